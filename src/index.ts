@@ -1,6 +1,7 @@
 // The facade: one way to start, and a table of contents.
 
 import { Autocomplete, type AutocompleteOptions } from './autocomplete/autocomplete.ts'
+import { Cache, type CacheOptions } from './cache/cache.ts'
 import { Catalog } from './catalog/catalog.ts'
 import type {
   CollectionHash,
@@ -14,6 +15,7 @@ import type { Driver, Script } from './driver.ts'
 import { Feed, type FeedOptions } from './feed/feed.ts'
 import { PartitionedFeed, type PartitionedFeedOptions } from './feed/partitioned.ts'
 import * as autocompleteOperations from './generated/autocomplete.ts'
+import * as cacheOperations from './generated/cache.ts'
 import * as catalogOperations from './generated/catalog.ts'
 import * as collectionOperations from './generated/collection.ts'
 import * as feedOperations from './generated/feed.ts'
@@ -123,6 +125,11 @@ export class Perilune implements AsyncDisposable, HasRuntime {
     return openQueue(this.#runtime, name, options)
   }
 
+  /** Values that cost something to make, kept for a while; one process loads on behalf of all. */
+  cache<Value = unknown>(name: string, options: CacheOptions<Value> = {}): Cache<Value> {
+    return new Cache(this.#runtime, name, options)
+  }
+
   /** How much each subject may take; without `onOutage` a decision is always the store's own. */
   rateLimit(name: string, options: RateLimitOptions & { onOutage?: 'throw' }): RateLimit<Allowed | Denied>
   /** How much each subject may take, and what happens while the store cannot decide. */
@@ -200,6 +207,7 @@ function allScripts(): Script[] {
   const structures = [
     autocompleteOperations,
     feedOperations,
+    cacheOperations,
     catalogOperations,
     collectionOperations,
     lockOperations,
@@ -222,9 +230,25 @@ export {
   type SuggestOptions,
   type Suggestion,
 } from './autocomplete/autocomplete.ts'
+export {
+  Cache,
+  type CacheInspection,
+  type CacheOptions,
+  type Freshness,
+  type GetOptions,
+  type Invalidated,
+  type Kept,
+  LoadContext,
+  type Loader,
+  type ManyContext,
+  type ManyLoader,
+  type Peeked,
+  type SetOptions,
+  type WasSet,
+} from './cache/cache.ts'
 export { Catalog, type CatalogEntry, type Listing, type ListOptions } from './catalog/catalog.ts'
 export {
-  type Added,
+  type AddedItems,
   Collection,
   type CollectionBounds,
   CollectionHash,
@@ -396,6 +420,7 @@ export {
   type DriverErrorCode,
   InvalidArgumentError,
   LeaseLostError,
+  LoadFailedError,
   MaxRunError,
   PeriluneError,
   UnsupportedServerError,

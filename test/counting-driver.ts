@@ -9,6 +9,7 @@ export function counting(driver: Driver, calls: string[]): Driver {
   }
   return Object.assign(Object.create(driver) as Driver, {
     run,
+    read: (reads: Parameters<Driver['read']>[0]) => driver.read(reads),
     info: () => driver.info(),
     close: () => driver.close(),
     healthy: () => driver.healthy(),

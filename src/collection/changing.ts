@@ -6,7 +6,7 @@ import { checkIterable, largestOf, partsOf, toFewEntries } from './entries.ts'
 import { MAX_ITEMS, type Source } from './source.ts'
 
 /** What became of an `append` or an `add`. An absent collection stays so: with these items alone it would seem whole. */
-export type Added =
+export type AddedItems =
   | {
       readonly status: 'added'
       /** How many items there are now. */
@@ -23,7 +23,10 @@ export type RemovedItems =
   | { readonly status: 'removed'; readonly size: number; readonly removed: number }
   | { readonly status: 'absent' }
 
-export async function addItems<Item, Key>(source: Source<Item, Key>, items: Iterable<Item>): Promise<Added> {
+export async function addItems<Item, Key>(
+  source: Source<Item, Key>,
+  items: Iterable<Item>,
+): Promise<AddedItems> {
   const { unit, form, limit } = source
   const entries = toFewEntries(source, items)
   const args = {

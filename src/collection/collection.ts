@@ -5,7 +5,7 @@ import { InvalidArgumentError } from '../runtime/errors.ts'
 import { checkName } from '../runtime/keys.ts'
 import type { Runtime } from '../runtime/runtime.ts'
 import { Unit } from '../runtime/unit.ts'
-import { type Added, addItems, type RemovedItems, removeItems } from './changing.ts'
+import { type AddedItems, addItems, type RemovedItems, removeItems } from './changing.ts'
 import {
   type Form,
   formOfHash,
@@ -86,7 +86,7 @@ export class Collection<Item, Key = Item> {
     return clearItems(this.#source.unit)
   }
 
-  protected addAll(items: Iterable<Item>): Promise<Added> {
+  protected addAll(items: Iterable<Item>): Promise<AddedItems> {
     return addItems(this.#source, items)
   }
 
@@ -108,7 +108,7 @@ export class CollectionList<Value> extends Collection<Value> {
   }
 
   /** Appends at most 1,000 values at the end, unless the list is absent. */
-  async append(items: Iterable<Value>): Promise<Added> {
+  async append(items: Iterable<Value>): Promise<AddedItems> {
     return this.addAll(items)
   }
 }
@@ -120,7 +120,7 @@ export class CollectionSet<Value> extends Collection<Value> {
   }
 
   /** Adds at most 1,000 values, unless the set is absent. */
-  async add(items: Iterable<Value>): Promise<Added> {
+  async add(items: Iterable<Value>): Promise<AddedItems> {
     return this.addAll(items)
   }
 
@@ -137,7 +137,7 @@ export class CollectionHash<Value> extends Collection<HashItem<Value>, string> {
   }
 
   /** Sets at most 1,000 fields, unless the hash is absent. */
-  async add(items: Iterable<HashItem<Value>>): Promise<Added> {
+  async add(items: Iterable<HashItem<Value>>): Promise<AddedItems> {
     return this.addAll(items)
   }
 
@@ -154,7 +154,7 @@ export class CollectionSortedSet<Value> extends Collection<SortedSetItem<Value>,
   }
 
   /** Gives at most 1,000 values their scores, unless the sorted set is absent. */
-  async add(items: Iterable<SortedSetItem<Value>>): Promise<Added> {
+  async add(items: Iterable<SortedSetItem<Value>>): Promise<AddedItems> {
     return this.addAll(items)
   }
 
@@ -168,7 +168,7 @@ function codecOf<Value>({ codec }: CollectionOptions<Value>): Codec<Value> {
   return codec ?? jsonOf<Value>('items')
 }
 
-export type { Added, RemovedItems } from './changing.ts'
+export type { AddedItems, RemovedItems } from './changing.ts'
 export type { HashItem, Kind, SortedSetItem } from './forms.ts'
 export type {
   CollectionInspection,

@@ -73,6 +73,18 @@ export class MaxRunError extends PeriluneError {
   }
 }
 
+/** The loader of another process failed; its own error has reached its own callers. */
+export class LoadFailedError extends PeriluneError {
+  override readonly name = 'LoadFailedError'
+  readonly code = 'load-failed'
+  readonly resource: string
+
+  constructor(resource: string, reason: string) {
+    super(`the load of ${resource} failed: ${reason}`)
+    this.resource = resource
+  }
+}
+
 /** The server is too old for a structure, or of a kind that cannot serve it. */
 export class UnsupportedServerError extends PeriluneError {
   override readonly name = 'UnsupportedServerError'

@@ -36,6 +36,11 @@ export class Runner {
     this.deadlineMs = deadlineMs
   }
 
+  /** True once nothing is run any more. */
+  get closed(): boolean {
+    return this.#closed
+  }
+
   /** Runs one operation. Rejects with a PeriluneError, at the latest when the deadline is over. */
   run<A, R>(operation: Operation<A, R>, keys: readonly string[], args: A, trace: Trace = {}): Promise<R> {
     if (this.#closed) return Promise.reject(closed())
@@ -176,6 +181,7 @@ class Run<A, R> implements Due {
   }
 }
 
-function closed(): DriverError {
+/** What a closed instance answers. */
+export function closed(): DriverError {
   return new DriverError('closed', 'this instance of Perilune is closed')
 }

@@ -10,12 +10,14 @@ import { Mailbox } from './mailbox.ts'
 import { Runner } from './runner.ts'
 import { isPassing, toPeriluneError } from './script-errors.ts'
 import { Server } from './server.ts'
+import { ServerClock } from './server-clock.ts'
 import { Wakes } from './wake.ts'
 
 export class Runtime {
   readonly namespace: string
   readonly runner: Runner
   readonly server: Server
+  readonly clock: ServerClock = new ServerClock()
   readonly wakes: Wakes
   readonly mailbox: Mailbox
   readonly keeper: LeaseKeeper = new LeaseKeeper()

@@ -1,0 +1,85 @@
+--[[
+Elects one caller to load a value: when there is none that may be served, or when the caller wants another than
+the one it has seen. Everybody else is told who loads, and is woken when that is over, if it waits. A loader
+whose lease has lapsed is replaced. Repeating the call with the same id gives the same election again.
+
+@returns elected  token:integer expires_at_ms:integer now_ms:integer
+@returns found    now_ms:integer envelope:bytes
+@returns loading  token:integer retry_after_ms:integer now_ms:integer
+@returns failed   now_ms:integer reason:text
+@returns resting  retry_after_ms:integer now_ms:integer
+@cost    O(value)
+]]
+local value = KEYS[1] -- string: the value and its head
+local load = KEYS[2] -- hash: the load lease
+local id = ARGV[1] -- text: the caller's own id of this load
+local codec = ARGV[2] -- text: name of the codec that makes the payload
+local lease_ms = tonumber(ARGV[3]) -- integer: how long the load may take before it is extended
+local seen = tonumber(ARGV[4]) -- integer: token of the value that is not wanted any more; 0: none was seen
+local waited = tonumber(ARGV[5]) -- integer: token of the load that the caller waited for; 0: for none
+local waits = ARGV[6] == '1' -- flag: whether the caller waits, and is told under its id
+local tags = ARGV[7] -- bytes: its tags and their generations, as the head has them
+
+-- @include shared/exact
+-- @include shared/clock
+-- @include shared/next-token
+-- @include shared/cache/envelope
+-- @include shared/cache/load
+-- @include shared/cache/keep-load
+-- @include shared/cache/layouts
+
+-- A list of those who wait that is longer takes nobody in any more: they look again by themselves.
+local LONGEST_WAITERS = 16000
+local UNTOLD_MS = 250
+
+local head = open_head(value)
+local known = open_load(load)
+local unknown = unknown_layout(head, known)
+if unknown then
+  return redis.error_reply('LAYOUT ' .. unknown)
+end
+local now_us = clock_us()
+local now_ms = math.floor(now_us / 1000)
+local served = may_serve(head, tags, now_ms)
+if served and head.codec ~= codec then
+  return redis.error_reply('CODEC ' .. head.codec)
+end
+if served and head.token ~= seen then
+  return { 'found', now_ms, redis.call('GET', value) }
+end
+if known.lease_ends_ms > now_ms then
+  if known.loader == id then
+    return { 'elected', known.token, known.lease_ends_ms, now_ms }
+  end
+  local left_ms = known.lease_ends_ms - now_ms
+  if waits and not string.find(known.waiters, id .. ' ', 1, true) then
+    if #known.waiters >= LONGEST_WAITERS then
+      return { 'loading', known.token, math.min(left_ms, UNTOLD_MS), now_ms }
+    end
+    redis.call('HSET', load, 'waiters', known.waiters .. id .. ' ')
+  end
+  return { 'loading', known.token, left_ms, now_ms }
+end
+if waited > 0 and known.failed == waited then
+  return { 'failed', now_ms, known.failure }
+end
+if served and known.resting_until_ms > now_ms then
+  return { 'resting', known.resting_until_ms - now_ms, now_ms }
+end
+local token = next_token(math.max(known.token, known.floor, head.token), now_us)
+local lease_ends_ms = now_ms + lease_ms
+redis.call(
+  'HSET',
+  load,
+  'layout',
+  LOAD_LAYOUT,
+  'token',
+  exact(token),
+  'loader',
+  id,
+  'lease_ends_ms',
+  exact(lease_ends_ms)
+)
+redis.call('HDEL', load, 'floor', 'failed', 'failure', 'resting_until_ms')
+keep_load(load, lease_ms)
+return { 'elected', token, lease_ends_ms, now_ms }

@@ -1,0 +1,57 @@
+--[[
+Gives a load up: it failed, or its caller does not know whether it was elected. Those who wait are woken: they
+are told the reason when they ask for this load, if there is one and the load was not revoked; else one of them is
+elected. The failure is not cached: whoever comes later is elected at once, unless there is a value to serve.
+Repeating the call changes nothing.
+
+@returns failed
+@returns revoked
+@returns lost
+@cost    O(waiters)
+]]
+local load = KEYS[1] -- hash: the load lease
+local id = ARGV[1] -- text: the caller's own id of the load
+local rest_ms = tonumber(ARGV[2]) -- integer: how long no load begins while there is a value to serve
+local channel = ARGV[3] -- text: where those who wait are told; begins the channels of their processes
+local sharded = ARGV[4] == '1' -- flag: whether those are sharded channels
+local counted = ARGV[5] == '1' -- flag: whether the number of those who heard tells who lives
+local reason = ARGV[6] -- text: for those who waited; empty: they try themselves
+
+-- @include shared/exact
+-- @include shared/clock
+-- @include shared/tell
+-- @include shared/cache/load
+-- @include shared/cache/keep-load
+-- @include shared/cache/tell-waiters
+
+local known = open_load(load)
+if known.layout ~= LOAD_LAYOUT then
+  return redis.error_reply('LAYOUT ' .. known.layout)
+end
+if known.loader ~= id then
+  return { 'lost' }
+end
+local revoked = is_revoked(known)
+if is_open(known) then
+  local now_ms = math.floor(clock_us() / 1000)
+  -- First, so that the rest also works when the server is out of memory.
+  redis.call('HDEL', load, 'lease_ends_ms', 'waiters')
+  if reason ~= '' and not revoked then
+    redis.call(
+      'HSET',
+      load,
+      'failed',
+      exact(known.token),
+      'failure',
+      reason,
+      'resting_until_ms',
+      exact(now_ms + rest_ms)
+    )
+  end
+  keep_load(load, rest_ms)
+  tell_waiters(known.waiters, 'ended', { channel = channel, sharded = sharded, counted = counted })
+end
+if revoked then
+  return { 'revoked' }
+end
+return { 'failed' }

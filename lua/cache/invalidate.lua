@@ -1,0 +1,35 @@
+--[[
+Forgets a value. A load that is under way is revoked: what it finds is refused, for it began before; it keeps its
+lease until it ends, so that never two load at once. Repeating the call does the same again.
+
+@returns invalidated  existed:flag
+@cost    O(1)
+]]
+local value = KEYS[1] -- string: the value and its head
+local load = KEYS[2] -- hash: the load lease
+
+-- @include shared/exact
+-- @include shared/cache/envelope
+-- @include shared/cache/load
+-- @include shared/cache/keep-load
+-- @include shared/cache/layouts
+-- @include shared/cache/revoke
+
+local head = open_head(value)
+local known = open_load(load)
+local unknown = unknown_layout(head, known)
+if unknown then
+  return redis.error_reply('LAYOUT ' .. unknown)
+end
+-- First, so that the rest also works when the server is out of memory.
+local existed = redis.call('UNLINK', value)
+local newest = math.max(head.token, known.token, known.floor)
+revoke(load, known, newest)
+if newest > 0 then
+  -- The token of an open load stays its own.
+  local token = is_open(known) and known.token or newest
+  local version = math.max(head.version, known.version)
+  redis.call('HSET', load, 'layout', LOAD_LAYOUT, 'token', exact(token), 'version', exact(version))
+  keep_load(load, 0)
+end
+return { 'invalidated', existed }

@@ -1,0 +1,83 @@
+--[[
+Sets a value without a load. One with a version that is not greater than the greatest known is refused. A load
+that is under way is revoked: what it finds may be older. Those who wait for it are woken.
+
+@returns stored      fresh_until_ms:integer stale_until_ms:integer now_ms:integer
+@returns superseded  version:integer
+@cost    O(value + waiters)
+]]
+local value = KEYS[1] -- string: the value and its head
+local load = KEYS[2] -- hash: the load lease
+local codec = ARGV[1] -- text: name of the codec that made the payload
+local caller = ARGV[2] -- text: process and slot of the call
+local call = ARGV[3] -- text: number of the call
+local version = tonumber(ARGV[4]) -- integer: of the value; 0: it has none and is never refused
+local flags = tonumber(ARGV[5]) -- integer: 0 there is a payload, 1 there is nothing (null), 2 (undefined)
+local fresh_ms = tonumber(ARGV[6]) -- integer: how long the value is fresh
+local stale_ms = tonumber(ARGV[7]) -- integer: how long it may be served after that
+local channel = ARGV[8] -- text: where those who wait are told; begins the channels of their processes
+local sharded = ARGV[9] == '1' -- flag: whether those are sharded channels
+local counted = ARGV[10] == '1' -- flag: whether the number of those who heard tells who lives
+local tags = ARGV[11] -- bytes: its tags and their generations, as the head has them
+local payload = ARGV[12] -- bytes: the payload
+
+-- @include shared/exact
+-- @include shared/clock
+-- @include shared/calls
+-- @include shared/next-token
+-- @include shared/tell
+-- @include shared/cache/envelope
+-- @include shared/cache/keep-value
+-- @include shared/cache/load
+-- @include shared/cache/keep-load
+-- @include shared/cache/layouts
+-- @include shared/cache/tell-waiters
+-- @include shared/cache/revoke
+
+local head = open_head(value)
+local known = open_load(load)
+local unknown = unknown_layout(head, known)
+if unknown then
+  return redis.error_reply('LAYOUT ' .. unknown)
+end
+local now_us = clock_us()
+local now_ms = math.floor(now_us / 1000)
+local before, late = recall(redis.call('HGET', load, caller), call)
+if late then
+  return redis.error_reply('INVALID call: has settled long ago')
+end
+if before then
+  local fresh_until_ms, stale_until_ms, newest = string.match(before, '^(%d+) (%d+) (%d+)$')
+  if fresh_until_ms == '0' then
+    return { 'superseded', tonumber(newest) }
+  end
+  return { 'stored', tonumber(fresh_until_ms), tonumber(stale_until_ms), now_ms }
+end
+local newest = math.max(known.version, head.version)
+if version > 0 and version <= newest then
+  remember_answer(load, caller, call, now_ms, '0 0 ' .. exact(newest))
+  keep_load(load, 0)
+  return { 'superseded', newest }
+end
+local token = next_token(math.max(known.token, known.floor, head.token), now_us)
+local fresh_until_ms, stale_until_ms = keep_value(value, {
+  codec = codec,
+  flags = flags,
+  tags = tags,
+  token = token,
+  version = math.max(version, newest),
+  load_ms = 0,
+  fresh_ms = fresh_ms,
+  stale_ms = stale_ms,
+}, payload, now_ms)
+revoke(load, known, token)
+if version > 0 then
+  redis.call('HSET', load, 'version', exact(version))
+end
+remember_answer(load, caller, call, now_ms, exact(fresh_until_ms) .. ' ' .. exact(stale_until_ms) .. ' 0')
+keep_load(load, fresh_ms + stale_ms)
+if known.waiters ~= '' then
+  redis.call('HDEL', load, 'waiters')
+  tell_waiters(known.waiters, 'stored', { channel = channel, sharded = sharded, counted = counted })
+end
+return { 'stored', fresh_until_ms, stale_until_ms, now_ms }

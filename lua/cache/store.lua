@@ -1,0 +1,73 @@
+--[[
+Stores what a load has found, and wakes those who wait for it. Refused when the load is not the newest one, was
+given up, or began before an invalidation or a set: then the lease is given up and nothing is written. The newest
+load may store also when its lease has lapsed, for then nobody else has begun. Repeating the call changes nothing.
+
+@returns stored      fresh_until_ms:integer stale_until_ms:integer now_ms:integer
+@returns lost
+@returns revoked
+@returns superseded  version:integer
+@cost    O(value + waiters)
+]]
+local value = KEYS[1] -- string: the value and its head
+local load = KEYS[2] -- hash: the load lease
+local codec = ARGV[1] -- text: name of the codec that made the payload
+local token = tonumber(ARGV[2]) -- integer: token of the load
+local version = tonumber(ARGV[3]) -- integer: of the value; refused when a greater one is known; 0: none
+local flags = tonumber(ARGV[4]) -- integer: 0 there is a payload, 1 there is nothing (null), 2 (undefined)
+local load_ms = tonumber(ARGV[5]) -- integer: how long the load took
+local fresh_ms = tonumber(ARGV[6]) -- integer: how long the value is fresh
+local stale_ms = tonumber(ARGV[7]) -- integer: how long it may be served after that
+local channel = ARGV[8] -- text: where those who wait are told; begins the channels of their processes
+local sharded = ARGV[9] == '1' -- flag: whether those are sharded channels
+local counted = ARGV[10] == '1' -- flag: whether the number of those who heard tells who lives
+local tags = ARGV[11] -- bytes: its tags and their generations before the load, as the head has them
+local payload = ARGV[12] -- bytes: the payload
+
+-- @include shared/exact
+-- @include shared/clock
+-- @include shared/tell
+-- @include shared/cache/envelope
+-- @include shared/cache/keep-value
+-- @include shared/cache/load
+-- @include shared/cache/layouts
+-- @include shared/cache/tell-waiters
+-- @include shared/cache/close-load
+
+local how = { channel = channel, sharded = sharded, counted = counted }
+local head = open_head(value)
+local known = open_load(load)
+local unknown = unknown_layout(head, known)
+if unknown then
+  return redis.error_reply('LAYOUT ' .. unknown)
+end
+local now_ms = math.floor(clock_us() / 1000)
+if token > 0 and head.token == token and not is_open(known) then
+  return { 'stored', head.fresh_until_ms, head.stale_until_ms, now_ms }
+end
+if known.token ~= token or not is_open(known) then
+  return { 'lost' }
+end
+if is_revoked(known) then
+  close_load(load, known, 'ended', how)
+  return { 'revoked' }
+end
+local newest = math.max(known.version, head.version)
+if version > 0 and version < newest then
+  close_load(load, known, 'ended', how)
+  return { 'superseded', newest }
+end
+local fresh_until_ms, stale_until_ms = keep_value(value, {
+  codec = codec,
+  flags = flags,
+  tags = tags,
+  token = token,
+  version = math.max(version, newest),
+  load_ms = load_ms,
+  fresh_ms = fresh_ms,
+  stale_ms = stale_ms,
+}, payload, now_ms)
+close_load(load, known, 'stored', how)
+-- The token is in the head; the hash goes with its last field.
+redis.call('HDEL', load, 'layout', 'token')
+return { 'stored', fresh_until_ms, stale_until_ms, now_ms }

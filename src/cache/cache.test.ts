@@ -1,0 +1,171 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { bytes, InvalidArgumentError } from 'perilune'
+import { expect, test } from 'vitest'
+import { counted, setup } from '../../test/cache-fixture.ts'
+import { gate } from '../../test/once-fixture.ts'
+
+test('a value is loaded once and kept, and a hit runs no script', async () => {
+  const { cache, calls } = await setup<{ name: string }>()
+  const { load, runs } = counted(() => ({ name: 'Ada' }))
+  await cache.get('a', load)
+  const before = calls.length
+
+  expect(await cache.get('a', load)).toEqual({ name: 'Ada' })
+  expect(runs()).toBe(1)
+  expect(calls.slice(before)).toEqual([])
+})
+
+test('a value is fresh, then stale while it is loaded again, then absent', async () => {
+  const { cache, clock } = await setup<number>({ freshFor: '1m', staleFor: '1m', early: false })
+  const { load, runs } = counted((run) => run)
+  await cache.get('a', load)
+
+  await clock.advance(59_000)
+  expect(await cache.get('a', load)).toBe(1)
+  expect(runs()).toBe(1)
+  await clock.advance(1000)
+  expect(await cache.get('a', load)).toBe(1)
+  await expect.poll(async () => (await cache.peek('a'))?.value).toBe(2)
+  await clock.advance(120_000)
+  expect(await cache.peek('a')).toBeNull()
+  expect(await cache.get('a', load)).toBe(3)
+})
+
+test('a value is loaded ahead of its end, by one process, while it is served', async () => {
+  const { cache, clock, another } = await setup<number>({ freshFor: '10s' })
+  const slow = counted(async (run) => {
+    await sleep(100)
+    return run
+  })
+  await cache.get('a', slow.load)
+  await clock.advance(9900)
+
+  const others = [another().cache, another().cache, cache]
+  expect(await Promise.all(others.map((each) => each.get('a', slow.load)))).toEqual([1, 1, 1])
+  await expect.poll(async () => (await cache.peek('a'))?.value).toBe(2)
+
+  expect(slow.runs()).toBe(2)
+})
+
+test('by early: xfetch an eager beta loads a value again long before its end', async () => {
+  const { cache, clock } = await setup<number>({ freshFor: '10s', early: 'xfetch', beta: 100 })
+  const slow = counted(async (run) => {
+    await sleep(200)
+    return run
+  })
+  await cache.get('a', slow.load)
+  await clock.advance(5500)
+
+  const reads = async (): Promise<number> => {
+    await cache.get('a', slow.load)
+    return slow.runs()
+  }
+  await expect.poll(reads).toBeGreaterThan(1)
+})
+
+test('a stale value is held back for patience, and given when the load takes longer', async () => {
+  const { cache, clock } = await setup<number>({ freshFor: '1m', staleFor: '1h', patience: '200ms' })
+  await cache.get('a', () => 1)
+  await clock.advance(60_000)
+
+  expect(await cache.get('a', () => 2)).toBe(2)
+  await clock.advance(60_000)
+  const held = gate()
+  expect(await cache.get('a', () => held.opened.then(() => 3))).toBe(2)
+  held.open()
+})
+
+test('that there is nothing is kept, as it was said, for its own time', async () => {
+  const { cache, clock } = await setup<string | null | undefined>({ negativeFor: '5s' })
+  const nothing = counted(() => undefined)
+  await cache.get('a', nothing.load)
+  await cache.get('b', () => null)
+
+  expect(await cache.get('a', nothing.load)).toBeUndefined()
+  expect(await cache.get('b', () => 'late')).toBeNull()
+  expect(nothing.runs()).toBe(1)
+  await clock.advance(5000)
+  expect(await cache.get('a', () => 'there')).toBe('there')
+})
+
+test('with negativeFor 0 that there is nothing is not kept', async () => {
+  const { cache } = await setup<string | null>({ negativeFor: '0s' })
+  await cache.get('a', () => null)
+
+  expect(await cache.get('a', () => 'there')).toBe('there')
+})
+
+test('a codec makes bytes, and another one is refused', async () => {
+  const { cache, another } = await setup<Uint8Array>({ codec: bytes })
+  await cache.get('a', () => new Uint8Array([0, 255, 128]))
+
+  expect(Uint8Array.from(await cache.get('a', () => new Uint8Array()))).toEqual(new Uint8Array([0, 255, 128]))
+  const json = another({}).cache
+  await expect(json.get('a', () => new Uint8Array())).rejects.toThrow(InvalidArgumentError)
+})
+
+test('inspect tells what is known of a key', async () => {
+  const { cache } = await setup<string>({ freshFor: '1m', staleFor: '30s' })
+  expect(await cache.inspect('a')).toMatchObject({ state: 'absent', bytes: 0, version: null, load: null })
+  const held = gate()
+  const loading = cache.get('a', () => held.opened.then(() => 'value'))
+  await expect.poll(async () => (await cache.inspect('a')).load?.token).toBeGreaterThan(0)
+  held.open()
+  await loading
+
+  const { createdAtMs, freshUntilMs, staleUntilMs, ...rest } = await cache.inspect('a')
+  expect([(freshUntilMs ?? 0) - (createdAtMs ?? 0), (staleUntilMs ?? 0) - (freshUntilMs ?? 0)]).toEqual([
+    60_000, 30_000,
+  ])
+  expect(rest).toMatchObject({
+    state: 'fresh',
+    bytes: 52,
+    codec: 'json',
+    negative: false,
+    tags: [],
+    load: null,
+  })
+})
+
+test('jitter takes off up to a part of the time, never more', async () => {
+  const { cache } = await setup<number>({ freshFor: '100s', jitter: 0.5 })
+  const spans = await Promise.all(
+    ['a', 'b', 'c'].map(async (key) => {
+      await cache.get(key, () => 1)
+      const { createdAtMs, freshUntilMs } = await cache.inspect(key)
+      return (freshUntilMs ?? 0) - (createdAtMs ?? 0)
+    }),
+  )
+
+  expect(Math.min(...spans)).toBeGreaterThanOrEqual(50_000)
+  expect(Math.max(...spans)).toBeLessThanOrEqual(100_000)
+  expect(new Set(spans).size).toBeGreaterThan(1)
+})
+
+test('bad arguments are refused by their names before anything is sent', async () => {
+  const { cache, another, calls } = await setup<number>()
+  const refused: [string, () => unknown][] = [
+    ['key', () => cache.get('', () => 1)],
+    ['loader', () => cache.get('a', 1 as never)],
+    ['tags', () => cache.get('a', () => 1, { tags: 't' as never })],
+    ['tag', () => cache.get('a', () => 1, { tags: [''] })],
+    ['tag', () => cache.invalidate({ tag: 'x'.repeat(256) })],
+    ['freshFor', () => cache.get('a', () => 1, { freshFor: '0s' })],
+    ['version', () => cache.set('a', 1, { version: 0 })],
+    ['value', () => cache.set('a', (() => 1) as never)],
+    ['keys', () => cache.getMany('a' as never, () => new Map())],
+    ['options.ttl', async () => another({ ttl: 5 } as never)],
+    ['early', async () => another({ early: 'never' as never })],
+    ['jitter', async () => another({ jitter: 0.6 })],
+    ['localConcurrency', async () => another({ localConcurrency: 0 })],
+  ]
+
+  for (const [argument, call] of refused) {
+    const error: unknown = await Promise.resolve()
+      .then(call)
+      .catch((thrown: unknown) => thrown)
+    expect(error, argument).toBeInstanceOf(InvalidArgumentError)
+    expect(error).toMatchObject({ argument })
+  }
+  expect(calls).toEqual([])
+})

@@ -1,0 +1,106 @@
+import { InvalidArgumentError } from '../runtime/errors.ts'
+import { checkName } from '../runtime/keys.ts'
+import type { Runtime } from '../runtime/runtime.ts'
+import { getValue } from './getting.ts'
+import { type CacheInspection, inspectKey, type Peeked, peekValue } from './inspection.ts'
+import type { Loader } from './loader.ts'
+import { Gathering, type ManyLoader } from './many.ts'
+import { type CacheOptions, type GetOptions, type SetOptions, toGetTerms, toTerms } from './options.ts'
+import { openSource, type Source } from './source.ts'
+import { Wanted } from './wanted.ts'
+import { type Invalidated, invalidateWhat, setValue, type WasSet } from './writing.ts'
+
+const MOST_KEYS = 1000
+
+/**
+ * Values that cost something to make, kept for a while. One process loads a value on behalf of all that want
+ * it; a value that is asked for is loaded again before it ends. A hit is one plain GET.
+ */
+export class Cache<Value> {
+  readonly name: string
+  readonly #source: Source<Value>
+
+  constructor(runtime: Runtime, name: string, options: CacheOptions<Value> = {}) {
+    this.#source = openSource(runtime, name, toTerms(options), options.codec)
+    this.name = name
+  }
+
+  /**
+   * The value of a key: what is kept, or what the loader makes, of which one runs at a time whoever asks. While
+   * Redis is away the loader answers without it.
+   *
+   * Throws WaitTimeoutError when there is still no value after `wait`, what the loader throws,
+   * LoadFailedError when that of another process failed, MaxRunError after `maxLoad`, InvalidArgumentError, or
+   * the signal's reason.
+   */
+  async get(key: string, loader: Loader<Value>, options: GetOptions = {}): Promise<Value> {
+    const terms = toGetTerms(options, this.#source.terms)
+    checkLoader('loader', loader)
+    const by = { loader, passed: () => undefined }
+    return getValue(this.#source, new Wanted(checkName('key', key), terms, by))
+  }
+
+  /**
+   * The values of up to 1,000 keys, in the order of the keys. `loadMany` is called once for all keys that this
+   * process has to load at first. Throws as `get`, for the first key that does.
+   */
+  async getMany(
+    keys: readonly string[],
+    loadMany: ManyLoader<Value>,
+    options: GetOptions = {},
+  ): Promise<Map<string, Value>> {
+    const terms = toGetTerms(options, this.#source.terms)
+    checkLoader('loadMany', loadMany)
+    const wanted = checkKeys(keys)
+    const absent = new Gathering<Value>(wanted, loadMany)
+    const served = new Gathering<Value>(wanted, loadMany)
+    const values = await Promise.all(
+      wanted.map((key) => getValue(this.#source, new Wanted(key, terms, absent.of(key), served.of(key)))),
+    )
+    return new Map(wanted.map((key, at) => [key, values[at] as Value]))
+  }
+
+  /**
+   * Stores a value without a load. A load that is under way is revoked: what it finds may be older. `stored` is
+   * false when a version as great is known. Throws InvalidArgumentError.
+   */
+  async set(key: string, value: Value, options: SetOptions = {}): Promise<WasSet> {
+    return setValue(this.#source, key, value, options)
+  }
+
+  /** What is kept of a key; null when there is nothing that may be served. It never loads. */
+  async peek(key: string): Promise<Peeked<Value> | null> {
+    return peekValue(this.#source, checkName('key', key))
+  }
+
+  /**
+   * Forgets a key, up to 1,000 keys, or all values with a tag: whoever asks after that never gets what was made
+   * before. Several keys are not forgotten in one step. Resolves to how many values there were, of a tag to null.
+   */
+  async invalidate(what: Invalidated): Promise<number | null> {
+    return invalidateWhat(this.#source, what)
+  }
+
+  /** A read-only picture of a key. */
+  async inspect(key: string): Promise<CacheInspection> {
+    return inspectKey(this.#source, checkName('key', key))
+  }
+}
+
+function checkLoader(argument: string, loader: unknown): void {
+  if (typeof loader !== 'function') throw new InvalidArgumentError(argument, 'must be a function')
+}
+
+/** Each once. */
+function checkKeys(keys: unknown): string[] {
+  if (!Array.isArray(keys) || keys.length > MOST_KEYS) {
+    throw new InvalidArgumentError('keys', `must be a list of at most ${MOST_KEYS} keys`)
+  }
+  return [...new Set(keys.map((key) => checkName('key', key)))]
+}
+
+export type { CacheInspection, Peeked } from './inspection.ts'
+export { type Kept, LoadContext, type Loader } from './loader.ts'
+export type { ManyContext, ManyLoader } from './many.ts'
+export type { CacheOptions, Freshness, GetOptions, SetOptions } from './options.ts'
+export type { Invalidated, WasSet } from './writing.ts'

@@ -1,0 +1,91 @@
+// A value as it is stored: a head, then the payload (lua/shared/cache/envelope). A hit reads few of its fields,
+// so each is read when somebody asks for it.
+
+import { DriverError, InvalidArgumentError } from '../runtime/errors.ts'
+
+const LAYOUT = 1
+const CODEC_AT = 41
+
+/** What `flags` say of the payload. */
+export const FLAGS = { payload: 0, null: 1, undefined: 2 } as const
+
+export class Envelope {
+  readonly #bytes: Buffer
+
+  /** Throws DriverError when this version does not know the layout. */
+  constructor(bytes: Buffer) {
+    if (bytes[0] !== LAYOUT) {
+      throw new DriverError(
+        'unknown-layout',
+        `the value has layout ${bytes[0]}, which this version does not know; upgrade it`,
+      )
+    }
+    this.#bytes = bytes
+  }
+
+  get flags(): number {
+    return this.#bytes.readUInt8(1)
+  }
+
+  get createdAtMs(): number {
+    return this.#bytes.readUIntBE(4, 6)
+  }
+
+  get loadMs(): number {
+    return this.#bytes.readUInt32BE(10)
+  }
+
+  get freshUntilMs(): number {
+    return this.#bytes.readUIntBE(14, 6)
+  }
+
+  get staleUntilMs(): number {
+    return this.#bytes.readUIntBE(20, 6)
+  }
+
+  get token(): number {
+    return this.#number(26)
+  }
+
+  get version(): number {
+    return this.#number(33)
+  }
+
+  get codec(): string {
+    return this.#bytes.toString('utf8', CODEC_AT, this.#tagsAt)
+  }
+
+  /** Names and generations, as `tagBlock` writes them. */
+  get tags(): Buffer {
+    return this.#bytes.subarray(this.#tagsAt, this.#payloadAt)
+  }
+
+  get payload(): Buffer {
+    return this.#bytes.subarray(this.#payloadAt)
+  }
+
+  /** True when it was stored under these generations of the same tags. */
+  hasTags(tags: Buffer): boolean {
+    const [from, to] = [this.#tagsAt, this.#payloadAt]
+    return to - from === tags.length && (tags.length === 0 || tags.compare(this.#bytes, from, to) === 0)
+  }
+
+  /** Throws InvalidArgumentError when it was made with another codec. */
+  checkCodec(name: string): void {
+    if (this.codec === name) return
+    throw new InvalidArgumentError('codec', `must be the one the data was written with: ${this.codec}`)
+  }
+
+  get #tagsAt(): number {
+    return CODEC_AT + this.#bytes.readUInt8(CODEC_AT - 1)
+  }
+
+  get #payloadAt(): number {
+    return this.#bytes.readUInt16BE(2)
+  }
+
+  /** Seven bytes. */
+  #number(at: number): number {
+    return this.#bytes.readUInt8(at) * 2 ** 48 + this.#bytes.readUIntBE(at + 1, 6)
+  }
+}

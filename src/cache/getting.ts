@@ -1,0 +1,179 @@
+// One get.
+//
+//   look ──fresh──► the value
+//     ▲ │ ──due──► the value, and a load in the background
+//     │ │ ──stale──► the same, but the newer value when it is there within `patience`
+//     │ │ ──absent──► a load, joined with those of this process who want it too
+//     │ └─ Redis is away ──► the loader, without Redis
+//     └── the load was lost, or one that was joined does not hold for this one
+
+import { WaitTimeoutError } from '../runtime/errors.ts'
+import { isOutage } from '../runtime/outage.ts'
+import type { Envelope } from './envelope.ts'
+import { Load } from './load.ts'
+import { look, type Seen } from './looking.ts'
+import type { Joinable, LoadOutcome, Outcome } from './outcome.ts'
+import { decodeValue, resourceOf, type Source } from './source.ts'
+import { settledBy } from './settled-by.ts'
+import { type LoadedBy, nameOf, type Wanted } from './wanted.ts'
+
+/** How a get ends. The error of a loader is kept apart from those of the store. */
+type Got<Value> = Exclude<Outcome<Value>, { status: 'lost' }>
+
+/** Rejects with WaitTimeoutError, the loader's error, LoadFailedError, DriverError or the signal's reason. */
+export async function getValue<Value>(source: Source<Value>, wanted: Wanted<Value>): Promise<Value> {
+  const { signal, waitMs } = wanted.terms
+  signal?.throwIfAborted()
+  const endsAt = performance.now() + waitMs
+  const got = await fromRedis(source, wanted, endsAt).finally(() => wanted.absent.passed())
+  if (got === null) return loadLocally(source, wanted, endsAt)
+  if (got.status === 'failed') throw got.error
+  return got.value
+}
+
+/** Null when Redis cannot decide. */
+async function fromRedis<Value>(
+  source: Source<Value>,
+  wanted: Wanted<Value>,
+  endsAt: number,
+): Promise<Got<Value> | null> {
+  const { shared } = source
+  if (shared.away) {
+    wanted.served.passed()
+    return null
+  }
+  try {
+    return await untilGot(source, wanted, endsAt)
+  } catch (error) {
+    wanted.served.passed()
+    if (!isOutage(error)) throw error
+    if (error.code === 'unreachable' || error.code === 'ambiguous') shared.noteAway()
+    return null
+  }
+}
+
+async function untilGot<Value>(
+  source: Source<Value>,
+  wanted: Wanted<Value>,
+  endsAt: number,
+): Promise<Got<Value>> {
+  for (;;) {
+    const seen = await look(source, wanted.key, wanted.terms.tags)
+    if (seen.envelope !== null) return serve(source, wanted, seen, seen.envelope)
+    wanted.served.passed()
+    const got = await loadAbsent(source, wanted, seen, endsAt)
+    if (got !== null) return got
+  }
+}
+
+/** The value that is there, or a newer one where that is worth waiting for. */
+async function serve<Value>(
+  source: Source<Value>,
+  wanted: Wanted<Value>,
+  seen: Seen,
+  envelope: Envelope,
+): Promise<Got<Value>> {
+  const value = decodeValue(source, envelope)
+  const there = { status: 'loaded', value, holds: true } as const
+  const load = seen.worth === 'fresh' ? null : refresh(source, wanted, seen, envelope)
+  if (load === null) wanted.served.passed()
+  const { patienceMs } = source.terms
+  if (load === null || seen.worth === 'due' || patienceMs === 0) return there
+  const newer = await settledBy(
+    load.outcome.catch(() => null),
+    performance.now() + patienceMs,
+    wanted.terms.signal,
+  )
+  return newer?.status === 'loaded' && newer.holds ? newer : there
+}
+
+/** A load in the background; null when there is no point in one just now. */
+function refresh<Value>(
+  source: Source<Value>,
+  wanted: Wanted<Value>,
+  seen: Seen,
+  { token }: Envelope,
+): Joinable<Value> | null {
+  const { shared } = source
+  const name = nameOf(wanted)
+  const joined = shared.loads.get(name)
+  if (joined !== undefined) {
+    wanted.served.passed()
+    return joined
+  }
+  if (shared.isQuiet(name, token)) return null
+  const load = begin(source, wanted, wanted.served, { block: seen.tags, seen: token, endsAt: 0 })
+  const { restMs } = source.terms
+  const hush = (ms: number): void => shared.hush(name, token, ms)
+  load.outcome.then((outcome) => restAfter(outcome, restMs, hush)).catch(() => hush(restMs))
+  return load
+}
+
+/** Whoever saw the same value need not ask for another one just now. */
+function restAfter(outcome: LoadOutcome<unknown>, restMs: number, hush: (ms: number) => void): void {
+  if (outcome.status === 'elsewhere') hush(outcome.ms)
+  else if (outcome.status === 'failed') hush(restMs)
+}
+
+/** Null when it is time to look again. */
+async function loadAbsent<Value>(
+  source: Source<Value>,
+  wanted: Wanted<Value>,
+  seen: Seen,
+  endsAt: number,
+): Promise<Got<Value> | null> {
+  const joined = source.shared.loads.get(nameOf(wanted))
+  const load = joined ?? begin(source, wanted, wanted.absent, { block: seen.tags, seen: 0, endsAt })
+  if (joined !== undefined) wanted.absent.passed()
+  const outcome = await settledBy(load.outcome, endsAt, wanted.terms.signal)
+  if (outcome === null) throw tooLate(source, wanted)
+  const got = toGot(outcome, joined === undefined)
+  if (got === null && performance.now() >= endsAt) throw tooLate(source, wanted)
+  return got
+}
+
+/** What the outcome is for one who began the load himself, or joined it; null when it is nothing to him. */
+function toGot<Value>(outcome: LoadOutcome<Value>, isOwn: boolean): Got<Value> | null {
+  if (outcome.status === 'failed') return outcome
+  if (outcome.status === 'loaded' && (isOwn || outcome.holds)) return outcome
+  return null
+}
+
+function tooLate<Value>(source: Source<Value>, { key, terms }: Wanted<Value>): WaitTimeoutError {
+  return new WaitTimeoutError(resourceOf(source, key), `${terms.waitMs} ms`)
+}
+
+function begin<Value>(
+  source: Source<Value>,
+  wanted: Wanted<Value>,
+  { loader, passed }: LoadedBy<Value>,
+  how: { block: Buffer; seen: number; endsAt: number },
+): Joinable<Value> {
+  const { loads } = source.shared
+  const { key, terms } = wanted
+  const load = new Load(source, { key, loader, span: terms.span, tags: terms.tags, passed, ...how })
+  const name = nameOf(wanted)
+  loads.set(name, load)
+  const forget = (): void => {
+    if (loads.get(name) === load) loads.delete(name)
+  }
+  load.outcome.then(forget, forget)
+  return load
+}
+
+/** The loader, without Redis. */
+async function loadLocally<Value>(
+  source: Source<Value>,
+  wanted: Wanted<Value>,
+  endsAt: number,
+): Promise<Value> {
+  const { shared, terms } = source
+  const loading = shared.local.load(wanted.key, wanted.absent.loader, terms)
+  const got = await settledBy(
+    loading.then((value) => ({ value })),
+    endsAt,
+    wanted.terms.signal,
+  )
+  if (got === null) throw tooLate(source, wanted)
+  return got.value
+}

@@ -1,0 +1,106 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { expect, test } from 'vitest'
+import { setup } from '../../test/cache-fixture.ts'
+import { gate } from '../../test/once-fixture.ts'
+
+test('a get after an invalidation never joins the load that began before it', async () => {
+  const { cache, another } = await setup<string>()
+  const [began, held] = [gate(), gate()]
+  const before = cache.get('a', async () => {
+    began.open()
+    await held.opened
+    return 'old'
+  })
+  await began.opened
+  await another().cache.invalidate('a')
+  const after = cache.get('a', () => 'new')
+  const afterElsewhere = another().cache.get('a', () => 'new')
+  await sleep(50)
+  held.open()
+
+  expect(await before).toBe('old')
+  expect(await after).toBe('new')
+  expect(await afterElsewhere).toBe('new')
+  expect((await cache.peek('a'))?.value).toBe('new')
+})
+
+test('an invalidated key is loaded again', async () => {
+  const { cache, another } = await setup<number>()
+  await cache.get('a', () => 1)
+  await cache.get('b', () => 1)
+
+  expect(await another().cache.invalidate(['a', 'b', 'c'])).toBe(2)
+
+  expect(await cache.get('a', () => 2)).toBe(2)
+  expect(await cache.peek('b')).toBeNull()
+})
+
+test('an invalidated tag ends all values that have it, in every process', async () => {
+  const { cache, another } = await setup<number>()
+  const tags = ['t']
+  await cache.get('a', () => 1, { tags })
+  await cache.get('b', () => 1)
+
+  await another().cache.invalidate({ tag: 't' })
+
+  expect(await cache.peek('a')).toBeNull()
+  expect(await cache.get('a', () => 2, { tags })).toBe(2)
+  expect(await cache.get('a', () => 3, { tags })).toBe(2)
+  expect(await cache.get('b', () => 2)).toBe(1)
+  expect((await cache.inspect('a')).tags).toEqual(['t'])
+})
+
+test('who asks after a tag was invalidated does not join the load that began before it', async () => {
+  const { cache, another } = await setup<string>()
+  const tags = ['t']
+  const [began, held] = [gate(), gate()]
+  const before = cache.get(
+    'a',
+    async () => {
+      began.open()
+      await held.opened
+      return 'old'
+    },
+    { tags },
+  )
+  await began.opened
+  await another().cache.invalidate({ tag: 't' })
+  const after = cache.get('a', () => 'new', { tags })
+  await sleep(50)
+  held.open()
+
+  expect(await before).toBe('old')
+  expect(await after).toBe('new')
+})
+
+test('a value that was stored under other tags does not count', async () => {
+  const { cache } = await setup<number>()
+  await cache.get('a', () => 1, { tags: ['t'] })
+
+  expect(await cache.get('a', () => 2)).toBe(2)
+  expect(await cache.get('a', () => 3, { tags: ['t'] })).toBe(3)
+})
+
+test('a set takes the place of a load that is under way', async () => {
+  const { cache, another } = await setup<string>()
+  const [began, held] = [gate(), gate()]
+  const loading = cache.get('a', async () => {
+    began.open()
+    await held.opened
+    return 'loaded'
+  })
+  await began.opened
+  await another().cache.set('a', 'set')
+  held.open()
+  await loading
+
+  expect(await cache.get('a', () => 'again')).toBe('set')
+})
+
+test('a set with an older version is refused', async () => {
+  const { cache } = await setup<string>()
+
+  expect(await cache.set('a', 'seven', { version: 7 })).toMatchObject({ stored: true })
+  expect(await cache.set('a', 'six', { version: 6 })).toEqual({ stored: false, version: 7 })
+  expect(await cache.get('a', () => 'loaded')).toBe('seven')
+})

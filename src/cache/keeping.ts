@@ -1,0 +1,17 @@
+// How the loads of this process are extended: all that share a slot in one call.
+
+import { extend } from '../generated/cache.ts'
+import type { LeaseKind } from '../runtime/lease-keeper.ts'
+import type { Runtime } from '../runtime/runtime.ts'
+
+/** The same for all caches, so that their loads are extended together. */
+export function kindOf(runtime: Runtime): LeaseKind {
+  return {
+    name: 'cache',
+    async extend(leases) {
+      const keys = leases.map(({ beginning }) => `${beginning}load`)
+      const answer = await runtime.runner.run(extend, keys, { leases })
+      return { nowMs: answer.nowMs, endsAtMs: answer.leases }
+    },
+  }
+}

@@ -1,0 +1,154 @@
+// Getting a value that has to be loaded: by this process, or by another one that is at it.
+//
+//   elect ──elected──► perform (see performing.ts)
+//     ▲ │ ──found──► somebody stored it meanwhile
+//     │ │ ──failed──► the load that this one waited for has failed
+//     │ │ ──loading──► listen, ask again under the same id, then wait for a letter, or the end of the lease
+//     └─┴──────────────────┘
+//
+// The id makes an election safe to repeat. Whoever refreshes what may still be served does not wait.
+
+import { type ElectAnswer, elect } from '../generated/cache.ts'
+import { LoadFailedError } from '../runtime/errors.ts'
+import { toGrant } from '../runtime/grant.ts'
+import { within } from '../runtime/in-time.ts'
+import type { Post } from '../runtime/mailbox.ts'
+import { learnTold } from '../runtime/told.ts'
+import { Envelope } from './envelope.ts'
+import type { Loader } from './loader.ts'
+import { readTags } from './looking.ts'
+import type { Span } from './options.ts'
+import type { Joinable, LoadOutcome, Outcome } from './outcome.ts'
+import { giveUp, perform } from './performing.ts'
+import { decodeValue, resourceOf, type Source, unitOf } from './source.ts'
+
+export interface LoadTerms<Value> {
+  readonly key: string
+  readonly loader: Loader<Value>
+  readonly span: Span
+  readonly tags: readonly string[]
+  /** Their generations, read just now. */
+  readonly block: Buffer
+  /** Token of the value that is to be replaced; 0: there is none. */
+  readonly seen: number
+  /** When the waiting for another process ends, by `performance.now()`; 0: it does not wait. */
+  readonly endsAt: number
+  /** Called when another process loads, or there is nothing to load. */
+  passed(): void
+}
+
+// With a live subscription this is a safety net; without one (it may be forbidden) the way of waiting.
+const RECHECK_MS = 5000
+const RECHECK_UNHEARD_MS = 250
+const OPENING_MS = 1000
+
+/** One load that this process wants; others in the process may join it. */
+export class Load<Value> implements Joinable<Value> {
+  readonly #source: Source<Value>
+  readonly #terms: LoadTerms<Value>
+  readonly #id: string
+  #post: Post | null = null
+  #listened = false
+  #waited = 0
+  /** Rejects when the server cannot decide. */
+  readonly outcome: Promise<LoadOutcome<Value>>
+
+  constructor(source: Source<Value>, terms: LoadTerms<Value>) {
+    this.#source = source
+    this.#terms = terms
+    this.#id = source.runtime.mailbox.newId()
+    this.outcome = this.#run()
+  }
+
+  async #run(): Promise<LoadOutcome<Value>> {
+    try {
+      return await this.#untilSettled()
+    } catch (error) {
+      // The election may have happened, or may happen yet: nobody would load.
+      giveUp(this.#source, this.#terms.key, this.#id, '').catch(() => undefined)
+      throw error
+    } finally {
+      this.#post?.close()
+      this.#terms.passed()
+    }
+  }
+
+  async #untilSettled(): Promise<LoadOutcome<Value>> {
+    const { endsAt, tags } = this.#terms
+    for (let { block } = this.#terms; ; block = await readTags(this.#source, tags)) {
+      const askedAt = performance.now()
+      const answer = await this.#elect(block)
+      this.#source.runtime.clock.note(answer.nowMs, askedAt)
+      if (answer.status === 'elected') return await this.#perform(answer, block, askedAt)
+      this.#terms.passed()
+      if (answer.status === 'found') return this.#found(answer.envelope)
+      if (answer.status === 'failed') return this.#failed(answer.reason)
+      if (answer.status === 'resting' || endsAt === 0) return { status: 'elsewhere', ms: answer.retryAfterMs }
+      if (performance.now() >= endsAt) return { status: 'late' }
+      this.#waited = answer.token
+      await this.#waitFor(answer.retryAfterMs)
+    }
+  }
+
+  #elect(tags: Buffer): Promise<ElectAnswer> {
+    const { codec, terms } = this.#source
+    const args = {
+      id: this.#id,
+      codec: codec.name,
+      leaseMs: terms.leaseMs,
+      seen: this.#terms.seen,
+      waited: this.#waited,
+      waits: this.#post !== null,
+      tags,
+    }
+    return unitOf(this.#source, this.#terms.key).run(elect, args, { by: performance.now() + terms.storeMs })
+  }
+
+  #perform(
+    answer: Extract<ElectAnswer, { status: 'elected' }>,
+    tags: Buffer,
+    askedAt: number,
+  ): Promise<Outcome<Value>> {
+    const { key, span, loader } = this.#terms
+    const election = { key, id: this.#id, grant: toGrant(answer, askedAt), tags, span }
+    return perform(this.#source, election, loader)
+  }
+
+  /** The server has judged it: it may be served, and nobody who asks now knows of an invalidation since. */
+  #found(bytes: Buffer): Outcome<Value> {
+    return { status: 'loaded', value: decodeValue(this.#source, new Envelope(bytes)), holds: false }
+  }
+
+  #failed(reason: string): Outcome<Value> {
+    return { status: 'failed', error: new LoadFailedError(resourceOf(this.#source, this.#terms.key), reason) }
+  }
+
+  /** At first it only begins to listen, and asks again at once: what happened before that is told to nobody. */
+  async #waitFor(retryAfterMs: number): Promise<void> {
+    if (!this.#listened) {
+      this.#listened = true
+      this.#post = await this.#listen()
+      if (this.#post !== null) return
+    }
+    const longest = this.#post === null ? RECHECK_UNHEARD_MS : RECHECK_MS
+    const leftMs = this.#terms.endsAt - performance.now()
+    const ms = Math.max(1, Math.ceil(Math.min(longest, retryAfterMs + 1, leftMs)))
+    if (this.#post === null) await new Promise((resolve) => setTimeout(resolve, ms))
+    else await this.#post.next(ms)
+  }
+
+  /** Null when the process cannot listen. */
+  async #listen(): Promise<Post | null> {
+    const { mailbox } = this.#source.runtime
+    const told = learnTold(unitOf(this.#source, this.#terms.key))
+    const opening = told.then(({ channel }) => mailbox.expect(channel, this.#id))
+    const leftMs = this.#terms.endsAt - performance.now()
+    try {
+      return await within(opening, Math.max(1, Math.min(leftMs, OPENING_MS)))
+    } catch {
+      // Came too late: nobody will use it.
+      opening.then((post) => post.close()).catch(() => undefined)
+      return null
+    }
+  }
+}

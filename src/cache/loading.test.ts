@@ -1,0 +1,142 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { LoadFailedError, MaxRunError, WaitTimeoutError } from 'perilune'
+import { expect, test } from 'vitest'
+import { counted, setup } from '../../test/cache-fixture.ts'
+import { gate } from '../../test/once-fixture.ts'
+
+test('gets of one key at once run the loader once', async () => {
+  const { cache } = await setup<number>()
+  const { load, runs } = counted((run) => run)
+
+  const values = await Promise.all(Array.from({ length: 100 }, () => cache.get('a', load)))
+
+  expect(new Set(values)).toEqual(new Set([1]))
+  expect(runs()).toBe(1)
+})
+
+test('another process waits for the load and gets what it found', async () => {
+  const { cache, another } = await setup<string>()
+  const [began, held] = [gate(), gate()]
+  const first = cache.get('a', async () => {
+    began.open()
+    await held.opened
+    return 'loaded'
+  })
+  await began.opened
+  const { load, runs } = counted(() => 'again')
+
+  const second = another().cache.get('a', load)
+  await sleep(50)
+  held.open()
+
+  expect(await Promise.all([first, second])).toEqual(['loaded', 'loaded'])
+  expect(runs()).toBe(0)
+})
+
+test('what a loader throws reaches all who wait, in every process, and is not kept', async () => {
+  const { cache, another } = await setup<string>()
+  const [began, held] = [gate(), gate()]
+  const broken = async (): Promise<string> => {
+    began.open()
+    await held.opened
+    throw new TypeError('no route')
+  }
+  const first = cache.get('a', broken)
+  const joined = cache.get('a', broken)
+  await began.opened
+  const elsewhere = another().cache.get('a', () => 'mine')
+  await sleep(50)
+  held.open()
+
+  const [one, two, three] = await Promise.allSettled([first, joined, elsewhere])
+  expect(one).toMatchObject({ reason: expect.any(TypeError) })
+  expect(two).toMatchObject({ reason: expect.any(TypeError) })
+  expect(three).toMatchObject({ reason: expect.any(LoadFailedError) })
+  expect(await cache.get('a', () => 'fine')).toBe('fine')
+})
+
+test('a stale value is served while its loader fails', async () => {
+  const { cache, clock } = await setup<number>({ freshFor: '1m', staleFor: '1h' })
+  await cache.get('a', () => 1)
+  await clock.advance(60_000)
+  const broken = counted<number>(() => Promise.reject(new Error('down')))
+
+  expect(await cache.get('a', broken.load)).toBe(1)
+  await expect.poll(broken.runs).toBe(1)
+  expect(await cache.get('a', broken.load)).toBe(1)
+})
+
+test('a loader says how long its value counts, and its version', async () => {
+  const { cache, clock } = await setup<number>({ freshFor: '1h' })
+  await cache.get('a', (context) => {
+    context.keep({ freshFor: '5s', version: 3 })
+    return 1
+  })
+  await clock.advance(5000)
+
+  expect(await cache.peek('a')).toBeNull()
+  expect(await cache.set('a', 2, { version: 2 })).toEqual({ stored: false, version: 3 })
+})
+
+test('a loader that takes longer than maxLoad has failed, and its signal aborts', async () => {
+  const { cache } = await setup<string>({ maxLoad: '50ms' })
+  let reason: unknown
+
+  const got = cache.get('a', ({ signal }) => {
+    signal.addEventListener('abort', () => (reason = signal.reason))
+    return new Promise(() => undefined)
+  })
+
+  await expect(got).rejects.toThrow(MaxRunError)
+  expect(reason).toBeInstanceOf(MaxRunError)
+  expect(await cache.get('a', () => 'fine')).toBe('fine')
+})
+
+test('who waits for a load waits no longer than he said', async () => {
+  const { cache, another } = await setup<string>()
+  const held = gate()
+  const first = cache.get('a', () => held.opened.then(() => 'late'))
+  const load = (): string => 'never'
+
+  await expect(another().cache.get('a', load, { wait: '50ms' })).rejects.toThrow(WaitTimeoutError)
+  await expect(cache.get('a', load, { wait: '50ms' })).rejects.toThrow(WaitTimeoutError)
+  const aborter = new AbortController()
+  const aborted = cache.get('a', load, { signal: aborter.signal })
+  aborter.abort(new Error('enough'))
+  await expect(aborted).rejects.toThrow('enough')
+  held.open()
+  expect(await first).toBe('late')
+})
+
+test('a loader whose lease is lost is replaced, and what it finds late is refused', async () => {
+  const { cache, clock, another } = await setup<string>({ lease: '1h' })
+  const [began, held] = [gate(), gate()]
+  const first = cache.get('a', async () => {
+    began.open()
+    await held.opened
+    return 'late'
+  })
+  await began.opened
+  await clock.advance(3_600_000)
+
+  expect(await another().cache.get('a', () => 'in time')).toBe('in time')
+  held.open()
+  expect(await first).toBe('late')
+  expect((await cache.peek('a'))?.value).toBe('in time')
+})
+
+test('a load that takes longer than its lease keeps it', async () => {
+  const { cache, another } = await setup<string>({ clock: 'real', lease: '300ms' })
+  const began = gate()
+  const first = cache.get('a', async () => {
+    began.open()
+    await sleep(1000)
+    return 'slow'
+  })
+  await began.opened
+  const second = counted(() => 'mine')
+
+  expect(await another().cache.get('a', second.load)).toBe('slow')
+  expect(await first).toBe('slow')
+  expect(second.runs()).toBe(0)
+})

@@ -1,0 +1,34 @@
+// Loads without Redis: so many at once in this process, and one of a key at a time.
+
+import { inMaxLoad, LoadContext, type Loader } from './loader.ts'
+import type { Terms } from './options.ts'
+
+export class LocalLoads<Value> {
+  readonly #underWay = new Map<string, Promise<Value>>()
+  readonly #line: (() => void)[] = []
+  #running = 0
+
+  /** What the loader makes; whoever asks for the same key meanwhile gets it too. */
+  load(key: string, loader: Loader<Value>, terms: Terms): Promise<Value> {
+    const joined = this.#underWay.get(key)
+    if (joined !== undefined) return joined
+    const loading = this.#inTurn(key, loader, terms).finally(() => this.#underWay.delete(key))
+    this.#underWay.set(key, loading)
+    return loading
+  }
+
+  async #inTurn(key: string, loader: Loader<Value>, { localConcurrency, maxLoadMs }: Terms): Promise<Value> {
+    if (this.#running >= localConcurrency) await new Promise<void>((resolve) => this.#line.push(resolve))
+    else this.#running += 1
+    const aborter = new AbortController()
+    const context = new LoadContext(key, 0, () => aborter.signal)
+    try {
+      return await inMaxLoad(() => loader(context), maxLoadMs, aborter)
+    } finally {
+      // Its turn goes to the next in line.
+      const next = this.#line.shift()
+      if (next === undefined) this.#running -= 1
+      else next()
+    }
+  }
+}

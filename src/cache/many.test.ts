@@ -1,0 +1,60 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { expect, test } from 'vitest'
+import { setup } from '../../test/cache-fixture.ts'
+import { gate } from '../../test/once-fixture.ts'
+
+test('getMany loads all that this process has to load in one call', async () => {
+  const { cache } = await setup<string>()
+  await cache.set('b', 'kept')
+  const asked: (readonly string[])[] = []
+
+  const values = await cache.getMany(['a', 'b', 'c', 'a'], (keys) => {
+    asked.push(keys)
+    return new Map(keys.filter((key) => key === 'a').map((key) => [key, `new ${key}`]))
+  })
+
+  expect([...values]).toEqual([
+    ['a', 'new a'],
+    ['b', 'kept'],
+    ['c', undefined],
+  ])
+  expect(asked).toEqual([['a', 'c']])
+})
+
+test('getMany serves what is stale and loads all of it again in one call', async () => {
+  const { cache, clock } = await setup<number>({ freshFor: '1m', staleFor: '1h' })
+  const asked: (readonly string[])[] = []
+  const many = (keys: readonly string[]): Map<string, number> => {
+    asked.push(keys)
+    return new Map(keys.map((key) => [key, asked.length]))
+  }
+  await cache.getMany(['a', 'b', 'c'], many)
+  await clock.advance(60_000)
+
+  expect([...(await cache.getMany(['a', 'b', 'c'], many)).values()]).toEqual([1, 1, 1])
+  await expect.poll(async () => (await cache.peek('c'))?.value).toBe(2)
+  expect(asked).toEqual([
+    ['a', 'b', 'c'],
+    ['a', 'b', 'c'],
+  ])
+})
+
+test('getMany waits for what another process loads', async () => {
+  const { cache, another } = await setup<string>()
+  const [began, held] = [gate(), gate()]
+  const first = cache.get('a', async () => {
+    began.open()
+    await held.opened
+    return 'theirs'
+  })
+  await began.opened
+  const many = another().cache.getMany(['a', 'b'], (keys) => new Map(keys.map((key) => [key, 'mine'])))
+  await sleep(50)
+  held.open()
+  await first
+
+  expect([...(await many)]).toEqual([
+    ['a', 'theirs'],
+    ['b', 'mine'],
+  ])
+})

@@ -1,0 +1,159 @@
+// What a cache and a call on it may be told, with units and bounds.
+
+import { checkInteger, checkOneOf, checkOptions } from '../runtime/arguments.ts'
+import type { Codec } from '../runtime/codec.ts'
+import { type Duration, toMs } from '../runtime/duration.ts'
+import { InvalidArgumentError } from '../runtime/errors.ts'
+import { toLeaseMs } from '../runtime/lease-options.ts'
+import { checkTags } from './tags.ts'
+
+/** How long a value counts. */
+export interface Freshness {
+  /** How long it is served without question; default one minute. */
+  freshFor?: Duration
+  /** How long it may be served after that, while it is loaded again; default: not at all. */
+  staleFor?: Duration
+}
+
+export interface CacheOptions<Value> extends Freshness {
+  /** As `freshFor`, for a loader that found nothing: `null` or `undefined`. '0s': that is not kept. Default: `freshFor`. */
+  negativeFor?: Duration
+  /** Up to this part of `freshFor` is taken off by chance, so that values made together end apart. 0 to 0.5; default 0. */
+  jitter?: number
+  /**
+   * When a fresh value is loaded again. `'ahead'`: when 1.5 times as long is left as its load took, by the first
+   * who reads it then. `'xfetch'`: earlier or later by chance. false: not before it is stale. Default `'ahead'`.
+   */
+  early?: 'ahead' | 'xfetch' | false
+  /** How eager `'xfetch'` is; default 1. */
+  beta?: number
+  /** How long a stale value is held back in the hope of a newer one; default: not at all. */
+  patience?: Duration
+  /** How long a loader may take: then its signal aborts and its load has failed. Default 30 seconds. */
+  maxLoad?: Duration
+  /** How long somebody waits for a load, his own or another's; default: one second more than `maxLoad`. */
+  wait?: Duration
+  /** How long a load is leased; it is extended while its process lives. Default 10 seconds. */
+  lease?: Duration
+  /** How long nobody tries again after a failure, while there is something to serve; default one second. */
+  restFor?: Duration
+  /** How long Redis may take before the loader answers without it; default one second. */
+  storeWithin?: Duration
+  /** How many loaders this process runs at once while Redis is away; default 8. */
+  localConcurrency?: number
+  /** How values become bytes; default JSON. */
+  codec?: Codec<Value>
+}
+
+export interface GetOptions extends Freshness {
+  /** The value ends when one of these is invalidated. A value that was stored with others does not count. */
+  tags?: readonly string[]
+  /** How long to wait for a load; default: that of the cache. */
+  wait?: Duration
+  /** Ends the waiting, not the load: others may wait for it. */
+  signal?: AbortSignal
+}
+
+export interface SetOptions extends Freshness {
+  /** Rises with every change of what is cached: one that is not greater than the last is refused. */
+  version?: number
+  tags?: readonly string[]
+}
+
+/** How long a value counts, in milliseconds. */
+export interface Span {
+  readonly freshMs: number
+  readonly staleMs: number
+}
+
+/** The options of a cache, checked. */
+export interface Terms extends Span {
+  /** -1: as `freshMs`. */
+  readonly negativeMs: number
+  readonly jitter: number
+  readonly early: 'ahead' | 'xfetch' | false
+  readonly beta: number
+  readonly patienceMs: number
+  readonly maxLoadMs: number
+  readonly waitMs: number
+  readonly leaseMs: number
+  readonly restMs: number
+  readonly storeMs: number
+  readonly localConcurrency: number
+}
+
+/** The options of a get, checked. */
+export interface GetTerms {
+  readonly span: Span
+  readonly tags: readonly string[]
+  readonly waitMs: number
+  readonly signal: AbortSignal | undefined
+}
+
+const KNOWN = [
+  'freshFor',
+  'staleFor',
+  'negativeFor',
+  'jitter',
+  'early',
+  'beta',
+  'patience',
+  'maxLoad',
+  'wait',
+  'lease',
+  'restFor',
+  'storeWithin',
+  'localConcurrency',
+  'codec',
+]
+// A tag is remembered for 60 days after it was invalidated: a value must not outlive that.
+const LONGEST = '25d'
+
+/** Throws InvalidArgumentError. */
+export function toTerms<Value>(options: CacheOptions<Value>): Terms {
+  checkOptions('options', options, KNOWN)
+  const { maxLoad = '30s', early = 'ahead', negativeFor } = options
+  const maxLoadMs = toMs('maxLoad', maxLoad, { max: '1h' })
+  return {
+    ...toSpan(options, { freshMs: 60_000, staleMs: 0 }),
+    negativeMs:
+      negativeFor === undefined ? -1 : toMs('negativeFor', negativeFor, { min: '0s', max: LONGEST }),
+    jitter: fraction('jitter', options.jitter ?? 0, 0.5),
+    early: early === false ? false : checkOneOf<'ahead' | 'xfetch'>('early', early, ['ahead', 'xfetch']),
+    beta: fraction('beta', options.beta ?? 1, 100),
+    patienceMs: toMs('patience', options.patience ?? '0s', { min: '0s', max: '1h' }),
+    maxLoadMs,
+    waitMs:
+      options.wait === undefined ? maxLoadMs + 1000 : toMs('wait', options.wait, { min: '0s', max: '1h' }),
+    leaseMs: toLeaseMs(options.lease ?? '10s'),
+    restMs: toMs('restFor', options.restFor ?? '1s', { min: '0s', max: '1h' }),
+    storeMs: toMs('storeWithin', options.storeWithin ?? '1s', { max: '1h' }),
+    localConcurrency: checkInteger('localConcurrency', options.localConcurrency ?? 8, 1, 1000),
+  }
+}
+
+/** Throws InvalidArgumentError. */
+export function toGetTerms(options: GetOptions, terms: Terms): GetTerms {
+  checkOptions('options', options, ['freshFor', 'staleFor', 'tags', 'wait', 'signal'])
+  const { wait, signal } = options
+  return {
+    span: toSpan(options, terms),
+    tags: checkTags(options.tags),
+    waitMs: wait === undefined ? terms.waitMs : toMs('wait', wait, { min: '0s', max: '1h' }),
+    signal,
+  }
+}
+
+/** Throws InvalidArgumentError. */
+export function toSpan({ freshFor, staleFor }: Freshness, otherwise: Span): Span {
+  return {
+    freshMs: freshFor === undefined ? otherwise.freshMs : toMs('freshFor', freshFor, { max: LONGEST }),
+    staleMs:
+      staleFor === undefined ? otherwise.staleMs : toMs('staleFor', staleFor, { min: '0s', max: LONGEST }),
+  }
+}
+
+function fraction(argument: string, value: unknown, max: number): number {
+  if (typeof value === 'number' && value >= 0 && value <= max) return value
+  throw new InvalidArgumentError(argument, `must be a number from 0 to ${max}`)
+}

@@ -1,0 +1,169 @@
+// What an elected process does: it runs the loader under the lease, and stores what that found.
+//
+//   ELECTED ──loader──► found ──store──► STORED: everybody gets it
+//      │                          └─revoked, superseded, lost──► REFUSED: only who began the load may have it
+//      ├──the loader throws──► fail ──► FAILED: everybody who waits is told
+//      └──the lease is lost, or revoked──► LOST: whoever still wants the value begins again
+
+import { fail, store } from '../generated/cache.ts'
+import { isOutage } from '../runtime/outage.ts'
+import type { Grant } from '../runtime/grant.ts'
+import { KeptLease } from '../runtime/kept-lease.ts'
+import { learnTold } from '../runtime/told.ts'
+import { kindOf } from './keeping.ts'
+import { inMaxLoad, LoadContext, type Loader } from './loader.ts'
+import { readTags } from './looking.ts'
+import type { Span } from './options.ts'
+import type { Outcome } from './outcome.ts'
+import { encodeValue, resourceOf, type Source, unitOf } from './source.ts'
+import { tagsIn } from './tags.ts'
+
+export interface Election {
+  readonly key: string
+  readonly id: string
+  readonly grant: Grant
+  /** Generations from before the load. */
+  readonly tags: Buffer
+  readonly span: Span
+}
+
+const LONGEST_REASON = 1000
+
+/** Runs the loader under the lease of this election. Does not reject. */
+export async function perform<Value>(
+  source: Source<Value>,
+  election: Election,
+  loader: Loader<Value>,
+): Promise<Outcome<Value>> {
+  const aborter = new AbortController()
+  const ending: Ending = { end: () => giveUp(source, election.key, election.id, '') }
+  const lease = leaseOf(source, election, ending)
+  lease.heed(aborter.signal)
+  const context = new LoadContext(election.key, election.grant.token, () => lease.signal)
+  const beganAt = performance.now()
+  try {
+    const value = await inMaxLoad(() => loader(context), source.terms.maxLoadMs, aborter)
+    const save = toSave(source, election, context, value, performance.now() - beganAt)
+    return { status: 'loaded', value, holds: await finish(source, election, lease, ending, save) }
+  } catch (error) {
+    const lost = lease.remainingMs === 0
+    ending.end = () => giveUp(source, election.key, election.id, lost ? '' : reasonOf(error))
+    // Where it cannot be told, the lease ends by itself.
+    await endWith(lease, ending).catch(() => undefined)
+    return lost ? { status: 'lost' } : { status: 'failed', error }
+  }
+}
+
+/** What the end of the lease does: it stores or fails, instead of a release. */
+interface Ending {
+  end(): Promise<unknown>
+}
+
+function leaseOf<Value>(source: Source<Value>, { key, grant }: Election, ending: Ending): KeptLease {
+  const { runtime, terms } = source
+  return new KeptLease(
+    grant,
+    {
+      kind: kindOf(runtime),
+      unit: unitOf(source, key),
+      release: () => ending.end().then(() => true),
+      resource: resourceOf(source, key),
+      leaseMs: terms.leaseMs,
+      maxHoldMs: terms.maxLoadMs + terms.leaseMs,
+    },
+    runtime.keeper,
+  )
+}
+
+/** The script decides also where the lease has lapsed: nobody else may have begun. */
+async function endWith(lease: KeptLease, ending: Ending): Promise<void> {
+  if (lease.remainingMs === 0) await ending.end()
+  else await lease.release()
+}
+
+/** Resolves to true when no invalidation came between: the value then holds for everybody. */
+type Save = () => Promise<boolean>
+
+/** Stores; true when the value holds for everybody. A store that is away or full loses nothing but the effort. */
+async function finish<Value>(
+  source: Source<Value>,
+  { key, id, tags }: Election,
+  lease: KeptLease,
+  ending: Ending,
+  save: Save,
+): Promise<boolean> {
+  let holds = false
+  ending.end = async () => {
+    holds = await save()
+  }
+  try {
+    await endWith(lease, ending)
+  } catch (error) {
+    if (!isOutage(error)) throw error
+    giveUp(source, key, id, '').catch(() => undefined)
+  }
+  return holds && (await haveSameTags(source, tags))
+}
+
+/** Those who joined may know of an invalidation that came after the load had begun. */
+async function haveSameTags<Value>(source: Source<Value>, tags: Buffer): Promise<boolean> {
+  if (tags.length === 0) return true
+  const now = await readTags(source, tagsIn(tags)).catch(() => null)
+  return now !== null && now.equals(tags)
+}
+
+function toSave<Value>(
+  source: Source<Value>,
+  { key, id, grant, tags, span }: Election,
+  context: LoadContext,
+  value: Value,
+  tookMs: number,
+): Save {
+  const { codec, terms } = source
+  const encoded = encodeValue(source, value)
+  const { version, ...kept } = context.kept(spanOf(source, value, span))
+  if (kept.freshMs === 0) return () => giveUp(source, key, id, '')
+  const unit = unitOf(source, key)
+  return async () => {
+    const { status } = await unit.run(store, {
+      codec: codec.name,
+      token: grant.token,
+      version,
+      ...encoded,
+      loadMs: Math.round(tookMs),
+      freshMs: spread(kept.freshMs, terms.jitter),
+      staleMs: kept.staleMs,
+      ...(await learnTold(unit)),
+      tags,
+    })
+    return status === 'stored'
+  }
+}
+
+function spanOf<Value>({ terms }: Source<Value>, value: Value, span: Span): Span {
+  const nothing = value === null || value === undefined
+  return nothing && terms.negativeMs >= 0 ? { ...span, freshMs: terms.negativeMs } : span
+}
+
+/** Up to this part of it less, by chance. */
+export function spread(ms: number, jitter: number): number {
+  return Math.max(1, Math.round(ms * (1 - Math.random() * jitter)))
+}
+
+/** Gives the lease up; with a reason, it is told to those who wait. False when the load was revoked, or lost. */
+export async function giveUp<Value>(
+  source: Source<Value>,
+  key: string,
+  id: string,
+  reason: string,
+): Promise<boolean> {
+  const unit = unitOf(source, key)
+  const told = await learnTold(unit)
+  const { status } = await unit.run(fail, { id, restMs: source.terms.restMs, ...told, reason })
+  return status === 'failed'
+}
+
+function reasonOf(error: unknown): string {
+  const text = error instanceof Error ? `${error.name}: ${error.message}` : String(error)
+  return text.slice(0, LONGEST_REASON) || 'Error'
+}

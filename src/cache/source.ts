@@ -1,0 +1,75 @@
+// What every call on a cache needs: its keys, its terms, and what the handles of one name share in this process.
+
+import { type Codec, jsonOf } from '../runtime/codec.ts'
+import { InvalidArgumentError } from '../runtime/errors.ts'
+import { checkName } from '../runtime/keys.ts'
+import type { Runtime } from '../runtime/runtime.ts'
+import { Unit } from '../runtime/unit.ts'
+import { type Envelope, FLAGS } from './envelope.ts'
+import type { Terms } from './options.ts'
+import { Shared } from './shared.ts'
+
+export interface Source<Value> {
+  readonly runtime: Runtime
+  readonly name: string
+  readonly codec: Codec<Value>
+  readonly terms: Terms
+  readonly shared: Shared<Value>
+}
+
+const SINCE = '6.2.0'
+const MAX_VALUE_BYTES = 16 * 1024 * 1024
+const MAX_CODEC_BYTES = 64
+
+/** Throws InvalidArgumentError. */
+export function openSource<Value>(
+  runtime: Runtime,
+  name: string,
+  terms: Terms,
+  codec: Codec<Value> = jsonOf<Value>('value'),
+): Source<Value> {
+  if (Buffer.byteLength(codec.name) > MAX_CODEC_BYTES) {
+    throw new InvalidArgumentError('codec', `must have a name of at most ${MAX_CODEC_BYTES} bytes`)
+  }
+  return { runtime, name: checkName('name', name), codec, terms, shared: Shared.of<Value>(runtime, name) }
+}
+
+/** The unit of a key, or of a tag. */
+export function unitOf<Value>({ runtime, name }: Source<Value>, key: string): Unit {
+  return new Unit(runtime, { structure: 'cache', name, unit: key, since: SINCE })
+}
+
+export function prefixOf<Value>({ runtime, name }: Source<Value>, key: string): string {
+  return runtime.prefix('cache', name, key)
+}
+
+/** What people call a key, in errors. */
+export function resourceOf<Value>({ name }: Source<Value>, key: string): string {
+  return `key '${key}' of cache '${name}'`
+}
+
+/** A value as it is stored. */
+export interface Encoded {
+  readonly flags: number
+  readonly payload: string | Uint8Array
+}
+
+/** Throws InvalidArgumentError when the value cannot be one. */
+export function encodeValue<Value>({ codec }: Source<Value>, value: Value): Encoded {
+  if (value === null) return { flags: FLAGS.null, payload: '' }
+  if (value === undefined) return { flags: FLAGS.undefined, payload: '' }
+  const payload = codec.encode(value)
+  if (Buffer.byteLength(payload) > MAX_VALUE_BYTES) {
+    throw new InvalidArgumentError('value', `must be at most ${MAX_VALUE_BYTES} bytes when encoded`)
+  }
+  return { flags: FLAGS.payload, payload }
+}
+
+/** Throws InvalidArgumentError when it was made with another codec. */
+export function decodeValue<Value>({ codec }: Source<Value>, envelope: Envelope): Value {
+  const { flags } = envelope
+  if (flags === FLAGS.null) return null as Value
+  if (flags === FLAGS.undefined) return undefined as Value
+  envelope.checkCodec(codec.name)
+  return codec.decode(envelope.payload)
+}

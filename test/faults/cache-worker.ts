@@ -1,0 +1,51 @@
+// A process of the tests of the cache.
+//   tsx cache-worker.ts <port> <name> read <readers> <reads>   reads one key again and again, and tells what it got
+//   tsx cache-worker.ts <port> <name> hold <lease>             loads, says so, and ends when it is told
+
+import { Redis } from 'ioredis'
+import { type Duration, perilune } from 'perilune'
+import { ioredis } from 'perilune/ioredis'
+
+const [port, name = '', what, ...args] = process.argv.slice(2)
+const client = new Redis(Number(port))
+const redis = perilune(ioredis(client), { namespace: 'faults' })
+const think = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))
+
+/** Counts its runs, and how many there were at once. */
+async function load(): Promise<number> {
+  const atOnce = await client.incr(`running:${name}`)
+  await client.zadd(`most:${name}`, 'GT', atOnce, 'most')
+  const run = await client.incr(`runs:${name}`)
+  await think(100)
+  await client.decr(`running:${name}`)
+  return run
+}
+
+async function read(readers: number, reads: number): Promise<void> {
+  // A machine that stalls must not look like a server that is away.
+  const cache = redis.cache<number>(name, { freshFor: '500ms', staleFor: '500ms', storeWithin: '30s' })
+  const got = new Set<number>()
+  const reader = async (): Promise<void> => {
+    for (let n = 0; n < reads; n++) {
+      got.add(await cache.get('k', load))
+      await think(Math.random() * 40)
+    }
+  }
+  await Promise.all(Array.from({ length: readers }, reader))
+  process.send?.([...got])
+  await redis.close()
+  client.disconnect()
+  process.disconnect()
+}
+
+async function hold(lease: string): Promise<void> {
+  const cache = redis.cache<string>(name, { lease: lease as Duration })
+  await cache.get('k', async () => {
+    process.send?.('began')
+    await new Promise((resolve) => process.once('message', resolve))
+    return 'late'
+  })
+  process.send?.('ended')
+}
+
+await (what === 'read' ? read(Number(args[0]), Number(args[1])) : hold(args[0] ?? ''))

@@ -1,0 +1,93 @@
+import type { Cache } from 'perilune'
+import { errorOf, type Place, reaches, type Step, type Use, type Work } from './use.ts'
+
+/** A load that ends when the test says so. */
+interface Held {
+  readonly got: Promise<string>
+  end(result: string | Error): void
+}
+
+async function hold(cache: Cache<string>, key: string): Promise<Held> {
+  let end: Held['end'] = () => undefined
+  let began = false
+  const got = cache.get(key, () => {
+    began = true
+    return new Promise((resolve, reject) => {
+      end = (result) => (typeof result === 'string' ? resolve(result) : reject(result))
+    })
+  })
+  await reaches(async () => began, got)
+  return { got, end: (result) => end(result) }
+}
+
+function steps({ redis, name }: Place): readonly Step[] {
+  const cache = redis.cache<string>(name, { lease: '2s', freshFor: '1h' })
+  let held: Held | undefined
+  let endsAtMs = 0
+  const leaseEnd = async (): Promise<number> => (await cache.inspect('a')).load?.expiresAtMs ?? 0
+  return [
+    ['elect', 'unasked', async () => void (held = await hold(cache, 'a'))],
+    ['inspect', 'serves', async () => (await cache.inspect('a')).state],
+    [
+      'extend',
+      'serves',
+      async () => {
+        endsAtMs = await leaseEnd()
+        await reaches(async () => (await leaseEnd()) > endsAtMs)
+      },
+    ],
+    [
+      'store',
+      'unasked',
+      async () => {
+        held?.end('loaded')
+        return held?.got
+      },
+    ],
+    ['elect', 'unasked', async () => void (held = await hold(cache, 'b'))],
+    [
+      'fail',
+      'serves',
+      async () => {
+        const failed = errorOf(held?.got ?? Promise.resolve())
+        held?.end(new TypeError('no route'))
+        return failed
+      },
+    ],
+    ['elect', 'serves', async () => cache.get('b', () => 'b')],
+    ['set', 'refuses', async () => (await cache.set('c', 'seven', { version: 7 })).stored],
+    ['set', 'refuses', async () => (await cache.set('c', 'six', { version: 6 })).stored],
+    ['inspect', 'serves', async () => (await cache.inspect('c')).version],
+    ['invalidate-tag', 'refuses', async () => cache.invalidate({ tag: 't' })],
+    // Whether there was something to forget, a repetition cannot know.
+    ['invalidate', 'serves', async () => void (await cache.invalidate('c'))],
+    ['inspect', 'serves', async () => (await cache.inspect('c')).state],
+  ]
+}
+
+/** A key knows nothing of the others; what grows is what one value holds. */
+function work(
+  what: string,
+  [commands, elements]: [number, number],
+  call: (cache: Cache<string>, value: string) => Promise<unknown>,
+): Work {
+  const prepare: Work['prepare'] = async ({ redis, name }, size) => {
+    const cache = redis.cache<string>(name)
+    const value = 'x'.repeat(size)
+    await cache.set('there', value)
+    return async () => call(cache, value)
+  }
+  return { what, commands, elements, prepare }
+}
+
+const works = [
+  work('a get of what is there', [6, 50], (cache) => cache.get('there', () => 'again')),
+  work('a load', [12, 80], (cache, value) => cache.get('absent', () => value)),
+  // Whether the hash already lasts long enough depends on the millisecond.
+  { ...work('a set', [12, 80], (cache, value) => cache.set('there', value)), chance: 6 },
+  work('an invalidation', [10, 60], (cache) => cache.invalidate('there')),
+  work('an invalidation of a tag', [4, 20], (cache) => cache.invalidate({ tag: 't' })),
+  work('an inspection', [6, 40], (cache) => cache.inspect('there')),
+]
+
+export const use: Use = { steps, works }
