@@ -7,7 +7,8 @@ import { findElements, findMember, findStart } from '../zaqar/json-slices.ts'
 export function newEntries(given: readonly NewEntry<unknown>[], text: string): NewEntry<string>[] {
   const list = findMember(text, findStart(text), 'entries')
   const slices = list === null ? [] : findElements(text, list.from)
-  return given.map(({ payload: _, ...entry }, at) => {
+  return given.map((each, at) => {
+    const { payload: _, ...entry } = each
     const slice = slices[at]
     const payload = slice === undefined ? null : findMember(text, slice.from, 'payload')
     return payload === null ? entry : { ...entry, payload: text.slice(payload.from, payload.to) }

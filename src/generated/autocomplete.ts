@@ -29,7 +29,7 @@ export type AddAnswer =
 export const add: Operation<AddArguments, AddAnswer> = {
   script: {
     name: 'autocomplete/add',
-    sha1: '23c833eee2210519774683238c1931c6f428854c',
+    sha1: 'b7e2ed084aad1c33ce31070f77caf7ea0154c75e',
     reads: false,
     bytes: false,
     source: `--[[
@@ -356,7 +356,8 @@ local MOST_COLD = 96
 local function read_hot(tops, suffixes)
   local lists, ends = {}, {}
   for at, suffix in ipairs(suffixes) do
-    local length, known = 0, 0
+    local length = 0
+    local known
     repeat
       local prefixes = {}
       for more = 0, math.min(7, #suffix - length) do
@@ -604,10 +605,10 @@ return { 'added', new, replaced }
     [225, 'lua/shared/autocomplete/tops.lua', 1],
     [299, 'lua/shared/autocomplete/ranges.lua', 1],
     [310, 'lua/shared/autocomplete/hot.lua', 1],
-    [380, 'lua/shared/autocomplete/refill.lua', 1],
-    [457, 'lua/shared/autocomplete/leave.lua', 1],
-    [482, 'lua/shared/autocomplete/enter.lua', 1],
-    [517, 'lua/autocomplete/add.lua', 35],
+    [381, 'lua/shared/autocomplete/refill.lua', 1],
+    [458, 'lua/shared/autocomplete/leave.lua', 1],
+    [483, 'lua/shared/autocomplete/enter.lua', 1],
+    [518, 'lua/autocomplete/add.lua', 35],
   ],
   encode(args) {
     const encoded = new Array<Argument>(3 + args.added.length * 6)
@@ -814,7 +815,7 @@ export type ReapAnswer =
 export const reap: Operation<ReapArguments, ReapAnswer> = {
   script: {
     name: 'autocomplete/reap',
-    sha1: '262d1a0e6a5b106beb2ad8d3fc5b7b25dc639dbd',
+    sha1: 'b5a75a8c0de6cd70f734dfa5e2bc3197e8bf58a4',
     reads: false,
     bytes: false,
     source: `--[[
@@ -1056,7 +1057,8 @@ local MOST_COLD = 96
 local function read_hot(tops, suffixes)
   local lists, ends = {}, {}
   for at, suffix in ipairs(suffixes) do
-    local length, known = 0, 0
+    local length = 0
+    local known
     repeat
       local prefixes = {}
       for more = 0, math.min(7, #suffix - length) do
@@ -1203,9 +1205,9 @@ return { 'reaped', more and 1 or 0 }
     [197, 'lua/shared/autocomplete/tops.lua', 58],
     [214, 'lua/shared/autocomplete/ranges.lua', 1],
     [225, 'lua/shared/autocomplete/hot.lua', 1],
-    [259, 'lua/shared/autocomplete/refill.lua', 1],
-    [336, 'lua/shared/autocomplete/leave.lua', 1],
-    [361, 'lua/autocomplete/reap.lua', 27],
+    [260, 'lua/shared/autocomplete/refill.lua', 1],
+    [337, 'lua/shared/autocomplete/leave.lua', 1],
+    [362, 'lua/autocomplete/reap.lua', 27],
   ],
   encode() {
     return []
@@ -1245,7 +1247,7 @@ export type RemoveAnswer =
 export const remove: Operation<RemoveArguments, RemoveAnswer> = {
   script: {
     name: 'autocomplete/remove',
-    sha1: '4724de6306128f876416417b6d32f55d478399f3',
+    sha1: '07013b59939d3de77ff37e551ee2eba0f80ab5b5',
     reads: false,
     bytes: false,
     source: `--[[
@@ -1541,7 +1543,8 @@ local MOST_COLD = 96
 local function read_hot(tops, suffixes)
   local lists, ends = {}, {}
   for at, suffix in ipairs(suffixes) do
-    local length, known = 0, 0
+    local length = 0
+    local known
     repeat
       local prefixes = {}
       for more = 0, math.min(7, #suffix - length) do
@@ -1712,9 +1715,9 @@ return { 'removed', removed }
     [251, 'lua/shared/autocomplete/tops.lua', 58],
     [268, 'lua/shared/autocomplete/ranges.lua', 1],
     [279, 'lua/shared/autocomplete/hot.lua', 1],
-    [313, 'lua/shared/autocomplete/refill.lua', 1],
-    [390, 'lua/shared/autocomplete/leave.lua', 1],
-    [415, 'lua/autocomplete/remove.lua', 33],
+    [314, 'lua/shared/autocomplete/refill.lua', 1],
+    [391, 'lua/shared/autocomplete/leave.lua', 1],
+    [416, 'lua/autocomplete/remove.lua', 33],
   ],
   encode(args) {
     const encoded = new Array<Argument>(2 + args.gone.length)

@@ -13,7 +13,8 @@ local MOST_COLD = 96
 local function read_hot(tops, suffixes)
   local lists, ends = {}, {}
   for at, suffix in ipairs(suffixes) do
-    local length, known = 0, 0
+    local length = 0
+    local known
     repeat
       local prefixes = {}
       for more = 0, math.min(7, #suffix - length) do
