@@ -77,7 +77,8 @@ const RULES = {
   structure:
     'rule 4: src/<structure> imports src/runtime, its own folder and its own part of src/generated, never another structure',
   called: 'rule 4: what no class in src/<structure> calls is no operation of the library',
-  facade: 'rule 5: src/index.ts imports every structure and contains no logic; nothing below it imports it',
+  facade:
+    'rule 5: src/perilune.ts imports every structure and contains no logic; only src/index.ts imports it, which nothing imports',
   middleware:
     'rule 5: src/middleware imports once, rate-limit, src/runtime and itself; nothing in src imports it',
   scripts: 'rule 5: src/scripts imports src/driver.ts, src/runtime and itself; nothing in src imports it',
@@ -189,14 +190,17 @@ function namesImported(text: string, from: string): string[] {
 }
 
 test('the facade imports every structure and decides nothing', () => {
-  const text = textOf(ROOT, 'src/index.ts')
+  const text = textOf(ROOT, 'src/perilune.ts')
   const wanted = structures.flatMap((name) => [`./${name}/${name}.ts`, `./generated/${name}.ts`])
   holds(
     RULES.facade,
     wanted.filter((file) => !text.includes(`'${file}'`)),
   )
   holds(RULES.facade, text.match(/\b(?:if|for|while|switch|catch)\b *\(|\?\?|\s\?\s/g) ?? [])
-  holds(RULES.facade, arrows(edgesOf('src/').filter(({ to }) => to === 'src/index.ts')))
+  const above = edgesOf('src/').filter(({ from, to }) => {
+    return to === 'src/index.ts' || (to === 'src/perilune.ts' && from !== 'src/index.ts')
+  })
+  holds(RULES.facade, arrows(above))
 })
 
 test('the middleware stands on what it serves, and nothing stands on it', () => {
