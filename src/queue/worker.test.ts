@@ -123,6 +123,21 @@ describe('a worker', () => {
     expect(await queue.jobs.find(second?.id ?? '')).toMatchObject({ state: 'scheduled', attempts: 1 })
   })
 
+  test('that waits no more says so in the full call, which passes on what it was called for', async () => {
+    const { queue, calls } = await setup({ clock: 'real' })
+    await queue.enqueue('mail', { to })
+    const worker = queue.work({ mail: () => undefined })
+    await until(async () => {
+      const { acked, idle } = await queue.inspect()
+      return acked === 1 && idle === 1
+    })
+    expect(calls).not.toContain('queue/ack-and-claim')
+
+    await worker.close()
+
+    expect(calls).toContain('queue/ack-and-claim')
+  })
+
   test('extends what it works on, and tells the handler when the job was cancelled', async () => {
     const { queue } = await setup({ clock: 'real' })
     const { id } = await queue.enqueue('mail', { to })
