@@ -24,7 +24,7 @@ local caller = ARGV[2] -- text: process and slot; empty: the call is not remembe
 local call = ARGV[3] -- text: number of the call in that slot
 local limit = tonumber(ARGV[4]) -- integer: jobs to claim at most
 local lease_ms = tonumber(ARGV[5]) -- integer: how long they are claimed
-local worker = ARGV[6] -- text: who is to be woken, '<process>.<number>'; empty: nobody
+local worker = ARGV[6] -- text: who is to be woken, '<process>.<number>', with ':<lease_ms>' behind it where it takes jobs by letter; empty: nobody
 local channel = ARGV[7] -- text: beginning of the channels of processes
 local sharded = ARGV[8] == '1' -- flag: whether those are sharded channels
 local counted = ARGV[9] == '1' -- flag: whether the number of those who hear tells who is gone

@@ -44,7 +44,7 @@ local caller = ARGV[2] -- text: process and slot; empty: the call is not remembe
 local call = ARGV[3] -- text: number of the call in that slot
 local limit = tonumber(ARGV[4]) -- integer: jobs to claim at most; 0: none, and the worker waits no more
 local lease_ms = tonumber(ARGV[5]) -- integer: how long they are claimed
-local worker = ARGV[6] -- text: who is to be woken, '<process>.<number>'; empty: nobody
+local worker = ARGV[6] -- text: who is to be woken, '<process>.<number>', with ':<lease_ms>' behind it where it takes jobs by letter; empty: nobody
 local channel = ARGV[7] -- text: beginning of the channels of processes
 local sharded = ARGV[8] == '1' -- flag: whether those are sharded channels
 local counted = ARGV[9] == '1' -- flag: whether the number of those who hear tells who is gone
@@ -166,7 +166,7 @@ if queue.settling then
   queue.due_ms = math.min(queue.due_ms, next_due_ms(keys, queue, settings, now_ms) or NEVER_MS)
 end
 local how = { channel = channel, sharded = sharded, counted = counted }
-leave_idle(idle, queue, worker)
+local stood = leave_idle(idle, queue, worker)
 if limit == 0 then
   local frees = settled > 0 or (#ended + #stopped > 0 and may_free_others(queue, settings))
   -- One that waits no more may have been called for what is there: another one comes.
@@ -176,7 +176,7 @@ if limit == 0 then
   see_to_watch(idle, queue, now_ms, how)
   tell_others(keys, queue, now_ms, how)
   save_queue_and_call(meta, queue, caller, call, now_ms, format_claimed(0, 0, 0, refused))
-  return { 'claimed', now_ms, 0, 0, 0, paused, queue.chores, refused, {}, {} }
+  return { 'claimed', now_ms, 0, stood and 1 or 0, 0, paused, queue.chores, refused, {}, {} }
 end
 
 if is_marked(queue, GROUPS) then

@@ -1,7 +1,8 @@
 --[[
 Puts plain jobs into a queue, the quick way: all of one name, and none with an option. Their numbers are `first`,
 `first + 1` and so on, in the order of the payloads; no other job comes between those of one call. A repeated call
-enqueues nothing and is answered the same.
+enqueues nothing and is answered the same. A single job is claimed at once for a worker that waits and takes jobs by
+letter; see shared/queue/hand-over.
 
 @returns enqueued  first:integer
 @cost    O(jobs),
@@ -10,10 +11,11 @@ enqueues nothing and is answered the same.
 local meta = KEYS[1] -- hash: the queue's state
 local jobs = KEYS[2] -- hash: all that is stored of each job
 local ready = KEYS[3] -- list: ready jobs without group and priority
-local idle = KEYS[4] -- sorted set: workers that wait -> their number
-local listeners = KEYS[5] -- hash: who listens to events, where, and the number of the newest message
-local notes = KEYS[6] -- string: what the statistics do not hold yet; see shared/queue/leave-notes
-local stats = KEYS[7] -- hash: statistics of minutes, hours and days
+local leases = KEYS[4] -- sorted set: claimed jobs -> when the lease ends, in ms
+local idle = KEYS[5] -- sorted set: workers that wait -> their number
+local listeners = KEYS[6] -- hash: who listens to events, where, and the number of the newest message
+local notes = KEYS[7] -- string: what the statistics do not hold yet; see shared/queue/leave-notes
+local stats = KEYS[8] -- hash: statistics of minutes, hours and days
 local codec = ARGV[1] -- text: name of the codec that made the payloads
 local caller = ARGV[2] -- text: process and slot; empty: the call is not remembered
 local call = ARGV[3] -- text: number of the call in that slot
@@ -34,6 +36,7 @@ local payloads, payloads_at = ARGV, 8 -- repeated (payload:bytes): of each job
 -- @include shared/queue/wide
 -- @include shared/queue/idle
 -- @include shared/queue/number
+-- @include shared/queue/hand-over
 -- @include shared/queue/plain-head
 -- @include shared/queue/count-note
 
@@ -63,24 +66,33 @@ if queue.usual == '' then
   queue.usual = name
 end
 local head = plain_head(name, queue.usual)
-local fields, numbers, bytes = {}, {}, 0
-widen(queue, WIDE_JOBS, fields, '~')
+local how = { channel = channel, sharded = sharded, counted = counted }
+local now_ms = math.floor(now_us / 1000)
 begin_queue(meta, queue, now_us)
-for at = payloads_at, #payloads, 1 do
-  local seq, record = string.format(form, first - base + at - payloads_at), head .. payloads[at]
-  numbers[#numbers + 1] = seq
-  fields[#fields + 1] = seq
-  fields[#fields + 1] = record
-  bytes = bytes + #record
-  if #numbers == 1000 or at == #payloads then
-    redis.call('HSET', jobs, unpack(fields))
-    redis.call('RPUSH', ready, unpack(numbers))
-    fields, numbers = {}, {}
-  end
+local handed, called
+if count == 1 and may_hand(queue, codec, ready, name, payloads[payloads_at], now_ms, how) then
+  local keys, payload = { jobs = jobs, leases = leases, idle = idle }, payloads[payloads_at]
+  handed, called = hand_over(keys, queue, first_seq, name, payload, head .. payload, now_us, how)
 end
-queue.ready = queue.ready + bytes
-if queue.idle > 0 then
-  call_idle(idle, queue, math.min(count, 8), { channel = channel, sharded = sharded, counted = counted })
+if not handed then
+  local fields, numbers, bytes = {}, {}, 0
+  widen(queue, WIDE_JOBS, fields, '~')
+  for at = payloads_at, #payloads, 1 do
+    local seq, record = string.format(form, first - base + at - payloads_at), head .. payloads[at]
+    numbers[#numbers + 1] = seq
+    fields[#fields + 1] = seq
+    fields[#fields + 1] = record
+    bytes = bytes + #record
+    if #numbers == 1000 or at == #payloads then
+      redis.call('HSET', jobs, unpack(fields))
+      redis.call('RPUSH', ready, unpack(numbers))
+      fields, numbers = {}, {}
+    end
+  end
+  queue.ready = queue.ready + bytes
+  if queue.idle > 0 and not called then
+    call_idle(idle, queue, math.min(count, 8), how)
+  end
 end
 if queue.listened_ms * 1000 > now_us then
   -- @include shared/queue/publish
@@ -88,9 +100,8 @@ if queue.listened_ms * 1000 > now_us then
   for place = 0, count - 1 do
     events[place + 1] = { 'enqueued', string.format(form, first - base + place), '', name, 0, 0, 0, '' }
   end
-  publish(listeners, events, math.floor(now_us / 1000))
+  publish(listeners, events, now_ms)
 end
-local now_ms = math.floor(now_us / 1000)
-leave_notes(notes, stats, queue, count_note('e', name, count), now_ms)
+leave_notes(notes, stats, queue, count_note('e', name, count) .. (queue.noted or ''), now_ms)
 save_queue_and_call(meta, queue, caller, call, now_ms, first_seq)
 return { 'enqueued', first }

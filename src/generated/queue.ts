@@ -17,7 +17,7 @@ export interface AckAndClaimPlainArguments {
   readonly limit: number
   /** how long they are claimed */
   readonly leaseMs: number
-  /** who is to be woken, '<process>.<number>'; empty: nobody */
+  /** who is to be woken, '<process>.<number>', with ':<lease_ms>' behind it where it takes jobs by letter; empty: nobody */
   readonly worker: string
   /** beginning of the channels of processes */
   readonly channel: string
@@ -61,7 +61,7 @@ function readPayloadsOfAckAndClaimPlainClaimed(part: Reply | undefined): (Buffer
 export const ackAndClaimPlain: Operation<AckAndClaimPlainArguments, AckAndClaimPlainAnswer> = {
   script: {
     name: 'queue/ack-and-claim-plain',
-    sha1: '12d3728c772393f47d4e65a62ae5d9e561bb58dd',
+    sha1: '0f8480a708e3487664f91a09590ddcb77edaac4b',
     reads: false,
     bytes: true,
     source: `--[[
@@ -90,7 +90,7 @@ local caller = ARGV[2] -- text: process and slot; empty: the call is not remembe
 local call = ARGV[3] -- text: number of the call in that slot
 local limit = tonumber(ARGV[4]) -- integer: jobs to claim at most
 local lease_ms = tonumber(ARGV[5]) -- integer: how long they are claimed
-local worker = ARGV[6] -- text: who is to be woken, '<process>.<number>'; empty: nobody
+local worker = ARGV[6] -- text: who is to be woken, '<process>.<number>', with ':<lease_ms>' behind it where it takes jobs by letter; empty: nobody
 local channel = ARGV[7] -- text: beginning of the channels of processes
 local sharded = ARGV[8] == '1' -- flag: whether those are sharded channels
 local counted = ARGV[9] == '1' -- flag: whether the number of those who hear tells who is gone
@@ -321,7 +321,8 @@ local function note_due(queue, due_ms)
   end
 end
 -- Workers that found nothing, longest first. Each has a name, '<process>.<number>', and its process listens on
--- '<channel>:<process>' for 'come <name> 0'. Whoever brings work calls one; one that finds more than it takes calls the
+-- '<channel>:<process>' for 'come <name> 0'; behind ':' it may say that it takes jobs by letter, see shared/queue/hand-over,
+-- which is no part of its name in letters. Whoever brings work calls one; one that finds more than it takes calls the
 -- next, so that as many come as there is work for. A process that nobody hears is gone, and passed over.
 --
 -- One of them watches the time: it comes back by itself when the next job is due or the next lease ends. It stands behind
@@ -332,27 +333,40 @@ local MOST_GONE = 100
 -- One that is so late will not come.
 local LATE_MS = 1000
 
+-- The name of the one that waits longest; nil where nobody does. It waits no more.
+local function pop_idle(idle, queue)
+  local popped = queue.idle > 0 and redis.call('ZPOPMIN', idle) or {}
+  local name, score = popped[1], popped[2]
+  if not name then
+    queue.idle = 0
+    return nil
+  end
+  queue.idle = queue.idle - 1
+  if tonumber(score) >= WATCHING then
+    queue.watch_ms = 0
+  end
+  return name
+end
+
+-- False when it is certain that it is gone.
+local function tell_idle(worker, word, text, how)
+  local name = string.match(worker, '^[^:]*')
+  return tell_process({ id = name, listens = 1 }, word .. ' ' .. name .. ' ' .. text, how)
+end
+
 local function call_idle(idle, queue, count, how)
   for _ = 1, MOST_GONE do
-    if count <= 0 or queue.idle <= 0 then
-      return
-    end
-    local popped = redis.call('ZPOPMIN', idle)
-    local name, score = popped[1], popped[2]
+    local name = count > 0 and pop_idle(idle, queue)
     if not name then
-      queue.idle = 0
       return
     end
-    queue.idle = queue.idle - 1
-    if tonumber(score) >= WATCHING then
-      queue.watch_ms = 0
-    end
-    if tell_process({ id = name, listens = 1 }, 'come ' .. name .. ' 0', how) then
+    if tell_idle(name, 'come', '0', how) then
       count = count - 1
     end
   end
 end
 
+-- Answers whether it was still waiting.
 local function leave_idle(idle, queue, name)
   local score = queue.idle > 0 and name ~= '' and redis.call('ZSCORE', idle, name)
   if score then
@@ -362,6 +376,7 @@ local function leave_idle(idle, queue, name)
       queue.watch_ms = 0
     end
   end
+  return score
 end
 
 local function stand_idle(idle, queue, name, watches)
@@ -1006,27 +1021,27 @@ return {
     [234, 'lua/shared/queue/wide.lua', 1],
     [249, 'lua/shared/queue/note-due.lua', 1],
     [257, 'lua/shared/queue/idle.lua', 1],
-    [319, 'lua/shared/queue/watch.lua', 1],
-    [340, 'lua/shared/queue/flags.lua', 1],
-    [357, 'lua/shared/queue/note-alike.lua', 1],
-    [358, 'lua/shared/queue/bucket.lua', 1],
-    [370, 'lua/shared/queue/leave-notes.lua', 1],
-    [388, 'lua/shared/queue/fold.lua', 1],
-    [389, 'lua/shared/queue/statistics.lua', 1],
-    [625, 'lua/shared/queue/fold.lua', 3],
-    [636, 'lua/shared/queue/leave-notes.lua', 20],
-    [640, 'lua/shared/queue/note-alike.lua', 4],
-    [655, 'lua/shared/queue/plain.lua', 1],
-    [656, 'lua/shared/queue/plain-head.lua', 1],
-    [659, 'lua/shared/queue/plain-head.lua', 8],
-    [667, 'lua/shared/queue/plain.lua', 3],
-    [726, 'lua/shared/queue/note-spans.lua', 1],
-    [727, 'lua/shared/queue/note-spans.lua', 3],
-    [753, 'lua/shared/queue/plain.lua', 63],
-    [770, 'lua/shared/queue/note-spans.lua', 1],
-    [771, 'lua/shared/queue/note-spans.lua', 3],
-    [797, 'lua/shared/queue/plain.lua', 81],
-    [855, 'lua/queue/ack-and-claim-plain.lua', 49],
+    [334, 'lua/shared/queue/watch.lua', 1],
+    [355, 'lua/shared/queue/flags.lua', 1],
+    [372, 'lua/shared/queue/note-alike.lua', 1],
+    [373, 'lua/shared/queue/bucket.lua', 1],
+    [385, 'lua/shared/queue/leave-notes.lua', 1],
+    [403, 'lua/shared/queue/fold.lua', 1],
+    [404, 'lua/shared/queue/statistics.lua', 1],
+    [640, 'lua/shared/queue/fold.lua', 3],
+    [651, 'lua/shared/queue/leave-notes.lua', 20],
+    [655, 'lua/shared/queue/note-alike.lua', 4],
+    [670, 'lua/shared/queue/plain.lua', 1],
+    [671, 'lua/shared/queue/plain-head.lua', 1],
+    [674, 'lua/shared/queue/plain-head.lua', 8],
+    [682, 'lua/shared/queue/plain.lua', 3],
+    [741, 'lua/shared/queue/note-spans.lua', 1],
+    [742, 'lua/shared/queue/note-spans.lua', 3],
+    [768, 'lua/shared/queue/plain.lua', 63],
+    [785, 'lua/shared/queue/note-spans.lua', 1],
+    [786, 'lua/shared/queue/note-spans.lua', 3],
+    [812, 'lua/shared/queue/plain.lua', 81],
+    [870, 'lua/queue/ack-and-claim-plain.lua', 49],
   ],
   encode(args) {
     const encoded = new Array<Argument>(9 + args.acks.length * 2)
@@ -1081,7 +1096,7 @@ export interface AckAndClaimArguments {
   readonly limit: number
   /** how long they are claimed */
   readonly leaseMs: number
-  /** who is to be woken, '<process>.<number>'; empty: nobody */
+  /** who is to be woken, '<process>.<number>', with ':<lease_ms>' behind it where it takes jobs by letter; empty: nobody */
   readonly worker: string
   /** beginning of the channels of processes */
   readonly channel: string
@@ -1131,7 +1146,7 @@ function readOptionsOfAckAndClaimClaimed(part: Reply | undefined): ({ readonly a
 export const ackAndClaim: Operation<AckAndClaimArguments, AckAndClaimAnswer> = {
   script: {
     name: 'queue/ack-and-claim',
-    sha1: 'f72e2561b2452469302ddff1785b7e00beb030bf',
+    sha1: 'f4cdea5988d1701bfdb3eb53a8b6d506f954d401',
     reads: false,
     bytes: true,
     source: `--[[
@@ -1180,7 +1195,7 @@ local caller = ARGV[2] -- text: process and slot; empty: the call is not remembe
 local call = ARGV[3] -- text: number of the call in that slot
 local limit = tonumber(ARGV[4]) -- integer: jobs to claim at most; 0: none, and the worker waits no more
 local lease_ms = tonumber(ARGV[5]) -- integer: how long they are claimed
-local worker = ARGV[6] -- text: who is to be woken, '<process>.<number>'; empty: nobody
+local worker = ARGV[6] -- text: who is to be woken, '<process>.<number>', with ':<lease_ms>' behind it where it takes jobs by letter; empty: nobody
 local channel = ARGV[7] -- text: beginning of the channels of processes
 local sharded = ARGV[8] == '1' -- flag: whether those are sharded channels
 local counted = ARGV[9] == '1' -- flag: whether the number of those who hear tells who is gone
@@ -2874,7 +2889,8 @@ local function tell_again(found, count, usual)
   return told, options
 end
 -- Workers that found nothing, longest first. Each has a name, '<process>.<number>', and its process listens on
--- '<channel>:<process>' for 'come <name> 0'. Whoever brings work calls one; one that finds more than it takes calls the
+-- '<channel>:<process>' for 'come <name> 0'; behind ':' it may say that it takes jobs by letter, see shared/queue/hand-over,
+-- which is no part of its name in letters. Whoever brings work calls one; one that finds more than it takes calls the
 -- next, so that as many come as there is work for. A process that nobody hears is gone, and passed over.
 --
 -- One of them watches the time: it comes back by itself when the next job is due or the next lease ends. It stands behind
@@ -2885,27 +2901,40 @@ local MOST_GONE = 100
 -- One that is so late will not come.
 local LATE_MS = 1000
 
+-- The name of the one that waits longest; nil where nobody does. It waits no more.
+local function pop_idle(idle, queue)
+  local popped = queue.idle > 0 and redis.call('ZPOPMIN', idle) or {}
+  local name, score = popped[1], popped[2]
+  if not name then
+    queue.idle = 0
+    return nil
+  end
+  queue.idle = queue.idle - 1
+  if tonumber(score) >= WATCHING then
+    queue.watch_ms = 0
+  end
+  return name
+end
+
+-- False when it is certain that it is gone.
+local function tell_idle(worker, word, text, how)
+  local name = string.match(worker, '^[^:]*')
+  return tell_process({ id = name, listens = 1 }, word .. ' ' .. name .. ' ' .. text, how)
+end
+
 local function call_idle(idle, queue, count, how)
   for _ = 1, MOST_GONE do
-    if count <= 0 or queue.idle <= 0 then
-      return
-    end
-    local popped = redis.call('ZPOPMIN', idle)
-    local name, score = popped[1], popped[2]
+    local name = count > 0 and pop_idle(idle, queue)
     if not name then
-      queue.idle = 0
       return
     end
-    queue.idle = queue.idle - 1
-    if tonumber(score) >= WATCHING then
-      queue.watch_ms = 0
-    end
-    if tell_process({ id = name, listens = 1 }, 'come ' .. name .. ' 0', how) then
+    if tell_idle(name, 'come', '0', how) then
       count = count - 1
     end
   end
 end
 
+-- Answers whether it was still waiting.
 local function leave_idle(idle, queue, name)
   local score = queue.idle > 0 and name ~= '' and redis.call('ZSCORE', idle, name)
   if score then
@@ -2915,6 +2944,7 @@ local function leave_idle(idle, queue, name)
       queue.watch_ms = 0
     end
   end
+  return score
 end
 
 local function stand_idle(idle, queue, name, watches)
@@ -3773,7 +3803,7 @@ end
   queue.due_ms = math.min(queue.due_ms, next_due_ms(keys, queue, settings, now_ms) or NEVER_MS)
 end
 local how = { channel = channel, sharded = sharded, counted = counted }
-leave_idle(idle, queue, worker)
+local stood = leave_idle(idle, queue, worker)
 if limit == 0 then
   local frees = settled > 0 or (#ended + #stopped > 0 and may_free_others(queue, settings))
   -- One that waits no more may have been called for what is there: another one comes.
@@ -3783,7 +3813,7 @@ if limit == 0 then
   see_to_watch(idle, queue, now_ms, how)
   tell_others(keys, queue, now_ms, how)
   save_queue_and_call(meta, queue, caller, call, now_ms, format_claimed(0, 0, 0, refused))
-  return { 'claimed', now_ms, 0, 0, 0, paused, queue.chores, refused, {}, {} }
+  return { 'claimed', now_ms, 0, stood and 1 or 0, 0, paused, queue.chores, refused, {}, {} }
 end
 
 if is_marked(queue, GROUPS) then
@@ -3902,42 +3932,42 @@ return { 'claimed', now_ms, ends_ms, waiting, recheck_ms, paused, chores, refuse
     [1679, 'lua/shared/queue/told.lua', 1],
     [1694, 'lua/shared/queue/claimed-before.lua', 1],
     [1740, 'lua/shared/queue/idle.lua', 1],
-    [1802, 'lua/shared/queue/watch.lua', 1],
-    [1823, 'lua/shared/queue/judge.lua', 1],
-    [1886, 'lua/shared/queue/next-due.lua', 1],
-    [1941, 'lua/queue/ack-and-claim.lua', 92],
-    [2008, 'lua/shared/queue/bring-due.lua', 1],
-    [2010, 'lua/shared/queue/entries.lua', 1],
-    [2028, 'lua/shared/queue/history.lua', 1],
-    [2042, 'lua/shared/queue/failure.lua', 1],
-    [2048, 'lua/shared/queue/note-failure.lua', 1],
-    [2052, 'lua/shared/queue/dead.lua', 1],
-    [2106, 'lua/shared/queue/bury-claimed.lua', 1],
-    [2113, 'lua/shared/queue/reclaim.lua', 1],
-    [2158, 'lua/shared/queue/due.lua', 1],
-    [2180, 'lua/shared/queue/bring-due.lua', 11],
-    [2187, 'lua/shared/queue/spawn.lua', 1],
-    [2192, 'lua/shared/queue/number.lua', 1],
-    [2201, 'lua/shared/queue/enter-tags.lua', 1],
-    [2207, 'lua/shared/queue/leave-short.lua', 1],
-    [2218, 'lua/shared/queue/read-recurrence.lua', 1],
-    [2276, 'lua/shared/queue/recurrence.lua', 1],
-    [2325, 'lua/shared/queue/spawn.lua', 12],
-    [2423, 'lua/shared/queue/bring-due.lua', 19],
-    [2427, 'lua/queue/ack-and-claim.lua', 160],
-    [2431, 'lua/shared/queue/settle.lua', 1],
-    [2432, 'lua/shared/queue/failure.lua', 1],
-    [2438, 'lua/shared/queue/dead.lua', 1],
-    [2492, 'lua/shared/queue/backoff.lua', 1],
-    [2494, 'lua/shared/queue/backoff.lua', 22],
-    [2513, 'lua/shared/queue/unblock.lua', 1],
-    [2519, 'lua/shared/queue/outbox.lua', 1],
-    [2530, 'lua/shared/queue/entries.lua', 1],
-    [2548, 'lua/shared/queue/history.lua', 1],
-    [2562, 'lua/shared/queue/settle.lua', 18],
-    [2636, 'lua/queue/ack-and-claim.lua', 165],
-    [2679, 'lua/shared/queue/wait.lua', 1],
-    [2690, 'lua/queue/ack-and-claim.lua', 209],
+    [1817, 'lua/shared/queue/watch.lua', 1],
+    [1838, 'lua/shared/queue/judge.lua', 1],
+    [1901, 'lua/shared/queue/next-due.lua', 1],
+    [1956, 'lua/queue/ack-and-claim.lua', 92],
+    [2023, 'lua/shared/queue/bring-due.lua', 1],
+    [2025, 'lua/shared/queue/entries.lua', 1],
+    [2043, 'lua/shared/queue/history.lua', 1],
+    [2057, 'lua/shared/queue/failure.lua', 1],
+    [2063, 'lua/shared/queue/note-failure.lua', 1],
+    [2067, 'lua/shared/queue/dead.lua', 1],
+    [2121, 'lua/shared/queue/bury-claimed.lua', 1],
+    [2128, 'lua/shared/queue/reclaim.lua', 1],
+    [2173, 'lua/shared/queue/due.lua', 1],
+    [2195, 'lua/shared/queue/bring-due.lua', 11],
+    [2202, 'lua/shared/queue/spawn.lua', 1],
+    [2207, 'lua/shared/queue/number.lua', 1],
+    [2216, 'lua/shared/queue/enter-tags.lua', 1],
+    [2222, 'lua/shared/queue/leave-short.lua', 1],
+    [2233, 'lua/shared/queue/read-recurrence.lua', 1],
+    [2291, 'lua/shared/queue/recurrence.lua', 1],
+    [2340, 'lua/shared/queue/spawn.lua', 12],
+    [2438, 'lua/shared/queue/bring-due.lua', 19],
+    [2442, 'lua/queue/ack-and-claim.lua', 160],
+    [2446, 'lua/shared/queue/settle.lua', 1],
+    [2447, 'lua/shared/queue/failure.lua', 1],
+    [2453, 'lua/shared/queue/dead.lua', 1],
+    [2507, 'lua/shared/queue/backoff.lua', 1],
+    [2509, 'lua/shared/queue/backoff.lua', 22],
+    [2528, 'lua/shared/queue/unblock.lua', 1],
+    [2534, 'lua/shared/queue/outbox.lua', 1],
+    [2545, 'lua/shared/queue/entries.lua', 1],
+    [2563, 'lua/shared/queue/history.lua', 1],
+    [2577, 'lua/shared/queue/settle.lua', 18],
+    [2651, 'lua/queue/ack-and-claim.lua', 165],
+    [2694, 'lua/shared/queue/wait.lua', 1],
+    [2705, 'lua/queue/ack-and-claim.lua', 209],
   ],
   encode(args) {
     const encoded = new Array<Argument>(9 + args.acks.length * 3)
@@ -4026,7 +4056,7 @@ function readDuplicatesOfAdvanceAdvanced(part: Reply | undefined): ({ readonly a
 export const advance: Operation<AdvanceArguments, AdvanceAnswer> = {
   script: {
     name: 'queue/advance',
-    sha1: 'd9a33d66f3054f9200957701aa70fdbf065d04fd',
+    sha1: 'ef09437848db2ab01b91776a97c16aa83c8aac42',
     reads: false,
     bytes: false,
     source: `--[[
@@ -5407,7 +5437,8 @@ local function remember_key(ids, key, seq, now_ms)
   redis.call('HSET', ids, 'k' .. key, string.format('%s w %.0f', seq, now_ms + KEY_KEPT_MS))
 end
 -- Workers that found nothing, longest first. Each has a name, '<process>.<number>', and its process listens on
--- '<channel>:<process>' for 'come <name> 0'. Whoever brings work calls one; one that finds more than it takes calls the
+-- '<channel>:<process>' for 'come <name> 0'; behind ':' it may say that it takes jobs by letter, see shared/queue/hand-over,
+-- which is no part of its name in letters. Whoever brings work calls one; one that finds more than it takes calls the
 -- next, so that as many come as there is work for. A process that nobody hears is gone, and passed over.
 --
 -- One of them watches the time: it comes back by itself when the next job is due or the next lease ends. It stands behind
@@ -5418,22 +5449,34 @@ local MOST_GONE = 100
 -- One that is so late will not come.
 local LATE_MS = 1000
 
+-- The name of the one that waits longest; nil where nobody does. It waits no more.
+local function pop_idle(idle, queue)
+  local popped = queue.idle > 0 and redis.call('ZPOPMIN', idle) or {}
+  local name, score = popped[1], popped[2]
+  if not name then
+    queue.idle = 0
+    return nil
+  end
+  queue.idle = queue.idle - 1
+  if tonumber(score) >= WATCHING then
+    queue.watch_ms = 0
+  end
+  return name
+end
+
+-- False when it is certain that it is gone.
+local function tell_idle(worker, word, text, how)
+  local name = string.match(worker, '^[^:]*')
+  return tell_process({ id = name, listens = 1 }, word .. ' ' .. name .. ' ' .. text, how)
+end
+
 local function call_idle(idle, queue, count, how)
   for _ = 1, MOST_GONE do
-    if count <= 0 or queue.idle <= 0 then
-      return
-    end
-    local popped = redis.call('ZPOPMIN', idle)
-    local name, score = popped[1], popped[2]
+    local name = count > 0 and pop_idle(idle, queue)
     if not name then
-      queue.idle = 0
       return
     end
-    queue.idle = queue.idle - 1
-    if tonumber(score) >= WATCHING then
-      queue.watch_ms = 0
-    end
-    if tell_process({ id = name, listens = 1 }, 'come ' .. name .. ' 0', how) then
+    if tell_idle(name, 'come', '0', how) then
       count = count - 1
     end
   end
@@ -6264,34 +6307,34 @@ return { 'advanced', first, queue.chores, refused, tally.duplicates }
     [1339, 'lua/shared/queue/replace.lua', 57],
     [1364, 'lua/shared/queue/idempotency.lua', 1],
     [1378, 'lua/shared/queue/idle.lua', 1],
-    [1411, 'lua/shared/queue/idle.lua', 53],
-    [1421, 'lua/shared/queue/find.lua', 1],
-    [1447, 'lua/shared/queue/failure.lua', 1],
-    [1457, 'lua/shared/queue/parents.lua', 1],
-    [1516, 'lua/shared/queue/parents.lua', 70],
-    [1528, 'lua/shared/queue/link.lua', 1],
-    [1591, 'lua/shared/queue/end.lua', 1],
-    [1612, 'lua/shared/queue/leave-tags.lua', 1],
-    [1621, 'lua/shared/queue/end.lua', 23],
-    [1638, 'lua/shared/queue/cancel.lua', 1],
-    [1646, 'lua/shared/queue/stop.lua', 1],
-    [1654, 'lua/shared/queue/judge-one.lua', 1],
-    [1664, 'lua/shared/queue/finish.lua', 1],
-    [1759, 'lua/shared/queue/freed.lua', 1],
-    [1768, 'lua/shared/queue/told.lua', 1],
-    [1783, 'lua/shared/queue/outbox.lua', 1],
-    [1794, 'lua/shared/queue/spec.lua', 1],
-    [1817, 'lua/shared/queue/spec.lua', 33],
-    [1900, 'lua/queue/advance.lua', 88],
-    [1974, 'lua/shared/queue/settle.lua', 1],
-    [1975, 'lua/shared/queue/dead.lua', 1],
-    [2029, 'lua/shared/queue/backoff.lua', 1],
-    [2031, 'lua/shared/queue/backoff.lua', 22],
-    [2050, 'lua/shared/queue/unblock.lua', 1],
-    [2056, 'lua/shared/queue/entries.lua', 1],
-    [2074, 'lua/shared/queue/history.lua', 1],
-    [2088, 'lua/shared/queue/settle.lua', 18],
-    [2162, 'lua/queue/advance.lua', 163],
+    [1424, 'lua/shared/queue/idle.lua', 68],
+    [1434, 'lua/shared/queue/find.lua', 1],
+    [1460, 'lua/shared/queue/failure.lua', 1],
+    [1470, 'lua/shared/queue/parents.lua', 1],
+    [1529, 'lua/shared/queue/parents.lua', 70],
+    [1541, 'lua/shared/queue/link.lua', 1],
+    [1604, 'lua/shared/queue/end.lua', 1],
+    [1625, 'lua/shared/queue/leave-tags.lua', 1],
+    [1634, 'lua/shared/queue/end.lua', 23],
+    [1651, 'lua/shared/queue/cancel.lua', 1],
+    [1659, 'lua/shared/queue/stop.lua', 1],
+    [1667, 'lua/shared/queue/judge-one.lua', 1],
+    [1677, 'lua/shared/queue/finish.lua', 1],
+    [1772, 'lua/shared/queue/freed.lua', 1],
+    [1781, 'lua/shared/queue/told.lua', 1],
+    [1796, 'lua/shared/queue/outbox.lua', 1],
+    [1807, 'lua/shared/queue/spec.lua', 1],
+    [1830, 'lua/shared/queue/spec.lua', 33],
+    [1913, 'lua/queue/advance.lua', 88],
+    [1987, 'lua/shared/queue/settle.lua', 1],
+    [1988, 'lua/shared/queue/dead.lua', 1],
+    [2042, 'lua/shared/queue/backoff.lua', 1],
+    [2044, 'lua/shared/queue/backoff.lua', 22],
+    [2063, 'lua/shared/queue/unblock.lua', 1],
+    [2069, 'lua/shared/queue/entries.lua', 1],
+    [2087, 'lua/shared/queue/history.lua', 1],
+    [2101, 'lua/shared/queue/settle.lua', 18],
+    [2175, 'lua/queue/advance.lua', 163],
   ],
   encode(args) {
     const encoded = new Array<Argument>(6 + args.steps.length * 26)
@@ -7209,7 +7252,7 @@ function readRefusedOfBuryBuried(part: Reply | undefined): ({ readonly at: numbe
 export const bury: Operation<BuryArguments, BuryAnswer> = {
   script: {
     name: 'queue/bury',
-    sha1: 'aa74020d9d68335f6ecac0d0733cdd922909a8c0',
+    sha1: '6a2fe647c5ff9727db54b7959a1293c1f7cc94a4',
     reads: false,
     bytes: false,
     source: `--[[
@@ -8566,7 +8609,8 @@ local function parse_refused(text)
 end
 
 -- Workers that found nothing, longest first. Each has a name, '<process>.<number>', and its process listens on
--- '<channel>:<process>' for 'come <name> 0'. Whoever brings work calls one; one that finds more than it takes calls the
+-- '<channel>:<process>' for 'come <name> 0'; behind ':' it may say that it takes jobs by letter, see shared/queue/hand-over,
+-- which is no part of its name in letters. Whoever brings work calls one; one that finds more than it takes calls the
 -- next, so that as many come as there is work for. A process that nobody hears is gone, and passed over.
 --
 -- One of them watches the time: it comes back by itself when the next job is due or the next lease ends. It stands behind
@@ -8577,22 +8621,34 @@ local MOST_GONE = 100
 -- One that is so late will not come.
 local LATE_MS = 1000
 
+-- The name of the one that waits longest; nil where nobody does. It waits no more.
+local function pop_idle(idle, queue)
+  local popped = queue.idle > 0 and redis.call('ZPOPMIN', idle) or {}
+  local name, score = popped[1], popped[2]
+  if not name then
+    queue.idle = 0
+    return nil
+  end
+  queue.idle = queue.idle - 1
+  if tonumber(score) >= WATCHING then
+    queue.watch_ms = 0
+  end
+  return name
+end
+
+-- False when it is certain that it is gone.
+local function tell_idle(worker, word, text, how)
+  local name = string.match(worker, '^[^:]*')
+  return tell_process({ id = name, listens = 1 }, word .. ' ' .. name .. ' ' .. text, how)
+end
+
 local function call_idle(idle, queue, count, how)
   for _ = 1, MOST_GONE do
-    if count <= 0 or queue.idle <= 0 then
-      return
-    end
-    local popped = redis.call('ZPOPMIN', idle)
-    local name, score = popped[1], popped[2]
+    local name = count > 0 and pop_idle(idle, queue)
     if not name then
-      queue.idle = 0
       return
     end
-    queue.idle = queue.idle - 1
-    if tonumber(score) >= WATCHING then
-      queue.watch_ms = 0
-    end
-    if tell_process({ id = name, listens = 1 }, 'come ' .. name .. ' 0', how) then
+    if tell_idle(name, 'come', '0', how) then
       count = count - 1
     end
   end
@@ -8900,17 +8956,17 @@ return { 'buried', queue.chores, refused }
     [1329, 'lua/shared/queue/judge-one.lua', 1],
     [1339, 'lua/shared/queue/told.lua', 1],
     [1354, 'lua/shared/queue/idle.lua', 1],
-    [1387, 'lua/shared/queue/freed.lua', 1],
-    [1396, 'lua/queue/bury.lua', 74],
-    [1464, 'lua/shared/queue/settle.lua', 1],
-    [1465, 'lua/shared/queue/note-due.lua', 1],
-    [1473, 'lua/shared/queue/ready.lua', 1],
-    [1499, 'lua/shared/queue/backoff.lua', 1],
-    [1501, 'lua/shared/queue/backoff.lua', 22],
-    [1520, 'lua/shared/queue/unblock.lua', 1],
-    [1526, 'lua/shared/queue/outbox.lua', 1],
-    [1537, 'lua/shared/queue/settle.lua', 18],
-    [1611, 'lua/queue/bury.lua', 143],
+    [1400, 'lua/shared/queue/freed.lua', 1],
+    [1409, 'lua/queue/bury.lua', 74],
+    [1477, 'lua/shared/queue/settle.lua', 1],
+    [1478, 'lua/shared/queue/note-due.lua', 1],
+    [1486, 'lua/shared/queue/ready.lua', 1],
+    [1512, 'lua/shared/queue/backoff.lua', 1],
+    [1514, 'lua/shared/queue/backoff.lua', 22],
+    [1533, 'lua/shared/queue/unblock.lua', 1],
+    [1539, 'lua/shared/queue/outbox.lua', 1],
+    [1550, 'lua/shared/queue/settle.lua', 18],
+    [1624, 'lua/queue/bury.lua', 143],
   ],
   encode(args) {
     const encoded = new Array<Argument>(6 + args.failures.length * 4)
@@ -8975,7 +9031,7 @@ function readOutcomesOfCancelCancelled(part: Reply | undefined): (string)[] {
 export const cancel: Operation<CancelArguments, CancelAnswer> = {
   script: {
     name: 'queue/cancel',
-    sha1: '5c2d1698e851114f30024a39d741eb5ce4f7066e',
+    sha1: 'b6754f57e87213a1086f2d8e895d3d9ae6b372bf',
     reads: false,
     bytes: false,
     source: `--[[
@@ -10227,7 +10283,8 @@ local function displace(keys, queue, seq, job, run, size, now_us)
   end
 end
 -- Workers that found nothing, longest first. Each has a name, '<process>.<number>', and its process listens on
--- '<channel>:<process>' for 'come <name> 0'. Whoever brings work calls one; one that finds more than it takes calls the
+-- '<channel>:<process>' for 'come <name> 0'; behind ':' it may say that it takes jobs by letter, see shared/queue/hand-over,
+-- which is no part of its name in letters. Whoever brings work calls one; one that finds more than it takes calls the
 -- next, so that as many come as there is work for. A process that nobody hears is gone, and passed over.
 --
 -- One of them watches the time: it comes back by itself when the next job is due or the next lease ends. It stands behind
@@ -10238,22 +10295,34 @@ local MOST_GONE = 100
 -- One that is so late will not come.
 local LATE_MS = 1000
 
+-- The name of the one that waits longest; nil where nobody does. It waits no more.
+local function pop_idle(idle, queue)
+  local popped = queue.idle > 0 and redis.call('ZPOPMIN', idle) or {}
+  local name, score = popped[1], popped[2]
+  if not name then
+    queue.idle = 0
+    return nil
+  end
+  queue.idle = queue.idle - 1
+  if tonumber(score) >= WATCHING then
+    queue.watch_ms = 0
+  end
+  return name
+end
+
+-- False when it is certain that it is gone.
+local function tell_idle(worker, word, text, how)
+  local name = string.match(worker, '^[^:]*')
+  return tell_process({ id = name, listens = 1 }, word .. ' ' .. name .. ' ' .. text, how)
+end
+
 local function call_idle(idle, queue, count, how)
   for _ = 1, MOST_GONE do
-    if count <= 0 or queue.idle <= 0 then
-      return
-    end
-    local popped = redis.call('ZPOPMIN', idle)
-    local name, score = popped[1], popped[2]
+    local name = count > 0 and pop_idle(idle, queue)
     if not name then
-      queue.idle = 0
       return
     end
-    queue.idle = queue.idle - 1
-    if tonumber(score) >= WATCHING then
-      queue.watch_ms = 0
-    end
-    if tell_process({ id = name, listens = 1 }, 'come ' .. name .. ' 0', how) then
+    if tell_idle(name, 'come', '0', how) then
       count = count - 1
     end
   end
@@ -10524,16 +10593,16 @@ return { 'cancelled', queue.chores, outcomes }
     [1204, 'lua/shared/queue/find.lua', 1],
     [1230, 'lua/shared/queue/displace.lua', 1],
     [1249, 'lua/shared/queue/idle.lua', 1],
-    [1282, 'lua/queue/cancel.lua', 66],
-    [1348, 'lua/shared/queue/settle.lua', 1],
-    [1349, 'lua/shared/queue/note-due.lua', 1],
-    [1357, 'lua/shared/queue/backoff.lua', 1],
-    [1359, 'lua/shared/queue/backoff.lua', 22],
-    [1378, 'lua/shared/queue/unblock.lua', 1],
-    [1384, 'lua/shared/queue/outbox.lua', 1],
-    [1395, 'lua/shared/queue/cancel.lua', 1],
-    [1403, 'lua/shared/queue/settle.lua', 18],
-    [1477, 'lua/queue/cancel.lua', 133],
+    [1295, 'lua/queue/cancel.lua', 66],
+    [1361, 'lua/shared/queue/settle.lua', 1],
+    [1362, 'lua/shared/queue/note-due.lua', 1],
+    [1370, 'lua/shared/queue/backoff.lua', 1],
+    [1372, 'lua/shared/queue/backoff.lua', 22],
+    [1391, 'lua/shared/queue/unblock.lua', 1],
+    [1397, 'lua/shared/queue/outbox.lua', 1],
+    [1408, 'lua/shared/queue/cancel.lua', 1],
+    [1416, 'lua/shared/queue/settle.lua', 18],
+    [1490, 'lua/queue/cancel.lua', 133],
   ],
   encode(args) {
     const encoded = new Array<Argument>(3 + args.wanted.length)
@@ -10587,7 +10656,7 @@ export type ChangeParentsAnswer =
 export const changeParents: Operation<ChangeParentsArguments, ChangeParentsAnswer> = {
   script: {
     name: 'queue/change-parents',
-    sha1: '1af2778a6178f894c43bf281569e13a7bc100bbf',
+    sha1: 'fe1556d8b6f37c36a195e13b7ae12822057afa3e',
     reads: false,
     bytes: false,
     source: `--[[
@@ -11759,7 +11828,8 @@ local function unblock_child(keys, queue, seq, job, run, delay_ms, now_us)
   return delay_ms == 0
 end
 -- Workers that found nothing, longest first. Each has a name, '<process>.<number>', and its process listens on
--- '<channel>:<process>' for 'come <name> 0'. Whoever brings work calls one; one that finds more than it takes calls the
+-- '<channel>:<process>' for 'come <name> 0'; behind ':' it may say that it takes jobs by letter, see shared/queue/hand-over,
+-- which is no part of its name in letters. Whoever brings work calls one; one that finds more than it takes calls the
 -- next, so that as many come as there is work for. A process that nobody hears is gone, and passed over.
 --
 -- One of them watches the time: it comes back by itself when the next job is due or the next lease ends. It stands behind
@@ -11770,22 +11840,34 @@ local MOST_GONE = 100
 -- One that is so late will not come.
 local LATE_MS = 1000
 
+-- The name of the one that waits longest; nil where nobody does. It waits no more.
+local function pop_idle(idle, queue)
+  local popped = queue.idle > 0 and redis.call('ZPOPMIN', idle) or {}
+  local name, score = popped[1], popped[2]
+  if not name then
+    queue.idle = 0
+    return nil
+  end
+  queue.idle = queue.idle - 1
+  if tonumber(score) >= WATCHING then
+    queue.watch_ms = 0
+  end
+  return name
+end
+
+-- False when it is certain that it is gone.
+local function tell_idle(worker, word, text, how)
+  local name = string.match(worker, '^[^:]*')
+  return tell_process({ id = name, listens = 1 }, word .. ' ' .. name .. ' ' .. text, how)
+end
+
 local function call_idle(idle, queue, count, how)
   for _ = 1, MOST_GONE do
-    if count <= 0 or queue.idle <= 0 then
-      return
-    end
-    local popped = redis.call('ZPOPMIN', idle)
-    local name, score = popped[1], popped[2]
+    local name = count > 0 and pop_idle(idle, queue)
     if not name then
-      queue.idle = 0
       return
     end
-    queue.idle = queue.idle - 1
-    if tonumber(score) >= WATCHING then
-      queue.watch_ms = 0
-    end
-    if tell_process({ id = name, listens = 1 }, 'come ' .. name .. ' 0', how) then
+    if tell_idle(name, 'come', '0', how) then
       count = count - 1
     end
   end
@@ -12177,20 +12259,20 @@ return { 'changed', left, queue.chores }
     [1144, 'lua/shared/queue/backoff.lua', 22],
     [1163, 'lua/shared/queue/unblock.lua', 1],
     [1169, 'lua/shared/queue/idle.lua', 1],
-    [1202, 'lua/queue/change-parents.lua', 65],
-    [1259, 'lua/shared/queue/settle.lua', 1],
-    [1260, 'lua/shared/queue/dead.lua', 1],
-    [1314, 'lua/shared/queue/end.lua', 1],
-    [1335, 'lua/shared/queue/leave-tags.lua', 1],
-    [1344, 'lua/shared/queue/end.lua', 23],
-    [1354, 'lua/shared/queue/outbox.lua', 1],
-    [1365, 'lua/shared/queue/entries.lua', 1],
-    [1383, 'lua/shared/queue/history.lua', 1],
-    [1397, 'lua/shared/queue/happened.lua', 1],
-    [1409, 'lua/shared/queue/note-end.lua', 1],
-    [1439, 'lua/shared/queue/cancel.lua', 1],
-    [1447, 'lua/shared/queue/settle.lua', 18],
-    [1521, 'lua/queue/change-parents.lua', 123],
+    [1215, 'lua/queue/change-parents.lua', 65],
+    [1272, 'lua/shared/queue/settle.lua', 1],
+    [1273, 'lua/shared/queue/dead.lua', 1],
+    [1327, 'lua/shared/queue/end.lua', 1],
+    [1348, 'lua/shared/queue/leave-tags.lua', 1],
+    [1357, 'lua/shared/queue/end.lua', 23],
+    [1367, 'lua/shared/queue/outbox.lua', 1],
+    [1378, 'lua/shared/queue/entries.lua', 1],
+    [1396, 'lua/shared/queue/history.lua', 1],
+    [1410, 'lua/shared/queue/happened.lua', 1],
+    [1422, 'lua/shared/queue/note-end.lua', 1],
+    [1452, 'lua/shared/queue/cancel.lua', 1],
+    [1460, 'lua/shared/queue/settle.lua', 18],
+    [1534, 'lua/queue/change-parents.lua', 123],
   ],
   encode(args) {
     const encoded = new Array<Argument>(4 + args.changes.length * 2)
@@ -12246,7 +12328,7 @@ export type ClearAnswer =
 export const clear: Operation<ClearArguments, ClearAnswer> = {
   script: {
     name: 'queue/clear',
-    sha1: '1b19006b128b73c1a2319e5fb258633f0d9afe7e',
+    sha1: '79338ccc7da55c71697d691658b610079a5ff04f',
     reads: false,
     bytes: false,
     source: `--[[
@@ -12310,7 +12392,8 @@ local function tell_process(ticket, message, how)
   return heard > 0 or not how.counted
 end
 -- Workers that found nothing, longest first. Each has a name, '<process>.<number>', and its process listens on
--- '<channel>:<process>' for 'come <name> 0'. Whoever brings work calls one; one that finds more than it takes calls the
+-- '<channel>:<process>' for 'come <name> 0'; behind ':' it may say that it takes jobs by letter, see shared/queue/hand-over,
+-- which is no part of its name in letters. Whoever brings work calls one; one that finds more than it takes calls the
 -- next, so that as many come as there is work for. A process that nobody hears is gone, and passed over.
 --
 -- One of them watches the time: it comes back by itself when the next job is due or the next lease ends. It stands behind
@@ -12321,22 +12404,34 @@ local MOST_GONE = 100
 -- One that is so late will not come.
 local LATE_MS = 1000
 
+-- The name of the one that waits longest; nil where nobody does. It waits no more.
+local function pop_idle(idle, queue)
+  local popped = queue.idle > 0 and redis.call('ZPOPMIN', idle) or {}
+  local name, score = popped[1], popped[2]
+  if not name then
+    queue.idle = 0
+    return nil
+  end
+  queue.idle = queue.idle - 1
+  if tonumber(score) >= WATCHING then
+    queue.watch_ms = 0
+  end
+  return name
+end
+
+-- False when it is certain that it is gone.
+local function tell_idle(worker, word, text, how)
+  local name = string.match(worker, '^[^:]*')
+  return tell_process({ id = name, listens = 1 }, word .. ' ' .. name .. ' ' .. text, how)
+end
+
 local function call_idle(idle, queue, count, how)
   for _ = 1, MOST_GONE do
-    if count <= 0 or queue.idle <= 0 then
-      return
-    end
-    local popped = redis.call('ZPOPMIN', idle)
-    local name, score = popped[1], popped[2]
+    local name = count > 0 and pop_idle(idle, queue)
     if not name then
-      queue.idle = 0
       return
     end
-    queue.idle = queue.idle - 1
-    if tonumber(score) >= WATCHING then
-      queue.watch_ms = 0
-    end
-    if tell_process({ id = name, listens = 1 }, 'come ' .. name .. ' 0', how) then
+    if tell_idle(name, 'come', '0', how) then
       count = count - 1
     end
   end
@@ -12442,10 +12537,10 @@ return { 'cleared', existed }
     [40, 'lua/shared/tell.lua', 1],
     [47, 'lua/shared/tell.lua', 12],
     [61, 'lua/shared/queue/idle.lua', 1],
-    [94, 'lua/queue/clear.lua', 43],
-    [133, 'lua/shared/clock.lua', 1],
-    [139, 'lua/shared/queue/message.lua', 1],
-    [182, 'lua/queue/clear.lua', 84],
+    [107, 'lua/queue/clear.lua', 43],
+    [146, 'lua/shared/clock.lua', 1],
+    [152, 'lua/shared/queue/message.lua', 1],
+    [195, 'lua/queue/clear.lua', 84],
   ],
   encode(args) {
     return withoutDefaults([
@@ -12501,7 +12596,7 @@ export type ConfigureGroupAnswer =
 export const configureGroup: Operation<ConfigureGroupArguments, ConfigureGroupAnswer> = {
   script: {
     name: 'queue/configure-group',
-    sha1: '9c57298097bcaa9aca6e7576282d4c9d7bf4f5c4',
+    sha1: '81e3d5e3af9d872cbcfb6ddc8e807a052b731b56',
     reads: false,
     bytes: false,
     source: `--[[
@@ -12789,7 +12884,8 @@ end
 local FIRST_RANK = '0000000000'
 
 -- Workers that found nothing, longest first. Each has a name, '<process>.<number>', and its process listens on
--- '<channel>:<process>' for 'come <name> 0'. Whoever brings work calls one; one that finds more than it takes calls the
+-- '<channel>:<process>' for 'come <name> 0'; behind ':' it may say that it takes jobs by letter, see shared/queue/hand-over,
+-- which is no part of its name in letters. Whoever brings work calls one; one that finds more than it takes calls the
 -- next, so that as many come as there is work for. A process that nobody hears is gone, and passed over.
 --
 -- One of them watches the time: it comes back by itself when the next job is due or the next lease ends. It stands behind
@@ -12800,22 +12896,34 @@ local MOST_GONE = 100
 -- One that is so late will not come.
 local LATE_MS = 1000
 
+-- The name of the one that waits longest; nil where nobody does. It waits no more.
+local function pop_idle(idle, queue)
+  local popped = queue.idle > 0 and redis.call('ZPOPMIN', idle) or {}
+  local name, score = popped[1], popped[2]
+  if not name then
+    queue.idle = 0
+    return nil
+  end
+  queue.idle = queue.idle - 1
+  if tonumber(score) >= WATCHING then
+    queue.watch_ms = 0
+  end
+  return name
+end
+
+-- False when it is certain that it is gone.
+local function tell_idle(worker, word, text, how)
+  local name = string.match(worker, '^[^:]*')
+  return tell_process({ id = name, listens = 1 }, word .. ' ' .. name .. ' ' .. text, how)
+end
+
 local function call_idle(idle, queue, count, how)
   for _ = 1, MOST_GONE do
-    if count <= 0 or queue.idle <= 0 then
-      return
-    end
-    local popped = redis.call('ZPOPMIN', idle)
-    local name, score = popped[1], popped[2]
+    local name = count > 0 and pop_idle(idle, queue)
     if not name then
-      queue.idle = 0
       return
     end
-    queue.idle = queue.idle - 1
-    if tonumber(score) >= WATCHING then
-      queue.watch_ms = 0
-    end
-    if tell_process({ id = name, listens = 1 }, 'come ' .. name .. ' 0', how) then
+    if tell_idle(name, 'come', '0', how) then
       count = count - 1
     end
   end
@@ -12874,7 +12982,7 @@ return {
     [185, 'lua/shared/queue/rate.lua', 16],
     [190, 'lua/shared/queue/groups.lua', 1],
     [285, 'lua/shared/queue/idle.lua', 1],
-    [318, 'lua/queue/configure-group.lua', 30],
+    [331, 'lua/queue/configure-group.lua', 30],
   ],
   encode(args) {
     return [
@@ -12943,7 +13051,7 @@ export type ConfigureAnswer =
 export const configure: Operation<ConfigureArguments, ConfigureAnswer> = {
   script: {
     name: 'queue/configure',
-    sha1: 'ea8f55ee4920296735b1610f7fb7295002da9208',
+    sha1: '38b148b3ab54226dfde411272099f566345b8e4a',
     reads: false,
     bytes: false,
     source: `--[[
@@ -13162,7 +13270,8 @@ local function format_settings(settings)
   )
 end
 -- Workers that found nothing, longest first. Each has a name, '<process>.<number>', and its process listens on
--- '<channel>:<process>' for 'come <name> 0'. Whoever brings work calls one; one that finds more than it takes calls the
+-- '<channel>:<process>' for 'come <name> 0'; behind ':' it may say that it takes jobs by letter, see shared/queue/hand-over,
+-- which is no part of its name in letters. Whoever brings work calls one; one that finds more than it takes calls the
 -- next, so that as many come as there is work for. A process that nobody hears is gone, and passed over.
 --
 -- One of them watches the time: it comes back by itself when the next job is due or the next lease ends. It stands behind
@@ -13173,22 +13282,34 @@ local MOST_GONE = 100
 -- One that is so late will not come.
 local LATE_MS = 1000
 
+-- The name of the one that waits longest; nil where nobody does. It waits no more.
+local function pop_idle(idle, queue)
+  local popped = queue.idle > 0 and redis.call('ZPOPMIN', idle) or {}
+  local name, score = popped[1], popped[2]
+  if not name then
+    queue.idle = 0
+    return nil
+  end
+  queue.idle = queue.idle - 1
+  if tonumber(score) >= WATCHING then
+    queue.watch_ms = 0
+  end
+  return name
+end
+
+-- False when it is certain that it is gone.
+local function tell_idle(worker, word, text, how)
+  local name = string.match(worker, '^[^:]*')
+  return tell_process({ id = name, listens = 1 }, word .. ' ' .. name .. ' ' .. text, how)
+end
+
 local function call_idle(idle, queue, count, how)
   for _ = 1, MOST_GONE do
-    if count <= 0 or queue.idle <= 0 then
-      return
-    end
-    local popped = redis.call('ZPOPMIN', idle)
-    local name, score = popped[1], popped[2]
+    local name = count > 0 and pop_idle(idle, queue)
     if not name then
-      queue.idle = 0
       return
     end
-    queue.idle = queue.idle - 1
-    if tonumber(score) >= WATCHING then
-      queue.watch_ms = 0
-    end
-    if tell_process({ id = name, listens = 1 }, 'come ' .. name .. ' 0', how) then
+    if tell_idle(name, 'come', '0', how) then
       count = count - 1
     end
   end
@@ -13247,7 +13368,7 @@ return {
     [181, 'lua/shared/queue/note-due.lua', 1],
     [189, 'lua/shared/queue/settings.lua', 1],
     [216, 'lua/shared/queue/idle.lua', 1],
-    [249, 'lua/queue/configure.lua', 29],
+    [262, 'lua/queue/configure.lua', 29],
   ],
   encode(args) {
     return [
@@ -13525,20 +13646,21 @@ export type EnqueueAlikeAnswer =
 
 
 /**
- * Puts plain jobs into a queue, the quick way: all of one name, and none with an option. Their numbers are `first`, `first + 1` and so on, in the order of the payloads; no other job comes between those of one call. A repeated call enqueues nothing and is answered the same.
+ * Puts plain jobs into a queue, the quick way: all of one name, and none with an option. Their numbers are `first`, `first + 1` and so on, in the order of the payloads; no other job comes between those of one call. A repeated call enqueues nothing and is answered the same. A single job is claimed at once for a worker that waits and takes jobs by letter; see shared/queue/hand-over.
  *
  * Cost: O(jobs), and at times 16 kB of notes for the statistics.
  */
 export const enqueueAlike: Operation<EnqueueAlikeArguments, EnqueueAlikeAnswer> = {
   script: {
     name: 'queue/enqueue-alike',
-    sha1: '458eeaece3d5277f6062d0848c16f34519968392',
+    sha1: '3cb437af20b87679da636b4b1cc496b9c102ed4e',
     reads: false,
     bytes: false,
     source: `--[[
 Puts plain jobs into a queue, the quick way: all of one name, and none with an option. Their numbers are \`first\`,
 \`first + 1\` and so on, in the order of the payloads; no other job comes between those of one call. A repeated call
-enqueues nothing and is answered the same.
+enqueues nothing and is answered the same. A single job is claimed at once for a worker that waits and takes jobs by
+letter; see shared/queue/hand-over.
 
 @returns enqueued  first:integer
 @cost    O(jobs),
@@ -13547,10 +13669,11 @@ enqueues nothing and is answered the same.
 local meta = KEYS[1] -- hash: the queue's state
 local jobs = KEYS[2] -- hash: all that is stored of each job
 local ready = KEYS[3] -- list: ready jobs without group and priority
-local idle = KEYS[4] -- sorted set: workers that wait -> their number
-local listeners = KEYS[5] -- hash: who listens to events, where, and the number of the newest message
-local notes = KEYS[6] -- string: what the statistics do not hold yet; see shared/queue/leave-notes
-local stats = KEYS[7] -- hash: statistics of minutes, hours and days
+-- KEYS[4] leases: sorted set: claimed jobs -> when the lease ends, in ms
+local idle = KEYS[5] -- sorted set: workers that wait -> their number
+local listeners = KEYS[6] -- hash: who listens to events, where, and the number of the newest message
+local notes = KEYS[7] -- string: what the statistics do not hold yet; see shared/queue/leave-notes
+local stats = KEYS[8] -- hash: statistics of minutes, hours and days
 local codec = ARGV[1] -- text: name of the codec that made the payloads
 local caller = ARGV[2] -- text: process and slot; empty: the call is not remembered
 local call = ARGV[3] -- text: number of the call in that slot
@@ -13804,7 +13927,8 @@ local function widen(queue, mark, written, first)
   end
 end
 -- Workers that found nothing, longest first. Each has a name, '<process>.<number>', and its process listens on
--- '<channel>:<process>' for 'come <name> 0'. Whoever brings work calls one; one that finds more than it takes calls the
+-- '<channel>:<process>' for 'come <name> 0'; behind ':' it may say that it takes jobs by letter, see shared/queue/hand-over,
+-- which is no part of its name in letters. Whoever brings work calls one; one that finds more than it takes calls the
 -- next, so that as many come as there is work for. A process that nobody hears is gone, and passed over.
 --
 -- One of them watches the time: it comes back by itself when the next job is due or the next lease ends. It stands behind
@@ -13815,27 +13939,49 @@ local MOST_GONE = 100
 -- One that is so late will not come.
 local LATE_MS = 1000
 
+-- The name of the one that waits longest; nil where nobody does. It waits no more.
+local function pop_idle(idle, queue)
+  local popped = queue.idle > 0 and redis.call('ZPOPMIN', idle) or {}
+  local name, score = popped[1], popped[2]
+  if not name then
+    queue.idle = 0
+    return nil
+  end
+  queue.idle = queue.idle - 1
+  if tonumber(score) >= WATCHING then
+    queue.watch_ms = 0
+  end
+  return name
+end
+
+-- False when it is certain that it is gone.
+local function tell_idle(worker, word, text, how)
+  local name = string.match(worker, '^[^:]*')
+  return tell_process({ id = name, listens = 1 }, word .. ' ' .. name .. ' ' .. text, how)
+end
+
 local function call_idle(idle, queue, count, how)
   for _ = 1, MOST_GONE do
-    if count <= 0 or queue.idle <= 0 then
-      return
-    end
-    local popped = redis.call('ZPOPMIN', idle)
-    local name, score = popped[1], popped[2]
+    local name = count > 0 and pop_idle(idle, queue)
     if not name then
-      queue.idle = 0
       return
     end
-    queue.idle = queue.idle - 1
-    if tonumber(score) >= WATCHING then
-      queue.watch_ms = 0
-    end
-    if tell_process({ id = name, listens = 1 }, 'come ' .. name .. ' 0', how) then
+    if tell_idle(name, 'come', '0', how) then
       count = count - 1
     end
   end
 end
 
+local function is_watched(queue, now_ms)
+  return queue.watch_ms + LATE_MS > now_ms
+end
+
+-- What comes at that time must be seen by somebody.
+local function see_to(idle, queue, due_ms, now_ms, how)
+  if queue.idle > 0 and (not is_watched(queue, now_ms) or due_ms < queue.watch_ms) then
+    call_idle(idle, queue, 1, how)
+  end
+end
 -- The numbers of new jobs; see shared/queue/job.
 
 -- The last number of \`count\` new jobs is \`queue.last\`; answers the first.
@@ -13845,14 +13991,71 @@ local function number_jobs(queue, count, now_us)
   queue.enqueued = queue.enqueued + count
   return first
 end
--- The head of the record of a plain job; see shared/queue/job.
-local USUAL, USUAL_HEAD = 255, '\\255'
+-- A job that comes while a worker waits is claimed for it there and then, and travels in the letter that calls it: that
+-- saves the worker a call. It is as if the worker had claimed it, and died where it never reads the letter.
+--
+-- A worker that takes jobs so ends its name with ':' and how long it claims them, in ms. Its letter is
+--   'job <name> <number> <token> <ends_at_ms>', the name of the job, its payload
+-- in three lines, of which only the last one may have breaks. Letters are texts, and so must be the payloads in them.
+-- A fencing token: greater than every earlier one, also when the server has lost its tail or tells time
+-- in milliseconds.
+local function next_token(last, now_us)
+  return math.max(last + 1, now_us)
+end
+-- What has happened to a job, stored in the hash of jobs under 'r' and its number. A job without it is ready and was
+-- never claimed.
+--   state      r ready, b ready again because its lease ended, w waits for others, s scheduled, c claimed, x cancelled while
+--              claimed, d dead, f done (finished)
+--   token      of its newest attempt; 0: none yet
+--   attempts   how often it was claimed
+--   at_ms      since when it is ready, until when scheduled, when it was claimed or ended
+--   size       bytes of its record
+--   flags      PLAIN: a plain job (see shared/queue/job) of which nothing is stored but its record, its run and, of
+--              one that was claimed more than once, its failure; else what is stored of it, and who is to be told
+--   name       what statistics are counted under
 
-local function plain_head(name, usual)
-  return name == usual and USUAL_HEAD or string.char(#name) .. name
+local function pack_run(state, token, attempts, at_ms, size, flags, name)
+  return struct.pack('>c1dHdI4B', state, token, attempts, at_ms, size, flags) .. name
 end
 
--- A note of jobs that are only counted.
+-- The flags of a run, a bit each; see shared/queue/run. A job that is PLAIN has no other.
+local PLAIN = 1
+-- Others wait for it, in this queue or elsewhere; see shared/queue/parents.
+local PARENT = 2
+-- Somebody waits for its end; see shared/queue/note-end.
+local AWAITED = 4
+-- Progress, a log or a history is stored.
+local STORED = 8
+-- Somebody wants to follow it.
+local TRACKED = 16
+-- It waits for others, or did.
+local CHILD = 32
+
+-- Of the chores of a queue; see CHORES in src/queue/chores.ts.
+local DELIVER = 2
+local ASK_AFTER = 4
+
+-- From when on something may be due: a scheduled job, or a lease that ends. Whoever comes earlier need not look. It is
+-- never too late, perhaps too early: leases are extended, and jobs are done.
+
+local function note_due(queue, due_ms)
+  if due_ms < queue.due_ms then
+    queue.due_ms = due_ms
+  end
+end
+-- Remembers for the statistics how long jobs waited or ran.
+-- Spans of time are counted in buckets, eight to a doubling, so that each is at most an eighth wide: 0 is below one
+-- millisecond, the last one everything from 38 days on.
+local LAST_BUCKET = 254
+
+local function bucket_of(span_ms)
+  if span_ms < 1 then
+    return 0
+  end
+  local mantissa, exponent = math.frexp(span_ms)
+  local bucket = exponent * 8 + math.floor(mantissa * 16) - 15
+  return bucket < LAST_BUCKET and bucket or LAST_BUCKET
+end
 -- What calls leave for the statistics: notes, one behind the other. Each has the length of its key in a byte, the key, which
 -- is a letter and the name of the jobs, or none where that is too long; a bucket in a byte, how many jobs in two, and as
 -- doubles a sum and the greatest.
@@ -14123,6 +14326,78 @@ end
     queue.minute = 0
   end
 end
+
+-- Notes \`count\` jobs of one name: the sum of their spans, the least and the greatest. Answers whether it did: not where they
+-- are in several buckets.
+local function note_alike(queue, kind, name, count, sum_ms, least_ms, greatest_ms)
+  local bucket = bucket_of(greatest_ms)
+  if least_ms ~= greatest_ms and bucket_of(least_ms) ~= bucket then
+    return false
+  end
+  local key = #name < 255 and kind .. name or kind
+  -- Clocks may be set back.
+  sum_ms, greatest_ms = sum_ms > 0 and sum_ms or 0, greatest_ms > 0 and greatest_ms or 0
+  local note = struct.pack(NOTE, #key, key, bucket, count, sum_ms, greatest_ms)
+  queue.noted = queue.noted and queue.noted .. note or note
+  return true
+end
+local MOST_HANDED = 8192
+
+-- Only where whoever claimed would get just this job, and nothing else happened; and where those who are gone are known.
+local function may_hand(queue, codec, ready, name, payload, now_ms, how)
+  return queue.idle > 0
+    and how.counted
+    and codec == 'json'
+    and #payload <= MOST_HANDED
+    and not string.find(name, '\\n', 1, true)
+    and not queue.settings
+    and queue.marks % 4 == 0
+    and queue.due_ms > now_ms
+    and queue.listened_ms <= now_ms
+    and redis.call('EXISTS', ready) == 0
+end
+
+local function lease_handed(keys, queue, seq, name, size, token, now_ms, ends_ms)
+  local scores = { exact(ends_ms), seq }
+  redis.call('HSET', keys.jobs, 'r' .. seq, pack_run('c', token, 1, now_ms, size, PLAIN, name))
+  widen(queue, WIDE_LEASES, scores, '+inf')
+  redis.call('ZADD', keys.leases, unpack(scores))
+  note_due(queue, ends_ms)
+  note_alike(queue, 'w', name, 1, 0, 0, 0)
+  queue.token, queue.claimed = token, queue.claimed + size
+end
+
+-- Stores a plain job, and claims it for the first that hears of it. Answers whether one did, and whether one was called
+-- instead, who does not take jobs so.
+local function hand_over(keys, queue, seq, name, payload, record, now_us, how)
+  local fields = { seq, record }
+  widen(queue, WIDE_JOBS, fields, '~')
+  redis.call('HSET', keys.jobs, unpack(fields))
+  local now_ms, token = math.floor(now_us / 1000), next_token(queue.token, now_us)
+  for _ = 1, MOST_GONE do
+    local worker = pop_idle(keys.idle, queue)
+    local lease_ms = worker and tonumber(string.match(worker, ':(%d+)$'))
+    if not lease_ms then
+      return false, worker and tell_idle(worker, 'come', '0', how)
+    end
+    local ends_ms = now_ms + lease_ms
+    local head = seq .. ' ' .. exact(token) .. ' ' .. exact(ends_ms) .. '\\n' .. name .. '\\n'
+    if tell_idle(worker, 'job', head .. payload, how) then
+      lease_handed(keys, queue, seq, name, #record, token, now_ms, ends_ms)
+      see_to(keys.idle, queue, ends_ms, now_ms, how)
+      return true, false
+    end
+  end
+  return false, false
+end
+-- The head of the record of a plain job; see shared/queue/job.
+local USUAL, USUAL_HEAD = 255, '\\255'
+
+local function plain_head(name, usual)
+  return name == usual and USUAL_HEAD or string.char(#name) .. name
+end
+
+-- A note of jobs that are only counted.
 local function count_note(kind, name, count)
   local key = #name < 255 and kind .. name or kind
   return struct.pack(NOTE, #key, key, 0, count, 0, 0)
@@ -14154,24 +14429,33 @@ if queue.usual == '' then
   queue.usual = name
 end
 local head = plain_head(name, queue.usual)
-local fields, numbers, bytes = {}, {}, 0
-widen(queue, WIDE_JOBS, fields, '~')
+local how = { channel = channel, sharded = sharded, counted = counted }
+local now_ms = math.floor(now_us / 1000)
 begin_queue(meta, queue, now_us)
-for at = payloads_at, #payloads, 1 do
-  local seq, record = string.format(form, first - base + at - payloads_at), head .. payloads[at]
-  numbers[#numbers + 1] = seq
-  fields[#fields + 1] = seq
-  fields[#fields + 1] = record
-  bytes = bytes + #record
-  if #numbers == 1000 or at == #payloads then
-    redis.call('HSET', jobs, unpack(fields))
-    redis.call('RPUSH', ready, unpack(numbers))
-    fields, numbers = {}, {}
-  end
+local handed, called
+if count == 1 and may_hand(queue, codec, ready, name, payloads[payloads_at], now_ms, how) then
+  local keys, payload = { jobs = jobs, leases = KEYS[4], idle = idle }, payloads[payloads_at]
+  handed, called = hand_over(keys, queue, first_seq, name, payload, head .. payload, now_us, how)
 end
-queue.ready = queue.ready + bytes
-if queue.idle > 0 then
-  call_idle(idle, queue, math.min(count, 8), { channel = channel, sharded = sharded, counted = counted })
+if not handed then
+  local fields, numbers, bytes = {}, {}, 0
+  widen(queue, WIDE_JOBS, fields, '~')
+  for at = payloads_at, #payloads, 1 do
+    local seq, record = string.format(form, first - base + at - payloads_at), head .. payloads[at]
+    numbers[#numbers + 1] = seq
+    fields[#fields + 1] = seq
+    fields[#fields + 1] = record
+    bytes = bytes + #record
+    if #numbers == 1000 or at == #payloads then
+      redis.call('HSET', jobs, unpack(fields))
+      redis.call('RPUSH', ready, unpack(numbers))
+      fields, numbers = {}, {}
+    end
+  end
+  queue.ready = queue.ready + bytes
+  if queue.idle > 0 and not called then
+    call_idle(idle, queue, math.min(count, 8), how)
+  end
 end
 if queue.listened_ms * 1000 > now_us then
 -- Tells those who listen what happened in a call; see shared/queue/message.
@@ -14228,44 +14512,53 @@ end
   for place = 0, count - 1 do
     events[place + 1] = { 'enqueued', string.format(form, first - base + place), '', name, 0, 0, 0, '' }
   end
-  publish(listeners, events, math.floor(now_us / 1000))
+  publish(listeners, events, now_ms)
 end
-local now_ms = math.floor(now_us / 1000)
-leave_notes(notes, stats, queue, count_note('e', name, count), now_ms)
+leave_notes(notes, stats, queue, count_note('e', name, count) .. (queue.noted or ''), now_ms)
 save_queue_and_call(meta, queue, caller, call, now_ms, first_seq)
 return { 'enqueued', first }
 `,
   },
-  parts: ['meta', 'jobs', 'ready', 'idle', 'listeners', 'notes', 'stats'],
+  parts: ['meta', 'jobs', 'ready', 'leases', 'idle', 'listeners', 'notes', 'stats'],
   lines: [
     [1, 'lua/queue/enqueue-alike.lua', 1],
-    [26, 'lua/shared/exact.lua', 1],
-    [36, 'lua/shared/exact-range.lua', 1],
-    [39, 'lua/shared/exact-range.lua', 5],
-    [46, 'lua/shared/clock.lua', 1],
-    [52, 'lua/shared/calls.lua', 1],
-    [56, 'lua/shared/calls.lua', 6],
-    [92, 'lua/shared/tell.lua', 1],
-    [99, 'lua/shared/tell.lua', 12],
-    [113, 'lua/shared/queue/state.lua', 1],
-    [191, 'lua/shared/queue/save.lua', 1],
-    [246, 'lua/shared/queue/save-call.lua', 1],
-    [254, 'lua/shared/queue/wide.lua', 1],
-    [269, 'lua/shared/queue/idle.lua', 1],
-    [302, 'lua/shared/queue/number.lua', 1],
-    [311, 'lua/shared/queue/plain-head.lua', 1],
-    [318, 'lua/shared/queue/count-note.lua', 1],
-    [319, 'lua/shared/queue/leave-notes.lua', 1],
-    [337, 'lua/shared/queue/fold.lua', 1],
-    [338, 'lua/shared/queue/statistics.lua', 1],
-    [574, 'lua/shared/queue/fold.lua', 3],
-    [585, 'lua/shared/queue/leave-notes.lua', 20],
-    [589, 'lua/shared/queue/count-note.lua', 3],
-    [593, 'lua/queue/enqueue-alike.lua', 39],
-    [640, 'lua/shared/queue/publish.lua', 1],
-    [641, 'lua/shared/queue/message.lua', 1],
-    [684, 'lua/shared/queue/publish.lua', 3],
-    [690, 'lua/queue/enqueue-alike.lua', 87],
+    [28, 'lua/shared/exact.lua', 1],
+    [38, 'lua/shared/exact-range.lua', 1],
+    [41, 'lua/shared/exact-range.lua', 5],
+    [48, 'lua/shared/clock.lua', 1],
+    [54, 'lua/shared/calls.lua', 1],
+    [58, 'lua/shared/calls.lua', 6],
+    [94, 'lua/shared/tell.lua', 1],
+    [101, 'lua/shared/tell.lua', 12],
+    [115, 'lua/shared/queue/state.lua', 1],
+    [193, 'lua/shared/queue/save.lua', 1],
+    [248, 'lua/shared/queue/save-call.lua', 1],
+    [256, 'lua/shared/queue/wide.lua', 1],
+    [271, 'lua/shared/queue/idle.lua', 1],
+    [317, 'lua/shared/queue/idle.lua', 68],
+    [327, 'lua/shared/queue/number.lua', 1],
+    [336, 'lua/shared/queue/hand-over.lua', 1],
+    [342, 'lua/shared/next-token.lua', 1],
+    [347, 'lua/shared/queue/run.lua', 1],
+    [363, 'lua/shared/queue/flags.lua', 1],
+    [380, 'lua/shared/queue/note-due.lua', 1],
+    [388, 'lua/shared/queue/note-alike.lua', 1],
+    [389, 'lua/shared/queue/bucket.lua', 1],
+    [401, 'lua/shared/queue/leave-notes.lua', 1],
+    [419, 'lua/shared/queue/fold.lua', 1],
+    [420, 'lua/shared/queue/statistics.lua', 1],
+    [656, 'lua/shared/queue/fold.lua', 3],
+    [667, 'lua/shared/queue/leave-notes.lua', 20],
+    [671, 'lua/shared/queue/note-alike.lua', 4],
+    [686, 'lua/shared/queue/hand-over.lua', 16],
+    [735, 'lua/shared/queue/plain-head.lua', 1],
+    [742, 'lua/shared/queue/count-note.lua', 1],
+    [743, 'lua/shared/queue/count-note.lua', 3],
+    [747, 'lua/queue/enqueue-alike.lua', 42],
+    [803, 'lua/shared/queue/publish.lua', 1],
+    [804, 'lua/shared/queue/message.lua', 1],
+    [847, 'lua/shared/queue/publish.lua', 3],
+    [853, 'lua/queue/enqueue-alike.lua', 99],
   ],
   encode(args) {
     const encoded = new Array<Argument>(7 + args.payloads.length)
@@ -14333,7 +14626,7 @@ function readDuplicatesOfEnqueueEnqueued(part: Reply | undefined): ({ readonly a
 export const enqueue: Operation<EnqueueArguments, EnqueueAnswer> = {
   script: {
     name: 'queue/enqueue',
-    sha1: 'cc99951ca9f605677507b344e74970536fe01a9b',
+    sha1: 'ff0d9f88dea7ff6d542989867c7d86252597e29a',
     reads: false,
     bytes: false,
     source: `--[[
@@ -15603,7 +15896,8 @@ local function remember_key(ids, key, seq, now_ms)
   redis.call('HSET', ids, 'k' .. key, string.format('%s w %.0f', seq, now_ms + KEY_KEPT_MS))
 end
 -- Workers that found nothing, longest first. Each has a name, '<process>.<number>', and its process listens on
--- '<channel>:<process>' for 'come <name> 0'. Whoever brings work calls one; one that finds more than it takes calls the
+-- '<channel>:<process>' for 'come <name> 0'; behind ':' it may say that it takes jobs by letter, see shared/queue/hand-over,
+-- which is no part of its name in letters. Whoever brings work calls one; one that finds more than it takes calls the
 -- next, so that as many come as there is work for. A process that nobody hears is gone, and passed over.
 --
 -- One of them watches the time: it comes back by itself when the next job is due or the next lease ends. It stands behind
@@ -15614,22 +15908,34 @@ local MOST_GONE = 100
 -- One that is so late will not come.
 local LATE_MS = 1000
 
+-- The name of the one that waits longest; nil where nobody does. It waits no more.
+local function pop_idle(idle, queue)
+  local popped = queue.idle > 0 and redis.call('ZPOPMIN', idle) or {}
+  local name, score = popped[1], popped[2]
+  if not name then
+    queue.idle = 0
+    return nil
+  end
+  queue.idle = queue.idle - 1
+  if tonumber(score) >= WATCHING then
+    queue.watch_ms = 0
+  end
+  return name
+end
+
+-- False when it is certain that it is gone.
+local function tell_idle(worker, word, text, how)
+  local name = string.match(worker, '^[^:]*')
+  return tell_process({ id = name, listens = 1 }, word .. ' ' .. name .. ' ' .. text, how)
+end
+
 local function call_idle(idle, queue, count, how)
   for _ = 1, MOST_GONE do
-    if count <= 0 or queue.idle <= 0 then
-      return
-    end
-    local popped = redis.call('ZPOPMIN', idle)
-    local name, score = popped[1], popped[2]
+    local name = count > 0 and pop_idle(idle, queue)
     if not name then
-      queue.idle = 0
       return
     end
-    queue.idle = queue.idle - 1
-    if tonumber(score) >= WATCHING then
-      queue.watch_ms = 0
-    end
-    if tell_process({ id = name, listens = 1 }, 'come ' .. name .. ' 0', how) then
+    if tell_idle(name, 'come', '0', how) then
       count = count - 1
     end
   end
@@ -16315,29 +16621,29 @@ return { 'enqueued', first, queue.chores, tally.duplicates }
     [1228, 'lua/shared/queue/replace.lua', 57],
     [1253, 'lua/shared/queue/idempotency.lua', 1],
     [1267, 'lua/shared/queue/idle.lua', 1],
-    [1300, 'lua/shared/queue/idle.lua', 53],
-    [1310, 'lua/shared/queue/find.lua', 1],
-    [1336, 'lua/shared/queue/failure.lua', 1],
-    [1346, 'lua/shared/queue/parents.lua', 1],
-    [1405, 'lua/shared/queue/parents.lua', 70],
-    [1417, 'lua/shared/queue/link.lua', 1],
-    [1480, 'lua/shared/queue/spec.lua', 1],
-    [1585, 'lua/queue/enqueue.lua', 76],
-    [1640, 'lua/shared/queue/settle.lua', 1],
-    [1641, 'lua/shared/queue/dead.lua', 1],
-    [1695, 'lua/shared/queue/end.lua', 1],
-    [1716, 'lua/shared/queue/leave-tags.lua', 1],
-    [1725, 'lua/shared/queue/end.lua', 23],
-    [1735, 'lua/shared/queue/backoff.lua', 1],
-    [1737, 'lua/shared/queue/backoff.lua', 22],
-    [1756, 'lua/shared/queue/unblock.lua', 1],
-    [1762, 'lua/shared/queue/outbox.lua', 1],
-    [1773, 'lua/shared/queue/entries.lua', 1],
-    [1791, 'lua/shared/queue/history.lua', 1],
-    [1805, 'lua/shared/queue/note-end.lua', 1],
-    [1835, 'lua/shared/queue/cancel.lua', 1],
-    [1843, 'lua/shared/queue/settle.lua', 18],
-    [1917, 'lua/queue/enqueue.lua', 132],
+    [1313, 'lua/shared/queue/idle.lua', 68],
+    [1323, 'lua/shared/queue/find.lua', 1],
+    [1349, 'lua/shared/queue/failure.lua', 1],
+    [1359, 'lua/shared/queue/parents.lua', 1],
+    [1418, 'lua/shared/queue/parents.lua', 70],
+    [1430, 'lua/shared/queue/link.lua', 1],
+    [1493, 'lua/shared/queue/spec.lua', 1],
+    [1598, 'lua/queue/enqueue.lua', 76],
+    [1653, 'lua/shared/queue/settle.lua', 1],
+    [1654, 'lua/shared/queue/dead.lua', 1],
+    [1708, 'lua/shared/queue/end.lua', 1],
+    [1729, 'lua/shared/queue/leave-tags.lua', 1],
+    [1738, 'lua/shared/queue/end.lua', 23],
+    [1748, 'lua/shared/queue/backoff.lua', 1],
+    [1750, 'lua/shared/queue/backoff.lua', 22],
+    [1769, 'lua/shared/queue/unblock.lua', 1],
+    [1775, 'lua/shared/queue/outbox.lua', 1],
+    [1786, 'lua/shared/queue/entries.lua', 1],
+    [1804, 'lua/shared/queue/history.lua', 1],
+    [1818, 'lua/shared/queue/note-end.lua', 1],
+    [1848, 'lua/shared/queue/cancel.lua', 1],
+    [1856, 'lua/shared/queue/settle.lua', 18],
+    [1930, 'lua/queue/enqueue.lua', 132],
   ],
   encode(args) {
     const encoded = new Array<Argument>(6 + args.specs.length * 22)
@@ -19534,7 +19840,7 @@ export type ReceiveAnswer =
 export const receive: Operation<ReceiveArguments, ReceiveAnswer> = {
   script: {
     name: 'queue/receive',
-    sha1: '285895bdf97f8c85f0a00882fa5bfd209c407752',
+    sha1: 'f8eef9843b25e4508dfb5b4b5307db007ff348f6',
     reads: false,
     bytes: false,
     source: `--[[
@@ -20723,7 +21029,8 @@ local function remember_key(ids, key, seq, now_ms)
   redis.call('HSET', ids, 'k' .. key, string.format('%s w %.0f', seq, now_ms + KEY_KEPT_MS))
 end
 -- Workers that found nothing, longest first. Each has a name, '<process>.<number>', and its process listens on
--- '<channel>:<process>' for 'come <name> 0'. Whoever brings work calls one; one that finds more than it takes calls the
+-- '<channel>:<process>' for 'come <name> 0'; behind ':' it may say that it takes jobs by letter, see shared/queue/hand-over,
+-- which is no part of its name in letters. Whoever brings work calls one; one that finds more than it takes calls the
 -- next, so that as many come as there is work for. A process that nobody hears is gone, and passed over.
 --
 -- One of them watches the time: it comes back by itself when the next job is due or the next lease ends. It stands behind
@@ -20734,22 +21041,34 @@ local MOST_GONE = 100
 -- One that is so late will not come.
 local LATE_MS = 1000
 
+-- The name of the one that waits longest; nil where nobody does. It waits no more.
+local function pop_idle(idle, queue)
+  local popped = queue.idle > 0 and redis.call('ZPOPMIN', idle) or {}
+  local name, score = popped[1], popped[2]
+  if not name then
+    queue.idle = 0
+    return nil
+  end
+  queue.idle = queue.idle - 1
+  if tonumber(score) >= WATCHING then
+    queue.watch_ms = 0
+  end
+  return name
+end
+
+-- False when it is certain that it is gone.
+local function tell_idle(worker, word, text, how)
+  local name = string.match(worker, '^[^:]*')
+  return tell_process({ id = name, listens = 1 }, word .. ' ' .. name .. ' ' .. text, how)
+end
+
 local function call_idle(idle, queue, count, how)
   for _ = 1, MOST_GONE do
-    if count <= 0 or queue.idle <= 0 then
-      return
-    end
-    local popped = redis.call('ZPOPMIN', idle)
-    local name, score = popped[1], popped[2]
+    local name = count > 0 and pop_idle(idle, queue)
     if not name then
-      queue.idle = 0
       return
     end
-    queue.idle = queue.idle - 1
-    if tonumber(score) >= WATCHING then
-      queue.watch_ms = 0
-    end
-    if tell_process({ id = name, listens = 1 }, 'come ' .. name .. ' 0', how) then
+    if tell_idle(name, 'come', '0', how) then
       count = count - 1
     end
   end
@@ -21455,29 +21774,29 @@ return { 'received', queue.chores }
     [1147, 'lua/shared/queue/replace.lua', 57],
     [1172, 'lua/shared/queue/idempotency.lua', 1],
     [1186, 'lua/shared/queue/idle.lua', 1],
-    [1219, 'lua/shared/queue/idle.lua', 53],
-    [1229, 'lua/shared/queue/find.lua', 1],
-    [1255, 'lua/shared/queue/failure.lua', 1],
-    [1265, 'lua/shared/queue/parents.lua', 1],
-    [1346, 'lua/shared/queue/link.lua', 1],
-    [1409, 'lua/shared/queue/spec.lua', 1],
-    [1514, 'lua/shared/queue/spec.lua', 116],
-    [1521, 'lua/queue/receive.lua', 70],
-    [1583, 'lua/shared/queue/settle.lua', 1],
-    [1584, 'lua/shared/queue/dead.lua', 1],
-    [1638, 'lua/shared/queue/end.lua', 1],
-    [1659, 'lua/shared/queue/leave-tags.lua', 1],
-    [1668, 'lua/shared/queue/end.lua', 23],
-    [1678, 'lua/shared/queue/backoff.lua', 1],
-    [1680, 'lua/shared/queue/backoff.lua', 22],
-    [1699, 'lua/shared/queue/unblock.lua', 1],
-    [1705, 'lua/shared/queue/outbox.lua', 1],
-    [1716, 'lua/shared/queue/entries.lua', 1],
-    [1734, 'lua/shared/queue/history.lua', 1],
-    [1748, 'lua/shared/queue/note-end.lua', 1],
-    [1778, 'lua/shared/queue/cancel.lua', 1],
-    [1786, 'lua/shared/queue/settle.lua', 18],
-    [1860, 'lua/queue/receive.lua', 133],
+    [1232, 'lua/shared/queue/idle.lua', 68],
+    [1242, 'lua/shared/queue/find.lua', 1],
+    [1268, 'lua/shared/queue/failure.lua', 1],
+    [1278, 'lua/shared/queue/parents.lua', 1],
+    [1359, 'lua/shared/queue/link.lua', 1],
+    [1422, 'lua/shared/queue/spec.lua', 1],
+    [1527, 'lua/shared/queue/spec.lua', 116],
+    [1534, 'lua/queue/receive.lua', 70],
+    [1596, 'lua/shared/queue/settle.lua', 1],
+    [1597, 'lua/shared/queue/dead.lua', 1],
+    [1651, 'lua/shared/queue/end.lua', 1],
+    [1672, 'lua/shared/queue/leave-tags.lua', 1],
+    [1681, 'lua/shared/queue/end.lua', 23],
+    [1691, 'lua/shared/queue/backoff.lua', 1],
+    [1693, 'lua/shared/queue/backoff.lua', 22],
+    [1712, 'lua/shared/queue/unblock.lua', 1],
+    [1718, 'lua/shared/queue/outbox.lua', 1],
+    [1729, 'lua/shared/queue/entries.lua', 1],
+    [1747, 'lua/shared/queue/history.lua', 1],
+    [1761, 'lua/shared/queue/note-end.lua', 1],
+    [1791, 'lua/shared/queue/cancel.lua', 1],
+    [1799, 'lua/shared/queue/settle.lua', 18],
+    [1873, 'lua/queue/receive.lua', 133],
   ],
   encode(args) {
     const encoded = new Array<Argument>(5 + args.entries.length * 2)
@@ -21576,7 +21895,7 @@ export type RecurAnswer =
 export const recur: Operation<RecurArguments, RecurAnswer> = {
   script: {
     name: 'queue/recur',
-    sha1: 'a983d9a6011aac7ef9ec4acd948ccf7915633f57',
+    sha1: '0d67c13274ea052503c492833ed9f47242deb852',
     reads: false,
     bytes: false,
     source: `--[[
@@ -22009,7 +22328,8 @@ local function begin_recurrence(keys, queue, id, before, rule, now_ms)
   return recurrence
 end
 -- Workers that found nothing, longest first. Each has a name, '<process>.<number>', and its process listens on
--- '<channel>:<process>' for 'come <name> 0'. Whoever brings work calls one; one that finds more than it takes calls the
+-- '<channel>:<process>' for 'come <name> 0'; behind ':' it may say that it takes jobs by letter, see shared/queue/hand-over,
+-- which is no part of its name in letters. Whoever brings work calls one; one that finds more than it takes calls the
 -- next, so that as many come as there is work for. A process that nobody hears is gone, and passed over.
 --
 -- One of them watches the time: it comes back by itself when the next job is due or the next lease ends. It stands behind
@@ -22020,22 +22340,34 @@ local MOST_GONE = 100
 -- One that is so late will not come.
 local LATE_MS = 1000
 
+-- The name of the one that waits longest; nil where nobody does. It waits no more.
+local function pop_idle(idle, queue)
+  local popped = queue.idle > 0 and redis.call('ZPOPMIN', idle) or {}
+  local name, score = popped[1], popped[2]
+  if not name then
+    queue.idle = 0
+    return nil
+  end
+  queue.idle = queue.idle - 1
+  if tonumber(score) >= WATCHING then
+    queue.watch_ms = 0
+  end
+  return name
+end
+
+-- False when it is certain that it is gone.
+local function tell_idle(worker, word, text, how)
+  local name = string.match(worker, '^[^:]*')
+  return tell_process({ id = name, listens = 1 }, word .. ' ' .. name .. ' ' .. text, how)
+end
+
 local function call_idle(idle, queue, count, how)
   for _ = 1, MOST_GONE do
-    if count <= 0 or queue.idle <= 0 then
-      return
-    end
-    local popped = redis.call('ZPOPMIN', idle)
-    local name, score = popped[1], popped[2]
+    local name = count > 0 and pop_idle(idle, queue)
     if not name then
-      queue.idle = 0
       return
     end
-    queue.idle = queue.idle - 1
-    if tonumber(score) >= WATCHING then
-      queue.watch_ms = 0
-    end
-    if tell_process({ id = name, listens = 1 }, 'come ' .. name .. ' 0', how) then
+    if tell_idle(name, 'come', '0', how) then
       count = count - 1
     end
   end
@@ -22117,9 +22449,9 @@ return { 'set', now_ms, known.next_ms, known.known_ms, is_short(known) and 1 or 
     [338, 'lua/shared/queue/recurrence.lua', 1],
     [387, 'lua/shared/queue/begin-recurrence.lua', 1],
     [430, 'lua/shared/queue/idle.lua', 1],
-    [463, 'lua/shared/queue/idle.lua', 53],
-    [473, 'lua/shared/queue/note-run.lua', 1],
-    [480, 'lua/queue/recur.lua', 58],
+    [476, 'lua/shared/queue/idle.lua', 68],
+    [486, 'lua/shared/queue/note-run.lua', 1],
+    [493, 'lua/queue/recur.lua', 58],
   ],
   encode(args) {
     return [
@@ -22581,7 +22913,7 @@ export type RefillAnswer =
 export const refill: Operation<RefillArguments, RefillAnswer> = {
   script: {
     name: 'queue/refill',
-    sha1: 'd0702669c073531259b802fbaa4d0232a2ae4ce9',
+    sha1: '199703a382aeb18b9b3b4db25e1ec30cd2af518e',
     reads: false,
     bytes: false,
     source: `--[[
@@ -22897,7 +23229,8 @@ local function save_progress(keys, queue, id, recurrence)
   note_short(keys.short, queue, id, recurrence)
 end
 -- Workers that found nothing, longest first. Each has a name, '<process>.<number>', and its process listens on
--- '<channel>:<process>' for 'come <name> 0'. Whoever brings work calls one; one that finds more than it takes calls the
+-- '<channel>:<process>' for 'come <name> 0'; behind ':' it may say that it takes jobs by letter, see shared/queue/hand-over,
+-- which is no part of its name in letters. Whoever brings work calls one; one that finds more than it takes calls the
 -- next, so that as many come as there is work for. A process that nobody hears is gone, and passed over.
 --
 -- One of them watches the time: it comes back by itself when the next job is due or the next lease ends. It stands behind
@@ -22908,22 +23241,34 @@ local MOST_GONE = 100
 -- One that is so late will not come.
 local LATE_MS = 1000
 
+-- The name of the one that waits longest; nil where nobody does. It waits no more.
+local function pop_idle(idle, queue)
+  local popped = queue.idle > 0 and redis.call('ZPOPMIN', idle) or {}
+  local name, score = popped[1], popped[2]
+  if not name then
+    queue.idle = 0
+    return nil
+  end
+  queue.idle = queue.idle - 1
+  if tonumber(score) >= WATCHING then
+    queue.watch_ms = 0
+  end
+  return name
+end
+
+-- False when it is certain that it is gone.
+local function tell_idle(worker, word, text, how)
+  local name = string.match(worker, '^[^:]*')
+  return tell_process({ id = name, listens = 1 }, word .. ' ' .. name .. ' ' .. text, how)
+end
+
 local function call_idle(idle, queue, count, how)
   for _ = 1, MOST_GONE do
-    if count <= 0 or queue.idle <= 0 then
-      return
-    end
-    local popped = redis.call('ZPOPMIN', idle)
-    local name, score = popped[1], popped[2]
+    local name = count > 0 and pop_idle(idle, queue)
     if not name then
-      queue.idle = 0
       return
     end
-    queue.idle = queue.idle - 1
-    if tonumber(score) >= WATCHING then
-      queue.watch_ms = 0
-    end
-    if tell_process({ id = name, listens = 1 }, 'come ' .. name .. ' 0', how) then
+    if tell_idle(name, 'come', '0', how) then
       count = count - 1
     end
   end
@@ -22997,9 +23342,9 @@ return { 'refilled', recurrence.next_ms, recurrence.known_ms, is_short(recurrenc
     [206, 'lua/shared/queue/read-recurrence.lua', 1],
     [264, 'lua/shared/queue/recurrence.lua', 1],
     [313, 'lua/shared/queue/idle.lua', 1],
-    [346, 'lua/shared/queue/idle.lua', 53],
-    [356, 'lua/shared/queue/note-run.lua', 1],
-    [363, 'lua/queue/refill.lua', 38],
+    [359, 'lua/shared/queue/idle.lua', 68],
+    [369, 'lua/shared/queue/note-run.lua', 1],
+    [376, 'lua/queue/refill.lua', 38],
   ],
   encode(args) {
     const encoded = new Array<Argument>(8 + args.given.length)
@@ -23074,7 +23419,7 @@ function readRefusedOfReleaseReleased(part: Reply | undefined): ({ readonly at: 
 export const release: Operation<ReleaseArguments, ReleaseAnswer> = {
   script: {
     name: 'queue/release',
-    sha1: 'bfc50a7b2e9dbf71ad3f641883a1bc2488565264',
+    sha1: '6273c1213a3e7fc24fecc15befaebcb32a515d73',
     reads: false,
     bytes: false,
     source: `--[[
@@ -24340,7 +24685,8 @@ local function stop_job(keys, queue, seq, now_us)
   cancel_job(keys, queue, seq, job, run)
 end
 -- Workers that found nothing, longest first. Each has a name, '<process>.<number>', and its process listens on
--- '<channel>:<process>' for 'come <name> 0'. Whoever brings work calls one; one that finds more than it takes calls the
+-- '<channel>:<process>' for 'come <name> 0'; behind ':' it may say that it takes jobs by letter, see shared/queue/hand-over,
+-- which is no part of its name in letters. Whoever brings work calls one; one that finds more than it takes calls the
 -- next, so that as many come as there is work for. A process that nobody hears is gone, and passed over.
 --
 -- One of them watches the time: it comes back by itself when the next job is due or the next lease ends. It stands behind
@@ -24351,22 +24697,34 @@ local MOST_GONE = 100
 -- One that is so late will not come.
 local LATE_MS = 1000
 
+-- The name of the one that waits longest; nil where nobody does. It waits no more.
+local function pop_idle(idle, queue)
+  local popped = queue.idle > 0 and redis.call('ZPOPMIN', idle) or {}
+  local name, score = popped[1], popped[2]
+  if not name then
+    queue.idle = 0
+    return nil
+  end
+  queue.idle = queue.idle - 1
+  if tonumber(score) >= WATCHING then
+    queue.watch_ms = 0
+  end
+  return name
+end
+
+-- False when it is certain that it is gone.
+local function tell_idle(worker, word, text, how)
+  local name = string.match(worker, '^[^:]*')
+  return tell_process({ id = name, listens = 1 }, word .. ' ' .. name .. ' ' .. text, how)
+end
+
 local function call_idle(idle, queue, count, how)
   for _ = 1, MOST_GONE do
-    if count <= 0 or queue.idle <= 0 then
-      return
-    end
-    local popped = redis.call('ZPOPMIN', idle)
-    local name, score = popped[1], popped[2]
+    local name = count > 0 and pop_idle(idle, queue)
     if not name then
-      queue.idle = 0
       return
     end
-    queue.idle = queue.idle - 1
-    if tonumber(score) >= WATCHING then
-      queue.watch_ms = 0
-    end
-    if tell_process({ id = name, listens = 1 }, 'come ' .. name .. ' 0', how) then
+    if tell_idle(name, 'come', '0', how) then
       count = count - 1
     end
   end
@@ -24742,19 +25100,19 @@ return { 'released', queue.chores, refused }
     [1247, 'lua/shared/queue/cancel.lua', 1],
     [1255, 'lua/shared/queue/stop.lua', 1],
     [1263, 'lua/shared/queue/idle.lua', 1],
-    [1296, 'lua/shared/queue/idle.lua', 53],
-    [1306, 'lua/shared/queue/judge-one.lua', 1],
-    [1316, 'lua/shared/queue/told.lua', 1],
-    [1331, 'lua/shared/queue/freed.lua', 1],
-    [1340, 'lua/shared/queue/give-back.lua', 1],
-    [1376, 'lua/queue/release.lua', 75],
-    [1444, 'lua/shared/queue/settle.lua', 1],
-    [1445, 'lua/shared/queue/failure.lua', 1],
-    [1451, 'lua/shared/queue/dead.lua', 1],
-    [1505, 'lua/shared/queue/unblock.lua', 1],
-    [1511, 'lua/shared/queue/outbox.lua', 1],
-    [1522, 'lua/shared/queue/settle.lua', 18],
-    [1596, 'lua/queue/release.lua', 144],
+    [1309, 'lua/shared/queue/idle.lua', 68],
+    [1319, 'lua/shared/queue/judge-one.lua', 1],
+    [1329, 'lua/shared/queue/told.lua', 1],
+    [1344, 'lua/shared/queue/freed.lua', 1],
+    [1353, 'lua/shared/queue/give-back.lua', 1],
+    [1389, 'lua/queue/release.lua', 75],
+    [1457, 'lua/shared/queue/settle.lua', 1],
+    [1458, 'lua/shared/queue/failure.lua', 1],
+    [1464, 'lua/shared/queue/dead.lua', 1],
+    [1518, 'lua/shared/queue/unblock.lua', 1],
+    [1524, 'lua/shared/queue/outbox.lua', 1],
+    [1535, 'lua/shared/queue/settle.lua', 18],
+    [1609, 'lua/queue/release.lua', 144],
   ],
   encode(args) {
     const encoded = new Array<Argument>(6 + args.claims.length * 3)
@@ -25518,7 +25876,7 @@ export type RequeueFailedAnswer =
 export const requeueFailed: Operation<RequeueFailedArguments, RequeueFailedAnswer> = {
   script: {
     name: 'queue/requeue-failed',
-    sha1: '463da457fdc452c22bf6d306ca1eb0150ea71ef9',
+    sha1: '24006299c3dafa81cbab57c26f2b2d4eed85460c',
     reads: false,
     bytes: false,
     source: `--[[
@@ -26281,7 +26639,8 @@ local function begin_again(keys, queue, seq, job, run, now_us)
   queue.ready = queue.ready + run.size
 end
 -- Workers that found nothing, longest first. Each has a name, '<process>.<number>', and its process listens on
--- '<channel>:<process>' for 'come <name> 0'. Whoever brings work calls one; one that finds more than it takes calls the
+-- '<channel>:<process>' for 'come <name> 0'; behind ':' it may say that it takes jobs by letter, see shared/queue/hand-over,
+-- which is no part of its name in letters. Whoever brings work calls one; one that finds more than it takes calls the
 -- next, so that as many come as there is work for. A process that nobody hears is gone, and passed over.
 --
 -- One of them watches the time: it comes back by itself when the next job is due or the next lease ends. It stands behind
@@ -26292,22 +26651,34 @@ local MOST_GONE = 100
 -- One that is so late will not come.
 local LATE_MS = 1000
 
+-- The name of the one that waits longest; nil where nobody does. It waits no more.
+local function pop_idle(idle, queue)
+  local popped = queue.idle > 0 and redis.call('ZPOPMIN', idle) or {}
+  local name, score = popped[1], popped[2]
+  if not name then
+    queue.idle = 0
+    return nil
+  end
+  queue.idle = queue.idle - 1
+  if tonumber(score) >= WATCHING then
+    queue.watch_ms = 0
+  end
+  return name
+end
+
+-- False when it is certain that it is gone.
+local function tell_idle(worker, word, text, how)
+  local name = string.match(worker, '^[^:]*')
+  return tell_process({ id = name, listens = 1 }, word .. ' ' .. name .. ' ' .. text, how)
+end
+
 local function call_idle(idle, queue, count, how)
   for _ = 1, MOST_GONE do
-    if count <= 0 or queue.idle <= 0 then
-      return
-    end
-    local popped = redis.call('ZPOPMIN', idle)
-    local name, score = popped[1], popped[2]
+    local name = count > 0 and pop_idle(idle, queue)
     if not name then
-      queue.idle = 0
       return
     end
-    queue.idle = queue.idle - 1
-    if tonumber(score) >= WATCHING then
-      queue.watch_ms = 0
-    end
-    if tell_process({ id = name, listens = 1 }, 'come ' .. name .. ' 0', how) then
+    if tell_idle(name, 'come', '0', how) then
       count = count - 1
     end
   end
@@ -26907,30 +27278,30 @@ return { 'requeued', #numbers, tonumber(left or 0), queue.chores }
     [731, 'lua/shared/queue/end.lua', 23],
     [741, 'lua/shared/queue/begin-again.lua', 1],
     [760, 'lua/shared/queue/idle.lua', 1],
-    [793, 'lua/shared/queue/kind.lua', 1],
-    [801, 'lua/queue/requeue-failed.lua', 62],
-    [847, 'lua/shared/queue/settle.lua', 1],
-    [848, 'lua/shared/queue/note-due.lua', 1],
-    [856, 'lua/shared/queue/backoff.lua', 1],
-    [858, 'lua/shared/queue/backoff.lua', 22],
-    [877, 'lua/shared/queue/unblock.lua', 1],
-    [883, 'lua/shared/queue/outbox.lua', 1],
-    [894, 'lua/shared/queue/note-end.lua', 1],
-    [924, 'lua/shared/queue/cancel.lua', 1],
-    [932, 'lua/shared/queue/settle.lua', 18],
-    [1006, 'lua/queue/requeue-failed.lua', 109],
-    [1012, 'lua/shared/queue/leave-notes.lua', 1],
-    [1030, 'lua/shared/queue/fold.lua', 1],
-    [1031, 'lua/shared/queue/statistics.lua', 1],
-    [1267, 'lua/shared/queue/fold.lua', 3],
-    [1278, 'lua/shared/queue/leave-notes.lua', 20],
-    [1282, 'lua/shared/queue/packed-notes.lua', 1],
-    [1283, 'lua/shared/queue/packed-notes.lua', 3],
-    [1291, 'lua/queue/requeue-failed.lua', 117],
-    [1294, 'lua/shared/queue/publish.lua', 1],
-    [1295, 'lua/shared/queue/message.lua', 1],
-    [1338, 'lua/shared/queue/publish.lua', 3],
-    [1344, 'lua/queue/requeue-failed.lua', 121],
+    [806, 'lua/shared/queue/kind.lua', 1],
+    [814, 'lua/queue/requeue-failed.lua', 62],
+    [860, 'lua/shared/queue/settle.lua', 1],
+    [861, 'lua/shared/queue/note-due.lua', 1],
+    [869, 'lua/shared/queue/backoff.lua', 1],
+    [871, 'lua/shared/queue/backoff.lua', 22],
+    [890, 'lua/shared/queue/unblock.lua', 1],
+    [896, 'lua/shared/queue/outbox.lua', 1],
+    [907, 'lua/shared/queue/note-end.lua', 1],
+    [937, 'lua/shared/queue/cancel.lua', 1],
+    [945, 'lua/shared/queue/settle.lua', 18],
+    [1019, 'lua/queue/requeue-failed.lua', 109],
+    [1025, 'lua/shared/queue/leave-notes.lua', 1],
+    [1043, 'lua/shared/queue/fold.lua', 1],
+    [1044, 'lua/shared/queue/statistics.lua', 1],
+    [1280, 'lua/shared/queue/fold.lua', 3],
+    [1291, 'lua/shared/queue/leave-notes.lua', 20],
+    [1295, 'lua/shared/queue/packed-notes.lua', 1],
+    [1296, 'lua/shared/queue/packed-notes.lua', 3],
+    [1304, 'lua/queue/requeue-failed.lua', 117],
+    [1307, 'lua/shared/queue/publish.lua', 1],
+    [1308, 'lua/shared/queue/message.lua', 1],
+    [1351, 'lua/shared/queue/publish.lua', 3],
+    [1357, 'lua/queue/requeue-failed.lua', 121],
   ],
   encode(args) {
     return withoutDefaults([
@@ -26989,7 +27360,7 @@ function readOutcomesOfRequeueRequeued(part: Reply | undefined): (string)[] {
 export const requeue: Operation<RequeueArguments, RequeueAnswer> = {
   script: {
     name: 'queue/requeue',
-    sha1: '8676b89830b2dac133fe954d321c7e6889d28c06',
+    sha1: '625f9da8d97b28cb5045955820b5e93bf3f864c9',
     reads: false,
     bytes: false,
     source: `--[[
@@ -27645,7 +28016,8 @@ local function begin_again(keys, queue, seq, job, run, now_us)
   queue.ready = queue.ready + run.size
 end
 -- Workers that found nothing, longest first. Each has a name, '<process>.<number>', and its process listens on
--- '<channel>:<process>' for 'come <name> 0'. Whoever brings work calls one; one that finds more than it takes calls the
+-- '<channel>:<process>' for 'come <name> 0'; behind ':' it may say that it takes jobs by letter, see shared/queue/hand-over,
+-- which is no part of its name in letters. Whoever brings work calls one; one that finds more than it takes calls the
 -- next, so that as many come as there is work for. A process that nobody hears is gone, and passed over.
 --
 -- One of them watches the time: it comes back by itself when the next job is due or the next lease ends. It stands behind
@@ -27656,22 +28028,34 @@ local MOST_GONE = 100
 -- One that is so late will not come.
 local LATE_MS = 1000
 
+-- The name of the one that waits longest; nil where nobody does. It waits no more.
+local function pop_idle(idle, queue)
+  local popped = queue.idle > 0 and redis.call('ZPOPMIN', idle) or {}
+  local name, score = popped[1], popped[2]
+  if not name then
+    queue.idle = 0
+    return nil
+  end
+  queue.idle = queue.idle - 1
+  if tonumber(score) >= WATCHING then
+    queue.watch_ms = 0
+  end
+  return name
+end
+
+-- False when it is certain that it is gone.
+local function tell_idle(worker, word, text, how)
+  local name = string.match(worker, '^[^:]*')
+  return tell_process({ id = name, listens = 1 }, word .. ' ' .. name .. ' ' .. text, how)
+end
+
 local function call_idle(idle, queue, count, how)
   for _ = 1, MOST_GONE do
-    if count <= 0 or queue.idle <= 0 then
-      return
-    end
-    local popped = redis.call('ZPOPMIN', idle)
-    local name, score = popped[1], popped[2]
+    local name = count > 0 and pop_idle(idle, queue)
     if not name then
-      queue.idle = 0
       return
     end
-    queue.idle = queue.idle - 1
-    if tonumber(score) >= WATCHING then
-      queue.watch_ms = 0
-    end
-    if tell_process({ id = name, listens = 1 }, 'come ' .. name .. ' 0', how) then
+    if tell_idle(name, 'come', '0', how) then
       count = count - 1
     end
   end
@@ -27813,11 +28197,11 @@ return { 'requeued', outcomes }
     [615, 'lua/shared/queue/displace.lua', 1],
     [634, 'lua/shared/queue/begin-again.lua', 1],
     [653, 'lua/shared/queue/idle.lua', 1],
-    [686, 'lua/queue/requeue.lua', 55],
-    [731, 'lua/shared/queue/publish.lua', 1],
-    [732, 'lua/shared/queue/message.lua', 1],
-    [775, 'lua/shared/queue/publish.lua', 3],
-    [781, 'lua/queue/requeue.lua', 101],
+    [699, 'lua/queue/requeue.lua', 55],
+    [744, 'lua/shared/queue/publish.lua', 1],
+    [745, 'lua/shared/queue/message.lua', 1],
+    [788, 'lua/shared/queue/publish.lua', 3],
+    [794, 'lua/queue/requeue.lua', 101],
   ],
   encode(args) {
     const encoded = new Array<Argument>(3 + args.wanted.length)
@@ -27890,7 +28274,7 @@ function readBuriedOfRetryRetried(part: Reply | undefined): (number)[] {
 export const retry: Operation<RetryArguments, RetryAnswer> = {
   script: {
     name: 'queue/retry',
-    sha1: '4180a0687d185aeedda3dade5c4d776c5ed6d0ea',
+    sha1: '07ddb2315a580a9d999c3174aae82258647e00a6',
     reads: false,
     bytes: false,
     source: `--[[
@@ -29301,7 +29685,8 @@ local function bury_claimed(keys, queue, seq, job, run, kind, message, now_ms)
   bury_job(keys, queue, seq, job, run, kind, message, now_ms)
 end
 -- Workers that found nothing, longest first. Each has a name, '<process>.<number>', and its process listens on
--- '<channel>:<process>' for 'come <name> 0'. Whoever brings work calls one; one that finds more than it takes calls the
+-- '<channel>:<process>' for 'come <name> 0'; behind ':' it may say that it takes jobs by letter, see shared/queue/hand-over,
+-- which is no part of its name in letters. Whoever brings work calls one; one that finds more than it takes calls the
 -- next, so that as many come as there is work for. A process that nobody hears is gone, and passed over.
 --
 -- One of them watches the time: it comes back by itself when the next job is due or the next lease ends. It stands behind
@@ -29312,22 +29697,34 @@ local MOST_GONE = 100
 -- One that is so late will not come.
 local LATE_MS = 1000
 
+-- The name of the one that waits longest; nil where nobody does. It waits no more.
+local function pop_idle(idle, queue)
+  local popped = queue.idle > 0 and redis.call('ZPOPMIN', idle) or {}
+  local name, score = popped[1], popped[2]
+  if not name then
+    queue.idle = 0
+    return nil
+  end
+  queue.idle = queue.idle - 1
+  if tonumber(score) >= WATCHING then
+    queue.watch_ms = 0
+  end
+  return name
+end
+
+-- False when it is certain that it is gone.
+local function tell_idle(worker, word, text, how)
+  local name = string.match(worker, '^[^:]*')
+  return tell_process({ id = name, listens = 1 }, word .. ' ' .. name .. ' ' .. text, how)
+end
+
 local function call_idle(idle, queue, count, how)
   for _ = 1, MOST_GONE do
-    if count <= 0 or queue.idle <= 0 then
-      return
-    end
-    local popped = redis.call('ZPOPMIN', idle)
-    local name, score = popped[1], popped[2]
+    local name = count > 0 and pop_idle(idle, queue)
     if not name then
-      queue.idle = 0
       return
     end
-    queue.idle = queue.idle - 1
-    if tonumber(score) >= WATCHING then
-      queue.watch_ms = 0
-    end
-    if tell_process({ id = name, listens = 1 }, 'come ' .. name .. ' 0', how) then
+    if tell_idle(name, 'come', '0', how) then
       count = count - 1
     end
   end
@@ -29643,16 +30040,16 @@ return { 'retried', queue.chores, refused, buried }
     [1393, 'lua/shared/queue/stop.lua', 1],
     [1401, 'lua/shared/queue/bury-claimed.lua', 1],
     [1408, 'lua/shared/queue/idle.lua', 1],
-    [1441, 'lua/shared/queue/idle.lua', 53],
-    [1451, 'lua/shared/queue/judge-one.lua', 1],
-    [1461, 'lua/shared/queue/told.lua', 1],
-    [1483, 'lua/shared/queue/freed.lua', 1],
-    [1492, 'lua/queue/retry.lua', 79],
-    [1573, 'lua/shared/queue/settle.lua', 1],
-    [1574, 'lua/shared/queue/unblock.lua', 1],
-    [1580, 'lua/shared/queue/outbox.lua', 1],
-    [1591, 'lua/shared/queue/settle.lua', 18],
-    [1665, 'lua/queue/retry.lua', 161],
+    [1454, 'lua/shared/queue/idle.lua', 68],
+    [1464, 'lua/shared/queue/judge-one.lua', 1],
+    [1474, 'lua/shared/queue/told.lua', 1],
+    [1496, 'lua/shared/queue/freed.lua', 1],
+    [1505, 'lua/queue/retry.lua', 79],
+    [1586, 'lua/shared/queue/settle.lua', 1],
+    [1587, 'lua/shared/queue/unblock.lua', 1],
+    [1593, 'lua/shared/queue/outbox.lua', 1],
+    [1604, 'lua/shared/queue/settle.lua', 18],
+    [1678, 'lua/queue/retry.lua', 161],
   ],
   encode(args) {
     const encoded = new Array<Argument>(6 + args.failures.length * 5)

@@ -39,13 +39,15 @@ export interface ToldJob {
 }
 
 export interface Exchanged {
+  /** The server's clock, at some time after `askedAt` by `performance.now()`. */
   readonly nowMs: number
+  readonly askedAt: number
   readonly jobs: readonly ToldJob[]
   readonly options: AckAndClaimAnswer['options']
   /** Until when the jobs are claimed, by the server's clock and by `performance.now()`. */
   readonly endsAtMs: number
   readonly endsAt: number
-  /** Whether the worker will be woken. */
+  /** Whether the worker will be woken; of one that waits no more, whether it waited until now, and was not called. */
   readonly waits: boolean
   /** When it has to come back nevertheless; 0: it need not. */
   readonly recheckMs: number
@@ -87,13 +89,18 @@ export async function exchange(source: Source, wanted: Exchange): Promise<Exchan
   })
 }
 
-const NOTHING_ELSE = { options: [], paused: false, refused: new Map<number, LossReason>() }
+/** What plain jobs are answered without. */
+export const NOTHING_ELSE: Pick<Exchanged, 'options' | 'paused' | 'refused'> = {
+  options: [],
+  paused: false,
+  refused: new Map(),
+}
 
 type PlainJobs = Extract<AckAndClaimPlainAnswer, { status: 'claimed' }>
 type Told = Pick<AckAndClaimAnswer, 'nowMs' | 'endsAtMs' | 'waits' | 'recheckMs'>
 
 function told({ nowMs, endsAtMs, waits, recheckMs }: Told, askedAt: number) {
-  return { nowMs, endsAtMs, endsAt: endsAtOf(askedAt, endsAtMs - nowMs), waits, recheckMs }
+  return { nowMs, askedAt, endsAtMs, endsAt: endsAtOf(askedAt, endsAtMs - nowMs), waits, recheckMs }
 }
 
 /** Their tokens follow one another, and one name may be that of all. */

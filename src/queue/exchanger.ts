@@ -2,19 +2,18 @@
 // Two calls at most are under way.
 //
 // A worker that has got fewer jobs than it could take is called when there are more, and asks nothing before; so
-// idle workers cost nothing. One that is called and has no room by then passes the call on.
+// idle workers cost nothing. One that is called and has no room by then passes the call on. A single job comes in the
+// letter itself: it is claimed already (lua/shared/queue/hand-over).
 //
 //   ASKING ──fewer than wanted──► IDLE ──called, or it is time to look again──► ASKING
 //      └───────────────────────────── stopAsking ───────────► only acks are sent
 
 import { randomInt } from 'node:crypto'
 import { LeaseLostError } from '../runtime/errors.ts'
-import { pause } from '../runtime/in-time.ts'
-import type { Post } from '../runtime/mailbox.ts'
-import { toListenError } from '../runtime/script-errors.ts'
-import { learnTold } from '../runtime/told.ts'
+import { endsAtOf } from '../runtime/grant.ts'
 import type { ClaimedJob } from './claimed-job.ts'
-import { type Ack, type Exchanged, exchange } from './exchange.ts'
+import { type Ack, type Exchanged, exchange, NOTHING_ELSE } from './exchange.ts'
+import { type HandedJob, Letters, RECHECK_MS, RECHECK_UNHEARD_MS } from './letters.ts'
 import type { Source } from './source.ts'
 
 export interface ExchangeTerms {
@@ -37,17 +36,16 @@ interface PendingAck {
 const UNDER_WAY = 2
 // So that a call keeps others waiting for a millisecond at most.
 const MOST_A_CALL = 200
-// With a live subscription this is a safety net; without one (it may be forbidden) the way of waiting.
-const RECHECK_MS = 10_000
-const RECHECK_UNHEARD_MS = 500
+// A letter that was sent is here by then.
+const LETTER_MS = 1000
 const FIRST_RETRY_MS = 100
 const LAST_RETRY_MS = 5000
 
 export class Exchanger {
   readonly #source: Source
   readonly #terms: ExchangeTerms
-  readonly #id: string
-  readonly #over = new AbortController()
+  readonly #letters: Letters
+  #isOver = false
   #acks: PendingAck[] = []
   #asked = 0
   #underWay = 0
@@ -55,15 +53,19 @@ export class Exchanger {
   #idle = false
   /** How often it was called; a letter may come before the answer of the call that it is about. */
   #called = 0
-  #post: Post | null = null
+  /** Whether the server said that it sends a letter, and none has come since. */
+  #expects = false
+  /** What the newest answer says about the server's clock. */
+  #clock: Pick<Exchanged, 'nowMs' | 'askedAt'> | null = null
   #recheck: NodeJS.Timeout | null = null
   #onSettled: (() => void) | null = null
+  #onLetter: (() => void) | null = null
 
   constructor(source: Source, terms: ExchangeTerms) {
     this.#source = source
     this.#terms = terms
-    this.#id = source.unit.runtime.mailbox.newId()
-    void this.#listen()
+    const { leaseMs, onError } = terms
+    this.#letters = new Letters(source, { leaseMs, onError, onLetter: (handed) => this.#read(handed) })
   }
 
   /** The job is told what became of it. */
@@ -78,24 +80,37 @@ export class Exchanger {
   }
 
   get mayAsk(): boolean {
-    return !this.#idle && !this.#over.signal.aborted && this.#underWay < UNDER_WAY
+    return !this.#idle && !this.#isOver && this.#underWay < UNDER_WAY
   }
 
-  /** Asks for no more jobs from now on. */
+  /** Asks for no more jobs from now on; those that are on their way come nevertheless. */
   stopAsking(): void {
-    this.#over.abort()
+    if (this.#isOver) return
+    this.#isOver = true
     if (this.#recheck !== null) clearTimeout(this.#recheck)
-    this.#post?.close()
+    // Others are called instead, also while the last jobs are at work.
+    if (this.#idle) void this.#leave()
   }
 
-  /** Resolves when all acks are told. */
+  /** Resolves when all acks are told, and no job can come any more. */
   async end(): Promise<void> {
     this.stopAsking()
     while (this.#underWay > 0 || this.#acks.length > 0) {
       await new Promise<void>((resolve) => (this.#onSettled = resolve))
     }
-    // Nobody must be called in vain.
     await this.#leave()
+    if (this.#expects && this.#letters.areHeard) await this.#letter()
+    this.#letters.close()
+  }
+
+  #letter(): Promise<void> {
+    return new Promise((resolve) => {
+      const timer = setTimeout(resolve, LETTER_MS)
+      this.#onLetter = () => {
+        clearTimeout(timer)
+        resolve()
+      }
+    })
   }
 
   /** Sends what there is to send, and asks for so many jobs at most. */
@@ -111,15 +126,16 @@ export class Exchanger {
 
   async #send(pending: PendingAck[], limit: number): Promise<void> {
     const acks = pending.map(({ ack }) => ack)
-    const worker = limit > 0 ? this.#id : ''
+    const worker = limit > 0 ? this.#letters.name : ''
     const called = this.#called
     try {
       const exchanged = await exchange(this.#source, { acks, limit, leaseMs: this.#terms.leaseMs, worker })
       this.#asked -= limit
       this.#failures = 0
+      this.#clock = exchanged
       // Of two calls that were under way, the later one says whether the server waits to call.
       if (exchanged.waits && called === this.#called) this.#rest(exchanged.recheckMs)
-      else if (limit > 0) this.#idle = false
+      else if (limit > 0) this.#idle = this.#expects = false
       for (const [at, each] of pending.entries()) this.#tell(each, exchanged.refused.get(at))
       this.#terms.take(exchanged)
     } catch (error) {
@@ -142,15 +158,15 @@ export class Exchanger {
 
   /** Nothing more is to be had now: somebody calls when there is. */
   #rest(recheckMs: number): void {
-    this.#idle = true
-    const longest = this.#post === null ? RECHECK_UNHEARD_MS : RECHECK_MS
+    this.#idle = this.#expects = true
+    const longest = this.#letters.areHeard ? RECHECK_MS : RECHECK_UNHEARD_MS
     // Not all at once.
     const ms = longest + randomInt(longest / 10)
     this.#wakeIn(recheckMs === 0 ? ms : Math.min(recheckMs, ms))
   }
 
   #wakeIn(ms: number): void {
-    if (this.#over.signal.aborted) return
+    if (this.#isOver) return
     if (this.#recheck !== null) clearTimeout(this.#recheck)
     this.#recheck = setTimeout(() => this.#wake(), ms)
   }
@@ -163,8 +179,30 @@ export class Exchanger {
 
   /** Waits no more. Where there is work, another one is called that has room for it. */
   async #leave(): Promise<void> {
-    const nothing = { acks: [], limit: 0, leaseMs: 0, worker: this.#id }
-    await exchange(this.#source, nothing).catch(this.#terms.onError)
+    const nothing = { acks: [], limit: 0, leaseMs: 0, worker: this.#letters.name }
+    try {
+      if ((await exchange(this.#source, nothing)).waits) this.#expects = false
+    } catch (error) {
+      this.#terms.onError(error)
+    }
+  }
+
+  #read(handed: HandedJob | null): void {
+    this.#called += 1
+    this.#expects = false
+    if (handed !== null) this.#takeHanded(handed)
+    this.#onLetter?.()
+    if (!this.#isOver) this.#wake()
+  }
+
+  /** As if it had been claimed by an answer. */
+  #takeHanded({ job, endsAtMs, receivedAt }: HandedJob): void {
+    if (this.#clock === null) return
+    const { nowMs, askedAt } = this.#clock
+    // Should the server's clock have been set forward since, the lease is not taken for longer than it is.
+    const endsAt = Math.min(endsAtOf(askedAt, endsAtMs - nowMs), receivedAt + this.#terms.leaseMs)
+    const answer = { nowMs, askedAt, endsAtMs, endsAt, waits: false, recheckMs: 0 }
+    this.#terms.take({ ...answer, jobs: [job], ...NOTHING_ELSE })
   }
 
   /** The call may have happened. Acks are sent again; what was claimed comes back when its lease is over. */
@@ -179,25 +217,5 @@ export class Exchanger {
     this.#idle = true
     const ms = Math.min(LAST_RETRY_MS, FIRST_RETRY_MS * 2 ** (this.#failures - 1))
     this.#wakeIn(ms / 2 + randomInt(Math.ceil(ms / 2)))
-  }
-
-  /** A letter says that there is work; a lost connection, that one may have been missed. */
-  async #listen(): Promise<void> {
-    const { signal } = this.#over
-    while (!signal.aborted) {
-      try {
-        const { channel } = await learnTold(this.#source.unit)
-        this.#post ??= await this.#source.unit.runtime.mailbox.expect(channel, this.#id)
-        const letter = await this.#post.next(RECHECK_MS * 10, signal)
-        if (letter === null) continue
-        this.#called += 1
-        this.#wake()
-      } catch (error) {
-        if (signal.aborted) return
-        this.#post = null
-        this.#terms.onError(toListenError(error))
-        await pause(RECHECK_UNHEARD_MS, signal).catch(() => undefined)
-      }
-    }
   }
 }

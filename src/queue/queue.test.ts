@@ -115,6 +115,7 @@ describe('a claimed job', () => {
     const told = { number: '1', token: 1, attempt: 1, name: 'mail', payload: Buffer.from('{}') }
     const exchanged = (endsAt: number): Exchanged => ({
       nowMs: 0,
+      askedAt: 0,
       jobs: [told],
       options: [],
       endsAtMs: 0,

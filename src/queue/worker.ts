@@ -48,6 +48,8 @@ export class Worker<Jobs extends object> implements AsyncDisposable {
   #settling = 0
   #state: 'running' | 'closing' | 'closed' = 'running'
   #closing: Promise<void> | null = null
+  /** Resolves when jobs that were not wanted are given back. */
+  #returned: Promise<unknown> = Promise.resolve()
   #onQuiet: (() => void) | null = null
 
   /** Throws InvalidArgumentError. */
@@ -108,6 +110,7 @@ export class Worker<Jobs extends object> implements AsyncDisposable {
     this.#state = 'closed'
     this.#extender.close()
     await this.#exchangers.end()
+    await this.#returned
   }
 
   async #quietWithin(ms: number): Promise<void> {
@@ -132,13 +135,17 @@ export class Worker<Jobs extends object> implements AsyncDisposable {
   }
 
   #take(jobs: readonly ClaimedJob[], settler: Settler): void {
-    if (this.#state !== 'running') {
-      void this.#giveBack(jobs)
-      return
-    }
+    if (this.#state !== 'running') return this.#return(jobs)
     this.#extender.keep(jobs, settler)
     this.#waiting.push(...jobs)
     this.#start()
+    // A job may come by letter while others were asked for.
+    const over = this.#atWork + this.#waiting.length - this.#room
+    if (over > 0) this.#return(this.#waiting.splice(-over))
+  }
+
+  #return(jobs: readonly ClaimedJob[]): void {
+    this.#returned = Promise.all([this.#returned, this.#giveBack(jobs)])
   }
 
   #start(): void {

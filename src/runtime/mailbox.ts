@@ -1,7 +1,7 @@
 // What is told to this process alone: that something it waited for has been granted, or that it is its turn
 // to look. A message is lines of words, `<word> <id> <number> …`; an id begins with the name of the process,
 // `<process>.<number>`, and the process listens on `<beginning>:<process>`. One subscription serves all who
-// wait, however many they are.
+// wait, however many they are. A message of the word `job` is one letter: what follows its first line is its text.
 
 import { randomBytes } from 'node:crypto'
 import type { Driver, Subscription } from '../driver.ts'
@@ -13,6 +13,8 @@ const LINGER_MS = 5000
 export interface Letter {
   readonly word: string
   readonly numbers: readonly number[]
+  /** Empty but for a job. */
+  readonly text: string
   /** `performance.now()` when it came. */
   readonly receivedAt: number
 }
@@ -173,10 +175,17 @@ class Box {
 
   #sort(message: string): void {
     const receivedAt = performance.now()
-    for (const line of message.split('\n')) {
-      const [word = '', id = '', ...numbers] = line.split(' ')
-      this.#posts.get(id)?.deliver({ word, numbers: numbers.map(Number), receivedAt })
+    if (!message.startsWith('job ')) {
+      for (const line of message.split('\n')) this.#deliver(line, '', receivedAt)
+      return
     }
+    const end = message.indexOf('\n')
+    this.#deliver(message.slice(0, end), message.slice(end + 1), receivedAt)
+  }
+
+  #deliver(line: string, text: string, receivedAt: number): void {
+    const [word = '', id = '', ...numbers] = line.split(' ')
+    this.#posts.get(id)?.deliver({ word, numbers: numbers.map(Number), text, receivedAt })
   }
 
   #interruptAll(): void {

@@ -3,6 +3,7 @@ import { expect } from 'vitest'
 import { START_US } from '../../src/testing/test-clock.ts'
 import type { QueueCalls } from './queue-calls.ts'
 import type { Spec } from './queue-job.ts'
+import type { LetterReader } from './queue-letters.ts'
 import type { Claim } from './queue-life.ts'
 import { QueueModel } from './queue-model.ts'
 import type { Step } from './queue-steps.ts'
@@ -21,20 +22,22 @@ const OPTIONS = {
 
 type Managing = Exclude<
   Step,
-  { do: 'advance' | 'enqueueAlike' | 'enqueue' | 'claim' | 'retry' | 'bury' | 'extend' }
+  { do: 'advance' | 'enqueueAlike' | 'enqueue' | 'claim' | 'offer' | 'retry' | 'bury' | 'extend' }
 >
 
 /** One history: what the queue and the model have been told, and the jobs and tokens that they gave out. */
 export class History {
   readonly #calls: QueueCalls
   readonly #client: Redis
+  readonly #worker: LetterReader
   readonly #model = new QueueModel(START_US)
   readonly #claims: Claim[] = [[1, 1]]
   readonly #numbers: number[] = [1]
 
-  constructor(calls: QueueCalls, client: Redis) {
+  constructor(calls: QueueCalls, client: Redis, worker: LetterReader) {
     this.#calls = calls
     this.#client = client
+    this.#worker = worker
   }
 
   async play(steps: readonly Step[]): Promise<void> {
@@ -59,6 +62,8 @@ export class History {
         return this.#enqueue(each.specs, each.again)
       case 'claim':
         return this.#claim(each)
+      case 'offer':
+        return this.#offer(each)
       case 'retry':
         return this.#retry(each.backs, each.delayMs, each.again)
       case 'bury':
@@ -131,6 +136,39 @@ export class History {
     // Every other claim the quick way first, as bindings do.
     if (limit % 2 === 0) await this.#calls.claimQuickly(args, expected, again)
     else await this.#calls.once('ack-and-claim', args, expected, again)
+  }
+
+  /** A job comes while a worker waits that takes jobs by letter: it gets what it would have claimed. */
+  async #offer({ limit, leaseMs, again }: Extract<Step, { do: 'offer' }>): Promise<void> {
+    const { nowMs, settings } = this.#model
+    const worker = this.#worker.name(leaseMs)
+    const jobs = this.#model.claim(limit, leaseMs)
+    this.#claims.push(...jobs.map(({ number, token }): Claim => [number, token]))
+    const waits = jobs.length < limit
+    const told = ['claimed', nowMs, '*', waits, '*', settings.paused, 0, [], jobs.map(toldOf), '*']
+    await this.#calls.same('ack-and-claim', { limit, lease_ms: leaseMs, worker }, told)
+
+    const number = this.#model.enqueueAlike(['offered'])
+    this.#numbers.push(number)
+    await this.#calls.once(
+      'enqueue-alike',
+      { payloads: ['offered'], ...this.#worker.how },
+      ['enqueued', number],
+      again,
+    )
+    const isHanded = (await this.#client.hexists(`${this.#calls.prefix}:jobs`, `r${number}`)) === 1
+    if (isHanded) await this.#readLetter(number, leaseMs)
+    const left = ['claimed', nowMs, 0, '*', 0, settings.paused, 0, [], [], []]
+    await this.#calls.same('ack-and-claim', { limit: 0, worker }, left)
+  }
+
+  async #readLetter(number: number, leaseMs: number): Promise<void> {
+    const [job] = this.#model.claim(1, leaseMs)
+    expect(job?.number).toBe(number)
+    const token = job?.token ?? 0
+    this.#claims.push([number, token])
+    const endsMs = this.#model.nowMs + leaseMs
+    expect(await this.#worker.letter()).toBe(`${number} ${token} ${endsMs}\nmail\noffered`)
   }
 
   async #retry(backs: number[], delayMs: number, again: boolean): Promise<void> {

@@ -5,6 +5,7 @@ export type Step =
   | { do: 'enqueueAlike'; count: number; again: boolean }
   | { do: 'enqueue'; specs: Spec[]; again: boolean }
   | { do: 'claim'; limit: number; leaseMs: number; backs: number[]; again: boolean }
+  | { do: 'offer'; limit: number; leaseMs: number; again: boolean }
   | { do: 'retry'; backs: number[]; delayMs: number; again: boolean }
   | { do: 'bury'; backs: number[]; again: boolean }
   | { do: 'extend'; backs: number[]; leaseMs: number }
@@ -64,6 +65,10 @@ export const step: fc.Arbitrary<Step> = fc.oneof(
       backs: fc.array(fc.nat(7), { maxLength: 3 }),
       again,
     }),
+  },
+  {
+    weight: 6,
+    arbitrary: fc.record({ do: is('offer'), limit: fc.constantFrom(1, 3, 10), leaseMs, again }),
   },
   {
     weight: 5,

@@ -9,28 +9,33 @@ import { START_US } from '../../src/testing/test-clock.ts'
 import { LONG, SEED, tell } from '../proof.ts'
 import { QueueCalls } from './queue-calls.ts'
 import { History } from './queue-history.ts'
+import { LetterReader } from './queue-letters.ts'
 import { step } from './queue-steps.ts'
 
 const client = new Redis({ host: '127.0.0.1', port: inject('redisPort') })
+const listening = client.duplicate()
 const driver = ioredis(client)
 
 afterAll(async () => {
   await driver.close()
+  listening.disconnect()
   client.disconnect()
 })
 
 test('a queue answers every history as the model does', { timeout: 3_600_000 }, async () => {
   const history = fc.array(step, { minLength: 1, maxLength: 60, size: 'max' })
+  const worker = await LetterReader.subscribe(listening)
   const property = fc.asyncProperty(history, (steps) =>
-    new History(new QueueCalls(driver), client).play(steps),
+    new History(new QueueCalls(driver), client, worker).play(steps),
   )
   const numRuns = LONG ? 10_000 : 100
 
   await fc.assert(property, { numRuns, seed: SEED })
   const { quickClaims } = QueueCalls
   expect(quickClaims).toBeGreaterThan(0)
+  expect(LetterReader.read).toBeGreaterThan(0)
   tell(
-    `queue: ${numRuns} random histories answered as by the model, ${quickClaims} quick claims, seed ${SEED}`,
+    `queue: ${numRuns} random histories answered as by the model, ${quickClaims} quick claims, ${LetterReader.read} jobs by letter, seed ${SEED}`,
   )
 })
 

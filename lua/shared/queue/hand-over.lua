@@ -1,0 +1,64 @@
+-- A job that comes while a worker waits is claimed for it there and then, and travels in the letter that calls it: that
+-- saves the worker a call. It is as if the worker had claimed it, and died where it never reads the letter.
+--
+-- A worker that takes jobs so ends its name with ':' and how long it claims them, in ms. Its letter is
+--   'job <name> <number> <token> <ends_at_ms>', the name of the job, its payload
+-- in three lines, of which only the last one may have breaks. Letters are texts, and so must be the payloads in them.
+-- @include shared/exact
+-- @include shared/tell
+-- @include shared/next-token
+-- @include shared/queue/idle
+-- @include shared/queue/wide
+-- @include shared/queue/run
+-- @include shared/queue/flags
+-- @include shared/queue/note-due
+-- @include shared/queue/note-alike
+local MOST_HANDED = 8192
+
+-- Only where whoever claimed would get just this job, and nothing else happened; and where those who are gone are known.
+local function may_hand(queue, codec, ready, name, payload, now_ms, how)
+  return queue.idle > 0
+    and how.counted
+    and codec == 'json'
+    and #payload <= MOST_HANDED
+    and not string.find(name, '\n', 1, true)
+    and not queue.settings
+    and queue.marks % 4 == 0
+    and queue.due_ms > now_ms
+    and queue.listened_ms <= now_ms
+    and redis.call('EXISTS', ready) == 0
+end
+
+local function lease_handed(keys, queue, seq, name, size, token, now_ms, ends_ms)
+  local scores = { exact(ends_ms), seq }
+  redis.call('HSET', keys.jobs, 'r' .. seq, pack_run('c', token, 1, now_ms, size, PLAIN, name))
+  widen(queue, WIDE_LEASES, scores, '+inf')
+  redis.call('ZADD', keys.leases, unpack(scores))
+  note_due(queue, ends_ms)
+  note_alike(queue, 'w', name, 1, 0, 0, 0)
+  queue.token, queue.claimed = token, queue.claimed + size
+end
+
+-- Stores a plain job, and claims it for the first that hears of it. Answers whether one did, and whether one was called
+-- instead, who does not take jobs so.
+local function hand_over(keys, queue, seq, name, payload, record, now_us, how)
+  local fields = { seq, record }
+  widen(queue, WIDE_JOBS, fields, '~')
+  redis.call('HSET', keys.jobs, unpack(fields))
+  local now_ms, token = math.floor(now_us / 1000), next_token(queue.token, now_us)
+  for _ = 1, MOST_GONE do
+    local worker = pop_idle(keys.idle, queue)
+    local lease_ms = worker and tonumber(string.match(worker, ':(%d+)$'))
+    if not lease_ms then
+      return false, worker and tell_idle(worker, 'come', '0', how)
+    end
+    local ends_ms = now_ms + lease_ms
+    local head = seq .. ' ' .. exact(token) .. ' ' .. exact(ends_ms) .. '\n' .. name .. '\n'
+    if tell_idle(worker, 'job', head .. payload, how) then
+      lease_handed(keys, queue, seq, name, #record, token, now_ms, ends_ms)
+      see_to(keys.idle, queue, ends_ms, now_ms, how)
+      return true, false
+    end
+  end
+  return false, false
+end

@@ -1,0 +1,99 @@
+import type { Redis } from 'ioredis'
+import { describe, expect, test } from 'vitest'
+import { setup, until } from '../../test/queue-fixture.ts'
+import type { ClaimedJob } from './claimed-job.ts'
+
+const to = 'somebody'
+
+/** Resolves once a worker waits and hears, to where it hears and what it is called there. */
+async function channelOf(client: Redis, name: string): Promise<[channel: string, id: string]> {
+  for (;;) {
+    const [worker = ''] = await client.zrange(`queue-test:{queue:${name}}:idle`, '0', '0')
+    const [id = '', process = ''] = /^([^.]*)[^:]*/.exec(worker) ?? []
+    const [channel] = (await client.pubsub('CHANNELS', `*:${process}`)) as string[]
+    if (process !== '' && channel !== undefined) return [channel, id]
+    await new Promise((resolve) => setTimeout(resolve, 2))
+  }
+}
+
+describe('a worker that waits', () => {
+  test('gets a job with the letter that calls it: it was claimed when it was enqueued', async () => {
+    const { queue, client, name } = await setup({ clock: 'real' })
+    const begun: unknown[] = []
+    await using _worker = queue.work((job) => {
+      // Both are the server's microsecond.
+      begun.push([job.name, job.payload, job.attempt, job.token - Number(job.id)])
+    })
+    await channelOf(client, name)
+
+    await queue.enqueue('mail', { to: 'Zoë\n' })
+    await until(() => begun.length === 1)
+    await until(async () => (await queue.settings.inspect()).acked === 1)
+
+    expect(begun).toEqual([['mail', { to: 'Zoë\n' }, 1, 0]])
+    await until(async () => (await queue.settings.inspect()).idle === 1)
+    expect(await queue.settings.inspect()).toMatchObject({ claimed: 0, ready: 0 })
+  })
+
+  test('gets the next one too, while it is at work', async () => {
+    const { queue } = await setup({ clock: 'real' })
+    const begun: string[] = []
+    let end = (): void => undefined
+    const ended = new Promise<void>((resolve) => (end = resolve))
+    await using _worker = queue.work({ mail: async ({ payload }) => (begun.push(payload.to), await ended) })
+    for (const each of ['1', '2', '3']) {
+      await until(async () => (await queue.settings.inspect()).idle === 1)
+      await queue.enqueue('mail', { to: each })
+    }
+    await until(() => begun.length === 3)
+
+    expect(begun).toEqual(['1', '2', '3'])
+    end()
+    await until(async () => (await queue.settings.inspect()).acked === 3)
+  })
+
+  test('gives back what comes by letter while it closes', async () => {
+    const { queue } = await setup({ clock: 'real' })
+    for (let round = 0; round < 30; round++) {
+      const worker = queue.work({ mail: () => new Promise(() => undefined) })
+      await until(async () => (await queue.settings.inspect()).idle === 1)
+
+      const enqueued = queue.enqueue('mail', { to })
+      for (let turn = 0; turn < round % 5; turn++) await new Promise(setImmediate)
+      await worker.close({ within: '0ms' })
+      await enqueued
+
+      expect(await queue.settings.inspect()).toMatchObject({ claimed: 0, ready: 1, idle: 0 })
+      await queue.clear()
+    }
+  })
+
+  test('gives back what comes by letter when it has no room', async () => {
+    const { queue, client, name } = await setup({ clock: 'real' })
+    await queue.enqueueMany(['1', '2'].map((each) => ({ name: 'mail', payload: { to: each } })))
+    const held = await queue.claim({ limit: 2 })
+    const begun: string[] = []
+    const ends: (() => void)[] = []
+    const handler = async ({ payload }: ClaimedJob<{ to: string }>): Promise<void> => {
+      begun.push(payload.to)
+      await new Promise<void>((resolve) => ends.push(resolve))
+    }
+    await using _worker = queue.work({ mail: handler }, { concurrency: 1 })
+    const [channel, id] = await channelOf(client, name)
+
+    for (const { number, token, payload } of held) {
+      const head = `job ${id} ${number} ${token} ${Date.now() + 10_000}`
+      await client.publish(channel, `${head}\nmail\n${JSON.stringify(payload)}`)
+    }
+    await until(async () => {
+      const { claimed, ready } = await queue.settings.inspect()
+      return claimed === 1 && ready === 1
+    })
+
+    expect(begun).toEqual(['1'])
+    ends.shift()?.()
+    await until(() => begun.length === 2)
+    ends.shift()?.()
+    await until(async () => (await queue.settings.inspect()).acked === 2)
+  })
+})
