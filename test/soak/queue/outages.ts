@@ -77,6 +77,8 @@ export async function failOver(scene: QueueScene, group: Sentinels, times: numbe
     await allGoOn(scene)
     if (failed + 1 === times) break
     await old.restart()
+    // Sentinel had it written down that its replication was cut, when it had been the replica itself.
+    await ask(old.port, 'CONFIG', 'SET', 'masterauth', '')
     await until('the old primary follows', () => isReplicaInSync(old.port), PATIENCE_MS)
   }
   return { failovers: times }
