@@ -32,6 +32,9 @@ export interface ReadCall {
   readonly args: readonly Argument[]
 }
 
+/** A plain command that writes. The first argument is its one key. */
+export type WriteCall = ReadCall
+
 export type Reply = string | number | Buffer | null | Reply[]
 
 export interface ServerInfo {
@@ -65,6 +68,11 @@ export interface Driver {
   runMany(calls: readonly ScriptCall[]): Promise<Reply>[]
   /** Sends plain reads together, over any slots. Bulk strings come back as Buffers. */
   read(calls: readonly ReadCall[]): Promise<Reply>[]
+  /**
+   * Sends one plain write, once: what follows from a lost answer is the caller's affair. Rejects as `run` does. A bulk string
+   * comes back as a Buffer.
+   */
+  write(call: WriteCall): Promise<Reply>
   /** Loads a script on every master. */
   load(script: Script): Promise<void>
   /**

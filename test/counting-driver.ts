@@ -1,6 +1,6 @@
 import type { Driver } from 'perilune'
 
-/** The driver, which notes the names of the scripts that run through it. */
+/** The driver, which notes the names of the scripts and of the writing commands that go through it. */
 export function counting(driver: Driver, calls: string[]): Driver {
   const run: Driver['run'] = (call) => {
     // The source goes to a server that has forgotten the script: the same call once more.
@@ -10,6 +10,10 @@ export function counting(driver: Driver, calls: string[]): Driver {
   return Object.assign(Object.create(driver) as Driver, {
     run,
     read: (reads: Parameters<Driver['read']>[0]) => driver.read(reads),
+    write: (call: Parameters<Driver['write']>[0]) => {
+      calls.push(call.command)
+      return driver.write(call)
+    },
     info: () => driver.info(),
     close: () => driver.close(),
     healthy: () => driver.healthy(),

@@ -2,7 +2,7 @@
 
 import { randomUUID } from 'node:crypto'
 import { Redis } from 'ioredis'
-import { type Perilune, perilune } from 'perilune'
+import { type Driver, type Perilune, perilune } from 'perilune'
 import { ioredis } from 'perilune/ioredis'
 import { inject, onTestFinished } from 'vitest'
 import { counting } from './counting-driver.ts'
@@ -12,6 +12,8 @@ export interface Instance {
   readonly client: Redis
   /** Names of the scripts run so far. */
   readonly calls: string[]
+  /** What the instance speaks through. */
+  readonly driver: Driver
   /** From now on the answers of a script take so long. */
   slowly(script: string, ms: number): void
   /** Names nothing else in this server. */
@@ -35,5 +37,5 @@ export function instance(): Instance {
     await redis.close()
     client.disconnect()
   })
-  return { redis, client, calls, slowly, name: randomUUID() }
+  return { redis, client, calls, driver, slowly, name: randomUUID() }
 }

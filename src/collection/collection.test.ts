@@ -1,6 +1,7 @@
-import { bytes, type CollectionList, InvalidArgumentError } from 'perilune'
+import { bytes, type CollectionList, type Driver, InvalidArgumentError } from 'perilune'
 import { describe, expect, test } from 'vitest'
 import { type Instance, instance } from '../../test/instance.ts'
+import { ConnectionLostError } from '../driver.ts'
 
 interface Setup extends Instance {
   list: CollectionList<number>
@@ -90,8 +91,9 @@ describe('many items', () => {
   test('are built beside the collection, and switched in by one call', async () => {
     const { list, calls, client, name } = setup()
     expect(await list.replace(upTo(2500), { version: 1 })).toMatchObject({ status: 'replaced', size: 2500 })
-    const build = 'collection/build'
-    expect(calls).toEqual([build, build, build, 'collection/switch-in'])
+    // A script begins, and judges; the rest needs none.
+    const pushes = ['RPUSH', 'RPUSH', 'RPUSH', 'PEXPIRE']
+    expect(calls).toEqual(['collection/build', ...pushes, 'collection/switch-in'])
     expect(await all(list)).toEqual(upTo(2500))
     expect(await client.keys(`*${name}*build*`)).toEqual([])
   })
@@ -118,10 +120,53 @@ describe('many items', () => {
     const list = redis.collection<string>(name, { kind: 'list' })
     const items = ['a', 'b', 'c', 'd', 'e', 'f', 'g'].map((letter) => letter.repeat(1_000_000))
     await list.replace(items)
-    expect(calls.filter((call) => call === 'collection/build')).toHaveLength(7)
+    expect(calls.filter((call) => call === 'RPUSH')).toHaveLength(6)
     const page = await list.read({ limit: 100 })
     expect(page.status === 'page' ? page.items.length : page.status).toBe(4)
     expect(await all(list)).toEqual(items)
+  })
+
+  type Write = Driver['write']
+  const mishaps: Record<string, (write: Write, nth: number) => Write> = {
+    'arrived twice': (write, nth) => async (call) => {
+      if (nth === 2) await write(call)
+      return write(call)
+    },
+    'never arrived': (write, nth) => (call) => (nth === 2 ? Promise.resolve(2000) : write(call)),
+    'arrived, with an answer that did not': (write, nth) => async (call) => {
+      const reply = await write(call)
+      if (nth === 2) throw new ConnectionLostError('the answer was lost', true)
+      return reply
+    },
+    'was overtaken': (write, nth) => async (call) => {
+      if (nth === 2) await new Promise((resolve) => setTimeout(resolve, 30))
+      return write(call)
+    },
+  }
+  test.each(Object.entries(mishaps))('of which a part %s are built anew, by scripts', async (_, spoil) => {
+    const { redis, name, calls, client, driver } = instance()
+    const write = driver.write.bind(driver)
+    let writes = 0
+    driver.write = (call) => spoil(write, (writes += 1))(call)
+    const list = redis.collection<number>(name, { kind: 'list' })
+
+    expect(await list.replace(upTo(3500))).toMatchObject({ status: 'replaced', size: 3500 })
+
+    expect(await all(list)).toEqual(upTo(3500))
+    expect(calls.filter((call) => call === 'collection/build')).toHaveLength(1 + 4)
+    const [left = ''] = await client.keys(`*${name}*build*`)
+    expect(await client.pttl(left)).toBeGreaterThan(0)
+  })
+
+  test('of a set are built anew when a part never arrived', async () => {
+    const { redis, name, driver } = instance()
+    const write = driver.write.bind(driver)
+    driver.write = (call) => (call.args.includes('2222') ? Promise.resolve(1000) : write(call))
+    const set = redis.collection<number>(name, { kind: 'set' })
+
+    await set.replace(upTo(3500))
+
+    expect(((await all(set)) as number[]).toSorted((a, b) => a - b)).toEqual(upTo(3500))
   })
 
   test('replaced by two at once are those of one of them', async () => {

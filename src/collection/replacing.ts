@@ -1,8 +1,8 @@
 // Replacing all items in one step: one script call for few, for many a build that is switched in when it is whole.
 //
-//   nothing ──build──► BUILT in part ──build──► … ──switchIn──► the items of the collection
-//                         │ a minute without a call, or a server that lost it
-//                         └──► lost: begun anew under another id
+//   nothing ──build──► BUILT in part ──plain commands──► … ──switchIn──► the items of the collection
+//                         │ a minute without a call, a server that lost it, an answer that was lost
+//                         └──► lost: begun anew under another id, and by scripts only, whose calls may be repeated
 
 import { randomBytes } from 'node:crypto'
 import { type BuildAnswer, build, replace, type SwitchInAnswer, switchIn } from '../generated/collection.ts'
@@ -12,6 +12,7 @@ import { AmbiguousError, DriverError } from '../runtime/errors.ts'
 import { inGroups } from '../runtime/in-groups.ts'
 import { largestOf, partsOf, toEntries, withinLimit } from './entries.ts'
 import type { Entry, Kind } from './forms.ts'
+import { pushAll } from './pushing.ts'
 import { BuildUnit, MAX_CALL_BYTES, MAX_ITEMS, type Source } from './source.ts'
 
 export interface ReplaceOptions {
@@ -39,6 +40,8 @@ interface Terms {
 }
 
 const MOST_BUILDS = 3
+// So few that it costs nothing that a script makes strings of them.
+const BY_SCRIPT = 10
 const MOST_IN_FLIGHT = 4
 
 /** Throws InvalidArgumentError before anything is sent. */
@@ -87,7 +90,8 @@ async function replaceByBuild<Item, Key>(
     const unit = new BuildUnit(runtime, place, randomBytes(9).toString('base64url'))
     // The last time in order, whatever the connection does.
     const inFlight = at === MOST_BUILDS - 1 ? 1 : MOST_IN_FLIGHT
-    const built = await certainly(buildAll(unit, groups, terms, inFlight))
+    const building = at === 0 ? buildPlainly(unit, groups, terms) : buildAll(unit, groups, terms, inFlight)
+    const built = await certainly(building)
     if (typeof built !== 'number') {
       if (built.status !== 'lost') return built
       continue
@@ -99,6 +103,20 @@ async function replaceByBuild<Item, Key>(
     'busy',
     `collection '${place.name}': the server lost what was built ${MOST_BUILDS} times`,
   )
+}
+
+/** How many items were built, or why it ended before. A script begins, for the replace may be refused. */
+async function buildPlainly(
+  unit: BuildUnit,
+  groups: readonly Entry[][],
+  terms: Terms,
+): Promise<number | SwitchInAnswer> {
+  const [first = [], ...others] = groups
+  const begun = await buildOne(unit, first.slice(0, BY_SCRIPT), 0, terms)
+  if (begun.status !== 'built') return begun
+  const left = [first.slice(BY_SCRIPT), ...others].filter(({ length }) => length > 0)
+  const isWhole = await pushAll(unit.runtime.runner, { key: unit.key, kind: terms.kind }, left, begun.size)
+  return isWhole ? groups.reduce((size, group) => size + group.length, 0) : { status: 'lost' }
 }
 
 /**

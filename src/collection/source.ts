@@ -29,8 +29,16 @@ export class BuildUnit extends Unit {
     this.#id = id
   }
 
+  /** Where it builds. */
+  get key(): string {
+    return `${this.#part}-${this.#id}`
+  }
+
+  get #part(): string {
+    return `${this.beginning}build`
+  }
+
   override keysOf(operation: Operation<never, unknown>): string[] {
-    const own = `${this.beginning}build`
-    return super.keysOf(operation).map((key) => (key === own ? `${own}-${this.#id}` : key))
+    return super.keysOf(operation).map((key) => (key === this.#part ? this.key : key))
   }
 }

@@ -9,6 +9,7 @@ import {
   type ScriptCall,
   type ServerInfo,
   type Subscription,
+  type WriteCall,
 } from '../driver.ts'
 import { Channels, type Line, type LineEvents } from './channels.ts'
 import {
@@ -72,8 +73,12 @@ class IoredisDriver implements Driver {
 
   read(calls: readonly ReadCall[]): Promise<Reply>[] {
     return calls.map((call) =>
-      this.#cluster ? scatteredRead(call, (part) => this.#readOne(part)) : this.#readOne(call),
+      this.#cluster ? scatteredRead(call, (part) => this.#plain(part)) : this.#plain(call),
     )
+  }
+
+  write(call: WriteCall): Promise<Reply> {
+    return this.#plain(call)
   }
 
   async load(script: Script): Promise<void> {
@@ -107,7 +112,7 @@ class IoredisDriver implements Driver {
   }
 
   /** In upper case, ioredis leaves a reply as it is: `hgetall` would become an object. */
-  #readOne(call: ReadCall): Promise<Reply> {
+  #plain(call: ReadCall): Promise<Reply> {
     const args = call.args.map(wireArgument)
     return this.#send(call.command.toUpperCase(), args, String(args[0] ?? ''), true)
   }

@@ -8,6 +8,7 @@ import {
   type ScriptCall,
   type ServerInfo,
   type Subscription,
+  type WriteCall,
 } from '../driver.ts'
 import { Channels, type Line, type LineEvents } from './channels.ts'
 import {
@@ -83,8 +84,12 @@ class NodeRedisDriver implements Driver {
 
   read(calls: readonly ReadCall[]): Promise<Reply>[] {
     return calls.map((call) =>
-      this.#connections.cluster ? scatteredRead(call, (part) => this.#readOne(part)) : this.#readOne(call),
+      this.#connections.cluster ? scatteredRead(call, (part) => this.#plain(part)) : this.#plain(call),
     )
+  }
+
+  write(call: WriteCall): Promise<Reply> {
+    return this.#plain(call)
   }
 
   async load(script: Script): Promise<void> {
@@ -120,7 +125,7 @@ class NodeRedisDriver implements Driver {
     this.#pending.giveUp('the driver was closed', () => true)
   }
 
-  #readOne(call: ReadCall): Promise<Reply> {
+  #plain(call: ReadCall): Promise<Reply> {
     const args = call.args.map(wireArgument)
     return this.#send([call.command, ...args], args[0], 'bytes')
   }

@@ -46,6 +46,22 @@ export const readCases: DriverCase[] = [
       }),
   },
   {
+    title: 'a plain write takes text, numbers and bytes, and tells its reply or why it was refused',
+    run: (context) =>
+      withDriver(context, async ({ driver }) => {
+        const key = context.uniqueTag()
+        const bytes = Buffer.from([0, 0xff, 0x0d, 0x0a])
+
+        const size = await driver.write({ command: 'RPUSH', args: [key, 'text', 7, bytes] })
+        const refused = await failureOf(driver.write({ command: 'SADD', args: [key, 'text'] }))
+        const [stored] = await Promise.all(driver.read([{ command: 'LRANGE', args: [key, 0, -1] }]))
+
+        assert.equal(size, 3)
+        assert.deepEqual(stored, [Buffer.from('text'), Buffer.from('7'), bytes])
+        assert.ok(refused instanceof ServerReplyError && refused.word === 'WRONGTYPE')
+      }),
+  },
+  {
     title: 'info tells the engine, the version, and whether it is a cluster',
     run: (context) =>
       withDriver(context, async ({ driver }) => {

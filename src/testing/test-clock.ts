@@ -40,6 +40,7 @@ export function withTestClock(driver: Driver, clock: string): Driver {
     runMany: (calls) => driver.runMany(calls.map(onClock)),
     load: (script) => driver.load(swapped(script)),
     read: (calls) => driver.read(calls),
+    write: (call) => driver.write(call),
     subscribe: (channel, listener) => driver.subscribe(channel, listener),
     info: () => driver.info(),
     wait: (key, replicas, timeoutMs) => driver.wait(key, replicas, timeoutMs),

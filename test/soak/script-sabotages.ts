@@ -66,6 +66,7 @@ export function breakScripts(driver: Driver, sabotage: ScriptSabotage): Driver {
     run,
     runMany: (calls) => calls.map(run),
     read: (calls) => driver.read(calls),
+    write: (call) => driver.write(call),
     load: (script) => driver.load(broken(script, sabotage)),
     subscribe: (channel, listener) => driver.subscribe(channel, listener),
     info: () => driver.info(),
