@@ -72,3 +72,11 @@ export async function setup({ clock: kind, port, deadline = '5s' }: Place = {}):
 export async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
   while (!(await condition())) await new Promise((resolve) => setTimeout(resolve, 2))
 }
+
+/** Resolves once nothing was called for longer than a worker that does not hear waits until it looks again. */
+export async function untilQuiet(calls: readonly string[]): Promise<void> {
+  for (let seen = -1; seen !== calls.length; ) {
+    seen = calls.length
+    await new Promise((resolve) => setTimeout(resolve, 600))
+  }
+}

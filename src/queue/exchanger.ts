@@ -65,7 +65,13 @@ export class Exchanger {
     this.#source = source
     this.#terms = terms
     const { leaseMs, onError } = terms
-    this.#letters = new Letters(source, { leaseMs, onError, onLetter: (handed) => this.#read(handed) })
+    this.#letters = new Letters(source, {
+      leaseMs,
+      onError,
+      onLetter: (handed) => this.#read(handed),
+      // Until now it may have been called in vain.
+      onHeard: () => this.#idle && !this.#isOver && this.#wake(),
+    })
   }
 
   /** The job is told what became of it. */

@@ -24,6 +24,8 @@ export interface LetterTerms {
   readonly leaseMs: number
   /** There may be work. Null: a letter says so, or one may have been missed; else the job that came. */
   onLetter(handed: HandedJob | null): void
+  /** Letters come from now on. */
+  onHeard(): void
   onError(error: unknown): void
 }
 
@@ -76,6 +78,7 @@ export class Letters {
     const { unit } = this.#source
     const { channel } = await learnTold(unit)
     this.#post = await unit.runtime.mailbox.expect(channel, this.#id)
+    this.#terms.onHeard()
     return this.#post
   }
 }

@@ -2,7 +2,7 @@ import { batch, InvalidArgumentError, PartitionedQueue } from 'perilune'
 import { describe, expect, expectTypeOf, test } from 'vitest'
 import { z } from 'zod'
 import { groupsFor, mails, setup } from '../../test/partitioned-queue-fixture.ts'
-import { until } from '../../test/queue-fixture.ts'
+import { until, untilQuiet } from '../../test/queue-fixture.ts'
 import type { ClaimedJob } from './claimed-job.ts'
 
 const upwards = (one: number, other: number): number => one - other
@@ -160,6 +160,7 @@ describe('a worker on partitions', () => {
     const done: string[] = []
     await other.inspect()
     await using _worker = queue.work((job: ClaimedJob) => void done.push(partitionOfId(job.id)))
+    await untilQuiet(calls)
     await until(async () => (await other.inspect()).partitions.every(({ idle }) => idle === 1))
     const before = calls.length
     await new Promise((resolve) => setTimeout(resolve, 300))
@@ -175,7 +176,7 @@ describe('a worker on partitions', () => {
   })
 
   test('passes on a call for which it has no room', async () => {
-    const { queue, again } = setup()
+    const { queue, again, calls } = setup()
     const [first, second] = groupsFor(4)
     const begun: string[] = []
     let finish: () => void = () => undefined
@@ -191,6 +192,7 @@ describe('a worker on partitions', () => {
     const waiting = async (count: number): Promise<boolean> =>
       (await queue.inspect()).partitions.every(({ idle }) => idle === count)
     await using _full = work('one')
+    await untilQuiet(calls)
     await until(() => waiting(1))
     await queue.enqueue('mail', { to: 'ada' }, { group: first as string })
     await until(() => begun.length === 1)

@@ -1,6 +1,6 @@
 import { InvalidArgumentError } from 'perilune'
 import { describe, expect, test } from 'vitest'
-import { setup, until } from '../../test/queue-fixture.ts'
+import { setup, until, untilQuiet } from '../../test/queue-fixture.ts'
 import type { ClaimedJob } from './claimed-job.ts'
 
 const to = 'somebody'
@@ -37,9 +37,7 @@ describe('a worker', () => {
     const { queue, calls } = await setup({ clock: 'real' })
     const done: string[] = []
     await using _worker = queue.work({ mail: (job) => done.push(job.payload.to) })
-    await until(async () => (await queue.settings.inspect()).idle === 1)
-    // Until it hears whoever calls it, it looks more often.
-    await new Promise((resolve) => setTimeout(resolve, 700))
+    await untilQuiet(calls)
     await until(async () => (await queue.settings.inspect()).idle === 1)
     const before = calls.length
     await new Promise((resolve) => setTimeout(resolve, 300))

@@ -34,7 +34,7 @@ describe('16 producers and 4 observers in 4 processes', { timeout: 120_000 }, ()
     tell(`soak, seed ${SEED}: ${JSON.stringify(verdict)}`)
     expect(verdict.faults).toEqual([])
     expect(verdict.totals).toMatchObject({ unknown: 0, failed: 0, observers: 4 })
-    expect(verdict.totals.acknowledged).toBeGreaterThan(1000)
+    expect(verdict.totals.acknowledged).toBeGreaterThan(100)
   })
 
   test('a server that forgets its scripts every half second is not noticed by any caller', async () => {
