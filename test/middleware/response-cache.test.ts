@@ -199,6 +199,28 @@ test('requests that wait for a response that must not be shared are answered by 
   expect(runs()).toBe(6)
 })
 
+test('what one process must not share, requests in another process that wait for it do not get', async () => {
+  for (const [headers, status] of [
+    [{ 'cache-control': 'private' }, 200],
+    [{}, 503],
+  ] as const) {
+    const held = new Deferred<void>()
+    const { get, another, runs } = service(async (run) => {
+      if (run === 1) await held.promise
+      return new Response(`run ${run}`, { headers, status })
+    })
+
+    const first = get()
+    await expect.poll(runs).toBe(1)
+    const second = another()()
+    await new Promise((resolve) => setTimeout(resolve, 50))
+    expect(runs()).toBe(1)
+    held.resolve()
+
+    expect([await (await first).text(), await (await second).text()]).toEqual(['run 1', 'run 2'])
+  }
+})
+
 test('a response that turns private takes the place of the one that was kept', async () => {
   const { get, kept } = service(
     (run) => new Response(`run ${run}`, { headers: run === 1 ? {} : { 'cache-control': 'private' } }),
