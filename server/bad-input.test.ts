@@ -20,6 +20,8 @@ const SEMAPHORE = '/v1/semaphores/s'
 const SUBJECT = '/v1/rate-limits/r/subjects/s'
 const KEY = '/v1/once/o/keys/k'
 const JOBS = '/v1/queues/q'
+const INDEX = '/v1/autocomplete/a'
+const CACHED = '/v1/caches/c/keys/k'
 type Target = readonly [version: '/v1' | '/v2', method: string, path: string]
 
 const QUEUE_TARGETS: readonly Target[] = [
@@ -48,11 +50,13 @@ beforeAll(() => {
   targets = [...described, ...QUEUE_TARGETS]
 })
 const MEMBERS =
-  'messages body limit lease from marker ttl __proto__ limits window weight cost shared jobs ids name payload token next result parents add remove'.split(
+  'messages body limit lease from marker ttl __proto__ limits window weight cost shared jobs ids name payload token next result parents add remove entries text id score value keys tag tags freshFor version'.split(
     ' ',
   )
 const ROOTS =
-  '/v1/feeds /v1/queues /v2/queues /v1/locks /v1/elections /v1/semaphores /v1/rate-limits /v1/once'.split(' ')
+  '/v1/feeds /v1/queues /v2/queues /v1/locks /v1/elections /v1/semaphores /v1/rate-limits /v1/once /v1/autocomplete /v1/caches'.split(
+    ' ',
+  )
 const TOO_LARGE = { '/v1': [413], '/v2': [400, 413] }
 
 const raw = (request: RawRequest): Promise<number> => statusOf(api.url, { headers: HEADERS, ...request })
@@ -173,6 +177,11 @@ describe('a path', () => {
         'keys',
         'jobs',
         'failures',
+        'entries',
+        'suggestions',
+        'value',
+        'loads',
+        'invalidations',
       ),
     )
     const path = fc.tuple(fc.constantFrom(...ROOTS), fc.array(piece, { maxLength: 5 }))
@@ -189,7 +198,7 @@ describe('a path', () => {
     for (const root of [FEED, QUEUE]) {
       expect(await raw({ path: `${root}${'x'.repeat(15_000)}/messages` })).toBe(400)
     }
-    for (const root of [LOCK, SEMAPHORE, SUBJECT, KEY, JOBS]) {
+    for (const root of [LOCK, SEMAPHORE, SUBJECT, KEY, JOBS, INDEX, CACHED]) {
       expect(await raw({ method: 'DELETE', path: `${root}${'x'.repeat(15_000)}` })).toBe(400)
     }
   })
@@ -254,11 +263,17 @@ describe('forged', () => {
         await raw({ method: 'DELETE', path: `${JOBS}/jobs/1/claims/${text}` }),
         await raw({ method: 'DELETE', path: `${JOBS}/jobs/${text}/claims/1` }),
         await raw({ method: 'PATCH', path: `${JOBS}/jobs/${text}/claims/1` }),
+        await raw({ method: 'DELETE', path: `${INDEX}/entries/${text}` }),
+        await raw({ path: `${INDEX}/suggestions?query=${text}` }),
+        await raw({ path: `${CACHED}/loads/${text}` }),
+        await raw({ method: 'DELETE', path: `${CACHED}/loads/${text}` }),
+        await raw({ method: 'PATCH', path: `${CACHED}/loads/${text}`, body: '{}' }),
+        await raw({ method: 'PUT', path: `${CACHED}/loads/${text}/value`, body: '{"value":1}' }),
         await raw({ path: `${QUEUE}/messages?marker=${text}` }),
         await raw({ path: `${QUEUE}/messages/${text}` }),
         await raw({ path: `${QUEUE}/claims/${text}` }),
       ]
-      for (const status of statuses) expect([200, 400, 404, 410], text).toContain(status)
+      for (const status of statuses) expect([200, 400, 404, 405, 410], text).toContain(status)
     }
     expect((await api.call('GET', '/v1/feeds/forged')).json.total).toBe(1)
   })
@@ -276,7 +291,7 @@ describe('headers', () => {
     expect(await twice('X-Project-ID', `${FEED}/messages`)).toBe(400)
     expect(await twice('Last-Event-ID', `${FEED}/tail`)).toBe(400)
     expect(await twice('Idempotency-Key', `${FEED}/messages`, 'POST', '{"body":1}')).toBe(400)
-    for (const path of [`${LOCK}/leases`, `${SUBJECT}/takes`, `${KEY}/attempts`]) {
+    for (const path of [`${LOCK}/leases`, `${SUBJECT}/takes`, `${KEY}/attempts`, `${CACHED}/loads`]) {
       expect(await twice('X-Project-ID', path, 'POST', '{"limit":1,"window":"1s"}'), path).toBe(400)
     }
     expect(await twice('Client-ID', `${QUEUE}/messages`)).toBe(400)

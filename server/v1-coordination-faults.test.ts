@@ -8,6 +8,8 @@ import { type FeedApi, startFeedApi } from './testing/feed-api.ts'
 const LIMIT = { limit: 2, window: '1h' }
 const SUBJECT = '/rate-limits/r/subjects/s'
 const KEY = '/once/o/keys/k'
+const CACHED = '/caches/c/keys/k'
+const LOAD = Buffer.from('[1,"process.1","",1]').toString('base64url')
 const ROUTES: (readonly [method: string, path: string, body?: unknown])[] = [
   ['POST', '/queues/q/jobs', { name: 'n', payload: 1 }],
   ['POST', '/queues/q/claims'],
@@ -59,6 +61,23 @@ const ROUTES: (readonly [method: string, path: string, body?: unknown])[] = [
   ['GET', `${KEY}/result`],
   ['GET', KEY],
   ['DELETE', KEY],
+  ['POST', '/autocomplete/a/entries', { entries: [{ text: 'Ada' }] }],
+  ['DELETE', '/autocomplete/a/entries/Ada'],
+  ['GET', '/autocomplete/a/suggestions?query=a'],
+  ['GET', '/autocomplete/a/suggestions?query=a&fuzzy=true'],
+  ['GET', '/autocomplete/a'],
+  ['DELETE', '/autocomplete/a'],
+  ['PUT', `${CACHED}/value`, { value: 1, tags: ['t'] }],
+  ['GET', `${CACHED}/value`],
+  ['POST', `${CACHED}/loads`],
+  ['POST', `${CACHED}/loads?wait=1s`, { tags: ['t'] }],
+  ['PUT', `${CACHED}/loads/${LOAD}/value`, { value: 1 }],
+  ['PATCH', `${CACHED}/loads/${LOAD}`],
+  ['DELETE', `${CACHED}/loads/${LOAD}?reason=broken`],
+  ['POST', '/caches/c/invalidations', { keys: ['k'] }],
+  ['POST', '/caches/c/invalidations', { tag: 't' }],
+  ['GET', CACHED],
+  ['DELETE', CACHED],
 ]
 
 test('without its store every route answers 503 and says when to try again', async () => {
@@ -134,6 +153,26 @@ test('a job is enqueued, claimed and settled once although the answers were lost
     scheduled: 1,
     dead: 1,
   })
+})
+
+test('a value is loaded once although the answers were lost on the way', async () => {
+  await using faults = await behindProxy()
+  const { api, proxy } = faults
+
+  proxy.cutReplies(1, /evalsha/i)
+  const elected = await api.call('POST', `/v1${CACHED}/loads`, { body: { lease: '1m' } })
+  const place = elected.headers.get('location') ?? ''
+  proxy.cutReplies(1, /evalsha/i)
+  const longer = await api.call('PATCH', place)
+  proxy.cutReplies(1, /evalsha/i)
+  const stored = await api.call('PUT', `${place}/value`, { body: { value: 1, freshFor: '1h' } })
+  const found = await api.call('POST', `/v1${CACHED}/loads`)
+
+  expect([elected.status, longer.status, stored.status, found.status, proxy.pendingFaults]).toEqual([
+    201, 200, 200, 200, 0,
+  ])
+  expect(stored.json.stored).toBe(true)
+  expect(found.json.value).toBe(1)
 })
 
 test('a store that is full leases nothing and says so, and takes back what it has leased', async () => {

@@ -12,7 +12,15 @@ import { filesIn, findCycle, importsOf, textOf } from '../tools/measure/source-f
 import tsconfig from '../tsconfig.json' with { type: 'json' }
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url))
-const SHARED_FOLDERS = new Set(['drivers', 'generated', 'middleware', 'runtime', 'scripts', 'testing'])
+const SHARED_FOLDERS = new Set([
+  'drivers',
+  'generated',
+  'middleware',
+  'runtime',
+  'scripts',
+  'stores',
+  'testing',
+])
 
 const files = FOLDERS.flatMap((folder) => filesIn(ROOT, folder, '.ts'))
 const sources = files.filter((path) => !path.endsWith('.test.ts'))
@@ -80,7 +88,8 @@ const RULES = {
   facade:
     'rule 5: src/perilune.ts imports every structure and contains no logic; only src/index.ts imports it, which nothing imports',
   middleware:
-    'rule 5: src/middleware imports once, rate-limit, src/runtime and itself; nothing in src imports it',
+    'rule 5: src/middleware imports cache, once, rate-limit, src/runtime and itself; nothing in src imports it',
+  stores: 'rule 5: src/stores imports cache, src/runtime and itself; nothing in src imports it',
   scripts: 'rule 5: src/scripts imports src/driver.ts, src/runtime and itself; nothing in src imports it',
   testing:
     'rule 6: src/testing imports src/driver.ts, src/runtime, itself and the contract; no structure, no test runner',
@@ -204,7 +213,7 @@ test('the facade imports every structure and decides nothing', () => {
 })
 
 test('the middleware stands on what it serves, and nothing stands on it', () => {
-  const allowed = ['src/middleware/', 'src/once/', 'src/rate-limit/', 'src/runtime/']
+  const allowed = ['src/middleware/', 'src/cache/', 'src/once/', 'src/rate-limit/', 'src/runtime/']
   const edges = edgesOf('src/middleware/').filter(
     ({ to }) => !isBuiltIn(to) && !allowed.some((path) => to.startsWith(path)),
   )
@@ -213,6 +222,18 @@ test('the middleware stands on what it serves, and nothing stands on it', () => 
     return to.startsWith('src/middleware/') && !from.startsWith('src/middleware/')
   })
   holds(RULES.middleware, arrows(users))
+})
+
+test('stores for other packages stand on the cache, and nothing stands on them', () => {
+  const allowed = ['src/stores/', 'src/cache/', 'src/runtime/']
+  const edges = edgesOf('src/stores/').filter(
+    ({ to }) => !isBuiltIn(to) && !allowed.some((path) => to.startsWith(path)),
+  )
+  const users = edgesOf('src/').filter(({ from, to }) => {
+    return to.startsWith('src/stores/') && !from.startsWith('src/stores/')
+  })
+  expect(edgesOf('src/stores/')).not.toEqual([])
+  holds(RULES.stores, arrows([...edges, ...users]))
 })
 
 test('what generated modules of users stand on is the runtime, and nothing stands on it', () => {

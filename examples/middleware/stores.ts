@@ -1,9 +1,9 @@
-// What the three services share: who may ask how often, and which requests have been answered.
+// What the three services share: who may ask how often, which requests have been answered, and what is kept.
 
 import { Redis } from 'ioredis'
-import { type Once, perilune, type RateLimit } from 'perilune'
+import { type Cache, type Once, perilune, type RateLimit } from 'perilune'
 import { ioredis } from 'perilune/ioredis'
-import type { StoredResponse } from 'perilune/middleware'
+import type { KeptResponse, StoredResponse } from 'perilune/middleware'
 
 export const HOST = '127.0.0.1'
 export const PORT: number = Number(process.env['PORT'] ?? 3000)
@@ -20,4 +20,8 @@ export const limiter: RateLimit = redis.rateLimit('orders', {
   limit: 10,
   window: '1m',
   onOutage: 'fail-open',
+})
+export const pages: Cache<KeptResponse> = redis.cache<KeptResponse>('pages', {
+  freshFor: '10s',
+  staleFor: '1m',
 })

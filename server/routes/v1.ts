@@ -10,6 +10,8 @@ import { Waits } from '../v1/waits.ts'
 import { refuseOtherMethods } from './other-methods.ts'
 import { v1Collections } from './v1-collections.ts'
 import { v1Autocomplete } from './v1-autocomplete.ts'
+import { v1CacheLoads } from './v1-cache-loads.ts'
+import { v1Caches } from './v1-caches.ts'
 import { v1Elections } from './v1-elections.ts'
 import { v1Feeds } from './v1-feeds.ts'
 import { v1Locks } from './v1-locks.ts'
@@ -37,4 +39,6 @@ export async function v1(app: App, perilune: Perilune, limits: FeedLimits): Prom
   v1Once(app, parts)
   v1Collections(app, parts)
   v1Autocomplete(app, parts)
+  v1Caches(app, parts)
+  v1CacheLoads(app, parts)
 }

@@ -41,6 +41,8 @@ const DENIALS = {
   held: [409, 'Held'],
   full: [409, 'Full'],
   running: [409, 'Running'],
+  loading: [409, 'Loading'],
+  'load-failed': [409, 'Load failed'],
   conflict: [422, 'Conflict'],
   'rate-limited': [429, 'Rate limited'],
 } as const

@@ -1,8 +1,19 @@
 import { InvalidArgumentError } from '../runtime/errors.ts'
+import type { Duration } from '../runtime/duration.ts'
 import { checkName } from '../runtime/keys.ts'
+import type { Extended } from '../runtime/lease-by-token.ts'
 import type { Runtime } from '../runtime/runtime.ts'
 import { getValue } from './getting.ts'
 import { type CacheInspection, inspectKey, type Peeked, peekValue } from './inspection.ts'
+import {
+  type EndLoadOptions,
+  endLoad,
+  extendLoad,
+  failLoad,
+  type LendLoadOptions,
+  type LentLoad,
+  lendLoad,
+} from './lending.ts'
 import type { Loader } from './loader.ts'
 import { Gathering, type ManyLoader } from './many.ts'
 import { type CacheOptions, type GetOptions, type SetOptions, toGetTerms, toTerms } from './options.ts'
@@ -38,6 +49,21 @@ export class Cache<Value> {
     checkLoader('loader', loader)
     const by = { loader, passed: () => undefined }
     return getValue(this.#source, new Wanted(checkName('key', key), terms, by))
+  }
+
+  /**
+   * @internal As `get`, for a loader that can run only as long as its caller has not gone on: `passed` is called when
+   * it is known that a value which is served meanwhile will not be loaded by this call.
+   */
+  async '~serve'(
+    key: string,
+    loader: Loader<Value>,
+    passed: () => void,
+    options: GetOptions = {},
+  ): Promise<Value> {
+    const terms = toGetTerms(options, this.#source.terms)
+    const absent = { loader, passed: () => undefined }
+    return getValue(this.#source, new Wanted(checkName('key', key), terms, absent, { loader, passed }))
   }
 
   /**
@@ -81,6 +107,36 @@ export class Cache<Value> {
     return invalidateWhat(this.#source, what)
   }
 
+  /**
+   * For a load by somebody else, such as the client of a service: what is kept, or the election of the caller, who
+   * ends the load by `complete` or `fail`. Nothing here extends it. Waits up to `wait` for a load that is under way,
+   * where there is nothing to serve. Throws InvalidArgumentError, DriverError, or the signal's reason.
+   */
+  async lend(key: string, options: LendLoadOptions = {}): Promise<LentLoad<Value>> {
+    return lendLoad(this.#source, checkName('key', key), options)
+  }
+
+  /**
+   * Stores what was loaded. `stored` is false when a greater version is known. Throws LeaseLostError when it was
+   * invalidated or set meanwhile, or another load began.
+   */
+  async complete(key: string, load: string, value: Value, options: EndLoadOptions = {}): Promise<WasSet> {
+    return endLoad(this.#source, checkName('key', key), load, value, options)
+  }
+
+  /** Makes a load that was lent last longer, counted from now. Throws LeaseLostError. */
+  async extend(key: string, load: string, lease: Duration): Promise<Extended> {
+    return extendLoad(this.#source, checkName('key', key), load, lease)
+  }
+
+  /**
+   * Gives a load up. Those who wait are told the reason; without one, the next of them loads. Throws LeaseLostError
+   * when it was revoked, or another load began.
+   */
+  async fail(key: string, load: string, reason: string = ''): Promise<void> {
+    return failLoad(this.#source, checkName('key', key), load, reason)
+  }
+
   /** A read-only picture of a key. */
   async inspect(key: string): Promise<CacheInspection> {
     return inspectKey(this.#source, checkName('key', key))
@@ -100,6 +156,7 @@ function checkKeys(keys: unknown): string[] {
 }
 
 export type { CacheInspection, Peeked } from './inspection.ts'
+export type { EndLoadOptions, LendLoadOptions, LentLoad } from './lending.ts'
 export { type Kept, LoadContext, type Loader } from './loader.ts'
 export type { ManyContext, ManyLoader } from './many.ts'
 export type { CacheOptions, Freshness, GetOptions, SetOptions } from './options.ts'

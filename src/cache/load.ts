@@ -19,7 +19,7 @@ import type { Loader } from './loader.ts'
 import { readTags } from './looking.ts'
 import type { Span } from './options.ts'
 import type { Joinable, LoadOutcome, Outcome } from './outcome.ts'
-import { giveUp, perform } from './performing.ts'
+import { type Election, giveUp, perform } from './performing.ts'
 import { decodeValue, resourceOf, type Source, unitOf } from './source.ts'
 
 export interface LoadTerms<Value> {
@@ -33,6 +33,8 @@ export interface LoadTerms<Value> {
   readonly seen: number
   /** When the waiting for another process ends, by `performance.now()`; 0: it does not wait. */
   readonly endsAt: number
+  /** In place of the loader: somebody else will load. */
+  readonly lend?: (election: Election) => void
   /** Called when another process loads, or there is nothing to load. */
   passed(): void
 }
@@ -111,6 +113,10 @@ export class Load<Value> implements Joinable<Value> {
   ): Promise<Outcome<Value>> {
     const { key, span, loader } = this.#terms
     const election = { key, id: this.#id, grant: toGrant(answer, askedAt), tags, span }
+    if (this.#terms.lend !== undefined) {
+      this.#terms.lend(election)
+      return Promise.resolve({ status: 'lost' })
+    }
     return perform(this.#source, election, loader)
   }
 

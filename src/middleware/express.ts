@@ -2,7 +2,7 @@
 
 import type { Answer } from './answer.ts'
 import { admit, checkIdempotencyOptions, type IdempotencyOptions, type Store } from './idempotency.ts'
-import { incomingOf, type ParsedRequest } from './node-request.ts'
+import { askedOf, forgetConditions, incomingOf, type ParsedRequest } from './node-request.ts'
 import {
   checkRateLimitOptions,
   type Limiter,
@@ -10,6 +10,13 @@ import {
   type RateLimitMiddlewareOptions,
 } from './rate-limiting.ts'
 import { type NodeResponse, record } from './record-node-response.ts'
+import {
+  type BegunResponse,
+  checkResponseCacheOptions,
+  lookUp,
+  type ResponseCacheOptions,
+  type ResponseStore,
+} from './response-caching.ts'
 
 /** What is used of an Express request. */
 export interface ExpressRequest extends ParsedRequest {
@@ -51,6 +58,44 @@ export function idempotency<Request extends ExpressRequest>(
   }
 }
 
+/** As `withResponseCache`: `app.get('/products', responseCache(cache), handler)`. */
+export function responseCache<Request extends ExpressRequest>(
+  cache: ResponseStore,
+  options: ResponseCacheOptions<Request> = {},
+): ExpressMiddleware<Request> {
+  const { maxBytes } = checkResponseCacheOptions(options)
+  return async (request, response, next) => {
+    const admitted = await lookUp(cache, options, askedOf(request), request)
+    if (admitted.status === 'answered') return replace(response, admitted.answer)
+    for (const [name, value] of admitted.headers) response.appendHeader(name, value)
+    if (admitted.status === 'begun') {
+      forgetConditions(request)
+      keepWhole(response, admitted.begun, maxBytes)
+    }
+    next()
+  }
+}
+
+function keepWhole(response: NodeResponse, begun: BegunResponse, maxBytes: number): void {
+  // Before `record` takes what was written so far for the response.
+  response.once('close', () => {
+    if (!response.writableEnded) begun.fail()
+  })
+  record(response, begun, maxBytes)
+}
+
+/** Headers that stand there already are those that the kept response had been given, too. */
+function replace(response: NodeResponse, { status, headers, body }: Answer): void {
+  for (const [name] of headers) {
+    response.setHeader(
+      name,
+      headers.filter(([other]) => other === name).map(([, value]) => value),
+    )
+  }
+  response.statusCode = status
+  response.end(body)
+}
+
 function send(response: NodeResponse, { status, headers, body }: Answer): void {
   response.statusCode = status
   for (const [name, value] of headers) response.appendHeader(name, value)
@@ -59,4 +104,6 @@ function send(response: NodeResponse, { status, headers, body }: Answer): void {
 
 export type { IdempotencyOptions } from './idempotency.ts'
 export type { Limiter, RateLimitMiddlewareOptions } from './rate-limiting.ts'
+export type { KeptResponse } from './kept-response.ts'
 export type { StoredResponse } from './recording.ts'
+export type { ResponseCacheOptions, ResponseStore } from './response-caching.ts'

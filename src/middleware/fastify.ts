@@ -6,7 +6,7 @@ import type { ReadableStream as NodeReadableStream } from 'node:stream/web'
 import type { Answer } from './answer.ts'
 import { readBounded } from './bounded-body.ts'
 import { admit, checkIdempotencyOptions, type IdempotencyOptions, type Store } from './idempotency.ts'
-import { incomingOf, type ParsedRequest, pairsOf } from './node-request.ts'
+import { askedOf, forgetConditions, incomingOf, type ParsedRequest, pairsOf } from './node-request.ts'
 import {
   checkRateLimitOptions,
   type Limiter,
@@ -14,6 +14,13 @@ import {
   type RateLimitMiddlewareOptions,
 } from './rate-limiting.ts'
 import type { Recording } from './recording.ts'
+import {
+  type BegunResponse,
+  checkResponseCacheOptions,
+  lookUp,
+  type ResponseCacheOptions,
+  type ResponseStore,
+} from './response-caching.ts'
 
 /** What is used of Fastify's request. */
 export interface FastifyRequestLike extends ParsedRequest {
@@ -34,7 +41,7 @@ export interface RateLimitHooks<Request> {
   onRequest(request: Request, reply: FastifyReplyLike): Promise<unknown>
 }
 
-export interface IdempotencyHooks<Request> {
+export interface ResponseHooks<Request> {
   preHandler(request: Request, reply: FastifyReplyLike): Promise<unknown>
   onSend(request: Request, reply: FastifyReplyLike, payload: unknown): Promise<unknown>
 }
@@ -60,7 +67,7 @@ export function rateLimit<Request extends FastifyRequestLike>(
 export function idempotency<Request extends FastifyRequestLike>(
   once: Store,
   options: IdempotencyOptions<Request> = {},
-): IdempotencyHooks<NoInfer<Request>> {
+): ResponseHooks<NoInfer<Request>> {
   const { maxBytes } = checkIdempotencyOptions(options)
   const recordings = new WeakMap<Request, Recording>()
   return {
@@ -83,6 +90,44 @@ export function idempotency<Request extends FastifyRequestLike>(
         throw error
       }
     },
+  }
+}
+
+/** As `withResponseCache`. */
+export function responseCache<Request extends FastifyRequestLike>(
+  cache: ResponseStore,
+  options: ResponseCacheOptions<Request> = {},
+): ResponseHooks<NoInfer<Request>> {
+  const { maxBytes } = checkResponseCacheOptions(options)
+  const under = new WeakMap<Request, BegunResponse>()
+  return {
+    async preHandler(request, reply) {
+      const admitted = await lookUp(cache, options, askedOf(request), request)
+      if (admitted.status === 'answered') return send(reply, admitted.answer)
+      for (const [name, value] of admitted.headers) reply.header(name, value)
+      if (admitted.status === 'begun') begin(admitted.begun, request, reply)
+      return undefined
+    },
+    async onSend(request, reply, payload) {
+      const begun = under.get(request)
+      if (begun === undefined) return payload
+      under.delete(request)
+      try {
+        const [body, passedOn] = await read(payload, reply, maxBytes)
+        await begun.keep({ status: reply.statusCode, headers: pairsOf(reply.getHeaders()), body })
+        return passedOn
+      } catch (error) {
+        begun.fail()
+        throw error
+      }
+    },
+  }
+
+  function begin(begun: BegunResponse, request: Request, reply: FastifyReplyLike): void {
+    under.set(request, begun)
+    forgetConditions(request)
+    // Where there is no response at all.
+    reply.raw.once('close', () => begun.fail())
   }
 }
 
@@ -119,4 +164,6 @@ function send(reply: FastifyReplyLike, { status, headers, body }: Answer): unkno
 
 export type { IdempotencyOptions } from './idempotency.ts'
 export type { Limiter, RateLimitMiddlewareOptions } from './rate-limiting.ts'
+export type { KeptResponse } from './kept-response.ts'
 export type { StoredResponse } from './recording.ts'
+export type { ResponseCacheOptions, ResponseStore } from './response-caching.ts'

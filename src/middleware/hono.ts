@@ -1,12 +1,13 @@
 // Middleware for Hono, whose requests and responses are those of fetch.
 
 import type { IdempotencyOptions, Store } from './idempotency.ts'
-import { withIdempotency, withRateLimit } from './middleware.ts'
+import { withIdempotency, withRateLimit, withResponseCache } from './middleware.ts'
 import type { Limiter, RateLimitMiddlewareOptions } from './rate-limiting.ts'
+import type { ResponseCacheOptions, ResponseStore } from './response-caching.ts'
 
 /** What is used of Hono's context. */
 export interface HonoContext {
-  readonly req: { readonly raw: Request }
+  readonly req: { raw: Request }
   get res(): Response
   set res(response: Response | undefined)
 }
@@ -16,7 +17,7 @@ export type HonoMiddleware = (
   next: () => Promise<void>,
 ) => Promise<Response | undefined>
 
-type Wrap = (handler: () => Promise<Response>) => (request: Request) => Promise<Response>
+type Wrap = (handler: (request: Request) => Promise<Response>) => (request: Request) => Promise<Response>
 
 /** As `withRateLimit`: `app.use(rateLimit(limiter, { subject: (request) => … }))`. */
 export function rateLimit(limiter: Limiter, options: RateLimitMiddlewareOptions<Request>): HonoMiddleware {
@@ -28,9 +29,18 @@ export function idempotency(once: Store, options: IdempotencyOptions<Request> = 
   return around((handler) => withIdempotency(once, options, handler))
 }
 
+/** As `withResponseCache`: `app.get('/products', responseCache(cache), handler)`. */
+export function responseCache(
+  cache: ResponseStore,
+  options: ResponseCacheOptions<Request> = {},
+): HonoMiddleware {
+  return around((handler) => withResponseCache(cache, options, handler))
+}
+
 function around(wrap: Wrap): HonoMiddleware {
   return async (context, next) => {
-    const handled = wrap(async () => {
+    const handled = wrap(async (request) => {
+      context.req.raw = request
       await next()
       return context.res
     })
@@ -44,4 +54,6 @@ function around(wrap: Wrap): HonoMiddleware {
 
 export type { IdempotencyOptions } from './idempotency.ts'
 export type { Limiter, RateLimitMiddlewareOptions } from './rate-limiting.ts'
+export type { KeptResponse } from './kept-response.ts'
 export type { StoredResponse } from './recording.ts'
+export type { ResponseCacheOptions, ResponseStore } from './response-caching.ts'

@@ -17,7 +17,15 @@ import {
   pass,
   type RateLimitMiddlewareOptions,
 } from './rate-limiting.ts'
-import type { Recording } from './recording.ts'
+import type { KeepsResponses } from './record-node-response.ts'
+import {
+  type Asked,
+  checkResponseCacheOptions,
+  CONDITIONS,
+  lookUp,
+  type ResponseCacheOptions,
+  type ResponseStore,
+} from './response-caching.ts'
 import { whenDone } from './when-done.ts'
 
 /** Answers a request; further arguments (an environment, a context) are passed on. */
@@ -79,14 +87,54 @@ export function withIdempotency<Rest extends readonly unknown[]>(
   }
 }
 
-function toResponse({ status, headers, body }: Answer): Response {
-  return new Response(mayHaveBody(status) ? new Uint8Array(body) : null, {
+/**
+ * Serves kept responses to GET and HEAD. Where there is none, or soon will be, one request in all processes has its
+ * handler make another. What is `no-store` or `private`, sets cookies or answers Authorization is not kept.
+ */
+export function withResponseCache<Rest extends readonly unknown[]>(
+  cache: ResponseStore,
+  options: ResponseCacheOptions<Request>,
+  handler: Handler<Rest>,
+): FetchHandler<Rest> {
+  const { maxBytes } = checkResponseCacheOptions(options)
+  return async (request, ...rest) => {
+    const admitted = await lookUp(cache, options, askedOf(request), request)
+    if (admitted.status === 'answered') return toResponse(admitted.answer, request.method !== 'HEAD')
+    if (admitted.status === 'pass') return withHeaders(await handler(request, ...rest), admitted.headers)
+    const { begun, headers } = admitted
+    try {
+      return withHeaders(
+        await keep(begun, await handler(withoutConditions(request), ...rest), maxBytes),
+        headers,
+      )
+    } catch (error) {
+      begun.fail()
+      throw error
+    }
+  }
+}
+
+function askedOf({ method, url, headers }: Request): Asked {
+  const { host, pathname, search } = new URL(url)
+  return { method, place: `${host}${pathname}${search}`, header: (name) => headers.get(name) }
+}
+
+function withoutConditions(request: Request): Request {
+  if (CONDITIONS.every((name) => !request.headers.has(name))) return request
+  const whole = new Request(request)
+  for (const name of CONDITIONS) whole.headers.delete(name)
+  return whole
+}
+
+function toResponse({ status, headers, body }: Answer, whole = true): Response {
+  return new Response(whole && mayHaveBody(status) ? new Uint8Array(body) : null, {
     status,
     headers: headers.map(([name, value]): [string, string] => [name, value]),
   })
 }
 
 function withHeaders(response: Response, headers: Answer['headers']): Response {
+  if (headers.length === 0) return response
   // A new one: those of fetch and of redirects cannot be changed.
   const changed = new Response(response.body, response)
   for (const [name, value] of headers) changed.headers.set(name, value)
@@ -118,7 +166,7 @@ async function bodyOf(request: Request, maxBytes: number): Promise<Buffer | null
   return null
 }
 
-async function keep(recording: Recording, response: Response, maxBytes: number): Promise<Response> {
+async function keep(recording: KeepsResponses, response: Response, maxBytes: number): Promise<Response> {
   const { status, headers } = response
   const read = await readResponse(response, maxBytes)
   await recording.keep({ status, headers, body: read === null ? null : read.whole ? read.bytes : null })
@@ -142,4 +190,6 @@ function mayHaveBody(status: number): boolean {
 
 export type { IdempotencyOptions } from './idempotency.ts'
 export type { Limiter, RateLimitMiddlewareOptions } from './rate-limiting.ts'
+export type { KeptResponse } from './kept-response.ts'
 export type { StoredResponse } from './recording.ts'
+export type { ResponseCacheOptions, ResponseStore } from './response-caching.ts'

@@ -3,6 +3,7 @@
 import { fingerprintOf } from '../once/once.ts'
 import type { Headers } from './answer.ts'
 import type { IdempotencyOptions, Incoming } from './idempotency.ts'
+import { type Asked, CONDITIONS } from './response-caching.ts'
 
 export interface ParsedRequest {
   readonly method: string
@@ -30,6 +31,17 @@ export function incomingOf<Request extends ParsedRequest>(
       return fingerprintOf(request.method, request.originalUrl, body)
     },
   }
+}
+
+export function askedOf(request: ParsedRequest): Asked {
+  const { method, originalUrl } = request
+  const header = (name: string): string | null => headerOf(request, name)
+  return { method, place: `${header('host') ?? ''}${originalUrl}`, header }
+}
+
+/** The whole response will be kept. */
+export function forgetConditions({ headers }: ParsedRequest): void {
+  for (const name of CONDITIONS) delete (headers as Record<string, unknown>)[name]
 }
 
 /** Headers as Node has them, as pairs. */

@@ -2,31 +2,49 @@
 // that has the whole answer can repeat the request and gets the same one.
 
 import type { ServerResponse } from 'node:http'
+import type { Headers } from './answer.ts'
 import { pairsOf } from './node-request.ts'
-import type { Recording } from './recording.ts'
+import type { Outgoing } from './recording.ts'
 
 /** What is used of a response of Node's http module. */
 export type NodeResponse = Pick<
   ServerResponse,
-  'statusCode' | 'setHeader' | 'appendHeader' | 'getHeaders' | 'getHeader' | 'once' | 'write' | 'end'
+  | 'statusCode'
+  | 'setHeader'
+  | 'appendHeader'
+  | 'getHeaders'
+  | 'getHeader'
+  | 'once'
+  | 'write'
+  | 'end'
+  | 'writableEnded'
 >
 
 type Written = [chunk?: unknown, encoding?: unknown, callback?: unknown]
 
-export function record(response: NodeResponse, recording: Recording, maxBytes: number): void {
+/** What a response is told to. Its promise never rejects. */
+export interface KeepsResponses {
+  keep(response: Outgoing): Promise<void>
+}
+
+export function record(response: NodeResponse, recording: KeepsResponses, maxBytes: number): void {
   const body = new Collected(maxBytes)
   const write = response.write.bind(response) as (...args: Written) => boolean
   const end = response.end.bind(response) as (...args: Written) => NodeResponse
   let state: 'silent' | 'writing' | 'ended' = 'silent'
+  // As the handler has left them: what stands before it may add some as they are sent, such as an encoding.
+  let headers: Headers | null = null
+  const seeHeaders = (): Headers => (headers ??= [...pairsOf(response.getHeaders())])
   const keep = (whole: boolean): Promise<void> => {
     state = 'ended'
     const { statusCode: status } = response
     const bytes = whole && !isEventStream(response) ? body.bytes : null
-    return recording.keep({ status, headers: pairsOf(response.getHeaders()), body: bytes })
+    return recording.keep({ status, headers: seeHeaders(), body: bytes })
   }
   const replaced = {
     write: (...args: Written): boolean => {
       state = 'writing'
+      seeHeaders()
       body.add(args)
       return write(...args)
     },

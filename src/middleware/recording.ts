@@ -22,7 +22,7 @@ export interface Outgoing {
 }
 
 // What describes the content or what has been made. Cookies, dates and what servers add are not repeated.
-const KEPT_HEADERS: ReadonlySet<string> = new Set([
+export const KEPT_HEADERS: ReadonlySet<string> = new Set([
   'cache-control',
   'content-disposition',
   'content-encoding',

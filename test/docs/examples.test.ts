@@ -77,28 +77,37 @@ test('a webhook that comes to two processes charges once, and another amount is 
   expect(other.out).toBe('order-1 came with another amount before\n')
 })
 
-test.each(['hono', 'express', 'fastify'])('the service on %s takes an order once', async (framework) => {
-  const redis = await startRedis()
-  const port = String(await freePort())
-  const service = startProgram([`examples/middleware/${framework}.ts`], redis.url, { PORT: port })
-  onTestFinished(async () => {
-    service.interrupt()
-    await service.ended()
-    await redis.stop()
-  })
-  await service.prints(`listening on http://127.0.0.1:${port}/orders`)
-  const order = (item: number): Promise<Response> =>
-    fetch(`http://127.0.0.1:${port}/orders`, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json', 'idempotency-key': '"k1"' },
-      body: JSON.stringify({ item }),
+test.each(['hono', 'express', 'fastify'])(
+  'the service on %s takes an order once, and makes its products once',
+  async (framework) => {
+    const redis = await startRedis()
+    const port = String(await freePort())
+    const service = startProgram([`examples/middleware/${framework}.ts`], redis.url, { PORT: port })
+    onTestFinished(async () => {
+      service.interrupt()
+      await service.ended()
+      await redis.stop()
     })
+    await service.prints(`listening on http://127.0.0.1:${port}/orders`)
+    const order = (item: number): Promise<Response> =>
+      fetch(`http://127.0.0.1:${port}/orders`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', 'idempotency-key': '"k1"' },
+        body: JSON.stringify({ item }),
+      })
 
-  const first = await order(1)
-  const again = await order(1)
+    const first = await order(1)
+    const again = await order(1)
 
-  expect([first.status, again.status, (await order(2)).status]).toEqual([201, 201, 422])
-  expect(await again.text()).toBe(await first.text())
-  expect(again.headers.get('idempotency-replayed')).toBe('true')
-  expect(again.headers.get('ratelimit')).toContain('r=8')
-})
+    expect([first.status, again.status, (await order(2)).status]).toEqual([201, 201, 422])
+    expect(await again.text()).toBe(await first.text())
+    expect(again.headers.get('idempotency-replayed')).toBe('true')
+    expect(again.headers.get('ratelimit')).toContain('r=8')
+
+    const products = (): Promise<Response> => fetch(`http://127.0.0.1:${port}/products`)
+    const made = await (await products()).text()
+    const kept = await products()
+    expect(kept.headers.get('cache-status')).toContain('hit')
+    expect(await kept.text()).toBe(made)
+  },
+)

@@ -1,0 +1,70 @@
+// What the answers of caches look like.
+
+import { Type } from '@fastify/type-provider-typebox'
+import {
+  type Answers,
+  Count,
+  Instant,
+  json,
+  Name,
+  nothing,
+  object,
+  orNull,
+  problem,
+  Span,
+  Token,
+} from '../answers.ts'
+
+const Value = Type.Unknown({ description: 'Any JSON, to the letter as it was sent.' })
+const KeptValue = object({
+  value: Value,
+  fresh: Type.Boolean({ description: 'False when it is stale.' }),
+  createdAtMs: Instant,
+  freshUntilMs: Instant,
+  staleUntilMs: Instant,
+})
+const Stored = Type.Union([
+  object({ stored: Type.Literal(true), freshUntilMs: Instant, staleUntilMs: Instant }),
+  object({
+    stored: Type.Literal(false),
+    version: Type.Integer({ minimum: 1, description: 'The one that is known, as great or greater.' }),
+  }),
+])
+const Load = object({
+  load: Type.String({ description: 'Ends the load.' }),
+  token: Token,
+  leaseMs: Span,
+  expiresAtMs: Instant,
+})
+const Picture = object({
+  key: Name,
+  state: Type.String({ enum: ['fresh', 'stale', 'absent'] }),
+  createdAtMs: orNull(Instant),
+  loadMs: orNull(Span),
+  freshUntilMs: orNull(Instant),
+  staleUntilMs: orNull(Instant),
+  version: orNull(Count),
+  negative: Type.Boolean({ description: 'Whether the value is that there is none.' }),
+  bytes: Count,
+  codec: orNull(Type.String()),
+  tags: Type.Array(Type.String()),
+  load: orNull(object({ token: Token, expiresAtMs: Instant })),
+})
+const place = { Location: { type: 'string', description: 'The place of the load.' } }
+
+export const kept: Answers = { 200: json('What is kept.', KeptValue) }
+export const stored: Answers = { 200: json('What became of it.', Stored) }
+export const invalidated: Answers = {
+  200: json('Forgotten; how many values there were, of a tag null.', object({ invalidated: orNull(Count) })),
+}
+export const forgotten: Answers = { 204: nothing('Forgotten.') }
+export const picture: Answers = { 200: json('The key at one instant.', Picture) }
+export const lent: Answers = {
+  200: json('What is kept: there is nothing to load.', KeptValue),
+  201: { ...json('Load it, then put its value.', Load), headers: place },
+  409: problem('Somebody else loads it, or has failed to: `loading`, `load-failed`.'),
+}
+export const extended: Answers = {
+  200: json('Extended.', object({ load: Type.String(), leaseMs: Span, expiresAtMs: Instant })),
+}
+export const failed: Answers = { 204: nothing('Given up.') }

@@ -1,0 +1,62 @@
+// The arguments of requests for caches, and the cache that a request means.
+
+import type { TArray, TInteger, TObject, TOptional, TString, TUnknown } from '@fastify/type-provider-typebox'
+import { Type } from '@fastify/type-provider-typebox'
+import type { FastifyRequest } from 'fastify'
+import { type Cache, type CacheOptions, jsonText, type Perilune } from 'perilune'
+import { duration, name } from '../arguments.ts'
+import { strict } from '../coordination/arguments.ts'
+import { nameOf } from '../place.ts'
+
+export type ServedCache = Cache<string | null>
+
+type Lasting = ReturnType<typeof duration>
+
+const key: TString = Type.String({ minLength: 1, description: 'The key of a value; up to 512 bytes.' })
+const load: TString = Type.String({ minLength: 1, description: 'The `load` of an election.' })
+export const KeyPath: TObject<{ name: TString; key: TString }> = Type.Object({ name, key })
+export const LoadPath: TObject<{ name: TString; key: TString; load: TString }> = Type.Object({
+  name,
+  key,
+  load,
+})
+export const tags: TOptional<TArray<TString>> = Type.Optional(
+  Type.Array(Type.String(), {
+    maxItems: 16,
+    description: 'The value ends when one of these is invalidated.',
+  }),
+)
+const value: TUnknown = Type.Unknown({ description: 'Any JSON; kept to the letter.' })
+const freshFor: Lasting = duration('How long it is served without question; default 1m.')
+const staleFor: Lasting = duration(
+  'How long it may be served after that, while it is loaded again; default 0s.',
+)
+const version: TOptional<TInteger> = Type.Optional(
+  Type.Integer({ minimum: 1, description: 'Rises with every change: one that is not greater is refused.' }),
+)
+type LoadedMembers = {
+  value: TUnknown
+  freshFor: Lasting
+  staleFor: Lasting
+  version: TOptional<TInteger>
+}
+export const Loaded: TObject<LoadedMembers> = Type.Object({ value, freshFor, staleFor, version }, strict)
+export const NewValue: TObject<LoadedMembers & { tags: typeof tags }> = Type.Object(
+  { value, freshFor, staleFor, version, tags },
+  strict,
+)
+
+/** The members that say how a value is kept. */
+export function howToKeep<Body extends { value: unknown }>(body: Body): Omit<Body, 'value'> {
+  const { value: _value, ...how } = body
+  return how
+}
+
+export function cacheOf(
+  perilune: Perilune,
+  request: FastifyRequest,
+  options: Pick<CacheOptions<never>, 'lease'> = {},
+): ServedCache {
+  const called = nameOf(request, (request.params as { name: string }).name)
+  return perilune.cache<string | null>(called, { ...options, codec: jsonText })
+}

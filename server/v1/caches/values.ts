@@ -1,0 +1,24 @@
+// Values as a request has them. They stay the text that was sent.
+
+import { InvalidArgumentError, type Peeked } from 'perilune'
+import { findMember, findStart } from '../../zaqar/json-slices.ts'
+
+/** The member `value` of a request; null where that is what it says. `text`: the request as it was sent. */
+export function valueIn(text: string): string | null {
+  const slice = findMember(text, findStart(text), 'value')
+  if (slice === null) throw new InvalidArgumentError('value', 'is missing')
+  const value = text.slice(slice.from, slice.to)
+  return value === 'null' ? null : value
+}
+
+/** JSON of a value that is kept; the library may have kept that there is none. */
+export function keptText({
+  value,
+  fresh,
+  createdAtMs,
+  freshUntilMs,
+  staleUntilMs,
+}: Peeked<string | null>): string {
+  const rest = JSON.stringify({ fresh, createdAtMs, freshUntilMs, staleUntilMs }).slice(1)
+  return `{"value":${value ?? 'null'},${rest}`
+}

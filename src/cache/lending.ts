@@ -1,0 +1,224 @@
+// Loads by somebody else, such as the client of a service: nothing here runs a loader, or extends its lease. What
+// such a load needs to be ended stands in a text that whoever loads hands back.
+
+import { store } from '../generated/cache.ts'
+import { checkInteger, checkOptions } from '../runtime/arguments.ts'
+import { type Duration, toMs } from '../runtime/duration.ts'
+import { InvalidArgumentError, LeaseLostError } from '../runtime/errors.ts'
+import { type Extended, extendByToken } from '../runtime/lease-by-token.ts'
+import { learnTold } from '../runtime/told.ts'
+import { toWaitMs, type Waiting } from '../runtime/wait.ts'
+import type { Peeked } from './inspection.ts'
+import { kindOf } from './keeping.ts'
+import { Load } from './load.ts'
+import { checkVersion } from './loader.ts'
+import { look, type Seen } from './looking.ts'
+import { type Freshness, toSpan } from './options.ts'
+import { type Election, giveUp, spread } from './performing.ts'
+import { settledBy } from './settled-by.ts'
+import { decodeValue, encodeValue, resourceOf, type Source, unitOf } from './source.ts'
+import { checkTags } from './tags.ts'
+import type { WasSet } from './writing.ts'
+
+/** `wait`: for a load that is under way, where there is nothing to serve. */
+export interface LendLoadOptions extends Waiting {
+  /** As in `get`. */
+  tags?: readonly string[]
+}
+
+/** What a value that was loaded elsewhere is told of. */
+export interface EndLoadOptions extends Freshness {
+  /** As in `set`. */
+  version?: number
+}
+
+export type LentLoad<Value> =
+  | ({ readonly status: 'found' } & Peeked<Value>)
+  /** Load it, and end the load with this text. */
+  | {
+      readonly status: 'elected'
+      readonly load: string
+      /** Greater than that of every earlier load of the key. */
+      readonly token: number
+      readonly leaseMs: number
+      /** When the lease ends, in milliseconds of the server's clock. */
+      readonly expiresAtMs: number
+    }
+  /** Somebody else is at it; `retryAfterMs`: until that lease ends. */
+  | { readonly status: 'loading'; readonly retryAfterMs: number }
+  /** The load that was waited for. */
+  | { readonly status: 'failed'; readonly reason: string }
+
+/** What ends a load. */
+interface Handle {
+  readonly token: number
+  readonly id: string
+  readonly tags: Buffer
+  /** When it began, by the server's clock. */
+  readonly beganAtMs: number
+}
+
+/** Rejects with the signal's reason. */
+export async function lendLoad<Value>(
+  source: Source<Value>,
+  key: string,
+  options: LendLoadOptions,
+): Promise<LentLoad<Value>> {
+  checkOptions('options', options, ['tags', 'wait', 'signal'])
+  const waitMs = toWaitMs(options)
+  const endsAt = performance.now() + waitMs
+  const tags = checkTags(options.tags)
+  for (;;) {
+    options.signal?.throwIfAborted()
+    const seen = await look(source, key, tags)
+    if (seen.worth === 'fresh') return toFound(source, seen)
+    const asked = { key, tags, seen, endsAt: seen.envelope === null && waitMs > 0 ? endsAt : 0 }
+    const lent = await askToLoad(source, asked, options.signal)
+    if (lent !== null) return lent
+  }
+}
+
+interface Asked {
+  readonly key: string
+  readonly tags: readonly string[]
+  readonly seen: Seen
+  /** 0: it does not wait. */
+  readonly endsAt: number
+}
+
+/** Null when it is time to look again. */
+async function askToLoad<Value>(
+  source: Source<Value>,
+  asked: Asked,
+  signal: AbortSignal | undefined,
+): Promise<LentLoad<Value> | null> {
+  const { seen, endsAt } = asked
+  const borrower = new Borrower(source, asked)
+  const by = Math.max(endsAt, performance.now()) + 2 * source.terms.storeMs
+  const outcome = await settledBy(borrower.load.outcome, by, signal).finally(() => borrower.leave())
+  if (borrower.lent !== null) return borrower.lent
+  if (outcome?.status === 'failed') return { status: 'failed', reason: reasonOf(outcome.error) }
+  if (outcome?.status === 'loaded') return null
+  if (seen.envelope !== null) return toFound(source, seen)
+  const retryAfterMs = outcome?.status === 'elsewhere' ? outcome.ms : source.terms.leaseMs
+  return { status: 'loading', retryAfterMs }
+}
+
+/** Who asks for an election; one that comes when he has left is given back. */
+class Borrower<Value> {
+  lent: LentLoad<Value> | null = null
+  readonly load: Load<Value>
+  #left = false
+
+  constructor(source: Source<Value>, { key, tags, seen, endsAt }: Asked) {
+    this.load = new Load(source, {
+      key,
+      tags,
+      endsAt,
+      loader: () => Promise.reject(new Error('it is loaded elsewhere')),
+      span: source.terms,
+      block: seen.tags,
+      seen: seen.envelope?.token ?? 0,
+      passed: () => undefined,
+      lend: (election) => {
+        if (this.#left) giveUp(source, key, election.id, '').catch(() => undefined)
+        else this.lent = toElected(source, election)
+      },
+    })
+  }
+
+  leave(): void {
+    this.#left = true
+  }
+}
+
+function reasonOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error)
+}
+
+/** Stores what was loaded. Throws LeaseLostError when it is not wanted any more. */
+export async function endLoad<Value>(
+  source: Source<Value>,
+  key: string,
+  load: string,
+  value: Value,
+  options: EndLoadOptions,
+): Promise<WasSet> {
+  checkOptions('options', options, ['freshFor', 'staleFor', 'version'])
+  const { token, tags, beganAtMs } = toHandle(load)
+  const { freshMs, staleMs } = toSpan(options, source.terms)
+  const version = options.version === undefined ? 0 : checkVersion(options.version)
+  const unit = unitOf(source, key)
+  const answer = await unit.run(store, {
+    codec: source.codec.name,
+    token,
+    version,
+    ...encodeValue(source, value),
+    loadMs: tookMs(source, beganAtMs),
+    freshMs: spread(freshMs, source.terms.jitter),
+    staleMs,
+    ...(await learnTold(unit)),
+    tags,
+  })
+  if (answer.status === 'superseded') return { stored: false, version: answer.version }
+  if (answer.status !== 'stored') throw new LeaseLostError(resourceOf(source, key), token)
+  return { stored: true, freshUntilMs: answer.freshUntilMs, staleUntilMs: answer.staleUntilMs }
+}
+
+/** Throws LeaseLostError. */
+export async function extendLoad<Value>(
+  source: Source<Value>,
+  key: string,
+  load: string,
+  lease: Duration,
+): Promise<Extended> {
+  const [unit, resource] = [unitOf(source, key), resourceOf(source, key)]
+  return extendByToken({ kind: kindOf(source.runtime), unit, resource }, toHandle(load).token, lease)
+}
+
+/** Those who wait are told the reason; without one the next of them loads. Throws LeaseLostError. */
+export async function failLoad<Value>(
+  source: Source<Value>,
+  key: string,
+  load: string,
+  reason: string,
+): Promise<void> {
+  const { id, token } = toHandle(load)
+  const failed = await giveUp(source, key, id, reason)
+  if (!failed) throw new LeaseLostError(resourceOf(source, key), token)
+}
+
+function toFound<Value>(source: Source<Value>, { envelope, worth }: Seen): LentLoad<Value> {
+  if (envelope === null) throw new Error('there is a value')
+  const { createdAtMs, freshUntilMs, staleUntilMs } = envelope
+  const value = decodeValue(source, envelope)
+  return { status: 'found', value, fresh: worth !== 'stale', createdAtMs, freshUntilMs, staleUntilMs }
+}
+
+function toElected<Value>({ terms }: Source<Value>, { id, grant, tags }: Election): LentLoad<Value> {
+  const { token, expiresAtMs } = grant
+  const parts = [token, id, tags.toString('base64'), expiresAtMs - terms.leaseMs]
+  const load = Buffer.from(JSON.stringify(parts)).toString('base64url')
+  return { status: 'elected', load, token, leaseMs: terms.leaseMs, expiresAtMs }
+}
+
+/** Throws InvalidArgumentError. */
+function toHandle(load: string): Handle {
+  try {
+    const [token, id, tags, beganAtMs] = JSON.parse(Buffer.from(load, 'base64url').toString()) as unknown[]
+    checkInteger('token', token, 1, Number.MAX_SAFE_INTEGER)
+    checkInteger('beganAtMs', beganAtMs, 0, Number.MAX_SAFE_INTEGER)
+    if (typeof id !== 'string' || typeof tags !== 'string') throw new TypeError('not a load')
+    return { token: Number(token), id, tags: Buffer.from(tags, 'base64'), beganAtMs: Number(beganAtMs) }
+  } catch {
+    throw new InvalidArgumentError('load', 'must be one that was lent')
+  }
+}
+
+const LONGEST_LOAD_MS = toMs('maxLoad', '1h')
+
+function tookMs<Value>({ runtime }: Source<Value>, beganAtMs: number): number {
+  const { clock } = runtime
+  const ms = clock.known ? Math.round(clock.latestMs() - beganAtMs) : 0
+  return Math.min(Math.max(ms, 0), LONGEST_LOAD_MS)
+}

@@ -1,0 +1,78 @@
+// A response as it is kept, and as it is served.
+
+import type { Answer, Headers } from './answer.ts'
+import { KEPT_HEADERS, type Outgoing } from './recording.ts'
+
+/** In whatever codec the cache has. */
+export interface KeptResponse {
+  readonly status: number
+  readonly headers: Headers
+  /** In base64; null where responses must not be shared: each request is for the handler. */
+  readonly body: string | null
+  /** By the clock of the process that made it. */
+  readonly madeAtMs: number
+  /** How long it is fresh; null: as long as the cache says. */
+  readonly freshMs: number | null
+}
+
+export function toKept(
+  { status, headers, body }: Outgoing,
+  freshMs: number | null,
+  keepHeaders: readonly string[],
+): KeptResponse {
+  const wanted = new Set([...KEPT_HEADERS, ...keepHeaders.map((name) => name.toLowerCase())])
+  const keeps = (name: string): boolean => wanted.has(name) && !NEVER.has(name)
+  const kept = [...headers].filter(([name]) => keeps(name.toLowerCase()))
+  const text = body === null ? null : Buffer.from(body).toString('base64')
+  return { status, headers: kept, body: text, madeAtMs: Date.now(), freshMs }
+}
+
+// Of one client, one connection, or one way to here.
+const NEVER: ReadonlySet<string> = new Set([
+  'age',
+  'cache-status',
+  'connection',
+  'content-length',
+  'keep-alive',
+  'set-cookie',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+])
+
+/** Says that a response must not be shared. */
+export function toPass(): KeptResponse {
+  return { status: 0, headers: [], body: null, madeAtMs: Date.now(), freshMs: null }
+}
+
+/** RFC 9211. */
+export function cacheStatus(what: string): Headers[number] {
+  return ['cache-status', `perilune; ${what}`]
+}
+
+/** What a client gets; null when it is for the handler. */
+export function toAnswer(
+  { status, headers, body, madeAtMs, freshMs }: KeptResponse,
+  asked: { readonly method: string; readonly etags: string | null },
+): Answer | null {
+  if (body === null) return null
+  const ageMs = Math.max(0, Date.now() - madeAtMs)
+  const ttl = freshMs === null ? '' : `; ttl=${Math.floor((freshMs - ageMs) / 1000)}`
+  const told: Headers = [...headers, ['age', String(Math.floor(ageMs / 1000))], cacheStatus(`hit${ttl}`)]
+  const bytes = Buffer.from(body, 'base64')
+  if (asked.etags !== null && isKnown(asked.etags, headers)) {
+    const described = told.filter(([name]) => !name.toLowerCase().startsWith('content-'))
+    return { status: 304, headers: described, body: Buffer.alloc(0) }
+  }
+  if (asked.method !== 'HEAD') return { status, headers: told, body: bytes }
+  // Whoever sends it leaves the body out.
+  return { status, headers: [...told, ['content-length', String(bytes.length)]], body: bytes }
+}
+
+/** Whether the client has this one already; weak tags are as good (RFC 9110, 13.1.2). */
+function isKnown(etags: string, headers: Headers): boolean {
+  const own = headers.find(([name]) => name.toLowerCase() === 'etag')?.[1]
+  if (own === undefined) return false
+  const opaque = (tag: string): string => tag.trim().replace(/^W\//, '')
+  return etags.trim() === '*' || etags.split(',').some((tag) => opaque(tag) === opaque(own))
+}

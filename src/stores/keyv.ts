@@ -1,0 +1,107 @@
+// A store of Keyv 5, and so of cache-manager 7, on a cache. Keyv writes its namespace before each key; here it is
+// a tag as well, so that it is cleared in one step, in every slot.
+
+import { EventEmitter } from 'node:events'
+import type { Cache, SetOptions } from '../cache/cache.ts'
+import { checkOptions } from '../runtime/arguments.ts'
+import { type Duration, toMs } from '../runtime/duration.ts'
+import { fitName } from '../runtime/fit-name.ts'
+import { keptFor, LONGEST } from './keeping.ts'
+
+export interface KeyvStoreOptions {
+  /** How long a value without a TTL is kept; default and at most 25 days, which is also the longest TTL. */
+  keepFor?: Duration
+}
+
+/** What is used of a cache. Keyv hands in text, or objects where it is told not to serialise. */
+export type KeyvCache = Pick<Cache<unknown>, 'peek' | 'invalidate'> & {
+  set(key: string, value: never, options: SetOptions): Promise<unknown>
+}
+
+const MOST_KEYS = 1000
+const LONGEST_TAG = 255
+
+/** One for each Keyv: its namespace is kept here. */
+export class KeyvStore extends EventEmitter {
+  /** Keyv wants them to be there. */
+  readonly opts: { readonly dialect: string } = { dialect: 'perilune' }
+  /** Set by Keyv. */
+  namespace: string | undefined = undefined
+  readonly #cache: KeyvCache
+  readonly #keepMs: number
+
+  constructor(cache: KeyvCache, options: KeyvStoreOptions = {}) {
+    super()
+    checkOptions('options', options, ['keepFor'])
+    this.#cache = cache
+    this.#keepMs = toMs('keepFor', options.keepFor ?? LONGEST, { max: LONGEST })
+  }
+
+  /** Undefined when there is none. Keyv passes over what this throws, so it is told as an event, too. */
+  async get<Value>(key: string): Promise<Value | undefined> {
+    try {
+      return await this.#peek<Value>(key)
+    } catch (error) {
+      if (this.listenerCount('error') > 0) this.emit('error', error)
+      throw error
+    }
+  }
+
+  async getMany<Value>(keys: string[]): Promise<(Value | undefined)[]> {
+    return Promise.all(keys.map((key) => this.#peek<Value>(key)))
+  }
+
+  /** `ttl` in milliseconds; 0 or none: `keepFor`. */
+  async set(key: string, value: unknown, ttl?: number): Promise<boolean> {
+    const ms = ttl || this.#keepMs
+    if (ms < 0) await this.delete(key)
+    else await this.#keep(key, value, ms)
+    return true
+  }
+
+  /** False when there was none. */
+  async delete(key: string): Promise<boolean> {
+    return (await this.#cache.invalidate(fitName(key))) === 1
+  }
+
+  /** True when at least one was there. */
+  async deleteMany(keys: string[]): Promise<boolean> {
+    let deleted = 0
+    for (let at = 0; at < keys.length; at += MOST_KEYS) {
+      const part = keys.slice(at, at + MOST_KEYS).map((key) => fitName(key))
+      deleted += (await this.#cache.invalidate(part)) ?? 0
+    }
+    return deleted > 0
+  }
+
+  async has(key: string): Promise<boolean> {
+    return (await this.#cache.peek(fitName(key))) !== null
+  }
+
+  async hasMany(keys: string[]): Promise<boolean[]> {
+    return Promise.all(keys.map((key) => this.has(key)))
+  }
+
+  /** Everything of this namespace, in one step. */
+  async clear(): Promise<void> {
+    await this.#cache.invalidate({ tag: this.#tag })
+  }
+
+  get #tag(): string {
+    return fitName(`keyv:${this.namespace ?? ''}`, LONGEST_TAG)
+  }
+
+  async #peek<Value>(key: string): Promise<Value | undefined> {
+    return (await this.#cache.peek(fitName(key)))?.value as Value | undefined
+  }
+
+  async #keep(key: string, value: unknown, ms: number): Promise<void> {
+    const options: SetOptions = { freshFor: keptFor(ms), staleFor: '0s', tags: [this.#tag] }
+    await this.#cache.set(fitName(key), value as never, options)
+  }
+}
+
+/** `new Keyv({ store: keyvStore(redis.cache<string>('sessions', { codec: text })) })`. */
+export function keyvStore(cache: KeyvCache, options: KeyvStoreOptions = {}): KeyvStore {
+  return new KeyvStore(cache, options)
+}

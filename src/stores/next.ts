@@ -1,0 +1,137 @@
+// The `cacheHandler` of Next.js on a cache: pages, routes and fetches of all its processes in one place. Whether an
+// entry is too old says Next.js, by when it was stored; whether its tags have been revalidated since is judged here.
+
+import { checkOptions } from '../runtime/arguments.ts'
+import { isOutage } from '../runtime/outage.ts'
+import { fitName } from '../runtime/fit-name.ts'
+import { keptFor } from './keeping.ts'
+import type { NextCache, NextCacheControl, NextContext } from './next-context.ts'
+import { judgeTags, revalidate } from './next-tags.ts'
+import { fromStored, type StoredEntry, toStored } from './next-values.ts'
+
+export interface NextCacheHandlerOptions {
+  /** Told when Redis is away: pages are then rendered, and not kept. */
+  onOutage?: (error: unknown) => void
+}
+
+export interface NextEntry<Value> {
+  /** By the server's clock; -1: Next.js makes it again before it answers. */
+  lastModified: number
+  value: Value | null
+  cacheControl?: NextCacheControl
+}
+
+/** As Next.js makes one for each request. */
+export interface NextCacheHandler<Value> {
+  get(key: string, context: NextContext): Promise<NextEntry<Value> | null>
+  set(key: string, value: Value | null, context: NextContext): Promise<void>
+  revalidateTag(tags: string | string[], durations?: { expire?: number }): Promise<void>
+  resetRequestCache(): void
+}
+
+export type NextCacheHandlerClass<Value> = new (context: {
+  revalidatedTags?: string[]
+}) => NextCacheHandler<Value>
+
+/** After Redis did not answer, nobody asks it for so long. */
+const AWAY_MS = 1000
+const YEAR_S = 365 * 24 * 60 * 60
+
+/** `export default nextCacheHandler(redis.cache('next:' + buildId))` in the module that `cacheHandler` names. */
+export function nextCacheHandler<Value extends object = { kind: string }>(
+  cache: NextCache,
+  options: NextCacheHandlerOptions = {},
+): NextCacheHandlerClass<Value> {
+  checkOptions('options', options, ['onOutage'])
+  const redis = new Availability(options)
+  return class implements NextCacheHandler<Value> {
+    readonly #revalidated: readonly string[]
+
+    constructor({ revalidatedTags = [] }: { revalidatedTags?: string[] }) {
+      this.#revalidated = revalidatedTags
+    }
+
+    async get(key: string, context: NextContext): Promise<NextEntry<Value> | null> {
+      return redis.unlessAway(() => find<Value>(cache, key, context, this.#revalidated))
+    }
+
+    async set(key: string, value: Value | null, context: NextContext): Promise<void> {
+      const stored = toStored(value, context)
+      const freshFor = keptFor((context.cacheControl?.expire ?? YEAR_S) * 1000)
+      const keep = () => cache.set(placeOf(key, context), stored as never, { freshFor, staleFor: '0s' })
+      await redis.unlessAway(keep)
+    }
+
+    /** Rejects while Redis is away: what is shown would stay old. */
+    async revalidateTag(tags: string | string[], durations?: { expire?: number }): Promise<void> {
+      await Promise.all([tags].flat().map((tag) => revalidate(cache, tag, durations)))
+    }
+
+    /** Nothing is kept here. */
+    resetRequestCache(): void {}
+  }
+}
+
+/** Of Redis; what all handlers of a process share. */
+class Availability {
+  readonly #options: NextCacheHandlerOptions
+  #awayUntil = 0
+
+  constructor(options: NextCacheHandlerOptions) {
+    this.#options = options
+  }
+
+  /** Null while Redis is away. */
+  async unlessAway<Result>(ask: () => Promise<Result>): Promise<Result | null> {
+    if (performance.now() < this.#awayUntil) return null
+    try {
+      return await ask()
+    } catch (error) {
+      if (!isOutage(error)) throw error
+      this.#awayUntil = performance.now() + AWAY_MS
+      this.#options.onOutage?.(error)
+      return null
+    }
+  }
+}
+
+async function find<Value extends object>(
+  cache: NextCache,
+  key: string,
+  context: NextContext,
+  revalidated: readonly string[],
+): Promise<NextEntry<Value> | null> {
+  const found = await cache.peek(placeOf(key, context))
+  if (found === null) return null
+  const { createdAtMs } = found
+  const stored = found.value as StoredEntry
+  const tags = [...new Set([...stored.tags, ...(context.tags ?? []), ...(context.softTags ?? [])])]
+  if (isFetch(context) && tags.some((tag) => revalidated.includes(tag))) return null
+  const verdict = await judgeTags(cache, tags, createdAtMs)
+  if (verdict === 'expired') return null
+  const lastModified = verdict === 'fresh' ? createdAtMs : whenStale(createdAtMs, context, stored)
+  return { lastModified, value: fromStored<Value>(stored), ...cacheControlOf(stored) }
+}
+
+/** A time so long ago that Next.js takes the entry for stale, but serves it while it makes another one. */
+function whenStale(createdAtMs: number, context: NextContext, { cacheControl }: StoredEntry): number {
+  if (isFetch(context)) return 1
+  const { revalidate: seconds } = cacheControl ?? { revalidate: false }
+  // Such a one is never stale by its age.
+  if (seconds === false) return -1
+  return Math.min(createdAtMs, Date.now() - seconds * 1000 - 1)
+}
+
+function cacheControlOf({ cacheControl }: StoredEntry): { cacheControl?: NextCacheControl } {
+  return cacheControl === undefined ? {} : { cacheControl }
+}
+
+function placeOf(key: string, context: NextContext): string {
+  return fitName(`${isFetch(context) ? 'fetch' : 'route'}:${key}`)
+}
+
+function isFetch({ kind, fetchCache }: NextContext): boolean {
+  return fetchCache === true || kind === 'FETCH'
+}
+
+export type { NextCache, NextCacheControl, NextContext } from './next-context.ts'

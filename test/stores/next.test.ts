@@ -1,0 +1,210 @@
+// The cache handler of Next.js, asked by the cache of the real Next.js.
+
+import { createRequire } from 'node:module'
+import type {
+  CacheHandler,
+  IncrementalCache as NextIncrementalCache,
+} from 'next/dist/server/lib/incremental-cache/index.js'
+import type { IncrementalCacheValue } from 'next/dist/server/response-cache/types.js'
+import { type NextCacheHandlerOptions, nextCacheHandler } from 'perilune/next'
+import { expect, test } from 'vitest'
+import { setup, unreachable } from './fixture.ts'
+
+type Construction = ConstructorParameters<typeof NextIncrementalCache>[0]
+const { IncrementalCache } = createRequire(import.meta.url)(
+  'next/dist/server/lib/incremental-cache/index.js',
+) as { IncrementalCache: typeof NextIncrementalCache }
+
+const PAGE = {
+  kind: 'APP_PAGE',
+  isFallback: false,
+  route: { kind: 'APP_PAGE', sourceRoute: '/page' },
+} as never
+const FETCH = { kind: 'FETCH', revalidate: 60, tags: ['posts'], softTags: ['_N_T_/blog'] } as never
+const CONTROL = { revalidate: 60, expire: 3600 }
+
+/** The cache of one process of Next.js; one is made for each request. */
+type Process = () => NextIncrementalCache
+
+function processOf(handler: typeof CacheHandler): Process {
+  const preview = { previewModeId: 'id', previewModeSigningKey: 'key', previewModeEncryptionKey: 'key' }
+  const prerenderManifest = { version: 4, routes: {}, dynamicRoutes: {}, notFoundRoutes: [], preview }
+  const given = { dev: false, requestHeaders: {}, previewProps: preview, prerenderManifest }
+  return () => new IncrementalCache({ ...given, CurCacheHandler: handler } as unknown as Construction)
+}
+
+function processes(options?: NextCacheHandlerOptions): [Process, Process] {
+  const { redis, name } = setup()
+  const make = (): Process => processOf(nextCacheHandler<IncrementalCacheValue>(redis.cache(name), options))
+  return [make(), make()]
+}
+
+function page(tags: string, html = '<p>'): IncrementalCacheValue {
+  return {
+    kind: 'APP_PAGE',
+    html,
+    rscData: Buffer.from([0, 255, 7]),
+    headers: { 'x-next-cache-tags': tags, link: ['a', 'b'] },
+    postponed: undefined,
+    status: 200,
+    segmentData: new Map([['/_tree', Buffer.from([1, 2])]]),
+  } as unknown as IncrementalCacheValue
+}
+
+async function storePage(
+  cache: NextIncrementalCache,
+  key: string,
+  tags: string,
+  control: object = CONTROL,
+): Promise<void> {
+  const context = {
+    isFallback: false,
+    cacheControl: control,
+    route: { kind: 'APP_PAGE', sourceRoute: '/page' },
+  }
+  await cache.set(key, page(tags) as never, context as never)
+}
+
+async function storeFetch(cache: NextIncrementalCache, key: string): Promise<void> {
+  const data = { headers: {}, body: '{"a":1}', url: 'https://a.example/', status: 200 }
+  const value = { kind: 'FETCH', data, revalidate: 60 } as never
+  await cache.set(key, value, { fetchCache: true, tags: ['posts'] } as never)
+}
+
+test('a page that one process has rendered, another one serves, bytes and all', async () => {
+  const [one, other] = processes()
+
+  await storePage(one(), '/blog', 'a,b')
+
+  const entry = await other().get('/blog', PAGE)
+  expect(entry).toMatchObject({ isStale: undefined, cacheControl: CONTROL })
+  expect(entry?.value).toMatchObject({
+    kind: 'APP_PAGE',
+    html: '<p>',
+    status: 200,
+    rscData: Buffer.from([0, 255, 7]),
+  })
+  expect(entry?.value).toHaveProperty('segmentData', new Map([['/_tree', Buffer.from([1, 2])]]))
+  expect(await other().get('/other', PAGE)).toBe(null)
+})
+
+test('a route handler, a redirect and a page that is not there are kept', async () => {
+  const [one, other] = processes()
+  const context = {
+    isFallback: false,
+    cacheControl: CONTROL,
+    route: { kind: 'APP_ROUTE', sourceRoute: '/r' },
+  } as never
+  const kinds = { kind: 'APP_ROUTE', body: Buffer.from('{}'), status: 201, headers: { etag: 'x' } }
+  await one().set('/r', kinds as never, context)
+  await one().set('/moved', { kind: 'REDIRECT', props: { to: '/' } } as never, context)
+  await one().set('/gone', null, context)
+
+  const asked = {
+    kind: 'APP_ROUTE',
+    isFallback: false,
+    route: { kind: 'APP_ROUTE', sourceRoute: '/r' },
+  } as never
+  expect((await other().get('/r', asked))?.value).toEqual(kinds)
+  expect((await other().get('/moved', asked))?.value).toEqual({ kind: 'REDIRECT', props: { to: '/' } })
+  expect(await other().get('/gone', asked)).toMatchObject({ value: null })
+})
+
+test('a page that is too old is served as stale, and one past its end is made again first', async () => {
+  const [one, other] = processes()
+  await storePage(one(), '/soon', 'a', { revalidate: 0.001, expire: 3600 })
+  await storePage(one(), '/over', 'a', { revalidate: 0.001, expire: 0.002 })
+
+  await expect.poll(async () => (await other().get('/soon', PAGE))?.isStale).toBe(true)
+  // Either Redis has dropped it already, or Next.js is told that it is over.
+  await expect.poll(async () => (await other().get('/over', PAGE))?.isStale ?? -1).toBe(-1)
+})
+
+test('a revalidated tag ends pages of all processes that have it, and no others', async () => {
+  const [one, other] = processes()
+  await storePage(one(), '/blog', 'a,b')
+  await storePage(one(), '/about', 'c')
+  await nextMillisecond()
+
+  await other().revalidateTag('b')
+
+  expect(await one().get('/blog', PAGE)).toBe(null)
+  expect(await one().get('/about', PAGE)).not.toBe(null)
+  await nextMillisecond()
+  await storePage(one(), '/blog', 'a,b')
+  expect(await other().get('/blog', PAGE)).not.toBe(null)
+})
+
+test('a tag that may be stale for a while is served meanwhile, and ends then', async () => {
+  const [one, other] = processes()
+  for (const path of ['/blog', '/short']) await storePage(one(), path, path)
+  await storePage(one(), '/static', '/static', { revalidate: false, expire: undefined })
+  await storeFetch(one(), 'f')
+  await nextMillisecond()
+
+  await other().revalidateTag(['/blog', '/static', 'posts'], { expire: 3600 })
+  await other().revalidateTag('/short', { expire: 0.005 })
+
+  expect((await one().get('/blog', PAGE))?.isStale).toBe(true)
+  expect((await one().get('f', FETCH))?.isStale).toBe(true)
+  expect((await one().get('/static', PAGE))?.isStale).toBe(-1)
+  await expect.poll(() => one().get('/short', PAGE)).toBe(null)
+})
+
+test('a hard revalidation is not undone by a soft one', async () => {
+  const [one, other] = processes()
+  await storePage(one(), '/blog', 'a')
+  await nextMillisecond()
+  await one().revalidateTag('a')
+  await one().revalidateTag('a', { expire: 3600 })
+
+  expect(await other().get('/blog', PAGE)).toBe(null)
+})
+
+test('a fetch is found by its tags, and ends with those of its page, too', async () => {
+  const [one, other] = processes()
+  await storeFetch(one(), 'f')
+  await storeFetch(one(), 'g')
+
+  expect(await other().get('f', FETCH)).toEqual({
+    isStale: false,
+    value: { kind: 'FETCH', revalidate: 60, data: expect.objectContaining({ body: '{"a":1}' }) },
+  })
+  await nextMillisecond()
+  await other().revalidateTag(['_N_T_/blog'])
+  expect(await one().get('f', FETCH)).toBe(null)
+  expect(await one().get('g', { kind: 'FETCH', revalidate: 60, tags: ['posts'] } as never)).not.toBe(null)
+  await other().revalidateTag('posts')
+  expect(await one().get('g', { kind: 'FETCH', revalidate: 60 } as never)).toBe(null)
+})
+
+test('more tags than a value of a cache may have, and long ones, are judged', async () => {
+  const [one, other] = processes()
+  const tags = Array.from({ length: 100 }, (_, n) => `${n}:${'t'.repeat(600)}`)
+  await storePage(one(), '/blog', tags.join(','))
+  await nextMillisecond()
+  expect(await other().get('/blog', PAGE)).not.toBe(null)
+
+  await other().revalidateTag(tags[99] ?? '')
+
+  expect(await one().get('/blog', PAGE)).toBe(null)
+})
+
+test('while Redis is away pages are rendered, and a revalidation fails', async () => {
+  const outages: unknown[] = []
+  const cache = unreachable().cache('c', { storeWithin: '100ms' })
+  const handler = nextCacheHandler<IncrementalCacheValue>(cache, { onOutage: (error) => outages.push(error) })
+  const next = processOf(handler)
+
+  expect(await next().get('/blog', PAGE)).toBe(null)
+  await storePage(next(), '/blog', 'a')
+  expect(await next().get('/blog', PAGE)).toBe(null)
+  // One asks, and nobody else for a second.
+  expect(outages).toHaveLength(1)
+  await expect(next().revalidateTag('a')).rejects.toThrow()
+})
+
+/** What happens within one millisecond has no order. */
+async function nextMillisecond(): Promise<void> {
+  await new Promise((resolve) => setTimeout(resolve, 3))
+}
