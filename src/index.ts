@@ -14,12 +14,16 @@ export {
 } from './autocomplete/autocomplete.ts'
 export {
   Cache,
+  type CacheEvent,
+  type CacheHooks,
   type CacheInspection,
   type CacheOptions,
   type Freshness,
   type GetOptions,
+  type InProcessOptions,
   type Invalidated,
   type Kept,
+  type LevelInspection,
   LoadContext,
   type Loader,
   type ManyContext,

@@ -26,7 +26,10 @@ export async function getValue<Value>(source: Source<Value>, wanted: Wanted<Valu
   signal?.throwIfAborted()
   const endsAt = performance.now() + waitMs
   const got = await fromRedis(source, wanted, endsAt).finally(() => wanted.absent.passed())
-  if (got === null) return loadLocally(source, wanted, endsAt)
+  if (got === null) {
+    source.tell?.({ kind: 'outage', key: wanted.key })
+    return loadLocally(source, wanted, endsAt)
+  }
   if (got.status === 'failed') throw got.error
   return got.value
 }
@@ -57,13 +60,19 @@ async function untilGot<Value>(
   wanted: Wanted<Value>,
   endsAt: number,
 ): Promise<Got<Value>> {
-  for (;;) {
+  for (let isFirst = true; ; isFirst = false) {
     const seen = await look(source, wanted.key, wanted.terms.tags)
+    if (isFirst) tellSeen(source, wanted, seen)
     if (seen.envelope !== null) return serve(source, wanted, seen, seen.envelope)
     wanted.served.passed()
     const got = await loadAbsent(source, wanted, seen, endsAt)
     if (got !== null) return got
   }
+}
+
+function tellSeen<Value>({ tell }: Source<Value>, { key }: Wanted<Value>, { worth, from }: Seen): void {
+  if (worth === 'absent') tell?.({ kind: 'absent', key })
+  else tell?.({ kind: worth === 'stale' ? 'stale' : 'fresh', key, from })
 }
 
 /** The value that is there, or a newer one where that is worth waiting for. */

@@ -1,0 +1,197 @@
+// Copies of values in this process. It keeps one only while it hears of everything that may end it, so that who was told of
+// nothing serves what is still there; and never longer than `maxAge`, for a message can be lost.
+//
+//   a read begins ──its ears are ready──► the value is read ──nothing was told meanwhile──► kept
+//
+// A Map lists its entries in the order of their use: the least recently used goes first.
+
+import type { Unit } from '../runtime/unit.ts'
+import { type Ear, Ears } from './ear.ts'
+import { type Copy, Place, ToldTag } from './place.ts'
+
+export interface LevelLimits {
+  readonly entries: number
+  readonly bytes: number
+  readonly maxAgeMs: number
+}
+
+/** A read that may fill a place. */
+export interface Reading {
+  readonly place: Place
+  readonly turn: number
+  readonly askedAt: number
+}
+
+export class Level {
+  readonly limits: LevelLimits
+  readonly #unitOf: (key: string) => Unit
+  readonly #evicted: (key: string) => void
+  /** By the key of the value, and by that of the generation, as they are told. */
+  readonly #places = new Map<string, Place>()
+  readonly #tags = new Map<string, ToldTag>()
+  readonly #ears: Ears = new Ears({ hear: (message) => this.#hear(message), lose: (ear) => this.#lose(ear) })
+  #entries = 0
+  #bytes = 0
+
+  constructor(limits: LevelLimits, unitOf: (key: string) => Unit, evicted: (key: string) => void) {
+    this.limits = limits
+    this.#unitOf = unitOf
+    this.#evicted = evicted
+  }
+
+  get size(): { entries: number; bytes: number } {
+    return { entries: this.#entries, bytes: this.#bytes }
+  }
+
+  /** The copy of a value with these tags, if it counts. */
+  find(valueKey: string, tags: readonly string[], whole: Buffer): Copy | null {
+    const place = this.#places.get(valueKey)
+    if (place === undefined || place.copy === null || place.names !== toNames(tags)) return null
+    const { copy } = place
+    if (
+      copy.whole === whole &&
+      performance.now() - copy.askedAt < this.limits.maxAgeMs &&
+      place.allows(copy)
+    ) {
+      this.#touch(place)
+      return copy
+    }
+    this.#drop(place)
+    return null
+  }
+
+  /** To be called before a value is read that shall be kept; null when nothing would tell of its end. */
+  begin(key: string, valueKey: string, tags: readonly string[]): Reading | null {
+    const place = this.#placeOf(key, valueKey, tags)
+    if (place === null || !place.ready) return null
+    return { place, turn: place.turn, askedAt: performance.now() }
+  }
+
+  /** Keeps what was read, unless something was told of it since the read began. */
+  keep({ place, turn }: Reading, copy: Copy): void {
+    const isCurrent = this.#places.get(place.valueKey) === place && place.turn === turn
+    const size = copy.envelope.size
+    if (!isCurrent || !place.allows(copy) || size > this.limits.bytes) return
+    this.#drop(place)
+    // What was read earlier never takes its place.
+    place.raise(copy.envelope.token)
+    place.copy = { ...copy, envelope: copy.envelope.copy() }
+    this.#entries += 1
+    this.#bytes += size
+    this.#makeRoom()
+  }
+
+  /** What is kept of a key, or being read, counts no more. */
+  forget(valueKey: string): void {
+    const place = this.#places.get(valueKey)
+    if (place === undefined) return
+    place.turn += 1
+    this.#drop(place)
+  }
+
+  /** The same of all keys. */
+  clear(): void {
+    for (const valueKey of this.#places.keys()) this.forget(valueKey)
+  }
+
+  /** Of a value, all with a smaller token count no more; of a tag, all with an older generation. */
+  note(key: string, number: number): void {
+    const tag = this.#tags.get(key)
+    if (tag !== undefined) tag.newest = Math.max(tag.newest, number)
+    const place = this.#places.get(key)
+    place?.raise(number)
+    if (place?.copy && !place.allows(place.copy)) this.#drop(place)
+  }
+
+  #hear(message: string): void {
+    const space = message.indexOf(' ')
+    this.note(message.slice(space + 1), Number(message.slice(0, space)))
+  }
+
+  #lose(ear: Ear): void {
+    for (const place of this.#places.values()) {
+      if (place.ear === ear || place.tags.some((tag) => tag.ear === ear)) this.#remove(place)
+    }
+  }
+
+  #placeOf(key: string, valueKey: string, tags: readonly string[]): Place | null {
+    const names = toNames(tags)
+    const known = this.#places.get(valueKey)
+    if (known?.names === names) {
+      this.#touch(known)
+      return known
+    }
+    if (known !== undefined) this.#remove(known)
+    const place = this.#enter(key, valueKey, tags)
+    if (place === null) return null
+    this.#places.set(valueKey, place)
+    this.#makeRoom()
+    return place
+  }
+
+  #enter(key: string, valueKey: string, tags: readonly string[]): Place | null {
+    const ear = this.#ears.enter(this.#unitOf(key))
+    const told = tags.map((tag) => this.#tagOf(this.#unitOf(tag)))
+    if (ear !== null && told.every((tag) => tag !== null)) {
+      return new Place(key, valueKey, toNames(tags), ear, told)
+    }
+    ear?.leave()
+    for (const tag of told) if (tag !== null) this.#leave(tag)
+    return null
+  }
+
+  #tagOf(unit: Unit): ToldTag | null {
+    const key = `${unit.prefix}:generation`
+    const known = this.#tags.get(key)
+    if (known !== undefined) {
+      known.users += 1
+      return known
+    }
+    const ear = this.#ears.enter(unit)
+    if (ear === null) return null
+    const tag = new ToldTag(key, ear)
+    tag.users = 1
+    this.#tags.set(key, tag)
+    return tag
+  }
+
+  #leave(tag: ToldTag): void {
+    tag.users -= 1
+    if (tag.users > 0) return
+    this.#tags.delete(tag.key)
+    tag.ear.leave()
+  }
+
+  #touch(place: Place): void {
+    this.#places.delete(place.valueKey)
+    this.#places.set(place.valueKey, place)
+  }
+
+  #makeRoom(): void {
+    const { entries, bytes } = this.limits
+    for (const place of this.#places.values()) {
+      if (this.#places.size <= entries && this.#bytes <= bytes) return
+      const isKept = place.copy !== null
+      this.#remove(place)
+      if (isKept) this.#evicted(place.key)
+    }
+  }
+
+  #remove(place: Place): void {
+    this.#drop(place)
+    this.#places.delete(place.valueKey)
+    place.ear.leave()
+    for (const tag of place.tags) this.#leave(tag)
+  }
+
+  #drop(place: Place): void {
+    if (place.copy === null) return
+    this.#entries -= 1
+    this.#bytes -= place.copy.envelope.size
+    place.copy = null
+  }
+}
+
+function toNames(tags: readonly string[]): string {
+  return tags.length === 0 ? '' : tags.join('\0')
+}
