@@ -92,7 +92,8 @@ export class Ear {
   /** It lingers a while: whoever left may come back. */
   leave(): void {
     this.#users -= 1
-    if (this.#users === 0) this.#linger ??= setTimeout(() => this.#lookIn(), LINGER_MS).unref()
+    if (this.#users > 0 || this.#linger !== null) return
+    this.#linger = setTimeout(() => this.#lookIn(), LINGER_MS).unref()
   }
 
   #lookIn(): void {

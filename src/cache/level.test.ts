@@ -223,7 +223,9 @@ test('without its subscription the level is empty, and not used until it is back
   expect(made.cache.inspectLevel()).toEqual({ entries: 0, bytes: 0 })
   const from = made.events.length
   for (let n = 0; n < 5; n++) await made.cache.get('a', () => 'again')
-  expect(made.events.slice(from)).toEqual(Array(5).fill({ kind: 'fresh', key: 'a', from: 'redis' }))
+  expect(made.events.slice(from)).toEqual(
+    Array.from({ length: 5 }, () => ({ kind: 'fresh', key: 'a', from: 'redis' })),
+  )
 
   refuses = false
   await expect

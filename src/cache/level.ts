@@ -3,7 +3,7 @@
 //
 //   a read begins ──its ears are ready──► the value is read ──nothing was told meanwhile──► kept
 //
-// A Map lists its entries in the order of their use: the least recently used goes first.
+// Its Map lists places in the order of their use: the least recently used goes first.
 
 import type { Unit } from '../runtime/unit.ts'
 import { type Ear, Ears } from './ear.ts'
@@ -26,8 +26,9 @@ export class Level {
   readonly limits: LevelLimits
   readonly #unitOf: (key: string) => Unit
   readonly #evicted: (key: string) => void
-  /** By the key of the value, and by that of the generation, as they are told. */
   readonly #places = new Map<string, Place>()
+  /** The same by the keys of their values, and tags by those of their generations: as they are told. */
+  readonly #told = new Map<string, Place>()
   readonly #tags = new Map<string, ToldTag>()
   readonly #ears: Ears = new Ears({ hear: (message) => this.#hear(message), lose: (ear) => this.#lose(ear) })
   #entries = 0
@@ -44,8 +45,8 @@ export class Level {
   }
 
   /** The copy of a value with these tags, if it counts. */
-  find(valueKey: string, tags: readonly string[], whole: Buffer): Copy | null {
-    const place = this.#places.get(valueKey)
+  find(key: string, tags: readonly string[], whole: Buffer): Copy | null {
+    const place = this.#places.get(key)
     if (place === undefined || place.copy === null || place.names !== toNames(tags)) return null
     const { copy } = place
     if (
@@ -61,15 +62,15 @@ export class Level {
   }
 
   /** To be called before a value is read that shall be kept; null when nothing would tell of its end. */
-  begin(key: string, valueKey: string, tags: readonly string[]): Reading | null {
-    const place = this.#placeOf(key, valueKey, tags)
+  begin(key: string, tags: readonly string[]): Reading | null {
+    const place = this.#placeOf(key, tags)
     if (place === null || !place.ready) return null
     return { place, turn: place.turn, askedAt: performance.now() }
   }
 
   /** Keeps what was read, unless something was told of it since the read began. */
   keep({ place, turn }: Reading, copy: Copy): void {
-    const isCurrent = this.#places.get(place.valueKey) === place && place.turn === turn
+    const isCurrent = this.#places.get(place.key) === place && place.turn === turn
     const size = copy.envelope.size
     if (!isCurrent || !place.allows(copy) || size > this.limits.bytes) return
     this.#drop(place)
@@ -82,8 +83,8 @@ export class Level {
   }
 
   /** What is kept of a key, or being read, counts no more. */
-  forget(valueKey: string): void {
-    const place = this.#places.get(valueKey)
+  forget(key: string): void {
+    const place = this.#places.get(key)
     if (place === undefined) return
     place.turn += 1
     this.#drop(place)
@@ -91,14 +92,14 @@ export class Level {
 
   /** The same of all keys. */
   clear(): void {
-    for (const valueKey of this.#places.keys()) this.forget(valueKey)
+    for (const key of this.#places.keys()) this.forget(key)
   }
 
-  /** Of a value, all with a smaller token count no more; of a tag, all with an older generation. */
+  /** What scripts tell by the key in Redis: of a value, all with a smaller token count no more; of a tag, of older generations. */
   note(key: string, number: number): void {
     const tag = this.#tags.get(key)
     if (tag !== undefined) tag.newest = Math.max(tag.newest, number)
-    const place = this.#places.get(key)
+    const place = this.#told.get(key)
     place?.raise(number)
     if (place?.copy && !place.allows(place.copy)) this.#drop(place)
   }
@@ -114,26 +115,27 @@ export class Level {
     }
   }
 
-  #placeOf(key: string, valueKey: string, tags: readonly string[]): Place | null {
-    const names = toNames(tags)
-    const known = this.#places.get(valueKey)
-    if (known?.names === names) {
+  #placeOf(key: string, tags: readonly string[]): Place | null {
+    const known = this.#places.get(key)
+    if (known?.names === toNames(tags)) {
       this.#touch(known)
       return known
     }
     if (known !== undefined) this.#remove(known)
-    const place = this.#enter(key, valueKey, tags)
+    const place = this.#enter(key, tags)
     if (place === null) return null
-    this.#places.set(valueKey, place)
+    this.#places.set(key, place)
+    this.#told.set(place.valueKey, place)
     this.#makeRoom()
     return place
   }
 
-  #enter(key: string, valueKey: string, tags: readonly string[]): Place | null {
-    const ear = this.#ears.enter(this.#unitOf(key))
+  #enter(key: string, tags: readonly string[]): Place | null {
+    const unit = this.#unitOf(key)
+    const ear = this.#ears.enter(unit)
     const told = tags.map((tag) => this.#tagOf(this.#unitOf(tag)))
     if (ear !== null && told.every((tag) => tag !== null)) {
-      return new Place(key, valueKey, toNames(tags), ear, told)
+      return new Place(key, `${unit.prefix}:value`, toNames(tags), ear, told)
     }
     ear?.leave()
     for (const tag of told) if (tag !== null) this.#leave(tag)
@@ -163,8 +165,8 @@ export class Level {
   }
 
   #touch(place: Place): void {
-    this.#places.delete(place.valueKey)
-    this.#places.set(place.valueKey, place)
+    this.#places.delete(place.key)
+    this.#places.set(place.key, place)
   }
 
   #makeRoom(): void {
@@ -179,7 +181,8 @@ export class Level {
 
   #remove(place: Place): void {
     this.#drop(place)
-    this.#places.delete(place.valueKey)
+    this.#places.delete(place.key)
+    this.#told.delete(place.valueKey)
     place.ear.leave()
     for (const tag of place.tags) this.#leave(tag)
   }

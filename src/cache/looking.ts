@@ -7,7 +7,6 @@ import type { ServedFrom } from './events.ts'
 import { fill } from './filling.ts'
 import type { Level } from './level.ts'
 import { judge, type Worth } from './judging.ts'
-import type { Copy } from './place.ts'
 import { prefixOf, type Source, unitOf, valueKeyOf } from './source.ts'
 import { tagBlock } from './tags.ts'
 
@@ -25,46 +24,44 @@ export interface Seen {
 
 /** Rejects with DriverError when Redis does not answer within `storeWithin`. */
 export function look<Value>(source: Source<Value>, key: string, tags: readonly string[]): Promise<Seen> {
-  const { shared, terms, runtime } = source
-  const valueKey = valueKeyOf(source, key)
-  const known = shared.generation.known(terms.storeMs)
-  const whole = runtime.clock.aged ? null : known
-  if (shared.level === null) return read(source, key, tags, { valueKey, whole })
-  return lookInLevel(source, shared.level, { key, valueKey, tags, whole })
+  const { level } = source.shared
+  return level === null ? read(source, key, tags) : lookInLevel(source, level, key, tags)
 }
 
 async function lookInLevel<Value>(
   source: Source<Value>,
   level: Level,
-  {
-    key,
-    valueKey,
-    tags,
-    whole,
-  }: { key: string; valueKey: string; tags: readonly string[]; whole: Buffer | null },
+  key: string,
+  tags: readonly string[],
 ): Promise<Seen> {
-  const isOver = whole === null || source.runtime.runner.closed
-  const copy = isOver ? null : level.find(valueKey, tags, whole)
-  const kept = copy === null ? null : ofCopy(source, copy)
-  if (kept !== null && kept.envelope !== null) return kept
-  const reading = level.begin(key, valueKey, tags)
-  const seen = await read(source, key, tags, { valueKey, whole })
+  const kept = seenInLevel(source, key, tags)
+  if (kept !== null) return kept
+  const reading = level.begin(key, tags)
+  const seen = await read(source, key, tags)
   if (reading !== null) void fill(source, level, reading, seen)
   return seen
 }
 
-function ofCopy<Value>(source: Source<Value>, { envelope, block, whole }: Copy): Seen {
-  return seenOf(source, envelope, { tags: block, whole, from: 'process' })
+/** What this process has a copy of, if that may be served. */
+export function seenInLevel<Value>(source: Source<Value>, key: string, tags: readonly string[]): Seen | null {
+  const { level } = source.shared
+  const whole = level === null || source.runtime.runner.closed ? null : wholeOf(source)
+  if (level === null || whole === null) return null
+  const copy = level.find(key, tags, whole)
+  if (copy === null) return null
+  const seen = seenOf(source, copy.envelope, copy.block, whole, 'process')
+  return seen.envelope === null ? null : seen
 }
 
-/** `whole`: null when more than the value may be needed. */
-async function read<Value>(
-  source: Source<Value>,
-  key: string,
-  tags: readonly string[],
-  { valueKey, whole }: { valueKey: string; whole: Buffer | null },
-): Promise<Seen> {
-  const reading = source.shared.reads.get(valueKey, source.terms.storeMs)
+/** The generation of the cache as a whole; null when that, or the time, has to be asked for. */
+function wholeOf<Value>({ shared, terms, runtime }: Source<Value>): Buffer | null {
+  const whole = shared.generation.known(terms.storeMs)
+  return runtime.clock.aged ? null : whole
+}
+
+async function read<Value>(source: Source<Value>, key: string, tags: readonly string[]): Promise<Seen> {
+  const reading = source.shared.reads.get(valueKeyOf(source, key), source.terms.storeMs)
+  const whole = wholeOf(source)
   if (whole === null || tags.length > 0) return readAround(source, key, tags, reading)
   return toSeen(source, await reading, { tags: whole, whole })
 }
@@ -91,20 +88,29 @@ interface Block {
   readonly whole: Buffer
 }
 
-function toSeen<Value>(source: Source<Value>, bytes: Buffer | null, block: Block): Seen {
-  const envelope = bytes === null ? null : new Envelope(bytes)
-  return seenOf(source, envelope, { ...block, from: 'redis' })
+function toSeen<Value>(source: Source<Value>, bytes: Buffer | null, { tags, whole }: Block): Seen {
+  if (bytes === null) return { envelope: null, worth: 'absent', tags, whole, from: 'redis' }
+  const envelope = new Envelope(bytes)
+  if (!envelope.hasTags(tags)) return { envelope: null, worth: 'absent', tags, whole, from: 'redis' }
+  return seenOf(source, envelope, tags, whole, 'redis')
 }
 
-/** What an envelope is worth. */
+/** What an envelope is worth. Written out: a spread takes as long as all the rest. */
 function seenOf<Value>(
-  source: Source<Value>,
-  envelope: Envelope | null,
-  how: Block & { from: ServedFrom },
+  { terms, runtime }: Source<Value>,
+  envelope: Envelope,
+  tags: Buffer,
+  whole: Buffer,
+  from: ServedFrom,
 ): Seen {
-  if (envelope === null || !envelope.hasTags(how.tags)) return { envelope: null, worth: 'absent', ...how }
-  const worth = judge(envelope, source.terms, source.runtime.clock.latestMs())
-  return { envelope: worth === 'absent' ? null : envelope, worth, ...how }
+  const worth = judge(envelope, terms, runtime.clock.latestMs())
+  return { envelope: worth === 'absent' ? null : envelope, worth, tags, whole, from }
+}
+
+/** Tells whoever counts hits and misses. */
+export function tellSeen<Value>({ tell }: Source<Value>, key: string, { worth, from }: Seen): void {
+  if (worth === 'absent') tell?.({ kind: 'absent', key })
+  else tell?.({ kind: worth === 'stale' ? 'stale' : 'fresh', key, from })
 }
 
 /** The generations that these tags have now, as a head has them, behind that of the cache as a whole. */

@@ -54,10 +54,10 @@ export class Shared<Value> {
 
   /** All handles have one level. Throws InvalidArgumentError when it has other limits already. */
   openLevel(limits: LevelLimits, tell: Tell | null): void {
-    const known = this.#level?.limits
-    if (known === undefined) {
+    const limited = this.#level?.limits
+    if (limited === undefined) {
       this.#level = new Level(limits, this.#unitOf, (key) => tell?.({ kind: 'evicted', key }))
-    } else if (!sameLimits(known, limits)) {
+    } else if (!sameLimits(limited, limits)) {
       throw new InvalidArgumentError('inProcess', 'must be the same for all handles of one cache')
     }
   }

@@ -10,7 +10,7 @@ import { checkVersion } from './loader.ts'
 import { readTags } from './looking.ts'
 import { type SetOptions, toSpan } from './options.ts'
 import { spread } from './performing.ts'
-import { encodeValue, heldBy, prefixOf, type Source, unitOf, valueKeyOf } from './source.ts'
+import { encodeValue, heldBy, prefixOf, type Source, unitOf } from './source.ts'
 import { checkTag, checkTags } from './tags.ts'
 
 /** What became of a `set`. */
@@ -44,7 +44,7 @@ export async function setValue<Value>(
   const flags = encoded.flags + heldBy(level)
   const setting = unit.runOnce(set, (id) => ({ codec: source.codec.name, ...id, ...terms, flags }))
   // Also when it is not known whether it was set.
-  const answer = await setting.finally(() => level?.forget(valueKeyOf(source, key)))
+  const answer = await setting.finally(() => level?.forget(key))
   if (answer.status === 'superseded') return { stored: false, version: answer.version }
   return { stored: true, freshUntilMs: answer.freshUntilMs, staleUntilMs: answer.staleUntilMs }
 }
@@ -75,7 +75,7 @@ async function invalidateKey<Value>(source: Source<Value>, key: string): Promise
     return (await unit.run(invalidate, { channel, sharded })).existed
   } finally {
     // Before anybody can know that it was invalidated; also when it is not known whether it was.
-    source.shared.level?.forget(valueKeyOf(source, key))
+    source.shared.level?.forget(key)
   }
 }
 

@@ -149,8 +149,7 @@ export class Channels {
       if (!channel.up || channel.address !== address) continue
       channel.up = false
       channel.placed = this.#placeAgain(channel)
-      // A listener that leaves now is not among those who are told next.
-      for (const { listener } of [...channel.members]) listener.onLost?.()
+      for (const { listener } of channel.members) listener.onLost?.()
     }
   }
 
