@@ -15,7 +15,7 @@ const MOST_KEYS = 1000
 
 /** The copies in this process. */
 export interface LevelInspection {
-  readonly entries: number
+  readonly count: number
   readonly bytes: number
 }
 

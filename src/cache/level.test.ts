@@ -12,7 +12,7 @@ interface Leveled extends Setup<string> {
   keep(tags?: readonly string[]): Promise<void>
 }
 
-const HOUR = { entries: 100, maxAge: '1h' } as const
+const HOUR = { count: 100, age: '1h' } as const
 
 async function leveled(options: CacheOptions<string> & { clock?: 'real' } = {}): Promise<Leveled> {
   const events: CacheEvent[] = []
@@ -67,7 +67,7 @@ test('what was kept is served without Redis', async () => {
 test('each get gets a value of its own, which it may change', async () => {
   const made = await setup<{ n: number }>({ inProcess: HOUR })
   const get = (): Promise<{ n: number }> => made.cache.get('a', () => ({ n: 1 }))
-  await expect.poll(async () => (await get()) && made.cache.inspectLevel()?.entries).toBe(1)
+  await expect.poll(async () => (await get()) && made.cache.inspectLevel()?.count).toBe(1)
 
   const first = await get()
   first.n = 2
@@ -91,7 +91,7 @@ test.each(['set', 'invalidate', 'load'] as const)(
       await other.get('a', () => 'new')
     }
 
-    await expect.poll(() => cache.inspectLevel()?.entries).toBe(0)
+    await expect.poll(() => cache.inspectLevel()?.count).toBe(0)
     expect(await cache.get('a', () => 'new')).toBe('new')
   },
 )
@@ -194,8 +194,8 @@ test.each(['another process', 'this process'])(
   },
 )
 
-test('a message that is lost costs no more than maxAge', async () => {
-  const made = await leveled({ clock: 'real', inProcess: { entries: 10, maxAge: '300ms' } })
+test('a message that is lost costs no more than the age of a copy', async () => {
+  const made = await leveled({ clock: 'real', inProcess: { count: 10, age: '300ms' } })
   tampered(made, (listener) => ({ ...listener, onMessage: () => undefined }))
   await made.keep()
 
@@ -216,11 +216,11 @@ test('without its subscription the level is empty, and not used until it is back
     return subscribe(channel, listener)
   }
   await made.keep()
-  expect(made.cache.inspectLevel()?.entries).toBe(1)
+  expect(made.cache.inspectLevel()?.count).toBe(1)
 
   refuses = true
   for (const ear of ears) ear.onLost?.()
-  expect(made.cache.inspectLevel()).toEqual({ entries: 0, bytes: 0 })
+  expect(made.cache.inspectLevel()).toEqual({ count: 0, bytes: 0 })
   const from = made.events.length
   for (let n = 0; n < 5; n++) await made.cache.get('a', () => 'again')
   expect(made.events.slice(from)).toEqual(
@@ -229,7 +229,7 @@ test('without its subscription the level is empty, and not used until it is back
 
   refuses = false
   await expect
-    .poll(async () => (await made.keep()) ?? made.cache.inspectLevel()?.entries, { timeout: 5000 })
+    .poll(async () => (await made.keep()) ?? made.cache.inspectLevel()?.count, { timeout: 5000 })
     .toBe(1)
 })
 
@@ -252,8 +252,8 @@ test('a copy that is due is loaded again while it is served', async () => {
   await expect.poll(() => cache.get('a', () => 'newer')).toBe('new')
 })
 
-test('it holds no more entries than it may: what was not asked for the longest goes first', async () => {
-  const { cache, keep, events } = await leveled({ inProcess: { entries: 2, maxAge: '1h' } })
+test('it holds no more copies than it may: what was not asked for the longest goes first', async () => {
+  const { cache, keep, events } = await leveled({ inProcess: { count: 2, age: '1h' } })
   await keep()
   await cache.get('b', () => 'b')
   await cache.get('b', () => 'b')
@@ -268,7 +268,7 @@ test('it holds no more entries than it may: what was not asked for the longest g
 })
 
 test('it holds no more bytes than it may', async () => {
-  const { cache, keep } = await leveled({ inProcess: { entries: 100, bytes: 250, maxAge: '1h' } })
+  const { cache, keep } = await leveled({ inProcess: { count: 100, bytes: 250, age: '1h' } })
   await keep()
 
   for (const key of ['b', 'c', 'b', 'c']) await cache.get(key, () => 'x'.repeat(100))
@@ -276,7 +276,7 @@ test('it holds no more bytes than it may', async () => {
   await cache.get('d', () => 'x'.repeat(1000))
 
   // 45 bytes of head and name of the codec, and two quotes.
-  expect(cache.inspectLevel()).toEqual({ entries: 1, bytes: 147 })
+  expect(cache.inspectLevel()).toEqual({ count: 1, bytes: 147 })
 })
 
 test('nobody is told of a value that no level holds', async () => {
@@ -296,9 +296,7 @@ test('nobody is told of a value that no level holds', async () => {
   await cache.set('b', 'b')
   const leveledOne = made.another({ freshFor: '1h', inProcess: HOUR })
   await expect
-    .poll(
-      async () => (await leveledOne.cache.get('b', () => 'b')) && leveledOne.cache.inspectLevel()?.entries,
-    )
+    .poll(async () => (await leveledOne.cache.get('b', () => 'b')) && leveledOne.cache.inspectLevel()?.count)
     .toBe(1)
   await cache.invalidate('b')
 
@@ -311,6 +309,6 @@ test('handles of one name have one level, with the same limits', async () => {
   const { Cache } = await import('./cache.ts')
 
   expect(() => new Cache(runtime, name, { inProcess: HOUR })).not.toThrow()
-  expect(() => new Cache(runtime, name, { inProcess: { entries: 7 } })).toThrow(InvalidArgumentError)
-  expect(() => new Cache(runtime, 'other', { inProcess: { entries: 0 } })).toThrow(InvalidArgumentError)
+  expect(() => new Cache(runtime, name, { inProcess: { count: 7 } })).toThrow(InvalidArgumentError)
+  expect(() => new Cache(runtime, 'other', { inProcess: { count: 0 } })).toThrow(InvalidArgumentError)
 })

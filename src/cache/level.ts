@@ -1,5 +1,5 @@
 // Copies of values in this process. It keeps one only while it hears of everything that may end it, so that who was told of
-// nothing serves what is still there; and never longer than `maxAge`, for a message can be lost.
+// nothing serves what is still there; and never longer than `age`, for a message can be lost.
 //
 //   a read begins ──its ears are ready──► the value is read ──nothing was told meanwhile──► kept
 //
@@ -10,9 +10,9 @@ import { type Ear, Ears } from './ear.ts'
 import { type Copy, Place, ToldTag } from './place.ts'
 
 export interface LevelLimits {
-  readonly entries: number
+  readonly count: number
   readonly bytes: number
-  readonly maxAgeMs: number
+  readonly ageMs: number
 }
 
 /** A read that may fill a place. */
@@ -31,7 +31,7 @@ export class Level {
   readonly #told = new Map<string, Place>()
   readonly #tags = new Map<string, ToldTag>()
   readonly #ears: Ears = new Ears({ hear: (message) => this.#hear(message), lose: (ear) => this.#lose(ear) })
-  #entries = 0
+  #count = 0
   #bytes = 0
 
   constructor(limits: LevelLimits, unitOf: (key: string) => Unit, evicted: (key: string) => void) {
@@ -40,8 +40,8 @@ export class Level {
     this.#evicted = evicted
   }
 
-  get size(): { entries: number; bytes: number } {
-    return { entries: this.#entries, bytes: this.#bytes }
+  get size(): { count: number; bytes: number } {
+    return { count: this.#count, bytes: this.#bytes }
   }
 
   /** The copy of a value with these tags, if it counts. */
@@ -49,11 +49,7 @@ export class Level {
     const place = this.#places.get(key)
     if (place === undefined || place.copy === null || place.names !== toNames(tags)) return null
     const { copy } = place
-    if (
-      copy.whole === whole &&
-      performance.now() - copy.askedAt < this.limits.maxAgeMs &&
-      place.allows(copy)
-    ) {
+    if (copy.whole === whole && performance.now() - copy.askedAt < this.limits.ageMs && place.allows(copy)) {
       this.#touch(place)
       return copy
     }
@@ -77,7 +73,7 @@ export class Level {
     // What was read earlier never takes its place.
     place.raise(copy.envelope.token)
     place.copy = { ...copy, envelope: copy.envelope.copy() }
-    this.#entries += 1
+    this.#count += 1
     this.#bytes += size
     this.#makeRoom()
   }
@@ -170,9 +166,9 @@ export class Level {
   }
 
   #makeRoom(): void {
-    const { entries, bytes } = this.limits
+    const { count, bytes } = this.limits
     for (const place of this.#places.values()) {
-      if (this.#places.size <= entries && this.#bytes <= bytes) return
+      if (this.#places.size <= count && this.#bytes <= bytes) return
       const isKept = place.copy !== null
       this.#remove(place)
       if (isKept) this.#evicted(place.key)
@@ -189,7 +185,7 @@ export class Level {
 
   #drop(place: Place): void {
     if (place.copy === null) return
-    this.#entries -= 1
+    this.#count -= 1
     this.#bytes -= place.copy.envelope.size
     place.copy = null
   }

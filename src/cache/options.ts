@@ -53,11 +53,11 @@ export interface CacheOptions<Value> extends Freshness {
 
 export interface InProcessOptions {
   /** How many values it keeps at most; those that were not asked for the longest go first. */
-  entries: number
+  count: number
   /** How many bytes they have at most, as stored; default 64 MiB. */
   bytes?: number
   /** How long a copy is served at most, though nothing was told of its end: messages can be lost. Default 10 seconds. */
-  maxAge?: Duration
+  age?: Duration
 }
 
 export interface GetOptions extends Freshness {
@@ -153,12 +153,12 @@ export function toTerms<Value>(options: CacheOptions<Value>): Terms {
 
 /** Throws InvalidArgumentError. */
 function toLimits(inProcess: InProcessOptions): LevelLimits {
-  checkOptions('inProcess', inProcess, ['entries', 'bytes', 'maxAge'])
-  const { entries, bytes = 64 * 1024 * 1024, maxAge = '10s' } = inProcess
+  checkOptions('inProcess', inProcess, ['count', 'bytes', 'age'])
+  const { count, bytes = 64 * 1024 * 1024, age = '10s' } = inProcess
   return {
-    entries: checkInteger('inProcess.entries', entries, 1, 10_000_000),
+    count: checkInteger('inProcess.count', count, 1, 10_000_000),
     bytes: checkInteger('inProcess.bytes', bytes, 1, Number.MAX_SAFE_INTEGER),
-    maxAgeMs: toMs('inProcess.maxAge', maxAge, { max: '1h' }),
+    ageMs: toMs('inProcess.age', age, { max: '1h' }),
   }
 }
 

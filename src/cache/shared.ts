@@ -87,5 +87,5 @@ export class Shared<Value> {
 }
 
 function sameLimits(one: LevelLimits, other: LevelLimits): boolean {
-  return one.entries === other.entries && one.bytes === other.bytes && one.maxAgeMs === other.maxAgeMs
+  return one.count === other.count && one.bytes === other.bytes && one.ageMs === other.ageMs
 }

@@ -15,7 +15,7 @@ import { expect, inject, onTestFinished, test } from 'vitest'
 import { startProxy } from '../servers/proxy.ts'
 
 const WORKER = fileURLToPath(new URL('cache-worker.ts', import.meta.url))
-const HOUR = { entries: 10, maxAge: '1h' } as const
+const HOUR = { count: 10, age: '1h' } as const
 
 interface Process {
   readonly cache: Cache<string>
@@ -78,7 +78,7 @@ test.each(drivers)('with %s a lost subscription empties the level, until it is b
 
   for (let n = 0; n < 5; n++) {
     proxy.resetAll()
-    await expect.poll(() => holder.cache.inspectLevel()?.entries).toBe(0)
+    await expect.poll(() => holder.cache.inspectLevel()?.count).toBe(0)
     // Told to nobody, or to some.
     await writer.cache.set('k', `v${n}`)
     await expect.poll(() => holder.cache.get('k', () => 'never'), { timeout: 5000 }).toBe(`v${n}`)
@@ -136,18 +136,18 @@ test('on a cluster each key and tag is told where it lies, and a clear reaches a
     onTestFinished(() => cluster.disconnect())
     return ioredis(cluster)
   }
-  const holder = processOn(connect(), name, { inProcess: { entries: 100, maxAge: '1h' } }).cache
+  const holder = processOn(connect(), name, { inProcess: { count: 100, age: '1h' } }).cache
   const writer = processOn(connect(), name).cache
   const keys = Array.from({ length: 12 }, (_, n) => `k${n}`)
   const tagsOf = (key: string): string[] => (key < 'k5' ? ['t', 'u'] : [])
   const getAll = (value: string): Promise<string[]> =>
     Promise.all(keys.map((key) => holder.get(key, () => value, { tags: tagsOf(key) })))
   const allKept = async (): Promise<number | undefined> =>
-    (await getAll('old')) && holder.inspectLevel()?.entries
+    (await getAll('old')) && holder.inspectLevel()?.count
   await expect.poll(allKept).toBe(12)
 
   await writer.invalidate(keys.slice(8))
-  await expect.poll(() => holder.inspectLevel()?.entries).toBe(8)
+  await expect.poll(() => holder.inspectLevel()?.count).toBe(8)
   await writer.invalidate({ tag: 'u' })
   const tagged = async (): Promise<Set<string>> => {
     const values = await getAll('new')

@@ -55,7 +55,7 @@ async function level(): Promise<void> {
   const cache = redis.cache<number>(name, {
     freshFor: '1h',
     storeWithin: '30s',
-    inProcess: { entries: 10, maxAge: '1h' },
+    inProcess: { count: 10, age: '1h' },
     hooks: { event: (event) => void (copies += Number('from' in event && event.from === 'process')) },
   })
   let ended = false

@@ -22,10 +22,10 @@ async function hold(cache: Cache<string>, key: string): Promise<Held> {
 
 /** A value that somebody stored who has no level. */
 async function holdInLevel({ redis, name }: Place): Promise<void> {
-  const cache = redis.cache<string>(`${name}-held`, { inProcess: { entries: 10 } })
+  const cache = redis.cache<string>(`${name}-held`, { inProcess: { count: 10 } })
   await reaches(async () => {
     await cache.get('a', () => 'again')
-    return cache.inspectLevel()?.entries === 1
+    return cache.inspectLevel()?.count === 1
   })
 }
 
