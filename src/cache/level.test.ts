@@ -106,6 +106,22 @@ test('an invalidated tag ends the copies of others', async () => {
   await expect.poll(() => made.cache.get('a', () => 'new', { tags }), { timeout: 5000 }).toBe('new')
 })
 
+test('a clear by another process ends copies that are served all the while', async () => {
+  const made = await leveled({ clock: 'real' })
+  const { cache, keep } = made
+  await keep()
+  let isCleared = false
+  const clearing = plain(made)
+    .cache.clear()
+    .then(() => (isCleared = true))
+
+  // With pauses: hits of a level alone leave no room for anything else.
+  while (!isCleared) await cache.get('a', () => 'new').then(() => sleep(1))
+  await clearing
+
+  expect(await cache.get('a', () => 'new')).toBe('new')
+})
+
 test('a copy counts only for who names the tags of the value', async () => {
   const made = await leveled()
   await made.keep(['t'])
