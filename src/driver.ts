@@ -48,6 +48,8 @@ export interface ServerInfo {
 
 export interface Listener {
   onMessage(message: string): void
+  /** The subscription is interrupted: until `onGap` nothing is heard. Called at once, for whoever must not go on without. */
+  onLost?(): void
   /** The subscription was interrupted and is back: messages may have been missed. */
   onGap(): void
 }

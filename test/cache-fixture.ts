@@ -23,7 +23,7 @@ export interface Process<Value> {
 export interface Setup<Value> extends Process<Value> {
   readonly client: Redis
   readonly name: string
-  /** Of the keys `a`, `b`, `c` and of the tag `t`. */
+  /** Of the keys `a`, `b`, `c`, of the tag `t`, and of the cache as a whole. */
   readonly clock: { advance(ms: number): Promise<void> }
   /** Another process with the same cache, as far as one process can be two. */
   another(options?: CacheOptions<Value>): Process<Value>
@@ -51,6 +51,7 @@ export async function setup<Value = unknown>(
   const advance = async (ms: number): Promise<void> => {
     us += ms * 1000
     for (const key of KEYS) await setTestClock(plain, `cache-test:{cache:${name}:${key}}`, us)
+    await setTestClock(plain, `cache-test:{cache:${name}}`, us)
     // A clock that is set by hours is learnt at the next answer only.
     for (const { clock } of runtimes) clock.forget()
   }

@@ -1,19 +1,23 @@
 --[[
 Makes all values with this tag count no more, in every slot, by a new generation of the tag: what was loaded under
-an older one is refused by whoever reads. Repeating the call does the same again.
+an older one is refused by whoever reads, and levels are told. A cache as a whole is a tag, too. Repeating the call does the same again.
 
 @returns invalidated  generation:integer
 @cost    O(1)
 ]]
 local generation = KEYS[1] -- string: the newest generation of the tag
+local channel = ARGV[1] -- text: begins the channel of the levels
+local sharded = ARGV[2] == '1' -- flag: whether it is a sharded channel
 
 -- @include shared/exact
 -- @include shared/clock
 -- @include shared/next-token
+-- @include shared/cache/tell-levels
 
 -- Longer than any value with tags lives; without its key a tag has generation 0 again.
 local TAG_KEPT_MS = '5184000000'
 
 local newest = next_token(tonumber(redis.call('GET', generation) or 0), clock_us())
 redis.call('SET', generation, exact(newest), 'PX', TAG_KEPT_MS)
+tell_levels(generation, newest, { channel = channel, sharded = sharded })
 return { 'invalidated', newest }

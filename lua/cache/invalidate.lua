@@ -1,12 +1,14 @@
 --[[
 Forgets a value. A load that is under way is revoked: what it finds is refused, for it began before; it keeps its
-lease until it ends, so that never two load at once. Repeating the call does the same again.
+lease until it ends, so that never two load at once. Levels that may hold the value are told. Repeating the call does the same again.
 
 @returns invalidated  existed:flag
 @cost    O(1)
 ]]
 local value = KEYS[1] -- string: the value and its head
 local load = KEYS[2] -- hash: the load lease
+local channel = ARGV[1] -- text: begins the channel of the levels
+local sharded = ARGV[2] == '1' -- flag: whether it is a sharded channel
 
 -- @include shared/exact
 -- @include shared/cache/envelope
@@ -14,6 +16,7 @@ local load = KEYS[2] -- hash: the load lease
 -- @include shared/cache/keep-load
 -- @include shared/cache/layouts
 -- @include shared/cache/revoke
+-- @include shared/cache/tell-levels
 
 local head = open_head(value)
 local known = open_load(load)
@@ -31,5 +34,8 @@ if newest > 0 then
   local version = math.max(head.version, known.version)
   redis.call('HSET', load, 'layout', LOAD_LAYOUT, 'token', exact(token), 'version', exact(version))
   keep_load(load, 0)
+end
+if head.held then
+  tell_levels(value, newest + 1, { channel = channel, sharded = sharded })
 end
 return { 'invalidated', existed }

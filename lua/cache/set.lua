@@ -1,6 +1,6 @@
 --[[
 Sets a value without a load. One with a version that is not greater than the greatest known is refused. A load
-that is under way is revoked: what it finds may be older. Those who wait for it are woken.
+that is under way is revoked: what it finds may be older. Those who wait for it are woken, and levels told that may hold what was there.
 
 @returns stored      fresh_until_ms:integer stale_until_ms:integer now_ms:integer
 @returns superseded  version:integer
@@ -12,10 +12,10 @@ local codec = ARGV[1] -- text: name of the codec that made the payload
 local caller = ARGV[2] -- text: process and slot of the call
 local call = ARGV[3] -- text: number of the call
 local version = tonumber(ARGV[4]) -- integer: of the value; 0: it has none and is never refused
-local flags = tonumber(ARGV[5]) -- integer: 0 there is a payload, 1 there is nothing (null), 2 (undefined)
+local flags = tonumber(ARGV[5]) -- integer: 0 there is a payload, 1 there is nothing (null), 2 (undefined); 4 more: levels may hold it
 local fresh_ms = tonumber(ARGV[6]) -- integer: how long the value is fresh
 local stale_ms = tonumber(ARGV[7]) -- integer: how long it may be served after that
-local channel = ARGV[8] -- text: where those who wait are told; begins the channels of their processes
+local channel = ARGV[8] -- text: where those who wait are told, and levels; begins their channels
 local sharded = ARGV[9] == '1' -- flag: whether those are sharded channels
 local counted = ARGV[10] == '1' -- flag: whether the number of those who heard tells who lives
 local tags = ARGV[11] -- bytes: its tags and their generations, as the head has them
@@ -32,6 +32,7 @@ local payload = ARGV[12] -- bytes: the payload
 -- @include shared/cache/keep-load
 -- @include shared/cache/layouts
 -- @include shared/cache/tell-waiters
+-- @include shared/cache/tell-levels
 -- @include shared/cache/revoke
 
 local head = open_head(value)
@@ -76,8 +77,12 @@ if version > 0 then
 end
 remember_answer(load, caller, call, now_ms, exact(fresh_until_ms) .. ' ' .. exact(stale_until_ms) .. ' 0')
 keep_load(load, fresh_ms + stale_ms)
+local how = { channel = channel, sharded = sharded, counted = counted }
 if known.waiters ~= '' then
   redis.call('HDEL', load, 'waiters')
-  tell_waiters(known.waiters, 'stored', { channel = channel, sharded = sharded, counted = counted })
+  tell_waiters(known.waiters, 'stored', how)
+end
+if head.held then
+  tell_levels(value, token, how)
 end
 return { 'stored', fresh_until_ms, stale_until_ms, now_ms }

@@ -1,5 +1,5 @@
 --[[
-Stores what a load has found, and wakes those who wait for it. Refused when the load is not the newest one, was
+Stores what a load has found, wakes those who wait for it, and tells the levels that may hold what was there. Refused when the load is not the newest one, was
 given up, or began before an invalidation or a set: then the lease is given up and nothing is written. The newest
 load may store also when its lease has lapsed, for then nobody else has begun. Repeating the call changes nothing.
 
@@ -14,11 +14,11 @@ local load = KEYS[2] -- hash: the load lease
 local codec = ARGV[1] -- text: name of the codec that made the payload
 local token = tonumber(ARGV[2]) -- integer: token of the load
 local version = tonumber(ARGV[3]) -- integer: of the value; refused when a greater one is known; 0: none
-local flags = tonumber(ARGV[4]) -- integer: 0 there is a payload, 1 there is nothing (null), 2 (undefined)
+local flags = tonumber(ARGV[4]) -- integer: 0 there is a payload, 1 there is nothing (null), 2 (undefined); 4 more: levels may hold it
 local load_ms = tonumber(ARGV[5]) -- integer: how long the load took
 local fresh_ms = tonumber(ARGV[6]) -- integer: how long the value is fresh
 local stale_ms = tonumber(ARGV[7]) -- integer: how long it may be served after that
-local channel = ARGV[8] -- text: where those who wait are told; begins the channels of their processes
+local channel = ARGV[8] -- text: where those who wait are told, and levels; begins their channels
 local sharded = ARGV[9] == '1' -- flag: whether those are sharded channels
 local counted = ARGV[10] == '1' -- flag: whether the number of those who heard tells who lives
 local tags = ARGV[11] -- bytes: its tags and their generations before the load, as the head has them
@@ -32,6 +32,7 @@ local payload = ARGV[12] -- bytes: the payload
 -- @include shared/cache/load
 -- @include shared/cache/layouts
 -- @include shared/cache/tell-waiters
+-- @include shared/cache/tell-levels
 -- @include shared/cache/close-load
 
 local how = { channel = channel, sharded = sharded, counted = counted }
@@ -68,6 +69,9 @@ local fresh_until_ms, stale_until_ms = keep_value(value, {
   stale_ms = stale_ms,
 }, payload, now_ms)
 close_load(load, known, 'stored', how)
+if head.held then
+  tell_levels(value, token, how)
+end
 -- The token is in the head; the hash goes with its last field.
 redis.call('HDEL', load, 'layout', 'token')
 return { 'stored', fresh_until_ms, stale_until_ms, now_ms }

@@ -3,6 +3,7 @@ import type { Duration } from '../runtime/duration.ts'
 import { checkName } from '../runtime/keys.ts'
 import type { Extended } from '../runtime/lease-by-token.ts'
 import type { Runtime } from '../runtime/runtime.ts'
+import { toTell } from './events.ts'
 import { getValue } from './getting.ts'
 import { type CacheInspection, inspectKey, type Peeked, peekValue } from './inspection.ts'
 import {
@@ -19,9 +20,15 @@ import { Gathering, type ManyLoader } from './many.ts'
 import { type CacheOptions, type GetOptions, type SetOptions, toGetTerms, toTerms } from './options.ts'
 import { openSource, type Source } from './source.ts'
 import { Wanted } from './wanted.ts'
-import { type Invalidated, invalidateWhat, setValue, type WasSet } from './writing.ts'
+import { clearAll, type Invalidated, invalidateWhat, setValue, type WasSet } from './writing.ts'
 
 const MOST_KEYS = 1000
+
+/** The copies in this process. */
+export interface LevelInspection {
+  readonly count: number
+  readonly bytes: number
+}
 
 /**
  * Values that cost something to make, kept for a while. One process loads a value on behalf of all that want
@@ -32,7 +39,7 @@ export class Cache<Value> {
   readonly #source: Source<Value>
 
   constructor(runtime: Runtime, name: string, options: CacheOptions<Value> = {}) {
-    this.#source = openSource(runtime, name, toTerms(options), options.codec)
+    this.#source = openSource(runtime, name, toTerms(options), options.codec, toTell(options.hooks))
     this.name = name
   }
 
@@ -137,6 +144,19 @@ export class Cache<Value> {
     return failLoad(this.#source, checkName('key', key), load, reason)
   }
 
+  /**
+   * Forgets all keys: whoever asks after that never gets what was made before. It takes a second, after which every process
+   * knows of it. The values take memory until their own time ends.
+   */
+  async clear(): Promise<void> {
+    return clearAll(this.#source)
+  }
+
+  /** How much of the cache this process has copies of; null without `inProcess`. */
+  inspectLevel(): LevelInspection | null {
+    return this.#source.shared.level?.size ?? null
+  }
+
   /** A read-only picture of a key. */
   async inspect(key: string): Promise<CacheInspection> {
     return inspectKey(this.#source, checkName('key', key))
@@ -155,9 +175,10 @@ function checkKeys(keys: unknown): string[] {
   return [...new Set(keys.map((key) => checkName('key', key)))]
 }
 
+export type { CacheEvent, CacheHooks, ServedFrom } from './events.ts'
 export type { CacheInspection, Peeked } from './inspection.ts'
 export type { EndLoadOptions, LendLoadOptions, LentLoad } from './lending.ts'
 export { type Kept, LoadContext, type Loader } from './loader.ts'
 export type { ManyContext, ManyLoader } from './many.ts'
-export type { CacheOptions, Freshness, GetOptions, SetOptions } from './options.ts'
+export type { CacheOptions, Freshness, GetOptions, InProcessOptions, SetOptions } from './options.ts'
 export type { Invalidated, WasSet } from './writing.ts'

@@ -8,6 +8,8 @@ const CODEC_AT = 41
 
 /** What `flags` say of the payload. */
 export const FLAGS = { payload: 0, null: 1, undefined: 2 } as const
+/** Added to them: levels may hold it. */
+export const HELD = 4
 
 export class Envelope {
   readonly #bytes: Buffer
@@ -24,7 +26,24 @@ export class Envelope {
   }
 
   get flags(): number {
-    return this.#bytes.readUInt8(1)
+    return this.#bytes.readUInt8(1) % HELD
+  }
+
+  /** True when levels are told of its end. */
+  get held(): boolean {
+    return this.#bytes.readUInt8(1) >= HELD
+  }
+
+  /** Of head and payload, in bytes. */
+  get size(): number {
+    return this.#bytes.length
+  }
+
+  /** In memory of its own: what was read is a slice of something larger. */
+  copy(): Envelope {
+    const bytes = Buffer.allocUnsafeSlow(this.#bytes.length)
+    this.#bytes.copy(bytes)
+    return new Envelope(bytes)
   }
 
   get createdAtMs(): number {

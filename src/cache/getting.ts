@@ -11,7 +11,7 @@ import { WaitTimeoutError } from '../runtime/errors.ts'
 import { isOutage } from '../runtime/outage.ts'
 import type { Envelope } from './envelope.ts'
 import { Load } from './load.ts'
-import { look, type Seen } from './looking.ts'
+import { look, type Seen, seenInLevel, tellSeen } from './looking.ts'
 import type { Joinable, LoadOutcome, Outcome } from './outcome.ts'
 import { decodeValue, resourceOf, type Source } from './source.ts'
 import { settledBy } from './settled-by.ts'
@@ -24,11 +24,27 @@ type Got<Value> = Exclude<Outcome<Value>, { status: 'lost' }>
 export async function getValue<Value>(source: Source<Value>, wanted: Wanted<Value>): Promise<Value> {
   const { signal, waitMs } = wanted.terms
   signal?.throwIfAborted()
+  const kept = source.shared.level === null ? null : freshInLevel(source, wanted)
+  if (kept !== null) return decodeValue(source, kept)
   const endsAt = performance.now() + waitMs
   const got = await fromRedis(source, wanted, endsAt).finally(() => wanted.absent.passed())
-  if (got === null) return loadLocally(source, wanted, endsAt)
+  if (got === null) {
+    source.tell?.({ kind: 'outage', key: wanted.key })
+    return loadLocally(source, wanted, endsAt)
+  }
   if (got.status === 'failed') throw got.error
   return got.value
+}
+
+/** The short way: most hits of a level end here. */
+function freshInLevel<Value>(source: Source<Value>, wanted: Wanted<Value>): Envelope | null {
+  if (source.shared.away) return null
+  const seen = seenInLevel(source, wanted.key, wanted.terms.tags)
+  if (seen === null || seen.worth !== 'fresh') return null
+  wanted.served.passed()
+  wanted.absent.passed()
+  tellSeen(source, wanted.key, seen)
+  return seen.envelope
 }
 
 /** Null when Redis cannot decide. */
@@ -57,8 +73,9 @@ async function untilGot<Value>(
   wanted: Wanted<Value>,
   endsAt: number,
 ): Promise<Got<Value>> {
-  for (;;) {
+  for (let isFirst = true; ; isFirst = false) {
     const seen = await look(source, wanted.key, wanted.terms.tags)
+    if (isFirst) tellSeen(source, wanted.key, seen)
     if (seen.envelope !== null) return serve(source, wanted, seen, seen.envelope)
     wanted.served.passed()
     const got = await loadAbsent(source, wanted, seen, endsAt)

@@ -2,7 +2,7 @@ import { inspect } from '../generated/cache.ts'
 import { Envelope, FLAGS } from './envelope.ts'
 import { judge } from './judging.ts'
 import { look, readTags } from './looking.ts'
-import { decodeValue, prefixOf, type Source, unitOf } from './source.ts'
+import { decodeValue, type Source, unitOf, valueKeyOf } from './source.ts'
 import { tagsIn } from './tags.ts'
 
 /** A value that is there. */
@@ -41,7 +41,7 @@ export interface CacheInspection {
 export async function peekValue<Value>(source: Source<Value>, key: string): Promise<Peeked<Value> | null> {
   // The server's time, where it is not known or was told long ago.
   if (source.runtime.clock.aged) await look(source, key, [])
-  const bytes = await source.shared.reads.get(`${prefixOf(source, key)}:value`, source.terms.storeMs)
+  const bytes = await source.shared.reads.get(valueKeyOf(source, key), source.terms.storeMs)
   if (bytes === null) return null
   const envelope = new Envelope(bytes)
   const worth = judge(envelope, source.terms, source.runtime.clock.latestMs())

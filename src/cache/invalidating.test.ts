@@ -104,3 +104,59 @@ test('a set with an older version is refused', async () => {
   expect(await cache.set('a', 'six', { version: 6 })).toEqual({ stored: false, version: 7 })
   expect(await cache.get('a', () => 'loaded')).toBe('seven')
 })
+
+test('after a clear nobody gets what was made before, in any process', async () => {
+  const { cache, another } = await setup<string>()
+  const other = another().cache
+  const tags = ['t']
+  for (const each of [cache, other]) {
+    await each.get('a', () => 'old')
+    await each.get('b', () => 'old', { tags })
+  }
+
+  await another().cache.clear()
+
+  expect(await other.peek('a')).toBeNull()
+  expect(await cache.get('a', () => 'new')).toBe('new')
+  expect(await other.get('a', () => 'newer')).toBe('new')
+  expect(await other.get('b', () => 'new', { tags })).toBe('new')
+  expect((await cache.inspect('b')).tags).toEqual(['t'])
+})
+
+test('what a load found that began before a clear is not kept, and nobody joins it', async () => {
+  const { cache, another } = await setup<string>()
+  const [began, held] = [gate(), gate()]
+  const before = cache.get('a', async () => {
+    began.open()
+    await held.opened
+    return 'old'
+  })
+  await began.opened
+  await another().cache.clear()
+  const after = cache.get('a', () => 'new')
+  await sleep(50)
+  held.open()
+
+  expect(await before).toBe('old')
+  expect(await after).toBe('new')
+  expect((await another().cache.peek('a'))?.value).toBe('new')
+})
+
+test('a cache that is read all the time asks for its generation once a second at most', async () => {
+  const { cache, runtime } = await setup<string>()
+  await cache.get('a', () => 'a')
+  const { driver } = runtime.runner
+  const read = driver.read.bind(driver)
+  const keys: string[] = []
+  driver.read = (calls) => {
+    keys.push(...calls.map(({ args }) => String(args[0])))
+    return read(calls)
+  }
+
+  const endsAt = performance.now() + 1100
+  let gets = 0
+  for (; performance.now() < endsAt; gets++) await cache.get('a', () => 'again')
+
+  expect(keys.filter((key) => key.endsWith(':value'))).toHaveLength(gets)
+  expect(keys.filter((key) => key.endsWith(':generation')).length).toBeLessThanOrEqual(3)
+})

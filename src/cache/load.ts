@@ -20,7 +20,7 @@ import { readTags } from './looking.ts'
 import type { Span } from './options.ts'
 import type { Joinable, LoadOutcome, Outcome } from './outcome.ts'
 import { type Election, giveUp, perform } from './performing.ts'
-import { decodeValue, resourceOf, type Source, unitOf } from './source.ts'
+import { decodeValue, resourceOf, type Source, unitOf, valueKeyOf } from './source.ts'
 
 export interface LoadTerms<Value> {
   readonly key: string
@@ -122,7 +122,10 @@ export class Load<Value> implements Joinable<Value> {
 
   /** The server has judged it: it may be served, and nobody who asks now knows of an invalidation since. */
   #found(bytes: Buffer): Outcome<Value> {
-    return { status: 'loaded', value: decodeValue(this.#source, new Envelope(bytes)), holds: false }
+    const envelope = new Envelope(bytes)
+    // Whoever has seen it sees nothing older any more.
+    this.#source.shared.level?.note(valueKeyOf(this.#source, this.#terms.key), envelope.token)
+    return { status: 'loaded', value: decodeValue(this.#source, envelope), holds: false }
   }
 
   #failed(reason: string): Outcome<Value> {

@@ -1,9 +1,13 @@
-// Looking a key up: one plain GET, and one for each of its tags, sent together.
+// Looking a key up: in the level of this process, where there is one; else one plain GET, and one for each of its tags, sent
+// together.
 
 import { inspect } from '../generated/cache.ts'
 import { Envelope } from './envelope.ts'
+import type { ServedFrom } from './events.ts'
+import { fill } from './filling.ts'
+import type { Level } from './level.ts'
 import { judge, type Worth } from './judging.ts'
-import { prefixOf, type Source, unitOf } from './source.ts'
+import { prefixOf, type Source, unitOf, valueKeyOf } from './source.ts'
 import { tagBlock } from './tags.ts'
 
 /** What is stored, as it was read. */
@@ -13,24 +17,57 @@ export interface Seen {
   readonly worth: Worth
   /** The tags that were asked for and their generations, as the head has them. */
   readonly tags: Buffer
+  /** The generation of the cache as a whole, with which they begin. */
+  readonly whole: Buffer
+  readonly from: ServedFrom
 }
 
-const NO_BLOCK = Buffer.alloc(0)
-
 /** Rejects with DriverError when Redis does not answer within `storeWithin`. */
-export async function look<Value>(
+export function look<Value>(source: Source<Value>, key: string, tags: readonly string[]): Promise<Seen> {
+  const { level } = source.shared
+  return level === null ? read(source, key, tags) : lookInLevel(source, level, key, tags)
+}
+
+async function lookInLevel<Value>(
   source: Source<Value>,
+  level: Level,
   key: string,
   tags: readonly string[],
 ): Promise<Seen> {
-  const { clock } = source.runtime
-  const reading = source.shared.reads.get(`${prefixOf(source, key)}:value`, source.terms.storeMs)
-  if (tags.length > 0 || clock.aged) return lookAround(source, key, tags, reading)
-  return toSeen(source, await reading, NO_BLOCK)
+  const kept = seenInLevel(source, key, tags)
+  if (kept !== null) return kept
+  const reading = level.begin(key, tags)
+  const seen = await read(source, key, tags)
+  if (reading !== null) void fill(source, level, reading, seen)
+  return seen
+}
+
+/** What this process has a copy of, if that may be served. */
+export function seenInLevel<Value>(source: Source<Value>, key: string, tags: readonly string[]): Seen | null {
+  const { level } = source.shared
+  const whole = level === null || source.runtime.runner.closed ? null : wholeOf(source)
+  if (level === null || whole === null) return null
+  const copy = level.find(key, tags, whole)
+  if (copy === null) return null
+  const seen = seenOf(source, copy.envelope, copy.block, whole, 'process')
+  return seen.envelope === null ? null : seen
+}
+
+/** The generation of the cache as a whole; null when that, or the time, has to be asked for. */
+function wholeOf<Value>({ shared, terms, runtime }: Source<Value>): Buffer | null {
+  const whole = shared.generation.known(terms.storeMs)
+  return runtime.clock.aged ? null : whole
+}
+
+async function read<Value>(source: Source<Value>, key: string, tags: readonly string[]): Promise<Seen> {
+  const reading = source.shared.reads.get(valueKeyOf(source, key), source.terms.storeMs)
+  const whole = wholeOf(source)
+  if (whole === null || tags.length > 0) return readAround(source, key, tags, reading)
+  return toSeen(source, await reading, { tags: whole, whole })
 }
 
 /** With all that a look may need besides: generations, and the server's time. */
-async function lookAround<Value>(
+async function readAround<Value>(
   source: Source<Value>,
   key: string,
   tags: readonly string[],
@@ -41,27 +78,53 @@ async function lookAround<Value>(
   // What is known serves while it is renewed.
   learning?.catch(() => undefined)
   const needed = clock.known ? undefined : learning
-  const [bytes, block] = await Promise.all([reading, readTags(source, tags), needed])
+  const [bytes, block] = await Promise.all([reading, readBlock(source, tags), needed])
   return toSeen(source, bytes, block)
 }
 
-/** What bytes that were read are worth. */
-export function toSeen<Value>(source: Source<Value>, bytes: Buffer | null, tags: Buffer): Seen {
-  if (bytes === null) return { envelope: null, worth: 'absent', tags }
-  const envelope = new Envelope(bytes)
-  if (!envelope.hasTags(tags)) return { envelope: null, worth: 'absent', tags }
-  const worth = judge(envelope, source.terms, source.runtime.clock.latestMs())
-  return { envelope: worth === 'absent' ? null : envelope, worth, tags }
+/** Generations, as a head has them. */
+interface Block {
+  readonly tags: Buffer
+  readonly whole: Buffer
 }
 
-/** The generations that these tags have now, as a head has them. */
+function toSeen<Value>(source: Source<Value>, bytes: Buffer | null, { tags, whole }: Block): Seen {
+  if (bytes === null) return { envelope: null, worth: 'absent', tags, whole, from: 'redis' }
+  const envelope = new Envelope(bytes)
+  if (!envelope.hasTags(tags)) return { envelope: null, worth: 'absent', tags, whole, from: 'redis' }
+  return seenOf(source, envelope, tags, whole, 'redis')
+}
+
+/** What an envelope is worth. Written out: a spread takes as long as all the rest. */
+function seenOf<Value>(
+  { terms, runtime }: Source<Value>,
+  envelope: Envelope,
+  tags: Buffer,
+  whole: Buffer,
+  from: ServedFrom,
+): Seen {
+  const worth = judge(envelope, terms, runtime.clock.latestMs())
+  return { envelope: worth === 'absent' ? null : envelope, worth, tags, whole, from }
+}
+
+/** Tells whoever counts hits and misses. */
+export function tellSeen<Value>({ tell }: Source<Value>, key: string, { worth, from }: Seen): void {
+  if (worth === 'absent') tell?.({ kind: 'absent', key })
+  else tell?.({ kind: worth === 'stale' ? 'stale' : 'fresh', key, from })
+}
+
+/** The generations that these tags have now, as a head has them, behind that of the cache as a whole. */
 export async function readTags<Value>(source: Source<Value>, tags: readonly string[]): Promise<Buffer> {
-  if (tags.length === 0) return NO_BLOCK
-  const { reads } = source.shared
-  const generations = await Promise.all(
-    tags.map((tag) => reads.get(`${prefixOf(source, tag)}:generation`, source.terms.storeMs)),
-  )
-  return tagBlock(tags.map((tag, at) => ({ tag, generation: Number(generations[at] ?? 0) })))
+  return (await readBlock(source, tags)).tags
+}
+
+async function readBlock<Value>(source: Source<Value>, tags: readonly string[]): Promise<Block> {
+  const { shared, terms } = source
+  const reading = tags.map((tag) => shared.reads.get(`${prefixOf(source, tag)}:generation`, terms.storeMs))
+  const [whole, ...generations] = await Promise.all([shared.generation.get(terms.storeMs), ...reading])
+  if (tags.length === 0) return { tags: whole, whole }
+  const named = tags.map((tag, at) => ({ tag, generation: Number(generations[at] ?? 0) }))
+  return { tags: Buffer.concat([whole, tagBlock(named)]), whole }
 }
 
 /** Asks what time it is; one question at a time. */

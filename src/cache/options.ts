@@ -5,6 +5,8 @@ import type { Codec } from '../runtime/codec.ts'
 import { type Duration, toMs } from '../runtime/duration.ts'
 import { InvalidArgumentError } from '../runtime/errors.ts'
 import { toLeaseMs } from '../runtime/lease-options.ts'
+import { type CacheHooks } from './events.ts'
+import type { LevelLimits } from './level.ts'
 import { checkTags } from './tags.ts'
 
 /** How long a value counts. */
@@ -43,6 +45,19 @@ export interface CacheOptions<Value> extends Freshness {
   localConcurrency?: number
   /** How values become bytes; default JSON. */
   codec?: Codec<Value>
+  /** Copies of values in this process, so that most hits need no Redis; default: none. */
+  inProcess?: InProcessOptions
+  /** Where metrics take hold of the cache. */
+  hooks?: CacheHooks
+}
+
+export interface InProcessOptions {
+  /** How many values it keeps at most; those that were not asked for the longest go first. */
+  count: number
+  /** How many bytes they have at most, as stored; default 64 MiB. */
+  bytes?: number
+  /** How long a copy is served at most, though nothing was told of its end: messages can be lost. Default 10 seconds. */
+  age?: Duration
 }
 
 export interface GetOptions extends Freshness {
@@ -80,6 +95,7 @@ export interface Terms extends Span {
   readonly restMs: number
   readonly storeMs: number
   readonly localConcurrency: number
+  readonly inProcess: LevelLimits | null
 }
 
 /** The options of a get, checked. */
@@ -105,6 +121,8 @@ const KNOWN = [
   'storeWithin',
   'localConcurrency',
   'codec',
+  'inProcess',
+  'hooks',
 ]
 // A tag is remembered for 60 days after it was invalidated: a value must not outlive that.
 const LONGEST = '25d'
@@ -129,6 +147,18 @@ export function toTerms<Value>(options: CacheOptions<Value>): Terms {
     restMs: toMs('restFor', options.restFor ?? '1s', { min: '0s', max: '1h' }),
     storeMs: toMs('storeWithin', options.storeWithin ?? '1s', { max: '1h' }),
     localConcurrency: checkInteger('localConcurrency', options.localConcurrency ?? 8, 1, 1000),
+    inProcess: options.inProcess === undefined ? null : toLimits(options.inProcess),
+  }
+}
+
+/** Throws InvalidArgumentError. */
+function toLimits(inProcess: InProcessOptions): LevelLimits {
+  checkOptions('inProcess', inProcess, ['count', 'bytes', 'age'])
+  const { count, bytes = 64 * 1024 * 1024, age = '10s' } = inProcess
+  return {
+    count: checkInteger('inProcess.count', count, 1, 10_000_000),
+    bytes: checkInteger('inProcess.bytes', bytes, 1, Number.MAX_SAFE_INTEGER),
+    ageMs: toMs('inProcess.age', age, { max: '1h' }),
   }
 }
 

@@ -5,7 +5,7 @@
 //      ├──the loader throws──► fail ──► FAILED: everybody who waits is told
 //      └──the lease is lost, or revoked──► LOST: whoever still wants the value begins again
 
-import { fail, store } from '../generated/cache.ts'
+import { fail, type StoreAnswer, store } from '../generated/cache.ts'
 import { isOutage } from '../runtime/outage.ts'
 import type { Grant } from '../runtime/grant.ts'
 import { KeptLease } from '../runtime/kept-lease.ts'
@@ -15,7 +15,7 @@ import { inMaxLoad, LoadContext, type Loader } from './loader.ts'
 import { readTags } from './looking.ts'
 import type { Span } from './options.ts'
 import type { Outcome } from './outcome.ts'
-import { encodeValue, resourceOf, type Source, unitOf } from './source.ts'
+import { encodeValue, heldBy, resourceOf, type Source, unitOf, valueKeyOf } from './source.ts'
 import { tagsIn } from './tags.ts'
 
 export interface Election {
@@ -41,12 +41,17 @@ export async function perform<Value>(
   lease.heed(aborter.signal)
   const context = new LoadContext(election.key, election.grant.token, () => lease.signal)
   const beganAt = performance.now()
+  const tookMs = (): number => Math.round(performance.now() - beganAt)
   try {
     const value = await inMaxLoad(() => loader(context), source.terms.maxLoadMs, aborter)
-    const save = toSave(source, election, context, value, performance.now() - beganAt)
-    return { status: 'loaded', value, holds: await finish(source, election, lease, ending, save) }
+    const loadMs = tookMs()
+    const save = toSave(source, election, context, value, loadMs)
+    const saved = await finish(source, election, lease, ending, save)
+    tellSaved(source, election, saved, loadMs)
+    return { status: 'loaded', value, holds: await holdsFor(source, election, saved) }
   } catch (error) {
     const lost = lease.remainingMs === 0
+    source.tell?.({ kind: 'failed', key: election.key, loadMs: tookMs(), error })
     ending.end = () => giveUp(source, election.key, election.id, lost ? '' : reasonOf(error))
     // Where it cannot be told, the lease ends by itself.
     await endWith(lease, ending).catch(() => undefined)
@@ -81,20 +86,21 @@ async function endWith(lease: KeptLease, ending: Ending): Promise<void> {
   else await lease.release()
 }
 
-/** Resolves to true when no invalidation came between: the value then holds for everybody. */
-type Save = () => Promise<boolean>
+/** `unkept`: it was not to be stored, and nothing came between; `outage`: it could not be. */
+type Saved = StoreAnswer['status'] | 'unkept' | 'outage'
+type Save = () => Promise<Saved>
 
-/** Stores; true when the value holds for everybody. A store that is away or full loses nothing but the effort. */
+/** Stores. A store that is away or full loses nothing but the effort. */
 async function finish<Value>(
   source: Source<Value>,
-  { key, id, tags }: Election,
+  { key, id }: Election,
   lease: KeptLease,
   ending: Ending,
   save: Save,
-): Promise<boolean> {
-  let holds = false
+): Promise<Saved> {
+  let saved: Saved = 'outage'
   ending.end = async () => {
-    holds = await save()
+    saved = await save()
   }
   try {
     await endWith(lease, ending)
@@ -102,12 +108,30 @@ async function finish<Value>(
     if (!isOutage(error)) throw error
     giveUp(source, key, id, '').catch(() => undefined)
   }
-  return holds && (await haveSameTags(source, tags))
+  return saved
+}
+
+/** True when the value holds for everybody: no invalidation came between. */
+async function holdsFor<Value>(
+  source: Source<Value>,
+  { key, grant, tags }: Election,
+  saved: Saved,
+): Promise<boolean> {
+  if (saved !== 'stored' && saved !== 'unkept') return false
+  if (saved === 'stored') source.shared.level?.note(valueKeyOf(source, key), grant.token)
+  return haveSameTags(source, tags)
+}
+
+function tellSaved<Value>({ tell }: Source<Value>, { key }: Election, saved: Saved, loadMs: number): void {
+  if (saved === 'revoked' || saved === 'lost' || saved === 'superseded') {
+    tell?.({ kind: 'refused', key, loadMs, why: saved })
+  } else {
+    tell?.({ kind: 'loaded', key, loadMs, stored: saved === 'stored' })
+  }
 }
 
 /** Those who joined may know of an invalidation that came after the load had begun. */
 async function haveSameTags<Value>(source: Source<Value>, tags: Buffer): Promise<boolean> {
-  if (tags.length === 0) return true
   const now = await readTags(source, tagsIn(tags)).catch(() => null)
   return now !== null && now.equals(tags)
 }
@@ -117,12 +141,12 @@ function toSave<Value>(
   { key, id, grant, tags, span }: Election,
   context: LoadContext,
   value: Value,
-  tookMs: number,
+  loadMs: number,
 ): Save {
   const { codec, terms } = source
   const encoded = encodeValue(source, value)
   const { version, ...kept } = context.kept(spanOf(source, value, span))
-  if (kept.freshMs === 0) return () => giveUp(source, key, id, '')
+  if (kept.freshMs === 0) return async () => ((await giveUp(source, key, id, '')) ? 'unkept' : 'revoked')
   const unit = unitOf(source, key)
   return async () => {
     const { status } = await unit.run(store, {
@@ -130,13 +154,14 @@ function toSave<Value>(
       token: grant.token,
       version,
       ...encoded,
-      loadMs: Math.round(tookMs),
+      flags: encoded.flags + heldBy(source.shared.level),
+      loadMs,
       freshMs: spread(kept.freshMs, terms.jitter),
       staleMs: kept.staleMs,
       ...(await learnTold(unit)),
       tags,
     })
-    return status === 'stored'
+    return status
   }
 }
 

@@ -1,9 +1,15 @@
 // What the handles of one name share in this process: loads under way, reads of this tick, and what was learnt.
 
+import { InvalidArgumentError } from '../runtime/errors.ts'
 import type { Runtime } from '../runtime/runtime.ts'
+import type { Unit } from '../runtime/unit.ts'
+import type { Tell } from './events.ts'
+import { Generation } from './generation.ts'
+import { Level, type LevelLimits } from './level.ts'
 import { LocalLoads } from './local-loads.ts'
 import type { Joinable } from './outcome.ts'
 import { Reads } from './reads.ts'
+import { unitIn } from './units.ts'
 
 const MOST_QUIET = 10_000
 /** After Redis did not answer, loaders answer for so long without asking it. */
@@ -13,6 +19,7 @@ const known = new WeakMap<Runtime, Map<string, unknown>>()
 
 export class Shared<Value> {
   readonly reads: Reads
+  readonly generation: Generation
   /** By key: those that somebody may join. */
   readonly loads: Map<string, Joinable<Value>> = new Map()
   readonly local: LocalLoads<Value> = new LocalLoads()
@@ -20,9 +27,14 @@ export class Shared<Value> {
   learning: Promise<void> | null = null
   readonly #quiet = new Map<string, { token: number; until: number }>()
   #awayUntil = 0
+  readonly #unitOf: (key: string) => Unit
+  #level: Level | null = null
 
-  private constructor(runtime: Runtime) {
+  private constructor(runtime: Runtime, name: string) {
     this.reads = new Reads(runtime.runner)
+    this.#unitOf = (key) => unitIn(runtime, name, key)
+    const key = `${runtime.prefix('cache', name)}:generation`
+    this.generation = new Generation((withinMs) => this.reads.get(key, withinMs))
   }
 
   static of<Value>(runtime: Runtime, name: string): Shared<Value> {
@@ -30,9 +42,24 @@ export class Shared<Value> {
     known.set(runtime, ofRuntime)
     const before = ofRuntime.get(name)
     if (before !== undefined) return before as Shared<Value>
-    const shared = new Shared<Value>(runtime)
+    const shared = new Shared<Value>(runtime, name)
     ofRuntime.set(name, shared)
     return shared
+  }
+
+  /** Copies of values in this process; null: there is no level. */
+  get level(): Level | null {
+    return this.#level
+  }
+
+  /** All handles have one level. Throws InvalidArgumentError when it has other limits already. */
+  openLevel(limits: LevelLimits, tell: Tell | null): void {
+    const limited = this.#level?.limits
+    if (limited === undefined) {
+      this.#level = new Level(limits, this.#unitOf, (key) => tell?.({ kind: 'evicted', key }))
+    } else if (!sameLimits(limited, limits)) {
+      throw new InvalidArgumentError('inProcess', 'must be the same for all handles of one cache')
+    }
   }
 
   /** True while there is no point in asking for another value than this one: somebody loads, or it failed just now. */
@@ -57,4 +84,8 @@ export class Shared<Value> {
   noteAway(): void {
     this.#awayUntil = performance.now() + AWAY_MS
   }
+}
+
+function sameLimits(one: LevelLimits, other: LevelLimits): boolean {
+  return one.count === other.count && one.bytes === other.bytes && one.ageMs === other.ageMs
 }

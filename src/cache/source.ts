@@ -4,10 +4,12 @@ import { type Codec, jsonOf } from '../runtime/codec.ts'
 import { InvalidArgumentError } from '../runtime/errors.ts'
 import { checkName } from '../runtime/keys.ts'
 import type { Runtime } from '../runtime/runtime.ts'
-import { Unit } from '../runtime/unit.ts'
-import { type Envelope, FLAGS } from './envelope.ts'
+import type { Unit } from '../runtime/unit.ts'
+import { type Envelope, FLAGS, HELD } from './envelope.ts'
+import type { Tell } from './events.ts'
 import type { Terms } from './options.ts'
 import { Shared } from './shared.ts'
+import { unitIn } from './units.ts'
 
 export interface Source<Value> {
   readonly runtime: Runtime
@@ -15,9 +17,10 @@ export interface Source<Value> {
   readonly codec: Codec<Value>
   readonly terms: Terms
   readonly shared: Shared<Value>
+  /** Null when nobody wants to know. */
+  readonly tell: Tell | null
 }
 
-const SINCE = '6.2.0'
 const MAX_VALUE_BYTES = 16 * 1024 * 1024
 const MAX_CODEC_BYTES = 64
 
@@ -27,20 +30,28 @@ export function openSource<Value>(
   name: string,
   terms: Terms,
   codec: Codec<Value> = jsonOf<Value>('value'),
+  tell: Tell | null = null,
 ): Source<Value> {
   if (Buffer.byteLength(codec.name) > MAX_CODEC_BYTES) {
     throw new InvalidArgumentError('codec', `must have a name of at most ${MAX_CODEC_BYTES} bytes`)
   }
-  return { runtime, name: checkName('name', name), codec, terms, shared: Shared.of<Value>(runtime, name) }
+  const shared = Shared.of<Value>(runtime, checkName('name', name))
+  if (terms.inProcess !== null) shared.openLevel(terms.inProcess, tell)
+  return { runtime, name, codec, terms, shared, tell }
 }
 
-/** The unit of a key, or of a tag. */
-export function unitOf<Value>({ runtime, name }: Source<Value>, key: string): Unit {
-  return new Unit(runtime, { structure: 'cache', name, unit: key, since: SINCE })
+/** The unit of a key, or of a tag; without either that of the cache as a whole. */
+export function unitOf<Value>({ runtime, name }: Source<Value>, key?: string): Unit {
+  return unitIn(runtime, name, key)
 }
 
 export function prefixOf<Value>({ runtime, name }: Source<Value>, key: string): string {
   return runtime.prefix('cache', name, key)
+}
+
+/** The key in Redis of a value. */
+export function valueKeyOf<Value>(source: Source<Value>, key: string): string {
+  return `${prefixOf(source, key)}:value`
 }
 
 /** What people call a key, in errors. */
@@ -63,6 +74,11 @@ export function encodeValue<Value>({ codec }: Source<Value>, value: Value): Enco
     throw new InvalidArgumentError('value', `must be at most ${MAX_VALUE_BYTES} bytes when encoded`)
   }
   return { flags: FLAGS.payload, payload }
+}
+
+/** What a writer adds to the flags of a value that its own process will keep a copy of. */
+export function heldBy(level: object | null): number {
+  return level === null ? 0 : HELD
 }
 
 /** Throws InvalidArgumentError when it was made with another codec. */

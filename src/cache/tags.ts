@@ -1,7 +1,6 @@
 // Tags: a counter each, in a slot of its own. A value is stored with the generations that its tags had before it
 // was loaded, and counts as long as they still have them.
 
-import type { ReadCall } from '../driver.ts'
 import { InvalidArgumentError } from '../runtime/errors.ts'
 import { checkName } from '../runtime/keys.ts'
 
@@ -49,18 +48,25 @@ export function tagBlock(tags: readonly TagGeneration[]): Buffer {
   )
 }
 
-/** The names in a block. */
+/** The generations of the tags in a block, but for that of the cache as a whole. */
+export function generationsIn(block: Buffer): number[] {
+  const generations: number[] = []
+  for (let at = 0; at < block.length; ) {
+    const length = block.readUInt8(at)
+    const number = at + 1 + length
+    if (length > 0) generations.push(block.readUInt8(number) * 2 ** 48 + block.readUIntBE(number + 1, 6))
+    at = number + GENERATION_BYTES
+  }
+  return generations
+}
+
+/** The names in a block, but for that of the cache as a whole. */
 export function tagsIn(block: Buffer): string[] {
   const tags: string[] = []
   for (let at = 0; at < block.length; ) {
     const length = block.readUInt8(at)
-    tags.push(block.toString('utf8', at + 1, at + 1 + length))
+    if (length > 0) tags.push(block.toString('utf8', at + 1, at + 1 + length))
     at += 1 + length + GENERATION_BYTES
   }
   return tags
-}
-
-/** Asks for the generation of a tag. */
-export function generationCall(prefix: string): ReadCall {
-  return { command: 'GET', args: [`${prefix}:generation`] }
 }

@@ -5,11 +5,12 @@ import { learnTold } from '../runtime/told.ts'
 import { checkOptions } from '../runtime/arguments.ts'
 import { InvalidArgumentError } from '../runtime/errors.ts'
 import { checkName } from '../runtime/keys.ts'
+import { KNOWN_FOR_MS } from './generation.ts'
 import { checkVersion } from './loader.ts'
 import { readTags } from './looking.ts'
 import { type SetOptions, toSpan } from './options.ts'
 import { spread } from './performing.ts'
-import { encodeValue, type Source, unitOf } from './source.ts'
+import { encodeValue, heldBy, prefixOf, type Source, unitOf } from './source.ts'
 import { checkTag, checkTags } from './tags.ts'
 
 /** What became of a `set`. */
@@ -22,6 +23,8 @@ export type WasSet =
 export type Invalidated = string | readonly string[] | { readonly tag: string }
 
 const MOST_KEYS = 1000
+/** No two clocks run alike. */
+const CLOCKS_APART = 1.05
 
 export async function setValue<Value>(
   source: Source<Value>,
@@ -37,7 +40,11 @@ export async function setValue<Value>(
   const tags = await readTags(source, checkTags(options.tags))
   const told = await learnTold(unit)
   const terms = { version, freshMs: spread(freshMs, source.terms.jitter), staleMs, tags, ...encoded, ...told }
-  const answer = await unit.runOnce(set, (id) => ({ codec: source.codec.name, ...id, ...terms }))
+  const { level } = source.shared
+  const flags = encoded.flags + heldBy(level)
+  const setting = unit.runOnce(set, (id) => ({ codec: source.codec.name, ...id, ...terms, flags }))
+  // Also when it is not known whether it was set.
+  const answer = await setting.finally(() => level?.forget(key))
   if (answer.status === 'superseded') return { stored: false, version: answer.version }
   return { stored: true, freshUntilMs: answer.freshUntilMs, staleUntilMs: answer.staleUntilMs }
 }
@@ -50,15 +57,52 @@ export async function invalidateWhat<Value>(
   if (typeof what === 'string') return invalidateKeys(source, [what])
   if (isList(what)) return invalidateKeys(source, what)
   checkOptions('what', what, ['tag'])
-  await unitOf(source, checkTag(what.tag)).run(invalidateTag, {})
+  await invalidateTagged(source, checkTag(what.tag))
   return null
 }
 
 async function invalidateKeys<Value>(source: Source<Value>, keys: readonly string[]): Promise<number> {
   if (keys.length > MOST_KEYS) throw new InvalidArgumentError('keys', `must be at most ${MOST_KEYS}`)
   for (const key of keys) checkName('key', key)
-  const answers = await Promise.all(keys.map((key) => unitOf(source, key).run(invalidate, {})))
-  return answers.filter(({ existed }) => existed).length
+  const existed = await Promise.all(keys.map((key) => invalidateKey(source, key)))
+  return existed.filter(Boolean).length
+}
+
+async function invalidateKey<Value>(source: Source<Value>, key: string): Promise<boolean> {
+  const unit = unitOf(source, key)
+  try {
+    const { channel, sharded } = await learnTold(unit)
+    return (await unit.run(invalidate, { channel, sharded })).existed
+  } finally {
+    // Before anybody can know that it was invalidated; also when it is not known whether it was.
+    source.shared.level?.forget(key)
+  }
+}
+
+async function invalidateTagged<Value>(source: Source<Value>, tag: string): Promise<void> {
+  const { level } = source.shared
+  try {
+    const generation = await renew(source, tag)
+    level?.note(`${prefixOf(source, tag)}:generation`, generation)
+  } catch (error) {
+    level?.clear()
+    throw error
+  }
+}
+
+/** Makes the generation of a tag anew, or of the cache as a whole. */
+async function renew<Value>(source: Source<Value>, tag?: string): Promise<number> {
+  const unit = unitOf(source, tag)
+  const { channel, sharded } = await learnTold(unit)
+  return (await unit.run(invalidateTag, { channel, sharded })).generation
+}
+
+/** Resolves when no process goes any more by the generation that it knew before. */
+export async function clearAll<Value>(source: Source<Value>): Promise<void> {
+  const { generation, level } = source.shared
+  generation.note(await renew(source))
+  level?.clear()
+  await new Promise((resolve) => setTimeout(resolve, KNOWN_FOR_MS * CLOCKS_APART))
 }
 
 function isList(what: Exclude<Invalidated, string>): what is readonly string[] {

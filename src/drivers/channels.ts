@@ -2,7 +2,7 @@
 //
 // A channel is waiting (being placed on a line for the first time), up (the server has confirmed),
 // or lost (its line broke, or its slot moved: it is being placed again until it succeeds or nobody
-// listens any more). Lost → up calls every listener's onGap. Lines never reconnect by themselves.
+// listens any more). Up → lost calls every listener's onLost, lost → up its onGap. Lines never reconnect by themselves.
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { ConnectionLostError, type Listener, ServerReplyError, type Subscription } from '../driver.ts'
@@ -149,6 +149,7 @@ export class Channels {
       if (!channel.up || channel.address !== address) continue
       channel.up = false
       channel.placed = this.#placeAgain(channel)
+      for (const { listener } of channel.members) listener.onLost?.()
     }
   }
 

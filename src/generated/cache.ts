@@ -3,7 +3,7 @@
 /* oxlint-disable unicorn/no-new-array -- an array of known length takes half the time of a growing one */
 
 import type { Argument, Reply } from '../driver.ts'
-import type { Operation } from '../runtime/operation.ts'
+import { type Operation, withoutDefaults } from '../runtime/operation.ts'
 import { bytes as asBytes, flag as asFlag, integer as asInteger, list as asList, text as asText, unexpected } from '../runtime/reply.ts'
 
 export interface ElectArguments {
@@ -39,7 +39,7 @@ export type ElectAnswer =
 export const elect: Operation<ElectArguments, ElectAnswer> = {
   script: {
     name: 'cache/elect',
-    sha1: '77e326f1d7aaa124784be434f33d48ccf3d42c6d',
+    sha1: '8f48220b119bbfd0fafa9fd078246963bd83aa48',
     reads: false,
     bytes: true,
     source: `--[[
@@ -88,7 +88,7 @@ end
 -- What is stored of a value: one string, so that a hit is one plain GET. A head, then the payload. Numbers are
 -- big-endian, so that every language reads them without a library.
 --   1      layout
---   2      flags: 1 there is nothing (null), 2 there is nothing (undefined)
+--   2      flags: 1 there is nothing (null), 2 there is nothing (undefined); 4 more: levels may hold it
 --   3-4    length of the head: the payload begins behind it
 --   5-10   created, in milliseconds of the server
 --   11-14  how long the load took, in milliseconds
@@ -97,6 +97,7 @@ end
 --   41     length of the codec's name, then the name
 --   then   tags in the order of their names: length of the name, the name, its generation in 7 bytes
 local VALUE_LAYOUT = 1
+local HELD = 4
 local LONGEST_HEAD = 8191
 -- Redis drops a value this long after it may be served: nobody's clock is that late.
 local VALUE_SLACK_MS = 5000
@@ -121,9 +122,11 @@ local function open_head(value)
   end
   local length = read_number(head, 3, 2)
   local codec_ends = 41 + string.byte(head, 41)
+  local flags = string.byte(head, 2)
   return {
     layout = layout,
-    flags = string.byte(head, 2),
+    flags = flags % HELD,
+    held = flags >= HELD,
     length = length,
     created_at_ms = read_number(head, 5, 6),
     load_ms = read_number(head, 11, 4),
@@ -265,11 +268,11 @@ return { 'elected', token, lease_ends_ms, now_ms }
     [33, 'lua/shared/clock.lua', 1],
     [39, 'lua/shared/next-token.lua', 1],
     [44, 'lua/shared/cache/envelope.lua', 1],
-    [68, 'lua/shared/cache/envelope.lua', 34],
-    [99, 'lua/shared/cache/load.lua', 1],
-    [141, 'lua/shared/cache/keep-load.lua', 1],
-    [150, 'lua/shared/cache/layouts.lua', 1],
-    [159, 'lua/cache/elect.lua', 30],
+    [69, 'lua/shared/cache/envelope.lua', 35],
+    [102, 'lua/shared/cache/load.lua', 1],
+    [144, 'lua/shared/cache/keep-load.lua', 1],
+    [153, 'lua/shared/cache/layouts.lua', 1],
+    [162, 'lua/cache/elect.lua', 30],
   ],
   encode(args) {
     return [
@@ -714,44 +717,42 @@ return { 'failed' }
   },
 }
 
-export type InspectArguments = Readonly<Record<string, never>>
+export interface HoldArguments {
+  /** token of the value */
+  readonly token: number
+}
 
-export type InspectAnswer =
-  | { readonly status: 'inspection'; readonly state: string; readonly createdAtMs: number; readonly loadMs: number; readonly freshUntilMs: number; readonly staleUntilMs: number; readonly token: number; readonly version: number; readonly flags: number; readonly bytes: number; readonly codec: string; readonly tags: Buffer; readonly loading: number; readonly leaseEndsMs: number; readonly nowMs: number }
+export type HoldAnswer =
+  | { readonly status: 'held' }
+  | { readonly status: 'absent' }
 
 
 /**
- * A picture of a key. Its state is fresh, stale or absent by the server's clock, whatever became of its tags, which `tags` holds with their generations as the head does. `loading` is the token of the load under way, 0: none.
+ * Says in a value that levels may hold it, so that they are told when it ends or another takes its place. Absent when it is not the one with this token any more. Repeating the call changes nothing.
  *
  * Cost: O(1).
  */
-export const inspect: Operation<InspectArguments, InspectAnswer> = {
+export const hold: Operation<HoldArguments, HoldAnswer> = {
   script: {
-    name: 'cache/inspect',
-    sha1: '52cb529ddddc69c5044d5857de8f4f803919a939',
-    reads: true,
-    bytes: true,
+    name: 'cache/hold',
+    sha1: '37645544555642994c2421cdd986db254ef86f56',
+    reads: false,
+    bytes: false,
     source: `--[[
-A picture of a key. Its state is fresh, stale or absent by the server's clock, whatever became of its tags, which
-\`tags\` holds with their generations as the head does. \`loading\` is the token of the load under way, 0: none.
+Says in a value that levels may hold it, so that they are told when it ends or another takes its place. Absent when it is
+not the one with this token any more. Repeating the call changes nothing.
 
-@returns inspection  state:text created_at_ms:integer load_ms:integer fresh_until_ms:integer stale_until_ms:integer token:integer version:integer flags:integer bytes:integer codec:text tags:bytes loading:integer lease_ends_ms:integer now_ms:integer
+@returns held
+@returns absent
 @cost    O(1)
-@reads
 ]]
 local value = KEYS[1] -- string: the value and its head
-local load = KEYS[2] -- hash: the load lease
+local token = tonumber(ARGV[1]) -- integer: token of the value
 
--- The only reader of the server's time: microseconds since 1970.
--- Read once per call and passed on, for two readings in one script may differ.
-local function clock_us()
-  local time = redis.call('TIME')
-  return time[1] * 1000000 + time[2]
-end
 -- What is stored of a value: one string, so that a hit is one plain GET. A head, then the payload. Numbers are
 -- big-endian, so that every language reads them without a library.
 --   1      layout
---   2      flags: 1 there is nothing (null), 2 there is nothing (undefined)
+--   2      flags: 1 there is nothing (null), 2 there is nothing (undefined); 4 more: levels may hold it
 --   3-4    length of the head: the payload begins behind it
 --   5-10   created, in milliseconds of the server
 --   11-14  how long the load took, in milliseconds
@@ -760,6 +761,7 @@ end
 --   41     length of the codec's name, then the name
 --   then   tags in the order of their names: length of the name, the name, its generation in 7 bytes
 local VALUE_LAYOUT = 1
+local HELD = 4
 local LONGEST_HEAD = 8191
 -- Redis drops a value this long after it may be served: nobody's clock is that late.
 local VALUE_SLACK_MS = 5000
@@ -784,9 +786,137 @@ local function open_head(value)
   end
   local length = read_number(head, 3, 2)
   local codec_ends = 41 + string.byte(head, 41)
+  local flags = string.byte(head, 2)
   return {
     layout = layout,
-    flags = string.byte(head, 2),
+    flags = flags % HELD,
+    held = flags >= HELD,
+    length = length,
+    created_at_ms = read_number(head, 5, 6),
+    load_ms = read_number(head, 11, 4),
+    fresh_until_ms = read_number(head, 15, 6),
+    stale_until_ms = read_number(head, 21, 6),
+    token = read_number(head, 27, 7),
+    version = read_number(head, 34, 7),
+    codec = string.sub(head, 42, codec_ends),
+    tags = string.sub(head, codec_ends + 1, length),
+  }
+end
+
+local head = open_head(value)
+if head.layout ~= VALUE_LAYOUT then
+  return redis.error_reply('LAYOUT ' .. head.layout)
+end
+if head.token == 0 or head.token ~= token then
+  return { 'absent' }
+end
+if not head.held then
+  redis.call('SETRANGE', value, '1', string.char(head.flags + HELD))
+end
+return { 'held' }
+`,
+  },
+  parts: ['value'],
+  lines: [
+    [1, 'lua/cache/hold.lua', 1],
+    [12, 'lua/shared/cache/envelope.lua', 1],
+    [37, 'lua/shared/cache/envelope.lua', 35],
+    [66, 'lua/cache/hold.lua', 14],
+  ],
+  encode(args) {
+    return [
+      args.token,
+    ]
+  },
+  decode(reply) {
+    const parts = asList(reply)
+    switch (asText(parts[0])) {
+      case 'held':
+        return { status: 'held' }
+      case 'absent':
+        return { status: 'absent' }
+      default:
+        return unexpected('one of the answers held, absent', parts[0])
+    }
+  },
+}
+
+export type InspectArguments = Readonly<Record<string, never>>
+
+export type InspectAnswer =
+  | { readonly status: 'inspection'; readonly state: string; readonly createdAtMs: number; readonly loadMs: number; readonly freshUntilMs: number; readonly staleUntilMs: number; readonly token: number; readonly version: number; readonly flags: number; readonly bytes: number; readonly codec: string; readonly tags: Buffer; readonly loading: number; readonly leaseEndsMs: number; readonly nowMs: number }
+
+
+/**
+ * A picture of a key. Its state is fresh, stale or absent by the server's clock, whatever became of its tags, which `tags` holds with their generations as the head does. `loading` is the token of the load under way, 0: none.
+ *
+ * Cost: O(1).
+ */
+export const inspect: Operation<InspectArguments, InspectAnswer> = {
+  script: {
+    name: 'cache/inspect',
+    sha1: 'a99e3de9dd5e39fb8a33474e5143813b7bc9f06e',
+    reads: true,
+    bytes: true,
+    source: `--[[
+A picture of a key. Its state is fresh, stale or absent by the server's clock, whatever became of its tags, which
+\`tags\` holds with their generations as the head does. \`loading\` is the token of the load under way, 0: none.
+
+@returns inspection  state:text created_at_ms:integer load_ms:integer fresh_until_ms:integer stale_until_ms:integer token:integer version:integer flags:integer bytes:integer codec:text tags:bytes loading:integer lease_ends_ms:integer now_ms:integer
+@cost    O(1)
+@reads
+]]
+local value = KEYS[1] -- string: the value and its head
+local load = KEYS[2] -- hash: the load lease
+
+-- The only reader of the server's time: microseconds since 1970.
+-- Read once per call and passed on, for two readings in one script may differ.
+local function clock_us()
+  local time = redis.call('TIME')
+  return time[1] * 1000000 + time[2]
+end
+-- What is stored of a value: one string, so that a hit is one plain GET. A head, then the payload. Numbers are
+-- big-endian, so that every language reads them without a library.
+--   1      layout
+--   2      flags: 1 there is nothing (null), 2 there is nothing (undefined); 4 more: levels may hold it
+--   3-4    length of the head: the payload begins behind it
+--   5-10   created, in milliseconds of the server
+--   11-14  how long the load took, in milliseconds
+--   15-20  fresh until         21-26  may be served until
+--   27-33  token of the load   34-40  version, 0: none
+--   41     length of the codec's name, then the name
+--   then   tags in the order of their names: length of the name, the name, its generation in 7 bytes
+local VALUE_LAYOUT = 1
+local HELD = 4
+local LONGEST_HEAD = 8191
+-- Redis drops a value this long after it may be served: nobody's clock is that late.
+local VALUE_SLACK_MS = 5000
+
+local function read_number(text, at, length)
+  local number = 0
+  for place = at, at + length - 1 do
+    number = number * 256 + string.byte(text, place)
+  end
+  return number
+end
+
+-- The head of the value, or of none: then its token is 0. Its payload is not read.
+local function open_head(value)
+  local head = redis.call('GETRANGE', value, '0', LONGEST_HEAD - 1)
+  if head == '' then
+    return { layout = VALUE_LAYOUT, token = 0, version = 0, stale_until_ms = 0 }
+  end
+  local layout = string.byte(head)
+  if layout ~= VALUE_LAYOUT then
+    return { layout = layout }
+  end
+  local length = read_number(head, 3, 2)
+  local codec_ends = 41 + string.byte(head, 41)
+  local flags = string.byte(head, 2)
+  return {
+    layout = layout,
+    flags = flags % HELD,
+    held = flags >= HELD,
     length = length,
     created_at_ms = read_number(head, 5, 6),
     load_ms = read_number(head, 11, 4),
@@ -889,10 +1019,10 @@ return {
     [1, 'lua/cache/inspect.lua', 1],
     [12, 'lua/shared/clock.lua', 1],
     [18, 'lua/shared/cache/envelope.lua', 1],
-    [42, 'lua/shared/cache/envelope.lua', 34],
-    [69, 'lua/shared/cache/load.lua', 1],
-    [111, 'lua/shared/cache/layouts.lua', 1],
-    [120, 'lua/cache/inspect.lua', 16],
+    [43, 'lua/shared/cache/envelope.lua', 35],
+    [72, 'lua/shared/cache/load.lua', 1],
+    [114, 'lua/shared/cache/layouts.lua', 1],
+    [123, 'lua/cache/inspect.lua', 16],
   ],
   encode() {
     return []
@@ -924,31 +1054,38 @@ return {
   },
 }
 
-export type InvalidateTagArguments = Readonly<Record<string, never>>
+export interface InvalidateTagArguments {
+  /** begins the channel of the levels */
+  readonly channel: string
+  /** whether it is a sharded channel */
+  readonly sharded: boolean
+}
 
 export type InvalidateTagAnswer =
   | { readonly status: 'invalidated'; readonly generation: number }
 
 
 /**
- * Makes all values with this tag count no more, in every slot, by a new generation of the tag: what was loaded under an older one is refused by whoever reads. Repeating the call does the same again.
+ * Makes all values with this tag count no more, in every slot, by a new generation of the tag: what was loaded under an older one is refused by whoever reads, and levels are told. A cache as a whole is a tag, too. Repeating the call does the same again.
  *
  * Cost: O(1).
  */
 export const invalidateTag: Operation<InvalidateTagArguments, InvalidateTagAnswer> = {
   script: {
     name: 'cache/invalidate-tag',
-    sha1: '33a91954eac4f5c71508c0dfad28cdcab10c94be',
+    sha1: 'caf1624ba39dbe3a16ca31ade545e6d9abde4d71',
     reads: false,
     bytes: false,
     source: `--[[
 Makes all values with this tag count no more, in every slot, by a new generation of the tag: what was loaded under
-an older one is refused by whoever reads. Repeating the call does the same again.
+an older one is refused by whoever reads, and levels are told. A cache as a whole is a tag, too. Repeating the call does the same again.
 
 @returns invalidated  generation:integer
 @cost    O(1)
 ]]
 local generation = KEYS[1] -- string: the newest generation of the tag
+local channel = ARGV[1] -- text: begins the channel of the levels
+local sharded = ARGV[2] == '1' -- flag: whether it is a sharded channel
 
 -- A whole number as text with all its digits. Lua itself writes 14 digits, and not every server passes
 -- more to a command; microseconds have 16. Writing a large double takes twice as long as writing its halves
@@ -971,25 +1108,42 @@ end
 local function next_token(last, now_us)
   return math.max(last + 1, now_us)
 end
+-- Tells the levels of processes what counts no more: '<number> <key>'. Of a value all copies with a smaller token, of a tag
+-- all with an older generation. Nobody has to be told of a value that no level may hold: its head says so.
+-- @optional SPUBLISH only where the caller's driver has seen that the server knows sharded channels
+local function tell_levels(key, number, how)
+  local channel = how.channel .. ':levels'
+  local message = exact(number) .. ' ' .. key
+  if how.sharded then
+    redis.call('SPUBLISH', channel, message)
+  else
+    redis.call('PUBLISH', channel, message)
+  end
+end
 
 -- Longer than any value with tags lives; without its key a tag has generation 0 again.
 local TAG_KEPT_MS = '5184000000'
 
 local newest = next_token(tonumber(redis.call('GET', generation) or 0), clock_us())
 redis.call('SET', generation, exact(newest), 'PX', TAG_KEPT_MS)
+tell_levels(generation, newest, { channel = channel, sharded = sharded })
 return { 'invalidated', newest }
 `,
   },
   parts: ['generation'],
   lines: [
     [1, 'lua/cache/invalidate-tag.lua', 1],
-    [10, 'lua/shared/exact.lua', 1],
-    [20, 'lua/shared/clock.lua', 1],
-    [26, 'lua/shared/next-token.lua', 1],
-    [31, 'lua/cache/invalidate-tag.lua', 13],
+    [12, 'lua/shared/exact.lua', 1],
+    [22, 'lua/shared/clock.lua', 1],
+    [28, 'lua/shared/next-token.lua', 1],
+    [33, 'lua/shared/cache/tell-levels.lua', 1],
+    [45, 'lua/cache/invalidate-tag.lua', 16],
   ],
-  encode() {
-    return []
+  encode(args) {
+    return withoutDefaults([
+      args.channel,
+      args.sharded ? 1 : 0,
+    ], [0])
   },
   decode(reply) {
     const parts = asList(reply)
@@ -1005,32 +1159,39 @@ return { 'invalidated', newest }
   },
 }
 
-export type InvalidateArguments = Readonly<Record<string, never>>
+export interface InvalidateArguments {
+  /** begins the channel of the levels */
+  readonly channel: string
+  /** whether it is a sharded channel */
+  readonly sharded: boolean
+}
 
 export type InvalidateAnswer =
   | { readonly status: 'invalidated'; readonly existed: boolean }
 
 
 /**
- * Forgets a value. A load that is under way is revoked: what it finds is refused, for it began before; it keeps its lease until it ends, so that never two load at once. Repeating the call does the same again.
+ * Forgets a value. A load that is under way is revoked: what it finds is refused, for it began before; it keeps its lease until it ends, so that never two load at once. Levels that may hold the value are told. Repeating the call does the same again.
  *
  * Cost: O(1).
  */
 export const invalidate: Operation<InvalidateArguments, InvalidateAnswer> = {
   script: {
     name: 'cache/invalidate',
-    sha1: '5591c5f0ba68eae409a4dc6bf291017e4d29eb61',
+    sha1: '04c3b07880862f15f2ca74274a641ab169d9852a',
     reads: false,
     bytes: false,
     source: `--[[
 Forgets a value. A load that is under way is revoked: what it finds is refused, for it began before; it keeps its
-lease until it ends, so that never two load at once. Repeating the call does the same again.
+lease until it ends, so that never two load at once. Levels that may hold the value are told. Repeating the call does the same again.
 
 @returns invalidated  existed:flag
 @cost    O(1)
 ]]
 local value = KEYS[1] -- string: the value and its head
 local load = KEYS[2] -- hash: the load lease
+local channel = ARGV[1] -- text: begins the channel of the levels
+local sharded = ARGV[2] == '1' -- flag: whether it is a sharded channel
 
 -- A whole number as text with all its digits. Lua itself writes 14 digits, and not every server passes
 -- more to a command; microseconds have 16. Writing a large double takes twice as long as writing its halves
@@ -1045,7 +1206,7 @@ end
 -- What is stored of a value: one string, so that a hit is one plain GET. A head, then the payload. Numbers are
 -- big-endian, so that every language reads them without a library.
 --   1      layout
---   2      flags: 1 there is nothing (null), 2 there is nothing (undefined)
+--   2      flags: 1 there is nothing (null), 2 there is nothing (undefined); 4 more: levels may hold it
 --   3-4    length of the head: the payload begins behind it
 --   5-10   created, in milliseconds of the server
 --   11-14  how long the load took, in milliseconds
@@ -1054,6 +1215,7 @@ end
 --   41     length of the codec's name, then the name
 --   then   tags in the order of their names: length of the name, the name, its generation in 7 bytes
 local VALUE_LAYOUT = 1
+local HELD = 4
 local LONGEST_HEAD = 8191
 -- Redis drops a value this long after it may be served: nobody's clock is that late.
 local VALUE_SLACK_MS = 5000
@@ -1078,9 +1240,11 @@ local function open_head(value)
   end
   local length = read_number(head, 3, 2)
   local codec_ends = 41 + string.byte(head, 41)
+  local flags = string.byte(head, 2)
   return {
     layout = layout,
-    flags = string.byte(head, 2),
+    flags = flags % HELD,
+    held = flags >= HELD,
     length = length,
     created_at_ms = read_number(head, 5, 6),
     load_ms = read_number(head, 11, 4),
@@ -1166,6 +1330,18 @@ local function revoke(load, known, newest)
     redis.call('HDEL', load, 'loader', 'failed', 'failure', 'resting_until_ms')
   end
 end
+-- Tells the levels of processes what counts no more: '<number> <key>'. Of a value all copies with a smaller token, of a tag
+-- all with an older generation. Nobody has to be told of a value that no level may hold: its head says so.
+-- @optional SPUBLISH only where the caller's driver has seen that the server knows sharded channels
+local function tell_levels(key, number, how)
+  local channel = how.channel .. ':levels'
+  local message = exact(number) .. ' ' .. key
+  if how.sharded then
+    redis.call('SPUBLISH', channel, message)
+  else
+    redis.call('PUBLISH', channel, message)
+  end
+end
 
 local head = open_head(value)
 local known = open_load(load)
@@ -1184,23 +1360,30 @@ if newest > 0 then
   redis.call('HSET', load, 'layout', LOAD_LAYOUT, 'token', exact(token), 'version', exact(version))
   keep_load(load, 0)
 end
+if head.held then
+  tell_levels(value, newest + 1, { channel = channel, sharded = sharded })
+end
 return { 'invalidated', existed }
 `,
   },
   parts: ['value', 'load'],
   lines: [
     [1, 'lua/cache/invalidate.lua', 1],
-    [11, 'lua/shared/exact.lua', 1],
-    [21, 'lua/shared/cache/envelope.lua', 1],
-    [45, 'lua/shared/cache/envelope.lua', 34],
-    [72, 'lua/shared/cache/load.lua', 1],
-    [118, 'lua/shared/cache/keep-load.lua', 1],
-    [127, 'lua/shared/cache/layouts.lua', 1],
-    [136, 'lua/shared/cache/revoke.lua', 1],
-    [145, 'lua/cache/invalidate.lua', 17],
+    [13, 'lua/shared/exact.lua', 1],
+    [23, 'lua/shared/cache/envelope.lua', 1],
+    [48, 'lua/shared/cache/envelope.lua', 35],
+    [77, 'lua/shared/cache/load.lua', 1],
+    [123, 'lua/shared/cache/keep-load.lua', 1],
+    [132, 'lua/shared/cache/layouts.lua', 1],
+    [141, 'lua/shared/cache/revoke.lua', 1],
+    [150, 'lua/shared/cache/tell-levels.lua', 1],
+    [162, 'lua/cache/invalidate.lua', 20],
   ],
-  encode() {
-    return []
+  encode(args) {
+    return withoutDefaults([
+      args.channel,
+      args.sharded ? 1 : 0,
+    ], [0])
   },
   decode(reply) {
     const parts = asList(reply)
@@ -1225,13 +1408,13 @@ export interface SetArguments {
   readonly call: string
   /** of the value; 0: it has none and is never refused */
   readonly version: number
-  /** 0 there is a payload, 1 there is nothing (null), 2 (undefined) */
+  /** 0 there is a payload, 1 there is nothing (null), 2 (undefined); 4 more: levels may hold it */
   readonly flags: number
   /** how long the value is fresh */
   readonly freshMs: number
   /** how long it may be served after that */
   readonly staleMs: number
-  /** where those who wait are told; begins the channels of their processes */
+  /** where those who wait are told, and levels; begins their channels */
   readonly channel: string
   /** whether those are sharded channels */
   readonly sharded: boolean
@@ -1249,19 +1432,19 @@ export type SetAnswer =
 
 
 /**
- * Sets a value without a load. One with a version that is not greater than the greatest known is refused. A load that is under way is revoked: what it finds may be older. Those who wait for it are woken.
+ * Sets a value without a load. One with a version that is not greater than the greatest known is refused. A load that is under way is revoked: what it finds may be older. Those who wait for it are woken, and levels told that may hold what was there.
  *
  * Cost: O(value + waiters).
  */
 export const set: Operation<SetArguments, SetAnswer> = {
   script: {
     name: 'cache/set',
-    sha1: 'd52ca85ffeb454372abfd2367b86213a37bf2125',
+    sha1: '0fcbbf709efb511927531ce2a56c0b2c3d6954b3',
     reads: false,
     bytes: false,
     source: `--[[
 Sets a value without a load. One with a version that is not greater than the greatest known is refused. A load
-that is under way is revoked: what it finds may be older. Those who wait for it are woken.
+that is under way is revoked: what it finds may be older. Those who wait for it are woken, and levels told that may hold what was there.
 
 @returns stored      fresh_until_ms:integer stale_until_ms:integer now_ms:integer
 @returns superseded  version:integer
@@ -1273,10 +1456,10 @@ local codec = ARGV[1] -- text: name of the codec that made the payload
 local caller = ARGV[2] -- text: process and slot of the call
 local call = ARGV[3] -- text: number of the call
 local version = tonumber(ARGV[4]) -- integer: of the value; 0: it has none and is never refused
-local flags = tonumber(ARGV[5]) -- integer: 0 there is a payload, 1 there is nothing (null), 2 (undefined)
+local flags = tonumber(ARGV[5]) -- integer: 0 there is a payload, 1 there is nothing (null), 2 (undefined); 4 more: levels may hold it
 local fresh_ms = tonumber(ARGV[6]) -- integer: how long the value is fresh
 local stale_ms = tonumber(ARGV[7]) -- integer: how long it may be served after that
-local channel = ARGV[8] -- text: where those who wait are told; begins the channels of their processes
+local channel = ARGV[8] -- text: where those who wait are told, and levels; begins their channels
 local sharded = ARGV[9] == '1' -- flag: whether those are sharded channels
 local counted = ARGV[10] == '1' -- flag: whether the number of those who heard tells who lives
 local tags = ARGV[11] -- bytes: its tags and their generations, as the head has them
@@ -1373,7 +1556,7 @@ end
 -- What is stored of a value: one string, so that a hit is one plain GET. A head, then the payload. Numbers are
 -- big-endian, so that every language reads them without a library.
 --   1      layout
---   2      flags: 1 there is nothing (null), 2 there is nothing (undefined)
+--   2      flags: 1 there is nothing (null), 2 there is nothing (undefined); 4 more: levels may hold it
 --   3-4    length of the head: the payload begins behind it
 --   5-10   created, in milliseconds of the server
 --   11-14  how long the load took, in milliseconds
@@ -1382,6 +1565,7 @@ end
 --   41     length of the codec's name, then the name
 --   then   tags in the order of their names: length of the name, the name, its generation in 7 bytes
 local VALUE_LAYOUT = 1
+local HELD = 4
 local LONGEST_HEAD = 8191
 -- Redis drops a value this long after it may be served: nobody's clock is that late.
 local VALUE_SLACK_MS = 5000
@@ -1415,9 +1599,11 @@ local function open_head(value)
   end
   local length = read_number(head, 3, 2)
   local codec_ends = 41 + string.byte(head, 41)
+  local flags = string.byte(head, 2)
   return {
     layout = layout,
-    flags = string.byte(head, 2),
+    flags = flags % HELD,
+    held = flags >= HELD,
     length = length,
     created_at_ms = read_number(head, 5, 6),
     load_ms = read_number(head, 11, 4),
@@ -1522,6 +1708,18 @@ local function tell_waiters(waiters, word, how)
     tell_process({ id = id, listens = 1 }, word .. ' ' .. id, how)
   end
 end
+-- Tells the levels of processes what counts no more: '<number> <key>'. Of a value all copies with a smaller token, of a tag
+-- all with an older generation. Nobody has to be told of a value that no level may hold: its head says so.
+-- @optional SPUBLISH only where the caller's driver has seen that the server knows sharded channels
+local function tell_levels(key, number, how)
+  local channel = how.channel .. ':levels'
+  local message = exact(number) .. ' ' .. key
+  if how.sharded then
+    redis.call('SPUBLISH', channel, message)
+  else
+    redis.call('PUBLISH', channel, message)
+  end
+end
 -- What began before must not be stored after: an open load is refused from now on, and what is known of one that
 -- failed does not count any more. \`newest\`: the greatest token that was given out, so that later ones are greater.
 local function revoke(load, known, newest)
@@ -1574,9 +1772,13 @@ if version > 0 then
 end
 remember_answer(load, caller, call, now_ms, exact(fresh_until_ms) .. ' ' .. exact(stale_until_ms) .. ' 0')
 keep_load(load, fresh_ms + stale_ms)
+local how = { channel = channel, sharded = sharded, counted = counted }
 if known.waiters ~= '' then
   redis.call('HDEL', load, 'waiters')
-  tell_waiters(known.waiters, 'stored', { channel = channel, sharded = sharded, counted = counted })
+  tell_waiters(known.waiters, 'stored', how)
+end
+if head.held then
+  tell_levels(value, token, how)
 end
 return { 'stored', fresh_until_ms, stale_until_ms, now_ms }
 `,
@@ -1592,13 +1794,14 @@ return { 'stored', fresh_until_ms, stale_until_ms, now_ms }
     [91, 'lua/shared/tell.lua', 1],
     [98, 'lua/shared/tell.lua', 12],
     [112, 'lua/shared/cache/envelope.lua', 1],
-    [172, 'lua/shared/cache/keep-value.lua', 1],
-    [193, 'lua/shared/cache/load.lua', 1],
-    [239, 'lua/shared/cache/keep-load.lua', 1],
-    [248, 'lua/shared/cache/layouts.lua', 1],
-    [257, 'lua/shared/cache/tell-waiters.lua', 1],
-    [264, 'lua/shared/cache/revoke.lua', 1],
-    [273, 'lua/cache/set.lua', 36],
+    [175, 'lua/shared/cache/keep-value.lua', 1],
+    [196, 'lua/shared/cache/load.lua', 1],
+    [242, 'lua/shared/cache/keep-load.lua', 1],
+    [251, 'lua/shared/cache/layouts.lua', 1],
+    [260, 'lua/shared/cache/tell-waiters.lua', 1],
+    [267, 'lua/shared/cache/tell-levels.lua', 1],
+    [279, 'lua/shared/cache/revoke.lua', 1],
+    [288, 'lua/cache/set.lua', 37],
   ],
   encode(args) {
     return [
@@ -1644,7 +1847,7 @@ export interface StoreArguments {
   readonly token: number
   /** of the value; refused when a greater one is known; 0: none */
   readonly version: number
-  /** 0 there is a payload, 1 there is nothing (null), 2 (undefined) */
+  /** 0 there is a payload, 1 there is nothing (null), 2 (undefined); 4 more: levels may hold it */
   readonly flags: number
   /** how long the load took */
   readonly loadMs: number
@@ -1652,7 +1855,7 @@ export interface StoreArguments {
   readonly freshMs: number
   /** how long it may be served after that */
   readonly staleMs: number
-  /** where those who wait are told; begins the channels of their processes */
+  /** where those who wait are told, and levels; begins their channels */
   readonly channel: string
   /** whether those are sharded channels */
   readonly sharded: boolean
@@ -1672,18 +1875,18 @@ export type StoreAnswer =
 
 
 /**
- * Stores what a load has found, and wakes those who wait for it. Refused when the load is not the newest one, was given up, or began before an invalidation or a set: then the lease is given up and nothing is written. The newest load may store also when its lease has lapsed, for then nobody else has begun. Repeating the call changes nothing.
+ * Stores what a load has found, wakes those who wait for it, and tells the levels that may hold what was there. Refused when the load is not the newest one, was given up, or began before an invalidation or a set: then the lease is given up and nothing is written. The newest load may store also when its lease has lapsed, for then nobody else has begun. Repeating the call changes nothing.
  *
  * Cost: O(value + waiters).
  */
 export const store: Operation<StoreArguments, StoreAnswer> = {
   script: {
     name: 'cache/store',
-    sha1: '5c6f6c65a68c3b60c30442c9d264ad7eb1b021ba',
+    sha1: 'f9be4c228044e8c5a1eae7885d010c8f02239274',
     reads: false,
     bytes: false,
     source: `--[[
-Stores what a load has found, and wakes those who wait for it. Refused when the load is not the newest one, was
+Stores what a load has found, wakes those who wait for it, and tells the levels that may hold what was there. Refused when the load is not the newest one, was
 given up, or began before an invalidation or a set: then the lease is given up and nothing is written. The newest
 load may store also when its lease has lapsed, for then nobody else has begun. Repeating the call changes nothing.
 
@@ -1698,11 +1901,11 @@ local load = KEYS[2] -- hash: the load lease
 local codec = ARGV[1] -- text: name of the codec that made the payload
 local token = tonumber(ARGV[2]) -- integer: token of the load
 local version = tonumber(ARGV[3]) -- integer: of the value; refused when a greater one is known; 0: none
-local flags = tonumber(ARGV[4]) -- integer: 0 there is a payload, 1 there is nothing (null), 2 (undefined)
+local flags = tonumber(ARGV[4]) -- integer: 0 there is a payload, 1 there is nothing (null), 2 (undefined); 4 more: levels may hold it
 local load_ms = tonumber(ARGV[5]) -- integer: how long the load took
 local fresh_ms = tonumber(ARGV[6]) -- integer: how long the value is fresh
 local stale_ms = tonumber(ARGV[7]) -- integer: how long it may be served after that
-local channel = ARGV[8] -- text: where those who wait are told; begins the channels of their processes
+local channel = ARGV[8] -- text: where those who wait are told, and levels; begins their channels
 local sharded = ARGV[9] == '1' -- flag: whether those are sharded channels
 local counted = ARGV[10] == '1' -- flag: whether the number of those who heard tells who lives
 local tags = ARGV[11] -- bytes: its tags and their generations before the load, as the head has them
@@ -1748,7 +1951,7 @@ end
 -- What is stored of a value: one string, so that a hit is one plain GET. A head, then the payload. Numbers are
 -- big-endian, so that every language reads them without a library.
 --   1      layout
---   2      flags: 1 there is nothing (null), 2 there is nothing (undefined)
+--   2      flags: 1 there is nothing (null), 2 there is nothing (undefined); 4 more: levels may hold it
 --   3-4    length of the head: the payload begins behind it
 --   5-10   created, in milliseconds of the server
 --   11-14  how long the load took, in milliseconds
@@ -1757,6 +1960,7 @@ end
 --   41     length of the codec's name, then the name
 --   then   tags in the order of their names: length of the name, the name, its generation in 7 bytes
 local VALUE_LAYOUT = 1
+local HELD = 4
 local LONGEST_HEAD = 8191
 -- Redis drops a value this long after it may be served: nobody's clock is that late.
 local VALUE_SLACK_MS = 5000
@@ -1790,9 +1994,11 @@ local function open_head(value)
   end
   local length = read_number(head, 3, 2)
   local codec_ends = 41 + string.byte(head, 41)
+  local flags = string.byte(head, 2)
   return {
     layout = layout,
-    flags = string.byte(head, 2),
+    flags = flags % HELD,
+    held = flags >= HELD,
     length = length,
     created_at_ms = read_number(head, 5, 6),
     load_ms = read_number(head, 11, 4),
@@ -1891,6 +2097,18 @@ local function tell_waiters(waiters, word, how)
     tell_process({ id = id, listens = 1 }, word .. ' ' .. id, how)
   end
 end
+-- Tells the levels of processes what counts no more: '<number> <key>'. Of a value all copies with a smaller token, of a tag
+-- all with an older generation. Nobody has to be told of a value that no level may hold: its head says so.
+-- @optional SPUBLISH only where the caller's driver has seen that the server knows sharded channels
+local function tell_levels(key, number, how)
+  local channel = how.channel .. ':levels'
+  local message = exact(number) .. ' ' .. key
+  if how.sharded then
+    redis.call('SPUBLISH', channel, message)
+  else
+    redis.call('PUBLISH', channel, message)
+  end
+end
 -- Gives the lease up and wakes who waits for it. What remains is the greatest token, so that later ones are
 -- greater. It takes away first, so that it also works when the server is out of memory.
 local function close_load(load, known, word, how)
@@ -1935,6 +2153,9 @@ local fresh_until_ms, stale_until_ms = keep_value(value, {
   stale_ms = stale_ms,
 }, payload, now_ms)
 close_load(load, known, 'stored', how)
+if head.held then
+  tell_levels(value, token, how)
+end
 -- The token is in the head; the hash goes with its last field.
 redis.call('HDEL', load, 'layout', 'token')
 return { 'stored', fresh_until_ms, stale_until_ms, now_ms }
@@ -1948,12 +2169,13 @@ return { 'stored', fresh_until_ms, stale_until_ms, now_ms }
     [43, 'lua/shared/tell.lua', 1],
     [50, 'lua/shared/tell.lua', 12],
     [64, 'lua/shared/cache/envelope.lua', 1],
-    [124, 'lua/shared/cache/keep-value.lua', 1],
-    [145, 'lua/shared/cache/load.lua', 1],
-    [194, 'lua/shared/cache/layouts.lua', 1],
-    [203, 'lua/shared/cache/tell-waiters.lua', 1],
-    [210, 'lua/shared/cache/close-load.lua', 1],
-    [219, 'lua/cache/store.lua', 36],
+    [127, 'lua/shared/cache/keep-value.lua', 1],
+    [148, 'lua/shared/cache/load.lua', 1],
+    [197, 'lua/shared/cache/layouts.lua', 1],
+    [206, 'lua/shared/cache/tell-waiters.lua', 1],
+    [213, 'lua/shared/cache/tell-levels.lua', 1],
+    [225, 'lua/shared/cache/close-load.lua', 1],
+    [234, 'lua/cache/store.lua', 37],
   ],
   encode(args) {
     return [

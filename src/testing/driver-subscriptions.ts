@@ -6,9 +6,15 @@ import { type DriverCase, withDriver } from './driver-context.ts'
 class Ear implements Listener {
   readonly heard: string[] = []
   gaps = 0
+  /** How many gaps there had been when each loss was told. */
+  readonly losses: number[] = []
 
   onMessage(message: string): void {
     this.heard.push(message)
+  }
+
+  onLost(): void {
+    this.losses.push(this.gaps)
   }
 
   onGap(): void {
@@ -111,6 +117,19 @@ export const subscriptionCases: DriverCase[] = [
           [['after'], ['after']],
         )
         assert.equal(driver.healthy(), true)
+      }),
+  },
+  {
+    title: 'a listener is told that its subscription is lost, before it is told of the gap',
+    run: (context) =>
+      withDriver(context, async ({ driver }) => {
+        const ear = new Ear()
+        await driver.subscribe(`wake:{${context.uniqueTag()}}`, ear)
+
+        await context.command('CLIENT', 'KILL', 'TYPE', 'pubsub')
+        await until(() => ear.gaps > 0, 'it knew of the gap')
+
+        assert.equal(ear.losses[0], 0)
       }),
   },
   {

@@ -1,5 +1,7 @@
 // A process of the tests of the cache.
 //   tsx cache-worker.ts <port> <name> read <readers> <reads>   reads one key again and again, and tells what it got
+//   tsx cache-worker.ts <port> <name> level            reads one key from its level until it is told to end, and tells in
+//                                                      which order it got its values, and how many of them without Redis
 //   tsx cache-worker.ts <port> <name> hold <lease>             loads, says so, and ends when it is told
 
 import { Redis } from 'ioredis'
@@ -48,4 +50,27 @@ async function hold(lease: string): Promise<void> {
   process.send?.('ended')
 }
 
-await (what === 'read' ? read(Number(args[0]), Number(args[1])) : hold(args[0] ?? ''))
+async function level(): Promise<void> {
+  let copies = 0
+  const cache = redis.cache<number>(name, {
+    freshFor: '1h',
+    storeWithin: '30s',
+    inProcess: { count: 10, age: '1h' },
+    hooks: { event: (event) => void (copies += Number('from' in event && event.from === 'process')) },
+  })
+  let ended = false
+  process.once('message', () => (ended = true))
+  const got: number[] = []
+  process.send?.('began')
+  for (; !ended; await think(1)) {
+    const value = await cache.get('k', () => 0)
+    if (value !== got.at(-1)) got.push(value)
+  }
+  process.send?.({ got, copies })
+  await redis.close()
+  client.disconnect()
+  process.disconnect()
+}
+
+if (what === 'level') await level()
+else await (what === 'read' ? read(Number(args[0]), Number(args[1])) : hold(args[0] ?? ''))

@@ -20,7 +20,17 @@ async function hold(cache: Cache<string>, key: string): Promise<Held> {
   return { got, end: (result) => end(result) }
 }
 
-function steps({ redis, name }: Place): readonly Step[] {
+/** A value that somebody stored who has no level. */
+async function holdInLevel({ redis, name }: Place): Promise<void> {
+  const cache = redis.cache<string>(`${name}-held`, { inProcess: { count: 10 } })
+  await reaches(async () => {
+    await cache.get('a', () => 'again')
+    return cache.inspectLevel()?.count === 1
+  })
+}
+
+function steps(place: Place): readonly Step[] {
+  const { redis, name } = place
   const cache = redis.cache<string>(name, { lease: '2s', freshFor: '1h' })
   let held: Held | undefined
   let endsAtMs = 0
@@ -62,6 +72,14 @@ function steps({ redis, name }: Place): readonly Step[] {
     // Whether there was something to forget, a repetition cannot know.
     ['invalidate', 'serves', async () => void (await cache.invalidate('c'))],
     ['inspect', 'serves', async () => (await cache.inspect('c')).state],
+    [
+      'hold',
+      'unasked',
+      async () => {
+        await redis.cache<string>(`${name}-held`).set('a', 'a')
+        await holdInLevel(place)
+      },
+    ],
   ]
 }
 
@@ -80,13 +98,22 @@ function work(
   return { what, commands, elements, prepare }
 }
 
-const works = [
+const works: readonly Work[] = [
   work('a get of what is there', [6, 50], (cache) => cache.get('there', () => 'again')),
   work('a load', [12, 80], (cache, value) => cache.get('absent', () => value)),
   // Whether the hash already lasts long enough depends on the millisecond.
   { ...work('a set', [12, 80], (cache, value) => cache.set('there', value)), chance: 6 },
   work('an invalidation', [10, 60], (cache) => cache.invalidate('there')),
-  work('an invalidation of a tag', [4, 20], (cache) => cache.invalidate({ tag: 't' })),
+  work('an invalidation of a tag', [5, 25], (cache) => cache.invalidate({ tag: 't' })),
+  {
+    what: 'keeping a copy',
+    commands: 8,
+    elements: 60,
+    prepare: async (place, size) => {
+      await place.redis.cache<string>(`${place.name}-held`).set('a', 'x'.repeat(size))
+      return () => holdInLevel(place)
+    },
+  },
   work('an inspection', [6, 40], (cache) => cache.inspect('there')),
 ]
 

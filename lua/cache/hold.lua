@@ -1,0 +1,24 @@
+--[[
+Says in a value that levels may hold it, so that they are told when it ends or another takes its place. Absent when it is
+not the one with this token any more. Repeating the call changes nothing.
+
+@returns held
+@returns absent
+@cost    O(1)
+]]
+local value = KEYS[1] -- string: the value and its head
+local token = tonumber(ARGV[1]) -- integer: token of the value
+
+-- @include shared/cache/envelope
+
+local head = open_head(value)
+if head.layout ~= VALUE_LAYOUT then
+  return redis.error_reply('LAYOUT ' .. head.layout)
+end
+if head.token == 0 or head.token ~= token then
+  return { 'absent' }
+end
+if not head.held then
+  redis.call('SETRANGE', value, '1', string.char(head.flags + HELD))
+end
+return { 'held' }

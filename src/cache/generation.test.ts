@@ -1,0 +1,32 @@
+import { expect, test } from 'vitest'
+import { type Process, setup } from '../../test/cache-fixture.ts'
+import { ConnectionLostError } from '../driver.ts'
+import { KNOWN_FOR_MS } from './generation.ts'
+
+/** From now on nobody answers what the generation of the cache is. */
+function hideGeneration({ runtime }: Process<string>): void {
+  const { driver } = runtime.runner
+  const read = driver.read.bind(driver)
+  driver.read = (calls) =>
+    calls.map(async (call) => {
+      if (String(call.args[0]).endsWith(':generation')) throw new ConnectionLostError('gone', false)
+      return (await read([call])[0]) ?? null
+    })
+}
+
+test('while nobody answers for the generation, what is known of it counts on', async () => {
+  const made = await setup<string>({ storeWithin: '200ms' })
+  await made.cache.get('a', () => 'kept')
+  hideGeneration(made)
+
+  const until = performance.now() + KNOWN_FOR_MS * 2
+  while (performance.now() < until) expect(await made.cache.get('a', () => 'again')).toBe('kept')
+})
+
+test('a process that never knew the generation serves nothing without it', async () => {
+  const made = await setup<string>({ storeWithin: '200ms' })
+  await made.another().cache.set('a', 'before')
+  hideGeneration(made)
+
+  expect(await made.cache.get('a', () => 'loaded')).toBe('loaded')
+})

@@ -1,0 +1,330 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { Redis } from 'ioredis'
+import { type CacheEvent, type CacheOptions, InvalidArgumentError } from 'perilune'
+import { expect, inject, onTestFinished, test } from 'vitest'
+import { type Process, type Setup, setup } from '../../test/cache-fixture.ts'
+import { gate } from '../../test/once-fixture.ts'
+import type { Listener } from '../driver.ts'
+
+interface Leveled extends Setup<string> {
+  readonly events: CacheEvent[]
+  /** Gets `a` until that needs no Redis. */
+  keep(tags?: readonly string[]): Promise<void>
+}
+
+const HOUR = { count: 100, age: '1h' } as const
+
+async function leveled(options: CacheOptions<string> & { clock?: 'real' } = {}): Promise<Leveled> {
+  const events: CacheEvent[] = []
+  const hooks = { event: (event: CacheEvent) => void events.push(event) }
+  const made = await setup<string>({ freshFor: '1h', early: false, inProcess: HOUR, hooks, ...options })
+  const keep = (tags: readonly string[] = []): Promise<void> => kept(made.cache, events, tags)
+  return { ...made, events, keep }
+}
+
+async function kept(
+  cache: Setup<string>['cache'],
+  events: readonly CacheEvent[],
+  tags: readonly string[] = [],
+): Promise<void> {
+  const before = events.length
+  const isServed = async (): Promise<boolean> => {
+    await cache.get('a', () => 'loaded', { tags })
+    return events.slice(before).some((event) => 'from' in event && event.from === 'process')
+  }
+  await expect.poll(isServed).toBe(true)
+}
+
+/** A process that has no level. */
+function plain({ another }: Setup<string>): Process<string> {
+  return another({ freshFor: '1h' })
+}
+
+/** From now on every listener of this process is told through `how`. */
+function tampered({ runtime }: Process<string>, how: (listener: Listener) => Listener): void {
+  const { driver } = runtime.runner
+  const subscribe = driver.subscribe.bind(driver)
+  driver.subscribe = (channel, listener) => subscribe(channel, how(listener))
+}
+
+test('what was kept is served without Redis', async () => {
+  const { cache, keep, runtime } = await leveled()
+  await keep()
+  const { driver } = runtime.runner
+  const reads: unknown[] = []
+  const read = driver.read.bind(driver)
+  driver.read = (calls) => {
+    reads.push(...calls.flatMap(({ args }) => args).filter((key) => String(key).endsWith(':value')))
+    return read(calls)
+  }
+
+  const values = await Promise.all(Array.from({ length: 10 }, () => cache.get('a', () => 'again')))
+
+  expect(new Set(values)).toEqual(new Set(['loaded']))
+  expect(reads).toEqual([])
+})
+
+test('each get gets a value of its own, which it may change', async () => {
+  const made = await setup<{ n: number }>({ inProcess: HOUR })
+  const get = (): Promise<{ n: number }> => made.cache.get('a', () => ({ n: 1 }))
+  await expect.poll(async () => (await get()) && made.cache.inspectLevel()?.count).toBe(1)
+
+  const first = await get()
+  first.n = 2
+
+  expect(await get()).toEqual({ n: 1 })
+})
+
+test.each(['set', 'invalidate', 'load'] as const)(
+  'one %s of a process without a level ends the copies of others',
+  async (what) => {
+    const made = await leveled()
+    const { cache, keep, clock } = made
+    const other = plain(made).cache
+    await other.set('a', 'old', { freshFor: '1s', staleFor: '1h' })
+    await keep()
+
+    if (what === 'set') await other.set('a', 'new')
+    else if (what === 'invalidate') await other.invalidate('a')
+    else {
+      await clock.advance(2000)
+      await other.get('a', () => 'new')
+    }
+
+    await expect.poll(() => cache.inspectLevel()?.count).toBe(0)
+    expect(await cache.get('a', () => 'new')).toBe('new')
+  },
+)
+
+test('an invalidated tag ends the copies of others', async () => {
+  const made = await leveled()
+  const tags = ['t', 'b']
+  await made.keep(tags)
+
+  await plain(made).cache.invalidate({ tag: 't' })
+
+  await expect.poll(() => made.cache.get('a', () => 'new', { tags }), { timeout: 5000 }).toBe('new')
+})
+
+test('a clear by another process ends copies that are served all the while', async () => {
+  const made = await leveled({ clock: 'real' })
+  const { cache, keep } = made
+  await keep()
+  let isCleared = false
+  const clearing = plain(made)
+    .cache.clear()
+    .then(() => (isCleared = true))
+
+  // With pauses: hits of a level alone leave no room for anything else.
+  while (!isCleared) await cache.get('a', () => 'new').then(() => sleep(1))
+  await clearing
+
+  expect(await cache.get('a', () => 'new')).toBe('new')
+})
+
+test('a copy counts only for who names the tags of the value', async () => {
+  const made = await leveled()
+  await made.keep(['t'])
+
+  expect(await made.cache.get('a', () => 'without')).toBe('without')
+})
+
+test.each(['set', 'invalidate', 'tag', 'clear'] as const)(
+  'after its own %s a process never serves the copy from before, whatever it is told',
+  async (what) => {
+    const made = await leveled({ clock: 'real' })
+    tampered(made, (listener) => ({ ...listener, onMessage: () => undefined }))
+    const { cache, keep } = made
+    const tags = what === 'tag' ? ['t'] : []
+    await keep(tags)
+
+    if (what === 'set') await cache.set('a', 'new')
+    else if (what === 'clear') await cache.clear()
+    else await cache.invalidate(what === 'tag' ? { tag: 't' } : 'a')
+
+    expect(await cache.get('a', () => 'new', { tags })).toBe('new')
+  },
+)
+
+test('another handle of the same name ends the copies too', async () => {
+  const made = await leveled({ clock: 'real' })
+  tampered(made, (listener) => ({ ...listener, onMessage: () => undefined }))
+  await made.keep()
+  const { Cache } = await import('./cache.ts')
+  const handle = new Cache<string>(made.runtime, made.name)
+
+  await handle.invalidate('a')
+
+  expect(await made.cache.get('a', () => 'new')).toBe('new')
+})
+
+/** The next read of a value comes late: when the gate opens. */
+function lateRead({ runtime }: Process<string>): { readonly sent: Promise<unknown>; end(): void } {
+  const [sent, held] = [gate(), gate()]
+  const { driver } = runtime.runner
+  const read = driver.read.bind(driver)
+  driver.read = (calls) => {
+    const replies = read(calls)
+    if (!calls.some(({ args }) => String(args[0]).endsWith(':value'))) return replies
+    driver.read = read
+    void Promise.allSettled(replies).then(() => sent.open())
+    return replies.map(async (reply) => {
+      await held.opened
+      return reply
+    })
+  }
+  return { sent: sent.opened, end: () => held.open() }
+}
+
+test.each(['another process', 'this process'])(
+  'a read that began before an invalidation by %s fills nothing after it',
+  async (who) => {
+    const made = await leveled()
+    const { cache, keep, runtime } = made
+    if (who === 'this process') tampered(made, (listener) => ({ ...listener, onMessage: () => undefined }))
+    await keep()
+    const other = plain(made).cache
+    const told: string[] = []
+    if (who === 'another process') {
+      const witness = await runtime.runner.driver.subscribe('cache-test:{cache:}:wake:levels', {
+        onMessage: (message) => void (message.includes(made.name) && told.push(message)),
+        onGap: () => undefined,
+      })
+      onTestFinished(() => witness.close())
+    }
+    await cache.set('a', 'held')
+    if (who === 'another process') await expect.poll(() => told.length).toBe(1)
+    const late = lateRead(made)
+    const reading = cache.get('a', () => 'never')
+    await late.sent
+
+    if (who === 'this process') await cache.invalidate('a')
+    else {
+      await other.invalidate('a')
+      await expect.poll(() => told.length).toBe(2)
+    }
+    late.end()
+
+    expect(await reading).toBe('held')
+    expect(await cache.get('a', () => 'new')).toBe('new')
+  },
+)
+
+test('a message that is lost costs no more than the age of a copy', async () => {
+  const made = await leveled({ clock: 'real', inProcess: { count: 10, age: '300ms' } })
+  tampered(made, (listener) => ({ ...listener, onMessage: () => undefined }))
+  await made.keep()
+
+  await plain(made).cache.set('a', 'new')
+
+  await expect.poll(() => made.cache.get('a', () => 'again'), { timeout: 5000 }).toBe('new')
+})
+
+test('without its subscription the level is empty, and not used until it is back', async () => {
+  const made = await leveled()
+  const ears: Listener[] = []
+  let refuses = false
+  const { driver } = made.runtime.runner
+  const subscribe = driver.subscribe.bind(driver)
+  driver.subscribe = async (channel, listener) => {
+    if (refuses) throw new Error('nobody listens')
+    ears.push(listener)
+    return subscribe(channel, listener)
+  }
+  await made.keep()
+  expect(made.cache.inspectLevel()?.count).toBe(1)
+
+  refuses = true
+  for (const ear of ears) ear.onLost?.()
+  expect(made.cache.inspectLevel()).toEqual({ count: 0, bytes: 0 })
+  const from = made.events.length
+  for (let n = 0; n < 5; n++) await made.cache.get('a', () => 'again')
+  expect(made.events.slice(from)).toEqual(
+    Array.from({ length: 5 }, () => ({ kind: 'fresh', key: 'a', from: 'redis' })),
+  )
+
+  refuses = false
+  await expect
+    .poll(async () => (await made.keep()) ?? made.cache.inspectLevel()?.count, { timeout: 5000 })
+    .toBe(1)
+})
+
+test('a copy is served no longer than its value', async () => {
+  const { cache, keep } = await leveled({ clock: 'real', freshFor: '400ms' })
+  await keep()
+
+  await sleep(450)
+
+  expect(await cache.get('a', () => 'new')).toBe('new')
+})
+
+test('a copy that is due is loaded again while it is served', async () => {
+  const { cache, keep } = await leveled({ clock: 'real', freshFor: '200ms', staleFor: '1h' })
+  await keep()
+
+  await sleep(250)
+
+  expect(await cache.get('a', () => 'new')).toBe('loaded')
+  await expect.poll(() => cache.get('a', () => 'newer')).toBe('new')
+})
+
+test('it holds no more copies than it may: what was not asked for the longest goes first', async () => {
+  const { cache, keep, events } = await leveled({ inProcess: { count: 2, age: '1h' } })
+  await keep()
+  await cache.get('b', () => 'b')
+  await cache.get('b', () => 'b')
+  await cache.get('a', () => 'a')
+
+  await cache.get('c', () => 'c')
+
+  expect(events.filter(({ kind }) => kind === 'evicted')).toEqual([{ kind: 'evicted', key: 'b' }])
+  const from = events.length
+  await cache.get('a', () => 'again')
+  expect(events.slice(from)).toEqual([{ kind: 'fresh', key: 'a', from: 'process' }])
+})
+
+test('it holds no more bytes than it may', async () => {
+  const { cache, keep } = await leveled({ inProcess: { count: 100, bytes: 250, age: '1h' } })
+  await keep()
+
+  for (const key of ['b', 'c', 'b', 'c']) await cache.get(key, () => 'x'.repeat(100))
+  await cache.get('d', () => 'x'.repeat(1000))
+  await cache.get('d', () => 'x'.repeat(1000))
+
+  // 45 bytes of head and name of the codec, and two quotes.
+  expect(cache.inspectLevel()).toEqual({ count: 1, bytes: 147 })
+})
+
+test('nobody is told of a value that no level holds', async () => {
+  const made = await setup<string>({ freshFor: '1h' })
+  const ear = new Redis(inject('redisPort'))
+  onTestFinished(() => ear.disconnect())
+  const heard: string[] = []
+  ear.on('message', (_channel, message: string) => {
+    if (message.includes(made.name)) heard.push(message)
+  })
+  await ear.subscribe('cache-test:{cache:}:wake:levels')
+  const { cache } = made
+
+  await cache.get('a', () => 'a')
+  await cache.set('a', 'b')
+  await cache.invalidate('a')
+  await cache.set('b', 'b')
+  const leveledOne = made.another({ freshFor: '1h', inProcess: HOUR })
+  await expect
+    .poll(async () => (await leveledOne.cache.get('b', () => 'b')) && leveledOne.cache.inspectLevel()?.count)
+    .toBe(1)
+  await cache.invalidate('b')
+
+  await expect.poll(() => heard.length).toBe(1)
+  expect(heard[0]).toContain(`{cache:${made.name}:b}:value`)
+})
+
+test('handles of one name have one level, with the same limits', async () => {
+  const { runtime, name } = await leveled()
+  const { Cache } = await import('./cache.ts')
+
+  expect(() => new Cache(runtime, name, { inProcess: HOUR })).not.toThrow()
+  expect(() => new Cache(runtime, name, { inProcess: { count: 7 } })).toThrow(InvalidArgumentError)
+  expect(() => new Cache(runtime, 'other', { inProcess: { count: 0 } })).toThrow(InvalidArgumentError)
+})
