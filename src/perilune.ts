@@ -187,7 +187,10 @@ export class Perilune implements AsyncDisposable, HasRuntime {
     return this.#runtime.runner.driver.healthy()
   }
 
-  /** Ends what waits and closes what was opened here; the client stays yours to close. */
+  /**
+   * Ends what waits, gives loads of caches to other processes, and closes what was opened here; the client stays yours to
+   * close.
+   */
   close(): Promise<void> {
     return this.#runtime.close()
   }

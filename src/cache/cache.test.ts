@@ -38,7 +38,7 @@ test('a value is loaded ahead of its end, by one process, while it is served', a
     return run
   })
   await cache.get('a', slow.load)
-  await clock.advance(9900)
+  await clock.advance(9950)
 
   const others = [another().cache, another().cache, cache]
   expect(await Promise.all(others.map((each) => each.get('a', slow.load)))).toEqual([1, 1, 1])

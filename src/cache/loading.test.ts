@@ -33,6 +33,22 @@ test('another process waits for the load and gets what it found', async () => {
   expect(runs()).toBe(0)
 })
 
+test('a process that closes while it loads gives the load to another', async () => {
+  const { cache, runtime, another } = await setup<string>({ lease: '1h' })
+  const began = gate()
+  const first = cache.get('a', async () => {
+    began.open()
+    return new Promise<string>(() => undefined)
+  })
+  first.catch(() => undefined)
+  await began.opened
+  const second = another().cache.get('a', () => 'loaded')
+
+  await runtime.close()
+
+  expect(await second).toBe('loaded')
+})
+
 test('what a loader throws reaches all who wait, in every process, and is not kept', async () => {
   const { cache, another } = await setup<string>()
   const [began, held] = [gate(), gate()]
@@ -126,11 +142,11 @@ test('a loader whose lease is lost is replaced, and what it finds late is refuse
 })
 
 test('a load that takes longer than its lease keeps it', async () => {
-  const { cache, another } = await setup<string>({ clock: 'real', lease: '300ms' })
+  const { cache, another } = await setup<string>({ clock: 'real', lease: '1s' })
   const began = gate()
   const first = cache.get('a', async () => {
     began.open()
-    await sleep(1000)
+    await sleep(2500)
     return 'slow'
   })
   await began.opened

@@ -42,6 +42,7 @@ export async function perform<Value>(
   const context = new LoadContext(election.key, election.grant.token, () => lease.signal)
   const beganAt = performance.now()
   const tookMs = (): number => Math.round(performance.now() - beganAt)
+  const keep = source.runtime.giveBackAtClose(() => giveUp(source, election.key, election.id, ''))
   try {
     const value = await inMaxLoad(() => loader(context), source.terms.maxLoadMs, aborter)
     const loadMs = tookMs()
@@ -56,6 +57,8 @@ export async function perform<Value>(
     // Where it cannot be told, the lease ends by itself.
     await endWith(lease, ending).catch(() => undefined)
     return lost ? { status: 'lost' } : { status: 'failed', error }
+  } finally {
+    keep()
   }
 }
 

@@ -3,7 +3,7 @@
 import { type Driver, type Script, ServerReplyError } from '../driver.ts'
 import { Batcher, type BatchTerms, type Send } from './batcher.ts'
 import { CallIds } from './call-ids.ts'
-import { inTime } from './in-time.ts'
+import { inTime, within } from './in-time.ts'
 import { unitPrefix } from './keys.ts'
 import { LeaseKeeper } from './lease-keeper.ts'
 import { Mailbox } from './mailbox.ts'
@@ -12,6 +12,9 @@ import { isPassing, toPeriluneError } from './script-errors.ts'
 import { Server } from './server.ts'
 import { ServerClock } from './server-clock.ts'
 import { Wakes } from './wake.ts'
+
+/** A program that ends waits no longer for a server that is away. */
+const GIVE_BACK_MS = 500
 
 export class Runtime {
   readonly namespace: string
@@ -23,6 +26,7 @@ export class Runtime {
   readonly keeper: LeaseKeeper = new LeaseKeeper()
   readonly callIds: CallIds = new CallIds()
   readonly #batchers = new Map<string, unknown>()
+  readonly #givers = new Set<() => Promise<unknown>>()
 
   constructor(driver: Driver, namespace: string, deadlineMs: number) {
     this.namespace = namespace
@@ -60,7 +64,16 @@ export class Runtime {
     }
   }
 
+  /** What others would wait for is given back when all is closed, unless the function that is answered was called before. */
+  giveBackAtClose(give: () => Promise<unknown>): () => void {
+    this.#givers.add(give)
+    return () => this.#givers.delete(give)
+  }
+
   async close(): Promise<void> {
+    // Where no server answers, leases end by themselves.
+    const given = Promise.allSettled([...this.#givers].map((give) => give()))
+    await within(given, GIVE_BACK_MS).catch(() => undefined)
     this.runner.close()
     this.keeper.close()
     this.mailbox.close()

@@ -13,8 +13,16 @@ const client = new Redis(Number(port))
 const redis = perilune(ioredis(client), { namespace: 'faults' })
 const think = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))
 
-/** Counts its runs, and how many there were at once. */
-async function load(): Promise<number> {
+const running = new Set<Promise<number>>()
+
+function load(): Promise<number> {
+  const run = count().finally(() => running.delete(run))
+  running.add(run)
+  return run
+}
+
+/** Counts the runs, and how many there are at once. */
+async function count(): Promise<number> {
   const atOnce = await client.incr(`running:${name}`)
   await client.zadd(`most:${name}`, 'GT', atOnce, 'most')
   const run = await client.incr(`runs:${name}`)
@@ -35,6 +43,8 @@ async function read(readers: number, reads: number): Promise<void> {
   }
   await Promise.all(Array.from({ length: readers }, reader))
   process.send?.([...got])
+  // A load in the background would never be counted as ended.
+  await Promise.all(running)
   await redis.close()
   client.disconnect()
   process.disconnect()
