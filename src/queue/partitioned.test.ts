@@ -137,10 +137,9 @@ describe('a worker on partitions', () => {
   })
 
   test('gives a partition its turn that gets jobs while another keeps the worker busy', async () => {
-    const { queue } = setup()
+    const { queue, calls } = setup()
     const [busy, late] = groupsFor(4)
     const order: string[] = []
-    await queue.enqueueMany(mails(40, { group: busy }))
     await using _worker = queue.work(
       async ({ group }: ClaimedJob) => {
         if (order.push(group) === 10) await queue.enqueueMany(mails(5, { group: late }))
@@ -148,6 +147,10 @@ describe('a worker on partitions', () => {
       },
       { concurrency: 1 },
     )
+
+    // Then it hears whoever calls it, in each partition.
+    await untilQuiet(calls)
+    await queue.enqueueMany(mails(40, { group: busy }))
 
     await until(() => order.length === 45)
 

@@ -1,27 +1,37 @@
 // What a script call costs the server must not grow with what the structure holds: no more commands, and no
-// more elements, at a hundred thousand entries (a million with PERILUNE_LONG=1) than at two thousand.
+// more elements, at ten thousand entries (a million with PERILUNE_LONG=1) than at two thousand.
 
 import { Redis } from 'ioredis'
 import { ioredis } from 'perilune/ioredis'
-import { describe, expect, onTestFinished, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import contract from '../../lua/contract.json' with { type: 'json' }
 import { withTestClock } from '../../src/testing/test-clock.ts'
 import { LONG, tell } from '../proof.ts'
-import { startRedis } from '../servers/redis.ts'
+import { ask } from '../servers/ask.ts'
+import { type RedisServer, startRedis } from '../servers/redis.ts'
 import { METER, type Metered, metering, parseMetered } from './metered-driver.ts'
 import { placeOn } from './uses/place.ts'
 import { allUses, type Place, type Work } from './uses/use.ts'
 
 // More than any call may look at, so that both sizes meet the same bounds.
 const SMALL = 2000
-const LARGE = LONG ? 1_000_000 : 20_000
+const LARGE = LONG ? 1_000_000 : 10_000
+
+let server: RedisServer
+
+beforeAll(async () => {
+  server = await startRedis()
+})
+
+afterAll(() => server.stop())
 
 describe.each(await allUses())('of the $structure', ({ structure, works }) => {
   test.each(works)(
     `$what costs no more at ${LARGE} entries than at ${SMALL}`,
     { timeout: LONG ? 600_000 : 120_000 },
     async (work) => {
-      const port = await ownServer()
+      const { port } = server
+      await ask(port, 'FLUSHALL')
 
       const few = costliest(await callsOf(await meteredPlace(port), work, SMALL))
       const many = costliest(await callsOf(await meteredPlace(port), work, LARGE))
@@ -33,12 +43,6 @@ describe.each(await allUses())('of the $structure', ({ structure, works }) => {
     },
   )
 })
-
-async function ownServer(): Promise<number> {
-  const server = await startRedis()
-  onTestFinished(() => server.stop())
-  return server.port
-}
 
 async function meteredPlace(port: number): Promise<Place> {
   const client = new Redis(port)

@@ -29,14 +29,16 @@ async function ownPort(): Promise<number> {
 }
 
 test('those behind killed waiters go on by the very release that frees the lock', async () => {
-  const { lock, name, calls } = await setup({ clock: 'real' })
+  const own = await ownPort()
+  const { lock, name, calls } = await setup({ clock: 'real', port: own })
   const held = await lock.acquire()
-  const dead = new LockProcess({ port, name, waiters: 20 })
+  const dead = new LockProcess({ port: own, name, waiters: 20 })
   await until('twenty wait', async () => (await lock.inspect()).waiting === 20)
   const alive = lock.acquire(forever)
   await until('one waits behind them', async () => (await lock.inspect()).waiting === 21)
+  await until('both processes listen', async () => (await listeners(own)) === 2)
   await dead.kill()
-  await until('the server has noticed', async () => (await listeners(port)) <= 1)
+  await until('the server has noticed', async () => (await listeners(own)) === 1)
   calls.length = 0
 
   await held.release()
@@ -50,14 +52,16 @@ test('those behind killed waiters go on by the very release that frees the lock'
 test('more dead waiters than one call passes over do not keep the lock from the living', {
   timeout: 60_000,
 }, async () => {
-  const { lock, name, calls } = await setup({ clock: 'real' })
+  const own = await ownPort()
+  const { lock, name, calls } = await setup({ clock: 'real', port: own })
   const held = await lock.acquire()
-  const dead = new LockProcess({ port, name, waiters: 1200 })
+  const dead = new LockProcess({ port: own, name, waiters: 1200 })
   await until('they wait', async () => (await lock.inspect()).waiting === 1200)
   const alive = lock.acquire(forever)
   await until('one waits behind them', async () => (await lock.inspect()).waiting === 1201)
+  await until('both processes listen', async () => (await listeners(own)) === 2)
   await dead.kill()
-  await until('the server has noticed', async () => (await listeners(port)) <= 1)
+  await until('the server has noticed', async () => (await listeners(own)) === 1)
   calls.length = 0
 
   await held.release()
