@@ -1,11 +1,8 @@
 // Copies in many processes while values change and connections break: whoever was told of an end never serves what was
 // before, and nobody serves it for ever.
 
-import { type ChildProcess, fork } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
-import { once as event } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { fileURLToPath } from 'node:url'
 import { Cluster, Redis } from 'ioredis'
 import { type Cache, type CacheOptions, type Driver, perilune } from 'perilune'
 import { ioredis } from 'perilune/ioredis'
@@ -13,8 +10,8 @@ import { nodeRedis } from 'perilune/node-redis'
 import { createClient } from 'redis'
 import { expect, inject, onTestFinished, test } from 'vitest'
 import { startProxy } from '../servers/proxy.ts'
+import { heard, startWorker } from './worker-process.ts'
 
-const WORKER = fileURLToPath(new URL('cache-worker.ts', import.meta.url))
 const HOUR = { count: 10, age: '1h' } as const
 
 interface Process {
@@ -97,7 +94,7 @@ test('four processes get values in the order in which they were set, and each ge
   onTestFinished(() => redis.close())
   const cache = redis.cache<number>(randomUUID(), { freshFor: '1h' })
   await cache.set('k', 0)
-  const readers = [1, 2, 3, 4].map(() => start(port, cache.name, 'level'))
+  const readers = [1, 2, 3, 4].map(() => startWorker('cache-worker.ts', port, cache.name, 'level'))
   await Promise.all(readers.map(heard))
 
   const last = 40
@@ -117,17 +114,6 @@ test('four processes get values in the order in which they were set, and each ge
     expect(copies).toBeGreaterThan(100)
   }
 })
-
-function start(port: number, ...args: string[]): ChildProcess {
-  const child = fork(WORKER, [String(port), ...args], { execArgv: ['--import', 'tsx'] })
-  onTestFinished(() => void child.kill('SIGKILL'))
-  return child
-}
-
-async function heard(child: ChildProcess): Promise<unknown> {
-  const [message]: unknown[] = await event(child, 'message')
-  return message
-}
 
 test('on a cluster each key and tag is told where it lies, and a clear reaches all', async () => {
   const name = randomUUID()

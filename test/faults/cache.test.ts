@@ -1,19 +1,15 @@
 // Many processes, loaders that die or are paused, a server that is away: one loader runs at a time, everybody
 // gets a value, and nothing that is late is kept.
 
-import { type ChildProcess, fork } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
-import { once as event } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { fileURLToPath } from 'node:url'
 import { Cluster, Redis } from 'ioredis'
 import { type Cache, type CacheOptions, perilune } from 'perilune'
 import { ioredis } from 'perilune/ioredis'
 import { expect, inject, onTestFinished, test } from 'vitest'
 import { startProxy } from '../servers/proxy.ts'
 import { type RedisServer, startRedis } from '../servers/redis.ts'
-
-const WORKER = fileURLToPath(new URL('cache-worker.ts', import.meta.url))
+import { heard, startWorker } from './worker-process.ts'
 
 interface Setup {
   cache: Cache<string>
@@ -37,17 +33,6 @@ async function ownServer(): Promise<RedisServer> {
   return server
 }
 
-function start(port: number, ...args: string[]): ChildProcess {
-  const child = fork(WORKER, [String(port), ...args], { execArgv: ['--import', 'tsx'] })
-  onTestFinished(() => void child.kill('SIGKILL'))
-  return child
-}
-
-async function heard(child: ChildProcess): Promise<unknown> {
-  const [message]: unknown[] = await event(child, 'message')
-  return message
-}
-
 /** A loader that counts how often it runs, and how often at once. */
 function metered(ms: number): { load: () => Promise<string>; runs(): number; most(): number } {
   let [runs, running, most] = [0, 0, 0]
@@ -67,7 +52,9 @@ test('a hundred readers in four processes: one load a cycle, never two at once',
 }, async () => {
   const port = inject('redisPort')
   const { cache, client } = connect(port)
-  const readers = [1, 2, 3, 4].map(() => start(port, cache.name, 'read', '25', '150'))
+  const readers = [1, 2, 3, 4].map(() =>
+    startWorker('cache-worker.ts', port, cache.name, 'read', '25', '150'),
+  )
 
   const got = new Set((await Promise.all(readers.map(heard))).flat())
 
@@ -83,7 +70,7 @@ test('a hundred readers in four processes: one load a cycle, never two at once',
 test('a loader that dies is replaced when its lease ends', async () => {
   const port = inject('redisPort')
   const { cache } = connect(port, { lease: '500ms' })
-  const loader = start(port, cache.name, 'hold', '500ms')
+  const loader = startWorker('cache-worker.ts', port, cache.name, 'hold', '500ms')
   await heard(loader)
   loader.kill('SIGKILL')
 
@@ -93,7 +80,7 @@ test('a loader that dies is replaced when its lease ends', async () => {
 test('what a loader found that was paused past its lease is refused', async () => {
   const port = inject('redisPort')
   const { cache } = connect(port, { lease: '500ms' })
-  const loader = start(port, cache.name, 'hold', '500ms')
+  const loader = startWorker('cache-worker.ts', port, cache.name, 'hold', '500ms')
   await heard(loader)
   loader.kill('SIGSTOP')
 

@@ -1,18 +1,14 @@
 // Connections that break, servers that forget or restart, holders that are paused: the work of a key is still
 // recorded once.
 
-import { type ChildProcess, fork } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
-import { once as event } from 'node:events'
-import { fileURLToPath } from 'node:url'
 import { Cluster, Redis } from 'ioredis'
 import { type Attempt, type Once, type OnceOptions, perilune } from 'perilune'
 import { ioredis } from 'perilune/ioredis'
 import { expect, inject, onTestFinished, test } from 'vitest'
 import { type Proxy, startProxy } from '../servers/proxy.ts'
 import { type RedisServer, startRedis } from '../servers/redis.ts'
-
-const WORKER = fileURLToPath(new URL('once-worker.ts', import.meta.url))
+import { heard, startWorker } from './worker-process.ts'
 
 interface Setup {
   once: Once<string>
@@ -50,17 +46,6 @@ async function attemptOf(once: Once<string>, key: string): Promise<Attempt<strin
   const begun = await once.begin(key)
   if (begun.status !== 'started') throw new Error(`it was ${begun.status}`)
   return begun.attempt
-}
-
-function start(port: number, ...args: string[]): ChildProcess {
-  const child = fork(WORKER, [String(port), ...args], { execArgv: ['--import', 'tsx'] })
-  onTestFinished(() => void child.kill('SIGKILL'))
-  return child
-}
-
-async function heard(child: ChildProcess): Promise<unknown> {
-  const [message]: unknown[] = await event(child, 'message')
-  return message
 }
 
 test('a task runs once though the connection is reset again and again', async () => {
@@ -115,7 +100,7 @@ test('a restart of the server while a task is under way neither loses nor repeat
 test('a holder that is paused past its lease is taken over, and its late result refused', async () => {
   const port = inject('redisPort')
   const { once } = connect(port, { lease: '500ms' })
-  const holder = start(port, once.name, 'k', '0', '500ms', 'hold')
+  const holder = startWorker('once-worker.ts', port, once.name, 'k', '0', '500ms', 'hold')
   const token = Number(await heard(holder))
   holder.kill('SIGSTOP')
 
@@ -131,7 +116,7 @@ test('a holder that is paused past its lease is taken over, and its late result 
 test('a holder that dies is taken over when its lease ends', async () => {
   const port = inject('redisPort')
   const { once } = connect(port, { lease: '500ms' })
-  const holder = start(port, once.name, 'k', '0', '500ms', 'hold')
+  const holder = startWorker('once-worker.ts', port, once.name, 'k', '0', '500ms', 'hold')
   await heard(holder)
   holder.kill('SIGKILL')
 
@@ -141,7 +126,7 @@ test('a holder that dies is taken over when its lease ends', async () => {
 test('a hundred runs of one key in four processes run its task once', { timeout: 60_000 }, async () => {
   const port = inject('redisPort')
   const { once, client } = connect(port)
-  const workers = [1, 2, 3, 4].map(() => start(port, once.name, 'k', '25', '10s'))
+  const workers = [1, 2, 3, 4].map(() => startWorker('once-worker.ts', port, once.name, 'k', '25', '10s'))
 
   const results = (await Promise.all(workers.map(heard))).flat()
 
