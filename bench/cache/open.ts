@@ -25,10 +25,11 @@ export async function openAll(port: number, contenders: readonly Contender[], te
   return { sources, skipped }
 }
 
-/** Prints who is measured with which settings. */
-export async function reportSettings(bench: Bench): Promise<void> {
+/** Prints who is measured with which settings. Resolves to the names of those who can run here. */
+export async function reportSettings(bench: Bench): Promise<ReadonlySet<string>> {
   const { sources, skipped } = await openAll(bench.port, CACHES, { freshMs: 1000 })
   for (const source of sources.values()) await source.close()
   const rows = CACHES.map((contender) => toRow(contender, skipped[contender.name]))
   bench.report('contenders and their settings; none keeps anything in the process', rows)
+  return new Set(sources.keys())
 }
