@@ -29,7 +29,7 @@ const FULL: Through = {
 const QUICK: Through = {
   ...FULL,
   keys: 1000,
-  fillMs: 2000,
+  fillMs: 3000,
   aheadMs: 300,
   afterMs: 1000,
   readsPerSecond: 2000,
