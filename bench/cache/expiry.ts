@@ -15,7 +15,7 @@ import { PROCESSES } from './stampede.ts'
 const ROUNDS = 5
 const LOAD_MS = 20
 /** To the database, of each process. */
-const CONNECTIONS = 10
+const CONNECTIONS = 5
 const FRESH_MS = 60_000
 
 const FULL: Through = {
@@ -24,7 +24,7 @@ const FULL: Through = {
   fillMs: 10_000,
   aheadMs: 1000,
   afterMs: 3000,
-  readsPerSecond: 6000,
+  readsPerSecond: 3000,
 }
 const QUICK: Through = {
   ...FULL,
@@ -32,7 +32,7 @@ const QUICK: Through = {
   fillMs: 3000,
   aheadMs: 300,
   afterMs: 1000,
-  readsPerSecond: 2000,
+  readsPerSecond: 1000,
 }
 
 export async function compareExpiry(bench: Bench, able: ReadonlySet<string>): Promise<void> {

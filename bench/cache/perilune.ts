@@ -14,6 +14,8 @@ import {
 } from './contender.ts'
 
 interface Ways {
+  /** Of the cache, whose keys begin with it. */
+  readonly cache: string
   readonly staleMs: number
   readonly tags: readonly string[]
 }
@@ -23,20 +25,23 @@ const STALE_MS = 10_000
 export const perilune: Contender = toContender(
   PERILUNE,
   'nothing set but freshFor: loaded ahead, never stale',
-  { staleMs: 0, tags: [] },
+  { cache: 'bench', staleMs: 0, tags: [] },
 )
 
 export const tagged: Contender = toContender(TAGGED, 'the same, every get names one tag', {
+  cache: 'tagged',
   staleMs: 0,
   tags: ['team'],
 })
 
 export const staleServed: Contender = toContender(STALE, `staleFor ${STALE_MS / 1000}s`, {
+  cache: 'stale',
   staleMs: STALE_MS,
   tags: [],
 })
 
-function toContender(name: string, settings: string, { staleMs, tags }: Ways): Contender {
+function toContender(name: string, settings: string, ways: Ways): Contender {
+  const { staleMs, tags } = ways
   return {
     name,
     settings,
@@ -44,7 +49,7 @@ function toContender(name: string, settings: string, { staleMs, tags }: Ways): C
       const { perilune: open, ioredis } = await builtLibrary()
       const client = new Redis(port)
       const library = open(ioredis(client))
-      const cache = library.cache<Entry>(name, { freshFor: `${freshMs}ms`, staleFor: `${staleMs}ms` })
+      const cache = library.cache<Entry>(ways.cache, { freshFor: `${freshMs}ms`, staleFor: `${staleMs}ms` })
       const options = tags.length === 0 ? {} : { tags }
       return {
         get: (key, load) => cache.get(key, load, options),
