@@ -90,12 +90,14 @@ async function fill(
   task: Through,
   fromMs: number,
 ): Promise<void> {
+  const put = source.fill
+  if (put === undefined) throw new Error('it cannot be filled')
   const database = new Database(work.loadMs, Infinity)
   const mine = new Keys(task.keys).all.filter((_, place) => place % processes === at)
   const endsAtMs = fromMs + task.fillMs
   for (let from = 0; from < mine.length; from += FILLED_AT_ONCE) {
     const some = mine.slice(from, from + FILLED_AT_ONCE)
-    await Promise.all(some.map((key) => source.fill?.(key, () => database.ask(key), endsAtMs)))
+    await Promise.all(some.map((key) => put(key, () => database.ask(key), endsAtMs)))
   }
   const lateMs = nowMs() - (endsAtMs - task.aheadMs)
   if (lateMs > 0) throw new Error(`the cache was filled ${Math.ceil(lateMs)} ms too late`)
