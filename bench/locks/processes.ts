@@ -2,6 +2,7 @@
 
 import { type ChildProcess, fork } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
+import { ask } from '../harness/asking.ts'
 import type { Contender, Terms } from './contender.ts'
 import { type Contention, type Crowd, together } from './crowd.ts'
 import { type Answer, GO, type Job, OPEN, type Refusal } from './job.ts'
@@ -32,11 +33,13 @@ export class Processes {
 
   /** Resolves to why the contender cannot run, if it cannot. Rejects when a process ends or hangs. */
   async run(round: Round): Promise<Crowd | Refusal> {
-    const answers = await Promise.all(this.#children.map((child, at) => ask(child, this.#toJob(round, at))))
+    const answers = await Promise.all(
+      this.#children.map((child, at) => ask<Answer>(child, this.#toJob(round, at), SLACK_MS)),
+    )
     const refusal = answers.find(isRefusal)
     const open = this.#children.filter((_, at) => answers[at] === OPEN)
     const waitMs = round.contention.ms + round.terms.giveUpMs + SLACK_MS
-    const crowds = await Promise.all(open.map((child) => ask(child, GO, waitMs)))
+    const crowds = await Promise.all(open.map((child) => ask<Answer>(child, GO, waitMs)))
     if (refusal !== undefined) return refusal
     return together(crowds.filter(isCrowd))
   }
@@ -59,25 +62,4 @@ export function isRefusal(answer: Answer): answer is Refusal {
 
 function isCrowd(answer: Answer): answer is Crowd {
   return typeof answer === 'object' && 'waits' in answer
-}
-
-function ask(child: ChildProcess, message: Job | typeof GO, waitMs: number = SLACK_MS): Promise<Answer> {
-  return new Promise((resolve, reject) => {
-    const settle = (): void => {
-      clearTimeout(timer)
-      child.off('message', onMessage).off('exit', onExit)
-    }
-    const fail = (why: string): void => {
-      settle()
-      reject(new Error(why))
-    }
-    const onMessage = (answer: Answer): void => {
-      settle()
-      resolve(answer)
-    }
-    const onExit = (code: number | null): void => fail(`a contending process ended with code ${String(code)}`)
-    const timer = setTimeout(() => fail(`a contending process did not answer for ${waitMs} ms`), waitMs)
-    child.on('message', onMessage).on('exit', onExit)
-    child.send(message)
-  })
 }

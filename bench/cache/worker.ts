@@ -1,0 +1,41 @@
+// A process of readers, told what to do by messages of its parent, one job after the other.
+
+import { once } from 'node:events'
+import { firstLine } from '../locks/stand.ts'
+import { toEntry } from './contender.ts'
+import { CACHES } from './contenders.ts'
+import { type Answer, type Go, type Job, OPEN, type Report } from './job.ts'
+import { readAll } from './readers.ts'
+
+const FIRST = 'first'
+
+async function work(job: Job): Promise<Report> {
+  const contender = CACHES.find(({ name }) => name === job.contender)
+  if (contender === undefined) throw new Error(`there is no ${job.contender}`)
+  const source = await contender.connect(job.port, { freshMs: job.work.freshMs })
+  try {
+    // Connections and scripts are there before anything is measured.
+    await source.get(FIRST, async () => toEntry(FIRST))
+    const going = once(process, 'message')
+    answer(OPEN)
+    const [{ fromMs }] = (await going) as [Go]
+    return await readAll(source, job, fromMs)
+  } finally {
+    await source.close()
+  }
+}
+
+function answer(message: Answer): void {
+  process.send?.(message)
+}
+
+async function serve(): Promise<void> {
+  for (;;) {
+    const [job]: Job[] = await once(process, 'message')
+    if (job !== undefined) answer(await work(job).catch((error: unknown) => ({ refusal: firstLine(error) })))
+  }
+}
+
+// Its parent may die without a word.
+process.once('disconnect', () => process.exit())
+await serve()
