@@ -1774,7 +1774,7 @@ function readSuggestionsOfSuggestSuggested(part: Reply | undefined): ({ readonly
 export const suggest: Operation<SuggestArguments, SuggestAnswer> = {
   script: {
     name: 'autocomplete/suggest',
-    sha1: 'f837e42b6e094625690ca8e712a6d834fd92ceb2',
+    sha1: 'e0793dfb62e728e6e8ec60fb0b56a6307f9ba449',
     reads: true,
     bytes: true,
     source: `--[[
@@ -1802,19 +1802,6 @@ local function clock_us()
   local time = redis.call('TIME')
   return time[1] * 1000000 + time[2]
 end
--- The state of an index: its layout, the codec of the payloads, and the number of the newest entry. Those
--- of callers are beside them (shared/calls).
-local INDEX_LAYOUT = '1'
-
-local function open_index(meta, codec, caller)
-  local stored = redis.call('HMGET', meta, 'layout', 'codec', 'last', caller)
-  return {
-    layout = stored[1] or INDEX_LAYOUT,
-    codec = stored[2] or codec,
-    last = tonumber(stored[3] or 0),
-    record = stored[4],
-  }
-end
 -- The place of an entry in the order of suggestions: the greater the score the sooner, then the older. It is
 -- packed as two doubles, neither of them negative, so that packed places are in that order too.
 local PLACE_BYTES = 16
@@ -1830,17 +1817,123 @@ end
 local function field_of(ref)
   return struct.pack('>d', ref)
 end
--- What is stored of an entry:
---   expires_at_ms, rank, length of id, of marked and of text, id, marked, text, payload
--- \`id\` is empty where it is the text; \`marked\` is the folded text with \\1 before each word start but the first.
-local HEAD_BYTES = 22
-
-local function has_expired(expires_at_ms, now_ms)
-  return expires_at_ms > 0 and expires_at_ms <= now_ms
-end
 -- What of a suffix, and of a query, counts; it may end within a character.
 local MOST_BYTES = 64
 
+-- The state of an index: its layout, the codec of the payloads, and the number of the newest entry. Those
+-- of callers are beside them (shared/calls).
+local INDEX_LAYOUT = '1'
+
+-- The entries that match a prefix, as fields of \`entries\` in the order of their places: the first \`most\`, or
+-- all. The second value is true where there are more.
+
+-- The first places among members of \`words\`. Few are wanted, so each is put where it belongs: sorting all of
+-- them takes three times as long. Numbers are compared, as in shared/autocomplete/best.
+local function first_of_members(members, most)
+  local unpack_place, ranks, refs, size, more = struct.unpack, {}, {}, 0, false
+  local last_rank, last_ref = math.huge, math.huge
+  for at = 1, #members do
+    local member = members[at]
+    local rank, ref = unpack_place('>dd', member, #member - 15)
+    if rank > last_rank or (rank == last_rank and ref > last_ref) then
+      more = true
+    else
+      local before = size
+      while before > 0 and (ranks[before] > rank or (ranks[before] == rank and refs[before] > ref)) do
+        before = before - 1
+      end
+      if before == 0 or refs[before] ~= ref then
+        table.insert(ranks, before + 1, rank)
+        table.insert(refs, before + 1, ref)
+        size = size + 1
+      end
+      if size > most then
+        ranks[size], refs[size] = nil, nil
+        size, more = most, true
+      end
+      if size == most then
+        last_rank, last_ref = ranks[size], refs[size]
+      end
+    end
+  end
+  return refs, more
+end
+
+local function match_exactly(keys, prefix, most)
+  local list = redis.call('HGET', keys.tops, prefix)
+  local fields, more = {}, false
+  if list then
+    -- It is sorted already: \`a\` or \`p\`, then rank and field of each.
+    local size = (#list - 1) / 16
+    local sub = string.sub
+    for at = 1, math.min(most, size) do
+      local byte = at * 16 - 6
+      fields[at] = sub(list, byte, byte + 7)
+    end
+    return fields, most < size or sub(list, 1, 1) ~= 'a'
+  end
+  -- There never are more words (shared/autocomplete/hot); UTF-8 has no byte 255.
+  local members =
+    redis.call('ZRANGEBYLEX', keys.words, '[' .. prefix, '(' .. prefix .. '\\255', 'LIMIT', '0', '1000')
+  fields, more = first_of_members(members, most)
+  for at = 1, #fields do
+    fields[at] = struct.pack('>d', fields[at])
+  end
+  return fields, more
+end
+-- Adds to \`shown\` what callers see of entries, unless they have expired or are among \`others\`, until there are
+-- \`limit\` of them. A table for each record, as parse_record makes it, would cost more than all else.
+local SHOWN_FIELDS = 5
+
+local function reveal(entries, fields, shown, limit, others)
+  local size, wanted, edited = #shown, limit * SHOWN_FIELDS, others and 1 or 0
+  local unpack_head, sub = struct.unpack, string.sub
+  local now_ms
+  for from = 1, #fields, limit do
+    if size >= wanted then
+      return
+    end
+    local records = redis.call('HMGET', entries, unpack(fields, from, math.min(from + limit - 1, #fields)))
+    for at = 1, #records do
+      local record = records[at]
+      local expires_at_ms, rank, id_bytes, marked_bytes, text_bytes, id_at = unpack_head('>ddHHH', record)
+      if expires_at_ms > 0 then
+        now_ms = now_ms or math.floor(clock_us() / 1000)
+      end
+      local is_gone = expires_at_ms > 0 and expires_at_ms <= now_ms
+      if size < wanted and not is_gone and not (others and others[fields[from + at - 1]]) then
+        local text_at = id_at + id_bytes + marked_bytes
+        local text = sub(record, text_at, text_at + text_bytes - 1)
+        shown[size + 1] = id_bytes == 0 and text or sub(record, id_at, id_at + id_bytes - 1)
+        shown[size + 2] = text
+        shown[size + 3] = MOST_SCORE - rank
+        shown[size + 4] = sub(record, text_at + text_bytes)
+        shown[size + 5] = edited
+        size = size + SHOWN_FIELDS
+      end
+    end
+  end
+end
+
+local layout, stored_codec = unpack(redis.call('HMGET', meta, 'layout', 'codec'))
+if layout and layout ~= INDEX_LAYOUT then
+  return redis.error_reply('LAYOUT ' .. layout)
+end
+if stored_codec and stored_codec ~= codec then
+  return redis.error_reply('CODEC ' .. stored_codec)
+end
+local keys = { words = KEYS[3], tops = KEYS[4] }
+local prefix = string.sub(query, 1, MOST_BYTES)
+local shown, wanted = {}, limit * SHOWN_FIELDS
+local fields, more = match_exactly(keys, prefix, limit)
+reveal(entries, fields, shown, limit)
+if more and #shown < wanted then
+  fields, more = match_exactly(keys, prefix, 200)
+  shown = {}
+  reveal(entries, fields, shown, limit)
+end
+local is_short = more and #shown < wanted
+if fuzzy and not is_short and #shown < wanted then
 -- Collects places in any order and keeps the first of them, each entry once.
 -- Numbers are compared, not packed places: the order of strings depends on the server's locale.
 local function new_best(most)
@@ -1924,10 +2017,16 @@ end
 local function to_prefix(prefix)
   return '(' .. prefix .. '\\255'
 end
--- The entries that match a prefix, as fields of \`entries\` in the order of their places: the first \`most\`, or
--- all. The second value is true where there are more, or may be.
+local function fields_of_best(best)
+  sort_best(best)
+  local fields = {}
+  for at, ref in ipairs(best.refs) do
+    fields[at] = field_of(ref)
+  end
+  return fields, best.cut
+end
 
--- Offers the first of those that match, at least as many as are collected.
+-- Offers the first entries that match a prefix, at least as many as are collected.
 local function offer_matches(best, keys, prefix)
   local list = redis.call('HGET', keys.tops, prefix)
   if not list then
@@ -1941,89 +2040,6 @@ local function offer_matches(best, keys, prefix)
   end
   best.cut = best.cut or offered < top_size(list) or not is_all(list)
 end
-
-local function fields_of_best(best)
-  sort_best(best)
-  local fields = {}
-  for at, ref in ipairs(best.refs) do
-    fields[at] = field_of(ref)
-  end
-  return fields, best.cut
-end
-
-local function match_exactly(keys, prefix, most)
-  local list = redis.call('HGET', keys.tops, prefix)
-  if not list then
-    local best = new_best(most)
-    local from, to = from_prefix(prefix), to_prefix(prefix)
-    offer_members(best, redis.call('ZRANGEBYLEX', keys.words, from, to, 'LIMIT', '0', MOST_READ))
-    return fields_of_best(best)
-  end
-  -- It is sorted already.
-  local fields = {}
-  local offered = math.min(most, top_size(list))
-  for at = 1, offered do
-    local byte = byte_behind(at) - 8
-    fields[at] = string.sub(list, byte, byte + 7)
-  end
-  return fields, offered < top_size(list) or not is_all(list)
-end
--- Adds to \`shown\` what callers see of entries, unless they have expired or are among \`others\`, until there are
--- \`limit\` of them.
-local SHOWN_FIELDS = 5
-
--- \`text_at\`: the byte before the text. A table for each record, as parse_record makes it, would cost more than all else.
-local function show(shown, record, rank, id_bytes, text_at, text_bytes, edited)
-  local size = #shown
-  local text_to = text_at + text_bytes
-  local text = string.sub(record, text_at + 1, text_to)
-  shown[size + 1] = id_bytes == 0 and text or string.sub(record, HEAD_BYTES + 1, HEAD_BYTES + id_bytes)
-  shown[size + 2] = text
-  shown[size + 3] = MOST_SCORE - rank
-  shown[size + 4] = string.sub(record, text_to + 1)
-  shown[size + 5] = edited
-end
-
-local function reveal(entries, fields, shown, limit, others)
-  local wanted, edited = limit * SHOWN_FIELDS, others and 1 or 0
-  local now_ms
-  for from = 1, #fields, limit do
-    if #shown >= wanted then
-      return
-    end
-    local to = math.min(from + limit - 1, #fields)
-    for at, record in ipairs(redis.call('HMGET', entries, unpack(fields, from, to))) do
-      local expires_at_ms, rank, id_bytes, marked_bytes, text_bytes = struct.unpack('>ddHHH', record)
-      if expires_at_ms > 0 then
-        now_ms = now_ms or math.floor(clock_us() / 1000)
-      end
-      local is_other = others and others[fields[from + at - 1]]
-      if #shown < wanted and not is_other and not has_expired(expires_at_ms, now_ms) then
-        show(shown, record, rank, id_bytes, HEAD_BYTES + id_bytes + marked_bytes, text_bytes, edited)
-      end
-    end
-  end
-end
-
-local index = open_index(meta, codec, '')
-if index.layout ~= INDEX_LAYOUT then
-  return redis.error_reply('LAYOUT ' .. index.layout)
-end
-if index.codec ~= codec then
-  return redis.error_reply('CODEC ' .. index.codec)
-end
-local keys = { words = KEYS[3], tops = KEYS[4] }
-local prefix = string.sub(query, 1, MOST_BYTES)
-local shown, wanted = {}, limit * SHOWN_FIELDS
-local fields, more = match_exactly(keys, prefix, limit)
-reveal(entries, fields, shown, limit)
-if more and #shown < wanted then
-  fields, more = match_exactly(keys, prefix, MOST_TOP)
-  shown = {}
-  reveal(entries, fields, shown, limit)
-end
-local is_short = more and #shown < wanted
-if fuzzy and not is_short and #shown < wanted then
 -- Prefixes that are one edit away from a query and that some word begins with: a character left out, put in,
 -- replaced, or two neighbours swapped.
 
@@ -2111,20 +2127,19 @@ return { 'suggested', is_short and 1 or 0, shown }
   lines: [
     [1, 'lua/autocomplete/suggest.lua', 1],
     [20, 'lua/shared/clock.lua', 1],
-    [26, 'lua/shared/autocomplete/index.lua', 1],
-    [39, 'lua/shared/autocomplete/place.lua', 1],
-    [45, 'lua/shared/autocomplete/place.lua', 16],
-    [54, 'lua/shared/autocomplete/record.lua', 1],
-    [59, 'lua/shared/autocomplete/record.lua', 27],
-    [62, 'lua/shared/autocomplete/suffixes.lua', 1],
-    [65, 'lua/shared/autocomplete/best.lua', 1],
-    [114, 'lua/shared/autocomplete/tops.lua', 1],
-    [137, 'lua/shared/autocomplete/ranges.lua', 1],
-    [148, 'lua/shared/autocomplete/match.lua', 1],
-    [192, 'lua/shared/autocomplete/reveal.lua', 1],
-    [228, 'lua/autocomplete/suggest.lua', 30],
-    [248, 'lua/shared/autocomplete/nearby.lua', 1],
-    [320, 'lua/autocomplete/suggest.lua', 51],
+    [26, 'lua/shared/autocomplete/place.lua', 1],
+    [32, 'lua/shared/autocomplete/place.lua', 16],
+    [41, 'lua/shared/autocomplete/suffixes.lua', 1],
+    [44, 'lua/shared/autocomplete/index.lua', 1],
+    [48, 'lua/shared/autocomplete/match.lua', 1],
+    [105, 'lua/shared/autocomplete/reveal.lua', 1],
+    [138, 'lua/autocomplete/suggest.lua', 26],
+    [158, 'lua/shared/autocomplete/best.lua', 1],
+    [207, 'lua/shared/autocomplete/tops.lua', 1],
+    [230, 'lua/shared/autocomplete/ranges.lua', 1],
+    [241, 'lua/shared/autocomplete/offer-matches.lua', 1],
+    [264, 'lua/shared/autocomplete/nearby.lua', 1],
+    [336, 'lua/autocomplete/suggest.lua', 51],
   ],
   encode(args) {
     return withoutDefaults([
