@@ -13,6 +13,7 @@ local ids = KEYS[3] -- hash: id of an entry -> its number
 local words = KEYS[4] -- sorted set: folded text from a word start on, a zero byte, and the entry's place; no scores
 local tops = KEYS[5] -- hash: prefix that many words begin with -> places of its first entries
 local expiry = KEYS[6] -- sorted set: number of an entry -> when it expires, in ms
+local fronts = KEYS[7] -- hash: prefix that many words begin with -> what its first entries are answered as
 local caller = ARGV[1] -- text: process and slot; empty: the call is not remembered
 local call = ARGV[2] -- text: number of the call in that slot
 local gone, gone_at = ARGV, 3 -- repeated (id:text): the entries
@@ -28,6 +29,7 @@ local gone, gone_at = ARGV, 3 -- repeated (id:text): the entries
 -- @include shared/autocomplete/tops
 -- @include shared/autocomplete/ranges
 -- @include shared/autocomplete/hot
+-- @include shared/autocomplete/fronts
 -- @include shared/autocomplete/refill
 -- @include shared/autocomplete/leave
 
@@ -43,7 +45,8 @@ if remembered then
   return { 'removed', tonumber(remembered) }
 end
 local now_ms = math.floor(clock_us() / 1000)
-local keys = { entries = entries, ids = ids, words = words, tops = tops, expiry = expiry }
+local keys = { entries = entries, ids = ids, words = words, tops = tops, expiry = expiry, fronts = fronts }
+local changed = {}
 local removed = 0
 -- Changes nothing. A server out of memory lets a script write on that has begun with what frees.
 redis.call('HDEL', meta, '')
@@ -54,9 +57,10 @@ for at = gone_at, #gone do
     if not has_expired(struct.unpack('>d', record), now_ms) then
       removed = removed + 1
     end
-    remove_entry(keys, field, record)
+    remove_entry(keys, changed, field, record)
   end
 end
-reap(keys, now_ms, 20)
+reap(keys, changed, now_ms, 20)
+renew_fronts(keys, index.codec, changed)
 remember_answer(meta, caller, call, now_ms, removed .. '')
 return { 'removed', removed }

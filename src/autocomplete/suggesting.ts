@@ -1,11 +1,12 @@
-// Asking for suggestions: one script call, which only reads. Where expired entries hide others, they are removed
-// and the question is put again.
+// Asking for suggestions: a plain read where the query is a hot prefix, else one script call, which only reads. Where
+// expired entries hide others, they are removed and the question is put again.
 
 import { reap, suggest } from '../generated/autocomplete.ts'
 import { checkInteger, checkOneOf, checkOptions, checkText } from '../runtime/arguments.ts'
 import type { Codec } from '../runtime/codec.ts'
 import type { Unit } from '../runtime/unit.ts'
 import { fold } from './folding.ts'
+import { askFront, type Pace, type ToldEntry } from './front.ts'
 
 export interface SuggestOptions {
   /** At most so many, up to 100. Default 10. */
@@ -43,20 +44,30 @@ export function toAsked(query: unknown, options: SuggestOptions): Asked {
   }
 }
 
-/** Runs the query until nothing that has expired hides what is asked for. */
+export interface Source<Payload> {
+  readonly unit: Unit
+  readonly codec: Codec<Payload>
+  readonly pace: Pace
+}
+
 export async function askFor<Payload>(
-  unit: Unit,
-  codec: Codec<Payload>,
+  { unit, codec, pace }: Source<Payload>,
   asked: Asked,
 ): Promise<Suggestion<Payload>[]> {
+  const by = performance.now() + unit.runtime.runner.deadlineMs
   const question = { codec: codec.name, ...asked }
-  let answer = await unit.run(suggest, question)
+  const told = (await askFront(unit, pace, question, by)) ?? (await askScript(unit, question, by))
+  return told.map(({ id, text, score, payload, edited }) => {
+    return { id, text, score, payload: payload.length === 0 ? null : codec.decode(payload), edited }
+  })
+}
+
+/** Runs the query until nothing that has expired hides what is asked for. */
+async function askScript(unit: Unit, question: Asked & { codec: string }, by: number): Promise<ToldEntry[]> {
+  let answer = await unit.run(suggest, question, { by })
   for (let more = true; answer.short && more; ) {
     ;({ more } = await unit.run(reap, {}))
     answer = await unit.run(suggest, question)
   }
-  return answer.suggestions.map(({ payload, ...rest }) => ({
-    ...rest,
-    payload: payload.length === 0 ? null : codec.decode(payload),
-  }))
+  return answer.suggestions
 }

@@ -29,7 +29,7 @@ export type AddAnswer =
 export const add: Operation<AddArguments, AddAnswer> = {
   script: {
     name: 'autocomplete/add',
-    sha1: 'b7e2ed084aad1c33ce31070f77caf7ea0154c75e',
+    sha1: '3e59b3245ffe9ef5ea555981a53f6b5b93a0c96b',
     reads: false,
     bytes: false,
     source: `--[[
@@ -47,6 +47,7 @@ local meta = KEYS[1] -- hash: the state of the index, and the last call of every
 -- KEYS[4] words: sorted set: folded text from a word start on, a zero byte, and the entry's place; no scores
 -- KEYS[5] tops: hash: prefix that many words begin with -> places of its first entries
 -- KEYS[6] expiry: sorted set: number of an entry -> when it expires, in ms
+-- KEYS[7] fronts: hash: prefix that many words begin with -> what its first entries are answered as
 local codec = ARGV[1] -- text: name of the codec that made the payloads
 local caller = ARGV[2] -- text: process and slot; empty: the call is not remembered
 local call = ARGV[3] -- text: number of the call in that slot
@@ -265,6 +266,8 @@ local MOST_TOP = 200
 local LEAST_TOP = 100
 -- One that is all is given up with so few.
 local LEAST_HOT = 32
+-- So many of its entries are in the front of a prefix (shared/autocomplete/fronts).
+local FRONT_PLACES = 10
 
 local function is_all(list)
   return string.sub(list, 1, 1) == ALL
@@ -298,7 +301,7 @@ local function has_place_behind(list, places, place)
   return string.sub(list, byte_behind(places), byte_behind(places + 1) - 1) == place
 end
 
--- The list with this place in it, or nil where nothing changes.
+-- The list with this place in it, or nil where nothing changes; and how many are before it.
 local function with_place(list, rank, ref, place)
   local size = top_size(list)
   local before = places_before(list, rank, ref)
@@ -308,18 +311,18 @@ local function with_place(list, rank, ref, place)
   local cut = byte_behind(before)
   local longer = string.sub(list, 1, cut - 1) .. place .. string.sub(list, cut)
   if size == MOST_TOP then
-    return PART .. string.sub(longer, 2, byte_behind(MOST_TOP) - 1)
+    longer = PART .. string.sub(longer, 2, byte_behind(MOST_TOP) - 1)
   end
-  return longer
+  return longer, before
 end
 
--- The list without this place, or nil where nothing changes.
+-- The list without this place, or nil where nothing changes; and how many are before it.
 local function without_place(list, rank, ref, place)
   local before = places_before(list, rank, ref)
   if not has_place_behind(list, before, place) then
     return nil
   end
-  return string.sub(list, 1, byte_behind(before) - 1) .. string.sub(list, byte_behind(before + 1))
+  return string.sub(list, 1, byte_behind(before) - 1) .. string.sub(list, byte_behind(before + 1)), before
 end
 
 local function pack_top(best, whole)
@@ -377,7 +380,7 @@ local function read_hot(tops, suffixes)
 end
 
 -- Makes prefixes of a suffix hot, from this length on, where there are too many words.
-local function make_hot(keys, suffix, length)
+local function make_hot(keys, changed, suffix, length)
   local list, listed = nil, -1
   for bytes = length, #suffix do
     local prefix = string.sub(suffix, 1, bytes)
@@ -396,20 +399,73 @@ local function make_hot(keys, suffix, length)
       return
     end
     redis.call('HSET', keys.tops, prefix, list)
+    changed[prefix] = true
   end
 end
 
 -- Notes that an entry has come, whose words are stored.
-local function enter_hot(keys, suffixes, entry, ref, place)
+local function enter_hot(keys, changed, suffixes, entry, ref, place)
   local lists, ends = read_hot(keys.tops, suffixes)
   for prefix, list in pairs(lists) do
-    local longer = with_place(list, entry.rank, ref, place)
+    local longer, before = with_place(list, entry.rank, ref, place)
     if longer then
       redis.call('HSET', keys.tops, prefix, longer)
     end
+    if longer and before < FRONT_PLACES then
+      changed[prefix] = true
+    end
   end
   for at, suffix in ipairs(suffixes) do
-    make_hot(keys, suffix, ends[at])
+    make_hot(keys, changed, suffix, ends[at])
+  end
+end
+-- The front of a hot prefix: what its first entries are answered as, so that the first suggestions cost one plain HGET:
+--   the layout, the length of the codec's name, the name, then of each entry the length of its record and the record
+-- Each call that changes one of them notes the prefix in \`changed\` and renews the front at its end. A prefix has none where one
+-- of its first entries expires, which nobody without a clock can judge, or where they are large: every such prefix of theirs would
+-- hold them again.
+local MOST_FRONT_BYTES = 4096
+
+-- Notes that what is stored of an entry has changed, and its place has not.
+local function note_changed(keys, changed, entry, ref)
+  for prefix, list in pairs((read_hot(keys.tops, suffixes_of(entry.marked)))) do
+    if places_before(list, entry.rank, ref) < FRONT_PLACES then
+      changed[prefix] = true
+    end
+  end
+end
+
+-- Nil where there must be none.
+local function make_front(keys, codec, prefix)
+  local list = redis.call('HGET', keys.tops, prefix)
+  if not list or #codec > 255 then
+    return nil
+  end
+  local fields = {}
+  for at = 1, math.min(FRONT_PLACES, top_size(list)) do
+    local byte = byte_behind(at) - 8
+    fields[at] = string.sub(list, byte, byte + 7)
+  end
+  local parts, bytes = { INDEX_LAYOUT, string.char(#codec), codec }, 0
+  for _, record in ipairs(redis.call('HMGET', keys.entries, unpack(fields))) do
+    bytes = bytes + #record
+    if string.byte(record) > 0 or bytes > MOST_FRONT_BYTES then
+      return nil
+    end
+    parts[#parts + 1] = struct.pack('>H', #record)
+    parts[#parts + 1] = record
+  end
+  return table.concat(parts)
+end
+
+local function renew_fronts(keys, codec, changed)
+  for prefix in pairs(changed) do
+    local front = make_front(keys, codec, prefix)
+    if front then
+      redis.call('HSET', keys.fronts, prefix, front)
+    else
+      redis.call('HDEL', keys.fronts, prefix)
+    end
   end
 end
 -- A list that has lost too many of its places is made anew from those of the prefixes one byte longer, which
@@ -469,7 +525,7 @@ local function refill(keys, prefix)
 end
 
 -- Notes that an entry has gone, whose words are gone already.
-local function leave_hot(keys, suffixes, entry, ref, place)
+local function leave_hot(keys, changed, suffixes, entry, ref, place)
   local lists = read_hot(keys.tops, suffixes)
   local prefixes = {}
   for prefix in pairs(lists) do
@@ -479,58 +535,64 @@ local function leave_hot(keys, suffixes, entry, ref, place)
     return #one > #other
   end)
   for _, prefix in ipairs(prefixes) do
-    local shorter = without_place(lists[prefix], entry.rank, ref, place)
+    local shorter, before = without_place(lists[prefix], entry.rank, ref, place)
     if shorter and is_all(shorter) and top_size(shorter) <= LEAST_HOT then
       redis.call('HDEL', keys.tops, prefix)
+      changed[prefix] = true
     elseif shorter and not is_all(shorter) and top_size(shorter) < LEAST_TOP then
       refill(keys, prefix)
     elseif shorter then
       redis.call('HSET', keys.tops, prefix, shorter)
     end
+    if shorter and before < FRONT_PLACES then
+      changed[prefix] = true
+    end
   end
 end
 -- Takes an entry's words out of the index.
-local function leave_words(keys, entry, ref)
+local function leave_words(keys, changed, entry, ref)
   local suffixes, place = suffixes_of(entry.marked), pack_place(entry.rank, ref)
   redis.call('ZREM', keys.words, unpack(members_of(suffixes, place)))
-  leave_hot(keys, suffixes, entry, ref, place)
+  leave_hot(keys, changed, suffixes, entry, ref, place)
 end
 
 -- Removes an entry by its field in \`entries\`.
-local function remove_entry(keys, field, record)
+local function remove_entry(keys, changed, field, record)
   local entry = parse_record(record)
   redis.call('HDEL', keys.entries, field)
   redis.call('HDEL', keys.ids, entry.id)
   redis.call('ZREM', keys.expiry, field)
-  leave_words(keys, entry, (struct.unpack('>d', field)))
+  leave_words(keys, changed, entry, (struct.unpack('>d', field)))
 end
 
 -- Removes up to \`most\` entries that have expired. True when there may be more.
-local function reap(keys, now_ms, most)
+local function reap(keys, changed, now_ms, most)
   local due = redis.call('ZRANGEBYSCORE', keys.expiry, '-inf', exact(now_ms), 'LIMIT', '0', most)
   for _, field in ipairs(due) do
     local record = redis.call('HGET', keys.entries, field)
-    remove_entry(keys, field, record)
+    remove_entry(keys, changed, field, record)
   end
   return #due == most
 end
 -- Stores an entry, new or in the place of the one with its id. True when that had not expired.
-local function enter_entry(keys, index, entry, now_ms)
+local function enter_entry(keys, changed, index, entry, now_ms)
   local field = redis.call('HGET', keys.ids, entry.id)
-  local ref, before
+  local ref, before, stored
   if field then
     ref = struct.unpack('>d', field)
-    before = parse_record(redis.call('HGET', keys.entries, field))
+    stored = redis.call('HGET', keys.entries, field)
+    before = parse_record(stored)
   else
     index.last = index.last + 1
     ref = index.last
     field = field_of(ref)
     redis.call('HSET', keys.ids, entry.id, field)
   end
-  redis.call('HSET', keys.entries, field, pack_record(entry))
+  local record = pack_record(entry)
+  redis.call('HSET', keys.entries, field, record)
   local is_moved = not before or before.marked ~= entry.marked or before.rank ~= entry.rank
   if before and is_moved then
-    leave_words(keys, before, ref)
+    leave_words(keys, changed, before, ref)
   end
   if is_moved then
     local suffixes, place = suffixes_of(entry.marked), pack_place(entry.rank, ref)
@@ -540,7 +602,9 @@ local function enter_entry(keys, index, entry, now_ms)
       added[#added + 1] = member
     end
     redis.call('ZADD', keys.words, unpack(added))
-    enter_hot(keys, suffixes, entry, ref, place)
+    enter_hot(keys, changed, suffixes, entry, ref, place)
+  elseif record ~= stored then
+    note_changed(keys, changed, entry, ref)
   end
   if entry.expires_at_ms > 0 then
     redis.call('ZADD', keys.expiry, exact(entry.expires_at_ms), field)
@@ -566,7 +630,8 @@ if remembered then
   return { 'added', tonumber(new), tonumber(replaced) }
 end
 local now_ms = math.floor(clock_us() / 1000)
-local keys = { entries = KEYS[2], ids = KEYS[3], words = KEYS[4], tops = KEYS[5], expiry = KEYS[6] }
+local keys = { entries = KEYS[2], ids = KEYS[3], words = KEYS[4], tops = KEYS[5], expiry = KEYS[6], fronts = KEYS[7] }
+local changed = {}
 local new, replaced = 0, 0
 for at = added_at, #added, 6 do
   local expire_ms = tonumber(added[at + 4])
@@ -578,37 +643,39 @@ for at = added_at, #added, 6 do
     expires_at_ms = expire_ms > 0 and now_ms + expire_ms or 0,
     payload = added[at + 5],
   }
-  if enter_entry(keys, index, entry, now_ms) then
+  if enter_entry(keys, changed, index, entry, now_ms) then
     replaced = replaced + 1
   else
     new = new + 1
   end
 end
 redis.call('HSET', meta, 'layout', INDEX_LAYOUT, 'codec', codec, 'last', exact(index.last))
-reap(keys, now_ms, 20)
+reap(keys, changed, now_ms, 20)
+renew_fronts(keys, index.codec, changed)
 remember_answer(meta, caller, call, now_ms, new .. ' ' .. replaced)
 return { 'added', new, replaced }
 `,
   },
-  parts: ['meta', 'entries', 'ids', 'words', 'tops', 'expiry'],
+  parts: ['meta', 'entries', 'ids', 'words', 'tops', 'expiry', 'fronts'],
   lines: [
     [1, 'lua/autocomplete/add.lua', 1],
-    [21, 'lua/shared/exact.lua', 1],
-    [31, 'lua/shared/clock.lua', 1],
-    [37, 'lua/shared/calls.lua', 1],
-    [41, 'lua/shared/calls.lua', 6],
-    [83, 'lua/shared/autocomplete/index.lua', 1],
-    [96, 'lua/shared/autocomplete/place.lua', 1],
-    [120, 'lua/shared/autocomplete/record.lua', 1],
-    [149, 'lua/shared/autocomplete/suffixes.lua', 1],
-    [176, 'lua/shared/autocomplete/best.lua', 1],
-    [225, 'lua/shared/autocomplete/tops.lua', 1],
-    [299, 'lua/shared/autocomplete/ranges.lua', 1],
-    [310, 'lua/shared/autocomplete/hot.lua', 1],
-    [381, 'lua/shared/autocomplete/refill.lua', 1],
-    [458, 'lua/shared/autocomplete/leave.lua', 1],
-    [483, 'lua/shared/autocomplete/enter.lua', 1],
-    [518, 'lua/autocomplete/add.lua', 35],
+    [22, 'lua/shared/exact.lua', 1],
+    [32, 'lua/shared/clock.lua', 1],
+    [38, 'lua/shared/calls.lua', 1],
+    [42, 'lua/shared/calls.lua', 6],
+    [84, 'lua/shared/autocomplete/index.lua', 1],
+    [97, 'lua/shared/autocomplete/place.lua', 1],
+    [121, 'lua/shared/autocomplete/record.lua', 1],
+    [150, 'lua/shared/autocomplete/suffixes.lua', 1],
+    [177, 'lua/shared/autocomplete/best.lua', 1],
+    [226, 'lua/shared/autocomplete/tops.lua', 1],
+    [302, 'lua/shared/autocomplete/ranges.lua', 1],
+    [313, 'lua/shared/autocomplete/hot.lua', 1],
+    [388, 'lua/shared/autocomplete/fronts.lua', 1],
+    [437, 'lua/shared/autocomplete/refill.lua', 1],
+    [518, 'lua/shared/autocomplete/leave.lua', 1],
+    [543, 'lua/shared/autocomplete/enter.lua', 1],
+    [582, 'lua/autocomplete/add.lua', 37],
   ],
   encode(args) {
     const encoded = new Array<Argument>(3 + args.added.length * 6)
@@ -655,7 +722,7 @@ export type ClearAnswer =
 export const clear: Operation<ClearArguments, ClearAnswer> = {
   script: {
     name: 'autocomplete/clear',
-    sha1: '2486cbe50cbb329b409032342a829b0a7737ca6b',
+    sha1: '918e04d30cb48fca331d3a02311c9ecd24f81d86',
     reads: false,
     bytes: false,
     source: `--[[
@@ -670,11 +737,12 @@ local ids = KEYS[3] -- hash: id of an entry -> its number
 local words = KEYS[4] -- sorted set: folded text from a word start on, a zero byte, and the entry's place; no scores
 local tops = KEYS[5] -- hash: prefix that many words begin with -> places of its first entries
 local expiry = KEYS[6] -- sorted set: number of an entry -> when it expires, in ms
+local fronts = KEYS[7] -- hash: prefix that many words begin with -> what its first entries are answered as
 
-return { 'cleared', redis.call('UNLINK', entries, ids, words, tops, expiry, meta) > 0 and 1 or 0 }
+return { 'cleared', redis.call('UNLINK', entries, ids, words, tops, expiry, fronts, meta) > 0 and 1 or 0 }
 `,
   },
-  parts: ['meta', 'entries', 'ids', 'words', 'tops', 'expiry'],
+  parts: ['meta', 'entries', 'ids', 'words', 'tops', 'expiry', 'fronts'],
   lines: [
     [1, 'lua/autocomplete/clear.lua', 1],
   ],
@@ -815,7 +883,7 @@ export type ReapAnswer =
 export const reap: Operation<ReapArguments, ReapAnswer> = {
   script: {
     name: 'autocomplete/reap',
-    sha1: 'b5a75a8c0de6cd70f734dfa5e2bc3197e8bf58a4',
+    sha1: '908742a243d6b818529b53977c960cc491cb367e',
     reads: false,
     bytes: false,
     source: `--[[
@@ -831,6 +899,7 @@ local meta = KEYS[1] -- hash: the state of the index, and the last call of every
 -- KEYS[4] words: sorted set: folded text from a word start on, a zero byte, and the entry's place; no scores
 -- KEYS[5] tops: hash: prefix that many words begin with -> places of its first entries
 -- KEYS[6] expiry: sorted set: number of an entry -> when it expires, in ms
+-- KEYS[7] fronts: hash: prefix that many words begin with -> what its first entries are answered as
 
 -- A whole number as text with all its digits. Lua itself writes 14 digits, and not every server passes
 -- more to a command; microseconds have 16. Writing a large double takes twice as long as writing its halves
@@ -981,6 +1050,8 @@ local MOST_TOP = 200
 local LEAST_TOP = 100
 -- One that is all is given up with so few.
 local LEAST_HOT = 32
+-- So many of its entries are in the front of a prefix (shared/autocomplete/fronts).
+local FRONT_PLACES = 10
 
 local function is_all(list)
   return string.sub(list, 1, 1) == ALL
@@ -1014,13 +1085,13 @@ local function has_place_behind(list, places, place)
   return string.sub(list, byte_behind(places), byte_behind(places + 1) - 1) == place
 end
 
--- The list without this place, or nil where nothing changes.
+-- The list without this place, or nil where nothing changes; and how many are before it.
 local function without_place(list, rank, ref, place)
   local before = places_before(list, rank, ref)
   if not has_place_behind(list, before, place) then
     return nil
   end
-  return string.sub(list, 1, byte_behind(before) - 1) .. string.sub(list, byte_behind(before + 1))
+  return string.sub(list, 1, byte_behind(before) - 1) .. string.sub(list, byte_behind(before + 1)), before
 end
 
 local function pack_top(best, whole)
@@ -1077,6 +1148,46 @@ local function read_hot(tops, suffixes)
   return lists, ends
 end
 
+-- The front of a hot prefix: what its first entries are answered as, so that the first suggestions cost one plain HGET:
+--   the layout, the length of the codec's name, the name, then of each entry the length of its record and the record
+-- Each call that changes one of them notes the prefix in \`changed\` and renews the front at its end. A prefix has none where one
+-- of its first entries expires, which nobody without a clock can judge, or where they are large: every such prefix of theirs would
+-- hold them again.
+local MOST_FRONT_BYTES = 4096
+
+-- Nil where there must be none.
+local function make_front(keys, codec, prefix)
+  local list = redis.call('HGET', keys.tops, prefix)
+  if not list or #codec > 255 then
+    return nil
+  end
+  local fields = {}
+  for at = 1, math.min(FRONT_PLACES, top_size(list)) do
+    local byte = byte_behind(at) - 8
+    fields[at] = string.sub(list, byte, byte + 7)
+  end
+  local parts, bytes = { INDEX_LAYOUT, string.char(#codec), codec }, 0
+  for _, record in ipairs(redis.call('HMGET', keys.entries, unpack(fields))) do
+    bytes = bytes + #record
+    if string.byte(record) > 0 or bytes > MOST_FRONT_BYTES then
+      return nil
+    end
+    parts[#parts + 1] = struct.pack('>H', #record)
+    parts[#parts + 1] = record
+  end
+  return table.concat(parts)
+end
+
+local function renew_fronts(keys, codec, changed)
+  for prefix in pairs(changed) do
+    local front = make_front(keys, codec, prefix)
+    if front then
+      redis.call('HSET', keys.fronts, prefix, front)
+    else
+      redis.call('HDEL', keys.fronts, prefix)
+    end
+  end
+end
 -- A list that has lost too many of its places is made anew from those of the prefixes one byte longer, which
 -- are right already; where these are not hot, from their words.
 
@@ -1134,7 +1245,7 @@ local function refill(keys, prefix)
 end
 
 -- Notes that an entry has gone, whose words are gone already.
-local function leave_hot(keys, suffixes, entry, ref, place)
+local function leave_hot(keys, changed, suffixes, entry, ref, place)
   local lists = read_hot(keys.tops, suffixes)
   local prefixes = {}
   for prefix in pairs(lists) do
@@ -1144,38 +1255,42 @@ local function leave_hot(keys, suffixes, entry, ref, place)
     return #one > #other
   end)
   for _, prefix in ipairs(prefixes) do
-    local shorter = without_place(lists[prefix], entry.rank, ref, place)
+    local shorter, before = without_place(lists[prefix], entry.rank, ref, place)
     if shorter and is_all(shorter) and top_size(shorter) <= LEAST_HOT then
       redis.call('HDEL', keys.tops, prefix)
+      changed[prefix] = true
     elseif shorter and not is_all(shorter) and top_size(shorter) < LEAST_TOP then
       refill(keys, prefix)
     elseif shorter then
       redis.call('HSET', keys.tops, prefix, shorter)
     end
+    if shorter and before < FRONT_PLACES then
+      changed[prefix] = true
+    end
   end
 end
 -- Takes an entry's words out of the index.
-local function leave_words(keys, entry, ref)
+local function leave_words(keys, changed, entry, ref)
   local suffixes, place = suffixes_of(entry.marked), pack_place(entry.rank, ref)
   redis.call('ZREM', keys.words, unpack(members_of(suffixes, place)))
-  leave_hot(keys, suffixes, entry, ref, place)
+  leave_hot(keys, changed, suffixes, entry, ref, place)
 end
 
 -- Removes an entry by its field in \`entries\`.
-local function remove_entry(keys, field, record)
+local function remove_entry(keys, changed, field, record)
   local entry = parse_record(record)
   redis.call('HDEL', keys.entries, field)
   redis.call('HDEL', keys.ids, entry.id)
   redis.call('ZREM', keys.expiry, field)
-  leave_words(keys, entry, (struct.unpack('>d', field)))
+  leave_words(keys, changed, entry, (struct.unpack('>d', field)))
 end
 
 -- Removes up to \`most\` entries that have expired. True when there may be more.
-local function reap(keys, now_ms, most)
+local function reap(keys, changed, now_ms, most)
   local due = redis.call('ZRANGEBYSCORE', keys.expiry, '-inf', exact(now_ms), 'LIMIT', '0', most)
   for _, field in ipairs(due) do
     local record = redis.call('HGET', keys.entries, field)
-    remove_entry(keys, field, record)
+    remove_entry(keys, changed, field, record)
   end
   return #due == most
 end
@@ -1184,30 +1299,34 @@ local index = open_index(meta, '', '')
 if index.layout ~= INDEX_LAYOUT then
   return redis.error_reply('LAYOUT ' .. index.layout)
 end
-local keys = { entries = KEYS[2], ids = KEYS[3], words = KEYS[4], tops = KEYS[5], expiry = KEYS[6] }
-local more = reap(keys, math.floor(clock_us() / 1000), 100)
+local keys = { entries = KEYS[2], ids = KEYS[3], words = KEYS[4], tops = KEYS[5], expiry = KEYS[6], fronts = KEYS[7] }
+local changed = {}
+local more = reap(keys, changed, math.floor(clock_us() / 1000), 100)
+renew_fronts(keys, index.codec, changed)
 return { 'reaped', more and 1 or 0 }
 `,
   },
-  parts: ['meta', 'entries', 'ids', 'words', 'tops', 'expiry'],
+  parts: ['meta', 'entries', 'ids', 'words', 'tops', 'expiry', 'fronts'],
   lines: [
     [1, 'lua/autocomplete/reap.lua', 1],
-    [15, 'lua/shared/exact.lua', 1],
-    [25, 'lua/shared/clock.lua', 1],
-    [31, 'lua/shared/autocomplete/index.lua', 1],
-    [44, 'lua/shared/autocomplete/place.lua', 1],
-    [50, 'lua/shared/autocomplete/place.lua', 12],
-    [59, 'lua/shared/autocomplete/record.lua', 1],
-    [64, 'lua/shared/autocomplete/record.lua', 12],
-    [79, 'lua/shared/autocomplete/suffixes.lua', 1],
-    [106, 'lua/shared/autocomplete/best.lua', 1],
-    [155, 'lua/shared/autocomplete/tops.lua', 1],
-    [197, 'lua/shared/autocomplete/tops.lua', 58],
-    [214, 'lua/shared/autocomplete/ranges.lua', 1],
-    [225, 'lua/shared/autocomplete/hot.lua', 1],
-    [260, 'lua/shared/autocomplete/refill.lua', 1],
-    [337, 'lua/shared/autocomplete/leave.lua', 1],
-    [362, 'lua/autocomplete/reap.lua', 27],
+    [16, 'lua/shared/exact.lua', 1],
+    [26, 'lua/shared/clock.lua', 1],
+    [32, 'lua/shared/autocomplete/index.lua', 1],
+    [45, 'lua/shared/autocomplete/place.lua', 1],
+    [51, 'lua/shared/autocomplete/place.lua', 12],
+    [60, 'lua/shared/autocomplete/record.lua', 1],
+    [65, 'lua/shared/autocomplete/record.lua', 12],
+    [80, 'lua/shared/autocomplete/suffixes.lua', 1],
+    [107, 'lua/shared/autocomplete/best.lua', 1],
+    [156, 'lua/shared/autocomplete/tops.lua', 1],
+    [200, 'lua/shared/autocomplete/tops.lua', 60],
+    [217, 'lua/shared/autocomplete/ranges.lua', 1],
+    [228, 'lua/shared/autocomplete/hot.lua', 1],
+    [263, 'lua/shared/autocomplete/fronts.lua', 1],
+    [270, 'lua/shared/autocomplete/fronts.lua', 17],
+    [303, 'lua/shared/autocomplete/refill.lua', 1],
+    [384, 'lua/shared/autocomplete/leave.lua', 1],
+    [409, 'lua/autocomplete/reap.lua', 29],
   ],
   encode() {
     return []
@@ -1247,7 +1366,7 @@ export type RemoveAnswer =
 export const remove: Operation<RemoveArguments, RemoveAnswer> = {
   script: {
     name: 'autocomplete/remove',
-    sha1: '07013b59939d3de77ff37e551ee2eba0f80ab5b5',
+    sha1: '71e733da01e52be956df08bbe72d66001ede43ff',
     reads: false,
     bytes: false,
     source: `--[[
@@ -1265,6 +1384,7 @@ local ids = KEYS[3] -- hash: id of an entry -> its number
 -- KEYS[4] words: sorted set: folded text from a word start on, a zero byte, and the entry's place; no scores
 -- KEYS[5] tops: hash: prefix that many words begin with -> places of its first entries
 -- KEYS[6] expiry: sorted set: number of an entry -> when it expires, in ms
+-- KEYS[7] fronts: hash: prefix that many words begin with -> what its first entries are answered as
 local caller = ARGV[1] -- text: process and slot; empty: the call is not remembered
 local call = ARGV[2] -- text: number of the call in that slot
 local gone, gone_at = ARGV, 3 -- repeated (id:text): the entries
@@ -1467,6 +1587,8 @@ local MOST_TOP = 200
 local LEAST_TOP = 100
 -- One that is all is given up with so few.
 local LEAST_HOT = 32
+-- So many of its entries are in the front of a prefix (shared/autocomplete/fronts).
+local FRONT_PLACES = 10
 
 local function is_all(list)
   return string.sub(list, 1, 1) == ALL
@@ -1500,13 +1622,13 @@ local function has_place_behind(list, places, place)
   return string.sub(list, byte_behind(places), byte_behind(places + 1) - 1) == place
 end
 
--- The list without this place, or nil where nothing changes.
+-- The list without this place, or nil where nothing changes; and how many are before it.
 local function without_place(list, rank, ref, place)
   local before = places_before(list, rank, ref)
   if not has_place_behind(list, before, place) then
     return nil
   end
-  return string.sub(list, 1, byte_behind(before) - 1) .. string.sub(list, byte_behind(before + 1))
+  return string.sub(list, 1, byte_behind(before) - 1) .. string.sub(list, byte_behind(before + 1)), before
 end
 
 local function pack_top(best, whole)
@@ -1563,6 +1685,46 @@ local function read_hot(tops, suffixes)
   return lists, ends
 end
 
+-- The front of a hot prefix: what its first entries are answered as, so that the first suggestions cost one plain HGET:
+--   the layout, the length of the codec's name, the name, then of each entry the length of its record and the record
+-- Each call that changes one of them notes the prefix in \`changed\` and renews the front at its end. A prefix has none where one
+-- of its first entries expires, which nobody without a clock can judge, or where they are large: every such prefix of theirs would
+-- hold them again.
+local MOST_FRONT_BYTES = 4096
+
+-- Nil where there must be none.
+local function make_front(keys, codec, prefix)
+  local list = redis.call('HGET', keys.tops, prefix)
+  if not list or #codec > 255 then
+    return nil
+  end
+  local fields = {}
+  for at = 1, math.min(FRONT_PLACES, top_size(list)) do
+    local byte = byte_behind(at) - 8
+    fields[at] = string.sub(list, byte, byte + 7)
+  end
+  local parts, bytes = { INDEX_LAYOUT, string.char(#codec), codec }, 0
+  for _, record in ipairs(redis.call('HMGET', keys.entries, unpack(fields))) do
+    bytes = bytes + #record
+    if string.byte(record) > 0 or bytes > MOST_FRONT_BYTES then
+      return nil
+    end
+    parts[#parts + 1] = struct.pack('>H', #record)
+    parts[#parts + 1] = record
+  end
+  return table.concat(parts)
+end
+
+local function renew_fronts(keys, codec, changed)
+  for prefix in pairs(changed) do
+    local front = make_front(keys, codec, prefix)
+    if front then
+      redis.call('HSET', keys.fronts, prefix, front)
+    else
+      redis.call('HDEL', keys.fronts, prefix)
+    end
+  end
+end
 -- A list that has lost too many of its places is made anew from those of the prefixes one byte longer, which
 -- are right already; where these are not hot, from their words.
 
@@ -1620,7 +1782,7 @@ local function refill(keys, prefix)
 end
 
 -- Notes that an entry has gone, whose words are gone already.
-local function leave_hot(keys, suffixes, entry, ref, place)
+local function leave_hot(keys, changed, suffixes, entry, ref, place)
   local lists = read_hot(keys.tops, suffixes)
   local prefixes = {}
   for prefix in pairs(lists) do
@@ -1630,38 +1792,42 @@ local function leave_hot(keys, suffixes, entry, ref, place)
     return #one > #other
   end)
   for _, prefix in ipairs(prefixes) do
-    local shorter = without_place(lists[prefix], entry.rank, ref, place)
+    local shorter, before = without_place(lists[prefix], entry.rank, ref, place)
     if shorter and is_all(shorter) and top_size(shorter) <= LEAST_HOT then
       redis.call('HDEL', keys.tops, prefix)
+      changed[prefix] = true
     elseif shorter and not is_all(shorter) and top_size(shorter) < LEAST_TOP then
       refill(keys, prefix)
     elseif shorter then
       redis.call('HSET', keys.tops, prefix, shorter)
     end
+    if shorter and before < FRONT_PLACES then
+      changed[prefix] = true
+    end
   end
 end
 -- Takes an entry's words out of the index.
-local function leave_words(keys, entry, ref)
+local function leave_words(keys, changed, entry, ref)
   local suffixes, place = suffixes_of(entry.marked), pack_place(entry.rank, ref)
   redis.call('ZREM', keys.words, unpack(members_of(suffixes, place)))
-  leave_hot(keys, suffixes, entry, ref, place)
+  leave_hot(keys, changed, suffixes, entry, ref, place)
 end
 
 -- Removes an entry by its field in \`entries\`.
-local function remove_entry(keys, field, record)
+local function remove_entry(keys, changed, field, record)
   local entry = parse_record(record)
   redis.call('HDEL', keys.entries, field)
   redis.call('HDEL', keys.ids, entry.id)
   redis.call('ZREM', keys.expiry, field)
-  leave_words(keys, entry, (struct.unpack('>d', field)))
+  leave_words(keys, changed, entry, (struct.unpack('>d', field)))
 end
 
 -- Removes up to \`most\` entries that have expired. True when there may be more.
-local function reap(keys, now_ms, most)
+local function reap(keys, changed, now_ms, most)
   local due = redis.call('ZRANGEBYSCORE', keys.expiry, '-inf', exact(now_ms), 'LIMIT', '0', most)
   for _, field in ipairs(due) do
     local record = redis.call('HGET', keys.entries, field)
-    remove_entry(keys, field, record)
+    remove_entry(keys, changed, field, record)
   end
   return #due == most
 end
@@ -1678,7 +1844,8 @@ if remembered then
   return { 'removed', tonumber(remembered) }
 end
 local now_ms = math.floor(clock_us() / 1000)
-local keys = { entries = entries, ids = ids, words = KEYS[4], tops = KEYS[5], expiry = KEYS[6] }
+local keys = { entries = entries, ids = ids, words = KEYS[4], tops = KEYS[5], expiry = KEYS[6], fronts = KEYS[7] }
+local changed = {}
 local removed = 0
 -- Changes nothing. A server out of memory lets a script write on that has begun with what frees.
 redis.call('HDEL', meta, '')
@@ -1689,35 +1856,38 @@ for at = gone_at, #gone do
     if not has_expired(struct.unpack('>d', record), now_ms) then
       removed = removed + 1
     end
-    remove_entry(keys, field, record)
+    remove_entry(keys, changed, field, record)
   end
 end
-reap(keys, now_ms, 20)
+reap(keys, changed, now_ms, 20)
+renew_fronts(keys, index.codec, changed)
 remember_answer(meta, caller, call, now_ms, removed .. '')
 return { 'removed', removed }
 `,
   },
-  parts: ['meta', 'entries', 'ids', 'words', 'tops', 'expiry'],
+  parts: ['meta', 'entries', 'ids', 'words', 'tops', 'expiry', 'fronts'],
   lines: [
     [1, 'lua/autocomplete/remove.lua', 1],
-    [20, 'lua/shared/exact.lua', 1],
-    [30, 'lua/shared/clock.lua', 1],
-    [36, 'lua/shared/calls.lua', 1],
-    [40, 'lua/shared/calls.lua', 6],
-    [82, 'lua/shared/autocomplete/index.lua', 1],
-    [95, 'lua/shared/autocomplete/place.lua', 1],
-    [101, 'lua/shared/autocomplete/place.lua', 12],
-    [110, 'lua/shared/autocomplete/record.lua', 1],
-    [115, 'lua/shared/autocomplete/record.lua', 12],
-    [133, 'lua/shared/autocomplete/suffixes.lua', 1],
-    [160, 'lua/shared/autocomplete/best.lua', 1],
-    [209, 'lua/shared/autocomplete/tops.lua', 1],
-    [251, 'lua/shared/autocomplete/tops.lua', 58],
-    [268, 'lua/shared/autocomplete/ranges.lua', 1],
-    [279, 'lua/shared/autocomplete/hot.lua', 1],
-    [314, 'lua/shared/autocomplete/refill.lua', 1],
-    [391, 'lua/shared/autocomplete/leave.lua', 1],
-    [416, 'lua/autocomplete/remove.lua', 33],
+    [21, 'lua/shared/exact.lua', 1],
+    [31, 'lua/shared/clock.lua', 1],
+    [37, 'lua/shared/calls.lua', 1],
+    [41, 'lua/shared/calls.lua', 6],
+    [83, 'lua/shared/autocomplete/index.lua', 1],
+    [96, 'lua/shared/autocomplete/place.lua', 1],
+    [102, 'lua/shared/autocomplete/place.lua', 12],
+    [111, 'lua/shared/autocomplete/record.lua', 1],
+    [116, 'lua/shared/autocomplete/record.lua', 12],
+    [134, 'lua/shared/autocomplete/suffixes.lua', 1],
+    [161, 'lua/shared/autocomplete/best.lua', 1],
+    [210, 'lua/shared/autocomplete/tops.lua', 1],
+    [254, 'lua/shared/autocomplete/tops.lua', 60],
+    [271, 'lua/shared/autocomplete/ranges.lua', 1],
+    [282, 'lua/shared/autocomplete/hot.lua', 1],
+    [317, 'lua/shared/autocomplete/fronts.lua', 1],
+    [324, 'lua/shared/autocomplete/fronts.lua', 17],
+    [357, 'lua/shared/autocomplete/refill.lua', 1],
+    [438, 'lua/shared/autocomplete/leave.lua', 1],
+    [463, 'lua/autocomplete/remove.lua', 35],
   ],
   encode(args) {
     const encoded = new Array<Argument>(2 + args.gone.length)
@@ -1774,7 +1944,7 @@ function readSuggestionsOfSuggestSuggested(part: Reply | undefined): ({ readonly
 export const suggest: Operation<SuggestArguments, SuggestAnswer> = {
   script: {
     name: 'autocomplete/suggest',
-    sha1: 'e0793dfb62e728e6e8ec60fb0b56a6307f9ba449',
+    sha1: '786791d31f1868898302185d2d527939d566a6e0',
     reads: true,
     bytes: true,
     source: `--[[
@@ -1992,6 +2162,8 @@ local MOST_TOP = 200
 local LEAST_TOP = 100
 -- One that is all is given up with so few.
 local LEAST_HOT = 32
+-- So many of its entries are in the front of a prefix (shared/autocomplete/fronts).
+local FRONT_PLACES = 10
 
 local function is_all(list)
   return string.sub(list, 1, 1) == ALL
@@ -2136,10 +2308,10 @@ return { 'suggested', is_short and 1 or 0, shown }
     [138, 'lua/autocomplete/suggest.lua', 26],
     [158, 'lua/shared/autocomplete/best.lua', 1],
     [207, 'lua/shared/autocomplete/tops.lua', 1],
-    [230, 'lua/shared/autocomplete/ranges.lua', 1],
-    [241, 'lua/shared/autocomplete/offer-matches.lua', 1],
-    [264, 'lua/shared/autocomplete/nearby.lua', 1],
-    [336, 'lua/autocomplete/suggest.lua', 51],
+    [232, 'lua/shared/autocomplete/ranges.lua', 1],
+    [243, 'lua/shared/autocomplete/offer-matches.lua', 1],
+    [266, 'lua/shared/autocomplete/nearby.lua', 1],
+    [338, 'lua/autocomplete/suggest.lua', 51],
   ],
   encode(args) {
     return withoutDefaults([
