@@ -2,15 +2,13 @@
 // plain HGET, in which no write can fall. Whatever is unusual about it is left to the script, which tells what it is.
 
 import type { Reply } from '../driver.ts'
-import type { SuggestAnswer } from '../generated/autocomplete.ts'
 import type { Unit } from '../runtime/unit.ts'
+import { type Entry, readRecord } from './record.ts'
 
 /** So many entries a front holds, for a hot prefix has more of them. */
 const FRONT_PLACES = 10
 const MOST_PREFIX_BYTES = 64
 const LAYOUT = 0x31
-const HEAD_BYTES = 22
-const MOST_SCORE = 2 ** 52
 
 /** Whether fronts were missing: queries of so many characters are then asked of the script at once, for some calls. */
 export class Pace {
@@ -31,9 +29,6 @@ export class Pace {
   }
 }
 
-/** An entry as the server tells it. */
-export type ToldEntry = SuggestAnswer['suggestions'][number]
-
 export interface FrontQuery {
   readonly codec: string
   readonly query: string
@@ -46,7 +41,7 @@ export async function askFront(
   pace: Pace,
   { codec, query, limit }: FrontQuery,
   by: number,
-): Promise<ToldEntry[] | null> {
+): Promise<Entry[] | null> {
   const { length } = query
   const { server, runner } = unit.runtime
   if (limit > FRONT_PLACES || server.info === null || runner.closed || !pace.isWorth(length)) return null
@@ -79,29 +74,14 @@ function prefixOf(query: string): string | Buffer {
   return query.length * 3 <= MOST_PREFIX_BYTES ? query : Buffer.from(query).subarray(0, MOST_PREFIX_BYTES)
 }
 
-function readRecords(front: Buffer, codec: string, limit: number): ToldEntry[] | null {
+function readRecords(front: Buffer, codec: string, limit: number): Entry[] | null {
   const codecTo = 2 + (front[1] ?? 0)
   if (front[0] !== LAYOUT || front.toString('utf8', 2, codecTo) !== codec) return null
-  const found: ToldEntry[] = []
+  const found: Entry[] = []
   for (let at = codecTo; at < front.length && found.length < limit; ) {
     const to = at + 2 + front.readUInt16BE(at)
-    found.push(readRecord(front, at + 2, to))
+    found.push(readRecord(front, at + 2, to, false))
     at = to
   }
   return found
-}
-
-/** As lua/shared/autocomplete/record packs it. */
-function readRecord(front: Buffer, at: number, to: number): ToldEntry {
-  const idTo = at + HEAD_BYTES + front.readUInt16BE(at + 16)
-  const textAt = idTo + front.readUInt16BE(at + 18)
-  const textTo = textAt + front.readUInt16BE(at + 20)
-  const text = front.toString('utf8', textAt, textTo)
-  return {
-    id: idTo === at + HEAD_BYTES ? text : front.toString('utf8', at + HEAD_BYTES, idTo),
-    text,
-    score: MOST_SCORE - front.readDoubleBE(at + 8),
-    payload: front.subarray(textTo, to),
-    edited: false,
-  }
 }

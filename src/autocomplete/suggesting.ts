@@ -1,12 +1,13 @@
 // Asking for suggestions: a plain read where the query is a hot prefix, else one script call, which only reads. Where
 // expired entries hide others, they are removed and the question is put again.
 
-import { reap, suggest } from '../generated/autocomplete.ts'
+import { find, reap } from '../generated/autocomplete.ts'
 import { checkInteger, checkOneOf, checkOptions, checkText } from '../runtime/arguments.ts'
 import type { Codec } from '../runtime/codec.ts'
 import type { Unit } from '../runtime/unit.ts'
 import { fold } from './folding.ts'
-import { askFront, type Pace, type ToldEntry } from './front.ts'
+import { askFront, type Pace } from './front.ts'
+import { type Entry, readRecord } from './record.ts'
 
 export interface SuggestOptions {
   /** At most so many, up to 100. Default 10. */
@@ -63,11 +64,12 @@ export async function askFor<Payload>(
 }
 
 /** Runs the query until nothing that has expired hides what is asked for. */
-async function askScript(unit: Unit, question: Asked & { codec: string }, by: number): Promise<ToldEntry[]> {
-  let answer = await unit.run(suggest, question, { by })
+async function askScript(unit: Unit, question: Asked & { codec: string }, by: number): Promise<Entry[]> {
+  let answer = await unit.run(find, question, { by })
   for (let more = true; answer.short && more; ) {
     ;({ more } = await unit.run(reap, {}))
-    answer = await unit.run(suggest, question)
+    answer = await unit.run(find, question)
   }
-  return answer.suggestions
+  const { records, exact } = answer
+  return records.map((record, at) => readRecord(record, 0, record.length, at >= exact))
 }

@@ -763,6 +763,427 @@ return { 'cleared', redis.call('UNLINK', entries, ids, words, tops, expiry, fron
   },
 }
 
+export interface FindArguments {
+  /** name of the codec that made the payloads */
+  readonly codec: string
+  /** the folded query; empty: all match */
+  readonly query: string
+  /** how many are wanted, up to 100 */
+  readonly limit: number
+  /** whether the query may hold one edit */
+  readonly fuzzy: boolean
+}
+
+export type FindAnswer =
+  | { readonly status: 'found'; readonly short: boolean; readonly exact: number; readonly records: Buffer[] }
+
+function readRecordsOfFindFound(part: Reply | undefined): (Buffer)[] {
+  const flat = asList(part)
+  const found = new Array<Buffer>(flat.length)
+  for (let from = 0, to = 0; from < flat.length; from++, to++) {
+    found[to] = asBytes(flat[from])
+  }
+  return found
+}
+
+/**
+ * As `suggest`, but tells the records as they are stored, which takes server and client half the time: see shared/autocomplete/record. The first `exact` match as they are, those behind them with one edit.
+ *
+ * Cost: as `suggest`.
+ */
+export const find: Operation<FindArguments, FindAnswer> = {
+  script: {
+    name: 'autocomplete/find',
+    sha1: '1f6b282d5c4af44583f08ec30cd04bb87c033891',
+    reads: true,
+    bytes: true,
+    source: `--[[
+As \`suggest\`, but tells the records as they are stored, which takes server and client half the time: see
+shared/autocomplete/record. The first \`exact\` match as they are, those behind them with one edit.
+
+@returns found  short:flag exact:integer records:[record:bytes]
+@cost    as \`suggest\`
+@reads
+]]
+local meta = KEYS[1] -- hash: the state of the index, and the last call of every slot
+local entries = KEYS[2] -- hash: number of an entry -> all that is stored of it
+-- KEYS[3] words: sorted set: folded text from a word start on, a zero byte, and the entry's place; no scores
+-- KEYS[4] tops: hash: prefix that many words begin with -> places of its first entries
+local codec = ARGV[1] -- text: name of the codec that made the payloads
+local query = ARGV[2] -- text: the folded query; empty: all match
+local limit = tonumber(ARGV[3] or 10) -- integer: how many are wanted, up to 100
+local fuzzy = ARGV[4] == '1' -- flag: whether the query may hold one edit
+
+-- The only reader of the server's time: microseconds since 1970.
+-- Read once per call and passed on, for two readings in one script may differ.
+local function clock_us()
+  local time = redis.call('TIME')
+  return time[1] * 1000000 + time[2]
+end
+-- The place of an entry in the order of suggestions: the greater the score the sooner, then the older. It is
+-- packed as two doubles, neither of them negative, so that packed places are in that order too.
+local PLACE_BYTES = 16
+-- 2^52: the greatest score, and the least one without its sign.
+local MOST_SCORE = 4503599627370496
+
+-- The place that begins at this byte: rank and ref.
+local function place_at(packed, byte)
+  return struct.unpack('>dd', packed, byte)
+end
+
+-- An entry's field in \`entries\`.
+local function field_of(ref)
+  return struct.pack('>d', ref)
+end
+-- What of a suffix, and of a query, counts; it may end within a character.
+local MOST_BYTES = 64
+
+-- The state of an index: its layout, the codec of the payloads, and the number of the newest entry. Those
+-- of callers are beside them (shared/calls).
+local INDEX_LAYOUT = '1'
+
+-- The entries that match a prefix, as fields of \`entries\` in the order of their places: the first \`most\`, or
+-- all. The second value is true where there are more.
+
+-- The first places among members of \`words\`. Few are wanted, so each is put where it belongs: sorting all of
+-- them takes three times as long. Numbers are compared, as in shared/autocomplete/best.
+local function first_of_members(members, most)
+  local unpack_place, ranks, refs, size, more = struct.unpack, {}, {}, 0, false
+  local last_rank, last_ref = math.huge, math.huge
+  for at = 1, #members do
+    local member = members[at]
+    local rank, ref = unpack_place('>dd', member, #member - 15)
+    if rank > last_rank or (rank == last_rank and ref > last_ref) then
+      more = true
+    else
+      local before = size
+      while before > 0 and (ranks[before] > rank or (ranks[before] == rank and refs[before] > ref)) do
+        before = before - 1
+      end
+      if before == 0 or refs[before] ~= ref then
+        table.insert(ranks, before + 1, rank)
+        table.insert(refs, before + 1, ref)
+        size = size + 1
+      end
+      if size > most then
+        ranks[size], refs[size] = nil, nil
+        size, more = most, true
+      end
+      if size == most then
+        last_rank, last_ref = ranks[size], refs[size]
+      end
+    end
+  end
+  return refs, more
+end
+
+local function match_exactly(keys, prefix, most)
+  local list = redis.call('HGET', keys.tops, prefix)
+  local fields, more = {}, false
+  if list then
+    -- It is sorted already: \`a\` or \`p\`, then rank and field of each.
+    local size = (#list - 1) / 16
+    local sub = string.sub
+    for at = 1, math.min(most, size) do
+      local byte = at * 16 - 6
+      fields[at] = sub(list, byte, byte + 7)
+    end
+    return fields, most < size or sub(list, 1, 1) ~= 'a'
+  end
+  -- There never are more words (shared/autocomplete/hot); UTF-8 has no byte 255.
+  local members =
+    redis.call('ZRANGEBYLEX', keys.words, '[' .. prefix, '(' .. prefix .. '\\255', 'LIMIT', '0', '1000')
+  fields, more = first_of_members(members, most)
+  for at = 1, #fields do
+    fields[at] = struct.pack('>d', fields[at])
+  end
+  return fields, more
+end
+-- Collects the records of the first entries that match, as they are stored, until there are \`limit\` of them.
+
+-- Adds the records of these fields to \`found\`, unless they have expired or are among \`others\`.
+local function collect(entries, fields, found, limit, others)
+  local size, now_ms = #found, nil
+  for from = 1, #fields, limit do
+    if size >= limit then
+      return
+    end
+    local records = redis.call('HMGET', entries, unpack(fields, from, math.min(from + limit - 1, #fields)))
+    for at = 1, #records do
+      local record = records[at]
+      local is_gone = others and others[fields[from + at - 1]]
+      -- Most never expire: eight zeros.
+      if string.byte(record) > 0 then
+        now_ms = now_ms or math.floor(clock_us() / 1000)
+        is_gone = is_gone or struct.unpack('>d', record) <= now_ms
+      end
+      if size < limit and not is_gone then
+        size = size + 1
+        found[size] = record
+      end
+    end
+  end
+end
+
+-- Returns the records, the fields of all that match, as far as they were looked at, and whether expired entries
+-- hide some.
+local function search(keys, prefix, limit)
+  local found = {}
+  local fields, more = match_exactly(keys, prefix, limit)
+  collect(keys.entries, fields, found, limit)
+  if more and #found < limit then
+    fields, more = match_exactly(keys, prefix, 200)
+    found = {}
+    collect(keys.entries, fields, found, limit)
+  end
+  return found, fields, more and #found < limit
+end
+
+local layout, stored_codec = unpack(redis.call('HMGET', meta, 'layout', 'codec'))
+if layout and layout ~= INDEX_LAYOUT then
+  return redis.error_reply('LAYOUT ' .. layout)
+end
+if stored_codec and stored_codec ~= codec then
+  return redis.error_reply('CODEC ' .. stored_codec)
+end
+local keys = { entries = entries, words = KEYS[3], tops = KEYS[4] }
+local prefix = string.sub(query, 1, MOST_BYTES)
+local found, fields, is_short = search(keys, prefix, limit)
+local exact = #found
+if fuzzy and not is_short and exact < limit then
+-- Collects places in any order and keeps the first of them, each entry once.
+-- Numbers are compared, not packed places: the order of strings depends on the server's locale.
+local function new_best(most)
+  return { most = most, ranks = {}, refs = {}, size = 0, rank = math.huge, ref = math.huge, cut = false }
+end
+
+local function is_before(rank, ref, other_rank, other_ref)
+  return rank < other_rank or (rank == other_rank and ref < other_ref)
+end
+
+local function sort_best(best)
+  local ranks, refs = best.ranks, best.refs
+  table.sort(refs, function(one, other)
+    return is_before(ranks[one], one, ranks[other], other)
+  end)
+  for at = best.size, best.most + 1, -1 do
+    ranks[refs[at]] = nil
+    refs[at] = nil
+    best.cut = true
+  end
+  best.size = #refs
+  if best.size == best.most then
+    best.ref = refs[best.size]
+    best.rank = ranks[best.ref]
+  end
+end
+
+local function offer(best, rank, ref)
+  if best.ranks[ref] then
+    return
+  end
+  if not is_before(rank, ref, best.rank, best.ref) then
+    best.cut = true
+    return
+  end
+  best.size = best.size + 1
+  best.ranks[ref] = rank
+  best.refs[best.size] = ref
+  if best.size >= best.most + 64 then
+    sort_best(best)
+  end
+end
+
+-- Offers the entries of members of \`words\`.
+local function offer_members(best, members)
+  for _, member in ipairs(members) do
+    offer(best, place_at(member, #member - PLACE_BYTES + 1))
+  end
+end
+-- The first places among all entries that match a prefix, packed one behind the other in their order. Before
+-- them stands \`all\` where these are all that match, or \`part\`.
+local ALL, PART = 'a', 'p'
+-- A list never holds more.
+local MOST_TOP = 200
+-- One that is only a part never holds fewer, so that so many can be suggested.
+local LEAST_TOP = 100
+-- One that is all is given up with so few.
+local LEAST_HOT = 32
+-- So many of its entries are in the front of a prefix (shared/autocomplete/fronts).
+local FRONT_PLACES = 10
+
+local function is_all(list)
+  return string.sub(list, 1, 1) == ALL
+end
+
+local function top_size(list)
+  return (#list - 1) / PLACE_BYTES
+end
+
+-- The first byte of the place behind so many others.
+local function byte_behind(places)
+  return 2 + places * PLACE_BYTES
+end
+
+-- So many words of a prefix are read where it has no list; there never are more (shared/autocomplete/hot).
+local MOST_READ = 1000
+
+-- All members with a prefix lie between these; UTF-8 has no byte 255.
+local function from_prefix(prefix)
+  return '[' .. prefix
+end
+
+local function to_prefix(prefix)
+  return '(' .. prefix .. '\\255'
+end
+local function fields_of_best(best)
+  sort_best(best)
+  local fields = {}
+  for at, ref in ipairs(best.refs) do
+    fields[at] = field_of(ref)
+  end
+  return fields, best.cut
+end
+
+-- Offers the first entries that match a prefix, at least as many as are collected.
+local function offer_matches(best, keys, prefix)
+  local list = redis.call('HGET', keys.tops, prefix)
+  if not list then
+    local from, to = from_prefix(prefix), to_prefix(prefix)
+    offer_members(best, redis.call('ZRANGEBYLEX', keys.words, from, to, 'LIMIT', '0', MOST_READ))
+    return
+  end
+  local offered = math.min(best.most, top_size(list))
+  for places = 0, offered - 1 do
+    offer(best, place_at(list, byte_behind(places)))
+  end
+  best.cut = best.cut or offered < top_size(list) or not is_all(list)
+end
+-- Prefixes that are one edit away from a query and that some word begins with: a character left out, put in,
+-- replaced, or two neighbours swapped.
+
+-- So many characters are tried in each place, in the order of their bytes.
+local MOST_TRIED = 64
+-- A shorter query is taken as it is, and so is what follows so many characters.
+local LEAST_CHARACTERS, MOST_CHARACTERS = 3, 24
+
+local function characters_of(query)
+  local characters = {}
+  for character in string.gmatch(query, '[^\\128-\\191][\\128-\\191]*') do
+    characters[#characters + 1] = character
+  end
+  return characters
+end
+
+-- The characters that follow a beginning in the index.
+local function following(words, beginning)
+  local characters = {}
+  local from, to = '(' .. beginning .. '\\1', to_prefix(beginning)
+  while #characters < MOST_TRIED do
+    local found = redis.call('ZRANGEBYLEX', words, from, to, 'LIMIT', '0', '1')
+    if not found[1] then
+      break
+    end
+    local character = string.match(found[1], '^[^\\128-\\191][\\128-\\191]*', #beginning + 1)
+    characters[#characters + 1] = character
+    from = '(' .. beginning .. character .. '\\255'
+  end
+  return characters
+end
+
+local function nearby_prefixes(words, characters)
+  local prefixes, seen = {}, {}
+  local function try(prefix)
+    if not seen[prefix] then
+      seen[prefix] = true
+      prefixes[#prefixes + 1] = prefix
+    end
+  end
+  local size = #characters
+  for at = 1, size do
+    local beginning = table.concat(characters, '', 1, at - 1)
+    local rest = table.concat(characters, '', at + 1)
+    try(beginning .. rest)
+    if at < size then
+      try(beginning .. characters[at + 1] .. characters[at] .. table.concat(characters, '', at + 2))
+      for _, character in ipairs(following(words, beginning)) do
+        try(beginning .. character .. rest)
+        try(beginning .. character .. characters[at] .. rest)
+      end
+    end
+  end
+  return prefixes
+end
+
+-- As match_exactly, for what is one edit away from the query.
+local function match_nearby(keys, query, most)
+  local best = new_best(most)
+  local characters = characters_of(query)
+  if #characters < LEAST_CHARACTERS then
+    return {}, false
+  end
+  local rest = table.concat(characters, '', math.min(#characters, MOST_CHARACTERS) + 1)
+  for at = #characters, MOST_CHARACTERS + 1, -1 do
+    characters[at] = nil
+  end
+  for _, beginning in ipairs(nearby_prefixes(keys.words, characters)) do
+    offer_matches(best, keys, string.sub(beginning .. rest, 1, MOST_BYTES))
+  end
+  return fields_of_best(best)
+end
+  local others, more = {}, nil
+  for _, field in ipairs(fields) do
+    others[field] = true
+  end
+  fields, more = match_nearby(keys, prefix, MOST_TOP)
+  collect(entries, fields, found, limit, others)
+  is_short = more and #found < limit
+end
+return { 'found', is_short and 1 or 0, exact, found }
+`,
+  },
+  parts: ['meta', 'entries', 'words', 'tops'],
+  lines: [
+    [1, 'lua/autocomplete/find.lua', 1],
+    [18, 'lua/shared/clock.lua', 1],
+    [24, 'lua/shared/autocomplete/place.lua', 1],
+    [30, 'lua/shared/autocomplete/place.lua', 16],
+    [39, 'lua/shared/autocomplete/suffixes.lua', 1],
+    [42, 'lua/shared/autocomplete/index.lua', 1],
+    [46, 'lua/shared/autocomplete/match.lua', 1],
+    [103, 'lua/shared/autocomplete/search.lua', 1],
+    [142, 'lua/autocomplete/find.lua', 24],
+    [155, 'lua/shared/autocomplete/best.lua', 1],
+    [204, 'lua/shared/autocomplete/tops.lua', 1],
+    [229, 'lua/shared/autocomplete/ranges.lua', 1],
+    [240, 'lua/shared/autocomplete/offer-matches.lua', 1],
+    [263, 'lua/shared/autocomplete/nearby.lua', 1],
+    [335, 'lua/autocomplete/find.lua', 42],
+  ],
+  encode(args) {
+    return withoutDefaults([
+      args.codec,
+      args.query,
+      args.limit,
+      args.fuzzy ? 1 : 0,
+    ], [10, 0])
+  },
+  decode(reply) {
+    const parts = asList(reply)
+    switch (asText(parts[0])) {
+      case 'found':
+        return {
+          status: 'found',
+          short: asFlag(parts[1]),
+          exact: asInteger(parts[2]),
+          records: readRecordsOfFindFound(parts[3]),
+        }
+      default:
+        return unexpected('the answer found', parts[0])
+    }
+  },
+}
+
 export type InspectArguments = Readonly<Record<string, never>>
 
 export type InspectAnswer =
@@ -1944,7 +2365,7 @@ function readSuggestionsOfSuggestSuggested(part: Reply | undefined): ({ readonly
 export const suggest: Operation<SuggestArguments, SuggestAnswer> = {
   script: {
     name: 'autocomplete/suggest',
-    sha1: '786791d31f1868898302185d2d527939d566a6e0',
+    sha1: '469bca8b4a6751eb0904b5ea6c9b9bfba2ab366a',
     reads: true,
     bytes: true,
     source: `--[[
@@ -2051,38 +2472,63 @@ local function match_exactly(keys, prefix, most)
   end
   return fields, more
 end
--- Adds to \`shown\` what callers see of entries, unless they have expired or are among \`others\`, until there are
--- \`limit\` of them. A table for each record, as parse_record makes it, would cost more than all else.
-local SHOWN_FIELDS = 5
+-- Collects the records of the first entries that match, as they are stored, until there are \`limit\` of them.
 
-local function reveal(entries, fields, shown, limit, others)
-  local size, wanted, edited = #shown, limit * SHOWN_FIELDS, others and 1 or 0
-  local unpack_head, sub = struct.unpack, string.sub
-  local now_ms
+-- Adds the records of these fields to \`found\`, unless they have expired or are among \`others\`.
+local function collect(entries, fields, found, limit, others)
+  local size, now_ms = #found, nil
   for from = 1, #fields, limit do
-    if size >= wanted then
+    if size >= limit then
       return
     end
     local records = redis.call('HMGET', entries, unpack(fields, from, math.min(from + limit - 1, #fields)))
     for at = 1, #records do
       local record = records[at]
-      local expires_at_ms, rank, id_bytes, marked_bytes, text_bytes, id_at = unpack_head('>ddHHH', record)
-      if expires_at_ms > 0 then
+      local is_gone = others and others[fields[from + at - 1]]
+      -- Most never expire: eight zeros.
+      if string.byte(record) > 0 then
         now_ms = now_ms or math.floor(clock_us() / 1000)
+        is_gone = is_gone or struct.unpack('>d', record) <= now_ms
       end
-      local is_gone = expires_at_ms > 0 and expires_at_ms <= now_ms
-      if size < wanted and not is_gone and not (others and others[fields[from + at - 1]]) then
-        local text_at = id_at + id_bytes + marked_bytes
-        local text = sub(record, text_at, text_at + text_bytes - 1)
-        shown[size + 1] = id_bytes == 0 and text or sub(record, id_at, id_at + id_bytes - 1)
-        shown[size + 2] = text
-        shown[size + 3] = MOST_SCORE - rank
-        shown[size + 4] = sub(record, text_at + text_bytes)
-        shown[size + 5] = edited
-        size = size + SHOWN_FIELDS
+      if size < limit and not is_gone then
+        size = size + 1
+        found[size] = record
       end
     end
   end
+end
+
+-- Returns the records, the fields of all that match, as far as they were looked at, and whether expired entries
+-- hide some.
+local function search(keys, prefix, limit)
+  local found = {}
+  local fields, more = match_exactly(keys, prefix, limit)
+  collect(keys.entries, fields, found, limit)
+  if more and #found < limit then
+    fields, more = match_exactly(keys, prefix, 200)
+    found = {}
+    collect(keys.entries, fields, found, limit)
+  end
+  return found, fields, more and #found < limit
+end
+-- What callers see of records, the first \`exact\` of which are not edited: five fields of each. A table for each record, as
+-- parse_record makes it, would cost more than all else.
+local function show(records, exact)
+  local shown, size = {}, 0
+  local unpack_head, sub = struct.unpack, string.sub
+  for at = 1, #records do
+    local record = records[at]
+    local _, rank, id_bytes, marked_bytes, text_bytes, id_at = unpack_head('>ddHHH', record)
+    local text_at = id_at + id_bytes + marked_bytes
+    local text = sub(record, text_at, text_at + text_bytes - 1)
+    shown[size + 1] = id_bytes == 0 and text or sub(record, id_at, id_at + id_bytes - 1)
+    shown[size + 2] = text
+    shown[size + 3] = MOST_SCORE - rank
+    shown[size + 4] = sub(record, text_at + text_bytes)
+    shown[size + 5] = at > exact and 1 or 0
+    size = size + 5
+  end
+  return shown
 end
 
 local layout, stored_codec = unpack(redis.call('HMGET', meta, 'layout', 'codec'))
@@ -2092,18 +2538,11 @@ end
 if stored_codec and stored_codec ~= codec then
   return redis.error_reply('CODEC ' .. stored_codec)
 end
-local keys = { words = KEYS[3], tops = KEYS[4] }
+local keys = { entries = entries, words = KEYS[3], tops = KEYS[4] }
 local prefix = string.sub(query, 1, MOST_BYTES)
-local shown, wanted = {}, limit * SHOWN_FIELDS
-local fields, more = match_exactly(keys, prefix, limit)
-reveal(entries, fields, shown, limit)
-if more and #shown < wanted then
-  fields, more = match_exactly(keys, prefix, 200)
-  shown = {}
-  reveal(entries, fields, shown, limit)
-end
-local is_short = more and #shown < wanted
-if fuzzy and not is_short and #shown < wanted then
+local found, fields, is_short = search(keys, prefix, limit)
+local exact = #found
+if fuzzy and not is_short and exact < limit then
 -- Collects places in any order and keeps the first of them, each entry once.
 -- Numbers are compared, not packed places: the order of strings depends on the server's locale.
 local function new_best(most)
@@ -2284,15 +2723,15 @@ local function match_nearby(keys, query, most)
   end
   return fields_of_best(best)
 end
-  local others = {}
+  local others, more = {}, nil
   for _, field in ipairs(fields) do
     others[field] = true
   end
   fields, more = match_nearby(keys, prefix, MOST_TOP)
-  reveal(entries, fields, shown, limit, others)
-  is_short = more and #shown < wanted
+  collect(entries, fields, found, limit, others)
+  is_short = more and #found < limit
 end
-return { 'suggested', is_short and 1 or 0, shown }
+return { 'suggested', is_short and 1 or 0, show(found, exact) }
 `,
   },
   parts: ['meta', 'entries', 'words', 'tops'],
@@ -2304,14 +2743,15 @@ return { 'suggested', is_short and 1 or 0, shown }
     [41, 'lua/shared/autocomplete/suffixes.lua', 1],
     [44, 'lua/shared/autocomplete/index.lua', 1],
     [48, 'lua/shared/autocomplete/match.lua', 1],
-    [105, 'lua/shared/autocomplete/reveal.lua', 1],
-    [138, 'lua/autocomplete/suggest.lua', 26],
-    [158, 'lua/shared/autocomplete/best.lua', 1],
-    [207, 'lua/shared/autocomplete/tops.lua', 1],
-    [232, 'lua/shared/autocomplete/ranges.lua', 1],
-    [243, 'lua/shared/autocomplete/offer-matches.lua', 1],
-    [266, 'lua/shared/autocomplete/nearby.lua', 1],
-    [338, 'lua/autocomplete/suggest.lua', 51],
+    [105, 'lua/shared/autocomplete/search.lua', 1],
+    [144, 'lua/shared/autocomplete/show.lua', 1],
+    [163, 'lua/autocomplete/suggest.lua', 27],
+    [176, 'lua/shared/autocomplete/best.lua', 1],
+    [225, 'lua/shared/autocomplete/tops.lua', 1],
+    [250, 'lua/shared/autocomplete/ranges.lua', 1],
+    [261, 'lua/shared/autocomplete/offer-matches.lua', 1],
+    [284, 'lua/shared/autocomplete/nearby.lua', 1],
+    [356, 'lua/autocomplete/suggest.lua', 45],
   ],
   encode(args) {
     return withoutDefaults([
