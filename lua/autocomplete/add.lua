@@ -4,8 +4,8 @@ repeated call changes nothing and is answered alike. `replaced`: those that were
 
 @returns added  added:integer replaced:integer
 @cost    O(log words) for each of the 8 words of an entry at most, and of the 64 prefixes of each those that
-         more than 96 words begin with: a list of 200 places. Once for 100 removals of the first entries of
-         such a prefix, as `remove`
+         more than 96 words begin with: a list of 200 places, and once a call the records of its first ten
+         where one of them changes. Once for 100 removals of the first entries of such a prefix, as `remove`
 ]]
 local meta = KEYS[1] -- hash: the state of the index, and the last call of every slot
 local entries = KEYS[2] -- hash: number of an entry -> all that is stored of it
@@ -51,7 +51,14 @@ if remembered then
   return { 'added', tonumber(new), tonumber(replaced) }
 end
 local now_ms = math.floor(clock_us() / 1000)
-local keys = { entries = entries, ids = ids, words = words, tops = tops, expiry = expiry, fronts = fronts }
+local keys = {
+  entries = entries,
+  ids = ids,
+  words = words,
+  tops = tops,
+  expiry = expiry,
+  fronts = fronts,
+}
 local changed = {}
 local new, replaced = 0, 0
 for at = added_at, #added, 6 do

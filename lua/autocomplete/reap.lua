@@ -31,7 +31,14 @@ local index = open_index(meta, '', '')
 if index.layout ~= INDEX_LAYOUT then
   return redis.error_reply('LAYOUT ' .. index.layout)
 end
-local keys = { entries = entries, ids = ids, words = words, tops = tops, expiry = expiry, fronts = fronts }
+local keys = {
+  entries = entries,
+  ids = ids,
+  words = words,
+  tops = tops,
+  expiry = expiry,
+  fronts = fronts,
+}
 local changed = {}
 local more = reap(keys, changed, math.floor(clock_us() / 1000), 100)
 renew_fronts(keys, index.codec, changed)

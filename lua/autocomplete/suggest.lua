@@ -42,12 +42,12 @@ if fuzzy and not is_short and exact < limit then
   -- @include shared/autocomplete/ranges
   -- @include shared/autocomplete/offer-matches
   -- @include shared/autocomplete/nearby
-  local others, more = {}, nil
+  local others = {}
   for _, field in ipairs(fields) do
     others[field] = true
   end
-  fields, more = match_nearby(keys, prefix, MOST_TOP)
-  collect(entries, fields, found, limit, others)
+  local nearby, more = match_nearby(keys, prefix, MOST_TOP)
+  collect(entries, nearby, found, limit, others)
   is_short = more and #found < limit
 end
 return { 'suggested', is_short and 1 or 0, show(found, exact) }

@@ -24,12 +24,12 @@ export type AddAnswer =
 /**
  * Adds entries, each in the place of the one with its id, or replaces it: text, score, payload and expiry. A repeated call changes nothing and is answered alike. `replaced`: those that were there, and had not expired.
  *
- * Cost: O(log words) for each of the 8 words of an entry at most, and of the 64 prefixes of each those that more than 96 words begin with: a list of 200 places. Once for 100 removals of the first entries of such a prefix, as `remove`.
+ * Cost: O(log words) for each of the 8 words of an entry at most, and of the 64 prefixes of each those that more than 96 words begin with: a list of 200 places, and once a call the records of its first ten where one of them changes. Once for 100 removals of the first entries of such a prefix, as `remove`.
  */
 export const add: Operation<AddArguments, AddAnswer> = {
   script: {
     name: 'autocomplete/add',
-    sha1: '3e59b3245ffe9ef5ea555981a53f6b5b93a0c96b',
+    sha1: '1385ad5d19e861a3b9cdd1a7924087a2229f4bb5',
     reads: false,
     bytes: false,
     source: `--[[
@@ -38,8 +38,8 @@ repeated call changes nothing and is answered alike. \`replaced\`: those that we
 
 @returns added  added:integer replaced:integer
 @cost    O(log words) for each of the 8 words of an entry at most, and of the 64 prefixes of each those that
-         more than 96 words begin with: a list of 200 places. Once for 100 removals of the first entries of
-         such a prefix, as \`remove\`
+         more than 96 words begin with: a list of 200 places, and once a call the records of its first ten
+         where one of them changes. Once for 100 removals of the first entries of such a prefix, as \`remove\`
 ]]
 local meta = KEYS[1] -- hash: the state of the index, and the last call of every slot
 -- KEYS[2] entries: hash: number of an entry -> all that is stored of it
@@ -630,7 +630,14 @@ if remembered then
   return { 'added', tonumber(new), tonumber(replaced) }
 end
 local now_ms = math.floor(clock_us() / 1000)
-local keys = { entries = KEYS[2], ids = KEYS[3], words = KEYS[4], tops = KEYS[5], expiry = KEYS[6], fronts = KEYS[7] }
+local keys = {
+  entries = KEYS[2],
+  ids = KEYS[3],
+  words = KEYS[4],
+  tops = KEYS[5],
+  expiry = KEYS[6],
+  fronts = KEYS[7],
+}
 local changed = {}
 local new, replaced = 0, 0
 for at = added_at, #added, 6 do
@@ -794,7 +801,7 @@ function readRecordsOfFindFound(part: Reply | undefined): (Buffer)[] {
 export const find: Operation<FindArguments, FindAnswer> = {
   script: {
     name: 'autocomplete/find',
-    sha1: '1f6b282d5c4af44583f08ec30cd04bb87c033891',
+    sha1: '2d2c2c0db75b74cb0590fcdd7af818d51d390347',
     reads: true,
     bytes: true,
     source: `--[[
@@ -861,8 +868,10 @@ local function first_of_members(members, most)
         before = before - 1
       end
       if before == 0 or refs[before] ~= ref then
-        table.insert(ranks, before + 1, rank)
-        table.insert(refs, before + 1, ref)
+        for behind = size, before + 1, -1 do
+          ranks[behind + 1], refs[behind + 1] = ranks[behind], refs[behind]
+        end
+        ranks[before + 1], refs[before + 1] = rank, ref
         size = size + 1
       end
       if size > most then
@@ -879,8 +888,8 @@ end
 
 local function match_exactly(keys, prefix, most)
   local list = redis.call('HGET', keys.tops, prefix)
-  local fields, more = {}, false
   if list then
+    local fields = {}
     -- It is sorted already: \`a\` or \`p\`, then rank and field of each.
     local size = (#list - 1) / 16
     local sub = string.sub
@@ -893,7 +902,7 @@ local function match_exactly(keys, prefix, most)
   -- There never are more words (shared/autocomplete/hot); UTF-8 has no byte 255.
   local members =
     redis.call('ZRANGEBYLEX', keys.words, '[' .. prefix, '(' .. prefix .. '\\255', 'LIMIT', '0', '1000')
-  fields, more = first_of_members(members, most)
+  local fields, more = first_of_members(members, most)
   for at = 1, #fields do
     fields[at] = struct.pack('>d', fields[at])
   end
@@ -1131,12 +1140,12 @@ local function match_nearby(keys, query, most)
   end
   return fields_of_best(best)
 end
-  local others, more = {}, nil
+  local others = {}
   for _, field in ipairs(fields) do
     others[field] = true
   end
-  fields, more = match_nearby(keys, prefix, MOST_TOP)
-  collect(entries, fields, found, limit, others)
+  local nearby, more = match_nearby(keys, prefix, MOST_TOP)
+  collect(entries, nearby, found, limit, others)
   is_short = more and #found < limit
 end
 return { 'found', is_short and 1 or 0, exact, found }
@@ -1151,14 +1160,14 @@ return { 'found', is_short and 1 or 0, exact, found }
     [39, 'lua/shared/autocomplete/suffixes.lua', 1],
     [42, 'lua/shared/autocomplete/index.lua', 1],
     [46, 'lua/shared/autocomplete/match.lua', 1],
-    [103, 'lua/shared/autocomplete/search.lua', 1],
-    [142, 'lua/autocomplete/find.lua', 24],
-    [155, 'lua/shared/autocomplete/best.lua', 1],
-    [204, 'lua/shared/autocomplete/tops.lua', 1],
-    [229, 'lua/shared/autocomplete/ranges.lua', 1],
-    [240, 'lua/shared/autocomplete/offer-matches.lua', 1],
-    [263, 'lua/shared/autocomplete/nearby.lua', 1],
-    [335, 'lua/autocomplete/find.lua', 42],
+    [105, 'lua/shared/autocomplete/search.lua', 1],
+    [144, 'lua/autocomplete/find.lua', 24],
+    [157, 'lua/shared/autocomplete/best.lua', 1],
+    [206, 'lua/shared/autocomplete/tops.lua', 1],
+    [231, 'lua/shared/autocomplete/ranges.lua', 1],
+    [242, 'lua/shared/autocomplete/offer-matches.lua', 1],
+    [265, 'lua/shared/autocomplete/nearby.lua', 1],
+    [337, 'lua/autocomplete/find.lua', 42],
   ],
   encode(args) {
     return withoutDefaults([
@@ -1304,7 +1313,7 @@ export type ReapAnswer =
 export const reap: Operation<ReapArguments, ReapAnswer> = {
   script: {
     name: 'autocomplete/reap',
-    sha1: '908742a243d6b818529b53977c960cc491cb367e',
+    sha1: '626d067b5baf4b02e2b190e1508c2c7967e83111',
     reads: false,
     bytes: false,
     source: `--[[
@@ -1720,7 +1729,14 @@ local index = open_index(meta, '', '')
 if index.layout ~= INDEX_LAYOUT then
   return redis.error_reply('LAYOUT ' .. index.layout)
 end
-local keys = { entries = KEYS[2], ids = KEYS[3], words = KEYS[4], tops = KEYS[5], expiry = KEYS[6], fronts = KEYS[7] }
+local keys = {
+  entries = KEYS[2],
+  ids = KEYS[3],
+  words = KEYS[4],
+  tops = KEYS[5],
+  expiry = KEYS[6],
+  fronts = KEYS[7],
+}
 local changed = {}
 local more = reap(keys, changed, math.floor(clock_us() / 1000), 100)
 renew_fronts(keys, index.codec, changed)
@@ -1782,12 +1798,12 @@ export type RemoveAnswer =
 /**
  * Removes entries by their ids. A repeated call changes nothing and is answered alike. `removed`: those that were there, and had not expired.
  *
- * Cost: O(log words) for each of the 8 words of an entry at most, and of the 64 prefixes of each those that more than 96 words begin with: a list of 200 places. A list that falls under 100 is made anew from those of the prefixes one byte longer; of such a prefix without a list up to 1,000 words are read.
+ * Cost: O(log words) for each of the 8 words of an entry at most, and of the 64 prefixes of each those that more than 96 words begin with: a list of 200 places, and once a call the records of its first ten where one of them has gone. A list that falls under 100 is made anew from those of the prefixes one byte longer; of such a prefix without a list up to 1,000 words are read.
  */
 export const remove: Operation<RemoveArguments, RemoveAnswer> = {
   script: {
     name: 'autocomplete/remove',
-    sha1: '71e733da01e52be956df08bbe72d66001ede43ff',
+    sha1: '6a9621a71da086514221ae4789b3e802d0124d47',
     reads: false,
     bytes: false,
     source: `--[[
@@ -1796,8 +1812,9 @@ there, and had not expired.
 
 @returns removed  removed:integer
 @cost    O(log words) for each of the 8 words of an entry at most, and of the 64 prefixes of each those that
-         more than 96 words begin with: a list of 200 places. A list that falls under 100 is made anew from
-         those of the prefixes one byte longer; of such a prefix without a list up to 1,000 words are read
+         more than 96 words begin with: a list of 200 places, and once a call the records of its first ten
+         where one of them has gone. A list that falls under 100 is made anew from those of
+         the prefixes one byte longer; of such a prefix without a list up to 1,000 words are read
 ]]
 local meta = KEYS[1] -- hash: the state of the index, and the last call of every slot
 local entries = KEYS[2] -- hash: number of an entry -> all that is stored of it
@@ -2265,7 +2282,14 @@ if remembered then
   return { 'removed', tonumber(remembered) }
 end
 local now_ms = math.floor(clock_us() / 1000)
-local keys = { entries = entries, ids = ids, words = KEYS[4], tops = KEYS[5], expiry = KEYS[6], fronts = KEYS[7] }
+local keys = {
+  entries = entries,
+  ids = ids,
+  words = KEYS[4],
+  tops = KEYS[5],
+  expiry = KEYS[6],
+  fronts = KEYS[7],
+}
 local changed = {}
 local removed = 0
 -- Changes nothing. A server out of memory lets a script write on that has begun with what frees.
@@ -2289,26 +2313,26 @@ return { 'removed', removed }
   parts: ['meta', 'entries', 'ids', 'words', 'tops', 'expiry', 'fronts'],
   lines: [
     [1, 'lua/autocomplete/remove.lua', 1],
-    [21, 'lua/shared/exact.lua', 1],
-    [31, 'lua/shared/clock.lua', 1],
-    [37, 'lua/shared/calls.lua', 1],
-    [41, 'lua/shared/calls.lua', 6],
-    [83, 'lua/shared/autocomplete/index.lua', 1],
-    [96, 'lua/shared/autocomplete/place.lua', 1],
-    [102, 'lua/shared/autocomplete/place.lua', 12],
-    [111, 'lua/shared/autocomplete/record.lua', 1],
-    [116, 'lua/shared/autocomplete/record.lua', 12],
-    [134, 'lua/shared/autocomplete/suffixes.lua', 1],
-    [161, 'lua/shared/autocomplete/best.lua', 1],
-    [210, 'lua/shared/autocomplete/tops.lua', 1],
-    [254, 'lua/shared/autocomplete/tops.lua', 60],
-    [271, 'lua/shared/autocomplete/ranges.lua', 1],
-    [282, 'lua/shared/autocomplete/hot.lua', 1],
-    [317, 'lua/shared/autocomplete/fronts.lua', 1],
-    [324, 'lua/shared/autocomplete/fronts.lua', 17],
-    [357, 'lua/shared/autocomplete/refill.lua', 1],
-    [438, 'lua/shared/autocomplete/leave.lua', 1],
-    [463, 'lua/autocomplete/remove.lua', 35],
+    [22, 'lua/shared/exact.lua', 1],
+    [32, 'lua/shared/clock.lua', 1],
+    [38, 'lua/shared/calls.lua', 1],
+    [42, 'lua/shared/calls.lua', 6],
+    [84, 'lua/shared/autocomplete/index.lua', 1],
+    [97, 'lua/shared/autocomplete/place.lua', 1],
+    [103, 'lua/shared/autocomplete/place.lua', 12],
+    [112, 'lua/shared/autocomplete/record.lua', 1],
+    [117, 'lua/shared/autocomplete/record.lua', 12],
+    [135, 'lua/shared/autocomplete/suffixes.lua', 1],
+    [162, 'lua/shared/autocomplete/best.lua', 1],
+    [211, 'lua/shared/autocomplete/tops.lua', 1],
+    [255, 'lua/shared/autocomplete/tops.lua', 60],
+    [272, 'lua/shared/autocomplete/ranges.lua', 1],
+    [283, 'lua/shared/autocomplete/hot.lua', 1],
+    [318, 'lua/shared/autocomplete/fronts.lua', 1],
+    [325, 'lua/shared/autocomplete/fronts.lua', 17],
+    [358, 'lua/shared/autocomplete/refill.lua', 1],
+    [439, 'lua/shared/autocomplete/leave.lua', 1],
+    [464, 'lua/autocomplete/remove.lua', 36],
   ],
   encode(args) {
     const encoded = new Array<Argument>(2 + args.gone.length)
@@ -2365,7 +2389,7 @@ function readSuggestionsOfSuggestSuggested(part: Reply | undefined): ({ readonly
 export const suggest: Operation<SuggestArguments, SuggestAnswer> = {
   script: {
     name: 'autocomplete/suggest',
-    sha1: '469bca8b4a6751eb0904b5ea6c9b9bfba2ab366a',
+    sha1: '167dd44f7450cd3aa365511a0b8851444e2e9dac',
     reads: true,
     bytes: true,
     source: `--[[
@@ -2434,8 +2458,10 @@ local function first_of_members(members, most)
         before = before - 1
       end
       if before == 0 or refs[before] ~= ref then
-        table.insert(ranks, before + 1, rank)
-        table.insert(refs, before + 1, ref)
+        for behind = size, before + 1, -1 do
+          ranks[behind + 1], refs[behind + 1] = ranks[behind], refs[behind]
+        end
+        ranks[before + 1], refs[before + 1] = rank, ref
         size = size + 1
       end
       if size > most then
@@ -2452,8 +2478,8 @@ end
 
 local function match_exactly(keys, prefix, most)
   local list = redis.call('HGET', keys.tops, prefix)
-  local fields, more = {}, false
   if list then
+    local fields = {}
     -- It is sorted already: \`a\` or \`p\`, then rank and field of each.
     local size = (#list - 1) / 16
     local sub = string.sub
@@ -2466,7 +2492,7 @@ local function match_exactly(keys, prefix, most)
   -- There never are more words (shared/autocomplete/hot); UTF-8 has no byte 255.
   local members =
     redis.call('ZRANGEBYLEX', keys.words, '[' .. prefix, '(' .. prefix .. '\\255', 'LIMIT', '0', '1000')
-  fields, more = first_of_members(members, most)
+  local fields, more = first_of_members(members, most)
   for at = 1, #fields do
     fields[at] = struct.pack('>d', fields[at])
   end
@@ -2723,12 +2749,12 @@ local function match_nearby(keys, query, most)
   end
   return fields_of_best(best)
 end
-  local others, more = {}, nil
+  local others = {}
   for _, field in ipairs(fields) do
     others[field] = true
   end
-  fields, more = match_nearby(keys, prefix, MOST_TOP)
-  collect(entries, fields, found, limit, others)
+  local nearby, more = match_nearby(keys, prefix, MOST_TOP)
+  collect(entries, nearby, found, limit, others)
   is_short = more and #found < limit
 end
 return { 'suggested', is_short and 1 or 0, show(found, exact) }
@@ -2743,15 +2769,15 @@ return { 'suggested', is_short and 1 or 0, show(found, exact) }
     [41, 'lua/shared/autocomplete/suffixes.lua', 1],
     [44, 'lua/shared/autocomplete/index.lua', 1],
     [48, 'lua/shared/autocomplete/match.lua', 1],
-    [105, 'lua/shared/autocomplete/search.lua', 1],
-    [144, 'lua/shared/autocomplete/show.lua', 1],
-    [163, 'lua/autocomplete/suggest.lua', 27],
-    [176, 'lua/shared/autocomplete/best.lua', 1],
-    [225, 'lua/shared/autocomplete/tops.lua', 1],
-    [250, 'lua/shared/autocomplete/ranges.lua', 1],
-    [261, 'lua/shared/autocomplete/offer-matches.lua', 1],
-    [284, 'lua/shared/autocomplete/nearby.lua', 1],
-    [356, 'lua/autocomplete/suggest.lua', 45],
+    [107, 'lua/shared/autocomplete/search.lua', 1],
+    [146, 'lua/shared/autocomplete/show.lua', 1],
+    [165, 'lua/autocomplete/suggest.lua', 27],
+    [178, 'lua/shared/autocomplete/best.lua', 1],
+    [227, 'lua/shared/autocomplete/tops.lua', 1],
+    [252, 'lua/shared/autocomplete/ranges.lua', 1],
+    [263, 'lua/shared/autocomplete/offer-matches.lua', 1],
+    [286, 'lua/shared/autocomplete/nearby.lua', 1],
+    [358, 'lua/autocomplete/suggest.lua', 45],
   ],
   encode(args) {
     return withoutDefaults([

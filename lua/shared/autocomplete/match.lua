@@ -17,8 +17,10 @@ local function first_of_members(members, most)
         before = before - 1
       end
       if before == 0 or refs[before] ~= ref then
-        table.insert(ranks, before + 1, rank)
-        table.insert(refs, before + 1, ref)
+        for behind = size, before + 1, -1 do
+          ranks[behind + 1], refs[behind + 1] = ranks[behind], refs[behind]
+        end
+        ranks[before + 1], refs[before + 1] = rank, ref
         size = size + 1
       end
       if size > most then
@@ -35,8 +37,8 @@ end
 
 local function match_exactly(keys, prefix, most)
   local list = redis.call('HGET', keys.tops, prefix)
-  local fields, more = {}, false
   if list then
+    local fields = {}
     -- It is sorted already: `a` or `p`, then rank and field of each.
     local size = (#list - 1) / 16
     local sub = string.sub
@@ -49,7 +51,7 @@ local function match_exactly(keys, prefix, most)
   -- There never are more words (shared/autocomplete/hot); UTF-8 has no byte 255.
   local members =
     redis.call('ZRANGEBYLEX', keys.words, '[' .. prefix, '(' .. prefix .. '\255', 'LIMIT', '0', '1000')
-  fields, more = first_of_members(members, most)
+  local fields, more = first_of_members(members, most)
   for at = 1, #fields do
     fields[at] = struct.pack('>d', fields[at])
   end
