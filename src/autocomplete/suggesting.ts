@@ -1,7 +1,7 @@
 // Asking for suggestions: a plain read where the query is a hot prefix, else one script call, which only reads. Where
 // expired entries hide others, they are removed and the question is put again.
 
-import { find, reap } from '../generated/autocomplete.ts'
+import { find, reap, suggest } from '../generated/autocomplete.ts'
 import { checkInteger, checkOneOf, checkOptions, checkText } from '../runtime/arguments.ts'
 import type { Codec } from '../runtime/codec.ts'
 import type { Unit } from '../runtime/unit.ts'
@@ -63,13 +63,29 @@ export async function askFor<Payload>(
   })
 }
 
+type Question = Asked & { readonly codec: string }
+
 /** Runs the query until nothing that has expired hides what is asked for. */
-async function askScript(unit: Unit, question: Asked & { codec: string }, by: number): Promise<Entry[]> {
-  let answer = await unit.run(find, question, { by })
+async function askScript(unit: Unit, question: Question, by: number): Promise<Entry[]> {
+  let answer = await askOnce(unit, question, { by })
   for (let more = true; answer.short && more; ) {
     ;({ more } = await unit.run(reap, {}))
-    answer = await unit.run(find, question)
+    answer = await askOnce(unit, question, {})
   }
-  const { records, exact } = answer
-  return records.map((record, at) => readRecord(record, 0, record.length, at >= exact))
+  return answer.entries
+}
+
+interface Answer {
+  readonly short: boolean
+  readonly entries: Entry[]
+}
+
+/** What matches with an edit costs so much that raw records spare little. */
+async function askOnce(unit: Unit, question: Question, trace: { by?: number }): Promise<Answer> {
+  if (question.fuzzy) {
+    const { short, suggestions } = await unit.run(suggest, question, trace)
+    return { short, entries: suggestions }
+  }
+  const { short, records } = await unit.run(find, question, trace)
+  return { short, entries: records.map((record) => readRecord(record, 0, record.length, false)) }
 }

@@ -12,7 +12,7 @@ function steps({ redis, name }: Place): readonly Step[] {
   return [
     ['add', 'refuses', () => index.add('Ada Lovelace', { score: 1, payload: 'first' })],
     ['add', 'refuses', () => index.add('Ada Lovelace', { score: 2, payload: 'second', id: 'Ada Lovelace' })],
-    ['find', 'serves', () => suggest('love')],
+    ['suggest', 'serves', () => suggest('love')],
     ['add', 'refuses', () => index.addMany(entries(90))],
     ['add', 'refuses', () => index.add('brief', { expireAfter: '1ms' })],
     [
@@ -29,11 +29,11 @@ function steps({ redis, name }: Place): readonly Step[] {
     ],
     ['remove', 'serves', () => index.remove('name 7x')],
     ['remove', 'serves', () => index.removeMany(['name 8x', 'name 9x', 'absent'])],
-    ['find', 'serves', () => suggest('naem 1')],
+    ['suggest', 'serves', () => suggest('naem 1')],
     ['inspect', 'serves', async () => (await index.inspect()).codec],
     // Whether there was something to forget, a repetition cannot know.
     ['clear', 'serves', async () => void (await index.clear())],
-    ['find', 'serves', () => suggest('')],
+    ['suggest', 'serves', () => suggest('')],
   ]
 }
 
