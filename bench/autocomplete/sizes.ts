@@ -9,7 +9,7 @@ import { originLua, originWatch, plainRange } from './origin.ts'
 import { perilune } from './perilune.ts'
 
 const SIZES = [100_000, 1_000_000]
-const QUICK_SIZES = [2000]
+const QUICK_SIZES = [100_000]
 const CLIENTS = [1, 2, 5, 10]
 const PER_ROUND = 2000
 // The origin's members are those of one sorted set, which the three share.

@@ -4,8 +4,8 @@ repeated call changes nothing and is answered alike. `replaced`: those that were
 
 @returns added  added:integer replaced:integer
 @cost    O(log words) for each of the 8 words of an entry at most, and of the 64 prefixes of each those that
-         more than 96 words begin with: a list of 200 places. Once for 100 removals of the first entries of
-         such a prefix, as `remove`
+         more than 96 words begin with: a list of 200 places, and once a call the records of its first ten
+         where one of them changes. Once for 100 removals of the first entries of such a prefix, as `remove`
 ]]
 local meta = KEYS[1] -- hash: the state of the index, and the last call of every slot
 local entries = KEYS[2] -- hash: number of an entry -> all that is stored of it
@@ -13,6 +13,7 @@ local ids = KEYS[3] -- hash: id of an entry -> its number
 local words = KEYS[4] -- sorted set: folded text from a word start on, a zero byte, and the entry's place; no scores
 local tops = KEYS[5] -- hash: prefix that many words begin with -> places of its first entries
 local expiry = KEYS[6] -- sorted set: number of an entry -> when it expires, in ms
+local fronts = KEYS[7] -- hash: prefix that many words begin with -> what its first entries are answered as
 local codec = ARGV[1] -- text: name of the codec that made the payloads
 local caller = ARGV[2] -- text: process and slot; empty: the call is not remembered
 local call = ARGV[3] -- text: number of the call in that slot
@@ -29,6 +30,7 @@ local added, added_at = ARGV, 4 -- repeated (id:text text:text marked:text score
 -- @include shared/autocomplete/tops
 -- @include shared/autocomplete/ranges
 -- @include shared/autocomplete/hot
+-- @include shared/autocomplete/fronts
 -- @include shared/autocomplete/refill
 -- @include shared/autocomplete/leave
 -- @include shared/autocomplete/enter
@@ -49,7 +51,15 @@ if remembered then
   return { 'added', tonumber(new), tonumber(replaced) }
 end
 local now_ms = math.floor(clock_us() / 1000)
-local keys = { entries = entries, ids = ids, words = words, tops = tops, expiry = expiry }
+local keys = {
+  entries = entries,
+  ids = ids,
+  words = words,
+  tops = tops,
+  expiry = expiry,
+  fronts = fronts,
+}
+local changed = {}
 local new, replaced = 0, 0
 for at = added_at, #added, 6 do
   local expire_ms = tonumber(added[at + 4])
@@ -61,13 +71,14 @@ for at = added_at, #added, 6 do
     expires_at_ms = expire_ms > 0 and now_ms + expire_ms or 0,
     payload = added[at + 5],
   }
-  if enter_entry(keys, index, entry, now_ms) then
+  if enter_entry(keys, changed, index, entry, now_ms) then
     replaced = replaced + 1
   else
     new = new + 1
   end
 end
 redis.call('HSET', meta, 'layout', INDEX_LAYOUT, 'codec', codec, 'last', exact(index.last))
-reap(keys, now_ms, 20)
+reap(keys, changed, now_ms, 20)
+renew_fronts(keys, index.codec, changed)
 remember_answer(meta, caller, call, now_ms, new .. ' ' .. replaced)
 return { 'added', new, replaced }

@@ -10,5 +10,6 @@ local ids = KEYS[3] -- hash: id of an entry -> its number
 local words = KEYS[4] -- sorted set: folded text from a word start on, a zero byte, and the entry's place; no scores
 local tops = KEYS[5] -- hash: prefix that many words begin with -> places of its first entries
 local expiry = KEYS[6] -- sorted set: number of an entry -> when it expires, in ms
+local fronts = KEYS[7] -- hash: prefix that many words begin with -> what its first entries are answered as
 
-return { 'cleared', redis.call('UNLINK', entries, ids, words, tops, expiry, meta) > 0 and 1 or 0 }
+return { 'cleared', redis.call('UNLINK', entries, ids, words, tops, expiry, fronts, meta) > 0 and 1 or 0 }

@@ -11,6 +11,7 @@ local ids = KEYS[3] -- hash: id of an entry -> its number
 local words = KEYS[4] -- sorted set: folded text from a word start on, a zero byte, and the entry's place; no scores
 local tops = KEYS[5] -- hash: prefix that many words begin with -> places of its first entries
 local expiry = KEYS[6] -- sorted set: number of an entry -> when it expires, in ms
+local fronts = KEYS[7] -- hash: prefix that many words begin with -> what its first entries are answered as
 
 -- @include shared/exact
 -- @include shared/clock
@@ -22,6 +23,7 @@ local expiry = KEYS[6] -- sorted set: number of an entry -> when it expires, in 
 -- @include shared/autocomplete/tops
 -- @include shared/autocomplete/ranges
 -- @include shared/autocomplete/hot
+-- @include shared/autocomplete/fronts
 -- @include shared/autocomplete/refill
 -- @include shared/autocomplete/leave
 
@@ -29,6 +31,15 @@ local index = open_index(meta, '', '')
 if index.layout ~= INDEX_LAYOUT then
   return redis.error_reply('LAYOUT ' .. index.layout)
 end
-local keys = { entries = entries, ids = ids, words = words, tops = tops, expiry = expiry }
-local more = reap(keys, math.floor(clock_us() / 1000), 100)
+local keys = {
+  entries = entries,
+  ids = ids,
+  words = words,
+  tops = tops,
+  expiry = expiry,
+  fronts = fronts,
+}
+local changed = {}
+local more = reap(keys, changed, math.floor(clock_us() / 1000), 100)
+renew_fronts(keys, index.codec, changed)
 return { 'reaped', more and 1 or 0 }

@@ -4,8 +4,9 @@ there, and had not expired.
 
 @returns removed  removed:integer
 @cost    O(log words) for each of the 8 words of an entry at most, and of the 64 prefixes of each those that
-         more than 96 words begin with: a list of 200 places. A list that falls under 100 is made anew from
-         those of the prefixes one byte longer; of such a prefix without a list up to 1,000 words are read
+         more than 96 words begin with: a list of 200 places, and once a call the records of its first ten
+         where one of them has gone. A list that falls under 100 is made anew from those of
+         the prefixes one byte longer; of such a prefix without a list up to 1,000 words are read
 ]]
 local meta = KEYS[1] -- hash: the state of the index, and the last call of every slot
 local entries = KEYS[2] -- hash: number of an entry -> all that is stored of it
@@ -13,6 +14,7 @@ local ids = KEYS[3] -- hash: id of an entry -> its number
 local words = KEYS[4] -- sorted set: folded text from a word start on, a zero byte, and the entry's place; no scores
 local tops = KEYS[5] -- hash: prefix that many words begin with -> places of its first entries
 local expiry = KEYS[6] -- sorted set: number of an entry -> when it expires, in ms
+local fronts = KEYS[7] -- hash: prefix that many words begin with -> what its first entries are answered as
 local caller = ARGV[1] -- text: process and slot; empty: the call is not remembered
 local call = ARGV[2] -- text: number of the call in that slot
 local gone, gone_at = ARGV, 3 -- repeated (id:text): the entries
@@ -28,6 +30,7 @@ local gone, gone_at = ARGV, 3 -- repeated (id:text): the entries
 -- @include shared/autocomplete/tops
 -- @include shared/autocomplete/ranges
 -- @include shared/autocomplete/hot
+-- @include shared/autocomplete/fronts
 -- @include shared/autocomplete/refill
 -- @include shared/autocomplete/leave
 
@@ -43,7 +46,15 @@ if remembered then
   return { 'removed', tonumber(remembered) }
 end
 local now_ms = math.floor(clock_us() / 1000)
-local keys = { entries = entries, ids = ids, words = words, tops = tops, expiry = expiry }
+local keys = {
+  entries = entries,
+  ids = ids,
+  words = words,
+  tops = tops,
+  expiry = expiry,
+  fronts = fronts,
+}
+local changed = {}
 local removed = 0
 -- Changes nothing. A server out of memory lets a script write on that has begun with what frees.
 redis.call('HDEL', meta, '')
@@ -54,9 +65,10 @@ for at = gone_at, #gone do
     if not has_expired(struct.unpack('>d', record), now_ms) then
       removed = removed + 1
     end
-    remove_entry(keys, field, record)
+    remove_entry(keys, changed, field, record)
   end
 end
-reap(keys, now_ms, 20)
+reap(keys, changed, now_ms, 20)
+renew_fronts(keys, index.codec, changed)
 remember_answer(meta, caller, call, now_ms, removed .. '')
 return { 'removed', removed }

@@ -18,42 +18,36 @@ local limit = tonumber(ARGV[3] or 10) -- integer: how many are wanted, up to 100
 local fuzzy = ARGV[4] == '1' -- flag: whether the query may hold one edit
 
 -- @include shared/clock
--- @include shared/autocomplete/index
 -- @include shared/autocomplete/place
--- @include shared/autocomplete/record
 -- @include shared/autocomplete/suffixes
--- @include shared/autocomplete/best
--- @include shared/autocomplete/tops
--- @include shared/autocomplete/ranges
+-- @include shared/autocomplete/index
 -- @include shared/autocomplete/match
--- @include shared/autocomplete/reveal
+-- @include shared/autocomplete/search
+-- @include shared/autocomplete/show
 
-local index = open_index(meta, codec, '')
-if index.layout ~= INDEX_LAYOUT then
-  return redis.error_reply('LAYOUT ' .. index.layout)
+local layout, stored_codec = unpack(redis.call('HMGET', meta, 'layout', 'codec'))
+if layout and layout ~= INDEX_LAYOUT then
+  return redis.error_reply('LAYOUT ' .. layout)
 end
-if index.codec ~= codec then
-  return redis.error_reply('CODEC ' .. index.codec)
+if stored_codec and stored_codec ~= codec then
+  return redis.error_reply('CODEC ' .. stored_codec)
 end
-local keys = { words = words, tops = tops }
+local keys = { entries = entries, words = words, tops = tops }
 local prefix = string.sub(query, 1, MOST_BYTES)
-local shown, wanted = {}, limit * SHOWN_FIELDS
-local fields, more = match_exactly(keys, prefix, limit)
-reveal(entries, fields, shown, limit)
-if more and #shown < wanted then
-  fields, more = match_exactly(keys, prefix, MOST_TOP)
-  shown = {}
-  reveal(entries, fields, shown, limit)
-end
-local is_short = more and #shown < wanted
-if fuzzy and not is_short and #shown < wanted then
+local found, fields, is_short = search(keys, prefix, limit)
+local exact = #found
+if fuzzy and not is_short and exact < limit then
+  -- @include shared/autocomplete/best
+  -- @include shared/autocomplete/tops
+  -- @include shared/autocomplete/ranges
+  -- @include shared/autocomplete/offer-matches
   -- @include shared/autocomplete/nearby
   local others = {}
   for _, field in ipairs(fields) do
     others[field] = true
   end
-  fields, more = match_nearby(keys, prefix, MOST_TOP)
-  reveal(entries, fields, shown, limit, others)
-  is_short = more and #shown < wanted
+  local nearby, more = match_nearby(keys, prefix, MOST_TOP)
+  collect(entries, nearby, found, limit, others)
+  is_short = more and #found < limit
 end
-return { 'suggested', is_short and 1 or 0, shown }
+return { 'suggested', is_short and 1 or 0, show(found, exact) }

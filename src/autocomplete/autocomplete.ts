@@ -7,6 +7,7 @@ import { checkName } from '../runtime/keys.ts'
 import type { Runtime } from '../runtime/runtime.ts'
 import { Unit } from '../runtime/unit.ts'
 import { type AddOptions, checkId, type NewEntry, type Outgoing, toOutgoing } from './entry.ts'
+import { Pace } from './front.ts'
 import { askFor, type SuggestOptions, type Suggestion, toAsked } from './suggesting.ts'
 
 export interface AutocompleteOptions<Payload> {
@@ -46,6 +47,7 @@ export class Autocomplete<Payload = unknown> {
   readonly name: string
   readonly #unit: Unit
   readonly #codec: Codec<Payload>
+  readonly #pace = new Pace()
 
   constructor(runtime: Runtime, name: string, options: AutocompleteOptions<Payload> = {}) {
     checkOptions('options', options, ['codec'])
@@ -99,7 +101,8 @@ export class Autocomplete<Payload = unknown> {
    * empty query matches all. Throws InvalidArgumentError for what is no query.
    */
   async suggest(query: string, options: SuggestOptions = {}): Promise<Suggestion<Payload>[]> {
-    return askFor(this.#unit, this.#codec, toAsked(query, options))
+    const source = { unit: this.#unit, codec: this.#codec, pace: this.#pace }
+    return askFor(source, toAsked(query, options))
   }
 
   /** A read-only picture. */

@@ -1,11 +1,13 @@
-// Asking for suggestions: one script call, which only reads. Where expired entries hide others, they are removed
-// and the question is put again.
+// Asking for suggestions: a plain read where the query is a hot prefix, else one script call, which only reads. Where
+// expired entries hide others, they are removed and the question is put again.
 
-import { reap, suggest } from '../generated/autocomplete.ts'
+import { find, reap, suggest } from '../generated/autocomplete.ts'
 import { checkInteger, checkOneOf, checkOptions, checkText } from '../runtime/arguments.ts'
 import type { Codec } from '../runtime/codec.ts'
 import type { Unit } from '../runtime/unit.ts'
 import { fold } from './folding.ts'
+import { askFront, type Pace } from './front.ts'
+import { type Entry, readRecord } from './record.ts'
 
 export interface SuggestOptions {
   /** At most so many, up to 100. Default 10. */
@@ -43,20 +45,47 @@ export function toAsked(query: unknown, options: SuggestOptions): Asked {
   }
 }
 
-/** Runs the query until nothing that has expired hides what is asked for. */
+export interface Source<Payload> {
+  readonly unit: Unit
+  readonly codec: Codec<Payload>
+  readonly pace: Pace
+}
+
 export async function askFor<Payload>(
-  unit: Unit,
-  codec: Codec<Payload>,
+  { unit, codec, pace }: Source<Payload>,
   asked: Asked,
 ): Promise<Suggestion<Payload>[]> {
+  const by = performance.now() + unit.runtime.runner.deadlineMs
   const question = { codec: codec.name, ...asked }
-  let answer = await unit.run(suggest, question)
+  const told = (await askFront(unit, pace, question, by)) ?? (await askScript(unit, question, by))
+  return told.map(({ id, text, score, payload, edited }) => {
+    return { id, text, score, payload: payload.length === 0 ? null : codec.decode(payload), edited }
+  })
+}
+
+type Question = Asked & { readonly codec: string }
+
+/** Runs the query until nothing that has expired hides what is asked for. */
+async function askScript(unit: Unit, question: Question, by: number): Promise<Entry[]> {
+  let answer = await askOnce(unit, question, { by })
   for (let more = true; answer.short && more; ) {
     ;({ more } = await unit.run(reap, {}))
-    answer = await unit.run(suggest, question)
+    answer = await askOnce(unit, question, {})
   }
-  return answer.suggestions.map(({ payload, ...rest }) => ({
-    ...rest,
-    payload: payload.length === 0 ? null : codec.decode(payload),
-  }))
+  return answer.entries
+}
+
+interface Answer {
+  readonly short: boolean
+  readonly entries: Entry[]
+}
+
+/** What matches with an edit costs so much that raw records spare little. */
+async function askOnce(unit: Unit, question: Question, trace: { by?: number }): Promise<Answer> {
+  if (question.fuzzy) {
+    const { short, suggestions } = await unit.run(suggest, question, trace)
+    return { short, entries: suggestions }
+  }
+  const { short, records } = await unit.run(find, question, trace)
+  return { short, entries: records.map((record) => readRecord(record, 0, record.length, false)) }
 }

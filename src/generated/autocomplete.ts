@@ -24,12 +24,12 @@ export type AddAnswer =
 /**
  * Adds entries, each in the place of the one with its id, or replaces it: text, score, payload and expiry. A repeated call changes nothing and is answered alike. `replaced`: those that were there, and had not expired.
  *
- * Cost: O(log words) for each of the 8 words of an entry at most, and of the 64 prefixes of each those that more than 96 words begin with: a list of 200 places. Once for 100 removals of the first entries of such a prefix, as `remove`.
+ * Cost: O(log words) for each of the 8 words of an entry at most, and of the 64 prefixes of each those that more than 96 words begin with: a list of 200 places, and once a call the records of its first ten where one of them changes. Once for 100 removals of the first entries of such a prefix, as `remove`.
  */
 export const add: Operation<AddArguments, AddAnswer> = {
   script: {
     name: 'autocomplete/add',
-    sha1: 'b7e2ed084aad1c33ce31070f77caf7ea0154c75e',
+    sha1: '1385ad5d19e861a3b9cdd1a7924087a2229f4bb5',
     reads: false,
     bytes: false,
     source: `--[[
@@ -38,8 +38,8 @@ repeated call changes nothing and is answered alike. \`replaced\`: those that we
 
 @returns added  added:integer replaced:integer
 @cost    O(log words) for each of the 8 words of an entry at most, and of the 64 prefixes of each those that
-         more than 96 words begin with: a list of 200 places. Once for 100 removals of the first entries of
-         such a prefix, as \`remove\`
+         more than 96 words begin with: a list of 200 places, and once a call the records of its first ten
+         where one of them changes. Once for 100 removals of the first entries of such a prefix, as \`remove\`
 ]]
 local meta = KEYS[1] -- hash: the state of the index, and the last call of every slot
 -- KEYS[2] entries: hash: number of an entry -> all that is stored of it
@@ -47,6 +47,7 @@ local meta = KEYS[1] -- hash: the state of the index, and the last call of every
 -- KEYS[4] words: sorted set: folded text from a word start on, a zero byte, and the entry's place; no scores
 -- KEYS[5] tops: hash: prefix that many words begin with -> places of its first entries
 -- KEYS[6] expiry: sorted set: number of an entry -> when it expires, in ms
+-- KEYS[7] fronts: hash: prefix that many words begin with -> what its first entries are answered as
 local codec = ARGV[1] -- text: name of the codec that made the payloads
 local caller = ARGV[2] -- text: process and slot; empty: the call is not remembered
 local call = ARGV[3] -- text: number of the call in that slot
@@ -265,6 +266,8 @@ local MOST_TOP = 200
 local LEAST_TOP = 100
 -- One that is all is given up with so few.
 local LEAST_HOT = 32
+-- So many of its entries are in the front of a prefix (shared/autocomplete/fronts).
+local FRONT_PLACES = 10
 
 local function is_all(list)
   return string.sub(list, 1, 1) == ALL
@@ -298,7 +301,7 @@ local function has_place_behind(list, places, place)
   return string.sub(list, byte_behind(places), byte_behind(places + 1) - 1) == place
 end
 
--- The list with this place in it, or nil where nothing changes.
+-- The list with this place in it, or nil where nothing changes; and how many are before it.
 local function with_place(list, rank, ref, place)
   local size = top_size(list)
   local before = places_before(list, rank, ref)
@@ -308,18 +311,18 @@ local function with_place(list, rank, ref, place)
   local cut = byte_behind(before)
   local longer = string.sub(list, 1, cut - 1) .. place .. string.sub(list, cut)
   if size == MOST_TOP then
-    return PART .. string.sub(longer, 2, byte_behind(MOST_TOP) - 1)
+    longer = PART .. string.sub(longer, 2, byte_behind(MOST_TOP) - 1)
   end
-  return longer
+  return longer, before
 end
 
--- The list without this place, or nil where nothing changes.
+-- The list without this place, or nil where nothing changes; and how many are before it.
 local function without_place(list, rank, ref, place)
   local before = places_before(list, rank, ref)
   if not has_place_behind(list, before, place) then
     return nil
   end
-  return string.sub(list, 1, byte_behind(before) - 1) .. string.sub(list, byte_behind(before + 1))
+  return string.sub(list, 1, byte_behind(before) - 1) .. string.sub(list, byte_behind(before + 1)), before
 end
 
 local function pack_top(best, whole)
@@ -377,7 +380,7 @@ local function read_hot(tops, suffixes)
 end
 
 -- Makes prefixes of a suffix hot, from this length on, where there are too many words.
-local function make_hot(keys, suffix, length)
+local function make_hot(keys, changed, suffix, length)
   local list, listed = nil, -1
   for bytes = length, #suffix do
     local prefix = string.sub(suffix, 1, bytes)
@@ -396,20 +399,73 @@ local function make_hot(keys, suffix, length)
       return
     end
     redis.call('HSET', keys.tops, prefix, list)
+    changed[prefix] = true
   end
 end
 
 -- Notes that an entry has come, whose words are stored.
-local function enter_hot(keys, suffixes, entry, ref, place)
+local function enter_hot(keys, changed, suffixes, entry, ref, place)
   local lists, ends = read_hot(keys.tops, suffixes)
   for prefix, list in pairs(lists) do
-    local longer = with_place(list, entry.rank, ref, place)
+    local longer, before = with_place(list, entry.rank, ref, place)
     if longer then
       redis.call('HSET', keys.tops, prefix, longer)
     end
+    if longer and before < FRONT_PLACES then
+      changed[prefix] = true
+    end
   end
   for at, suffix in ipairs(suffixes) do
-    make_hot(keys, suffix, ends[at])
+    make_hot(keys, changed, suffix, ends[at])
+  end
+end
+-- The front of a hot prefix: what its first entries are answered as, so that the first suggestions cost one plain HGET:
+--   the layout, the length of the codec's name, the name, then of each entry the length of its record and the record
+-- Each call that changes one of them notes the prefix in \`changed\` and renews the front at its end. A prefix has none where one
+-- of its first entries expires, which nobody without a clock can judge, or where they are large: every such prefix of theirs would
+-- hold them again.
+local MOST_FRONT_BYTES = 4096
+
+-- Notes that what is stored of an entry has changed, and its place has not.
+local function note_changed(keys, changed, entry, ref)
+  for prefix, list in pairs((read_hot(keys.tops, suffixes_of(entry.marked)))) do
+    if places_before(list, entry.rank, ref) < FRONT_PLACES then
+      changed[prefix] = true
+    end
+  end
+end
+
+-- Nil where there must be none.
+local function make_front(keys, codec, prefix)
+  local list = redis.call('HGET', keys.tops, prefix)
+  if not list or #codec > 255 then
+    return nil
+  end
+  local fields = {}
+  for at = 1, math.min(FRONT_PLACES, top_size(list)) do
+    local byte = byte_behind(at) - 8
+    fields[at] = string.sub(list, byte, byte + 7)
+  end
+  local parts, bytes = { INDEX_LAYOUT, string.char(#codec), codec }, 0
+  for _, record in ipairs(redis.call('HMGET', keys.entries, unpack(fields))) do
+    bytes = bytes + #record
+    if string.byte(record) > 0 or bytes > MOST_FRONT_BYTES then
+      return nil
+    end
+    parts[#parts + 1] = struct.pack('>H', #record)
+    parts[#parts + 1] = record
+  end
+  return table.concat(parts)
+end
+
+local function renew_fronts(keys, codec, changed)
+  for prefix in pairs(changed) do
+    local front = make_front(keys, codec, prefix)
+    if front then
+      redis.call('HSET', keys.fronts, prefix, front)
+    else
+      redis.call('HDEL', keys.fronts, prefix)
+    end
   end
 end
 -- A list that has lost too many of its places is made anew from those of the prefixes one byte longer, which
@@ -469,7 +525,7 @@ local function refill(keys, prefix)
 end
 
 -- Notes that an entry has gone, whose words are gone already.
-local function leave_hot(keys, suffixes, entry, ref, place)
+local function leave_hot(keys, changed, suffixes, entry, ref, place)
   local lists = read_hot(keys.tops, suffixes)
   local prefixes = {}
   for prefix in pairs(lists) do
@@ -479,58 +535,64 @@ local function leave_hot(keys, suffixes, entry, ref, place)
     return #one > #other
   end)
   for _, prefix in ipairs(prefixes) do
-    local shorter = without_place(lists[prefix], entry.rank, ref, place)
+    local shorter, before = without_place(lists[prefix], entry.rank, ref, place)
     if shorter and is_all(shorter) and top_size(shorter) <= LEAST_HOT then
       redis.call('HDEL', keys.tops, prefix)
+      changed[prefix] = true
     elseif shorter and not is_all(shorter) and top_size(shorter) < LEAST_TOP then
       refill(keys, prefix)
     elseif shorter then
       redis.call('HSET', keys.tops, prefix, shorter)
     end
+    if shorter and before < FRONT_PLACES then
+      changed[prefix] = true
+    end
   end
 end
 -- Takes an entry's words out of the index.
-local function leave_words(keys, entry, ref)
+local function leave_words(keys, changed, entry, ref)
   local suffixes, place = suffixes_of(entry.marked), pack_place(entry.rank, ref)
   redis.call('ZREM', keys.words, unpack(members_of(suffixes, place)))
-  leave_hot(keys, suffixes, entry, ref, place)
+  leave_hot(keys, changed, suffixes, entry, ref, place)
 end
 
 -- Removes an entry by its field in \`entries\`.
-local function remove_entry(keys, field, record)
+local function remove_entry(keys, changed, field, record)
   local entry = parse_record(record)
   redis.call('HDEL', keys.entries, field)
   redis.call('HDEL', keys.ids, entry.id)
   redis.call('ZREM', keys.expiry, field)
-  leave_words(keys, entry, (struct.unpack('>d', field)))
+  leave_words(keys, changed, entry, (struct.unpack('>d', field)))
 end
 
 -- Removes up to \`most\` entries that have expired. True when there may be more.
-local function reap(keys, now_ms, most)
+local function reap(keys, changed, now_ms, most)
   local due = redis.call('ZRANGEBYSCORE', keys.expiry, '-inf', exact(now_ms), 'LIMIT', '0', most)
   for _, field in ipairs(due) do
     local record = redis.call('HGET', keys.entries, field)
-    remove_entry(keys, field, record)
+    remove_entry(keys, changed, field, record)
   end
   return #due == most
 end
 -- Stores an entry, new or in the place of the one with its id. True when that had not expired.
-local function enter_entry(keys, index, entry, now_ms)
+local function enter_entry(keys, changed, index, entry, now_ms)
   local field = redis.call('HGET', keys.ids, entry.id)
-  local ref, before
+  local ref, before, stored
   if field then
     ref = struct.unpack('>d', field)
-    before = parse_record(redis.call('HGET', keys.entries, field))
+    stored = redis.call('HGET', keys.entries, field)
+    before = parse_record(stored)
   else
     index.last = index.last + 1
     ref = index.last
     field = field_of(ref)
     redis.call('HSET', keys.ids, entry.id, field)
   end
-  redis.call('HSET', keys.entries, field, pack_record(entry))
+  local record = pack_record(entry)
+  redis.call('HSET', keys.entries, field, record)
   local is_moved = not before or before.marked ~= entry.marked or before.rank ~= entry.rank
   if before and is_moved then
-    leave_words(keys, before, ref)
+    leave_words(keys, changed, before, ref)
   end
   if is_moved then
     local suffixes, place = suffixes_of(entry.marked), pack_place(entry.rank, ref)
@@ -540,7 +602,9 @@ local function enter_entry(keys, index, entry, now_ms)
       added[#added + 1] = member
     end
     redis.call('ZADD', keys.words, unpack(added))
-    enter_hot(keys, suffixes, entry, ref, place)
+    enter_hot(keys, changed, suffixes, entry, ref, place)
+  elseif record ~= stored then
+    note_changed(keys, changed, entry, ref)
   end
   if entry.expires_at_ms > 0 then
     redis.call('ZADD', keys.expiry, exact(entry.expires_at_ms), field)
@@ -566,7 +630,15 @@ if remembered then
   return { 'added', tonumber(new), tonumber(replaced) }
 end
 local now_ms = math.floor(clock_us() / 1000)
-local keys = { entries = KEYS[2], ids = KEYS[3], words = KEYS[4], tops = KEYS[5], expiry = KEYS[6] }
+local keys = {
+  entries = KEYS[2],
+  ids = KEYS[3],
+  words = KEYS[4],
+  tops = KEYS[5],
+  expiry = KEYS[6],
+  fronts = KEYS[7],
+}
+local changed = {}
 local new, replaced = 0, 0
 for at = added_at, #added, 6 do
   local expire_ms = tonumber(added[at + 4])
@@ -578,37 +650,39 @@ for at = added_at, #added, 6 do
     expires_at_ms = expire_ms > 0 and now_ms + expire_ms or 0,
     payload = added[at + 5],
   }
-  if enter_entry(keys, index, entry, now_ms) then
+  if enter_entry(keys, changed, index, entry, now_ms) then
     replaced = replaced + 1
   else
     new = new + 1
   end
 end
 redis.call('HSET', meta, 'layout', INDEX_LAYOUT, 'codec', codec, 'last', exact(index.last))
-reap(keys, now_ms, 20)
+reap(keys, changed, now_ms, 20)
+renew_fronts(keys, index.codec, changed)
 remember_answer(meta, caller, call, now_ms, new .. ' ' .. replaced)
 return { 'added', new, replaced }
 `,
   },
-  parts: ['meta', 'entries', 'ids', 'words', 'tops', 'expiry'],
+  parts: ['meta', 'entries', 'ids', 'words', 'tops', 'expiry', 'fronts'],
   lines: [
     [1, 'lua/autocomplete/add.lua', 1],
-    [21, 'lua/shared/exact.lua', 1],
-    [31, 'lua/shared/clock.lua', 1],
-    [37, 'lua/shared/calls.lua', 1],
-    [41, 'lua/shared/calls.lua', 6],
-    [83, 'lua/shared/autocomplete/index.lua', 1],
-    [96, 'lua/shared/autocomplete/place.lua', 1],
-    [120, 'lua/shared/autocomplete/record.lua', 1],
-    [149, 'lua/shared/autocomplete/suffixes.lua', 1],
-    [176, 'lua/shared/autocomplete/best.lua', 1],
-    [225, 'lua/shared/autocomplete/tops.lua', 1],
-    [299, 'lua/shared/autocomplete/ranges.lua', 1],
-    [310, 'lua/shared/autocomplete/hot.lua', 1],
-    [381, 'lua/shared/autocomplete/refill.lua', 1],
-    [458, 'lua/shared/autocomplete/leave.lua', 1],
-    [483, 'lua/shared/autocomplete/enter.lua', 1],
-    [518, 'lua/autocomplete/add.lua', 35],
+    [22, 'lua/shared/exact.lua', 1],
+    [32, 'lua/shared/clock.lua', 1],
+    [38, 'lua/shared/calls.lua', 1],
+    [42, 'lua/shared/calls.lua', 6],
+    [84, 'lua/shared/autocomplete/index.lua', 1],
+    [97, 'lua/shared/autocomplete/place.lua', 1],
+    [121, 'lua/shared/autocomplete/record.lua', 1],
+    [150, 'lua/shared/autocomplete/suffixes.lua', 1],
+    [177, 'lua/shared/autocomplete/best.lua', 1],
+    [226, 'lua/shared/autocomplete/tops.lua', 1],
+    [302, 'lua/shared/autocomplete/ranges.lua', 1],
+    [313, 'lua/shared/autocomplete/hot.lua', 1],
+    [388, 'lua/shared/autocomplete/fronts.lua', 1],
+    [437, 'lua/shared/autocomplete/refill.lua', 1],
+    [518, 'lua/shared/autocomplete/leave.lua', 1],
+    [543, 'lua/shared/autocomplete/enter.lua', 1],
+    [582, 'lua/autocomplete/add.lua', 37],
   ],
   encode(args) {
     const encoded = new Array<Argument>(3 + args.added.length * 6)
@@ -655,7 +729,7 @@ export type ClearAnswer =
 export const clear: Operation<ClearArguments, ClearAnswer> = {
   script: {
     name: 'autocomplete/clear',
-    sha1: '2486cbe50cbb329b409032342a829b0a7737ca6b',
+    sha1: '918e04d30cb48fca331d3a02311c9ecd24f81d86',
     reads: false,
     bytes: false,
     source: `--[[
@@ -670,11 +744,12 @@ local ids = KEYS[3] -- hash: id of an entry -> its number
 local words = KEYS[4] -- sorted set: folded text from a word start on, a zero byte, and the entry's place; no scores
 local tops = KEYS[5] -- hash: prefix that many words begin with -> places of its first entries
 local expiry = KEYS[6] -- sorted set: number of an entry -> when it expires, in ms
+local fronts = KEYS[7] -- hash: prefix that many words begin with -> what its first entries are answered as
 
-return { 'cleared', redis.call('UNLINK', entries, ids, words, tops, expiry, meta) > 0 and 1 or 0 }
+return { 'cleared', redis.call('UNLINK', entries, ids, words, tops, expiry, fronts, meta) > 0 and 1 or 0 }
 `,
   },
-  parts: ['meta', 'entries', 'ids', 'words', 'tops', 'expiry'],
+  parts: ['meta', 'entries', 'ids', 'words', 'tops', 'expiry', 'fronts'],
   lines: [
     [1, 'lua/autocomplete/clear.lua', 1],
   ],
@@ -691,6 +766,429 @@ return { 'cleared', redis.call('UNLINK', entries, ids, words, tops, expiry, meta
         }
       default:
         return unexpected('the answer cleared', parts[0])
+    }
+  },
+}
+
+export interface FindArguments {
+  /** name of the codec that made the payloads */
+  readonly codec: string
+  /** the folded query; empty: all match */
+  readonly query: string
+  /** how many are wanted, up to 100 */
+  readonly limit: number
+  /** whether the query may hold one edit */
+  readonly fuzzy: boolean
+}
+
+export type FindAnswer =
+  | { readonly status: 'found'; readonly short: boolean; readonly exact: number; readonly records: Buffer[] }
+
+function readRecordsOfFindFound(part: Reply | undefined): (Buffer)[] {
+  const flat = asList(part)
+  const found = new Array<Buffer>(flat.length)
+  for (let from = 0, to = 0; from < flat.length; from++, to++) {
+    found[to] = asBytes(flat[from])
+  }
+  return found
+}
+
+/**
+ * As `suggest`, but tells the records as they are stored, which takes server and client half the time: see shared/autocomplete/record. The first `exact` match as they are, those behind them with one edit.
+ *
+ * Cost: as `suggest`.
+ */
+export const find: Operation<FindArguments, FindAnswer> = {
+  script: {
+    name: 'autocomplete/find',
+    sha1: '2d2c2c0db75b74cb0590fcdd7af818d51d390347',
+    reads: true,
+    bytes: true,
+    source: `--[[
+As \`suggest\`, but tells the records as they are stored, which takes server and client half the time: see
+shared/autocomplete/record. The first \`exact\` match as they are, those behind them with one edit.
+
+@returns found  short:flag exact:integer records:[record:bytes]
+@cost    as \`suggest\`
+@reads
+]]
+local meta = KEYS[1] -- hash: the state of the index, and the last call of every slot
+local entries = KEYS[2] -- hash: number of an entry -> all that is stored of it
+-- KEYS[3] words: sorted set: folded text from a word start on, a zero byte, and the entry's place; no scores
+-- KEYS[4] tops: hash: prefix that many words begin with -> places of its first entries
+local codec = ARGV[1] -- text: name of the codec that made the payloads
+local query = ARGV[2] -- text: the folded query; empty: all match
+local limit = tonumber(ARGV[3] or 10) -- integer: how many are wanted, up to 100
+local fuzzy = ARGV[4] == '1' -- flag: whether the query may hold one edit
+
+-- The only reader of the server's time: microseconds since 1970.
+-- Read once per call and passed on, for two readings in one script may differ.
+local function clock_us()
+  local time = redis.call('TIME')
+  return time[1] * 1000000 + time[2]
+end
+-- The place of an entry in the order of suggestions: the greater the score the sooner, then the older. It is
+-- packed as two doubles, neither of them negative, so that packed places are in that order too.
+local PLACE_BYTES = 16
+-- 2^52: the greatest score, and the least one without its sign.
+local MOST_SCORE = 4503599627370496
+
+-- The place that begins at this byte: rank and ref.
+local function place_at(packed, byte)
+  return struct.unpack('>dd', packed, byte)
+end
+
+-- An entry's field in \`entries\`.
+local function field_of(ref)
+  return struct.pack('>d', ref)
+end
+-- What of a suffix, and of a query, counts; it may end within a character.
+local MOST_BYTES = 64
+
+-- The state of an index: its layout, the codec of the payloads, and the number of the newest entry. Those
+-- of callers are beside them (shared/calls).
+local INDEX_LAYOUT = '1'
+
+-- The entries that match a prefix, as fields of \`entries\` in the order of their places: the first \`most\`, or
+-- all. The second value is true where there are more.
+
+-- The first places among members of \`words\`. Few are wanted, so each is put where it belongs: sorting all of
+-- them takes three times as long. Numbers are compared, as in shared/autocomplete/best.
+local function first_of_members(members, most)
+  local unpack_place, ranks, refs, size, more = struct.unpack, {}, {}, 0, false
+  local last_rank, last_ref = math.huge, math.huge
+  for at = 1, #members do
+    local member = members[at]
+    local rank, ref = unpack_place('>dd', member, #member - 15)
+    if rank > last_rank or (rank == last_rank and ref > last_ref) then
+      more = true
+    else
+      local before = size
+      while before > 0 and (ranks[before] > rank or (ranks[before] == rank and refs[before] > ref)) do
+        before = before - 1
+      end
+      if before == 0 or refs[before] ~= ref then
+        for behind = size, before + 1, -1 do
+          ranks[behind + 1], refs[behind + 1] = ranks[behind], refs[behind]
+        end
+        ranks[before + 1], refs[before + 1] = rank, ref
+        size = size + 1
+      end
+      if size > most then
+        ranks[size], refs[size] = nil, nil
+        size, more = most, true
+      end
+      if size == most then
+        last_rank, last_ref = ranks[size], refs[size]
+      end
+    end
+  end
+  return refs, more
+end
+
+local function match_exactly(keys, prefix, most)
+  local list = redis.call('HGET', keys.tops, prefix)
+  if list then
+    local fields = {}
+    -- It is sorted already: \`a\` or \`p\`, then rank and field of each.
+    local size = (#list - 1) / 16
+    local sub = string.sub
+    for at = 1, math.min(most, size) do
+      local byte = at * 16 - 6
+      fields[at] = sub(list, byte, byte + 7)
+    end
+    return fields, most < size or sub(list, 1, 1) ~= 'a'
+  end
+  -- There never are more words (shared/autocomplete/hot); UTF-8 has no byte 255.
+  local members =
+    redis.call('ZRANGEBYLEX', keys.words, '[' .. prefix, '(' .. prefix .. '\\255', 'LIMIT', '0', '1000')
+  local fields, more = first_of_members(members, most)
+  for at = 1, #fields do
+    fields[at] = struct.pack('>d', fields[at])
+  end
+  return fields, more
+end
+-- Collects the records of the first entries that match, as they are stored, until there are \`limit\` of them.
+
+-- Adds the records of these fields to \`found\`, unless they have expired or are among \`others\`.
+local function collect(entries, fields, found, limit, others)
+  local size, now_ms = #found, nil
+  for from = 1, #fields, limit do
+    if size >= limit then
+      return
+    end
+    local records = redis.call('HMGET', entries, unpack(fields, from, math.min(from + limit - 1, #fields)))
+    for at = 1, #records do
+      local record = records[at]
+      local is_gone = others and others[fields[from + at - 1]]
+      -- Most never expire: eight zeros.
+      if string.byte(record) > 0 then
+        now_ms = now_ms or math.floor(clock_us() / 1000)
+        is_gone = is_gone or struct.unpack('>d', record) <= now_ms
+      end
+      if size < limit and not is_gone then
+        size = size + 1
+        found[size] = record
+      end
+    end
+  end
+end
+
+-- Returns the records, the fields of all that match, as far as they were looked at, and whether expired entries
+-- hide some.
+local function search(keys, prefix, limit)
+  local found = {}
+  local fields, more = match_exactly(keys, prefix, limit)
+  collect(keys.entries, fields, found, limit)
+  if more and #found < limit then
+    fields, more = match_exactly(keys, prefix, 200)
+    found = {}
+    collect(keys.entries, fields, found, limit)
+  end
+  return found, fields, more and #found < limit
+end
+
+local layout, stored_codec = unpack(redis.call('HMGET', meta, 'layout', 'codec'))
+if layout and layout ~= INDEX_LAYOUT then
+  return redis.error_reply('LAYOUT ' .. layout)
+end
+if stored_codec and stored_codec ~= codec then
+  return redis.error_reply('CODEC ' .. stored_codec)
+end
+local keys = { entries = entries, words = KEYS[3], tops = KEYS[4] }
+local prefix = string.sub(query, 1, MOST_BYTES)
+local found, fields, is_short = search(keys, prefix, limit)
+local exact = #found
+if fuzzy and not is_short and exact < limit then
+-- Collects places in any order and keeps the first of them, each entry once.
+-- Numbers are compared, not packed places: the order of strings depends on the server's locale.
+local function new_best(most)
+  return { most = most, ranks = {}, refs = {}, size = 0, rank = math.huge, ref = math.huge, cut = false }
+end
+
+local function is_before(rank, ref, other_rank, other_ref)
+  return rank < other_rank or (rank == other_rank and ref < other_ref)
+end
+
+local function sort_best(best)
+  local ranks, refs = best.ranks, best.refs
+  table.sort(refs, function(one, other)
+    return is_before(ranks[one], one, ranks[other], other)
+  end)
+  for at = best.size, best.most + 1, -1 do
+    ranks[refs[at]] = nil
+    refs[at] = nil
+    best.cut = true
+  end
+  best.size = #refs
+  if best.size == best.most then
+    best.ref = refs[best.size]
+    best.rank = ranks[best.ref]
+  end
+end
+
+local function offer(best, rank, ref)
+  if best.ranks[ref] then
+    return
+  end
+  if not is_before(rank, ref, best.rank, best.ref) then
+    best.cut = true
+    return
+  end
+  best.size = best.size + 1
+  best.ranks[ref] = rank
+  best.refs[best.size] = ref
+  if best.size >= best.most + 64 then
+    sort_best(best)
+  end
+end
+
+-- Offers the entries of members of \`words\`.
+local function offer_members(best, members)
+  for _, member in ipairs(members) do
+    offer(best, place_at(member, #member - PLACE_BYTES + 1))
+  end
+end
+-- The first places among all entries that match a prefix, packed one behind the other in their order. Before
+-- them stands \`all\` where these are all that match, or \`part\`.
+local ALL, PART = 'a', 'p'
+-- A list never holds more.
+local MOST_TOP = 200
+-- One that is only a part never holds fewer, so that so many can be suggested.
+local LEAST_TOP = 100
+-- One that is all is given up with so few.
+local LEAST_HOT = 32
+-- So many of its entries are in the front of a prefix (shared/autocomplete/fronts).
+local FRONT_PLACES = 10
+
+local function is_all(list)
+  return string.sub(list, 1, 1) == ALL
+end
+
+local function top_size(list)
+  return (#list - 1) / PLACE_BYTES
+end
+
+-- The first byte of the place behind so many others.
+local function byte_behind(places)
+  return 2 + places * PLACE_BYTES
+end
+
+-- So many words of a prefix are read where it has no list; there never are more (shared/autocomplete/hot).
+local MOST_READ = 1000
+
+-- All members with a prefix lie between these; UTF-8 has no byte 255.
+local function from_prefix(prefix)
+  return '[' .. prefix
+end
+
+local function to_prefix(prefix)
+  return '(' .. prefix .. '\\255'
+end
+local function fields_of_best(best)
+  sort_best(best)
+  local fields = {}
+  for at, ref in ipairs(best.refs) do
+    fields[at] = field_of(ref)
+  end
+  return fields, best.cut
+end
+
+-- Offers the first entries that match a prefix, at least as many as are collected.
+local function offer_matches(best, keys, prefix)
+  local list = redis.call('HGET', keys.tops, prefix)
+  if not list then
+    local from, to = from_prefix(prefix), to_prefix(prefix)
+    offer_members(best, redis.call('ZRANGEBYLEX', keys.words, from, to, 'LIMIT', '0', MOST_READ))
+    return
+  end
+  local offered = math.min(best.most, top_size(list))
+  for places = 0, offered - 1 do
+    offer(best, place_at(list, byte_behind(places)))
+  end
+  best.cut = best.cut or offered < top_size(list) or not is_all(list)
+end
+-- Prefixes that are one edit away from a query and that some word begins with: a character left out, put in,
+-- replaced, or two neighbours swapped.
+
+-- So many characters are tried in each place, in the order of their bytes.
+local MOST_TRIED = 64
+-- A shorter query is taken as it is, and so is what follows so many characters.
+local LEAST_CHARACTERS, MOST_CHARACTERS = 3, 24
+
+local function characters_of(query)
+  local characters = {}
+  for character in string.gmatch(query, '[^\\128-\\191][\\128-\\191]*') do
+    characters[#characters + 1] = character
+  end
+  return characters
+end
+
+-- The characters that follow a beginning in the index.
+local function following(words, beginning)
+  local characters = {}
+  local from, to = '(' .. beginning .. '\\1', to_prefix(beginning)
+  while #characters < MOST_TRIED do
+    local found = redis.call('ZRANGEBYLEX', words, from, to, 'LIMIT', '0', '1')
+    if not found[1] then
+      break
+    end
+    local character = string.match(found[1], '^[^\\128-\\191][\\128-\\191]*', #beginning + 1)
+    characters[#characters + 1] = character
+    from = '(' .. beginning .. character .. '\\255'
+  end
+  return characters
+end
+
+local function nearby_prefixes(words, characters)
+  local prefixes, seen = {}, {}
+  local function try(prefix)
+    if not seen[prefix] then
+      seen[prefix] = true
+      prefixes[#prefixes + 1] = prefix
+    end
+  end
+  local size = #characters
+  for at = 1, size do
+    local beginning = table.concat(characters, '', 1, at - 1)
+    local rest = table.concat(characters, '', at + 1)
+    try(beginning .. rest)
+    if at < size then
+      try(beginning .. characters[at + 1] .. characters[at] .. table.concat(characters, '', at + 2))
+      for _, character in ipairs(following(words, beginning)) do
+        try(beginning .. character .. rest)
+        try(beginning .. character .. characters[at] .. rest)
+      end
+    end
+  end
+  return prefixes
+end
+
+-- As match_exactly, for what is one edit away from the query.
+local function match_nearby(keys, query, most)
+  local best = new_best(most)
+  local characters = characters_of(query)
+  if #characters < LEAST_CHARACTERS then
+    return {}, false
+  end
+  local rest = table.concat(characters, '', math.min(#characters, MOST_CHARACTERS) + 1)
+  for at = #characters, MOST_CHARACTERS + 1, -1 do
+    characters[at] = nil
+  end
+  for _, beginning in ipairs(nearby_prefixes(keys.words, characters)) do
+    offer_matches(best, keys, string.sub(beginning .. rest, 1, MOST_BYTES))
+  end
+  return fields_of_best(best)
+end
+  local others = {}
+  for _, field in ipairs(fields) do
+    others[field] = true
+  end
+  local nearby, more = match_nearby(keys, prefix, MOST_TOP)
+  collect(entries, nearby, found, limit, others)
+  is_short = more and #found < limit
+end
+return { 'found', is_short and 1 or 0, exact, found }
+`,
+  },
+  parts: ['meta', 'entries', 'words', 'tops'],
+  lines: [
+    [1, 'lua/autocomplete/find.lua', 1],
+    [18, 'lua/shared/clock.lua', 1],
+    [24, 'lua/shared/autocomplete/place.lua', 1],
+    [30, 'lua/shared/autocomplete/place.lua', 16],
+    [39, 'lua/shared/autocomplete/suffixes.lua', 1],
+    [42, 'lua/shared/autocomplete/index.lua', 1],
+    [46, 'lua/shared/autocomplete/match.lua', 1],
+    [105, 'lua/shared/autocomplete/search.lua', 1],
+    [144, 'lua/autocomplete/find.lua', 24],
+    [157, 'lua/shared/autocomplete/best.lua', 1],
+    [206, 'lua/shared/autocomplete/tops.lua', 1],
+    [231, 'lua/shared/autocomplete/ranges.lua', 1],
+    [242, 'lua/shared/autocomplete/offer-matches.lua', 1],
+    [265, 'lua/shared/autocomplete/nearby.lua', 1],
+    [337, 'lua/autocomplete/find.lua', 42],
+  ],
+  encode(args) {
+    return withoutDefaults([
+      args.codec,
+      args.query,
+      args.limit,
+      args.fuzzy ? 1 : 0,
+    ], [10, 0])
+  },
+  decode(reply) {
+    const parts = asList(reply)
+    switch (asText(parts[0])) {
+      case 'found':
+        return {
+          status: 'found',
+          short: asFlag(parts[1]),
+          exact: asInteger(parts[2]),
+          records: readRecordsOfFindFound(parts[3]),
+        }
+      default:
+        return unexpected('the answer found', parts[0])
     }
   },
 }
@@ -815,7 +1313,7 @@ export type ReapAnswer =
 export const reap: Operation<ReapArguments, ReapAnswer> = {
   script: {
     name: 'autocomplete/reap',
-    sha1: 'b5a75a8c0de6cd70f734dfa5e2bc3197e8bf58a4',
+    sha1: '626d067b5baf4b02e2b190e1508c2c7967e83111',
     reads: false,
     bytes: false,
     source: `--[[
@@ -831,6 +1329,7 @@ local meta = KEYS[1] -- hash: the state of the index, and the last call of every
 -- KEYS[4] words: sorted set: folded text from a word start on, a zero byte, and the entry's place; no scores
 -- KEYS[5] tops: hash: prefix that many words begin with -> places of its first entries
 -- KEYS[6] expiry: sorted set: number of an entry -> when it expires, in ms
+-- KEYS[7] fronts: hash: prefix that many words begin with -> what its first entries are answered as
 
 -- A whole number as text with all its digits. Lua itself writes 14 digits, and not every server passes
 -- more to a command; microseconds have 16. Writing a large double takes twice as long as writing its halves
@@ -981,6 +1480,8 @@ local MOST_TOP = 200
 local LEAST_TOP = 100
 -- One that is all is given up with so few.
 local LEAST_HOT = 32
+-- So many of its entries are in the front of a prefix (shared/autocomplete/fronts).
+local FRONT_PLACES = 10
 
 local function is_all(list)
   return string.sub(list, 1, 1) == ALL
@@ -1014,13 +1515,13 @@ local function has_place_behind(list, places, place)
   return string.sub(list, byte_behind(places), byte_behind(places + 1) - 1) == place
 end
 
--- The list without this place, or nil where nothing changes.
+-- The list without this place, or nil where nothing changes; and how many are before it.
 local function without_place(list, rank, ref, place)
   local before = places_before(list, rank, ref)
   if not has_place_behind(list, before, place) then
     return nil
   end
-  return string.sub(list, 1, byte_behind(before) - 1) .. string.sub(list, byte_behind(before + 1))
+  return string.sub(list, 1, byte_behind(before) - 1) .. string.sub(list, byte_behind(before + 1)), before
 end
 
 local function pack_top(best, whole)
@@ -1077,6 +1578,46 @@ local function read_hot(tops, suffixes)
   return lists, ends
 end
 
+-- The front of a hot prefix: what its first entries are answered as, so that the first suggestions cost one plain HGET:
+--   the layout, the length of the codec's name, the name, then of each entry the length of its record and the record
+-- Each call that changes one of them notes the prefix in \`changed\` and renews the front at its end. A prefix has none where one
+-- of its first entries expires, which nobody without a clock can judge, or where they are large: every such prefix of theirs would
+-- hold them again.
+local MOST_FRONT_BYTES = 4096
+
+-- Nil where there must be none.
+local function make_front(keys, codec, prefix)
+  local list = redis.call('HGET', keys.tops, prefix)
+  if not list or #codec > 255 then
+    return nil
+  end
+  local fields = {}
+  for at = 1, math.min(FRONT_PLACES, top_size(list)) do
+    local byte = byte_behind(at) - 8
+    fields[at] = string.sub(list, byte, byte + 7)
+  end
+  local parts, bytes = { INDEX_LAYOUT, string.char(#codec), codec }, 0
+  for _, record in ipairs(redis.call('HMGET', keys.entries, unpack(fields))) do
+    bytes = bytes + #record
+    if string.byte(record) > 0 or bytes > MOST_FRONT_BYTES then
+      return nil
+    end
+    parts[#parts + 1] = struct.pack('>H', #record)
+    parts[#parts + 1] = record
+  end
+  return table.concat(parts)
+end
+
+local function renew_fronts(keys, codec, changed)
+  for prefix in pairs(changed) do
+    local front = make_front(keys, codec, prefix)
+    if front then
+      redis.call('HSET', keys.fronts, prefix, front)
+    else
+      redis.call('HDEL', keys.fronts, prefix)
+    end
+  end
+end
 -- A list that has lost too many of its places is made anew from those of the prefixes one byte longer, which
 -- are right already; where these are not hot, from their words.
 
@@ -1134,7 +1675,7 @@ local function refill(keys, prefix)
 end
 
 -- Notes that an entry has gone, whose words are gone already.
-local function leave_hot(keys, suffixes, entry, ref, place)
+local function leave_hot(keys, changed, suffixes, entry, ref, place)
   local lists = read_hot(keys.tops, suffixes)
   local prefixes = {}
   for prefix in pairs(lists) do
@@ -1144,38 +1685,42 @@ local function leave_hot(keys, suffixes, entry, ref, place)
     return #one > #other
   end)
   for _, prefix in ipairs(prefixes) do
-    local shorter = without_place(lists[prefix], entry.rank, ref, place)
+    local shorter, before = without_place(lists[prefix], entry.rank, ref, place)
     if shorter and is_all(shorter) and top_size(shorter) <= LEAST_HOT then
       redis.call('HDEL', keys.tops, prefix)
+      changed[prefix] = true
     elseif shorter and not is_all(shorter) and top_size(shorter) < LEAST_TOP then
       refill(keys, prefix)
     elseif shorter then
       redis.call('HSET', keys.tops, prefix, shorter)
     end
+    if shorter and before < FRONT_PLACES then
+      changed[prefix] = true
+    end
   end
 end
 -- Takes an entry's words out of the index.
-local function leave_words(keys, entry, ref)
+local function leave_words(keys, changed, entry, ref)
   local suffixes, place = suffixes_of(entry.marked), pack_place(entry.rank, ref)
   redis.call('ZREM', keys.words, unpack(members_of(suffixes, place)))
-  leave_hot(keys, suffixes, entry, ref, place)
+  leave_hot(keys, changed, suffixes, entry, ref, place)
 end
 
 -- Removes an entry by its field in \`entries\`.
-local function remove_entry(keys, field, record)
+local function remove_entry(keys, changed, field, record)
   local entry = parse_record(record)
   redis.call('HDEL', keys.entries, field)
   redis.call('HDEL', keys.ids, entry.id)
   redis.call('ZREM', keys.expiry, field)
-  leave_words(keys, entry, (struct.unpack('>d', field)))
+  leave_words(keys, changed, entry, (struct.unpack('>d', field)))
 end
 
 -- Removes up to \`most\` entries that have expired. True when there may be more.
-local function reap(keys, now_ms, most)
+local function reap(keys, changed, now_ms, most)
   local due = redis.call('ZRANGEBYSCORE', keys.expiry, '-inf', exact(now_ms), 'LIMIT', '0', most)
   for _, field in ipairs(due) do
     local record = redis.call('HGET', keys.entries, field)
-    remove_entry(keys, field, record)
+    remove_entry(keys, changed, field, record)
   end
   return #due == most
 end
@@ -1184,30 +1729,41 @@ local index = open_index(meta, '', '')
 if index.layout ~= INDEX_LAYOUT then
   return redis.error_reply('LAYOUT ' .. index.layout)
 end
-local keys = { entries = KEYS[2], ids = KEYS[3], words = KEYS[4], tops = KEYS[5], expiry = KEYS[6] }
-local more = reap(keys, math.floor(clock_us() / 1000), 100)
+local keys = {
+  entries = KEYS[2],
+  ids = KEYS[3],
+  words = KEYS[4],
+  tops = KEYS[5],
+  expiry = KEYS[6],
+  fronts = KEYS[7],
+}
+local changed = {}
+local more = reap(keys, changed, math.floor(clock_us() / 1000), 100)
+renew_fronts(keys, index.codec, changed)
 return { 'reaped', more and 1 or 0 }
 `,
   },
-  parts: ['meta', 'entries', 'ids', 'words', 'tops', 'expiry'],
+  parts: ['meta', 'entries', 'ids', 'words', 'tops', 'expiry', 'fronts'],
   lines: [
     [1, 'lua/autocomplete/reap.lua', 1],
-    [15, 'lua/shared/exact.lua', 1],
-    [25, 'lua/shared/clock.lua', 1],
-    [31, 'lua/shared/autocomplete/index.lua', 1],
-    [44, 'lua/shared/autocomplete/place.lua', 1],
-    [50, 'lua/shared/autocomplete/place.lua', 12],
-    [59, 'lua/shared/autocomplete/record.lua', 1],
-    [64, 'lua/shared/autocomplete/record.lua', 12],
-    [79, 'lua/shared/autocomplete/suffixes.lua', 1],
-    [106, 'lua/shared/autocomplete/best.lua', 1],
-    [155, 'lua/shared/autocomplete/tops.lua', 1],
-    [197, 'lua/shared/autocomplete/tops.lua', 58],
-    [214, 'lua/shared/autocomplete/ranges.lua', 1],
-    [225, 'lua/shared/autocomplete/hot.lua', 1],
-    [260, 'lua/shared/autocomplete/refill.lua', 1],
-    [337, 'lua/shared/autocomplete/leave.lua', 1],
-    [362, 'lua/autocomplete/reap.lua', 27],
+    [16, 'lua/shared/exact.lua', 1],
+    [26, 'lua/shared/clock.lua', 1],
+    [32, 'lua/shared/autocomplete/index.lua', 1],
+    [45, 'lua/shared/autocomplete/place.lua', 1],
+    [51, 'lua/shared/autocomplete/place.lua', 12],
+    [60, 'lua/shared/autocomplete/record.lua', 1],
+    [65, 'lua/shared/autocomplete/record.lua', 12],
+    [80, 'lua/shared/autocomplete/suffixes.lua', 1],
+    [107, 'lua/shared/autocomplete/best.lua', 1],
+    [156, 'lua/shared/autocomplete/tops.lua', 1],
+    [200, 'lua/shared/autocomplete/tops.lua', 60],
+    [217, 'lua/shared/autocomplete/ranges.lua', 1],
+    [228, 'lua/shared/autocomplete/hot.lua', 1],
+    [263, 'lua/shared/autocomplete/fronts.lua', 1],
+    [270, 'lua/shared/autocomplete/fronts.lua', 17],
+    [303, 'lua/shared/autocomplete/refill.lua', 1],
+    [384, 'lua/shared/autocomplete/leave.lua', 1],
+    [409, 'lua/autocomplete/reap.lua', 29],
   ],
   encode() {
     return []
@@ -1242,12 +1798,12 @@ export type RemoveAnswer =
 /**
  * Removes entries by their ids. A repeated call changes nothing and is answered alike. `removed`: those that were there, and had not expired.
  *
- * Cost: O(log words) for each of the 8 words of an entry at most, and of the 64 prefixes of each those that more than 96 words begin with: a list of 200 places. A list that falls under 100 is made anew from those of the prefixes one byte longer; of such a prefix without a list up to 1,000 words are read.
+ * Cost: O(log words) for each of the 8 words of an entry at most, and of the 64 prefixes of each those that more than 96 words begin with: a list of 200 places, and once a call the records of its first ten where one of them has gone. A list that falls under 100 is made anew from those of the prefixes one byte longer; of such a prefix without a list up to 1,000 words are read.
  */
 export const remove: Operation<RemoveArguments, RemoveAnswer> = {
   script: {
     name: 'autocomplete/remove',
-    sha1: '07013b59939d3de77ff37e551ee2eba0f80ab5b5',
+    sha1: '6a9621a71da086514221ae4789b3e802d0124d47',
     reads: false,
     bytes: false,
     source: `--[[
@@ -1256,8 +1812,9 @@ there, and had not expired.
 
 @returns removed  removed:integer
 @cost    O(log words) for each of the 8 words of an entry at most, and of the 64 prefixes of each those that
-         more than 96 words begin with: a list of 200 places. A list that falls under 100 is made anew from
-         those of the prefixes one byte longer; of such a prefix without a list up to 1,000 words are read
+         more than 96 words begin with: a list of 200 places, and once a call the records of its first ten
+         where one of them has gone. A list that falls under 100 is made anew from those of
+         the prefixes one byte longer; of such a prefix without a list up to 1,000 words are read
 ]]
 local meta = KEYS[1] -- hash: the state of the index, and the last call of every slot
 local entries = KEYS[2] -- hash: number of an entry -> all that is stored of it
@@ -1265,6 +1822,7 @@ local ids = KEYS[3] -- hash: id of an entry -> its number
 -- KEYS[4] words: sorted set: folded text from a word start on, a zero byte, and the entry's place; no scores
 -- KEYS[5] tops: hash: prefix that many words begin with -> places of its first entries
 -- KEYS[6] expiry: sorted set: number of an entry -> when it expires, in ms
+-- KEYS[7] fronts: hash: prefix that many words begin with -> what its first entries are answered as
 local caller = ARGV[1] -- text: process and slot; empty: the call is not remembered
 local call = ARGV[2] -- text: number of the call in that slot
 local gone, gone_at = ARGV, 3 -- repeated (id:text): the entries
@@ -1467,6 +2025,8 @@ local MOST_TOP = 200
 local LEAST_TOP = 100
 -- One that is all is given up with so few.
 local LEAST_HOT = 32
+-- So many of its entries are in the front of a prefix (shared/autocomplete/fronts).
+local FRONT_PLACES = 10
 
 local function is_all(list)
   return string.sub(list, 1, 1) == ALL
@@ -1500,13 +2060,13 @@ local function has_place_behind(list, places, place)
   return string.sub(list, byte_behind(places), byte_behind(places + 1) - 1) == place
 end
 
--- The list without this place, or nil where nothing changes.
+-- The list without this place, or nil where nothing changes; and how many are before it.
 local function without_place(list, rank, ref, place)
   local before = places_before(list, rank, ref)
   if not has_place_behind(list, before, place) then
     return nil
   end
-  return string.sub(list, 1, byte_behind(before) - 1) .. string.sub(list, byte_behind(before + 1))
+  return string.sub(list, 1, byte_behind(before) - 1) .. string.sub(list, byte_behind(before + 1)), before
 end
 
 local function pack_top(best, whole)
@@ -1563,6 +2123,46 @@ local function read_hot(tops, suffixes)
   return lists, ends
 end
 
+-- The front of a hot prefix: what its first entries are answered as, so that the first suggestions cost one plain HGET:
+--   the layout, the length of the codec's name, the name, then of each entry the length of its record and the record
+-- Each call that changes one of them notes the prefix in \`changed\` and renews the front at its end. A prefix has none where one
+-- of its first entries expires, which nobody without a clock can judge, or where they are large: every such prefix of theirs would
+-- hold them again.
+local MOST_FRONT_BYTES = 4096
+
+-- Nil where there must be none.
+local function make_front(keys, codec, prefix)
+  local list = redis.call('HGET', keys.tops, prefix)
+  if not list or #codec > 255 then
+    return nil
+  end
+  local fields = {}
+  for at = 1, math.min(FRONT_PLACES, top_size(list)) do
+    local byte = byte_behind(at) - 8
+    fields[at] = string.sub(list, byte, byte + 7)
+  end
+  local parts, bytes = { INDEX_LAYOUT, string.char(#codec), codec }, 0
+  for _, record in ipairs(redis.call('HMGET', keys.entries, unpack(fields))) do
+    bytes = bytes + #record
+    if string.byte(record) > 0 or bytes > MOST_FRONT_BYTES then
+      return nil
+    end
+    parts[#parts + 1] = struct.pack('>H', #record)
+    parts[#parts + 1] = record
+  end
+  return table.concat(parts)
+end
+
+local function renew_fronts(keys, codec, changed)
+  for prefix in pairs(changed) do
+    local front = make_front(keys, codec, prefix)
+    if front then
+      redis.call('HSET', keys.fronts, prefix, front)
+    else
+      redis.call('HDEL', keys.fronts, prefix)
+    end
+  end
+end
 -- A list that has lost too many of its places is made anew from those of the prefixes one byte longer, which
 -- are right already; where these are not hot, from their words.
 
@@ -1620,7 +2220,7 @@ local function refill(keys, prefix)
 end
 
 -- Notes that an entry has gone, whose words are gone already.
-local function leave_hot(keys, suffixes, entry, ref, place)
+local function leave_hot(keys, changed, suffixes, entry, ref, place)
   local lists = read_hot(keys.tops, suffixes)
   local prefixes = {}
   for prefix in pairs(lists) do
@@ -1630,38 +2230,42 @@ local function leave_hot(keys, suffixes, entry, ref, place)
     return #one > #other
   end)
   for _, prefix in ipairs(prefixes) do
-    local shorter = without_place(lists[prefix], entry.rank, ref, place)
+    local shorter, before = without_place(lists[prefix], entry.rank, ref, place)
     if shorter and is_all(shorter) and top_size(shorter) <= LEAST_HOT then
       redis.call('HDEL', keys.tops, prefix)
+      changed[prefix] = true
     elseif shorter and not is_all(shorter) and top_size(shorter) < LEAST_TOP then
       refill(keys, prefix)
     elseif shorter then
       redis.call('HSET', keys.tops, prefix, shorter)
     end
+    if shorter and before < FRONT_PLACES then
+      changed[prefix] = true
+    end
   end
 end
 -- Takes an entry's words out of the index.
-local function leave_words(keys, entry, ref)
+local function leave_words(keys, changed, entry, ref)
   local suffixes, place = suffixes_of(entry.marked), pack_place(entry.rank, ref)
   redis.call('ZREM', keys.words, unpack(members_of(suffixes, place)))
-  leave_hot(keys, suffixes, entry, ref, place)
+  leave_hot(keys, changed, suffixes, entry, ref, place)
 end
 
 -- Removes an entry by its field in \`entries\`.
-local function remove_entry(keys, field, record)
+local function remove_entry(keys, changed, field, record)
   local entry = parse_record(record)
   redis.call('HDEL', keys.entries, field)
   redis.call('HDEL', keys.ids, entry.id)
   redis.call('ZREM', keys.expiry, field)
-  leave_words(keys, entry, (struct.unpack('>d', field)))
+  leave_words(keys, changed, entry, (struct.unpack('>d', field)))
 end
 
 -- Removes up to \`most\` entries that have expired. True when there may be more.
-local function reap(keys, now_ms, most)
+local function reap(keys, changed, now_ms, most)
   local due = redis.call('ZRANGEBYSCORE', keys.expiry, '-inf', exact(now_ms), 'LIMIT', '0', most)
   for _, field in ipairs(due) do
     local record = redis.call('HGET', keys.entries, field)
-    remove_entry(keys, field, record)
+    remove_entry(keys, changed, field, record)
   end
   return #due == most
 end
@@ -1678,7 +2282,15 @@ if remembered then
   return { 'removed', tonumber(remembered) }
 end
 local now_ms = math.floor(clock_us() / 1000)
-local keys = { entries = entries, ids = ids, words = KEYS[4], tops = KEYS[5], expiry = KEYS[6] }
+local keys = {
+  entries = entries,
+  ids = ids,
+  words = KEYS[4],
+  tops = KEYS[5],
+  expiry = KEYS[6],
+  fronts = KEYS[7],
+}
+local changed = {}
 local removed = 0
 -- Changes nothing. A server out of memory lets a script write on that has begun with what frees.
 redis.call('HDEL', meta, '')
@@ -1689,35 +2301,38 @@ for at = gone_at, #gone do
     if not has_expired(struct.unpack('>d', record), now_ms) then
       removed = removed + 1
     end
-    remove_entry(keys, field, record)
+    remove_entry(keys, changed, field, record)
   end
 end
-reap(keys, now_ms, 20)
+reap(keys, changed, now_ms, 20)
+renew_fronts(keys, index.codec, changed)
 remember_answer(meta, caller, call, now_ms, removed .. '')
 return { 'removed', removed }
 `,
   },
-  parts: ['meta', 'entries', 'ids', 'words', 'tops', 'expiry'],
+  parts: ['meta', 'entries', 'ids', 'words', 'tops', 'expiry', 'fronts'],
   lines: [
     [1, 'lua/autocomplete/remove.lua', 1],
-    [20, 'lua/shared/exact.lua', 1],
-    [30, 'lua/shared/clock.lua', 1],
-    [36, 'lua/shared/calls.lua', 1],
-    [40, 'lua/shared/calls.lua', 6],
-    [82, 'lua/shared/autocomplete/index.lua', 1],
-    [95, 'lua/shared/autocomplete/place.lua', 1],
-    [101, 'lua/shared/autocomplete/place.lua', 12],
-    [110, 'lua/shared/autocomplete/record.lua', 1],
-    [115, 'lua/shared/autocomplete/record.lua', 12],
-    [133, 'lua/shared/autocomplete/suffixes.lua', 1],
-    [160, 'lua/shared/autocomplete/best.lua', 1],
-    [209, 'lua/shared/autocomplete/tops.lua', 1],
-    [251, 'lua/shared/autocomplete/tops.lua', 58],
-    [268, 'lua/shared/autocomplete/ranges.lua', 1],
-    [279, 'lua/shared/autocomplete/hot.lua', 1],
-    [314, 'lua/shared/autocomplete/refill.lua', 1],
-    [391, 'lua/shared/autocomplete/leave.lua', 1],
-    [416, 'lua/autocomplete/remove.lua', 33],
+    [22, 'lua/shared/exact.lua', 1],
+    [32, 'lua/shared/clock.lua', 1],
+    [38, 'lua/shared/calls.lua', 1],
+    [42, 'lua/shared/calls.lua', 6],
+    [84, 'lua/shared/autocomplete/index.lua', 1],
+    [97, 'lua/shared/autocomplete/place.lua', 1],
+    [103, 'lua/shared/autocomplete/place.lua', 12],
+    [112, 'lua/shared/autocomplete/record.lua', 1],
+    [117, 'lua/shared/autocomplete/record.lua', 12],
+    [135, 'lua/shared/autocomplete/suffixes.lua', 1],
+    [162, 'lua/shared/autocomplete/best.lua', 1],
+    [211, 'lua/shared/autocomplete/tops.lua', 1],
+    [255, 'lua/shared/autocomplete/tops.lua', 60],
+    [272, 'lua/shared/autocomplete/ranges.lua', 1],
+    [283, 'lua/shared/autocomplete/hot.lua', 1],
+    [318, 'lua/shared/autocomplete/fronts.lua', 1],
+    [325, 'lua/shared/autocomplete/fronts.lua', 17],
+    [358, 'lua/shared/autocomplete/refill.lua', 1],
+    [439, 'lua/shared/autocomplete/leave.lua', 1],
+    [464, 'lua/autocomplete/remove.lua', 36],
   ],
   encode(args) {
     const encoded = new Array<Argument>(2 + args.gone.length)
@@ -1774,7 +2389,7 @@ function readSuggestionsOfSuggestSuggested(part: Reply | undefined): ({ readonly
 export const suggest: Operation<SuggestArguments, SuggestAnswer> = {
   script: {
     name: 'autocomplete/suggest',
-    sha1: 'f837e42b6e094625690ca8e712a6d834fd92ceb2',
+    sha1: '167dd44f7450cd3aa365511a0b8851444e2e9dac',
     reads: true,
     bytes: true,
     source: `--[[
@@ -1802,19 +2417,6 @@ local function clock_us()
   local time = redis.call('TIME')
   return time[1] * 1000000 + time[2]
 end
--- The state of an index: its layout, the codec of the payloads, and the number of the newest entry. Those
--- of callers are beside them (shared/calls).
-local INDEX_LAYOUT = '1'
-
-local function open_index(meta, codec, caller)
-  local stored = redis.call('HMGET', meta, 'layout', 'codec', 'last', caller)
-  return {
-    layout = stored[1] or INDEX_LAYOUT,
-    codec = stored[2] or codec,
-    last = tonumber(stored[3] or 0),
-    record = stored[4],
-  }
-end
 -- The place of an entry in the order of suggestions: the greater the score the sooner, then the older. It is
 -- packed as two doubles, neither of them negative, so that packed places are in that order too.
 local PLACE_BYTES = 16
@@ -1830,17 +2432,143 @@ end
 local function field_of(ref)
   return struct.pack('>d', ref)
 end
--- What is stored of an entry:
---   expires_at_ms, rank, length of id, of marked and of text, id, marked, text, payload
--- \`id\` is empty where it is the text; \`marked\` is the folded text with \\1 before each word start but the first.
-local HEAD_BYTES = 22
-
-local function has_expired(expires_at_ms, now_ms)
-  return expires_at_ms > 0 and expires_at_ms <= now_ms
-end
 -- What of a suffix, and of a query, counts; it may end within a character.
 local MOST_BYTES = 64
 
+-- The state of an index: its layout, the codec of the payloads, and the number of the newest entry. Those
+-- of callers are beside them (shared/calls).
+local INDEX_LAYOUT = '1'
+
+-- The entries that match a prefix, as fields of \`entries\` in the order of their places: the first \`most\`, or
+-- all. The second value is true where there are more.
+
+-- The first places among members of \`words\`. Few are wanted, so each is put where it belongs: sorting all of
+-- them takes three times as long. Numbers are compared, as in shared/autocomplete/best.
+local function first_of_members(members, most)
+  local unpack_place, ranks, refs, size, more = struct.unpack, {}, {}, 0, false
+  local last_rank, last_ref = math.huge, math.huge
+  for at = 1, #members do
+    local member = members[at]
+    local rank, ref = unpack_place('>dd', member, #member - 15)
+    if rank > last_rank or (rank == last_rank and ref > last_ref) then
+      more = true
+    else
+      local before = size
+      while before > 0 and (ranks[before] > rank or (ranks[before] == rank and refs[before] > ref)) do
+        before = before - 1
+      end
+      if before == 0 or refs[before] ~= ref then
+        for behind = size, before + 1, -1 do
+          ranks[behind + 1], refs[behind + 1] = ranks[behind], refs[behind]
+        end
+        ranks[before + 1], refs[before + 1] = rank, ref
+        size = size + 1
+      end
+      if size > most then
+        ranks[size], refs[size] = nil, nil
+        size, more = most, true
+      end
+      if size == most then
+        last_rank, last_ref = ranks[size], refs[size]
+      end
+    end
+  end
+  return refs, more
+end
+
+local function match_exactly(keys, prefix, most)
+  local list = redis.call('HGET', keys.tops, prefix)
+  if list then
+    local fields = {}
+    -- It is sorted already: \`a\` or \`p\`, then rank and field of each.
+    local size = (#list - 1) / 16
+    local sub = string.sub
+    for at = 1, math.min(most, size) do
+      local byte = at * 16 - 6
+      fields[at] = sub(list, byte, byte + 7)
+    end
+    return fields, most < size or sub(list, 1, 1) ~= 'a'
+  end
+  -- There never are more words (shared/autocomplete/hot); UTF-8 has no byte 255.
+  local members =
+    redis.call('ZRANGEBYLEX', keys.words, '[' .. prefix, '(' .. prefix .. '\\255', 'LIMIT', '0', '1000')
+  local fields, more = first_of_members(members, most)
+  for at = 1, #fields do
+    fields[at] = struct.pack('>d', fields[at])
+  end
+  return fields, more
+end
+-- Collects the records of the first entries that match, as they are stored, until there are \`limit\` of them.
+
+-- Adds the records of these fields to \`found\`, unless they have expired or are among \`others\`.
+local function collect(entries, fields, found, limit, others)
+  local size, now_ms = #found, nil
+  for from = 1, #fields, limit do
+    if size >= limit then
+      return
+    end
+    local records = redis.call('HMGET', entries, unpack(fields, from, math.min(from + limit - 1, #fields)))
+    for at = 1, #records do
+      local record = records[at]
+      local is_gone = others and others[fields[from + at - 1]]
+      -- Most never expire: eight zeros.
+      if string.byte(record) > 0 then
+        now_ms = now_ms or math.floor(clock_us() / 1000)
+        is_gone = is_gone or struct.unpack('>d', record) <= now_ms
+      end
+      if size < limit and not is_gone then
+        size = size + 1
+        found[size] = record
+      end
+    end
+  end
+end
+
+-- Returns the records, the fields of all that match, as far as they were looked at, and whether expired entries
+-- hide some.
+local function search(keys, prefix, limit)
+  local found = {}
+  local fields, more = match_exactly(keys, prefix, limit)
+  collect(keys.entries, fields, found, limit)
+  if more and #found < limit then
+    fields, more = match_exactly(keys, prefix, 200)
+    found = {}
+    collect(keys.entries, fields, found, limit)
+  end
+  return found, fields, more and #found < limit
+end
+-- What callers see of records, the first \`exact\` of which are not edited: five fields of each. A table for each record, as
+-- parse_record makes it, would cost more than all else.
+local function show(records, exact)
+  local shown, size = {}, 0
+  local unpack_head, sub = struct.unpack, string.sub
+  for at = 1, #records do
+    local record = records[at]
+    local _, rank, id_bytes, marked_bytes, text_bytes, id_at = unpack_head('>ddHHH', record)
+    local text_at = id_at + id_bytes + marked_bytes
+    local text = sub(record, text_at, text_at + text_bytes - 1)
+    shown[size + 1] = id_bytes == 0 and text or sub(record, id_at, id_at + id_bytes - 1)
+    shown[size + 2] = text
+    shown[size + 3] = MOST_SCORE - rank
+    shown[size + 4] = sub(record, text_at + text_bytes)
+    shown[size + 5] = at > exact and 1 or 0
+    size = size + 5
+  end
+  return shown
+end
+
+local layout, stored_codec = unpack(redis.call('HMGET', meta, 'layout', 'codec'))
+if layout and layout ~= INDEX_LAYOUT then
+  return redis.error_reply('LAYOUT ' .. layout)
+end
+if stored_codec and stored_codec ~= codec then
+  return redis.error_reply('CODEC ' .. stored_codec)
+end
+local keys = { entries = entries, words = KEYS[3], tops = KEYS[4] }
+local prefix = string.sub(query, 1, MOST_BYTES)
+local found, fields, is_short = search(keys, prefix, limit)
+local exact = #found
+if fuzzy and not is_short and exact < limit then
 -- Collects places in any order and keeps the first of them, each entry once.
 -- Numbers are compared, not packed places: the order of strings depends on the server's locale.
 local function new_best(most)
@@ -1899,6 +2627,8 @@ local MOST_TOP = 200
 local LEAST_TOP = 100
 -- One that is all is given up with so few.
 local LEAST_HOT = 32
+-- So many of its entries are in the front of a prefix (shared/autocomplete/fronts).
+local FRONT_PLACES = 10
 
 local function is_all(list)
   return string.sub(list, 1, 1) == ALL
@@ -1924,10 +2654,16 @@ end
 local function to_prefix(prefix)
   return '(' .. prefix .. '\\255'
 end
--- The entries that match a prefix, as fields of \`entries\` in the order of their places: the first \`most\`, or
--- all. The second value is true where there are more, or may be.
+local function fields_of_best(best)
+  sort_best(best)
+  local fields = {}
+  for at, ref in ipairs(best.refs) do
+    fields[at] = field_of(ref)
+  end
+  return fields, best.cut
+end
 
--- Offers the first of those that match, at least as many as are collected.
+-- Offers the first entries that match a prefix, at least as many as are collected.
 local function offer_matches(best, keys, prefix)
   local list = redis.call('HGET', keys.tops, prefix)
   if not list then
@@ -1941,89 +2677,6 @@ local function offer_matches(best, keys, prefix)
   end
   best.cut = best.cut or offered < top_size(list) or not is_all(list)
 end
-
-local function fields_of_best(best)
-  sort_best(best)
-  local fields = {}
-  for at, ref in ipairs(best.refs) do
-    fields[at] = field_of(ref)
-  end
-  return fields, best.cut
-end
-
-local function match_exactly(keys, prefix, most)
-  local list = redis.call('HGET', keys.tops, prefix)
-  if not list then
-    local best = new_best(most)
-    local from, to = from_prefix(prefix), to_prefix(prefix)
-    offer_members(best, redis.call('ZRANGEBYLEX', keys.words, from, to, 'LIMIT', '0', MOST_READ))
-    return fields_of_best(best)
-  end
-  -- It is sorted already.
-  local fields = {}
-  local offered = math.min(most, top_size(list))
-  for at = 1, offered do
-    local byte = byte_behind(at) - 8
-    fields[at] = string.sub(list, byte, byte + 7)
-  end
-  return fields, offered < top_size(list) or not is_all(list)
-end
--- Adds to \`shown\` what callers see of entries, unless they have expired or are among \`others\`, until there are
--- \`limit\` of them.
-local SHOWN_FIELDS = 5
-
--- \`text_at\`: the byte before the text. A table for each record, as parse_record makes it, would cost more than all else.
-local function show(shown, record, rank, id_bytes, text_at, text_bytes, edited)
-  local size = #shown
-  local text_to = text_at + text_bytes
-  local text = string.sub(record, text_at + 1, text_to)
-  shown[size + 1] = id_bytes == 0 and text or string.sub(record, HEAD_BYTES + 1, HEAD_BYTES + id_bytes)
-  shown[size + 2] = text
-  shown[size + 3] = MOST_SCORE - rank
-  shown[size + 4] = string.sub(record, text_to + 1)
-  shown[size + 5] = edited
-end
-
-local function reveal(entries, fields, shown, limit, others)
-  local wanted, edited = limit * SHOWN_FIELDS, others and 1 or 0
-  local now_ms
-  for from = 1, #fields, limit do
-    if #shown >= wanted then
-      return
-    end
-    local to = math.min(from + limit - 1, #fields)
-    for at, record in ipairs(redis.call('HMGET', entries, unpack(fields, from, to))) do
-      local expires_at_ms, rank, id_bytes, marked_bytes, text_bytes = struct.unpack('>ddHHH', record)
-      if expires_at_ms > 0 then
-        now_ms = now_ms or math.floor(clock_us() / 1000)
-      end
-      local is_other = others and others[fields[from + at - 1]]
-      if #shown < wanted and not is_other and not has_expired(expires_at_ms, now_ms) then
-        show(shown, record, rank, id_bytes, HEAD_BYTES + id_bytes + marked_bytes, text_bytes, edited)
-      end
-    end
-  end
-end
-
-local index = open_index(meta, codec, '')
-if index.layout ~= INDEX_LAYOUT then
-  return redis.error_reply('LAYOUT ' .. index.layout)
-end
-if index.codec ~= codec then
-  return redis.error_reply('CODEC ' .. index.codec)
-end
-local keys = { words = KEYS[3], tops = KEYS[4] }
-local prefix = string.sub(query, 1, MOST_BYTES)
-local shown, wanted = {}, limit * SHOWN_FIELDS
-local fields, more = match_exactly(keys, prefix, limit)
-reveal(entries, fields, shown, limit)
-if more and #shown < wanted then
-  fields, more = match_exactly(keys, prefix, MOST_TOP)
-  shown = {}
-  reveal(entries, fields, shown, limit)
-end
-local is_short = more and #shown < wanted
-if fuzzy and not is_short and #shown < wanted then
 -- Prefixes that are one edit away from a query and that some word begins with: a character left out, put in,
 -- replaced, or two neighbours swapped.
 
@@ -2100,31 +2753,31 @@ end
   for _, field in ipairs(fields) do
     others[field] = true
   end
-  fields, more = match_nearby(keys, prefix, MOST_TOP)
-  reveal(entries, fields, shown, limit, others)
-  is_short = more and #shown < wanted
+  local nearby, more = match_nearby(keys, prefix, MOST_TOP)
+  collect(entries, nearby, found, limit, others)
+  is_short = more and #found < limit
 end
-return { 'suggested', is_short and 1 or 0, shown }
+return { 'suggested', is_short and 1 or 0, show(found, exact) }
 `,
   },
   parts: ['meta', 'entries', 'words', 'tops'],
   lines: [
     [1, 'lua/autocomplete/suggest.lua', 1],
     [20, 'lua/shared/clock.lua', 1],
-    [26, 'lua/shared/autocomplete/index.lua', 1],
-    [39, 'lua/shared/autocomplete/place.lua', 1],
-    [45, 'lua/shared/autocomplete/place.lua', 16],
-    [54, 'lua/shared/autocomplete/record.lua', 1],
-    [59, 'lua/shared/autocomplete/record.lua', 27],
-    [62, 'lua/shared/autocomplete/suffixes.lua', 1],
-    [65, 'lua/shared/autocomplete/best.lua', 1],
-    [114, 'lua/shared/autocomplete/tops.lua', 1],
-    [137, 'lua/shared/autocomplete/ranges.lua', 1],
-    [148, 'lua/shared/autocomplete/match.lua', 1],
-    [192, 'lua/shared/autocomplete/reveal.lua', 1],
-    [228, 'lua/autocomplete/suggest.lua', 30],
-    [248, 'lua/shared/autocomplete/nearby.lua', 1],
-    [320, 'lua/autocomplete/suggest.lua', 51],
+    [26, 'lua/shared/autocomplete/place.lua', 1],
+    [32, 'lua/shared/autocomplete/place.lua', 16],
+    [41, 'lua/shared/autocomplete/suffixes.lua', 1],
+    [44, 'lua/shared/autocomplete/index.lua', 1],
+    [48, 'lua/shared/autocomplete/match.lua', 1],
+    [107, 'lua/shared/autocomplete/search.lua', 1],
+    [146, 'lua/shared/autocomplete/show.lua', 1],
+    [165, 'lua/autocomplete/suggest.lua', 27],
+    [178, 'lua/shared/autocomplete/best.lua', 1],
+    [227, 'lua/shared/autocomplete/tops.lua', 1],
+    [252, 'lua/shared/autocomplete/ranges.lua', 1],
+    [263, 'lua/shared/autocomplete/offer-matches.lua', 1],
+    [286, 'lua/shared/autocomplete/nearby.lua', 1],
+    [358, 'lua/autocomplete/suggest.lua', 45],
   ],
   encode(args) {
     return withoutDefaults([

@@ -9,11 +9,13 @@ const LEAST_HOT = 32
 const LEAST_NEW = 64
 const PLACE_BYTES = 16
 
-/** `tops` as it is stored: prefix and list in turn. `entries`: all that are stored, expired ones too. */
-export function checkLists(tops: readonly Buffer[], entries: readonly ModelEntry[]): void {
+/** `tops` as it is stored: prefixes and lists. `entries`: all that are stored, expired ones too. */
+export function checkLists(
+  tops: readonly (readonly [Buffer, Buffer])[],
+  entries: readonly ModelEntry[],
+): void {
   const matching = matchesByPrefix(entries)
-  const lists = new Map<string, Buffer>()
-  for (let at = 0; at < tops.length; at += 2) lists.set(String(tops[at]), tops[at + 1] ?? Buffer.alloc(0))
+  const lists = new Map(tops.map(([prefix, list]) => [String(prefix), list]))
   for (const [prefix, { words, matches }] of matching) {
     const list = lists.get(prefix)
     if (list === undefined) expect(words <= MOST_COLD || matches.length <= LEAST_NEW, prefix).toBe(true)

@@ -5,12 +5,13 @@
 import { randomUUID } from 'node:crypto'
 import fc from 'fast-check'
 import { Redis } from 'ioredis'
-import { type Autocomplete, perilune } from 'perilune'
+import { type Autocomplete, type NewEntry, perilune } from 'perilune'
 import { ioredis } from 'perilune/ioredis'
 import { afterAll, expect, inject, test } from 'vitest'
 import contract from '../../lua/contract.json' with { type: 'json' }
 import { START_US, setTestClock, withTestClock } from '../../src/testing/test-clock.ts'
 import { LONG, SEED, tell } from '../proof.ts'
+import { checkFronts } from './autocomplete-fronts.ts'
 import { checkLists } from './autocomplete-lists.ts'
 import { AutocompleteModel } from './autocomplete-model.ts'
 
@@ -25,6 +26,7 @@ afterAll(async () => {
 
 type Step =
   | { do: 'add'; texts: readonly string[]; from: number; scores: number; expires: boolean }
+  | { do: 'add again'; from: number; count: number; expires: boolean }
   | { do: 'remove'; from: number; count: number }
   | { do: 'remove the first'; query: string; count: number }
   | { do: 'suggest'; query: string; limit: number; fuzzy: boolean }
@@ -48,6 +50,15 @@ const step: fc.Arbitrary<Step> = fc.oneof(
       texts: fc.array(words, { minLength: 1, maxLength: 300, size: 'max' }),
       from,
       scores: fc.constantFrom(1, 5, 1000, 2 ** 40),
+      expires: fc.boolean(),
+    }),
+  },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      do: fc.constant('add again' as const),
+      from,
+      count: fc.integer({ min: 1, max: 300 }),
       expires: fc.boolean(),
     }),
   },
@@ -98,15 +109,18 @@ class History {
     for (const text of ['', 'a', 'b', 'aa', 'ab', 'ba', 'bb', 'c', 'abc'])
       await this.#suggest(text, 100, true)
     await this.#forgetExpired()
-    checkLists(await client.hgetallBuffer(`${this.#prefix}:tops`).then(flat), [
-      ...this.#model.entries.values(),
-    ])
+    const [tops, fronts, stored] = await Promise.all(
+      ['tops', 'fronts', 'entries'].map((part) => this.#hash(part)),
+    )
+    checkLists(tops ?? [], [...this.#model.entries.values()])
+    checkFronts(tops ?? [], fronts ?? [], stored ?? [])
     await this.#index.clear()
   }
 
   async #step(each: Step): Promise<void> {
     if (each.do === 'advance') await this.#advance(each.ms)
     else if (each.do === 'add') await this.#add(each)
+    else if (each.do === 'add again') await this.#addAgain(each)
     else if (each.do === 'remove') {
       await this.#remove(Array.from({ length: each.count }, (_, at) => `e${each.from + at}`))
     } else if (each.do === 'remove the first') {
@@ -120,16 +134,36 @@ class History {
   }
 
   async #add({ texts, from: first, scores, expires }: Extract<Step, { do: 'add' }>): Promise<void> {
-    const entries = texts.map((each, at) => ({
-      text: each,
-      id: `e${first + at}`,
-      score: (at * 7919) % scores,
-      ...(expires && at % 3 === 0 ? { expireAfter: '2s' as const } : {}),
-    }))
+    await this.#addAll(
+      texts.map((each, at) => ({
+        text: each,
+        id: `e${first + at}`,
+        score: (at * 7919) % scores,
+        ...(expires && at % 3 === 0 ? { expireAfter: '2s' as const } : {}),
+      })),
+    )
+  }
+
+  /** The same texts and scores, which keep their places. */
+  async #addAgain({ from: first, count, expires }: Extract<Step, { do: 'add again' }>): Promise<void> {
+    const known = Array.from({ length: count }, (_, at) => this.#model.entries.get(`e${first + at}`))
+    await this.#addAll(
+      known
+        .filter((entry) => entry !== undefined)
+        .map(({ id, text, score }) => ({
+          id,
+          text,
+          score,
+          ...(expires ? { expireAfter: '2s' as const } : {}),
+        })),
+    )
+  }
+
+  async #addAll(entries: readonly NewEntry<unknown>[]): Promise<void> {
     // One script call after the other, as the model learns of them: each may remove what has expired.
     for (let at = 0; at < entries.length; at += 100) {
       const some = entries.slice(at, at + 100)
-      const replaced = some.filter(({ id, text: each, score, expireAfter }) =>
+      const replaced = some.filter(({ id = '', text: each, score = 0, expireAfter }) =>
         this.#model.add(id, each, score, expireAfter === undefined ? 0 : 2000),
       ).length
       expect(await this.#index.addMany(some)).toEqual({ added: some.length - replaced, replaced })
@@ -152,14 +186,16 @@ class History {
     expect(told, `suggest '${text}', ${limit}, ${fuzzy}`).toEqual(this.#model.suggest(text, limit, fuzzy))
   }
 
+  async #hash(part: string): Promise<[field: Buffer, value: Buffer][]> {
+    const reply = await client.callBuffer('HGETALL', `${this.#prefix}:${part}`)
+    const flat = reply as Buffer[]
+    return flat.flatMap((field, at) => (at % 2 === 0 ? [[field, flat[at + 1] as Buffer]] : []))
+  }
+
   async #forgetExpired(): Promise<void> {
     const stored = await client.hkeysBuffer(`${this.#prefix}:entries`)
     this.#model.forgetExpired(new Set(stored.map((field) => field.readDoubleBE(0))))
   }
-}
-
-function flat(hash: Record<string, Buffer>): Buffer[] {
-  return Object.entries(hash).flatMap(([field, value]) => [Buffer.from(field), value])
 }
 
 test('an index suggests as the model does, whatever its history', { timeout: 3_600_000 }, async () => {

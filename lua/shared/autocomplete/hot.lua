@@ -34,7 +34,7 @@ local function read_hot(tops, suffixes)
 end
 
 -- Makes prefixes of a suffix hot, from this length on, where there are too many words.
-local function make_hot(keys, suffix, length)
+local function make_hot(keys, changed, suffix, length)
   local list, listed = nil, -1
   for bytes = length, #suffix do
     local prefix = string.sub(suffix, 1, bytes)
@@ -53,19 +53,23 @@ local function make_hot(keys, suffix, length)
       return
     end
     redis.call('HSET', keys.tops, prefix, list)
+    changed[prefix] = true
   end
 end
 
 -- Notes that an entry has come, whose words are stored.
-local function enter_hot(keys, suffixes, entry, ref, place)
+local function enter_hot(keys, changed, suffixes, entry, ref, place)
   local lists, ends = read_hot(keys.tops, suffixes)
   for prefix, list in pairs(lists) do
-    local longer = with_place(list, entry.rank, ref, place)
+    local longer, before = with_place(list, entry.rank, ref, place)
     if longer then
       redis.call('HSET', keys.tops, prefix, longer)
     end
+    if longer and before < FRONT_PLACES then
+      changed[prefix] = true
+    end
   end
   for at, suffix in ipairs(suffixes) do
-    make_hot(keys, suffix, ends[at])
+    make_hot(keys, changed, suffix, ends[at])
   end
 end

@@ -1,44 +1,59 @@
 -- The entries that match a prefix, as fields of `entries` in the order of their places: the first `most`, or
--- all. The second value is true where there are more, or may be.
+-- all. The second value is true where there are more.
 
--- Offers the first of those that match, at least as many as are collected.
-local function offer_matches(best, keys, prefix)
-  local list = redis.call('HGET', keys.tops, prefix)
-  if not list then
-    local from, to = from_prefix(prefix), to_prefix(prefix)
-    offer_members(best, redis.call('ZRANGEBYLEX', keys.words, from, to, 'LIMIT', '0', MOST_READ))
-    return
+-- The first places among members of `words`. Few are wanted, so each is put where it belongs: sorting all of
+-- them takes three times as long. Numbers are compared, as in shared/autocomplete/best.
+local function first_of_members(members, most)
+  local unpack_place, ranks, refs, size, more = struct.unpack, {}, {}, 0, false
+  local last_rank, last_ref = math.huge, math.huge
+  for at = 1, #members do
+    local member = members[at]
+    local rank, ref = unpack_place('>dd', member, #member - 15)
+    if rank > last_rank or (rank == last_rank and ref > last_ref) then
+      more = true
+    else
+      local before = size
+      while before > 0 and (ranks[before] > rank or (ranks[before] == rank and refs[before] > ref)) do
+        before = before - 1
+      end
+      if before == 0 or refs[before] ~= ref then
+        for behind = size, before + 1, -1 do
+          ranks[behind + 1], refs[behind + 1] = ranks[behind], refs[behind]
+        end
+        ranks[before + 1], refs[before + 1] = rank, ref
+        size = size + 1
+      end
+      if size > most then
+        ranks[size], refs[size] = nil, nil
+        size, more = most, true
+      end
+      if size == most then
+        last_rank, last_ref = ranks[size], refs[size]
+      end
+    end
   end
-  local offered = math.min(best.most, top_size(list))
-  for places = 0, offered - 1 do
-    offer(best, place_at(list, byte_behind(places)))
-  end
-  best.cut = best.cut or offered < top_size(list) or not is_all(list)
-end
-
-local function fields_of_best(best)
-  sort_best(best)
-  local fields = {}
-  for at, ref in ipairs(best.refs) do
-    fields[at] = field_of(ref)
-  end
-  return fields, best.cut
+  return refs, more
 end
 
 local function match_exactly(keys, prefix, most)
   local list = redis.call('HGET', keys.tops, prefix)
-  if not list then
-    local best = new_best(most)
-    local from, to = from_prefix(prefix), to_prefix(prefix)
-    offer_members(best, redis.call('ZRANGEBYLEX', keys.words, from, to, 'LIMIT', '0', MOST_READ))
-    return fields_of_best(best)
+  if list then
+    local fields = {}
+    -- It is sorted already: `a` or `p`, then rank and field of each.
+    local size = (#list - 1) / 16
+    local sub = string.sub
+    for at = 1, math.min(most, size) do
+      local byte = at * 16 - 6
+      fields[at] = sub(list, byte, byte + 7)
+    end
+    return fields, most < size or sub(list, 1, 1) ~= 'a'
   end
-  -- It is sorted already.
-  local fields = {}
-  local offered = math.min(most, top_size(list))
-  for at = 1, offered do
-    local byte = byte_behind(at) - 8
-    fields[at] = string.sub(list, byte, byte + 7)
+  -- There never are more words (shared/autocomplete/hot); UTF-8 has no byte 255.
+  local members =
+    redis.call('ZRANGEBYLEX', keys.words, '[' .. prefix, '(' .. prefix .. '\255', 'LIMIT', '0', '1000')
+  local fields, more = first_of_members(members, most)
+  for at = 1, #fields do
+    fields[at] = struct.pack('>d', fields[at])
   end
-  return fields, offered < top_size(list) or not is_all(list)
+  return fields, more
 end

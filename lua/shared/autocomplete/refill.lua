@@ -55,7 +55,7 @@ local function refill(keys, prefix)
 end
 
 -- Notes that an entry has gone, whose words are gone already.
-local function leave_hot(keys, suffixes, entry, ref, place)
+local function leave_hot(keys, changed, suffixes, entry, ref, place)
   local lists = read_hot(keys.tops, suffixes)
   local prefixes = {}
   for prefix in pairs(lists) do
@@ -65,13 +65,17 @@ local function leave_hot(keys, suffixes, entry, ref, place)
     return #one > #other
   end)
   for _, prefix in ipairs(prefixes) do
-    local shorter = without_place(lists[prefix], entry.rank, ref, place)
+    local shorter, before = without_place(lists[prefix], entry.rank, ref, place)
     if shorter and is_all(shorter) and top_size(shorter) <= LEAST_HOT then
       redis.call('HDEL', keys.tops, prefix)
+      changed[prefix] = true
     elseif shorter and not is_all(shorter) and top_size(shorter) < LEAST_TOP then
       refill(keys, prefix)
     elseif shorter then
       redis.call('HSET', keys.tops, prefix, shorter)
+    end
+    if shorter and before < FRONT_PLACES then
+      changed[prefix] = true
     end
   end
 end

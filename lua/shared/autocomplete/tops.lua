@@ -7,6 +7,8 @@ local MOST_TOP = 200
 local LEAST_TOP = 100
 -- One that is all is given up with so few.
 local LEAST_HOT = 32
+-- So many of its entries are in the front of a prefix (shared/autocomplete/fronts).
+local FRONT_PLACES = 10
 
 local function is_all(list)
   return string.sub(list, 1, 1) == ALL
@@ -40,7 +42,7 @@ local function has_place_behind(list, places, place)
   return string.sub(list, byte_behind(places), byte_behind(places + 1) - 1) == place
 end
 
--- The list with this place in it, or nil where nothing changes.
+-- The list with this place in it, or nil where nothing changes; and how many are before it.
 local function with_place(list, rank, ref, place)
   local size = top_size(list)
   local before = places_before(list, rank, ref)
@@ -50,18 +52,18 @@ local function with_place(list, rank, ref, place)
   local cut = byte_behind(before)
   local longer = string.sub(list, 1, cut - 1) .. place .. string.sub(list, cut)
   if size == MOST_TOP then
-    return PART .. string.sub(longer, 2, byte_behind(MOST_TOP) - 1)
+    longer = PART .. string.sub(longer, 2, byte_behind(MOST_TOP) - 1)
   end
-  return longer
+  return longer, before
 end
 
--- The list without this place, or nil where nothing changes.
+-- The list without this place, or nil where nothing changes; and how many are before it.
 local function without_place(list, rank, ref, place)
   local before = places_before(list, rank, ref)
   if not has_place_behind(list, before, place) then
     return nil
   end
-  return string.sub(list, 1, byte_behind(before) - 1) .. string.sub(list, byte_behind(before + 1))
+  return string.sub(list, 1, byte_behind(before) - 1) .. string.sub(list, byte_behind(before + 1)), before
 end
 
 local function pack_top(best, whole)
