@@ -33,6 +33,8 @@ interface PendingAck {
   readonly job: ClaimedJob
 }
 
+type Clock = Pick<Exchanged, 'nowMs' | 'askedAt'>
+
 const UNDER_WAY = 2
 // So that a call keeps others waiting for a millisecond at most.
 const MOST_A_CALL = 200
@@ -56,7 +58,9 @@ export class Exchanger {
   /** Whether the server said that it sends a letter, and none has come since. */
   #expects = false
   /** What the newest answer says about the server's clock. */
-  #clock: Pick<Exchanged, 'nowMs' | 'askedAt'> | null = null
+  #clock: Clock | null = null
+  /** Jobs that came before the first answer: until when they are claimed is not known yet. */
+  readonly #early: HandedJob[] = []
   #recheck: NodeJS.Timeout | null = null
   #onSettled: (() => void) | null = null
   #onLetter: (() => void) | null = null
@@ -139,6 +143,7 @@ export class Exchanger {
       this.#asked -= limit
       this.#failures = 0
       this.#clock = exchanged
+      for (const handed of this.#early.splice(0)) this.#takeHanded(handed, exchanged)
       // Of two calls that were under way, the later one says whether the server waits to call.
       if (exchanged.waits && called === this.#called) this.#rest(exchanged.recheckMs)
       else if (limit > 0) this.#idle = this.#expects = false
@@ -196,15 +201,16 @@ export class Exchanger {
   #read(handed: HandedJob | null): void {
     this.#called += 1
     this.#expects = false
-    if (handed !== null) this.#takeHanded(handed)
+    if (handed !== null) {
+      if (this.#clock === null) this.#early.push(handed)
+      else this.#takeHanded(handed, this.#clock)
+    }
     this.#onLetter?.()
     if (!this.#isOver) this.#wake()
   }
 
   /** As if it had been claimed by an answer. */
-  #takeHanded({ job, endsAtMs, receivedAt }: HandedJob): void {
-    if (this.#clock === null) return
-    const { nowMs, askedAt } = this.#clock
+  #takeHanded({ job, endsAtMs, receivedAt }: HandedJob, { nowMs, askedAt }: Clock): void {
     // Should the server's clock have been set forward since, the lease is not taken for longer than it is.
     const endsAt = Math.min(endsAtOf(askedAt, endsAtMs - nowMs), receivedAt + this.#terms.leaseMs)
     const answer = { nowMs, askedAt, endsAtMs, endsAt, waits: false, recheckMs: 0 }

@@ -1,14 +1,15 @@
 import type { Redis } from 'ioredis'
 import { describe, expect, test } from 'vitest'
+import { instance } from '../../test/instance.ts'
 import { setup, until } from '../../test/queue-fixture.ts'
 import type { ClaimedJob } from './claimed-job.ts'
 
 const to = 'somebody'
 
 /** Resolves once a worker waits and hears, to where it hears and what it is called there. */
-async function channelOf(client: Redis, name: string): Promise<[channel: string, id: string]> {
+async function channelOf(client: Redis, prefix: string): Promise<[channel: string, id: string]> {
   for (;;) {
-    const [worker = ''] = await client.zrange(`queue-test:{queue:${name}}:idle`, '0', '0')
+    const [worker = ''] = await client.zrange(`${prefix}:idle`, '0', '0')
     const [id = '', process = ''] = /^([^.]*)[^:]*/.exec(worker) ?? []
     const [channel] = (await client.pubsub('CHANNELS', `*:${process}`)) as string[]
     if (process !== '' && channel !== undefined) return [channel, id]
@@ -24,7 +25,7 @@ describe('a worker that waits', () => {
       // Both are the server's microsecond.
       begun.push([job.name, job.payload, job.attempt, job.token - Number(job.id)])
     })
-    await channelOf(client, name)
+    await channelOf(client, `queue-test:{queue:${name}}`)
 
     await queue.enqueue('mail', { to: 'Zoë\n' })
     await until(() => begun.length === 1)
@@ -33,6 +34,20 @@ describe('a worker that waits', () => {
     expect(begun).toEqual([['mail', { to: 'Zoë\n' }, 1, 0]])
     await until(async () => (await queue.settings.inspect()).idle === 1)
     expect(await queue.settings.inspect()).toMatchObject({ claimed: 0, ready: 0 })
+  })
+
+  test('keeps a job that comes before the answer which says that it waits', async () => {
+    const { redis, client, name, slowly } = instance()
+    const queue = redis.queue<{ mail: { to: string } }>(name)
+    slowly('queue/ack-and-claim', 300)
+    const begun: number[] = []
+    await using _worker = queue.work((job) => void begun.push(job.token - Number(job.id)))
+    await channelOf(client, `instance-test:{queue:${name}}`)
+
+    await queue.enqueue('mail', { to })
+    await until(() => begun.length === 1)
+
+    expect(begun).toEqual([0])
   })
 
   test('gets the next one too, while it is at work', async () => {
@@ -79,7 +94,7 @@ describe('a worker that waits', () => {
       await new Promise<void>((resolve) => ends.push(resolve))
     }
     await using _worker = queue.work({ mail: handler }, { concurrency: 1 })
-    const [channel, id] = await channelOf(client, name)
+    const [channel, id] = await channelOf(client, `queue-test:{queue:${name}}`)
 
     for (const { number, token, payload } of held) {
       const head = `job ${id} ${number} ${token} ${Date.now() + 10_000}`
