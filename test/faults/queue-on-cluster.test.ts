@@ -1,7 +1,7 @@
 import type { ClaimedJob } from 'perilune'
 import { expect, test } from 'vitest'
 import { groupsFor, mails, setup } from '../partitioned-queue-fixture.ts'
-import { until } from '../queue-fixture.ts'
+import { until, untilQuiet } from '../queue-fixture.ts'
 
 test('a queue in partitions lies on several nodes of a cluster, and one worker does all its jobs', async () => {
   const { queue, again } = setup({ partitions: 8, cluster: true })
@@ -26,6 +26,7 @@ test('on a cluster a worker is woken by every partition, and so is a claim', asy
   const allWait = async (): Promise<boolean> =>
     (await other.inspect()).partitions.every(({ idle }) => idle === 1)
   const worker = queue.work(({ group }: ClaimedJob) => void done.push(group))
+  await untilQuiet(calls)
   await until(allWait)
   const before = calls.length
   await new Promise((resolve) => setTimeout(resolve, 300))

@@ -13,6 +13,7 @@ function steps({ redis, name }: Place): readonly Step[] {
     ['add', 'refuses', () => index.add('Ada Lovelace', { score: 1, payload: 'first' })],
     ['add', 'refuses', () => index.add('Ada Lovelace', { score: 2, payload: 'second', id: 'Ada Lovelace' })],
     ['suggest', 'serves', () => suggest('love')],
+    ['find', 'serves', () => index.suggest('love', { limit: 3 })],
     ['add', 'refuses', () => index.addMany(entries(90))],
     ['add', 'refuses', () => index.add('brief', { expireAfter: '1ms' })],
     [
