@@ -6,7 +6,7 @@ import { ioredis } from 'perilune/ioredis'
 import { expect, inject, onTestFinished, test } from 'vitest'
 import { instance } from '../instance.ts'
 import { type Proxy, startProxy } from '../servers/proxy.ts'
-import { type GuildNamesAddAnswer, guildNames, preload, visits } from './fixtures/redis.ts'
+import { type GuildNamesAddAnswer, guildNames, preload, visits } from './generated/redis.ts'
 
 const NAMESPACE = 'instance-test'
 

@@ -69,7 +69,7 @@ test('a run writes the module; another run and a check find nothing to do', () =
   expect(generate('--check')).toMatchObject({ status: 0 })
 
   const module = readFileSync(join(folder, 'app/made/redis.ts'), 'utf8')
-  expect(module).toBe(readFileSync(join(FIXTURE, '../redis.ts'), 'utf8'))
+  expect(module).toBe(readFileSync(join(import.meta.dirname, 'generated/redis.ts'), 'utf8'))
   expect(module).toContain('~<namespace>:{visits:* &<namespace>:{visits:* -@all')
 })
 

@@ -23,7 +23,7 @@ function isTest(path: string): boolean {
 }
 
 function isGenerated(path: string): boolean {
-  return /^src\/generated\/|^(?:examples\/replace-watch|test\/scripts\/fixtures)\/redis\.ts$/.test(path)
+  return /^src\/generated\/|^examples\/replace-watch\/redis\.ts$|^test\/scripts\/generated\//.test(path)
 }
 
 /** The parts of the project, each with what belongs to it and to no other. */
