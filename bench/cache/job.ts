@@ -1,5 +1,7 @@
 // What the bench and a process of readers tell each other: a job, that it is open, when to begin, what happened.
 
+import type { Refusal } from '../harness/answering.ts'
+
 /** What all processes do together. */
 export interface Work {
   /** How long a value is kept. */
@@ -66,11 +68,6 @@ export interface Report {
   /** Reads that failed, or gave something else than the value. */
   readonly errors: number
   readonly complaint: string | null
-}
-
-/** Why the work was not done. */
-export interface Refusal {
-  readonly refusal: string
 }
 
 export type Answer = typeof OPEN | Refusal | Report

@@ -1,8 +1,8 @@
 // The contenders, connected to one server.
 
 import type { Bench } from '../harness/bench.ts'
+import { firstLine } from '../harness/first-line.ts'
 import { toRow } from '../locks/about.ts'
-import { firstLine } from '../locks/stand.ts'
 import type { Contender, Source, Terms } from './contender.ts'
 import { CACHES } from './contenders.ts'
 

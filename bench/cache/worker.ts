@@ -1,10 +1,10 @@
 // A process of readers, told what to do by messages of its parent, one job after the other.
 
 import { once } from 'node:events'
-import { firstLine } from '../locks/stand.ts'
+import { answer, answerJobs } from '../harness/answering.ts'
 import { toEntry } from './contender.ts'
 import { CACHES } from './contenders.ts'
-import { type Answer, type Go, type Job, OPEN, type Report } from './job.ts'
+import { type Go, type Job, OPEN, type Report } from './job.ts'
 import { readAll } from './readers.ts'
 
 const FIRST = 'first'
@@ -25,17 +25,4 @@ async function work(job: Job): Promise<Report> {
   }
 }
 
-function answer(message: Answer): void {
-  process.send?.(message)
-}
-
-async function serve(): Promise<void> {
-  for (;;) {
-    const [job]: Job[] = await once(process, 'message')
-    if (job !== undefined) answer(await work(job).catch((error: unknown) => ({ refusal: firstLine(error) })))
-  }
-}
-
-// Its parent may die without a word.
-process.once('disconnect', () => process.exit())
-await serve()
+await answerJobs(work)

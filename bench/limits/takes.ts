@@ -2,9 +2,9 @@
 
 import { Redis } from 'ioredis'
 import type { Bench, CompareOptions, Measured, Variant } from '../harness/bench.ts'
+import { firstLine } from '../harness/first-line.ts'
 import type { Row } from '../harness/print.ts'
 import { toRow } from '../locks/about.ts'
-import { firstLine } from '../locks/stand.ts'
 import { PERILUNE, type Source } from './contender.ts'
 import { LIMITERS } from './contenders.ts'
 import { promisingScript } from './floors.ts'

@@ -1,5 +1,6 @@
 // What the bench and a process of contending clients tell each other: a job, that it is open, go, the crowd.
 
+import type { Refusal } from '../harness/answering.ts'
 import type { Terms } from './contender.ts'
 import type { Contention, Crowd } from './crowd.ts'
 
@@ -21,10 +22,5 @@ export interface Job {
 export const OPEN = 'open'
 
 export const GO = 'go'
-
-/** Why the contender cannot run. */
-export interface Refusal {
-  readonly refusal: string
-}
 
 export type Answer = typeof OPEN | Refusal | Crowd

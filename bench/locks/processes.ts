@@ -2,10 +2,11 @@
 
 import { type ChildProcess, fork } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
+import type { Refusal } from '../harness/answering.ts'
 import { ask } from '../harness/asking.ts'
 import type { Contender, Terms } from './contender.ts'
 import { type Contention, type Crowd, together } from './crowd.ts'
-import { type Answer, GO, type Job, OPEN, type Refusal } from './job.ts'
+import { type Answer, GO, type Job, OPEN } from './job.ts'
 
 const WORKER = fileURLToPath(new URL('worker.ts', import.meta.url))
 const SLACK_MS = 60_000 // to open, which may compile the library, and to end

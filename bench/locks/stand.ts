@@ -1,6 +1,7 @@
 // A contender set up for a measurement: connections, clients, and how many commands went over the wire.
 
 import { Redis } from 'ioredis'
+import { firstLine } from '../harness/first-line.ts'
 import type { Client, Contender, Source, Terms } from './contender.ts'
 
 export interface Stand {
@@ -77,8 +78,4 @@ export async function openStands(
     }
   }
   return { stands, skipped }
-}
-
-export function firstLine(error: unknown): string {
-  return String(error instanceof Error ? error.message : error).split('\n')[0] ?? ''
 }

@@ -1,11 +1,12 @@
 // A process of contending clients, told what to do by messages of its parent, one job after the other.
 
 import { once } from 'node:events'
+import { answer, answerJobs } from '../harness/answering.ts'
 import { SEMAPHORES } from '../semaphores/contenders.ts'
 import { LOCKS } from './contenders.ts'
 import { type Crowd, contend } from './crowd.ts'
-import { type Answer, type Job, OPEN } from './job.ts'
-import { firstLine, openStand } from './stand.ts'
+import { type Job, OPEN } from './job.ts'
+import { openStand } from './stand.ts'
 
 const trueNow = Date.now
 
@@ -27,17 +28,4 @@ async function work(job: Job): Promise<Crowd> {
   }
 }
 
-function answer(message: Answer): void {
-  process.send?.(message)
-}
-
-async function serve(): Promise<void> {
-  for (;;) {
-    const [job]: Job[] = await once(process, 'message')
-    if (job !== undefined) answer(await work(job).catch((error: unknown) => ({ refusal: firstLine(error) })))
-  }
-}
-
-// Its parent may die without a word.
-process.once('disconnect', () => process.exit())
-await serve()
+await answerJobs(work)

@@ -2,8 +2,8 @@
 
 import { Redis } from 'ioredis'
 import type { Bench } from '../harness/bench.ts'
+import { firstLine } from '../harness/first-line.ts'
 import { toRow } from '../locks/about.ts'
-import { firstLine } from '../locks/stand.ts'
 import type { Contender, Job, Source } from './contender.ts'
 import { ADDERS, QUEUES } from './contenders.ts'
 
