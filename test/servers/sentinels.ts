@@ -4,6 +4,8 @@ import { freePort } from './ports.ts'
 import { type RedisServer, startRedis } from './redis.ts'
 
 const MASTER_NAME = 'perilune-test'
+/** A busy machine may stop a server for long, which must not look like its death: failovers are asked for. */
+const SILENT_MS = 60_000
 
 export interface Sentinels {
   readonly masterName: string
@@ -62,6 +64,7 @@ class SentinelGroup implements Sentinels {
   async failover(): Promise<void> {
     const old = this.primary
     await old.kill()
+    await until('a sentinel begins the failover', () => this.#beginsFailover())
     await until('all sentinels name a new primary', async () => {
       const named = await Promise.all(this.sentinelPorts.map(namedPrimary))
       return named.every((port) => port === named[0] && port !== old.port)
@@ -72,6 +75,15 @@ class SentinelGroup implements Sentinels {
 
   async stop(): Promise<void> {
     await Promise.all([...this.sentinels, ...this.#stores].map((server) => server.stop()))
+  }
+
+  /** False while the last one is not over, or no replica is known to be fit. */
+  async #beginsFailover(): Promise<boolean> {
+    const answer = ask(this.sentinelPorts[0] ?? 0, 'SENTINEL', 'FAILOVER', MASTER_NAME)
+    return answer.then(
+      () => true,
+      () => false,
+    )
   }
 
   async everySentinelIsReady(): Promise<boolean> {
@@ -115,7 +127,7 @@ function startSentinel(
   const config = [
     `sentinel myid ${self.id}`,
     `sentinel monitor ${MASTER_NAME} 127.0.0.1 ${primary.port} 2`,
-    `sentinel down-after-milliseconds ${MASTER_NAME} 500`,
+    `sentinel down-after-milliseconds ${MASTER_NAME} ${SILENT_MS}`,
     `sentinel failover-timeout ${MASTER_NAME} 3000`,
     ...replicas.map((replica) => `sentinel known-replica ${MASTER_NAME} 127.0.0.1 ${replica.port}`),
     ...others.map((other) => `sentinel known-sentinel ${MASTER_NAME} 127.0.0.1 ${other.port} ${other.id}`),
