@@ -9,7 +9,7 @@ import { claimSabotages } from '../soak/claim-sabotages.ts'
 import { cutReplies } from '../soak/connection-trouble.ts'
 import type { Rule } from '../soak/fault.ts'
 import type { SoakVerdict } from '../soak/feed-soak.ts'
-import { appendOf, claimedAgain, middleOf, middleSeen, replace } from '../soak/find-lines.ts'
+import { appendOf, claimedAgain, leftIn, middleOf, middleSeen, replace } from '../soak/find-lines.ts'
 import type { Line, Role } from '../soak/history.ts'
 import { orderSabotages } from '../soak/order-sabotages.ts'
 import { soakBehindProxies, soakOnCluster, soakWithKills } from '../soak/scenes.ts'
@@ -74,7 +74,14 @@ describe('32 producers in 4 processes, 8 observers, 8 consumers', { timeout: 240
 describe('the checker', () => {
   const place = () => ({ ports: [inject('redisPort')], cluster: false })
   let recorded: Promise<Line[]> | undefined
-  const goodHistory = () => (recorded ??= soakHere({ place: place(), seed: SEED, forMs: 1000 }))
+  const goodHistory = () => (recorded ??= tellingHistory())
+
+  /** One in which work was claimed twice and some is left: a busy machine gets less done in a second. */
+  async function tellingHistory(): Promise<Line[]> {
+    const lines = await soakHere({ place: place(), seed: SEED, forMs: 1000 })
+    const isTelling = checkFeedHistory(lines).totals.claimedAgain > 0 && leftIn(lines, 'worked').length > 0
+    return isTelling ? lines : tellingHistory()
+  }
 
   test('finds nothing in a good history', async () => {
     const { faults, totals } = checkFeedHistory(await goodHistory())
