@@ -15,7 +15,7 @@ const config: ViteUserConfig = defineConfig({
     exclude: ['**/node_modules/**', '**/dist/**'],
     globalSetup: ['test/servers/global.ts'],
     pool: 'forks',
-    maxWorkers: 2,
+    maxWorkers: 3,
     testTimeout: 30_000,
     hookTimeout: 30_000,
     // A busy machine takes its time: what is waited for may come late, and fails only where it never comes.
