@@ -8,12 +8,15 @@ import { ioredis } from 'perilune/ioredis'
 import { inject, onTestFinished } from 'vitest'
 import contract from '../lua/contract.json' with { type: 'json' }
 import { START_US, setTestClock, withTestClock } from '../src/testing/test-clock.ts'
+import { counting } from './counting-driver.ts'
 
 export interface Setup {
   semaphore: Semaphore
   redis: Perilune
   client: Redis
   name: string
+  /** Names of the scripts run so far. */
+  calls: readonly string[]
   clock: { advance(ms: number): Promise<void> }
   /** Resolves once so many stand in line. */
   waiting(count: number): Promise<void>
@@ -28,7 +31,8 @@ const NAMESPACE = 'semaphore-test'
 
 export async function setup({ clock: kind, port, ...options }: SetupOptions): Promise<Setup> {
   const client = new Redis(port ?? inject('redisPort'))
-  const plain = ioredis(client)
+  const calls: string[] = []
+  const plain = counting(ioredis(client), calls)
   const redis = perilune(kind === 'real' ? plain : withTestClock(plain, contract.clock), {
     namespace: NAMESPACE,
   })
@@ -45,7 +49,8 @@ export async function setup({ clock: kind, port, ...options }: SetupOptions): Pr
     await move()
   }
   const semaphore = redis.semaphore(name, options)
-  return { semaphore, redis, client, name, clock: { advance }, waiting: (count) => lineOf(semaphore, count) }
+  const waiting = (count: number): Promise<void> => lineOf(semaphore, count)
+  return { semaphore, redis, client, name, calls, clock: { advance }, waiting }
 }
 
 /** Resolves once so many stand in line. */

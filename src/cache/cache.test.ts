@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { bytes, InvalidArgumentError } from 'perilune'
+import { bytes, InvalidArgumentError, json as jsonCodec } from 'perilune'
 import { expect, test } from 'vitest'
 import { counted, setup } from '../../test/cache-fixture.ts'
 import { gate } from '../../test/once-fixture.ts'
@@ -102,6 +102,15 @@ test('a codec makes bytes, and another one is refused', async () => {
   expect(Uint8Array.from(await cache.get('a', () => new Uint8Array()))).toEqual(new Uint8Array([0, 255, 128]))
   const json = another({}).cache
   await expect(json.get('a', () => new Uint8Array())).rejects.toThrow(InvalidArgumentError)
+})
+
+test('a codec may have a name of 64 bytes', async () => {
+  const { another } = await setup<number>()
+  const named = (name: string) => ({ codec: { ...jsonCodec<number>(), name } })
+  const { cache } = another(named('x'.repeat(64)))
+
+  expect(await cache.get('a', () => 1)).toBe(1)
+  expect(() => another(named('x'.repeat(65)))).toThrow(/codec must have a name of at most 64 bytes/)
 })
 
 test('inspect tells what is known of a key', async () => {

@@ -15,6 +15,15 @@ describe('reading', () => {
     expect(calls).toEqual(['feed/read'])
   })
 
+  test('a page holds what is claimed unless that is to be left out', async () => {
+    const { feed } = await setup<string>()
+    await feed.appendMany([{ body: 'claimed' }, { body: 'free' }])
+    await feed.claim({ limit: 1 })
+
+    expect(bodies((await feed.read()).messages)).toEqual(['claimed', 'free'])
+    expect(bodies((await feed.read({ includeClaimed: false })).messages)).toEqual(['free'])
+  })
+
   test('a waiting reader is woken by an append', async () => {
     const { feed } = await setup<string>({ clock: 'real' })
     const { next } = await feed.read({ after: 'end' })

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { Cluster } from 'ioredis'
 import { InvalidArgumentError, perilune, type QueueEvent } from 'perilune'
 import { ioredis } from 'perilune/ioredis'
-import { describe, expect, inject, onTestFinished, test } from 'vitest'
+import { describe, expect, inject, onTestFinished, test, vi } from 'vitest'
 import { type Setup, setup, until } from '../../test/queue-fixture.ts'
 import type { EventOptions } from './events.ts'
 import { readMessage } from './events.ts'
@@ -138,6 +138,29 @@ describe('events', () => {
 
     await until(() => heard.length === 2)
     expect(kinds()).toEqual(['gap', 'acked'])
+  })
+
+  test('that were missed with nothing after them are told as a gap, when the listening is renewed', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'], shouldAdvanceTime: true })
+    onTestFinished(() => void vi.useRealTimers())
+    const place = await setup()
+    const { client, name, calls } = place
+    const { kinds } = await hear(place)
+    const renewed = async (): Promise<void> => {
+      const before = calls.length
+      await vi.advanceTimersByTimeAsync(20_000)
+      await until(() => calls.length > before)
+    }
+    // As if the last message were lost on its way.
+    await client.hincrby(`queue-test:{queue:${name}}:listeners`, 'number', 1)
+
+    await renewed()
+    expect(kinds()).toEqual([])
+    await renewed()
+    await until(() => kinds().length === 1)
+    expect(kinds()).toEqual(['gap'])
+    await renewed()
+    expect(kinds()).toEqual(['gap'])
   })
 
   test('that may have been missed while the connection was lost are told as a gap, and it goes on', async () => {

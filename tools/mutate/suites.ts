@@ -22,6 +22,7 @@ const NEAR: Readonly<Record<string, readonly string[]>> = {
   facade: ['src/feed/', 'src/lock/', 'src/runtime/'],
   middleware: ['test/middleware/'],
   runtime: ['src/runtime/', 'src/feed/', 'src/lock/', 'src/semaphore/', 'test/drivers/'],
+  scripts: ['src/scripts/', 'test/scripts/'],
   shared: [VECTORS, 'src/runtime/', 'test/models/'],
   testing: [VECTORS, 'test/conformance/', 'test/drivers/'],
 }
