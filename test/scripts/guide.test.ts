@@ -10,7 +10,10 @@ import { blocksOf, textOf } from '../../tools/docs/pages.ts'
 const ROOT = join(import.meta.dirname, '../..')
 const GUIDE = textOf(ROOT, 'docs/guides/your-own-scripts.md')
 const blocks = blocksOf(GUIDE)
-const [complete = '', count = ''] = blocks.filter(({ info }) => info === 'lua').map(({ text }) => text)
+const [complete = '', count = '', record = ''] = blocks
+  .filter(({ info }) => info === 'lua')
+  .map(({ text }) => text)
+const [answers = '', twice = ''] = blocks.filter(({ info }) => info === 'text').map(({ text }) => text)
 
 let folder: string
 
@@ -36,17 +39,36 @@ function compiled(files: Readonly<Record<string, string>>): string {
 }
 
 test('its operations compile', () => {
-  const module = compiled({ 'guild/complete.lua': complete, 'visits/count.lua': count })
+  const module = compiled({
+    'guild/complete.lua': complete,
+    'visits/count.lua': count,
+    'game/record.lua': record,
+  })
 
   expect(module).toContain('complete(args: GuildCompleteArguments): Promise<GuildCompleteAnswer>')
   expect(module).toContain('this.#unit.runOnce<VisitsCountArguments, VisitsCountAnswer>')
   expect(module).toContain('readonly times?: number')
+  expect(module).toContain('* Safe to repeat: a turn is written down with its token, and each token once.')
 })
 
-test('the compiler says what the page says that it says', () => {
-  const said = blocks.find(({ info }) => info === 'text')
+// The second operation of the page, as one would write it first.
+const UNREMEMBERED = `--[[
+Counts visits.
 
-  expect(compiled({ 'guild/complete.lua': complete.replace("'found'", "'fonud'") })).toBe(said?.text.trim())
+@returns counted  total:integer
+@cost    O(1)
+]]
+local state = KEYS[1] -- hash: total
+local times = tonumber(ARGV[1] or 1) -- integer: how many
+return { 'counted', redis.call('HINCRBY', state, 'total', times) }
+`
+
+test('the compiler says what the page says that it says', () => {
+  expect(compiled({ 'guild/complete.lua': complete.replace("'found'", "'fonud'") })).toBe(answers.trim())
+})
+
+test('the compiler says what the page says that it says of a script that counts', () => {
+  expect(compiled({ 'visits/count.lua': UNREMEMBERED })).toBe(twice.trim())
 })
 
 // Each fragment of the page's table, with something of it that a script can use.

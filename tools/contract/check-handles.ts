@@ -1,7 +1,8 @@
 // What the grammar allows and the module of a folder that is not ours cannot offer.
 
+import { CALL_ID } from './check-repeats.ts'
 import type { Contract, OperationContract } from './contract.ts'
-import { CALL_ID, namesOf } from './emit-handles.ts'
+import { namesOf } from './emit-handles.ts'
 import { READERS, readerAlias } from './emit-operation.ts'
 import { ContractError, inOrder, type Problem } from './problem.ts'
 import { camel } from './spelling.ts'

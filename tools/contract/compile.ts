@@ -8,6 +8,7 @@ import { checkDeclarations } from './check-declarations.ts'
 import { checkGlobals } from './check-globals.ts'
 import { checkIncludes } from './check-includes.ts'
 import { checkKeys } from './check-keys.ts'
+import { checkRepeats } from './check-repeats.ts'
 import { checkStructures } from './check-structures.ts'
 import { later, OLDEST_SERVER } from './commands.ts'
 import type {
@@ -27,6 +28,8 @@ import { readTree, type Tree } from './tree.ts'
 import { withoutUnused } from './without-unused.ts'
 
 const CHECKS = [checkGlobals, checkCalls, checkKeys, checkAnswers, checkDeclarations]
+/** For folders that are not ours: those that include fragments of a library. */
+const CHECKS_OF_USERS = [...CHECKS, checkRepeats]
 
 /**
  * The contract of the Lua files below `root`, which may include fragments of `library`. Throws a ContractError with
@@ -35,7 +38,7 @@ const CHECKS = [checkGlobals, checkCalls, checkKeys, checkAnswers, checkDeclarat
 export function compileTree(root: string, version = '0.0.0', library?: string): Contract {
   const tree = readTree(root, library)
   const problems = [...tree.problems]
-  const scripts = readScripts(tree, problems)
+  const scripts = readScripts(tree, library === undefined ? CHECKS : CHECKS_OF_USERS, problems)
   checkStructures(scripts, problems)
   if (problems.length > 0) throw new ContractError(inOrder(problems))
   return {
@@ -47,12 +50,12 @@ export function compileTree(root: string, version = '0.0.0', library?: string): 
   }
 }
 
-function readScripts(tree: Tree, problems: Problem[]): Script[] {
+function readScripts(tree: Tree, checks: typeof CHECKS, problems: Problem[]): Script[] {
   return tree.operations.flatMap(({ text, ...source }) => {
     const built = splice(source.file, text, tree.fragment)
     const script = readScript(source, built, problems)
     if (!script) return []
-    for (const check of CHECKS) check(script, refuseInto(problems, built))
+    for (const check of checks) check(script, refuseInto(problems, built))
     checkIncludes(script, problems)
     return [script]
   })
@@ -84,6 +87,7 @@ function operationOf(script: Script): OperationContract {
     reads: head.reads,
     about: head.about,
     cost: head.cost,
+    ...(head.repeats === null ? {} : { repeats: head.repeats }),
     keys: declarations.keys.map(keyOf),
     arguments: declarations.arguments.map(argumentOf),
     answers: Object.fromEntries([...head.answers].map(([word, { fields }]) => [word, fields ?? []])),

@@ -55,6 +55,8 @@ export interface OperationContract {
   readonly reads: boolean
   readonly about: string
   readonly cost: string
+  /** Why it may run twice, where its head says so. */
+  readonly repeats?: string
   readonly keys: readonly KeyDeclaration[]
   readonly arguments: readonly ArgumentDeclaration[]
   readonly answers: Readonly<Record<string, readonly AnswerField[]>>

@@ -1,5 +1,6 @@
 // Writes the module of a folder that is not ours: a handle for each structure, with a method for each operation.
 
+import { CALL_ID } from './check-repeats.ts'
 import type {
   ArgumentDeclaration,
   Contract,
@@ -11,9 +12,6 @@ import { listReaders } from './emit-decoder.ts'
 import { docstring, operationText, READERS, readerAlias } from './emit-operation.ts'
 import { answerTypes, argumentTypes } from './emit-types.ts'
 import { camel, pascal } from './spelling.ts'
-
-/** The arguments that the library fills in: an operation that has both takes effect once. */
-export const CALL_ID: readonly string[] = ['caller', 'call']
 
 /** The names that a structure and its operations take in the module, and what takes them. */
 export function namesOf(contract: Contract): [name: string, of: string][] {
@@ -105,10 +103,15 @@ function methodText(path: string, operation: OperationContract): string {
   const args = passed(operation)
   const mayPassNone = args.every((argument) => argument.default !== undefined)
   const parameter = `args: ${pascal(name)}Arguments${mayPassNone ? ' = {}' : ''}`
-  const text = `${docstring(`${operation.about}\n\nCost: ${operation.cost}.`)}${camel(operationName(path))}(${parameter}): Promise<${pascal(name)}Answer> {
+  const text = `${docstring(aboutMethod(operation))}${camel(operationName(path))}(${parameter}): Promise<${pascal(name)}Answer> {
   return this.#unit.${takesCallId(operation) ? 'runOnce' : 'run'}<${types}>(${camel(name)}, args)
 }`
   return `\n${text.replaceAll(/^(?=.)/gm, '  ')}\n`
+}
+
+function aboutMethod({ about, cost, repeats }: OperationContract): string {
+  const safe = repeats === undefined ? '' : `\n\nSafe to repeat: ${repeats}.`
+  return `${about}${safe}\n\nCost: ${cost}.`
 }
 
 function describedOperation(path: string, operation: OperationContract): string {

@@ -17,6 +17,8 @@ export interface Head {
   readonly answers: ReadonlyMap<string, DeclaredAnswer>
   readonly cost: string
   readonly reads: boolean
+  /** Why the script may run twice, where its commands alone do not say so; null without the word. */
+  readonly repeats: string | null
   readonly optional: readonly OptionalCommand[]
   /** The first line after the block. */
   readonly after: number
@@ -68,6 +70,7 @@ function assemble(lines: readonly string[], after: number, refuse: Refuse): Head
     answers,
     cost: readCost(tags, refuse),
     reads: tags.some(({ name }) => name === 'reads'),
+    repeats: readRepeats(tags, refuse),
     optional: readOptional(tags, refuse),
     after,
   }
@@ -110,12 +113,21 @@ function readAnswers(tags: readonly Tag[], refuse: Refuse): Map<string, Declared
 
 function readCost(tags: readonly Tag[], refuse: Refuse): string {
   for (const { name, line } of tags) {
-    if (!['returns', 'cost', 'reads', 'optional'].includes(name))
+    if (!['returns', 'cost', 'reads', 'repeats', 'optional'].includes(name))
       refuse(line, `the head has no tag for: ${name}`)
   }
   const cost = tags.find(({ name }) => name === 'cost')?.text ?? ''
   if (cost === '') refuse(1, 'the head has no @cost')
   return cost
+}
+
+function readRepeats(tags: readonly Tag[], refuse: Refuse): string | null {
+  const tag = tags.find(({ name }) => name === 'repeats')
+  if (!tag) return null
+  if (tag.text === '') refuse(tag.line, '@repeats says why the script may run twice')
+  if (tags.some(({ name }) => name === 'reads'))
+    refuse(tag.line, 'a script with @reads may always run twice: leave @repeats out')
+  return tag.text
 }
 
 function readOptional(tags: readonly Tag[], refuse: Refuse): OptionalCommand[] {

@@ -33,8 +33,8 @@ export function withoutUnused({ names }: Script, { source, lines }: Text): Text 
   }
 }
 
-/** Also those that are called by others of them only. */
-function unusedFunctions(bindings: readonly Binding[]): Range[] {
+/** The lines of functions that nobody calls, and of those that are called by them only. */
+export function unusedFunctions(bindings: readonly Binding[]): Range[] {
   const named = bindings.flatMap(({ fn, reads, writes }) => {
     return fn === null || writes.length > 0 ? [] : [{ range: rangeOf(fn), reads: reads.map(lineOf) }]
   })
