@@ -1,7 +1,8 @@
-// For those who write a driver, a binding, or tests that must move the time.
+// For those who test what time does (`testClock`), and those who write a driver or a binding.
 
 export type { DriverCase, DriverContext, Need, OpenedDriver } from './driver-suite.ts'
 export { casesFor, driverSuite } from './driver-suite.ts'
+export { type TestClock, type TestClockOptions, testClock } from './instance-clock.ts'
 export { runOperation } from './run-operation.ts'
 export { onTestClock, START_US, setTestClock, TEST_CLOCK, withTestClock } from './test-clock.ts'
 export type { Contract, ContractOperation } from './vector-contract.ts'

@@ -12,16 +12,21 @@ const PROGRAM = `
 import { Redis } from 'ioredis'
 import { perilune } from 'perilune'
 import { ioredis } from 'perilune/ioredis'
+import { testClock } from 'perilune/testing'
 import { guildNames, visits } from './redis.ts'
 
 const client = new Redis(Number(process.argv[2]))
 const redis = perilune(ioredis(client), { namespace: 'package-test' })
+const clock = testClock(redis)
 const guild = guildNames(redis, 'seven')
 await guild.clear()
 const { status } = await guild.add({ member: 'ada' })
 const { names }: { readonly names: readonly string[] } = await guild.complete({ prefix: 'a' })
-const { total } = await visits(redis, String(process.pid)).addUp({ weight: 2, visits: [{ place: 'lake', times: 2 }] })
-console.log(status, names.join(), total)
+const own = visits(redis, String(process.pid))
+const { total, last } = await own.addUp({ weight: 2, visits: [{ place: 'lake', times: 2 }] })
+clock.advance('5m')
+const later = await own.addUp({ weight: 1, visits: [] })
+console.log(status, names.join(), total, later.last - last)
 await redis.close()
 client.disconnect()
 `
@@ -60,7 +65,9 @@ test('the packed command compiles a folder, and its module compiles and runs on 
   expect(run(bin, 'generate', 'redis', '--out', 'redis.ts')).toBe('redis.ts written\n')
   expect(run(bin, 'generate', 'redis', '--out', 'redis.ts', '--check')).toBe('redis.ts is up to date\n')
   expect(program('typescript/bin/tsc', '-p', '.')).toBe('')
-  expect(program('tsx/dist/cli.mjs', 'program.ts', String(inject('redisPort')))).toBe('added ada 4\n')
+  expect(program('tsx/dist/cli.mjs', 'program.ts', String(inject('redisPort')))).toBe(
+    'added ada 4 300000000n\n',
+  )
 })
 
 test('the command keeps the notice of the parser that is built into it', () => {
