@@ -15,7 +15,7 @@ Compiles DIR/<structure>/<operation>.lua into FILE, a TypeScript module with a t
   --help       this
   --version    of perilune
 
-How such a folder is written: docs/guides/your-own-scripts.md of the repository of Perilune.
+How such a folder is written: docs/guides/write-your-own-script.md of the repository of Perilune.
 `
 
 const PACKAGE = join(import.meta.dirname, '..')

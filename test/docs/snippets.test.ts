@@ -1,6 +1,7 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
+import { writeModules } from '../../tools/docs/modules.ts'
 import { type Snippet, snippetsIn, writeSnippet } from '../../tools/docs/snippets.ts'
 import { startRedis } from '../servers/redis.ts'
 import { ROOT, startProgram } from './programs.ts'
@@ -18,6 +19,7 @@ describe.each(runnable)('the snippet of $page, line $line', (snippet) => {
     const redis = await startRedis()
     onTestFinished(() => redis.stop())
     const folder = temporaryFolder()
+    writeModules(ROOT, folder)
     const program = startProgram([join(folder, writeProgram(folder, snippet))], redis.url)
 
     const { code, out, errors } = await program.ended()

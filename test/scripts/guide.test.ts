@@ -1,4 +1,4 @@
-// What docs/guides/your-own-scripts.md shows is so.
+// What docs/guides/your-own-scripts.md and docs/guides/write-your-own-script.md show is so.
 
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -9,6 +9,7 @@ import { blocksOf, textOf } from '../../tools/docs/pages.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
 const GUIDE = textOf(ROOT, 'docs/guides/your-own-scripts.md')
+const STEPS = blocksOf(textOf(ROOT, 'docs/guides/write-your-own-script.md'))
 const blocks = blocksOf(GUIDE)
 const [complete = '', count = '', record = ''] = blocks
   .filter(({ info }) => info === 'lua')
@@ -69,6 +70,12 @@ test('the compiler says what the page says that it says', () => {
 
 test('the compiler says what the page says that it says of a script that counts', () => {
   expect(compiled({ 'visits/count.lua': UNREMEMBERED })).toBe(twice.trim())
+})
+
+test('the compiler refuses the first script of the five steps as they say', () => {
+  const [first, said] = ['lua', 'text'].map((kind) => STEPS.find(({ info }) => info === kind)?.text ?? '')
+
+  expect(compiled({ 'seats/hold.lua': first ?? '' })).toBe(said?.trim())
 })
 
 // Each fragment of the page's table, with something of it that a script can use.

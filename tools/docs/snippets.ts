@@ -4,6 +4,7 @@
 import { spawnSync } from 'node:child_process'
 import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { writeModules } from './modules.ts'
 import { blocksOf, pagesIn, textOf } from './pages.ts'
 
 export interface Snippet {
@@ -53,9 +54,10 @@ export function checkSnippets(root: string): string[] {
   return inFolder(root, (folder) => {
     writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify(CONFIG))
     writeFileSync(join(folder, 'surroundings.d.ts'), SURROUNDINGS)
+    const refused = writeModules(root, folder)
     writeGenerated(root, folder)
     const pages = new Map(snippets.map((snippet) => [writeSnippet(folder, snippet), snippet.page]))
-    return inPages(compile(root, folder), pages)
+    return [...refused, ...inPages(compile(root, folder), pages)]
   })
 }
 
