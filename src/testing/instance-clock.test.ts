@@ -237,6 +237,19 @@ test('several instances live by one clock', async () => {
   expect(await lock.tryAcquire()).not.toBeNull()
 })
 
+test('instances on one driver are driven once', async () => {
+  const { redis, driver } = started()
+  const other = perilune(driver, { namespace: 'clock-test-too' })
+  const clock = testClock([redis, other])
+  const name = randomUUID()
+
+  const answers = [redis, other].map((each) => visits(each, name).addUp({ weight: 1, visits: [] }))
+
+  const last = BigInt(clock.nowMs) * 1000n
+  expect((await Promise.all(answers)).map((answer) => answer.last)).toEqual([last, last])
+  expect(() => testClock(other)).toThrow('redis has a test clock already')
+})
+
 test('nobody else notices: no key is written, and others tell the real time', async () => {
   const { redis, client, clock, name } = setup()
   const other = started()
@@ -277,6 +290,8 @@ test('what makes no sense is refused', () => {
   const { redis, clock } = setup()
 
   expect(() => testClock(redis)).toThrow('redis has a test clock already')
+  const twice = started().redis
+  expect(() => testClock([twice, twice])).toThrow('redis has a test clock already')
   expect(() => testClock(started().redis, { startsAt: new Date('soon') })).toThrow('must be a Date')
   expect(() => testClock(started().redis, { start: 5 } as never)).toThrow('options.start is not known')
   expect(() => clock.advance('-1s')).toThrow('by must be a duration')

@@ -48,7 +48,7 @@ function startOf({ startsAt = new Date() }: TestClockOptions): number {
   return ms
 }
 
-const driven = new WeakSet<Driver>()
+const driven = new WeakMap<Driver, TestClock>()
 
 class InstanceClock implements TestClock {
   #nowMs: number
@@ -72,10 +72,12 @@ class InstanceClock implements TestClock {
 
   drive(runtime: Runtime): void {
     const { driver } = runtime.runner
-    if (driven.has(driver)) throw new InvalidArgumentError('redis', 'has a test clock already')
-    driven.add(driver)
+    const by = driven.get(driver)
+    if (this.#runtimes.includes(runtime) || (by !== undefined && by !== this))
+      throw new InvalidArgumentError('redis', 'has a test clock already')
     this.#runtimes.push(runtime)
-    Object.assign(driver, this.#around(driver))
+    if (by === undefined) Object.assign(driver, this.#around(driver))
+    driven.set(driver, this)
   }
 
   #around(driver: Driver): Partial<Driver> {
