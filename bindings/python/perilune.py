@@ -9,6 +9,7 @@ import re
 import unicodedata
 from pathlib import Path
 
+from redis.cluster import RedisCluster
 from redis.exceptions import NoScriptError
 
 _CONTRACT = Path(__file__).resolve().parents[2] / "lua" / "contract.json"
@@ -66,8 +67,11 @@ class Unit:
     def _run(self, operation, arguments):
         """The answer as a dict with its word as "status". Raises redis.ResponseError as it comes."""
         keys = [f"{self.prefix}:{self._beside}{key['part']}" for key in operation["keys"]]
-        rest = [*keys, *encode_arguments(operation["arguments"], arguments)]
         client = self._perilune.client
+        if len(keys) > 1 and not operation["reads"] and isinstance(client, RedisCluster):
+            # Never there, so that the call waits until its slot has moved (lua/README.md).
+            keys.append(f"{self.prefix}:never")
+        rest = [*keys, *encode_arguments(operation["arguments"], arguments)]
         try:
             reply = client.evalsha(operation["sha1"], len(keys), *rest)
         except NoScriptError:

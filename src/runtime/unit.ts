@@ -9,6 +9,9 @@ import { askInTime, checkVersion } from './server.ts'
 
 type AnyOperation = Operation<never, unknown>
 
+/** The part of a key that is never there. */
+const NEVER = 'never'
+
 export interface Place {
   readonly structure: string
   readonly name: string
@@ -100,13 +103,22 @@ export class Unit {
     }
   }
 
-  /** The keys of an operation, in its order. */
+  /** The keys of an operation, in its order; on a cluster perhaps one more, which no script knows. */
   keysOf(operation: AnyOperation): string[] {
     const known = this.#keys.get(operation)
     if (known !== undefined) return known
     const { beginning } = this
     const keys = operation.parts.map((part) => beginning + part)
+    if (this.#waitsForMoves(operation)) keys.push(`${this.prefix}:${NEVER}`)
     this.#keys.set(operation, keys)
     return keys
+  }
+
+  /**
+   * While a slot moves, a server that owns it no more takes a key that a script has emptied for one that has moved, and refuses
+   * the script in its middle. Where one of several keys is not there it refuses the whole call before, until the move is over.
+   */
+  #waitsForMoves({ script, parts }: AnyOperation): boolean {
+    return (this.runtime.server.info?.cluster ?? false) && !script.reads && parts.length > 1
   }
 }
