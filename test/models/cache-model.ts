@@ -9,8 +9,17 @@ interface Stored {
   readonly token: number
   readonly version: number
   readonly tags: string
+  /** Levels may hold it. */
+  held: boolean
   readonly freshUntilMs: number
   readonly staleUntilMs: number
+}
+
+/** What `store` and `set` are given. */
+interface Given {
+  readonly version: number
+  readonly tags: string
+  readonly held: boolean
 }
 
 interface Run {
@@ -22,12 +31,15 @@ interface Run {
 
 export class CacheModel {
   nowUs: number
+  /** What levels are told of the value, and of the tag that is invalidated: numbers, in order. */
+  readonly told: { of: 'value' | 'generation'; number: number }[] = []
   #value: Stored | null = null
   #run: Run | null = null
   #ended: { id: string; revoked: boolean } | null = null
   #failed: { token: number; restsUntilMs: number } | null = null
   #token = 0
   #version = 0
+  #generation = 0
 
   constructor(nowUs: number) {
     this.nowUs = nowUs
@@ -51,22 +63,22 @@ export class CacheModel {
     return ['elected', this.#token, this.#run.endsAtMs, this.#nowMs]
   }
 
-  store(token: number, version: number, tags: string): readonly unknown[] {
+  store(token: number, given: Given): readonly unknown[] {
     const run = this.#run
     if (run === null && this.#value?.token === token) return this.#stored(this.#value)
     if (run?.token !== token) return ['lost']
     this.#run = null
     if (run.revoked) return ['revoked']
-    if (version > 0 && version < this.#version) return ['superseded', this.#version]
+    if (given.version > 0 && given.version < this.#version) return ['superseded', this.#version]
     this.#failed = null
-    return this.#stored(this.#keep(token, version, tags))
+    return this.#stored(this.#keep(token, given))
   }
 
-  set(version: number, tags: string): readonly unknown[] {
-    if (version > 0 && version <= this.#version) return ['superseded', this.#version]
+  set(given: Given): readonly unknown[] {
+    if (given.version > 0 && given.version <= this.#version) return ['superseded', this.#version]
     this.#token = Math.max(this.#token + 1, this.nowUs)
     this.#revoke()
-    return this.#stored(this.#keep(this.#token, version, tags))
+    return this.#stored(this.#keep(this.#token, given))
   }
 
   fail(id: string): readonly unknown[] {
@@ -80,8 +92,21 @@ export class CacheModel {
     return this.#ended.revoked ? ['revoked'] : ['failed']
   }
 
+  hold(token: number): readonly unknown[] {
+    if (this.#value === null || this.#value.token !== token) return ['absent']
+    this.#value.held = true
+    return ['held']
+  }
+
+  invalidateTag(): readonly unknown[] {
+    this.#generation = Math.max(this.#generation + 1, this.nowUs)
+    this.told.push({ of: 'generation', number: this.#generation })
+    return ['invalidated', this.#generation]
+  }
+
   invalidate(): readonly unknown[] {
     const existed = this.#value !== null
+    this.#end(this.#token + 1)
     this.#value = null
     this.#revoke()
     return ['invalidated', existed]
@@ -109,11 +134,18 @@ export class CacheModel {
     ]
   }
 
-  #keep(token: number, version: number, tags: string): Stored {
+  #keep(token: number, { version, tags, held }: Given): Stored {
+    this.#end(token)
     this.#version = Math.max(this.#version, version)
     const freshUntilMs = this.#nowMs + FRESH_MS
-    this.#value = { token, version: this.#version, tags, freshUntilMs, staleUntilMs: freshUntilMs + STALE_MS }
+    const staleUntilMs = freshUntilMs + STALE_MS
+    this.#value = { token, version: this.#version, tags, held, freshUntilMs, staleUntilMs }
     return this.#value
+  }
+
+  /** Whoever holds what is there learns that it counts no more. */
+  #end(number: number): void {
+    if (this.#value?.held) this.told.push({ of: 'value', number })
   }
 
   #revoke(): void {

@@ -13,66 +13,41 @@ import { argumentsOf } from '../../src/testing/vector-file.ts'
 import { readContract, readVectors } from '../conformance/files.ts'
 import { LONG, SEED, tell } from '../proof.ts'
 import { CacheModel, FRESH_MS, LEASE_MS, REST_MS, STALE_MS } from './cache-model.ts'
+import { HELD, type Step, step } from './cache-steps.ts'
 
 const client = new Redis({ host: '127.0.0.1', port: inject('redisPort') })
+const ear = new Redis({ host: '127.0.0.1', port: inject('redisPort') })
 const driver = ioredis(client)
 const contract = readContract()
 const vectors = readVectors('cache')
+const operations = Object.keys(contract.operations).filter((name) => name.startsWith('cache/'))
+const played = new Map(operations.map((name) => [name, 0]))
+let steps = 0
 
 afterAll(async () => {
   await driver.close()
   client.disconnect()
+  ear.disconnect()
 })
 
-type Step =
-  | { do: 'elect'; id: string; seen: number; waited: number; tags: string; repeated: boolean }
-  | { do: 'store'; back: number; version: number; tags: string; repeated: boolean }
-  | { do: 'set'; version: number; tags: string }
-  | { do: 'extend'; back: number; repeated: boolean }
-  | { do: 'fail'; id: string; repeated: boolean }
-  | { do: 'invalidate' | 'inspect' }
-  | { do: 'advance'; ms: number }
-
-const id = fc.constantFrom('i', 'j', 'k')
-/** The token of so many elections ago; 9: none. */
-const back = fc.constantFrom(0, 0, 1, 2, 9)
-const version = fc.constantFrom(0, 0, 0, 1, 2, 3)
-const tags = fc.constantFrom('', '', 'x')
-const repeated = fc.boolean()
-
-const step: fc.Arbitrary<Step> = fc.oneof(
-  {
-    weight: 6,
-    arbitrary: fc.record({ do: fc.constant('elect' as const), id, seen: back, waited: back, tags, repeated }),
-  },
-  { weight: 4, arbitrary: fc.record({ do: fc.constant('store' as const), back, version, tags, repeated }) },
-  { weight: 1, arbitrary: fc.record({ do: fc.constant('set' as const), version, tags }) },
-  { weight: 1, arbitrary: fc.record({ do: fc.constant('extend' as const), back, repeated }) },
-  { weight: 2, arbitrary: fc.record({ do: fc.constant('fail' as const), id, repeated }) },
-  { weight: 2, arbitrary: fc.record({ do: fc.constantFrom('invalidate' as const, 'inspect' as const) }) },
-  {
-    weight: 3,
-    arbitrary: fc.record({
-      do: fc.constant('advance' as const),
-      ms: fc.constantFrom(1, 499, 500, 999, 1000, 3000, 5000, -300),
-    }),
-  },
-)
-
-/** One history: what the key and the model have been told, and the tokens they gave out. */
+/** One history: what the key and the model have been told, and the tokens that were seen. */
 class History {
   readonly #prefix = `conformance:{cache:${randomUUID()}:key}`
   readonly #model = new CacheModel(START_US)
   readonly #tokens: number[] = []
 
-  async play(steps: readonly Step[]): Promise<void> {
+  async play(history: readonly Step[]): Promise<void> {
+    const levels = await listen(`${this.#prefix}:levels`)
     await this.#step({ do: 'advance', ms: 0 })
-    for (const each of steps) {
+    for (const each of history) {
+      steps += 1
       await this.#step(each)
       // As after a lost answer; nothing may have changed by it.
       if ('repeated' in each && each.repeated) await this.#step(each)
       await this.#inspect()
     }
+    const told = this.#model.told.map(({ of, number }) => `${number} ${this.#prefix}:${of}`)
+    expect(await levels.end(), 'told to levels').toEqual(told)
   }
 
   async #step(each: Step): Promise<void> {
@@ -84,10 +59,15 @@ class History {
         return this.#elect(each)
       case 'inspect':
         return this.#inspect()
-      case 'invalidate':
-        return this.#expectSame('invalidate', {}, this.#model.invalidate())
+      case 'store':
+      case 'set':
+        return this.#write(each)
+      case 'extend':
+      case 'hold':
+      case 'fail':
+        return this.#with(each)
       default:
-        return this.#end(each)
+        return this.#end(each.do)
     }
   }
 
@@ -96,30 +76,39 @@ class History {
     const expected = this.#model.elect(each.id, seen, waited, each.tags)
     const args = { id: each.id, seen, waited, tags: each.tags, lease_ms: LEASE_MS }
     await this.#expectSame('elect', args, expected, expected[0] === 'found' ? 2 : undefined)
-    if (expected[0] === 'elected' && this.#tokens[0] !== expected[1])
-      this.#tokens.unshift(Number(expected[1]))
+    if (expected[0] === 'elected') this.#see(Number(expected[1]))
   }
 
-  #end(each: Extract<Step, { do: 'store' | 'set' | 'extend' | 'fail' }>): Promise<void> {
+  #write(each: Extract<Step, { do: 'store' | 'set' }>): Promise<void> {
+    const { version, tags, held } = each
     const span = { fresh_ms: FRESH_MS, stale_ms: STALE_MS }
+    const args = { version, tags, flags: held ? HELD : 0, channel: this.#prefix, ...span }
+    if (each.do === 'set') return this.#expectSame('set', args, this.#model.set(each))
+    const token = this.#token(each.back)
+    return this.#expectSame('store', { token, ...args }, this.#model.store(token, each))
+  }
+
+  #with(each: Extract<Step, { do: 'extend' | 'hold' | 'fail' }>): Promise<void> {
     if (each.do === 'fail') {
       const args = { id: each.id, rest_ms: REST_MS, reason: 'reason' }
       return this.#expectSame('fail', args, this.#model.fail(each.id))
     }
-    if (each.do === 'set') {
-      const args = { version: each.version, tags: each.tags, ...span }
-      return this.#expectSame('set', args, this.#model.set(each.version, each.tags))
-    }
     const token = this.#token(each.back)
-    if (each.do === 'extend') {
-      const args = { leases: [{ token, lease_ms: LEASE_MS }] }
-      return this.#expectSame('extend', args, this.#model.extend(token))
-    }
-    const args = { token, version: each.version, tags: each.tags, ...span }
-    return this.#expectSame('store', args, this.#model.store(token, each.version, each.tags))
+    if (each.do === 'hold') return this.#expectSame('hold', { token }, this.#model.hold(token))
+    const args = { leases: [{ token, lease_ms: LEASE_MS }] }
+    return this.#expectSame('extend', args, this.#model.extend(token))
   }
 
-  /** Of an election; 0 when there was none. */
+  #end(what: 'invalidate' | 'invalidate-tag'): Promise<void> {
+    const expected = what === 'invalidate' ? this.#model.invalidate() : this.#model.invalidateTag()
+    return this.#expectSame(what, { channel: this.#prefix }, expected)
+  }
+
+  #see(token: number): void {
+    if (token > 0 && !this.#tokens.includes(token)) this.#tokens.unshift(token)
+  }
+
+  /** 0 when there was none. */
   #token(ago: number): number {
     return this.#tokens[ago] ?? 0
   }
@@ -128,6 +117,8 @@ class History {
     const answer = await this.#run('inspect', {})
     const seen = [1, 6, 7, 12, 13].map((at) => answer[at])
     expect(seen, 'cache/inspect').toEqual(this.#model.inspect())
+    // Also those of values that were set.
+    this.#see(Number(answer[6]))
   }
 
   async #expectSame(
@@ -143,18 +134,37 @@ class History {
   #run(name: string, args: Arguments): Promise<readonly unknown[]> {
     const operation = `cache/${name}`
     const all = argumentsOf(vectors, operation, args)
+    played.set(operation, (played.get(operation) ?? 0) + 1)
     return runOperation(driver, contract, operation, `${this.#prefix}:`, all)
   }
 }
 
-test('a key answers every history as the model does', { timeout: 600_000 }, async () => {
+/** What levels are told on a channel until it ends. */
+async function listen(channel: string): Promise<{ end(): Promise<string[]> }> {
+  const told: string[] = []
+  const hear = (on: string, message: string): void => void (on === channel && told.push(message))
+  ear.on('message', hear)
+  await ear.subscribe(channel)
+  const end = async (): Promise<string[]> => {
+    // Its answer comes behind all that was told before.
+    await ear.unsubscribe(channel)
+    ear.off('message', hear)
+    return told
+  }
+  return { end }
+}
+
+test('a key answers every history as the model does', { timeout: 3_600_000 }, async () => {
   const history = fc.array(step, { minLength: 1, maxLength: 60, size: 'max' })
   const numRuns = LONG ? 10_000 : 100
 
   await fc.assert(
-    fc.asyncProperty(history, (steps) => new History().play(steps)),
+    fc.asyncProperty(history, (each) => new History().play(each)),
     { numRuns, seed: SEED },
   )
 
-  tell(`cache: ${numRuns} random histories of one key answered as the model does, seed ${SEED}`)
+  expect([...played.values()], 'calls of each operation').not.toContain(0)
+  tell(
+    `cache: ${numRuns} random histories of one key, ${steps} steps, answered as the model does, seed ${SEED}`,
+  )
 })
