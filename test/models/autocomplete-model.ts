@@ -2,6 +2,8 @@
 
 import { fold, markWords } from '../../src/autocomplete/folding.ts'
 
+const MOST_EDITED = 24
+
 export interface ModelEntry {
   readonly id: string
   readonly text: string
@@ -71,21 +73,25 @@ export function suffixesOf(text: string): string[] {
   return words.map((_, at) => words.slice(at).join(''))
 }
 
-/** Whether some beginning of the text is at most one edit away from the query. */
+/** Whether the text begins with the query but for one edit, which is sought in its first characters only. */
 function isNear(text: string, query: string): boolean {
-  return [query.length - 1, query.length, query.length + 1]
-    .filter((length) => length <= text.length)
-    .some((length) => isOneEdit(text.slice(0, length), query))
+  const places = Math.min(query.length, MOST_EDITED)
+  return Array.from({ length: places }, (_, at) => at).some(
+    (at) => isOneTooMany(text, query, at) || (at < places - 1 && isEdited(text, query, at)),
+  )
 }
 
-function isOneEdit(one: string, other: string): boolean {
-  let same = 0
-  while (same < one.length && one[same] === other[same]) same += 1
-  const [left, right] = [one.slice(same), other.slice(same)]
+function isOneTooMany(text: string, query: string, at: number): boolean {
+  return text.startsWith(query.slice(0, at) + query.slice(at + 1))
+}
+
+/** Another one there, one missing before it, or it and the next one swapped. */
+function isEdited(text: string, query: string, at: number): boolean {
+  const [one = '', other = ''] = query.slice(at, at + 2)
+  const rest = text.slice(at + 1)
   return (
-    left.slice(1) === right.slice(1) ||
-    left.slice(1) === right ||
-    left === right.slice(1) ||
-    (left.slice(2) === right.slice(2) && left[0] === right[1] && left[1] === right[0])
+    text.startsWith(query.slice(0, at)) &&
+    ((text.length > at && (rest.startsWith(query.slice(at + 1)) || rest.startsWith(query.slice(at)))) ||
+      text.slice(at).startsWith(other + one + query.slice(at + 2)))
   )
 }
