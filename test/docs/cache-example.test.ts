@@ -21,3 +21,24 @@ test('of two processes that want a price one asks the shop at a time, and both g
   expect(told).toBeGreaterThan(2 * asked)
   for (const { out } of both) expect(out).toContain('the book costs')
 })
+
+test('a process shows what it keeps, until another one has changed it', async () => {
+  const redis = await startRedis()
+  onTestFinished(() => redis.stop())
+  const start = (...args: string[]) => startProgram(['examples/cache/copies.ts', ...args], redis.url)
+  const showing = start('show', '60')
+  await showing.prints('open 9 to 17')
+
+  const changing = await start('change', '10 to 16').ended()
+  await showing.prints('open 10 to 16')
+  showing.interrupt()
+  const { code, out, errors } = await showing.ended()
+
+  expect(changing).toEqual({ code: 0, errors: '', out: 'changed to 10 to 16\n' })
+  expect([code, errors]).toEqual([0, ''])
+  const [, open, copies, reads] =
+    /^open 9 to 17\nopen (.+)\nanswered (\d+) times from this process, (\d+) times from Redis\n$/.exec(out) ??
+    []
+  expect(open).toBe('10 to 16')
+  expect(Number(copies)).toBeGreaterThan(10 * Number(reads))
+})
