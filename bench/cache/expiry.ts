@@ -12,7 +12,7 @@ import { naive } from './naive.ts'
 import { type Outcome, Processes } from './processes.ts'
 import { PROCESSES } from './stampede.ts'
 
-const ROUNDS = 5
+const ROUNDS = 3
 const LOAD_MS = 20
 /** To the database, of each process. */
 const CONNECTIONS = 5
@@ -21,7 +21,7 @@ const FRESH_MS = 60_000
 const FULL: Through = {
   kind: 'through',
   keys: 10_000,
-  fillMs: 10_000,
+  fillMs: 6000,
   aheadMs: 1000,
   afterMs: 3000,
   readsPerSecond: 3000,

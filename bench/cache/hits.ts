@@ -9,12 +9,17 @@ import { openAll } from './open.ts'
 
 const KEYS = 1000
 const KEEP_MS = 3_600_000
+const ROUNDS = 9
 
 export async function compareHits(bench: Bench): Promise<void> {
   const { sources } = await openAll(bench.port, HITTERS, { freshMs: KEEP_MS })
   const keys = new Keys(KEYS)
-  const alone: CompareOptions = { perRound: bench.quick ? 200 : 2000 }
-  const crowded: CompareOptions = { perRound: bench.quick ? 2000 : 20_000, inFlight: 100 }
+  const alone: CompareOptions = { rounds: ROUNDS, perRound: bench.quick ? 200 : 2000 }
+  const crowded: CompareOptions = {
+    rounds: ROUNDS,
+    perRound: bench.quick ? 2000 : 20_000,
+    inFlight: 100,
+  }
   try {
     for (const source of sources.values()) await fill(source, keys)
     const inTurn = hitting(sources, (turn) => keys.at(turn % KEYS))
