@@ -11,6 +11,8 @@ export function checkDeclarations(script: Script, refuse: Refuse): void {
   for (const key of keys) {
     checkUsed(key, 'key', script, refuse)
     checkConstant(key, script, refuse)
+    // Callers add one of this name on a cluster: lua/README.md, "A slot that moves".
+    if (key.part === 'never') refuse(key.line, 'the key never is one that is never there: take another name')
   }
   for (const argument of args) {
     checkUsed(argument, 'argument', script, refuse)
