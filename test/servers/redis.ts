@@ -84,7 +84,7 @@ class Server implements RedisServer {
     await once(started, 'spawn')
     this.#process = started
     guardAgainstOurEnd('server', this.pid)
-    while (!(await answers(this.port))) {
+    while (!(await answers(this.port, this.pid))) {
       if (hasEnded(started)) throw new Error(`redis-server did not start: ${this.#lastLogLines()}`)
       await sleep(5)
     }
@@ -169,15 +169,27 @@ function hasEnded(process: ChildProcess): boolean {
   return process.exitCode !== null || process.signalCode !== null
 }
 
-/** Any answer will do, NOAUTH too, except that it is still loading its data. */
-function answers(port: number): Promise<boolean> {
+// Whoever else has the port since may answer, or never: the bus of a cluster waits for more.
+const ANSWER_MS = 500
+
+/** Whether this process answers, if it may say who it is, and has loaded its data. */
+function answers(port: number, pid: number): Promise<boolean> {
   return new Promise((resolve) => {
-    const socket = connect(port, '127.0.0.1', () => socket.write('PING\r\n'))
-    socket.once('data', (data) => {
-      resolve(!data.toString().startsWith('-LOADING'))
+    let text = ''
+    const socket = connect(port, '127.0.0.1', () => socket.write('PING\r\nINFO server\r\n'))
+    const end = (isIt: boolean): void => {
+      resolve(isIt)
       socket.destroy()
+    }
+    socket.setTimeout(ANSWER_MS, () => end(false))
+    socket.on('data', (data) => {
+      text += data.toString()
+      const [, who] = /process_id:(\d+)\r/.exec(text) ?? []
+      if (text.startsWith('-LOADING')) end(false)
+      else if (/^-(NOAUTH|NOPERM)/m.test(text)) end(true)
+      else if (who !== undefined) end(Number(who) === pid)
     })
-    socket.once('error', () => resolve(false))
-    socket.once('close', () => resolve(false))
+    socket.once('error', () => end(false))
+    socket.once('close', () => end(false))
   })
 }

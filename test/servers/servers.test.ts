@@ -1,11 +1,13 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, mkdtempSync, rmSync } from 'node:fs'
+import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, inject, onTestFinished, test } from 'vitest'
 import { ask, askFields, until } from './ask.ts'
 import { type RedisCluster, startCluster } from './cluster.ts'
+import { freePort } from './ports.ts'
 import { type RedisOptions, type RedisServer, startRedis } from './redis.ts'
 import { startSentinels } from './sentinels.ts'
 
@@ -173,4 +175,15 @@ test('the shared servers of the run are there', async () => {
   expect(inject('sentinels')).toHaveLength(3)
   const [sentinel = 0] = inject('sentinels')
   expect(await ask(sentinel, 'SENTINEL', 'CKQUORUM', inject('sentinelMaster'))).toContain('OK 3 usable')
+})
+
+test('a server whose port somebody else has does not start, whoever that is', async () => {
+  const mute = createServer(() => undefined)
+  const port = await freePort()
+  await new Promise<void>((resolve) => mute.listen(port, '127.0.0.1', resolve))
+  onTestFinished(() => void mute.close())
+  const other = await setup()
+
+  await expect(startRedis({ port })).rejects.toThrow('Address already in use')
+  await expect(startRedis({ port: other.port })).rejects.toThrow('Address already in use')
 })
