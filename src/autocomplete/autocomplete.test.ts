@@ -96,6 +96,26 @@ test('more than one call can carry is added and removed in several', async () =>
   expect(await textsOf(index, 'n')).toEqual([99, 98, 97, 96, 95, 94, 93, 92, 91, 90].map((n) => `name ${n}`))
 })
 
+test('the first of very many come back with all that was added, as those of few do', async () => {
+  const { index } = await setup<number>()
+  const entries = Array.from({ length: 150 }, (_, at) => ({
+    text: at % 2 === 0 ? `Zoë ${at}` : `Zoe ${at}`,
+    score: at - 75,
+    ...(at % 3 === 0 ? {} : { id: `é${at}` }),
+    ...(at % 5 === 0 ? {} : { payload: at }),
+  }))
+  await index.addMany(entries)
+  const told = (at: number): object => {
+    const { text, score, id = text, payload = null } = entries[at] as (typeof entries)[number]
+    return { id, text, score, payload, edited: false }
+  }
+
+  const first = await index.suggest('zoe', { limit: 9 })
+
+  expect(first).toEqual([149, 148, 147, 146, 145, 144, 143, 142, 141].map(told))
+  expect(await index.suggest('zoe 149')).toEqual([told(149)])
+})
+
 test('an entry is suggested until it expires, also where hundreds before it have expired', async () => {
   const { index, advance } = await setup()
   const passing = Array.from({ length: 700 }, (_, at) => ({

@@ -7,8 +7,8 @@ import { checkName } from '../runtime/keys.ts'
 import type { Runtime } from '../runtime/runtime.ts'
 import { Unit } from '../runtime/unit.ts'
 import { type AddOptions, checkId, type NewEntry, type Outgoing, toOutgoing } from './entry.ts'
-import { Pace } from './front.ts'
-import { askFor, type SuggestOptions, type Suggestion, toAsked } from './suggesting.ts'
+import { Asking, type SuggestOptions } from './suggesting.ts'
+import type { Suggestion } from './suggestion.ts'
 
 export interface AutocompleteOptions<Payload> {
   /** How payloads become bytes; default JSON. */
@@ -47,13 +47,14 @@ export class Autocomplete<Payload = unknown> {
   readonly name: string
   readonly #unit: Unit
   readonly #codec: Codec<Payload>
-  readonly #pace = new Pace()
+  readonly #asking: Asking<Payload>
 
   constructor(runtime: Runtime, name: string, options: AutocompleteOptions<Payload> = {}) {
     checkOptions('options', options, ['codec'])
     this.name = checkName('name', name)
     this.#codec = options.codec ?? jsonOf<Payload>('payload')
     this.#unit = new Unit(runtime, { structure: 'autocomplete', name: this.name, since: '6.2.0' })
+    this.#asking = new Asking(this.#unit, this.#codec)
   }
 
   /**
@@ -100,9 +101,8 @@ export class Autocomplete<Payload = unknown> {
    * The first entries that match what was typed, the greatest score first, of the same score the oldest first. An
    * empty query matches all. Throws InvalidArgumentError for what is no query.
    */
-  async suggest(query: string, options: SuggestOptions = {}): Promise<Suggestion<Payload>[]> {
-    const source = { unit: this.#unit, codec: this.#codec, pace: this.#pace }
-    return askFor(source, toAsked(query, options))
+  suggest(query: string, options: SuggestOptions = {}): Promise<Suggestion<Payload>[]> {
+    return this.#asking.ask(query, options)
   }
 
   /** A read-only picture. */
@@ -132,4 +132,5 @@ function checkList(argument: string, value: unknown): void {
 
 export type { AddOptions, NewEntry } from './entry.ts'
 export { fold } from './folding.ts'
-export type { SuggestOptions, Suggestion } from './suggesting.ts'
+export type { SuggestOptions } from './suggesting.ts'
+export type { Suggestion } from './suggestion.ts'

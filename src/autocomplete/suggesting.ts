@@ -5,9 +5,9 @@ import { find, reap, suggest } from '../generated/autocomplete.ts'
 import { checkInteger, checkOneOf, checkOptions, checkText } from '../runtime/arguments.ts'
 import type { Codec } from '../runtime/codec.ts'
 import type { Unit } from '../runtime/unit.ts'
-import { fold } from './folding.ts'
-import { askFront, type Pace } from './front.ts'
-import { type Entry, readRecord } from './record.ts'
+import { fold, foldPlain } from './folding.ts'
+import { FRONT_PLACES, Pace, readEntries, readFront } from './front.ts'
+import { readRecord, type Suggestion, toPacked } from './suggestion.ts'
 
 export interface SuggestOptions {
   /** At most so many, up to 100. Default 10. */
@@ -16,18 +16,8 @@ export interface SuggestOptions {
   fuzzy?: 0 | 1
 }
 
-export interface Suggestion<Payload> {
-  readonly id: string
-  /** As it was added. */
-  readonly text: string
-  readonly score: number
-  /** Null where none was added. */
-  readonly payload: Payload | null
-  /** True where it matches with one edit only. */
-  readonly edited: boolean
-}
-
-export interface Asked {
+interface Question {
+  readonly codec: string
   readonly query: string
   readonly limit: number
   readonly fuzzy: boolean
@@ -35,57 +25,74 @@ export interface Asked {
 
 const MOST_QUERY_BYTES = 512
 
-/** Checks a question. Throws InvalidArgumentError. */
-export function toAsked(query: unknown, options: SuggestOptions): Asked {
-  checkOptions('options', options, ['limit', 'fuzzy'])
-  return {
-    query: query === '' ? '' : fold(checkText('query', query, MOST_QUERY_BYTES)),
-    limit: checkInteger('limit', options.limit ?? 10, 1, 100),
-    fuzzy: checkOneOf('fuzzy', String(options.fuzzy ?? 0), ['0', '1']) === '1',
+export class Asking<Payload> {
+  readonly #unit: Unit
+  readonly #codec: Codec<Payload>
+  readonly #fronts: string
+  readonly #pace = new Pace()
+
+  constructor(unit: Unit, codec: Codec<Payload>) {
+    this.#unit = unit
+    this.#codec = codec
+    this.#fronts = `${unit.beginning}fronts`
+  }
+
+  /** Rejects with InvalidArgumentError for what is no question. */
+  async ask(query: unknown, options: SuggestOptions): Promise<Suggestion<Payload>[]> {
+    const question = this.#toQuestion(query, options)
+    const by = performance.now() + this.#unit.runtime.runner.deadlineMs
+    if (this.#isWorthFront(question)) {
+      const front = await readFront(this.#unit, this.#fronts, question.query, by)
+      const found = front === null ? null : readEntries(front, this.#codec, question.limit)
+      this.#pace.note(question.query.length, found !== null)
+      if (found !== null) return found
+    }
+    return this.#askScript(question, by)
+  }
+
+  #toQuestion(query: unknown, options: SuggestOptions): Question {
+    checkOptions('options', options, ['limit', 'fuzzy'])
+    const plain = foldPlain(query, MOST_QUERY_BYTES)
+    return {
+      codec: this.#codec.name,
+      query: plain ?? (query === '' ? '' : fold(checkText('query', query, MOST_QUERY_BYTES))),
+      limit: checkInteger('limit', options.limit ?? 10, 1, 100),
+      fuzzy: checkOneOf('fuzzy', String(options.fuzzy ?? 0), ['0', '1']) === '1',
+    }
+  }
+
+  #isWorthFront({ query, limit }: Question): boolean {
+    const { server, runner } = this.#unit.runtime
+    if (limit > FRONT_PLACES || server.info === null || runner.closed) return false
+    return this.#pace.isWorth(query.length)
+  }
+
+  /** Runs the query until nothing that has expired hides what is asked for. */
+  async #askScript(question: Question, by: number): Promise<Suggestion<Payload>[]> {
+    let answer = await this.#askOnce(question, { by })
+    for (let more = true; answer.short && more; ) {
+      ;({ more } = await this.#unit.run(reap, {}))
+      answer = await this.#askOnce(question, {})
+    }
+    return answer.found
+  }
+
+  /** What matches with an edit costs so much that raw records spare little. */
+  async #askOnce(question: Question, trace: { by?: number }): Promise<Answer<Payload>> {
+    const codec = this.#codec
+    if (question.fuzzy) {
+      const { short, suggestions } = await this.#unit.run(suggest, question, trace)
+      const found = suggestions.map(({ id, text, score, payload, edited }) => {
+        return { id, text, score, payload: payload.length === 0 ? null : codec.decode(payload), edited }
+      })
+      return { short, found }
+    }
+    const { short, records } = await this.#unit.run(find, question, trace)
+    return { short, found: records.map((record) => readRecord(toPacked(record), 0, record.length, codec)) }
   }
 }
 
-export interface Source<Payload> {
-  readonly unit: Unit
-  readonly codec: Codec<Payload>
-  readonly pace: Pace
-}
-
-export async function askFor<Payload>(
-  { unit, codec, pace }: Source<Payload>,
-  asked: Asked,
-): Promise<Suggestion<Payload>[]> {
-  const by = performance.now() + unit.runtime.runner.deadlineMs
-  const question = { codec: codec.name, ...asked }
-  const told = (await askFront(unit, pace, question, by)) ?? (await askScript(unit, question, by))
-  return told.map(({ id, text, score, payload, edited }) => {
-    return { id, text, score, payload: payload.length === 0 ? null : codec.decode(payload), edited }
-  })
-}
-
-type Question = Asked & { readonly codec: string }
-
-/** Runs the query until nothing that has expired hides what is asked for. */
-async function askScript(unit: Unit, question: Question, by: number): Promise<Entry[]> {
-  let answer = await askOnce(unit, question, { by })
-  for (let more = true; answer.short && more; ) {
-    ;({ more } = await unit.run(reap, {}))
-    answer = await askOnce(unit, question, {})
-  }
-  return answer.entries
-}
-
-interface Answer {
+interface Answer<Payload> {
   readonly short: boolean
-  readonly entries: Entry[]
-}
-
-/** What matches with an edit costs so much that raw records spare little. */
-async function askOnce(unit: Unit, question: Question, trace: { by?: number }): Promise<Answer> {
-  if (question.fuzzy) {
-    const { short, suggestions } = await unit.run(suggest, question, trace)
-    return { short, entries: suggestions }
-  }
-  const { short, records } = await unit.run(find, question, trace)
-  return { short, entries: records.map((record) => readRecord(record, 0, record.length, false)) }
+  readonly found: Suggestion<Payload>[]
 }
