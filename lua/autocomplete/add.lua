@@ -4,7 +4,7 @@ repeated call changes nothing and is answered alike. `replaced`: those that were
 
 @returns added  added:integer replaced:integer
 @cost    O(log words) for each of the 8 words of an entry at most, and of the 64 prefixes of each those that
-         more than 96 words begin with: a list of 200 places, and once a call the records of its first ten
+         more than 32 words begin with: a list of 200 places, and once a call the records of its first ten
          where one of them changes. Once for 100 removals of the first entries of such a prefix, as `remove`
 ]]
 local meta = KEYS[1] -- hash: the state of the index, and the last call of every slot

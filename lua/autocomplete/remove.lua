@@ -4,9 +4,9 @@ there, and had not expired.
 
 @returns removed  removed:integer
 @cost    O(log words) for each of the 8 words of an entry at most, and of the 64 prefixes of each those that
-         more than 96 words begin with: a list of 200 places, and once a call the records of its first ten
+         more than 32 words begin with: a list of 200 places, and once a call the records of its first ten
          where one of them has gone. A list that falls under 100 is made anew from those of
-         the prefixes one byte longer; of such a prefix without a list up to 1,000 words are read
+         the prefixes one byte longer; of such a prefix without a list up to 200 words are read
 ]]
 local meta = KEYS[1] -- hash: the state of the index, and the last call of every slot
 local entries = KEYS[2] -- hash: number of an entry -> all that is stored of it

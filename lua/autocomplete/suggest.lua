@@ -4,7 +4,7 @@ their scores, the greatest first, and of the same score the oldest first. With `
 order, that match with one edit: they are `edited`. `short`: expired entries hide some; reap, then ask again.
 
 @returns suggested  short:flag suggestions:[id:text text:text score:integer payload:bytes edited:flag]
-@cost    O(log words + limit) where more than 96 words match, else up to 1,000 words are read. With `fuzzy` and
+@cost    O(log words + limit) where more than 32 words match, else up to 200 words are read. With `fuzzy` and
          too few others the same for each character of the query and each of the 64 first that may follow
 @reads
 ]]

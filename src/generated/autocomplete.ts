@@ -24,12 +24,12 @@ export type AddAnswer =
 /**
  * Adds entries, each in the place of the one with its id, or replaces it: text, score, payload and expiry. A repeated call changes nothing and is answered alike. `replaced`: those that were there, and had not expired.
  *
- * Cost: O(log words) for each of the 8 words of an entry at most, and of the 64 prefixes of each those that more than 96 words begin with: a list of 200 places, and once a call the records of its first ten where one of them changes. Once for 100 removals of the first entries of such a prefix, as `remove`.
+ * Cost: O(log words) for each of the 8 words of an entry at most, and of the 64 prefixes of each those that more than 32 words begin with: a list of 200 places, and once a call the records of its first ten where one of them changes. Once for 100 removals of the first entries of such a prefix, as `remove`.
  */
 export const add: Operation<AddArguments, AddAnswer> = {
   script: {
     name: 'autocomplete/add',
-    sha1: '1385ad5d19e861a3b9cdd1a7924087a2229f4bb5',
+    sha1: 'ba05262fb897399d712295561ac963f666883121',
     reads: false,
     bytes: false,
     source: `--[[
@@ -38,7 +38,7 @@ repeated call changes nothing and is answered alike. \`replaced\`: those that we
 
 @returns added  added:integer replaced:integer
 @cost    O(log words) for each of the 8 words of an entry at most, and of the 64 prefixes of each those that
-         more than 96 words begin with: a list of 200 places, and once a call the records of its first ten
+         more than 32 words begin with: a list of 200 places, and once a call the records of its first ten
          where one of them changes. Once for 100 removals of the first entries of such a prefix, as \`remove\`
 ]]
 local meta = KEYS[1] -- hash: the state of the index, and the last call of every slot
@@ -265,7 +265,7 @@ local MOST_TOP = 200
 -- One that is only a part never holds fewer, so that so many can be suggested.
 local LEAST_TOP = 100
 -- One that is all is given up with so few.
-local LEAST_HOT = 32
+local LEAST_HOT = 16
 -- So many of its entries are in the front of a prefix (shared/autocomplete/fronts).
 local FRONT_PLACES = 10
 
@@ -333,7 +333,7 @@ local function pack_top(best, whole)
   end
   return (whole and not best.cut and ALL or PART) .. table.concat(places)
 end
--- So many words of a prefix are read where it has no list; there never are more (shared/autocomplete/hot).
+-- More words of a prefix are never read where it has no list, and it never has as many (shared/autocomplete/hot).
 local MOST_READ = 1000
 
 -- All members with a prefix lie between these; UTF-8 has no byte 255.
@@ -352,8 +352,8 @@ end
 --      LEAST_TOP at least.
 -- Of a prefix that is not hot all words can be read: an entry has at most 8.
 -- A prefix is made hot with more entries than this only, so that not every removal ends it again.
-local LEAST_NEW = 64
-local MOST_COLD = 96
+local LEAST_NEW = 24
+local MOST_COLD = 32
 
 -- The lists of all hot prefixes of these suffixes, and behind how many bytes each suffix is hot no more.
 local function read_hot(tops, suffixes)
@@ -801,7 +801,7 @@ function readRecordsOfFindFound(part: Reply | undefined): (Buffer)[] {
 export const find: Operation<FindArguments, FindAnswer> = {
   script: {
     name: 'autocomplete/find',
-    sha1: '2d2c2c0db75b74cb0590fcdd7af818d51d390347',
+    sha1: '45dc0a4911f087a87e110e6b0ab0e5ff8f441875',
     reads: true,
     bytes: true,
     source: `--[[
@@ -852,10 +852,16 @@ local INDEX_LAYOUT = '1'
 -- The entries that match a prefix, as fields of \`entries\` in the order of their places: the first \`most\`, or
 -- all. The second value is true where there are more.
 
+-- An empty list with room for the ten that are usual: one that grows takes longer than what is put into it.
+local function new_list()
+  return { nil, nil, nil, nil, nil, nil, nil, nil, nil, nil }
+end
+
 -- The first places among members of \`words\`. Few are wanted, so each is put where it belongs: sorting all of
 -- them takes three times as long. Numbers are compared, as in shared/autocomplete/best.
 local function first_of_members(members, most)
-  local unpack_place, ranks, refs, size, more = struct.unpack, {}, {}, 0, false
+  local unpack_place, insert = struct.unpack, table.insert
+  local ranks, refs, size, more = new_list(), new_list(), 0, false
   local last_rank, last_ref = math.huge, math.huge
   for at = 1, #members do
     local member = members[at]
@@ -868,10 +874,8 @@ local function first_of_members(members, most)
         before = before - 1
       end
       if before == 0 or refs[before] ~= ref then
-        for behind = size, before + 1, -1 do
-          ranks[behind + 1], refs[behind + 1] = ranks[behind], refs[behind]
-        end
-        ranks[before + 1], refs[before + 1] = rank, ref
+        insert(ranks, before + 1, rank)
+        insert(refs, before + 1, ref)
         size = size + 1
       end
       if size > most then
@@ -889,7 +893,7 @@ end
 local function match_exactly(keys, prefix, most)
   local list = redis.call('HGET', keys.tops, prefix)
   if list then
-    local fields = {}
+    local fields = new_list()
     -- It is sorted already: \`a\` or \`p\`, then rank and field of each.
     local size = (#list - 1) / 16
     local sub = string.sub
@@ -937,12 +941,12 @@ end
 -- Returns the records, the fields of all that match, as far as they were looked at, and whether expired entries
 -- hide some.
 local function search(keys, prefix, limit)
-  local found = {}
+  local found = new_list()
   local fields, more = match_exactly(keys, prefix, limit)
   collect(keys.entries, fields, found, limit)
   if more and #found < limit then
     fields, more = match_exactly(keys, prefix, 200)
-    found = {}
+    found = new_list()
     collect(keys.entries, fields, found, limit)
   end
   return found, fields, more and #found < limit
@@ -1017,7 +1021,7 @@ local MOST_TOP = 200
 -- One that is only a part never holds fewer, so that so many can be suggested.
 local LEAST_TOP = 100
 -- One that is all is given up with so few.
-local LEAST_HOT = 32
+local LEAST_HOT = 16
 -- So many of its entries are in the front of a prefix (shared/autocomplete/fronts).
 local FRONT_PLACES = 10
 
@@ -1034,7 +1038,7 @@ local function byte_behind(places)
   return 2 + places * PLACE_BYTES
 end
 
--- So many words of a prefix are read where it has no list; there never are more (shared/autocomplete/hot).
+-- More words of a prefix are never read where it has no list, and it never has as many (shared/autocomplete/hot).
 local MOST_READ = 1000
 
 -- All members with a prefix lie between these; UTF-8 has no byte 255.
@@ -1160,14 +1164,14 @@ return { 'found', is_short and 1 or 0, exact, found }
     [39, 'lua/shared/autocomplete/suffixes.lua', 1],
     [42, 'lua/shared/autocomplete/index.lua', 1],
     [46, 'lua/shared/autocomplete/match.lua', 1],
-    [105, 'lua/shared/autocomplete/search.lua', 1],
-    [144, 'lua/autocomplete/find.lua', 24],
-    [157, 'lua/shared/autocomplete/best.lua', 1],
-    [206, 'lua/shared/autocomplete/tops.lua', 1],
-    [231, 'lua/shared/autocomplete/ranges.lua', 1],
-    [242, 'lua/shared/autocomplete/offer-matches.lua', 1],
-    [265, 'lua/shared/autocomplete/nearby.lua', 1],
-    [337, 'lua/autocomplete/find.lua', 42],
+    [109, 'lua/shared/autocomplete/search.lua', 1],
+    [148, 'lua/autocomplete/find.lua', 24],
+    [161, 'lua/shared/autocomplete/best.lua', 1],
+    [210, 'lua/shared/autocomplete/tops.lua', 1],
+    [235, 'lua/shared/autocomplete/ranges.lua', 1],
+    [246, 'lua/shared/autocomplete/offer-matches.lua', 1],
+    [269, 'lua/shared/autocomplete/nearby.lua', 1],
+    [341, 'lua/autocomplete/find.lua', 42],
   ],
   encode(args) {
     return withoutDefaults([
@@ -1313,7 +1317,7 @@ export type ReapAnswer =
 export const reap: Operation<ReapArguments, ReapAnswer> = {
   script: {
     name: 'autocomplete/reap',
-    sha1: '626d067b5baf4b02e2b190e1508c2c7967e83111',
+    sha1: '4c90500a3d55a4e1985c47e60b65a884ab65f86d',
     reads: false,
     bytes: false,
     source: `--[[
@@ -1479,7 +1483,7 @@ local MOST_TOP = 200
 -- One that is only a part never holds fewer, so that so many can be suggested.
 local LEAST_TOP = 100
 -- One that is all is given up with so few.
-local LEAST_HOT = 32
+local LEAST_HOT = 16
 -- So many of its entries are in the front of a prefix (shared/autocomplete/fronts).
 local FRONT_PLACES = 10
 
@@ -1532,7 +1536,7 @@ local function pack_top(best, whole)
   end
   return (whole and not best.cut and ALL or PART) .. table.concat(places)
 end
--- So many words of a prefix are read where it has no list; there never are more (shared/autocomplete/hot).
+-- More words of a prefix are never read where it has no list, and it never has as many (shared/autocomplete/hot).
 local MOST_READ = 1000
 
 -- All members with a prefix lie between these; UTF-8 has no byte 255.
@@ -1551,8 +1555,8 @@ end
 --      LEAST_TOP at least.
 -- Of a prefix that is not hot all words can be read: an entry has at most 8.
 -- A prefix is made hot with more entries than this only, so that not every removal ends it again.
-local LEAST_NEW = 64
-local MOST_COLD = 96
+local LEAST_NEW = 24
+local MOST_COLD = 32
 
 -- The lists of all hot prefixes of these suffixes, and behind how many bytes each suffix is hot no more.
 local function read_hot(tops, suffixes)
@@ -1798,12 +1802,12 @@ export type RemoveAnswer =
 /**
  * Removes entries by their ids. A repeated call changes nothing and is answered alike. `removed`: those that were there, and had not expired.
  *
- * Cost: O(log words) for each of the 8 words of an entry at most, and of the 64 prefixes of each those that more than 96 words begin with: a list of 200 places, and once a call the records of its first ten where one of them has gone. A list that falls under 100 is made anew from those of the prefixes one byte longer; of such a prefix without a list up to 1,000 words are read.
+ * Cost: O(log words) for each of the 8 words of an entry at most, and of the 64 prefixes of each those that more than 32 words begin with: a list of 200 places, and once a call the records of its first ten where one of them has gone. A list that falls under 100 is made anew from those of the prefixes one byte longer; of such a prefix without a list up to 200 words are read.
  */
 export const remove: Operation<RemoveArguments, RemoveAnswer> = {
   script: {
     name: 'autocomplete/remove',
-    sha1: '6a9621a71da086514221ae4789b3e802d0124d47',
+    sha1: '20436719bdf28227a2a5de030faabd6ad5fc5cbb',
     reads: false,
     bytes: false,
     source: `--[[
@@ -1812,9 +1816,9 @@ there, and had not expired.
 
 @returns removed  removed:integer
 @cost    O(log words) for each of the 8 words of an entry at most, and of the 64 prefixes of each those that
-         more than 96 words begin with: a list of 200 places, and once a call the records of its first ten
+         more than 32 words begin with: a list of 200 places, and once a call the records of its first ten
          where one of them has gone. A list that falls under 100 is made anew from those of
-         the prefixes one byte longer; of such a prefix without a list up to 1,000 words are read
+         the prefixes one byte longer; of such a prefix without a list up to 200 words are read
 ]]
 local meta = KEYS[1] -- hash: the state of the index, and the last call of every slot
 local entries = KEYS[2] -- hash: number of an entry -> all that is stored of it
@@ -2024,7 +2028,7 @@ local MOST_TOP = 200
 -- One that is only a part never holds fewer, so that so many can be suggested.
 local LEAST_TOP = 100
 -- One that is all is given up with so few.
-local LEAST_HOT = 32
+local LEAST_HOT = 16
 -- So many of its entries are in the front of a prefix (shared/autocomplete/fronts).
 local FRONT_PLACES = 10
 
@@ -2077,7 +2081,7 @@ local function pack_top(best, whole)
   end
   return (whole and not best.cut and ALL or PART) .. table.concat(places)
 end
--- So many words of a prefix are read where it has no list; there never are more (shared/autocomplete/hot).
+-- More words of a prefix are never read where it has no list, and it never has as many (shared/autocomplete/hot).
 local MOST_READ = 1000
 
 -- All members with a prefix lie between these; UTF-8 has no byte 255.
@@ -2096,8 +2100,8 @@ end
 --      LEAST_TOP at least.
 -- Of a prefix that is not hot all words can be read: an entry has at most 8.
 -- A prefix is made hot with more entries than this only, so that not every removal ends it again.
-local LEAST_NEW = 64
-local MOST_COLD = 96
+local LEAST_NEW = 24
+local MOST_COLD = 32
 
 -- The lists of all hot prefixes of these suffixes, and behind how many bytes each suffix is hot no more.
 local function read_hot(tops, suffixes)
@@ -2384,12 +2388,12 @@ function readSuggestionsOfSuggestSuggested(part: Reply | undefined): ({ readonly
 /**
  * The first entries that match a query: some word start of theirs goes on as it does. They come in the order of their scores, the greatest first, and of the same score the oldest first. With `fuzzy` those follow, in the same order, that match with one edit: they are `edited`. `short`: expired entries hide some; reap, then ask again.
  *
- * Cost: O(log words + limit) where more than 96 words match, else up to 1,000 words are read. With `fuzzy` and too few others the same for each character of the query and each of the 64 first that may follow.
+ * Cost: O(log words + limit) where more than 32 words match, else up to 200 words are read. With `fuzzy` and too few others the same for each character of the query and each of the 64 first that may follow.
  */
 export const suggest: Operation<SuggestArguments, SuggestAnswer> = {
   script: {
     name: 'autocomplete/suggest',
-    sha1: '167dd44f7450cd3aa365511a0b8851444e2e9dac',
+    sha1: '4362920ea09773671f885aeee7b15fa5d966decc',
     reads: true,
     bytes: true,
     source: `--[[
@@ -2398,7 +2402,7 @@ their scores, the greatest first, and of the same score the oldest first. With \
 order, that match with one edit: they are \`edited\`. \`short\`: expired entries hide some; reap, then ask again.
 
 @returns suggested  short:flag suggestions:[id:text text:text score:integer payload:bytes edited:flag]
-@cost    O(log words + limit) where more than 96 words match, else up to 1,000 words are read. With \`fuzzy\` and
+@cost    O(log words + limit) where more than 32 words match, else up to 200 words are read. With \`fuzzy\` and
          too few others the same for each character of the query and each of the 64 first that may follow
 @reads
 ]]
@@ -2442,10 +2446,16 @@ local INDEX_LAYOUT = '1'
 -- The entries that match a prefix, as fields of \`entries\` in the order of their places: the first \`most\`, or
 -- all. The second value is true where there are more.
 
+-- An empty list with room for the ten that are usual: one that grows takes longer than what is put into it.
+local function new_list()
+  return { nil, nil, nil, nil, nil, nil, nil, nil, nil, nil }
+end
+
 -- The first places among members of \`words\`. Few are wanted, so each is put where it belongs: sorting all of
 -- them takes three times as long. Numbers are compared, as in shared/autocomplete/best.
 local function first_of_members(members, most)
-  local unpack_place, ranks, refs, size, more = struct.unpack, {}, {}, 0, false
+  local unpack_place, insert = struct.unpack, table.insert
+  local ranks, refs, size, more = new_list(), new_list(), 0, false
   local last_rank, last_ref = math.huge, math.huge
   for at = 1, #members do
     local member = members[at]
@@ -2458,10 +2468,8 @@ local function first_of_members(members, most)
         before = before - 1
       end
       if before == 0 or refs[before] ~= ref then
-        for behind = size, before + 1, -1 do
-          ranks[behind + 1], refs[behind + 1] = ranks[behind], refs[behind]
-        end
-        ranks[before + 1], refs[before + 1] = rank, ref
+        insert(ranks, before + 1, rank)
+        insert(refs, before + 1, ref)
         size = size + 1
       end
       if size > most then
@@ -2479,7 +2487,7 @@ end
 local function match_exactly(keys, prefix, most)
   local list = redis.call('HGET', keys.tops, prefix)
   if list then
-    local fields = {}
+    local fields = new_list()
     -- It is sorted already: \`a\` or \`p\`, then rank and field of each.
     local size = (#list - 1) / 16
     local sub = string.sub
@@ -2527,12 +2535,12 @@ end
 -- Returns the records, the fields of all that match, as far as they were looked at, and whether expired entries
 -- hide some.
 local function search(keys, prefix, limit)
-  local found = {}
+  local found = new_list()
   local fields, more = match_exactly(keys, prefix, limit)
   collect(keys.entries, fields, found, limit)
   if more and #found < limit then
     fields, more = match_exactly(keys, prefix, 200)
-    found = {}
+    found = new_list()
     collect(keys.entries, fields, found, limit)
   end
   return found, fields, more and #found < limit
@@ -2626,7 +2634,7 @@ local MOST_TOP = 200
 -- One that is only a part never holds fewer, so that so many can be suggested.
 local LEAST_TOP = 100
 -- One that is all is given up with so few.
-local LEAST_HOT = 32
+local LEAST_HOT = 16
 -- So many of its entries are in the front of a prefix (shared/autocomplete/fronts).
 local FRONT_PLACES = 10
 
@@ -2643,7 +2651,7 @@ local function byte_behind(places)
   return 2 + places * PLACE_BYTES
 end
 
--- So many words of a prefix are read where it has no list; there never are more (shared/autocomplete/hot).
+-- More words of a prefix are never read where it has no list, and it never has as many (shared/autocomplete/hot).
 local MOST_READ = 1000
 
 -- All members with a prefix lie between these; UTF-8 has no byte 255.
@@ -2769,15 +2777,15 @@ return { 'suggested', is_short and 1 or 0, show(found, exact) }
     [41, 'lua/shared/autocomplete/suffixes.lua', 1],
     [44, 'lua/shared/autocomplete/index.lua', 1],
     [48, 'lua/shared/autocomplete/match.lua', 1],
-    [107, 'lua/shared/autocomplete/search.lua', 1],
-    [146, 'lua/shared/autocomplete/show.lua', 1],
-    [165, 'lua/autocomplete/suggest.lua', 27],
-    [178, 'lua/shared/autocomplete/best.lua', 1],
-    [227, 'lua/shared/autocomplete/tops.lua', 1],
-    [252, 'lua/shared/autocomplete/ranges.lua', 1],
-    [263, 'lua/shared/autocomplete/offer-matches.lua', 1],
-    [286, 'lua/shared/autocomplete/nearby.lua', 1],
-    [358, 'lua/autocomplete/suggest.lua', 45],
+    [111, 'lua/shared/autocomplete/search.lua', 1],
+    [150, 'lua/shared/autocomplete/show.lua', 1],
+    [169, 'lua/autocomplete/suggest.lua', 27],
+    [182, 'lua/shared/autocomplete/best.lua', 1],
+    [231, 'lua/shared/autocomplete/tops.lua', 1],
+    [256, 'lua/shared/autocomplete/ranges.lua', 1],
+    [267, 'lua/shared/autocomplete/offer-matches.lua', 1],
+    [290, 'lua/shared/autocomplete/nearby.lua', 1],
+    [362, 'lua/autocomplete/suggest.lua', 45],
   ],
   encode(args) {
     return withoutDefaults([

@@ -3,10 +3,10 @@
 import { expect } from 'vitest'
 import { inOrder, type ModelEntry, suffixesOf } from './autocomplete-model.ts'
 
-const MOST_COLD = 96
+const MOST_COLD = 32
 const LEAST_TOP = 100
-const LEAST_HOT = 32
-const LEAST_NEW = 64
+const LEAST_HOT = 16
+const LEAST_NEW = 24
 const PLACE_BYTES = 16
 
 /** `tops` as it is stored: prefixes and lists. `entries`: all that are stored, expired ones too. */

@@ -6,8 +6,8 @@
 --      LEAST_TOP at least.
 -- Of a prefix that is not hot all words can be read: an entry has at most 8.
 -- A prefix is made hot with more entries than this only, so that not every removal ends it again.
-local LEAST_NEW = 64
-local MOST_COLD = 96
+local LEAST_NEW = 24
+local MOST_COLD = 32
 
 -- The lists of all hot prefixes of these suffixes, and behind how many bytes each suffix is hot no more.
 local function read_hot(tops, suffixes)

@@ -1,4 +1,4 @@
--- So many words of a prefix are read where it has no list; there never are more (shared/autocomplete/hot).
+-- More words of a prefix are never read where it has no list, and it never has as many (shared/autocomplete/hot).
 local MOST_READ = 1000
 
 -- All members with a prefix lie between these; UTF-8 has no byte 255.

@@ -27,12 +27,12 @@ end
 -- Returns the records, the fields of all that match, as far as they were looked at, and whether expired entries
 -- hide some.
 local function search(keys, prefix, limit)
-  local found = {}
+  local found = new_list()
   local fields, more = match_exactly(keys, prefix, limit)
   collect(keys.entries, fields, found, limit)
   if more and #found < limit then
     fields, more = match_exactly(keys, prefix, 200)
-    found = {}
+    found = new_list()
     collect(keys.entries, fields, found, limit)
   end
   return found, fields, more and #found < limit

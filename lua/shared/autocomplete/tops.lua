@@ -6,7 +6,7 @@ local MOST_TOP = 200
 -- One that is only a part never holds fewer, so that so many can be suggested.
 local LEAST_TOP = 100
 -- One that is all is given up with so few.
-local LEAST_HOT = 32
+local LEAST_HOT = 16
 -- So many of its entries are in the front of a prefix (shared/autocomplete/fronts).
 local FRONT_PLACES = 10
 
