@@ -1,6 +1,7 @@
 // The hottest row of each bench, as a loop that somebody can profile. A new structure is a line here.
 
 import type { Perilune } from '../../src/index.ts'
+import { makeMembers, makeQueries } from '../autocomplete/members.ts'
 import type { Built } from '../harness/built.ts'
 
 /** One call of the loop. */
@@ -78,6 +79,21 @@ export const CASES: Readonly<Record<string, Case>> = {
       const once = redis.once<number>('profile', { keep: '1m' })
       let run = 0
       return steps(20, () => once.run(`key-${run++}`, async () => 1))
+    },
+  },
+  autocomplete: {
+    about: 'ten suggestions by prefix among 10,000 members, 10 in flight',
+    inFlight: 10,
+    prepare(redis) {
+      const index = redis.autocomplete('profile')
+      const members = makeMembers(10_000)
+      const queries = makeQueries(members, 1000)
+      const filled = index.addMany(members)
+      let asked = 0
+      return steps(10, async () => {
+        await filled
+        return index.suggest(queries[asked++ % queries.length] ?? '')
+      })
     },
   },
 }
