@@ -11,6 +11,7 @@ import type {
   Kind,
 } from './collection/collection.ts'
 import { type CollectionOptionsOf, type CollectionsByKind, openCollection } from './collection/open.ts'
+import { Counters, type CountersOptions } from './counters/counters.ts'
 import type { Driver, Script } from './driver.ts'
 import { Feed, type FeedOptions } from './feed/feed.ts'
 import { PartitionedFeed, type PartitionedFeedOptions } from './feed/partitioned.ts'
@@ -18,6 +19,7 @@ import * as autocompleteOperations from './generated/autocomplete.ts'
 import * as cacheOperations from './generated/cache.ts'
 import * as catalogOperations from './generated/catalog.ts'
 import * as collectionOperations from './generated/collection.ts'
+import * as countersOperations from './generated/counters.ts'
 import * as feedOperations from './generated/feed.ts'
 import * as lockOperations from './generated/lock.ts'
 import * as onceOperations from './generated/once.ts'
@@ -172,6 +174,11 @@ export class Perilune implements AsyncDisposable, HasRuntime {
     return new Autocomplete(this.#runtime, name, options)
   }
 
+  /** Values that Redis counts and an SQL database keeps. */
+  counters(name: string, options: CountersOptions): Counters {
+    return new Counters(this.#runtime, name, options)
+  }
+
   /** An ordered list of names, each with a small document. */
   catalog<Document = unknown>(name: string): Catalog<Document> {
     return new Catalog(this.#runtime, name)
@@ -213,6 +220,7 @@ function allScripts(): Script[] {
     cacheOperations,
     catalogOperations,
     collectionOperations,
+    countersOperations,
     lockOperations,
     onceOperations,
     queueOperations,

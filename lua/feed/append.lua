@@ -45,7 +45,7 @@ local messages, messages_at = ARGV, 10 -- repeated (body:bytes expire_ms:integer
 -- @include shared/feed/expiry
 -- @include shared/feed/park
 -- @include shared/feed/show-due
--- @include shared/feed/once
+-- @include shared/idempotency
 -- @include shared/feed/retention
 -- @include shared/feed/keep-alive
 

@@ -1769,7 +1769,7 @@ return { 'appended', feed.epoch, first, created, duplicates }
     [433, 'lua/shared/feed/show-due.lua', 1],
     [434, 'lua/shared/feed/parked.lua', 1],
     [453, 'lua/shared/feed/show-due.lua', 3],
-    [495, 'lua/shared/feed/once.lua', 1],
+    [495, 'lua/shared/idempotency.lua', 1],
     [518, 'lua/shared/feed/retention.lua', 1],
     [571, 'lua/shared/feed/keep-alive.lua', 1],
     [607, 'lua/feed/append.lua', 51],

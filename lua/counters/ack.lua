@@ -1,0 +1,43 @@
+--[[
+Forgets the sealed batch, which is in SQL now, if it is this one. Counters with nothing pending stay for `retain_ms`.
+
+@returns acked  more:flag
+@returns stale
+@cost    O(counters of the batch)
+]]
+local meta = KEYS[1] -- hash: what is known of the shard
+local values = KEYS[2] -- hash: id -> value
+local pending = KEYS[3] -- hash: id -> what is not sealed yet
+local sealed = KEYS[4] -- hash: id -> what is sealed, and not known to be in SQL
+local clean = KEYS[5] -- sorted set: id of a counter without pending or sealed increments -> until when it stays
+local epoch = tonumber(ARGV[1]) -- integer: of the batch
+local seq = tonumber(ARGV[2]) -- integer: number of the batch in it
+local batch = ARGV[3] -- text: id of the batch
+local retain_ms = tonumber(ARGV[4]) -- integer: how long a clean value stays; 0: for ever
+
+-- @include shared/exact
+-- @include shared/clock
+-- @include shared/counters/shard
+-- @include shared/counters/save
+-- @include shared/counters/retention
+
+local shard = open_shard(meta, '')
+if shard.layout ~= COUNTERS_LAYOUT then
+  return redis.error_reply('LAYOUT ' .. shard.layout)
+end
+if shard.epoch ~= epoch or shard.seq ~= seq or shard.batch ~= batch then
+  return { 'stale' }
+end
+local now_ms = math.floor(clock_us() / 1000)
+if retain_ms > 0 then
+  for _, id in ipairs(redis.call('HKEYS', sealed)) do
+    if redis.call('HEXISTS', pending, id) == 0 then
+      keep_clean(clean, id, now_ms + retain_ms)
+    end
+  end
+end
+redis.call('UNLINK', sealed)
+shard.batch, shard.sealed_ms = '', 0
+save_shard(meta, shard)
+let_vanish(shard, values, clean, retain_ms)
+return { 'acked', redis.call('EXISTS', pending) }

@@ -1,0 +1,54 @@
+--[[
+Gives a shard the epoch of a ledger that was begun in SQL for it, unless it has left the one that this should follow.
+Values have to be loaded again. `keep` says what of its increments stays: `all` where SQL has none of them; `pending`
+where nobody can tell of the sealed batch, for the server has forgotten which it was; `nothing` where the server came
+back with an old copy, and nobody can tell of any. How many counters lose by that is told as `lost`. Safe to repeat.
+
+@returns begun  epoch:integer lost:integer
+@returns known  epoch:integer
+@cost    O(counters of the sealed batch), the memory is freed in the background
+]]
+local meta = KEYS[1] -- hash: what is known of the shard
+local values = KEYS[2] -- hash: id -> value
+local pending = KEYS[3] -- hash: id -> what is not sealed yet
+local sealed = KEYS[4] -- hash: id -> what is sealed, and not known to be in SQL
+local clean = KEYS[5] -- sorted set: id of a counter without pending or sealed increments -> until when it stays
+local epoch = tonumber(ARGV[1]) -- integer: of the ledger
+local known = tonumber(ARGV[2]) -- integer: the epoch that it follows; 0: none
+local keep = ARGV[3] -- text: all, pending or nothing
+
+-- @include shared/exact
+-- @include shared/counters/shard
+-- @include shared/counters/save
+
+local shard = open_shard(meta, '')
+if shard.layout ~= COUNTERS_LAYOUT then
+  return redis.error_reply('LAYOUT ' .. shard.layout)
+end
+if keep ~= 'all' and keep ~= 'pending' and keep ~= 'nothing' then
+  return redis.error_reply('INVALID keep: must be all, pending or nothing')
+end
+if shard.epoch ~= known then
+  return { 'known', shard.epoch }
+end
+local lost = 0
+if keep == 'all' then
+  local batch = redis.call('HGETALL', sealed)
+  for at = 1, #batch, 2 do
+    redis.call('HINCRBY', pending, batch[at], batch[at + 1])
+  end
+  if #batch > 0 then
+    shard.pending_ms = shard.sealed_ms
+  end
+else
+  lost = redis.call('HLEN', sealed)
+end
+if keep == 'nothing' then
+  lost = lost + redis.call('HLEN', pending)
+  redis.call('UNLINK', pending)
+  shard.pending_ms = 0
+end
+redis.call('UNLINK', values, sealed, clean)
+shard.epoch, shard.seq, shard.batch, shard.sealed_ms = epoch, 0, '', 0
+save_shard(meta, shard)
+return { 'begun', epoch, lost }

@@ -1,0 +1,18 @@
+--[[
+Forgets a shard with all that has not been flushed, and its epoch. Safe to repeat.
+
+@returns cleared
+@returns absent
+@cost    O(1), the memory is freed in the background
+]]
+local meta = KEYS[1] -- hash: what is known of the shard
+local values = KEYS[2] -- hash: id -> value
+local pending = KEYS[3] -- hash: id -> what is not sealed yet
+local sealed = KEYS[4] -- hash: id -> what is sealed, and not known to be in SQL
+local clean = KEYS[5] -- sorted set: id of a counter without pending or sealed increments -> until when it stays
+local once = KEYS[6] -- hash: id and idempotency key -> until when it is remembered
+
+if redis.call('UNLINK', meta, values, pending, sealed, clean, once) == 0 then
+  return { 'absent' }
+end
+return { 'cleared' }

@@ -1,0 +1,91 @@
+--[[
+Increments counters that are here, each by itself and in the order in which they are given. What it answers of each: its
+value; in `refused` the places, from 0, of those that were not incremented: `absent` ones, whose value has to be loaded
+first, and those that would leave 64 bits (`overflow`); in `known` those whose idempotency key was known, which count no
+second time. A repeated call increments nothing, and answers the values of its own time.
+
+@returns counted  now_ms:integer epoch:integer values:[value:text?] refused:[at:integer why:text] known:[at:integer]
+@cost    O(counters)
+]]
+local meta = KEYS[1] -- hash: what is known of the shard
+local values = KEYS[2] -- hash: id -> value
+local pending = KEYS[3] -- hash: id -> what is not sealed yet
+local clean = KEYS[4] -- sorted set: id of a counter without pending or sealed increments -> until when it stays
+local once = KEYS[5] -- hash: id and idempotency key -> until when it is remembered
+local caller = ARGV[1] -- text: process and slot of the call id
+local call = ARGV[2] -- text: number of the call id
+local remember_ms = tonumber(ARGV[3]) -- integer: how long idempotency keys are remembered
+local counters, counters_at = ARGV, 4 -- repeated (id:text delta:text key:text): without an idempotency key ''
+
+-- @include shared/exact
+-- @include shared/clock
+-- @include shared/calls
+-- @include shared/idempotency
+-- @include shared/counters/shard
+-- @include shared/counters/save
+-- @include shared/counters/retention
+-- @include shared/counters/add
+-- @include shared/counters/outcomes
+
+local shard = open_shard(meta, caller)
+if shard.layout ~= COUNTERS_LAYOUT then
+  return redis.error_reply('LAYOUT ' .. shard.layout)
+end
+local count = (#counters - counters_at + 1) / 3
+if count > 1000 then
+  return redis.error_reply('INVALID counters: must be at most 1000 a call')
+end
+local now_ms = math.floor(clock_us() / 1000)
+local ids = {}
+for at = counters_at, #counters, 3 do
+  ids[#ids + 1] = counters[at]
+end
+local now = redis.call('HMGET', values, unpack(ids))
+
+local remembered, superseded = recall(shard.record, call)
+if superseded then
+  return redis.error_reply('INVALID call: a later one has taken its slot')
+end
+if remembered then
+  local refused, known = read_outcomes(remembered)
+  return { 'counted', now_ms, shard.epoch, now, refused, known }
+end
+
+local refused, known = {}, {}
+local added, keyed = false, false
+for at = counters_at, #counters, 3 do
+  local place = (at - counters_at) / 3
+  local id, delta, key = counters[at], counters[at + 1], counters[at + 2]
+  local name = id .. '\0' .. key
+  if not now[place + 1] then
+    refused[#refused + 1] = place
+    refused[#refused + 1] = 'absent'
+  elseif key ~= '' and id_of_key(once, name, now_ms) then
+    known[#known + 1] = place
+    now[place + 1] = redis.call('HGET', values, id)
+  else
+    local value = add(values, pending, clean, id, delta)
+    if value then
+      added = true
+      now[place + 1] = value
+    else
+      refused[#refused + 1] = place
+      refused[#refused + 1] = 'overflow'
+    end
+    if value and key ~= '' then
+      keyed = true
+      remember_key(once, name, 0, now_ms + remember_ms)
+    end
+  end
+end
+if keyed then
+  forget_old_keys(once, now_ms)
+  redis.call('PEXPIRE', once, exact(remember_ms))
+end
+if added and shard.pending_ms == 0 then
+  let_stay(values, clean)
+  shard.pending_ms = now_ms
+  save_shard(meta, shard)
+end
+remember_answer(meta, caller, call, now_ms, outcomes_text(refused, known))
+return { 'counted', now_ms, shard.epoch, now, refused, known }

@@ -1,0 +1,56 @@
+--[[
+Takes in values that were read from SQL together with the ledger of the shard, in one snapshot: what is counted is what SQL
+had, what is pending, and what is sealed and was not in SQL yet. Values that are here stay, unless `anew`. `retry`: the
+snapshot is older than what has been flushed since, or of another epoch (0: the shard has none yet). `behind`: SQL knows of
+batches that this shard has never sealed, for the server came back with an old copy. Safe to repeat.
+
+@returns loaded  values:[value:text]
+@returns retry   epoch:integer
+@returns behind  epoch:integer seq:integer
+@cost    O(counters)
+]]
+local meta = KEYS[1] -- hash: what is known of the shard
+local values = KEYS[2] -- hash: id -> value
+local pending = KEYS[3] -- hash: id -> what is not sealed yet
+local sealed = KEYS[4] -- hash: id -> what is sealed, and not known to be in SQL
+local clean = KEYS[5] -- sorted set: id of a counter without pending or sealed increments -> until when it stays
+local epoch = tonumber(ARGV[1]) -- integer: of the ledger that was read
+local seq = tonumber(ARGV[2]) -- integer: the newest batch in it
+local retain_ms = tonumber(ARGV[3]) -- integer: how long a clean value stays; 0: for ever
+local anew = ARGV[4] == '1' -- flag: whether values that are here are put right
+local counters, counters_at = ARGV, 5 -- repeated (id:text value:text): as SQL had them
+
+-- @include shared/exact
+-- @include shared/clock
+-- @include shared/counters/shard
+-- @include shared/counters/retention
+-- @include shared/counters/take-in
+
+local shard = open_shard(meta, '')
+if shard.layout ~= COUNTERS_LAYOUT then
+  return redis.error_reply('LAYOUT ' .. shard.layout)
+end
+if (#counters - counters_at + 1) / 2 > 1000 then
+  return redis.error_reply('INVALID counters: must be at most 1000 a call')
+end
+if epoch ~= shard.epoch or epoch == 0 then
+  return { 'retry', shard.epoch }
+end
+if seq > shard.seq then
+  return { 'behind', shard.epoch, shard.seq }
+end
+local is_sealed = shard.batch ~= ''
+if seq < shard.seq and not (is_sealed and seq == shard.seq - 1) then
+  return { 'retry', shard.epoch }
+end
+local now_ms = math.floor(clock_us() / 1000)
+local due_ms = retain_ms > 0 and now_ms + retain_ms or 0
+local now = {}
+for at = counters_at, #counters, 2 do
+  local id = counters[at]
+  local known = not anew and redis.call('HGET', values, id)
+  now[#now + 1] = known
+    or take_in(values, pending, sealed, clean, id, counters[at + 1], is_sealed and seq < shard.seq, due_ms)
+end
+let_vanish(shard, values, clean, retain_ms)
+return { 'loaded', now }

@@ -1,0 +1,57 @@
+--[[
+Seals what is pending into a batch, which stays as it is until it is acked. While one is sealed, that one is answered: who
+flushes it again comes to the same end. Also evicts values that are due.
+
+@returns sealed   now_ms:integer epoch:integer seq:integer batch:text sealed_ms:integer more:flag counters:[id:text delta:text]
+@returns nothing
+@returns unknown
+@cost    O(counters of the batch), and at most 1,000 evictions
+]]
+local meta = KEYS[1] -- hash: what is known of the shard
+local values = KEYS[2] -- hash: id -> value
+local pending = KEYS[3] -- hash: id -> what is not sealed yet
+local sealed = KEYS[4] -- hash: id -> what is sealed, and not known to be in SQL
+local clean = KEYS[5] -- sorted set: id of a counter without pending or sealed increments -> until when it stays
+local batch = ARGV[1] -- text: an id for the batch, if a new one is sealed
+local limit = tonumber(ARGV[2]) -- integer: counters of a batch, 1 to 1,000
+
+-- @include shared/exact
+-- @include shared/clock
+-- @include shared/counters/shard
+-- @include shared/counters/save
+-- @include shared/counters/retention
+-- @include shared/counters/fill-batch
+
+local shard = open_shard(meta, '')
+if shard.layout ~= COUNTERS_LAYOUT then
+  return redis.error_reply('LAYOUT ' .. shard.layout)
+end
+if limit < 1 or limit > 1000 then
+  return redis.error_reply('INVALID limit: must be 1 to 1000')
+end
+local now_ms = math.floor(clock_us() / 1000)
+evict_due(values, clean, now_ms)
+if shard.batch == '' then
+  if redis.call('EXISTS', pending) == 0 then
+    return { 'nothing' }
+  end
+  if shard.epoch == 0 then
+    return { 'unknown' }
+  end
+  fill_batch(pending, sealed, limit)
+  shard.seq, shard.batch, shard.sealed_ms = shard.seq + 1, batch, shard.pending_ms
+  if redis.call('EXISTS', pending) == 0 then
+    shard.pending_ms = 0
+  end
+  save_shard(meta, shard)
+end
+return {
+  'sealed',
+  now_ms,
+  shard.epoch,
+  shard.seq,
+  shard.batch,
+  shard.sealed_ms,
+  redis.call('EXISTS', pending),
+  redis.call('HGETALL', sealed),
+}

@@ -1,0 +1,35 @@
+-- One increment: the value, and what has still to be flushed of it, are one step for a reader.
+
+-- Beyond these a double, which HINCRBY answers, cannot tell neighbours apart.
+local MOST_EXACT = 9007199254740991
+
+-- The exact text of a value.
+local function text_of(values, id, value)
+  if value > MOST_EXACT or value < -MOST_EXACT then
+    return redis.call('HGET', values, id)
+  end
+  return exact(value)
+end
+
+local function opposite(delta)
+  return string.sub(delta, 1, 1) == '-' and string.sub(delta, 2) or '-' .. delta
+end
+
+-- Adds to a value that is there, and to what is pending of it. Answers the new value, as text; nil when one of them
+-- would leave 64 bits, and then nothing has changed.
+local function add(values, pending, clean, id, delta)
+  local value = redis.pcall('HINCRBY', values, id, delta)
+  if type(value) == 'table' then
+    return nil
+  end
+  local waiting = redis.pcall('HINCRBY', pending, id, delta)
+  if type(waiting) == 'table' then
+    redis.call('HINCRBY', values, id, opposite(delta))
+    return nil
+  end
+  if waiting == tonumber(delta) then
+    -- The first one since the last seal.
+    redis.call('ZREM', clean, id)
+  end
+  return text_of(values, id, value)
+end

@@ -1,0 +1,33 @@
+-- Values that need not stay: `clean` names those of which no increment is pending or sealed, by the time until
+-- which they stay. What is not clean is not in it, and so is never evicted.
+
+-- Values that one call evicts at most.
+local MOST_EVICTED = 1000
+
+local function keep_clean(clean, id, until_ms)
+  redis.call('ZADD', clean, exact(until_ms), id)
+end
+
+-- Evicts what is due. Answers how many those are.
+local function evict_due(values, clean, now_ms)
+  local due = redis.call('ZRANGEBYSCORE', clean, '-inf', exact(now_ms), 'LIMIT', '0', exact(MOST_EVICTED))
+  if #due > 0 then
+    redis.call('HDEL', values, unpack(due))
+    redis.call('ZREM', clean, unpack(due))
+  end
+  return #due
+end
+
+-- A shard without any increment to flush vanishes by itself, when the last of its values is due.
+local function let_vanish(shard, values, clean, retain_ms)
+  if retain_ms > 0 and shard.pending_ms == 0 and shard.batch == '' then
+    redis.call('PEXPIRE', values, exact(retain_ms))
+    redis.call('PEXPIRE', clean, exact(retain_ms))
+  end
+end
+
+-- Before the first increment of a shard that was to vanish.
+local function let_stay(values, clean)
+  redis.call('PERSIST', values)
+  redis.call('PERSIST', clean)
+end

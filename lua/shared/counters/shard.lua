@@ -1,0 +1,23 @@
+-- What is known of a shard of counters: one hash, read once a call.
+--   layout         the form of the stored data
+--   epoch          of the ledger in SQL, which this life of the shard counts its batches in; 0: none yet
+--   seq            number of the newest sealed batch of the epoch; 0: none yet
+--   batch          id of the sealed batch; '': none is sealed
+--   pending_ms     when the oldest increment came that is not sealed; 0: all are
+--   sealed_ms      when the oldest increment of the sealed batch came
+-- And by caller, in the same hash, the last call and answer of every slot (shared/calls).
+local COUNTERS_LAYOUT = '1'
+
+local function open_shard(meta, caller)
+  local stored =
+    redis.call('HMGET', meta, 'layout', 'epoch', 'seq', 'batch', 'pending_ms', 'sealed_ms', caller)
+  return {
+    layout = stored[1] or COUNTERS_LAYOUT,
+    epoch = tonumber(stored[2] or 0),
+    seq = tonumber(stored[3] or 0),
+    batch = stored[4] or '',
+    pending_ms = tonumber(stored[5] or 0),
+    sealed_ms = tonumber(stored[6] or 0),
+    record = stored[7],
+  }
+end

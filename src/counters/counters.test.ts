@@ -1,0 +1,68 @@
+import { OverflowError, UnknownCounterError } from 'perilune'
+import { describe, expect, test } from 'vitest'
+import { setup } from '../../test/counters-fixture.ts'
+
+describe('increments', () => {
+  test('begin at what the database has, and reach it when they are flushed', async () => {
+    const { counters, database, stored } = await setup()
+    database.exec('INSERT INTO items VALUES (7, 40)')
+
+    expect(await counters.increment(7)).toBe(41)
+    expect(await counters.increment(7, 2)).toBe(43)
+    expect(stored(7)).toBe(40)
+
+    expect(await counters.flush()).toEqual({ batches: 1, counters: 1 })
+    expect(stored(7)).toBe(43)
+    expect(await counters.increment(7, -3)).toBe(40)
+    await counters.flush()
+    expect(stored(7)).toBe(40)
+    expect(await counters.flush()).toEqual({ batches: 0, counters: 0 })
+  })
+
+  test('of one tick travel together, and each is answered its own value', async () => {
+    const { counters, calls } = await setup()
+    await counters.increment(1)
+    calls.length = 0
+
+    const values = await Promise.all(Array.from({ length: 100 }, () => counters.increment(1)))
+
+    expect(values).toEqual(Array.from({ length: 100 }, (_, at) => at + 2))
+    expect(calls).toEqual(['counters/increment', 'counters/increment'])
+  })
+
+  test('with an idempotency key count once', async () => {
+    const { counters, clock } = await setup()
+    const once = () => counters.increment(1, 5, { idempotencyKey: 'vote-1' })
+
+    expect(await once()).toBe(5)
+    expect(await once()).toBe(5)
+    expect(await counters.increment(2, 5, { idempotencyKey: 'vote-1' })).toBe(5)
+    await clock.advance(24 * 3_600_000 + 1)
+    expect(await once()).toBe(10)
+  })
+
+  test('beyond 64 bits are refused, alone, and change nothing', async () => {
+    const { counters, database } = await setup()
+    database.exec('INSERT INTO items VALUES (1, 9223372036854775800)')
+
+    const all = await Promise.allSettled([
+      counters.increment(1, 3),
+      counters.increment(1, 5),
+      counters.increment(2),
+    ])
+
+    expect(all[0]).toEqual({ status: 'fulfilled', value: 9223372036854775803n })
+    expect(all[1]).toMatchObject({ status: 'rejected', reason: expect.any(OverflowError) })
+    expect(all[2]).toEqual({ status: 'fulfilled', value: 1 })
+    await counters.flush()
+    expect(await counters.get(1)).toBe(9223372036854775803n)
+  })
+
+  test('of what the database does not have are refused where none is to be made', async () => {
+    const { counters, client, name } = await setup({ target: { missing: 'refuse' } })
+
+    await expect(counters.increment(9)).rejects.toThrow(UnknownCounterError)
+    expect(await counters.get(9)).toBe(null)
+    expect(await client.exists(`counters-test:{counters:${name}:0}:pending`)).toBe(0)
+  })
+})

@@ -1,0 +1,162 @@
+import { clear } from '../generated/counters.ts'
+import { checkInteger, checkOptions, checkText } from '../runtime/arguments.ts'
+import { type Duration, toMs } from '../runtime/duration.ts'
+import { InvalidArgumentError } from '../runtime/errors.ts'
+import { checkName } from '../runtime/keys.ts'
+import type { Runtime } from '../runtime/runtime.ts'
+import { Flushing, flushAll } from './flush-loop.ts'
+import type { Flushed } from './flushing.ts'
+import { type Counted, type Increment, incrementOne } from './incrementing.ts'
+import { type CountersInspection, inspectShards, readValues, reconcileValues } from './reading.ts'
+import type { Sink } from './sink.ts'
+import { checkId, checkSink, type Loss, openSource, type Source, shardOf } from './source.ts'
+import { type CounterValue, checkDelta } from './value.ts'
+
+export interface CountersOptions {
+  /** Where the counters are kept for good: `sqlite(…)`, `postgres(…)`, `mysql(…)`. */
+  sink: Sink
+  /** Slots that they are spread over, 1 to 256; the same for all processes, for ever. Default 1. */
+  shards?: number
+  /** How long a value stays in Redis after its last increment was flushed; default 10 minutes. */
+  retention?: Duration | 'forever'
+  /** How long an idempotency key is remembered; default 24 hours. */
+  rememberFor?: Duration
+  /** Counters of a batch, 1 to 1,000; default 1,000. */
+  batchSize?: number
+  /**
+   * How long a sealed batch is left alone until a restart of Redis cannot lose it any more: twice the time between two
+   * fsyncs. Default 2 seconds, for `appendfsync everysec`; `'0s'` for `appendfsync always` and where nothing is kept.
+   */
+  settle?: Duration
+  /** Told when Redis has lost increments that were not in the database yet. */
+  onLoss?: (loss: Loss) => void
+}
+
+export interface IncrementOptions {
+  /** The increment counts once, however often it comes with this key. */
+  idempotencyKey?: string
+}
+
+export interface IncrementItem extends IncrementOptions {
+  id: string | number
+  by?: number
+}
+
+/** Values that Redis counts and an SQL database keeps: each increment arrives there exactly once. */
+export class Counters {
+  readonly name: string
+  readonly #source: Source
+
+  constructor(runtime: Runtime, name: string, options: CountersOptions) {
+    checkOptions('options', options, [
+      'sink',
+      'shards',
+      'retention',
+      'rememberFor',
+      'batchSize',
+      'settle',
+      'onLoss',
+    ])
+    const { shards = 1, retention = '10m', rememberFor = '24h', batchSize = 1000, settle = '2s' } = options
+    this.name = checkName('name', name)
+    const terms = {
+      shards: checkInteger('shards', shards, 1, 256),
+      retainMs: retention === 'forever' ? 0 : toMs('retention', retention),
+      rememberMs: toMs('rememberFor', rememberFor),
+      batchSize: checkInteger('batchSize', batchSize, 1, 1000),
+      settleMs: toMs('settle', settle, { min: '0ms' }),
+    }
+    this.#source = openSource(
+      runtime,
+      this.name,
+      checkSink(options.sink),
+      terms,
+      options.onLoss ?? (() => {}),
+    )
+  }
+
+  /**
+   * Adds to a counter and resolves to its value after that. A counter that is not in Redis is loaded first.
+   *
+   * Throws InvalidArgumentError; OverflowError when it would leave 64 bits; UnknownCounterError where the sink refuses
+   * counters that it does not have; SinkError when the value has to be loaded and the database is away; AmbiguousError
+   * when it may have happened.
+   */
+  async increment(id: string | number, by = 1, options: IncrementOptions = {}): Promise<CounterValue> {
+    checkOptions('options', options, ['idempotencyKey'])
+    const asked = toIncrement({ id, by, ...options }, '')
+    const { value } = await incrementOne(this.#source, shardOf(this.#source, asked.id), asked)
+    return value
+  }
+
+  /**
+   * Adds to up to 1,000 counters, each by itself; they are not one step. Resolves to what became of each, in their order;
+   * an error stands in the place of one that was not counted.
+   */
+  async incrementMany(items: readonly IncrementItem[]): Promise<(Counted | Error)[]> {
+    if (!Array.isArray(items)) throw new InvalidArgumentError('items', 'must be an array')
+    checkInteger('items.length', items.length, 0, 1000)
+    const asked = items.map((item, at) => toIncrement(item, `items[${at}].`))
+    const source = this.#source
+    const all = asked.map((each) => incrementOne(source, shardOf(source, each.id), each))
+    const settled = await Promise.allSettled(all)
+    return settled.map((each) => (each.status === 'fulfilled' ? each.value : (each.reason as Error)))
+  }
+
+  /** The value of a counter; null when neither Redis nor the database has it. Throws SinkError. */
+  async get(id: string | number): Promise<CounterValue | null> {
+    const [value = null] = await readValues(this.#source, [checkId('id', id)])
+    return value
+  }
+
+  /** Values in the order of the ids, null for those that nobody has. Throws SinkError. */
+  async getMany(ids: readonly (string | number)[]): Promise<(CounterValue | null)[]> {
+    if (!Array.isArray(ids)) throw new InvalidArgumentError('ids', 'must be an array')
+    return readValues(
+      this.#source,
+      ids.map((id, at) => checkId(`ids[${at}]`, id)),
+    )
+  }
+
+  /** Brings what is pending now into the database. Throws SinkError or DriverError; the same again is safe. */
+  async flush({ signal }: { signal?: AbortSignal } = {}): Promise<Flushed> {
+    return flushAll(this.#source, signal)
+  }
+
+  /** Flushes again and again, until what it answers is closed. Errors go to `onError`, and the next round tries again. */
+  flushEvery(every: Duration, options: { onError?: (error: unknown) => void } = {}): Flushing {
+    checkOptions('options', options, ['onError'])
+    return new Flushing(this.#source, toMs('every', every), options.onError ?? (() => {}))
+  }
+
+  /** Puts values in Redis right after somebody else has written the database. Throws SinkError. */
+  async reconcile(ids: readonly (string | number)[]): Promise<void> {
+    const by = performance.now() + this.#source.runtime.runner.deadlineMs
+    await reconcileValues(
+      this.#source,
+      ids.map((id, at) => checkId(`ids[${at}]`, id)),
+      by,
+    )
+  }
+
+  /** A read-only picture: what is here, and what has not reached the database. */
+  async inspect(): Promise<CountersInspection> {
+    return inspectShards(this.#source)
+  }
+
+  /** Forgets all values in Redis, and what has not been flushed. Resolves to false when there was nothing. */
+  async clear(): Promise<boolean> {
+    const answers = await Promise.all(this.#source.shards.map(({ unit }) => unit.run(clear, {})))
+    for (const shard of this.#source.shards) shard.epoch = 0
+    return answers.some(({ status }) => status === 'cleared')
+  }
+}
+
+function toIncrement(item: IncrementItem, prefix: string): Increment {
+  const { id, by = 1, idempotencyKey } = item
+  return {
+    id: checkId(`${prefix}id`, id),
+    delta: checkDelta(`${prefix}by`, by),
+    key: idempotencyKey === undefined ? '' : checkText(`${prefix}idempotencyKey`, idempotencyKey, 255),
+  }
+}

@@ -1,0 +1,72 @@
+import { type Flushed, flushShard } from './flushing.ts'
+import type { Source } from './source.ts'
+
+/** Flushes again and again until it is closed. Any number of them may run, in any number of processes. */
+export class Flushing implements AsyncDisposable {
+  readonly #source: Source
+  readonly #everyMs: number
+  readonly #onError: (error: unknown) => void
+  readonly #aborter = new AbortController()
+  readonly #done: Promise<void>
+  #wake: () => void = () => undefined
+
+  /** @internal */
+  constructor(source: Source, everyMs: number, onError: (error: unknown) => void) {
+    this.#source = source
+    this.#everyMs = everyMs
+    this.#onError = onError
+    this.#done = this.#run()
+  }
+
+  /** Ends the loop; flushes what is pending first, unless the database is away. */
+  async close(): Promise<void> {
+    if (!this.#aborter.signal.aborted) {
+      this.#aborter.abort()
+      this.#wake()
+      await this.#done
+      await this.#flushAll().catch(this.#onError)
+    }
+    await this.#done
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close()
+  }
+
+  async #run(): Promise<void> {
+    while (!this.#aborter.signal.aborted) {
+      await this.#sleep()
+      if (this.#aborter.signal.aborted) return
+      await this.#flushAll().catch(this.#onError)
+    }
+  }
+
+  #sleep(): Promise<void> {
+    return new Promise((resolve) => {
+      const timer = setTimeout(resolve, this.#everyMs)
+      this.#wake = () => {
+        clearTimeout(timer)
+        resolve()
+      }
+    })
+  }
+
+  async #flushAll(): Promise<void> {
+    await flushAll(this.#source)
+  }
+}
+
+/** Flushes all shards. Throws the first error once all are through. */
+export async function flushAll(source: Source, signal?: AbortSignal): Promise<Flushed> {
+  const by = performance.now() + source.runtime.runner.deadlineMs + source.terms.settleMs
+  const all = await Promise.allSettled(
+    source.shards.map((shard) => flushShard(source, shard, { by, signal })),
+  )
+  const failed = all.find((each) => each.status === 'rejected')
+  if (failed !== undefined) throw failed.reason
+  const flushed = all.flatMap((each) => (each.status === 'fulfilled' ? [each.value] : []))
+  return {
+    batches: flushed.reduce((sum, { batches }) => sum + batches, 0),
+    counters: flushed.reduce((sum, { counters }) => sum + counters, 0),
+  }
+}

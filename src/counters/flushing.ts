@@ -1,0 +1,92 @@
+// Batches on their way into SQL: sealed, settled, applied with their line in the ledger, acked. Every step is safe to
+// repeat by anybody, so a worker that dies, stalls or has company does no harm.
+
+import { randomUUID } from 'node:crypto'
+import { ack, type SealAnswer, seal } from '../generated/counters.ts'
+import { pause } from '../runtime/in-time.ts'
+import { SinkError, sinkInTime } from './errors.ts'
+import { beginEpoch } from './loading.ts'
+import type { Applied, Batch } from './sink.ts'
+import type { Shard, Source } from './source.ts'
+
+/** What a flush has brought into the database. */
+export interface Flushed {
+  readonly batches: number
+  /** Changes of counters in them; one that was in two batches counts twice. */
+  readonly counters: number
+}
+
+export interface FlushLimits {
+  /** When it gives up, by `performance.now()`. */
+  readonly by: number
+  readonly signal?: AbortSignal | undefined
+}
+
+type Sealed = Extract<SealAnswer, { status: 'sealed' }>
+
+const FIRST_PAUSE_MS = 20
+const LONGEST_PAUSE_MS = 2000
+
+/** Flushes what is pending when it begins. Throws SinkError, DriverError, or the reason of the signal. */
+export async function flushShard(source: Source, shard: Shard, limits: FlushLimits): Promise<Flushed> {
+  let [batches, counters] = [0, 0]
+  let began = Infinity
+  for (;;) {
+    const sealed = await sealSettled(source, shard, limits)
+    if (sealed === null || sealed.sealedMs > began) return { batches, counters }
+    began = Math.min(began, sealed.nowMs)
+    if (await commit(source, shard, sealed, limits)) {
+      batches += 1
+      counters += sealed.counters.length
+    }
+  }
+}
+
+/** A sealed batch that Redis cannot lose any more; null when nothing is pending. */
+async function sealSettled(source: Source, shard: Shard, limits: FlushLimits): Promise<Sealed | null> {
+  const { batchSize, settleMs } = source.terms
+  for (let known = ''; ; ) {
+    limits.signal?.throwIfAborted()
+    const answer = await shard.unit.run(seal, { batch: randomUUID(), limit: batchSize })
+    if (answer.status === 'nothing') return null
+    if (answer.status === 'unknown') {
+      await beginEpoch(source, shard, 0, 'pending')
+      continue
+    }
+    shard.epoch = answer.epoch
+    // That it is still there after the time of two fsyncs means that it was written, whoever has restarted meanwhile.
+    if (settleMs === 0 || answer.batch === known) return answer
+    known = answer.batch
+    await pause(settleMs, limits.signal)
+  }
+}
+
+/** False when the batch belonged to a ledger that is left behind now. */
+async function commit(source: Source, shard: Shard, sealed: Sealed, limits: FlushLimits): Promise<boolean> {
+  const { epoch, seq, batch } = sealed
+  const changes = sealed.counters
+    .map(({ id, delta }) => ({ id, delta: BigInt(delta) }))
+    // Whoever else writes several of these rows in the order of their keys waits, and does not deadlock.
+    .toSorted((left, right) => (left.id < right.id ? -1 : 1))
+  const place = { counters: source.ledgerName, shard: shard.at, epoch }
+  const applied = await applyPatiently(source, { ...place, seq, batch, changes }, limits)
+  if (applied === 'ahead' || applied === 'behind') {
+    await beginEpoch(source, shard, epoch, applied === 'ahead' ? 'nothing' : 'all')
+    return false
+  }
+  await shard.unit.run(ack, { epoch, seq, batch, retainMs: source.terms.retainMs })
+  return true
+}
+
+/** Tries the same batch again while that may help. */
+async function applyPatiently({ sink }: Source, batch: Batch, { by, signal }: FlushLimits): Promise<Applied> {
+  for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS)) {
+    try {
+      return await sinkInTime(sink.apply(batch), by)
+    } catch (error) {
+      const isPassing = error instanceof SinkError && error.isPassing
+      if (!isPassing || performance.now() + pauseMs > by) throw error
+    }
+    await pause(pauseMs, signal)
+  }
+}

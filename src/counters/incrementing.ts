@@ -1,0 +1,138 @@
+// Increments of one tick travel together, a call for each shard; those of one counter are one number.
+
+import { type IncrementAnswer, increment } from '../generated/counters.ts'
+import type { BatchTerms } from '../runtime/batcher.ts'
+import { DriverError } from '../runtime/errors.ts'
+import { OverflowError } from './errors.ts'
+import { loadOne } from './loading.ts'
+import { MAX_A_CALL, type Shard, type Source } from './source.ts'
+import { type CounterValue, valueLess } from './value.ts'
+
+export interface Increment {
+  readonly id: string
+  readonly delta: number
+  /** '': none. */
+  readonly key: string
+}
+
+/** What became of an increment. */
+export interface Counted {
+  readonly id: string
+  /** The value after it. */
+  readonly value: CounterValue
+  /** False when its idempotency key was known: it counted before, and not again. */
+  readonly counted: boolean
+}
+
+type Outcome = Counted | 'absent' | 'overflow'
+
+/** Increments of one counter, which are one to the server. */
+interface Group {
+  readonly id: string
+  readonly key: string
+  delta: number
+  readonly members: number[]
+}
+
+const BATCHES: BatchTerms = {
+  name: increment.script.name,
+  items: MAX_A_CALL,
+  bytes: 1024 * 1024,
+  underWay: 2,
+  waiting: 100_000,
+}
+
+const MOST_TRIES = 10
+
+/** Throws OverflowError, UnknownCounterError, SinkError, DriverError, AmbiguousError. */
+export async function incrementOne(source: Source, shard: Shard, asked: Increment): Promise<Counted> {
+  for (let tries = 0; tries < MOST_TRIES; tries++) {
+    const batcher = source.runtime.batcher<Increment, Outcome>(
+      `${shard.unit.prefix} increment ${source.terms.rememberMs}`,
+      BATCHES,
+      (items, by) => sendBatch(source, shard, items, by),
+    )
+    const outcome = await batcher.addOne(asked, asked.id.length + asked.key.length)
+    if (outcome === 'overflow') throw new OverflowError(asked.id)
+    if (outcome !== 'absent') return outcome
+    await loadOne(source, shard, asked.id)
+  }
+  throw new DriverError('busy', `the counter ${asked.id} was evicted all the time`)
+}
+
+async function sendBatch(
+  source: Source,
+  shard: Shard,
+  asked: readonly Increment[],
+  by: number,
+): Promise<Outcome[]> {
+  const outcomes: Outcome[] = Array.from({ length: asked.length })
+  let groups = inGroups(asked)
+  while (groups.length > 0) {
+    const counters = groups.map(({ id, delta, key }) => ({ id, delta: String(delta), key }))
+    const answer = await shard.unit.inSlot(
+      (run) => run(increment, (id) => ({ ...id, rememberMs: source.terms.rememberMs, counters })),
+      by,
+    )
+    shard.epoch = answer.epoch
+    groups = tell(asked, groups, answer, outcomes)
+  }
+  return outcomes
+}
+
+/** In the order in which their counters came first. A sum stays exact; what has a key is for itself. */
+function inGroups(asked: readonly Increment[]): Group[] {
+  const groups: Group[] = []
+  const open = new Map<string, Group>()
+  for (const [at, { id, delta, key }] of asked.entries()) {
+    const known = key === '' ? open.get(id) : undefined
+    if (known !== undefined && Number.isSafeInteger(known.delta + delta)) {
+      known.delta += delta
+      known.members.push(at)
+      continue
+    }
+    const group: Group = { id, key, delta, members: [at] }
+    if (key === '') open.set(id, group)
+    groups.push(group)
+  }
+  return groups
+}
+
+/** Notes what became of the increments. Answers groups that are tried once more, each increment for itself. */
+function tell(
+  asked: readonly Increment[],
+  groups: readonly Group[],
+  { values, refused, known }: IncrementAnswer,
+  outcomes: Outcome[],
+): Group[] {
+  const whyNot = new Map(refused.map(({ at, why }) => [at, why]))
+  const repeated = new Set(known)
+  const again: Group[] = []
+  for (const [at, group] of groups.entries()) {
+    const why = whyNot.get(at)
+    if (why === undefined) tellCounted(asked, group, values[at] ?? '0', !repeated.has(at), outcomes)
+    else if (why === 'absent' || group.members.length === 1) {
+      for (const member of group.members) outcomes[member] = why as 'absent' | 'overflow'
+    } else again.push(...group.members.map((member) => alone(asked, member)))
+  }
+  return again
+}
+
+function tellCounted(
+  asked: readonly Increment[],
+  { id, members }: Group,
+  value: string,
+  counted: boolean,
+  outcomes: Outcome[],
+): void {
+  let later = 0
+  for (const member of members.toReversed()) {
+    outcomes[member] = { id, value: valueLess(value, later), counted }
+    later += (asked[member] as Increment).delta
+  }
+}
+
+function alone(asked: readonly Increment[], member: number): Group {
+  const { id, key, delta } = asked[member] as Increment
+  return { id, key, delta, members: [member] }
+}

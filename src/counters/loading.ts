@@ -1,0 +1,91 @@
+// Values that are not here are read from SQL together with the ledger, in one snapshot, and put together with what has
+// not been flushed: so they are right also while a flush is half done.
+
+import { begin, inspect, load } from '../generated/counters.ts'
+import type { BatchTerms } from '../runtime/batcher.ts'
+import { DriverError } from '../runtime/errors.ts'
+import { pause } from '../runtime/in-time.ts'
+import { sinkInTime, UnknownCounterError } from './errors.ts'
+import { MAX_A_CALL, type Shard, type Source } from './source.ts'
+
+const BATCHES: BatchTerms = {
+  name: 'a load of counters',
+  items: MAX_A_CALL,
+  bytes: 1024 * 1024,
+  underWay: 1,
+  waiting: 100_000,
+}
+
+const FIRST_PAUSE_MS = 2
+const LONGEST_PAUSE_MS = 200
+
+type Loaded = string | UnknownCounterError
+
+/** The value of a counter, as text, which is here from now on. Throws UnknownCounterError, SinkError, DriverError. */
+export async function loadOne(source: Source, shard: Shard, id: string): Promise<string> {
+  const { runtime } = source
+  const batcher = runtime.batcher<string, Loaded>(
+    `${shard.unit.prefix} load ${source.sink.name}`,
+    BATCHES,
+    (ids, by) => loadMany(source, shard, ids, by),
+  )
+  const value = await batcher.addOne(id, id.length)
+  if (typeof value !== 'string') throw value
+  return value
+}
+
+/** In the order of the ids. With `anew` values that are here are put right, too. */
+export async function loadMany(
+  source: Source,
+  shard: Shard,
+  ids: readonly string[],
+  by: number,
+  anew = false,
+): Promise<Loaded[]> {
+  const { sink, terms } = source
+  for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS)) {
+    const epoch = await epochOf(source, shard)
+    const place = { counters: source.ledgerName, shard: shard.at, epoch }
+    const { seq, values } = await sinkInTime(sink.read(place, ids), by)
+    if (seq === null) {
+      await beginEpoch(source, shard, epoch, 'all')
+      continue
+    }
+    const known = ids.filter((id) => values.has(id) || sink.missing === 'create')
+    const counters = known.map((id) => ({ id, value: String(values.get(id) ?? 0n) }))
+    const answer = await shard.unit.run(load, { epoch, seq, retainMs: terms.retainMs, anew, counters })
+    if (answer.status === 'loaded') return inOrder(ids, known, answer.values)
+    // Redis has come back with an old copy: what is in SQL of what it still counts cannot be told.
+    if (answer.status === 'behind') await beginEpoch(source, shard, epoch, 'nothing')
+    else shard.epoch = answer.epoch
+    if (performance.now() + pauseMs > by) throw new DriverError('busy', 'counters were flushed all the time')
+    await pause(pauseMs)
+  }
+}
+
+/** The epoch that the shard is in; begins one where there is none. */
+export async function epochOf(source: Source, shard: Shard): Promise<number> {
+  if (shard.epoch === 0) shard.epoch = (await shard.unit.run(inspect, {})).epoch
+  if (shard.epoch === 0) await beginEpoch(source, shard, 0, 'pending')
+  return shard.epoch
+}
+
+/** Leaves the epoch `known` for a new one, unless others have. */
+export async function beginEpoch(
+  source: Source,
+  shard: Shard,
+  known: number,
+  keep: 'all' | 'pending' | 'nothing',
+): Promise<void> {
+  const epoch = await source.sink.begin(source.ledgerName, shard.at)
+  const answer = await shard.unit.run(begin, { epoch, known, keep })
+  shard.epoch = answer.epoch
+  if (answer.status === 'known' || answer.lost === 0) return
+  const why = keep === 'nothing' ? 'old copy of Redis' : 'keyspace lost'
+  source.onLoss({ shard: shard.at, counters: answer.lost, why })
+}
+
+function inOrder(ids: readonly string[], known: readonly string[], values: readonly string[]): Loaded[] {
+  const found = new Map(known.map((id, at) => [id, values[at] as string]))
+  return ids.map((id) => found.get(id) ?? new UnknownCounterError(id))
+}

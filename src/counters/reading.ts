@@ -1,0 +1,116 @@
+// Values as they are shown: plain reads, and from SQL what is not here.
+
+import { type InspectAnswer, inspect } from '../generated/counters.ts'
+import { UnknownCounterError } from './errors.ts'
+import { loadMany, loadOne } from './loading.ts'
+import { byShard, MAX_A_CALL, type Shard, type Source } from './source.ts'
+import { type CounterValue, toValue } from './value.ts'
+
+interface Wanted {
+  readonly id: string
+  text: string | null
+}
+
+/** In the order of the ids; null for those that neither Redis nor the database knows. */
+export async function readValues(source: Source, ids: readonly string[]): Promise<(CounterValue | null)[]> {
+  const wanted = ids.map((id): Wanted => ({ id, text: null }))
+  const groups = [...byShard(source, wanted)].flatMap(([shard, all]) =>
+    inPages(all).map((page) => ({ shard, page })),
+  )
+  await source.shards[0]?.unit.learn()
+  const replies = source.runtime.runner.driver.read(
+    groups.map(({ shard, page }) => ({
+      command: 'HMGET' as const,
+      args: [`${shard.unit.beginning}values`, ...page.map(({ id }) => id)],
+    })),
+  )
+  await Promise.all(
+    groups.map(async ({ shard, page }, at) => {
+      const texts = (await replies[at]) as (Buffer | null)[]
+      for (const [place, text] of texts.entries()) (page[place] as Wanted).text = text?.toString() ?? null
+      await loadAbsent(source, shard, page)
+    }),
+  )
+  return wanted.map(({ text }) => (text === null ? null : toValue(text)))
+}
+
+async function loadAbsent(source: Source, shard: Shard, page: readonly Wanted[]): Promise<void> {
+  const absent = page.filter(({ text }) => text === null)
+  await Promise.all(
+    absent.map(async (each) => {
+      each.text = await loadOne(source, shard, each.id).catch((error: unknown) => {
+        if (error instanceof UnknownCounterError) return null
+        throw error
+      })
+    }),
+  )
+}
+
+/** Puts values right that are here, from SQL and what has not been flushed. */
+export async function reconcileValues(source: Source, ids: readonly string[], by: number): Promise<void> {
+  const groups = byShard(
+    source,
+    ids.map((id): Wanted => ({ id, text: null })),
+  )
+  await Promise.all(
+    [...groups].map(async ([shard, all]) => {
+      for (const page of inPages(all)) {
+        await loadMany(
+          source,
+          shard,
+          page.map(({ id }) => id),
+          by,
+          true,
+        )
+      }
+    }),
+  )
+}
+
+export interface CountersInspection {
+  /** Values that are in Redis now. */
+  readonly values: number
+  /** Counters with increments that are not in the database yet. */
+  readonly dirty: number
+  /** How long the oldest of those increments has been waiting; 0: none has. */
+  readonly lagMs: number
+  readonly shards: readonly ShardInspection[]
+}
+
+export interface ShardInspection {
+  readonly epoch: number
+  readonly seq: number
+  /** The batch that is on its way into the database; null: none is. */
+  readonly batch: { readonly id: string; readonly counters: number; readonly ageMs: number } | null
+  /** Counters with increments that are not sealed yet. */
+  readonly pending: number
+  readonly values: number
+}
+
+export async function inspectShards(source: Source): Promise<CountersInspection> {
+  const seen = await Promise.all(source.shards.map(({ unit }) => unit.run(inspect, {})))
+  const sum = (of: (each: InspectAnswer) => number): number =>
+    seen.reduce((total, each) => total + of(each), 0)
+  return {
+    values: sum(({ values }) => values),
+    dirty: sum(({ pending, sealed }) => pending + sealed),
+    lagMs: Math.max(...seen.map(lagOf)),
+    shards: seen.map(({ epoch, seq, batch, values, pending, sealed, sealedMs, nowMs }) => ({
+      epoch,
+      seq,
+      batch: batch === '' ? null : { id: batch, counters: sealed, ageMs: nowMs - sealedMs },
+      pending,
+      values,
+    })),
+  }
+}
+
+function lagOf({ nowMs, pendingMs, sealedMs }: InspectAnswer): number {
+  const oldest = sealedMs > 0 ? sealedMs : pendingMs
+  return oldest > 0 ? nowMs - oldest : 0
+}
+
+function inPages<Item>(items: readonly Item[]): Item[][] {
+  const pages = Math.ceil(items.length / MAX_A_CALL)
+  return Array.from({ length: pages }, (_, at) => items.slice(at * MAX_A_CALL, (at + 1) * MAX_A_CALL))
+}

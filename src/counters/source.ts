@@ -1,0 +1,99 @@
+// What every call on counters needs: their shards, the sink behind them, and how long values stay.
+
+import { InvalidArgumentError } from '../runtime/errors.ts'
+import { checkText } from '../runtime/arguments.ts'
+import { partitionOf } from '../runtime/partition-hash.ts'
+import type { Runtime } from '../runtime/runtime.ts'
+import { Unit } from '../runtime/unit.ts'
+import type { Sink } from './sink.ts'
+
+export interface Terms {
+  readonly shards: number
+  /** How long a value stays after its last increment was flushed; 0: for ever. */
+  readonly retainMs: number
+  /** How long idempotency keys are remembered. */
+  readonly rememberMs: number
+  /** Counters of a batch. */
+  readonly batchSize: number
+  /** How long a sealed batch is left alone until Redis cannot lose it any more; 0: it cannot at once. */
+  readonly settleMs: number
+}
+
+/** Increments that are gone, and nobody can tell whether they are in SQL. */
+export interface Loss {
+  readonly shard: number
+  /** How many counters have lost some. */
+  readonly counters: number
+  readonly why: 'keyspace lost' | 'old copy of Redis'
+}
+
+/** One shard: what shares a slot, and a line in the ledger. */
+export interface Shard {
+  readonly at: number
+  readonly unit: Unit
+  /** The epoch that this process saw last; 0: none. */
+  epoch: number
+}
+
+export interface Source {
+  readonly runtime: Runtime
+  readonly name: string
+  /** What the ledger calls them. */
+  readonly ledgerName: string
+  readonly sink: Sink
+  readonly terms: Terms
+  readonly shards: readonly Shard[]
+  readonly onLoss: (loss: Loss) => void
+}
+
+export const MAX_A_CALL = 1000
+const MAX_ID_BYTES = 255
+
+export function openSource(
+  runtime: Runtime,
+  name: string,
+  sink: Sink,
+  terms: Terms,
+  onLoss: (loss: Loss) => void,
+): Source {
+  const shards = Array.from({ length: terms.shards }, (_, at): Shard => {
+    const place = { structure: 'counters', name, unit: String(at), since: '6.2.0' }
+    return { at, unit: new Unit(runtime, place), epoch: 0 }
+  })
+  return { runtime, name, ledgerName: `${runtime.namespace}:${name}`, sink, terms, shards, onLoss }
+}
+
+export function shardOf({ shards }: Source, id: string): Shard {
+  return shards[partitionOf(id, shards.length, 'id')] as Shard
+}
+
+/** Throws InvalidArgumentError. */
+export function checkId(argument: string, id: unknown): string {
+  return checkText(
+    argument,
+    typeof id === 'number' && Number.isSafeInteger(id) ? String(id) : id,
+    MAX_ID_BYTES,
+  )
+}
+
+export function checkSink(sink: unknown): Sink {
+  if (typeof (sink as Sink | undefined)?.apply !== 'function') {
+    throw new InvalidArgumentError('sink', "must be a sink, such as sqlite(database, { table: 'items' })")
+  }
+  return sink as Sink
+}
+
+/** By shard, with the place that each had. */
+export function byShard<Item extends { readonly id: string }>(
+  source: Source,
+  items: readonly Item[],
+): Map<Shard, Item[]> {
+  const groups = new Map<Shard, Item[]>()
+  for (const item of items) {
+    const shard = shardOf(source, item.id)
+    const group = groups.get(shard)
+    if (group === undefined) groups.set(shard, [item])
+    else group.push(item)
+  }
+  return groups
+}

@@ -1,0 +1,24 @@
+import { InvalidArgumentError } from '../runtime/errors.ts'
+
+/** A 64-bit integer: a number while that is exact, a bigint beyond 2^53. */
+export type CounterValue = number | bigint
+
+export function toValue(text: string): CounterValue {
+  const number = Number(text)
+  return Number.isSafeInteger(number) ? number : BigInt(text)
+}
+
+/** The text of a value less something, exactly. */
+export function valueLess(text: string, less: number): CounterValue {
+  const number = Number(text) - less
+  if (Number.isSafeInteger(number) && Number.isSafeInteger(Number(text))) return number
+  return toValue(String(BigInt(text) - BigInt(less)))
+}
+
+/** Throws InvalidArgumentError. */
+export function checkDelta(argument: string, delta: unknown): number {
+  if (typeof delta !== 'number' || !Number.isSafeInteger(delta)) {
+    throw new InvalidArgumentError(argument, 'must be a whole number between -2^53 and 2^53')
+  }
+  return delta
+}
