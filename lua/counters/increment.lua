@@ -69,6 +69,7 @@ for at = counters_at, #counters, 3 do
       added = true
       now[place + 1] = value
     else
+      now[place + 1] = redis.call('HGET', values, id)
       refused[#refused + 1] = place
       refused[#refused + 1] = 'overflow'
     end

@@ -453,7 +453,7 @@ function readKnownOfIncrementCounted(part: Reply | undefined): (number)[] {
 export const increment: Operation<IncrementArguments, IncrementAnswer> = {
   script: {
     name: 'counters/increment',
-    sha1: '3cc94200255aef8101bef3a2b7b2434276f77e2e',
+    sha1: '9b07a78df9f24987b4a222b1148f14de74402587',
     reads: false,
     bytes: false,
     source: `--[[
@@ -708,6 +708,7 @@ for at = counters_at, #counters, 3 do
       added = true
       now[place + 1] = value
     else
+      now[place + 1] = redis.call('HGET', values, id)
       refused[#refused + 1] = place
       refused[#refused + 1] = 'overflow'
     end
