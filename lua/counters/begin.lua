@@ -1,5 +1,6 @@
 --[[
-Gives a shard the epoch of a ledger that was begun in SQL for it, unless it has left the one that this should follow.
+Gives a shard the epoch of a ledger that was begun in SQL for it, unless it has left the one that this should follow, or
+has acked the batch that this is about: whoever found the ledger past a batch may only have been slow.
 Values have to be loaded again. `keep` says what of its increments stays: `all` where SQL has none of them; `pending`
 where nobody can tell of the sealed batch, for the server has forgotten which it was; `nothing` where the server came
 back with an old copy, and nobody can tell of any. How many counters lose by that is told as `lost`. Safe to repeat.
@@ -15,7 +16,8 @@ local sealed = KEYS[4] -- hash: id -> what is sealed, and not known to be in SQL
 local clean = KEYS[5] -- sorted set: id of a counter without pending or sealed increments -> until when it stays
 local epoch = tonumber(ARGV[1]) -- integer: of the ledger
 local known = tonumber(ARGV[2]) -- integer: the epoch that it follows; 0: none
-local keep = ARGV[3] -- text: all, pending or nothing
+local batch = ARGV[3] -- text: the sealed batch that it is about; empty: none
+local keep = ARGV[4] -- text: all, pending or nothing
 
 -- @include shared/exact
 -- @include shared/counters/shard
@@ -28,7 +30,7 @@ end
 if keep ~= 'all' and keep ~= 'pending' and keep ~= 'nothing' then
   return redis.error_reply('INVALID keep: must be all, pending or nothing')
 end
-if shard.epoch ~= known then
+if shard.epoch ~= known or (batch ~= '' and shard.batch ~= batch) then
   return { 'known', shard.epoch }
 end
 local lost = 0

@@ -44,10 +44,10 @@ export async function flushShard(source: Source, shard: Shard, limits: FlushLimi
 
 /** A sealed batch that Redis cannot lose any more; null when nothing is pending. */
 async function sealSettled(source: Source, shard: Shard, limits: FlushLimits): Promise<Sealed | null> {
-  const { batchSize, settleMs } = source.terms
+  const { settle, terms } = source
   for (let known = ''; ; ) {
     limits.signal?.throwIfAborted()
-    const answer = await shard.unit.run(seal, { batch: randomUUID(), limit: batchSize })
+    const answer = await shard.unit.run(seal, { batch: randomUUID(), limit: terms.batchSize })
     if (answer.status === 'nothing') return null
     if (answer.status === 'unknown') {
       await beginEpoch(source, shard, 0, 'pending')
@@ -55,9 +55,9 @@ async function sealSettled(source: Source, shard: Shard, limits: FlushLimits): P
     }
     shard.epoch = answer.epoch
     // That it is still there after the time of two fsyncs means that it was written, whoever has restarted meanwhile.
-    if (settleMs === 0 || answer.batch === known) return answer
+    if (settle === null || answer.batch === known) return answer
     known = answer.batch
-    await pause(settleMs, limits.signal)
+    await settle(limits.signal)
   }
 }
 
@@ -71,7 +71,7 @@ async function commit(source: Source, shard: Shard, sealed: Sealed, limits: Flus
   const place = { counters: source.ledgerName, shard: shard.at, epoch }
   const applied = await applyPatiently(source, { ...place, seq, batch, changes }, limits)
   if (applied === 'ahead' || applied === 'behind') {
-    await beginEpoch(source, shard, epoch, applied === 'ahead' ? 'nothing' : 'all')
+    await beginEpoch(source, shard, epoch, applied === 'ahead' ? 'nothing' : 'all', batch)
     return false
   }
   await shard.unit.run(ack, { epoch, seq, batch, retainMs: source.terms.retainMs })

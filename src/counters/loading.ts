@@ -70,15 +70,16 @@ export async function epochOf(source: Source, shard: Shard): Promise<number> {
   return shard.epoch
 }
 
-/** Leaves the epoch `known` for a new one, unless others have. */
+/** Leaves the epoch `known` for a new one, unless others have, or `batch` is not the sealed one any more. */
 export async function beginEpoch(
   source: Source,
   shard: Shard,
   known: number,
   keep: 'all' | 'pending' | 'nothing',
+  batch = '',
 ): Promise<void> {
   const epoch = await source.sink.begin(source.ledgerName, shard.at)
-  const answer = await shard.unit.run(begin, { epoch, known, keep })
+  const answer = await shard.unit.run(begin, { epoch, known, batch, keep })
   shard.epoch = answer.epoch
   if (answer.status === 'known' || answer.lost === 0) return
   const why = keep === 'nothing' ? 'old copy of Redis' : 'keyspace lost'

@@ -2,6 +2,7 @@
 
 import { InvalidArgumentError } from '../runtime/errors.ts'
 import { checkText } from '../runtime/arguments.ts'
+import { pause } from '../runtime/in-time.ts'
 import { partitionOf } from '../runtime/partition-hash.ts'
 import type { Runtime } from '../runtime/runtime.ts'
 import { Unit } from '../runtime/unit.ts'
@@ -18,6 +19,9 @@ export interface Terms {
   /** How long a sealed batch is left alone until Redis cannot lose it any more; 0: it cannot at once. */
   readonly settleMs: number
 }
+
+/** Resolves once a restart of Redis keeps what it had at the call. */
+export type Settle = (signal?: AbortSignal) => Promise<void>
 
 /** Increments that are gone, and nobody can tell whether they are in SQL. */
 export interface Loss {
@@ -43,6 +47,8 @@ export interface Source {
   readonly sink: Sink
   readonly terms: Terms
   readonly shards: readonly Shard[]
+  /** Null: it keeps everything at once. */
+  readonly settle: Settle | null
   readonly onLoss: (loss: Loss) => void
 }
 
@@ -60,7 +66,9 @@ export function openSource(
     const place = { structure: 'counters', name, unit: String(at), since: '6.2.0' }
     return { at, unit: new Unit(runtime, place), epoch: 0 }
   })
-  return { runtime, name, ledgerName: `${runtime.namespace}:${name}`, sink, terms, shards, onLoss }
+  const { settleMs } = terms
+  const settle: Settle | null = settleMs === 0 ? null : (signal) => pause(settleMs, signal)
+  return { runtime, name, ledgerName: `${runtime.namespace}:${name}`, sink, terms, shards, settle, onLoss }
 }
 
 export function shardOf({ shards }: Source, id: string): Shard {

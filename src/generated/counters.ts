@@ -187,6 +187,8 @@ export interface BeginArguments {
   readonly epoch: number
   /** the epoch that it follows; 0: none */
   readonly known: number
+  /** the sealed batch that it is about; empty: none */
+  readonly batch: string
   /** all, pending or nothing */
   readonly keep: string
 }
@@ -197,18 +199,19 @@ export type BeginAnswer =
 
 
 /**
- * Gives a shard the epoch of a ledger that was begun in SQL for it, unless it has left the one that this should follow. Values have to be loaded again. `keep` says what of its increments stays: `all` where SQL has none of them; `pending` where nobody can tell of the sealed batch, for the server has forgotten which it was; `nothing` where the server came back with an old copy, and nobody can tell of any. How many counters lose by that is told as `lost`. Safe to repeat.
+ * Gives a shard the epoch of a ledger that was begun in SQL for it, unless it has left the one that this should follow, or has acked the batch that this is about: whoever found the ledger past a batch may only have been slow. Values have to be loaded again. `keep` says what of its increments stays: `all` where SQL has none of them; `pending` where nobody can tell of the sealed batch, for the server has forgotten which it was; `nothing` where the server came back with an old copy, and nobody can tell of any. How many counters lose by that is told as `lost`. Safe to repeat.
  *
  * Cost: O(counters of the sealed batch), the memory is freed in the background.
  */
 export const begin: Operation<BeginArguments, BeginAnswer> = {
   script: {
     name: 'counters/begin',
-    sha1: 'b6fcedbbee334271d14de34618bcc34a21e75fec',
+    sha1: 'd85c1ac964641793522c29181e2cacad6f78fd35',
     reads: false,
     bytes: false,
     source: `--[[
-Gives a shard the epoch of a ledger that was begun in SQL for it, unless it has left the one that this should follow.
+Gives a shard the epoch of a ledger that was begun in SQL for it, unless it has left the one that this should follow, or
+has acked the batch that this is about: whoever found the ledger past a batch may only have been slow.
 Values have to be loaded again. \`keep\` says what of its increments stays: \`all\` where SQL has none of them; \`pending\`
 where nobody can tell of the sealed batch, for the server has forgotten which it was; \`nothing\` where the server came
 back with an old copy, and nobody can tell of any. How many counters lose by that is told as \`lost\`. Safe to repeat.
@@ -224,7 +227,8 @@ local sealed = KEYS[4] -- hash: id -> what is sealed, and not known to be in SQL
 local clean = KEYS[5] -- sorted set: id of a counter without pending or sealed increments -> until when it stays
 local epoch = tonumber(ARGV[1]) -- integer: of the ledger
 local known = tonumber(ARGV[2]) -- integer: the epoch that it follows; 0: none
-local keep = ARGV[3] -- text: all, pending or nothing
+local batch = ARGV[3] -- text: the sealed batch that it is about; empty: none
+local keep = ARGV[4] -- text: all, pending or nothing
 
 -- A whole number as text with all its digits. Lua itself writes 14 digits, and not every server passes
 -- more to a command; microseconds have 16. Writing a large double takes twice as long as writing its halves
@@ -285,7 +289,7 @@ end
 if keep ~= 'all' and keep ~= 'pending' and keep ~= 'nothing' then
   return redis.error_reply('INVALID keep: must be all, pending or nothing')
 end
-if shard.epoch ~= known then
+if shard.epoch ~= known or (batch ~= '' and shard.batch ~= batch) then
   return { 'known', shard.epoch }
 end
 local lost = 0
@@ -314,15 +318,16 @@ return { 'begun', epoch, lost }
   parts: ['meta', 'values', 'pending', 'sealed', 'clean'],
   lines: [
     [1, 'lua/counters/begin.lua', 1],
-    [20, 'lua/shared/exact.lua', 1],
-    [30, 'lua/shared/counters/shard.lua', 1],
-    [53, 'lua/shared/counters/save.lua', 1],
-    [71, 'lua/counters/begin.lua', 23],
+    [22, 'lua/shared/exact.lua', 1],
+    [32, 'lua/shared/counters/shard.lua', 1],
+    [55, 'lua/shared/counters/save.lua', 1],
+    [73, 'lua/counters/begin.lua', 25],
   ],
   encode(args) {
     return [
       args.epoch,
       args.known,
+      args.batch,
       args.keep,
     ]
   },

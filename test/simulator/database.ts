@@ -1,0 +1,61 @@
+// A database as counters see it, in memory: transactions happen at once or not at all, and answers may be lost.
+
+import { SinkError } from '../../src/counters/errors.ts'
+import type { Applied, Batch, LedgerPlace, Sink, Snapshot } from '../../src/counters/sink.ts'
+import type { Stage } from './stage.ts'
+
+/** Rules that can be taken away, to see that the simulation notices. */
+export type Rule = 'ledger' | 'batch id' | 'settle'
+
+export class Database {
+  readonly values: Map<string, bigint> = new Map()
+  readonly #ledger = new Map<number, { seq: number; batch: string }>()
+  readonly #without: Rule | null
+
+  constructor(without: Rule | null) {
+    this.#without = without
+  }
+
+  begin(): number {
+    const epoch = Math.max(0, ...this.#ledger.keys()) + 1
+    this.#ledger.set(epoch, { seq: 0, batch: '' })
+    return epoch
+  }
+
+  read(epoch: number, ids: readonly string[]): Snapshot {
+    const found = ids.flatMap((id) =>
+      this.values.has(id) ? [[id, this.values.get(id) as bigint] as const] : [],
+    )
+    return { seq: this.#ledger.get(epoch)?.seq ?? null, values: new Map(found) }
+  }
+
+  apply({ epoch, seq, batch, changes }: Batch): Applied {
+    const line = this.#ledger.get(epoch)
+    if (this.#without !== 'ledger') {
+      if (line === undefined || line.seq < seq - 1) return 'behind'
+      const isIt = this.#without === 'batch id' || line.batch === batch
+      if (line.seq >= seq) return line.seq === seq && isIt ? 'known' : 'ahead'
+    }
+    this.#ledger.set(epoch, { seq, batch })
+    for (const { id, delta } of changes) this.values.set(id, (this.values.get(id) ?? 0n) + delta)
+    return 'applied'
+  }
+}
+
+/** The database as one process reaches it. `chance` decides whether an answer is lost. */
+export function sinkOf(database: Database, stage: Stage, owner: string, losesAnswer: () => boolean): Sink {
+  const ask = <Result>(what: string, work: () => Result): Promise<Result> =>
+    stage.gate(owner, what, async () => {
+      const result = work()
+      if (losesAnswer()) throw new SinkError('sink-unreachable', 'the connection was cut')
+      return result
+    })
+  return {
+    name: 'memory',
+    missing: 'create',
+    prepare: async () => undefined,
+    read: ({ epoch }: LedgerPlace, ids) => ask('sql read', () => database.read(epoch, ids)),
+    begin: () => ask('sql begin', () => database.begin()),
+    apply: (batch) => ask('sql apply', () => database.apply(batch)),
+  }
+}

@@ -1,0 +1,98 @@
+// A process that counts and flushes: the library as it is shipped, but what it does outside itself waits at gates.
+
+import { ConnectionLostError, type Driver, type ReadCall, type Reply } from '../../src/driver.ts'
+import { flushShard } from '../../src/counters/flushing.ts'
+import { incrementOne } from '../../src/counters/incrementing.ts'
+import { readValues } from '../../src/counters/reading.ts'
+import type { Sink } from '../../src/counters/sink.ts'
+import { openSource, type Settle, type Shard, type Source } from '../../src/counters/source.ts'
+import { Runtime } from '../../src/runtime/runtime.ts'
+import type { Stage } from './stage.ts'
+
+const FOR_EVER_MS = 3_600_000
+
+export interface ProcessPlace {
+  readonly owner: string
+  readonly namespace: string
+  readonly driver: Driver
+  readonly sink: Sink
+  readonly stage: Stage
+  readonly settle: Settle | null
+  readonly losesAnswer: () => boolean
+  /** A new epoch has begun. */
+  readonly onBegun: () => void
+}
+
+export class Process {
+  readonly owner: string
+  readonly #runtime: Runtime
+  readonly #source: Source
+  #flushing = false
+
+  constructor(place: ProcessPlace) {
+    const { owner, namespace, sink, settle } = place
+    this.owner = owner
+    this.#runtime = new Runtime(gated(place), namespace, FOR_EVER_MS)
+    const terms = { shards: 1, retainMs: 60_000, rememberMs: 60_000, batchSize: 1, settleMs: 0 }
+    this.#source = { ...openSource(this.#runtime, 'votes', sink, terms, () => undefined), settle }
+  }
+
+  get beginning(): string {
+    return this.#shard.unit.beginning
+  }
+
+  get isFlushing(): boolean {
+    return this.#flushing
+  }
+
+  async learn(): Promise<void> {
+    await this.#shard.unit.learn()
+  }
+
+  async increment(id: string, delta: number): Promise<void> {
+    await incrementOne(this.#source, this.#shard, { id, delta, key: '' })
+  }
+
+  async get(id: string): Promise<bigint> {
+    const [value] = await readValues(this.#source, [id])
+    return BigInt(value ?? 0)
+  }
+
+  async flush(): Promise<void> {
+    this.#flushing = true
+    try {
+      await flushShard(this.#source, this.#shard, { by: performance.now() + FOR_EVER_MS })
+    } finally {
+      this.#flushing = false
+    }
+  }
+
+  get #shard(): Shard {
+    return this.#source.shards[0] as Shard
+  }
+}
+
+function gated({ driver, stage, owner, losesAnswer, onBegun }: ProcessPlace): Driver {
+  const answered = async (reply: Promise<Reply>): Promise<Reply> => {
+    const value = await reply
+    if (Array.isArray(value) && value[0] === 'begun') onBegun()
+    if (losesAnswer()) throw new ConnectionLostError('the connection was cut', true)
+    return value
+  }
+  const readOne = async (call: ReadCall): Promise<Reply> =>
+    (await Promise.all(driver.read([call])))[0] ?? null
+  return {
+    ...driver,
+    name: driver.name,
+    run: (call) => stage.gate(owner, call.script.name, () => answered(driver.run(call))),
+    runMany: (calls) => driver.runMany(calls),
+    read: (calls) => calls.map((call) => stage.gate(owner, 'read', () => readOne(call))),
+    write: (call) => driver.write(call),
+    load: (script) => driver.load(script),
+    subscribe: (channel, listener) => driver.subscribe(channel, listener),
+    info: () => driver.info(),
+    wait: (key, replicas, timeoutMs) => driver.wait(key, replicas, timeoutMs),
+    healthy: () => true,
+    close: async () => undefined,
+  }
+}

@@ -1,0 +1,262 @@
+// One random schedule: increments, flushes and reads of several processes, of which some die, over a Redis that
+// crashes and a database whose answers get lost; then rest, and the books are checked.
+//
+// Each increment adds a digit of its own in base 4, so the sum in the database tells of each whether it is there not
+// at all, once, or more often.
+
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Redis } from 'ioredis'
+import type { Driver } from '../../src/driver.ts'
+import { Database, type Rule, sinkOf } from './database.ts'
+import { Process } from './process.ts'
+import { dice, Stage } from './stage.ts'
+import { Store } from './store.ts'
+
+const IDS = ['a', 'b'] as const
+/** Digits of base 4 that a safe integer has. */
+const MOST_INCREMENTS = 24
+const STEPS = 70
+
+export interface Happened {
+  increments: number
+  killed: number
+  crashes: number
+  wipes: number
+  oldCopies: number
+  lost: number
+}
+
+export interface Verdict {
+  readonly faults: readonly string[]
+  readonly happened: Happened
+}
+
+interface Counted {
+  readonly id: string
+  readonly digit: number
+  readonly owner: string
+  acked: number | null
+  /** How often it may be in the database, at rest. */
+  least: 0 | 1
+  most: 1 | 2
+}
+
+export interface Place {
+  readonly client: Redis
+  readonly driver: Driver
+  readonly namespace: string
+  readonly without: Rule | null
+}
+
+export async function playSchedule(place: Place, seed: number): Promise<Verdict> {
+  const schedule = new Schedule(place, seed)
+  return schedule.play()
+}
+
+class Schedule {
+  readonly #place: Place
+  readonly #roll: (sides: number) => number
+  readonly #stage = new Stage()
+  readonly #database: Database
+  readonly #store: Store
+  readonly #increments: Counted[] = []
+  readonly #happened: Happened = { increments: 0, killed: 0, crashes: 0, wipes: 0, oldCopies: 0, lost: 0 }
+  readonly #settling = new Set<() => void>()
+  #processes: Process[] = []
+  #born = 0
+  #underWay = 0
+  #step = 0
+  #calm = false
+  /** Redis came back with an old copy, and nobody has noticed yet. */
+  #isOld = false
+
+  constructor(place: Place, seed: number) {
+    this.#place = place
+    this.#roll = dice(seed)
+    this.#database = new Database(place.without)
+    this.#processes = [this.#bear(), this.#bear()]
+    this.#store = new Store(place.client, this.#processes[0]?.beginning ?? '')
+  }
+
+  async play(): Promise<Verdict> {
+    await this.#store.clear()
+    await Promise.all(this.#processes.map((each) => each.learn()))
+    for (this.#step = 1; this.#step <= STEPS; this.#step++) await this.#act()
+    this.#calm = true
+    await this.#rest()
+    const faults = await this.#check()
+    await this.#store.clear()
+    return { faults, happened: this.#happened }
+  }
+
+  async #act(): Promise<void> {
+    const roll = this.#roll(100)
+    if (roll < 18) this.#increment()
+    else if (roll < 30) this.#flush()
+    else if (roll < 34) this.#get()
+    else if (roll < 40) await this.#fsync()
+    else if (roll < 41) this.#kill()
+    else if (roll < 42) await this.#crash()
+    else await this.#pass()
+  }
+
+  #bear(): Process {
+    this.#born += 1
+    const owner = `p${this.#born}`
+    const losesAnswer = (): boolean => !this.#calm && this.#roll(20) === 0
+    const { driver, namespace, without } = this.#place
+    const sink = sinkOf(this.#database, this.#stage, owner, losesAnswer)
+    const settle = without === 'settle' ? null : () => this.#settled()
+    const onBegun = (): void => {
+      this.#isOld = false
+    }
+    return new Process({ owner, namespace, driver, sink, stage: this.#stage, settle, losesAnswer, onBegun })
+  }
+
+  #any(): Process {
+    return this.#processes[this.#roll(this.#processes.length)] as Process
+  }
+
+  /** What it starts ends some time, unless its process dies. */
+  #start(work: Promise<unknown>, then: () => void): void {
+    this.#underWay += 1
+    work.then(then, () => undefined).finally(() => (this.#underWay -= 1))
+  }
+
+  #increment(): void {
+    if (this.#increments.length === MOST_INCREMENTS) return
+    const process = this.#any()
+    const id = IDS[this.#roll(2)] as string
+    const digit = this.#increments.length
+    const mine: Counted = { id, digit, owner: process.owner, acked: null, least: 0, most: 1 }
+    this.#increments.push(mine)
+    this.#happened.increments += 1
+    this.#start(process.increment(id, 4 ** digit), () => {
+      mine.acked = this.#step
+      mine.least = this.#isOld || mine.most === 2 ? 0 : 1
+    })
+  }
+
+  #flush(): void {
+    const process = this.#any()
+    if (!process.isFlushing) this.#start(process.flush(), () => undefined)
+  }
+
+  #get(): void {
+    this.#start(this.#any().get(IDS[this.#roll(2)] as string), () => undefined)
+  }
+
+  async #pass(): Promise<void> {
+    if (this.#stage.waiting === 0) return
+    const gate = this.#stage.take(this.#roll(this.#stage.waiting))
+    await gate.pass()
+  }
+
+  #settled(): Promise<void> {
+    return new Promise((resolve) => this.#settling.add(resolve))
+  }
+
+  async #fsync(): Promise<void> {
+    const waiting = [...this.#settling]
+    await this.#store.fsync(this.#step)
+    for (const resolve of waiting) {
+      this.#settling.delete(resolve)
+      resolve()
+    }
+    await new Promise(setImmediate)
+  }
+
+  /** What it has sent may still arrive. */
+  #kill(): void {
+    const victim = this.#any()
+    this.#happened.killed += 1
+    this.#processes = this.#processes.map((each) => (each === victim ? this.#bear() : each))
+    for (const gate of this.#stage.takeAllOf(victim.owner)) {
+      if (this.#roll(2) === 0) this.#start(gate.pass(), () => undefined)
+      else gate.drop(new Error('the process was killed'))
+    }
+    for (const process of this.#processes) void process.learn()
+  }
+
+  async #crash(): Promise<void> {
+    const copies = this.#store.copies
+    const kind = this.#roll(4)
+    if (kind < 2) return this.#restart(copies.length - 1)
+    if (kind === 2) return this.#wipe()
+    if (copies.length > 1) await this.#comeBackOld(this.#roll(copies.length - 1))
+  }
+
+  async #restart(at: number): Promise<void> {
+    const copy = this.#store.copies[at]
+    if (copy === undefined) return
+    this.#happened.crashes += 1
+    for (const each of this.#increments) {
+      if (each.acked !== null && each.acked > copy.step) each.least = 0
+    }
+    await this.#store.restore(copy)
+  }
+
+  async #wipe(): Promise<void> {
+    this.#happened.wipes += 1
+    // A call that is under way has lost the memory of its first attempt.
+    for (const each of this.#increments) {
+      each.least = 0
+      if (each.acked === null) each.most = 2
+    }
+    this.#isOld = false
+    this.#store.copies.splice(0, Infinity, { step: this.#step, dumps: [] })
+    await this.#store.clear()
+  }
+
+  async #comeBackOld(at: number): Promise<void> {
+    const copy = this.#store.copies[at]
+    if (copy === undefined) return
+    this.#happened.oldCopies += 1
+    for (const each of this.#increments) each.least = 0
+    this.#isOld = true
+    this.#store.copies.length = at + 1
+    await this.#store.restore(copy)
+  }
+
+  async #rest(): Promise<void> {
+    while (this.#underWay > 0) {
+      if (this.#settling.size > 0) await this.#fsync()
+      if (this.#stage.waiting > 0) await this.#pass()
+      else await sleep(1)
+    }
+    for (let turn = 0; turn < 3; turn++) {
+      this.#start(this.#any().flush(), () => undefined)
+      while (this.#underWay > 0) {
+        if (this.#settling.size > 0) await this.#fsync()
+        if (this.#stage.waiting > 0) await this.#pass()
+        else await sleep(0)
+      }
+    }
+  }
+
+  async #check(): Promise<string[]> {
+    const faults: string[] = []
+    for (const { id, digit, least, most } of this.#increments) {
+      const times = Number(((this.#database.values.get(id) ?? 0n) >> BigInt(2 * digit)) & 3n)
+      if (times === 0) this.#happened.lost += 1
+      if (times < least) faults.push(`an acked increment is lost: ${digit}`)
+      if (times > most) faults.push(`an increment is there ${times} times: ${digit}`)
+    }
+    for (const id of IDS) {
+      let shown: bigint | null = null
+      this.#start(
+        this.#any()
+          .get(id)
+          .then((value) => (shown = value)),
+        () => undefined,
+      )
+      while (this.#underWay > 0) {
+        if (this.#stage.waiting > 0) await this.#pass()
+        else await sleep(0)
+      }
+      const stored = this.#database.values.get(id) ?? 0n
+      if (shown !== stored) faults.push(`${id} shows ${shown} and is ${stored}`)
+    }
+    return faults
+  }
+}

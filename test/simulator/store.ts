@@ -1,0 +1,42 @@
+// One shard in a real Redis, whose past can come back: what was last fsynced, an old copy, or nothing.
+
+import type { Redis } from 'ioredis'
+
+const PARTS = ['meta', 'values', 'pending', 'sealed', 'clean', 'once'] as const
+
+export interface Copy {
+  /** How many steps of the schedule it has seen. */
+  readonly step: number
+  readonly dumps: readonly (Buffer | null)[]
+}
+
+export class Store {
+  readonly #client: Redis
+  readonly #keys: readonly string[]
+  readonly copies: Copy[] = [{ step: 0, dumps: PARTS.map(() => null) }]
+
+  constructor(client: Redis, beginning: string) {
+    this.#client = client
+    this.#keys = PARTS.map((part) => beginning + part)
+  }
+
+  /** What is there now outlives a restart. */
+  async fsync(step: number): Promise<void> {
+    const dumps = await Promise.all(this.#keys.map((key) => this.#client.dumpBuffer(key)))
+    this.copies.push({ step, dumps })
+  }
+
+  async restore({ dumps }: Copy): Promise<void> {
+    // On one connection, so in this order.
+    const cleared = this.clear()
+    const kept = this.#keys.flatMap((key, at) => {
+      const dump = dumps[at]
+      return dump ? [this.#client.restore(key, 0, dump)] : []
+    })
+    await Promise.all([cleared, ...kept])
+  }
+
+  async clear(): Promise<void> {
+    await this.#client.del(...this.#keys)
+  }
+}
