@@ -23,6 +23,8 @@ export interface Setup {
   name: string
   database: Database.Database
   sink: Sink
+  /** What the database does instead of what it is asked; null: what it is asked. */
+  trouble: { instead: ((what: keyof Sink) => Error | null) | null }
   /** What the database has. */
   stored(id: string | number): number | bigint | undefined
   /** Names of the scripts run so far. */
@@ -67,11 +69,28 @@ export async function setup({ clock: kind, target, port, ...options }: SetupOpti
     us += ms * 1000
     await move()
   }
-  const sink = sqlite(database, { table: 'items', value: 'votes', ...target })
+  const trouble: Setup['trouble'] = { instead: null }
+  const sink = troubled(sqlite(database, { table: 'items', value: 'votes', ...target }), trouble)
   const another = (own: Partial<CountersOptions> = {}): Counters =>
     open().counters(name, { sink, settle: '0s', ...options, ...own })
   const stored = (id: string | number) =>
     (database.prepare('SELECT votes FROM items WHERE id = ?').get(id) as { votes: number } | undefined)?.votes
   const counters = redis.counters(name, { sink, settle: '0s', ...options })
-  return { counters, client, name, database, sink, stored, calls, clock: { advance }, another }
+  return { counters, client, name, database, sink, trouble, stored, calls, clock: { advance }, another }
+}
+
+/** The sink, whose calls fail first where there is trouble. */
+function troubled(sink: Sink, trouble: Setup['trouble']): Sink {
+  const before = async (what: keyof Sink): Promise<void> => {
+    const error = trouble.instead?.(what) ?? null
+    if (error !== null) throw error
+  }
+  return {
+    name: sink.name,
+    missing: sink.missing,
+    prepare: () => before('prepare').then(() => sink.prepare()),
+    read: (place, ids) => before('read').then(() => sink.read(place, ids)),
+    begin: (counters, shard) => before('begin').then(() => sink.begin(counters, shard)),
+    apply: (batch) => before('apply').then(() => sink.apply(batch)),
+  }
 }

@@ -7,7 +7,7 @@ import { pause } from '../runtime/in-time.ts'
 import { SinkError, sinkInTime } from './errors.ts'
 import { beginEpoch } from './loading.ts'
 import type { Applied, Batch } from './sink.ts'
-import type { Shard, Source } from './source.ts'
+import { noteEpoch, type Shard, type Source } from './source.ts'
 
 /** What a flush has brought into the database. */
 export interface Flushed {
@@ -50,6 +50,7 @@ async function sealSettled(source: Source, shard: Shard, limits: FlushLimits): P
     const answer = await shard.unit.run(seal, { batch: randomUUID(), limit: terms.batchSize })
     if (answer.status === 'nothing') return null
     if (answer.status === 'unknown') {
+      noteEpoch(source, shard, 0)
       await beginEpoch(source, shard, 0, 'pending')
       continue
     }

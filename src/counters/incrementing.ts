@@ -5,7 +5,7 @@ import type { BatchTerms } from '../runtime/batcher.ts'
 import { DriverError } from '../runtime/errors.ts'
 import { OverflowError } from './errors.ts'
 import { loadOne } from './loading.ts'
-import { MAX_A_CALL, type Shard, type Source } from './source.ts'
+import { MAX_A_CALL, noteEpoch, type Shard, type Source } from './source.ts'
 import { type CounterValue, valueLess } from './value.ts'
 
 export interface Increment {
@@ -74,7 +74,7 @@ async function sendBatch(
       (run) => run(increment, (id) => ({ ...id, rememberMs: source.terms.rememberMs, counters })),
       by,
     )
-    shard.epoch = answer.epoch
+    noteEpoch(source, shard, answer.epoch)
     groups = tell(asked, groups, answer, outcomes)
   }
   return outcomes

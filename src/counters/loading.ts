@@ -6,7 +6,7 @@ import type { BatchTerms } from '../runtime/batcher.ts'
 import { DriverError } from '../runtime/errors.ts'
 import { pause } from '../runtime/in-time.ts'
 import { sinkInTime, UnknownCounterError } from './errors.ts'
-import { MAX_A_CALL, type Shard, type Source } from './source.ts'
+import { MAX_A_CALL, noteEpoch, type Shard, type Source } from './source.ts'
 
 const BATCHES: BatchTerms = {
   name: 'a load of counters',
@@ -57,7 +57,7 @@ export async function loadMany(
     if (answer.status === 'loaded') return inOrder(ids, known, answer.values)
     // Redis has come back with an old copy: what is in SQL of what it still counts cannot be told.
     if (answer.status === 'behind') await beginEpoch(source, shard, epoch, 'nothing')
-    else shard.epoch = answer.epoch
+    else noteEpoch(source, shard, answer.epoch)
     if (performance.now() + pauseMs > by) throw new DriverError('busy', 'counters were flushed all the time')
     await pause(pauseMs)
   }

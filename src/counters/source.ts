@@ -26,8 +26,8 @@ export type Settle = (signal?: AbortSignal) => Promise<void>
 /** Increments that are gone, and nobody can tell whether they are in SQL. */
 export interface Loss {
   readonly shard: number
-  /** How many counters have lost some. */
-  readonly counters: number
+  /** How many counters have lost some; null: nobody can tell any more. */
+  readonly counters: number | null
   readonly why: 'keyspace lost' | 'old copy of Redis'
 }
 
@@ -104,4 +104,11 @@ export function byShard<Item extends { readonly id: string }>(
     else group.push(item)
   }
   return groups
+}
+
+/** Notes which epoch the shard is in. One that had begun and is not there any more was lost with all that it had. */
+export function noteEpoch(source: Source, shard: Shard, epoch: number): void {
+  const isLost = epoch === 0 && shard.epoch > 0
+  shard.epoch = epoch
+  if (isLost) source.onLoss({ shard: shard.at, counters: null, why: 'keyspace lost' })
 }

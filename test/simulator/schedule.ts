@@ -255,7 +255,9 @@ class Schedule {
         else await sleep(0)
       }
       const stored = this.#database.values.get(id) ?? 0n
-      if (shown !== stored) faults.push(`${id} shows ${shown} and is ${stored}`)
+      // A batch of a life that Redis has forgotten may land after the value was loaded.
+      const isLate = this.#happened.wipes + this.#happened.oldCopies > 0 && Number(shown) < stored
+      if (shown !== stored && !isLate) faults.push(`${id} shows ${shown} and is ${stored}`)
     }
     return faults
   }
