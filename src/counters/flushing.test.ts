@@ -1,0 +1,135 @@
+import { SinkError } from 'perilune'
+import { describe, expect, test } from 'vitest'
+import { setup } from '../../test/counters-fixture.ts'
+import type { Loss } from './source.ts'
+
+const away = (): Error => new SinkError('sink-unreachable', 'it is away')
+
+async function until(ready: () => boolean | Promise<boolean>): Promise<void> {
+  while (!(await ready())) await new Promise((resolve) => setTimeout(resolve, 5))
+}
+
+describe('flushing', () => {
+  test('by several at once brings each increment into the database once', async () => {
+    const { counters, another, stored } = await setup({ clock: 'real', shards: 4, batchSize: 7 })
+    const processes = [counters, another(), another()]
+    const work = processes.map(async (process) => {
+      for (let round = 0; round < 10; round++) {
+        await Promise.all([
+          ...Array.from({ length: 50 }, (_, at) => process.increment(at % 25)),
+          process.flush(),
+        ])
+      }
+    })
+    await Promise.all(work)
+    await counters.flush()
+
+    expect(Array.from({ length: 25 }, (_, id) => stored(id))).toEqual(Array.from({ length: 25 }, () => 60))
+    expect(await counters.inspect()).toMatchObject({ dirty: 0, lagMs: 0, values: 25 })
+  })
+
+  test('goes on in the background, and closes with what is pending', async () => {
+    const { counters, stored } = await setup({ clock: 'real' })
+    {
+      await using _flushing = counters.flushEvery('10ms')
+      await counters.increment(1)
+      await until(() => stored(1) === 1)
+      await counters.increment(1)
+    }
+    expect(stored(1)).toBe(2)
+  })
+
+  test('leaves what a database that is away has not got, and catches up', async () => {
+    const { counters, stored, trouble, clock } = await setup()
+    const errors: unknown[] = []
+    await counters.increment(1)
+    trouble.instead = (what) => (what === 'apply' ? away() : null)
+    const flushing = counters.flushEvery('10ms', { onError: (error) => errors.push(error) })
+    await until(async () => (await counters.inspect()).shards[0]?.batch !== null)
+    await clock.advance(5000)
+    for (let n = 0; n < 100; n++) await counters.increment(1)
+
+    expect(await counters.inspect()).toMatchObject({
+      dirty: 2,
+      lagMs: 5000,
+      shards: [{ batch: { counters: 1, ageMs: 5000 }, pending: 1 }],
+    })
+    expect(await counters.get(1)).toBe(101)
+    trouble.instead = null
+    await until(() => stored(1) === 101)
+    await flushing.close()
+    expect(errors).toEqual([])
+  })
+
+  test('that ends between commit and ack is ended by the next one, and counts once', async () => {
+    const { counters, stored, sink, another } = await setup()
+    await counters.increment(1)
+    const { apply } = sink
+    Object.assign(sink, {
+      async apply(...args: Parameters<typeof apply>) {
+        await apply(...args)
+        throw new SinkError('sink-failed', 'the process ends here')
+      },
+    })
+    await expect(counters.flush()).rejects.toThrow('the process ends here')
+    expect(stored(1)).toBe(1)
+    Object.assign(sink, { apply })
+    await counters.increment(1)
+
+    expect(await another().flush()).toEqual({ batches: 2, counters: 2 })
+    expect(stored(1)).toBe(2)
+  })
+
+  test('tells of what was lost with the keyspace, and goes on from the database', async () => {
+    const losses: Loss[] = []
+    const { counters, client, name, stored } = await setup({ onLoss: (loss) => losses.push(loss) })
+    await counters.increment(1, 5)
+    await counters.flush()
+    await counters.increment(1, 100)
+    const keys = await client.keys(`*${name}*`)
+    await client.del(...keys.filter((key) => !key.endsWith(':clock')))
+
+    expect(await counters.increment(1)).toBe(6)
+    await counters.flush()
+    expect(stored(1)).toBe(6)
+    expect(losses).toEqual([{ shard: 0, counters: null, why: 'keyspace lost' }])
+  })
+
+  test('tells of an old copy, and takes nothing from it that may be in the database', async () => {
+    const losses: Loss[] = []
+    const { counters, client, name, stored } = await setup({ onLoss: (loss) => losses.push(loss) })
+    await counters.increment(1, 5)
+    const parts = ['meta', 'values', 'pending'].map((part) => `counters-test:{counters:${name}:0}:${part}`)
+    const dumps = await Promise.all(parts.map((key) => client.dumpBuffer(key)))
+    await counters.flush()
+    await Promise.all(parts.map((key, at) => client.restore(key, 0, dumps[at] as Buffer, 'REPLACE')))
+    await counters.increment(1, 1)
+    await counters.flush()
+
+    expect(losses).toEqual([{ shard: 0, counters: 1, why: 'old copy of Redis' }])
+    expect(stored(1)).toBe(5)
+    expect(await counters.increment(1)).toBe(6)
+  })
+
+  test('of a database that came back with an old copy brings what Redis still has', async () => {
+    const { counters, database, stored } = await setup()
+    await counters.increment(1, 5)
+    await counters.flush()
+    await counters.increment(1, 7)
+    database.exec('DELETE FROM perilune_ledger; DELETE FROM items')
+
+    await counters.flush()
+    expect(stored(1)).toBe(7)
+    expect(await counters.get(1)).toBe(7)
+  })
+
+  test('needs the table, and names what is missing before anything is sealed', async () => {
+    const { counters, client, name } = await setup({ target: { value: 'likes' } })
+    const nowhere = await setup({ target: { table: 'things' } })
+
+    await expect(counters.increment(1)).rejects.toThrow('the table items has no column likes')
+    await expect(nowhere.counters.flush()).resolves.toEqual({ batches: 0, counters: 0 })
+    await expect(nowhere.counters.increment(1)).rejects.toThrow('there is no table things')
+    expect(await client.keys(`*${name}:0}:[vps]*`)).toEqual([])
+  })
+})
