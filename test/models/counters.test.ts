@@ -49,7 +49,10 @@ function faultsOf(verdicts: ReadonlyMap<number, Verdict>): [seed: number, faults
 test(`every increment arrives once, in ${SCHEDULES} schedules`, { timeout: 7_200_000 }, async () => {
   const verdicts = await playAll(SCHEDULES, null)
 
-  expect(faultsOf(verdicts)).toEqual([])
+  const [shown] = faultsOf(verdicts)
+  expect(shown?.[1], `seed ${shown?.[0]}:\n${verdicts.get(shown?.[0] ?? 0)?.story.join('\n')}`).toBe(
+    undefined,
+  )
   const totals: Happened = { increments: 0, killed: 0, crashes: 0, wipes: 0, oldCopies: 0, lost: 0 }
   for (const { happened } of verdicts.values()) {
     for (const key of Object.keys(totals) as (keyof Happened)[]) totals[key] += happened[key]

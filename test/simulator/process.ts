@@ -19,8 +19,8 @@ export interface ProcessPlace {
   readonly stage: Stage
   readonly settle: Settle | null
   readonly losesAnswer: () => boolean
-  /** A new epoch has begun. */
-  readonly onBegun: () => void
+  /** Told what the server answers, also where that gets lost. */
+  readonly onAnswer: (answer: Reply) => void
 }
 
 export class Process {
@@ -72,10 +72,10 @@ export class Process {
   }
 }
 
-function gated({ driver, stage, owner, losesAnswer, onBegun }: ProcessPlace): Driver {
+function gated({ driver, stage, owner, losesAnswer, onAnswer }: ProcessPlace): Driver {
   const answered = async (reply: Promise<Reply>): Promise<Reply> => {
     const value = await reply
-    if (Array.isArray(value) && value[0] === 'begun') onBegun()
+    onAnswer(value)
     if (losesAnswer()) throw new ConnectionLostError('the connection was cut', true)
     return value
   }

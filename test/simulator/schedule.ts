@@ -28,6 +28,8 @@ export interface Happened {
 
 export interface Verdict {
   readonly faults: readonly string[]
+  /** What happened in which order, for people. */
+  readonly story: readonly string[]
   readonly happened: Happened
 }
 
@@ -36,6 +38,8 @@ interface Counted {
   readonly digit: number
   readonly owner: string
   acked: number | null
+  /** It may have been counted and lost before its answer came, or nobody ever got that. */
+  isForgiven: boolean
   /** How often it may be in the database, at rest. */
   least: 0 | 1
   most: 1 | 2
@@ -62,6 +66,7 @@ class Schedule {
   readonly #increments: Counted[] = []
   readonly #happened: Happened = { increments: 0, killed: 0, crashes: 0, wipes: 0, oldCopies: 0, lost: 0 }
   readonly #settling = new Set<() => void>()
+  readonly #story: string[] = []
   #processes: Process[] = []
   #born = 0
   #underWay = 0
@@ -86,7 +91,7 @@ class Schedule {
     await this.#rest()
     const faults = await this.#check()
     await this.#store.clear()
-    return { faults, happened: this.#happened }
+    return { faults, story: this.#story, happened: this.#happened }
   }
 
   async #act(): Promise<void> {
@@ -95,9 +100,13 @@ class Schedule {
     else if (roll < 30) this.#flush()
     else if (roll < 34) this.#get()
     else if (roll < 40) await this.#fsync()
-    else if (roll < 41) this.#kill()
+    else if (roll < 41) await this.#kill()
     else if (roll < 42) await this.#crash()
     else await this.#pass()
+  }
+
+  #tell(what: string): void {
+    this.#story.push(`${this.#step} ${what}`)
   }
 
   #bear(): Process {
@@ -107,10 +116,29 @@ class Schedule {
     const { driver, namespace, without } = this.#place
     const sink = sinkOf(this.#database, this.#stage, owner, losesAnswer)
     const settle = without === 'settle' ? null : () => this.#settled()
-    const onBegun = (): void => {
-      this.#isOld = false
+    return new Process({
+      owner,
+      namespace,
+      driver,
+      sink,
+      stage: this.#stage,
+      settle,
+      losesAnswer,
+      onAnswer: (answer) => this.#hear(answer),
+    })
+  }
+
+  #hear(answer: unknown): void {
+    this.#tell(`  ${JSON.stringify(answer)}`)
+    if (!Array.isArray(answer) || answer[0] !== 'begun') return
+    this.#isOld = false
+    if (Number(answer[2]) > 0) this.#forgiveOpen()
+  }
+
+  #forgiveOpen(owner?: string): void {
+    for (const each of this.#increments) {
+      if (each.acked === null && (owner === undefined || each.owner === owner)) each.isForgiven = true
     }
-    return new Process({ owner, namespace, driver, sink, stage: this.#stage, settle, losesAnswer, onBegun })
   }
 
   #any(): Process {
@@ -128,12 +156,21 @@ class Schedule {
     const process = this.#any()
     const id = IDS[this.#roll(2)] as string
     const digit = this.#increments.length
-    const mine: Counted = { id, digit, owner: process.owner, acked: null, least: 0, most: 1 }
+    const mine: Counted = {
+      id,
+      digit,
+      owner: process.owner,
+      acked: null,
+      isForgiven: false,
+      least: 0,
+      most: 1,
+    }
     this.#increments.push(mine)
     this.#happened.increments += 1
     this.#start(process.increment(id, 4 ** digit), () => {
       mine.acked = this.#step
-      mine.least = this.#isOld || mine.most === 2 ? 0 : 1
+      this.#tell(`increment ${digit} of ${id} is acked`)
+      mine.least = this.#isOld || mine.isForgiven ? 0 : 1
     })
   }
 
@@ -149,6 +186,7 @@ class Schedule {
   async #pass(): Promise<void> {
     if (this.#stage.waiting === 0) return
     const gate = this.#stage.take(this.#roll(this.#stage.waiting))
+    this.#tell(`${gate.owner} ${gate.what}`)
     await gate.pass()
   }
 
@@ -158,6 +196,7 @@ class Schedule {
 
   async #fsync(): Promise<void> {
     const waiting = [...this.#settling]
+    this.#tell('Redis writes to its disk')
     await this.#store.fsync(this.#step)
     for (const resolve of waiting) {
       this.#settling.delete(resolve)
@@ -167,15 +206,17 @@ class Schedule {
   }
 
   /** What it has sent may still arrive. */
-  #kill(): void {
+  async #kill(): Promise<void> {
     const victim = this.#any()
+    this.#forgiveOpen(victim.owner)
     this.#happened.killed += 1
+    this.#tell(`${victim.owner} dies`)
     this.#processes = this.#processes.map((each) => (each === victim ? this.#bear() : each))
     for (const gate of this.#stage.takeAllOf(victim.owner)) {
-      if (this.#roll(2) === 0) this.#start(gate.pass(), () => undefined)
+      if (this.#roll(2) === 0) await gate.pass()
       else gate.drop(new Error('the process was killed'))
     }
-    for (const process of this.#processes) void process.learn()
+    await Promise.all(this.#processes.map((each) => each.learn()))
   }
 
   async #crash(): Promise<void> {
@@ -188,8 +229,9 @@ class Schedule {
 
   async #restart(at: number): Promise<void> {
     const copy = this.#store.copies[at]
-    if (copy === undefined) return
+    if (!copy?.dumps[0]) return
     this.#happened.crashes += 1
+    this.#tell(`Redis restarts with what it had at ${copy.step}`)
     for (const each of this.#increments) {
       if (each.acked !== null && each.acked > copy.step) each.least = 0
     }
@@ -198,11 +240,8 @@ class Schedule {
 
   async #wipe(): Promise<void> {
     this.#happened.wipes += 1
-    // A call that is under way has lost the memory of its first attempt.
-    for (const each of this.#increments) {
-      each.least = 0
-      if (each.acked === null) each.most = 2
-    }
+    this.#tell('Redis loses everything')
+    this.#forget()
     this.#isOld = false
     this.#store.copies.splice(0, Infinity, { step: this.#step, dumps: [] })
     await this.#store.clear()
@@ -211,11 +250,22 @@ class Schedule {
   async #comeBackOld(at: number): Promise<void> {
     const copy = this.#store.copies[at]
     if (copy === undefined) return
+    if (!copy.dumps[0]) return this.#wipe()
     this.#happened.oldCopies += 1
-    for (const each of this.#increments) each.least = 0
+    this.#tell(`Redis comes back with a copy of ${copy.step}`)
+    this.#forget()
     this.#isOld = true
     this.#store.copies.length = at + 1
     await this.#store.restore(copy)
+  }
+
+  /** Of calls that are under way the first attempt is not remembered any more, and its increment may be flushed. */
+  #forget(): void {
+    for (const each of this.#increments) {
+      each.least = 0
+      if (each.acked === null) each.most = 2
+    }
+    this.#forgiveOpen()
   }
 
   async #rest(): Promise<void> {
