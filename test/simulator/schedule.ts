@@ -197,7 +197,7 @@ class Schedule {
   async #fsync(): Promise<void> {
     const waiting = [...this.#settling]
     this.#tell('Redis writes to its disk')
-    await this.#store.fsync(this.#step)
+    await this.#store.fsync(this.#step, this.#isOld)
     for (const resolve of waiting) {
       this.#settling.delete(resolve)
       resolve()
@@ -235,6 +235,7 @@ class Schedule {
     for (const each of this.#increments) {
       if (each.acked !== null && each.acked > copy.step) each.least = 0
     }
+    this.#isOld = copy.isOld
     await this.#store.restore(copy)
   }
 
@@ -243,7 +244,7 @@ class Schedule {
     this.#tell('Redis loses everything')
     this.#forget()
     this.#isOld = false
-    this.#store.copies.splice(0, Infinity, { step: this.#step, dumps: [] })
+    this.#store.copies.splice(0, Infinity, { step: this.#step, dumps: [], isOld: false })
     await this.#store.clear()
   }
 
@@ -255,7 +256,7 @@ class Schedule {
     this.#tell(`Redis comes back with a copy of ${copy.step}`)
     this.#forget()
     this.#isOld = true
-    this.#store.copies.length = at + 1
+    this.#store.copies.splice(at, Infinity, { ...copy, isOld: true })
     await this.#store.restore(copy)
   }
 

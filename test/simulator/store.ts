@@ -8,12 +8,14 @@ export interface Copy {
   /** How many steps of the schedule it has seen. */
   readonly step: number
   readonly dumps: readonly (Buffer | null)[]
+  /** The database knows of more than it does, and who restored it has not noticed. */
+  readonly isOld: boolean
 }
 
 export class Store {
   readonly #client: Redis
   readonly #keys: readonly string[]
-  readonly copies: Copy[] = [{ step: 0, dumps: PARTS.map(() => null) }]
+  readonly copies: Copy[] = [{ step: 0, dumps: [], isOld: false }]
 
   constructor(client: Redis, beginning: string) {
     this.#client = client
@@ -21,9 +23,9 @@ export class Store {
   }
 
   /** What is there now outlives a restart. */
-  async fsync(step: number): Promise<void> {
+  async fsync(step: number, isOld: boolean): Promise<void> {
     const dumps = await Promise.all(this.#keys.map((key) => this.#client.dumpBuffer(key)))
-    this.copies.push({ step, dumps })
+    this.copies.push({ step, dumps, isOld })
   }
 
   async restore({ dumps }: Copy): Promise<void> {
