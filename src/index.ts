@@ -57,7 +57,12 @@ export {
   type SortedSetItem,
 } from './collection/collection.ts'
 export type { CollectionOptionsOf, CollectionsByKind } from './collection/open.ts'
-export { Counters, type CountersOptions, type IncrementItem, type IncrementOptions } from './counters/counters.ts'
+export {
+  Counters,
+  type CountersOptions,
+  type IncrementItem,
+  type IncrementOptions,
+} from './counters/counters.ts'
 export { OverflowError, SinkError, type SinkErrorCode, UnknownCounterError } from './counters/errors.ts'
 export type { Flushing } from './counters/flush-loop.ts'
 export type { Flushed } from './counters/flushing.ts'

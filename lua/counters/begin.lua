@@ -35,11 +35,11 @@ if shard.epoch ~= known or (batch ~= '' and shard.batch ~= batch) then
 end
 local lost = 0
 if keep == 'all' then
-  local batch = redis.call('HGETALL', sealed)
-  for at = 1, #batch, 2 do
-    redis.call('HINCRBY', pending, batch[at], batch[at + 1])
+  local counted = redis.call('HGETALL', sealed)
+  for at = 1, #counted, 2 do
+    redis.call('HINCRBY', pending, counted[at], counted[at + 1])
   end
-  if #batch > 0 then
+  if #counted > 0 then
     shard.pending_ms = shard.sealed_ms
   end
 else

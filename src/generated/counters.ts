@@ -206,7 +206,7 @@ export type BeginAnswer =
 export const begin: Operation<BeginArguments, BeginAnswer> = {
   script: {
     name: 'counters/begin',
-    sha1: 'd85c1ac964641793522c29181e2cacad6f78fd35',
+    sha1: '7d05c9a1ac92a4e8a4b556806e2db2677807b056',
     reads: false,
     bytes: false,
     source: `--[[
@@ -294,11 +294,11 @@ if shard.epoch ~= known or (batch ~= '' and shard.batch ~= batch) then
 end
 local lost = 0
 if keep == 'all' then
-  local batch = redis.call('HGETALL', sealed)
-  for at = 1, #batch, 2 do
-    redis.call('HINCRBY', pending, batch[at], batch[at + 1])
+  local counted = redis.call('HGETALL', sealed)
+  for at = 1, #counted, 2 do
+    redis.call('HINCRBY', pending, counted[at], counted[at + 1])
   end
-  if #batch > 0 then
+  if #counted > 0 then
     shard.pending_ms = shard.sealed_ms
   end
 else

@@ -127,7 +127,7 @@ class SqliteStore implements SqlStore {
   }
 
   explain(error: unknown): SinkError {
-    const code = String((error as { code?: unknown })?.code ?? '')
+    const { code = '' } = error instanceof Error ? (error as { code?: string }) : {}
     const isBusy = /SQLITE_(BUSY|LOCKED)/.test(code) || /database (table )?is locked/.test(String(error))
     return new SinkError(isBusy ? 'sink-busy' : 'sink-failed', `sqlite: ${String(error)}`, { cause: error })
   }
