@@ -16,7 +16,7 @@ const { runVitest } = await import('./setup/run-vitest.mjs')
 
 await orExplain(async () => {
   await install()
-  await ensurePrograms('redis', 'luacheck', 'pythonRedis', 'zaqarClient', 'sqlite')
+  await ensurePrograms('redis', 'postgres', 'mariadb', 'luacheck', 'pythonRedis', 'zaqarClient', 'sqlite')
 })
 
 const folder = mkdtempSync(join(tmpdir(), 'perilune-long-'))

@@ -1,4 +1,4 @@
-// A TCP proxy in front of a Redis port that breaks connections in ways a test can choose.
+// A TCP proxy in front of the port of Redis or of a database that breaks connections in ways a test can choose.
 import { once } from 'node:events'
 import { connect, createServer, type Server, type Socket } from 'node:net'
 import { freePort } from './ports.ts'
@@ -34,9 +34,17 @@ export interface Proxy {
   stop(): Promise<void>
 }
 
-/** Starts a proxy on a free port. */
-export async function startProxy(serverPort: number): Promise<Proxy> {
-  const proxy = new FaultProxy(await freePort(), serverPort)
+/** Finds whole requests in what a client sends. */
+export interface Reader {
+  read(chunk: Buffer): Buffer[]
+}
+
+/** Starts a proxy on a free port. `newReader` knows the protocol, if that is not the one of Redis. */
+export async function startProxy(
+  serverPort: number,
+  newReader: () => Reader = () => new RequestReader(),
+): Promise<Proxy> {
+  const proxy = new FaultProxy(await freePort(), serverPort, newReader)
   await proxy.listen()
   return proxy
 }
@@ -56,6 +64,7 @@ interface Switches {
 class FaultProxy implements Proxy {
   readonly port: number
   readonly #serverPort: number
+  readonly #newReader: () => Reader
   readonly #listener: Server
   readonly #links = new Set<Link>()
   readonly #switches: Switches = {
@@ -68,9 +77,10 @@ class FaultProxy implements Proxy {
     bytesToClient: 0,
   }
 
-  constructor(port: number, serverPort: number) {
+  constructor(port: number, serverPort: number, newReader: () => Reader) {
     this.port = port
     this.#serverPort = serverPort
+    this.#newReader = newReader
     this.#listener = createServer((client) => this.#accept(client))
   }
 
@@ -141,7 +151,7 @@ class FaultProxy implements Proxy {
 
   #accept(client: Socket): void {
     this.#switches.connections++
-    const link = new Link(client, connect(this.#serverPort, '127.0.0.1'), this.#switches)
+    const link = new Link(client, connect(this.#serverPort, '127.0.0.1'), this.#newReader(), this.#switches)
     this.#links.add(link)
     client.once('close', () => this.#links.delete(link))
   }
@@ -152,14 +162,15 @@ class Link {
   readonly #client: Socket
   readonly #server: Socket
   readonly #switches: Switches
-  readonly #reader = new RequestReader()
+  readonly #reader: Reader
   #deaf: boolean
   #cut = false
   #lastToServer = Promise.resolve()
   #lastToClient = Promise.resolve()
 
-  constructor(client: Socket, server: Socket, switches: Switches) {
+  constructor(client: Socket, server: Socket, reader: Reader, switches: Switches) {
     this.#client = client
+    this.#reader = reader
     this.#server = server
     this.#switches = switches
     this.#deaf = switches.deaf

@@ -105,7 +105,8 @@ class TemporaryMachine implements Machine {
       mkdirSync(join(this.#home, 'bin'), { recursive: true })
       symlinkSync(real, join(this.#home, 'bin', name))
     }
-    for (const name of ['redis-server', 'luacheck', 'sqlite3']) this.program(name, 'exit 0')
+    const programs = ['redis-server', 'postgres', 'mariadbd', 'luacheck', 'sqlite3']
+    for (const name of programs) this.program(name, 'exit 0')
     const log = (what: string) =>
       `appendFileSync(${JSON.stringify(join(this.#home, 'calls'))}, ${what} + '\\n')`
     this.write(

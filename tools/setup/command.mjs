@@ -53,7 +53,7 @@ export async function orExplain(work) {
   }
 }
 
-function isExecutable(file) {
+export function isExecutable(file) {
   try {
     accessSync(file, constants.X_OK)
     return true

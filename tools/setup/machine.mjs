@@ -1,10 +1,18 @@
 // Programs that npm cannot install: found, or installed with the system's package manager.
-import { isOnPath, mustRun, run, SetupError } from './command.mjs'
+import { readdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { isExecutable, isOnPath, mustRun, run, SetupError } from './command.mjs'
 
 const PYTHON = '/usr/bin/python3' // the one that system packages belong to
 
 const PROGRAMS = {
   redis: { isThere: () => isOnPath('redis-server', 'valkey-server'), apt: 'redis-server', brew: 'redis' },
+  postgres: { isThere: hasPostgres, apt: 'postgresql', brew: 'postgresql@17' },
+  mariadb: {
+    isThere: () => isOnPath('mariadbd') || isExecutable('/usr/sbin/mariadbd'),
+    apt: 'mariadb-server',
+    brew: 'mariadb',
+  },
   sqlite: { isThere: () => isOnPath('sqlite3'), apt: 'sqlite3', brew: 'sqlite' },
   luacheck: { isThere: () => isOnPath('luacheck'), apt: 'lua-check', brew: 'luacheck' },
   pythonRedis: {
@@ -17,6 +25,25 @@ const PROGRAMS = {
     apt: 'python3-zaqarclient',
     otherwise: `${PYTHON} -m pip install --user python-zaqarclient`,
   },
+}
+
+/** Debian and Homebrew keep it off PATH: several versions may be there. */
+function hasPostgres() {
+  return isOnPath('postgres') || postgresFolders().some((folder) => isExecutable(join(folder, 'postgres')))
+}
+
+function postgresFolders() {
+  const debian = foldersIn('/usr/lib/postgresql')
+  const brew = ['/opt/homebrew/opt', '/usr/local/opt'].flatMap(foldersIn)
+  return [...debian, ...brew.filter((folder) => folder.includes('/postgresql'))].map((at) => join(at, 'bin'))
+}
+
+function foldersIn(folder) {
+  try {
+    return readdirSync(folder).map((name) => join(folder, name))
+  } catch {
+    return [] // there is none
+  }
 }
 
 /** Makes sure that these programs of the table above are there. Throws `SetupError` that says what to type. */

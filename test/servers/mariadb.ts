@@ -1,0 +1,41 @@
+import { join } from 'node:path'
+import { createConnection } from 'mysql2/promise'
+import { type DatabaseServer, type Engine, findProgram, startDatabase } from './database-server.ts'
+
+/** Starts MariaDB and resolves once it answers `root`, who needs no password. */
+export function startMariadb(): Promise<DatabaseServer> {
+  return startDatabase(ENGINE)
+}
+
+const FOLDERS = ['/usr/sbin', '/usr/bin']
+
+const ENGINE: Engine = {
+  name: 'mariadb',
+  create: (dir) => [
+    findProgram('mariadb-install-db', FOLDERS),
+    '--no-defaults',
+    `--datadir=${join(dir, 'data')}`,
+    '--auth-root-authentication-method=normal',
+    '--skip-test-db',
+    '--skip-name-resolve',
+    '--innodb-log-file-size=16M',
+  ],
+  serve: (dir, port) => [
+    findProgram('mariadbd', FOLDERS),
+    '--no-defaults',
+    `--datadir=${join(dir, 'data')}`,
+    `--socket=${join(dir, 'socket')}`,
+    '--bind-address=127.0.0.1',
+    `--port=${port}`,
+    '--max-connections=200',
+    '--skip-name-resolve',
+    '--innodb-log-file-size=16M',
+    '--innodb-buffer-pool-size=32M',
+    `--pid-file=${join(dir, 'pid')}`,
+  ],
+  stopSignal: 'SIGTERM',
+  greet: async (port) => {
+    const connection = await createConnection({ host: '127.0.0.1', port, user: 'root' })
+    await connection.end()
+  },
+}
