@@ -18,6 +18,7 @@ const SHARED_FOLDERS = new Set([
   'middleware',
   'runtime',
   'scripts',
+  'sinks',
   'stores',
   'testing',
 ])
@@ -90,6 +91,8 @@ const RULES = {
   middleware:
     'rule 5: src/middleware imports cache, once, rate-limit, src/runtime and itself; nothing in src imports it',
   stores: 'rule 5: src/stores imports cache, src/runtime and itself; nothing in src imports it',
+  sinks:
+    'rule 5: src/sinks imports the port and the errors of src/counters, src/runtime and itself; nothing in src imports it',
   scripts: 'rule 5: src/scripts imports src/driver.ts, src/runtime and itself; nothing in src imports it',
   testing:
     'rule 6: src/testing imports src/driver.ts, src/runtime, itself and the contract; no structure, no test runner',
@@ -234,6 +237,16 @@ test('stores for other packages stand on the cache, and nothing stands on them',
   })
   expect(edgesOf('src/stores/')).not.toEqual([])
   holds(RULES.stores, arrows([...edges, ...users]))
+})
+
+test('sinks stand on the port of counters, and nothing stands on them', () => {
+  const allowed = ['src/sinks/', 'src/counters/sink.ts', 'src/counters/errors.ts', 'src/runtime/']
+  const edges = edgesOf('src/sinks/').filter(({ to }) => !allowed.some((path) => to.startsWith(path)))
+  const users = edgesOf('src/').filter(({ from, to }) => {
+    return to.startsWith('src/sinks/') && !from.startsWith('src/sinks/')
+  })
+  expect(edgesOf('src/sinks/')).not.toEqual([])
+  holds(RULES.sinks, arrows([...edges, ...users]))
 })
 
 test('what generated modules of users stand on is the runtime, and nothing stands on it', () => {

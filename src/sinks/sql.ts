@@ -1,76 +1,23 @@
 // A sink of SQL: the order of the statements, which is the same everywhere. Dialects word them, stores run them.
 
 import { SinkError } from '../counters/errors.ts'
-import type { Applied, Batch, Change, LedgerPlace, Sink, Snapshot } from '../counters/sink.ts'
+import type { Applied, Batch, LedgerPlace, Sink, Snapshot } from '../counters/sink.ts'
 import { InvalidArgumentError } from '../runtime/errors.ts'
+import type {
+  Column,
+  Dialect,
+  FullTarget,
+  Place,
+  Row,
+  SqlRunner,
+  SqlStore,
+  Statement,
+  Target,
+} from './dialect.ts'
 
-export type SqlValue = string | number | bigint | null | readonly string[]
-export type Row = Readonly<Record<string, unknown>>
+export type { Target } from './dialect.ts'
 
-export interface Statement {
-  readonly sql: string
-  readonly values: readonly SqlValue[]
-}
-
-/** One transaction, or what can stand for it where a statement is alone. */
-export interface SqlRunner {
-  rows(statement: Statement): Promise<readonly Row[]>
-  /** Runs a statement that changes something; answers how many rows it changed. */
-  changes(statement: Statement): Promise<number>
-}
-
-export interface SqlStore {
-  /** Commits when `work` resolves, and rolls back when it rejects. */
-  transaction<Result>(work: (runner: SqlRunner) => Promise<Result>): Promise<Result>
-  /** What an error of the database means. */
-  explain(error: unknown): SinkError
-}
-
-/** Where counters are written to: a row for each, whose key is its id. */
-export interface Target {
-  /** The table: `items`, or `shop.items`. */
-  readonly table: string
-  /** Its key; default `id`. */
-  readonly id?: string
-  /** The column of the count, of 64 bits; default `value`. */
-  readonly value?: string
-  /** `create`, the default, inserts rows that are missing; `refuse` only changes those that are there. */
-  readonly missing?: 'create' | 'refuse'
-}
-
-export interface FullTarget {
-  readonly table: string
-  readonly id: string
-  readonly value: string
-  readonly missing: 'create' | 'refuse'
-}
-
-/** A column of the target, as the database calls its type. */
-export interface Column {
-  readonly name: string
-  readonly type: string
-}
-
-export interface Dialect {
-  readonly name: string
-  /** Makes the ledger unless it is there. */
-  readonly ledger: string
-  /** The columns of the target that are there; rows of `name` and `type`. */
-  columns(target: FullTarget): Statement
-  /** One row a counter, with `id`, `value` and `seq`, at least one with `seq` where the ledger knows the epoch. */
-  read(target: FullTarget, place: LedgerPlace, ids: readonly string[]): Statement
-  /** The newest epoch of a shard, as `epoch`. */
-  newest(counters: string, shard: number): Statement
-  /** Enters a new epoch; changes no row, or fails, when it is there already. */
-  enter(place: LedgerPlace): Statement
-  /** Moves the ledger on by one batch, if it stands before it. */
-  advance(batch: Batch): Statement
-  /** `seq` and `batch` of the ledger. */
-  standing(place: LedgerPlace): Statement
-  /** All changes, `idType` being what `columns` said. */
-  change(target: FullTarget, changes: readonly Change[], idType: string): readonly Statement[]
-}
-
+const LEDGER = 'perilune_ledger'
 const NAME = /^[A-Za-z_][A-Za-z0-9_$]*(\.[A-Za-z_][A-Za-z0-9_$]*)?$/
 
 export class SqlSink implements Sink {
@@ -79,7 +26,7 @@ export class SqlSink implements Sink {
   readonly #store: SqlStore
   readonly #dialect: Dialect
   readonly #target: FullTarget
-  #prepared: Promise<string> | undefined
+  #prepared: Promise<Place> | undefined
 
   /** Throws InvalidArgumentError. */
   constructor(store: SqlStore, dialect: Dialect, target: Target) {
@@ -91,12 +38,13 @@ export class SqlSink implements Sink {
   }
 
   async prepare(): Promise<void> {
-    await this.#idType()
+    await this.#place()
   }
 
   async read(place: LedgerPlace, ids: readonly string[]): Promise<Snapshot> {
-    await this.#idType()
-    const rows = await this.#try((runner) => runner.rows(this.#dialect.read(this.#target, place, ids)))
+    const target = await this.#place()
+    for (const id of ids) this.#checkId(id, target.idColumn)
+    const rows = await this.#rows(this.#dialect.read(target, place, ids))
     const seq = rows.find((row) => row['seq'] !== null)?.['seq']
     const found = rows.filter((row) => row['id'] !== null)
     return {
@@ -106,20 +54,20 @@ export class SqlSink implements Sink {
   }
 
   async begin(counters: string, shard: number): Promise<number> {
-    await this.#idType()
+    await this.#place()
     for (;;) {
-      const [row] = await this.#try((runner) => runner.rows(this.#dialect.newest(counters, shard)))
+      const [row] = await this.#rows(this.#dialect.newest(counters, shard))
       const epoch = Number(row?.['epoch'] ?? 0) + 1
       const place = { counters, shard, epoch }
-      if ((await this.#try((runner) => runner.changes(this.#dialect.enter(place)))) === 1) return epoch
+      if ((await this.#change(this.#dialect.enter(place))) === 1) return epoch
     }
   }
 
   async apply(batch: Batch): Promise<Applied> {
-    const idType = await this.#idType()
-    return this.#try(async (runner) => {
+    const target = await this.#place()
+    return this.#transaction(async (runner) => {
       if ((await runner.changes(this.#dialect.advance(batch))) === 0) return this.#standing(runner, batch)
-      for (const statement of this.#dialect.change(this.#target, batch.changes, idType)) {
+      for (const statement of this.#dialect.change(target, batch.changes)) {
         await runner.changes(statement)
       }
       return 'applied'
@@ -133,7 +81,14 @@ export class SqlSink implements Sink {
     return seq < batch.seq ? 'behind' : 'ahead'
   }
 
-  #idType(): Promise<string> {
+  /** An id that cannot be in the table is told when it is first asked for, or a batch with it would never be applied. */
+  #checkId(id: string, column: Column): void {
+    const problem = this.#dialect.misfit(id, column)
+    if (problem === undefined) return
+    throw new InvalidArgumentError('id', `${problem} to be in ${this.#target.table}: ${JSON.stringify(id)}`)
+  }
+
+  #place(): Promise<Place> {
     this.#prepared ??= this.#prepare().catch((error: unknown) => {
       this.#prepared = undefined
       throw error
@@ -141,28 +96,62 @@ export class SqlSink implements Sink {
     return this.#prepared
   }
 
-  async #prepare(): Promise<string> {
-    const columns = await this.#try(async (runner) => {
-      await runner.changes({ sql: this.#dialect.ledger, values: [] })
-      return runner.rows(this.#dialect.columns(this.#target))
-    })
-    const { table, id, value } = this.#target
-    if (columns.length === 0) throw misconfigured(`there is no table ${table}`)
-    for (const name of [id, value]) {
-      if (!columns.some((column) => column['name'] === name)) {
-        throw misconfigured(`the table ${table} has no column ${name}`)
-      }
+  async #prepare(): Promise<Place> {
+    // A ledger that is there is not made: that would ask for a right that few grant to an application.
+    if ((await this.#columns(LEDGER)).size === 0) {
+      await this.#change({ sql: this.#dialect.ledger, values: [] })
     }
-    return String(columns.find((column) => column['name'] === id)?.['type'])
+    const { table, id, value } = this.#target
+    const columns = await this.#columns(table)
+    if (columns.size === 0) throw misconfigured(`there is no table ${table}`)
+    const [idColumn, { type }] = [columnOf(columns, table, id), columnOf(columns, table, value)]
+    if (!idColumn.isUnique) throw misconfigured(`the column ${id} of ${table} has no unique index of its own`)
+    if (!this.#dialect.isCount(type)) {
+      throw misconfigured(`the column ${value} of ${table} is ${type}, and no integer of 64 bits with a sign`)
+    }
+    return { ...this.#target, idColumn }
   }
 
-  async #try<Result>(work: (runner: SqlRunner) => Promise<Result>): Promise<Result> {
+  async #columns(table: string): Promise<Map<string, Column>> {
+    const rows = await this.#rows(this.#dialect.columns(table))
+    return new Map(rows.map((row) => [String(row['name']), columnFrom(row)]))
+  }
+
+  #rows(statement: Statement): Promise<readonly Row[]> {
+    return this.#try(() => this.#store.rows(statement))
+  }
+
+  #change(statement: Statement): Promise<number> {
+    return this.#transaction((runner) => runner.changes(statement))
+  }
+
+  #transaction<Result>(work: (runner: SqlRunner) => Promise<Result>): Promise<Result> {
+    return this.#try(() => this.#store.transaction(work))
+  }
+
+  async #try<Result>(work: () => Promise<Result>): Promise<Result> {
     try {
-      return await this.#store.transaction(work)
+      return await work()
     } catch (error) {
       throw error instanceof SinkError ? error : this.#store.explain(error)
     }
   }
+}
+
+function columnFrom(row: Row): Column {
+  return {
+    name: String(row['name']),
+    type: String(row['type']),
+    charset: typeof row['charset'] === 'string' ? row['charset'] : null,
+    length: row['length'] === null ? null : Number(row['length']),
+    isUnique: Boolean(Number(row['is_unique'])),
+  }
+}
+
+function columnOf(columns: ReadonlyMap<string, Column>, table: string, name: string): Column {
+  const column = columns.get(name)
+  if (column === undefined) throw misconfigured(`the table ${table} has no column ${name}`)
+  return column
 }
 
 function misconfigured(problem: string): SinkError {

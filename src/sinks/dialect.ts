@@ -1,0 +1,111 @@
+// What each database words and runs for itself; sql.ts has the order of the statements.
+
+import type { SinkError } from '../counters/errors.ts'
+import type { Batch, Change, LedgerPlace } from '../counters/sink.ts'
+
+export type SqlValue = string | number | bigint | null | readonly string[]
+export type Row = Readonly<Record<string, unknown>>
+
+export interface Statement {
+  readonly sql: string
+  readonly values: readonly SqlValue[]
+}
+
+/** One transaction. */
+export interface SqlRunner {
+  rows(statement: Statement): Promise<readonly Row[]>
+  /** Runs a statement that changes something; answers how many rows it changed. */
+  changes(statement: Statement): Promise<number>
+}
+
+export interface SqlStore {
+  /** Commits when `work` resolves, and rolls back when it rejects. */
+  transaction<Result>(work: (runner: SqlRunner) => Promise<Result>): Promise<Result>
+  /** A statement alone, which sees one moment of the database. */
+  rows(statement: Statement): Promise<readonly Row[]>
+  /** What an error of the database means. */
+  explain(error: unknown): SinkError
+}
+
+/** Where counters are written to: a row for each, whose key is its id. */
+export interface Target {
+  /** The table: `items`, or `shop.items`; upper and lower case as it was made. */
+  readonly table: string
+  /** Its key, which has a unique index of its own; default `id`. */
+  readonly id?: string
+  /** The column of the count, of 64 bits; default `value`. */
+  readonly value?: string
+  /** `create`, the default, inserts rows that are missing; `refuse` only changes those that are there. */
+  readonly missing?: 'create' | 'refuse'
+}
+
+export type FullTarget = Required<Target>
+
+/** A target whose columns are known. */
+export interface Place extends FullTarget {
+  readonly idColumn: Column
+}
+
+/** A column, as the database calls its type. */
+export interface Column {
+  readonly name: string
+  readonly type: string
+  /** Of text, where columns have one of their own. */
+  readonly charset: string | null
+  /** The most characters that it can have; null: no limit. */
+  readonly length: number | null
+  /** Whether no two rows have the same in it. */
+  readonly isUnique: boolean
+}
+
+export interface Dialect {
+  readonly name: string
+  /** Makes the ledger, also where another is just doing that. */
+  readonly ledger: string
+  /** The columns of a table; rows of `name`, `type`, `charset`, `length` and `is_unique`, none where there is no table. */
+  columns(table: string): Statement
+  /** Whether a count fits into a column of this type: all 64 bits of it. */
+  isCount(type: string): boolean
+  /** Why an id cannot be in its column, as `must be …`; undefined when it can. */
+  misfit(id: string, column: Column): string | undefined
+  /** One row a counter, with `id`, `value` and `seq`, at least one with `seq` where the ledger knows the epoch. */
+  read(target: Place, place: LedgerPlace, ids: readonly string[]): Statement
+  /** The newest epoch of a shard, as `epoch`. */
+  newest(counters: string, shard: number): Statement
+  /** Enters a new epoch; changes no row when it is there already. */
+  enter(place: LedgerPlace): Statement
+  /** Moves the ledger on by one batch, if it stands before it. */
+  advance(batch: Batch): Statement
+  /** `seq` and `batch` of the ledger. */
+  standing(place: LedgerPlace): Statement
+  change(target: Place, changes: readonly Change[]): readonly Statement[]
+}
+
+/** `shop.items` as two names; the first is undefined where the database chooses. */
+export function namesOf(table: string): [schema: string | undefined, name: string] {
+  const [first = '', second] = table.split('.')
+  return second === undefined ? [undefined, first] : [first, second]
+}
+
+/** A name that may be a word of SQL, in the quotes that the database has for it. */
+export function quote(name: string, mark: '"' | '`'): string {
+  return name
+    .split('.')
+    .map((part) => mark + part + mark)
+    .join('.')
+}
+
+const INTEGER = /^(0|-?[1-9][0-9]{0,19})$/
+
+/** What `misfit` says of an id in a column of integers from `least` to `most`. */
+export function integerMisfit(id: string, least: bigint, most: bigint): string | undefined {
+  const fits = INTEGER.test(id) && BigInt(id) >= least && BigInt(id) <= most
+  return fits ? undefined : `must be an integer from ${least} to ${most}`
+}
+
+/** What `misfit` says of an id in a column of text. */
+export function textMisfit(id: string, { length }: Column): string | undefined {
+  return length === null || Array.from(id).length <= length
+    ? undefined
+    : `must have at most ${length} characters`
+}

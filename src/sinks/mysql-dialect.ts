@@ -1,0 +1,140 @@
+// How MySQL and MariaDB say it. Statements have no placeholders: text is written as its bytes, which no sql_mode reads
+// in another way.
+
+import type { Change } from '../counters/sink.ts'
+import {
+  type Column,
+  type Dialect,
+  integerMisfit,
+  namesOf,
+  type Place,
+  quote,
+  type Statement,
+  textMisfit,
+} from './dialect.ts'
+
+/** A long statement is slow to read for the server: its time grows with the square of what it changes. */
+const MOST_UPDATED = 100
+const MOST_INSERTED = 1000
+
+export const MYSQL: Dialect = {
+  name: 'mysql',
+  ledger: `CREATE TABLE IF NOT EXISTS perilune_ledger (
+    counters VARBINARY(1024) NOT NULL, shard INT NOT NULL, epoch BIGINT NOT NULL,
+    seq BIGINT NOT NULL, batch VARBINARY(64) NOT NULL, PRIMARY KEY (counters, shard, epoch)) ENGINE=InnoDB`,
+  columns: (table) => {
+    const [schema, own] = namesOf(table)
+    return plain(`SELECT c.column_name AS name, c.character_set_name AS charset, c.column_type AS type, c.character_maximum_length AS length,
+        EXISTS (SELECT 1 FROM information_schema.statistics s
+          WHERE s.table_schema = c.table_schema AND s.table_name = c.table_name AND s.non_unique = 0
+          GROUP BY s.index_name
+          HAVING COUNT(*) = 1 AND MAX(s.column_name) = c.column_name AND MAX(s.sub_part) IS NULL) AS is_unique
+      FROM information_schema.columns c
+      WHERE c.table_schema = ${schema === undefined ? 'DATABASE()' : text(schema)} AND c.table_name = ${text(own)}`)
+  },
+  isCount: (type) => /^bigint(\(\d+\))?$/i.test(type),
+  misfit,
+  // A SELECT for each, so that the column decides what is equal, and each id has the row that it would change.
+  read: ({ table, id, value, idColumn }, { counters, shard, epoch }, ids) => {
+    const of = ledgerRow(counters, shard, epoch)
+    const counts = ids.map(
+      (one) =>
+        `SELECT ${text(one)}, CAST(${name(value)} AS CHAR), NULL FROM ${name(table)}
+         WHERE ${name(id)} = ${key(one, idColumn)}`,
+    )
+    const ledger = `SELECT NULL AS id, NULL AS value, seq FROM perilune_ledger WHERE ${of}`
+    return plain([ledger, ...counts].join('\nUNION ALL '))
+  },
+  newest: (counters, shard) =>
+    plain(
+      `SELECT MAX(epoch) AS epoch FROM perilune_ledger WHERE counters = ${text(counters)} AND shard = ${shard}`,
+    ),
+  enter: ({ counters, shard, epoch }) =>
+    plain(`INSERT IGNORE INTO perilune_ledger (counters, shard, epoch, seq, batch)
+      VALUES (${text(counters)}, ${shard}, ${epoch}, 0, '')`),
+  advance: ({ counters, shard, epoch, seq, batch }) =>
+    plain(`UPDATE perilune_ledger SET seq = ${seq}, batch = ${text(batch)}
+      WHERE ${ledgerRow(counters, shard, epoch)} AND seq = ${seq - 1}`),
+  standing: ({ counters, shard, epoch }) =>
+    plain(`SELECT seq, CAST(batch AS CHAR) AS batch FROM perilune_ledger
+      WHERE ${ledgerRow(counters, shard, epoch)}`),
+  change: (target, changes) =>
+    target.missing === 'create'
+      ? inParts(changes, MOST_INSERTED).map((part) => insertion(target, part))
+      : inParts(changes, MOST_UPDATED).map((part) => update(target, part)),
+}
+
+function insertion({ table, id, value, idColumn }: Place, changes: readonly Change[]): Statement {
+  const [into, ids, count] = [name(table), name(id), name(value)]
+  const rows = changes.map((change) => `(${key(change.id, idColumn)}, ${change.delta})`)
+  // Any unique index makes a duplicate. That of another column is an error here: it is the row of another counter.
+  return plain(`INSERT INTO ${into} (${ids}, ${count}) VALUES ${rows.join(', ')}
+    ON DUPLICATE KEY UPDATE ${count} = IF(${ids} = VALUES(${ids}), ${count} + VALUES(${count}), (SELECT 1 UNION SELECT 2))`)
+}
+
+/** A sum, not a CASE: two ids may be one row, `A` and `a` in most collations. */
+function update({ table, id, value, idColumn }: Place, changes: readonly Change[]): Statement {
+  const ids = changes.map((change) => key(change.id, idColumn))
+  const added = changes.map(({ delta }, at) => `IF(${name(id)} = ${ids[at]}, ${delta}, 0)`)
+  return plain(`UPDATE ${name(table)} SET ${name(value)} = ${name(value)} + ${added.join(' + ')}
+    WHERE ${name(id)} IN (${ids.join(', ')})`)
+}
+
+function plain(sql: string): Statement {
+  return { sql, values: [] }
+}
+
+function name(of: string): string {
+  return quote(of, '`')
+}
+
+function text(of: string): string {
+  return `_utf8mb4 ${of === '' ? "''" : `0x${Buffer.from(of).toString('hex')}`}`
+}
+
+function key(id: string, { type }: Column): string {
+  return bitsOf(type) === undefined ? text(id) : id
+}
+
+function ledgerRow(counters: string, shard: number, epoch: number): string {
+  return `counters = ${text(counters)} AND shard = ${shard} AND epoch = ${epoch}`
+}
+
+const BITS: Readonly<Record<string, bigint>> = {
+  tinyint: 8n,
+  smallint: 16n,
+  mediumint: 24n,
+  int: 32n,
+  bigint: 64n,
+}
+
+function bitsOf(type: string): bigint | undefined {
+  return BITS[/^[a-z]+/i.exec(type)?.[0].toLowerCase() ?? '']
+}
+
+/** How many characters the character set of a column has, from U+0000 on, if that is not all of them. */
+const CHARACTERS: Readonly<Record<string, number>> = {
+  ascii: 0x80,
+  latin1: 0x100,
+  utf8: 0x10000,
+  utf8mb3: 0x10000,
+}
+
+function misfit(id: string, column: Column): string | undefined {
+  const bits = bitsOf(column.type)
+  if (bits === undefined) return narrowMisfit(id, column) ?? textMisfit(id, column)
+  if (/unsigned/i.test(column.type)) return integerMisfit(id, 0n, 2n ** bits - 1n)
+  return integerMisfit(id, -(2n ** (bits - 1n)), 2n ** (bits - 1n) - 1n)
+}
+
+function narrowMisfit(id: string, { charset }: Column): string | undefined {
+  const most = CHARACTERS[charset ?? ''] ?? Infinity
+  return Array.from(id).every((one) => (one.codePointAt(0) ?? 0) < most)
+    ? undefined
+    : `must be of the characters of ${charset}`
+}
+
+function inParts<Item>(items: readonly Item[], size: number): Item[][] {
+  const count = Math.ceil(items.length / size)
+  return Array.from({ length: count }, (_, at) => items.slice(at * size, (at + 1) * size))
+}

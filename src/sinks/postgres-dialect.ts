@@ -1,0 +1,77 @@
+// How PostgreSQL says it.
+
+import { type Column, type Dialect, integerMisfit, quote, textMisfit } from './dialect.ts'
+
+const INTEGERS: Readonly<Record<string, bigint>> = { smallint: 15n, integer: 31n, bigint: 63n }
+
+export const POSTGRES: Dialect = {
+  name: 'postgres',
+  // The lock: of two who make a table at once, one would be told that a name is taken, `IF NOT EXISTS` or not.
+  ledger: `DO $$ BEGIN
+    PERFORM pg_advisory_xact_lock(7146820551921032);
+    CREATE TABLE IF NOT EXISTS perilune_ledger (
+      counters text NOT NULL, shard integer NOT NULL, epoch bigint NOT NULL,
+      seq bigint NOT NULL, batch text NOT NULL, PRIMARY KEY (counters, shard, epoch));
+    END $$`,
+  columns: (table) => ({
+    // -1: a character(8) has to be called bpchar, for character would be one of length 1.
+    sql: `SELECT a.attname AS name, format_type(COALESCE(NULLIF(t.typbasetype, 0), t.oid), -1) AS type,
+        CASE WHEN a.atttypid IN ('bpchar'::regtype, 'varchar'::regtype) AND a.atttypmod > 4
+          THEN a.atttypmod - 4 END AS length,
+        EXISTS (SELECT 1 FROM pg_index i WHERE i.indrelid = a.attrelid AND i.indisunique AND i.indisvalid
+          AND i.indimmediate AND i.indpred IS NULL AND i.indnkeyatts = 1 AND i.indkey[0] = a.attnum)::int AS is_unique
+      FROM pg_attribute a JOIN pg_type t ON t.oid = a.atttypid
+      WHERE a.attrelid = to_regclass($1) AND a.attnum > 0 AND NOT a.attisdropped`,
+    values: [name(table)],
+  }),
+  isCount: (type) => type === 'bigint',
+  misfit,
+  read: ({ table, id, value, idColumn }, { counters, shard, epoch }, ids) => ({
+    sql: `SELECT asked.id AS id, t.${name(value)}::text AS value, l.seq AS seq
+      FROM (SELECT 1) one
+      LEFT JOIN perilune_ledger l ON l.counters = $1 AND l.shard = $2 AND l.epoch = $3
+      LEFT JOIN (unnest($4::text[], $5::${idColumn.type}[]) AS asked (id, key)
+        JOIN ${name(table)} t ON t.${name(id)} = asked.key) ON true`,
+    values: [counters, shard, epoch, ids, ids],
+  }),
+  newest: (counters, shard) => ({
+    sql: 'SELECT max(epoch) AS epoch FROM perilune_ledger WHERE counters = $1 AND shard = $2',
+    values: [counters, shard],
+  }),
+  enter: ({ counters, shard, epoch }) => ({
+    sql: `INSERT INTO perilune_ledger (counters, shard, epoch, seq, batch)
+      VALUES ($1, $2, $3, 0, '') ON CONFLICT DO NOTHING`,
+    values: [counters, shard, epoch],
+  }),
+  advance: ({ counters, shard, epoch, seq, batch }) => ({
+    sql: `UPDATE perilune_ledger SET seq = $1, batch = $2
+      WHERE counters = $3 AND shard = $4 AND epoch = $5 AND seq = $6`,
+    values: [seq, batch, counters, shard, epoch, seq - 1],
+  }),
+  standing: ({ counters, shard, epoch }) => ({
+    sql: 'SELECT seq, batch FROM perilune_ledger WHERE counters = $1 AND shard = $2 AND epoch = $3',
+    values: [counters, shard, epoch],
+  }),
+  change: ({ table, id, value, missing, idColumn }, changes) => {
+    const [into, key, count] = [name(table), name(id), name(value)]
+    // Two ids may be one key, `A` and `a` in a column of citext: PostgreSQL changes a row once a statement.
+    const rows = `SELECT c.key, sum(c.delta)::bigint AS delta
+      FROM unnest($1::${idColumn.type}[], $2::bigint[]) AS c (key, delta) GROUP BY c.key`
+    const sql =
+      missing === 'create'
+        ? `INSERT INTO ${into} AS t (${key}, ${count}) SELECT key, delta FROM (${rows}) c ORDER BY key
+           ON CONFLICT (${key}) DO UPDATE SET ${count} = t.${count} + excluded.${count}`
+        : `UPDATE ${into} AS t SET ${count} = t.${count} + c.delta FROM (${rows}) c WHERE t.${key} = c.key`
+    return [{ sql, values: [changes.map((change) => change.id), changes.map(({ delta }) => String(delta))] }]
+  },
+}
+
+function name(plain: string): string {
+  return quote(plain, '"')
+}
+
+function misfit(id: string, column: Column): string | undefined {
+  const bits = INTEGERS[column.type]
+  if (bits !== undefined) return integerMisfit(id, -(2n ** bits), 2n ** bits - 1n)
+  return id.includes('\0') ? 'must not have U+0000' : textMisfit(id, column)
+}

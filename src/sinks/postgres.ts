@@ -1,0 +1,120 @@
+// PostgreSQL, through the pool of pg.
+//
+// Transactions are READ COMMITTED. That is enough: what is read is one statement, which sees one moment, so values and
+// ledger belong together; and a batch begins with the row of the ledger, where whoever comes second waits for the first
+// and then looks at what it left, so `advance` finds the batch before its own or changes nothing. A stricter level
+// would add nothing but serialisation failures at just that place.
+
+import { SinkError, type SinkErrorCode } from '../counters/errors.ts'
+import type { Sink } from '../counters/sink.ts'
+import { InvalidArgumentError } from '../runtime/errors.ts'
+import type { Row, SqlRunner, SqlStore, Statement, Target } from './dialect.ts'
+import { POSTGRES } from './postgres-dialect.ts'
+import { SqlSink } from './sql.ts'
+
+interface Answer {
+  readonly rows: unknown[]
+  readonly rowCount: number | null
+}
+
+/** A client that a pool lends. */
+export interface PostgresClient {
+  query(sql: string, values?: unknown[]): Promise<Answer>
+  /** With an error, the pool lets it go. */
+  release(error?: Error): void
+  on(event: 'error', listener: (error: Error) => void): unknown
+  off(event: 'error', listener: (error: Error) => void): unknown
+}
+
+/** A `Pool` of `pg`, or what is like it. */
+export interface PostgresPool {
+  connect(): Promise<PostgresClient>
+  query(sql: string, values?: unknown[]): Promise<Answer>
+}
+
+/** A table of PostgreSQL that counters are flushed to. Throws InvalidArgumentError. */
+export function postgres(pool: PostgresPool, target: Target): Sink {
+  if (typeof pool?.connect !== 'function' || typeof pool.query !== 'function') {
+    throw new InvalidArgumentError('pool', 'must be a Pool of pg')
+  }
+  return new SqlSink(new PostgresStore(pool), POSTGRES, target)
+}
+
+class PostgresStore implements SqlStore {
+  readonly #pool: PostgresPool
+
+  constructor(pool: PostgresPool) {
+    this.#pool = pool
+  }
+
+  async transaction<Result>(work: (runner: SqlRunner) => Promise<Result>): Promise<Result> {
+    const client = await this.#pool.connect()
+    // What is lost with the connection rejects with it; the event has nobody else who listens, and would end the process.
+    client.on('error', ignore)
+    let broken: Error | undefined
+    try {
+      await client.query('BEGIN ISOLATION LEVEL READ COMMITTED')
+      const result = await work(new PostgresRunner(client))
+      await client.query('COMMIT')
+      return result
+    } catch (error) {
+      broken = await rollBack(client)
+      throw error
+    } finally {
+      client.off('error', ignore)
+      client.release(broken)
+    }
+  }
+
+  rows(statement: Statement): Promise<readonly Row[]> {
+    return new PostgresRunner(this.#pool).rows(statement)
+  }
+
+  explain(error: unknown): SinkError {
+    return new SinkError(meaningOf(error), `postgres: ${String(error)}`, { cause: error })
+  }
+}
+
+class PostgresRunner implements SqlRunner {
+  readonly #client: Pick<PostgresClient, 'query'>
+
+  constructor(client: Pick<PostgresClient, 'query'>) {
+    this.#client = client
+  }
+
+  async rows({ sql, values }: Statement): Promise<readonly Row[]> {
+    return (await this.#client.query(sql, [...values])).rows as Row[]
+  }
+
+  async changes({ sql, values }: Statement): Promise<number> {
+    return (await this.#client.query(sql, [...values])).rowCount ?? 0
+  }
+}
+
+function ignore(): void {}
+
+/** Why the client is of no more use, if it is not. */
+async function rollBack(client: PostgresClient): Promise<Error | undefined> {
+  try {
+    await client.query('ROLLBACK')
+    return undefined
+  } catch (error) {
+    return error instanceof Error ? error : new Error(String(error))
+  }
+}
+
+const MEANINGS: readonly [RegExp, SinkErrorCode][] = [
+  [/^(40P01|40001|55P03)$/, 'sink-busy'],
+  [/^(08...|57P0[1-5]|53300|E[A-Z]{4,})$/, 'sink-unreachable'],
+  [/^(42P01|42703|42501|42P10|42804|3F000|3D000|28...)$/, 'sink-misconfigured'],
+]
+
+/** pg tells of a lost connection in words only. */
+const LOST = /connection (terminated|ended|error)|not queryable|timeout exceeded when trying to connect/i
+
+function meaningOf(error: unknown): SinkErrorCode {
+  const { code, message } = (error ?? {}) as { code?: unknown; message?: unknown }
+  const found = MEANINGS.find(([codes]) => codes.test(String(code)))
+  if (found !== undefined) return found[1]
+  return code === undefined && LOST.test(String(message)) ? 'sink-unreachable' : 'sink-failed'
+}

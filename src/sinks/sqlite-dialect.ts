@@ -1,0 +1,69 @@
+// How SQLite says it.
+
+import { type Dialect, integerMisfit, namesOf, quote } from './dialect.ts'
+
+export const SQLITE: Dialect = {
+  name: 'sqlite',
+  ledger: `CREATE TABLE IF NOT EXISTS perilune_ledger (
+    counters TEXT NOT NULL, shard INTEGER NOT NULL, epoch INTEGER NOT NULL,
+    seq INTEGER NOT NULL, batch TEXT NOT NULL, PRIMARY KEY (counters, shard, epoch)) WITHOUT ROWID`,
+  columns: (table) => {
+    const [schema = 'main', own] = namesOf(table)
+    return {
+      sql: `SELECT c.name AS name, c.type AS type, NULL AS length, c.name IN (
+          SELECT MAX(name) FROM pragma_table_info(?, ?) WHERE pk > 0 HAVING COUNT(*) = 1
+          UNION ALL SELECT MAX(k.name) FROM pragma_index_list(?, ?) i, pragma_index_info(i.name, ?) k
+          WHERE i."unique" AND NOT i.partial GROUP BY i.name HAVING COUNT(*) = 1) AS is_unique
+        FROM pragma_table_info(?, ?) c`,
+      values: [own, schema, own, schema, schema, own, schema],
+    }
+  },
+  isCount: (type) => /INT/i.test(type),
+  misfit: (id, { type }) => (/INT/i.test(type) ? integerMisfit(id, -(2n ** 63n), 2n ** 63n - 1n) : undefined),
+  read: ({ table, id, value }, { counters, shard, epoch }, ids) => ({
+    sql: `SELECT CAST(t.${name(id)} AS TEXT) AS id, CAST(t.${name(value)} AS TEXT) AS value, l.seq AS seq
+      FROM (SELECT 1) one
+      LEFT JOIN perilune_ledger l ON l.counters = ? AND l.shard = ? AND l.epoch = ?
+      LEFT JOIN ${name(table)} t ON t.${name(id)} IN (${ids.map(() => '?').join(', ')})`,
+    values: [counters, shard, epoch, ...ids],
+  }),
+  newest: (counters, shard) => ({
+    sql: 'SELECT MAX(epoch) AS epoch FROM perilune_ledger WHERE counters = ? AND shard = ?',
+    values: [counters, shard],
+  }),
+  enter: ({ counters, shard, epoch }) => ({
+    sql: "INSERT INTO perilune_ledger VALUES (?, ?, ?, 0, '') ON CONFLICT DO NOTHING",
+    values: [counters, shard, epoch],
+  }),
+  advance: ({ counters, shard, epoch, seq, batch }) => ({
+    sql: `UPDATE perilune_ledger SET seq = ?, batch = ?
+      WHERE counters = ? AND shard = ? AND epoch = ? AND seq = ?`,
+    values: [seq, batch, counters, shard, epoch, seq - 1],
+  }),
+  standing: ({ counters, shard, epoch }) => ({
+    sql: 'SELECT seq, batch FROM perilune_ledger WHERE counters = ? AND shard = ? AND epoch = ?',
+    values: [counters, shard, epoch],
+  }),
+  change: ({ table, id, value, missing }, changes) => {
+    const all = JSON.stringify(changes.map((change) => [change.id, String(change.delta)]))
+    const rows = 'SELECT value ->> 0 AS id, CAST(value ->> 1 AS INTEGER) AS delta FROM json_each(?)'
+    const [into, key, count] = [name(table), name(id), name(value)]
+    const sql =
+      missing === 'create'
+        ? `INSERT INTO ${into} AS t (${key}, ${count}) SELECT id, delta FROM (${rows}) WHERE true
+           ON CONFLICT (${key}) DO UPDATE SET ${count} = ${sum(`t.${count}`, `excluded.${count}`)}`
+        : `UPDATE ${into} AS t SET ${count} = ${sum(`t.${count}`, 'c.delta')} FROM (${rows}) AS c
+           WHERE t.${key} = c.id`
+    return [{ sql, values: [all] }]
+  },
+}
+
+/** SQLite would go on with a rounded number where a sum leaves 64 bits. This fails: the number has no absolute value. */
+function sum(left: string, right: string): string {
+  const added = `${left} + ${right}`
+  return `CASE typeof(${added}) WHEN 'real' THEN abs(${left} * 0 + -9223372036854775808) ELSE ${added} END`
+}
+
+function name(plain: string): string {
+  return quote(plain, '"')
+}

@@ -1,0 +1,140 @@
+// What the suite of sinks asks of each database: a place of its own on a real server, or in a file.
+import { randomUUID } from 'node:crypto'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import Database from 'libsql'
+import { createPool } from 'mysql2/promise'
+import { mysql } from 'perilune/mysql'
+import { postgres } from 'perilune/postgres'
+import { sqlite } from 'perilune/sqlite'
+import pg from 'pg'
+import { onTestFinished } from 'vitest'
+import type { Sink } from '../../src/counters/sink.ts'
+import type { Target } from '../../src/sinks/dialect.ts'
+import { mysqlPackets, postgresPackets } from '../servers/packets.ts'
+import type { Reader } from '../servers/proxy.ts'
+import { databasePort } from '../servers/shared-database.ts'
+
+export type Rows = Record<string, unknown>[]
+
+/** A connection of somebody else. */
+export interface Session {
+  run(sql: string): Promise<Rows>
+}
+
+export interface Place {
+  /** A sink with connections of its own; through `port` where that is a proxy. */
+  sink(target: Target, port?: number): Sink
+  session(): Promise<Session>
+  run(sql: string): Promise<Rows>
+  /** Names in the quotes of the database. */
+  quoted(...names: string[]): string[]
+  readonly port: number
+}
+
+export interface ServerPlace extends Place {
+  readonly newReader: () => Reader
+  /** Ids of the connections that wait for a row. */
+  waiting(): Promise<unknown[]>
+  /** Said by a session that is not to be the one that a deadlock ends. */
+  readonly isPatient: string
+  /** Ends the connection that has this id. */
+  endConnection(id: unknown): Promise<void>
+}
+
+export function openSqlite(): Promise<Place> {
+  const folder = mkdtempSync(join(tmpdir(), 'perilune-sinks-'))
+  onTestFinished(() => rmSync(folder, { recursive: true }))
+  const open = (): Database.Database => {
+    const database = new Database(join(folder, 'sinks.db'))
+    onTestFinished(() => void database.close())
+    return database
+  }
+  const session = async (): Promise<Session> => {
+    const database = open()
+    return {
+      run: async (sql) => {
+        const prepared = database.prepare(sql)
+        if (prepared.reader) return prepared.safeIntegers().all() as Rows
+        prepared.run()
+        return []
+      },
+    }
+  }
+  return withRun('"', { port: 0, sink: (target) => sqlite(open(), target), session })
+}
+
+export async function openPostgres(): Promise<ServerPlace> {
+  const port = await databasePort('postgres')
+  const schema = `s${randomUUID().replaceAll('-', '')}`
+  const address = { host: '127.0.0.1', user: 'postgres', database: 'postgres' }
+  const connect = (at: number): pg.Pool => {
+    const pool = new pg.Pool({ ...address, port: at, max: 20, options: `-c search_path=${schema}` })
+    pool.on('error', () => {}) // a connection that a test ended while nobody used it
+    onTestFinished(() => pool.end())
+    return pool
+  }
+  const session = async (): Promise<Session> => {
+    const client = await connect(port).connect()
+    onTestFinished(() => client.release(true))
+    return { run: async (sql) => (await client.query(sql)).rows as Rows }
+  }
+  const place = await withRun('"', {
+    port,
+    sink: (target, at = port) => postgres(connect(at), target),
+    session,
+  })
+  await place.run(`CREATE SCHEMA ${schema}`)
+  const waiting = `SELECT pid AS id FROM pg_stat_activity WHERE wait_event_type = 'Lock'
+    AND query LIKE '%items%' AND pid IN (SELECT pid FROM pg_locks l JOIN pg_class c ON c.oid = l.relation
+      JOIN pg_namespace n ON n.oid = c.relnamespace WHERE n.nspname = '${schema}')`
+  return {
+    ...place,
+    newReader: postgresPackets,
+    isPatient: "SET deadlock_timeout = '20s'",
+    waiting: async () => (await place.run(waiting)).map(({ id }) => id),
+    endConnection: async (id) => void (await place.run(`SELECT pg_terminate_backend(${String(id)})`)),
+  }
+}
+
+export async function openMariadb(): Promise<ServerPlace> {
+  const port = await databasePort('mariadb')
+  const schema = `s${randomUUID().replaceAll('-', '')}`
+  const connect = (at: number, database?: string) => {
+    const place = database === undefined ? {} : { database }
+    const pool = createPool({ host: '127.0.0.1', port: at, user: 'root', connectionLimit: 20, ...place })
+    onTestFinished(() => pool.end())
+    return pool
+  }
+  await connect(port).query(`CREATE DATABASE ${schema} CHARACTER SET utf8mb4`)
+  const session = async (): Promise<Session> => {
+    const connection = await connect(port, schema).getConnection()
+    onTestFinished(() => connection.destroy())
+    return { run: async (sql) => (await connection.query(sql))[0] as Rows }
+  }
+  const place = await withRun('`', {
+    port,
+    sink: (target, at = port) => mysql(connect(at, schema), target),
+    session,
+  })
+  const waiting = `SELECT t.trx_mysql_thread_id AS id FROM information_schema.innodb_trx t
+    JOIN information_schema.processlist p ON p.id = t.trx_mysql_thread_id
+    WHERE t.trx_state = 'LOCK WAIT' AND p.db = '${schema}'`
+  return {
+    ...place,
+    newReader: mysqlPackets,
+    isPatient: 'SET innodb_lock_wait_timeout = 20',
+    waiting: async () => {
+      await sleep(150) // this table is not made anew for those who ask more often
+      return (await place.run(waiting)).map(({ id }) => id)
+    },
+    endConnection: async (id) => void (await place.run(`KILL ${String(id)}`)),
+  }
+}
+
+async function withRun(mark: string, place: Omit<Place, 'run' | 'quoted'>): Promise<Place> {
+  const { run } = await place.session()
+  return { ...place, run, quoted: (...names) => names.map((name) => mark + name + mark) }
+}

@@ -1,0 +1,141 @@
+// What only a server can do to a flush: other connections, locks, and connections that end.
+import { onTestFinished, describe, expect, test } from 'vitest'
+import { type Proxy, startProxy } from '../servers/proxy.ts'
+import { until } from '../servers/ask.ts'
+import { batchOf, begin, ITEMS, makeTables, stored } from './fixture.ts'
+import { openMariadb, openPostgres, type ServerPlace } from './places.ts'
+
+/** Not the COMMITTED of an isolation level. */
+const COMMIT = /\WCOMMIT\0?$/
+
+async function proxyTo(place: ServerPlace): Promise<Proxy> {
+  const proxy = await startProxy(place.port, place.newReader)
+  onTestFinished(() => proxy.stop())
+  return proxy
+}
+
+describe.each([
+  { name: 'postgres', open: openPostgres },
+  { name: 'mariadb', open: openMariadb },
+])('a sink of $name', ({ open }) => {
+  async function setup() {
+    const place = await open()
+    await makeTables(place)
+    await place.run('INSERT INTO items (id) VALUES (1), (2)')
+    return place
+  }
+
+  async function setupBehindProxy() {
+    const place = await setup()
+    const proxy = await proxyTo(place)
+    const sink = place.sink(ITEMS, proxy.port)
+    return { place, proxy, sink, ledger: await begin(sink) }
+  }
+
+  test('knows a batch whose commit it was not told of', async () => {
+    const { place, proxy, sink, ledger } = await setupBehindProxy()
+
+    for (let seq = 1; seq <= 5; seq++) {
+      const batch = batchOf(ledger, seq, { 1: 1, 2: 10 })
+      proxy.cutReplies(1, COMMIT)
+      await expect(sink.apply(batch)).rejects.toMatchObject({ code: 'sink-unreachable', isPassing: true })
+      expect(proxy.pendingFaults).toBe(0)
+      await until('the commit is there', async () => (await stored(place, 'items'))[1] === String(seq))
+      expect(await sink.apply(batch)).toBe('known')
+    }
+
+    expect(await stored(place, 'items')).toEqual({ 1: '5', 2: '50' })
+  })
+
+  test('applies a batch whose commit did not arrive', async () => {
+    const { place, proxy, sink, ledger } = await setupBehindProxy()
+    const batch = batchOf(ledger, 1, { 1: 1 })
+
+    proxy.dropRequests(1, COMMIT)
+
+    await expect(sink.apply(batch)).rejects.toMatchObject({ code: 'sink-unreachable' })
+    expect(await sink.apply(batch)).toBe('applied')
+    expect(await stored(place, 'items')).toEqual({ 1: '1', 2: '0' })
+  })
+
+  test.each([/BEGIN|START TRANSACTION/, /perilune_ledger/, /items/])(
+    'applies a batch after its connection was lost at %s',
+    async (matching) => {
+      const { place, proxy, sink, ledger } = await setupBehindProxy()
+      const batch = batchOf(ledger, 1, { 1: 1 })
+
+      proxy.cutReplies(1, matching)
+
+      await expect(sink.apply(batch)).rejects.toMatchObject({ code: 'sink-unreachable' })
+      expect(await sink.apply(batch)).toBe('applied')
+      expect(await stored(place, 'items')).toEqual({ 1: '1', 2: '0' })
+    },
+  )
+
+  test('reads again after its connection was lost while it read', async () => {
+    const { proxy, sink, ledger } = await setupBehindProxy()
+
+    proxy.cutReplies(1, /items/)
+
+    await expect(sink.read(ledger, ['1'])).rejects.toMatchObject({ code: 'sink-unreachable' })
+    expect((await sink.read(ledger, ['1'])).values.get('1')).toBe(0n)
+  })
+
+  test('says that nobody answers', async () => {
+    const place = await setup()
+    const proxy = await startProxy(place.port, place.newReader)
+    const sink = place.sink(ITEMS, proxy.port)
+    await sink.prepare()
+    await proxy.stop()
+
+    await expect(sink.begin('test:nobody', 0)).rejects.toMatchObject({ code: 'sink-unreachable' })
+  })
+
+  test('outlives the end of its connection while it waits for a row', async () => {
+    const place = await setup()
+    const sink = place.sink(ITEMS)
+    const ledger = await begin(sink)
+    const other = await place.session()
+    await other.run('BEGIN')
+    await other.run('UPDATE items SET votes = 100 WHERE id = 1')
+    const batch = batchOf(ledger, 1, { 1: 1, 2: 1 })
+
+    const applying = expect(sink.apply(batch)).rejects.toMatchObject({ code: 'sink-unreachable' })
+    await place.endConnection(await waiter(place))
+    await applying
+    await other.run('COMMIT')
+
+    expect(await sink.apply(batch)).toBe('applied')
+    expect(await stored(place, 'items')).toEqual({ 1: '101', 2: '1' })
+  })
+
+  test('is told of a deadlock, and applies the same batch afterwards', async () => {
+    const place = await setup()
+    const sink = place.sink(ITEMS)
+    const ledger = await begin(sink)
+    // Of two, MariaDB ends the one that has changed less.
+    await place.run('CREATE TABLE work (id BIGINT PRIMARY KEY)')
+    const other = await place.session()
+    await other.run(place.isPatient)
+    await other.run('BEGIN')
+    await other.run(`INSERT INTO work VALUES ${Array.from({ length: 500 }, (_, at) => `(${at})`).join(', ')}`)
+    await other.run('UPDATE items SET votes = 100 WHERE id = 2')
+    const batch = batchOf(ledger, 1, { 1: 1, 2: 1 })
+
+    const applying = expect(sink.apply(batch)).rejects.toMatchObject({ code: 'sink-busy', isPassing: true })
+    await waiter(place)
+    await other.run('UPDATE items SET votes = 100 WHERE id = 1')
+    await other.run('COMMIT')
+    await applying
+
+    expect(await sink.apply(batch)).toBe('applied')
+    expect(await stored(place, 'items')).toEqual({ 1: '101', 2: '101' })
+  })
+})
+
+/** The connection that waits for a row. */
+async function waiter(place: ServerPlace): Promise<unknown> {
+  await until('a connection waits for a row', async () => (await place.waiting()).length === 1)
+  const [id] = await place.waiting()
+  return id
+}

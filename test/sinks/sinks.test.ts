@@ -1,0 +1,270 @@
+// What a sink promises to a flush, on each database.
+import { describe, expect, test } from 'vitest'
+import { batchOf, begin, ITEMS, makeTables, patiently, stored, WORDS } from './fixture.ts'
+import { openMariadb, openPostgres, openSqlite } from './places.ts'
+
+const AWKWARD = ['plain', `a'b"c\\d`, '%_', 'zwölf 🌘', '', '?', '$1', ':name', '--', '; DROP TABLE words']
+
+describe.each([
+  { name: 'sqlite', open: openSqlite },
+  { name: 'postgres', open: openPostgres },
+  { name: 'mariadb', open: openMariadb },
+])('a sink of $name', ({ open }) => {
+  async function setup() {
+    const place = await open()
+    await makeTables(place)
+    return { place, items: place.sink(ITEMS), words: place.sink(WORDS) }
+  }
+
+  test('is prepared as often as one likes, by many at once', async () => {
+    const { place } = await setup()
+    const sinks = Array.from({ length: 8 }, () => place.sink(ITEMS))
+
+    await Promise.all(sinks.map((sink) => patiently(() => sink.prepare())))
+    await sinks[0]?.prepare()
+    await place.sink(ITEMS).prepare()
+
+    expect(await place.run('SELECT * FROM perilune_ledger')).toEqual([])
+  })
+
+  test('names the table or the column that is not there', async () => {
+    const { place } = await setup()
+    const told = (target: { table: string; id?: string; value?: string }) => place.sink(target).prepare()
+
+    await expect(told({ table: 'votes' })).rejects.toMatchObject({
+      code: 'sink-misconfigured',
+      message: 'there is no table votes',
+    })
+    await expect(told({ table: 'items' })).rejects.toThrow('the table items has no column value')
+    await expect(told({ ...ITEMS, id: 'key' })).rejects.toThrow('the table items has no column key')
+  })
+
+  test('works after all once the table is there', async () => {
+    const { place } = await setup()
+    const sink = place.sink({ ...ITEMS, table: 'late' })
+    await expect(sink.prepare()).rejects.toThrow('there is no table late')
+
+    await place.run('CREATE TABLE late (id BIGINT PRIMARY KEY, votes BIGINT NOT NULL)')
+
+    await sink.prepare()
+  })
+
+  test('refuses a key that may be there twice, and a count that is no integer of 64 bits', async () => {
+    const { place } = await setup()
+    await place.run('CREATE TABLE loose (id BIGINT, part BIGINT, votes BIGINT, PRIMARY KEY (id, part))')
+    await place.run('CREATE TABLE rough (id BIGINT PRIMARY KEY, votes DOUBLE PRECISION)')
+
+    await expect(place.sink({ ...ITEMS, table: 'loose' }).prepare()).rejects.toThrow(
+      'the column id of loose has no unique index of its own',
+    )
+    await expect(place.sink({ ...ITEMS, table: 'rough' }).prepare()).rejects.toThrow(
+      /the column votes of rough is double.*, and no integer of 64 bits with a sign/i,
+    )
+  })
+
+  test('takes any key with a unique index of its own, and names that are words of SQL', async () => {
+    const { place } = await setup()
+    const [quoted, into] = place.quoted('order', 'group')
+    await place.run(`CREATE TABLE ${quoted} (at BIGINT PRIMARY KEY, ${into} VARCHAR(9) UNIQUE, votes BIGINT)`)
+    await place.run(`INSERT INTO ${quoted} VALUES (1, 'x', 5)`)
+    const sink = place.sink({ table: 'order', id: 'group', value: 'votes', missing: 'refuse' })
+    const ledger = await begin(sink)
+
+    await sink.apply(batchOf(ledger, 1, { x: 2, y: 2 }))
+
+    expect((await sink.read(ledger, ['x', 'y'])).values).toEqual(new Map([['x', 7n]]))
+  })
+
+  test('reads values and the ledger, exact beyond 2^53', async () => {
+    const { place, items } = await setup()
+    await place.run(
+      'INSERT INTO items VALUES (9007199254740993, 9007199254740993), (-5, -9223372036854775808)',
+    )
+    const ledger = await begin(items)
+
+    const snapshot = await items.read(ledger, ['9007199254740993', '-5', '9007199254740992'])
+
+    expect(snapshot).toEqual({
+      seq: 0,
+      values: new Map([
+        ['9007199254740993', 9007199254740993n],
+        ['-5', -(2n ** 63n)],
+      ]),
+    })
+  })
+
+  test('knows no epoch that was not begun, and reads values all the same', async () => {
+    const { place, items } = await setup()
+    await place.run('INSERT INTO items VALUES (1, 2)')
+
+    const place2 = { counters: 'test:nobody', shard: 3, epoch: 7 }
+    expect(await items.read(place2, ['1'])).toEqual({ seq: null, values: new Map([['1', 2n]]) })
+    expect(await items.read(place2, [])).toEqual({ seq: null, values: new Map() })
+  })
+
+  test('keeps ids of text as they are, whatever SQL makes of them', async () => {
+    const { place, words } = await setup()
+    const ledger = await begin(words)
+
+    await words.apply(batchOf(ledger, 1, Object.fromEntries(AWKWARD.map((id, at) => [id, at + 1]))))
+    await words.apply(batchOf(ledger, 2, Object.fromEntries(AWKWARD.map((id) => [id, 100]))))
+
+    const expected = AWKWARD.map((id, at): [string, bigint] => [id, BigInt(at + 101)])
+    expect((await words.read(ledger, AWKWARD)).values).toEqual(new Map(expected))
+    expect(await stored(place, 'words')).toEqual(
+      Object.fromEntries(expected.map(([id, value]) => [id, String(value)])),
+    )
+  })
+
+  test.each(['', 'one', '1.5', '007', '9223372036854775808', '1e3', '-0'])(
+    'refuses to read %j where ids are integers, before anything is counted for it',
+    async (id) => {
+      const { items } = await setup()
+      const ledger = await begin(items)
+
+      await expect(items.read(ledger, ['1', id])).rejects.toMatchObject({ code: 'invalid-argument' })
+    },
+  )
+
+  test('reads a batch together with its line in the ledger, or neither', async () => {
+    const { place, items } = await setup()
+    const ledger = await begin(items)
+    const reader = place.sink(ITEMS)
+    const batches = Array.from({ length: 30 }, (_, at) => batchOf(ledger, at + 1, { 1: 1, 2: 1 }))
+    let isDone = false
+    const flush = async (): Promise<void> => {
+      for (const batch of batches) await patiently(() => items.apply(batch))
+      isDone = true
+    }
+    const flushing = flush()
+
+    while (!isDone) {
+      const { seq, values } = await patiently(() => reader.read(ledger, ['1', '2']))
+      const seen = BigInt(seq ?? -1)
+      expect([values.get('1') ?? 0n, values.get('2') ?? 0n]).toEqual([seen, seen])
+    }
+
+    await flushing
+  })
+
+  test('begins another epoch for each who asks, twenty at once', async () => {
+    const { items } = await setup()
+
+    const epochs = await Promise.all(Array.from({ length: 20 }, () => items.begin('test:epochs', 4)))
+
+    expect(epochs.toSorted((a, b) => a - b)).toEqual(Array.from({ length: 20 }, (_, at) => at + 1))
+    expect(await items.begin('test:epochs', 5)).toBe(1)
+    expect(await items.begin('test:Epochs', 4)).toBe(1)
+  })
+
+  test('applies a batch once, and knows it afterwards', async () => {
+    const { place, items } = await setup()
+    const ledger = await begin(items)
+    const batch = batchOf(ledger, 1, { 1: 5, 2: -3 })
+
+    expect(await items.apply(batch)).toBe('applied')
+    expect(await items.apply(batch)).toBe('known')
+
+    expect(await stored(place, 'items')).toEqual({ 1: '5', 2: '-3' })
+    expect((await items.read(ledger, [])).seq).toBe(1)
+  })
+
+  test('changes nothing for a batch in whose place another is, or that lacks one before it', async () => {
+    const { place, items } = await setup()
+    const ledger = await begin(items)
+    await items.apply(batchOf(ledger, 1, { 1: 5 }))
+
+    expect(await items.apply(batchOf(ledger, 1, { 1: 7 }))).toBe('ahead')
+    expect(await items.apply(batchOf(ledger, 3, { 1: 7 }))).toBe('behind')
+    expect(await items.apply(batchOf({ ...ledger, epoch: ledger.epoch + 1 }, 1, { 1: 7 }))).toBe('behind')
+
+    expect(await stored(place, 'items')).toEqual({ 1: '5' })
+  })
+
+  test('keeps epochs and shards apart: a late batch of an old epoch is applied', async () => {
+    const { place, items } = await setup()
+    const old = await begin(items)
+    const now = { ...old, epoch: await items.begin(old.counters, 0) }
+    const other = { ...old, shard: 1, epoch: await items.begin(old.counters, 1) }
+
+    for (const ledger of [now, other, old]) {
+      expect(await items.apply(batchOf(ledger, 1, { 1: 1 }))).toBe('applied')
+    }
+
+    expect(await stored(place, 'items')).toEqual({ 1: '3' })
+  })
+
+  test('applies a batch once that two apply at the same time', async () => {
+    const { place } = await setup()
+    const sinks = [place.sink(ITEMS), place.sink(ITEMS)]
+    const ledger = await begin(sinks[0] as (typeof sinks)[0])
+
+    for (let seq = 1; seq <= 10; seq++) {
+      const batch = batchOf(ledger, seq, { 1: 1, 2: 2 })
+      const both = await Promise.all(sinks.map((sink) => patiently(() => sink.apply(batch))))
+      expect(both.toSorted()).toEqual(['applied', 'known'])
+    }
+
+    expect(await stored(place, 'items')).toEqual({ 1: '10', 2: '20' })
+  })
+
+  test('applies batches of many shards to the same rows', async () => {
+    const { place, items } = await setup()
+    await items.prepare()
+    const flush = async (shard: number): Promise<void> => {
+      const ledger = { counters: 'test:shards', shard, epoch: await items.begin('test:shards', shard) }
+      for (let seq = 1; seq <= 5; seq++) {
+        const batch = batchOf(ledger, seq, { 1: 1, 2: 1, 3: 1, [String(100 + shard)]: 1 })
+        await patiently(() => items.apply(batch))
+      }
+    }
+
+    await Promise.all(Array.from({ length: 8 }, (_, shard) => flush(shard)))
+
+    const own = Object.fromEntries(Array.from({ length: 8 }, (_, shard) => [100 + shard, '5']))
+    expect(await stored(place, 'items')).toEqual({ 1: '40', 2: '40', 3: '40', ...own })
+  })
+
+  test('leaves out rows that are missing, if it is told to', async () => {
+    const { place } = await setup()
+    const sink = place.sink({ ...ITEMS, missing: 'refuse' })
+    await place.run('INSERT INTO items VALUES (1, 10)')
+    const ledger = await begin(sink)
+
+    expect(await sink.apply(batchOf(ledger, 1, { 1: -4, 2: 4 }))).toBe('applied')
+
+    expect(await stored(place, 'items')).toEqual({ 1: '6' })
+  })
+
+  test.each(['create', 'refuse'] as const)(
+    'applies changes of 1,000 counters in one batch (%s)',
+    async (missing) => {
+      const { place } = await setup()
+      const sink = place.sink({ ...WORDS, missing })
+      const ledger = await begin(sink)
+      const ids = Array.from({ length: 1000 }, (_, at) => `word-${at}`)
+      const rows = ids.map((id) => `('${id}', ${2n ** 53n})`)
+      await place.run(`INSERT INTO words VALUES ${rows.join(', ')}`)
+
+      const batch = batchOf(ledger, 1, Object.fromEntries(ids.map((id, at) => [id, at % 2 === 0 ? 1 : -1])))
+      expect(await sink.apply(batch)).toBe('applied')
+
+      const { values } = await sink.read(ledger, ids)
+      expect([...values.values()].filter((value) => value === 2n ** 53n + 1n)).toHaveLength(500)
+      expect([...values.values()].filter((value) => value === 2n ** 53n - 1n)).toHaveLength(500)
+    },
+  )
+
+  test('takes a change of 63 bits, and rolls back a batch that leaves the range', async () => {
+    const { place, items } = await setup()
+    const ledger = await begin(items)
+    await items.apply(batchOf(ledger, 1, { 1: 2n ** 63n - 1n, 2: -(2n ** 63n) }))
+
+    await expect(items.apply(batchOf(ledger, 2, { 2: 1, 1: 1 }))).rejects.toMatchObject({
+      code: 'sink-failed',
+    })
+
+    expect(await stored(place, 'items')).toEqual({ 1: String(2n ** 63n - 1n), 2: String(-(2n ** 63n)) })
+    expect((await items.read(ledger, [])).seq).toBe(1)
+  })
+})
