@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import Database from 'libsql'
-import { createPool } from 'mysql2/promise'
+import { createPool, type Pool } from 'mysql2/promise'
 import { mysql } from 'perilune/mysql'
 import { postgres } from 'perilune/postgres'
 import { sqlite } from 'perilune/sqlite'
@@ -40,6 +40,8 @@ export interface ServerPlace extends Place {
   waiting(): Promise<unknown[]>
   /** Said by a session that is not to be the one that a deadlock ends. */
   readonly isPatient: string
+  /** A sink of a user who may read and write `items`, and knows of the ledger. */
+  sinkOfApplication(target: Target): Promise<Sink>
   /** Ends the connection that has this id. */
   endConnection(id: unknown): Promise<void>
 }
@@ -69,9 +71,10 @@ export function openSqlite(): Promise<Place> {
 export async function openPostgres(): Promise<ServerPlace> {
   const port = await databasePort('postgres')
   const schema = `s${randomUUID().replaceAll('-', '')}`
-  const address = { host: '127.0.0.1', user: 'postgres', database: 'postgres' }
-  const connect = (at: number): pg.Pool => {
-    const pool = new pg.Pool({ ...address, port: at, max: 20, options: `-c search_path=${schema}` })
+  const address = { host: '127.0.0.1', database: 'postgres' }
+  const connect = (at: number, user = 'postgres'): pg.Pool => {
+    const options = `-c search_path=${schema}`
+    const pool = new pg.Pool({ ...address, port: at, user, max: 20, options })
     pool.on('error', () => {}) // a connection that a test ended while nobody used it
     onTestFinished(() => pool.end())
     return pool
@@ -95,16 +98,27 @@ export async function openPostgres(): Promise<ServerPlace> {
     newReader: postgresPackets,
     isPatient: "SET deadlock_timeout = '20s'",
     waiting: async () => (await place.run(waiting)).map(({ id }) => id),
+    sinkOfApplication: async (target) => {
+      const user = `u${randomUUID().replaceAll('-', '')}`
+      await place.run(`CREATE ROLE ${user} LOGIN; GRANT USAGE ON SCHEMA ${schema} TO ${user};
+        GRANT SELECT, INSERT, UPDATE ON items, perilune_ledger TO ${user}`)
+      return postgres(connect(port, user), target)
+    },
     endConnection: async (id) => void (await place.run(`SELECT pg_terminate_backend(${String(id)})`)),
   }
 }
 
-export async function openMariadb(): Promise<ServerPlace> {
+export interface MariadbPlace extends ServerPlace {
+  /** A sink whose connections read statements in this sql_mode. */
+  sinkInMode(target: Target, mode: string): Sink
+}
+
+export async function openMariadb(): Promise<MariadbPlace> {
   const port = await databasePort('mariadb')
   const schema = `s${randomUUID().replaceAll('-', '')}`
-  const connect = (at: number, database?: string) => {
+  const connect = (at: number, database?: string, user = 'root'): Pool => {
     const place = database === undefined ? {} : { database }
-    const pool = createPool({ host: '127.0.0.1', port: at, user: 'root', connectionLimit: 20, ...place })
+    const pool = createPool({ host: '127.0.0.1', port: at, user, connectionLimit: 20, ...place })
     onTestFinished(() => pool.end())
     return pool
   }
@@ -129,6 +143,20 @@ export async function openMariadb(): Promise<ServerPlace> {
     waiting: async () => {
       await sleep(150) // this table is not made anew for those who ask more often
       return (await place.run(waiting)).map(({ id }) => id)
+    },
+    sinkOfApplication: async (target) => {
+      const user = `u${randomUUID().slice(0, 8)}`
+      await place.run(`CREATE USER ${user}@'127.0.0.1'`)
+      for (const table of ['items', 'perilune_ledger'])
+        await place.run(`GRANT SELECT, INSERT, UPDATE ON ${schema}.${table} TO ${user}@'127.0.0.1'`)
+      return mysql(connect(port, schema, user), target)
+    },
+    sinkInMode: (target, mode) => {
+      const pool = connect(port, schema)
+      pool.pool.on('connection', (connection) => {
+        connection.query(`SET sql_mode = '${mode}'`, () => undefined)
+      })
+      return mysql(pool, target)
     },
     endConnection: async (id) => void (await place.run(`KILL ${String(id)}`)),
   }

@@ -1,0 +1,173 @@
+// What the columns of a table make of ids: types, collations, lengths, rights.
+import { expect, test } from 'vitest'
+import { batchOf, begin, ITEMS, makeTables, stored, WORDS } from './fixture.ts'
+import { openMariadb, openPostgres } from './places.ts'
+
+test.each([
+  { type: 'uuid', id: '0190163d-8694-739b-aea5-966c26f8ad91' },
+  { type: 'char(8)', id: 'abcdefgh' },
+  { type: 'varchar(8)', id: 'zwölf🌘🌘🌘' },
+  { type: 'smallint', id: '-32768' },
+  { type: 'numeric', id: '123456789012345678901234567890' },
+  { type: 'short_text', id: 'domain' },
+])('PostgreSQL takes keys of $type', async ({ type, id }) => {
+  const place = await openPostgres()
+  await place.run('CREATE DOMAIN short_text AS varchar(8)')
+  await place.run(`CREATE TABLE items (id ${type} PRIMARY KEY, votes bigint NOT NULL)`)
+  const sink = place.sink(ITEMS)
+  const ledger = await begin(sink)
+
+  await sink.apply(batchOf(ledger, 1, { [id]: 4 }))
+  await sink.apply(batchOf(ledger, 2, { [id]: 5 }))
+
+  expect((await sink.read(ledger, [id])).values).toEqual(new Map([[id, 9n]]))
+  expect(await stored(place, 'items')).toEqual({ [id]: '9' })
+})
+
+test.each(['create', 'refuse'] as const)('PostgreSQL adds up ids that are one key (%s)', async (missing) => {
+  const place = await openPostgres()
+  await place.run('CREATE TABLE items (id char(4) PRIMARY KEY, votes bigint NOT NULL)')
+  await place.run("INSERT INTO items VALUES ('a', 10)")
+  const sink = place.sink({ ...ITEMS, missing })
+  const ledger = await begin(sink)
+
+  await sink.apply(batchOf(ledger, 1, { a: 1, 'a ': 2 }))
+
+  expect((await sink.read(ledger, ['a', 'a '])).values).toEqual(
+    new Map([
+      ['a', 13n],
+      ['a ', 13n],
+    ]),
+  )
+})
+
+test('PostgreSQL finds tables of a schema, and names in upper case', async () => {
+  const place = await openPostgres()
+  const [row] = await place.run('SELECT current_schema() AS schema')
+  await place.run('CREATE TABLE "Items" ("itemId" bigint UNIQUE, "voteCount" bigint NOT NULL)')
+  const sink = place.sink({ table: `${String(row?.['schema'])}.Items`, id: 'itemId', value: 'voteCount' })
+  const ledger = await begin(sink)
+
+  expect(await sink.apply(batchOf(ledger, 1, { 1: 1 }))).toBe('applied')
+
+  await expect(place.sink({ table: 'items' }).prepare()).rejects.toThrow('there is no table items')
+})
+
+test('PostgreSQL refuses an index that leaves rows out, and a count of 32 bits', async () => {
+  const place = await openPostgres()
+  await place.run('CREATE TABLE items (id bigint, votes bigint, small integer)')
+  await place.run('CREATE UNIQUE INDEX ON items (id) WHERE votes > 0')
+
+  await expect(place.sink(ITEMS).prepare()).rejects.toThrow('no unique index of its own')
+
+  await place.run('CREATE UNIQUE INDEX ON items (id)')
+  await place.sink(ITEMS).prepare()
+  await expect(place.sink({ ...ITEMS, value: 'small' }).prepare()).rejects.toThrow(
+    'small of items is integer',
+  )
+})
+
+test('PostgreSQL needs no right to make tables once the ledger is there', async () => {
+  const place = await openPostgres()
+  await makeTables(place)
+  await place.sink(ITEMS).prepare()
+  const sink = await place.sinkOfApplication(ITEMS)
+
+  const ledger = await begin(sink)
+  expect(await sink.apply(batchOf(ledger, 1, { 1: 1 }))).toBe('applied')
+
+  const words = await place.sinkOfApplication(WORDS)
+  await expect(words.apply(batchOf(ledger, 2, { one: 1 }))).rejects.toMatchObject({
+    code: 'sink-misconfigured',
+    message: expect.stringContaining('permission denied'),
+  })
+})
+
+test('MariaDB needs no right to make tables once the ledger is there', async () => {
+  const place = await openMariadb()
+  await makeTables(place)
+  await place.sink(ITEMS).prepare()
+  const sink = await place.sinkOfApplication(ITEMS)
+
+  const ledger = await begin(sink)
+  expect(await sink.apply(batchOf(ledger, 1, { 1: 1 }))).toBe('applied')
+
+  const words = await place.sinkOfApplication(WORDS)
+  await expect(words.read(ledger, [])).rejects.toMatchObject({ code: 'sink-misconfigured' })
+})
+
+test.each(['create', 'refuse'] as const)('MariaDB adds up ids that are one key (%s)', async (missing) => {
+  const place = await openMariadb()
+  await makeTables(place)
+  await place.run("INSERT INTO words VALUES ('bob', 10)")
+  const sink = place.sink({ ...WORDS, missing })
+  const ledger = await begin(sink)
+
+  await sink.apply(batchOf(ledger, 1, { bob: 1, Bob: 2 }))
+
+  expect((await sink.read(ledger, ['bob', 'Bob', 'BOBBY'])).values).toEqual(
+    new Map([
+      ['bob', 13n],
+      ['Bob', 13n],
+    ]),
+  )
+})
+
+test('MariaDB does not count for a row that another unique column finds', async () => {
+  const place = await openMariadb()
+  await place.run(
+    "CREATE TABLE items (id BIGINT PRIMARY KEY, votes BIGINT, slug VARCHAR(9) UNIQUE DEFAULT '')",
+  )
+  const sink = place.sink(ITEMS)
+  const ledger = await begin(sink)
+  await sink.apply(batchOf(ledger, 1, { 1: 1 }))
+
+  await expect(sink.apply(batchOf(ledger, 2, { 1: 1, 2: 5 }))).rejects.toMatchObject({ code: 'sink-failed' })
+
+  expect(await stored(place, 'items')).toEqual({ 1: '1' })
+  expect((await sink.read(ledger, [])).seq).toBe(1)
+})
+
+test.each(['NO_BACKSLASH_ESCAPES', 'ANSI_QUOTES', ''])(
+  'MariaDB keeps ids as they are in sql_mode %j',
+  async (mode) => {
+    const place = await openMariadb()
+    await makeTables(place)
+    const sink = place.sinkInMode(WORDS, mode)
+    const ledger = await begin(sink)
+    const ids = [`\\' OR 1=1 -- `, '"', "''", '\\']
+
+    await sink.apply(batchOf(ledger, 1, Object.fromEntries(ids.map((id) => [id, 1]))))
+
+    expect(await stored(place, 'words')).toEqual(Object.fromEntries(ids.map((id) => [id, '1'])))
+    expect((await sink.read(ledger, ids)).values.size).toBe(ids.length)
+  },
+)
+
+test.each([
+  { type: 'VARCHAR(3)', id: 'four', problem: 'must have at most 3 characters' },
+  { type: 'VARCHAR(9) CHARACTER SET latin1', id: 'Łódź', problem: 'must be of the characters of latin1' },
+  { type: 'VARCHAR(9) CHARACTER SET utf8mb3', id: '🌘', problem: 'must be of the characters of utf8mb3' },
+  { type: 'INT UNSIGNED', id: '-1', problem: 'must be an integer from 0 to 4294967295' },
+  { type: 'TINYINT', id: '128', problem: 'must be an integer from -128 to 127' },
+])('MariaDB refuses $id for $type before it is counted', async ({ type, id, problem }) => {
+  const place = await openMariadb()
+  await place.run(`CREATE TABLE items (id ${type} PRIMARY KEY, votes BIGINT)`)
+  const sink = place.sink(ITEMS)
+  const ledger = await begin(sink)
+
+  await expect(sink.read(ledger, [id])).rejects.toThrow(`id ${problem} to be in items`)
+})
+
+test.each([
+  { type: 'varchar(3)', id: 'four', problem: 'must have at most 3 characters' },
+  { type: 'text', id: 'a\0b', problem: 'must not have U+0000' },
+  { type: 'integer', id: '2147483648', problem: 'must be an integer from -2147483648 to 2147483647' },
+])('PostgreSQL refuses $id for $type before it is counted', async ({ type, id, problem }) => {
+  const place = await openPostgres()
+  await place.run(`CREATE TABLE items (id ${type} PRIMARY KEY, votes bigint)`)
+  const sink = place.sink(ITEMS)
+  const ledger = await begin(sink)
+
+  await expect(sink.read(ledger, [id])).rejects.toThrow(`id ${problem} to be in items`)
+})
