@@ -1,6 +1,6 @@
 // What each database words and runs for itself; sql.ts has the order of the statements.
 
-import type { SinkError } from '../counters/errors.ts'
+import type { SinkErrorCode } from '../counters/errors.ts'
 import type { Batch, Change, LedgerPlace } from '../counters/sink.ts'
 
 export type SqlValue = string | number | bigint | null | readonly string[]
@@ -23,8 +23,6 @@ export interface SqlStore {
   transaction<Result>(work: (runner: SqlRunner) => Promise<Result>): Promise<Result>
   /** A statement alone, which sees one moment of the database. */
   rows(statement: Statement): Promise<readonly Row[]>
-  /** What an error of the database means. */
-  explain(error: unknown): SinkError
 }
 
 /** Where counters are written to: a row for each, whose key is its id. */
@@ -68,6 +66,8 @@ export interface Dialect {
   isCount(type: string): boolean
   /** Why an id cannot be in its column, as `must be …`; undefined when it can. */
   misfit(id: string, column: Column): string | undefined
+  /** What an error of the client means; `sink-failed` when it cannot be told. */
+  meaningOf(error: object): SinkErrorCode
   /** One row a counter, with `id`, `value` and `seq`, at least one with `seq` where the ledger knows the epoch. */
   read(target: Place, place: LedgerPlace, ids: readonly string[]): Statement
   /** The newest epoch of a shard, as `epoch`. */

@@ -1,6 +1,7 @@
 // How MySQL and MariaDB say it. Statements have no placeholders: text is written as its bytes, which no sql_mode reads
 // in another way.
 
+import type { SinkErrorCode } from '../counters/errors.ts'
 import type { Change } from '../counters/sink.ts'
 import {
   type Column,
@@ -34,6 +35,7 @@ export const MYSQL: Dialect = {
   },
   isCount: (type) => /^bigint(\(\d+\))?$/i.test(type),
   misfit,
+  meaningOf,
   // A SELECT for each, so that the column decides what is equal, and each id has the row that it would change.
   read: ({ table, id, value, idColumn }, { counters, shard, epoch }, ids) => {
     const of = ledgerRow(counters, shard, epoch)
@@ -137,4 +139,21 @@ function narrowMisfit(id: string, { charset }: Column): string | undefined {
 function inParts<Item>(items: readonly Item[], size: number): Item[][] {
   const count = Math.ceil(items.length / size)
   return Array.from({ length: count }, (_, at) => items.slice(at * size, (at + 1) * size))
+}
+
+const MEANINGS: Readonly<Record<SinkErrorCode, readonly number[]>> = {
+  'sink-busy': [1213, 1205, 1020, 3572],
+  'sink-unreachable': [1040, 1053, 1927, 2006, 2013],
+  'sink-misconfigured': [1044, 1045, 1049, 1054, 1142, 1143, 1146, 1665],
+  'sink-failed': [],
+}
+
+const LOST = /^(ECONN.*|EPIPE|ETIMEDOUT|EHOSTUNREACH|ENOTFOUND|PROTOCOL_.*)$/
+const CLOSED = /closed state|connection is (closed|lost)/i
+
+function meaningOf(error: object): SinkErrorCode {
+  const { errno, code, message } = error as { errno?: unknown; code?: unknown; message?: unknown }
+  if (LOST.test(String(code)) || CLOSED.test(String(message))) return 'sink-unreachable'
+  const codes = Object.keys(MEANINGS) as SinkErrorCode[]
+  return codes.find((meaning) => MEANINGS[meaning].includes(Number(errno))) ?? 'sink-failed'
 }

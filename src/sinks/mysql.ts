@@ -3,7 +3,6 @@
 // Transactions are READ COMMITTED, which takes fewer locks between rows than the default does, and is enough: see
 // postgres.ts.
 
-import { SinkError, type SinkErrorCode } from '../counters/errors.ts'
 import type { Sink } from '../counters/sink.ts'
 import { InvalidArgumentError } from '../runtime/errors.ts'
 import type { Row, SqlRunner, SqlStore, Statement, Target } from './dialect.ts'
@@ -70,10 +69,6 @@ class MysqlStore implements SqlStore {
       throw error
     }
   }
-
-  explain(error: unknown): SinkError {
-    return new SinkError(meaningOf(error), `mysql: ${String(error)}`, { cause: error })
-  }
 }
 
 class MysqlRunner implements SqlRunner {
@@ -102,21 +97,4 @@ async function rollBack(connection: MysqlConnection): Promise<void> {
   } catch {
     connection.destroy()
   }
-}
-
-const MEANINGS: Readonly<Record<SinkErrorCode, readonly number[]>> = {
-  'sink-busy': [1213, 1205, 1020, 3572],
-  'sink-unreachable': [1040, 1053, 1927, 2006, 2013],
-  'sink-misconfigured': [1044, 1045, 1049, 1054, 1142, 1143, 1146, 1665],
-  'sink-failed': [],
-}
-
-const LOST = /^(ECONN.*|EPIPE|ETIMEDOUT|EHOSTUNREACH|ENOTFOUND|PROTOCOL_.*)$/
-const CLOSED = /closed state|connection is (closed|lost)/i
-
-function meaningOf(error: unknown): SinkErrorCode {
-  const { errno, code, message } = (error ?? {}) as { errno?: unknown; code?: unknown; message?: unknown }
-  if (LOST.test(String(code)) || CLOSED.test(String(message))) return 'sink-unreachable'
-  const codes = Object.keys(MEANINGS) as SinkErrorCode[]
-  return codes.find((meaning) => MEANINGS[meaning].includes(Number(errno))) ?? 'sink-failed'
 }

@@ -1,5 +1,6 @@
 // How PostgreSQL says it.
 
+import type { SinkErrorCode } from '../counters/errors.ts'
 import { type Column, type Dialect, integerMisfit, quote, textMisfit } from './dialect.ts'
 
 const INTEGERS: Readonly<Record<string, bigint>> = { smallint: 15n, integer: 31n, bigint: 63n }
@@ -26,6 +27,7 @@ export const POSTGRES: Dialect = {
   }),
   isCount: (type) => type === 'bigint',
   misfit,
+  meaningOf,
   read: ({ table, id, value, idColumn }, { counters, shard, epoch }, ids) => ({
     sql: `SELECT asked.id AS id, t.${name(value)}::text AS value, l.seq AS seq
       FROM (SELECT 1) one
@@ -74,4 +76,20 @@ function misfit(id: string, column: Column): string | undefined {
   const bits = INTEGERS[column.type]
   if (bits !== undefined) return integerMisfit(id, -(2n ** bits), 2n ** bits - 1n)
   return id.includes('\0') ? 'must not have U+0000' : textMisfit(id, column)
+}
+
+const MEANINGS: readonly [RegExp, SinkErrorCode][] = [
+  [/^(40P01|40001|55P03)$/, 'sink-busy'],
+  [/^(08...|57P0[1-5]|53300|E[A-Z]{4,})$/, 'sink-unreachable'],
+  [/^(42P01|42703|42501|42P10|42804|3F000|3D000|28...)$/, 'sink-misconfigured'],
+]
+
+/** pg tells of a lost connection in words only. */
+const LOST = /connection (terminated|ended|error)|not queryable|timeout exceeded when trying to connect|query read timeout/i
+
+function meaningOf(error: object): SinkErrorCode {
+  const { code, message } = error as { code?: unknown; message?: unknown }
+  const found = MEANINGS.find(([codes]) => codes.test(String(code)))
+  if (found !== undefined) return found[1]
+  return code === undefined && LOST.test(String(message)) ? 'sink-unreachable' : 'sink-failed'
 }

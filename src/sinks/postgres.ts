@@ -5,7 +5,6 @@
 // and then looks at what it left, so `advance` finds the batch before its own or changes nothing. A stricter level
 // would add nothing but serialisation failures at just that place.
 
-import { SinkError, type SinkErrorCode } from '../counters/errors.ts'
 import type { Sink } from '../counters/sink.ts'
 import { InvalidArgumentError } from '../runtime/errors.ts'
 import type { Row, SqlRunner, SqlStore, Statement, Target } from './dialect.ts'
@@ -69,10 +68,6 @@ class PostgresStore implements SqlStore {
   rows(statement: Statement): Promise<readonly Row[]> {
     return new PostgresRunner(this.#pool).rows(statement)
   }
-
-  explain(error: unknown): SinkError {
-    return new SinkError(meaningOf(error), `postgres: ${String(error)}`, { cause: error })
-  }
 }
 
 class PostgresRunner implements SqlRunner {
@@ -101,20 +96,4 @@ async function rollBack(client: PostgresClient): Promise<Error | undefined> {
   } catch (error) {
     return error instanceof Error ? error : new Error(String(error))
   }
-}
-
-const MEANINGS: readonly [RegExp, SinkErrorCode][] = [
-  [/^(40P01|40001|55P03)$/, 'sink-busy'],
-  [/^(08...|57P0[1-5]|53300|E[A-Z]{4,})$/, 'sink-unreachable'],
-  [/^(42P01|42703|42501|42P10|42804|3F000|3D000|28...)$/, 'sink-misconfigured'],
-]
-
-/** pg tells of a lost connection in words only. */
-const LOST = /connection (terminated|ended|error)|not queryable|timeout exceeded when trying to connect/i
-
-function meaningOf(error: unknown): SinkErrorCode {
-  const { code, message } = (error ?? {}) as { code?: unknown; message?: unknown }
-  const found = MEANINGS.find(([codes]) => codes.test(String(code)))
-  if (found !== undefined) return found[1]
-  return code === undefined && LOST.test(String(message)) ? 'sink-unreachable' : 'sink-failed'
 }

@@ -129,13 +129,25 @@ export class SqlSink implements Sink {
     return this.#try(() => this.#store.transaction(work))
   }
 
+  #explain(error: unknown): SinkError {
+    const meanings = chainOf(error).map((one) => this.#dialect.meaningOf(one))
+    const code = meanings.find((meaning) => meaning !== 'sink-failed') ?? 'sink-failed'
+    return new SinkError(code, `${this.name}: ${String(error)}`, { cause: error })
+  }
+
   async #try<Result>(work: () => Promise<Result>): Promise<Result> {
     try {
       return await work()
     } catch (error) {
-      throw error instanceof SinkError ? error : this.#store.explain(error)
+      throw error instanceof SinkError ? error : this.#explain(error)
     }
   }
+}
+
+/** An error and its causes: what runs transactions may wrap what the client said. */
+function chainOf(error: unknown): object[] {
+  if (typeof error !== 'object' || error === null) return []
+  return [error, ...chainOf((error as { cause?: unknown }).cause)]
 }
 
 function columnFrom(row: Row): Column {

@@ -1,5 +1,6 @@
 // How SQLite says it.
 
+import type { SinkErrorCode } from '../counters/errors.ts'
 import { type Dialect, integerMisfit, namesOf, quote } from './dialect.ts'
 
 export const SQLITE: Dialect = {
@@ -20,6 +21,7 @@ export const SQLITE: Dialect = {
   },
   isCount: (type) => /INT/i.test(type),
   misfit: (id, { type }) => (/INT/i.test(type) ? integerMisfit(id, -(2n ** 63n), 2n ** 63n - 1n) : undefined),
+  meaningOf,
   read: ({ table, id, value }, { counters, shard, epoch }, ids) => ({
     sql: `SELECT CAST(t.${name(id)} AS TEXT) AS id, CAST(t.${name(value)} AS TEXT) AS value, l.seq AS seq
       FROM (SELECT 1) one
@@ -66,4 +68,10 @@ function sum(left: string, right: string): string {
 
 function name(plain: string): string {
   return quote(plain, '"')
+}
+
+function meaningOf(error: object): SinkErrorCode {
+  const { code } = error as { code?: string }
+  const isBusy = /SQLITE_(BUSY|LOCKED)/.test(code ?? '') || /database (table )?is locked/.test(String(error))
+  return isBusy ? 'sink-busy' : 'sink-failed'
 }

@@ -1,6 +1,5 @@
 // SQLite, through the promises of libsql or through node:sqlite.
 
-import { SinkError } from '../counters/errors.ts'
 import type { Sink } from '../counters/sink.ts'
 import { InvalidArgumentError } from '../runtime/errors.ts'
 import type { Row, SqlRunner, SqlStore, Statement, Target } from './dialect.ts'
@@ -71,13 +70,6 @@ class SqliteStore implements SqlStore {
     } catch {
       // It has been rolled back by the failure itself.
     }
-  }
-
-  explain(error: unknown): SinkError {
-    const { code } = (error ?? {}) as { code?: string }
-    const isBusy =
-      /SQLITE_(BUSY|LOCKED)/.test(code ?? '') || /database (table )?is locked/.test(String(error))
-    return new SinkError(isBusy ? 'sink-busy' : 'sink-failed', `sqlite: ${String(error)}`, { cause: error })
   }
 }
 

@@ -46,7 +46,11 @@ export interface ServerPlace extends Place {
   endConnection(id: unknown): Promise<void>
 }
 
-export function openSqlite(): Promise<Place> {
+export interface SqlitePlace extends Place {
+  open(): Database.Database
+}
+
+export async function openSqlite(): Promise<SqlitePlace> {
   const folder = mkdtempSync(join(tmpdir(), 'perilune-sinks-'))
   onTestFinished(() => rmSync(folder, { recursive: true }))
   const open = (): Database.Database => {
@@ -65,10 +69,17 @@ export function openSqlite(): Promise<Place> {
       },
     }
   }
-  return withRun('"', { port: 0, sink: (target) => sqlite(open(), target), session })
+  const place = await withRun('"', { port: 0, sink: (target) => sqlite(open(), target), session })
+  return { ...place, open }
 }
 
-export async function openPostgres(): Promise<ServerPlace> {
+export interface PostgresPlace extends ServerPlace {
+  readonly schema: string
+  /** A pool of one connection, which waits this long for an answer. */
+  impatientPool(waitMs: number): pg.Pool
+}
+
+export async function openPostgres(): Promise<PostgresPlace> {
   const port = await databasePort('postgres')
   const schema = `s${randomUUID().replaceAll('-', '')}`
   const address = { host: '127.0.0.1', database: 'postgres' }
@@ -95,6 +106,12 @@ export async function openPostgres(): Promise<ServerPlace> {
       JOIN pg_namespace n ON n.oid = c.relnamespace WHERE n.nspname = '${schema}')`
   return {
     ...place,
+    schema,
+    impatientPool: (waitMs) => {
+      const pool = connect(port)
+      Object.assign(pool.options, { query_timeout: waitMs, max: 1 })
+      return pool
+    },
     newReader: postgresPackets,
     isPatient: "SET deadlock_timeout = '20s'",
     waiting: async () => (await place.run(waiting)).map(({ id }) => id),
@@ -109,6 +126,7 @@ export async function openPostgres(): Promise<ServerPlace> {
 }
 
 export interface MariadbPlace extends ServerPlace {
+  readonly schema: string
   /** A sink whose connections read statements in this sql_mode. */
   sinkInMode(target: Target, mode: string): Sink
 }
@@ -138,6 +156,7 @@ export async function openMariadb(): Promise<MariadbPlace> {
     WHERE t.trx_state = 'LOCK WAIT' AND p.db = '${schema}'`
   return {
     ...place,
+    schema,
     newReader: mysqlPackets,
     isPatient: 'SET innodb_lock_wait_timeout = 20',
     waiting: async () => {
