@@ -15,13 +15,16 @@ export const POSTGRES: Dialect = {
       seq bigint NOT NULL, batch text NOT NULL, PRIMARY KEY (counters, shard, epoch));
     END $$`,
   columns: (table) => ({
-    // -1: a character(8) has to be called bpchar, for character would be one of length 1.
-    sql: `SELECT a.attname AS name, format_type(COALESCE(NULLIF(t.typbasetype, 0), t.oid), -1) AS type,
-        CASE WHEN a.atttypid IN ('bpchar'::regtype, 'varchar'::regtype) AND a.atttypmod > 4
-          THEN a.atttypmod - 4 END AS length,
+    // -1: a character(8) has to be called bpchar, for character would be one of length 1. A domain is what it is made of.
+    sql: `SELECT a.attname AS name, format_type(b.type, -1) AS type,
+        CASE WHEN b.type IN ('bpchar'::regtype, 'varchar'::regtype) AND b.modifier > 4
+          THEN b.modifier - 4 END AS length,
         EXISTS (SELECT 1 FROM pg_index i WHERE i.indrelid = a.attrelid AND i.indisunique AND i.indisvalid
           AND i.indimmediate AND i.indpred IS NULL AND i.indnkeyatts = 1 AND i.indkey[0] = a.attnum)::int AS is_unique
       FROM pg_attribute a JOIN pg_type t ON t.oid = a.atttypid
+      CROSS JOIN LATERAL (SELECT
+        CASE t.typbasetype WHEN 0 THEN t.oid ELSE t.typbasetype END AS type,
+        CASE t.typbasetype WHEN 0 THEN a.atttypmod ELSE t.typtypmod END AS modifier) b
       WHERE a.attrelid = to_regclass($1) AND a.attnum > 0 AND NOT a.attisdropped`,
     values: [name(table)],
   }),
@@ -85,7 +88,8 @@ const MEANINGS: readonly [RegExp, SinkErrorCode][] = [
 ]
 
 /** pg tells of a lost connection in words only. */
-const LOST = /connection (terminated|ended|error)|not queryable|timeout exceeded when trying to connect|query read timeout/i
+const LOST =
+  /connection (terminated|ended|error)|not queryable|timeout exceeded when trying to connect|query read timeout/i
 
 function meaningOf(error: object): SinkErrorCode {
   const { code, message } = error as { code?: unknown; message?: unknown }

@@ -133,7 +133,7 @@ test.each(['NO_BACKSLASH_ESCAPES', 'ANSI_QUOTES', ''])(
   async (mode) => {
     const place = await openMariadb()
     await makeTables(place)
-    const sink = place.sinkInMode(WORDS, mode)
+    const sink = place.sinkAfter(`SET sql_mode = '${mode}'`, WORDS)
     const ledger = await begin(sink)
     const ids = [`\\' OR 1=1 -- `, '"', "''", '\\']
 
@@ -161,10 +161,12 @@ test.each([
 
 test.each([
   { type: 'varchar(3)', id: 'four', problem: 'must have at most 3 characters' },
+  { type: 'short_text', id: 'nine chars', problem: 'must have at most 8 characters' },
   { type: 'text', id: 'a\0b', problem: 'must not have U+0000' },
   { type: 'integer', id: '2147483648', problem: 'must be an integer from -2147483648 to 2147483647' },
 ])('PostgreSQL refuses $id for $type before it is counted', async ({ type, id, problem }) => {
   const place = await openPostgres()
+  await place.run('CREATE DOMAIN short_text AS varchar(8)')
   await place.run(`CREATE TABLE items (id ${type} PRIMARY KEY, votes bigint)`)
   const sink = place.sink(ITEMS)
   const ledger = await begin(sink)

@@ -127,8 +127,8 @@ export async function openPostgres(): Promise<PostgresPlace> {
 
 export interface MariadbPlace extends ServerPlace {
   readonly schema: string
-  /** A sink whose connections read statements in this sql_mode. */
-  sinkInMode(target: Target, mode: string): Sink
+  /** A sink whose connections are told this first. */
+  sinkAfter(statement: string, target: Target): Sink
 }
 
 export async function openMariadb(): Promise<MariadbPlace> {
@@ -170,10 +170,10 @@ export async function openMariadb(): Promise<MariadbPlace> {
         await place.run(`GRANT SELECT, INSERT, UPDATE ON ${schema}.${table} TO ${user}@'127.0.0.1'`)
       return mysql(connect(port, schema, user), target)
     },
-    sinkInMode: (target, mode) => {
+    sinkAfter: (statement, target) => {
       const pool = connect(port, schema)
       pool.pool.on('connection', (connection) => {
-        connection.query(`SET sql_mode = '${mode}'`, () => undefined)
+        connection.query(statement, () => undefined)
       })
       return mysql(pool, target)
     },

@@ -1,8 +1,15 @@
 // What only a server can do to a flush: other connections, locks, and connections that end.
-import { onTestFinished, describe, expect, test } from 'vitest'
+import { createPool } from 'mysql2/promise'
+import { mysql } from 'perilune/mysql'
+import { postgres } from 'perilune/postgres'
+import pg from 'pg'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import type { Sink } from '../../src/counters/sink.ts'
+import { startMariadb } from '../servers/mariadb.ts'
+import { startPostgres } from '../servers/postgres.ts'
 import { type Proxy, startProxy } from '../servers/proxy.ts'
 import { until } from '../servers/ask.ts'
-import { batchOf, begin, ITEMS, makeTables, stored } from './fixture.ts'
+import { batchOf, begin, ITEMS, makeTables, patiently, stored } from './fixture.ts'
 import { openMariadb, openPostgres, type ServerPlace } from './places.ts'
 
 /** Not the COMMITTED of an isolation level. */
@@ -132,6 +139,56 @@ describe.each([
     expect(await stored(place, 'items')).toEqual({ 1: '101', 2: '101' })
   })
 })
+
+test('MariaDB is asked for what is committed, whatever its connections see by default', async () => {
+  const place = await openMariadb()
+  await makeTables(place)
+  const sink = place.sinkAfter('SET SESSION TRANSACTION ISOLATION LEVEL READ UNCOMMITTED', ITEMS)
+  const ledger = await begin(sink)
+  const other = await place.session()
+  await other.run('BEGIN')
+  await other.run('INSERT INTO items VALUES (1, 100)')
+
+  expect((await sink.read(ledger, ['1'])).values).toEqual(new Map())
+})
+
+test.each([
+  { name: 'postgres', start: startPostgres, sinkOn: postgresOn },
+  { name: 'mariadb', start: startMariadb, sinkOn: mariadbOn },
+])('a sink of $name goes on after kill -9 of the server, and a restart', async ({ start, sinkOn }) => {
+  const server = await start()
+  onTestFinished(() => server.stop())
+  const sink = await sinkOn(server.port)
+  const ledger = await begin(sink)
+  const [first, second] = [batchOf(ledger, 1, { 1: 1 }), batchOf(ledger, 2, { 1: 1 })]
+  await sink.apply(first)
+
+  await server.kill()
+  await expect(sink.apply(second)).rejects.toMatchObject({ code: 'sink-unreachable' })
+  await server.restart()
+
+  expect(await patiently(() => sink.apply(first))).toBe('known')
+  expect(await patiently(() => sink.apply(second))).toBe('applied')
+  expect(await sink.apply(second)).toBe('known')
+  expect(await sink.read(ledger, ['1'])).toEqual({ seq: 2, values: new Map([['1', 2n]]) })
+})
+
+const TABLE = 'CREATE TABLE items (id BIGINT PRIMARY KEY, votes BIGINT NOT NULL)'
+
+async function postgresOn(port: number): Promise<Sink> {
+  const pool = new pg.Pool({ host: '127.0.0.1', port, user: 'postgres', database: 'postgres' })
+  pool.on('error', () => {}) // the connections of the server that was killed
+  onTestFinished(() => pool.end())
+  await pool.query(TABLE)
+  return postgres(pool, ITEMS)
+}
+
+async function mariadbOn(port: number): Promise<Sink> {
+  const pool = createPool({ host: '127.0.0.1', port, user: 'root', database: 'mysql' })
+  onTestFinished(() => pool.end())
+  await pool.query(TABLE)
+  return mysql(pool, ITEMS)
+}
 
 /** The connection that waits for a row. */
 async function waiter(place: ServerPlace): Promise<unknown> {
