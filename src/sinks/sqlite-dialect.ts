@@ -71,7 +71,7 @@ function name(plain: string): string {
 }
 
 function meaningOf(error: object): SinkErrorCode {
-  const { code } = error as { code?: string }
-  const isBusy = /SQLITE_(BUSY|LOCKED)/.test(code ?? '') || /database (table )?is locked/.test(String(error))
+  const { code = '', message = '' } = error as { code?: string; message?: string }
+  const isBusy = /SQLITE_(BUSY|LOCKED)/.test(code) || /database (table )?is locked/.test(message)
   return isBusy ? 'sink-busy' : 'sink-failed'
 }

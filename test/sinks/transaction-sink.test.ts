@@ -47,7 +47,7 @@ async function ownSqlite(): Promise<{ place: Place; transact: Transact; dialect:
     try {
       const result = await work(async (sql, values) => {
         const prepared = database.prepare(sql)
-        if (prepared.reader) return { rows: prepared.all(...values) as unknown[], changed: 0 }
+        if (prepared.reader) return { rows: prepared.all(...values), changed: 0 }
         return { rows: [], changed: prepared.run(...values).changes }
       })
       database.exec('COMMIT')
