@@ -54,13 +54,15 @@ export interface Column {
   readonly length: number | null
   /** Whether no two rows have the same in it. */
   readonly isUnique: boolean
+  /** Why the whole table will not do, if it will not. */
+  readonly flaw: string | null
 }
 
 export interface Dialect {
   readonly name: string
   /** Makes the ledger, also where another is just doing that. */
   readonly ledger: string
-  /** The columns of a table; rows of `name`, `type`, `charset`, `length` and `is_unique`, none where there is no table. */
+  /** The columns of a table; rows of `name`, `type`, `length` and `is_unique`, some with `charset` and `flaw`. */
   columns(table: string): Statement
   /** Whether a count fits into a column of this type: all 64 bits of it. */
   isCount(type: string): boolean

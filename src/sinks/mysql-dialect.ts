@@ -29,8 +29,11 @@ export const MYSQL: Dialect = {
         EXISTS (SELECT 1 FROM information_schema.statistics s
           WHERE s.table_schema = c.table_schema AND s.table_name = c.table_name AND s.non_unique = 0
           GROUP BY s.index_name
-          HAVING COUNT(*) = 1 AND MAX(s.column_name) = c.column_name AND MAX(s.sub_part) IS NULL) AS is_unique
+          HAVING COUNT(*) = 1 AND MAX(s.column_name) = c.column_name AND MAX(s.sub_part) IS NULL) AS is_unique,
+        CASE e.transactions WHEN 'YES' THEN NULL ELSE CONCAT('has no transactions, for it is of ', t.engine) END AS flaw
       FROM information_schema.columns c
+      LEFT JOIN information_schema.tables t ON t.table_schema = c.table_schema AND t.table_name = c.table_name
+      LEFT JOIN information_schema.engines e ON e.engine = t.engine
       WHERE c.table_schema = ${schema === undefined ? 'DATABASE()' : text(schema)} AND c.table_name = ${text(own)}`)
   },
   isCount: (type) => /^bigint(\(\d+\))?$/i.test(type),

@@ -26,7 +26,7 @@ export interface MysqlPool {
 
 const READ_COMMITTED = 'SET TRANSACTION ISOLATION LEVEL READ COMMITTED'
 
-/** A table of MySQL or MariaDB that counters are flushed to. Throws InvalidArgumentError. */
+/** A table of MySQL or MariaDB that counters are flushed to. The pool stays yours. Throws InvalidArgumentError. */
 export function mysql(pool: MysqlPool, target: Target): Sink {
   if (typeof pool?.getConnection !== 'function') {
     throw new InvalidArgumentError('pool', 'must be a pool of mysql2/promise')

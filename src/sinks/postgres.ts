@@ -31,7 +31,10 @@ export interface PostgresPool {
   query(sql: string, values?: unknown[]): Promise<Answer>
 }
 
-/** A table of PostgreSQL that counters are flushed to. Throws InvalidArgumentError. */
+/**
+ * A table of PostgreSQL that counters are flushed to. The pool stays yours, and so does its `error` event: listen to it, or
+ * an idle connection that is lost ends the process. Throws InvalidArgumentError.
+ */
 export function postgres(pool: PostgresPool, target: Target): Sink {
   if (typeof pool?.connect !== 'function' || typeof pool.query !== 'function') {
     throw new InvalidArgumentError('pool', 'must be a Pool of pg')

@@ -105,6 +105,7 @@ export class SqlSink implements Sink {
     const columns = await this.#columns(table)
     if (columns.size === 0) throw misconfigured(`there is no table ${table}`)
     const [idColumn, { type }] = [columnOf(columns, table, id), columnOf(columns, table, value)]
+    if (idColumn.flaw !== null) throw misconfigured(`the table ${table} ${idColumn.flaw}`)
     if (!idColumn.isUnique) throw misconfigured(`the column ${id} of ${table} has no unique index of its own`)
     if (!this.#dialect.isCount(type)) {
       throw misconfigured(`the column ${value} of ${table} is ${type}, and no integer of 64 bits with a sign`)
@@ -154,10 +155,15 @@ function columnFrom(row: Row): Column {
   return {
     name: String(row['name']),
     type: String(row['type']),
-    charset: typeof row['charset'] === 'string' ? row['charset'] : null,
+    charset: textOrNull(row['charset']),
     length: row['length'] === null ? null : Number(row['length']),
     isUnique: Boolean(Number(row['is_unique'])),
+    flaw: textOrNull(row['flaw']),
   }
+}
+
+function textOrNull(value: unknown): string | null {
+  return typeof value === 'string' ? value : null
 }
 
 function columnOf(columns: ReadonlyMap<string, Column>, table: string, name: string): Column {

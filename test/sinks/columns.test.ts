@@ -113,6 +113,21 @@ test.each(['create', 'refuse'] as const)('MariaDB adds up ids that are one key (
   )
 })
 
+test('MariaDB refuses a table without transactions, and a view', async () => {
+  const place = await openMariadb()
+  await makeTables(place)
+  await place.run('ALTER TABLE items ENGINE=MyISAM')
+  await place.run('CREATE VIEW seen AS SELECT * FROM words')
+
+  await expect(place.sink(ITEMS).prepare()).rejects.toMatchObject({
+    code: 'sink-misconfigured',
+    message: 'the table items has no transactions, for it is of MyISAM',
+  })
+  await expect(place.sink({ ...ITEMS, table: 'seen' }).prepare()).rejects.toThrow(
+    'no unique index of its own',
+  )
+})
+
 test('MariaDB does not count for a row that another unique column finds', async () => {
   const place = await openMariadb()
   await place.run(
