@@ -18,7 +18,6 @@ local retain_ms = tonumber(ARGV[4]) -- integer: how long a clean value stays; 0:
 -- @include shared/exact
 -- @include shared/clock
 -- @include shared/counters/shard
--- @include shared/counters/save
 -- @include shared/counters/retention
 
 local shard = open_shard(meta, '')
@@ -32,12 +31,13 @@ local now_ms = math.floor(clock_us() / 1000)
 if retain_ms > 0 then
   for _, id in ipairs(redis.call('HKEYS', sealed)) do
     if redis.call('HEXISTS', pending, id) == 0 then
-      keep_clean(clean, id, now_ms + retain_ms)
+      keep_clean(values, clean, id, now_ms + retain_ms)
     end
   end
 end
 redis.call('UNLINK', sealed)
-shard.batch, shard.sealed_ms = '', 0
-save_shard(meta, shard)
+-- Nothing of this may be refused by a server without memory: it frees.
+redis.call('HDEL', meta, 'batch', 'sealed_ms')
+shard.batch = ''
 let_vanish(shard, values, clean, retain_ms)
 return { 'acked', redis.call('EXISTS', pending) }

@@ -33,24 +33,22 @@ end
 if shard.epoch ~= known or (batch ~= '' and shard.batch ~= batch) then
   return { 'known', shard.epoch }
 end
-local lost = 0
-if keep == 'all' then
-  local counted = redis.call('HGETALL', sealed)
-  for at = 1, #counted, 2 do
-    redis.call('HINCRBY', pending, counted[at], counted[at + 1])
-  end
-  if #counted > 0 then
-    shard.pending_ms = shard.sealed_ms
-  end
-else
-  lost = redis.call('HLEN', sealed)
-end
+local counted = keep == 'all' and redis.call('HGETALL', sealed) or {}
+local lost = keep == 'all' and 0 or redis.call('HLEN', sealed)
 if keep == 'nothing' then
   lost = lost + redis.call('HLEN', pending)
-  redis.call('UNLINK', pending)
   shard.pending_ms = 0
+elseif #counted > 0 then
+  shard.pending_ms = shard.sealed_ms
+end
+shard.epoch, shard.seq, shard.batch, shard.sealed_ms = epoch, 0, '', 0
+-- First what a server without memory may refuse.
+save_shard(meta, shard)
+for at = 1, #counted, 2 do
+  redis.call('HINCRBY', pending, counted[at], counted[at + 1])
+end
+if keep == 'nothing' then
+  redis.call('UNLINK', pending)
 end
 redis.call('UNLINK', values, sealed, clean)
-shard.epoch, shard.seq, shard.batch, shard.sealed_ms = epoch, 0, '', 0
-save_shard(meta, shard)
 return { 'begun', epoch, lost }

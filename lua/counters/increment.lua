@@ -51,6 +51,8 @@ if remembered then
   return { 'counted', now_ms, shard.epoch, now, refused, known }
 end
 
+-- A server without memory refuses this, before anything has changed.
+redis.call('HSET', meta, 'layout', shard.layout)
 local refused, known = {}, {}
 local added, keyed = false, false
 for at = counters_at, #counters, 3 do

@@ -38,12 +38,13 @@ if shard.batch == '' then
   if shard.epoch == 0 then
     return { 'unknown' }
   end
-  fill_batch(pending, sealed, limit)
   shard.seq, shard.batch, shard.sealed_ms = shard.seq + 1, batch, shard.pending_ms
-  if redis.call('EXISTS', pending) == 0 then
+  if redis.call('HLEN', pending) <= limit then
     shard.pending_ms = 0
   end
+  -- First what a server without memory may refuse.
   save_shard(meta, shard)
+  fill_batch(pending, sealed, limit)
 end
 return {
   'sealed',

@@ -3,7 +3,7 @@
 
 import { begin, inspect, load } from '../generated/counters.ts'
 import type { BatchTerms } from '../runtime/batcher.ts'
-import { DriverError } from '../runtime/errors.ts'
+import { AmbiguousError, DriverError, InvalidArgumentError } from '../runtime/errors.ts'
 import { pause } from '../runtime/in-time.ts'
 import { sinkInTime, UnknownCounterError } from './errors.ts'
 import { MAX_A_CALL, noteEpoch, type Shard, type Source } from './source.ts'
@@ -19,7 +19,7 @@ const BATCHES: BatchTerms = {
 const FIRST_PAUSE_MS = 2
 const LONGEST_PAUSE_MS = 200
 
-type Loaded = string | UnknownCounterError
+type Loaded = string | UnknownCounterError | InvalidArgumentError
 
 /** The value of a counter, as text, which is here from now on. Throws UnknownCounterError, SinkError, DriverError. */
 export async function loadOne(source: Source, shard: Shard, id: string): Promise<string> {
@@ -27,11 +27,23 @@ export async function loadOne(source: Source, shard: Shard, id: string): Promise
   const batcher = runtime.batcher<string, Loaded>(
     `${shard.unit.prefix} load ${source.sink.name}`,
     BATCHES,
-    (ids, by) => loadMany(source, shard, ids, by),
+    (ids, by) => loadEach(source, shard, ids, by),
   )
   const value = await batcher.addOne(id, id.length)
   if (typeof value !== 'string') throw value
   return value
+}
+
+/** As `loadMany`; an id that the database cannot have fails alone. */
+async function loadEach(source: Source, shard: Shard, ids: readonly string[], by: number): Promise<Loaded[]> {
+  try {
+    return await loadMany(source, shard, ids, by)
+  } catch (error) {
+    if (!(error instanceof InvalidArgumentError)) throw error
+    if (ids.length === 1) return [error]
+  }
+  const each = await Promise.all(ids.map((id) => loadEach(source, shard, [id], by)))
+  return each.flat()
 }
 
 /** In the order of the ids. With `anew` values that are here are put right, too. */
@@ -65,8 +77,10 @@ export async function loadMany(
 
 /** The epoch that the shard is in; begins one where there is none. */
 export async function epochOf(source: Source, shard: Shard): Promise<number> {
-  if (shard.epoch === 0) shard.epoch = (await shard.unit.run(inspect, {})).epoch
-  if (shard.epoch === 0) await beginEpoch(source, shard, 0, 'pending')
+  while (shard.epoch === 0) {
+    shard.epoch = (await shard.unit.run(inspect, {})).epoch
+    if (shard.epoch === 0) await beginEpoch(source, shard, 0, 'pending')
+  }
   return shard.epoch
 }
 
@@ -79,11 +93,20 @@ export async function beginEpoch(
   batch = '',
 ): Promise<void> {
   const epoch = await source.sink.begin(source.ledgerName, shard.at)
-  const answer = await shard.unit.run(begin, { epoch, known, batch, keep })
-  shard.epoch = answer.epoch
-  if (answer.status === 'known' || answer.lost === 0) return
-  const why = keep === 'nothing' ? 'old copy of Redis' : 'keyspace lost'
-  source.onLoss({ shard: shard.at, counters: answer.lost, why })
+  try {
+    // Sent again it might begin in a life of Redis that knows nothing of the first time, with batches in the ledger.
+    const answer = await shard.unit.run(begin, { epoch, known, batch, keep }, { runsOnce: true })
+    shard.epoch = answer.epoch
+    if (answer.status === 'begun' && answer.lost > 0) tellLoss(source, shard, answer.lost, keep)
+  } catch (error) {
+    if (!(error instanceof AmbiguousError)) throw error
+    // What the shard is in is asked anew; an epoch that nobody is in does no harm.
+    shard.epoch = 0
+  }
+}
+
+function tellLoss({ onLoss }: Source, shard: Shard, counters: number, keep: string): void {
+  onLoss({ shard: shard.at, counters, why: keep === 'nothing' ? 'old copy of Redis' : 'keyspace lost' })
 }
 
 function inOrder(ids: readonly string[], known: readonly string[], values: readonly string[]): Loaded[] {

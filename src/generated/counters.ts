@@ -30,7 +30,7 @@ export type AckAnswer =
 export const ack: Operation<AckArguments, AckAnswer> = {
   script: {
     name: 'counters/ack',
-    sha1: 'b26cbc3f214a1e3d44fff468d52299d04921cbd5',
+    sha1: '5c72da3fa63f40da3ba7c218cd623dead22bada2',
     reads: false,
     bytes: false,
     source: `--[[
@@ -70,7 +70,7 @@ end
 --   layout         the form of the stored data
 --   epoch          of the ledger in SQL, which this life of the shard counts its batches in; 0: none yet
 --   seq            number of the newest sealed batch of the epoch; 0: none yet
---   batch          id of the sealed batch; '': none is sealed
+--   batch          id of the sealed batch; '' or not there: none is sealed
 --   pending_ms     when the oldest increment came that is not sealed; 0: all are
 --   sealed_ms      when the oldest increment of the sealed batch came
 -- And by caller, in the same hash, the last call and answer of every slot (shared/calls).
@@ -89,32 +89,18 @@ local function open_shard(meta, caller)
     record = stored[7],
   }
 end
-local function save_shard(meta, shard)
-  redis.call(
-    'HSET',
-    meta,
-    'layout',
-    shard.layout,
-    'epoch',
-    exact(shard.epoch),
-    'seq',
-    exact(shard.seq),
-    'batch',
-    shard.batch,
-    'pending_ms',
-    exact(shard.pending_ms),
-    'sealed_ms',
-    exact(shard.sealed_ms)
-  )
-end
 -- Values that need not stay: \`clean\` names those of which no increment is pending or sealed, by the time until
 -- which they stay. What is not clean is not in it, and so is never evicted.
 
 -- Values that one call evicts at most.
 local MOST_EVICTED = 1000
 
-local function keep_clean(clean, id, until_ms)
-  redis.call('ZADD', clean, exact(until_ms), id)
+-- A server without memory that refuses the entry has no room for the value either.
+local function keep_clean(values, clean, id, until_ms)
+  local added = redis.pcall('ZADD', clean, exact(until_ms), id)
+  if type(added) == 'table' then
+    redis.call('HDEL', values, id)
+  end
 end
 
 -- A shard without any increment to flush vanishes by itself, when the last of its values is due.
@@ -136,13 +122,14 @@ local now_ms = math.floor(clock_us() / 1000)
 if retain_ms > 0 then
   for _, id in ipairs(redis.call('HKEYS', sealed)) do
     if redis.call('HEXISTS', pending, id) == 0 then
-      keep_clean(clean, id, now_ms + retain_ms)
+      keep_clean(values, clean, id, now_ms + retain_ms)
     end
   end
 end
 redis.call('UNLINK', sealed)
-shard.batch, shard.sealed_ms = '', 0
-save_shard(meta, shard)
+-- Nothing of this may be refused by a server without memory: it frees.
+redis.call('HDEL', meta, 'batch', 'sealed_ms')
+shard.batch = ''
 let_vanish(shard, values, clean, retain_ms)
 return { 'acked', redis.call('EXISTS', pending) }
 `,
@@ -153,10 +140,9 @@ return { 'acked', redis.call('EXISTS', pending) }
     [18, 'lua/shared/exact.lua', 1],
     [28, 'lua/shared/clock.lua', 1],
     [34, 'lua/shared/counters/shard.lua', 1],
-    [57, 'lua/shared/counters/save.lua', 1],
-    [75, 'lua/shared/counters/retention.lua', 1],
-    [85, 'lua/shared/counters/retention.lua', 21],
-    [93, 'lua/counters/ack.lua', 24],
+    [57, 'lua/shared/counters/retention.lua', 1],
+    [71, 'lua/shared/counters/retention.lua', 25],
+    [79, 'lua/counters/ack.lua', 23],
   ],
   encode(args) {
     return [
@@ -206,7 +192,7 @@ export type BeginAnswer =
 export const begin: Operation<BeginArguments, BeginAnswer> = {
   script: {
     name: 'counters/begin',
-    sha1: '7d05c9a1ac92a4e8a4b556806e2db2677807b056',
+    sha1: 'f02eb8cb4af74f997d78649cce4c6a6164ce47dc',
     reads: false,
     bytes: false,
     source: `--[[
@@ -244,7 +230,7 @@ end
 --   layout         the form of the stored data
 --   epoch          of the ledger in SQL, which this life of the shard counts its batches in; 0: none yet
 --   seq            number of the newest sealed batch of the epoch; 0: none yet
---   batch          id of the sealed batch; '': none is sealed
+--   batch          id of the sealed batch; '' or not there: none is sealed
 --   pending_ms     when the oldest increment came that is not sealed; 0: all are
 --   sealed_ms      when the oldest increment of the sealed batch came
 -- And by caller, in the same hash, the last call and answer of every slot (shared/calls).
@@ -292,26 +278,24 @@ end
 if shard.epoch ~= known or (batch ~= '' and shard.batch ~= batch) then
   return { 'known', shard.epoch }
 end
-local lost = 0
-if keep == 'all' then
-  local counted = redis.call('HGETALL', sealed)
-  for at = 1, #counted, 2 do
-    redis.call('HINCRBY', pending, counted[at], counted[at + 1])
-  end
-  if #counted > 0 then
-    shard.pending_ms = shard.sealed_ms
-  end
-else
-  lost = redis.call('HLEN', sealed)
-end
+local counted = keep == 'all' and redis.call('HGETALL', sealed) or {}
+local lost = keep == 'all' and 0 or redis.call('HLEN', sealed)
 if keep == 'nothing' then
   lost = lost + redis.call('HLEN', pending)
-  redis.call('UNLINK', pending)
   shard.pending_ms = 0
+elseif #counted > 0 then
+  shard.pending_ms = shard.sealed_ms
+end
+shard.epoch, shard.seq, shard.batch, shard.sealed_ms = epoch, 0, '', 0
+-- First what a server without memory may refuse.
+save_shard(meta, shard)
+for at = 1, #counted, 2 do
+  redis.call('HINCRBY', pending, counted[at], counted[at + 1])
+end
+if keep == 'nothing' then
+  redis.call('UNLINK', pending)
 end
 redis.call('UNLINK', values, sealed, clean)
-shard.epoch, shard.seq, shard.batch, shard.sealed_ms = epoch, 0, '', 0
-save_shard(meta, shard)
 return { 'begun', epoch, lost }
 `,
   },
@@ -458,7 +442,7 @@ function readKnownOfIncrementCounted(part: Reply | undefined): (number)[] {
 export const increment: Operation<IncrementArguments, IncrementAnswer> = {
   script: {
     name: 'counters/increment',
-    sha1: '9b07a78df9f24987b4a222b1148f14de74402587',
+    sha1: 'e2455aedaa46ea43a4b183fef3bfe06c64f816b5',
     reads: false,
     bytes: false,
     source: `--[[
@@ -569,7 +553,7 @@ end
 --   layout         the form of the stored data
 --   epoch          of the ledger in SQL, which this life of the shard counts its batches in; 0: none yet
 --   seq            number of the newest sealed batch of the epoch; 0: none yet
---   batch          id of the sealed batch; '': none is sealed
+--   batch          id of the sealed batch; '' or not there: none is sealed
 --   pending_ms     when the oldest increment came that is not sealed; 0: all are
 --   sealed_ms      when the oldest increment of the sealed batch came
 -- And by caller, in the same hash, the last call and answer of every slot (shared/calls).
@@ -635,7 +619,7 @@ local function opposite(delta)
 end
 
 -- Adds to a value that is there, and to what is pending of it. Answers the new value, as text; nil when one of them
--- would leave 64 bits, and then nothing has changed.
+-- would leave 64 bits, and then nothing has changed. The server has not refused to grow before.
 local function add(values, pending, clean, id, delta)
   local value = redis.pcall('HINCRBY', values, id, delta)
   if type(value) == 'table' then
@@ -695,6 +679,8 @@ if remembered then
   return { 'counted', now_ms, shard.epoch, now, refused, known }
 end
 
+-- A server without memory refuses this, before anything has changed.
+redis.call('HSET', meta, 'layout', shard.layout)
 local refused, known = {}, {}
 local added, keyed = false, false
 for at = counters_at, #counters, 3 do
@@ -747,7 +733,7 @@ return { 'counted', now_ms, shard.epoch, now, refused, known }
     [105, 'lua/shared/counters/shard.lua', 1],
     [128, 'lua/shared/counters/save.lua', 1],
     [146, 'lua/shared/counters/retention.lua', 1],
-    [152, 'lua/shared/counters/retention.lua', 29],
+    [152, 'lua/shared/counters/retention.lua', 33],
     [157, 'lua/shared/counters/add.lua', 1],
     [192, 'lua/shared/counters/outcomes.lua', 1],
     [210, 'lua/counters/increment.lua', 29],
@@ -797,7 +783,7 @@ export type InspectAnswer =
 export const inspect: Operation<InspectArguments, InspectAnswer> = {
   script: {
     name: 'counters/inspect',
-    sha1: '854930ef80d566fbe8e2419b6f25aebfba51bc5e',
+    sha1: '138ab6096062f54c1fd78fcedc9a20e2f55c058a',
     reads: true,
     bytes: false,
     source: `--[[
@@ -823,7 +809,7 @@ end
 --   layout         the form of the stored data
 --   epoch          of the ledger in SQL, which this life of the shard counts its batches in; 0: none yet
 --   seq            number of the newest sealed batch of the epoch; 0: none yet
---   batch          id of the sealed batch; '': none is sealed
+--   batch          id of the sealed batch; '' or not there: none is sealed
 --   pending_ms     when the oldest increment came that is not sealed; 0: all are
 --   sealed_ms      when the oldest increment of the sealed batch came
 -- And by caller, in the same hash, the last call and answer of every slot (shared/calls).
@@ -928,7 +914,7 @@ function readValuesOfLoadLoaded(part: Reply | undefined): (string)[] {
 export const load: Operation<LoadArguments, LoadAnswer> = {
   script: {
     name: 'counters/load',
-    sha1: '45e236b21e2ebdc0bba1f5a40d1b626a5b300107',
+    sha1: 'beca25665946e61ef6b09e79ae0bb2a6b4bd346c',
     reads: false,
     bytes: false,
     source: `--[[
@@ -973,7 +959,7 @@ end
 --   layout         the form of the stored data
 --   epoch          of the ledger in SQL, which this life of the shard counts its batches in; 0: none yet
 --   seq            number of the newest sealed batch of the epoch; 0: none yet
---   batch          id of the sealed batch; '': none is sealed
+--   batch          id of the sealed batch; '' or not there: none is sealed
 --   pending_ms     when the oldest increment came that is not sealed; 0: all are
 --   sealed_ms      when the oldest increment of the sealed batch came
 -- And by caller, in the same hash, the last call and answer of every slot (shared/calls).
@@ -998,8 +984,12 @@ end
 -- Values that one call evicts at most.
 local MOST_EVICTED = 1000
 
-local function keep_clean(clean, id, until_ms)
-  redis.call('ZADD', clean, exact(until_ms), id)
+-- A server without memory that refuses the entry has no room for the value either.
+local function keep_clean(values, clean, id, until_ms)
+  local added = redis.pcall('ZADD', clean, exact(until_ms), id)
+  if type(added) == 'table' then
+    redis.call('HDEL', values, id)
+  end
 end
 
 -- A shard without any increment to flush vanishes by itself, when the last of its values is due.
@@ -1022,7 +1012,7 @@ local function take_in(values, pending, sealed, clean, id, stored, with_sealed, 
     redis.call('HINCRBY', values, id, in_batch)
   end
   if not waiting and not in_batch and due_ms > 0 then
-    keep_clean(clean, id, due_ms)
+    keep_clean(values, clean, id, due_ms)
   end
   return waiting and redis.call('HGET', values, id) or in_batch and redis.call('HGET', values, id) or stored
 end
@@ -1064,9 +1054,9 @@ return { 'loaded', now }
     [33, 'lua/shared/clock.lua', 1],
     [39, 'lua/shared/counters/shard.lua', 1],
     [62, 'lua/shared/counters/retention.lua', 1],
-    [72, 'lua/shared/counters/retention.lua', 21],
-    [80, 'lua/shared/counters/take-in.lua', 1],
-    [96, 'lua/counters/load.lua', 28],
+    [76, 'lua/shared/counters/retention.lua', 25],
+    [84, 'lua/shared/counters/take-in.lua', 1],
+    [100, 'lua/counters/load.lua', 28],
   ],
   encode(args) {
     const encoded = new Array<Argument>(4 + args.counters.length * 2)
@@ -1135,7 +1125,7 @@ function readCountersOfSealSealed(part: Reply | undefined): ({ readonly id: stri
 export const seal: Operation<SealArguments, SealAnswer> = {
   script: {
     name: 'counters/seal',
-    sha1: '9faf111e743a0f53e3fbccebefb6ae37bdb89e8d',
+    sha1: '51c5599bf6449a1258bcfff217410dcd54204a44',
     reads: false,
     bytes: false,
     source: `--[[
@@ -1175,7 +1165,7 @@ end
 --   layout         the form of the stored data
 --   epoch          of the ledger in SQL, which this life of the shard counts its batches in; 0: none yet
 --   seq            number of the newest sealed batch of the epoch; 0: none yet
---   batch          id of the sealed batch; '': none is sealed
+--   batch          id of the sealed batch; '' or not there: none is sealed
 --   pending_ms     when the oldest increment came that is not sealed; 0: all are
 --   sealed_ms      when the oldest increment of the sealed batch came
 -- And by caller, in the same hash, the last call and answer of every slot (shared/calls).
@@ -1259,12 +1249,13 @@ if shard.batch == '' then
   if shard.epoch == 0 then
     return { 'unknown' }
   end
-  fill_batch(pending, sealed, limit)
   shard.seq, shard.batch, shard.sealed_ms = shard.seq + 1, batch, shard.pending_ms
-  if redis.call('EXISTS', pending) == 0 then
+  if redis.call('HLEN', pending) <= limit then
     shard.pending_ms = 0
   end
+  -- First what a server without memory may refuse.
   save_shard(meta, shard)
+  fill_batch(pending, sealed, limit)
 end
 return {
   'sealed',
@@ -1286,7 +1277,7 @@ return {
     [34, 'lua/shared/counters/shard.lua', 1],
     [57, 'lua/shared/counters/save.lua', 1],
     [75, 'lua/shared/counters/retention.lua', 1],
-    [81, 'lua/shared/counters/retention.lua', 11],
+    [81, 'lua/shared/counters/retention.lua', 15],
     [91, 'lua/shared/counters/fill-batch.lua', 1],
     [105, 'lua/counters/seal.lua', 24],
   ],

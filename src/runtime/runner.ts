@@ -23,6 +23,8 @@ export interface Trace {
   repeated?: boolean
   /** When it settles at the latest, by `performance.now()`; default: when the deadline of calls is over. */
   by?: number
+  /** It must not run twice, in whatever life of the server: once it may have run it is not sent again, and is ambiguous. */
+  runsOnce?: boolean
 }
 
 export class Runner {
@@ -128,7 +130,8 @@ class Run<A, R> implements Due {
     this.#lastError = error as Error
     if (error instanceof ConnectionLostError) {
       this.#maybe ||= error.sent
-      this.#later()
+      if (this.#maybe && this.#settle.trace.runsOnce === true) this.giveUp()
+      else this.#later()
     } else if (!(error instanceof ServerReplyError)) {
       this.#reject(new DriverError('script-failed', `the driver broke: ${String(error)}`, { cause: error }))
     } else if (error.word === 'NOSCRIPT') {

@@ -16,7 +16,7 @@ local function opposite(delta)
 end
 
 -- Adds to a value that is there, and to what is pending of it. Answers the new value, as text; nil when one of them
--- would leave 64 bits, and then nothing has changed.
+-- would leave 64 bits, and then nothing has changed. The server has not refused to grow before.
 local function add(values, pending, clean, id, delta)
   local value = redis.pcall('HINCRBY', values, id, delta)
   if type(value) == 'table' then

@@ -4,8 +4,12 @@
 -- Values that one call evicts at most.
 local MOST_EVICTED = 1000
 
-local function keep_clean(clean, id, until_ms)
-  redis.call('ZADD', clean, exact(until_ms), id)
+-- A server without memory that refuses the entry has no room for the value either.
+local function keep_clean(values, clean, id, until_ms)
+  local added = redis.pcall('ZADD', clean, exact(until_ms), id)
+  if type(added) == 'table' then
+    redis.call('HDEL', values, id)
+  end
 end
 
 -- Evicts what is due. Answers how many those are.

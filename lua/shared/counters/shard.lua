@@ -2,7 +2,7 @@
 --   layout         the form of the stored data
 --   epoch          of the ledger in SQL, which this life of the shard counts its batches in; 0: none yet
 --   seq            number of the newest sealed batch of the epoch; 0: none yet
---   batch          id of the sealed batch; '': none is sealed
+--   batch          id of the sealed batch; '' or not there: none is sealed
 --   pending_ms     when the oldest increment came that is not sealed; 0: all are
 --   sealed_ms      when the oldest increment of the sealed batch came
 -- And by caller, in the same hash, the last call and answer of every slot (shared/calls).

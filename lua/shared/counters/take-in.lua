@@ -10,7 +10,7 @@ local function take_in(values, pending, sealed, clean, id, stored, with_sealed, 
     redis.call('HINCRBY', values, id, in_batch)
   end
   if not waiting and not in_batch and due_ms > 0 then
-    keep_clean(clean, id, due_ms)
+    keep_clean(values, clean, id, due_ms)
   end
   return waiting and redis.call('HGET', values, id) or in_batch and redis.call('HGET', values, id) or stored
 end
