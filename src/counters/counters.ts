@@ -111,11 +111,7 @@ export class Counters {
 
   /** Values in the order of the ids, null for those that nobody has. Throws SinkError. */
   async getMany(ids: readonly (string | number)[]): Promise<(CounterValue | null)[]> {
-    if (!Array.isArray(ids)) throw new InvalidArgumentError('ids', 'must be an array')
-    return readValues(
-      this.#source,
-      ids.map((id, at) => checkId(`ids[${at}]`, id)),
-    )
+    return readValues(this.#source, checkIds(ids))
   }
 
   /** Brings what is pending now into the database. Throws SinkError or DriverError; the same again is safe. */
@@ -132,11 +128,7 @@ export class Counters {
   /** Puts values in Redis right after somebody else has written the database. Throws SinkError. */
   async reconcile(ids: readonly (string | number)[]): Promise<void> {
     const by = performance.now() + this.#source.runtime.runner.deadlineMs
-    await reconcileValues(
-      this.#source,
-      ids.map((id, at) => checkId(`ids[${at}]`, id)),
-      by,
-    )
+    await reconcileValues(this.#source, checkIds(ids), by)
   }
 
   /** A read-only picture: what is here, and what has not reached the database. */
@@ -150,6 +142,11 @@ export class Counters {
     for (const shard of this.#source.shards) shard.epoch = 0
     return answers.some(({ status }) => status === 'cleared')
   }
+}
+
+function checkIds(ids: readonly (string | number)[]): string[] {
+  if (!Array.isArray(ids)) throw new InvalidArgumentError('ids', 'must be an array')
+  return ids.map((id, at) => checkId(`ids[${at}]`, id))
 }
 
 function toIncrement(item: IncrementItem, prefix: string): Increment {

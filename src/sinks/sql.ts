@@ -65,6 +65,8 @@ export class SqlSink implements Sink {
 
   async apply(batch: Batch): Promise<Applied> {
     const target = await this.#place()
+    // Whoever else writes to Redis may have put anything there.
+    for (const { id } of batch.changes) this.#checkId(id, target.idColumn)
     return this.#transaction(async (runner) => {
       if ((await runner.changes(this.#dialect.advance(batch))) === 0) return this.#standing(runner, batch)
       for (const statement of this.#dialect.change(target, batch.changes)) {

@@ -117,12 +117,15 @@ describe.each([
   })
 
   test.each(['', 'one', '1.5', '007', '9223372036854775808', '1e3', '-0'])(
-    'refuses to read %j where ids are integers, before anything is counted for it',
+    'refuses %j where ids are integers, before anything is counted for it, and after it was',
     async (id) => {
       const { items } = await setup()
       const ledger = await begin(items)
+      const batch = batchOf(ledger, 1, { 1: 1, [id]: 1 })
 
       await expect(items.read(ledger, ['1', id])).rejects.toMatchObject({ code: 'invalid-argument' })
+      await expect(items.apply(batch)).rejects.toMatchObject({ code: 'invalid-argument' })
+      expect(await items.apply({ ...batch, changes: [] })).toBe('applied')
     },
   )
 
