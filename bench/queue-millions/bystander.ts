@@ -19,5 +19,5 @@ while (!isOver) {
   await sleep(1)
 }
 client.disconnect()
-process.send?.(latenciesMs)
-process.disconnect()
+// Not before it is sent: it is long, and would be cut off.
+process.send?.(latenciesMs, () => process.disconnect())
