@@ -8,6 +8,7 @@ export class Flushing implements AsyncDisposable {
   readonly #onError: (error: unknown) => void
   readonly #aborter = new AbortController()
   readonly #done: Promise<void>
+  #closed: Promise<void> | undefined
   #wake: () => void = () => undefined
 
   /** @internal */
@@ -19,26 +20,32 @@ export class Flushing implements AsyncDisposable {
   }
 
   /** Ends the loop; flushes what is pending first, unless the database is away. */
-  async close(): Promise<void> {
-    if (!this.#aborter.signal.aborted) {
-      this.#aborter.abort()
-      this.#wake()
-      await this.#done
-      await this.#flushAll().catch(this.#onError)
-    }
-    await this.#done
+  close(): Promise<void> {
+    return (this.#closed ??= this.#close())
   }
 
   [Symbol.asyncDispose](): Promise<void> {
     return this.close()
   }
 
+  async #close(): Promise<void> {
+    this.#aborter.abort()
+    this.#wake()
+    await this.#done
+    await this.#flushAll()
+  }
+
   async #run(): Promise<void> {
-    while (!this.#aborter.signal.aborted) {
+    while (this.#goesOn) {
       await this.#sleep()
-      if (this.#aborter.signal.aborted) return
-      await this.#flushAll().catch(this.#onError)
+      if (!this.#goesOn) return
+      await this.#flushAll()
     }
+  }
+
+  /** Once the library is closed there is nothing to flush with. */
+  get #goesOn(): boolean {
+    return !this.#aborter.signal.aborted && !this.#source.runtime.runner.closed
   }
 
   #sleep(): Promise<void> {
@@ -52,16 +59,14 @@ export class Flushing implements AsyncDisposable {
   }
 
   async #flushAll(): Promise<void> {
-    await flushAll(this.#source)
+    await flushAll(this.#source).catch(this.#onError)
   }
 }
 
 /** Flushes all shards. Throws the first error once all are through. */
 export async function flushAll(source: Source, signal?: AbortSignal): Promise<Flushed> {
-  const by = performance.now() + source.runtime.runner.deadlineMs + source.terms.settleMs
-  const all = await Promise.allSettled(
-    source.shards.map((shard) => flushShard(source, shard, { by, signal })),
-  )
+  const limits = { patienceMs: source.runtime.runner.deadlineMs, signal }
+  const all = await Promise.allSettled(source.shards.map((shard) => flushShard(source, shard, limits)))
   const failed = all.find((each) => each.status === 'rejected')
   if (failed !== undefined) throw failed.reason
   const flushed = all.flatMap((each) => (each.status === 'fulfilled' ? [each.value] : []))

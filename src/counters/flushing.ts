@@ -17,8 +17,8 @@ export interface Flushed {
 }
 
 export interface FlushLimits {
-  /** When it gives up, by `performance.now()`. */
-  readonly by: number
+  /** How long it tries to bring one batch into the database. */
+  readonly patienceMs: number
   readonly signal?: AbortSignal | undefined
 }
 
@@ -80,7 +80,12 @@ async function commit(source: Source, shard: Shard, sealed: Sealed, limits: Flus
 }
 
 /** Tries the same batch again while that may help. */
-async function applyPatiently({ sink }: Source, batch: Batch, { by, signal }: FlushLimits): Promise<Applied> {
+async function applyPatiently(
+  { sink }: Source,
+  batch: Batch,
+  { patienceMs, signal }: FlushLimits,
+): Promise<Applied> {
+  const by = performance.now() + patienceMs
   for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS)) {
     try {
       return await sinkInTime(sink.apply(batch), by)

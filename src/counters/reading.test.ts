@@ -12,7 +12,7 @@ describe('values', () => {
     calls.length = 0
     expect(await counters.getMany([1, 2])).toEqual([11, 20])
     expect(await counters.get('3')).toBe(9223372036854775807n)
-    expect(calls).toEqual([])
+    expect(new Set(calls)).toEqual(new Set(['counters/get']))
     expect(await counters.getMany([])).toEqual([])
   })
 

@@ -1,9 +1,9 @@
-// Values as they are shown: plain reads, and from SQL what is not here.
+// Values as they are shown: from Redis, and from SQL what is not there.
 
-import { type InspectAnswer, inspect } from '../generated/counters.ts'
+import { get, type InspectAnswer, inspect } from '../generated/counters.ts'
 import { UnknownCounterError } from './errors.ts'
 import { loadMany, loadOne } from './loading.ts'
-import { byShard, MAX_A_CALL, type Shard, type Source } from './source.ts'
+import { byShard, MAX_A_CALL, noteEpoch, type Shard, type Source } from './source.ts'
 import { type CounterValue, toValue } from './value.ts'
 
 interface Wanted {
@@ -14,24 +14,18 @@ interface Wanted {
 /** In the order of the ids; null for those that neither Redis nor the database knows. */
 export async function readValues(source: Source, ids: readonly string[]): Promise<(CounterValue | null)[]> {
   const wanted = ids.map((id): Wanted => ({ id, text: null }))
-  const groups = [...byShard(source, wanted)].flatMap(([shard, all]) =>
-    inPages(all).map((page) => ({ shard, page })),
+  const reads = [...byShard(source, wanted)].flatMap(([shard, all]) =>
+    inPages(all).map((page) => readPage(source, shard, page)),
   )
-  await source.shards[0]?.unit.learn()
-  const replies = source.runtime.runner.driver.read(
-    groups.map(({ shard, page }) => ({
-      command: 'HMGET' as const,
-      args: [`${shard.unit.beginning}values`, ...page.map(({ id }) => id)],
-    })),
-  )
-  await Promise.all(
-    groups.map(async ({ shard, page }, at) => {
-      const texts = (await replies[at]) as (Buffer | null)[]
-      for (const [place, text] of texts.entries()) (page[place] as Wanted).text = text?.toString() ?? null
-      await loadAbsent(source, shard, page)
-    }),
-  )
+  await Promise.all(reads)
   return wanted.map(({ text }) => (text === null ? null : toValue(text)))
+}
+
+async function readPage(source: Source, shard: Shard, page: readonly Wanted[]): Promise<void> {
+  const { epoch, values } = await shard.unit.run(get, { ids: page.map(({ id }) => id) })
+  noteEpoch(source, shard, epoch)
+  for (const [at, each] of page.entries()) each.text = values[at] ?? null
+  await loadAbsent(source, shard, page)
 }
 
 async function loadAbsent(source: Source, shard: Shard, page: readonly Wanted[]): Promise<void> {

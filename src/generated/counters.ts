@@ -393,6 +393,108 @@ return { 'cleared' }
   },
 }
 
+export interface GetArguments {
+  /** at most 1,000 */
+  readonly ids: readonly (string)[]
+}
+
+export type GetAnswer =
+  | { readonly status: 'found'; readonly epoch: number; readonly values: (string | null)[] }
+
+function readValuesOfGetFound(part: Reply | undefined): (string | null)[] {
+  const flat = asList(part)
+  const found = new Array<string | null>(flat.length)
+  for (let from = 0, to = 0; from < flat.length; from++, to++) {
+    found[to] = flat[from] === null ? null : asText(flat[from])
+  }
+  return found
+}
+
+/**
+ * Tells values that are here, in the order of the ids; null for those that have to be loaded.
+ *
+ * Cost: O(counters).
+ */
+export const get: Operation<GetArguments, GetAnswer> = {
+  script: {
+    name: 'counters/get',
+    sha1: 'a8aaa483cd346b6b496d77afc20f2fea98ad8e9f',
+    reads: true,
+    bytes: false,
+    source: `--[[
+Tells values that are here, in the order of the ids; null for those that have to be loaded.
+
+@reads
+@returns found  epoch:integer values:[value:text?]
+@cost    O(counters)
+]]
+local meta = KEYS[1] -- hash: what is known of the shard
+local values = KEYS[2] -- hash: id -> value
+local ids, ids_at = ARGV, 1 -- repeated (id:text): at most 1,000
+
+-- What is known of a shard of counters: one hash, read once a call.
+--   layout         the form of the stored data
+--   epoch          of the ledger in SQL, which this life of the shard counts its batches in; 0: none yet
+--   seq            number of the newest sealed batch of the epoch; 0: none yet
+--   batch          id of the sealed batch; '' or not there: none is sealed
+--   pending_ms     when the oldest increment came that is not sealed; 0: all are
+--   sealed_ms      when the oldest increment of the sealed batch came
+-- And by caller, in the same hash, the last call and answer of every slot (shared/calls).
+local COUNTERS_LAYOUT = '1'
+
+local function open_shard(meta, caller)
+  local stored =
+    redis.call('HMGET', meta, 'layout', 'epoch', 'seq', 'batch', 'pending_ms', 'sealed_ms', caller)
+  return {
+    layout = stored[1] or COUNTERS_LAYOUT,
+    epoch = tonumber(stored[2] or 0),
+    seq = tonumber(stored[3] or 0),
+    batch = stored[4] or '',
+    pending_ms = tonumber(stored[5] or 0),
+    sealed_ms = tonumber(stored[6] or 0),
+    record = stored[7],
+  }
+end
+
+local shard = open_shard(meta, '')
+if shard.layout ~= COUNTERS_LAYOUT then
+  return redis.error_reply('LAYOUT ' .. shard.layout)
+end
+if #ids - ids_at >= 1000 then
+  return redis.error_reply('INVALID ids: must be at most 1000 a call')
+end
+return { 'found', shard.epoch, redis.call('HMGET', values, unpack(ids)) }
+`,
+  },
+  parts: ['meta', 'values'],
+  lines: [
+    [1, 'lua/counters/get.lua', 1],
+    [12, 'lua/shared/counters/shard.lua', 1],
+    [35, 'lua/counters/get.lua', 13],
+  ],
+  encode(args) {
+    const encoded = new Array<Argument>(args.ids.length)
+    let at = 0
+    for (const item of args.ids) {
+      encoded[at++] = item
+    }
+    return encoded
+  },
+  decode(reply) {
+    const parts = asList(reply)
+    switch (asText(parts[0])) {
+      case 'found':
+        return {
+          status: 'found',
+          epoch: asInteger(parts[1]),
+          values: readValuesOfGetFound(parts[2]),
+        }
+      default:
+        return unexpected('the answer found', parts[0])
+    }
+  },
+}
+
 export interface IncrementArguments {
   /** process and slot of the call id */
   readonly caller: string

@@ -61,7 +61,7 @@ export class Process {
   async flush(): Promise<void> {
     this.#flushing = true
     try {
-      await flushShard(this.#source, this.#shard, { by: performance.now() + FOR_EVER_MS })
+      await flushShard(this.#source, this.#shard, { patienceMs: FOR_EVER_MS })
     } finally {
       this.#flushing = false
     }

@@ -19,6 +19,7 @@ function steps(place: Place): readonly Step[] {
     ['increment', 'refuses', () => counters.increment('a', 1, { idempotencyKey: 'k' })],
     ['increment', 'refuses', () => counters.increment('a', 1, { idempotencyKey: 'k' })],
     ['inspect', 'serves', async () => (await counters.inspect()).dirty],
+    ['get', 'serves', () => counters.getMany(['a', 'b'])],
     ['seal', 'refuses', () => counters.flush()],
     ['increment', 'refuses', () => counters.increment('b')],
     ['ack', 'refuses', () => counters.flush()],
@@ -50,6 +51,7 @@ export const use: Use = {
   works: [
     work('an increment', [12, 60], (counters) => counters.increment(1)),
     work('a first increment', [14, 60], (counters) => counters.increment('new')),
+    work('a value', [3, 20], (counters) => counters.get(1)),
     work('a picture', [6, 32], (counters) => counters.inspect()),
   ],
 }

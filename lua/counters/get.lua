@@ -1,0 +1,21 @@
+--[[
+Tells values that are here, in the order of the ids; null for those that have to be loaded.
+
+@reads
+@returns found  epoch:integer values:[value:text?]
+@cost    O(counters)
+]]
+local meta = KEYS[1] -- hash: what is known of the shard
+local values = KEYS[2] -- hash: id -> value
+local ids, ids_at = ARGV, 1 -- repeated (id:text): at most 1,000
+
+-- @include shared/counters/shard
+
+local shard = open_shard(meta, '')
+if shard.layout ~= COUNTERS_LAYOUT then
+  return redis.error_reply('LAYOUT ' .. shard.layout)
+end
+if #ids - ids_at >= 1000 then
+  return redis.error_reply('INVALID ids: must be at most 1000 a call')
+end
+return { 'found', shard.epoch, redis.call('HMGET', values, unpack(ids)) }
