@@ -3,6 +3,7 @@
 
 import { randomUUID } from 'node:crypto'
 import { ack, type SealAnswer, seal } from '../generated/counters.ts'
+import { AmbiguousError } from '../runtime/errors.ts'
 import { pause } from '../runtime/in-time.ts'
 import { SinkError, sinkInTime } from './errors.ts'
 import { beginEpoch } from './loading.ts'
@@ -47,7 +48,7 @@ async function sealSettled(source: Source, shard: Shard, limits: FlushLimits): P
   const { settle, terms } = source
   for (let known = ''; ; ) {
     limits.signal?.throwIfAborted()
-    const answer = await shard.unit.run(seal, { batch: randomUUID(), limit: terms.batchSize })
+    const answer = await sealOnce(shard, terms.batchSize, limits)
     if (answer.status === 'nothing') return null
     if (answer.status === 'unknown') {
       noteEpoch(source, shard, 0)
@@ -59,6 +60,23 @@ async function sealSettled(source: Source, shard: Shard, limits: FlushLimits): P
     if (settle === null || answer.batch === known) return answer
     known = answer.batch
     await settle(limits.signal)
+  }
+}
+
+/** The sealed batch. An id never goes out twice: sent again after a restart it would name another batch than before. */
+async function sealOnce(
+  shard: Shard,
+  limit: number,
+  { patienceMs, signal }: FlushLimits,
+): Promise<SealAnswer> {
+  const by = performance.now() + patienceMs
+  for (;;) {
+    try {
+      return await shard.unit.run(seal, { batch: randomUUID(), limit }, { runsOnce: true })
+    } catch (error) {
+      if (!(error instanceof AmbiguousError) || performance.now() > by) throw error
+    }
+    await pause(FIRST_PAUSE_MS, signal)
   }
 }
 
