@@ -2,14 +2,12 @@
 
 import { expect, test } from 'vitest'
 import { instance } from '../instance.ts'
-import { guildNames, preload, visits } from './redis.ts'
+import { preload, visits } from './redis.ts'
 
 test('a module of the last release runs on this library', async () => {
   const { redis, name } = instance()
   await preload(redis)
 
-  expect(await guildNames(redis, name).add({ member: 'ada' })).toEqual({ status: 'added', members: 1 })
-  expect(await guildNames(redis, name).complete({ prefix: 'a' })).toEqual({ status: 'found', names: ['ada'] })
   await visits(redis, name).addUp({ weight: 1, visits: [{ place: 'lake', times: 2 }] })
   expect(await visits(redis, name).addUp({ weight: 1, visits: [] })).toMatchObject({ total: 2 })
 })
