@@ -40,7 +40,10 @@ export interface Sink {
   readonly name: string
   /** Whether a counter that is not there begins at 0, or is unknown. */
   readonly missing: 'create' | 'refuse'
-  /** Makes the ledger unless it is there, and checks what counters are written to. Throws SinkError. */
+  /**
+   * Makes the ledger unless it is there, and checks what counters are written to. For programs that want to know as they
+   * start: the other methods do so by themselves. Throws SinkError.
+   */
   prepare(): Promise<void>
   /** Reads values and the ledger in one snapshot. Throws SinkError. */
   read(place: LedgerPlace, ids: readonly string[]): Promise<Snapshot>
