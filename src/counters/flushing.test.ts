@@ -1,6 +1,10 @@
-import { SinkError } from 'perilune'
-import { describe, expect, test } from 'vitest'
+import { randomUUID } from 'node:crypto'
+import { perilune, SinkError } from 'perilune'
+import { ioredis } from 'perilune/ioredis'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import { setup } from '../../test/counters-fixture.ts'
+import { counting } from '../../test/counting-driver.ts'
+import { ConnectionLostError } from '../driver.ts'
 import type { Loss } from './source.ts'
 
 const away = (): Error => new SinkError('sink-unreachable', 'it is away')
@@ -121,6 +125,34 @@ describe('flushing', () => {
     await counters.flush()
     expect(stored(1)).toBe(7)
     expect(await counters.get(1)).toBe(7)
+  })
+
+  test('sends neither the id of a batch nor an epoch a second time, whatever answer is lost', async () => {
+    const sent: Record<string, unknown[]> = { 'counters/begin': [], 'counters/seal': [] }
+    const { client, sink, stored } = await setup()
+    const driver = counting(ioredis(client), [])
+    const run = driver.run.bind(driver)
+    driver.run = async (call) => {
+      const reply = await run(call)
+      // The epoch comes first in `begin`, the id of the batch in `seal`.
+      if (sent[call.script.name]?.push(call.args[0]) === 1) throw new ConnectionLostError('lost', true)
+      return reply
+    }
+    const redis = perilune(driver, { namespace: 'counters-test' })
+    onTestFinished(() => redis.close())
+    const counters = redis.counters(randomUUID(), { sink, settle: '0s' })
+    await redis.preload()
+
+    await counters.increment(1)
+    await counters.flush()
+    expect(stored(1)).toBe(1)
+    await counters.increment(1)
+    await counters.flush()
+
+    expect(stored(1)).toBe(2)
+    expect(sent['counters/begin']).toHaveLength(1)
+    expect(new Set(sent['counters/seal']).size).toBe(sent['counters/seal']?.length)
+    expect(sent['counters/seal']?.length).toBeGreaterThan(2)
   })
 
   test('needs the table, and names what is missing before anything is sealed', async () => {
