@@ -1,5 +1,4 @@
 import { PeriluneError } from '../runtime/errors.ts'
-import { within } from '../runtime/in-time.ts'
 
 export type SinkErrorCode =
   | 'sink-unreachable' // no connection, or lost on the way: the same again is safe, and may go well
@@ -44,17 +43,5 @@ export class OverflowError extends PeriluneError {
   constructor(id: string) {
     super(`the counter ${JSON.stringify(id)} would leave the range of a 64-bit integer`)
     this.id = id
-  }
-}
-
-/** As the promise of a sink; SinkError when it takes longer than until `by`, or fails with no error of ours. */
-export async function sinkInTime<Value>(promise: Promise<Value>, by: number): Promise<Value> {
-  try {
-    return await within(promise, Math.max(1, by - performance.now()))
-  } catch (error) {
-    if (error instanceof PeriluneError) throw error
-    throw new SinkError('sink-unreachable', 'the database did not answer before the deadline', {
-      cause: error,
-    })
   }
 }

@@ -5,9 +5,10 @@ import { randomUUID } from 'node:crypto'
 import { ack, type SealAnswer, seal } from '../generated/counters.ts'
 import { AmbiguousError } from '../runtime/errors.ts'
 import { pause } from '../runtime/in-time.ts'
-import { SinkError, sinkInTime } from './errors.ts'
+import { SinkError } from './errors.ts'
 import { beginEpoch } from './loading.ts'
 import type { Applied, Batch } from './sink.ts'
+import { sinkInTime } from './sink-in-time.ts'
 import { noteEpoch, type Shard, type Source } from './source.ts'
 
 /** What a flush has brought into the database. */

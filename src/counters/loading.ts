@@ -5,7 +5,8 @@ import { begin, inspect, load } from '../generated/counters.ts'
 import type { BatchTerms } from '../runtime/batcher.ts'
 import { AmbiguousError, DriverError, InvalidArgumentError } from '../runtime/errors.ts'
 import { pause } from '../runtime/in-time.ts'
-import { sinkInTime, UnknownCounterError } from './errors.ts'
+import { UnknownCounterError } from './errors.ts'
+import { sinkInTime } from './sink-in-time.ts'
 import { MAX_A_CALL, noteEpoch, type Shard, type Source } from './source.ts'
 
 const BATCHES: BatchTerms = {

@@ -1,7 +1,7 @@
 // What every call on counters needs: their shards, the sink behind them, and how long values stay.
 
-import { InvalidArgumentError } from '../runtime/errors.ts'
 import { checkText } from '../runtime/arguments.ts'
+import { InvalidArgumentError } from '../runtime/errors.ts'
 import { pause } from '../runtime/in-time.ts'
 import { partitionOf } from '../runtime/partition-hash.ts'
 import type { Runtime } from '../runtime/runtime.ts'
