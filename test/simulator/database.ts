@@ -42,7 +42,7 @@ export class Database {
   }
 }
 
-/** The database as one process reaches it. `chance` decides whether an answer is lost. */
+/** The database as one process reaches it. `losesAnswer` decides whether an answer is lost. */
 export function sinkOf(database: Database, stage: Stage, owner: string, losesAnswer: () => boolean): Sink {
   const ask = <Result>(what: string, work: () => Result): Promise<Result> =>
     stage.gate(owner, what, async () => {
