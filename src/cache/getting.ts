@@ -168,12 +168,13 @@ function begin<Value>(
 ): Joinable<Value> {
   const { loads } = source.shared
   const { key, terms } = wanted
-  const load = new Load(source, { key, loader, span: terms.span, tags: terms.tags, passed, ...how })
   const name = nameOf(wanted)
-  loads.set(name, load)
   const forget = (): void => {
     if (loads.get(name) === load) loads.delete(name)
   }
+  const { span, tags } = terms
+  const load: Load<Value> = new Load(source, { key, loader, span, tags, passed, storing: forget, ...how })
+  loads.set(name, load)
   load.outcome.then(forget, forget)
   return load
 }

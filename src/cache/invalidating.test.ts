@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import { setup } from '../../test/cache-fixture.ts'
+import { instance } from '../../test/instance.ts'
 import { gate } from '../../test/once-fixture.ts'
 
 test('a get after an invalidation never joins the load that began before it', async () => {
@@ -22,6 +23,19 @@ test('a get after an invalidation never joins the load that began before it', as
   expect(await after).toBe('new')
   expect(await afterElsewhere).toBe('new')
   expect((await cache.peek('a'))?.value).toBe('new')
+})
+
+test('a get after an invalidation does not join a load that was stored before it, either', async () => {
+  const { redis, slowly, name } = instance()
+  slowly('cache/store', 500)
+  const cache = redis.cache<string>(name)
+  const before = cache.get('a', () => 'old')
+  await expect.poll(() => cache.peek('a')).not.toBeNull()
+
+  await cache.invalidate('a')
+
+  expect(await cache.get('a', () => 'new')).toBe('new')
+  expect(await before).toBe('old')
 })
 
 test('an invalidated key is loaded again', async () => {

@@ -120,6 +120,7 @@ class Borrower<Value> {
       block: seen.tags,
       seen: seen.envelope?.token ?? 0,
       passed: () => undefined,
+      storing: () => undefined,
       lend: (election) => {
         if (this.#left) giveUp(source, key, election.id, '').catch(() => undefined)
         else this.lent = toElected(source, election)

@@ -37,6 +37,8 @@ export interface LoadTerms<Value> {
   readonly lend?: (election: Election) => void
   /** Called when another process loads, or there is nothing to load. */
   passed(): void
+  /** Called before what was found is stored: whoever wants it from then on may know of an invalidation since. */
+  storing(): void
 }
 
 // With a live subscription this is a safety net; without one (it may be forbidden) the way of waiting.
@@ -111,13 +113,13 @@ export class Load<Value> implements Joinable<Value> {
     tags: Buffer,
     askedAt: number,
   ): Promise<Outcome<Value>> {
-    const { key, span, loader } = this.#terms
+    const { key, span, loader, storing } = this.#terms
     const election = { key, id: this.#id, grant: toGrant(answer, askedAt), tags, span }
     if (this.#terms.lend !== undefined) {
       this.#terms.lend(election)
       return Promise.resolve({ status: 'lost' })
     }
-    return perform(this.#source, election, loader)
+    return perform(this.#source, election, { loader, storing })
   }
 
   /** The server has judged it: it may be served, and nobody who asks now knows of an invalidation since. */

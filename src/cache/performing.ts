@@ -27,13 +27,19 @@ export interface Election {
   readonly span: Span
 }
 
+/** Who loads, and is told before that is stored. */
+export interface Performer<Value> {
+  readonly loader: Loader<Value>
+  storing(): void
+}
+
 const LONGEST_REASON = 1000
 
 /** Runs the loader under the lease of this election. Does not reject. */
 export async function perform<Value>(
   source: Source<Value>,
   election: Election,
-  loader: Loader<Value>,
+  { loader, storing }: Performer<Value>,
 ): Promise<Outcome<Value>> {
   const aborter = new AbortController()
   const ending: Ending = { end: () => giveUp(source, election.key, election.id, '') }
@@ -47,6 +53,7 @@ export async function perform<Value>(
     const value = await inMaxLoad(() => loader(context), source.terms.maxLoadMs, aborter)
     const loadMs = tookMs()
     const save = toSave(source, election, context, value, loadMs)
+    storing()
     const saved = await finish(source, election, lease, ending, save)
     tellSaved(source, election, saved, loadMs)
     return { status: 'loaded', value, holds: await holdsFor(source, election, saved) }
