@@ -16,6 +16,10 @@ const IDS = ['a', 'b'] as const
 /** Digits of base 4 that a safe integer has. */
 const MOST_INCREMENTS = 24
 const STEPS = 70
+/** What a schedule needs to come to rest is some sixty. */
+const MOST_PASSES_AT_REST = 300
+/** Milliseconds, more than the deadline of any call. */
+const MOST_IDLE = 30_000
 
 export interface Happened {
   increments: number
@@ -57,6 +61,9 @@ export async function playSchedule(place: Place, seed: number): Promise<Verdict>
   return schedule.play()
 }
 
+/** What was begun does not end. */
+class Restless extends Error {}
+
 class Schedule {
   readonly #place: Place
   readonly #roll: (sides: number) => number
@@ -72,6 +79,10 @@ class Schedule {
   #underWay = 0
   #step = 0
   #calm = false
+  /** Since calm came. */
+  #passes = 0
+  /** Since something waited for its turn. */
+  #idle = 0
   /** Redis came back with an old copy, and nobody has noticed yet. */
   #isOld = false
 
@@ -88,10 +99,19 @@ class Schedule {
     await Promise.all(this.#processes.map((each) => each.learn()))
     for (this.#step = 1; this.#step <= STEPS; this.#step++) await this.#act()
     this.#calm = true
-    await this.#rest()
-    const faults = await this.#check()
+    const faults = await this.#judge()
     await this.#store.clear()
     return { faults, story: this.#story, happened: this.#happened }
+  }
+
+  async #judge(): Promise<string[]> {
+    try {
+      await this.#rest()
+      return await this.#check()
+    } catch (error) {
+      if (error instanceof Restless) return [error.message]
+      throw error
+    }
   }
 
   async #act(): Promise<void> {
@@ -270,19 +290,36 @@ class Schedule {
   }
 
   async #rest(): Promise<void> {
-    while (this.#underWay > 0) {
-      if (this.#settling.size > 0) await this.#fsync()
-      if (this.#stage.waiting > 0) await this.#pass()
-      else await sleep(1)
-    }
+    await this.#finish()
     for (let turn = 0; turn < 3; turn++) {
       this.#start(this.#any().flush(), () => undefined)
-      while (this.#underWay > 0) {
-        if (this.#settling.size > 0) await this.#fsync()
-        if (this.#stage.waiting > 0) await this.#pass()
-        else await sleep(0)
+      await this.#finish()
+    }
+  }
+
+  /** Lets all that is under way end. Throws when it never does. */
+  async #finish(): Promise<void> {
+    while (this.#underWay > 0) {
+      if (this.#settling.size > 0) await this.#fsync()
+      if (this.#idle > MOST_IDLE || this.#passes > MOST_PASSES_AT_REST) throw this.#giveUp()
+      if (this.#stage.waiting === 0) {
+        this.#idle += 1
+        await sleep(1)
+      } else {
+        this.#idle = 0
+        this.#passes += 1
+        await this.#pass()
       }
     }
+  }
+
+  #giveUp(): Error {
+    for (const { owner } of this.#processes) {
+      for (const gate of this.#stage.takeAllOf(owner)) gate.drop(new Error('the schedule was given up'))
+    }
+    return new Restless(
+      `${this.#underWay} calls do not end, after ${this.#passes} steps and ${this.#idle} ms without one`,
+    )
   }
 
   async #check(): Promise<string[]> {
@@ -301,10 +338,7 @@ class Schedule {
           .then((value) => (shown = value)),
         () => undefined,
       )
-      while (this.#underWay > 0) {
-        if (this.#stage.waiting > 0) await this.#pass()
-        else await sleep(0)
-      }
+      await this.#finish()
       const stored = this.#database.values.get(id) ?? 0n
       // A batch of a life that Redis has forgotten may land after the value was loaded.
       const isLate = this.#happened.wipes + this.#happened.oldCopies > 0 && Number(shown) < stored
