@@ -30,6 +30,9 @@ function steps(place: Place): readonly Step[] {
   ]
 }
 
+/** A write looks now and then for calls to be forgotten: how many calls have passed before it is up to chance. */
+const LOOKING_FOR_CALLS = 16
+
 /** What is there makes no call cost more. */
 function work(
   what: string,
@@ -43,7 +46,7 @@ function work(
     }
     return () => call(counters)
   }
-  return { what, commands, elements, prepare }
+  return { what, commands, elements, chance: LOOKING_FOR_CALLS, prepare }
 }
 
 export const use: Use = {
