@@ -2,8 +2,8 @@
 
 import { add, remove } from '../generated/collection.ts'
 import { InvalidArgumentError } from '../runtime/errors.ts'
-import { checkIterable, largestOf, partsOf, toFewEntries } from './entries.ts'
-import { MAX_ITEMS, type Source } from './source.ts'
+import { checkIterable, largestOf, toFewEntries } from './entries.ts'
+import { ONE_CALL, type Source } from './source.ts'
 
 /** What became of an `append` or an `add`. An absent collection stays so: with these items alone it would seem whole. */
 export type AddedItems =
@@ -34,7 +34,7 @@ export async function addItems<Item, Key>(
     codec: form.codec,
     limit,
     largest: largestOf(entries),
-    parts: partsOf(entries),
+    parts: entries.parts,
   }
   return unit.runOnce(add, (id) => ({ ...id, ...args }))
 }
@@ -44,6 +44,7 @@ export async function removeItems<Item, Key>(
   keys: Iterable<Key>,
 ): Promise<RemovedItems> {
   const parts = Array.from(checkIterable(keys), (key) => form.encodeKey(key))
-  if (parts.length > MAX_ITEMS) throw new InvalidArgumentError('items', `must be at most ${MAX_ITEMS} a call`)
+  if (parts.length > ONE_CALL.items)
+    throw new InvalidArgumentError('items', `must be at most ${ONE_CALL.items} a call`)
   return unit.runOnce(remove, (id) => ({ ...id, kind: form.kind, codec: form.codec, parts }))
 }

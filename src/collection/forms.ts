@@ -9,22 +9,19 @@ export type Kind = 'list' | 'set' | 'hash' | 'sortedSet'
 
 export const KINDS: readonly Kind[] = ['list', 'set', 'hash', 'sortedSet']
 
-type Part = string | Uint8Array
-
-/** An item as the scripts take it. */
-export interface Entry {
-  readonly parts: readonly Part[]
-  readonly bytes: number
-}
+export type Part = string | Uint8Array
 
 /** `Key` is what an item is removed by: its value, or the field of a hash. */
 export interface Form<Item, Key> {
   readonly kind: Kind
   /** Name of the codec that makes its values. */
   readonly codec: string
-  encode(item: Item): Entry
-  /** What no two items share; null where they may. */
-  identityOf: ((entry: Entry) => string) | null
+  /** How many parts an item has. */
+  readonly width: 1 | 2
+  /** Which of them no two items share; null where they may share all. */
+  readonly identity: 0 | 1 | null
+  /** Appends the parts of an item, and answers how many bytes they have. Throws InvalidArgumentError. */
+  encode(item: Item, into: Part[]): number
   encodeKey(key: Key): Part
   /** The items of a page. */
   decode(parts: readonly Buffer[]): Item[]
@@ -34,29 +31,28 @@ const MAX_ITEM_BYTES = 1024 * 1024
 const MAX_FIELD_BYTES = 512
 
 /** Throws InvalidArgumentError when an item is too large. */
-function toEntry(parts: readonly Part[]): Entry {
-  let bytes = 0
-  for (const part of parts) bytes += Buffer.byteLength(part)
-  if (bytes > MAX_ITEM_BYTES) {
-    throw new InvalidArgumentError('items', `must each be at most ${MAX_ITEM_BYTES} bytes when encoded`)
-  }
-  return { parts, bytes }
+function checkBytes(bytes: number): number {
+  if (bytes <= MAX_ITEM_BYTES) return bytes
+  throw new InvalidArgumentError('items', `must each be at most ${MAX_ITEM_BYTES} bytes when encoded`)
 }
 
-function identityAt(at: number): (entry: Entry) => string {
-  return ({ parts }) => {
-    const part = parts[at] ?? ''
-    // A codec makes one or the other; text that begins so is then no other item's bytes.
-    return typeof part === 'string' ? part : `\0${Buffer.from(part).toString('latin1')}`
-  }
+function append(into: Part[], part: Part): number {
+  into.push(part)
+  return checkBytes(Buffer.byteLength(part))
+}
+
+function appendPair(into: Part[], first: string, value: Part): number {
+  into.push(first, value)
+  return checkBytes(Buffer.byteLength(first) + Buffer.byteLength(value))
 }
 
 export function formOfValues<Value>(kind: 'list' | 'set', codec: Codec<Value>): Form<Value, Value> {
   return {
     kind,
     codec: codec.name,
-    encode: (value) => toEntry([codec.encode(value)]),
-    identityOf: kind === 'list' ? null : identityAt(0),
+    width: 1,
+    identity: kind === 'list' ? null : 0,
+    encode: (value, into) => append(into, codec.encode(value)),
     encodeKey: (value) => codec.encode(value),
     decode: (parts) => parts.map((part) => codec.decode(part)),
   }
@@ -69,11 +65,12 @@ export function formOfHash<Value>(codec: Codec<Value>): Form<HashItem<Value>, st
   return {
     kind: 'hash',
     codec: codec.name,
-    encode(item) {
+    width: 2,
+    identity: 0,
+    encode(item, into) {
       const [field, value] = checkPair(item)
-      return toEntry([checkField(field), codec.encode(value)])
+      return appendPair(into, checkField(field), codec.encode(value))
     },
-    identityOf: identityAt(0),
     encodeKey: checkField,
     decode: (parts) => pairsOf(parts).map(([field, value]) => [field.toString('utf8'), codec.decode(value)]),
   }
@@ -86,11 +83,12 @@ export function formOfSortedSet<Value>(codec: Codec<Value>): Form<SortedSetItem<
   return {
     kind: 'sortedSet',
     codec: codec.name,
-    encode(item) {
+    width: 2,
+    identity: 1,
+    encode(item, into) {
       const [value, score] = checkPair(item)
-      return toEntry([checkScore(score), codec.encode(value)])
+      return appendPair(into, checkScore(score), codec.encode(value))
     },
-    identityOf: identityAt(1),
     encodeKey: (value) => codec.encode(value),
     decode: (parts) => pairsOf(parts).map(([value, score]) => [codec.decode(value), Number(score)]),
   }

@@ -5,11 +5,13 @@
 import type { Reply } from '../driver.ts'
 import { within } from '../runtime/in-time.ts'
 import type { Runner } from '../runtime/runner.ts'
-import { partsOf } from './entries.ts'
-import type { Entry, Kind } from './forms.ts'
+import { type Entries, inGroups } from './entries.ts'
+import type { Kind } from './forms.ts'
+import { ONE_CALL } from './source.ts'
 
 const COMMANDS: Record<Kind, string> = { list: 'RPUSH', set: 'SADD', hash: 'HSET', sortedSet: 'ZADD' }
 const MOST_IN_FLIGHT = 16
+const MOST = { items: 4000, bytes: ONE_CALL.bytes }
 /** As the scripts let go of it. */
 const BUILD_MS = 60_000
 
@@ -22,13 +24,14 @@ export interface Build {
 export async function pushAll(
   runner: Runner,
   build: Build,
-  groups: readonly (readonly Entry[])[],
+  entries: Entries,
   before: number,
 ): Promise<boolean> {
+  const groups = inGroups(entries, MOST)
   let size = before
   for (let at = 0; at < groups.length; at += MOST_IN_FLIGHT) {
     const some = groups.slice(at, at + MOST_IN_FLIGHT)
-    const sizes = some.map((group) => (size += group.length))
+    const sizes = some.map((group) => (size += group.sizes.length))
     const replies = await pushSome(runner, build, some)
     if (replies === null) return false
     // A list answers how long it is now: so nothing came twice, and in no other order.
@@ -41,11 +44,9 @@ export async function pushAll(
 async function pushSome(
   { driver, deadlineMs }: Runner,
   { key, kind }: Build,
-  groups: readonly (readonly Entry[])[],
+  groups: readonly Entries[],
 ): Promise<Reply[] | null> {
-  const pushes = groups.map((group) =>
-    driver.write({ command: COMMANDS[kind], args: [key, ...partsOf(group)] }),
-  )
+  const pushes = groups.map((group) => driver.write({ command: COMMANDS[kind], args: [key, ...group.parts] }))
   // Behind them, so that one which comes late leaves nothing that stays.
   const kept = driver.write({ command: 'PEXPIRE', args: [key, BUILD_MS] })
   try {

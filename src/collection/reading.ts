@@ -3,7 +3,7 @@ import { checkInteger } from '../runtime/arguments.ts'
 import { InvalidArgumentError } from '../runtime/errors.ts'
 import type { Unit } from '../runtime/unit.ts'
 import type { Kind } from './forms.ts'
-import { MAX_ITEMS, type Source } from './source.ts'
+import { ONE_CALL, type Source } from './source.ts'
 
 export interface CollectionReadOptions {
   /** The `next` of the page before; default: from the beginning. */
@@ -56,7 +56,7 @@ export async function readItems<Item, Key>(
     kind: form.kind,
     codec: form.codec,
     ...from,
-    limit: checkInteger('limit', limit, 1, MAX_ITEMS),
+    limit: checkInteger('limit', limit, 1, ONE_CALL.items),
   }
   const answer = await unit.run(read, args)
   if (answer.status === 'absent') return answer

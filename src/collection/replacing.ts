@@ -9,11 +9,10 @@ import { type BuildAnswer, build, replace, type SwitchInAnswer, switchIn } from 
 import { checkInteger } from '../runtime/arguments.ts'
 import { type Duration, toMs } from '../runtime/duration.ts'
 import { AmbiguousError, DriverError } from '../runtime/errors.ts'
-import { inGroups } from '../runtime/in-groups.ts'
-import { largestOf, partsOf, toEntries, withinLimit } from './entries.ts'
-import type { Entry, Kind } from './forms.ts'
+import { type Entries, fitOneCall, inGroups, largestOf, slice, toEntries, withinLimit } from './entries.ts'
+import type { Kind } from './forms.ts'
 import { pushAll } from './pushing.ts'
-import { BuildUnit, MAX_CALL_BYTES, MAX_ITEMS, type Source } from './source.ts'
+import { BuildUnit, ONE_CALL, type Source } from './source.ts'
 
 export interface ReplaceOptions {
   /** How long the items count; default: the collection's `expireAfter`. */
@@ -58,15 +57,13 @@ export async function replaceItems<Item, Key>(
     expireMs: expireAfter === undefined ? source.expireMs : toMs('expireAfter', expireAfter),
     largest: largestOf(entries),
   }
-  const groups = inGroups(entries, { items: MAX_ITEMS, bytes: MAX_CALL_BYTES })
-  const answer =
-    groups.length > 1
-      ? await replaceByBuild(source, groups, terms)
-      : await replaceAtOnce(source, entries, terms)
+  const answer = fitOneCall(entries)
+    ? await replaceAtOnce(source, entries, terms)
+    : await replaceByBuild(source, entries, terms)
   if (answer.status === 'refused') return answer
   const { status, expiresAtMs } = answer
   return status === 'replaced'
-    ? { status, size: entries.length, expiresAtMs }
+    ? { status, size: entries.sizes.length, expiresAtMs }
     : { status, version: terms.version, expiresAtMs }
 }
 
@@ -74,23 +71,22 @@ type Outcome = Exclude<SwitchInAnswer, { status: 'lost' }>
 
 function replaceAtOnce<Item, Key>(
   { unit }: Source<Item, Key>,
-  entries: readonly Entry[],
+  { parts }: Entries,
   terms: Terms,
 ): Promise<Outcome> {
-  const parts = partsOf(entries)
   return unit.runOnce(replace, (id) => ({ ...id, ...terms, parts }))
 }
 
 async function replaceByBuild<Item, Key>(
   { unit: { runtime, place } }: Source<Item, Key>,
-  groups: readonly Entry[][],
+  entries: Entries,
   terms: Terms,
 ): Promise<Outcome> {
   for (let at = 0; at < MOST_BUILDS; at++) {
     const unit = new BuildUnit(runtime, place, randomBytes(9).toString('base64url'))
     // The last time in order, whatever the connection does.
     const inFlight = at === MOST_BUILDS - 1 ? 1 : MOST_IN_FLIGHT
-    const building = at === 0 ? buildPlainly(unit, groups, terms) : buildAll(unit, groups, terms, inFlight)
+    const building = at === 0 ? buildPlainly(unit, entries, terms) : buildAll(unit, entries, terms, inFlight)
     const built = await certainly(building)
     if (typeof built !== 'number') {
       if (built.status !== 'lost') return built
@@ -108,15 +104,16 @@ async function replaceByBuild<Item, Key>(
 /** How many items were built, or why it ended before. A script begins, for the replace may be refused. */
 async function buildPlainly(
   unit: BuildUnit,
-  groups: readonly Entry[][],
+  entries: Entries,
   terms: Terms,
 ): Promise<number | SwitchInAnswer> {
-  const [first = [], ...others] = groups
-  const begun = await buildOne(unit, first.slice(0, BY_SCRIPT), 0, terms)
+  const size = entries.sizes.length
+  const [first = entries] = inGroups(slice(entries, 0, BY_SCRIPT), ONE_CALL)
+  const begun = await buildOne(unit, first, 0, terms)
   if (begun.status !== 'built') return begun
-  const left = [first.slice(BY_SCRIPT), ...others].filter(({ length }) => length > 0)
+  const left = slice(entries, begun.size, size)
   const isWhole = await pushAll(unit.runtime.runner, { key: unit.key, kind: terms.kind }, left, begun.size)
-  return isWhole ? groups.reduce((size, group) => size + group.length, 0) : { status: 'lost' }
+  return isWhole ? size : { status: 'lost' }
 }
 
 /**
@@ -125,16 +122,17 @@ async function buildPlainly(
  */
 async function buildAll(
   unit: BuildUnit,
-  groups: readonly Entry[][],
+  entries: Entries,
   terms: Terms,
   inFlight: number,
 ): Promise<number | SwitchInAnswer> {
   let before = 0
   const underWay: Promise<BuildAnswer>[] = []
-  for (const group of groups) {
+  for (const group of inGroups(entries, ONE_CALL)) {
+    const count = group.sizes.length
     underWay.push(buildOne(unit, group, before, terms))
-    before += group.length
-    if (before > group.length && underWay.length < inFlight) continue
+    before += count
+    if (before > count && underWay.length < inFlight) continue
     const answer = await underWay.shift()
     if (answer !== undefined && answer.status !== 'built') return answer
   }
@@ -144,11 +142,11 @@ async function buildAll(
 
 function buildOne(
   unit: BuildUnit,
-  group: readonly Entry[],
+  { parts, sizes }: Entries,
   before: number,
   { kind, codec, version }: Terms,
 ): Promise<BuildAnswer> {
-  const args = { kind, codec, version, before, count: group.length, parts: partsOf(group) }
+  const args = { kind, codec, version, before, count: sizes.length, parts }
   const answer = unit.run(build, args)
   // Whoever waits for an earlier one may leave before this one is looked at.
   answer.catch(() => undefined)

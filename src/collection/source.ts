@@ -13,8 +13,8 @@ export interface Source<Item, Key> {
   readonly limit: number
 }
 
-export const MAX_ITEMS = 1000
-export const MAX_CALL_BYTES = 1_048_576
+/** The most that a script takes. */
+export const ONE_CALL = { items: 1000, bytes: 1_048_576 }
 
 export function placeOf(name: string): Place {
   return { structure: 'collection', name, since: '6.2.0' }
