@@ -27,7 +27,12 @@ export async function getValue<Value>(source: Source<Value>, wanted: Wanted<Valu
   const kept = source.shared.level === null ? null : freshInLevel(source, wanted)
   if (kept !== null) return decodeValue(source, kept)
   const endsAt = performance.now() + waitMs
-  const got = await fromRedis(source, wanted, endsAt).finally(() => wanted.absent.passed())
+  let got: Got<Value> | null
+  try {
+    got = await fromRedis(source, wanted, endsAt)
+  } finally {
+    wanted.absent.passed()
+  }
   if (got === null) {
     source.tell?.({ kind: 'outage', key: wanted.key })
     return loadLocally(source, wanted, endsAt)
@@ -59,7 +64,12 @@ async function fromRedis<Value>(
     return null
   }
   try {
-    return await untilGot(source, wanted, endsAt)
+    for (let isFirst = true; ; isFirst = false) {
+      const seen = await look(source, wanted.key, wanted.terms.tags)
+      if (isFirst) tellSeen(source, wanted.key, seen)
+      const got = await settleSeen(source, wanted, seen, endsAt)
+      if (got !== null) return got
+    }
   } catch (error) {
     wanted.served.passed()
     if (!isOutage(error)) throw error
@@ -68,38 +78,43 @@ async function fromRedis<Value>(
   }
 }
 
-async function untilGot<Value>(
+/** Null when it is time to look again. */
+function settleSeen<Value>(
   source: Source<Value>,
   wanted: Wanted<Value>,
+  seen: Seen,
   endsAt: number,
-): Promise<Got<Value>> {
-  for (let isFirst = true; ; isFirst = false) {
-    const seen = await look(source, wanted.key, wanted.terms.tags)
-    if (isFirst) tellSeen(source, wanted.key, seen)
-    if (seen.envelope !== null) return serve(source, wanted, seen, seen.envelope)
-    wanted.served.passed()
-    const got = await loadAbsent(source, wanted, seen, endsAt)
-    if (got !== null) return got
-  }
+): Got<Value> | Promise<Got<Value> | null> {
+  if (seen.envelope !== null) return serve(source, wanted, seen, seen.envelope)
+  wanted.served.passed()
+  return loadAbsent(source, wanted, seen, endsAt)
 }
 
 /** The value that is there, or a newer one where that is worth waiting for. */
-async function serve<Value>(
+function serve<Value>(
   source: Source<Value>,
   wanted: Wanted<Value>,
   seen: Seen,
   envelope: Envelope,
-): Promise<Got<Value>> {
-  const value = decodeValue(source, envelope)
-  const there = { status: 'loaded', value, holds: true } as const
+): Got<Value> | Promise<Got<Value>> {
+  const there = { status: 'loaded', value: decodeValue(source, envelope), holds: true } as const
   const load = seen.worth === 'fresh' ? null : refresh(source, wanted, seen, envelope)
   if (load === null) wanted.served.passed()
   const { patienceMs } = source.terms
   if (load === null || seen.worth === 'due' || patienceMs === 0) return there
+  return newerOr(there, load, performance.now() + patienceMs, wanted.terms.signal)
+}
+
+async function newerOr<Value>(
+  there: Got<Value>,
+  load: Joinable<Value>,
+  by: number,
+  signal: AbortSignal | undefined,
+): Promise<Got<Value>> {
   const newer = await settledBy(
     load.outcome.catch(() => null),
-    performance.now() + patienceMs,
-    wanted.terms.signal,
+    by,
+    signal,
   )
   return newer?.status === 'loaded' && newer.holds ? newer : there
 }

@@ -7,7 +7,7 @@ import type { ServedFrom } from './events.ts'
 import { fill } from './filling.ts'
 import type { Level } from './level.ts'
 import { judge, type Worth } from './judging.ts'
-import { prefixOf, type Source, unitOf, valueKeyOf } from './source.ts'
+import { type Source, unitOf, valueKeyOf } from './source.ts'
 import { tagBlock } from './tags.ts'
 
 /** What is stored, as it was read. */
@@ -120,7 +120,7 @@ export async function readTags<Value>(source: Source<Value>, tags: readonly stri
 
 async function readBlock<Value>(source: Source<Value>, tags: readonly string[]): Promise<Block> {
   const { shared, terms } = source
-  const reading = tags.map((tag) => shared.reads.get(`${prefixOf(source, tag)}:generation`, terms.storeMs))
+  const reading = tags.map((tag) => shared.reads.get(`${source.prefixOf(tag)}:generation`, terms.storeMs))
   const [whole, ...generations] = await Promise.all([shared.generation.get(terms.storeMs), ...reading])
   if (tags.length === 0) return { tags: whole, whole }
   const named = tags.map((tag, at) => ({ tag, generation: Number(generations[at] ?? 0) }))

@@ -37,16 +37,21 @@ export class Reads {
     // One timer for all of them.
     const due = { by, giveUp: (reason?: Error): void => giveUp(all, reason ?? late()) }
     this.#runner.deadlines.add(due)
-    const settled = all.map((waiting, at) => this.#settle(waiting, replies[at], by))
-    void Promise.allSettled(settled).then(() => this.#runner.deadlines.remove(due))
+    let open = all.length
+    const over = (): void => {
+      open -= 1
+      if (open === 0) this.#runner.deadlines.remove(due)
+    }
+    for (const [at, waiting] of all.entries()) this.#settle(waiting, replies[at], by, over)
   }
 
-  async #settle(waiting: Waiting, reply: Promise<Reply> | undefined, by: number): Promise<void> {
-    try {
-      waiting.resolve(toBytes(await reply))
-    } catch (error) {
-      await this.#again(waiting, error, by)
+  /** Not `async`: most reads are hits, which cost little else. */
+  #settle(waiting: Waiting, reply: Promise<Reply> | undefined, by: number, over: () => void): void {
+    const answered = (value: Reply): void => {
+      waiting.resolve(toBytes(value))
+      over()
     }
+    reply?.then(answered).catch((error: unknown) => this.#again(waiting, error, by).finally(over))
   }
 
   /** A connection that broke, or a server that cannot answer just now, is asked again. */
@@ -59,7 +64,7 @@ export class Reads {
     ) {
       if (performance.now() + pauseMs >= by) break
       await new Promise((resolve) => setTimeout(resolve, pauseMs))
-      const [reply] = this.#runner.driver.read([waiting.call])
+      const [reply = null] = this.#runner.driver.read([waiting.call])
       try {
         return waiting.resolve(toBytes(await reply))
       } catch (failure) {
@@ -90,7 +95,7 @@ function giveUp(all: readonly Waiting[], reason: Error): void {
   setImmediate(() => all.forEach((each) => each.reject(reason)))
 }
 
-function toBytes(reply: Reply | undefined): Buffer | null {
+function toBytes(reply: Reply): Buffer | null {
   if (reply === null || Buffer.isBuffer(reply)) return reply
   throw new DriverError('script-failed', 'the server answered something else than bytes to a read')
 }

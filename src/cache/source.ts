@@ -2,7 +2,7 @@
 
 import { type Codec, jsonOf } from '../runtime/codec.ts'
 import { InvalidArgumentError } from '../runtime/errors.ts'
-import { checkName } from '../runtime/keys.ts'
+import { checkName, unitPrefixes } from '../runtime/keys.ts'
 import type { Runtime } from '../runtime/runtime.ts'
 import type { Unit } from '../runtime/unit.ts'
 import { type Envelope, FLAGS, HELD } from './envelope.ts'
@@ -19,6 +19,8 @@ export interface Source<Value> {
   readonly shared: Shared<Value>
   /** Null when nobody wants to know. */
   readonly tell: Tell | null
+  /** What the keys in Redis of a key, or of a tag, begin with. */
+  readonly prefixOf: (key: string) => string
 }
 
 const MAX_VALUE_BYTES = 16 * 1024 * 1024
@@ -37,7 +39,8 @@ export function openSource<Value>(
   }
   const shared = Shared.of<Value>(runtime, checkName('name', name))
   if (terms.inProcess !== null) shared.openLevel(terms.inProcess, tell)
-  return { runtime, name, codec, terms, shared, tell }
+  const prefixOf = unitPrefixes(runtime.namespace, 'cache', name)
+  return { runtime, name, codec, terms, shared, tell, prefixOf }
 }
 
 /** The unit of a key, or of a tag; without either that of the cache as a whole. */
@@ -45,13 +48,9 @@ export function unitOf<Value>({ runtime, name }: Source<Value>, key?: string): U
   return unitIn(runtime, name, key)
 }
 
-export function prefixOf<Value>({ runtime, name }: Source<Value>, key: string): string {
-  return runtime.prefix('cache', name, key)
-}
-
 /** The key in Redis of a value. */
 export function valueKeyOf<Value>(source: Source<Value>, key: string): string {
-  return `${prefixOf(source, key)}:value`
+  return `${source.prefixOf(key)}:value`
 }
 
 /** What people call a key, in errors. */

@@ -10,7 +10,7 @@ import { checkVersion } from './loader.ts'
 import { readTags } from './looking.ts'
 import { type SetOptions, toSpan } from './options.ts'
 import { spread } from './performing.ts'
-import { encodeValue, heldBy, prefixOf, type Source, unitOf } from './source.ts'
+import { encodeValue, heldBy, type Source, unitOf } from './source.ts'
 import { checkTag, checkTags } from './tags.ts'
 
 /** What became of a `set`. */
@@ -83,7 +83,7 @@ async function invalidateTagged<Value>(source: Source<Value>, tag: string): Prom
   const { level } = source.shared
   try {
     const generation = await renew(source, tag)
-    level?.note(`${prefixOf(source, tag)}:generation`, generation)
+    level?.note(`${source.prefixOf(tag)}:generation`, generation)
   } catch (error) {
     level?.clear()
     throw error

@@ -48,6 +48,7 @@ class IoredisDriver implements Driver {
   readonly #stopWatching: () => void
   #corked: Redis['stream'][] = []
   #turnBegan = false
+  #isTogether = false
   #sharded: Promise<boolean> | undefined
   #closed = false
 
@@ -68,11 +69,11 @@ class IoredisDriver implements Driver {
   }
 
   runMany(calls: readonly ScriptCall[]): Promise<Reply>[] {
-    return calls.map((call) => this.run(call))
+    return this.#together(calls, (call) => this.run(call))
   }
 
   read(calls: readonly ReadCall[]): Promise<Reply>[] {
-    return calls.map((call) =>
+    return this.#together(calls, (call) =>
       this.#cluster ? scatteredRead(call, (part) => this.#plain(part)) : this.#plain(call),
     )
   }
@@ -136,27 +137,38 @@ class IoredisDriver implements Driver {
     return this.#client.status === 'end' ? 'the client is closed' : undefined
   }
 
+  /** In one write, at once. */
+  #together<Call>(calls: readonly Call[], send: (call: Call) => Promise<Reply>): Promise<Reply>[] {
+    if (calls.length < 2) return calls.map(send)
+    const streams = this.#cork()
+    this.#isTogether = true
+    try {
+      return calls.map(send)
+    } finally {
+      this.#isTogether = false
+      for (const stream of streams) stream.uncork()
+    }
+  }
+
   /**
    * ioredis writes each command by itself. The first of a turn of the event loop goes at once, so that the
    * server can begin; those after it are corked and travel in one write.
    */
   #gather(): void {
-    if (this.#pending.idle) return
+    if (this.#isTogether || this.#pending.idle) return
     if (!this.#turnBegan) {
       this.#turnBegan = true
       setImmediate(() => this.#endTurn())
     } else if (this.#corked.length === 0) {
-      this.#cork()
+      this.#corked = this.#cork()
     }
   }
 
-  #cork(): void {
+  #cork(): Redis['stream'][] {
     const nodes = isCluster(this.#client) ? this.#client.nodes('master') : [this.#client]
-    for (const { stream } of nodes) {
-      if (!stream?.writable) continue
-      stream.cork()
-      this.#corked.push(stream)
-    }
+    const streams = nodes.map(({ stream }) => stream).filter((stream) => stream?.writable)
+    for (const stream of streams) stream.cork()
+    return streams
   }
 
   #endTurn(): void {
