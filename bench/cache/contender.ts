@@ -11,7 +11,7 @@ export interface Contender {
   connect(port: number, terms: Terms): Promise<Source>
 }
 
-/** A cache that stands on a connection of its own and keeps nothing in the process. */
+/** A cache that stands on a connection of its own. */
 export interface Source {
   /** The value that is kept, or what `load` finds. */
   get(key: string, load: Load): Promise<Entry | undefined>
@@ -54,3 +54,5 @@ export function leftMs(endsAtMs: number): number {
 export const PERILUNE = 'Perilune'
 export const TAGGED = 'Perilune, a tag'
 export const STALE = 'Perilune, staleFor'
+/** The only one that keeps values in the process. */
+export const IN_PROCESS = 'Perilune, in the process, too'

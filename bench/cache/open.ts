@@ -30,6 +30,6 @@ export async function reportSettings(bench: Bench): Promise<ReadonlySet<string>>
   const { sources, skipped } = await openAll(bench.port, CACHES, { freshMs: 1000 })
   for (const source of sources.values()) await source.close()
   const rows = CACHES.map((contender) => toRow(contender, skipped[contender.name]))
-  bench.report('contenders and their settings; none keeps anything in the process', rows)
+  bench.report('contenders and their settings', rows)
   return new Set(sources.keys())
 }

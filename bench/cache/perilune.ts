@@ -5,6 +5,7 @@ import { builtLibrary } from '../harness/built.ts'
 import {
   type Contender,
   type Entry,
+  IN_PROCESS,
   leftMs,
   PERILUNE,
   type Source,
@@ -18,6 +19,8 @@ interface Ways {
   readonly cache: string
   readonly staleMs: number
   readonly tags: readonly string[]
+  /** Values that the process keeps; none of its own: none. */
+  readonly inProcess?: { readonly count: number }
 }
 
 const STALE_MS = 10_000
@@ -34,6 +37,12 @@ export const tagged: Contender = toContender(TAGGED, 'the same, every get names 
   tags: ['team'],
 })
 
+export const inProcess: Contender = toContender(
+  IN_PROCESS,
+  'inProcess { count: 1000 }, the other limits as by default',
+  { cache: 'level', staleMs: 0, tags: [], inProcess: { count: 1000 } },
+)
+
 export const staleServed: Contender = toContender(STALE, `staleFor ${STALE_MS / 1000}s`, {
   cache: 'stale',
   staleMs: STALE_MS,
@@ -41,7 +50,7 @@ export const staleServed: Contender = toContender(STALE, `staleFor ${STALE_MS / 
 })
 
 function toContender(name: string, settings: string, ways: Ways): Contender {
-  const { staleMs, tags } = ways
+  const { staleMs, tags, inProcess: level } = ways
   return {
     name,
     settings,
@@ -49,7 +58,11 @@ function toContender(name: string, settings: string, ways: Ways): Contender {
       const { perilune: open, ioredis } = await builtLibrary()
       const client = new Redis(port)
       const library = open(ioredis(client))
-      const cache = library.cache<Entry>(ways.cache, { freshFor: `${freshMs}ms`, staleFor: `${staleMs}ms` })
+      const cache = library.cache<Entry>(ways.cache, {
+        freshFor: `${freshMs}ms`,
+        staleFor: `${staleMs}ms`,
+        ...(level === undefined ? {} : { inProcess: level }),
+      })
       const options = tags.length === 0 ? {} : { tags }
       return {
         get: (key, load) => cache.get(key, load, options),
