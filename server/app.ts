@@ -1,6 +1,7 @@
 // The routes joined; no logic.
 
 import type { Perilune } from 'perilune'
+import type { OpenCounters } from './counters/open-counters.ts'
 import { type App, createFastify } from './fastify.ts'
 import type { Readiness } from './readiness.ts'
 import { healthRoutes } from './routes/health.ts'
@@ -12,6 +13,8 @@ import type { ZaqarSettings } from './zaqar/settings.ts'
 export interface AppParts {
   readonly perilune: Perilune
   readonly readiness: Readiness
+  /** Of /v1; by default there are none. */
+  readonly counters?: readonly OpenCounters[]
   /** Of /v2. */
   readonly zaqar: ZaqarSettings
   /** Of /v1; what is left out is as usual. */
@@ -23,9 +26,11 @@ export interface AppParts {
 }
 
 export function buildApp({ perilune, readiness, zaqar, feedLimits: own, ...rest }: AppParts): App {
+  const { counters = [] } = rest
   const app = createFastify(rest.logLevel, rest.requestTimeoutMs)
   app.register(async (health) => healthRoutes(health, readiness))
-  app.register((native: App) => v1(native, perilune, { ...feedLimits, ...own }), { prefix: '/v1' })
+  const limits = { ...feedLimits, ...own }
+  app.register((native: App) => v1(native, { perilune, counters, limits }), { prefix: '/v1' })
   zaqarV2(app, { perilune, readiness, settings: zaqar })
   return app
 }

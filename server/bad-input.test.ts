@@ -4,13 +4,22 @@ import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
 import { type FeedApi, startFeedApi } from './testing/feed-api.ts'
 import { openSocket, type RawRequest, readStatus, send, statusOf } from './testing/raw-request.ts'
+import { type Items, sqliteItems } from './testing/items.ts'
 import { ALICE } from './testing/test-app.ts'
 
 let api: FeedApi
+let items: Items
 beforeAll(async () => {
-  api = await startFeedApi(inject('redisPort'), { requestTimeoutMs: 1000 })
+  items = await sqliteItems()
+  api = await startFeedApi(inject('redisPort'), {
+    requestTimeoutMs: 1000,
+    counters: { f: { ...items.entry, project: 'bad' } },
+  })
 })
-afterAll(() => api[Symbol.asyncDispose]())
+afterAll(async () => {
+  await api[Symbol.asyncDispose]()
+  await items.close()
+})
 
 const HEADERS = [`Client-ID: ${ALICE}`, 'X-Project-ID: bad', 'Content-Type: application/json']
 const FEED = '/v1/feeds/f'
@@ -22,6 +31,7 @@ const KEY = '/v1/once/o/keys/k'
 const JOBS = '/v1/queues/q'
 const INDEX = '/v1/autocomplete/a'
 const CACHED = '/v1/caches/c/keys/k'
+const COUNTERS = '/v1/counters/f'
 type Target = readonly [version: '/v1' | '/v2', method: string, path: string]
 
 const QUEUE_TARGETS: readonly Target[] = [
@@ -50,11 +60,11 @@ beforeAll(() => {
   targets = [...described, ...QUEUE_TARGETS]
 })
 const MEMBERS =
-  'messages body limit lease from marker ttl __proto__ limits window weight cost shared jobs ids name payload token next result parents add remove entries text id score value keys tag tags freshFor version'.split(
+  'messages body limit lease from marker ttl __proto__ limits window weight cost shared jobs ids name payload token next result parents add remove entries text id score value keys tag tags freshFor version by increments'.split(
     ' ',
   )
 const ROOTS =
-  '/v1/feeds /v1/queues /v2/queues /v1/locks /v1/elections /v1/semaphores /v1/rate-limits /v1/once /v1/autocomplete /v1/caches'.split(
+  '/v1/feeds /v1/queues /v2/queues /v1/locks /v1/elections /v1/semaphores /v1/rate-limits /v1/once /v1/autocomplete /v1/caches /v1/counters /v1/counters/f'.split(
     ' ',
   )
 const TOO_LARGE = { '/v1': [413], '/v2': [400, 413] }
@@ -182,6 +192,7 @@ describe('a path', () => {
         'value',
         'loads',
         'invalidations',
+        'values',
       ),
     )
     const path = fc.tuple(fc.constantFrom(...ROOTS), fc.array(piece, { maxLength: 5 }))
@@ -198,7 +209,7 @@ describe('a path', () => {
     for (const root of [FEED, QUEUE]) {
       expect(await raw({ path: `${root}${'x'.repeat(15_000)}/messages` })).toBe(400)
     }
-    for (const root of [LOCK, SEMAPHORE, SUBJECT, KEY, JOBS, INDEX, CACHED]) {
+    for (const root of [LOCK, SEMAPHORE, SUBJECT, KEY, JOBS, INDEX, CACHED, COUNTERS]) {
       expect(await raw({ method: 'DELETE', path: `${root}${'x'.repeat(15_000)}` })).toBe(400)
     }
   })
@@ -269,6 +280,8 @@ describe('forged', () => {
         await raw({ method: 'DELETE', path: `${CACHED}/loads/${text}` }),
         await raw({ method: 'PATCH', path: `${CACHED}/loads/${text}`, body: '{}' }),
         await raw({ method: 'PUT', path: `${CACHED}/loads/${text}/value`, body: '{"value":1}' }),
+        await raw({ path: `${COUNTERS}/values/${text}` }),
+        await raw({ path: `${COUNTERS}/values?ids=${text}` }),
         await raw({ path: `${QUEUE}/messages?marker=${text}` }),
         await raw({ path: `${QUEUE}/messages/${text}` }),
         await raw({ path: `${QUEUE}/claims/${text}` }),
@@ -291,6 +304,7 @@ describe('headers', () => {
     expect(await twice('X-Project-ID', `${FEED}/messages`)).toBe(400)
     expect(await twice('Last-Event-ID', `${FEED}/tail`)).toBe(400)
     expect(await twice('Idempotency-Key', `${FEED}/messages`, 'POST', '{"body":1}')).toBe(400)
+    expect(await twice('X-Project-ID', '/v1/counters')).toBe(400)
     for (const path of [`${LOCK}/leases`, `${SUBJECT}/takes`, `${KEY}/attempts`, `${CACHED}/loads`]) {
       expect(await twice('X-Project-ID', path, 'POST', '{"limit":1,"window":"1s"}'), path).toBe(400)
     }

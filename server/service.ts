@@ -3,6 +3,9 @@
 import { perilune } from 'perilune'
 import { ioredis } from 'perilune/ioredis'
 import { buildApp } from './app.ts'
+import { countersAtWork } from './counters/at-work.ts'
+import { readCountersEntries } from './counters/entry.ts'
+import { openSinks, type Sinks } from './counters/open-counters.ts'
 import { type Engine, EngineError } from './engine/engine.ts'
 import { startEngine } from './engine/start-engine.ts'
 import type { App } from './fastify.ts'
@@ -25,39 +28,52 @@ const DRAIN_MS = 10_000
 export async function startService(environment: Environment, say: (line: string) => void): Promise<Service> {
   const settings = readSettings(environment)
   const zaqar = readZaqarSettings(environment)
+  const sinks = await openSinks(readCountersEntries(environment))
   const engine = await startEngine({ env: environment, directory: settings.directory, say }).catch(explain)
   try {
-    return await serve(settings, zaqar, engine)
+    return await serve(settings, { zaqar, sinks }, engine)
   } catch (error) {
     await engine.stop()
     throw error
   }
 }
 
+interface Configured {
+  readonly zaqar: ZaqarSettings
+  readonly sinks: Sinks
+}
+
 async function serve(
   { host, port, namespace, logLevel }: Settings,
-  zaqar: ZaqarSettings,
+  { zaqar, sinks }: Configured,
   engine: Engine,
 ): Promise<Service> {
-  const client = openClient(engine.url, (error) => app.log.warn({ reason: error.message }, 'redis'))
+  let log: App['log'] | undefined
+  const client = openClient(engine.url, (error) => log?.warn({ reason: error.message }, 'redis'))
   const redis = perilune(ioredis(client), { namespace })
-  const readiness = new Readiness(client, redis)
-  const app = buildApp({ perilune: redis, readiness, zaqar, logLevel })
   const release = async (): Promise<void> => {
     await redis.close()
     client.disconnect()
+    await sinks.close()
   }
-  const close = async (): Promise<void> => {
-    await drain(app)
-    await release()
-    await engine.stop()
-  }
+  let app: App | undefined
   try {
+    const { counters, needs, flush } = countersAtWork(redis, sinks, () => log)
+    const readiness = new Readiness(client, redis, needs)
+    const serving = (app = buildApp({ perilune: redis, readiness, counters, zaqar, logLevel }))
+    log = app.log
     const obstacle = await readiness.reason()
     const url = await app.listen({ host, port })
-    return { url, engine: withWarning(engine, obstacle), log: app.log, close: once(close) }
+    const flushing = flush()
+    const close = async (): Promise<void> => {
+      await drain(serving)
+      await flushing.close()
+      await release()
+      await engine.stop()
+    }
+    return { url, engine: withWarning(engine, obstacle), log, close: once(close) }
   } catch (error) {
-    await app.close()
+    await app?.close()
     await release()
     return explainListen(error, host, port)
   }

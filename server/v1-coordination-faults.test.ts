@@ -4,6 +4,7 @@ import { expect, test } from 'vitest'
 import { startProxy } from '../test/servers/proxy.ts'
 import { startRedis } from '../test/servers/redis.ts'
 import { type FeedApi, startFeedApi } from './testing/feed-api.ts'
+import { sqliteItems } from './testing/items.ts'
 
 const LIMIT = { limit: 2, window: '1h' }
 const SUBJECT = '/rate-limits/r/subjects/s'
@@ -78,6 +79,14 @@ const ROUTES: (readonly [method: string, path: string, body?: unknown])[] = [
   ['POST', '/caches/c/invalidations', { tag: 't' }],
   ['GET', CACHED],
   ['DELETE', CACHED],
+  ['POST', '/counters/c/increments', { id: 7 }],
+  ['POST', '/counters/c/increments', { increments: [{ id: 7 }, { id: 8 }] }],
+  ['GET', '/counters/c/values/7'],
+  ['GET', '/counters/c/values?ids=7,8'],
+  ['POST', '/counters/c/flush'],
+  ['POST', '/counters/c/reconcile', { ids: [7] }],
+  ['GET', '/counters/c'],
+  ['DELETE', '/counters/c'],
 ]
 
 test('without its store every route answers 503 and says when to try again', async () => {
@@ -175,6 +184,21 @@ test('a value is loaded once although the answers were lost on the way', async (
   expect(found.json.value).toBe(1)
 })
 
+test('an increment counts once, and reaches its table once, although the answers were lost on the way', async () => {
+  await using faults = await behindProxy()
+  const { api, proxy, items } = faults
+  const increment = { body: { id: 7 } }
+  await api.call('POST', '/v1/counters/c/increments', increment)
+
+  proxy.cutReplies(1, /evalsha/i)
+  const counted = await api.call('POST', '/v1/counters/c/increments', increment)
+  proxy.cutReplies(1, /evalsha/i)
+  const flushed = await api.call('POST', '/v1/counters/c/flush')
+
+  expect([counted.json.value, flushed.status, proxy.pendingFaults]).toEqual([42, 200, 0])
+  expect(await items.votes()).toEqual({ 7: 42 })
+})
+
 test('a store that is full leases nothing and says so, and takes back what it has leased', async () => {
   await using faults = await behindProxy()
   const { api } = faults
@@ -189,13 +213,17 @@ test('a store that is full leases nothing and says so, and takes back what it ha
 async function behindProxy() {
   const redis = await startRedis()
   const proxy = await startProxy(redis.port)
-  const api: FeedApi = await startFeedApi(proxy.port, { deadline: '1s' })
+  const items = await sqliteItems()
+  const counters = { c: { ...items.entry, settle: '0s', project: 'test' } }
+  const api: FeedApi = await startFeedApi(proxy.port, { deadline: '1s', counters })
   return {
     proxy,
     api,
+    items,
     async [Symbol.asyncDispose]() {
       await proxy.stop()
       await api[Symbol.asyncDispose]()
+      await items.close()
       await redis.stop()
     },
   }

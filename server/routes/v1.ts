@@ -1,6 +1,7 @@
 // The native API: what all its routes share.
 
 import type { Perilune } from 'perilune'
+import type { OpenCounters } from '../counters/open-counters.ts'
 import type { App } from '../fastify.ts'
 import { takeJsonOnly } from '../v1/json-body.ts'
 import type { FeedLimits } from '../v1/limits.ts'
@@ -12,6 +13,7 @@ import { v1Collections } from './v1-collections.ts'
 import { v1Autocomplete } from './v1-autocomplete.ts'
 import { v1CacheLoads } from './v1-cache-loads.ts'
 import { v1Caches } from './v1-caches.ts'
+import { v1Counters } from './v1-counters.ts'
 import { v1Elections } from './v1-elections.ts'
 import { v1Feeds } from './v1-feeds.ts'
 import { v1Locks } from './v1-locks.ts'
@@ -20,7 +22,13 @@ import { v1Queues } from './v1-queues.ts'
 import { v1RateLimits } from './v1-rate-limits.ts'
 import { v1Semaphores } from './v1-semaphores.ts'
 
-export async function v1(app: App, perilune: Perilune, limits: FeedLimits): Promise<void> {
+export interface Native {
+  readonly perilune: Perilune
+  readonly counters: readonly OpenCounters[]
+  readonly limits: FeedLimits
+}
+
+export async function v1(app: App, { perilune, counters, limits }: Native): Promise<void> {
   const waits = new Waits(limits.maxWaitMs)
   app.addHook('preClose', async () => waits.close())
   takeJsonOnly(app)
@@ -41,4 +49,5 @@ export async function v1(app: App, perilune: Perilune, limits: FeedLimits): Prom
   v1Autocomplete(app, parts)
   v1Caches(app, parts)
   v1CacheLoads(app, parts)
+  v1Counters(app, parts, counters)
 }

@@ -5,6 +5,9 @@ import type { Redis } from 'ioredis'
 import { type Perilune, perilune } from 'perilune'
 import { ioredis } from 'perilune/ioredis'
 import { buildApp } from '../app.ts'
+import { countersAtWork } from '../counters/at-work.ts'
+import { readCountersEntries } from '../counters/entry.ts'
+import { openSinks } from '../counters/open-counters.ts'
 import { type Limits, zaqarLimits } from '../limits.ts'
 import { Readiness } from '../readiness.ts'
 import { openClient } from '../redis-client.ts'
@@ -43,20 +46,25 @@ export interface TestAppOptions {
   readonly limits?: Partial<Limits>
   readonly feedLimits?: Partial<FeedLimits>
   readonly requestTimeoutMs?: number
+  /** As PERILUNE_COUNTERS has them; only requests flush them. */
+  readonly counters?: object
   /** Apps of one namespace stand for processes of one service. */
   readonly namespace?: string
   readonly deadline?: '5s' | '1s'
 }
 
 export async function startApp(redisPort: number, options: TestAppOptions = {}): Promise<TestApp> {
-  const { limits = {}, namespace = `t-${randomUUID()}`, deadline = '5s', ...parts } = options
+  const { limits = {}, namespace = `t-${randomUUID()}`, deadline = '5s', counters = {}, ...parts } = options
   const client = openClient(`redis://127.0.0.1:${redisPort}`, () => undefined)
   const redis = perilune(ioredis(client), { namespace, deadline })
-  const readiness = new Readiness(client, redis)
+  const sinks = await openSinks(readCountersEntries({ PERILUNE_COUNTERS: JSON.stringify(counters) }))
+  const atWork = countersAtWork(redis, sinks, () => undefined)
+  const readiness = new Readiness(client, redis, atWork.needs)
   await readiness.reason()
   const app = buildApp({
     perilune: redis,
     readiness,
+    counters: atWork.counters,
     zaqar: readZaqarSettings(process.env, { ...zaqarLimits, ...limits }),
     ...parts,
     logLevel: 'silent',
@@ -71,6 +79,7 @@ export async function startApp(redisPort: number, options: TestAppOptions = {}):
       await app.close()
       await redis.close()
       client.disconnect()
+      await sinks.close()
     },
   }
 }

@@ -20,7 +20,7 @@ function described(): [route: string, DescribedRoute][] {
 
 /** The routes in the tables of the docs. */
 function documented(): string[] {
-  const tables = ['feeds', 'queues', 'coordination'].map((page) =>
+  const tables = ['feeds', 'queues', 'coordination', 'counters'].map((page) =>
     readFileSync(new URL(`../../docs/http/${page}.md`, import.meta.url), 'utf8').replace(/^[^|].*$/gm, ''),
   )
   const written = tables.join('\n').matchAll(/`(GET|POST|PUT|PATCH|DELETE) (…?\/[^`?\s]*)/g)
@@ -94,5 +94,6 @@ test('every parameter of a path and the headers that are read are described', ()
       .parameters.filter((each) => each.in === 'header')
       .map(({ name }) => name)
   expect(headers(`post ${feed}/messages`)).toContain('Idempotency-Key')
+  expect(headers('post /v1/counters/{name}/increments')).toContain('Idempotency-Key')
   expect(headers(`get ${feed}/tail`)).toContain('Last-Event-ID')
 })

@@ -15,7 +15,7 @@ const INFO = {
   title: 'Perilune',
   version: '1',
   description:
-    'Feeds, queues, locks, elections, semaphores, rate limits and idempotency keys over HTTP. Durations are texts with a unit (`30s`); in answers a span ends in `Ms`, an instant in `AtMs`.',
+    'Feeds, queues, counters, locks, elections, semaphores, rate limits and idempotency keys over HTTP. Durations are texts with a unit (`30s`); in answers a span ends in `Ms`, an instant in `AtMs`.',
 }
 const TENANT = {
   type: 'string',

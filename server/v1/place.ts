@@ -15,7 +15,12 @@ export const DEFAULT_TENANT = 'default'
 
 /** The library's name of what a tenant calls so. Throws InvalidArgumentError for a name or tenant that cannot be. */
 export function nameOf(request: FastifyRequest, name: string, argument = 'name'): string {
-  const prefix = prefixOf(tenantOf(request))
+  return namedBy(tenantOf(request), name, argument)
+}
+
+/** As `nameOf`, of a tenant that is known. */
+export function namedBy(tenant: string, name: string, argument = 'name'): string {
+  const prefix = prefixOf(tenant)
   const left = MAX_NAME_BYTES - Buffer.byteLength(prefix)
   if (name === '') throw new InvalidArgumentError(argument, 'must not be empty')
   if (Buffer.byteLength(name) > left) {
@@ -30,7 +35,8 @@ export function calledBy(request: FastifyRequest, name: string): string {
   return name.startsWith(prefix) ? name.slice(prefix.length) : name
 }
 
-function tenantOf(request: FastifyRequest): string {
+/** Throws InvalidArgumentError for a header that is sent twice. */
+export function tenantOf(request: FastifyRequest): string {
   return headerOf(request, 'X-Project-ID') ?? DEFAULT_TENANT
 }
 

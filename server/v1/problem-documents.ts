@@ -1,6 +1,13 @@
 // Errors as problem documents (RFC 9457). `code` is the library's, where the library has one.
 
-import { InvalidArgumentError, LeaseLostError, PeriluneError } from 'perilune'
+import {
+  InvalidArgumentError,
+  LeaseLostError,
+  OverflowError,
+  PeriluneError,
+  SinkError,
+  UnknownCounterError,
+} from 'perilune'
 import { Problem } from '../problems.ts'
 
 interface ProblemDocument {
@@ -76,6 +83,7 @@ const TITLES: Readonly<Record<number, readonly [code: string, title: string]>> =
   410: ['lease-lost', 'Lease lost'],
   413: ['too-large', 'Content too large'],
   415: ['unsupported-media-type', 'Unsupported media type'],
+  422: ['overflow', 'Overflow'],
   500: ['internal', 'Internal server error'],
   503: ['unavailable', 'Service unavailable'],
 }
@@ -112,11 +120,27 @@ function fromLibrary(error: PeriluneError): ProblemAnswer {
   if (error instanceof LeaseLostError) {
     return { headers: {}, document: problem(410, `The lease ${error.token} has ended, or never was.`) }
   }
+  if (error instanceof UnknownCounterError) {
+    return { headers: {}, document: problem(404, `There is no counter ${error.id}.`, error.code) }
+  }
+  if (error instanceof OverflowError) {
+    const detail = `The counter ${error.id} would leave the range of a 64-bit integer; nothing was counted.`
+    return { headers: {}, document: problem(422, detail, error.code) }
+  }
+  if (error instanceof SinkError) return fromDatabase(error)
   const detail =
     error.code === 'ambiguous'
       ? 'The store did not answer in time: the request may have been carried out.'
       : 'The store did not carry out the request. Please try again.'
   return { headers: { 'Retry-After': '1' }, document: problem(503, detail, error.code) }
+}
+
+/** What the database said is for the log. */
+function fromDatabase({ code, isPassing }: SinkError): ProblemAnswer {
+  const detail = isPassing
+    ? 'The database of the counters does not answer. Please try again.'
+    : 'The database of the counters refuses the request; the log of the service says why.'
+  return { headers: isPassing ? { 'Retry-After': '1' } : {}, document: problem(503, detail, code) }
 }
 
 /** The library speaks of its options; a request has no such word. */

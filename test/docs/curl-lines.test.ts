@@ -3,6 +3,7 @@
 import { execFileSync } from 'node:child_process'
 import { expect, onTestFinished, test } from 'vitest'
 import { startService } from '../../server/service.ts'
+import { sqliteItems } from '../../server/testing/items.ts'
 import { blocksOf, pagesIn, textOf } from '../../tools/docs/pages.ts'
 import { startRedis } from '../servers/redis.ts'
 import { ROOT } from './programs.ts'
@@ -17,6 +18,7 @@ test('the docs of the service have curl lines', () => {
     expect.arrayContaining([
       'README.md',
       'docs/http/coordination.md',
+      'docs/http/counters.md',
       'docs/http/feeds.md',
       'docs/http/queues.md',
       'docs/http/zaqar.md',
@@ -39,7 +41,15 @@ test.each(pages)('every request that $page shows succeeds', async ({ shell }) =>
 async function startedService(): Promise<string> {
   const redis = await startRedis()
   onTestFinished(() => redis.stop())
-  const environment = { REDIS_URL: redis.url, PORT: '0', LOG_LEVEL: 'silent' }
+  const items = await sqliteItems()
+  onTestFinished(() => items.close())
+  const environment = {
+    REDIS_URL: redis.url,
+    // As the page of counters has them.
+    PERILUNE_COUNTERS: JSON.stringify({ votes: { ...items.entry, settle: '0s' } }),
+    PORT: '0',
+    LOG_LEVEL: 'silent',
+  }
   const service = await startService(environment, () => undefined)
   onTestFinished(() => service.close())
   return service.url

@@ -1,0 +1,174 @@
+// A service with real databases behind its counters: one that is away, comes back, and keeps its password to itself.
+
+import { randomUUID } from 'node:crypto'
+import { renameSync } from 'node:fs'
+import { expect, inject, onTestFinished, test } from 'vitest'
+import { mysqlPackets, postgresPackets } from '../../test/servers/packets.ts'
+import { type Proxy, startProxy } from '../../test/servers/proxy.ts'
+import { databasePort } from '../../test/servers/shared-database.ts'
+import { type Service, startService } from '../service.ts'
+import { StartError } from '../settings.ts'
+import { type Items, mariadbItems, PASSWORD, postgresItems, sqliteItems } from '../testing/items.ts'
+
+const JSON_BODY = { 'Content-Type': 'application/json' }
+
+async function start(counters: object): Promise<Service> {
+  const service = await startService(
+    {
+      REDIS_URL: `redis://127.0.0.1:${inject('redisPort')}`,
+      PERILUNE_NAMESPACE: `t-${randomUUID()}`,
+      PERILUNE_COUNTERS: JSON.stringify(counters),
+      PORT: '0',
+      LOG_LEVEL: 'silent',
+    },
+    () => undefined,
+  )
+  onTestFinished(() => service.close())
+  return service
+}
+
+async function kept<Place extends Items>(items: Place): Promise<Place> {
+  onTestFinished(() => items.close())
+  return items
+}
+
+async function proxied(kind: 'postgres' | 'mariadb'): Promise<Proxy> {
+  const newReader = kind === 'postgres' ? postgresPackets : mysqlPackets
+  const proxy = await startProxy(await databasePort(kind), newReader)
+  onTestFinished(() => proxy.stop())
+  return proxy
+}
+
+async function increment(
+  { url }: Service,
+  name: string,
+  id: number,
+): Promise<{ status: number; text: string }> {
+  const answer = await fetch(`${url}/v1/counters/${name}/increments`, {
+    method: 'POST',
+    headers: JSON_BODY,
+    body: JSON.stringify({ id }),
+  })
+  return { status: answer.status, text: await answer.text() }
+}
+
+const OPENERS = {
+  sqlite: () => sqliteItems(),
+  postgres: postgresItems,
+  mariadb: mariadbItems,
+} as const
+
+test.each(['sqlite', 'postgres', 'mariadb'] as const)(
+  'increments reach a table of %s by themselves, and as the service closes',
+  async (kind) => {
+    const items = await kept(await OPENERS[kind]())
+    const place = { ...items.entry, settle: '0s' }
+    const service = await start({
+      votes: { ...place, flushEvery: '50ms', shards: 4 },
+      likes: { ...place, flushEvery: '1h' },
+      flushed: { ...place, flushEvery: false },
+    })
+    expect((await fetch(`${service.url}/readyz`)).status).toBe(200)
+
+    await Promise.all([7, 8, 9, 7].map((id) => increment(service, 'votes', id)))
+    await expect.poll(() => items.votes()).toEqual({ 7: 42, 8: 1, 9: 1 })
+
+    await increment(service, 'likes', 10)
+    await increment(service, 'flushed', 11)
+    await service.close()
+    expect(await items.votes()).toEqual({ 7: 42, 8: 1, 9: 1, 10: 1 })
+  },
+)
+
+test.each(['postgres', 'mariadb'] as const)(
+  'a %s that is away makes the service not ready; once it is there counting does not need it',
+  async (kind) => {
+    const proxy = await proxied(kind)
+    const items = await kept(await OPENERS[kind](proxy.port))
+    proxy.halfOpen()
+    const service = await start({ votes: { ...items.entry, settle: '0s', flushEvery: '20ms' } })
+    const away = await fetch(`${service.url}/readyz`)
+    expect(away.status).toBe(503)
+    expect(await away.text()).toContain('the database of the counters votes does not answer')
+    expect(service.engine.warnings).toContain('not ready: the database of the counters votes does not answer')
+
+    proxy.heal()
+    proxy.resetAll()
+    await expect.poll(async () => (await fetch(`${service.url}/readyz`)).status).toBe(200)
+    await expect.poll(async () => (await increment(service, 'votes', 7)).status).toBe(200)
+    await expect.poll(async () => (await items.votes())['7']).toBe(41)
+
+    proxy.halfOpen()
+    const during = [await increment(service, 'votes', 7), await increment(service, 'votes', 7)]
+    expect(during.map(({ status }) => status)).toEqual([200, 200])
+    expect((await fetch(`${service.url}/readyz`)).status).toBe(200)
+
+    proxy.heal()
+    proxy.resetAll()
+    await expect.poll(async () => (await items.votes())['7']).toBe(43)
+  },
+)
+
+test('a file of SQLite that is not there is waited for, and not made', async () => {
+  const items = await kept(await sqliteItems())
+  renameSync(items.file, `${items.file}.away`)
+  const service = await start({ votes: { ...items.entry, settle: '0s', flushEvery: '20ms' } })
+  expect((await fetch(`${service.url}/readyz`)).status).toBe(503)
+  expect((await increment(service, 'votes', 7)).status).toBe(503)
+
+  renameSync(`${items.file}.away`, items.file)
+
+  await expect.poll(async () => (await fetch(`${service.url}/readyz`)).status).toBe(200)
+  expect((await increment(service, 'votes', 7)).status).toBe(200)
+  await expect.poll(async () => (await items.votes())['7']).toBe(41)
+})
+
+test('a table that is not as it must be is told by its name, until it is', async () => {
+  const items = await kept(await sqliteItems())
+  const service = await start({ late: { ...items.entry, table: 'late' } })
+  const told = await (await fetch(`${service.url}/readyz`)).text()
+  expect(told).toContain('the counters late: there is no table late')
+
+  await items.run('CREATE TABLE late (id INTEGER PRIMARY KEY, votes INTEGER NOT NULL)')
+
+  await expect.poll(async () => (await fetch(`${service.url}/readyz`)).status).toBe(200)
+})
+
+test('entries on one server share its connections', async () => {
+  const proxy = await proxied('postgres')
+  const items = await kept(await postgresItems(proxy.port))
+  const places = Array.from({ length: 5 }, (_, at) => [`votes-${at}`, { ...items.entry, flushEvery: false }])
+  const service = await start(Object.fromEntries(places))
+
+  await Promise.all(Array.from({ length: 40 }, (_, at) => increment(service, `votes-${at % 5}`, 100 + at)))
+
+  expect(proxy.openConnections).toBeLessThanOrEqual(10)
+  expect(proxy.openConnections).toBeGreaterThan(0)
+})
+
+test('a wrong password keeps the service from being ready, and is told nobody', async () => {
+  const items = await kept(await mariadbItems())
+  const lines: string[] = []
+  const database = items.entry.database.replace(encodeURIComponent(PASSWORD), 'wr0ng-s3cr3t')
+  const service = await start({ votes: { ...items.entry, database } })
+  service.log.level = 'trace'
+  service.log.warn = (...words: unknown[]) => void lines.push(JSON.stringify(words))
+
+  const ready = await fetch(`${service.url}/readyz`)
+  const { status, text } = await increment(service, 'votes', 7)
+
+  expect([ready.status, status]).toEqual([503, 503])
+  const told = [await ready.text(), text, ...lines, ...service.engine.warnings].join('\n')
+  expect(lines.join('\n')).toContain('Access denied')
+  expect(told).not.toMatch(/wr0ng|s3cr3t|p4ss/)
+})
+
+test('an entry that cannot be keeps the service from starting', async () => {
+  const error: unknown = await start({ votes: { database: 'mysql://:s3cr3t@db/x', table: 7 } }).catch(
+    (reason: unknown) => reason,
+  )
+  expect(error).toBeInstanceOf(StartError)
+  expect((error as Error).message).toBe(
+    'PERILUNE_COUNTERS: votes.table must be the name of a table, such as items or shop.items',
+  )
+})

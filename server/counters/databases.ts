@@ -1,0 +1,80 @@
+// The databases of counters. Their clients are loaded where an entry names such a database; what is on the same server
+// shares its connections, and none connects before it is asked for something.
+
+import type { Sink } from 'perilune'
+import { mysql } from 'perilune/mysql'
+import { postgres } from 'perilune/postgres'
+import { fromTransaction, type Transact } from 'perilune/transaction-sink'
+import { within } from '../within.ts'
+import { type DatabaseUrl, pathOf } from './database-url.ts'
+import { type CountersEntry, checked, type Target } from './entry.ts'
+import { SqliteFile } from './sqlite-file.ts'
+
+/** Makes sinks over one client. */
+interface Database {
+  sink(target: Target): Sink
+  close(): Promise<void>
+}
+
+// As long as the library waits for a batch.
+const PATIENCE_MS = 5000
+const CLOSING_MS = 2000
+const CONNECTIONS = 10
+
+export class Databases {
+  readonly #open = new Map<string, Promise<Database>>()
+
+  /** Throws StartError. */
+  async sink({ key, database: { kind, url }, target }: CountersEntry): Promise<Sink> {
+    const opening = this.#open.get(url) ?? OPENERS[kind](url)
+    this.#open.set(url, opening)
+    const database = await opening
+    return checked(key, () => database.sink(target))
+  }
+
+  async close(): Promise<void> {
+    const opened = await Promise.allSettled(this.#open.values())
+    this.#open.clear()
+    const databases = opened.flatMap((each) => (each.status === 'fulfilled' ? [each.value] : []))
+    // One that is away says no goodbye.
+    await within(CLOSING_MS, Promise.allSettled(databases.map((database) => database.close())))
+  }
+}
+
+const OPENERS: Readonly<Record<DatabaseUrl['kind'], (url: string) => Promise<Database>>> = {
+  sqlite: async (url) => openSqlite(pathOf(url)),
+  postgres: openPostgres,
+  mysql: openMysql,
+}
+
+function openSqlite(path: string): Database {
+  const file = new SqliteFile(path)
+  const transact: Transact = (work) => file.transact(work)
+  return {
+    sink: (target) => fromTransaction(transact, { dialect: 'sqlite', ...target }),
+    close: () => file.close(),
+  }
+}
+
+async function openPostgres(connectionString: string): Promise<Database> {
+  const { default: pg } = await import('pg')
+  const pool = new pg.Pool({
+    connectionString,
+    max: CONNECTIONS,
+    connectionTimeoutMillis: PATIENCE_MS,
+    query_timeout: 2 * PATIENCE_MS,
+    keepAlive: true,
+  })
+  pool.on('error', () => undefined) // an idle connection was lost: whoever needs one opens another
+  return { sink: (target) => postgres(pool, target), close: () => pool.end() }
+}
+
+async function openMysql(uri: string): Promise<Database> {
+  const { createPool } = await import('mysql2/promise')
+  const pool = createPool({
+    uri: uri.replace(/^mariadb:/, 'mysql:'),
+    connectionLimit: CONNECTIONS,
+    connectTimeout: PATIENCE_MS,
+  })
+  return { sink: (target) => mysql(pool, target), close: () => pool.end() }
+}

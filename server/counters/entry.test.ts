@@ -1,0 +1,136 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect, onTestFinished, test } from 'vitest'
+import { StartError } from '../settings.ts'
+import { type CountersEntry, readCountersEntries } from './entry.ts'
+
+const PLACE = { database: 'sqlite:/var/shop.db', table: 'items' }
+
+const read = (counters: unknown): readonly CountersEntry[] =>
+  readCountersEntries({
+    PERILUNE_COUNTERS: typeof counters === 'string' ? counters : JSON.stringify(counters),
+  })
+
+function failureOf(counters: unknown): string {
+  try {
+    read(counters)
+  } catch (error) {
+    expect(error).toBeInstanceOf(StartError)
+    return (error as Error).message
+  }
+  throw new Error('it was taken')
+}
+
+test('nothing said means no counters', () => {
+  expect(readCountersEntries({})).toEqual([])
+  expect(read({})).toEqual([])
+})
+
+test('an entry that says little belongs to the default tenant and is flushed every second', () => {
+  expect(read({ votes: PLACE })).toEqual([
+    {
+      key: 'votes',
+      project: 'default',
+      called: 'votes',
+      name: 'v1:default/votes',
+      database: { kind: 'sqlite', url: PLACE.database },
+      target: { table: 'items' },
+      options: {},
+      flushEvery: '1s',
+    },
+  ])
+})
+
+test('an entry says whose it is, what its columns are, how it counts and who flushes', () => {
+  const options = { shards: 16, retention: 'forever', rememberFor: '1h', batchSize: 10, settle: '0s' }
+  const target = { table: 'shop.items', id: 'key', value: 'likes', missing: 'refuse' }
+  const database = 'postgres://ada:s3cr3t@db/shop?sslmode=require'
+  const given = { database, ...target, ...options, project: 'shop/1', name: 'likes', flushEvery: false }
+
+  expect(read({ 'likes-of-shop': given })).toEqual([
+    {
+      key: 'likes-of-shop',
+      project: 'shop/1',
+      called: 'likes',
+      name: 'v1:shop%2F1/likes',
+      database: { kind: 'postgres', url: database },
+      target,
+      options,
+      flushEvery: null,
+    },
+  ])
+})
+
+test('counters of an application, which no tenant sees, keep their name', () => {
+  expect(read({ votes: { ...PLACE, project: null } })).toMatchObject([{ project: null, name: 'votes' }])
+})
+
+test('the same name of two tenants is two counters', () => {
+  const both = { a: { ...PLACE, name: 'votes' }, b: { ...PLACE, name: 'votes', project: 'bob' } }
+  expect(read(both).map(({ name }) => name)).toEqual(['v1:default/votes', 'v1:bob/votes'])
+})
+
+test.each([
+  ['sqlite:///var/shop.db', 'sqlite'],
+  ['sqlite:shop.db', 'sqlite'],
+  ['postgres://db/shop', 'postgres'],
+  ['postgresql://ada@db:5433/shop', 'postgres'],
+  ['mysql://ada:p%40ss@db/shop', 'mysql'],
+  ['mariadb://db/shop', 'mysql'],
+])('%s is a database of %s', (database, kind) => {
+  expect(read({ votes: { ...PLACE, database } })[0]?.database.kind).toBe(kind)
+})
+
+test('a file holds them as well', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'perilune-entries-'))
+  onTestFinished(() => rmSync(folder, { recursive: true }))
+  const file = join(folder, 'counters.json')
+  writeFileSync(file, JSON.stringify({ votes: PLACE }))
+
+  expect(read(file)).toEqual(read({ votes: PLACE }))
+
+  writeFileSync(file, '{"votes": {"database": "postgres://ada:s3cr3t@db/shop",}}')
+  expect(failureOf(file)).toBe(`the file ${file} of PERILUNE_COUNTERS is no JSON`)
+  expect(failureOf(join(folder, 'none.json'))).toMatch(/^PERILUNE_COUNTERS must be a file .*\(ENOENT\)$/)
+})
+
+const DURATION = "must be a duration such as '"
+test.each([
+  [{ votes: 7 }, 'votes must be an object with a database and a table'],
+  [{ votes: { table: 'items' } }, 'votes.database is missing, and must be sqlite:/path/file.db, '],
+  [{ votes: { database: 'sqlite:x' } }, 'votes.table is missing, and must be the name of a table'],
+  [{ votes: { ...PLACE, tables: 'x' } }, 'votes.tables is not known; there are database, table, id'],
+  [{ votes: { ...PLACE, database: 'sqlite:' } }, 'votes.database must be sqlite:/path/file.db, '],
+  [{ votes: { ...PLACE, database: 'redis://:s3cr3t@db' } }, 'votes.database must be sqlite:/path/file.db, '],
+  [{ votes: { ...PLACE, database: 's3cr3t' } }, 'votes.database must be sqlite:/path/file.db, '],
+  [
+    { votes: { ...PLACE, database: 'mysql://a:12/s3cr3t@db/x' } },
+    'votes.database must have / ? # % and @ of',
+  ],
+  [{ votes: { ...PLACE, database: 'mysql://a:%s3cr3t@db/x' } }, 'votes.database must have / ? # % and @ of'],
+  [{ votes: { ...PLACE, table: 'items; --' } }, 'votes.table must be the name of a table'],
+  [{ votes: { ...PLACE, id: 'a.b' } }, 'votes.id must be the name of the column of the key'],
+  [{ votes: { ...PLACE, value: 1 } }, 'votes.value must be the name of the column of the count'],
+  [{ votes: { ...PLACE, missing: 'make' } }, "votes.missing must be 'create' or 'refuse'"],
+  [{ votes: { ...PLACE, shards: 257 } }, 'votes.shards must be a whole number from 1 to 256'],
+  [{ votes: { ...PLACE, batchSize: 0 } }, 'votes.batchSize must be a whole number from 1 to 1000'],
+  [{ votes: { ...PLACE, retention: 'ever' } }, `votes.retention ${DURATION}10m', or 'forever'`],
+  [{ votes: { ...PLACE, rememberFor: 3600 } }, `votes.rememberFor ${DURATION}24h'`],
+  [{ votes: { ...PLACE, settle: '2 s' } }, `votes.settle ${DURATION}2s'`],
+  [{ votes: { ...PLACE, flushEvery: true } }, `votes.flushEvery ${DURATION}1s', or false`],
+  [{ votes: { ...PLACE, flushEvery: '0s' } }, 'votes.flushEvery must be between 10ms and 1d'],
+  [{ votes: { ...PLACE, flushEvery: '30d' } }, 'votes.flushEvery must be between 10ms and 1d'],
+  [{ votes: { ...PLACE, project: '' } }, 'votes.project must be the tenant that sees them, or null'],
+  [{ votes: { ...PLACE, name: '' } }, 'votes.name must be what their tenant calls them'],
+  [{ votes: { ...PLACE, name: 'x'.repeat(600) } }, 'votes.name must be at most'],
+  [{ a: PLACE, b: { ...PLACE, name: 'a' } }, 'b is called what a is called'],
+])('%j is refused in a line that names the entry and what would be right', (counters, expected) => {
+  const message = failureOf(counters)
+  expect(message).toContain(`PERILUNE_COUNTERS: ${expected}`)
+  expect(message).not.toMatch(/s3cr3t|\n/)
+})
+
+test('what is no object of entries is refused without being repeated', () => {
+  expect(failureOf('{"votes": s3cr3t}')).toBe('PERILUNE_COUNTERS is no JSON')
+})

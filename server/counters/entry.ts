@@ -1,0 +1,116 @@
+// The counters that the service has. The environment names each with its table: clients do not choose databases.
+
+import { readFileSync } from 'node:fs'
+import { type CountersOptions, type Duration, InvalidArgumentError } from 'perilune'
+import type { sqlite } from 'perilune/sqlite'
+import { type Environment, StartError } from '../settings.ts'
+import { DEFAULT_TENANT, namedBy } from '../v1/place.ts'
+import { type DatabaseUrl, readDatabaseUrl } from './database-url.ts'
+import { msOf } from './duration.ts'
+import { flawOf, type GivenEntry } from './entry-schema.ts'
+
+export type Target = Parameters<typeof sqlite>[1]
+
+export interface CountersEntry {
+  /** What operators call them: their place in PERILUNE_COUNTERS. */
+  readonly key: string
+  /** The tenant that sees them; null: none does. */
+  readonly project: string | null
+  /** What that tenant calls them. */
+  readonly called: string
+  /** What the library calls them. */
+  readonly name: string
+  readonly database: DatabaseUrl
+  readonly target: Target
+  readonly options: Omit<CountersOptions, 'sink' | 'onLoss'>
+  /** Null: somebody else flushes. */
+  readonly flushEvery: Duration | null
+}
+
+const SETTING = 'PERILUNE_COUNTERS'
+const DAY_MS = 86_400_000
+
+/** Throws StartError, which never repeats what an entry says. */
+export function readCountersEntries(environment: Environment): readonly CountersEntry[] {
+  const entries = Object.entries(readObject(environment[SETTING] ?? ''))
+  const read = entries.map(([key, given]) => readEntry(key, given))
+  for (const [at, { key, name }] of read.entries()) {
+    const before = read.slice(0, at).find((other) => other.name === name)
+    if (before !== undefined)
+      throw wrong(key, ` is called what ${before.key} is called: give one another name`)
+  }
+  return read
+}
+
+function wrong(key: string, flaw: string): StartError {
+  return new StartError(`${SETTING}: ${key}${flaw}`)
+}
+
+/** What `work` answers; StartError where the library refuses what an entry says. */
+export function checked<Result>(key: string, work: () => Result): Result {
+  try {
+    return work()
+  } catch (error) {
+    throw error instanceof InvalidArgumentError ? wrong(key, `.${error.message}`) : error
+  }
+}
+
+function readObject(setting: string): object {
+  if (setting === '') return {}
+  const isText = setting.trimStart().startsWith('{')
+  const where = isText ? SETTING : `the file ${setting} of ${SETTING}`
+  const text = isText ? setting : readText(setting)
+  try {
+    const value: unknown = JSON.parse(text)
+    if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value
+  } catch {
+    // What the parser says repeats a part of the text.
+    throw new StartError(`${where} is no JSON`)
+  }
+  throw new StartError(`${where} must be an object of names, each with its database and table`)
+}
+
+function readText(file: string): string {
+  try {
+    return readFileSync(file, 'utf8')
+  } catch (error) {
+    const { code } = error as { code?: string }
+    throw new StartError(`${SETTING} must be a file that can be read, or JSON: ${file} (${code})`)
+  }
+}
+
+function readEntry(key: string, value: unknown): CountersEntry {
+  const flaw = flawOf(value)
+  if (flaw !== null) throw wrong(key, flaw)
+  const given = value as GivenEntry
+  const { table, id, value: column, missing, flushEvery = '1s', project = DEFAULT_TENANT, name = key } = given
+  const { shards, batchSize, retention, rememberFor, settle } = given
+  const database = readDatabaseUrl(given.database)
+  if (typeof database === 'string') throw wrong(key, `.database ${database}`)
+  return {
+    key,
+    project,
+    called: name,
+    name: project === null ? name : checked(key, () => namedBy(project, name)),
+    database,
+    target: defined({ table, id, value: column, missing }) as Target,
+    options: defined({ shards, batchSize, retention, rememberFor, settle }),
+    flushEvery: flushEvery === false ? null : checkInterval(key, flushEvery),
+  }
+}
+
+/** Timers know no longer ones than some weeks. */
+function checkInterval(key: string, every: Duration): Duration {
+  const ms = msOf(every)
+  if (ms < 10 || ms > DAY_MS) throw wrong(key, '.flushEvery must be between 10ms and 1d')
+  return every
+}
+
+/** The members that are there. */
+function defined<Members extends object>(
+  members: Members,
+): { [Name in keyof Members]?: NonNullable<Members[Name]> } {
+  return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined)) as {
+    [Name in keyof Members]?: NonNullable<Members[Name]>
+  }
+}

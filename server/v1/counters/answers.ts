@@ -1,0 +1,59 @@
+// What the answers of counters look like.
+
+import { type TSchema, Type } from '@fastify/type-provider-typebox'
+import { type Answers, Count, json, Name, nothing, object, orNull, problem, Span } from '../answers.ts'
+
+/** What JSON has for integers of 64 bits: programs read greater numbers with a loss. */
+const Value: TSchema = Type.Union([Type.Integer(), Type.String({ pattern: '^-?\\d{16,19}$' })], {
+  description: 'A number; beyond 2^53 a text of digits.',
+})
+const Id: TSchema = Type.String({ description: 'As text, also where the table has numbers.' })
+const Incremented = object({
+  id: Id,
+  value: Value,
+  counted: Type.Boolean({ description: 'False when its idempotency key was known: it counted before.' }),
+})
+const Refused = object({ id: Id, code: Type.String(), detail: Type.String() })
+const Shard = object({
+  epoch: Count,
+  seq: Count,
+  batch: orNull(object({ id: Type.String(), counters: Count, ageMs: Span })),
+  pending: Count,
+  values: Count,
+})
+const Picture = object({
+  name: Name,
+  values: Count,
+  dirty: Type.Integer({ minimum: 0, description: 'Counters with increments that the database lacks.' }),
+  lagMs: Span,
+  shards: Type.Array(Shard),
+})
+
+export const names: Answers = {
+  200: json('What the tenant has, by name.', object({ counters: Type.Array(Name) })),
+}
+export const incremented: Answers = {
+  200: json(
+    'The value after it; of several, what became of each.',
+    Type.Union([Incremented, object({ increments: Type.Array(Type.Union([Incremented, Refused])) })]),
+  ),
+  422: problem('The value would leave 64 bits. Nothing was counted.'),
+}
+export const value: Answers = { 200: json('The value now.', object({ id: Id, value: Value })) }
+export const values: Answers = {
+  200: json(
+    'In the order of the ids; null where nobody has it.',
+    object({ values: Type.Array(object({ id: Id, value: orNull(Value) })) }),
+  ),
+}
+export const flushed: Answers = {
+  200: json(
+    'What was pending is in the database.',
+    object({ batches: Count, counters: Type.Integer({ minimum: 0, description: 'Changes in them.' }) }),
+  ),
+}
+export const reconciled: Answers = { 204: nothing('Right again.') }
+export const picture: Answers = { 200: json('The counters at one instant.', Picture) }
+export const cleared: Answers = {
+  204: nothing('Redis knows nothing of them any more; what was not flushed is lost.'),
+}

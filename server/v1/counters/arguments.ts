@@ -1,0 +1,53 @@
+// The arguments of requests for counters.
+
+import {
+  type TArray,
+  type TInteger,
+  type TObject,
+  type TOptional,
+  type TString,
+  type TUnion,
+  type TUnsafe,
+  Type,
+} from '@fastify/type-provider-typebox'
+import { name } from '../arguments.ts'
+import { strict } from '../coordination/arguments.ts'
+
+type Id = TUnsafe<string | number>
+const id: Id = Type.Unsafe<string | number>({
+  type: ['string', 'integer'],
+  description: 'The key of its row: a text, or a whole number below 2^53.',
+})
+const ids: TArray<Id> = Type.Array(id, { minItems: 1, maxItems: 1000 })
+
+type TIncrement = TObject<{ id: Id; by: TOptional<TInteger>; idempotencyKey: TOptional<TString> }>
+const Increment: TIncrement = Type.Object(
+  {
+    id,
+    by: Type.Optional(
+      Type.Integer({ description: 'What is added; below 0 it takes away. Default 1; less than 2^53.' }),
+    ),
+    idempotencyKey: Type.Optional(
+      Type.String({ description: 'The same one for the same counter within `rememberFor` counts once.' }),
+    ),
+  },
+  strict,
+)
+
+export const Increments: TUnion<[TObject<{ increments: TArray<TIncrement> }>, TIncrement]> = Type.Union([
+  Type.Object({ increments: Type.Array(Increment, { minItems: 1, maxItems: 1000 }) }, strict),
+  Increment,
+])
+export const Ids: TObject<{ ids: TArray<Id> }> = Type.Object({ ids }, strict)
+export const IdsQuery: TObject<{ ids: TString }> = Type.Object(
+  {
+    ids: Type.String({
+      description: 'Up to 1,000 with commas between: `7,8`; a comma in one of them is `%2C`.',
+    }),
+  },
+  strict,
+)
+export const ValuePath: TObject<{ name: TString; id: TString }> = Type.Object({
+  name,
+  id: Type.String({ minLength: 1, description: 'The key of its row.' }),
+})
