@@ -9,18 +9,44 @@ import { StartError } from './settings.ts'
 // Longer than the service needs to drain and to stop its engine.
 const LAST_RESORT_MS = 25_000
 
-await main()
+const say = (line: string): void => void process.stderr.write(`${line}\n`)
 
-async function main(): Promise<void> {
-  const starting = startService(process.env, (line) => process.stderr.write(`${line}\n`))
+const [command, ...rest] = process.argv.slice(2)
+if (command === undefined) await serve()
+else if (command === 'flush') await flush(rest)
+else fail(`there is no command ${command}: perilune-server serves, perilune-server flush flushes counters`)
+
+async function serve(): Promise<void> {
+  const starting = startService(process.env, say)
   closeOnSignal(starting)
   try {
     welcome(await starting)
   } catch (error) {
-    const reason = error instanceof StartError ? error.message : String(error)
-    process.stderr.write(`perilune cannot start: ${reason}\n`)
-    process.exit(1)
+    fail(`perilune cannot start: ${reasonOf(error)}`)
   }
+}
+
+/** A second wish to stop is npm's, who passes on what the terminal has sent already. */
+async function flush(args: readonly string[]): Promise<void> {
+  const ending = new AbortController()
+  const end = (): void => ending.abort()
+  process.on('SIGINT', end).on('SIGTERM', end)
+  try {
+    const { flushCommand } = await import('./flush-command.ts')
+    const told = (line: string): void => void process.stdout.write(`${line}\n`)
+    process.exit(await flushCommand(args, process.env, { say: told, signal: ending.signal }))
+  } catch (error) {
+    fail(`perilune cannot flush: ${reasonOf(error)}`)
+  }
+}
+
+function reasonOf(error: unknown): string {
+  return error instanceof StartError ? error.message : String(error)
+}
+
+function fail(line: string): never {
+  say(line)
+  process.exit(1)
 }
 
 /** In production the output is for machines. */

@@ -1,0 +1,138 @@
+// Counters flushed by a process that does nothing else. It may be killed at any time, and have company.
+
+import { setTimeout as sleep } from 'node:timers/promises'
+import { AmbiguousError, DriverError, type Flushed, SinkError } from 'perilune'
+import { StartError } from '../settings.ts'
+import { within } from '../within.ts'
+import { msOf } from './duration.ts'
+import { type OpenCounters, troubleOf } from './open-counters.ts'
+
+export interface Watched {
+  /** Says a line to people. */
+  say(line: string): void
+  /** Ends it. */
+  readonly signal: AbortSignal
+}
+
+const RETRY_MS = 500
+const GRACE_MS = 10_000
+
+/**
+ * Flushes until the signal, and once more then. Waits for databases that are away. Resolves to whether the last time went
+ * well; rejects with StartError where a table is not as it must be at the start.
+ */
+export async function flushForEver(all: readonly OpenCounters[], watched: Watched): Promise<boolean> {
+  const done = await Promise.all(all.map((one) => new LoneFlush(one, watched).forEver()))
+  return done.every(Boolean)
+}
+
+/** Flushes what is pending, trying for so long while a database is away. Resolves to whether all of it went well. */
+export async function flushOnce(
+  all: readonly OpenCounters[],
+  waitMs: number,
+  watched: Watched,
+): Promise<boolean> {
+  const done = await Promise.all(all.map((one) => new LoneFlush(one, watched).once(waitMs)))
+  return done.every(Boolean)
+}
+
+class LoneFlush {
+  readonly #one: OpenCounters
+  readonly #watched: Watched
+  #trouble = ''
+
+  constructor(one: OpenCounters, watched: Watched) {
+    this.#one = one
+    this.#watched = watched
+  }
+
+  async forEver(): Promise<boolean> {
+    const everyMs = msOf(this.#one.entry.flushEvery ?? '1s')
+    await this.#untilPrepared()
+    while (!this.#ended) {
+      await this.#flush(this.#watched.signal)
+      await this.#pause(everyMs)
+    }
+    let isDone = false
+    await within(
+      GRACE_MS,
+      this.#flush().then((done) => (isDone = done)),
+    )
+    return isDone
+  }
+
+  async once(waitMs: number): Promise<boolean> {
+    const by = performance.now() + waitMs
+    for (;;) {
+      const error = await this.#try(() => this.#flushPrepared())
+      if (error === null) return true
+      if (this.#ended || !isPassing(error) || performance.now() > by) return false
+      await this.#pause(RETRY_MS)
+    }
+  }
+
+  get #ended(): boolean {
+    return this.#watched.signal.aborted
+  }
+
+  async #untilPrepared(): Promise<void> {
+    while (!this.#ended) {
+      const error = await this.#try(() => this.#one.sink.prepare())
+      if (error === null) return
+      if (!isPassing(error)) throw new StartError(`${this.#one.entry.key}: ${troubleOf(error)}`)
+      await this.#pause(RETRY_MS)
+    }
+  }
+
+  async #flushPrepared(): Promise<void> {
+    await this.#one.sink.prepare()
+    this.#tell(await this.#one.counters.flush({ signal: this.#watched.signal }))
+  }
+
+  /** Whether it went well. */
+  async #flush(signal?: AbortSignal): Promise<boolean> {
+    const options = signal === undefined ? {} : { signal }
+    const error = await this.#try(async () => this.#tell(await this.#one.counters.flush(options)))
+    return error === null
+  }
+
+  /** The error that was told; null when there was none. */
+  async #try(work: () => Promise<void>): Promise<unknown> {
+    try {
+      await work()
+      this.#trouble = ''
+      return null
+    } catch (error) {
+      if (!isEnd(error)) this.#complain(troubleOf(error))
+      return error
+    }
+  }
+
+  /** The same is told once. */
+  #complain(trouble: string): void {
+    if (trouble !== this.#trouble) this.#watched.say(`${this.#one.entry.key}: ${trouble}`)
+    this.#trouble = trouble
+  }
+
+  #tell({ batches, counters }: Flushed): void {
+    if (batches > 0)
+      this.#watched.say(
+        `${this.#one.entry.key}: flushed ${counters} in ${batches} ${batches === 1 ? 'batch' : 'batches'}`,
+      )
+  }
+
+  async #pause(ms: number): Promise<void> {
+    await sleep(ms, undefined, { signal: this.#watched.signal }).catch(() => undefined)
+  }
+}
+
+function isEnd(error: unknown): boolean {
+  return error instanceof Error && error.name === 'AbortError'
+}
+
+/** Whether it may go well later. */
+function isPassing(error: unknown): boolean {
+  if (error instanceof SinkError) return error.isPassing
+  if (error instanceof AmbiguousError) return true
+  return error instanceof DriverError && (error.code === 'unreachable' || error.code === 'busy')
+}

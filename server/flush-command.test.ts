@@ -1,0 +1,243 @@
+// The command that flushes, as it runs: what it prints, how it ends, and what is right when it was killed.
+
+import { type ChildProcess, spawn } from 'node:child_process'
+import { randomUUID } from 'node:crypto'
+import { once } from 'node:events'
+import { renameSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import { Redis } from 'ioredis'
+import { perilune, type Counters, type Sink } from 'perilune'
+import { ioredis } from 'perilune/ioredis'
+import { postgres } from 'perilune/postgres'
+import pg from 'pg'
+import { expect, inject, onTestFinished, test } from 'vitest'
+import { postgresPackets } from '../test/servers/packets.ts'
+import { startProxy } from '../test/servers/proxy.ts'
+import { startRedis } from '../test/servers/redis.ts'
+import { databasePort } from '../test/servers/shared-database.ts'
+import { fromTransaction } from 'perilune/transaction-sink'
+import { SqliteFile } from './counters/sqlite-file.ts'
+import { type Items, NAMES, postgresItems, sqliteItems } from './testing/items.ts'
+
+const main = fileURLToPath(new URL('main.ts', import.meta.url))
+
+interface Program {
+  readonly child: ChildProcess
+  readonly out: () => string
+  readonly err: () => string
+  readonly exit: Promise<number | null>
+  /** Resolves once the output has it. */
+  says(text: string | RegExp): Promise<void>
+}
+
+function run(args: readonly string[], environment: Record<string, string>): Program {
+  const env = { ...process.env, ...environment }
+  const child = spawn(process.execPath, ['--import', 'tsx', main, ...args], {
+    env,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  onTestFinished(() => void child.kill('SIGKILL'))
+  let [out, err] = ['', '']
+  child.stdout.on('data', (chunk: Buffer) => (out += chunk.toString()))
+  child.stderr.on('data', (chunk: Buffer) => (err += chunk.toString()))
+  return {
+    child,
+    out: () => out,
+    err: () => err,
+    exit: once(child, 'close').then(() => child.exitCode),
+    says: (text) => expect.poll(() => out).toMatch(text),
+  }
+}
+
+interface Setup {
+  readonly items: Items
+  /** Counted by an application that does not flush. */
+  readonly counters: Counters
+  flush(...args: string[]): Program
+}
+
+type Place = Partial<Record<'batchSize' | 'settle' | 'flushEvery' | 'table', unknown>>
+
+async function setup(items: Items, sink: Sink, place: Place = {}, port?: number): Promise<Setup> {
+  const client = new Redis(port ?? inject('redisPort'))
+  client.on('error', () => undefined)
+  const namespace = `t-${randomUUID()}`
+  const redis = perilune(ioredis(client), { namespace })
+  onTestFinished(async () => {
+    await redis.close()
+    client.disconnect()
+    await items.close()
+  })
+  const entry = { ...items.entry, project: null, settle: '0s', flushEvery: '20ms', ...place }
+  const environment = {
+    REDIS_URL: `redis://127.0.0.1:${port ?? inject('redisPort')}`,
+    PERILUNE_NAMESPACE: namespace,
+    PERILUNE_COUNTERS: JSON.stringify({ votes: entry }),
+  }
+  return {
+    items,
+    counters: redis.counters('votes', { sink }),
+    flush: (...args) => run(['flush', ...args], environment),
+  }
+}
+
+async function overSqlite(place: Place = {}, port?: number): Promise<Setup> {
+  const items = await sqliteItems()
+  const file = new SqliteFile(items.file)
+  onTestFinished(() => file.close())
+  const sink = fromTransaction((work) => file.transact(work), { dialect: 'sqlite', ...NAMES })
+  return setup(items, sink, place, port)
+}
+
+async function count(counters: Counters, ids: number): Promise<Record<string, number>> {
+  const each = Array.from({ length: ids }, (_, at) => ({ id: at + 100, by: at + 1 }))
+  await counters.incrementMany(each)
+  return Object.fromEntries(each.map(({ id, by }) => [String(id), by]))
+}
+
+test('it flushes until it is told to stop, says what it brought, and once more as it ends', async () => {
+  const { items, counters, flush } = await overSqlite()
+  const program = flush()
+  await program.says('flushing votes\n')
+  await counters.increment(7)
+  await program.says('votes: flushed 1 in 1 batch\n')
+  expect(await items.votes()).toEqual({ 7: 41 })
+
+  await counters.increment(7)
+  program.child.kill('SIGTERM')
+  program.child.kill('SIGINT')
+
+  expect([await program.exit, program.err()]).toEqual([0, ''])
+  expect(await items.votes()).toEqual({ 7: 42 })
+})
+
+test('once, it ends with 0 when all is in the table, also when there was nothing', async () => {
+  const { items, counters, flush } = await overSqlite()
+  const counted = await count(counters, 30)
+  const first = flush('votes', '--once')
+  expect(await first.exit).toBe(0)
+  expect(first.out()).toBe('votes: flushed 30 in 1 batch\n')
+  expect(await items.votes()).toEqual({ 7: 40, ...counted })
+
+  const second = flush('--once')
+  expect([await second.exit, second.out()]).toEqual([0, ''])
+})
+
+test('once, it ends with 1 when the database stays away or lacks the table, and leaves what is pending', async () => {
+  const lacking = await overSqlite({ table: 'absent' })
+  const refused = lacking.flush('--once')
+  expect([await refused.exit, refused.out()]).toEqual([1, 'votes: there is no table absent\n'])
+
+  const { items, counters, flush } = await overSqlite()
+  await counters.increment(7)
+  await items.close()
+  const away = flush('--once', '--wait', '10ms')
+  expect(await away.exit).toBe(1)
+  expect(away.out()).toMatch(/^votes: there is no file \S+\n$/)
+  expect((await counters.inspect()).dirty).toBe(1)
+})
+
+test('a table that is not as it must be ends it at the start', async () => {
+  const { flush } = await overSqlite({ table: 'absent' })
+  const program = flush()
+  expect(await program.exit).toBe(1)
+  expect(program.err()).toBe('perilune cannot flush: votes: there is no table absent\n')
+})
+
+test('it waits for a database and for a Redis that are away, and says so once', async () => {
+  const redis = await startRedis()
+  onTestFinished(() => redis.stop())
+  const { items, counters, flush } = await overSqlite({}, redis.port)
+  const file = items.entry.database.replace('sqlite:', '')
+  renameSync(file, `${file}.away`)
+  const program = flush()
+  await program.says(`votes: there is no file ${file}\n`)
+  renameSync(`${file}.away`, file)
+  await counters.increment(7)
+  await program.says('votes: flushed 1 in 1 batch\n')
+
+  await redis.kill()
+  await program.says(/Redis: .*ECONNREFUSED/)
+  await redis.restart()
+  await expect.poll(() => counters.increment(8).catch(() => 0)).toBeGreaterThan(0)
+  await expect.poll(() => items.votes()).toMatchObject({ 8: 1 })
+
+  program.child.kill('SIGTERM')
+  expect(await program.exit).toBe(0)
+  expect(program.out().match(/there is no file/g)).toHaveLength(1)
+  expect(program.out().match(/ECONNREFUSED/g)).toHaveLength(1)
+})
+
+test('killed in the middle of its batches, again and again, it has brought each increment once', async () => {
+  const { items, counters, flush } = await overSqlite({ batchSize: 1 })
+  const counted = await count(counters, 400)
+  const rows = async (): Promise<number> => Object.keys(await items.votes()).length
+  for (let kills = 0; kills < 3; kills++) {
+    const before = await rows()
+    const program = flush()
+    await expect.poll(rows, { interval: 5 }).toBeGreaterThan(before + 10)
+    program.child.kill('SIGKILL')
+    await program.exit
+  }
+  expect(await rows()).toBeLessThan(401)
+
+  const last = flush('--once')
+
+  expect(await last.exit).toBe(0)
+  expect(await items.votes()).toEqual({ 7: 40, ...counted })
+  expect((await counters.inspect()).dirty).toBe(0)
+})
+
+test('killed before it learnt of its commit, it has brought the batch once', async () => {
+  const proxy = await startProxy(await databasePort('postgres'), postgresPackets)
+  onTestFinished(() => proxy.stop())
+  const items = await postgresItems(proxy.port)
+  const { counters, flush } = await setup(items, postgres(poolOf(items), NAMES))
+  const program = flush()
+  await program.says('flushing votes\n')
+  await counters.increment(7)
+  await expect.poll(async () => (await items.votes())['7']).toBe(41)
+  const before = await counters.inspect()
+  expect(before.dirty).toBe(0)
+
+  proxy.cutReplies(1, /COMMIT/)
+  await counters.increment(7, 10)
+  await expect.poll(() => proxy.pendingFaults, { interval: 1 }).toBe(0)
+  program.child.kill('SIGKILL')
+  await program.exit
+
+  expect(await flush('--once').exit).toBe(0)
+  expect(await items.votes()).toEqual({ 7: 51 })
+})
+
+test('what it is not told rightly it says in a line, and ends with 1', async () => {
+  const { flush } = await overSqlite()
+  const asked: [program: Program, told: string][] = [
+    [flush('likes'), 'perilune cannot flush: PERILUNE_COUNTERS has no likes; it has votes\n'],
+    [
+      flush('--once', '--wait', 'long'),
+      "perilune cannot flush: --wait must be a duration such as 30s, not 'long'\n",
+    ],
+    [run(['flush'], { PERILUNE_COUNTERS: '' }), 'perilune cannot flush: there is nothing to flush: set'],
+    [
+      run(['flush'], { REDIS_URL: '', PERILUNE_COUNTERS: '{"a":{"database":"sqlite:a","table":"a"}}' }),
+      'perilune cannot flush: flush needs REDIS_URL: the Redis where the counters are\n',
+    ],
+    [run(['flsh'], {}), 'there is no command flsh'],
+  ]
+  for (const [program, told] of asked) {
+    expect(await program.exit).toBe(1)
+    expect(program.err()).toContain(told)
+    expect(program.err().trimEnd()).not.toContain('\n')
+  }
+  const help = run(['flush', '--help'], {})
+  expect(await help.exit).toBe(0)
+  expect(help.out()).toContain('perilune-server flush [NAME ...] [--once] [--wait SPAN]')
+})
+
+function poolOf({ entry }: Items): pg.Pool {
+  const pool = new pg.Pool({ connectionString: entry.database })
+  pool.on('error', () => undefined)
+  onTestFinished(() => pool.end())
+  return pool
+}
