@@ -137,10 +137,10 @@ test('a table that is not as it must be is told by its name, until it is', async
 test('entries on one server share its connections', async () => {
   const proxy = await proxied('postgres')
   const items = await kept(await postgresItems(proxy.port))
-  const places = Array.from({ length: 5 }, (_, at) => [`votes-${at}`, { ...items.entry, flushEvery: false }])
+  const places = Array.from({ length: 15 }, (_, at) => [`votes-${at}`, { ...items.entry, flushEvery: false }])
   const service = await start(Object.fromEntries(places))
 
-  await Promise.all(Array.from({ length: 40 }, (_, at) => increment(service, `votes-${at % 5}`, 100 + at)))
+  await Promise.all(Array.from({ length: 45 }, (_, at) => increment(service, `votes-${at % 15}`, 100 + at)))
 
   expect(proxy.openConnections).toBeLessThanOrEqual(10)
   expect(proxy.openConnections).toBeGreaterThan(0)
