@@ -29,7 +29,8 @@ export function countersAtWork(
   sinks: Sinks,
   log: () => FastifyBaseLogger | undefined,
 ): CountersAtWork {
-  const onTrouble: OnTrouble = (key, reason) => log()?.warn({ counters: key, reason }, 'not flushed')
+  const onTrouble: OnTrouble = (key, reason) =>
+    log()?.warn({ counters: key, reason }, 'the database of counters failed')
   const onLoss = (key: string, loss: Loss): void =>
     log()?.error({ counters: key, loss }, 'increments were lost')
   const counters = openCounters(perilune, sinks, onLoss)

@@ -231,6 +231,7 @@ test('what is wrong is named', async () => {
     [await call('GET', '/votes/values/x'), 'id'],
     [await call('POST', '/votes/reconcile', { ids: [{}] }), 'ids[0]'],
     [await call('GET', `/${'x'.repeat(600)}`), 'name'],
+    [await api.call('GET', '/v1/counters', { project: 'x'.repeat(257) }), 'X-Project-ID'],
   ]
   expect(others.map(([{ status, json }]) => [status, json.argument])).toEqual(
     others.map(([, argument]) => [400, argument]),

@@ -18,7 +18,7 @@ export function nameOf(request: FastifyRequest, name: string, argument = 'name')
   return namedBy(tenantOf(request), name, argument)
 }
 
-/** As `nameOf`, of a tenant that is known. */
+/** As `nameOf`, of a tenant of 1 to 256 characters. */
 export function namedBy(tenant: string, name: string, argument = 'name'): string {
   const prefix = prefixOf(tenant)
   const left = MAX_NAME_BYTES - Buffer.byteLength(prefix)
@@ -35,15 +35,14 @@ export function calledBy(request: FastifyRequest, name: string): string {
   return name.startsWith(prefix) ? name.slice(prefix.length) : name
 }
 
-/** Throws InvalidArgumentError for a header that is sent twice. */
+/** Throws InvalidArgumentError for a tenant that cannot be. */
 export function tenantOf(request: FastifyRequest): string {
-  return headerOf(request, 'X-Project-ID') ?? DEFAULT_TENANT
+  const tenant = headerOf(request, 'X-Project-ID') ?? DEFAULT_TENANT
+  if (tenant !== '' && tenant.length <= MAX_TENANT_LENGTH) return tenant
+  throw new InvalidArgumentError('X-Project-ID', `must be 1 to ${MAX_TENANT_LENGTH} characters long`)
 }
 
 function prefixOf(tenant: string): string {
-  if (tenant === '' || tenant.length > MAX_TENANT_LENGTH) {
-    throw new InvalidArgumentError('X-Project-ID', `must be 1 to ${MAX_TENANT_LENGTH} characters long`)
-  }
   const plain = tenant.replace(/[%/]/g, encodeURIComponent)
   // oxlint-disable-next-line no-control-regex -- control characters are what this looks for
   if (Buffer.byteLength(plain) <= PLAIN_BYTES && !/[\u0000-\u001f\u007f]/.test(plain)) return `v1:${plain}/`
