@@ -22,7 +22,7 @@ export class SinkError extends PeriluneError {
   }
 }
 
-/** A counter is not in the database, and `unknown: 'refuse'` says that none is made. Nothing was counted. */
+/** A counter is not in the database, and `missing: 'refuse'` says that none is made. Nothing was counted. */
 export class UnknownCounterError extends PeriluneError {
   override readonly name = 'UnknownCounterError'
   readonly code = 'unknown-counter'
