@@ -8,7 +8,7 @@ export const ITEMS = { table: 'items', value: 'votes' } as const
 export const WORDS = { table: 'words', value: 'votes' } as const
 
 /** A table whose ids are integers, and one whose ids are text. */
-export async function makeTables(place: Place): Promise<void> {
+export async function makeTables(place: Pick<Place, 'run'>): Promise<void> {
   await place.run('CREATE TABLE items (id BIGINT PRIMARY KEY, votes BIGINT NOT NULL DEFAULT 0)')
   await place.run('CREATE TABLE words (id VARCHAR(40) PRIMARY KEY, votes BIGINT NOT NULL DEFAULT 0)')
 }
@@ -42,7 +42,7 @@ export async function patiently<Result>(work: () => Promise<Result>): Promise<Re
 }
 
 /** What a table has, by id, as text. */
-export async function stored(place: Place, table: string): Promise<Record<string, string>> {
+export async function stored(place: Pick<Place, 'run'>, table: string): Promise<Record<string, string>> {
   const rows = await place.run(`SELECT id, CAST(votes AS CHAR(30)) AS votes FROM ${table}`)
   return Object.fromEntries(rows.map(({ id, votes }) => [String(id), String(votes).trim()]))
 }

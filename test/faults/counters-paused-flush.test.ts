@@ -1,0 +1,106 @@
+// Processes that flush and stand still, at each step of a flush, while others flush the same shard; then they go on.
+
+import { setTimeout as sleep } from 'node:timers/promises'
+import { SinkError } from 'perilune'
+import { describe, expect, test } from 'vitest'
+import { LONG, SEED } from '../proof.ts'
+import { dice } from '../simulator/stage.ts'
+import { countHere, Reader } from './counters-counting.ts'
+import { startProcess } from './counters-process.ts'
+import { type Connected, openScene, type Scene } from './counters-scene.ts'
+import { flushUntil, STEPS, setTraps, type Step, type Traps } from './counters-steps.ts'
+
+const PAUSES = LONG ? 10 : 1
+/** Beyond the deadline of calls, in the long form. */
+const longestPauseMs = LONG ? 7000 : 10
+
+const HOLDS_A_ROW = new Set(['in its transaction', 'before COMMIT'])
+const isOpen = ({ what }: Step): boolean => HOLDS_A_ROW.has(what)
+const steps = STEPS.filter(({ isSettling }) => isSettling !== true)
+/** Of MariaDB the short form only has what is its own. */
+const stepsOf = (kind: string): Step[] =>
+  steps.filter(({ matching }) => LONG || kind === 'postgres' || matching.test(' COMMIT'))
+
+interface Moment {
+  readonly scene: Scene
+  readonly traps: Traps
+  readonly step: Step
+  readonly roll: (sides: number) => number
+}
+
+/** One stands still there while another flushes what comes in, as far as it can. */
+async function pauseAt({ scene, traps, step, roll }: Moment, { counters }: Connected): Promise<void> {
+  const { process, caught } = await flushUntil(scene, traps, step)
+  process.pause()
+  const arrivesLate = isOpen(step) || roll(2) === 0
+  if (!arrivesLate) caught?.pass()
+  for (let flush = 0; flush < 3; flush++) {
+    if (isOpen(step)) await expect(counters.flush()).rejects.toThrow(SinkError)
+    else expect((await counters.flush()).batches).toBeGreaterThan(0)
+    await sleep(roll(longestPauseMs))
+  }
+  if (arrivesLate) caught?.pass()
+  process.goOn()
+  await process.flushed()
+  await process.kill()
+}
+
+describe.each(['postgres', 'mariadb'] as const)('a flush into %s', (kind) => {
+  test.each(stepsOf(kind))(
+    'that stands still $what while others flush spoils nothing when it goes on',
+    {
+      timeout: LONG ? 1_200_000 : 60_000,
+    },
+    async (step) => {
+      const scene = await openScene(kind)
+      const { books } = scene
+      const moment = { scene, step, traps: await setTraps(scene), roll: dice(SEED) }
+      const other = scene.connect({ deadline: isOpen(step) ? '500ms' : '5s' })
+      const { counters } = scene.connect()
+      const reader = new Reader(scene.connect().counters, () => books.newestIds)
+      await counters.increment(1_000_000, 0)
+
+      for (let pause = 0; pause < PAUSES; pause++) {
+        const counting = countHere(counters, books)
+        await pauseAt(moment, other)
+        await counting.stop()
+        await counters.flush()
+        expect(books.faults(await scene.stored())).toEqual([])
+      }
+      await reader.stop()
+
+      await scene.holds(`${PAUSES} processes paused ${step.what}`, counters)
+      expect(reader.faults).toEqual([])
+      expect(books.count('acked')).toBe(books.size)
+    },
+  )
+
+  test.runIf(LONG || kind === 'postgres')(
+    'by two processes, of which one stands still again and again, brings each increment once',
+    { timeout: 300_000 },
+    async () => {
+      const scene = await openScene(kind)
+      const { books } = scene
+      const roll = dice(SEED + 1)
+      const flushers = await Promise.all([startProcess(scene), startProcess(scene)])
+      const { counters } = scene.connect()
+      const reader = new Reader(scene.connect().counters, () => books.newestIds)
+      const counting = countHere(counters, books)
+      for (const flusher of flushers) flusher.tell({ do: 'flush-on' })
+
+      for (let pause = 0; pause < (LONG ? 200 : 20); pause++) {
+        const flusher = flushers[pause % 2]
+        flusher?.pause()
+        await sleep(roll(150))
+        flusher?.goOn()
+        await sleep(roll(30))
+      }
+      await counting.stop()
+      await Promise.all(flushers.map((flusher) => flusher.kill()))
+      await reader.stop()
+
+      await scene.holds('two processes, one of them paused', counters)
+      expect(reader.faults).toEqual([])
+    },
+  )
+})
