@@ -36,6 +36,7 @@ export function entryOf(n: number): Entry {
 
 export class Books {
   readonly #outcomes = new Map<number, Outcome>()
+  readonly #underWay = new Set<number>()
   #begun = 0
   #last = -1
 
@@ -43,17 +44,24 @@ export class Books {
   begin(): Entry {
     const entry = entryOf(this.#begun++)
     this.tell(entry.n, 'doubtful')
+    this.#underWay.add(entry.n)
     return entry
   }
 
   tell(n: number, outcome: Outcome): void {
     this.#outcomes.set(n, outcome)
+    this.#underWay.delete(n)
     this.#last = Math.max(this.#last, n)
   }
 
   /** How many had this outcome. */
   count(outcome: Outcome): number {
     return [...this.#outcomes.values()].filter((each) => each === outcome).length
+  }
+
+  /** Those that have begun and are not told of. */
+  get underWay(): number[] {
+    return [...this.#underWay]
   }
 
   get size(): number {

@@ -41,7 +41,7 @@ export class Reader {
   readonly faults: string[] = []
   readonly #counters: Counters
   readonly #ids: () => readonly string[]
-  #seen = new Map<string, bigint>()
+  readonly #seen = new Map<string, bigint>()
   readonly #stop = new AbortController()
   readonly #done: Promise<void>
   reads = 0
@@ -57,11 +57,6 @@ export class Reader {
     await this.#done
   }
 
-  /** What was seen until now may be more than what is seen from here on. */
-  forget(): void {
-    this.#seen = new Map()
-  }
-
   async #run(): Promise<void> {
     while (!this.#stop.signal.aborted) {
       // While a server is away nothing is shown.
@@ -72,16 +67,15 @@ export class Reader {
 
   async #look(): Promise<void> {
     const ids = this.#ids()
-    const seen = this.#seen
     const values = await this.#counters.getMany(ids)
-    for (const [at, id] of ids.entries()) this.#note(seen, id, BigInt(values[at] ?? 0))
+    for (const [at, id] of ids.entries()) this.#note(id, BigInt(values[at] ?? 0))
     if (ids.length > 0) this.reads += 1
   }
 
-  #note(seen: Map<string, bigint>, id: string, value: bigint): void {
-    const before = seen.get(id) ?? 0n
+  #note(id: string, value: bigint): void {
+    const before = this.#seen.get(id) ?? 0n
     if (value < before) this.faults.push(`${id} showed ${before}, and then ${value}`)
-    seen.set(id, value)
+    this.#seen.set(id, value)
   }
 }
 

@@ -71,7 +71,7 @@ export async function flushUntil(scene: Scene, traps: Traps, step: Step): Promis
     return { process, caught: undefined }
   }
   const process = await startProcess(scene, { redisPort, sqlPort, settle })
-  const caught = traps[step.at]?.catch(step.matching, step.when)
+  const caught = traps[step.at]?.stopAt(step.matching, step.when)
   process.tell({ do: 'flush' })
   return { process, caught: await caught }
 }

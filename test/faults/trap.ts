@@ -45,7 +45,7 @@ export class Trap {
   }
 
   /** Resolves when the next request that matches has come to this moment, where it is held. */
-  catch(matching: RegExp, when: When): Promise<Caught> {
+  stopAt(matching: RegExp, when: When): Promise<Caught> {
     return new Promise((resolve) => {
       this.#bait = { matching, when, caught: resolve }
     })
