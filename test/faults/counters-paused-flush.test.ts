@@ -21,16 +21,23 @@ const steps = STEPS.filter(({ isSettling }) => isSettling !== true)
 const stepsOf = (kind: string): Step[] =>
   steps.filter(({ matching }) => LONG || kind === 'postgres' || matching.test(' COMMIT'))
 
+const SEALED = STEPS.find(({ what }) => what === 'after it sealed') as Step
+
+async function twoTraps(scene: Scene): Promise<[Traps, Traps]> {
+  return [await setTraps(scene), await setTraps(scene)]
+}
+
 interface Moment {
   readonly scene: Scene
-  readonly traps: Traps
+  /** For the one that stands still, and for another. */
+  readonly traps: readonly [Traps, Traps]
   readonly step: Step
   readonly roll: (sides: number) => number
 }
 
 /** One stands still there while another flushes what comes in, as far as it can. */
 async function pauseAt({ scene, traps, step, roll }: Moment, { counters }: Connected): Promise<void> {
-  const { process, caught } = await flushUntil(scene, traps, step)
+  const { process, caught } = await flushUntil(scene, traps[0], step)
   process.pause()
   const arrivesLate = isOpen(step) || roll(2) === 0
   if (!arrivesLate) caught?.pass()
@@ -39,10 +46,14 @@ async function pauseAt({ scene, traps, step, roll }: Moment, { counters }: Conne
     else expect((await counters.flush()).batches).toBeGreaterThan(0)
     await sleep(roll(longestPauseMs))
   }
+  // What goes on meets the batch of another, which has nobody but Redis who knows of it.
+  const next = isOpen(step) ? undefined : await flushUntil(scene, traps[1], SEALED)
   if (arrivesLate) caught?.pass()
   process.goOn()
   await process.flushed()
   await process.kill()
+  await next?.process.kill()
+  next?.caught?.drop()
 }
 
 describe.each(['postgres', 'mariadb'] as const)('a flush into %s', (kind) => {
@@ -54,7 +65,7 @@ describe.each(['postgres', 'mariadb'] as const)('a flush into %s', (kind) => {
     async (step) => {
       const scene = await openScene(kind)
       const { books } = scene
-      const moment = { scene, step, traps: await setTraps(scene), roll: dice(SEED) }
+      const moment = { scene, step, traps: await twoTraps(scene), roll: dice(SEED) }
       const other = scene.connect({ deadline: isOpen(step) ? '500ms' : '5s' })
       const { counters } = scene.connect()
       const reader = new Reader(scene.connect().counters, () => books.newestIds)
