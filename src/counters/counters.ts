@@ -9,7 +9,7 @@ import type { Flushed } from './flushing.ts'
 import { type Counted, type Increment, incrementOne } from './incrementing.ts'
 import { type CountersInspection, inspectShards, readValues, reconcileValues } from './reading.ts'
 import type { Sink } from './sink.ts'
-import { checkId, checkSink, type Loss, openSource, type Source, shardOf } from './source.ts'
+import { checkId, checkSink, forgetEpoch, type Loss, openSource, type Source, shardOf } from './source.ts'
 import { type CounterValue, checkDelta } from './value.ts'
 
 export interface CountersOptions {
@@ -139,7 +139,7 @@ export class Counters {
   /** Forgets all values in Redis, and what has not been flushed. Resolves to false when there was nothing. */
   async clear(): Promise<boolean> {
     const answers = await Promise.all(this.#source.shards.map(({ unit }) => unit.run(clear, {})))
-    for (const shard of this.#source.shards) shard.epoch = 0
+    for (const shard of this.#source.shards) forgetEpoch(shard)
     return answers.some(({ status }) => status === 'cleared')
   }
 }

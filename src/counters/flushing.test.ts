@@ -99,6 +99,34 @@ describe('flushing', () => {
     expect(losses).toEqual([{ shard: 0, counters: null, why: 'keyspace lost' }])
   })
 
+  test('tells of it also where a process begins anew that has seen nothing of it', async () => {
+    const losses: Loss[] = []
+    const { counters, client, name, another } = await setup()
+    await counters.increment(1, 5)
+    await counters.flush()
+    await counters.increment(1, 100)
+    const keys = await client.keys(`*${name}*`)
+    await client.del(...keys.filter((key) => !key.endsWith(':clock')))
+
+    const fresh = another({ onLoss: (loss) => losses.push(loss) })
+    expect(await fresh.get(1)).toBe(5)
+    expect(await fresh.increment(1)).toBe(6)
+    expect(losses).toEqual([{ shard: 0, counters: null, why: 'keyspace lost' }])
+  })
+
+  test('tells nothing of what was cleared, nor of a beginning that several wanted', async () => {
+    const losses: Loss[] = []
+    const onLoss = (loss: Loss): void => void losses.push(loss)
+    const { counters, another } = await setup({ onLoss })
+    const beginners = [counters, ...Array.from({ length: 7 }, () => another())]
+    await Promise.all(beginners.map((each) => each.increment(1)))
+    await counters.flush()
+    await counters.clear()
+
+    expect(await counters.increment(1)).toBe(9)
+    expect(losses).toEqual([])
+  })
+
   test('tells of an old copy, and takes nothing from it that may be in the database', async () => {
     const losses: Loss[] = []
     const { counters, client, name, stored } = await setup({ onLoss: (loss) => losses.push(loss) })

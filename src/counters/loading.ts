@@ -94,19 +94,34 @@ export async function beginEpoch(
   batch = '',
 ): Promise<void> {
   const epoch = await source.sink.begin(source.ledgerName, shard.at)
+  const untold = known === 0 && !shard.isTold && (await hasFlushed(source, shard, epoch)) ? null : 0
   try {
     // Sent again it might begin in a life of Redis that knows nothing of the first time, with batches in the ledger.
     const answer = await shard.unit.run(begin, { epoch, known, batch, keep }, { runsOnce: true })
     shard.epoch = answer.epoch
-    if (answer.status === 'begun' && answer.lost > 0) tellLoss(source, shard, answer.lost, keep)
+    shard.isTold = false
+    if (answer.status === 'begun') tellLoss(source, shard, answer.lost || untold, keep)
   } catch (error) {
     if (!(error instanceof AmbiguousError)) throw error
     // What the shard is in is asked anew; an epoch that nobody is in does no harm.
     shard.epoch = 0
+    shard.isTold = true
+    tellLoss(source, shard, untold, keep)
   }
 }
 
-function tellLoss({ onLoss }: Source, shard: Shard, counters: number, keep: string): void {
+/** Whether SQL has batches of earlier epochs. A shard that is in none, and was in one, has lost its keyspace. */
+async function hasFlushed({ sink, ledgerName }: Source, shard: Shard, before: number): Promise<boolean> {
+  for (let epoch = before - 1; epoch > 0; epoch--) {
+    const { seq } = await sink.read({ counters: ledgerName, shard: shard.at, epoch }, [])
+    if (seq !== 0) return seq !== null
+  }
+  return false
+}
+
+/** Null counters: nobody can tell how many. */
+function tellLoss({ onLoss }: Source, shard: Shard, counters: number | null, keep: string): void {
+  if (counters === 0) return
   onLoss({ shard: shard.at, counters, why: keep === 'nothing' ? 'old copy of Redis' : 'keyspace lost' })
 }
 

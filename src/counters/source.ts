@@ -37,6 +37,8 @@ export interface Shard {
   readonly unit: Unit
   /** The epoch that this process saw last; 0: none. */
   epoch: number
+  /** That it is in no epoch was told, or is wanted. */
+  isTold: boolean
 }
 
 export interface Source {
@@ -64,7 +66,7 @@ export function openSource(
 ): Source {
   const shards = Array.from({ length: terms.shards }, (_, at): Shard => {
     const place = { structure: 'counters', name, unit: String(at), since: '6.2.0' }
-    return { at, unit: new Unit(runtime, place), epoch: 0 }
+    return { at, unit: new Unit(runtime, place), epoch: 0, isTold: false }
   })
   const { settleMs } = terms
   const settle: Settle | null = settleMs === 0 ? null : (signal) => pause(settleMs, signal)
@@ -110,5 +112,13 @@ export function byShard<Item extends { readonly id: string }>(
 export function noteEpoch(source: Source, shard: Shard, epoch: number): void {
   const isLost = epoch === 0 && shard.epoch > 0
   shard.epoch = epoch
-  if (isLost) source.onLoss({ shard: shard.at, counters: null, why: 'keyspace lost' })
+  if (!isLost) return
+  shard.isTold = true
+  source.onLoss({ shard: shard.at, counters: null, why: 'keyspace lost' })
+}
+
+/** The shard was cleared: what it had is lost, and nobody need be told. */
+export function forgetEpoch(shard: Shard): void {
+  shard.epoch = 0
+  shard.isTold = true
 }

@@ -5,7 +5,7 @@ import { SinkError } from 'perilune'
 import { describe, expect, test } from 'vitest'
 import { LONG, SEED } from '../proof.ts'
 import { dice } from '../simulator/stage.ts'
-import { countHere, Reader } from './counters-counting.ts'
+import { countHere, countOne, Reader } from './counters-counting.ts'
 import { startProcess } from './counters-process.ts'
 import { type Connected, openScene, type Scene } from './counters-scene.ts'
 import { flushUntil, STEPS, setTraps, type Step, type Traps } from './counters-steps.ts'
@@ -42,10 +42,12 @@ async function pauseAt({ scene, traps, step, roll }: Moment, { counters }: Conne
   const arrivesLate = isOpen(step) || roll(2) === 0
   if (!arrivesLate) caught?.pass()
   for (let flush = 0; flush < 3; flush++) {
+    const entry = scene.books.begin()
+    scene.books.tell(entry.n, await countOne(counters, entry))
     if (isOpen(step)) await expect(counters.flush()).rejects.toThrow(SinkError)
     else expect((await counters.flush()).batches).toBeGreaterThan(0)
-    await sleep(roll(longestPauseMs))
   }
+  await sleep(roll(longestPauseMs))
   // What goes on meets the batch of another, which has nobody but Redis who knows of it.
   const next = isOpen(step) ? undefined : await flushUntil(scene, traps[1], SEALED)
   if (arrivesLate) caught?.pass()
