@@ -154,6 +154,28 @@ describe('flushing', () => {
     expect(await counters.get(1)).toBe(7)
   })
 
+  test('asks a database once that has not answered, however many flushes wait', async () => {
+    const { counters, stored, sink } = await setup()
+    const { apply } = sink
+    const begun: (() => void)[] = []
+    Object.assign(sink, {
+      async apply(...args: Parameters<typeof apply>) {
+        await new Promise<void>((resolve) => begun.push(resolve))
+        return apply(...args)
+      },
+    })
+    await counters.increment(1)
+    const flushes = [counters.flush(), counters.flush(), counters.flush()]
+    await until(() => begun.length > 0)
+    await new Promise((resolve) => setTimeout(resolve, 50))
+    expect(begun).toHaveLength(1)
+
+    Object.assign(sink, { apply })
+    begun[0]?.()
+    await Promise.all(flushes)
+    expect(stored(1)).toBe(1)
+  })
+
   test('sends neither the id of a batch nor an epoch a second time, whatever answer is lost', async () => {
     const sent: Record<string, unknown[]> = { 'counters/begin': [], 'counters/seal': [] }
     const { client, sink, stored } = await setup()

@@ -4,10 +4,10 @@
 import { randomUUID } from 'node:crypto'
 import { ack, type SealAnswer, seal } from '../generated/counters.ts'
 import { AmbiguousError } from '../runtime/errors.ts'
-import { pause } from '../runtime/in-time.ts'
+import { pause, within } from '../runtime/in-time.ts'
 import { SinkError } from './errors.ts'
 import { beginEpoch } from './loading.ts'
-import type { Applied, Batch } from './sink.ts'
+import type { Applied, Batch, Sink } from './sink.ts'
 import { sinkInTime } from './sink-in-time.ts'
 import { noteEpoch, type Shard, type Source } from './source.ts'
 
@@ -28,6 +28,7 @@ type Sealed = Extract<SealAnswer, { status: 'sealed' }>
 
 const FIRST_PAUSE_MS = 20
 const LONGEST_PAUSE_MS = 2000
+const UNANSWERED_MS = 60_000
 
 /** Flushes what is pending when it begins. Throws SinkError, DriverError, or the reason of the signal. */
 export async function flushShard(source: Source, shard: Shard, limits: FlushLimits): Promise<Flushed> {
@@ -89,7 +90,7 @@ async function commit(source: Source, shard: Shard, sealed: Sealed, limits: Flus
     // Whoever else writes several of these rows in the order of their keys waits, and does not deadlock.
     .toSorted((left, right) => (left.id < right.id ? -1 : 1))
   const place = { counters: source.ledgerName, shard: shard.at, epoch }
-  const applied = await applyPatiently(source, { ...place, seq, batch, changes }, limits)
+  const applied = await applyPatiently(source, shard, { ...place, seq, batch, changes }, limits)
   if (applied === 'ahead' || applied === 'behind') {
     await beginEpoch(source, shard, epoch, applied === 'ahead' ? 'nothing' : 'all', batch)
     return false
@@ -101,17 +102,32 @@ async function commit(source: Source, shard: Shard, sealed: Sealed, limits: Flus
 /** Tries the same batch again while that may help. */
 async function applyPatiently(
   { sink }: Source,
+  shard: Shard,
   batch: Batch,
   { patienceMs, signal }: FlushLimits,
 ): Promise<Applied> {
   const by = performance.now() + patienceMs
   for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS)) {
     try {
-      return await sinkInTime(sink.apply(batch), by)
+      return await applyAlone(sink, shard, batch, by)
     } catch (error) {
       const isPassing = error instanceof SinkError && error.isPassing
       if (!isPassing || performance.now() + pauseMs > by) throw error
     }
     await pause(pauseMs, signal)
   }
+}
+
+/**
+ * One at a time: who waits for the ledger holds a connection, and would hold another one at each flush. A connection that is
+ * dead though nobody closed it is not waited for so long.
+ */
+async function applyAlone(sink: Sink, shard: Shard, batch: Batch, by: number): Promise<Applied> {
+  while (shard.applying !== null) await sinkInTime(shard.applying, by)
+  const applied = sink.apply(batch)
+  const settled = (): void => {
+    shard.applying = null
+  }
+  shard.applying = within(applied, UNANSWERED_MS).then(settled, settled)
+  return sinkInTime(applied, by)
 }

@@ -39,6 +39,8 @@ export interface Shard {
   epoch: number
   /** That it is in no epoch was told, or is wanted. */
   isTold: boolean
+  /** The last batch of this process, while the database has not answered; it never rejects. */
+  applying: Promise<void> | null
 }
 
 export interface Source {
@@ -66,7 +68,7 @@ export function openSource(
 ): Source {
   const shards = Array.from({ length: terms.shards }, (_, at): Shard => {
     const place = { structure: 'counters', name, unit: String(at), since: '6.2.0' }
-    return { at, unit: new Unit(runtime, place), epoch: 0, isTold: false }
+    return { at, unit: new Unit(runtime, place), epoch: 0, isTold: false, applying: null }
   })
   const { settleMs } = terms
   const settle: Settle | null = settleMs === 0 ? null : (signal) => pause(settleMs, signal)
