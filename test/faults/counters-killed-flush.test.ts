@@ -30,7 +30,7 @@ describe.each(['postgres', 'mariadb', 'sqlite'] as const)('a flush into %s', (ki
   test.each(steps(kind))(
     'that is killed $what is ended by another, and each increment counts once',
     {
-      timeout: LONG ? 1_200_000 : 60_000,
+      timeout: LONG ? 1_200_000 : 120_000,
     },
     async (step) => {
       const scene = await openScene(kind)

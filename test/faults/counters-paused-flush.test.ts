@@ -65,7 +65,7 @@ describe.each(['postgres', 'mariadb'] as const)('a flush into %s', (kind) => {
   test.each(stepsOf(kind))(
     'that stands still $what while others flush spoils nothing when it goes on',
     {
-      timeout: LONG ? 1_200_000 : 60_000,
+      timeout: LONG ? 1_200_000 : 120_000,
     },
     async (step) => {
       const scene = await openScene(kind)
