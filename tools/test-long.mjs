@@ -1,5 +1,6 @@
 // `npm run test:long`: the soaks, models and fault tests at their full counts. Writes what they found to
-// docs/proof/long-run.md, to be committed. Arguments name the files to run instead of all of them.
+// docs/proof/long-run.md, to be committed. `--page NAME FILE …` runs these files instead of all, and writes
+// docs/proof/NAME.md.
 import { requireNode } from './setup/node-version.mjs'
 
 requireNode()
@@ -21,8 +22,7 @@ await orExplain(async () => {
 
 const folder = mkdtempSync(join(tmpdir(), 'perilune-long-'))
 const proof = join(folder, 'proof.txt')
-const named = process.argv.slice(2)
-const files = named.length > 0 ? named : ['test/faults', 'test/models', 'test/conformance']
+const { page, files } = toRun(process.argv.slice(2))
 const counted = await runVitest(files, { PERILUNE_LONG: '1', PERILUNE_PROOF: proof })
 const told = existsSync(proof) ? readFileSync(proof, 'utf8').trimEnd().split('\n') : []
 rmSync(folder, { recursive: true, force: true })
@@ -30,14 +30,21 @@ writeSummary()
 console.log(`${counted.passed} passed, ${counted.failed} failed`)
 process.exitCode = counted.failed === 0 ? 0 : 1
 
+/** Throws when files are named without a page: what is proved of some would replace what is proved of all. */
+function toRun([option, page, ...files]) {
+  if (option === undefined) return { page: 'long-run', files: ['test/faults', 'test/models', 'test/conformance'] }
+  if (option === '--page' && /^[a-z-]+$/.test(page ?? '') && files.length > 0) return { page, files }
+  throw new Error('say: npm run test:long [-- --page NAME FILE …]')
+}
+
 function writeSummary() {
   const redis = execFileSync('redis-server', ['--version'], { encoding: 'utf8' }).match(/v=(\S+)/)?.[1]
   const lines = [
-    '# The last long run',
+    page === 'long-run' ? '# The last long run' : `# The last long run: ${page}`,
     '',
     'Written by `npm run test:long`, which runs the soaks, models and fault tests at their full counts.',
     '',
-    `- command: \`npm run test:long${named.length > 0 ? ` -- ${named.join(' ')}` : ''}\``,
+    `- command: \`npm run test:long${page === 'long-run' ? '' : ` -- --page ${page} ${files.join(' ')}`}\``,
     `- Node ${process.version}, Redis ${redis}`,
     `- ${counted.passed} passed, ${counted.failed} failed`,
     '',
@@ -47,5 +54,5 @@ function writeSummary() {
     '',
   ]
   mkdirSync(join(root, 'docs/proof'), { recursive: true })
-  writeFileSync(join(root, 'docs/proof/long-run.md'), lines.join('\n'))
+  writeFileSync(join(root, `docs/proof/${page}.md`), lines.join('\n'))
 }
