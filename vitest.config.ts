@@ -16,7 +16,7 @@ const config: ViteUserConfig = defineConfig({
     globalSetup: ['test/servers/global.ts'],
     pool: 'forks',
     maxWorkers: 3,
-    testTimeout: 30_000,
+    testTimeout: 120_000,
     hookTimeout: 30_000,
     // A busy machine takes its time: what is waited for may come late, and fails only where it never comes.
     expect: { poll: { timeout: 20_000 } },
