@@ -57,17 +57,36 @@ export {
   type SortedSetItem,
 } from './collection/collection.ts'
 export type { CollectionOptionsOf, CollectionsByKind } from './collection/open.ts'
+export type { ShownOptions } from './counters/board.ts'
+export type {
+  Backlog,
+  Counts,
+  CountSource,
+  EventSource,
+  OutboxEntry,
+  OutboxSource,
+  RolledUp,
+  RollUp,
+} from './counters/count-source.ts'
 export {
   Counters,
   type CountersOptions,
   type IncrementItem,
   type IncrementOptions,
 } from './counters/counters.ts'
+export {
+  DerivedCounters,
+  type DerivedCountersOptions,
+  ShownCounters,
+  type ShownInspection,
+} from './counters/derived.ts'
+export { type Addition, DurableCounters, type DurableCountersOptions } from './counters/durable.ts'
 export { OverflowError, SinkError, type SinkErrorCode, UnknownCounterError } from './counters/errors.ts'
 export type { Flushing } from './counters/flush-loop.ts'
 export type { Flushed } from './counters/flushing.ts'
 export type { Counted } from './counters/incrementing.ts'
 export type { CountersInspection, ShardInspection } from './counters/reading.ts'
+export type { RolledRows } from './counters/showing.ts'
 export type { Applied, Batch, Change, LedgerPlace, Sink, Snapshot } from './counters/sink.ts'
 export type { Loss } from './counters/source.ts'
 export type { CounterValue } from './counters/value.ts'

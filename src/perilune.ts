@@ -11,7 +11,10 @@ import type {
   Kind,
 } from './collection/collection.ts'
 import { type CollectionOptionsOf, type CollectionsByKind, openCollection } from './collection/open.ts'
-import { Counters, type CountersOptions } from './counters/counters.ts'
+import type { Counters, CountersOptions } from './counters/counters.ts'
+import type { DerivedCounters, DerivedCountersOptions } from './counters/derived.ts'
+import type { DurableCounters, DurableCountersOptions } from './counters/durable.ts'
+import { type AnyCounters, type AnyCountersOptions, openCounters } from './counters/open.ts'
 import type { Driver, Script } from './driver.ts'
 import { Feed, type FeedOptions } from './feed/feed.ts'
 import { PartitionedFeed, type PartitionedFeedOptions } from './feed/partitioned.ts'
@@ -174,9 +177,14 @@ export class Perilune implements AsyncDisposable, HasRuntime {
     return new Autocomplete(this.#runtime, name, options)
   }
 
-  /** Values that Redis counts and an SQL database keeps. */
-  counters(name: string, options: CountersOptions): Counters {
-    return new Counters(this.#runtime, name, options)
+  /** Values that Redis counts and an SQL database keeps: each increment arrives there exactly once. */
+  counters(name: string, options: CountersOptions): Counters
+  /** Values that are counts of rows of yours in an SQL database, and that Redis shows. */
+  counters(name: string, options: DerivedCountersOptions): DerivedCounters
+  /** Values that are changed in transactions of an SQL database, and that Redis shows. */
+  counters<Client>(name: string, options: DurableCountersOptions<Client>): DurableCounters<Client>
+  counters(name: string, options: AnyCountersOptions): AnyCounters {
+    return openCounters(this.#runtime, name, options)
   }
 
   /** An ordered list of names, each with a small document. */

@@ -9,8 +9,20 @@ import type { Flushed } from './flushing.ts'
 import { type Counted, type Increment, incrementOne } from './incrementing.ts'
 import { type CountersInspection, inspectShards, readValues, reconcileValues } from './reading.ts'
 import type { Sink } from './sink.ts'
-import { checkId, checkSink, forgetEpoch, type Loss, openSource, type Source, shardOf } from './source.ts'
+import {
+  checkId,
+  checkIds,
+  checkSink,
+  forgetEpoch,
+  type Loss,
+  openSource,
+  type Source,
+  shardOf,
+} from './source.ts'
 import { type CounterValue, checkDelta } from './value.ts'
+
+export { DerivedCounters, type DerivedCountersOptions } from './derived.ts'
+export { DurableCounters, type DurableCountersOptions } from './durable.ts'
 
 export interface CountersOptions {
   /** Where the counters are kept for good: `sqlite(…)`, `postgres(…)`, `mysql(…)`. */
@@ -122,7 +134,8 @@ export class Counters {
   /** Flushes again and again, until what it answers is closed. Errors go to `onError`, and the next round tries again. */
   flushEvery(every: Duration, options: { onError?: (error: unknown) => void } = {}): Flushing {
     checkOptions('options', options, ['onError'])
-    return new Flushing(this.#source, toMs('every', every), options.onError ?? (() => {}))
+    const flush = (): Promise<Flushed> => flushAll(this.#source)
+    return new Flushing(this.#source.runtime, flush, toMs('every', every), options.onError ?? (() => {}))
   }
 
   /** Puts values in Redis right after somebody else has written the database. Throws SinkError. */
@@ -142,11 +155,6 @@ export class Counters {
     for (const shard of this.#source.shards) forgetEpoch(shard)
     return answers.some(({ status }) => status === 'cleared')
   }
-}
-
-function checkIds(ids: readonly (string | number)[]): string[] {
-  if (!Array.isArray(ids)) throw new InvalidArgumentError('ids', 'must be an array')
-  return ids.map((id, at) => checkId(`ids[${at}]`, id))
 }
 
 function toIncrement(item: IncrementItem, prefix: string): Increment {

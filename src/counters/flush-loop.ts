@@ -1,9 +1,11 @@
+import type { Runtime } from '../runtime/runtime.ts'
 import { type Flushed, flushShard } from './flushing.ts'
 import type { Source } from './source.ts'
 
 /** Flushes again and again until it is closed. Any number of them may run, in any number of processes. */
 export class Flushing implements AsyncDisposable {
-  readonly #source: Source
+  readonly #runtime: Runtime
+  readonly #flush: () => Promise<unknown>
   readonly #everyMs: number
   readonly #onError: (error: unknown) => void
   readonly #aborter = new AbortController()
@@ -12,8 +14,14 @@ export class Flushing implements AsyncDisposable {
   #wake: () => void = () => undefined
 
   /** @internal */
-  constructor(source: Source, everyMs: number, onError: (error: unknown) => void) {
-    this.#source = source
+  constructor(
+    runtime: Runtime,
+    flush: () => Promise<unknown>,
+    everyMs: number,
+    onError: (error: unknown) => void,
+  ) {
+    this.#runtime = runtime
+    this.#flush = flush
     this.#everyMs = everyMs
     this.#onError = onError
     this.#done = this.#run()
@@ -45,7 +53,7 @@ export class Flushing implements AsyncDisposable {
 
   /** Once the library is closed there is nothing to flush with. */
   get #goesOn(): boolean {
-    return !this.#aborter.signal.aborted && !this.#source.runtime.runner.closed
+    return !this.#aborter.signal.aborted && !this.#runtime.runner.closed
   }
 
   #sleep(): Promise<void> {
@@ -59,7 +67,7 @@ export class Flushing implements AsyncDisposable {
   }
 
   async #flushAll(): Promise<void> {
-    await flushAll(this.#source).catch(this.#onError)
+    await this.#flush().catch(this.#onError)
   }
 }
 

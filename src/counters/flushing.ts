@@ -5,8 +5,8 @@ import { randomUUID } from 'node:crypto'
 import { ack, type SealAnswer, seal } from '../generated/counters.ts'
 import { AmbiguousError } from '../runtime/errors.ts'
 import { pause, within } from '../runtime/in-time.ts'
-import { SinkError } from './errors.ts'
 import { beginEpoch } from './loading.ts'
+import { patiently } from './patiently.ts'
 import type { Applied, Batch, Sink } from './sink.ts'
 import { sinkInTime } from './sink-in-time.ts'
 import { noteEpoch, type Shard, type Source } from './source.ts'
@@ -27,7 +27,6 @@ export interface FlushLimits {
 type Sealed = Extract<SealAnswer, { status: 'sealed' }>
 
 const FIRST_PAUSE_MS = 20
-const LONGEST_PAUSE_MS = 2000
 const UNANSWERED_MS = 60_000
 
 /** Flushes what is pending when it begins. Throws SinkError, DriverError, or the reason of the signal. */
@@ -90,32 +89,19 @@ async function commit(source: Source, shard: Shard, sealed: Sealed, limits: Flus
     // Whoever else writes several of these rows in the order of their keys waits, and does not deadlock.
     .toSorted((left, right) => (left.id < right.id ? -1 : 1))
   const place = { counters: source.ledgerName, shard: shard.at, epoch }
-  const applied = await applyPatiently(source, shard, { ...place, seq, batch, changes }, limits)
+  const asked = { ...place, seq, batch, changes }
+  const { sink } = source
+  const applied = await patiently(
+    (by) => applyAlone(sink, shard, asked, by),
+    limits.patienceMs,
+    limits.signal,
+  )
   if (applied === 'ahead' || applied === 'behind') {
     await beginEpoch(source, shard, epoch, applied === 'ahead' ? 'nothing' : 'all', batch)
     return false
   }
   await shard.unit.run(ack, { epoch, seq, batch, retainMs: source.terms.retainMs })
   return true
-}
-
-/** Tries the same batch again while that may help. */
-async function applyPatiently(
-  { sink }: Source,
-  shard: Shard,
-  batch: Batch,
-  { patienceMs, signal }: FlushLimits,
-): Promise<Applied> {
-  const by = performance.now() + patienceMs
-  for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS)) {
-    try {
-      return await applyAlone(sink, shard, batch, by)
-    } catch (error) {
-      const isPassing = error instanceof SinkError && error.isPassing
-      if (!isPassing || performance.now() + pauseMs > by) throw error
-    }
-    await pause(pauseMs, signal)
-  }
 }
 
 /**
@@ -129,5 +115,5 @@ async function applyAlone(sink: Sink, shard: Shard, batch: Batch, by: number): P
     shard.applying = null
   }
   shard.applying = within(applied, UNANSWERED_MS).then(settled, settled)
-  return sinkInTime(applied, by)
+  return applied
 }

@@ -3,7 +3,7 @@
 import { get, type InspectAnswer, inspect } from '../generated/counters.ts'
 import { UnknownCounterError } from './errors.ts'
 import { loadMany, loadOne } from './loading.ts'
-import { byShard, MAX_A_CALL, noteEpoch, type Shard, type Source } from './source.ts'
+import { byShard, inPages, noteEpoch, type Shard, type Source } from './source.ts'
 import { type CounterValue, toValue } from './value.ts'
 
 interface Wanted {
@@ -102,9 +102,4 @@ export async function inspectShards(source: Source): Promise<CountersInspection>
 function lagOf({ nowMs, pendingMs, sealedMs }: InspectAnswer): number {
   const oldest = sealedMs > 0 ? sealedMs : pendingMs
   return oldest > 0 ? nowMs - oldest : 0
-}
-
-function inPages<Item>(items: readonly Item[]): Item[][] {
-  const pages = Math.ceil(items.length / MAX_A_CALL)
-  return Array.from({ length: pages }, (_, at) => items.slice(at * MAX_A_CALL, (at + 1) * MAX_A_CALL))
 }

@@ -75,8 +75,8 @@ export function openSource(
   return { runtime, name, ledgerName: `${runtime.namespace}:${name}`, sink, terms, shards, settle, onLoss }
 }
 
-export function shardOf({ shards }: Source, id: string): Shard {
-  return shards[partitionOf(id, shards.length, 'id')] as Shard
+export function shardOf<Each>({ shards }: { readonly shards: readonly Each[] }, id: string): Each {
+  return shards[partitionOf(id, shards.length, 'id')] as Each
 }
 
 /** Throws InvalidArgumentError. */
@@ -88,6 +88,12 @@ export function checkId(argument: string, id: unknown): string {
   )
 }
 
+/** Throws InvalidArgumentError. */
+export function checkIds(ids: readonly (string | number)[]): string[] {
+  if (!Array.isArray(ids)) throw new InvalidArgumentError('ids', 'must be an array')
+  return ids.map((id, at) => checkId(`ids[${at}]`, id))
+}
+
 export function checkSink(sink: unknown): Sink {
   if (typeof (sink as Sink | undefined)?.apply !== 'function') {
     throw new InvalidArgumentError('sink', "must be a sink, such as sqlite(database, { table: 'items' })")
@@ -96,11 +102,11 @@ export function checkSink(sink: unknown): Sink {
 }
 
 /** By shard, with the place that each had. */
-export function byShard<Item extends { readonly id: string }>(
-  source: Source,
+export function byShard<Each, Item extends { readonly id: string }>(
+  source: { readonly shards: readonly Each[] },
   items: readonly Item[],
-): Map<Shard, Item[]> {
-  const groups = new Map<Shard, Item[]>()
+): Map<Each, Item[]> {
+  const groups = new Map<Each, Item[]>()
   for (const item of items) {
     const shard = shardOf(source, item.id)
     const group = groups.get(shard)
@@ -108,6 +114,12 @@ export function byShard<Item extends { readonly id: string }>(
     else group.push(item)
   }
   return groups
+}
+
+/** As many a call as a script takes. */
+export function inPages<Item>(items: readonly Item[]): Item[][] {
+  const pages = Math.ceil(items.length / MAX_A_CALL)
+  return Array.from({ length: pages }, (_, at) => items.slice(at * MAX_A_CALL, (at + 1) * MAX_A_CALL))
 }
 
 /** Notes which epoch the shard is in. One that had begun and is not there any more was lost with all that it had. */

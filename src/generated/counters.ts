@@ -335,6 +335,63 @@ return { 'begun', epoch, lost }
   },
 }
 
+export type ClearShownArguments = Readonly<Record<string, never>>
+
+export type ClearShownAnswer =
+  | { readonly status: 'cleared' }
+  | { readonly status: 'absent' }
+
+
+/**
+ * Forgets what is shown of a shard whose counts are in SQL, and what is noted. Safe to repeat.
+ *
+ * Cost: O(1), the memory is freed in the background.
+ */
+export const clearShown: Operation<ClearShownArguments, ClearShownAnswer> = {
+  script: {
+    name: 'counters/clear-shown',
+    sha1: '614570bfa6c1ad0b86b3aa04e0478ff94558759f',
+    reads: false,
+    bytes: false,
+    source: `--[[
+Forgets what is shown of a shard whose counts are in SQL, and what is noted. Safe to repeat.
+
+@returns cleared
+@returns absent
+@cost    O(1), the memory is freed in the background
+]]
+local board = KEYS[1] -- hash: what is known of a shard whose counts are in SQL
+local shown = KEYS[2] -- hash: id -> what is shown
+local noted = KEYS[3] -- hash: id -> what was noted since SQL was read
+local idle = KEYS[4] -- sorted set: id of a counter without notes -> until when it stays
+local ahead = KEYS[5] -- hash: id -> version of SQL that its value is of, if that is later than the shard's
+
+if redis.call('UNLINK', board, shown, noted, idle, ahead) == 0 then
+  return { 'absent' }
+end
+return { 'cleared' }
+`,
+  },
+  parts: ['board', 'shown', 'noted', 'idle', 'ahead'],
+  lines: [
+    [1, 'lua/counters/clear-shown.lua', 1],
+  ],
+  encode() {
+    return []
+  },
+  decode(reply) {
+    const parts = asList(reply)
+    switch (asText(parts[0])) {
+      case 'cleared':
+        return { status: 'cleared' }
+      case 'absent':
+        return { status: 'absent' }
+      default:
+        return unexpected('one of the answers cleared, absent', parts[0])
+    }
+  },
+}
+
 export type ClearArguments = Readonly<Record<string, never>>
 
 export type ClearAnswer =
@@ -544,7 +601,7 @@ function readKnownOfIncrementCounted(part: Reply | undefined): (number)[] {
 export const increment: Operation<IncrementArguments, IncrementAnswer> = {
   script: {
     name: 'counters/increment',
-    sha1: 'e2455aedaa46ea43a4b183fef3bfe06c64f816b5',
+    sha1: 'f199366636096233139289b957d716f6c2f2eb10',
     reads: false,
     bytes: false,
     source: `--[[
@@ -717,6 +774,9 @@ local function text_of(values, id, value)
 end
 
 local function opposite(delta)
+  if delta == '0' then
+    return delta
+  end
   return string.sub(delta, 1, 1) == '-' and string.sub(delta, 2) or '-' .. delta
 end
 
@@ -837,8 +897,8 @@ return { 'counted', now_ms, shard.epoch, now, refused, known }
     [146, 'lua/shared/counters/retention.lua', 1],
     [152, 'lua/shared/counters/retention.lua', 33],
     [157, 'lua/shared/counters/add.lua', 1],
-    [192, 'lua/shared/counters/outcomes.lua', 1],
-    [210, 'lua/counters/increment.lua', 29],
+    [195, 'lua/shared/counters/outcomes.lua', 1],
+    [213, 'lua/counters/increment.lua', 29],
   ],
   encode(args) {
     const encoded = new Array<Argument>(3 + args.counters.length * 3)
@@ -867,6 +927,87 @@ return { 'counted', now_ms, shard.epoch, now, refused, known }
         }
       default:
         return unexpected('the answer counted', parts[0])
+    }
+  },
+}
+
+export type InspectShownArguments = Readonly<Record<string, never>>
+
+export type InspectShownAnswer =
+  | { readonly status: 'seen'; readonly version: number; readonly values: number; readonly noted: number }
+
+
+/**
+ * A picture of a shard whose counts are in SQL: which version of it is shown, how many values are here, and how many counters have notes.
+ *
+ * Cost: O(1).
+ */
+export const inspectShown: Operation<InspectShownArguments, InspectShownAnswer> = {
+  script: {
+    name: 'counters/inspect-shown',
+    sha1: '3712b8d4d9b3e5ee843433ff89a48720ad0a6321',
+    reads: true,
+    bytes: false,
+    source: `--[[
+A picture of a shard whose counts are in SQL: which version of it is shown, how many values are here, and how many counters
+have notes.
+
+@reads
+@returns seen  version:integer values:integer noted:integer
+@cost    O(1)
+]]
+local board = KEYS[1] -- hash: what is known of a shard whose counts are in SQL
+local shown = KEYS[2] -- hash: id -> what is shown
+local noted = KEYS[3] -- hash: id -> what was noted since SQL was read
+
+-- What is known of a shard whose counts are in SQL and shown here: one hash, read once a call.
+--   layout         the form of the stored data
+--   turn           moves on whenever notes are settled, so that nobody settles them twice; begins with the time, so that it is
+--                  another one in another life of the server
+--   version        of SQL that the whole shard shows
+--   showing        of SQL that is being shown, page after page; 0: none is
+--   newest         of SQL that a single value is of, because it was read later than the version; 0: none is
+local BOARD_LAYOUT = '1'
+
+local function open_board(board)
+  local stored = redis.call('HMGET', board, 'layout', 'turn', 'version', 'showing', 'newest')
+  return {
+    layout = stored[1] or BOARD_LAYOUT,
+    turn = tonumber(stored[2] or 0),
+    version = tonumber(stored[3] or 0),
+    showing = tonumber(stored[4] or 0),
+    newest = tonumber(stored[5] or 0),
+  }
+end
+
+local state = open_board(board)
+if state.layout ~= BOARD_LAYOUT then
+  return redis.error_reply('LAYOUT ' .. state.layout)
+end
+return { 'seen', state.version, redis.call('HLEN', shown), redis.call('HLEN', noted) }
+`,
+  },
+  parts: ['board', 'shown', 'noted'],
+  lines: [
+    [1, 'lua/counters/inspect-shown.lua', 1],
+    [13, 'lua/shared/counters/board.lua', 1],
+    [32, 'lua/counters/inspect-shown.lua', 14],
+  ],
+  encode() {
+    return []
+  },
+  decode(reply) {
+    const parts = asList(reply)
+    switch (asText(parts[0])) {
+      case 'seen':
+        return {
+          status: 'seen',
+          version: asInteger(parts[1]),
+          values: asInteger(parts[2]),
+          noted: asInteger(parts[3]),
+        }
+      default:
+        return unexpected('the answer seen', parts[0])
     }
   },
 }
@@ -1198,6 +1339,327 @@ return { 'loaded', now }
   },
 }
 
+export interface NoteArguments {
+  /** at most 1,000 */
+  readonly counters: readonly { readonly id: string; readonly by: string }[]
+}
+
+export type NoteAnswer =
+  | { readonly status: 'noted'; readonly values: (string | null)[] }
+
+function readValuesOfNoteNoted(part: Reply | undefined): (string | null)[] {
+  const flat = asList(part)
+  const found = new Array<string | null>(flat.length)
+  for (let from = 0, to = 0; from < flat.length; from++, to++) {
+    found[to] = flat[from] === null ? null : asText(flat[from])
+  }
+  return found
+}
+
+/**
+ * Notes changes that are in SQL: what is shown moves at once, and the next round reads these counters again. Answers what is shown of each in their order; null for what is not here. Noted twice it is shown wrong until that round, and so it is sent once: it may be lost, too.
+ *
+ * Cost: O(counters).
+ */
+export const note: Operation<NoteArguments, NoteAnswer> = {
+  script: {
+    name: 'counters/note',
+    sha1: '1947a0dfc08dbc56682d2ccb816df20832645449',
+    reads: false,
+    bytes: false,
+    source: `--[[
+Notes changes that are in SQL: what is shown moves at once, and the next round reads these counters again. Answers what is
+shown of each in their order; null for what is not here. Noted twice it is shown wrong until that round, and so it is sent
+once: it may be lost, too.
+
+@returns noted  values:[value:text?]
+@cost    O(counters)
+]]
+local board = KEYS[1] -- hash: what is known of a shard whose counts are in SQL
+local shown = KEYS[2] -- hash: id -> what is shown
+local noted = KEYS[3] -- hash: id -> what was noted since SQL was read
+local idle = KEYS[4] -- sorted set: id of a counter without notes -> until when it stays
+local ahead = KEYS[5] -- hash: id -> version of SQL that its value is of, if that is later than the shard's
+local counters, counters_at = ARGV, 1 -- repeated (id:text by:text): at most 1,000
+
+-- The only reader of the server's time: microseconds since 1970.
+-- Read once per call and passed on, for two readings in one script may differ.
+local function clock_us()
+  local time = redis.call('TIME')
+  return time[1] * 1000000 + time[2]
+end
+-- What is known of a shard whose counts are in SQL and shown here: one hash, read once a call.
+--   layout         the form of the stored data
+--   turn           moves on whenever notes are settled, so that nobody settles them twice; begins with the time, so that it is
+--                  another one in another life of the server
+--   version        of SQL that the whole shard shows
+--   showing        of SQL that is being shown, page after page; 0: none is
+--   newest         of SQL that a single value is of, because it was read later than the version; 0: none is
+local BOARD_LAYOUT = '1'
+
+local function open_board(board)
+  local stored = redis.call('HMGET', board, 'layout', 'turn', 'version', 'showing', 'newest')
+  return {
+    layout = stored[1] or BOARD_LAYOUT,
+    turn = tonumber(stored[2] or 0),
+    version = tonumber(stored[3] or 0),
+    showing = tonumber(stored[4] or 0),
+    newest = tonumber(stored[5] or 0),
+  }
+end
+-- A whole number as text with all its digits. Lua itself writes 14 digits, and not every server passes
+-- more to a command; microseconds have 16. Writing a large double takes twice as long as writing its halves
+-- as integers, which may have 32 bits only.
+local function exact(number)
+  if number < 1000000 or number >= 2147483648000000 then
+    return string.format('%.0f', number)
+  end
+  local low = number % 1000000
+  return string.format('%d%06d', (number - low) / 1000000, low)
+end
+local function save_board(board, state)
+  redis.call(
+    'HSET',
+    board,
+    'layout',
+    state.layout,
+    'turn',
+    exact(state.turn),
+    'version',
+    exact(state.version),
+    'showing',
+    exact(state.showing),
+    'newest',
+    exact(state.newest)
+  )
+end
+
+-- Notes what happened in SQL: \`noted\` has it until it is known that what is shown has it from SQL, 0 included. Answers what
+-- is shown, as text; nil when nothing is. What cannot be added is not shown any more, and comes from SQL again.
+-- One increment: the value, and what has still to be flushed of it, are one step for a reader.
+
+-- Beyond these a double, which HINCRBY answers, cannot tell neighbours apart.
+local MOST_EXACT = 9007199254740991
+
+-- The exact text of a value.
+local function text_of(values, id, value)
+  if value > MOST_EXACT or value < -MOST_EXACT then
+    return redis.call('HGET', values, id)
+  end
+  return exact(value)
+end
+
+local function note(shown, noted, idle, id, by)
+  redis.pcall('HINCRBY', noted, id, by)
+  redis.call('ZREM', idle, id)
+  if redis.call('HEXISTS', shown, id) == 0 then
+    return nil
+  end
+  local value = redis.pcall('HINCRBY', shown, id, by)
+  if type(value) == 'table' then
+    redis.call('HDEL', shown, id)
+    return nil
+  end
+  return text_of(shown, id, value)
+end
+
+local state = open_board(board)
+if state.layout ~= BOARD_LAYOUT then
+  return redis.error_reply('LAYOUT ' .. state.layout)
+end
+if (#counters - counters_at + 1) / 2 > 1000 then
+  return redis.error_reply('INVALID counters: must be at most 1000 a call')
+end
+if state.turn == 0 then
+  state.turn = clock_us()
+  save_board(board, state)
+end
+if redis.call('EXISTS', noted) == 0 then
+  redis.call('PERSIST', board)
+  redis.call('PERSIST', shown)
+  redis.call('PERSIST', idle)
+  redis.call('PERSIST', ahead)
+end
+local values = {}
+for at = counters_at, #counters, 2 do
+  values[#values + 1] = note(shown, noted, idle, counters[at], counters[at + 1]) or false
+end
+return { 'noted', values }
+`,
+  },
+  parts: ['board', 'shown', 'noted', 'idle', 'ahead'],
+  lines: [
+    [1, 'lua/counters/note.lua', 1],
+    [16, 'lua/shared/clock.lua', 1],
+    [22, 'lua/shared/counters/board.lua', 1],
+    [41, 'lua/shared/exact.lua', 1],
+    [51, 'lua/shared/counters/save-board.lua', 2],
+    [68, 'lua/shared/counters/note.lua', 1],
+    [70, 'lua/shared/counters/add.lua', 1],
+    [83, 'lua/shared/counters/note.lua', 4],
+    [96, 'lua/counters/note.lua', 20],
+  ],
+  encode(args) {
+    const encoded = new Array<Argument>(args.counters.length * 2)
+    let at = 0
+    for (const item of args.counters) {
+      encoded[at++] = item.id
+      encoded[at++] = item.by
+    }
+    return encoded
+  },
+  decode(reply) {
+    const parts = asList(reply)
+    switch (asText(parts[0])) {
+      case 'noted':
+        return {
+          status: 'noted',
+          values: readValuesOfNoteNoted(parts[1]),
+        }
+      default:
+        return unexpected('the answer noted', parts[0])
+    }
+  },
+}
+
+export interface NotedArguments {
+  /** counters, 1 to 1,000 */
+  readonly limit: number
+}
+
+export type NotedAnswer =
+  | { readonly status: 'noted'; readonly turn: number; readonly version: number; readonly more: boolean; readonly counters: { readonly id: string; readonly sum: string }[] }
+
+function readCountersOfNotedNoted(part: Reply | undefined): ({ readonly id: string; readonly sum: string })[] {
+  const flat = asList(part)
+  const found = new Array<{ readonly id: string; readonly sum: string }>(Math.ceil(flat.length / 2))
+  for (let from = 0, to = 0; from < flat.length; from += 2, to++) {
+    found[to] = { id: asText(flat[from]), sum: asText(flat[from + 1]) }
+  }
+  return found
+}
+
+/**
+ * Begins a round: tells counters that have notes, with the sums of these, and how far the shard is. Whatever was noted by now is in SQL for whoever reads it later. Also evicts values that are due. Safe to repeat.
+ *
+ * Cost: O(limit), and at most 1,000 evictions.
+ */
+export const noted: Operation<NotedArguments, NotedAnswer> = {
+  script: {
+    name: 'counters/noted',
+    sha1: '271825e04bfb59b4ec2fb1da4941e090e9b130f9',
+    reads: false,
+    bytes: false,
+    source: `--[[
+Begins a round: tells counters that have notes, with the sums of these, and how far the shard is. Whatever was noted by now
+is in SQL for whoever reads it later. Also evicts values that are due. Safe to repeat.
+
+@returns noted  turn:integer version:integer more:flag counters:[id:text sum:text]
+@cost    O(limit), and at most 1,000 evictions
+]]
+local board = KEYS[1] -- hash: what is known of a shard whose counts are in SQL
+local shown = KEYS[2] -- hash: id -> what is shown
+local noted = KEYS[3] -- hash: id -> what was noted since SQL was read
+local idle = KEYS[4] -- sorted set: id of a counter without notes -> until when it stays
+local limit = tonumber(ARGV[1]) -- integer: counters, 1 to 1,000
+
+-- A whole number as text with all its digits. Lua itself writes 14 digits, and not every server passes
+-- more to a command; microseconds have 16. Writing a large double takes twice as long as writing its halves
+-- as integers, which may have 32 bits only.
+local function exact(number)
+  if number < 1000000 or number >= 2147483648000000 then
+    return string.format('%.0f', number)
+  end
+  local low = number % 1000000
+  return string.format('%d%06d', (number - low) / 1000000, low)
+end
+-- The only reader of the server's time: microseconds since 1970.
+-- Read once per call and passed on, for two readings in one script may differ.
+local function clock_us()
+  local time = redis.call('TIME')
+  return time[1] * 1000000 + time[2]
+end
+-- What is known of a shard whose counts are in SQL and shown here: one hash, read once a call.
+--   layout         the form of the stored data
+--   turn           moves on whenever notes are settled, so that nobody settles them twice; begins with the time, so that it is
+--                  another one in another life of the server
+--   version        of SQL that the whole shard shows
+--   showing        of SQL that is being shown, page after page; 0: none is
+--   newest         of SQL that a single value is of, because it was read later than the version; 0: none is
+local BOARD_LAYOUT = '1'
+
+local function open_board(board)
+  local stored = redis.call('HMGET', board, 'layout', 'turn', 'version', 'showing', 'newest')
+  return {
+    layout = stored[1] or BOARD_LAYOUT,
+    turn = tonumber(stored[2] or 0),
+    version = tonumber(stored[3] or 0),
+    showing = tonumber(stored[4] or 0),
+    newest = tonumber(stored[5] or 0),
+  }
+end
+-- Values that need not stay: \`clean\` names those of which no increment is pending or sealed, by the time until
+-- which they stay. What is not clean is not in it, and so is never evicted.
+
+-- Values that one call evicts at most.
+local MOST_EVICTED = 1000
+
+-- Evicts what is due. Answers how many those are.
+local function evict_due(values, clean, now_ms)
+  local due = redis.call('ZRANGEBYSCORE', clean, '-inf', exact(now_ms), 'LIMIT', '0', exact(MOST_EVICTED))
+  if #due > 0 then
+    redis.call('HDEL', values, unpack(due))
+    redis.call('ZREM', clean, unpack(due))
+  end
+  return #due
+end
+
+local state = open_board(board)
+if state.layout ~= BOARD_LAYOUT then
+  return redis.error_reply('LAYOUT ' .. state.layout)
+end
+if limit < 1 or limit > 1000 then
+  return redis.error_reply('INVALID limit: must be 1 to 1000')
+end
+evict_due(shown, idle, math.floor(clock_us() / 1000))
+local more = redis.call('HLEN', noted) > limit
+local counters = more and redis.call('HRANDFIELD', noted, exact(limit), 'WITHVALUES')
+  or redis.call('HGETALL', noted)
+return { 'noted', state.turn, state.version, more and 1 or 0, counters }
+`,
+  },
+  parts: ['board', 'shown', 'noted', 'idle'],
+  lines: [
+    [1, 'lua/counters/noted.lua', 1],
+    [14, 'lua/shared/exact.lua', 1],
+    [24, 'lua/shared/clock.lua', 1],
+    [30, 'lua/shared/counters/board.lua', 1],
+    [49, 'lua/shared/counters/retention.lua', 1],
+    [55, 'lua/shared/counters/retention.lua', 15],
+    [65, 'lua/counters/noted.lua', 19],
+  ],
+  encode(args) {
+    return [
+      args.limit,
+    ]
+  },
+  decode(reply) {
+    const parts = asList(reply)
+    switch (asText(parts[0])) {
+      case 'noted':
+        return {
+          status: 'noted',
+          turn: asInteger(parts[1]),
+          version: asInteger(parts[2]),
+          more: asFlag(parts[3]),
+          counters: readCountersOfNotedNoted(parts[4]),
+        }
+      default:
+        return unexpected('the answer noted', parts[0])
+    }
+  },
+}
+
 export interface SealArguments {
   /** an id for the batch, if a new one is sealed */
   readonly batch: string
@@ -1409,6 +1871,651 @@ return {
         return { status: 'unknown' }
       default:
         return unexpected('one of the answers sealed, nothing, unknown', parts[0])
+    }
+  },
+}
+
+export interface ShowAbsentArguments {
+  /** of SQL */
+  readonly version: number
+  /** of the notes */
+  readonly turn: number
+  /** how long a value without notes stays; 0: for ever */
+  readonly retainMs: number
+  /** at most 1,000 */
+  readonly counters: readonly { readonly id: string; readonly value: string; readonly taken: string }[]
+}
+
+export type ShowAbsentAnswer =
+  | { readonly status: 'shown'; readonly values: string[] }
+  | { readonly status: 'retry'; readonly version: number }
+
+function readValuesOfShowAbsentShown(part: Reply | undefined): (string)[] {
+  const flat = asList(part)
+  const found = new Array<string>(flat.length)
+  for (let from = 0, to = 0; from < flat.length; from++, to++) {
+    found[to] = asText(flat[from])
+  }
+  return found
+}
+
+/**
+ * Shows counters that are not here, as SQL had them at a version of it; `taken` is what was noted of each before it was read. What is noted stays so, and the next round reads them again. `retry`: SQL was read too early, for a later version is shown. Answers what is shown of each. Safe to repeat.
+ *
+ * Cost: O(counters).
+ */
+export const showAbsent: Operation<ShowAbsentArguments, ShowAbsentAnswer> = {
+  script: {
+    name: 'counters/show-absent',
+    sha1: '4f76902b931243f317b894f59b1dacb06e8f0604',
+    reads: false,
+    bytes: false,
+    source: `--[[
+Shows counters that are not here, as SQL had them at a version of it; \`taken\` is what was noted of each before it was read.
+What is noted stays so, and the next round reads them again. \`retry\`: SQL was read too early, for a later version is shown.
+Answers what is shown of each. Safe to repeat.
+
+@returns shown  values:[value:text]
+@returns retry  version:integer
+@cost    O(counters)
+]]
+local board = KEYS[1] -- hash: what is known of a shard whose counts are in SQL
+local shown = KEYS[2] -- hash: id -> what is shown
+local noted = KEYS[3] -- hash: id -> what was noted since SQL was read
+local idle = KEYS[4] -- sorted set: id of a counter without notes -> until when it stays
+local ahead = KEYS[5] -- hash: id -> version of SQL that its value is of, if that is later than the shard's
+local version = tonumber(ARGV[1]) -- integer: of SQL
+local turn = tonumber(ARGV[2]) -- integer: of the notes
+local retain_ms = tonumber(ARGV[3]) -- integer: how long a value without notes stays; 0: for ever
+local counters, counters_at = ARGV, 4 -- repeated (id:text value:text taken:text): at most 1,000
+
+-- The only reader of the server's time: microseconds since 1970.
+-- Read once per call and passed on, for two readings in one script may differ.
+local function clock_us()
+  local time = redis.call('TIME')
+  return time[1] * 1000000 + time[2]
+end
+-- What is known of a shard whose counts are in SQL and shown here: one hash, read once a call.
+--   layout         the form of the stored data
+--   turn           moves on whenever notes are settled, so that nobody settles them twice; begins with the time, so that it is
+--                  another one in another life of the server
+--   version        of SQL that the whole shard shows
+--   showing        of SQL that is being shown, page after page; 0: none is
+--   newest         of SQL that a single value is of, because it was read later than the version; 0: none is
+local BOARD_LAYOUT = '1'
+
+local function open_board(board)
+  local stored = redis.call('HMGET', board, 'layout', 'turn', 'version', 'showing', 'newest')
+  return {
+    layout = stored[1] or BOARD_LAYOUT,
+    turn = tonumber(stored[2] or 0),
+    version = tonumber(stored[3] or 0),
+    showing = tonumber(stored[4] or 0),
+    newest = tonumber(stored[5] or 0),
+  }
+end
+-- A whole number as text with all its digits. Lua itself writes 14 digits, and not every server passes
+-- more to a command; microseconds have 16. Writing a large double takes twice as long as writing its halves
+-- as integers, which may have 32 bits only.
+local function exact(number)
+  if number < 1000000 or number >= 2147483648000000 then
+    return string.format('%.0f', number)
+  end
+  local low = number % 1000000
+  return string.format('%d%06d', (number - low) / 1000000, low)
+end
+local function save_board(board, state)
+  redis.call(
+    'HSET',
+    board,
+    'layout',
+    state.layout,
+    'turn',
+    exact(state.turn),
+    'version',
+    exact(state.version),
+    'showing',
+    exact(state.showing),
+    'newest',
+    exact(state.newest)
+  )
+end
+
+-- A shard of which all is settled vanishes by itself, when the last of its values is due.
+local function let_board_vanish(board, shown, noted, ahead, idle, retain_ms)
+  if retain_ms > 0 and redis.call('EXISTS', noted) == 0 then
+    local ms = exact(retain_ms)
+    redis.call('PEXPIRE', shown, ms)
+    redis.call('PEXPIRE', idle, ms)
+    redis.call('PEXPIRE', ahead, ms)
+    redis.call('PEXPIRE', board, ms)
+  end
+end
+-- Shows what SQL has of a counter. What is noted of it is added, less what of that SQL had when it was read (\`known\`); where
+-- nobody can tell (nil), nothing is. Answers what is shown, as text. What leaves 64 bits is left out: it is read again.
+-- One increment: the value, and what has still to be flushed of it, are one step for a reader.
+
+-- Beyond these a double, which HINCRBY answers, cannot tell neighbours apart.
+local MOST_EXACT = 9007199254740991
+
+local function opposite(delta)
+  if delta == '0' then
+    return delta
+  end
+  return string.sub(delta, 1, 1) == '-' and string.sub(delta, 2) or '-' .. delta
+end
+
+-- Values that need not stay: \`clean\` names those of which no increment is pending or sealed, by the time until
+-- which they stay. What is not clean is not in it, and so is never evicted.
+
+-- Values that one call evicts at most.
+local MOST_EVICTED = 1000
+
+-- A server without memory that refuses the entry has no room for the value either.
+local function keep_clean(values, clean, id, until_ms)
+  local added = redis.pcall('ZADD', clean, exact(until_ms), id)
+  if type(added) == 'table' then
+    redis.call('HDEL', values, id)
+  end
+end
+
+local function put(shown, noted, idle, id, stored, known, due_ms)
+  local waiting = redis.call('HGET', noted, id)
+  redis.call('HSET', shown, id, stored)
+  if not waiting then
+    if due_ms > 0 then
+      keep_clean(shown, idle, id, due_ms)
+    end
+    return stored
+  end
+  if not known then
+    return stored
+  end
+  redis.pcall('HINCRBY', shown, id, waiting)
+  redis.pcall('HINCRBY', shown, id, opposite(known))
+  return redis.call('HGET', shown, id)
+end
+
+local state = open_board(board)
+if state.layout ~= BOARD_LAYOUT then
+  return redis.error_reply('LAYOUT ' .. state.layout)
+end
+if (#counters - counters_at + 1) / 3 > 1000 then
+  return redis.error_reply('INVALID counters: must be at most 1000 a call')
+end
+if version < state.version or version < state.showing then
+  return { 'retry', math.max(state.version, state.showing) }
+end
+local now_us = clock_us()
+local knows = turn == state.turn
+if state.turn == 0 then
+  state.turn = now_us
+end
+if version > state.version then
+  state.newest = math.max(state.newest, version)
+end
+-- First what a server without memory may refuse.
+save_board(board, state)
+local due_ms = retain_ms > 0 and math.floor(now_us / 1000) + retain_ms or 0
+local values = {}
+for at = counters_at, #counters, 3 do
+  local id, value, taken = counters[at], counters[at + 1], counters[at + 2]
+  local known = redis.call('HGET', shown, id)
+  if not known then
+    known = put(shown, noted, idle, id, value, knows and taken or nil, due_ms)
+    if version > state.version then
+      redis.call('HSET', ahead, id, exact(version))
+    end
+  end
+  values[#values + 1] = known
+end
+let_board_vanish(board, shown, noted, ahead, idle, retain_ms)
+return { 'shown', values }
+`,
+  },
+  parts: ['board', 'shown', 'noted', 'idle', 'ahead'],
+  lines: [
+    [1, 'lua/counters/show-absent.lua', 1],
+    [20, 'lua/shared/clock.lua', 1],
+    [26, 'lua/shared/counters/board.lua', 1],
+    [45, 'lua/shared/exact.lua', 1],
+    [55, 'lua/shared/counters/save-board.lua', 2],
+    [82, 'lua/shared/counters/put.lua', 1],
+    [84, 'lua/shared/counters/add.lua', 1],
+    [89, 'lua/shared/counters/add.lua', 14],
+    [96, 'lua/shared/counters/retention.lua', 1],
+    [110, 'lua/shared/counters/put.lua', 5],
+    [126, 'lua/counters/show-absent.lua', 24],
+  ],
+  encode(args) {
+    const encoded = new Array<Argument>(3 + args.counters.length * 3)
+    encoded[0] = args.version
+    encoded[1] = args.turn
+    encoded[2] = args.retainMs
+    let at = 3
+    for (const item of args.counters) {
+      encoded[at++] = item.id
+      encoded[at++] = item.value
+      encoded[at++] = item.taken
+    }
+    return encoded
+  },
+  decode(reply) {
+    const parts = asList(reply)
+    switch (asText(parts[0])) {
+      case 'shown':
+        return {
+          status: 'shown',
+          values: readValuesOfShowAbsentShown(parts[1]),
+        }
+      case 'retry':
+        return {
+          status: 'retry',
+          version: asInteger(parts[1]),
+        }
+      default:
+        return unexpected('one of the answers shown, retry', parts[0])
+    }
+  },
+}
+
+export interface ShowArguments {
+  /** of SQL */
+  readonly version: number
+  /** the version before it */
+  readonly since: number
+  /** of the notes, or of the page before */
+  readonly turn: number
+  /** the version that is left although one is missing; -1: none */
+  readonly seen: number
+  /** whether this is the last page */
+  readonly last: boolean
+  /** how long a value without notes stays; 0: for ever */
+  readonly retainMs: number
+  /** at most 1,000 */
+  readonly counters: readonly { readonly id: string; readonly value: string; readonly taken: string }[]
+}
+
+export type ShowAnswer =
+  | { readonly status: 'shown'; readonly turn: number }
+  | { readonly status: 'gap'; readonly version: number }
+  | { readonly status: 'stale'; readonly version: number }
+
+
+/**
+ * Shows what SQL had of counters at a version of it, and settles the notes that were taken before SQL was read (`taken`; '': none were). The whole of a version may come in pages; the last one says so. Versions are shown one after the other, for each tells what changed in it alone: `gap` where `since`, the version that this one follows, has not been shown; `stale` where this one or a later one has. With `seen`, the version that the shard is at, what it shows is forgotten first, and nothing is missing: for who knows that the version between is lost, or that the database came back with an old copy. `turn` is that of the notes, or of the page before: where others have settled notes meanwhile none are, and all of them are shown until the next round. Counters that are not here are not shown, and those without a value, which SQL does not know, are not any more. Safe to repeat.
+ *
+ * Cost: O(counters), the memory is freed in the background.
+ */
+export const show: Operation<ShowArguments, ShowAnswer> = {
+  script: {
+    name: 'counters/show',
+    sha1: '2c185029add3584517c64caf673cceb08eb85c43',
+    reads: false,
+    bytes: false,
+    source: `--[[
+Shows what SQL had of counters at a version of it, and settles the notes that were taken before SQL was read (\`taken\`; '': none
+were). The whole of a version may come in pages; the last one says so. Versions are shown one after the other, for each tells
+what changed in it alone: \`gap\` where \`since\`, the version that this one follows, has not been shown; \`stale\` where this one or
+a later one has. With \`seen\`, the version that the shard is at, what it shows is forgotten first, and nothing is missing: for
+who knows that the version between is lost, or that the database came back with an old copy.
+\`turn\` is that of the notes, or of the page before: where others have settled notes meanwhile none are, and all of them are
+shown until the next round. Counters that are not here are not shown, and those without a value, which SQL does not know, are not
+any more. Safe to repeat.
+
+@returns shown  turn:integer
+@returns gap    version:integer
+@returns stale  version:integer
+@cost    O(counters), the memory is freed in the background
+]]
+local board = KEYS[1] -- hash: what is known of a shard whose counts are in SQL
+local shown = KEYS[2] -- hash: id -> what is shown
+local noted = KEYS[3] -- hash: id -> what was noted since SQL was read
+local idle = KEYS[4] -- sorted set: id of a counter without notes -> until when it stays
+local ahead = KEYS[5] -- hash: id -> version of SQL that its value is of, if that is later than the shard's
+local version = tonumber(ARGV[1]) -- integer: of SQL
+local since = tonumber(ARGV[2]) -- integer: the version before it
+local turn = tonumber(ARGV[3]) -- integer: of the notes, or of the page before
+local seen = tonumber(ARGV[4]) -- integer: the version that is left although one is missing; -1: none
+local last = ARGV[5] == '1' -- flag: whether this is the last page
+local retain_ms = tonumber(ARGV[6]) -- integer: how long a value without notes stays; 0: for ever
+local counters, counters_at = ARGV, 7 -- repeated (id:text value:text taken:text): at most 1,000
+
+-- The only reader of the server's time: microseconds since 1970.
+-- Read once per call and passed on, for two readings in one script may differ.
+local function clock_us()
+  local time = redis.call('TIME')
+  return time[1] * 1000000 + time[2]
+end
+-- What is known of a shard whose counts are in SQL and shown here: one hash, read once a call.
+--   layout         the form of the stored data
+--   turn           moves on whenever notes are settled, so that nobody settles them twice; begins with the time, so that it is
+--                  another one in another life of the server
+--   version        of SQL that the whole shard shows
+--   showing        of SQL that is being shown, page after page; 0: none is
+--   newest         of SQL that a single value is of, because it was read later than the version; 0: none is
+local BOARD_LAYOUT = '1'
+
+local function open_board(board)
+  local stored = redis.call('HMGET', board, 'layout', 'turn', 'version', 'showing', 'newest')
+  return {
+    layout = stored[1] or BOARD_LAYOUT,
+    turn = tonumber(stored[2] or 0),
+    version = tonumber(stored[3] or 0),
+    showing = tonumber(stored[4] or 0),
+    newest = tonumber(stored[5] or 0),
+  }
+end
+-- A whole number as text with all its digits. Lua itself writes 14 digits, and not every server passes
+-- more to a command; microseconds have 16. Writing a large double takes twice as long as writing its halves
+-- as integers, which may have 32 bits only.
+local function exact(number)
+  if number < 1000000 or number >= 2147483648000000 then
+    return string.format('%.0f', number)
+  end
+  local low = number % 1000000
+  return string.format('%d%06d', (number - low) / 1000000, low)
+end
+local function save_board(board, state)
+  redis.call(
+    'HSET',
+    board,
+    'layout',
+    state.layout,
+    'turn',
+    exact(state.turn),
+    'version',
+    exact(state.version),
+    'showing',
+    exact(state.showing),
+    'newest',
+    exact(state.newest)
+  )
+end
+
+-- A shard of which all is settled vanishes by itself, when the last of its values is due.
+local function let_board_vanish(board, shown, noted, ahead, idle, retain_ms)
+  if retain_ms > 0 and redis.call('EXISTS', noted) == 0 then
+    local ms = exact(retain_ms)
+    redis.call('PEXPIRE', shown, ms)
+    redis.call('PEXPIRE', idle, ms)
+    redis.call('PEXPIRE', ahead, ms)
+    redis.call('PEXPIRE', board, ms)
+  end
+end
+-- Shows what SQL has of a counter. What is noted of it is added, less what of that SQL had when it was read (\`known\`); where
+-- nobody can tell (nil), nothing is. Answers what is shown, as text. What leaves 64 bits is left out: it is read again.
+-- One increment: the value, and what has still to be flushed of it, are one step for a reader.
+
+-- Beyond these a double, which HINCRBY answers, cannot tell neighbours apart.
+local MOST_EXACT = 9007199254740991
+
+local function opposite(delta)
+  if delta == '0' then
+    return delta
+  end
+  return string.sub(delta, 1, 1) == '-' and string.sub(delta, 2) or '-' .. delta
+end
+
+-- Values that need not stay: \`clean\` names those of which no increment is pending or sealed, by the time until
+-- which they stay. What is not clean is not in it, and so is never evicted.
+
+-- Values that one call evicts at most.
+local MOST_EVICTED = 1000
+
+-- A server without memory that refuses the entry has no room for the value either.
+local function keep_clean(values, clean, id, until_ms)
+  local added = redis.pcall('ZADD', clean, exact(until_ms), id)
+  if type(added) == 'table' then
+    redis.call('HDEL', values, id)
+  end
+end
+
+local function put(shown, noted, idle, id, stored, known, due_ms)
+  local waiting = redis.call('HGET', noted, id)
+  redis.call('HSET', shown, id, stored)
+  if not waiting then
+    if due_ms > 0 then
+      keep_clean(shown, idle, id, due_ms)
+    end
+    return stored
+  end
+  if not known then
+    return stored
+  end
+  redis.pcall('HINCRBY', shown, id, waiting)
+  redis.pcall('HINCRBY', shown, id, opposite(known))
+  return redis.call('HGET', shown, id)
+end
+
+local state = open_board(board)
+if state.layout ~= BOARD_LAYOUT then
+  return redis.error_reply('LAYOUT ' .. state.layout)
+end
+if (#counters - counters_at + 1) / 3 > 1000 then
+  return redis.error_reply('INVALID counters: must be at most 1000 a call')
+end
+if state.version == seen then
+  redis.call('UNLINK', shown, idle, ahead)
+  state.version, state.newest = since, 0
+elseif version <= state.version then
+  return { 'stale', state.version }
+elseif since > state.version then
+  if redis.call('EXISTS', shown) == 1 then
+    return { 'gap', state.version }
+  end
+  state.version = since
+end
+local now_us = clock_us()
+if state.turn == 0 then
+  state.turn = now_us
+end
+local settles = turn == state.turn
+local settled = false
+state.showing = not last and version or 0
+-- First what a server without memory may refuse.
+save_board(board, state)
+local due_ms = retain_ms > 0 and math.floor(now_us / 1000) + retain_ms or 0
+for at = counters_at, #counters, 3 do
+  local id, value, taken = counters[at], counters[at + 1], counters[at + 2]
+  local own = state.newest > 0 and tonumber(redis.call('HGET', ahead, id) or 0) or 0
+  -- A value that was read later may have these notes on top of SQL, which has them, too: the next round puts it right.
+  if own < version then
+    if settles and taken ~= '' then
+      settled = true
+      local left = redis.pcall('HINCRBY', noted, id, opposite(taken))
+      if left == 0 then
+        redis.call('HDEL', noted, id)
+      end
+    end
+    if value == '' then
+      redis.call('HDEL', shown, id)
+      redis.call('ZREM', idle, id)
+    elseif redis.call('HEXISTS', shown, id) == 1 then
+      put(shown, noted, idle, id, value, '0', due_ms)
+    end
+  end
+end
+if last then
+  state.version = version
+  if state.newest <= version then
+    redis.call('UNLINK', ahead)
+    state.newest = 0
+  end
+end
+if settled then
+  state.turn = state.turn + 1
+end
+save_board(board, state)
+let_board_vanish(board, shown, noted, ahead, idle, retain_ms)
+return { 'shown', state.turn }
+`,
+  },
+  parts: ['board', 'shown', 'noted', 'idle', 'ahead'],
+  lines: [
+    [1, 'lua/counters/show.lua', 1],
+    [29, 'lua/shared/clock.lua', 1],
+    [35, 'lua/shared/counters/board.lua', 1],
+    [54, 'lua/shared/exact.lua', 1],
+    [64, 'lua/shared/counters/save-board.lua', 2],
+    [91, 'lua/shared/counters/put.lua', 1],
+    [93, 'lua/shared/counters/add.lua', 1],
+    [98, 'lua/shared/counters/add.lua', 14],
+    [105, 'lua/shared/counters/retention.lua', 1],
+    [119, 'lua/shared/counters/put.lua', 5],
+    [135, 'lua/counters/show.lua', 33],
+  ],
+  encode(args) {
+    const encoded = new Array<Argument>(6 + args.counters.length * 3)
+    encoded[0] = args.version
+    encoded[1] = args.since
+    encoded[2] = args.turn
+    encoded[3] = args.seen
+    encoded[4] = args.last ? 1 : 0
+    encoded[5] = args.retainMs
+    let at = 6
+    for (const item of args.counters) {
+      encoded[at++] = item.id
+      encoded[at++] = item.value
+      encoded[at++] = item.taken
+    }
+    return encoded
+  },
+  decode(reply) {
+    const parts = asList(reply)
+    switch (asText(parts[0])) {
+      case 'shown':
+        return {
+          status: 'shown',
+          turn: asInteger(parts[1]),
+        }
+      case 'gap':
+        return {
+          status: 'gap',
+          version: asInteger(parts[1]),
+        }
+      case 'stale':
+        return {
+          status: 'stale',
+          version: asInteger(parts[1]),
+        }
+      default:
+        return unexpected('one of the answers shown, gap, stale', parts[0])
+    }
+  },
+}
+
+export interface ShownArguments {
+  /** at most 1,000 */
+  readonly ids: readonly (string)[]
+}
+
+export type ShownAnswer =
+  | { readonly status: 'told'; readonly turn: number; readonly values: (string | null)[]; readonly noted: (string | null)[] }
+
+function readValuesOfShownTold(part: Reply | undefined): (string | null)[] {
+  const flat = asList(part)
+  const found = new Array<string | null>(flat.length)
+  for (let from = 0, to = 0; from < flat.length; from++, to++) {
+    found[to] = flat[from] === null ? null : asText(flat[from])
+  }
+  return found
+}
+
+function readNotedOfShownTold(part: Reply | undefined): (string | null)[] {
+  const flat = asList(part)
+  const found = new Array<string | null>(flat.length)
+  for (let from = 0, to = 0; from < flat.length; from++, to++) {
+    found[to] = flat[from] === null ? null : asText(flat[from])
+  }
+  return found
+}
+
+/**
+ * Tells what is shown, in the order of the ids; null for what has to be read from SQL, and then also what is noted of each.
+ *
+ * Cost: O(counters).
+ */
+export const shown: Operation<ShownArguments, ShownAnswer> = {
+  script: {
+    name: 'counters/shown',
+    sha1: '7f16953a6d69111bb0bf62137b266d489c936807',
+    reads: true,
+    bytes: false,
+    source: `--[[
+Tells what is shown, in the order of the ids; null for what has to be read from SQL, and then also what is noted of each.
+
+@reads
+@returns told  turn:integer values:[value:text?] noted:[sum:text?]
+@cost    O(counters)
+]]
+local board = KEYS[1] -- hash: what is known of a shard whose counts are in SQL
+local shown = KEYS[2] -- hash: id -> what is shown
+local noted = KEYS[3] -- hash: id -> what was noted since SQL was read
+local ids, ids_at = ARGV, 1 -- repeated (id:text): at most 1,000
+
+-- What is known of a shard whose counts are in SQL and shown here: one hash, read once a call.
+--   layout         the form of the stored data
+--   turn           moves on whenever notes are settled, so that nobody settles them twice; begins with the time, so that it is
+--                  another one in another life of the server
+--   version        of SQL that the whole shard shows
+--   showing        of SQL that is being shown, page after page; 0: none is
+--   newest         of SQL that a single value is of, because it was read later than the version; 0: none is
+local BOARD_LAYOUT = '1'
+
+local function open_board(board)
+  local stored = redis.call('HMGET', board, 'layout', 'turn', 'version', 'showing', 'newest')
+  return {
+    layout = stored[1] or BOARD_LAYOUT,
+    turn = tonumber(stored[2] or 0),
+    version = tonumber(stored[3] or 0),
+    showing = tonumber(stored[4] or 0),
+    newest = tonumber(stored[5] or 0),
+  }
+end
+
+local state = open_board(board)
+if state.layout ~= BOARD_LAYOUT then
+  return redis.error_reply('LAYOUT ' .. state.layout)
+end
+if #ids - ids_at >= 1000 then
+  return redis.error_reply('INVALID ids: must be at most 1000 a call')
+end
+local values = redis.call('HMGET', shown, unpack(ids))
+for at = 1, #values do
+  if not values[at] then
+    return { 'told', state.turn, values, redis.call('HMGET', noted, unpack(ids)) }
+  end
+end
+return { 'told', state.turn, values, {} }
+`,
+  },
+  parts: ['board', 'shown', 'noted'],
+  lines: [
+    [1, 'lua/counters/shown.lua', 1],
+    [13, 'lua/shared/counters/board.lua', 1],
+    [32, 'lua/counters/shown.lua', 14],
+  ],
+  encode(args) {
+    const encoded = new Array<Argument>(args.ids.length)
+    let at = 0
+    for (const item of args.ids) {
+      encoded[at++] = item
+    }
+    return encoded
+  },
+  decode(reply) {
+    const parts = asList(reply)
+    switch (asText(parts[0])) {
+      case 'told':
+        return {
+          status: 'told',
+          turn: asInteger(parts[1]),
+          values: readValuesOfShownTold(parts[2]),
+          noted: readNotedOfShownTold(parts[3]),
+        }
+      default:
+        return unexpected('the answer told', parts[0])
     }
   },
 }

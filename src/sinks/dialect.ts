@@ -83,6 +83,12 @@ export interface Dialect {
   change(target: Place, changes: readonly Change[]): readonly Statement[]
 }
 
+/** What a client made of a whole number, as text; null counts as `otherwise`. */
+export function wholeOf(value: unknown, otherwise = '0'): string {
+  const text = String(value)
+  return value === null || value === undefined ? otherwise : text
+}
+
 /** `shop.items` as two names; the first is undefined where the database chooses. */
 export function namesOf(table: string): [schema: string | undefined, name: string] {
   const [first = '', second] = table.split('.')

@@ -85,19 +85,19 @@ function update({ table, id, value, idColumn }: Place, changes: readonly Change[
     WHERE ${name(id)} IN (${ids.join(', ')})`)
 }
 
-function plain(sql: string): Statement {
+export function plain(sql: string): Statement {
   return { sql, values: [] }
 }
 
-function name(of: string): string {
+export function name(of: string): string {
   return quote(of, '`')
 }
 
-function text(of: string): string {
+export function text(of: string): string {
   return `_utf8mb4 ${of === '' ? "''" : `0x${Buffer.from(of).toString('hex')}`}`
 }
 
-function key(id: string, { type }: Column): string {
+export function key(id: string, { type }: Column): string {
   return bitsOf(type) === undefined ? text(id) : id
 }
 

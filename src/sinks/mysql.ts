@@ -3,10 +3,14 @@
 // Transactions are READ COMMITTED, which takes fewer locks between rows than the default does, and is enough: see
 // postgres.ts.
 
+import type { EventSource, OutboxSource } from '../counters/count-source.ts'
 import type { Sink } from '../counters/sink.ts'
 import { InvalidArgumentError } from '../runtime/errors.ts'
+import { type EventsOptions, eventsOf } from './count-dialect.ts'
 import type { Row, SqlRunner, SqlStore, Statement, Target } from './dialect.ts'
+import { MYSQL_COUNTS } from './mysql-counts.ts'
 import { MYSQL } from './mysql-dialect.ts'
+import { type OutboxOptions, SqlEvents, SqlOutbox } from './row-sources.ts'
 import { SqlSink } from './sql.ts'
 
 interface Queries {
@@ -28,10 +32,38 @@ const READ_COMMITTED = 'SET TRANSACTION ISOLATION LEVEL READ COMMITTED'
 
 /** A table of MySQL or MariaDB that counters are flushed to. The pool stays yours. Throws InvalidArgumentError. */
 export function mysql(pool: MysqlPool, target: Target): Sink {
+  return new SqlSink(storeOf(pool), MYSQL, target)
+}
+
+export interface MysqlEvents extends EventsOptions {
+  /** The column that says whether a row was counted, `BIGINT NULL`, with an index; default `counted`. */
+  readonly counted?: string
+  /** The primary key, of integers; default `id`. */
+  readonly key?: string
+}
+
+/** Rows of MySQL 8, or of MariaDB 10.6 or newer, that are counted. The pool stays yours. Throws InvalidArgumentError. */
+export function mysqlEvents(
+  pool: MysqlPool,
+  { counted = 'counted', key = 'id', ...events }: MysqlEvents,
+): EventSource {
+  const rows = eventsOf(events, { mark: counted, key }, { counted, key })
+  return new SqlEvents(storeOf(pool), MYSQL_COUNTS, rows, events.target)
+}
+
+/** What a transaction of yours runs statements with: a connection of `mysql2/promise`. */
+export type MysqlTransaction = Queries
+
+/** An outbox in MySQL 8, or in MariaDB 10.6 or newer. The pool stays yours. Throws InvalidArgumentError. */
+export function mysqlOutbox(pool: MysqlPool, options: OutboxOptions): OutboxSource<MysqlTransaction> {
+  return new SqlOutbox(storeOf(pool), MYSQL_COUNTS, options, (client) => new MysqlRunner(client))
+}
+
+function storeOf(pool: MysqlPool): MysqlStore {
   if (typeof pool?.getConnection !== 'function') {
     throw new InvalidArgumentError('pool', 'must be a pool of mysql2/promise')
   }
-  return new SqlSink(new MysqlStore(pool), MYSQL, target)
+  return new MysqlStore(pool)
 }
 
 class MysqlStore implements SqlStore {

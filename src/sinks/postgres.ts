@@ -5,10 +5,14 @@
 // and then looks at what it left, so `advance` finds the batch before its own or changes nothing. A stricter level
 // would add nothing but serialisation failures at just that place.
 
+import type { EventSource, OutboxSource } from '../counters/count-source.ts'
 import type { Sink } from '../counters/sink.ts'
 import { InvalidArgumentError } from '../runtime/errors.ts'
+import { type EventsOptions, eventsOf } from './count-dialect.ts'
 import type { Row, SqlRunner, SqlStore, Statement, Target } from './dialect.ts'
+import { POSTGRES_COUNTS } from './postgres-counts.ts'
 import { POSTGRES } from './postgres-dialect.ts'
+import { type OutboxOptions, SqlEvents, SqlOutbox } from './row-sources.ts'
 import { SqlSink } from './sql.ts'
 
 interface Answer {
@@ -36,10 +40,36 @@ export interface PostgresPool {
  * an idle connection that is lost ends the process. Throws InvalidArgumentError.
  */
 export function postgres(pool: PostgresPool, target: Target): Sink {
+  return new SqlSink(storeOf(pool), POSTGRES, target)
+}
+
+export interface PostgresEvents extends EventsOptions {
+  /** The column with the transaction of the row, `xid8 NOT NULL DEFAULT pg_current_xact_id()`, with an index; default `tx`. */
+  readonly tx?: string
+}
+
+/** Rows of PostgreSQL, 13 or newer, that are counted. The pool stays yours. Throws InvalidArgumentError. */
+export function postgresEvents(pool: PostgresPool, { tx = 'tx', ...events }: PostgresEvents): EventSource {
+  const rows = eventsOf(events, { mark: tx, key: '' }, { tx })
+  return new SqlEvents(storeOf(pool), POSTGRES_COUNTS, rows, events.target)
+}
+
+/** What a transaction of yours runs statements with: a client of `pg`. */
+export type PostgresTransaction = Pick<PostgresClient, 'query'>
+
+/** An outbox in PostgreSQL, 13 or newer. The pool stays yours. Throws InvalidArgumentError. */
+export function postgresOutbox(
+  pool: PostgresPool,
+  options: OutboxOptions,
+): OutboxSource<PostgresTransaction> {
+  return new SqlOutbox(storeOf(pool), POSTGRES_COUNTS, options, (client) => new PostgresRunner(client))
+}
+
+function storeOf(pool: PostgresPool): PostgresStore {
   if (typeof pool?.connect !== 'function' || typeof pool.query !== 'function') {
     throw new InvalidArgumentError('pool', 'must be a Pool of pg')
   }
-  return new SqlSink(new PostgresStore(pool), POSTGRES, target)
+  return new PostgresStore(pool)
 }
 
 class PostgresStore implements SqlStore {

@@ -1,9 +1,13 @@
 // SQLite, through the promises of libsql or through node:sqlite.
 
+import type { EventSource, OutboxSource } from '../counters/count-source.ts'
 import type { Sink } from '../counters/sink.ts'
 import { InvalidArgumentError } from '../runtime/errors.ts'
+import { type EventsOptions, eventsOf } from './count-dialect.ts'
 import type { Row, SqlRunner, SqlStore, Statement, Target } from './dialect.ts'
+import { type OutboxOptions, SqlEvents, SqlOutbox } from './row-sources.ts'
 import { SqlSink } from './sql.ts'
+import { SQLITE_COUNTS } from './sqlite-counts.ts'
 import { SQLITE } from './sqlite-dialect.ts'
 
 /** What a prepared statement of libsql and of node:sqlite have in common. */
@@ -20,10 +24,28 @@ export interface SqliteDatabase {
 
 /** A table of SQLite that counters are flushed to. Throws InvalidArgumentError. */
 export function sqlite(database: SqliteDatabase, target: Target): Sink {
+  return new SqlSink(storeOf(database), SQLITE, target)
+}
+
+/**
+ * Rows of SQLite that are counted, in a table with AUTOINCREMENT. Give it a connection of its own: what else is done on this one
+ * would be part of its transactions. Throws InvalidArgumentError.
+ */
+export function sqliteEvents(database: SqliteDatabase, events: EventsOptions): EventSource {
+  const rows = eventsOf(events, { mark: '', key: '' }, {})
+  return new SqlEvents(storeOf(database), SQLITE_COUNTS, rows, events.target)
+}
+
+/** An outbox in SQLite. Give it a connection of its own, as `sqliteEvents`. Throws InvalidArgumentError. */
+export function sqliteOutbox(database: SqliteDatabase, options: OutboxOptions): OutboxSource<SqliteDatabase> {
+  return new SqlOutbox(storeOf(database), SQLITE_COUNTS, options, (client) => new SqliteRunner(client))
+}
+
+function storeOf(database: SqliteDatabase): SqliteStore {
   if (typeof database?.prepare !== 'function' || typeof database.exec !== 'function') {
     throw new InvalidArgumentError('database', 'must be one of libsql or node:sqlite')
   }
-  return new SqlSink(new SqliteStore(database), SQLITE, target)
+  return new SqliteStore(database)
 }
 
 /** One connection: transactions come one after the other. */

@@ -6,13 +6,16 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import Database from 'libsql'
 import { createPool, type Pool } from 'mysql2/promise'
-import { mysql } from 'perilune/mysql'
-import { postgres } from 'perilune/postgres'
-import { sqlite } from 'perilune/sqlite'
+import { mysql, mysqlEvents, mysqlOutbox } from 'perilune/mysql'
+import { postgres, postgresEvents, postgresOutbox } from 'perilune/postgres'
+import { sqlite, sqliteEvents, sqliteOutbox } from 'perilune/sqlite'
 import pg from 'pg'
 import { onTestFinished } from 'vitest'
+import type { EventSource, OutboxSource } from '../../src/counters/count-source.ts'
 import type { Sink } from '../../src/counters/sink.ts'
+import type { EventsOptions } from '../../src/sinks/count-dialect.ts'
 import type { Target } from '../../src/sinks/dialect.ts'
+import type { OutboxOptions } from '../../src/sinks/row-sources.ts'
 import { mysqlPackets, postgresPackets } from '../servers/packets.ts'
 import type { Reader } from '../servers/proxy.ts'
 import { databasePort } from '../servers/shared-database.ts'
@@ -22,11 +25,17 @@ export type Rows = Record<string, unknown>[]
 /** A connection of somebody else. */
 export interface Session {
   run(sql: string): Promise<Rows>
+  /** What the outbox takes for a transaction. */
+  readonly client: unknown
 }
 
 export interface Place {
   /** A sink with connections of its own; through `port` where that is a proxy. */
   sink(target: Target, port?: number): Sink
+  events(options: EventsOptions, port?: number): EventSource
+  outbox(options: OutboxOptions, port?: number): OutboxSource<unknown>
+  /** Columns of a table of events that they need to be counted. */
+  readonly eventColumns: string
   session(): Promise<Session>
   run(sql: string): Promise<Rows>
   /** Names in the quotes of the database. */
@@ -61,6 +70,7 @@ export async function openSqlite(): Promise<SqlitePlace> {
   const session = async (): Promise<Session> => {
     const database = open()
     return {
+      client: database,
       run: async (sql) => {
         const prepared = database.prepare(sql)
         if (prepared.reader) return prepared.safeIntegers().all() as Rows
@@ -69,7 +79,14 @@ export async function openSqlite(): Promise<SqlitePlace> {
       },
     }
   }
-  const place = await withRun('"', { port: 0, sink: (target) => sqlite(open(), target), session })
+  const place = await withRun('"', {
+    port: 0,
+    sink: (target) => sqlite(open(), target),
+    events: (options) => sqliteEvents(open(), options),
+    outbox: (options) => sqliteOutbox(open(), options),
+    eventColumns: 'id INTEGER PRIMARY KEY AUTOINCREMENT',
+    session,
+  })
   return { ...place, open }
 }
 
@@ -93,11 +110,14 @@ export async function openPostgres(): Promise<PostgresPlace> {
   const session = async (): Promise<Session> => {
     const client = await connect(port).connect()
     onTestFinished(() => client.release(true))
-    return { run: async (sql) => (await client.query(sql)).rows as Rows }
+    return { client, run: async (sql) => (await client.query(sql)).rows as Rows }
   }
   const place = await withRun('"', {
     port,
     sink: (target, at = port) => postgres(connect(at), target),
+    events: (options, at = port) => postgresEvents(connect(at), options),
+    outbox: (options, at = port) => postgresOutbox(connect(at), options),
+    eventColumns: 'id bigserial PRIMARY KEY, tx xid8 NOT NULL DEFAULT pg_current_xact_id()',
     session,
   })
   await place.run(`CREATE SCHEMA ${schema}`)
@@ -144,11 +164,14 @@ export async function openMariadb(): Promise<MariadbPlace> {
   const session = async (): Promise<Session> => {
     const connection = await connect(port, schema).getConnection()
     onTestFinished(() => connection.destroy())
-    return { run: async (sql) => (await connection.query(sql))[0] as Rows }
+    return { client: connection, run: async (sql) => (await connection.query(sql))[0] as Rows }
   }
   const place = await withRun('`', {
     port,
     sink: (target, at = port) => mysql(connect(at, schema), target),
+    events: (options, at = port) => mysqlEvents(connect(at, schema), options),
+    outbox: (options, at = port) => mysqlOutbox(connect(at, schema), options),
+    eventColumns: 'id BIGINT AUTO_INCREMENT PRIMARY KEY, counted BIGINT NULL, INDEX (counted)',
     session,
   })
   const waiting = `SELECT t.trx_mysql_thread_id AS id FROM information_schema.innodb_trx t

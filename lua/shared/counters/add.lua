@@ -12,6 +12,9 @@ local function text_of(values, id, value)
 end
 
 local function opposite(delta)
+  if delta == '0' then
+    return delta
+  end
   return string.sub(delta, 1, 1) == '-' and string.sub(delta, 2) or '-' .. delta
 end
 

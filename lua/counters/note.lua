@@ -1,0 +1,42 @@
+--[[
+Notes changes that are in SQL: what is shown moves at once, and the next round reads these counters again. Answers what is
+shown of each in their order; null for what is not here. Noted twice it is shown wrong until that round, and so it is sent
+once: it may be lost, too.
+
+@returns noted  values:[value:text?]
+@cost    O(counters)
+]]
+local board = KEYS[1] -- hash: what is known of a shard whose counts are in SQL
+local shown = KEYS[2] -- hash: id -> what is shown
+local noted = KEYS[3] -- hash: id -> what was noted since SQL was read
+local idle = KEYS[4] -- sorted set: id of a counter without notes -> until when it stays
+local ahead = KEYS[5] -- hash: id -> version of SQL that its value is of, if that is later than the shard's
+local counters, counters_at = ARGV, 1 -- repeated (id:text by:text): at most 1,000
+
+-- @include shared/clock
+-- @include shared/counters/board
+-- @include shared/counters/save-board
+-- @include shared/counters/note
+
+local state = open_board(board)
+if state.layout ~= BOARD_LAYOUT then
+  return redis.error_reply('LAYOUT ' .. state.layout)
+end
+if (#counters - counters_at + 1) / 2 > 1000 then
+  return redis.error_reply('INVALID counters: must be at most 1000 a call')
+end
+if state.turn == 0 then
+  state.turn = clock_us()
+  save_board(board, state)
+end
+if redis.call('EXISTS', noted) == 0 then
+  redis.call('PERSIST', board)
+  redis.call('PERSIST', shown)
+  redis.call('PERSIST', idle)
+  redis.call('PERSIST', ahead)
+end
+local values = {}
+for at = counters_at, #counters, 2 do
+  values[#values + 1] = note(shown, noted, idle, counters[at], counters[at + 1]) or false
+end
+return { 'noted', values }

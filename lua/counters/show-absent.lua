@@ -1,0 +1,59 @@
+--[[
+Shows counters that are not here, as SQL had them at a version of it; `taken` is what was noted of each before it was read.
+What is noted stays so, and the next round reads them again. `retry`: SQL was read too early, for a later version is shown.
+Answers what is shown of each. Safe to repeat.
+
+@returns shown  values:[value:text]
+@returns retry  version:integer
+@cost    O(counters)
+]]
+local board = KEYS[1] -- hash: what is known of a shard whose counts are in SQL
+local shown = KEYS[2] -- hash: id -> what is shown
+local noted = KEYS[3] -- hash: id -> what was noted since SQL was read
+local idle = KEYS[4] -- sorted set: id of a counter without notes -> until when it stays
+local ahead = KEYS[5] -- hash: id -> version of SQL that its value is of, if that is later than the shard's
+local version = tonumber(ARGV[1]) -- integer: of SQL
+local turn = tonumber(ARGV[2]) -- integer: of the notes
+local retain_ms = tonumber(ARGV[3]) -- integer: how long a value without notes stays; 0: for ever
+local counters, counters_at = ARGV, 4 -- repeated (id:text value:text taken:text): at most 1,000
+
+-- @include shared/clock
+-- @include shared/counters/board
+-- @include shared/counters/save-board
+-- @include shared/counters/put
+
+local state = open_board(board)
+if state.layout ~= BOARD_LAYOUT then
+  return redis.error_reply('LAYOUT ' .. state.layout)
+end
+if (#counters - counters_at + 1) / 3 > 1000 then
+  return redis.error_reply('INVALID counters: must be at most 1000 a call')
+end
+if version < state.version or version < state.showing then
+  return { 'retry', math.max(state.version, state.showing) }
+end
+local now_us = clock_us()
+local knows = turn == state.turn
+if state.turn == 0 then
+  state.turn = now_us
+end
+if version > state.version then
+  state.newest = math.max(state.newest, version)
+end
+-- First what a server without memory may refuse.
+save_board(board, state)
+local due_ms = retain_ms > 0 and math.floor(now_us / 1000) + retain_ms or 0
+local values = {}
+for at = counters_at, #counters, 3 do
+  local id, value, taken = counters[at], counters[at + 1], counters[at + 2]
+  local known = redis.call('HGET', shown, id)
+  if not known then
+    known = put(shown, noted, idle, id, value, knows and taken or nil, due_ms)
+    if version > state.version then
+      redis.call('HSET', ahead, id, exact(version))
+    end
+  end
+  values[#values + 1] = known
+end
+let_board_vanish(board, shown, noted, ahead, idle, retain_ms)
+return { 'shown', values }

@@ -1,0 +1,66 @@
+// What every call on counters needs whose counts are in SQL: where they are shown, and where they come from.
+
+import { checkInteger } from '../runtime/arguments.ts'
+import { type Duration, toMs } from '../runtime/duration.ts'
+import { InvalidArgumentError } from '../runtime/errors.ts'
+import { checkName } from '../runtime/keys.ts'
+import type { Runtime } from '../runtime/runtime.ts'
+import { Unit } from '../runtime/unit.ts'
+import type { CountSource } from './count-source.ts'
+
+/** What they have in common, wherever their rows come from. */
+export interface ShownOptions {
+  /** Slots that they are spread over, 1 to 256; the same for all processes, for ever. Default 1. */
+  shards?: number
+  /** How long a value stays in Redis after it was last read from the database; default 10 minutes. */
+  retention?: Duration | 'forever'
+  /** Rows that a transaction takes, about, 1 to 10,000; default 1,000. */
+  batchSize?: number
+}
+
+export interface Board {
+  readonly runtime: Runtime
+  readonly name: string
+  /** What SQL calls them. */
+  readonly sqlName: string
+  readonly counts: CountSource
+  /** How long a value without notes stays; 0: for ever. */
+  readonly retainMs: number
+  readonly batchSize: number
+  /** Each of them shares a slot. */
+  readonly shards: readonly Unit[]
+}
+
+/** Throws InvalidArgumentError. */
+export function openBoard(
+  runtime: Runtime,
+  name: string,
+  counts: CountSource,
+  { shards = 1, retention = '10m', batchSize = 1000 }: ShownOptions,
+): Board {
+  checkName('name', name)
+  checkInteger('shards', shards, 1, 256)
+  return {
+    runtime,
+    name,
+    sqlName: `${runtime.namespace}:${name}`,
+    counts,
+    retainMs: retention === 'forever' ? 0 : toMs('retention', retention),
+    batchSize: checkInteger('batchSize', batchSize, 1, 10_000),
+    shards: Array.from({ length: shards }, (_, at) => {
+      return new Unit(runtime, { structure: 'counters', name, unit: String(at), since: '6.2.0' })
+    }),
+  }
+}
+
+/** Throws InvalidArgumentError. */
+export function checkSource<Source extends CountSource>(
+  argument: 'events' | 'outbox',
+  source: Source & { readonly kind?: unknown },
+): Source {
+  if (typeof source?.rollUp !== 'function' || source.kind !== argument) {
+    const like = { events: 'postgresEvents(pool, …)', outbox: 'postgresOutbox(pool, …)' }[argument]
+    throw new InvalidArgumentError(argument, `must be what counts them, such as ${like}`)
+  }
+  return source
+}

@@ -1,0 +1,276 @@
+import { perilune } from 'perilune'
+import { ioredis } from 'perilune/ioredis'
+import { describe, expect, test } from 'vitest'
+import { setup } from '../../test/shown-fixture.ts'
+import type { EventSource, RolledUp, RollUp } from './count-source.ts'
+import { SinkError } from './errors.ts'
+
+/** The source, which does this instead of rolling up. */
+function rollingUp(source: EventSource, rollUp: (asked: RollUp) => Promise<RolledUp>): EventSource {
+  return Object.assign(Object.create(source) as EventSource, { rollUp })
+}
+
+describe('derived counters', () => {
+  test('show what is in the database, and what is noted, at once', async () => {
+    const { votes, insert, vote, stored } = await setup()
+    insert(1, 3)
+    expect(await votes.getMany([1, 2])).toEqual([3, 0])
+
+    expect(await vote(1)).toBe(4)
+    expect(await votes.get(1)).toBe(4)
+    expect(stored(1)).toBeUndefined()
+
+    expect(await votes.flush()).toEqual({ events: 4 })
+    expect(stored(1)).toBe(4)
+    expect(await votes.get(1)).toBe(4)
+    expect(await votes.inspect()).toEqual({ values: 2, noted: 0, waiting: 0, lagMs: null, versions: [1] })
+  })
+
+  test('show a vote that nobody noted after the next round', async () => {
+    const { votes, insert } = await setup()
+    await votes.get(1)
+    insert(1)
+    expect(await votes.get(1)).toBe(0)
+
+    await votes.flush()
+
+    expect(await votes.get(1)).toBe(1)
+  })
+
+  test('put right what was noted and is not there', async () => {
+    const { votes, insert } = await setup()
+    insert(1, 2)
+    await votes.get(1)
+    expect(await votes.note(1, 5)).toBe(7)
+
+    expect(await votes.flush()).toEqual({ events: 2 })
+
+    expect(await votes.get(1)).toBe(2)
+    await votes.note(1, -1)
+    await votes.note(1, 1)
+    expect(await votes.inspect()).toMatchObject({ noted: 1 })
+    await votes.flush()
+    expect(await votes.inspect()).toMatchObject({ noted: 0 })
+  })
+
+  test('answer notes of one tick as if they came one after the other, in one call', async () => {
+    const { votes, calls } = await setup()
+    await votes.get(1)
+    calls.length = 0
+
+    expect(await Promise.all([votes.note(1), votes.note(2), votes.note(1, 5), votes.note(1)])).toEqual([
+      1,
+      null,
+      6,
+      7,
+    ])
+    expect(calls).toEqual(['counters/note'])
+  })
+
+  test('show a note that comes while a round is under way, and keep it for the next', async () => {
+    const { votes, another, source, insert, vote } = await setup()
+    insert(1)
+    await votes.get(1)
+    const slow = rollingUp(source, async (asked) => {
+      const rolled = await source.rollUp(asked)
+      await vote(1)
+      return rolled
+    })
+
+    await another({ events: slow }).flush()
+    expect(await votes.get(1)).toBe(2)
+    expect(await votes.inspect()).toMatchObject({ noted: 1 })
+
+    await votes.flush()
+    expect(await votes.get(1)).toBe(2)
+    expect(await votes.inspect()).toMatchObject({ noted: 0 })
+  })
+
+  test('are ahead by what is under way for one round, and right after it', async () => {
+    const { votes, another, source, insert, vote } = await setup()
+    insert(1)
+    await votes.get(1)
+    const slow = rollingUp(source, async (asked) => {
+      await vote(1)
+      return source.rollUp(asked)
+    })
+
+    await another({ events: slow }).flush()
+    expect(await votes.get(1)).toBe(3)
+
+    await votes.flush()
+    expect(await votes.get(1)).toBe(2)
+  })
+
+  test('show the later of two rounds that end in the wrong order', async () => {
+    const { votes, another, source, insert } = await setup()
+    insert(1)
+    insert(2)
+    await votes.getMany([1, 2])
+    let isHeld: () => void = () => undefined
+    const held = new Promise<void>((resolve) => (isHeld = resolve))
+    let isThere: () => void = () => undefined
+    const there = new Promise<void>((resolve) => (isThere = resolve))
+    const slow = rollingUp(source, async (asked) => {
+      const rolled = await source.rollUp(asked)
+      isThere()
+      await held
+      return rolled
+    })
+    insert(1)
+    const first = another({ events: slow }).flush()
+    await there
+    insert(2)
+    const second = votes.flush()
+    isHeld()
+    await Promise.all([first, second])
+
+    expect(await votes.getMany([1, 2])).toEqual([2, 2])
+    expect(await votes.inspect()).toMatchObject({ versions: [2] })
+  })
+
+  test('read anew what a round has counted that ended before it showed it', async () => {
+    const { votes, another, source, insert, stored } = await setup()
+    await votes.get(1)
+    insert(1)
+    const dying = rollingUp(source, async (asked) => {
+      await source.rollUp(asked)
+      throw new SinkError('sink-failed', 'the process ends here')
+    })
+    await expect(another({ events: dying }).flush()).rejects.toThrow('the process ends here')
+    expect(stored(1)).toBe(1)
+    expect(await votes.get(1)).toBe(0)
+
+    await votes.flush()
+
+    expect(await votes.get(1)).toBe(1)
+    expect(await votes.inspect()).toMatchObject({ versions: [1], waiting: 0 })
+  })
+
+  test('come back from the database after Redis has lost everything', async () => {
+    const { votes, insert, vote, empty } = await setup({ shards: 3 })
+    for (const item of [1, 2, 3, 4]) await vote(item)
+    await votes.flush()
+    await empty()
+
+    expect(await votes.getMany([1, 2, 3, 4])).toEqual([1, 1, 1, 1])
+    await vote(1)
+    insert(2)
+    await empty()
+    await votes.flush()
+    expect(await votes.getMany([1, 2, 3, 4])).toEqual([2, 2, 1, 1])
+  })
+
+  test('are right after Redis came back with an old copy, or the database did', async () => {
+    const { votes, vote, client, name, database } = await setup()
+    await votes.get(1)
+    await vote(1)
+    await votes.flush()
+    const keys = (await client.keys(`*{counters:${name}:0}:*`)).filter((key) => !key.endsWith(':clock'))
+    const dumps = await Promise.all(keys.map((key) => client.dumpBuffer(key)))
+    await vote(1)
+    await votes.flush()
+    await Promise.all(keys.map((key, at) => client.restore(key, 0, dumps[at] as Buffer, 'REPLACE')))
+    expect(await votes.get(1)).toBe(1)
+
+    await votes.flush()
+    expect(await votes.get(1)).toBe(2)
+
+    database.exec(`UPDATE perilune_cursor SET version = 1, reached = 1; UPDATE items SET votes = 1;
+      DELETE FROM votes WHERE id = 2`)
+    await vote(1)
+    await votes.flush()
+    await votes.flush()
+    expect(await votes.get(1)).toBe(2)
+    database.exec(`DELETE FROM votes; UPDATE perilune_cursor SET version = 1; UPDATE items SET votes = 0`)
+    await votes.flush()
+    expect(await votes.get(1)).toBe(0)
+  })
+
+  test('stay for their time after they were read, and while they are noted', async () => {
+    const { votes, vote, client, name, clock } = await setup({ retention: '10s' })
+    await votes.getMany([1, 2])
+    await vote(2)
+    await clock.advance(10_001)
+    await votes.flush()
+
+    expect(await client.hkeys(`shown-test:{counters:${name}:0}:shown`)).toEqual(['2'])
+    expect(await client.pttl(`shown-test:{counters:${name}:0}:board`)).toBeGreaterThan(0)
+    await vote(2)
+    expect(await client.pttl(`shown-test:{counters:${name}:0}:board`)).toBe(-1)
+  })
+
+  test('are counted on while others flush, in the background', async () => {
+    const { votes, another, vote, stored } = await setup({ clock: 'real', shards: 4, batchSize: 7 })
+    {
+      await using _one = votes.flushEvery('5ms')
+      await using _two = another().flushEvery('5ms')
+      await Promise.all(Array.from({ length: 300 }, (_, at) => vote(at % 5)))
+    }
+    await votes.flush()
+
+    const items = [0, 1, 2, 3, 4]
+    expect(items.map(stored)).toEqual([60, 60, 60, 60, 60])
+    expect(await votes.getMany(items)).toEqual([60, 60, 60, 60, 60])
+  })
+
+  test('resolve a note to null where Redis does not answer, and throw where they read', async () => {
+    const { source, client } = await setup()
+    const gone = client.duplicate({ port: 1, retryStrategy: () => null })
+    gone.on('error', () => undefined)
+    const redis = perilune(ioredis(gone), { namespace: 'shown-test', deadline: '200ms' })
+    const votes = redis.counters('votes', { events: source })
+
+    expect(await votes.note(1)).toBeNull()
+    await expect(votes.get(1)).rejects.toMatchObject({ name: 'DriverError' })
+    await redis.close()
+  })
+
+  test('do not show what the database does not have', async () => {
+    const { votes, database, insert } = await setup({
+      events: { target: { table: 'items', value: 'votes', missing: 'refuse' } },
+    })
+    database.exec('INSERT INTO items VALUES (1, 0)')
+    insert(1)
+    insert(2)
+    expect(await votes.getMany([1, 2])).toEqual([1, null])
+    await votes.note(2)
+    await votes.flush()
+    expect(await votes.getMany([1, 2])).toEqual([1, null])
+    database.exec('DELETE FROM items')
+    await votes.reconcile([1])
+    expect(await votes.get(1)).toBeNull()
+  })
+
+  test('are made anew from their rows', async () => {
+    const { votes, database, insert } = await setup()
+    insert(1, 3)
+    await votes.get(1)
+    await votes.flush()
+    database.exec('UPDATE items SET votes = 77')
+    await votes.reconcile([1])
+    expect(await votes.get(1)).toBe(3)
+  })
+
+  test('forget what is shown, and read it again', async () => {
+    const { votes, insert } = await setup()
+    insert(1)
+    await votes.get(1)
+    expect(await votes.clear()).toBe(true)
+    expect(await votes.clear()).toBe(false)
+    expect(await votes.get(1)).toBe(1)
+  })
+
+  test('name what is wrong with an argument', async () => {
+    const { votes, source } = await setup()
+    const redis = perilune({} as never)
+    await expect(votes.note(1, 0.5)).rejects.toThrow('by must be a whole number')
+    await expect(votes.note('')).rejects.toThrow('id must not be empty')
+    await expect(votes.getMany('12' as never)).rejects.toThrow('ids must be an array')
+    expect(() => redis.counters('v', { events: {} as never })).toThrow('events must be what counts them')
+    expect(() => redis.counters('v', { outbox: source as never })).toThrow('outbox must be what counts them')
+    expect(() => redis.counters('v', { events: source, batchSize: 0 })).toThrow('batchSize must be')
+    expect(() => redis.counters('v', { events: source, settle: '1s' } as never)).toThrow('options.settle')
+    expect(() => redis.counters('v', { events: source, sink: {} } as never)).toThrow('must have one of')
+  })
+})

@@ -1,0 +1,120 @@
+import { clearShown, inspectShown } from '../generated/counters.ts'
+import { checkOptions } from '../runtime/arguments.ts'
+import { type Duration, toMs } from '../runtime/duration.ts'
+import type { Runtime } from '../runtime/runtime.ts'
+import { type Board, checkSource, openBoard, type ShownOptions } from './board.ts'
+import type { CountSource, EventSource } from './count-source.ts'
+import { readShown } from './filling.ts'
+import { Flushing } from './flush-loop.ts'
+import { noteOne } from './noting.ts'
+import { type RolledRows, runRounds } from './showing.ts'
+import { checkId, checkIds } from './source.ts'
+import { type CounterValue, checkDelta } from './value.ts'
+
+export interface DerivedCountersOptions extends ShownOptions {
+  /** The rows that are counted: `postgresEvents(…)`, `mysqlEvents(…)`, `sqliteEvents(…)`. */
+  events: EventSource
+}
+
+export interface ShownInspection {
+  /** Values that are in Redis now. */
+  readonly values: number
+  /** Counters that were noted and not read again since. */
+  readonly noted: number
+  /** Rows that are not counted yet, at most 10,000. They are in the values all the same. */
+  readonly waiting: number
+  /** How old the oldest of these is; null: there is none, or no column tells. */
+  readonly lagMs: number | null
+  /** The roll-up of the database that each shard shows. */
+  readonly versions: readonly number[]
+}
+
+/** What counters have in common whose counts SQL makes from rows, and Redis shows. */
+export class ShownCounters {
+  readonly name: string
+  readonly #board: Board
+
+  /** @internal */
+  constructor(runtime: Runtime, name: string, source: CountSource, options: ShownOptions) {
+    this.name = name
+    this.#board = openBoard(runtime, name, source, options)
+  }
+
+  /** What the database calls them: `shop:votes`. */
+  protected get sqlName(): string {
+    return this.#board.sqlName
+  }
+
+  /** Makes the tables of ours unless they are there, and checks yours. The first use does so by itself. Throws SinkError. */
+  async prepare(): Promise<void> {
+    await this.#board.counts.prepare()
+  }
+
+  /**
+   * Shows at once what a transaction has committed. Resolves to what is shown then; null when nothing is, or Redis does not
+   * answer: what is in the database is counted whether it was noted or not. Throws InvalidArgumentError.
+   */
+  async note(id: string | number, by = 1): Promise<CounterValue | null> {
+    return noteOne(this.#board, { id: checkId('id', id), by: checkDelta('by', by) })
+  }
+
+  /** The value of a counter; null when the database does not have it. Throws SinkError. */
+  async get(id: string | number): Promise<CounterValue | null> {
+    const [value = null] = await readShown(this.#board, [checkId('id', id)])
+    return value
+  }
+
+  /** Values in the order of the ids, null for those that the database does not have. Throws SinkError. */
+  async getMany(ids: readonly (string | number)[]): Promise<(CounterValue | null)[]> {
+    return readShown(this.#board, checkIds(ids))
+  }
+
+  /** Counts the rows that are there, and shows what they come to. Throws SinkError or DriverError; the same again is safe. */
+  async flush({ signal }: { signal?: AbortSignal } = {}): Promise<RolledRows> {
+    return this.round([], false, signal)
+  }
+
+  /** Flushes again and again, until what it answers is closed. Errors go to `onError`, and the next round tries again. */
+  flushEvery(every: Duration, options: { onError?: (error: unknown) => void } = {}): Flushing {
+    checkOptions('options', options, ['onError'])
+    const everyMs = toMs('every', every)
+    return new Flushing(this.#board.runtime, () => this.flush(), everyMs, options.onError ?? (() => {}))
+  }
+
+  /** A read-only picture: what is here, and what is not counted yet. Throws SinkError. */
+  async inspect(): Promise<ShownInspection> {
+    const { shards, counts, sqlName } = this.#board
+    const seen = await Promise.all(shards.map((shard) => shard.run(inspectShown, {})))
+    const { rows, ageMs } = await counts.waiting(sqlName)
+    return {
+      values: seen.reduce((sum, { values }) => sum + values, 0),
+      noted: seen.reduce((sum, { noted }) => sum + noted, 0),
+      waiting: rows,
+      lagMs: ageMs,
+      versions: seen.map(({ version }) => version),
+    }
+  }
+
+  /** Forgets what Redis shows; the database has all of it. Resolves to false when there was nothing. */
+  async clear(): Promise<boolean> {
+    const answers = await Promise.all(this.#board.shards.map((shard) => shard.run(clearShown, {})))
+    return answers.some(({ status }) => status === 'cleared')
+  }
+
+  protected round(ids: readonly string[], recount: boolean, signal?: AbortSignal): Promise<RolledRows> {
+    return runRounds(this.#board, { ids, recount, signal })
+  }
+}
+
+/** Values that are counts of rows in an SQL database: exact there, and shown by Redis. */
+export class DerivedCounters extends ShownCounters {
+  constructor(runtime: Runtime, name: string, options: DerivedCountersOptions) {
+    checkOptions('options', options, ['events', 'shards', 'retention', 'batchSize'])
+    super(runtime, name, checkSource('events', options.events), options)
+  }
+
+  /** Makes counts anew from all of their rows, and shows them: after rows were changed by hand. Throws SinkError. */
+  async reconcile(ids: readonly (string | number)[]): Promise<void> {
+    await this.round(checkIds(ids), true)
+  }
+}

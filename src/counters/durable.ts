@@ -1,0 +1,57 @@
+import { checkOptions, checkText } from '../runtime/arguments.ts'
+import type { Runtime } from '../runtime/runtime.ts'
+import { checkSource, type ShownOptions } from './board.ts'
+import type { OutboxSource } from './count-source.ts'
+import { ShownCounters } from './derived.ts'
+import type { RolledRows } from './showing.ts'
+import { checkId, checkIds } from './source.ts'
+import { checkDelta } from './value.ts'
+
+export interface DurableCountersOptions<Client> extends ShownOptions {
+  /** Where changes wait that are not counted yet: `postgresOutbox(…)`, `mysqlOutbox(…)`, `sqliteOutbox(…)`. */
+  outbox: OutboxSource<Client>
+}
+
+export interface Addition {
+  id: string | number
+  by?: number
+  /** Names the change: it counts once, however often it comes. */
+  token: string
+}
+
+/** Values that are changed in the transactions of an SQL database: exact there, and shown by Redis. */
+export class DurableCounters<Client> extends ShownCounters {
+  readonly #outbox: OutboxSource<Client>
+
+  constructor(runtime: Runtime, name: string, options: DurableCountersOptions<Client>) {
+    checkOptions('options', options, ['outbox', 'shards', 'retention', 'batchSize'])
+    const outbox = checkSource('outbox', options.outbox)
+    super(runtime, name, outbox, options)
+    this.#outbox = outbox
+  }
+
+  /**
+   * Changes a counter in your transaction: it counts if that commits. Resolves to false when the token is known, and then
+   * changes nothing. Throws InvalidArgumentError, SinkError.
+   */
+  async add(client: Client, { id, by = 1, token }: Addition): Promise<boolean> {
+    const entry = {
+      id: checkId('id', id),
+      by: checkDelta('by', by),
+      token: checkText('token', token, 255),
+    }
+    return this.#outbox.add(client, this.sqlName, entry)
+  }
+
+  /** Reads counts anew, and shows them: after somebody else has written the table. Throws SinkError. */
+  async reconcile(ids: readonly (string | number)[]): Promise<void> {
+    await this.round(checkIds(ids), false)
+  }
+
+  /** Also forgets tokens that are old enough. */
+  override async flush(options: { signal?: AbortSignal } = {}): Promise<RolledRows> {
+    const rolled = await super.flush(options)
+    while (await this.#outbox.purge(this.sqlName)) options.signal?.throwIfAborted()
+    return rolled
+  }
+}

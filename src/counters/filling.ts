@@ -1,0 +1,102 @@
+// Values as they are shown: from Redis, and from SQL what is not there. Those that several ask for at once are read once.
+
+import { showAbsent, shown } from '../generated/counters.ts'
+import type { BatchTerms } from '../runtime/batcher.ts'
+import { InvalidArgumentError } from '../runtime/errors.ts'
+import { pause } from '../runtime/in-time.ts'
+import type { Unit } from '../runtime/unit.ts'
+import type { Board } from './board.ts'
+import { sinkInTime } from './sink-in-time.ts'
+import { byShard, inPages, MAX_A_CALL } from './source.ts'
+import { type CounterValue, toValue } from './value.ts'
+
+type Filled = string | null | InvalidArgumentError
+
+const BATCHES: BatchTerms = {
+  name: 'a read of counters',
+  items: MAX_A_CALL,
+  bytes: 1024 * 1024,
+  underWay: 1,
+  waiting: 100_000,
+}
+
+const MOST_TRIES = 6
+const FIRST_PAUSE_MS = 2
+
+/** In the order of the ids; null for those that SQL does not know. Throws SinkError, DriverError, InvalidArgumentError. */
+export async function readShown(board: Board, ids: readonly string[]): Promise<(CounterValue | null)[]> {
+  const found = new Map<string, string | null>()
+  const asked = [...new Set(ids)].map((id) => ({ id }))
+  const reads = [...byShard(board, asked)].flatMap(([shard, all]) =>
+    inPages(all.map(({ id }) => id)).map((page) => readPage(board, shard, page, found)),
+  )
+  await Promise.all(reads)
+  return ids.map((id) => {
+    const text = found.get(id) ?? null
+    return text === null ? null : toValue(text)
+  })
+}
+
+async function readPage(
+  board: Board,
+  shard: Unit,
+  ids: readonly string[],
+  found: Map<string, string | null>,
+): Promise<void> {
+  const { values } = await shard.run(shown, { ids })
+  const batcher = board.runtime.batcher<string, Filled>(
+    `${shard.prefix} fill ${board.counts.name}`,
+    BATCHES,
+    (items, by) => fillEach(board, shard, items, by),
+  )
+  await Promise.all(
+    ids.map(async (id, at) => {
+      const value = values[at] ?? (await batcher.addOne(id, id.length))
+      if (value instanceof InvalidArgumentError) throw value
+      found.set(id, value)
+    }),
+  )
+}
+
+/** As `fill`; an id that the database cannot have fails alone. */
+async function fillEach(board: Board, shard: Unit, ids: readonly string[], by: number): Promise<Filled[]> {
+  try {
+    return await fill(board, shard, ids, by)
+  } catch (error) {
+    if (!(error instanceof InvalidArgumentError)) throw error
+    if (ids.length === 1) return [error]
+  }
+  const each = await Promise.all(ids.map((id) => fillEach(board, shard, [id], by)))
+  return each.flat()
+}
+
+/** Shows values that are not there, and answers them. */
+async function fill(
+  { counts, sqlName, retainMs }: Board,
+  shard: Unit,
+  ids: readonly string[],
+  by: number,
+): Promise<(string | null)[]> {
+  for (let tries = 1; ; tries++) {
+    const told = await shard.run(shown, { ids })
+    const { version, values } = await sinkInTime(counts.read(sqlName, ids), by)
+    const counters = ids.flatMap((id, at) => {
+      const value = values.get(id)
+      return value === undefined ? [] : [{ id, value: String(value), taken: told.noted[at] ?? '0' }]
+    })
+    const answer = await shard.run(showAbsent, { version, turn: told.turn, retainMs, counters })
+    if (answer.status === 'shown') return inOrder(ids, counters, answer.values)
+    // Whoever reads all the time too early reads a database that came back with an old copy: the next round sees to that.
+    if (tries === MOST_TRIES) return ids.map((id) => values.get(id)?.toString() ?? null)
+    await pause(FIRST_PAUSE_MS * 2 ** tries)
+  }
+}
+
+function inOrder(
+  ids: readonly string[],
+  counters: readonly { readonly id: string }[],
+  values: readonly string[],
+): (string | null)[] {
+  const found = new Map(counters.map(({ id }, at) => [id, values[at] as string]))
+  return ids.map((id) => found.get(id) ?? null)
+}

@@ -1,0 +1,81 @@
+// Notes of one tick travel together, a call for each shard; those of one counter are one number.
+
+import { note } from '../generated/counters.ts'
+import type { BatchTerms } from '../runtime/batcher.ts'
+import { AmbiguousError, DriverError } from '../runtime/errors.ts'
+import type { Unit } from '../runtime/unit.ts'
+import type { Board } from './board.ts'
+import { MAX_A_CALL, shardOf } from './source.ts'
+import { type CounterValue, toValue, valueLess } from './value.ts'
+
+interface Note {
+  readonly id: string
+  readonly by: number
+}
+
+const BATCHES: BatchTerms = {
+  name: note.script.name,
+  items: MAX_A_CALL,
+  bytes: 1024 * 1024,
+  underWay: 2,
+  waiting: 100_000,
+}
+
+/** What is shown after it; null when nothing is, or nobody answers. */
+export async function noteOne(board: Board, asked: Note): Promise<CounterValue | null> {
+  const shard = shardOf(board, asked.id)
+  const batcher = board.runtime.batcher<Note, CounterValue | null>(
+    `${shard.prefix} note`,
+    BATCHES,
+    (items, by) => sendBatch(shard, items, by),
+  )
+  try {
+    return await batcher.addOne(asked, asked.id.length)
+  } catch (error) {
+    // The event is in SQL, and will be shown with what is read from there.
+    if (error instanceof DriverError || error instanceof AmbiguousError) return null
+    throw error
+  }
+}
+
+async function sendBatch(shard: Unit, notes: readonly Note[], by: number): Promise<(CounterValue | null)[]> {
+  const groups = inGroups(notes)
+  const counters = groups.map(({ id, sum }) => ({ id, by: String(sum) }))
+  // Sent again after a lost answer it would be shown twice for a round.
+  const { values } = await shard.run(note, { counters }, { by, runsOnce: true })
+  const told = new Map<Note, CounterValue | null>()
+  for (const [at, { members }] of groups.entries()) tell(members, values[at] ?? null, told)
+  return notes.map((each) => told.get(each) ?? null)
+}
+
+interface Group {
+  readonly id: string
+  sum: number
+  readonly members: Note[]
+}
+
+/** Those of a counter, as many as can be summed exactly. */
+function inGroups(notes: readonly Note[]): Group[] {
+  const groups: Group[] = []
+  const open = new Map<string, Group>()
+  for (const each of notes) {
+    const known = open.get(each.id)
+    if (known !== undefined && Number.isSafeInteger(known.sum + each.by)) {
+      known.sum += each.by
+      known.members.push(each)
+      continue
+    }
+    const group = { id: each.id, sum: each.by, members: [each] }
+    open.set(each.id, group)
+    groups.push(group)
+  }
+  return groups
+}
+
+function tell(members: readonly Note[], value: string | null, told: Map<Note, CounterValue | null>): void {
+  let later = 0
+  for (const member of members.toReversed()) {
+    told.set(member, value === null ? null : later === 0 ? toValue(value) : valueLess(value, later))
+    later += member.by
+  }
+}

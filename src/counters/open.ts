@@ -1,0 +1,23 @@
+import { InvalidArgumentError } from '../runtime/errors.ts'
+import type { Runtime } from '../runtime/runtime.ts'
+import { Counters, type CountersOptions } from './counters.ts'
+import { DerivedCounters, type DerivedCountersOptions } from './derived.ts'
+import { DurableCounters, type DurableCountersOptions } from './durable.ts'
+
+export type AnyCountersOptions = CountersOptions | DerivedCountersOptions | DurableCountersOptions<never>
+export type AnyCounters = Counters | DerivedCounters | DurableCounters<never>
+
+const PLACES = ['sink', 'events', 'outbox']
+
+/** Throws InvalidArgumentError. */
+export function openCounters(runtime: Runtime, name: string, options: AnyCountersOptions): AnyCounters {
+  if (typeof options !== 'object' || options === null) {
+    throw new InvalidArgumentError('options', 'must be an object')
+  }
+  if (PLACES.filter((place) => place in options).length > 1) {
+    throw new InvalidArgumentError('options', `must have one of ${PLACES.join(', ')}`)
+  }
+  if ('events' in options) return new DerivedCounters(runtime, name, options)
+  if ('outbox' in options) return new DurableCounters(runtime, name, options)
+  return new Counters(runtime, name, options)
+}

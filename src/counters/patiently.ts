@@ -1,0 +1,24 @@
+import { pause } from '../runtime/in-time.ts'
+import { SinkError } from './errors.ts'
+import { sinkInTime } from './sink-in-time.ts'
+
+const FIRST_PAUSE_MS = 20
+const LONGEST_PAUSE_MS = 2000
+
+/** Does the same again while the database is away or busy, for so long; it is told until when. Throws SinkError, or the reason of the signal. */
+export async function patiently<Result>(
+  work: (by: number) => Promise<Result>,
+  patienceMs: number,
+  signal?: AbortSignal,
+): Promise<Result> {
+  const by = performance.now() + patienceMs
+  for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS)) {
+    try {
+      return await sinkInTime(work(by), by)
+    } catch (error) {
+      const isPassing = error instanceof SinkError && error.isPassing
+      if (!isPassing || performance.now() + pauseMs > by) throw error
+    }
+    await pause(pauseMs, signal)
+  }
+}

@@ -1,0 +1,113 @@
+// Rounds: what was noted is asked for, then rows are rolled up, then what they came to is shown. Whatever was noted before the
+// rows were read is in them, so a value is what SQL has and what was noted since. Every step may be repeated or left out by
+// anybody: versions of SQL are shown one after the other, and a shard that has missed one is read anew.
+
+import { noted, type NotedAnswer, show, type ShowAnswer } from '../generated/counters.ts'
+import { pause } from '../runtime/in-time.ts'
+import type { Unit } from '../runtime/unit.ts'
+import type { Board } from './board.ts'
+import type { RolledUp } from './count-source.ts'
+import { patiently } from './patiently.ts'
+import { inPages, MAX_A_CALL, shardOf } from './source.ts'
+
+/** What rounds have brought. */
+export interface RolledRows {
+  /** Rows that were counted. */
+  readonly events: number
+}
+
+export interface Round {
+  /** Counters that are shown whether anything of them changed or not. */
+  readonly ids: readonly string[]
+  readonly recount: boolean
+  readonly signal?: AbortSignal | undefined
+}
+
+interface Item {
+  readonly id: string
+  /** '': SQL does not know it. */
+  readonly value: string
+  readonly taken: string
+}
+
+const NO_VERSION = -1
+/** Others who are just showing the version before are waited for so often, 20 ms at first and twice as long each time. */
+const MOST_TRIES = 4
+const FIRST_PAUSE_MS = 20
+
+/** Rolls up and shows until nothing more is to be taken. Throws SinkError, DriverError, or the reason of the signal. */
+export async function runRounds(board: Board, round: Round): Promise<RolledRows> {
+  let events = 0
+  for (let next = round; ; next = { ...next, ids: [], recount: false }) {
+    round.signal?.throwIfAborted()
+    const done = await runRound(board, next)
+    events += done.events
+    if (!done.more) return { events }
+  }
+}
+
+async function runRound(board: Board, round: Round): Promise<{ events: number; more: boolean }> {
+  const { shards, counts, sqlName, batchSize, runtime } = board
+  const limit = Math.ceil(MAX_A_CALL / Math.min(shards.length, 20))
+  const before = await Promise.all(shards.map((shard) => shard.run(noted, { limit })))
+  const waiting = before.flatMap(({ counters }) => counters.map(({ id }) => id))
+  const ids = [...new Set([...round.ids, ...waiting])]
+  const asked = { counters: sqlName, ids, limit: batchSize, recount: round.recount }
+  const rolled = await patiently(() => counts.rollUp(asked), runtime.runner.deadlineMs, round.signal)
+  const items = itemsOf(board, rolled, ids, before)
+  await Promise.all(shards.map((shard, at) => showShard(board, shard, rolled, before[at], items.get(shard))))
+  return { events: rolled.events, more: rolled.more || before.some(({ more }) => more) }
+}
+
+/** What there is to show, by shard. */
+function itemsOf(
+  board: Board,
+  { values }: RolledUp,
+  ids: readonly string[],
+  before: readonly NotedAnswer[],
+): Map<Unit, Item[]> {
+  const taken = new Map(before.flatMap(({ counters }) => counters.map(({ id, sum }) => [id, sum])))
+  const items = new Map<Unit, Item[]>()
+  for (const id of new Set([...values.keys(), ...ids])) {
+    const item = { id, value: values.get(id)?.toString() ?? '', taken: taken.get(id) ?? '' }
+    const shard = shardOf(board, id)
+    const known = items.get(shard)
+    if (known === undefined) items.set(shard, [item])
+    else known.push(item)
+  }
+  return items
+}
+
+async function showShard(
+  { retainMs }: Board,
+  shard: Unit,
+  { version, since }: RolledUp,
+  before: NotedAnswer | undefined,
+  items: readonly Item[] = [],
+): Promise<void> {
+  let { turn = 0, version: seen = 0 } = before ?? {}
+  if (version === since && seen === version) return
+  const pages = items.length === 0 ? [[]] : inPages(items)
+  // The database itself went back: what is shown is of a time that it knows nothing of.
+  let left = seen >= version ? seen : NO_VERSION
+  for (const [at, counters] of pages.entries()) {
+    const page = { version, since, last: at === pages.length - 1, retainMs, counters }
+    const answer = await showPage(shard, (missing) => ({ ...page, turn, seen: missing }), left)
+    if (answer.status !== 'shown') return
+    turn = answer.turn
+    left = NO_VERSION
+  }
+}
+
+type PageOf = (seen: number) => Parameters<typeof show.encode>[0]
+
+/** One whose version before stays away goes on without: that was lost with whoever was to show it. */
+async function showPage(shard: Unit, page: PageOf, left: number): Promise<ShowAnswer> {
+  let answer = await shard.run(show, page(left))
+  for (let tries = 0; answer.status === 'gap'; tries++) {
+    const { version } = answer
+    if (tries < MOST_TRIES) await pause(FIRST_PAUSE_MS * 2 ** tries)
+    answer = await shard.run(show, page(tries < MOST_TRIES ? NO_VERSION : version))
+  }
+  return answer
+}

@@ -1,0 +1,120 @@
+// What everything in this folder does with a database: runs statements of a dialect, and says what went wrong.
+
+import { SinkError } from '../counters/errors.ts'
+import { InvalidArgumentError } from '../runtime/errors.ts'
+import type { Column, Dialect, Row, SqlRunner, SqlStore, Statement } from './dialect.ts'
+
+const NAME = /^[A-Za-z_][A-Za-z0-9_$]*(\.[A-Za-z_][A-Za-z0-9_$]*)?$/
+
+export class SqlAccess {
+  readonly name: string
+  readonly dialect: Dialect
+  readonly #store: SqlStore
+
+  constructor(store: SqlStore, dialect: Dialect) {
+    this.name = dialect.name
+    this.dialect = dialect
+    this.#store = store
+  }
+
+  /** A statement alone. */
+  rows(statement: Statement): Promise<readonly Row[]> {
+    return this.#try(() => this.#store.rows(statement))
+  }
+
+  change(statement: Statement): Promise<number> {
+    return this.transaction((runner) => runner.changes(statement))
+  }
+
+  transaction<Result>(work: (runner: SqlRunner) => Promise<Result>): Promise<Result> {
+    return this.#try(() => this.#store.transaction(work))
+  }
+
+  /** Runs a statement of somebody else's transaction. */
+  told<Result>(work: () => Promise<Result>): Promise<Result> {
+    return this.#try(work)
+  }
+
+  /** Makes a table of ours. One that is there is not made: that would ask for a right that few grant to an application. */
+  async make(table: string, definition: string): Promise<void> {
+    if ((await this.columns(table)).size > 0) return
+    await this.change({ sql: definition, values: [] })
+  }
+
+  async columns(table: string): Promise<Map<string, Column>> {
+    const rows = await this.rows(this.dialect.columns(table))
+    return new Map(rows.map((row) => [String(row['name']), columnFrom(row)]))
+  }
+
+  /** The columns of a table that has to be there. Throws SinkError. */
+  async columnsOf(table: string): Promise<Map<string, Column>> {
+    const columns = await this.columns(table)
+    if (columns.size === 0) throw misconfigured(`there is no table ${table}`)
+    return columns
+  }
+
+  #explain(error: unknown): SinkError {
+    const meanings = chainOf(error).map((one) => this.dialect.meaningOf(one))
+    const code = meanings.find((meaning) => meaning !== 'sink-failed') ?? 'sink-failed'
+    return new SinkError(code, `${this.name}: ${String(error)}`, { cause: error })
+  }
+
+  async #try<Result>(work: () => Promise<Result>): Promise<Result> {
+    try {
+      return await work()
+    } catch (error) {
+      throw error instanceof SinkError ? error : this.#explain(error)
+    }
+  }
+}
+
+/** An error and its causes: what runs transactions may wrap what the client said. */
+function chainOf(error: unknown): object[] {
+  if (typeof error !== 'object' || error === null) return []
+  return [error, ...chainOf((error as { cause?: unknown }).cause)]
+}
+
+function columnFrom(row: Row): Column {
+  return {
+    name: String(row['name']),
+    type: String(row['type']),
+    charset: textOrNull(row['charset']),
+    length: row['length'] === null ? null : Number(row['length']),
+    isUnique: Boolean(Number(row['is_unique'])),
+    flaw: textOrNull(row['flaw']),
+  }
+}
+
+function textOrNull(value: unknown): string | null {
+  return typeof value === 'string' ? value : null
+}
+
+/** Throws SinkError. */
+export function columnOf(columns: ReadonlyMap<string, Column>, table: string, name: string): Column {
+  const column = columns.get(name)
+  if (column === undefined) throw misconfigured(`the table ${table} has no column ${name}`)
+  return column
+}
+
+export function misconfigured(problem: string): SinkError {
+  return new SinkError('sink-misconfigured', problem)
+}
+
+/** Throws InvalidArgumentError. */
+export function checkNames(names: Readonly<Record<string, unknown>>): void {
+  for (const [argument, name] of Object.entries(names)) {
+    if (typeof name !== 'string' || !NAME.test(name)) {
+      throw new InvalidArgumentError(argument, 'must be a plain name of the database, such as items')
+    }
+  }
+}
+
+/** Does work once, and once more after it failed. */
+export function once<Result>(work: () => Promise<Result>): () => Promise<Result> {
+  let done: Promise<Result> | undefined
+  return () =>
+    (done ??= work().catch((error: unknown) => {
+      done = undefined
+      throw error
+    }))
+}

@@ -1,0 +1,125 @@
+// What each database words and runs for itself to count rows; counts.ts has the order of the statements.
+
+import type { OutboxEntry } from '../counters/count-source.ts'
+import type { Change } from '../counters/sink.ts'
+import { checkNames } from './access.ts'
+import {
+  type Column,
+  type Dialect,
+  type Place,
+  type SqlRunner,
+  type Statement,
+  type Target,
+  wholeOf,
+} from './dialect.ts'
+
+export interface EventsOptions {
+  /** The table of the events: `votes`, or `shop.votes`. Rows are only ever inserted. */
+  readonly table: string
+  /** Its column of the counter that an event is for. */
+  readonly id: string
+  /** Its column of integers that are counted; without it each row counts 1. */
+  readonly amount?: string
+  /** Its column of the time, if `inspect` is to tell how old the oldest row is that is not counted. */
+  readonly at?: string
+  /** The table of the counts. */
+  readonly target: Target
+}
+
+/** Rows that are counted. */
+export interface Events {
+  readonly table: string
+  readonly id: string
+  readonly amount: string | null
+  readonly at: string | null
+  /** The column by which it is known what has been counted. */
+  readonly mark: string
+  /** The key of the table, where that is needed. */
+  readonly key: string
+  /** Whether a column `counters` says whose rows they are. */
+  readonly isShared: boolean
+}
+
+/** Events whose columns are known. */
+export interface EventsPlace extends Events {
+  readonly idColumn: Column
+}
+
+/** Where a roll-up stands. */
+export interface Standing {
+  readonly counters: string
+  readonly version: number
+  /** How far rows have been taken, where that is a place in their order. */
+  readonly reached: string
+}
+
+export interface Taken {
+  readonly changes: readonly Change[]
+  readonly events: number
+  readonly reached: string
+  readonly more: boolean
+}
+
+export interface CountDialect {
+  readonly dialect: Dialect
+  /** Makes the table of the roll-ups, also where another is just doing that. */
+  readonly cursors: string
+  /** Makes the outbox. */
+  readonly outbox: string
+  readonly outboxEvents: Events
+  /** Rows when there is what taking events needs besides their columns; `problem` otherwise. */
+  suits(events: Events): { readonly asked: Statement; readonly problem: string }
+  /** Makes the line of counters that were never rolled up; does nothing when it is there. */
+  enter(counters: string): Statement
+  /** `version` and `reached` of counters. */
+  standing(counters: string): Statement
+  /** `version`, `reached` and `flaw` of counters, whose line is locked. */
+  lock(counters: string): Statement
+  move(standing: Standing): Statement
+  /** Takes rows that were never taken, about `limit`. */
+  take(runner: SqlRunner, events: EventsPlace, standing: Standing, limit: number): Promise<Taken>
+  /**
+   * Rows of `id`, `value`, `pending`, and of `version` and `reached`: some null. `hint`: how far rows had been taken at least.
+   */
+  values(place: Place, events: EventsPlace, counters: string, ids: readonly string[], hint: string): Statement
+  /** How many rows wait, `most` at most, as `waiting`; `age_ms`, `version` and `reached`. */
+  waiting(events: EventsPlace, counters: string, hint: string, most: number): Statement
+  /** `id` and `sum` of the rows that were taken. */
+  sums(events: EventsPlace, standing: Standing, ids: readonly string[]): Statement
+  /** Enters a change into the outbox, in any transaction; false when its token is known. */
+  add(runner: SqlRunner, counters: string, entry: OutboxEntry): Promise<boolean>
+  /** Forgets rows that were taken and written so long ago. */
+  purge(counters: string, olderThanMs: number, most: number): Statement
+}
+
+/** Throws InvalidArgumentError. */
+export function eventsOf(
+  { table, id, amount, at }: EventsOptions,
+  marks: { readonly mark: string; readonly key: string },
+  names: Readonly<Record<string, unknown>>,
+): Events {
+  const optional = Object.entries({ amount, at }).filter(([, name]) => name !== undefined)
+  checkNames({ table, id, ...Object.fromEntries(optional), ...names })
+  return { table, id, amount: amount ?? null, at: at ?? null, ...marks, isShared: false }
+}
+
+export interface EventRow {
+  readonly id: string | null
+  readonly amount: bigint
+}
+
+/** A change for each counter; they come in the order of their ids. */
+export function changesOf(rows: readonly EventRow[]): Change[] {
+  const sums = new Map<string, bigint>()
+  for (const { id, amount } of rows) {
+    if (id !== null) sums.set(id, (sums.get(id) ?? 0n) + amount)
+  }
+  const changes = [...sums].map(([id, delta]) => ({ id, delta }))
+  // Whoever else writes several of these rows in the order of their keys waits, and does not deadlock.
+  return changes.toSorted((left, right) => (left.id < right.id ? -1 : 1))
+}
+
+export function eventRow(row: Readonly<Record<string, unknown>>): EventRow {
+  const id = String(row['id'])
+  return { id: row['id'] === null ? null : id, amount: BigInt(wholeOf(row['amount'])) }
+}

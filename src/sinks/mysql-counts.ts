@@ -1,0 +1,154 @@
+// How MySQL and MariaDB count rows. Numbers are not given in the order of commits, so a column of the row itself says whether
+// it was taken: rows that somebody is still writing are skipped, and found by a later roll-up.
+
+import type { OutboxEntry } from '../counters/count-source.ts'
+import {
+  changesOf,
+  type CountDialect,
+  type Events,
+  type EventsPlace,
+  eventRow,
+  type Standing,
+  type Taken,
+} from './count-dialect.ts'
+import { namesOf, type SqlRunner } from './dialect.ts'
+import { key, MYSQL, name, plain, text } from './mysql-dialect.ts'
+
+const DUPLICATE = 1062
+
+export const MYSQL_COUNTS: CountDialect = {
+  dialect: MYSQL,
+  cursors: `CREATE TABLE IF NOT EXISTS perilune_cursor (
+    counters VARBINARY(1024) NOT NULL PRIMARY KEY, version BIGINT NOT NULL, reached BIGINT NOT NULL) ENGINE=InnoDB`,
+  outbox: `CREATE TABLE IF NOT EXISTS perilune_outbox (
+    seq BIGINT AUTO_INCREMENT PRIMARY KEY, counters VARBINARY(1024) NOT NULL, token VARBINARY(255) NOT NULL,
+    id VARCHAR(255) CHARACTER SET utf8mb4 COLLATE utf8mb4_bin NOT NULL, delta BIGINT NOT NULL,
+    at DATETIME(3) NOT NULL, counted BIGINT NULL,
+    UNIQUE (counters, token), INDEX (counters, counted, seq), INDEX (counters, at)) ENGINE=InnoDB`,
+  outboxEvents: {
+    table: 'perilune_outbox',
+    id: 'id',
+    amount: 'delta',
+    at: 'at',
+    mark: 'counted',
+    key: 'seq',
+    isShared: true,
+  },
+  suits: ({ table, mark, key: number }) => {
+    const [schema, alone] = namesOf(table)
+    return {
+      asked: plain(`SELECT 1 FROM information_schema.columns c JOIN information_schema.columns k
+          ON k.table_schema = c.table_schema AND k.table_name = c.table_name
+        WHERE c.table_schema = ${schema === undefined ? 'DATABASE()' : text(schema)} AND c.table_name = ${text(alone)}
+          AND c.column_name = ${text(mark)} AND c.is_nullable = 'YES' AND c.data_type = 'bigint'
+          AND COALESCE(c.column_default, 'NULL') = 'NULL'
+          AND k.column_name = ${text(number)} AND k.data_type LIKE '%int'
+          AND EXISTS (SELECT 1 FROM information_schema.statistics s WHERE s.table_schema = c.table_schema
+            AND s.table_name = c.table_name AND s.column_name = c.column_name AND s.seq_in_index = 1)`),
+      problem: `the column ${mark} of ${table} is no BIGINT NULL with an index, or its key ${number} is no integer`,
+    }
+  },
+  enter: (counters) =>
+    plain(`INSERT IGNORE INTO perilune_cursor (counters, version, reached) VALUES (${text(counters)}, 0, 0)`),
+  standing,
+  lock: (counters) => plain(`${standing(counters).sql} FOR UPDATE`),
+  move: ({ counters, version }) =>
+    plain(`UPDATE perilune_cursor SET version = ${version} WHERE counters = ${text(counters)}`),
+  take,
+  // A SELECT for each, so that the column decides what is equal, and each id has the row that it would change.
+  values: ({ table, id, value, idColumn }, events, counters, ids) => {
+    const line = `SELECT NULL AS id, NULL AS value, NULL AS pending, version, reached FROM perilune_cursor
+      WHERE counters = ${text(counters)}`
+    const counts = ids.map(
+      (one) => `SELECT ${text(one)}, CAST(${name(value)} AS CHAR), NULL, NULL, NULL FROM ${name(table)}
+        WHERE ${name(id)} = ${key(one, idColumn)}`,
+    )
+    const waiting = `SELECT id, NULL, CAST(SUM(amount) AS CHAR), NULL, NULL
+      FROM (SELECT ${idOf(events)} AS id, ${amountOf(events)} AS amount FROM ${name(events.table)} e
+        WHERE ${own(events, counters)} AND e.${name(events.mark)} IS NULL AND ${among(events, ids)}) e
+      GROUP BY id`
+    return plain([line, ...counts, waiting].join('\nUNION ALL '))
+  },
+  waiting: (events, counters, _hint, most) =>
+    plain(`SELECT COUNT(w.one) AS waiting, MAX(w.age) AS age_ms, MAX(l.version) AS version, MAX(l.reached) AS reached
+      FROM (SELECT 1 AS always) always LEFT JOIN perilune_cursor l ON l.counters = ${text(counters)}
+      LEFT JOIN (SELECT 1 AS one, ${ageOf(events)} AS age FROM ${name(events.table)} e
+        WHERE ${own(events, counters)} AND e.${name(events.mark)} IS NULL
+        ORDER BY e.${name(events.key)} LIMIT ${most}) w ON TRUE`),
+  sums: (events, { counters }, ids) =>
+    plain(`SELECT id, CAST(SUM(amount) AS CHAR) AS sum
+      FROM (SELECT ${idOf(events)} AS id, ${amountOf(events)} AS amount FROM ${name(events.table)} e
+        WHERE ${own(events, counters)} AND e.${name(events.mark)} IS NOT NULL AND ${among(events, ids)}) e
+      GROUP BY id`),
+  add,
+  purge: (counters, olderThanMs, most) =>
+    plain(`DELETE FROM perilune_outbox WHERE counters = ${text(counters)} AND counted IS NOT NULL
+      AND at < UTC_TIMESTAMP(3) - INTERVAL ${olderThanMs} * 1000 MICROSECOND ORDER BY at LIMIT ${most}`),
+}
+
+function standing(counters: string) {
+  return plain(`SELECT version, reached FROM perilune_cursor WHERE counters = ${text(counters)}`)
+}
+
+function own({ isShared }: Events, counters: string): string {
+  return isShared ? `e.counters = ${text(counters)}` : 'TRUE'
+}
+
+/** As text that no collation makes equal to another. */
+function idOf({ id }: Events): string {
+  return `CONVERT(e.${name(id)} USING utf8mb4) COLLATE utf8mb4_bin`
+}
+
+function amountOf({ amount }: Events): string {
+  return amount === null ? '1' : `e.${name(amount)}`
+}
+
+/** The outbox has its times in UTC, whatever the session has. */
+function ageOf({ at, isShared }: Events): string {
+  if (at === null) return 'NULL'
+  return `TIMESTAMPDIFF(MICROSECOND, e.${name(at)}, ${isShared ? 'UTC_TIMESTAMP(3)' : 'NOW(3)'}) / 1000`
+}
+
+function among({ id, idColumn }: EventsPlace, ids: readonly string[]): string {
+  const fitting = ids.filter((one) => MYSQL.misfit(one, idColumn) === undefined)
+  if (fitting.length === 0) return 'FALSE'
+  return `e.${name(id)} IN (${fitting.map((one) => key(one, idColumn)).join(', ')})`
+}
+
+async function take(
+  runner: SqlRunner,
+  events: EventsPlace,
+  { counters, version, reached }: Standing,
+  limit: number,
+): Promise<Taken> {
+  const [into, number, mark] = [name(events.table), name(events.key), name(events.mark)]
+  const rows = await runner.rows(
+    plain(`SELECT CAST(e.${number} AS CHAR) AS at, ${idOf(events)} AS id, CAST(${amountOf(events)} AS CHAR) AS amount
+      FROM ${into} e WHERE ${own(events, counters)} AND e.${mark} IS NULL
+      ORDER BY e.${number} LIMIT ${limit} FOR UPDATE SKIP LOCKED`),
+  )
+  if (rows.length > 0) {
+    const taken = rows.map(({ at }) => String(at)).join(', ')
+    await runner.changes(plain(`UPDATE ${into} SET ${mark} = ${version + 1} WHERE ${number} IN (${taken})`))
+  }
+  return {
+    changes: changesOf(rows.map(eventRow)),
+    events: rows.length,
+    reached,
+    more: rows.length === limit,
+  }
+}
+
+/** INSERT IGNORE would hide other errors, too. A duplicate key ends the statement, and not the transaction. */
+async function add(runner: SqlRunner, counters: string, { id, by, token }: OutboxEntry): Promise<boolean> {
+  try {
+    await runner.changes(
+      plain(`INSERT INTO perilune_outbox (counters, token, id, delta, at)
+        VALUES (${text(counters)}, ${text(token)}, ${text(id)}, ${by}, UTC_TIMESTAMP(3))`),
+    )
+    return true
+  } catch (error) {
+    if ((error as { errno?: unknown }).errno === DUPLICATE) return false
+    throw error
+  }
+}

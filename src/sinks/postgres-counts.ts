@@ -1,0 +1,163 @@
+// How PostgreSQL counts rows.
+//
+// A row says which transaction wrote it. All of those below the oldest one that is still open have ended, whatever order
+// they committed in: their rows are there or will never be. A roll-up takes the rows from where the last one ended up to
+// there, so a window is closed before it is read, and windows neither meet nor leave anything out.
+
+import type { OutboxEntry } from '../counters/count-source.ts'
+import {
+  changesOf,
+  type CountDialect,
+  type Events,
+  eventRow,
+  type Standing,
+  type Taken,
+} from './count-dialect.ts'
+import { quote, type SqlRunner } from './dialect.ts'
+import { POSTGRES } from './postgres-dialect.ts'
+
+const AHEAD = `roll-ups are ahead of the transactions of this server, for the database came from another one`
+
+export const POSTGRES_COUNTS: CountDialect = {
+  dialect: POSTGRES,
+  cursors: guarded(`CREATE TABLE IF NOT EXISTS perilune_cursor (
+      counters text PRIMARY KEY, version bigint NOT NULL, reached xid8 NOT NULL);`),
+  outbox: guarded(`CREATE TABLE IF NOT EXISTS perilune_outbox (
+      counters text NOT NULL, token text NOT NULL, id text NOT NULL, delta bigint NOT NULL,
+      tx xid8 NOT NULL DEFAULT pg_current_xact_id(), at timestamptz NOT NULL DEFAULT clock_timestamp(),
+      PRIMARY KEY (counters, token));
+    CREATE INDEX IF NOT EXISTS perilune_outbox_tx ON perilune_outbox (counters, tx);
+    CREATE INDEX IF NOT EXISTS perilune_outbox_at ON perilune_outbox (counters, at);`),
+  outboxEvents: {
+    table: 'perilune_outbox',
+    id: 'id',
+    amount: 'delta',
+    at: 'at',
+    mark: 'tx',
+    key: '',
+    isShared: true,
+  },
+  suits: ({ table, mark }) => ({
+    asked: {
+      sql: `SELECT 1 FROM pg_index i JOIN pg_attribute a ON a.attrelid = i.indrelid AND a.attnum = i.indkey[0]
+        JOIN pg_attrdef d ON d.adrelid = a.attrelid AND d.adnum = a.attnum
+        WHERE a.attrelid = to_regclass($1) AND a.attname = $2 AND a.atttypid = 'xid8'::regtype AND a.attnotnull
+          AND i.indisvalid AND i.indpred IS NULL AND pg_get_expr(d.adbin, d.adrelid) = 'pg_current_xact_id()'`,
+      values: [name(table), mark],
+    },
+    problem: `the column ${mark} of ${table} is no xid8 NOT NULL DEFAULT pg_current_xact_id() with an index`,
+  }),
+  enter: (counters) => ({
+    sql: `INSERT INTO perilune_cursor (counters, version, reached) VALUES ($1, 0, '0') ON CONFLICT DO NOTHING`,
+    values: [counters],
+  }),
+  standing: (counters) => ({
+    sql: 'SELECT version, reached FROM perilune_cursor WHERE counters = $1',
+    values: [counters],
+  }),
+  lock: (counters) => ({
+    sql: `SELECT version, reached, CASE WHEN reached > pg_snapshot_xmax(pg_current_snapshot()) THEN $2 END AS flaw
+      FROM perilune_cursor WHERE counters = $1 FOR UPDATE`,
+    values: [counters, AHEAD],
+  }),
+  move: ({ counters, version, reached }) => ({
+    sql: 'UPDATE perilune_cursor SET version = $2, reached = $3::xid8 WHERE counters = $1',
+    values: [counters, version, reached],
+  }),
+  take,
+  values: ({ table, id, value, idColumn }, events, counters, ids, hint) => ({
+    sql: `WITH line AS (SELECT version, reached FROM perilune_cursor WHERE counters = $1),
+      waiting AS (SELECT e.${name(events.id)}::text AS id, sum(${amountOf(events)}) AS pending
+        FROM ${name(events.table)} e WHERE ${own(events)} AND e.${name(events.mark)} >= $2::xid8
+          AND e.${name(events.mark)} >= coalesce((SELECT reached FROM line), '0'::xid8)
+          AND e.${name(events.id)}::text = ANY($3) GROUP BY 1)
+      SELECT asked.id, t.${name(value)}::text AS value, w.pending::text AS pending, l.version, l.reached
+      FROM unnest($3::text[], $4::${idColumn.type}[]) AS asked (id, key)
+      LEFT JOIN line l ON true
+      LEFT JOIN ${name(table)} t ON t.${name(id)} = asked.key
+      LEFT JOIN waiting w ON w.id = asked.id`,
+    values: [counters, hint, ids, ids],
+  }),
+  waiting: (events, counters, hint, most) => ({
+    sql: `WITH line AS (SELECT version, reached FROM perilune_cursor WHERE counters = $1)
+      SELECT count(w.one) AS waiting, max(w.age) AS age_ms, max(l.version) AS version, max(l.reached::text) AS reached
+      FROM (SELECT 1) always LEFT JOIN line l ON true
+      LEFT JOIN LATERAL (SELECT 1 AS one, ${ageOf(events)} AS age FROM ${name(events.table)} e
+        WHERE ${own(events)} AND e.${name(events.mark)} >= $2::xid8
+          AND e.${name(events.mark)} >= coalesce(l.reached, '0'::xid8)
+        ORDER BY e.${name(events.mark)} LIMIT $3) w ON true`,
+    values: [counters, hint, most],
+  }),
+  sums: (events, { counters, reached }, ids) => ({
+    sql: `SELECT e.${name(events.id)}::text AS id, sum(${amountOf(events)})::text AS sum FROM ${name(events.table)} e
+      WHERE ${own(events)} AND e.${name(events.mark)} < $2::xid8
+        AND e.${name(events.id)} = ANY($3::text[]::${events.idColumn.type}[]) GROUP BY 1`,
+    values: [counters, reached, ids],
+  }),
+  add,
+  purge: (counters, olderThanMs, most) => ({
+    sql: `DELETE FROM perilune_outbox o USING (SELECT e.counters, e.token FROM perilune_outbox e
+        JOIN perilune_cursor l ON l.counters = e.counters
+        WHERE e.counters = $1 AND e.tx < l.reached AND e.at < clock_timestamp() - $2 * interval '1 millisecond'
+        ORDER BY e.at LIMIT $3) d
+      WHERE o.counters = d.counters AND o.token = d.token`,
+    values: [counters, olderThanMs, most],
+  }),
+}
+
+/** What `$1` is in every statement on events: whose rows they are, where that matters. */
+function own({ isShared }: Events): string {
+  return isShared ? 'e.counters = $1' : '$1::text IS NOT NULL'
+}
+
+function amountOf({ amount }: Events): string {
+  return amount === null ? '1' : `e.${name(amount)}`
+}
+
+function ageOf({ at }: Events): string {
+  return at === null ? 'NULL::float8' : `extract(epoch FROM clock_timestamp() - e.${name(at)}) * 1000`
+}
+
+/** Whole transactions, for their rows have one number: those of the first even where that alone is more than `limit`. */
+async function take(
+  runner: SqlRunner,
+  events: Events & { readonly idColumn: unknown },
+  { counters, reached }: Standing,
+  limit: number,
+): Promise<Taken> {
+  const [mark, from] = [`e.${name(events.mark)}`, name(events.table)]
+  const next = (offset: string): string => `(SELECT ${mark} FROM ${from} e WHERE ${own(events)}
+    AND ${mark} >= $2::xid8 AND ${mark} < pg_snapshot_xmin(pg_current_snapshot()) ORDER BY ${mark} OFFSET ${offset} LIMIT 1)`
+  const [row] = await runner.rows({
+    sql: `SELECT pg_snapshot_xmin(pg_current_snapshot()) AS oldest, ${next('0')} AS first, ${next('$3')} AS beyond`,
+    values: [counters, reached, limit],
+  })
+  const { oldest, first, beyond } = row as { oldest: string; first: string | null; beyond: string | null }
+  if (first === null) return { changes: [], events: 0, reached, more: false }
+  const end = beyond === null ? oldest : beyond === first ? String(BigInt(first) + 1n) : beyond
+  const rows = await runner.rows({
+    sql: `SELECT e.${name(events.id)}::text AS id, sum(${amountOf(events)})::text AS amount, count(*) AS events
+      FROM ${from} e WHERE ${own(events)} AND ${mark} >= $2::xid8 AND ${mark} < $3::xid8 GROUP BY 1`,
+    values: [counters, reached, end],
+  })
+  const taken = rows.reduce((sum, each) => sum + Number(each['events']), 0)
+  return { changes: changesOf(rows.map(eventRow)), events: taken, reached: end, more: beyond !== null }
+}
+
+async function add(runner: SqlRunner, counters: string, { id, by, token }: OutboxEntry): Promise<boolean> {
+  const added = await runner.changes({
+    sql: `INSERT INTO perilune_outbox (counters, token, id, delta) VALUES ($1, $2, $3, $4)
+      ON CONFLICT (counters, token) DO NOTHING`,
+    values: [counters, token, id, by],
+  })
+  return added === 1
+}
+
+/** Of two who make a table at once, one would be told that a name is taken, `IF NOT EXISTS` or not. */
+function guarded(sql: string): string {
+  return `DO $$ BEGIN PERFORM pg_advisory_xact_lock(7146820551921032); ${sql} END $$`
+}
+
+function name(plain: string): string {
+  return quote(plain, '"')
+}

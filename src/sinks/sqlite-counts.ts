@@ -1,0 +1,148 @@
+// How SQLite counts rows: it has one writer, so they become visible in the order of their numbers. AUTOINCREMENT is what keeps
+// the number of a deleted row from being given away again.
+
+import type { OutboxEntry } from '../counters/count-source.ts'
+import {
+  changesOf,
+  type CountDialect,
+  type Events,
+  eventRow,
+  type Standing,
+  type Taken,
+} from './count-dialect.ts'
+import { namesOf, quote, type SqlRunner, wholeOf } from './dialect.ts'
+import { SQLITE } from './sqlite-dialect.ts'
+
+/** Milliseconds since 1970, in any version. */
+const NOW_MS = "CAST(round((julianday('now') - 2440587.5) * 86400000) AS INTEGER)"
+
+export const SQLITE_COUNTS: CountDialect = {
+  dialect: SQLITE,
+  cursors: `CREATE TABLE IF NOT EXISTS perilune_cursor (
+    counters TEXT PRIMARY KEY, version INTEGER NOT NULL, reached INTEGER NOT NULL) WITHOUT ROWID`,
+  outbox: `CREATE TABLE IF NOT EXISTS perilune_outbox (
+    seq INTEGER PRIMARY KEY AUTOINCREMENT, counters TEXT NOT NULL, token TEXT NOT NULL, id TEXT NOT NULL,
+    delta INTEGER NOT NULL, at INTEGER NOT NULL, UNIQUE (counters, token))`,
+  outboxEvents: {
+    table: 'perilune_outbox',
+    id: 'id',
+    amount: 'delta',
+    at: 'at',
+    mark: '',
+    key: '',
+    isShared: true,
+  },
+  suits: ({ table }) => {
+    const [schema = 'main', plain] = namesOf(table)
+    return {
+      asked: {
+        sql: `SELECT 1 FROM ${quote(schema, '"')}.sqlite_master
+          WHERE type = 'table' AND name = ? COLLATE NOCASE AND sql LIKE '%AUTOINCREMENT%'`,
+        values: [plain],
+      },
+      problem: `the table ${table} has no key that is INTEGER PRIMARY KEY AUTOINCREMENT`,
+    }
+  },
+  enter: (counters) => ({
+    sql: 'INSERT INTO perilune_cursor VALUES (?, 0, 0) ON CONFLICT DO NOTHING',
+    values: [counters],
+  }),
+  standing,
+  lock: standing,
+  move: ({ counters, version, reached }) => ({
+    sql: 'UPDATE perilune_cursor SET version = ?, reached = ? WHERE counters = ?',
+    values: [version, Number(reached), counters],
+  }),
+  take,
+  values: ({ table, id, value }, events, counters, ids) => ({
+    sql: `SELECT asked.value AS id, CAST(t.${name(value)} AS TEXT) AS value, CAST(w.pending AS TEXT) AS pending,
+        l.version AS version, l.reached AS reached
+      FROM json_each(?) asked LEFT JOIN perilune_cursor l ON l.counters = ?
+      LEFT JOIN ${name(table)} t ON t.${name(id)} = asked.value
+      LEFT JOIN (SELECT CAST(e.${name(events.id)} AS TEXT) AS id, SUM(${amountOf(events)}) AS pending
+        FROM ${name(events.table)} e WHERE ${own(events)} AND e.rowid > ${REACHED} GROUP BY 1) w ON w.id = asked.value`,
+    values: [JSON.stringify(ids), counters, counters, counters],
+  }),
+  waiting: (events, counters, _hint, most) => ({
+    sql: `SELECT (SELECT COUNT(*) FROM (${waitingRows(events)})) AS waiting, (SELECT MAX(age) FROM (${waitingRows(events)})) AS age_ms,
+        l.version AS version, l.reached AS reached
+      FROM (SELECT 1) always LEFT JOIN perilune_cursor l ON l.counters = ?`,
+    values: [counters, counters, most, counters, counters, most, counters],
+  }),
+  sums: (events, { counters, reached }, ids) => ({
+    sql: `SELECT CAST(e.${name(events.id)} AS TEXT) AS id, CAST(SUM(${amountOf(events)}) AS TEXT) AS sum
+      FROM ${name(events.table)} e WHERE ${own(events)} AND e.rowid <= ?
+        AND e.${name(events.id)} IN (SELECT value FROM json_each(?)) GROUP BY 1`,
+    values: [counters, Number(reached), JSON.stringify(ids)],
+  }),
+  add,
+  purge: (counters, olderThanMs, most) => ({
+    sql: `DELETE FROM perilune_outbox WHERE seq IN (SELECT e.seq FROM perilune_outbox e
+      WHERE e.counters = ? AND e.seq <= ${REACHED} AND e.at < ${NOW_MS} - ? ORDER BY e.seq LIMIT ?)`,
+    values: [counters, counters, olderThanMs, most],
+  }),
+}
+
+/** How far rows of the counters, a value, have been taken. */
+const REACHED = 'coalesce((SELECT reached FROM perilune_cursor WHERE counters = ?), 0)'
+
+function standing(counters: string) {
+  return {
+    sql: 'SELECT version, CAST(reached AS TEXT) AS reached FROM perilune_cursor WHERE counters = ?',
+    values: [counters],
+  }
+}
+
+/** Its first value is of the counters, whether they matter or not. */
+function own({ isShared }: Events): string {
+  return isShared ? 'e.counters = ?' : '? IS NOT NULL'
+}
+
+function amountOf({ amount }: Events): string {
+  return amount === null ? '1' : `e.${name(amount)}`
+}
+
+function waitingRows(events: Events): string {
+  return `SELECT ${ageOf(events)} AS age FROM ${name(events.table)} e
+    WHERE ${own(events)} AND e.rowid > ${REACHED} ORDER BY e.rowid LIMIT ?`
+}
+
+/** A time may be milliseconds, seconds, or text. */
+function ageOf({ at }: Events): string {
+  if (at === null) return 'NULL'
+  const column = `e.${name(at)}`
+  return `CASE typeof(${column}) WHEN 'text' THEN (julianday('now') - julianday(${column})) * 86400000
+    ELSE ${NOW_MS} - ${column} * CASE WHEN ${column} < 100000000000 THEN 1000 ELSE 1 END END`
+}
+
+async function take(
+  runner: SqlRunner,
+  events: Events & { readonly idColumn: unknown },
+  { counters, reached }: Standing,
+  limit: number,
+): Promise<Taken> {
+  const rows = await runner.rows({
+    sql: `SELECT CAST(e.rowid AS TEXT) AS at, CAST(e.${name(events.id)} AS TEXT) AS id, CAST(${amountOf(events)} AS TEXT) AS amount
+      FROM ${name(events.table)} e WHERE ${own(events)} AND e.rowid > ? ORDER BY e.rowid LIMIT ?`,
+    values: [counters, Number(reached), limit],
+  })
+  return {
+    changes: changesOf(rows.map(eventRow)),
+    events: rows.length,
+    reached: wholeOf(rows.at(-1)?.['at'], reached),
+    more: rows.length === limit,
+  }
+}
+
+async function add(runner: SqlRunner, counters: string, { id, by, token }: OutboxEntry): Promise<boolean> {
+  const added = await runner.changes({
+    sql: `INSERT INTO perilune_outbox (counters, token, id, delta, at) VALUES (?, ?, ?, ?, ${NOW_MS})
+      ON CONFLICT (counters, token) DO NOTHING`,
+    values: [counters, token, id, by],
+  })
+  return added === 1
+}
+
+function name(plain: string): string {
+  return quote(plain, '"')
+}

@@ -1,0 +1,37 @@
+// Where counters are written to: options of it, and what has to be true of it.
+
+import { InvalidArgumentError } from '../runtime/errors.ts'
+import { checkNames, columnOf, misconfigured, type SqlAccess } from './access.ts'
+import type { Column, FullTarget, Place, Target } from './dialect.ts'
+
+/** Throws InvalidArgumentError. */
+export function checkTarget(
+  { table, id = 'id', value = 'value', missing = 'create' }: Target,
+  prefix = '',
+): FullTarget {
+  checkNames({ [`${prefix}table`]: table, [`${prefix}id`]: id, [`${prefix}value`]: value })
+  if (missing !== 'create' && missing !== 'refuse') {
+    throw new InvalidArgumentError(`${prefix}missing`, 'must be one of create, refuse')
+  }
+  return { table, id, value, missing }
+}
+
+/** Throws SinkError. */
+export async function prepareTarget(access: SqlAccess, target: FullTarget): Promise<Place> {
+  const { table, id, value } = target
+  const columns = await access.columnsOf(table)
+  const [idColumn, { type }] = [columnOf(columns, table, id), columnOf(columns, table, value)]
+  if (idColumn.flaw !== null) throw misconfigured(`the table ${table} ${idColumn.flaw}`)
+  if (!idColumn.isUnique) throw misconfigured(`the column ${id} of ${table} has no unique index of its own`)
+  if (!access.dialect.isCount(type)) {
+    throw misconfigured(`the column ${value} of ${table} is ${type}, and no integer of 64 bits with a sign`)
+  }
+  return { ...target, idColumn }
+}
+
+/** An id that cannot be in the table is told when it is first asked for, or it would never be written. */
+export function checkFits(access: SqlAccess, table: string, column: Column, id: string): void {
+  const problem = access.dialect.misfit(id, column)
+  if (problem === undefined) return
+  throw new InvalidArgumentError('id', `${problem} to be in ${table}: ${JSON.stringify(id)}`)
+}

@@ -1,0 +1,111 @@
+// What the tests of counters share whose counts are in SQL: a table of votes in SQLite, one for each voter.
+
+import { randomUUID } from 'node:crypto'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { Redis } from 'ioredis'
+import Database from 'libsql'
+import { perilune } from 'perilune'
+import type { DerivedCounters, DerivedCountersOptions } from 'perilune/counters'
+import { ioredis } from 'perilune/ioredis'
+import { sqliteEvents } from 'perilune/sqlite'
+import { inject, onTestFinished } from 'vitest'
+import contract from '../lua/contract.json' with { type: 'json' }
+import type { EventSource } from '../src/counters/count-source.ts'
+import type { EventsOptions } from '../src/sinks/count-dialect.ts'
+import { START_US, setTestClock, withTestClock } from '../src/testing/test-clock.ts'
+import { counting } from './counting-driver.ts'
+
+export interface Setup {
+  votes: DerivedCounters
+  source: EventSource
+  client: Redis
+  database: Database.Database
+  name: string
+  /** Names of the scripts run so far. */
+  calls: string[]
+  /** Inserts votes that nobody is told of. */
+  insert(item: number, count?: number): void
+  /** Votes as an application does: the row, then the note. */
+  vote(item: number): Promise<unknown>
+  /** What the table of counts has. */
+  stored(item: number): number | undefined
+  clock: { advance(ms: number): Promise<void> }
+  /** The same counters, as another process has them. */
+  another(options?: Partial<DerivedCountersOptions>): DerivedCounters
+  /** Redis loses all that it has of them. */
+  empty(): Promise<void>
+}
+
+export type SetupOptions = Omit<DerivedCountersOptions, 'events'> & {
+  clock?: 'real'
+  events?: Partial<EventsOptions>
+}
+
+const NAMESPACE = 'shown-test'
+const TABLES = `CREATE TABLE items (id INTEGER PRIMARY KEY, votes INTEGER NOT NULL DEFAULT 0);
+  CREATE TABLE votes (id INTEGER PRIMARY KEY AUTOINCREMENT, item INTEGER NOT NULL)`
+
+export async function setup({ clock: kind, events, ...options }: SetupOptions = {}): Promise<Setup> {
+  const folder = mkdtempSync(join(tmpdir(), 'perilune-shown-'))
+  const open = (): Database.Database => {
+    const opened = new Database(join(folder, 'votes.db'))
+    onTestFinished(() => void opened.close())
+    return opened
+  }
+  const database = open()
+  database.exec(TABLES)
+  const client = new Redis(inject('redisPort'))
+  const calls: string[] = []
+  const plain = counting(ioredis(client), calls)
+  const connect = () =>
+    perilune(kind === 'real' ? plain : withTestClock(plain, contract.clock), { namespace: NAMESPACE })
+  const redis = connect()
+  onTestFinished(async () => {
+    await redis.close()
+    client.disconnect()
+    rmSync(folder, { recursive: true })
+  })
+  const name = randomUUID()
+  const target = { table: 'items', value: 'votes' }
+  const source = sqliteEvents(open(), { table: 'votes', id: 'item', target, ...events })
+  let us = START_US
+  const move = async (): Promise<void> => {
+    for (let at = 0; at < (options.shards ?? 1); at++)
+      await setTestClock(plain, `${NAMESPACE}:{counters:${name}:${at}}`, us)
+  }
+  if (kind !== 'real') await move()
+  const insert = (item: number, count = 1): void => {
+    for (let at = 0; at < count; at++) database.prepare('INSERT INTO votes (item) VALUES (?)').run(item)
+  }
+  const votes = redis.counters(name, { events: source, ...options })
+  return {
+    votes,
+    source,
+    client,
+    database,
+    name,
+    calls,
+    insert,
+    vote: (item) => {
+      insert(item)
+      return votes.note(item)
+    },
+    stored: (item) =>
+      (database.prepare('SELECT votes FROM items WHERE id = ?').get(item) as { votes: number } | undefined)
+        ?.votes,
+    clock: {
+      advance: async (ms) => {
+        us += ms * 1000
+        await move()
+      },
+    },
+    another: (own = {}) => connect().counters(name, { events: source, ...options, ...own }),
+    empty: async () => {
+      const keys = await client.keys(`${NAMESPACE}:{counters:${name}:*`)
+      const ours = keys.filter((key) => !key.endsWith(':clock'))
+      if (ours.length > 0) await client.del(...ours)
+    },
+  }
+}

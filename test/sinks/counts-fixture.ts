@@ -1,0 +1,53 @@
+import type { CountSource, RolledUp } from '../../src/counters/count-source.ts'
+import { makeTables } from './fixture.ts'
+import type { Place } from './places.ts'
+
+export const VOTES = {
+  table: 'votes',
+  id: 'item',
+  amount: 'points',
+  target: { table: 'items', value: 'votes' },
+} as const
+
+/** Items, and a table of votes for them: one a voter. */
+export async function makeVotes(place: Place, more = ''): Promise<void> {
+  await makeTables(place)
+  await place.run(`CREATE TABLE votes (${place.eventColumns}, item BIGINT, voter VARCHAR(40) UNIQUE,
+    points INTEGER NOT NULL DEFAULT 1${more})`)
+  if (place.eventColumns.includes('xid8')) await place.run('CREATE INDEX ON votes (tx)')
+}
+
+export function voteFor(item: number, voters: string, points = 1): string {
+  return `INSERT INTO votes (item, voter, points) VALUES ${voters
+    .split(' ')
+    .map((voter) => `(${item}, '${voter}', ${points})`)
+    .join(', ')}`
+}
+
+const COUNTERS = 'test:votes'
+
+export function rollUp(source: CountSource, ids: string[] = [], limit = 1000): Promise<RolledUp> {
+  return source.rollUp({ counters: COUNTERS, ids, limit, recount: false })
+}
+
+/** Rolls up until nothing more is to be taken; answers how many rows that were. */
+export async function rollUpAll(source: CountSource, limit = 1000): Promise<number> {
+  for (let events = 0; ; ) {
+    const rolled = await rollUp(source, [], limit)
+    events += rolled.events
+    if (!rolled.more) return events
+  }
+}
+
+export async function read(source: CountSource, ...ids: string[]): Promise<Record<string, number>> {
+  const { values } = await source.read(COUNTERS, ids)
+  return Object.fromEntries([...values].map(([id, value]) => [id, Number(value)]))
+}
+
+export function recount(source: CountSource, ids: string[]): Promise<RolledUp> {
+  return source.rollUp({ counters: COUNTERS, ids, limit: 1000, recount: true })
+}
+
+export function backlog(source: CountSource): Promise<unknown> {
+  return source.waiting(COUNTERS)
+}

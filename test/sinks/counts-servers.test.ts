@@ -1,0 +1,202 @@
+// What only a server can do to a roll-up: transactions that overlap, connections that end, a log that is left in the middle.
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { until } from '../servers/ask.ts'
+import { type Proxy, startProxy } from '../servers/proxy.ts'
+import { makeVotes, read, rollUp, rollUpAll, VOTES, voteFor } from './counts-fixture.ts'
+import { patiently, stored } from './fixture.ts'
+import { openMariadb, openPostgres, openSqlite, type ServerPlace } from './places.ts'
+
+/** Not the COMMITTED of an isolation level. */
+const COMMIT = /\WCOMMIT\0?$/
+
+async function proxyTo(place: ServerPlace): Promise<Proxy> {
+  const proxy = await startProxy(place.port, place.newReader)
+  onTestFinished(() => proxy.stop())
+  return proxy
+}
+
+describe.each([
+  { name: 'postgres', open: openPostgres },
+  { name: 'mariadb', open: openMariadb },
+])('a roll-up of $name', ({ open }) => {
+  async function setup() {
+    const place = await open()
+    await makeVotes(place)
+    const proxy = await proxyTo(place)
+    const votes = place.events(VOTES, proxy.port)
+    await votes.prepare()
+    return { place, proxy, votes }
+  }
+
+  test('counts a transaction once that commits after later ones, and tells it as soon as it is there', async () => {
+    const { place, votes } = await setup()
+    const [slow, other] = [await place.session(), await place.session()]
+    await slow.run('BEGIN')
+    await slow.run(voteFor(1, 'slow'))
+    for (const voter of ['a', 'b', 'c']) await other.run(voteFor(1, voter))
+
+    await rollUpAll(votes)
+    expect(await read(votes, '1')).toEqual({ 1: 3 })
+    await other.run(voteFor(1, 'd'))
+    await rollUpAll(votes)
+    expect(await read(votes, '1')).toEqual({ 1: 4 })
+
+    await slow.run('COMMIT')
+    expect(await read(votes, '1')).toEqual({ 1: 5 })
+    await rollUpAll(votes)
+    expect(await read(votes, '1')).toEqual({ 1: 5 })
+    expect(await stored(place, 'items')).toEqual({ 1: '5' })
+  })
+
+  test('counts nothing of a transaction that is rolled back, and what overlapped with it', async () => {
+    const { place, votes } = await setup()
+    const [slow, other] = [await place.session(), await place.session()]
+    await slow.run('BEGIN')
+    await slow.run(voteFor(1, 'slow'))
+    await other.run('BEGIN')
+    await other.run(voteFor(1, 'other'))
+    await rollUpAll(votes)
+    await other.run('COMMIT')
+    await slow.run('ROLLBACK')
+
+    await rollUpAll(votes)
+
+    expect(await stored(place, 'items')).toEqual({ 1: '1' })
+  })
+
+  test('counts once what was committed when its answer was lost', async () => {
+    const { place, proxy, votes } = await setup()
+    for (let round = 1; round <= 5; round++) {
+      await place.run(voteFor(1, `v${round}`))
+      proxy.cutReplies(1, COMMIT)
+      await expect(rollUp(votes)).rejects.toMatchObject({ code: 'sink-unreachable', isPassing: true })
+      await until('the commit is there', async () => (await stored(place, 'items'))[1] === String(round))
+      expect(await rollUp(votes)).toMatchObject({ version: round, since: round, events: 0 })
+    }
+    expect(await stored(place, 'items')).toEqual({ 1: '5' })
+  })
+
+  test('counts once what was not committed', async () => {
+    const { place, proxy, votes } = await setup()
+    await place.run(voteFor(1, 'ada'))
+
+    proxy.dropRequests(1, COMMIT)
+    await expect(rollUp(votes)).rejects.toMatchObject({ code: 'sink-unreachable' })
+
+    expect(await rollUp(votes)).toMatchObject({ version: 1, events: 1 })
+    expect(await stored(place, 'items')).toEqual({ 1: '1' })
+  })
+
+  test.each([
+    /BEGIN|START TRANSACTION/,
+    /FOR UPDATE/,
+    /votes.{1,4} (AS|WHERE|e )/,
+    /INSERT INTO .items/,
+    /UPDATE perilune_cursor/,
+  ])('counts once after its connection was lost at %s', async (matching) => {
+    const { place, proxy, votes } = await setup()
+    await place.run(voteFor(1, 'ada'))
+
+    proxy.cutReplies(1, matching)
+    await expect(rollUp(votes)).rejects.toMatchObject({ code: 'sink-unreachable' })
+    expect(proxy.pendingFaults).toBe(0)
+
+    await patiently(() => rollUp(votes))
+    expect(await stored(place, 'items')).toEqual({ 1: '1' })
+  })
+
+  test('ends with its connection while it waits for a count that somebody else changes', async () => {
+    const { place, votes } = await setup()
+    await place.run('INSERT INTO items VALUES (1, 0)')
+    await place.run(voteFor(1, 'ada'))
+    const other = await place.session()
+    await other.run('BEGIN')
+    await other.run('UPDATE items SET votes = 100 WHERE id = 1')
+
+    const rolling = expect(rollUp(votes)).rejects.toMatchObject({ code: 'sink-unreachable' })
+    await until('it waits', async () => (await place.waiting()).length === 1)
+    const [waiter] = await place.waiting()
+    await place.endConnection(waiter)
+    await rolling
+    await other.run('COMMIT')
+
+    await rollUpAll(votes)
+    expect(await stored(place, 'items')).toEqual({ 1: '101' })
+  })
+
+  test('keeps nobody from voting while it is under way', async () => {
+    const { place, votes } = await setup()
+    await place.run('INSERT INTO items VALUES (1, 0)')
+    await place.run(voteFor(1, 'ada'))
+    const other = await place.session()
+    await other.run('BEGIN')
+    await other.run('UPDATE items SET votes = 100 WHERE id = 1')
+    const rolling = rollUp(votes)
+    await until('it waits', async () => (await place.waiting()).length === 1)
+
+    await place.run(voteFor(1, 'bob'))
+    await other.run('COMMIT')
+    await rolling
+
+    await rollUpAll(votes)
+    expect(await stored(place, 'items')).toEqual({ 1: '102' })
+  })
+})
+
+test('PostgreSQL says that rows came from another server', async () => {
+  const place = await openPostgres()
+  await makeVotes(place)
+  const votes = place.events(VOTES)
+  await place.run(voteFor(1, 'ada'))
+  await rollUp(votes)
+  await place.run("UPDATE perilune_cursor SET reached = '9000000000000'")
+  await place.run(voteFor(1, 'bob'))
+
+  await expect(rollUp(votes, ['1'])).rejects.toMatchObject({
+    code: 'sink-misconfigured',
+    message: expect.stringContaining('ahead of the transactions of this server'),
+  })
+})
+
+test('PostgreSQL tells right values after the roll-ups were forgotten', async () => {
+  const place = await openPostgres()
+  await makeVotes(place)
+  const votes = place.events(VOTES)
+  await place.run(voteFor(1, 'ada'))
+  await rollUp(votes)
+  await place.run('DELETE FROM perilune_cursor; UPDATE items SET votes = 0')
+
+  expect(await read(votes, '1')).toEqual({ 1: 1 })
+  expect(await rollUp(votes)).toMatchObject({ version: 1, since: 0, events: 1 })
+})
+
+test('MariaDB counts a row later that somebody holds', async () => {
+  const place = await openMariadb()
+  await makeVotes(place)
+  const votes = place.events(VOTES)
+  await place.run(voteFor(1, 'ada bob'))
+  const holder = await place.session()
+  await holder.run('BEGIN')
+  await holder.run("SELECT * FROM votes WHERE voter = 'ada' FOR UPDATE")
+
+  expect(await rollUp(votes)).toMatchObject({ events: 1, values: new Map([['1', 2n]]) })
+  await holder.run('COMMIT')
+  expect(await rollUp(votes)).toMatchObject({ events: 1, values: new Map([['1', 2n]]) })
+})
+
+test('SQLite refuses a table that gives the number of a deleted row away again', async () => {
+  const place = await openSqlite()
+  await makeVotes(place)
+  await place.run('CREATE TABLE loose (id INTEGER PRIMARY KEY, item BIGINT)')
+  const { amount: _points, ...rest } = VOTES
+
+  await expect(place.events({ ...rest, table: 'loose' }).prepare()).rejects.toThrow(
+    'the table loose has no key that is INTEGER PRIMARY KEY AUTOINCREMENT',
+  )
+  const votes = place.events(VOTES)
+  await place.run(voteFor(1, 'ada bob'))
+  await rollUp(votes)
+  await place.run('DELETE FROM votes')
+  await place.run(voteFor(1, 'cyd'))
+  expect(await rollUp(votes)).toMatchObject({ events: 1, values: new Map([['1', 3n]]) })
+})

@@ -1,0 +1,186 @@
+// What rows that are counted promise to those who show them, on each database.
+import { describe, expect, test } from 'vitest'
+import { backlog, makeVotes, read, recount, rollUp, rollUpAll, VOTES, voteFor } from './counts-fixture.ts'
+import { patiently, stored } from './fixture.ts'
+import { openMariadb, openPostgres, openSqlite } from './places.ts'
+
+describe.each([
+  { name: 'sqlite', open: openSqlite },
+  { name: 'postgres', open: openPostgres },
+  { name: 'mariadb', open: openMariadb },
+])('events in $name', ({ open }) => {
+  async function setup() {
+    const place = await open()
+    await makeVotes(place)
+    return { place, votes: place.events(VOTES) }
+  }
+
+  test('are counted once, and told before and after they are', async () => {
+    const { place, votes } = await setup()
+    await place.run('INSERT INTO items VALUES (1, 40)')
+    await place.run(voteFor(1, 'ada bob'))
+    await place.run(voteFor(2, 'cyd', 5))
+
+    expect(await votes.read('test:votes', ['1', '2', '3'])).toEqual({
+      version: 0,
+      values: new Map([
+        ['1', 42n],
+        ['2', 5n],
+        ['3', 0n],
+      ]),
+    })
+    expect(await rollUp(votes)).toEqual({
+      version: 1,
+      since: 0,
+      events: 3,
+      more: false,
+      values: new Map([
+        ['1', 42n],
+        ['2', 5n],
+      ]),
+    })
+    expect(await stored(place, 'items')).toEqual({ 1: '42', 2: '5' })
+    expect(await read(votes, '1', '2')).toEqual({ 1: 42, 2: 5 })
+  })
+
+  test('are left alone where none is new, and no version is made', async () => {
+    const { place, votes } = await setup()
+    expect(await rollUp(votes)).toMatchObject({ version: 0, since: 0, events: 0 })
+    await place.run(voteFor(1, 'ada'))
+    await rollUp(votes)
+
+    expect(await rollUp(votes)).toMatchObject({ version: 1, since: 1, events: 0, more: false })
+    expect(await rollUp(votes, ['1', '9'])).toMatchObject({
+      version: 2,
+      since: 1,
+      values: new Map([
+        ['1', 1n],
+        ['9', 0n],
+      ]),
+    })
+  })
+
+  test('are taken some at a time', async () => {
+    const { place, votes } = await setup()
+    for (const voter of ['a', 'b', 'c', 'd', 'e', 'f', 'g']) await place.run(voteFor(1, voter))
+
+    expect(await rollUp(votes, [], 3)).toMatchObject({ events: 3, more: true, values: new Map([['1', 7n]]) })
+    expect(await stored(place, 'items')).toEqual({ 1: '3' })
+    expect(await read(votes, '1')).toEqual({ 1: 7 })
+    expect(await backlog(votes)).toMatchObject({ rows: 4 })
+    expect(await rollUpAll(votes, 3)).toBe(4)
+    expect(await stored(place, 'items')).toEqual({ 1: '7' })
+  })
+
+  test('of one transaction are counted together, however many they are', async () => {
+    const { place, votes } = await setup()
+    await place.run(voteFor(1, Array.from({ length: 50 }, (_, at) => `v${at}`).join(' ')))
+    await place.run(voteFor(1, 'late'))
+
+    expect(await rollUpAll(votes, 10)).toBe(51)
+    expect(await stored(place, 'items')).toEqual({ 1: '51' })
+  })
+
+  test('count once that several roll up at the same time', async () => {
+    const { place } = await setup()
+    const sources = [place.events(VOTES), place.events(VOTES), place.events(VOTES)]
+    for (const source of sources) await source.prepare()
+    let voters = 0
+    for (let round = 0; round < 5; round++) {
+      const more = Array.from({ length: 20 }, () => `v${voters++}`)
+      await place.run(voteFor(round % 2, more.join(' ')))
+      await Promise.all(sources.map((source) => patiently(() => rollUp(source, [], 7))))
+    }
+    await rollUpAll(sources[0] as (typeof sources)[0])
+
+    expect(await stored(place, 'items')).toEqual({ 0: '60', 1: '40' })
+  })
+
+  test('that the unique key refuses count nothing', async () => {
+    const { place, votes } = await setup()
+    await place.run(voteFor(1, 'ada'))
+    await rollUp(votes)
+
+    await expect(place.run(voteFor(1, 'ada'))).rejects.toThrow()
+    await place.run(voteFor(1, 'bob', -3))
+
+    expect(await rollUpAll(votes)).toBe(1)
+    expect(await stored(place, 'items')).toEqual({ 1: '-2' })
+  })
+
+  test('of what is not there are taken, and counted nowhere, where rows are not made', async () => {
+    const { place } = await setup()
+    const votes = place.events({ ...VOTES, target: { ...VOTES.target, missing: 'refuse' } })
+    await place.run('INSERT INTO items VALUES (1, 0)')
+    await place.run(voteFor(1, 'ada'))
+    await place.run(voteFor(2, 'bob'))
+    await place.run("INSERT INTO votes (item, voter) VALUES (NULL, 'nobody')")
+
+    expect(await read(votes, '1', '2')).toEqual({ 1: 1 })
+    expect(await rollUp(votes)).toMatchObject({ events: 3, values: new Map([['1', 1n]]) })
+    expect(await stored(place, 'items')).toEqual({ 1: '1' })
+  })
+
+  test('are counted anew where the count was changed by hand', async () => {
+    const { place, votes } = await setup()
+    await place.run(voteFor(1, 'ada bob'))
+    await place.run(voteFor(2, 'cyd'))
+    await rollUpAll(votes)
+    await place.run('UPDATE items SET votes = 900')
+    await place.run(voteFor(1, 'dan'))
+
+    const { values } = await recount(votes, ['1', '3'])
+
+    expect(values).toEqual(
+      new Map([
+        ['1', 3n],
+        ['3', 0n],
+      ]),
+    )
+    await rollUpAll(votes)
+    expect(await stored(place, 'items')).toMatchObject({ 1: '3', 2: '900' })
+  })
+
+  test('count 1 each without a column of amounts, and tell their age by a column of times', async () => {
+    const place = await open()
+    await makeVotes(place, ', at TIMESTAMP DEFAULT CURRENT_TIMESTAMP')
+    const votes = place.events({ table: 'votes', id: 'item', at: 'at', target: VOTES.target })
+    expect(await backlog(votes)).toEqual({ rows: 0, ageMs: null })
+
+    await place.run(voteFor(1, 'ada bob', 7))
+
+    expect(await backlog(votes)).toEqual({ rows: 2, ageMs: expect.any(Number) })
+    expect((await rollUp(votes)).values).toEqual(new Map([['1', 2n]]))
+  })
+
+  test('of an id that cannot be in the table are refused where it is asked for, and stop no roll-up', async () => {
+    const { place, votes } = await setup()
+    await place.run(voteFor(1, 'ada'))
+    await rollUp(votes)
+
+    expect(await read(votes, '1')).toEqual({ 1: 1 })
+    await expect(votes.read('test:votes', ['1', 'x'])).rejects.toMatchObject({ code: 'invalid-argument' })
+    expect(await rollUp(votes, ['1', 'x'])).toMatchObject({ values: new Map([['1', 1n]]) })
+  })
+
+  test('need a table that suits them, and name what it lacks before anything is done', async () => {
+    const { place } = await setup()
+    const told = (options: object) => place.events({ ...VOTES, ...options }).prepare()
+    await place.run('CREATE TABLE plain (id INTEGER PRIMARY KEY, item BIGINT, tx BIGINT, counted BIGINT)')
+
+    await expect(told({ table: 'likes' })).rejects.toMatchObject({
+      code: 'sink-misconfigured',
+      message: 'there is no table likes',
+    })
+    await expect(told({ id: 'thing' })).rejects.toThrow('the table votes has no column thing')
+    await expect(told({ amount: 'sum' })).rejects.toThrow('the table votes has no column sum')
+    await expect(told({ amount: 'voter' })).rejects.toThrow(/the column voter of votes is .*, and no integer/)
+    await expect(told({ at: 'time' })).rejects.toThrow('the table votes has no column time')
+    await expect(told({ table: 'plain', amount: undefined })).rejects.toThrow(
+      /^the (column (tx|counted) of plain is no|table plain has no key that is)/,
+    )
+    await expect(told({ target: { table: 'items' } })).rejects.toThrow('the table items has no column value')
+    expect(() => place.events({ ...VOTES, id: 'a b' })).toThrow('id must be a plain name')
+    expect(() => place.events({ ...VOTES, target: { table: '?' } })).toThrow('target.table must be a plain')
+  })
+})
