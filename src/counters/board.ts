@@ -27,6 +27,8 @@ export interface Board {
   /** How long a value without notes stays; 0: for ever. */
   readonly retainMs: number
   readonly batchSize: number
+  /** How often a round waits for another that is just showing the version before, 20 ms first and twice as long each time. */
+  readonly gapTries: number
   /** Each of them shares a slot. */
   readonly shards: readonly Unit[]
 }
@@ -47,6 +49,7 @@ export function openBoard(
     counts,
     retainMs: retention === 'forever' ? 0 : toMs('retention', retention),
     batchSize: checkInteger('batchSize', batchSize, 1, 10_000),
+    gapTries: 4,
     shards: Array.from({ length: shards }, (_, at) => {
       return new Unit(runtime, { structure: 'counters', name, unit: String(at), since: '6.2.0' })
     }),

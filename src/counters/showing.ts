@@ -31,8 +31,6 @@ interface Item {
 }
 
 const NO_VERSION = -1
-/** Others who are just showing the version before are waited for so often, 20 ms at first and twice as long each time. */
-const MOST_TRIES = 4
 const FIRST_PAUSE_MS = 20
 
 /** Rolls up and shows until nothing more is to be taken. Throws SinkError, DriverError, or the reason of the signal. */
@@ -79,7 +77,7 @@ function itemsOf(
 }
 
 async function showShard(
-  { retainMs }: Board,
+  { retainMs, gapTries }: Board,
   shard: Unit,
   { version, since }: RolledUp,
   before: NotedAnswer | undefined,
@@ -92,7 +90,7 @@ async function showShard(
   let left = seen >= version ? seen : NO_VERSION
   for (const [at, counters] of pages.entries()) {
     const page = { version, since, last: at === pages.length - 1, retainMs, counters }
-    const answer = await showPage(shard, (missing) => ({ ...page, turn, seen: missing }), left)
+    const answer = await showPage(shard, (missing) => ({ ...page, turn, seen: missing }), left, gapTries)
     if (answer.status !== 'shown') return
     turn = answer.turn
     left = NO_VERSION
@@ -102,12 +100,12 @@ async function showShard(
 type PageOf = (seen: number) => Parameters<typeof show.encode>[0]
 
 /** One whose version before stays away goes on without: that was lost with whoever was to show it. */
-async function showPage(shard: Unit, page: PageOf, left: number): Promise<ShowAnswer> {
+async function showPage(shard: Unit, page: PageOf, left: number, most: number): Promise<ShowAnswer> {
   let answer = await shard.run(show, page(left))
   for (let tries = 0; answer.status === 'gap'; tries++) {
     const { version } = answer
-    if (tries < MOST_TRIES) await pause(FIRST_PAUSE_MS * 2 ** tries)
-    answer = await shard.run(show, page(tries < MOST_TRIES ? NO_VERSION : version))
+    if (tries < most) await pause(FIRST_PAUSE_MS * 2 ** tries)
+    answer = await shard.run(show, page(tries < most ? NO_VERSION : version))
   }
   return answer
 }

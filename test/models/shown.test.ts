@@ -1,0 +1,43 @@
+// Counters whose counts are in SQL, in random histories: see shown-history.ts. PERILUNE_LONG=1 plays 20,000.
+
+import { Redis } from 'ioredis'
+import { afterAll, describe, expect, inject, test } from 'vitest'
+import { ioredis } from '../../src/drivers/ioredis.ts'
+import { LONG, SEED, tell } from '../proof.ts'
+import { History, RULES, type Verdict } from './shown-history.ts'
+
+const HISTORIES = LONG ? 20_000 : 150
+const client = new Redis({ host: '127.0.0.1', port: inject('redisPort') })
+const driver = ioredis(client)
+
+afterAll(async () => {
+  await driver.close()
+  client.disconnect()
+})
+
+function play(seed: number, without: string | null = null): Promise<Verdict> {
+  const namespace = `shown-${process.pid}-${seed}`
+  return new History({ client, driver, namespace, without }, seed).play()
+}
+
+test(`at rest SQL has its rows and Redis shows them, in ${HISTORIES} histories`, {
+  timeout: 3_600_000,
+}, async () => {
+  for (let seed = SEED; seed < SEED + HISTORIES; seed++) {
+    const { faults, story } = await play(seed)
+    expect(faults, `seed ${seed}:\n${story.join('\n')}`).toEqual([])
+  }
+  tell(`counters of SQL, ${HISTORIES} histories from seed ${SEED}: nothing is wrong at rest`)
+})
+
+describe('something goes wrong without the rule that', () => {
+  test.each(Object.keys(RULES))('%s', { timeout: 120_000 }, async (rule) => {
+    for (let seed = SEED; seed < SEED + 3000; seed++) {
+      const [fault] = (await play(seed, rule)).faults
+      if (fault === undefined) continue
+      tell(`counters of SQL without "${rule}": seed ${seed} shows ${fault}`)
+      return
+    }
+    throw new Error(`no history shows that it is needed: ${rule}`)
+  })
+})
