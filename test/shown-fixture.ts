@@ -22,6 +22,8 @@ export interface Setup {
   source: EventSource
   client: Redis
   database: Database.Database
+  /** Another connection to the database. */
+  open(): Database.Database
   name: string
   /** Names of the scripts run so far. */
   calls: string[]
@@ -85,6 +87,7 @@ export async function setup({ clock: kind, events, ...options }: SetupOptions = 
     source,
     client,
     database,
+    open,
     name,
     calls,
     insert,

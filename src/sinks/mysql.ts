@@ -56,7 +56,7 @@ export type MysqlTransaction = Queries
 
 /** An outbox in MySQL 8, or in MariaDB 10.6 or newer. The pool stays yours. Throws InvalidArgumentError. */
 export function mysqlOutbox(pool: MysqlPool, options: OutboxOptions): OutboxSource<MysqlTransaction> {
-  return new SqlOutbox(storeOf(pool), MYSQL_COUNTS, options, (client) => new MysqlRunner(client))
+  return new SqlOutbox(storeOf(pool), MYSQL_COUNTS, options, (client) => new MysqlRunner(client), 'query')
 }
 
 function storeOf(pool: MysqlPool): MysqlStore {

@@ -62,7 +62,13 @@ export function postgresOutbox(
   pool: PostgresPool,
   options: OutboxOptions,
 ): OutboxSource<PostgresTransaction> {
-  return new SqlOutbox(storeOf(pool), POSTGRES_COUNTS, options, (client) => new PostgresRunner(client))
+  return new SqlOutbox(
+    storeOf(pool),
+    POSTGRES_COUNTS,
+    options,
+    (client) => new PostgresRunner(client),
+    'query',
+  )
 }
 
 function storeOf(pool: PostgresPool): PostgresStore {

@@ -2,6 +2,7 @@
 
 import type { EventSource, OutboxEntry, OutboxSource } from '../counters/count-source.ts'
 import { type Duration, toMs } from '../runtime/duration.ts'
+import { InvalidArgumentError } from '../runtime/errors.ts'
 import type { CountDialect, Events } from './count-dialect.ts'
 import { SqlCounts } from './counts.ts'
 import type { SqlRunner, SqlStore, Target } from './dialect.ts'
@@ -28,6 +29,7 @@ export class SqlOutbox<Client> extends SqlCounts implements OutboxSource<Client>
   readonly #counting: CountDialect
   readonly #rememberMs: number
   readonly #runnerOf: (client: Client) => SqlRunner
+  readonly #method: string
 
   /** Throws InvalidArgumentError. */
   constructor(
@@ -35,16 +37,21 @@ export class SqlOutbox<Client> extends SqlCounts implements OutboxSource<Client>
     counting: CountDialect,
     { rememberFor = '24h', ...target }: OutboxOptions,
     runnerOf: (client: Client) => SqlRunner,
+    method: 'query' | 'prepare',
   ) {
     super(store, counting, counting.outboxEvents, target, '')
     this.#counting = counting
     this.#rememberMs = toMs('rememberFor', rememberFor)
     this.#runnerOf = runnerOf
+    this.#method = method
   }
 
   async add(client: Client, counters: string, entry: OutboxEntry): Promise<boolean> {
     const { place } = await this.ready()
     checkFits(this.access, place.table, place.idColumn, entry.id)
+    if (typeof (client as Record<string, unknown> | null)?.[this.#method] !== 'function') {
+      throw new InvalidArgumentError('client', `must be what your transaction of ${this.name} has`)
+    }
     return this.access.told(() => this.#counting.add(this.#runnerOf(client), counters, entry))
   }
 

@@ -38,7 +38,13 @@ export function sqliteEvents(database: SqliteDatabase, events: EventsOptions): E
 
 /** An outbox in SQLite. Give it a connection of its own, as `sqliteEvents`. Throws InvalidArgumentError. */
 export function sqliteOutbox(database: SqliteDatabase, options: OutboxOptions): OutboxSource<SqliteDatabase> {
-  return new SqlOutbox(storeOf(database), SQLITE_COUNTS, options, (client) => new SqliteRunner(client))
+  return new SqlOutbox(
+    storeOf(database),
+    SQLITE_COUNTS,
+    options,
+    (client) => new SqliteRunner(client),
+    'prepare',
+  )
 }
 
 function storeOf(database: SqliteDatabase): SqliteStore {
@@ -73,7 +79,12 @@ class SqliteStore implements SqlStore {
     return result
   }
 
+  /**
+   * Begins alone: what answers at once has committed then before anything else of the process runs, which could write in the
+   * middle of it, or wait for its lock and keep it from ending.
+   */
   async #run<Result>(work: (runner: SqlRunner) => Promise<Result>): Promise<Result> {
+    await new Promise((resolve) => setImmediate(resolve))
     await this.#database.exec('BEGIN IMMEDIATE')
     try {
       const result = await work(this.#runner)
