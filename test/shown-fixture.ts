@@ -49,6 +49,8 @@ const NAMESPACE = 'shown-test'
 const TABLES = `CREATE TABLE items (id INTEGER PRIMARY KEY, votes INTEGER NOT NULL DEFAULT 0);
   CREATE TABLE votes (id INTEGER PRIMARY KEY AUTOINCREMENT, item INTEGER NOT NULL)`
 
+const VOTES = { table: 'votes', id: 'item', target: { table: 'items', value: 'votes' } }
+
 export async function setup({ clock: kind, events, ...options }: SetupOptions = {}): Promise<Setup> {
   const folder = mkdtempSync(join(tmpdir(), 'perilune-shown-'))
   const open = (): Database.Database => {
@@ -70,14 +72,22 @@ export async function setup({ clock: kind, events, ...options }: SetupOptions = 
     rmSync(folder, { recursive: true })
   })
   const name = randomUUID()
-  const target = { table: 'items', value: 'votes' }
-  const source = sqliteEvents(open(), { table: 'votes', id: 'item', target, ...events })
+  const source = sqliteEvents(open(), { ...VOTES, ...events })
   let us = START_US
   const move = async (): Promise<void> => {
     for (let at = 0; at < (options.shards ?? 1); at++)
       await setTestClock(plain, `${NAMESPACE}:{counters:${name}:${at}}`, us)
   }
   if (kind !== 'real') await move()
+  const advance = async (ms: number): Promise<void> => {
+    us += ms * 1000
+    await move()
+  }
+  const empty = async (): Promise<void> => {
+    const keys = await client.keys(`${NAMESPACE}:{counters:${name}:*`)
+    const ours = keys.filter((key) => !key.endsWith(':clock'))
+    if (ours.length > 0) await client.del(...ours)
+  }
   const insert = (item: number, count = 1): void => {
     for (let at = 0; at < count; at++) database.prepare('INSERT INTO votes (item) VALUES (?)').run(item)
   }
@@ -95,20 +105,14 @@ export async function setup({ clock: kind, events, ...options }: SetupOptions = 
       insert(item)
       return votes.note(item)
     },
-    stored: (item) =>
-      (database.prepare('SELECT votes FROM items WHERE id = ?').get(item) as { votes: number } | undefined)
-        ?.votes,
-    clock: {
-      advance: async (ms) => {
-        us += ms * 1000
-        await move()
-      },
-    },
+    stored: (item) => storedOf(database, item),
+    clock: { advance },
     another: (own = {}) => connect().counters(name, { events: source, ...options, ...own }),
-    empty: async () => {
-      const keys = await client.keys(`${NAMESPACE}:{counters:${name}:*`)
-      const ours = keys.filter((key) => !key.endsWith(':clock'))
-      if (ours.length > 0) await client.del(...ours)
-    },
+    empty,
   }
+}
+
+function storedOf(database: Database.Database, item: number): number | undefined {
+  const row = database.prepare('SELECT votes FROM items WHERE id = ?').get(item)
+  return (row as { votes: number } | undefined)?.votes
 }

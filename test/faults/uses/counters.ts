@@ -1,6 +1,6 @@
 import Database from 'libsql'
 import type { Counters } from 'perilune'
-import { sqlite } from 'perilune/sqlite'
+import { sqlite, sqliteEvents } from 'perilune/sqlite'
 import type { Place, Step, Use, Work } from './use.ts'
 
 /** Over a database of its own, which is past all faults. */
@@ -10,9 +10,38 @@ function open({ redis, name }: Place, options: { retention?: '1ms' } = {}): Coun
   return redis.counters(name, { sink: sqlite(database, { table: 'items' }), settle: '0s', ...options })
 }
 
+/** Rows are past all faults, too: each is there once, however often a step is taken. */
+function stepsOfRows({ redis, name }: Place): readonly Step[] {
+  const database = new Database(':memory:')
+  database.exec(`CREATE TABLE items (id TEXT PRIMARY KEY, value INTEGER NOT NULL);
+    CREATE TABLE votes (id INTEGER PRIMARY KEY AUTOINCREMENT, item TEXT)`)
+  const events = sqliteEvents(database, { table: 'votes', id: 'item', target: { table: 'items' } })
+  const votes = redis.counters(name, { events })
+  const vote = (id: number): unknown => database.exec(`INSERT OR IGNORE INTO votes VALUES (${id}, 'a')`)
+  const flush = async (): Promise<void> => void (await votes.flush())
+  // A note that is lost is no harm, and so nobody is told.
+  const note = async (id: number): Promise<void> => {
+    vote(id)
+    await votes.note('a')
+  }
+  return [
+    ['show-absent', 'refuses', () => votes.get('a')],
+    ['note', 'serves', () => note(1)],
+    ['show', 'refuses', flush],
+    ['shown', 'serves', () => votes.get('a')],
+    ['note', 'serves', () => note(2)],
+    ['noted', 'refuses', flush],
+    ['shown', 'serves', () => votes.get('a')],
+    ['inspect-shown', 'serves', async () => (await votes.inspect()).noted],
+    ['clear-shown', 'serves', async () => void (await votes.clear())],
+    ['show-absent', 'refuses', () => votes.get('a')],
+  ]
+}
+
 function steps(place: Place): readonly Step[] {
   const counters = open(place)
   return [
+    ...stepsOfRows(place),
     ['begin', 'refuses', () => counters.increment('a', 5)],
     ['load', 'refuses', () => counters.increment('b')],
     ['increment', 'refuses', () => counters.increment('a', 2)],
