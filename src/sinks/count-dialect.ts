@@ -2,6 +2,7 @@
 
 import type { OutboxEntry } from '../counters/count-source.ts'
 import type { Change } from '../counters/sink.ts'
+import { checkOptions } from '../runtime/arguments.ts'
 import { checkNames } from './access.ts'
 import {
   type Column,
@@ -94,10 +95,13 @@ export interface CountDialect {
 
 /** Throws InvalidArgumentError. */
 export function eventsOf(
-  { table, id, amount, at }: EventsOptions,
+  options: EventsOptions,
   marks: { readonly mark: string; readonly key: string },
   names: Readonly<Record<string, unknown>>,
 ): Events {
+  checkOptions('options', options, ['table', 'id', 'amount', 'at', 'target'])
+  checkOptions('target', options.target, ['table', 'id', 'value', 'missing'])
+  const { table, id, amount, at } = options
   const optional = Object.entries({ amount, at }).filter(([, name]) => name !== undefined)
   checkNames({ table, id, ...Object.fromEntries(optional), ...names })
   return { table, id, amount: amount ?? null, at: at ?? null, ...marks, isShared: false }

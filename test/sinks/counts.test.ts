@@ -181,6 +181,8 @@ describe.each([
     )
     await expect(told({ target: { table: 'items' } })).rejects.toThrow('the table items has no column value')
     expect(() => place.events({ ...VOTES, id: 'a b' })).toThrow('id must be a plain name')
+    expect(() => place.events({ ...VOTES, amuont: 'x' } as never)).toThrow('options.amuont is not known')
+    expect(() => place.events({ ...VOTES, target: undefined } as never)).toThrow('target must be an object')
     expect(() => place.events({ ...VOTES, target: { table: '?' } })).toThrow('target.table must be a plain')
   })
 })
