@@ -242,6 +242,14 @@ describe('derived counters', () => {
     expect(await votes.get(1)).toBeNull()
   })
 
+  test('settle notes of an id that cannot be in the database', async () => {
+    const { votes } = await setup()
+    expect(await votes.note('seven')).toBeNull()
+    await votes.flush()
+    expect(await votes.inspect()).toMatchObject({ noted: 0 })
+    await expect(votes.get('seven')).rejects.toThrow('must be an integer')
+  })
+
   test('are made anew from their rows', async () => {
     const { votes, database, insert } = await setup()
     insert(1, 3)

@@ -55,13 +55,13 @@ export class SqlCounts implements CountSource {
   async rollUp({ counters, ids, limit, recount }: RollUp): Promise<RolledUp> {
     const { place, events } = await this.ready()
     const asked = ids.filter((id) => this.#fits(place, id))
-    const idle = asked.length > 0 ? null : await this.#idle(events, counters)
+    const idle = ids.length > 0 ? null : await this.#idle(events, counters)
     if (idle !== null) return idle
     return this.access.transaction(async (runner) => {
       const standing = await this.#lock(runner, counters)
       if (recount) await this.#recount(runner, { place, events }, standing, asked)
       const taken = await this.#take(runner, { place, events }, standing, limit)
-      if (taken.events === 0 && asked.length === 0) return nothingSince(standing.version)
+      if (taken.events === 0 && ids.length === 0) return nothingSince(standing.version)
       const version = standing.version + 1
       await runner.changes(this.#counting.move({ counters, version, reached: taken.reached }))
       const all = [...new Set([...taken.changes.map(({ id }) => id), ...asked])]
