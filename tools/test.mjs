@@ -11,7 +11,7 @@ const { runVitest } = await import('./setup/run-vitest.mjs')
 
 await orExplain(async () => {
   await install()
-  await ensurePrograms('redis', 'postgres', 'mariadb', 'luacheck', 'pythonRedis', 'zaqarClient', 'sqlite')
+  await ensurePrograms('redis', 'postgres', 'mariadb', 'luacheck', 'pythonRedis', 'zaqarClient', 'sqlite', 'chromium')
   await build()
 })
 

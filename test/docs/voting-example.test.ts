@@ -1,48 +1,14 @@
 import { randomUUID } from 'node:crypto'
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { Script } from 'node:vm'
 import Database from 'libsql'
 import { createConnection } from 'mysql2/promise'
 import pg from 'pg'
-import { expect, onTestFinished, test } from 'vitest'
-import { type RedisServer, startRedis } from '../servers/redis.ts'
+import { expect, test } from 'vitest'
 import { databasePort } from '../servers/shared-database.ts'
-import { type Program, startProgram } from './programs.ts'
+import { newFile, redisServer, serve, start } from './voting.ts'
 
 const LOAD = ['--load', '--seconds', '2', '--in-flight', '16']
 const AGREED =
   /\n(\d+) were answered, \1 of them are rows\n(\d+) rows in SQL, \2 counted in SQL, \2 shown by Redis: drift 0\n/
-
-async function redisServer(): Promise<RedisServer> {
-  const redis = await startRedis()
-  onTestFinished(() => redis.stop())
-  return redis
-}
-
-function newFile(): string {
-  const folder = mkdtempSync(join(tmpdir(), 'perilune-voting-'))
-  onTestFinished(() => rmSync(folder, { recursive: true }))
-  return join(folder, 'votes.db')
-}
-
-function start(redis: RedisServer, database: string, ...args: string[]): Program {
-  const all = ['examples/voting/voting.ts', '--port', '0', ...args]
-  const program = startProgram(all, redis.url, { DATABASE_URL: database })
-  onTestFinished(() => program.interrupt())
-  return program
-}
-
-/** Serves without a load; resolves to its address. */
-async function serve(
-  redis: RedisServer,
-  file = newFile(),
-): Promise<{ program: Program; url: string; file: string }> {
-  const program = start(redis, `file:${file}`, '--seconds', '0')
-  const [, url = ''] = /watch it at (\S+)\/\n/.exec(await program.prints('leave with Ctrl-C')) ?? []
-  return { program, url, file }
-}
 
 async function postgresUrl(): Promise<string> {
   const [port, name] = [await databasePort('postgres'), `voting_${randomUUID().replaceAll('-', '')}`]
@@ -165,22 +131,4 @@ test('who watches sees votes come, and SQL agree with Redis behind them', async 
   expect(seen.map(({ sql }) => sql)).not.toContain('differs')
   program.interrupt()
   expect(await program.ended()).toMatchObject({ code: 0, errors: '' })
-})
-
-test('the page has what its script looks for, and the service sends what it draws', async () => {
-  const { url } = await serve(await redisServer())
-  const response = await fetch(url)
-  const page = await response.text()
-  const [, script = ''] = /<script>(.*)<\/script>/s.exec(page) ?? []
-  const { value: picture } = await picturesOf(url).next()
-
-  expect(response.headers.get('content-type')).toBe('text/html; charset=utf-8')
-  expect(new Script(script)).toBeDefined()
-  const wanted = [...script.matchAll(/(?:show|getElementById)\('(\w+)'/g)].map(([, id]) => id)
-  expect(wanted).toContain('items')
-  for (const id of wanted) expect(page).toContain(`id="${id}"`)
-  const [, drawn = ''] = /function draw\(\{ (.+) \}\)/.exec(script) ?? []
-  expect(Object.keys(picture as object).toSorted()).toEqual(drawn.split(', ').toSorted())
-  // Nothing is asked of anybody else.
-  expect(page).not.toMatch(/https?:\/\//)
 })

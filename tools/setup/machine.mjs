@@ -5,6 +5,9 @@ import { isExecutable, isOnPath, mustRun, run, SetupError } from './command.mjs'
 
 const PYTHON = '/usr/bin/python3' // the one that system packages belong to
 
+/** What `test/browser` looks for, in this order. */
+const BROWSERS = ['chromium', 'chromium-browser', 'google-chrome']
+
 const PROGRAMS = {
   redis: { isThere: () => isOnPath('redis-server', 'valkey-server'), apt: 'redis-server', brew: 'redis' },
   postgres: { isThere: hasPostgres, apt: 'postgresql', brew: 'postgresql@17' },
@@ -14,6 +17,11 @@ const PROGRAMS = {
     brew: 'mariadb',
   },
   sqlite: { isThere: () => isOnPath('sqlite3'), apt: 'sqlite3', brew: 'sqlite' },
+  chromium: {
+    isThere: () => isOnPath(...BROWSERS),
+    apt: 'chromium',
+    otherwise: 'brew install --cask chromium',
+  },
   luacheck: { isThere: () => isOnPath('luacheck'), apt: 'lua-check', brew: 'luacheck' },
   pythonRedis: {
     isThere: async () => (await run(PYTHON, ['-c', 'import redis'])).code === 0,

@@ -1,0 +1,80 @@
+// A page in a real browser: Chromium as the system has it, without a window, with a profile of its own.
+
+import { accessSync, constants, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { tmpdir } from 'node:os'
+import { delimiter, join } from 'node:path'
+import { chromium, type Page } from 'playwright-core'
+import { onTestFinished } from 'vitest'
+
+const BROWSERS = ['chromium', 'chromium-browser', 'google-chrome']
+// A test asks nobody but the service that it tests.
+const QUIET = [
+  '--no-sandbox',
+  '--disable-gpu',
+  '--no-first-run',
+  '--disable-background-networking',
+  '--disable-sync',
+]
+const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
+
+export interface Opened {
+  readonly page: Page
+  /** What the page threw, or wrote to its console as an error. */
+  readonly errors: string[]
+}
+
+/** Closed when the test is over. */
+export async function openPage(url: string, scheme: 'light' | 'dark' = 'light'): Promise<Opened> {
+  const profile = mkdtempSync(join(tmpdir(), 'perilune-chromium-'))
+  const browser = await chromium.launchPersistentContext(profile, {
+    executablePath: findBrowser(),
+    headless: true,
+    args: QUIET,
+    colorScheme: scheme,
+  })
+  onTestFinished(async () => {
+    await browser.close()
+    rmSync(profile, { recursive: true, force: true })
+  })
+  const page = await browser.newPage()
+  const errors: string[] = []
+  page.on('pageerror', (error) => errors.push(String(error)))
+  page.on('console', (message) => {
+    if (message.type() === 'error') errors.push(message.text())
+  })
+  await page.goto(url)
+  return { page, errors }
+}
+
+/** What is hard to use for some people, by the rules of axe. */
+export async function barriersOf(page: Page): Promise<string[]> {
+  await page.evaluate(AXE)
+  const found: Violation[] = await page.evaluate(async () => {
+    const { axe } = globalThis as unknown as { axe: { run(): Promise<{ violations: Violation[] }> } }
+    return (await axe.run()).violations
+  })
+  return found.flatMap(({ help, nodes }) => nodes.map(({ html }) => `${help}: ${html}`))
+}
+
+interface Violation {
+  readonly help: string
+  readonly nodes: readonly { readonly html: string }[]
+}
+
+function findBrowser(): string {
+  for (const folder of (process.env['PATH'] ?? '').split(delimiter)) {
+    const found = BROWSERS.map((name) => join(folder, name)).find(isExecutable)
+    if (found !== undefined) return found
+  }
+  throw new Error(`there is no ${BROWSERS.join(', ')} on PATH`)
+}
+
+function isExecutable(file: string): boolean {
+  try {
+    accessSync(file, constants.X_OK)
+    return true
+  } catch {
+    return false
+  }
+}
