@@ -7,11 +7,17 @@ import { fileURLToPath, pathToFileURL } from 'node:url'
 import { build } from 'tsdown'
 import type * as IoredisDriver from '../../src/drivers/ioredis.ts'
 import type * as Perilune from '../../src/index.ts'
+import type * as Mysql from '../../src/sinks/mysql.ts'
+import type * as Postgres from '../../src/sinks/postgres.ts'
+import type * as Sqlite from '../../src/sinks/sqlite.ts'
 
 export interface Built {
   readonly perilune: typeof Perilune.perilune
   readonly text: typeof Perilune.text
   readonly ioredis: typeof IoredisDriver.ioredis
+  readonly postgres: typeof Postgres
+  readonly mysql: typeof Mysql
+  readonly sqlite: typeof Sqlite
 }
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
@@ -30,10 +36,23 @@ export async function builtService(): Promise<string> {
 }
 
 async function loadLibrary(): Promise<Built> {
-  const directory = await compile({ index: 'src/index.ts', ioredis: 'src/drivers/ioredis.ts' })
-  const load = (name: string): Promise<Built> => import(pathToFileURL(join(directory, name)).href)
-  const [{ perilune, text }, { ioredis }] = await Promise.all([load('index.mjs'), load('ioredis.mjs')])
-  return { perilune, text, ioredis }
+  const directory = await compile({
+    index: 'src/index.ts',
+    ioredis: 'src/drivers/ioredis.ts',
+    postgres: 'src/sinks/postgres.ts',
+    mysql: 'src/sinks/mysql.ts',
+    sqlite: 'src/sinks/sqlite.ts',
+  })
+  const load = <Module>(name: string): Promise<Module> =>
+    import(pathToFileURL(join(directory, `${name}.mjs`)).href)
+  const [{ perilune, text }, { ioredis }, postgres, mysql, sqlite] = await Promise.all([
+    load<typeof Perilune>('index'),
+    load<typeof IoredisDriver>('ioredis'),
+    load<typeof Postgres>('postgres'),
+    load<typeof Mysql>('mysql'),
+    load<typeof Sqlite>('sqlite'),
+  ])
+  return { perilune, text, ioredis, postgres, mysql, sqlite }
 }
 
 /** Inside `node_modules`, where what was compiled finds its dependencies; gone when this process ends. */

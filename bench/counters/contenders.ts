@@ -1,0 +1,26 @@
+// Who is measured, in the order of the tables. A new contender is a line here; the first is what the others are held against.
+
+import type { Contender } from './contender.ts'
+import { insertOnly } from './insert-only.ts'
+import { naive } from './naive.ts'
+import { oneStatement, trigger } from './one-statement.ts'
+import { delta, deltaAlone, derived, derivedAlone, onlyCounts } from './perilune.ts'
+import { seed } from './seed.ts'
+import { slotted } from './slotted.ts'
+
+export const CONTENDERS: readonly Contender[] = [
+  naive,
+  oneStatement,
+  trigger,
+  slotted,
+  insertOnly,
+  seed,
+  derived,
+  derivedAlone,
+  delta,
+  deltaAlone,
+  onlyCounts,
+]
+
+/** They leave their work for later, which tells what it costs: no way to count. */
+export const WITHOUT_FLUSH: ReadonlySet<Contender> = new Set([derivedAlone, deltaAlone])

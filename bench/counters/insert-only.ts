@@ -1,0 +1,14 @@
+// What nobody who keeps votes can do without. Nothing counts them.
+
+import type { Contender } from './contender.ts'
+
+export const insertOnly: Contender = {
+  name: 'INSERT only',
+  settings: 'the floor: a row for each vote, which nothing counts',
+  async open({ database, votes }) {
+    return {
+      vote: (voter, item) => database.run(`INSERT INTO ${votes} (voter, item) VALUES (?, ?)`, [voter, item]),
+      counts: null,
+    }
+  },
+}

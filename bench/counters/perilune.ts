@@ -1,0 +1,141 @@
+// Our counters as they are shipped: compiled, a library on a connection of its own.
+
+import { Redis } from 'ioredis'
+import type { Flushing } from '../../src/counters/flush-loop.ts'
+import { builtLibrary } from '../harness/built.ts'
+import {
+  type Contender,
+  DELTA,
+  DELTA_ALONE,
+  DERIVED,
+  DERIVED_ALONE,
+  EVERY_MS,
+  type Stage,
+  type Voting,
+} from './contender.ts'
+
+/** What both modes have. */
+interface Counting {
+  clear(): Promise<unknown>
+  getMany(items: readonly number[]): Promise<unknown>
+  flush(): Promise<unknown>
+  flushEvery(every: `${number}ms`, options: { onError: (error: unknown) => void }): Flushing
+}
+
+type Count = (item: number) => Promise<unknown>
+
+export const derived: Contender = toContender(
+  DERIVED,
+  `INSERT the vote, note it; rolled up each ${EVERY_MS} ms; 1,000 rows a transaction, as by default`,
+  { open: openDerived, countsRows: true, flushes: true },
+)
+
+export const derivedAlone: Contender = toContender(DERIVED_ALONE, 'the same, rolled up after the round', {
+  open: openDerived,
+  countsRows: true,
+  flushes: false,
+})
+
+export const delta: Contender = toContender(
+  DELTA,
+  `INSERT the vote, increment; flushed each ${EVERY_MS} ms; settle 0s, for this Redis keeps nothing on disk`,
+  { open: openDelta, flushes: true },
+)
+
+export const deltaAlone: Contender = toContender(DELTA_ALONE, 'the same, flushed after the round', {
+  open: openDelta,
+  flushes: false,
+})
+
+export const onlyCounts: Contender = toContender(
+  `${DELTA}, no INSERT`,
+  'a vote is no row, it is only counted',
+  {
+    open: openDelta,
+    flushes: true,
+    withoutRows: true,
+  },
+)
+
+interface Ways {
+  readonly open: (stage: Stage) => Promise<Opened>
+  readonly countsRows?: boolean
+  readonly flushes: boolean
+  readonly withoutRows?: boolean
+}
+
+interface Opened {
+  readonly counters: Counting
+  readonly count: Count
+  close(): Promise<void>
+}
+
+function toContender(name: string, settings: string, ways: Ways): Contender {
+  const { countsRows = false, withoutRows = false } = ways
+  return {
+    name,
+    settings,
+    countsRows,
+    async open(stage): Promise<Voting> {
+      const { counters, count, close } = await ways.open(stage)
+      const { database, votes } = stage
+      const insert = `INSERT INTO ${votes} (voter, item) VALUES (?, ?)`
+      const vote = async (voter: number, item: number): Promise<void> => {
+        await database.run(insert, [voter, item])
+        await count(item)
+      }
+      return {
+        ...inBackground(counters, ways.flushes),
+        vote: withoutRows ? (_, item) => count(item) : vote,
+        withoutRows,
+        close,
+      }
+    },
+  }
+}
+
+function inBackground(counters: Counting, flushes: boolean): Required<Pick<Voting, 'begin' | 'settle'>> {
+  let flushing: Flushing | undefined
+  const errors: unknown[] = []
+  return {
+    async begin(items) {
+      await counters.clear()
+      await counters.flush() // or the first round would wait for the one that was cleared
+      await counters.getMany(items)
+      if (flushes) flushing = counters.flushEvery(`${EVERY_MS}ms`, { onError: (error) => errors.push(error) })
+    },
+    async settle() {
+      await flushing?.close()
+      await counters.flush()
+      if (errors.length > 0) throw errors[0]
+    },
+  }
+}
+
+async function openDerived(stage: Stage): Promise<Opened> {
+  const { library, close } = await openLibrary(stage)
+  const target = { table: stage.items, value: 'votes' }
+  const events = await stage.database.events({ table: stage.votes, id: 'item', target })
+  const counters = library.counters(stage.name, { events })
+  await counters.prepare()
+  return { counters, count: (item) => counters.note(item), close }
+}
+
+async function openDelta(stage: Stage): Promise<Opened> {
+  const { library, close } = await openLibrary(stage)
+  const sink = await stage.database.sink({ table: stage.items, value: 'votes' })
+  await sink.prepare()
+  const counters = library.counters(stage.name, { sink, settle: '0s' })
+  return { counters, count: (item) => counters.increment(item), close }
+}
+
+async function openLibrary({ redisPort }: Stage) {
+  const { perilune, ioredis } = await builtLibrary()
+  const client = new Redis(redisPort)
+  const library = perilune(ioredis(client), { namespace: 'bench' })
+  const close = async (): Promise<void> => {
+    await library.close()
+    client.disconnect()
+  }
+  return { library, close }
+}

@@ -1,0 +1,56 @@
+// What the numbers are held against.
+
+import type { Bench } from '../harness/bench.ts'
+import { largest, median } from '../harness/statistics.ts'
+import { DELTA, DELTA_ALONE, DERIVED, DERIVED_ALONE, NAIVE } from './contender.ts'
+import type { Kind } from './database.ts'
+
+export interface Where {
+  readonly kind: Kind
+  readonly where: string
+  readonly hot: boolean
+}
+
+/** Of votes per second against the naive way; on SQLite nothing is expected. */
+const GOALS: Readonly<Record<Kind, { readonly hot: number; readonly zipf: number } | null>> = {
+  PostgreSQL: { hot: 6, zipf: 2.5 },
+  MariaDB: { hot: 4, zipf: 2 },
+  SQLite: null,
+}
+
+export function judgeRates(
+  bench: Bench,
+  { kind, where, hot }: Where,
+  rates: ReadonlyMap<string, readonly number[]>,
+  drifts: ReadonlyMap<string, number>,
+): void {
+  const against = (name: string, other: string): number =>
+    ratioOf(rates.get(name) ?? [], rates.get(other) ?? [])
+  const ours = [...drifts].filter(([name]) => name.startsWith('Perilune'))
+  bench.judge(`${where}: drift`, Object.fromEntries(ours), { atMost: 0 })
+  const goals = GOALS[kind]
+  if (goals === null) return
+  const ratios = [DERIVED, DELTA].map((name) => [name, against(name, NAIVE)] as const)
+  bench.judge(`${where}: votes per second against ${NAIVE}`, Object.fromEntries(ratios), {
+    atLeast: hot ? goals.hot : goals.zipf,
+  })
+  const cost = (name: string, alone: string): Record<string, number> => ({
+    [name]: (1 - against(name, alone)) * 100,
+  })
+  bench.judge(`${where}: what rolling up costs, % of votes per second`, cost(DERIVED, DERIVED_ALONE), {
+    atMost: 10,
+  })
+  bench.judge(`${where}: what flushing costs, % of votes per second`, cost(DELTA, DELTA_ALONE), {
+    atMost: 25,
+  })
+}
+
+/** Ratios are those of rounds beside each other, so that a disturbance of the machine meets both. */
+export function ratioOf(rates: readonly number[], others: readonly number[]): number {
+  return median(rates.map((rate, at) => rate / (others[at] ?? Number.NaN)))
+}
+
+/** NaN where there is nothing to tell. */
+export function mostOf(values: readonly number[]): number {
+  return values.some(Number.isNaN) ? Number.NaN : largest(values)
+}
