@@ -76,11 +76,14 @@ function taking(turns: Turns, client: Client.Database, counted: { statements: nu
     },
     exec: async (sql: string) => {
       counted.statements++
-      if (sql.startsWith('BEGIN')) end = await turns.begin()
+      const begins = sql.startsWith('BEGIN')
+      if (begins) end = await turns.begin()
+      let isOpen = false
       try {
         client.exec(sql)
+        isOpen = begins
       } finally {
-        if (!sql.startsWith('BEGIN')) end()
+        if (!isOpen) end()
       }
     },
   }
