@@ -81,8 +81,8 @@ function work(
 export const use: Use = {
   steps,
   works: [
-    work('an increment', [12, 60], (counters) => counters.increment(1)),
-    work('a first increment', [14, 60], (counters) => counters.increment('new')),
+    work('an increment', [13, 80], (counters) => counters.increment(1)),
+    work('a first increment', [15, 80], (counters) => counters.increment('new')),
     work('a value', [3, 20], (counters) => counters.get(1)),
     work('a picture', [6, 32], (counters) => counters.inspect()),
   ],
