@@ -81,7 +81,13 @@ export {
   type ShownInspection,
 } from './counters/derived.ts'
 export { type Addition, DurableCounters, type DurableCountersOptions } from './counters/durable.ts'
-export { OverflowError, SinkError, type SinkErrorCode, UnknownCounterError } from './counters/errors.ts'
+export {
+  BacklogError,
+  OverflowError,
+  SinkError,
+  type SinkErrorCode,
+  UnknownCounterError,
+} from './counters/errors.ts'
 export type { Flushing } from './counters/flush-loop.ts'
 export type { Flushed } from './counters/flushing.ts'
 export type { Counted } from './counters/incrementing.ts'

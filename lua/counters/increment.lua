@@ -1,7 +1,7 @@
 --[[
 Increments counters that are here, each by itself and in the order in which they are given. What it answers of each: its
 value; in `refused` the places, from 0, of those that were not incremented: `absent` ones, whose value has to be loaded
-first, and those that would leave 64 bits (`overflow`); in `known` those whose idempotency key was known, which count no
+first, those that would leave 64 bits (`overflow`), and those of one more counter than may wait for SQL (`behind`); in `known` those whose idempotency key was known, which count no
 second time. A repeated call increments nothing, and answers the values of its own time.
 
 @returns counted  now_ms:integer epoch:integer values:[value:text?] refused:[at:integer why:text] known:[at:integer]
@@ -15,7 +15,8 @@ local once = KEYS[5] -- hash: id and idempotency key -> until when it is remembe
 local caller = ARGV[1] -- text: process and slot of the call id
 local call = ARGV[2] -- text: number of the call id
 local remember_ms = tonumber(ARGV[3]) -- integer: how long idempotency keys are remembered
-local counters, counters_at = ARGV, 4 -- repeated (id:text delta:text key:text): without an idempotency key ''
+local most_dirty = tonumber(ARGV[4]) -- integer: counters with increments that are not sealed; 0: any number
+local counters, counters_at = ARGV, 5 -- repeated (id:text delta:text key:text): without an idempotency key ''
 
 -- @include shared/exact
 -- @include shared/clock
@@ -64,6 +65,10 @@ for at = counters_at, #counters, 3 do
     refused[#refused + 1] = 'absent'
   elseif key ~= '' and id_of_key(once, name, now_ms) then
     known[#known + 1] = place
+    now[place + 1] = redis.call('HGET', values, id)
+  elseif is_one_too_many(pending, id, most_dirty) then
+    refused[#refused + 1] = place
+    refused[#refused + 1] = 'behind'
     now[place + 1] = redis.call('HGET', values, id)
   else
     local value = add(values, pending, clean, id, delta)

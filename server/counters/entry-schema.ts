@@ -14,6 +14,7 @@ export interface GivenEntry {
   readonly missing?: 'create' | 'refuse'
   readonly shards?: number
   readonly batchSize?: number
+  readonly mostDirty?: number
   readonly retention?: Duration | 'forever'
   readonly rememberFor?: Duration
   readonly settle?: Duration
@@ -55,6 +56,7 @@ const Entry: TObject = Type.Object(
     missing: some('(create|refuse)', "'create' or 'refuse'"),
     shards: count(256),
     batchSize: count(1000),
+    mostDirty: count(10_000_000),
     retention: some(`(${DURATION}|forever)`, "a duration such as '10m', or 'forever'"),
     rememberFor: some(DURATION, "a duration such as '24h'"),
     settle: some(DURATION, "a duration such as '2s'"),

@@ -43,7 +43,14 @@ test('an entry that says little belongs to the default tenant and is flushed eve
 })
 
 test('an entry says whose it is, what its columns are, how it counts and who flushes', () => {
-  const options = { shards: 16, retention: 'forever', rememberFor: '1h', batchSize: 10, settle: '0s' }
+  const options = {
+    shards: 16,
+    retention: 'forever',
+    rememberFor: '1h',
+    batchSize: 10,
+    mostDirty: 99,
+    settle: '0s',
+  }
   const target = { table: 'shop.items', id: 'key', value: 'likes', missing: 'refuse' }
   const database = 'postgres://ada:s3cr3t@db/shop?sslmode=require'
   const given = { database, ...target, ...options, project: 'shop/1', name: 'likes', flushEvery: false }

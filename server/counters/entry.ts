@@ -84,7 +84,7 @@ function readEntry(key: string, value: unknown): CountersEntry {
   if (flaw !== null) throw wrong(key, flaw)
   const given = value as GivenEntry
   const { table, id, value: column, missing, flushEvery = '1s', project = DEFAULT_TENANT, name = key } = given
-  const { shards, batchSize, retention, rememberFor, settle } = given
+  const { shards, batchSize, mostDirty, retention, rememberFor, settle } = given
   const database = readDatabaseUrl(given.database)
   if (typeof database === 'string') throw wrong(key, `.database ${database}`)
   return {
@@ -94,7 +94,7 @@ function readEntry(key: string, value: unknown): CountersEntry {
     name: project === null ? name : checked(key, () => namedBy(project, name)),
     database,
     target: defined({ table, id, value: column, missing }) as Target,
-    options: defined({ shards, batchSize, retention, rememberFor, settle }),
+    options: defined({ shards, batchSize, mostDirty, retention, rememberFor, settle }),
     flushEvery: flushEvery === false ? null : checkInterval(key, flushEvery),
   }
 }

@@ -1,6 +1,7 @@
 // Errors as problem documents (RFC 9457). `code` is the library's, where the library has one.
 
 import {
+  BacklogError,
   InvalidArgumentError,
   LeaseLostError,
   OverflowError,
@@ -122,6 +123,10 @@ function fromLibrary(error: PeriluneError): ProblemAnswer {
   }
   if (error instanceof UnknownCounterError) {
     return { headers: {}, document: problem(404, `There is no counter ${error.id}.`, error.code) }
+  }
+  if (error instanceof BacklogError) {
+    const detail = `The counter ${error.id} was not counted: too many wait for the database. Please try again.`
+    return { headers: { 'Retry-After': '1' }, document: problem(503, detail, error.code) }
   }
   if (error instanceof OverflowError) {
     const detail = `The counter ${error.id} would leave the range of a 64-bit integer; nothing was counted.`

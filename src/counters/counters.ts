@@ -31,6 +31,11 @@ export interface CountersOptions {
   shards?: number
   /** How long a value stays in Redis after its last increment was flushed; default 10 minutes. */
   retention?: Duration | 'forever'
+  /**
+   * Counters of a shard that may wait for the database, 1 to 10,000,000; increments of more are refused. Default: any
+   * number, which Redis needs the memory for while the database is away.
+   */
+  mostDirty?: number
   /** How long an idempotency key is remembered; default 24 hours. */
   rememberFor?: Duration
   /** Counters of a batch, 1 to 1,000; default 1,000. */
@@ -65,6 +70,7 @@ export class Counters {
       'shards',
       'retention',
       'rememberFor',
+      'mostDirty',
       'batchSize',
       'settle',
       'onLoss',
@@ -75,6 +81,8 @@ export class Counters {
       shards: checkInteger('shards', shards, 1, 256),
       retainMs: retention === 'forever' ? 0 : toMs('retention', retention),
       rememberMs: toMs('rememberFor', rememberFor),
+      mostDirty:
+        options.mostDirty === undefined ? 0 : checkInteger('mostDirty', options.mostDirty, 1, 10_000_000),
       batchSize: checkInteger('batchSize', batchSize, 1, 1000),
       settleMs: toMs('settle', settle, { min: '0ms' }),
     }
@@ -90,7 +98,7 @@ export class Counters {
   /**
    * Adds to a counter and resolves to its value after that. A counter that is not in Redis is loaded first.
    *
-   * Throws InvalidArgumentError; OverflowError when it would leave 64 bits; UnknownCounterError where the sink refuses
+   * Throws InvalidArgumentError; OverflowError when it would leave 64 bits; BacklogError when `mostDirty` others wait; UnknownCounterError where the sink refuses
    * counters that it does not have; SinkError when the value has to be loaded and the database is away; AmbiguousError
    * when it may have happened.
    */

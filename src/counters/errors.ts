@@ -34,6 +34,18 @@ export class UnknownCounterError extends PeriluneError {
   }
 }
 
+/** The database is behind, and `mostDirty` counters of the shard wait for it. Nothing was counted. */
+export class BacklogError extends PeriluneError {
+  override readonly name = 'BacklogError'
+  readonly code = 'backlog'
+  readonly id: string
+
+  constructor(id: string, mostDirty: number) {
+    super(`the counter ${JSON.stringify(id)} was not counted: ${mostDirty} others wait for the database`)
+    this.id = id
+  }
+}
+
 /** A value would leave 64 bits. Nothing was counted. */
 export class OverflowError extends PeriluneError {
   override readonly name = 'OverflowError'

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { perilune, SinkError } from 'perilune'
+import { BacklogError, perilune, SinkError } from 'perilune'
 import { ioredis } from 'perilune/ioredis'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { setup } from '../../test/counters-fixture.ts'
@@ -63,6 +63,23 @@ describe('flushing', () => {
     await until(() => stored(1) === 101)
     await flushing.close()
     expect(errors).toEqual([])
+  })
+
+  test('takes no more counters than may wait for a database that is away, and all again when it is back', async () => {
+    const { counters, stored, trouble } = await setup({ mostDirty: 2 })
+    await counters.incrementMany([1, 2, 3].map((id) => ({ id, by: 0 })))
+    await counters.flush()
+    trouble.instead = (what) => (what === 'apply' ? away() : null)
+    await counters.increment(1)
+    await counters.increment(2)
+
+    await expect(counters.increment(3)).rejects.toThrow(new BacklogError('3', 2))
+    expect(await counters.increment(1, 4)).toBe(5)
+    trouble.instead = null
+    await counters.flush()
+
+    expect(await counters.increment(3)).toBe(1)
+    expect([stored(1), stored(2), stored(3)]).toEqual([5, 1, undefined])
   })
 
   test('that ends between commit and ack is ended by the next one, and counts once', async () => {

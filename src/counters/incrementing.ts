@@ -3,7 +3,7 @@
 import { type IncrementAnswer, increment } from '../generated/counters.ts'
 import type { BatchTerms } from '../runtime/batcher.ts'
 import { DriverError } from '../runtime/errors.ts'
-import { OverflowError } from './errors.ts'
+import { BacklogError, OverflowError } from './errors.ts'
 import { loadOne } from './loading.ts'
 import { MAX_A_CALL, noteEpoch, type Shard, type Source } from './source.ts'
 import { type CounterValue, valueLess } from './value.ts'
@@ -24,7 +24,8 @@ export interface Counted {
   readonly counted: boolean
 }
 
-type Outcome = Counted | 'absent' | 'overflow'
+type Refused = 'absent' | 'overflow' | 'behind'
+type Outcome = Counted | Refused
 
 /** Increments of one counter, which are one to the server. */
 interface Group {
@@ -44,16 +45,17 @@ const BATCHES: BatchTerms = {
 
 const MOST_TRIES = 10
 
-/** Throws OverflowError, UnknownCounterError, SinkError, DriverError, AmbiguousError. */
+/** Throws OverflowError, BacklogError, UnknownCounterError, SinkError, DriverError, AmbiguousError. */
 export async function incrementOne(source: Source, shard: Shard, asked: Increment): Promise<Counted> {
   for (let tries = 0; tries < MOST_TRIES; tries++) {
     const batcher = source.runtime.batcher<Increment, Outcome>(
-      `${shard.unit.prefix} increment ${source.terms.rememberMs}`,
+      `${shard.unit.prefix} increment ${source.terms.rememberMs} ${source.terms.mostDirty}`,
       BATCHES,
       (items, by) => sendBatch(source, shard, items, by),
     )
     const outcome = await batcher.addOne(asked, asked.id.length + asked.key.length)
     if (outcome === 'overflow') throw new OverflowError(asked.id)
+    if (outcome === 'behind') throw new BacklogError(asked.id, source.terms.mostDirty)
     if (outcome !== 'absent') return outcome
     await loadOne(source, shard, asked.id)
   }
@@ -67,11 +69,12 @@ async function sendBatch(
   by: number,
 ): Promise<Outcome[]> {
   const outcomes: Outcome[] = Array.from({ length: asked.length })
+  const { rememberMs, mostDirty } = source.terms
   let groups = inGroups(asked)
   while (groups.length > 0) {
     const counters = groups.map(({ id, delta, key }) => ({ id, delta: String(delta), key }))
     const answer = await shard.unit.inSlot(
-      (run) => run(increment, (id) => ({ ...id, rememberMs: source.terms.rememberMs, counters })),
+      (run) => run(increment, (id) => ({ ...id, rememberMs, mostDirty, counters })),
       by,
     )
     noteEpoch(source, shard, answer.epoch)
@@ -111,8 +114,8 @@ function tell(
   for (const [at, group] of groups.entries()) {
     const why = whyNot.get(at)
     if (why === undefined) tellCounted(asked, group, values[at] ?? '0', !repeated.has(at), outcomes)
-    else if (why === 'absent' || group.members.length === 1) {
-      for (const member of group.members) outcomes[member] = why as 'absent' | 'overflow'
+    else if (why !== 'overflow' || group.members.length === 1) {
+      for (const member of group.members) outcomes[member] = why as Refused
     } else again.push(...group.members.map((member) => alone(asked, member)))
   }
   return again

@@ -14,6 +14,8 @@ export interface Terms {
   readonly retainMs: number
   /** How long idempotency keys are remembered. */
   readonly rememberMs: number
+  /** Of a shard; 0: any number. */
+  readonly mostDirty: number
   /** Counters of a batch. */
   readonly batchSize: number
   /** How long a sealed batch is left alone until Redis cannot lose it any more; 0: it cannot at once. */

@@ -559,6 +559,8 @@ export interface IncrementArguments {
   readonly call: string
   /** how long idempotency keys are remembered */
   readonly rememberMs: number
+  /** counters with increments that are not sealed; 0: any number */
+  readonly mostDirty: number
   /** without an idempotency key '' */
   readonly counters: readonly { readonly id: string; readonly delta: string; readonly key: string }[]
 }
@@ -594,20 +596,20 @@ function readKnownOfIncrementCounted(part: Reply | undefined): (number)[] {
 }
 
 /**
- * Increments counters that are here, each by itself and in the order in which they are given. What it answers of each: its value; in `refused` the places, from 0, of those that were not incremented: `absent` ones, whose value has to be loaded first, and those that would leave 64 bits (`overflow`); in `known` those whose idempotency key was known, which count no second time. A repeated call increments nothing, and answers the values of its own time.
+ * Increments counters that are here, each by itself and in the order in which they are given. What it answers of each: its value; in `refused` the places, from 0, of those that were not incremented: `absent` ones, whose value has to be loaded first, those that would leave 64 bits (`overflow`), and those of one more counter than may wait for SQL (`behind`); in `known` those whose idempotency key was known, which count no second time. A repeated call increments nothing, and answers the values of its own time.
  *
  * Cost: O(counters).
  */
 export const increment: Operation<IncrementArguments, IncrementAnswer> = {
   script: {
     name: 'counters/increment',
-    sha1: 'f199366636096233139289b957d716f6c2f2eb10',
+    sha1: '2fb798929e7b7191101c83df4946bed3ccca45a2',
     reads: false,
     bytes: false,
     source: `--[[
 Increments counters that are here, each by itself and in the order in which they are given. What it answers of each: its
 value; in \`refused\` the places, from 0, of those that were not incremented: \`absent\` ones, whose value has to be loaded
-first, and those that would leave 64 bits (\`overflow\`); in \`known\` those whose idempotency key was known, which count no
+first, those that would leave 64 bits (\`overflow\`), and those of one more counter than may wait for SQL (\`behind\`); in \`known\` those whose idempotency key was known, which count no
 second time. A repeated call increments nothing, and answers the values of its own time.
 
 @returns counted  now_ms:integer epoch:integer values:[value:text?] refused:[at:integer why:text] known:[at:integer]
@@ -621,7 +623,8 @@ local once = KEYS[5] -- hash: id and idempotency key -> until when it is remembe
 local caller = ARGV[1] -- text: process and slot of the call id
 local call = ARGV[2] -- text: number of the call id
 local remember_ms = tonumber(ARGV[3]) -- integer: how long idempotency keys are remembered
-local counters, counters_at = ARGV, 4 -- repeated (id:text delta:text key:text): without an idempotency key ''
+local most_dirty = tonumber(ARGV[4]) -- integer: counters with increments that are not sealed; 0: any number
+local counters, counters_at = ARGV, 5 -- repeated (id:text delta:text key:text): without an idempotency key ''
 
 -- A whole number as text with all its digits. Lua itself writes 14 digits, and not every server passes
 -- more to a command; microseconds have 16. Writing a large double takes twice as long as writing its halves
@@ -798,6 +801,13 @@ local function add(values, pending, clean, id, delta)
   end
   return text_of(values, id, value)
 end
+
+-- True when the database is behind, and this counter would be one more that waits for it.
+local function is_one_too_many(pending, id, most_dirty)
+  return most_dirty > 0
+    and redis.call('HLEN', pending) >= most_dirty
+    and redis.call('HEXISTS', pending, id) == 0
+end
 -- What became of each increment of a call, for the record of the call: '<at> <why> …|<at> …', refused and known ones.
 
 local function outcomes_text(refused, known)
@@ -855,6 +865,10 @@ for at = counters_at, #counters, 3 do
   elseif key ~= '' and id_of_key(once, name, now_ms) then
     known[#known + 1] = place
     now[place + 1] = redis.call('HGET', values, id)
+  elseif is_one_too_many(pending, id, most_dirty) then
+    refused[#refused + 1] = place
+    refused[#refused + 1] = 'behind'
+    now[place + 1] = redis.call('HGET', values, id)
   else
     local value = add(values, pending, clean, id, delta)
     if value then
@@ -887,25 +901,26 @@ return { 'counted', now_ms, shard.epoch, now, refused, known }
   parts: ['meta', 'values', 'pending', 'clean', 'once'],
   lines: [
     [1, 'lua/counters/increment.lua', 1],
-    [20, 'lua/shared/exact.lua', 1],
-    [30, 'lua/shared/clock.lua', 1],
-    [36, 'lua/shared/calls.lua', 1],
-    [40, 'lua/shared/calls.lua', 6],
-    [82, 'lua/shared/idempotency.lua', 1],
-    [105, 'lua/shared/counters/shard.lua', 1],
-    [128, 'lua/shared/counters/save.lua', 1],
-    [146, 'lua/shared/counters/retention.lua', 1],
-    [152, 'lua/shared/counters/retention.lua', 33],
-    [157, 'lua/shared/counters/add.lua', 1],
-    [195, 'lua/shared/counters/outcomes.lua', 1],
-    [213, 'lua/counters/increment.lua', 29],
+    [21, 'lua/shared/exact.lua', 1],
+    [31, 'lua/shared/clock.lua', 1],
+    [37, 'lua/shared/calls.lua', 1],
+    [41, 'lua/shared/calls.lua', 6],
+    [83, 'lua/shared/idempotency.lua', 1],
+    [106, 'lua/shared/counters/shard.lua', 1],
+    [129, 'lua/shared/counters/save.lua', 1],
+    [147, 'lua/shared/counters/retention.lua', 1],
+    [153, 'lua/shared/counters/retention.lua', 33],
+    [158, 'lua/shared/counters/add.lua', 1],
+    [203, 'lua/shared/counters/outcomes.lua', 1],
+    [221, 'lua/counters/increment.lua', 30],
   ],
   encode(args) {
-    const encoded = new Array<Argument>(3 + args.counters.length * 3)
+    const encoded = new Array<Argument>(4 + args.counters.length * 3)
     encoded[0] = args.caller
     encoded[1] = args.call
     encoded[2] = args.rememberMs
-    let at = 3
+    encoded[3] = args.mostDirty
+    let at = 4
     for (const item of args.counters) {
       encoded[at++] = item.id
       encoded[at++] = item.delta

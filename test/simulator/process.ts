@@ -33,7 +33,7 @@ export class Process {
     const { owner, namespace, sink, settle } = place
     this.owner = owner
     this.#runtime = new Runtime(gated(place), namespace, FOR_EVER_MS)
-    const terms = { shards: 1, retainMs: 60_000, rememberMs: 60_000, batchSize: 1, settleMs: 0 }
+    const terms = { shards: 1, retainMs: 60_000, rememberMs: 60_000, mostDirty: 0, batchSize: 1, settleMs: 0 }
     this.#source = { ...openSource(this.#runtime, 'votes', sink, terms, () => undefined), settle }
   }
 
