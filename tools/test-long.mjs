@@ -22,8 +22,8 @@ await orExplain(async () => {
 
 const folder = mkdtempSync(join(tmpdir(), 'perilune-long-'))
 const proof = join(folder, 'proof.txt')
-const { page, files } = toRun(process.argv.slice(2))
-const counted = await runVitest(files, { PERILUNE_LONG: '1', PERILUNE_PROOF: proof })
+const run = toRun(process.argv.slice(2))
+const counted = await runVitest(run.files, { PERILUNE_LONG: '1', PERILUNE_PROOF: proof })
 const told = existsSync(proof) ? readFileSync(proof, 'utf8').trimEnd().split('\n') : []
 rmSync(folder, { recursive: true, force: true })
 writeSummary()
@@ -32,12 +32,14 @@ process.exitCode = counted.failed === 0 ? 0 : 1
 
 /** Throws when files are named without a page: what is proved of some would replace what is proved of all. */
 function toRun([option, page, ...files]) {
-  if (option === undefined) return { page: 'long-run', files: ['test/faults', 'test/models', 'test/conformance'] }
+  if (option === undefined)
+    return { page: 'long-run', files: ['test/faults', 'test/models', 'test/conformance'] }
   if (option === '--page' && /^[a-z-]+$/.test(page ?? '') && files.length > 0) return { page, files }
   throw new Error('say: npm run test:long [-- --page NAME FILE …]')
 }
 
 function writeSummary() {
+  const { page, files } = run
   const redis = execFileSync('redis-server', ['--version'], { encoding: 'utf8' }).match(/v=(\S+)/)?.[1]
   const lines = [
     page === 'long-run' ? '# The last long run' : `# The last long run: ${page}`,

@@ -11,7 +11,16 @@ const { runVitest } = await import('./setup/run-vitest.mjs')
 
 await orExplain(async () => {
   await install()
-  await ensurePrograms('redis', 'postgres', 'mariadb', 'luacheck', 'pythonRedis', 'zaqarClient', 'sqlite', 'chromium')
+  await ensurePrograms(
+    'redis',
+    'postgres',
+    'mariadb',
+    'luacheck',
+    'pythonRedis',
+    'zaqarClient',
+    'sqlite',
+    'chromium',
+  )
   await build()
 })
 

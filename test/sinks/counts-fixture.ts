@@ -1,6 +1,9 @@
+import { afterAll, beforeAll } from 'vitest'
 import type { CountSource, RolledUp } from '../../src/counters/count-source.ts'
+import type { DatabaseServer } from '../servers/database-server.ts'
+import { startPostgres } from '../servers/postgres.ts'
 import { makeTables } from './fixture.ts'
-import type { Place } from './places.ts'
+import { openPostgres, type Place, type PostgresPlace } from './places.ts'
 
 export const VOTES = {
   table: 'votes',
@@ -8,6 +11,16 @@ export const VOTES = {
   amount: 'points',
   target: { table: 'items', value: 'votes' },
 } as const
+
+/** On a PostgreSQL of the file's own: transactions that others have open would hold back what is rolled up. */
+export function postgresAlone(): () => Promise<PostgresPlace> {
+  let server: DatabaseServer
+  beforeAll(async () => {
+    server = await startPostgres()
+  })
+  afterAll(() => server.stop())
+  return () => openPostgres(server.port)
+}
 
 /** Items, and a table of votes for them: one a voter. */
 export async function makeVotes(place: Place, more = ''): Promise<void> {

@@ -2,9 +2,11 @@
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { until } from '../servers/ask.ts'
 import { type Proxy, startProxy } from '../servers/proxy.ts'
-import { makeVotes, read, rollUp, rollUpAll, VOTES, voteFor } from './counts-fixture.ts'
+import { makeVotes, read, rollUp, rollUpAll, VOTES, voteFor, postgresAlone } from './counts-fixture.ts'
 import { patiently, stored } from './fixture.ts'
-import { openMariadb, openPostgres, openSqlite, type ServerPlace } from './places.ts'
+import { openMariadb, openSqlite, type ServerPlace } from './places.ts'
+
+const openPostgres = postgresAlone()
 
 /** Not the COMMITTED of an isolation level. */
 const COMMIT = /\WCOMMIT\0?$/

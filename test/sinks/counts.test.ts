@@ -1,8 +1,20 @@
 // What rows that are counted promise to those who show them, on each database.
 import { describe, expect, test } from 'vitest'
-import { backlog, makeVotes, read, recount, rollUp, rollUpAll, VOTES, voteFor } from './counts-fixture.ts'
+import {
+  backlog,
+  makeVotes,
+  read,
+  recount,
+  rollUp,
+  rollUpAll,
+  VOTES,
+  voteFor,
+  postgresAlone,
+} from './counts-fixture.ts'
 import { patiently, stored } from './fixture.ts'
-import { openMariadb, openPostgres, openSqlite } from './places.ts'
+import { openMariadb, openSqlite } from './places.ts'
+
+const openPostgres = postgresAlone()
 
 describe.each([
   { name: 'sqlite', open: openSqlite },

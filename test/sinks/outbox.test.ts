@@ -2,9 +2,11 @@
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { until } from '../servers/ask.ts'
 import { startProxy } from '../servers/proxy.ts'
-import { backlog, read, rollUp, rollUpAll } from './counts-fixture.ts'
+import { backlog, read, rollUp, rollUpAll, postgresAlone } from './counts-fixture.ts'
 import { ITEMS, makeTables, patiently, stored } from './fixture.ts'
-import { openMariadb, openPostgres, openSqlite } from './places.ts'
+import { openMariadb, openSqlite } from './places.ts'
+
+const openPostgres = postgresAlone()
 
 const COUNTERS = 'test:votes'
 

@@ -96,8 +96,9 @@ export interface PostgresPlace extends ServerPlace {
   impatientPool(waitMs: number): pg.Pool
 }
 
-export async function openPostgres(): Promise<PostgresPlace> {
-  const port = await databasePort('postgres')
+/** In a schema of its own, of the server that all tests share or of another one. */
+export async function openPostgres(own?: number): Promise<PostgresPlace> {
+  const port = own ?? (await databasePort('postgres'))
   const schema = `s${randomUUID().replaceAll('-', '')}`
   const address = { host: '127.0.0.1', database: 'postgres' }
   const connect = (at: number, user = 'postgres'): pg.Pool => {

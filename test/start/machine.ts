@@ -105,7 +105,7 @@ class TemporaryMachine implements Machine {
       mkdirSync(join(this.#home, 'bin'), { recursive: true })
       symlinkSync(real, join(this.#home, 'bin', name))
     }
-    const programs = ['redis-server', 'postgres', 'mariadbd', 'luacheck', 'sqlite3']
+    const programs = ['redis-server', 'postgres', 'mariadbd', 'luacheck', 'sqlite3', 'chromium']
     for (const name of programs) this.program(name, 'exit 0')
     const log = (what: string) =>
       `appendFileSync(${JSON.stringify(join(this.#home, 'calls'))}, ${what} + '\\n')`

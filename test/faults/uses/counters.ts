@@ -1,7 +1,7 @@
 import Database from 'libsql'
 import type { Counters } from 'perilune'
 import { sqlite, sqliteEvents } from 'perilune/sqlite'
-import type { Place, Step, Use, Work } from './use.ts'
+import { LOOKING_FOR_CALLS, type Place, type Step, type Use, type Work } from './use.ts'
 
 /** Over a database of its own, which is past all faults. */
 function open({ redis, name }: Place, options: { retention?: '1ms' } = {}): Counters {
@@ -58,9 +58,6 @@ function steps(place: Place): readonly Step[] {
     ['load', 'refuses', () => counters.increment('a')],
   ]
 }
-
-/** A write looks now and then for calls to be forgotten: how many calls have passed before it is up to chance. */
-const LOOKING_FOR_CALLS = 16
 
 /** What is there makes no call cost more. */
 function work(

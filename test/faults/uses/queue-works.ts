@@ -1,6 +1,6 @@
 import type { ClaimedJob, JobOptions, Queue } from 'perilune'
 import { setTestClock } from '../../../src/testing/test-clock.ts'
-import type { Place, Work } from './use.ts'
+import { LOOKING_FOR_CALLS, type Place, type Work } from './use.ts'
 
 type Jobs = Record<string, string>
 type Call = (queue: Queue<Jobs>, job: ClaimedJob<string>) => unknown
@@ -208,7 +208,13 @@ export const queueWorks: readonly Work[] = [
   work('a claim where many groups may go on', [800, 5000], heldBack, claim(20)),
   work('a claim where many were cancelled', [220, 8000], ghosts, claim(20)),
   work('an ack', ONE, claimed, (_queue, job) => job.ack('done')),
-  work('an ack where too many are kept', [220, 2000], doneAndKept, (_queue, job) => job.ack('done')),
+  work(
+    'an ack where too many are kept',
+    [220, 2000],
+    doneAndKept,
+    (_queue, job) => job.ack('done'),
+    LOOKING_FOR_CALLS,
+  ),
   work('an ack that many wait for', [900, 4000], waitedFor, (_queue, job) => job.ack('done')),
   work('a burial that many wait for', [1600, 9000], waitedFor, (_queue, job) => job.bury()),
   work('another parent', [30, 300], waitedFor, (queue) => queue.jobs.addParents('job 7', ['job 6'])),

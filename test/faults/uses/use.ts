@@ -29,6 +29,9 @@ export type WhenFull = 'refuses' | 'serves' | 'unasked'
  */
 export type Step = readonly [operation: string, whenFull: WhenFull, run: () => Promise<unknown>]
 
+/** By chance: one write of sixteen looks for calls to be forgotten; which it is depends on those before. */
+export const LOOKING_FOR_CALLS: number = 16
+
 /** A call whose cost must not grow with what the structure holds. */
 export interface Work {
   readonly what: string
@@ -36,7 +39,7 @@ export interface Work {
   readonly commands: number
   /** Arguments and parts of replies, of all commands together. */
   readonly elements: number
-  /** How much more or less of both it may be by chance, where a hash is scanned. Default 0. */
+  /** How much more or less of both it may be by chance. Default 0. */
   readonly chance?: number
   /** Makes a structure of this size; resolves to the call on it. */
   prepare(place: Place, size: number): Promise<() => Promise<unknown>>
