@@ -20,7 +20,7 @@ interface Ways {
   readonly staleMs: number
   readonly tags: readonly string[]
   /** Values that the process keeps; none of its own: none. */
-  readonly inProcess?: { readonly count: number }
+  readonly inProcess?: { readonly count: number; readonly share: boolean }
 }
 
 const STALE_MS = 10_000
@@ -39,8 +39,8 @@ export const tagged: Contender = toContender(TAGGED, 'the same, every get names 
 
 export const inProcess: Contender = toContender(
   IN_PROCESS,
-  'inProcess { count: 1000 }, the other limits as by default',
-  { cache: 'level', staleMs: 0, tags: [], inProcess: { count: 1000 } },
+  'inProcess { count: 1000, share: true }, the other limits as by default',
+  { cache: 'level', staleMs: 0, tags: [], inProcess: { count: 1000, share: true } },
 )
 
 export const staleServed: Contender = toContender(STALE, `staleFor ${STALE_MS / 1000}s`, {

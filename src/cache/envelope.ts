@@ -13,6 +13,7 @@ export const HELD = 4
 
 export class Envelope {
   readonly #bytes: Buffer
+  #decoded: { readonly codec: string; readonly value: unknown } | null = null
 
   /** Throws DriverError when this version does not know the layout. */
   constructor(bytes: Buffer) {
@@ -87,6 +88,12 @@ export class Envelope {
   hasTags(tags: Buffer): boolean {
     const [from, to] = [this.#tagsAt, this.#payloadAt]
     return to - from === tags.length && (tags.length === 0 || tags.compare(this.#bytes, from, to) === 0)
+  }
+
+  /** What `decode` makes of the value, the same for all who ask. */
+  decodedOnce<Value>(codec: string, decode: () => Value): Value {
+    if (this.#decoded?.codec !== codec) this.#decoded = { codec, value: decode() }
+    return this.#decoded.value as Value
   }
 
   /** Throws InvalidArgumentError when it was made with another codec. */

@@ -13,7 +13,7 @@ import type { Envelope } from './envelope.ts'
 import { Load } from './load.ts'
 import { look, type Seen, seenInLevel, tellSeen } from './looking.ts'
 import type { Joinable, LoadOutcome, Outcome } from './outcome.ts'
-import { decodeValue, resourceOf, type Source } from './source.ts'
+import { decodeCopy, decodeValue, resourceOf, type Source } from './source.ts'
 import { settledBy } from './settled-by.ts'
 import { type LoadedBy, nameOf, type Wanted } from './wanted.ts'
 
@@ -25,7 +25,7 @@ export async function getValue<Value>(source: Source<Value>, wanted: Wanted<Valu
   const { signal, waitMs } = wanted.terms
   signal?.throwIfAborted()
   const kept = source.shared.level === null ? null : freshInLevel(source, wanted)
-  if (kept !== null) return decodeValue(source, kept)
+  if (kept !== null) return decodeCopy(source, kept)
   const endsAt = performance.now() + waitMs
   let got: Got<Value> | null
   try {
@@ -97,7 +97,8 @@ function serve<Value>(
   seen: Seen,
   envelope: Envelope,
 ): Got<Value> | Promise<Got<Value>> {
-  const there = { status: 'loaded', value: decodeValue(source, envelope), holds: true } as const
+  const value = seen.from === 'process' ? decodeCopy(source, envelope) : decodeValue(source, envelope)
+  const there = { status: 'loaded', value, holds: true } as const
   const load = seen.worth === 'fresh' ? null : refresh(source, wanted, seen, envelope)
   if (load === null) wanted.served.passed()
   const { patienceMs } = source.terms

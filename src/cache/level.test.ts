@@ -328,3 +328,20 @@ test('handles of one name have one level, with the same limits', async () => {
   expect(() => new Cache(runtime, name, { inProcess: { count: 7 } })).toThrow(InvalidArgumentError)
   expect(() => new Cache(runtime, 'other', { inProcess: { count: 0 } })).toThrow(InvalidArgumentError)
 })
+
+test.each([true, false])(
+  'with share: %s the value of a copy is, or is not, the same for all',
+  async (share) => {
+    const { cache } = await setup<{ n: number }>({ freshFor: '1h', inProcess: { count: 9, share } })
+    const get = (): Promise<{ n: number }> => cache.get('a', () => ({ n: 1 }))
+    const isSame = async (): Promise<boolean> => (await get()) === (await get())
+    await get()
+
+    if (share) await expect.poll(isSame).toBe(true)
+    else for (let n = 0; n < 20; n++) expect(await isSame()).toBe(false)
+
+    expect(await get()).toEqual({ n: 1 })
+    await cache.set('a', { n: 2 })
+    await expect.poll(get).toEqual({ n: 2 })
+  },
+)

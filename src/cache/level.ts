@@ -13,6 +13,8 @@ export interface LevelLimits {
   readonly count: number
   readonly bytes: number
   readonly ageMs: number
+  /** Whether all who are served a copy get the same value. */
+  readonly share: boolean
 }
 
 /** A read that may fill a place. */

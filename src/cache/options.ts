@@ -58,6 +58,11 @@ export interface InProcessOptions {
   bytes?: number
   /** How long a copy is served at most, though nothing was told of its end: messages can be lost. Default 10 seconds. */
   age?: Duration
+  /**
+   * True: whoever is served a copy gets the same object, which was decoded once; nobody may change it. Default: each gets one
+   * of their own.
+   */
+  share?: boolean
 }
 
 export interface GetOptions extends Freshness {
@@ -153,12 +158,14 @@ export function toTerms<Value>(options: CacheOptions<Value>): Terms {
 
 /** Throws InvalidArgumentError. */
 function toLimits(inProcess: InProcessOptions): LevelLimits {
-  checkOptions('inProcess', inProcess, ['count', 'bytes', 'age'])
-  const { count, bytes = 64 * 1024 * 1024, age = '10s' } = inProcess
+  checkOptions('inProcess', inProcess, ['count', 'bytes', 'age', 'share'])
+  const { count, bytes = 64 * 1024 * 1024, age = '10s', share = false } = inProcess
+  if (typeof share !== 'boolean') throw new InvalidArgumentError('inProcess.share', 'must be true or false')
   return {
     count: checkInteger('inProcess.count', count, 1, 10_000_000),
     bytes: checkInteger('inProcess.bytes', bytes, 1, Number.MAX_SAFE_INTEGER),
     ageMs: toMs('inProcess.age', age, { max: '1h' }),
+    share,
   }
 }
 

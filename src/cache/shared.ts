@@ -87,5 +87,10 @@ export class Shared<Value> {
 }
 
 function sameLimits(one: LevelLimits, other: LevelLimits): boolean {
-  return one.count === other.count && one.bytes === other.bytes && one.ageMs === other.ageMs
+  return (
+    one.count === other.count &&
+    one.bytes === other.bytes &&
+    one.ageMs === other.ageMs &&
+    one.share === other.share
+  )
 }

@@ -88,3 +88,9 @@ export function decodeValue<Value>({ codec }: Source<Value>, envelope: Envelope)
   envelope.checkCodec(codec.name)
   return codec.decode(envelope.payload)
 }
+
+/** As `decodeValue`, of a copy that this process keeps. */
+export function decodeCopy<Value>(source: Source<Value>, envelope: Envelope): Value {
+  const decode = (): Value => decodeValue(source, envelope)
+  return source.shared.level?.limits.share ? envelope.decodedOnce(source.codec.name, decode) : decode()
+}

@@ -6,7 +6,7 @@ import { ioredis } from '../../src/drivers/ioredis.ts'
 import { LONG, SEED, tell } from '../proof.ts'
 import { History, RULES, type Verdict } from './shown-history.ts'
 
-const HISTORIES = LONG ? 20_000 : 150
+const HISTORIES = LONG ? 20_000 : 75
 const client = new Redis({ host: '127.0.0.1', port: inject('redisPort') })
 const driver = ioredis(client)
 
