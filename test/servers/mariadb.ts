@@ -15,6 +15,7 @@ const ENGINE: Engine = {
     findProgram('mariadb-install-db', FOLDERS),
     '--no-defaults',
     `--datadir=${join(dir, 'data')}`,
+    `--tmpdir=${dir}`,
     '--auth-root-authentication-method=normal',
     '--skip-test-db',
     '--skip-name-resolve',
@@ -24,6 +25,8 @@ const ENGINE: Engine = {
     findProgram('mariadbd', FOLDERS),
     '--no-defaults',
     `--datadir=${join(dir, 'data')}`,
+    // As it starts, it deletes the temporary tables that it finds, those of others too.
+    `--tmpdir=${dir}`,
     `--socket=${join(dir, 'socket')}`,
     '--bind-address=127.0.0.1',
     `--port=${port}`,
