@@ -63,7 +63,7 @@ function toContender(name: string, settings: string, ways: Ways): Contender {
         staleFor: `${staleMs}ms`,
         ...(level === undefined ? {} : { inProcess: level }),
       })
-      const options = tags.length === 0 ? {} : { tags }
+      const options = tags.length === 0 ? undefined : { tags }
       return {
         get: (key, load) => cache.get(key, load, options),
         fill: (key, load, endsAtMs) =>

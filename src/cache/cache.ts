@@ -17,7 +17,14 @@ import {
 } from './lending.ts'
 import type { Loader } from './loader.ts'
 import { Gathering, type ManyLoader } from './many.ts'
-import { type CacheOptions, type GetOptions, type SetOptions, toGetTerms, toTerms } from './options.ts'
+import {
+  type CacheOptions,
+  type GetOptions,
+  type GetTerms,
+  type SetOptions,
+  toGetTerms,
+  toTerms,
+} from './options.ts'
 import { openSource, type Source } from './source.ts'
 import { Wanted } from './wanted.ts'
 import { clearAll, type Invalidated, invalidateWhat, setValue, type WasSet } from './writing.ts'
@@ -37,9 +44,12 @@ export interface LevelInspection {
 export class Cache<Value> {
   readonly name: string
   readonly #source: Source<Value>
+  /** Of a get without options, made once: most are. */
+  readonly #usual: GetTerms
 
   constructor(runtime: Runtime, name: string, options: CacheOptions<Value> = {}) {
     this.#source = openSource(runtime, name, toTerms(options), options.codec, toTell(options.hooks))
+    this.#usual = toGetTerms({}, this.#source.terms)
     this.name = name
   }
 
@@ -51,8 +61,8 @@ export class Cache<Value> {
    * LoadFailedError when that of another process failed, MaxRunError after `maxLoad`, InvalidArgumentError, or
    * the signal's reason.
    */
-  async get(key: string, loader: Loader<Value>, options: GetOptions = {}): Promise<Value> {
-    const terms = toGetTerms(options, this.#source.terms)
+  async get(key: string, loader: Loader<Value>, options?: GetOptions): Promise<Value> {
+    const terms = options === undefined ? this.#usual : toGetTerms(options, this.#source.terms)
     checkLoader('loader', loader)
     const by = { loader, passed: () => undefined }
     return getValue(this.#source, new Wanted(checkName('key', key), terms, by))
