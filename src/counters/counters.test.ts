@@ -1,4 +1,4 @@
-import { OverflowError, UnknownCounterError } from 'perilune'
+import { InvalidArgumentError, OverflowError, UnknownCounterError } from 'perilune'
 import { describe, expect, test } from 'vitest'
 import { setup } from '../../test/counters-fixture.ts'
 
@@ -65,4 +65,11 @@ describe('increments', () => {
     expect(await counters.get(9)).toBe(null)
     expect(await client.exists(`counters-test:{counters:${name}:0}:pending`)).toBe(0)
   })
+})
+
+test('are flushed each 24 days at the least: a timer of more would end at once', async () => {
+  const { counters } = await setup()
+
+  expect(() => counters.flushEvery('25d')).toThrow(InvalidArgumentError)
+  await counters.flushEvery('24d').close()
 })

@@ -98,7 +98,8 @@ export class Counters {
   /**
    * Adds to a counter and resolves to its value after that. A counter that is not in Redis is loaded first.
    *
-   * Throws InvalidArgumentError; OverflowError when it would leave 64 bits; BacklogError when `mostDirty` others wait; UnknownCounterError where the sink refuses
+   * Throws InvalidArgumentError; OverflowError when it would leave 64 bits; BacklogError when `mostDirty` others wait;
+   * UnknownCounterError where the sink refuses
    * counters that it does not have; SinkError when the value has to be loaded and the database is away; AmbiguousError
    * when it may have happened.
    */
@@ -143,7 +144,12 @@ export class Counters {
   flushEvery(every: Duration, options: { onError?: (error: unknown) => void } = {}): Flushing {
     checkOptions('options', options, ['onError'])
     const flush = (): Promise<Flushed> => flushAll(this.#source)
-    return new Flushing(this.#source.runtime, flush, toMs('every', every), options.onError ?? (() => {}))
+    return new Flushing(
+      this.#source.runtime,
+      flush,
+      toMs('every', every, { max: '24d' }),
+      options.onError ?? (() => {}),
+    )
   }
 
   /** Puts values in Redis right after somebody else has written the database. Throws SinkError. */

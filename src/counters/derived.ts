@@ -77,7 +77,7 @@ export class ShownCounters {
   /** Flushes again and again, until what it answers is closed. Errors go to `onError`, and the next round tries again. */
   flushEvery(every: Duration, options: { onError?: (error: unknown) => void } = {}): Flushing {
     checkOptions('options', options, ['onError'])
-    const everyMs = toMs('every', every)
+    const everyMs = toMs('every', every, { max: '24d' })
     return new Flushing(this.#board.runtime, () => this.flush(), everyMs, options.onError ?? (() => {}))
   }
 
