@@ -1,11 +1,12 @@
 // A page in a real browser: Chromium as the system has it, without a window, with a profile of its own.
 
-import { accessSync, constants, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
-import { delimiter, join } from 'node:path'
+import { join } from 'node:path'
 import { chromium, type Page } from 'playwright-core'
 import { onTestFinished } from 'vitest'
+import { findExecutable } from '../../server/engine/executable.ts'
 
 const BROWSERS = ['chromium', 'chromium-browser', 'google-chrome']
 // A test asks nobody but the service that it tests.
@@ -63,18 +64,7 @@ interface Violation {
 }
 
 function findBrowser(): string {
-  for (const folder of (process.env['PATH'] ?? '').split(delimiter)) {
-    const found = BROWSERS.map((name) => join(folder, name)).find(isExecutable)
-    if (found !== undefined) return found
-  }
-  throw new Error(`there is no ${BROWSERS.join(', ')} on PATH`)
-}
-
-function isExecutable(file: string): boolean {
-  try {
-    accessSync(file, constants.X_OK)
-    return true
-  } catch {
-    return false
-  }
+  const found = findExecutable(BROWSERS, process.env['PATH'])
+  if (found === undefined) throw new Error(`there is no ${BROWSERS.join(', ')} on PATH`)
+  return found
 }
