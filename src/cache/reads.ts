@@ -1,57 +1,68 @@
-// Plain reads. Those of one tick travel together, and the same key is read once. A read that was sent is not
-// joined by anybody: he may know of an invalidation that came after it.
+// Plain reads. Those of one tick travel together, as one MGET, and the same key is read once. A read that was sent is
+// not joined by anybody: he may know of an invalidation that came after it (docs/decisions/0028).
 
 import { type ReadCall, type Reply, ConnectionLostError, ServerReplyError } from '../driver.ts'
 import { DriverError } from '../runtime/errors.ts'
-import { closed, type Runner } from '../runtime/runner.ts'
+import type { Due } from '../runtime/deadlines.ts'
+import { closed } from '../runtime/runner.ts'
+import type { Runtime } from '../runtime/runtime.ts'
 import { isPassing, toPeriluneError } from '../runtime/script-errors.ts'
 
 const READ = { script: { name: 'cache read' }, lines: [] } as const
 const FIRST_PAUSE_MS = 5
 const LONGEST_PAUSE_MS = 100
+/** Keys of one MGET: nobody else's command waits for more. */
+const MOST_TOGETHER = 64
 
 export class Reads {
-  readonly #runner: Runner
+  readonly #runtime: Runtime
   #gathered = new Map<string, Waiting>()
 
-  constructor(runner: Runner) {
-    this.#runner = runner
+  constructor(runtime: Runtime) {
+    this.#runtime = runtime
   }
 
-  /** GET of this key; resolves to null when there is none. Rejects as `untilRead` does. */
+  /** The bytes of this key; resolves to null when there are none. Rejects with DriverError when no answer came in time, or none of bytes. */
   get(key: string, withinMs: number): Promise<Buffer | null> {
-    if (this.#runner.closed) return Promise.reject(closed())
+    if (this.#runtime.runner.closed) return Promise.reject(closed())
     const joined = this.#gathered.get(key)
     if (joined !== undefined) return joined.promise
     if (this.#gathered.size === 0) process.nextTick(() => this.#send(withinMs))
-    const waiting = new Waiting({ command: 'GET', args: [key] })
+    const waiting = new Waiting(key)
     this.#gathered.set(key, waiting)
     return waiting.promise
   }
 
   #send(withinMs: number): void {
+    const { deadlines, driver } = this.#runtime.runner
     const all = [...this.#gathered.values()]
     this.#gathered = new Map()
-    const replies = this.#runner.driver.read(all.map(({ call }) => call))
-    const by = performance.now() + withinMs
+    const groups = this.#grouped(all)
+    const replies = driver.read(groups.map(toCall))
     // One timer for all of them.
-    const due = { by, giveUp: (reason?: Error): void => giveUp(all, reason ?? late()) }
-    this.#runner.deadlines.add(due)
-    let open = all.length
-    const over = (): void => {
-      open -= 1
-      if (open === 0) this.#runner.deadlines.remove(due)
+    const due = new Together(all, performance.now() + withinMs)
+    deadlines.add(due)
+    const over = (count: number): void => {
+      if (due.settled(count)) deadlines.remove(due)
     }
-    for (const [at, waiting] of all.entries()) this.#settle(waiting, replies[at], by, over)
+    for (const [at, group] of groups.entries()) {
+      replies[at]
+        ?.then((reply) => settle(group, reply))
+        .catch((error: unknown) => this.#allAgain(group, error, due.by))
+        .finally(() => over(group.length))
+    }
   }
 
-  /** Not `async`: most reads are hits, which cost little else. */
-  #settle(waiting: Waiting, reply: Promise<Reply> | undefined, by: number, over: () => void): void {
-    const answered = (value: Reply): void => {
-      waiting.resolve(toBytes(value))
-      over()
-    }
-    reply?.then(answered).catch((error: unknown) => this.#again(waiting, error, by).finally(over))
+  /** What goes in one command. In a cluster each key has its own slot, and perhaps its own node. */
+  #grouped(all: readonly Waiting[]): (readonly Waiting[])[] {
+    const most = this.#runtime.server.info?.cluster === false ? MOST_TOGETHER : 1
+    const count = Math.ceil(all.length / most)
+    return Array.from({ length: count }, (_, nth) => all.slice(nth * most, (nth + 1) * most))
+  }
+
+  /** Each by itself: what one of them meets is nothing to the others. */
+  async #allAgain(group: readonly Waiting[], error: unknown, by: number): Promise<void> {
+    await Promise.all(group.map((each) => this.#again(each, error, by)))
   }
 
   /** A connection that broke, or a server that cannot answer just now, is asked again. */
@@ -64,7 +75,7 @@ export class Reads {
     ) {
       if (performance.now() + pauseMs >= by) break
       await new Promise((resolve) => setTimeout(resolve, pauseMs))
-      const [reply = null] = this.#runner.driver.read([waiting.call])
+      const [reply = null] = this.#runtime.runner.driver.read([toCall([waiting])])
       try {
         return waiting.resolve(toBytes(await reply))
       } catch (failure) {
@@ -76,13 +87,13 @@ export class Reads {
 }
 
 class Waiting {
-  readonly call: ReadCall
+  readonly key: string
   readonly promise: Promise<Buffer | null>
-  resolve: (bytes: Buffer | null) => void = () => undefined
-  reject: (error: unknown) => void = () => undefined
+  resolve!: (bytes: Buffer | null) => void
+  reject!: (error: unknown) => void
 
-  constructor(call: ReadCall) {
-    this.call = call
+  constructor(key: string) {
+    this.key = key
     this.promise = new Promise((resolve, reject) => {
       this.resolve = resolve
       this.reject = reject
@@ -90,9 +101,38 @@ class Waiting {
   }
 }
 
-/** Not at once: after a stall of this process the answers may be there already, and are only not read yet. */
-function giveUp(all: readonly Waiting[], reason: Error): void {
-  setImmediate(() => all.forEach((each) => each.reject(reason)))
+/** The reads of one tick, which are given up together. */
+class Together implements Due {
+  readonly by: number
+  readonly #all: readonly Waiting[]
+  #open: number
+
+  constructor(all: readonly Waiting[], by: number) {
+    this.#all = all
+    this.#open = all.length
+    this.by = by
+  }
+
+  /** True when these were the last. */
+  settled(count: number): boolean {
+    this.#open -= count
+    return this.#open === 0
+  }
+
+  /** Not at once: after a stall of this process the answers may be there already, and are only not read yet. */
+  giveUp(reason: Error = late()): void {
+    setImmediate(() => this.#all.forEach((each) => each.reject(reason)))
+  }
+}
+
+function toCall(group: readonly Waiting[]): ReadCall {
+  return { command: group.length === 1 ? 'GET' : 'MGET', args: group.map(({ key }) => key) }
+}
+
+/** Throws DriverError for an answer that is none. */
+function settle(group: readonly Waiting[], reply: Reply): void {
+  const values = group.length > 1 && Array.isArray(reply) ? reply : [reply]
+  for (const [at, waiting] of group.entries()) waiting.resolve(toBytes(values[at] ?? null))
 }
 
 function toBytes(reply: Reply): Buffer | null {

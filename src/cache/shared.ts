@@ -31,7 +31,7 @@ export class Shared<Value> {
   #level: Level | null = null
 
   private constructor(runtime: Runtime, name: string) {
-    this.reads = new Reads(runtime.runner)
+    this.reads = new Reads(runtime)
     this.#unitOf = (key) => unitIn(runtime, name, key)
     const key = `${runtime.prefix('cache', name)}:generation`
     this.generation = new Generation((withinMs) => this.reads.get(key, withinMs))

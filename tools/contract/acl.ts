@@ -24,6 +24,12 @@ const CONNECTION = [
   'wait',
 ]
 
+/** What a library asks for without a script. */
+const PLAIN: Readonly<Record<string, readonly string[]>> = {
+  autocomplete: ['hget'],
+  cache: ['get', 'mget'],
+}
+
 /** The commands of many calls in lower case, sorted, each once. */
 export function commandNames(calls: readonly RedisCall[]): string[] {
   return [...new Set(calls.map(({ name }) => name.toLowerCase()))].toSorted()
@@ -32,6 +38,8 @@ export function commandNames(calls: readonly RedisCall[]): string[] {
 /** The ACL rule of a user that only uses one structure; its password is not part of it. */
 export function aclRule(structure: string, commands: readonly string[]): string {
   const unit = `<namespace>:{${structure}:*`
-  const allowed = [...new Set([...CONNECTION, ...commands])].toSorted().map((name) => `+${name}`)
+  const allowed = [...new Set([...CONNECTION, ...(PLAIN[structure] ?? []), ...commands])]
+    .toSorted()
+    .map((name) => `+${name}`)
   return ['resetkeys', 'resetchannels', `~${unit}`, `&${unit}`, '-@all', ...allowed].join(' ')
 }

@@ -1,0 +1,89 @@
+import { randomUUID } from 'node:crypto'
+import { Redis } from 'ioredis'
+import { ioredis } from 'perilune/ioredis'
+import { expect, inject, onTestFinished, test } from 'vitest'
+import type { Driver, ReadCall } from '../driver.ts'
+import { Runtime } from '../runtime/runtime.ts'
+import { Reads } from './reads.ts'
+
+test('reads of one tick are MGETs of up to 64 keys, and a read alone is a GET', async () => {
+  const { reads, sent, client, prefix } = await setup()
+  const keys = Array.from({ length: 129 }, (_, n) => `${prefix}${n}`)
+  await client.mset(Object.fromEntries(keys.filter((_, n) => n % 2 === 0).map((key) => [key, `of ${key}`])))
+
+  const found = await Promise.all([...keys, ...keys].map((key) => reads.get(key, 5000)))
+  await reads.get(keys[0] ?? '', 5000)
+
+  const expected = keys.map((key, n) => (n % 2 === 0 ? `of ${key}` : undefined))
+  expect(found.map((value) => value?.toString())).toEqual([...expected, ...expected])
+  expect(sent.map(({ command, args }) => [command, args.length])).toEqual([
+    ['MGET', 64],
+    ['MGET', 64],
+    ['GET', 1],
+    ['GET', 1],
+  ])
+})
+
+test('before it is known whether the server is a cluster, and in one, each read is a GET', async () => {
+  const { reads, sent, runtime } = await setup({ isCluster: true })
+  await Promise.all([reads.get('a', 5000), reads.get('b', 5000)])
+  expect(runtime.server.info?.cluster).toBe(true)
+  expect(sent.map(({ command }) => command)).toEqual(['GET', 'GET'])
+
+  const other = await setup({ asked: false })
+  await Promise.all([other.reads.get('a', 5000), other.reads.get('b', 5000)])
+  expect(other.sent.map(({ command }) => command)).toEqual(['GET', 'GET'])
+})
+
+test('reads whose connection is lost are asked again, each by itself', async () => {
+  const { reads, sent, client, prefix } = await setup({ breaks: true })
+  await client.set(`${prefix}a`, '1')
+
+  const found = await Promise.all([reads.get(`${prefix}a`, 5000), reads.get(`${prefix}b`, 5000)])
+
+  expect(found.map((value) => value?.toString())).toEqual(['1', undefined])
+  expect(sent.map(({ command }) => command).slice(0, 3)).toEqual(['MGET', 'GET', 'GET'])
+})
+
+test('a key of another type is no value', async () => {
+  const { reads, client, prefix } = await setup()
+  await client.set(`${prefix}a`, '1')
+  await client.sadd(`${prefix}b`, '1')
+  const found = await Promise.all([reads.get(`${prefix}a`, 5000), reads.get(`${prefix}b`, 5000)])
+  expect(found.map((value) => value?.toString())).toEqual(['1', undefined])
+  await expect(reads.get(`${prefix}b`, 5000)).rejects.toMatchObject({ name: 'DriverError' })
+})
+
+interface Scene {
+  readonly reads: Reads
+  readonly runtime: Runtime
+  readonly client: Redis
+  readonly prefix: string
+  /** What went to the server. */
+  readonly sent: ReadCall[]
+}
+
+/** With `breaks` the connection is lost as the first read was sent. */
+async function setup({ asked = true, isCluster = false, breaks = false } = {}): Promise<Scene> {
+  const client = new Redis(inject('redisPort'))
+  const sent: ReadCall[] = []
+  const plain = ioredis(client)
+  const driver: Driver = Object.assign(Object.create(plain) as Driver, {
+    read(calls: readonly ReadCall[]) {
+      const isFirst = sent.length === 0
+      sent.push(...calls)
+      const replies = plain.read(calls)
+      if (breaks && isFirst) client.stream.destroy()
+      return replies
+    },
+    info: async () => ({ ...(await plain.info()), cluster: isCluster }),
+    close: () => plain.close(),
+  })
+  const runtime = new Runtime(driver, 'reads-test', 5000)
+  if (asked) await runtime.server.ask()
+  onTestFinished(async () => {
+    await runtime.close()
+    client.disconnect()
+  })
+  return { reads: new Reads(runtime), runtime, client, prefix: `reads-test:${randomUUID()}:`, sent }
+}
