@@ -1,13 +1,13 @@
 // A process that counts or flushes, as the test that started it has it.
 
-import { type ChildProcess, fork } from 'node:child_process'
+import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
-import { fileURLToPath } from 'node:url'
 import { onTestFinished } from 'vitest'
+import { forkProgram } from '../programs/fork.ts'
 import type { Scene } from './counters-scene.ts'
 import type { Said, Told, WorkerOrder } from './counters-worker.ts'
 
-const PROGRAM = fileURLToPath(new URL('counters-worker.ts', import.meta.url))
+const PROGRAM = new URL('counters-worker.ts', import.meta.url)
 
 type Terms = Partial<Omit<WorkerOrder, 'address' | 'name'>> & { readonly sqlPort?: number }
 
@@ -18,7 +18,7 @@ export class CountersProcess {
 
   constructor({ address, name, redisPort, books }: Scene, { sqlPort = address.port, ...terms }: Terms = {}) {
     const order: WorkerOrder = { redisPort, name, ...terms, address: { ...address, port: sqlPort } }
-    this.#child = fork(PROGRAM, [JSON.stringify(order)], { execArgv: ['--import', 'tsx'] })
+    this.#child = forkProgram(PROGRAM, [JSON.stringify(order)])
     this.#child.on('message', (said: Said) => {
       if ('counted' in said) for (const [n, outcome] of said.counted) books.tell(n, outcome)
       else this.#said.push(said)

@@ -1,9 +1,9 @@
-import { type ChildProcess, fork } from 'node:child_process'
+import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
-import { fileURLToPath } from 'node:url'
 import { onTestFinished } from 'vitest'
+import { forkProgram } from '../programs/fork.ts'
 
-const PROGRAM = fileURLToPath(new URL('lock-holder.ts', import.meta.url))
+const PROGRAM = new URL('lock-holder.ts', import.meta.url)
 
 interface Order {
   port: number
@@ -19,10 +19,7 @@ export class LockProcess {
   readonly #words: Record<string, unknown> = {}
 
   constructor({ lease = '30s', waiters = 0, ...order }: Order) {
-    this.#child = fork(PROGRAM, [JSON.stringify({ lease, waiters, ...order })], {
-      execArgv: ['--import', 'tsx'],
-      stdio: 'inherit',
-    })
+    this.#child = forkProgram(PROGRAM, [JSON.stringify({ lease, waiters, ...order })], { stdio: 'inherit' })
     this.#child.on('message', (word) => Object.assign(this.#words, word))
     onTestFinished(() => this.kill())
   }

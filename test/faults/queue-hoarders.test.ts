@@ -1,21 +1,20 @@
 // Very many jobs at work, and all who work on them are killed at once.
 
-import { fork } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { fileURLToPath } from 'node:url'
 import { Redis } from 'ioredis'
 import { type ClaimedJob, type Perilune, perilune, type Queue } from 'perilune'
 import { ioredis } from 'perilune/ioredis'
 import { expect, onTestFinished, test } from 'vitest'
 import { LONG, tell } from '../proof.ts'
+import { forkProgram } from '../programs/fork.ts'
 import { until } from '../queue-fixture.ts'
 import { startRedis } from '../servers/redis.ts'
 import { METER, type Metered, metering, parseMetered } from './metered-driver.ts'
 import type { HoarderOrder } from './queue-hoarder.ts'
 
-const HOARDER = fileURLToPath(new URL('queue-hoarder.ts', import.meta.url))
+const HOARDER = new URL('queue-hoarder.ts', import.meta.url)
 
 const JOBS = LONG ? 20_000 : 2000
 const HOARDERS = LONG ? 4 : 2
@@ -46,7 +45,7 @@ async function takeAllAndDie(port: number, queue: Queue): Promise<void> {
   const concurrency = JOBS / HOARDERS
   const order: HoarderOrder = { port, name: queue.name, concurrency, leaseMs: LEASE_MS }
   const hoarders = Array.from({ length: HOARDERS }, () =>
-    fork(HOARDER, [JSON.stringify(order)], { execArgv: ['--import', 'tsx'], stdio: 'inherit' }),
+    forkProgram(HOARDER, [JSON.stringify(order)], { stdio: 'inherit' }),
   )
   onTestFinished(() => hoarders.forEach((hoarder) => hoarder.kill('SIGKILL')))
   await until(async () => (await queue.inspect()).claimed === JOBS)

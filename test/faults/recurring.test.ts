@@ -1,14 +1,14 @@
 // Recurring jobs that many processes set, spawn and work on, some of which die.
 
-import { type ChildProcess, fork } from 'node:child_process'
+import type { ChildProcess } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
-import { fileURLToPath } from 'node:url'
 import { Redis } from 'ioredis'
 import { expect, inject, onTestFinished, test } from 'vitest'
+import { forkProgram } from '../programs/fork.ts'
 import type { WorkerOrder } from './recurring-worker.ts'
 
-const WORKER = fileURLToPath(new URL('recurring-worker.ts', import.meta.url))
+const WORKER = new URL('recurring-worker.ts', import.meta.url)
 const HOUR = 3_600_000
 
 interface Setup {
@@ -28,7 +28,7 @@ function setup(): Setup {
   })
   const start = (skewMs: number): ChildProcess => {
     const order: WorkerOrder = { port, name, workers: 4, skewMs }
-    const child = fork(WORKER, [JSON.stringify(order)], { execArgv: ['--import', 'tsx'], stdio: 'inherit' })
+    const child = forkProgram(WORKER, [JSON.stringify(order)], { stdio: 'inherit' })
     children.push(child)
     return child
   }

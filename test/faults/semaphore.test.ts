@@ -1,19 +1,19 @@
 // Processes that die or have wrong clocks, servers that restart, connections that break: the semaphore as
 // those see it who are left.
 
-import { type ChildProcess, fork } from 'node:child_process'
+import type { ChildProcess } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
-import { fileURLToPath } from 'node:url'
 import { Redis } from 'ioredis'
 import { LeaseLostError, perilune, type Semaphore } from 'perilune'
 import { ioredis } from 'perilune/ioredis'
 import { expect, inject, onTestFinished, test } from 'vitest'
+import { forkProgram } from '../programs/fork.ts'
 import { lineOf } from '../semaphore-fixture.ts'
 import { startRedis } from '../servers/redis.ts'
 import type { Held, Said, WorkerOrder } from './semaphore-worker.ts'
 
-const WORKER = fileURLToPath(new URL('semaphore-worker.ts', import.meta.url))
+const WORKER = new URL('semaphore-worker.ts', import.meta.url)
 
 interface Setup {
   semaphore: Semaphore
@@ -34,7 +34,7 @@ async function setup(port: number, limit: number): Promise<Setup> {
   })
   const start = (order: Partial<WorkerOrder>): ChildProcess => {
     const whole: WorkerOrder = { port, name, limit, lease: '30s', skewMs: 0, does: 'hold', ...order }
-    const child = fork(WORKER, [JSON.stringify(whole)], { execArgv: ['--import', 'tsx'], stdio: 'inherit' })
+    const child = forkProgram(WORKER, [JSON.stringify(whole)], { stdio: 'inherit' })
     children.push(child)
     return child
   }

@@ -1,14 +1,13 @@
 // A process of a test: a program beside it, which speaks by messages.
 
-import { type ChildProcess, fork } from 'node:child_process'
+import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
-import { fileURLToPath } from 'node:url'
 import { onTestFinished } from 'vitest'
+import { forkProgram } from '../programs/fork.ts'
 
 /** `program` lies in this folder. The process is gone when the test is. */
 export function startWorker(program: string, ...args: (string | number)[]): ChildProcess {
-  const file = fileURLToPath(new URL(program, import.meta.url))
-  const child = fork(file, args.map(String), { execArgv: ['--import', 'tsx'] })
+  const child = forkProgram(new URL(program, import.meta.url), args.map(String))
   onTestFinished(() => void child.kill('SIGKILL'))
   return child
 }

@@ -1,6 +1,7 @@
 // The servers that all test files of a run share. A test keeps to names of its own on them; one that
 // stops, floods or reconfigures a server starts its own.
 import type { TestProject } from 'vitest/node'
+import { buildPrograms } from '../programs/build.ts'
 import { startCluster } from './cluster.ts'
 import { offerDatabases } from './databases.ts'
 import { startRedis } from './redis.ts'
@@ -18,11 +19,12 @@ declare module 'vitest' {
 }
 
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
-  const [redis, cluster, group, databases] = await Promise.all([
+  const [redis, cluster, group, databases, removePrograms] = await Promise.all([
     startRedis(),
     startCluster(),
     startSentinels(),
     offerDatabases(),
+    buildPrograms(),
   ])
   project.provide('redisPort', redis.port)
   project.provide('databasesPort', databases.port)
@@ -30,6 +32,6 @@ export default async function setup(project: TestProject): Promise<() => Promise
   project.provide('sentinels', [...group.sentinelPorts])
   project.provide('sentinelMaster', group.masterName)
   return async () => {
-    await Promise.all([redis.stop(), cluster.stop(), group.stop(), databases.stop()])
+    await Promise.all([redis.stop(), cluster.stop(), group.stop(), databases.stop(), removePrograms()])
   }
 }

@@ -1,13 +1,13 @@
 // The processes of a soak, as the one that started them sees them.
 
-import { type ChildProcess, fork } from 'node:child_process'
+import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
-import { fileURLToPath } from 'node:url'
+import { forkProgram } from '../programs/fork.ts'
 import type { Share } from './work.ts'
 
 export type People = Pick<Share, 'producers' | 'observers' | 'consumers'>
 
-const WORKER = fileURLToPath(new URL('feed-worker.ts', import.meta.url))
+const WORKER = new URL('feed-worker.ts', import.meta.url)
 
 export class SoakProcess {
   readonly at: number
@@ -22,10 +22,7 @@ export class SoakProcess {
     this.at = at
     this.people = { producers, observers, consumers }
     this.history = history
-    this.#child = fork(WORKER, [JSON.stringify({ share, history })], {
-      execArgv: ['--import', 'tsx'],
-      stdio: 'inherit',
-    })
+    this.#child = forkProgram(WORKER, [JSON.stringify({ share, history })], { stdio: 'inherit' })
     this.#child.on('message', (word) => this.#words.add(word))
   }
 

@@ -1,10 +1,10 @@
 // A process of a soak of the queue, as the one that started it sees it.
 
-import { type ChildProcess, fork } from 'node:child_process'
-import { fileURLToPath } from 'node:url'
+import type { ChildProcess } from 'node:child_process'
+import { forkProgram } from '../../programs/fork.ts'
 import type { PartyOrder } from './order.ts'
 
-const PARTY = fileURLToPath(new URL('party.ts', import.meta.url))
+const PARTY = new URL('party.ts', import.meta.url)
 
 export class PartyProcess {
   readonly by: string
@@ -15,7 +15,7 @@ export class PartyProcess {
 
   constructor(order: PartyOrder) {
     this.by = order.by
-    this.#child = fork(PARTY, [JSON.stringify(order)], { execArgv: ['--import', 'tsx'], stdio: 'inherit' })
+    this.#child = forkProgram(PARTY, [JSON.stringify(order)], { stdio: 'inherit' })
     this.#child.on('message', (word) => this.#words.add(word))
     // A word to one that has just been killed fails.
     this.#child.on('error', () => undefined)

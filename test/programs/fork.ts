@@ -1,0 +1,19 @@
+import { type ChildProcess, fork, type ForkOptions } from 'node:child_process'
+import { existsSync } from 'node:fs'
+import { join, relative } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+/** Where `buildPrograms` has put them. Without it, as in tools, they run from their sources. */
+export const PROGRAMS_VARIABLE = 'PERILUNE_TEST_PROGRAMS'
+
+const ROOT = fileURLToPath(new URL('../../', import.meta.url))
+
+/** A process that runs the program with this source. */
+export function forkProgram(source: URL, args: readonly string[], options: ForkOptions = {}): ChildProcess {
+  const file = fileURLToPath(source)
+  const folder = process.env[PROGRAMS_VARIABLE]
+  if (folder === undefined) return fork(file, args, { ...options, execArgv: ['--import', 'tsx'] })
+  const built = join(folder, relative(ROOT, file).replace(/\.ts$/, '.mjs'))
+  if (!existsSync(built)) throw new Error(`${file} is not among the programs of test/programs/build.ts`)
+  return fork(built, args, options)
+}
