@@ -38,6 +38,8 @@ type Clock = Pick<Exchanged, 'nowMs' | 'askedAt'>
 const UNDER_WAY = 2
 // So that a call keeps others waiting for a millisecond at most.
 const MOST_A_CALL = 200
+/** So many acks are worth two calls: the server is busy with one while this process is with what the other brought. */
+const WORTH_TWO_CALLS = 32
 // A letter that was sent is here by then.
 const LETTER_MS = 1000
 const FIRST_RETRY_MS = 100
@@ -125,10 +127,18 @@ export class Exchanger {
 
   /** Sends what there is to send, and asks for so many jobs at most. */
   exchange(wanted: number): void {
+    const count = this.#acks.length
+    if (this.#underWay > 0 || count < WORTH_TWO_CALLS) return this.#exchange(wanted, count)
+    const half = Math.ceil(wanted / 2)
+    this.#exchange(half, Math.ceil(count / 2))
+    this.#exchange(wanted - half, count)
+  }
+
+  #exchange(wanted: number, acks: number): void {
     if (this.#underWay >= UNDER_WAY) return
     const limit = Math.min(wanted, MOST_A_CALL)
     if (this.#acks.length === 0 && limit === 0) return
-    const pending = this.#acks.splice(0, MOST_A_CALL)
+    const pending = this.#acks.splice(0, Math.min(acks, MOST_A_CALL))
     this.#asked += limit
     this.#underWay += 1
     void this.#send(pending, limit).finally(() => this.#settled())

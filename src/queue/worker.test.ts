@@ -33,6 +33,19 @@ describe('a worker', () => {
     expect(worker.atWork).toBe(0)
   })
 
+  test('sends what many jobs have done at once in two calls, so that the server always has one to run', async () => {
+    const { queue, calls } = await setup({ clock: 'real' })
+    await queue.enqueueMany(many(640))
+    const before = calls.length
+
+    await using _worker = queue.work({ mail: () => undefined }, { concurrency: 64 })
+    await until(async () => (await queue.settings.inspect()).acked === 640)
+
+    // In one call each time they would be eleven.
+    const exchanges = calls.slice(before).filter((each) => each.startsWith('queue/ack-and-claim'))
+    expect(exchanges.length).toBeGreaterThanOrEqual(20)
+  })
+
   test('that has nothing to do asks nothing, and is woken by a job', async () => {
     const { queue, calls } = await setup({ clock: 'real' })
     const done: string[] = []
