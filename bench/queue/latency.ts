@@ -14,6 +14,7 @@ import { CROWD } from './workers.ts'
 
 const ROUNDS = 5
 const JOBS = 200
+const WARM_UP_JOBS = 500
 /** After a job, that the worker has gone back to waiting. */
 const PAUSE_MS = 2
 
@@ -29,6 +30,8 @@ export async function compareLatency(bench: Bench): Promise<void> {
       // It wakes nobody.
       if (name !== floor.name) racers.set(name, await toRacer(source))
     }
+    // The first round does not count: the engine compiles what runs for the first time.
+    for (const racer of racers.values()) await racer.warmUp(jobsOf(bench, WARM_UP_JOBS))
     for (let round = 0; round < (bench.quick ? 1 : ROUNDS); round++) {
       for (const racer of racers.values()) await racer.run(jobsOf(bench, JOBS))
     }
@@ -47,6 +50,8 @@ interface Racer {
   readonly worker: Worker
   readonly latenciesMs: number[]
   run(jobs: number): Promise<void>
+  /** As `run`, and what was measured is forgotten. */
+  warmUp(jobs: number): Promise<void>
 }
 
 async function toRacer(source: With<'work'>): Promise<Racer> {
@@ -65,7 +70,11 @@ async function toRacer(source: With<'work'>): Promise<Racer> {
       await Promise.all([source.add(toJob(next++)), done])
     }
   }
-  return { worker, latenciesMs, run }
+  const warmUp = async (jobs: number): Promise<void> => {
+    await run(jobs)
+    latenciesMs.length = 0
+  }
+  return { worker, latenciesMs, run, warmUp }
 }
 
 function toLatency(latenciesMs: readonly number[]): Latency {
