@@ -27,8 +27,8 @@ export class Generation {
   }
 
   /** As a head has it; null when it has to be asked for. The same buffer as long as it is the same generation. */
-  known(withinMs: number): Buffer | null {
-    const ageMs = performance.now() - this.#askedAt
+  known(withinMs: number, now: number): Buffer | null {
+    const ageMs = now - this.#askedAt
     if (ageMs > KNOWN_FOR_MS / 2) this.#ask(withinMs).catch(() => undefined)
     return ageMs < KNOWN_FOR_MS || this.#stranded ? this.#block : null
   }

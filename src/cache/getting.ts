@@ -24,9 +24,10 @@ type Got<Value> = Exclude<Outcome<Value>, { status: 'lost' }>
 export async function getValue<Value>(source: Source<Value>, wanted: Wanted<Value>): Promise<Value> {
   const { signal, waitMs } = wanted.terms
   signal?.throwIfAborted()
-  const kept = source.shared.level === null ? null : freshInLevel(source, wanted)
+  const now = performance.now()
+  const kept = source.shared.level === null ? null : freshInLevel(source, wanted, now)
   if (kept !== null) return decodeCopy(source, kept)
-  const endsAt = performance.now() + waitMs
+  const endsAt = now + waitMs
   let got: Got<Value> | null
   try {
     got = await fromRedis(source, wanted, endsAt)
@@ -42,9 +43,9 @@ export async function getValue<Value>(source: Source<Value>, wanted: Wanted<Valu
 }
 
 /** The short way: most hits of a level end here. */
-function freshInLevel<Value>(source: Source<Value>, wanted: Wanted<Value>): Envelope | null {
-  if (source.shared.away) return null
-  const seen = seenInLevel(source, wanted.key, wanted.terms.tags)
+function freshInLevel<Value>(source: Source<Value>, wanted: Wanted<Value>, now: number): Envelope | null {
+  if (source.shared.isAway(now)) return null
+  const seen = seenInLevel(source, wanted.key, wanted.terms.tags, now)
   if (seen === null || seen.worth !== 'fresh') return null
   wanted.served.passed()
   wanted.absent.passed()
@@ -59,7 +60,7 @@ async function fromRedis<Value>(
   endsAt: number,
 ): Promise<Got<Value> | null> {
   const { shared } = source
-  if (shared.away) {
+  if (shared.isAway(performance.now())) {
     wanted.served.passed()
     return null
   }

@@ -40,7 +40,7 @@ export interface CacheInspection {
 /** Null when there is no value that may be served. */
 export async function peekValue<Value>(source: Source<Value>, key: string): Promise<Peeked<Value> | null> {
   // The server's time, where it is not known or was told long ago.
-  if (source.runtime.clock.aged) await look(source, key, [])
+  if (source.runtime.clock.agedAt(performance.now())) await look(source, key, [])
   const bytes = await source.shared.reads.get(valueKeyOf(source, key), source.terms.storeMs)
   if (bytes === null) return null
   const envelope = new Envelope(bytes)

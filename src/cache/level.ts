@@ -46,12 +46,12 @@ export class Level {
     return { count: this.#count, bytes: this.#bytes }
   }
 
-  /** The copy of a value with these tags, if it counts. */
-  find(key: string, tags: readonly string[], whole: Buffer): Copy | null {
+  /** The copy of a value with these tags, if it counts. `now`: by `performance.now()`. */
+  find(key: string, tags: readonly string[], whole: Buffer, now: number): Copy | null {
     const place = this.#places.get(key)
     if (place === undefined || place.copy === null || place.names !== toNames(tags)) return null
     const { copy } = place
-    if (copy.whole === whole && performance.now() - copy.askedAt < this.limits.ageMs && place.allows(copy)) {
+    if (copy.whole === whole && now - copy.askedAt < this.limits.ageMs && place.allows(copy)) {
       this.#touch(place)
       return copy
     }

@@ -34,7 +34,7 @@ async function lookInLevel<Value>(
   key: string,
   tags: readonly string[],
 ): Promise<Seen> {
-  const kept = seenInLevel(source, key, tags)
+  const kept = seenInLevel(source, key, tags, performance.now())
   if (kept !== null) return kept
   const reading = level.begin(key, tags)
   const seen = await read(source, key, tags)
@@ -42,26 +42,31 @@ async function lookInLevel<Value>(
   return seen
 }
 
-/** What this process has a copy of, if that may be served. */
-export function seenInLevel<Value>(source: Source<Value>, key: string, tags: readonly string[]): Seen | null {
+/** What this process has a copy of, if that may be served. `now`: by `performance.now()`, which is not asked again. */
+export function seenInLevel<Value>(
+  source: Source<Value>,
+  key: string,
+  tags: readonly string[],
+  now: number,
+): Seen | null {
   const { level } = source.shared
-  const whole = level === null || source.runtime.runner.closed ? null : wholeOf(source)
+  const whole = level === null || source.runtime.runner.closed ? null : wholeOf(source, now)
   if (level === null || whole === null) return null
-  const copy = level.find(key, tags, whole)
+  const copy = level.find(key, tags, whole, now)
   if (copy === null) return null
-  const seen = seenOf(source, copy.envelope, copy.block, whole, 'process')
+  const seen = seenOf(source, copy.envelope, { tags: copy.block, whole }, 'process', now)
   return seen.envelope === null ? null : seen
 }
 
 /** The generation of the cache as a whole; null when that, or the time, has to be asked for. */
-function wholeOf<Value>({ shared, terms, runtime }: Source<Value>): Buffer | null {
-  const whole = shared.generation.known(terms.storeMs)
-  return runtime.clock.aged ? null : whole
+function wholeOf<Value>({ shared, terms, runtime }: Source<Value>, now: number): Buffer | null {
+  const whole = shared.generation.known(terms.storeMs, now)
+  return runtime.clock.agedAt(now) ? null : whole
 }
 
 async function read<Value>(source: Source<Value>, key: string, tags: readonly string[]): Promise<Seen> {
   const reading = source.shared.reads.get(valueKeyOf(source, key), source.terms.storeMs)
-  const whole = wholeOf(source)
+  const whole = wholeOf(source, performance.now())
   if (whole === null || tags.length > 0) return readAround(source, key, tags, reading)
   return toSeen(source, await reading, { tags: whole, whole })
 }
@@ -74,7 +79,7 @@ async function readAround<Value>(
   reading: Promise<Buffer | null>,
 ): Promise<Seen> {
   const { clock } = source.runtime
-  const learning = clock.aged ? learnTime(source, key) : undefined
+  const learning = clock.agedAt(performance.now()) ? learnTime(source, key) : undefined
   // What is known serves while it is renewed.
   learning?.catch(() => undefined)
   const needed = clock.known ? undefined : learning
@@ -92,18 +97,18 @@ function toSeen<Value>(source: Source<Value>, bytes: Buffer | null, { tags, whol
   if (bytes === null) return { envelope: null, worth: 'absent', tags, whole, from: 'redis' }
   const envelope = new Envelope(bytes)
   if (!envelope.hasTags(tags)) return { envelope: null, worth: 'absent', tags, whole, from: 'redis' }
-  return seenOf(source, envelope, tags, whole, 'redis')
+  return seenOf(source, envelope, { tags, whole }, 'redis', performance.now())
 }
 
 /** What an envelope is worth. Written out: a spread takes as long as all the rest. */
 function seenOf<Value>(
   { terms, runtime }: Source<Value>,
   envelope: Envelope,
-  tags: Buffer,
-  whole: Buffer,
+  { tags, whole }: Block,
   from: ServedFrom,
+  now: number,
 ): Seen {
-  const worth = judge(envelope, terms, runtime.clock.latestMs())
+  const worth = judge(envelope, terms, runtime.clock.latestMs(now))
   return { envelope: worth === 'absent' ? null : envelope, worth, tags, whole, from }
 }
 

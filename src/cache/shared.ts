@@ -76,9 +76,9 @@ export class Shared<Value> {
     this.#quiet.set(name, { token, until: performance.now() + ms })
   }
 
-  /** True while Redis is taken for away. */
-  get away(): boolean {
-    return performance.now() < this.#awayUntil
+  /** True while Redis is taken for away. `now`: by `performance.now()`. */
+  isAway(now: number): boolean {
+    return now < this.#awayUntil
   }
 
   noteAway(): void {

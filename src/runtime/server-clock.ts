@@ -32,13 +32,12 @@ export class ServerClock {
   }
 
   /** True when somebody should ask again. */
-  get aged(): boolean {
-    return performance.now() - this.#at > RENEW_AFTER_MS
+  agedAt(now: number): boolean {
+    return now - this.#at > RENEW_AFTER_MS
   }
 
-  /** The latest that it may be for the server, in Unix milliseconds: never before its own time. */
-  latestMs(): number {
-    const now = performance.now()
+  /** The latest that it may be for the server, in Unix milliseconds: never before its own time. `now`: by `performance.now()`. */
+  latestMs(now: number = performance.now()): number {
     return now + this.#high + (now - this.#at) * DRIFT
   }
 
