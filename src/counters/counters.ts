@@ -6,19 +6,10 @@ import { checkName } from '../runtime/keys.ts'
 import type { Runtime } from '../runtime/runtime.ts'
 import { Flushing, flushAll } from './flush-loop.ts'
 import type { Flushed } from './flushing.ts'
-import { type Counted, type Increment, incrementOne } from './incrementing.ts'
+import { type Counted, type Increment, Incrementer } from './incrementing.ts'
 import { type CountersInspection, inspectShards, readValues, reconcileValues } from './reading.ts'
 import type { Sink } from './sink.ts'
-import {
-  checkId,
-  checkIds,
-  checkSink,
-  forgetEpoch,
-  type Loss,
-  openSource,
-  type Source,
-  shardOf,
-} from './source.ts'
+import { checkId, checkIds, checkSink, forgetEpoch, type Loss, openSource, type Source } from './source.ts'
 import { type CounterValue, checkDelta } from './value.ts'
 
 export { DerivedCounters, type DerivedCountersOptions } from './derived.ts'
@@ -63,6 +54,7 @@ export interface IncrementItem extends IncrementOptions {
 export class Counters {
   readonly name: string
   readonly #source: Source
+  readonly #incrementer: Incrementer
 
   constructor(runtime: Runtime, name: string, options: CountersOptions) {
     checkOptions('options', options, [
@@ -93,6 +85,7 @@ export class Counters {
       terms,
       options.onLoss ?? (() => {}),
     )
+    this.#incrementer = new Incrementer(this.#source)
   }
 
   /**
@@ -103,10 +96,10 @@ export class Counters {
    * counters that it does not have; SinkError when the value has to be loaded and the database is away; AmbiguousError
    * when it may have happened.
    */
-  async increment(id: string | number, by = 1, options: IncrementOptions = {}): Promise<CounterValue> {
-    checkOptions('options', options, ['idempotencyKey'])
-    const asked = toIncrement({ id, by, ...options }, '')
-    const { value } = await incrementOne(this.#source, shardOf(this.#source, asked.id), asked)
+  async increment(id: string | number, by = 1, options?: IncrementOptions): Promise<CounterValue> {
+    if (options !== undefined) checkOptions('options', options, ['idempotencyKey'])
+    const asked = toIncrement(id, by, options?.idempotencyKey, '')
+    const { value } = await this.#incrementer.increment(asked)
     return value
   }
 
@@ -117,10 +110,10 @@ export class Counters {
   async incrementMany(items: readonly IncrementItem[]): Promise<(Counted | Error)[]> {
     if (!Array.isArray(items)) throw new InvalidArgumentError('items', 'must be an array')
     checkInteger('items.length', items.length, 0, 1000)
-    const asked = items.map((item, at) => toIncrement(item, `items[${at}].`))
-    const source = this.#source
-    const all = asked.map((each) => incrementOne(source, shardOf(source, each.id), each))
-    const settled = await Promise.allSettled(all)
+    const asked = items.map(({ id, by = 1, idempotencyKey }, at) =>
+      toIncrement(id, by, idempotencyKey, `items[${at}].`),
+    )
+    const settled = await Promise.allSettled(asked.map((each) => this.#incrementer.increment(each)))
     return settled.map((each) => (each.status === 'fulfilled' ? each.value : (each.reason as Error)))
   }
 
@@ -171,8 +164,12 @@ export class Counters {
   }
 }
 
-function toIncrement(item: IncrementItem, prefix: string): Increment {
-  const { id, by = 1, idempotencyKey } = item
+function toIncrement(
+  id: string | number,
+  by: number,
+  idempotencyKey: string | undefined,
+  prefix: string,
+): Increment {
   return {
     id: checkId(`${prefix}id`, id),
     delta: checkDelta(`${prefix}by`, by),

@@ -1,11 +1,11 @@
 // Increments of one tick travel together, a call for each shard; those of one counter are one number.
 
 import { type IncrementAnswer, increment } from '../generated/counters.ts'
-import type { BatchTerms } from '../runtime/batcher.ts'
+import type { Batcher, BatchTerms, Send } from '../runtime/batcher.ts'
 import { DriverError } from '../runtime/errors.ts'
 import { BacklogError, OverflowError } from './errors.ts'
 import { loadOne } from './loading.ts'
-import { MAX_A_CALL, noteEpoch, type Shard, type Source } from './source.ts'
+import { MAX_A_CALL, noteEpoch, type Shard, type Source, shardOf } from './source.ts'
 import { type CounterValue, valueLess } from './value.ts'
 
 export interface Increment {
@@ -45,21 +45,44 @@ const BATCHES: BatchTerms = {
 
 const MOST_TRIES = 10
 
-/** Throws OverflowError, BacklogError, UnknownCounterError, SinkError, DriverError, AmbiguousError. */
-export async function incrementOne(source: Source, shard: Shard, asked: Increment): Promise<Counted> {
-  for (let tries = 0; tries < MOST_TRIES; tries++) {
-    const batcher = source.runtime.batcher<Increment, Outcome>(
-      `${shard.unit.prefix} increment ${source.terms.rememberMs} ${source.terms.mostDirty}`,
-      BATCHES,
-      (items, by) => sendBatch(source, shard, items, by),
-    )
-    const outcome = await batcher.addOne(asked, asked.id.length + asked.key.length)
-    if (outcome === 'overflow') throw new OverflowError(asked.id)
-    if (outcome === 'behind') throw new BacklogError(asked.id, source.terms.mostDirty)
-    if (outcome !== 'absent') return outcome
-    await loadOne(source, shard, asked.id)
+/** Increments of one shard on their way. Those of all handles with the same terms travel together. */
+interface Line {
+  readonly shard: Shard
+  readonly name: string
+  readonly send: Send<Increment, Outcome>
+}
+
+export class Incrementer {
+  readonly #source: Source
+  readonly #lines: { readonly shards: readonly Line[] }
+
+  constructor(source: Source) {
+    const { rememberMs, mostDirty } = source.terms
+    this.#source = source
+    const shards = source.shards.map((shard): Line => {
+      const name = `${shard.unit.prefix} increment ${rememberMs} ${mostDirty}`
+      return { shard, name, send: (items, by) => sendBatch(source, shard, items, by) }
+    })
+    this.#lines = { shards }
   }
-  throw new DriverError('busy', `the counter ${asked.id} was evicted all the time`)
+
+  /** Throws OverflowError, BacklogError, UnknownCounterError, SinkError, DriverError, AmbiguousError. */
+  async increment(asked: Increment): Promise<Counted> {
+    const source = this.#source
+    const line = shardOf(this.#lines, asked.id)
+    for (let tries = 0; tries < MOST_TRIES; tries++) {
+      const outcome = await this.#batcher(line).addOne(asked, asked.id.length + asked.key.length)
+      if (outcome === 'overflow') throw new OverflowError(asked.id)
+      if (outcome === 'behind') throw new BacklogError(asked.id, source.terms.mostDirty)
+      if (outcome !== 'absent') return outcome
+      await loadOne(source, line.shard, asked.id)
+    }
+    throw new DriverError('busy', `the counter ${asked.id} was evicted all the time`)
+  }
+
+  #batcher({ name, send }: Line): Batcher<Increment, Outcome> {
+    return this.#source.runtime.batcher(name, BATCHES, send)
+  }
 }
 
 async function sendBatch(

@@ -78,6 +78,7 @@ export function openSource(
 }
 
 export function shardOf<Each>({ shards }: { readonly shards: readonly Each[] }, id: string): Each {
+  if (shards.length === 1) return shards[0] as Each
   return shards[partitionOf(id, shards.length, 'id')] as Each
 }
 

@@ -2,7 +2,7 @@
 
 import { ConnectionLostError, type Driver, type ReadCall, type Reply } from '../../src/driver.ts'
 import { flushShard } from '../../src/counters/flushing.ts'
-import { incrementOne } from '../../src/counters/incrementing.ts'
+import { Incrementer } from '../../src/counters/incrementing.ts'
 import { readValues } from '../../src/counters/reading.ts'
 import type { Sink } from '../../src/counters/sink.ts'
 import { openSource, type Settle, type Shard, type Source } from '../../src/counters/source.ts'
@@ -27,6 +27,7 @@ export class Process {
   readonly owner: string
   readonly #runtime: Runtime
   readonly #source: Source
+  readonly #incrementer: Incrementer
   #flushing = false
 
   constructor(place: ProcessPlace) {
@@ -35,6 +36,7 @@ export class Process {
     this.#runtime = new Runtime(gated(place), namespace, FOR_EVER_MS)
     const terms = { shards: 1, retainMs: 60_000, rememberMs: 60_000, mostDirty: 0, batchSize: 1, settleMs: 0 }
     this.#source = { ...openSource(this.#runtime, 'votes', sink, terms, () => undefined), settle }
+    this.#incrementer = new Incrementer(this.#source)
   }
 
   get beginning(): string {
@@ -50,7 +52,7 @@ export class Process {
   }
 
   async increment(id: string, delta: number): Promise<void> {
-    await incrementOne(this.#source, this.#shard, { id, delta, key: '' })
+    await this.#incrementer.increment({ id, delta, key: '' })
   }
 
   async get(id: string): Promise<bigint> {
