@@ -15,7 +15,11 @@ interface Order {
 }
 
 const order = JSON.parse(process.argv[2] ?? '{}') as Order
-const client = order.cluster ? new Cluster([{ host: '127.0.0.1', port: order.port }]) : new Redis(order.port)
+// By its name the test knows its connections.
+const named = { connectionName: order.name }
+const client = order.cluster
+  ? new Cluster([{ host: '127.0.0.1', port: order.port }], { redisOptions: named })
+  : new Redis(order.port, named)
 const redis = perilune(ioredis(client), { namespace: 'lock-test' })
 const lock = redis.lock(order.name, { lease: order.lease })
 

@@ -17,9 +17,11 @@ const port = inject('redisPort')
 const forever = { wait: '1h' } as const
 
 /** Connections that listen, counted by the server. */
-async function listeners(at: number): Promise<number> {
+/** Connections that listen; with `named` those of clients with this name. */
+async function listeners(at: number, named = ''): Promise<number> {
   const list = String(await withClient(at, (client) => client.client('LIST')))
-  return list.split('\n').filter((line) => / (sub|ssub)=[1-9]/.test(line)).length
+  const listening = list.split('\n').filter((line) => / (sub|ssub)=[1-9]/.test(line))
+  return listening.filter((line) => line.includes(` name=${named}`)).length
 }
 
 async function ownPort(): Promise<number> {
@@ -159,9 +161,7 @@ test('whoever may not listen gets the lock by asking', async () => {
 })
 
 test('on a cluster, waiters for many locks listen on one connection for each master at most', async () => {
-  const ports = inject('clusterPorts')
-  const { redis } = clusterClient()
-  const before = await Promise.all(ports.map(listeners))
+  const { redis, name } = clusterClient()
   const locks = Array.from({ length: 30 }, (_, n) => redis.lock(`${randomUUID()} ${n}`))
   const held = await Promise.all(locks.map((lock) => lock.acquire()))
   const waiting = Promise.all(locks.map((lock) => lock.acquire(forever)))
@@ -170,8 +170,8 @@ test('on a cluster, waiters for many locks listen on one connection for each mas
     return seen.every((one) => one.waiting === 1)
   })
 
-  const more = (await Promise.all(ports.map(listeners))).map((count, at) => count - (before[at] ?? 0))
-  expect(Math.max(...more)).toBeLessThanOrEqual(1)
+  const counts = await clusterListeners(name)
+  expect(Math.max(...counts)).toBe(1)
 
   await Promise.all(held.map((lease) => lease.release()))
   await Promise.all((await waiting).map((lease) => lease.release()))
@@ -183,13 +183,13 @@ test('on a cluster, too, those behind killed waiters go on by the very release',
   const name = randomUUID()
   const lock = redis.lock(name)
   const held = await lock.acquire()
-  const before = await countListeners()
   const dead = new LockProcess({ port: first, cluster: true, name, waiters: 3 })
   await until('three wait', async () => (await lock.inspect()).waiting === 3)
   const alive = lock.acquire(forever)
   await until('one waits behind them', async () => (await lock.inspect()).waiting === 4)
+  await until('they listen', async () => Math.max(...(await clusterListeners(name))) > 0)
   await dead.kill()
-  await until('the server has noticed', async () => (await countListeners()) <= before + 1)
+  await until('the server has noticed', async () => Math.max(...(await clusterListeners(name))) === 0)
 
   await held.release()
 
@@ -198,17 +198,19 @@ test('on a cluster, too, those behind killed waiters go on by the very release',
   await lease.release()
 })
 
-function clusterClient(): { redis: Perilune } {
-  const client = new Cluster(inject('clusterPorts').map((at) => ({ host: '127.0.0.1', port: at })))
+function clusterClient(): { redis: Perilune; name: string } {
+  const name = randomUUID()
+  const nodes = inject('clusterPorts').map((at) => ({ host: '127.0.0.1', port: at }))
+  const client = new Cluster(nodes, { redisOptions: { connectionName: name } })
   const redis = perilune(ioredis(client), { namespace: 'lock-test' })
   onTestFinished(async () => {
     await redis.close()
     client.disconnect()
   })
-  return { redis }
+  return { redis, name }
 }
 
-async function countListeners(): Promise<number> {
-  const counts = await Promise.all(inject('clusterPorts').map(listeners))
-  return counts.reduce((sum, count) => sum + count, 0)
+/** Of each master: others use the same cluster at the same time. */
+function clusterListeners(named: string): Promise<number[]> {
+  return Promise.all(inject('clusterPorts').map((at) => listeners(at, named)))
 }

@@ -164,6 +164,15 @@ test.each([
   await sink.apply(first)
 
   await server.kill()
+  // What serves a connection of PostgreSQL notices a little later that its server has ended.
+  await expect
+    .poll(() =>
+      sink.read(ledger, ['1']).then(
+        () => 'answers',
+        () => 'is away',
+      ),
+    )
+    .toBe('is away')
   await expect(sink.apply(second)).rejects.toMatchObject({ code: 'sink-unreachable' })
   await server.restart()
 
