@@ -4,6 +4,7 @@ import { InvalidArgumentError, perilune, type QueueEvent } from 'perilune'
 import { ioredis } from 'perilune/ioredis'
 import { describe, expect, inject, onTestFinished, test, vi } from 'vitest'
 import { type Setup, setup, until } from '../../test/queue-fixture.ts'
+import { startRedis } from '../../test/servers/redis.ts'
 import type { EventOptions } from './events.ts'
 import { readMessage } from './events.ts'
 
@@ -164,7 +165,10 @@ describe('events', () => {
   })
 
   test('that may have been missed while the connection was lost are told as a gap, and it goes on', async () => {
-    const place = await setup({ clock: 'real' })
+    // On a server of its own: all who listen there lose their connections.
+    const server = await startRedis()
+    onTestFinished(() => server.stop())
+    const place = await setup({ clock: 'real', port: server.port })
     const { queue, client } = place
     const { heard, kinds } = await hear(place)
     const list = String(await client.client('LIST'))
