@@ -10,6 +10,7 @@ import { nodeRedis } from 'perilune/node-redis'
 import { createClient } from 'redis'
 import { expect, inject, onTestFinished, test } from 'vitest'
 import { startProxy } from '../servers/proxy.ts'
+import { startRedis } from '../servers/redis.ts'
 import { heard, startWorker } from './worker-process.ts'
 
 const HOUR = { count: 10, age: '1h' } as const
@@ -87,7 +88,10 @@ test.each(drivers)('with %s a lost subscription empties the level, until it is b
 test('four processes get values in the order in which they were set, and each gets the last one', {
   timeout: 60_000,
 }, async () => {
-  const port = inject('redisPort')
+  // Its own: others lost their connections, too.
+  const server = await startRedis()
+  onTestFinished(() => server.stop())
+  const { port } = server
   const client = new Redis(port)
   onTestFinished(() => client.disconnect())
   const redis = perilune(ioredis(client), { namespace: 'faults' })
