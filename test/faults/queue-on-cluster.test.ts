@@ -29,8 +29,9 @@ test('on a cluster a worker is woken by every partition, and so is a claim', asy
   await untilQuiet(calls)
   await until(allWait)
   const before = calls.length
-  await new Promise((resolve) => setTimeout(resolve, 300))
-  expect(calls.slice(before)).toEqual([])
+  await new Promise((resolve) => setTimeout(resolve, 3000))
+  // Each partition is looked at again every ten seconds; who polled would have asked each six times.
+  expect(calls.length - before).toBeLessThanOrEqual(8)
 
   for (const group of groupsFor(8)) {
     await other.enqueue('mail', { to: 'ada' }, { group })
