@@ -36,10 +36,14 @@ describe.each(await allUses())('of the $structure', ({ structure, works }) => {
       const few = costliest(await callsOf(await meteredPlace(port), work, SMALL))
       const many = costliest(await callsOf(await meteredPlace(port), work, LARGE))
 
-      tell(`${structure}, ${work.what}: ${many.commands} commands, ${many.elements} elements at ${LARGE}`)
       const { chance = 0 } = work
-      expect(many.commands, 'commands').toBeLessThanOrEqual(Math.min(few.commands + chance, work.commands))
-      expect(many.elements, 'elements').toBeLessThanOrEqual(Math.min(few.elements + chance, work.elements))
+      for (const [script, { commands, elements }] of many) {
+        tell(`${structure}, ${work.what}: ${script} ${commands} commands, ${elements} elements at ${LARGE}`)
+        const before = few.get(script)
+        const most = (own: number | undefined, all: number): number => Math.min((own ?? all) + chance, all)
+        expect(commands, `commands of ${script}`).toBeLessThanOrEqual(most(before?.commands, work.commands))
+        expect(elements, `elements of ${script}`).toBeLessThanOrEqual(most(before?.elements, work.elements))
+      }
     },
   )
 })
@@ -58,11 +62,17 @@ async function callsOf(place: Place, work: Work, size: number): Promise<Metered[
   return (await place.client.lrange(METER, 0, -1)).map(parseMetered)
 }
 
-/** Of all calls that one use made, the most of each. */
-function costliest(calls: readonly Metered[]): { commands: number; elements: number } {
-  const most = (values: number[]): number => values.reduce((one, other) => Math.max(one, other), 0)
-  return {
-    commands: most(calls.map(({ commands }) => commands)),
-    elements: most(calls.map(({ elements }) => elements)),
+type Cost = Pick<Metered, 'commands' | 'elements'>
+
+/** Of all calls that one use made of a script, the most. */
+function costliest(calls: readonly Metered[]): Map<string, Cost> {
+  const most = new Map<string, Cost>()
+  for (const { script, commands, elements } of calls) {
+    const known = most.get(script) ?? { commands: 0, elements: 0 }
+    most.set(script, {
+      commands: Math.max(known.commands, commands),
+      elements: Math.max(known.elements, elements),
+    })
   }
+  return most
 }

@@ -1,22 +1,10 @@
-import Database from 'libsql'
-import type { Counters } from 'perilune'
-import { sqlite, sqliteEvents } from 'perilune/sqlite'
-import { LOOKING_FOR_CALLS, type Place, type Step, type Use, type Work } from './use.ts'
-
-/** Over a database of its own, which is past all faults. */
-function open({ redis, name }: Place, options: { retention?: '1ms' } = {}): Counters {
-  const database = new Database(':memory:')
-  database.exec('CREATE TABLE items (id TEXT PRIMARY KEY, value INTEGER NOT NULL)')
-  return redis.counters(name, { sink: sqlite(database, { table: 'items' }), settle: '0s', ...options })
-}
+import { openCounters, openRows } from './counters-places.ts'
+import { countersWorks, shownWorks } from './counters-works.ts'
+import type { Place, Step, Use } from './use.ts'
 
 /** Rows are past all faults, too: each is there once, however often a step is taken. */
-function stepsOfRows({ redis, name }: Place): readonly Step[] {
-  const database = new Database(':memory:')
-  database.exec(`CREATE TABLE items (id TEXT PRIMARY KEY, value INTEGER NOT NULL);
-    CREATE TABLE votes (id INTEGER PRIMARY KEY AUTOINCREMENT, item TEXT)`)
-  const events = sqliteEvents(database, { table: 'votes', id: 'item', target: { table: 'items' } })
-  const votes = redis.counters(name, { events })
+function stepsOfRows(place: Place): readonly Step[] {
+  const { database, votes } = openRows(place)
   const vote = (id: number): unknown => database.exec(`INSERT OR IGNORE INTO votes VALUES (${id}, 'a')`)
   const flush = async (): Promise<void> => void (await votes.flush())
   // A note that is lost is no harm, and so nobody is told.
@@ -39,7 +27,7 @@ function stepsOfRows({ redis, name }: Place): readonly Step[] {
 }
 
 function steps(place: Place): readonly Step[] {
-  const counters = open(place)
+  const counters = openCounters(place)
   return [
     ...stepsOfRows(place),
     ['begin', 'refuses', () => counters.increment('a', 5)],
@@ -59,28 +47,4 @@ function steps(place: Place): readonly Step[] {
   ]
 }
 
-/** What is there makes no call cost more. */
-function work(
-  what: string,
-  [commands, elements]: [number, number],
-  call: (counters: Counters) => Promise<unknown>,
-): Work {
-  const prepare: Work['prepare'] = async (place, size) => {
-    const counters = open(place)
-    for (let at = 0; at < size; at += 1000) {
-      await counters.incrementMany(Array.from({ length: 1000 }, (_, n) => ({ id: at + n })))
-    }
-    return () => call(counters)
-  }
-  return { what, commands, elements, chance: LOOKING_FOR_CALLS, prepare }
-}
-
-export const use: Use = {
-  steps,
-  works: [
-    work('an increment', [13, 80], (counters) => counters.increment(1)),
-    work('a first increment', [15, 80], (counters) => counters.increment('new')),
-    work('a value', [3, 20], (counters) => counters.get(1)),
-    work('a picture', [6, 32], (counters) => counters.inspect()),
-  ],
-}
+export const use: Use = { steps, works: [...countersWorks, ...shownWorks] }
