@@ -54,7 +54,7 @@ export class SqlAccess {
   }
 
   #explain(error: unknown): SinkError {
-    const meanings = chainOf(error).map((one) => this.dialect.meaningOf(one))
+    const meanings = causesOf(error).map((one) => this.dialect.meaningOf(one))
     const code = meanings.find((meaning) => meaning !== 'sink-failed') ?? 'sink-failed'
     return new SinkError(code, `${this.name}: ${String(error)}`, { cause: error })
   }
@@ -69,9 +69,9 @@ export class SqlAccess {
 }
 
 /** An error and its causes: what runs transactions may wrap what the client said. */
-function chainOf(error: unknown): object[] {
+export function causesOf(error: unknown): object[] {
   if (typeof error !== 'object' || error === null) return []
-  return [error, ...chainOf((error as { cause?: unknown }).cause)]
+  return [error, ...causesOf((error as { cause?: unknown }).cause)]
 }
 
 function columnFrom(row: Row): Column {

@@ -68,6 +68,8 @@ export interface CountDialect {
   /** Makes the outbox. */
   readonly outbox: string
   readonly outboxEvents: Events
+  /** Rows of the user's, as options name them: those of this database among them. Throws InvalidArgumentError. */
+  eventsOf(options: EventsOptions): Events
   /** Rows when there is what taking events needs besides their columns; `problem` otherwise. */
   suits(events: Events): { readonly asked: Statement; readonly problem: string }
   /** Makes the line of counters that were never rolled up; does nothing when it is there. */

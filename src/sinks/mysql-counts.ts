@@ -6,13 +6,23 @@ import {
   changesOf,
   type CountDialect,
   type Events,
+  type EventsOptions,
   type EventsPlace,
   eventRow,
+  eventsOf,
   type Standing,
   type Taken,
 } from './count-dialect.ts'
+import { causesOf } from './access.ts'
 import { namesOf, type SqlRunner } from './dialect.ts'
 import { key, MYSQL, name, plain, text } from './mysql-dialect.ts'
+
+export interface MysqlEvents extends EventsOptions {
+  /** The column that says whether a row was counted, `BIGINT NULL`, with an index; default `counted`. */
+  readonly counted?: string
+  /** The primary key, of integers; default `id`. */
+  readonly key?: string
+}
 
 const DUPLICATE = 1062
 
@@ -34,6 +44,8 @@ export const MYSQL_COUNTS: CountDialect = {
     key: 'seq',
     isShared: true,
   },
+  eventsOf: ({ counted = 'counted', key: number = 'id', ...events }: MysqlEvents) =>
+    eventsOf(events, { mark: counted, key: number }, { counted, key: number }),
   suits: ({ table, mark, key: number }) => {
     const [schema, alone] = namesOf(table)
     return {
@@ -148,7 +160,7 @@ async function add(runner: SqlRunner, counters: string, { id, by, token }: Outbo
     )
     return true
   } catch (error) {
-    if ((error as { errno?: unknown }).errno === DUPLICATE) return false
+    if (causesOf(error).some((cause) => (cause as { errno?: unknown }).errno === DUPLICATE)) return false
     throw error
   }
 }

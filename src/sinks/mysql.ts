@@ -6,11 +6,10 @@
 import type { EventSource, OutboxSource } from '../counters/count-source.ts'
 import type { Sink } from '../counters/sink.ts'
 import { InvalidArgumentError } from '../runtime/errors.ts'
-import { type EventsOptions, eventsOf } from './count-dialect.ts'
 import type { Row, SqlRunner, SqlStore, Statement, Target } from './dialect.ts'
-import { MYSQL_COUNTS } from './mysql-counts.ts'
+import { MYSQL_COUNTS, type MysqlEvents } from './mysql-counts.ts'
 import { MYSQL } from './mysql-dialect.ts'
-import { type OutboxOptions, SqlEvents, SqlOutbox } from './row-sources.ts'
+import { has, type OutboxOptions, SqlEvents, SqlOutbox } from './row-sources.ts'
 import { SqlSink } from './sql.ts'
 
 interface Queries {
@@ -35,20 +34,11 @@ export function mysql(pool: MysqlPool, target: Target): Sink {
   return new SqlSink(storeOf(pool), MYSQL, target)
 }
 
-export interface MysqlEvents extends EventsOptions {
-  /** The column that says whether a row was counted, `BIGINT NULL`, with an index; default `counted`. */
-  readonly counted?: string
-  /** The primary key, of integers; default `id`. */
-  readonly key?: string
-}
+export type { MysqlEvents } from './mysql-counts.ts'
 
 /** Rows of MySQL 8, or of MariaDB 10.6 or newer, that are counted. The pool stays yours. Throws InvalidArgumentError. */
-export function mysqlEvents(
-  pool: MysqlPool,
-  { counted = 'counted', key = 'id', ...events }: MysqlEvents,
-): EventSource {
-  const rows = eventsOf(events, { mark: counted, key }, { counted, key })
-  return new SqlEvents(storeOf(pool), MYSQL_COUNTS, rows, events.target)
+export function mysqlEvents(pool: MysqlPool, events: MysqlEvents): EventSource {
+  return new SqlEvents(storeOf(pool), MYSQL_COUNTS, events)
 }
 
 /** What a transaction of yours runs statements with: a connection of `mysql2/promise`. */
@@ -56,7 +46,9 @@ export type MysqlTransaction = Queries
 
 /** An outbox in MySQL 8, or in MariaDB 10.6 or newer. The pool stays yours. Throws InvalidArgumentError. */
 export function mysqlOutbox(pool: MysqlPool, options: OutboxOptions): OutboxSource<MysqlTransaction> {
-  return new SqlOutbox(storeOf(pool), MYSQL_COUNTS, options, (client) => new MysqlRunner(client), 'query')
+  return new SqlOutbox(storeOf(pool), MYSQL_COUNTS, options, (client) =>
+    has(client, 'query') ? new MysqlRunner(client) : null,
+  )
 }
 
 function storeOf(pool: MysqlPool): MysqlStore {

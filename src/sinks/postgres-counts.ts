@@ -2,19 +2,27 @@
 //
 // A row says which transaction wrote it. All of those below the oldest one that is still open have ended, whatever order
 // they committed in: their rows are there or will never be. A roll-up takes the rows from where the last one ended up to
-// there, so a window is closed before it is read, and windows neither meet nor leave anything out.
+// there, so a window is closed before it is read, and windows neither meet nor leave anything out. Transactions are told as
+// text: not every library knows their type.
 
 import type { OutboxEntry } from '../counters/count-source.ts'
 import {
   changesOf,
   type CountDialect,
   type Events,
+  type EventsOptions,
   eventRow,
+  eventsOf,
   type Standing,
   type Taken,
 } from './count-dialect.ts'
 import { quote, type SqlRunner } from './dialect.ts'
 import { POSTGRES } from './postgres-dialect.ts'
+
+export interface PostgresEvents extends EventsOptions {
+  /** The column with the transaction of the row, `xid8 NOT NULL DEFAULT pg_current_xact_id()`, with an index; default `tx`. */
+  readonly tx?: string
+}
 
 const AHEAD = `roll-ups are ahead of the transactions of this server, for the database came from another one`
 
@@ -37,6 +45,7 @@ export const POSTGRES_COUNTS: CountDialect = {
     key: '',
     isShared: true,
   },
+  eventsOf: ({ tx = 'tx', ...events }: PostgresEvents) => eventsOf(events, { mark: tx, key: '' }, { tx }),
   suits: ({ table, mark }) => ({
     asked: {
       sql: `SELECT 1 FROM pg_index i JOIN pg_attribute a ON a.attrelid = i.indrelid AND a.attnum = i.indkey[0]
@@ -52,11 +61,11 @@ export const POSTGRES_COUNTS: CountDialect = {
     values: [counters],
   }),
   standing: (counters) => ({
-    sql: 'SELECT version, reached FROM perilune_cursor WHERE counters = $1',
+    sql: 'SELECT version, reached::text AS reached FROM perilune_cursor WHERE counters = $1',
     values: [counters],
   }),
   lock: (counters) => ({
-    sql: `SELECT version, reached, CASE WHEN reached > pg_snapshot_xmax(pg_current_snapshot()) THEN $2 END AS flaw
+    sql: `SELECT version, reached::text AS reached, CASE WHEN reached > pg_snapshot_xmax(pg_current_snapshot()) THEN $2 END AS flaw
       FROM perilune_cursor WHERE counters = $1 FOR UPDATE`,
     values: [counters, AHEAD],
   }),
@@ -71,7 +80,8 @@ export const POSTGRES_COUNTS: CountDialect = {
         FROM ${name(events.table)} e WHERE ${own(events)} AND e.${name(events.mark)} >= $2::xid8
           AND e.${name(events.mark)} >= coalesce((SELECT reached FROM line), '0'::xid8)
           AND e.${name(events.id)}::text = ANY($3) GROUP BY 1)
-      SELECT asked.id, t.${name(value)}::text AS value, w.pending::text AS pending, l.version, l.reached
+      SELECT asked.id, t.${name(value)}::text AS value, w.pending::text AS pending, l.version,
+        l.reached::text AS reached
       FROM unnest($3::text[], $4::${idColumn.type}[]) AS asked (id, key)
       LEFT JOIN line l ON true
       LEFT JOIN ${name(table)} t ON t.${name(id)} = asked.key
@@ -127,9 +137,9 @@ async function take(
 ): Promise<Taken> {
   const [mark, from] = [`e.${name(events.mark)}`, name(events.table)]
   const next = (offset: string): string => `(SELECT ${mark} FROM ${from} e WHERE ${own(events)}
-    AND ${mark} >= $2::xid8 AND ${mark} < pg_snapshot_xmin(pg_current_snapshot()) ORDER BY ${mark} OFFSET ${offset} LIMIT 1)`
+    AND ${mark} >= $2::xid8 AND ${mark} < pg_snapshot_xmin(pg_current_snapshot()) ORDER BY ${mark} OFFSET ${offset} LIMIT 1)::text`
   const [row] = await runner.rows({
-    sql: `SELECT pg_snapshot_xmin(pg_current_snapshot()) AS oldest, ${next('0')} AS first, ${next('$3')} AS beyond`,
+    sql: `SELECT pg_snapshot_xmin(pg_current_snapshot())::text AS oldest, ${next('0')} AS first, ${next('$3')} AS beyond`,
     values: [counters, reached, limit],
   })
   const { oldest, first, beyond } = row as { oldest: string; first: string | null; beyond: string | null }

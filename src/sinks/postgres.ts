@@ -8,11 +8,10 @@
 import type { EventSource, OutboxSource } from '../counters/count-source.ts'
 import type { Sink } from '../counters/sink.ts'
 import { InvalidArgumentError } from '../runtime/errors.ts'
-import { type EventsOptions, eventsOf } from './count-dialect.ts'
 import type { Row, SqlRunner, SqlStore, Statement, Target } from './dialect.ts'
-import { POSTGRES_COUNTS } from './postgres-counts.ts'
+import { POSTGRES_COUNTS, type PostgresEvents } from './postgres-counts.ts'
 import { POSTGRES } from './postgres-dialect.ts'
-import { type OutboxOptions, SqlEvents, SqlOutbox } from './row-sources.ts'
+import { has, type OutboxOptions, SqlEvents, SqlOutbox } from './row-sources.ts'
 import { SqlSink } from './sql.ts'
 
 interface Answer {
@@ -43,15 +42,11 @@ export function postgres(pool: PostgresPool, target: Target): Sink {
   return new SqlSink(storeOf(pool), POSTGRES, target)
 }
 
-export interface PostgresEvents extends EventsOptions {
-  /** The column with the transaction of the row, `xid8 NOT NULL DEFAULT pg_current_xact_id()`, with an index; default `tx`. */
-  readonly tx?: string
-}
+export type { PostgresEvents } from './postgres-counts.ts'
 
 /** Rows of PostgreSQL, 13 or newer, that are counted. The pool stays yours. Throws InvalidArgumentError. */
-export function postgresEvents(pool: PostgresPool, { tx = 'tx', ...events }: PostgresEvents): EventSource {
-  const rows = eventsOf(events, { mark: tx, key: '' }, { tx })
-  return new SqlEvents(storeOf(pool), POSTGRES_COUNTS, rows, events.target)
+export function postgresEvents(pool: PostgresPool, events: PostgresEvents): EventSource {
+  return new SqlEvents(storeOf(pool), POSTGRES_COUNTS, events)
 }
 
 /** What a transaction of yours runs statements with: a client of `pg`. */
@@ -62,12 +57,8 @@ export function postgresOutbox(
   pool: PostgresPool,
   options: OutboxOptions,
 ): OutboxSource<PostgresTransaction> {
-  return new SqlOutbox(
-    storeOf(pool),
-    POSTGRES_COUNTS,
-    options,
-    (client) => new PostgresRunner(client),
-    'query',
+  return new SqlOutbox(storeOf(pool), POSTGRES_COUNTS, options, (client) =>
+    has(client, 'query') ? new PostgresRunner(client) : null,
   )
 }
 

@@ -3,7 +3,7 @@
 import type { EventSource, OutboxEntry, OutboxSource } from '../counters/count-source.ts'
 import { type Duration, toMs } from '../runtime/duration.ts'
 import { InvalidArgumentError } from '../runtime/errors.ts'
-import type { CountDialect, Events } from './count-dialect.ts'
+import type { CountDialect, EventsOptions } from './count-dialect.ts'
 import { SqlCounts } from './counts.ts'
 import type { SqlRunner, SqlStore, Target } from './dialect.ts'
 import { checkFits } from './target.ts'
@@ -12,8 +12,8 @@ export class SqlEvents extends SqlCounts implements EventSource {
   readonly kind = 'events'
 
   /** Throws InvalidArgumentError. */
-  constructor(store: SqlStore, counting: CountDialect, events: Events, target: Target) {
-    super(store, counting, events, target, 'target.')
+  constructor(store: SqlStore, counting: CountDialect, options: EventsOptions) {
+    super(store, counting, counting.eventsOf(options), options.target, 'target.')
   }
 }
 
@@ -22,37 +22,43 @@ export interface OutboxOptions extends Target {
   readonly rememberFor?: Duration
 }
 
+/** Runs statements with what a transaction of the user has; null for what is no such thing. */
+export type RunnerOf<Client> = (client: Client) => SqlRunner | null
+
+/** Whether a client has the method by which it is known. */
+export function has(client: unknown, method: 'query' | 'prepare'): boolean {
+  return typeof (client as Record<string, unknown> | null)?.[method] === 'function'
+}
+
 const MOST_PURGED = 1000
 
 export class SqlOutbox<Client> extends SqlCounts implements OutboxSource<Client> {
   readonly kind = 'outbox'
   readonly #counting: CountDialect
   readonly #rememberMs: number
-  readonly #runnerOf: (client: Client) => SqlRunner
-  readonly #method: string
+  readonly #runnerOf: RunnerOf<Client>
 
   /** Throws InvalidArgumentError. */
   constructor(
     store: SqlStore,
     counting: CountDialect,
     { rememberFor = '24h', ...target }: OutboxOptions,
-    runnerOf: (client: Client) => SqlRunner,
-    method: 'query' | 'prepare',
+    runnerOf: RunnerOf<Client>,
   ) {
     super(store, counting, counting.outboxEvents, target, '')
     this.#counting = counting
     this.#rememberMs = toMs('rememberFor', rememberFor)
     this.#runnerOf = runnerOf
-    this.#method = method
   }
 
   async add(client: Client, counters: string, entry: OutboxEntry): Promise<boolean> {
     const { place } = await this.ready()
     checkFits(this.access, place.table, place.idColumn, entry.id)
-    if (typeof (client as Record<string, unknown> | null)?.[this.#method] !== 'function') {
+    const runner = this.#runnerOf(client)
+    if (runner === null) {
       throw new InvalidArgumentError('client', `must be what your transaction of ${this.name} has`)
     }
-    return this.access.told(() => this.#counting.add(this.#runnerOf(client), counters, entry))
+    return this.access.told(() => this.#counting.add(runner, counters, entry))
   }
 
   async purge(counters: string): Promise<boolean> {

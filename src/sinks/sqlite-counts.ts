@@ -7,6 +7,7 @@ import {
   type CountDialect,
   type Events,
   eventRow,
+  eventsOf,
   type Standing,
   type Taken,
 } from './count-dialect.ts'
@@ -32,6 +33,7 @@ export const SQLITE_COUNTS: CountDialect = {
     key: '',
     isShared: true,
   },
+  eventsOf: (events) => eventsOf(events, { mark: '', key: '' }, {}),
   suits: ({ table }) => {
     const [schema = 'main', plain] = namesOf(table)
     return {

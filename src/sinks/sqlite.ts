@@ -3,9 +3,9 @@
 import type { EventSource, OutboxSource } from '../counters/count-source.ts'
 import type { Sink } from '../counters/sink.ts'
 import { InvalidArgumentError } from '../runtime/errors.ts'
-import { type EventsOptions, eventsOf } from './count-dialect.ts'
+import type { EventsOptions } from './count-dialect.ts'
 import type { Row, SqlRunner, SqlStore, Statement, Target } from './dialect.ts'
-import { type OutboxOptions, SqlEvents, SqlOutbox } from './row-sources.ts'
+import { has, type OutboxOptions, SqlEvents, SqlOutbox } from './row-sources.ts'
 import { SqlSink } from './sql.ts'
 import { SQLITE_COUNTS } from './sqlite-counts.ts'
 import { SQLITE } from './sqlite-dialect.ts'
@@ -32,18 +32,13 @@ export function sqlite(database: SqliteDatabase, target: Target): Sink {
  * would be part of its transactions. Throws InvalidArgumentError.
  */
 export function sqliteEvents(database: SqliteDatabase, events: EventsOptions): EventSource {
-  const rows = eventsOf(events, { mark: '', key: '' }, {})
-  return new SqlEvents(storeOf(database), SQLITE_COUNTS, rows, events.target)
+  return new SqlEvents(storeOf(database), SQLITE_COUNTS, events)
 }
 
 /** An outbox in SQLite. Give it a connection of its own, as `sqliteEvents`. Throws InvalidArgumentError. */
 export function sqliteOutbox(database: SqliteDatabase, options: OutboxOptions): OutboxSource<SqliteDatabase> {
-  return new SqlOutbox(
-    storeOf(database),
-    SQLITE_COUNTS,
-    options,
-    (client) => new SqliteRunner(client),
-    'prepare',
+  return new SqlOutbox(storeOf(database), SQLITE_COUNTS, options, (client) =>
+    has(client, 'prepare') ? new SqliteRunner(client) : null,
   )
 }
 

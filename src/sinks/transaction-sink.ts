@@ -1,12 +1,15 @@
-// A sink for those whose transactions are run by something else: Kysely, Drizzle, Prisma, a pool of their own.
+// Sinks, and rows that are counted, for those whose transactions are run by something else: Kysely, Drizzle, Prisma, a pool of their own.
 
+import type { EventSource, OutboxSource } from '../counters/count-source.ts'
 import type { Sink } from '../counters/sink.ts'
 import { InvalidArgumentError } from '../runtime/errors.ts'
-import type { Dialect, Row, SqlRunner, SqlStore, SqlValue, Statement, Target } from './dialect.ts'
-import { MYSQL } from './mysql-dialect.ts'
-import { POSTGRES } from './postgres-dialect.ts'
+import type { CountDialect, EventsOptions } from './count-dialect.ts'
+import type { Row, SqlRunner, SqlStore, SqlValue, Statement, Target } from './dialect.ts'
+import { MYSQL_COUNTS, type MysqlEvents } from './mysql-counts.ts'
+import { POSTGRES_COUNTS, type PostgresEvents } from './postgres-counts.ts'
+import { type OutboxOptions, SqlEvents, SqlOutbox } from './row-sources.ts'
 import { SqlSink } from './sql.ts'
-import { SQLITE } from './sqlite-dialect.ts'
+import { SQLITE_COUNTS } from './sqlite-counts.ts'
 
 /** What a statement came to. */
 export interface Executed {
@@ -24,7 +27,8 @@ export type Execute = (sql: string, values: SqlValue[]) => Promise<Executed>
 
 /**
  * Runs `work` in a transaction: commits when it resolves, and rolls back and rejects with the same error, or one whose
- * `cause` it is, when it rejects. Resolves only after the commit. Read committed is isolation enough; less is not.
+ * `cause` it is, when it rejects. Resolves only after the commit. Read committed is isolation enough; less is not. In MySQL
+ * more keeps others from inserting rows while some are counted.
  */
 export type Transact = <Result>(work: (execute: Execute) => Promise<Result>) => Promise<Result>
 
@@ -32,18 +36,57 @@ export interface TransactionTarget extends Target {
   readonly dialect: 'postgres' | 'mysql' | 'sqlite'
 }
 
-const DIALECTS: Readonly<Record<string, Dialect>> = { postgres: POSTGRES, mysql: MYSQL, sqlite: SQLITE }
+export type TransactionEvents =
+  | (PostgresEvents & { readonly dialect: 'postgres' })
+  | (MysqlEvents & { readonly dialect: 'mysql' })
+  | (EventsOptions & { readonly dialect: 'sqlite' })
+
+export interface TransactionOutbox extends OutboxOptions {
+  readonly dialect: 'postgres' | 'mysql' | 'sqlite'
+}
+
+const DIALECTS: Readonly<Record<string, CountDialect>> = {
+  postgres: POSTGRES_COUNTS,
+  mysql: MYSQL_COUNTS,
+  sqlite: SQLITE_COUNTS,
+}
 
 /** A table that counters are flushed to in transactions of yours. Throws InvalidArgumentError. */
-export function fromTransaction(transact: Transact, { dialect: named, ...target }: TransactionTarget): Sink {
+export function fromTransaction(transact: Transact, { dialect, ...target }: TransactionTarget): Sink {
+  return new SqlSink(storeOf(transact), countingOf(dialect).dialect, target)
+}
+
+/** Rows that are counted in transactions of yours. Throws InvalidArgumentError. */
+export function eventsFromTransaction(
+  transact: Transact,
+  { dialect, ...events }: TransactionEvents,
+): EventSource {
+  return new SqlEvents(storeOf(transact), countingOf(dialect), events)
+}
+
+/** An outbox whose rows are written, and counted, in transactions of yours. Throws InvalidArgumentError. */
+export function outboxFromTransaction(
+  transact: Transact,
+  { dialect, ...options }: TransactionOutbox,
+): OutboxSource<Execute> {
+  return new SqlOutbox(storeOf(transact), countingOf(dialect), options, (execute) =>
+    typeof execute === 'function' ? new ExecutingRunner(execute) : null,
+  )
+}
+
+function storeOf(transact: Transact): TransactionStore {
   if (typeof transact !== 'function') {
     throw new InvalidArgumentError('transact', 'must be a function that runs work in a transaction')
   }
-  const dialect = Object.hasOwn(DIALECTS, named) ? DIALECTS[named] : undefined
-  if (dialect === undefined) {
+  return new TransactionStore(transact)
+}
+
+function countingOf(dialect: string): CountDialect {
+  const counting = Object.hasOwn(DIALECTS, dialect) ? DIALECTS[dialect] : undefined
+  if (counting === undefined) {
     throw new InvalidArgumentError('dialect', `must be one of ${Object.keys(DIALECTS).join(', ')}`)
   }
-  return new SqlSink(new TransactionStore(transact), dialect, target)
+  return counting
 }
 
 class TransactionStore implements SqlStore {

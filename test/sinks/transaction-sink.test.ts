@@ -1,72 +1,11 @@
-// Counters in transactions that something else runs: Kysely, and connections in the hands of the user.
-import { CompiledQuery, Kysely, MysqlDialect, PostgresDialect } from 'kysely'
-import { createPool as createCallbackPool } from 'mysql2'
+// Counters in transactions that something else runs.
 import { fromTransaction, type Transact } from 'perilune/transaction-sink'
-import pg from 'pg'
-import { expect, onTestFinished, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { batchOf, begin, ITEMS, makeTables, stored } from './fixture.ts'
-import { openMariadb, openPostgres, openSqlite, type Place } from './places.ts'
-
-/** What a user of Kysely writes. */
-function inKysely(database: Kysely<unknown>): Transact {
-  return (work) =>
-    database.transaction().execute((transaction) =>
-      work(async (sql, values) => {
-        const { rows, numAffectedRows } = await transaction.executeQuery(CompiledQuery.raw(sql, values))
-        return { rows, changed: numAffectedRows ?? 0n }
-      }),
-    )
-}
-
-async function kyselyOnPostgres(): Promise<{ place: Place; transact: Transact; dialect: 'postgres' }> {
-  const place = await openPostgres()
-  const options = `-c search_path=${place.schema}`
-  const address = { host: '127.0.0.1', port: place.port, user: 'postgres', database: 'postgres' }
-  const pool = new pg.Pool({ ...address, options })
-  const database = new Kysely<unknown>({ dialect: new PostgresDialect({ pool }) })
-  onTestFinished(() => database.destroy())
-  return { place, transact: inKysely(database), dialect: 'postgres' }
-}
-
-async function kyselyOnMariadb(): Promise<{ place: Place; transact: Transact; dialect: 'mysql' }> {
-  const place = await openMariadb()
-  const address = { host: '127.0.0.1', port: place.port, user: 'root', database: place.schema }
-  const pool = createCallbackPool(address)
-  const database = new Kysely<unknown>({ dialect: new MysqlDialect({ pool }) })
-  onTestFinished(() => database.destroy())
-  return { place, transact: inKysely(database), dialect: 'mysql' }
-}
-
-/** A connection of SQLite whose owner begins and ends the transactions, one after the other. */
-async function ownSqlite(): Promise<{ place: Place; transact: Transact; dialect: 'sqlite' }> {
-  const place = await openSqlite()
-  const database = place.open()
-  let last: Promise<unknown> = Promise.resolve()
-  const run: Transact = async (work) => {
-    database.exec('BEGIN')
-    try {
-      const result = await work(async (sql, values) => {
-        const prepared = database.prepare(sql)
-        if (prepared.reader) return { rows: prepared.all(...values), changed: 0 }
-        return { rows: [], changed: prepared.run(...values).changes }
-      })
-      database.exec('COMMIT')
-      return result
-    } catch (error) {
-      database.exec('ROLLBACK')
-      throw new Error('the transaction failed', { cause: error })
-    }
-  }
-  const transact: Transact = (work) => {
-    const result = last.then(() => run(work))
-    last = result.catch(() => undefined)
-    return result
-  }
-  return { place, transact, dialect: 'sqlite' }
-}
+import { kyselyOnMariadb, kyselyOnPostgres, ownSqlite } from './transactions.ts'
 
 test.each([
-  { name: 'Kysely on PostgreSQL', open: kyselyOnPostgres },
+  { name: 'Kysely on PostgreSQL', open: () => kyselyOnPostgres() },
   { name: 'Kysely on MariaDB', open: kyselyOnMariadb },
   { name: 'a connection of SQLite', open: ownSqlite },
 ])('counters are flushed in transactions of $name', async ({ open }) => {

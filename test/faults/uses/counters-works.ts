@@ -14,9 +14,9 @@ function moveClock({ driver, namespace, name }: Place, ms: number): Promise<void
 }
 
 /** Does something with the ids from 0, a thousand at a time. */
-async function inThousands(size: number, work: (ids: number[]) => Promise<unknown>): Promise<void> {
+async function inThousands(size: number, step: (ids: number[]) => Promise<unknown>): Promise<void> {
   for (let from = 0; from < size; from += THOUSAND) {
-    await work(Array.from({ length: THOUSAND }, (_, at) => from + at))
+    await step(Array.from({ length: THOUSAND }, (_, at) => from + at))
   }
 }
 
