@@ -60,7 +60,7 @@ beforeAll(() => {
   targets = [...described, ...QUEUE_TARGETS]
 })
 const MEMBERS =
-  'messages body limit lease from marker ttl __proto__ limits window weight cost shared jobs ids name payload token next result parents add remove entries text id score value keys tag tags freshFor version by increments'.split(
+  'messages body limit lease from marker ttl __proto__ limits window weight cost shared jobs ids name payload token next result parents add remove entries text id score value keys tag tags freshFor version by increments notes'.split(
     ' ',
   )
 const ROOTS =
@@ -193,6 +193,7 @@ describe('a path', () => {
         'loads',
         'invalidations',
         'values',
+        'notes',
       ),
     )
     const path = fc.tuple(fc.constantFrom(...ROOTS), fc.array(piece, { maxLength: 5 }))

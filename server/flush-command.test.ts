@@ -141,6 +141,35 @@ test('once, it ends with 1 when the database stays away or lacks the table, and 
   expect((await counters.inspect()).dirty).toBe(1)
 })
 
+test('rows are counted, and how many is said', async () => {
+  const items = await sqliteItems()
+  onTestFinished(() => items.close())
+  await items.makeVotes()
+  await items.run('INSERT INTO votes (item, points) VALUES (7, 2), (8, 1), (7, -1)')
+  const { database, ...target } = items.entry
+  const events = { table: 'votes', id: 'item', amount: 'points', target }
+  const environment = {
+    REDIS_URL: `redis://127.0.0.1:${inject('redisPort')}`,
+    PERILUNE_NAMESPACE: `t-${randomUUID()}`,
+    PERILUNE_COUNTERS: JSON.stringify({
+      votes: { database, project: null, events },
+      stock: { database, project: null, outbox: target },
+    }),
+  }
+  const first = run(['flush', '--once'], environment)
+  expect([await first.exit, first.out()]).toEqual([0, 'votes: counted 3 rows\n'])
+  expect(await items.votes()).toEqual({ 7: 41, 8: 1 })
+
+  const program = run(['flush'], environment)
+  await program.says('flushing votes, stock\n')
+  await items.run('INSERT INTO votes (item, points) VALUES (8, 1)')
+  await program.says('votes: counted 1 row\n')
+  program.child.kill('SIGTERM')
+
+  expect([await program.exit, program.err()]).toEqual([0, ''])
+  expect(await items.votes()).toEqual({ 7: 41, 8: 2 })
+})
+
 test('a table that is not as it must be ends it at the start', async () => {
   const { flush } = await overSqlite({ table: 'absent' })
   const program = flush()

@@ -6,7 +6,7 @@ import { ioredis } from 'perilune/ioredis'
 import { msOf } from './counters/duration.ts'
 import { type CountersEntry, readCountersEntries } from './counters/entry.ts'
 import { flushForEver, flushOnce, type Watched } from './counters/flush-alone.ts'
-import { type OpenCounters, openCounters, openSinks } from './counters/open-counters.ts'
+import { type OpenCounters, openCounters, openTables } from './counters/open-counters.ts'
 import { place } from './engine/connection.ts'
 import { EngineError } from './engine/engine.ts'
 import { openClient } from './redis-client.ts'
@@ -74,17 +74,17 @@ async function withCounters<Result>(
   const entries = chosen(readCountersEntries(environment), names)
   const { namespace } = readSettings(environment)
   const url = redisOf(environment)
-  const sinks = await openSinks(entries)
+  const tables = await openTables(entries)
   const client = openClient(url, onChange(say))
   const redis = perilune(ioredis(client), { namespace })
   try {
     const onLoss = (key: string, { counters, why }: { counters: number | null; why: string }): void =>
       say(`${key}: increments of ${counters ?? 'an unknown number of'} counters were lost: ${why}`)
-    return await work(openCounters(redis, sinks, onLoss))
+    return await work(openCounters(redis, tables, onLoss))
   } finally {
     await redis.close()
     client.disconnect()
-    await sinks.close()
+    await tables.close()
   }
 }
 

@@ -5,7 +5,7 @@ import { ioredis } from 'perilune/ioredis'
 import { buildApp } from './app.ts'
 import { countersAtWork } from './counters/at-work.ts'
 import { readCountersEntries } from './counters/entry.ts'
-import { openSinks, type Sinks } from './counters/open-counters.ts'
+import { openTables, type Tables } from './counters/open-counters.ts'
 import { type Engine, EngineError } from './engine/engine.ts'
 import { startEngine } from './engine/start-engine.ts'
 import type { App } from './fastify.ts'
@@ -28,10 +28,10 @@ const DRAIN_MS = 10_000
 export async function startService(environment: Environment, say: (line: string) => void): Promise<Service> {
   const settings = readSettings(environment)
   const zaqar = readZaqarSettings(environment)
-  const sinks = await openSinks(readCountersEntries(environment))
+  const tables = await openTables(readCountersEntries(environment))
   const engine = await startEngine({ env: environment, directory: settings.directory, say }).catch(explain)
   try {
-    return await serve(settings, { zaqar, sinks }, engine)
+    return await serve(settings, { zaqar, tables }, engine)
   } catch (error) {
     await engine.stop()
     throw error
@@ -40,12 +40,12 @@ export async function startService(environment: Environment, say: (line: string)
 
 interface Configured {
   readonly zaqar: ZaqarSettings
-  readonly sinks: Sinks
+  readonly tables: Tables
 }
 
 async function serve(
   { host, port, namespace, logLevel }: Settings,
-  { zaqar, sinks }: Configured,
+  { zaqar, tables }: Configured,
   engine: Engine,
 ): Promise<Service> {
   let log: App['log'] | undefined
@@ -54,11 +54,11 @@ async function serve(
   const release = async (): Promise<void> => {
     await redis.close()
     client.disconnect()
-    await sinks.close()
+    await tables.close()
   }
   let app: App | undefined
   try {
-    const { counters, needs, flush } = countersAtWork(redis, sinks, () => log)
+    const { counters, needs, flush } = countersAtWork(redis, tables, () => log)
     const readiness = new Readiness(client, redis, needs)
     const serving = (app = buildApp({ perilune: redis, readiness, counters, zaqar, logLevel }))
     log = app.log

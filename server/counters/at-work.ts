@@ -4,7 +4,7 @@ import type { FastifyBaseLogger } from 'fastify'
 import type { Flushing, Loss, Perilune } from 'perilune'
 import type { Need } from '../readiness.ts'
 import { within } from '../within.ts'
-import { needOf, type OpenCounters, openCounters, type Sinks, troubleOf } from './open-counters.ts'
+import { needOf, type OpenCounters, openCounters, type Tables, troubleOf } from './open-counters.ts'
 
 export interface CountersAtWork {
   readonly counters: readonly OpenCounters[]
@@ -26,14 +26,14 @@ const CLOSING_MS = 5000
 /** Throws StartError. */
 export function countersAtWork(
   perilune: Perilune,
-  sinks: Sinks,
+  tables: Tables,
   log: () => FastifyBaseLogger | undefined,
 ): CountersAtWork {
   const onTrouble: OnTrouble = (key, reason) =>
     log()?.warn({ counters: key, reason }, 'the database of counters failed')
   const onLoss = (key: string, loss: Loss): void =>
     log()?.error({ counters: key, loss }, 'increments were lost')
-  const counters = openCounters(perilune, sinks, onLoss)
+  const counters = openCounters(perilune, tables, onLoss)
   return {
     counters,
     needs: counters.map((each) => needOf(each, (reason) => onTrouble(each.entry.key, reason))),

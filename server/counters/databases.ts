@@ -1,18 +1,25 @@
 // The databases of counters. Their clients are loaded where an entry names such a database; what is on the same server
 // shares its connections, and none connects before it is asked for something.
 
-import type { Sink } from 'perilune'
-import { mysql } from 'perilune/mysql'
-import { postgres } from 'perilune/postgres'
-import { fromTransaction, type Transact } from 'perilune/transaction-sink'
+import type { EventSource, OutboxSource, Sink } from 'perilune'
+import { mysql, mysqlEvents, mysqlOutbox } from 'perilune/mysql'
+import { postgres, postgresEvents, postgresOutbox } from 'perilune/postgres'
+import {
+  eventsFromTransaction,
+  fromTransaction,
+  outboxFromTransaction,
+  type Transact,
+} from 'perilune/transaction-sink'
 import { within } from '../within.ts'
 import { type DatabaseUrl, pathOf } from './database-url.ts'
-import { type CountersEntry, checked, type Target } from './entry.ts'
+import type { Events, Outbox, Target } from './entry-schema.ts'
 import { SqliteFile } from './sqlite-file.ts'
 
-/** Makes sinks over one client. */
-interface Database {
+/** Where counters are kept, over one client. */
+export interface Database {
   sink(target: Target): Sink
+  events(events: Events): EventSource
+  outbox(outbox: Outbox): OutboxSource<never>
   close(): Promise<void>
 }
 
@@ -24,12 +31,10 @@ const CONNECTIONS = 10
 export class Databases {
   readonly #open = new Map<string, Promise<Database>>()
 
-  /** Throws StartError. */
-  async sink({ key, database: { kind, url }, target }: CountersEntry): Promise<Sink> {
+  at({ kind, url }: DatabaseUrl): Promise<Database> {
     const opening = this.#open.get(url) ?? OPENERS[kind](url)
     this.#open.set(url, opening)
-    const database = await opening
-    return checked(key, () => database.sink(target))
+    return opening
   }
 
   async close(): Promise<void> {
@@ -50,8 +55,11 @@ const OPENERS: Readonly<Record<DatabaseUrl['kind'], (url: string) => Promise<Dat
 function openSqlite(path: string): Database {
   const file = new SqliteFile(path)
   const transact: Transact = (work) => file.transact(work)
+  const dialect = 'sqlite'
   return {
-    sink: (target) => fromTransaction(transact, { dialect: 'sqlite', ...target }),
+    sink: (target) => fromTransaction(transact, { dialect, ...target }),
+    events: (events) => eventsFromTransaction(transact, { dialect, ...events }),
+    outbox: (outbox) => outboxFromTransaction(transact, { dialect, ...outbox }),
     close: () => file.close(),
   }
 }
@@ -66,7 +74,12 @@ async function openPostgres(connectionString: string): Promise<Database> {
     keepAlive: true,
   })
   pool.on('error', () => undefined) // an idle connection was lost: whoever needs one opens another
-  return { sink: (target) => postgres(pool, target), close: () => pool.end() }
+  return {
+    sink: (target) => postgres(pool, target),
+    events: (events) => postgresEvents(pool, events),
+    outbox: (outbox) => postgresOutbox(pool, outbox),
+    close: () => pool.end(),
+  }
 }
 
 async function openMysql(uri: string): Promise<Database> {
@@ -76,5 +89,10 @@ async function openMysql(uri: string): Promise<Database> {
     connectionLimit: CONNECTIONS,
     connectTimeout: PATIENCE_MS,
   })
-  return { sink: (target) => mysql(pool, target), close: () => pool.end() }
+  return {
+    sink: (target) => mysql(pool, target),
+    events: (events) => mysqlEvents(pool, events),
+    outbox: (outbox) => mysqlOutbox(pool, outbox),
+    close: () => pool.end(),
+  }
 }

@@ -1,17 +1,29 @@
 // What an entry of PERILUNE_COUNTERS may say. Descriptions say what would be right.
 
-import { type TObject, type TOptional, type TSchema, Type } from '@fastify/type-provider-typebox'
+import {
+  type TObject,
+  type TOptional,
+  type TProperties,
+  type TSchema,
+  Type,
+} from '@fastify/type-provider-typebox'
 import type { Duration } from 'perilune'
-import { Compile } from 'typebox/compile'
+import type { mysqlEvents } from 'perilune/mysql'
+import type { postgresEvents, postgresOutbox } from 'perilune/postgres'
+import type { sqlite } from 'perilune/sqlite'
+import { Compile, type Validator } from 'typebox/compile'
 import { DATABASE_URL } from './database-url.ts'
 
-/** What the schema lets through. */
-export interface GivenEntry {
+export type Target = Parameters<typeof sqlite>[1]
+/** With the columns of each database; an entry has those of its own. */
+export type Events = Parameters<typeof postgresEvents>[1] & Parameters<typeof mysqlEvents>[1]
+export type Outbox = Parameters<typeof postgresOutbox>[1]
+
+/** What the schema lets through, of each mode. */
+export interface GivenEntry extends Partial<Target> {
   readonly database: string
-  readonly table: string
-  readonly id?: string
-  readonly value?: string
-  readonly missing?: 'create' | 'refuse'
+  readonly events?: Events
+  readonly outbox?: Outbox
   readonly shards?: number
   readonly batchSize?: number
   readonly mostDirty?: number
@@ -23,16 +35,21 @@ export interface GivenEntry {
   readonly name?: string
 }
 
+export type Mode = 'delta' | 'derived' | 'durable'
+
 const DURATION = '\\d+(\\.\\d+)?(ms|s|m|h|d)'
 const COLUMN = '[A-Za-z_][A-Za-z0-9_$]*'
 
 const matching = (pattern: string, right: string): TSchema =>
   Type.String({ pattern: `^${pattern}$`, description: `must be ${right}` })
 const some = (pattern: string, right: string): TOptional => Type.Optional(matching(pattern, right))
+const column = (what: string): TOptional => some(COLUMN, `the name of the column of ${what}`)
 const count = (most: number): TOptional =>
   Type.Optional(
     Type.Integer({ minimum: 1, maximum: most, description: `must be a whole number from 1 to ${most}` }),
   )
+const object = (properties: TProperties, right: string): TObject =>
+  Type.Object(properties, { additionalProperties: false, description: `must be an object with ${right}` })
 
 const flushEvery = Type.Unsafe({
   type: ['string', 'boolean'],
@@ -46,44 +63,86 @@ const project = Type.Unsafe({
   maxLength: 256,
   description: 'must be the tenant that sees them, or null where none does',
 })
+const rememberFor = some(DURATION, "a duration such as '24h'")
+const table = (example: string): TSchema =>
+  matching(`${COLUMN}(\\.${COLUMN})?`, `the name of a table, such as ${example} or shop.${example}`)
 
-const Entry: TObject = Type.Object(
-  {
-    database: Type.String({ description: DATABASE_URL }),
-    table: matching(`${COLUMN}(\\.${COLUMN})?`, 'the name of a table, such as items or shop.items'),
-    id: some(COLUMN, 'the name of the column of the key, such as id'),
-    value: some(COLUMN, 'the name of the column of the count, such as votes'),
-    missing: some('(create|refuse)', "'create' or 'refuse'"),
-    shards: count(256),
-    batchSize: count(1000),
-    mostDirty: count(10_000_000),
-    retention: some(`(${DURATION}|forever)`, "a duration such as '10m', or 'forever'"),
-    rememberFor: some(DURATION, "a duration such as '24h'"),
-    settle: some(DURATION, "a duration such as '2s'"),
-    flushEvery: Type.Optional(flushEvery),
-    project: Type.Optional(project),
-    name: some('[^]+', 'what their tenant calls them'),
-  },
-  { additionalProperties: false },
-)
-const entry = Compile(Entry)
-const MEMBERS = Object.keys(Entry.properties)
+const TARGET = {
+  table: table('items'),
+  id: column('the key, such as id'),
+  value: column('the count, such as votes'),
+  missing: some('(create|refuse)', "'create' or 'refuse'"),
+}
+const EVENTS = {
+  table: table('votes'),
+  id: matching(COLUMN, 'the name of the column of the counter that a row is for, such as item_id'),
+  amount: column('what a row counts, such as points'),
+  at: column('the time of a row, such as created_at'),
+  tx: column('the transaction of a row, such as tx'),
+  counted: column('whether a row was counted, such as counted'),
+  key: column('the key, such as id'),
+  target: object(TARGET, 'a table'),
+}
+const database = Type.String({ description: DATABASE_URL })
+const retention = some(`(${DURATION}|forever)`, "a duration such as '10m', or 'forever'")
+const OWNER = {
+  flushEvery: Type.Optional(flushEvery),
+  project: Type.Optional(project),
+  name: some('[^]+', 'what their tenant calls them'),
+}
+const SHOWN = { shards: count(256), batchSize: count(10_000), retention, ...OWNER }
+const RIGHT = 'a database and a table, events or an outbox'
+
+const SCHEMAS: Readonly<Record<Mode, TObject>> = {
+  delta: object(
+    {
+      database,
+      ...TARGET,
+      shards: count(256),
+      batchSize: count(1000),
+      mostDirty: count(10_000_000),
+      retention,
+      rememberFor,
+      settle: some(DURATION, "a duration such as '2s'"),
+      ...OWNER,
+    },
+    RIGHT,
+  ),
+  derived: object({ database, events: object(EVENTS, 'a table, an id and a target'), ...SHOWN }, RIGHT),
+  durable: object({ database, outbox: object({ ...TARGET, rememberFor }, 'a table'), ...SHOWN }, RIGHT),
+}
+const VALIDATORS: Readonly<Record<Mode, Validator>> = {
+  delta: Compile(SCHEMAS.delta),
+  derived: Compile(SCHEMAS.derived),
+  durable: Compile(SCHEMAS.durable),
+}
+
+/** How an entry counts, by what it names. */
+export function modeOf(given: unknown): Mode {
+  const { events, outbox } = Object(given) as { events?: unknown; outbox?: unknown }
+  if (events !== undefined) return 'derived'
+  return outbox === undefined ? 'delta' : 'durable'
+}
 
 /** What is wrong with an entry, without what it says: that may be a password. Null when nothing is. */
 export function flawOf(given: unknown): string | null {
-  const [finding] = entry.Errors(given)
+  const mode = modeOf(given)
+  const [finding] = VALIDATORS[mode].Errors(given)
   if (finding === undefined) return null
-  if (finding.keyword === 'required') {
-    const [member = ''] = finding.params.requiredProperties
-    return `.${member} is missing, and ${rightOf(member)}`
-  }
-  const [, member] = finding.instancePath.split('/')
-  if (member === undefined) return ' must be an object with a database and a table'
-  return MEMBERS.includes(member)
-    ? `.${member} ${rightOf(member)}`
-    : `.${member} is not known; there are ${MEMBERS.join(', ')}`
+  const path = finding.instancePath.split('/').slice(1)
+  if (finding.keyword !== 'required') return flawAt(SCHEMAS[mode], path, '')
+  const [member = ''] = finding.params.requiredProperties
+  return flawAt(SCHEMAS[mode], [...path, member], ' is missing, and')
 }
 
-function rightOf(member: string): string {
-  return String(Object(Entry.properties[member]).description)
+function flawAt(root: TObject, path: readonly string[], flaw: string): string {
+  let [schema, place]: [TSchema, string] = [root, '']
+  for (const member of path) {
+    const { properties = {} } = schema as Partial<TObject>
+    place += `.${member}`
+    const known = Object.hasOwn(properties, member) ? properties[member] : undefined
+    if (known === undefined) return `${place} is not known; there are ${Object.keys(properties).join(', ')}`
+    schema = known
+  }
+  return `${place}${flaw} ${String(Object(schema).description)}`
 }

@@ -7,6 +7,9 @@ import { type CountersEntry, readCountersEntries } from './entry.ts'
 
 const PLACE = { database: 'sqlite:/var/shop.db', table: 'items' }
 
+const EVENTS = { table: 'votes', id: 'item', target: { table: 'items' } }
+const ROWS = { database: PLACE.database, events: EVENTS }
+
 const read = (counters: unknown): readonly CountersEntry[] =>
   readCountersEntries({
     PERILUNE_COUNTERS: typeof counters === 'string' ? counters : JSON.stringify(counters),
@@ -35,6 +38,7 @@ test('an entry that says little belongs to the default tenant and is flushed eve
       called: 'votes',
       name: 'v1:default/votes',
       database: { kind: 'sqlite', url: PLACE.database },
+      mode: 'delta',
       target: { table: 'items' },
       options: {},
       flushEvery: '1s',
@@ -62,10 +66,31 @@ test('an entry says whose it is, what its columns are, how it counts and who flu
       called: 'likes',
       name: 'v1:shop%2F1/likes',
       database: { kind: 'postgres', url: database },
+      mode: 'delta',
       target,
       options,
       flushEvery: null,
     },
+  ])
+})
+
+test('an entry with events counts rows, and one with an outbox changes of transactions', () => {
+  const events = {
+    ...EVENTS,
+    amount: 'points',
+    at: 'made',
+    tx: 'by',
+    target: { ...EVENTS.target, id: 'key' },
+  }
+  const outbox = { table: 'items', value: 'stock', missing: 'refuse', rememberFor: '48h' }
+  const shown = { shards: 4, retention: '1h', batchSize: 10_000 }
+  const database = 'postgres://db/shop'
+
+  expect(
+    read({ votes: { database, events, ...shown }, stock: { database, outbox, flushEvery: false } }),
+  ).toMatchObject([
+    { mode: 'derived', name: 'v1:default/votes', events, options: shown, flushEvery: '1s' },
+    { mode: 'durable', name: 'v1:default/stock', outbox, options: {}, flushEvery: null },
   ])
 })
 
@@ -131,6 +156,37 @@ test.each([
   [{ votes: { ...PLACE, project: '' } }, 'votes.project must be the tenant that sees them, or null'],
   [{ votes: { ...PLACE, name: '' } }, 'votes.name must be what their tenant calls them'],
   [{ votes: { ...PLACE, name: 'x'.repeat(600) } }, 'votes.name must be at most'],
+  [{ votes: { ...ROWS, events: 7 } }, 'votes.events must be an object with a table, an id and a target'],
+  [
+    { votes: { ...ROWS, events: { table: 'votes', target: { table: 'items' } } } },
+    'votes.events.id is missing, and must be the name of the column of the counter that a row is for',
+  ],
+  [
+    { votes: { ...ROWS, events: { ...EVENTS, target: {} } } },
+    'votes.events.target.table is missing, and must be the name of a table, such as items',
+  ],
+  [{ votes: { ...ROWS, events: { ...EVENTS, table: 'a b' } } }, 'votes.events.table must be the name of a'],
+  [
+    { votes: { ...ROWS, events: { ...EVENTS, points: 'p' } } },
+    'votes.events.points is not known; there are table, id, amount, at, tx, counted, key, target',
+  ],
+  [
+    { votes: { ...ROWS, events: { ...EVENTS, tx: 'tx' } } },
+    'votes.events.tx is for another database: sqlite has no column of that kind',
+  ],
+  [
+    { votes: { database: 'mysql://db/x', events: { ...EVENTS, tx: 'tx' } } },
+    'votes.events.tx is for another database: mysql has counted, key',
+  ],
+  [{ votes: { ...ROWS, settle: '2s' } }, 'votes.settle is not known; there are database, events, shards, '],
+  [{ votes: { ...ROWS, table: 'items' } }, 'votes.table is not known; there are database, events, shards, '],
+  [{ votes: { ...ROWS, outbox: {} } }, 'votes.outbox is not known; there are database, events, shards, '],
+  [{ votes: { ...ROWS, batchSize: 10_001 } }, 'votes.batchSize must be a whole number from 1 to 10000'],
+  [{ votes: { database: 'sqlite:x', outbox: {} } }, 'votes.outbox.table is missing, and must be the name of'],
+  [
+    { votes: { database: 'sqlite:x', outbox: { table: 'items', rememberFor: 1 } } },
+    `votes.outbox.rememberFor ${DURATION}24h'`,
+  ],
   [{ a: PLACE, b: { ...PLACE, name: 'a' } }, 'b is called what a is called'],
 ])('%j is refused in a line that names the entry and what would be right', (counters, expected) => {
   const message = failureOf(counters)

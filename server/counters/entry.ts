@@ -1,17 +1,14 @@
 // The counters that the service has. The environment names each with its table: clients do not choose databases.
 
 import { readFileSync } from 'node:fs'
-import { type CountersOptions, type Duration, InvalidArgumentError } from 'perilune'
-import type { sqlite } from 'perilune/sqlite'
+import { type CountersOptions, type Duration, InvalidArgumentError, type ShownOptions } from 'perilune'
 import { type Environment, StartError } from '../settings.ts'
 import { DEFAULT_TENANT, namedBy } from '../v1/place.ts'
 import { type DatabaseUrl, readDatabaseUrl } from './database-url.ts'
 import { msOf } from './duration.ts'
-import { flawOf, type GivenEntry } from './entry-schema.ts'
+import { type Events, flawOf, type GivenEntry, modeOf, type Outbox, type Target } from './entry-schema.ts'
 
-export type Target = Parameters<typeof sqlite>[1]
-
-export interface CountersEntry {
+interface Owned {
   /** What operators call them: their place in PERILUNE_COUNTERS. */
   readonly key: string
   /** The tenant that sees them; null: none does. */
@@ -21,14 +18,25 @@ export interface CountersEntry {
   /** What the library calls them. */
   readonly name: string
   readonly database: DatabaseUrl
-  readonly target: Target
-  readonly options: Omit<CountersOptions, 'sink' | 'onLoss'>
   /** Null: somebody else flushes. */
   readonly flushEvery: Duration | null
 }
 
+/** How they count. */
+type Counting =
+  | {
+      readonly mode: 'delta'
+      readonly target: Target
+      readonly options: Omit<CountersOptions, 'sink' | 'onLoss'>
+    }
+  | { readonly mode: 'derived'; readonly events: Events; readonly options: ShownOptions }
+  | { readonly mode: 'durable'; readonly outbox: Outbox; readonly options: ShownOptions }
+
+export type CountersEntry = Owned & Counting
+
 const SETTING = 'PERILUNE_COUNTERS'
 const DAY_MS = 86_400_000
+const OWN_COLUMNS = { sqlite: [], postgres: ['tx'], mysql: ['counted', 'key'] } as const
 
 /** Throws StartError, which never repeats what an entry says. */
 export function readCountersEntries(environment: Environment): readonly CountersEntry[] {
@@ -83,8 +91,7 @@ function readEntry(key: string, value: unknown): CountersEntry {
   const flaw = flawOf(value)
   if (flaw !== null) throw wrong(key, flaw)
   const given = value as GivenEntry
-  const { table, id, value: column, missing, flushEvery = '1s', project = DEFAULT_TENANT, name = key } = given
-  const { shards, batchSize, mostDirty, retention, rememberFor, settle } = given
+  const { flushEvery = '1s', project = DEFAULT_TENANT, name = key } = given
   const database = readDatabaseUrl(given.database)
   if (typeof database === 'string') throw wrong(key, `.database ${database}`)
   return {
@@ -93,10 +100,38 @@ function readEntry(key: string, value: unknown): CountersEntry {
     called: name,
     name: project === null ? name : checked(key, () => namedBy(project, name)),
     database,
-    target: defined({ table, id, value: column, missing }) as Target,
-    options: defined({ shards, batchSize, mostDirty, retention, rememberFor, settle }),
     flushEvery: flushEvery === false ? null : checkInterval(key, flushEvery),
+    ...countingOf(key, database.kind, given),
   }
+}
+
+function countingOf(key: string, kind: DatabaseUrl['kind'], given: GivenEntry): Counting {
+  const { table, id, value, missing, events, outbox } = given
+  const { shards, batchSize, mostDirty, retention, rememberFor, settle } = given
+  const mode = modeOf(given)
+  if (mode === 'delta') {
+    const target = defined({ table, id, value, missing }) as Target
+    return {
+      mode,
+      target,
+      options: defined({ shards, batchSize, mostDirty, retention, rememberFor, settle }),
+    }
+  }
+  const options = defined({ shards, batchSize, retention })
+  return mode === 'derived'
+    ? { mode, events: checkColumns(key, kind, events as Events), options }
+    : { mode, outbox: outbox as Outbox, options }
+}
+
+/** Rows say by other columns in each database whether they were counted. */
+function checkColumns(key: string, kind: DatabaseUrl['kind'], events: Events): Events {
+  const own: readonly string[] = OWN_COLUMNS[kind]
+  const foreign = Object.values(OWN_COLUMNS)
+    .flat()
+    .find((member) => member in events && !own.includes(member))
+  if (foreign === undefined) return events
+  const right = own.length === 0 ? 'no column of that kind' : own.join(', ')
+  throw wrong(key, `.events.${foreign} is for another database: ${kind} has ${right}`)
 }
 
 /** Timers know no longer ones than some weeks. */

@@ -1,7 +1,7 @@
 // Counters flushed by a process that does nothing else. It may be killed at any time, and have company.
 
 import { setTimeout as sleep } from 'node:timers/promises'
-import { AmbiguousError, DriverError, type Flushed, SinkError } from 'perilune'
+import { AmbiguousError, DriverError, type Flushed, type RolledRows, SinkError } from 'perilune'
 import { StartError } from '../settings.ts'
 import { within } from '../within.ts'
 import { msOf } from './duration.ts'
@@ -77,7 +77,7 @@ class LoneFlush {
 
   async #untilPrepared(): Promise<void> {
     while (!this.#ended) {
-      const error = await this.#try(() => this.#one.sink.prepare())
+      const error = await this.#try(() => this.#one.prepare())
       if (error === null) return
       if (!isPassing(error)) throw new StartError(`${this.#one.entry.key}: ${troubleOf(error)}`)
       await this.#pause(RETRY_MS)
@@ -85,7 +85,7 @@ class LoneFlush {
   }
 
   async #flushPrepared(): Promise<void> {
-    await this.#one.sink.prepare()
+    await this.#one.prepare()
     this.#tell(await this.#one.counters.flush({ signal: this.#watched.signal }))
   }
 
@@ -114,16 +114,24 @@ class LoneFlush {
     this.#trouble = trouble
   }
 
-  #tell({ batches, counters }: Flushed): void {
-    if (batches > 0)
-      this.#watched.say(
-        `${this.#one.entry.key}: flushed ${counters} in ${batches} ${batches === 1 ? 'batch' : 'batches'}`,
-      )
+  #tell(flushed: Flushed | RolledRows): void {
+    const told = wordsOf(flushed)
+    if (told !== null) this.#watched.say(`${this.#one.entry.key}: ${told}`)
   }
 
   async #pause(ms: number): Promise<void> {
     await sleep(ms, undefined, { signal: this.#watched.signal }).catch(() => undefined)
   }
+}
+
+/** Null when there was nothing to do. */
+function wordsOf(flushed: Flushed | RolledRows): string | null {
+  if ('events' in flushed) {
+    const { events } = flushed
+    return events === 0 ? null : `counted ${events} ${events === 1 ? 'row' : 'rows'}`
+  }
+  const { batches, counters } = flushed
+  return batches === 0 ? null : `flushed ${counters} in ${batches} ${batches === 1 ? 'batch' : 'batches'}`
 }
 
 function isEnd(error: unknown): boolean {

@@ -1,55 +1,86 @@
 // The counters of the configuration as they are served and flushed.
 
-import { type Counters, type Loss, type Perilune, type Sink, SinkError } from 'perilune'
+import {
+  type Counters,
+  type DerivedCounters,
+  type DurableCounters,
+  type Loss,
+  type Perilune,
+  SinkError,
+} from 'perilune'
 import type { Need } from '../readiness.ts'
-import { Databases } from './databases.ts'
+import { type Database, Databases } from './databases.ts'
 import { type CountersEntry, checked } from './entry.ts'
 
-/** An entry with its table. Nothing is connected yet. */
-export interface EntryWithSink {
+export type ServedCounters = Counters | DerivedCounters | DurableCounters<never>
+
+/** An entry with its tables. Nothing is connected yet. */
+export interface EntryWithTables {
   readonly entry: CountersEntry
-  readonly sink: Sink
+  /** Makes the tables of ours, and checks the others. Throws SinkError. */
+  prepare(): Promise<void>
+  /** Throws InvalidArgumentError. */
+  open(perilune: Perilune, onLoss: (loss: Loss) => void): ServedCounters
 }
 
-export interface Sinks {
-  readonly all: readonly EntryWithSink[]
+export interface Tables {
+  readonly all: readonly EntryWithTables[]
   /** Lets go of the databases; what is under way on them fails. */
   close(): Promise<void>
 }
 
-export interface OpenCounters extends EntryWithSink {
-  readonly counters: Counters
+export interface OpenCounters extends EntryWithTables {
+  readonly counters: ServedCounters
 }
 
 /** Rejects with StartError where an entry cannot be. */
-export async function openSinks(entries: readonly CountersEntry[]): Promise<Sinks> {
+export async function openTables(entries: readonly CountersEntry[]): Promise<Tables> {
   const databases = new Databases()
-  const all = entries.map(async (entry) => ({ entry, sink: await databases.sink(entry) }))
+  const all = entries.map(async (entry) => {
+    const database = await databases.at(entry.database)
+    return checked(entry.key, () => withTables(entry, database))
+  })
   return { all: await Promise.all(all), close: () => databases.close() }
+}
+
+function withTables(entry: CountersEntry, database: Database): EntryWithTables {
+  const { name } = entry
+  if (entry.mode === 'derived') {
+    const events = database.events(entry.events)
+    const options = { ...entry.options, events }
+    return { entry, prepare: () => events.prepare(), open: (redis) => redis.counters(name, options) }
+  }
+  if (entry.mode === 'durable') {
+    const outbox = database.outbox(entry.outbox)
+    const options = { ...entry.options, outbox }
+    return { entry, prepare: () => outbox.prepare(), open: (redis) => redis.counters(name, options) }
+  }
+  const sink = database.sink(entry.target)
+  const options = { ...entry.options, sink }
+  return {
+    entry,
+    prepare: () => sink.prepare(),
+    open: (redis, onLoss) => redis.counters(name, { ...options, onLoss }),
+  }
 }
 
 /** Throws StartError where an entry cannot be. */
 export function openCounters(
   perilune: Perilune,
-  { all }: Sinks,
+  { all }: Tables,
   onLoss: (key: string, loss: Loss) => void,
 ): OpenCounters[] {
-  return all.map(({ entry, sink }) => {
-    const { key, name, options } = entry
-    const tell = (loss: Loss): void => onLoss(key, loss)
-    return {
-      entry,
-      sink,
-      counters: checked(key, () => perilune.counters(name, { ...options, sink, onLoss: tell })),
-    }
+  return all.map((each) => {
+    const { key } = each.entry
+    return { ...each, counters: checked(key, () => each.open(perilune, (loss) => onLoss(key, loss))) }
   })
 }
 
-/** Its table must have been there once; from then on Redis counts without it. */
-export function needOf({ entry, sink }: EntryWithSink, onTrouble: (reason: string) => void): Need {
+/** Its tables must have been there once; from then on Redis answers without them. */
+export function needOf({ entry, prepare }: EntryWithTables, onTrouble: (reason: string) => void): Need {
   return {
     async prepare() {
-      await sink.prepare().catch((error: unknown) => {
+      await prepare().catch((error: unknown) => {
         onTrouble(troubleOf(error))
         throw error
       })

@@ -1,55 +1,32 @@
 import type { FastifyRequest } from 'fastify'
-import { type Counters, InvalidArgumentError, UnknownCounterError } from 'perilune'
+import { type Flushed, InvalidArgumentError, type RolledRows, UnknownCounterError } from 'perilune'
 import type { OpenCounters } from '../counters/open-counters.ts'
 import type { App } from '../fastify.ts'
 import { Problem } from '../problems.ts'
 import { answers, BODY } from '../v1/answers.ts'
 import { NamePath, NoQuery } from '../v1/coordination/arguments.ts'
 import type { Parts } from '../v1/coordination/lending.ts'
-import {
-  cleared,
-  flushed,
-  incremented,
-  names,
-  picture,
-  reconciled,
-  value,
-  values,
-} from '../v1/counters/answers.ts'
-import { Ids, IdsQuery, Increments, ValuePath } from '../v1/counters/arguments.ts'
-import { asAsked, counted, incrementsIn, toJson, toldOf } from '../v1/counters/increments.ts'
-import { headerOf } from '../v1/headers.ts'
-import { nameOf, tenantOf } from '../v1/place.ts'
-import { Refusal } from '../v1/problem-documents.ts'
+import { cleared, flushed, names, picture, reconciled, value, values } from '../v1/counters/answers.ts'
+import { Ids, IdsQuery, ValuePath } from '../v1/counters/arguments.ts'
+import { toJson } from '../v1/counters/increments.ts'
+import { type Open, opener } from '../v1/counters/opener.ts'
+import { tenantOf } from '../v1/place.ts'
 import { listOf, parseQuery } from '../zaqar/query.ts'
+import { v1CounterChanges } from './v1-counters-changes.ts'
 
 const tags = ['counters']
 const url = '/counters/:name'
 const MOST_IDS = 1000
 
-type Open = (request: FastifyRequest) => Counters
-
 export function v1Counters(app: App, parts: Parts, all: readonly OpenCounters[]): void {
   const open = opener(all)
   list(app, all)
-  increment(app, parts, open)
+  v1CounterChanges(app, parts, open)
   readOne(app, open)
   readMany(app, open)
   flush(app, parts, open)
   reconcile(app, parts, open)
   whole(app, open)
-}
-
-/** Counters of another tenant are as little there as those that nobody has. */
-function opener(all: readonly OpenCounters[]): Open {
-  const served = all.filter(({ entry }) => entry.project !== null)
-  const byName = new Map(served.map(({ entry, counters }) => [entry.name, counters]))
-  return (request) => {
-    const { name } = request.params as { name: string }
-    const found = byName.get(nameOf(request, name))
-    if (found === undefined) throw new Refusal('not-found', `There are no counters ${name}.`)
-    return found
-  }
 }
 
 function list(app: App, all: readonly OpenCounters[]): void {
@@ -58,31 +35,6 @@ function list(app: App, all: readonly OpenCounters[]): void {
     const tenant = tenantOf(request)
     const own = all.filter(({ entry }) => entry.project === tenant)
     return { counters: own.map(({ entry }) => entry.called) }
-  })
-}
-
-function increment(app: App, { limits }: Parts, open: Open): void {
-  const schema = {
-    tags,
-    summary: 'Increment',
-    description: 'Several are not one step: each counts by itself, and is told by itself.',
-    params: NamePath,
-    querystring: NoQuery,
-    described: { 'Idempotency-Key': 'For a request with one increment: its idempotencyKey.' },
-    body: Increments,
-    response: answers(incremented, 404, ...BODY),
-  }
-  app.post(`${url}/increments`, { schema, bodyLimit: limits.maxAppendBytes }, async (request) => {
-    const counters = open(request)
-    const isSingle = !('increments' in request.body)
-    const items = incrementsIn(request.body, headerOf(request, 'Idempotency-Key'))
-    const done = await counters.incrementMany(items).catch((error: unknown) => {
-      throw asAsked(error, { isSingle })
-    })
-    const [first] = done
-    if (!isSingle || first === undefined) return { increments: toldOf(items, done) }
-    if (first instanceof Error) throw first
-    return counted(first)
   })
 }
 
@@ -129,14 +81,16 @@ function flush(app: App, { waits }: Parts, open: Open): void {
   const schema = {
     tags,
     summary: 'Flush',
-    description: 'Brings what is pending now into the database. The same again is safe.',
+    description:
+      'Brings what is pending now into the database, or counts the rows there. The same again is safe.',
     params: NamePath,
     querystring: NoQuery,
     response: answers(flushed, 404),
   }
   app.post(`${url}/flush`, { schema }, async (request, reply) => {
     const counters = open(request)
-    const done = await waits.during(reply, (signal) => counters.flush({ signal }))
+    const flushing = (signal: AbortSignal): Promise<Flushed | RolledRows> => counters.flush({ signal })
+    const done = await waits.during(reply, flushing)
     if (done !== null) return done
     const headers = { 'Retry-After': '1' }
     throw new Problem(503, 'Service unavailable', 'Not all of it was flushed in time.', headers)
@@ -147,7 +101,8 @@ function reconcile(app: App, { limits }: Parts, open: Open): void {
   const schema = {
     tags,
     summary: 'Reconcile',
-    description: 'Puts values right after somebody else has written the database.',
+    description:
+      'Puts values right after somebody else has written the database; of events, counts all rows anew.',
     params: NamePath,
     querystring: NoQuery,
     body: Ids,
@@ -171,7 +126,7 @@ function whole(app: App, open: Open): void {
   const gone = {
     ...common,
     summary: 'Clear',
-    description: 'What was not flushed is lost.',
+    description: 'What was not flushed is lost; counts of rows are not.',
     response: answers(cleared, 404),
   }
   app.delete(url, { schema: gone }, async (request, reply) => {

@@ -18,11 +18,16 @@ export interface Items {
   readonly entry: { readonly database: string; readonly table: string; readonly value: string }
   votes(): Promise<Votes>
   run(sql: string): Promise<void>
+  /** Makes a table `votes` of events, with `item` and `points`. */
+  makeVotes(): Promise<void>
+  /** Gives `work` what an outbox takes for a transaction, and commits. */
+  inTransaction<Result>(work: (client: never) => Promise<Result>): Promise<Result>
   close(): Promise<void>
 }
 
 const TABLE = 'CREATE TABLE items (id BIGINT PRIMARY KEY, votes BIGINT NOT NULL DEFAULT 0)'
 const FIRST = 'INSERT INTO items VALUES (7, 40)'
+const VOTES = 'item BIGINT NOT NULL, points INTEGER NOT NULL'
 const ALL = 'SELECT id, votes FROM items'
 export const NAMES = { table: 'items', value: 'votes' } as const
 export const PASSWORD = 'p4ssw/rd'
@@ -42,6 +47,9 @@ export async function sqliteItems(): Promise<Items & { readonly file: string }> 
     entry: { database: `sqlite:${file}`, ...NAMES },
     votes: async () => asVotes(await run(ALL)),
     run: async (sql) => void (await run(sql)),
+    makeVotes: async () =>
+      void (await run(`CREATE TABLE votes (id INTEGER PRIMARY KEY AUTOINCREMENT, ${VOTES})`)),
+    inTransaction: (work) => database.transact((execute) => work(execute as never)),
     async close() {
       await database.close()
       rmSync(folder, { recursive: true, force: true })
@@ -49,9 +57,9 @@ export async function sqliteItems(): Promise<Items & { readonly file: string }> 
   }
 }
 
-/** `through`: the port that the entry names, where that is a proxy. */
-export async function postgresItems(through?: number): Promise<Items> {
-  const port = await databasePort('postgres')
+/** `through`: the port that the entry names, where that is a proxy; `own`: that of a server of the test's own. */
+export async function postgresItems(through?: number, own?: number): Promise<Items> {
+  const port = own ?? (await databasePort('postgres'))
   const name = `d${randomUUID().replaceAll('-', '')}`
   const root = new pg.Client({ host: '127.0.0.1', port, user: 'postgres', database: 'postgres' })
   await root.connect()
@@ -64,6 +72,17 @@ export async function postgresItems(through?: number): Promise<Items> {
     entry: { database: `postgres://postgres:${password}@127.0.0.1:${through ?? port}/${name}`, ...NAMES },
     votes: async () => asVotes((await pool.query(ALL)).rows),
     run: async (sql) => void (await pool.query(sql)),
+    makeVotes: async () =>
+      void (await pool.query(`CREATE TABLE votes (id bigserial PRIMARY KEY, ${VOTES},
+        tx xid8 NOT NULL DEFAULT pg_current_xact_id()); CREATE INDEX ON votes (tx)`)),
+    async inTransaction(work) {
+      const client = await pool.connect()
+      await client.query('BEGIN')
+      const result = await work(client as never)
+      await client.query('COMMIT')
+      client.release()
+      return result
+    },
     async close() {
       await pool.end()
       await root.query(`DROP DATABASE ${name} WITH (FORCE)`)
@@ -87,6 +106,17 @@ export async function mariadbItems(through?: number): Promise<Items> {
     },
     votes: async () => asVotes((await pool.query(`SELECT id, votes FROM ${name}.items`))[0]),
     run: async (sql) => void (await pool.query(`USE ${name}; ${sql}`)),
+    makeVotes: async () =>
+      void (await pool.query(`CREATE TABLE ${name}.votes (id BIGINT AUTO_INCREMENT PRIMARY KEY, ${VOTES},
+        counted BIGINT NULL, INDEX (counted))`)),
+    async inTransaction(work) {
+      const connection = await pool.getConnection()
+      await connection.query(`USE ${name}; START TRANSACTION`)
+      const result = await work(connection as never)
+      await connection.query('COMMIT')
+      connection.release()
+      return result
+    },
     async close() {
       await pool.query(`DROP DATABASE ${name}; DROP USER ${name.slice(0, 20)}@'127.0.0.1'`)
       await pool.end()

@@ -7,7 +7,7 @@ import { ioredis } from 'perilune/ioredis'
 import { buildApp } from '../app.ts'
 import { countersAtWork } from '../counters/at-work.ts'
 import { readCountersEntries } from '../counters/entry.ts'
-import { openSinks } from '../counters/open-counters.ts'
+import { openTables } from '../counters/open-counters.ts'
 import { type Limits, zaqarLimits } from '../limits.ts'
 import { Readiness } from '../readiness.ts'
 import { openClient } from '../redis-client.ts'
@@ -57,8 +57,8 @@ export async function startApp(redisPort: number, options: TestAppOptions = {}):
   const { limits = {}, namespace = `t-${randomUUID()}`, deadline = '5s', counters = {}, ...parts } = options
   const client = openClient(`redis://127.0.0.1:${redisPort}`, () => undefined)
   const redis = perilune(ioredis(client), { namespace, deadline })
-  const sinks = await openSinks(readCountersEntries({ PERILUNE_COUNTERS: JSON.stringify(counters) }))
-  const atWork = countersAtWork(redis, sinks, () => undefined)
+  const tables = await openTables(readCountersEntries({ PERILUNE_COUNTERS: JSON.stringify(counters) }))
+  const atWork = countersAtWork(redis, tables, () => undefined)
   const readiness = new Readiness(client, redis, atWork.needs)
   await readiness.reason()
   const app = buildApp({
@@ -79,7 +79,7 @@ export async function startApp(redisPort: number, options: TestAppOptions = {}):
       await app.close()
       await redis.close()
       client.disconnect()
-      await sinks.close()
+      await tables.close()
     },
   }
 }

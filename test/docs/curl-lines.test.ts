@@ -43,10 +43,15 @@ async function startedService(): Promise<string> {
   onTestFinished(() => redis.stop())
   const items = await sqliteItems()
   onTestFinished(() => items.close())
+  await items.makeVotes()
+  const { database, ...target } = items.entry
   const environment = {
     REDIS_URL: redis.url,
     // As the page of counters has them.
-    PERILUNE_COUNTERS: JSON.stringify({ votes: { ...items.entry, settle: '0s' } }),
+    PERILUNE_COUNTERS: JSON.stringify({
+      votes: { ...items.entry, settle: '0s' },
+      ratings: { database, events: { table: 'votes', id: 'item', target } },
+    }),
     PORT: '0',
     LOG_LEVEL: 'silent',
   }

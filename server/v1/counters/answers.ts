@@ -21,12 +21,22 @@ const Shard = object({
   pending: Count,
   values: Count,
 })
+const Noted = object({ id: Id, value: orNull(Value) })
 const Picture = object({
   name: Name,
   values: Count,
   dirty: Type.Integer({ minimum: 0, description: 'Counters with increments that the database lacks.' }),
   lagMs: Span,
   shards: Type.Array(Shard),
+})
+
+const ShownPicture = object({
+  name: Name,
+  values: Count,
+  noted: Type.Integer({ minimum: 0, description: 'Counters that were noted and not read again since.' }),
+  waiting: Type.Integer({ minimum: 0, description: 'Rows that are not counted yet, at most 10,000.' }),
+  lagMs: orNull(Span),
+  versions: Type.Array(Count),
 })
 
 export const names: Answers = {
@@ -39,6 +49,12 @@ export const incremented: Answers = {
   ),
   422: problem('The value would leave 64 bits. Nothing was counted.'),
 }
+export const noted: Answers = {
+  200: json(
+    'What is shown after it; null where nothing is.',
+    Type.Union([Noted, object({ notes: Type.Array(Noted) })]),
+  ),
+}
 export const value: Answers = { 200: json('The value now.', object({ id: Id, value: Value })) }
 export const values: Answers = {
   200: json(
@@ -49,11 +65,16 @@ export const values: Answers = {
 export const flushed: Answers = {
   200: json(
     'What was pending is in the database.',
-    object({ batches: Count, counters: Type.Integer({ minimum: 0, description: 'Changes in them.' }) }),
+    Type.Union([
+      object({ batches: Count, counters: Type.Integer({ minimum: 0, description: 'Changes in them.' }) }),
+      object({ events: Type.Integer({ minimum: 0, description: 'Rows that were counted.' }) }),
+    ]),
   ),
 }
 export const reconciled: Answers = { 204: nothing('Right again.') }
-export const picture: Answers = { 200: json('The counters at one instant.', Picture) }
+export const picture: Answers = {
+  200: json('The counters at one instant.', Type.Union([Picture, ShownPicture])),
+}
 export const cleared: Answers = {
-  204: nothing('Redis knows nothing of them any more; what was not flushed is lost.'),
+  204: nothing('Redis knows nothing of them any more; what was not flushed is lost, unless it is in rows.'),
 }

@@ -38,6 +38,23 @@ export const Increments: TUnion<[TObject<{ increments: TArray<TIncrement> }>, TI
   Type.Object({ increments: Type.Array(Increment, { minItems: 1, maxItems: 1000 }) }, strict),
   Increment,
 ])
+type TNote = TObject<{ id: Id; by: TOptional<TInteger> }>
+const Note: TNote = Type.Object(
+  {
+    id,
+    by: Type.Optional(
+      Type.Integer({
+        description: 'What the rows that were committed add to it. Default 1; less than 2^53.',
+      }),
+    ),
+  },
+  strict,
+)
+
+export const Notes: TUnion<[TObject<{ notes: TArray<TNote> }>, TNote]> = Type.Union([
+  Type.Object({ notes: Type.Array(Note, { minItems: 1, maxItems: 1000 }) }, strict),
+  Note,
+])
 export const Ids: TObject<{ ids: TArray<Id> }> = Type.Object({ ids }, strict)
 export const IdsQuery: TObject<{ ids: TString }> = Type.Object(
   {
