@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
@@ -125,6 +125,12 @@ test('a file holds them as well', () => {
   writeFileSync(file, '{"votes": {"database": "postgres://ada:s3cr3t@db/shop",}}')
   expect(failureOf(file)).toBe(`the file ${file} of PERILUNE_COUNTERS is no JSON`)
   expect(failureOf(join(folder, 'none.json'))).toMatch(/^PERILUNE_COUNTERS must be a file .*\(ENOENT\)$/)
+})
+
+test('the entries that the docs show are taken', () => {
+  const page = readFileSync(new URL('../../docs/http/counters.md', import.meta.url), 'utf8')
+  const shown = [...page.matchAll(/^```json\n([^]*?)^```$/gm)].flatMap(([, text = '']) => read(text))
+  expect(shown.map(({ mode }) => mode)).toEqual(['delta', 'derived', 'durable', 'delta'])
 })
 
 const DURATION = "must be a duration such as '"
