@@ -1,6 +1,6 @@
 import { InvalidArgumentError } from 'perilune'
 import { describe, expect, test } from 'vitest'
-import { setup } from '../../test/queue-fixture.ts'
+import { setup, until } from '../../test/queue-fixture.ts'
 
 const to = 'somebody'
 const DAY_MS = 86_400_000
@@ -46,6 +46,24 @@ describe('what jobs wait and run', () => {
     expect((await queue.stats({ name: 'mail' })).total).toMatchObject({ acked: 130, run: { count: 130 } })
     expect((await queue.stats({ name: names[7] ?? '' })).total).toMatchObject({ acked: 1, run: { count: 1 } })
     expect(await queue.names()).toEqual(['mail', ...names.slice(0, 99)])
+  })
+
+  test('is told by name, too, where a worker tells of many jobs at once', async () => {
+    const { queue } = await setup({ clock: 'real' })
+    // Plain jobs of one name a call, which a worker gets and acks by the quick way.
+    for (let round = 0; round < 3; round++) {
+      await queue.enqueue('mail', { to })
+      await queue.enqueue('image', { url: 'a' })
+    }
+
+    await using _worker = queue.work({ mail: () => undefined, image: () => undefined }, { concurrency: 6 })
+    await until(async () => (await queue.inspect()).acked === 6)
+
+    expect((await queue.stats()).total).toMatchObject({ wait: { count: 6 }, run: { count: 6 } })
+    for (const name of ['mail', 'image'] as const) {
+      const { total } = await queue.stats({ name })
+      expect(total).toMatchObject({ acked: 3, wait: { count: 3 }, run: { count: 3 } })
+    }
   })
 
   test('is told by name', async () => {
