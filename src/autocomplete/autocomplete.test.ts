@@ -12,17 +12,21 @@ import {
 import { ioredis } from 'perilune/ioredis'
 import { expect, inject, onTestFinished, test } from 'vitest'
 import contract from '../../lua/contract.json' with { type: 'json' }
+import { counting } from '../../test/counting-driver.ts'
 import { START_US, setTestClock, withTestClock } from '../testing/test-clock.ts'
 
 interface Setup<Payload> {
   index: Autocomplete<Payload>
   redis: Perilune
+  /** Names of the scripts run so far. */
+  calls: readonly string[]
   advance(ms: number): Promise<void>
 }
 
 async function setup<Payload = unknown>(options: AutocompleteOptions<Payload> = {}): Promise<Setup<Payload>> {
   const client = new Redis(inject('redisPort'))
-  const plain = ioredis(client)
+  const calls: string[] = []
+  const plain = counting(ioredis(client), calls)
   const redis = perilune(withTestClock(plain, contract.clock), { namespace: 'autocomplete-test' })
   onTestFinished(async () => {
     await redis.close()
@@ -35,7 +39,7 @@ async function setup<Payload = unknown>(options: AutocompleteOptions<Payload> = 
     await setTestClock(plain, `autocomplete-test:{autocomplete:${name}}`, us)
   }
   await advance(0)
-  return { index: redis.autocomplete<Payload>(name, options), redis, advance }
+  return { index: redis.autocomplete<Payload>(name, options), redis, calls, advance }
 }
 
 async function textsOf(index: Autocomplete, query: string): Promise<string[]> {
@@ -114,6 +118,19 @@ test('the first of very many come back with all that was added, as those of few 
 
   expect(first).toEqual([149, 148, 147, 146, 145, 144, 143, 142, 141].map(told))
   expect(await index.suggest('zoe 149')).toEqual([told(149)])
+})
+
+test('the first ten of very many are asked of no script, once somebody has asked for them', async () => {
+  const { index, calls } = await setup()
+  await index.addMany(Array.from({ length: 150 }, (_, at) => ({ text: `Zoe ${at}`, score: at })))
+  const first = await index.suggest('zoe', { limit: 10 })
+  const before = calls.length
+
+  expect(await index.suggest('zoe', { limit: 10 })).toEqual(first)
+  expect(await index.suggest('zoe', { limit: 3 })).toEqual(first.slice(0, 3))
+
+  expect(first.map(({ text }) => text).slice(0, 2)).toEqual(['Zoe 149', 'Zoe 148'])
+  expect(calls.slice(before)).toEqual([])
 })
 
 test('an entry is suggested until it expires, also where hundreds before it have expired', async () => {
