@@ -3,7 +3,6 @@
 
 import { type ReadCall, type Reply, ConnectionLostError, ServerReplyError } from '../driver.ts'
 import { DriverError } from '../runtime/errors.ts'
-import type { Due } from '../runtime/deadlines.ts'
 import { closed } from '../runtime/runner.ts'
 import type { Runtime } from '../runtime/runtime.ts'
 import { isPassing, toPeriluneError } from '../runtime/script-errors.ts'
@@ -40,16 +39,19 @@ export class Reads {
     const groups = this.#grouped(all)
     const replies = driver.read(groups.map(toCall))
     // One timer for all of them.
-    const due = new Together(all, performance.now() + withinMs)
+    const by = performance.now() + withinMs
+    const due = { by, giveUp: (reason: Error = late()): void => giveUp(all, reason) }
     deadlines.add(due)
-    const over = (count: number): void => {
-      if (due.settled(count)) deadlines.remove(due)
+    let open = groups.length
+    const over = (): void => {
+      open -= 1
+      if (open === 0) deadlines.remove(due)
     }
     for (const [at, group] of groups.entries()) {
       replies[at]
         ?.then((reply) => settle(group, reply))
-        .catch((error: unknown) => this.#allAgain(group, error, due.by))
-        .finally(() => over(group.length))
+        .catch((error: unknown) => this.#allAgain(group, error, by))
+        .finally(over)
     }
   }
 
@@ -101,28 +103,9 @@ class Waiting {
   }
 }
 
-/** The reads of one tick, which are given up together. */
-class Together implements Due {
-  readonly by: number
-  readonly #all: readonly Waiting[]
-  #open: number
-
-  constructor(all: readonly Waiting[], by: number) {
-    this.#all = all
-    this.#open = all.length
-    this.by = by
-  }
-
-  /** True when these were the last. */
-  settled(count: number): boolean {
-    this.#open -= count
-    return this.#open === 0
-  }
-
-  /** Not at once: after a stall of this process the answers may be there already, and are only not read yet. */
-  giveUp(reason: Error = late()): void {
-    setImmediate(() => this.#all.forEach((each) => each.reject(reason)))
-  }
+/** Not at once: after a stall of this process the answers may be there already, and are only not read yet. */
+function giveUp(all: readonly Waiting[], reason: Error): void {
+  setImmediate(() => all.forEach((each) => each.reject(reason)))
 }
 
 function toCall(group: readonly Waiting[]): ReadCall {
