@@ -1,8 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { LoadFailedError, MaxRunError, WaitTimeoutError } from 'perilune'
-import { expect, test } from 'vitest'
+import { type Driver, LoadFailedError, MaxRunError, WaitTimeoutError } from 'perilune'
+import { Cache } from 'perilune/cache'
+import { expect, onTestFinished, test } from 'vitest'
 import { counted, setup } from '../../test/cache-fixture.ts'
+import { counting } from '../../test/counting-driver.ts'
 import { gate } from '../../test/once-fixture.ts'
+import { Runtime } from '../runtime/runtime.ts'
 
 test('gets of one key at once run the loader once', async () => {
   const { cache } = await setup<number>()
@@ -120,6 +123,24 @@ test('who waits for a load waits no longer than he said', async () => {
   const aborted = cache.get('a', load, { signal: aborter.signal })
   aborter.abort(new Error('enough'))
   await expect(aborted).rejects.toThrow('enough')
+  held.open()
+  expect(await first).toBe('late')
+})
+
+test('who lends a load waits no longer than he said, also where listening begins slowly', async () => {
+  const { cache, name, runtime } = await setup<string>()
+  const held = gate()
+  const first = cache.get('a', () => held.opened.then(() => 'late'))
+  const deaf: Driver = Object.assign(Object.create(runtime.runner.driver) as Driver, {
+    subscribe: () => new Promise(() => undefined),
+  })
+  const other = new Runtime(counting(deaf, []), 'cache-test', 5000)
+  onTestFinished(() => other.close())
+
+  const lent = new Cache<string>(other, name).lend('a', { wait: '50ms' })
+
+  // A line may take a second to open.
+  expect(await Promise.race([lent, sleep(900, 'still waits')])).toMatchObject({ status: 'loading' })
   held.open()
   expect(await first).toBe('late')
 })
