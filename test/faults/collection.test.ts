@@ -95,13 +95,13 @@ test('replaces and appends count once though the connection is reset again and a
   onTestFinished(() => proxy.stop())
   const list = onPort(proxy.port)(randomUUID())
   await list.replace([])
-  const resetting = setInterval(() => proxy.resetAll(), 30)
-  onTestFinished(() => clearInterval(resetting))
+  proxy.resetEach(25)
 
   for (let n = 0; n < 200; n++) expect(await list.append([n])).toMatchObject({ size: n + 1 })
   expect(await all(list)).toEqual(upTo(200))
   for (let n = 0; n < 10; n++) await list.replace(upTo(3000, n))
-  clearInterval(resetting)
+  proxy.resetEach(0)
+  expect(proxy.connections).toBeGreaterThan(5)
 
   expect(await all(list)).toEqual(upTo(3000, 9))
 })

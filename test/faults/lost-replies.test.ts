@@ -114,11 +114,12 @@ describe.each(clients)('with %s', (_, connect) => {
   test('calls go on after the connection was reset again and again', async () => {
     const { place, proxy } = await setup(connect)
     const feed = place.redis.feed<number>(place.name)
-    const resetting = setInterval(() => proxy.resetAll(), 30)
+    proxy.resetEach(25)
 
     const sent = Array.from({ length: 200 }, (_value, n) => n)
     for (const n of sent) await feed.append(n)
-    clearInterval(resetting)
+    proxy.resetEach(0)
+    expect(proxy.connections).toBeGreaterThan(5)
 
     const { messages } = await feed.read({ limit: 1000 })
     expect(messages.map(({ body }) => body)).toEqual(sent)

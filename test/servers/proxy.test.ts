@@ -119,6 +119,26 @@ test('resetting ends every connection, the deaf ones too', async () => {
   await until('all are closed', async () => proxy.openConnections === 0)
 })
 
+test('each so many requests reset their connection, and every other one of them is carried out', async () => {
+  const { key, proxy, real } = await setup()
+  let lost = 0
+  proxy.resetEach(5)
+
+  for (let n = 0; n < 20; n++) {
+    const socket = connect(proxy.port, '127.0.0.1', () =>
+      socket.write(`*2\r\n$4\r\nINCR\r\n$${key.length}\r\n${key}\r\n`),
+    )
+    await new Promise<void>((resolve) => {
+      socket.once('data', () => resolve())
+      socket.once('error', () => resolve(void (lost += 1)))
+    })
+    socket.destroy()
+  }
+
+  expect(lost).toBe(4)
+  expect(await ask(real, 'GET', key)).toBe('18')
+})
+
 test('a delay keeps the order of requests', async () => {
   const { client, key, proxy } = await setup()
   proxy.delay(200)

@@ -27,6 +27,11 @@ export interface Proxy {
   halfOpen(): void
   /** Connections opened from here on work; those that `halfOpen` caught stay dead, as the peer is gone. */
   heal(): void
+  /**
+   * Each time so many requests have come, the connection of the last one is reset: every other time the server carries that
+   * one out. So some calls get through however slow the machine is. 0 ends it.
+   */
+  resetEach(requests: number): void
   /** Resets every open connection. */
   resetAll(): void
   /** What passes waits this long, in each direction. 0 ends it. */
@@ -55,6 +60,7 @@ interface Switches {
   fault: { kind: Fault; left: number; matching: RegExp } | undefined
   deaf: boolean
   delayMs: number
+  resetEach: number
   connections: number
   requests: number
   bytesToServer: number
@@ -71,6 +77,7 @@ class FaultProxy implements Proxy {
     fault: undefined,
     deaf: false,
     delayMs: 0,
+    resetEach: 0,
     connections: 0,
     requests: 0,
     bytesToServer: 0,
@@ -132,6 +139,10 @@ class FaultProxy implements Proxy {
 
   heal(): void {
     this.#switches.deaf = false
+  }
+
+  resetEach(requests: number): void {
+    this.#switches.resetEach = requests
   }
 
   resetAll(): void {
@@ -201,6 +212,10 @@ class Link {
   }
 
   #request(request: Buffer): void {
+    const { resetEach, requests } = this.#switches
+    if (resetEach > 0 && requests % resetEach === 0) {
+      return this.#resetBehind(request, requests % (2 * resetEach) === 0)
+    }
     const fault = this.#takeFault(request)
     if (fault === 'drop') {
       this.#cut = true
@@ -209,6 +224,12 @@ class Link {
     }
     this.#toServer(request)
     if (fault === 'cut') this.#cutAfterwards()
+  }
+
+  #resetBehind(request: Buffer, isCarriedOut: boolean): void {
+    if (isCarriedOut) this.#toServer(request)
+    this.#cut = true
+    this.#lastToServer = this.#lastToServer.then(() => this.reset())
   }
 
   #takeFault(request: Buffer): Fault | undefined {
