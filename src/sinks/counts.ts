@@ -54,7 +54,8 @@ export class SqlCounts implements CountSource {
 
   async rollUp({ counters, ids, limit, recount }: RollUp): Promise<RolledUp> {
     const { place, events } = await this.ready()
-    const asked = ids.filter((id) => this.#fits(place, id))
+    const fitting = (all: readonly string[]): string[] => all.filter((id) => this.#fits(place, id))
+    const asked = fitting(ids)
     const idle = ids.length > 0 ? null : await this.#idle(events, counters)
     if (idle !== null) return idle
     return this.access.transaction(async (runner) => {
@@ -64,7 +65,7 @@ export class SqlCounts implements CountSource {
       if (taken.events === 0 && ids.length === 0) return nothingSince(standing.version)
       const version = standing.version + 1
       await runner.changes(this.#counting.move({ counters, version, reached: taken.reached }))
-      const all = [...new Set([...taken.changes.map(({ id }) => id), ...asked])]
+      const all = [...new Set([...fitting(taken.changes.map(({ id }) => id)), ...asked])]
       const { values } = await this.#read(runner, { place, events }, counters, all)
       return { version, since: standing.version, values, events: taken.events, more: taken.more }
     })

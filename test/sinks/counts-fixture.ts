@@ -23,14 +23,14 @@ export function postgresAlone(): () => Promise<PostgresPlace> {
 }
 
 /** Items, and a table of votes for them: one a voter. */
-export async function makeVotes(place: Place, more = ''): Promise<void> {
+export async function makeVotes(place: Place, more = '', item = 'BIGINT'): Promise<void> {
   await makeTables(place)
-  await place.run(`CREATE TABLE votes (${place.eventColumns}, item BIGINT, voter VARCHAR(40) UNIQUE,
+  await place.run(`CREATE TABLE votes (${place.eventColumns}, item ${item}, voter VARCHAR(40) UNIQUE,
     points INTEGER NOT NULL DEFAULT 1${more})`)
   if (place.eventColumns.includes('xid8')) await place.run('CREATE INDEX ON votes (tx)')
 }
 
-export function voteFor(item: number, voters: string, points = 1): string {
+export function voteFor(item: number | string, voters: string, points = 1): string {
   return `INSERT INTO votes (item, voter, points) VALUES ${voters
     .split(' ')
     .map((voter) => `(${item}, '${voter}', ${points})`)

@@ -175,6 +175,21 @@ describe.each([
     expect(await rollUp(votes, ['1', 'x'])).toMatchObject({ values: new Map([['1', 1n]]) })
   })
 
+  test('of an id that the table of the counts cannot have are taken, and change nothing but that', async () => {
+    const place = await open()
+    await makeVotes(place, '', 'VARCHAR(40)')
+    const votes = place.events(VOTES)
+    await place.run('INSERT INTO items VALUES (7, 40)')
+    await place.run(voteFor("'1'", 'ada'))
+    await place.run(voteFor("'x'", 'bob'))
+    await place.run(voteFor("'-1 OR id = 7'", 'cyd'))
+
+    expect(await rollUp(votes)).toMatchObject({ events: 3, values: new Map([['1', 1n]]) })
+    expect(await rollUp(votes)).toMatchObject({ events: 0 })
+    expect(await read(votes, '1', '7')).toEqual({ 1: 1, 7: 40 })
+    expect(await stored(place, 'items')).toEqual({ 1: '1', 7: '40' })
+  })
+
   test('need a table that suits them, and name what it lacks before anything is done', async () => {
     const { place } = await setup()
     const told = (options: object) => place.events({ ...VOTES, ...options }).prepare()
