@@ -15,7 +15,7 @@ import {
 } from './count-dialect.ts'
 import { causesOf } from './access.ts'
 import { namesOf, type SqlRunner } from './dialect.ts'
-import { key, MYSQL, name, plain, text } from './mysql-dialect.ts'
+import { asText, countsOf, key, MYSQL, name, plain, text } from './mysql-dialect.ts'
 
 export interface MysqlEvents extends EventsOptions {
   /** The column that says whether a row was counted, `BIGINT NULL`, with an index; default `counted`. */
@@ -67,19 +67,14 @@ export const MYSQL_COUNTS: CountDialect = {
   move: ({ counters, version }) =>
     plain(`UPDATE perilune_cursor SET version = ${version} WHERE counters = ${text(counters)}`),
   take,
-  // A SELECT for each, so that the column decides what is equal, and each id has the row that it would change.
-  values: ({ table, id, value, idColumn }, events, counters, ids) => {
+  values: (place, events, counters, ids) => {
     const line = `SELECT NULL AS id, NULL AS value, NULL AS pending, version, reached FROM perilune_cursor
       WHERE counters = ${text(counters)}`
-    const counts = ids.map(
-      (one) => `SELECT ${text(one)}, CAST(${name(value)} AS CHAR), NULL, NULL, NULL FROM ${name(table)}
-        WHERE ${name(id)} = ${key(one, idColumn)}`,
-    )
     const waiting = `SELECT id, NULL, CAST(SUM(amount) AS CHAR), NULL, NULL
       FROM (SELECT ${idOf(events)} AS id, ${amountOf(events)} AS amount FROM ${name(events.table)} e
         WHERE ${own(events, counters)} AND e.${name(events.mark)} IS NULL AND ${among(events, ids)}) e
       GROUP BY id`
-    return plain([line, ...counts, waiting].join('\nUNION ALL '))
+    return plain([line, ...countsOf(place, ids, 'NULL, NULL, NULL'), waiting].join('\nUNION ALL '))
   },
   waiting: (events, counters, _hint, most) =>
     plain(`SELECT COUNT(w.one) AS waiting, MAX(w.age) AS age_ms, MAX(l.version) AS version, MAX(l.reached) AS reached
@@ -106,9 +101,8 @@ function own({ isShared }: Events, counters: string): string {
   return isShared ? `e.counters = ${text(counters)}` : 'TRUE'
 }
 
-/** As text that no collation makes equal to another. */
-function idOf({ id }: Events): string {
-  return `CONVERT(e.${name(id)} USING utf8mb4) COLLATE utf8mb4_bin`
+function idOf({ id, idColumn }: EventsPlace): string {
+  return asText(`e.${name(id)}`, idColumn)
 }
 
 function amountOf({ amount }: Events): string {

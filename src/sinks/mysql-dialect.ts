@@ -39,16 +39,10 @@ export const MYSQL: Dialect = {
   isCount: (type) => /^bigint(\(\d+\))?$/i.test(type),
   misfit,
   meaningOf,
-  // A SELECT for each, so that the column decides what is equal, and each id has the row that it would change.
-  read: ({ table, id, value, idColumn }, { counters, shard, epoch }, ids) => {
+  read: (place, { counters, shard, epoch }, ids) => {
     const of = ledgerRow(counters, shard, epoch)
-    const counts = ids.map(
-      (one) =>
-        `SELECT ${text(one)}, CAST(${name(value)} AS CHAR), NULL FROM ${name(table)}
-         WHERE ${name(id)} = ${key(one, idColumn)}`,
-    )
     const ledger = `SELECT NULL AS id, NULL AS value, seq FROM perilune_ledger WHERE ${of}`
-    return plain([ledger, ...counts].join('\nUNION ALL '))
+    return plain([ledger, ...countsOf(place, ids, 'NULL')].join('\nUNION ALL '))
   },
   newest: (counters, shard) =>
     plain(
@@ -77,12 +71,30 @@ function insertion({ table, id, value, idColumn }: Place, changes: readonly Chan
     ON DUPLICATE KEY UPDATE ${count} = IF(${ids} = VALUES(${ids}), ${count} + VALUES(${count}), (SELECT 1 UNION SELECT 2))`)
 }
 
-/** A sum, not a CASE: two ids may be one row, `A` and `a` in most collations. */
+/** A sum where two ids may be one row, `A` and `a` in most collations. */
 function update({ table, id, value, idColumn }: Place, changes: readonly Change[]): Statement {
   const ids = changes.map((change) => key(change.id, idColumn))
-  const added = changes.map(({ delta }, at) => `IF(${name(id)} = ${ids[at]}, ${delta}, 0)`)
-  return plain(`UPDATE ${name(table)} SET ${name(value)} = ${name(value)} + ${added.join(' + ')}
+  const added = isInteger(idColumn)
+    ? `CASE ${name(id)} ${changes.map(({ delta }, at) => `WHEN ${ids[at]} THEN ${delta}`).join(' ')} END`
+    : changes.map(({ delta }, at) => `IF(${name(id)} = ${ids[at]}, ${delta}, 0)`).join(' + ')
+  return plain(`UPDATE ${name(table)} SET ${name(value)} = ${name(value)} + ${added}
     WHERE ${name(id)} IN (${ids.join(', ')})`)
+}
+
+/**
+ * Selects ids and counts, and `others` behind them. A SELECT for each id where the column decides what is equal, so that each
+ * has the row that it would change; integers are equal to nothing else.
+ */
+export function countsOf(
+  { table, id, value, idColumn }: Place,
+  ids: readonly string[],
+  others: string,
+): string[] {
+  if (ids.length === 0) return []
+  const counts = `CAST(${name(value)} AS CHAR), ${others} FROM ${name(table)} WHERE ${name(id)}`
+  return isInteger(idColumn)
+    ? [`SELECT ${asText(name(id), idColumn)}, ${counts} IN (${ids.join(', ')})`]
+    : ids.map((one) => `SELECT ${text(one)}, ${counts} = ${text(one)}`)
 }
 
 export function plain(sql: string): Statement {
@@ -97,8 +109,18 @@ export function text(of: string): string {
   return `_utf8mb4 ${of === '' ? "''" : `0x${Buffer.from(of).toString('hex')}`}`
 }
 
-export function key(id: string, { type }: Column): string {
-  return bitsOf(type) === undefined ? text(id) : id
+export function key(id: string, column: Column): string {
+  return isInteger(column) ? id : text(id)
+}
+
+/** The id as people write it, without the zeros of a ZEROFILL, as text that no collation makes equal to another. */
+export function asText(id: string, column: Column): string {
+  const plainly = isInteger(column) ? `CAST(${id} + 0 AS CHAR)` : id
+  return `CONVERT(${plainly} USING utf8mb4) COLLATE utf8mb4_bin`
+}
+
+function isInteger({ type }: Column): boolean {
+  return bitsOf(type) !== undefined
 }
 
 function ledgerRow(counters: string, shard: number, epoch: number): string {

@@ -143,6 +143,27 @@ test('MariaDB does not count for a row that another unique column finds', async 
   expect((await sink.read(ledger, [])).seq).toBe(1)
 })
 
+test.each(['create', 'refuse'] as const)(
+  'MariaDB takes keys that it fills with zeros (%s)',
+  async (missing) => {
+    const place = await openMariadb()
+    await place.run('CREATE TABLE items (id INT(8) ZEROFILL PRIMARY KEY, votes BIGINT NOT NULL)')
+    await place.run('INSERT INTO items VALUES (7, 1), (8, 1), (9, 1)')
+    const sink = place.sink({ ...ITEMS, missing })
+    const ledger = await begin(sink)
+
+    await sink.apply(batchOf(ledger, 1, { 7: 2, 8: -3 }))
+
+    expect((await sink.read(ledger, ['7', '8'])).values).toEqual(
+      new Map([
+        ['7', 3n],
+        ['8', -2n],
+      ]),
+    )
+    expect(await stored(place, 'items')).toEqual({ 7: '3', 8: '-2', 9: '1' })
+  },
+)
+
 test.each(['NO_BACKSLASH_ESCAPES', 'ANSI_QUOTES', ''])(
   'MariaDB keeps ids as they are in sql_mode %j',
   async (mode) => {
