@@ -59,11 +59,10 @@ local added, keyed = false, false
 for at = counters_at, #counters, 3 do
   local place = (at - counters_at) / 3
   local id, delta, key = counters[at], counters[at + 1], counters[at + 2]
-  local name = id .. '\0' .. key
   if not now[place + 1] then
     refused[#refused + 1] = place
     refused[#refused + 1] = 'absent'
-  elseif key ~= '' and id_of_key(once, name, now_ms) then
+  elseif key ~= '' and id_of_key(once, id .. '\0' .. key, now_ms) then
     known[#known + 1] = place
     now[place + 1] = redis.call('HGET', values, id)
   elseif is_one_too_many(pending, id, most_dirty) then
@@ -82,7 +81,7 @@ for at = counters_at, #counters, 3 do
     end
     if value and key ~= '' then
       keyed = true
-      remember_key(once, name, 0, now_ms + remember_ms)
+      remember_key(once, id .. '\0' .. key, 0, now_ms + remember_ms)
     end
   end
 end

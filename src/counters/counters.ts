@@ -99,8 +99,9 @@ export class Counters {
   async increment(id: string | number, by = 1, options?: IncrementOptions): Promise<CounterValue> {
     if (options !== undefined) checkOptions('options', options, ['idempotencyKey'])
     const asked = toIncrement(id, by, options?.idempotencyKey, '')
-    const { value } = await this.#incrementer.increment(asked)
-    return value
+    const outcome = await this.#incrementer.try(asked)
+    if (typeof outcome !== 'string') return outcome.value
+    return (await this.#incrementer.tryAgain(asked, outcome)).value
   }
 
   /**

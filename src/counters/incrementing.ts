@@ -1,12 +1,12 @@
 // Increments of one tick travel together, a call for each shard; those of one counter are one number.
 
 import { type IncrementAnswer, increment } from '../generated/counters.ts'
-import type { Batcher, BatchTerms, Send } from '../runtime/batcher.ts'
+import type { BatchTerms, Send } from '../runtime/batcher.ts'
 import { DriverError } from '../runtime/errors.ts'
 import { BacklogError, OverflowError } from './errors.ts'
 import { loadOne } from './loading.ts'
 import { MAX_A_CALL, noteEpoch, type Shard, type Source, shardOf } from './source.ts'
-import { type CounterValue, valueLess } from './value.ts'
+import { type CounterValue, toValue, valueLess } from './value.ts'
 
 export interface Increment {
   readonly id: string
@@ -40,6 +40,7 @@ const BATCHES: BatchTerms = {
   items: MAX_A_CALL,
   bytes: 1024 * 1024,
   underWay: 2,
+  gathers: true,
   waiting: 100_000,
 }
 
@@ -68,20 +69,31 @@ export class Incrementer {
 
   /** Throws OverflowError, BacklogError, UnknownCounterError, SinkError, DriverError, AmbiguousError. */
   async increment(asked: Increment): Promise<Counted> {
-    const source = this.#source
-    const line = shardOf(this.#lines, asked.id)
-    for (let tries = 0; tries < MOST_TRIES; tries++) {
-      const outcome = await this.#batcher(line).addOne(asked, asked.id.length + asked.key.length)
-      if (outcome === 'overflow') throw new OverflowError(asked.id)
-      if (outcome === 'behind') throw new BacklogError(asked.id, source.terms.mostDirty)
-      if (outcome !== 'absent') return outcome
-      await loadOne(source, line.shard, asked.id)
-    }
-    throw new DriverError('busy', `the counter ${asked.id} was evicted all the time`)
+    const outcome = await this.try(asked)
+    return typeof outcome === 'string' ? this.tryAgain(asked, outcome) : outcome
   }
 
-  #batcher({ name, send }: Line): Batcher<Increment, Outcome> {
-    return this.#source.runtime.batcher(name, BATCHES, send)
+  /** As `increment`, of which this is most times all: a promise less is a good part of what an increment costs. */
+  try(asked: Increment): Promise<Outcome> {
+    const { name, send } = shardOf(this.#lines, asked.id)
+    const batcher = this.#source.runtime.batcher<Increment, Outcome>(name, BATCHES, send)
+    return batcher.addOne(asked, asked.id.length + asked.key.length)
+  }
+
+  /** After `try` was refused: loads the counter, and tries again, as `increment` does. */
+  async tryAgain(asked: Increment, why: Refused): Promise<Counted> {
+    const source = this.#source
+    let outcome: Outcome = why
+    for (let tries = 1; outcome === 'absent'; tries++) {
+      if (tries === MOST_TRIES) {
+        throw new DriverError('busy', `the counter ${asked.id} was evicted all the time`)
+      }
+      await loadOne(source, shardOf(this.#lines, asked.id).shard, asked.id)
+      outcome = await this.try(asked)
+    }
+    if (outcome === 'overflow') throw new OverflowError(asked.id)
+    if (outcome === 'behind') throw new BacklogError(asked.id, source.terms.mostDirty)
+    return outcome
   }
 }
 
@@ -151,9 +163,10 @@ function tellCounted(
   counted: boolean,
   outcomes: Outcome[],
 ): void {
+  const last = toValue(value)
   let later = 0
   for (const member of members.toReversed()) {
-    outcomes[member] = { id, value: valueLess(value, later), counted }
+    outcomes[member] = { id, value: valueLess(last, later), counted }
     later += (asked[member] as Increment).delta
   }
 }

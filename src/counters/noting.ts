@@ -18,6 +18,7 @@ const BATCHES: BatchTerms = {
   items: MAX_A_CALL,
   bytes: 1024 * 1024,
   underWay: 2,
+  gathers: true,
   waiting: 100_000,
 }
 
@@ -73,9 +74,10 @@ function inGroups(notes: readonly Note[]): Group[] {
 }
 
 function tell(members: readonly Note[], value: string | null, told: Map<Note, CounterValue | null>): void {
+  const last = value === null ? null : toValue(value)
   let later = 0
   for (const member of members.toReversed()) {
-    told.set(member, value === null ? null : later === 0 ? toValue(value) : valueLess(value, later))
+    told.set(member, last === null ? null : valueLess(last, later))
     later += member.by
   }
 }

@@ -8,11 +8,10 @@ export function toValue(text: string): CounterValue {
   return Number.isSafeInteger(number) ? number : BigInt(text)
 }
 
-/** The text of a value less something, exactly. */
-export function valueLess(text: string, less: number): CounterValue {
-  const number = Number(text) - less
-  if (Number.isSafeInteger(number) && Number.isSafeInteger(Number(text))) return number
-  return toValue(String(BigInt(text) - BigInt(less)))
+/** A value less something, exactly. */
+export function valueLess(value: CounterValue, less: number): CounterValue {
+  const number = typeof value === 'number' ? value - less : Number.NaN
+  return Number.isSafeInteger(number) ? number : toValue(String(BigInt(value) - BigInt(less)))
 }
 
 /** Throws InvalidArgumentError. */

@@ -603,7 +603,7 @@ function readKnownOfIncrementCounted(part: Reply | undefined): (number)[] {
 export const increment: Operation<IncrementArguments, IncrementAnswer> = {
   script: {
     name: 'counters/increment',
-    sha1: '2fb798929e7b7191101c83df4946bed3ccca45a2',
+    sha1: '4185416efc6216dd1631c8ca4d8107ab8e52c4bd',
     reads: false,
     bytes: false,
     source: `--[[
@@ -858,11 +858,10 @@ local added, keyed = false, false
 for at = counters_at, #counters, 3 do
   local place = (at - counters_at) / 3
   local id, delta, key = counters[at], counters[at + 1], counters[at + 2]
-  local name = id .. '\\0' .. key
   if not now[place + 1] then
     refused[#refused + 1] = place
     refused[#refused + 1] = 'absent'
-  elseif key ~= '' and id_of_key(once, name, now_ms) then
+  elseif key ~= '' and id_of_key(once, id .. '\\0' .. key, now_ms) then
     known[#known + 1] = place
     now[place + 1] = redis.call('HGET', values, id)
   elseif is_one_too_many(pending, id, most_dirty) then
@@ -881,7 +880,7 @@ for at = counters_at, #counters, 3 do
     end
     if value and key ~= '' then
       keyed = true
-      remember_key(once, name, 0, now_ms + remember_ms)
+      remember_key(once, id .. '\\0' .. key, 0, now_ms + remember_ms)
     end
   end
 end

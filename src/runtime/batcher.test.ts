@@ -1,6 +1,6 @@
 import { setImmediate as nextTick } from 'node:timers/promises'
 import { expect, test } from 'vitest'
-import { Batcher } from './batcher.ts'
+import { Batcher, type BatchTerms } from './batcher.ts'
 import { Deadlines } from './deadlines.ts'
 import { AmbiguousError } from './errors.ts'
 
@@ -12,7 +12,7 @@ interface Sent {
 }
 
 function setup(
-  limits: Partial<{ items: number; bytes: number; underWay: number; waiting: number }> = {},
+  limits: Partial<Omit<BatchTerms, 'name'>> = {},
   deadlineMs = 10_000,
 ): {
   batcher: Batcher<number, string>
@@ -64,6 +64,28 @@ test('no more batches are under way than allowed, and what waits meanwhile trave
   await nextTick()
 
   expect(sent[1]?.items).toEqual([2, 3])
+})
+
+test('one that gathers sends few groups only when nothing is under way, and many beside', async () => {
+  const { batcher, sent } = setup({ gathers: true })
+  const addEach = async (...items: number[]): Promise<void> => {
+    for (const item of items) unheeded(batcher.add([item], 1))
+    await nextTick()
+    await nextTick()
+  }
+  await addEach(1)
+  await addEach(2, 3, 4)
+  expect(sent).toHaveLength(1)
+
+  sent[0]?.answer(['a'])
+  await addEach()
+  expect(sent[1]?.items).toEqual([2, 3, 4])
+
+  await addEach(5, 6, 7, 8, 9, 10, 11)
+  expect(sent).toHaveLength(2)
+  await addEach(12)
+
+  expect(sent[2]?.items).toEqual([5, 6, 7, 8, 9, 10, 11, 12])
 })
 
 test('a batch ends before it is too large, and a group is never split', async () => {

@@ -14,6 +14,8 @@ export interface BatchTerms {
   readonly bytes: number
   /** Batches sent and not answered. Two: the server works on one while the next is built. */
   readonly underWay: number
+  /** Groups come one by one: few of them wait for the batch under way, for a call costs more than they do. */
+  readonly gathers?: boolean
   /** Items that may wait in this process; more are refused, so that memory stays bounded. */
   readonly waiting: number
 }
@@ -54,6 +56,7 @@ class Single<Result> implements Group<Result> {
 
 // Below this many groups, one batch; above it they are shared out, so that client and server overlap.
 const WORTH_SHARING = 16
+const WORTH_BESIDE = WORTH_SHARING / 2
 
 /** Sends what has to be answered `by` then, or not at all. */
 export type Send<Item, Result> = (items: Item[], by: number) => Promise<Result[]>
@@ -158,7 +161,9 @@ export class Batcher<Item, Result> implements Due {
   #schedule(): void {
     if (this.#scheduled || !this.#maySend()) return
     this.#scheduled = true
-    process.nextTick(() => this.#flush())
+    // What one turn of the event loop reads of other sockets, such as the answers of a database, is in one batch.
+    if (this.#terms.gathers === true) setImmediate(() => this.#flush())
+    else process.nextTick(() => this.#flush())
   }
 
   // One batch a turn of the event loop: Redis answers all that it reads at once only when all of it is
@@ -176,7 +181,9 @@ export class Batcher<Item, Result> implements Due {
   }
 
   #maySend(): boolean {
-    return this.#groups.length > 0 && this.#sent.size < this.#terms.underWay
+    const { underWay, gathers = false } = this.#terms
+    const least = gathers && this.#sent.size > 0 ? WORTH_BESIDE : 1
+    return this.#groups.length >= least && this.#sent.size < underWay
   }
 
   /** Sends the next `most` groups, or as many of them as fit. */
