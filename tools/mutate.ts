@@ -9,14 +9,16 @@ import { draw } from './mutate/draw.ts'
 import { changeOf, type Mutant, nameOf, whereIs } from './mutate/mutant.ts'
 import { allMutants, type Language } from './mutate/places.ts'
 import { stopAll } from './mutate/program.ts'
+import { Kept } from './mutate/kept.ts'
 import { killerOf, pageOf, statusOf, totalsOf } from './mutate/report.ts'
 import { failsAnyway, type Outcome, tryMutant } from './mutate/trial.ts'
 
 const USAGE = `npm run mutate -- [--seed 5] [--lua 20] [--ts 20] [--only lua|ts] [--pick 3,17] [--list]
-    [--unproved] [--report docs/proof/mutants.md]
+    [--unproved] [--keep outcomes.json] [--report docs/proof/mutants.md]
   --pick      only these of the draw
   --list      shows the draw, and runs nothing
-  --unproved  does not run the tests without a mutant first`
+  --unproved  does not run the tests without a mutant first
+  --keep      writes each outcome there; those that are there are not tried again, so what was interrupted goes on`
 
 const { values } = parseArgs({
   options: {
@@ -27,6 +29,7 @@ const { values } = parseArgs({
     pick: { type: 'string' },
     list: { type: 'boolean', default: false },
     unproved: { type: 'boolean', default: false },
+    keep: { type: 'string' },
     report: { type: 'string' },
   },
 })
@@ -73,10 +76,11 @@ async function run(copy: Copy): Promise<void> {
   const red = values.unproved ? null : await failsAnyway(copy)
   if (red !== null) throw new Error(`the tests fail without a mutant: ${red}`)
   const outcomes: Outcome[] = []
+  const kept = new Kept(values.keep)
   for (const [at, mutant] of numbered) {
     console.log(describe(at, mutant))
     const began = performance.now()
-    const outcome = await tryMutant(copy, mutant)
+    const outcome = kept.outcomeOf(mutant) ?? kept.keep(await tryMutant(copy, mutant))
     outcomes.push(outcome)
     for (const title of outcome.unsteady) console.log(`    failed once: ${title}`)
     if (statusOf(outcome) === 'SURVIVED') console.log(`    for equivalent.json: ${nameOf(mutant)}`)
