@@ -6,8 +6,10 @@ import { existsSync, mkdirSync, readFileSync, realpathSync, rmSync, writeFileSyn
 import { basename, join, resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Redis } from 'ioredis'
+import { mendAppendOnly, saysCut, UNLESS_CUT } from './append-only.ts'
 import { connectTo } from './connection.ts'
 import { type Engine, EngineError, type EngineOptions } from './engine.ts'
+import { findExecutable } from './executable.ts'
 import { freePort } from './free-port.ts'
 import { occupy, serverArguments } from './own-server.ts'
 import { readSettings } from './settings.ts'
@@ -21,7 +23,7 @@ interface Running {
 export async function useSpawned(executable: string, options: EngineOptions): Promise<Engine> {
   const files = filesIn(options.directory)
   const left = await findLeft(files)
-  const running = left ?? (await start(executable, files, options))
+  const running = left ?? (await startMended(executable, files, options))
   const url = urlOf(running.port)
   const client = await occupy(url)
   if (left !== undefined) options.say(`taking over the ${basename(executable)} of a service that was killed`)
@@ -77,12 +79,31 @@ async function isOurs({ pid, port }: Running, { data }: Files): Promise<boolean>
   }
 }
 
-async function start(executable: string, files: Files, options: EngineOptions): Promise<Running> {
+/** A server that was killed, or lost its power, may have left half a script in its file. */
+async function startMended(executable: string, files: Files, options: EngineOptions): Promise<Running> {
+  const logged = readLog(files).length
+  try {
+    return await start(executable, files, [...serverArguments(options.env), ...UNLESS_CUT])
+  } catch (error) {
+    if (!saysCut(readLog(files).slice(logged))) throw error
+  }
+  const name = basename(executable).replace('-server', '-check-aof')
+  const mender = findExecutable([name], options.env['PATH'])
+  const isMended = mender !== undefined && (await mendAppendOnly(files.data, mender))
+  options.say(
+    isMended
+      ? `removed from ${files.data} what a crash had cut in the middle of its writing`
+      : `starting on what a crash has cut in the middle of its writing: there is no ${name} that removes it from ${files.data}`,
+  )
+  return start(executable, files, serverArguments(options.env))
+}
+
+async function start(executable: string, files: Files, settings: readonly string[]): Promise<Running> {
   const port = await freePort()
   const place = ['--port', String(port), '--bind', '127.0.0.1', '--protected-mode', 'yes']
   const paths = ['--dir', files.data, '--logfile', files.log]
   // Detached: Ctrl-C in the terminal is for the service, which stops the server when it has drained.
-  const child = spawn(executable, [...place, ...paths, ...serverArguments(options.env)], {
+  const child = spawn(executable, [...place, ...paths, ...settings], {
     stdio: 'ignore',
     detached: true,
   })
@@ -108,9 +129,13 @@ async function untilReachable(child: ChildProcess, port: number, files: Files): 
   }
 }
 
-function lastLogLine({ log }: Files): string {
-  const lines = existsSync(log) ? readFileSync(log, 'utf8').trimEnd().split('\n') : []
-  return `${lines.at(-1) ?? 'it wrote no log'} (see ${log})`
+function lastLogLine(files: Files): string {
+  const text = readLog(files).trimEnd()
+  return `${text === '' ? 'it wrote no log' : text.slice(text.lastIndexOf('\n') + 1)} (see ${files.log})`
+}
+
+function readLog({ log }: Files): string {
+  return existsSync(log) ? readFileSync(log, 'utf8') : ''
 }
 
 async function stop({ pid }: Running, client: Redis, files: Files): Promise<void> {

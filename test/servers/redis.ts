@@ -6,6 +6,7 @@ import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { mendAppendOnly } from '../../server/engine/append-only.ts'
 import { guardAgainstOurEnd, noLongerGuard } from './guard.ts'
 import { freePort } from './ports.ts'
 
@@ -103,6 +104,11 @@ class Server implements RedisServer {
 
   async restart(): Promise<void> {
     await this.#shutDown()
+    // As docs/operations.md advises.
+    const mender = serverCommand().replace('-server', '-check-aof')
+    if (this.#options.aof !== undefined && !(await mendAppendOnly(this.dir, mender))) {
+      throw new Error(`${mender} could not mend what is in ${this.dir}`)
+    }
     await this.start()
   }
 

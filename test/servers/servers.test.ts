@@ -1,10 +1,11 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, mkdtempSync, rmSync } from 'node:fs'
+import { appendFileSync, existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, inject, onTestFinished, test } from 'vitest'
+import { appendOnlyFile, CUT_TRANSACTION } from './append-only.ts'
 import { ask, askFields, until } from './ask.ts'
 import { type RedisCluster, startCluster } from './cluster.ts'
 import { freePort } from './ports.ts'
@@ -47,6 +48,22 @@ test('a server with an append-only file remembers across kill -9 and a restart',
 
   expect(await ask(port, 'GET', 'kept')).toBe('yes')
   expect(redis.pid).not.toBe(pid)
+})
+
+test('a transaction that kill -9 has cut is not there, nor after another restart', async () => {
+  const redis = await setup({ aof: 'always' })
+  const { port, dir } = redis
+  await ask(port, 'RPUSH', 'list', 'first', 'second')
+  await redis.kill()
+  appendFileSync(appendOnlyFile(dir), CUT_TRANSACTION)
+
+  await redis.restart()
+  await ask(port, 'EVAL', "redis.call('SET', 'one', 1) redis.call('SET', 'two', 2)", 0)
+  await redis.kill()
+  await redis.restart()
+
+  expect(await ask(port, 'LRANGE', 'list', 0, -1)).toEqual(['first', 'second'])
+  expect(await ask(port, 'MGET', 'one', 'two', 'x')).toEqual(['1', '2', null])
 })
 
 test('a server without one forgets', async () => {

@@ -1,9 +1,9 @@
 // What goes wrong with the servers of a queue, and with connections that are dead though nobody has closed them. Nobody is
 // killed meanwhile: everybody has to go on by itself.
 
-import { readdirSync, statSync, truncateSync } from 'node:fs'
-import { join } from 'node:path'
+import { statSync, truncateSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { appendOnlyFile } from '../../servers/append-only.ts'
 import { ask, until } from '../../servers/ask.ts'
 import type { RedisCluster } from '../../servers/cluster.ts'
 import type { Proxy } from '../../servers/proxy.ts'
@@ -91,7 +91,7 @@ export async function losePower(scene: QueueScene, server: RedisServer, times: n
     await allAtWork(scene)
     // Some of it is older than what may be lost.
     await sleep(UNFLUSHED_MS + 200 + scene.random() * 800)
-    const file = appendOnlyFile(server)
+    const file = appendOnlyFile(server.dir)
     const { size } = statSync(file)
     await sleep(300 + scene.random() * 400)
     await server.kill()
@@ -105,13 +105,6 @@ export async function losePower(scene: QueueScene, server: RedisServer, times: n
     await allGoOn(scene)
   }
   return { 'power lost': times, 'bytes taken': taken }
-}
-
-function appendOnlyFile({ dir }: RedisServer): string {
-  const files = readdirSync(dir, { recursive: true, encoding: 'utf8' })
-  const file = files.find((name) => name.endsWith('.incr.aof')) ?? files.find((name) => name.endsWith('.aof'))
-  if (file === undefined) throw new Error('the server keeps no file')
-  return join(dir, file)
 }
 
 async function allAtWork(scene: QueueScene): Promise<void> {
