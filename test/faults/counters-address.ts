@@ -37,8 +37,9 @@ export function openSink(
     return { sink: mysql(pool, TARGET), close: () => pool.end() }
   }
   const database = new Database(name)
-  database.exec('PRAGMA journal_mode = WAL')
+  // First, for others may be just opening it, too.
   database.exec('PRAGMA busy_timeout = 5000')
+  database.exec('PRAGMA journal_mode = WAL')
   return { sink: sqlite(around(database), TARGET), close: async () => database.close() }
 }
 
