@@ -136,7 +136,7 @@ class History {
   }
 }
 
-test('a feed answers every history as the model does', { timeout: 600_000 }, async () => {
+test('a feed answers every history as the model does', { timeout: 3_600_000 }, async () => {
   const history = fc.array(step, { minLength: 1, maxLength: 60, size: 'max' })
   const property = fc.asyncProperty(history, (steps) => new History().play(steps))
 

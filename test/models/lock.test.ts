@@ -169,7 +169,7 @@ function argsOf({ id, kind, leaseMs, dead }: Attempt): Record<string, unknown> {
   return { id, lease_ms: leaseMs, listens: dead, ...(kind === 's' ? {} : { barging: kind === 'b' }) }
 }
 
-test('a lock answers every history as the model does', { timeout: 600_000 }, async () => {
+test('a lock answers every history as the model does', { timeout: 3_600_000 }, async () => {
   const history = fc.array(step, { minLength: 1, maxLength: 60, size: 'max' })
   const property = fc.asyncProperty(history, (steps) => new History().play(steps))
 

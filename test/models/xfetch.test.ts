@@ -75,7 +75,7 @@ function meanOf(numbers: readonly number[]): number {
 
 test.each([0.5, 1, 2])(
   'by beta %s the first load begins as early, and as many begin in a cycle, as theory says',
-  { timeout: 600_000 },
+  { timeout: 3_600_000 },
   async (beta) => {
     const terms = toTerms({ freshFor: `${FRESH_MS}ms`, early: 'xfetch', beta })
     const envelope = await stored()
