@@ -46,6 +46,19 @@ export interface Verdict {
   readonly story: readonly string[]
 }
 
+const COPY = `local copies = {}
+for _, key in ipairs(redis.call('KEYS', ARGV[1])) do
+  copies[#copies + 1] = key
+  copies[#copies + 1] = redis.call('DUMP', key)
+end
+return copies`
+const REPLACE = `for _, key in ipairs(redis.call('KEYS', ARGV[1])) do
+  redis.call('DEL', key)
+end
+for at = 2, #ARGV, 2 do
+  redis.call('RESTORE', ARGV[at], 0, ARGV[at + 1])
+end`
+
 const ITEMS = ['1', '2', '3']
 const SHARDS = 2
 const KILLED = 'killed'
@@ -67,7 +80,8 @@ export class History {
   readonly #story: string[] = []
   readonly #held: Held[] = []
   readonly #faulty: string[] = []
-  #copies: [key: string, dump: Buffer][] = []
+  /** Keys and what they hold, in turn. */
+  #copies: Buffer[] = []
   #failsToShow = false
 
   constructor(where: Where, seed: number) {
@@ -188,8 +202,7 @@ export class History {
   }
 
   async #empty(): Promise<void> {
-    const keys = await this.#keys()
-    if (keys.length > 0) await this.#where.client.del(...keys)
+    await this.#replace([])
     this.#tell('Redis is empty')
   }
 
@@ -203,19 +216,18 @@ export class History {
   }
 
   async #copy(): Promise<void> {
-    const keys = await this.#keys()
-    this.#copies = []
-    for (const key of keys) {
-      const dump = (await this.#where.client.dumpBuffer(key)) as Buffer | null
-      if (dump !== null) this.#copies.push([key, dump])
-    }
+    this.#copies = (await this.#where.client.callBuffer('EVAL', COPY, 0, this.#pattern)) as Buffer[]
     this.#tell('Redis is copied')
   }
 
   async #restore(): Promise<void> {
-    await this.#empty()
-    for (const [key, dump] of this.#copies) await this.#where.client.restore(key, 0, dump)
+    await this.#replace(this.#copies)
     this.#tell('Redis is the copy')
+  }
+
+  /** In one step: of a round that has died, a call may still be on its way. */
+  async #replace(copies: readonly Buffer[]): Promise<void> {
+    await this.#where.client.call('EVAL', REPLACE, 0, this.#pattern, ...copies)
   }
 
   async #rest(): Promise<void> {
@@ -263,7 +275,11 @@ export class History {
   }
 
   #keys(): Promise<string[]> {
-    return this.#where.client.keys(`${this.#where.namespace}:*`)
+    return this.#where.client.keys(this.#pattern)
+  }
+
+  get #pattern(): string {
+    return `${this.#where.namespace}:*`
   }
 
   #item(): string {
