@@ -1,11 +1,10 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { appendFileSync, existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { connect, type Socket } from 'node:net'
 import { networkInterfaces } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { appendOnlyFile, CUT_TRANSACTION } from '../../test/servers/append-only.ts'
 import { ask, askFields, until } from '../../test/servers/ask.ts'
 import { startRedis } from '../../test/servers/redis.ts'
 import { EngineError } from './engine.ts'
@@ -224,30 +223,6 @@ describe('a private server from PATH', () => {
     writeFileSync(target, 'not what Redis wrote\n')
 
     await expect(machine.start()).rejects.toThrow(/^redis-server ended at once: .*redis\.log\)$/)
-  })
-
-  test.each([true, false])('starts on a file that a crash has cut, mended: %s', async (hasMender) => {
-    const machine = setupWithRedis()
-    const name = REAL_SERVER.replace('-server', '-check-aof')
-    if (hasMender) machine.program('redis-check-aof', `exec ${name} "$@"`)
-    const first = await machine.start()
-    await ask(portOf(first), 'RPUSH', 'list', 'first', 'second')
-    await first.stop()
-    appendFileSync(appendOnlyFile(machine.directory), CUT_TRANSACTION)
-
-    const second = await machine.start()
-    await ask(portOf(second), 'EVAL', "redis.call('SET', 'one', 1) redis.call('SET', 'two', 2)", 0)
-    expect(await ask(portOf(second), 'LRANGE', 'list', 0, -1)).toEqual(['first', 'second'])
-    await second.stop()
-
-    expect(machine.said).toEqual([
-      expect.stringMatching(
-        hasMender ? /^removed from .* what a crash had cut/ : /there is no redis-check-aof/,
-      ),
-    ])
-    if (!hasMender) return
-    const third = await machine.start()
-    expect(await ask(portOf(third), 'LRANGE', 'list', 0, -1)).toEqual(['first', 'second'])
   })
 
   test('is adopted when the service that started it was killed', async () => {

@@ -1,0 +1,32 @@
+import { appendFileSync } from 'node:fs'
+import { expect, test } from 'vitest'
+import { appendOnlyFile, CUT_TRANSACTION } from '../../test/servers/append-only.ts'
+import { ask } from '../../test/servers/ask.ts'
+import { portOf, REAL_SERVER, setupWithRedis } from './engine-fixture.ts'
+
+test.each([true, false])(
+  'a private server starts on a file that a crash has cut, mended: %s',
+  async (hasMender) => {
+    const machine = setupWithRedis()
+    const name = REAL_SERVER.replace('-server', '-check-aof')
+    if (hasMender) machine.program('redis-check-aof', `exec ${name} "$@"`)
+    const first = await machine.start()
+    await ask(portOf(first), 'RPUSH', 'list', 'first', 'second')
+    await first.stop()
+    appendFileSync(appendOnlyFile(machine.directory), CUT_TRANSACTION)
+
+    const second = await machine.start()
+    await ask(portOf(second), 'EVAL', "redis.call('SET', 'one', 1) redis.call('SET', 'two', 2)", 0)
+    expect(await ask(portOf(second), 'LRANGE', 'list', 0, -1)).toEqual(['first', 'second'])
+    await second.stop()
+
+    expect(machine.said).toEqual([
+      expect.stringMatching(
+        hasMender ? /^removed from .* what a crash had cut/ : /there is no redis-check-aof/,
+      ),
+    ])
+    if (!hasMender) return
+    const third = await machine.start()
+    expect(await ask(portOf(third), 'LRANGE', 'list', 0, -1)).toEqual(['first', 'second'])
+  },
+)
