@@ -2,7 +2,7 @@
 // because two servers must never write to the same files.
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, mkdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, existsSync, mkdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { basename, join, resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Redis } from 'ioredis'
@@ -89,11 +89,14 @@ async function startMended(executable: string, files: Files, options: EngineOpti
   }
   const name = basename(executable).replace('-server', '-check-aof')
   const mender = findExecutable([name], options.env['PATH'])
+  // Where a server started on a cut file before, the tool removes all that came behind that, too.
+  const copy = `${files.data}-${Date.now()}`
+  if (mender !== undefined) cpSync(files.data, copy, { recursive: true })
   const isMended = mender !== undefined && (await mendAppendOnly(files.data, mender))
   options.say(
     isMended
-      ? `removed from ${files.data} what a crash had cut in the middle of its writing`
-      : `starting on what a crash has cut in the middle of its writing: there is no ${name} that removes it from ${files.data}`,
+      ? `removed from ${files.data} what a crash had cut in the middle of its writing; as it was it is in ${copy}`
+      : `starting on what a crash has cut in the middle of its writing: no ${name} could remove it from ${files.data}`,
   )
   return start(executable, files, serverArguments(options.env))
 }
