@@ -149,8 +149,11 @@ describe('events', () => {
     const { kinds } = await hear(place)
     const renewed = async (): Promise<void> => {
       const before = calls.length
-      await vi.advanceTimersByTimeAsync(20_000)
-      await until(() => calls.length > before)
+      await until(async () => {
+        // Its timer may be set only after this.
+        await vi.advanceTimersByTimeAsync(20_000)
+        return calls.length > before
+      })
     }
     // As if the last message were lost on its way.
     await client.hincrby(`queue-test:{queue:${name}}:listeners`, 'number', 1)

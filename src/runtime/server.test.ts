@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { ConnectionLostError, type Driver, type ServerInfo, ServerReplyError } from '../driver.ts'
 import { UnsupportedServerError } from './errors.ts'
+import { Runner } from './runner.ts'
 import { askInTime, checkVersion, Server } from './server.ts'
 
 const redis = (version: string): ServerInfo => ({
@@ -10,7 +11,13 @@ const redis = (version: string): ServerInfo => ({
   shardedChannels: false,
 })
 
-function setup(answers: (ServerInfo | Error)[]): { server: Server; asked: () => number } {
+interface Setup {
+  server: Server
+  runner: Runner
+  asked: () => number
+}
+
+function setup(answers: (ServerInfo | Error)[]): Setup {
   let asked = 0
   const info: Driver['info'] = async () => {
     const answer = answers[Math.min(asked, answers.length - 1)]
@@ -18,7 +25,8 @@ function setup(answers: (ServerInfo | Error)[]): { server: Server; asked: () => 
     if (answer === undefined || answer instanceof Error) throw answer ?? new Error('no answer')
     return answer
   }
-  return { server: new Server({ info } as Driver), asked: () => asked }
+  const driver = { info } as Driver
+  return { server: new Server(driver), runner: new Runner(driver, 5000), asked: () => asked }
 }
 
 test('many who ask at once share one question', async () => {
@@ -40,13 +48,13 @@ test('a question that failed is asked again', async () => {
 })
 
 test('a connection that breaks, or a server that loads, is asked again until the deadline', async () => {
-  const { server, asked } = setup([
+  const { server, runner, asked } = setup([
     new ConnectionLostError('gone', true),
     new ServerReplyError('LOADING the dataset'),
     redis('7.0.15'),
   ])
 
-  expect((await askInTime(server, 5000)).version).toBe('7.0.15')
+  expect((await askInTime(server, runner, 5000)).version).toBe('7.0.15')
   expect(asked()).toBe(3)
 })
 
@@ -58,7 +66,11 @@ test('a slow answer is waited for, and not asked for again', async () => {
     return redis('7.0.15')
   }
 
-  expect((await askInTime(new Server({ info } as Driver), 5000)).version).toBe('7.0.15')
+  const driver = { info } as Driver
+
+  const { version } = await askInTime(new Server(driver), new Runner(driver, 5000), 5000)
+
+  expect(version).toBe('7.0.15')
   expect(asked).toBe(1)
 })
 
@@ -66,9 +78,20 @@ test('nobody who answers is unreachable, and a refusal is final', async () => {
   const away = setup([new ConnectionLostError('gone', false)])
   const shut = setup([new ServerReplyError('NOAUTH Authentication required.')])
 
-  await expect(askInTime(away.server, 60)).rejects.toMatchObject({ code: 'unreachable' })
-  await expect(askInTime(shut.server, 60_000)).rejects.toMatchObject({ code: 'forbidden' })
+  await expect(askInTime(away.server, away.runner, 60)).rejects.toMatchObject({ code: 'unreachable' })
+  await expect(askInTime(shut.server, shut.runner, 60_000)).rejects.toMatchObject({ code: 'forbidden' })
   expect(shut.asked()).toBe(1)
+})
+
+test('nobody is asked any more for an instance that is closed', async () => {
+  const { server, runner, asked } = setup([new ConnectionLostError('gone', false)])
+  const asking = askInTime(server, runner, 3_600_000)
+
+  runner.close()
+
+  await expect(asking).rejects.toMatchObject({ code: 'closed' })
+  await expect(askInTime(server, runner, 3_600_000)).rejects.toMatchObject({ code: 'closed' })
+  expect(asked()).toBe(1)
 })
 
 test('where INFO is forbidden the least is assumed', async () => {

@@ -3,6 +3,7 @@
 import { type Driver, type ServerInfo, ServerReplyError } from '../driver.ts'
 import { UnsupportedServerError } from './errors.ts'
 import { inTime } from './in-time.ts'
+import { closed, type Runner } from './runner.ts'
 import { isPassing, toPeriluneError } from './script-errors.ts'
 
 // Where INFO is forbidden we assume the least: no sharded channels, and a version that is new enough.
@@ -43,11 +44,12 @@ export class Server {
 
 /**
  * Asks until there is an answer: a connection that breaks, or a server that loads, is asked again. Throws
- * DriverError after `deadlineMs`, or at once when the server refuses for good.
+ * DriverError after `deadlineMs`, or at once when the server refuses for good, or `runner` is closed.
  */
-export async function askInTime(server: Server, deadlineMs: number): Promise<ServerInfo> {
+export async function askInTime(server: Server, runner: Runner, deadlineMs: number): Promise<ServerInfo> {
   const endsAt = performance.now() + deadlineMs
   for (let pauseMs = 10; ; pauseMs = Math.min(pauseMs * 2, 250)) {
+    if (runner.closed) throw closed()
     const leftMs = Math.max(1, endsAt - performance.now())
     try {
       return await inTime(server.ask(), leftMs)

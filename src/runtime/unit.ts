@@ -74,7 +74,7 @@ export class Unit {
   async learn(by?: number): Promise<void> {
     const { server, runner } = this.runtime
     const leftMs = by === undefined ? runner.deadlineMs : by - performance.now()
-    const info = server.info ?? (await askInTime(server, leftMs))
+    const info = server.info ?? (await askInTime(server, runner, leftMs))
     checkVersion(info, this.place.since, this.place.structure)
   }
 
