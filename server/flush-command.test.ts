@@ -5,13 +5,13 @@ import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { renameSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { fileURLToPath } from 'node:url'
 import { Redis } from 'ioredis'
 import { perilune, type Counters, type Sink } from 'perilune'
 import { ioredis } from 'perilune/ioredis'
 import { postgres } from 'perilune/postgres'
 import pg from 'pg'
 import { expect, inject, onTestFinished, test } from 'vitest'
+import { commandOf } from '../test/programs/fork.ts'
 import { postgresPackets } from '../test/servers/packets.ts'
 import { startProxy } from '../test/servers/proxy.ts'
 import { startRedis } from '../test/servers/redis.ts'
@@ -23,7 +23,7 @@ import { type Items, NAMES, postgresItems, sqliteItems } from './testing/items.t
 // Several programs start one after the other.
 const LONG = { timeout: 90_000 }
 
-const main = fileURLToPath(new URL('main.ts', import.meta.url))
+const main = new URL('main.ts', import.meta.url)
 
 interface Program {
   readonly child: ChildProcess
@@ -36,7 +36,7 @@ interface Program {
 
 function run(args: readonly string[], environment: Record<string, string>): Program {
   const env = { ...process.env, ...environment }
-  const child = spawn(process.execPath, ['--import', 'tsx', main, ...args], {
+  const child = spawn(process.execPath, [...commandOf(main), ...args], {
     env,
     stdio: ['ignore', 'pipe', 'pipe'],
   })

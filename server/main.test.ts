@@ -6,9 +6,9 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, expect, inject, test } from 'vitest'
+import { commandOf } from '../test/programs/fork.ts'
 
 let data: string
 beforeAll(() => {
@@ -16,7 +16,7 @@ beforeAll(() => {
 })
 afterAll(() => rmSync(data, { recursive: true, force: true, maxRetries: 5 }))
 
-const main = fileURLToPath(new URL('main.ts', import.meta.url))
+const main = new URL('main.ts', import.meta.url)
 
 interface Program {
   readonly child: ChildProcess
@@ -27,7 +27,7 @@ interface Program {
 
 function run(environment: Record<string, string>): Program {
   const env = { ...process.env, NODE_ENV: '', PORT: '0', PERILUNE_DATA: data, ...environment }
-  const child = spawn(process.execPath, ['--import', 'tsx', main], { env, stdio: ['ignore', 'pipe', 'pipe'] })
+  const child = spawn(process.execPath, commandOf(main), { env, stdio: ['ignore', 'pipe', 'pipe'] })
   let [out, err] = ['', '']
   child.stdout.on('data', (chunk: Buffer) => (out += chunk.toString()))
   child.stderr.on('data', (chunk: Buffer) => (err += chunk.toString()))

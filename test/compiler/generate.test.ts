@@ -12,8 +12,8 @@ import {
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
+import { commandOf } from '../programs/fork.ts'
 
-const ROOT = join(import.meta.dirname, '../..')
 let root: string
 
 beforeEach(() => {
@@ -24,8 +24,8 @@ beforeEach(() => {
 afterEach(() => rmSync(root, { recursive: true }))
 
 function generate(...options: string[]): { status: number | null; stdout: string; stderr: string } {
-  const tsx = join(ROOT, 'node_modules/.bin/tsx')
-  return spawnSync(tsx, [join(ROOT, 'tools/generate.ts'), '--root', root, ...options], { encoding: 'utf8' })
+  const command = commandOf(new URL('../../tools/generate.ts', import.meta.url))
+  return spawnSync(process.execPath, [...command, '--root', root, ...options], { encoding: 'utf8' })
 }
 
 test('one run writes contract, modules and docs; a check after it finds nothing to do', () => {

@@ -1,7 +1,9 @@
 // Runs programs of the docs as their readers do: as processes of their own.
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { fileURLToPath } from 'node:url'
+import { join } from 'node:path'
+import { fileURLToPath, pathToFileURL } from 'node:url'
+import { commandOf } from '../programs/fork.ts'
 
 export const ROOT: string = fileURLToPath(new URL('../..', import.meta.url))
 
@@ -16,12 +18,21 @@ export interface Program {
   ended(): Promise<{ code: number | null; out: string; errors: string }>
 }
 
+type Environment = Readonly<Record<string, string>>
+
+/** Starts an example: its path in the project, and what it is given. */
 export function startProgram(
-  args: readonly string[],
+  [path, ...args]: readonly [path: string, ...args: string[]],
   redisUrl: string,
-  environment: Readonly<Record<string, string>> = {},
+  environment?: Environment,
 ): Program {
-  const child = spawn(process.execPath, ['--import', 'tsx', ...args], {
+  const command = commandOf(pathToFileURL(join(ROOT, path)))
+  return startNode([...command, ...args], redisUrl, environment)
+}
+
+/** Starts `node` with these arguments. */
+export function startNode(args: readonly string[], redisUrl: string, environment: Environment = {}): Program {
+  const child = spawn(process.execPath, args, {
     cwd: ROOT,
     env: { ...process.env, ...environment, REDIS_URL: redisUrl },
   })

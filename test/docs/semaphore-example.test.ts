@@ -1,11 +1,11 @@
 import { expect, onTestFinished, test } from 'vitest'
 import { startRedis } from '../servers/redis.ts'
-import { startProgram } from './programs.ts'
+import { type Program, startProgram } from './programs.ts'
 
 test('the renderers share four places, and the limit can be seen and changed', async () => {
   const server = await startRedis()
   onTestFinished(() => server.stop())
-  const start = (...args: string[]): ReturnType<typeof startProgram> => startProgram(args, server.url)
+  const start = (path: string, ...args: string[]): Program => startProgram([path, ...args], server.url)
 
   const pages = start('examples/semaphore/render.ts', 'page', '6')
   await pages.prints('page 4 begins')

@@ -1,10 +1,21 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { describe, expect, onTestFinished, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { writeModules } from '../../tools/docs/modules.ts'
 import { type Snippet, snippetsIn, writeSnippet } from '../../tools/docs/snippets.ts'
 import { startRedis } from '../servers/redis.ts'
-import { ROOT, startProgram } from './programs.ts'
+import { buildBeside } from '../programs/build.ts'
+import { ROOT, startNode } from './programs.ts'
+
+let folder: string
+
+// Inside the project, so that a snippet finds the library as a program of its users would.
+beforeAll(() => {
+  mkdirSync(join(ROOT, '.perilune'), { recursive: true })
+  folder = mkdtempSync(join(ROOT, '.perilune', 'run-'))
+  writeModules(ROOT, folder)
+})
+afterAll(() => rmSync(folder, { recursive: true }))
 
 const runnable = snippetsIn(ROOT).filter(({ run }) => run)
 
@@ -18,11 +29,9 @@ describe.each(runnable)('the snippet of $page, line $line', (snippet) => {
   test('runs to its end and prints what its comments say', async () => {
     const redis = await startRedis()
     onTestFinished(() => redis.stop())
-    const folder = temporaryFolder()
-    writeModules(ROOT, folder)
-    const program = startProgram([join(folder, writeProgram(folder, snippet))], redis.url)
+    const program = await buildBeside(join(folder, writeProgram(snippet)))
 
-    const { code, out, errors } = await program.ended()
+    const { code, out, errors } = await startNode([program], redis.url).ended()
 
     expect({ code, errors }).toEqual({ code: 0, errors: '' })
     expect(out.trimEnd()).toBe(expectedOutput(snippet.text))
@@ -30,7 +39,7 @@ describe.each(runnable)('the snippet of $page, line $line', (snippet) => {
 })
 
 /** A snippet that connects to nothing itself gets the surroundings that every page speaks of. */
-function writeProgram(folder: string, snippet: Snippet): string {
+function writeProgram(snippet: Snippet): string {
   const file = writeSnippet(folder, snippet)
   if (snippet.text.includes("from 'perilune/ioredis'")) return file
   const surrounded = `import { Redis } from 'ioredis'
@@ -43,16 +52,8 @@ await import('./${file}')
 await redis.close()
 client.disconnect()
 `
-  writeFileSync(join(folder, 'program.ts'), surrounded)
-  return 'program.ts'
-}
-
-// Inside the project, so that the snippet finds the library as a program of its users would.
-function temporaryFolder(): string {
-  mkdirSync(join(ROOT, '.perilune'), { recursive: true })
-  const folder = mkdtempSync(join(ROOT, '.perilune', 'run-'))
-  onTestFinished(() => rmSync(folder, { recursive: true }))
-  return folder
+  writeFileSync(join(folder, `in-${file}`), surrounded)
+  return `in-${file}`
 }
 
 /** What stands behind `// →` at the end of lines. */

@@ -20,8 +20,9 @@ export function newFile(): string {
 }
 
 export function start(redis: RedisServer, database: string, ...args: string[]): Program {
-  const all = ['examples/voting/voting.ts', '--port', '0', ...args]
-  const program = startProgram(all, redis.url, { DATABASE_URL: database })
+  const program = startProgram(['examples/voting/voting.ts', '--port', '0', ...args], redis.url, {
+    DATABASE_URL: database,
+  })
   onTestFinished(() => program.interrupt())
   return program
 }

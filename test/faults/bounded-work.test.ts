@@ -1,5 +1,5 @@
 // What a script call costs the server must not grow with what the structure holds: no more commands, and no
-// more elements, at five thousand entries (a million with PERILUNE_LONG=1) than at two thousand.
+// more elements, at four thousand entries (a million with PERILUNE_LONG=1) than at two thousand.
 
 import { Redis } from 'ioredis'
 import { ioredis } from 'perilune/ioredis'
@@ -15,7 +15,7 @@ import { allUses, type Place, type Work } from './uses/use.ts'
 
 // More than any call may look at, so that both sizes meet the same bounds.
 const SMALL = 2000
-const LARGE = LONG ? 1_000_000 : 5000
+const LARGE = LONG ? 1_000_000 : 4000
 
 let server: RedisServer
 

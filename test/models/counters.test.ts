@@ -9,7 +9,7 @@ import { LONG, SEED, tell } from '../proof.ts'
 import type { Rule } from '../simulator/database.ts'
 import { type Happened, playSchedule, type Verdict } from '../simulator/schedule.ts'
 
-const SCHEDULES = LONG ? 100_000 : 1000
+const SCHEDULES = LONG ? 100_000 : 400
 const client = new Redis({ host: '127.0.0.1', port: inject('redisPort') })
 const driver = ioredis(client)
 

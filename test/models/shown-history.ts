@@ -15,11 +15,16 @@ import type { Driver, Script } from '../../src/driver.ts'
 import { Runtime } from '../../src/runtime/runtime.ts'
 import { seeded } from '../soak/random.ts'
 
+export type Rule =
+  | 'no version is left out'
+  | 'nothing is shown that was read too early'
+  | 'what is noted of absent values stays noted'
+
 /**
  * What is written in the place of a rule, to see that it is needed at rest. The others keep what is shown right until then, and
  * the vectors hold them.
  */
-export const RULES: Readonly<Record<string, readonly [script: string, rule: string, instead: string]>> = {
+const RULES: Readonly<Record<Rule, readonly [script: string, rule: string, instead: string]>> = {
   'no version is left out': ['counters/show', 'since > state.version', 'false'],
   'nothing is shown that was read too early': [
     'counters/show-absent',
@@ -37,7 +42,7 @@ export interface Where {
   readonly client: Redis
   readonly driver: Driver
   readonly namespace: string
-  readonly without: string | null
+  readonly without: Rule | null
 }
 
 export interface Verdict {
@@ -291,8 +296,8 @@ export class History {
   }
 }
 
-function withoutRule(script: Script, without: string | null): Script {
-  const rule = RULES[without ?? '']
+function withoutRule(script: Script, without: Rule | null): Script {
+  const rule = without === null ? undefined : RULES[without]
   if (rule === undefined || rule[0] !== script.name) return script
   const source = script.source.replace(rule[1], () => rule[2])
   if (source === script.source) throw new Error(`${script.name} has no ${rule[1]}`)

@@ -4,9 +4,15 @@ import { Redis } from 'ioredis'
 import { afterAll, describe, expect, inject, test } from 'vitest'
 import { ioredis } from '../../src/drivers/ioredis.ts'
 import { LONG, SEED, tell } from '../proof.ts'
-import { History, RULES, type Verdict } from './shown-history.ts'
+import { History, type Rule, type Verdict } from './shown-history.ts'
 
 const HISTORIES = LONG ? 20_000 : 75
+/** How many seeds on a search finds something soon; it goes on from there. A long run searches from the first. */
+const SOON: Readonly<Record<Rule, number>> = {
+  'no version is left out': 37,
+  'nothing is shown that was read too early': 83,
+  'what is noted of absent values stays noted': 439,
+}
 const client = new Redis({ host: '127.0.0.1', port: inject('redisPort') })
 const driver = ioredis(client)
 
@@ -15,7 +21,7 @@ afterAll(async () => {
   client.disconnect()
 })
 
-function play(seed: number, without: string | null = null): Promise<Verdict> {
+function play(seed: number, without: Rule | null = null): Promise<Verdict> {
   const namespace = `shown-${process.pid}-${seed}`
   return new History({ client, driver, namespace, without }, seed).play()
 }
@@ -31,8 +37,9 @@ test(`at rest SQL has its rows and Redis shows them, in ${HISTORIES} histories`,
 })
 
 describe('something goes wrong without the rule that', () => {
-  test.each(Object.keys(RULES))('%s', { timeout: 120_000 }, async (rule) => {
-    for (let seed = SEED; seed < SEED + 3000; seed++) {
+  test.each(Object.keys(SOON) as Rule[])('%s', { timeout: 120_000 }, async (rule) => {
+    const first = LONG ? SEED : SEED + SOON[rule]
+    for (let seed = first; seed < first + 3000; seed++) {
       const [fault] = (await play(seed, rule)).faults
       if (fault === undefined) continue
       tell(`counters of SQL without "${rule}": seed ${seed} shows ${fault}`)

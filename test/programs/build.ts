@@ -1,14 +1,16 @@
-// Programs of tests, which run in processes of their own. They are built once for a run of the tests: from its sources each
-// process would keep a processor busy for almost a second before it began.
+// Programs that tests run in processes of their own. They are built once for a run of the tests: from its sources each
+// process would keep a processor busy for one to four seconds before it began.
 
-import { mkdtemp, mkdir, rm } from 'node:fs/promises'
-import { fileURLToPath } from 'node:url'
-import { build } from 'esbuild'
+import { mkdir, mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
+import { dirname } from 'node:path'
+import { fileURLToPath, pathToFileURL } from 'node:url'
+import { build, type BuildOptions, type Plugin } from 'esbuild'
 import { PROGRAMS_VARIABLE } from './fork.ts'
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url))
 
 const PROGRAMS = [
+  'server/main.ts',
   'test/faults/cache-worker.ts',
   'test/faults/counters-worker.ts',
   'test/faults/lock-holder.ts',
@@ -18,29 +20,59 @@ const PROGRAMS = [
   'test/faults/semaphore-worker.ts',
   'test/soak/feed-worker.ts',
   'test/soak/queue/party.ts',
+  'tools/generate.ts',
+  'tools/perilune.ts',
 ]
 
-/** Builds them, for `forkProgram`. Resolves to what removes them. */
+/** A program finds the files beside its source, wherever it is built to. */
+const besideItsSource: Plugin = {
+  name: 'beside-its-source',
+  setup(plugin) {
+    plugin.onLoad({ filter: /\/(?:examples|tools)\/.*\.ts$/ }, async ({ path }) => {
+      const text = await readFile(path, 'utf8')
+      const url = JSON.stringify(pathToFileURL(path).href)
+      const folder = JSON.stringify(dirname(path))
+      const contents = text
+        .replaceAll('import.meta.url', () => url)
+        .replaceAll('import.meta.dirname', () => folder)
+      return { contents, loader: 'ts' }
+    })
+  },
+}
+
+const OPTIONS = {
+  absWorkingDir: ROOT,
+  outExtension: { '.js': '.mjs' },
+  bundle: true,
+  splitting: true,
+  packages: 'external',
+  format: 'esm',
+  platform: 'node',
+  target: 'node20',
+  sourcemap: 'inline',
+  logLevel: 'warning',
+  plugins: [besideItsSource],
+} as const satisfies BuildOptions
+
+async function examples(): Promise<string[]> {
+  const files = await readdir(`${ROOT}examples`, { recursive: true })
+  return files.filter((file) => file.endsWith('.ts')).map((file) => `examples/${file}`)
+}
+
+/** Builds them, for `forkProgram` and `commandOf`. Resolves to what removes them. */
 export async function buildPrograms(): Promise<() => Promise<void>> {
   // Where the packages that they use are found, and a folder for each run.
   const parent = `${ROOT}node_modules/.perilune-programs`
   await mkdir(parent, { recursive: true })
   const folder = await mkdtemp(`${parent}/`)
-  await build({
-    absWorkingDir: ROOT,
-    entryPoints: PROGRAMS,
-    outdir: folder,
-    outbase: ROOT,
-    outExtension: { '.js': '.mjs' },
-    bundle: true,
-    splitting: true,
-    packages: 'external',
-    format: 'esm',
-    platform: 'node',
-    target: 'node20',
-    sourcemap: 'inline',
-    logLevel: 'warning',
-  })
+  const entryPoints = [...PROGRAMS, ...(await examples())]
+  await build({ ...OPTIONS, entryPoints, outdir: folder, outbase: ROOT })
   process.env[PROGRAMS_VARIABLE] = folder
   return () => rm(folder, { recursive: true })
+}
+
+/** Builds a program of one test, a file in the project, beside its source; resolves to the file to run. */
+export async function buildBeside(source: string): Promise<string> {
+  await build({ ...OPTIONS, entryPoints: [source], outdir: dirname(source) })
+  return source.replace(/\.ts$/, '.mjs')
 }

@@ -11,9 +11,22 @@ const ROOT = fileURLToPath(new URL('../../', import.meta.url))
 /** A process that runs the program with this source. */
 export function forkProgram(source: URL, args: readonly string[], options: ForkOptions = {}): ChildProcess {
   const file = fileURLToPath(source)
+  const built = builtOf(file)
+  if (built === null) return fork(file, args, { ...options, execArgv: ['--import', 'tsx'] })
+  return fork(built, args, options)
+}
+
+/** What `node` runs the program with this source by. */
+export function commandOf(source: URL): string[] {
+  const file = fileURLToPath(source)
+  const built = builtOf(file)
+  return built === null ? ['--import', 'tsx', file] : [built]
+}
+
+function builtOf(file: string): string | null {
   const folder = process.env[PROGRAMS_VARIABLE]
-  if (folder === undefined) return fork(file, args, { ...options, execArgv: ['--import', 'tsx'] })
+  if (folder === undefined) return null
   const built = join(folder, relative(ROOT, file).replace(/\.ts$/, '.mjs'))
   if (!existsSync(built)) throw new Error(`${file} is not among the programs of test/programs/build.ts`)
-  return fork(built, args, options)
+  return built
 }

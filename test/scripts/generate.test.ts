@@ -14,6 +14,7 @@ import {
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { beforeEach, expect, onTestFinished, test } from 'vitest'
+import { commandOf } from '../programs/fork.ts'
 import { CommandError, generate as compile } from '../../tools/command/generate.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
@@ -41,8 +42,8 @@ interface Ended {
 }
 
 function perilune(...args: string[]): Ended {
-  const tsx = join(ROOT, 'node_modules/.bin/tsx')
-  return spawnSync(tsx, [join(ROOT, 'tools/perilune.ts'), ...args], { cwd: folder, encoding: 'utf8' })
+  const command = commandOf(new URL('../../tools/perilune.ts', import.meta.url))
+  return spawnSync(process.execPath, [...command, ...args], { cwd: folder, encoding: 'utf8' })
 }
 
 function generate(...options: string[]): Ended {

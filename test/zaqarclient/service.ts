@@ -2,7 +2,7 @@
 
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { fileURLToPath } from 'node:url'
+import { commandOf } from '../programs/fork.ts'
 import { guardAgainstOurEnd, noLongerGuard } from '../servers/guard.ts'
 import { freePort } from '../servers/ports.ts'
 
@@ -12,7 +12,7 @@ export interface RunningService extends AsyncDisposable {
   kill(): Promise<void>
 }
 
-const main = fileURLToPath(new URL('../../server/main.ts', import.meta.url))
+const main = new URL('../../server/main.ts', import.meta.url)
 
 /** Starts `server/main.ts` on a free port; resolves once it listens. */
 export async function startProgram(environment: Record<string, string>): Promise<RunningService> {
@@ -24,7 +24,7 @@ export async function startProgram(environment: Record<string, string>): Promise
     LOG_LEVEL: 'info',
     ...environment,
   }
-  const child = spawn(process.execPath, ['--import', 'tsx', main], {
+  const child = spawn(process.execPath, commandOf(main), {
     env,
     stdio: ['ignore', 'pipe', 'inherit'],
   })
