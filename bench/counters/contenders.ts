@@ -2,6 +2,7 @@
 
 import type { Contender } from './contender.ts'
 import { insertOnly } from './insert-only.ts'
+import { onlyMarks, withoutMarks } from './marks.ts'
 import { naive } from './naive.ts'
 import { oneStatement, trigger } from './one-statement.ts'
 import { delta, deltaAlone, derived, derivedAlone, onlyCounts } from './perilune.ts'
@@ -17,10 +18,17 @@ export const CONTENDERS: readonly Contender[] = [
   seed,
   derived,
   derivedAlone,
+  onlyMarks,
+  withoutMarks,
   delta,
   deltaAlone,
   onlyCounts,
 ]
 
-/** They leave their work for later, which tells what it costs: no way to count. */
-export const WITHOUT_FLUSH: ReadonlySet<Contender> = new Set([derivedAlone, deltaAlone])
+/** They leave their work for later, which tells what it costs: no way to count, as those that only mark. */
+export const WITHOUT_FLUSH: ReadonlySet<Contender> = new Set([
+  derivedAlone,
+  deltaAlone,
+  onlyMarks,
+  withoutMarks,
+])

@@ -1,21 +1,11 @@
 // What only a server can do to a roll-up: transactions that overlap, connections that end, a log that is left in the middle.
-import { describe, expect, onTestFinished, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { until } from '../servers/ask.ts'
-import { type Proxy, startProxy } from '../servers/proxy.ts'
 import { makeVotes, read, rollUp, rollUpAll, VOTES, voteFor, postgresAlone } from './counts-fixture.ts'
 import { patiently, stored } from './fixture.ts'
-import { openMariadb, openSqlite, type ServerPlace } from './places.ts'
+import { COMMIT, openMariadb, openSqlite, proxyTo } from './places.ts'
 
 const openPostgres = postgresAlone()
-
-/** Not the COMMITTED of an isolation level. */
-const COMMIT = /\WCOMMIT\0?$/
-
-async function proxyTo(place: ServerPlace): Promise<Proxy> {
-  const proxy = await startProxy(place.port, place.newReader)
-  onTestFinished(() => proxy.stop())
-  return proxy
-}
 
 describe.each([
   { name: 'postgres', open: openPostgres },

@@ -17,7 +17,7 @@ import type { EventsOptions } from '../../src/sinks/count-dialect.ts'
 import type { Target } from '../../src/sinks/dialect.ts'
 import type { OutboxOptions } from '../../src/sinks/row-sources.ts'
 import { mysqlPackets, postgresPackets } from '../servers/packets.ts'
-import type { Reader } from '../servers/proxy.ts'
+import { type Proxy, type Reader, startProxy } from '../servers/proxy.ts'
 import { databasePort } from '../servers/shared-database.ts'
 
 export type Rows = Record<string, unknown>[]
@@ -208,4 +208,13 @@ export async function openMariadb(): Promise<MariadbPlace> {
 async function withRun(mark: string, place: Omit<Place, 'run' | 'quoted'>): Promise<Place> {
   const { run } = await place.session()
   return { ...place, run, quoted: (...names) => names.map((name) => mark + name + mark) }
+}
+
+/** Not the COMMITTED of an isolation level. */
+export const COMMIT: RegExp = /\WCOMMIT\0?$/
+
+export async function proxyTo(place: ServerPlace): Promise<Proxy> {
+  const proxy = await startProxy(place.port, place.newReader)
+  onTestFinished(() => proxy.stop())
+  return proxy
 }

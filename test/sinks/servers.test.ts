@@ -7,19 +7,10 @@ import { describe, expect, onTestFinished, test } from 'vitest'
 import type { Sink } from '../../src/counters/sink.ts'
 import { startMariadb } from '../servers/mariadb.ts'
 import { startPostgres } from '../servers/postgres.ts'
-import { type Proxy, startProxy } from '../servers/proxy.ts'
 import { until } from '../servers/ask.ts'
+import { startProxy } from '../servers/proxy.ts'
 import { batchOf, begin, ITEMS, makeTables, patiently, stored } from './fixture.ts'
-import { openMariadb, openPostgres, type ServerPlace } from './places.ts'
-
-/** Not the COMMITTED of an isolation level. */
-const COMMIT = /\WCOMMIT\0?$/
-
-async function proxyTo(place: ServerPlace): Promise<Proxy> {
-  const proxy = await startProxy(place.port, place.newReader)
-  onTestFinished(() => proxy.stop())
-  return proxy
-}
+import { COMMIT, openMariadb, openPostgres, proxyTo, type ServerPlace } from './places.ts'
 
 describe.each([
   { name: 'postgres', open: openPostgres },
