@@ -24,6 +24,8 @@ const NEAR: Readonly<Record<string, readonly string[]>> = {
   runtime: ['src/runtime/', 'src/feed/', 'src/lock/', 'src/semaphore/', 'test/drivers/'],
   scripts: ['src/scripts/', 'test/scripts/'],
   shared: [VECTORS, 'src/runtime/', 'test/models/'],
+  sinks: ['test/sinks/', 'src/counters/', 'test/faults/counters'],
+  stores: ['test/stores/', 'src/'],
   testing: [VECTORS, 'test/conformance/', 'test/drivers/'],
 }
 
