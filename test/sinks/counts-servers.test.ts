@@ -68,6 +68,17 @@ describe.each([
     expect(await stored(place, 'items')).toEqual({ 1: '5' })
   })
 
+  test('locks nothing where nothing waits', async () => {
+    const { place, proxy, votes } = await setup()
+    await place.run(voteFor(1, 'ada'))
+    await rollUpAll(votes)
+
+    proxy.dropRequests(1, /FOR UPDATE/)
+    expect(await rollUp(votes)).toMatchObject({ version: 1, since: 1, events: 0 })
+
+    expect(proxy.pendingFaults).toBe(1)
+  })
+
   test('counts once what was not committed', async () => {
     const { place, proxy, votes } = await setup()
     await place.run(voteFor(1, 'ada'))
