@@ -92,7 +92,8 @@ async function run(copy: Copy): Promise<void> {
 }
 
 function write(report: string, outcomes: readonly Outcome[]): void {
-  const command = `npm run mutate -- ${process.argv.slice(2).join(' ')}`
+  const given = process.argv.slice(2).join(' ')
+  const command = `npm run mutate -- ${given.replace(/ ?--keep[= ]\S+/, '')}`
   const places = [all.lua.length, all.ts.length] as const
   writeFileSync(join(root, report), pageOf({ command, seed, outcomes, places }))
 }
