@@ -16,8 +16,8 @@ export interface Database {
   readonly run: Run
   /** What is no vote: makes tables, fills them. */
   readonly prepare: (sql: string) => Promise<unknown>
-  /** BEGIN, the work, COMMIT. */
-  transaction(work: (run: Run) => Promise<unknown>): Promise<void>
+  /** BEGIN, the work, COMMIT; as isolated as the database has it by default, unless `level` says otherwise where it can. */
+  transaction(work: (run: Run) => Promise<unknown>, level?: 'READ COMMITTED'): Promise<void>
   /** What it says of itself, with what keeps commits from being lost. */
   settings(): Promise<string>
   /** A table of votes with what telling uncounted rows needs here. */

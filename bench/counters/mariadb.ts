@@ -27,7 +27,7 @@ export async function openMariadb(): Promise<Database> {
     kind: 'MariaDB',
     run: runOn(pool),
     prepare: (sql) => judge.query(sql).then(([rows]) => rows),
-    transaction: (work) => inTransaction(pool, work),
+    transaction: (work, level) => inTransaction(pool, work, level),
     settings: async () => {
       const values = await valuesOf(judge, 'VARIABLES', SHOWN)
       return SHOWN.map((name) => `${name} ${values.get(name)}`).join(', ')
@@ -54,9 +54,14 @@ function runOn(client: Pick<Pool, 'query'>): Run {
   }
 }
 
-async function inTransaction(pool: Pool, work: (run: Run) => Promise<unknown>): Promise<void> {
+async function inTransaction(
+  pool: Pool,
+  work: (run: Run) => Promise<unknown>,
+  level?: string,
+): Promise<void> {
   const connection = await pool.getConnection()
   try {
+    if (level !== undefined) await connection.query(`SET TRANSACTION ISOLATION LEVEL ${level}`)
     await connection.query('START TRANSACTION')
     await work(runOn(connection))
     await connection.query('COMMIT')

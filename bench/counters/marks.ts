@@ -3,6 +3,7 @@
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Contender, EVERY_MS, type Stage, type Voting } from './contender.ts'
+import type { Run } from './database.ts'
 
 const ROWS = 1000
 
@@ -51,13 +52,15 @@ async function openMarks({ database, votes }: Stage, marks: boolean): Promise<Vo
 
 async function markSome({ database, votes }: Pick<Stage, 'database' | 'votes'>): Promise<number> {
   let taken = 0
-  await database.transaction(async (run) => {
+  const mark = async (run: Run): Promise<void> => {
     const rows = await run(
       `SELECT id FROM ${votes} WHERE counted IS NULL ORDER BY id LIMIT ${ROWS} FOR UPDATE SKIP LOCKED`,
     )
     taken = rows.length
     if (taken === 0) return
     await run(`UPDATE ${votes} SET counted = 1 WHERE id IN (${rows.map(({ id }) => id).join()})`)
-  })
+  }
+  // Or it would lock the gaps between rows, and who votes would wait there, or deadlock.
+  await database.transaction(mark, 'READ COMMITTED')
   return taken
 }
