@@ -59,7 +59,7 @@ export interface Failures {
 const LISTS = ['ready', 'prioritized', 'grouped', 'scheduled', 'blocked', 'claimed', 'dead', 'done'] as const
 const STATES = ['ready', 'scheduled', 'blocked', 'claimed', 'stopping', 'dead', 'done'] as const
 const MAX_IDS = 1000
-/** Two milliseconds of the server's, which has others to serve: twice as many at once are hardly done sooner. */
+/** Few, for others wait meanwhile; more at once are hardly done sooner. */
 const STEP = 100
 
 export class Jobs {
