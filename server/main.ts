@@ -3,7 +3,7 @@
 
 import closeWithGrace from 'close-with-grace'
 import { greeting } from './greeting.ts'
-import { type Service, startService } from './service.ts'
+import type { Service } from './service.ts'
 import { StartError } from './settings.ts'
 
 // Longer than the service needs to drain and to stop its engine.
@@ -17,7 +17,8 @@ else if (command === 'flush') await flush(rest)
 else fail(`there is no command ${command}: perilune-server serves, perilune-server flush flushes counters`)
 
 async function serve(): Promise<void> {
-  const starting = startService(process.env, say)
+  // Loaded only here: it takes a second, and the other commands need little of it.
+  const starting = import('./service.ts').then(({ startService }) => startService(process.env, say))
   closeOnSignal(starting)
   try {
     welcome(await starting)
