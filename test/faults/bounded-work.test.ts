@@ -11,7 +11,7 @@ import { ask } from '../servers/ask.ts'
 import { type RedisServer, startRedis } from '../servers/redis.ts'
 import { METER, type Metered, metering, parseMetered } from './metered-driver.ts'
 import { placeOn } from './uses/place.ts'
-import { allUses, type Place, type Work } from './uses/use.ts'
+import { allUses, type Work } from './uses/use.ts'
 
 // More than any call may look at, so that both sizes meet the same bounds.
 const SMALL = 2000
@@ -33,9 +33,10 @@ describe.each(await allUses())('of the $structure', ({ structure, works }) => {
       const { port } = server
       await ask(port, 'FLUSHALL')
 
-      const few = costliest(await callsOf(await meteredPlace(port), work, SMALL))
-      const many = costliest(await callsOf(await meteredPlace(port), work, LARGE))
+      const few = costliest(await callsOf(port, work, SMALL))
+      const many = costliest(await callsOf(port, work, LARGE))
 
+      expect([...many.keys()], 'what was counted').not.toEqual([])
       const { chance = 0 } = work
       for (const [script, { commands, elements }] of many) {
         tell(`${structure}, ${work.what}: ${script} ${commands} commands, ${elements} elements at ${LARGE}`)
@@ -48,18 +49,17 @@ describe.each(await allUses())('of the $structure', ({ structure, works }) => {
   )
 })
 
-async function meteredPlace(port: number): Promise<Place> {
+async function callsOf(port: number, work: Work, size: number): Promise<Metered[]> {
   const client = new Redis(port)
   onTestFinished(() => client.disconnect())
-  const driver = metering(withTestClock(ioredis(client), contract.clock))
-  return placeOn({ port, driver, deadline: '60s' })
-}
-
-async function callsOf(place: Place, work: Work, size: number): Promise<Metered[]> {
+  // To count takes longer than what is counted: it begins when all is prepared.
+  let isPrepared = false
+  const driver = metering(withTestClock(ioredis(client), contract.clock), () => isPrepared)
+  const place = await placeOn({ port, driver, deadline: '60s' })
   const call = await work.prepare(place, size)
-  await place.client.del(METER)
+  isPrepared = true
   await call()
-  return (await place.client.lrange(METER, 0, -1)).map(parseMetered)
+  return (await client.lrange(METER, 0, -1)).map(parseMetered)
 }
 
 type Cost = Pick<Metered, 'commands' | 'elements'>

@@ -144,7 +144,7 @@ describe('a small soak', () => {
     const broken: Rule[] = []
     // On a busy machine a soak may be over before the rule was needed.
     for (let soak = 0; soak < 4 && !broken.includes(sabotage.found); soak++) {
-      broken.push(...rulesBroken(await soakHere({ place, seed: SEED + soak, forMs: 1500, sabotage })))
+      broken.push(...rulesBroken(await soakHere({ place, seed: SEED + soak, forMs: 1000, sabotage })))
     }
     stopCutting()
     await proxy.stop()

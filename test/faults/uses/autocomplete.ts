@@ -54,7 +54,9 @@ function work(
 const works = [
   work('an addition', [60, 700], (index) => index.add('name again', { score: 5 })),
   work('a removal', [80, 2000], (index) => index.remove('name 5x')),
-  work('a suggestion', [4, 60], (index) => index.suggest('n')),
+  // More than a plain read has for a hot prefix.
+  work('a suggestion', [3, 220], (index) => index.suggest('n', { limit: 100 })),
+  work('a suggestion with an edit', [90, 520], (index) => index.suggest('nmae', { fuzzy: 1 })),
   work('a suggestion of what few match', [5, 1100], (index) => index.suggest('name 99x')),
 ]
 
