@@ -157,7 +157,7 @@ if limit > 0 and queue.watch_ms <= now_ms then
 end
 if limit > 0 and queue.due_ms <= now_ms then
   -- @include shared/queue/bring-due
-  bring_due(keys, queue, settings, now_us)
+  bring_due(keys, queue, settings, now_us, limit)
 end
 local settled = 0
 if queue.settling then

@@ -1146,7 +1146,7 @@ function readOptionsOfAckAndClaimClaimed(part: Reply | undefined): ({ readonly a
 export const ackAndClaim: Operation<AckAndClaimArguments, AckAndClaimAnswer> = {
   script: {
     name: 'queue/ack-and-claim',
-    sha1: 'f4cdea5988d1701bfdb3eb53a8b6d506f954d401',
+    sha1: '2a8cc0b5d292822808f1084703cb466311c18e5a',
     reads: false,
     bytes: true,
     source: `--[[
@@ -2613,7 +2613,7 @@ local function finish_jobs(keys, queue, settings, ended, now_us)
     redis.call('HSET', keys.jobs, unpack(kept_runs))
   end
   if queue.done > 0 then
-    drop_done(keys, queue, settings, now_ms, 100 + #numbers)
+    drop_done(keys, queue, settings, now_ms, 20 + #numbers)
   end
   queue.acked = queue.acked + #numbers
   note_spans(queue, 'a', ran, 2, 1, now_ms, 1)
@@ -3172,7 +3172,8 @@ if limit > 0 and queue.watch_ms <= now_ms then
 end
 if limit > 0 and queue.due_ms <= now_ms then
 -- Sees to what the time has brought: leases that ended, jobs that are due, parents to ask after, and runs that recur.
-local function bring_due(keys, queue, settings, now_us)
+-- About as many jobs become ready as are \`wanted\`, for others wait meanwhile.
+local function bring_due(keys, queue, settings, now_us, wanted)
 -- A list of texts that is kept short, as one text: how many were ever added in four bytes, then each behind its length in two.
 
 -- Adds one. Where \`most\` are there, the oldest of them goes but for the \`spared\` first ones. \`packed\`: false: none yet.
@@ -3345,7 +3346,7 @@ local function show_due(keys, queue, now_us, most)
 end
   local now_ms = math.floor(now_us / 1000)
   reclaim_lost(keys, queue, now_us, 100)
-  show_due(keys, queue, now_us, 100)
+  show_due(keys, queue, now_us, math.max(20, math.min(wanted, 100)))
   if is_marked(queue, DEPENDENCIES) then
     note_parents_due(keys, queue, now_ms)
   end
@@ -3590,7 +3591,7 @@ end
   end
   queue.due_ms = next_due_ms(keys, queue, settings, now_ms) or NEVER_MS
 end
-  bring_due(keys, queue, settings, now_us)
+  bring_due(keys, queue, settings, now_us, limit)
 end
 local settled = 0
 if queue.settling then
@@ -3937,37 +3938,37 @@ return { 'claimed', now_ms, ends_ms, waiting, recheck_ms, paused, chores, refuse
     [1901, 'lua/shared/queue/next-due.lua', 1],
     [1956, 'lua/queue/ack-and-claim.lua', 92],
     [2023, 'lua/shared/queue/bring-due.lua', 1],
-    [2025, 'lua/shared/queue/entries.lua', 1],
-    [2043, 'lua/shared/queue/history.lua', 1],
-    [2057, 'lua/shared/queue/failure.lua', 1],
-    [2063, 'lua/shared/queue/note-failure.lua', 1],
-    [2067, 'lua/shared/queue/dead.lua', 1],
-    [2121, 'lua/shared/queue/bury-claimed.lua', 1],
-    [2128, 'lua/shared/queue/reclaim.lua', 1],
-    [2173, 'lua/shared/queue/due.lua', 1],
-    [2195, 'lua/shared/queue/bring-due.lua', 11],
-    [2202, 'lua/shared/queue/spawn.lua', 1],
-    [2207, 'lua/shared/queue/number.lua', 1],
-    [2216, 'lua/shared/queue/enter-tags.lua', 1],
-    [2222, 'lua/shared/queue/leave-short.lua', 1],
-    [2233, 'lua/shared/queue/read-recurrence.lua', 1],
-    [2291, 'lua/shared/queue/recurrence.lua', 1],
-    [2340, 'lua/shared/queue/spawn.lua', 12],
-    [2438, 'lua/shared/queue/bring-due.lua', 19],
-    [2442, 'lua/queue/ack-and-claim.lua', 160],
-    [2446, 'lua/shared/queue/settle.lua', 1],
-    [2447, 'lua/shared/queue/failure.lua', 1],
-    [2453, 'lua/shared/queue/dead.lua', 1],
-    [2507, 'lua/shared/queue/backoff.lua', 1],
-    [2509, 'lua/shared/queue/backoff.lua', 22],
-    [2528, 'lua/shared/queue/unblock.lua', 1],
-    [2534, 'lua/shared/queue/outbox.lua', 1],
-    [2545, 'lua/shared/queue/entries.lua', 1],
-    [2563, 'lua/shared/queue/history.lua', 1],
-    [2577, 'lua/shared/queue/settle.lua', 18],
-    [2651, 'lua/queue/ack-and-claim.lua', 165],
-    [2694, 'lua/shared/queue/wait.lua', 1],
-    [2705, 'lua/queue/ack-and-claim.lua', 209],
+    [2026, 'lua/shared/queue/entries.lua', 1],
+    [2044, 'lua/shared/queue/history.lua', 1],
+    [2058, 'lua/shared/queue/failure.lua', 1],
+    [2064, 'lua/shared/queue/note-failure.lua', 1],
+    [2068, 'lua/shared/queue/dead.lua', 1],
+    [2122, 'lua/shared/queue/bury-claimed.lua', 1],
+    [2129, 'lua/shared/queue/reclaim.lua', 1],
+    [2174, 'lua/shared/queue/due.lua', 1],
+    [2196, 'lua/shared/queue/bring-due.lua', 12],
+    [2203, 'lua/shared/queue/spawn.lua', 1],
+    [2208, 'lua/shared/queue/number.lua', 1],
+    [2217, 'lua/shared/queue/enter-tags.lua', 1],
+    [2223, 'lua/shared/queue/leave-short.lua', 1],
+    [2234, 'lua/shared/queue/read-recurrence.lua', 1],
+    [2292, 'lua/shared/queue/recurrence.lua', 1],
+    [2341, 'lua/shared/queue/spawn.lua', 12],
+    [2439, 'lua/shared/queue/bring-due.lua', 20],
+    [2443, 'lua/queue/ack-and-claim.lua', 160],
+    [2447, 'lua/shared/queue/settle.lua', 1],
+    [2448, 'lua/shared/queue/failure.lua', 1],
+    [2454, 'lua/shared/queue/dead.lua', 1],
+    [2508, 'lua/shared/queue/backoff.lua', 1],
+    [2510, 'lua/shared/queue/backoff.lua', 22],
+    [2529, 'lua/shared/queue/unblock.lua', 1],
+    [2535, 'lua/shared/queue/outbox.lua', 1],
+    [2546, 'lua/shared/queue/entries.lua', 1],
+    [2564, 'lua/shared/queue/history.lua', 1],
+    [2578, 'lua/shared/queue/settle.lua', 18],
+    [2652, 'lua/queue/ack-and-claim.lua', 165],
+    [2695, 'lua/shared/queue/wait.lua', 1],
+    [2706, 'lua/queue/ack-and-claim.lua', 209],
   ],
   encode(args) {
     const encoded = new Array<Argument>(9 + args.acks.length * 3)
@@ -4056,7 +4057,7 @@ function readDuplicatesOfAdvanceAdvanced(part: Reply | undefined): ({ readonly a
 export const advance: Operation<AdvanceArguments, AdvanceAnswer> = {
   script: {
     name: 'queue/advance',
-    sha1: 'ef09437848db2ab01b91776a97c16aa83c8aac42',
+    sha1: '75b32af86a0b8350a59955c7b9b929319307de73',
     reads: false,
     bytes: false,
     source: `--[[
@@ -5825,7 +5826,7 @@ local function finish_jobs(keys, queue, settings, ended, now_us)
     redis.call('HSET', keys.jobs, unpack(kept_runs))
   end
   if queue.done > 0 then
-    drop_done(keys, queue, settings, now_ms, 100 + #numbers)
+    drop_done(keys, queue, settings, now_ms, 20 + #numbers)
   end
   queue.acked = queue.acked + #numbers
   note_spans(queue, 'a', ran, 2, 1, now_ms, 1)

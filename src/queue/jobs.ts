@@ -60,7 +60,7 @@ const LISTS = ['ready', 'prioritized', 'grouped', 'scheduled', 'blocked', 'claim
 const STATES = ['ready', 'scheduled', 'blocked', 'claimed', 'stopping', 'dead', 'done'] as const
 const MAX_IDS = 1000
 /** Few, for others wait meanwhile; more at once are hardly done sooner. */
-const STEP = 100
+const STEP = 25
 
 export class Jobs {
   readonly #source: Source

@@ -1,5 +1,6 @@
 -- Sees to what the time has brought: leases that ended, jobs that are due, parents to ask after, and runs that recur.
-local function bring_due(keys, queue, settings, now_us)
+-- About as many jobs become ready as are `wanted`, for others wait meanwhile.
+local function bring_due(keys, queue, settings, now_us, wanted)
   -- @include shared/queue/entries
   -- @include shared/queue/history
   -- @include shared/queue/failure
@@ -10,7 +11,7 @@ local function bring_due(keys, queue, settings, now_us)
   -- @include shared/queue/due
   local now_ms = math.floor(now_us / 1000)
   reclaim_lost(keys, queue, now_us, 100)
-  show_due(keys, queue, now_us, 100)
+  show_due(keys, queue, now_us, math.max(20, math.min(wanted, 100)))
   if is_marked(queue, DEPENDENCIES) then
     note_parents_due(keys, queue, now_ms)
   end

@@ -88,7 +88,7 @@ local function finish_jobs(keys, queue, settings, ended, now_us)
     redis.call('HSET', keys.jobs, unpack(kept_runs))
   end
   if queue.done > 0 then
-    drop_done(keys, queue, settings, now_ms, 100 + #numbers)
+    drop_done(keys, queue, settings, now_ms, 20 + #numbers)
   end
   queue.acked = queue.acked + #numbers
   note_spans(queue, 'a', ran, 2, 1, now_ms, 1)
