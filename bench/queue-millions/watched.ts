@@ -2,15 +2,20 @@
 
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import type { Redis } from 'ioredis'
 import { percentile } from '../harness/statistics.ts'
+import { forgetTimes, longestOnProcessorMs } from './timed-scripts.ts'
 
+/** What is told of a bystander is of a thousand calls or so. */
+const AT_LEAST_MS = 2000
 const BYSTANDER = fileURLToPath(new URL('bystander.ts', import.meta.url))
 
 export interface Noticed {
   readonly seconds: number
   readonly longestScriptMs: number
+  readonly longestOnProcessorMs: number
   readonly p50Ms: number
   readonly p99Ms: number
 }
@@ -21,14 +26,17 @@ export async function watched(client: Redis, port: number, work: () => Promise<u
   await client.config('SET', 'slowlog-log-slower-than', '500')
   await client.config('SET', 'slowlog-max-len', '100000')
   await client.slowlog('RESET')
+  await forgetTimes(client)
   const began = performance.now()
   await work()
   const seconds = (performance.now() - began) / 1000
+  await sleep(AT_LEAST_MS - seconds * 1000)
   bystander.send('stop')
   const [latenciesMs] = (await once(bystander, 'message')) as [number[]]
   return {
     seconds,
     longestScriptMs: await longestScriptMs(client),
+    longestOnProcessorMs: await longestOnProcessorMs(client),
     p50Ms: percentile(latenciesMs, 0.5),
     p99Ms: percentile(latenciesMs, 0.99),
   }

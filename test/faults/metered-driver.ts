@@ -1,9 +1,9 @@
 // What a script asks of the server, counted inside it: how many commands, and how many elements go into them
 // and come back. One command may touch a million of them.
 
-import { createHash } from 'node:crypto'
 import type { Driver } from 'perilune'
-import type { Script, ScriptCall } from '../../src/driver.ts'
+import type { Script } from '../../src/driver.ts'
+import { rewriting } from './rewriting-driver.ts'
 
 /** What one script call did. */
 export interface Metered {
@@ -42,31 +42,13 @@ local answer = script()
 server.call('RPUSH', '${METER}', ARGV_NAME .. ' ' .. commands .. ' ' .. elements)
 return answer`
 
-function metered(script: Script): Script {
-  const tail = TAIL.replace('ARGV_NAME', `'${script.name}'`)
-  const source = HEAD + script.source + tail
-  return { ...script, source, sha1: createHash('sha1').update(source).digest('hex') }
+function metered({ name, source }: Script): string {
+  return HEAD + source + TAIL.replace('ARGV_NAME', `'${name}'`)
 }
 
 /** A driver whose scripts count what they do, from the time on when `isCounting`. */
-export function metering(driver: Driver, isCounting: () => boolean = () => true): Driver {
-  const known = new Map<string, Script>()
-  const swapped = (script: Script): Script => {
-    if (!isCounting()) return script
-    const made = known.get(script.sha1) ?? metered(script)
-    known.set(script.sha1, made)
-    return made
-  }
-  const counted = (call: ScriptCall): ScriptCall => ({ ...call, script: swapped(call.script) })
-  return Object.assign(Object.create(driver) as Driver, {
-    run: (call: ScriptCall) => driver.run(counted(call)),
-    runMany: (calls: readonly ScriptCall[]) => driver.runMany(calls.map(counted)),
-    load: (script: Script) => driver.load(swapped(script)),
-    info: () => driver.info(),
-    close: () => driver.close(),
-    healthy: () => driver.healthy(),
-    subscribe: (...args: Parameters<Driver['subscribe']>) => driver.subscribe(...args),
-  })
+export function metering(driver: Driver, isCounting?: () => boolean): Driver {
+  return rewriting(driver, metered, isCounting)
 }
 
 /** What was appended to the meter, parsed. */
