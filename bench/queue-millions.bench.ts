@@ -22,7 +22,7 @@ interface Scene {
   work(queue: Queue, jobs: number): Promise<unknown>
 }
 
-const MILLION = 100_000
+const MILLION = 1_000_000
 const QUICK = 5000
 const THOUSAND = 1000
 const CROWD = 50

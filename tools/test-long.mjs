@@ -13,11 +13,13 @@ const { root } = await import('./setup/node-version.mjs')
 const { orExplain } = await import('./setup/command.mjs')
 const { install } = await import('./setup/install.mjs')
 const { ensurePrograms } = await import('./setup/machine.mjs')
+const { build } = await import('./setup/build.mjs')
 const { runVitest } = await import('./setup/run-vitest.mjs')
 
 await orExplain(async () => {
   await install()
   await ensurePrograms('redis', 'postgres', 'mariadb', 'luacheck', 'pythonRedis', 'zaqarClient', 'sqlite')
+  await build()
 })
 
 const folder = mkdtempSync(join(tmpdir(), 'perilune-long-'))

@@ -1,6 +1,7 @@
 // How long a script keeps a processor busy. SLOWLOG tells how long it takes, in which it may wait for one.
 
 import type { Redis } from 'ioredis'
+import { largest } from '../harness/statistics.ts'
 
 const TIMES = 'script times'
 /** Shorter ones would only cost. */
@@ -31,5 +32,5 @@ export async function forgetTimes(client: Redis): Promise<void> {
 /** In milliseconds; 0 where all were short. */
 export async function longestOnProcessorMs(client: Redis): Promise<number> {
   const seconds = await client.lrange(TIMES, 0, -1)
-  return Math.max(0, ...seconds.map(Number)) * 1000
+  return largest([0, ...seconds.map(Number)]) * 1000
 }

@@ -5,7 +5,7 @@ import { once } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import type { Redis } from 'ioredis'
-import { percentile } from '../harness/statistics.ts'
+import { largest, percentile } from '../harness/statistics.ts'
 import { forgetTimes, longestOnProcessorMs } from './timed-scripts.ts'
 
 /** What is told of a bystander is of a thousand calls or so. */
@@ -46,5 +46,5 @@ export async function watched(client: Redis, port: number, work: () => Promise<u
 async function longestScriptMs(client: Redis): Promise<number> {
   const slow = (await client.slowlog('GET', 100_000)) as [number, number, number, [string]][]
   const scripts = slow.filter(([, , , [command]]) => command.toLowerCase() === 'evalsha')
-  return Math.max(0, ...scripts.map(([, , us]) => us)) / 1000
+  return largest([0, ...scripts.map(([, , us]) => us)]) / 1000
 }
