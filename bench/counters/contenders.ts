@@ -1,6 +1,7 @@
 // Who is measured, in the order of the tables. A new contender is a line here; the first is what the others are held against.
 
 import type { Contender } from './contender.ts'
+import { insertAndIncr } from './insert-and-incr.ts'
 import { insertOnly } from './insert-only.ts'
 import { onlyMarks, withoutMarks } from './marks.ts'
 import { naive } from './naive.ts'
@@ -15,6 +16,7 @@ export const CONTENDERS: readonly Contender[] = [
   trigger,
   slotted,
   insertOnly,
+  insertAndIncr,
   seed,
   derived,
   derivedAlone,
