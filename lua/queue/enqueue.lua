@@ -32,6 +32,7 @@ local tagged = KEYS[20] -- sorted set: '<tag>\0<job>' of each tag of a job, with
 local results = KEYS[21] -- hash: ends of jobs, for those who ask
 local notes = KEYS[22] -- string: what the statistics do not hold yet; see shared/queue/leave-notes
 local stats = KEYS[23] -- hash: statistics of minutes, hours and days
+local done = KEYS[24] -- sorted set: jobs that are done and kept -> when they ended, in ms
 local codec = ARGV[1] -- text: name of the codec that made the payloads
 local caller = ARGV[2] -- text: process and slot; empty: the call is not remembered
 local call = ARGV[3] -- text: number of the call in that slot
@@ -50,6 +51,7 @@ local specs, specs_at = ARGV, 7 -- repeated (name:text payload:bytes id:text del
 -- @include shared/queue/save
 -- @include shared/queue/wide
 -- @include shared/queue/save-call
+-- @include shared/queue/settings
 -- @include shared/queue/marks
 -- @include shared/queue/note-due
 -- @include shared/queue/rate
@@ -71,6 +73,7 @@ local specs, specs_at = ARGV, 7 -- repeated (name:text payload:bytes id:text del
 -- @include shared/queue/failure
 -- @include shared/queue/parents
 -- @include shared/queue/link
+-- @include shared/queue/end
 -- @include shared/queue/spec
 
 local keys = {
@@ -96,6 +99,7 @@ local keys = {
   listeners = listeners,
   notes = notes,
   stats = stats,
+  done = done,
 }
 
 local queue = open_queue(meta, codec, caller)

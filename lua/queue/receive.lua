@@ -31,6 +31,7 @@ local listeners = KEYS[21] -- hash: who listens to events, where, and the number
 local tagged = KEYS[22] -- sorted set: '<tag>\0<job>' of each tag of a job, without score; tracked jobs have an empty one
 local notes = KEYS[23] -- string: what the statistics do not hold yet; see shared/queue/leave-notes
 local stats = KEYS[24] -- hash: statistics of minutes, hours and days
+local done = KEYS[25] -- sorted set: jobs that are done and kept -> when they ended, in ms
 local codec = ARGV[1] -- text: name of the codec that made the payloads
 local source = ARGV[2] -- text: name of the other queue
 local channel = ARGV[3] -- text: beginning of the channels of processes
@@ -45,6 +46,7 @@ local entries, entries_at = ARGV, 6 -- repeated (number:integer what:bytes): see
 -- @include shared/queue/count-job
 -- @include shared/queue/save
 -- @include shared/queue/wide
+-- @include shared/queue/settings
 -- @include shared/queue/marks
 -- @include shared/queue/note-due
 -- @include shared/queue/rate
@@ -66,6 +68,7 @@ local entries, entries_at = ARGV, 6 -- repeated (number:integer what:bytes): see
 -- @include shared/queue/failure
 -- @include shared/queue/parents
 -- @include shared/queue/link
+-- @include shared/queue/end
 -- @include shared/queue/spec
 
 local keys = {
@@ -91,6 +94,7 @@ local keys = {
   tagged = tagged,
   notes = notes,
   stats = stats,
+  done = done,
 }
 
 local queue = open_queue(meta, codec, '')

@@ -1146,7 +1146,7 @@ function readOptionsOfAckAndClaimClaimed(part: Reply | undefined): ({ readonly a
 export const ackAndClaim: Operation<AckAndClaimArguments, AckAndClaimAnswer> = {
   script: {
     name: 'queue/ack-and-claim',
-    sha1: '2a8cc0b5d292822808f1084703cb466311c18e5a',
+    sha1: 'bd1c4c36f6a148bae4e2a5136e94dbc26de952b1',
     reads: false,
     bytes: true,
     source: `--[[
@@ -2264,11 +2264,12 @@ local PRIORITIES = 1
 -- Before all priorities.
 local IN_FRONT = '-4294967296'
 
+-- A lost job without group goes to the front of the list only where that is served first: beside groups it is one of many.
 local function stand_ready(keys, queue, job, seq, in_front, now_us)
   if job.group ~= '' then
     set_mark(queue, GROUPS)
     join_group(keys, queue, job, seq, in_front, now_us)
-  elseif job.priority ~= 0 or (in_front and is_marked(queue, PRIORITIES)) then
+  elseif job.priority ~= 0 or (in_front and (is_marked(queue, PRIORITIES) or is_marked(queue, GROUPS))) then
     set_mark(queue, PRIORITIES)
     redis.call('ZADD', keys.prioritized, in_front and IN_FRONT or -job.priority, seq)
   elseif in_front then
@@ -2553,6 +2554,17 @@ local function drop_done(keys, queue, settings, now_ms, most)
   end
 end
 
+-- Fields of jobs that are gone; of those kept their ends by time, and their fields with values.
+local function store_ends(keys, gone, kept, kept_runs)
+  if #gone > 0 then
+    redis.call('HDEL', keys.jobs, unpack(gone))
+  end
+  if #kept > 0 then
+    redis.call('ZADD', keys.done, unpack(kept))
+    redis.call('HSET', keys.jobs, unpack(kept_runs))
+  end
+end
+
 -- The jobs of a list of numbers and packed runs, claimed until now, are done.
 local function finish_jobs(keys, queue, settings, ended, now_us)
   local now_ms = math.floor(now_us / 1000)
@@ -2605,13 +2617,7 @@ local function finish_jobs(keys, queue, settings, ended, now_us)
     end
   end
   redis.call('ZREM', keys.leases, unpack(numbers))
-  if #gone > 0 then
-    redis.call('HDEL', keys.jobs, unpack(gone))
-  end
-  if keeps then
-    redis.call('ZADD', keys.done, unpack(kept))
-    redis.call('HSET', keys.jobs, unpack(kept_runs))
-  end
+  store_ends(keys, gone, kept, kept_runs)
   if queue.done > 0 then
     drop_done(keys, queue, settings, now_ms, 20 + #numbers)
   end
@@ -3908,67 +3914,67 @@ return { 'claimed', now_ms, ends_ms, waiting, recheck_ms, paused, chores, refuse
     [974, 'lua/shared/queue/groups.lua', 1],
     [1082, 'lua/shared/queue/groups.lua', 120],
     [1104, 'lua/shared/queue/ready.lua', 1],
-    [1130, 'lua/shared/queue/fields.lua', 1],
-    [1139, 'lua/shared/queue/end.lua', 1],
-    [1160, 'lua/shared/queue/leave-tags.lua', 1],
-    [1169, 'lua/shared/queue/end.lua', 23],
-    [1186, 'lua/shared/queue/note-end.lua', 1],
-    [1216, 'lua/shared/queue/tell-others.lua', 1],
-    [1218, 'lua/shared/queue/packed-notes.lua', 1],
-    [1219, 'lua/shared/queue/packed-notes.lua', 3],
-    [1227, 'lua/shared/queue/tell-others.lua', 4],
-    [1230, 'lua/shared/queue/result.lua', 1],
-    [1244, 'lua/shared/queue/tell-ends.lua', 1],
-    [1300, 'lua/shared/queue/tell-others.lua', 9],
-    [1303, 'lua/shared/queue/tell-others.lua', 13],
-    [1306, 'lua/shared/queue/publish.lua', 1],
-    [1307, 'lua/shared/queue/message.lua', 1],
-    [1350, 'lua/shared/queue/publish.lua', 3],
-    [1356, 'lua/shared/queue/tell-others.lua', 17],
-    [1359, 'lua/shared/queue/cancel.lua', 1],
-    [1367, 'lua/shared/queue/stop.lua', 1],
-    [1375, 'lua/shared/queue/finish.lua', 1],
-    [1470, 'lua/shared/queue/take.lua', 1],
-    [1609, 'lua/shared/queue/lease.lua', 1],
-    [1679, 'lua/shared/queue/told.lua', 1],
-    [1694, 'lua/shared/queue/claimed-before.lua', 1],
-    [1740, 'lua/shared/queue/idle.lua', 1],
-    [1817, 'lua/shared/queue/watch.lua', 1],
-    [1838, 'lua/shared/queue/judge.lua', 1],
-    [1901, 'lua/shared/queue/next-due.lua', 1],
-    [1956, 'lua/queue/ack-and-claim.lua', 92],
-    [2023, 'lua/shared/queue/bring-due.lua', 1],
-    [2026, 'lua/shared/queue/entries.lua', 1],
-    [2044, 'lua/shared/queue/history.lua', 1],
-    [2058, 'lua/shared/queue/failure.lua', 1],
-    [2064, 'lua/shared/queue/note-failure.lua', 1],
-    [2068, 'lua/shared/queue/dead.lua', 1],
-    [2122, 'lua/shared/queue/bury-claimed.lua', 1],
-    [2129, 'lua/shared/queue/reclaim.lua', 1],
-    [2174, 'lua/shared/queue/due.lua', 1],
-    [2196, 'lua/shared/queue/bring-due.lua', 12],
-    [2203, 'lua/shared/queue/spawn.lua', 1],
-    [2208, 'lua/shared/queue/number.lua', 1],
-    [2217, 'lua/shared/queue/enter-tags.lua', 1],
-    [2223, 'lua/shared/queue/leave-short.lua', 1],
-    [2234, 'lua/shared/queue/read-recurrence.lua', 1],
-    [2292, 'lua/shared/queue/recurrence.lua', 1],
-    [2341, 'lua/shared/queue/spawn.lua', 12],
-    [2439, 'lua/shared/queue/bring-due.lua', 20],
-    [2443, 'lua/queue/ack-and-claim.lua', 160],
-    [2447, 'lua/shared/queue/settle.lua', 1],
-    [2448, 'lua/shared/queue/failure.lua', 1],
-    [2454, 'lua/shared/queue/dead.lua', 1],
-    [2508, 'lua/shared/queue/backoff.lua', 1],
-    [2510, 'lua/shared/queue/backoff.lua', 22],
-    [2529, 'lua/shared/queue/unblock.lua', 1],
-    [2535, 'lua/shared/queue/outbox.lua', 1],
-    [2546, 'lua/shared/queue/entries.lua', 1],
-    [2564, 'lua/shared/queue/history.lua', 1],
-    [2578, 'lua/shared/queue/settle.lua', 18],
-    [2652, 'lua/queue/ack-and-claim.lua', 165],
-    [2695, 'lua/shared/queue/wait.lua', 1],
-    [2706, 'lua/queue/ack-and-claim.lua', 209],
+    [1131, 'lua/shared/queue/fields.lua', 1],
+    [1140, 'lua/shared/queue/end.lua', 1],
+    [1161, 'lua/shared/queue/leave-tags.lua', 1],
+    [1170, 'lua/shared/queue/end.lua', 23],
+    [1187, 'lua/shared/queue/note-end.lua', 1],
+    [1217, 'lua/shared/queue/tell-others.lua', 1],
+    [1219, 'lua/shared/queue/packed-notes.lua', 1],
+    [1220, 'lua/shared/queue/packed-notes.lua', 3],
+    [1228, 'lua/shared/queue/tell-others.lua', 4],
+    [1231, 'lua/shared/queue/result.lua', 1],
+    [1245, 'lua/shared/queue/tell-ends.lua', 1],
+    [1301, 'lua/shared/queue/tell-others.lua', 9],
+    [1304, 'lua/shared/queue/tell-others.lua', 13],
+    [1307, 'lua/shared/queue/publish.lua', 1],
+    [1308, 'lua/shared/queue/message.lua', 1],
+    [1351, 'lua/shared/queue/publish.lua', 3],
+    [1357, 'lua/shared/queue/tell-others.lua', 17],
+    [1360, 'lua/shared/queue/cancel.lua', 1],
+    [1368, 'lua/shared/queue/stop.lua', 1],
+    [1376, 'lua/shared/queue/finish.lua', 1],
+    [1476, 'lua/shared/queue/take.lua', 1],
+    [1615, 'lua/shared/queue/lease.lua', 1],
+    [1685, 'lua/shared/queue/told.lua', 1],
+    [1700, 'lua/shared/queue/claimed-before.lua', 1],
+    [1746, 'lua/shared/queue/idle.lua', 1],
+    [1823, 'lua/shared/queue/watch.lua', 1],
+    [1844, 'lua/shared/queue/judge.lua', 1],
+    [1907, 'lua/shared/queue/next-due.lua', 1],
+    [1962, 'lua/queue/ack-and-claim.lua', 92],
+    [2029, 'lua/shared/queue/bring-due.lua', 1],
+    [2032, 'lua/shared/queue/entries.lua', 1],
+    [2050, 'lua/shared/queue/history.lua', 1],
+    [2064, 'lua/shared/queue/failure.lua', 1],
+    [2070, 'lua/shared/queue/note-failure.lua', 1],
+    [2074, 'lua/shared/queue/dead.lua', 1],
+    [2128, 'lua/shared/queue/bury-claimed.lua', 1],
+    [2135, 'lua/shared/queue/reclaim.lua', 1],
+    [2180, 'lua/shared/queue/due.lua', 1],
+    [2202, 'lua/shared/queue/bring-due.lua', 12],
+    [2209, 'lua/shared/queue/spawn.lua', 1],
+    [2214, 'lua/shared/queue/number.lua', 1],
+    [2223, 'lua/shared/queue/enter-tags.lua', 1],
+    [2229, 'lua/shared/queue/leave-short.lua', 1],
+    [2240, 'lua/shared/queue/read-recurrence.lua', 1],
+    [2298, 'lua/shared/queue/recurrence.lua', 1],
+    [2347, 'lua/shared/queue/spawn.lua', 12],
+    [2445, 'lua/shared/queue/bring-due.lua', 20],
+    [2449, 'lua/queue/ack-and-claim.lua', 160],
+    [2453, 'lua/shared/queue/settle.lua', 1],
+    [2454, 'lua/shared/queue/failure.lua', 1],
+    [2460, 'lua/shared/queue/dead.lua', 1],
+    [2514, 'lua/shared/queue/backoff.lua', 1],
+    [2516, 'lua/shared/queue/backoff.lua', 22],
+    [2535, 'lua/shared/queue/unblock.lua', 1],
+    [2541, 'lua/shared/queue/outbox.lua', 1],
+    [2552, 'lua/shared/queue/entries.lua', 1],
+    [2570, 'lua/shared/queue/history.lua', 1],
+    [2584, 'lua/shared/queue/settle.lua', 18],
+    [2658, 'lua/queue/ack-and-claim.lua', 165],
+    [2701, 'lua/shared/queue/wait.lua', 1],
+    [2712, 'lua/queue/ack-and-claim.lua', 209],
   ],
   encode(args) {
     const encoded = new Array<Argument>(9 + args.acks.length * 3)
@@ -4057,7 +4063,7 @@ function readDuplicatesOfAdvanceAdvanced(part: Reply | undefined): ({ readonly a
 export const advance: Operation<AdvanceArguments, AdvanceAnswer> = {
   script: {
     name: 'queue/advance',
-    sha1: '75b32af86a0b8350a59955c7b9b929319307de73',
+    sha1: '9dcd650bd8c6ea868f28f27153019e19fe8b9ff1',
     reads: false,
     bytes: false,
     source: `--[[
@@ -5265,11 +5271,12 @@ local PRIORITIES = 1
 -- Before all priorities.
 local IN_FRONT = '-4294967296'
 
+-- A lost job without group goes to the front of the list only where that is served first: beside groups it is one of many.
 local function stand_ready(keys, queue, job, seq, in_front, now_us)
   if job.group ~= '' then
     set_mark(queue, GROUPS)
     join_group(keys, queue, job, seq, in_front, now_us)
-  elseif job.priority ~= 0 or (in_front and is_marked(queue, PRIORITIES)) then
+  elseif job.priority ~= 0 or (in_front and (is_marked(queue, PRIORITIES) or is_marked(queue, GROUPS))) then
     set_mark(queue, PRIORITIES)
     redis.call('ZADD', keys.prioritized, in_front and IN_FRONT or -job.priority, seq)
   elseif in_front then
@@ -5766,6 +5773,17 @@ local function drop_done(keys, queue, settings, now_ms, most)
   end
 end
 
+-- Fields of jobs that are gone; of those kept their ends by time, and their fields with values.
+local function store_ends(keys, gone, kept, kept_runs)
+  if #gone > 0 then
+    redis.call('HDEL', keys.jobs, unpack(gone))
+  end
+  if #kept > 0 then
+    redis.call('ZADD', keys.done, unpack(kept))
+    redis.call('HSET', keys.jobs, unpack(kept_runs))
+  end
+end
+
 -- The jobs of a list of numbers and packed runs, claimed until now, are done.
 local function finish_jobs(keys, queue, settings, ended, now_us)
   local now_ms = math.floor(now_us / 1000)
@@ -5818,13 +5836,7 @@ local function finish_jobs(keys, queue, settings, ended, now_us)
     end
   end
   redis.call('ZREM', keys.leases, unpack(numbers))
-  if #gone > 0 then
-    redis.call('HDEL', keys.jobs, unpack(gone))
-  end
-  if keeps then
-    redis.call('ZADD', keys.done, unpack(kept))
-    redis.call('HSET', keys.jobs, unpack(kept_runs))
-  end
+  store_ends(keys, gone, kept, kept_runs)
   if queue.done > 0 then
     drop_done(keys, queue, settings, now_ms, 20 + #numbers)
   end
@@ -5912,6 +5924,25 @@ local function hold_names(keys, tally, specs, at, job, seq, now_ms)
   end
 end
 
+-- The number of the job that has an id, or nil. One that was done before the queue's age of what is kept has it no more,
+-- and goes now: nothing else might be done that lets it go.
+local function holder_of_id(keys, queue, id, now_ms)
+  local seq = redis.call('HGET', keys.ids, 'i' .. id)
+  local keep_ms = seq and queue.done > 0 and parse_settings(queue.settings).keep_ms or 0
+  if keep_ms == 0 then
+    return seq or nil
+  end
+  local stored = redis.call('HMGET', keys.jobs, seq, 'r' .. seq)
+  local run = stored[2] and unpack_run(stored[2])
+  if not run or run.state ~= 'f' or run.at_ms > now_ms - keep_ms then
+    return seq
+  end
+  redis.call('ZREM', keys.done, seq)
+  queue.done = queue.done - #stored[1]
+  erase_job(keys, queue, seq, read_job(stored[1], queue.usual), run)
+  return nil
+end
+
 -- Puts one job into the queue, unless it is a duplicate.
 local function enqueue_spec(keys, queue, tally, specs, at, place, seq, now_us)
   local now_ms = math.floor(now_us / 1000)
@@ -5920,7 +5951,7 @@ local function enqueue_spec(keys, queue, tally, specs, at, place, seq, now_us)
   local key = specs[at + 20]
   local repeated = key ~= '' and job_of_key(keys.ids, key, now_ms)
   local other = repeated
-    or job.id ~= '' and redis.call('HGET', keys.ids, 'i' .. job.id)
+    or job.id ~= '' and holder_of_id(keys, queue, job.id, now_ms)
     or job.unique ~= '' and holder_of_unique(keys.ids, specs[at + 12], now_ms)
   if key ~= '' and not repeated then
     remember_key(keys.ids, key, other or seq, now_ms)
@@ -6301,41 +6332,41 @@ return { 'advanced', first, queue.chores, refused, tally.duplicates }
     [1019, 'lua/shared/queue/names.lua', 1],
     [1065, 'lua/shared/queue/groups.lua', 1],
     [1194, 'lua/shared/queue/ready.lua', 1],
-    [1228, 'lua/shared/queue/number.lua', 1],
-    [1237, 'lua/shared/queue/enqueue.lua', 1],
-    [1275, 'lua/shared/queue/replace.lua', 1],
-    [1330, 'lua/shared/queue/leave-tags.lua', 1],
-    [1339, 'lua/shared/queue/replace.lua', 57],
-    [1364, 'lua/shared/queue/idempotency.lua', 1],
-    [1378, 'lua/shared/queue/idle.lua', 1],
-    [1424, 'lua/shared/queue/idle.lua', 68],
-    [1434, 'lua/shared/queue/find.lua', 1],
-    [1460, 'lua/shared/queue/failure.lua', 1],
-    [1470, 'lua/shared/queue/parents.lua', 1],
-    [1529, 'lua/shared/queue/parents.lua', 70],
-    [1541, 'lua/shared/queue/link.lua', 1],
-    [1604, 'lua/shared/queue/end.lua', 1],
-    [1625, 'lua/shared/queue/leave-tags.lua', 1],
-    [1634, 'lua/shared/queue/end.lua', 23],
-    [1651, 'lua/shared/queue/cancel.lua', 1],
-    [1659, 'lua/shared/queue/stop.lua', 1],
-    [1667, 'lua/shared/queue/judge-one.lua', 1],
-    [1677, 'lua/shared/queue/finish.lua', 1],
-    [1772, 'lua/shared/queue/freed.lua', 1],
-    [1781, 'lua/shared/queue/told.lua', 1],
-    [1796, 'lua/shared/queue/outbox.lua', 1],
-    [1807, 'lua/shared/queue/spec.lua', 1],
-    [1830, 'lua/shared/queue/spec.lua', 33],
-    [1913, 'lua/queue/advance.lua', 88],
-    [1987, 'lua/shared/queue/settle.lua', 1],
-    [1988, 'lua/shared/queue/dead.lua', 1],
-    [2042, 'lua/shared/queue/backoff.lua', 1],
-    [2044, 'lua/shared/queue/backoff.lua', 22],
-    [2063, 'lua/shared/queue/unblock.lua', 1],
-    [2069, 'lua/shared/queue/entries.lua', 1],
-    [2087, 'lua/shared/queue/history.lua', 1],
-    [2101, 'lua/shared/queue/settle.lua', 18],
-    [2175, 'lua/queue/advance.lua', 163],
+    [1229, 'lua/shared/queue/number.lua', 1],
+    [1238, 'lua/shared/queue/enqueue.lua', 1],
+    [1276, 'lua/shared/queue/replace.lua', 1],
+    [1331, 'lua/shared/queue/leave-tags.lua', 1],
+    [1340, 'lua/shared/queue/replace.lua', 57],
+    [1365, 'lua/shared/queue/idempotency.lua', 1],
+    [1379, 'lua/shared/queue/idle.lua', 1],
+    [1425, 'lua/shared/queue/idle.lua', 68],
+    [1435, 'lua/shared/queue/find.lua', 1],
+    [1461, 'lua/shared/queue/failure.lua', 1],
+    [1471, 'lua/shared/queue/parents.lua', 1],
+    [1530, 'lua/shared/queue/parents.lua', 70],
+    [1542, 'lua/shared/queue/link.lua', 1],
+    [1605, 'lua/shared/queue/end.lua', 1],
+    [1626, 'lua/shared/queue/leave-tags.lua', 1],
+    [1635, 'lua/shared/queue/end.lua', 23],
+    [1652, 'lua/shared/queue/cancel.lua', 1],
+    [1660, 'lua/shared/queue/stop.lua', 1],
+    [1668, 'lua/shared/queue/judge-one.lua', 1],
+    [1678, 'lua/shared/queue/finish.lua', 1],
+    [1778, 'lua/shared/queue/freed.lua', 1],
+    [1787, 'lua/shared/queue/told.lua', 1],
+    [1802, 'lua/shared/queue/outbox.lua', 1],
+    [1813, 'lua/shared/queue/spec.lua', 1],
+    [1836, 'lua/shared/queue/spec.lua', 33],
+    [1938, 'lua/queue/advance.lua', 88],
+    [2012, 'lua/shared/queue/settle.lua', 1],
+    [2013, 'lua/shared/queue/dead.lua', 1],
+    [2067, 'lua/shared/queue/backoff.lua', 1],
+    [2069, 'lua/shared/queue/backoff.lua', 22],
+    [2088, 'lua/shared/queue/unblock.lua', 1],
+    [2094, 'lua/shared/queue/entries.lua', 1],
+    [2112, 'lua/shared/queue/history.lua', 1],
+    [2126, 'lua/shared/queue/settle.lua', 18],
+    [2200, 'lua/queue/advance.lua', 163],
   ],
   encode(args) {
     const encoded = new Array<Argument>(6 + args.steps.length * 26)
@@ -7253,7 +7284,7 @@ function readRefusedOfBuryBuried(part: Reply | undefined): ({ readonly at: numbe
 export const bury: Operation<BuryArguments, BuryAnswer> = {
   script: {
     name: 'queue/bury',
-    sha1: '6a2fe647c5ff9727db54b7959a1293c1f7cc94a4',
+    sha1: '8fb1da6e996eb742627bb2e74b9041473d8f8dc5',
     reads: false,
     bytes: false,
     source: `--[[
@@ -8753,11 +8784,12 @@ local PRIORITIES = 1
 -- Before all priorities.
 local IN_FRONT = '-4294967296'
 
+-- A lost job without group goes to the front of the list only where that is served first: beside groups it is one of many.
 local function stand_ready(keys, queue, job, seq, in_front, now_us)
   if job.group ~= '' then
     set_mark(queue, GROUPS)
     join_group(keys, queue, job, seq, in_front, now_us)
-  elseif job.priority ~= 0 or (in_front and is_marked(queue, PRIORITIES)) then
+  elseif job.priority ~= 0 or (in_front and (is_marked(queue, PRIORITIES) or is_marked(queue, GROUPS))) then
     set_mark(queue, PRIORITIES)
     redis.call('ZADD', keys.prioritized, in_front and IN_FRONT or -job.priority, seq)
   elseif in_front then
@@ -8962,12 +8994,12 @@ return { 'buried', queue.chores, refused }
     [1477, 'lua/shared/queue/settle.lua', 1],
     [1478, 'lua/shared/queue/note-due.lua', 1],
     [1486, 'lua/shared/queue/ready.lua', 1],
-    [1512, 'lua/shared/queue/backoff.lua', 1],
-    [1514, 'lua/shared/queue/backoff.lua', 22],
-    [1533, 'lua/shared/queue/unblock.lua', 1],
-    [1539, 'lua/shared/queue/outbox.lua', 1],
-    [1550, 'lua/shared/queue/settle.lua', 18],
-    [1624, 'lua/queue/bury.lua', 143],
+    [1513, 'lua/shared/queue/backoff.lua', 1],
+    [1515, 'lua/shared/queue/backoff.lua', 22],
+    [1534, 'lua/shared/queue/unblock.lua', 1],
+    [1540, 'lua/shared/queue/outbox.lua', 1],
+    [1551, 'lua/shared/queue/settle.lua', 18],
+    [1625, 'lua/queue/bury.lua', 143],
   ],
   encode(args) {
     const encoded = new Array<Argument>(6 + args.failures.length * 4)
@@ -9032,7 +9064,7 @@ function readOutcomesOfCancelCancelled(part: Reply | undefined): (string)[] {
 export const cancel: Operation<CancelArguments, CancelAnswer> = {
   script: {
     name: 'queue/cancel',
-    sha1: 'b6754f57e87213a1086f2d8e895d3d9ae6b372bf',
+    sha1: '5bd75f044b370a3acb07bdceb4d511aa83dd6d0e',
     reads: false,
     bytes: false,
     source: `--[[
@@ -9664,11 +9696,12 @@ local PRIORITIES = 1
 -- Before all priorities.
 local IN_FRONT = '-4294967296'
 
+-- A lost job without group goes to the front of the list only where that is served first: beside groups it is one of many.
 local function stand_ready(keys, queue, job, seq, in_front, now_us)
   if job.group ~= '' then
     set_mark(queue, GROUPS)
     join_group(keys, queue, job, seq, in_front, now_us)
-  elseif job.priority ~= 0 or (in_front and is_marked(queue, PRIORITIES)) then
+  elseif job.priority ~= 0 or (in_front and (is_marked(queue, PRIORITIES) or is_marked(queue, GROUPS))) then
     set_mark(queue, PRIORITIES)
     redis.call('ZADD', keys.prioritized, in_front and IN_FRONT or -job.priority, seq)
   elseif in_front then
@@ -10569,41 +10602,41 @@ return { 'cancelled', queue.chores, outcomes }
     [489, 'lua/shared/queue/failure.lua', 1],
     [499, 'lua/shared/queue/groups.lua', 1],
     [618, 'lua/shared/queue/ready.lua', 1],
-    [652, 'lua/shared/queue/dead.lua', 1],
-    [721, 'lua/shared/queue/end.lua', 1],
-    [742, 'lua/shared/queue/leave-tags.lua', 1],
-    [751, 'lua/shared/queue/end.lua', 23],
-    [761, 'lua/shared/queue/note-end.lua', 1],
-    [791, 'lua/shared/queue/tell-others.lua', 1],
-    [793, 'lua/shared/queue/packed-notes.lua', 1],
-    [794, 'lua/shared/queue/leave-notes.lua', 1],
-    [812, 'lua/shared/queue/fold.lua', 1],
-    [813, 'lua/shared/queue/statistics.lua', 1],
-    [1049, 'lua/shared/queue/fold.lua', 3],
-    [1060, 'lua/shared/queue/leave-notes.lua', 20],
-    [1064, 'lua/shared/queue/packed-notes.lua', 3],
-    [1072, 'lua/shared/queue/tell-others.lua', 4],
-    [1075, 'lua/shared/queue/result.lua', 1],
-    [1089, 'lua/shared/queue/tell-ends.lua', 1],
-    [1145, 'lua/shared/queue/tell-others.lua', 9],
-    [1148, 'lua/shared/queue/tell-others.lua', 13],
-    [1151, 'lua/shared/queue/publish.lua', 1],
-    [1152, 'lua/shared/queue/message.lua', 1],
-    [1195, 'lua/shared/queue/publish.lua', 3],
-    [1201, 'lua/shared/queue/tell-others.lua', 17],
-    [1204, 'lua/shared/queue/find.lua', 1],
-    [1230, 'lua/shared/queue/displace.lua', 1],
-    [1249, 'lua/shared/queue/idle.lua', 1],
-    [1295, 'lua/queue/cancel.lua', 66],
-    [1361, 'lua/shared/queue/settle.lua', 1],
-    [1362, 'lua/shared/queue/note-due.lua', 1],
-    [1370, 'lua/shared/queue/backoff.lua', 1],
-    [1372, 'lua/shared/queue/backoff.lua', 22],
-    [1391, 'lua/shared/queue/unblock.lua', 1],
-    [1397, 'lua/shared/queue/outbox.lua', 1],
-    [1408, 'lua/shared/queue/cancel.lua', 1],
-    [1416, 'lua/shared/queue/settle.lua', 18],
-    [1490, 'lua/queue/cancel.lua', 133],
+    [653, 'lua/shared/queue/dead.lua', 1],
+    [722, 'lua/shared/queue/end.lua', 1],
+    [743, 'lua/shared/queue/leave-tags.lua', 1],
+    [752, 'lua/shared/queue/end.lua', 23],
+    [762, 'lua/shared/queue/note-end.lua', 1],
+    [792, 'lua/shared/queue/tell-others.lua', 1],
+    [794, 'lua/shared/queue/packed-notes.lua', 1],
+    [795, 'lua/shared/queue/leave-notes.lua', 1],
+    [813, 'lua/shared/queue/fold.lua', 1],
+    [814, 'lua/shared/queue/statistics.lua', 1],
+    [1050, 'lua/shared/queue/fold.lua', 3],
+    [1061, 'lua/shared/queue/leave-notes.lua', 20],
+    [1065, 'lua/shared/queue/packed-notes.lua', 3],
+    [1073, 'lua/shared/queue/tell-others.lua', 4],
+    [1076, 'lua/shared/queue/result.lua', 1],
+    [1090, 'lua/shared/queue/tell-ends.lua', 1],
+    [1146, 'lua/shared/queue/tell-others.lua', 9],
+    [1149, 'lua/shared/queue/tell-others.lua', 13],
+    [1152, 'lua/shared/queue/publish.lua', 1],
+    [1153, 'lua/shared/queue/message.lua', 1],
+    [1196, 'lua/shared/queue/publish.lua', 3],
+    [1202, 'lua/shared/queue/tell-others.lua', 17],
+    [1205, 'lua/shared/queue/find.lua', 1],
+    [1231, 'lua/shared/queue/displace.lua', 1],
+    [1250, 'lua/shared/queue/idle.lua', 1],
+    [1296, 'lua/queue/cancel.lua', 66],
+    [1362, 'lua/shared/queue/settle.lua', 1],
+    [1363, 'lua/shared/queue/note-due.lua', 1],
+    [1371, 'lua/shared/queue/backoff.lua', 1],
+    [1373, 'lua/shared/queue/backoff.lua', 22],
+    [1392, 'lua/shared/queue/unblock.lua', 1],
+    [1398, 'lua/shared/queue/outbox.lua', 1],
+    [1409, 'lua/shared/queue/cancel.lua', 1],
+    [1417, 'lua/shared/queue/settle.lua', 18],
+    [1491, 'lua/queue/cancel.lua', 133],
   ],
   encode(args) {
     const encoded = new Array<Argument>(3 + args.wanted.length)
@@ -10657,7 +10690,7 @@ export type ChangeParentsAnswer =
 export const changeParents: Operation<ChangeParentsArguments, ChangeParentsAnswer> = {
   script: {
     name: 'queue/change-parents',
-    sha1: 'fe1556d8b6f37c36a195e13b7ae12822057afa3e',
+    sha1: '13604ee4d49958058b87f8430d6fb5bedc3e743a',
     reads: false,
     bytes: false,
     source: `--[[
@@ -11585,11 +11618,12 @@ local PRIORITIES = 1
 -- Before all priorities.
 local IN_FRONT = '-4294967296'
 
+-- A lost job without group goes to the front of the list only where that is served first: beside groups it is one of many.
 local function stand_ready(keys, queue, job, seq, in_front, now_us)
   if job.group ~= '' then
     set_mark(queue, GROUPS)
     join_group(keys, queue, job, seq, in_front, now_us)
-  elseif job.priority ~= 0 or (in_front and is_marked(queue, PRIORITIES)) then
+  elseif job.priority ~= 0 or (in_front and (is_marked(queue, PRIORITIES) or is_marked(queue, GROUPS))) then
     set_mark(queue, PRIORITIES)
     redis.call('ZADD', keys.prioritized, in_front and IN_FRONT or -job.priority, seq)
   elseif in_front then
@@ -12251,29 +12285,29 @@ return { 'changed', left, queue.chores }
     [796, 'lua/shared/queue/failure.lua', 1],
     [806, 'lua/shared/queue/groups.lua', 1],
     [914, 'lua/shared/queue/ready.lua', 1],
-    [940, 'lua/shared/queue/find.lua', 1],
-    [969, 'lua/shared/queue/parents.lua', 1],
-    [1028, 'lua/shared/queue/parents.lua', 70],
-    [1040, 'lua/shared/queue/link.lua', 1],
-    [1072, 'lua/shared/queue/relink.lua', 1],
-    [1142, 'lua/shared/queue/backoff.lua', 1],
-    [1144, 'lua/shared/queue/backoff.lua', 22],
-    [1163, 'lua/shared/queue/unblock.lua', 1],
-    [1169, 'lua/shared/queue/idle.lua', 1],
-    [1215, 'lua/queue/change-parents.lua', 65],
-    [1272, 'lua/shared/queue/settle.lua', 1],
-    [1273, 'lua/shared/queue/dead.lua', 1],
-    [1327, 'lua/shared/queue/end.lua', 1],
-    [1348, 'lua/shared/queue/leave-tags.lua', 1],
-    [1357, 'lua/shared/queue/end.lua', 23],
-    [1367, 'lua/shared/queue/outbox.lua', 1],
-    [1378, 'lua/shared/queue/entries.lua', 1],
-    [1396, 'lua/shared/queue/history.lua', 1],
-    [1410, 'lua/shared/queue/happened.lua', 1],
-    [1422, 'lua/shared/queue/note-end.lua', 1],
-    [1452, 'lua/shared/queue/cancel.lua', 1],
-    [1460, 'lua/shared/queue/settle.lua', 18],
-    [1534, 'lua/queue/change-parents.lua', 123],
+    [941, 'lua/shared/queue/find.lua', 1],
+    [970, 'lua/shared/queue/parents.lua', 1],
+    [1029, 'lua/shared/queue/parents.lua', 70],
+    [1041, 'lua/shared/queue/link.lua', 1],
+    [1073, 'lua/shared/queue/relink.lua', 1],
+    [1143, 'lua/shared/queue/backoff.lua', 1],
+    [1145, 'lua/shared/queue/backoff.lua', 22],
+    [1164, 'lua/shared/queue/unblock.lua', 1],
+    [1170, 'lua/shared/queue/idle.lua', 1],
+    [1216, 'lua/queue/change-parents.lua', 65],
+    [1273, 'lua/shared/queue/settle.lua', 1],
+    [1274, 'lua/shared/queue/dead.lua', 1],
+    [1328, 'lua/shared/queue/end.lua', 1],
+    [1349, 'lua/shared/queue/leave-tags.lua', 1],
+    [1358, 'lua/shared/queue/end.lua', 23],
+    [1368, 'lua/shared/queue/outbox.lua', 1],
+    [1379, 'lua/shared/queue/entries.lua', 1],
+    [1397, 'lua/shared/queue/history.lua', 1],
+    [1411, 'lua/shared/queue/happened.lua', 1],
+    [1423, 'lua/shared/queue/note-end.lua', 1],
+    [1453, 'lua/shared/queue/cancel.lua', 1],
+    [1461, 'lua/shared/queue/settle.lua', 18],
+    [1535, 'lua/queue/change-parents.lua', 123],
   ],
   encode(args) {
     const encoded = new Array<Argument>(4 + args.changes.length * 2)
@@ -14627,7 +14661,7 @@ function readDuplicatesOfEnqueueEnqueued(part: Reply | undefined): ({ readonly a
 export const enqueue: Operation<EnqueueArguments, EnqueueAnswer> = {
   script: {
     name: 'queue/enqueue',
-    sha1: 'ff0d9f88dea7ff6d542989867c7d86252597e29a',
+    sha1: 'a07a9c4064aa8d977bfe2d0ef77c408ea604e74f',
     reads: false,
     bytes: false,
     source: `--[[
@@ -14664,6 +14698,7 @@ local meta = KEYS[1] -- hash: the queue's state
 -- KEYS[21] results: hash: ends of jobs, for those who ask
 -- KEYS[22] notes: string: what the statistics do not hold yet; see shared/queue/leave-notes
 -- KEYS[23] stats: hash: statistics of minutes, hours and days
+-- KEYS[24] done: sorted set: jobs that are done and kept -> when they ended, in ms
 local codec = ARGV[1] -- text: name of the codec that made the payloads
 local caller = ARGV[2] -- text: process and slot; empty: the call is not remembered
 local call = ARGV[3] -- text: number of the call in that slot
@@ -14928,6 +14963,22 @@ local function save_queue_and_call(meta, queue, caller, call, now_ms, answer)
   redis.call('HSET', meta, 'state', packed_state(queue), caller, call_record(call, now_ms, answer))
   forget_old_calls(meta, call, now_ms)
 end
+-- What people set for a queue, one text: '<paused>,<concurrency>,<rate_limit>,<rate_window_ms>,<keep_count>,<keep_ms>'.
+-- 0 for a number: no limit, nothing kept. Not by spaces: what begins with two numbers is a call (see shared/calls).
+
+local function parse_settings(text)
+  local paused, concurrency, rate_limit, rate_window_ms, keep_count, keep_ms =
+    string.match(text or '0,0,0,0,0,0', '^(%d),(%d+),(%d+),(%d+),(%d+),(%d+)$')
+  return {
+    paused = paused == '1',
+    concurrency = tonumber(concurrency),
+    rate_limit = tonumber(rate_limit),
+    rate_window_ms = tonumber(rate_window_ms),
+    keep_count = tonumber(keep_count),
+    keep_ms = tonumber(keep_ms),
+  }
+end
+
 -- What a queue was ever used for. A part that was never used is not looked at: most queues use few.
 local GROUPS = 2
 -- Of those from here on the quick way need not know; see also shared/queue/recurs.
@@ -15718,11 +15769,12 @@ local PRIORITIES = 1
 -- Before all priorities.
 local IN_FRONT = '-4294967296'
 
+-- A lost job without group goes to the front of the list only where that is served first: beside groups it is one of many.
 local function stand_ready(keys, queue, job, seq, in_front, now_us)
   if job.group ~= '' then
     set_mark(queue, GROUPS)
     join_group(keys, queue, job, seq, in_front, now_us)
-  elseif job.priority ~= 0 or (in_front and is_marked(queue, PRIORITIES)) then
+  elseif job.priority ~= 0 or (in_front and (is_marked(queue, PRIORITIES) or is_marked(queue, GROUPS))) then
     set_mark(queue, PRIORITIES)
     redis.call('ZADD', keys.prioritized, in_front and IN_FRONT or -job.priority, seq)
   elseif in_front then
@@ -16122,6 +16174,46 @@ local function link_parents(keys, queue, seq, parents, policy, delay_ms, now_ms)
   end
   return #refs
 end
+-- The end of a job.
+
+-- Removes everything that is stored of a job, wherever it stood. One that was never claimed has no run.
+local function erase_job(keys, queue, seq, job, run)
+  redis.call(
+    'HDEL',
+    keys.jobs,
+    seq,
+    'r' .. seq,
+    'e' .. seq,
+    'p' .. seq,
+    'o' .. seq,
+    'h' .. seq,
+    'l' .. seq,
+    'w' .. seq
+  )
+  if not job.is_plain then
+    free_names(keys.ids, job, seq)
+  end
+  local is_tracked = run and has_flag(run.flags, TRACKED)
+  if job.tags ~= '' or is_tracked then
+-- Takes a job from its tags; see shared/queue/enter-tags.
+local function leave_tags(tagged, seq, tags, is_tracked)
+  if is_tracked then
+    redis.call('ZREM', tagged, '\\0' .. seq)
+  end
+  for tag in string.gmatch(tags, '[^%z]+') do
+    redis.call('ZREM', tagged, tag .. '\\0' .. seq)
+  end
+end
+    leave_tags(keys.tagged, seq, job.tags, is_tracked)
+  end
+  if run and has_flag(run.flags, PARENT) then
+    end_parent(keys, queue, seq, job.id, 'x', '')
+  end
+  if run and has_flag(run.flags, CHILD) then
+    drop_parents(keys, seq)
+  end
+end
+
 -- A job as it comes: a group of a repeated argument, with the fields that the argument of \`enqueue\` declares.
 local SPEC_FIELDS = 22
 
@@ -16177,6 +16269,25 @@ local function hold_names(keys, tally, specs, at, job, seq, now_ms)
   end
 end
 
+-- The number of the job that has an id, or nil. One that was done before the queue's age of what is kept has it no more,
+-- and goes now: nothing else might be done that lets it go.
+local function holder_of_id(keys, queue, id, now_ms)
+  local seq = redis.call('HGET', keys.ids, 'i' .. id)
+  local keep_ms = seq and queue.done > 0 and parse_settings(queue.settings).keep_ms or 0
+  if keep_ms == 0 then
+    return seq or nil
+  end
+  local stored = redis.call('HMGET', keys.jobs, seq, 'r' .. seq)
+  local run = stored[2] and unpack_run(stored[2])
+  if not run or run.state ~= 'f' or run.at_ms > now_ms - keep_ms then
+    return seq
+  end
+  redis.call('ZREM', keys.done, seq)
+  queue.done = queue.done - #stored[1]
+  erase_job(keys, queue, seq, read_job(stored[1], queue.usual), run)
+  return nil
+end
+
 -- Puts one job into the queue, unless it is a duplicate.
 local function enqueue_spec(keys, queue, tally, specs, at, place, seq, now_us)
   local now_ms = math.floor(now_us / 1000)
@@ -16185,7 +16296,7 @@ local function enqueue_spec(keys, queue, tally, specs, at, place, seq, now_us)
   local key = specs[at + 20]
   local repeated = key ~= '' and job_of_key(keys.ids, key, now_ms)
   local other = repeated
-    or job.id ~= '' and redis.call('HGET', keys.ids, 'i' .. job.id)
+    or job.id ~= '' and holder_of_id(keys, queue, job.id, now_ms)
     or job.unique ~= '' and holder_of_unique(keys.ids, specs[at + 12], now_ms)
   if key ~= '' and not repeated then
     remember_key(keys.ids, key, other or seq, now_ms)
@@ -16250,6 +16361,7 @@ local keys = {
   listeners = KEYS[19],
   notes = KEYS[22],
   stats = KEYS[23],
+  done = KEYS[24],
 }
 
 local queue = open_queue(meta, codec, caller)
@@ -16335,46 +16447,6 @@ local function bury_job(keys, queue, seq, job, run, kind, message, now_ms)
   )
   free_unique(keys.ids, job, seq, true)
   queue.dead, queue.buried = queue.dead + run.size, queue.buried + 1
-end
-
--- The end of a job.
-
--- Removes everything that is stored of a job, wherever it stood. One that was never claimed has no run.
-local function erase_job(keys, queue, seq, job, run)
-  redis.call(
-    'HDEL',
-    keys.jobs,
-    seq,
-    'r' .. seq,
-    'e' .. seq,
-    'p' .. seq,
-    'o' .. seq,
-    'h' .. seq,
-    'l' .. seq,
-    'w' .. seq
-  )
-  if not job.is_plain then
-    free_names(keys.ids, job, seq)
-  end
-  local is_tracked = run and has_flag(run.flags, TRACKED)
-  if job.tags ~= '' or is_tracked then
--- Takes a job from its tags; see shared/queue/enter-tags.
-local function leave_tags(tagged, seq, tags, is_tracked)
-  if is_tracked then
-    redis.call('ZREM', tagged, '\\0' .. seq)
-  end
-  for tag in string.gmatch(tags, '[^%z]+') do
-    redis.call('ZREM', tagged, tag .. '\\0' .. seq)
-  end
-end
-    leave_tags(keys.tagged, seq, job.tags, is_tracked)
-  end
-  if run and has_flag(run.flags, PARENT) then
-    end_parent(keys, queue, seq, job.id, 'x', '')
-  end
-  if run and has_flag(run.flags, CHILD) then
-    drop_parents(keys, seq)
-  end
 end
 
 -- When a job is tried again, and how it waits until then.
@@ -16567,84 +16639,85 @@ save_queue_and_call(meta, queue, caller, call, now_ms, format_enqueued(first, ta
 return { 'enqueued', first, queue.chores, tally.duplicates }
 `,
   },
-  parts: ['meta', 'jobs', 'ready', 'prioritized', 'scheduled', 'grouped', 'groups', 'turns', 'held', 'ids', 'idle', 'dead', 'failed', 'kinds', 'blocked', 'children', 'parents', 'outbox', 'listeners', 'tagged', 'results', 'notes', 'stats'],
+  parts: ['meta', 'jobs', 'ready', 'prioritized', 'scheduled', 'grouped', 'groups', 'turns', 'held', 'ids', 'idle', 'dead', 'failed', 'kinds', 'blocked', 'children', 'parents', 'outbox', 'listeners', 'tagged', 'results', 'notes', 'stats', 'done'],
   lines: [
     [1, 'lua/queue/enqueue.lua', 1],
-    [43, 'lua/shared/exact.lua', 1],
-    [53, 'lua/shared/exact-range.lua', 1],
-    [56, 'lua/shared/exact-range.lua', 5],
-    [63, 'lua/shared/clock.lua', 1],
-    [69, 'lua/shared/calls.lua', 1],
-    [73, 'lua/shared/calls.lua', 6],
-    [109, 'lua/shared/tell.lua', 1],
-    [116, 'lua/shared/tell.lua', 12],
-    [130, 'lua/shared/queue/state.lua', 1],
-    [208, 'lua/shared/queue/count-job.lua', 1],
-    [221, 'lua/shared/queue/save.lua', 1],
-    [276, 'lua/shared/queue/wide.lua', 1],
-    [291, 'lua/shared/queue/save-call.lua', 1],
-    [299, 'lua/shared/queue/marks.lua', 1],
-    [313, 'lua/shared/queue/note-due.lua', 1],
-    [321, 'lua/shared/queue/rate.lua', 1],
-    [324, 'lua/shared/queue/rate.lua', 16],
-    [329, 'lua/shared/queue/job.lua', 1],
-    [341, 'lua/shared/queue/plain-head.lua', 1],
-    [344, 'lua/shared/queue/plain-head.lua', 8],
-    [352, 'lua/shared/queue/job.lua', 14],
-    [429, 'lua/shared/queue/flags.lua', 1],
-    [458, 'lua/shared/queue/tell-others.lua', 1],
-    [460, 'lua/shared/queue/packed-notes.lua', 1],
-    [461, 'lua/shared/queue/leave-notes.lua', 1],
-    [479, 'lua/shared/queue/fold.lua', 1],
-    [480, 'lua/shared/queue/statistics.lua', 1],
-    [716, 'lua/shared/queue/fold.lua', 3],
-    [727, 'lua/shared/queue/leave-notes.lua', 20],
-    [731, 'lua/shared/queue/packed-notes.lua', 3],
-    [739, 'lua/shared/queue/tell-others.lua', 4],
-    [742, 'lua/shared/queue/result.lua', 1],
-    [756, 'lua/shared/queue/tell-ends.lua', 1],
-    [812, 'lua/shared/queue/tell-others.lua', 9],
-    [815, 'lua/shared/queue/tell-others.lua', 13],
-    [818, 'lua/shared/queue/publish.lua', 1],
-    [819, 'lua/shared/queue/message.lua', 1],
-    [862, 'lua/shared/queue/publish.lua', 3],
-    [868, 'lua/shared/queue/tell-others.lua', 17],
-    [871, 'lua/shared/queue/run.lua', 1],
-    [900, 'lua/shared/queue/happened.lua', 1],
-    [912, 'lua/shared/queue/names.lua', 1],
-    [958, 'lua/shared/queue/groups.lua', 1],
-    [1077, 'lua/shared/queue/ready.lua', 1],
-    [1111, 'lua/shared/queue/number.lua', 1],
-    [1120, 'lua/shared/queue/enter-tags.lua', 1],
-    [1126, 'lua/shared/queue/enqueue.lua', 1],
-    [1164, 'lua/shared/queue/replace.lua', 1],
-    [1219, 'lua/shared/queue/leave-tags.lua', 1],
-    [1228, 'lua/shared/queue/replace.lua', 57],
-    [1253, 'lua/shared/queue/idempotency.lua', 1],
-    [1267, 'lua/shared/queue/idle.lua', 1],
-    [1313, 'lua/shared/queue/idle.lua', 68],
-    [1323, 'lua/shared/queue/find.lua', 1],
-    [1349, 'lua/shared/queue/failure.lua', 1],
-    [1359, 'lua/shared/queue/parents.lua', 1],
-    [1418, 'lua/shared/queue/parents.lua', 70],
-    [1430, 'lua/shared/queue/link.lua', 1],
-    [1493, 'lua/shared/queue/spec.lua', 1],
-    [1598, 'lua/queue/enqueue.lua', 76],
-    [1653, 'lua/shared/queue/settle.lua', 1],
-    [1654, 'lua/shared/queue/dead.lua', 1],
-    [1708, 'lua/shared/queue/end.lua', 1],
-    [1729, 'lua/shared/queue/leave-tags.lua', 1],
-    [1738, 'lua/shared/queue/end.lua', 23],
-    [1748, 'lua/shared/queue/backoff.lua', 1],
-    [1750, 'lua/shared/queue/backoff.lua', 22],
-    [1769, 'lua/shared/queue/unblock.lua', 1],
-    [1775, 'lua/shared/queue/outbox.lua', 1],
-    [1786, 'lua/shared/queue/entries.lua', 1],
-    [1804, 'lua/shared/queue/history.lua', 1],
-    [1818, 'lua/shared/queue/note-end.lua', 1],
-    [1848, 'lua/shared/queue/cancel.lua', 1],
-    [1856, 'lua/shared/queue/settle.lua', 18],
-    [1930, 'lua/queue/enqueue.lua', 132],
+    [44, 'lua/shared/exact.lua', 1],
+    [54, 'lua/shared/exact-range.lua', 1],
+    [57, 'lua/shared/exact-range.lua', 5],
+    [64, 'lua/shared/clock.lua', 1],
+    [70, 'lua/shared/calls.lua', 1],
+    [74, 'lua/shared/calls.lua', 6],
+    [110, 'lua/shared/tell.lua', 1],
+    [117, 'lua/shared/tell.lua', 12],
+    [131, 'lua/shared/queue/state.lua', 1],
+    [209, 'lua/shared/queue/count-job.lua', 1],
+    [222, 'lua/shared/queue/save.lua', 1],
+    [277, 'lua/shared/queue/wide.lua', 1],
+    [292, 'lua/shared/queue/save-call.lua', 1],
+    [300, 'lua/shared/queue/settings.lua', 1],
+    [316, 'lua/shared/queue/marks.lua', 1],
+    [330, 'lua/shared/queue/note-due.lua', 1],
+    [338, 'lua/shared/queue/rate.lua', 1],
+    [341, 'lua/shared/queue/rate.lua', 16],
+    [346, 'lua/shared/queue/job.lua', 1],
+    [358, 'lua/shared/queue/plain-head.lua', 1],
+    [361, 'lua/shared/queue/plain-head.lua', 8],
+    [369, 'lua/shared/queue/job.lua', 14],
+    [446, 'lua/shared/queue/flags.lua', 1],
+    [475, 'lua/shared/queue/tell-others.lua', 1],
+    [477, 'lua/shared/queue/packed-notes.lua', 1],
+    [478, 'lua/shared/queue/leave-notes.lua', 1],
+    [496, 'lua/shared/queue/fold.lua', 1],
+    [497, 'lua/shared/queue/statistics.lua', 1],
+    [733, 'lua/shared/queue/fold.lua', 3],
+    [744, 'lua/shared/queue/leave-notes.lua', 20],
+    [748, 'lua/shared/queue/packed-notes.lua', 3],
+    [756, 'lua/shared/queue/tell-others.lua', 4],
+    [759, 'lua/shared/queue/result.lua', 1],
+    [773, 'lua/shared/queue/tell-ends.lua', 1],
+    [829, 'lua/shared/queue/tell-others.lua', 9],
+    [832, 'lua/shared/queue/tell-others.lua', 13],
+    [835, 'lua/shared/queue/publish.lua', 1],
+    [836, 'lua/shared/queue/message.lua', 1],
+    [879, 'lua/shared/queue/publish.lua', 3],
+    [885, 'lua/shared/queue/tell-others.lua', 17],
+    [888, 'lua/shared/queue/run.lua', 1],
+    [917, 'lua/shared/queue/happened.lua', 1],
+    [929, 'lua/shared/queue/names.lua', 1],
+    [975, 'lua/shared/queue/groups.lua', 1],
+    [1094, 'lua/shared/queue/ready.lua', 1],
+    [1129, 'lua/shared/queue/number.lua', 1],
+    [1138, 'lua/shared/queue/enter-tags.lua', 1],
+    [1144, 'lua/shared/queue/enqueue.lua', 1],
+    [1182, 'lua/shared/queue/replace.lua', 1],
+    [1237, 'lua/shared/queue/leave-tags.lua', 1],
+    [1246, 'lua/shared/queue/replace.lua', 57],
+    [1271, 'lua/shared/queue/idempotency.lua', 1],
+    [1285, 'lua/shared/queue/idle.lua', 1],
+    [1331, 'lua/shared/queue/idle.lua', 68],
+    [1341, 'lua/shared/queue/find.lua', 1],
+    [1367, 'lua/shared/queue/failure.lua', 1],
+    [1377, 'lua/shared/queue/parents.lua', 1],
+    [1436, 'lua/shared/queue/parents.lua', 70],
+    [1448, 'lua/shared/queue/link.lua', 1],
+    [1511, 'lua/shared/queue/end.lua', 1],
+    [1532, 'lua/shared/queue/leave-tags.lua', 1],
+    [1541, 'lua/shared/queue/end.lua', 23],
+    [1551, 'lua/shared/queue/spec.lua', 1],
+    [1675, 'lua/queue/enqueue.lua', 79],
+    [1731, 'lua/shared/queue/settle.lua', 1],
+    [1732, 'lua/shared/queue/dead.lua', 1],
+    [1786, 'lua/shared/queue/backoff.lua', 1],
+    [1788, 'lua/shared/queue/backoff.lua', 22],
+    [1807, 'lua/shared/queue/unblock.lua', 1],
+    [1813, 'lua/shared/queue/outbox.lua', 1],
+    [1824, 'lua/shared/queue/entries.lua', 1],
+    [1842, 'lua/shared/queue/history.lua', 1],
+    [1856, 'lua/shared/queue/note-end.lua', 1],
+    [1886, 'lua/shared/queue/cancel.lua', 1],
+    [1894, 'lua/shared/queue/settle.lua', 18],
+    [1968, 'lua/queue/enqueue.lua', 136],
   ],
   encode(args) {
     const encoded = new Array<Argument>(6 + args.specs.length * 22)
@@ -19841,7 +19914,7 @@ export type ReceiveAnswer =
 export const receive: Operation<ReceiveArguments, ReceiveAnswer> = {
   script: {
     name: 'queue/receive',
-    sha1: 'f8eef9843b25e4508dfb5b4b5307db007ff348f6',
+    sha1: '64e8ccb520d26170b51f318fe81aab5e22c26c4d',
     reads: false,
     bytes: false,
     source: `--[[
@@ -19877,6 +19950,7 @@ local inbox = KEYS[19] -- hash: other queue -> number of the newest that came fr
 -- KEYS[22] tagged: sorted set: '<tag>\\0<job>' of each tag of a job, without score; tracked jobs have an empty one
 -- KEYS[23] notes: string: what the statistics do not hold yet; see shared/queue/leave-notes
 -- KEYS[24] stats: hash: statistics of minutes, hours and days
+-- KEYS[25] done: sorted set: jobs that are done and kept -> when they ended, in ms
 local codec = ARGV[1] -- text: name of the codec that made the payloads
 local source = ARGV[2] -- text: name of the other queue
 local channel = ARGV[3] -- text: beginning of the channels of processes
@@ -20082,6 +20156,22 @@ local function widen(queue, mark, written, first)
     written[#written + 1] = string.rep('~', 65)
   end
 end
+-- What people set for a queue, one text: '<paused>,<concurrency>,<rate_limit>,<rate_window_ms>,<keep_count>,<keep_ms>'.
+-- 0 for a number: no limit, nothing kept. Not by spaces: what begins with two numbers is a call (see shared/calls).
+
+local function parse_settings(text)
+  local paused, concurrency, rate_limit, rate_window_ms, keep_count, keep_ms =
+    string.match(text or '0,0,0,0,0,0', '^(%d),(%d+),(%d+),(%d+),(%d+),(%d+)$')
+  return {
+    paused = paused == '1',
+    concurrency = tonumber(concurrency),
+    rate_limit = tonumber(rate_limit),
+    rate_window_ms = tonumber(rate_window_ms),
+    keep_count = tonumber(keep_count),
+    keep_ms = tonumber(keep_ms),
+  }
+end
+
 -- What a queue was ever used for. A part that was never used is not looked at: most queues use few.
 local GROUPS = 2
 -- Of those from here on the quick way need not know; see also shared/queue/recurs.
@@ -20878,11 +20968,12 @@ local PRIORITIES = 1
 -- Before all priorities.
 local IN_FRONT = '-4294967296'
 
+-- A lost job without group goes to the front of the list only where that is served first: beside groups it is one of many.
 local function stand_ready(keys, queue, job, seq, in_front, now_us)
   if job.group ~= '' then
     set_mark(queue, GROUPS)
     join_group(keys, queue, job, seq, in_front, now_us)
-  elseif job.priority ~= 0 or (in_front and is_marked(queue, PRIORITIES)) then
+  elseif job.priority ~= 0 or (in_front and (is_marked(queue, PRIORITIES) or is_marked(queue, GROUPS))) then
     set_mark(queue, PRIORITIES)
     redis.call('ZADD', keys.prioritized, in_front and IN_FRONT or -job.priority, seq)
   elseif in_front then
@@ -21265,6 +21356,46 @@ local function link_parents(keys, queue, seq, parents, policy, delay_ms, now_ms)
   end
   return #refs
 end
+-- The end of a job.
+
+-- Removes everything that is stored of a job, wherever it stood. One that was never claimed has no run.
+local function erase_job(keys, queue, seq, job, run)
+  redis.call(
+    'HDEL',
+    keys.jobs,
+    seq,
+    'r' .. seq,
+    'e' .. seq,
+    'p' .. seq,
+    'o' .. seq,
+    'h' .. seq,
+    'l' .. seq,
+    'w' .. seq
+  )
+  if not job.is_plain then
+    free_names(keys.ids, job, seq)
+  end
+  local is_tracked = run and has_flag(run.flags, TRACKED)
+  if job.tags ~= '' or is_tracked then
+-- Takes a job from its tags; see shared/queue/enter-tags.
+local function leave_tags(tagged, seq, tags, is_tracked)
+  if is_tracked then
+    redis.call('ZREM', tagged, '\\0' .. seq)
+  end
+  for tag in string.gmatch(tags, '[^%z]+') do
+    redis.call('ZREM', tagged, tag .. '\\0' .. seq)
+  end
+end
+    leave_tags(keys.tagged, seq, job.tags, is_tracked)
+  end
+  if run and has_flag(run.flags, PARENT) then
+    end_parent(keys, queue, seq, job.id, 'x', '')
+  end
+  if run and has_flag(run.flags, CHILD) then
+    drop_parents(keys, seq)
+  end
+end
+
 -- A job as it comes: a group of a repeated argument, with the fields that the argument of \`enqueue\` declares.
 local SPEC_FIELDS = 22
 
@@ -21320,6 +21451,25 @@ local function hold_names(keys, tally, specs, at, job, seq, now_ms)
   end
 end
 
+-- The number of the job that has an id, or nil. One that was done before the queue's age of what is kept has it no more,
+-- and goes now: nothing else might be done that lets it go.
+local function holder_of_id(keys, queue, id, now_ms)
+  local seq = redis.call('HGET', keys.ids, 'i' .. id)
+  local keep_ms = seq and queue.done > 0 and parse_settings(queue.settings).keep_ms or 0
+  if keep_ms == 0 then
+    return seq or nil
+  end
+  local stored = redis.call('HMGET', keys.jobs, seq, 'r' .. seq)
+  local run = stored[2] and unpack_run(stored[2])
+  if not run or run.state ~= 'f' or run.at_ms > now_ms - keep_ms then
+    return seq
+  end
+  redis.call('ZREM', keys.done, seq)
+  queue.done = queue.done - #stored[1]
+  erase_job(keys, queue, seq, read_job(stored[1], queue.usual), run)
+  return nil
+end
+
 -- Puts one job into the queue, unless it is a duplicate.
 local function enqueue_spec(keys, queue, tally, specs, at, place, seq, now_us)
   local now_ms = math.floor(now_us / 1000)
@@ -21328,7 +21478,7 @@ local function enqueue_spec(keys, queue, tally, specs, at, place, seq, now_us)
   local key = specs[at + 20]
   local repeated = key ~= '' and job_of_key(keys.ids, key, now_ms)
   local other = repeated
-    or job.id ~= '' and redis.call('HGET', keys.ids, 'i' .. job.id)
+    or job.id ~= '' and holder_of_id(keys, queue, job.id, now_ms)
     or job.unique ~= '' and holder_of_unique(keys.ids, specs[at + 12], now_ms)
   if key ~= '' and not repeated then
     remember_key(keys.ids, key, other or seq, now_ms)
@@ -21401,6 +21551,7 @@ local keys = {
   tagged = KEYS[22],
   notes = KEYS[23],
   stats = KEYS[24],
+  done = KEYS[25],
 }
 
 local queue = open_queue(meta, codec, '')
@@ -21492,46 +21643,6 @@ local function bury_job(keys, queue, seq, job, run, kind, message, now_ms)
   )
   free_unique(keys.ids, job, seq, true)
   queue.dead, queue.buried = queue.dead + run.size, queue.buried + 1
-end
-
--- The end of a job.
-
--- Removes everything that is stored of a job, wherever it stood. One that was never claimed has no run.
-local function erase_job(keys, queue, seq, job, run)
-  redis.call(
-    'HDEL',
-    keys.jobs,
-    seq,
-    'r' .. seq,
-    'e' .. seq,
-    'p' .. seq,
-    'o' .. seq,
-    'h' .. seq,
-    'l' .. seq,
-    'w' .. seq
-  )
-  if not job.is_plain then
-    free_names(keys.ids, job, seq)
-  end
-  local is_tracked = run and has_flag(run.flags, TRACKED)
-  if job.tags ~= '' or is_tracked then
--- Takes a job from its tags; see shared/queue/enter-tags.
-local function leave_tags(tagged, seq, tags, is_tracked)
-  if is_tracked then
-    redis.call('ZREM', tagged, '\\0' .. seq)
-  end
-  for tag in string.gmatch(tags, '[^%z]+') do
-    redis.call('ZREM', tagged, tag .. '\\0' .. seq)
-  end
-end
-    leave_tags(keys.tagged, seq, job.tags, is_tracked)
-  end
-  if run and has_flag(run.flags, PARENT) then
-    end_parent(keys, queue, seq, job.id, 'x', '')
-  end
-  if run and has_flag(run.flags, CHILD) then
-    drop_parents(keys, seq)
-  end
 end
 
 -- When a job is tried again, and how it waits until then.
@@ -21724,80 +21835,81 @@ save_queue(meta, queue)
 return { 'received', queue.chores }
 `,
   },
-  parts: ['meta', 'jobs', 'ready', 'prioritized', 'scheduled', 'grouped', 'groups', 'turns', 'held', 'ids', 'dead', 'failed', 'kinds', 'blocked', 'children', 'parents', 'outbox', 'idle', 'inbox', 'results', 'listeners', 'tagged', 'notes', 'stats'],
+  parts: ['meta', 'jobs', 'ready', 'prioritized', 'scheduled', 'grouped', 'groups', 'turns', 'held', 'ids', 'dead', 'failed', 'kinds', 'blocked', 'children', 'parents', 'outbox', 'idle', 'inbox', 'results', 'listeners', 'tagged', 'notes', 'stats', 'done'],
   lines: [
     [1, 'lua/queue/receive.lua', 1],
-    [41, 'lua/shared/exact.lua', 1],
-    [51, 'lua/shared/clock.lua', 1],
-    [57, 'lua/shared/tell.lua', 1],
-    [64, 'lua/shared/tell.lua', 12],
-    [78, 'lua/shared/queue/state.lua', 1],
-    [156, 'lua/shared/queue/count-job.lua', 1],
-    [169, 'lua/shared/queue/save.lua', 1],
-    [224, 'lua/shared/queue/wide.lua', 1],
-    [239, 'lua/shared/queue/marks.lua', 1],
-    [253, 'lua/shared/queue/note-due.lua', 1],
-    [261, 'lua/shared/queue/rate.lua', 1],
-    [264, 'lua/shared/queue/rate.lua', 16],
-    [269, 'lua/shared/queue/job.lua', 1],
-    [281, 'lua/shared/queue/plain-head.lua', 1],
-    [284, 'lua/shared/queue/plain-head.lua', 8],
-    [292, 'lua/shared/queue/job.lua', 14],
-    [369, 'lua/shared/queue/flags.lua', 1],
-    [398, 'lua/shared/queue/happened.lua', 1],
-    [410, 'lua/shared/queue/enter-tags.lua', 1],
-    [416, 'lua/shared/queue/tell-others.lua', 1],
-    [418, 'lua/shared/queue/packed-notes.lua', 1],
-    [419, 'lua/shared/queue/leave-notes.lua', 1],
-    [437, 'lua/shared/queue/fold.lua', 1],
-    [438, 'lua/shared/queue/statistics.lua', 1],
-    [674, 'lua/shared/queue/fold.lua', 3],
-    [685, 'lua/shared/queue/leave-notes.lua', 20],
-    [689, 'lua/shared/queue/packed-notes.lua', 3],
-    [697, 'lua/shared/queue/tell-others.lua', 4],
-    [700, 'lua/shared/queue/result.lua', 1],
-    [714, 'lua/shared/queue/tell-ends.lua', 1],
-    [770, 'lua/shared/queue/tell-others.lua', 9],
-    [773, 'lua/shared/queue/tell-others.lua', 13],
-    [776, 'lua/shared/queue/publish.lua', 1],
-    [777, 'lua/shared/queue/message.lua', 1],
-    [820, 'lua/shared/queue/publish.lua', 3],
-    [826, 'lua/shared/queue/tell-others.lua', 17],
-    [829, 'lua/shared/queue/run.lua', 1],
-    [858, 'lua/shared/queue/names.lua', 1],
-    [904, 'lua/shared/queue/groups.lua', 1],
-    [1023, 'lua/shared/queue/ready.lua', 1],
-    [1057, 'lua/shared/queue/number.lua', 1],
-    [1066, 'lua/shared/queue/enqueue.lua', 1],
-    [1104, 'lua/shared/queue/replace.lua', 1],
-    [1106, 'lua/shared/queue/replace.lua', 24],
-    [1138, 'lua/shared/queue/leave-tags.lua', 1],
-    [1147, 'lua/shared/queue/replace.lua', 57],
-    [1172, 'lua/shared/queue/idempotency.lua', 1],
-    [1186, 'lua/shared/queue/idle.lua', 1],
-    [1232, 'lua/shared/queue/idle.lua', 68],
-    [1242, 'lua/shared/queue/find.lua', 1],
-    [1268, 'lua/shared/queue/failure.lua', 1],
-    [1278, 'lua/shared/queue/parents.lua', 1],
-    [1359, 'lua/shared/queue/link.lua', 1],
-    [1422, 'lua/shared/queue/spec.lua', 1],
-    [1527, 'lua/shared/queue/spec.lua', 116],
-    [1534, 'lua/queue/receive.lua', 70],
-    [1596, 'lua/shared/queue/settle.lua', 1],
-    [1597, 'lua/shared/queue/dead.lua', 1],
-    [1651, 'lua/shared/queue/end.lua', 1],
-    [1672, 'lua/shared/queue/leave-tags.lua', 1],
-    [1681, 'lua/shared/queue/end.lua', 23],
-    [1691, 'lua/shared/queue/backoff.lua', 1],
-    [1693, 'lua/shared/queue/backoff.lua', 22],
-    [1712, 'lua/shared/queue/unblock.lua', 1],
-    [1718, 'lua/shared/queue/outbox.lua', 1],
-    [1729, 'lua/shared/queue/entries.lua', 1],
-    [1747, 'lua/shared/queue/history.lua', 1],
-    [1761, 'lua/shared/queue/note-end.lua', 1],
-    [1791, 'lua/shared/queue/cancel.lua', 1],
-    [1799, 'lua/shared/queue/settle.lua', 18],
-    [1873, 'lua/queue/receive.lua', 133],
+    [42, 'lua/shared/exact.lua', 1],
+    [52, 'lua/shared/clock.lua', 1],
+    [58, 'lua/shared/tell.lua', 1],
+    [65, 'lua/shared/tell.lua', 12],
+    [79, 'lua/shared/queue/state.lua', 1],
+    [157, 'lua/shared/queue/count-job.lua', 1],
+    [170, 'lua/shared/queue/save.lua', 1],
+    [225, 'lua/shared/queue/wide.lua', 1],
+    [240, 'lua/shared/queue/settings.lua', 1],
+    [256, 'lua/shared/queue/marks.lua', 1],
+    [270, 'lua/shared/queue/note-due.lua', 1],
+    [278, 'lua/shared/queue/rate.lua', 1],
+    [281, 'lua/shared/queue/rate.lua', 16],
+    [286, 'lua/shared/queue/job.lua', 1],
+    [298, 'lua/shared/queue/plain-head.lua', 1],
+    [301, 'lua/shared/queue/plain-head.lua', 8],
+    [309, 'lua/shared/queue/job.lua', 14],
+    [386, 'lua/shared/queue/flags.lua', 1],
+    [415, 'lua/shared/queue/happened.lua', 1],
+    [427, 'lua/shared/queue/enter-tags.lua', 1],
+    [433, 'lua/shared/queue/tell-others.lua', 1],
+    [435, 'lua/shared/queue/packed-notes.lua', 1],
+    [436, 'lua/shared/queue/leave-notes.lua', 1],
+    [454, 'lua/shared/queue/fold.lua', 1],
+    [455, 'lua/shared/queue/statistics.lua', 1],
+    [691, 'lua/shared/queue/fold.lua', 3],
+    [702, 'lua/shared/queue/leave-notes.lua', 20],
+    [706, 'lua/shared/queue/packed-notes.lua', 3],
+    [714, 'lua/shared/queue/tell-others.lua', 4],
+    [717, 'lua/shared/queue/result.lua', 1],
+    [731, 'lua/shared/queue/tell-ends.lua', 1],
+    [787, 'lua/shared/queue/tell-others.lua', 9],
+    [790, 'lua/shared/queue/tell-others.lua', 13],
+    [793, 'lua/shared/queue/publish.lua', 1],
+    [794, 'lua/shared/queue/message.lua', 1],
+    [837, 'lua/shared/queue/publish.lua', 3],
+    [843, 'lua/shared/queue/tell-others.lua', 17],
+    [846, 'lua/shared/queue/run.lua', 1],
+    [875, 'lua/shared/queue/names.lua', 1],
+    [921, 'lua/shared/queue/groups.lua', 1],
+    [1040, 'lua/shared/queue/ready.lua', 1],
+    [1075, 'lua/shared/queue/number.lua', 1],
+    [1084, 'lua/shared/queue/enqueue.lua', 1],
+    [1122, 'lua/shared/queue/replace.lua', 1],
+    [1124, 'lua/shared/queue/replace.lua', 24],
+    [1156, 'lua/shared/queue/leave-tags.lua', 1],
+    [1165, 'lua/shared/queue/replace.lua', 57],
+    [1190, 'lua/shared/queue/idempotency.lua', 1],
+    [1204, 'lua/shared/queue/idle.lua', 1],
+    [1250, 'lua/shared/queue/idle.lua', 68],
+    [1260, 'lua/shared/queue/find.lua', 1],
+    [1286, 'lua/shared/queue/failure.lua', 1],
+    [1296, 'lua/shared/queue/parents.lua', 1],
+    [1377, 'lua/shared/queue/link.lua', 1],
+    [1440, 'lua/shared/queue/end.lua', 1],
+    [1461, 'lua/shared/queue/leave-tags.lua', 1],
+    [1470, 'lua/shared/queue/end.lua', 23],
+    [1480, 'lua/shared/queue/spec.lua', 1],
+    [1604, 'lua/shared/queue/spec.lua', 135],
+    [1611, 'lua/queue/receive.lua', 73],
+    [1674, 'lua/shared/queue/settle.lua', 1],
+    [1675, 'lua/shared/queue/dead.lua', 1],
+    [1729, 'lua/shared/queue/backoff.lua', 1],
+    [1731, 'lua/shared/queue/backoff.lua', 22],
+    [1750, 'lua/shared/queue/unblock.lua', 1],
+    [1756, 'lua/shared/queue/outbox.lua', 1],
+    [1767, 'lua/shared/queue/entries.lua', 1],
+    [1785, 'lua/shared/queue/history.lua', 1],
+    [1799, 'lua/shared/queue/note-end.lua', 1],
+    [1829, 'lua/shared/queue/cancel.lua', 1],
+    [1837, 'lua/shared/queue/settle.lua', 18],
+    [1911, 'lua/queue/receive.lua', 137],
   ],
   encode(args) {
     const encoded = new Array<Argument>(5 + args.entries.length * 2)
@@ -23420,7 +23532,7 @@ function readRefusedOfReleaseReleased(part: Reply | undefined): ({ readonly at: 
 export const release: Operation<ReleaseArguments, ReleaseAnswer> = {
   script: {
     name: 'queue/release',
-    sha1: '6273c1213a3e7fc24fecc15befaebcb32a515d73',
+    sha1: 'ba9babe4577f1b03e26f1c2df9b4e91fcc165f5a',
     reads: false,
     bytes: false,
     source: `--[[
@@ -24144,11 +24256,12 @@ local PRIORITIES = 1
 -- Before all priorities.
 local IN_FRONT = '-4294967296'
 
+-- A lost job without group goes to the front of the list only where that is served first: beside groups it is one of many.
 local function stand_ready(keys, queue, job, seq, in_front, now_us)
   if job.group ~= '' then
     set_mark(queue, GROUPS)
     join_group(keys, queue, job, seq, in_front, now_us)
-  elseif job.priority ~= 0 or (in_front and is_marked(queue, PRIORITIES)) then
+  elseif job.priority ~= 0 or (in_front and (is_marked(queue, PRIORITIES) or is_marked(queue, GROUPS))) then
     set_mark(queue, PRIORITIES)
     redis.call('ZADD', keys.prioritized, in_front and IN_FRONT or -job.priority, seq)
   elseif in_front then
@@ -25075,45 +25188,45 @@ return { 'released', queue.chores, refused }
     [592, 'lua/shared/queue/groups.lua', 1],
     [700, 'lua/shared/queue/groups.lua', 120],
     [710, 'lua/shared/queue/ready.lua', 1],
-    [736, 'lua/shared/queue/backoff.lua', 1],
-    [738, 'lua/shared/queue/backoff.lua', 22],
-    [757, 'lua/shared/queue/end.lua', 1],
-    [778, 'lua/shared/queue/leave-tags.lua', 1],
-    [787, 'lua/shared/queue/end.lua', 23],
-    [804, 'lua/shared/queue/note-end.lua', 1],
-    [834, 'lua/shared/queue/tell-others.lua', 1],
-    [836, 'lua/shared/queue/packed-notes.lua', 1],
-    [837, 'lua/shared/queue/leave-notes.lua', 1],
-    [855, 'lua/shared/queue/fold.lua', 1],
-    [856, 'lua/shared/queue/statistics.lua', 1],
-    [1092, 'lua/shared/queue/fold.lua', 3],
-    [1103, 'lua/shared/queue/leave-notes.lua', 20],
-    [1107, 'lua/shared/queue/packed-notes.lua', 3],
-    [1115, 'lua/shared/queue/tell-others.lua', 4],
-    [1118, 'lua/shared/queue/result.lua', 1],
-    [1132, 'lua/shared/queue/tell-ends.lua', 1],
-    [1188, 'lua/shared/queue/tell-others.lua', 9],
-    [1191, 'lua/shared/queue/tell-others.lua', 13],
-    [1194, 'lua/shared/queue/publish.lua', 1],
-    [1195, 'lua/shared/queue/message.lua', 1],
-    [1238, 'lua/shared/queue/publish.lua', 3],
-    [1244, 'lua/shared/queue/tell-others.lua', 17],
-    [1247, 'lua/shared/queue/cancel.lua', 1],
-    [1255, 'lua/shared/queue/stop.lua', 1],
-    [1263, 'lua/shared/queue/idle.lua', 1],
-    [1309, 'lua/shared/queue/idle.lua', 68],
-    [1319, 'lua/shared/queue/judge-one.lua', 1],
-    [1329, 'lua/shared/queue/told.lua', 1],
-    [1344, 'lua/shared/queue/freed.lua', 1],
-    [1353, 'lua/shared/queue/give-back.lua', 1],
-    [1389, 'lua/queue/release.lua', 75],
-    [1457, 'lua/shared/queue/settle.lua', 1],
-    [1458, 'lua/shared/queue/failure.lua', 1],
-    [1464, 'lua/shared/queue/dead.lua', 1],
-    [1518, 'lua/shared/queue/unblock.lua', 1],
-    [1524, 'lua/shared/queue/outbox.lua', 1],
-    [1535, 'lua/shared/queue/settle.lua', 18],
-    [1609, 'lua/queue/release.lua', 144],
+    [737, 'lua/shared/queue/backoff.lua', 1],
+    [739, 'lua/shared/queue/backoff.lua', 22],
+    [758, 'lua/shared/queue/end.lua', 1],
+    [779, 'lua/shared/queue/leave-tags.lua', 1],
+    [788, 'lua/shared/queue/end.lua', 23],
+    [805, 'lua/shared/queue/note-end.lua', 1],
+    [835, 'lua/shared/queue/tell-others.lua', 1],
+    [837, 'lua/shared/queue/packed-notes.lua', 1],
+    [838, 'lua/shared/queue/leave-notes.lua', 1],
+    [856, 'lua/shared/queue/fold.lua', 1],
+    [857, 'lua/shared/queue/statistics.lua', 1],
+    [1093, 'lua/shared/queue/fold.lua', 3],
+    [1104, 'lua/shared/queue/leave-notes.lua', 20],
+    [1108, 'lua/shared/queue/packed-notes.lua', 3],
+    [1116, 'lua/shared/queue/tell-others.lua', 4],
+    [1119, 'lua/shared/queue/result.lua', 1],
+    [1133, 'lua/shared/queue/tell-ends.lua', 1],
+    [1189, 'lua/shared/queue/tell-others.lua', 9],
+    [1192, 'lua/shared/queue/tell-others.lua', 13],
+    [1195, 'lua/shared/queue/publish.lua', 1],
+    [1196, 'lua/shared/queue/message.lua', 1],
+    [1239, 'lua/shared/queue/publish.lua', 3],
+    [1245, 'lua/shared/queue/tell-others.lua', 17],
+    [1248, 'lua/shared/queue/cancel.lua', 1],
+    [1256, 'lua/shared/queue/stop.lua', 1],
+    [1264, 'lua/shared/queue/idle.lua', 1],
+    [1310, 'lua/shared/queue/idle.lua', 68],
+    [1320, 'lua/shared/queue/judge-one.lua', 1],
+    [1330, 'lua/shared/queue/told.lua', 1],
+    [1345, 'lua/shared/queue/freed.lua', 1],
+    [1354, 'lua/shared/queue/give-back.lua', 1],
+    [1390, 'lua/queue/release.lua', 75],
+    [1458, 'lua/shared/queue/settle.lua', 1],
+    [1459, 'lua/shared/queue/failure.lua', 1],
+    [1465, 'lua/shared/queue/dead.lua', 1],
+    [1519, 'lua/shared/queue/unblock.lua', 1],
+    [1525, 'lua/shared/queue/outbox.lua', 1],
+    [1536, 'lua/shared/queue/settle.lua', 18],
+    [1610, 'lua/queue/release.lua', 144],
   ],
   encode(args) {
     const encoded = new Array<Argument>(6 + args.claims.length * 3)
@@ -25173,7 +25286,7 @@ function readOutcomesOfReprioritizeChanged(part: Reply | undefined): (string)[] 
 export const reprioritize: Operation<ReprioritizeArguments, ReprioritizeAnswer> = {
   script: {
     name: 'queue/reprioritize',
-    sha1: '23694928a275a5712cc559a7793c0cc287b33be0',
+    sha1: 'cac5d5c5a4a1ac63b24250c68efe781b6c691855',
     reads: false,
     bytes: false,
     source: `--[[
@@ -25636,11 +25749,12 @@ local PRIORITIES = 1
 -- Before all priorities.
 local IN_FRONT = '-4294967296'
 
+-- A lost job without group goes to the front of the list only where that is served first: beside groups it is one of many.
 local function stand_ready(keys, queue, job, seq, in_front, now_us)
   if job.group ~= '' then
     set_mark(queue, GROUPS)
     join_group(keys, queue, job, seq, in_front, now_us)
-  elseif job.priority ~= 0 or (in_front and is_marked(queue, PRIORITIES)) then
+  elseif job.priority ~= 0 or (in_front and (is_marked(queue, PRIORITIES) or is_marked(queue, GROUPS))) then
     set_mark(queue, PRIORITIES)
     redis.call('ZADD', keys.prioritized, in_front and IN_FRONT or -job.priority, seq)
   elseif in_front then
@@ -25819,13 +25933,13 @@ return { 'changed', outcomes }
     [318, 'lua/shared/queue/happened.lua', 1],
     [330, 'lua/shared/queue/groups.lua', 1],
     [449, 'lua/shared/queue/ready.lua', 1],
-    [483, 'lua/shared/queue/find.lua', 1],
-    [512, 'lua/shared/queue/rewrite.lua', 1],
-    [528, 'lua/queue/reprioritize.lua', 34],
-    [569, 'lua/shared/queue/publish.lua', 1],
-    [570, 'lua/shared/queue/message.lua', 1],
-    [613, 'lua/shared/queue/publish.lua', 3],
-    [619, 'lua/queue/reprioritize.lua', 76],
+    [484, 'lua/shared/queue/find.lua', 1],
+    [513, 'lua/shared/queue/rewrite.lua', 1],
+    [529, 'lua/queue/reprioritize.lua', 34],
+    [570, 'lua/shared/queue/publish.lua', 1],
+    [571, 'lua/shared/queue/message.lua', 1],
+    [614, 'lua/shared/queue/publish.lua', 3],
+    [620, 'lua/queue/reprioritize.lua', 76],
   ],
   encode(args) {
     const encoded = new Array<Argument>(1 + args.wanted.length)
@@ -25877,7 +25991,7 @@ export type RequeueFailedAnswer =
 export const requeueFailed: Operation<RequeueFailedArguments, RequeueFailedAnswer> = {
   script: {
     name: 'queue/requeue-failed',
-    sha1: '24006299c3dafa81cbab57c26f2b2d4eed85460c',
+    sha1: 'aed94994258ec96a96c4afcf5155b18b3d3e216f',
     reads: false,
     bytes: false,
     source: `--[[
@@ -26497,11 +26611,12 @@ local PRIORITIES = 1
 -- Before all priorities.
 local IN_FRONT = '-4294967296'
 
+-- A lost job without group goes to the front of the list only where that is served first: beside groups it is one of many.
 local function stand_ready(keys, queue, job, seq, in_front, now_us)
   if job.group ~= '' then
     set_mark(queue, GROUPS)
     join_group(keys, queue, job, seq, in_front, now_us)
-  elseif job.priority ~= 0 or (in_front and is_marked(queue, PRIORITIES)) then
+  elseif job.priority ~= 0 or (in_front and (is_marked(queue, PRIORITIES) or is_marked(queue, GROUPS))) then
     set_mark(queue, PRIORITIES)
     redis.call('ZADD', keys.prioritized, in_front and IN_FRONT or -job.priority, seq)
   elseif in_front then
@@ -27273,36 +27388,36 @@ return { 'requeued', #numbers, tonumber(left or 0), queue.chores }
     [488, 'lua/shared/queue/failure.lua', 1],
     [498, 'lua/shared/queue/groups.lua', 1],
     [606, 'lua/shared/queue/ready.lua', 1],
-    [632, 'lua/shared/queue/dead.lua', 1],
-    [701, 'lua/shared/queue/end.lua', 1],
-    [722, 'lua/shared/queue/leave-tags.lua', 1],
-    [731, 'lua/shared/queue/end.lua', 23],
-    [741, 'lua/shared/queue/begin-again.lua', 1],
-    [760, 'lua/shared/queue/idle.lua', 1],
-    [806, 'lua/shared/queue/kind.lua', 1],
-    [814, 'lua/queue/requeue-failed.lua', 62],
-    [860, 'lua/shared/queue/settle.lua', 1],
-    [861, 'lua/shared/queue/note-due.lua', 1],
-    [869, 'lua/shared/queue/backoff.lua', 1],
-    [871, 'lua/shared/queue/backoff.lua', 22],
-    [890, 'lua/shared/queue/unblock.lua', 1],
-    [896, 'lua/shared/queue/outbox.lua', 1],
-    [907, 'lua/shared/queue/note-end.lua', 1],
-    [937, 'lua/shared/queue/cancel.lua', 1],
-    [945, 'lua/shared/queue/settle.lua', 18],
-    [1019, 'lua/queue/requeue-failed.lua', 109],
-    [1025, 'lua/shared/queue/leave-notes.lua', 1],
-    [1043, 'lua/shared/queue/fold.lua', 1],
-    [1044, 'lua/shared/queue/statistics.lua', 1],
-    [1280, 'lua/shared/queue/fold.lua', 3],
-    [1291, 'lua/shared/queue/leave-notes.lua', 20],
-    [1295, 'lua/shared/queue/packed-notes.lua', 1],
-    [1296, 'lua/shared/queue/packed-notes.lua', 3],
-    [1304, 'lua/queue/requeue-failed.lua', 117],
-    [1307, 'lua/shared/queue/publish.lua', 1],
-    [1308, 'lua/shared/queue/message.lua', 1],
-    [1351, 'lua/shared/queue/publish.lua', 3],
-    [1357, 'lua/queue/requeue-failed.lua', 121],
+    [633, 'lua/shared/queue/dead.lua', 1],
+    [702, 'lua/shared/queue/end.lua', 1],
+    [723, 'lua/shared/queue/leave-tags.lua', 1],
+    [732, 'lua/shared/queue/end.lua', 23],
+    [742, 'lua/shared/queue/begin-again.lua', 1],
+    [761, 'lua/shared/queue/idle.lua', 1],
+    [807, 'lua/shared/queue/kind.lua', 1],
+    [815, 'lua/queue/requeue-failed.lua', 62],
+    [861, 'lua/shared/queue/settle.lua', 1],
+    [862, 'lua/shared/queue/note-due.lua', 1],
+    [870, 'lua/shared/queue/backoff.lua', 1],
+    [872, 'lua/shared/queue/backoff.lua', 22],
+    [891, 'lua/shared/queue/unblock.lua', 1],
+    [897, 'lua/shared/queue/outbox.lua', 1],
+    [908, 'lua/shared/queue/note-end.lua', 1],
+    [938, 'lua/shared/queue/cancel.lua', 1],
+    [946, 'lua/shared/queue/settle.lua', 18],
+    [1020, 'lua/queue/requeue-failed.lua', 109],
+    [1026, 'lua/shared/queue/leave-notes.lua', 1],
+    [1044, 'lua/shared/queue/fold.lua', 1],
+    [1045, 'lua/shared/queue/statistics.lua', 1],
+    [1281, 'lua/shared/queue/fold.lua', 3],
+    [1292, 'lua/shared/queue/leave-notes.lua', 20],
+    [1296, 'lua/shared/queue/packed-notes.lua', 1],
+    [1297, 'lua/shared/queue/packed-notes.lua', 3],
+    [1305, 'lua/queue/requeue-failed.lua', 117],
+    [1308, 'lua/shared/queue/publish.lua', 1],
+    [1309, 'lua/shared/queue/message.lua', 1],
+    [1352, 'lua/shared/queue/publish.lua', 3],
+    [1358, 'lua/queue/requeue-failed.lua', 121],
   ],
   encode(args) {
     return withoutDefaults([
@@ -27361,7 +27476,7 @@ function readOutcomesOfRequeueRequeued(part: Reply | undefined): (string)[] {
 export const requeue: Operation<RequeueArguments, RequeueAnswer> = {
   script: {
     name: 'queue/requeue',
-    sha1: '625f9da8d97b28cb5045955820b5e93bf3f864c9',
+    sha1: '4e47aef87b2d5305cb357c58e1a57a92d39ac8c0',
     reads: false,
     bytes: false,
     source: `--[[
@@ -27909,11 +28024,12 @@ local PRIORITIES = 1
 -- Before all priorities.
 local IN_FRONT = '-4294967296'
 
+-- A lost job without group goes to the front of the list only where that is served first: beside groups it is one of many.
 local function stand_ready(keys, queue, job, seq, in_front, now_us)
   if job.group ~= '' then
     set_mark(queue, GROUPS)
     join_group(keys, queue, job, seq, in_front, now_us)
-  elseif job.priority ~= 0 or (in_front and is_marked(queue, PRIORITIES)) then
+  elseif job.priority ~= 0 or (in_front and (is_marked(queue, PRIORITIES) or is_marked(queue, GROUPS))) then
     set_mark(queue, PRIORITIES)
     redis.call('ZADD', keys.prioritized, in_front and IN_FRONT or -job.priority, seq)
   elseif in_front then
@@ -28192,17 +28308,17 @@ return { 'requeued', outcomes }
     [411, 'lua/shared/queue/failure.lua', 7],
     [415, 'lua/shared/queue/groups.lua', 1],
     [534, 'lua/shared/queue/ready.lua', 1],
-    [568, 'lua/shared/queue/dead.lua', 1],
-    [571, 'lua/shared/queue/dead.lua', 55],
-    [586, 'lua/shared/queue/find.lua', 1],
-    [615, 'lua/shared/queue/displace.lua', 1],
-    [634, 'lua/shared/queue/begin-again.lua', 1],
-    [653, 'lua/shared/queue/idle.lua', 1],
-    [699, 'lua/queue/requeue.lua', 55],
-    [744, 'lua/shared/queue/publish.lua', 1],
-    [745, 'lua/shared/queue/message.lua', 1],
-    [788, 'lua/shared/queue/publish.lua', 3],
-    [794, 'lua/queue/requeue.lua', 101],
+    [569, 'lua/shared/queue/dead.lua', 1],
+    [572, 'lua/shared/queue/dead.lua', 55],
+    [587, 'lua/shared/queue/find.lua', 1],
+    [616, 'lua/shared/queue/displace.lua', 1],
+    [635, 'lua/shared/queue/begin-again.lua', 1],
+    [654, 'lua/shared/queue/idle.lua', 1],
+    [700, 'lua/queue/requeue.lua', 55],
+    [745, 'lua/shared/queue/publish.lua', 1],
+    [746, 'lua/shared/queue/message.lua', 1],
+    [789, 'lua/shared/queue/publish.lua', 3],
+    [795, 'lua/queue/requeue.lua', 101],
   ],
   encode(args) {
     const encoded = new Array<Argument>(3 + args.wanted.length)
@@ -28275,7 +28391,7 @@ function readBuriedOfRetryRetried(part: Reply | undefined): (number)[] {
 export const retry: Operation<RetryArguments, RetryAnswer> = {
   script: {
     name: 'queue/retry',
-    sha1: '07ddb2315a580a9d999c3174aae82258647e00a6',
+    sha1: '0d13d6adc82441c750c80719b90bbfa9772d1a40',
     reads: false,
     bytes: false,
     source: `--[[
@@ -29334,11 +29450,12 @@ local PRIORITIES = 1
 -- Before all priorities.
 local IN_FRONT = '-4294967296'
 
+-- A lost job without group goes to the front of the list only where that is served first: beside groups it is one of many.
 local function stand_ready(keys, queue, job, seq, in_front, now_us)
   if job.group ~= '' then
     set_mark(queue, GROUPS)
     join_group(keys, queue, job, seq, in_front, now_us)
-  elseif job.priority ~= 0 or (in_front and is_marked(queue, PRIORITIES)) then
+  elseif job.priority ~= 0 or (in_front and (is_marked(queue, PRIORITIES) or is_marked(queue, GROUPS))) then
     set_mark(queue, PRIORITIES)
     redis.call('ZADD', keys.prioritized, in_front and IN_FRONT or -job.priority, seq)
   elseif in_front then
@@ -30019,38 +30136,38 @@ return { 'retried', queue.chores, refused, buried }
     [927, 'lua/shared/queue/groups.lua', 1],
     [1035, 'lua/shared/queue/groups.lua', 120],
     [1045, 'lua/shared/queue/ready.lua', 1],
-    [1071, 'lua/shared/queue/backoff.lua', 1],
-    [1111, 'lua/shared/queue/dead.lua', 1],
-    [1165, 'lua/shared/queue/end.lua', 1],
-    [1186, 'lua/shared/queue/leave-tags.lua', 1],
-    [1195, 'lua/shared/queue/end.lua', 23],
-    [1212, 'lua/shared/queue/note-end.lua', 1],
-    [1242, 'lua/shared/queue/tell-others.lua', 1],
-    [1244, 'lua/shared/queue/packed-notes.lua', 1],
-    [1245, 'lua/shared/queue/packed-notes.lua', 3],
-    [1253, 'lua/shared/queue/tell-others.lua', 4],
-    [1256, 'lua/shared/queue/result.lua', 1],
-    [1270, 'lua/shared/queue/tell-ends.lua', 1],
-    [1326, 'lua/shared/queue/tell-others.lua', 9],
-    [1329, 'lua/shared/queue/tell-others.lua', 13],
-    [1332, 'lua/shared/queue/publish.lua', 1],
-    [1333, 'lua/shared/queue/message.lua', 1],
-    [1376, 'lua/shared/queue/publish.lua', 3],
-    [1382, 'lua/shared/queue/tell-others.lua', 17],
-    [1385, 'lua/shared/queue/cancel.lua', 1],
-    [1393, 'lua/shared/queue/stop.lua', 1],
-    [1401, 'lua/shared/queue/bury-claimed.lua', 1],
-    [1408, 'lua/shared/queue/idle.lua', 1],
-    [1454, 'lua/shared/queue/idle.lua', 68],
-    [1464, 'lua/shared/queue/judge-one.lua', 1],
-    [1474, 'lua/shared/queue/told.lua', 1],
-    [1496, 'lua/shared/queue/freed.lua', 1],
-    [1505, 'lua/queue/retry.lua', 79],
-    [1586, 'lua/shared/queue/settle.lua', 1],
-    [1587, 'lua/shared/queue/unblock.lua', 1],
-    [1593, 'lua/shared/queue/outbox.lua', 1],
-    [1604, 'lua/shared/queue/settle.lua', 18],
-    [1678, 'lua/queue/retry.lua', 161],
+    [1072, 'lua/shared/queue/backoff.lua', 1],
+    [1112, 'lua/shared/queue/dead.lua', 1],
+    [1166, 'lua/shared/queue/end.lua', 1],
+    [1187, 'lua/shared/queue/leave-tags.lua', 1],
+    [1196, 'lua/shared/queue/end.lua', 23],
+    [1213, 'lua/shared/queue/note-end.lua', 1],
+    [1243, 'lua/shared/queue/tell-others.lua', 1],
+    [1245, 'lua/shared/queue/packed-notes.lua', 1],
+    [1246, 'lua/shared/queue/packed-notes.lua', 3],
+    [1254, 'lua/shared/queue/tell-others.lua', 4],
+    [1257, 'lua/shared/queue/result.lua', 1],
+    [1271, 'lua/shared/queue/tell-ends.lua', 1],
+    [1327, 'lua/shared/queue/tell-others.lua', 9],
+    [1330, 'lua/shared/queue/tell-others.lua', 13],
+    [1333, 'lua/shared/queue/publish.lua', 1],
+    [1334, 'lua/shared/queue/message.lua', 1],
+    [1377, 'lua/shared/queue/publish.lua', 3],
+    [1383, 'lua/shared/queue/tell-others.lua', 17],
+    [1386, 'lua/shared/queue/cancel.lua', 1],
+    [1394, 'lua/shared/queue/stop.lua', 1],
+    [1402, 'lua/shared/queue/bury-claimed.lua', 1],
+    [1409, 'lua/shared/queue/idle.lua', 1],
+    [1455, 'lua/shared/queue/idle.lua', 68],
+    [1465, 'lua/shared/queue/judge-one.lua', 1],
+    [1475, 'lua/shared/queue/told.lua', 1],
+    [1497, 'lua/shared/queue/freed.lua', 1],
+    [1506, 'lua/queue/retry.lua', 79],
+    [1587, 'lua/shared/queue/settle.lua', 1],
+    [1588, 'lua/shared/queue/unblock.lua', 1],
+    [1594, 'lua/shared/queue/outbox.lua', 1],
+    [1605, 'lua/shared/queue/settle.lua', 18],
+    [1679, 'lua/queue/retry.lua', 161],
   ],
   encode(args) {
     const encoded = new Array<Argument>(6 + args.failures.length * 5)
@@ -32736,7 +32853,7 @@ function readAbsentOfWatchWatched(part: Reply | undefined): (string)[] {
 export const watch: Operation<WatchArguments, WatchAnswer> = {
   script: {
     name: 'queue/watch',
-    sha1: 'b1f154176ee6c6454f96520c8e0b5a6a31ffda25',
+    sha1: '8a11ae4cc5c05d34354e71bf4711fb01899dbe86',
     reads: false,
     bytes: false,
     source: `--[[
@@ -33366,11 +33483,12 @@ local PRIORITIES = 1
 -- Before all priorities.
 local IN_FRONT = '-4294967296'
 
+-- A lost job without group goes to the front of the list only where that is served first: beside groups it is one of many.
 local function stand_ready(keys, queue, job, seq, in_front, now_us)
   if job.group ~= '' then
     set_mark(queue, GROUPS)
     join_group(keys, queue, job, seq, in_front, now_us)
-  elseif job.priority ~= 0 or (in_front and is_marked(queue, PRIORITIES)) then
+  elseif job.priority ~= 0 or (in_front and (is_marked(queue, PRIORITIES) or is_marked(queue, GROUPS))) then
     set_mark(queue, PRIORITIES)
     redis.call('ZADD', keys.prioritized, in_front and IN_FRONT or -job.priority, seq)
   elseif in_front then
@@ -34005,31 +34123,31 @@ return { 'watched', queue.chores, absent }
     [503, 'lua/shared/queue/rate.lua', 16],
     [508, 'lua/shared/queue/groups.lua', 1],
     [616, 'lua/shared/queue/ready.lua', 1],
-    [642, 'lua/shared/queue/names.lua', 1],
-    [645, 'lua/shared/queue/names.lua', 29],
-    [663, 'lua/shared/queue/dead.lua', 1],
-    [717, 'lua/shared/queue/end.lua', 1],
-    [738, 'lua/shared/queue/leave-tags.lua', 1],
-    [747, 'lua/shared/queue/end.lua', 23],
-    [757, 'lua/shared/queue/backoff.lua', 1],
-    [759, 'lua/shared/queue/backoff.lua', 22],
-    [778, 'lua/shared/queue/unblock.lua', 1],
-    [784, 'lua/shared/queue/outbox.lua', 1],
-    [795, 'lua/shared/queue/entries.lua', 1],
-    [813, 'lua/shared/queue/history.lua', 1],
-    [827, 'lua/shared/queue/happened.lua', 1],
-    [839, 'lua/shared/queue/note-end.lua', 1],
-    [869, 'lua/shared/queue/cancel.lua', 1],
-    [877, 'lua/shared/queue/settle.lua', 18],
-    [951, 'lua/queue/watch.lua', 83],
-    [954, 'lua/shared/queue/leave-notes.lua', 1],
-    [972, 'lua/shared/queue/fold.lua', 1],
-    [973, 'lua/shared/queue/statistics.lua', 1],
-    [1209, 'lua/shared/queue/fold.lua', 3],
-    [1220, 'lua/shared/queue/leave-notes.lua', 20],
-    [1224, 'lua/shared/queue/packed-notes.lua', 1],
-    [1225, 'lua/shared/queue/packed-notes.lua', 3],
-    [1233, 'lua/queue/watch.lua', 88],
+    [643, 'lua/shared/queue/names.lua', 1],
+    [646, 'lua/shared/queue/names.lua', 29],
+    [664, 'lua/shared/queue/dead.lua', 1],
+    [718, 'lua/shared/queue/end.lua', 1],
+    [739, 'lua/shared/queue/leave-tags.lua', 1],
+    [748, 'lua/shared/queue/end.lua', 23],
+    [758, 'lua/shared/queue/backoff.lua', 1],
+    [760, 'lua/shared/queue/backoff.lua', 22],
+    [779, 'lua/shared/queue/unblock.lua', 1],
+    [785, 'lua/shared/queue/outbox.lua', 1],
+    [796, 'lua/shared/queue/entries.lua', 1],
+    [814, 'lua/shared/queue/history.lua', 1],
+    [828, 'lua/shared/queue/happened.lua', 1],
+    [840, 'lua/shared/queue/note-end.lua', 1],
+    [870, 'lua/shared/queue/cancel.lua', 1],
+    [878, 'lua/shared/queue/settle.lua', 18],
+    [952, 'lua/queue/watch.lua', 83],
+    [955, 'lua/shared/queue/leave-notes.lua', 1],
+    [973, 'lua/shared/queue/fold.lua', 1],
+    [974, 'lua/shared/queue/statistics.lua', 1],
+    [1210, 'lua/shared/queue/fold.lua', 3],
+    [1221, 'lua/shared/queue/leave-notes.lua', 20],
+    [1225, 'lua/shared/queue/packed-notes.lua', 1],
+    [1226, 'lua/shared/queue/packed-notes.lua', 3],
+    [1234, 'lua/queue/watch.lua', 88],
   ],
   encode(args) {
     const encoded = new Array<Argument>(1 + args.wanted.length)

@@ -49,7 +49,7 @@ export class Places {
   stand(job: Standing, front = false): void {
     job.front = front
     if (job.group !== '') return this.#join(job)
-    const prioritized = job.priority !== 0 || (front && this.#usesPriorities)
+    const prioritized = job.priority !== 0 || (front && (this.#usesPriorities || this.#usesGroups))
     job.place = prioritized ? 'prioritized' : 'list'
     if (prioritized) {
       this.#usesPriorities = true

@@ -28,6 +28,17 @@ local function drop_done(keys, queue, settings, now_ms, most)
   end
 end
 
+-- Fields of jobs that are gone; of those kept their ends by time, and their fields with values.
+local function store_ends(keys, gone, kept, kept_runs)
+  if #gone > 0 then
+    redis.call('HDEL', keys.jobs, unpack(gone))
+  end
+  if #kept > 0 then
+    redis.call('ZADD', keys.done, unpack(kept))
+    redis.call('HSET', keys.jobs, unpack(kept_runs))
+  end
+end
+
 -- The jobs of a list of numbers and packed runs, claimed until now, are done.
 local function finish_jobs(keys, queue, settings, ended, now_us)
   local now_ms = math.floor(now_us / 1000)
@@ -80,13 +91,7 @@ local function finish_jobs(keys, queue, settings, ended, now_us)
     end
   end
   redis.call('ZREM', keys.leases, unpack(numbers))
-  if #gone > 0 then
-    redis.call('HDEL', keys.jobs, unpack(gone))
-  end
-  if keeps then
-    redis.call('ZADD', keys.done, unpack(kept))
-    redis.call('HSET', keys.jobs, unpack(kept_runs))
-  end
+  store_ends(keys, gone, kept, kept_runs)
   if queue.done > 0 then
     drop_done(keys, queue, settings, now_ms, 20 + #numbers)
   end

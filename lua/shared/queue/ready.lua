@@ -10,11 +10,12 @@ local PRIORITIES = 1
 -- Before all priorities.
 local IN_FRONT = '-4294967296'
 
+-- A lost job without group goes to the front of the list only where that is served first: beside groups it is one of many.
 local function stand_ready(keys, queue, job, seq, in_front, now_us)
   if job.group ~= '' then
     set_mark(queue, GROUPS)
     join_group(keys, queue, job, seq, in_front, now_us)
-  elseif job.priority ~= 0 or (in_front and is_marked(queue, PRIORITIES)) then
+  elseif job.priority ~= 0 or (in_front and (is_marked(queue, PRIORITIES) or is_marked(queue, GROUPS))) then
     set_mark(queue, PRIORITIES)
     redis.call('ZADD', keys.prioritized, in_front and IN_FRONT or -job.priority, seq)
   elseif in_front then

@@ -53,6 +53,25 @@ local function hold_names(keys, tally, specs, at, job, seq, now_ms)
   end
 end
 
+-- The number of the job that has an id, or nil. One that was done before the queue's age of what is kept has it no more,
+-- and goes now: nothing else might be done that lets it go.
+local function holder_of_id(keys, queue, id, now_ms)
+  local seq = redis.call('HGET', keys.ids, 'i' .. id)
+  local keep_ms = seq and queue.done > 0 and parse_settings(queue.settings).keep_ms or 0
+  if keep_ms == 0 then
+    return seq or nil
+  end
+  local stored = redis.call('HMGET', keys.jobs, seq, 'r' .. seq)
+  local run = stored[2] and unpack_run(stored[2])
+  if not run or run.state ~= 'f' or run.at_ms > now_ms - keep_ms then
+    return seq
+  end
+  redis.call('ZREM', keys.done, seq)
+  queue.done = queue.done - #stored[1]
+  erase_job(keys, queue, seq, read_job(stored[1], queue.usual), run)
+  return nil
+end
+
 -- Puts one job into the queue, unless it is a duplicate.
 local function enqueue_spec(keys, queue, tally, specs, at, place, seq, now_us)
   local now_ms = math.floor(now_us / 1000)
@@ -61,7 +80,7 @@ local function enqueue_spec(keys, queue, tally, specs, at, place, seq, now_us)
   local key = specs[at + 20]
   local repeated = key ~= '' and job_of_key(keys.ids, key, now_ms)
   local other = repeated
-    or job.id ~= '' and redis.call('HGET', keys.ids, 'i' .. job.id)
+    or job.id ~= '' and holder_of_id(keys, queue, job.id, now_ms)
     or job.unique ~= '' and holder_of_unique(keys.ids, specs[at + 12], now_ms)
   if key ~= '' and not repeated then
     remember_key(keys.ids, key, other or seq, now_ms)
