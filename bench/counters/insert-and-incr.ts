@@ -5,7 +5,8 @@ import type { Contender } from './contender.ts'
 
 export const insertAndIncr: Contender = {
   name: 'INSERT and INCR',
-  settings: 'the floor of counting in Redis: INSERT the vote, then INCR, auto-pipelined; no count ever reaches SQL',
+  settings:
+    'the floor of counting in Redis: INSERT the vote, then INCR, auto-pipelined; no count ever reaches SQL',
   async open({ database, redisPort, name, votes }) {
     const client = new Redis(redisPort, { enableAutoPipelining: true })
     const insert = `INSERT INTO ${votes} (voter, item) VALUES (?, ?)`

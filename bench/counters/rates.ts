@@ -12,7 +12,7 @@ import { driftOf, empty, type Staged } from './stage.ts'
 import { judgeRates, mostOf, ratioOf } from './verdicts.ts'
 import { voterOf } from './voters.ts'
 
-const ROUNDS = 5
+const ROUNDS = 9
 const ROUND_MS: Readonly<Record<Kind, number>> = { PostgreSQL: 1000, MariaDB: 1000, SQLite: 600 }
 
 /** What a round left behind. */
