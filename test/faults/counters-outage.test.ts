@@ -15,7 +15,8 @@ import type { Rows } from '../sinks/places.ts'
 import { Reader } from './counters-counting.ts'
 import { type Runs, Scene } from './counters-scene.ts'
 
-const AWAY_MS = LONG ? 600_000 : 2000
+const AWAY_MS = LONG ? 600_000 : 60_000
+const ROUND_MS = LONG ? 100 : 400
 /** So much that the text of a value, and the room that it takes, stays as long as it is. */
 const BY = 2 ** 40
 const IDS = Array.from({ length: 300 }, (_, at) => String(at + 1))
@@ -52,7 +53,7 @@ async function countAll(each: (id: string) => Promise<unknown>, forMs: number, t
       if (one.status === 'fulfilled') tally.acked += 1
       else tally.refused.push(one.reason)
     }
-    await sleep(LONG ? 100 : 10)
+    await sleep(Math.min(ROUND_MS, forMs))
   } while (performance.now() < endsAt)
 }
 
