@@ -53,7 +53,15 @@ test(`every increment arrives once, in ${SCHEDULES} schedules`, { timeout: 7_200
   expect(shown?.[1], `seed ${shown?.[0]}:\n${verdicts.get(shown?.[0] ?? 0)?.story.join('\n')}`).toBe(
     undefined,
   )
-  const totals: Happened = { increments: 0, killed: 0, crashes: 0, wipes: 0, oldCopies: 0, lost: 0 }
+  const totals: Happened = {
+    increments: 0,
+    killed: 0,
+    crashes: 0,
+    wipes: 0,
+    oldCopies: 0,
+    sqlCrashes: 0,
+    lost: 0,
+  }
   for (const { happened } of verdicts.values()) {
     for (const key of Object.keys(totals) as (keyof Happened)[]) totals[key] += happened[key]
   }

@@ -1,4 +1,5 @@
-// A database as counters see it, in memory: transactions happen at once or not at all, and answers may be lost.
+// A database as counters see it, in memory: transactions happen at once or not at all. It may crash before or after one, which
+// whoever asked cannot tell apart.
 
 import { SinkError } from '../../src/counters/errors.ts'
 import type { Applied, Batch, LedgerPlace, Sink, Snapshot } from '../../src/counters/sink.ts'
@@ -42,12 +43,18 @@ export class Database {
   }
 }
 
-/** The database as one process reaches it. `losesAnswer` decides whether an answer is lost. */
-export function sinkOf(database: Database, stage: Stage, owner: string, losesAnswer: () => boolean): Sink {
+/** When it crashes: with a transaction that is rolled back then, or behind one whose answer is lost. */
+export type Crash = 'before' | 'after' | null
+
+/** The database as one process reaches it. `crashes` decides whether it does. */
+export function sinkOf(database: Database, stage: Stage, owner: string, crashes: () => Crash): Sink {
   const ask = <Result>(what: string, work: () => Result): Promise<Result> =>
     stage.gate(owner, what, async () => {
-      const result = work()
-      if (losesAnswer()) throw new SinkError('sink-unreachable', 'the connection was cut')
+      const crash = crashes()
+      const result = crash === 'before' ? null : work()
+      if (result === null || crash !== null) {
+        throw new SinkError('sink-unreachable', 'the connection was cut')
+      }
       return result
     })
   return {

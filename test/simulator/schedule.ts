@@ -7,7 +7,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Redis } from 'ioredis'
 import type { Driver } from '../../src/driver.ts'
-import { Database, type Rule, sinkOf } from './database.ts'
+import { type Crash, Database, type Rule, sinkOf } from './database.ts'
 import { Process } from './process.ts'
 import { dice, Stage } from './stage.ts'
 import { Store } from './store.ts'
@@ -27,6 +27,7 @@ export interface Happened {
   crashes: number
   wipes: number
   oldCopies: number
+  sqlCrashes: number
   lost: number
 }
 
@@ -71,7 +72,15 @@ class Schedule {
   readonly #database: Database
   readonly #store: Store
   readonly #increments: Counted[] = []
-  readonly #happened: Happened = { increments: 0, killed: 0, crashes: 0, wipes: 0, oldCopies: 0, lost: 0 }
+  readonly #happened: Happened = {
+    increments: 0,
+    killed: 0,
+    crashes: 0,
+    wipes: 0,
+    oldCopies: 0,
+    sqlCrashes: 0,
+    lost: 0,
+  }
   readonly #settling = new Set<() => void>()
   readonly #story: string[] = []
   #processes: Process[] = []
@@ -134,7 +143,7 @@ class Schedule {
     const owner = `p${this.#born}`
     const losesAnswer = (): boolean => !this.#calm && this.#roll(20) === 0
     const { driver, namespace, without } = this.#place
-    const sink = sinkOf(this.#database, this.#stage, owner, losesAnswer)
+    const sink = sinkOf(this.#database, this.#stage, owner, () => this.#crashOfSql())
     const settle = without === 'settle' ? null : () => this.#settled()
     return new Process({
       owner,
@@ -146,6 +155,14 @@ class Schedule {
       losesAnswer,
       onAnswer: (answer) => this.#hear(answer),
     })
+  }
+
+  #crashOfSql(): Crash {
+    if (this.#calm) return null
+    const roll = this.#roll(20)
+    if (roll > 1) return null
+    this.#happened.sqlCrashes += 1
+    return roll === 0 ? 'before' : 'after'
   }
 
   #hear(answer: unknown): void {
