@@ -12,13 +12,18 @@ const RETENTION_S = 600
 /** Answers nil where the counter is not there. */
 const INCREMENT = `
 if redis.call('EXISTS', KEYS[1]) == 0 then return false end
-redis.call('HSET', KEYS[1], 'saved', '0')
-redis.call('EXPIRE', KEYS[1], ARGV[1])
+redis.call('HSET', KEYS[1], 'saved', '0', 'at', redis.call('TIME')[1])
 return redis.call('HINCRBY', KEYS[1], 'votes', 1)
 `
 
 const LOAD = `
-if redis.call('EXISTS', KEYS[1]) == 0 then redis.call('HSET', KEYS[1], 'votes', ARGV[1], 'saved', '1') end
+if redis.call('EXISTS', KEYS[1]) == 0 then redis.call('HSET', KEYS[1], 'votes', ARGV[1], 'saved', '1', 'at', redis.call('TIME')[1]) end
+`
+
+/** Deletes what was kept long enough, if it has not changed and is saved. */
+const EVICT = `
+local votes, saved, at = unpack(redis.call('HMGET', KEYS[1], 'votes', 'saved', 'at'))
+if votes == ARGV[1] and saved == '1' and redis.call('TIME')[1] - at >= tonumber(ARGV[2]) then redis.call('DEL', KEYS[1]) end
 `
 
 const MARK = `
@@ -27,7 +32,7 @@ if redis.call('HGET', KEYS[1], 'votes') == ARGV[1] then redis.call('HSET', KEYS[
 
 export const seed: Contender = {
   name: "the origin's scheme",
-  settings: `INSERT the vote, INCR what is in Redis, else load it; ${WORKERS} workers SCAN each ${EVERY_MS} ms and SET what is not saved. Wrong: a crash between the two loses the count of a vote, lost keys lose all that is not saved, a slow worker overwrites a newer count, retention ends counts that are not saved. Mended: an increment clears the mark`,
+  settings: `INSERT the vote, INCR what is in Redis, else load it; ${WORKERS} workers SCAN each ${EVERY_MS} ms and SET what is not saved. Wrong: a crash between the two loses the count of a vote, lost keys lose all that is not saved, a slow worker overwrites a newer count, an INCR that is sent again after a lost answer counts twice. Mended: an increment clears the mark`,
   async open(stage): Promise<Voting> {
     const scheme = await Scheme.open(stage)
     return {
@@ -47,13 +52,14 @@ class Scheme {
   readonly #increment: Script
   readonly #load: Script
   readonly #mark: Script
+  readonly #evict: Script
   #ends = new AbortController()
   #workers: Promise<unknown> = Promise.resolve()
 
-  private constructor(stage: Stage, client: Redis, scripts: readonly [Script, Script, Script]) {
+  private constructor(stage: Stage, client: Redis, scripts: readonly Script[]) {
     this.#stage = stage
     this.#client = client
-    ;[this.#increment, this.#load, this.#mark] = scripts
+    ;[this.#increment, this.#load, this.#mark, this.#evict] = scripts as [Script, Script, Script, Script]
   }
 
   static async open(stage: Stage): Promise<Scheme> {
@@ -62,7 +68,7 @@ class Scheme {
       const hash = String(await client.script('LOAD', lua))
       return (item, ...more) => client.evalsha(hash, 1, `${stage.name}:${item}`, ...more)
     }
-    return new Scheme(stage, client, [await prepare(INCREMENT), await prepare(LOAD), await prepare(MARK)])
+    return new Scheme(stage, client, await Promise.all([INCREMENT, LOAD, MARK, EVICT].map(prepare)))
   }
 
   async begin(items: readonly number[]): Promise<void> {
@@ -76,9 +82,9 @@ class Scheme {
   async vote(voter: number, item: number): Promise<void> {
     const { database, votes } = this.#stage
     await database.run(`INSERT INTO ${votes} (voter, item) VALUES (?, ?)`, [voter, item])
-    if ((await this.#increment(item, RETENTION_S)) !== null) return
+    if ((await this.#increment(item)) !== null) return
     await this.#fill(item)
-    await this.#increment(item, RETENTION_S)
+    await this.#increment(item)
   }
 
   async #fill(item: number): Promise<void> {
@@ -99,9 +105,13 @@ class Scheme {
   }
 
   async #save(key: string): Promise<void> {
-    const [votes, saved] = await this.#client.hmget(key, 'votes', 'saved')
-    if (saved !== '0' || votes == null) return
+    const [votes, saved, at] = await this.#client.hmget(key, 'votes', 'saved', 'at')
+    if (votes == null) return
     const item = Number(key.slice(this.#stage.name.length + 1))
+    if (saved === '1') {
+      if (Date.now() / 1000 - Number(at) >= RETENTION_S) await this.#evict(item, votes, RETENTION_S)
+      return
+    }
     const { database, items } = this.#stage
     await database.run(`UPDATE ${items} SET votes = ? WHERE id = ?`, [Number(votes), item])
     await this.#mark(item, votes)
