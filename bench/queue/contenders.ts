@@ -5,9 +5,13 @@ import { bullmq, bullmqPipelined } from './bullmq.ts'
 import type { Contender } from './contender.ts'
 import { floor } from './floor.ts'
 import { perilune } from './perilune.ts'
+import { periluneHeard } from './perilune-heard.ts'
 import { qless } from './qless.ts'
 
-export const QUEUES: readonly Contender[] = [bullmq, beeQueue, qless, floor, perilune]
+export const QUEUES: readonly Contender[] = [bullmq, beeQueue, qless, floor, perilune, periluneHeard]
 
-/** Where jobs are only added. */
-export const ADDERS: readonly Contender[] = [bullmq, bullmqPipelined, ...QUEUES.slice(1)]
+/** Where jobs are only added, and nobody listens. */
+export const ADDERS: readonly Contender[] = [bullmq, bullmqPipelined, beeQueue, qless, floor, perilune]
+
+/** Whose costs beside many other jobs are told. */
+export const CROWDED: readonly Contender[] = [bullmq, beeQueue, qless, floor, perilune]

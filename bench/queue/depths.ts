@@ -7,7 +7,7 @@ import type { Bench } from '../harness/bench.ts'
 import type { Row } from '../harness/print.ts'
 import { bullmq } from './bullmq.ts'
 import type { Source } from './contender.ts'
-import { QUEUES } from './contenders.ts'
+import { CROWDED } from './contenders.ts'
 import { floor } from './floor.ts'
 import { fill, toJob } from './jobs.ts'
 import { judgeTimes } from './judges.ts'
@@ -26,11 +26,11 @@ const QUICK_ACTIVE = 1000
 const JOBS = 10_000
 const ROUNDS = 3
 
-/** The memory of a waiting job, and what adding and working cost on top of many. */
+/** The memory of a waiting job, and what working costs on top of many. */
 export async function compareWaiting(bench: Bench): Promise<void> {
   const rows: Row[] = []
   const memory = new Map<string, number>()
-  for (const contender of QUEUES) {
+  for (const contender of CROWDED) {
     for (const waiting of bench.quick ? QUICK_WAITING : WAITING) {
       await withStands(
         bench,
@@ -81,7 +81,7 @@ async function workOn(bench: Bench, source: Source): Promise<Omit<Row, 'variant'
 export async function compareActive(bench: Bench): Promise<void> {
   const rows: Row[] = []
   // The floor takes all it wants in one call, and a script cannot hold so many.
-  for (const contender of QUEUES.filter((each) => each !== floor)) {
+  for (const contender of CROWDED.filter((each) => each !== floor)) {
     for (const active of [0, bench.quick ? QUICK_ACTIVE : ACTIVE]) {
       await withStands(
         bench,

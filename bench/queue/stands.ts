@@ -21,9 +21,10 @@ export interface Stands {
 
 /** Prints who is measured with which settings, and who cannot run here. */
 export async function reportSettings(bench: Bench): Promise<void> {
-  const { sources, skipped } = await openAll(bench.port, ADDERS)
+  const all = [...new Set([...ADDERS, ...QUEUES])]
+  const { sources, skipped } = await openAll(bench.port, all)
   for (const source of sources.values()) await source.close()
-  const rows = ADDERS.map((contender) => toRow(contender, skipped[contender.name]))
+  const rows = all.map((contender) => toRow(contender, skipped[contender.name]))
   bench.report('contenders and their settings', rows)
 }
 
