@@ -150,8 +150,9 @@ export class Jobs {
   }
 
   /** The most common tags, with how many jobs have each; `limit` of them, by default 50. All tags are looked at. */
-  async tags({ limit }: { limit?: number } = {}): Promise<TagCount[]> {
-    return countTags([this.#source], checkLimit(limit))
+  async tags(options: { limit?: number } = {}): Promise<TagCount[]> {
+    checkOptions('options', options, ['limit'])
+    return countTags([this.#source], checkLimit(options.limit))
   }
 
   /**

@@ -94,8 +94,9 @@ export class PartitionedJobs {
   }
 
   /** The most common tags, with how many jobs have each; `limit` of them, by default 50. All tags are looked at. */
-  async tags({ limit }: { limit?: number } = {}): Promise<TagCount[]> {
-    const checked = checkLimit(limit)
+  async tags(options: { limit?: number } = {}): Promise<TagCount[]> {
+    checkOptions('options', options, ['limit'])
+    const checked = checkLimit(options.limit)
     await this.#check()
     return countTags(this.#sources, checked)
   }

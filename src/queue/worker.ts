@@ -88,7 +88,9 @@ export class Worker<Jobs extends object> implements AsyncDisposable {
    * Claims no more jobs, and resolves when those at work are done, or after `within` (default 30 seconds): the
    * signals of those that are left abort then, and they are ready for others at once. Throws InvalidArgumentError.
    */
-  async close({ within = '30s' }: { within?: Duration } = {}): Promise<void> {
+  async close(options: { within?: Duration } = {}): Promise<void> {
+    checkOptions('options', options, ['within'])
+    const { within = '30s' } = options
     const withinMs = toMs('within', within, { min: '0ms', max: '1h' })
     this.#closing ??= this.#close(withinMs)
     return this.#closing
