@@ -234,6 +234,29 @@ describe('a worker on partitions', () => {
     expect((await queue.claim({ limit: 4 })).map(({ attempt }) => attempt)).toEqual([1, 1, 1, 1])
   })
 
+  test('whose signal aborts finishes what it has of each partition, and begins nothing else', async () => {
+    const { queue } = setup()
+    const shutdown = new AbortController()
+    for (const group of groupsFor(4)) await queue.enqueueMany(mails(2, { group }))
+    let [started, finished] = [0, 0]
+    const worker = queue.work(
+      async () => {
+        started += 1
+        await new Promise((resolve) => setTimeout(resolve, 50))
+        finished += 1
+      },
+      { concurrency: 4, signal: shutdown.signal },
+    )
+    await until(() => started === 4)
+
+    shutdown.abort()
+    await until(async () => (await queue.inspect()).acked === 4)
+    await worker.close()
+
+    expect([started, finished]).toEqual([4, 4])
+    expect(await queue.inspect()).toMatchObject({ claimed: 0, ready: 4, idle: 0 })
+  })
+
   test('runs delayed jobs, and batches over all partitions', async () => {
     const { queue } = setup()
     const calls: number[] = []

@@ -214,6 +214,45 @@ describe('a worker', () => {
     expect((await queue.claim({ limit: 4 })).map(({ attempt }) => attempt)).toEqual([1, 1, 1, 1])
   })
 
+  test('whose signal aborts closes as by hand: what it has is finished, and nothing else begins', async () => {
+    const { queue } = await setup({ clock: 'real' })
+    await queue.enqueueMany(many(3))
+    const shutdown = new AbortController()
+    let [finished, aborted, started] = [0, 0, 0]
+    const worker = queue.work(
+      {
+        mail: async ({ signal }) => {
+          started += 1
+          signal.addEventListener('abort', () => (aborted += 1))
+          await new Promise((resolve) => setTimeout(resolve, 50))
+          finished += 1
+        },
+      },
+      { concurrency: 1, signal: shutdown.signal },
+    )
+    await until(() => started === 1)
+
+    shutdown.abort()
+    await until(async () => (await queue.inspect()).acked === 1)
+    await worker.close()
+
+    expect([started, finished, aborted]).toEqual([1, 1, 0])
+    expect(await queue.inspect()).toMatchObject({ claimed: 0, ready: 2, idle: 0 })
+  })
+
+  test('whose signal has aborted before claims nothing', async () => {
+    const { queue } = await setup({ clock: 'real' })
+    const { id } = await queue.enqueue('mail', { to })
+    let started = 0
+
+    const worker = queue.work({ mail: () => void started++ }, { signal: AbortSignal.abort() })
+    await new Promise((resolve) => setTimeout(resolve, 100))
+    await worker.close()
+
+    expect(started).toBe(0)
+    expect(await queue.jobs.find(id)).toMatchObject({ state: 'ready', attempts: 0 })
+  })
+
   test('a job without a handler is given back for a while, and that costs no attempt', async () => {
     const { queue } = await setup({ clock: 'real' })
     const { id } = await queue.enqueue('image', { url: 'u' })

@@ -1,6 +1,6 @@
 // Works on the jobs of a queue.
 //
-//   RUNNING ──close──► CLOSING: no new jobs; those at work go on ──all settled, or `within` is over──► CLOSED
+//   RUNNING ──close, or the signal aborts──► CLOSING: no new jobs; those at work go on ──all settled, or `within` is over──► CLOSED
 
 import { checkInteger, checkOptions } from '../runtime/arguments.ts'
 import { type Duration, toMs } from '../runtime/duration.ts'
@@ -24,13 +24,15 @@ export interface WorkOptions {
   prefetch?: number
   /** How long a job is claimed; it is extended while it is at work. Default 30 seconds. */
   lease?: Duration
+  /** Closes the worker when it aborts, as `close()` does; where it has aborted before, no job is claimed. */
+  signal?: AbortSignal
   /** Called when the server knows what became of an attempt: see `job.outcome`. */
   onSettled?: (job: ClaimedJob) => void
   /** Called with what a handler threw, and (then without a job) with what went wrong on the way to the server. */
   onError?: (error: unknown, job: ClaimedJob | null) => void
 }
 
-const OPTIONS = ['concurrency', 'prefetch', 'lease', 'onSettled', 'onError'] as const
+const OPTIONS = ['concurrency', 'prefetch', 'lease', 'signal', 'onSettled', 'onError'] as const
 
 export class Worker<Jobs extends object> implements AsyncDisposable {
   readonly #checks: PayloadChecks | null
@@ -42,6 +44,8 @@ export class Worker<Jobs extends object> implements AsyncDisposable {
   readonly #onError: (error: unknown, job: ClaimedJob | null) => void
   readonly #exchangers: Exchangers
   readonly #extender: Extender
+  readonly #signal: AbortSignal | undefined
+  readonly #onAbort = (): void => void this.close()
   readonly #waiting: ClaimedJob[] = []
   readonly #gatherings = new Gatherings((handler, jobs) => this.#beginBatch(handler, jobs))
   #atWork = 0
@@ -77,6 +81,9 @@ export class Worker<Jobs extends object> implements AsyncDisposable {
       () => this.#room - this.#atWork - this.#waiting.length,
       (plan, hasRoom) => sources.map((source) => openLane(source, { ...terms, plan, hasRoom })),
     )
+    this.#signal = options.signal
+    this.#signal?.addEventListener('abort', this.#onAbort, { once: true })
+    if (this.#signal?.aborted) this.#onAbort()
   }
 
   /** Jobs at work now. */
@@ -102,6 +109,7 @@ export class Worker<Jobs extends object> implements AsyncDisposable {
 
   async #close(withinMs: number): Promise<void> {
     this.#state = 'closing'
+    this.#signal?.removeEventListener('abort', this.#onAbort)
     this.#exchangers.stopAsking()
     const gathered = this.#gatherings.takeAll()
     this.#atWork -= gathered.length
