@@ -203,6 +203,7 @@ export type {
   BuriedJob,
   ExtendedJobs,
   JobLease,
+  ReleasedJob,
   RetriedJob,
   Settled,
   SettledAdvance,

@@ -8,7 +8,7 @@ import { lease, NamePath, NoQuery, strict, WaitQuery } from '../v1/coordination/
 import type { Parts } from '../v1/coordination/lending.ts'
 import { AckedJob, ackJobs } from '../v1/queues/acks.ts'
 import { acked as ackedOne, buried, claimed, extended, released, retried } from '../v1/queues/answers.ts'
-import { AttemptPath, delay, kind, message } from '../v1/queues/arguments.ts'
+import { AttemptPath, delay, kind, message, releaseDelay } from '../v1/queues/arguments.ts'
 import { encodeLent } from '../v1/queues/encode.ts'
 import { lendJobsTo } from '../v1/queues/lending.ts'
 import { heldOutcome, type Open } from '../v1/queues/open.ts'
@@ -34,6 +34,7 @@ const Terms = Type.Object(
 const Lease = Type.Object({ lease }, strict)
 const Retry = Type.Object({ delay, kind, message }, strict)
 const Bury = Type.Object({ kind, message }, strict)
+const Release = Type.Object({ delay: releaseDelay }, strict)
 const common = { tags, params: AttemptPath, querystring: NoQuery }
 
 export function queueClaims(app: App, parts: Parts, open: Open): void {
@@ -103,10 +104,10 @@ function ackOne(app: App, { limits }: Parts, open: Open): void {
 function endOne(app: App, { limits }: Parts, open: Open): void {
   const bodyLimit = limits.maxOtherBytes
 
-  const given = { ...common, summary: 'Release', response: answers(released) }
-  app.post(`${url}/release`, { schema: given }, async (request, reply) => {
+  const given = { ...common, summary: 'Release', body: Release, response: answers(released, ...BODY) }
+  app.post(`${url}/release`, { schema: given, bodyLimit }, async (request, reply) => {
     const { id, token } = leaseOf(request)
-    heldOutcome(await open(request).settle.release([{ id, token }]), token)
+    heldOutcome(await open(request).settle.release([{ id, token, ...request.body }]), token)
     return reply.code(204).send()
   })
 

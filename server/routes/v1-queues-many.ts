@@ -8,7 +8,7 @@ import { lease as lasting, NamePath, NoQuery, strict } from '../v1/coordination/
 import type { Parts } from '../v1/coordination/lending.ts'
 import { AckedJob, ackJobs, toldOf } from '../v1/queues/acks.ts'
 import { allExtended, settled } from '../v1/queues/answers.ts'
-import { delay, held, kind, message } from '../v1/queues/arguments.ts'
+import { delay, held, kind, message, releaseDelay } from '../v1/queues/arguments.ts'
 import type { Open } from '../v1/queues/open.ts'
 
 const url = '/queues/:name'
@@ -24,7 +24,10 @@ const Burials = Type.Object(
   { jobs: Type.Array(Type.Object({ ...held, kind, message }, strict), several) },
   strict,
 )
-const Releases = Type.Object({ jobs: Type.Array(Type.Object(held, strict), several) }, strict)
+const Releases = Type.Object(
+  { jobs: Type.Array(Type.Object({ ...held, delay: releaseDelay }, strict), several) },
+  strict,
+)
 const Extensions = Type.Object(
   { jobs: Type.Array(Type.Object(held, strict), several), lease: lasting },
   strict,

@@ -232,6 +232,14 @@ describe('a claimed job', () => {
     expect([again.id, again.attempt]).toEqual([held.id, 1])
   })
 
+  test('is released with a delay', async () => {
+    const queue = newQueue()
+    const held = await firstOf(queue)
+    expect((await post(`${placeOf(queue, held)}/release`, { delay: '1h' })).status).toBe(204)
+    const { json } = await api.call('GET', `${queue}/jobs/${held.id}`)
+    expect([json.state, json.attempts]).toEqual(['scheduled', 0])
+  })
+
   const stale: [reason: string, lose: (queue: string, held: Held) => Promise<Held>][] = [
     ['absent', async (_, { token }) => ({ id: 'nobody', token })],
     ['absent', async (_, { token }) => ({ id: '1', token })],
@@ -315,6 +323,9 @@ describe('many claimed jobs', () => {
       { ...a, outcome: 'released' },
       lost,
     ])
+    const [b] = await claimed(queue, 1)
+    await post(`${queue}/release`, { jobs: [{ ...b, delay: '1h' }] })
+    expect((await api.call('GET', `${queue}/jobs/${b?.id}`)).json.state).toBe('scheduled')
   })
 
   test('are extended, each by itself', async () => {

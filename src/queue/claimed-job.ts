@@ -255,7 +255,7 @@ export class ClaimedJob<Payload = unknown> implements Leased, AsyncDisposable {
    */
   release(options: ReleaseOptions = {}): Promise<void> {
     checkOptions('options', options, ['delay'])
-    const delayMs = toMs('delay', options.delay ?? '0ms', { min: '0ms', max: '365d' })
+    const delayMs = toReleaseMs(options)
     return this.#settle(async () => {
       await this.#settling.release(this, delayMs)
       this.#outcome = 'released'
@@ -360,6 +360,11 @@ type Options = Exchanged['options'][number]
 export function toRetry({ delay, ...failure }: RetryOptions): Failure & { delayMs: number } {
   const delayMs = delay === undefined ? -1 : toMs('delay', delay, { min: '0ms', max: '365d' })
   return { delayMs, ...toFailure(failure, 'retried') }
+}
+
+/** Throws InvalidArgumentError. */
+export function toReleaseMs({ delay = '0ms' }: ReleaseOptions): number {
+  return toMs('delay', delay, { min: '0ms', max: '365d' })
 }
 
 /** Throws InvalidArgumentError. */

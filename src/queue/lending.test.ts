@@ -1,4 +1,4 @@
-import { InvalidArgumentError } from 'perilune'
+import { InvalidArgumentError, type JobLease } from 'perilune'
 import { describe, expect, test } from 'vitest'
 import { setup, until } from '../../test/queue-fixture.ts'
 
@@ -168,6 +168,20 @@ describe('by their tokens', () => {
     expect(await queue.settle.ack(leases)).toMatchObject([{ outcome: 'lost' }, { outcome: 'lost' }])
   })
 
+  test('jobs are released with a delay each, and that costs no attempt', async () => {
+    const { queue, clock } = await setup()
+    await queue.enqueueMany([mail, mail])
+    const { jobs } = await queue.lend({ limit: 2 })
+
+    const [later, now] = jobs.map(({ id, token }) => ({ id, token }))
+    const given = [{ ...(later as JobLease), delay: '5s' } as const, now as JobLease]
+    expect(await queue.settle.release(given)).toEqual([{ outcome: 'released' }, { outcome: 'released' }])
+
+    expect((await queue.lend({ limit: 2 })).jobs).toMatchObject([{ id: now?.id, attempt: 1 }])
+    await clock.advance(5000)
+    expect((await queue.lend({ limit: 2 })).jobs).toMatchObject([{ id: later?.id, attempt: 1 }])
+  })
+
   test('a call that is repeated is told the same', async () => {
     const { queue } = await setup()
     await queue.settings.set({ keep: { count: 10 } })
@@ -197,6 +211,7 @@ describe('by their tokens', () => {
       ['token', queue.settle.ack([good, { id: 'a', token: 0 }])],
       ['id', queue.settle.bury([good, { id: '', token: 1 }])],
       ['delay', queue.settle.retry([good, { ...good, delay: '-1s' }])],
+      ['delay', queue.settle.release([good, { ...good, delay: '366d' }])],
       ['next', queue.settle.advance([{ ...good, next: mail }, good as never])],
       ['next.after', queue.settle.advance([{ ...good, next: { ...mail, after: 1 } as never }])],
       ['queue', queue.settle.advance([{ ...good, next: { ...mail, queue: '' } }])],

@@ -6,7 +6,14 @@ import type { Duration } from '../runtime/duration.ts'
 import { InvalidArgumentError } from '../runtime/errors.ts'
 import { toLeaseMs } from '../runtime/lease-options.ts'
 import { type Advanced, type NextJob, toStep } from './advancing.ts'
-import { type BuryOptions, type RetryOptions, toFailure, toRetry } from './claimed-job.ts'
+import {
+  type BuryOptions,
+  type ReleaseOptions,
+  type RetryOptions,
+  toFailure,
+  toReleaseMs,
+  toRetry,
+} from './claimed-job.ts'
 import type { LossReason } from './exchange.ts'
 import type { FindLeases, Held, JobLease } from './finding-leases.ts'
 import { encodeProgress, type Note, toLine } from './noting.ts'
@@ -28,6 +35,8 @@ export interface AdvancedJob extends AckedJob {
 export interface RetriedJob extends JobLease, RetryOptions {}
 
 export interface BuriedJob extends JobLease, BuryOptions {}
+
+export interface ReleasedJob extends JobLease, ReleaseOptions {}
 
 /** What became of a job. */
 export type Settled<Done extends string> =
@@ -111,15 +120,12 @@ export class SettlingByToken {
   }
 
   /** Gives the jobs to others, as if these attempts had never begun. Throws InvalidArgumentError. */
-  async release(jobs: readonly JobLease[]): Promise<Settled<'released'>[]> {
-    return this.#settle(
-      jobs,
-      [],
-      (): Send<Settled<'released'>> =>
-        async ({ leased, settler }) => {
-          return toSettled('released', await settler.sendRelease({ ...leased, delayMs: 0 }))
-        },
-    )
+  async release(jobs: readonly ReleasedJob[]): Promise<Settled<'released'>[]> {
+    return this.#settle(jobs, ['delay'], (job): Send<Settled<'released'>> => {
+      const delayMs = toReleaseMs(job)
+      return async ({ leased, settler }) =>
+        toSettled('released', await settler.sendRelease({ ...leased, delayMs }))
+    })
   }
 
   /** Makes the leases last so long from now on; default 30 seconds. Throws InvalidArgumentError. */

@@ -106,6 +106,9 @@ export const unique: TOptional<TUnsafe<NonNullable<JobOptions['unique']>>> = Typ
 export const delay: ReturnType<typeof duration> = duration(
   "How long until the next attempt; default: by the job's backoff.",
 )
+export const releaseDelay: ReturnType<typeof duration> = duration(
+  'How long until others may begin; default: they may at once.',
+)
 export const kind: TOptional<TString> = text('What failed: dead jobs of one kind are kept together.')
 export const message: TOptional<TString> = text('More about it, for people.')
 
