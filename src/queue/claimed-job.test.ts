@@ -18,6 +18,47 @@ describe('a claimed job', () => {
     expect(job?.expiresAtMs).toBe(claimedAtMs + 121_000)
   })
 
+  test('is extended by the lease it was claimed for, unless another is named', async () => {
+    const { queue, clock } = await setup()
+    await queue.enqueueMany([
+      { name: 'mail', payload: { to } },
+      { name: 'mail', payload: { to }, priority: -1 },
+    ])
+    for (const lease of ['1m', undefined] as const) {
+      const [job] = await queue.claim(lease === undefined ? {} : { lease })
+      const claimedUntilMs = job?.expiresAtMs ?? 0
+      await clock.advance(5000)
+
+      await job?.extend()
+
+      expect(job?.expiresAtMs).toBe(claimedUntilMs + 5000)
+    }
+  })
+
+  test('of a worker is extended by the lease of the worker', async () => {
+    const { queue } = await setup({ clock: 'real' })
+    const extended: boolean[] = []
+    await using _worker = queue.work(
+      {
+        mail: async (job) => {
+          await job.extend('1m')
+          await job.extend()
+          extended.push(job.remainingMs > 60_000)
+        },
+      },
+      { lease: '1h' },
+    )
+    await until(async () => (await queue.inspect()).idle === 1)
+
+    // By letter, and by an answer.
+    await queue.enqueue('mail', { to })
+    await until(() => extended.length === 1)
+    await queue.enqueue('mail', { to }, { priority: 1 })
+    await until(() => extended.length === 2)
+
+    expect(extended).toEqual([true, true])
+  })
+
   test('may be acked again, at once and later, and with others', async () => {
     const { queue } = await setup()
     await queue.settings.set({ keep: { count: 5 } })

@@ -90,6 +90,7 @@ export class ClaimedJob<Payload = unknown> implements Leased, AsyncDisposable {
   #aborter: AbortController | null = null
   #endsAt: number
   #expiresAtMs: number
+  readonly #leaseMs: number
   /** Those who want to know of the ack that is under way. */
   #acking: Told[] | null = null
   #state: 'claimed' | 'settled' | 'lost' = 'claimed'
@@ -110,6 +111,7 @@ export class ClaimedJob<Payload = unknown> implements Leased, AsyncDisposable {
     this.#encoded = told.payload
     this.#endsAt = exchanged.endsAt
     this.#expiresAtMs = exchanged.endsAtMs
+    this.#leaseMs = exchanged.leaseMs
     this.number = told.number
     this.token = told.token
     const { id = this.number } = options ?? {}
@@ -267,10 +269,10 @@ export class ClaimedJob<Payload = unknown> implements Leased, AsyncDisposable {
     if (this.#state !== 'settled') await this.release()
   }
 
-  /** Makes the lease last so long from now on. Throws LeaseLostError. */
-  async extend(lease: Duration): Promise<void> {
+  /** Makes the lease last so long from now on, by default as long as it was claimed for. Throws LeaseLostError. */
+  async extend(lease?: Duration): Promise<void> {
     this.assertHeld()
-    await this.#settling.extend(this, toLeaseMs(lease))
+    await this.#settling.extend(this, lease === undefined ? this.#leaseMs : toLeaseMs(lease))
   }
 
   /**

@@ -42,6 +42,8 @@ export interface Exchanged {
   /** The server's clock, at some time after `askedAt` by `performance.now()`. */
   readonly nowMs: number
   readonly askedAt: number
+  /** How long the jobs are claimed. */
+  readonly leaseMs: number
   readonly jobs: readonly ToldJob[]
   readonly options: AckAndClaimAnswer['options']
   /** Until when the jobs are claimed, by the server's clock and by `performance.now()`. */
@@ -71,7 +73,7 @@ export async function exchange(source: Source, wanted: Exchange): Promise<Exchan
   const { unit, codec } = source
   const { acks, ...terms } = wanted
   const common = { codec: codec.name, ...terms, ...(await learnTold(unit)), acks }
-  const askedAt = performance.now()
+  const asked = { askedAt: performance.now(), leaseMs: terms.leaseMs }
   return unit.inSlot(async (run) => {
     // Who waits no more passes on what it was called for: that is more than the quick way does.
     const mayBeQuick = (terms.limit > 0 || acks.length > 0) && --source.pace.slowly < 0
@@ -80,12 +82,12 @@ export async function exchange(source: Source, wanted: Exchange): Promise<Exchan
       const answer = await run(ackAndClaimPlain, (given) => ({ ...common, ...(id = given) }))
       if (answer.status === 'claimed') {
         void source.chores.see(answer.chores)
-        return { ...told(answer, askedAt), jobs: plainJobs(answer), ...NOTHING_ELSE }
+        return { ...told(answer, asked), jobs: plainJobs(answer), ...NOTHING_ELSE }
       }
       source.pace.slowly = SLOW_CALLS
-      return slowly(source, await run(ackAndClaim, () => ({ ...common, ...(id as CallId) })), askedAt)
+      return slowly(source, await run(ackAndClaim, () => ({ ...common, ...(id as CallId) })), asked)
     }
-    return slowly(source, await run(ackAndClaim, (id) => ({ ...common, ...id })), askedAt)
+    return slowly(source, await run(ackAndClaim, (id) => ({ ...common, ...id })), asked)
   })
 }
 
@@ -99,8 +101,11 @@ export const NOTHING_ELSE: Pick<Exchanged, 'options' | 'paused' | 'refused'> = {
 type PlainJobs = Extract<AckAndClaimPlainAnswer, { status: 'claimed' }>
 type Told = Pick<AckAndClaimAnswer, 'nowMs' | 'endsAtMs' | 'waits' | 'recheckMs'>
 
-function told({ nowMs, endsAtMs, waits, recheckMs }: Told, askedAt: number) {
-  return { nowMs, askedAt, endsAtMs, endsAt: endsAtOf(askedAt, endsAtMs - nowMs), waits, recheckMs }
+type Asked = Pick<Exchanged, 'askedAt' | 'leaseMs'>
+
+function told({ nowMs, endsAtMs, waits, recheckMs }: Told, asked: Asked) {
+  const endsAt = endsAtOf(asked.askedAt, endsAtMs - nowMs)
+  return { nowMs, ...asked, endsAtMs, endsAt, waits, recheckMs }
 }
 
 /** Their tokens follow one another, and one name may be that of all. */
@@ -112,9 +117,9 @@ function plainJobs({ token, numbers, names, payloads }: PlainJobs): ToldJob[] {
   })
 }
 
-function slowly({ chores }: Source, answer: AckAndClaimAnswer, askedAt: number): Exchanged {
+function slowly({ chores }: Source, answer: AckAndClaimAnswer, asked: Asked): Exchanged {
   void chores.see(answer.chores)
   const { options, paused } = answer
   const jobs = answer.jobs.map((job) => ({ ...job, number: String(job.number) }))
-  return { ...told(answer, askedAt), jobs, options, paused, refused: reasonsOf(answer.refused) }
+  return { ...told(answer, asked), jobs, options, paused, refused: reasonsOf(answer.refused) }
 }

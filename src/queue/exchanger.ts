@@ -222,8 +222,9 @@ export class Exchanger {
   /** As if it had been claimed by an answer. */
   #takeHanded({ job, endsAtMs, receivedAt }: HandedJob, { nowMs, askedAt }: Clock): void {
     // Should the server's clock have been set forward since, the lease is not taken for longer than it is.
-    const endsAt = Math.min(endsAtOf(askedAt, endsAtMs - nowMs), receivedAt + this.#terms.leaseMs)
-    const answer = { nowMs, askedAt, endsAtMs, endsAt, waits: false, recheckMs: 0 }
+    const { leaseMs } = this.#terms
+    const endsAt = Math.min(endsAtOf(askedAt, endsAtMs - nowMs), receivedAt + leaseMs)
+    const answer = { nowMs, askedAt, leaseMs, endsAtMs, endsAt, waits: false, recheckMs: 0 }
     this.#terms.take({ ...answer, jobs: [job], ...NOTHING_ELSE })
   }
 

@@ -116,6 +116,7 @@ describe('a claimed job', () => {
     const exchanged = (endsAt: number): Exchanged => ({
       nowMs: 0,
       askedAt: 0,
+      leaseMs: 30_000,
       jobs: [told],
       options: [],
       endsAtMs: 0,
