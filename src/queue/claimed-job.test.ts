@@ -59,6 +59,15 @@ describe('a claimed job', () => {
     expect(extended).toEqual([true, true])
   })
 
+  test('that was acked is not said to have run out', async () => {
+    const { queue } = await setup()
+    await queue.enqueue('mail', { to })
+    const [job] = await queue.claim()
+    await job?.ack()
+
+    await expect(job?.extend()).rejects.toThrow(/^the lease on job '.*' \(acked\) \(token \d+\) is over$/)
+  })
+
   test('may be acked again, at once and later, and with others', async () => {
     const { queue } = await setup()
     await queue.settings.set({ keep: { count: 5 } })

@@ -39,7 +39,7 @@ export class WaitTimeoutError extends PeriluneError {
   }
 }
 
-/** A lease ended before it was extended or given back. */
+/** A lease is over: its time was up, what it was for is settled, or it was taken away. */
 export class LeaseLostError extends PeriluneError {
   override readonly name = 'LeaseLostError'
   readonly code = 'lease-lost'
@@ -47,7 +47,7 @@ export class LeaseLostError extends PeriluneError {
   readonly token: number
 
   constructor(resource: string, token: number) {
-    super(`the lease on ${resource} (token ${token}) ran out before it was extended or released`)
+    super(`the lease on ${resource} (token ${token}) is over`)
     this.resource = resource
     this.token = token
   }
