@@ -61,11 +61,7 @@ function wholeQueues(app: App, open: Open): void {
   })
 }
 
-function shown({ codec: _codec, nowMs: _nowMs, beganAtMs, oldestMs, ...counts }: QueueInspection): object {
-  return { ...counts, beganAtMs: orNull(beganAtMs), oldestAtMs: orNull(oldestMs) }
-}
-
-/** Where the library says 0. */
-function orNull(atMs: number): number | null {
-  return atMs === 0 ? null : atMs
+/** Where the library says 0 for the beginning of a queue that has none yet. */
+function shown({ codec: _codec, nowMs: _nowMs, beganAtMs, ...counts }: QueueInspection): object {
+  return { ...counts, beganAtMs: beganAtMs === 0 ? null : beganAtMs }
 }

@@ -87,7 +87,7 @@ function added(one: QueueInspection, other: QueueInspection): QueueInspection {
     ...(Object.fromEntries(sums) as unknown as QueueInspection),
     nowMs: Math.max(one.nowMs, other.nowMs),
     beganAtMs: earlier(one.beganAtMs, other.beganAtMs),
-    oldestMs: earlier(one.oldestMs, other.oldestMs),
+    oldestAtMs: earlier(one.oldestAtMs ?? 0, other.oldestAtMs ?? 0) || null,
     paused: one.paused && other.paused,
     rateWindowMs: Math.max(one.rateWindowMs, other.rateWindowMs),
     keepMs: Math.max(one.keepMs, other.keepMs),

@@ -305,6 +305,23 @@ describe('claims over partitions', () => {
   })
 })
 
+describe('a picture of partitions', () => {
+  test('tells since when the oldest of all jobs waits, and of each partition, null where there is none', async () => {
+    const { queue } = setup()
+    expect((await queue.inspect()).oldestAtMs).toBe(null)
+    const [first = '', second = ''] = groupsFor(4)
+    const older = await queue.enqueue('mail', { to: 'ada' }, { id: first })
+    await queue.enqueue('mail', { to: 'bob' }, { id: second })
+
+    const { oldestAtMs, partitions } = await queue.inspect()
+
+    expect(oldestAtMs).toBe((await queue.jobs.find(older.id))?.enqueuedAtMs)
+    expect(partitions.map((each) => each.oldestAtMs === null)).toEqual(
+      partitions.map(({ ready }) => ready === 0),
+    )
+  })
+})
+
 describe('the number of partitions', () => {
   test('is the same for all, until the queue is cleared', async () => {
     const { queue, again } = setup({ partitions: 4 })

@@ -64,8 +64,8 @@ export interface QueueInspection {
   readonly claimedBytes: number
   readonly deadBytes: number
   readonly doneBytes: number
-  /** When the oldest ready job without priority and group was enqueued; 0: there is none. */
-  readonly oldestMs: number
+  /** When the oldest ready job without priority and group was enqueued; null: there is none. */
+  readonly oldestAtMs: number | null
 }
 
 export interface GroupInspection {
@@ -126,8 +126,8 @@ export class Settings {
   /** A read-only picture of the queue. */
   async inspect(): Promise<QueueInspection> {
     const { unit, codec } = this.#source
-    const { status: _, beganMs, ...told } = await unit.run(inspect, { codec: codec.name })
-    return { ...told, beganAtMs: beganMs }
+    const { status: _, beganMs, oldestMs, ...told } = await unit.run(inspect, { codec: codec.name })
+    return { ...told, beganAtMs: beganMs, oldestAtMs: oldestMs === 0 ? null : oldestMs }
   }
 
   async #configure(numbers: Numbers, keep = { keepCount: -1, keepMs: -1 }): Promise<void> {
