@@ -8,6 +8,7 @@ import type { QueueRule } from '../soak/queue/fault.ts'
 import type { QueueHistory } from '../soak/queue/history.ts'
 import type { Entry, Line, Outcome } from '../soak/queue/log.ts'
 import type { Loss } from '../soak/queue/losses.ts'
+import type { Plan } from '../soak/queue/plan.ts'
 
 const main = { queue: 'main' } as const
 
@@ -47,7 +48,7 @@ class Lines {
 
 function job(ref: string, token: number, kind: string | null): Job {
   const failure = kind === null ? null : { atMs: 0, kind, message: '' }
-  const payload = { ref, ms: 0, fails: kind === null ? 0 : 2, poison: false }
+  const payload: Plan = { ref, ms: 0, fails: kind === null ? 0 : 2, poison: false, ends: 'ack' }
   return { payload, token, failure, attempts: 2, maxAttempts: 2 } as Partial<Job> as Job
 }
 
@@ -278,4 +279,28 @@ test.each(FAMILY)('the checker judges %s', (_, place, parentDies, ifParentFails,
   expect(rulesBroken({ lines: parent.all, killed: new Set(), ends, limits: null }).includes('family')).toBe(
     found,
   )
+})
+
+const STEPS: readonly [what: string, after: readonly string[], found: boolean][] = [
+  ['what follows a job that is done', ['a>'], false],
+  ['that what follows a job is not there', [], true],
+  ['that something follows a job that is not done', ['a>', 'b>'], true],
+]
+
+test.each(STEPS)('the checker judges %s', (_, refs, found) => {
+  const [end] = goodHistory().ends as [End]
+  const advanced = (end.done ?? []).map((each) => ({ ...each, payload: { ref: 'a', ends: 'advance' } }))
+  const ends = [
+    { ...end, done: advanced },
+    { ...end, dead: [], done: refs.map((ref) => job(ref, 1, null)) },
+  ]
+
+  expect(rulesBroken({ ...goodHistory(), ends }).includes('step')).toBe(found)
+})
+
+test('the checker finds a job that was buried though nobody planned it', () => {
+  const of = (kind: string): QueueHistory => changeEnd(() => ({ dead: [job('b', 4, kind)] }))
+
+  expect(rulesBroken(of('PlannedError'))).toEqual([])
+  expect(rulesBroken(of('planned'))).toEqual(['attempts'])
 })

@@ -5,19 +5,23 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { LentJob, Queue } from 'perilune'
 import { type Diary, type Held, isOutOfReach } from './diary.ts'
 import type { Outcome } from './log.ts'
-import type { Jobs, Plan } from './plan.ts'
+import type { PartyOrder } from './order.ts'
+import { BURIED, type Jobs, type Plan, planNext } from './plan.ts'
 
 export class Borrower {
   readonly #queue: Queue<Jobs>
   readonly #leaseMs: number
+  /** Where jobs go that follow others. */
+  readonly #after: string
   readonly #diary: Diary
   readonly #random: () => number
   readonly #over = new AbortController()
   #borrowing: Promise<void> | null = null
 
-  constructor(queue: Queue<Jobs>, leaseMs: number, diary: Diary, random: () => number) {
+  constructor(queue: Queue<Jobs>, order: PartyOrder, diary: Diary, random: () => number) {
     this.#queue = queue
-    this.#leaseMs = leaseMs
+    this.#leaseMs = order.leaseMs
+    this.#after = order.queues.after
     this.#diary = diary
     this.#random = random
   }
@@ -46,6 +50,7 @@ export class Borrower {
 
   async #hold(job: LentJob<Plan>, expiresAtMs: number): Promise<void> {
     const { id, token, attempt, maxAttempts, group, payload } = job
+    if (this.#random() < 0.1) return this.#giveBack(job)
     const held: Held = { ref: payload.ref, id, token, attempt, maxAttempts, group }
     await this.#diary.began('main', held, expiresAtMs)
     if (payload.poison) process.kill(process.pid, 'SIGKILL')
@@ -53,18 +58,39 @@ export class Borrower {
     await sleep(stays)
     const throws = attempt <= payload.fails
     await this.#diary.ending('main', held, throws)
-    const outcome = await this.#settle(id, token, throws).catch((error: unknown) => {
+    const outcome = await this.#settle(held, payload, throws).catch((error: unknown) => {
       if (isOutOfReach(error)) return 'unknown' as const
       throw error
     })
     await this.#diary.settled('main', held, outcome)
   }
 
-  async #settle(id: string, token: number, throws: boolean): Promise<Outcome> {
+  /** As if it had never begun. */
+  async #giveBack({ id, token }: LentJob<Plan>): Promise<void> {
+    await this.#queue.settle.release([{ id, token }]).catch((error: unknown) => {
+      if (!isOutOfReach(error)) throw error
+    })
+  }
+
+  async #settle(held: Held, plan: Plan, throws: boolean): Promise<Outcome> {
     const { settle } = this.#queue
+    const { id, token } = held
+    if (!throws && plan.ends === 'advance') return this.#advance(held, plan)
     const [settled] = throws
       ? await settle.retry([{ id, token, kind: 'PlannedError' }])
-      : await settle.ack([{ id, token, result: id }])
+      : plan.ends === 'bury'
+        ? await settle.bury([{ id, token, kind: BURIED }])
+        : await settle.ack([{ id, token, result: id }])
     return settled?.outcome ?? 'unknown'
+  }
+
+  async #advance(held: Held, plan: Plan): Promise<Outcome> {
+    const { id, token } = held
+    await this.#diary.advancing(held)
+    const next = { queue: this.#after, ...planNext(plan) }
+    const [settled] = await this.#queue.settle.advance([{ id, token, next }])
+    if (settled?.outcome !== 'advanced') return 'lost'
+    await this.#diary.advanced(held)
+    return 'acked'
   }
 }

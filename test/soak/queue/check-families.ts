@@ -3,7 +3,7 @@
 import type { End } from './end.ts'
 import { faultOf, type QueueFault } from './fault.ts'
 import type { JobStory } from './history.ts'
-import type { Plan } from './plan.ts'
+import { nextRefOf, type Plan } from './plan.ts'
 
 type Stories = ReadonlyMap<string, JobStory>
 
@@ -33,6 +33,19 @@ export function checkFamilies(parents: Stories, children: Stories, ends: readonl
     return wrong.map((what) => `${ref} of ${asked.parents.join()} (${asked.ifParentFails}) ${what}`)
   })
   return faultOf('family', found)
+}
+
+/** What follows a job is there once the job is done, and only then. */
+export function checkSteps([main, after]: readonly End[]): QueueFault[] {
+  const advanced = (main?.done ?? []).filter(({ payload }) => (payload as Plan).ends === 'advance')
+  const wanted = new Set(advanced.map((job) => nextRefOf(refOf(job))))
+  const there = new Set([...(after?.done ?? []), ...(after?.dead ?? [])].map(refOf))
+  return faultOf('step', [
+    ...[...wanted].filter((ref) => !there.has(ref)).map((ref) => `${ref} is not there`),
+    ...[...there]
+      .filter((ref) => ref.endsWith(nextRefOf('')) && !wanted.has(ref))
+      .map((ref) => `${ref} is there`),
+  ])
 }
 
 const refOf = ({ payload }: { payload: unknown }): string => (payload as Plan).ref

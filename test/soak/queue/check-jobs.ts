@@ -4,7 +4,7 @@ import type { Job } from 'perilune'
 import type { End } from './end.ts'
 import { faultOf, type QueueFault } from './fault.ts'
 import type { JobStory } from './history.ts'
-import type { Plan } from './plan.ts'
+import { BURIED, type Plan } from './plan.ts'
 
 type Ended = ReadonlyMap<string, Job>
 
@@ -71,13 +71,15 @@ function enqueuedTwice({ ref, attempts }: JobStory): string[] {
   return new Set(attempts.map(({ began: { id } }) => id)).size > 1 ? [`two jobs for ${ref}`] : []
 }
 
-/** A job dies of its last attempt, or with its parent. */
+/** A job dies of its last attempt, of a burial that was planned, or with its parent. */
 function diedEarly({ ref, attempts }: JobStory, job: Job | undefined): string[] {
   if (job === undefined) return []
   const kind = job.failure?.kind
   if (kind === 'parent-failed') return attempts.length === 0 ? [] : [`${ref} began, and died with its parent`]
-  const { poison, fails } = job.payload as Plan
-  const known = kind === 'lost' || (kind === 'PlannedError' && fails > 0)
+  const { poison, fails, ends } = job.payload as Plan
+  if (kind === BURIED) return ends === 'bury' && !poison ? [] : [`${ref} was buried`]
+  // One whose burial, or whose successor, was told to nobody has failed as well.
+  const known = kind === 'lost' || (kind === 'PlannedError' && (fails > 0 || ends !== 'ack'))
   const found = job.attempts !== job.maxAttempts || !known || (poison && kind !== 'lost')
   return found ? [`${ref} died of ${kind} in attempt ${job.attempts} of ${job.maxAttempts}`] : []
 }
@@ -91,6 +93,9 @@ function doneByAnother({ ref, attempts }: JobStory, dead: Ended, done: Ended | n
   return token === undefined || token === acked ? [] : [`${ref} was done with ${token}, acked with ${acked}`]
 }
 
+/** What jobs die of that their own processes bury. */
+const BY_SELF: ReadonlySet<string> = new Set(['PlannedError', BURIED])
+
 function miscounted(stories: readonly JobStory[], end: End): string[] {
   const { inspection: counts, dead, done } = end
   const { enqueued, acked, buried, retried, reclaimed, cancelled } = counts
@@ -100,7 +105,7 @@ function miscounted(stories: readonly JobStory[], end: End): string[] {
     stories.filter(({ enqueuing }) => kinds.includes(enqueuing)).length
   const ended = done === null ? null : [...done, ...dead]
   const attempts = ended?.reduce((sum, job) => sum + job.attempts, 0)
-  const buriedBySelf = dead.filter(({ failure }) => failure?.kind === 'PlannedError').length
+  const buriedBySelf = dead.filter(({ failure }) => failure !== null && BY_SELF.has(failure.kind)).length
   const claims: readonly [string, boolean][] = [
     ['what was enqueued is acked, buried or cancelled', enqueued === acked + buried + cancelled],
     ['the dead are those that were buried', buried === dead.length],

@@ -1,7 +1,7 @@
 // The checkers of a soak of the queue, and what they counted.
 
 import { checkAttempts } from './check-attempts.ts'
-import { checkFamilies } from './check-families.ts'
+import { checkFamilies, checkSteps } from './check-families.ts'
 import { checkJobs } from './check-jobs.ts'
 import { faultOf, type QueueFault, type QueueRule } from './fault.ts'
 import { type JobStory, type QueueHistory, storiesOf } from './history.ts'
@@ -30,11 +30,13 @@ export function checkQueue(history: QueueHistory): Omit<QueueVerdict, 'happened'
     ]
   })
   const families = main === undefined || after === undefined ? [] : checkFamilies(main, after, ends)
+  const steps = after === undefined ? [] : checkSteps(ends)
   const broken = lines.flatMap((line) => (line.kind === 'broken' ? [`${line.by}: ${line.what}`] : []))
   return {
     faults: sumUp([
       ...faults,
       ...families,
+      ...steps,
       ...faultOf('token', givenTwice(history.lines, tokenOf)),
       ...faultOf('twice', givenTwice(history.lines, idOf)),
       ...faultOf('broken', broken),
@@ -60,7 +62,7 @@ function tokenOf(line: Line): string | null {
 }
 
 function idOf(line: Line): string | null {
-  return line.kind === 'enqueued' ? `id ${line.id} of queue ${line.queue}` : null
+  return line.kind === 'enqueued' && line.id !== '' ? `id ${line.id} of queue ${line.queue}` : null
 }
 
 function totalsOf(stories: readonly JobStory[], ends: QueueHistory['ends']): Record<string, number> {

@@ -2,6 +2,7 @@
 
 import { AmbiguousError, DriverError } from 'perilune'
 import type { Log, Outcome } from './log.ts'
+import { nextRefOf } from './plan.ts'
 
 type Which = 'main' | 'after'
 
@@ -32,6 +33,17 @@ export class Diary {
 
   settled(queue: Which, { ref, token }: Held, outcome: Outcome): Promise<void> {
     return this.#log.write({ kind: 'settled', queue, ref, token, outcome })
+  }
+
+  /** A job is about to be followed by another one. */
+  advancing({ ref }: Held): Promise<void> {
+    const next = { queue: 'after', ref: nextRefOf(ref) } as const
+    return this.#log.write({ kind: 'asked', ...next, parents: [], ifParentFails: '' })
+  }
+
+  /** The job is followed by the other one, whose id the other queue will give it. */
+  advanced({ ref }: Held): Promise<void> {
+    return this.#log.write({ kind: 'enqueued', queue: 'after', ref: nextRefOf(ref), id: '' })
   }
 }
 

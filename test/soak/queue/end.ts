@@ -52,7 +52,7 @@ async function readAll(queue: Queue<Jobs>, state: 'dead' | 'done'): Promise<Job[
 async function dropDone(queue: Queue<Jobs>): Promise<void> {
   await queue.settings.set({ keep: null })
   while ((await queue.inspect()).done > 0) {
-    await queue.enqueue('one', { ref: 'the last', ms: 0, fails: 0, poison: false })
+    await queue.enqueue('one', { ref: 'the last', ms: 0, fails: 0, poison: false, ends: 'ack' })
     for (const job of await queue.claim()) await job.ack()
   }
 }

@@ -13,6 +13,7 @@ export type QueueRule =
   | 'counters' // the counts of the queue do not fit each other, or the log
   | 'left' // something is left of jobs that are gone
   | 'family' // a job began before its parent was done, or did not do what it should after its parent's death
+  | 'step' // what follows a job is not there although that is done, or is there although it is not
   | 'broken' // a process met something that must never happen
 
 export interface QueueFault {

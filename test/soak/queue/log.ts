@@ -15,6 +15,7 @@ export type Outcome = 'acked' | 'retried' | 'buried' | 'released' | 'lost' | 'un
 
 export type Entry =
   | (Told & { readonly kind: 'asked'; readonly parents: readonly string[]; readonly ifParentFails: string })
+  /** `id` is empty where it was not told. */
   | (Told & { readonly kind: 'enqueued'; readonly id: string })
   /** No answer came, or it was refused for certain. */
   | (Told & { readonly kind: 'unknown' | 'refused' })

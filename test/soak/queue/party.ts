@@ -10,7 +10,7 @@ import { Diary, type Held, isOutOfReach } from './diary.ts'
 import { Log, type Outcome } from './log.ts'
 import { logKeyOf, NAMESPACE, type PartyOrder } from './order.ts'
 import { onServer, openPlace } from './place.ts'
-import type { Jobs, Plan } from './plan.ts'
+import { BURIED, type Jobs, type Plan, planNext } from './plan.ts'
 import { Producer } from './producer.ts'
 import { queueSabotages } from './sabotages.ts'
 
@@ -38,7 +38,7 @@ const open = (queue: 'main' | 'after') => redis.queue<Jobs>(order.queues[queue])
 const workers = (['main', 'after'] as const)
   .slice(0, order.kind === 'families' ? 2 : 1)
   .map((queue) => work(queue))
-const borrower = order.borrows ? new Borrower(open('main'), order.leaseMs, diary, random) : null
+const borrower = order.borrows ? new Borrower(open('main'), order, diary, random) : null
 void borrower?.borrow().catch((error: unknown) => broken(String(error)))
 process.send?.('ready')
 const producers = Array.from({ length: order.producers }, (_, at) => {
@@ -93,7 +93,25 @@ async function attempt(queue: 'main' | 'after', job: ClaimedJob<Plan>): Promise<
   const throws = job.attempt <= fails
   await diary.ending(queue, held, throws)
   if (throws) throw new PlannedError(`attempt ${job.attempt} of ${ref}`)
+  await end(queue, job)
   return ref
+}
+
+/** As it was planned; an attempt that is not told whether that happened has failed. */
+async function end(queue: 'main' | 'after', job: ClaimedJob<Plan>): Promise<void> {
+  const { ends, ref } = job.payload
+  const held = toHeld(job)
+  try {
+    if (ends === 'bury') await job.bury({ kind: BURIED })
+    if (ends !== 'advance') return
+    await diary.advancing(held)
+    await job.advance({ queue: order.queues.after, ...planNext(job.payload) })
+    await diary.advanced(held)
+  } catch (error) {
+    if (!isOutOfReach(error)) throw error
+    await diary.settled(queue, held, 'unknown')
+    throw new PlannedError(`${ends} of ${ref}`)
+  }
 }
 
 function toHeld(job: ClaimedJob): Held {

@@ -16,7 +16,12 @@ export interface Plan {
   readonly fails: number
   /** Each attempt kills its process. */
   readonly poison: boolean
+  /** How the first attempt ends that does not throw; `advance`: another job follows, in the second queue. */
+  readonly ends: 'ack' | 'bury' | 'advance'
 }
+
+/** What a job dies of that is buried as it was planned. */
+export const BURIED = 'planned'
 
 export type Names = 'one' | 'many'
 export type Jobs = Record<Names, Plan>
@@ -33,12 +38,27 @@ export const GROUPS = ['a', 'b', 'c', 'd', 'e'] as const
 
 export function planJob(ref: string, kind: SoakKind, random: () => number): PlannedJob {
   const fails = random() < 0.1 ? 1 + Math.floor(random() * 3) : 0
-  const payload = { ref, ms: Math.floor(random() * (random() < 0.2 ? 400 : 60)), fails, poison: false }
+  const ms = Math.floor(random() * (random() < 0.2 ? 400 : 60))
+  const payload: Plan = { ref, ms, fails, poison: false, ends: planEnd(kind, random()) }
   return {
     name: random() < 0.3 ? 'many' : 'one',
     payload,
     options: kind === 'limited' ? planOptions(ref, random) : {},
   }
+}
+
+function planEnd(kind: SoakKind, drawn: number): Plan['ends'] {
+  if (drawn < 0.05) return 'bury'
+  return kind === 'families' && drawn < 0.15 ? 'advance' : 'ack'
+}
+
+/** What follows a job that is advanced. */
+export function planNext({ ref }: Plan): { name: Names; payload: Plan } {
+  return { name: 'one', payload: { ref: nextRefOf(ref), ms: 5, fails: 0, poison: false, ends: 'ack' } }
+}
+
+export function nextRefOf(ref: string): string {
+  return `${ref}>`
 }
 
 function planOptions(ref: string, random: () => number): JobOptions {

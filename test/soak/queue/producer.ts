@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { AmbiguousError, type JobOptions, type Queue } from 'perilune'
 import type { Log } from './log.ts'
 import type { PartyOrder } from './order.ts'
-import { type Jobs, type PlannedJob, planJob } from './plan.ts'
+import { type Jobs, type Plan, type PlannedJob, planJob } from './plan.ts'
 
 type Which = 'main' | 'after'
 const IF_PARENT_FAILS = ['bury', 'cancel', 'run'] as const
@@ -55,7 +55,7 @@ export class Producer {
 
   #poison(): PlannedJob {
     const job = planJob(this.#nextRef(), this.#order.kind, this.#random)
-    return { ...job, name: 'one', payload: { ...job.payload, poison: true } }
+    return { ...job, name: 'one', payload: { ...job.payload, poison: true, ends: 'ack' } }
   }
 
   #nextRef(): string {
@@ -83,7 +83,8 @@ export class Producer {
       ifParentFails,
     }
     const refs = parents.map(({ ref }) => ref)
-    await this.#enqueue('after', [{ ...job, options }], refs, ifParentFails)
+    const payload: Plan = { ...job.payload, ends: job.payload.ends === 'advance' ? 'ack' : job.payload.ends }
+    await this.#enqueue('after', [{ ...job, payload, options }], refs, ifParentFails)
   }
 
   /** The ids; null where none is known for certain. */

@@ -7,7 +7,7 @@ import { ioredis } from 'perilune/ioredis'
 import { seeded } from '../random.ts'
 import type { ScriptSabotage } from '../script-sabotages.ts'
 import { checkQueue, type QueueVerdict } from './check-queue.ts'
-import type { Death } from './death.ts'
+import { type Death, nameOf } from './death.ts'
 import { readEnd } from './end.ts'
 import { type Line, readLog } from './log.ts'
 import type { Loss } from './losses.ts'
@@ -201,7 +201,13 @@ class QueueSoak {
     const limits = isLimited ? { queue: QUEUE_LIMIT, group: GROUP_LIMIT } : null
     const losses = { windows: this.#losses, leaseMs: this.#options.leaseMs ?? 1000 }
     const verdict = checkQueue({ lines, killed, ends, limits, losses })
-    return { ...verdict, happened: { ...happened, died: killed.size } }
+    return { ...verdict, happened: { ...happened, died: killed.size, ...this.#deathsOf(killed) } }
+  }
+
+  /** Those who died at the moment that was planned. */
+  #deathsOf(killed: ReadonlySet<string>): Happened {
+    const deaths = [...killed].map((by) => this.#options.diesAt?.(Number(by.slice(1))) ?? null)
+    return Object.fromEntries(deaths.flatMap((death) => (death === null ? [] : [[nameOf(death), 1]])))
   }
 
   #readLog(): Promise<Line[]> {
