@@ -4,7 +4,7 @@ import { randomUUID } from 'node:crypto'
 import { Redis } from 'ioredis'
 import { type Perilune, perilune } from 'perilune'
 import { ioredis } from 'perilune/ioredis'
-import { describe, expect, onTestFinished, test } from 'vitest'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { setup, until } from '../queue-fixture.ts'
 import { startRedis } from '../servers/redis.ts'
 import { startSentinels } from '../servers/sentinels.ts'
@@ -31,8 +31,9 @@ describe('wake-up', () => {
     async () => {
       const place = await setup({ clock: 'real' })
       const { queue, calls } = place
-      const done: string[] = []
-      await using _worker = queue.work({ mail: ({ payload }) => void done.push(payload.to) })
+      /** How many calls had been made when each job began. */
+      const begun = new Map<string, number>()
+      await using _worker = queue.work({ mail: ({ payload }) => void begun.set(payload.to, calls.length) })
       await waits(idle(place, 1))
       let before = calls.length
       await new Promise((resolve) => setTimeout(resolve, 300))
@@ -41,12 +42,15 @@ describe('wake-up', () => {
       for (const to of ['one', 'two', 'three']) {
         before = calls.length
         await queue.enqueue('mail', { to })
-        await until(() => done.includes(to))
+        await until(() => begun.has(to))
 
-        const [put, claim, ...others] = calls.slice(before)
-        expect([put, claim]).toEqual(['queue/enqueue-alike', expect.stringMatching(/^queue\/ack-and-claim/)])
-        expect(others.length).toBeLessThanOrEqual(1)
+        // The job came with the call itself, or with the first answer to it.
+        const [put, ...asked] = calls.slice(before, begun.get(to))
+        expect([put, asked.length <= 1]).toEqual(['queue/enqueue-alike', true])
         await until(idle(place, 1))
+        const [, claim, ...others] = calls.slice(before).filter((name) => name !== 'queue/inspect')
+        expect(claim).toMatch(/^queue\/ack-and-claim/)
+        expect(others.length).toBeLessThanOrEqual(1)
       }
     },
   )
@@ -160,4 +164,33 @@ test('delayed job due while all workers idle and blocked: runs on time', async (
   // Nobody looked again and again: one is sent to watch for each, and comes back when it is due.
   const claims = calls.slice(before).filter((name) => name.startsWith('queue/ack-and-claim'))
   expect(claims.length).toBeLessThanOrEqual(12)
+})
+
+test('delayed job due while a worker is idle: its coming back is planned for the time when the job is due, and brings it', async () => {
+  const place = await setup()
+  const { queue, clock, calls } = place
+  let begun = 0
+  await using _worker = queue.work({ mail: () => void begun++ })
+  await waits(idle(place, 1))
+  const timers = vi.spyOn(globalThis, 'setTimeout')
+  onTestFinished(() => void vi.restoreAllMocks())
+  const planned = (ms: number) => timers.mock.calls.findLast(([, after]) => after === ms)
+
+  // The later one first: the sooner one takes its place.
+  await queue.enqueue('mail', { to: 'later' }, { delay: '9s' })
+  await until(() => planned(9000) !== undefined)
+  await queue.enqueue('mail', { to: 'sooner' }, { delay: '8s' })
+  await until(() => planned(8000) !== undefined)
+  await until(idle(place, 1))
+  expect(begun).toBe(0)
+
+  await clock.advance(8000)
+  const before = calls.length
+  const [comeBack] = planned(8000) ?? []
+  ;(comeBack as () => void)()
+  await until(() => begun === 1)
+
+  const claims = calls.slice(before).filter((name) => name.startsWith('queue/ack-and-claim'))
+  expect(claims.length).toBeLessThanOrEqual(3)
+  await until(() => planned(1000) !== undefined)
 })
