@@ -12,6 +12,7 @@ export class PartyProcess {
   readonly #child: ChildProcess
   readonly #words = new Set<unknown>()
   #paused = false
+  #killed = false
 
   constructor(order: PartyOrder) {
     this.by = order.by
@@ -29,6 +30,11 @@ export class PartyProcess {
   /** False where it was killed, by itself or by others. */
   get endedWell(): boolean {
     return this.#child.exitCode === 0
+  }
+
+  /** It was not killed by others. */
+  get diedOfItself(): boolean {
+    return this.hasEnded && !this.endedWell && !this.#killed
   }
 
   get isUp(): boolean {
@@ -51,6 +57,7 @@ export class PartyProcess {
 
   /** kill -9. */
   kill(): void {
+    this.#killed = true
     this.#child.kill('SIGKILL')
   }
 

@@ -26,6 +26,11 @@ export class Slots {
     return new Set(this.#all.filter(({ endedWell }) => !endedWell).map(({ by }) => by))
   }
 
+  /** Those of them that nobody killed. */
+  get diedOfThemselves(): readonly string[] {
+    return this.#all.filter(({ diedOfItself }) => diedOfItself).map(({ by }) => by)
+  }
+
   /** Resolves to a process that is at work, once there is one. */
   async victim(): Promise<PartyProcess> {
     for (;;) {

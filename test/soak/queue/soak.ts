@@ -115,7 +115,7 @@ class QueueSoak {
     })
     await this.#rest(slots)
     await slots.close()
-    return this.#verdict(slots.killed, { ...happened })
+    return this.#verdict(slots.killed, { ...happened, ...this.#deathsOf(slots.diedOfThemselves) })
   }
 
   async clearUp(): Promise<void> {
@@ -201,12 +201,12 @@ class QueueSoak {
     const limits = isLimited ? { queue: QUEUE_LIMIT, group: GROUP_LIMIT } : null
     const losses = { windows: this.#losses, leaseMs: this.#options.leaseMs ?? 1000 }
     const verdict = checkQueue({ lines, killed, ends, limits, losses })
-    return { ...verdict, happened: { ...happened, died: killed.size, ...this.#deathsOf(killed) } }
+    return { ...verdict, happened: { ...happened, died: killed.size } }
   }
 
-  /** Those who died at the moment that was planned. */
-  #deathsOf(killed: ReadonlySet<string>): Happened {
-    const deaths = [...killed].map((by) => this.#options.diesAt?.(Number(by.slice(1))) ?? null)
+  /** That processes died at the moment that was planned. */
+  #deathsOf(died: readonly string[]): Happened {
+    const deaths = died.map((by) => this.#options.diesAt?.(Number(by.slice(1))) ?? null)
     return Object.fromEntries(deaths.flatMap((death) => (death === null ? [] : [[nameOf(death), 1]])))
   }
 
