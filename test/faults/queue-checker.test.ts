@@ -304,3 +304,53 @@ test('the checker finds a job that was buried though nobody planned it', () => {
   expect(rulesBroken(of('PlannedError'))).toEqual([])
   expect(rulesBroken(of('planned'))).toEqual(['attempts'])
 })
+
+interface Waiting {
+  ref: string
+  priority?: number
+  delayMs?: number
+  group?: string
+}
+
+/** Two jobs, of which the second one is asked for when the first one is there, and begins first. */
+function overtaking(first: Waiting, second: Waiting): QueueHistory {
+  const lines = new Lines()
+  for (const { ref, priority = 0, delayMs = 0 } of [first, second]) {
+    lines.add({ ...main, kind: 'asked', ref, parents: [], ifParentFails: '', priority, delayMs })
+    lines.add({ ...main, kind: 'enqueued', ref, id: `id of ${ref}` })
+  }
+  for (const [at, { ref, group = '' }] of [second, first].entries()) {
+    const terms = { id: `id of ${ref}`, maxAttempts: 2, group, endsAtMs: 9000 }
+    lines.add({ ...main, kind: 'began', ref, token: at + 1, attempt: 1, ...terms }, 'p0', 1000 + at)
+    lines.end(ref, at + 1, 'acked')
+  }
+  const { limits: _, ...history } = goodHistory()
+  return { ...history, lines: lines.all, limits: null, isOrdered: true }
+}
+
+const ORDERS: readonly [what: string, first: Waiting, second: Waiting, found: boolean][] = [
+  ['that a job began before an older one', { ref: 'a' }, { ref: 'b' }, true],
+  ['that a job began before a more urgent one', { ref: 'a', priority: 2 }, { ref: 'b', priority: 1 }, true],
+  ['an urgent job that began before an older one', { ref: 'a' }, { ref: 'b', priority: 1 }, false],
+  ['a job that began before an older one that was delayed', { ref: 'a', delayMs: 5 }, { ref: 'b' }, false],
+  ['a job that began before an older one of a group', { ref: 'a', group: 'g' }, { ref: 'b' }, false],
+]
+
+test.each(ORDERS)('the checker judges %s', (_, first, second, found) => {
+  expect(rulesBroken(overtaking(first, second)).includes('order')).toBe(found)
+  expect(rulesBroken({ ...overtaking(first, second), isOrdered: false })).not.toContain('order')
+})
+
+test('the checker finds a delayed job that began before it was due', () => {
+  const delayed = (delayMs: number): QueueRule[] => {
+    const { lines, ...history } = goodHistory()
+    const asked = lines.map((line) =>
+      line.kind === 'asked' && line.ref === 'a' ? { ...line, delayMs } : line,
+    )
+    return rulesBroken({ ...history, lines: asked })
+  }
+
+  // Asked for at 10, begun at 100.
+  expect(delayed(90)).toEqual([])
+  expect(delayed(91)).toEqual(['early'])
+})

@@ -3,6 +3,7 @@
 import { checkAttempts } from './check-attempts.ts'
 import { checkFamilies, checkSteps } from './check-families.ts'
 import { checkJobs } from './check-jobs.ts'
+import { checkOrder } from './check-order.ts'
 import { faultOf, type QueueFault, type QueueRule } from './fault.ts'
 import { type JobStory, type QueueHistory, storiesOf } from './history.ts'
 import type { Line } from './log.ts'
@@ -26,6 +27,7 @@ export function checkQueue(history: QueueHistory): Omit<QueueVerdict, 'happened'
     const end = ends[at]
     return [
       ...checkAttempts(those, killed, limits),
+      ...checkOrder(those, history.isOrdered === true),
       ...(end === undefined ? [] : checkJobs(those, end, killed)),
     ]
   })

@@ -8,6 +8,8 @@ export type QueueRule =
   | 'token' // a token is not unique, or does not rise from one attempt of a job to the next
   | 'stale' // an attempt whose job another one had begun was told that it counts
   | 'overlap' // an attempt began while another one of the same job had its lease
+  | 'early' // a delayed job began before it was due
+  | 'order' // a job began before one that was there when it came, of its priority or a higher one
   | 'limit' // more jobs were claimed at once than queue or group allow
   | 'untold' // an attempt of a process that lives was never told what became of it
   | 'counters' // the counts of the queue do not fit each other, or the log

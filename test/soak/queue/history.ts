@@ -18,6 +18,9 @@ export interface Attempt {
 export interface JobStory {
   readonly ref: string
   readonly asked: Extract<Line, { kind: 'asked' }> | null
+  /** Places in the log; null: there is no such line. */
+  readonly askedAt: number | null
+  readonly enqueuedAt: number | null
   readonly enqueuing: 'enqueued' | 'unknown' | 'refused' | null
   /** By their tokens. */
   readonly attempts: readonly Attempt[]
@@ -32,18 +35,23 @@ export interface QueueHistory {
   readonly limits: { readonly queue: number; readonly group: number } | null
   /** Nothing, unless it is said. */
   readonly losses?: Losses
+  /** Nothing went wrong: jobs began in their order. */
+  readonly isOrdered?: boolean
 }
+
+const UNKNOWN = { asked: null, askedAt: null, enqueuedAt: null, enqueuing: null }
 
 /** What happened to each job of a queue. */
 export function storiesOf(lines: readonly Line[], queue: 'main' | 'after' = 'main'): Map<string, JobStory> {
   const attempts = attemptsOf(lines, queue)
   const stories = new Map<string, { -readonly [Key in keyof JobStory]: JobStory[Key] }>()
-  for (const line of lines) {
+  for (const [at, line] of lines.entries()) {
     if (line.kind === 'broken' || line.queue !== queue) continue
     const { ref } = line
-    const story = stories.get(ref) ?? { ref, asked: null, enqueuing: null, attempts: attempts.get(ref) ?? [] }
+    const story = stories.get(ref) ?? { ...UNKNOWN, ref, attempts: attempts.get(ref) ?? [] }
     stories.set(ref, story)
-    if (line.kind === 'asked') story.asked = line
+    if (line.kind === 'asked') [story.asked, story.askedAt] = [line, at]
+    if (line.kind === 'enqueued') story.enqueuedAt = at
     if (line.kind === 'enqueued' || line.kind === 'unknown' || line.kind === 'refused')
       story.enqueuing = line.kind
   }

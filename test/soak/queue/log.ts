@@ -14,7 +14,7 @@ interface Told {
 export type Outcome = 'acked' | 'retried' | 'buried' | 'released' | 'lost' | 'unknown'
 
 export type Entry =
-  | (Told & { readonly kind: 'asked'; readonly parents: readonly string[]; readonly ifParentFails: string })
+  | (Told & Asked)
   /** `id` is empty where it was not told. */
   | (Told & { readonly kind: 'enqueued'; readonly id: string })
   /** No answer came, or it was refused for certain. */
@@ -24,6 +24,15 @@ export type Entry =
   | (Told & { readonly kind: 'ending'; readonly token: number; readonly throws: boolean })
   | (Told & { readonly kind: 'settled'; readonly token: number; readonly outcome: Outcome })
   | { readonly kind: 'broken'; readonly what: string }
+
+interface Asked {
+  readonly kind: 'asked'
+  readonly parents: readonly string[]
+  readonly ifParentFails: string
+  /** Without them: at once, and of priority 0. */
+  readonly delayMs?: number
+  readonly priority?: number
+}
 
 interface Began {
   readonly kind: 'began'

@@ -62,8 +62,9 @@ export function nextRefOf(ref: string): string {
 }
 
 function planOptions(ref: string, random: () => number): JobOptions {
+  const group = GROUPS[Math.floor(random() * (GROUPS.length + 1))]
   return {
-    group: GROUPS[Math.floor(random() * GROUPS.length)] ?? 'a',
+    ...(group === undefined ? {} : { group }),
     priority: Math.floor(random() * 4) - 1,
     maxAttempts: 2 + Math.floor(random() * 4),
     backoff: random() < 0.5 ? 'none' : { kind: 'fixed', base: '100ms' },

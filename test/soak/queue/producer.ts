@@ -94,9 +94,10 @@ export class Producer {
     parents: readonly string[] = [],
     ifParentFails = '',
   ): Promise<(string | null)[]> {
-    const entries = jobs.map(
-      ({ payload: { ref } }) => ({ queue, kind: 'asked', ref, parents, ifParentFails }) as const,
-    )
+    const entries = jobs.map(({ payload: { ref }, options: { delay = '0ms', priority = 0 } }) => {
+      const delayMs = Number.parseInt(String(delay), 10)
+      return { queue, kind: 'asked', ref, parents, ifParentFails, delayMs, priority } as const
+    })
     await this.#log.write(...entries)
     return Promise.all(jobs.map((job) => this.#enqueueOne(queue, job)))
   }

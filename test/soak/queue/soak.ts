@@ -200,7 +200,8 @@ class QueueSoak {
     )
     const limits = isLimited ? { queue: QUEUE_LIMIT, group: GROUP_LIMIT } : null
     const losses = { windows: this.#losses, leaseMs: this.#options.leaseMs ?? 1000 }
-    const verdict = checkQueue({ lines, killed, ends, limits, losses })
+    const isOrdered = this.#options.trouble === undefined
+    const verdict = checkQueue({ lines, killed, ends, limits, losses, isOrdered })
     return { ...verdict, happened: { ...happened, died: killed.size } }
   }
 

@@ -1,0 +1,47 @@
+// When jobs begin: not before they are due, and where nothing goes wrong in their order.
+
+import { faultOf, type QueueFault } from './fault.ts'
+import type { JobStory } from './history.ts'
+
+export function checkOrder(stories: readonly JobStory[], isOrdered: boolean): QueueFault[] {
+  return [
+    ...faultOf('early', stories.flatMap(early)),
+    ...faultOf('order', isOrdered ? overtaken(stories.flatMap(toPlace)) : []),
+  ]
+}
+
+/** It was enqueued after it was asked for, and is due so long after that. That it begins at all is for `lost`. */
+function early({ ref, asked, attempts: [first] }: JobStory): string[] {
+  if (asked === null || first === undefined) return []
+  const earlyMs = asked.atMs + (asked.delayMs ?? 0) - first.began.atMs
+  return earlyMs > 0 ? [`${ref} began ${earlyMs} ms before it was due`] : []
+}
+
+interface Place {
+  readonly ref: string
+  readonly priority: number
+  readonly askedAt: number
+  readonly enqueuedAt: number
+  /** Of its first attempt: they rise from claim to claim. */
+  readonly token: number
+}
+
+/** Of jobs that are not delayed, wait for no other, and have no group that waits for its turn. */
+function toPlace({ ref, asked, askedAt, enqueuedAt, attempts: [first] }: JobStory): Place[] {
+  if (asked === null || askedAt === null || enqueuedAt === null || first === undefined) return []
+  const { delayMs = 0, priority = 0, parents } = asked
+  const { attempt, group, token } = first.began
+  if (delayMs > 0 || parents.length > 0 || attempt > 1 || group !== '') return []
+  return [{ ref, priority, askedAt, enqueuedAt, token }]
+}
+
+/** Whoever was enqueued before another one was asked for stood before it, unless that has a higher priority. */
+function overtaken(places: readonly Place[]): string[] {
+  const byToken = places.toSorted((one, other) => one.token - other.token)
+  return byToken.flatMap((early, at) => {
+    const late = byToken
+      .slice(at + 1)
+      .find((other) => other.enqueuedAt < early.askedAt && other.priority >= early.priority)
+    return late === undefined ? [] : [`${early.ref} began before ${late.ref}`]
+  })
+}
