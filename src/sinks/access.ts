@@ -81,6 +81,7 @@ function columnFrom(row: Row): Column {
     charset: textOrNull(row['charset']),
     length: row['length'] === null ? null : Number(row['length']),
     isUnique: Boolean(Number(row['is_unique'])),
+    insert: row['inserted'] as Column['insert'],
     flaw: textOrNull(row['flaw']),
   }
 }

@@ -54,6 +54,8 @@ export interface Column {
   readonly length: number | null
   /** Whether no two rows have the same in it. */
   readonly isUnique: boolean
+  /** Whether an INSERT must name it: it can do without only where rows have a value all the same, or need none. */
+  readonly insert: 'must' | 'may' | 'never'
   /** Why the whole table will not do, if it will not. */
   readonly flaw: string | null
 }
@@ -62,7 +64,7 @@ export interface Dialect {
   readonly name: string
   /** Makes the ledger, also where another is just doing that. */
   readonly ledger: string
-  /** The columns of a table; rows of `name`, `type`, `length` and `is_unique`, some with `charset` and `flaw`. */
+  /** The columns of a table; rows of `name`, `type`, `length`, `is_unique` and `inserted`, some with `charset` and `flaw`. */
   columns(table: string): Statement
   /** Whether a count fits into a column of this type: all 64 bits of it. */
   isCount(type: string): boolean

@@ -30,6 +30,11 @@ export const MYSQL: Dialect = {
           WHERE s.table_schema = c.table_schema AND s.table_name = c.table_name AND s.non_unique = 0
           GROUP BY s.index_name
           HAVING COUNT(*) = 1 AND MAX(s.column_name) = c.column_name AND MAX(s.sub_part) IS NULL) AS is_unique,
+        CASE WHEN c.is_nullable = 'NO' AND c.column_default IS NULL AND c.data_type <> 'enum'
+            AND c.extra NOT LIKE '%auto_increment%' AND COALESCE(c.generation_expression, '') = ''
+            AND NOT EXISTS (SELECT 1 FROM information_schema.triggers g WHERE g.event_object_schema = c.table_schema
+              AND g.event_object_table = c.table_name AND g.event_manipulation = 'INSERT' AND g.action_timing = 'BEFORE')
+          THEN 'must' ELSE 'may' END AS inserted,
         CASE e.transactions WHEN 'YES' THEN NULL ELSE CONCAT('has no transactions, for it is of ', t.engine) END AS flaw
       FROM information_schema.columns c
       LEFT JOIN information_schema.tables t ON t.table_schema = c.table_schema AND t.table_name = c.table_name

@@ -5,6 +5,9 @@ import { type Column, type Dialect, integerMisfit, quote, textMisfit } from './d
 
 const INTEGERS: Readonly<Record<string, bigint>> = { smallint: 15n, integer: 31n, bigint: 63n }
 
+/** Of what a trigger is, as bits of pg_trigger. Such a trigger may fill what an INSERT leaves out. */
+const BEFORE_INSERT_OF_A_ROW = 1 + 2 + 4
+
 export const POSTGRES: Dialect = {
   name: 'postgres',
   // The lock: of two who make a table at once, one would be told that a name is taken, `IF NOT EXISTS` or not.
@@ -20,11 +23,17 @@ export const POSTGRES: Dialect = {
         CASE WHEN b.type IN ('bpchar'::regtype, 'varchar'::regtype) AND b.modifier > 4
           THEN b.modifier - 4 END AS length,
         EXISTS (SELECT 1 FROM pg_index i WHERE i.indrelid = a.attrelid AND i.indisunique AND i.indisvalid
-          AND i.indimmediate AND i.indpred IS NULL AND i.indnkeyatts = 1 AND i.indkey[0] = a.attnum)::int AS is_unique
+          AND i.indimmediate AND i.indpred IS NULL AND i.indnkeyatts = 1 AND i.indkey[0] = a.attnum)::int AS is_unique,
+        CASE WHEN a.attidentity = 'a' THEN 'never'
+          WHEN (a.attnotnull OR b.is_needed) AND a.attidentity = '' AND NOT a.atthasdef AND t.typdefault IS NULL
+            AND NOT EXISTS (SELECT 1 FROM pg_trigger g WHERE g.tgrelid = a.attrelid AND g.tgenabled <> 'D'
+              AND g.tgtype & ${BEFORE_INSERT_OF_A_ROW} = ${BEFORE_INSERT_OF_A_ROW}) THEN 'must'
+          ELSE 'may' END AS inserted
       FROM pg_attribute a JOIN pg_type t ON t.oid = a.atttypid
-      CROSS JOIN LATERAL (SELECT
-        CASE t.typbasetype WHEN 0 THEN t.oid ELSE t.typbasetype END AS type,
-        CASE t.typbasetype WHEN 0 THEN a.atttypmod ELSE t.typtypmod END AS modifier) b
+      CROSS JOIN LATERAL (WITH RECURSIVE made AS (SELECT t.oid AS type, a.atttypmod AS modifier, false AS is_needed
+          UNION ALL SELECT d.typbasetype, d.typtypmod, made.is_needed OR d.typnotnull
+            FROM made JOIN pg_type d ON d.oid = made.type WHERE d.typtype = 'd')
+        SELECT made.* FROM made JOIN pg_type d ON d.oid = made.type WHERE d.typtype <> 'd') b
       WHERE a.attrelid = to_regclass($1) AND a.attnum > 0 AND NOT a.attisdropped`,
     values: [name(table)],
   }),

@@ -14,9 +14,11 @@ export const SQLITE: Dialect = {
       sql: `SELECT c.name AS name, c.type AS type, NULL AS length, c.name IN (
           SELECT MAX(name) FROM pragma_table_info(?, ?) WHERE pk > 0 HAVING COUNT(*) = 1
           UNION ALL SELECT MAX(k.name) FROM pragma_index_list(?, ?) i, pragma_index_info(i.name, ?) k
-          WHERE i."unique" AND NOT i.partial GROUP BY i.name HAVING COUNT(*) = 1) AS is_unique
+          WHERE i."unique" AND NOT i.partial GROUP BY i.name HAVING COUNT(*) = 1) AS is_unique,
+          CASE WHEN c."notnull" AND coalesce(upper(c.dflt_value), 'NULL') = 'NULL' AND (c.pk = 0 OR EXISTS (
+            SELECT 1 FROM pragma_index_list(?, ?) i WHERE i.origin = 'pk')) THEN 'must' ELSE 'may' END AS inserted
         FROM pragma_table_info(?, ?) c`,
-      values: [own, schema, own, schema, schema, own, schema],
+      values: [own, schema, own, schema, schema, own, schema, own, schema],
     }
   },
   isCount: (type) => /INT/i.test(type),

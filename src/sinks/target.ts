@@ -26,7 +26,22 @@ export async function prepareTarget(access: SqlAccess, target: FullTarget): Prom
   if (!access.dialect.isCount(type)) {
     throw misconfigured(`the column ${value} of ${table} is ${type}, and no integer of 64 bits with a sign`)
   }
+  if (target.missing === 'create') checkInserts(columns, target)
   return { ...target, idColumn }
+}
+
+/** A row that cannot be inserted fails also where it is there: the batch would never be written, nor any behind it. */
+function checkInserts(columns: ReadonlyMap<string, Column>, { table, id, value }: FullTarget): void {
+  for (const { name, insert } of columns.values()) {
+    const isGiven = name === id || name === value
+    const [problem, cure] = isGiven
+      ? ['GENERATED ALWAYS', 'make it BY DEFAULT']
+      : ['NOT NULL without a default', 'give it one']
+    if (insert !== (isGiven ? 'never' : 'must')) continue
+    throw misconfigured(
+      `the column ${name} of ${table} is ${problem}, so no row can be made: ${cure}, or take missing: 'refuse'`,
+    )
+  }
 }
 
 /** An id that cannot be in the table is told when it is first asked for, or it would never be written. */
