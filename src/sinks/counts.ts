@@ -18,7 +18,7 @@ import {
   type Target,
   wholeOf,
 } from './dialect.ts'
-import { checkFits, checkTarget, prepareTarget } from './target.ts'
+import { checkFits, checkIdColumn, checkTarget, prepareTarget } from './target.ts'
 
 interface Ready {
   readonly place: Place
@@ -198,7 +198,7 @@ export class SqlCounts implements CountSource {
     }
     if (!events.isShared) await this.#suit(events)
     const idColumn = columnOf(columns, events.table, events.id)
-    if (idColumn.flaw !== null) throw misconfigured(`the table ${events.table} ${idColumn.flaw}`)
+    checkIdColumn(this.access, events.table, idColumn)
     return { place: await prepareTarget(this.access, target), events: { ...events, idColumn } }
   }
 

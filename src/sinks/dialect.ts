@@ -68,6 +68,10 @@ export interface Dialect {
   columns(table: string): Statement
   /** Whether a count fits into a column of this type: all 64 bits of it. */
   isCount(type: string): boolean
+  /** Whether a column can have ids: one that had no place in it would stop what is written with it. */
+  isId(column: Column): boolean
+  /** Of which types these are, as people call them. */
+  readonly ids: string
   /** Why an id cannot be in its column, as `must be …`; undefined when it can. */
   misfit(id: string, column: Column): string | undefined
   /** What an error of the client means; `sink-failed` when it cannot be told. */
@@ -111,6 +115,13 @@ const INTEGER = /^(0|-?[1-9][0-9]{0,19})$/
 export function integerMisfit(id: string, least: bigint, most: bigint): string | undefined {
   const fits = INTEGER.test(id) && BigInt(id) >= least && BigInt(id) <= most
   return fits ? undefined : `must be an integer from ${least} to ${most}`
+}
+
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
+
+/** What `misfit` says of an id in a column of uuids: as the database writes it, so that a counter has one spelling. */
+export function uuidMisfit(id: string): string | undefined {
+  return UUID.test(id) ? undefined : 'must be a uuid in lower case, in groups of 8-4-4-4-12'
 }
 
 /** What `misfit` says of an id in a column of text. */

@@ -12,6 +12,7 @@ import {
   quote,
   type Statement,
   textMisfit,
+  uuidMisfit,
 } from './dialect.ts'
 
 /** A long statement is slow to read for the server: its time grows with the square of what it changes. */
@@ -42,6 +43,9 @@ export const MYSQL: Dialect = {
       WHERE c.table_schema = ${schema === undefined ? 'DATABASE()' : text(schema)} AND c.table_name = ${text(own)}`)
   },
   isCount: (type) => /^bigint(\(\d+\))?$/i.test(type),
+  isId: (column) =>
+    isInteger(column) || isUuid(column) || (TEXT.test(column.type) && (column.charset ?? '') in CHARACTERS),
+  ids: 'integers, text in utf8mb4, utf8, latin1 or ascii, or the uuid of MariaDB',
   misfit,
   meaningOf,
   read: (place, { counters, shard, epoch }, ids) => {
@@ -128,6 +132,10 @@ function isInteger({ type }: Column): boolean {
   return bitsOf(type) !== undefined
 }
 
+function isUuid({ type }: Column): boolean {
+  return /^uuid$/i.test(type)
+}
+
 function ledgerRow(counters: string, shard: number, epoch: number): string {
   return `counters = ${text(counters)} AND shard = ${shard} AND epoch = ${epoch}`
 }
@@ -144,26 +152,27 @@ function bitsOf(type: string): bigint | undefined {
   return BITS[/^[a-z]+/i.exec(type)?.[0].toLowerCase() ?? '']
 }
 
-/** How many characters the character set of a column has, from U+0000 on, if that is not all of them. */
-const CHARACTERS: Readonly<Record<string, number>> = {
-  ascii: 0x80,
-  latin1: 0x100,
-  utf8: 0x10000,
-  utf8mb3: 0x10000,
+const TEXT = /^(var)?char|text/i
+
+/** The characters that each character set has. latin1 has others where control characters would be. */
+const CHARACTERS: Readonly<Record<string, RegExp>> = {
+  ascii: /^\p{ASCII}*$/u,
+  latin1: /^[\p{ASCII}\u{a0}-\u{ff}]*$/u,
+  utf8: /^[\0-\u{ffff}]*$/u,
+  utf8mb3: /^[\0-\u{ffff}]*$/u,
+  utf8mb4: /^/,
 }
 
 function misfit(id: string, column: Column): string | undefined {
   const bits = bitsOf(column.type)
+  if (isUuid(column)) return uuidMisfit(id)
   if (bits === undefined) return narrowMisfit(id, column) ?? textMisfit(id, column)
   if (/unsigned/i.test(column.type)) return integerMisfit(id, 0n, 2n ** bits - 1n)
   return integerMisfit(id, -(2n ** (bits - 1n)), 2n ** (bits - 1n) - 1n)
 }
 
 function narrowMisfit(id: string, { charset }: Column): string | undefined {
-  const most = CHARACTERS[charset ?? ''] ?? Infinity
-  return Array.from(id).every((one) => (one.codePointAt(0) ?? 0) < most)
-    ? undefined
-    : `must be of the characters of ${charset}`
+  return CHARACTERS[charset ?? '']?.test(id) === false ? `must be of the characters of ${charset}` : undefined
 }
 
 function inParts<Item>(items: readonly Item[], size: number): Item[][] {

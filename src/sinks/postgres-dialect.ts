@@ -1,9 +1,15 @@
 // How PostgreSQL says it.
 
 import type { SinkErrorCode } from '../counters/errors.ts'
-import { type Column, type Dialect, integerMisfit, quote, textMisfit } from './dialect.ts'
+import { type Column, type Dialect, integerMisfit, quote, textMisfit, uuidMisfit } from './dialect.ts'
 
 const INTEGERS: Readonly<Record<string, bigint>> = { smallint: 15n, integer: 31n, bigint: 63n }
+
+/** An extension is in a schema of somebody's choice. */
+const TEXT = /^(text|character varying|bpchar|name|([^.]+\.)?citext)$/
+
+/** What is longer would be cut off. */
+const MOST_BYTES_OF_A_NAME = 63
 
 /** Of what a trigger is, as bits of pg_trigger. Such a trigger may fill what an INSERT leaves out. */
 const BEFORE_INSERT_OF_A_ROW = 1 + 2 + 4
@@ -38,6 +44,8 @@ export const POSTGRES: Dialect = {
     values: [name(table)],
   }),
   isCount: (type) => type === 'bigint',
+  isId: ({ type }) => type in INTEGERS || type === 'uuid' || TEXT.test(type),
+  ids: 'integers, text or uuid',
   misfit,
   meaningOf,
   read: ({ table, id, value, idColumn }, { counters, shard, epoch }, ids) => ({
@@ -87,6 +95,10 @@ function name(plain: string): string {
 function misfit(id: string, column: Column): string | undefined {
   const bits = INTEGERS[column.type]
   if (bits !== undefined) return integerMisfit(id, -(2n ** bits), 2n ** bits - 1n)
+  if (column.type === 'uuid') return uuidMisfit(id)
+  if (column.type === 'name' && Buffer.byteLength(id) > MOST_BYTES_OF_A_NAME) {
+    return `must have at most ${MOST_BYTES_OF_A_NAME} bytes`
+  }
   return id.includes('\0') ? 'must not have U+0000' : textMisfit(id, column)
 }
 

@@ -1,7 +1,7 @@
 // How SQLite says it.
 
 import type { SinkErrorCode } from '../counters/errors.ts'
-import { type Dialect, integerMisfit, namesOf, quote } from './dialect.ts'
+import { type Column, type Dialect, integerMisfit, namesOf, quote, uuidMisfit } from './dialect.ts'
 
 export const SQLITE: Dialect = {
   name: 'sqlite',
@@ -22,7 +22,10 @@ export const SQLITE: Dialect = {
     }
   },
   isCount: (type) => /INT/i.test(type),
-  misfit: (id, { type }) => (/INT/i.test(type) ? integerMisfit(id, -(2n ** 63n), 2n ** 63n - 1n) : undefined),
+  // Other types would make numbers of ids, and `1.0` of `1`.
+  isId: ({ type }) => /INT|CHAR|CLOB|TEXT|BLOB|UUID|^$/i.test(type),
+  ids: 'INTEGER, TEXT or UUID',
+  misfit,
   meaningOf,
   read: ({ table, id, value }, { counters, shard, epoch }, ids) => ({
     sql: `SELECT CAST(t.${name(id)} AS TEXT) AS id, CAST(t.${name(value)} AS TEXT) AS value, l.seq AS seq
@@ -66,6 +69,11 @@ export const SQLITE: Dialect = {
 function sum(left: string, right: string): string {
   const added = `${left} + ${right}`
   return `CASE typeof(${added}) WHEN 'real' THEN abs(${left} * 0 + -9223372036854775808) ELSE ${added} END`
+}
+
+function misfit(id: string, { type }: Column): string | undefined {
+  if (/INT/i.test(type)) return integerMisfit(id, -(2n ** 63n), 2n ** 63n - 1n)
+  return /UUID/i.test(type) && !/CHAR|CLOB|TEXT|BLOB/i.test(type) ? uuidMisfit(id) : undefined
 }
 
 function name(plain: string): string {

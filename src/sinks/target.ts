@@ -21,7 +21,7 @@ export async function prepareTarget(access: SqlAccess, target: FullTarget): Prom
   const { table, id, value } = target
   const columns = await access.columnsOf(table)
   const [idColumn, { type }] = [columnOf(columns, table, id), columnOf(columns, table, value)]
-  if (idColumn.flaw !== null) throw misconfigured(`the table ${table} ${idColumn.flaw}`)
+  checkIdColumn(access, table, idColumn)
   if (!idColumn.isUnique) throw misconfigured(`the column ${id} of ${table} has no unique index of its own`)
   if (!access.dialect.isCount(type)) {
     throw misconfigured(`the column ${value} of ${table} is ${type}, and no integer of 64 bits with a sign`)
@@ -42,6 +42,14 @@ function checkInserts(columns: ReadonlyMap<string, Column>, { table, id, value }
       `the column ${name} of ${table} is ${problem}, so no row can be made: ${cure}, or take missing: 'refuse'`,
     )
   }
+}
+
+/** Throws SinkError. */
+export function checkIdColumn({ dialect }: SqlAccess, table: string, column: Column): void {
+  if (column.flaw !== null) throw misconfigured(`the table ${table} ${column.flaw}`)
+  if (dialect.isId(column)) return
+  const type = column.charset === null ? column.type : `${column.type} in ${column.charset}`
+  throw misconfigured(`the column ${column.name} of ${table} is ${type}, and ids must be ${dialect.ids}`)
 }
 
 /** An id that cannot be in the table is told when it is first asked for, or it would never be written. */

@@ -8,11 +8,13 @@ test.each([
   { type: 'char(8)', id: 'abcdefgh' },
   { type: 'varchar(8)', id: 'zwölf🌘🌘🌘' },
   { type: 'smallint', id: '-32768' },
-  { type: 'numeric', id: '123456789012345678901234567890' },
+  { type: 'name', id: 'zwölf 🌘' },
+  { type: 'citext', id: 'Any Case' },
   { type: 'short_text', id: 'domain' },
 ])('PostgreSQL takes keys of $type', async ({ type, id }) => {
   const place = await openPostgres()
   await place.run('CREATE DOMAIN short_text AS varchar(8)')
+  if (type === 'citext') await place.run('CREATE EXTENSION IF NOT EXISTS citext')
   await place.run(`CREATE TABLE items (id ${type} PRIMARY KEY, votes bigint NOT NULL)`)
   const sink = place.sink(ITEMS)
   const ledger = await begin(sink)
@@ -184,6 +186,9 @@ test.each([
   { type: 'VARCHAR(3)', id: 'four', problem: 'must have at most 3 characters' },
   { type: 'VARCHAR(9) CHARACTER SET latin1', id: 'Łódź', problem: 'must be of the characters of latin1' },
   { type: 'VARCHAR(9) CHARACTER SET utf8mb3', id: '🌘', problem: 'must be of the characters of utf8mb3' },
+  { type: 'VARCHAR(9) CHARACTER SET latin1', id: '\u0085', problem: 'must be of the characters of latin1' },
+  { type: 'VARCHAR(9) CHARACTER SET ascii', id: 'é', problem: 'must be of the characters of ascii' },
+  { type: 'UUID', id: 'abc', problem: 'must be a uuid in lower case, in groups of 8-4-4-4-12' },
   { type: 'INT UNSIGNED', id: '-1', problem: 'must be an integer from 0 to 4294967295' },
   { type: 'TINYINT', id: '128', problem: 'must be an integer from -128 to 127' },
 ])('MariaDB refuses $id for $type before it is counted', async ({ type, id, problem }) => {
@@ -192,12 +197,16 @@ test.each([
   const sink = place.sink(ITEMS)
   const ledger = await begin(sink)
 
-  await expect(sink.read(ledger, [id])).rejects.toThrow(`id ${problem} to be in items`)
+  await expect(sink.read(ledger, [id])).rejects.toThrow(`id ${problem}`)
 })
 
 test.each([
   { type: 'varchar(3)', id: 'four', problem: 'must have at most 3 characters' },
   { type: 'short_text', id: 'nine chars', problem: 'must have at most 8 characters' },
+  { type: 'uuid', id: 'abc', problem: 'must be a uuid in lower case, in groups of 8-4-4-4-12' },
+  { type: 'uuid', id: '0190163D-8694-739B-AEA5-966C26F8AD91', problem: 'must be a uuid in lower case' },
+  { type: 'uuid', id: '{0190163d-8694-739b-aea5-966c26f8ad91}', problem: 'must be a uuid in lower case' },
+  { type: 'name', id: 'ö'.repeat(32), problem: 'must have at most 63 bytes' },
   { type: 'text', id: 'a\0b', problem: 'must not have U+0000' },
   { type: 'integer', id: '2147483648', problem: 'must be an integer from -2147483648 to 2147483647' },
 ])('PostgreSQL refuses $id for $type before it is counted', async ({ type, id, problem }) => {
@@ -207,5 +216,5 @@ test.each([
   const sink = place.sink(ITEMS)
   const ledger = await begin(sink)
 
-  await expect(sink.read(ledger, [id])).rejects.toThrow(`id ${problem} to be in items`)
+  await expect(sink.read(ledger, [id])).rejects.toThrow(`id ${problem}`)
 })

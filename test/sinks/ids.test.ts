@@ -1,0 +1,98 @@
+// Of which types ids may be, and that one which cannot be in its column stops no others.
+import { expect, test } from 'vitest'
+import { makeVotes, postgresAlone, read, recount, rollUp, rollUpAll, VOTES } from './counts-fixture.ts'
+import { batchOf, begin, ITEMS, stored } from './fixture.ts'
+import { openMariadb, openSqlite, type Place } from './places.ts'
+
+const openPostgres = postgresAlone()
+
+const SERVERS = [
+  { name: 'postgres', open: openPostgres },
+  { name: 'mariadb', open: openMariadb },
+]
+
+async function expectRefusal(place: Place, type: string, told: string): Promise<void> {
+  await makeVotes(place, `, ref ${type}`)
+  await place.run(`CREATE TABLE odd (id ${type} NOT NULL UNIQUE, votes BIGINT)`)
+  const target = { ...ITEMS, table: 'odd' }
+  const refusal = (column: string) => ({
+    code: 'sink-misconfigured',
+    message: `the column ${column} is ${told}`,
+  })
+
+  await expect(place.sink(target).prepare()).rejects.toMatchObject(refusal('id of odd'))
+  await expect(place.outbox(target).prepare()).rejects.toMatchObject(refusal('id of odd'))
+  await expect(place.events({ ...VOTES, target }).prepare()).rejects.toMatchObject(refusal('id of odd'))
+  await expect(place.events({ ...VOTES, id: 'ref' }).prepare()).rejects.toMatchObject(refusal('ref of votes'))
+}
+
+test.each(['numeric', 'date', 'timestamp with time zone', 'boolean', 'mood', 'bytea', 'double precision'])(
+  'PostgreSQL refuses ids of %s',
+  async (type) => {
+    const place = await openPostgres()
+    await place.run("CREATE TYPE mood AS ENUM ('happy', 'sad')")
+    await expectRefusal(place, type, `${type}, and ids must be integers, text or uuid`)
+  },
+)
+
+const TEXTS = 'integers, text in utf8mb4, utf8, latin1 or ascii, or the uuid of MariaDB'
+
+test.each([
+  { type: 'DATE', told: 'date' },
+  { type: 'DATETIME', told: 'datetime' },
+  { type: 'DECIMAL(20,0)', told: 'decimal(20,0)' },
+  { type: 'DOUBLE', told: 'double' },
+  { type: 'BINARY(16)', told: 'binary(16)' },
+  { type: 'VARBINARY(40)', told: 'varbinary(40)' },
+  { type: "ENUM('a','b')", told: "enum('a','b') in utf8mb4" },
+  { type: 'INET6', told: 'inet6' },
+  { type: 'VARCHAR(40) CHARACTER SET latin2', told: 'varchar(40) in latin2' },
+])('MariaDB refuses ids of $type', async ({ type, told }) => {
+  await expectRefusal(await openMariadb(), type, `${told}, and ids must be ${TEXTS}`)
+})
+
+test.each(['REAL', 'NUMERIC', 'DATE'])('SQLite refuses ids of %s', async (type) => {
+  await expectRefusal(await openSqlite(), type, `${type}, and ids must be INTEGER, TEXT or UUID`)
+})
+
+const [ONE, TWO] = ['0190163d-8694-739b-aea5-966c26f8ad91', 'f190163d-8694-739b-aea5-966c26f8ad92']
+const ODD = ['abc', ONE.toUpperCase(), ONE.replaceAll('-', ''), `{${ONE}}`, '']
+
+test.each([...SERVERS, { name: 'sqlite', open: openSqlite }])(
+  'one that is no uuid is told in $name, and others are loaded and written',
+  async ({ open }) => {
+    const place = await open()
+    await place.run('CREATE TABLE items (id uuid PRIMARY KEY, votes bigint NOT NULL)')
+    const sink = place.sink(ITEMS)
+    const ledger = await begin(sink)
+    await sink.apply(batchOf(ledger, 1, { [ONE]: 1, [TWO]: 2 }))
+
+    for (const id of ODD)
+      await expect(sink.read(ledger, [ONE, id])).rejects.toMatchObject({ code: 'invalid-argument' })
+    expect((await sink.read(ledger, [ONE, TWO])).values).toEqual(
+      new Map([
+        [ONE, 1n],
+        [TWO, 2n],
+      ]),
+    )
+    expect(await stored(place, 'items')).toEqual({ [ONE]: '1', [TWO]: '2' })
+  },
+)
+
+test.each(SERVERS)('those that are no uuids are left out in $name, noted or rows', async ({ open }) => {
+  const place = await open()
+  await makeVotes(place, ', ref uuid', 'VARCHAR(40)')
+  await place.run('CREATE TABLE things (id uuid PRIMARY KEY, votes bigint NOT NULL)')
+  const target = { ...VOTES.target, table: 'things' }
+  const [texts, uuids] = [place.events({ ...VOTES, target }), place.events({ ...VOTES, id: 'ref', target })]
+  const rows = [ONE, ...ODD].map((id, at) => `('${id}', 'v${at}', '${TWO}')`)
+  await place.run(`INSERT INTO votes (item, voter, ref) VALUES ${rows.join(', ')}`)
+
+  expect(await rollUp(texts, ['abc', TWO])).toMatchObject({ events: 6 })
+  expect(await stored(place, 'things')).toEqual({ [ONE]: '1' })
+  await expect(texts.read('test:votes', ['abc'])).rejects.toMatchObject({ code: 'invalid-argument' })
+  expect(await read(texts, ONE)).toEqual({ [ONE]: 1 })
+  await recount(uuids, ['abc', TWO])
+  await rollUpAll(uuids)
+  expect(await read(uuids, TWO)).toEqual({ [TWO]: 6 })
+})
