@@ -7,9 +7,10 @@ Forgets the sealed batch, which is in SQL now, if it is this one. Counters with 
 ]]
 local meta = KEYS[1] -- hash: what is known of the shard
 local values = KEYS[2] -- hash: id -> value
-local pending = KEYS[3] -- hash: id -> what is not sealed yet
-local sealed = KEYS[4] -- hash: id -> what is sealed, and not known to be in SQL
-local clean = KEYS[5] -- sorted set: id of a counter without pending or sealed increments -> until when it stays
+local pending = KEYS[3] -- hash: id -> what came after `rest` was set aside
+local rest = KEYS[4] -- hash: id -> what was pending when a seal began, and is not sealed yet
+local sealed = KEYS[5] -- hash: id -> what is sealed, and not known to be in SQL
+local clean = KEYS[6] -- sorted set: id of a counter without pending or sealed increments -> until when it stays
 local epoch = tonumber(ARGV[1]) -- integer: of the batch
 local seq = tonumber(ARGV[2]) -- integer: number of the batch in it
 local batch = ARGV[3] -- text: id of the batch
@@ -30,6 +31,7 @@ end
 local now_ms = math.floor(clock_us() / 1000)
 if retain_ms > 0 then
   for _, id in ipairs(redis.call('HKEYS', sealed)) do
+    -- What is sealed is never in `rest`.
     if redis.call('HEXISTS', pending, id) == 0 then
       keep_clean(values, clean, id, now_ms + retain_ms)
     end
@@ -40,4 +42,4 @@ redis.call('UNLINK', sealed)
 redis.call('HDEL', meta, 'batch', 'sealed_ms')
 shard.batch = ''
 let_vanish(shard, values, clean, retain_ms)
-return { 'acked', redis.call('EXISTS', pending) }
+return { 'acked', math.min(1, redis.call('EXISTS', rest, pending)) }

@@ -3,7 +3,8 @@ Gives a shard the epoch of a ledger that was begun in SQL for it, unless it has 
 has acked the batch that this is about: whoever found the ledger past a batch may only have been slow.
 Values have to be loaded again. `keep` says what of its increments stays: `all` where SQL has none of them; `pending`
 where nobody can tell of the sealed batch, for the server has forgotten which it was; `nothing` where the server came
-back with an old copy, and nobody can tell of any. How many counters lose by that is told as `lost`. Safe to repeat.
+back with an old copy, and nobody can tell of any. How many counters lose by that is told as `lost`; one that came again
+after it was set aside or sealed is told twice. Safe to repeat.
 
 @returns begun  epoch:integer lost:integer
 @returns known  epoch:integer
@@ -11,9 +12,10 @@ back with an old copy, and nobody can tell of any. How many counters lose by tha
 ]]
 local meta = KEYS[1] -- hash: what is known of the shard
 local values = KEYS[2] -- hash: id -> value
-local pending = KEYS[3] -- hash: id -> what is not sealed yet
-local sealed = KEYS[4] -- hash: id -> what is sealed, and not known to be in SQL
-local clean = KEYS[5] -- sorted set: id of a counter without pending or sealed increments -> until when it stays
+local pending = KEYS[3] -- hash: id -> what came after `rest` was set aside
+local rest = KEYS[4] -- hash: id -> what was pending when a seal began, and is not sealed yet
+local sealed = KEYS[5] -- hash: id -> what is sealed, and not known to be in SQL
+local clean = KEYS[6] -- sorted set: id of a counter without pending or sealed increments -> until when it stays
 local epoch = tonumber(ARGV[1]) -- integer: of the ledger
 local known = tonumber(ARGV[2]) -- integer: the epoch that it follows; 0: none
 local batch = ARGV[3] -- text: the sealed batch that it is about; empty: none
@@ -36,19 +38,19 @@ end
 local counted = keep == 'all' and redis.call('HGETALL', sealed) or {}
 local lost = keep == 'all' and 0 or redis.call('HLEN', sealed)
 if keep == 'nothing' then
-  lost = lost + redis.call('HLEN', pending)
-  shard.pending_ms = 0
+  lost = lost + redis.call('HLEN', rest) + redis.call('HLEN', pending)
+  shard.pending_ms, shard.rest_ms = 0, 0
 elseif #counted > 0 then
-  shard.pending_ms = shard.sealed_ms
+  shard.rest_ms = shard.sealed_ms
 end
 shard.epoch, shard.seq, shard.batch, shard.sealed_ms = epoch, 0, '', 0
 -- First what a server without memory may refuse.
 save_shard(meta, shard)
 for at = 1, #counted, 2 do
-  redis.call('HINCRBY', pending, counted[at], counted[at + 1])
+  redis.call('HINCRBY', rest, counted[at], counted[at + 1])
 end
 if keep == 'nothing' then
-  redis.call('UNLINK', pending)
+  redis.call('UNLINK', pending, rest)
 end
 redis.call('UNLINK', values, sealed, clean)
 return { 'begun', epoch, lost }

@@ -7,12 +7,13 @@ Forgets a shard with all that has not been flushed, and its epoch. Safe to repea
 ]]
 local meta = KEYS[1] -- hash: what is known of the shard
 local values = KEYS[2] -- hash: id -> value
-local pending = KEYS[3] -- hash: id -> what is not sealed yet
-local sealed = KEYS[4] -- hash: id -> what is sealed, and not known to be in SQL
-local clean = KEYS[5] -- sorted set: id of a counter without pending or sealed increments -> until when it stays
-local once = KEYS[6] -- hash: id and idempotency key -> until when it is remembered
+local pending = KEYS[3] -- hash: id -> what came after `rest` was set aside
+local rest = KEYS[4] -- hash: id -> what was pending when a seal began, and is not sealed yet
+local sealed = KEYS[5] -- hash: id -> what is sealed, and not known to be in SQL
+local clean = KEYS[6] -- sorted set: id of a counter without pending or sealed increments -> until when it stays
+local once = KEYS[7] -- hash: id and idempotency key -> until when it is remembered
 
-if redis.call('UNLINK', meta, values, pending, sealed, clean, once) == 0 then
+if redis.call('UNLINK', meta, values, pending, rest, sealed, clean, once) == 0 then
   return { 'absent' }
 end
 return { 'cleared' }

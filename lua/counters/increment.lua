@@ -9,13 +9,14 @@ second time. A repeated call increments nothing, and answers the values of its o
 ]]
 local meta = KEYS[1] -- hash: what is known of the shard
 local values = KEYS[2] -- hash: id -> value
-local pending = KEYS[3] -- hash: id -> what is not sealed yet
-local clean = KEYS[4] -- sorted set: id of a counter without pending or sealed increments -> until when it stays
-local once = KEYS[5] -- hash: id and idempotency key -> until when it is remembered
+local pending = KEYS[3] -- hash: id -> what came after `rest` was set aside
+local rest = KEYS[4] -- hash: id -> what was pending when a seal began, and is not sealed yet
+local clean = KEYS[5] -- sorted set: id of a counter without pending or sealed increments -> until when it stays
+local once = KEYS[6] -- hash: id and idempotency key -> until when it is remembered
 local caller = ARGV[1] -- text: process and slot of the call id
 local call = ARGV[2] -- text: number of the call id
 local remember_ms = tonumber(ARGV[3]) -- integer: how long idempotency keys are remembered
-local most_dirty = tonumber(ARGV[4]) -- integer: counters with increments that are not sealed; 0: any number
+local most_dirty = tonumber(ARGV[4]) -- integer: counters with increments that are not sealed, twice if some were set aside; 0: any number
 local counters, counters_at = ARGV, 5 -- repeated (id:text delta:text key:text): without an idempotency key ''
 
 -- @include shared/exact
@@ -65,7 +66,7 @@ for at = counters_at, #counters, 3 do
   elseif key ~= '' and id_of_key(once, id .. '\0' .. key, now_ms) then
     known[#known + 1] = place
     now[place + 1] = redis.call('HGET', values, id)
-  elseif is_one_too_many(pending, id, most_dirty) then
+  elseif is_one_too_many(pending, rest, id, most_dirty) then
     refused[#refused + 1] = place
     refused[#refused + 1] = 'behind'
     now[place + 1] = redis.call('HGET', values, id)

@@ -11,9 +11,10 @@ batches that this shard has never sealed, for the server came back with an old c
 ]]
 local meta = KEYS[1] -- hash: what is known of the shard
 local values = KEYS[2] -- hash: id -> value
-local pending = KEYS[3] -- hash: id -> what is not sealed yet
-local sealed = KEYS[4] -- hash: id -> what is sealed, and not known to be in SQL
-local clean = KEYS[5] -- sorted set: id of a counter without pending or sealed increments -> until when it stays
+local pending = KEYS[3] -- hash: id -> what came after `rest` was set aside
+local rest = KEYS[4] -- hash: id -> what was pending when a seal began, and is not sealed yet
+local sealed = KEYS[5] -- hash: id -> what is sealed, and not known to be in SQL
+local clean = KEYS[6] -- sorted set: id of a counter without pending or sealed increments -> until when it stays
 local epoch = tonumber(ARGV[1]) -- integer: of the ledger that was read
 local seq = tonumber(ARGV[2]) -- integer: the newest batch in it
 local retain_ms = tonumber(ARGV[3]) -- integer: how long a clean value stays; 0: for ever
@@ -50,7 +51,17 @@ for at = counters_at, #counters, 2 do
   local id = counters[at]
   local known = not anew and redis.call('HGET', values, id)
   now[#now + 1] = known
-    or take_in(values, pending, sealed, clean, id, counters[at + 1], is_sealed and seq < shard.seq, due_ms)
+    or take_in(
+      values,
+      pending,
+      rest,
+      sealed,
+      clean,
+      id,
+      counters[at + 1],
+      is_sealed and seq < shard.seq,
+      due_ms
+    )
 end
 let_vanish(shard, values, clean, retain_ms)
 return { 'loaded', now }

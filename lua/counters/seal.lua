@@ -1,6 +1,7 @@
 --[[
 Seals what is pending into a batch, which stays as it is until it is acked. While one is sealed, that one is answered: who
-flushes it again comes to the same end. Also evicts values that are due.
+flushes it again comes to the same end. What is too much for a batch is set aside whole, and sealed before anything that
+comes later, so who flushes comes to an end. Also evicts values that are due.
 
 @returns sealed   now_ms:integer epoch:integer seq:integer batch:text sealed_ms:integer more:flag counters:[id:text delta:text]
 @returns nothing
@@ -9,9 +10,10 @@ flushes it again comes to the same end. Also evicts values that are due.
 ]]
 local meta = KEYS[1] -- hash: what is known of the shard
 local values = KEYS[2] -- hash: id -> value
-local pending = KEYS[3] -- hash: id -> what is not sealed yet
-local sealed = KEYS[4] -- hash: id -> what is sealed, and not known to be in SQL
-local clean = KEYS[5] -- sorted set: id of a counter without pending or sealed increments -> until when it stays
+local pending = KEYS[3] -- hash: id -> what came after `rest` was set aside
+local rest = KEYS[4] -- hash: id -> what was pending when a seal began, and is not sealed yet
+local sealed = KEYS[5] -- hash: id -> what is sealed, and not known to be in SQL
+local clean = KEYS[6] -- sorted set: id of a counter without pending or sealed increments -> until when it stays
 local batch = ARGV[1] -- text: an id for the batch, if a new one is sealed
 local limit = tonumber(ARGV[2]) -- integer: counters of a batch, 1 to 1,000
 
@@ -32,19 +34,30 @@ end
 local now_ms = math.floor(clock_us() / 1000)
 evict_due(values, clean, now_ms)
 if shard.batch == '' then
-  if redis.call('EXISTS', pending) == 0 then
+  local waiting = redis.call('HLEN', rest)
+  local is_begun = waiting > 0
+  if not is_begun then
+    waiting = redis.call('HLEN', pending)
+  end
+  if waiting == 0 then
     return { 'nothing' }
   end
   if shard.epoch == 0 then
     return { 'unknown' }
   end
-  shard.seq, shard.batch, shard.sealed_ms = shard.seq + 1, batch, shard.pending_ms
-  if redis.call('HLEN', pending) <= limit then
-    shard.pending_ms = 0
+  if not is_begun then
+    shard.rest_ms, shard.pending_ms = shard.pending_ms, 0
+  end
+  shard.seq, shard.batch, shard.sealed_ms = shard.seq + 1, batch, shard.rest_ms
+  if waiting <= limit then
+    shard.rest_ms = 0
   end
   -- First what a server without memory may refuse.
   save_shard(meta, shard)
-  fill_batch(pending, sealed, limit)
+  if not is_begun then
+    redis.call('RENAME', pending, rest)
+  end
+  fill_batch(rest, sealed, limit)
 end
 return {
   'sealed',
@@ -53,6 +66,6 @@ return {
   shard.seq,
   shard.batch,
   shard.sealed_ms,
-  redis.call('EXISTS', pending),
+  math.min(1, redis.call('EXISTS', rest, pending)),
   redis.call('HGETALL', sealed),
 }

@@ -5,12 +5,24 @@ import { describe, expect, onTestFinished, test } from 'vitest'
 import { setup } from '../../test/counters-fixture.ts'
 import { counting } from '../../test/counting-driver.ts'
 import { ConnectionLostError } from '../driver.ts'
+import type { Sink } from './sink.ts'
 import type { Loss } from './source.ts'
 
 const away = (): Error => new SinkError('sink-unreachable', 'it is away')
 
 async function until(ready: () => boolean | Promise<boolean>): Promise<void> {
   while (!(await ready())) await new Promise((resolve) => setTimeout(resolve, 5))
+}
+
+/** Something happens while a batch is on its way. */
+function during(sink: Sink, happen: () => Promise<void>): void {
+  const { apply } = sink
+  Object.assign(sink, {
+    async apply(...args: Parameters<typeof apply>) {
+      await happen()
+      return apply(...args)
+    },
+  })
 }
 
 describe('flushing', () => {
@@ -41,6 +53,26 @@ describe('flushing', () => {
       await counters.increment(1)
     }
     expect(stored(1)).toBe(2)
+  })
+
+  test('ends with what was pending when it began, though more comes than it brings', async () => {
+    const { counters, stored, sink, clock } = await setup({ batchSize: 1 })
+    await counters.incrementMany([1, 2, 3].map((id) => ({ id })))
+    const flood = { batches: 0 }
+    during(sink, async () => {
+      flood.batches += 1
+      if (flood.batches > 20) return
+      await clock.advance(1000)
+      await counters.incrementMany([0, 1].map((at) => ({ id: 10 * flood.batches + at })))
+    })
+
+    expect(await counters.flush()).toEqual({ batches: 3, counters: 3 })
+    expect([1, 2, 3].map(stored)).toEqual([1, 1, 1])
+    expect(await counters.inspect()).toMatchObject({ dirty: 6, lagMs: 2000, shards: [{ pending: 5 }] })
+
+    await counters.flushEvery('24d').close()
+    expect([10, 11, 20, 21, 30, 31].map(stored)).toEqual([1, 1, 1, 1, 1, 1])
+    expect(flood.batches).toBeLessThan(20)
   })
 
   test('leaves what a database that is away has not got, and catches up', async () => {

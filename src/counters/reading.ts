@@ -87,19 +87,19 @@ export async function inspectShards(source: Source): Promise<CountersInspection>
     seen.reduce((total, each) => total + of(each), 0)
   return {
     values: sum(({ values }) => values),
-    dirty: sum(({ pending, sealed }) => pending + sealed),
+    dirty: sum(({ pending, rest, sealed }) => pending + rest + sealed),
     lagMs: Math.max(...seen.map(lagOf)),
-    shards: seen.map(({ epoch, seq, batch, values, pending, sealed, sealedMs, nowMs }) => ({
+    shards: seen.map(({ epoch, seq, batch, values, pending, rest, sealed, sealedMs, nowMs }) => ({
       epoch,
       seq,
       batch: batch === '' ? null : { id: batch, counters: sealed, ageMs: nowMs - sealedMs },
-      pending,
+      pending: pending + rest,
       values,
     })),
   }
 }
 
-function lagOf({ nowMs, pendingMs, sealedMs }: InspectAnswer): number {
-  const oldest = sealedMs > 0 ? sealedMs : pendingMs
+function lagOf({ nowMs, pendingMs, restMs, sealedMs }: InspectAnswer): number {
+  const oldest = sealedMs || restMs || pendingMs
   return oldest > 0 ? nowMs - oldest : 0
 }

@@ -30,7 +30,7 @@ export type AckAnswer =
 export const ack: Operation<AckArguments, AckAnswer> = {
   script: {
     name: 'counters/ack',
-    sha1: '5c72da3fa63f40da3ba7c218cd623dead22bada2',
+    sha1: '2e35dbded46ccc035c3c575a89d61b7b6579deec',
     reads: false,
     bytes: false,
     source: `--[[
@@ -42,9 +42,10 @@ Forgets the sealed batch, which is in SQL now, if it is this one. Counters with 
 ]]
 local meta = KEYS[1] -- hash: what is known of the shard
 local values = KEYS[2] -- hash: id -> value
-local pending = KEYS[3] -- hash: id -> what is not sealed yet
-local sealed = KEYS[4] -- hash: id -> what is sealed, and not known to be in SQL
-local clean = KEYS[5] -- sorted set: id of a counter without pending or sealed increments -> until when it stays
+local pending = KEYS[3] -- hash: id -> what came after \`rest\` was set aside
+local rest = KEYS[4] -- hash: id -> what was pending when a seal began, and is not sealed yet
+local sealed = KEYS[5] -- hash: id -> what is sealed, and not known to be in SQL
+local clean = KEYS[6] -- sorted set: id of a counter without pending or sealed increments -> until when it stays
 local epoch = tonumber(ARGV[1]) -- integer: of the batch
 local seq = tonumber(ARGV[2]) -- integer: number of the batch in it
 local batch = ARGV[3] -- text: id of the batch
@@ -71,22 +72,24 @@ end
 --   epoch          of the ledger in SQL, which this life of the shard counts its batches in; 0: none yet
 --   seq            number of the newest sealed batch of the epoch; 0: none yet
 --   batch          id of the sealed batch; '' or not there: none is sealed
---   pending_ms     when the oldest increment came that is not sealed; 0: all are
+--   pending_ms     when the oldest increment came that is neither sealed nor set aside; 0: all are
+--   rest_ms        when the oldest increment came of those that were set aside, of which some are not sealed; 0: all are
 --   sealed_ms      when the oldest increment of the sealed batch came
 -- And by caller, in the same hash, the last call and answer of every slot (shared/calls).
 local COUNTERS_LAYOUT = '1'
 
 local function open_shard(meta, caller)
   local stored =
-    redis.call('HMGET', meta, 'layout', 'epoch', 'seq', 'batch', 'pending_ms', 'sealed_ms', caller)
+    redis.call('HMGET', meta, 'layout', 'epoch', 'seq', 'batch', 'pending_ms', 'rest_ms', 'sealed_ms', caller)
   return {
     layout = stored[1] or COUNTERS_LAYOUT,
     epoch = tonumber(stored[2] or 0),
     seq = tonumber(stored[3] or 0),
     batch = stored[4] or '',
     pending_ms = tonumber(stored[5] or 0),
-    sealed_ms = tonumber(stored[6] or 0),
-    record = stored[7],
+    rest_ms = tonumber(stored[6] or 0),
+    sealed_ms = tonumber(stored[7] or 0),
+    record = stored[8],
   }
 end
 -- Values that need not stay: \`clean\` names those of which no increment is pending or sealed, by the time until
@@ -105,7 +108,7 @@ end
 
 -- A shard without any increment to flush vanishes by itself, when the last of its values is due.
 local function let_vanish(shard, values, clean, retain_ms)
-  if retain_ms > 0 and shard.pending_ms == 0 and shard.batch == '' then
+  if retain_ms > 0 and shard.pending_ms == 0 and shard.rest_ms == 0 and shard.batch == '' then
     redis.call('PEXPIRE', values, exact(retain_ms))
     redis.call('PEXPIRE', clean, exact(retain_ms))
   end
@@ -121,6 +124,7 @@ end
 local now_ms = math.floor(clock_us() / 1000)
 if retain_ms > 0 then
   for _, id in ipairs(redis.call('HKEYS', sealed)) do
+    -- What is sealed is never in \`rest\`.
     if redis.call('HEXISTS', pending, id) == 0 then
       keep_clean(values, clean, id, now_ms + retain_ms)
     end
@@ -131,18 +135,18 @@ redis.call('UNLINK', sealed)
 redis.call('HDEL', meta, 'batch', 'sealed_ms')
 shard.batch = ''
 let_vanish(shard, values, clean, retain_ms)
-return { 'acked', redis.call('EXISTS', pending) }
+return { 'acked', math.min(1, redis.call('EXISTS', rest, pending)) }
 `,
   },
-  parts: ['meta', 'values', 'pending', 'sealed', 'clean'],
+  parts: ['meta', 'values', 'pending', 'rest', 'sealed', 'clean'],
   lines: [
     [1, 'lua/counters/ack.lua', 1],
-    [18, 'lua/shared/exact.lua', 1],
-    [28, 'lua/shared/clock.lua', 1],
-    [34, 'lua/shared/counters/shard.lua', 1],
-    [57, 'lua/shared/counters/retention.lua', 1],
-    [71, 'lua/shared/counters/retention.lua', 25],
-    [79, 'lua/counters/ack.lua', 23],
+    [19, 'lua/shared/exact.lua', 1],
+    [29, 'lua/shared/clock.lua', 1],
+    [35, 'lua/shared/counters/shard.lua', 1],
+    [60, 'lua/shared/counters/retention.lua', 1],
+    [74, 'lua/shared/counters/retention.lua', 25],
+    [82, 'lua/counters/ack.lua', 24],
   ],
   encode(args) {
     return [
@@ -185,14 +189,14 @@ export type BeginAnswer =
 
 
 /**
- * Gives a shard the epoch of a ledger that was begun in SQL for it, unless it has left the one that this should follow, or has acked the batch that this is about: whoever found the ledger past a batch may only have been slow. Values have to be loaded again. `keep` says what of its increments stays: `all` where SQL has none of them; `pending` where nobody can tell of the sealed batch, for the server has forgotten which it was; `nothing` where the server came back with an old copy, and nobody can tell of any. How many counters lose by that is told as `lost`. Safe to repeat.
+ * Gives a shard the epoch of a ledger that was begun in SQL for it, unless it has left the one that this should follow, or has acked the batch that this is about: whoever found the ledger past a batch may only have been slow. Values have to be loaded again. `keep` says what of its increments stays: `all` where SQL has none of them; `pending` where nobody can tell of the sealed batch, for the server has forgotten which it was; `nothing` where the server came back with an old copy, and nobody can tell of any. How many counters lose by that is told as `lost`; one that came again after it was set aside or sealed is told twice. Safe to repeat.
  *
  * Cost: O(counters of the sealed batch), the memory is freed in the background.
  */
 export const begin: Operation<BeginArguments, BeginAnswer> = {
   script: {
     name: 'counters/begin',
-    sha1: 'f02eb8cb4af74f997d78649cce4c6a6164ce47dc',
+    sha1: '66fb50b1f38e1586819c6b97058727aded85fbfb',
     reads: false,
     bytes: false,
     source: `--[[
@@ -200,7 +204,8 @@ Gives a shard the epoch of a ledger that was begun in SQL for it, unless it has 
 has acked the batch that this is about: whoever found the ledger past a batch may only have been slow.
 Values have to be loaded again. \`keep\` says what of its increments stays: \`all\` where SQL has none of them; \`pending\`
 where nobody can tell of the sealed batch, for the server has forgotten which it was; \`nothing\` where the server came
-back with an old copy, and nobody can tell of any. How many counters lose by that is told as \`lost\`. Safe to repeat.
+back with an old copy, and nobody can tell of any. How many counters lose by that is told as \`lost\`; one that came again
+after it was set aside or sealed is told twice. Safe to repeat.
 
 @returns begun  epoch:integer lost:integer
 @returns known  epoch:integer
@@ -208,9 +213,10 @@ back with an old copy, and nobody can tell of any. How many counters lose by tha
 ]]
 local meta = KEYS[1] -- hash: what is known of the shard
 local values = KEYS[2] -- hash: id -> value
-local pending = KEYS[3] -- hash: id -> what is not sealed yet
-local sealed = KEYS[4] -- hash: id -> what is sealed, and not known to be in SQL
-local clean = KEYS[5] -- sorted set: id of a counter without pending or sealed increments -> until when it stays
+local pending = KEYS[3] -- hash: id -> what came after \`rest\` was set aside
+local rest = KEYS[4] -- hash: id -> what was pending when a seal began, and is not sealed yet
+local sealed = KEYS[5] -- hash: id -> what is sealed, and not known to be in SQL
+local clean = KEYS[6] -- sorted set: id of a counter without pending or sealed increments -> until when it stays
 local epoch = tonumber(ARGV[1]) -- integer: of the ledger
 local known = tonumber(ARGV[2]) -- integer: the epoch that it follows; 0: none
 local batch = ARGV[3] -- text: the sealed batch that it is about; empty: none
@@ -231,22 +237,24 @@ end
 --   epoch          of the ledger in SQL, which this life of the shard counts its batches in; 0: none yet
 --   seq            number of the newest sealed batch of the epoch; 0: none yet
 --   batch          id of the sealed batch; '' or not there: none is sealed
---   pending_ms     when the oldest increment came that is not sealed; 0: all are
+--   pending_ms     when the oldest increment came that is neither sealed nor set aside; 0: all are
+--   rest_ms        when the oldest increment came of those that were set aside, of which some are not sealed; 0: all are
 --   sealed_ms      when the oldest increment of the sealed batch came
 -- And by caller, in the same hash, the last call and answer of every slot (shared/calls).
 local COUNTERS_LAYOUT = '1'
 
 local function open_shard(meta, caller)
   local stored =
-    redis.call('HMGET', meta, 'layout', 'epoch', 'seq', 'batch', 'pending_ms', 'sealed_ms', caller)
+    redis.call('HMGET', meta, 'layout', 'epoch', 'seq', 'batch', 'pending_ms', 'rest_ms', 'sealed_ms', caller)
   return {
     layout = stored[1] or COUNTERS_LAYOUT,
     epoch = tonumber(stored[2] or 0),
     seq = tonumber(stored[3] or 0),
     batch = stored[4] or '',
     pending_ms = tonumber(stored[5] or 0),
-    sealed_ms = tonumber(stored[6] or 0),
-    record = stored[7],
+    rest_ms = tonumber(stored[6] or 0),
+    sealed_ms = tonumber(stored[7] or 0),
+    record = stored[8],
   }
 end
 local function save_shard(meta, shard)
@@ -263,6 +271,8 @@ local function save_shard(meta, shard)
     shard.batch,
     'pending_ms',
     exact(shard.pending_ms),
+    'rest_ms',
+    exact(shard.rest_ms),
     'sealed_ms',
     exact(shard.sealed_ms)
   )
@@ -281,31 +291,31 @@ end
 local counted = keep == 'all' and redis.call('HGETALL', sealed) or {}
 local lost = keep == 'all' and 0 or redis.call('HLEN', sealed)
 if keep == 'nothing' then
-  lost = lost + redis.call('HLEN', pending)
-  shard.pending_ms = 0
+  lost = lost + redis.call('HLEN', rest) + redis.call('HLEN', pending)
+  shard.pending_ms, shard.rest_ms = 0, 0
 elseif #counted > 0 then
-  shard.pending_ms = shard.sealed_ms
+  shard.rest_ms = shard.sealed_ms
 end
 shard.epoch, shard.seq, shard.batch, shard.sealed_ms = epoch, 0, '', 0
 -- First what a server without memory may refuse.
 save_shard(meta, shard)
 for at = 1, #counted, 2 do
-  redis.call('HINCRBY', pending, counted[at], counted[at + 1])
+  redis.call('HINCRBY', rest, counted[at], counted[at + 1])
 end
 if keep == 'nothing' then
-  redis.call('UNLINK', pending)
+  redis.call('UNLINK', pending, rest)
 end
 redis.call('UNLINK', values, sealed, clean)
 return { 'begun', epoch, lost }
 `,
   },
-  parts: ['meta', 'values', 'pending', 'sealed', 'clean'],
+  parts: ['meta', 'values', 'pending', 'rest', 'sealed', 'clean'],
   lines: [
     [1, 'lua/counters/begin.lua', 1],
-    [22, 'lua/shared/exact.lua', 1],
-    [32, 'lua/shared/counters/shard.lua', 1],
-    [55, 'lua/shared/counters/save.lua', 1],
-    [73, 'lua/counters/begin.lua', 25],
+    [24, 'lua/shared/exact.lua', 1],
+    [34, 'lua/shared/counters/shard.lua', 1],
+    [59, 'lua/shared/counters/save.lua', 1],
+    [79, 'lua/counters/begin.lua', 27],
   ],
   encode(args) {
     return [
@@ -407,7 +417,7 @@ export type ClearAnswer =
 export const clear: Operation<ClearArguments, ClearAnswer> = {
   script: {
     name: 'counters/clear',
-    sha1: 'dd7ccc522dc95b9b2c9755ad72a473760c0bf543',
+    sha1: '542553959d187bbf447fba888b37471bcf240918',
     reads: false,
     bytes: false,
     source: `--[[
@@ -419,18 +429,19 @@ Forgets a shard with all that has not been flushed, and its epoch. Safe to repea
 ]]
 local meta = KEYS[1] -- hash: what is known of the shard
 local values = KEYS[2] -- hash: id -> value
-local pending = KEYS[3] -- hash: id -> what is not sealed yet
-local sealed = KEYS[4] -- hash: id -> what is sealed, and not known to be in SQL
-local clean = KEYS[5] -- sorted set: id of a counter without pending or sealed increments -> until when it stays
-local once = KEYS[6] -- hash: id and idempotency key -> until when it is remembered
+local pending = KEYS[3] -- hash: id -> what came after \`rest\` was set aside
+local rest = KEYS[4] -- hash: id -> what was pending when a seal began, and is not sealed yet
+local sealed = KEYS[5] -- hash: id -> what is sealed, and not known to be in SQL
+local clean = KEYS[6] -- sorted set: id of a counter without pending or sealed increments -> until when it stays
+local once = KEYS[7] -- hash: id and idempotency key -> until when it is remembered
 
-if redis.call('UNLINK', meta, values, pending, sealed, clean, once) == 0 then
+if redis.call('UNLINK', meta, values, pending, rest, sealed, clean, once) == 0 then
   return { 'absent' }
 end
 return { 'cleared' }
 `,
   },
-  parts: ['meta', 'values', 'pending', 'sealed', 'clean', 'once'],
+  parts: ['meta', 'values', 'pending', 'rest', 'sealed', 'clean', 'once'],
   lines: [
     [1, 'lua/counters/clear.lua', 1],
   ],
@@ -475,7 +486,7 @@ function readValuesOfGetFound(part: Reply | undefined): (string | null)[] {
 export const get: Operation<GetArguments, GetAnswer> = {
   script: {
     name: 'counters/get',
-    sha1: 'a8aaa483cd346b6b496d77afc20f2fea98ad8e9f',
+    sha1: '478401088df34ed3d7bd3ef59514f7e221c28899',
     reads: true,
     bytes: false,
     source: `--[[
@@ -494,22 +505,24 @@ local ids, ids_at = ARGV, 1 -- repeated (id:text): at most 1,000
 --   epoch          of the ledger in SQL, which this life of the shard counts its batches in; 0: none yet
 --   seq            number of the newest sealed batch of the epoch; 0: none yet
 --   batch          id of the sealed batch; '' or not there: none is sealed
---   pending_ms     when the oldest increment came that is not sealed; 0: all are
+--   pending_ms     when the oldest increment came that is neither sealed nor set aside; 0: all are
+--   rest_ms        when the oldest increment came of those that were set aside, of which some are not sealed; 0: all are
 --   sealed_ms      when the oldest increment of the sealed batch came
 -- And by caller, in the same hash, the last call and answer of every slot (shared/calls).
 local COUNTERS_LAYOUT = '1'
 
 local function open_shard(meta, caller)
   local stored =
-    redis.call('HMGET', meta, 'layout', 'epoch', 'seq', 'batch', 'pending_ms', 'sealed_ms', caller)
+    redis.call('HMGET', meta, 'layout', 'epoch', 'seq', 'batch', 'pending_ms', 'rest_ms', 'sealed_ms', caller)
   return {
     layout = stored[1] or COUNTERS_LAYOUT,
     epoch = tonumber(stored[2] or 0),
     seq = tonumber(stored[3] or 0),
     batch = stored[4] or '',
     pending_ms = tonumber(stored[5] or 0),
-    sealed_ms = tonumber(stored[6] or 0),
-    record = stored[7],
+    rest_ms = tonumber(stored[6] or 0),
+    sealed_ms = tonumber(stored[7] or 0),
+    record = stored[8],
   }
 end
 
@@ -527,7 +540,7 @@ return { 'found', shard.epoch, redis.call('HMGET', values, unpack(ids)) }
   lines: [
     [1, 'lua/counters/get.lua', 1],
     [12, 'lua/shared/counters/shard.lua', 1],
-    [35, 'lua/counters/get.lua', 13],
+    [37, 'lua/counters/get.lua', 13],
   ],
   encode(args) {
     const encoded = new Array<Argument>(args.ids.length)
@@ -559,7 +572,7 @@ export interface IncrementArguments {
   readonly call: string
   /** how long idempotency keys are remembered */
   readonly rememberMs: number
-  /** counters with increments that are not sealed; 0: any number */
+  /** counters with increments that are not sealed, twice if some were set aside; 0: any number */
   readonly mostDirty: number
   /** without an idempotency key '' */
   readonly counters: readonly { readonly id: string; readonly delta: string; readonly key: string }[]
@@ -603,7 +616,7 @@ function readKnownOfIncrementCounted(part: Reply | undefined): (number)[] {
 export const increment: Operation<IncrementArguments, IncrementAnswer> = {
   script: {
     name: 'counters/increment',
-    sha1: '4185416efc6216dd1631c8ca4d8107ab8e52c4bd',
+    sha1: '432081a9b4b7f221d51f21ab2181f9834b255667',
     reads: false,
     bytes: false,
     source: `--[[
@@ -617,13 +630,14 @@ second time. A repeated call increments nothing, and answers the values of its o
 ]]
 local meta = KEYS[1] -- hash: what is known of the shard
 local values = KEYS[2] -- hash: id -> value
-local pending = KEYS[3] -- hash: id -> what is not sealed yet
-local clean = KEYS[4] -- sorted set: id of a counter without pending or sealed increments -> until when it stays
-local once = KEYS[5] -- hash: id and idempotency key -> until when it is remembered
+local pending = KEYS[3] -- hash: id -> what came after \`rest\` was set aside
+local rest = KEYS[4] -- hash: id -> what was pending when a seal began, and is not sealed yet
+local clean = KEYS[5] -- sorted set: id of a counter without pending or sealed increments -> until when it stays
+local once = KEYS[6] -- hash: id and idempotency key -> until when it is remembered
 local caller = ARGV[1] -- text: process and slot of the call id
 local call = ARGV[2] -- text: number of the call id
 local remember_ms = tonumber(ARGV[3]) -- integer: how long idempotency keys are remembered
-local most_dirty = tonumber(ARGV[4]) -- integer: counters with increments that are not sealed; 0: any number
+local most_dirty = tonumber(ARGV[4]) -- integer: counters with increments that are not sealed, twice if some were set aside; 0: any number
 local counters, counters_at = ARGV, 5 -- repeated (id:text delta:text key:text): without an idempotency key ''
 
 -- A whole number as text with all its digits. Lua itself writes 14 digits, and not every server passes
@@ -716,22 +730,24 @@ end
 --   epoch          of the ledger in SQL, which this life of the shard counts its batches in; 0: none yet
 --   seq            number of the newest sealed batch of the epoch; 0: none yet
 --   batch          id of the sealed batch; '' or not there: none is sealed
---   pending_ms     when the oldest increment came that is not sealed; 0: all are
+--   pending_ms     when the oldest increment came that is neither sealed nor set aside; 0: all are
+--   rest_ms        when the oldest increment came of those that were set aside, of which some are not sealed; 0: all are
 --   sealed_ms      when the oldest increment of the sealed batch came
 -- And by caller, in the same hash, the last call and answer of every slot (shared/calls).
 local COUNTERS_LAYOUT = '1'
 
 local function open_shard(meta, caller)
   local stored =
-    redis.call('HMGET', meta, 'layout', 'epoch', 'seq', 'batch', 'pending_ms', 'sealed_ms', caller)
+    redis.call('HMGET', meta, 'layout', 'epoch', 'seq', 'batch', 'pending_ms', 'rest_ms', 'sealed_ms', caller)
   return {
     layout = stored[1] or COUNTERS_LAYOUT,
     epoch = tonumber(stored[2] or 0),
     seq = tonumber(stored[3] or 0),
     batch = stored[4] or '',
     pending_ms = tonumber(stored[5] or 0),
-    sealed_ms = tonumber(stored[6] or 0),
-    record = stored[7],
+    rest_ms = tonumber(stored[6] or 0),
+    sealed_ms = tonumber(stored[7] or 0),
+    record = stored[8],
   }
 end
 local function save_shard(meta, shard)
@@ -748,6 +764,8 @@ local function save_shard(meta, shard)
     shard.batch,
     'pending_ms',
     exact(shard.pending_ms),
+    'rest_ms',
+    exact(shard.rest_ms),
     'sealed_ms',
     exact(shard.sealed_ms)
   )
@@ -803,10 +821,11 @@ local function add(values, pending, clean, id, delta)
 end
 
 -- True when the database is behind, and this counter would be one more that waits for it.
-local function is_one_too_many(pending, id, most_dirty)
+local function is_one_too_many(pending, rest, id, most_dirty)
   return most_dirty > 0
-    and redis.call('HLEN', pending) >= most_dirty
+    and redis.call('HLEN', pending) + redis.call('HLEN', rest) >= most_dirty
     and redis.call('HEXISTS', pending, id) == 0
+    and redis.call('HEXISTS', rest, id) == 0
 end
 -- What became of each increment of a call, for the record of the call: '<at> <why> …|<at> …', refused and known ones.
 
@@ -864,7 +883,7 @@ for at = counters_at, #counters, 3 do
   elseif key ~= '' and id_of_key(once, id .. '\\0' .. key, now_ms) then
     known[#known + 1] = place
     now[place + 1] = redis.call('HGET', values, id)
-  elseif is_one_too_many(pending, id, most_dirty) then
+  elseif is_one_too_many(pending, rest, id, most_dirty) then
     refused[#refused + 1] = place
     refused[#refused + 1] = 'behind'
     now[place + 1] = redis.call('HGET', values, id)
@@ -897,21 +916,21 @@ remember_answer(meta, caller, call, now_ms, outcomes_text(refused, known))
 return { 'counted', now_ms, shard.epoch, now, refused, known }
 `,
   },
-  parts: ['meta', 'values', 'pending', 'clean', 'once'],
+  parts: ['meta', 'values', 'pending', 'rest', 'clean', 'once'],
   lines: [
     [1, 'lua/counters/increment.lua', 1],
-    [21, 'lua/shared/exact.lua', 1],
-    [31, 'lua/shared/clock.lua', 1],
-    [37, 'lua/shared/calls.lua', 1],
-    [41, 'lua/shared/calls.lua', 6],
-    [83, 'lua/shared/idempotency.lua', 1],
-    [106, 'lua/shared/counters/shard.lua', 1],
-    [129, 'lua/shared/counters/save.lua', 1],
-    [147, 'lua/shared/counters/retention.lua', 1],
-    [153, 'lua/shared/counters/retention.lua', 33],
-    [158, 'lua/shared/counters/add.lua', 1],
-    [203, 'lua/shared/counters/outcomes.lua', 1],
-    [221, 'lua/counters/increment.lua', 30],
+    [22, 'lua/shared/exact.lua', 1],
+    [32, 'lua/shared/clock.lua', 1],
+    [38, 'lua/shared/calls.lua', 1],
+    [42, 'lua/shared/calls.lua', 6],
+    [84, 'lua/shared/idempotency.lua', 1],
+    [107, 'lua/shared/counters/shard.lua', 1],
+    [132, 'lua/shared/counters/save.lua', 1],
+    [152, 'lua/shared/counters/retention.lua', 1],
+    [158, 'lua/shared/counters/retention.lua', 33],
+    [163, 'lua/shared/counters/add.lua', 1],
+    [209, 'lua/shared/counters/outcomes.lua', 1],
+    [227, 'lua/counters/increment.lua', 31],
   ],
   encode(args) {
     const encoded = new Array<Argument>(4 + args.counters.length * 3)
@@ -1029,32 +1048,33 @@ return { 'seen', state.version, redis.call('HLEN', shown), redis.call('HLEN', no
 export type InspectArguments = Readonly<Record<string, never>>
 
 export type InspectAnswer =
-  | { readonly status: 'seen'; readonly nowMs: number; readonly epoch: number; readonly seq: number; readonly batch: string; readonly values: number; readonly pending: number; readonly sealed: number; readonly pendingMs: number; readonly sealedMs: number }
+  | { readonly status: 'seen'; readonly nowMs: number; readonly epoch: number; readonly seq: number; readonly batch: string; readonly values: number; readonly pending: number; readonly sealed: number; readonly pendingMs: number; readonly sealedMs: number; readonly rest: number; readonly restMs: number }
 
 
 /**
- * A picture of a shard: how many values are here, how many counters have pending and sealed increments, and when the oldest of those came (0: there is none).
+ * A picture of a shard: how many values are here, how many counters have pending and sealed increments and such as were set aside to be sealed (`rest`), and when the oldest of those came (0: there is none).
  *
  * Cost: O(1).
  */
 export const inspect: Operation<InspectArguments, InspectAnswer> = {
   script: {
     name: 'counters/inspect',
-    sha1: '138ab6096062f54c1fd78fcedc9a20e2f55c058a',
+    sha1: '6fa6d8a73c0ecee0987d961649e91c0c2bb0624b',
     reads: true,
     bytes: false,
     source: `--[[
-A picture of a shard: how many values are here, how many counters have pending and sealed increments, and when the oldest
-of those came (0: there is none).
+A picture of a shard: how many values are here, how many counters have pending and sealed increments and such as were set
+aside to be sealed (\`rest\`), and when the oldest of those came (0: there is none).
 
 @reads
-@returns seen  now_ms:integer epoch:integer seq:integer batch:text values:integer pending:integer sealed:integer pending_ms:integer sealed_ms:integer
+@returns seen  now_ms:integer epoch:integer seq:integer batch:text values:integer pending:integer sealed:integer pending_ms:integer sealed_ms:integer rest:integer rest_ms:integer
 @cost    O(1)
 ]]
 local meta = KEYS[1] -- hash: what is known of the shard
 local values = KEYS[2] -- hash: id -> value
-local pending = KEYS[3] -- hash: id -> what is not sealed yet
-local sealed = KEYS[4] -- hash: id -> what is sealed, and not known to be in SQL
+local pending = KEYS[3] -- hash: id -> what came after \`rest\` was set aside
+local rest = KEYS[4] -- hash: id -> what was pending when a seal began, and is not sealed yet
+local sealed = KEYS[5] -- hash: id -> what is sealed, and not known to be in SQL
 
 -- The only reader of the server's time: microseconds since 1970.
 -- Read once per call and passed on, for two readings in one script may differ.
@@ -1067,22 +1087,24 @@ end
 --   epoch          of the ledger in SQL, which this life of the shard counts its batches in; 0: none yet
 --   seq            number of the newest sealed batch of the epoch; 0: none yet
 --   batch          id of the sealed batch; '' or not there: none is sealed
---   pending_ms     when the oldest increment came that is not sealed; 0: all are
+--   pending_ms     when the oldest increment came that is neither sealed nor set aside; 0: all are
+--   rest_ms        when the oldest increment came of those that were set aside, of which some are not sealed; 0: all are
 --   sealed_ms      when the oldest increment of the sealed batch came
 -- And by caller, in the same hash, the last call and answer of every slot (shared/calls).
 local COUNTERS_LAYOUT = '1'
 
 local function open_shard(meta, caller)
   local stored =
-    redis.call('HMGET', meta, 'layout', 'epoch', 'seq', 'batch', 'pending_ms', 'sealed_ms', caller)
+    redis.call('HMGET', meta, 'layout', 'epoch', 'seq', 'batch', 'pending_ms', 'rest_ms', 'sealed_ms', caller)
   return {
     layout = stored[1] or COUNTERS_LAYOUT,
     epoch = tonumber(stored[2] or 0),
     seq = tonumber(stored[3] or 0),
     batch = stored[4] or '',
     pending_ms = tonumber(stored[5] or 0),
-    sealed_ms = tonumber(stored[6] or 0),
-    record = stored[7],
+    rest_ms = tonumber(stored[6] or 0),
+    sealed_ms = tonumber(stored[7] or 0),
+    record = stored[8],
   }
 end
 
@@ -1101,15 +1123,17 @@ return {
   redis.call('HLEN', sealed),
   shard.pending_ms,
   shard.sealed_ms,
+  redis.call('HLEN', rest),
+  shard.rest_ms,
 }
 `,
   },
-  parts: ['meta', 'values', 'pending', 'sealed'],
+  parts: ['meta', 'values', 'pending', 'rest', 'sealed'],
   lines: [
     [1, 'lua/counters/inspect.lua', 1],
-    [14, 'lua/shared/clock.lua', 1],
-    [20, 'lua/shared/counters/shard.lua', 1],
-    [43, 'lua/counters/inspect.lua', 16],
+    [15, 'lua/shared/clock.lua', 1],
+    [21, 'lua/shared/counters/shard.lua', 1],
+    [46, 'lua/counters/inspect.lua', 17],
   ],
   encode() {
     return []
@@ -1129,6 +1153,8 @@ return {
           sealed: asInteger(parts[7]),
           pendingMs: asInteger(parts[8]),
           sealedMs: asInteger(parts[9]),
+          rest: asInteger(parts[10]),
+          restMs: asInteger(parts[11]),
         }
       default:
         return unexpected('the answer seen', parts[0])
@@ -1171,7 +1197,7 @@ function readValuesOfLoadLoaded(part: Reply | undefined): (string)[] {
 export const load: Operation<LoadArguments, LoadAnswer> = {
   script: {
     name: 'counters/load',
-    sha1: 'beca25665946e61ef6b09e79ae0bb2a6b4bd346c',
+    sha1: '52b4072dad36552bc42950c536aa8e2fc5e35847',
     reads: false,
     bytes: false,
     source: `--[[
@@ -1187,9 +1213,10 @@ batches that this shard has never sealed, for the server came back with an old c
 ]]
 local meta = KEYS[1] -- hash: what is known of the shard
 local values = KEYS[2] -- hash: id -> value
-local pending = KEYS[3] -- hash: id -> what is not sealed yet
-local sealed = KEYS[4] -- hash: id -> what is sealed, and not known to be in SQL
-local clean = KEYS[5] -- sorted set: id of a counter without pending or sealed increments -> until when it stays
+local pending = KEYS[3] -- hash: id -> what came after \`rest\` was set aside
+local rest = KEYS[4] -- hash: id -> what was pending when a seal began, and is not sealed yet
+local sealed = KEYS[5] -- hash: id -> what is sealed, and not known to be in SQL
+local clean = KEYS[6] -- sorted set: id of a counter without pending or sealed increments -> until when it stays
 local epoch = tonumber(ARGV[1]) -- integer: of the ledger that was read
 local seq = tonumber(ARGV[2]) -- integer: the newest batch in it
 local retain_ms = tonumber(ARGV[3]) -- integer: how long a clean value stays; 0: for ever
@@ -1217,22 +1244,24 @@ end
 --   epoch          of the ledger in SQL, which this life of the shard counts its batches in; 0: none yet
 --   seq            number of the newest sealed batch of the epoch; 0: none yet
 --   batch          id of the sealed batch; '' or not there: none is sealed
---   pending_ms     when the oldest increment came that is not sealed; 0: all are
+--   pending_ms     when the oldest increment came that is neither sealed nor set aside; 0: all are
+--   rest_ms        when the oldest increment came of those that were set aside, of which some are not sealed; 0: all are
 --   sealed_ms      when the oldest increment of the sealed batch came
 -- And by caller, in the same hash, the last call and answer of every slot (shared/calls).
 local COUNTERS_LAYOUT = '1'
 
 local function open_shard(meta, caller)
   local stored =
-    redis.call('HMGET', meta, 'layout', 'epoch', 'seq', 'batch', 'pending_ms', 'sealed_ms', caller)
+    redis.call('HMGET', meta, 'layout', 'epoch', 'seq', 'batch', 'pending_ms', 'rest_ms', 'sealed_ms', caller)
   return {
     layout = stored[1] or COUNTERS_LAYOUT,
     epoch = tonumber(stored[2] or 0),
     seq = tonumber(stored[3] or 0),
     batch = stored[4] or '',
     pending_ms = tonumber(stored[5] or 0),
-    sealed_ms = tonumber(stored[6] or 0),
-    record = stored[7],
+    rest_ms = tonumber(stored[6] or 0),
+    sealed_ms = tonumber(stored[7] or 0),
+    record = stored[8],
   }
 end
 -- Values that need not stay: \`clean\` names those of which no increment is pending or sealed, by the time until
@@ -1251,27 +1280,30 @@ end
 
 -- A shard without any increment to flush vanishes by itself, when the last of its values is due.
 local function let_vanish(shard, values, clean, retain_ms)
-  if retain_ms > 0 and shard.pending_ms == 0 and shard.batch == '' then
+  if retain_ms > 0 and shard.pending_ms == 0 and shard.rest_ms == 0 and shard.batch == '' then
     redis.call('PEXPIRE', values, exact(retain_ms))
     redis.call('PEXPIRE', clean, exact(retain_ms))
   end
 end
 
--- Puts the value of a counter together: what SQL has, what is pending, and what is sealed if SQL has not got that yet.
--- Answers it, as text. \`due_ms\`: until when it stays if it is clean; 0: for ever.
-local function take_in(values, pending, sealed, clean, id, stored, with_sealed, due_ms)
-  local waiting, in_batch = redis.call('HGET', pending, id), redis.call('HGET', sealed, id)
+-- Puts the value of a counter together: what SQL has, what is pending or set aside, and what is sealed if SQL has not got that
+-- yet. Answers it, as text. \`due_ms\`: until when it stays if it is clean; 0: for ever.
+local function take_in(values, pending, rest, sealed, clean, id, stored, with_sealed, due_ms)
+  local in_batch = redis.call('HGET', sealed, id)
+  local waiting, aside = redis.call('HGET', pending, id), redis.call('HGET', rest, id)
   redis.call('HSET', values, id, stored)
-  if waiting then
-    redis.call('HINCRBY', values, id, waiting)
+  for _, delta in ipairs({ waiting or '0', aside or '0', in_batch and with_sealed and in_batch or '0' }) do
+    if delta ~= '0' then
+      redis.call('HINCRBY', values, id, delta)
+    end
   end
-  if in_batch and with_sealed then
-    redis.call('HINCRBY', values, id, in_batch)
+  if waiting or aside or in_batch then
+    return redis.call('HGET', values, id)
   end
-  if not waiting and not in_batch and due_ms > 0 then
+  if due_ms > 0 then
     keep_clean(values, clean, id, due_ms)
   end
-  return waiting and redis.call('HGET', values, id) or in_batch and redis.call('HGET', values, id) or stored
+  return stored
 end
 
 local shard = open_shard(meta, '')
@@ -1298,22 +1330,32 @@ for at = counters_at, #counters, 2 do
   local id = counters[at]
   local known = not anew and redis.call('HGET', values, id)
   now[#now + 1] = known
-    or take_in(values, pending, sealed, clean, id, counters[at + 1], is_sealed and seq < shard.seq, due_ms)
+    or take_in(
+      values,
+      pending,
+      rest,
+      sealed,
+      clean,
+      id,
+      counters[at + 1],
+      is_sealed and seq < shard.seq,
+      due_ms
+    )
 end
 let_vanish(shard, values, clean, retain_ms)
 return { 'loaded', now }
 `,
   },
-  parts: ['meta', 'values', 'pending', 'sealed', 'clean'],
+  parts: ['meta', 'values', 'pending', 'rest', 'sealed', 'clean'],
   lines: [
     [1, 'lua/counters/load.lua', 1],
-    [23, 'lua/shared/exact.lua', 1],
-    [33, 'lua/shared/clock.lua', 1],
-    [39, 'lua/shared/counters/shard.lua', 1],
-    [62, 'lua/shared/counters/retention.lua', 1],
-    [76, 'lua/shared/counters/retention.lua', 25],
-    [84, 'lua/shared/counters/take-in.lua', 1],
-    [100, 'lua/counters/load.lua', 28],
+    [24, 'lua/shared/exact.lua', 1],
+    [34, 'lua/shared/clock.lua', 1],
+    [40, 'lua/shared/counters/shard.lua', 1],
+    [65, 'lua/shared/counters/retention.lua', 1],
+    [79, 'lua/shared/counters/retention.lua', 25],
+    [87, 'lua/shared/counters/take-in.lua', 1],
+    [106, 'lua/counters/load.lua', 29],
   ],
   encode(args) {
     const encoded = new Array<Argument>(4 + args.counters.length * 2)
@@ -1696,19 +1738,20 @@ function readCountersOfSealSealed(part: Reply | undefined): ({ readonly id: stri
 }
 
 /**
- * Seals what is pending into a batch, which stays as it is until it is acked. While one is sealed, that one is answered: who flushes it again comes to the same end. Also evicts values that are due.
+ * Seals what is pending into a batch, which stays as it is until it is acked. While one is sealed, that one is answered: who flushes it again comes to the same end. What is too much for a batch is set aside whole, and sealed before anything that comes later, so who flushes comes to an end. Also evicts values that are due.
  *
  * Cost: O(counters of the batch), and at most 1,000 evictions.
  */
 export const seal: Operation<SealArguments, SealAnswer> = {
   script: {
     name: 'counters/seal',
-    sha1: '51c5599bf6449a1258bcfff217410dcd54204a44',
+    sha1: 'e69af265e98716d4dfc3b3a0cde4aba5adae0634',
     reads: false,
     bytes: false,
     source: `--[[
 Seals what is pending into a batch, which stays as it is until it is acked. While one is sealed, that one is answered: who
-flushes it again comes to the same end. Also evicts values that are due.
+flushes it again comes to the same end. What is too much for a batch is set aside whole, and sealed before anything that
+comes later, so who flushes comes to an end. Also evicts values that are due.
 
 @returns sealed   now_ms:integer epoch:integer seq:integer batch:text sealed_ms:integer more:flag counters:[id:text delta:text]
 @returns nothing
@@ -1717,9 +1760,10 @@ flushes it again comes to the same end. Also evicts values that are due.
 ]]
 local meta = KEYS[1] -- hash: what is known of the shard
 local values = KEYS[2] -- hash: id -> value
-local pending = KEYS[3] -- hash: id -> what is not sealed yet
-local sealed = KEYS[4] -- hash: id -> what is sealed, and not known to be in SQL
-local clean = KEYS[5] -- sorted set: id of a counter without pending or sealed increments -> until when it stays
+local pending = KEYS[3] -- hash: id -> what came after \`rest\` was set aside
+local rest = KEYS[4] -- hash: id -> what was pending when a seal began, and is not sealed yet
+local sealed = KEYS[5] -- hash: id -> what is sealed, and not known to be in SQL
+local clean = KEYS[6] -- sorted set: id of a counter without pending or sealed increments -> until when it stays
 local batch = ARGV[1] -- text: an id for the batch, if a new one is sealed
 local limit = tonumber(ARGV[2]) -- integer: counters of a batch, 1 to 1,000
 
@@ -1744,22 +1788,24 @@ end
 --   epoch          of the ledger in SQL, which this life of the shard counts its batches in; 0: none yet
 --   seq            number of the newest sealed batch of the epoch; 0: none yet
 --   batch          id of the sealed batch; '' or not there: none is sealed
---   pending_ms     when the oldest increment came that is not sealed; 0: all are
+--   pending_ms     when the oldest increment came that is neither sealed nor set aside; 0: all are
+--   rest_ms        when the oldest increment came of those that were set aside, of which some are not sealed; 0: all are
 --   sealed_ms      when the oldest increment of the sealed batch came
 -- And by caller, in the same hash, the last call and answer of every slot (shared/calls).
 local COUNTERS_LAYOUT = '1'
 
 local function open_shard(meta, caller)
   local stored =
-    redis.call('HMGET', meta, 'layout', 'epoch', 'seq', 'batch', 'pending_ms', 'sealed_ms', caller)
+    redis.call('HMGET', meta, 'layout', 'epoch', 'seq', 'batch', 'pending_ms', 'rest_ms', 'sealed_ms', caller)
   return {
     layout = stored[1] or COUNTERS_LAYOUT,
     epoch = tonumber(stored[2] or 0),
     seq = tonumber(stored[3] or 0),
     batch = stored[4] or '',
     pending_ms = tonumber(stored[5] or 0),
-    sealed_ms = tonumber(stored[6] or 0),
-    record = stored[7],
+    rest_ms = tonumber(stored[6] or 0),
+    sealed_ms = tonumber(stored[7] or 0),
+    record = stored[8],
   }
 end
 local function save_shard(meta, shard)
@@ -1776,6 +1822,8 @@ local function save_shard(meta, shard)
     shard.batch,
     'pending_ms',
     exact(shard.pending_ms),
+    'rest_ms',
+    exact(shard.rest_ms),
     'sealed_ms',
     exact(shard.sealed_ms)
   )
@@ -1796,19 +1844,19 @@ local function evict_due(values, clean, now_ms)
   return #due
 end
 
--- Moves what is pending, all of it if it is not too much, into the sealed batch, which is empty before.
-local function fill_batch(pending, sealed, limit)
-  if redis.call('HLEN', pending) <= limit then
-    redis.call('RENAME', pending, sealed)
+-- Moves what was set aside, all of it if it is not too much, into the sealed batch, which is empty before.
+local function fill_batch(rest, sealed, limit)
+  if redis.call('HLEN', rest) <= limit then
+    redis.call('RENAME', rest, sealed)
     return
   end
-  local some = redis.call('HRANDFIELD', pending, exact(limit), 'WITHVALUES')
+  local some = redis.call('HRANDFIELD', rest, exact(limit), 'WITHVALUES')
   local ids = {}
   for at = 1, #some, 2 do
     ids[#ids + 1] = some[at]
   end
   redis.call('HSET', sealed, unpack(some))
-  redis.call('HDEL', pending, unpack(ids))
+  redis.call('HDEL', rest, unpack(ids))
 end
 
 local shard = open_shard(meta, '')
@@ -1821,19 +1869,30 @@ end
 local now_ms = math.floor(clock_us() / 1000)
 evict_due(values, clean, now_ms)
 if shard.batch == '' then
-  if redis.call('EXISTS', pending) == 0 then
+  local waiting = redis.call('HLEN', rest)
+  local is_begun = waiting > 0
+  if not is_begun then
+    waiting = redis.call('HLEN', pending)
+  end
+  if waiting == 0 then
     return { 'nothing' }
   end
   if shard.epoch == 0 then
     return { 'unknown' }
   end
-  shard.seq, shard.batch, shard.sealed_ms = shard.seq + 1, batch, shard.pending_ms
-  if redis.call('HLEN', pending) <= limit then
-    shard.pending_ms = 0
+  if not is_begun then
+    shard.rest_ms, shard.pending_ms = shard.pending_ms, 0
+  end
+  shard.seq, shard.batch, shard.sealed_ms = shard.seq + 1, batch, shard.rest_ms
+  if waiting <= limit then
+    shard.rest_ms = 0
   end
   -- First what a server without memory may refuse.
   save_shard(meta, shard)
-  fill_batch(pending, sealed, limit)
+  if not is_begun then
+    redis.call('RENAME', pending, rest)
+  end
+  fill_batch(rest, sealed, limit)
 end
 return {
   'sealed',
@@ -1842,22 +1901,22 @@ return {
   shard.seq,
   shard.batch,
   shard.sealed_ms,
-  redis.call('EXISTS', pending),
+  math.min(1, redis.call('EXISTS', rest, pending)),
   redis.call('HGETALL', sealed),
 }
 `,
   },
-  parts: ['meta', 'values', 'pending', 'sealed', 'clean'],
+  parts: ['meta', 'values', 'pending', 'rest', 'sealed', 'clean'],
   lines: [
     [1, 'lua/counters/seal.lua', 1],
-    [18, 'lua/shared/exact.lua', 1],
-    [28, 'lua/shared/clock.lua', 1],
-    [34, 'lua/shared/counters/shard.lua', 1],
-    [57, 'lua/shared/counters/save.lua', 1],
-    [75, 'lua/shared/counters/retention.lua', 1],
-    [81, 'lua/shared/counters/retention.lua', 15],
-    [91, 'lua/shared/counters/fill-batch.lua', 1],
-    [105, 'lua/counters/seal.lua', 24],
+    [20, 'lua/shared/exact.lua', 1],
+    [30, 'lua/shared/clock.lua', 1],
+    [36, 'lua/shared/counters/shard.lua', 1],
+    [61, 'lua/shared/counters/save.lua', 1],
+    [81, 'lua/shared/counters/retention.lua', 1],
+    [87, 'lua/shared/counters/retention.lua', 15],
+    [97, 'lua/shared/counters/fill-batch.lua', 1],
+    [111, 'lua/counters/seal.lua', 26],
   ],
   encode(args) {
     return [

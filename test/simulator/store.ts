@@ -2,7 +2,7 @@
 
 import type { Redis } from 'ioredis'
 
-const PARTS = ['meta', 'values', 'pending', 'sealed', 'clean', 'once'] as const
+const PARTS = ['meta', 'values', 'pending', 'rest', 'sealed', 'clean', 'once'] as const
 
 export interface Copy {
   /** How many steps of the schedule it has seen. */

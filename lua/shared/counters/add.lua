@@ -38,8 +38,9 @@ local function add(values, pending, clean, id, delta)
 end
 
 -- True when the database is behind, and this counter would be one more that waits for it.
-local function is_one_too_many(pending, id, most_dirty)
+local function is_one_too_many(pending, rest, id, most_dirty)
   return most_dirty > 0
-    and redis.call('HLEN', pending) >= most_dirty
+    and redis.call('HLEN', pending) + redis.call('HLEN', rest) >= most_dirty
     and redis.call('HEXISTS', pending, id) == 0
+    and redis.call('HEXISTS', rest, id) == 0
 end

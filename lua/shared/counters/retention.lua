@@ -24,7 +24,7 @@ end
 
 -- A shard without any increment to flush vanishes by itself, when the last of its values is due.
 local function let_vanish(shard, values, clean, retain_ms)
-  if retain_ms > 0 and shard.pending_ms == 0 and shard.batch == '' then
+  if retain_ms > 0 and shard.pending_ms == 0 and shard.rest_ms == 0 and shard.batch == '' then
     redis.call('PEXPIRE', values, exact(retain_ms))
     redis.call('PEXPIRE', clean, exact(retain_ms))
   end

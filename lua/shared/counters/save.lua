@@ -12,6 +12,8 @@ local function save_shard(meta, shard)
     shard.batch,
     'pending_ms',
     exact(shard.pending_ms),
+    'rest_ms',
+    exact(shard.rest_ms),
     'sealed_ms',
     exact(shard.sealed_ms)
   )

@@ -1,16 +1,19 @@
--- Puts the value of a counter together: what SQL has, what is pending, and what is sealed if SQL has not got that yet.
--- Answers it, as text. `due_ms`: until when it stays if it is clean; 0: for ever.
-local function take_in(values, pending, sealed, clean, id, stored, with_sealed, due_ms)
-  local waiting, in_batch = redis.call('HGET', pending, id), redis.call('HGET', sealed, id)
+-- Puts the value of a counter together: what SQL has, what is pending or set aside, and what is sealed if SQL has not got that
+-- yet. Answers it, as text. `due_ms`: until when it stays if it is clean; 0: for ever.
+local function take_in(values, pending, rest, sealed, clean, id, stored, with_sealed, due_ms)
+  local in_batch = redis.call('HGET', sealed, id)
+  local waiting, aside = redis.call('HGET', pending, id), redis.call('HGET', rest, id)
   redis.call('HSET', values, id, stored)
-  if waiting then
-    redis.call('HINCRBY', values, id, waiting)
+  for _, delta in ipairs({ waiting or '0', aside or '0', in_batch and with_sealed and in_batch or '0' }) do
+    if delta ~= '0' then
+      redis.call('HINCRBY', values, id, delta)
+    end
   end
-  if in_batch and with_sealed then
-    redis.call('HINCRBY', values, id, in_batch)
+  if waiting or aside or in_batch then
+    return redis.call('HGET', values, id)
   end
-  if not waiting and not in_batch and due_ms > 0 then
+  if due_ms > 0 then
     keep_clean(values, clean, id, due_ms)
   end
-  return waiting and redis.call('HGET', values, id) or in_batch and redis.call('HGET', values, id) or stored
+  return stored
 end

@@ -49,8 +49,8 @@ const dueWork: Work = {
 export const countersWorks: readonly Work[] = [
   work('an increment', [13, 80], (counters) => counters.increment(1)),
   work('a first increment', [15, 80], (counters) => counters.increment('new')),
-  work('a value', [3, 20], (counters) => counters.get(1)),
-  work('a picture', [6, 32], (counters) => counters.inspect()),
+  work('a value', [3, 22], (counters) => counters.get(1)),
+  work('a picture', [7, 36], (counters) => counters.inspect()),
   work('a flush', [2020, 10_100], (counters) => counters.flush()),
   dueWork,
 ]
