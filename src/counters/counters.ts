@@ -137,7 +137,7 @@ export class Counters {
   /** Flushes again and again, until what it answers is closed. Errors go to `onError`, and the next round tries again. */
   flushEvery(every: Duration, options: { onError?: (error: unknown) => void } = {}): Flushing {
     checkOptions('options', options, ['onError'])
-    const flush = (): Promise<Flushed> => flushAll(this.#source)
+    const flush = (signal: AbortSignal): Promise<Flushed> => flushAll(this.#source, signal)
     return new Flushing(
       this.#source.runtime,
       flush,

@@ -78,7 +78,8 @@ export class ShownCounters {
   flushEvery(every: Duration, options: { onError?: (error: unknown) => void } = {}): Flushing {
     checkOptions('options', options, ['onError'])
     const everyMs = toMs('every', every, { max: '24d' })
-    return new Flushing(this.#board.runtime, () => this.flush(), everyMs, options.onError ?? (() => {}))
+    const flush = (signal: AbortSignal): Promise<RolledRows> => this.flush({ signal })
+    return new Flushing(this.#board.runtime, flush, everyMs, options.onError ?? (() => {}))
   }
 
   /** A read-only picture: what is here, and what is not counted yet. Throws SinkError. */

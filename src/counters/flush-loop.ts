@@ -1,14 +1,17 @@
+import { unlessAborted } from '../runtime/in-time.ts'
 import type { Runtime } from '../runtime/runtime.ts'
+import { SinkError } from './errors.ts'
 import { type Flushed, flushShard } from './flushing.ts'
 import type { Source } from './source.ts'
 
 /** Flushes again and again until it is closed. Any number of them may run, in any number of processes. */
 export class Flushing implements AsyncDisposable {
   readonly #runtime: Runtime
-  readonly #flush: () => Promise<unknown>
+  readonly #flush: (signal: AbortSignal) => Promise<unknown>
   readonly #everyMs: number
   readonly #onError: (error: unknown) => void
   readonly #aborter = new AbortController()
+  readonly #patience = new AbortController()
   readonly #done: Promise<void>
   #closed: Promise<void> | undefined
   #wake: () => void = () => undefined
@@ -16,7 +19,7 @@ export class Flushing implements AsyncDisposable {
   /** @internal */
   constructor(
     runtime: Runtime,
-    flush: () => Promise<unknown>,
+    flush: (signal: AbortSignal) => Promise<unknown>,
     everyMs: number,
     onError: (error: unknown) => void,
   ) {
@@ -27,7 +30,10 @@ export class Flushing implements AsyncDisposable {
     this.#done = this.#run()
   }
 
-  /** Ends the loop; flushes what is pending first, unless the database is away. */
+  /**
+   * Ends the loop; flushes what is pending first, unless the database is away. The flush that is under way and the last one
+   * have together as long as a call has: what they have not done by then goes to `onError`, and the next flush does it.
+   */
   close(): Promise<void> {
     return (this.#closed ??= this.#close())
   }
@@ -39,8 +45,11 @@ export class Flushing implements AsyncDisposable {
   async #close(): Promise<void> {
     this.#aborter.abort()
     this.#wake()
+    const late = new SinkError('sink-unreachable', 'the last flush did not end before the deadline')
+    const timer = setTimeout(() => this.#patience.abort(late), this.#runtime.runner.deadlineMs)
     await this.#done
     await this.#flushAll()
+    clearTimeout(timer)
   }
 
   async #run(): Promise<void> {
@@ -67,7 +76,13 @@ export class Flushing implements AsyncDisposable {
   }
 
   async #flushAll(): Promise<void> {
-    await this.#flush().catch(this.#onError)
+    const { signal } = this.#patience
+    try {
+      signal.throwIfAborted()
+      await unlessAborted(this.#flush(signal), signal)
+    } catch (error) {
+      this.#onError(error)
+    }
   }
 }
 

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import type { Redis } from 'ioredis'
 import { BacklogError, perilune, SinkError } from 'perilune'
 import { ioredis } from 'perilune/ioredis'
 import { describe, expect, onTestFinished, test } from 'vitest'
@@ -12,6 +13,14 @@ const away = (): Error => new SinkError('sink-unreachable', 'it is away')
 
 async function until(ready: () => boolean | Promise<boolean>): Promise<void> {
   while (!(await ready())) await new Promise((resolve) => setTimeout(resolve, 5))
+}
+
+const never = (): Promise<never> => new Promise(() => undefined)
+
+function impatient(client: Redis): ReturnType<typeof perilune> {
+  const redis = perilune(ioredis(client), { namespace: 'counters-test', deadline: '300ms' })
+  onTestFinished(() => redis.close())
+  return redis
 }
 
 /** Something happens while a batch is on its way. */
@@ -73,6 +82,19 @@ describe('flushing', () => {
     await counters.flushEvery('24d').close()
     expect([10, 11, 20, 21, 30, 31].map(stored)).toEqual([1, 1, 1, 1, 1, 1])
     expect(flood.batches).toBeLessThan(20)
+  })
+
+  test('closes by the deadline where the database hangs, and says so', async () => {
+    const { client, name, sink } = await setup()
+    const counters = impatient(client).counters(name, { sink, settle: '0s' })
+    await counters.increment(1)
+    Object.assign(sink, { apply: never })
+    const errors: unknown[] = []
+    const flushing = counters.flushEvery('1ms', { onError: (error) => errors.push(error) })
+    await until(async () => (await counters.inspect()).shards[0]?.batch !== null)
+
+    await flushing.close()
+    expect(errors.at(-1)).toMatchObject({ code: 'sink-unreachable' })
   })
 
   test('leaves what a database that is away has not got, and catches up', async () => {
