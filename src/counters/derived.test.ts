@@ -1,6 +1,6 @@
 import { perilune } from 'perilune'
 import { ioredis } from 'perilune/ioredis'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import { setup } from '../../test/shown-fixture.ts'
 import type { EventSource, RolledUp, RollUp } from './count-source.ts'
 import { SinkError } from './errors.ts'
@@ -145,6 +145,18 @@ describe('derived counters', () => {
 
     expect(await votes.get(1)).toBe(1)
     expect(await votes.inspect()).toMatchObject({ versions: [1], waiting: 0 })
+  })
+
+  test('tell by the deadline that the database does not say how many rows wait', async () => {
+    const { source, client } = await setup()
+    const redis = perilune(ioredis(client), { namespace: 'shown-test', deadline: '200ms' })
+    onTestFinished(() => redis.close())
+    const hanging = Object.assign(Object.create(source) as EventSource, {
+      waiting: () => new Promise(() => undefined),
+    })
+
+    const votes = redis.counters('hanging', { events: hanging })
+    await expect(votes.inspect()).rejects.toMatchObject({ code: 'sink-unreachable' })
   })
 
   test('come back from the database after Redis has lost everything', async () => {

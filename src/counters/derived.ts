@@ -8,6 +8,7 @@ import { readShown } from './filling.ts'
 import { Flushing } from './flush-loop.ts'
 import { noteOne } from './noting.ts'
 import { type RolledRows, runRounds } from './showing.ts'
+import { sinkInTime } from './sink-in-time.ts'
 import { checkId, checkIds } from './source.ts'
 import { type CounterValue, checkDelta } from './value.ts'
 
@@ -43,6 +44,11 @@ export class ShownCounters {
   /** What the database calls them: `shop:votes`. */
   protected get sqlName(): string {
     return this.#board.sqlName
+  }
+
+  /** Of a call that begins now. */
+  protected get deadline(): number {
+    return performance.now() + this.#board.runtime.runner.deadlineMs
   }
 
   /** Makes the tables of ours unless they are there, and checks yours. The first use does so by itself. Throws SinkError. */
@@ -85,8 +91,9 @@ export class ShownCounters {
   /** A read-only picture: what is here, and what is not counted yet. Throws SinkError. */
   async inspect(): Promise<ShownInspection> {
     const { shards, counts, sqlName } = this.#board
+    const by = this.deadline
     const seen = await Promise.all(shards.map((shard) => shard.run(inspectShown, {})))
-    const { rows, ageMs } = await counts.waiting(sqlName)
+    const { rows, ageMs } = await sinkInTime(counts.waiting(sqlName), by)
     return {
       values: seen.reduce((sum, { values }) => sum + values, 0),
       noted: seen.reduce((sum, { noted }) => sum + noted, 0),

@@ -4,6 +4,7 @@ import { checkSource, type ShownOptions } from './board.ts'
 import type { OutboxSource } from './count-source.ts'
 import { ShownCounters } from './derived.ts'
 import type { RolledRows } from './showing.ts'
+import { sinkInTime } from './sink-in-time.ts'
 import { checkId, checkIds } from './source.ts'
 import { checkDelta } from './value.ts'
 
@@ -51,7 +52,7 @@ export class DurableCounters<Client> extends ShownCounters {
   /** Also forgets tokens that are old enough. */
   override async flush(options: { signal?: AbortSignal } = {}): Promise<RolledRows> {
     const rolled = await super.flush(options)
-    while (await this.#outbox.purge(this.sqlName)) options.signal?.throwIfAborted()
+    while (await sinkInTime(this.#outbox.purge(this.sqlName), this.deadline)) options.signal?.throwIfAborted()
     return rolled
   }
 }

@@ -97,6 +97,20 @@ describe('flushing', () => {
     expect(errors.at(-1)).toMatchObject({ code: 'sink-unreachable' })
   })
 
+  test.each(['begin', 'read'] as const)('fails by the deadline where %s never answers', async (what) => {
+    const { client, name, sink } = await setup()
+    const counters = impatient(client).counters(name, { sink, settle: '0s' })
+    const before = sink[what]
+    if (what === 'read') await sink.begin(`counters-test:${name}`, 0)
+    Object.assign(sink, { [what]: never })
+    await expect(counters.get(1)).rejects.toMatchObject({ code: 'sink-unreachable' })
+    await client.hset(`counters-test:{counters:${name}:0}:pending`, '1', '1')
+    await expect(counters.flush()).rejects.toMatchObject({ code: 'sink-unreachable' })
+
+    Object.assign(sink, { [what]: before })
+    expect(await counters.get(1)).toBe(1)
+  })
+
   test('leaves what a database that is away has not got, and catches up', async () => {
     const { counters, stored, trouble, clock } = await setup()
     const errors: unknown[] = []

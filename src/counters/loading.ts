@@ -93,8 +93,9 @@ export async function beginEpoch(
   keep: 'all' | 'pending' | 'nothing',
   batch = '',
 ): Promise<void> {
-  const epoch = await source.sink.begin(source.ledgerName, shard.at)
-  const untold = known === 0 && !shard.isTold && (await hasFlushed(source, shard, epoch)) ? null : 0
+  const by = performance.now() + source.runtime.runner.deadlineMs
+  const epoch = await sinkInTime(source.sink.begin(source.ledgerName, shard.at), by)
+  const untold = known === 0 && !shard.isTold && (await hasFlushed(source, shard, epoch, by)) ? null : 0
   try {
     // Sent again it might begin in a life of Redis that knows nothing of the first time, with batches in the ledger.
     const answer = await shard.unit.run(begin, { epoch, known, batch, keep }, { runsOnce: true })
@@ -111,9 +112,14 @@ export async function beginEpoch(
 }
 
 /** Whether SQL has batches of earlier epochs. A shard that is in none, and was in one, has lost its keyspace. */
-async function hasFlushed({ sink, ledgerName }: Source, shard: Shard, before: number): Promise<boolean> {
+async function hasFlushed(
+  { sink, ledgerName }: Source,
+  shard: Shard,
+  before: number,
+  by: number,
+): Promise<boolean> {
   for (let epoch = before - 1; epoch > 0; epoch--) {
-    const { seq } = await sink.read({ counters: ledgerName, shard: shard.at, epoch }, [])
+    const { seq } = await sinkInTime(sink.read({ counters: ledgerName, shard: shard.at, epoch }, []), by)
     if (seq !== 0) return seq !== null
   }
   return false
