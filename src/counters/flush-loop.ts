@@ -2,7 +2,7 @@ import { unlessAborted } from '../runtime/in-time.ts'
 import type { Runtime } from '../runtime/runtime.ts'
 import { SinkError } from './errors.ts'
 import { type Flushed, flushShard } from './flushing.ts'
-import type { Source } from './source.ts'
+import { harmless, type Source } from './source.ts'
 
 /** Flushes again and again until it is closed. Any number of them may run, in any number of processes. */
 export class Flushing implements AsyncDisposable {
@@ -26,7 +26,7 @@ export class Flushing implements AsyncDisposable {
     this.#runtime = runtime
     this.#flush = flush
     this.#everyMs = everyMs
-    this.#onError = onError
+    this.#onError = harmless(onError)
     this.#done = this.#run()
   }
 

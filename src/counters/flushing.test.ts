@@ -111,6 +111,32 @@ describe('flushing', () => {
     expect(await counters.get(1)).toBe(1)
   })
 
+  test('goes on though what it tells of errors and losses throws', async () => {
+    const told = { errors: 0, losses: 0 }
+    const { counters, stored, trouble, client, name } = await setup({
+      onLoss: () => {
+        told.losses += 1
+        throw new Error('of the user')
+      },
+    })
+    await counters.increment(1)
+    trouble.instead = () => new SinkError('sink-failed', 'it is broken')
+    await using _flushing = counters.flushEvery('5ms', {
+      onError: () => {
+        told.errors += 1
+        throw new Error('of the user')
+      },
+    })
+    await until(() => told.errors > 1)
+    trouble.instead = null
+    await until(() => stored(1) === 1)
+
+    const keys = await client.keys(`*${name}*`)
+    await client.del(...keys.filter((key) => !key.endsWith(':clock')))
+    expect(await counters.increment(1)).toBe(2)
+    expect(told.losses).toBe(1)
+  })
+
   test('leaves what a database that is away has not got, and catches up', async () => {
     const { counters, stored, trouble, clock } = await setup()
     const errors: unknown[] = []

@@ -74,7 +74,23 @@ export function openSource(
   })
   const { settleMs } = terms
   const settle: Settle | null = settleMs === 0 ? null : (signal) => pause(settleMs, signal)
-  return { runtime, name, ledgerName: `${runtime.namespace}:${name}`, sink, terms, shards, settle, onLoss }
+  return {
+    runtime,
+    name,
+    ledgerName: `${runtime.namespace}:${name}`,
+    sink,
+    terms,
+    shards,
+    settle,
+    onLoss: harmless(onLoss),
+  }
+}
+
+/** A callback of the user, whose own failure stops nothing, and is told to nobody. */
+export function harmless<Told>(callback: (told: Told) => unknown): (told: Told) => void {
+  return (told) => {
+    new Promise((resolve) => resolve(callback(told))).catch(() => undefined)
+  }
 }
 
 export function shardOf<Each>({ shards }: { readonly shards: readonly Each[] }, id: string): Each {
