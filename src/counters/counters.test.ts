@@ -1,6 +1,9 @@
-import { InvalidArgumentError, OverflowError, UnknownCounterError } from 'perilune'
-import { describe, expect, test } from 'vitest'
+import { randomUUID } from 'node:crypto'
+import { DriverError, InvalidArgumentError, OverflowError, perilune, UnknownCounterError } from 'perilune'
+import { ioredis } from 'perilune/ioredis'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import { setup } from '../../test/counters-fixture.ts'
+import { counting } from '../../test/counting-driver.ts'
 
 describe('increments', () => {
   test('begin at what the database has, and reach it when they are flushed', async () => {
@@ -69,6 +72,28 @@ describe('increments', () => {
     expect(all[2]).toEqual({ status: 'fulfilled', value: 1 })
     await counters.flush()
     expect(await counters.get(1)).toBe(9223372036854775803n)
+  })
+
+  test('are told as counted that were, where those fail that are tried alone after them', async () => {
+    const { client, sink, database } = await setup()
+    database.exec('INSERT INTO items VALUES (1, 9223372036854775800)')
+    const driver = counting(ioredis(client), [])
+    const run = driver.run.bind(driver)
+    const redis = perilune(driver, { namespace: 'counters-test' })
+    onTestFinished(() => redis.close())
+    const counters = redis.counters(randomUUID(), { sink, settle: '0s' })
+    await counters.getMany([1, 2])
+    let calls = 0
+    driver.run = async (call) => {
+      if (call.script.name === 'counters/increment' && ++calls > 1)
+        throw new DriverError('store-full', 'full')
+      return run(call)
+    }
+
+    const all = await counters.incrementMany([{ id: 2 }, { id: 1, by: 3 }, { id: 1, by: 5 }])
+    expect(all[0]).toEqual({ id: '2', value: 1, counted: true })
+    expect(all.slice(1)).toEqual([expect.any(DriverError), expect.any(DriverError)])
+    expect(await counters.getMany([1, 2])).toEqual([9223372036854775800n, 1])
   })
 
   test('of what the database does not have are refused where none is to be made', async () => {

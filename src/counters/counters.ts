@@ -6,7 +6,7 @@ import { checkName } from '../runtime/keys.ts'
 import type { Runtime } from '../runtime/runtime.ts'
 import { Flushing, flushAll } from './flush-loop.ts'
 import type { Flushed } from './flushing.ts'
-import { type Counted, type Increment, Incrementer } from './incrementing.ts'
+import { type Counted, type Increment, Incrementer, isCounted } from './incrementing.ts'
 import { type CountersInspection, inspectShards, readValues, reconcileValues } from './reading.ts'
 import type { Sink } from './sink.ts'
 import { checkId, checkIds, checkSink, forgetEpoch, type Loss, openSource, type Source } from './source.ts'
@@ -100,7 +100,7 @@ export class Counters {
     if (options !== undefined) checkOptions('options', options, ['idempotencyKey'])
     const asked = toIncrement(id, by, options?.idempotencyKey, '')
     const outcome = await this.#incrementer.try(asked)
-    if (typeof outcome !== 'string') return outcome.value
+    if (isCounted(outcome)) return outcome.value
     return (await this.#incrementer.tryAgain(asked, outcome)).value
   }
 

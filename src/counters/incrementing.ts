@@ -25,7 +25,12 @@ export interface Counted {
 }
 
 type Refused = 'absent' | 'overflow' | 'behind'
-type Outcome = Counted | Refused
+/** An error: it was tried alone, after others of its batch had been counted, and that failed. */
+type Outcome = Counted | Refused | Error
+
+export function isCounted(outcome: Outcome): outcome is Counted {
+  return typeof outcome === 'object' && !(outcome instanceof Error)
+}
 
 /** Increments of one counter, which are one to the server. */
 interface Group {
@@ -70,7 +75,7 @@ export class Incrementer {
   /** Throws OverflowError, BacklogError, UnknownCounterError, SinkError, DriverError, AmbiguousError. */
   async increment(asked: Increment): Promise<Counted> {
     const outcome = await this.try(asked)
-    return typeof outcome === 'string' ? this.tryAgain(asked, outcome) : outcome
+    return isCounted(outcome) ? outcome : this.tryAgain(asked, outcome)
   }
 
   /** As `increment`, of which this is most times all: a promise less is a good part of what an increment costs. */
@@ -81,7 +86,7 @@ export class Incrementer {
   }
 
   /** After `try` was refused: loads the counter, and tries again, as `increment` does. */
-  async tryAgain(asked: Increment, why: Refused): Promise<Counted> {
+  async tryAgain(asked: Increment, why: Refused | Error): Promise<Counted> {
     const source = this.#source
     let outcome: Outcome = why
     for (let tries = 1; outcome === 'absent'; tries++) {
@@ -91,6 +96,7 @@ export class Incrementer {
       await loadOne(source, shardOf(this.#lines, asked.id).shard, asked.id)
       outcome = await this.try(asked)
     }
+    if (outcome instanceof Error) throw outcome
     if (outcome === 'overflow') throw new OverflowError(asked.id)
     if (outcome === 'behind') throw new BacklogError(asked.id, source.terms.mostDirty)
     return outcome
@@ -105,16 +111,18 @@ async function sendBatch(
 ): Promise<Outcome[]> {
   const outcomes: Outcome[] = Array.from({ length: asked.length })
   const { rememberMs, mostDirty } = source.terms
-  let groups = inGroups(asked)
-  while (groups.length > 0) {
+  const send = async (groups: readonly Group[]): Promise<Group[]> => {
     const counters = groups.map(({ id, delta, key }) => ({ id, delta: String(delta), key }))
     const answer = await shard.unit.inSlot(
       (run) => run(increment, (id) => ({ ...id, rememberMs, mostDirty, counters })),
       by,
     )
     noteEpoch(source, shard, answer.epoch)
-    groups = tell(asked, groups, answer, outcomes)
+    return tell(asked, groups, answer, outcomes)
   }
+  const again = await send(inGroups(asked))
+  // The first call has counted others: that this one fails is of its own increments alone.
+  if (again.length > 0) await send(again).catch((error: unknown) => tellFailed(again, error, outcomes))
   return outcomes
 }
 
@@ -169,6 +177,11 @@ function tellCounted(
     outcomes[member] = { id, value: valueLess(last, later), counted }
     later += (asked[member] as Increment).delta
   }
+}
+
+function tellFailed(groups: readonly Group[], error: unknown, outcomes: Outcome[]): void {
+  const failure = error instanceof Error ? error : new Error(String(error))
+  for (const member of groups.flatMap(({ members }) => members)) outcomes[member] = failure
 }
 
 function alone(asked: readonly Increment[], member: number): Group {
