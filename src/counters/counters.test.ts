@@ -105,6 +105,10 @@ describe('increments', () => {
   })
 })
 
+test('let a batch settle for 24 days at most: a timer of more would end at once', async () => {
+  await expect(setup({ settle: '25d' })).rejects.toThrow('settle')
+})
+
 test('are flushed each 24 days at the least: a timer of more would end at once', async () => {
   const { counters } = await setup()
 

@@ -76,7 +76,7 @@ export class Counters {
       mostDirty:
         options.mostDirty === undefined ? 0 : checkInteger('mostDirty', options.mostDirty, 1, 10_000_000),
       batchSize: checkInteger('batchSize', batchSize, 1, 1000),
-      settleMs: toMs('settle', settle, { min: '0ms' }),
+      settleMs: toMs('settle', settle, { min: '0ms', max: '24d' }),
     }
     this.#source = openSource(
       runtime,
