@@ -109,6 +109,15 @@ test('let a batch settle for 24 days at most: a timer of more would end at once'
   await expect(setup({ settle: '25d' })).rejects.toThrow('settle')
 })
 
+test('name what is wrong with an increment of many, before any is counted', async () => {
+  const { counters, client, name } = await setup()
+
+  await expect(counters.incrementMany([{ id: 1 }, null as never])).rejects.toThrow('items[1] must be')
+  const wrong = { id: 2, amount: 3 } as never
+  await expect(counters.incrementMany([{ id: 1 }, wrong])).rejects.toThrow('items[1].amount is not known')
+  expect(await client.exists(`counters-test:{counters:${name}:0}:pending`)).toBe(0)
+})
+
 test('are flushed each 24 days at the least: a timer of more would end at once', async () => {
   const { counters } = await setup()
 

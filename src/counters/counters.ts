@@ -111,9 +111,11 @@ export class Counters {
   async incrementMany(items: readonly IncrementItem[]): Promise<(Counted | Error)[]> {
     if (!Array.isArray(items)) throw new InvalidArgumentError('items', 'must be an array')
     checkInteger('items.length', items.length, 0, 1000)
-    const asked = items.map(({ id, by = 1, idempotencyKey }, at) =>
-      toIncrement(id, by, idempotencyKey, `items[${at}].`),
-    )
+    const asked = items.map((item, at) => {
+      checkOptions(`items[${at}]`, item, ['id', 'by', 'idempotencyKey'])
+      const { id, by = 1, idempotencyKey } = item
+      return toIncrement(id, by, idempotencyKey, `items[${at}].`)
+    })
     const settled = await Promise.allSettled(asked.map((each) => this.#incrementer.increment(each)))
     return settled.map((each) => (each.status === 'fulfilled' ? each.value : (each.reason as Error)))
   }
