@@ -57,6 +57,24 @@ describe('jobs', () => {
     expect(codeOf(await get(`${queue}/jobs/1`))).toEqual([404, 'not-found'])
   })
 
+  test('are looked up many at once, also by their own ids: those that are known', async () => {
+    const queue = newQueue()
+    const [a, own] = await enqueued(queue, { payload: { n: 1 } }, { id: 'own,1' })
+    await post(`${queue}/jobs/${a}/log`, { line: 'seen' })
+    const { status, json } = await get(`${queue}/find?ids=own%2C1,nobody,${a}`)
+    expect(status).toBe(200)
+    expect(json.jobs).toMatchObject([
+      { id: own, state: 'ready', log: [] },
+      { id: a, payload: { n: 1 }, log: [{ line: 'seen' }] },
+    ])
+    expect(Object.keys(json)).toEqual(['jobs'])
+
+    const many = Array.from({ length: 1001 }, () => 1).join()
+    for (const wrong of ['', '?ids=', `?ids=${many}`, '?ids=1&limit=1']) {
+      expect(codeOf(await get(`${queue}/find${wrong}`))).toEqual([400, 'invalid-argument'])
+    }
+  })
+
   test('are listed by their state, page by page', async () => {
     const queue = newQueue()
     const ids = await enqueued(queue, {}, {}, {})

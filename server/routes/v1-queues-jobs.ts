@@ -8,10 +8,11 @@ import { limit } from '../v1/arguments.ts'
 import { NamePath, NoQuery, strict } from '../v1/coordination/arguments.ts'
 import type { Parts } from '../v1/coordination/lending.ts'
 import { Refusal } from '../v1/problem-documents.ts'
-import { job, outcome, outcomes, page } from '../v1/queues/answers.ts'
+import { foundJobs, job, outcome, outcomes, page } from '../v1/queues/answers.ts'
 import { priority as anyPriority, JobPath, text } from '../v1/queues/arguments.ts'
-import { encodeJob, encodePage } from '../v1/queues/encode.ts'
+import { encodeFound, encodeJob, encodePage } from '../v1/queues/encode.ts'
 import { noJob, type Open } from '../v1/queues/open.ts'
+import { listOf, parseQuery } from '../zaqar/query.ts'
 
 const tags = ['queues']
 const one = { tags, params: JobPath, querystring: NoQuery }
@@ -46,6 +47,10 @@ const Searching = Type.Object(
   },
   strict,
 )
+const Finding = Type.Object(
+  { ids: Type.String({ description: 'Up to 1,000 ids, with commas between; a comma in an id is encoded.' }) },
+  strict,
+)
 
 const several = Type.Array(Type.String(), { minItems: 1, maxItems: 1000, description: 'Ids of jobs.' })
 const Ids = Type.Object({ ids: several }, strict)
@@ -54,6 +59,7 @@ const Priorities = Type.Object({ ids: several, priority: anyPriority }, strict)
 
 export function queueJobs(app: App, parts: Parts, open: Open): void {
   readPages(app, open)
+  findMany(app, open)
   singleJobs(app, parts, open)
   manyJobs(app, parts, open)
 }
@@ -77,6 +83,23 @@ function readPages(app: App, open: Open): void {
   app.get('/queues/:name/search', { schema: searched }, async (request, reply) => {
     const found = await open(request).jobs.search(request.query)
     return reply.type('application/json').send(encodePage(found))
+  })
+}
+
+function findMany(app: App, open: Open): void {
+  const schema = {
+    tags,
+    summary: 'Look many up',
+    description: 'Those that are known, in the order of the ids.',
+    params: NamePath,
+    querystring: Finding,
+    response: answers(foundJobs),
+  }
+  app.get('/queues/:name/find', { schema }, async (request, reply) => {
+    // As they were written: an encoded comma is a part of an id.
+    const ids = listOf(parseQuery(request.raw.url?.split('?', 2)[1] ?? ''), 'ids') ?? []
+    const found = await open(request).jobs.findMany(ids)
+    return reply.type('application/json').send(encodeFound(found))
   })
 }
 

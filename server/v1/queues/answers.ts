@@ -212,6 +212,9 @@ export const allExtended: Answers = {
 }
 
 export const job: Answers = { 200: json('The job.', FoundJob) }
+export const foundJobs: Answers = {
+  200: json('The jobs.', object({ jobs: Type.Array(FoundJob) })),
+}
 export const page: Answers = { 200: json('A page.', Page) }
 export const outcome = (...words: string[]): Answers => ({
   200: json('What became of it.', object({ id: Id, outcome: Outcome(...words) })),

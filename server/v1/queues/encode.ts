@@ -22,6 +22,10 @@ export function encodePage({ jobs, next }: JobPage): string {
   return `{"jobs":[${jobs.map((job) => encodeJob(job)).join(',')}],"next":${JSON.stringify(next)}}`
 }
 
+export function encodeFound(jobs: readonly FoundJob[]): string {
+  return `{"jobs":[${jobs.map(encodeJob).join(',')}]}`
+}
+
 export function encodeJob({ payload, result, progress, ...shown }: Job | FoundJob): string {
   const texts = `"progress":${orNull(progress)},"payload":${orNull(payload)},"result":${orNull(result)}`
   return `${opened(shown)},${texts}}`
