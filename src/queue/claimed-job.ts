@@ -63,7 +63,7 @@ export interface Settling {
 /** What may become of an attempt. */
 export type Outcome = 'acked' | 'retried' | 'buried' | 'released'
 
-export const MAX_MESSAGE_BYTES = 4096
+const MAX_MESSAGE_BYTES = 4096
 const NO_TAGS: readonly string[] = Object.freeze([])
 
 export class ClaimedJob<Payload = unknown> implements Leased, AsyncDisposable {

@@ -37,7 +37,7 @@ export function toParents(parents: readonly ParentId[], name = 'parents'): strin
 }
 
 /** Throws InvalidArgumentError. */
-export function toParent(parent: ParentId, name: string): string {
+function toParent(parent: ParentId, name: string): string {
   if (typeof parent === 'string') return `l${checkText(name, parent, 512)}`
   checkOptions(name, parent, ['queue', 'id'])
   return `q${checkName(`${name}.queue`, parent.queue)}\x01${checkText(`${name}.id`, parent.id, 512)}`

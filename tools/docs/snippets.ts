@@ -68,7 +68,7 @@ export function writeSnippet(folder: string, { page, line, text }: Snippet): str
   return file
 }
 
-export function writeGenerated(root: string, folder: string): void {
+function writeGenerated(root: string, folder: string): void {
   cpSync(join(root, GENERATED), join(folder, 'redis.ts'))
 }
 

@@ -72,7 +72,7 @@ export function turnOf(mutant: Mutant, seed: number): string {
 }
 
 /** `src/lock/lock.ts` and `lua/shared/lock/state.lua` belong to `lock`, `src/index.ts` to the facade. */
-export function stratumOf(file: string): string {
+function stratumOf(file: string): string {
   const [language = '', folder = '', below = ''] = file.split('/')
   if (!file.slice(language.length + 1).includes('/')) return 'facade'
   return folder === 'shared' && !below.includes('.') ? below : folder
