@@ -2,7 +2,9 @@ import { checkInteger, checkOptions } from '../runtime/arguments.ts'
 import { checkName } from '../runtime/keys.ts'
 import type { Runtime } from '../runtime/runtime.ts'
 import { Agreement } from './agreement.ts'
+import { CLAIM_OPTIONS, type ClaimOptions, checkAcks, LEND_OPTIONS, toClaimTerms } from './claim-options.ts'
 import type { ClaimedJob } from './claimed-job.ts'
+import { clearSource } from './clearing.ts'
 import { type Enqueued, Enqueuer } from './enqueueing.ts'
 import { type EventOptions, type QueueEvent, toFilter } from './events.ts'
 import { leasesIn } from './finding-leases.ts'
@@ -18,16 +20,7 @@ import { PartitionedRecurring } from './partition-recurring.ts'
 import { type Routed, Router } from './partition-routing.ts'
 import { inspectionOf, type PartitionedQueueInspection, PartitionedSettings } from './partition-settings.ts'
 import { type NewJob, Preparer } from './preparing.ts'
-import {
-  CLAIM_OPTIONS,
-  type ClaimOptions,
-  checkAcks,
-  clearSource,
-  LEND_OPTIONS,
-  Queue,
-  type QueueOptions,
-  toClaimTerms,
-} from './queue.ts'
+import type { QueueOptions } from './queue-options.ts'
 import { Settings } from './settings.ts'
 import { SettlingByToken } from './settling-by-token.ts'
 import type { Source } from './source.ts'
@@ -197,14 +190,4 @@ export class PartitionedQueue<Jobs extends object = Record<string, unknown>, Giv
     const failed = (await Promise.allSettled(sent)).find(({ status }) => status === 'rejected')
     if (failed?.status === 'rejected') throw failed.reason
   }
-}
-
-/** A queue, in partitions or not. Throws InvalidArgumentError. */
-export function openQueue(
-  runtime: Runtime,
-  name: string,
-  options: QueueOptions | PartitionedQueueOptions,
-): Queue | PartitionedQueue {
-  if ('partitions' in options) return new PartitionedQueue(runtime, name, options)
-  return new Queue(runtime, name, options)
 }

@@ -1,14 +1,9 @@
-import { clear } from '../generated/queue.ts'
-import { checkInteger, checkOptions } from '../runtime/arguments.ts'
-import type { Codec } from '../runtime/codec.ts'
-import type { Duration } from '../runtime/duration.ts'
-import { InvalidArgumentError } from '../runtime/errors.ts'
-import { toLeaseMs } from '../runtime/lease-options.ts'
+import { checkOptions } from '../runtime/arguments.ts'
 import type { Runtime } from '../runtime/runtime.ts'
-import { learnTold } from '../runtime/told.ts'
-import type { Waiting } from '../runtime/wait.ts'
-import { ClaimedJob } from './claimed-job.ts'
-import { type ClaimTerms, claimJobs } from './claiming.ts'
+import { CLAIM_OPTIONS, type ClaimOptions, checkAcks, LEND_OPTIONS, toClaimTerms } from './claim-options.ts'
+import type { ClaimedJob } from './claimed-job.ts'
+import { claimJobs } from './claiming.ts'
+import { clearSource } from './clearing.ts'
 import { type Enqueued, Enqueuer } from './enqueueing.ts'
 import { type EventOptions, type QueueEvent, toFilter } from './events.ts'
 import { leasesOf } from './finding-leases.ts'
@@ -20,38 +15,14 @@ import { type LentJobs, lendJobs } from './lending.ts'
 import { listenTo } from './listening.ts'
 import { openSource } from './open-source.ts'
 import { type NewJob, Preparer } from './preparing.ts'
+import type { QueueOptions } from './queue-options.ts'
 import { Recurring } from './recurring.ts'
-import type { SchemasByName } from './schemas.ts'
 import { type QueueInspection, Settings } from './settings.ts'
 import { Settler } from './settling.ts'
 import { SettlingByToken } from './settling-by-token.ts'
 import type { Source } from './source.ts'
 import { readNames, readStats, type Stats, type StatsOptions } from './stats.ts'
 import { Worker, type WorkOptions } from './worker.ts'
-
-export interface QueueOptions {
-  /** How payloads and results become bytes; default JSON. */
-  codec?: Codec<unknown>
-  /**
-   * Schemas of payloads by the names of jobs, of any library that speaks Standard Schema. They are checked before
-   * anything is enqueued, and before a job is worked on: one that does not fit is dead, of the kind `invalid-payload`.
-   */
-  schemas?: SchemasByName
-  /** For tracing. */
-  hooks?: QueueHooks
-}
-
-export interface ClaimOptions extends Waiting {
-  /** How many at most; default 1. */
-  limit?: number
-  /** How long they are claimed; nothing here extends them. Default 30 seconds. */
-  lease?: Duration
-  /** Jobs that are done: they are acked in the same call. See their `outcome`; null: that one was lost before. */
-  acks?: readonly ClaimedJob[]
-}
-
-export const LEND_OPTIONS = ['limit', 'lease', 'wait', 'signal'] as const
-export const CLAIM_OPTIONS: readonly string[] = [...LEND_OPTIONS, 'acks'] as const
 
 /**
  * Jobs that are done once: each is leased to one worker at a time, and comes back when that is lost. It runs at least
@@ -175,20 +146,60 @@ export class Queue<Jobs extends object = Record<string, unknown>, Given extends 
   }
 }
 
-/** Resolves to false when there was nothing. */
-export async function clearSource({ unit }: Source): Promise<boolean> {
-  const { existed } = await unit.run(clear, await learnTold(unit))
-  return existed
-}
-
-export function toClaimTerms({ limit = 1, lease = '30s' }: ClaimOptions): ClaimTerms {
-  return { limit: checkInteger('limit', limit, 1, 200), leaseMs: toLeaseMs(lease) }
-}
-
-export function checkAcks(acks: unknown): readonly ClaimedJob[] {
-  const isList = Array.isArray(acks) && acks.length <= 200
-  if (!isList || !acks.every((job) => job instanceof ClaimedJob)) {
-    throw new InvalidArgumentError('acks', 'must be a list of at most 200 claimed jobs')
-  }
-  return acks
-}
+export type { Advanced, NextJob } from './advancing.ts'
+export type { JobEnd } from './awaiting.ts'
+export { type BatchContext, type BatchFunction, BatchHandler, type BatchOptions, batch } from './batching.ts'
+export type { ClaimOptions } from './claim-options.ts'
+export { type BuryOptions, ClaimedJob, type ReleaseOptions, type RetryOptions } from './claimed-job.ts'
+export type { Enqueued } from './enqueueing.ts'
+export type { EventOptions, JobEvent, JobEventKind, QueueEvent, QueueWideEvent } from './events.ts'
+export type { LossReason } from './exchange.ts'
+export type { Handler, Handlers } from './handling.ts'
+export type { Happening, HistoryEntry, JobHistory } from './history.ts'
+export type { QueueHooks } from './hooks.ts'
+export type { FoundJob, Job, JobState, LogLine } from './job.ts'
+export type { Backoff, JobOptions, Unique } from './job-options.ts'
+export type { Failures, JobListOptions, JobPage, Jobs, ParentsChanged, SearchOptions } from './jobs.ts'
+export type { LentJob, LentJobs } from './lending.ts'
+export type { IfParentFails, Parent, ParentId, ParentState } from './parents.ts'
+export type { PartitionedJobs } from './partition-jobs.ts'
+export type { PartitionedRecurring } from './partition-recurring.ts'
+export type { PartitionedQueueInspection, PartitionedSettings } from './partition-settings.ts'
+export type { PartitionedQueue, PartitionedQueueOptions } from './partitioned.ts'
+export type { NewJob } from './preparing.ts'
+export type { QueueOptions } from './queue-options.ts'
+export type {
+  CronRecurrence,
+  CronRule,
+  IntervalRecurrence,
+  IntervalRule,
+  MissedRuns,
+  Recurrence,
+  RecurrenceRule,
+} from './recurrence.ts'
+export type {
+  Recurring,
+  RecurringBounds,
+  RecurringJob,
+  RecurringJobOptions,
+  RecurringOptions,
+  RecurringPage,
+} from './recurring.ts'
+export type { GivenBy, Issue, MadeBy, Schema, SchemasByName, Validated } from './schemas.ts'
+export type { GroupInspection, QueueInspection, QueueSettings, Rate, Settings, Throttle } from './settings.ts'
+export type {
+  AckedJob,
+  AdvancedJob,
+  BuriedJob,
+  ExtendedJobs,
+  JobLease,
+  ReleasedJob,
+  RetriedJob,
+  Settled,
+  SettledAdvance,
+  SettlingByToken,
+} from './settling-by-token.ts'
+export type { Spread } from './spread.ts'
+export type { Stats, StatsCounts, StatsOptions, StatsPeriod } from './stats.ts'
+export type { TagCount } from './tagging.ts'
+export type { Worker, WorkOptions } from './worker.ts'

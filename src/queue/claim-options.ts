@@ -1,0 +1,33 @@
+// What claims by hand take, of queues in partitions and others.
+
+import { checkInteger } from '../runtime/arguments.ts'
+import type { Duration } from '../runtime/duration.ts'
+import { InvalidArgumentError } from '../runtime/errors.ts'
+import { toLeaseMs } from '../runtime/lease-options.ts'
+import type { Waiting } from '../runtime/wait.ts'
+import { ClaimedJob } from './claimed-job.ts'
+import type { ClaimTerms } from './claiming.ts'
+
+export interface ClaimOptions extends Waiting {
+  /** How many at most; default 1. */
+  limit?: number
+  /** How long they are claimed; nothing here extends them. Default 30 seconds. */
+  lease?: Duration
+  /** Jobs that are done: they are acked in the same call. See their `outcome`; null: that one was lost before. */
+  acks?: readonly ClaimedJob[]
+}
+
+export const LEND_OPTIONS = ['limit', 'lease', 'wait', 'signal'] as const
+export const CLAIM_OPTIONS: readonly string[] = [...LEND_OPTIONS, 'acks'] as const
+
+export function toClaimTerms({ limit = 1, lease = '30s' }: ClaimOptions): ClaimTerms {
+  return { limit: checkInteger('limit', limit, 1, 200), leaseMs: toLeaseMs(lease) }
+}
+
+export function checkAcks(acks: unknown): readonly ClaimedJob[] {
+  const isList = Array.isArray(acks) && acks.length <= 200
+  if (!isList || !acks.every((job) => job instanceof ClaimedJob)) {
+    throw new InvalidArgumentError('acks', 'must be a list of at most 200 claimed jobs')
+  }
+  return acks
+}

@@ -1,0 +1,14 @@
+import type { Runtime } from '../runtime/runtime.ts'
+import { PartitionedQueue, type PartitionedQueueOptions } from './partitioned.ts'
+import { Queue } from './queue.ts'
+import type { QueueOptions } from './queue-options.ts'
+
+/** A queue, in partitions or not. Throws InvalidArgumentError. */
+export function openQueue(
+  runtime: Runtime,
+  name: string,
+  options: QueueOptions | PartitionedQueueOptions,
+): Queue | PartitionedQueue {
+  if ('partitions' in options) return new PartitionedQueue(runtime, name, options)
+  return new Queue(runtime, name, options)
+}
