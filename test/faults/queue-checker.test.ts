@@ -6,7 +6,7 @@ import { checkQueue } from '../soak/queue/check-queue.ts'
 import type { End } from '../soak/queue/end.ts'
 import type { QueueRule } from '../soak/queue/fault.ts'
 import type { QueueHistory } from '../soak/queue/history.ts'
-import type { Entry, Line, Outcome } from '../soak/queue/log.ts'
+import type { Cancelled, Entry, Line, Outcome } from '../soak/queue/log.ts'
 import type { Loss } from '../soak/queue/losses.ts'
 import type { Plan } from '../soak/queue/plan.ts'
 
@@ -353,4 +353,32 @@ test('the checker finds a delayed job that began before it was due', () => {
   // Asked for at 10, begun at 100.
   expect(delayed(90)).toEqual([])
   expect(delayed(91)).toEqual(['early'])
+})
+
+/** The first job, which is acked, is cancelled before or after its last attempt has ended. */
+function cancelling(outcome: Cancelled, when: 'early' | 'late', isGone: boolean): QueueHistory {
+  const history = changeEnd(({ inspection }) =>
+    isGone ? { done: [], inspection: { ...inspection, cancelled: 1 } } : {},
+  )
+  const line: Line = { ...main, kind: 'cancelled', ref: 'a', outcome, by: 'p0', n: 99, atMs: 150 }
+  const at = when === 'late' ? history.lines.length : history.lines.findIndex((each) => began(each, 3))
+  return { ...history, lines: history.lines.toSpliced(at, 0, line) }
+}
+
+const CANCELLED: readonly [what: string, history: QueueHistory, rules: QueueRule[]][] = [
+  ['nothing in a job that was cancelled once it was done', cancelling('cancelled', 'late', true), []],
+  ['nothing in a job that was done before it could be cancelled', cancelling('absent', 'late', false), []],
+  ['nothing in a job of which nobody knows that it is cancelled', cancelling('unknown', 'early', true), []],
+  [
+    'a job that is still there though it was cancelled',
+    cancelling('cancelled', 'late', false),
+    ['cancelled', 'counters'],
+  ],
+  ['a job that began once it was cancelled', cancelling('cancelled', 'early', true), ['cancelled']],
+  ['a job that was done though it was to stop', cancelling('stopping', 'late', true), ['cancelled']],
+]
+
+test.each(CANCELLED)('the checker finds %s', (_, history, rules) => {
+  expect(rulesBroken(history)).toEqual(expect.arrayContaining(rules))
+  expect(rulesBroken(history).length).toBe(rules.length)
 })

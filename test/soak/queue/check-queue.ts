@@ -1,6 +1,7 @@
 // The checkers of a soak of the queue, and what they counted.
 
 import { checkAttempts } from './check-attempts.ts'
+import { checkCancelled, isCancelled } from './check-cancelled.ts'
 import { checkFamilies, checkSteps } from './check-families.ts'
 import { checkJobs } from './check-jobs.ts'
 import { checkOrder } from './check-order.ts'
@@ -28,7 +29,7 @@ export function checkQueue(history: QueueHistory): Omit<QueueVerdict, 'happened'
     return [
       ...checkAttempts(those, killed, limits),
       ...checkOrder(those, history.isOrdered === true),
-      ...(end === undefined ? [] : checkJobs(those, end, killed)),
+      ...(end === undefined ? [] : [...checkJobs(those, end, killed), ...checkCancelled(those, end)]),
     ]
   })
   const families = main === undefined || after === undefined ? [] : checkFamilies(main, after, ends)
@@ -71,7 +72,7 @@ function totalsOf(stories: readonly JobStory[], ends: QueueHistory['ends']): Rec
   const attempts = stories.flatMap((story) => story.attempts)
   const told = (outcome: string | null): number =>
     attempts.filter((attempt) => attempt.outcome === outcome).length
-  const sum = (count: 'enqueued' | 'acked' | 'buried' | 'reclaimed'): number =>
+  const sum = (count: 'enqueued' | 'acked' | 'buried' | 'reclaimed' | 'cancelled'): number =>
     ends.reduce((all, { inspection }) => all + inspection[count], 0)
   return {
     enqueued: sum('enqueued'),
@@ -80,6 +81,8 @@ function totalsOf(stories: readonly JobStory[], ends: QueueHistory['ends']): Rec
     dead: sum('buried'),
     poisoned: ends.flatMap(({ dead }) => dead).filter(({ payload }) => (payload as Plan).poison).length,
     reclaimed: sum('reclaimed'),
+    cancelled: sum('cancelled'),
+    'told cancelled': stories.filter(isCancelled).length,
     attempts: attempts.length,
     retried: told('retried'),
     'told lost': told('lost'),

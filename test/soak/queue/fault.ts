@@ -10,6 +10,7 @@ export type QueueRule =
   | 'overlap' // an attempt began while another one of the same job had its lease
   | 'early' // a delayed job began before it was due
   | 'order' // a job began before one that was there when it came, of its priority or a higher one
+  | 'cancelled' // a job that was cancelled is still there, or went on
   | 'limit' // more jobs were claimed at once than queue or group allow
   | 'untold' // an attempt of a process that lives was never told what became of it
   | 'counters' // the counts of the queue do not fit each other, or the log

@@ -1,7 +1,7 @@
 // The log of a soak of the queue, by job and by attempt.
 
 import type { End } from './end.ts'
-import type { Line, Outcome } from './log.ts'
+import type { Cancelled, Line, Outcome } from './log.ts'
 import type { Losses } from './losses.ts'
 
 export type Began = Extract<Line, { kind: 'began' }>
@@ -22,6 +22,8 @@ export interface JobStory {
   readonly askedAt: number | null
   readonly enqueuedAt: number | null
   readonly enqueuing: 'enqueued' | 'unknown' | 'refused' | null
+  /** What whoever cancelled it was told, and at which place in the log; null: nobody tried to. */
+  readonly cancelled: { readonly at: number; readonly outcome: Cancelled } | null
   /** By their tokens. */
   readonly attempts: readonly Attempt[]
 }
@@ -39,7 +41,7 @@ export interface QueueHistory {
   readonly isOrdered?: boolean
 }
 
-const UNKNOWN = { asked: null, askedAt: null, enqueuedAt: null, enqueuing: null }
+const UNKNOWN = { asked: null, askedAt: null, enqueuedAt: null, enqueuing: null, cancelled: null }
 
 /** What happened to each job of a queue. */
 export function storiesOf(lines: readonly Line[], queue: 'main' | 'after' = 'main'): Map<string, JobStory> {
@@ -52,6 +54,8 @@ export function storiesOf(lines: readonly Line[], queue: 'main' | 'after' = 'mai
     stories.set(ref, story)
     if (line.kind === 'asked') [story.asked, story.askedAt] = [line, at]
     if (line.kind === 'enqueued') story.enqueuedAt = at
+    if (line.kind === 'cancelling') story.cancelled = { at, outcome: 'unknown' }
+    if (line.kind === 'cancelled') story.cancelled = { at, outcome: line.outcome }
     if (line.kind === 'enqueued' || line.kind === 'unknown' || line.kind === 'refused')
       story.enqueuing = line.kind
   }

@@ -13,10 +13,16 @@ interface Told {
 /** What became of an attempt, as its process was told; `unknown`: no answer came. */
 export type Outcome = 'acked' | 'retried' | 'buried' | 'released' | 'lost' | 'unknown'
 
+/** What became of a job that was to be cancelled; `unknown`: no answer came. */
+export type Cancelled = 'cancelled' | 'stopping' | 'absent' | 'unknown'
+
 export type Entry =
   | (Told & Asked)
   /** `id` is empty where it was not told. */
   | (Told & { readonly kind: 'enqueued'; readonly id: string })
+  /** Somebody is about to cancel it, and what they are told. */
+  | (Told & { readonly kind: 'cancelling' })
+  | (Told & { readonly kind: 'cancelled'; readonly outcome: Cancelled })
   /** No answer came, or it was refused for certain. */
   | (Told & { readonly kind: 'unknown' | 'refused' })
   | (Told & Began)

@@ -22,6 +22,7 @@ export function withoutLost(lines: readonly Line[], { windows, leaseMs }: Losses
     // When its lease was granted, or extended before it began.
     if (line.kind === 'began') return isLost(line.endsAtMs - leaseMs) ? [] : [line]
     if (line.kind === 'enqueued') return [isLost(line.atMs) ? { ...line, kind: 'unknown' } : line]
+    if (line.kind === 'cancelled') return [isLost(line.atMs) ? { ...line, outcome: 'unknown' } : line]
     if (line.kind === 'settled' && line.outcome !== 'lost' && isLost(line.atMs)) {
       return [{ ...line, outcome: 'unknown' }]
     }

@@ -21,6 +21,8 @@ export interface PartyOrder {
   readonly deadlineMs: number
   /** Whether it also takes jobs without watching their leases, some for too long. */
   readonly borrows: boolean
+  /** Whether it cancels some of the jobs that it has enqueued. */
+  readonly cancels: boolean
   readonly prefetch: number
   /** Which rule of the scripts is broken: what it says of itself. */
   readonly sabotage: string | null

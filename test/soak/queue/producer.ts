@@ -2,6 +2,7 @@
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { AmbiguousError, type JobOptions, type Queue } from 'perilune'
+import { isOutOfReach } from './diary.ts'
 import type { Log } from './log.ts'
 import type { PartyOrder } from './order.ts'
 import { type Jobs, type Plan, type PlannedJob, planJob } from './plan.ts'
@@ -40,6 +41,7 @@ export class Producer {
       const ids = await this.#enqueue('main', jobs)
       if (this.#order.kind === 'families') await this.#enqueueChildren(jobs, ids)
       await sleep(this.#random() * 60)
+      if (this.#order.cancels) await this.#cancelSome(jobs, ids)
     }
   }
 
@@ -51,6 +53,26 @@ export class Producer {
 
   #plan(count: number): PlannedJob[] {
     return Array.from({ length: count }, () => planJob(this.#nextRef(), this.#order.kind, this.#random))
+  }
+
+  /** Some are at work by then, or done. */
+  async #cancelSome(jobs: readonly PlannedJob[], ids: readonly (string | null)[]): Promise<void> {
+    const chosen = jobs.flatMap(({ payload: { ref } }, at) => {
+      const id = ids[at] ?? null
+      return id === null || this.#random() > 0.08 ? [] : [{ ref, id }]
+    })
+    if (chosen.length === 0) return
+    const { main } = this.#queues
+    await this.#log.write(...chosen.map(({ ref }) => ({ queue: 'main', kind: 'cancelling', ref }) as const))
+    const told = await main.jobs.cancel(chosen.map(({ id }) => id)).catch((error: unknown) => {
+      if (!isOutOfReach(error)) throw error
+      return []
+    })
+    await this.#log.write(
+      ...chosen.map(
+        ({ ref }, at) => ({ queue: 'main', kind: 'cancelled', ref, outcome: told[at] ?? 'unknown' }) as const,
+      ),
+    )
   }
 
   #poison(): PlannedJob {

@@ -160,6 +160,8 @@ class QueueSoak {
       leaseMs,
       deadlineMs: options.deadlineMs ?? 5000,
       borrows: options.trouble !== undefined,
+      // Whoever waits for one that is cancelled would have to be told.
+      cancels: options.trouble !== undefined && kind !== 'families',
       prefetch: at % 2 === 0 ? 0 : 4,
       sabotage: options.sabotage?.what ?? null,
       dies: options.diesAt?.(started) ?? null,
