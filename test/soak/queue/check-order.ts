@@ -38,10 +38,10 @@ function toPlace({ ref, asked, askedAt, enqueuedAt, attempts: [first] }: JobStor
 /** Whoever was enqueued before another one was asked for stood before it, unless that has a higher priority. */
 function overtaken(places: readonly Place[]): string[] {
   const byToken = places.toSorted((one, other) => one.token - other.token)
-  return byToken.flatMap((early, at) => {
+  return byToken.flatMap((first, at) => {
     const late = byToken
       .slice(at + 1)
-      .find((other) => other.enqueuedAt < early.askedAt && other.priority >= early.priority)
-    return late === undefined ? [] : [`${early.ref} began before ${late.ref}`]
+      .find((other) => other.enqueuedAt < first.askedAt && other.priority >= first.priority)
+    return late === undefined ? [] : [`${first.ref} began before ${late.ref}`]
   })
 }
