@@ -1,6 +1,6 @@
 --[[
-Makes jobs ready now, whatever they waited for: scheduled ones, dead ones, and ones that are done and kept. Their attempts
-count from the start again. `requeued`, or why not: `ready`, `claimed`, or `absent`. Repeating the call changes nothing
+Makes jobs ready now, whatever they waited for: scheduled ones, blocked ones, dead ones, and ones that are done and kept.
+Their attempts count from the start again. `requeued`, or why not: `ready`, `claimed`, or `absent`. Repeating the call changes nothing
 more, and says `ready` or `claimed` of what it requeued.
 
 @returns requeued  outcomes:[outcome:text]

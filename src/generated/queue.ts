@@ -27469,19 +27469,19 @@ function readOutcomesOfRequeueRequeued(part: Reply | undefined): (string)[] {
 }
 
 /**
- * Makes jobs ready now, whatever they waited for: scheduled ones, dead ones, and ones that are done and kept. Their attempts count from the start again. `requeued`, or why not: `ready`, `claimed`, or `absent`. Repeating the call changes nothing more, and says `ready` or `claimed` of what it requeued.
+ * Makes jobs ready now, whatever they waited for: scheduled ones, blocked ones, dead ones, and ones that are done and kept. Their attempts count from the start again. `requeued`, or why not: `ready`, `claimed`, or `absent`. Repeating the call changes nothing more, and says `ready` or `claimed` of what it requeued.
  *
  * Cost: O(jobs x log n).
  */
 export const requeue: Operation<RequeueArguments, RequeueAnswer> = {
   script: {
     name: 'queue/requeue',
-    sha1: '4e47aef87b2d5305cb357c58e1a57a92d39ac8c0',
+    sha1: '747f034c0ae7040755b34d0fd420340e1e43e0fc',
     reads: false,
     bytes: false,
     source: `--[[
-Makes jobs ready now, whatever they waited for: scheduled ones, dead ones, and ones that are done and kept. Their attempts
-count from the start again. \`requeued\`, or why not: \`ready\`, \`claimed\`, or \`absent\`. Repeating the call changes nothing
+Makes jobs ready now, whatever they waited for: scheduled ones, blocked ones, dead ones, and ones that are done and kept.
+Their attempts count from the start again. \`requeued\`, or why not: \`ready\`, \`claimed\`, or \`absent\`. Repeating the call changes nothing
 more, and says \`ready\` or \`claimed\` of what it requeued.
 
 @returns requeued  outcomes:[outcome:text]

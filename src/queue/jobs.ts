@@ -218,14 +218,20 @@ export class Jobs {
     return changeParentsOf(this.#source, checkText('id', id, 512), toParents(parents), adds)
   }
 
-  /** Makes scheduled, dead and kept jobs ready now; their attempts count from the start. */
+  /**
+   * Makes scheduled, blocked, dead and kept jobs ready now; their attempts count from the start. Resolves, in the order of
+   * the ids, to `requeued`, to the state of a job that stays as it is, or to `absent`. Throws InvalidArgumentError.
+   */
   async requeue(ids: readonly string[]): Promise<('requeued' | JobState | 'absent')[]> {
     const told = await learnTold(this.#source.unit)
     const { outcomes } = await this.#source.unit.run(requeue, { ...told, wanted: checkIds(ids) })
     return outcomes as ('requeued' | JobState | 'absent')[]
   }
 
-  /** Gives jobs that are not claimed another priority. Among those of one priority they keep their age. */
+  /**
+   * Gives jobs that are not claimed another priority. Among those of one priority they keep their age. Resolves, in the order
+   * of the ids, to `changed`, `claimed` or `absent`. Throws InvalidArgumentError.
+   */
   async reprioritize(
     ids: readonly string[],
     priority: number,

@@ -161,12 +161,18 @@ export class PartitionedJobs {
     return changeParentsOf(source, place.own, asCalledAt(source.address, named), false)
   }
 
-  /** Makes scheduled, dead and kept jobs ready now; their attempts count from the start. */
+  /**
+   * Makes scheduled, blocked, dead and kept jobs ready now; their attempts count from the start. Resolves, in the order of
+   * the ids, to `requeued`, to the state of a job that stays as it is, or to `absent`. Throws InvalidArgumentError.
+   */
   requeue(ids: readonly string[]): Promise<('requeued' | JobState | 'absent')[]> {
     return this.#ofEach(ids, (jobs, own) => jobs.requeue(own), 'absent')
   }
 
-  /** Gives jobs that are not claimed another priority. */
+  /**
+   * Gives jobs that are not claimed another priority. Resolves, in the order of the ids, to `changed`, `claimed` or `absent`.
+   * Throws InvalidArgumentError.
+   */
   reprioritize(ids: readonly string[], priority: number): Promise<('changed' | 'claimed' | 'absent')[]> {
     return this.#ofEach(ids, (jobs, own) => jobs.reprioritize(own, priority), 'absent')
   }
