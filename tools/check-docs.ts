@@ -1,5 +1,5 @@
 // Checks the docs: snippets compile, links lead somewhere, quoted tests exist, every structure has all that
-// belongs to it, and every operation its vectors.
+// belongs to it, every operation its vectors, and every answer its word.
 
 import { join } from 'node:path'
 import { checkCompleteness } from './docs/completeness.ts'
@@ -7,6 +7,7 @@ import { checkLinks } from './docs/links.ts'
 import { checkProofs } from './docs/proofs.ts'
 import { checkSnippets } from './docs/snippets.ts'
 import { checkVectors } from './docs/vectors.ts'
+import { checkWords } from './docs/words.ts'
 
 const root = join(import.meta.dirname, '..')
 const problems = [
@@ -14,6 +15,7 @@ const problems = [
   ...checkCompleteness(root),
   ...checkProofs(root),
   ...checkVectors(root),
+  ...checkWords(root),
   ...checkSnippets(root),
 ]
 for (const problem of problems) console.error(problem)

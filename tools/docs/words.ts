@@ -1,0 +1,18 @@
+// What scripts answer is told in words, and docs/words.md has each of them.
+
+import type { Contract } from '../contract/contract.ts'
+import { textOf } from './pages.ts'
+
+const PAGE = 'docs/words.md'
+const HEADING = '## Status words'
+
+/** The answers that the page lacks, as `file problem`. */
+export function checkWords(root: string): string[] {
+  const { operations }: Contract = JSON.parse(textOf(root, 'lua/contract.json'))
+  const answers = Object.values(operations).flatMap((operation) => Object.keys(operation.answers))
+  const page = textOf(root, PAGE)
+  const listed = page.slice(page.indexOf(HEADING))
+  return [...new Set(answers)]
+    .filter((word) => !listed.includes(`\`${word}\``))
+    .map((word) => `${PAGE} lacks '${word}' under its status words: a script answers so`)
+}
