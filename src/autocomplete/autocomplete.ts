@@ -69,7 +69,8 @@ export class Autocomplete<Payload = unknown> {
 
   /**
    * As `add`, for many, 100 or 1 MiB a script call. Nothing is added when one of them is wrong. Those of one call
-   * appear together, all of them only one call after the other.
+   * appear together, all of them only one call after the other. Resolves to how many were added and how many replaced.
+   * Throws InvalidArgumentError.
    */
   async addMany(entries: readonly NewEntry<Payload>[]): Promise<Added> {
     checkList('entries', entries)

@@ -107,7 +107,10 @@ export class CollectionList<Value> extends Collection<Value> {
     super(runtime, name, formOfValues('list', codecOf(options)), options)
   }
 
-  /** Appends at most 1,000 values at the end, unless the list is absent. */
+  /**
+   * Appends at most 1,000 values at the end, unless the list is absent. Resolves to `added` with the size and how many came and went,
+   * or to `absent`. Throws InvalidArgumentError.
+   */
   async append(items: Iterable<Value>): Promise<AddedItems> {
     return this.addAll(items)
   }
@@ -119,12 +122,18 @@ export class CollectionSet<Value> extends Collection<Value> {
     super(runtime, name, formOfValues('set', codecOf(options)), options)
   }
 
-  /** Adds at most 1,000 values, unless the set is absent. */
+  /**
+   * Adds at most 1,000 values, unless the set is absent. Resolves to `added` with the size and how many came and went,
+   * or to `absent`. Throws InvalidArgumentError.
+   */
   async add(items: Iterable<Value>): Promise<AddedItems> {
     return this.addAll(items)
   }
 
-  /** Removes at most 1,000 values. */
+  /**
+   * Removes at most 1,000 values. Resolves to `removed` with the size and how many there were, or to `absent`.
+   * Throws InvalidArgumentError.
+   */
   async remove(items: Iterable<Value>): Promise<RemovedItems> {
     return this.removeAll(items)
   }
@@ -136,12 +145,18 @@ export class CollectionHash<Value> extends Collection<HashItem<Value>, string> {
     super(runtime, name, formOfHash(codecOf(options)), options)
   }
 
-  /** Sets at most 1,000 fields, unless the hash is absent. */
+  /**
+   * Sets at most 1,000 fields, unless the hash is absent. Resolves to `added` with the size and how many came and went,
+   * or to `absent`. Throws InvalidArgumentError.
+   */
   async add(items: Iterable<HashItem<Value>>): Promise<AddedItems> {
     return this.addAll(items)
   }
 
-  /** Removes at most 1,000 fields. */
+  /**
+   * Removes at most 1,000 fields. Resolves to `removed` with the size and how many there were, or to `absent`.
+   * Throws InvalidArgumentError.
+   */
   async remove(fields: Iterable<string>): Promise<RemovedItems> {
     return this.removeAll(fields)
   }
@@ -153,12 +168,18 @@ export class CollectionSortedSet<Value> extends Collection<SortedSetItem<Value>,
     super(runtime, name, formOfSortedSet(codecOf(options)), options)
   }
 
-  /** Gives at most 1,000 values their scores, unless the sorted set is absent. */
+  /**
+   * Gives at most 1,000 values their scores, unless the sorted set is absent. Resolves to `added` with the size and how many came and went,
+   * or to `absent`. Throws InvalidArgumentError.
+   */
   async add(items: Iterable<SortedSetItem<Value>>): Promise<AddedItems> {
     return this.addAll(items)
   }
 
-  /** Removes at most 1,000 values. */
+  /**
+   * Removes at most 1,000 values. Resolves to `removed` with the size and how many there were, or to `absent`.
+   * Throws InvalidArgumentError.
+   */
   async remove(items: Iterable<Value>): Promise<RemovedItems> {
     return this.removeAll(items)
   }

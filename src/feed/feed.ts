@@ -98,7 +98,7 @@ export class Feed<Body> implements AsyncIterable<TailedMessage<Body>> {
     this.#dead = toDeadLetterOptions(options.maxClaims, options.deadLettersExpireAfter)
   }
 
-  /** Appends one message. */
+  /** Appends one message. Resolves to what it is called, once the server has it. Throws InvalidArgumentError. */
   append(body: Body, options: AppendOptions = NO_OPTIONS): Promise<Appended> {
     // Not an async function: its promise about a promise would cost a tenth of an append.
     try {
@@ -111,7 +111,8 @@ export class Feed<Body> implements AsyncIterable<TailedMessage<Body>> {
 
   /**
    * Appends messages in order; no other message falls between them. More than 1,000 of them, or more
-   * than 4 MiB, go in several calls: between those others may fall, and an error leaves the earlier ones.
+   * than 4 MiB, go in several calls: between those others may fall, and an error leaves the earlier ones. Resolves to
+   * what each is called, in their order. Throws InvalidArgumentError.
    */
   async appendMany(messages: readonly NewMessage<Body>[]): Promise<Appended[]> {
     if (!Array.isArray(messages)) throw new InvalidArgumentError('messages', 'must be a list')
@@ -141,7 +142,9 @@ export class Feed<Body> implements AsyncIterable<TailedMessage<Body>> {
     return this.tail()
   }
 
-  /** Looks messages up by id, in the order asked; ids that are not in the feed are left out. */
+  /**
+   * Looks messages up by id, in the order asked; ids that are not in the feed are left out. Throws InvalidArgumentError.
+   */
   async get(ids: readonly string[]): Promise<Message<Body>[]> {
     const known = knownIds('ids', ids)
     if (known.length === 0) return []
@@ -150,7 +153,10 @@ export class Feed<Body> implements AsyncIterable<TailedMessage<Body>> {
     return toMessages(answer, codec)
   }
 
-  /** Removes messages by id. Those that a live claim holds stay and are named, unless `evenClaimed`. */
+  /**
+   * Removes messages by id. Those that a live claim holds stay and are named, unless `evenClaimed`. Resolves to how many were
+   * removed, and which stayed. Throws InvalidArgumentError.
+   */
   async remove(ids: readonly string[], options: RemoveOptions = {}): Promise<Removed> {
     return removeMessages(this.#source, ids, options)
   }
@@ -183,7 +189,8 @@ export class Feed<Body> implements AsyncIterable<TailedMessage<Body>> {
 
   /**
    * Takes the oldest free messages out of the feed: a claim that is acked at once. Should this process
-   * die in between, they are free again after half a minute; none is lost.
+   * die in between, they are free again after half a minute; none is lost. Resolves to an empty list when there was
+   * none in time. Throws InvalidArgumentError, or the signal's reason.
    */
   async take(options: Omit<ClaimOptions, 'lease' | 'grace'> = {}): Promise<Message<Body>[]> {
     checkOptions('options', options, TAKE_OPTIONS)

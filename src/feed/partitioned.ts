@@ -72,7 +72,7 @@ export class PartitionedFeed<Body> implements AsyncIterable<TailedPartitionedMes
 
   /**
    * Appends one message to the partition of its key; without a key to that of its idempotency key; without
-   * either to each partition in turn.
+   * either to each partition in turn. Resolves to what it is called, once the server has it. Throws InvalidArgumentError.
    */
   async append(body: Body, options: PartitionedAppendOptions = {}): Promise<PartitionedAppended> {
     checkOptions('options', options, APPEND_OPTIONS)
@@ -82,7 +82,7 @@ export class PartitionedFeed<Body> implements AsyncIterable<TailedPartitionedMes
   /**
    * Appends messages; the results are in their order. Those of one partition stay together and in order, as
    * in a feed; those without a key share one. Several partitions are several calls: an error leaves what
-   * the others did, and repeating is safe with idempotency keys.
+   * the others did, and repeating is safe with idempotency keys. Throws InvalidArgumentError.
    */
   async appendMany(messages: readonly NewPartitionedMessage<Body>[]): Promise<PartitionedAppended[]> {
     return this.#appender.appendMany(messages)
@@ -109,7 +109,9 @@ export class PartitionedFeed<Body> implements AsyncIterable<TailedPartitionedMes
     return this.tail()
   }
 
-  /** Looks messages up by id, in the order asked; ids that are not in the feed are left out. */
+  /**
+   * Looks messages up by id, in the order asked; ids that are not in the feed are left out. Throws InvalidArgumentError.
+   */
   async get(ids: readonly string[]): Promise<PartitionedMessage<Body>[]> {
     const found = new Map<string, PartitionedMessage<Body>>()
     const placed = placedIds(ids, this.partitions)
@@ -121,7 +123,10 @@ export class PartitionedFeed<Body> implements AsyncIterable<TailedPartitionedMes
     return placed.flatMap(({ partition, id }) => found.get(toPartitionedId(partition, id)) ?? [])
   }
 
-  /** Removes messages by id. Those that a live claim holds stay and are named, unless `evenClaimed`. */
+  /**
+   * Removes messages by id. Those that a live claim holds stay and are named, unless `evenClaimed`. Resolves to how many were
+   * removed, and which stayed. Throws InvalidArgumentError.
+   */
   async remove(ids: readonly string[], options: RemoveOptions = {}): Promise<Removed> {
     checkOptions('options', options, ['evenClaimed'])
     const removed = await this.#eachPartition(ids, async (number, own) => {
@@ -153,7 +158,8 @@ export class PartitionedFeed<Body> implements AsyncIterable<TailedPartitionedMes
 
   /**
    * Takes the oldest free messages of one partition out of the feed: a claim that is acked at once. Should
-   * this process die in between, they are free again after half a minute; none is lost.
+   * this process die in between, they are free again after half a minute; none is lost. Resolves to an empty list when there
+   * was none in time. Throws InvalidArgumentError, or the signal's reason.
    */
   async take(options: Omit<ClaimOptions, 'lease' | 'grace'> = {}): Promise<PartitionedMessage<Body>[]> {
     checkOptions('options', options, TAKE_OPTIONS)

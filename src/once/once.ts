@@ -58,7 +58,7 @@ export class Once<Result> {
     return runOnce(this.#source, key, task, options)
   }
 
-  /** Begins an attempt, or tells what is known of the key. */
+  /** Begins an attempt, or tells what is known of the key. Throws InvalidArgumentError. */
   async begin(key: string, options: BeginOptions = {}): Promise<Begun<Result>> {
     checkOptions('options', options, ['fingerprint', 'id'])
     return beginAttempt(this.#source, toBeginTerms(key, options))

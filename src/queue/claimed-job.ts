@@ -66,6 +66,9 @@ export type Outcome = 'acked' | 'retried' | 'buried' | 'released'
 const MAX_MESSAGE_BYTES = 4096
 const NO_TAGS: readonly string[] = Object.freeze([])
 
+/**
+ * A job under a lease: what to do, and the right to say what becomes of it, once. Who has lost it is told by LeaseLostError.
+ */
 export class ClaimedJob<Payload = unknown> implements Leased, AsyncDisposable {
   readonly number: string
   readonly token: number

@@ -75,7 +75,7 @@ export class Jobs {
     return job
   }
 
-  /** Those of the jobs that are known. */
+  /** Those of up to 1,000 jobs that are known; others are left out. Throws InvalidArgumentError. */
   async findMany(ids: readonly string[]): Promise<FoundJob[]> {
     const found = await this.findEach(ids)
     return found.filter((job) => job !== null)
@@ -163,16 +163,20 @@ export class Jobs {
     return changeTags(this.#source, id, tags, true)
   }
 
-  /** Takes tags from a job. Resolves to all that it has then, null when the job is not known (any more). */
+  /**
+   * Takes tags from a job. Resolves to all that it has then, null when the job is not known (any more). Throws
+   * InvalidArgumentError.
+   */
   async untag(id: string, tags: readonly string[]): Promise<string[] | null> {
     return changeTags(this.#source, id, tags, false)
   }
 
-  /** Follows a job: `isTracked` says so, and its events. Resolves to false when it is not known (any more). */
+  /** Follows a job: `isTracked` says so, and its events. Resolves to false when it is not known (any more). Throws InvalidArgumentError. */
   async track(id: string): Promise<boolean> {
     return track(this.#source, id, true)
   }
 
+  /** Follows a job no more. Resolves to false when it is not known (any more). Throws InvalidArgumentError. */
   async untrack(id: string): Promise<boolean> {
     return track(this.#source, id, false)
   }
@@ -203,7 +207,8 @@ export class Jobs {
 
   /**
    * Lets a blocked job wait for more jobs of this queue, older than itself, so that jobs never wait in a circle. Resolves
-   * to `changed`, or to the state of a job that is not blocked, `absent`, or `newer`: then nothing is changed.
+   * to `changed`, or to the state of a job that is not blocked, `absent`, or `newer`: then nothing is changed. Throws
+   * InvalidArgumentError.
    */
   addParents(id: string, parents: readonly string[]): Promise<ParentsChanged> {
     return this.#changeParents(id, parents, true)

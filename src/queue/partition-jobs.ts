@@ -49,7 +49,7 @@ export class PartitionedJobs {
     return job
   }
 
-  /** Those of the jobs that are known. */
+  /** Those of the jobs that are known; others are left out. Throws InvalidArgumentError. */
   async findMany(ids: readonly string[]): Promise<FoundJob[]> {
     const found = await this.#ofEach(ids, (jobs, own) => jobs.findEach(own), null)
     return found.filter((job) => job !== null)
@@ -89,6 +89,7 @@ export class PartitionedJobs {
     return this.#page(after, (jobs, own) => jobs.list(state, { ...options, ...own }))
   }
 
+  /** As that of a queue, one partition after the other; pass `next` on as `after`. Throws InvalidArgumentError. */
   async search({ after, ...options }: SearchOptions = {}): Promise<JobPage> {
     return this.#page(after, (jobs, own) => jobs.search({ ...options, ...own }))
   }
@@ -106,7 +107,7 @@ export class PartitionedJobs {
     return this.#ofOne(id, (jobs, own) => jobs.tag(own, tags), null)
   }
 
-  /** Takes tags from a job. Resolves to all that it has then, null when the job is not known (any more). */
+  /** As that of a queue. Throws InvalidArgumentError. */
   untag(id: string, tags: readonly string[]): Promise<string[] | null> {
     return this.#ofOne(id, (jobs, own) => jobs.untag(own, tags), null)
   }
@@ -116,6 +117,7 @@ export class PartitionedJobs {
     return this.#ofOne(id, (jobs, own) => jobs.track(own), false)
   }
 
+  /** Follows a job no more. Resolves to false when it is not known (any more). Throws InvalidArgumentError. */
   untrack(id: string): Promise<boolean> {
     return this.#ofOne(id, (jobs, own) => jobs.untrack(own), false)
   }

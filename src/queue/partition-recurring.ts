@@ -5,6 +5,7 @@ import { pageThrough } from './asking-partitions.ts'
 import { Recurring, type RecurringJob, type RecurringOptions, type RecurringPage } from './recurring.ts'
 import type { Source } from './source.ts'
 
+/** As `Recurring`, over all partitions. */
 export class PartitionedRecurring<Jobs extends object = Record<string, unknown>> {
   readonly #parts: readonly Recurring<Jobs>[]
   readonly #agree: () => Promise<void>

@@ -28,6 +28,7 @@ export class PartitionedSettings {
     return this.#each((settings) => settings.pause())
   }
 
+  /** Gives out jobs again; groups that are paused stay so. */
   resume(): Promise<void> {
     return this.#each((settings) => settings.resume())
   }
@@ -41,11 +42,12 @@ export class PartitionedSettings {
     await this.#each((each, at) => each.set(shares[at] as QueueSettings))
   }
 
-  /** Gives out no more jobs of a group. */
+  /** Gives out no more jobs of a group. Resolves to what holds for it now. Throws InvalidArgumentError. */
   pauseGroup(group: string): Promise<GroupInspection> {
     return this.#ofGroup(group, (settings) => settings.pauseGroup(group))
   }
 
+  /** Gives out jobs of a group again. Resolves to what holds for it now. Throws InvalidArgumentError. */
   resumeGroup(group: string): Promise<GroupInspection> {
     return this.#ofGroup(group, (settings) => settings.resumeGroup(group))
   }

@@ -65,6 +65,7 @@ const ALL = [...RULE, 'limit', 'until', 'name', 'payload', ...OPTIONS] as const
 const MAX_ID_BYTES = 256
 const MAX_INSTANT = Date.UTC(9999, 0)
 
+/** The recurring jobs of a queue, each under an id: set, found, listed and removed for all who use it. */
 export class Recurring<Jobs extends object = Record<string, unknown>> {
   readonly #source: Source
 

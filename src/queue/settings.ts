@@ -98,6 +98,7 @@ export class Settings {
     await this.#configure({ ...SAME, paused: 1 })
   }
 
+  /** Gives out jobs again; groups that are paused stay so. */
   async resume(): Promise<void> {
     await this.#configure({ ...SAME, paused: 0 })
   }
@@ -108,11 +109,12 @@ export class Settings {
     await this.#configure(toNumbers(settings), toKeep(settings.keep))
   }
 
-  /** Gives out no more jobs of a group. */
+  /** Gives out no more jobs of a group. Resolves to what holds for it now. Throws InvalidArgumentError. */
   async pauseGroup(group: string): Promise<GroupInspection> {
     return this.#configureGroup(group, { ...SAME, paused: 1 })
   }
 
+  /** Gives out jobs of a group again. Resolves to what holds for it now. Throws InvalidArgumentError. */
   async resumeGroup(group: string): Promise<GroupInspection> {
     return this.#configureGroup(group, { ...SAME, paused: 0 })
   }

@@ -60,6 +60,7 @@ type Send<Result> = (held: Held) => Promise<Result>
 
 const MAX_JOBS = 500
 
+/** Settles and extends jobs for whoever has their ids and tokens: up to 500 a call, each judged by itself. */
 export class SettlingByToken {
   readonly #source: Source
   readonly #find: FindLeases

@@ -34,6 +34,7 @@ export interface WorkOptions {
 
 const OPTIONS = ['concurrency', 'prefetch', 'lease', 'signal', 'onSettled', 'onError'] as const
 
+/** Claims jobs, hands them to handlers and extends them meanwhile, until it is closed. Its errors go to `onError`. */
 export class Worker<Jobs extends object> implements AsyncDisposable {
   readonly #checks: PayloadChecks | null
   readonly #handlers: Handlers<Jobs>

@@ -80,7 +80,7 @@ export class RateLimit<Outcome extends Decision = Decision> {
     }
   }
 
-  /** What `take` would decide now. Takes and writes nothing. */
+  /** What `take` would decide now. Takes and writes nothing. Throws InvalidArgumentError. */
   async peek(subject: string, options: TakeOptions = NO_OPTIONS): Promise<Outcome> {
     const cost = this.#costOf(options, ['cost'])
     const unit = this.#unit(subject)
@@ -94,6 +94,7 @@ export class RateLimit<Outcome extends Decision = Decision> {
   /**
    * Gives units back that were taken and not used, to every limit that counts units; never more than were
    * taken. Resolves to false when that token was refunded before, or nothing is known of the subject.
+   * Throws InvalidArgumentError.
    */
   async refund(subject: string, options: RefundOptions = NO_OPTIONS): Promise<boolean> {
     const cost = this.#costOf(options, ['cost', 'token'])

@@ -32,12 +32,14 @@ export const jsonText: Codec<string> = {
   decode: (bytes) => bytes.toString('utf8'),
 }
 
+/** Text as it is, in UTF-8. */
 export const text: Codec<string> = {
   name: 'text',
   encode: (value) => value,
   decode: (bytes) => bytes.toString('utf8'),
 }
 
+/** Bytes as they are. */
 export const bytes: Codec<Uint8Array> = {
   name: 'bytes',
   encode: (value) => value,

@@ -123,7 +123,8 @@ export class Semaphore {
 
   /**
    * Sets the limit for all handles, whatever theirs say, until `clear`, or until nobody has used the semaphore
-   * for 30 days. Nobody loses a permit: below what is out, nothing is granted until enough has come back.
+   * for 30 days. Nobody loses a permit: below what is out, nothing is granted until enough has come back. Throws
+   * InvalidArgumentError.
    */
   async resize(limit: number): Promise<void> {
     await this.#permits.resize(checkLimit(limit))

@@ -47,6 +47,7 @@ export class KeyvStore extends EventEmitter {
     }
   }
 
+  /** The values in the order of the keys; undefined where there is none. */
   async getMany<Value>(keys: string[]): Promise<(Value | undefined)[]> {
     return Promise.all(keys.map((key) => this.#peek<Value>(key)))
   }
@@ -74,10 +75,12 @@ export class KeyvStore extends EventEmitter {
     return deleted > 0
   }
 
+  /** Whether there is a value that may be served. */
   async has(key: string): Promise<boolean> {
     return (await this.#cache.peek(fitName(key))) !== null
   }
 
+  /** As `has`, in the order of the keys. */
   async hasMany(keys: string[]): Promise<boolean[]> {
     return Promise.all(keys.map((key) => this.has(key)))
   }
