@@ -48,7 +48,7 @@ async function readAll(queue: Queue<Jobs>, state: 'dead' | 'done'): Promise<Job[
   return all
 }
 
-/** Each ack drops a hundred of those that may not be kept. */
+/** Each ack drops twenty more of those that may not be kept than it acks. */
 async function dropDone(queue: Queue<Jobs>): Promise<void> {
   await queue.settings.set({ keep: null })
   while ((await queue.inspect()).done > 0) {
