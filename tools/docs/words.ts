@@ -11,8 +11,9 @@ export function checkWords(root: string): string[] {
   const { operations }: Contract = JSON.parse(textOf(root, 'lua/contract.json'))
   const answers = Object.values(operations).flatMap((operation) => Object.keys(operation.answers))
   const page = textOf(root, PAGE)
-  const listed = page.slice(page.indexOf(HEADING))
+  const told = page.slice(page.indexOf(HEADING))
+  const listed = new Set([...told.matchAll(/`([^`]+)`/g)].map(([, word]) => word))
   return [...new Set(answers)]
-    .filter((word) => !listed.includes(`\`${word}\``))
+    .filter((word) => !listed.has(word))
     .map((word) => `${PAGE} lacks '${word}' under its status words: a script answers so`)
 }
