@@ -20,7 +20,7 @@ import { asText, countsOf, key, MYSQL, name, plain, text } from './mysql-dialect
 export interface MysqlEvents extends EventsOptions {
   /** The column that says whether a row was counted, `BIGINT NULL`, with an index; default `counted`. */
   readonly counted?: string
-  /** The primary key, of integers; default `id`. */
+  /** The primary key, or another of one column, of integers: rows are marked by it; default `id`. */
   readonly key?: string
 }
 
@@ -54,10 +54,13 @@ export const MYSQL_COUNTS: CountDialect = {
         WHERE c.table_schema = ${schema === undefined ? 'DATABASE()' : text(schema)} AND c.table_name = ${text(alone)}
           AND c.column_name = ${text(mark)} AND c.is_nullable = 'YES' AND c.data_type = 'bigint'
           AND COALESCE(c.column_default, 'NULL') = 'NULL'
-          AND k.column_name = ${text(number)} AND k.data_type LIKE '%int'
+          AND k.column_name = ${text(number)} AND k.data_type LIKE '%int' AND k.is_nullable = 'NO'
+          AND EXISTS (SELECT 1 FROM information_schema.statistics s WHERE s.table_schema = k.table_schema
+            AND s.table_name = k.table_name AND s.non_unique = 0
+            GROUP BY s.index_name HAVING COUNT(*) = 1 AND MAX(s.column_name) = k.column_name)
           AND EXISTS (SELECT 1 FROM information_schema.statistics s WHERE s.table_schema = c.table_schema
             AND s.table_name = c.table_name AND s.column_name = c.column_name AND s.seq_in_index = 1)`),
-      problem: `the column ${mark} of ${table} is no BIGINT NULL with an index, or its key ${number} is no integer`,
+      problem: `the column ${mark} of ${table} is no BIGINT NULL with an index, or its key ${number} is no integer NOT NULL with a unique index of its own`,
     }
   },
   enter: (counters) =>

@@ -187,6 +187,29 @@ test('MariaDB counts a row later that somebody holds', async () => {
   expect(await rollUp(votes)).toMatchObject({ events: 1, values: new Map([['1', 2n]]) })
 })
 
+test.each(['PRIMARY KEY (tenant, id)', 'PRIMARY KEY (id, tenant)', 'UNIQUE (tenant), KEY (id)'])(
+  'MariaDB refuses events whose key is not that of one row: %s',
+  async (keys) => {
+    const place = await openMariadb()
+    await makeVotes(place)
+    const columns =
+      'tenant INT NOT NULL, id BIGINT NOT NULL, item BIGINT, counted BIGINT NULL, INDEX (counted)'
+    await place.run(`CREATE TABLE shared (${columns}, ${keys})`)
+    await place.run(
+      `CREATE TABLE absent (id BIGINT NULL UNIQUE, item BIGINT, counted BIGINT, INDEX (counted))`,
+    )
+    const { amount: _points, ...rest } = VOTES
+
+    for (const table of ['shared', 'absent'])
+      await expect(place.events({ ...rest, table }).prepare()).rejects.toMatchObject({
+        code: 'sink-misconfigured',
+        message: `the column counted of ${table} is no BIGINT NULL with an index, or its key id is no integer NOT NULL with a unique index of its own`,
+      })
+    await place.run('ALTER TABLE shared ADD UNIQUE (id)')
+    await place.events({ ...rest, table: 'shared' }).prepare()
+  },
+)
+
 test('SQLite refuses a table that gives the number of a deleted row away again', async () => {
   const place = await openSqlite()
   await makeVotes(place)
