@@ -89,6 +89,7 @@ describe('wake-up', () => {
   })
 })
 
+// bullmq#4378, bullmq#648, bull#1873
 describe('missing wake key / FLUSHALL / failover: worker recovers within its fallback poll', () => {
   test('missing wake key, FLUSHALL', async () => {
     const [one, other] = await Promise.all([ownServer(), ownServer()])
@@ -138,6 +139,7 @@ async function recovers(redis: Perilune, trouble: (name: string) => Promise<void
   await until(() => done.length === 1)
 }
 
+// bullmq#1658, bullmq#2151
 test('delayed job due while all workers idle and blocked: runs on time', async () => {
   const place = await setup({ clock: 'real' })
   const { queue, calls, client } = place

@@ -18,6 +18,7 @@ async function claimOne(queue: Mails): Promise<ClaimedJob> {
   return job
 }
 
+// bull#1355, bullmq#439
 test('stale complete by the SAME worker name with an older token is refused', async () => {
   const { queue, clock } = await setup()
   await queue.enqueue('mail', { to: 'ada' })
@@ -56,6 +57,7 @@ test('stale complete after the job was cancelled, failed, retried, moved: refuse
   }
 })
 
+// bull#1355, bull#91
 test('heartbeat after expiry but before reassignment: succeeds and keeps token; after reassignment: refused', async () => {
   const { queue, clock } = await setup()
   const { id } = await queue.enqueue('mail', { to: 'ada' })
@@ -118,6 +120,7 @@ test('batch fetch of n where n > available + expired + scheduled: no duplicates,
   expect(await queue.claim({ limit: 100 })).toEqual([])
 })
 
+// bee-queue#170, bee-queue#438
 test('crash between fetch reply lost and client: jobs return after the lease, attempts counted', async () => {
   const proxy = await startProxy(inject('redisPort'))
   onTestFinished(() => proxy.stop())
@@ -137,6 +140,7 @@ test('crash between fetch reply lost and client: jobs return after the lease, at
   expect(await queue.claim()).toMatchObject([{ id, attempt: 2 }])
 })
 
+// bull#91, bull#1243
 test('two workers reclaim the same expired job at once: exactly one gets it', async () => {
   const { queue, clock, name } = await setup()
   const others = await Promise.all(Array.from({ length: 4 }, () => setup()))

@@ -27,6 +27,7 @@ function holds(what: string, seed: number, { faults, ...counted }: QueueVerdict)
 }
 
 describe('three processes', { timeout: LONG ? 1_800_000 : 120_000 }, () => {
+  // ioredis#2193, bullmq#1658, bee-queue#438
   test.each((LONG ? ['limited', 'families'] : ['limited']) as SoakKind[])(
     'settle their calls when nothing comes through any more, and others do their %s jobs',
     async (kind) => {
@@ -47,6 +48,7 @@ describe('three processes', { timeout: LONG ? 1_800_000 : 120_000 }, () => {
     },
   )
 
+  // bullmq#4378, bullmq#648, bull#1390
   test('go on when a replica takes over; what it never got is lost, and nothing else', async () => {
     const seed = SEED + 3100
     const group = stopped(await startSentinels())

@@ -22,6 +22,7 @@ function holds(what: string, seed: number, verdict: QueueVerdict): void {
   expect(verdict.faults).toEqual([])
 }
 
+// bee-queue#170, bull#1355: killed, paused, reset; each job has an end, and one
 describe.each(KINDS)('%s jobs of three processes', { timeout: LONG ? 1_800_000 : 120_000 }, (kind) => {
   const seed = SEED + KINDS.indexOf(kind) * 100
 
@@ -53,6 +54,7 @@ describe.each(KINDS)('%s jobs of three processes', { timeout: LONG ? 1_800_000 :
     },
   )
 
+  // ioredis#933, bee-queue#120
   test.runIf(LONG || kind === 'limited')(
     'survive connections that break, and answers that are lost',
     async () => {
@@ -102,6 +104,7 @@ function deathsAt(scripts: readonly string[], call: number): Death[] {
   )
 }
 
+// bullmq#3362, bullmq#3122
 test('no job waits for ever for a parent in another queue, wherever the process dies that brings the news', {
   timeout: 600_000,
 }, async () => {

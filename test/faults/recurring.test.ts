@@ -71,6 +71,7 @@ function timesOf(recurrence: string, did: string[][]): number[] {
 const RESTARTS = LONG ? 50 : 4
 const SLOW = { timeout: LONG ? 900_000 : 60_000 }
 
+// bullmq#3499, bull#1003
 test('each run has one job, however many processes set it, with whatever clocks', SLOW, async () => {
   const { start, did } = setup()
   start(HOUR)
@@ -83,6 +84,7 @@ test('each run has one job, however many processes set it, with whatever clocks'
   expect(missing(runs)).toEqual([])
 })
 
+// bullmq#2889, bullmq#2744, bull#747
 test('processes that are killed and started anew neither lose nor double a run', SLOW, async () => {
   const { start, did } = setup()
   start(0)

@@ -244,6 +244,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
 )
 
 const RULES = 'jobs that wait for others are where the rules put them, and none waits for ever'
+// bullmq#3362, bullmq#2464, bullmq#2644
 test(RULES, { timeout: 3_600_000 }, async () => {
   const history = fc.array(step, { minLength: 1, maxLength: 60, size: 'max' })
   const numRuns = LONG ? 10_000 : 60

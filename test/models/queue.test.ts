@@ -22,6 +22,7 @@ afterAll(async () => {
   client.disconnect()
 })
 
+// bullmq#3765, bullmq#1318, bullmq#3232
 test('a queue answers every history as the model does', { timeout: 3_600_000 }, async () => {
   const history = fc.array(step, { minLength: 1, maxLength: 60, size: 'max' })
   const worker = await LetterReader.subscribe(listening)
