@@ -61,6 +61,7 @@ async function put(redis: Perilune, name: string, count: number): Promise<void> 
   }
 }
 
+// bull#1303, bull#1899, bullmq#2893
 test('10^6 backlog: fetch/complete latency same as empty queue; retention never blocks > 5 ms', async () => {
   const client = await ownServer()
   const redis = connect(client, metering)
@@ -102,6 +103,48 @@ test('10^6 backlog: fetch/complete latency same as empty queue; retention never 
   expect(many.elements).toBeLessThan(1.1 * few.elements)
 })
 
+// bullmq#422, bull#2764
+test('very many jobs of one enqueue are all there, once and in their order', async () => {
+  const { queue } = await setup({ clock: 'real', deadline: '60s' })
+  const count = LONG ? 20_000 : 3000
+  const told = await queue.enqueueMany(
+    Array.from({ length: count }, (_, at) => ({ name: 'mail', payload: { to: `${at}` } })),
+  )
+  expect(new Set(told.map(({ id }) => id)).size).toBe(count)
+
+  const places = new Map(told.map(({ id }, at) => [id, `${at}`]))
+  const begun: string[] = []
+  for (let acks = await queue.claim({ limit: 200 }); acks.length > 0; ) {
+    for (const { id, payload } of acks) {
+      const { to } = payload as { to: string }
+      begun.push(places.get(id) === to ? to : 'another')
+    }
+    acks = await queue.claim({ limit: 200, acks })
+  }
+
+  expect(begun).toEqual(Array.from({ length: count }, (_, at) => `${at}`))
+  expect(await queue.inspect()).toMatchObject({ enqueued: count, acked: count, ready: 0 })
+})
+
+// bullmq#422: nobody asked for ten days
+test.each([
+  ['skip', [14_400]],
+  ['one', [14_400]],
+  [{ upTo: 3 }, [14_398, 14_399, 14_400]],
+] as const)('a recurring job that nobody ran for ten days makes up for %j', async (missed, minutes) => {
+  const { queue, clock } = await setup()
+  await queue.recurring.set('minutely', { ...mail, every: '1m', missed })
+  await clock.advance(10 * DAY)
+
+  const jobs = await queue.claim({ limit: 100 })
+  const runs = jobs.map(({ id }) => (Number(id.split('@')[1]) - START_US / 1000) / 60_000)
+  expect(runs).toEqual(minutes)
+  expect(await queue.claim({ limit: 100, acks: jobs })).toEqual([])
+
+  await clock.advance(60_000)
+  expect(await queue.claim({ limit: 100 })).toHaveLength(1)
+})
+
 test('DST: daily cron in a zone across both switches runs once per day', async () => {
   const timeZone = 'Europe/Berlin'
   for (const [switches, expected] of [
@@ -126,6 +169,7 @@ test('DST: daily cron in a zone across both switches runs once per day', async (
   }
 })
 
+// bullmq#906, bullmq#2589, bull#1499
 test('Cluster: every script touches one slot; queue names with braces', async () => {
   const cluster = new Cluster(inject('clusterPorts').map((port) => ({ host: '127.0.0.1', port })))
   const slots = new Map<string, number>()
@@ -165,6 +209,7 @@ test('Cluster: every script touches one slot; queue names with braces', async ()
   expect([...slots].filter(([, count]) => count !== 1)).toEqual([])
 })
 
+// rate-limit-redis#71, upstash/ratelimit-js#122
 test('script flush (NOSCRIPT) in the middle of a pipeline', async () => {
   const client = await ownServer()
   let [sent, unknown] = [0, 0]
