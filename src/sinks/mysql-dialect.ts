@@ -187,7 +187,7 @@ const MEANINGS: Readonly<Record<SinkErrorCode, readonly number[]>> = {
   'sink-failed': [],
 }
 
-const LOST = /^(ECONN.*|EPIPE|ETIMEDOUT|EHOSTUNREACH|ENOTFOUND|PROTOCOL_.*)$/
+const LOST = /^(ECONN.*|EPIPE|ETIMEDOUT|EHOSTUNREACH|ENOTFOUND|EAI_AGAIN|PROTOCOL_.*)$/
 const CLOSED = /closed state|connection is (closed|lost)/i
 
 function meaningOf(error: object): SinkErrorCode {

@@ -103,8 +103,8 @@ function misfit(id: string, column: Column): string | undefined {
 }
 
 const MEANINGS: readonly [RegExp, SinkErrorCode][] = [
-  [/^(40P01|40001|55P03)$/, 'sink-busy'],
-  [/^(08...|57P0[1-5]|53300|E[A-Z]{4,})$/, 'sink-unreachable'],
+  [/^(40P01|40001|55P03|57014)$/, 'sink-busy'],
+  [/^(08...|57P0[1-5]|25P0[34]|53300|E[A-Z_]{4,})$/, 'sink-unreachable'],
   [/^(42P01|42703|42501|42P10|42804|3F000|3D000|28...)$/, 'sink-misconfigured'],
 ]
 

@@ -40,6 +40,18 @@ test('an error that something wrapped means what its cause means', async () => {
   await expect(sink.prepare()).rejects.toMatchObject({ code: 'sink-busy', cause: wrapped })
 })
 
+test.each([
+  { dialect: 'postgres', code: 'EAI_AGAIN', means: 'sink-unreachable' },
+  { dialect: 'mysql', code: 'EAI_AGAIN', means: 'sink-unreachable' },
+  { dialect: 'postgres', code: '25P03', means: 'sink-unreachable' },
+  { dialect: 'postgres', code: '57014', means: 'sink-busy' },
+] as const)('$code of $dialect means $means', async ({ dialect, code, means }) => {
+  const failed = Object.assign(new Error('it failed'), { code })
+  const sink = fromTransaction(() => Promise.reject(failed), { ...ITEMS, dialect })
+
+  await expect(sink.prepare()).rejects.toMatchObject({ code: means, isPassing: true })
+})
+
 test('a dialect that is none is refused', () => {
   const transact: Transact = () => Promise.reject(new Error('nobody asks'))
 
