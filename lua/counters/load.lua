@@ -2,9 +2,10 @@
 Takes in values that were read from SQL together with the ledger of the shard, in one snapshot: what is counted is what SQL
 had, what is pending, and what is sealed and was not in SQL yet. Values that are here stay, unless `anew`. `retry`: the
 snapshot is older than what has been flushed since, or of another epoch (0: the shard has none yet). `behind`: SQL knows of
-batches that this shard has never sealed, for the server came back with an old copy. Safe to repeat.
+batches that this shard has never sealed, for the server came back with an old copy. Safe to repeat. The value of one
+that leaves 64 bits with what waits is nil: it is not here.
 
-@returns loaded  values:[value:text]
+@returns loaded  values:[value:text?]
 @returns retry   epoch:integer
 @returns behind  epoch:integer seq:integer
 @cost    O(counters)

@@ -5,7 +5,7 @@ import { begin, inspect, load } from '../generated/counters.ts'
 import type { BatchTerms } from '../runtime/batcher.ts'
 import { AmbiguousError, DriverError, InvalidArgumentError } from '../runtime/errors.ts'
 import { pause } from '../runtime/in-time.ts'
-import { UnknownCounterError } from './errors.ts'
+import { OverflowError, UnknownCounterError } from './errors.ts'
 import { sinkInTime } from './sink-in-time.ts'
 import { MAX_A_CALL, noteEpoch, type Shard, type Source } from './source.ts'
 
@@ -20,9 +20,9 @@ const BATCHES: BatchTerms = {
 const FIRST_PAUSE_MS = 2
 const LONGEST_PAUSE_MS = 200
 
-type Loaded = string | UnknownCounterError | InvalidArgumentError
+type Loaded = string | UnknownCounterError | OverflowError | InvalidArgumentError
 
-/** The value of a counter, as text, which is here from now on. Throws UnknownCounterError, SinkError, DriverError. */
+/** The value of a counter, as text, which is here from now on. Throws UnknownCounterError, OverflowError, SinkError, DriverError. */
 export async function loadOne(source: Source, shard: Shard, id: string): Promise<string> {
   const { runtime } = source
   const batcher = runtime.batcher<string, Loaded>(
@@ -131,7 +131,11 @@ function tellLoss({ onLoss }: Source, shard: Shard, counters: number | null, kee
   onLoss({ shard: shard.at, counters, why: keep === 'nothing' ? 'old copy of Redis' : 'keyspace lost' })
 }
 
-function inOrder(ids: readonly string[], known: readonly string[], values: readonly string[]): Loaded[] {
-  const found = new Map(known.map((id, at) => [id, values[at] as string]))
+function inOrder(
+  ids: readonly string[],
+  known: readonly string[],
+  values: readonly (string | null)[],
+): Loaded[] {
+  const found = new Map(known.map((id, at) => [id, values[at] ?? new OverflowError(id)]))
   return ids.map((id) => found.get(id) ?? new UnknownCounterError(id))
 }

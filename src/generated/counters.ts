@@ -1176,37 +1176,38 @@ export interface LoadArguments {
 }
 
 export type LoadAnswer =
-  | { readonly status: 'loaded'; readonly values: string[] }
+  | { readonly status: 'loaded'; readonly values: (string | null)[] }
   | { readonly status: 'retry'; readonly epoch: number }
   | { readonly status: 'behind'; readonly epoch: number; readonly seq: number }
 
-function readValuesOfLoadLoaded(part: Reply | undefined): (string)[] {
+function readValuesOfLoadLoaded(part: Reply | undefined): (string | null)[] {
   const flat = asList(part)
-  const found = new Array<string>(flat.length)
+  const found = new Array<string | null>(flat.length)
   for (let from = 0, to = 0; from < flat.length; from++, to++) {
-    found[to] = asText(flat[from])
+    found[to] = flat[from] === null ? null : asText(flat[from])
   }
   return found
 }
 
 /**
- * Takes in values that were read from SQL together with the ledger of the shard, in one snapshot: what is counted is what SQL had, what is pending, and what is sealed and was not in SQL yet. Values that are here stay, unless `anew`. `retry`: the snapshot is older than what has been flushed since, or of another epoch (0: the shard has none yet). `behind`: SQL knows of batches that this shard has never sealed, for the server came back with an old copy. Safe to repeat.
+ * Takes in values that were read from SQL together with the ledger of the shard, in one snapshot: what is counted is what SQL had, what is pending, and what is sealed and was not in SQL yet. Values that are here stay, unless `anew`. `retry`: the snapshot is older than what has been flushed since, or of another epoch (0: the shard has none yet). `behind`: SQL knows of batches that this shard has never sealed, for the server came back with an old copy. Safe to repeat. The value of one that leaves 64 bits with what waits is nil: it is not here.
  *
  * Cost: O(counters).
  */
 export const load: Operation<LoadArguments, LoadAnswer> = {
   script: {
     name: 'counters/load',
-    sha1: '52b4072dad36552bc42950c536aa8e2fc5e35847',
+    sha1: '74a9108b917d300c301e135866b4c912ea3553f1',
     reads: false,
     bytes: false,
     source: `--[[
 Takes in values that were read from SQL together with the ledger of the shard, in one snapshot: what is counted is what SQL
 had, what is pending, and what is sealed and was not in SQL yet. Values that are here stay, unless \`anew\`. \`retry\`: the
 snapshot is older than what has been flushed since, or of another epoch (0: the shard has none yet). \`behind\`: SQL knows of
-batches that this shard has never sealed, for the server came back with an old copy. Safe to repeat.
+batches that this shard has never sealed, for the server came back with an old copy. Safe to repeat. The value of one
+that leaves 64 bits with what waits is nil: it is not here.
 
-@returns loaded  values:[value:text]
+@returns loaded  values:[value:text?]
 @returns retry   epoch:integer
 @returns behind  epoch:integer seq:integer
 @cost    O(counters)
@@ -1287,14 +1288,17 @@ local function let_vanish(shard, values, clean, retain_ms)
 end
 
 -- Puts the value of a counter together: what SQL has, what is pending or set aside, and what is sealed if SQL has not got that
--- yet. Answers it, as text. \`due_ms\`: until when it stays if it is clean; 0: for ever.
+-- yet. Answers it, as text; false, and shows nothing, where it leaves 64 bits. \`due_ms\`: until when it stays if it is clean;
+-- 0: for ever.
 local function take_in(values, pending, rest, sealed, clean, id, stored, with_sealed, due_ms)
   local in_batch = redis.call('HGET', sealed, id)
   local waiting, aside = redis.call('HGET', pending, id), redis.call('HGET', rest, id)
   redis.call('HSET', values, id, stored)
   for _, delta in ipairs({ waiting or '0', aside or '0', in_batch and with_sealed and in_batch or '0' }) do
-    if delta ~= '0' then
-      redis.call('HINCRBY', values, id, delta)
+    -- No want of memory: HSET has passed.
+    if delta ~= '0' and type(redis.pcall('HINCRBY', values, id, delta)) == 'table' then
+      redis.call('HDEL', values, id)
+      return false
     end
   end
   if waiting or aside or in_batch then
@@ -1349,13 +1353,13 @@ return { 'loaded', now }
   parts: ['meta', 'values', 'pending', 'rest', 'sealed', 'clean'],
   lines: [
     [1, 'lua/counters/load.lua', 1],
-    [24, 'lua/shared/exact.lua', 1],
-    [34, 'lua/shared/clock.lua', 1],
-    [40, 'lua/shared/counters/shard.lua', 1],
-    [65, 'lua/shared/counters/retention.lua', 1],
-    [79, 'lua/shared/counters/retention.lua', 25],
-    [87, 'lua/shared/counters/take-in.lua', 1],
-    [106, 'lua/counters/load.lua', 29],
+    [25, 'lua/shared/exact.lua', 1],
+    [35, 'lua/shared/clock.lua', 1],
+    [41, 'lua/shared/counters/shard.lua', 1],
+    [66, 'lua/shared/counters/retention.lua', 1],
+    [80, 'lua/shared/counters/retention.lua', 25],
+    [88, 'lua/shared/counters/take-in.lua', 1],
+    [110, 'lua/counters/load.lua', 30],
   ],
   encode(args) {
     const encoded = new Array<Argument>(4 + args.counters.length * 2)
