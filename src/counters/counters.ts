@@ -120,13 +120,13 @@ export class Counters {
     return settled.map((each) => (each.status === 'fulfilled' ? each.value : (each.reason as Error)))
   }
 
-  /** The value of a counter; null when neither Redis nor the database has it. Throws SinkError. */
+  /** The value of a counter; of one that neither Redis nor the database has 0, or null with `missing: 'refuse'`. Throws SinkError. */
   async get(id: string | number): Promise<CounterValue | null> {
     const [value = null] = await readValues(this.#source, [checkId('id', id)])
     return value
   }
 
-  /** Values in the order of the ids, null for those that nobody has. Throws SinkError. */
+  /** Values in the order of the ids, as `get` has them. Throws SinkError. */
   async getMany(ids: readonly (string | number)[]): Promise<(CounterValue | null)[]> {
     return readValues(this.#source, checkIds(ids))
   }
