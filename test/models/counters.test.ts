@@ -7,7 +7,7 @@ import { ioredis } from '../../src/drivers/ioredis.ts'
 import * as operations from '../../src/generated/counters.ts'
 import { LONG, SEED, tell } from '../proof.ts'
 import type { Rule } from '../simulator/database.ts'
-import { type Happened, playSchedule, type Verdict } from '../simulator/schedule.ts'
+import { type Happened, NOTHING, playSchedule, type Verdict } from '../simulator/schedule.ts'
 
 const SCHEDULES = LONG ? 100_000 : 400
 const client = new Redis({ host: '127.0.0.1', port: inject('redisPort') })
@@ -53,15 +53,7 @@ test(`every increment arrives once, in ${SCHEDULES} schedules`, { timeout: 7_200
   expect(shown?.[1], `seed ${shown?.[0]}:\n${verdicts.get(shown?.[0] ?? 0)?.story.join('\n')}`).toBe(
     undefined,
   )
-  const totals: Happened = {
-    increments: 0,
-    killed: 0,
-    crashes: 0,
-    wipes: 0,
-    oldCopies: 0,
-    sqlCrashes: 0,
-    lost: 0,
-  }
+  const totals: Happened = { ...NOTHING }
   for (const { happened } of verdicts.values()) {
     for (const key of Object.keys(totals) as (keyof Happened)[]) totals[key] += happened[key]
   }

@@ -31,6 +31,17 @@ export interface Happened {
   lost: number
 }
 
+/** Before anything has. */
+export const NOTHING: Readonly<Happened> = {
+  increments: 0,
+  killed: 0,
+  crashes: 0,
+  wipes: 0,
+  oldCopies: 0,
+  sqlCrashes: 0,
+  lost: 0,
+}
+
 export interface Verdict {
   readonly faults: readonly string[]
   /** What happened in which order, for people. */
@@ -72,15 +83,7 @@ class Schedule {
   readonly #database: Database
   readonly #store: Store
   readonly #increments: Counted[] = []
-  readonly #happened: Happened = {
-    increments: 0,
-    killed: 0,
-    crashes: 0,
-    wipes: 0,
-    oldCopies: 0,
-    sqlCrashes: 0,
-    lost: 0,
-  }
+  readonly #happened: Happened = { ...NOTHING }
   readonly #settling = new Set<() => void>()
   readonly #story: string[] = []
   #processes: Process[] = []
