@@ -1,4 +1,4 @@
-// Ours, while somebody listens to all that happens: then nothing goes the quick way.
+// Ours, while somebody listens to all that happens.
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Redis } from 'ioredis'

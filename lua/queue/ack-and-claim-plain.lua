@@ -19,6 +19,7 @@ local leases = KEYS[4] -- sorted set: claimed jobs -> when the lease ends, in ms
 local idle = KEYS[5] -- sorted set: workers that wait -> their number
 local notes = KEYS[6] -- string: what the statistics do not hold yet; see shared/queue/leave-notes
 local stats = KEYS[7] -- hash: statistics of minutes, hours and days
+local listeners = KEYS[8] -- hash: who listens to events, where, and the number of the newest message
 local codec = ARGV[1] -- text: name of the codec that made the payloads
 local caller = ARGV[2] -- text: process and slot; empty: the call is not remembered
 local call = ARGV[3] -- text: number of the call in that slot
@@ -93,6 +94,22 @@ end
 if queue.noted then
   leave_notes(notes, stats, queue, queue.noted, now_ms)
 end
+local taken_text = table.concat(taken, ' ')
+if queue.listened_ms > now_ms then
+  -- @include shared/queue/publish-plain
+  local lines, tokens = {}, {}
+  for place = 1, #numbers do
+    tokens[place] = acks[acks_at + place * 2 - 1]
+  end
+  if #numbers > 0 then
+    local ran = names_of(name, runs)
+    lines[1] = plain_line('acked', table.concat(numbers, ' '), table.concat(tokens, ' '), ran)
+  end
+  if count > 0 then
+    lines[#lines + 1] = plain_line('claimed', taken_text, exact(token + 1), names)
+  end
+  publish_lines(listeners, lines, now_ms)
+end
 save_queue_and_call(
   meta,
   queue,
@@ -109,7 +126,7 @@ return {
   recheck_ms,
   queue.chores,
   count > 0 and token + 1 or 0,
-  table.concat(taken, ' '),
+  taken_text,
   names,
   payloads,
 }

@@ -94,13 +94,17 @@ if not handed then
     call_idle(idle, queue, math.min(count, 8), how)
   end
 end
-if queue.listened_ms * 1000 > now_us then
-  -- @include shared/queue/publish
-  local events = {}
-  for place = 0, count - 1 do
-    events[place + 1] = { 'enqueued', string.format(form, first - base + place), '', name, 0, 0, 0, '' }
+if queue.listened_ms > now_ms then
+  -- @include shared/queue/publish-plain
+  local numbers, names = {}, { name }
+  for place = 1, count do
+    numbers[place] = string.format(form, first - base + place - 1)
   end
-  publish(listeners, events, now_ms)
+  local lines = { plain_line('enqueued', table.concat(numbers, ' '), '', names) }
+  if handed then
+    lines[2] = plain_line('claimed', first_seq, exact(queue.token), names)
+  end
+  publish_lines(listeners, lines, now_ms)
 end
 leave_notes(notes, stats, queue, count_note('e', name, count) .. (queue.noted or ''), now_ms)
 save_queue_and_call(meta, queue, caller, call, now_ms, first_seq)

@@ -61,7 +61,7 @@ function readPayloadsOfAckAndClaimPlainClaimed(part: Reply | undefined): (Buffer
 export const ackAndClaimPlain: Operation<AckAndClaimPlainArguments, AckAndClaimPlainAnswer> = {
   script: {
     name: 'queue/ack-and-claim-plain',
-    sha1: '0f8480a708e3487664f91a09590ddcb77edaac4b',
+    sha1: '42b8ae60a486da02716193b059be3cd3af8690a2',
     reads: false,
     bytes: true,
     source: `--[[
@@ -85,6 +85,7 @@ local leases = KEYS[4] -- sorted set: claimed jobs -> when the lease ends, in ms
 local idle = KEYS[5] -- sorted set: workers that wait -> their number
 local notes = KEYS[6] -- string: what the statistics do not hold yet; see shared/queue/leave-notes
 local stats = KEYS[7] -- hash: statistics of minutes, hours and days
+local listeners = KEYS[8] -- hash: who listens to events, where, and the number of the newest message
 local codec = ARGV[1] -- text: name of the codec that made the payloads
 local caller = ARGV[2] -- text: process and slot; empty: the call is not remembered
 local call = ARGV[3] -- text: number of the call in that slot
@@ -746,16 +747,10 @@ local function plain_name(record, usual)
   return string.sub(record, 2, length + 1), length + 2
 end
 
--- Whether nothing but plain jobs can be met, nobody listens, and the call is not a repeated one. Of the marks only
--- those of priorities and groups count.
+-- Whether nothing but plain jobs can be met, and the call is not a repeated one. Of the marks only those of priorities
+-- and groups count.
 local function is_quiet(queue, call, now_ms)
-  if
-    queue.layout ~= QUEUE_LAYOUT
-    or queue.settings
-    or queue.marks % 4 > 0
-    or queue.due_ms <= now_ms
-    or queue.listened_ms > now_ms
-  then
+  if queue.layout ~= QUEUE_LAYOUT or queue.settings or queue.marks % 4 > 0 or queue.due_ms <= now_ms then
     return false
   end
   return not queue.record or tonumber(string.match(queue.record, '^%d+')) < tonumber(call)
@@ -839,6 +834,16 @@ end
     end
     note_spans(queue, 'a', list, 2, 1, now_ms, 1)
   end
+end
+
+-- The names of acked jobs, one if all have the same; see judge_plain.
+local function names_of(name, stored)
+  local names = { name or nil }
+  for place = 1, name and 0 or #stored do
+    local _, _, _, _, _, _, name_at = struct.unpack('>c1dHdI4B', stored[place])
+    names[place] = string.sub(stored[place], name_at)
+  end
+  return names
 end
 
 -- Notes how long claimed jobs waited.
@@ -980,6 +985,68 @@ end
 if queue.noted then
   leave_notes(notes, stats, queue, queue.noted, now_ms)
 end
+local taken_text = table.concat(taken, ' ')
+if queue.listened_ms > now_ms then
+-- Tells those who listen what happened to plain jobs in a call; see shared/queue/message.
+-- What happens in a queue, told to those who listen. The hash of listeners holds under 'l' and the name of one until when it
+-- listens, under 'channel' where ('<sharded>:<channel>'), and under 'number' the number of the newest message, so that one
+-- that is missed is noticed. A call publishes one message with all its events: a line '<number> <now_ms>', and a line for each
+--   <what> <job> <attempt> <token> <tracked> <id> <name> <more>
+-- with tabs between. Control characters and percent signs in the last three are told as '%09'; an empty id is the number of
+-- the job, and \`more\` the kind of a failure, or a line of a log. What happened to several plain jobs in their first attempt is
+-- one line, for a line each would cost more than all else that is done with them:
+--   *<what> <jobs> <tokens> <name> <name> …
+-- with spaces between numbers, and between tokens. A single token is that of the first job, and those of the others follow it
+-- one by one; none: they were never claimed. A single name is that of all.
+-- @optional SPUBLISH only where the caller's driver has seen that the server knows sharded channels
+
+local function spelled(text)
+  return (
+    string.gsub(text, '[%c%%]', function(letter)
+      return string.format('%%%02X', string.byte(letter))
+    end)
+  )
+end
+
+-- \`stored\`: where to.
+local function send_lines(stored, number, lines, now_ms)
+  local message = string.format('%.0f %.0f\\n', number, now_ms) .. table.concat(lines, '\\n')
+  local sharded, channel = string.match(stored, '^(%d):(.*)$')
+  if sharded == '1' then
+    redis.call('SPUBLISH', channel, message)
+  else
+    redis.call('PUBLISH', channel, message)
+  end
+end
+
+-- Numbers and tokens are texts with spaces between; one name, or one for each job.
+local function plain_line(what, numbers, tokens, names)
+  local parts = { '*' .. what, numbers, tokens }
+  for at, name in ipairs(names) do
+    parts[at + 3] = spelled(name)
+  end
+  return table.concat(parts, '\\t')
+end
+
+local function publish_lines(listeners, lines, now_ms)
+  local stored = redis.call('HGET', listeners, 'channel')
+  if #lines > 0 and stored then
+    send_lines(stored, redis.call('HINCRBY', listeners, 'number', '1'), lines, now_ms)
+  end
+end
+  local lines, tokens = {}, {}
+  for place = 1, #numbers do
+    tokens[place] = acks[acks_at + place * 2 - 1]
+  end
+  if #numbers > 0 then
+    local ran = names_of(name, runs)
+    lines[1] = plain_line('acked', table.concat(numbers, ' '), table.concat(tokens, ' '), ran)
+  end
+  if count > 0 then
+    lines[#lines + 1] = plain_line('claimed', taken_text, exact(token + 1), names)
+  end
+  publish_lines(listeners, lines, now_ms)
+end
 save_queue_and_call(
   meta,
   queue,
@@ -996,52 +1063,57 @@ return {
   recheck_ms,
   queue.chores,
   count > 0 and token + 1 or 0,
-  table.concat(taken, ' '),
+  taken_text,
   names,
   payloads,
 }
 `,
   },
-  parts: ['meta', 'jobs', 'ready', 'leases', 'idle', 'notes', 'stats'],
+  parts: ['meta', 'jobs', 'ready', 'leases', 'idle', 'notes', 'stats', 'listeners'],
   lines: [
     [1, 'lua/queue/ack-and-claim-plain.lua', 1],
-    [33, 'lua/shared/clock.lua', 1],
-    [39, 'lua/shared/calls.lua', 1],
-    [43, 'lua/shared/exact.lua', 1],
-    [53, 'lua/shared/calls.lua', 6],
-    [60, 'lua/shared/calls.lua', 27],
-    [75, 'lua/shared/tell.lua', 1],
-    [82, 'lua/shared/tell.lua', 12],
-    [96, 'lua/shared/next-token.lua', 1],
-    [101, 'lua/shared/queue/state.lua', 1],
-    [179, 'lua/shared/queue/never.lua', 1],
-    [181, 'lua/shared/queue/save.lua', 1],
-    [183, 'lua/shared/queue/save.lua', 13],
-    [226, 'lua/shared/queue/save-call.lua', 1],
-    [234, 'lua/shared/queue/wide.lua', 1],
-    [249, 'lua/shared/queue/note-due.lua', 1],
-    [257, 'lua/shared/queue/idle.lua', 1],
-    [334, 'lua/shared/queue/watch.lua', 1],
-    [355, 'lua/shared/queue/flags.lua', 1],
-    [372, 'lua/shared/queue/note-alike.lua', 1],
-    [373, 'lua/shared/queue/bucket.lua', 1],
-    [385, 'lua/shared/queue/leave-notes.lua', 1],
-    [403, 'lua/shared/queue/fold.lua', 1],
-    [404, 'lua/shared/queue/statistics.lua', 1],
-    [640, 'lua/shared/queue/fold.lua', 3],
-    [651, 'lua/shared/queue/leave-notes.lua', 20],
-    [655, 'lua/shared/queue/note-alike.lua', 4],
-    [670, 'lua/shared/queue/plain.lua', 1],
-    [671, 'lua/shared/queue/plain-head.lua', 1],
-    [674, 'lua/shared/queue/plain-head.lua', 8],
-    [682, 'lua/shared/queue/plain.lua', 3],
-    [741, 'lua/shared/queue/note-spans.lua', 1],
-    [742, 'lua/shared/queue/note-spans.lua', 3],
-    [768, 'lua/shared/queue/plain.lua', 63],
-    [785, 'lua/shared/queue/note-spans.lua', 1],
-    [786, 'lua/shared/queue/note-spans.lua', 3],
-    [812, 'lua/shared/queue/plain.lua', 81],
-    [870, 'lua/queue/ack-and-claim-plain.lua', 49],
+    [34, 'lua/shared/clock.lua', 1],
+    [40, 'lua/shared/calls.lua', 1],
+    [44, 'lua/shared/exact.lua', 1],
+    [54, 'lua/shared/calls.lua', 6],
+    [61, 'lua/shared/calls.lua', 27],
+    [76, 'lua/shared/tell.lua', 1],
+    [83, 'lua/shared/tell.lua', 12],
+    [97, 'lua/shared/next-token.lua', 1],
+    [102, 'lua/shared/queue/state.lua', 1],
+    [180, 'lua/shared/queue/never.lua', 1],
+    [182, 'lua/shared/queue/save.lua', 1],
+    [184, 'lua/shared/queue/save.lua', 13],
+    [227, 'lua/shared/queue/save-call.lua', 1],
+    [235, 'lua/shared/queue/wide.lua', 1],
+    [250, 'lua/shared/queue/note-due.lua', 1],
+    [258, 'lua/shared/queue/idle.lua', 1],
+    [335, 'lua/shared/queue/watch.lua', 1],
+    [356, 'lua/shared/queue/flags.lua', 1],
+    [373, 'lua/shared/queue/note-alike.lua', 1],
+    [374, 'lua/shared/queue/bucket.lua', 1],
+    [386, 'lua/shared/queue/leave-notes.lua', 1],
+    [404, 'lua/shared/queue/fold.lua', 1],
+    [405, 'lua/shared/queue/statistics.lua', 1],
+    [641, 'lua/shared/queue/fold.lua', 3],
+    [652, 'lua/shared/queue/leave-notes.lua', 20],
+    [656, 'lua/shared/queue/note-alike.lua', 4],
+    [671, 'lua/shared/queue/plain.lua', 1],
+    [672, 'lua/shared/queue/plain-head.lua', 1],
+    [675, 'lua/shared/queue/plain-head.lua', 8],
+    [683, 'lua/shared/queue/plain.lua', 3],
+    [736, 'lua/shared/queue/note-spans.lua', 1],
+    [737, 'lua/shared/queue/note-spans.lua', 3],
+    [763, 'lua/shared/queue/plain.lua', 57],
+    [790, 'lua/shared/queue/note-spans.lua', 1],
+    [791, 'lua/shared/queue/note-spans.lua', 3],
+    [817, 'lua/shared/queue/plain.lua', 85],
+    [875, 'lua/queue/ack-and-claim-plain.lua', 50],
+    [924, 'lua/shared/queue/publish-plain.lua', 1],
+    [925, 'lua/shared/queue/message.lua', 1],
+    [945, 'lua/shared/queue/message.lua', 35],
+    [956, 'lua/shared/queue/publish-plain.lua', 4],
+    [971, 'lua/queue/ack-and-claim-plain.lua', 100],
   ],
   encode(args) {
     const encoded = new Array<Argument>(9 + args.acks.length * 2)
@@ -1146,7 +1218,7 @@ function readOptionsOfAckAndClaimClaimed(part: Reply | undefined): ({ readonly a
 export const ackAndClaim: Operation<AckAndClaimArguments, AckAndClaimAnswer> = {
   script: {
     name: 'queue/ack-and-claim',
-    sha1: 'bd1c4c36f6a148bae4e2a5136e94dbc26de952b1',
+    sha1: 'be8f24ba7ec2a3a74daffef765732ee8e8c8d451',
     reads: false,
     bytes: true,
     source: `--[[
@@ -2461,7 +2533,11 @@ end
 -- that is missed is noticed. A call publishes one message with all its events: a line '<number> <now_ms>', and a line for each
 --   <what> <job> <attempt> <token> <tracked> <id> <name> <more>
 -- with tabs between. Control characters and percent signs in the last three are told as '%09'; an empty id is the number of
--- the job, and \`more\` the kind of a failure, or a line of a log.
+-- the job, and \`more\` the kind of a failure, or a line of a log. What happened to several plain jobs in their first attempt is
+-- one line, for a line each would cost more than all else that is done with them:
+--   *<what> <jobs> <tokens> <name> <name> …
+-- with spaces between numbers, and between tokens. A single token is that of the first job, and those of the others follow it
+-- one by one; none: they were never claimed. A single name is that of all.
 -- @optional SPUBLISH only where the caller's driver has seen that the server knows sharded channels
 
 local function spelled(text)
@@ -2486,18 +2562,24 @@ local function event_line(event)
   )
 end
 
--- \`stored\`: where to. An event: what, number, id, name, attempt, token, flags, and more.
-local function send_message(stored, number, events, now_ms)
-  local lines = { string.format('%.0f %.0f', number, now_ms) }
-  for at, event in ipairs(events) do
-    lines[at + 1] = event_line(event)
-  end
+-- \`stored\`: where to.
+local function send_lines(stored, number, lines, now_ms)
+  local message = string.format('%.0f %.0f\\n', number, now_ms) .. table.concat(lines, '\\n')
   local sharded, channel = string.match(stored, '^(%d):(.*)$')
   if sharded == '1' then
-    redis.call('SPUBLISH', channel, table.concat(lines, '\\n'))
+    redis.call('SPUBLISH', channel, message)
   else
-    redis.call('PUBLISH', channel, table.concat(lines, '\\n'))
+    redis.call('PUBLISH', channel, message)
   end
+end
+
+-- An event: what, number, id, name, attempt, token, flags, and more.
+local function send_message(stored, number, events, now_ms)
+  local lines = {}
+  for at, event in ipairs(events) do
+    lines[at] = event_line(event)
+  end
+  send_lines(stored, number, lines, now_ms)
 end
 local function publish(listeners, events, now_ms)
   local stored = redis.call('HGET', listeners, 'channel')
@@ -3929,52 +4011,52 @@ return { 'claimed', now_ms, ends_ms, waiting, recheck_ms, paused, chores, refuse
     [1304, 'lua/shared/queue/tell-others.lua', 13],
     [1307, 'lua/shared/queue/publish.lua', 1],
     [1308, 'lua/shared/queue/message.lua', 1],
-    [1351, 'lua/shared/queue/publish.lua', 3],
-    [1357, 'lua/shared/queue/tell-others.lua', 17],
-    [1360, 'lua/shared/queue/cancel.lua', 1],
-    [1368, 'lua/shared/queue/stop.lua', 1],
-    [1376, 'lua/shared/queue/finish.lua', 1],
-    [1476, 'lua/shared/queue/take.lua', 1],
-    [1615, 'lua/shared/queue/lease.lua', 1],
-    [1685, 'lua/shared/queue/told.lua', 1],
-    [1700, 'lua/shared/queue/claimed-before.lua', 1],
-    [1746, 'lua/shared/queue/idle.lua', 1],
-    [1823, 'lua/shared/queue/watch.lua', 1],
-    [1844, 'lua/shared/queue/judge.lua', 1],
-    [1907, 'lua/shared/queue/next-due.lua', 1],
-    [1962, 'lua/queue/ack-and-claim.lua', 92],
-    [2029, 'lua/shared/queue/bring-due.lua', 1],
-    [2032, 'lua/shared/queue/entries.lua', 1],
-    [2050, 'lua/shared/queue/history.lua', 1],
-    [2064, 'lua/shared/queue/failure.lua', 1],
-    [2070, 'lua/shared/queue/note-failure.lua', 1],
-    [2074, 'lua/shared/queue/dead.lua', 1],
-    [2128, 'lua/shared/queue/bury-claimed.lua', 1],
-    [2135, 'lua/shared/queue/reclaim.lua', 1],
-    [2180, 'lua/shared/queue/due.lua', 1],
-    [2202, 'lua/shared/queue/bring-due.lua', 12],
-    [2209, 'lua/shared/queue/spawn.lua', 1],
-    [2214, 'lua/shared/queue/number.lua', 1],
-    [2223, 'lua/shared/queue/enter-tags.lua', 1],
-    [2229, 'lua/shared/queue/leave-short.lua', 1],
-    [2240, 'lua/shared/queue/read-recurrence.lua', 1],
-    [2298, 'lua/shared/queue/recurrence.lua', 1],
-    [2347, 'lua/shared/queue/spawn.lua', 12],
-    [2445, 'lua/shared/queue/bring-due.lua', 20],
-    [2449, 'lua/queue/ack-and-claim.lua', 160],
-    [2453, 'lua/shared/queue/settle.lua', 1],
-    [2454, 'lua/shared/queue/failure.lua', 1],
-    [2460, 'lua/shared/queue/dead.lua', 1],
-    [2514, 'lua/shared/queue/backoff.lua', 1],
-    [2516, 'lua/shared/queue/backoff.lua', 22],
-    [2535, 'lua/shared/queue/unblock.lua', 1],
-    [2541, 'lua/shared/queue/outbox.lua', 1],
-    [2552, 'lua/shared/queue/entries.lua', 1],
-    [2570, 'lua/shared/queue/history.lua', 1],
-    [2584, 'lua/shared/queue/settle.lua', 18],
-    [2658, 'lua/queue/ack-and-claim.lua', 165],
-    [2701, 'lua/shared/queue/wait.lua', 1],
-    [2712, 'lua/queue/ack-and-claim.lua', 209],
+    [1361, 'lua/shared/queue/publish.lua', 3],
+    [1367, 'lua/shared/queue/tell-others.lua', 17],
+    [1370, 'lua/shared/queue/cancel.lua', 1],
+    [1378, 'lua/shared/queue/stop.lua', 1],
+    [1386, 'lua/shared/queue/finish.lua', 1],
+    [1486, 'lua/shared/queue/take.lua', 1],
+    [1625, 'lua/shared/queue/lease.lua', 1],
+    [1695, 'lua/shared/queue/told.lua', 1],
+    [1710, 'lua/shared/queue/claimed-before.lua', 1],
+    [1756, 'lua/shared/queue/idle.lua', 1],
+    [1833, 'lua/shared/queue/watch.lua', 1],
+    [1854, 'lua/shared/queue/judge.lua', 1],
+    [1917, 'lua/shared/queue/next-due.lua', 1],
+    [1972, 'lua/queue/ack-and-claim.lua', 92],
+    [2039, 'lua/shared/queue/bring-due.lua', 1],
+    [2042, 'lua/shared/queue/entries.lua', 1],
+    [2060, 'lua/shared/queue/history.lua', 1],
+    [2074, 'lua/shared/queue/failure.lua', 1],
+    [2080, 'lua/shared/queue/note-failure.lua', 1],
+    [2084, 'lua/shared/queue/dead.lua', 1],
+    [2138, 'lua/shared/queue/bury-claimed.lua', 1],
+    [2145, 'lua/shared/queue/reclaim.lua', 1],
+    [2190, 'lua/shared/queue/due.lua', 1],
+    [2212, 'lua/shared/queue/bring-due.lua', 12],
+    [2219, 'lua/shared/queue/spawn.lua', 1],
+    [2224, 'lua/shared/queue/number.lua', 1],
+    [2233, 'lua/shared/queue/enter-tags.lua', 1],
+    [2239, 'lua/shared/queue/leave-short.lua', 1],
+    [2250, 'lua/shared/queue/read-recurrence.lua', 1],
+    [2308, 'lua/shared/queue/recurrence.lua', 1],
+    [2357, 'lua/shared/queue/spawn.lua', 12],
+    [2455, 'lua/shared/queue/bring-due.lua', 20],
+    [2459, 'lua/queue/ack-and-claim.lua', 160],
+    [2463, 'lua/shared/queue/settle.lua', 1],
+    [2464, 'lua/shared/queue/failure.lua', 1],
+    [2470, 'lua/shared/queue/dead.lua', 1],
+    [2524, 'lua/shared/queue/backoff.lua', 1],
+    [2526, 'lua/shared/queue/backoff.lua', 22],
+    [2545, 'lua/shared/queue/unblock.lua', 1],
+    [2551, 'lua/shared/queue/outbox.lua', 1],
+    [2562, 'lua/shared/queue/entries.lua', 1],
+    [2580, 'lua/shared/queue/history.lua', 1],
+    [2594, 'lua/shared/queue/settle.lua', 18],
+    [2668, 'lua/queue/ack-and-claim.lua', 165],
+    [2711, 'lua/shared/queue/wait.lua', 1],
+    [2722, 'lua/queue/ack-and-claim.lua', 209],
   ],
   encode(args) {
     const encoded = new Array<Argument>(9 + args.acks.length * 3)
@@ -4063,7 +4145,7 @@ function readDuplicatesOfAdvanceAdvanced(part: Reply | undefined): ({ readonly a
 export const advance: Operation<AdvanceArguments, AdvanceAnswer> = {
   script: {
     name: 'queue/advance',
-    sha1: '9dcd650bd8c6ea868f28f27153019e19fe8b9ff1',
+    sha1: 'b760733a24f63b8746915b8703839aa770f16579',
     reads: false,
     bytes: false,
     source: `--[[
@@ -4981,7 +5063,11 @@ end
 -- that is missed is noticed. A call publishes one message with all its events: a line '<number> <now_ms>', and a line for each
 --   <what> <job> <attempt> <token> <tracked> <id> <name> <more>
 -- with tabs between. Control characters and percent signs in the last three are told as '%09'; an empty id is the number of
--- the job, and \`more\` the kind of a failure, or a line of a log.
+-- the job, and \`more\` the kind of a failure, or a line of a log. What happened to several plain jobs in their first attempt is
+-- one line, for a line each would cost more than all else that is done with them:
+--   *<what> <jobs> <tokens> <name> <name> …
+-- with spaces between numbers, and between tokens. A single token is that of the first job, and those of the others follow it
+-- one by one; none: they were never claimed. A single name is that of all.
 -- @optional SPUBLISH only where the caller's driver has seen that the server knows sharded channels
 
 local function spelled(text)
@@ -5006,18 +5092,24 @@ local function event_line(event)
   )
 end
 
--- \`stored\`: where to. An event: what, number, id, name, attempt, token, flags, and more.
-local function send_message(stored, number, events, now_ms)
-  local lines = { string.format('%.0f %.0f', number, now_ms) }
-  for at, event in ipairs(events) do
-    lines[at + 1] = event_line(event)
-  end
+-- \`stored\`: where to.
+local function send_lines(stored, number, lines, now_ms)
+  local message = string.format('%.0f %.0f\\n', number, now_ms) .. table.concat(lines, '\\n')
   local sharded, channel = string.match(stored, '^(%d):(.*)$')
   if sharded == '1' then
-    redis.call('SPUBLISH', channel, table.concat(lines, '\\n'))
+    redis.call('SPUBLISH', channel, message)
   else
-    redis.call('PUBLISH', channel, table.concat(lines, '\\n'))
+    redis.call('PUBLISH', channel, message)
   end
+end
+
+-- An event: what, number, id, name, attempt, token, flags, and more.
+local function send_message(stored, number, events, now_ms)
+  local lines = {}
+  for at, event in ipairs(events) do
+    lines[at] = event_line(event)
+  end
+  send_lines(stored, number, lines, now_ms)
 end
 local function publish(listeners, events, now_ms)
   local stored = redis.call('HGET', listeners, 'channel')
@@ -6325,48 +6417,48 @@ return { 'advanced', first, queue.chores, refused, tally.duplicates }
     [907, 'lua/shared/queue/tell-others.lua', 13],
     [910, 'lua/shared/queue/publish.lua', 1],
     [911, 'lua/shared/queue/message.lua', 1],
-    [954, 'lua/shared/queue/publish.lua', 3],
-    [960, 'lua/shared/queue/tell-others.lua', 17],
-    [963, 'lua/shared/queue/run.lua', 1],
-    [1010, 'lua/shared/queue/fields.lua', 1],
-    [1019, 'lua/shared/queue/names.lua', 1],
-    [1065, 'lua/shared/queue/groups.lua', 1],
-    [1194, 'lua/shared/queue/ready.lua', 1],
-    [1229, 'lua/shared/queue/number.lua', 1],
-    [1238, 'lua/shared/queue/enqueue.lua', 1],
-    [1276, 'lua/shared/queue/replace.lua', 1],
-    [1331, 'lua/shared/queue/leave-tags.lua', 1],
-    [1340, 'lua/shared/queue/replace.lua', 57],
-    [1365, 'lua/shared/queue/idempotency.lua', 1],
-    [1379, 'lua/shared/queue/idle.lua', 1],
-    [1425, 'lua/shared/queue/idle.lua', 68],
-    [1435, 'lua/shared/queue/find.lua', 1],
-    [1461, 'lua/shared/queue/failure.lua', 1],
-    [1471, 'lua/shared/queue/parents.lua', 1],
-    [1530, 'lua/shared/queue/parents.lua', 70],
-    [1542, 'lua/shared/queue/link.lua', 1],
-    [1605, 'lua/shared/queue/end.lua', 1],
-    [1626, 'lua/shared/queue/leave-tags.lua', 1],
-    [1635, 'lua/shared/queue/end.lua', 23],
-    [1652, 'lua/shared/queue/cancel.lua', 1],
-    [1660, 'lua/shared/queue/stop.lua', 1],
-    [1668, 'lua/shared/queue/judge-one.lua', 1],
-    [1678, 'lua/shared/queue/finish.lua', 1],
-    [1778, 'lua/shared/queue/freed.lua', 1],
-    [1787, 'lua/shared/queue/told.lua', 1],
-    [1802, 'lua/shared/queue/outbox.lua', 1],
-    [1813, 'lua/shared/queue/spec.lua', 1],
-    [1836, 'lua/shared/queue/spec.lua', 33],
-    [1938, 'lua/queue/advance.lua', 88],
-    [2012, 'lua/shared/queue/settle.lua', 1],
-    [2013, 'lua/shared/queue/dead.lua', 1],
-    [2067, 'lua/shared/queue/backoff.lua', 1],
-    [2069, 'lua/shared/queue/backoff.lua', 22],
-    [2088, 'lua/shared/queue/unblock.lua', 1],
-    [2094, 'lua/shared/queue/entries.lua', 1],
-    [2112, 'lua/shared/queue/history.lua', 1],
-    [2126, 'lua/shared/queue/settle.lua', 18],
-    [2200, 'lua/queue/advance.lua', 163],
+    [964, 'lua/shared/queue/publish.lua', 3],
+    [970, 'lua/shared/queue/tell-others.lua', 17],
+    [973, 'lua/shared/queue/run.lua', 1],
+    [1020, 'lua/shared/queue/fields.lua', 1],
+    [1029, 'lua/shared/queue/names.lua', 1],
+    [1075, 'lua/shared/queue/groups.lua', 1],
+    [1204, 'lua/shared/queue/ready.lua', 1],
+    [1239, 'lua/shared/queue/number.lua', 1],
+    [1248, 'lua/shared/queue/enqueue.lua', 1],
+    [1286, 'lua/shared/queue/replace.lua', 1],
+    [1341, 'lua/shared/queue/leave-tags.lua', 1],
+    [1350, 'lua/shared/queue/replace.lua', 57],
+    [1375, 'lua/shared/queue/idempotency.lua', 1],
+    [1389, 'lua/shared/queue/idle.lua', 1],
+    [1435, 'lua/shared/queue/idle.lua', 68],
+    [1445, 'lua/shared/queue/find.lua', 1],
+    [1471, 'lua/shared/queue/failure.lua', 1],
+    [1481, 'lua/shared/queue/parents.lua', 1],
+    [1540, 'lua/shared/queue/parents.lua', 70],
+    [1552, 'lua/shared/queue/link.lua', 1],
+    [1615, 'lua/shared/queue/end.lua', 1],
+    [1636, 'lua/shared/queue/leave-tags.lua', 1],
+    [1645, 'lua/shared/queue/end.lua', 23],
+    [1662, 'lua/shared/queue/cancel.lua', 1],
+    [1670, 'lua/shared/queue/stop.lua', 1],
+    [1678, 'lua/shared/queue/judge-one.lua', 1],
+    [1688, 'lua/shared/queue/finish.lua', 1],
+    [1788, 'lua/shared/queue/freed.lua', 1],
+    [1797, 'lua/shared/queue/told.lua', 1],
+    [1812, 'lua/shared/queue/outbox.lua', 1],
+    [1823, 'lua/shared/queue/spec.lua', 1],
+    [1846, 'lua/shared/queue/spec.lua', 33],
+    [1948, 'lua/queue/advance.lua', 88],
+    [2022, 'lua/shared/queue/settle.lua', 1],
+    [2023, 'lua/shared/queue/dead.lua', 1],
+    [2077, 'lua/shared/queue/backoff.lua', 1],
+    [2079, 'lua/shared/queue/backoff.lua', 22],
+    [2098, 'lua/shared/queue/unblock.lua', 1],
+    [2104, 'lua/shared/queue/entries.lua', 1],
+    [2122, 'lua/shared/queue/history.lua', 1],
+    [2136, 'lua/shared/queue/settle.lua', 18],
+    [2210, 'lua/queue/advance.lua', 163],
   ],
   encode(args) {
     const encoded = new Array<Argument>(6 + args.steps.length * 26)
@@ -7284,7 +7376,7 @@ function readRefusedOfBuryBuried(part: Reply | undefined): ({ readonly at: numbe
 export const bury: Operation<BuryArguments, BuryAnswer> = {
   script: {
     name: 'queue/bury',
-    sha1: '8fb1da6e996eb742627bb2e74b9041473d8f8dc5',
+    sha1: '3822e5d34c2546994e069090b9b1563f8ed6c33d',
     reads: false,
     bytes: false,
     source: `--[[
@@ -8545,7 +8637,11 @@ end
 -- that is missed is noticed. A call publishes one message with all its events: a line '<number> <now_ms>', and a line for each
 --   <what> <job> <attempt> <token> <tracked> <id> <name> <more>
 -- with tabs between. Control characters and percent signs in the last three are told as '%09'; an empty id is the number of
--- the job, and \`more\` the kind of a failure, or a line of a log.
+-- the job, and \`more\` the kind of a failure, or a line of a log. What happened to several plain jobs in their first attempt is
+-- one line, for a line each would cost more than all else that is done with them:
+--   *<what> <jobs> <tokens> <name> <name> …
+-- with spaces between numbers, and between tokens. A single token is that of the first job, and those of the others follow it
+-- one by one; none: they were never claimed. A single name is that of all.
 -- @optional SPUBLISH only where the caller's driver has seen that the server knows sharded channels
 
 local function spelled(text)
@@ -8570,18 +8666,24 @@ local function event_line(event)
   )
 end
 
--- \`stored\`: where to. An event: what, number, id, name, attempt, token, flags, and more.
-local function send_message(stored, number, events, now_ms)
-  local lines = { string.format('%.0f %.0f', number, now_ms) }
-  for at, event in ipairs(events) do
-    lines[at + 1] = event_line(event)
-  end
+-- \`stored\`: where to.
+local function send_lines(stored, number, lines, now_ms)
+  local message = string.format('%.0f %.0f\\n', number, now_ms) .. table.concat(lines, '\\n')
   local sharded, channel = string.match(stored, '^(%d):(.*)$')
   if sharded == '1' then
-    redis.call('SPUBLISH', channel, table.concat(lines, '\\n'))
+    redis.call('SPUBLISH', channel, message)
   else
-    redis.call('PUBLISH', channel, table.concat(lines, '\\n'))
+    redis.call('PUBLISH', channel, message)
   end
+end
+
+-- An event: what, number, id, name, attempt, token, flags, and more.
+local function send_message(stored, number, events, now_ms)
+  local lines = {}
+  for at, event in ipairs(events) do
+    lines[at] = event_line(event)
+  end
+  send_lines(stored, number, lines, now_ms)
 end
 local function publish(listeners, events, now_ms)
   local stored = redis.call('HGET', listeners, 'channel')
@@ -8981,25 +9083,25 @@ return { 'buried', queue.chores, refused }
     [1250, 'lua/shared/queue/tell-others.lua', 13],
     [1253, 'lua/shared/queue/publish.lua', 1],
     [1254, 'lua/shared/queue/message.lua', 1],
-    [1297, 'lua/shared/queue/publish.lua', 3],
-    [1303, 'lua/shared/queue/tell-others.lua', 17],
-    [1306, 'lua/shared/queue/cancel.lua', 1],
-    [1314, 'lua/shared/queue/stop.lua', 1],
-    [1322, 'lua/shared/queue/bury-claimed.lua', 1],
-    [1329, 'lua/shared/queue/judge-one.lua', 1],
-    [1339, 'lua/shared/queue/told.lua', 1],
-    [1354, 'lua/shared/queue/idle.lua', 1],
-    [1400, 'lua/shared/queue/freed.lua', 1],
-    [1409, 'lua/queue/bury.lua', 74],
-    [1477, 'lua/shared/queue/settle.lua', 1],
-    [1478, 'lua/shared/queue/note-due.lua', 1],
-    [1486, 'lua/shared/queue/ready.lua', 1],
-    [1513, 'lua/shared/queue/backoff.lua', 1],
-    [1515, 'lua/shared/queue/backoff.lua', 22],
-    [1534, 'lua/shared/queue/unblock.lua', 1],
-    [1540, 'lua/shared/queue/outbox.lua', 1],
-    [1551, 'lua/shared/queue/settle.lua', 18],
-    [1625, 'lua/queue/bury.lua', 143],
+    [1307, 'lua/shared/queue/publish.lua', 3],
+    [1313, 'lua/shared/queue/tell-others.lua', 17],
+    [1316, 'lua/shared/queue/cancel.lua', 1],
+    [1324, 'lua/shared/queue/stop.lua', 1],
+    [1332, 'lua/shared/queue/bury-claimed.lua', 1],
+    [1339, 'lua/shared/queue/judge-one.lua', 1],
+    [1349, 'lua/shared/queue/told.lua', 1],
+    [1364, 'lua/shared/queue/idle.lua', 1],
+    [1410, 'lua/shared/queue/freed.lua', 1],
+    [1419, 'lua/queue/bury.lua', 74],
+    [1487, 'lua/shared/queue/settle.lua', 1],
+    [1488, 'lua/shared/queue/note-due.lua', 1],
+    [1496, 'lua/shared/queue/ready.lua', 1],
+    [1523, 'lua/shared/queue/backoff.lua', 1],
+    [1525, 'lua/shared/queue/backoff.lua', 22],
+    [1544, 'lua/shared/queue/unblock.lua', 1],
+    [1550, 'lua/shared/queue/outbox.lua', 1],
+    [1561, 'lua/shared/queue/settle.lua', 18],
+    [1635, 'lua/queue/bury.lua', 143],
   ],
   encode(args) {
     const encoded = new Array<Argument>(6 + args.failures.length * 4)
@@ -9064,7 +9166,7 @@ function readOutcomesOfCancelCancelled(part: Reply | undefined): (string)[] {
 export const cancel: Operation<CancelArguments, CancelAnswer> = {
   script: {
     name: 'queue/cancel',
-    sha1: '5bd75f044b370a3acb07bdceb4d511aa83dd6d0e',
+    sha1: 'c6236833c7184eab20dc478af8639f2ce36eef81',
     reads: false,
     bytes: false,
     source: `--[[
@@ -10224,7 +10326,11 @@ end
 -- that is missed is noticed. A call publishes one message with all its events: a line '<number> <now_ms>', and a line for each
 --   <what> <job> <attempt> <token> <tracked> <id> <name> <more>
 -- with tabs between. Control characters and percent signs in the last three are told as '%09'; an empty id is the number of
--- the job, and \`more\` the kind of a failure, or a line of a log.
+-- the job, and \`more\` the kind of a failure, or a line of a log. What happened to several plain jobs in their first attempt is
+-- one line, for a line each would cost more than all else that is done with them:
+--   *<what> <jobs> <tokens> <name> <name> …
+-- with spaces between numbers, and between tokens. A single token is that of the first job, and those of the others follow it
+-- one by one; none: they were never claimed. A single name is that of all.
 -- @optional SPUBLISH only where the caller's driver has seen that the server knows sharded channels
 
 local function spelled(text)
@@ -10249,18 +10355,24 @@ local function event_line(event)
   )
 end
 
--- \`stored\`: where to. An event: what, number, id, name, attempt, token, flags, and more.
-local function send_message(stored, number, events, now_ms)
-  local lines = { string.format('%.0f %.0f', number, now_ms) }
-  for at, event in ipairs(events) do
-    lines[at + 1] = event_line(event)
-  end
+-- \`stored\`: where to.
+local function send_lines(stored, number, lines, now_ms)
+  local message = string.format('%.0f %.0f\\n', number, now_ms) .. table.concat(lines, '\\n')
   local sharded, channel = string.match(stored, '^(%d):(.*)$')
   if sharded == '1' then
-    redis.call('SPUBLISH', channel, table.concat(lines, '\\n'))
+    redis.call('SPUBLISH', channel, message)
   else
-    redis.call('PUBLISH', channel, table.concat(lines, '\\n'))
+    redis.call('PUBLISH', channel, message)
   end
+end
+
+-- An event: what, number, id, name, attempt, token, flags, and more.
+local function send_message(stored, number, events, now_ms)
+  local lines = {}
+  for at, event in ipairs(events) do
+    lines[at] = event_line(event)
+  end
+  send_lines(stored, number, lines, now_ms)
 end
 local function publish(listeners, events, now_ms)
   local stored = redis.call('HGET', listeners, 'channel')
@@ -10622,21 +10734,21 @@ return { 'cancelled', queue.chores, outcomes }
     [1149, 'lua/shared/queue/tell-others.lua', 13],
     [1152, 'lua/shared/queue/publish.lua', 1],
     [1153, 'lua/shared/queue/message.lua', 1],
-    [1196, 'lua/shared/queue/publish.lua', 3],
-    [1202, 'lua/shared/queue/tell-others.lua', 17],
-    [1205, 'lua/shared/queue/find.lua', 1],
-    [1231, 'lua/shared/queue/displace.lua', 1],
-    [1250, 'lua/shared/queue/idle.lua', 1],
-    [1296, 'lua/queue/cancel.lua', 66],
-    [1362, 'lua/shared/queue/settle.lua', 1],
-    [1363, 'lua/shared/queue/note-due.lua', 1],
-    [1371, 'lua/shared/queue/backoff.lua', 1],
-    [1373, 'lua/shared/queue/backoff.lua', 22],
-    [1392, 'lua/shared/queue/unblock.lua', 1],
-    [1398, 'lua/shared/queue/outbox.lua', 1],
-    [1409, 'lua/shared/queue/cancel.lua', 1],
-    [1417, 'lua/shared/queue/settle.lua', 18],
-    [1491, 'lua/queue/cancel.lua', 133],
+    [1206, 'lua/shared/queue/publish.lua', 3],
+    [1212, 'lua/shared/queue/tell-others.lua', 17],
+    [1215, 'lua/shared/queue/find.lua', 1],
+    [1241, 'lua/shared/queue/displace.lua', 1],
+    [1260, 'lua/shared/queue/idle.lua', 1],
+    [1306, 'lua/queue/cancel.lua', 66],
+    [1372, 'lua/shared/queue/settle.lua', 1],
+    [1373, 'lua/shared/queue/note-due.lua', 1],
+    [1381, 'lua/shared/queue/backoff.lua', 1],
+    [1383, 'lua/shared/queue/backoff.lua', 22],
+    [1402, 'lua/shared/queue/unblock.lua', 1],
+    [1408, 'lua/shared/queue/outbox.lua', 1],
+    [1419, 'lua/shared/queue/cancel.lua', 1],
+    [1427, 'lua/shared/queue/settle.lua', 18],
+    [1501, 'lua/queue/cancel.lua', 133],
   ],
   encode(args) {
     const encoded = new Array<Argument>(3 + args.wanted.length)
@@ -10690,7 +10802,7 @@ export type ChangeParentsAnswer =
 export const changeParents: Operation<ChangeParentsArguments, ChangeParentsAnswer> = {
   script: {
     name: 'queue/change-parents',
-    sha1: '13604ee4d49958058b87f8430d6fb5bedc3e743a',
+    sha1: 'aa8864e4f1193cb27bf1d00ec6aca636209bb465',
     reads: false,
     bytes: false,
     source: `--[[
@@ -11391,7 +11503,11 @@ end
 -- that is missed is noticed. A call publishes one message with all its events: a line '<number> <now_ms>', and a line for each
 --   <what> <job> <attempt> <token> <tracked> <id> <name> <more>
 -- with tabs between. Control characters and percent signs in the last three are told as '%09'; an empty id is the number of
--- the job, and \`more\` the kind of a failure, or a line of a log.
+-- the job, and \`more\` the kind of a failure, or a line of a log. What happened to several plain jobs in their first attempt is
+-- one line, for a line each would cost more than all else that is done with them:
+--   *<what> <jobs> <tokens> <name> <name> …
+-- with spaces between numbers, and between tokens. A single token is that of the first job, and those of the others follow it
+-- one by one; none: they were never claimed. A single name is that of all.
 -- @optional SPUBLISH only where the caller's driver has seen that the server knows sharded channels
 
 local function spelled(text)
@@ -11416,18 +11532,24 @@ local function event_line(event)
   )
 end
 
--- \`stored\`: where to. An event: what, number, id, name, attempt, token, flags, and more.
-local function send_message(stored, number, events, now_ms)
-  local lines = { string.format('%.0f %.0f', number, now_ms) }
-  for at, event in ipairs(events) do
-    lines[at + 1] = event_line(event)
-  end
+-- \`stored\`: where to.
+local function send_lines(stored, number, lines, now_ms)
+  local message = string.format('%.0f %.0f\\n', number, now_ms) .. table.concat(lines, '\\n')
   local sharded, channel = string.match(stored, '^(%d):(.*)$')
   if sharded == '1' then
-    redis.call('SPUBLISH', channel, table.concat(lines, '\\n'))
+    redis.call('SPUBLISH', channel, message)
   else
-    redis.call('PUBLISH', channel, table.concat(lines, '\\n'))
+    redis.call('PUBLISH', channel, message)
   end
+end
+
+-- An event: what, number, id, name, attempt, token, flags, and more.
+local function send_message(stored, number, events, now_ms)
+  local lines = {}
+  for at, event in ipairs(events) do
+    lines[at] = event_line(event)
+  end
+  send_lines(stored, number, lines, now_ms)
 end
 local function publish(listeners, events, now_ms)
   local stored = redis.call('HGET', listeners, 'channel')
@@ -12277,37 +12399,37 @@ return { 'changed', left, queue.chores }
     [690, 'lua/shared/queue/tell-others.lua', 13],
     [693, 'lua/shared/queue/publish.lua', 1],
     [694, 'lua/shared/queue/message.lua', 1],
-    [737, 'lua/shared/queue/publish.lua', 3],
-    [743, 'lua/shared/queue/tell-others.lua', 17],
-    [746, 'lua/shared/queue/run.lua', 1],
-    [775, 'lua/shared/queue/names.lua', 1],
-    [778, 'lua/shared/queue/names.lua', 29],
-    [796, 'lua/shared/queue/failure.lua', 1],
-    [806, 'lua/shared/queue/groups.lua', 1],
-    [914, 'lua/shared/queue/ready.lua', 1],
-    [941, 'lua/shared/queue/find.lua', 1],
-    [970, 'lua/shared/queue/parents.lua', 1],
-    [1029, 'lua/shared/queue/parents.lua', 70],
-    [1041, 'lua/shared/queue/link.lua', 1],
-    [1073, 'lua/shared/queue/relink.lua', 1],
-    [1143, 'lua/shared/queue/backoff.lua', 1],
-    [1145, 'lua/shared/queue/backoff.lua', 22],
-    [1164, 'lua/shared/queue/unblock.lua', 1],
-    [1170, 'lua/shared/queue/idle.lua', 1],
-    [1216, 'lua/queue/change-parents.lua', 65],
-    [1273, 'lua/shared/queue/settle.lua', 1],
-    [1274, 'lua/shared/queue/dead.lua', 1],
-    [1328, 'lua/shared/queue/end.lua', 1],
-    [1349, 'lua/shared/queue/leave-tags.lua', 1],
-    [1358, 'lua/shared/queue/end.lua', 23],
-    [1368, 'lua/shared/queue/outbox.lua', 1],
-    [1379, 'lua/shared/queue/entries.lua', 1],
-    [1397, 'lua/shared/queue/history.lua', 1],
-    [1411, 'lua/shared/queue/happened.lua', 1],
-    [1423, 'lua/shared/queue/note-end.lua', 1],
-    [1453, 'lua/shared/queue/cancel.lua', 1],
-    [1461, 'lua/shared/queue/settle.lua', 18],
-    [1535, 'lua/queue/change-parents.lua', 123],
+    [747, 'lua/shared/queue/publish.lua', 3],
+    [753, 'lua/shared/queue/tell-others.lua', 17],
+    [756, 'lua/shared/queue/run.lua', 1],
+    [785, 'lua/shared/queue/names.lua', 1],
+    [788, 'lua/shared/queue/names.lua', 29],
+    [806, 'lua/shared/queue/failure.lua', 1],
+    [816, 'lua/shared/queue/groups.lua', 1],
+    [924, 'lua/shared/queue/ready.lua', 1],
+    [951, 'lua/shared/queue/find.lua', 1],
+    [980, 'lua/shared/queue/parents.lua', 1],
+    [1039, 'lua/shared/queue/parents.lua', 70],
+    [1051, 'lua/shared/queue/link.lua', 1],
+    [1083, 'lua/shared/queue/relink.lua', 1],
+    [1153, 'lua/shared/queue/backoff.lua', 1],
+    [1155, 'lua/shared/queue/backoff.lua', 22],
+    [1174, 'lua/shared/queue/unblock.lua', 1],
+    [1180, 'lua/shared/queue/idle.lua', 1],
+    [1226, 'lua/queue/change-parents.lua', 65],
+    [1283, 'lua/shared/queue/settle.lua', 1],
+    [1284, 'lua/shared/queue/dead.lua', 1],
+    [1338, 'lua/shared/queue/end.lua', 1],
+    [1359, 'lua/shared/queue/leave-tags.lua', 1],
+    [1368, 'lua/shared/queue/end.lua', 23],
+    [1378, 'lua/shared/queue/outbox.lua', 1],
+    [1389, 'lua/shared/queue/entries.lua', 1],
+    [1407, 'lua/shared/queue/history.lua', 1],
+    [1421, 'lua/shared/queue/happened.lua', 1],
+    [1433, 'lua/shared/queue/note-end.lua', 1],
+    [1463, 'lua/shared/queue/cancel.lua', 1],
+    [1471, 'lua/shared/queue/settle.lua', 18],
+    [1545, 'lua/queue/change-parents.lua', 123],
   ],
   encode(args) {
     const encoded = new Array<Argument>(4 + args.changes.length * 2)
@@ -12363,7 +12485,7 @@ export type ClearAnswer =
 export const clear: Operation<ClearArguments, ClearAnswer> = {
   script: {
     name: 'queue/clear',
-    sha1: '79338ccc7da55c71697d691658b610079a5ff04f',
+    sha1: 'd09442f5345bfc0afe9886480176b039a6158738',
     reads: false,
     bytes: false,
     source: `--[[
@@ -12522,7 +12644,11 @@ end
 -- that is missed is noticed. A call publishes one message with all its events: a line '<number> <now_ms>', and a line for each
 --   <what> <job> <attempt> <token> <tracked> <id> <name> <more>
 -- with tabs between. Control characters and percent signs in the last three are told as '%09'; an empty id is the number of
--- the job, and \`more\` the kind of a failure, or a line of a log.
+-- the job, and \`more\` the kind of a failure, or a line of a log. What happened to several plain jobs in their first attempt is
+-- one line, for a line each would cost more than all else that is done with them:
+--   *<what> <jobs> <tokens> <name> <name> …
+-- with spaces between numbers, and between tokens. A single token is that of the first job, and those of the others follow it
+-- one by one; none: they were never claimed. A single name is that of all.
 -- @optional SPUBLISH only where the caller's driver has seen that the server knows sharded channels
 
 local function spelled(text)
@@ -12547,18 +12673,24 @@ local function event_line(event)
   )
 end
 
--- \`stored\`: where to. An event: what, number, id, name, attempt, token, flags, and more.
-local function send_message(stored, number, events, now_ms)
-  local lines = { string.format('%.0f %.0f', number, now_ms) }
-  for at, event in ipairs(events) do
-    lines[at + 1] = event_line(event)
-  end
+-- \`stored\`: where to.
+local function send_lines(stored, number, lines, now_ms)
+  local message = string.format('%.0f %.0f\\n', number, now_ms) .. table.concat(lines, '\\n')
   local sharded, channel = string.match(stored, '^(%d):(.*)$')
   if sharded == '1' then
-    redis.call('SPUBLISH', channel, table.concat(lines, '\\n'))
+    redis.call('SPUBLISH', channel, message)
   else
-    redis.call('PUBLISH', channel, table.concat(lines, '\\n'))
+    redis.call('PUBLISH', channel, message)
   end
+end
+
+-- An event: what, number, id, name, attempt, token, flags, and more.
+local function send_message(stored, number, events, now_ms)
+  local lines = {}
+  for at, event in ipairs(events) do
+    lines[at] = event_line(event)
+  end
+  send_lines(stored, number, lines, now_ms)
 end
   local events = { { 'cleared', '0', '', '', 0, 0, 0, '' } }
   send_message(heard[1], (heard[2] or 0) + 1, events, math.floor(clock_us() / 1000))
@@ -12575,7 +12707,7 @@ return { 'cleared', existed }
     [107, 'lua/queue/clear.lua', 43],
     [146, 'lua/shared/clock.lua', 1],
     [152, 'lua/shared/queue/message.lua', 1],
-    [195, 'lua/queue/clear.lua', 84],
+    [205, 'lua/queue/clear.lua', 84],
   ],
   encode(args) {
     return withoutDefaults([
@@ -13688,7 +13820,7 @@ export type EnqueueAlikeAnswer =
 export const enqueueAlike: Operation<EnqueueAlikeArguments, EnqueueAlikeAnswer> = {
   script: {
     name: 'queue/enqueue-alike',
-    sha1: '3cb437af20b87679da636b4b1cc496b9c102ed4e',
+    sha1: 'b99b7fc1cb7c3a21b3cf417654e413b8ed96a2bb',
     reads: false,
     bytes: false,
     source: `--[[
@@ -14388,7 +14520,6 @@ local function may_hand(queue, codec, ready, name, payload, now_ms, how)
     and not queue.settings
     and queue.marks % 4 == 0
     and queue.due_ms > now_ms
-    and queue.listened_ms <= now_ms
     and redis.call('EXISTS', ready) == 0
 end
 
@@ -14492,14 +14623,18 @@ if not handed then
     call_idle(idle, queue, math.min(count, 8), how)
   end
 end
-if queue.listened_ms * 1000 > now_us then
--- Tells those who listen what happened in a call; see shared/queue/message.
+if queue.listened_ms > now_ms then
+-- Tells those who listen what happened to plain jobs in a call; see shared/queue/message.
 -- What happens in a queue, told to those who listen. The hash of listeners holds under 'l' and the name of one until when it
 -- listens, under 'channel' where ('<sharded>:<channel>'), and under 'number' the number of the newest message, so that one
 -- that is missed is noticed. A call publishes one message with all its events: a line '<number> <now_ms>', and a line for each
 --   <what> <job> <attempt> <token> <tracked> <id> <name> <more>
 -- with tabs between. Control characters and percent signs in the last three are told as '%09'; an empty id is the number of
--- the job, and \`more\` the kind of a failure, or a line of a log.
+-- the job, and \`more\` the kind of a failure, or a line of a log. What happened to several plain jobs in their first attempt is
+-- one line, for a line each would cost more than all else that is done with them:
+--   *<what> <jobs> <tokens> <name> <name> …
+-- with spaces between numbers, and between tokens. A single token is that of the first job, and those of the others follow it
+-- one by one; none: they were never claimed. A single name is that of all.
 -- @optional SPUBLISH only where the caller's driver has seen that the server knows sharded channels
 
 local function spelled(text)
@@ -14510,44 +14645,41 @@ local function spelled(text)
   )
 end
 
-local function event_line(event)
-  return string.format(
-    '%s\\t%s\\t%d\\t%.0f\\t%d\\t%s\\t%s\\t%s',
-    event[1],
-    event[2],
-    event[5],
-    event[6],
-    event[7] % 32 >= 16 and 1 or 0,
-    spelled(event[3]),
-    spelled(event[4]),
-    spelled(event[8])
-  )
-end
-
--- \`stored\`: where to. An event: what, number, id, name, attempt, token, flags, and more.
-local function send_message(stored, number, events, now_ms)
-  local lines = { string.format('%.0f %.0f', number, now_ms) }
-  for at, event in ipairs(events) do
-    lines[at + 1] = event_line(event)
-  end
+-- \`stored\`: where to.
+local function send_lines(stored, number, lines, now_ms)
+  local message = string.format('%.0f %.0f\\n', number, now_ms) .. table.concat(lines, '\\n')
   local sharded, channel = string.match(stored, '^(%d):(.*)$')
   if sharded == '1' then
-    redis.call('SPUBLISH', channel, table.concat(lines, '\\n'))
+    redis.call('SPUBLISH', channel, message)
   else
-    redis.call('PUBLISH', channel, table.concat(lines, '\\n'))
+    redis.call('PUBLISH', channel, message)
   end
 end
-local function publish(listeners, events, now_ms)
+
+-- Numbers and tokens are texts with spaces between; one name, or one for each job.
+local function plain_line(what, numbers, tokens, names)
+  local parts = { '*' .. what, numbers, tokens }
+  for at, name in ipairs(names) do
+    parts[at + 3] = spelled(name)
+  end
+  return table.concat(parts, '\\t')
+end
+
+local function publish_lines(listeners, lines, now_ms)
   local stored = redis.call('HGET', listeners, 'channel')
-  if #events > 0 and stored then
-    send_message(stored, redis.call('HINCRBY', listeners, 'number', '1'), events, now_ms)
+  if #lines > 0 and stored then
+    send_lines(stored, redis.call('HINCRBY', listeners, 'number', '1'), lines, now_ms)
   end
 end
-  local events = {}
-  for place = 0, count - 1 do
-    events[place + 1] = { 'enqueued', string.format(form, first - base + place), '', name, 0, 0, 0, '' }
+  local numbers, names = {}, { name }
+  for place = 1, count do
+    numbers[place] = string.format(form, first - base + place - 1)
   end
-  publish(listeners, events, now_ms)
+  local lines = { plain_line('enqueued', table.concat(numbers, ' '), '', names) }
+  if handed then
+    lines[2] = plain_line('claimed', first_seq, exact(queue.token), names)
+  end
+  publish_lines(listeners, lines, now_ms)
 end
 leave_notes(notes, stats, queue, count_note('e', name, count) .. (queue.noted or ''), now_ms)
 save_queue_and_call(meta, queue, caller, call, now_ms, first_seq)
@@ -14586,14 +14718,15 @@ return { 'enqueued', first }
     [667, 'lua/shared/queue/leave-notes.lua', 20],
     [671, 'lua/shared/queue/note-alike.lua', 4],
     [686, 'lua/shared/queue/hand-over.lua', 16],
-    [735, 'lua/shared/queue/plain-head.lua', 1],
-    [742, 'lua/shared/queue/count-note.lua', 1],
-    [743, 'lua/shared/queue/count-note.lua', 3],
-    [747, 'lua/queue/enqueue-alike.lua', 42],
-    [803, 'lua/shared/queue/publish.lua', 1],
-    [804, 'lua/shared/queue/message.lua', 1],
-    [847, 'lua/shared/queue/publish.lua', 3],
-    [853, 'lua/queue/enqueue-alike.lua', 99],
+    [734, 'lua/shared/queue/plain-head.lua', 1],
+    [741, 'lua/shared/queue/count-note.lua', 1],
+    [742, 'lua/shared/queue/count-note.lua', 3],
+    [746, 'lua/queue/enqueue-alike.lua', 42],
+    [802, 'lua/shared/queue/publish-plain.lua', 1],
+    [803, 'lua/shared/queue/message.lua', 1],
+    [823, 'lua/shared/queue/message.lua', 35],
+    [834, 'lua/shared/queue/publish-plain.lua', 4],
+    [849, 'lua/queue/enqueue-alike.lua', 99],
   ],
   encode(args) {
     const encoded = new Array<Argument>(7 + args.payloads.length)
@@ -14661,7 +14794,7 @@ function readDuplicatesOfEnqueueEnqueued(part: Reply | undefined): ({ readonly a
 export const enqueue: Operation<EnqueueArguments, EnqueueAnswer> = {
   script: {
     name: 'queue/enqueue',
-    sha1: 'a07a9c4064aa8d977bfe2d0ef77c408ea604e74f',
+    sha1: 'ac5f1d11ba10020cddcf7ac0ffdbf63366f08ac6',
     reads: false,
     bytes: false,
     source: `--[[
@@ -15504,7 +15637,11 @@ end
 -- that is missed is noticed. A call publishes one message with all its events: a line '<number> <now_ms>', and a line for each
 --   <what> <job> <attempt> <token> <tracked> <id> <name> <more>
 -- with tabs between. Control characters and percent signs in the last three are told as '%09'; an empty id is the number of
--- the job, and \`more\` the kind of a failure, or a line of a log.
+-- the job, and \`more\` the kind of a failure, or a line of a log. What happened to several plain jobs in their first attempt is
+-- one line, for a line each would cost more than all else that is done with them:
+--   *<what> <jobs> <tokens> <name> <name> …
+-- with spaces between numbers, and between tokens. A single token is that of the first job, and those of the others follow it
+-- one by one; none: they were never claimed. A single name is that of all.
 -- @optional SPUBLISH only where the caller's driver has seen that the server knows sharded channels
 
 local function spelled(text)
@@ -15529,18 +15666,24 @@ local function event_line(event)
   )
 end
 
--- \`stored\`: where to. An event: what, number, id, name, attempt, token, flags, and more.
-local function send_message(stored, number, events, now_ms)
-  local lines = { string.format('%.0f %.0f', number, now_ms) }
-  for at, event in ipairs(events) do
-    lines[at + 1] = event_line(event)
-  end
+-- \`stored\`: where to.
+local function send_lines(stored, number, lines, now_ms)
+  local message = string.format('%.0f %.0f\\n', number, now_ms) .. table.concat(lines, '\\n')
   local sharded, channel = string.match(stored, '^(%d):(.*)$')
   if sharded == '1' then
-    redis.call('SPUBLISH', channel, table.concat(lines, '\\n'))
+    redis.call('SPUBLISH', channel, message)
   else
-    redis.call('PUBLISH', channel, table.concat(lines, '\\n'))
+    redis.call('PUBLISH', channel, message)
   end
+end
+
+-- An event: what, number, id, name, attempt, token, flags, and more.
+local function send_message(stored, number, events, now_ms)
+  local lines = {}
+  for at, event in ipairs(events) do
+    lines[at] = event_line(event)
+  end
+  send_lines(stored, number, lines, now_ms)
 end
 local function publish(listeners, events, now_ms)
   local stored = redis.call('HGET', listeners, 'channel')
@@ -16680,44 +16823,44 @@ return { 'enqueued', first, queue.chores, tally.duplicates }
     [832, 'lua/shared/queue/tell-others.lua', 13],
     [835, 'lua/shared/queue/publish.lua', 1],
     [836, 'lua/shared/queue/message.lua', 1],
-    [879, 'lua/shared/queue/publish.lua', 3],
-    [885, 'lua/shared/queue/tell-others.lua', 17],
-    [888, 'lua/shared/queue/run.lua', 1],
-    [917, 'lua/shared/queue/happened.lua', 1],
-    [929, 'lua/shared/queue/names.lua', 1],
-    [975, 'lua/shared/queue/groups.lua', 1],
-    [1094, 'lua/shared/queue/ready.lua', 1],
-    [1129, 'lua/shared/queue/number.lua', 1],
-    [1138, 'lua/shared/queue/enter-tags.lua', 1],
-    [1144, 'lua/shared/queue/enqueue.lua', 1],
-    [1182, 'lua/shared/queue/replace.lua', 1],
-    [1237, 'lua/shared/queue/leave-tags.lua', 1],
-    [1246, 'lua/shared/queue/replace.lua', 57],
-    [1271, 'lua/shared/queue/idempotency.lua', 1],
-    [1285, 'lua/shared/queue/idle.lua', 1],
-    [1331, 'lua/shared/queue/idle.lua', 68],
-    [1341, 'lua/shared/queue/find.lua', 1],
-    [1367, 'lua/shared/queue/failure.lua', 1],
-    [1377, 'lua/shared/queue/parents.lua', 1],
-    [1436, 'lua/shared/queue/parents.lua', 70],
-    [1448, 'lua/shared/queue/link.lua', 1],
-    [1511, 'lua/shared/queue/end.lua', 1],
-    [1532, 'lua/shared/queue/leave-tags.lua', 1],
-    [1541, 'lua/shared/queue/end.lua', 23],
-    [1551, 'lua/shared/queue/spec.lua', 1],
-    [1675, 'lua/queue/enqueue.lua', 79],
-    [1731, 'lua/shared/queue/settle.lua', 1],
-    [1732, 'lua/shared/queue/dead.lua', 1],
-    [1786, 'lua/shared/queue/backoff.lua', 1],
-    [1788, 'lua/shared/queue/backoff.lua', 22],
-    [1807, 'lua/shared/queue/unblock.lua', 1],
-    [1813, 'lua/shared/queue/outbox.lua', 1],
-    [1824, 'lua/shared/queue/entries.lua', 1],
-    [1842, 'lua/shared/queue/history.lua', 1],
-    [1856, 'lua/shared/queue/note-end.lua', 1],
-    [1886, 'lua/shared/queue/cancel.lua', 1],
-    [1894, 'lua/shared/queue/settle.lua', 18],
-    [1968, 'lua/queue/enqueue.lua', 136],
+    [889, 'lua/shared/queue/publish.lua', 3],
+    [895, 'lua/shared/queue/tell-others.lua', 17],
+    [898, 'lua/shared/queue/run.lua', 1],
+    [927, 'lua/shared/queue/happened.lua', 1],
+    [939, 'lua/shared/queue/names.lua', 1],
+    [985, 'lua/shared/queue/groups.lua', 1],
+    [1104, 'lua/shared/queue/ready.lua', 1],
+    [1139, 'lua/shared/queue/number.lua', 1],
+    [1148, 'lua/shared/queue/enter-tags.lua', 1],
+    [1154, 'lua/shared/queue/enqueue.lua', 1],
+    [1192, 'lua/shared/queue/replace.lua', 1],
+    [1247, 'lua/shared/queue/leave-tags.lua', 1],
+    [1256, 'lua/shared/queue/replace.lua', 57],
+    [1281, 'lua/shared/queue/idempotency.lua', 1],
+    [1295, 'lua/shared/queue/idle.lua', 1],
+    [1341, 'lua/shared/queue/idle.lua', 68],
+    [1351, 'lua/shared/queue/find.lua', 1],
+    [1377, 'lua/shared/queue/failure.lua', 1],
+    [1387, 'lua/shared/queue/parents.lua', 1],
+    [1446, 'lua/shared/queue/parents.lua', 70],
+    [1458, 'lua/shared/queue/link.lua', 1],
+    [1521, 'lua/shared/queue/end.lua', 1],
+    [1542, 'lua/shared/queue/leave-tags.lua', 1],
+    [1551, 'lua/shared/queue/end.lua', 23],
+    [1561, 'lua/shared/queue/spec.lua', 1],
+    [1685, 'lua/queue/enqueue.lua', 79],
+    [1741, 'lua/shared/queue/settle.lua', 1],
+    [1742, 'lua/shared/queue/dead.lua', 1],
+    [1796, 'lua/shared/queue/backoff.lua', 1],
+    [1798, 'lua/shared/queue/backoff.lua', 22],
+    [1817, 'lua/shared/queue/unblock.lua', 1],
+    [1823, 'lua/shared/queue/outbox.lua', 1],
+    [1834, 'lua/shared/queue/entries.lua', 1],
+    [1852, 'lua/shared/queue/history.lua', 1],
+    [1866, 'lua/shared/queue/note-end.lua', 1],
+    [1896, 'lua/shared/queue/cancel.lua', 1],
+    [1904, 'lua/shared/queue/settle.lua', 18],
+    [1978, 'lua/queue/enqueue.lua', 136],
   ],
   encode(args) {
     const encoded = new Array<Argument>(6 + args.specs.length * 22)
@@ -18915,7 +19058,7 @@ function readRefusedOfNoteNoted(part: Reply | undefined): ({ readonly at: number
 export const note: Operation<NoteArguments, NoteAnswer> = {
   script: {
     name: 'queue/note',
-    sha1: 'a49c81cca8131c438b1306a09e7e737edc667289',
+    sha1: '28ee71c5393941798f7b565e961b0e49085b1379',
     reads: false,
     bytes: false,
     source: `--[[
@@ -19370,7 +19513,11 @@ if queue.events then
 -- that is missed is noticed. A call publishes one message with all its events: a line '<number> <now_ms>', and a line for each
 --   <what> <job> <attempt> <token> <tracked> <id> <name> <more>
 -- with tabs between. Control characters and percent signs in the last three are told as '%09'; an empty id is the number of
--- the job, and \`more\` the kind of a failure, or a line of a log.
+-- the job, and \`more\` the kind of a failure, or a line of a log. What happened to several plain jobs in their first attempt is
+-- one line, for a line each would cost more than all else that is done with them:
+--   *<what> <jobs> <tokens> <name> <name> …
+-- with spaces between numbers, and between tokens. A single token is that of the first job, and those of the others follow it
+-- one by one; none: they were never claimed. A single name is that of all.
 -- @optional SPUBLISH only where the caller's driver has seen that the server knows sharded channels
 
 local function spelled(text)
@@ -19395,18 +19542,24 @@ local function event_line(event)
   )
 end
 
--- \`stored\`: where to. An event: what, number, id, name, attempt, token, flags, and more.
-local function send_message(stored, number, events, now_ms)
-  local lines = { string.format('%.0f %.0f', number, now_ms) }
-  for at, event in ipairs(events) do
-    lines[at + 1] = event_line(event)
-  end
+-- \`stored\`: where to.
+local function send_lines(stored, number, lines, now_ms)
+  local message = string.format('%.0f %.0f\\n', number, now_ms) .. table.concat(lines, '\\n')
   local sharded, channel = string.match(stored, '^(%d):(.*)$')
   if sharded == '1' then
-    redis.call('SPUBLISH', channel, table.concat(lines, '\\n'))
+    redis.call('SPUBLISH', channel, message)
   else
-    redis.call('PUBLISH', channel, table.concat(lines, '\\n'))
+    redis.call('PUBLISH', channel, message)
   end
+end
+
+-- An event: what, number, id, name, attempt, token, flags, and more.
+local function send_message(stored, number, events, now_ms)
+  local lines = {}
+  for at, event in ipairs(events) do
+    lines[at] = event_line(event)
+  end
+  send_lines(stored, number, lines, now_ms)
 end
 local function publish(listeners, events, now_ms)
   local stored = redis.call('HGET', listeners, 'channel')
@@ -19444,8 +19597,8 @@ return { 'noted', refused }
     [406, 'lua/queue/note.lua', 32],
     [447, 'lua/shared/queue/publish.lua', 1],
     [448, 'lua/shared/queue/message.lua', 1],
-    [491, 'lua/shared/queue/publish.lua', 3],
-    [497, 'lua/queue/note.lua', 74],
+    [501, 'lua/shared/queue/publish.lua', 3],
+    [507, 'lua/queue/note.lua', 74],
   ],
   encode(args) {
     const encoded = new Array<Argument>(3 + args.notes.length * 4)
@@ -19914,7 +20067,7 @@ export type ReceiveAnswer =
 export const receive: Operation<ReceiveArguments, ReceiveAnswer> = {
   script: {
     name: 'queue/receive',
-    sha1: '64e8ccb520d26170b51f318fe81aab5e22c26c4d',
+    sha1: '42765440a624f3bb905f175b6be4eb7f6639a180',
     reads: false,
     bytes: false,
     source: `--[[
@@ -20715,7 +20868,11 @@ end
 -- that is missed is noticed. A call publishes one message with all its events: a line '<number> <now_ms>', and a line for each
 --   <what> <job> <attempt> <token> <tracked> <id> <name> <more>
 -- with tabs between. Control characters and percent signs in the last three are told as '%09'; an empty id is the number of
--- the job, and \`more\` the kind of a failure, or a line of a log.
+-- the job, and \`more\` the kind of a failure, or a line of a log. What happened to several plain jobs in their first attempt is
+-- one line, for a line each would cost more than all else that is done with them:
+--   *<what> <jobs> <tokens> <name> <name> …
+-- with spaces between numbers, and between tokens. A single token is that of the first job, and those of the others follow it
+-- one by one; none: they were never claimed. A single name is that of all.
 -- @optional SPUBLISH only where the caller's driver has seen that the server knows sharded channels
 
 local function spelled(text)
@@ -20740,18 +20897,24 @@ local function event_line(event)
   )
 end
 
--- \`stored\`: where to. An event: what, number, id, name, attempt, token, flags, and more.
-local function send_message(stored, number, events, now_ms)
-  local lines = { string.format('%.0f %.0f', number, now_ms) }
-  for at, event in ipairs(events) do
-    lines[at + 1] = event_line(event)
-  end
+-- \`stored\`: where to.
+local function send_lines(stored, number, lines, now_ms)
+  local message = string.format('%.0f %.0f\\n', number, now_ms) .. table.concat(lines, '\\n')
   local sharded, channel = string.match(stored, '^(%d):(.*)$')
   if sharded == '1' then
-    redis.call('SPUBLISH', channel, table.concat(lines, '\\n'))
+    redis.call('SPUBLISH', channel, message)
   else
-    redis.call('PUBLISH', channel, table.concat(lines, '\\n'))
+    redis.call('PUBLISH', channel, message)
   end
+end
+
+-- An event: what, number, id, name, attempt, token, flags, and more.
+local function send_message(stored, number, events, now_ms)
+  local lines = {}
+  for at, event in ipairs(events) do
+    lines[at] = event_line(event)
+  end
+  send_lines(stored, number, lines, now_ms)
 end
 local function publish(listeners, events, now_ms)
   local stored = redis.call('HGET', listeners, 'channel')
@@ -21873,43 +22036,43 @@ return { 'received', queue.chores }
     [790, 'lua/shared/queue/tell-others.lua', 13],
     [793, 'lua/shared/queue/publish.lua', 1],
     [794, 'lua/shared/queue/message.lua', 1],
-    [837, 'lua/shared/queue/publish.lua', 3],
-    [843, 'lua/shared/queue/tell-others.lua', 17],
-    [846, 'lua/shared/queue/run.lua', 1],
-    [875, 'lua/shared/queue/names.lua', 1],
-    [921, 'lua/shared/queue/groups.lua', 1],
-    [1040, 'lua/shared/queue/ready.lua', 1],
-    [1075, 'lua/shared/queue/number.lua', 1],
-    [1084, 'lua/shared/queue/enqueue.lua', 1],
-    [1122, 'lua/shared/queue/replace.lua', 1],
-    [1124, 'lua/shared/queue/replace.lua', 24],
-    [1156, 'lua/shared/queue/leave-tags.lua', 1],
-    [1165, 'lua/shared/queue/replace.lua', 57],
-    [1190, 'lua/shared/queue/idempotency.lua', 1],
-    [1204, 'lua/shared/queue/idle.lua', 1],
-    [1250, 'lua/shared/queue/idle.lua', 68],
-    [1260, 'lua/shared/queue/find.lua', 1],
-    [1286, 'lua/shared/queue/failure.lua', 1],
-    [1296, 'lua/shared/queue/parents.lua', 1],
-    [1377, 'lua/shared/queue/link.lua', 1],
-    [1440, 'lua/shared/queue/end.lua', 1],
-    [1461, 'lua/shared/queue/leave-tags.lua', 1],
-    [1470, 'lua/shared/queue/end.lua', 23],
-    [1480, 'lua/shared/queue/spec.lua', 1],
-    [1604, 'lua/shared/queue/spec.lua', 135],
-    [1611, 'lua/queue/receive.lua', 73],
-    [1674, 'lua/shared/queue/settle.lua', 1],
-    [1675, 'lua/shared/queue/dead.lua', 1],
-    [1729, 'lua/shared/queue/backoff.lua', 1],
-    [1731, 'lua/shared/queue/backoff.lua', 22],
-    [1750, 'lua/shared/queue/unblock.lua', 1],
-    [1756, 'lua/shared/queue/outbox.lua', 1],
-    [1767, 'lua/shared/queue/entries.lua', 1],
-    [1785, 'lua/shared/queue/history.lua', 1],
-    [1799, 'lua/shared/queue/note-end.lua', 1],
-    [1829, 'lua/shared/queue/cancel.lua', 1],
-    [1837, 'lua/shared/queue/settle.lua', 18],
-    [1911, 'lua/queue/receive.lua', 137],
+    [847, 'lua/shared/queue/publish.lua', 3],
+    [853, 'lua/shared/queue/tell-others.lua', 17],
+    [856, 'lua/shared/queue/run.lua', 1],
+    [885, 'lua/shared/queue/names.lua', 1],
+    [931, 'lua/shared/queue/groups.lua', 1],
+    [1050, 'lua/shared/queue/ready.lua', 1],
+    [1085, 'lua/shared/queue/number.lua', 1],
+    [1094, 'lua/shared/queue/enqueue.lua', 1],
+    [1132, 'lua/shared/queue/replace.lua', 1],
+    [1134, 'lua/shared/queue/replace.lua', 24],
+    [1166, 'lua/shared/queue/leave-tags.lua', 1],
+    [1175, 'lua/shared/queue/replace.lua', 57],
+    [1200, 'lua/shared/queue/idempotency.lua', 1],
+    [1214, 'lua/shared/queue/idle.lua', 1],
+    [1260, 'lua/shared/queue/idle.lua', 68],
+    [1270, 'lua/shared/queue/find.lua', 1],
+    [1296, 'lua/shared/queue/failure.lua', 1],
+    [1306, 'lua/shared/queue/parents.lua', 1],
+    [1387, 'lua/shared/queue/link.lua', 1],
+    [1450, 'lua/shared/queue/end.lua', 1],
+    [1471, 'lua/shared/queue/leave-tags.lua', 1],
+    [1480, 'lua/shared/queue/end.lua', 23],
+    [1490, 'lua/shared/queue/spec.lua', 1],
+    [1614, 'lua/shared/queue/spec.lua', 135],
+    [1621, 'lua/queue/receive.lua', 73],
+    [1684, 'lua/shared/queue/settle.lua', 1],
+    [1685, 'lua/shared/queue/dead.lua', 1],
+    [1739, 'lua/shared/queue/backoff.lua', 1],
+    [1741, 'lua/shared/queue/backoff.lua', 22],
+    [1760, 'lua/shared/queue/unblock.lua', 1],
+    [1766, 'lua/shared/queue/outbox.lua', 1],
+    [1777, 'lua/shared/queue/entries.lua', 1],
+    [1795, 'lua/shared/queue/history.lua', 1],
+    [1809, 'lua/shared/queue/note-end.lua', 1],
+    [1839, 'lua/shared/queue/cancel.lua', 1],
+    [1847, 'lua/shared/queue/settle.lua', 18],
+    [1921, 'lua/queue/receive.lua', 137],
   ],
   encode(args) {
     const encoded = new Array<Argument>(5 + args.entries.length * 2)
@@ -23532,7 +23695,7 @@ function readRefusedOfReleaseReleased(part: Reply | undefined): ({ readonly at: 
 export const release: Operation<ReleaseArguments, ReleaseAnswer> = {
   script: {
     name: 'queue/release',
-    sha1: 'ba9babe4577f1b03e26f1c2df9b4e91fcc165f5a',
+    sha1: 'ee923b5d35390c75e19472dedbf825d649bab1e5',
     reads: false,
     bytes: false,
     source: `--[[
@@ -24735,7 +24898,11 @@ end
 -- that is missed is noticed. A call publishes one message with all its events: a line '<number> <now_ms>', and a line for each
 --   <what> <job> <attempt> <token> <tracked> <id> <name> <more>
 -- with tabs between. Control characters and percent signs in the last three are told as '%09'; an empty id is the number of
--- the job, and \`more\` the kind of a failure, or a line of a log.
+-- the job, and \`more\` the kind of a failure, or a line of a log. What happened to several plain jobs in their first attempt is
+-- one line, for a line each would cost more than all else that is done with them:
+--   *<what> <jobs> <tokens> <name> <name> …
+-- with spaces between numbers, and between tokens. A single token is that of the first job, and those of the others follow it
+-- one by one; none: they were never claimed. A single name is that of all.
 -- @optional SPUBLISH only where the caller's driver has seen that the server knows sharded channels
 
 local function spelled(text)
@@ -24760,18 +24927,24 @@ local function event_line(event)
   )
 end
 
--- \`stored\`: where to. An event: what, number, id, name, attempt, token, flags, and more.
-local function send_message(stored, number, events, now_ms)
-  local lines = { string.format('%.0f %.0f', number, now_ms) }
-  for at, event in ipairs(events) do
-    lines[at + 1] = event_line(event)
-  end
+-- \`stored\`: where to.
+local function send_lines(stored, number, lines, now_ms)
+  local message = string.format('%.0f %.0f\\n', number, now_ms) .. table.concat(lines, '\\n')
   local sharded, channel = string.match(stored, '^(%d):(.*)$')
   if sharded == '1' then
-    redis.call('SPUBLISH', channel, table.concat(lines, '\\n'))
+    redis.call('SPUBLISH', channel, message)
   else
-    redis.call('PUBLISH', channel, table.concat(lines, '\\n'))
+    redis.call('PUBLISH', channel, message)
   end
+end
+
+-- An event: what, number, id, name, attempt, token, flags, and more.
+local function send_message(stored, number, events, now_ms)
+  local lines = {}
+  for at, event in ipairs(events) do
+    lines[at] = event_line(event)
+  end
+  send_lines(stored, number, lines, now_ms)
 end
 local function publish(listeners, events, now_ms)
   local stored = redis.call('HGET', listeners, 'channel')
@@ -25209,24 +25382,24 @@ return { 'released', queue.chores, refused }
     [1192, 'lua/shared/queue/tell-others.lua', 13],
     [1195, 'lua/shared/queue/publish.lua', 1],
     [1196, 'lua/shared/queue/message.lua', 1],
-    [1239, 'lua/shared/queue/publish.lua', 3],
-    [1245, 'lua/shared/queue/tell-others.lua', 17],
-    [1248, 'lua/shared/queue/cancel.lua', 1],
-    [1256, 'lua/shared/queue/stop.lua', 1],
-    [1264, 'lua/shared/queue/idle.lua', 1],
-    [1310, 'lua/shared/queue/idle.lua', 68],
-    [1320, 'lua/shared/queue/judge-one.lua', 1],
-    [1330, 'lua/shared/queue/told.lua', 1],
-    [1345, 'lua/shared/queue/freed.lua', 1],
-    [1354, 'lua/shared/queue/give-back.lua', 1],
-    [1390, 'lua/queue/release.lua', 75],
-    [1458, 'lua/shared/queue/settle.lua', 1],
-    [1459, 'lua/shared/queue/failure.lua', 1],
-    [1465, 'lua/shared/queue/dead.lua', 1],
-    [1519, 'lua/shared/queue/unblock.lua', 1],
-    [1525, 'lua/shared/queue/outbox.lua', 1],
-    [1536, 'lua/shared/queue/settle.lua', 18],
-    [1610, 'lua/queue/release.lua', 144],
+    [1249, 'lua/shared/queue/publish.lua', 3],
+    [1255, 'lua/shared/queue/tell-others.lua', 17],
+    [1258, 'lua/shared/queue/cancel.lua', 1],
+    [1266, 'lua/shared/queue/stop.lua', 1],
+    [1274, 'lua/shared/queue/idle.lua', 1],
+    [1320, 'lua/shared/queue/idle.lua', 68],
+    [1330, 'lua/shared/queue/judge-one.lua', 1],
+    [1340, 'lua/shared/queue/told.lua', 1],
+    [1355, 'lua/shared/queue/freed.lua', 1],
+    [1364, 'lua/shared/queue/give-back.lua', 1],
+    [1400, 'lua/queue/release.lua', 75],
+    [1468, 'lua/shared/queue/settle.lua', 1],
+    [1469, 'lua/shared/queue/failure.lua', 1],
+    [1475, 'lua/shared/queue/dead.lua', 1],
+    [1529, 'lua/shared/queue/unblock.lua', 1],
+    [1535, 'lua/shared/queue/outbox.lua', 1],
+    [1546, 'lua/shared/queue/settle.lua', 18],
+    [1620, 'lua/queue/release.lua', 144],
   ],
   encode(args) {
     const encoded = new Array<Argument>(6 + args.claims.length * 3)
@@ -25286,7 +25459,7 @@ function readOutcomesOfReprioritizeChanged(part: Reply | undefined): (string)[] 
 export const reprioritize: Operation<ReprioritizeArguments, ReprioritizeAnswer> = {
   script: {
     name: 'queue/reprioritize',
-    sha1: 'cac5d5c5a4a1ac63b24250c68efe781b6c691855',
+    sha1: 'b69f4885c63a927b546497cfb2364dbcffde57ab',
     reads: false,
     bytes: false,
     source: `--[[
@@ -25864,7 +26037,11 @@ if queue.events then
 -- that is missed is noticed. A call publishes one message with all its events: a line '<number> <now_ms>', and a line for each
 --   <what> <job> <attempt> <token> <tracked> <id> <name> <more>
 -- with tabs between. Control characters and percent signs in the last three are told as '%09'; an empty id is the number of
--- the job, and \`more\` the kind of a failure, or a line of a log.
+-- the job, and \`more\` the kind of a failure, or a line of a log. What happened to several plain jobs in their first attempt is
+-- one line, for a line each would cost more than all else that is done with them:
+--   *<what> <jobs> <tokens> <name> <name> …
+-- with spaces between numbers, and between tokens. A single token is that of the first job, and those of the others follow it
+-- one by one; none: they were never claimed. A single name is that of all.
 -- @optional SPUBLISH only where the caller's driver has seen that the server knows sharded channels
 
 local function spelled(text)
@@ -25889,18 +26066,24 @@ local function event_line(event)
   )
 end
 
--- \`stored\`: where to. An event: what, number, id, name, attempt, token, flags, and more.
-local function send_message(stored, number, events, now_ms)
-  local lines = { string.format('%.0f %.0f', number, now_ms) }
-  for at, event in ipairs(events) do
-    lines[at + 1] = event_line(event)
-  end
+-- \`stored\`: where to.
+local function send_lines(stored, number, lines, now_ms)
+  local message = string.format('%.0f %.0f\\n', number, now_ms) .. table.concat(lines, '\\n')
   local sharded, channel = string.match(stored, '^(%d):(.*)$')
   if sharded == '1' then
-    redis.call('SPUBLISH', channel, table.concat(lines, '\\n'))
+    redis.call('SPUBLISH', channel, message)
   else
-    redis.call('PUBLISH', channel, table.concat(lines, '\\n'))
+    redis.call('PUBLISH', channel, message)
   end
+end
+
+-- An event: what, number, id, name, attempt, token, flags, and more.
+local function send_message(stored, number, events, now_ms)
+  local lines = {}
+  for at, event in ipairs(events) do
+    lines[at] = event_line(event)
+  end
+  send_lines(stored, number, lines, now_ms)
 end
 local function publish(listeners, events, now_ms)
   local stored = redis.call('HGET', listeners, 'channel')
@@ -25938,8 +26121,8 @@ return { 'changed', outcomes }
     [529, 'lua/queue/reprioritize.lua', 34],
     [570, 'lua/shared/queue/publish.lua', 1],
     [571, 'lua/shared/queue/message.lua', 1],
-    [614, 'lua/shared/queue/publish.lua', 3],
-    [620, 'lua/queue/reprioritize.lua', 76],
+    [624, 'lua/shared/queue/publish.lua', 3],
+    [630, 'lua/queue/reprioritize.lua', 76],
   ],
   encode(args) {
     const encoded = new Array<Argument>(1 + args.wanted.length)
@@ -25991,7 +26174,7 @@ export type RequeueFailedAnswer =
 export const requeueFailed: Operation<RequeueFailedArguments, RequeueFailedAnswer> = {
   script: {
     name: 'queue/requeue-failed',
-    sha1: 'aed94994258ec96a96c4afcf5155b18b3d3e216f',
+    sha1: 'ef8e47a6509ca5e4ec79a7fa1d0ed06b07319d06',
     reads: false,
     bytes: false,
     source: `--[[
@@ -27307,7 +27490,11 @@ if queue.events then
 -- that is missed is noticed. A call publishes one message with all its events: a line '<number> <now_ms>', and a line for each
 --   <what> <job> <attempt> <token> <tracked> <id> <name> <more>
 -- with tabs between. Control characters and percent signs in the last three are told as '%09'; an empty id is the number of
--- the job, and \`more\` the kind of a failure, or a line of a log.
+-- the job, and \`more\` the kind of a failure, or a line of a log. What happened to several plain jobs in their first attempt is
+-- one line, for a line each would cost more than all else that is done with them:
+--   *<what> <jobs> <tokens> <name> <name> …
+-- with spaces between numbers, and between tokens. A single token is that of the first job, and those of the others follow it
+-- one by one; none: they were never claimed. A single name is that of all.
 -- @optional SPUBLISH only where the caller's driver has seen that the server knows sharded channels
 
 local function spelled(text)
@@ -27332,18 +27519,24 @@ local function event_line(event)
   )
 end
 
--- \`stored\`: where to. An event: what, number, id, name, attempt, token, flags, and more.
-local function send_message(stored, number, events, now_ms)
-  local lines = { string.format('%.0f %.0f', number, now_ms) }
-  for at, event in ipairs(events) do
-    lines[at + 1] = event_line(event)
-  end
+-- \`stored\`: where to.
+local function send_lines(stored, number, lines, now_ms)
+  local message = string.format('%.0f %.0f\\n', number, now_ms) .. table.concat(lines, '\\n')
   local sharded, channel = string.match(stored, '^(%d):(.*)$')
   if sharded == '1' then
-    redis.call('SPUBLISH', channel, table.concat(lines, '\\n'))
+    redis.call('SPUBLISH', channel, message)
   else
-    redis.call('PUBLISH', channel, table.concat(lines, '\\n'))
+    redis.call('PUBLISH', channel, message)
   end
+end
+
+-- An event: what, number, id, name, attempt, token, flags, and more.
+local function send_message(stored, number, events, now_ms)
+  local lines = {}
+  for at, event in ipairs(events) do
+    lines[at] = event_line(event)
+  end
+  send_lines(stored, number, lines, now_ms)
 end
 local function publish(listeners, events, now_ms)
   local stored = redis.call('HGET', listeners, 'channel')
@@ -27416,8 +27609,8 @@ return { 'requeued', #numbers, tonumber(left or 0), queue.chores }
     [1305, 'lua/queue/requeue-failed.lua', 117],
     [1308, 'lua/shared/queue/publish.lua', 1],
     [1309, 'lua/shared/queue/message.lua', 1],
-    [1352, 'lua/shared/queue/publish.lua', 3],
-    [1358, 'lua/queue/requeue-failed.lua', 121],
+    [1362, 'lua/shared/queue/publish.lua', 3],
+    [1368, 'lua/queue/requeue-failed.lua', 121],
   ],
   encode(args) {
     return withoutDefaults([
@@ -27476,7 +27669,7 @@ function readOutcomesOfRequeueRequeued(part: Reply | undefined): (string)[] {
 export const requeue: Operation<RequeueArguments, RequeueAnswer> = {
   script: {
     name: 'queue/requeue',
-    sha1: '747f034c0ae7040755b34d0fd420340e1e43e0fc',
+    sha1: '1772c1f35e87d422e5b02433d34d226a088dd8d5',
     reads: false,
     bytes: false,
     source: `--[[
@@ -28229,7 +28422,11 @@ if queue.events then
 -- that is missed is noticed. A call publishes one message with all its events: a line '<number> <now_ms>', and a line for each
 --   <what> <job> <attempt> <token> <tracked> <id> <name> <more>
 -- with tabs between. Control characters and percent signs in the last three are told as '%09'; an empty id is the number of
--- the job, and \`more\` the kind of a failure, or a line of a log.
+-- the job, and \`more\` the kind of a failure, or a line of a log. What happened to several plain jobs in their first attempt is
+-- one line, for a line each would cost more than all else that is done with them:
+--   *<what> <jobs> <tokens> <name> <name> …
+-- with spaces between numbers, and between tokens. A single token is that of the first job, and those of the others follow it
+-- one by one; none: they were never claimed. A single name is that of all.
 -- @optional SPUBLISH only where the caller's driver has seen that the server knows sharded channels
 
 local function spelled(text)
@@ -28254,18 +28451,24 @@ local function event_line(event)
   )
 end
 
--- \`stored\`: where to. An event: what, number, id, name, attempt, token, flags, and more.
-local function send_message(stored, number, events, now_ms)
-  local lines = { string.format('%.0f %.0f', number, now_ms) }
-  for at, event in ipairs(events) do
-    lines[at + 1] = event_line(event)
-  end
+-- \`stored\`: where to.
+local function send_lines(stored, number, lines, now_ms)
+  local message = string.format('%.0f %.0f\\n', number, now_ms) .. table.concat(lines, '\\n')
   local sharded, channel = string.match(stored, '^(%d):(.*)$')
   if sharded == '1' then
-    redis.call('SPUBLISH', channel, table.concat(lines, '\\n'))
+    redis.call('SPUBLISH', channel, message)
   else
-    redis.call('PUBLISH', channel, table.concat(lines, '\\n'))
+    redis.call('PUBLISH', channel, message)
   end
+end
+
+-- An event: what, number, id, name, attempt, token, flags, and more.
+local function send_message(stored, number, events, now_ms)
+  local lines = {}
+  for at, event in ipairs(events) do
+    lines[at] = event_line(event)
+  end
+  send_lines(stored, number, lines, now_ms)
 end
 local function publish(listeners, events, now_ms)
   local stored = redis.call('HGET', listeners, 'channel')
@@ -28317,8 +28520,8 @@ return { 'requeued', outcomes }
     [700, 'lua/queue/requeue.lua', 55],
     [745, 'lua/shared/queue/publish.lua', 1],
     [746, 'lua/shared/queue/message.lua', 1],
-    [789, 'lua/shared/queue/publish.lua', 3],
-    [795, 'lua/queue/requeue.lua', 101],
+    [799, 'lua/shared/queue/publish.lua', 3],
+    [805, 'lua/queue/requeue.lua', 101],
   ],
   encode(args) {
     const encoded = new Array<Argument>(3 + args.wanted.length)
@@ -28391,7 +28594,7 @@ function readBuriedOfRetryRetried(part: Reply | undefined): (number)[] {
 export const retry: Operation<RetryArguments, RetryAnswer> = {
   script: {
     name: 'queue/retry',
-    sha1: '0d13d6adc82441c750c80719b90bbfa9772d1a40',
+    sha1: '86c27d14f6c49f76bb19e18b87a0a4db9da18cce',
     reads: false,
     bytes: false,
     source: `--[[
@@ -29732,7 +29935,11 @@ end
 -- that is missed is noticed. A call publishes one message with all its events: a line '<number> <now_ms>', and a line for each
 --   <what> <job> <attempt> <token> <tracked> <id> <name> <more>
 -- with tabs between. Control characters and percent signs in the last three are told as '%09'; an empty id is the number of
--- the job, and \`more\` the kind of a failure, or a line of a log.
+-- the job, and \`more\` the kind of a failure, or a line of a log. What happened to several plain jobs in their first attempt is
+-- one line, for a line each would cost more than all else that is done with them:
+--   *<what> <jobs> <tokens> <name> <name> …
+-- with spaces between numbers, and between tokens. A single token is that of the first job, and those of the others follow it
+-- one by one; none: they were never claimed. A single name is that of all.
 -- @optional SPUBLISH only where the caller's driver has seen that the server knows sharded channels
 
 local function spelled(text)
@@ -29757,18 +29964,24 @@ local function event_line(event)
   )
 end
 
--- \`stored\`: where to. An event: what, number, id, name, attempt, token, flags, and more.
-local function send_message(stored, number, events, now_ms)
-  local lines = { string.format('%.0f %.0f', number, now_ms) }
-  for at, event in ipairs(events) do
-    lines[at + 1] = event_line(event)
-  end
+-- \`stored\`: where to.
+local function send_lines(stored, number, lines, now_ms)
+  local message = string.format('%.0f %.0f\\n', number, now_ms) .. table.concat(lines, '\\n')
   local sharded, channel = string.match(stored, '^(%d):(.*)$')
   if sharded == '1' then
-    redis.call('SPUBLISH', channel, table.concat(lines, '\\n'))
+    redis.call('SPUBLISH', channel, message)
   else
-    redis.call('PUBLISH', channel, table.concat(lines, '\\n'))
+    redis.call('PUBLISH', channel, message)
   end
+end
+
+-- An event: what, number, id, name, attempt, token, flags, and more.
+local function send_message(stored, number, events, now_ms)
+  local lines = {}
+  for at, event in ipairs(events) do
+    lines[at] = event_line(event)
+  end
+  send_lines(stored, number, lines, now_ms)
 end
 local function publish(listeners, events, now_ms)
   local stored = redis.call('HGET', listeners, 'channel')
@@ -30152,22 +30365,22 @@ return { 'retried', queue.chores, refused, buried }
     [1330, 'lua/shared/queue/tell-others.lua', 13],
     [1333, 'lua/shared/queue/publish.lua', 1],
     [1334, 'lua/shared/queue/message.lua', 1],
-    [1377, 'lua/shared/queue/publish.lua', 3],
-    [1383, 'lua/shared/queue/tell-others.lua', 17],
-    [1386, 'lua/shared/queue/cancel.lua', 1],
-    [1394, 'lua/shared/queue/stop.lua', 1],
-    [1402, 'lua/shared/queue/bury-claimed.lua', 1],
-    [1409, 'lua/shared/queue/idle.lua', 1],
-    [1455, 'lua/shared/queue/idle.lua', 68],
-    [1465, 'lua/shared/queue/judge-one.lua', 1],
-    [1475, 'lua/shared/queue/told.lua', 1],
-    [1497, 'lua/shared/queue/freed.lua', 1],
-    [1506, 'lua/queue/retry.lua', 79],
-    [1587, 'lua/shared/queue/settle.lua', 1],
-    [1588, 'lua/shared/queue/unblock.lua', 1],
-    [1594, 'lua/shared/queue/outbox.lua', 1],
-    [1605, 'lua/shared/queue/settle.lua', 18],
-    [1679, 'lua/queue/retry.lua', 161],
+    [1387, 'lua/shared/queue/publish.lua', 3],
+    [1393, 'lua/shared/queue/tell-others.lua', 17],
+    [1396, 'lua/shared/queue/cancel.lua', 1],
+    [1404, 'lua/shared/queue/stop.lua', 1],
+    [1412, 'lua/shared/queue/bury-claimed.lua', 1],
+    [1419, 'lua/shared/queue/idle.lua', 1],
+    [1465, 'lua/shared/queue/idle.lua', 68],
+    [1475, 'lua/shared/queue/judge-one.lua', 1],
+    [1485, 'lua/shared/queue/told.lua', 1],
+    [1507, 'lua/shared/queue/freed.lua', 1],
+    [1516, 'lua/queue/retry.lua', 79],
+    [1597, 'lua/shared/queue/settle.lua', 1],
+    [1598, 'lua/shared/queue/unblock.lua', 1],
+    [1604, 'lua/shared/queue/outbox.lua', 1],
+    [1615, 'lua/shared/queue/settle.lua', 18],
+    [1689, 'lua/queue/retry.lua', 161],
   ],
   encode(args) {
     const encoded = new Array<Argument>(6 + args.failures.length * 5)
@@ -31480,7 +31693,7 @@ export type TagAnswer =
 export const tag: Operation<TagArguments, TagAnswer> = {
   script: {
     name: 'queue/tag',
-    sha1: '29edd5e2d2f9c5693dc286a88442a84cfbe39393',
+    sha1: '7d6548e966037df9d5aa8c3682540aa8851e13b1',
     reads: false,
     bytes: false,
     source: `--[[
@@ -31903,7 +32116,11 @@ if queue.events then
 -- that is missed is noticed. A call publishes one message with all its events: a line '<number> <now_ms>', and a line for each
 --   <what> <job> <attempt> <token> <tracked> <id> <name> <more>
 -- with tabs between. Control characters and percent signs in the last three are told as '%09'; an empty id is the number of
--- the job, and \`more\` the kind of a failure, or a line of a log.
+-- the job, and \`more\` the kind of a failure, or a line of a log. What happened to several plain jobs in their first attempt is
+-- one line, for a line each would cost more than all else that is done with them:
+--   *<what> <jobs> <tokens> <name> <name> …
+-- with spaces between numbers, and between tokens. A single token is that of the first job, and those of the others follow it
+-- one by one; none: they were never claimed. A single name is that of all.
 -- @optional SPUBLISH only where the caller's driver has seen that the server knows sharded channels
 
 local function spelled(text)
@@ -31928,18 +32145,24 @@ local function event_line(event)
   )
 end
 
--- \`stored\`: where to. An event: what, number, id, name, attempt, token, flags, and more.
-local function send_message(stored, number, events, now_ms)
-  local lines = { string.format('%.0f %.0f', number, now_ms) }
-  for at, event in ipairs(events) do
-    lines[at + 1] = event_line(event)
-  end
+-- \`stored\`: where to.
+local function send_lines(stored, number, lines, now_ms)
+  local message = string.format('%.0f %.0f\\n', number, now_ms) .. table.concat(lines, '\\n')
   local sharded, channel = string.match(stored, '^(%d):(.*)$')
   if sharded == '1' then
-    redis.call('SPUBLISH', channel, table.concat(lines, '\\n'))
+    redis.call('SPUBLISH', channel, message)
   else
-    redis.call('PUBLISH', channel, table.concat(lines, '\\n'))
+    redis.call('PUBLISH', channel, message)
   end
+end
+
+-- An event: what, number, id, name, attempt, token, flags, and more.
+local function send_message(stored, number, events, now_ms)
+  local lines = {}
+  for at, event in ipairs(events) do
+    lines[at] = event_line(event)
+  end
+  send_lines(stored, number, lines, now_ms)
 end
 local function publish(listeners, events, now_ms)
   local stored = redis.call('HGET', listeners, 'channel')
@@ -31975,8 +32198,8 @@ return { 'tagged', after }
     [388, 'lua/queue/tag.lua', 31],
     [415, 'lua/shared/queue/publish.lua', 1],
     [416, 'lua/shared/queue/message.lua', 1],
-    [459, 'lua/shared/queue/publish.lua', 3],
-    [465, 'lua/queue/tag.lua', 59],
+    [469, 'lua/shared/queue/publish.lua', 3],
+    [475, 'lua/queue/tag.lua', 59],
   ],
   encode(args) {
     const encoded = new Array<Argument>(2 + args.tags.length)
@@ -32199,7 +32422,7 @@ function readOutcomesOfTrackTracking(part: Reply | undefined): (string)[] {
 export const track: Operation<TrackArguments, TrackAnswer> = {
   script: {
     name: 'queue/track',
-    sha1: 'eb923c739881cce8e9c3e3a4d13c60310a7bb6b0',
+    sha1: 'ac95ea249f42e8a12dc3c1e37df724fc9e64ed34',
     reads: false,
     bytes: false,
     source: `--[[
@@ -32526,7 +32749,11 @@ if queue.events then
 -- that is missed is noticed. A call publishes one message with all its events: a line '<number> <now_ms>', and a line for each
 --   <what> <job> <attempt> <token> <tracked> <id> <name> <more>
 -- with tabs between. Control characters and percent signs in the last three are told as '%09'; an empty id is the number of
--- the job, and \`more\` the kind of a failure, or a line of a log.
+-- the job, and \`more\` the kind of a failure, or a line of a log. What happened to several plain jobs in their first attempt is
+-- one line, for a line each would cost more than all else that is done with them:
+--   *<what> <jobs> <tokens> <name> <name> …
+-- with spaces between numbers, and between tokens. A single token is that of the first job, and those of the others follow it
+-- one by one; none: they were never claimed. A single name is that of all.
 -- @optional SPUBLISH only where the caller's driver has seen that the server knows sharded channels
 
 local function spelled(text)
@@ -32551,18 +32778,24 @@ local function event_line(event)
   )
 end
 
--- \`stored\`: where to. An event: what, number, id, name, attempt, token, flags, and more.
-local function send_message(stored, number, events, now_ms)
-  local lines = { string.format('%.0f %.0f', number, now_ms) }
-  for at, event in ipairs(events) do
-    lines[at + 1] = event_line(event)
-  end
+-- \`stored\`: where to.
+local function send_lines(stored, number, lines, now_ms)
+  local message = string.format('%.0f %.0f\\n', number, now_ms) .. table.concat(lines, '\\n')
   local sharded, channel = string.match(stored, '^(%d):(.*)$')
   if sharded == '1' then
-    redis.call('SPUBLISH', channel, table.concat(lines, '\\n'))
+    redis.call('SPUBLISH', channel, message)
   else
-    redis.call('PUBLISH', channel, table.concat(lines, '\\n'))
+    redis.call('PUBLISH', channel, message)
   end
+end
+
+-- An event: what, number, id, name, attempt, token, flags, and more.
+local function send_message(stored, number, events, now_ms)
+  local lines = {}
+  for at, event in ipairs(events) do
+    lines[at] = event_line(event)
+  end
+  send_lines(stored, number, lines, now_ms)
 end
 local function publish(listeners, events, now_ms)
   local stored = redis.call('HGET', listeners, 'channel')
@@ -32594,8 +32827,8 @@ return { 'tracking', outcomes }
     [294, 'lua/queue/track.lua', 26],
     [319, 'lua/shared/queue/publish.lua', 1],
     [320, 'lua/shared/queue/message.lua', 1],
-    [363, 'lua/shared/queue/publish.lua', 3],
-    [369, 'lua/queue/track.lua', 52],
+    [373, 'lua/shared/queue/publish.lua', 3],
+    [379, 'lua/queue/track.lua', 52],
   ],
   encode(args) {
     const encoded = new Array<Argument>(1 + args.wanted.length)

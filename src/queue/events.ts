@@ -93,7 +93,39 @@ export interface EventMessage {
 export function readMessage(message: string, source: Pick<Source, 'partition'>): EventMessage {
   const [head = '', ...lines] = message.split('\n')
   const [number, atMs] = head.split(' ').map(Number)
-  return { number: number ?? 0, events: lines.map((line) => readLine(line, atMs ?? 0, source)) }
+  const events: QueueEvent[] = []
+  for (const line of lines) {
+    if (line.startsWith('*')) readPlainLine(line, atMs ?? 0, source, events)
+    else events.push(readLine(line, atMs ?? 0, source))
+  }
+  return { number: number ?? 0, events }
+}
+
+/** What happened to several plain jobs in their first attempt. */
+function readPlainLine(
+  line: string,
+  atMs: number,
+  source: Pick<Source, 'partition'>,
+  events: QueueEvent[],
+): void {
+  const [kind = '', jobs = '', tokens = '', ...spelled] = line.slice(1).split('\t')
+  const names = spelled.map(plain)
+  const each = tokens.split(' ').map(Number)
+  const [firstToken = 0] = each
+  const [firstName = ''] = names
+  const wasClaimed = tokens !== ''
+  for (const [at, number] of jobs.split(' ').entries()) {
+    events.push({
+      kind: kind as JobEventKind,
+      id: toId(source, number),
+      name: names[at] ?? firstName,
+      atMs,
+      attempt: wasClaimed ? 1 : null,
+      token: wasClaimed ? (each[at] ?? firstToken + at) : null,
+      isTracked: false,
+      more: '',
+    })
+  }
 }
 
 function readLine(line: string, atMs: number, source: Pick<Source, 'partition'>): QueueEvent {

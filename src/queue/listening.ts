@@ -33,12 +33,15 @@ export async function* listenTo(
     await openAll(ears)
     for (;;) {
       signal?.throwIfAborted()
-      const events = ears.map((ear) => ear.next()).filter((event) => event !== undefined)
-      if (events.length === 0) await sleeper.sleep(LISTEN_MS, signal)
-      for (const event of events) {
+      let isQuiet = true
+      for (const ear of ears) {
+        const event = ear.next()
+        if (event === undefined) continue
+        isQuiet = false
         signal?.throwIfAborted()
         yield event
       }
+      if (isQuiet) await sleeper.sleep(LISTEN_MS, signal)
     }
   } finally {
     await Promise.all(ears.map((ear) => ear.close()))

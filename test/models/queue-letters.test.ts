@@ -1,8 +1,9 @@
 // When a job that comes while a worker waits travels in the letter to it, and when the worker has to claim it.
 
 import { Redis } from 'ioredis'
-import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, inject, onTestFinished, test, vi } from 'vitest'
 import { ioredis } from '../../src/drivers/ioredis.ts'
+import { readMessage } from '../../src/queue/events.ts'
 import { START_US } from '../../src/testing/test-clock.ts'
 import type { Arguments } from '../../src/testing/vector-contract.ts'
 import { QueueCalls } from './queue-calls.ts'
@@ -59,6 +60,28 @@ describe('a job that comes while a worker waits', () => {
     const acks = [{ number: String(START_US), token: START_US }]
     await scene.calls.same('ack-and-claim-plain', { limit: 0, acks }, ['claimed', ...Array(9).fill('*')])
     expect(await scene.calls.run('inspect', {})).toMatchObject({ 12: 0, 18: 1, 19: 1 })
+  })
+
+  test('is told to those who listen, as enqueued and as claimed', async () => {
+    const scene = await setUp()
+    const channel = `${scene.calls.prefix}:events`
+    const messages: string[] = []
+    const ears = client.duplicate()
+    onTestFinished(() => ears.disconnect())
+    ears.on('message', (_, message: string) => messages.push(message))
+    await ears.subscribe(channel)
+    await scene.calls.run('listen', { name: 'x.1', channel })
+    await wait(scene.calls, reader.name(7000))
+
+    expect(await isClaimed(scene)).toBe(true)
+
+    await vi.waitUntil(() => messages.length > 0)
+    const { events } = readMessage(messages[0] ?? '', { partition: null })
+    expect(events).toMatchObject([
+      { kind: 'enqueued', id: String(START_US), name: 'mail', token: null },
+      { kind: 'claimed', id: String(START_US), name: 'mail', token: START_US, attempt: 1 },
+    ])
+    await reader.letter()
   })
 
   test('goes to one that hears, where the one that waits longest is gone', async () => {
@@ -118,7 +141,6 @@ describe('a job that comes while a worker waits', () => {
       await calls.run('enqueue', { specs: [{ payload: '1', delay_ms: 1000 }] })
       await calls.setClock(START_US + 1_000_000)
     },
-    'somebody listens': (calls) => calls.run('listen', { name: 'x.1' }),
   }
   test.each(Object.entries(others))('while %s has to be claimed', async (_, happen) => {
     const scene = await setUp()

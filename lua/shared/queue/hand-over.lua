@@ -25,7 +25,6 @@ local function may_hand(queue, codec, ready, name, payload, now_ms, how)
     and not queue.settings
     and queue.marks % 4 == 0
     and queue.due_ms > now_ms
-    and queue.listened_ms <= now_ms
     and redis.call('EXISTS', ready) == 0
 end
 

@@ -3,7 +3,11 @@
 -- that is missed is noticed. A call publishes one message with all its events: a line '<number> <now_ms>', and a line for each
 --   <what> <job> <attempt> <token> <tracked> <id> <name> <more>
 -- with tabs between. Control characters and percent signs in the last three are told as '%09'; an empty id is the number of
--- the job, and `more` the kind of a failure, or a line of a log.
+-- the job, and `more` the kind of a failure, or a line of a log. What happened to several plain jobs in their first attempt is
+-- one line, for a line each would cost more than all else that is done with them:
+--   *<what> <jobs> <tokens> <name> <name> …
+-- with spaces between numbers, and between tokens. A single token is that of the first job, and those of the others follow it
+-- one by one; none: they were never claimed. A single name is that of all.
 -- @optional SPUBLISH only where the caller's driver has seen that the server knows sharded channels
 
 local function spelled(text)
@@ -28,16 +32,22 @@ local function event_line(event)
   )
 end
 
--- `stored`: where to. An event: what, number, id, name, attempt, token, flags, and more.
-local function send_message(stored, number, events, now_ms)
-  local lines = { string.format('%.0f %.0f', number, now_ms) }
-  for at, event in ipairs(events) do
-    lines[at + 1] = event_line(event)
-  end
+-- `stored`: where to.
+local function send_lines(stored, number, lines, now_ms)
+  local message = string.format('%.0f %.0f\n', number, now_ms) .. table.concat(lines, '\n')
   local sharded, channel = string.match(stored, '^(%d):(.*)$')
   if sharded == '1' then
-    redis.call('SPUBLISH', channel, table.concat(lines, '\n'))
+    redis.call('SPUBLISH', channel, message)
   else
-    redis.call('PUBLISH', channel, table.concat(lines, '\n'))
+    redis.call('PUBLISH', channel, message)
   end
+end
+
+-- An event: what, number, id, name, attempt, token, flags, and more.
+local function send_message(stored, number, events, now_ms)
+  local lines = {}
+  for at, event in ipairs(events) do
+    lines[at] = event_line(event)
+  end
+  send_lines(stored, number, lines, now_ms)
 end

@@ -1,16 +1,10 @@
 -- Plain jobs that are claimed for the first time, and acked by those who hold them: the quick way.
 -- @include shared/queue/plain-head
 
--- Whether nothing but plain jobs can be met, nobody listens, and the call is not a repeated one. Of the marks only
--- those of priorities and groups count.
+-- Whether nothing but plain jobs can be met, and the call is not a repeated one. Of the marks only those of priorities
+-- and groups count.
 local function is_quiet(queue, call, now_ms)
-  if
-    queue.layout ~= QUEUE_LAYOUT
-    or queue.settings
-    or queue.marks % 4 > 0
-    or queue.due_ms <= now_ms
-    or queue.listened_ms > now_ms
-  then
+  if queue.layout ~= QUEUE_LAYOUT or queue.settings or queue.marks % 4 > 0 or queue.due_ms <= now_ms then
     return false
   end
   return not queue.record or tonumber(string.match(queue.record, '^%d+')) < tonumber(call)
@@ -68,6 +62,16 @@ local function note_ran(queue, now_ms, name, since_sum, soonest, latest, stored)
     end
     note_spans(queue, 'a', list, 2, 1, now_ms, 1)
   end
+end
+
+-- The names of acked jobs, one if all have the same; see judge_plain.
+local function names_of(name, stored)
+  local names = { name or nil }
+  for place = 1, name and 0 or #stored do
+    local _, _, _, _, _, _, name_at = struct.unpack('>c1dHdI4B', stored[place])
+    names[place] = string.sub(stored[place], name_at)
+  end
+  return names
 end
 
 -- Notes how long claimed jobs waited.
