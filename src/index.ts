@@ -19,6 +19,7 @@ export {
   type CacheInspection,
   type CacheOptions,
   type EndLoadOptions,
+  type FoundValue,
   type Freshness,
   type GetOptions,
   type InProcessOptions,
@@ -31,7 +32,6 @@ export {
   type Loader,
   type ManyContext,
   type ManyLoader,
-  type Peeked,
   type SetOptions,
   type WasSet,
 } from './cache/cache.ts'

@@ -40,17 +40,17 @@ function values(app: App, { perilune, limits }: Parts): void {
     return cacheOf(perilune, request).set(request.params.key, value, howToKeep(request.body))
   })
 
-  const peek = {
+  const find = {
     tags,
-    summary: 'Peek',
+    summary: 'Find',
     description: 'It never has anybody load the value.',
     params: KeyPath,
     querystring: NoQuery,
     response: answers(kept, 404),
   }
-  app.get(`${url}/value`, { schema: peek }, async (request, reply) => {
+  app.get(`${url}/value`, { schema: find }, async (request, reply) => {
     const { key } = request.params
-    const found = await cacheOf(perilune, request).peek(key)
+    const found = await cacheOf(perilune, request).find(key)
     if (found === null) throw new Refusal('not-found', `There is no value of ${key}.`)
     return reply.type('application/json').send(keptText(found))
   })

@@ -25,9 +25,9 @@ test('a value is fresh, then stale while it is loaded again, then absent', async
   expect(runs()).toBe(1)
   await clock.advance(1000)
   expect(await cache.get('a', load)).toBe(1)
-  await expect.poll(async () => (await cache.peek('a'))?.value).toBe(2)
+  await expect.poll(async () => (await cache.find('a'))?.value).toBe(2)
   await clock.advance(120_000)
-  expect(await cache.peek('a')).toBeNull()
+  expect(await cache.find('a')).toBeNull()
   expect(await cache.get('a', load)).toBe(3)
 })
 
@@ -42,7 +42,7 @@ test('a value is loaded ahead of its end, by one process, while it is served', a
 
   const others = [another().cache, another().cache, cache]
   expect(await Promise.all(others.map((each) => each.get('a', slow.load)))).toEqual([1, 1, 1])
-  await expect.poll(async () => (await cache.peek('a'))?.value).toBe(2)
+  await expect.poll(async () => (await cache.find('a'))?.value).toBe(2)
 
   expect(slow.runs()).toBe(2)
 })

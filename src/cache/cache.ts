@@ -5,7 +5,7 @@ import type { Extended } from '../runtime/lease-by-token.ts'
 import type { Runtime } from '../runtime/runtime.ts'
 import { toTell } from './events.ts'
 import { getValue } from './getting.ts'
-import { type CacheInspection, inspectKey, type Peeked, peekValue } from './inspection.ts'
+import { type CacheInspection, type FoundValue, findValue, inspectKey } from './inspection.ts'
 import {
   type EndLoadOptions,
   endLoad,
@@ -112,8 +112,8 @@ export class Cache<Value> {
   }
 
   /** What is kept of a key; null when there is nothing that may be served. It never loads. */
-  async peek(key: string): Promise<Peeked<Value> | null> {
-    return peekValue(this.#source, checkName('key', key))
+  async find(key: string): Promise<FoundValue<Value> | null> {
+    return findValue(this.#source, checkName('key', key))
   }
 
   /**
@@ -186,7 +186,7 @@ function checkKeys(keys: unknown): string[] {
 }
 
 export type { CacheEvent, CacheHooks, ServedFrom } from './events.ts'
-export type { CacheInspection, Peeked } from './inspection.ts'
+export type { CacheInspection, FoundValue } from './inspection.ts'
 export type { EndLoadOptions, LendLoadOptions, LentLoad } from './lending.ts'
 export { type Kept, LoadContext, type Loader } from './loader.ts'
 export type { ManyContext, ManyLoader } from './many.ts'

@@ -6,7 +6,7 @@ import { decodeValue, type Source, unitOf, valueKeyOf } from './source.ts'
 import { tagsIn } from './tags.ts'
 
 /** A value that is there. */
-export interface Peeked<Value> {
+export interface FoundValue<Value> {
   readonly value: Value
   /** False when it is stale. */
   readonly fresh: boolean
@@ -38,7 +38,10 @@ export interface CacheInspection {
 }
 
 /** Null when there is no value that may be served. */
-export async function peekValue<Value>(source: Source<Value>, key: string): Promise<Peeked<Value> | null> {
+export async function findValue<Value>(
+  source: Source<Value>,
+  key: string,
+): Promise<FoundValue<Value> | null> {
   // The server's time, where it is not known or was told long ago.
   if (source.runtime.clock.agedAt(performance.now())) await look(source, key, [])
   const bytes = await source.shared.reads.get(valueKeyOf(source, key), source.terms.storeMs)

@@ -8,7 +8,7 @@ import { InvalidArgumentError, LeaseLostError } from '../runtime/errors.ts'
 import { type Extended, extendByToken } from '../runtime/lease-by-token.ts'
 import { learnTold } from '../runtime/told.ts'
 import { toWaitMs, type Waiting } from '../runtime/wait.ts'
-import type { Peeked } from './inspection.ts'
+import type { FoundValue } from './inspection.ts'
 import { kindOf } from './keeping.ts'
 import { Load } from './load.ts'
 import { checkVersion } from './loader.ts'
@@ -33,7 +33,7 @@ export interface EndLoadOptions extends Freshness {
 }
 
 export type LentLoad<Value> =
-  | ({ readonly status: 'found' } & Peeked<Value>)
+  | ({ readonly status: 'found' } & FoundValue<Value>)
   /** Load it, and end the load with this text. */
   | {
       readonly status: 'elected'

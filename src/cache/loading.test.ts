@@ -93,7 +93,7 @@ test('a loader says how long its value counts, and its version', async () => {
   })
   await clock.advance(5000)
 
-  expect(await cache.peek('a')).toBeNull()
+  expect(await cache.find('a')).toBeNull()
   expect(await cache.set('a', 2, { version: 2 })).toEqual({ stored: false, version: 3 })
 })
 
@@ -159,7 +159,7 @@ test('a loader whose lease is lost is replaced, and what it finds late is refuse
   expect(await another().cache.get('a', () => 'in time')).toBe('in time')
   held.open()
   expect(await first).toBe('late')
-  expect((await cache.peek('a'))?.value).toBe('in time')
+  expect((await cache.find('a'))?.value).toBe('in time')
 })
 
 test('a load that takes longer than its lease keeps it', async () => {

@@ -32,7 +32,7 @@ test('getMany serves what is stale and loads all of it again in one call', async
   await clock.advance(60_000)
 
   expect([...(await cache.getMany(['a', 'b', 'c'], many)).values()]).toEqual([1, 1, 1])
-  await expect.poll(async () => (await cache.peek('c'))?.value).toBe(2)
+  await expect.poll(async () => (await cache.find('c'))?.value).toBe(2)
   expect(asked).toEqual([
     ['a', 'b', 'c'],
     ['a', 'b', 'c'],

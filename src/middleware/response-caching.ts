@@ -43,7 +43,7 @@ export interface Asked {
   header(name: string): string | null
 }
 
-export type ResponseStore = Pick<Cache<KeptResponse>, 'peek' | '~serve'>
+export type ResponseStore = Pick<Cache<KeptResponse>, 'find' | '~serve'>
 
 export type Admitted =
   | { readonly status: 'pass'; readonly headers: Headers }
@@ -92,7 +92,7 @@ export async function lookUp<Request>(
   if (isForHandler || asked.header('range') !== null) return bypass()
   try {
     const key = keyOf(options, asked, request)
-    if (asked.method === 'HEAD') return toAdmitted((await cache.peek(key))?.value, asked)
+    if (asked.method === 'HEAD') return toAdmitted((await cache.find(key))?.value, asked)
     return await getOrBegin(cache, options, asked, { key, tags: options.tags?.(request) ?? [] })
   } catch (error) {
     if (isForOthers(error)) return bypass()

@@ -14,7 +14,7 @@ export interface KeyvStoreOptions {
 }
 
 /** What is used of a cache. Keyv hands in text, or objects where it is told not to serialise. */
-export type KeyvCache = Pick<Cache<unknown>, 'peek' | 'invalidate'> & {
+export type KeyvCache = Pick<Cache<unknown>, 'find' | 'invalidate'> & {
   set(key: string, value: never, options: SetOptions): Promise<unknown>
 }
 
@@ -40,7 +40,7 @@ export class KeyvStore extends EventEmitter {
   /** Undefined when there is none. Keyv passes over what this throws, so it is told as an event, too. */
   async get<Value>(key: string): Promise<Value | undefined> {
     try {
-      return await this.#peek<Value>(key)
+      return await this.#find<Value>(key)
     } catch (error) {
       if (this.listenerCount('error') > 0) this.emit('error', error)
       throw error
@@ -49,7 +49,7 @@ export class KeyvStore extends EventEmitter {
 
   /** The values in the order of the keys; undefined where there is none. */
   async getMany<Value>(keys: string[]): Promise<(Value | undefined)[]> {
-    return Promise.all(keys.map((key) => this.#peek<Value>(key)))
+    return Promise.all(keys.map((key) => this.#find<Value>(key)))
   }
 
   /** `ttl` in milliseconds; 0 or none: `keepFor`. */
@@ -77,7 +77,7 @@ export class KeyvStore extends EventEmitter {
 
   /** Whether there is a value that may be served. */
   async has(key: string): Promise<boolean> {
-    return (await this.#cache.peek(fitName(key))) !== null
+    return (await this.#cache.find(fitName(key))) !== null
   }
 
   /** As `has`, in the order of the keys. */
@@ -94,8 +94,8 @@ export class KeyvStore extends EventEmitter {
     return fitName(`keyv:${this.namespace ?? ''}`, LONGEST_TAG)
   }
 
-  async #peek<Value>(key: string): Promise<Value | undefined> {
-    return (await this.#cache.peek(fitName(key)))?.value as Value | undefined
+  async #find<Value>(key: string): Promise<Value | undefined> {
+    return (await this.#cache.find(fitName(key)))?.value as Value | undefined
   }
 
   async #keep(key: string, value: unknown, ms: number): Promise<void> {

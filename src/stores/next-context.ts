@@ -3,7 +3,7 @@
 import type { Cache, SetOptions } from '../cache/cache.ts'
 
 /** What is used of a cache. */
-export type NextCache = Pick<Cache<unknown>, 'peek'> & {
+export type NextCache = Pick<Cache<unknown>, 'find'> & {
   set(key: string, value: never, options: SetOptions): Promise<unknown>
 }
 

@@ -35,8 +35,8 @@ export async function judgeTags(
 
 async function judgeTag(cache: NextCache, tag: string, createdAtMs: number): Promise<Verdict> {
   const [hard, soft] = await Promise.all([
-    cache.peek(fitName(`hard:${tag}`)),
-    cache.peek(fitName(`soft:${tag}`)),
+    cache.find(fitName(`hard:${tag}`)),
+    cache.find(fitName(`soft:${tag}`)),
   ])
   // Within one millisecond nobody knows which came first.
   if (hard !== null && hard.createdAtMs >= createdAtMs) return 'expired'

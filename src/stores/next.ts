@@ -101,7 +101,7 @@ async function find<Value extends object>(
   context: NextContext,
   revalidated: readonly string[],
 ): Promise<NextEntry<Value> | null> {
-  const found = await cache.peek(placeOf(key, context))
+  const found = await cache.find(placeOf(key, context))
   if (found === null) return null
   const { createdAtMs } = found
   const stored = found.value as StoredEntry

@@ -124,9 +124,9 @@ async function service(start: Start, options: Given['options'] = {}): Promise<Se
     get: (headers = {}, path = '/products') => fetch(`${url}${path}`, { headers }),
     runs: () => conditions.length,
     kept: async () => {
-      const peek = () => cache.peek(`${new URL(url).host}/products`)
-      await expect.poll(peek).not.toBe(null)
-      return (await peek())?.value as KeptResponse
+      const find = () => cache.find(`${new URL(url).host}/products`)
+      await expect.poll(find).not.toBe(null)
+      return (await find())?.value as KeptResponse
     },
     conditions: () => conditions,
     hold: (until) => void (held = until),

@@ -1,7 +1,7 @@
 // The response cache around a handler in the style of fetch.
 
 import { randomUUID } from 'node:crypto'
-import type { Cache, Peeked } from 'perilune'
+import type { Cache, FoundValue } from 'perilune'
 import { type KeptResponse, type ResponseCacheOptions, withResponseCache } from 'perilune/middleware'
 import { describe, expect, test } from 'vitest'
 import { instance } from '../instance.ts'
@@ -14,7 +14,7 @@ interface Service {
   get(headers?: Record<string, string>, path?: string, method?: string): Promise<Response>
   runs(): number
   /** What is kept, once it is. */
-  kept(key?: string): Promise<Peeked<KeptResponse>>
+  kept(key?: string): Promise<FoundValue<KeptResponse>>
   readonly cache: Cache<KeptResponse>
   /** The same service in another process, as far as one process can be two. */
   another(): (headers?: Record<string, string>) => Promise<Response>
@@ -34,8 +34,8 @@ function service(answer: Answering, options: ResponseCacheOptions<Request> = {},
     get: serve(cache),
     runs: () => runs,
     kept: async (key = 'shop.example/a?b=1') => {
-      await expect.poll(() => cache.peek(key)).not.toBe(null)
-      return (await cache.peek(key)) as Peeked<KeptResponse>
+      await expect.poll(() => cache.find(key)).not.toBe(null)
+      return (await cache.find(key)) as FoundValue<KeptResponse>
     },
     cache,
     another: () => serve(instance().redis.cache<KeptResponse>(name, cacheOptions)),
@@ -169,9 +169,9 @@ describe('is kept or not as its headers say:', () => {
     })
     await get()
 
-    const peeked = await kept('k')
-    expect(peeked.freshUntilMs - peeked.createdAtMs).toBe(100_000)
-    expect(peeked.staleUntilMs - peeked.freshUntilMs).toBe(50_000)
+    const found = await kept('k')
+    expect(found.freshUntilMs - found.createdAtMs).toBe(100_000)
+    expect(found.staleUntilMs - found.freshUntilMs).toBe(50_000)
   })
 
   test('never stale with must-revalidate', async () => {
@@ -181,8 +181,8 @@ describe('is kept or not as its headers say:', () => {
     })
     await get()
 
-    const peeked = await kept('k')
-    expect(peeked.staleUntilMs).toBe(peeked.freshUntilMs)
+    const found = await kept('k')
+    expect(found.staleUntilMs).toBe(found.freshUntilMs)
   })
 })
 

@@ -1,6 +1,6 @@
 // Values as a request has them. They stay the text that was sent.
 
-import { InvalidArgumentError, type Peeked } from 'perilune'
+import { type FoundValue, InvalidArgumentError } from 'perilune'
 import { findMember, findStart } from '../../zaqar/json-slices.ts'
 
 /** The member `value` of a request; null where that is what it says. `text`: the request as it was sent. */
@@ -18,7 +18,7 @@ export function keptText({
   createdAtMs,
   freshUntilMs,
   staleUntilMs,
-}: Peeked<string | null>): string {
+}: FoundValue<string | null>): string {
   const rest = JSON.stringify({ fresh, createdAtMs, freshUntilMs, staleUntilMs }).slice(1)
   return `{"value":${value ?? 'null'},${rest}`
 }
