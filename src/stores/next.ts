@@ -11,7 +11,7 @@ import { fromStored, type StoredEntry, toStored } from './next-values.ts'
 
 export interface NextCacheHandlerOptions {
   /** Told when Redis is away: pages are then rendered, and not kept. */
-  onOutage?: (error: unknown) => void
+  onError?: (error: unknown) => void
 }
 
 export interface NextEntry<Value> {
@@ -42,7 +42,7 @@ export function nextCacheHandler<Value extends object = { kind: string }>(
   cache: NextCache,
   options: NextCacheHandlerOptions = {},
 ): NextCacheHandlerClass<Value> {
-  checkOptions('options', options, ['onOutage'])
+  checkOptions('options', options, ['onError'])
   const redis = new Availability(options)
   return class implements NextCacheHandler<Value> {
     readonly #revalidated: readonly string[]
@@ -89,7 +89,7 @@ class Availability {
     } catch (error) {
       if (!isOutage(error)) throw error
       this.#awayUntil = performance.now() + AWAY_MS
-      this.#options.onOutage?.(error)
+      this.#options.onError?.(error)
       return null
     }
   }

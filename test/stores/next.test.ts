@@ -191,16 +191,16 @@ test('more tags than a value of a cache may have, and long ones, are judged', as
 })
 
 test('while Redis is away pages are rendered, and a revalidation fails', async () => {
-  const outages: unknown[] = []
+  const errors: unknown[] = []
   const cache = unreachable().cache('c', { storeWithin: '100ms' })
-  const handler = nextCacheHandler<IncrementalCacheValue>(cache, { onOutage: (error) => outages.push(error) })
+  const handler = nextCacheHandler<IncrementalCacheValue>(cache, { onError: (error) => errors.push(error) })
   const next = processOf(handler)
 
   expect(await next().get('/blog', PAGE)).toBe(null)
   await storePage(next(), '/blog', 'a')
   expect(await next().get('/blog', PAGE)).toBe(null)
   // One asks, and nobody else for a second.
-  expect(outages).toHaveLength(1)
+  expect(errors).toHaveLength(1)
   await expect(next().revalidateTag('a')).rejects.toThrow()
 })
 
