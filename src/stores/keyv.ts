@@ -10,7 +10,7 @@ import { keptFor, LONGEST } from './keeping.ts'
 
 export interface KeyvStoreOptions {
   /** How long a value without a TTL is kept; default and at most 25 days, which is also the longest TTL. */
-  keepFor?: Duration
+  expireAfter?: Duration
 }
 
 /** What is used of a cache. Keyv hands in text, or objects where it is told not to serialise. */
@@ -28,13 +28,13 @@ export class KeyvStore extends EventEmitter {
   /** Set by Keyv. */
   namespace: string | undefined = undefined
   readonly #cache: KeyvCache
-  readonly #keepMs: number
+  readonly #expireMs: number
 
   constructor(cache: KeyvCache, options: KeyvStoreOptions = {}) {
     super()
-    checkOptions('options', options, ['keepFor'])
+    checkOptions('options', options, ['expireAfter'])
     this.#cache = cache
-    this.#keepMs = toMs('keepFor', options.keepFor ?? LONGEST, { max: LONGEST })
+    this.#expireMs = toMs('expireAfter', options.expireAfter ?? LONGEST, { max: LONGEST })
   }
 
   /** Undefined when there is none. Keyv passes over what this throws, so it is told as an event, too. */
@@ -52,9 +52,9 @@ export class KeyvStore extends EventEmitter {
     return Promise.all(keys.map((key) => this.#find<Value>(key)))
   }
 
-  /** `ttl` in milliseconds; 0 or none: `keepFor`. */
+  /** `ttl` in milliseconds; 0 or none: `expireAfter`. */
   async set(key: string, value: unknown, ttl?: number): Promise<boolean> {
-    const ms = ttl || this.#keepMs
+    const ms = ttl || this.#expireMs
     if (ms < 0) await this.delete(key)
     else await this.#keep(key, value, ms)
     return true
