@@ -10,7 +10,7 @@ Repeating the call changes nothing.
 local state = KEYS[1] -- hash: all that is known of the key
 local codec = ARGV[1] -- text: name of the codec that made the result
 local token = tonumber(ARGV[2]) -- integer: token of the attempt
-local keep_ms = tonumber(ARGV[3]) -- integer: how long the result is kept
+local keep_result_ms = tonumber(ARGV[3]) -- integer: how long the result is kept
 local channel = ARGV[4] -- text: where those wait who want the result; empty: nobody waits
 local sharded = ARGV[5] == '1' -- flag: whether that is a sharded channel
 local result = ARGV[6] -- bytes: the result
@@ -35,7 +35,7 @@ end
 if known.result then
   return { 'completed', known.kept_until_ms }
 end
-local kept_until_ms = now_ms + keep_ms
+local kept_until_ms = now_ms + keep_result_ms
 -- First, so that it also works when the server is out of memory: the task has been done.
 keep_until(state, kept_until_ms, now_ms)
 redis.call('HSET', state, 'result', result, 'kept_until_ms', exact(kept_until_ms))

@@ -20,7 +20,7 @@ import { keepLeases } from './v1-leases.ts'
 
 const tags = ['once']
 const url = '/once/:name/keys/:key'
-const keep = duration('How long the result is kept; default 24h.')
+const keepResult = duration('How long the result is kept; default 24h.')
 const KeyPath = Type.Object({
   name,
   key: Type.String({ minLength: 1, description: 'The idempotency key.' }),
@@ -35,11 +35,11 @@ const Terms = Type.Object(
       Type.String({ description: 'Names the attempt: a request repeated with it gets the same one.' }),
     ),
     lease,
-    keep: duration('How long the request is remembered beyond its lease; default 24h.'),
+    keepResult: duration('How long the request is remembered beyond its lease; default 24h.'),
   },
   strict,
 )
-const Keeping = Type.Object({ keep }, strict)
+const Keeping = Type.Object({ keepResult }, strict)
 
 type Open = (request: FastifyRequest, options?: Omit<OnceOptions<string>, 'codec'>) => Once<string>
 

@@ -16,7 +16,7 @@ export interface BeginArguments {
   /** how long the attempt may take */
   readonly leaseMs: number
   /** how long the request is remembered beyond the lease */
-  readonly keepMs: number
+  readonly keepResultMs: number
 }
 
 export type BeginAnswer =
@@ -35,7 +35,7 @@ export type BeginAnswer =
 export const begin: Operation<BeginArguments, BeginAnswer> = {
   script: {
     name: 'once/begin',
-    sha1: '74f54eb9d9248d1365debba4a06e95e6bc725bdb',
+    sha1: '80f1dec095afbe2b66b17433258de7c3702e298c',
     reads: false,
     bytes: true,
     source: `--[[
@@ -56,7 +56,7 @@ local codec = ARGV[1] -- text: name of the codec that makes the results
 local id = ARGV[2] -- text: the caller's own id of the attempt
 local fingerprint = ARGV[3] -- text: of the request; empty: it has none
 local lease_ms = tonumber(ARGV[4]) -- integer: how long the attempt may take
-local keep_ms = tonumber(ARGV[5]) -- integer: how long the request is remembered beyond the lease
+local keep_result_ms = tonumber(ARGV[5]) -- integer: how long the request is remembered beyond the lease
 
 -- A whole number as text with all its digits. Lua itself writes 14 digits, and not every server passes
 -- more to a command; microseconds have 16. Writing a large double takes twice as long as writing its halves
@@ -158,7 +158,7 @@ elseif known.attempt == id and known.lease_ends_ms == 0 then
 end
 local token = next_token(known.token, now_us)
 local lease_ends_ms = now_ms + lease_ms
-local kept_until_ms = lease_ends_ms + keep_ms
+local kept_until_ms = lease_ends_ms + keep_result_ms
 redis.call(
   'HSET',
   state,
@@ -200,7 +200,7 @@ return { 'started', token, lease_ends_ms, now_ms }
       args.id,
       args.fingerprint,
       args.leaseMs,
-      args.keepMs,
+      args.keepResultMs,
     ]
   },
   decode(reply) {
@@ -319,7 +319,7 @@ export interface CompleteArguments {
   /** token of the attempt */
   readonly token: number
   /** how long the result is kept */
-  readonly keepMs: number
+  readonly keepResultMs: number
   /** where those wait who want the result; empty: nobody waits */
   readonly channel: string
   /** whether that is a sharded channel */
@@ -341,7 +341,7 @@ export type CompleteAnswer =
 export const complete: Operation<CompleteArguments, CompleteAnswer> = {
   script: {
     name: 'once/complete',
-    sha1: 'beb3dbdd1d32806fb9f5361bb5d7ff14399a2fdd',
+    sha1: '3fe92b68142e39313782cab7410afc01182365a3',
     reads: false,
     bytes: false,
     source: `--[[
@@ -356,7 +356,7 @@ Repeating the call changes nothing.
 local state = KEYS[1] -- hash: all that is known of the key
 local codec = ARGV[1] -- text: name of the codec that made the result
 local token = tonumber(ARGV[2]) -- integer: token of the attempt
-local keep_ms = tonumber(ARGV[3]) -- integer: how long the result is kept
+local keep_result_ms = tonumber(ARGV[3]) -- integer: how long the result is kept
 local channel = ARGV[4] -- text: where those wait who want the result; empty: nobody waits
 local sharded = ARGV[5] == '1' -- flag: whether that is a sharded channel
 local result = ARGV[6] -- bytes: the result
@@ -455,7 +455,7 @@ end
 if known.result then
   return { 'completed', known.kept_until_ms }
 end
-local kept_until_ms = now_ms + keep_ms
+local kept_until_ms = now_ms + keep_result_ms
 -- First, so that it also works when the server is out of memory: the task has been done.
 keep_until(state, kept_until_ms, now_ms)
 redis.call('HSET', state, 'result', result, 'kept_until_ms', exact(kept_until_ms))
@@ -477,7 +477,7 @@ return { 'completed', kept_until_ms }
     return [
       args.codec,
       args.token,
-      args.keepMs,
+      args.keepResultMs,
       args.channel,
       args.sharded ? 1 : 0,
       args.result,

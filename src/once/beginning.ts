@@ -63,8 +63,8 @@ export async function askToBegin<Result>(
   source: Source<Result>,
   { key, id, fingerprint }: BeginTerms,
 ): Promise<Answered<Result>> {
-  const { codec, leaseMs, keepMs } = source
-  const args = { codec: codec.name, id, fingerprint, leaseMs, keepMs }
+  const { codec, leaseMs, keepResultMs } = source
+  const args = { codec: codec.name, id, fingerprint, leaseMs, keepResultMs }
   const answer = await unitOf(source, key).run(begin, args)
   if (answer.status === 'lost') throw lost(source, key, answer.token)
   if (answer.status !== 'replayed') return answer

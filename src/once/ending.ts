@@ -20,7 +20,7 @@ export async function completeAttempt<Result>(
   const answer = await unit.run(complete, {
     codec: source.codec.name,
     token,
-    keepMs: source.keepMs,
+    keepResultMs: source.keepResultMs,
     channel: unit.channel,
     sharded: unit.sharded,
     result,

@@ -198,6 +198,6 @@ test('wrong arguments are refused before anything is sent', async () => {
     expect(error).toBeInstanceOf(InvalidArgumentError)
     expect(error).toMatchObject({ argument })
   }
-  expect(() => redis.once('x', { keep: '0ms' })).toThrow('keep')
+  expect(() => redis.once('x', { keepResult: '0ms' })).toThrow('keepResult')
   expect(() => redis.once('x', JSON.parse('{"ttl":"1s"}'))).toThrow('options.ttl is not known')
 })

@@ -15,7 +15,7 @@ import { encodeResult, jsonOrNothing, resourceOf, type Source, unitOf } from './
 
 export interface OnceOptions<Result> {
   /** How long results are kept, and requests are remembered beyond their lease; default 24 hours. */
-  keep?: Duration
+  keepResult?: Duration
   /** How long an attempt is leased; it is extended while its process lives. Default 30 seconds. */
   lease?: Duration
   /** How long it is extended by itself at most, from its beginning on; '0s': not at all. Default one hour. */
@@ -33,7 +33,7 @@ export class Once<Result> {
   readonly #source: Source<Result>
 
   constructor(runtime: Runtime, name: string, options: OnceOptions<Result> = {}) {
-    checkOptions('options', options, ['keep', 'lease', 'maxHold', 'codec'])
+    checkOptions('options', options, ['keepResult', 'lease', 'maxHold', 'codec'])
     this.name = checkName('name', name)
     this.#source = {
       runtime,
@@ -41,7 +41,7 @@ export class Once<Result> {
       codec: options.codec ?? jsonOrNothing<Result>(),
       leaseMs: toLeaseMs(options.lease),
       maxHoldMs: toMaxHoldMs(options.maxHold ?? '1h'),
-      keepMs: toMs('keep', options.keep ?? '24h'),
+      keepResultMs: toMs('keepResult', options.keepResult ?? '24h'),
     }
   }
 

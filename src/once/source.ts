@@ -12,7 +12,7 @@ export interface Source<Result> {
   readonly codec: Codec<Result>
   readonly leaseMs: number
   readonly maxHoldMs: number
-  readonly keepMs: number
+  readonly keepResultMs: number
 }
 
 const SINCE = '6.2.0'

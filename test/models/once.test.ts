@@ -93,7 +93,11 @@ class History {
 
   async #begin(id: string, fingerprint: string): Promise<void> {
     const expected = this.#model.begin(id, fingerprint)
-    await this.#expectSame('begin', { id, fingerprint, lease_ms: LEASE_MS, keep_ms: KEEP_MS }, expected)
+    await this.#expectSame(
+      'begin',
+      { id, fingerprint, lease_ms: LEASE_MS, keep_result_ms: KEEP_MS },
+      expected,
+    )
     if (expected[0] === 'started') this.#tokens.push(Number(expected[1]))
   }
 
@@ -101,7 +105,11 @@ class History {
     const token = this.#tokens.at(-1 - (back % this.#tokens.length)) ?? 1
     const result = `r${token}`
     if (what === 'complete') {
-      await this.#expectSame(what, { token, result, keep_ms: KEEP_MS }, this.#model.complete(token, result))
+      await this.#expectSame(
+        what,
+        { token, result, keep_result_ms: KEEP_MS },
+        this.#model.complete(token, result),
+      )
     } else if (what === 'extend') {
       await this.#expectSame(what, { leases: [{ token, lease_ms: LEASE_MS }] }, this.#model.extend(token))
     } else await this.#expectSame(what, { token }, this.#model.release(token))

@@ -71,7 +71,7 @@ describe('an option of a wrong value is named by itself', () => {
       (redis) => redis.rateLimit('a', { limits: { b: { ...PLACES, limit: 0 } } }),
     ],
     ['feed', 'keep.count', (redis) => redis.feed('a', { keep: 0 })],
-    ['once', 'keep', (redis) => redis.once('a', { keep: '0s' })],
+    ['once', 'keepResult', (redis) => redis.once('a', { keepResult: '0s' })],
     ['feed.read', 'limit', (redis) => redis.feed('a').read({ limit: 0 })],
     ['lock.acquire', 'wait', (redis) => redis.lock('a').acquire({ wait: '2h' })],
     ['queue.claim', 'limit', (redis) => redis.queue('a').claim({ limit: 0 })],
