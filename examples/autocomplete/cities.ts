@@ -35,7 +35,7 @@ async function load(country?: string): Promise<number> {
 }
 
 async function show(query: string, country?: string): Promise<void> {
-  const found = await indexOf(country).suggest(query, { limit: 5, fuzzy: 1 })
+  const found = await indexOf(country).suggest(query, { limit: 5, fuzzy: true })
   const names = found.map(({ text, payload, edited }) => `${edited ? '≈ ' : ''}${text} (${payload?.country})`)
   console.log(`${country ?? 'anywhere'}, ${query}: ${names.join(', ') || 'none'}`)
 }

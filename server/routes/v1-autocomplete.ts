@@ -124,7 +124,7 @@ function suggestEntries(app: App, open: Open): void {
   }
   app.get(`${url}/suggestions`, { schema }, async (request, reply) => {
     const { query = '', limit = 10, fuzzy = false } = request.query
-    const found = await open(request).suggest(query, { limit, fuzzy: fuzzy ? 1 : 0 })
+    const found = await open(request).suggest(query, { limit, fuzzy })
     return reply.type('application/json').send(suggestionsText(found))
   })
 }

@@ -155,7 +155,7 @@ test('a fuzzy query finds what one edit away is, behind what matches', async () 
   const { index } = await setup()
   await index.addMany([{ text: 'Johanna' }, { text: 'Joan', score: 5 }, { text: 'Hans', score: 9 }])
 
-  expect(await index.suggest('joha', { fuzzy: 1 })).toMatchObject([
+  expect(await index.suggest('joha', { fuzzy: true })).toMatchObject([
     { text: 'Johanna', edited: false },
     { text: 'Joan', edited: true },
   ])
@@ -223,7 +223,7 @@ test.each<[string, (index: Autocomplete) => Promise<unknown>]>([
   ['query', (index) => index.suggest('\u0000')],
   ['limit', (index) => index.suggest('a', { limit: 101 })],
   ['limit', (index) => index.suggest('a', { limit: 0 })],
-  ['fuzzy', (index) => index.suggest('a', { fuzzy: 2 as never })],
+  ['fuzzy', (index) => index.suggest('a', { fuzzy: 1 as never })],
 ])('a wrong argument is named, and nothing is written: %s', async (argument, call) => {
   const { index } = await setup()
 

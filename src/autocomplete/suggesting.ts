@@ -2,7 +2,7 @@
 // expired entries hide others, they are removed and the question is put again.
 
 import { find, reap, suggest } from '../generated/autocomplete.ts'
-import { checkInteger, checkOneOf, checkOptions, checkText } from '../runtime/arguments.ts'
+import { checkFlag, checkInteger, checkOptions, checkText } from '../runtime/arguments.ts'
 import type { Codec } from '../runtime/codec.ts'
 import type { Unit } from '../runtime/unit.ts'
 import { fold, foldPlain } from './folding.ts'
@@ -12,8 +12,8 @@ import { readRecord, type Suggestion, toPacked } from './suggestion.ts'
 export interface SuggestOptions {
   /** At most so many, up to 100. Default 10. */
   limit?: number
-  /** With 1, those that match with one edit follow where there are too few others. Default 0. */
-  fuzzy?: 0 | 1
+  /** Whether those that match with one edit follow where there are too few others. Default false. */
+  fuzzy?: boolean
 }
 
 interface Question {
@@ -57,7 +57,7 @@ export class Asking<Payload> {
       codec: this.#codec.name,
       query: plain ?? (query === '' ? '' : fold(checkText('query', query, MOST_QUERY_BYTES))),
       limit: checkInteger('limit', options.limit ?? 10, 1, 100),
-      fuzzy: checkOneOf('fuzzy', String(options.fuzzy ?? 0), ['0', '1']) === '1',
+      fuzzy: checkFlag('fuzzy', options.fuzzy ?? false),
     }
   }
 

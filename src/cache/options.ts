@@ -1,6 +1,6 @@
 // What a cache and a call on it may be told, with units and bounds.
 
-import { checkInteger, checkOneOf, checkOptions } from '../runtime/arguments.ts'
+import { checkFlag, checkInteger, checkOneOf, checkOptions } from '../runtime/arguments.ts'
 import type { Codec } from '../runtime/codec.ts'
 import { type Duration, toMs } from '../runtime/duration.ts'
 import { InvalidArgumentError } from '../runtime/errors.ts'
@@ -160,12 +160,11 @@ export function toTerms<Value>(options: CacheOptions<Value>): Terms {
 function toLimits(inProcess: InProcessOptions): LevelLimits {
   checkOptions('inProcess', inProcess, ['count', 'bytes', 'age', 'share'])
   const { count, bytes = 64 * 1024 * 1024, age = '10s', share = false } = inProcess
-  if (typeof share !== 'boolean') throw new InvalidArgumentError('inProcess.share', 'must be true or false')
   return {
     count: checkInteger('inProcess.count', count, 1, 10_000_000),
     bytes: checkInteger('inProcess.bytes', bytes, 1, Number.MAX_SAFE_INTEGER),
     ageMs: toMs('inProcess.age', age, { max: '1h' }),
-    share,
+    share: checkFlag('inProcess.share', share),
   }
 }
 

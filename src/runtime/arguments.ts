@@ -20,6 +20,11 @@ export function checkToken(token: unknown): number {
   return checkInteger('token', token, 1, Number.MAX_SAFE_INTEGER)
 }
 
+export function checkFlag(argument: string, value: unknown): boolean {
+  if (typeof value !== 'boolean') throw new InvalidArgumentError(argument, 'must be true or false')
+  return value
+}
+
 /** One of a few words. */
 export function checkOneOf<Word extends string>(
   argument: string,

@@ -183,7 +183,7 @@ class History {
   }
 
   async #suggest(text: string, limit: number, fuzzy: boolean): Promise<void> {
-    const suggested = await this.#index.suggest(text, { limit, fuzzy: fuzzy ? 1 : 0 })
+    const suggested = await this.#index.suggest(text, { limit, fuzzy })
     const told = suggested.map(({ id, edited }) => [id, edited])
     expect(told, `suggest '${text}', ${limit}, ${fuzzy}`).toEqual(this.#model.suggest(text, limit, fuzzy))
   }

@@ -8,7 +8,7 @@ function entries(count: number): { text: string; score: number }[] {
 
 function steps({ redis, name }: Place): readonly Step[] {
   const index = redis.autocomplete<string>(name)
-  const suggest = async (query: string): Promise<unknown> => index.suggest(query, { limit: 3, fuzzy: 1 })
+  const suggest = async (query: string): Promise<unknown> => index.suggest(query, { limit: 3, fuzzy: true })
   return [
     ['add', 'refuses', () => index.add('Ada Lovelace', { score: 1, payload: 'first' })],
     ['add', 'refuses', () => index.add('Ada Lovelace', { score: 2, payload: 'second', id: 'Ada Lovelace' })],
@@ -56,7 +56,7 @@ const works = [
   work('a removal', [80, 2000], (index) => index.remove('name 5x')),
   // More than a plain read has for a hot prefix.
   work('a suggestion', [3, 220], (index) => index.suggest('n', { limit: 100 })),
-  work('a suggestion with an edit', [90, 520], (index) => index.suggest('nmae', { fuzzy: 1 })),
+  work('a suggestion with an edit', [90, 520], (index) => index.suggest('nmae', { fuzzy: true })),
   work('a suggestion of what few match', [5, 1100], (index) => index.suggest('name 99x')),
 ]
 
