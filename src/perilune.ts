@@ -63,7 +63,7 @@ export class Perilune implements AsyncDisposable, HasRuntime {
   }
 
   /** @internal For modules written by `perilune generate`. */
-  get '~runtime'(): Runtime {
+  get runtime(): Runtime {
     return this.#runtime
   }
 

@@ -72,7 +72,7 @@ export class Cache<Value> {
    * @internal As `get`, for a loader that can run only as long as its caller has not gone on: `passed` is called when
    * it is known that a value which is served meanwhile will not be loaded by this call.
    */
-  async '~serve'(
+  async serve(
     key: string,
     loader: Loader<Value>,
     passed: () => void,

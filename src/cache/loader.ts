@@ -40,7 +40,7 @@ export class LoadContext {
     this.#kept = kept
   }
 
-  /** What was said by `keep`. */
+  /** @internal What was said by `keep`. */
   kept(otherwise: Span): Span & { version: number } {
     return { ...toSpan(this.#kept, otherwise), version: this.#kept.version ?? 0 }
   }

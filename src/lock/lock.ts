@@ -128,12 +128,12 @@ export class LockAccess {
     return lease
   }
 
-  /** For sets of locks: gives back what an attempt got without an answer. */
+  /** @internal For sets of locks: gives back what an attempt got without an answer. */
   abandon(id: string): Promise<unknown> {
     return this.#side.abandon(id, { listens: false })
   }
 
-  /** For sets of locks: the lease that the server has granted. */
+  /** @internal For sets of locks: the lease that the server has granted. */
   keep(grant: Grant): KeptLease {
     return new KeptLease(grant, this.#leaseTerms, this.#unit.runtime.keeper)
   }
@@ -153,8 +153,9 @@ export class LockAccess {
 export class Lock extends LockAccess {
   /** For those who only read: any number of them at once, and nobody who holds the lock alone. */
   readonly shared: LockAccess
-  /** For sets of locks: its place, and how it is acquired. */
+  /** @internal For sets of locks: its place. */
   readonly unit: Unit
+  /** @internal For sets of locks: how it is acquired. */
   readonly terms: AcquireTerms
 
   constructor(runtime: Runtime, name: string, options: LockOptions = {}) {

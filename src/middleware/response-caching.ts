@@ -43,7 +43,7 @@ export interface Asked {
   header(name: string): string | null
 }
 
-export type ResponseStore = Pick<Cache<KeptResponse>, 'find' | '~serve'>
+export type ResponseStore = Cache<KeptResponse>
 
 export type Admitted =
   | { readonly status: 'pass'; readonly headers: Headers }
@@ -113,7 +113,7 @@ async function getOrBegin<Request>(
     ...(staleFor === undefined ? {} : { staleFor }),
   }
   const decided = new Deferred<void>()
-  const got = cache['~serve'](key, begun.loader, () => decided.resolve(), { ...span, tags })
+  const got = cache.serve(key, begun.loader, () => decided.resolve(), { ...span, tags })
   const kept = await Promise.race([begun.elected, got.then((value) => decided.promise.then(() => value))])
   if (kept !== null) return toAdmitted(kept, asked)
   // Whoever began is answered by the handler.

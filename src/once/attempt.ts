@@ -63,7 +63,7 @@ export class Attempt<Result> implements Lease {
     return this.completeEncoded(encodeResult(this.#source, result))
   }
 
-  /** As `complete`, with what the codec made of the result. */
+  /** @internal As `complete`, with what the codec made of the result. */
   async completeEncoded(result: string | Uint8Array): Promise<Completed> {
     if (this.#completed !== null) return this.#completed
     const complete = async (): Promise<Completed> => {
@@ -80,17 +80,6 @@ export class Attempt<Result> implements Lease {
   /** Gives the key back without a result. Throws LeaseLostError when another attempt has begun since. */
   release(): Promise<void> {
     return this.#lease.release()
-  }
-
-  /** What the work resolves to. When it throws, the key is free again, so that a retry may run. */
-  async orRelease<Value>(work: () => Promise<Value>): Promise<Value> {
-    try {
-      return await work()
-    } catch (error) {
-      // Where the release fails too, the lease ends by itself; what the work threw says more.
-      await this.release().catch(() => undefined)
-      throw error
-    }
   }
 
   /** Releases an attempt that was not completed. */

@@ -97,10 +97,24 @@ async function perform<Result>(
   signal: AbortSignal | undefined,
 ): Promise<Result> {
   const context = new Context(attempt, signal)
-  const [result, encoded] = await attempt.orRelease(async () => {
+  const [result, encoded] = await orRelease(attempt, async () => {
     const value = await task(context)
     return [value, encodeResult(source, value)] as const
   })
   await attempt.completeEncoded(encoded)
   return result
+}
+
+/** What the work resolves to. When it throws, the key is free again, so that a retry may run. */
+async function orRelease<Value>(
+  attempt: Pick<Attempt<unknown>, 'release'>,
+  work: () => Promise<Value>,
+): Promise<Value> {
+  try {
+    return await work()
+  } catch (error) {
+    // Where the release fails too, the lease ends by itself; what the work threw says more.
+    await attempt.release().catch(() => undefined)
+    throw error
+  }
 }

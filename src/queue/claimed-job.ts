@@ -55,7 +55,7 @@ export interface Settling {
   retry(job: Leased, delayMs: number, kind: string, message: string): Promise<'retried' | 'buried'>
   bury(job: Leased, kind: string, message: string): Promise<void>
   release(job: Leased, delayMs: number): Promise<void>
-  extend(job: Leased, leaseMs: number): Promise<void>
+  extend(job: ClaimedJob, leaseMs: number): Promise<void>
   /** Resolves to null, or why the job was lost before. */
   note(note: Note): Promise<LossReason | null>
 }
@@ -69,7 +69,8 @@ const NO_TAGS: readonly string[] = Object.freeze([])
 /**
  * A job under a lease: what to do, and the right to say what becomes of it, once. Who has lost it is told by LeaseLostError.
  */
-export class ClaimedJob<Payload = unknown> implements Leased, AsyncDisposable {
+export class ClaimedJob<Payload = unknown> implements AsyncDisposable {
+  /** @internal What the scripts call it. */
   readonly number: string
   readonly token: number
   /** What to call the job: its own id, or the one the queue gave it. */
@@ -165,7 +166,7 @@ export class ClaimedJob<Payload = unknown> implements Leased, AsyncDisposable {
     return this.#state === 'claimed' ? Math.max(0, this.#endsAt - performance.now()) : 0
   }
 
-  /** For whoever settles it: until when that counts for certain, by `performance.now()`. */
+  /** @internal For whoever settles it: until when that counts for certain, by `performance.now()`. */
   get endsAt(): number {
     return this.#endsAt
   }
@@ -187,7 +188,7 @@ export class ClaimedJob<Payload = unknown> implements Leased, AsyncDisposable {
     })
   }
 
-  /** As `ack`, without a promise: they are a good part of what a job costs a worker. */
+  /** @internal As `ack`, without a promise: they are a good part of what a job costs a worker. */
   ackThen(result: unknown, told: Told): void {
     if (this.#outcome === 'acked') return told(null)
     if (this.#acking !== null) return void this.#acking.push(told)
@@ -201,7 +202,7 @@ export class ClaimedJob<Payload = unknown> implements Leased, AsyncDisposable {
     }
   }
 
-  /** For whoever sent the ack: null, or why the server did not take it. */
+  /** @internal For whoever sent the ack: null, or why the server did not take it. */
   noteAckEnded(error: unknown): void {
     const acking = this.#acking ?? []
     this.#acking = null
@@ -297,25 +298,25 @@ export class ClaimedJob<Payload = unknown> implements Leased, AsyncDisposable {
     throw this.#lostError()
   }
 
-  /** For whoever keeps the lease: until when it lasts, by `performance.now()`. */
+  /** @internal For whoever keeps the lease: until when it lasts, by `performance.now()`. */
   noteExtended(endsAt: number, expiresAtMs: number): void {
     this.#endsAt = endsAt
     this.#expiresAtMs = expiresAtMs
   }
 
-  /** For whoever checked the payload: what it has become. */
+  /** @internal For whoever checked the payload: what it has become. */
   takePayload(payload: unknown): void {
     this.#decoded = { payload: payload as Payload }
   }
 
-  /** For whoever acked it along with others: null, or why the job was lost before. */
+  /** @internal For whoever acked it along with others: null, or why the job was lost before. */
   noteAcked(why: LossReason | null): void {
     if (why !== null) return this.lose(why)
     this.#state = 'settled'
     this.#outcome = 'acked'
   }
 
-  /** For whoever keeps the lease: the job is somebody else's, or nobody's. */
+  /** @internal For whoever keeps the lease: the job is somebody else's, or nobody's. */
   lose(why: LossReason): void {
     if (this.#state !== 'claimed') return
     this.#state = 'lost'
@@ -323,7 +324,7 @@ export class ClaimedJob<Payload = unknown> implements Leased, AsyncDisposable {
     this.#aborter?.abort(this.#lostError())
   }
 
-  /** For whoever runs the handler: it is to stop, whatever becomes of the job. */
+  /** @internal For whoever runs the handler: it is to stop, whatever becomes of the job. */
   stop(reason: Error): void {
     this.#stopped ??= reason
     this.#aborter?.abort(reason)

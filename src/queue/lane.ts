@@ -28,8 +28,8 @@ export function openLane(source: Source, terms: LaneTerms): Exchanger {
     release: (...given) => settler.release(...given),
     note: (note) => settler.note(note),
     extend: async (job, ms) => {
-      await settler.extend(job as ClaimedJob, ms)
-      terms.onExtended(job as ClaimedJob)
+      await settler.extend(job, ms)
+      terms.onExtended(job)
     },
   }
   return exchanger

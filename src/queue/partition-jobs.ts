@@ -197,7 +197,7 @@ export class PartitionedJobs {
     return sum(await this.#ofAll((jobs) => jobs.dropFailed(kind)))
   }
 
-  /** In which partitions they are that have ids of their own; null: in none. */
+  /** @internal In which partitions they are that have ids of their own; null: in none. */
   partitionsOf(ids: readonly string[]): Promise<(number | null)[]> {
     const find = async (jobs: Jobs, own: string[]): Promise<(number | null)[]> => {
       const found = await jobs.findEach(own)

@@ -92,7 +92,7 @@ export class Recurring<Jobs extends object = Record<string, unknown>> {
     return { nextAtMs: orNull(filled.status === 'refilled' ? filled.nextMs : answer.nextMs) }
   }
 
-  /** Throws InvalidArgumentError where `set` would. */
+  /** @internal Throws InvalidArgumentError where `set` would. */
   check(id: string, options: RecurringOptions<Jobs>): void {
     checkText('id', id, MAX_ID_BYTES)
     this.#define(options)

@@ -37,8 +37,8 @@ export function testClock(
   checkOptions('options', options, ['startsAt'])
   if (process.env['NODE_ENV'] === 'production') throw new Error('a test clock is not for production')
   const clock = new InstanceClock(startOf(options))
-  const all = '~runtime' in redis ? [redis] : redis
-  for (const one of all) clock.drive(one['~runtime'])
+  const all = 'runtime' in redis ? [redis] : redis
+  for (const one of all) clock.drive(one.runtime)
   return clock
 }
 
