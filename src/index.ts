@@ -91,7 +91,7 @@ export {
 export type { Flushing } from './counters/flush-loop.ts'
 export type { Flushed } from './counters/flushing.ts'
 export type { Counted } from './counters/incrementing.ts'
-export type { CountersInspection, ShardInspection } from './counters/reading.ts'
+export type { CountersInspection, CountersPartitionInspection } from './counters/reading.ts'
 export type { RolledRows } from './counters/showing.ts'
 export type { Applied, Batch, Change, LedgerPlace, Sink, Snapshot } from './counters/sink.ts'
 export type { Loss } from './counters/source.ts'

@@ -58,10 +58,10 @@ export async function setup({ clock: kind, target, port, ...options }: SetupOpti
     rmSync(folder, { recursive: true })
   })
   const name = randomUUID()
-  const shards = options.shards ?? 1
+  const partitions = options.partitions ?? 1
   let us = START_US
   const move = async (): Promise<void> => {
-    for (let at = 0; at < shards; at++)
+    for (let at = 0; at < partitions; at++)
       await setTestClock(plain, `counters-test:{counters:${name}:${at}}`, us)
   }
   if (kind !== 'real') await move()
@@ -90,7 +90,7 @@ function troubled(sink: Sink, trouble: Setup['trouble']): Sink {
     missing: sink.missing,
     prepare: () => before('prepare').then(() => sink.prepare()),
     read: (place, ids) => before('read').then(() => sink.read(place, ids)),
-    begin: (counters, shard) => before('begin').then(() => sink.begin(counters, shard)),
+    begin: (counters, partition) => before('begin').then(() => sink.begin(counters, partition)),
     apply: (batch) => before('apply').then(() => sink.apply(batch)),
   }
 }

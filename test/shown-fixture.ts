@@ -75,7 +75,7 @@ export async function setup({ clock: kind, events, ...options }: SetupOptions = 
   const source = sqliteEvents(open(), { ...VOTES, ...events })
   let us = START_US
   const move = async (): Promise<void> => {
-    for (let at = 0; at < (options.shards ?? 1); at++)
+    for (let at = 0; at < (options.partitions ?? 1); at++)
       await setTestClock(plain, `${NAMESPACE}:{counters:${name}:${at}}`, us)
   }
   if (kind !== 'real') await move()

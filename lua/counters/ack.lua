@@ -5,7 +5,7 @@ Forgets the sealed batch, which is in SQL now, if it is this one. Counters with 
 @returns stale
 @cost    O(counters of the batch)
 ]]
-local meta = KEYS[1] -- hash: what is known of the shard
+local meta = KEYS[1] -- hash: what is known of the partition
 local values = KEYS[2] -- hash: id -> value
 local pending = KEYS[3] -- hash: id -> what came after `rest` was set aside
 local rest = KEYS[4] -- hash: id -> what was pending when a seal began, and is not sealed yet
@@ -18,14 +18,14 @@ local retain_ms = tonumber(ARGV[4]) -- integer: how long a clean value stays; 0:
 
 -- @include shared/exact
 -- @include shared/clock
--- @include shared/counters/shard
+-- @include shared/counters/partition
 -- @include shared/counters/retention
 
-local shard = open_shard(meta, '')
-if shard.layout ~= COUNTERS_LAYOUT then
-  return redis.error_reply('LAYOUT ' .. shard.layout)
+local partition = open_partition(meta, '')
+if partition.layout ~= COUNTERS_LAYOUT then
+  return redis.error_reply('LAYOUT ' .. partition.layout)
 end
-if shard.epoch ~= epoch or shard.seq ~= seq or shard.batch ~= batch then
+if partition.epoch ~= epoch or partition.seq ~= seq or partition.batch ~= batch then
   return { 'stale' }
 end
 local now_ms = math.floor(clock_us() / 1000)
@@ -40,6 +40,6 @@ end
 redis.call('UNLINK', sealed)
 -- Nothing of this may be refused by a server without memory: it frees.
 redis.call('HDEL', meta, 'batch', 'sealed_ms')
-shard.batch = ''
-let_vanish(shard, values, clean, retain_ms)
+partition.batch = ''
+let_vanish(partition, values, clean, retain_ms)
 return { 'acked', math.min(1, redis.call('EXISTS', rest, pending)) }

@@ -1,5 +1,5 @@
 --[[
-Gives a shard the epoch of a ledger that was begun in SQL for it, unless it has left the one that this should follow, or
+Gives a partition the epoch of a ledger that was begun in SQL for it, unless it has left the one that this should follow, or
 has acked the batch that this is about: whoever found the ledger past a batch may only have been slow.
 Values have to be loaded again. `keep` says what of its increments stays: `all` where SQL has none of them; `pending`
 where nobody can tell of the sealed batch, for the server has forgotten which it was; `nothing` where the server came
@@ -10,7 +10,7 @@ after it was set aside or sealed is told twice. Safe to repeat.
 @returns known  epoch:integer
 @cost    O(counters of the sealed batch), the memory is freed in the background
 ]]
-local meta = KEYS[1] -- hash: what is known of the shard
+local meta = KEYS[1] -- hash: what is known of the partition
 local values = KEYS[2] -- hash: id -> value
 local pending = KEYS[3] -- hash: id -> what came after `rest` was set aside
 local rest = KEYS[4] -- hash: id -> what was pending when a seal began, and is not sealed yet
@@ -22,30 +22,30 @@ local batch = ARGV[3] -- text: the sealed batch that it is about; empty: none
 local keep = ARGV[4] -- text: all, pending or nothing
 
 -- @include shared/exact
--- @include shared/counters/shard
+-- @include shared/counters/partition
 -- @include shared/counters/save
 
-local shard = open_shard(meta, '')
-if shard.layout ~= COUNTERS_LAYOUT then
-  return redis.error_reply('LAYOUT ' .. shard.layout)
+local partition = open_partition(meta, '')
+if partition.layout ~= COUNTERS_LAYOUT then
+  return redis.error_reply('LAYOUT ' .. partition.layout)
 end
 if keep ~= 'all' and keep ~= 'pending' and keep ~= 'nothing' then
   return redis.error_reply('INVALID keep: must be all, pending or nothing')
 end
-if shard.epoch ~= known or (batch ~= '' and shard.batch ~= batch) then
-  return { 'known', shard.epoch }
+if partition.epoch ~= known or (batch ~= '' and partition.batch ~= batch) then
+  return { 'known', partition.epoch }
 end
 local counted = keep == 'all' and redis.call('HGETALL', sealed) or {}
 local lost = keep == 'all' and 0 or redis.call('HLEN', sealed)
 if keep == 'nothing' then
   lost = lost + redis.call('HLEN', rest) + redis.call('HLEN', pending)
-  shard.pending_ms, shard.rest_ms = 0, 0
+  partition.pending_ms, partition.rest_ms = 0, 0
 elseif #counted > 0 then
-  shard.rest_ms = shard.sealed_ms
+  partition.rest_ms = partition.sealed_ms
 end
-shard.epoch, shard.seq, shard.batch, shard.sealed_ms = epoch, 0, '', 0
+partition.epoch, partition.seq, partition.batch, partition.sealed_ms = epoch, 0, '', 0
 -- First what a server without memory may refuse.
-save_shard(meta, shard)
+save_partition(meta, partition)
 for at = 1, #counted, 2 do
   redis.call('HINCRBY', rest, counted[at], counted[at + 1])
 end

@@ -1,11 +1,11 @@
 --[[
-Forgets a shard with all that has not been flushed, and its epoch. Safe to repeat.
+Forgets a partition with all that has not been flushed, and its epoch. Safe to repeat.
 
 @returns cleared
 @returns absent
 @cost    O(1), the memory is freed in the background
 ]]
-local meta = KEYS[1] -- hash: what is known of the shard
+local meta = KEYS[1] -- hash: what is known of the partition
 local values = KEYS[2] -- hash: id -> value
 local pending = KEYS[3] -- hash: id -> what came after `rest` was set aside
 local rest = KEYS[4] -- hash: id -> what was pending when a seal began, and is not sealed yet

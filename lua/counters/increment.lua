@@ -7,7 +7,7 @@ second time. A repeated call increments nothing, and answers the values of its o
 @returns counted  now_ms:integer epoch:integer values:[value:text?] refused:[at:integer why:text] known:[at:integer]
 @cost    O(counters)
 ]]
-local meta = KEYS[1] -- hash: what is known of the shard
+local meta = KEYS[1] -- hash: what is known of the partition
 local values = KEYS[2] -- hash: id -> value
 local pending = KEYS[3] -- hash: id -> what came after `rest` was set aside
 local rest = KEYS[4] -- hash: id -> what was pending when a seal began, and is not sealed yet
@@ -23,15 +23,15 @@ local counters, counters_at = ARGV, 5 -- repeated (id:text delta:text key:text):
 -- @include shared/clock
 -- @include shared/calls
 -- @include shared/idempotency
--- @include shared/counters/shard
+-- @include shared/counters/partition
 -- @include shared/counters/save
 -- @include shared/counters/retention
 -- @include shared/counters/add
 -- @include shared/counters/outcomes
 
-local shard = open_shard(meta, caller)
-if shard.layout ~= COUNTERS_LAYOUT then
-  return redis.error_reply('LAYOUT ' .. shard.layout)
+local partition = open_partition(meta, caller)
+if partition.layout ~= COUNTERS_LAYOUT then
+  return redis.error_reply('LAYOUT ' .. partition.layout)
 end
 local count = (#counters - counters_at + 1) / 3
 if count > 1000 then
@@ -44,17 +44,17 @@ for at = counters_at, #counters, 3 do
 end
 local now = redis.call('HMGET', values, unpack(ids))
 
-local remembered, superseded = recall(shard.record, call)
+local remembered, superseded = recall(partition.record, call)
 if superseded then
   return redis.error_reply('INVALID call: a later one has taken its slot')
 end
 if remembered then
   local refused, known = read_outcomes(remembered)
-  return { 'counted', now_ms, shard.epoch, now, refused, known }
+  return { 'counted', now_ms, partition.epoch, now, refused, known }
 end
 
 -- A server without memory refuses this, before anything has changed.
-redis.call('HSET', meta, 'layout', shard.layout)
+redis.call('HSET', meta, 'layout', partition.layout)
 local refused, known = {}, {}
 local added, keyed = false, false
 for at = counters_at, #counters, 3 do
@@ -90,10 +90,10 @@ if keyed then
   forget_old_keys(once, now_ms)
   redis.call('PEXPIRE', once, exact(remember_ms))
 end
-if added and shard.pending_ms == 0 then
+if added and partition.pending_ms == 0 then
   let_stay(values, clean)
-  shard.pending_ms = now_ms
-  save_shard(meta, shard)
+  partition.pending_ms = now_ms
+  save_partition(meta, partition)
 end
 remember_answer(meta, caller, call, now_ms, outcomes_text(refused, known))
-return { 'counted', now_ms, shard.epoch, now, refused, known }
+return { 'counted', now_ms, partition.epoch, now, refused, known }

@@ -1,12 +1,12 @@
 --[[
-A picture of a shard whose counts are in SQL: which version of it is shown, how many values are here, and how many counters
+A picture of a partition whose counts are in SQL: which version of it is shown, how many values are here, and how many counters
 have notes.
 
 @reads
 @returns seen  version:integer values:integer noted:integer
 @cost    O(1)
 ]]
-local board = KEYS[1] -- hash: what is known of a shard whose counts are in SQL
+local board = KEYS[1] -- hash: what is known of a partition whose counts are in SQL
 local shown = KEYS[2] -- hash: id -> what is shown
 local noted = KEYS[3] -- hash: id -> what was noted since SQL was read
 

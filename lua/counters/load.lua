@@ -1,8 +1,8 @@
 --[[
-Takes in values that were read from SQL together with the ledger of the shard, in one snapshot: what is counted is what SQL
+Takes in values that were read from SQL together with the ledger of the partition, in one snapshot: what is counted is what SQL
 had, what is pending, and what is sealed and was not in SQL yet. Values that are here stay, unless `anew`. `retry`: the
-snapshot is older than what has been flushed since, or of another epoch (0: the shard has none yet). `behind`: SQL knows of
-batches that this shard has never sealed, for the server came back with an old copy. Safe to repeat. The value of one
+snapshot is older than what has been flushed since, or of another epoch (0: the partition has none yet). `behind`: SQL knows of
+batches that this partition has never sealed, for the server came back with an old copy. Safe to repeat. The value of one
 that leaves 64 bits with what waits is nil: it is not here.
 
 @returns loaded  values:[value:text?]
@@ -10,7 +10,7 @@ that leaves 64 bits with what waits is nil: it is not here.
 @returns behind  epoch:integer seq:integer
 @cost    O(counters)
 ]]
-local meta = KEYS[1] -- hash: what is known of the shard
+local meta = KEYS[1] -- hash: what is known of the partition
 local values = KEYS[2] -- hash: id -> value
 local pending = KEYS[3] -- hash: id -> what came after `rest` was set aside
 local rest = KEYS[4] -- hash: id -> what was pending when a seal began, and is not sealed yet
@@ -24,26 +24,26 @@ local counters, counters_at = ARGV, 5 -- repeated (id:text value:text): as SQL h
 
 -- @include shared/exact
 -- @include shared/clock
--- @include shared/counters/shard
+-- @include shared/counters/partition
 -- @include shared/counters/retention
 -- @include shared/counters/take-in
 
-local shard = open_shard(meta, '')
-if shard.layout ~= COUNTERS_LAYOUT then
-  return redis.error_reply('LAYOUT ' .. shard.layout)
+local partition = open_partition(meta, '')
+if partition.layout ~= COUNTERS_LAYOUT then
+  return redis.error_reply('LAYOUT ' .. partition.layout)
 end
 if (#counters - counters_at + 1) / 2 > 1000 then
   return redis.error_reply('INVALID counters: must be at most 1000 a call')
 end
-if epoch ~= shard.epoch or epoch == 0 then
-  return { 'retry', shard.epoch }
+if epoch ~= partition.epoch or epoch == 0 then
+  return { 'retry', partition.epoch }
 end
-if seq > shard.seq then
-  return { 'behind', shard.epoch, shard.seq }
+if seq > partition.seq then
+  return { 'behind', partition.epoch, partition.seq }
 end
-local is_sealed = shard.batch ~= ''
-if seq < shard.seq and not (is_sealed and seq == shard.seq - 1) then
-  return { 'retry', shard.epoch }
+local is_sealed = partition.batch ~= ''
+if seq < partition.seq and not (is_sealed and seq == partition.seq - 1) then
+  return { 'retry', partition.epoch }
 end
 local now_ms = math.floor(clock_us() / 1000)
 local due_ms = retain_ms > 0 and now_ms + retain_ms or 0
@@ -60,9 +60,9 @@ for at = counters_at, #counters, 2 do
       clean,
       id,
       counters[at + 1],
-      is_sealed and seq < shard.seq,
+      is_sealed and seq < partition.seq,
       due_ms
     )
 end
-let_vanish(shard, values, clean, retain_ms)
+let_vanish(partition, values, clean, retain_ms)
 return { 'loaded', now }

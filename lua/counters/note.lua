@@ -6,11 +6,11 @@ once: it may be lost, too.
 @returns noted  values:[value:text?]
 @cost    O(counters)
 ]]
-local board = KEYS[1] -- hash: what is known of a shard whose counts are in SQL
+local board = KEYS[1] -- hash: what is known of a partition whose counts are in SQL
 local shown = KEYS[2] -- hash: id -> what is shown
 local noted = KEYS[3] -- hash: id -> what was noted since SQL was read
 local idle = KEYS[4] -- sorted set: id of a counter without notes -> until when it stays
-local ahead = KEYS[5] -- hash: id -> version of SQL that its value is of, if that is later than the shard's
+local ahead = KEYS[5] -- hash: id -> version of SQL that its value is of, if that is later than the partition's
 local counters, counters_at = ARGV, 1 -- repeated (id:text by:text): at most 1,000
 
 -- @include shared/clock

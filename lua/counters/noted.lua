@@ -1,11 +1,11 @@
 --[[
-Begins a round: tells counters that have notes, with the sums of these, and how far the shard is. Whatever was noted by now
+Begins a round: tells counters that have notes, with the sums of these, and how far the partition is. Whatever was noted by now
 is in SQL for whoever reads it later. Also evicts values that are due. Safe to repeat.
 
 @returns noted  turn:integer version:integer more:flag counters:[id:text sum:text]
 @cost    O(limit), and at most 1,000 evictions
 ]]
-local board = KEYS[1] -- hash: what is known of a shard whose counts are in SQL
+local board = KEYS[1] -- hash: what is known of a partition whose counts are in SQL
 local shown = KEYS[2] -- hash: id -> what is shown
 local noted = KEYS[3] -- hash: id -> what was noted since SQL was read
 local idle = KEYS[4] -- sorted set: id of a counter without notes -> until when it stays

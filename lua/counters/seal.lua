@@ -8,7 +8,7 @@ comes later, so who flushes comes to an end. Also evicts values that are due.
 @returns unknown
 @cost    O(counters of the batch), and at most 1,000 evictions
 ]]
-local meta = KEYS[1] -- hash: what is known of the shard
+local meta = KEYS[1] -- hash: what is known of the partition
 local values = KEYS[2] -- hash: id -> value
 local pending = KEYS[3] -- hash: id -> what came after `rest` was set aside
 local rest = KEYS[4] -- hash: id -> what was pending when a seal began, and is not sealed yet
@@ -19,21 +19,21 @@ local limit = tonumber(ARGV[2]) -- integer: counters of a batch, 1 to 1,000
 
 -- @include shared/exact
 -- @include shared/clock
--- @include shared/counters/shard
+-- @include shared/counters/partition
 -- @include shared/counters/save
 -- @include shared/counters/retention
 -- @include shared/counters/fill-batch
 
-local shard = open_shard(meta, '')
-if shard.layout ~= COUNTERS_LAYOUT then
-  return redis.error_reply('LAYOUT ' .. shard.layout)
+local partition = open_partition(meta, '')
+if partition.layout ~= COUNTERS_LAYOUT then
+  return redis.error_reply('LAYOUT ' .. partition.layout)
 end
 if limit < 1 or limit > 1000 then
   return redis.error_reply('INVALID limit: must be 1 to 1000')
 end
 local now_ms = math.floor(clock_us() / 1000)
 evict_due(values, clean, now_ms)
-if shard.batch == '' then
+if partition.batch == '' then
   local waiting = redis.call('HLEN', rest)
   local is_begun = waiting > 0
   if not is_begun then
@@ -42,18 +42,18 @@ if shard.batch == '' then
   if waiting == 0 then
     return { 'nothing' }
   end
-  if shard.epoch == 0 then
+  if partition.epoch == 0 then
     return { 'unknown' }
   end
   if not is_begun then
-    shard.rest_ms, shard.pending_ms = shard.pending_ms, 0
+    partition.rest_ms, partition.pending_ms = partition.pending_ms, 0
   end
-  shard.seq, shard.batch, shard.sealed_ms = shard.seq + 1, batch, shard.rest_ms
+  partition.seq, partition.batch, partition.sealed_ms = partition.seq + 1, batch, partition.rest_ms
   if waiting <= limit then
-    shard.rest_ms = 0
+    partition.rest_ms = 0
   end
   -- First what a server without memory may refuse.
-  save_shard(meta, shard)
+  save_partition(meta, partition)
   if not is_begun then
     redis.call('RENAME', pending, rest)
   end
@@ -62,10 +62,10 @@ end
 return {
   'sealed',
   now_ms,
-  shard.epoch,
-  shard.seq,
-  shard.batch,
-  shard.sealed_ms,
+  partition.epoch,
+  partition.seq,
+  partition.batch,
+  partition.sealed_ms,
   math.min(1, redis.call('EXISTS', rest, pending)),
   redis.call('HGETALL', sealed),
 }

@@ -7,11 +7,11 @@ Answers what is shown of each. Safe to repeat.
 @returns retry  version:integer
 @cost    O(counters)
 ]]
-local board = KEYS[1] -- hash: what is known of a shard whose counts are in SQL
+local board = KEYS[1] -- hash: what is known of a partition whose counts are in SQL
 local shown = KEYS[2] -- hash: id -> what is shown
 local noted = KEYS[3] -- hash: id -> what was noted since SQL was read
 local idle = KEYS[4] -- sorted set: id of a counter without notes -> until when it stays
-local ahead = KEYS[5] -- hash: id -> version of SQL that its value is of, if that is later than the shard's
+local ahead = KEYS[5] -- hash: id -> version of SQL that its value is of, if that is later than the partition's
 local version = tonumber(ARGV[1]) -- integer: of SQL
 local turn = tonumber(ARGV[2]) -- integer: of the notes
 local retain_ms = tonumber(ARGV[3]) -- integer: how long a value without notes stays; 0: for ever

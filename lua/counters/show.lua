@@ -2,7 +2,7 @@
 Shows what SQL had of counters at a version of it, and settles the notes that were taken before SQL was read (`taken`; '': none
 were). The whole of a version may come in pages; the last one says so. Versions are shown one after the other, for each tells
 what changed in it alone: `gap` where `since`, the version that this one follows, has not been shown; `stale` where this one or
-a later one has. With `seen`, the version that the shard is at, what it shows is forgotten first, and nothing is missing: for
+a later one has. With `seen`, the version that the partition is at, what it shows is forgotten first, and nothing is missing: for
 who knows that the version between is lost, or that the database came back with an old copy.
 `turn` is that of the notes, or of the page before: where others have settled notes meanwhile none are, and all of them are
 shown until the next round. Counters that are not here are not shown, and those without a value, which SQL does not know, are not
@@ -13,11 +13,11 @@ any more. Safe to repeat.
 @returns stale  version:integer
 @cost    O(counters), the memory is freed in the background
 ]]
-local board = KEYS[1] -- hash: what is known of a shard whose counts are in SQL
+local board = KEYS[1] -- hash: what is known of a partition whose counts are in SQL
 local shown = KEYS[2] -- hash: id -> what is shown
 local noted = KEYS[3] -- hash: id -> what was noted since SQL was read
 local idle = KEYS[4] -- sorted set: id of a counter without notes -> until when it stays
-local ahead = KEYS[5] -- hash: id -> version of SQL that its value is of, if that is later than the shard's
+local ahead = KEYS[5] -- hash: id -> version of SQL that its value is of, if that is later than the partition's
 local version = tonumber(ARGV[1]) -- integer: of SQL
 local since = tonumber(ARGV[2]) -- integer: the version before it
 local turn = tonumber(ARGV[3]) -- integer: of the notes, or of the page before

@@ -5,7 +5,7 @@ Tells what is shown, in the order of the ids; null for what has to be read from 
 @returns told  turn:integer values:[value:text?] noted:[sum:text?]
 @cost    O(counters)
 ]]
-local board = KEYS[1] -- hash: what is known of a shard whose counts are in SQL
+local board = KEYS[1] -- hash: what is known of a partition whose counts are in SQL
 local shown = KEYS[2] -- hash: id -> what is shown
 local noted = KEYS[3] -- hash: id -> what was noted since SQL was read
 local ids, ids_at = ARGV, 1 -- repeated (id:text): at most 1,000

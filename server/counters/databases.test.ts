@@ -78,7 +78,7 @@ test.each(['sqlite', 'postgres', 'mariadb'] as const)(
     const items = await kept(await OPENERS[kind]())
     const place = { ...items.entry, settle: '0s' }
     const service = await start({
-      votes: { ...place, flushEvery: '50ms', shards: 4 },
+      votes: { ...place, flushEvery: '50ms', partitions: 4 },
       likes: { ...place, flushEvery: '1h' },
       flushed: { ...place, flushEvery: false },
     })
@@ -108,7 +108,7 @@ test.each(['sqlite', 'postgres', 'mariadb'] as const)(
     const items = await alone(kind)
     const { database, ...target } = items.entry
     const events = { table: 'votes', id: 'item', amount: 'points', target }
-    const service = await start({ votes: { database, events, flushEvery: '50ms', shards: 2 } })
+    const service = await start({ votes: { database, events, flushEvery: '50ms', partitions: 2 } })
     const ready = (): Promise<Response> => fetch(`${service.url}/readyz`)
     const told = await ready()
     expect([told.status, await told.text()]).toEqual([

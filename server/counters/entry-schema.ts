@@ -24,7 +24,7 @@ export interface GivenEntry extends Partial<Target> {
   readonly database: string
   readonly events?: Events
   readonly outbox?: Outbox
-  readonly shards?: number
+  readonly partitions?: number
   readonly batchSize?: number
   readonly mostDirty?: number
   readonly retention?: Duration | 'forever'
@@ -90,7 +90,7 @@ const OWNER = {
   project: Type.Optional(project),
   name: some('[^]+', 'what their tenant calls them'),
 }
-const SHOWN = { shards: count(256), batchSize: count(10_000), retention, ...OWNER }
+const SHOWN = { partitions: count(256), batchSize: count(10_000), retention, ...OWNER }
 const RIGHT = 'a database and a table, events or an outbox'
 
 const SCHEMAS: Readonly<Record<Mode, TObject>> = {
@@ -98,7 +98,7 @@ const SCHEMAS: Readonly<Record<Mode, TObject>> = {
     {
       database,
       ...TARGET,
-      shards: count(256),
+      partitions: count(256),
       batchSize: count(1000),
       mostDirty: count(10_000_000),
       retention,

@@ -48,7 +48,7 @@ test('an entry that says little belongs to the default tenant and is flushed eve
 
 test('an entry says whose it is, what its columns are, how it counts and who flushes', () => {
   const options = {
-    shards: 16,
+    partitions: 16,
     retention: 'forever',
     rememberFor: '1h',
     batchSize: 10,
@@ -83,7 +83,7 @@ test('an entry with events counts rows, and one with an outbox changes of transa
     target: { ...EVENTS.target, id: 'key' },
   }
   const outbox = { table: 'items', value: 'stock', missing: 'refuse', rememberFor: '48h' }
-  const shown = { shards: 4, retention: '1h', batchSize: 10_000 }
+  const shown = { partitions: 4, retention: '1h', batchSize: 10_000 }
   const database = 'postgres://db/shop'
 
   expect(
@@ -151,7 +151,7 @@ test.each([
   [{ votes: { ...PLACE, id: 'a.b' } }, 'votes.id must be the name of the column of the key'],
   [{ votes: { ...PLACE, value: 1 } }, 'votes.value must be the name of the column of the count'],
   [{ votes: { ...PLACE, missing: 'make' } }, "votes.missing must be 'create' or 'refuse'"],
-  [{ votes: { ...PLACE, shards: 257 } }, 'votes.shards must be a whole number from 1 to 256'],
+  [{ votes: { ...PLACE, partitions: 257 } }, 'votes.partitions must be a whole number from 1 to 256'],
   [{ votes: { ...PLACE, batchSize: 0 } }, 'votes.batchSize must be a whole number from 1 to 1000'],
   [{ votes: { ...PLACE, retention: 'ever' } }, `votes.retention ${DURATION}10m', or 'forever'`],
   [{ votes: { ...PLACE, rememberFor: 3600 } }, `votes.rememberFor ${DURATION}24h'`],
@@ -184,9 +184,15 @@ test.each([
     { votes: { database: 'mysql://db/x', events: { ...EVENTS, tx: 'tx' } } },
     'votes.events.tx is for another database: mysql has counted, key',
   ],
-  [{ votes: { ...ROWS, settle: '2s' } }, 'votes.settle is not known; there are database, events, shards, '],
-  [{ votes: { ...ROWS, table: 'items' } }, 'votes.table is not known; there are database, events, shards, '],
-  [{ votes: { ...ROWS, outbox: {} } }, 'votes.outbox is not known; there are database, events, shards, '],
+  [
+    { votes: { ...ROWS, settle: '2s' } },
+    'votes.settle is not known; there are database, events, partitions, ',
+  ],
+  [
+    { votes: { ...ROWS, table: 'items' } },
+    'votes.table is not known; there are database, events, partitions, ',
+  ],
+  [{ votes: { ...ROWS, outbox: {} } }, 'votes.outbox is not known; there are database, events, partitions, '],
   [{ votes: { ...ROWS, batchSize: 10_001 } }, 'votes.batchSize must be a whole number from 1 to 10000'],
   [{ votes: { database: 'sqlite:x', outbox: {} } }, 'votes.outbox.table is missing, and must be the name of'],
   [

@@ -107,17 +107,17 @@ function readEntry(key: string, value: unknown): CountersEntry {
 
 function countingOf(key: string, kind: DatabaseUrl['kind'], given: GivenEntry): Counting {
   const { table, id, value, missing, events, outbox } = given
-  const { shards, batchSize, mostDirty, retention, rememberFor, settle } = given
+  const { partitions, batchSize, mostDirty, retention, rememberFor, settle } = given
   const mode = modeOf(given)
   if (mode === 'delta') {
     const target = defined({ table, id, value, missing }) as Target
     return {
       mode,
       target,
-      options: defined({ shards, batchSize, mostDirty, retention, rememberFor, settle }),
+      options: defined({ partitions, batchSize, mostDirty, retention, rememberFor, settle }),
     }
   }
-  const options = defined({ shards, batchSize, retention })
+  const options = defined({ partitions, batchSize, retention })
   return mode === 'derived'
     ? { mode, events: checkColumns(key, kind, events as Events), options }
     : { mode, outbox: outbox as Outbox, options }

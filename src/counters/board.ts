@@ -10,8 +10,8 @@ import type { CountSource } from './count-source.ts'
 
 /** What they have in common, wherever their rows come from. */
 export interface ShownOptions {
-  /** Slots that they are spread over, 1 to 256; the same for all processes, for ever. Default 1. */
-  shards?: number
+  /** Hash tags, and so slots, that they are spread over, 1 to 256; the same for all processes, for ever. Default 1. */
+  partitions?: number
   /** How long a value stays in Redis after it was last read from the database; default 10 minutes. */
   retention?: Duration | 'forever'
   /** Rows that a transaction takes, about, 1 to 10,000; default 1,000. */
@@ -30,7 +30,7 @@ export interface Board {
   /** How often a round waits for another that is just showing the version before, 20 ms first and twice as long each time. */
   readonly gapTries: number
   /** Each of them shares a slot. */
-  readonly shards: readonly Unit[]
+  readonly partitions: readonly Unit[]
 }
 
 /** Throws InvalidArgumentError. */
@@ -38,10 +38,10 @@ export function openBoard(
   runtime: Runtime,
   name: string,
   counts: CountSource,
-  { shards = 1, retention = '10m', batchSize = 1000 }: ShownOptions,
+  { partitions = 1, retention = '10m', batchSize = 1000 }: ShownOptions,
 ): Board {
   checkName('name', name)
-  checkInteger('shards', shards, 1, 256)
+  checkInteger('partitions', partitions, 1, 256)
   return {
     runtime,
     name,
@@ -50,7 +50,7 @@ export function openBoard(
     retainMs: retention === 'forever' ? 0 : toMs('retention', retention),
     batchSize: checkInteger('batchSize', batchSize, 1, 10_000),
     gapTries: 4,
-    shards: Array.from({ length: shards }, (_, at) => {
+    partitions: Array.from({ length: partitions }, (_, at) => {
       return new Unit(runtime, { structure: 'counters', name, unit: String(at), since: '6.2.0' })
     }),
   }

@@ -7,7 +7,7 @@ import type { Runtime } from '../runtime/runtime.ts'
 import { Flushing, flushAll } from './flush-loop.ts'
 import type { Flushed } from './flushing.ts'
 import { type Counted, type Increment, Incrementer, isCounted } from './incrementing.ts'
-import { type CountersInspection, inspectShards, readValues, reconcileValues } from './reading.ts'
+import { type CountersInspection, inspectPartitions, readValues, reconcileValues } from './reading.ts'
 import type { Sink } from './sink.ts'
 import { checkId, checkIds, checkSink, forgetEpoch, type Loss, openSource, type Source } from './source.ts'
 import { type CounterValue, checkDelta } from './value.ts'
@@ -18,12 +18,12 @@ export { DurableCounters, type DurableCountersOptions } from './durable.ts'
 export interface CountersOptions {
   /** Where the counters are kept for good: `sqlite(…)`, `postgres(…)`, `mysql(…)`. */
   sink: Sink
-  /** Slots that they are spread over, 1 to 256; the same for all processes, for ever. Default 1. */
-  shards?: number
+  /** Hash tags, and so slots, that they are spread over, 1 to 256; the same for all processes, for ever. Default 1. */
+  partitions?: number
   /** How long a value stays in Redis after its last increment was flushed; default 10 minutes. */
   retention?: Duration | 'forever'
   /**
-   * Counters of a shard that may wait for the database, 1 to 10,000,000; increments of more are refused. Default: any
+   * Counters of a partition that may wait for the database, 1 to 10,000,000; increments of more are refused. Default: any
    * number, which Redis needs the memory for while the database is away.
    */
   mostDirty?: number
@@ -59,7 +59,7 @@ export class Counters {
   constructor(runtime: Runtime, name: string, options: CountersOptions) {
     checkOptions('options', options, [
       'sink',
-      'shards',
+      'partitions',
       'retention',
       'rememberFor',
       'mostDirty',
@@ -67,10 +67,16 @@ export class Counters {
       'settle',
       'onLoss',
     ])
-    const { shards = 1, retention = '10m', rememberFor = '24h', batchSize = 1000, settle = '2s' } = options
+    const {
+      partitions = 1,
+      retention = '10m',
+      rememberFor = '24h',
+      batchSize = 1000,
+      settle = '2s',
+    } = options
     this.name = checkName('name', name)
     const terms = {
-      shards: checkInteger('shards', shards, 1, 256),
+      partitions: checkInteger('partitions', partitions, 1, 256),
       retainMs: retention === 'forever' ? 0 : toMs('retention', retention),
       rememberMs: toMs('rememberFor', rememberFor),
       mostDirty:
@@ -156,13 +162,13 @@ export class Counters {
 
   /** A read-only picture: what is here, and what has not reached the database. */
   async inspect(): Promise<CountersInspection> {
-    return inspectShards(this.#source)
+    return inspectPartitions(this.#source)
   }
 
   /** Forgets all values in Redis, and what has not been flushed. Resolves to false when there was nothing. */
   async clear(): Promise<boolean> {
-    const answers = await Promise.all(this.#source.shards.map(({ unit }) => unit.run(clear, {})))
-    for (const shard of this.#source.shards) forgetEpoch(shard)
+    const answers = await Promise.all(this.#source.partitions.map(({ unit }) => unit.run(clear, {})))
+    for (const partition of this.#source.partitions) forgetEpoch(partition)
     return answers.some(({ status }) => status === 'cleared')
   }
 }

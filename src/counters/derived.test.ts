@@ -160,7 +160,7 @@ describe('derived counters', () => {
   })
 
   test('come back from the database after Redis has lost everything', async () => {
-    const { votes, insert, vote, empty } = await setup({ shards: 3 })
+    const { votes, insert, vote, empty } = await setup({ partitions: 3 })
     for (const item of [1, 2, 3, 4]) await vote(item)
     await votes.flush()
     await empty()
@@ -213,7 +213,7 @@ describe('derived counters', () => {
   })
 
   test('are counted on while others flush, in the background', async () => {
-    const { votes, another, vote, stored } = await setup({ clock: 'real', shards: 4, batchSize: 7 })
+    const { votes, another, vote, stored } = await setup({ clock: 'real', partitions: 4, batchSize: 7 })
     {
       await using _one = votes.flushEvery('5ms')
       await using _two = another().flushEvery('5ms')

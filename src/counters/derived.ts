@@ -26,7 +26,7 @@ export interface ShownInspection {
   readonly waiting: number
   /** How old the oldest of these is; null: there is none, or no column tells. */
   readonly lagMs: number | null
-  /** The roll-up of the database that each shard shows. */
+  /** The roll-up of the database that each partition shows. */
   readonly versions: readonly number[]
 }
 
@@ -90,9 +90,9 @@ export class ShownCounters {
 
   /** A read-only picture: what is here, and what is not counted yet. Throws SinkError. */
   async inspect(): Promise<ShownInspection> {
-    const { shards, counts, sqlName } = this.#board
+    const { partitions, counts, sqlName } = this.#board
     const by = this.deadline
-    const seen = await Promise.all(shards.map((shard) => shard.run(inspectShown, {})))
+    const seen = await Promise.all(partitions.map((partition) => partition.run(inspectShown, {})))
     const { rows, ageMs } = await sinkInTime(counts.waiting(sqlName), by)
     return {
       values: seen.reduce((sum, { values }) => sum + values, 0),
@@ -105,7 +105,9 @@ export class ShownCounters {
 
   /** Forgets what Redis shows; the database has all of it. Resolves to false when there was nothing. */
   async clear(): Promise<boolean> {
-    const answers = await Promise.all(this.#board.shards.map((shard) => shard.run(clearShown, {})))
+    const answers = await Promise.all(
+      this.#board.partitions.map((partition) => partition.run(clearShown, {})),
+    )
     return answers.some(({ status }) => status === 'cleared')
   }
 
@@ -117,7 +119,7 @@ export class ShownCounters {
 /** Values that are counts of rows in an SQL database: exact there, and shown by Redis. */
 export class DerivedCounters extends ShownCounters {
   constructor(runtime: Runtime, name: string, options: DerivedCountersOptions) {
-    checkOptions('options', options, ['events', 'shards', 'retention', 'batchSize'])
+    checkOptions('options', options, ['events', 'partitions', 'retention', 'batchSize'])
     super(runtime, name, checkSource('events', options.events), options)
   }
 

@@ -25,7 +25,7 @@ export class DurableCounters<Client> extends ShownCounters {
   readonly #outbox: OutboxSource<Client>
 
   constructor(runtime: Runtime, name: string, options: DurableCountersOptions<Client>) {
-    checkOptions('options', options, ['outbox', 'shards', 'retention', 'batchSize'])
+    checkOptions('options', options, ['outbox', 'partitions', 'retention', 'batchSize'])
     const outbox = checkSource('outbox', options.outbox)
     super(runtime, name, outbox, options)
     this.#outbox = outbox

@@ -34,7 +34,7 @@ export class UnknownCounterError extends PeriluneError {
   }
 }
 
-/** The database is behind, and `mostDirty` counters of the shard wait for it. Nothing was counted. */
+/** The database is behind, and `mostDirty` counters of the partition wait for it. Nothing was counted. */
 export class BacklogError extends PeriluneError {
   override readonly name = 'BacklogError'
   readonly code = 'backlog'

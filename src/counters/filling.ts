@@ -7,7 +7,7 @@ import { pause } from '../runtime/in-time.ts'
 import type { Unit } from '../runtime/unit.ts'
 import type { Board } from './board.ts'
 import { sinkInTime } from './sink-in-time.ts'
-import { byShard, inPages, MAX_A_CALL } from './source.ts'
+import { byPartition, inPages, MAX_A_CALL } from './source.ts'
 import { type CounterValue, toValue } from './value.ts'
 
 type Filled = string | null | InvalidArgumentError
@@ -27,8 +27,8 @@ const FIRST_PAUSE_MS = 2
 export async function readShown(board: Board, ids: readonly string[]): Promise<(CounterValue | null)[]> {
   const found = new Map<string, string | null>()
   const asked = [...new Set(ids)].map((id) => ({ id }))
-  const reads = [...byShard(board, asked)].flatMap(([shard, all]) =>
-    inPages(all.map(({ id }) => id)).map((page) => readPage(board, shard, page, found)),
+  const reads = [...byPartition(board, asked)].flatMap(([partition, all]) =>
+    inPages(all.map(({ id }) => id)).map((page) => readPage(board, partition, page, found)),
   )
   await Promise.all(reads)
   return ids.map((id) => {
@@ -39,15 +39,15 @@ export async function readShown(board: Board, ids: readonly string[]): Promise<(
 
 async function readPage(
   board: Board,
-  shard: Unit,
+  partition: Unit,
   ids: readonly string[],
   found: Map<string, string | null>,
 ): Promise<void> {
-  const { values } = await shard.run(shown, { ids })
+  const { values } = await partition.run(shown, { ids })
   const batcher = board.runtime.batcher<string, Filled>(
-    `${shard.prefix} fill ${board.counts.name}`,
+    `${partition.prefix} fill ${board.counts.name}`,
     BATCHES,
-    (items, by) => fillEach(board, shard, items, by),
+    (items, by) => fillEach(board, partition, items, by),
   )
   await Promise.all(
     ids.map(async (id, at) => {
@@ -59,32 +59,37 @@ async function readPage(
 }
 
 /** As `fill`; an id that the database cannot have fails alone. */
-async function fillEach(board: Board, shard: Unit, ids: readonly string[], by: number): Promise<Filled[]> {
+async function fillEach(
+  board: Board,
+  partition: Unit,
+  ids: readonly string[],
+  by: number,
+): Promise<Filled[]> {
   try {
-    return await fill(board, shard, ids, by)
+    return await fill(board, partition, ids, by)
   } catch (error) {
     if (!(error instanceof InvalidArgumentError)) throw error
     if (ids.length === 1) return [error]
   }
-  const each = await Promise.all(ids.map((id) => fillEach(board, shard, [id], by)))
+  const each = await Promise.all(ids.map((id) => fillEach(board, partition, [id], by)))
   return each.flat()
 }
 
 /** Shows values that are not there, and answers them. */
 async function fill(
   { counts, sqlName, retainMs }: Board,
-  shard: Unit,
+  partition: Unit,
   ids: readonly string[],
   by: number,
 ): Promise<(string | null)[]> {
   for (let tries = 1; ; tries++) {
-    const told = await shard.run(shown, { ids })
+    const told = await partition.run(shown, { ids })
     const { version, values } = await sinkInTime(counts.read(sqlName, ids), by)
     const counters = ids.flatMap((id, at) => {
       const value = values.get(id)
       return value === undefined ? [] : [{ id, value: String(value), taken: told.noted[at] ?? '0' }]
     })
-    const answer = await shard.run(showAbsent, { version, turn: told.turn, retainMs, counters })
+    const answer = await partition.run(showAbsent, { version, turn: told.turn, retainMs, counters })
     if (answer.status === 'shown') return inOrder(ids, counters, answer.values)
     // Whoever reads all the time too early reads a database that came back with an old copy: the next round sees to that.
     if (tries === MOST_TRIES) return ids.map((id) => values.get(id)?.toString() ?? null)

@@ -1,7 +1,7 @@
 import { unlessAborted } from '../runtime/in-time.ts'
 import type { Runtime } from '../runtime/runtime.ts'
 import { SinkError } from './errors.ts'
-import { type Flushed, flushShard } from './flushing.ts'
+import { type Flushed, flushPartition } from './flushing.ts'
 import { harmless, type Source } from './source.ts'
 
 /** Flushes again and again until it is closed. Any number of them may run, in any number of processes. */
@@ -86,10 +86,12 @@ export class Flushing implements AsyncDisposable {
   }
 }
 
-/** Flushes all shards. Throws the first error once all are through. */
+/** Flushes all partitions. Throws the first error once all are through. */
 export async function flushAll(source: Source, signal?: AbortSignal): Promise<Flushed> {
   const limits = { patienceMs: source.runtime.runner.deadlineMs, signal }
-  const all = await Promise.allSettled(source.shards.map((shard) => flushShard(source, shard, limits)))
+  const all = await Promise.allSettled(
+    source.partitions.map((partition) => flushPartition(source, partition, limits)),
+  )
   const failed = all.find((each) => each.status === 'rejected')
   if (failed !== undefined) throw failed.reason
   const flushed = all.flatMap((each) => (each.status === 'fulfilled' ? [each.value] : []))

@@ -36,7 +36,7 @@ function during(sink: Sink, happen: () => Promise<void>): void {
 
 describe('flushing', () => {
   test('by several at once brings each increment into the database once', async () => {
-    const { counters, another, stored } = await setup({ clock: 'real', shards: 4, batchSize: 7 })
+    const { counters, another, stored } = await setup({ clock: 'real', partitions: 4, batchSize: 7 })
     const processes = [counters, another(), another()]
     const work = processes.map(async (process) => {
       for (let round = 0; round < 10; round++) {
@@ -77,7 +77,7 @@ describe('flushing', () => {
 
     expect(await counters.flush()).toEqual({ batches: 3, counters: 3 })
     expect([1, 2, 3].map(stored)).toEqual([1, 1, 1])
-    expect(await counters.inspect()).toMatchObject({ dirty: 6, lagMs: 2000, shards: [{ pending: 5 }] })
+    expect(await counters.inspect()).toMatchObject({ dirty: 6, lagMs: 2000, partitions: [{ pending: 5 }] })
 
     await counters.flushEvery('24d').close()
     expect([10, 11, 20, 21, 30, 31].map(stored)).toEqual([1, 1, 1, 1, 1, 1])
@@ -91,7 +91,7 @@ describe('flushing', () => {
     Object.assign(sink, { apply: never })
     const errors: unknown[] = []
     const flushing = counters.flushEvery('1ms', { onError: (error) => errors.push(error) })
-    await until(async () => (await counters.inspect()).shards[0]?.batch !== null)
+    await until(async () => (await counters.inspect()).partitions[0]?.batch !== null)
 
     await flushing.close()
     expect(errors.at(-1)).toMatchObject({ code: 'sink-unreachable' })
@@ -143,14 +143,14 @@ describe('flushing', () => {
     await counters.increment(1)
     trouble.instead = (what) => (what === 'apply' ? away() : null)
     const flushing = counters.flushEvery('10ms', { onError: (error) => errors.push(error) })
-    await until(async () => (await counters.inspect()).shards[0]?.batch !== null)
+    await until(async () => (await counters.inspect()).partitions[0]?.batch !== null)
     await clock.advance(5000)
     for (let n = 0; n < 100; n++) await counters.increment(1)
 
     expect(await counters.inspect()).toMatchObject({
       dirty: 2,
       lagMs: 5000,
-      shards: [{ batch: { counters: 1, ageMs: 5000 }, pending: 1 }],
+      partitions: [{ batch: { counters: 1, ageMs: 5000 }, pending: 1 }],
     })
     expect(await counters.get(1)).toBe(101)
     trouble.instead = null
@@ -207,7 +207,7 @@ describe('flushing', () => {
     expect(await counters.increment(1)).toBe(6)
     await counters.flush()
     expect(stored(1)).toBe(6)
-    expect(losses).toEqual([{ shard: 0, counters: null, why: 'keyspace lost' }])
+    expect(losses).toEqual([{ partition: 0, counters: null, why: 'keyspace lost' }])
   })
 
   test('tells of it also where a process begins anew that has seen nothing of it', async () => {
@@ -222,7 +222,7 @@ describe('flushing', () => {
     const fresh = another({ onLoss: (loss) => losses.push(loss) })
     expect(await fresh.get(1)).toBe(5)
     expect(await fresh.increment(1)).toBe(6)
-    expect(losses).toEqual([{ shard: 0, counters: null, why: 'keyspace lost' }])
+    expect(losses).toEqual([{ partition: 0, counters: null, why: 'keyspace lost' }])
   })
 
   test('tells nothing of what was cleared, nor of an epoch that nobody was in', async () => {
@@ -248,7 +248,7 @@ describe('flushing', () => {
     await counters.increment(1, 1)
     await counters.flush()
 
-    expect(losses).toEqual([{ shard: 0, counters: 1, why: 'old copy of Redis' }])
+    expect(losses).toEqual([{ partition: 0, counters: 1, why: 'old copy of Redis' }])
     expect(stored(1)).toBe(5)
     expect(await counters.increment(1)).toBe(6)
   })

@@ -9,7 +9,7 @@ import { beginEpoch } from './loading.ts'
 import { patiently } from './patiently.ts'
 import type { Applied, Batch, Sink } from './sink.ts'
 import { sinkInTime } from './sink-in-time.ts'
-import { noteEpoch, type Shard, type Source } from './source.ts'
+import { noteEpoch, type Partition, type Source } from './source.ts'
 
 /** What a flush has brought into the database. */
 export interface Flushed {
@@ -30,14 +30,18 @@ const FIRST_PAUSE_MS = 20
 const UNANSWERED_MS = 60_000
 
 /** Flushes what is pending when it begins. Throws SinkError, DriverError, or the reason of the signal. */
-export async function flushShard(source: Source, shard: Shard, limits: FlushLimits): Promise<Flushed> {
+export async function flushPartition(
+  source: Source,
+  partition: Partition,
+  limits: FlushLimits,
+): Promise<Flushed> {
   let [batches, counters] = [0, 0]
   let began = Infinity
   for (;;) {
-    const sealed = await sealSettled(source, shard, limits)
+    const sealed = await sealSettled(source, partition, limits)
     if (sealed === null || sealed.sealedMs > began) return { batches, counters }
     began = Math.min(began, sealed.nowMs)
-    if (await commit(source, shard, sealed, limits)) {
+    if (await commit(source, partition, sealed, limits)) {
       batches += 1
       counters += sealed.counters.length
     }
@@ -45,18 +49,22 @@ export async function flushShard(source: Source, shard: Shard, limits: FlushLimi
 }
 
 /** A sealed batch that Redis cannot lose any more; null when nothing is pending. */
-async function sealSettled(source: Source, shard: Shard, limits: FlushLimits): Promise<Sealed | null> {
+async function sealSettled(
+  source: Source,
+  partition: Partition,
+  limits: FlushLimits,
+): Promise<Sealed | null> {
   const { settle, terms } = source
   for (let known = ''; ; ) {
     limits.signal?.throwIfAborted()
-    const answer = await sealOnce(shard, terms.batchSize, limits)
+    const answer = await sealOnce(partition, terms.batchSize, limits)
     if (answer.status === 'nothing') return null
     if (answer.status === 'unknown') {
-      noteEpoch(source, shard, 0)
-      await beginEpoch(source, shard, 0, 'pending')
+      noteEpoch(source, partition, 0)
+      await beginEpoch(source, partition, 0, 'pending')
       continue
     }
-    shard.epoch = answer.epoch
+    partition.epoch = answer.epoch
     // That it is still there after the time of two fsyncs means that it was written, whoever has restarted meanwhile.
     if (settle === null || answer.batch === known) return answer
     known = answer.batch
@@ -66,14 +74,14 @@ async function sealSettled(source: Source, shard: Shard, limits: FlushLimits): P
 
 /** The sealed batch. An id never goes out twice: sent again after a restart it would name another batch than before. */
 async function sealOnce(
-  shard: Shard,
+  partition: Partition,
   limit: number,
   { patienceMs, signal }: FlushLimits,
 ): Promise<SealAnswer> {
   const by = performance.now() + patienceMs
   for (;;) {
     try {
-      return await shard.unit.run(seal, { batch: randomUUID(), limit }, { runsOnce: true })
+      return await partition.unit.run(seal, { batch: randomUUID(), limit }, { runsOnce: true })
     } catch (error) {
       if (!(error instanceof AmbiguousError) || performance.now() > by) throw error
     }
@@ -82,25 +90,30 @@ async function sealOnce(
 }
 
 /** False when the batch belonged to a ledger that is left behind now. */
-async function commit(source: Source, shard: Shard, sealed: Sealed, limits: FlushLimits): Promise<boolean> {
+async function commit(
+  source: Source,
+  partition: Partition,
+  sealed: Sealed,
+  limits: FlushLimits,
+): Promise<boolean> {
   const { epoch, seq, batch } = sealed
   const changes = sealed.counters
     .map(({ id, delta }) => ({ id, delta: BigInt(delta) }))
     // Whoever else writes several of these rows in the order of their keys waits, and does not deadlock.
     .toSorted((left, right) => (left.id < right.id ? -1 : 1))
-  const place = { counters: source.ledgerName, shard: shard.at, epoch }
+  const place = { counters: source.ledgerName, partition: partition.at, epoch }
   const asked = { ...place, seq, batch, changes }
   const { sink } = source
   const applied = await patiently(
-    (by) => applyAlone(sink, shard, asked, by),
+    (by) => applyAlone(sink, partition, asked, by),
     limits.patienceMs,
     limits.signal,
   )
   if (applied === 'ahead' || applied === 'behind') {
-    await beginEpoch(source, shard, epoch, applied === 'ahead' ? 'nothing' : 'all', batch)
+    await beginEpoch(source, partition, epoch, applied === 'ahead' ? 'nothing' : 'all', batch)
     return false
   }
-  await shard.unit.run(ack, { epoch, seq, batch, retainMs: source.terms.retainMs })
+  await partition.unit.run(ack, { epoch, seq, batch, retainMs: source.terms.retainMs })
   return true
 }
 
@@ -108,12 +121,12 @@ async function commit(source: Source, shard: Shard, sealed: Sealed, limits: Flus
  * One at a time: who waits for the ledger holds a connection, and would hold another one at each flush. A connection that is
  * dead though nobody closed it is not waited for so long.
  */
-async function applyAlone(sink: Sink, shard: Shard, batch: Batch, by: number): Promise<Applied> {
-  while (shard.applying !== null) await sinkInTime(shard.applying, by)
+async function applyAlone(sink: Sink, partition: Partition, batch: Batch, by: number): Promise<Applied> {
+  while (partition.applying !== null) await sinkInTime(partition.applying, by)
   const applied = sink.apply(batch)
   const settled = (): void => {
-    shard.applying = null
+    partition.applying = null
   }
-  shard.applying = within(applied, UNANSWERED_MS).then(settled, settled)
+  partition.applying = within(applied, UNANSWERED_MS).then(settled, settled)
   return applied
 }

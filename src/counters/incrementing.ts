@@ -1,11 +1,11 @@
-// Increments of one tick travel together, a call for each shard; those of one counter are one number.
+// Increments of one tick travel together, a call for each partition; those of one counter are one number.
 
 import { type IncrementAnswer, increment } from '../generated/counters.ts'
 import type { BatchTerms, Send } from '../runtime/batcher.ts'
 import { DriverError } from '../runtime/errors.ts'
 import { BacklogError, OverflowError } from './errors.ts'
 import { loadOne } from './loading.ts'
-import { MAX_A_CALL, noteEpoch, type Shard, type Source, shardOf } from './source.ts'
+import { MAX_A_CALL, noteEpoch, type Partition, type Source, partitionFor } from './source.ts'
 import { type CounterValue, toValue, valueLess } from './value.ts'
 
 export interface Increment {
@@ -51,25 +51,25 @@ const BATCHES: BatchTerms = {
 
 const MOST_TRIES = 10
 
-/** Increments of one shard on their way. Those of all handles with the same terms travel together. */
+/** Increments of one partition on their way. Those of all handles with the same terms travel together. */
 interface Line {
-  readonly shard: Shard
+  readonly partition: Partition
   readonly name: string
   readonly send: Send<Increment, Outcome>
 }
 
 export class Incrementer {
   readonly #source: Source
-  readonly #lines: { readonly shards: readonly Line[] }
+  readonly #lines: { readonly partitions: readonly Line[] }
 
   constructor(source: Source) {
     const { rememberMs, mostDirty } = source.terms
     this.#source = source
-    const shards = source.shards.map((shard): Line => {
-      const name = `${shard.unit.prefix} increment ${rememberMs} ${mostDirty}`
-      return { shard, name, send: (items, by) => sendBatch(source, shard, items, by) }
+    const partitions = source.partitions.map((partition): Line => {
+      const name = `${partition.unit.prefix} increment ${rememberMs} ${mostDirty}`
+      return { partition, name, send: (items, by) => sendBatch(source, partition, items, by) }
     })
-    this.#lines = { shards }
+    this.#lines = { partitions }
   }
 
   /** Throws OverflowError, BacklogError, UnknownCounterError, SinkError, DriverError, AmbiguousError. */
@@ -80,7 +80,7 @@ export class Incrementer {
 
   /** As `increment`, of which this is most times all: a promise less is a good part of what an increment costs. */
   try(asked: Increment): Promise<Outcome> {
-    const { name, send } = shardOf(this.#lines, asked.id)
+    const { name, send } = partitionFor(this.#lines, asked.id)
     const batcher = this.#source.runtime.batcher<Increment, Outcome>(name, BATCHES, send)
     return batcher.addOne(asked, asked.id.length + asked.key.length)
   }
@@ -93,7 +93,7 @@ export class Incrementer {
       if (tries === MOST_TRIES) {
         throw new DriverError('busy', `the counter ${asked.id} was evicted all the time`)
       }
-      await loadOne(source, shardOf(this.#lines, asked.id).shard, asked.id)
+      await loadOne(source, partitionFor(this.#lines, asked.id).partition, asked.id)
       outcome = await this.try(asked)
     }
     if (outcome instanceof Error) throw outcome
@@ -105,7 +105,7 @@ export class Incrementer {
 
 async function sendBatch(
   source: Source,
-  shard: Shard,
+  partition: Partition,
   asked: readonly Increment[],
   by: number,
 ): Promise<Outcome[]> {
@@ -113,11 +113,11 @@ async function sendBatch(
   const { rememberMs, mostDirty } = source.terms
   const send = async (groups: readonly Group[]): Promise<Group[]> => {
     const counters = groups.map(({ id, delta, key }) => ({ id, delta: String(delta), key }))
-    const answer = await shard.unit.inSlot(
+    const answer = await partition.unit.inSlot(
       (run) => run(increment, (id) => ({ ...id, rememberMs, mostDirty, counters })),
       by,
     )
-    noteEpoch(source, shard, answer.epoch)
+    noteEpoch(source, partition, answer.epoch)
     return tell(asked, groups, answer, outcomes)
   }
   const again = await send(inGroups(asked))

@@ -7,7 +7,7 @@ import { AmbiguousError, DriverError, InvalidArgumentError } from '../runtime/er
 import { pause } from '../runtime/in-time.ts'
 import { OverflowError, UnknownCounterError } from './errors.ts'
 import { sinkInTime } from './sink-in-time.ts'
-import { MAX_A_CALL, noteEpoch, type Shard, type Source } from './source.ts'
+import { MAX_A_CALL, noteEpoch, type Partition, type Source } from './source.ts'
 
 const BATCHES: BatchTerms = {
   name: 'a load of counters',
@@ -23,12 +23,12 @@ const LONGEST_PAUSE_MS = 200
 type Loaded = string | UnknownCounterError | OverflowError | InvalidArgumentError
 
 /** The value of a counter, as text, which is here from now on. Throws UnknownCounterError, OverflowError, SinkError, DriverError. */
-export async function loadOne(source: Source, shard: Shard, id: string): Promise<string> {
+export async function loadOne(source: Source, partition: Partition, id: string): Promise<string> {
   const { runtime } = source
   const batcher = runtime.batcher<string, Loaded>(
-    `${shard.unit.prefix} load ${source.sink.name}`,
+    `${partition.unit.prefix} load ${source.sink.name}`,
     BATCHES,
-    (ids, by) => loadEach(source, shard, ids, by),
+    (ids, by) => loadEach(source, partition, ids, by),
   )
   const value = await batcher.addOne(id, id.length)
   if (typeof value !== 'string') throw value
@@ -36,99 +36,112 @@ export async function loadOne(source: Source, shard: Shard, id: string): Promise
 }
 
 /** As `loadMany`; an id that the database cannot have fails alone. */
-async function loadEach(source: Source, shard: Shard, ids: readonly string[], by: number): Promise<Loaded[]> {
+async function loadEach(
+  source: Source,
+  partition: Partition,
+  ids: readonly string[],
+  by: number,
+): Promise<Loaded[]> {
   try {
-    return await loadMany(source, shard, ids, by)
+    return await loadMany(source, partition, ids, by)
   } catch (error) {
     if (!(error instanceof InvalidArgumentError)) throw error
     if (ids.length === 1) return [error]
   }
-  const each = await Promise.all(ids.map((id) => loadEach(source, shard, [id], by)))
+  const each = await Promise.all(ids.map((id) => loadEach(source, partition, [id], by)))
   return each.flat()
 }
 
 /** In the order of the ids. With `anew` values that are here are put right, too. */
 export async function loadMany(
   source: Source,
-  shard: Shard,
+  partition: Partition,
   ids: readonly string[],
   by: number,
   anew = false,
 ): Promise<Loaded[]> {
   const { sink, terms } = source
   for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS)) {
-    const epoch = await epochOf(source, shard)
-    const place = { counters: source.ledgerName, shard: shard.at, epoch }
+    const epoch = await epochOf(source, partition)
+    const place = { counters: source.ledgerName, partition: partition.at, epoch }
     const { seq, values } = await sinkInTime(sink.read(place, ids), by)
     if (seq === null) {
-      await beginEpoch(source, shard, epoch, 'all')
+      await beginEpoch(source, partition, epoch, 'all')
       continue
     }
     const known = ids.filter((id) => values.has(id) || sink.missing === 'create')
     const counters = known.map((id) => ({ id, value: String(values.get(id) ?? 0n) }))
-    const answer = await shard.unit.run(load, { epoch, seq, retainMs: terms.retainMs, anew, counters })
+    const answer = await partition.unit.run(load, { epoch, seq, retainMs: terms.retainMs, anew, counters })
     if (answer.status === 'loaded') return inOrder(ids, known, answer.values)
     // Redis has come back with an old copy: what is in SQL of what it still counts cannot be told.
-    if (answer.status === 'behind') await beginEpoch(source, shard, epoch, 'nothing')
-    else noteEpoch(source, shard, answer.epoch)
+    if (answer.status === 'behind') await beginEpoch(source, partition, epoch, 'nothing')
+    else noteEpoch(source, partition, answer.epoch)
     if (performance.now() + pauseMs > by) throw new DriverError('busy', 'counters were flushed all the time')
     await pause(pauseMs)
   }
 }
 
-/** The epoch that the shard is in; begins one where there is none. */
-export async function epochOf(source: Source, shard: Shard): Promise<number> {
-  while (shard.epoch === 0) {
-    shard.epoch = (await shard.unit.run(inspect, {})).epoch
-    if (shard.epoch === 0) await beginEpoch(source, shard, 0, 'pending')
+/** The epoch that the partition is in; begins one where there is none. */
+export async function epochOf(source: Source, partition: Partition): Promise<number> {
+  while (partition.epoch === 0) {
+    partition.epoch = (await partition.unit.run(inspect, {})).epoch
+    if (partition.epoch === 0) await beginEpoch(source, partition, 0, 'pending')
   }
-  return shard.epoch
+  return partition.epoch
 }
 
 /** Leaves the epoch `known` for a new one, unless others have, or `batch` is not the sealed one any more. */
 export async function beginEpoch(
   source: Source,
-  shard: Shard,
+  partition: Partition,
   known: number,
   keep: 'all' | 'pending' | 'nothing',
   batch = '',
 ): Promise<void> {
   const by = performance.now() + source.runtime.runner.deadlineMs
-  const epoch = await sinkInTime(source.sink.begin(source.ledgerName, shard.at), by)
-  const untold = known === 0 && !shard.isTold && (await hasFlushed(source, shard, epoch, by)) ? null : 0
+  const epoch = await sinkInTime(source.sink.begin(source.ledgerName, partition.at), by)
+  const untold =
+    known === 0 && !partition.isTold && (await hasFlushed(source, partition, epoch, by)) ? null : 0
   try {
     // Sent again it might begin in a life of Redis that knows nothing of the first time, with batches in the ledger.
-    const answer = await shard.unit.run(begin, { epoch, known, batch, keep }, { runsOnce: true })
-    shard.epoch = answer.epoch
-    shard.isTold = false
-    if (answer.status === 'begun') tellLoss(source, shard, answer.lost || untold, keep)
+    const answer = await partition.unit.run(begin, { epoch, known, batch, keep }, { runsOnce: true })
+    partition.epoch = answer.epoch
+    partition.isTold = false
+    if (answer.status === 'begun') tellLoss(source, partition, answer.lost || untold, keep)
   } catch (error) {
     if (!(error instanceof AmbiguousError)) throw error
-    // What the shard is in is asked anew; an epoch that nobody is in does no harm.
-    shard.epoch = 0
-    shard.isTold = true
-    tellLoss(source, shard, untold, keep)
+    // What the partition is in is asked anew; an epoch that nobody is in does no harm.
+    partition.epoch = 0
+    partition.isTold = true
+    tellLoss(source, partition, untold, keep)
   }
 }
 
-/** Whether SQL has batches of earlier epochs. A shard that is in none, and was in one, has lost its keyspace. */
+/** Whether SQL has batches of earlier epochs. A partition that is in none, and was in one, has lost its keyspace. */
 async function hasFlushed(
   { sink, ledgerName }: Source,
-  shard: Shard,
+  partition: Partition,
   before: number,
   by: number,
 ): Promise<boolean> {
   for (let epoch = before - 1; epoch > 0; epoch--) {
-    const { seq } = await sinkInTime(sink.read({ counters: ledgerName, shard: shard.at, epoch }, []), by)
+    const { seq } = await sinkInTime(
+      sink.read({ counters: ledgerName, partition: partition.at, epoch }, []),
+      by,
+    )
     if (seq !== 0) return seq !== null
   }
   return false
 }
 
 /** Null counters: nobody can tell how many. */
-function tellLoss({ onLoss }: Source, shard: Shard, counters: number | null, keep: string): void {
+function tellLoss({ onLoss }: Source, partition: Partition, counters: number | null, keep: string): void {
   if (counters === 0) return
-  onLoss({ shard: shard.at, counters, why: keep === 'nothing' ? 'old copy of Redis' : 'keyspace lost' })
+  onLoss({
+    partition: partition.at,
+    counters,
+    why: keep === 'nothing' ? 'old copy of Redis' : 'keyspace lost',
+  })
 }
 
 function inOrder(

@@ -1,11 +1,11 @@
-// Notes of one tick travel together, a call for each shard; those of one counter are one number.
+// Notes of one tick travel together, a call for each partition; those of one counter are one number.
 
 import { note } from '../generated/counters.ts'
 import type { BatchTerms } from '../runtime/batcher.ts'
 import { AmbiguousError, DriverError } from '../runtime/errors.ts'
 import type { Unit } from '../runtime/unit.ts'
 import type { Board } from './board.ts'
-import { MAX_A_CALL, shardOf } from './source.ts'
+import { MAX_A_CALL, partitionFor } from './source.ts'
 import { type CounterValue, toValue, valueLess } from './value.ts'
 
 interface Note {
@@ -24,11 +24,11 @@ const BATCHES: BatchTerms = {
 
 /** What is shown after it; null when nothing is, or nobody answers. */
 export async function noteOne(board: Board, asked: Note): Promise<CounterValue | null> {
-  const shard = shardOf(board, asked.id)
+  const partition = partitionFor(board, asked.id)
   const batcher = board.runtime.batcher<Note, CounterValue | null>(
-    `${shard.prefix} note`,
+    `${partition.prefix} note`,
     BATCHES,
-    (items, by) => sendBatch(shard, items, by),
+    (items, by) => sendBatch(partition, items, by),
   )
   try {
     return await batcher.addOne(asked, asked.id.length)
@@ -39,11 +39,15 @@ export async function noteOne(board: Board, asked: Note): Promise<CounterValue |
   }
 }
 
-async function sendBatch(shard: Unit, notes: readonly Note[], by: number): Promise<(CounterValue | null)[]> {
+async function sendBatch(
+  partition: Unit,
+  notes: readonly Note[],
+  by: number,
+): Promise<(CounterValue | null)[]> {
   const groups = inGroups(notes)
   const counters = groups.map(({ id, sum }) => ({ id, by: String(sum) }))
   // Sent again after a lost answer it would be shown twice for a round.
-  const { values } = await shard.run(note, { counters }, { by, runsOnce: true })
+  const { values } = await partition.run(note, { counters }, { by, runsOnce: true })
   const told = new Map<Note, CounterValue | null>()
   for (const [at, { members }] of groups.entries()) tell(members, values[at] ?? null, told)
   return notes.map((each) => told.get(each) ?? null)

@@ -4,7 +4,7 @@ import { setup } from '../../test/counters-fixture.ts'
 
 describe('values', () => {
   test('come from Redis, else from the database, in the order of the ids', async () => {
-    const { counters, database, calls } = await setup({ shards: 3, target: { missing: 'refuse' } })
+    const { counters, database, calls } = await setup({ partitions: 3, target: { missing: 'refuse' } })
     database.exec('INSERT INTO items VALUES (1, 10), (2, 20), (3, 9223372036854775807)')
     await counters.increment(1)
 
@@ -75,7 +75,7 @@ describe('values', () => {
   })
 
   test('are forgotten by clear, with what has not been flushed', async () => {
-    const { counters, stored } = await setup({ shards: 2 })
+    const { counters, stored } = await setup({ partitions: 2 })
     await counters.increment(1, 3)
     await counters.flush()
     await counters.increment(1, 4)
@@ -101,7 +101,7 @@ describe('values', () => {
       ['ids[0]', () => counters.getMany([null as never])],
       ['ids', () => counters.reconcile('1' as never)],
       ['sink', async () => another({ sink: {} as never })],
-      ['shards', async () => another({ shards: 257 })],
+      ['partitions', async () => another({ partitions: 257 })],
       ['retention', async () => another({ retention: 'never' as never })],
       ['batchSize', async () => another({ batchSize: 0 })],
       ['options.every', async () => another({ every: 1 } as never)],

@@ -3,7 +3,7 @@
 import { get, type InspectAnswer, inspect } from '../generated/counters.ts'
 import { UnknownCounterError } from './errors.ts'
 import { loadMany, loadOne } from './loading.ts'
-import { byShard, inPages, noteEpoch, type Shard, type Source } from './source.ts'
+import { byPartition, inPages, noteEpoch, type Partition, type Source } from './source.ts'
 import { type CounterValue, toValue } from './value.ts'
 
 interface Wanted {
@@ -14,25 +14,25 @@ interface Wanted {
 /** In the order of the ids; null for those that neither Redis nor the database knows. */
 export async function readValues(source: Source, ids: readonly string[]): Promise<(CounterValue | null)[]> {
   const wanted = ids.map((id): Wanted => ({ id, text: null }))
-  const reads = [...byShard(source, wanted)].flatMap(([shard, all]) =>
-    inPages(all).map((page) => readPage(source, shard, page)),
+  const reads = [...byPartition(source, wanted)].flatMap(([partition, all]) =>
+    inPages(all).map((page) => readPage(source, partition, page)),
   )
   await Promise.all(reads)
   return wanted.map(({ text }) => (text === null ? null : toValue(text)))
 }
 
-async function readPage(source: Source, shard: Shard, page: readonly Wanted[]): Promise<void> {
-  const { epoch, values } = await shard.unit.run(get, { ids: page.map(({ id }) => id) })
-  noteEpoch(source, shard, epoch)
+async function readPage(source: Source, partition: Partition, page: readonly Wanted[]): Promise<void> {
+  const { epoch, values } = await partition.unit.run(get, { ids: page.map(({ id }) => id) })
+  noteEpoch(source, partition, epoch)
   for (const [at, each] of page.entries()) each.text = values[at] ?? null
-  await loadAbsent(source, shard, page)
+  await loadAbsent(source, partition, page)
 }
 
-async function loadAbsent(source: Source, shard: Shard, page: readonly Wanted[]): Promise<void> {
+async function loadAbsent(source: Source, partition: Partition, page: readonly Wanted[]): Promise<void> {
   const absent = page.filter(({ text }) => text === null)
   await Promise.all(
     absent.map(async (each) => {
-      each.text = await loadOne(source, shard, each.id).catch((error: unknown) => {
+      each.text = await loadOne(source, partition, each.id).catch((error: unknown) => {
         if (error instanceof UnknownCounterError) return null
         throw error
       })
@@ -42,16 +42,16 @@ async function loadAbsent(source: Source, shard: Shard, page: readonly Wanted[])
 
 /** Puts values right that are here, from SQL and what has not been flushed. */
 export async function reconcileValues(source: Source, ids: readonly string[], by: number): Promise<void> {
-  const groups = byShard(
+  const groups = byPartition(
     source,
     ids.map((id): Wanted => ({ id, text: null })),
   )
   await Promise.all(
-    [...groups].map(async ([shard, all]) => {
+    [...groups].map(async ([partition, all]) => {
       for (const page of inPages(all)) {
         await loadMany(
           source,
-          shard,
+          partition,
           page.map(({ id }) => id),
           by,
           true,
@@ -68,10 +68,10 @@ export interface CountersInspection {
   readonly dirty: number
   /** How long the oldest of those increments has been waiting; 0: none has. */
   readonly lagMs: number
-  readonly shards: readonly ShardInspection[]
+  readonly partitions: readonly CountersPartitionInspection[]
 }
 
-export interface ShardInspection {
+export interface CountersPartitionInspection {
   readonly epoch: number
   readonly seq: number
   /** The batch that is on its way into the database; null: none is. */
@@ -81,15 +81,15 @@ export interface ShardInspection {
   readonly values: number
 }
 
-export async function inspectShards(source: Source): Promise<CountersInspection> {
-  const seen = await Promise.all(source.shards.map(({ unit }) => unit.run(inspect, {})))
+export async function inspectPartitions(source: Source): Promise<CountersInspection> {
+  const seen = await Promise.all(source.partitions.map(({ unit }) => unit.run(inspect, {})))
   const sum = (of: (each: InspectAnswer) => number): number =>
     seen.reduce((total, each) => total + of(each), 0)
   return {
     values: sum(({ values }) => values),
     dirty: sum(({ pending, rest, sealed }) => pending + rest + sealed),
     lagMs: Math.max(...seen.map(lagOf)),
-    shards: seen.map(({ epoch, seq, batch, values, pending, rest, sealed, sealedMs, nowMs }) => ({
+    partitions: seen.map(({ epoch, seq, batch, values, pending, rest, sealed, sealedMs, nowMs }) => ({
       epoch,
       seq,
       batch: batch === '' ? null : { id: batch, counters: sealed, ageMs: nowMs - sealedMs },

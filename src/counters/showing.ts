@@ -1,6 +1,6 @@
 // Rounds: what was noted is asked for, then rows are rolled up, then what they came to is shown. Whatever was noted before the
 // rows were read is in them, so a value is what SQL has and what was noted since. Every step may be repeated or left out by
-// anybody: versions of SQL are shown one after the other, and a shard that has missed one is read anew.
+// anybody: versions of SQL are shown one after the other, and a partition that has missed one is read anew.
 
 import { noted, type NotedAnswer, show, type ShowAnswer } from '../generated/counters.ts'
 import { pause } from '../runtime/in-time.ts'
@@ -8,7 +8,7 @@ import type { Unit } from '../runtime/unit.ts'
 import type { Board } from './board.ts'
 import type { RolledUp } from './count-source.ts'
 import { patiently } from './patiently.ts'
-import { inPages, MAX_A_CALL, shardOf } from './source.ts'
+import { inPages, MAX_A_CALL, partitionFor } from './source.ts'
 
 /** What rounds have brought. */
 export interface RolledRows {
@@ -45,19 +45,23 @@ export async function runRounds(board: Board, round: Round): Promise<RolledRows>
 }
 
 async function runRound(board: Board, round: Round): Promise<{ events: number; more: boolean }> {
-  const { shards, counts, sqlName, batchSize, runtime } = board
-  const limit = Math.ceil(MAX_A_CALL / Math.min(shards.length, 20))
-  const before = await Promise.all(shards.map((shard) => shard.run(noted, { limit })))
+  const { partitions, counts, sqlName, batchSize, runtime } = board
+  const limit = Math.ceil(MAX_A_CALL / Math.min(partitions.length, 20))
+  const before = await Promise.all(partitions.map((partition) => partition.run(noted, { limit })))
   const waiting = before.flatMap(({ counters }) => counters.map(({ id }) => id))
   const ids = [...new Set([...round.ids, ...waiting])]
   const asked = { counters: sqlName, ids, limit: batchSize, recount: round.recount }
   const rolled = await patiently(() => counts.rollUp(asked), runtime.runner.deadlineMs, round.signal)
   const items = itemsOf(board, rolled, ids, before)
-  await Promise.all(shards.map((shard, at) => showShard(board, shard, rolled, before[at], items.get(shard))))
+  await Promise.all(
+    partitions.map((partition, at) =>
+      showPartition(board, partition, rolled, before[at], items.get(partition)),
+    ),
+  )
   return { events: rolled.events, more: rolled.more || before.some(({ more }) => more) }
 }
 
-/** What there is to show, by shard. */
+/** What there is to show, by partition. */
 function itemsOf(
   board: Board,
   { values }: RolledUp,
@@ -68,17 +72,17 @@ function itemsOf(
   const items = new Map<Unit, Item[]>()
   for (const id of new Set([...values.keys(), ...ids])) {
     const item = { id, value: values.get(id)?.toString() ?? '', taken: taken.get(id) ?? '' }
-    const shard = shardOf(board, id)
-    const known = items.get(shard)
-    if (known === undefined) items.set(shard, [item])
+    const partition = partitionFor(board, id)
+    const known = items.get(partition)
+    if (known === undefined) items.set(partition, [item])
     else known.push(item)
   }
   return items
 }
 
-async function showShard(
+async function showPartition(
   { retainMs, gapTries }: Board,
-  shard: Unit,
+  partition: Unit,
   { version, since }: RolledUp,
   before: NotedAnswer | undefined,
   items: readonly Item[] = [],
@@ -90,7 +94,7 @@ async function showShard(
   let left = seen >= version ? seen : NO_VERSION
   for (const [at, counters] of pages.entries()) {
     const page = { version, since, last: at === pages.length - 1, retainMs, counters }
-    const answer = await showPage(shard, (missing) => ({ ...page, turn, seen: missing }), left, gapTries)
+    const answer = await showPage(partition, (missing) => ({ ...page, turn, seen: missing }), left, gapTries)
     if (answer.status !== 'shown') return
     turn = answer.turn
     left = NO_VERSION
@@ -100,12 +104,12 @@ async function showShard(
 type PageOf = (seen: number) => Parameters<typeof show.encode>[0]
 
 /** One whose version before stays away goes on without: that was lost with whoever was to show it. */
-async function showPage(shard: Unit, page: PageOf, left: number, most: number): Promise<ShowAnswer> {
-  let answer = await shard.run(show, page(left))
+async function showPage(partition: Unit, page: PageOf, left: number, most: number): Promise<ShowAnswer> {
+  let answer = await partition.run(show, page(left))
   for (let tries = 0; answer.status === 'gap'; tries++) {
     const { version } = answer
     if (tries < most) await pause(FIRST_PAUSE_MS * 2 ** tries)
-    answer = await shard.run(show, page(tries < most ? NO_VERSION : version))
+    answer = await partition.run(show, page(tries < most ? NO_VERSION : version))
   }
   return answer
 }

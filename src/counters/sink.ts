@@ -1,10 +1,10 @@
 // Where counters are kept for good: what a flush needs of an SQL database.
 
-/** A shard of counters in one life of its ledger. */
+/** A partition of counters in one life of its ledger. */
 export interface LedgerPlace {
   /** `shop:votes`: the namespace and the name of the counters. */
   readonly counters: string
-  readonly shard: number
+  readonly partition: number
   readonly epoch: number
 }
 
@@ -48,7 +48,7 @@ export interface Sink {
   /** Reads values and the ledger in one snapshot. Throws SinkError. */
   read(place: LedgerPlace, ids: readonly string[]): Promise<Snapshot>
   /** Begins an epoch that was never there; answers it. Throws SinkError. */
-  begin(counters: string, shard: number): Promise<number>
+  begin(counters: string, partition: number): Promise<number>
   /** Applies a batch and enters it into the ledger, in one transaction. Throws SinkError. */
   apply(batch: Batch): Promise<Applied>
 }

@@ -1,4 +1,4 @@
-// What every call on counters needs: their shards, the sink behind them, and how long values stay.
+// What every call on counters needs: their partitions, the sink behind them, and how long values stay.
 
 import { checkText } from '../runtime/arguments.ts'
 import { InvalidArgumentError } from '../runtime/errors.ts'
@@ -9,12 +9,12 @@ import { Unit } from '../runtime/unit.ts'
 import type { Sink } from './sink.ts'
 
 export interface Terms {
-  readonly shards: number
+  readonly partitions: number
   /** How long a value stays after its last increment was flushed; 0: for ever. */
   readonly retainMs: number
   /** How long idempotency keys are remembered. */
   readonly rememberMs: number
-  /** Of a shard; 0: any number. */
+  /** Of a partition; 0: any number. */
   readonly mostDirty: number
   /** Counters of a batch. */
   readonly batchSize: number
@@ -27,14 +27,14 @@ export type Settle = (signal?: AbortSignal) => Promise<void>
 
 /** Increments that are gone, and nobody can tell whether they are in SQL. */
 export interface Loss {
-  readonly shard: number
+  readonly partition: number
   /** How many counters have lost some; null: nobody can tell any more. */
   readonly counters: number | null
   readonly why: 'keyspace lost' | 'old copy of Redis'
 }
 
-/** One shard: what shares a slot, and a line in the ledger. */
-export interface Shard {
+/** One partition: what shares a slot, and a line in the ledger. */
+export interface Partition {
   readonly at: number
   readonly unit: Unit
   /** The epoch that this process saw last; 0: none. */
@@ -52,7 +52,7 @@ export interface Source {
   readonly ledgerName: string
   readonly sink: Sink
   readonly terms: Terms
-  readonly shards: readonly Shard[]
+  readonly partitions: readonly Partition[]
   /** Null: it keeps everything at once. */
   readonly settle: Settle | null
   readonly onLoss: (loss: Loss) => void
@@ -68,7 +68,7 @@ export function openSource(
   terms: Terms,
   onLoss: (loss: Loss) => void,
 ): Source {
-  const shards = Array.from({ length: terms.shards }, (_, at): Shard => {
+  const partitions = Array.from({ length: terms.partitions }, (_, at): Partition => {
     const place = { structure: 'counters', name, unit: String(at), since: '6.2.0' }
     return { at, unit: new Unit(runtime, place), epoch: 0, isTold: false, applying: null }
   })
@@ -80,7 +80,7 @@ export function openSource(
     ledgerName: `${runtime.namespace}:${name}`,
     sink,
     terms,
-    shards,
+    partitions,
     settle,
     onLoss: harmless(onLoss),
   }
@@ -93,9 +93,12 @@ export function harmless<Told>(callback: (told: Told) => unknown): (told: Told) 
   }
 }
 
-export function shardOf<Each>({ shards }: { readonly shards: readonly Each[] }, id: string): Each {
-  if (shards.length === 1) return shards[0] as Each
-  return shards[partitionOf(id, shards.length, 'id')] as Each
+export function partitionFor<Each>(
+  { partitions }: { readonly partitions: readonly Each[] },
+  id: string,
+): Each {
+  if (partitions.length === 1) return partitions[0] as Each
+  return partitions[partitionOf(id, partitions.length, 'id')] as Each
 }
 
 /** Throws InvalidArgumentError. */
@@ -120,16 +123,16 @@ export function checkSink(sink: unknown): Sink {
   return sink as Sink
 }
 
-/** By shard, with the place that each had. */
-export function byShard<Each, Item extends { readonly id: string }>(
-  source: { readonly shards: readonly Each[] },
+/** By partition, with the place that each had. */
+export function byPartition<Each, Item extends { readonly id: string }>(
+  source: { readonly partitions: readonly Each[] },
   items: readonly Item[],
 ): Map<Each, Item[]> {
   const groups = new Map<Each, Item[]>()
   for (const item of items) {
-    const shard = shardOf(source, item.id)
-    const group = groups.get(shard)
-    if (group === undefined) groups.set(shard, [item])
+    const partition = partitionFor(source, item.id)
+    const group = groups.get(partition)
+    if (group === undefined) groups.set(partition, [item])
     else group.push(item)
   }
   return groups
@@ -141,17 +144,17 @@ export function inPages<Item>(items: readonly Item[]): Item[][] {
   return Array.from({ length: pages }, (_, at) => items.slice(at * MAX_A_CALL, (at + 1) * MAX_A_CALL))
 }
 
-/** Notes which epoch the shard is in. One that had begun and is not there any more was lost with all that it had. */
-export function noteEpoch(source: Source, shard: Shard, epoch: number): void {
-  const isLost = epoch === 0 && shard.epoch > 0
-  shard.epoch = epoch
+/** Notes which epoch the partition is in. One that had begun and is not there any more was lost with all that it had. */
+export function noteEpoch(source: Source, partition: Partition, epoch: number): void {
+  const isLost = epoch === 0 && partition.epoch > 0
+  partition.epoch = epoch
   if (!isLost) return
-  shard.isTold = true
-  source.onLoss({ shard: shard.at, counters: null, why: 'keyspace lost' })
+  partition.isTold = true
+  source.onLoss({ partition: partition.at, counters: null, why: 'keyspace lost' })
 }
 
-/** The shard was cleared: what it had is lost, and nobody need be told. */
-export function forgetEpoch(shard: Shard): void {
-  shard.epoch = 0
-  shard.isTold = true
+/** The partition was cleared: what it had is lost, and nobody need be told. */
+export function forgetEpoch(partition: Partition): void {
+  partition.epoch = 0
+  partition.isTold = true
 }

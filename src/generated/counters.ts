@@ -30,7 +30,7 @@ export type AckAnswer =
 export const ack: Operation<AckArguments, AckAnswer> = {
   script: {
     name: 'counters/ack',
-    sha1: '2e35dbded46ccc035c3c575a89d61b7b6579deec',
+    sha1: 'e94ee383e4b5b019b1de4fdec5fe91428ce6e19a',
     reads: false,
     bytes: false,
     source: `--[[
@@ -40,7 +40,7 @@ Forgets the sealed batch, which is in SQL now, if it is this one. Counters with 
 @returns stale
 @cost    O(counters of the batch)
 ]]
-local meta = KEYS[1] -- hash: what is known of the shard
+local meta = KEYS[1] -- hash: what is known of the partition
 local values = KEYS[2] -- hash: id -> value
 local pending = KEYS[3] -- hash: id -> what came after \`rest\` was set aside
 local rest = KEYS[4] -- hash: id -> what was pending when a seal began, and is not sealed yet
@@ -67,9 +67,9 @@ local function clock_us()
   local time = redis.call('TIME')
   return time[1] * 1000000 + time[2]
 end
--- What is known of a shard of counters: one hash, read once a call.
+-- What is known of a partition of counters: one hash, read once a call.
 --   layout         the form of the stored data
---   epoch          of the ledger in SQL, which this life of the shard counts its batches in; 0: none yet
+--   epoch          of the ledger in SQL, which this life of the partition counts its batches in; 0: none yet
 --   seq            number of the newest sealed batch of the epoch; 0: none yet
 --   batch          id of the sealed batch; '' or not there: none is sealed
 --   pending_ms     when the oldest increment came that is neither sealed nor set aside; 0: all are
@@ -78,7 +78,7 @@ end
 -- And by caller, in the same hash, the last call and answer of every slot (shared/calls).
 local COUNTERS_LAYOUT = '1'
 
-local function open_shard(meta, caller)
+local function open_partition(meta, caller)
   local stored =
     redis.call('HMGET', meta, 'layout', 'epoch', 'seq', 'batch', 'pending_ms', 'rest_ms', 'sealed_ms', caller)
   return {
@@ -106,19 +106,19 @@ local function keep_clean(values, clean, id, until_ms)
   end
 end
 
--- A shard without any increment to flush vanishes by itself, when the last of its values is due.
-local function let_vanish(shard, values, clean, retain_ms)
-  if retain_ms > 0 and shard.pending_ms == 0 and shard.rest_ms == 0 and shard.batch == '' then
+-- A partition without any increment to flush vanishes by itself, when the last of its values is due.
+local function let_vanish(partition, values, clean, retain_ms)
+  if retain_ms > 0 and partition.pending_ms == 0 and partition.rest_ms == 0 and partition.batch == '' then
     redis.call('PEXPIRE', values, exact(retain_ms))
     redis.call('PEXPIRE', clean, exact(retain_ms))
   end
 end
 
-local shard = open_shard(meta, '')
-if shard.layout ~= COUNTERS_LAYOUT then
-  return redis.error_reply('LAYOUT ' .. shard.layout)
+local partition = open_partition(meta, '')
+if partition.layout ~= COUNTERS_LAYOUT then
+  return redis.error_reply('LAYOUT ' .. partition.layout)
 end
-if shard.epoch ~= epoch or shard.seq ~= seq or shard.batch ~= batch then
+if partition.epoch ~= epoch or partition.seq ~= seq or partition.batch ~= batch then
   return { 'stale' }
 end
 local now_ms = math.floor(clock_us() / 1000)
@@ -133,8 +133,8 @@ end
 redis.call('UNLINK', sealed)
 -- Nothing of this may be refused by a server without memory: it frees.
 redis.call('HDEL', meta, 'batch', 'sealed_ms')
-shard.batch = ''
-let_vanish(shard, values, clean, retain_ms)
+partition.batch = ''
+let_vanish(partition, values, clean, retain_ms)
 return { 'acked', math.min(1, redis.call('EXISTS', rest, pending)) }
 `,
   },
@@ -143,7 +143,7 @@ return { 'acked', math.min(1, redis.call('EXISTS', rest, pending)) }
     [1, 'lua/counters/ack.lua', 1],
     [19, 'lua/shared/exact.lua', 1],
     [29, 'lua/shared/clock.lua', 1],
-    [35, 'lua/shared/counters/shard.lua', 1],
+    [35, 'lua/shared/counters/partition.lua', 1],
     [60, 'lua/shared/counters/retention.lua', 1],
     [74, 'lua/shared/counters/retention.lua', 25],
     [82, 'lua/counters/ack.lua', 24],
@@ -189,18 +189,18 @@ export type BeginAnswer =
 
 
 /**
- * Gives a shard the epoch of a ledger that was begun in SQL for it, unless it has left the one that this should follow, or has acked the batch that this is about: whoever found the ledger past a batch may only have been slow. Values have to be loaded again. `keep` says what of its increments stays: `all` where SQL has none of them; `pending` where nobody can tell of the sealed batch, for the server has forgotten which it was; `nothing` where the server came back with an old copy, and nobody can tell of any. How many counters lose by that is told as `lost`; one that came again after it was set aside or sealed is told twice. Safe to repeat.
+ * Gives a partition the epoch of a ledger that was begun in SQL for it, unless it has left the one that this should follow, or has acked the batch that this is about: whoever found the ledger past a batch may only have been slow. Values have to be loaded again. `keep` says what of its increments stays: `all` where SQL has none of them; `pending` where nobody can tell of the sealed batch, for the server has forgotten which it was; `nothing` where the server came back with an old copy, and nobody can tell of any. How many counters lose by that is told as `lost`; one that came again after it was set aside or sealed is told twice. Safe to repeat.
  *
  * Cost: O(counters of the sealed batch), the memory is freed in the background.
  */
 export const begin: Operation<BeginArguments, BeginAnswer> = {
   script: {
     name: 'counters/begin',
-    sha1: '66fb50b1f38e1586819c6b97058727aded85fbfb',
+    sha1: 'd436236e1dcdc24a19e8b2a2981bd2dbf1533e2d',
     reads: false,
     bytes: false,
     source: `--[[
-Gives a shard the epoch of a ledger that was begun in SQL for it, unless it has left the one that this should follow, or
+Gives a partition the epoch of a ledger that was begun in SQL for it, unless it has left the one that this should follow, or
 has acked the batch that this is about: whoever found the ledger past a batch may only have been slow.
 Values have to be loaded again. \`keep\` says what of its increments stays: \`all\` where SQL has none of them; \`pending\`
 where nobody can tell of the sealed batch, for the server has forgotten which it was; \`nothing\` where the server came
@@ -211,7 +211,7 @@ after it was set aside or sealed is told twice. Safe to repeat.
 @returns known  epoch:integer
 @cost    O(counters of the sealed batch), the memory is freed in the background
 ]]
-local meta = KEYS[1] -- hash: what is known of the shard
+local meta = KEYS[1] -- hash: what is known of the partition
 local values = KEYS[2] -- hash: id -> value
 local pending = KEYS[3] -- hash: id -> what came after \`rest\` was set aside
 local rest = KEYS[4] -- hash: id -> what was pending when a seal began, and is not sealed yet
@@ -232,9 +232,9 @@ local function exact(number)
   local low = number % 1000000
   return string.format('%d%06d', (number - low) / 1000000, low)
 end
--- What is known of a shard of counters: one hash, read once a call.
+-- What is known of a partition of counters: one hash, read once a call.
 --   layout         the form of the stored data
---   epoch          of the ledger in SQL, which this life of the shard counts its batches in; 0: none yet
+--   epoch          of the ledger in SQL, which this life of the partition counts its batches in; 0: none yet
 --   seq            number of the newest sealed batch of the epoch; 0: none yet
 --   batch          id of the sealed batch; '' or not there: none is sealed
 --   pending_ms     when the oldest increment came that is neither sealed nor set aside; 0: all are
@@ -243,7 +243,7 @@ end
 -- And by caller, in the same hash, the last call and answer of every slot (shared/calls).
 local COUNTERS_LAYOUT = '1'
 
-local function open_shard(meta, caller)
+local function open_partition(meta, caller)
   local stored =
     redis.call('HMGET', meta, 'layout', 'epoch', 'seq', 'batch', 'pending_ms', 'rest_ms', 'sealed_ms', caller)
   return {
@@ -257,48 +257,48 @@ local function open_shard(meta, caller)
     record = stored[8],
   }
 end
-local function save_shard(meta, shard)
+local function save_partition(meta, partition)
   redis.call(
     'HSET',
     meta,
     'layout',
-    shard.layout,
+    partition.layout,
     'epoch',
-    exact(shard.epoch),
+    exact(partition.epoch),
     'seq',
-    exact(shard.seq),
+    exact(partition.seq),
     'batch',
-    shard.batch,
+    partition.batch,
     'pending_ms',
-    exact(shard.pending_ms),
+    exact(partition.pending_ms),
     'rest_ms',
-    exact(shard.rest_ms),
+    exact(partition.rest_ms),
     'sealed_ms',
-    exact(shard.sealed_ms)
+    exact(partition.sealed_ms)
   )
 end
 
-local shard = open_shard(meta, '')
-if shard.layout ~= COUNTERS_LAYOUT then
-  return redis.error_reply('LAYOUT ' .. shard.layout)
+local partition = open_partition(meta, '')
+if partition.layout ~= COUNTERS_LAYOUT then
+  return redis.error_reply('LAYOUT ' .. partition.layout)
 end
 if keep ~= 'all' and keep ~= 'pending' and keep ~= 'nothing' then
   return redis.error_reply('INVALID keep: must be all, pending or nothing')
 end
-if shard.epoch ~= known or (batch ~= '' and shard.batch ~= batch) then
-  return { 'known', shard.epoch }
+if partition.epoch ~= known or (batch ~= '' and partition.batch ~= batch) then
+  return { 'known', partition.epoch }
 end
 local counted = keep == 'all' and redis.call('HGETALL', sealed) or {}
 local lost = keep == 'all' and 0 or redis.call('HLEN', sealed)
 if keep == 'nothing' then
   lost = lost + redis.call('HLEN', rest) + redis.call('HLEN', pending)
-  shard.pending_ms, shard.rest_ms = 0, 0
+  partition.pending_ms, partition.rest_ms = 0, 0
 elseif #counted > 0 then
-  shard.rest_ms = shard.sealed_ms
+  partition.rest_ms = partition.sealed_ms
 end
-shard.epoch, shard.seq, shard.batch, shard.sealed_ms = epoch, 0, '', 0
+partition.epoch, partition.seq, partition.batch, partition.sealed_ms = epoch, 0, '', 0
 -- First what a server without memory may refuse.
-save_shard(meta, shard)
+save_partition(meta, partition)
 for at = 1, #counted, 2 do
   redis.call('HINCRBY', rest, counted[at], counted[at + 1])
 end
@@ -313,7 +313,7 @@ return { 'begun', epoch, lost }
   lines: [
     [1, 'lua/counters/begin.lua', 1],
     [24, 'lua/shared/exact.lua', 1],
-    [34, 'lua/shared/counters/shard.lua', 1],
+    [34, 'lua/shared/counters/partition.lua', 1],
     [59, 'lua/shared/counters/save.lua', 1],
     [79, 'lua/counters/begin.lua', 27],
   ],
@@ -353,28 +353,28 @@ export type ClearShownAnswer =
 
 
 /**
- * Forgets what is shown of a shard whose counts are in SQL, and what is noted. Safe to repeat.
+ * Forgets what is shown of a partition whose counts are in SQL, and what is noted. Safe to repeat.
  *
  * Cost: O(1), the memory is freed in the background.
  */
 export const clearShown: Operation<ClearShownArguments, ClearShownAnswer> = {
   script: {
     name: 'counters/clear-shown',
-    sha1: '614570bfa6c1ad0b86b3aa04e0478ff94558759f',
+    sha1: 'c04bbae9155e6c55320a28fc6531be220a7f3de2',
     reads: false,
     bytes: false,
     source: `--[[
-Forgets what is shown of a shard whose counts are in SQL, and what is noted. Safe to repeat.
+Forgets what is shown of a partition whose counts are in SQL, and what is noted. Safe to repeat.
 
 @returns cleared
 @returns absent
 @cost    O(1), the memory is freed in the background
 ]]
-local board = KEYS[1] -- hash: what is known of a shard whose counts are in SQL
+local board = KEYS[1] -- hash: what is known of a partition whose counts are in SQL
 local shown = KEYS[2] -- hash: id -> what is shown
 local noted = KEYS[3] -- hash: id -> what was noted since SQL was read
 local idle = KEYS[4] -- sorted set: id of a counter without notes -> until when it stays
-local ahead = KEYS[5] -- hash: id -> version of SQL that its value is of, if that is later than the shard's
+local ahead = KEYS[5] -- hash: id -> version of SQL that its value is of, if that is later than the partition's
 
 if redis.call('UNLINK', board, shown, noted, idle, ahead) == 0 then
   return { 'absent' }
@@ -410,24 +410,24 @@ export type ClearAnswer =
 
 
 /**
- * Forgets a shard with all that has not been flushed, and its epoch. Safe to repeat.
+ * Forgets a partition with all that has not been flushed, and its epoch. Safe to repeat.
  *
  * Cost: O(1), the memory is freed in the background.
  */
 export const clear: Operation<ClearArguments, ClearAnswer> = {
   script: {
     name: 'counters/clear',
-    sha1: '542553959d187bbf447fba888b37471bcf240918',
+    sha1: 'd1e19b96bd10fa837b70e4e91bdb90712dac8cfc',
     reads: false,
     bytes: false,
     source: `--[[
-Forgets a shard with all that has not been flushed, and its epoch. Safe to repeat.
+Forgets a partition with all that has not been flushed, and its epoch. Safe to repeat.
 
 @returns cleared
 @returns absent
 @cost    O(1), the memory is freed in the background
 ]]
-local meta = KEYS[1] -- hash: what is known of the shard
+local meta = KEYS[1] -- hash: what is known of the partition
 local values = KEYS[2] -- hash: id -> value
 local pending = KEYS[3] -- hash: id -> what came after \`rest\` was set aside
 local rest = KEYS[4] -- hash: id -> what was pending when a seal began, and is not sealed yet
@@ -486,7 +486,7 @@ function readValuesOfGetFound(part: Reply | undefined): (string | null)[] {
 export const get: Operation<GetArguments, GetAnswer> = {
   script: {
     name: 'counters/get',
-    sha1: '478401088df34ed3d7bd3ef59514f7e221c28899',
+    sha1: '598bdd9fffbeefc26a2a22f803133e2e888ed69f',
     reads: true,
     bytes: false,
     source: `--[[
@@ -496,13 +496,13 @@ Tells values that are here, in the order of the ids; null for those that have to
 @returns found  epoch:integer values:[value:text?]
 @cost    O(counters)
 ]]
-local meta = KEYS[1] -- hash: what is known of the shard
+local meta = KEYS[1] -- hash: what is known of the partition
 local values = KEYS[2] -- hash: id -> value
 local ids, ids_at = ARGV, 1 -- repeated (id:text): at most 1,000
 
--- What is known of a shard of counters: one hash, read once a call.
+-- What is known of a partition of counters: one hash, read once a call.
 --   layout         the form of the stored data
---   epoch          of the ledger in SQL, which this life of the shard counts its batches in; 0: none yet
+--   epoch          of the ledger in SQL, which this life of the partition counts its batches in; 0: none yet
 --   seq            number of the newest sealed batch of the epoch; 0: none yet
 --   batch          id of the sealed batch; '' or not there: none is sealed
 --   pending_ms     when the oldest increment came that is neither sealed nor set aside; 0: all are
@@ -511,7 +511,7 @@ local ids, ids_at = ARGV, 1 -- repeated (id:text): at most 1,000
 -- And by caller, in the same hash, the last call and answer of every slot (shared/calls).
 local COUNTERS_LAYOUT = '1'
 
-local function open_shard(meta, caller)
+local function open_partition(meta, caller)
   local stored =
     redis.call('HMGET', meta, 'layout', 'epoch', 'seq', 'batch', 'pending_ms', 'rest_ms', 'sealed_ms', caller)
   return {
@@ -526,20 +526,20 @@ local function open_shard(meta, caller)
   }
 end
 
-local shard = open_shard(meta, '')
-if shard.layout ~= COUNTERS_LAYOUT then
-  return redis.error_reply('LAYOUT ' .. shard.layout)
+local partition = open_partition(meta, '')
+if partition.layout ~= COUNTERS_LAYOUT then
+  return redis.error_reply('LAYOUT ' .. partition.layout)
 end
 if #ids - ids_at >= 1000 then
   return redis.error_reply('INVALID ids: must be at most 1000 a call')
 end
-return { 'found', shard.epoch, redis.call('HMGET', values, unpack(ids)) }
+return { 'found', partition.epoch, redis.call('HMGET', values, unpack(ids)) }
 `,
   },
   parts: ['meta', 'values'],
   lines: [
     [1, 'lua/counters/get.lua', 1],
-    [12, 'lua/shared/counters/shard.lua', 1],
+    [12, 'lua/shared/counters/partition.lua', 1],
     [37, 'lua/counters/get.lua', 13],
   ],
   encode(args) {
@@ -616,7 +616,7 @@ function readKnownOfIncrementCounted(part: Reply | undefined): (number)[] {
 export const increment: Operation<IncrementArguments, IncrementAnswer> = {
   script: {
     name: 'counters/increment',
-    sha1: '432081a9b4b7f221d51f21ab2181f9834b255667',
+    sha1: '3dfedb965c70dbfff7295ad2d19c886999316a1e',
     reads: false,
     bytes: false,
     source: `--[[
@@ -628,7 +628,7 @@ second time. A repeated call increments nothing, and answers the values of its o
 @returns counted  now_ms:integer epoch:integer values:[value:text?] refused:[at:integer why:text] known:[at:integer]
 @cost    O(counters)
 ]]
-local meta = KEYS[1] -- hash: what is known of the shard
+local meta = KEYS[1] -- hash: what is known of the partition
 local values = KEYS[2] -- hash: id -> value
 local pending = KEYS[3] -- hash: id -> what came after \`rest\` was set aside
 local rest = KEYS[4] -- hash: id -> what was pending when a seal began, and is not sealed yet
@@ -725,9 +725,9 @@ local function forget_old_keys(once, now_ms)
     end
   end
 end
--- What is known of a shard of counters: one hash, read once a call.
+-- What is known of a partition of counters: one hash, read once a call.
 --   layout         the form of the stored data
---   epoch          of the ledger in SQL, which this life of the shard counts its batches in; 0: none yet
+--   epoch          of the ledger in SQL, which this life of the partition counts its batches in; 0: none yet
 --   seq            number of the newest sealed batch of the epoch; 0: none yet
 --   batch          id of the sealed batch; '' or not there: none is sealed
 --   pending_ms     when the oldest increment came that is neither sealed nor set aside; 0: all are
@@ -736,7 +736,7 @@ end
 -- And by caller, in the same hash, the last call and answer of every slot (shared/calls).
 local COUNTERS_LAYOUT = '1'
 
-local function open_shard(meta, caller)
+local function open_partition(meta, caller)
   local stored =
     redis.call('HMGET', meta, 'layout', 'epoch', 'seq', 'batch', 'pending_ms', 'rest_ms', 'sealed_ms', caller)
   return {
@@ -750,24 +750,24 @@ local function open_shard(meta, caller)
     record = stored[8],
   }
 end
-local function save_shard(meta, shard)
+local function save_partition(meta, partition)
   redis.call(
     'HSET',
     meta,
     'layout',
-    shard.layout,
+    partition.layout,
     'epoch',
-    exact(shard.epoch),
+    exact(partition.epoch),
     'seq',
-    exact(shard.seq),
+    exact(partition.seq),
     'batch',
-    shard.batch,
+    partition.batch,
     'pending_ms',
-    exact(shard.pending_ms),
+    exact(partition.pending_ms),
     'rest_ms',
-    exact(shard.rest_ms),
+    exact(partition.rest_ms),
     'sealed_ms',
-    exact(shard.sealed_ms)
+    exact(partition.sealed_ms)
   )
 end
 -- Values that need not stay: \`clean\` names those of which no increment is pending or sealed, by the time until
@@ -776,7 +776,7 @@ end
 -- Values that one call evicts at most.
 local MOST_EVICTED = 1000
 
--- Before the first increment of a shard that was to vanish.
+-- Before the first increment of a partition that was to vanish.
 local function let_stay(values, clean)
   redis.call('PERSIST', values)
   redis.call('PERSIST', clean)
@@ -846,9 +846,9 @@ local function read_outcomes(text)
   return refused, known
 end
 
-local shard = open_shard(meta, caller)
-if shard.layout ~= COUNTERS_LAYOUT then
-  return redis.error_reply('LAYOUT ' .. shard.layout)
+local partition = open_partition(meta, caller)
+if partition.layout ~= COUNTERS_LAYOUT then
+  return redis.error_reply('LAYOUT ' .. partition.layout)
 end
 local count = (#counters - counters_at + 1) / 3
 if count > 1000 then
@@ -861,17 +861,17 @@ for at = counters_at, #counters, 3 do
 end
 local now = redis.call('HMGET', values, unpack(ids))
 
-local remembered, superseded = recall(shard.record, call)
+local remembered, superseded = recall(partition.record, call)
 if superseded then
   return redis.error_reply('INVALID call: a later one has taken its slot')
 end
 if remembered then
   local refused, known = read_outcomes(remembered)
-  return { 'counted', now_ms, shard.epoch, now, refused, known }
+  return { 'counted', now_ms, partition.epoch, now, refused, known }
 end
 
 -- A server without memory refuses this, before anything has changed.
-redis.call('HSET', meta, 'layout', shard.layout)
+redis.call('HSET', meta, 'layout', partition.layout)
 local refused, known = {}, {}
 local added, keyed = false, false
 for at = counters_at, #counters, 3 do
@@ -907,13 +907,13 @@ if keyed then
   forget_old_keys(once, now_ms)
   redis.call('PEXPIRE', once, exact(remember_ms))
 end
-if added and shard.pending_ms == 0 then
+if added and partition.pending_ms == 0 then
   let_stay(values, clean)
-  shard.pending_ms = now_ms
-  save_shard(meta, shard)
+  partition.pending_ms = now_ms
+  save_partition(meta, partition)
 end
 remember_answer(meta, caller, call, now_ms, outcomes_text(refused, known))
-return { 'counted', now_ms, shard.epoch, now, refused, known }
+return { 'counted', now_ms, partition.epoch, now, refused, known }
 `,
   },
   parts: ['meta', 'values', 'pending', 'rest', 'clean', 'once'],
@@ -924,7 +924,7 @@ return { 'counted', now_ms, shard.epoch, now, refused, known }
     [38, 'lua/shared/calls.lua', 1],
     [42, 'lua/shared/calls.lua', 6],
     [84, 'lua/shared/idempotency.lua', 1],
-    [107, 'lua/shared/counters/shard.lua', 1],
+    [107, 'lua/shared/counters/partition.lua', 1],
     [132, 'lua/shared/counters/save.lua', 1],
     [152, 'lua/shared/counters/retention.lua', 1],
     [158, 'lua/shared/counters/retention.lua', 33],
@@ -971,33 +971,33 @@ export type InspectShownAnswer =
 
 
 /**
- * A picture of a shard whose counts are in SQL: which version of it is shown, how many values are here, and how many counters have notes.
+ * A picture of a partition whose counts are in SQL: which version of it is shown, how many values are here, and how many counters have notes.
  *
  * Cost: O(1).
  */
 export const inspectShown: Operation<InspectShownArguments, InspectShownAnswer> = {
   script: {
     name: 'counters/inspect-shown',
-    sha1: '3712b8d4d9b3e5ee843433ff89a48720ad0a6321',
+    sha1: '35af3d815ccb1ba69368ecc23359d626a4d66467',
     reads: true,
     bytes: false,
     source: `--[[
-A picture of a shard whose counts are in SQL: which version of it is shown, how many values are here, and how many counters
+A picture of a partition whose counts are in SQL: which version of it is shown, how many values are here, and how many counters
 have notes.
 
 @reads
 @returns seen  version:integer values:integer noted:integer
 @cost    O(1)
 ]]
-local board = KEYS[1] -- hash: what is known of a shard whose counts are in SQL
+local board = KEYS[1] -- hash: what is known of a partition whose counts are in SQL
 local shown = KEYS[2] -- hash: id -> what is shown
 local noted = KEYS[3] -- hash: id -> what was noted since SQL was read
 
--- What is known of a shard whose counts are in SQL and shown here: one hash, read once a call.
+-- What is known of a partition whose counts are in SQL and shown here: one hash, read once a call.
 --   layout         the form of the stored data
 --   turn           moves on whenever notes are settled, so that nobody settles them twice; begins with the time, so that it is
 --                  another one in another life of the server
---   version        of SQL that the whole shard shows
+--   version        of SQL that the whole partition shows
 --   showing        of SQL that is being shown, page after page; 0: none is
 --   newest         of SQL that a single value is of, because it was read later than the version; 0: none is
 local BOARD_LAYOUT = '1'
@@ -1052,25 +1052,25 @@ export type InspectAnswer =
 
 
 /**
- * A picture of a shard: how many values are here, how many counters have pending and sealed increments and such as were set aside to be sealed (`rest`), and when the oldest of those came (0: there is none).
+ * A picture of a partition: how many values are here, how many counters have pending and sealed increments and such as were set aside to be sealed (`rest`), and when the oldest of those came (0: there is none).
  *
  * Cost: O(1).
  */
 export const inspect: Operation<InspectArguments, InspectAnswer> = {
   script: {
     name: 'counters/inspect',
-    sha1: '6fa6d8a73c0ecee0987d961649e91c0c2bb0624b',
+    sha1: '3a3fcfa4047e39698a9044ac31b9504c3f1b824b',
     reads: true,
     bytes: false,
     source: `--[[
-A picture of a shard: how many values are here, how many counters have pending and sealed increments and such as were set
+A picture of a partition: how many values are here, how many counters have pending and sealed increments and such as were set
 aside to be sealed (\`rest\`), and when the oldest of those came (0: there is none).
 
 @reads
 @returns seen  now_ms:integer epoch:integer seq:integer batch:text values:integer pending:integer sealed:integer pending_ms:integer sealed_ms:integer rest:integer rest_ms:integer
 @cost    O(1)
 ]]
-local meta = KEYS[1] -- hash: what is known of the shard
+local meta = KEYS[1] -- hash: what is known of the partition
 local values = KEYS[2] -- hash: id -> value
 local pending = KEYS[3] -- hash: id -> what came after \`rest\` was set aside
 local rest = KEYS[4] -- hash: id -> what was pending when a seal began, and is not sealed yet
@@ -1082,9 +1082,9 @@ local function clock_us()
   local time = redis.call('TIME')
   return time[1] * 1000000 + time[2]
 end
--- What is known of a shard of counters: one hash, read once a call.
+-- What is known of a partition of counters: one hash, read once a call.
 --   layout         the form of the stored data
---   epoch          of the ledger in SQL, which this life of the shard counts its batches in; 0: none yet
+--   epoch          of the ledger in SQL, which this life of the partition counts its batches in; 0: none yet
 --   seq            number of the newest sealed batch of the epoch; 0: none yet
 --   batch          id of the sealed batch; '' or not there: none is sealed
 --   pending_ms     when the oldest increment came that is neither sealed nor set aside; 0: all are
@@ -1093,7 +1093,7 @@ end
 -- And by caller, in the same hash, the last call and answer of every slot (shared/calls).
 local COUNTERS_LAYOUT = '1'
 
-local function open_shard(meta, caller)
+local function open_partition(meta, caller)
   local stored =
     redis.call('HMGET', meta, 'layout', 'epoch', 'seq', 'batch', 'pending_ms', 'rest_ms', 'sealed_ms', caller)
   return {
@@ -1108,23 +1108,23 @@ local function open_shard(meta, caller)
   }
 end
 
-local shard = open_shard(meta, '')
-if shard.layout ~= COUNTERS_LAYOUT then
-  return redis.error_reply('LAYOUT ' .. shard.layout)
+local partition = open_partition(meta, '')
+if partition.layout ~= COUNTERS_LAYOUT then
+  return redis.error_reply('LAYOUT ' .. partition.layout)
 end
 return {
   'seen',
   math.floor(clock_us() / 1000),
-  shard.epoch,
-  shard.seq,
-  shard.batch,
+  partition.epoch,
+  partition.seq,
+  partition.batch,
   redis.call('HLEN', values),
   redis.call('HLEN', pending),
   redis.call('HLEN', sealed),
-  shard.pending_ms,
-  shard.sealed_ms,
+  partition.pending_ms,
+  partition.sealed_ms,
   redis.call('HLEN', rest),
-  shard.rest_ms,
+  partition.rest_ms,
 }
 `,
   },
@@ -1132,7 +1132,7 @@ return {
   lines: [
     [1, 'lua/counters/inspect.lua', 1],
     [15, 'lua/shared/clock.lua', 1],
-    [21, 'lua/shared/counters/shard.lua', 1],
+    [21, 'lua/shared/counters/partition.lua', 1],
     [46, 'lua/counters/inspect.lua', 17],
   ],
   encode() {
@@ -1190,21 +1190,21 @@ function readValuesOfLoadLoaded(part: Reply | undefined): (string | null)[] {
 }
 
 /**
- * Takes in values that were read from SQL together with the ledger of the shard, in one snapshot: what is counted is what SQL had, what is pending, and what is sealed and was not in SQL yet. Values that are here stay, unless `anew`. `retry`: the snapshot is older than what has been flushed since, or of another epoch (0: the shard has none yet). `behind`: SQL knows of batches that this shard has never sealed, for the server came back with an old copy. Safe to repeat. The value of one that leaves 64 bits with what waits is nil: it is not here.
+ * Takes in values that were read from SQL together with the ledger of the partition, in one snapshot: what is counted is what SQL had, what is pending, and what is sealed and was not in SQL yet. Values that are here stay, unless `anew`. `retry`: the snapshot is older than what has been flushed since, or of another epoch (0: the partition has none yet). `behind`: SQL knows of batches that this partition has never sealed, for the server came back with an old copy. Safe to repeat. The value of one that leaves 64 bits with what waits is nil: it is not here.
  *
  * Cost: O(counters).
  */
 export const load: Operation<LoadArguments, LoadAnswer> = {
   script: {
     name: 'counters/load',
-    sha1: '74a9108b917d300c301e135866b4c912ea3553f1',
+    sha1: '694b2dd78ef398d4c61b6263878e99e791ffcc6c',
     reads: false,
     bytes: false,
     source: `--[[
-Takes in values that were read from SQL together with the ledger of the shard, in one snapshot: what is counted is what SQL
+Takes in values that were read from SQL together with the ledger of the partition, in one snapshot: what is counted is what SQL
 had, what is pending, and what is sealed and was not in SQL yet. Values that are here stay, unless \`anew\`. \`retry\`: the
-snapshot is older than what has been flushed since, or of another epoch (0: the shard has none yet). \`behind\`: SQL knows of
-batches that this shard has never sealed, for the server came back with an old copy. Safe to repeat. The value of one
+snapshot is older than what has been flushed since, or of another epoch (0: the partition has none yet). \`behind\`: SQL knows of
+batches that this partition has never sealed, for the server came back with an old copy. Safe to repeat. The value of one
 that leaves 64 bits with what waits is nil: it is not here.
 
 @returns loaded  values:[value:text?]
@@ -1212,7 +1212,7 @@ that leaves 64 bits with what waits is nil: it is not here.
 @returns behind  epoch:integer seq:integer
 @cost    O(counters)
 ]]
-local meta = KEYS[1] -- hash: what is known of the shard
+local meta = KEYS[1] -- hash: what is known of the partition
 local values = KEYS[2] -- hash: id -> value
 local pending = KEYS[3] -- hash: id -> what came after \`rest\` was set aside
 local rest = KEYS[4] -- hash: id -> what was pending when a seal began, and is not sealed yet
@@ -1240,9 +1240,9 @@ local function clock_us()
   local time = redis.call('TIME')
   return time[1] * 1000000 + time[2]
 end
--- What is known of a shard of counters: one hash, read once a call.
+-- What is known of a partition of counters: one hash, read once a call.
 --   layout         the form of the stored data
---   epoch          of the ledger in SQL, which this life of the shard counts its batches in; 0: none yet
+--   epoch          of the ledger in SQL, which this life of the partition counts its batches in; 0: none yet
 --   seq            number of the newest sealed batch of the epoch; 0: none yet
 --   batch          id of the sealed batch; '' or not there: none is sealed
 --   pending_ms     when the oldest increment came that is neither sealed nor set aside; 0: all are
@@ -1251,7 +1251,7 @@ end
 -- And by caller, in the same hash, the last call and answer of every slot (shared/calls).
 local COUNTERS_LAYOUT = '1'
 
-local function open_shard(meta, caller)
+local function open_partition(meta, caller)
   local stored =
     redis.call('HMGET', meta, 'layout', 'epoch', 'seq', 'batch', 'pending_ms', 'rest_ms', 'sealed_ms', caller)
   return {
@@ -1279,9 +1279,9 @@ local function keep_clean(values, clean, id, until_ms)
   end
 end
 
--- A shard without any increment to flush vanishes by itself, when the last of its values is due.
-local function let_vanish(shard, values, clean, retain_ms)
-  if retain_ms > 0 and shard.pending_ms == 0 and shard.rest_ms == 0 and shard.batch == '' then
+-- A partition without any increment to flush vanishes by itself, when the last of its values is due.
+local function let_vanish(partition, values, clean, retain_ms)
+  if retain_ms > 0 and partition.pending_ms == 0 and partition.rest_ms == 0 and partition.batch == '' then
     redis.call('PEXPIRE', values, exact(retain_ms))
     redis.call('PEXPIRE', clean, exact(retain_ms))
   end
@@ -1310,22 +1310,22 @@ local function take_in(values, pending, rest, sealed, clean, id, stored, with_se
   return stored
 end
 
-local shard = open_shard(meta, '')
-if shard.layout ~= COUNTERS_LAYOUT then
-  return redis.error_reply('LAYOUT ' .. shard.layout)
+local partition = open_partition(meta, '')
+if partition.layout ~= COUNTERS_LAYOUT then
+  return redis.error_reply('LAYOUT ' .. partition.layout)
 end
 if (#counters - counters_at + 1) / 2 > 1000 then
   return redis.error_reply('INVALID counters: must be at most 1000 a call')
 end
-if epoch ~= shard.epoch or epoch == 0 then
-  return { 'retry', shard.epoch }
+if epoch ~= partition.epoch or epoch == 0 then
+  return { 'retry', partition.epoch }
 end
-if seq > shard.seq then
-  return { 'behind', shard.epoch, shard.seq }
+if seq > partition.seq then
+  return { 'behind', partition.epoch, partition.seq }
 end
-local is_sealed = shard.batch ~= ''
-if seq < shard.seq and not (is_sealed and seq == shard.seq - 1) then
-  return { 'retry', shard.epoch }
+local is_sealed = partition.batch ~= ''
+if seq < partition.seq and not (is_sealed and seq == partition.seq - 1) then
+  return { 'retry', partition.epoch }
 end
 local now_ms = math.floor(clock_us() / 1000)
 local due_ms = retain_ms > 0 and now_ms + retain_ms or 0
@@ -1342,11 +1342,11 @@ for at = counters_at, #counters, 2 do
       clean,
       id,
       counters[at + 1],
-      is_sealed and seq < shard.seq,
+      is_sealed and seq < partition.seq,
       due_ms
     )
 end
-let_vanish(shard, values, clean, retain_ms)
+let_vanish(partition, values, clean, retain_ms)
 return { 'loaded', now }
 `,
   },
@@ -1355,7 +1355,7 @@ return { 'loaded', now }
     [1, 'lua/counters/load.lua', 1],
     [25, 'lua/shared/exact.lua', 1],
     [35, 'lua/shared/clock.lua', 1],
-    [41, 'lua/shared/counters/shard.lua', 1],
+    [41, 'lua/shared/counters/partition.lua', 1],
     [66, 'lua/shared/counters/retention.lua', 1],
     [80, 'lua/shared/counters/retention.lua', 25],
     [88, 'lua/shared/counters/take-in.lua', 1],
@@ -1424,7 +1424,7 @@ function readValuesOfNoteNoted(part: Reply | undefined): (string | null)[] {
 export const note: Operation<NoteArguments, NoteAnswer> = {
   script: {
     name: 'counters/note',
-    sha1: '1947a0dfc08dbc56682d2ccb816df20832645449',
+    sha1: '71b6efb679ced4c04253a66c2f09dfd92a85671d',
     reads: false,
     bytes: false,
     source: `--[[
@@ -1435,11 +1435,11 @@ once: it may be lost, too.
 @returns noted  values:[value:text?]
 @cost    O(counters)
 ]]
-local board = KEYS[1] -- hash: what is known of a shard whose counts are in SQL
+local board = KEYS[1] -- hash: what is known of a partition whose counts are in SQL
 local shown = KEYS[2] -- hash: id -> what is shown
 local noted = KEYS[3] -- hash: id -> what was noted since SQL was read
 local idle = KEYS[4] -- sorted set: id of a counter without notes -> until when it stays
-local ahead = KEYS[5] -- hash: id -> version of SQL that its value is of, if that is later than the shard's
+local ahead = KEYS[5] -- hash: id -> version of SQL that its value is of, if that is later than the partition's
 local counters, counters_at = ARGV, 1 -- repeated (id:text by:text): at most 1,000
 
 -- The only reader of the server's time: microseconds since 1970.
@@ -1448,11 +1448,11 @@ local function clock_us()
   local time = redis.call('TIME')
   return time[1] * 1000000 + time[2]
 end
--- What is known of a shard whose counts are in SQL and shown here: one hash, read once a call.
+-- What is known of a partition whose counts are in SQL and shown here: one hash, read once a call.
 --   layout         the form of the stored data
 --   turn           moves on whenever notes are settled, so that nobody settles them twice; begins with the time, so that it is
 --                  another one in another life of the server
---   version        of SQL that the whole shard shows
+--   version        of SQL that the whole partition shows
 --   showing        of SQL that is being shown, page after page; 0: none is
 --   newest         of SQL that a single value is of, because it was read later than the version; 0: none is
 local BOARD_LAYOUT = '1'
@@ -1600,24 +1600,24 @@ function readCountersOfNotedNoted(part: Reply | undefined): ({ readonly id: stri
 }
 
 /**
- * Begins a round: tells counters that have notes, with the sums of these, and how far the shard is. Whatever was noted by now is in SQL for whoever reads it later. Also evicts values that are due. Safe to repeat.
+ * Begins a round: tells counters that have notes, with the sums of these, and how far the partition is. Whatever was noted by now is in SQL for whoever reads it later. Also evicts values that are due. Safe to repeat.
  *
  * Cost: O(limit), and at most 1,000 evictions.
  */
 export const noted: Operation<NotedArguments, NotedAnswer> = {
   script: {
     name: 'counters/noted',
-    sha1: '271825e04bfb59b4ec2fb1da4941e090e9b130f9',
+    sha1: '6893dda406eef9bbfa86971c74711f99919abb58',
     reads: false,
     bytes: false,
     source: `--[[
-Begins a round: tells counters that have notes, with the sums of these, and how far the shard is. Whatever was noted by now
+Begins a round: tells counters that have notes, with the sums of these, and how far the partition is. Whatever was noted by now
 is in SQL for whoever reads it later. Also evicts values that are due. Safe to repeat.
 
 @returns noted  turn:integer version:integer more:flag counters:[id:text sum:text]
 @cost    O(limit), and at most 1,000 evictions
 ]]
-local board = KEYS[1] -- hash: what is known of a shard whose counts are in SQL
+local board = KEYS[1] -- hash: what is known of a partition whose counts are in SQL
 local shown = KEYS[2] -- hash: id -> what is shown
 local noted = KEYS[3] -- hash: id -> what was noted since SQL was read
 local idle = KEYS[4] -- sorted set: id of a counter without notes -> until when it stays
@@ -1639,11 +1639,11 @@ local function clock_us()
   local time = redis.call('TIME')
   return time[1] * 1000000 + time[2]
 end
--- What is known of a shard whose counts are in SQL and shown here: one hash, read once a call.
+-- What is known of a partition whose counts are in SQL and shown here: one hash, read once a call.
 --   layout         the form of the stored data
 --   turn           moves on whenever notes are settled, so that nobody settles them twice; begins with the time, so that it is
 --                  another one in another life of the server
---   version        of SQL that the whole shard shows
+--   version        of SQL that the whole partition shows
 --   showing        of SQL that is being shown, page after page; 0: none is
 --   newest         of SQL that a single value is of, because it was read later than the version; 0: none is
 local BOARD_LAYOUT = '1'
@@ -1749,7 +1749,7 @@ function readCountersOfSealSealed(part: Reply | undefined): ({ readonly id: stri
 export const seal: Operation<SealArguments, SealAnswer> = {
   script: {
     name: 'counters/seal',
-    sha1: 'e69af265e98716d4dfc3b3a0cde4aba5adae0634',
+    sha1: '6e76dae1dc1f00c2bbe7b96cc702b3c399a4b5c2',
     reads: false,
     bytes: false,
     source: `--[[
@@ -1762,7 +1762,7 @@ comes later, so who flushes comes to an end. Also evicts values that are due.
 @returns unknown
 @cost    O(counters of the batch), and at most 1,000 evictions
 ]]
-local meta = KEYS[1] -- hash: what is known of the shard
+local meta = KEYS[1] -- hash: what is known of the partition
 local values = KEYS[2] -- hash: id -> value
 local pending = KEYS[3] -- hash: id -> what came after \`rest\` was set aside
 local rest = KEYS[4] -- hash: id -> what was pending when a seal began, and is not sealed yet
@@ -1787,9 +1787,9 @@ local function clock_us()
   local time = redis.call('TIME')
   return time[1] * 1000000 + time[2]
 end
--- What is known of a shard of counters: one hash, read once a call.
+-- What is known of a partition of counters: one hash, read once a call.
 --   layout         the form of the stored data
---   epoch          of the ledger in SQL, which this life of the shard counts its batches in; 0: none yet
+--   epoch          of the ledger in SQL, which this life of the partition counts its batches in; 0: none yet
 --   seq            number of the newest sealed batch of the epoch; 0: none yet
 --   batch          id of the sealed batch; '' or not there: none is sealed
 --   pending_ms     when the oldest increment came that is neither sealed nor set aside; 0: all are
@@ -1798,7 +1798,7 @@ end
 -- And by caller, in the same hash, the last call and answer of every slot (shared/calls).
 local COUNTERS_LAYOUT = '1'
 
-local function open_shard(meta, caller)
+local function open_partition(meta, caller)
   local stored =
     redis.call('HMGET', meta, 'layout', 'epoch', 'seq', 'batch', 'pending_ms', 'rest_ms', 'sealed_ms', caller)
   return {
@@ -1812,24 +1812,24 @@ local function open_shard(meta, caller)
     record = stored[8],
   }
 end
-local function save_shard(meta, shard)
+local function save_partition(meta, partition)
   redis.call(
     'HSET',
     meta,
     'layout',
-    shard.layout,
+    partition.layout,
     'epoch',
-    exact(shard.epoch),
+    exact(partition.epoch),
     'seq',
-    exact(shard.seq),
+    exact(partition.seq),
     'batch',
-    shard.batch,
+    partition.batch,
     'pending_ms',
-    exact(shard.pending_ms),
+    exact(partition.pending_ms),
     'rest_ms',
-    exact(shard.rest_ms),
+    exact(partition.rest_ms),
     'sealed_ms',
-    exact(shard.sealed_ms)
+    exact(partition.sealed_ms)
   )
 end
 -- Values that need not stay: \`clean\` names those of which no increment is pending or sealed, by the time until
@@ -1863,16 +1863,16 @@ local function fill_batch(rest, sealed, limit)
   redis.call('HDEL', rest, unpack(ids))
 end
 
-local shard = open_shard(meta, '')
-if shard.layout ~= COUNTERS_LAYOUT then
-  return redis.error_reply('LAYOUT ' .. shard.layout)
+local partition = open_partition(meta, '')
+if partition.layout ~= COUNTERS_LAYOUT then
+  return redis.error_reply('LAYOUT ' .. partition.layout)
 end
 if limit < 1 or limit > 1000 then
   return redis.error_reply('INVALID limit: must be 1 to 1000')
 end
 local now_ms = math.floor(clock_us() / 1000)
 evict_due(values, clean, now_ms)
-if shard.batch == '' then
+if partition.batch == '' then
   local waiting = redis.call('HLEN', rest)
   local is_begun = waiting > 0
   if not is_begun then
@@ -1881,18 +1881,18 @@ if shard.batch == '' then
   if waiting == 0 then
     return { 'nothing' }
   end
-  if shard.epoch == 0 then
+  if partition.epoch == 0 then
     return { 'unknown' }
   end
   if not is_begun then
-    shard.rest_ms, shard.pending_ms = shard.pending_ms, 0
+    partition.rest_ms, partition.pending_ms = partition.pending_ms, 0
   end
-  shard.seq, shard.batch, shard.sealed_ms = shard.seq + 1, batch, shard.rest_ms
+  partition.seq, partition.batch, partition.sealed_ms = partition.seq + 1, batch, partition.rest_ms
   if waiting <= limit then
-    shard.rest_ms = 0
+    partition.rest_ms = 0
   end
   -- First what a server without memory may refuse.
-  save_shard(meta, shard)
+  save_partition(meta, partition)
   if not is_begun then
     redis.call('RENAME', pending, rest)
   end
@@ -1901,10 +1901,10 @@ end
 return {
   'sealed',
   now_ms,
-  shard.epoch,
-  shard.seq,
-  shard.batch,
-  shard.sealed_ms,
+  partition.epoch,
+  partition.seq,
+  partition.batch,
+  partition.sealed_ms,
   math.min(1, redis.call('EXISTS', rest, pending)),
   redis.call('HGETALL', sealed),
 }
@@ -1915,7 +1915,7 @@ return {
     [1, 'lua/counters/seal.lua', 1],
     [20, 'lua/shared/exact.lua', 1],
     [30, 'lua/shared/clock.lua', 1],
-    [36, 'lua/shared/counters/shard.lua', 1],
+    [36, 'lua/shared/counters/partition.lua', 1],
     [61, 'lua/shared/counters/save.lua', 1],
     [81, 'lua/shared/counters/retention.lua', 1],
     [87, 'lua/shared/counters/retention.lua', 15],
@@ -1984,7 +1984,7 @@ function readValuesOfShowAbsentShown(part: Reply | undefined): (string)[] {
 export const showAbsent: Operation<ShowAbsentArguments, ShowAbsentAnswer> = {
   script: {
     name: 'counters/show-absent',
-    sha1: '4f76902b931243f317b894f59b1dacb06e8f0604',
+    sha1: '96f7a276fd899f5f0ad88993ae5ba07aa54b78ef',
     reads: false,
     bytes: false,
     source: `--[[
@@ -1996,11 +1996,11 @@ Answers what is shown of each. Safe to repeat.
 @returns retry  version:integer
 @cost    O(counters)
 ]]
-local board = KEYS[1] -- hash: what is known of a shard whose counts are in SQL
+local board = KEYS[1] -- hash: what is known of a partition whose counts are in SQL
 local shown = KEYS[2] -- hash: id -> what is shown
 local noted = KEYS[3] -- hash: id -> what was noted since SQL was read
 local idle = KEYS[4] -- sorted set: id of a counter without notes -> until when it stays
-local ahead = KEYS[5] -- hash: id -> version of SQL that its value is of, if that is later than the shard's
+local ahead = KEYS[5] -- hash: id -> version of SQL that its value is of, if that is later than the partition's
 local version = tonumber(ARGV[1]) -- integer: of SQL
 local turn = tonumber(ARGV[2]) -- integer: of the notes
 local retain_ms = tonumber(ARGV[3]) -- integer: how long a value without notes stays; 0: for ever
@@ -2012,11 +2012,11 @@ local function clock_us()
   local time = redis.call('TIME')
   return time[1] * 1000000 + time[2]
 end
--- What is known of a shard whose counts are in SQL and shown here: one hash, read once a call.
+-- What is known of a partition whose counts are in SQL and shown here: one hash, read once a call.
 --   layout         the form of the stored data
 --   turn           moves on whenever notes are settled, so that nobody settles them twice; begins with the time, so that it is
 --                  another one in another life of the server
---   version        of SQL that the whole shard shows
+--   version        of SQL that the whole partition shows
 --   showing        of SQL that is being shown, page after page; 0: none is
 --   newest         of SQL that a single value is of, because it was read later than the version; 0: none is
 local BOARD_LAYOUT = '1'
@@ -2058,7 +2058,7 @@ local function save_board(board, state)
   )
 end
 
--- A shard of which all is settled vanishes by itself, when the last of its values is due.
+-- A partition of which all is settled vanishes by itself, when the last of its values is due.
 local function let_board_vanish(board, shown, noted, ahead, idle, retain_ms)
   if retain_ms > 0 and redis.call('EXISTS', noted) == 0 then
     local ms = exact(retain_ms)
@@ -2220,21 +2220,21 @@ export type ShowAnswer =
 
 
 /**
- * Shows what SQL had of counters at a version of it, and settles the notes that were taken before SQL was read (`taken`; '': none were). The whole of a version may come in pages; the last one says so. Versions are shown one after the other, for each tells what changed in it alone: `gap` where `since`, the version that this one follows, has not been shown; `stale` where this one or a later one has. With `seen`, the version that the shard is at, what it shows is forgotten first, and nothing is missing: for who knows that the version between is lost, or that the database came back with an old copy. `turn` is that of the notes, or of the page before: where others have settled notes meanwhile none are, and all of them are shown until the next round. Counters that are not here are not shown, and those without a value, which SQL does not know, are not any more. Safe to repeat.
+ * Shows what SQL had of counters at a version of it, and settles the notes that were taken before SQL was read (`taken`; '': none were). The whole of a version may come in pages; the last one says so. Versions are shown one after the other, for each tells what changed in it alone: `gap` where `since`, the version that this one follows, has not been shown; `stale` where this one or a later one has. With `seen`, the version that the partition is at, what it shows is forgotten first, and nothing is missing: for who knows that the version between is lost, or that the database came back with an old copy. `turn` is that of the notes, or of the page before: where others have settled notes meanwhile none are, and all of them are shown until the next round. Counters that are not here are not shown, and those without a value, which SQL does not know, are not any more. Safe to repeat.
  *
  * Cost: O(counters), the memory is freed in the background.
  */
 export const show: Operation<ShowArguments, ShowAnswer> = {
   script: {
     name: 'counters/show',
-    sha1: '2c185029add3584517c64caf673cceb08eb85c43',
+    sha1: 'ecd1b2fbf72b23f5bbe845bc175238d8ecbba6cf',
     reads: false,
     bytes: false,
     source: `--[[
 Shows what SQL had of counters at a version of it, and settles the notes that were taken before SQL was read (\`taken\`; '': none
 were). The whole of a version may come in pages; the last one says so. Versions are shown one after the other, for each tells
 what changed in it alone: \`gap\` where \`since\`, the version that this one follows, has not been shown; \`stale\` where this one or
-a later one has. With \`seen\`, the version that the shard is at, what it shows is forgotten first, and nothing is missing: for
+a later one has. With \`seen\`, the version that the partition is at, what it shows is forgotten first, and nothing is missing: for
 who knows that the version between is lost, or that the database came back with an old copy.
 \`turn\` is that of the notes, or of the page before: where others have settled notes meanwhile none are, and all of them are
 shown until the next round. Counters that are not here are not shown, and those without a value, which SQL does not know, are not
@@ -2245,11 +2245,11 @@ any more. Safe to repeat.
 @returns stale  version:integer
 @cost    O(counters), the memory is freed in the background
 ]]
-local board = KEYS[1] -- hash: what is known of a shard whose counts are in SQL
+local board = KEYS[1] -- hash: what is known of a partition whose counts are in SQL
 local shown = KEYS[2] -- hash: id -> what is shown
 local noted = KEYS[3] -- hash: id -> what was noted since SQL was read
 local idle = KEYS[4] -- sorted set: id of a counter without notes -> until when it stays
-local ahead = KEYS[5] -- hash: id -> version of SQL that its value is of, if that is later than the shard's
+local ahead = KEYS[5] -- hash: id -> version of SQL that its value is of, if that is later than the partition's
 local version = tonumber(ARGV[1]) -- integer: of SQL
 local since = tonumber(ARGV[2]) -- integer: the version before it
 local turn = tonumber(ARGV[3]) -- integer: of the notes, or of the page before
@@ -2264,11 +2264,11 @@ local function clock_us()
   local time = redis.call('TIME')
   return time[1] * 1000000 + time[2]
 end
--- What is known of a shard whose counts are in SQL and shown here: one hash, read once a call.
+-- What is known of a partition whose counts are in SQL and shown here: one hash, read once a call.
 --   layout         the form of the stored data
 --   turn           moves on whenever notes are settled, so that nobody settles them twice; begins with the time, so that it is
 --                  another one in another life of the server
---   version        of SQL that the whole shard shows
+--   version        of SQL that the whole partition shows
 --   showing        of SQL that is being shown, page after page; 0: none is
 --   newest         of SQL that a single value is of, because it was read later than the version; 0: none is
 local BOARD_LAYOUT = '1'
@@ -2310,7 +2310,7 @@ local function save_board(board, state)
   )
 end
 
--- A shard of which all is settled vanishes by itself, when the last of its values is due.
+-- A partition of which all is settled vanishes by itself, when the last of its values is due.
 local function let_board_vanish(board, shown, noted, ahead, idle, retain_ms)
   if retain_ms > 0 and redis.call('EXISTS', noted) == 0 then
     local ms = exact(retain_ms)
@@ -2516,7 +2516,7 @@ function readNotedOfShownTold(part: Reply | undefined): (string | null)[] {
 export const shown: Operation<ShownArguments, ShownAnswer> = {
   script: {
     name: 'counters/shown',
-    sha1: '7f16953a6d69111bb0bf62137b266d489c936807',
+    sha1: 'e4c6a18075f4ad6dce6744825512a0aca206a933',
     reads: true,
     bytes: false,
     source: `--[[
@@ -2526,16 +2526,16 @@ Tells what is shown, in the order of the ids; null for what has to be read from 
 @returns told  turn:integer values:[value:text?] noted:[sum:text?]
 @cost    O(counters)
 ]]
-local board = KEYS[1] -- hash: what is known of a shard whose counts are in SQL
+local board = KEYS[1] -- hash: what is known of a partition whose counts are in SQL
 local shown = KEYS[2] -- hash: id -> what is shown
 local noted = KEYS[3] -- hash: id -> what was noted since SQL was read
 local ids, ids_at = ARGV, 1 -- repeated (id:text): at most 1,000
 
--- What is known of a shard whose counts are in SQL and shown here: one hash, read once a call.
+-- What is known of a partition whose counts are in SQL and shown here: one hash, read once a call.
 --   layout         the form of the stored data
 --   turn           moves on whenever notes are settled, so that nobody settles them twice; begins with the time, so that it is
 --                  another one in another life of the server
---   version        of SQL that the whole shard shows
+--   version        of SQL that the whole partition shows
 --   showing        of SQL that is being shown, page after page; 0: none is
 --   newest         of SQL that a single value is of, because it was read later than the version; 0: none is
 local BOARD_LAYOUT = '1'

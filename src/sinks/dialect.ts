@@ -78,8 +78,8 @@ export interface Dialect {
   meaningOf(error: object): SinkErrorCode
   /** One row a counter, with `id`, `value` and `seq`, at least one with `seq` where the ledger knows the epoch. */
   read(target: Place, place: LedgerPlace, ids: readonly string[]): Statement
-  /** The newest epoch of a shard, as `epoch`. */
-  newest(counters: string, shard: number): Statement
+  /** The newest epoch of a partition, as `epoch`. */
+  newest(counters: string, partition: number): Statement
   /** Enters a new epoch; changes no row when it is there already. */
   enter(place: LedgerPlace): Statement
   /** Moves the ledger on by one batch, if it stands before it. */

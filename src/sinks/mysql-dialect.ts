@@ -19,11 +19,14 @@ import {
 const MOST_UPDATED = 100
 const MOST_INSERTED = 1000
 
+/** A word of MySQL. */
+const PARTITION = '`partition`'
+
 export const MYSQL: Dialect = {
   name: 'mysql',
   ledger: `CREATE TABLE IF NOT EXISTS perilune_ledger (
-    counters VARBINARY(1024) NOT NULL, shard INT NOT NULL, epoch BIGINT NOT NULL,
-    seq BIGINT NOT NULL, batch VARBINARY(64) NOT NULL, PRIMARY KEY (counters, shard, epoch)) ENGINE=InnoDB`,
+    counters VARBINARY(1024) NOT NULL, ${PARTITION} INT NOT NULL, epoch BIGINT NOT NULL,
+    seq BIGINT NOT NULL, batch VARBINARY(64) NOT NULL, PRIMARY KEY (counters, ${PARTITION}, epoch)) ENGINE=InnoDB`,
   columns: (table) => {
     const [schema, own] = namesOf(table)
     return plain(`SELECT c.column_name AS name, c.character_set_name AS charset, c.column_type AS type, c.character_maximum_length AS length,
@@ -48,24 +51,24 @@ export const MYSQL: Dialect = {
   ids: 'integers, text in utf8mb4, utf8, latin1 or ascii, or the uuid of MariaDB',
   misfit,
   meaningOf,
-  read: (place, { counters, shard, epoch }, ids) => {
-    const of = ledgerRow(counters, shard, epoch)
+  read: (place, { counters, partition, epoch }, ids) => {
+    const of = ledgerRow(counters, partition, epoch)
     const ledger = `SELECT NULL AS id, NULL AS value, seq FROM perilune_ledger WHERE ${of}`
     return plain([ledger, ...countsOf(place, ids, 'NULL')].join('\nUNION ALL '))
   },
-  newest: (counters, shard) =>
+  newest: (counters, partition) =>
     plain(
-      `SELECT MAX(epoch) AS epoch FROM perilune_ledger WHERE counters = ${text(counters)} AND shard = ${shard}`,
+      `SELECT MAX(epoch) AS epoch FROM perilune_ledger WHERE counters = ${text(counters)} AND ${PARTITION} = ${partition}`,
     ),
-  enter: ({ counters, shard, epoch }) =>
-    plain(`INSERT IGNORE INTO perilune_ledger (counters, shard, epoch, seq, batch)
-      VALUES (${text(counters)}, ${shard}, ${epoch}, 0, '')`),
-  advance: ({ counters, shard, epoch, seq, batch }) =>
+  enter: ({ counters, partition, epoch }) =>
+    plain(`INSERT IGNORE INTO perilune_ledger (counters, ${PARTITION}, epoch, seq, batch)
+      VALUES (${text(counters)}, ${partition}, ${epoch}, 0, '')`),
+  advance: ({ counters, partition, epoch, seq, batch }) =>
     plain(`UPDATE perilune_ledger SET seq = ${seq}, batch = ${text(batch)}
-      WHERE ${ledgerRow(counters, shard, epoch)} AND seq = ${seq - 1}`),
-  standing: ({ counters, shard, epoch }) =>
+      WHERE ${ledgerRow(counters, partition, epoch)} AND seq = ${seq - 1}`),
+  standing: ({ counters, partition, epoch }) =>
     plain(`SELECT seq, CAST(batch AS CHAR) AS batch FROM perilune_ledger
-      WHERE ${ledgerRow(counters, shard, epoch)}`),
+      WHERE ${ledgerRow(counters, partition, epoch)}`),
   change: (target, changes) =>
     target.missing === 'create'
       ? inParts(changes, MOST_INSERTED).map((part) => insertion(target, part))
@@ -136,8 +139,8 @@ function isUuid({ type }: Column): boolean {
   return /^uuid$/i.test(type)
 }
 
-function ledgerRow(counters: string, shard: number, epoch: number): string {
-  return `counters = ${text(counters)} AND shard = ${shard} AND epoch = ${epoch}`
+function ledgerRow(counters: string, partition: number, epoch: number): string {
+  return `counters = ${text(counters)} AND ${PARTITION} = ${partition} AND epoch = ${epoch}`
 }
 
 const BITS: Readonly<Record<string, bigint>> = {

@@ -20,8 +20,8 @@ export const POSTGRES: Dialect = {
   ledger: `DO $$ BEGIN
     PERFORM pg_advisory_xact_lock(7146820551921032);
     CREATE TABLE IF NOT EXISTS perilune_ledger (
-      counters text NOT NULL, shard integer NOT NULL, epoch bigint NOT NULL,
-      seq bigint NOT NULL, batch text NOT NULL, PRIMARY KEY (counters, shard, epoch));
+      counters text NOT NULL, partition integer NOT NULL, epoch bigint NOT NULL,
+      seq bigint NOT NULL, batch text NOT NULL, PRIMARY KEY (counters, partition, epoch));
     END $$`,
   columns: (table) => ({
     // -1: a character(8) has to be called bpchar, for character would be one of length 1. A domain is what it is made of.
@@ -48,31 +48,31 @@ export const POSTGRES: Dialect = {
   ids: 'integers, text or uuid',
   misfit,
   meaningOf,
-  read: ({ table, id, value, idColumn }, { counters, shard, epoch }, ids) => ({
+  read: ({ table, id, value, idColumn }, { counters, partition, epoch }, ids) => ({
     sql: `SELECT asked.id AS id, t.${name(value)}::text AS value, l.seq AS seq
       FROM (SELECT 1) one
-      LEFT JOIN perilune_ledger l ON l.counters = $1 AND l.shard = $2 AND l.epoch = $3
+      LEFT JOIN perilune_ledger l ON l.counters = $1 AND l.partition = $2 AND l.epoch = $3
       LEFT JOIN (unnest($4::text[], $5::${idColumn.type}[]) AS asked (id, key)
         JOIN ${name(table)} t ON t.${name(id)} = asked.key) ON true`,
-    values: [counters, shard, epoch, ids, ids],
+    values: [counters, partition, epoch, ids, ids],
   }),
-  newest: (counters, shard) => ({
-    sql: 'SELECT max(epoch) AS epoch FROM perilune_ledger WHERE counters = $1 AND shard = $2',
-    values: [counters, shard],
+  newest: (counters, partition) => ({
+    sql: 'SELECT max(epoch) AS epoch FROM perilune_ledger WHERE counters = $1 AND partition = $2',
+    values: [counters, partition],
   }),
-  enter: ({ counters, shard, epoch }) => ({
-    sql: `INSERT INTO perilune_ledger (counters, shard, epoch, seq, batch)
+  enter: ({ counters, partition, epoch }) => ({
+    sql: `INSERT INTO perilune_ledger (counters, partition, epoch, seq, batch)
       VALUES ($1, $2, $3, 0, '') ON CONFLICT DO NOTHING`,
-    values: [counters, shard, epoch],
+    values: [counters, partition, epoch],
   }),
-  advance: ({ counters, shard, epoch, seq, batch }) => ({
+  advance: ({ counters, partition, epoch, seq, batch }) => ({
     sql: `UPDATE perilune_ledger SET seq = $1, batch = $2
-      WHERE counters = $3 AND shard = $4 AND epoch = $5 AND seq = $6`,
-    values: [seq, batch, counters, shard, epoch, seq - 1],
+      WHERE counters = $3 AND partition = $4 AND epoch = $5 AND seq = $6`,
+    values: [seq, batch, counters, partition, epoch, seq - 1],
   }),
-  standing: ({ counters, shard, epoch }) => ({
-    sql: 'SELECT seq, batch FROM perilune_ledger WHERE counters = $1 AND shard = $2 AND epoch = $3',
-    values: [counters, shard, epoch],
+  standing: ({ counters, partition, epoch }) => ({
+    sql: 'SELECT seq, batch FROM perilune_ledger WHERE counters = $1 AND partition = $2 AND epoch = $3',
+    values: [counters, partition, epoch],
   }),
   change: ({ table, id, value, missing, idColumn }, changes) => {
     const [into, key, count] = [name(table), name(id), name(value)]

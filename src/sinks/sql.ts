@@ -40,12 +40,12 @@ export class SqlSink implements Sink {
     }
   }
 
-  async begin(counters: string, shard: number): Promise<number> {
+  async begin(counters: string, partition: number): Promise<number> {
     await this.#place()
     for (;;) {
-      const [row] = await this.#access.rows(this.#dialect.newest(counters, shard))
+      const [row] = await this.#access.rows(this.#dialect.newest(counters, partition))
       const epoch = Number(row?.['epoch'] ?? 0) + 1
-      const place = { counters, shard, epoch }
+      const place = { counters, partition, epoch }
       if ((await this.#access.change(this.#dialect.enter(place))) === 1) return epoch
     }
   }

@@ -6,8 +6,8 @@ import { type Column, type Dialect, integerMisfit, namesOf, quote, uuidMisfit } 
 export const SQLITE: Dialect = {
   name: 'sqlite',
   ledger: `CREATE TABLE IF NOT EXISTS perilune_ledger (
-    counters TEXT NOT NULL, shard INTEGER NOT NULL, epoch INTEGER NOT NULL,
-    seq INTEGER NOT NULL, batch TEXT NOT NULL, PRIMARY KEY (counters, shard, epoch)) WITHOUT ROWID`,
+    counters TEXT NOT NULL, partition INTEGER NOT NULL, epoch INTEGER NOT NULL,
+    seq INTEGER NOT NULL, batch TEXT NOT NULL, PRIMARY KEY (counters, partition, epoch)) WITHOUT ROWID`,
   columns: (table) => {
     const [schema = 'main', own] = namesOf(table)
     return {
@@ -27,29 +27,29 @@ export const SQLITE: Dialect = {
   ids: 'INTEGER, TEXT or UUID',
   misfit,
   meaningOf,
-  read: ({ table, id, value }, { counters, shard, epoch }, ids) => ({
+  read: ({ table, id, value }, { counters, partition, epoch }, ids) => ({
     sql: `SELECT CAST(t.${name(id)} AS TEXT) AS id, CAST(t.${name(value)} AS TEXT) AS value, l.seq AS seq
       FROM (SELECT 1) one
-      LEFT JOIN perilune_ledger l ON l.counters = ? AND l.shard = ? AND l.epoch = ?
+      LEFT JOIN perilune_ledger l ON l.counters = ? AND l.partition = ? AND l.epoch = ?
       LEFT JOIN ${name(table)} t ON t.${name(id)} IN (${ids.map(() => '?').join(', ')})`,
-    values: [counters, shard, epoch, ...ids],
+    values: [counters, partition, epoch, ...ids],
   }),
-  newest: (counters, shard) => ({
-    sql: 'SELECT MAX(epoch) AS epoch FROM perilune_ledger WHERE counters = ? AND shard = ?',
-    values: [counters, shard],
+  newest: (counters, partition) => ({
+    sql: 'SELECT MAX(epoch) AS epoch FROM perilune_ledger WHERE counters = ? AND partition = ?',
+    values: [counters, partition],
   }),
-  enter: ({ counters, shard, epoch }) => ({
+  enter: ({ counters, partition, epoch }) => ({
     sql: "INSERT INTO perilune_ledger VALUES (?, ?, ?, 0, '') ON CONFLICT DO NOTHING",
-    values: [counters, shard, epoch],
+    values: [counters, partition, epoch],
   }),
-  advance: ({ counters, shard, epoch, seq, batch }) => ({
+  advance: ({ counters, partition, epoch, seq, batch }) => ({
     sql: `UPDATE perilune_ledger SET seq = ?, batch = ?
-      WHERE counters = ? AND shard = ? AND epoch = ? AND seq = ?`,
-    values: [seq, batch, counters, shard, epoch, seq - 1],
+      WHERE counters = ? AND partition = ? AND epoch = ? AND seq = ?`,
+    values: [seq, batch, counters, partition, epoch, seq - 1],
   }),
-  standing: ({ counters, shard, epoch }) => ({
-    sql: 'SELECT seq, batch FROM perilune_ledger WHERE counters = ? AND shard = ? AND epoch = ?',
-    values: [counters, shard, epoch],
+  standing: ({ counters, partition, epoch }) => ({
+    sql: 'SELECT seq, batch FROM perilune_ledger WHERE counters = ? AND partition = ? AND epoch = ?',
+    values: [counters, partition, epoch],
   }),
   change: ({ table, id, value, missing }, changes) => {
     const all = JSON.stringify(changes.map((change) => [change.id, String(change.delta)]))

@@ -95,7 +95,7 @@ describe.each(LONG ? DATABASES : DATABASES.slice(0, 1))('$kind is away', (databa
 
     await server.kill()
     await countAll(increment, 500, tally)
-    await expect.poll(async () => (await counters.inspect()).shards[0]?.batch).not.toBeNull()
+    await expect.poll(async () => (await counters.inspect()).partitions[0]?.batch).not.toBeNull()
     await countAll(increment, 0, tally)
     const [memory, acked] = [await memoryOf(client, scene.name), tally.acked]
     await countAll(increment, AWAY_MS, tally)

@@ -65,7 +65,7 @@ for at = 2, #ARGV, 2 do
 end`
 
 const ITEMS = ['1', '2', '3']
-const SHARDS = 2
+const PARTITIONS = 2
 const KILLED = 'killed'
 const STEPS = 60
 
@@ -263,7 +263,7 @@ export class History {
   #board(source: EventSource): Board {
     const { namespace } = this.#where
     const runtime = new Runtime(this.#driver(), namespace, 60_000)
-    const options = { shards: SHARDS, batchSize: 3 }
+    const options = { partitions: PARTITIONS, batchSize: 3 }
     return { ...openBoard(runtime, 'votes', source, options), gapTries: 0 }
   }
 

@@ -1,11 +1,11 @@
 // A process that counts and flushes: the library as it is shipped, but what it does outside itself waits at gates.
 
 import { ConnectionLostError, type Driver, type ReadCall, type Reply } from '../../src/driver.ts'
-import { flushShard } from '../../src/counters/flushing.ts'
+import { flushPartition } from '../../src/counters/flushing.ts'
 import { Incrementer } from '../../src/counters/incrementing.ts'
 import { readValues } from '../../src/counters/reading.ts'
 import type { Sink } from '../../src/counters/sink.ts'
-import { openSource, type Settle, type Shard, type Source } from '../../src/counters/source.ts'
+import { openSource, type Settle, type Partition, type Source } from '../../src/counters/source.ts'
 import { Runtime } from '../../src/runtime/runtime.ts'
 import type { Stage } from './stage.ts'
 
@@ -34,13 +34,20 @@ export class Process {
     const { owner, namespace, sink, settle } = place
     this.owner = owner
     this.#runtime = new Runtime(gated(place), namespace, FOR_EVER_MS)
-    const terms = { shards: 1, retainMs: 60_000, rememberMs: 60_000, mostDirty: 0, batchSize: 1, settleMs: 0 }
+    const terms = {
+      partitions: 1,
+      retainMs: 60_000,
+      rememberMs: 60_000,
+      mostDirty: 0,
+      batchSize: 1,
+      settleMs: 0,
+    }
     this.#source = { ...openSource(this.#runtime, 'votes', sink, terms, () => undefined), settle }
     this.#incrementer = new Incrementer(this.#source)
   }
 
   get beginning(): string {
-    return this.#shard.unit.beginning
+    return this.#partition.unit.beginning
   }
 
   get isFlushing(): boolean {
@@ -48,7 +55,7 @@ export class Process {
   }
 
   async learn(): Promise<void> {
-    await this.#shard.unit.learn()
+    await this.#partition.unit.learn()
   }
 
   async increment(id: string, delta: number): Promise<void> {
@@ -63,14 +70,14 @@ export class Process {
   async flush(): Promise<void> {
     this.#flushing = true
     try {
-      await flushShard(this.#source, this.#shard, { patienceMs: FOR_EVER_MS })
+      await flushPartition(this.#source, this.#partition, { patienceMs: FOR_EVER_MS })
     } finally {
       this.#flushing = false
     }
   }
 
-  get #shard(): Shard {
-    return this.#source.shards[0] as Shard
+  get #partition(): Partition {
+    return this.#source.partitions[0] as Partition
   }
 }
 

@@ -1,4 +1,4 @@
-// One shard in a real Redis, whose past can come back: what was last fsynced, an old copy, or nothing.
+// One partition in a real Redis, whose past can come back: what was last fsynced, an old copy, or nothing.
 
 import type { Redis } from 'ioredis'
 

@@ -15,13 +15,13 @@ export async function makeTables(place: Pick<Place, 'run'>): Promise<void> {
 
 export interface Ledger {
   readonly counters: string
-  readonly shard: number
+  readonly partition: number
   readonly epoch: number
 }
 
 export async function begin(sink: Sink): Promise<Ledger> {
   const counters = `test:${randomUUID()}`
-  return { counters, shard: 0, epoch: await sink.begin(counters, 0) }
+  return { counters, partition: 0, epoch: await sink.begin(counters, 0) }
 }
 
 export function batchOf(ledger: Ledger, seq: number, deltas: Record<string, number | bigint>): Batch {

@@ -98,7 +98,7 @@ describe.each([
     const { place, items } = await setup()
     await place.run('INSERT INTO items VALUES (1, 2)')
 
-    const place2 = { counters: 'test:nobody', shard: 3, epoch: 7 }
+    const place2 = { counters: 'test:nobody', partition: 3, epoch: 7 }
     expect(await items.read(place2, ['1'])).toEqual({ seq: null, values: new Map([['1', 2n]]) })
     expect(await items.read(place2, [])).toEqual({ seq: null, values: new Map() })
   })
@@ -186,11 +186,11 @@ describe.each([
     expect(await stored(place, 'items')).toEqual({ 1: '5' })
   })
 
-  test('keeps epochs and shards apart: a late batch of an old epoch is applied', async () => {
+  test('keeps epochs and partitions apart: a late batch of an old epoch is applied', async () => {
     const { place, items } = await setup()
     const old = await begin(items)
     const now = { ...old, epoch: await items.begin(old.counters, 0) }
-    const other = { ...old, shard: 1, epoch: await items.begin(old.counters, 1) }
+    const other = { ...old, partition: 1, epoch: await items.begin(old.counters, 1) }
 
     for (const ledger of [now, other, old]) {
       expect(await items.apply(batchOf(ledger, 1, { 1: 1 }))).toBe('applied')
@@ -213,20 +213,24 @@ describe.each([
     expect(await stored(place, 'items')).toEqual({ 1: '10', 2: '20' })
   })
 
-  test('applies batches of many shards to the same rows', async () => {
+  test('applies batches of many partitions to the same rows', async () => {
     const { place, items } = await setup()
     await items.prepare()
-    const flush = async (shard: number): Promise<void> => {
-      const ledger = { counters: 'test:shards', shard, epoch: await items.begin('test:shards', shard) }
+    const flush = async (partition: number): Promise<void> => {
+      const ledger = {
+        counters: 'test:partitions',
+        partition,
+        epoch: await items.begin('test:partitions', partition),
+      }
       for (let seq = 1; seq <= 5; seq++) {
-        const batch = batchOf(ledger, seq, { 1: 1, 2: 1, 3: 1, [String(100 + shard)]: 1 })
+        const batch = batchOf(ledger, seq, { 1: 1, 2: 1, 3: 1, [String(100 + partition)]: 1 })
         await patiently(() => items.apply(batch))
       }
     }
 
-    await Promise.all(Array.from({ length: 8 }, (_, shard) => flush(shard)))
+    await Promise.all(Array.from({ length: 8 }, (_, partition) => flush(partition)))
 
-    const own = Object.fromEntries(Array.from({ length: 8 }, (_, shard) => [100 + shard, '5']))
+    const own = Object.fromEntries(Array.from({ length: 8 }, (_, partition) => [100 + partition, '5']))
     expect(await stored(place, 'items')).toEqual({ 1: '40', 2: '40', 3: '40', ...own })
   })
 

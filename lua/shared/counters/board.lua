@@ -1,8 +1,8 @@
--- What is known of a shard whose counts are in SQL and shown here: one hash, read once a call.
+-- What is known of a partition whose counts are in SQL and shown here: one hash, read once a call.
 --   layout         the form of the stored data
 --   turn           moves on whenever notes are settled, so that nobody settles them twice; begins with the time, so that it is
 --                  another one in another life of the server
---   version        of SQL that the whole shard shows
+--   version        of SQL that the whole partition shows
 --   showing        of SQL that is being shown, page after page; 0: none is
 --   newest         of SQL that a single value is of, because it was read later than the version; 0: none is
 local BOARD_LAYOUT = '1'

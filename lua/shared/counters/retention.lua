@@ -22,15 +22,15 @@ local function evict_due(values, clean, now_ms)
   return #due
 end
 
--- A shard without any increment to flush vanishes by itself, when the last of its values is due.
-local function let_vanish(shard, values, clean, retain_ms)
-  if retain_ms > 0 and shard.pending_ms == 0 and shard.rest_ms == 0 and shard.batch == '' then
+-- A partition without any increment to flush vanishes by itself, when the last of its values is due.
+local function let_vanish(partition, values, clean, retain_ms)
+  if retain_ms > 0 and partition.pending_ms == 0 and partition.rest_ms == 0 and partition.batch == '' then
     redis.call('PEXPIRE', values, exact(retain_ms))
     redis.call('PEXPIRE', clean, exact(retain_ms))
   end
 end
 
--- Before the first increment of a shard that was to vanish.
+-- Before the first increment of a partition that was to vanish.
 local function let_stay(values, clean)
   redis.call('PERSIST', values)
   redis.call('PERSIST', clean)

@@ -16,7 +16,7 @@ local function save_board(board, state)
   )
 end
 
--- A shard of which all is settled vanishes by itself, when the last of its values is due.
+-- A partition of which all is settled vanishes by itself, when the last of its values is due.
 local function let_board_vanish(board, shown, noted, ahead, idle, retain_ms)
   if retain_ms > 0 and redis.call('EXISTS', noted) == 0 then
     local ms = exact(retain_ms)

@@ -1,20 +1,20 @@
-local function save_shard(meta, shard)
+local function save_partition(meta, partition)
   redis.call(
     'HSET',
     meta,
     'layout',
-    shard.layout,
+    partition.layout,
     'epoch',
-    exact(shard.epoch),
+    exact(partition.epoch),
     'seq',
-    exact(shard.seq),
+    exact(partition.seq),
     'batch',
-    shard.batch,
+    partition.batch,
     'pending_ms',
-    exact(shard.pending_ms),
+    exact(partition.pending_ms),
     'rest_ms',
-    exact(shard.rest_ms),
+    exact(partition.rest_ms),
     'sealed_ms',
-    exact(shard.sealed_ms)
+    exact(partition.sealed_ms)
   )
 end

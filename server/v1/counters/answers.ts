@@ -14,7 +14,7 @@ const Incremented = object({
   counted: Type.Boolean({ description: 'False when its idempotency key was known: it counted before.' }),
 })
 const Refused = object({ id: Id, code: Type.String(), detail: Type.String() })
-const Shard = object({
+const Partition = object({
   epoch: Count,
   seq: Count,
   batch: orNull(object({ id: Type.String(), counters: Count, ageMs: Span })),
@@ -27,7 +27,7 @@ const Picture = object({
   values: Count,
   dirty: Type.Integer({ minimum: 0, description: 'Counters with increments that the database lacks.' }),
   lagMs: Span,
-  shards: Type.Array(Shard),
+  partitions: Type.Array(Partition),
 })
 
 const ShownPicture = object({

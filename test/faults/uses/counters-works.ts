@@ -8,7 +8,7 @@ type Bounds = readonly [commands: number, elements: number]
 const HOUR_MS = 3_600_000
 const THOUSAND = 1000
 
-/** Moves the clock of the one shard so far from the server's. */
+/** Moves the clock of the one partition so far from the server's. */
 function moveClock({ driver, namespace, name }: Place, ms: number): Promise<void> {
   return setTestClock(driver, `${namespace}:{counters:${name}:0}`, (Date.now() + ms) * 1000)
 }

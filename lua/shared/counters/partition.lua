@@ -1,6 +1,6 @@
--- What is known of a shard of counters: one hash, read once a call.
+-- What is known of a partition of counters: one hash, read once a call.
 --   layout         the form of the stored data
---   epoch          of the ledger in SQL, which this life of the shard counts its batches in; 0: none yet
+--   epoch          of the ledger in SQL, which this life of the partition counts its batches in; 0: none yet
 --   seq            number of the newest sealed batch of the epoch; 0: none yet
 --   batch          id of the sealed batch; '' or not there: none is sealed
 --   pending_ms     when the oldest increment came that is neither sealed nor set aside; 0: all are
@@ -9,7 +9,7 @@
 -- And by caller, in the same hash, the last call and answer of every slot (shared/calls).
 local COUNTERS_LAYOUT = '1'
 
-local function open_shard(meta, caller)
+local function open_partition(meta, caller)
   local stored =
     redis.call('HMGET', meta, 'layout', 'epoch', 'seq', 'batch', 'pending_ms', 'rest_ms', 'sealed_ms', caller)
   return {
