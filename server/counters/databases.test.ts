@@ -130,7 +130,7 @@ test.each(['sqlite', 'postgres', 'mariadb'] as const)(
 )
 
 test.each(['sqlite', 'postgres', 'mariadb'] as const)(
-  'what transactions of %s have added is counted by itself, each token once',
+  'what transactions of %s have added is counted by itself, each idempotency key once',
   async (kind) => {
     const items = await alone(kind)
     const { database, ...target } = items.entry
@@ -140,7 +140,7 @@ test.each(['sqlite', 'postgres', 'mariadb'] as const)(
     const databases = new Databases()
     onTestFinished(() => databases.close())
     const outbox = (await databases.at(readDatabaseUrl(database) as DatabaseUrl)).outbox(target)
-    const entry = { id: '7', by: -3, token: 'o-1' }
+    const entry = { id: '7', by: -3, idempotencyKey: 'o-1' }
     const add = (): Promise<boolean> =>
       items.inTransaction((client) => outbox.add(client, `${namespace}:v1:default/stock`, entry))
     await outbox.prepare()

@@ -59,14 +59,14 @@ export interface EventSource extends CountSource {
 export interface OutboxEntry {
   readonly id: string
   readonly by: number
-  readonly token: string
+  readonly idempotencyKey: string
 }
 
 /** A source whose rows are written for it, in transactions of the user: `Client` is what these have. */
 export interface OutboxSource<Client> extends CountSource {
   readonly kind: 'outbox'
-  /** Enters a change in the user's transaction; false when its token is known. Throws SinkError. */
+  /** Enters a change in the user's transaction; false when its idempotency key is known. Throws SinkError. */
   add(client: Client, counters: string, entry: OutboxEntry): Promise<boolean>
-  /** Forgets old tokens, some at a time; resolves to whether there may be more. Throws SinkError. */
+  /** Forgets old idempotency keys, some at a time; resolves to whether there may be more. Throws SinkError. */
   purge(counters: string): Promise<boolean>
 }

@@ -18,7 +18,7 @@ describe('durable counters', () => {
   test('change in a transaction of the user, and show it', async () => {
     const { stock, database, stored } = await setup()
     database.exec('BEGIN')
-    expect(await stock.add(database, { id: 1, by: 5, token: 'a' })).toBe(true)
+    expect(await stock.add(database, { id: 1, by: 5, idempotencyKey: 'a' })).toBe(true)
     database.exec('COMMIT')
     expect(await stock.note(1, 5)).toBeNull()
 
@@ -29,16 +29,16 @@ describe('durable counters', () => {
     expect(await stock.inspect()).toEqual({ values: 1, noted: 0, waiting: 0, lagMs: null, versions: [1] })
   })
 
-  test('count a token once, until it is forgotten', async () => {
+  test('count an idempotency key once, until it is forgotten', async () => {
     const { stock, database, stored } = await setup()
-    expect(await stock.add(database, { id: 1, token: 'a' })).toBe(true)
-    expect(await stock.add(database, { id: 1, token: 'a' })).toBe(false)
+    expect(await stock.add(database, { id: 1, idempotencyKey: 'a' })).toBe(true)
+    expect(await stock.add(database, { id: 1, idempotencyKey: 'a' })).toBe(false)
     await stock.flush()
-    expect(await stock.add(database, { id: 1, token: 'a' })).toBe(false)
+    expect(await stock.add(database, { id: 1, idempotencyKey: 'a' })).toBe(false)
     database.exec('UPDATE perilune_outbox SET at = at - 90000000')
     await stock.flush()
 
-    expect(await stock.add(database, { id: 1, token: 'a' })).toBe(true)
+    expect(await stock.add(database, { id: 1, idempotencyKey: 'a' })).toBe(true)
     await stock.flush()
     expect(stored(1)).toBe(2)
   })
@@ -54,10 +54,14 @@ describe('durable counters', () => {
 
   test('name what is wrong with an argument', async () => {
     const { stock, database, own } = await setup()
-    await expect(stock.add(database, { id: 1, token: '' })).rejects.toThrow('token must not be empty')
-    await expect(stock.add(database, { id: 1, by: 1.5, token: 'a' })).rejects.toThrow('by must be a whole')
-    await expect(stock.add(database, { id: 'x', token: 'a' })).rejects.toThrow('to be in items')
-    await expect(stock.add({} as never, { id: 1, token: 'a' })).rejects.toThrow('client must be')
+    await expect(stock.add(database, { id: 1, idempotencyKey: '' })).rejects.toThrow(
+      'idempotencyKey must not be empty',
+    )
+    await expect(stock.add(database, { id: 1, by: 1.5, idempotencyKey: 'a' })).rejects.toThrow(
+      'by must be a whole',
+    )
+    await expect(stock.add(database, { id: 'x', idempotencyKey: 'a' })).rejects.toThrow('to be in items')
+    await expect(stock.add({} as never, { id: 1, idempotencyKey: 'a' })).rejects.toThrow('client must be')
     const target = { table: 'items', value: 'votes' }
     expect(() => sqliteOutbox(own, { ...target, rememberFor: 5 as never })).toThrow('rememberFor')
     expect(() => sqliteOutbox(own, { ...target, missing: 'x' as never })).toThrow('missing must be one of')

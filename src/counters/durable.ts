@@ -16,8 +16,8 @@ export interface DurableCountersOptions<Client> extends ShownOptions {
 export interface Addition {
   id: string | number
   by?: number
-  /** Names the change: it counts once, however often it comes. */
-  token: string
+  /** The change counts once, however often it comes with this key. */
+  idempotencyKey: string
 }
 
 /** Values that are changed in the transactions of an SQL database: exact there, and shown by Redis. */
@@ -32,14 +32,14 @@ export class DurableCounters<Client> extends ShownCounters {
   }
 
   /**
-   * Changes a counter in your transaction: it counts if that commits. Resolves to false when the token is known, and then
+   * Changes a counter in your transaction: it counts if that commits. Resolves to false when the key is known, and then
    * changes nothing. Throws InvalidArgumentError, SinkError.
    */
-  async add(client: Client, { id, by = 1, token }: Addition): Promise<boolean> {
+  async add(client: Client, { id, by = 1, idempotencyKey }: Addition): Promise<boolean> {
     const entry = {
       id: checkId('id', id),
       by: checkDelta('by', by),
-      token: checkText('token', token, 255),
+      idempotencyKey: checkText('idempotencyKey', idempotencyKey, 255),
     }
     return this.#outbox.add(client, this.sqlName, entry)
   }
@@ -49,7 +49,7 @@ export class DurableCounters<Client> extends ShownCounters {
     await this.round(checkIds(ids), false)
   }
 
-  /** Also forgets tokens that are old enough. */
+  /** Also forgets idempotency keys that are old enough. */
   override async flush(options: { signal?: AbortSignal } = {}): Promise<RolledRows> {
     const rolled = await super.flush(options)
     while (await sinkInTime(this.#outbox.purge(this.sqlName), this.deadline)) options.signal?.throwIfAborted()

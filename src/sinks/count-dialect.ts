@@ -89,7 +89,7 @@ export interface CountDialect {
   waiting(events: EventsPlace, counters: string, hint: string, most: number): Statement
   /** `id` and `sum` of the rows that were taken. */
   sums(events: EventsPlace, standing: Standing, ids: readonly string[]): Statement
-  /** Enters a change into the outbox, in any transaction; false when its token is known. */
+  /** Enters a change into the outbox, in any transaction; false when its idempotency key is known. */
   add(runner: SqlRunner, counters: string, entry: OutboxEntry): Promise<boolean>
   /** Forgets rows that were taken and written so long ago. */
   purge(counters: string, olderThanMs: number, most: number): Statement

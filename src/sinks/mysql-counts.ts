@@ -31,10 +31,10 @@ export const MYSQL_COUNTS: CountDialect = {
   cursors: `CREATE TABLE IF NOT EXISTS perilune_cursor (
     counters VARBINARY(1024) NOT NULL PRIMARY KEY, version BIGINT NOT NULL, reached BIGINT NOT NULL) ENGINE=InnoDB`,
   outbox: `CREATE TABLE IF NOT EXISTS perilune_outbox (
-    seq BIGINT AUTO_INCREMENT PRIMARY KEY, counters VARBINARY(1024) NOT NULL, token VARBINARY(255) NOT NULL,
+    seq BIGINT AUTO_INCREMENT PRIMARY KEY, counters VARBINARY(1024) NOT NULL, idempotency_key VARBINARY(255) NOT NULL,
     id VARCHAR(255) CHARACTER SET utf8mb4 COLLATE utf8mb4_bin NOT NULL, delta BIGINT NOT NULL,
     at DATETIME(3) NOT NULL, counted BIGINT NULL,
-    UNIQUE (counters, token), INDEX (counters, counted, seq), INDEX (counters, at)) ENGINE=InnoDB`,
+    UNIQUE (counters, idempotency_key), INDEX (counters, counted, seq), INDEX (counters, at)) ENGINE=InnoDB`,
   outboxEvents: {
     table: 'perilune_outbox',
     id: 'id',
@@ -149,11 +149,15 @@ async function take(
 }
 
 /** INSERT IGNORE would hide other errors, too. A duplicate key ends the statement, and not the transaction. */
-async function add(runner: SqlRunner, counters: string, { id, by, token }: OutboxEntry): Promise<boolean> {
+async function add(
+  runner: SqlRunner,
+  counters: string,
+  { id, by, idempotencyKey }: OutboxEntry,
+): Promise<boolean> {
   try {
     await runner.changes(
-      plain(`INSERT INTO perilune_outbox (counters, token, id, delta, at)
-        VALUES (${text(counters)}, ${text(token)}, ${text(id)}, ${by}, UTC_TIMESTAMP(3))`),
+      plain(`INSERT INTO perilune_outbox (counters, idempotency_key, id, delta, at)
+        VALUES (${text(counters)}, ${text(idempotencyKey)}, ${text(id)}, ${by}, UTC_TIMESTAMP(3))`),
     )
     return true
   } catch (error) {

@@ -31,9 +31,9 @@ export const POSTGRES_COUNTS: CountDialect = {
   cursors: guarded(`CREATE TABLE IF NOT EXISTS perilune_cursor (
       counters text PRIMARY KEY, version bigint NOT NULL, reached xid8 NOT NULL);`),
   outbox: guarded(`CREATE TABLE IF NOT EXISTS perilune_outbox (
-      counters text NOT NULL, token text NOT NULL, id text NOT NULL, delta bigint NOT NULL,
+      counters text NOT NULL, idempotency_key text NOT NULL, id text NOT NULL, delta bigint NOT NULL,
       tx xid8 NOT NULL DEFAULT pg_current_xact_id(), at timestamptz NOT NULL DEFAULT clock_timestamp(),
-      PRIMARY KEY (counters, token));
+      PRIMARY KEY (counters, idempotency_key));
     CREATE INDEX IF NOT EXISTS perilune_outbox_tx ON perilune_outbox (counters, tx);
     CREATE INDEX IF NOT EXISTS perilune_outbox_at ON perilune_outbox (counters, at);`),
   outboxEvents: {
@@ -106,11 +106,11 @@ export const POSTGRES_COUNTS: CountDialect = {
   }),
   add,
   purge: (counters, olderThanMs, most) => ({
-    sql: `DELETE FROM perilune_outbox o USING (SELECT e.counters, e.token FROM perilune_outbox e
+    sql: `DELETE FROM perilune_outbox o USING (SELECT e.counters, e.idempotency_key FROM perilune_outbox e
         JOIN perilune_cursor l ON l.counters = e.counters
         WHERE e.counters = $1 AND e.tx < l.reached AND e.at < clock_timestamp() - $2 * interval '1 millisecond'
         ORDER BY e.at LIMIT $3) d
-      WHERE o.counters = d.counters AND o.token = d.token`,
+      WHERE o.counters = d.counters AND o.idempotency_key = d.idempotency_key`,
     values: [counters, olderThanMs, most],
   }),
 }
@@ -154,11 +154,15 @@ async function take(
   return { changes: changesOf(rows.map(eventRow)), events: taken, reached: end, more: beyond !== null }
 }
 
-async function add(runner: SqlRunner, counters: string, { id, by, token }: OutboxEntry): Promise<boolean> {
+async function add(
+  runner: SqlRunner,
+  counters: string,
+  { id, by, idempotencyKey }: OutboxEntry,
+): Promise<boolean> {
   const added = await runner.changes({
-    sql: `INSERT INTO perilune_outbox (counters, token, id, delta) VALUES ($1, $2, $3, $4)
-      ON CONFLICT (counters, token) DO NOTHING`,
-    values: [counters, token, id, by],
+    sql: `INSERT INTO perilune_outbox (counters, idempotency_key, id, delta) VALUES ($1, $2, $3, $4)
+      ON CONFLICT (counters, idempotency_key) DO NOTHING`,
+    values: [counters, idempotencyKey, id, by],
   })
   return added === 1
 }

@@ -18,7 +18,7 @@ export class SqlEvents extends SqlCounts implements EventSource {
 }
 
 export interface OutboxOptions extends Target {
-  /** How long a token is known after it was written; default 24 hours. */
+  /** How long an idempotency key is known after it was written; default 24 hours. */
   readonly rememberFor?: Duration
 }
 

@@ -22,8 +22,8 @@ export const SQLITE_COUNTS: CountDialect = {
   cursors: `CREATE TABLE IF NOT EXISTS perilune_cursor (
     counters TEXT PRIMARY KEY, version INTEGER NOT NULL, reached INTEGER NOT NULL) WITHOUT ROWID`,
   outbox: `CREATE TABLE IF NOT EXISTS perilune_outbox (
-    seq INTEGER PRIMARY KEY AUTOINCREMENT, counters TEXT NOT NULL, token TEXT NOT NULL, id TEXT NOT NULL,
-    delta INTEGER NOT NULL, at INTEGER NOT NULL, UNIQUE (counters, token))`,
+    seq INTEGER PRIMARY KEY AUTOINCREMENT, counters TEXT NOT NULL, idempotency_key TEXT NOT NULL, id TEXT NOT NULL,
+    delta INTEGER NOT NULL, at INTEGER NOT NULL, UNIQUE (counters, idempotency_key))`,
   outboxEvents: {
     table: 'perilune_outbox',
     id: 'id',
@@ -136,11 +136,15 @@ async function take(
   }
 }
 
-async function add(runner: SqlRunner, counters: string, { id, by, token }: OutboxEntry): Promise<boolean> {
+async function add(
+  runner: SqlRunner,
+  counters: string,
+  { id, by, idempotencyKey }: OutboxEntry,
+): Promise<boolean> {
   const added = await runner.changes({
-    sql: `INSERT INTO perilune_outbox (counters, token, id, delta, at) VALUES (?, ?, ?, ?, ${NOW_MS})
-      ON CONFLICT (counters, token) DO NOTHING`,
-    values: [counters, token, id, by],
+    sql: `INSERT INTO perilune_outbox (counters, idempotency_key, id, delta, at) VALUES (?, ?, ?, ?, ${NOW_MS})
+      ON CONFLICT (counters, idempotency_key) DO NOTHING`,
+    values: [counters, idempotencyKey, id, by],
   })
   return added === 1
 }

@@ -21,8 +21,8 @@ describe.each([
     const outbox = place.outbox(ITEMS)
     await outbox.prepare()
     const session = await place.session()
-    const add = (token: string, id = '1', by = 1): Promise<boolean> =>
-      outbox.add(session.client, COUNTERS, { id, by, token })
+    const add = (key: string, id = '1', by = 1): Promise<boolean> =>
+      outbox.add(session.client, COUNTERS, { id, by, idempotencyKey: key })
     return { place, outbox, session, add }
   }
 
@@ -53,7 +53,7 @@ describe.each([
     expect(await stored(place, 'items')).toEqual({ 1: '1' })
   })
 
-  test('knows a token, in the transaction and after it was counted, and leaves the transaction alone', async () => {
+  test('knows an idempotency key, in the transaction and after it was counted, and leaves the transaction alone', async () => {
     const { place, outbox, session, add } = await setup()
     await session.run('BEGIN')
     expect(await add('a')).toBe(true)
@@ -63,18 +63,22 @@ describe.each([
     await rollUpAll(outbox)
 
     expect(await add('a')).toBe(false)
-    expect(await outbox.add(session.client, 'test:others', { id: '1', by: 5, token: 'a' })).toBe(true)
+    expect(await outbox.add(session.client, 'test:others', { id: '1', by: 5, idempotencyKey: 'a' })).toBe(
+      true,
+    )
     expect(await rollUpAll(outbox)).toBe(0)
     expect(await stored(place, 'items')).toEqual({ 1: '1' })
     expect(await stored(place, 'words')).toEqual({ w: '1' })
   })
 
-  test('keeps counters apart, and many tokens at once', async () => {
+  test('keeps counters apart, and many idempotency keys at once', async () => {
     const { place, outbox } = await setup()
     const adding = Array.from({ length: 6 }, async (_, at) => {
       const { client } = await place.session()
       for (let n = 0; n < 10; n++)
-        await patiently(() => outbox.add(client, COUNTERS, { id: '1', by: 1, token: `${(at + n) % 12}` }))
+        await patiently(() =>
+          outbox.add(client, COUNTERS, { id: '1', by: 1, idempotencyKey: `${(at + n) % 12}` }),
+        )
     })
     await Promise.all([...adding, patiently(() => rollUp(outbox))])
     await rollUpAll(outbox)
@@ -82,7 +86,7 @@ describe.each([
     expect(await stored(place, 'items')).toEqual({ 1: '12' })
   })
 
-  test('forgets tokens that are old and counted, and no others', async () => {
+  test('forgets idempotency keys that are old and counted, and no others', async () => {
     const { place, outbox, add } = await setup()
     await add('counted')
     await rollUpAll(outbox)
@@ -93,9 +97,9 @@ describe.each([
 
     expect(await outbox.purge(COUNTERS)).toBe(false)
 
-    expect((await place.run('SELECT token FROM perilune_outbox')).map(({ token }) => String(token))).toEqual([
-      'waiting',
-    ])
+    expect(
+      (await place.run('SELECT idempotency_key AS own FROM perilune_outbox')).map(({ own }) => String(own)),
+    ).toEqual(['waiting'])
     await rollUpAll(outbox)
     expect(await stored(place, 'items')).toEqual({ 1: '2' })
   })
@@ -121,16 +125,16 @@ describe.each([
   { name: 'postgres', open: openPostgres },
   { name: 'mariadb', open: openMariadb },
 ])('an outbox in $name', ({ open }) => {
-  test('counts a transaction once that commits after later ones, and whose token others wait for', async () => {
+  test('counts a transaction once that commits after later ones, and whose idempotency key others wait for', async () => {
     const place = await open()
     await makeTables(place)
     const outbox = place.outbox(ITEMS)
     const [slow, other] = [await place.session(), await place.session()]
-    const add = (client: unknown, token: string): Promise<boolean> =>
-      outbox.add(client, COUNTERS, { id: '1', by: 1, token })
+    const add = (client: unknown, key: string): Promise<boolean> =>
+      outbox.add(client, COUNTERS, { id: '1', by: 1, idempotencyKey: key })
     await slow.run('BEGIN')
     expect(await add(slow.client, 'slow')).toBe(true)
-    for (const token of ['a', 'b']) expect(await add(other.client, token)).toBe(true)
+    for (const key of ['a', 'b']) expect(await add(other.client, key)).toBe(true)
     await rollUpAll(outbox)
     const repeated = add(other.client, 'slow')
     expect(await read(outbox, '1')).toEqual({ 1: 2 })
@@ -152,7 +156,7 @@ describe.each([
     await outbox.prepare()
     const { client } = await place.session()
     for (let round = 1; round <= 3; round++) {
-      await outbox.add(client, COUNTERS, { id: '1', by: 1, token: String(round) })
+      await outbox.add(client, COUNTERS, { id: '1', by: 1, idempotencyKey: String(round) })
       proxy.cutReplies(1, /\WCOMMIT\0?$/)
       await expect(rollUp(outbox)).rejects.toMatchObject({ code: 'sink-unreachable' })
       await until('the commit is there', async () => (await stored(place, 'items'))[1] === String(round))

@@ -47,13 +47,13 @@ describe.each([
     expect(await stored(place, 'items')).toEqual({ 1: '1', 2: '5' })
   })
 
-  test('changes are counted that these have added, each token once', async () => {
+  test('changes are counted that these have added, each idempotency key once', async () => {
     const { place, transact, dialect } = await open()
     await makeTables(place)
     const outbox = outboxFromTransaction(transact, { ...ITEMS, dialect })
     await outbox.prepare()
-    const add = (execute: Execute, token: string): Promise<boolean> =>
-      outbox.add(execute, COUNTERS, { id: '1', by: 1, token })
+    const add = (execute: Execute, key: string): Promise<boolean> =>
+      outbox.add(execute, COUNTERS, { id: '1', by: 1, idempotencyKey: key })
 
     const added = await transact(async (execute) => {
       await execute("INSERT INTO words VALUES ('w', 1)", [])
@@ -88,7 +88,7 @@ test('what is no transaction, no dialect, or an option of another one is refused
   const { place, transact } = await ownSqlite()
   await makeTables(place)
   const outbox = outboxFromTransaction(transact, { ...ITEMS, dialect: 'sqlite' })
-  await expect(outbox.add({} as Execute, COUNTERS, { id: '1', by: 1, token: 'a' })).rejects.toThrow(
+  await expect(outbox.add({} as Execute, COUNTERS, { id: '1', by: 1, idempotencyKey: 'a' })).rejects.toThrow(
     'client must be what your transaction of sqlite has',
   )
   const dialect = 'oracle' as 'sqlite'
