@@ -214,7 +214,7 @@ async function behindProxy() {
   const redis = await startRedis()
   const proxy = await startProxy(redis.port)
   const items = await sqliteItems()
-  const counters = { c: { ...items.entry, settle: '0s', project: 'test' } }
+  const counters = { c: { ...items.entry, settleFor: '0s', project: 'test' } }
   const api: FeedApi = await startFeedApi(proxy.port, { deadline: '1s', counters })
   return {
     proxy,

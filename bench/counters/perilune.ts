@@ -38,7 +38,7 @@ export const derivedAlone: Contender = toContender(DERIVED_ALONE, 'the same, rol
 
 export const delta: Contender = toContender(
   DELTA,
-  `INSERT the vote, increment; flushed each ${EVERY_MS} ms; settle 0s, for this Redis keeps nothing on disk`,
+  `INSERT the vote, increment; flushed each ${EVERY_MS} ms; settleFor 0s, for this Redis keeps nothing on disk`,
   { open: openDelta, flushes: true },
 )
 
@@ -125,7 +125,7 @@ async function openDelta(stage: Stage): Promise<Opened> {
   const { library, close } = await openLibrary(stage)
   const sink = await stage.database.sink({ table: stage.items, value: 'votes' })
   await sink.prepare()
-  const counters = library.counters(stage.name, { sink, settle: '0s' })
+  const counters = library.counters(stage.name, { sink, settleFor: '0s' })
   return { counters, count: (item) => counters.increment(item), close }
 }
 

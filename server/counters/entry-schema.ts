@@ -29,7 +29,7 @@ export interface GivenEntry extends Partial<Target> {
   readonly mostDirty?: number
   readonly retention?: Duration | 'forever'
   readonly rememberFor?: Duration
-  readonly settle?: Duration
+  readonly settleFor?: Duration
   readonly flushEvery?: Duration | false
   readonly project?: string | null
   readonly name?: string
@@ -103,7 +103,7 @@ const SCHEMAS: Readonly<Record<Mode, TObject>> = {
       mostDirty: count(10_000_000),
       retention,
       rememberFor,
-      settle: some(DURATION, "a duration such as '2s'"),
+      settleFor: some(DURATION, "a duration such as '2s'"),
       ...OWNER,
     },
     RIGHT,

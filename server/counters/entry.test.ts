@@ -53,7 +53,7 @@ test('an entry says whose it is, what its columns are, how it counts and who flu
     rememberFor: '1h',
     batchSize: 10,
     mostDirty: 99,
-    settle: '0s',
+    settleFor: '0s',
   }
   const target = { table: 'shop.items', id: 'key', value: 'likes', missing: 'refuse' }
   const database = 'postgres://ada:s3cr3t@db/shop?sslmode=require'
@@ -155,7 +155,7 @@ test.each([
   [{ votes: { ...PLACE, batchSize: 0 } }, 'votes.batchSize must be a whole number from 1 to 1000'],
   [{ votes: { ...PLACE, retention: 'ever' } }, `votes.retention ${DURATION}10m', or 'forever'`],
   [{ votes: { ...PLACE, rememberFor: 3600 } }, `votes.rememberFor ${DURATION}24h'`],
-  [{ votes: { ...PLACE, settle: '2 s' } }, `votes.settle ${DURATION}2s'`],
+  [{ votes: { ...PLACE, settleFor: '2 s' } }, `votes.settleFor ${DURATION}2s'`],
   [{ votes: { ...PLACE, flushEvery: true } }, `votes.flushEvery ${DURATION}1s', or false`],
   [{ votes: { ...PLACE, flushEvery: '0s' } }, 'votes.flushEvery must be between 10ms and 1d'],
   [{ votes: { ...PLACE, flushEvery: '30d' } }, 'votes.flushEvery must be between 10ms and 1d'],
@@ -185,8 +185,8 @@ test.each([
     'votes.events.tx is for another database: mysql has counted, key',
   ],
   [
-    { votes: { ...ROWS, settle: '2s' } },
-    'votes.settle is not known; there are database, events, partitions, ',
+    { votes: { ...ROWS, settleFor: '2s' } },
+    'votes.settleFor is not known; there are database, events, partitions, ',
   ],
   [
     { votes: { ...ROWS, table: 'items' } },

@@ -107,14 +107,14 @@ function readEntry(key: string, value: unknown): CountersEntry {
 
 function countingOf(key: string, kind: DatabaseUrl['kind'], given: GivenEntry): Counting {
   const { table, id, value, missing, events, outbox } = given
-  const { partitions, batchSize, mostDirty, retention, rememberFor, settle } = given
+  const { partitions, batchSize, mostDirty, retention, rememberFor, settleFor } = given
   const mode = modeOf(given)
   if (mode === 'delta') {
     const target = defined({ table, id, value, missing }) as Target
     return {
       mode,
       target,
-      options: defined({ partitions, batchSize, mostDirty, retention, rememberFor, settle }),
+      options: defined({ partitions, batchSize, mostDirty, retention, rememberFor, settleFor }),
     }
   }
   const options = defined({ partitions, batchSize, retention })

@@ -35,7 +35,7 @@ export interface CountersOptions {
    * How long a sealed batch is left alone until a restart of Redis cannot lose it any more: twice the time between two
    * fsyncs. Default 2 seconds, for `appendfsync everysec`; `'0s'` for `appendfsync always` and where nothing is kept.
    */
-  settle?: Duration
+  settleFor?: Duration
   /** Told when Redis has lost increments that were not in the database yet. */
   onLoss?: (loss: Loss) => void
 }
@@ -64,7 +64,7 @@ export class Counters {
       'rememberFor',
       'mostDirty',
       'batchSize',
-      'settle',
+      'settleFor',
       'onLoss',
     ])
     const {
@@ -72,7 +72,7 @@ export class Counters {
       retention = '10m',
       rememberFor = '24h',
       batchSize = 1000,
-      settle = '2s',
+      settleFor = '2s',
     } = options
     this.name = checkName('name', name)
     const terms = {
@@ -82,7 +82,7 @@ export class Counters {
       mostDirty:
         options.mostDirty === undefined ? 0 : checkInteger('mostDirty', options.mostDirty, 1, 10_000_000),
       batchSize: checkInteger('batchSize', batchSize, 1, 1000),
-      settleMs: toMs('settle', settle, { min: '0ms', max: '24d' }),
+      settleMs: toMs('settleFor', settleFor, { min: '0ms', max: '24d' }),
     }
     this.#source = openSource(
       runtime,

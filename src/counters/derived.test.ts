@@ -290,7 +290,9 @@ describe('derived counters', () => {
     expect(() => redis.counters('v', { events: {} as never })).toThrow('events must be what counts them')
     expect(() => redis.counters('v', { outbox: source as never })).toThrow('outbox must be what counts them')
     expect(() => redis.counters('v', { events: source, batchSize: 0 })).toThrow('batchSize must be')
-    expect(() => redis.counters('v', { events: source, settle: '1s' } as never)).toThrow('options.settle')
+    expect(() => redis.counters('v', { events: source, settleFor: '1s' } as never)).toThrow(
+      'options.settleFor',
+    )
     expect(() => redis.counters('v', { events: source, sink: {} } as never)).toThrow('must have one of')
   })
 })

@@ -11,7 +11,11 @@ const VOTES = 'CREATE TABLE votes (id INTEGER PRIMARY KEY AUTOINCREMENT, item TE
 export function openCounters({ redis, name }: Place): Counters {
   const database = new Database(':memory:')
   database.exec(ITEMS)
-  return redis.counters(name, { sink: sqlite(database, { table: 'items' }), settle: '0s', retention: '1h' })
+  return redis.counters(name, {
+    sink: sqlite(database, { table: 'items' }),
+    settleFor: '0s',
+    retention: '1h',
+  })
 }
 
 export interface Rows {
