@@ -43,7 +43,7 @@ await Promise.all(Array.from({ length: AT_ONCE }, like))
 const seconds = (performance.now() - began) / 1000
 console.log(`${counted} likes in ${seconds.toFixed(1)} s`)
 const { dirty, lagMs } = await likes.inspect()
-console.log(`${dirty} counters are not flushed yet, the oldest increment of them for ${lagMs} ms`)
+console.log(`${dirty} counters are not flushed yet, the oldest increment of them for ${lagMs ?? 0} ms`)
 
 await Promise.all(flushing.map((each) => each.close()))
 const { sum } = database.prepare('SELECT SUM(likes) AS sum FROM posts').get() as { sum: number }

@@ -9,8 +9,8 @@ export interface Picture {
   readonly votesPerSecond: number
   /** Rows that SQL has not counted yet. */
   readonly waiting: number
-  /** How old the oldest of these is. */
-  readonly lagMs: number
+  /** How old the oldest of these is; null: there is none. */
+  readonly lagMs: number | null
   /** Whether Redis shows what SQL has counted. It is `behind` while votes come, and `differ` should never be seen. */
   readonly sql: 'agrees' | 'behind' | 'differs'
 }
@@ -34,7 +34,7 @@ export class Photographer {
       total,
       votesPerSecond: Math.round(rate),
       waiting,
-      lagMs: lagMs ?? 0,
+      lagMs,
       sql: compare(standings, waiting > 0 || noted > 0 || rate !== 0),
     }
   }

@@ -50,7 +50,7 @@ describe('flushing', () => {
     await counters.flush()
 
     expect(Array.from({ length: 25 }, (_, id) => stored(id))).toEqual(Array.from({ length: 25 }, () => 60))
-    expect(await counters.inspect()).toMatchObject({ dirty: 0, lagMs: 0, values: 25 })
+    expect(await counters.inspect()).toMatchObject({ dirty: 0, lagMs: null, values: 25 })
   })
 
   test('goes on in the background, and closes with what is pending', async () => {

@@ -66,8 +66,8 @@ export interface CountersInspection {
   readonly values: number
   /** Counters with increments that are not in the database yet. */
   readonly dirty: number
-  /** How long the oldest of those increments has been waiting; 0: none has. */
-  readonly lagMs: number
+  /** How long the oldest of those increments has been waiting; null: none is. */
+  readonly lagMs: number | null
   readonly partitions: readonly CountersPartitionInspection[]
 }
 
@@ -88,7 +88,7 @@ export async function inspectPartitions(source: Source): Promise<CountersInspect
   return {
     values: sum(({ values }) => values),
     dirty: sum(({ pending, rest, sealed }) => pending + rest + sealed),
-    lagMs: Math.max(...seen.map(lagOf)),
+    lagMs: longest(seen.map(lagOf)),
     partitions: seen.map(({ epoch, seq, batch, values, pending, rest, sealed, sealedMs, nowMs }) => ({
       epoch,
       seq,
@@ -99,7 +99,12 @@ export async function inspectPartitions(source: Source): Promise<CountersInspect
   }
 }
 
-function lagOf({ nowMs, pendingMs, restMs, sealedMs }: InspectAnswer): number {
+function lagOf({ nowMs, pendingMs, restMs, sealedMs }: InspectAnswer): number | null {
   const oldest = sealedMs || restMs || pendingMs
-  return oldest > 0 ? nowMs - oldest : 0
+  return oldest > 0 ? nowMs - oldest : null
+}
+
+function longest(lags: readonly (number | null)[]): number | null {
+  const known = lags.filter((lag) => lag !== null)
+  return known.length === 0 ? null : Math.max(...known)
 }

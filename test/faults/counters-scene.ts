@@ -70,7 +70,7 @@ export class Scene {
     expect(books.faults(stored).slice(0, 10)).toEqual([])
     const shown = await counters.getMany(books.ids)
     expect(shown.map(String)).toEqual(books.ids.map((id) => stored[id] ?? '0'))
-    expect(await counters.inspect()).toMatchObject({ dirty: 0, lagMs: 0 })
+    expect(await counters.inspect()).toMatchObject({ dirty: 0, lagMs: null })
     const outcomes = (['acked', 'doubtful', 'refused'] as const).map((each) => `${books.count(each)} ${each}`)
     tell(`counters on ${this.address.kind}, ${what}: ${outcomes.join(', ')}`)
   }

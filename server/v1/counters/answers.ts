@@ -26,7 +26,7 @@ const Picture = object({
   name: Name,
   values: Count,
   dirty: Type.Integer({ minimum: 0, description: 'Counters with increments that the database lacks.' }),
-  lagMs: Span,
+  lagMs: orNull(Span),
   partitions: Type.Array(Partition),
 })
 
