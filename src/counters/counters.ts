@@ -138,8 +138,9 @@ export class Counters {
   }
 
   /** Brings what is pending now into the database. Throws SinkError or DriverError; the same again is safe. */
-  async flush({ signal }: { signal?: AbortSignal } = {}): Promise<Flushed> {
-    return flushAll(this.#source, signal)
+  async flush(options: { signal?: AbortSignal } = {}): Promise<Flushed> {
+    checkOptions('options', options, ['signal'])
+    return flushAll(this.#source, options.signal)
   }
 
   /** Flushes again and again, until what it answers is closed. Errors go to `onError`, and the next round tries again. */

@@ -76,8 +76,9 @@ export class ShownCounters {
   }
 
   /** Counts the rows that are there, and shows what they come to. Throws SinkError or DriverError; the same again is safe. */
-  async flush({ signal }: { signal?: AbortSignal } = {}): Promise<RolledRows> {
-    return this.round([], false, signal)
+  async flush(options: { signal?: AbortSignal } = {}): Promise<RolledRows> {
+    checkOptions('options', options, ['signal'])
+    return this.round([], false, options.signal)
   }
 
   /** Flushes again and again, until what it answers is closed. Errors go to `onError`, and the next round tries again. */

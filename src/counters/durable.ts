@@ -35,7 +35,9 @@ export class DurableCounters<Client> extends ShownCounters {
    * Changes a counter in your transaction: it counts if that commits. Resolves to false when the key is known, and then
    * changes nothing. Throws InvalidArgumentError, SinkError.
    */
-  async add(client: Client, { id, by = 1, idempotencyKey }: Addition): Promise<boolean> {
+  async add(client: Client, addition: Addition): Promise<boolean> {
+    checkOptions('addition', addition, ['id', 'by', 'idempotencyKey'])
+    const { id, by = 1, idempotencyKey } = addition
     const entry = {
       id: checkId('id', id),
       by: checkDelta('by', by),

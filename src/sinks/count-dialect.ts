@@ -102,7 +102,6 @@ export function eventsOf(
   names: Readonly<Record<string, unknown>>,
 ): Events {
   checkOptions('options', options, ['table', 'id', 'amount', 'at', 'target'])
-  checkOptions('target', options.target, ['table', 'id', 'value', 'missing'])
   const { table, id, amount, at } = options
   const optional = Object.entries({ amount, at }).filter(([, name]) => name !== undefined)
   checkNames({ table, id, ...Object.fromEntries(optional), ...names })

@@ -1,12 +1,13 @@
 // The two kinds of rows that are counted: those of a table of the user's, and those of an outbox of ours.
 
 import type { EventSource, OutboxEntry, OutboxSource } from '../counters/count-source.ts'
+import { checkOptions } from '../runtime/arguments.ts'
 import { type Duration, toMs } from '../runtime/duration.ts'
 import { InvalidArgumentError } from '../runtime/errors.ts'
 import type { CountDialect, EventsOptions } from './count-dialect.ts'
 import { SqlCounts } from './counts.ts'
 import type { SqlRunner, SqlStore, Target } from './dialect.ts'
-import { checkFits } from './target.ts'
+import { checkFits, TARGET_OPTIONS } from './target.ts'
 
 export class SqlEvents extends SqlCounts implements EventSource {
   readonly kind = 'events'
@@ -39,12 +40,9 @@ export class SqlOutbox<Client> extends SqlCounts implements OutboxSource<Client>
   readonly #runnerOf: RunnerOf<Client>
 
   /** Throws InvalidArgumentError. */
-  constructor(
-    store: SqlStore,
-    counting: CountDialect,
-    { rememberFor = '24h', ...target }: OutboxOptions,
-    runnerOf: RunnerOf<Client>,
-  ) {
+  constructor(store: SqlStore, counting: CountDialect, options: OutboxOptions, runnerOf: RunnerOf<Client>) {
+    checkOptions('options', options, [...TARGET_OPTIONS, 'rememberFor'])
+    const { rememberFor = '24h', ...target } = options
     super(store, counting, counting.outboxEvents, target, '')
     this.#counting = counting
     this.#rememberMs = toMs('rememberFor', rememberFor)

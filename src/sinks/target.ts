@@ -1,14 +1,16 @@
 // Where counters are written to: options of it, and what has to be true of it.
 
+import { checkOptions } from '../runtime/arguments.ts'
 import { InvalidArgumentError } from '../runtime/errors.ts'
 import { checkNames, columnOf, misconfigured, type SqlAccess } from './access.ts'
 import type { Column, FullTarget, Place, Target } from './dialect.ts'
 
+export const TARGET_OPTIONS: readonly string[] = ['table', 'id', 'value', 'missing']
+
 /** Throws InvalidArgumentError. */
-export function checkTarget(
-  { table, id = 'id', value = 'value', missing = 'create' }: Target,
-  prefix = '',
-): FullTarget {
+export function checkTarget(target: Target, prefix = ''): FullTarget {
+  checkOptions('target', target, TARGET_OPTIONS)
+  const { table, id = 'id', value = 'value', missing = 'create' } = target
   checkNames({ [`${prefix}table`]: table, [`${prefix}id`]: id, [`${prefix}value`]: value })
   if (missing !== 'create' && missing !== 'refuse') {
     throw new InvalidArgumentError(`${prefix}missing`, 'must be one of create, refuse')
