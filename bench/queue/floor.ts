@@ -42,7 +42,7 @@ end
 local time = redis.call('TIME')
 local token = math.max((known[1] or 0) + 1, time[1] * 1000000 + time[2])
 local ends = string.format('%.0f', time[1] * 1000 + math.floor(time[2] / 1000) + ARGV[4])
-local taken, told = redis.call('LRANGE', KEYS[3], 0, ARGV[3] - 1), {}
+local taken, told = ARGV[3] ~= '0' and redis.call('LRANGE', KEYS[3], 0, ARGV[3] - 1) or {}, {}
 if #taken > 0 then
   local runs, leases = {}, {}
   for at, payload in ipairs(redis.call('HMGET', KEYS[2], unpack(taken))) do
@@ -96,13 +96,13 @@ export const floor: Contender = {
   },
 }
 
-/** All that is done goes back in one call, and as much comes with its answer, until nothing waits. */
+/** All that is done goes back in one call, and as much comes with its answer, until nothing waits or it is closed. */
 function workOn(trade: (acks: Told, limit: number) => Promise<Told>, terms: WorkTerms): Worker {
-  let running: Promise<void> = Promise.resolve()
+  let [running, closed] = [Promise.resolve(), false]
   const run = async (): Promise<void> => {
     let acks: string[] = []
     for (;;) {
-      const told = await trade(acks, terms.concurrency)
+      const told = await trade(acks, closed ? 0 : terms.concurrency)
       for (let at = 0; at < acks.length; at += 2) terms.done()
       if (told.length === 0) return
       acks = []
@@ -114,5 +114,9 @@ function workOn(trade: (acks: Told, limit: number) => Promise<Told>, terms: Work
       await Promise.all(handled)
     }
   }
-  return { start: () => void (running = run()), close: () => running }
+  const close = (): Promise<void> => {
+    closed = true
+    return running
+  }
+  return { start: () => void (running = run()), close }
 }
