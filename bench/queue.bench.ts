@@ -6,11 +6,13 @@
 import { Redis } from 'ioredis'
 import { startRedis } from '../test/servers/redis.ts'
 import type { Bench } from './harness/bench.ts'
+import { compareActive } from './queue/active.ts'
 import { compareAdds, compareAddsOnDisk } from './queue/adds.ts'
-import { compareActive, compareWaiting } from './queue/depths.ts'
 import { compareLatency } from './queue/latency.ts'
+import { compareMemory } from './queue/memory.ts'
 import { comparePairs } from './queue/pairs.ts'
 import { reportSettings } from './queue/stands.ts'
+import { compareWaiting } from './queue/waiting.ts'
 import { compareWorkers, compareWorkersOnDisk } from './queue/workers.ts'
 
 export async function run(bench: Bench): Promise<void> {
@@ -19,6 +21,7 @@ export async function run(bench: Bench): Promise<void> {
   await compareWorkers(bench)
   await compareLatency(bench)
   await comparePairs(bench)
+  await compareMemory(bench)
   await compareWaiting(bench)
   await compareActive(bench)
   await compareOnDisk(bench)

@@ -9,8 +9,8 @@ import { judgeTimes } from './judges.ts'
 import { type Stands, type With, withStands } from './stands.ts'
 import { compareTurns, type Results, type Turn } from './turns.ts'
 
-const ALONE: CompareOptions = { rounds: 5, perRound: 2000 }
-const CROWDED: CompareOptions = { rounds: 5, perRound: 30_000, inFlight: 100 }
+export const ALONE: CompareOptions = { rounds: 5, perRound: 2000 }
+export const TOGETHER: CompareOptions = { rounds: 5, perRound: 30_000, inFlight: 100 }
 const BULK_JOBS = 20 * BULK
 
 export async function compareAdds(bench: Bench): Promise<void> {
@@ -18,7 +18,7 @@ export async function compareAdds(bench: Bench): Promise<void> {
     bench,
     async (stands) => {
       await bench.compare('add, one at a time', adding(stands), ALONE)
-      judgeCrowded(bench, await bench.compare('add, 100 in flight', adding(stands), CROWDED))
+      judgeCrowded(bench, await bench.compare('add, 100 in flight', adding(stands), TOGETHER))
       judgeBulk(bench, await compareBulk(bench, stands, ''))
     },
     ADDERS,
@@ -30,7 +30,7 @@ export async function compareAddsOnDisk(bench: Bench, where: string): Promise<vo
   await withStands(
     bench,
     async (stands) => {
-      await bench.compare(`add, 100 in flight${where}`, adding(stands), CROWDED)
+      await bench.compare(`add, 100 in flight${where}`, adding(stands), TOGETHER)
       await compareBulk(bench, stands, where)
     },
     ADDERS,

@@ -2,15 +2,16 @@
 
 import type { Bench } from '../harness/bench.ts'
 import { bullmq } from './bullmq.ts'
-import type { Job, Worker } from './contender.ts'
+import type { Job } from './contender.ts'
 import { fill, type Kind } from './jobs.ts'
 import { judgeTimes } from './judges.ts'
+import { openShift, type Shift } from './shift.ts'
 import { type Stands, type With, withStands } from './stands.ts'
 import { compareTurns, type Results, type Turn } from './turns.ts'
 
 const CONCURRENCIES = [1, 50, 200]
 export const CROWD = 50
-const JOBS = 10_000
+export const JOBS = 10_000
 /** Of many at once, so many that the engine has compiled all that runs: its first ten thousand cost twice as much. */
 const STEADY_JOBS = 50_000
 const GROUPS = 100
@@ -71,27 +72,20 @@ function compareOn(bench: Bench, stands: Stands, title: string, plan: Plan): Pro
   return compareTurns(bench, title, turns, { jobs: plan.jobs ?? JOBS })
 }
 
-/** Fills the queue, works on as many jobs as were added now, and empties what is left, if it should. */
+/** Fills the queue, and works on as many jobs as were added now; then `empty`, or as many wait as before. */
 export function working(source: With<'work'>, terms: Terms, empty?: () => Promise<unknown>): Turn {
-  let worker: Worker | undefined
-  let handled = (): void => {}
+  let shift: Shift | undefined
   return {
     sends: source.sends,
     before: async (jobs) => {
       await fill(source, jobs, terms.kind)
-      const handle = terms.fails === true ? failingOnce() : async (): Promise<void> => {}
-      worker = await source.work({ concurrency: terms.concurrency ?? CROWD, handle, done: () => handled() })
+      const handle = terms.fails === true ? { handle: failingOnce() } : {}
+      shift = await openShift(source, { concurrency: terms.concurrency ?? CROWD, ...handle })
     },
-    run: async (jobs) => {
-      let left = jobs
-      await new Promise<void>((resolve) => {
-        handled = () => void (--left === 0 && resolve())
-        worker?.start()
-      })
-    },
+    run: async (jobs) => shift?.run(jobs),
     after: async () => {
-      await worker?.close()
-      await empty?.()
+      const tooMany = (await shift?.end()) ?? 0
+      await (empty?.() ?? fill(source, tooMany))
     },
   }
 }
