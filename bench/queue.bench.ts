@@ -8,12 +8,14 @@ import { startRedis } from '../test/servers/redis.ts'
 import type { Bench } from './harness/bench.ts'
 import { compareActive } from './queue/active.ts'
 import { compareAdds, compareAddsOnDisk } from './queue/adds.ts'
-import { compareLatency } from './queue/latency.ts'
-import { compareMemory } from './queue/memory.ts'
-import { comparePairs } from './queue/pairs.ts'
+import { compareLatency, compareLatencyOnDisk } from './queue/latency.ts'
+import { compareMemory, compareMemoryOnDisk } from './queue/memory.ts'
+import { comparePairs, comparePairsOnDisk } from './queue/pairs.ts'
 import { reportSettings } from './queue/stands.ts'
 import { compareWaiting } from './queue/waiting.ts'
 import { compareWorkers, compareWorkersOnDisk } from './queue/workers.ts'
+
+const WHERE = ', AOF everysec'
 
 export async function run(bench: Bench): Promise<void> {
   await reportSettings(bench)
@@ -32,8 +34,11 @@ async function compareOnDisk(bench: Bench): Promise<void> {
   const client = new Redis(server.port)
   try {
     const onDisk = bench.on(server, client)
-    await compareAddsOnDisk(onDisk, ', AOF everysec')
-    await compareWorkersOnDisk(onDisk, ', AOF everysec')
+    await compareAddsOnDisk(onDisk, WHERE)
+    await compareWorkersOnDisk(onDisk, WHERE)
+    await compareLatencyOnDisk(onDisk, WHERE)
+    await comparePairsOnDisk(onDisk, WHERE)
+    await compareMemoryOnDisk(onDisk, WHERE)
   } finally {
     client.disconnect()
     await server.stop()

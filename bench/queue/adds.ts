@@ -30,6 +30,7 @@ export async function compareAddsOnDisk(bench: Bench, where: string): Promise<vo
   await withStands(
     bench,
     async (stands) => {
+      await bench.compare(`add, one at a time${where}`, adding(stands), ALONE)
       await bench.compare(`add, 100 in flight${where}`, adding(stands), TOGETHER)
       await compareBulk(bench, stands, where)
     },

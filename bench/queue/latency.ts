@@ -8,7 +8,7 @@ import { floor } from './floor.ts'
 import type { Worker } from './contender.ts'
 import { toJob } from './jobs.ts'
 import { judgeTimes } from './judges.ts'
-import { type With, withStands } from './stands.ts'
+import { type Stands, type With, withStands } from './stands.ts'
 import { jobsOf } from './turns.ts'
 import { CROWD } from './workers.ts'
 
@@ -23,27 +23,36 @@ interface Latency {
   readonly p99Ms: number
 }
 
+type Latencies = ReadonlyMap<string, Latency>
+
 export async function compareLatency(bench: Bench): Promise<void> {
-  await withStands(bench, async ({ offering, empty }) => {
-    const racers = new Map<string, Racer>()
-    for (const [name, source] of offering('work')) {
-      // It wakes nobody.
-      if (name !== floor.name) racers.set(name, await toRacer(source))
-    }
-    // The first round does not count: the engine compiles what runs for the first time.
-    for (const racer of racers.values()) await racer.warmUp(jobsOf(bench, WARM_UP_JOBS))
-    for (let round = 0; round < (bench.quick ? 1 : ROUNDS); round++) {
-      for (const racer of racers.values()) await racer.run(jobsOf(bench, JOBS))
-    }
-    for (const { worker } of racers.values()) await worker.close()
-    await empty()
-    const results = new Map([...racers].map(([name, { latenciesMs }]) => [name, toLatency(latenciesMs)]))
-    bench.report(
-      `from add to start, worker of ${CROWD} that is idle`,
-      [...results].map(([variant, latency]) => ({ variant, ...latency })),
-    )
-    judge(bench, results)
-  })
+  await withStands(bench, async (stands) => judge(bench, await race(bench, stands, '')))
+}
+
+/** The same on a server that writes to a disk. */
+export async function compareLatencyOnDisk(bench: Bench, where: string): Promise<void> {
+  await withStands(bench, async (stands) => void (await race(bench, stands, where)))
+}
+
+async function race(bench: Bench, { offering, empty }: Stands, where: string): Promise<Latencies> {
+  const racers = new Map<string, Racer>()
+  for (const [name, source] of offering('work')) {
+    // It wakes nobody.
+    if (name !== floor.name) racers.set(name, await toRacer(source))
+  }
+  // The first round does not count: the engine compiles what runs for the first time.
+  for (const racer of racers.values()) await racer.warmUp(jobsOf(bench, WARM_UP_JOBS))
+  for (let round = 0; round < (bench.quick ? 1 : ROUNDS); round++) {
+    for (const racer of racers.values()) await racer.run(jobsOf(bench, JOBS))
+  }
+  for (const { worker } of racers.values()) await worker.close()
+  await empty()
+  const results = new Map([...racers].map(([name, { latenciesMs }]) => [name, toLatency(latenciesMs)]))
+  bench.report(
+    `from add to start, worker of ${CROWD} that is idle${where}`,
+    [...results].map(([variant, latency]) => ({ variant, ...latency })),
+  )
+  return results
 }
 
 interface Racer {
@@ -81,7 +90,7 @@ function toLatency(latenciesMs: readonly number[]): Latency {
   return { p50Ms: median(latenciesMs), p99Ms: percentile(latenciesMs, 0.99) }
 }
 
-function judge(bench: Bench, results: ReadonlyMap<string, Latency>): void {
+function judge(bench: Bench, results: Latencies): void {
   const title = (which: string): string => `from add to start, ${which} against BullMQ`
   judgeTimes(bench, title('p50'), results, bullmq.name, ({ p50Ms }) => p50Ms, { atMost: 1 })
   judgeTimes(bench, title('p99'), results, bullmq.name, ({ p99Ms }) => p99Ms, { atMost: 1.1 })

@@ -1,5 +1,6 @@
 // What a waiting job occupies: each contender alone on the server.
 
+import { setTimeout as sleep } from 'node:timers/promises'
 import { Redis } from 'ioredis'
 import { usedBytes } from '../feed-layout/memory.ts'
 import type { Bench } from '../harness/bench.ts'
@@ -16,15 +17,21 @@ const WAITING = 1_000_000
 const ENOUGH = 10_000
 /** Of those that have no call for many, a tenth. */
 const WITHOUT_BULK = 10
+const ASK_MS = 10
 
 export async function compareMemory(bench: Bench): Promise<void> {
-  const memory = await measureAll(bench)
+  const memory = await measureAll(bench, '')
   judgeTimes(bench, 'memory of a waiting job against BullMQ', memory, bullmq.name, (bytes) => bytes, {
     atMost: 0.5,
   })
 }
 
-async function measureAll(bench: Bench): Promise<ReadonlyMap<string, number>> {
+/** The same on a server that writes to a disk. */
+export async function compareMemoryOnDisk(bench: Bench, where: string): Promise<void> {
+  await measureAll(bench, where)
+}
+
+async function measureAll(bench: Bench, where: string): Promise<ReadonlyMap<string, number>> {
   const memory = new Map<string, number>()
   const rows: Row[] = []
   for (const contender of CROWDED) {
@@ -41,7 +48,7 @@ async function measureAll(bench: Bench): Promise<ReadonlyMap<string, number>> {
       [contender],
     )
   }
-  bench.report('memory of a waiting job', rows)
+  bench.report(`memory of a waiting job${where}`, rows)
   return memory
 }
 
@@ -53,9 +60,9 @@ async function measure(bench: Bench, source: Source, waiting: number): Promise<n
   const client = new Redis(bench.port)
   try {
     await warmUp(source, client)
-    const before = await usedBytes(client)
+    const before = await keptBytes(client)
     await fill(source, waiting)
-    return ((await usedBytes(client)) - before) / waiting
+    return ((await keptBytes(client)) - before) / waiting
   } finally {
     client.disconnect()
   }
@@ -65,4 +72,10 @@ async function measure(bench: Bench, source: Source, waiting: number): Promise<n
 async function warmUp(source: Source, client: Redis): Promise<void> {
   await source.add(toJob(0))
   await client.flushall('SYNC')
+}
+
+/** Once nothing is left that waits to be written to the disk. */
+async function keptBytes(client: Redis): Promise<number> {
+  while (/aof_buffer_length:[1-9]/.test(await client.info('persistence'))) await sleep(ASK_MS)
+  return usedBytes(client)
 }

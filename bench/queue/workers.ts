@@ -22,10 +22,7 @@ const FAILURE = new Error('failed on purpose')
 export async function compareWorkers(bench: Bench): Promise<void> {
   await withStands(bench, async (stands) => {
     for (const concurrency of CONCURRENCIES) {
-      const results = await compareOn(bench, stands, `worker, ${concurrency} in flight`, {
-        concurrency,
-        ...(concurrency >= CROWD ? { jobs: STEADY_JOBS } : {}),
-      })
+      const results = await compareCrowd(bench, stands, concurrency, '')
       if (concurrency === CROWD) judge(bench, results)
     }
     const more = (what: string): string => `worker, ${CROWD} in flight, ${what}`
@@ -48,7 +45,14 @@ export async function compareWorkers(bench: Bench): Promise<void> {
 /** The same on a server that writes to a disk. */
 export async function compareWorkersOnDisk(bench: Bench, where: string): Promise<void> {
   await withStands(bench, async (stands) => {
-    await compareOn(bench, stands, `worker, ${CROWD} in flight${where}`, {})
+    for (const concurrency of CONCURRENCIES) await compareCrowd(bench, stands, concurrency, where)
+  })
+}
+
+function compareCrowd(bench: Bench, stands: Stands, concurrency: number, where: string): Promise<Results> {
+  return compareOn(bench, stands, `worker, ${concurrency} in flight${where}`, {
+    concurrency,
+    ...(concurrency >= CROWD ? { jobs: STEADY_JOBS } : {}),
   })
 }
 
