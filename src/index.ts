@@ -142,6 +142,7 @@ export {
 } from './once/once.ts'
 export type { Advanced, NextJob } from './queue/advancing.ts'
 export type { JobEnd } from './queue/awaiting.ts'
+export type { BackoffFunction, Backoffs } from './queue/backing-off.ts'
 export {
   type BatchContext,
   type BatchFunction,

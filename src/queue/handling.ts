@@ -1,6 +1,7 @@
 // One job and its handler: what the handler does becomes the outcome of the attempt.
 
 import { LeaseLostError, MaxRunError } from '../runtime/errors.ts'
+import { type BackoffFunction, delayAfter } from './backing-off.ts'
 import type { BatchHandler } from './batching.ts'
 import type { ClaimedJob, Told } from './claimed-job.ts'
 import type { QueueHooks } from './hooks.ts'
@@ -22,6 +23,7 @@ export type Handlers<Jobs extends object> =
 export interface HandlingTerms {
   readonly checks: PayloadChecks | null
   readonly around: QueueHooks['around']
+  readonly backoff: BackoffFunction<never> | null
   onError(error: unknown, job: ClaimedJob): void
 }
 
@@ -52,7 +54,7 @@ export async function handle(
     return job.isClaimed ? (told) => job.ackThen(result, told) : nothing
   } catch (error) {
     terms.onError(error, job)
-    return job.isClaimed ? telling(() => fail(job, error)) : nothing
+    return job.isClaimed ? telling(() => fail(job, error, terms)) : nothing
   }
 }
 
@@ -90,10 +92,12 @@ async function inTime(job: ClaimedJob, handler: Handler<never>): Promise<unknown
   }
 }
 
-async function fail(job: ClaimedJob, error: unknown): Promise<void> {
+async function fail(job: ClaimedJob, error: unknown, terms: HandlingTerms): Promise<void> {
   // What was lost is somebody else's to settle.
   if (error instanceof LeaseLostError && error.token === job.token) return
-  await job.retry({ kind: kindOf(error), message: messageOf(error) })
+  const failure = { kind: kindOf(error), message: messageOf(error) }
+  const delay = await delayAfter(error, job, terms)
+  await job.retry(delay === null ? failure : { ...failure, delay })
 }
 
 /** Failures of one kind are kept together: by the name of the error. */

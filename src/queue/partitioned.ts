@@ -136,7 +136,7 @@ export class PartitionedQueue<Jobs extends object = Record<string, unknown>, Giv
   }
 
   /** Starts to work on the jobs of all partitions: what is free is shared out among them. Throws InvalidArgumentError. */
-  work(handlers: Handlers<Jobs>, options: WorkOptions = {}): Worker<Jobs> {
+  work(handlers: Handlers<Jobs>, options: WorkOptions<Jobs> = {}): Worker<Jobs> {
     return new Worker(this.#sources, handlers, options, this.#hooks)
   }
 

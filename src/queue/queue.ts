@@ -110,7 +110,7 @@ export class Queue<Jobs extends object = Record<string, unknown>, Given extends 
   }
 
   /** Starts to work on the jobs of the queue. Throws InvalidArgumentError. */
-  work(handlers: Handlers<Jobs>, options: WorkOptions = {}): Worker<Jobs> {
+  work(handlers: Handlers<Jobs>, options: WorkOptions<Jobs> = {}): Worker<Jobs> {
     return new Worker([this.#source], handlers, options, this.#hooks)
   }
 
@@ -148,6 +148,7 @@ export class Queue<Jobs extends object = Record<string, unknown>, Given extends 
 
 export type { Advanced, NextJob } from './advancing.ts'
 export type { JobEnd } from './awaiting.ts'
+export type { BackoffFunction, Backoffs } from './backing-off.ts'
 export { type BatchContext, type BatchFunction, BatchHandler, type BatchOptions, batch } from './batching.ts'
 export type { ClaimOptions } from './claim-options.ts'
 export { type BuryOptions, ClaimedJob, type ReleaseOptions, type RetryOptions } from './claimed-job.ts'

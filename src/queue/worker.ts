@@ -6,6 +6,7 @@ import { checkInteger, checkOptions } from '../runtime/arguments.ts'
 import { type Duration, toMs } from '../runtime/duration.ts'
 import { InvalidArgumentError } from '../runtime/errors.ts'
 import { toLeaseMs } from '../runtime/lease-options.ts'
+import { type BackoffFunction, type Backoffs, checkBackoffs } from './backing-off.ts'
 import { Batch, BatchHandler, Gatherings } from './batching.ts'
 import type { ClaimedJob } from './claimed-job.ts'
 import { Exchangers } from './exchangers.ts'
@@ -17,27 +18,33 @@ import type { PayloadChecks } from './schemas.ts'
 import type { Settler } from './settling.ts'
 import type { Source } from './source.ts'
 
-export interface WorkOptions {
+export interface WorkOptions<Jobs extends object = Record<string, unknown>> {
   /** Jobs at work at once; default 10. */
   concurrency?: number
   /** Jobs claimed ahead of those at work; default 0. */
   prefetch?: number
   /** How long a job is claimed; it is extended while it is at work. Default 30 seconds. */
   lease?: Duration
+  /**
+   * How long a job whose handler threw waits for its next attempt, instead of by its own backoff: one for every job, or
+   * one for each name. Not asked after the last attempt.
+   */
+  backoff?: Backoffs<Jobs>
   /** Closes the worker when it aborts, as `close()` does; where it has aborted before, no job is claimed. */
   signal?: AbortSignal
   /** Called when the server knows what became of an attempt: see `job.outcome`. */
   onSettled?: (job: ClaimedJob) => void
-  /** Called with what a handler threw, and (then without a job) with what went wrong on the way to the server. */
+  /** Called with what a handler or a backoff threw, and (then without a job) with what went wrong on the way to the server. */
   onError?: (error: unknown, job: ClaimedJob | null) => void
 }
 
-const OPTIONS = ['concurrency', 'prefetch', 'lease', 'signal', 'onSettled', 'onError'] as const
+const OPTIONS = ['concurrency', 'prefetch', 'lease', 'backoff', 'signal', 'onSettled', 'onError'] as const
 
 /** Claims jobs, hands them to handlers and extends them meanwhile, until it is closed. Its errors go to `onError`. */
 export class Worker<Jobs extends object> implements AsyncDisposable {
   readonly #checks: PayloadChecks | null
   readonly #handlers: Handlers<Jobs>
+  readonly #backoffs: Backoffs<Jobs>
   readonly #hooks: QueueHooks
   readonly #concurrency: number
   readonly #room: number
@@ -58,12 +65,18 @@ export class Worker<Jobs extends object> implements AsyncDisposable {
   #onQuiet: (() => void) | null = null
 
   /** Throws InvalidArgumentError. */
-  constructor(sources: readonly Source[], handlers: Handlers<Jobs>, options: WorkOptions, hooks: QueueHooks) {
+  constructor(
+    sources: readonly Source[],
+    handlers: Handlers<Jobs>,
+    options: WorkOptions<Jobs>,
+    hooks: QueueHooks,
+  ) {
     checkOptions('options', options, OPTIONS)
     checkHandlers(handlers)
-    const { concurrency = 10, prefetch = 0, lease = '30s' } = options
+    const { concurrency = 10, prefetch = 0, lease = '30s', backoff = {} } = options
     this.#checks = sources[0]?.checks ?? null
     this.#handlers = handlers
+    this.#backoffs = checkBackoffs(backoff)
     this.#hooks = hooks
     this.#concurrency = checkInteger('concurrency', concurrency, 1, 10_000)
     this.#room = this.#concurrency + checkInteger('prefetch', prefetch, 0, 10_000)
@@ -203,6 +216,7 @@ export class Worker<Jobs extends object> implements AsyncDisposable {
     return handle(job, handler, {
       checks: this.#checks,
       around: this.#hooks.around,
+      backoff: this.#backoffOf(job.name),
       onError: this.#onError,
     })
   }
@@ -234,6 +248,12 @@ export class Worker<Jobs extends object> implements AsyncDisposable {
     const handlers = this.#handlers
     if (typeof handlers === 'function') return handlers
     return Object.hasOwn(handlers, name) ? (handlers[name as keyof Jobs] as Handler<never>) : null
+  }
+
+  #backoffOf(name: string): BackoffFunction<never> | null {
+    const backoffs = this.#backoffs
+    if (typeof backoffs === 'function') return backoffs
+    return Object.hasOwn(backoffs, name) ? (backoffs[name as keyof Jobs] as BackoffFunction<never>) : null
   }
 }
 
