@@ -1,10 +1,9 @@
 // A worker on jobs that wait already and whose handler does nothing.
 
 import type { Bench } from '../harness/bench.ts'
-import { bullmq } from './bullmq.ts'
 import type { Job } from './contender.ts'
 import { fill, type Kind } from './jobs.ts'
-import { judgeTimes } from './judges.ts'
+import { judgeHeardOrNot } from './judges.ts'
 import { openShift, type Shift } from './shift.ts'
 import { type Stands, type With, withStands } from './stands.ts'
 import { compareTurns, type Results, type Turn } from './turns.ts'
@@ -105,20 +104,8 @@ function failingOnce(): (payload: string) => Promise<void> {
 
 function judge(bench: Bench, results: Results): void {
   const who = `worker, ${CROWD} in flight`
-  judgeTimes(
-    bench,
-    `${who}: jobs per second against BullMQ`,
-    results,
-    bullmq.name,
-    ({ perSecond }) => perSecond,
-    { atLeast: 5 },
-  )
-  judgeTimes(
-    bench,
-    `${who}: Redis CPU a job, how many times less than BullMQ`,
-    results,
-    bullmq.name,
-    ({ cpuUs }) => 1 / cpuUs,
-    { atLeast: 5 },
-  )
+  const perSecond = `${who}: jobs per second against BullMQ`
+  judgeHeardOrNot(bench, perSecond, results, (result) => result.perSecond, { atLeast: 5 })
+  const cpu = `${who}: Redis CPU a job, how many times less than BullMQ`
+  judgeHeardOrNot(bench, cpu, results, ({ cpuUs }) => 1 / cpuUs, { atLeast: 5 })
 }
