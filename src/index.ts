@@ -117,6 +117,15 @@ export { PartitionedSubscriber } from './feed/partition-subscriber.ts'
 export type { PartitionedTailOptions, TailedPartitionedMessage } from './feed/partition-tail.ts'
 export { PartitionedFeed, type PartitionedFeedOptions } from './feed/partitioned.ts'
 export type { Page, ReadOptions } from './feed/reading.ts'
+export type {
+  ClaimLease,
+  ClaimMessages,
+  ExtendedClaims,
+  PartitionClaimLease,
+  SettledAck,
+  SettledClaim,
+  SettlingClaims,
+} from './feed/settling-by-token.ts'
 export { type AdvanceOptions, Subscriber, type SubscriberOptions } from './feed/subscriber.ts'
 export type { TailedMessage, TailOptions } from './feed/tail.ts'
 export { Campaign, type CampaignOptions, Election, type ElectionOptions, type Term } from './lock/election.ts'

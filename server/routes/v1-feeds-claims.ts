@@ -92,8 +92,12 @@ function keepClaims(app: App, feeds: Feeds, { maxOtherBytes }: FeedLimits): void
   app.patch(url, { schema: longer, bodyLimit: maxOtherBytes }, async (request) => {
     const { name, token } = request.params
     const { lease: lasting = '30s', ...options } = request.body
-    const { leaseMs, expiresAtMs } = await feeds.open(request, name).extend(Number(token), lasting, options)
-    return { token: Number(token), leaseMs, expiresAtMs }
+    const named = { token: Number(token) }
+    const { leaseMs, expiresAtMs, claims } = await feeds
+      .open(request, name)
+      .settle.extend([named], lasting, options)
+    notLost(claims, token)
+    return { ...named, leaseMs, expiresAtMs }
   })
 }
 
@@ -103,24 +107,36 @@ function endClaims(app: App, feeds: Feeds): void {
   const given = { tags, summary: 'Release', params: ClaimPath, response: answers(released, 410) }
   app.delete(url, { schema: given }, async (request, reply) => {
     const { name, token } = request.params
-    await feeds.open(request, name).release(Number(token))
+    notLost(await feeds.open(request, name).settle.release([{ token: Number(token) }]), token)
     return reply.code(204).send()
   })
 
   const all = { tags, summary: 'Ack all messages', params: ClaimPath, response: answers(acked, 410) }
   app.delete(`${url}/messages`, { schema: all }, async (request, reply) => {
     const { name, token } = request.params
-    await feeds.open(request, name).ack(Number(token))
+    notLost(await feeds.open(request, name).settle.ack([{ token: Number(token) }]), token)
     return reply.code(204).send()
   })
 
   const one = { tags, summary: 'Ack one message', params: ClaimedPath, response: answers(acked, 409, 410) }
   app.delete(`${url}/messages/:id`, { schema: one }, async (request, reply) => {
     const { name, token, id } = request.params
-    const [refused] = await feeds.open(request, name).ack(Number(token), [id])
+    const settled = await feeds.open(request, name).settle.ack([{ token: Number(token), ids: [id] }])
+    const [refused] = notLost(settled, token).refused
     if (refused !== undefined) {
       throw new Refusal('refused', `The claim does not hold the message ${id}.`, refused.reason)
     }
     return reply.code(204).send()
   })
+}
+
+/** What became of the only claim. Throws Refusal when it was lost. */
+function notLost<Told extends { readonly outcome: string }>(
+  [only]: readonly Told[],
+  token: string,
+): Exclude<Told, { readonly outcome: 'lost' }> {
+  if (only === undefined || only.outcome === 'lost') {
+    throw new Refusal('lease-lost', `The claim ${token} has ended, or never was.`)
+  }
+  return only as Exclude<Told, { readonly outcome: 'lost' }>
 }

@@ -1,5 +1,4 @@
 import type { Claim } from 'perilune'
-import { LeaseLostError } from 'perilune'
 import type { App } from '../fastify.ts'
 import type { Limits } from '../limits.ts'
 import { notFound, type Problem } from '../problems.ts'
@@ -50,15 +49,16 @@ function keepClaims(app: App, queues: Queues, limits: Limits): void {
     const { lease, grace } = toLease(readClaimTerms(textOfBody(body), limits))
     const token = tokenOf(id)
     const feed = queues.feed({ tenant, queue })
-    const isExtended = token !== null && (await unlessLost(feed.extend(token, lease, { grace })))
-    if (!isExtended) throw unknownClaim(id)
+    if (token === null) throw unknownClaim(id)
+    const { claims } = await feed.settle.extend([{ token }], lease, { grace })
+    if (claims[0]?.outcome === 'lost') throw unknownClaim(id)
     return reply.code(204).send()
   })
 
   app.delete(url, options, async ({ tenant, params }, reply) => {
     const token = tokenOf(params.claim)
     const feed = queues.feed({ tenant, queue: params.queue })
-    if (token !== null) await unlessLost(feed.release(token))
+    if (token !== null) await feed.settle.release([{ token }])
     return reply.code(204).send()
   })
 }
@@ -66,17 +66,6 @@ function keepClaims(app: App, queues: Queues, limits: Limits): void {
 async function findClaim(queues: Queues, place: Place, id: string): Promise<Claim<string> | null> {
   const token = tokenOf(id)
   return token === null ? null : queues.feed(place).findClaim(token)
-}
-
-/** Resolves to false when the claim has ended in the meantime. */
-async function unlessLost(work: Promise<unknown>): Promise<boolean> {
-  try {
-    await work
-    return true
-  } catch (error) {
-    if (error instanceof LeaseLostError) return false
-    throw error
-  }
 }
 
 function unknownClaim(id: string): Problem {

@@ -1,4 +1,4 @@
-import { type Feed, LeaseLostError, type Page, type ReadOptions } from 'perilune'
+import type { Feed, Page, ReadOptions } from 'perilune'
 import type { App } from '../fastify.ts'
 import type { Limits } from '../limits.ts'
 import { badRequest, forbidden, notFound } from '../problems.ts'
@@ -134,13 +134,8 @@ async function removeClaimed(feed: Feed<string>, id: string, claimId: string): P
 }
 
 async function ackClaimed(feed: Feed<string>, id: string, token: number): Promise<string | undefined> {
-  try {
-    const [refused] = await feed.ack(token, [id])
-    return refused?.reason
-  } catch (error) {
-    if (error instanceof LeaseLostError) return 'lost'
-    throw error
-  }
+  const [settled] = await feed.settle.ack([{ token, ids: [id] }])
+  return settled?.outcome === 'acked' ? settled.refused[0]?.reason : settled?.outcome
 }
 
 /** A claim ends with its last message, so deleting that one again must not be an error. */

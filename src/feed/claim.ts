@@ -65,8 +65,9 @@ export class Claim<Body> implements AsyncDisposable {
 
   /** Makes the claim last `lease` from now; default: as long as before. Throws LeaseLostError. */
   async extend(lease: Duration = `${this.#leaseMs}ms`, options: ExtendOptions = {}): Promise<void> {
+    const extension = toExtension(lease, options)
     const askedAt = performance.now()
-    const extended = await this.#whileHeld(extendClaim(this.#source, this.token, lease, options))
+    const extended = await this.#whileHeld(extendClaim(this.#source, this.token, extension))
     this.#expiresAtMs = extended.expiresAtMs
     this.#leaseMs = extended.leaseMs
     this.#endsAt = endsAtOf(askedAt, extended.leaseMs)
@@ -134,16 +135,24 @@ export async function findClaim<Body>(source: Source<Body>, token: number): Prom
   )
 }
 
+/** An extension as the script takes it. */
+export interface Extension {
+  readonly leaseMs: number
+  readonly graceMs: number
+}
+
+/** Throws InvalidArgumentError. */
+export function toExtension(lease: Duration, options: ExtendOptions): Extension {
+  checkOptions('options', options, ['grace'])
+  const { grace = '0ms' } = options
+  return { leaseMs: toLeaseMs(lease), graceMs: toMs('grace', grace, { min: '0ms' }) }
+}
+
 export async function extendClaim<Body>(
   source: Source<Body>,
   token: number,
-  lease: Duration,
-  options: ExtendOptions,
+  { leaseMs, graceMs }: Extension,
 ): Promise<Extended> {
-  checkOptions('options', options, ['grace'])
-  const { grace = '0ms' } = options
-  const leaseMs = toLeaseMs(lease)
-  const graceMs = toMs('grace', grace, { min: '0ms' })
   const answer = await source.unit.run(extend, { token: String(token), leaseMs, graceMs })
   if (answer.status === 'lost') throw lost(source, token)
   return { leaseMs, expiresAtMs: answer.expiresAtMs }

@@ -120,15 +120,47 @@ describe('claiming', () => {
     const token = claim?.token ?? 0
     calls.length = 0
 
-    expect(await feed.extend(token, '1m')).toMatchObject({ leaseMs: 60_000 })
-    expect(await feed.ack(token, [first?.id ?? '', 'forged'])).toEqual([{ id: 'forged', reason: 'absent' }])
-    await feed.release(token, [second?.id ?? ''])
+    expect(await feed.settle.extend([{ token }], '1m')).toEqual({
+      leaseMs: 60_000,
+      expiresAtMs: (claim?.expiresAtMs ?? 0) + 50_000,
+      claims: [{ outcome: 'extended' }],
+    })
+    expect(await feed.settle.ack([{ token, ids: [first?.id ?? '', 'forged'] }])).toEqual([
+      { outcome: 'acked', refused: [{ id: 'forged', reason: 'absent' }] },
+    ])
+    expect(await feed.settle.release([{ token, ids: [second?.id ?? ''] }])).toEqual([{ outcome: 'released' }])
 
     expect(calls).toEqual(['feed/extend', 'feed/ack', 'feed/release'])
     expect(await feed.inspect()).toMatchObject({ total: 2, free: 1, claimed: 1 })
-    await feed.release(token)
-    await expect(feed.ack(token)).rejects.toThrow(LeaseLostError)
+    expect(await feed.settle.release([{ token }])).toEqual([{ outcome: 'released' }])
+    expect(await feed.settle.ack([{ token }])).toEqual([{ outcome: 'lost' }])
+    expect(await feed.settle.extend([{ token }])).toEqual({
+      leaseMs: 30_000,
+      expiresAtMs: null,
+      claims: [{ outcome: 'lost' }],
+    })
   })
+
+  const wrong: [argument: string, claims: readonly object[]][] = [
+    ['claims', []],
+    ['claims', Array.from({ length: 501 }, () => ({ token: 1 }))],
+    ['claim', ['7'] as never],
+    ['claim.odd', [{ token: 1, odd: 1 }]],
+    ['token', [{ token: 1 }, { token: '2' }]],
+    ['ids', [{ token: 1, ids: 'some' }]],
+  ]
+  test.each(wrong)(
+    'tokens that are wrong are refused before anything is sent: %s',
+    async (argument, claims) => {
+      const { feed, calls } = await setup<number>()
+      calls.length = 0
+
+      for (const settle of ['ack', 'release'] as const) {
+        await expect(feed.settle[settle](claims as never)).rejects.toMatchObject({ argument })
+      }
+      expect(calls).toEqual([])
+    },
+  )
 
   test('the time left never exceeds what the server granted', async () => {
     const { feed } = await setup<string>({ clock: 'real' })

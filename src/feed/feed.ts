@@ -4,19 +4,10 @@ import { type Codec, json } from '../runtime/codec.ts'
 import { type Duration, toMs } from '../runtime/duration.ts'
 import { InvalidArgumentError } from '../runtime/errors.ts'
 import { checkName } from '../runtime/keys.ts'
-import type { Extended } from '../runtime/lease-by-token.ts'
 import type { Runtime } from '../runtime/runtime.ts'
 import { Unit } from '../runtime/unit.ts'
 import { type Appended, Appender, type Keep, toAppendTerms } from './appending.ts'
-import {
-  ackClaim,
-  type Claim,
-  type ExtendOptions,
-  extendClaim,
-  findClaim,
-  type Refused,
-  releaseClaim,
-} from './claim.ts'
+import { type Claim, findClaim } from './claim.ts'
 import {
   CLAIM_OPTIONS,
   type ClaimOptions,
@@ -37,6 +28,7 @@ import {
 } from './outgoing.ts'
 import { type Page, READ_OPTIONS, type ReadOptions, readPage } from './reading.ts'
 import { type Removed, type RemoveOptions, removeMessages } from './removing.ts'
+import { type ClaimLease, placesIn, SettlingClaims } from './settling-by-token.ts'
 import { Subscriber, type SubscriberOptions } from './subscriber.ts'
 import { type TailedMessage, type TailOptions, tail } from './tail.ts'
 
@@ -76,6 +68,8 @@ const SINCE = '6.2.0'
  */
 export class Feed<Body> implements AsyncIterable<TailedMessage<Body>> {
   readonly name: string
+  /** Claims, for whoever knows only their tokens. */
+  readonly settle: SettlingClaims<ClaimLease>
   readonly #source: Source<Body>
   readonly #options: FeedOptions<Body>
   readonly #appender: Appender<Body>
@@ -90,6 +84,7 @@ export class Feed<Body> implements AsyncIterable<TailedMessage<Body>> {
       unit: unit ?? new Unit(runtime, { structure: 'feed', name: this.name, since: SINCE }),
       codec: options.codec ?? json<Body>(),
     }
+    this.settle = new SettlingClaims(placesIn(this.#source))
     this.#appender = new Appender(this.#source, toAppendTerms(options))
     this.#defaults = {
       expireMs: options.expireAfter === undefined ? 0 : toMs('expireAfter', options.expireAfter),
@@ -170,21 +165,6 @@ export class Feed<Body> implements AsyncIterable<TailedMessage<Body>> {
   /** A live claim by its token, as another process made it. Null when it has ended or never was. */
   async findClaim(token: number): Promise<Claim<Body> | null> {
     return findClaim(this.#source, checkToken(token))
-  }
-
-  /** As `claim.extend`, for whoever knows only the token. Throws LeaseLostError. */
-  async extend(token: number, lease: Duration, options: ExtendOptions = {}): Promise<Extended> {
-    return extendClaim(this.#source, checkToken(token), lease, options)
-  }
-
-  /** As `claim.ack`, for whoever knows only the token. Throws LeaseLostError. */
-  async ack(token: number, ids: readonly string[] | 'all' = 'all'): Promise<Refused[]> {
-    return ackClaim(this.#source, checkToken(token), ids)
-  }
-
-  /** As `claim.release`, for whoever knows only the token. Throws LeaseLostError. */
-  async release(token: number, ids: readonly string[] | 'all' = 'all'): Promise<void> {
-    return releaseClaim(this.#source, checkToken(token), ids)
   }
 
   /**

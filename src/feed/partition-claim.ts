@@ -2,6 +2,8 @@ import type { Duration } from '../runtime/duration.ts'
 import { InvalidArgumentError } from '../runtime/errors.ts'
 import type { Claim, ExtendOptions, Refused } from './claim.ts'
 import { inPartition, type PartitionedMessage, placedIds, toPartitionedId } from './partition-message.ts'
+import type { PartitionSet } from './partition-set.ts'
+import type { ClaimPlaces, PartitionClaimLease } from './settling-by-token.ts'
 
 /**
  * Messages of one partition that nobody else gets until the lease ends.
@@ -56,7 +58,7 @@ export class PartitionClaim<Body> implements AsyncDisposable {
    * not hold. Throws LeaseLostError when the claim has ended. A second ack of all does nothing.
    */
   async ack(ids: readonly string[] | 'all' = 'all'): Promise<Refused[]> {
-    const refused = await this.#claim.ack(ids === 'all' ? ids : this.#plain(ids))
+    const refused = await this.#claim.ack(ids === 'all' ? ids : plain(ids, this.partition, this.#count))
     return refused.map(({ id, reason }) => ({ id: toPartitionedId(this.partition, id), reason }))
   }
 
@@ -65,19 +67,30 @@ export class PartitionClaim<Body> implements AsyncDisposable {
    * had ended before. A second call, or one after an ack of all, does nothing.
    */
   async release(ids: readonly string[] | 'all' = 'all'): Promise<void> {
-    await this.#claim.release(ids === 'all' ? ids : this.#plain(ids))
+    await this.#claim.release(ids === 'all' ? ids : plain(ids, this.partition, this.#count))
   }
 
   /** Gives back what has not been acked. A claim whose lease has ended has nothing left to give. */
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#claim[Symbol.asyncDispose]()
   }
+}
 
-  #plain(ids: readonly string[]): string[] {
-    const placed = placedIds(ids, this.#count)
-    if (placed.length !== ids.length || placed.some(({ partition }) => partition !== this.partition)) {
-      throw new InvalidArgumentError('ids', `must be of partition ${this.partition}, as the claim`)
-    }
-    return placed.map(({ id }) => id)
+/** What the messages of a claim are called in its partition. Throws InvalidArgumentError for those of another one. */
+function plain(ids: readonly string[], partition: number, count: number): string[] {
+  const placed = placedIds(ids, count)
+  if (placed.length !== ids.length || placed.some((each) => each.partition !== partition)) {
+    throw new InvalidArgumentError('ids', `must be of partition ${partition}, as the claim`)
+  }
+  return placed.map(({ id }) => id)
+}
+
+/** Each claim is in its partition. */
+export function placesOver<Body>(partitions: PartitionSet<Body>): ClaimPlaces<PartitionClaimLease> {
+  return {
+    named: ['partition', 'token'],
+    sourceOf: ({ partition }) => partitions.at(partition).source,
+    toOwn: ({ partition }, ids) => plain(ids, partition, partitions.count),
+    toShown: ({ partition }, id) => toPartitionedId(partition, id),
   }
 }

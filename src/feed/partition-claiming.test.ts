@@ -1,8 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { InvalidArgumentError, LeaseLostError } from 'perilune'
+import { InvalidArgumentError, LeaseLostError, type PartitionClaim } from 'perilune'
 import { describe, expect, test } from 'vitest'
 import { bodies } from '../../test/feed-fixture.ts'
 import { keysFor, numbers, setup } from '../../test/partitioned-fixture.ts'
+
+type Claimed = PartitionClaim<number>
+type Named = Pick<Claimed, 'partition' | 'token'>
 
 // Shorter than the time after which a waiter looks by itself.
 const WOKEN = { timeout: 8_000 }
@@ -55,6 +58,56 @@ describe('claiming', () => {
     await feed.append('work', { key: keysFor(4)[partition] ?? '' })
 
     expect((await waiting)?.messages).toMatchObject([{ body: 'work', partition }])
+  })
+
+  test('whoever knows only partitions and tokens extends, acks and releases, each claim by itself', async () => {
+    const { feed, redis, name } = setup<number>()
+    const keys = keysFor(4)
+    await feed.appendMany(numbers(8).map((body) => ({ body, key: keys[body % 2] ?? '' })))
+    const claims = [await feed.claim({ lease: '10s' }), await feed.claim({ lease: '20s' })]
+    const [one, two] = claims.map((claim) => claim as NonNullable<typeof claim>) as [Claimed, Claimed]
+    const elsewhere = redis.partitionedFeed<number>(name, { partitions: 4 })
+    const [a, b] = [one, two].map(({ partition, token }) => ({ partition, token })) as [Named, Named]
+    const strange = { partition: b.partition, token: a.token - 1 }
+
+    const extended = await elsewhere.settle.extend([a, strange, b], '1m')
+    expect(extended.claims.map(({ outcome }) => outcome)).toEqual(['extended', 'lost', 'extended'])
+    expect(extended.expiresAtMs).toBeGreaterThan(two.expiresAtMs)
+
+    const [first, second] = one.messages.map(({ id }) => id) as [string, string]
+    expect(await elsewhere.settle.ack([{ ...a, ids: [first] }, strange])).toEqual([
+      { outcome: 'acked', refused: [] },
+      { outcome: 'lost' },
+    ])
+    expect(await elsewhere.settle.ack([{ ...a, ids: [first] }])).toEqual([
+      { outcome: 'acked', refused: [{ id: first, reason: 'absent' }] },
+    ])
+    expect(await elsewhere.settle.release([{ ...a, ids: [second] }, b])).toEqual([
+      { outcome: 'released' },
+      { outcome: 'released' },
+    ])
+    expect(await feed.inspect()).toMatchObject({ total: 7, free: 5, claimed: 2 })
+  })
+
+  test('a claim is settled in its own partition, with ids of that partition', async () => {
+    const { feed } = setup<number>()
+    await feed.append(1, { key: 'k' })
+    const { partition, token, messages } = (await feed.claim()) as Claimed
+    const [other, id] = [(partition + 1) % 4, messages[0]?.id ?? '']
+
+    expect(await feed.settle.ack([{ partition: other, token }])).toEqual([{ outcome: 'lost' }])
+    const refused: [string, object][] = [
+      ['partition', { partition: 4, token }],
+      ['partition', { token }],
+      ['ids', { partition: other, token, ids: [id] }],
+      ['ids', { partition, token, ids: ['forged'] }],
+    ]
+    for (const [argument, claim] of refused) {
+      await expect(feed.settle.ack([{ partition, token }, claim as never])).rejects.toMatchObject({
+        argument,
+      })
+    }
+    expect(await feed.settle.ack([{ partition, token }])).toEqual([{ outcome: 'acked', refused: [] }])
   })
 
   test('a waiting worker gets what a dead one held as soon as its lease is over', WOKEN, async () => {

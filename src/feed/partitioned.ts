@@ -11,7 +11,7 @@ import {
   type PartitionedAppended,
   type PartitionedAppendOptions,
 } from './partition-appending.ts'
-import { PartitionClaim } from './partition-claim.ts'
+import { PartitionClaim, placesOver } from './partition-claim.ts'
 import { PartitionClaims } from './partition-claiming.ts'
 import { inspectPartitions, type PartitionedInspection } from './partition-inspection.ts'
 import { inPartition, type PartitionedMessage, placedIds, toPartitionedId } from './partition-message.ts'
@@ -29,6 +29,7 @@ import {
   tailPartitions,
 } from './partition-tail.ts'
 import type { Removed, RemoveOptions } from './removing.ts'
+import { type PartitionClaimLease, SettlingClaims } from './settling-by-token.ts'
 import type { SubscriberOptions } from './subscriber.ts'
 
 export interface PartitionedFeedOptions<Body> extends FeedOptions<Body> {
@@ -44,6 +45,8 @@ const MAX_PARTITIONS = 64
  */
 export class PartitionedFeed<Body> implements AsyncIterable<TailedPartitionedMessage<Body>> {
   readonly name: string
+  /** Claims, for whoever knows only their partitions and tokens. */
+  readonly settle: SettlingClaims<PartitionClaimLease>
   readonly #runtime: Runtime
   readonly #options: PartitionedFeedOptions<Body>
   readonly #partitions: PartitionSet<Body>
@@ -62,6 +65,7 @@ export class PartitionedFeed<Body> implements AsyncIterable<TailedPartitionedMes
     this.#partitions = new PartitionSet(runtime, name, count, each, beside)
     this.#appender = new PartitionAppender(this.#partitions)
     this.#claims = new PartitionClaims(this.#partitions, each)
+    this.settle = new SettlingClaims(placesOver(this.#partitions))
     this.name = this.#partitions.name
   }
 

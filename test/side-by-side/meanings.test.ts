@@ -1,6 +1,13 @@
 // What a user of several structures relies on: leases, errors, signals and clear mean the same in each of them.
 
-import { type Duration, LeaseLostError, type Perilune, WaitTimeoutError } from 'perilune'
+import {
+  type Duration,
+  type Feed,
+  type JobLease,
+  LeaseLostError,
+  type Perilune,
+  WaitTimeoutError,
+} from 'perilune'
 import { describe, expect, test } from 'vitest'
 import { errorOf, PLACES, setup } from './fixture.ts'
 
@@ -41,7 +48,7 @@ test('an error names the structure, its name and what it was about', async () =>
     await errorOf(lock.release(1)),
     await errorOf(semaphore.release(1)),
     await errorOf(once.complete('k', 1, 'late')),
-    await errorOf(feed.ack(1)),
+    await errorOf(lostClaim(feed)),
     await errorOf(redis.rateLimit(name, PLACES).release('ada', 1)),
   ]
 
@@ -62,6 +69,54 @@ test('an error names the structure, its name and what it was about', async () =>
     `claim of feed '${name}'`,
     `place of subject 'ada' of rate limit '${name}'`,
   ])
+})
+
+/** The ack of a claim whose messages are gone. */
+async function lostClaim(feed: Feed<unknown>): Promise<unknown> {
+  await feed.append(1)
+  const claim = await feed.claim()
+  await feed.clear()
+  return claim?.ack()
+}
+
+describe('who knows only a token settles many at once, each judged by itself, in a feed as in a queue', () => {
+  const lost = expect.objectContaining({ outcome: 'lost' })
+
+  test('feed', async () => {
+    const { redis, name } = setup()
+    const feed = redis.feed(name)
+    await feed.appendMany([{ body: 1 }, { body: 2 }])
+    const claims = [await feed.claim({ limit: 1 }), await feed.claim({ limit: 1 })]
+    const [a, b] = claims.map((claim) => ({ token: claim?.token ?? 0 })) as [
+      { token: number },
+      { token: number },
+    ]
+    const strange = { token: 1 }
+
+    const extended = await feed.settle.extend([a, strange], '1m')
+    expect([extended.leaseMs, extended.claims]).toEqual([60_000, [{ outcome: 'extended' }, lost]])
+    expect(await feed.settle.release([strange, a])).toEqual([lost, { outcome: 'released' }])
+    expect(await feed.settle.ack([a, b])).toEqual([lost, { outcome: 'acked', refused: [] }])
+  })
+
+  test('queue', async () => {
+    const { redis, name } = setup()
+    const queue = redis.queue(name)
+    await queue.enqueueMany([
+      { name: 'a', payload: 1 },
+      { name: 'b', payload: 1 },
+    ])
+    const [a, b] = (await queue.claim({ limit: 2 })).map(({ id, token }) => ({ id, token })) as [
+      JobLease,
+      JobLease,
+    ]
+    const strange = { ...a, token: 1 }
+
+    const extended = await queue.settle.extend([a, strange], '1m')
+    expect([extended.leaseMs, extended.jobs]).toEqual([60_000, [{ outcome: 'extended' }, lost]])
+    expect(await queue.settle.release([strange, a])).toEqual([lost, { outcome: 'released' }])
+    expect(await queue.settle.ack([a, b])).toEqual([lost, { outcome: 'acked' }])
+  })
 })
 
 describe('clear answers whether there was something', () => {
