@@ -128,7 +128,7 @@ describe('an attempt', () => {
 
 test('a key shows how it stands, and forgets it when it is cleared', async () => {
   const key = newKey()
-  expect((await api.call('GET', key)).json).toMatchObject({ state: 'free', token: 0, fingerprint: null })
+  expect((await api.call('GET', key)).json).toMatchObject({ state: 'free', token: null, fingerprint: null })
   expect(codeOf(await api.call('GET', `${key}/result`))).toEqual([404, 'not-found'])
   const { json, headers } = await begin(key, { fingerprint: 'f' })
   const { token, expiresAtMs } = json

@@ -49,7 +49,7 @@ function wholeQueues(app: App, open: Open): void {
     const { name } = request.params
     const picture = await open(request).settings.inspect()
     // Whoever waits for the first job is known before it.
-    if (picture.beganAtMs === 0 && picture.idle === 0)
+    if (picture.beganAtMs === null && picture.idle === 0)
       throw new Refusal('not-found', `There is no queue ${name}.`)
     return { name, ...shown(picture) }
   })
@@ -61,7 +61,6 @@ function wholeQueues(app: App, open: Open): void {
   })
 }
 
-/** Where the library says 0 for the beginning of a queue that has none yet. */
-function shown({ codec: _codec, nowMs: _nowMs, beganAtMs, ...counts }: QueueInspection): object {
-  return { ...counts, beganAtMs: beganAtMs === 0 ? null : beganAtMs }
+function shown({ codec: _codec, nowMs: _nowMs, ...counts }: QueueInspection): object {
+  return counts
 }

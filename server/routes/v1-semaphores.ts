@@ -107,7 +107,7 @@ function wholeSemaphores(app: App, open: Open): void {
     const { name } = request.params
     const seenNow = await open(request).inspect()
     // Its limit is not known either.
-    if (seenNow.token === 0 && !seenNow.resized)
+    if (seenNow.token === null && !seenNow.resized)
       throw new Refusal('not-found', `There is no semaphore ${name}.`)
     return { name, ...seenNow }
   })

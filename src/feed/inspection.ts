@@ -22,7 +22,8 @@ export interface FeedInspection<Body> {
   readonly newest: Message<Body> | null
   /** The position of the newest message. */
   readonly end: string
-  readonly codec: string
+  /** Of the bodies; null when the feed does not exist. */
+  readonly codec: string | null
 }
 
 /** Settles what is due and takes the picture. */
@@ -55,7 +56,7 @@ export async function inspectFeed<Body>(source: Source<Body>): Promise<FeedInspe
     oldest,
     newest,
     end: toMarker(epoch, answer.last),
-    codec: answer.codec,
+    codec: epoch === 0 ? null : answer.codec,
   }
 }
 

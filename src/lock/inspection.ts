@@ -5,8 +5,8 @@ import type { Unit } from '../runtime/unit.ts'
 export interface LockInspection {
   /** `shared` when readers hold it. */
   readonly mode: 'free' | 'held' | 'shared'
-  /** The newest token granted; 0 when the lock was never held, or long ago. */
-  readonly token: number
+  /** The newest token granted; null when the lock was never held, or long ago. */
+  readonly token: number | null
   /** At most 100, soonest to end first. */
   readonly holders: readonly {
     readonly token: number
@@ -23,7 +23,7 @@ export async function inspectLock(unit: Unit): Promise<LockInspection> {
   const answer = await unit.run(inspect, {})
   return {
     mode: answer.mode === 'x' ? 'held' : answer.mode === 's' ? 'shared' : 'free',
-    token: answer.token,
+    token: answer.token === 0 ? null : answer.token,
     holders: answer.leases,
     waiting: answer.waiting,
     line: answer.line.map(({ kind, holder }) => ({ holder, shared: kind === 's' })),

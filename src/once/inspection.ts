@@ -14,8 +14,8 @@ export interface Found<Result> {
 export interface OnceInspection {
   /** `lapsed`: the lease of the attempt is over, and nobody has taken over yet. */
   readonly state: 'free' | 'running' | 'lapsed' | 'finished'
-  /** Of the newest attempt; 0 when none is known. */
-  readonly token: number
+  /** Of the newest attempt; null when none is known. */
+  readonly token: number | null
   /** Of the request; null without one. */
   readonly fingerprint: string | null
   /** When the lease ends or ended; null when the key is free. */
@@ -36,7 +36,8 @@ export async function findResult<Result>(source: Source<Result>, key: string): P
 
 export async function inspectKey<Result>(source: Source<Result>, key: string): Promise<OnceInspection> {
   const answer = await unitOf(source, key).run(inspect, {})
-  const { state, token, bytes } = answer
+  const { state, bytes } = answer
+  const token = answer.token === 0 ? null : answer.token
   if (state === 'free') {
     return { state, token, fingerprint: null, expiresAtMs: null, keptUntilMs: null, bytes, codec: null }
   }

@@ -145,7 +145,7 @@ test('inspect and clear tell what is known of a key', async () => {
   const { once } = await setup<string>()
   expect(await once.inspect('a')).toEqual({
     state: 'free',
-    token: 0,
+    token: null,
     fingerprint: null,
     expiresAtMs: null,
     keptUntilMs: null,

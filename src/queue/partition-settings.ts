@@ -77,8 +77,11 @@ export function inspectionOf(partitions: readonly QueueInspection[]): Partitione
   return { ...counts, partitions }
 }
 
-/** Where nothing was to be found yet there is 0. */
-const earlier = (one: number, other: number): number => Math.min(one || other, other || one)
+/** Null where neither has any. */
+function earlier(one: number | null, other: number | null): number | null {
+  if (one === null || other === null) return one ?? other
+  return Math.min(one, other)
+}
 
 function added(one: QueueInspection, other: QueueInspection): QueueInspection {
   const sums = Object.entries(one).map(([field, value]) => {
@@ -89,7 +92,7 @@ function added(one: QueueInspection, other: QueueInspection): QueueInspection {
     ...(Object.fromEntries(sums) as unknown as QueueInspection),
     nowMs: Math.max(one.nowMs, other.nowMs),
     beganAtMs: earlier(one.beganAtMs, other.beganAtMs),
-    oldestAtMs: earlier(one.oldestAtMs ?? 0, other.oldestAtMs ?? 0) || null,
+    oldestAtMs: earlier(one.oldestAtMs, other.oldestAtMs),
     paused: one.paused && other.paused,
     rateWindowMs: Math.max(one.rateWindowMs, other.rateWindowMs),
     keepMs: Math.max(one.keepMs, other.keepMs),

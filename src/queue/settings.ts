@@ -27,8 +27,10 @@ export interface QueueSettings extends Throttle {
 
 export interface QueueInspection {
   readonly nowMs: number
-  readonly beganAtMs: number
-  readonly codec: string
+  /** When its first job was enqueued; null: there was none. */
+  readonly beganAtMs: number | null
+  /** Of the payloads; null when no job was ever enqueued. */
+  readonly codec: string | null
   readonly paused: boolean
   /** 0: any number. */
   readonly concurrency: number
@@ -129,7 +131,12 @@ export class Settings {
   async inspect(): Promise<QueueInspection> {
     const { unit, codec } = this.#source
     const { status: _, beganMs, oldestMs, ...told } = await unit.run(inspect, { codec: codec.name })
-    return { ...told, beganAtMs: beganMs, oldestAtMs: oldestMs === 0 ? null : oldestMs }
+    return {
+      ...told,
+      codec: beganMs === 0 ? null : told.codec,
+      beganAtMs: beganMs === 0 ? null : beganMs,
+      oldestAtMs: oldestMs === 0 ? null : oldestMs,
+    }
   }
 
   async #configure(numbers: Numbers, keep = { keepCount: -1, keepMs: -1 }): Promise<void> {

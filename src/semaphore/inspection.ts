@@ -9,8 +9,8 @@ export interface SemaphoreInspection {
   readonly resized: boolean
   /** Weight of all permits that are out; above the limit after it was lowered. */
   readonly used: number
-  /** The newest token granted; 0 when there was none, or long ago. */
-  readonly token: number
+  /** The newest token granted; null when there was none, or long ago. */
+  readonly token: number | null
   /** At most 100, soonest to end first. */
   readonly permits: readonly {
     readonly token: number
@@ -25,6 +25,10 @@ export interface SemaphoreInspection {
 }
 
 export async function inspectSemaphore(unit: Unit, limit: number): Promise<SemaphoreInspection> {
-  const { status: _, nowMs: _now, line, ...rest } = await unit.run(inspect, { limit })
-  return { ...rest, line: line.map(({ weight, holder }) => ({ weight, holder })) }
+  const { status: _, nowMs: _now, token, line, ...rest } = await unit.run(inspect, { limit })
+  return {
+    ...rest,
+    token: token === 0 ? null : token,
+    line: line.map(({ weight, holder }) => ({ weight, holder })),
+  }
 }

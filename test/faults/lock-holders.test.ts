@@ -151,7 +151,7 @@ test('a server out of memory refuses to grant, whole, and still takes back, exte
     expect(refused).toBeInstanceOf(DriverError)
     expect(refused).toMatchObject({ code: 'store-full' })
   }
-  expect(await other.inspect()).toMatchObject({ mode: 'free', token: 0, waiting: 0 })
+  expect(await other.inspect()).toMatchObject({ mode: 'free', token: null, waiting: 0 })
   expect(await readers.inspect()).toMatchObject({ mode: 'shared', holders: [{ token: second.token }] })
   await lease.extend('1h')
   await second.extend('1h')

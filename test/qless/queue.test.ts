@@ -84,7 +84,7 @@ describe('TestQueue', () => {
   test('test_advance: a queue begins with the job that is handed to it', async () => {
     const { putAndPop, another } = await begin()
     const next = await another()
-    expect(await next.inspect()).toMatchObject({ beganAtMs: 0, ready: 0 })
+    expect(await next.inspect()).toMatchObject({ beganAtMs: null, ready: 0 })
 
     await (await putAndPop('a')).advance({ queue: next.name, ...mail })
     await until(async () => (await next.inspect()).ready === 1)

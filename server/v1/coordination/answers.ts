@@ -16,11 +16,12 @@ import {
   Token,
 } from '../answers.ts'
 
+const newest = orNull(Token)
 const Holder = object({ token: Token, expiresAtMs: Instant, holder: Type.String() })
 const LockPicture = object({
   name: Name,
   mode: Type.String({ enum: ['free', 'held', 'shared'] }),
-  token: Type.Integer({ minimum: 0, description: 'The newest one; 0 when there was none, or long ago.' }),
+  token: newest,
   holders: Type.Array(Holder),
   waiting: Count,
   line: Type.Array(object({ holder: Type.String(), shared: Type.Boolean() })),
@@ -33,7 +34,7 @@ const SemaphorePicture = object({
   limit: Count,
   resized: Type.Boolean({ description: 'Whether the limit was set for all.' }),
   used: Count,
-  token: Type.Integer({ minimum: 0, description: 'The newest one; 0 when there was none, or long ago.' }),
+  token: newest,
   permits: Type.Array(Permit),
   waiting: Count,
   line: Type.Array(object({ weight: Count, holder: Type.String() })),
@@ -70,7 +71,7 @@ const Result = Type.Unknown({ description: 'Any JSON, to the letter as it was se
 const KeyPicture = object({
   key: Name,
   state: Type.String({ enum: ['free', 'running', 'lapsed', 'finished'] }),
-  token: Type.Integer({ minimum: 0, description: 'Of the newest attempt; 0 when none is known.' }),
+  token: newest,
   fingerprint: orNull(Type.String()),
   expiresAtMs: orNull(Instant),
   keptUntilMs: orNull(Instant),
