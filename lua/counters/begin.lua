@@ -3,8 +3,7 @@ Gives a partition the epoch of a ledger that was begun in SQL for it, unless it 
 has acked the batch that this is about: whoever found the ledger past a batch may only have been slow.
 Values have to be loaded again. `keep` says what of its increments stays: `all` where SQL has none of them; `pending`
 where nobody can tell of the sealed batch, for the server has forgotten which it was; `nothing` where the server came
-back with an old copy, and nobody can tell of any. How many counters lose by that is told as `lost`; one that came again
-after it was set aside or sealed is told twice. Safe to repeat.
+back with an old copy, and nobody can tell of any. How many counters lose by that is told as `lost`. Safe to repeat.
 
 @returns begun  epoch:integer lost:integer
 @returns known  epoch:integer
@@ -12,8 +11,8 @@ after it was set aside or sealed is told twice. Safe to repeat.
 ]]
 local meta = KEYS[1] -- hash: what is known of the partition
 local values = KEYS[2] -- hash: id -> value
-local pending = KEYS[3] -- hash: id -> what came after `rest` was set aside
-local rest = KEYS[4] -- hash: id -> what was pending when a seal began, and is not sealed yet
+local pending = KEYS[3] -- hash: id -> what is counted, and neither set aside nor sealed
+local rest = KEYS[4] -- hash: id -> what was set aside when a seal began, and what has come to it since
 local sealed = KEYS[5] -- hash: id -> what is sealed, and not known to be in SQL
 local clean = KEYS[6] -- sorted set: id of a counter without pending or sealed increments -> until when it stays
 local epoch = tonumber(ARGV[1]) -- integer: of the ledger
@@ -24,6 +23,7 @@ local keep = ARGV[4] -- text: all, pending or nothing
 -- @include shared/exact
 -- @include shared/counters/partition
 -- @include shared/counters/save
+-- @include shared/counters/dirty
 
 local partition = open_partition(meta, '')
 if partition.layout ~= COUNTERS_LAYOUT then
@@ -38,7 +38,7 @@ end
 local counted = keep == 'all' and redis.call('HGETALL', sealed) or {}
 local lost = keep == 'all' and 0 or redis.call('HLEN', sealed)
 if keep == 'nothing' then
-  lost = lost + redis.call('HLEN', rest) + redis.call('HLEN', pending)
+  lost = dirty(pending, rest, sealed)
   partition.pending_ms, partition.rest_ms = 0, 0
 elseif #counted > 0 then
   partition.rest_ms = partition.sealed_ms
@@ -47,7 +47,17 @@ partition.epoch, partition.seq, partition.batch, partition.sealed_ms = epoch, 0,
 -- First what a server without memory may refuse.
 save_partition(meta, partition)
 for at = 1, #counted, 2 do
-  redis.call('HINCRBY', rest, counted[at], counted[at + 1])
+  local id = counted[at]
+  redis.call('HINCRBY', rest, id, counted[at + 1])
+  -- What has come to it since joins it: a counter waits once.
+  local since = redis.call('HGET', pending, id)
+  if since and type(redis.pcall('HINCRBY', rest, id, since)) ~= 'table' then
+    redis.call('HDEL', pending, id)
+  end
+end
+if partition.pending_ms > 0 and redis.call('EXISTS', pending) == 0 then
+  partition.pending_ms = 0
+  save_partition(meta, partition)
 end
 if keep == 'nothing' then
   redis.call('UNLINK', pending, rest)

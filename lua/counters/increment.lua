@@ -9,14 +9,14 @@ second time. A repeated call increments nothing, and answers the values of its o
 ]]
 local meta = KEYS[1] -- hash: what is known of the partition
 local values = KEYS[2] -- hash: id -> value
-local pending = KEYS[3] -- hash: id -> what came after `rest` was set aside
-local rest = KEYS[4] -- hash: id -> what was pending when a seal began, and is not sealed yet
+local pending = KEYS[3] -- hash: id -> what is counted, and neither set aside nor sealed
+local rest = KEYS[4] -- hash: id -> what was set aside when a seal began, and what has come to it since
 local clean = KEYS[5] -- sorted set: id of a counter without pending or sealed increments -> until when it stays
 local once = KEYS[6] -- hash: id and idempotency key -> until when it is remembered
 local caller = ARGV[1] -- text: process and slot of the call id
 local call = ARGV[2] -- text: number of the call id
 local remember_ms = tonumber(ARGV[3]) -- integer: how long idempotency keys are remembered
-local most_dirty = tonumber(ARGV[4]) -- integer: counters with increments that are not sealed, twice if some were set aside; 0: any number
+local most_dirty = tonumber(ARGV[4]) -- integer: counters with increments that are not sealed; 0: any number
 local counters, counters_at = ARGV, 5 -- repeated (id:text delta:text key:text): without an idempotency key ''
 
 -- @include shared/exact
@@ -71,9 +71,9 @@ for at = counters_at, #counters, 3 do
     refused[#refused + 1] = 'behind'
     now[place + 1] = redis.call('HGET', values, id)
   else
-    local value = add(values, pending, clean, id, delta)
+    local value, is_pending = add(values, pending, rest, clean, id, delta, partition.rest_ms > 0)
     if value then
-      added = true
+      added = added or is_pending
       now[place + 1] = value
     else
       now[place + 1] = redis.call('HGET', values, id)

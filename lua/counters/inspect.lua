@@ -1,19 +1,20 @@
 --[[
 A picture of a partition: how many values are here, how many counters have pending and sealed increments and such as were set
-aside to be sealed (`rest`), and when the oldest of those came (0: there is none).
+aside to be sealed (`rest`), when the oldest of those came (0: there is none), and how many counters have any (`dirty`).
 
 @reads
-@returns seen  now_ms:integer epoch:integer seq:integer batch:text values:integer pending:integer sealed:integer pending_ms:integer sealed_ms:integer rest:integer rest_ms:integer
-@cost    O(1)
+@returns seen  now_ms:integer epoch:integer seq:integer batch:text values:integer pending:integer sealed:integer pending_ms:integer sealed_ms:integer rest:integer rest_ms:integer dirty:integer
+@cost    O(counters of the sealed batch)
 ]]
 local meta = KEYS[1] -- hash: what is known of the partition
 local values = KEYS[2] -- hash: id -> value
-local pending = KEYS[3] -- hash: id -> what came after `rest` was set aside
-local rest = KEYS[4] -- hash: id -> what was pending when a seal began, and is not sealed yet
+local pending = KEYS[3] -- hash: id -> what is counted, and neither set aside nor sealed
+local rest = KEYS[4] -- hash: id -> what was set aside when a seal began, and what has come to it since
 local sealed = KEYS[5] -- hash: id -> what is sealed, and not known to be in SQL
 
 -- @include shared/clock
 -- @include shared/counters/partition
+-- @include shared/counters/dirty
 
 local partition = open_partition(meta, '')
 if partition.layout ~= COUNTERS_LAYOUT then
@@ -32,4 +33,5 @@ return {
   partition.sealed_ms,
   redis.call('HLEN', rest),
   partition.rest_ms,
+  dirty(pending, rest, sealed),
 }

@@ -12,8 +12,8 @@ that leaves 64 bits with what waits is nil: it is not here.
 ]]
 local meta = KEYS[1] -- hash: what is known of the partition
 local values = KEYS[2] -- hash: id -> value
-local pending = KEYS[3] -- hash: id -> what came after `rest` was set aside
-local rest = KEYS[4] -- hash: id -> what was pending when a seal began, and is not sealed yet
+local pending = KEYS[3] -- hash: id -> what is counted, and neither set aside nor sealed
+local rest = KEYS[4] -- hash: id -> what was set aside when a seal began, and what has come to it since
 local sealed = KEYS[5] -- hash: id -> what is sealed, and not known to be in SQL
 local clean = KEYS[6] -- sorted set: id of a counter without pending or sealed increments -> until when it stays
 local epoch = tonumber(ARGV[1]) -- integer: of the ledger that was read

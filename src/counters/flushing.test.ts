@@ -148,7 +148,7 @@ describe('flushing', () => {
     for (let n = 0; n < 100; n++) await counters.increment(1)
 
     expect(await counters.inspect()).toMatchObject({
-      dirty: 2,
+      dirty: 1,
       lagMs: 5000,
       partitions: [{ batch: { counters: 1, ageMs: 5000 }, pending: 1 }],
     })

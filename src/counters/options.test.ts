@@ -2,7 +2,6 @@
 
 import Database from 'libsql'
 import { InvalidArgumentError, perilune } from 'perilune'
-
 import { sqlite, sqliteEvents, sqliteOutbox } from 'perilune/sqlite'
 import { eventsFromTransaction, fromTransaction, outboxFromTransaction } from 'perilune/transaction-sink'
 import { expect, onTestFinished, test } from 'vitest'
@@ -48,41 +47,25 @@ const CALLS: readonly (readonly [name: string, argument: string, call: (opened: 
     ({ redis, database }) => redis.counters('a', { outbox: sqliteOutbox(database, TARGET), ...ODD } as never),
   ],
   ['increment', 'options', ({ counters }) => counters.increment(1, 1, { ...ODD } as never)],
-  [
-    'incrementMany',
-    'items[1]',
-    ({ counters }) => counters.incrementMany([{ id: 1 }, { id: 2, ...ODD } as never]),
-  ],
+  ['incrementMany', 'items[1]', ({ counters }) => counters.incrementMany([{ id: 1 }, { id: 2, ...ODD }])],
   ['flush', 'options', ({ counters }) => counters.flush({ ...ODD } as never)],
   ['flushEvery', 'options', ({ counters }) => counters.flushEvery('1s', { ...ODD } as never)],
   ['flush of events', 'options', ({ votes }) => votes.flush({ ...ODD } as never)],
   ['flushEvery of events', 'options', ({ votes }) => votes.flushEvery('1s', { ...ODD } as never)],
   ['flush of an outbox', 'options', ({ stock }) => stock.flush({ ...ODD } as never)],
   ['flushEvery of an outbox', 'options', ({ stock }) => stock.flushEvery('1s', { ...ODD } as never)],
-  [
-    'add',
-    'addition',
-    ({ stock, database }) => stock.add(database, { id: 1, idempotencyKey: 'a', ...ODD } as never),
-  ],
-  ['sqlite', 'target', ({ database }) => sqlite(database, { ...TARGET, ...ODD } as never)],
-  ['sqliteEvents', 'options', ({ database }) => sqliteEvents(database, { ...EVENTS, ...ODD } as never)],
+  ['add', 'addition', ({ stock, database }) => stock.add(database, { id: 1, idempotencyKey: 'a', ...ODD })],
+  ['sqlite', 'target', ({ database }) => sqlite(database, { ...TARGET, ...ODD })],
+  ['sqliteEvents', 'options', ({ database }) => sqliteEvents(database, { ...EVENTS, ...ODD })],
   [
     'the target of sqliteEvents',
     'target',
-    ({ database }) => sqliteEvents(database, { ...EVENTS, target: { ...TARGET, ...ODD } as never }),
+    ({ database }) => sqliteEvents(database, { ...EVENTS, target: { ...TARGET, ...ODD } }),
   ],
-  ['sqliteOutbox', 'options', ({ database }) => sqliteOutbox(database, { ...TARGET, ...ODD } as never)],
-  ['fromTransaction', 'target', () => fromTransaction(transact, { dialect, ...TARGET, ...ODD } as never)],
-  [
-    'eventsFromTransaction',
-    'options',
-    () => eventsFromTransaction(transact, { dialect, ...EVENTS, ...ODD } as never),
-  ],
-  [
-    'outboxFromTransaction',
-    'options',
-    () => outboxFromTransaction(transact, { dialect, ...TARGET, ...ODD } as never),
-  ],
+  ['sqliteOutbox', 'options', ({ database }) => sqliteOutbox(database, { ...TARGET, ...ODD })],
+  ['fromTransaction', 'target', () => fromTransaction(transact, { dialect, ...TARGET, ...ODD })],
+  ['eventsFromTransaction', 'options', () => eventsFromTransaction(transact, { dialect, ...EVENTS, ...ODD })],
+  ['outboxFromTransaction', 'options', () => outboxFromTransaction(transact, { dialect, ...TARGET, ...ODD })],
 ]
 
 test.each(CALLS)('%s refuses an option that it does not know', async (_, argument, call) => {

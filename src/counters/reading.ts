@@ -64,7 +64,7 @@ export async function reconcileValues(source: Source, ids: readonly string[], by
 export interface CountersInspection {
   /** Values that are in Redis now. */
   readonly values: number
-  /** Counters with increments that are not in the database yet. */
+  /** Counters with increments that are not in the database yet, each once. */
   readonly dirty: number
   /** How long the oldest of those increments has been waiting; null: none is. */
   readonly lagMs: number | null
@@ -87,7 +87,7 @@ export async function inspectPartitions(source: Source): Promise<CountersInspect
     seen.reduce((total, each) => total + of(each), 0)
   return {
     values: sum(({ values }) => values),
-    dirty: sum(({ pending, rest, sealed }) => pending + rest + sealed),
+    dirty: sum(({ dirty }) => dirty),
     lagMs: longest(seen.map(lagOf)),
     partitions: seen.map(({ epoch, seq, batch, values, pending, rest, sealed, sealedMs, nowMs }) => ({
       epoch,

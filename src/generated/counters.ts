@@ -30,7 +30,7 @@ export type AckAnswer =
 export const ack: Operation<AckArguments, AckAnswer> = {
   script: {
     name: 'counters/ack',
-    sha1: 'e94ee383e4b5b019b1de4fdec5fe91428ce6e19a',
+    sha1: 'eceee16eea73e8db85636772b35b4917427df6e3',
     reads: false,
     bytes: false,
     source: `--[[
@@ -42,8 +42,8 @@ Forgets the sealed batch, which is in SQL now, if it is this one. Counters with 
 ]]
 local meta = KEYS[1] -- hash: what is known of the partition
 local values = KEYS[2] -- hash: id -> value
-local pending = KEYS[3] -- hash: id -> what came after \`rest\` was set aside
-local rest = KEYS[4] -- hash: id -> what was pending when a seal began, and is not sealed yet
+local pending = KEYS[3] -- hash: id -> what is counted, and neither set aside nor sealed
+local rest = KEYS[4] -- hash: id -> what was set aside when a seal began, and what has come to it since
 local sealed = KEYS[5] -- hash: id -> what is sealed, and not known to be in SQL
 local clean = KEYS[6] -- sorted set: id of a counter without pending or sealed increments -> until when it stays
 local epoch = tonumber(ARGV[1]) -- integer: of the batch
@@ -189,14 +189,14 @@ export type BeginAnswer =
 
 
 /**
- * Gives a partition the epoch of a ledger that was begun in SQL for it, unless it has left the one that this should follow, or has acked the batch that this is about: whoever found the ledger past a batch may only have been slow. Values have to be loaded again. `keep` says what of its increments stays: `all` where SQL has none of them; `pending` where nobody can tell of the sealed batch, for the server has forgotten which it was; `nothing` where the server came back with an old copy, and nobody can tell of any. How many counters lose by that is told as `lost`; one that came again after it was set aside or sealed is told twice. Safe to repeat.
+ * Gives a partition the epoch of a ledger that was begun in SQL for it, unless it has left the one that this should follow, or has acked the batch that this is about: whoever found the ledger past a batch may only have been slow. Values have to be loaded again. `keep` says what of its increments stays: `all` where SQL has none of them; `pending` where nobody can tell of the sealed batch, for the server has forgotten which it was; `nothing` where the server came back with an old copy, and nobody can tell of any. How many counters lose by that is told as `lost`. Safe to repeat.
  *
  * Cost: O(counters of the sealed batch), the memory is freed in the background.
  */
 export const begin: Operation<BeginArguments, BeginAnswer> = {
   script: {
     name: 'counters/begin',
-    sha1: 'd436236e1dcdc24a19e8b2a2981bd2dbf1533e2d',
+    sha1: 'b414981f047bde470c7e7e73c75e73de0020ae15',
     reads: false,
     bytes: false,
     source: `--[[
@@ -204,8 +204,7 @@ Gives a partition the epoch of a ledger that was begun in SQL for it, unless it 
 has acked the batch that this is about: whoever found the ledger past a batch may only have been slow.
 Values have to be loaded again. \`keep\` says what of its increments stays: \`all\` where SQL has none of them; \`pending\`
 where nobody can tell of the sealed batch, for the server has forgotten which it was; \`nothing\` where the server came
-back with an old copy, and nobody can tell of any. How many counters lose by that is told as \`lost\`; one that came again
-after it was set aside or sealed is told twice. Safe to repeat.
+back with an old copy, and nobody can tell of any. How many counters lose by that is told as \`lost\`. Safe to repeat.
 
 @returns begun  epoch:integer lost:integer
 @returns known  epoch:integer
@@ -213,8 +212,8 @@ after it was set aside or sealed is told twice. Safe to repeat.
 ]]
 local meta = KEYS[1] -- hash: what is known of the partition
 local values = KEYS[2] -- hash: id -> value
-local pending = KEYS[3] -- hash: id -> what came after \`rest\` was set aside
-local rest = KEYS[4] -- hash: id -> what was pending when a seal began, and is not sealed yet
+local pending = KEYS[3] -- hash: id -> what is counted, and neither set aside nor sealed
+local rest = KEYS[4] -- hash: id -> what was set aside when a seal began, and what has come to it since
 local sealed = KEYS[5] -- hash: id -> what is sealed, and not known to be in SQL
 local clean = KEYS[6] -- sorted set: id of a counter without pending or sealed increments -> until when it stays
 local epoch = tonumber(ARGV[1]) -- integer: of the ledger
@@ -277,6 +276,15 @@ local function save_partition(meta, partition)
     exact(partition.sealed_ms)
   )
 end
+-- How many counters have increments that are not known to be in SQL. What is set aside is neither pending nor sealed, but what is
+-- sealed may have come again.
+local function dirty(pending, rest, sealed)
+  local count = redis.call('HLEN', pending) + redis.call('HLEN', rest)
+  for _, id in ipairs(redis.call('HKEYS', sealed)) do
+    count = count + 1 - redis.call('HEXISTS', pending, id)
+  end
+  return count
+end
 
 local partition = open_partition(meta, '')
 if partition.layout ~= COUNTERS_LAYOUT then
@@ -291,7 +299,7 @@ end
 local counted = keep == 'all' and redis.call('HGETALL', sealed) or {}
 local lost = keep == 'all' and 0 or redis.call('HLEN', sealed)
 if keep == 'nothing' then
-  lost = lost + redis.call('HLEN', rest) + redis.call('HLEN', pending)
+  lost = dirty(pending, rest, sealed)
   partition.pending_ms, partition.rest_ms = 0, 0
 elseif #counted > 0 then
   partition.rest_ms = partition.sealed_ms
@@ -300,7 +308,17 @@ partition.epoch, partition.seq, partition.batch, partition.sealed_ms = epoch, 0,
 -- First what a server without memory may refuse.
 save_partition(meta, partition)
 for at = 1, #counted, 2 do
-  redis.call('HINCRBY', rest, counted[at], counted[at + 1])
+  local id = counted[at]
+  redis.call('HINCRBY', rest, id, counted[at + 1])
+  -- What has come to it since joins it: a counter waits once.
+  local since = redis.call('HGET', pending, id)
+  if since and type(redis.pcall('HINCRBY', rest, id, since)) ~= 'table' then
+    redis.call('HDEL', pending, id)
+  end
+end
+if partition.pending_ms > 0 and redis.call('EXISTS', pending) == 0 then
+  partition.pending_ms = 0
+  save_partition(meta, partition)
 end
 if keep == 'nothing' then
   redis.call('UNLINK', pending, rest)
@@ -312,10 +330,11 @@ return { 'begun', epoch, lost }
   parts: ['meta', 'values', 'pending', 'rest', 'sealed', 'clean'],
   lines: [
     [1, 'lua/counters/begin.lua', 1],
-    [24, 'lua/shared/exact.lua', 1],
-    [34, 'lua/shared/counters/partition.lua', 1],
-    [59, 'lua/shared/counters/save.lua', 1],
-    [79, 'lua/counters/begin.lua', 27],
+    [23, 'lua/shared/exact.lua', 1],
+    [33, 'lua/shared/counters/partition.lua', 1],
+    [58, 'lua/shared/counters/save.lua', 1],
+    [78, 'lua/shared/counters/dirty.lua', 1],
+    [87, 'lua/counters/begin.lua', 27],
   ],
   encode(args) {
     return [
@@ -417,7 +436,7 @@ export type ClearAnswer =
 export const clear: Operation<ClearArguments, ClearAnswer> = {
   script: {
     name: 'counters/clear',
-    sha1: 'd1e19b96bd10fa837b70e4e91bdb90712dac8cfc',
+    sha1: 'c87adb8e4a52cf95ed937641d3833930a8a8a3c1',
     reads: false,
     bytes: false,
     source: `--[[
@@ -429,8 +448,8 @@ Forgets a partition with all that has not been flushed, and its epoch. Safe to r
 ]]
 local meta = KEYS[1] -- hash: what is known of the partition
 local values = KEYS[2] -- hash: id -> value
-local pending = KEYS[3] -- hash: id -> what came after \`rest\` was set aside
-local rest = KEYS[4] -- hash: id -> what was pending when a seal began, and is not sealed yet
+local pending = KEYS[3] -- hash: id -> what is counted, and neither set aside nor sealed
+local rest = KEYS[4] -- hash: id -> what was set aside when a seal began, and what has come to it since
 local sealed = KEYS[5] -- hash: id -> what is sealed, and not known to be in SQL
 local clean = KEYS[6] -- sorted set: id of a counter without pending or sealed increments -> until when it stays
 local once = KEYS[7] -- hash: id and idempotency key -> until when it is remembered
@@ -572,7 +591,7 @@ export interface IncrementArguments {
   readonly call: string
   /** how long idempotency keys are remembered */
   readonly rememberMs: number
-  /** counters with increments that are not sealed, twice if some were set aside; 0: any number */
+  /** counters with increments that are not sealed; 0: any number */
   readonly mostDirty: number
   /** without an idempotency key '' */
   readonly counters: readonly { readonly id: string; readonly delta: string; readonly key: string }[]
@@ -616,7 +635,7 @@ function readKnownOfIncrementCounted(part: Reply | undefined): (number)[] {
 export const increment: Operation<IncrementArguments, IncrementAnswer> = {
   script: {
     name: 'counters/increment',
-    sha1: '3dfedb965c70dbfff7295ad2d19c886999316a1e',
+    sha1: '4f6ce18b4e75eb3717ac499cdca54a71ccf4e30d',
     reads: false,
     bytes: false,
     source: `--[[
@@ -630,14 +649,14 @@ second time. A repeated call increments nothing, and answers the values of its o
 ]]
 local meta = KEYS[1] -- hash: what is known of the partition
 local values = KEYS[2] -- hash: id -> value
-local pending = KEYS[3] -- hash: id -> what came after \`rest\` was set aside
-local rest = KEYS[4] -- hash: id -> what was pending when a seal began, and is not sealed yet
+local pending = KEYS[3] -- hash: id -> what is counted, and neither set aside nor sealed
+local rest = KEYS[4] -- hash: id -> what was set aside when a seal began, and what has come to it since
 local clean = KEYS[5] -- sorted set: id of a counter without pending or sealed increments -> until when it stays
 local once = KEYS[6] -- hash: id and idempotency key -> until when it is remembered
 local caller = ARGV[1] -- text: process and slot of the call id
 local call = ARGV[2] -- text: number of the call id
 local remember_ms = tonumber(ARGV[3]) -- integer: how long idempotency keys are remembered
-local most_dirty = tonumber(ARGV[4]) -- integer: counters with increments that are not sealed, twice if some were set aside; 0: any number
+local most_dirty = tonumber(ARGV[4]) -- integer: counters with increments that are not sealed; 0: any number
 local counters, counters_at = ARGV, 5 -- repeated (id:text delta:text key:text): without an idempotency key ''
 
 -- A whole number as text with all its digits. Lua itself writes 14 digits, and not every server passes
@@ -801,14 +820,21 @@ local function opposite(delta)
   return string.sub(delta, 1, 1) == '-' and string.sub(delta, 2) or '-' .. delta
 end
 
--- Adds to a value that is there, and to what is pending of it. Answers the new value, as text; nil when one of them
--- would leave 64 bits, and then nothing has changed. The server has not refused to grow before.
-local function add(values, pending, clean, id, delta)
+-- Adds to a value that is there, and to what waits of it: where that was set aside, there, so that a counter waits once.
+-- \`is_some_aside\`: whether anything was. Answers the new value, as text, and whether it is pending now; nil when one of
+-- them would leave 64 bits, and then nothing has changed. The server has not refused to grow before.
+local function add(values, pending, rest, clean, id, delta, is_some_aside)
   local value = redis.pcall('HINCRBY', values, id, delta)
   if type(value) == 'table' then
     return nil
   end
-  local waiting = redis.pcall('HINCRBY', pending, id, delta)
+  local is_aside = is_some_aside and redis.call('HEXISTS', rest, id) == 1
+  local waiting
+  if is_aside then
+    waiting = redis.pcall('HINCRBY', rest, id, delta)
+  else
+    waiting = redis.pcall('HINCRBY', pending, id, delta)
+  end
   if type(waiting) == 'table' then
     redis.call('HINCRBY', values, id, opposite(delta))
     return nil
@@ -817,7 +843,7 @@ local function add(values, pending, clean, id, delta)
     -- The first one since the last seal.
     redis.call('ZREM', clean, id)
   end
-  return text_of(values, id, value)
+  return text_of(values, id, value), not is_aside
 end
 
 -- True when the database is behind, and this counter would be one more that waits for it.
@@ -888,9 +914,9 @@ for at = counters_at, #counters, 3 do
     refused[#refused + 1] = 'behind'
     now[place + 1] = redis.call('HGET', values, id)
   else
-    local value = add(values, pending, clean, id, delta)
+    local value, is_pending = add(values, pending, rest, clean, id, delta, partition.rest_ms > 0)
     if value then
-      added = true
+      added = added or is_pending
       now[place + 1] = value
     else
       now[place + 1] = redis.call('HGET', values, id)
@@ -929,8 +955,8 @@ return { 'counted', now_ms, partition.epoch, now, refused, known }
     [152, 'lua/shared/counters/retention.lua', 1],
     [158, 'lua/shared/counters/retention.lua', 33],
     [163, 'lua/shared/counters/add.lua', 1],
-    [209, 'lua/shared/counters/outcomes.lua', 1],
-    [227, 'lua/counters/increment.lua', 31],
+    [216, 'lua/shared/counters/outcomes.lua', 1],
+    [234, 'lua/counters/increment.lua', 31],
   ],
   encode(args) {
     const encoded = new Array<Argument>(4 + args.counters.length * 3)
@@ -1048,32 +1074,32 @@ return { 'seen', state.version, redis.call('HLEN', shown), redis.call('HLEN', no
 export type InspectArguments = Readonly<Record<string, never>>
 
 export type InspectAnswer =
-  | { readonly status: 'seen'; readonly nowMs: number; readonly epoch: number; readonly seq: number; readonly batch: string; readonly values: number; readonly pending: number; readonly sealed: number; readonly pendingMs: number; readonly sealedMs: number; readonly rest: number; readonly restMs: number }
+  | { readonly status: 'seen'; readonly nowMs: number; readonly epoch: number; readonly seq: number; readonly batch: string; readonly values: number; readonly pending: number; readonly sealed: number; readonly pendingMs: number; readonly sealedMs: number; readonly rest: number; readonly restMs: number; readonly dirty: number }
 
 
 /**
- * A picture of a partition: how many values are here, how many counters have pending and sealed increments and such as were set aside to be sealed (`rest`), and when the oldest of those came (0: there is none).
+ * A picture of a partition: how many values are here, how many counters have pending and sealed increments and such as were set aside to be sealed (`rest`), when the oldest of those came (0: there is none), and how many counters have any (`dirty`).
  *
- * Cost: O(1).
+ * Cost: O(counters of the sealed batch).
  */
 export const inspect: Operation<InspectArguments, InspectAnswer> = {
   script: {
     name: 'counters/inspect',
-    sha1: '3a3fcfa4047e39698a9044ac31b9504c3f1b824b',
+    sha1: '1a0c5c36c2bd9aceee04a1171c16c87467dfbe0f',
     reads: true,
     bytes: false,
     source: `--[[
 A picture of a partition: how many values are here, how many counters have pending and sealed increments and such as were set
-aside to be sealed (\`rest\`), and when the oldest of those came (0: there is none).
+aside to be sealed (\`rest\`), when the oldest of those came (0: there is none), and how many counters have any (\`dirty\`).
 
 @reads
-@returns seen  now_ms:integer epoch:integer seq:integer batch:text values:integer pending:integer sealed:integer pending_ms:integer sealed_ms:integer rest:integer rest_ms:integer
-@cost    O(1)
+@returns seen  now_ms:integer epoch:integer seq:integer batch:text values:integer pending:integer sealed:integer pending_ms:integer sealed_ms:integer rest:integer rest_ms:integer dirty:integer
+@cost    O(counters of the sealed batch)
 ]]
 local meta = KEYS[1] -- hash: what is known of the partition
 local values = KEYS[2] -- hash: id -> value
-local pending = KEYS[3] -- hash: id -> what came after \`rest\` was set aside
-local rest = KEYS[4] -- hash: id -> what was pending when a seal began, and is not sealed yet
+local pending = KEYS[3] -- hash: id -> what is counted, and neither set aside nor sealed
+local rest = KEYS[4] -- hash: id -> what was set aside when a seal began, and what has come to it since
 local sealed = KEYS[5] -- hash: id -> what is sealed, and not known to be in SQL
 
 -- The only reader of the server's time: microseconds since 1970.
@@ -1107,6 +1133,15 @@ local function open_partition(meta, caller)
     record = stored[8],
   }
 end
+-- How many counters have increments that are not known to be in SQL. What is set aside is neither pending nor sealed, but what is
+-- sealed may have come again.
+local function dirty(pending, rest, sealed)
+  local count = redis.call('HLEN', pending) + redis.call('HLEN', rest)
+  for _, id in ipairs(redis.call('HKEYS', sealed)) do
+    count = count + 1 - redis.call('HEXISTS', pending, id)
+  end
+  return count
+end
 
 local partition = open_partition(meta, '')
 if partition.layout ~= COUNTERS_LAYOUT then
@@ -1125,6 +1160,7 @@ return {
   partition.sealed_ms,
   redis.call('HLEN', rest),
   partition.rest_ms,
+  dirty(pending, rest, sealed),
 }
 `,
   },
@@ -1133,7 +1169,8 @@ return {
     [1, 'lua/counters/inspect.lua', 1],
     [15, 'lua/shared/clock.lua', 1],
     [21, 'lua/shared/counters/partition.lua', 1],
-    [46, 'lua/counters/inspect.lua', 17],
+    [46, 'lua/shared/counters/dirty.lua', 1],
+    [55, 'lua/counters/inspect.lua', 18],
   ],
   encode() {
     return []
@@ -1155,6 +1192,7 @@ return {
           sealedMs: asInteger(parts[9]),
           rest: asInteger(parts[10]),
           restMs: asInteger(parts[11]),
+          dirty: asInteger(parts[12]),
         }
       default:
         return unexpected('the answer seen', parts[0])
@@ -1197,7 +1235,7 @@ function readValuesOfLoadLoaded(part: Reply | undefined): (string | null)[] {
 export const load: Operation<LoadArguments, LoadAnswer> = {
   script: {
     name: 'counters/load',
-    sha1: '694b2dd78ef398d4c61b6263878e99e791ffcc6c',
+    sha1: '06a333eed69019f759c2df512a80c545153b73cf',
     reads: false,
     bytes: false,
     source: `--[[
@@ -1214,8 +1252,8 @@ that leaves 64 bits with what waits is nil: it is not here.
 ]]
 local meta = KEYS[1] -- hash: what is known of the partition
 local values = KEYS[2] -- hash: id -> value
-local pending = KEYS[3] -- hash: id -> what came after \`rest\` was set aside
-local rest = KEYS[4] -- hash: id -> what was pending when a seal began, and is not sealed yet
+local pending = KEYS[3] -- hash: id -> what is counted, and neither set aside nor sealed
+local rest = KEYS[4] -- hash: id -> what was set aside when a seal began, and what has come to it since
 local sealed = KEYS[5] -- hash: id -> what is sealed, and not known to be in SQL
 local clean = KEYS[6] -- sorted set: id of a counter without pending or sealed increments -> until when it stays
 local epoch = tonumber(ARGV[1]) -- integer: of the ledger that was read
@@ -1749,7 +1787,7 @@ function readCountersOfSealSealed(part: Reply | undefined): ({ readonly id: stri
 export const seal: Operation<SealArguments, SealAnswer> = {
   script: {
     name: 'counters/seal',
-    sha1: '6e76dae1dc1f00c2bbe7b96cc702b3c399a4b5c2',
+    sha1: '9409d478f625bd8340115d09e56ac4faf6906fd3',
     reads: false,
     bytes: false,
     source: `--[[
@@ -1764,8 +1802,8 @@ comes later, so who flushes comes to an end. Also evicts values that are due.
 ]]
 local meta = KEYS[1] -- hash: what is known of the partition
 local values = KEYS[2] -- hash: id -> value
-local pending = KEYS[3] -- hash: id -> what came after \`rest\` was set aside
-local rest = KEYS[4] -- hash: id -> what was pending when a seal began, and is not sealed yet
+local pending = KEYS[3] -- hash: id -> what is counted, and neither set aside nor sealed
+local rest = KEYS[4] -- hash: id -> what was set aside when a seal began, and what has come to it since
 local sealed = KEYS[5] -- hash: id -> what is sealed, and not known to be in SQL
 local clean = KEYS[6] -- sorted set: id of a counter without pending or sealed increments -> until when it stays
 local batch = ARGV[1] -- text: an id for the batch, if a new one is sealed

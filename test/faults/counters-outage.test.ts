@@ -102,7 +102,7 @@ describe.each(LONG ? DATABASES : DATABASES.slice(0, 1))('$kind is away', (databa
 
     expect(tally.acked - acked).toBeGreaterThan(10 * IDS.length)
     expect(await memoryOf(client, scene.name)).toBeLessThan(memory * 1.1)
-    expect((await counters.inspect()).dirty).toBeLessThanOrEqual(2 * IDS.length)
+    expect((await counters.inspect()).dirty).toBeLessThanOrEqual(IDS.length)
     await expect(scene.connect({ deadline: '1s' }).counters.get('absent')).rejects.toThrow(SinkError)
 
     await server.restart()

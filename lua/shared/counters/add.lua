@@ -18,14 +18,21 @@ local function opposite(delta)
   return string.sub(delta, 1, 1) == '-' and string.sub(delta, 2) or '-' .. delta
 end
 
--- Adds to a value that is there, and to what is pending of it. Answers the new value, as text; nil when one of them
--- would leave 64 bits, and then nothing has changed. The server has not refused to grow before.
-local function add(values, pending, clean, id, delta)
+-- Adds to a value that is there, and to what waits of it: where that was set aside, there, so that a counter waits once.
+-- `is_some_aside`: whether anything was. Answers the new value, as text, and whether it is pending now; nil when one of
+-- them would leave 64 bits, and then nothing has changed. The server has not refused to grow before.
+local function add(values, pending, rest, clean, id, delta, is_some_aside)
   local value = redis.pcall('HINCRBY', values, id, delta)
   if type(value) == 'table' then
     return nil
   end
-  local waiting = redis.pcall('HINCRBY', pending, id, delta)
+  local is_aside = is_some_aside and redis.call('HEXISTS', rest, id) == 1
+  local waiting
+  if is_aside then
+    waiting = redis.pcall('HINCRBY', rest, id, delta)
+  else
+    waiting = redis.pcall('HINCRBY', pending, id, delta)
+  end
   if type(waiting) == 'table' then
     redis.call('HINCRBY', values, id, opposite(delta))
     return nil
@@ -34,7 +41,7 @@ local function add(values, pending, clean, id, delta)
     -- The first one since the last seal.
     redis.call('ZREM', clean, id)
   end
-  return text_of(values, id, value)
+  return text_of(values, id, value), not is_aside
 end
 
 -- True when the database is behind, and this counter would be one more that waits for it.
