@@ -1218,7 +1218,7 @@ function readOptionsOfAckAndClaimClaimed(part: Reply | undefined): ({ readonly a
 export const ackAndClaim: Operation<AckAndClaimArguments, AckAndClaimAnswer> = {
   script: {
     name: 'queue/ack-and-claim',
-    sha1: 'be8f24ba7ec2a3a74daffef765732ee8e8c8d451',
+    sha1: 'a49dadc15240a575724bbd5197a32f1ab6c96820',
     reads: false,
     bytes: true,
     source: `--[[
@@ -2331,12 +2331,13 @@ end
 -- which is passed over when it comes to the front. Should the job have come back to the list meanwhile, it is taken
 -- where it stands first, and the other number is the ghost.
 
--- A mark; see shared/queue/marks.
-local PRIORITIES = 1
+-- Marks; see shared/queue/marks. Of RETURNED also jobs that are gone again.
+local PRIORITIES, RETURNED = 1, 64
 -- Before all priorities.
 local IN_FRONT = '-4294967296'
 
 -- A lost job without group goes to the front of the list only where that is served first: beside groups it is one of many.
+-- Should others come that are served before the list, it is brought before them; see shared/queue/bring-returned.
 local function stand_ready(keys, queue, job, seq, in_front, now_us)
   if job.group ~= '' then
     set_mark(queue, GROUPS)
@@ -2345,6 +2346,7 @@ local function stand_ready(keys, queue, job, seq, in_front, now_us)
     set_mark(queue, PRIORITIES)
     redis.call('ZADD', keys.prioritized, in_front and IN_FRONT or -job.priority, seq)
   elseif in_front then
+    set_mark(queue, RETURNED)
     redis.call('LPUSH', keys.ready, seq)
   else
     redis.call('RPUSH', keys.ready, seq)
@@ -2823,6 +2825,42 @@ local function take_in_turn(keys, queue, count, now_us, taken)
 end
 
 local function take_ready(keys, queue, count, now_us)
+  if is_marked(queue, RETURNED) and (is_marked(queue, PRIORITIES) or is_marked(queue, GROUPS)) then
+-- Jobs that were lost or released while the queue had none with a priority or a group stand at the front of the list,
+-- which is not served first any more. As many as are wanted go where such jobs stand since then: before all priorities.
+local function bring_returned(keys, queue, count)
+  local looked = math.min(queue.ghosts, MOST_GHOSTS) + count
+  local numbers = redis.call('LRANGE', keys.ready, '0', string.format('%d', looked - 1))
+  local stored = #numbers > 0 and redis.call('HMGET', keys.jobs, unpack(fields_of(numbers)))
+  local returned, seen, passed = {}, {}, 0
+  for at, seq in ipairs(numbers) do
+    local record, packed = stored[at * 2 - 1], stored[at * 2]
+    local stands = not seen[seq] and stands_in_list(record, packed)
+    if stands and (#returned == count * 2 or not packed or unpack_run(packed).state ~= 'b') then
+      break
+    elseif stands then
+      returned[#returned + 1] = IN_FRONT
+      returned[#returned + 1] = seq
+      seen[seq] = true
+    else
+      queue.ghosts = math.max(0, queue.ghosts - 1)
+    end
+    passed = at
+  end
+  if passed > 0 then
+    redis.call('LTRIM', keys.ready, string.format('%d', passed), '-1')
+  end
+  if #returned > 0 then
+    set_mark(queue, PRIORITIES)
+    redis.call('ZADD', keys.prioritized, unpack(returned))
+  end
+  -- Behind the first other one there are none.
+  if #returned < count * 2 and (passed < #numbers or #numbers < looked) then
+    queue.marks = queue.marks - RETURNED
+  end
+end
+    bring_returned(keys, queue, count)
+  end
   local taken = { seen = queue.ghosts > 0 and {} or nil }
   local has_priorities = is_marked(queue, PRIORITIES)
   if has_priorities then
@@ -3996,67 +4034,69 @@ return { 'claimed', now_ms, ends_ms, waiting, recheck_ms, paused, chores, refuse
     [974, 'lua/shared/queue/groups.lua', 1],
     [1082, 'lua/shared/queue/groups.lua', 120],
     [1104, 'lua/shared/queue/ready.lua', 1],
-    [1131, 'lua/shared/queue/fields.lua', 1],
-    [1140, 'lua/shared/queue/end.lua', 1],
-    [1161, 'lua/shared/queue/leave-tags.lua', 1],
-    [1170, 'lua/shared/queue/end.lua', 23],
-    [1187, 'lua/shared/queue/note-end.lua', 1],
-    [1217, 'lua/shared/queue/tell-others.lua', 1],
-    [1219, 'lua/shared/queue/packed-notes.lua', 1],
-    [1220, 'lua/shared/queue/packed-notes.lua', 3],
-    [1228, 'lua/shared/queue/tell-others.lua', 4],
-    [1231, 'lua/shared/queue/result.lua', 1],
-    [1245, 'lua/shared/queue/tell-ends.lua', 1],
-    [1301, 'lua/shared/queue/tell-others.lua', 9],
-    [1304, 'lua/shared/queue/tell-others.lua', 13],
-    [1307, 'lua/shared/queue/publish.lua', 1],
-    [1308, 'lua/shared/queue/message.lua', 1],
-    [1361, 'lua/shared/queue/publish.lua', 3],
-    [1367, 'lua/shared/queue/tell-others.lua', 17],
-    [1370, 'lua/shared/queue/cancel.lua', 1],
-    [1378, 'lua/shared/queue/stop.lua', 1],
-    [1386, 'lua/shared/queue/finish.lua', 1],
-    [1486, 'lua/shared/queue/take.lua', 1],
-    [1625, 'lua/shared/queue/lease.lua', 1],
-    [1695, 'lua/shared/queue/told.lua', 1],
-    [1710, 'lua/shared/queue/claimed-before.lua', 1],
-    [1756, 'lua/shared/queue/idle.lua', 1],
-    [1833, 'lua/shared/queue/watch.lua', 1],
-    [1854, 'lua/shared/queue/judge.lua', 1],
-    [1917, 'lua/shared/queue/next-due.lua', 1],
-    [1972, 'lua/queue/ack-and-claim.lua', 92],
-    [2039, 'lua/shared/queue/bring-due.lua', 1],
-    [2042, 'lua/shared/queue/entries.lua', 1],
-    [2060, 'lua/shared/queue/history.lua', 1],
-    [2074, 'lua/shared/queue/failure.lua', 1],
-    [2080, 'lua/shared/queue/note-failure.lua', 1],
-    [2084, 'lua/shared/queue/dead.lua', 1],
-    [2138, 'lua/shared/queue/bury-claimed.lua', 1],
-    [2145, 'lua/shared/queue/reclaim.lua', 1],
-    [2190, 'lua/shared/queue/due.lua', 1],
-    [2212, 'lua/shared/queue/bring-due.lua', 12],
-    [2219, 'lua/shared/queue/spawn.lua', 1],
-    [2224, 'lua/shared/queue/number.lua', 1],
-    [2233, 'lua/shared/queue/enter-tags.lua', 1],
-    [2239, 'lua/shared/queue/leave-short.lua', 1],
-    [2250, 'lua/shared/queue/read-recurrence.lua', 1],
-    [2308, 'lua/shared/queue/recurrence.lua', 1],
-    [2357, 'lua/shared/queue/spawn.lua', 12],
-    [2455, 'lua/shared/queue/bring-due.lua', 20],
-    [2459, 'lua/queue/ack-and-claim.lua', 160],
-    [2463, 'lua/shared/queue/settle.lua', 1],
-    [2464, 'lua/shared/queue/failure.lua', 1],
-    [2470, 'lua/shared/queue/dead.lua', 1],
-    [2524, 'lua/shared/queue/backoff.lua', 1],
-    [2526, 'lua/shared/queue/backoff.lua', 22],
-    [2545, 'lua/shared/queue/unblock.lua', 1],
-    [2551, 'lua/shared/queue/outbox.lua', 1],
-    [2562, 'lua/shared/queue/entries.lua', 1],
-    [2580, 'lua/shared/queue/history.lua', 1],
-    [2594, 'lua/shared/queue/settle.lua', 18],
-    [2668, 'lua/queue/ack-and-claim.lua', 165],
-    [2711, 'lua/shared/queue/wait.lua', 1],
-    [2722, 'lua/queue/ack-and-claim.lua', 209],
+    [1133, 'lua/shared/queue/fields.lua', 1],
+    [1142, 'lua/shared/queue/end.lua', 1],
+    [1163, 'lua/shared/queue/leave-tags.lua', 1],
+    [1172, 'lua/shared/queue/end.lua', 23],
+    [1189, 'lua/shared/queue/note-end.lua', 1],
+    [1219, 'lua/shared/queue/tell-others.lua', 1],
+    [1221, 'lua/shared/queue/packed-notes.lua', 1],
+    [1222, 'lua/shared/queue/packed-notes.lua', 3],
+    [1230, 'lua/shared/queue/tell-others.lua', 4],
+    [1233, 'lua/shared/queue/result.lua', 1],
+    [1247, 'lua/shared/queue/tell-ends.lua', 1],
+    [1303, 'lua/shared/queue/tell-others.lua', 9],
+    [1306, 'lua/shared/queue/tell-others.lua', 13],
+    [1309, 'lua/shared/queue/publish.lua', 1],
+    [1310, 'lua/shared/queue/message.lua', 1],
+    [1363, 'lua/shared/queue/publish.lua', 3],
+    [1369, 'lua/shared/queue/tell-others.lua', 17],
+    [1372, 'lua/shared/queue/cancel.lua', 1],
+    [1380, 'lua/shared/queue/stop.lua', 1],
+    [1388, 'lua/shared/queue/finish.lua', 1],
+    [1488, 'lua/shared/queue/take.lua', 1],
+    [1606, 'lua/shared/queue/bring-returned.lua', 1],
+    [1639, 'lua/shared/queue/take.lua', 120],
+    [1663, 'lua/shared/queue/lease.lua', 1],
+    [1733, 'lua/shared/queue/told.lua', 1],
+    [1748, 'lua/shared/queue/claimed-before.lua', 1],
+    [1794, 'lua/shared/queue/idle.lua', 1],
+    [1871, 'lua/shared/queue/watch.lua', 1],
+    [1892, 'lua/shared/queue/judge.lua', 1],
+    [1955, 'lua/shared/queue/next-due.lua', 1],
+    [2010, 'lua/queue/ack-and-claim.lua', 92],
+    [2077, 'lua/shared/queue/bring-due.lua', 1],
+    [2080, 'lua/shared/queue/entries.lua', 1],
+    [2098, 'lua/shared/queue/history.lua', 1],
+    [2112, 'lua/shared/queue/failure.lua', 1],
+    [2118, 'lua/shared/queue/note-failure.lua', 1],
+    [2122, 'lua/shared/queue/dead.lua', 1],
+    [2176, 'lua/shared/queue/bury-claimed.lua', 1],
+    [2183, 'lua/shared/queue/reclaim.lua', 1],
+    [2228, 'lua/shared/queue/due.lua', 1],
+    [2250, 'lua/shared/queue/bring-due.lua', 12],
+    [2257, 'lua/shared/queue/spawn.lua', 1],
+    [2262, 'lua/shared/queue/number.lua', 1],
+    [2271, 'lua/shared/queue/enter-tags.lua', 1],
+    [2277, 'lua/shared/queue/leave-short.lua', 1],
+    [2288, 'lua/shared/queue/read-recurrence.lua', 1],
+    [2346, 'lua/shared/queue/recurrence.lua', 1],
+    [2395, 'lua/shared/queue/spawn.lua', 12],
+    [2493, 'lua/shared/queue/bring-due.lua', 20],
+    [2497, 'lua/queue/ack-and-claim.lua', 160],
+    [2501, 'lua/shared/queue/settle.lua', 1],
+    [2502, 'lua/shared/queue/failure.lua', 1],
+    [2508, 'lua/shared/queue/dead.lua', 1],
+    [2562, 'lua/shared/queue/backoff.lua', 1],
+    [2564, 'lua/shared/queue/backoff.lua', 22],
+    [2583, 'lua/shared/queue/unblock.lua', 1],
+    [2589, 'lua/shared/queue/outbox.lua', 1],
+    [2600, 'lua/shared/queue/entries.lua', 1],
+    [2618, 'lua/shared/queue/history.lua', 1],
+    [2632, 'lua/shared/queue/settle.lua', 18],
+    [2706, 'lua/queue/ack-and-claim.lua', 165],
+    [2749, 'lua/shared/queue/wait.lua', 1],
+    [2760, 'lua/queue/ack-and-claim.lua', 209],
   ],
   encode(args) {
     const encoded = new Array<Argument>(9 + args.acks.length * 3)
@@ -4145,7 +4185,7 @@ function readDuplicatesOfAdvanceAdvanced(part: Reply | undefined): ({ readonly a
 export const advance: Operation<AdvanceArguments, AdvanceAnswer> = {
   script: {
     name: 'queue/advance',
-    sha1: 'b760733a24f63b8746915b8703839aa770f16579',
+    sha1: '66830e77c4f50f7f62d84219e34d564129cfa1a8',
     reads: false,
     bytes: false,
     source: `--[[
@@ -5358,12 +5398,13 @@ end
 -- which is passed over when it comes to the front. Should the job have come back to the list meanwhile, it is taken
 -- where it stands first, and the other number is the ghost.
 
--- A mark; see shared/queue/marks.
-local PRIORITIES = 1
+-- Marks; see shared/queue/marks. Of RETURNED also jobs that are gone again.
+local PRIORITIES, RETURNED = 1, 64
 -- Before all priorities.
 local IN_FRONT = '-4294967296'
 
 -- A lost job without group goes to the front of the list only where that is served first: beside groups it is one of many.
+-- Should others come that are served before the list, it is brought before them; see shared/queue/bring-returned.
 local function stand_ready(keys, queue, job, seq, in_front, now_us)
   if job.group ~= '' then
     set_mark(queue, GROUPS)
@@ -5372,6 +5413,7 @@ local function stand_ready(keys, queue, job, seq, in_front, now_us)
     set_mark(queue, PRIORITIES)
     redis.call('ZADD', keys.prioritized, in_front and IN_FRONT or -job.priority, seq)
   elseif in_front then
+    set_mark(queue, RETURNED)
     redis.call('LPUSH', keys.ready, seq)
   else
     redis.call('RPUSH', keys.ready, seq)
@@ -6424,41 +6466,41 @@ return { 'advanced', first, queue.chores, refused, tally.duplicates }
     [1029, 'lua/shared/queue/names.lua', 1],
     [1075, 'lua/shared/queue/groups.lua', 1],
     [1204, 'lua/shared/queue/ready.lua', 1],
-    [1239, 'lua/shared/queue/number.lua', 1],
-    [1248, 'lua/shared/queue/enqueue.lua', 1],
-    [1286, 'lua/shared/queue/replace.lua', 1],
-    [1341, 'lua/shared/queue/leave-tags.lua', 1],
-    [1350, 'lua/shared/queue/replace.lua', 57],
-    [1375, 'lua/shared/queue/idempotency.lua', 1],
-    [1389, 'lua/shared/queue/idle.lua', 1],
-    [1435, 'lua/shared/queue/idle.lua', 68],
-    [1445, 'lua/shared/queue/find.lua', 1],
-    [1471, 'lua/shared/queue/failure.lua', 1],
-    [1481, 'lua/shared/queue/parents.lua', 1],
-    [1540, 'lua/shared/queue/parents.lua', 70],
-    [1552, 'lua/shared/queue/link.lua', 1],
-    [1615, 'lua/shared/queue/end.lua', 1],
-    [1636, 'lua/shared/queue/leave-tags.lua', 1],
-    [1645, 'lua/shared/queue/end.lua', 23],
-    [1662, 'lua/shared/queue/cancel.lua', 1],
-    [1670, 'lua/shared/queue/stop.lua', 1],
-    [1678, 'lua/shared/queue/judge-one.lua', 1],
-    [1688, 'lua/shared/queue/finish.lua', 1],
-    [1788, 'lua/shared/queue/freed.lua', 1],
-    [1797, 'lua/shared/queue/told.lua', 1],
-    [1812, 'lua/shared/queue/outbox.lua', 1],
-    [1823, 'lua/shared/queue/spec.lua', 1],
-    [1846, 'lua/shared/queue/spec.lua', 33],
-    [1948, 'lua/queue/advance.lua', 88],
-    [2022, 'lua/shared/queue/settle.lua', 1],
-    [2023, 'lua/shared/queue/dead.lua', 1],
-    [2077, 'lua/shared/queue/backoff.lua', 1],
-    [2079, 'lua/shared/queue/backoff.lua', 22],
-    [2098, 'lua/shared/queue/unblock.lua', 1],
-    [2104, 'lua/shared/queue/entries.lua', 1],
-    [2122, 'lua/shared/queue/history.lua', 1],
-    [2136, 'lua/shared/queue/settle.lua', 18],
-    [2210, 'lua/queue/advance.lua', 163],
+    [1241, 'lua/shared/queue/number.lua', 1],
+    [1250, 'lua/shared/queue/enqueue.lua', 1],
+    [1288, 'lua/shared/queue/replace.lua', 1],
+    [1343, 'lua/shared/queue/leave-tags.lua', 1],
+    [1352, 'lua/shared/queue/replace.lua', 57],
+    [1377, 'lua/shared/queue/idempotency.lua', 1],
+    [1391, 'lua/shared/queue/idle.lua', 1],
+    [1437, 'lua/shared/queue/idle.lua', 68],
+    [1447, 'lua/shared/queue/find.lua', 1],
+    [1473, 'lua/shared/queue/failure.lua', 1],
+    [1483, 'lua/shared/queue/parents.lua', 1],
+    [1542, 'lua/shared/queue/parents.lua', 70],
+    [1554, 'lua/shared/queue/link.lua', 1],
+    [1617, 'lua/shared/queue/end.lua', 1],
+    [1638, 'lua/shared/queue/leave-tags.lua', 1],
+    [1647, 'lua/shared/queue/end.lua', 23],
+    [1664, 'lua/shared/queue/cancel.lua', 1],
+    [1672, 'lua/shared/queue/stop.lua', 1],
+    [1680, 'lua/shared/queue/judge-one.lua', 1],
+    [1690, 'lua/shared/queue/finish.lua', 1],
+    [1790, 'lua/shared/queue/freed.lua', 1],
+    [1799, 'lua/shared/queue/told.lua', 1],
+    [1814, 'lua/shared/queue/outbox.lua', 1],
+    [1825, 'lua/shared/queue/spec.lua', 1],
+    [1848, 'lua/shared/queue/spec.lua', 33],
+    [1950, 'lua/queue/advance.lua', 88],
+    [2024, 'lua/shared/queue/settle.lua', 1],
+    [2025, 'lua/shared/queue/dead.lua', 1],
+    [2079, 'lua/shared/queue/backoff.lua', 1],
+    [2081, 'lua/shared/queue/backoff.lua', 22],
+    [2100, 'lua/shared/queue/unblock.lua', 1],
+    [2106, 'lua/shared/queue/entries.lua', 1],
+    [2124, 'lua/shared/queue/history.lua', 1],
+    [2138, 'lua/shared/queue/settle.lua', 18],
+    [2212, 'lua/queue/advance.lua', 163],
   ],
   encode(args) {
     const encoded = new Array<Argument>(6 + args.steps.length * 26)
@@ -7376,7 +7418,7 @@ function readRefusedOfBuryBuried(part: Reply | undefined): ({ readonly at: numbe
 export const bury: Operation<BuryArguments, BuryAnswer> = {
   script: {
     name: 'queue/bury',
-    sha1: '3822e5d34c2546994e069090b9b1563f8ed6c33d',
+    sha1: '9de1917d4fe011490ad9ea63ad48a2117a1972a7',
     reads: false,
     bytes: false,
     source: `--[[
@@ -8881,12 +8923,13 @@ end
 -- which is passed over when it comes to the front. Should the job have come back to the list meanwhile, it is taken
 -- where it stands first, and the other number is the ghost.
 
--- A mark; see shared/queue/marks.
-local PRIORITIES = 1
+-- Marks; see shared/queue/marks. Of RETURNED also jobs that are gone again.
+local PRIORITIES, RETURNED = 1, 64
 -- Before all priorities.
 local IN_FRONT = '-4294967296'
 
 -- A lost job without group goes to the front of the list only where that is served first: beside groups it is one of many.
+-- Should others come that are served before the list, it is brought before them; see shared/queue/bring-returned.
 local function stand_ready(keys, queue, job, seq, in_front, now_us)
   if job.group ~= '' then
     set_mark(queue, GROUPS)
@@ -8895,6 +8938,7 @@ local function stand_ready(keys, queue, job, seq, in_front, now_us)
     set_mark(queue, PRIORITIES)
     redis.call('ZADD', keys.prioritized, in_front and IN_FRONT or -job.priority, seq)
   elseif in_front then
+    set_mark(queue, RETURNED)
     redis.call('LPUSH', keys.ready, seq)
   else
     redis.call('RPUSH', keys.ready, seq)
@@ -9096,12 +9140,12 @@ return { 'buried', queue.chores, refused }
     [1487, 'lua/shared/queue/settle.lua', 1],
     [1488, 'lua/shared/queue/note-due.lua', 1],
     [1496, 'lua/shared/queue/ready.lua', 1],
-    [1523, 'lua/shared/queue/backoff.lua', 1],
-    [1525, 'lua/shared/queue/backoff.lua', 22],
-    [1544, 'lua/shared/queue/unblock.lua', 1],
-    [1550, 'lua/shared/queue/outbox.lua', 1],
-    [1561, 'lua/shared/queue/settle.lua', 18],
-    [1635, 'lua/queue/bury.lua', 143],
+    [1525, 'lua/shared/queue/backoff.lua', 1],
+    [1527, 'lua/shared/queue/backoff.lua', 22],
+    [1546, 'lua/shared/queue/unblock.lua', 1],
+    [1552, 'lua/shared/queue/outbox.lua', 1],
+    [1563, 'lua/shared/queue/settle.lua', 18],
+    [1637, 'lua/queue/bury.lua', 143],
   ],
   encode(args) {
     const encoded = new Array<Argument>(6 + args.failures.length * 4)
@@ -9166,7 +9210,7 @@ function readOutcomesOfCancelCancelled(part: Reply | undefined): (string)[] {
 export const cancel: Operation<CancelArguments, CancelAnswer> = {
   script: {
     name: 'queue/cancel',
-    sha1: 'c6236833c7184eab20dc478af8639f2ce36eef81',
+    sha1: '4ecee346daecac7194b891e941ae28de2a28e354',
     reads: false,
     bytes: false,
     source: `--[[
@@ -9793,12 +9837,13 @@ end
 -- which is passed over when it comes to the front. Should the job have come back to the list meanwhile, it is taken
 -- where it stands first, and the other number is the ghost.
 
--- A mark; see shared/queue/marks.
-local PRIORITIES = 1
+-- Marks; see shared/queue/marks. Of RETURNED also jobs that are gone again.
+local PRIORITIES, RETURNED = 1, 64
 -- Before all priorities.
 local IN_FRONT = '-4294967296'
 
 -- A lost job without group goes to the front of the list only where that is served first: beside groups it is one of many.
+-- Should others come that are served before the list, it is brought before them; see shared/queue/bring-returned.
 local function stand_ready(keys, queue, job, seq, in_front, now_us)
   if job.group ~= '' then
     set_mark(queue, GROUPS)
@@ -9807,6 +9852,7 @@ local function stand_ready(keys, queue, job, seq, in_front, now_us)
     set_mark(queue, PRIORITIES)
     redis.call('ZADD', keys.prioritized, in_front and IN_FRONT or -job.priority, seq)
   elseif in_front then
+    set_mark(queue, RETURNED)
     redis.call('LPUSH', keys.ready, seq)
   else
     redis.call('RPUSH', keys.ready, seq)
@@ -10714,41 +10760,41 @@ return { 'cancelled', queue.chores, outcomes }
     [489, 'lua/shared/queue/failure.lua', 1],
     [499, 'lua/shared/queue/groups.lua', 1],
     [618, 'lua/shared/queue/ready.lua', 1],
-    [653, 'lua/shared/queue/dead.lua', 1],
-    [722, 'lua/shared/queue/end.lua', 1],
-    [743, 'lua/shared/queue/leave-tags.lua', 1],
-    [752, 'lua/shared/queue/end.lua', 23],
-    [762, 'lua/shared/queue/note-end.lua', 1],
-    [792, 'lua/shared/queue/tell-others.lua', 1],
-    [794, 'lua/shared/queue/packed-notes.lua', 1],
-    [795, 'lua/shared/queue/leave-notes.lua', 1],
-    [813, 'lua/shared/queue/fold.lua', 1],
-    [814, 'lua/shared/queue/statistics.lua', 1],
-    [1050, 'lua/shared/queue/fold.lua', 3],
-    [1061, 'lua/shared/queue/leave-notes.lua', 20],
-    [1065, 'lua/shared/queue/packed-notes.lua', 3],
-    [1073, 'lua/shared/queue/tell-others.lua', 4],
-    [1076, 'lua/shared/queue/result.lua', 1],
-    [1090, 'lua/shared/queue/tell-ends.lua', 1],
-    [1146, 'lua/shared/queue/tell-others.lua', 9],
-    [1149, 'lua/shared/queue/tell-others.lua', 13],
-    [1152, 'lua/shared/queue/publish.lua', 1],
-    [1153, 'lua/shared/queue/message.lua', 1],
-    [1206, 'lua/shared/queue/publish.lua', 3],
-    [1212, 'lua/shared/queue/tell-others.lua', 17],
-    [1215, 'lua/shared/queue/find.lua', 1],
-    [1241, 'lua/shared/queue/displace.lua', 1],
-    [1260, 'lua/shared/queue/idle.lua', 1],
-    [1306, 'lua/queue/cancel.lua', 66],
-    [1372, 'lua/shared/queue/settle.lua', 1],
-    [1373, 'lua/shared/queue/note-due.lua', 1],
-    [1381, 'lua/shared/queue/backoff.lua', 1],
-    [1383, 'lua/shared/queue/backoff.lua', 22],
-    [1402, 'lua/shared/queue/unblock.lua', 1],
-    [1408, 'lua/shared/queue/outbox.lua', 1],
-    [1419, 'lua/shared/queue/cancel.lua', 1],
-    [1427, 'lua/shared/queue/settle.lua', 18],
-    [1501, 'lua/queue/cancel.lua', 133],
+    [655, 'lua/shared/queue/dead.lua', 1],
+    [724, 'lua/shared/queue/end.lua', 1],
+    [745, 'lua/shared/queue/leave-tags.lua', 1],
+    [754, 'lua/shared/queue/end.lua', 23],
+    [764, 'lua/shared/queue/note-end.lua', 1],
+    [794, 'lua/shared/queue/tell-others.lua', 1],
+    [796, 'lua/shared/queue/packed-notes.lua', 1],
+    [797, 'lua/shared/queue/leave-notes.lua', 1],
+    [815, 'lua/shared/queue/fold.lua', 1],
+    [816, 'lua/shared/queue/statistics.lua', 1],
+    [1052, 'lua/shared/queue/fold.lua', 3],
+    [1063, 'lua/shared/queue/leave-notes.lua', 20],
+    [1067, 'lua/shared/queue/packed-notes.lua', 3],
+    [1075, 'lua/shared/queue/tell-others.lua', 4],
+    [1078, 'lua/shared/queue/result.lua', 1],
+    [1092, 'lua/shared/queue/tell-ends.lua', 1],
+    [1148, 'lua/shared/queue/tell-others.lua', 9],
+    [1151, 'lua/shared/queue/tell-others.lua', 13],
+    [1154, 'lua/shared/queue/publish.lua', 1],
+    [1155, 'lua/shared/queue/message.lua', 1],
+    [1208, 'lua/shared/queue/publish.lua', 3],
+    [1214, 'lua/shared/queue/tell-others.lua', 17],
+    [1217, 'lua/shared/queue/find.lua', 1],
+    [1243, 'lua/shared/queue/displace.lua', 1],
+    [1262, 'lua/shared/queue/idle.lua', 1],
+    [1308, 'lua/queue/cancel.lua', 66],
+    [1374, 'lua/shared/queue/settle.lua', 1],
+    [1375, 'lua/shared/queue/note-due.lua', 1],
+    [1383, 'lua/shared/queue/backoff.lua', 1],
+    [1385, 'lua/shared/queue/backoff.lua', 22],
+    [1404, 'lua/shared/queue/unblock.lua', 1],
+    [1410, 'lua/shared/queue/outbox.lua', 1],
+    [1421, 'lua/shared/queue/cancel.lua', 1],
+    [1429, 'lua/shared/queue/settle.lua', 18],
+    [1503, 'lua/queue/cancel.lua', 133],
   ],
   encode(args) {
     const encoded = new Array<Argument>(3 + args.wanted.length)
@@ -10802,7 +10848,7 @@ export type ChangeParentsAnswer =
 export const changeParents: Operation<ChangeParentsArguments, ChangeParentsAnswer> = {
   script: {
     name: 'queue/change-parents',
-    sha1: 'aa8864e4f1193cb27bf1d00ec6aca636209bb465',
+    sha1: '3b9904ccb798ed5580873ca5aca88aec62063c15',
     reads: false,
     bytes: false,
     source: `--[[
@@ -11735,12 +11781,13 @@ end
 -- which is passed over when it comes to the front. Should the job have come back to the list meanwhile, it is taken
 -- where it stands first, and the other number is the ghost.
 
--- A mark; see shared/queue/marks.
-local PRIORITIES = 1
+-- Marks; see shared/queue/marks. Of RETURNED also jobs that are gone again.
+local PRIORITIES, RETURNED = 1, 64
 -- Before all priorities.
 local IN_FRONT = '-4294967296'
 
 -- A lost job without group goes to the front of the list only where that is served first: beside groups it is one of many.
+-- Should others come that are served before the list, it is brought before them; see shared/queue/bring-returned.
 local function stand_ready(keys, queue, job, seq, in_front, now_us)
   if job.group ~= '' then
     set_mark(queue, GROUPS)
@@ -11749,6 +11796,7 @@ local function stand_ready(keys, queue, job, seq, in_front, now_us)
     set_mark(queue, PRIORITIES)
     redis.call('ZADD', keys.prioritized, in_front and IN_FRONT or -job.priority, seq)
   elseif in_front then
+    set_mark(queue, RETURNED)
     redis.call('LPUSH', keys.ready, seq)
   else
     redis.call('RPUSH', keys.ready, seq)
@@ -12407,29 +12455,29 @@ return { 'changed', left, queue.chores }
     [806, 'lua/shared/queue/failure.lua', 1],
     [816, 'lua/shared/queue/groups.lua', 1],
     [924, 'lua/shared/queue/ready.lua', 1],
-    [951, 'lua/shared/queue/find.lua', 1],
-    [980, 'lua/shared/queue/parents.lua', 1],
-    [1039, 'lua/shared/queue/parents.lua', 70],
-    [1051, 'lua/shared/queue/link.lua', 1],
-    [1083, 'lua/shared/queue/relink.lua', 1],
-    [1153, 'lua/shared/queue/backoff.lua', 1],
-    [1155, 'lua/shared/queue/backoff.lua', 22],
-    [1174, 'lua/shared/queue/unblock.lua', 1],
-    [1180, 'lua/shared/queue/idle.lua', 1],
-    [1226, 'lua/queue/change-parents.lua', 65],
-    [1283, 'lua/shared/queue/settle.lua', 1],
-    [1284, 'lua/shared/queue/dead.lua', 1],
-    [1338, 'lua/shared/queue/end.lua', 1],
-    [1359, 'lua/shared/queue/leave-tags.lua', 1],
-    [1368, 'lua/shared/queue/end.lua', 23],
-    [1378, 'lua/shared/queue/outbox.lua', 1],
-    [1389, 'lua/shared/queue/entries.lua', 1],
-    [1407, 'lua/shared/queue/history.lua', 1],
-    [1421, 'lua/shared/queue/happened.lua', 1],
-    [1433, 'lua/shared/queue/note-end.lua', 1],
-    [1463, 'lua/shared/queue/cancel.lua', 1],
-    [1471, 'lua/shared/queue/settle.lua', 18],
-    [1545, 'lua/queue/change-parents.lua', 123],
+    [953, 'lua/shared/queue/find.lua', 1],
+    [982, 'lua/shared/queue/parents.lua', 1],
+    [1041, 'lua/shared/queue/parents.lua', 70],
+    [1053, 'lua/shared/queue/link.lua', 1],
+    [1085, 'lua/shared/queue/relink.lua', 1],
+    [1155, 'lua/shared/queue/backoff.lua', 1],
+    [1157, 'lua/shared/queue/backoff.lua', 22],
+    [1176, 'lua/shared/queue/unblock.lua', 1],
+    [1182, 'lua/shared/queue/idle.lua', 1],
+    [1228, 'lua/queue/change-parents.lua', 65],
+    [1285, 'lua/shared/queue/settle.lua', 1],
+    [1286, 'lua/shared/queue/dead.lua', 1],
+    [1340, 'lua/shared/queue/end.lua', 1],
+    [1361, 'lua/shared/queue/leave-tags.lua', 1],
+    [1370, 'lua/shared/queue/end.lua', 23],
+    [1380, 'lua/shared/queue/outbox.lua', 1],
+    [1391, 'lua/shared/queue/entries.lua', 1],
+    [1409, 'lua/shared/queue/history.lua', 1],
+    [1423, 'lua/shared/queue/happened.lua', 1],
+    [1435, 'lua/shared/queue/note-end.lua', 1],
+    [1465, 'lua/shared/queue/cancel.lua', 1],
+    [1473, 'lua/shared/queue/settle.lua', 18],
+    [1547, 'lua/queue/change-parents.lua', 123],
   ],
   encode(args) {
     const encoded = new Array<Argument>(4 + args.changes.length * 2)
@@ -14794,7 +14842,7 @@ function readDuplicatesOfEnqueueEnqueued(part: Reply | undefined): ({ readonly a
 export const enqueue: Operation<EnqueueArguments, EnqueueAnswer> = {
   script: {
     name: 'queue/enqueue',
-    sha1: 'ac5f1d11ba10020cddcf7ac0ffdbf63366f08ac6',
+    sha1: 'ce7c7d2cb3076556130c8b40813693c132d4e6ab',
     reads: false,
     bytes: false,
     source: `--[[
@@ -15907,12 +15955,13 @@ end
 -- which is passed over when it comes to the front. Should the job have come back to the list meanwhile, it is taken
 -- where it stands first, and the other number is the ghost.
 
--- A mark; see shared/queue/marks.
-local PRIORITIES = 1
+-- Marks; see shared/queue/marks. Of RETURNED also jobs that are gone again.
+local PRIORITIES, RETURNED = 1, 64
 -- Before all priorities.
 local IN_FRONT = '-4294967296'
 
 -- A lost job without group goes to the front of the list only where that is served first: beside groups it is one of many.
+-- Should others come that are served before the list, it is brought before them; see shared/queue/bring-returned.
 local function stand_ready(keys, queue, job, seq, in_front, now_us)
   if job.group ~= '' then
     set_mark(queue, GROUPS)
@@ -15921,6 +15970,7 @@ local function stand_ready(keys, queue, job, seq, in_front, now_us)
     set_mark(queue, PRIORITIES)
     redis.call('ZADD', keys.prioritized, in_front and IN_FRONT or -job.priority, seq)
   elseif in_front then
+    set_mark(queue, RETURNED)
     redis.call('LPUSH', keys.ready, seq)
   else
     redis.call('RPUSH', keys.ready, seq)
@@ -16830,37 +16880,37 @@ return { 'enqueued', first, queue.chores, tally.duplicates }
     [939, 'lua/shared/queue/names.lua', 1],
     [985, 'lua/shared/queue/groups.lua', 1],
     [1104, 'lua/shared/queue/ready.lua', 1],
-    [1139, 'lua/shared/queue/number.lua', 1],
-    [1148, 'lua/shared/queue/enter-tags.lua', 1],
-    [1154, 'lua/shared/queue/enqueue.lua', 1],
-    [1192, 'lua/shared/queue/replace.lua', 1],
-    [1247, 'lua/shared/queue/leave-tags.lua', 1],
-    [1256, 'lua/shared/queue/replace.lua', 57],
-    [1281, 'lua/shared/queue/idempotency.lua', 1],
-    [1295, 'lua/shared/queue/idle.lua', 1],
-    [1341, 'lua/shared/queue/idle.lua', 68],
-    [1351, 'lua/shared/queue/find.lua', 1],
-    [1377, 'lua/shared/queue/failure.lua', 1],
-    [1387, 'lua/shared/queue/parents.lua', 1],
-    [1446, 'lua/shared/queue/parents.lua', 70],
-    [1458, 'lua/shared/queue/link.lua', 1],
-    [1521, 'lua/shared/queue/end.lua', 1],
-    [1542, 'lua/shared/queue/leave-tags.lua', 1],
-    [1551, 'lua/shared/queue/end.lua', 23],
-    [1561, 'lua/shared/queue/spec.lua', 1],
-    [1685, 'lua/queue/enqueue.lua', 79],
-    [1741, 'lua/shared/queue/settle.lua', 1],
-    [1742, 'lua/shared/queue/dead.lua', 1],
-    [1796, 'lua/shared/queue/backoff.lua', 1],
-    [1798, 'lua/shared/queue/backoff.lua', 22],
-    [1817, 'lua/shared/queue/unblock.lua', 1],
-    [1823, 'lua/shared/queue/outbox.lua', 1],
-    [1834, 'lua/shared/queue/entries.lua', 1],
-    [1852, 'lua/shared/queue/history.lua', 1],
-    [1866, 'lua/shared/queue/note-end.lua', 1],
-    [1896, 'lua/shared/queue/cancel.lua', 1],
-    [1904, 'lua/shared/queue/settle.lua', 18],
-    [1978, 'lua/queue/enqueue.lua', 136],
+    [1141, 'lua/shared/queue/number.lua', 1],
+    [1150, 'lua/shared/queue/enter-tags.lua', 1],
+    [1156, 'lua/shared/queue/enqueue.lua', 1],
+    [1194, 'lua/shared/queue/replace.lua', 1],
+    [1249, 'lua/shared/queue/leave-tags.lua', 1],
+    [1258, 'lua/shared/queue/replace.lua', 57],
+    [1283, 'lua/shared/queue/idempotency.lua', 1],
+    [1297, 'lua/shared/queue/idle.lua', 1],
+    [1343, 'lua/shared/queue/idle.lua', 68],
+    [1353, 'lua/shared/queue/find.lua', 1],
+    [1379, 'lua/shared/queue/failure.lua', 1],
+    [1389, 'lua/shared/queue/parents.lua', 1],
+    [1448, 'lua/shared/queue/parents.lua', 70],
+    [1460, 'lua/shared/queue/link.lua', 1],
+    [1523, 'lua/shared/queue/end.lua', 1],
+    [1544, 'lua/shared/queue/leave-tags.lua', 1],
+    [1553, 'lua/shared/queue/end.lua', 23],
+    [1563, 'lua/shared/queue/spec.lua', 1],
+    [1687, 'lua/queue/enqueue.lua', 79],
+    [1743, 'lua/shared/queue/settle.lua', 1],
+    [1744, 'lua/shared/queue/dead.lua', 1],
+    [1798, 'lua/shared/queue/backoff.lua', 1],
+    [1800, 'lua/shared/queue/backoff.lua', 22],
+    [1819, 'lua/shared/queue/unblock.lua', 1],
+    [1825, 'lua/shared/queue/outbox.lua', 1],
+    [1836, 'lua/shared/queue/entries.lua', 1],
+    [1854, 'lua/shared/queue/history.lua', 1],
+    [1868, 'lua/shared/queue/note-end.lua', 1],
+    [1898, 'lua/shared/queue/cancel.lua', 1],
+    [1906, 'lua/shared/queue/settle.lua', 18],
+    [1980, 'lua/queue/enqueue.lua', 136],
   ],
   encode(args) {
     const encoded = new Array<Argument>(6 + args.specs.length * 22)
@@ -20067,7 +20117,7 @@ export type ReceiveAnswer =
 export const receive: Operation<ReceiveArguments, ReceiveAnswer> = {
   script: {
     name: 'queue/receive',
-    sha1: '42765440a624f3bb905f175b6be4eb7f6639a180',
+    sha1: '12e38eb857190851cf64a9089314d7044cbc6a49',
     reads: false,
     bytes: false,
     source: `--[[
@@ -21126,12 +21176,13 @@ end
 -- which is passed over when it comes to the front. Should the job have come back to the list meanwhile, it is taken
 -- where it stands first, and the other number is the ghost.
 
--- A mark; see shared/queue/marks.
-local PRIORITIES = 1
+-- Marks; see shared/queue/marks. Of RETURNED also jobs that are gone again.
+local PRIORITIES, RETURNED = 1, 64
 -- Before all priorities.
 local IN_FRONT = '-4294967296'
 
 -- A lost job without group goes to the front of the list only where that is served first: beside groups it is one of many.
+-- Should others come that are served before the list, it is brought before them; see shared/queue/bring-returned.
 local function stand_ready(keys, queue, job, seq, in_front, now_us)
   if job.group ~= '' then
     set_mark(queue, GROUPS)
@@ -21140,6 +21191,7 @@ local function stand_ready(keys, queue, job, seq, in_front, now_us)
     set_mark(queue, PRIORITIES)
     redis.call('ZADD', keys.prioritized, in_front and IN_FRONT or -job.priority, seq)
   elseif in_front then
+    set_mark(queue, RETURNED)
     redis.call('LPUSH', keys.ready, seq)
   else
     redis.call('RPUSH', keys.ready, seq)
@@ -22042,37 +22094,37 @@ return { 'received', queue.chores }
     [885, 'lua/shared/queue/names.lua', 1],
     [931, 'lua/shared/queue/groups.lua', 1],
     [1050, 'lua/shared/queue/ready.lua', 1],
-    [1085, 'lua/shared/queue/number.lua', 1],
-    [1094, 'lua/shared/queue/enqueue.lua', 1],
-    [1132, 'lua/shared/queue/replace.lua', 1],
-    [1134, 'lua/shared/queue/replace.lua', 24],
-    [1166, 'lua/shared/queue/leave-tags.lua', 1],
-    [1175, 'lua/shared/queue/replace.lua', 57],
-    [1200, 'lua/shared/queue/idempotency.lua', 1],
-    [1214, 'lua/shared/queue/idle.lua', 1],
-    [1260, 'lua/shared/queue/idle.lua', 68],
-    [1270, 'lua/shared/queue/find.lua', 1],
-    [1296, 'lua/shared/queue/failure.lua', 1],
-    [1306, 'lua/shared/queue/parents.lua', 1],
-    [1387, 'lua/shared/queue/link.lua', 1],
-    [1450, 'lua/shared/queue/end.lua', 1],
-    [1471, 'lua/shared/queue/leave-tags.lua', 1],
-    [1480, 'lua/shared/queue/end.lua', 23],
-    [1490, 'lua/shared/queue/spec.lua', 1],
-    [1614, 'lua/shared/queue/spec.lua', 135],
-    [1621, 'lua/queue/receive.lua', 73],
-    [1684, 'lua/shared/queue/settle.lua', 1],
-    [1685, 'lua/shared/queue/dead.lua', 1],
-    [1739, 'lua/shared/queue/backoff.lua', 1],
-    [1741, 'lua/shared/queue/backoff.lua', 22],
-    [1760, 'lua/shared/queue/unblock.lua', 1],
-    [1766, 'lua/shared/queue/outbox.lua', 1],
-    [1777, 'lua/shared/queue/entries.lua', 1],
-    [1795, 'lua/shared/queue/history.lua', 1],
-    [1809, 'lua/shared/queue/note-end.lua', 1],
-    [1839, 'lua/shared/queue/cancel.lua', 1],
-    [1847, 'lua/shared/queue/settle.lua', 18],
-    [1921, 'lua/queue/receive.lua', 137],
+    [1087, 'lua/shared/queue/number.lua', 1],
+    [1096, 'lua/shared/queue/enqueue.lua', 1],
+    [1134, 'lua/shared/queue/replace.lua', 1],
+    [1136, 'lua/shared/queue/replace.lua', 24],
+    [1168, 'lua/shared/queue/leave-tags.lua', 1],
+    [1177, 'lua/shared/queue/replace.lua', 57],
+    [1202, 'lua/shared/queue/idempotency.lua', 1],
+    [1216, 'lua/shared/queue/idle.lua', 1],
+    [1262, 'lua/shared/queue/idle.lua', 68],
+    [1272, 'lua/shared/queue/find.lua', 1],
+    [1298, 'lua/shared/queue/failure.lua', 1],
+    [1308, 'lua/shared/queue/parents.lua', 1],
+    [1389, 'lua/shared/queue/link.lua', 1],
+    [1452, 'lua/shared/queue/end.lua', 1],
+    [1473, 'lua/shared/queue/leave-tags.lua', 1],
+    [1482, 'lua/shared/queue/end.lua', 23],
+    [1492, 'lua/shared/queue/spec.lua', 1],
+    [1616, 'lua/shared/queue/spec.lua', 135],
+    [1623, 'lua/queue/receive.lua', 73],
+    [1686, 'lua/shared/queue/settle.lua', 1],
+    [1687, 'lua/shared/queue/dead.lua', 1],
+    [1741, 'lua/shared/queue/backoff.lua', 1],
+    [1743, 'lua/shared/queue/backoff.lua', 22],
+    [1762, 'lua/shared/queue/unblock.lua', 1],
+    [1768, 'lua/shared/queue/outbox.lua', 1],
+    [1779, 'lua/shared/queue/entries.lua', 1],
+    [1797, 'lua/shared/queue/history.lua', 1],
+    [1811, 'lua/shared/queue/note-end.lua', 1],
+    [1841, 'lua/shared/queue/cancel.lua', 1],
+    [1849, 'lua/shared/queue/settle.lua', 18],
+    [1923, 'lua/queue/receive.lua', 137],
   ],
   encode(args) {
     const encoded = new Array<Argument>(5 + args.entries.length * 2)
@@ -23695,7 +23747,7 @@ function readRefusedOfReleaseReleased(part: Reply | undefined): ({ readonly at: 
 export const release: Operation<ReleaseArguments, ReleaseAnswer> = {
   script: {
     name: 'queue/release',
-    sha1: 'ee923b5d35390c75e19472dedbf825d649bab1e5',
+    sha1: 'f36c423ac54307f72b7c048485324db17fc615e3',
     reads: false,
     bytes: false,
     source: `--[[
@@ -24414,12 +24466,13 @@ end
 -- which is passed over when it comes to the front. Should the job have come back to the list meanwhile, it is taken
 -- where it stands first, and the other number is the ghost.
 
--- A mark; see shared/queue/marks.
-local PRIORITIES = 1
+-- Marks; see shared/queue/marks. Of RETURNED also jobs that are gone again.
+local PRIORITIES, RETURNED = 1, 64
 -- Before all priorities.
 local IN_FRONT = '-4294967296'
 
 -- A lost job without group goes to the front of the list only where that is served first: beside groups it is one of many.
+-- Should others come that are served before the list, it is brought before them; see shared/queue/bring-returned.
 local function stand_ready(keys, queue, job, seq, in_front, now_us)
   if job.group ~= '' then
     set_mark(queue, GROUPS)
@@ -24428,6 +24481,7 @@ local function stand_ready(keys, queue, job, seq, in_front, now_us)
     set_mark(queue, PRIORITIES)
     redis.call('ZADD', keys.prioritized, in_front and IN_FRONT or -job.priority, seq)
   elseif in_front then
+    set_mark(queue, RETURNED)
     redis.call('LPUSH', keys.ready, seq)
   else
     redis.call('RPUSH', keys.ready, seq)
@@ -25361,45 +25415,45 @@ return { 'released', queue.chores, refused }
     [592, 'lua/shared/queue/groups.lua', 1],
     [700, 'lua/shared/queue/groups.lua', 120],
     [710, 'lua/shared/queue/ready.lua', 1],
-    [737, 'lua/shared/queue/backoff.lua', 1],
-    [739, 'lua/shared/queue/backoff.lua', 22],
-    [758, 'lua/shared/queue/end.lua', 1],
-    [779, 'lua/shared/queue/leave-tags.lua', 1],
-    [788, 'lua/shared/queue/end.lua', 23],
-    [805, 'lua/shared/queue/note-end.lua', 1],
-    [835, 'lua/shared/queue/tell-others.lua', 1],
-    [837, 'lua/shared/queue/packed-notes.lua', 1],
-    [838, 'lua/shared/queue/leave-notes.lua', 1],
-    [856, 'lua/shared/queue/fold.lua', 1],
-    [857, 'lua/shared/queue/statistics.lua', 1],
-    [1093, 'lua/shared/queue/fold.lua', 3],
-    [1104, 'lua/shared/queue/leave-notes.lua', 20],
-    [1108, 'lua/shared/queue/packed-notes.lua', 3],
-    [1116, 'lua/shared/queue/tell-others.lua', 4],
-    [1119, 'lua/shared/queue/result.lua', 1],
-    [1133, 'lua/shared/queue/tell-ends.lua', 1],
-    [1189, 'lua/shared/queue/tell-others.lua', 9],
-    [1192, 'lua/shared/queue/tell-others.lua', 13],
-    [1195, 'lua/shared/queue/publish.lua', 1],
-    [1196, 'lua/shared/queue/message.lua', 1],
-    [1249, 'lua/shared/queue/publish.lua', 3],
-    [1255, 'lua/shared/queue/tell-others.lua', 17],
-    [1258, 'lua/shared/queue/cancel.lua', 1],
-    [1266, 'lua/shared/queue/stop.lua', 1],
-    [1274, 'lua/shared/queue/idle.lua', 1],
-    [1320, 'lua/shared/queue/idle.lua', 68],
-    [1330, 'lua/shared/queue/judge-one.lua', 1],
-    [1340, 'lua/shared/queue/told.lua', 1],
-    [1355, 'lua/shared/queue/freed.lua', 1],
-    [1364, 'lua/shared/queue/give-back.lua', 1],
-    [1400, 'lua/queue/release.lua', 75],
-    [1468, 'lua/shared/queue/settle.lua', 1],
-    [1469, 'lua/shared/queue/failure.lua', 1],
-    [1475, 'lua/shared/queue/dead.lua', 1],
-    [1529, 'lua/shared/queue/unblock.lua', 1],
-    [1535, 'lua/shared/queue/outbox.lua', 1],
-    [1546, 'lua/shared/queue/settle.lua', 18],
-    [1620, 'lua/queue/release.lua', 144],
+    [739, 'lua/shared/queue/backoff.lua', 1],
+    [741, 'lua/shared/queue/backoff.lua', 22],
+    [760, 'lua/shared/queue/end.lua', 1],
+    [781, 'lua/shared/queue/leave-tags.lua', 1],
+    [790, 'lua/shared/queue/end.lua', 23],
+    [807, 'lua/shared/queue/note-end.lua', 1],
+    [837, 'lua/shared/queue/tell-others.lua', 1],
+    [839, 'lua/shared/queue/packed-notes.lua', 1],
+    [840, 'lua/shared/queue/leave-notes.lua', 1],
+    [858, 'lua/shared/queue/fold.lua', 1],
+    [859, 'lua/shared/queue/statistics.lua', 1],
+    [1095, 'lua/shared/queue/fold.lua', 3],
+    [1106, 'lua/shared/queue/leave-notes.lua', 20],
+    [1110, 'lua/shared/queue/packed-notes.lua', 3],
+    [1118, 'lua/shared/queue/tell-others.lua', 4],
+    [1121, 'lua/shared/queue/result.lua', 1],
+    [1135, 'lua/shared/queue/tell-ends.lua', 1],
+    [1191, 'lua/shared/queue/tell-others.lua', 9],
+    [1194, 'lua/shared/queue/tell-others.lua', 13],
+    [1197, 'lua/shared/queue/publish.lua', 1],
+    [1198, 'lua/shared/queue/message.lua', 1],
+    [1251, 'lua/shared/queue/publish.lua', 3],
+    [1257, 'lua/shared/queue/tell-others.lua', 17],
+    [1260, 'lua/shared/queue/cancel.lua', 1],
+    [1268, 'lua/shared/queue/stop.lua', 1],
+    [1276, 'lua/shared/queue/idle.lua', 1],
+    [1322, 'lua/shared/queue/idle.lua', 68],
+    [1332, 'lua/shared/queue/judge-one.lua', 1],
+    [1342, 'lua/shared/queue/told.lua', 1],
+    [1357, 'lua/shared/queue/freed.lua', 1],
+    [1366, 'lua/shared/queue/give-back.lua', 1],
+    [1402, 'lua/queue/release.lua', 75],
+    [1470, 'lua/shared/queue/settle.lua', 1],
+    [1471, 'lua/shared/queue/failure.lua', 1],
+    [1477, 'lua/shared/queue/dead.lua', 1],
+    [1531, 'lua/shared/queue/unblock.lua', 1],
+    [1537, 'lua/shared/queue/outbox.lua', 1],
+    [1548, 'lua/shared/queue/settle.lua', 18],
+    [1622, 'lua/queue/release.lua', 144],
   ],
   encode(args) {
     const encoded = new Array<Argument>(6 + args.claims.length * 3)
@@ -25459,7 +25513,7 @@ function readOutcomesOfReprioritizeChanged(part: Reply | undefined): (string)[] 
 export const reprioritize: Operation<ReprioritizeArguments, ReprioritizeAnswer> = {
   script: {
     name: 'queue/reprioritize',
-    sha1: 'b69f4885c63a927b546497cfb2364dbcffde57ab',
+    sha1: '48fce9f5b766ee5d009c16022db1f34cc45eb116',
     reads: false,
     bytes: false,
     source: `--[[
@@ -25917,12 +25971,13 @@ end
 -- which is passed over when it comes to the front. Should the job have come back to the list meanwhile, it is taken
 -- where it stands first, and the other number is the ghost.
 
--- A mark; see shared/queue/marks.
-local PRIORITIES = 1
+-- Marks; see shared/queue/marks. Of RETURNED also jobs that are gone again.
+local PRIORITIES, RETURNED = 1, 64
 -- Before all priorities.
 local IN_FRONT = '-4294967296'
 
 -- A lost job without group goes to the front of the list only where that is served first: beside groups it is one of many.
+-- Should others come that are served before the list, it is brought before them; see shared/queue/bring-returned.
 local function stand_ready(keys, queue, job, seq, in_front, now_us)
   if job.group ~= '' then
     set_mark(queue, GROUPS)
@@ -25931,6 +25986,7 @@ local function stand_ready(keys, queue, job, seq, in_front, now_us)
     set_mark(queue, PRIORITIES)
     redis.call('ZADD', keys.prioritized, in_front and IN_FRONT or -job.priority, seq)
   elseif in_front then
+    set_mark(queue, RETURNED)
     redis.call('LPUSH', keys.ready, seq)
   else
     redis.call('RPUSH', keys.ready, seq)
@@ -26116,13 +26172,13 @@ return { 'changed', outcomes }
     [318, 'lua/shared/queue/happened.lua', 1],
     [330, 'lua/shared/queue/groups.lua', 1],
     [449, 'lua/shared/queue/ready.lua', 1],
-    [484, 'lua/shared/queue/find.lua', 1],
-    [513, 'lua/shared/queue/rewrite.lua', 1],
-    [529, 'lua/queue/reprioritize.lua', 34],
-    [570, 'lua/shared/queue/publish.lua', 1],
-    [571, 'lua/shared/queue/message.lua', 1],
-    [624, 'lua/shared/queue/publish.lua', 3],
-    [630, 'lua/queue/reprioritize.lua', 76],
+    [486, 'lua/shared/queue/find.lua', 1],
+    [515, 'lua/shared/queue/rewrite.lua', 1],
+    [531, 'lua/queue/reprioritize.lua', 34],
+    [572, 'lua/shared/queue/publish.lua', 1],
+    [573, 'lua/shared/queue/message.lua', 1],
+    [626, 'lua/shared/queue/publish.lua', 3],
+    [632, 'lua/queue/reprioritize.lua', 76],
   ],
   encode(args) {
     const encoded = new Array<Argument>(1 + args.wanted.length)
@@ -26174,7 +26230,7 @@ export type RequeueFailedAnswer =
 export const requeueFailed: Operation<RequeueFailedArguments, RequeueFailedAnswer> = {
   script: {
     name: 'queue/requeue-failed',
-    sha1: 'ef8e47a6509ca5e4ec79a7fa1d0ed06b07319d06',
+    sha1: '0d512b982c4e7dde6f8526621dd4dadc0658e556',
     reads: false,
     bytes: false,
     source: `--[[
@@ -26789,12 +26845,13 @@ end
 -- which is passed over when it comes to the front. Should the job have come back to the list meanwhile, it is taken
 -- where it stands first, and the other number is the ghost.
 
--- A mark; see shared/queue/marks.
-local PRIORITIES = 1
+-- Marks; see shared/queue/marks. Of RETURNED also jobs that are gone again.
+local PRIORITIES, RETURNED = 1, 64
 -- Before all priorities.
 local IN_FRONT = '-4294967296'
 
 -- A lost job without group goes to the front of the list only where that is served first: beside groups it is one of many.
+-- Should others come that are served before the list, it is brought before them; see shared/queue/bring-returned.
 local function stand_ready(keys, queue, job, seq, in_front, now_us)
   if job.group ~= '' then
     set_mark(queue, GROUPS)
@@ -26803,6 +26860,7 @@ local function stand_ready(keys, queue, job, seq, in_front, now_us)
     set_mark(queue, PRIORITIES)
     redis.call('ZADD', keys.prioritized, in_front and IN_FRONT or -job.priority, seq)
   elseif in_front then
+    set_mark(queue, RETURNED)
     redis.call('LPUSH', keys.ready, seq)
   else
     redis.call('RPUSH', keys.ready, seq)
@@ -27581,36 +27639,36 @@ return { 'requeued', #numbers, tonumber(left or 0), queue.chores }
     [488, 'lua/shared/queue/failure.lua', 1],
     [498, 'lua/shared/queue/groups.lua', 1],
     [606, 'lua/shared/queue/ready.lua', 1],
-    [633, 'lua/shared/queue/dead.lua', 1],
-    [702, 'lua/shared/queue/end.lua', 1],
-    [723, 'lua/shared/queue/leave-tags.lua', 1],
-    [732, 'lua/shared/queue/end.lua', 23],
-    [742, 'lua/shared/queue/begin-again.lua', 1],
-    [761, 'lua/shared/queue/idle.lua', 1],
-    [807, 'lua/shared/queue/kind.lua', 1],
-    [815, 'lua/queue/requeue-failed.lua', 62],
-    [861, 'lua/shared/queue/settle.lua', 1],
-    [862, 'lua/shared/queue/note-due.lua', 1],
-    [870, 'lua/shared/queue/backoff.lua', 1],
-    [872, 'lua/shared/queue/backoff.lua', 22],
-    [891, 'lua/shared/queue/unblock.lua', 1],
-    [897, 'lua/shared/queue/outbox.lua', 1],
-    [908, 'lua/shared/queue/note-end.lua', 1],
-    [938, 'lua/shared/queue/cancel.lua', 1],
-    [946, 'lua/shared/queue/settle.lua', 18],
-    [1020, 'lua/queue/requeue-failed.lua', 109],
-    [1026, 'lua/shared/queue/leave-notes.lua', 1],
-    [1044, 'lua/shared/queue/fold.lua', 1],
-    [1045, 'lua/shared/queue/statistics.lua', 1],
-    [1281, 'lua/shared/queue/fold.lua', 3],
-    [1292, 'lua/shared/queue/leave-notes.lua', 20],
-    [1296, 'lua/shared/queue/packed-notes.lua', 1],
-    [1297, 'lua/shared/queue/packed-notes.lua', 3],
-    [1305, 'lua/queue/requeue-failed.lua', 117],
-    [1308, 'lua/shared/queue/publish.lua', 1],
-    [1309, 'lua/shared/queue/message.lua', 1],
-    [1362, 'lua/shared/queue/publish.lua', 3],
-    [1368, 'lua/queue/requeue-failed.lua', 121],
+    [635, 'lua/shared/queue/dead.lua', 1],
+    [704, 'lua/shared/queue/end.lua', 1],
+    [725, 'lua/shared/queue/leave-tags.lua', 1],
+    [734, 'lua/shared/queue/end.lua', 23],
+    [744, 'lua/shared/queue/begin-again.lua', 1],
+    [763, 'lua/shared/queue/idle.lua', 1],
+    [809, 'lua/shared/queue/kind.lua', 1],
+    [817, 'lua/queue/requeue-failed.lua', 62],
+    [863, 'lua/shared/queue/settle.lua', 1],
+    [864, 'lua/shared/queue/note-due.lua', 1],
+    [872, 'lua/shared/queue/backoff.lua', 1],
+    [874, 'lua/shared/queue/backoff.lua', 22],
+    [893, 'lua/shared/queue/unblock.lua', 1],
+    [899, 'lua/shared/queue/outbox.lua', 1],
+    [910, 'lua/shared/queue/note-end.lua', 1],
+    [940, 'lua/shared/queue/cancel.lua', 1],
+    [948, 'lua/shared/queue/settle.lua', 18],
+    [1022, 'lua/queue/requeue-failed.lua', 109],
+    [1028, 'lua/shared/queue/leave-notes.lua', 1],
+    [1046, 'lua/shared/queue/fold.lua', 1],
+    [1047, 'lua/shared/queue/statistics.lua', 1],
+    [1283, 'lua/shared/queue/fold.lua', 3],
+    [1294, 'lua/shared/queue/leave-notes.lua', 20],
+    [1298, 'lua/shared/queue/packed-notes.lua', 1],
+    [1299, 'lua/shared/queue/packed-notes.lua', 3],
+    [1307, 'lua/queue/requeue-failed.lua', 117],
+    [1310, 'lua/shared/queue/publish.lua', 1],
+    [1311, 'lua/shared/queue/message.lua', 1],
+    [1364, 'lua/shared/queue/publish.lua', 3],
+    [1370, 'lua/queue/requeue-failed.lua', 121],
   ],
   encode(args) {
     return withoutDefaults([
@@ -27669,7 +27727,7 @@ function readOutcomesOfRequeueRequeued(part: Reply | undefined): (string)[] {
 export const requeue: Operation<RequeueArguments, RequeueAnswer> = {
   script: {
     name: 'queue/requeue',
-    sha1: '1772c1f35e87d422e5b02433d34d226a088dd8d5',
+    sha1: '8954fbc32bfb983306ddfdae9de996f349a47f3b',
     reads: false,
     bytes: false,
     source: `--[[
@@ -28212,12 +28270,13 @@ end
 -- which is passed over when it comes to the front. Should the job have come back to the list meanwhile, it is taken
 -- where it stands first, and the other number is the ghost.
 
--- A mark; see shared/queue/marks.
-local PRIORITIES = 1
+-- Marks; see shared/queue/marks. Of RETURNED also jobs that are gone again.
+local PRIORITIES, RETURNED = 1, 64
 -- Before all priorities.
 local IN_FRONT = '-4294967296'
 
 -- A lost job without group goes to the front of the list only where that is served first: beside groups it is one of many.
+-- Should others come that are served before the list, it is brought before them; see shared/queue/bring-returned.
 local function stand_ready(keys, queue, job, seq, in_front, now_us)
   if job.group ~= '' then
     set_mark(queue, GROUPS)
@@ -28226,6 +28285,7 @@ local function stand_ready(keys, queue, job, seq, in_front, now_us)
     set_mark(queue, PRIORITIES)
     redis.call('ZADD', keys.prioritized, in_front and IN_FRONT or -job.priority, seq)
   elseif in_front then
+    set_mark(queue, RETURNED)
     redis.call('LPUSH', keys.ready, seq)
   else
     redis.call('RPUSH', keys.ready, seq)
@@ -28511,17 +28571,17 @@ return { 'requeued', outcomes }
     [411, 'lua/shared/queue/failure.lua', 7],
     [415, 'lua/shared/queue/groups.lua', 1],
     [534, 'lua/shared/queue/ready.lua', 1],
-    [569, 'lua/shared/queue/dead.lua', 1],
-    [572, 'lua/shared/queue/dead.lua', 55],
-    [587, 'lua/shared/queue/find.lua', 1],
-    [616, 'lua/shared/queue/displace.lua', 1],
-    [635, 'lua/shared/queue/begin-again.lua', 1],
-    [654, 'lua/shared/queue/idle.lua', 1],
-    [700, 'lua/queue/requeue.lua', 55],
-    [745, 'lua/shared/queue/publish.lua', 1],
-    [746, 'lua/shared/queue/message.lua', 1],
-    [799, 'lua/shared/queue/publish.lua', 3],
-    [805, 'lua/queue/requeue.lua', 101],
+    [571, 'lua/shared/queue/dead.lua', 1],
+    [574, 'lua/shared/queue/dead.lua', 55],
+    [589, 'lua/shared/queue/find.lua', 1],
+    [618, 'lua/shared/queue/displace.lua', 1],
+    [637, 'lua/shared/queue/begin-again.lua', 1],
+    [656, 'lua/shared/queue/idle.lua', 1],
+    [702, 'lua/queue/requeue.lua', 55],
+    [747, 'lua/shared/queue/publish.lua', 1],
+    [748, 'lua/shared/queue/message.lua', 1],
+    [801, 'lua/shared/queue/publish.lua', 3],
+    [807, 'lua/queue/requeue.lua', 101],
   ],
   encode(args) {
     const encoded = new Array<Argument>(3 + args.wanted.length)
@@ -28594,7 +28654,7 @@ function readBuriedOfRetryRetried(part: Reply | undefined): (number)[] {
 export const retry: Operation<RetryArguments, RetryAnswer> = {
   script: {
     name: 'queue/retry',
-    sha1: '86c27d14f6c49f76bb19e18b87a0a4db9da18cce',
+    sha1: '08541b66784cbb7e262c3767865fc298c598373a',
     reads: false,
     bytes: false,
     source: `--[[
@@ -29648,12 +29708,13 @@ end
 -- which is passed over when it comes to the front. Should the job have come back to the list meanwhile, it is taken
 -- where it stands first, and the other number is the ghost.
 
--- A mark; see shared/queue/marks.
-local PRIORITIES = 1
+-- Marks; see shared/queue/marks. Of RETURNED also jobs that are gone again.
+local PRIORITIES, RETURNED = 1, 64
 -- Before all priorities.
 local IN_FRONT = '-4294967296'
 
 -- A lost job without group goes to the front of the list only where that is served first: beside groups it is one of many.
+-- Should others come that are served before the list, it is brought before them; see shared/queue/bring-returned.
 local function stand_ready(keys, queue, job, seq, in_front, now_us)
   if job.group ~= '' then
     set_mark(queue, GROUPS)
@@ -29662,6 +29723,7 @@ local function stand_ready(keys, queue, job, seq, in_front, now_us)
     set_mark(queue, PRIORITIES)
     redis.call('ZADD', keys.prioritized, in_front and IN_FRONT or -job.priority, seq)
   elseif in_front then
+    set_mark(queue, RETURNED)
     redis.call('LPUSH', keys.ready, seq)
   else
     redis.call('RPUSH', keys.ready, seq)
@@ -30349,38 +30411,38 @@ return { 'retried', queue.chores, refused, buried }
     [927, 'lua/shared/queue/groups.lua', 1],
     [1035, 'lua/shared/queue/groups.lua', 120],
     [1045, 'lua/shared/queue/ready.lua', 1],
-    [1072, 'lua/shared/queue/backoff.lua', 1],
-    [1112, 'lua/shared/queue/dead.lua', 1],
-    [1166, 'lua/shared/queue/end.lua', 1],
-    [1187, 'lua/shared/queue/leave-tags.lua', 1],
-    [1196, 'lua/shared/queue/end.lua', 23],
-    [1213, 'lua/shared/queue/note-end.lua', 1],
-    [1243, 'lua/shared/queue/tell-others.lua', 1],
-    [1245, 'lua/shared/queue/packed-notes.lua', 1],
-    [1246, 'lua/shared/queue/packed-notes.lua', 3],
-    [1254, 'lua/shared/queue/tell-others.lua', 4],
-    [1257, 'lua/shared/queue/result.lua', 1],
-    [1271, 'lua/shared/queue/tell-ends.lua', 1],
-    [1327, 'lua/shared/queue/tell-others.lua', 9],
-    [1330, 'lua/shared/queue/tell-others.lua', 13],
-    [1333, 'lua/shared/queue/publish.lua', 1],
-    [1334, 'lua/shared/queue/message.lua', 1],
-    [1387, 'lua/shared/queue/publish.lua', 3],
-    [1393, 'lua/shared/queue/tell-others.lua', 17],
-    [1396, 'lua/shared/queue/cancel.lua', 1],
-    [1404, 'lua/shared/queue/stop.lua', 1],
-    [1412, 'lua/shared/queue/bury-claimed.lua', 1],
-    [1419, 'lua/shared/queue/idle.lua', 1],
-    [1465, 'lua/shared/queue/idle.lua', 68],
-    [1475, 'lua/shared/queue/judge-one.lua', 1],
-    [1485, 'lua/shared/queue/told.lua', 1],
-    [1507, 'lua/shared/queue/freed.lua', 1],
-    [1516, 'lua/queue/retry.lua', 79],
-    [1597, 'lua/shared/queue/settle.lua', 1],
-    [1598, 'lua/shared/queue/unblock.lua', 1],
-    [1604, 'lua/shared/queue/outbox.lua', 1],
-    [1615, 'lua/shared/queue/settle.lua', 18],
-    [1689, 'lua/queue/retry.lua', 161],
+    [1074, 'lua/shared/queue/backoff.lua', 1],
+    [1114, 'lua/shared/queue/dead.lua', 1],
+    [1168, 'lua/shared/queue/end.lua', 1],
+    [1189, 'lua/shared/queue/leave-tags.lua', 1],
+    [1198, 'lua/shared/queue/end.lua', 23],
+    [1215, 'lua/shared/queue/note-end.lua', 1],
+    [1245, 'lua/shared/queue/tell-others.lua', 1],
+    [1247, 'lua/shared/queue/packed-notes.lua', 1],
+    [1248, 'lua/shared/queue/packed-notes.lua', 3],
+    [1256, 'lua/shared/queue/tell-others.lua', 4],
+    [1259, 'lua/shared/queue/result.lua', 1],
+    [1273, 'lua/shared/queue/tell-ends.lua', 1],
+    [1329, 'lua/shared/queue/tell-others.lua', 9],
+    [1332, 'lua/shared/queue/tell-others.lua', 13],
+    [1335, 'lua/shared/queue/publish.lua', 1],
+    [1336, 'lua/shared/queue/message.lua', 1],
+    [1389, 'lua/shared/queue/publish.lua', 3],
+    [1395, 'lua/shared/queue/tell-others.lua', 17],
+    [1398, 'lua/shared/queue/cancel.lua', 1],
+    [1406, 'lua/shared/queue/stop.lua', 1],
+    [1414, 'lua/shared/queue/bury-claimed.lua', 1],
+    [1421, 'lua/shared/queue/idle.lua', 1],
+    [1467, 'lua/shared/queue/idle.lua', 68],
+    [1477, 'lua/shared/queue/judge-one.lua', 1],
+    [1487, 'lua/shared/queue/told.lua', 1],
+    [1509, 'lua/shared/queue/freed.lua', 1],
+    [1518, 'lua/queue/retry.lua', 79],
+    [1599, 'lua/shared/queue/settle.lua', 1],
+    [1600, 'lua/shared/queue/unblock.lua', 1],
+    [1606, 'lua/shared/queue/outbox.lua', 1],
+    [1617, 'lua/shared/queue/settle.lua', 18],
+    [1691, 'lua/queue/retry.lua', 161],
   ],
   encode(args) {
     const encoded = new Array<Argument>(6 + args.failures.length * 5)
@@ -33086,7 +33148,7 @@ function readAbsentOfWatchWatched(part: Reply | undefined): (string)[] {
 export const watch: Operation<WatchArguments, WatchAnswer> = {
   script: {
     name: 'queue/watch',
-    sha1: '8a11ae4cc5c05d34354e71bf4711fb01899dbe86',
+    sha1: 'e46d3b2b02119b3833e83fe2c86cc9e723527759',
     reads: false,
     bytes: false,
     source: `--[[
@@ -33711,12 +33773,13 @@ end
 -- which is passed over when it comes to the front. Should the job have come back to the list meanwhile, it is taken
 -- where it stands first, and the other number is the ghost.
 
--- A mark; see shared/queue/marks.
-local PRIORITIES = 1
+-- Marks; see shared/queue/marks. Of RETURNED also jobs that are gone again.
+local PRIORITIES, RETURNED = 1, 64
 -- Before all priorities.
 local IN_FRONT = '-4294967296'
 
 -- A lost job without group goes to the front of the list only where that is served first: beside groups it is one of many.
+-- Should others come that are served before the list, it is brought before them; see shared/queue/bring-returned.
 local function stand_ready(keys, queue, job, seq, in_front, now_us)
   if job.group ~= '' then
     set_mark(queue, GROUPS)
@@ -33725,6 +33788,7 @@ local function stand_ready(keys, queue, job, seq, in_front, now_us)
     set_mark(queue, PRIORITIES)
     redis.call('ZADD', keys.prioritized, in_front and IN_FRONT or -job.priority, seq)
   elseif in_front then
+    set_mark(queue, RETURNED)
     redis.call('LPUSH', keys.ready, seq)
   else
     redis.call('RPUSH', keys.ready, seq)
@@ -34356,31 +34420,31 @@ return { 'watched', queue.chores, absent }
     [503, 'lua/shared/queue/rate.lua', 16],
     [508, 'lua/shared/queue/groups.lua', 1],
     [616, 'lua/shared/queue/ready.lua', 1],
-    [643, 'lua/shared/queue/names.lua', 1],
-    [646, 'lua/shared/queue/names.lua', 29],
-    [664, 'lua/shared/queue/dead.lua', 1],
-    [718, 'lua/shared/queue/end.lua', 1],
-    [739, 'lua/shared/queue/leave-tags.lua', 1],
-    [748, 'lua/shared/queue/end.lua', 23],
-    [758, 'lua/shared/queue/backoff.lua', 1],
-    [760, 'lua/shared/queue/backoff.lua', 22],
-    [779, 'lua/shared/queue/unblock.lua', 1],
-    [785, 'lua/shared/queue/outbox.lua', 1],
-    [796, 'lua/shared/queue/entries.lua', 1],
-    [814, 'lua/shared/queue/history.lua', 1],
-    [828, 'lua/shared/queue/happened.lua', 1],
-    [840, 'lua/shared/queue/note-end.lua', 1],
-    [870, 'lua/shared/queue/cancel.lua', 1],
-    [878, 'lua/shared/queue/settle.lua', 18],
-    [952, 'lua/queue/watch.lua', 83],
-    [955, 'lua/shared/queue/leave-notes.lua', 1],
-    [973, 'lua/shared/queue/fold.lua', 1],
-    [974, 'lua/shared/queue/statistics.lua', 1],
-    [1210, 'lua/shared/queue/fold.lua', 3],
-    [1221, 'lua/shared/queue/leave-notes.lua', 20],
-    [1225, 'lua/shared/queue/packed-notes.lua', 1],
-    [1226, 'lua/shared/queue/packed-notes.lua', 3],
-    [1234, 'lua/queue/watch.lua', 88],
+    [645, 'lua/shared/queue/names.lua', 1],
+    [648, 'lua/shared/queue/names.lua', 29],
+    [666, 'lua/shared/queue/dead.lua', 1],
+    [720, 'lua/shared/queue/end.lua', 1],
+    [741, 'lua/shared/queue/leave-tags.lua', 1],
+    [750, 'lua/shared/queue/end.lua', 23],
+    [760, 'lua/shared/queue/backoff.lua', 1],
+    [762, 'lua/shared/queue/backoff.lua', 22],
+    [781, 'lua/shared/queue/unblock.lua', 1],
+    [787, 'lua/shared/queue/outbox.lua', 1],
+    [798, 'lua/shared/queue/entries.lua', 1],
+    [816, 'lua/shared/queue/history.lua', 1],
+    [830, 'lua/shared/queue/happened.lua', 1],
+    [842, 'lua/shared/queue/note-end.lua', 1],
+    [872, 'lua/shared/queue/cancel.lua', 1],
+    [880, 'lua/shared/queue/settle.lua', 18],
+    [954, 'lua/queue/watch.lua', 83],
+    [957, 'lua/shared/queue/leave-notes.lua', 1],
+    [975, 'lua/shared/queue/fold.lua', 1],
+    [976, 'lua/shared/queue/statistics.lua', 1],
+    [1212, 'lua/shared/queue/fold.lua', 3],
+    [1223, 'lua/shared/queue/leave-notes.lua', 20],
+    [1227, 'lua/shared/queue/packed-notes.lua', 1],
+    [1228, 'lua/shared/queue/packed-notes.lua', 3],
+    [1236, 'lua/queue/watch.lua', 88],
   ],
   encode(args) {
     const encoded = new Array<Argument>(1 + args.wanted.length)

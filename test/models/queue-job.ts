@@ -23,8 +23,6 @@ export interface Job extends Standing {
   spec: Spec | null
   payload: string
   state: State
-  /** Ready again because its lease ended. */
-  isLost: boolean
   /** Whether anything happened to it since it was enqueued. */
   hasRun: boolean
   token: number

@@ -6,6 +6,8 @@ export interface Standing {
   priority: number
   /** Its lease had ended: it goes before all others, or before those of its group. */
   front: boolean
+  /** Ready again because its lease ended. */
+  isLost: boolean
   place: 'list' | 'prioritized' | 'group' | null
 }
 
@@ -32,6 +34,8 @@ export class Places {
   #turn = 0
   #usesPriorities = false
   #usesGroups = false
+  /** Whether returned jobs may be in the list. */
+  #hasReturned = false
 
   /** Groups that are remembered. */
   get groups(): number {
@@ -54,8 +58,10 @@ export class Places {
     if (prioritized) {
       this.#usesPriorities = true
       this.#prioritized.add(job)
-    } else if (front) this.#list.unshift(job)
-    else this.#list.push(job)
+    } else if (front) {
+      this.#hasReturned = true
+      this.#list.unshift(job)
+    } else this.#list.push(job)
   }
 
   /** A ready job goes elsewhere. */
@@ -74,11 +80,26 @@ export class Places {
 
   take(count: number): Standing[] {
     const taken: Standing[] = []
+    if (this.#usesPriorities || this.#usesGroups) this.#bringReturned(count)
     this.#takePrioritized(({ front, priority }) => front || priority > 0, count, taken)
     if (this.#usesGroups) this.#takeInTurn(count, taken)
     else this.#takeListed(count, taken)
     this.#takePrioritized(() => true, count, taken)
     return taken
+  }
+
+  /** Those that came back before there were any with a priority or a group go before these. */
+  #bringReturned(count: number): void {
+    for (let brought = 0; this.#hasReturned && brought < count; ) {
+      const [job] = this.#list
+      this.#hasReturned = job !== undefined && (job.place !== 'list' || job.isLost)
+      if (job === undefined || !this.#hasReturned) return
+      this.#list.shift()
+      if (job.place !== 'list') continue
+      this.#usesPriorities = true
+      this.#prioritized.add(Object.assign(job, { place: 'prioritized', front: true }))
+      brought += 1
+    }
   }
 
   #group(name: string): Group {

@@ -5,12 +5,13 @@
 -- which is passed over when it comes to the front. Should the job have come back to the list meanwhile, it is taken
 -- where it stands first, and the other number is the ghost.
 
--- A mark; see shared/queue/marks.
-local PRIORITIES = 1
+-- Marks; see shared/queue/marks. Of RETURNED also jobs that are gone again.
+local PRIORITIES, RETURNED = 1, 64
 -- Before all priorities.
 local IN_FRONT = '-4294967296'
 
 -- A lost job without group goes to the front of the list only where that is served first: beside groups it is one of many.
+-- Should others come that are served before the list, it is brought before them; see shared/queue/bring-returned.
 local function stand_ready(keys, queue, job, seq, in_front, now_us)
   if job.group ~= '' then
     set_mark(queue, GROUPS)
@@ -19,6 +20,7 @@ local function stand_ready(keys, queue, job, seq, in_front, now_us)
     set_mark(queue, PRIORITIES)
     redis.call('ZADD', keys.prioritized, in_front and IN_FRONT or -job.priority, seq)
   elseif in_front then
+    set_mark(queue, RETURNED)
     redis.call('LPUSH', keys.ready, seq)
   else
     redis.call('RPUSH', keys.ready, seq)

@@ -115,6 +115,10 @@ local function take_in_turn(keys, queue, count, now_us, taken)
 end
 
 local function take_ready(keys, queue, count, now_us)
+  if is_marked(queue, RETURNED) and (is_marked(queue, PRIORITIES) or is_marked(queue, GROUPS)) then
+    -- @include shared/queue/bring-returned
+    bring_returned(keys, queue, count)
+  end
   local taken = { seen = queue.ghosts > 0 and {} or nil }
   local has_priorities = is_marked(queue, PRIORITIES)
   if has_priorities then
