@@ -1,7 +1,7 @@
 // Middleware for Hono, whose requests and responses are those of fetch.
 
 import type { IdempotencyOptions, Store } from './idempotency.ts'
-import { withIdempotency, withRateLimit, withResponseCache } from './middleware.ts'
+import { type FetchHandler, withIdempotency, withRateLimit, withResponseCache } from './middleware.ts'
 import type { Limiter, RateLimitMiddlewareOptions } from './rate-limiting.ts'
 import type { ResponseCacheOptions, ResponseStore } from './response-caching.ts'
 
@@ -17,16 +17,16 @@ export type HonoMiddleware = (
   next: () => Promise<void>,
 ) => Promise<Response | undefined>
 
-type Wrap = (handler: (request: Request) => Promise<Response>) => (request: Request) => Promise<Response>
+type Rest = readonly [context: HonoContext, next: () => Promise<void>]
 
 /** As `withRateLimit`: `app.use(rateLimit(limiter, { subject: (request) => … }))`. */
 export function rateLimit(limiter: Limiter, options: RateLimitMiddlewareOptions<Request>): HonoMiddleware {
-  return around((handler) => withRateLimit(limiter, options, handler))
+  return around(withRateLimit(limiter, options, goOn))
 }
 
 /** As `withIdempotency`: `app.use('/orders', idempotency(once, { required: true }))`. */
 export function idempotency(once: Store, options: IdempotencyOptions<Request> = {}): HonoMiddleware {
-  return around((handler) => withIdempotency(once, options, handler))
+  return around(withIdempotency(once, options, goOn))
 }
 
 /** As `withResponseCache`: `app.get('/products', responseCache(cache), handler)`. */
@@ -34,17 +34,18 @@ export function responseCache(
   cache: ResponseStore,
   options: ResponseCacheOptions<Request> = {},
 ): HonoMiddleware {
-  return around((handler) => withResponseCache(cache, options, handler))
+  return around(withResponseCache(cache, options, goOn))
 }
 
-function around(wrap: Wrap): HonoMiddleware {
+async function goOn(request: Request, ...[context, next]: Rest): Promise<Response> {
+  context.req.raw = request
+  await next()
+  return context.res
+}
+
+function around(handle: FetchHandler<Rest>): HonoMiddleware {
   return async (context, next) => {
-    const handled = wrap(async (request) => {
-      context.req.raw = request
-      await next()
-      return context.res
-    })
-    const response = await handled(context.req.raw)
+    const response = await handle(context.req.raw, context, next)
     // Hono merges headers into a response that is there; this one has them already.
     context.res = undefined
     context.res = response

@@ -1,7 +1,13 @@
 // What a user of several structures relies on: the same argument means the same, and is refused by the same name.
 
 import { type Duration, type Perilune, perilune, rateLimitHeaders } from 'perilune'
-import { withIdempotency, withRateLimit } from 'perilune/middleware'
+import * as express from 'perilune/express'
+import * as fastify from 'perilune/fastify'
+import * as hono from 'perilune/hono'
+import { keyvStore } from 'perilune/keyv'
+import { withIdempotency, withRateLimit, withResponseCache } from 'perilune/middleware'
+import { nextCacheHandler } from 'perilune/next'
+import { testClock } from 'perilune/testing'
 import { describe, expect, test } from 'vitest'
 import { PLACES, refusedBy, setup } from './fixture.ts'
 
@@ -113,6 +119,14 @@ describe('an option that is not known is named, wherever it stands', () => {
     ['partitionedFeed', (redis) => redis.partitionedFeed('a', odd)],
     ['partitionedFeed.append', (redis) => redis.partitionedFeed('a').append(1, odd)],
     ['partitionedFeed.read', (redis) => redis.partitionedFeed('a').read(odd)],
+    ['partitionedFeed.tail', (redis) => redis.partitionedFeed('a').tail(odd).next()],
+    ['partitionedFeed.subscriber', (redis) => redis.partitionedFeed('a').subscriber('b', odd)],
+    [
+      'partitionedSubscriber.advance',
+      (redis) => redis.partitionedFeed('a').subscriber('b').advance('1-1', odd),
+    ],
+    ['partitionedSubscriber.page', (redis) => redis.partitionedFeed('a').subscriber('b').page(odd)],
+    ['partitionedSubscriber.read', (redis) => redis.partitionedFeed('a').subscriber('b').read(odd).next()],
     ['partitionedFeed.remove', (redis) => redis.partitionedFeed('a').remove([], odd)],
     ['partitionedFeed.claim', (redis) => redis.partitionedFeed('a').claim(odd)],
     [
@@ -125,7 +139,10 @@ describe('an option that is not known is named, wherever it stands', () => {
     ['lock.acquire', (redis) => redis.lock('a').acquire(odd)],
     ['lock.run', (redis) => redis.lock('a').run(() => 1, odd)],
     ['lock.lend', (redis) => redis.lock('a').lend(odd)],
+    ['lock.shared.acquire', (redis) => redis.lock('a').shared.acquire(odd)],
+    ['lock.shared.lend', (redis) => redis.lock('a').shared.lend(odd)],
     ['locks', (redis) => redis.locks(['a'], odd)],
+    ['locks.run', (redis) => redis.locks(['a']).run(() => 1, odd)],
     ['locks.acquire', (redis) => redis.locks(['a']).acquire(odd)],
     ['election', (redis) => redis.election('a', odd)],
     ['election.campaign', (redis) => redis.election('a').campaign(() => undefined, odd)],
@@ -133,6 +150,7 @@ describe('an option that is not known is named, wherever it stands', () => {
     ['semaphore', (redis) => redis.semaphore('a', { limit: 1, ...odd })],
     ['semaphore.tryAcquire', (redis) => redis.semaphore('a', { limit: 1 }).tryAcquire(odd)],
     ['semaphore.acquire', (redis) => redis.semaphore('a', { limit: 1 }).acquire(odd)],
+    ['semaphore.run', (redis) => redis.semaphore('a', { limit: 1 }).run(() => 1, odd)],
     ['semaphore.lend', (redis) => redis.semaphore('a', { limit: 1 }).lend(odd)],
     ['once', (redis) => redis.once('a', odd)],
     ['once.run', (redis) => redis.once('a').run('k', () => 1, odd)],
@@ -189,11 +207,42 @@ describe('an option that is not known is named, wherever it stands', () => {
         withRateLimit(redis.rateLimit('a', PLACES), { subject: () => 'ada', ...odd }, () => new Response()),
     ],
     ['withIdempotency', (redis) => withIdempotency(redis.once('a'), odd, () => new Response())],
+    ['withResponseCache', (redis) => withResponseCache(redis.cache('a'), odd, () => new Response())],
+    ['express: rateLimit', (redis) => express.rateLimit(redis.rateLimit('a', PLACES), odd as never)],
+    ['express: idempotency', (redis) => express.idempotency(redis.once('a'), odd)],
+    ['express: responseCache', (redis) => express.responseCache(redis.cache('a'), odd)],
+    ['fastify: rateLimit', (redis) => fastify.rateLimit(redis.rateLimit('a', PLACES), odd as never)],
+    ['fastify: idempotency', (redis) => fastify.idempotency(redis.once('a'), odd)],
+    ['fastify: responseCache', (redis) => fastify.responseCache(redis.cache('a'), odd)],
+    ['hono: rateLimit', (redis) => hono.rateLimit(redis.rateLimit('a', PLACES), odd as never)],
+    ['hono: idempotency', (redis) => hono.idempotency(redis.once('a'), odd)],
+    ['hono: responseCache', (redis) => hono.responseCache(redis.cache('a'), odd)],
+    ['keyvStore', (redis) => keyvStore(redis.cache('a'), odd)],
+    ['nextCacheHandler', (redis) => nextCacheHandler(redis.cache('a'), odd)],
+    ['testClock', (redis) => testClock(redis, odd)],
   ]
 
   test.each(calls)('%s', async (_, call) => {
     const { redis } = setup()
     expect(await refusedBy(() => call(redis))).toBe('options.odd')
+  })
+
+  const inner: [string, (redis: Perilune) => unknown][] = [
+    ['message', (redis) => redis.feed('a').appendMany([{ body: 1, ...odd }])],
+    ['message', (redis) => redis.partitionedFeed('a').appendMany([{ body: 1, ...odd }])],
+    ['claim', (redis) => redis.feed('a').settle.release([{ token: 1, ...odd }])],
+    ['claim', (redis) => redis.partitionedFeed('a').settle.ack([{ partition: 0, token: 1, ...odd }])],
+    ['keep', (redis) => redis.feed('a', { keep: odd })],
+    ['inProcess', (redis) => redis.cache('a', { inProcess: { count: 1, ...odd } })],
+    ['hooks', (redis) => redis.cache('a', { hooks: odd })],
+    ['what', (redis) => redis.cache('a').invalidate({ tag: 'b', ...odd })],
+    ['limits.b', (redis) => redis.rateLimit('a', { limits: { b: { ...PLACES, ...odd } } })],
+    ['entries[0]', (redis) => redis.autocomplete('a').addMany([{ text: 'b', ...odd }])],
+  ]
+
+  test.each(inner)('%s.odd', async (inside, call) => {
+    const { redis } = setup()
+    expect(await refusedBy(() => call(redis))).toBe(`${inside}.odd`)
   })
 
   test('a subscriber is not made by a call that is refused', async () => {
