@@ -23,7 +23,7 @@ local keep = ARGV[4] -- text: all, pending or nothing
 -- @include shared/exact
 -- @include shared/counters/partition
 -- @include shared/counters/save
--- @include shared/counters/dirty
+-- @include shared/counters/again
 
 local partition = open_partition(meta, '')
 if partition.layout ~= COUNTERS_LAYOUT then
@@ -38,7 +38,7 @@ end
 local counted = keep == 'all' and redis.call('HGETALL', sealed) or {}
 local lost = keep == 'all' and 0 or redis.call('HLEN', sealed)
 if keep == 'nothing' then
-  lost = dirty(pending, rest, sealed)
+  lost = lost - count_again(pending, sealed) + redis.call('HLEN', rest) + redis.call('HLEN', pending)
   partition.pending_ms, partition.rest_ms = 0, 0
 elseif #counted > 0 then
   partition.rest_ms = partition.sealed_ms

@@ -14,11 +14,18 @@ local sealed = KEYS[5] -- hash: id -> what is sealed, and not known to be in SQL
 
 -- @include shared/clock
 -- @include shared/counters/partition
--- @include shared/counters/dirty
+-- @include shared/counters/again
 
 local partition = open_partition(meta, '')
 if partition.layout ~= COUNTERS_LAYOUT then
   return redis.error_reply('LAYOUT ' .. partition.layout)
+end
+local count, count_aside, count_sealed =
+  redis.call('HLEN', pending), redis.call('HLEN', rest), redis.call('HLEN', sealed)
+-- What is set aside is neither pending nor sealed.
+local dirty = count + count_aside + count_sealed
+if count_sealed > 0 then
+  dirty = dirty - count_again(pending, sealed)
 end
 return {
   'seen',
@@ -27,11 +34,11 @@ return {
   partition.seq,
   partition.batch,
   redis.call('HLEN', values),
-  redis.call('HLEN', pending),
-  redis.call('HLEN', sealed),
+  count,
+  count_sealed,
   partition.pending_ms,
   partition.sealed_ms,
-  redis.call('HLEN', rest),
+  count_aside,
   partition.rest_ms,
-  dirty(pending, rest, sealed),
+  dirty,
 }

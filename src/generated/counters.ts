@@ -196,7 +196,7 @@ export type BeginAnswer =
 export const begin: Operation<BeginArguments, BeginAnswer> = {
   script: {
     name: 'counters/begin',
-    sha1: 'b414981f047bde470c7e7e73c75e73de0020ae15',
+    sha1: '297ed5e69287fff2977e98d36c9b0d6666173b6a',
     reads: false,
     bytes: false,
     source: `--[[
@@ -276,12 +276,15 @@ local function save_partition(meta, partition)
     exact(partition.sealed_ms)
   )
 end
--- How many counters have increments that are not known to be in SQL. What is set aside is neither pending nor sealed, but what is
--- sealed may have come again.
-local function dirty(pending, rest, sealed)
-  local count = redis.call('HLEN', pending) + redis.call('HLEN', rest)
-  for _, id in ipairs(redis.call('HKEYS', sealed)) do
-    count = count + 1 - redis.call('HEXISTS', pending, id)
+-- How many counters of the sealed batch are pending again.
+local function count_again(pending, sealed)
+  local ids = redis.call('HKEYS', sealed)
+  if #ids == 0 then
+    return 0
+  end
+  local count = 0
+  for _, delta in ipairs(redis.call('HMGET', pending, unpack(ids))) do
+    count = count + (delta and 1 or 0)
   end
   return count
 end
@@ -299,7 +302,7 @@ end
 local counted = keep == 'all' and redis.call('HGETALL', sealed) or {}
 local lost = keep == 'all' and 0 or redis.call('HLEN', sealed)
 if keep == 'nothing' then
-  lost = dirty(pending, rest, sealed)
+  lost = lost - count_again(pending, sealed) + redis.call('HLEN', rest) + redis.call('HLEN', pending)
   partition.pending_ms, partition.rest_ms = 0, 0
 elseif #counted > 0 then
   partition.rest_ms = partition.sealed_ms
@@ -333,8 +336,8 @@ return { 'begun', epoch, lost }
     [23, 'lua/shared/exact.lua', 1],
     [33, 'lua/shared/counters/partition.lua', 1],
     [58, 'lua/shared/counters/save.lua', 1],
-    [78, 'lua/shared/counters/dirty.lua', 1],
-    [87, 'lua/counters/begin.lua', 27],
+    [78, 'lua/shared/counters/again.lua', 1],
+    [90, 'lua/counters/begin.lua', 27],
   ],
   encode(args) {
     return [
@@ -1085,7 +1088,7 @@ export type InspectAnswer =
 export const inspect: Operation<InspectArguments, InspectAnswer> = {
   script: {
     name: 'counters/inspect',
-    sha1: '1a0c5c36c2bd9aceee04a1171c16c87467dfbe0f',
+    sha1: 'c1ad22c708f80958b6f40c459573a8ca26d75595',
     reads: true,
     bytes: false,
     source: `--[[
@@ -1133,12 +1136,15 @@ local function open_partition(meta, caller)
     record = stored[8],
   }
 end
--- How many counters have increments that are not known to be in SQL. What is set aside is neither pending nor sealed, but what is
--- sealed may have come again.
-local function dirty(pending, rest, sealed)
-  local count = redis.call('HLEN', pending) + redis.call('HLEN', rest)
-  for _, id in ipairs(redis.call('HKEYS', sealed)) do
-    count = count + 1 - redis.call('HEXISTS', pending, id)
+-- How many counters of the sealed batch are pending again.
+local function count_again(pending, sealed)
+  local ids = redis.call('HKEYS', sealed)
+  if #ids == 0 then
+    return 0
+  end
+  local count = 0
+  for _, delta in ipairs(redis.call('HMGET', pending, unpack(ids))) do
+    count = count + (delta and 1 or 0)
   end
   return count
 end
@@ -1147,6 +1153,13 @@ local partition = open_partition(meta, '')
 if partition.layout ~= COUNTERS_LAYOUT then
   return redis.error_reply('LAYOUT ' .. partition.layout)
 end
+local count, count_aside, count_sealed =
+  redis.call('HLEN', pending), redis.call('HLEN', rest), redis.call('HLEN', sealed)
+-- What is set aside is neither pending nor sealed.
+local dirty = count + count_aside + count_sealed
+if count_sealed > 0 then
+  dirty = dirty - count_again(pending, sealed)
+end
 return {
   'seen',
   math.floor(clock_us() / 1000),
@@ -1154,13 +1167,13 @@ return {
   partition.seq,
   partition.batch,
   redis.call('HLEN', values),
-  redis.call('HLEN', pending),
-  redis.call('HLEN', sealed),
+  count,
+  count_sealed,
   partition.pending_ms,
   partition.sealed_ms,
-  redis.call('HLEN', rest),
+  count_aside,
   partition.rest_ms,
-  dirty(pending, rest, sealed),
+  dirty,
 }
 `,
   },
@@ -1169,8 +1182,8 @@ return {
     [1, 'lua/counters/inspect.lua', 1],
     [15, 'lua/shared/clock.lua', 1],
     [21, 'lua/shared/counters/partition.lua', 1],
-    [46, 'lua/shared/counters/dirty.lua', 1],
-    [55, 'lua/counters/inspect.lua', 18],
+    [46, 'lua/shared/counters/again.lua', 1],
+    [58, 'lua/counters/inspect.lua', 18],
   ],
   encode() {
     return []

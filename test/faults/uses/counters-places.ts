@@ -1,19 +1,19 @@
 // Counters over databases of their own, which are past all faults.
 
 import Database from 'libsql'
-import type { Counters, DerivedCounters, EventSource } from 'perilune'
+import type { Counters, DerivedCounters, Duration, EventSource } from 'perilune'
 import { sqlite, sqliteEvents } from 'perilune/sqlite'
 import type { Place } from './use.ts'
 
 const ITEMS = 'CREATE TABLE items (id TEXT PRIMARY KEY, value INTEGER NOT NULL)'
 const VOTES = 'CREATE TABLE votes (id INTEGER PRIMARY KEY AUTOINCREMENT, item TEXT)'
 
-export function openCounters({ redis, name }: Place): Counters {
+export function openCounters({ redis, name }: Place, settleFor: Duration = '0s'): Counters {
   const database = new Database(':memory:')
   database.exec(ITEMS)
   return redis.counters(name, {
     sink: sqlite(database, { table: 'items' }),
-    settleFor: '0s',
+    settleFor,
     retention: '1h',
   })
 }

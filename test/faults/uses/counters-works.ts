@@ -1,4 +1,5 @@
 import type { Counters } from 'perilune'
+import { pause } from '../../../src/runtime/in-time.ts'
 import { setTestClock } from '../../../src/testing/test-clock.ts'
 import { openCounters, openRows, type Rows } from './counters-places.ts'
 import { LOOKING_FOR_CALLS, type Place, type Work } from './use.ts'
@@ -30,6 +31,26 @@ function work(what: string, [commands, elements]: Bounds, call: (counters: Count
   return { what, commands, elements, chance: LOOKING_FOR_CALLS, prepare }
 }
 
+/** A batch settles, and so many wait, those of the batch too. */
+const sealedWork: Work = {
+  what: 'a picture while a batch is sealed',
+  commands: 9,
+  elements: 3040,
+  prepare: async (place, size) => {
+    const counters = openCounters(place, '1s')
+    const count = (): Promise<void> =>
+      inThousands(size, (ids) => counters.incrementMany(ids.map((id) => ({ id }))))
+    await count()
+    const aborter = new AbortController()
+    const flush = counters.flush({ signal: aborter.signal }).catch(() => undefined)
+    while ((await counters.inspect()).partitions[0]?.batch === null) await pause(5)
+    aborter.abort()
+    await flush
+    await count()
+    return () => counters.inspect()
+  },
+}
+
 /** None of so many waits for the database any more, and all may go. */
 const dueWork: Work = {
   what: 'a flush where many values are due',
@@ -52,6 +73,7 @@ export const countersWorks: readonly Work[] = [
   work('a value', [3, 22], (counters) => counters.get(1)),
   work('a picture', [7, 36], (counters) => counters.inspect()),
   work('a flush', [2020, 10_100], (counters) => counters.flush()),
+  sealedWork,
   dueWork,
 ]
 
