@@ -6,6 +6,7 @@ import { describe, expect, onTestFinished, test } from 'vitest'
 import { setup } from '../../test/counters-fixture.ts'
 import { counting } from '../../test/counting-driver.ts'
 import { ConnectionLostError } from '../driver.ts'
+import { pause } from '../runtime/in-time.ts'
 import type { Sink } from './sink.ts'
 import type { Loss } from './source.ts'
 
@@ -17,8 +18,15 @@ async function until(ready: () => boolean | Promise<boolean>): Promise<void> {
 
 const never = (): Promise<never> => new Promise(() => undefined)
 
+/** Who asks for an epoch has used a part of the time when it is told. */
 function impatient(client: Redis): ReturnType<typeof perilune> {
-  const redis = perilune(ioredis(client), { namespace: 'counters-test', deadline: '300ms' })
+  const driver = counting(ioredis(client), [])
+  const run = driver.run.bind(driver)
+  driver.run = async (call) => {
+    if (call.script.name === 'counters/inspect') await pause(50)
+    return run(call)
+  }
+  const redis = perilune(driver, { namespace: 'counters-test', deadline: '300ms' })
   onTestFinished(() => redis.close())
   return redis
 }

@@ -61,7 +61,7 @@ async function sealSettled(
     if (answer.status === 'nothing') return null
     if (answer.status === 'unknown') {
       noteEpoch(source, partition, 0)
-      await beginEpoch(source, partition, 0, 'pending')
+      await beginEpoch(source, partition, 0, 'pending', performance.now() + limits.patienceMs)
       continue
     }
     partition.epoch = answer.epoch
@@ -110,7 +110,8 @@ async function commit(
     limits.signal,
   )
   if (applied === 'ahead' || applied === 'behind') {
-    await beginEpoch(source, partition, epoch, applied === 'ahead' ? 'nothing' : 'all', batch)
+    const keep = applied === 'ahead' ? 'nothing' : 'all'
+    await beginEpoch(source, partition, epoch, keep, performance.now() + limits.patienceMs, batch)
     return false
   }
   await partition.unit.run(ack, { epoch, seq, batch, retainMs: source.terms.retainMs })

@@ -62,11 +62,11 @@ export async function loadMany(
 ): Promise<Loaded[]> {
   const { sink, terms } = source
   for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS)) {
-    const epoch = await epochOf(source, partition)
+    const epoch = await epochOf(source, partition, by)
     const place = { counters: source.ledgerName, partition: partition.at, epoch }
     const { seq, values } = await sinkInTime(sink.read(place, ids), by)
     if (seq === null) {
-      await beginEpoch(source, partition, epoch, 'all')
+      await beginEpoch(source, partition, epoch, 'all', by)
       continue
     }
     const known = ids.filter((id) => values.has(id) || sink.missing === 'create')
@@ -74,7 +74,7 @@ export async function loadMany(
     const answer = await partition.unit.run(load, { epoch, seq, retainMs: terms.retainMs, anew, counters })
     if (answer.status === 'loaded') return inOrder(ids, known, answer.values)
     // Redis has come back with an old copy: what is in SQL of what it still counts cannot be told.
-    if (answer.status === 'behind') await beginEpoch(source, partition, epoch, 'nothing')
+    if (answer.status === 'behind') await beginEpoch(source, partition, epoch, 'nothing', by)
     else noteEpoch(source, partition, answer.epoch)
     if (performance.now() + pauseMs > by) throw new DriverError('busy', 'counters were flushed all the time')
     await pause(pauseMs)
@@ -82,10 +82,10 @@ export async function loadMany(
 }
 
 /** The epoch that the partition is in; begins one where there is none. */
-export async function epochOf(source: Source, partition: Partition): Promise<number> {
+export async function epochOf(source: Source, partition: Partition, by: number): Promise<number> {
   while (partition.epoch === 0) {
     partition.epoch = (await partition.unit.run(inspect, {})).epoch
-    if (partition.epoch === 0) await beginEpoch(source, partition, 0, 'pending')
+    if (partition.epoch === 0) await beginEpoch(source, partition, 0, 'pending', by)
   }
   return partition.epoch
 }
@@ -96,9 +96,9 @@ export async function beginEpoch(
   partition: Partition,
   known: number,
   keep: 'all' | 'pending' | 'nothing',
+  by: number,
   batch = '',
 ): Promise<void> {
-  const by = performance.now() + source.runtime.runner.deadlineMs
   const epoch = await sinkInTime(source.sink.begin(source.ledgerName, partition.at), by)
   const untold =
     known === 0 && !partition.isTold && (await hasFlushed(source, partition, epoch, by)) ? null : 0
