@@ -17,6 +17,8 @@ export interface RollUp {
   readonly limit: number
   /** Whether the counts of `ids` are made anew from their rows. */
   readonly recount: boolean
+  /** What an earlier roll-up told: later rows are no reason for `more`. Without it, those that come after this one. */
+  readonly until?: string | undefined
 }
 
 export interface RolledUp extends Counts {
@@ -24,8 +26,10 @@ export interface RolledUp extends Counts {
   readonly since: number
   /** Rows that it took. */
   readonly events: number
-  /** Whether there may be more to take at once. */
+  /** Whether there may be more to take at once, of the rows up to `until`. */
   readonly more: boolean
+  /** Of the rows that were there at the first of several roll-ups, where more of them are to be taken; '': none are. */
+  readonly until: string
 }
 
 /** Rows that are committed and not in the counts yet. */

@@ -102,6 +102,41 @@ describe('derived counters', () => {
     expect(await votes.get(1)).toBe(2)
   })
 
+  test('are counted as far as they were there when a flush began, however many come meanwhile', async () => {
+    const { another, source, insert, stored } = await setup()
+    insert(1, 6)
+    const flood = { rounds: 0 }
+    const flooded = rollingUp(source, async (asked) => {
+      const rolled = await source.rollUp(asked)
+      flood.rounds += 1
+      if (flood.rounds < 20) insert(1, 4)
+      return rolled
+    })
+
+    expect(await another({ events: flooded, batchSize: 2 }).flush()).toEqual({ events: 6 })
+    expect(stored(1)).toBe(6)
+  })
+
+  test('ask once for all that had notes when a flush began, however many are noted meanwhile', async () => {
+    const { votes, another, source } = await setup({ clock: 'real' })
+    const noteAll = (from: number): Promise<unknown> =>
+      Promise.all(Array.from({ length: 1000 }, (_, at) => votes.note(from + at)))
+    for (const from of [0, 1000, 2000, 3000]) await noteAll(from)
+    const asked = new Set<string>()
+    const flood = { rounds: 0 }
+    const flooded = rollingUp(source, async (round) => {
+      for (const id of round.ids) asked.add(id)
+      flood.rounds += 1
+      if (flood.rounds < 40) await noteAll(3000 + flood.rounds * 1000)
+      return source.rollUp(round)
+    })
+
+    await another({ events: flooded }).flush()
+
+    expect(Array.from({ length: 4000 }, (_, at) => String(at)).filter((id) => !asked.has(id))).toEqual([])
+    expect(flood.rounds).toBeLessThan(40)
+  })
+
   test('show the later of two rounds that end in the wrong order', async () => {
     const { votes, another, source, insert } = await setup()
     insert(1)

@@ -75,7 +75,7 @@ export class ShownCounters {
     return readShown(this.#board, checkIds(ids))
   }
 
-  /** Counts the rows that are there, and shows what they come to. Throws SinkError or DriverError; the same again is safe. */
+  /** Counts the rows that are there as it begins, and shows what they come to. Throws SinkError or DriverError; the same again is safe. */
   async flush(options: { signal?: AbortSignal } = {}): Promise<RolledRows> {
     checkOptions('options', options, ['signal'])
     return this.round([], false, options.signal)

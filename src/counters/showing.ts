@@ -23,6 +23,17 @@ export interface Round {
   readonly signal?: AbortSignal | undefined
 }
 
+/** How far rounds have come with what was there when the first of them began; what comes meanwhile is no reason for another. */
+interface Progress {
+  /** Of notes, by partition. */
+  readonly cursors: readonly string[]
+  /** Whether all that had notes were asked for, by partition. */
+  readonly isTold: readonly boolean[]
+  /** Of rows; '': none is known, or all are taken. */
+  readonly until: string
+  readonly isTaken: boolean
+}
+
 interface Item {
   readonly id: string
   /** '': SQL does not know it. */
@@ -31,34 +42,67 @@ interface Item {
 }
 
 const NO_VERSION = -1
+const FIRST_PAGE = '0'
 const FIRST_PAUSE_MS = 20
 
-/** Rolls up and shows until nothing more is to be taken. Throws SinkError, DriverError, or the reason of the signal. */
+/** Rolls up and shows what is there when it begins. Throws SinkError, DriverError, or the reason of the signal. */
 export async function runRounds(board: Board, round: Round): Promise<RolledRows> {
   let events = 0
+  let progress: Progress = {
+    cursors: board.partitions.map(() => FIRST_PAGE),
+    isTold: board.partitions.map(() => false),
+    until: '',
+    isTaken: false,
+  }
   for (let next = round; ; next = { ...next, ids: [], recount: false }) {
     round.signal?.throwIfAborted()
-    const done = await runRound(board, next)
+    const done = await runRound(board, next, progress)
     events += done.events
-    if (!done.more) return { events }
+    progress = done.progress
+    if (progress.isTaken && progress.isTold.every(Boolean)) return { events }
   }
 }
 
-async function runRound(board: Board, round: Round): Promise<{ events: number; more: boolean }> {
+async function runRound(
+  board: Board,
+  round: Round,
+  progress: Progress,
+): Promise<{ events: number; progress: Progress }> {
   const { partitions, counts, sqlName, batchSize, runtime } = board
   const limit = Math.ceil(MAX_A_CALL / Math.min(partitions.length, 20))
-  const before = await Promise.all(partitions.map((partition) => partition.run(noted, { limit })))
+  const before = await Promise.all(
+    partitions.map((partition, at) =>
+      partition.run(noted, { limit, cursor: progress.cursors[at] ?? FIRST_PAGE }),
+    ),
+  )
   const waiting = before.flatMap(({ counters }) => counters.map(({ id }) => id))
   const ids = [...new Set([...round.ids, ...waiting])]
   const asked = { counters: sqlName, ids, limit: batchSize, recount: round.recount }
-  const rolled = await patiently(() => counts.rollUp(asked), runtime.runner.deadlineMs, round.signal)
+  const until = progress.until === '' ? undefined : progress.until
+  const rollUp = (): Promise<RolledUp> => counts.rollUp({ ...asked, until })
+  const rolled = await patiently(rollUp, runtime.runner.deadlineMs, round.signal)
   const items = itemsOf(board, rolled, ids, before)
   await Promise.all(
     partitions.map((partition, at) =>
       showPartition(board, partition, rolled, before[at], items.get(partition)),
     ),
   )
-  return { events: rolled.events, more: rolled.more || before.some(({ more }) => more) }
+  return { events: rolled.events, progress: progressAfter(progress, before, rolled) }
+}
+
+/** A partition that is through begins anew with its notes as long as others are not. */
+function progressAfter(
+  { isTold, isTaken }: Progress,
+  before: readonly NotedAnswer[],
+  rolled: RolledUp,
+): Progress {
+  const cursors = before.map(({ cursor }) => cursor)
+  return {
+    cursors,
+    isTold: cursors.map((cursor, at) => cursor === FIRST_PAGE || isTold[at] === true),
+    until: rolled.until,
+    isTaken: isTaken || !rolled.more,
+  }
 }
 
 /** What there is to show, by partition. */

@@ -1634,12 +1634,14 @@ return { 'noted', values }
 }
 
 export interface NotedArguments {
-  /** counters, 1 to 1,000 */
+  /** counters, about, 1 to 1,000 */
   readonly limit: number
+  /** of the page before; 0: the first */
+  readonly cursor: string
 }
 
 export type NotedAnswer =
-  | { readonly status: 'noted'; readonly turn: number; readonly version: number; readonly more: boolean; readonly counters: { readonly id: string; readonly sum: string }[] }
+  | { readonly status: 'noted'; readonly turn: number; readonly version: number; readonly cursor: string; readonly counters: { readonly id: string; readonly sum: string }[] }
 
 function readCountersOfNotedNoted(part: Reply | undefined): ({ readonly id: string; readonly sum: string })[] {
   const flat = asList(part)
@@ -1651,28 +1653,31 @@ function readCountersOfNotedNoted(part: Reply | undefined): ({ readonly id: stri
 }
 
 /**
- * Begins a round: tells counters that have notes, with the sums of these, and how far the partition is. Whatever was noted by now is in SQL for whoever reads it later. Also evicts values that are due. Safe to repeat.
+ * Begins a round: tells counters that have notes, with the sums of these, and how far the partition is. Whatever was noted by now is in SQL for whoever reads it later. The cursor is 0 again after as many pages as tell all that had notes at the first of them, whatever is noted and settled meanwhile; what the server keeps in one piece (`hash-max-listpack-entries`) is one page. Also evicts values that are due. Safe to repeat.
  *
  * Cost: O(limit), and at most 1,000 evictions.
  */
 export const noted: Operation<NotedArguments, NotedAnswer> = {
   script: {
     name: 'counters/noted',
-    sha1: '6893dda406eef9bbfa86971c74711f99919abb58',
+    sha1: '2799282d271bea197f4ca88eca3ccd84ba4a539c',
     reads: false,
     bytes: false,
     source: `--[[
 Begins a round: tells counters that have notes, with the sums of these, and how far the partition is. Whatever was noted by now
-is in SQL for whoever reads it later. Also evicts values that are due. Safe to repeat.
+is in SQL for whoever reads it later. The cursor is 0 again after as many pages as tell all that had notes at the first of them,
+whatever is noted and settled meanwhile; what the server keeps in one piece (\`hash-max-listpack-entries\`) is one page. Also
+evicts values that are due. Safe to repeat.
 
-@returns noted  turn:integer version:integer more:flag counters:[id:text sum:text]
+@returns noted  turn:integer version:integer cursor:text counters:[id:text sum:text]
 @cost    O(limit), and at most 1,000 evictions
 ]]
 local board = KEYS[1] -- hash: what is known of a partition whose counts are in SQL
 local shown = KEYS[2] -- hash: id -> what is shown
 local noted = KEYS[3] -- hash: id -> what was noted since SQL was read
 local idle = KEYS[4] -- sorted set: id of a counter without notes -> until when it stays
-local limit = tonumber(ARGV[1]) -- integer: counters, 1 to 1,000
+local limit = tonumber(ARGV[1]) -- integer: counters, about, 1 to 1,000
+local cursor = ARGV[2] -- text: of the page before; 0: the first
 
 -- A whole number as text with all its digits. Lua itself writes 14 digits, and not every server passes
 -- more to a command; microseconds have 16. Writing a large double takes twice as long as writing its halves
@@ -1733,25 +1738,24 @@ if limit < 1 or limit > 1000 then
   return redis.error_reply('INVALID limit: must be 1 to 1000')
 end
 evict_due(shown, idle, math.floor(clock_us() / 1000))
-local more = redis.call('HLEN', noted) > limit
-local counters = more and redis.call('HRANDFIELD', noted, exact(limit), 'WITHVALUES')
-  or redis.call('HGETALL', noted)
-return { 'noted', state.turn, state.version, more and 1 or 0, counters }
+local page = redis.call('HSCAN', noted, cursor, 'COUNT', exact(limit))
+return { 'noted', state.turn, state.version, page[1], page[2] }
 `,
   },
   parts: ['board', 'shown', 'noted', 'idle'],
   lines: [
     [1, 'lua/counters/noted.lua', 1],
-    [14, 'lua/shared/exact.lua', 1],
-    [24, 'lua/shared/clock.lua', 1],
-    [30, 'lua/shared/counters/board.lua', 1],
-    [49, 'lua/shared/counters/retention.lua', 1],
-    [55, 'lua/shared/counters/retention.lua', 15],
-    [65, 'lua/counters/noted.lua', 19],
+    [17, 'lua/shared/exact.lua', 1],
+    [27, 'lua/shared/clock.lua', 1],
+    [33, 'lua/shared/counters/board.lua', 1],
+    [52, 'lua/shared/counters/retention.lua', 1],
+    [58, 'lua/shared/counters/retention.lua', 15],
+    [68, 'lua/counters/noted.lua', 22],
   ],
   encode(args) {
     return [
       args.limit,
+      args.cursor,
     ]
   },
   decode(reply) {
@@ -1762,7 +1766,7 @@ return { 'noted', state.turn, state.version, more and 1 or 0, counters }
           status: 'noted',
           turn: asInteger(parts[1]),
           version: asInteger(parts[2]),
-          more: asFlag(parts[3]),
+          cursor: asText(parts[3]),
           counters: readCountersOfNotedNoted(parts[4]),
         }
       default:

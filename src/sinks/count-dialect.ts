@@ -59,6 +59,8 @@ export interface Taken {
   readonly events: number
   readonly reached: string
   readonly more: boolean
+  /** As `RolledUp` has it. */
+  readonly until: string
 }
 
 export interface CountDialect {
@@ -79,8 +81,14 @@ export interface CountDialect {
   /** `version`, `reached` and `flaw` of counters, whose line is locked. */
   lock(counters: string): Statement
   move(standing: Standing): Statement
-  /** Takes rows that were never taken, about `limit`. */
-  take(runner: SqlRunner, events: EventsPlace, standing: Standing, limit: number): Promise<Taken>
+  /** Takes rows that were never taken, about `limit`, the oldest first. */
+  take(
+    runner: SqlRunner,
+    events: EventsPlace,
+    standing: Standing,
+    limit: number,
+    until: string | undefined,
+  ): Promise<Taken>
   /**
    * Rows of `id`, `value`, `pending`, and of `version` and `reached`: some null. `hint`: how far rows had been taken at least.
    */

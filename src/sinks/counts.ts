@@ -52,7 +52,7 @@ export class SqlCounts implements CountSource {
     await this.ready()
   }
 
-  async rollUp({ counters, ids, limit, recount }: RollUp): Promise<RolledUp> {
+  async rollUp({ counters, ids, limit, recount, until }: RollUp): Promise<RolledUp> {
     const { place, events } = await this.ready()
     const fitting = (all: readonly string[]): string[] => all.filter((id) => this.#fits(place, id))
     const asked = fitting(ids)
@@ -61,13 +61,14 @@ export class SqlCounts implements CountSource {
     return this.access.transaction(async (runner) => {
       const standing = await this.#lock(runner, counters)
       if (recount) await this.#recount(runner, { place, events }, standing, asked)
-      const taken = await this.#take(runner, { place, events }, standing, limit)
+      const taken = await this.#take(runner, { place, events }, standing, limit, until)
       if (taken.events === 0 && ids.length === 0) return nothingSince(standing.version)
       const version = standing.version + 1
       await runner.changes(this.#counting.move({ counters, version, reached: taken.reached }))
       const all = [...new Set([...fitting(taken.changes.map(({ id }) => id)), ...asked])]
       const { values } = await this.#read(runner, { place, events }, counters, all)
-      return { version, since: standing.version, values, events: taken.events, more: taken.more }
+      const { more } = taken
+      return { version, since: standing.version, values, events: taken.events, more, until: taken.until }
     })
   }
 
@@ -114,8 +115,14 @@ export class SqlCounts implements CountSource {
     }
   }
 
-  async #take(runner: SqlRunner, { place, events }: Ready, at: Standing, limit: number): Promise<Taken> {
-    const taken = await this.#counting.take(runner, events, at, limit)
+  async #take(
+    runner: SqlRunner,
+    { place, events }: Ready,
+    at: Standing,
+    limit: number,
+    until: string | undefined,
+  ): Promise<Taken> {
+    const taken = await this.#counting.take(runner, events, at, limit, until)
     await this.#change(runner, place, taken.changes)
     return taken
   }
@@ -213,7 +220,7 @@ interface Reader {
 }
 
 function nothingSince(version: number): RolledUp {
-  return { version, since: version, values: NOTHING, events: 0, more: false }
+  return { version, since: version, values: NOTHING, events: 0, more: false, until: '' }
 }
 
 function addUp(

@@ -14,7 +14,7 @@ import {
   type Taken,
 } from './count-dialect.ts'
 import { causesOf } from './access.ts'
-import { namesOf, type SqlRunner } from './dialect.ts'
+import { namesOf, type SqlRunner, wholeOf } from './dialect.ts'
 import { asText, countsOf, key, MYSQL, name, plain, text } from './mysql-dialect.ts'
 
 export interface MysqlEvents extends EventsOptions {
@@ -129,6 +129,7 @@ async function take(
   events: EventsPlace,
   { counters, version, reached }: Standing,
   limit: number,
+  until: string | undefined,
 ): Promise<Taken> {
   const [into, number, mark] = [name(events.table), name(events.key), name(events.mark)]
   const rows = await runner.rows(
@@ -140,13 +141,25 @@ async function take(
     const taken = rows.map(({ at }) => String(at)).join(', ')
     await runner.changes(plain(`UPDATE ${into} SET ${mark} = ${version + 1} WHERE ${number} IN (${taken})`))
   }
-  return {
-    changes: changesOf(rows.map(eventRow)),
-    events: rows.length,
-    reached,
-    more: rows.length === limit,
-  }
+  const taken = { changes: changesOf(rows.map(eventRow)), events: rows.length, reached }
+  if (rows.length < limit) return { ...taken, more: false, until: '' }
+  const last = until ?? (await newest(runner, events, counters))
+  const more = BigInt(String(rows.at(-1)?.['at'])) < BigInt(last)
+  return { ...taken, more, until: more ? last : '' }
 }
+
+/** The greatest key of a row that was not taken. */
+async function newest(runner: SqlRunner, events: EventsPlace, counters: string): Promise<string> {
+  const [number, mark] = [name(events.key), name(events.mark)]
+  const [row] = await runner.rows(
+    plain(`SELECT CAST(e.${number} AS CHAR) AS at FROM ${name(events.table)} e
+      WHERE ${own(events, counters)} AND e.${mark} IS NULL ORDER BY e.${number} DESC LIMIT 1`),
+  )
+  return wholeOf(row?.['at'], MIN)
+}
+
+/** Less than any key. */
+const MIN = String(-(2n ** 63n))
 
 /** INSERT IGNORE would hide other errors, too. A duplicate key ends the statement, and not the transaction. */
 async function add(

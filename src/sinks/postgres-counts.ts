@@ -134,16 +134,18 @@ async function take(
   events: Events & { readonly idColumn: unknown },
   { counters, reached }: Standing,
   limit: number,
+  until: string | undefined,
 ): Promise<Taken> {
   const [mark, from] = [`e.${name(events.mark)}`, name(events.table)]
   const next = (offset: string): string => `(SELECT ${mark} FROM ${from} e WHERE ${own(events)}
     AND ${mark} >= $2::xid8 AND ${mark} < pg_snapshot_xmin(pg_current_snapshot()) ORDER BY ${mark} OFFSET ${offset} LIMIT 1)::text`
   const [row] = await runner.rows({
-    sql: `SELECT pg_snapshot_xmin(pg_current_snapshot())::text AS oldest, ${next('0')} AS first, ${next('$3')} AS beyond`,
+    sql: `SELECT pg_snapshot_xmin(pg_current_snapshot())::text AS oldest,
+      pg_snapshot_xmax(pg_current_snapshot())::text AS newest, ${next('0')} AS first, ${next('$3')} AS beyond`,
     values: [counters, reached, limit],
   })
-  const { oldest, first, beyond } = row as { oldest: string; first: string | null; beyond: string | null }
-  if (first === null) return { changes: [], events: 0, reached, more: false }
+  const { oldest, newest, first, beyond } = row as unknown as Window
+  if (first === null) return { changes: [], events: 0, reached, more: false, until: '' }
   const end = beyond === null ? oldest : beyond === first ? String(BigInt(first) + 1n) : beyond
   const rows = await runner.rows({
     sql: `SELECT e.${name(events.id)}::text AS id, sum(${amountOf(events)})::text AS amount, count(*) AS events
@@ -151,7 +153,27 @@ async function take(
     values: [counters, reached, end],
   })
   const taken = rows.reduce((sum, each) => sum + Number(each['events']), 0)
-  return { changes: changesOf(rows.map(eventRow)), events: taken, reached: end, more: beyond !== null }
+  const last = until ?? newest
+  const more = beyond !== null && BigInt(beyond) < BigInt(last)
+  return {
+    changes: changesOf(rows.map(eventRow)),
+    events: taken,
+    reached: end,
+    more,
+    until: more ? last : '',
+  }
+}
+
+/** Transactions. */
+interface Window {
+  /** The oldest that is open. */
+  readonly oldest: string
+  /** The next one that begins. */
+  readonly newest: string
+  /** Of the first row that is to be taken. */
+  readonly first: string | null
+  /** Of the first one behind those that are. */
+  readonly beyond: string | null
 }
 
 async function add(

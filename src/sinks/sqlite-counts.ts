@@ -122,18 +122,28 @@ async function take(
   events: Events & { readonly idColumn: unknown },
   { counters, reached }: Standing,
   limit: number,
+  until: string | undefined,
 ): Promise<Taken> {
   const rows = await runner.rows({
     sql: `SELECT CAST(e.rowid AS TEXT) AS at, CAST(e.${name(events.id)} AS TEXT) AS id, CAST(${amountOf(events)} AS TEXT) AS amount
       FROM ${name(events.table)} e WHERE ${own(events)} AND e.rowid > ? ORDER BY e.rowid LIMIT ?`,
     values: [counters, Number(reached), limit],
   })
-  return {
-    changes: changesOf(rows.map(eventRow)),
-    events: rows.length,
-    reached: wholeOf(rows.at(-1)?.['at'], reached),
-    more: rows.length === limit,
-  }
+  const taken = { changes: changesOf(rows.map(eventRow)), events: rows.length }
+  const to = wholeOf(rows.at(-1)?.['at'], reached)
+  if (rows.length < limit) return { ...taken, reached: to, more: false, until: '' }
+  const last = until ?? (await newest(runner, events, counters))
+  const more = BigInt(to) < BigInt(last)
+  return { ...taken, reached: to, more, until: more ? last : '' }
+}
+
+/** The number of the newest row. */
+async function newest(runner: SqlRunner, events: Events, counters: string): Promise<string> {
+  const [row] = await runner.rows({
+    sql: `SELECT CAST(e.rowid AS TEXT) AS at FROM ${name(events.table)} e WHERE ${own(events)} ORDER BY e.rowid DESC LIMIT 1`,
+    values: [counters],
+  })
+  return wholeOf(row?.['at'])
 }
 
 async function add(

@@ -39,8 +39,13 @@ export function voteFor(item: number | string, voters: string, points = 1): stri
 
 const COUNTERS = 'test:votes'
 
-export function rollUp(source: CountSource, ids: string[] = [], limit = 1000): Promise<RolledUp> {
-  return source.rollUp({ counters: COUNTERS, ids, limit, recount: false })
+export function rollUp(
+  source: CountSource,
+  ids: string[] = [],
+  limit = 1000,
+  until?: string,
+): Promise<RolledUp> {
+  return source.rollUp({ counters: COUNTERS, ids, limit, recount: false, until })
 }
 
 /** Rolls up until nothing more is to be taken; answers how many rows that were. */

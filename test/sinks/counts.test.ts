@@ -46,6 +46,7 @@ describe.each([
       since: 0,
       events: 3,
       more: false,
+      until: '',
       values: new Map([
         ['1', 42n],
         ['2', 5n],
@@ -82,6 +83,25 @@ describe.each([
     expect(await backlog(votes)).toMatchObject({ rows: 4 })
     expect(await rollUpAll(votes, 3)).toBe(4)
     expect(await stored(place, 'items')).toEqual({ 1: '7' })
+  })
+
+  test('that come while others are taken are no reason to go on', async () => {
+    const { place, votes } = await setup()
+    for (const voter of ['a', 'b', 'c', 'd', 'e']) await place.run(voteFor(1, voter))
+
+    const first = await rollUp(votes, [], 2)
+    for (const voter of ['f', 'g', 'h', 'i']) await place.run(voteFor(1, voter))
+    const second = await rollUp(votes, [], 2, first.until)
+    const third = await rollUp(votes, [], 2, second.until)
+
+    expect([first, second, third].map(({ events, more }) => [events, more])).toEqual([
+      [2, true],
+      [2, true],
+      [2, false],
+    ])
+    expect(second.until).toBe(first.until)
+    expect(await backlog(votes)).toMatchObject({ rows: 3 })
+    expect(await rollUp(votes, [], 3)).toMatchObject({ events: 3, more: false, until: '' })
   })
 
   test('of one transaction are counted together, however many they are', async () => {

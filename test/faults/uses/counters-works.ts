@@ -7,6 +7,8 @@ import { LOOKING_FOR_CALLS, type Place, type Work } from './use.ts'
 type Bounds = readonly [commands: number, elements: number]
 
 const HOUR_MS = 3_600_000
+/** How many more elements a page of HSCAN may have than another. */
+const PAGES = 100
 const THOUSAND = 1000
 
 /** Moves the clock of the one partition so far from the server's. */
@@ -124,7 +126,10 @@ export const shownWorks: readonly Work[] = [
   ofRows('a first note', [10, 45], shown, ({ votes }) => votes.note('7')),
   ofRows('a value that is shown', [2, 16], noted, ({ votes }) => votes.get('7')),
   ofRows('a value that is not shown', [8, 49], noted, ({ votes }) => votes.get('new')),
-  ofRows('a round of what is noted', [6020, 27_100], noted, ({ votes }) => votes.flush()),
+  {
+    ...ofRows('a round of what is noted', [6020, 27_100], noted, ({ votes }) => votes.flush()),
+    chance: PAGES,
+  },
   ofRows('a round where many values are due', [8, 3050], shown, ({ votes }) => votes.flush(), 2 * HOUR_MS),
   ofRows('a round after one that was not shown', [12, 72], missed, ({ votes }) => votes.flush()),
   ofRows('a picture of what is shown', [3, 18], noted, ({ votes }) => votes.inspect()),
