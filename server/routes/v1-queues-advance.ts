@@ -3,10 +3,10 @@
 import { Type } from '@fastify/type-provider-typebox'
 import type { App } from '../fastify.ts'
 import { answers, BODY } from '../v1/answers.ts'
-import { NamePath, NoQuery, strict } from '../v1/coordination/arguments.ts'
+import { NamePath, strict } from '../v1/coordination/arguments.ts'
 import type { Parts } from '../v1/coordination/lending.ts'
 import { advanced, allAdvanced } from '../v1/queues/answers.ts'
-import { AttemptPath, held, result, text } from '../v1/queues/arguments.ts'
+import { AttemptPath, held, QueueQuery, result, text } from '../v1/queues/arguments.ts'
 import { nextFor } from '../v1/queues/elsewhere.ts'
 import { newJob } from '../v1/queues/new-job.ts'
 import { notLost, type Open } from '../v1/queues/open.ts'
@@ -31,7 +31,7 @@ export function advanceJobs(app: App, { limits }: Parts, open: Open): void {
     summary: 'Advance',
     description: 'Acks the job and enqueues the next one, here or in another queue: both happen or neither.',
     params: AttemptPath,
-    querystring: NoQuery,
+    querystring: QueueQuery,
     body: One,
     response: answers(advanced, ...BODY),
   }
@@ -48,7 +48,7 @@ export function advanceJobs(app: App, { limits }: Parts, open: Open): void {
     tags,
     summary: 'Advance many',
     params: NamePath,
-    querystring: NoQuery,
+    querystring: QueueQuery,
     body: Many,
     response: answers(allAdvanced, ...BODY),
   }

@@ -4,11 +4,19 @@ import { Type } from '@fastify/type-provider-typebox'
 import { InvalidArgumentError } from 'perilune'
 import type { App } from '../fastify.ts'
 import { answers, BODY } from '../v1/answers.ts'
-import { lease, NamePath, NoQuery, strict, WaitQuery } from '../v1/coordination/arguments.ts'
+import { lease, NamePath, strict } from '../v1/coordination/arguments.ts'
 import type { Parts } from '../v1/coordination/lending.ts'
 import { AckedJob, ackJobs } from '../v1/queues/acks.ts'
 import { acked as ackedOne, buried, claimed, extended, released, retried } from '../v1/queues/answers.ts'
-import { AttemptPath, delay, kind, message, releaseDelay } from '../v1/queues/arguments.ts'
+import {
+  AttemptPath,
+  delay,
+  kind,
+  message,
+  QueueQuery,
+  QueueWaitQuery,
+  releaseDelay,
+} from '../v1/queues/arguments.ts'
 import { encodeLent } from '../v1/queues/encode.ts'
 import { lendJobsTo } from '../v1/queues/lending.ts'
 import { heldOutcome, type Open } from '../v1/queues/open.ts'
@@ -35,7 +43,7 @@ const Lease = Type.Object({ lease }, strict)
 const Retry = Type.Object({ delay, kind, message }, strict)
 const Bury = Type.Object({ kind, message }, strict)
 const Release = Type.Object({ delay: releaseDelay }, strict)
-const common = { tags, params: AttemptPath, querystring: NoQuery }
+const common = { tags, params: AttemptPath, querystring: QueueQuery }
 
 export function queueClaims(app: App, parts: Parts, open: Open): void {
   claim(app, parts, open)
@@ -49,7 +57,7 @@ function claim(app: App, parts: Parts, open: Open): void {
     tags,
     summary: 'Claim',
     params: NamePath,
-    querystring: WaitQuery,
+    querystring: QueueWaitQuery,
     body: Terms,
     response: answers(claimed, ...BODY),
   }

@@ -1,10 +1,11 @@
 import { Type } from '@fastify/type-provider-typebox'
 import type { App } from '../fastify.ts'
 import { answers, BODY } from '../v1/answers.ts'
-import { NamePath, NoQuery, strict } from '../v1/coordination/arguments.ts'
+import { NamePath, strict } from '../v1/coordination/arguments.ts'
 import type { Parts } from '../v1/coordination/lending.ts'
 import { headerOf } from '../v1/headers.ts'
 import { enqueued } from '../v1/queues/answers.ts'
+import { QueueQuery } from '../v1/queues/arguments.ts'
 import { withParents } from '../v1/queues/elsewhere.ts'
 import { newJob } from '../v1/queues/new-job.ts'
 import type { Open } from '../v1/queues/open.ts'
@@ -22,7 +23,7 @@ export function enqueueJobs(app: App, { limits }: Parts, open: Open): void {
     summary: 'Enqueue',
     description: 'All or nothing. A job with an id of its own may be enqueued again: it is a duplicate then.',
     params: NamePath,
-    querystring: NoQuery,
+    querystring: QueueQuery,
     described: { 'Idempotency-Key': 'For a request with one job: its idempotencyKey.' },
     body: Body,
     response: answers(enqueued, ...BODY),

@@ -7,7 +7,7 @@ import { flag } from '../v1/arguments.ts'
 import { NamePath, strict } from '../v1/coordination/arguments.ts'
 import type { Parts } from '../v1/coordination/lending.ts'
 import { eventsOfQueue } from '../v1/queues/answers.ts'
-import { text } from '../v1/queues/arguments.ts'
+import { spread, text } from '../v1/queues/arguments.ts'
 import { queueEvents } from '../v1/queues/event-stream.ts'
 import type { Open } from '../v1/queues/open.ts'
 
@@ -17,6 +17,7 @@ const Query = Type.Object(
     name: text('Only of jobs with this name.'),
     id: text('Only of this job.'),
     tracked: flag('true: only of jobs that are tracked.'),
+    ...spread,
   },
   strict,
 )

@@ -5,23 +5,23 @@ import type { JobState } from 'perilune'
 import type { App } from '../fastify.ts'
 import { answers, BODY } from '../v1/answers.ts'
 import { limit } from '../v1/arguments.ts'
-import { NamePath, NoQuery, strict } from '../v1/coordination/arguments.ts'
+import { NamePath, strict } from '../v1/coordination/arguments.ts'
 import type { Parts } from '../v1/coordination/lending.ts'
 import { Refusal } from '../v1/problem-documents.ts'
 import { foundJobs, job, outcome, outcomes, page } from '../v1/queues/answers.ts'
-import { priority as anyPriority, JobPath, text } from '../v1/queues/arguments.ts'
+import { JobPath, priority as anyPriority, QueueQuery, spread, text } from '../v1/queues/arguments.ts'
 import { encodeFound, encodeJob, encodePage } from '../v1/queues/encode.ts'
 import { noJob, type Open } from '../v1/queues/open.ts'
 import { listOf, parseQuery } from '../zaqar/query.ts'
 
 const tags = ['queues']
-const one = { tags, params: JobPath, querystring: NoQuery }
-const many = { tags, params: NamePath, querystring: NoQuery }
+const one = { tags, params: JobPath, querystring: QueueQuery }
+const many = { tags, params: NamePath, querystring: QueueQuery }
 
 type Listed = 'ready' | 'prioritized' | 'grouped' | 'scheduled' | 'blocked' | 'claimed' | 'dead' | 'done'
 const state = <State extends string>(states: readonly State[], description: string): TUnsafe<State> =>
   Type.Unsafe<State>({ type: 'string', enum: states, description })
-const paging = { after: text('`next` of the page before.'), limit: limit(50) }
+const paging = { after: text('`next` of the page before.'), limit: limit(50), ...spread }
 
 const Listing = Type.Object(
   {
@@ -48,7 +48,10 @@ const Searching = Type.Object(
   strict,
 )
 const Finding = Type.Object(
-  { ids: Type.String({ description: 'Up to 1,000 ids, with commas between; a comma in an id is encoded.' }) },
+  {
+    ids: Type.String({ description: 'Up to 1,000 ids, with commas between; a comma in an id is encoded.' }),
+    ...spread,
+  },
   strict,
 )
 
@@ -67,7 +70,7 @@ export function queueJobs(app: App, parts: Parts, open: Open): void {
 function readPages(app: App, open: Open): void {
   const listed = { tags, summary: 'List', params: NamePath, querystring: Listing, response: answers(page) }
   app.get('/queues/:name/jobs', { schema: listed }, async (request, reply) => {
-    const { state: wanted, ...options } = request.query
+    const { state: wanted, partitions: _, ...options } = request.query
     const found = await open(request).jobs.list(wanted, options)
     return reply.type('application/json').send(encodePage(found))
   })
@@ -81,7 +84,8 @@ function readPages(app: App, open: Open): void {
     response: answers(page),
   }
   app.get('/queues/:name/search', { schema: searched }, async (request, reply) => {
-    const found = await open(request).jobs.search(request.query)
+    const { partitions: _, ...options } = request.query
+    const found = await open(request).jobs.search(options)
     return reply.type('application/json').send(encodePage(found))
   })
 }

@@ -4,15 +4,15 @@ import { Type } from '@fastify/type-provider-typebox'
 import type { JobLease, Settled } from 'perilune'
 import type { App } from '../fastify.ts'
 import { answers, BODY } from '../v1/answers.ts'
-import { lease as lasting, NamePath, NoQuery, strict } from '../v1/coordination/arguments.ts'
+import { lease as lasting, NamePath, strict } from '../v1/coordination/arguments.ts'
 import type { Parts } from '../v1/coordination/lending.ts'
 import { AckedJob, ackJobs, toldOf } from '../v1/queues/acks.ts'
 import { allExtended, settled } from '../v1/queues/answers.ts'
-import { delay, held, kind, message, releaseDelay } from '../v1/queues/arguments.ts'
+import { delay, held, kind, message, QueueQuery, releaseDelay } from '../v1/queues/arguments.ts'
 import type { Open } from '../v1/queues/open.ts'
 
 const url = '/queues/:name'
-const common = { tags: ['queues'], params: NamePath, querystring: NoQuery }
+const common = { tags: ['queues'], params: NamePath, querystring: QueueQuery }
 
 const several = { minItems: 1, maxItems: 500 }
 const Acks = Type.Object({ jobs: Type.Array(AckedJob, several) }, strict)

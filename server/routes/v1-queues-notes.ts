@@ -4,16 +4,16 @@ import { Type } from '@fastify/type-provider-typebox'
 import { InvalidArgumentError } from 'perilune'
 import type { App } from '../fastify.ts'
 import { answers, BODY } from '../v1/answers.ts'
-import { NoQuery, strict, WaitQuery } from '../v1/coordination/arguments.ts'
+import { strict } from '../v1/coordination/arguments.ts'
 import { askWaiting, type Parts } from '../v1/coordination/lending.ts'
 import { end, history, noted, notedByAttempt } from '../v1/queues/answers.ts'
-import { AttemptPath, JobPath } from '../v1/queues/arguments.ts'
+import { AttemptPath, JobPath, QueueQuery, QueueWaitQuery } from '../v1/queues/arguments.ts'
 import { encodeEnd } from '../v1/queues/encode.ts'
 import { heldOutcome, noJob, type Open } from '../v1/queues/open.ts'
 
 const Line = Type.Object({ line: Type.String({ description: 'Cut at 1,024 bytes.' }) }, strict)
-const one = { tags: ['queues'], params: JobPath, querystring: NoQuery }
-const attempt = { tags: ['queues'], params: AttemptPath, querystring: NoQuery }
+const one = { tags: ['queues'], params: JobPath, querystring: QueueQuery }
+const attempt = { tags: ['queues'], params: AttemptPath, querystring: QueueQuery }
 const url = '/queues/:name/jobs/:id'
 
 export function queueNotes(app: App, parts: Parts, open: Open): void {
@@ -75,7 +75,7 @@ function takeProgress(app: App, { limits }: Parts, open: Open): void {
 function waitForResults(app: App, { waits }: Parts, open: Open): void {
   const schema = {
     ...one,
-    querystring: WaitQuery,
+    querystring: QueueWaitQuery,
     summary: 'Wait for its result',
     response: answers(end, 404),
   }

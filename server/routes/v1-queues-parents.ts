@@ -4,18 +4,18 @@ import { Type } from '@fastify/type-provider-typebox'
 import type { ParentsChanged } from 'perilune'
 import type { App } from '../fastify.ts'
 import { answers, BODY } from '../v1/answers.ts'
-import { NoQuery, strict } from '../v1/coordination/arguments.ts'
+import { strict } from '../v1/coordination/arguments.ts'
 import type { Parts } from '../v1/coordination/lending.ts'
 import { Refusal } from '../v1/problem-documents.ts'
 import { outcome, parents } from '../v1/queues/answers.ts'
-import { JobPath } from '../v1/queues/arguments.ts'
+import { JobPath, QueueQuery } from '../v1/queues/arguments.ts'
 import { parentFor, parentSeen } from '../v1/queues/elsewhere.ts'
 import { encodeParents } from '../v1/queues/encode.ts'
 import { parentIds } from '../v1/queues/new-job.ts'
 import { noJob, type Open } from '../v1/queues/open.ts'
 
 const url = '/queues/:name/jobs/:id/parents'
-const common = { tags: ['queues'], params: JobPath, querystring: NoQuery }
+const common = { tags: ['queues'], params: JobPath, querystring: QueueQuery }
 const add = Type.Array(Type.String({ minLength: 1 }), {
   minItems: 1,
   maxItems: 100,

@@ -5,11 +5,11 @@ import type { RecurringOptions } from 'perilune'
 import type { App } from '../fastify.ts'
 import { answers, BODY } from '../v1/answers.ts'
 import { duration, limit, name } from '../v1/arguments.ts'
-import { NamePath, NoQuery, strict } from '../v1/coordination/arguments.ts'
+import { NamePath, strict } from '../v1/coordination/arguments.ts'
 import type { Parts } from '../v1/coordination/lending.ts'
 import { Refusal } from '../v1/problem-documents.ts'
 import { recurring, recurringPage, recurringRemoved, recurringSet } from '../v1/queues/answers.ts'
-import { jobOptions, text, unique } from '../v1/queues/arguments.ts'
+import { jobOptions, QueueQuery, spread, text, unique } from '../v1/queues/arguments.ts'
 import { encodeRecurring, encodeRecurringPage } from '../v1/queues/encode.ts'
 import type { Open } from '../v1/queues/open.ts'
 import { payloadIn } from '../v1/queues/to-the-letter.ts'
@@ -19,7 +19,7 @@ const RecurringPath = Type.Object({
   name,
   id: Type.String({ minLength: 1, description: 'What its user calls the recurring job.' }),
 })
-const Paging = Type.Object({ after: text('`next` of the page before.'), limit: limit(50) }, strict)
+const Paging = Type.Object({ after: text('`next` of the page before.'), limit: limit(50), ...spread }, strict)
 
 const missed = Type.Optional(
   Type.Unsafe<'skip' | 'one' | { upTo: number }>({
@@ -55,7 +55,7 @@ export function recurringJobs(app: App, parts: Parts, open: Open): void {
 
 function changeRecurring(app: App, { limits }: Parts, open: Open): void {
   const url = '/queues/:name/recurring/:id'
-  const common = { tags, params: RecurringPath, querystring: NoQuery }
+  const common = { tags, params: RecurringPath, querystring: QueueQuery }
 
   const set = {
     ...common,
@@ -87,7 +87,7 @@ function readRecurring(app: App, open: Open): void {
     tags,
     summary: 'Look a recurring job up',
     params: RecurringPath,
-    querystring: NoQuery,
+    querystring: QueueQuery,
     response: answers(recurring, 404),
   }
   app.get(`${url}/:id`, { schema: found }, async (request, reply) => {
@@ -106,7 +106,8 @@ function readRecurring(app: App, open: Open): void {
     response: answers(recurringPage),
   }
   app.get(url, { schema: listed }, async (request, reply) => {
-    const page = await open(request).recurring.list(request.query)
+    const { partitions: _, ...paging } = request.query
+    const page = await open(request).recurring.list(paging)
     return reply.type('application/json').send(encodeRecurringPage(page))
   })
 }

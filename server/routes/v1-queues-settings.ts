@@ -5,10 +5,10 @@ import type { QueueSettings, Throttle } from 'perilune'
 import type { App } from '../fastify.ts'
 import { answers, BODY } from '../v1/answers.ts'
 import { name } from '../v1/arguments.ts'
-import { NamePath, NoQuery, strict } from '../v1/coordination/arguments.ts'
+import { NamePath, strict } from '../v1/coordination/arguments.ts'
 import type { Parts } from '../v1/coordination/lending.ts'
 import { group as picture, set } from '../v1/queues/answers.ts'
-import { DURATION } from '../v1/queues/arguments.ts'
+import { DURATION, QueueQuery } from '../v1/queues/arguments.ts'
 import type { Open } from '../v1/queues/open.ts'
 
 const tags = ['queues']
@@ -56,7 +56,7 @@ export function queueSettings(app: App, parts: Parts, open: Open): void {
 
 function wholeQueue(app: App, { limits }: Parts, open: Open): void {
   const url = '/queues/:name'
-  const common = { tags, params: NamePath, querystring: NoQuery }
+  const common = { tags, params: NamePath, querystring: QueueQuery }
 
   const changed = {
     ...common,
@@ -86,7 +86,7 @@ function wholeQueue(app: App, { limits }: Parts, open: Open): void {
 
 function groups(app: App, { limits }: Parts, open: Open): void {
   const url = '/queues/:name/groups/:group'
-  const common = { tags, params: GroupPath, querystring: NoQuery }
+  const common = { tags, params: GroupPath, querystring: QueueQuery }
 
   const changed = {
     ...common,

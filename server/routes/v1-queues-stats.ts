@@ -5,7 +5,7 @@ import type { App } from '../fastify.ts'
 import { answers } from '../v1/answers.ts'
 import { NamePath, strict } from '../v1/coordination/arguments.ts'
 import { stats } from '../v1/queues/answers.ts'
-import { text } from '../v1/queues/arguments.ts'
+import { spread, text } from '../v1/queues/arguments.ts'
 import type { Open } from '../v1/queues/open.ts'
 
 const instant = (description: string): TOptional<TUnsafe<number>> =>
@@ -24,6 +24,7 @@ const Wanted = Type.Object(
     last: instant('How many periods at most; default as many as are kept: 120 minutes, 72 hours, 90 days.'),
     from: instant('When the first period is, in Unix milliseconds.'),
     to: instant('When the last period is, in Unix milliseconds; default now.'),
+    ...spread,
   },
   strict,
 )
@@ -38,7 +39,8 @@ export function queueStats(app: App, open: Open): void {
   }
   app.get('/queues/:name/stats', { schema: seen }, async (request) => {
     const queue = open(request)
-    const [{ periods, total }, names] = await Promise.all([queue.stats(request.query), queue.names()])
+    const { partitions: _, ...wanted } = request.query
+    const [{ periods, total }, names] = await Promise.all([queue.stats(wanted), queue.names()])
     return { periods, total, names }
   })
 }

@@ -4,15 +4,15 @@ import { Type } from '@fastify/type-provider-typebox'
 import type { App } from '../fastify.ts'
 import { answers, BODY } from '../v1/answers.ts'
 import { limit } from '../v1/arguments.ts'
-import { NamePath, NoQuery, strict } from '../v1/coordination/arguments.ts'
+import { NamePath, strict } from '../v1/coordination/arguments.ts'
 import type { Parts } from '../v1/coordination/lending.ts'
 import { page, tagCounts, tagsOfJob, tracked } from '../v1/queues/answers.ts'
-import { JobPath, TagPath, text } from '../v1/queues/arguments.ts'
+import { JobPath, QueueQuery, spread, TagPath, text } from '../v1/queues/arguments.ts'
 import { encodePage } from '../v1/queues/encode.ts'
 import { noJob, type Open } from '../v1/queues/open.ts'
 
 const Tags = Type.Object({ tags: Type.Array(Type.String(), { maxItems: 20 }) }, strict)
-const one = { tags: ['queues'], params: JobPath, querystring: NoQuery }
+const one = { tags: ['queues'], params: JobPath, querystring: QueueQuery }
 const url = '/queues/:name/jobs/:id'
 
 export function queueTags(app: App, { limits }: Parts, open: Open): void {
@@ -43,11 +43,12 @@ function countTags(app: App, open: Open): void {
     summary: 'Count tags',
     description: 'The most common first.',
     params: NamePath,
-    querystring: Type.Object({ limit: limit(50) }, strict),
+    querystring: Type.Object({ limit: limit(50), ...spread }, strict),
     response: answers(tagCounts),
   }
   app.get('/queues/:name/tags', { schema }, async (request) => {
-    return { tags: await open(request).jobs.tags(request.query) }
+    const { partitions: _, ...options } = request.query
+    return { tags: await open(request).jobs.tags(options) }
   })
 }
 
@@ -56,11 +57,15 @@ function trackJobs(app: App, open: Open): void {
     tags: ['queues'],
     summary: 'List tracked jobs',
     params: NamePath,
-    querystring: Type.Object({ after: text('`next` of the page before.'), limit: limit(50) }, strict),
+    querystring: Type.Object(
+      { after: text('`next` of the page before.'), limit: limit(50), ...spread },
+      strict,
+    ),
     response: answers(page),
   }
   app.get('/queues/:name/tracked', { schema: listed }, async (request, reply) => {
-    const found = await open(request).jobs.tracked(request.query)
+    const { partitions: _, ...options } = request.query
+    const found = await open(request).jobs.tracked(options)
     return reply.type('application/json').send(encodePage(found))
   })
 

@@ -1,12 +1,13 @@
 // Queues, and each as a whole.
 
-import type { QueueInspection } from 'perilune'
+import type { PartitionedQueueInspection, QueueInspection } from 'perilune'
 import type { App } from '../fastify.ts'
 import { answers } from '../v1/answers.ts'
-import { NamePath, NoQuery } from '../v1/coordination/arguments.ts'
+import { NamePath } from '../v1/coordination/arguments.ts'
 import type { Parts } from '../v1/coordination/lending.ts'
 import { Refusal } from '../v1/problem-documents.ts'
 import { cleared, inspection } from '../v1/queues/answers.ts'
+import { QueueQuery } from '../v1/queues/arguments.ts'
 import { type Open, openQueues } from '../v1/queues/open.ts'
 import { advanceJobs } from './v1-queues-advance.ts'
 import { queueClaims } from './v1-queues-claims.ts'
@@ -42,12 +43,12 @@ export function v1Queues(app: App, parts: Parts): void {
 
 function wholeQueues(app: App, open: Open): void {
   const url = '/queues/:name'
-  const common = { tags: ['queues'], params: NamePath, querystring: NoQuery }
+  const common = { tags: ['queues'], params: NamePath, querystring: QueueQuery }
 
   const seen = { ...common, summary: 'Inspect', response: answers(inspection, 404) }
   app.get(url, { schema: seen }, async (request) => {
     const { name } = request.params
-    const picture = await open(request).settings.inspect()
+    const picture = await open(request).inspect()
     // Whoever waits for the first job is known before it.
     if (picture.beganAtMs === null && picture.idle === 0)
       throw new Refusal('not-found', `There is no queue ${name}.`)
@@ -61,6 +62,15 @@ function wholeQueues(app: App, open: Open): void {
   })
 }
 
-function shown({ codec: _codec, nowMs: _nowMs, ...counts }: QueueInspection): object {
+/** Of a queue, of one in partitions, or of one of these. */
+type Picture = Omit<QueueInspection, 'codec' | 'nowMs'> & Partial<Pick<QueueInspection, 'codec' | 'nowMs'>>
+
+function shown(picture: QueueInspection | PartitionedQueueInspection): object {
+  if (!('partitions' in picture)) return countsOf(picture)
+  const { partitions, ...sums } = picture
+  return { ...countsOf(sums), partitions: partitions.map(countsOf) }
+}
+
+function countsOf({ codec: _codec, nowMs: _nowMs, ...counts }: Picture): object {
   return counts
 }

@@ -74,8 +74,7 @@ const throttle = {
   rateWindowMs: Span,
 }
 const counts = (...names: string[]): TProperties => Object.fromEntries(names.map((name) => [name, Count]))
-const Inspection = object({
-  name: Name,
+const inspected = {
   ...throttle,
   beganAtMs: orNull(Instant),
   keepCount: Count,
@@ -95,6 +94,13 @@ const Inspection = object({
   ...counts('enqueued', 'acked', 'retried', 'buried', 'reclaimed', 'cancelled'),
   ...counts('readyBytes', 'scheduledBytes', 'blockedBytes', 'claimedBytes', 'deadBytes', 'doneBytes'),
   oldestAtMs: orNull(Instant),
+}
+const Inspection = object({
+  name: Name,
+  ...inspected,
+  partitions: Type.Optional(
+    Type.Array(object(inspected), { description: 'Of a queue in partitions: a picture of each.' }),
+  ),
 })
 const Group = object({ ...throttle, ready: Count, claimed: Count })
 const Failure = object({

@@ -11,7 +11,8 @@ import {
   Type,
 } from '@fastify/type-provider-typebox'
 import type { JobOptions } from 'perilune'
-import { duration, leaseToken, name } from '../arguments.ts'
+import { duration, leaseToken, name, wait } from '../arguments.ts'
+import { strict } from '../coordination/arguments.ts'
 
 export const text = (description: string): TOptional<TString> => Type.Optional(Type.String({ description }))
 
@@ -25,6 +26,23 @@ export const token: TInteger = Type.Integer({
   maximum: Number.MAX_SAFE_INTEGER,
   description: 'That of the claim.',
 })
+
+/** What every request for a queue may say of it. */
+export const spread: { partitions: TOptional<TInteger> } = {
+  partitions: Type.Optional(
+    Type.Integer({
+      minimum: 1,
+      maximum: 64,
+      description:
+        'Of a queue in partitions: how many there are. The same in all requests for it; default: it has none.',
+    }),
+  ),
+}
+export const QueueQuery: TObject<typeof spread> = Type.Object(spread, strict)
+export const QueueWaitQuery: TObject<{ wait: typeof wait } & typeof spread> = Type.Object(
+  { wait, ...spread },
+  strict,
+)
 
 export const JobPath: TObject<{ name: TString; id: TString }> = Type.Object({ name, id })
 export const AttemptPath: TObject<{ name: TString; id: TString; token: TString }> = Type.Object({

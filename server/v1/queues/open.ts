@@ -1,7 +1,14 @@
 // Which queue a request means, and what is common to its routes.
 
 import type { FastifyRequest } from 'fastify'
-import { jsonText, type LossReason, type Perilune, type Queue, type Settled } from 'perilune'
+import {
+  jsonText,
+  type LossReason,
+  type PartitionedQueue,
+  type Perilune,
+  type Queue,
+  type Settled,
+} from 'perilune'
 import { BoundedMap } from '../../queues/bounded-map.ts'
 import { nameOf } from '../place.ts'
 import { Refusal } from '../problem-documents.ts'
@@ -10,19 +17,29 @@ interface Lost {
   readonly outcome: 'lost'
   readonly reason: LossReason
 }
-export type Open = (request: FastifyRequest) => Queue
+
+/** What one can do the other can, too. */
+export type AnyQueue = Queue | PartitionedQueue
+export type Open = (request: FastifyRequest) => AnyQueue
 
 const MOST_KEPT = 1000
 
 /** A queue that is opened again is the same one: it has learnt which way of claiming is the quick one for it. */
 export function openQueues(perilune: Perilune): Open {
-  const kept = new BoundedMap<Queue>(MOST_KEPT)
+  const kept = new BoundedMap<AnyQueue>(MOST_KEPT)
   return (request) => {
     const name = nameOf(request, (request.params as { name: string }).name)
-    const queue = kept.get(name) ?? perilune.queue(name, { codec: jsonText })
-    kept.set(name, queue)
+    const { partitions } = request.query as { partitions?: number }
+    const key = `${partitions ?? ''} ${name}`
+    const queue = kept.get(key) ?? openQueue(perilune, name, partitions)
+    kept.set(key, queue)
     return queue
   }
+}
+
+function openQueue(perilune: Perilune, name: string, partitions: number | undefined): AnyQueue {
+  if (partitions === undefined) return perilune.queue(name, { codec: jsonText })
+  return perilune.queue(name, { codec: jsonText, partitions })
 }
 
 /** What became of a job that was not lost. Throws Refusal for one that was. */
