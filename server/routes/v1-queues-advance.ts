@@ -7,7 +7,8 @@ import { NamePath, strict } from '../v1/coordination/arguments.ts'
 import type { Parts } from '../v1/coordination/lending.ts'
 import { advanced, allAdvanced } from '../v1/queues/answers.ts'
 import { AttemptPath, held, QueueQuery, result, text } from '../v1/queues/arguments.ts'
-import { nextFor } from '../v1/queues/elsewhere.ts'
+import { beginAll, nextFor } from '../v1/queues/elsewhere.ts'
+import type { KnownQueues } from '../v1/queues/known-queues.ts'
 import { newJob } from '../v1/queues/new-job.ts'
 import { notLost, type Open } from '../v1/queues/open.ts'
 import { stepIn, stepsIn } from '../v1/queues/to-the-letter.ts'
@@ -23,7 +24,7 @@ const Many = Type.Object(
   strict,
 )
 
-export function advanceJobs(app: App, { limits }: Parts, open: Open): void {
+export function advanceJobs(app: App, { limits }: Parts, open: Open, known: KnownQueues): void {
   const bodyLimit = limits.maxAppendBytes
 
   const one = {
@@ -39,6 +40,7 @@ export function advanceJobs(app: App, { limits }: Parts, open: Open): void {
     const { name, id } = request.params
     const token = Number(request.params.token)
     const step = stepIn(request.body, request.jsonText)
+    await beginAll(known, request, [step.next], name)
     const job = { id, token, ...step, next: nextFor(request, step.next, name) }
     const { next } = notLost(await open(request).settle.advance([job]), token)
     return { id, token, next }
@@ -55,7 +57,14 @@ export function advanceJobs(app: App, { limits }: Parts, open: Open): void {
   app.post('/queues/:name/advance', { schema: many, bodyLimit }, async (request) => {
     const { name } = request.params
     const { jobs } = request.body
-    const steps = stepsIn(jobs, request.jsonText).map((each) => ({
+    const given = stepsIn(jobs, request.jsonText)
+    await beginAll(
+      known,
+      request,
+      given.map(({ next }) => next),
+      name,
+    )
+    const steps = given.map((each) => ({
       ...each,
       next: nextFor(request, each.next, name),
     }))

@@ -6,7 +6,8 @@ import type { Parts } from '../v1/coordination/lending.ts'
 import { headerOf } from '../v1/headers.ts'
 import { enqueued } from '../v1/queues/answers.ts'
 import { QueueQuery } from '../v1/queues/arguments.ts'
-import { withParents } from '../v1/queues/elsewhere.ts'
+import { checkAll, queuesOf, withParents } from '../v1/queues/elsewhere.ts'
+import type { KnownQueues } from '../v1/queues/known-queues.ts'
 import { newJob } from '../v1/queues/new-job.ts'
 import type { Open } from '../v1/queues/open.ts'
 import { newJobs } from '../v1/queues/to-the-letter.ts'
@@ -17,7 +18,7 @@ const Body = Type.Union([
   NewJob,
 ])
 
-export function enqueueJobs(app: App, { limits }: Parts, open: Open): void {
+export function enqueueJobs(app: App, { limits }: Parts, open: Open, known: KnownQueues): void {
   const schema = {
     tags: ['queues'],
     summary: 'Enqueue',
@@ -28,10 +29,12 @@ export function enqueueJobs(app: App, { limits }: Parts, open: Open): void {
     body: Body,
     response: answers(enqueued, ...BODY),
   }
-  const options = { schema, bodyLimit: limits.maxAppendBytes }
+  const options = { schema, bodyLimit: limits.maxAppendBytes, config: { beginsQueue: true } }
   app.post('/queues/:name/jobs', options, async (request, reply) => {
     const key = headerOf(request, 'Idempotency-Key')
     const given = newJobs(request.body, request.jsonText, key)
+    const elsewhere = given.flatMap(({ parents = [] }) => queuesOf(parents, request.params.name))
+    await checkAll(known, request, elsewhere)
     const named = given.map((job) => withParents(request, job, request.params.name))
     const results = await open(request).enqueueMany(named)
     const jobs = results.map(({ id, duplicate }) => ({ id, duplicate }))

@@ -88,18 +88,59 @@ describe('a queue in partitions', () => {
     expect(await api.perilune.queue(name, { partitions: PARTITIONS }).jobs.find(id)).toMatchObject({ id })
   })
 
-  test('is refused with another number, and none is another queue', async () => {
+  test('is refused with another number, and without one', async () => {
     const queue = new Queue()
     await queue.enqueue(1)
     const other = new Queue(queue.url, 2)
 
-    expect((await other.post('/jobs', { name: 'n', payload: 1 })).status).toBe(400)
-    expect((await other.get('/jobs?state=ready')).status).toBe(400)
+    const refused = [
+      await other.post('/jobs', { name: 'n', payload: 1 }),
+      await other.get('/jobs?state=ready'),
+      await api.call('GET', queue.url),
+      await api.call('DELETE', queue.url),
+      await api.call('POST', `${queue.url}/jobs`, { body: { name: 'n', payload: 1 } }),
+    ]
+    for (const { status, json } of refused) {
+      const detail = 'partitions must be 4: the queue has so many.'
+      expect([status, json.argument, json.detail]).toEqual([400, 'partitions', detail])
+    }
     for (const partitions of ['0', '65', 'four', '1.5']) {
       const { status, json } = await api.call('GET', `${queue.url}?partitions=${partitions}`)
       expect([status, json.argument]).toEqual([400, 'partitions'])
     }
-    expect((await api.call('GET', queue.url)).status).toBe(404)
+    const plain = `/v1/queues/${randomUUID()}`
+    await api.call('POST', `${plain}/jobs`, { body: { name: 'n', payload: 1 } })
+    const { status, json } = await api.call('GET', `${plain}?partitions=2`)
+    expect([status, json.detail]).toEqual([400, 'partitions must be left out: the queue has none.'])
+  })
+
+  test('is refused with another number than the library began it with', async () => {
+    const name = randomUUID()
+    const queue = api.perilune.queue(`v1:test/${name}`, { partitions: 2 })
+    await queue.enqueue('n', 1)
+    const other = new Queue(`/v1/queues/${name}`)
+
+    expect((await other.post('/jobs', { name: 'n', payload: 1 })).status).toBe(400)
+    expect((await other.get('/jobs?state=ready')).status).toBe(400)
+  })
+
+  test('cannot be named by another queue', async () => {
+    const queue = new Queue()
+    const [id] = await queue.enqueue(1)
+    const named = queue.url.split('/').at(-1)
+    const other = `/v1/queues/${randomUUID()}`
+    const job = { name: 'n', payload: 1 }
+    const post = (path: string, body: unknown): Promise<Answer> =>
+      api.call('POST', `${other}${path}`, { body })
+
+    const parented = await post('/jobs', { ...job, parents: [{ queue: named, id }] })
+    expect([parented.status, parented.json.argument]).toEqual([400, 'parents.queue'])
+    await post('/jobs', job)
+    const [held] = (await post('/claims', {})).json.jobs as [Held]
+    const advanced = await post(`${at(held)}/advance`, { next: { ...job, queue: named } })
+    expect([advanced.status, advanced.json.argument]).toEqual([400, 'next.queue'])
+    const jobs = [{ id: held.id, token: held.token, next: { ...job, parents: [{ queue: named, id }] } }]
+    expect((await post('/advance', { jobs })).json.argument).toBe('parents.queue')
   })
 
   test('has its jobs settled one by one', async () => {

@@ -64,14 +64,15 @@ function changeRecurring(app: App, { limits }: Parts, open: Open): void {
     body: Definition,
     response: answers(recurringSet, ...BODY),
   }
-  app.put(url, { schema: set, bodyLimit: limits.maxAppendBytes }, async (request) => {
+  const options = { schema: set, bodyLimit: limits.maxAppendBytes, config: { beginsQueue: true } }
+  app.put(url, options, async (request) => {
     const { id } = request.params
     // The library looks whether it is one of both kinds.
-    const options = { ...request.body, payload: payloadIn(request.jsonText) } as unknown as RecurringOptions<
-      Record<string, unknown>,
-      string
-    >
-    return { id, ...(await open(request).recurring.set(id, options)) }
+    const definition = {
+      ...request.body,
+      payload: payloadIn(request.jsonText),
+    } as unknown as RecurringOptions<Record<string, unknown>, string>
+    return { id, ...(await open(request).recurring.set(id, definition)) }
   })
 
   const gone = { ...common, summary: 'Remove a recurring job', response: answers(recurringRemoved) }

@@ -57,6 +57,7 @@ export function queueSettings(app: App, parts: Parts, open: Open): void {
 function wholeQueue(app: App, { limits }: Parts, open: Open): void {
   const url = '/queues/:name'
   const common = { tags, params: NamePath, querystring: QueueQuery }
+  const config = { beginsQueue: true }
 
   const changed = {
     ...common,
@@ -65,20 +66,20 @@ function wholeQueue(app: App, { limits }: Parts, open: Open): void {
     body: QueueSet,
     response: answers(set, ...BODY),
   }
-  const options = { schema: changed, bodyLimit: limits.maxOtherBytes }
+  const options = { schema: changed, bodyLimit: limits.maxOtherBytes, config }
   app.patch(`${url}/settings`, options, async (request, reply) => {
     await open(request).settings.set(request.body)
     return reply.code(204).send()
   })
 
   const paused = { ...common, summary: 'Pause', response: answers(set) }
-  app.post(`${url}/pause`, { schema: paused }, async (request, reply) => {
+  app.post(`${url}/pause`, { schema: paused, config }, async (request, reply) => {
     await open(request).settings.pause()
     return reply.code(204).send()
   })
 
   const resumed = { ...common, summary: 'Resume', response: answers(set) }
-  app.post(`${url}/resume`, { schema: resumed }, async (request, reply) => {
+  app.post(`${url}/resume`, { schema: resumed, config }, async (request, reply) => {
     await open(request).settings.resume()
     return reply.code(204).send()
   })
@@ -87,6 +88,7 @@ function wholeQueue(app: App, { limits }: Parts, open: Open): void {
 function groups(app: App, { limits }: Parts, open: Open): void {
   const url = '/queues/:name/groups/:group'
   const common = { tags, params: GroupPath, querystring: QueueQuery }
+  const config = { beginsQueue: true }
 
   const changed = {
     ...common,
@@ -95,17 +97,17 @@ function groups(app: App, { limits }: Parts, open: Open): void {
     body: GroupSet,
     response: answers(picture, ...BODY),
   }
-  app.patch(url, { schema: changed, bodyLimit: limits.maxOtherBytes }, async (request) =>
+  app.patch(url, { schema: changed, bodyLimit: limits.maxOtherBytes, config }, async (request) =>
     open(request).settings.setGroup(request.params.group, request.body),
   )
 
   const paused = { ...common, summary: 'Pause a group', response: answers(picture) }
-  app.post(`${url}/pause`, { schema: paused }, async (request) =>
+  app.post(`${url}/pause`, { schema: paused, config }, async (request) =>
     open(request).settings.pauseGroup(request.params.group),
   )
 
   const resumed = { ...common, summary: 'Resume a group', response: answers(picture) }
-  app.post(`${url}/resume`, { schema: resumed }, async (request) =>
+  app.post(`${url}/resume`, { schema: resumed, config }, async (request) =>
     open(request).settings.resumeGroup(request.params.group),
   )
 }

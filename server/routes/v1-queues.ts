@@ -1,6 +1,5 @@
 // Queues, and each as a whole.
 
-import type { PartitionedQueueInspection, QueueInspection } from 'perilune'
 import type { App } from '../fastify.ts'
 import { answers } from '../v1/answers.ts'
 import { NamePath } from '../v1/coordination/arguments.ts'
@@ -8,7 +7,9 @@ import type { Parts } from '../v1/coordination/lending.ts'
 import { Refusal } from '../v1/problem-documents.ts'
 import { cleared, inspection } from '../v1/queues/answers.ts'
 import { QueueQuery } from '../v1/queues/arguments.ts'
+import { KnownQueues } from '../v1/queues/known-queues.ts'
 import { type Open, openQueues } from '../v1/queues/open.ts'
+import { isThere, shown } from '../v1/queues/pictures.ts'
 import { advanceJobs } from './v1-queues-advance.ts'
 import { queueClaims } from './v1-queues-claims.ts'
 import { enqueueJobs } from './v1-queues-enqueue.ts'
@@ -16,6 +17,7 @@ import { queueEventStream } from './v1-queues-events.ts'
 import { failedJobs } from './v1-queues-failures.ts'
 import { queueJobs } from './v1-queues-jobs.ts'
 import { settleMany } from './v1-queues-many.ts'
+import { listQueues } from './v1-queues-list.ts'
 import { queueNotes } from './v1-queues-notes.ts'
 import { jobParents } from './v1-queues-parents.ts'
 import { recurringJobs } from './v1-queues-recurring.ts'
@@ -23,12 +25,22 @@ import { queueSettings } from './v1-queues-settings.ts'
 import { queueStats } from './v1-queues-stats.ts'
 import { queueTags } from './v1-queues-tags.ts'
 
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** Whether a request may begin the queue that it names. */
+    beginsQueue?: boolean
+  }
+}
+
 export function v1Queues(app: App, parts: Parts): void {
   const open = openQueues(parts.perilune)
-  enqueueJobs(app, parts, open)
+  const known = new KnownQueues(parts.perilune)
+  knowQueues(app, known)
+  listQueues(app, parts, known)
+  enqueueJobs(app, parts, open, known)
   queueClaims(app, parts, open)
   settleMany(app, parts, open)
-  advanceJobs(app, parts, open)
+  advanceJobs(app, parts, open, known)
   queueJobs(app, parts, open)
   jobParents(app, parts, open)
   queueNotes(app, parts, open)
@@ -38,10 +50,19 @@ export function v1Queues(app: App, parts: Parts): void {
   recurringJobs(app, parts, open)
   queueSettings(app, parts, open)
   queueStats(app, open)
-  wholeQueues(app, open)
+  wholeQueues(app, open, known)
 }
 
-function wholeQueues(app: App, open: Open): void {
+/** Before each request for a queue it is clear that its name means this one. */
+function knowQueues(app: App, known: KnownQueues): void {
+  app.addHook('preHandler', async (request) => {
+    const { url = '', config } = request.routeOptions
+    if (!url.startsWith(`${app.prefix}/queues/:name`)) return
+    await (config.beginsQueue === true ? known.begin(request) : known.check(request))
+  })
+}
+
+function wholeQueues(app: App, open: Open, known: KnownQueues): void {
   const url = '/queues/:name'
   const common = { tags: ['queues'], params: NamePath, querystring: QueueQuery }
 
@@ -49,28 +70,14 @@ function wholeQueues(app: App, open: Open): void {
   app.get(url, { schema: seen }, async (request) => {
     const { name } = request.params
     const picture = await open(request).inspect()
-    // Whoever waits for the first job is known before it.
-    if (picture.beganAtMs === null && picture.idle === 0)
-      throw new Refusal('not-found', `There is no queue ${name}.`)
+    if (!isThere(picture)) throw new Refusal('not-found', `There is no queue ${name}.`)
     return { name, ...shown(picture) }
   })
 
   const gone = { ...common, summary: 'Clear', response: answers(cleared) }
   app.delete(url, { schema: gone }, async (request, reply) => {
+    await known.remove(request)
     await open(request).clear()
     return reply.code(204).send()
   })
-}
-
-/** Of a queue, of one in partitions, or of one of these. */
-type Picture = Omit<QueueInspection, 'codec' | 'nowMs'> & Partial<Pick<QueueInspection, 'codec' | 'nowMs'>>
-
-function shown(picture: QueueInspection | PartitionedQueueInspection): object {
-  if (!('partitions' in picture)) return countsOf(picture)
-  const { partitions, ...sums } = picture
-  return { ...countsOf(sums), partitions: partitions.map(countsOf) }
-}
-
-function countsOf({ codec: _codec, nowMs: _nowMs, ...counts }: Picture): object {
-  return counts
 }

@@ -304,6 +304,23 @@ export const stats: Answers = {
 }
 
 export const inspection: Answers = { 200: json('The queue at one instant.', Inspection) }
+export const allQueues: Answers = {
+  200: json(
+    'A page.',
+    object({
+      queues: Type.Array(
+        object({
+          name: Name,
+          partitions: orNull(Type.Integer({ minimum: 1, description: 'Null: it is not spread.' })),
+          paused: Type.Boolean(),
+          ...counts('idle', 'ready', 'scheduled', 'blocked', 'claimed', 'dead', 'done'),
+          oldestAtMs: orNull(Instant),
+        }),
+      ),
+      next: orNull(text('Where the next page begins; null at the end.')),
+    }),
+  ),
+}
 export const group: Answers = { 200: json('The group, as it is now.', Group) }
 export const set: Answers = { 204: nothing('Set, for all who use it.') }
 export const cleared: Answers = { 204: nothing('There is no such queue any more.') }

@@ -3,6 +3,39 @@
 import type { FastifyRequest } from 'fastify'
 import type { NextJob, Parent, ParentId } from 'perilune'
 import { calledBy, nameOf } from '../place.ts'
+import type { KnownQueues } from './known-queues.ts'
+
+/** The queues beside `own` that are named. */
+export function queuesOf(parents: readonly ParentId[], own: string): string[] {
+  return parents.flatMap((parent) =>
+    typeof parent === 'string' || parent.queue === own ? [] : [parent.queue],
+  )
+}
+
+/** Throws InvalidArgumentError where one of the queues of parents cannot be named. */
+export async function checkAll(
+  known: KnownQueues,
+  request: FastifyRequest,
+  queues: readonly string[],
+): Promise<void> {
+  await Promise.all([...new Set(queues)].map((queue) => known.checkOther(request, queue, 'parents.queue')))
+}
+
+/** As `checkAll`, for all that is named by what follows jobs of the queue `own`; queues that these go to may begin. */
+export async function beginAll(
+  known: KnownQueues,
+  request: FastifyRequest,
+  steps: readonly NextJob[],
+  own: string,
+): Promise<void> {
+  await checkAll(
+    known,
+    request,
+    steps.flatMap(({ queue = own, parents = [] }) => queuesOf(parents, queue)),
+  )
+  const targets = new Set(steps.flatMap(({ queue = own }) => (queue === own ? [] : [queue])))
+  await Promise.all([...targets].map((queue) => known.beginOther(request, queue, 'next.queue')))
+}
 
 /** The job with its parents as the library calls them; `own`: its queue, as the request calls it. */
 export function withParents<Job extends { parents?: readonly ParentId[] }>(

@@ -31,14 +31,15 @@ export function openQueues(perilune: Perilune): Open {
     const name = nameOf(request, (request.params as { name: string }).name)
     const { partitions } = request.query as { partitions?: number }
     const key = `${partitions ?? ''} ${name}`
-    const queue = kept.get(key) ?? openQueue(perilune, name, partitions)
+    const queue = kept.get(key) ?? openQueue(perilune, name, partitions ?? null)
     kept.set(key, queue)
     return queue
   }
 }
 
-function openQueue(perilune: Perilune, name: string, partitions: number | undefined): AnyQueue {
-  if (partitions === undefined) return perilune.queue(name, { codec: jsonText })
+/** `partitions`: null where the queue is not spread. */
+export function openQueue(perilune: Perilune, name: string, partitions: number | null): AnyQueue {
+  if (partitions === null) return perilune.queue(name, { codec: jsonText })
   return perilune.queue(name, { codec: jsonText, partitions })
 }
 

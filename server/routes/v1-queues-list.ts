@@ -1,0 +1,44 @@
+// The queues of a tenant.
+
+import { Type } from '@fastify/type-provider-typebox'
+import type { App } from '../fastify.ts'
+import { answers } from '../v1/answers.ts'
+import { strict } from '../v1/coordination/arguments.ts'
+import type { Parts } from '../v1/coordination/lending.ts'
+import { nameOf } from '../v1/place.ts'
+import { allQueues } from '../v1/queues/answers.ts'
+import { text } from '../v1/queues/arguments.ts'
+import type { KnownQueues } from '../v1/queues/known-queues.ts'
+import { openQueue } from '../v1/queues/open.ts'
+import { briefly, isThere } from '../v1/queues/pictures.ts'
+
+const Paging = Type.Object(
+  {
+    after: text('`next` of the page before.'),
+    // Each is looked at, and each of its partitions.
+    limit: Type.Optional(
+      Type.Integer({ minimum: 1, maximum: 100, description: 'At most so many; default 20.' }),
+    ),
+  },
+  strict,
+)
+
+export function listQueues(app: App, { perilune }: Parts, known: KnownQueues): void {
+  const schema = {
+    tags: ['queues'],
+    summary: 'List queues',
+    description: 'Those that were begun over HTTP, by their names; a page may be shorter before the end.',
+    querystring: Paging,
+    response: answers(allQueues),
+  }
+  app.get('/queues', { schema }, async (request) => {
+    const { entries, more } = await known.list(request, request.query)
+    const looked = entries.map(async ({ name, document: { partitions } }) => {
+      const queue = openQueue(perilune, nameOf(request, name), partitions)
+      const picture = await queue.inspect()
+      return isThere(picture) ? [{ name, partitions, ...briefly(picture) }] : []
+    })
+    const queues = (await Promise.all(looked)).flat()
+    return { queues, next: more ? entries.at(-1)?.name : null }
+  })
+}

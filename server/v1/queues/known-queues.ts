@@ -1,0 +1,116 @@
+// Which queues a tenant has, and how many partitions each: one catalog a tenant. A queue is put there by the first request
+// that may begin it. Nothing but the list depends on it: that a request means the right queue it says itself, and is
+// refused here only where the name stands for another one.
+
+import type { FastifyRequest } from 'fastify'
+import { type Catalog, InvalidArgumentError, type Listing, type Perilune } from 'perilune'
+import { Recollection } from '../../queues/recollection.ts'
+import { nameOf } from '../place.ts'
+
+/** What is known of a queue; null: it is not spread. */
+export interface KnownQueue {
+  readonly partitions: number | null
+}
+
+interface Place {
+  readonly catalog: Catalog<KnownQueue>
+  /** As its tenant calls it. */
+  readonly name: string
+  /** As nobody else's is called. */
+  readonly key: string
+}
+
+export class KnownQueues {
+  readonly #perilune: Perilune
+  /** Null: it is not in the catalog. */
+  readonly #recollection = new Recollection<KnownQueue | null>({ freshMs: 1000, maxNames: 10_000 })
+
+  constructor(perilune: Perilune) {
+    this.#perilune = perilune
+  }
+
+  /** Throws InvalidArgumentError where the queue of the request is known to have another number of partitions. */
+  async check(request: FastifyRequest): Promise<void> {
+    const place = this.#placeOf(request)
+    const partitions = partitionsOf(request)
+    if (isLike(await this.#recall(place), partitions)) return
+    // What is remembered may be over.
+    refuseOther(await this.#read(place), partitions)
+  }
+
+  /** As `check`, before a request that may begin the queue: it is known from now on. */
+  async begin(request: FastifyRequest): Promise<void> {
+    await this.#begin(this.#placeOf(request), partitionsOf(request))
+  }
+
+  /** Before a request that may begin another queue, which can only be one without partitions. */
+  async beginOther(request: FastifyRequest, name: string, argument: string): Promise<void> {
+    await this.checkOther(request, name, argument)
+    await this.#begin(this.#placeOf(request, name), null)
+  }
+
+  /** Throws InvalidArgumentError where another queue is known to be in partitions: none can name these. */
+  async checkOther(request: FastifyRequest, name: string, argument: string): Promise<void> {
+    const place = this.#placeOf(request, name, argument)
+    if (isLike(await this.#recall(place), null) || isLike(await this.#read(place), null)) return
+    throw new InvalidArgumentError(argument, 'must not be a queue in partitions')
+  }
+
+  /** Those of the tenant, by their names. */
+  list(request: FastifyRequest, options: { after?: string; limit?: number }): Promise<Listing<KnownQueue>> {
+    return this.#catalogOf(request).list(options)
+  }
+
+  /** Before the queue of the request is cleared: whoever uses it meanwhile puts it there again. */
+  async remove(request: FastifyRequest): Promise<void> {
+    const { catalog, name, key } = this.#placeOf(request)
+    await catalog.remove(name)
+    this.#recollection.forget(key)
+  }
+
+  async #begin(place: Place, partitions: number | null): Promise<void> {
+    const known = await this.#recall(place)
+    if (known !== null && isLike(known, partitions)) return
+    const { catalog, name, key } = place
+    if (await catalog.put(name, { partitions })) this.#recollection.remember(key, { partitions })
+    else refuseOther(await this.#read(place), partitions)
+  }
+
+  #recall(place: Place): Promise<KnownQueue | null> {
+    return this.#recollection.recall(place.key, () => place.catalog.get(place.name))
+  }
+
+  #read(place: Place): Promise<KnownQueue | null> {
+    return this.#recollection.read(place.key, () => place.catalog.get(place.name))
+  }
+
+  #placeOf(request: FastifyRequest, name = queueOf(request), argument = 'name'): Place {
+    return { catalog: this.#catalogOf(request), name, key: nameOf(request, name, argument) }
+  }
+
+  #catalogOf(request: FastifyRequest): Catalog<KnownQueue> {
+    return this.#perilune.catalog<KnownQueue>(nameOf(request, 'queues'))
+  }
+}
+
+function queueOf(request: FastifyRequest): string {
+  return (request.params as { name: string }).name
+}
+
+function partitionsOf(request: FastifyRequest): number | null {
+  return (request.query as { partitions?: number }).partitions ?? null
+}
+
+/** Of what is not known anything may be true. */
+function isLike(known: KnownQueue | null, partitions: number | null): boolean {
+  return known === null || known.partitions === partitions
+}
+
+function refuseOther(known: KnownQueue | null, partitions: number | null): void {
+  if (known === null || isLike(known, partitions)) return
+  const why =
+    known.partitions === null
+      ? 'must be left out: the queue has none'
+      : `must be ${known.partitions}: the queue has so many`
+  throw new InvalidArgumentError('partitions', why)
+}
