@@ -168,7 +168,14 @@ export type { Happening, HistoryEntry, JobHistory } from './queue/history.ts'
 export type { QueueHooks } from './queue/hooks.ts'
 export type { FoundJob, Job, JobState, LogLine } from './queue/job.ts'
 export type { Backoff, JobOptions, Unique } from './queue/job-options.ts'
-export type { Failures, JobListOptions, JobPage, ParentsChanged, SearchOptions } from './queue/jobs.ts'
+export type {
+  Failures,
+  JobListOptions,
+  JobPage,
+  ParentsChanged,
+  SearchOptions,
+  StateListOptions,
+} from './queue/jobs.ts'
 export type { LentJob, LentJobs } from './queue/lending.ts'
 export type { IfParentFails, Parent, ParentId, ParentState } from './queue/parents.ts'
 export type { PartitionedJobs } from './queue/partition-jobs.ts'

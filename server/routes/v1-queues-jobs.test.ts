@@ -167,6 +167,21 @@ describe('failures', () => {
     expect(http.lastAtMs).toBeGreaterThanOrEqual(http.firstAtMs)
   })
 
+  test('of one kind are listed page by page', async () => {
+    const queue = newQueue()
+    const ids = await dead(queue, 'http/500', 3)
+    await dead(queue, 'other', 1)
+    const of = (query: string) => get(`${queue}/jobs?state=dead&kind=http%2F500&limit=2${query}`)
+
+    const first = await of('')
+    const second = await of(`&after=${first.json.next}`)
+
+    expect([...idsIn(first), ...idsIn(second)]).toEqual(ids)
+    expect(second.json.next).toBe(null)
+    const { status, json } = await get(`${queue}/jobs?state=done&kind=other`)
+    expect([status, json.argument]).toEqual([400, 'kind'])
+  })
+
   test('are requeued or dropped, all of a kind', async () => {
     const queue = newQueue()
     const [first] = await dead(queue, 'http/500', 2)

@@ -29,6 +29,7 @@ const Listing = Type.Object(
       ['ready', 'prioritized', 'grouped', 'scheduled', 'blocked', 'claimed', 'dead', 'done'],
       'Ready jobs with a priority, and those of groups, have lists of their own.',
     ),
+    kind: text('Of dead jobs: only those that are dead of this kind of failure, the oldest first.'),
     ...paging,
   },
   strict,

@@ -18373,6 +18373,421 @@ return {
   },
 }
 
+export interface ListFailedArguments {
+  /** name of the codec that made the payloads */
+  readonly codec: string
+  /** of their failure */
+  readonly kind: string
+  /** the marker; 0: from the start */
+  readonly after: number
+  /** how many at most */
+  readonly limit: number
+}
+
+export type ListFailedAnswer =
+  | { readonly status: 'page'; readonly nowMs: number; readonly next: number; readonly jobs: { readonly number: number; readonly id: string; readonly name: string; readonly state: string; readonly attempts: number; readonly token: number; readonly atMs: number; readonly priority: number; readonly maxAttempts: number; readonly maxRunMs: number; readonly group: string; readonly unique: string; readonly trace: string; readonly tags: string; readonly bytes: number; readonly payload: Buffer; readonly failedAtMs: number; readonly failure: string; readonly message: string; readonly progress: Buffer; readonly result: Buffer | null; readonly tracked: boolean }[] }
+
+function readJobsOfListFailedPage(part: Reply | undefined): ({ readonly number: number; readonly id: string; readonly name: string; readonly state: string; readonly attempts: number; readonly token: number; readonly atMs: number; readonly priority: number; readonly maxAttempts: number; readonly maxRunMs: number; readonly group: string; readonly unique: string; readonly trace: string; readonly tags: string; readonly bytes: number; readonly payload: Buffer; readonly failedAtMs: number; readonly failure: string; readonly message: string; readonly progress: Buffer; readonly result: Buffer | null; readonly tracked: boolean })[] {
+  const flat = asList(part)
+  const found = new Array<{ readonly number: number; readonly id: string; readonly name: string; readonly state: string; readonly attempts: number; readonly token: number; readonly atMs: number; readonly priority: number; readonly maxAttempts: number; readonly maxRunMs: number; readonly group: string; readonly unique: string; readonly trace: string; readonly tags: string; readonly bytes: number; readonly payload: Buffer; readonly failedAtMs: number; readonly failure: string; readonly message: string; readonly progress: Buffer; readonly result: Buffer | null; readonly tracked: boolean }>(Math.ceil(flat.length / 22))
+  for (let from = 0, to = 0; from < flat.length; from += 22, to++) {
+    found[to] = { number: asInteger(flat[from]), id: asText(flat[from + 1]), name: asText(flat[from + 2]), state: asText(flat[from + 3]), attempts: asInteger(flat[from + 4]), token: asInteger(flat[from + 5]), atMs: asInteger(flat[from + 6]), priority: asInteger(flat[from + 7]), maxAttempts: asInteger(flat[from + 8]), maxRunMs: asInteger(flat[from + 9]), group: asText(flat[from + 10]), unique: asText(flat[from + 11]), trace: asText(flat[from + 12]), tags: asText(flat[from + 13]), bytes: asInteger(flat[from + 14]), payload: asBytes(flat[from + 15]), failedAtMs: asInteger(flat[from + 16]), failure: asText(flat[from + 17]), message: asText(flat[from + 18]), progress: asBytes(flat[from + 19]), result: flat[from + 20] === null ? null : asBytes(flat[from + 20]), tracked: asFlag(flat[from + 21]) }
+  }
+  return found
+}
+
+/**
+ * Lists dead jobs whose failure was of a kind, the oldest first. `next` is the marker, or -1 at the end. A job that is dead of it all the time is on one page, whatever comes and goes meanwhile.
+ *
+ * Cost: O((limit + log n) x log n), n = dead jobs.
+ */
+export const listFailed: Operation<ListFailedArguments, ListFailedAnswer> = {
+  script: {
+    name: 'queue/list-failed',
+    sha1: '24f17d95c40ab0cae87fc0c2b2b5963f75b78f2e',
+    reads: true,
+    bytes: true,
+    source: `--[[
+Lists dead jobs whose failure was of a kind, the oldest first. \`next\` is the marker, or -1 at the end. A job that is dead of it
+all the time is on one page, whatever comes and goes meanwhile.
+
+@returns page  now_ms:integer next:integer jobs:[number:integer id:text name:text state:text attempts:integer token:integer at_ms:integer priority:integer max_attempts:integer max_run_ms:integer group:text unique:text trace:text tags:text bytes:integer payload:bytes failed_at_ms:integer failure:text message:text progress:bytes result:bytes? tracked:flag]
+@cost    O((limit + log n) x log n), n = dead jobs
+@reads
+]]
+local meta = KEYS[1] -- hash: the queue's state
+local jobs = KEYS[2] -- hash: all that is stored of each job
+local failed = KEYS[3] -- sorted set: dead jobs -> number of the kind of their failure
+local kinds = KEYS[4] -- hash: kinds of failures
+local codec = ARGV[1] -- text: name of the codec that made the payloads
+local kind = ARGV[2] -- text: of their failure
+local after = tonumber(ARGV[3]) -- integer: the marker; 0: from the start
+local limit = tonumber(ARGV[4]) -- integer: how many at most
+
+-- The only reader of the server's time: microseconds since 1970.
+-- Read once per call and passed on, for two readings in one script may differ.
+local function clock_us()
+  local time = redis.call('TIME')
+  return time[1] * 1000000 + time[2]
+end
+-- The main key of a queue: one hash, read once and written once a call.
+--   layout, codec    the form of the stored data, and of the payloads
+--   <caller>         the record of a slot; see shared/calls
+--   settings         what people set; see shared/queue/settings
+--   state            the numbers below, as doubles one behind the other
+--     began_us       server microseconds at which the queue began
+--     last           the newest job: its server microsecond, or one more than the job before
+--     token          the newest token of an attempt
+--     groups, kinds  the newest numbers of a group of jobs and of a kind of failure
+--     idle, idlers   workers that wait to be woken, and the newest number of one
+--     watch_ms       when the one of them comes back that watches the time; 0: nobody watches
+--     turn           groups served since a job without one was
+--     ghosts         entries of the ready list whose jobs are elsewhere, or gone
+--     marks          what the queue was ever used for; see MARKS
+--     due_ms         no scheduled job is due and no lease ends before; see shared/queue/note-due
+--     arrival_us     theoretical arrival time of the queue's rate
+--     chores         what waits for some process to see to it; see CHORES in src/queue/chores.ts
+--     sent           the newest number of what goes to other queues
+--     listened_ms    until when somebody listens to events
+--     minute         to which the newest notes of the statistics belong; 0: there are none
+--     enqueued, acked, retried, buried, reclaimed, cancelled    how often
+--     ready, scheduled, blocked, claimed, dead, done            bytes of jobs in that state
+--     usual          behind them, the name of the first plain job; records of others with that name do not repeat it
+local QUEUE_LAYOUT = '1'
+local NUMBERS_BYTES = 29 * 8
+
+-- A queue that does not exist yet has began_us 0 and takes the caller's codec.
+local function open_queue(meta, codec, caller)
+  local stored = redis.call('HMGET', meta, 'layout', 'codec', 'state', 'settings', caller)
+  local layout, packed = stored[1] or QUEUE_LAYOUT, stored[3] or string.rep('\\0', NUMBERS_BYTES)
+  -- An unknown layout may have another state; the caller refuses it before it looks.
+  local readable = layout == QUEUE_LAYOUT and packed or string.rep('\\0', NUMBERS_BYTES)
+  local began_us, last, token, groups, kinds, idle, idlers, watch_ms, more =
+    struct.unpack('>dddddddd', readable)
+  local turn, ghosts, marks, due_ms, arrival_us, chores, sent, listened_ms, minute, rest =
+    struct.unpack('>ddddddddd', readable, more)
+  local enqueued, acked, retried, buried, reclaimed, cancelled, sizes =
+    struct.unpack('>dddddd', readable, rest)
+  local ready, scheduled, blocked, claimed, dead, done = struct.unpack('>dddddd', readable, sizes)
+  -- One constructor: a table that grows field by field is copied again and again.
+  return {
+    layout = layout,
+    codec = stored[2] or codec,
+    packed = packed,
+    settings = stored[4],
+    record = stored[5],
+    began_us = began_us,
+    last = last,
+    token = token,
+    groups = groups,
+    kinds = kinds,
+    idle = idle,
+    idlers = idlers,
+    watch_ms = watch_ms,
+    turn = turn,
+    ghosts = ghosts,
+    marks = marks,
+    due_ms = due_ms,
+    arrival_us = arrival_us,
+    chores = chores,
+    sent = sent,
+    listened_ms = listened_ms,
+    minute = minute,
+    enqueued = enqueued,
+    acked = acked,
+    retried = retried,
+    buried = buried,
+    reclaimed = reclaimed,
+    cancelled = cancelled,
+    ready = ready,
+    scheduled = scheduled,
+    blocked = blocked,
+    claimed = claimed,
+    dead = dead,
+    done = done,
+    usual = string.sub(readable, NUMBERS_BYTES + 1),
+  }
+end
+-- A job, as it is stored under its number in the hash of jobs: a head and the payload, which no script reads.
+-- The head of a plain job, one with no option but its name, is the length of the name, a byte, and the name; of one with
+-- the queue's \`usual\` name it is one byte that says so. Any other head begins with '\\0', and has all the options; see
+-- full_head.
+--
+-- The number of a job is the server's microsecond at which it was enqueued, or one more than that of the job
+-- before it; \`id\` is what its user calls it, and empty where that is the number.
+
+-- What a plain job has, and an option that is not named.
+local MAX_ATTEMPTS = 3
+local BACKOFF, BACKOFF_MS, BACKOFF_MAX_MS, JITTER = 3, 1000, 3600000, 20
+
+-- The head of the record of a plain job; see shared/queue/job.
+local USUAL, USUAL_HEAD = 255, '\\255'
+
+-- The name of a plain record, and where its payload begins.
+local function plain_name(record, usual)
+  local length = string.byte(record)
+  if length == USUAL then
+    return usual, 2
+  end
+  return string.sub(record, 2, length + 1), length + 2
+end
+
+-- The job of a record. Its payload begins at \`body_at\`.
+local function read_job(record, usual)
+  if string.byte(record) > 0 then
+    local name, body_at = plain_name(record, usual)
+    return {
+      is_plain = true,
+      body_at = body_at,
+      name = name,
+      priority = 0,
+      max_attempts = MAX_ATTEMPTS,
+      max_run_ms = 0,
+      backoff = BACKOFF,
+      backoff_ms = BACKOFF_MS,
+      backoff_max_ms = BACKOFF_MAX_MS,
+      jitter = JITTER,
+      group = '',
+      id = '',
+      unique = '',
+      trace = '',
+      tags = '',
+      keep_result_ms = 0,
+    }
+  end
+  local _, name, priority, max_attempts, max_run_ms, backoff_at = struct.unpack('>BHc0i4HI4', record)
+  local backoff, backoff_ms, backoff_max_ms, jitter, group_at = struct.unpack('>BI4I4B', record, backoff_at)
+  local group, id, unique, trace, tags, keep_result_ms, body_at =
+    struct.unpack('>Hc0Hc0Hc0Hc0Hc0I4', record, group_at)
+  return {
+    is_plain = false,
+    body_at = body_at,
+    name = name,
+    priority = priority,
+    max_attempts = max_attempts,
+    max_run_ms = max_run_ms,
+    backoff = backoff,
+    backoff_ms = backoff_ms,
+    backoff_max_ms = backoff_max_ms,
+    jitter = jitter,
+    group = group,
+    id = id,
+    unique = unique,
+    trace = trace,
+    tags = tags,
+    keep_result_ms = keep_result_ms,
+  }
+end
+-- The flags of a run, a bit each; see shared/queue/run. A job that is PLAIN has no other.
+local PLAIN = 1
+-- Others wait for it, in this queue or elsewhere; see shared/queue/parents.
+local PARENT = 2
+-- Somebody waits for its end; see shared/queue/note-end.
+local AWAITED = 4
+-- Progress, a log or a history is stored.
+local STORED = 8
+-- Somebody wants to follow it.
+local TRACKED = 16
+-- It waits for others, or did.
+local CHILD = 32
+
+-- Of the chores of a queue; see CHORES in src/queue/chores.ts.
+local DELIVER = 2
+local ASK_AFTER = 4
+
+local function has_flag(flags, flag)
+  return flags % (flag * 2) >= flag
+end
+
+-- What has happened to a job, stored in the hash of jobs under 'r' and its number. A job without it is ready and was
+-- never claimed.
+--   state      r ready, b ready again because its lease ended, w waits for others, s scheduled, c claimed, x cancelled while
+--              claimed, d dead, f done (finished)
+--   token      of its newest attempt; 0: none yet
+--   attempts   how often it was claimed
+--   at_ms      since when it is ready, until when scheduled, when it was claimed or ended
+--   size       bytes of its record
+--   flags      PLAIN: a plain job (see shared/queue/job) of which nothing is stored but its record, its run and, of
+--              one that was claimed more than once, its failure; else what is stored of it, and who is to be told
+--   name       what statistics are counted under
+
+local function unpack_run(packed)
+  local state, token, attempts, at_ms, size, flags, name_at = struct.unpack('>c1dHdI4B', packed)
+  return {
+    state = state,
+    token = token,
+    attempts = attempts,
+    at_ms = at_ms,
+    size = size,
+    flags = flags,
+    name = string.sub(packed, name_at),
+  }
+end
+
+-- The newest failure of a job, in the hash of jobs under 'e' and its number: when, of what kind, and its message.
+
+local function unpack_failure(packed)
+  local at_ms, kind, message_at = struct.unpack('>dHc0', packed)
+  return at_ms, kind, string.sub(packed, message_at)
+end
+-- Finding a job by its id.
+
+local STATES = {
+  r = 'ready',
+  b = 'ready',
+  w = 'blocked',
+  s = 'scheduled',
+  c = 'claimed',
+  x = 'stopping',
+  d = 'dead',
+  f = 'done',
+}
+
+local function state_of(run)
+  return run and STATES[run.state] or 'ready'
+end
+-- The fields of jobs in their hash: the record and the run of each, which are read and removed together.
+local function fields_of(numbers)
+  local fields = {}
+  for at, seq in ipairs(numbers) do
+    fields[at * 2 - 1] = seq
+    fields[at * 2] = 'r' .. seq
+  end
+  return fields
+end
+-- Everything that is known of a job, appended to a list.
+local function tell_job(told, jobs, seq, record, run, usual)
+  local job = read_job(record, usual)
+  local more = redis.call('HMGET', jobs, 'e' .. seq, 'p' .. seq, 'o' .. seq)
+  local failed_at_ms, kind, message = 0, '', ''
+  if more[1] then
+    failed_at_ms, kind, message = unpack_failure(more[1])
+  end
+  local parts = {
+    tonumber(seq),
+    job.id == '' and seq or job.id,
+    job.name,
+    state_of(run),
+    run and run.attempts or 0,
+    run and run.token or 0,
+    run and run.at_ms or math.floor(seq / 1000),
+    job.priority,
+    job.max_attempts,
+    job.max_run_ms,
+    job.group,
+    string.sub(job.unique, 2),
+    job.trace,
+    job.tags,
+    #record,
+    string.sub(record, job.body_at),
+    failed_at_ms,
+    kind,
+    message,
+    more[2] or '',
+    more[3],
+    run and has_flag(run.flags, TRACKED) and 1 or 0,
+  }
+  for _, part in ipairs(parts) do
+    told[#told + 1] = part
+  end
+end
+-- Where in \`failed\`, from a place to before another one, the jobs begin whose number is greater. All are of one kind, and
+-- stand by their numbers, for these have as many digits each.
+local function place_behind(failed, from, to, seq)
+  while from < to do
+    local middle = math.floor((from + to) / 2)
+    local place = string.format('%.0f', middle)
+    if tonumber(redis.call('ZRANGE', failed, place, place)[1]) > seq then
+      to = middle
+    else
+      from = middle + 1
+    end
+  end
+  return from
+end
+
+-- Dead jobs whose failure was of a kind and whose number is greater than \`after\`, and whether there are no more.
+local function page_of_kind(failed, kinds, kind, after, limit)
+  local number = string.match(redis.call('HGET', kinds, kind) or '', '^%d+')
+  if not number then
+    return {}, true
+  end
+  local first = redis.call('ZCOUNT', failed, '-inf', '(' .. number)
+  local behind = first + redis.call('ZCOUNT', failed, number, number)
+  local from = place_behind(failed, first, behind, after)
+  local to = math.min(from + limit, behind)
+  if from == to then
+    return {}, true
+  end
+  local numbers = redis.call('ZRANGE', failed, string.format('%.0f', from), string.format('%.0f', to - 1))
+  return numbers, to == behind
+end
+
+local queue = open_queue(meta, codec, '')
+if queue.layout ~= QUEUE_LAYOUT then
+  return redis.error_reply('LAYOUT ' .. queue.layout)
+end
+if queue.codec ~= codec then
+  return redis.error_reply('CODEC ' .. queue.codec)
+end
+local numbers, is_end = page_of_kind(failed, kinds, kind, after, limit)
+local told = {}
+if #numbers > 0 then
+  local stored = redis.call('HMGET', jobs, unpack(fields_of(numbers)))
+  for at, seq in ipairs(numbers) do
+    tell_job(told, jobs, seq, stored[at * 2 - 1], unpack_run(stored[at * 2]), queue.usual)
+  end
+end
+local next_number = is_end and -1 or tonumber(numbers[#numbers])
+return { 'page', math.floor(clock_us() / 1000), next_number, told }
+`,
+  },
+  parts: ['meta', 'jobs', 'failed', 'kinds'],
+  lines: [
+    [1, 'lua/queue/list-failed.lua', 1],
+    [18, 'lua/shared/clock.lua', 1],
+    [24, 'lua/shared/queue/state.lua', 1],
+    [102, 'lua/shared/queue/job.lua', 1],
+    [114, 'lua/shared/queue/plain-head.lua', 1],
+    [117, 'lua/shared/queue/plain-head.lua', 8],
+    [125, 'lua/shared/queue/job.lua', 14],
+    [126, 'lua/shared/queue/job.lua', 45],
+    [172, 'lua/shared/queue/flags.lua', 1],
+    [193, 'lua/shared/queue/run.lua', 1],
+    [205, 'lua/shared/queue/run.lua', 17],
+    [218, 'lua/shared/queue/failure.lua', 1],
+    [220, 'lua/shared/queue/failure.lua', 7],
+    [224, 'lua/shared/queue/find.lua', 1],
+    [226, 'lua/shared/queue/find.lua', 16],
+    [240, 'lua/shared/queue/fields.lua', 1],
+    [249, 'lua/shared/queue/tell-job.lua', 1],
+    [285, 'lua/shared/queue/page-of-kind.lua', 1],
+    [316, 'lua/queue/list-failed.lua', 28],
+  ],
+  encode(args) {
+    return [
+      args.codec,
+      args.kind,
+      args.after,
+      args.limit,
+    ]
+  },
+  decode(reply) {
+    const parts = asList(reply)
+    switch (asText(parts[0])) {
+      case 'page':
+        return {
+          status: 'page',
+          nowMs: asInteger(parts[1]),
+          next: asInteger(parts[2]),
+          jobs: readJobsOfListFailedPage(parts[3]),
+        }
+      default:
+        return unexpected('the answer page', parts[0])
+    }
+  },
+}
+
 export interface ListArguments {
   /** name of the codec that made the payloads */
   readonly codec: string

@@ -5,6 +5,7 @@ import {
   failures,
   find,
   list,
+  listFailed,
   reprioritize,
   requeue,
   requeueFailed,
@@ -38,6 +39,11 @@ export interface JobListOptions {
   after?: string
   /** How many to look at, at most; default 50. */
   limit?: number
+}
+
+export interface StateListOptions extends JobListOptions {
+  /** Of `dead` jobs: only those that are dead of this kind of failure, the oldest first. */
+  kind?: string
 }
 
 export interface SearchOptions extends JobListOptions {
@@ -117,18 +123,28 @@ export class Jobs {
 
   /**
    * Jobs of one state, by their order or time. `prioritized` are ready jobs with a priority, `grouped` those of groups.
-   * Jobs that come and go while you read shift the pages.
+   * Jobs that come and go while you read shift the pages, but for those of dead jobs of one `kind`: one that is there all the
+   * time is on one of them. Throws InvalidArgumentError.
    */
-  async list(state: (typeof LISTS)[number], options: JobListOptions = {}): Promise<JobPage> {
+  async list(state: (typeof LISTS)[number], options: StateListOptions = {}): Promise<JobPage> {
     checkOneOf('state', state, LISTS)
-    checkOptions('options', options, ['after', 'limit'])
+    checkOptions('options', options, ['after', 'limit', 'kind'])
     const { unit, codec } = this.#source
     const after = options.after === undefined ? 0 : Number(checkMarker(options.after))
+    if (options.kind !== undefined) return this.#listFailed(state, options.kind, after, options.limit)
     const answer = await unit.run(list, { codec: codec.name, state, after, limit: checkLimit(options.limit) })
     return {
       jobs: answer.jobs.map((job) => toJob(job, this.#source)),
       next: answer.next < 0 ? null : String(answer.next),
     }
+  }
+
+  async #listFailed(state: string, kind: string, after: number, limit: number | undefined): Promise<JobPage> {
+    if (state !== 'dead') throw new InvalidArgumentError('kind', 'is one of dead jobs only')
+    const { unit, codec } = this.#source
+    const terms = { kind: checkText('kind', kind, 200), after, limit: checkLimit(limit) }
+    const { jobs, next } = await unit.run(listFailed, { codec: codec.name, ...terms })
+    return { jobs: jobs.map((job) => toJob(job, this.#source)), next: next < 0 ? null : String(next) }
   }
 
   /**

@@ -54,6 +54,10 @@ describe('jobs in partitions', () => {
     expect([failures?.kind, failures?.count, others]).toEqual(['Broken', 8, []])
     expect(failures?.sample.message).toBe(failures?.sample.id)
 
+    const first = await queue.jobs.list('dead', { kind: 'Broken', limit: 1 })
+    const rest = await queue.jobs.list('dead', { kind: 'Broken', after: first.next ?? '' })
+    expect([first.jobs.length, rest.jobs.length, rest.next]).toEqual([1, 1, '1-0'])
+    expect(await queue.jobs.list('dead', { kind: 'Fine' })).toEqual({ jobs: [], next: null })
     expect(await queue.jobs.requeue([failures?.sample.id ?? ''])).toEqual(['requeued'])
     expect(await queue.jobs.requeueFailed('Broken')).toBe(7)
     for (const job of await queue.claim({ limit: 8 })) await job.bury({ kind: 'Broken' })

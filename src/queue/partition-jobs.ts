@@ -16,6 +16,7 @@ import {
   type JobPage,
   Jobs,
   type SearchOptions,
+  type StateListOptions,
 } from './jobs.ts'
 import { type ParentId, toParents } from './parents.ts'
 import type { Parent } from './parents-of.ts'
@@ -84,8 +85,8 @@ export class PartitionedJobs {
     return this.#ofOne(id, (jobs, own) => jobs.log(own, line), false)
   }
 
-  /** As that of a queue, one partition after the other: an order there is only in each of them. */
-  async list(state: ListName, { after, ...options }: JobListOptions = {}): Promise<JobPage> {
+  /** As that of a queue, one partition after the other: an order there is only in each of them. Throws InvalidArgumentError. */
+  async list(state: ListName, { after, ...options }: StateListOptions = {}): Promise<JobPage> {
     return this.#page(after, (jobs, own) => jobs.list(state, { ...options, ...own }))
   }
 

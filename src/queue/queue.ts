@@ -160,7 +160,15 @@ export type { Happening, HistoryEntry, JobHistory } from './history.ts'
 export type { QueueHooks } from './hooks.ts'
 export type { FoundJob, Job, JobState, LogLine } from './job.ts'
 export type { Backoff, JobOptions, Unique } from './job-options.ts'
-export type { Failures, JobListOptions, JobPage, Jobs, ParentsChanged, SearchOptions } from './jobs.ts'
+export type {
+  Failures,
+  JobListOptions,
+  JobPage,
+  Jobs,
+  ParentsChanged,
+  SearchOptions,
+  StateListOptions,
+} from './jobs.ts'
 export type { LentJob, LentJobs } from './lending.ts'
 export type { IfParentFails, Parent, ParentId, ParentState } from './parents.ts'
 export type { PartitionedJobs } from './partition-jobs.ts'

@@ -102,6 +102,7 @@ const due: Fill = async (queue, place, size) => {
   await moveClock(place, 2 * HOUR_MS)
 }
 const dead: Fill = (queue, _, size) => buryAll(queue, size, () => 'odd')
+const deadOfTwo: Fill = (queue, _, size) => buryAll(queue, size, (n) => (n % 2 === 0 ? 'even' : 'odd'))
 const deadOfMuch: Fill = (queue, _, size) => buryAll(queue, Math.min(size, MOST_CALLS), (n) => `kind ${n}`)
 
 /** All have ended and are kept, until from now on ten are. */
@@ -228,6 +229,14 @@ export const queueWorks: readonly Work[] = [
   work('another priority', [20, 120], prioritized, (queue) => queue.jobs.reprioritize(['job 7'], 70)),
   work('a look at one job', ONE, prioritized, (queue) => queue.jobs.find('job 7')),
   work('a page of fifty', [70, 1200], scheduled, (queue) => queue.jobs.list('scheduled', { after: '500' })),
+  // One look more whenever there are twice as many.
+  work(
+    'a page of fifty dead of one kind',
+    [90, 1300],
+    deadOfTwo,
+    (queue, job) => queue.jobs.list('dead', { kind: 'odd', after: job.number }),
+    10,
+  ),
   work('what jobs are dead of', [8, 2400], deadOfMuch, (queue) => queue.jobs.failures(), 100),
   work('a search', [140, 2000], scheduled, (queue) => queue.jobs.search({ name: 'work' }), 400),
   work('all that are dead of one kind', [2300, 20_000], dead, (queue) => queue.jobs.requeueFailed('odd')),

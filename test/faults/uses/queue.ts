@@ -134,6 +134,7 @@ function attemptSteps({ redis, name }: Place): readonly Step[] {
     ['failures', 'serves', async () => (await queue.jobs.failures()).map(({ count }) => count)],
     ['find', 'serves', async () => (await queue.jobs.findMany(['stop'])).map(({ state }) => state)],
     ['list', 'serves', async () => (await queue.jobs.list('done')).jobs.map(({ result }) => result)],
+    ['list-failed', 'serves', async () => namesOf((await queue.jobs.list('dead', { kind: 'odd' })).jobs)],
     ['requeue-failed', 'serves', async () => void (await queue.jobs.requeueFailed('odd'))],
     ['ack-and-claim', 'serves', () => claim(9)],
     ['ack-and-claim', 'serves', () => Promise.all(claimed.map((each) => each.ack()))],

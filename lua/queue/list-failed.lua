@@ -1,0 +1,45 @@
+--[[
+Lists dead jobs whose failure was of a kind, the oldest first. `next` is the marker, or -1 at the end. A job that is dead of it
+all the time is on one page, whatever comes and goes meanwhile.
+
+@returns page  now_ms:integer next:integer jobs:[number:integer id:text name:text state:text attempts:integer token:integer at_ms:integer priority:integer max_attempts:integer max_run_ms:integer group:text unique:text trace:text tags:text bytes:integer payload:bytes failed_at_ms:integer failure:text message:text progress:bytes result:bytes? tracked:flag]
+@cost    O((limit + log n) x log n), n = dead jobs
+@reads
+]]
+local meta = KEYS[1] -- hash: the queue's state
+local jobs = KEYS[2] -- hash: all that is stored of each job
+local failed = KEYS[3] -- sorted set: dead jobs -> number of the kind of their failure
+local kinds = KEYS[4] -- hash: kinds of failures
+local codec = ARGV[1] -- text: name of the codec that made the payloads
+local kind = ARGV[2] -- text: of their failure
+local after = tonumber(ARGV[3]) -- integer: the marker; 0: from the start
+local limit = tonumber(ARGV[4]) -- integer: how many at most
+
+-- @include shared/clock
+-- @include shared/queue/state
+-- @include shared/queue/job
+-- @include shared/queue/flags
+-- @include shared/queue/run
+-- @include shared/queue/failure
+-- @include shared/queue/find
+-- @include shared/queue/fields
+-- @include shared/queue/tell-job
+-- @include shared/queue/page-of-kind
+
+local queue = open_queue(meta, codec, '')
+if queue.layout ~= QUEUE_LAYOUT then
+  return redis.error_reply('LAYOUT ' .. queue.layout)
+end
+if queue.codec ~= codec then
+  return redis.error_reply('CODEC ' .. queue.codec)
+end
+local numbers, is_end = page_of_kind(failed, kinds, kind, after, limit)
+local told = {}
+if #numbers > 0 then
+  local stored = redis.call('HMGET', jobs, unpack(fields_of(numbers)))
+  for at, seq in ipairs(numbers) do
+    tell_job(told, jobs, seq, stored[at * 2 - 1], unpack_run(stored[at * 2]), queue.usual)
+  end
+end
+local next_number = is_end and -1 or tonumber(numbers[#numbers])
+return { 'page', math.floor(clock_us() / 1000), next_number, told }
