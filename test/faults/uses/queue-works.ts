@@ -87,6 +87,15 @@ const lost: Fill = async (queue, place, size) => {
   await claimed(queue, place, size)
   await moveClock(place, HOUR_MS)
 }
+/** All were given back, and after that came the first job with a priority. */
+const returned: Fill = async (queue, _, size) => {
+  await enqueue(queue, size)
+  const jobs = await claimAll(queue, size)
+  for (let from = 0; from < size; from += THOUSAND) {
+    await Promise.all(jobs.slice(from, from + THOUSAND).map((job) => job.release()))
+  }
+  await queue.enqueue('work', 'first', { priority: 1 })
+}
 const lostInGroups: Fill = async (queue, place, size) => {
   await grouped(queue, place, size)
   await claimAll(queue, size)
@@ -206,6 +215,7 @@ export const queueWorks: readonly Work[] = [
   work('a claim where many of groups are lost', [1300, 9000], lostInGroups, claim(20)),
   work('a claim where many are lost for good', [1100, 9000], lostForGood, claim(20)),
   work('a claim where many are due', [600, 6000], due, claim(20)),
+  work('a claim where many came back', [50, 900], returned, claim(20)),
   work('a claim where many groups may go on', [800, 5000], heldBack, claim(20)),
   work('a claim where many were cancelled', [220, 8000], ghosts, claim(20)),
   work('an ack', ONE, claimed, (_queue, job) => job.ack('done')),
