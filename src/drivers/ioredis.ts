@@ -18,7 +18,7 @@ import {
   nodeAt,
   ownerOf,
   refuseUnsuitable,
-  type Sender,
+  type Send,
   senderOf,
   watch,
 } from './ioredis-client.ts'
@@ -42,7 +42,7 @@ class IoredisDriver implements Driver {
   readonly name = 'ioredis'
   readonly #client: Redis | Cluster
   readonly #cluster: Cluster | undefined
-  readonly #sender: Sender
+  readonly #callClient: Send
   readonly #pending = new PendingRuns(explain)
   readonly #channels: Channels
   readonly #stopWatching: () => void
@@ -55,7 +55,7 @@ class IoredisDriver implements Driver {
   constructor(client: Redis | Cluster) {
     this.#client = client
     this.#cluster = isCluster(client) ? client : undefined
-    this.#sender = senderOf(client)
+    this.#callClient = senderOf(client)
     this.#channels = new Channels({
       addressesFor: (channel) => this.#addressesFor(channel),
       open: (address, events) => this.#openLine(address, events),
@@ -122,10 +122,7 @@ class IoredisDriver implements Driver {
     const refusal = this.#refusal()
     if (refusal !== undefined) return Promise.reject(new ConnectionLostError(refusal, false))
     this.#gather()
-    return this.#follow(
-      bytes ? this.#sender.callBuffer(command, args) : this.#sender.call(command, args),
-      key,
-    )
+    return this.#follow(this.#callClient(command, args, bytes), key)
   }
 
   #follow(answer: Promise<unknown>, key: string): Promise<Reply> {
