@@ -29,14 +29,11 @@ local payloads, payloads_at = ARGV, 8 -- repeated (payload:bytes): of each job
 -- @include shared/exact-range
 -- @include shared/clock
 -- @include shared/calls
--- @include shared/tell
 -- @include shared/queue/state
 -- @include shared/queue/save
 -- @include shared/queue/save-call
 -- @include shared/queue/wide
--- @include shared/queue/idle
 -- @include shared/queue/number
--- @include shared/queue/hand-over
 -- @include shared/queue/plain-head
 -- @include shared/queue/count-note
 
@@ -66,32 +63,41 @@ if queue.usual == '' then
   queue.usual = name
 end
 local head = plain_head(name, queue.usual)
-local how = { channel = channel, sharded = sharded, counted = counted }
 local now_ms = math.floor(now_us / 1000)
 begin_queue(meta, queue, now_us)
-local handed, called
-if count == 1 and may_hand(queue, codec, ready, name, payloads[payloads_at], now_ms, how) then
-  local keys, payload = { jobs = jobs, leases = leases, idle = idle }, payloads[payloads_at]
-  handed, called = hand_over(keys, queue, first_seq, name, payload, head .. payload, now_us, how)
+local handed, call_others
+if queue.idle > 0 then
+  -- Only here: a script makes its functions anew in every call.
+  -- @include shared/queue/hand-over
+  local how = { channel = channel, sharded = sharded, counted = counted }
+  local payload, called = payloads[payloads_at], false
+  if count == 1 and may_hand(queue, codec, ready, name, payload, now_ms, how) then
+    local keys = { jobs = jobs, leases = leases, idle = idle }
+    handed, called = hand_over(keys, queue, first_seq, name, payload, head .. payload, now_us, how)
+  end
+  call_others = not called and function()
+    call_idle(idle, queue, math.min(count, 8), how)
+  end
 end
 if not handed then
-  local fields, numbers, bytes = {}, {}, 0
+  -- Counted by hand: a table is searched for its length.
+  local format, place = string.format, first - base - payloads_at
+  local fields, numbers, held, bytes = {}, {}, 0, 0
   widen(queue, WIDE_JOBS, fields, '~')
+  local filled = #fields
   for at = payloads_at, #payloads, 1 do
-    local seq, record = string.format(form, first - base + at - payloads_at), head .. payloads[at]
-    numbers[#numbers + 1] = seq
-    fields[#fields + 1] = seq
-    fields[#fields + 1] = record
-    bytes = bytes + #record
-    if #numbers == 1000 or at == #payloads then
+    local seq, record = format(form, place + at), head .. payloads[at]
+    held, filled, bytes = held + 1, filled + 2, bytes + #record
+    numbers[held], fields[filled - 1], fields[filled] = seq, seq, record
+    if held == 1000 or at == #payloads then
       redis.call('HSET', jobs, unpack(fields))
       redis.call('RPUSH', ready, unpack(numbers))
-      fields, numbers = {}, {}
+      fields, numbers, filled, held = {}, {}, 0, 0
     end
   end
   queue.ready = queue.ready + bytes
-  if queue.idle > 0 and not called then
-    call_idle(idle, queue, math.min(count, 8), how)
+  if call_others then
+    call_others()
   end
 end
 if queue.listened_ms > now_ms then

@@ -13868,7 +13868,7 @@ export type EnqueueAlikeAnswer =
 export const enqueueAlike: Operation<EnqueueAlikeArguments, EnqueueAlikeAnswer> = {
   script: {
     name: 'queue/enqueue-alike',
-    sha1: 'b99b7fc1cb7c3a21b3cf417654e413b8ed96a2bb',
+    sha1: '830ef1ad433ef2ac87644f4ff37d78c1fbe5cd45',
     reads: false,
     bytes: false,
     source: `--[[
@@ -13964,27 +13964,6 @@ local function forget_old_calls(calls, call, now_ms)
   end
 end
 
--- Telling the processes of tickets; see shared/tickets.
--- @optional SPUBLISH only where the caller's driver has seen that the server knows sharded channels
-
-local function process_of(ticket)
-  return string.match(ticket.id, '^[^.]*')
-end
-
--- True unless it is certain that the process is gone.
-local function tell_process(ticket, message, how)
-  if ticket.listens == 0 then
-    return true
-  end
-  local channel = how.channel .. ':' .. process_of(ticket)
-  local heard
-  if how.sharded then
-    heard = redis.call('SPUBLISH', channel, message)
-  else
-    heard = redis.call('PUBLISH', channel, message)
-  end
-  return heard > 0 or not how.counted
-end
 -- The main key of a queue: one hash, read once and written once a call.
 --   layout, codec    the form of the stored data, and of the payloads
 --   <caller>         the record of a slot; see shared/calls
@@ -14141,62 +14120,6 @@ local function widen(queue, mark, written, first)
     written[#written + 1] = string.rep('~', 65)
   end
 end
--- Workers that found nothing, longest first. Each has a name, '<process>.<number>', and its process listens on
--- '<channel>:<process>' for 'come <name> 0'; behind ':' it may say that it takes jobs by letter, see shared/queue/hand-over,
--- which is no part of its name in letters. Whoever brings work calls one; one that finds more than it takes calls the
--- next, so that as many come as there is work for. A process that nobody hears is gone, and passed over.
---
--- One of them watches the time: it comes back by itself when the next job is due or the next lease ends. It stands behind
--- the others, by a greater score, and when it goes nobody watches.
-local WATCHING = 1125899906842624
-local IDLE_KEPT_MS = '7200000'
-local MOST_GONE = 100
--- One that is so late will not come.
-local LATE_MS = 1000
-
--- The name of the one that waits longest; nil where nobody does. It waits no more.
-local function pop_idle(idle, queue)
-  local popped = queue.idle > 0 and redis.call('ZPOPMIN', idle) or {}
-  local name, score = popped[1], popped[2]
-  if not name then
-    queue.idle = 0
-    return nil
-  end
-  queue.idle = queue.idle - 1
-  if tonumber(score) >= WATCHING then
-    queue.watch_ms = 0
-  end
-  return name
-end
-
--- False when it is certain that it is gone.
-local function tell_idle(worker, word, text, how)
-  local name = string.match(worker, '^[^:]*')
-  return tell_process({ id = name, listens = 1 }, word .. ' ' .. name .. ' ' .. text, how)
-end
-
-local function call_idle(idle, queue, count, how)
-  for _ = 1, MOST_GONE do
-    local name = count > 0 and pop_idle(idle, queue)
-    if not name then
-      return
-    end
-    if tell_idle(name, 'come', '0', how) then
-      count = count - 1
-    end
-  end
-end
-
-local function is_watched(queue, now_ms)
-  return queue.watch_ms + LATE_MS > now_ms
-end
-
--- What comes at that time must be seen by somebody.
-local function see_to(idle, queue, due_ms, now_ms, how)
-  if queue.idle > 0 and (not is_watched(queue, now_ms) or due_ms < queue.watch_ms) then
-    call_idle(idle, queue, 1, how)
-  end
-end
 -- The numbers of new jobs; see shared/queue/job.
 
 -- The last number of \`count\` new jobs is \`queue.last\`; answers the first.
@@ -14206,71 +14129,14 @@ local function number_jobs(queue, count, now_us)
   queue.enqueued = queue.enqueued + count
   return first
 end
--- A job that comes while a worker waits is claimed for it there and then, and travels in the letter that calls it: that
--- saves the worker a call. It is as if the worker had claimed it, and died where it never reads the letter.
---
--- A worker that takes jobs so ends its name with ':' and how long it claims them, in ms. Its letter is
---   'job <name> <number> <token> <ends_at_ms>', the name of the job, its payload
--- in three lines, of which only the last one may have breaks. Letters are texts, and so must be the payloads in them.
--- A fencing token: greater than every earlier one, also when the server has lost its tail or tells time
--- in milliseconds.
-local function next_token(last, now_us)
-  return math.max(last + 1, now_us)
-end
--- What has happened to a job, stored in the hash of jobs under 'r' and its number. A job without it is ready and was
--- never claimed.
---   state      r ready, b ready again because its lease ended, w waits for others, s scheduled, c claimed, x cancelled while
---              claimed, d dead, f done (finished)
---   token      of its newest attempt; 0: none yet
---   attempts   how often it was claimed
---   at_ms      since when it is ready, until when scheduled, when it was claimed or ended
---   size       bytes of its record
---   flags      PLAIN: a plain job (see shared/queue/job) of which nothing is stored but its record, its run and, of
---              one that was claimed more than once, its failure; else what is stored of it, and who is to be told
---   name       what statistics are counted under
+-- The head of the record of a plain job; see shared/queue/job.
+local USUAL, USUAL_HEAD = 255, '\\255'
 
-local function pack_run(state, token, attempts, at_ms, size, flags, name)
-  return struct.pack('>c1dHdI4B', state, token, attempts, at_ms, size, flags) .. name
+local function plain_head(name, usual)
+  return name == usual and USUAL_HEAD or string.char(#name) .. name
 end
 
--- The flags of a run, a bit each; see shared/queue/run. A job that is PLAIN has no other.
-local PLAIN = 1
--- Others wait for it, in this queue or elsewhere; see shared/queue/parents.
-local PARENT = 2
--- Somebody waits for its end; see shared/queue/note-end.
-local AWAITED = 4
--- Progress, a log or a history is stored.
-local STORED = 8
--- Somebody wants to follow it.
-local TRACKED = 16
--- It waits for others, or did.
-local CHILD = 32
-
--- Of the chores of a queue; see CHORES in src/queue/chores.ts.
-local DELIVER = 2
-local ASK_AFTER = 4
-
--- From when on something may be due: a scheduled job, or a lease that ends. Whoever comes earlier need not look. It is
--- never too late, perhaps too early: leases are extended, and jobs are done.
-
-local function note_due(queue, due_ms)
-  if due_ms < queue.due_ms then
-    queue.due_ms = due_ms
-  end
-end
--- Remembers for the statistics how long jobs waited or ran.
--- Spans of time are counted in buckets, eight to a doubling, so that each is at most an eighth wide: 0 is below one
--- millisecond, the last one everything from 38 days on.
-local LAST_BUCKET = 254
-
-local function bucket_of(span_ms)
-  if span_ms < 1 then
-    return 0
-  end
-  local mantissa, exponent = math.frexp(span_ms)
-  local bucket = exponent * 8 + math.floor(mantissa * 16) - 15
-  return bucket < LAST_BUCKET and bucket or LAST_BUCKET
-end
+-- A note of jobs that are only counted.
 -- What calls leave for the statistics: notes, one behind the other. Each has the length of its key in a byte, the key, which
 -- is a letter and the name of the jobs, or none where that is too long; a bucket in a byte, how many jobs in two, and as
 -- doubles a sum and the greatest.
@@ -14541,6 +14407,184 @@ end
     queue.minute = 0
   end
 end
+local function count_note(kind, name, count)
+  local key = #name < 255 and kind .. name or kind
+  return struct.pack(NOTE, #key, key, 0, count, 0, 0)
+end
+
+local queue = open_queue(meta, codec, caller)
+if queue.layout ~= QUEUE_LAYOUT then
+  return redis.error_reply('LAYOUT ' .. queue.layout)
+end
+if queue.codec ~= codec then
+  return redis.error_reply('CODEC ' .. queue.codec)
+end
+local remembered, superseded = recall(queue.record, call)
+if superseded then
+  return redis.error_reply('INVALID call: a later one has taken its slot')
+end
+if remembered then
+  return { 'enqueued', tonumber(remembered) }
+end
+if name == '' or #name > 254 then
+  return redis.error_reply('INVALID name: 1 to 254 bytes')
+end
+local now_us = clock_us()
+local count = #payloads - payloads_at + 1
+local first = number_jobs(queue, count, now_us)
+local form, base = exact_range(first, queue.last)
+local first_seq = string.format(form, first - base)
+if queue.usual == '' then
+  queue.usual = name
+end
+local head = plain_head(name, queue.usual)
+local now_ms = math.floor(now_us / 1000)
+begin_queue(meta, queue, now_us)
+local handed, call_others
+if queue.idle > 0 then
+  -- Only here: a script makes its functions anew in every call.
+-- A job that comes while a worker waits is claimed for it there and then, and travels in the letter that calls it: that
+-- saves the worker a call. It is as if the worker had claimed it, and died where it never reads the letter.
+--
+-- A worker that takes jobs so ends its name with ':' and how long it claims them, in ms. Its letter is
+--   'job <name> <number> <token> <ends_at_ms>', the name of the job, its payload
+-- in three lines, of which only the last one may have breaks. Letters are texts, and so must be the payloads in them.
+-- Telling the processes of tickets; see shared/tickets.
+-- @optional SPUBLISH only where the caller's driver has seen that the server knows sharded channels
+
+local function process_of(ticket)
+  return string.match(ticket.id, '^[^.]*')
+end
+
+-- True unless it is certain that the process is gone.
+local function tell_process(ticket, message, how)
+  if ticket.listens == 0 then
+    return true
+  end
+  local channel = how.channel .. ':' .. process_of(ticket)
+  local heard
+  if how.sharded then
+    heard = redis.call('SPUBLISH', channel, message)
+  else
+    heard = redis.call('PUBLISH', channel, message)
+  end
+  return heard > 0 or not how.counted
+end
+-- A fencing token: greater than every earlier one, also when the server has lost its tail or tells time
+-- in milliseconds.
+local function next_token(last, now_us)
+  return math.max(last + 1, now_us)
+end
+-- Workers that found nothing, longest first. Each has a name, '<process>.<number>', and its process listens on
+-- '<channel>:<process>' for 'come <name> 0'; behind ':' it may say that it takes jobs by letter, see shared/queue/hand-over,
+-- which is no part of its name in letters. Whoever brings work calls one; one that finds more than it takes calls the
+-- next, so that as many come as there is work for. A process that nobody hears is gone, and passed over.
+--
+-- One of them watches the time: it comes back by itself when the next job is due or the next lease ends. It stands behind
+-- the others, by a greater score, and when it goes nobody watches.
+local WATCHING = 1125899906842624
+local IDLE_KEPT_MS = '7200000'
+local MOST_GONE = 100
+-- One that is so late will not come.
+local LATE_MS = 1000
+
+-- The name of the one that waits longest; nil where nobody does. It waits no more.
+local function pop_idle(idle, queue)
+  local popped = queue.idle > 0 and redis.call('ZPOPMIN', idle) or {}
+  local name, score = popped[1], popped[2]
+  if not name then
+    queue.idle = 0
+    return nil
+  end
+  queue.idle = queue.idle - 1
+  if tonumber(score) >= WATCHING then
+    queue.watch_ms = 0
+  end
+  return name
+end
+
+-- False when it is certain that it is gone.
+local function tell_idle(worker, word, text, how)
+  local name = string.match(worker, '^[^:]*')
+  return tell_process({ id = name, listens = 1 }, word .. ' ' .. name .. ' ' .. text, how)
+end
+
+local function call_idle(idle, queue, count, how)
+  for _ = 1, MOST_GONE do
+    local name = count > 0 and pop_idle(idle, queue)
+    if not name then
+      return
+    end
+    if tell_idle(name, 'come', '0', how) then
+      count = count - 1
+    end
+  end
+end
+
+local function is_watched(queue, now_ms)
+  return queue.watch_ms + LATE_MS > now_ms
+end
+
+-- What comes at that time must be seen by somebody.
+local function see_to(idle, queue, due_ms, now_ms, how)
+  if queue.idle > 0 and (not is_watched(queue, now_ms) or due_ms < queue.watch_ms) then
+    call_idle(idle, queue, 1, how)
+  end
+end
+-- What has happened to a job, stored in the hash of jobs under 'r' and its number. A job without it is ready and was
+-- never claimed.
+--   state      r ready, b ready again because its lease ended, w waits for others, s scheduled, c claimed, x cancelled while
+--              claimed, d dead, f done (finished)
+--   token      of its newest attempt; 0: none yet
+--   attempts   how often it was claimed
+--   at_ms      since when it is ready, until when scheduled, when it was claimed or ended
+--   size       bytes of its record
+--   flags      PLAIN: a plain job (see shared/queue/job) of which nothing is stored but its record, its run and, of
+--              one that was claimed more than once, its failure; else what is stored of it, and who is to be told
+--   name       what statistics are counted under
+
+local function pack_run(state, token, attempts, at_ms, size, flags, name)
+  return struct.pack('>c1dHdI4B', state, token, attempts, at_ms, size, flags) .. name
+end
+
+-- The flags of a run, a bit each; see shared/queue/run. A job that is PLAIN has no other.
+local PLAIN = 1
+-- Others wait for it, in this queue or elsewhere; see shared/queue/parents.
+local PARENT = 2
+-- Somebody waits for its end; see shared/queue/note-end.
+local AWAITED = 4
+-- Progress, a log or a history is stored.
+local STORED = 8
+-- Somebody wants to follow it.
+local TRACKED = 16
+-- It waits for others, or did.
+local CHILD = 32
+
+-- Of the chores of a queue; see CHORES in src/queue/chores.ts.
+local DELIVER = 2
+local ASK_AFTER = 4
+
+-- From when on something may be due: a scheduled job, or a lease that ends. Whoever comes earlier need not look. It is
+-- never too late, perhaps too early: leases are extended, and jobs are done.
+
+local function note_due(queue, due_ms)
+  if due_ms < queue.due_ms then
+    queue.due_ms = due_ms
+  end
+end
+-- Remembers for the statistics how long jobs waited or ran.
+-- Spans of time are counted in buckets, eight to a doubling, so that each is at most an eighth wide: 0 is below one
+-- millisecond, the last one everything from 38 days on.
+local LAST_BUCKET = 254
+
+local function bucket_of(span_ms)
+  if span_ms < 1 then
+    return 0
+  end
+  local mantissa, exponent = math.frexp(span_ms)
+  local bucket = exponent * 8 + math.floor(mantissa * 16) - 15
+  return bucket < LAST_BUCKET and bucket or LAST_BUCKET
+end
 
 -- Notes \`count\` jobs of one name: the sum of their spans, the least and the greatest. Answers whether it did: not where they
 -- are in several buckets.
@@ -14604,71 +14648,35 @@ local function hand_over(keys, queue, seq, name, payload, record, now_us, how)
   end
   return false, false
 end
--- The head of the record of a plain job; see shared/queue/job.
-local USUAL, USUAL_HEAD = 255, '\\255'
-
-local function plain_head(name, usual)
-  return name == usual and USUAL_HEAD or string.char(#name) .. name
-end
-
--- A note of jobs that are only counted.
-local function count_note(kind, name, count)
-  local key = #name < 255 and kind .. name or kind
-  return struct.pack(NOTE, #key, key, 0, count, 0, 0)
-end
-
-local queue = open_queue(meta, codec, caller)
-if queue.layout ~= QUEUE_LAYOUT then
-  return redis.error_reply('LAYOUT ' .. queue.layout)
-end
-if queue.codec ~= codec then
-  return redis.error_reply('CODEC ' .. queue.codec)
-end
-local remembered, superseded = recall(queue.record, call)
-if superseded then
-  return redis.error_reply('INVALID call: a later one has taken its slot')
-end
-if remembered then
-  return { 'enqueued', tonumber(remembered) }
-end
-if name == '' or #name > 254 then
-  return redis.error_reply('INVALID name: 1 to 254 bytes')
-end
-local now_us = clock_us()
-local count = #payloads - payloads_at + 1
-local first = number_jobs(queue, count, now_us)
-local form, base = exact_range(first, queue.last)
-local first_seq = string.format(form, first - base)
-if queue.usual == '' then
-  queue.usual = name
-end
-local head = plain_head(name, queue.usual)
-local how = { channel = channel, sharded = sharded, counted = counted }
-local now_ms = math.floor(now_us / 1000)
-begin_queue(meta, queue, now_us)
-local handed, called
-if count == 1 and may_hand(queue, codec, ready, name, payloads[payloads_at], now_ms, how) then
-  local keys, payload = { jobs = jobs, leases = KEYS[4], idle = idle }, payloads[payloads_at]
-  handed, called = hand_over(keys, queue, first_seq, name, payload, head .. payload, now_us, how)
+  local how = { channel = channel, sharded = sharded, counted = counted }
+  local payload, called = payloads[payloads_at], false
+  if count == 1 and may_hand(queue, codec, ready, name, payload, now_ms, how) then
+    local keys = { jobs = jobs, leases = KEYS[4], idle = idle }
+    handed, called = hand_over(keys, queue, first_seq, name, payload, head .. payload, now_us, how)
+  end
+  call_others = not called and function()
+    call_idle(idle, queue, math.min(count, 8), how)
+  end
 end
 if not handed then
-  local fields, numbers, bytes = {}, {}, 0
+  -- Counted by hand: a table is searched for its length.
+  local format, place = string.format, first - base - payloads_at
+  local fields, numbers, held, bytes = {}, {}, 0, 0
   widen(queue, WIDE_JOBS, fields, '~')
+  local filled = #fields
   for at = payloads_at, #payloads, 1 do
-    local seq, record = string.format(form, first - base + at - payloads_at), head .. payloads[at]
-    numbers[#numbers + 1] = seq
-    fields[#fields + 1] = seq
-    fields[#fields + 1] = record
-    bytes = bytes + #record
-    if #numbers == 1000 or at == #payloads then
+    local seq, record = format(form, place + at), head .. payloads[at]
+    held, filled, bytes = held + 1, filled + 2, bytes + #record
+    numbers[held], fields[filled - 1], fields[filled] = seq, seq, record
+    if held == 1000 or at == #payloads then
       redis.call('HSET', jobs, unpack(fields))
       redis.call('RPUSH', ready, unpack(numbers))
-      fields, numbers = {}, {}
+      fields, numbers, filled, held = {}, {}, 0, 0
     end
   end
   queue.ready = queue.ready + bytes
-  if queue.idle > 0 and not called then
-    call_idle(idle, queue, math.min(count, 8), how)
+  if call_others then
+    call_others()
   end
 end
 if queue.listened_ms > now_ms then
@@ -14743,38 +14751,39 @@ return { 'enqueued', first }
     [48, 'lua/shared/clock.lua', 1],
     [54, 'lua/shared/calls.lua', 1],
     [58, 'lua/shared/calls.lua', 6],
-    [94, 'lua/shared/tell.lua', 1],
-    [101, 'lua/shared/tell.lua', 12],
-    [115, 'lua/shared/queue/state.lua', 1],
-    [193, 'lua/shared/queue/save.lua', 1],
-    [248, 'lua/shared/queue/save-call.lua', 1],
-    [256, 'lua/shared/queue/wide.lua', 1],
-    [271, 'lua/shared/queue/idle.lua', 1],
-    [317, 'lua/shared/queue/idle.lua', 68],
-    [327, 'lua/shared/queue/number.lua', 1],
-    [336, 'lua/shared/queue/hand-over.lua', 1],
-    [342, 'lua/shared/next-token.lua', 1],
-    [347, 'lua/shared/queue/run.lua', 1],
-    [363, 'lua/shared/queue/flags.lua', 1],
-    [380, 'lua/shared/queue/note-due.lua', 1],
-    [388, 'lua/shared/queue/note-alike.lua', 1],
-    [389, 'lua/shared/queue/bucket.lua', 1],
-    [401, 'lua/shared/queue/leave-notes.lua', 1],
-    [419, 'lua/shared/queue/fold.lua', 1],
-    [420, 'lua/shared/queue/statistics.lua', 1],
-    [656, 'lua/shared/queue/fold.lua', 3],
-    [667, 'lua/shared/queue/leave-notes.lua', 20],
-    [671, 'lua/shared/queue/note-alike.lua', 4],
-    [686, 'lua/shared/queue/hand-over.lua', 16],
-    [734, 'lua/shared/queue/plain-head.lua', 1],
-    [741, 'lua/shared/queue/count-note.lua', 1],
-    [742, 'lua/shared/queue/count-note.lua', 3],
-    [746, 'lua/queue/enqueue-alike.lua', 42],
-    [802, 'lua/shared/queue/publish-plain.lua', 1],
-    [803, 'lua/shared/queue/message.lua', 1],
-    [823, 'lua/shared/queue/message.lua', 35],
-    [834, 'lua/shared/queue/publish-plain.lua', 4],
-    [849, 'lua/queue/enqueue-alike.lua', 99],
+    [94, 'lua/shared/queue/state.lua', 1],
+    [172, 'lua/shared/queue/save.lua', 1],
+    [227, 'lua/shared/queue/save-call.lua', 1],
+    [235, 'lua/shared/queue/wide.lua', 1],
+    [250, 'lua/shared/queue/number.lua', 1],
+    [259, 'lua/shared/queue/plain-head.lua', 1],
+    [266, 'lua/shared/queue/count-note.lua', 1],
+    [267, 'lua/shared/queue/leave-notes.lua', 1],
+    [285, 'lua/shared/queue/fold.lua', 1],
+    [286, 'lua/shared/queue/statistics.lua', 1],
+    [522, 'lua/shared/queue/fold.lua', 3],
+    [533, 'lua/shared/queue/leave-notes.lua', 20],
+    [537, 'lua/shared/queue/count-note.lua', 3],
+    [541, 'lua/queue/enqueue-alike.lua', 39],
+    [573, 'lua/shared/queue/hand-over.lua', 1],
+    [579, 'lua/shared/tell.lua', 1],
+    [586, 'lua/shared/tell.lua', 12],
+    [600, 'lua/shared/next-token.lua', 1],
+    [605, 'lua/shared/queue/idle.lua', 1],
+    [651, 'lua/shared/queue/idle.lua', 68],
+    [661, 'lua/shared/queue/run.lua', 1],
+    [677, 'lua/shared/queue/flags.lua', 1],
+    [694, 'lua/shared/queue/note-due.lua', 1],
+    [702, 'lua/shared/queue/note-alike.lua', 1],
+    [703, 'lua/shared/queue/bucket.lua', 1],
+    [715, 'lua/shared/queue/note-alike.lua', 4],
+    [730, 'lua/shared/queue/hand-over.lua', 16],
+    [778, 'lua/queue/enqueue-alike.lua', 72],
+    [810, 'lua/shared/queue/publish-plain.lua', 1],
+    [811, 'lua/shared/queue/message.lua', 1],
+    [831, 'lua/shared/queue/message.lua', 35],
+    [842, 'lua/shared/queue/publish-plain.lua', 4],
+    [857, 'lua/queue/enqueue-alike.lua', 105],
   ],
   encode(args) {
     const encoded = new Array<Argument>(7 + args.payloads.length)
