@@ -355,6 +355,15 @@ test('the checker finds a delayed job that began before it was due', () => {
   expect(delayed(91)).toEqual(['early'])
 })
 
+// As an attempt does that has lost its job, and learns so when it advances it.
+test('the checker takes a job for due since it was asked for first', () => {
+  const { lines, ...history } = goodHistory()
+  const asked = lines.find(({ kind }) => kind === 'asked')
+  const again = { ...(asked as Line), by: 'p9', n: 99, atMs: 10_000 }
+
+  expect(rulesBroken({ ...history, lines: [...lines, again] })).toEqual([])
+})
+
 /** The first job, which is acked, is cancelled before or after its last attempt has ended. */
 function cancelling(outcome: Cancelled, when: 'early' | 'late', isGone: boolean): QueueHistory {
   const history = changeEnd(({ inspection }) =>

@@ -52,7 +52,8 @@ export function storiesOf(lines: readonly Line[], queue: 'main' | 'after' = 'mai
     const { ref } = line
     const story = stories.get(ref) ?? { ...UNKNOWN, ref, attempts: attempts.get(ref) ?? [] }
     stories.set(ref, story)
-    if (line.kind === 'asked') [story.asked, story.askedAt] = [line, at]
+    // What follows a job is asked for by each attempt that comes so far.
+    if (line.kind === 'asked' && story.asked === null) [story.asked, story.askedAt] = [line, at]
     if (line.kind === 'enqueued') story.enqueuedAt = at
     if (line.kind === 'cancelling') story.cancelled = { at, outcome: 'unknown' }
     if (line.kind === 'cancelled') story.cancelled = { at, outcome: line.outcome }
