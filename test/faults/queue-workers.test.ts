@@ -119,6 +119,28 @@ test('no job waits for ever for a parent in another queue, wherever the process 
   expect(died.length).toBeGreaterThan(DEATHS.length / 2)
 })
 
+// At each of these moments the queue knows what the process does not, or the other way round.
+test('jobs come to their end wherever the process dies that enqueues them, gives them back or lets others follow', {
+  timeout: 600_000,
+}, async () => {
+  const seed = SEED + 1500
+  const moments = LONG
+    ? [1, 2, 5].flatMap((call) => deathsAt(AT_WORK, call))
+    : deathsAt(['release', 'advance', 'enqueue-alike'], 1)
+  const diesAt = (started: number): Death | null => moments[started] ?? null
+  const trouble = (scene: QueueScene): Promise<Happened> =>
+    awaitDeaths(scene, moments.length, LONG ? 120_000 : 20_000)
+  const verdict = await soakQueue({ kind: 'steps', port: inject('redisPort'), seed, diesAt, trouble })
+
+  holds('steps, deaths at work', seed, verdict)
+  for (const script of new Set(moments.map((moment) => moment.script))) {
+    const died = moments.filter(
+      (moment) => moment.script === script && verdict.happened[nameOf(moment)] !== undefined,
+    )
+    expect(died, script).not.toEqual([])
+  }
+})
+
 describe('the same soak', { timeout: 240_000 }, () => {
   const sabotages = LONG ? queueSabotages : queueSabotages.slice(0, 2)
 

@@ -10,7 +10,7 @@ import { Diary, type Held, isOutOfReach } from './diary.ts'
 import { Log, type Outcome } from './log.ts'
 import { logKeyOf, NAMESPACE, type PartyOrder } from './order.ts'
 import { onServer, openPlace } from './place.ts'
-import { BURIED, type Jobs, type Plan, planNext } from './plan.ts'
+import { BURIED, hasSteps, type Jobs, type Plan, planNext } from './plan.ts'
 import { Producer } from './producer.ts'
 import { queueSabotages } from './sabotages.ts'
 
@@ -36,7 +36,7 @@ const close = heard('close')
 const random = seeded(order.seed)
 const open = (queue: 'main' | 'after') => redis.queue<Jobs>(order.queues[queue])
 const workers = (['main', 'after'] as const)
-  .slice(0, order.kind === 'families' ? 2 : 1)
+  .slice(0, hasSteps(order.kind) ? 2 : 1)
   .map((queue) => work(queue))
 const borrower = order.borrows ? new Borrower(open('main'), order, diary, random) : null
 void borrower?.borrow().catch((error: unknown) => broken(String(error)))

@@ -4,9 +4,15 @@ import type { JobOptions } from 'perilune'
 
 /**
  * `plain`: jobs without options, which go the quick way. `limited`: groups, priorities, delays and limits. `families`: jobs
- * of a second queue wait for those of the first.
+ * of a second queue wait for those of the first, and others follow them. `steps`: as `families`, but nobody waits: what one
+ * that was killed had asked about parents is asked again after a minute.
  */
-export type SoakKind = 'plain' | 'limited' | 'families'
+export type SoakKind = 'plain' | 'limited' | 'families' | 'steps'
+
+/** Whether jobs follow others, in a second queue. */
+export function hasSteps(kind: SoakKind): boolean {
+  return kind === 'families' || kind === 'steps'
+}
 
 /** The payload of a job. */
 export interface Plan {
@@ -49,7 +55,7 @@ export function planJob(ref: string, kind: SoakKind, random: () => number): Plan
 
 function planEnd(kind: SoakKind, drawn: number): Plan['ends'] {
   if (drawn < 0.05) return 'bury'
-  return kind === 'families' && drawn < 0.15 ? 'advance' : 'ack'
+  return hasSteps(kind) && drawn < 0.15 ? 'advance' : 'ack'
 }
 
 /** What follows a job that is advanced. */

@@ -12,7 +12,7 @@ import { readEnd } from './end.ts'
 import { type Line, readLog } from './log.ts'
 import type { Loss } from './losses.ts'
 import { logKeyOf, NAMESPACE, type PartyOrder } from './order.ts'
-import { GROUP_LIMIT, GROUPS, type Jobs, QUEUE_LIMIT, type SoakKind } from './plan.ts'
+import { GROUP_LIMIT, GROUPS, hasSteps, type Jobs, QUEUE_LIMIT, type SoakKind } from './plan.ts'
 import type { PartyProcess } from './process.ts'
 import { onServer, openPlace, type QueuePlace } from './place.ts'
 import { pause, Slots } from './slots.ts'
@@ -130,7 +130,7 @@ class QueueSoak {
   }
 
   get #queues(): ('main' | 'after')[] {
-    return this.#options.kind === 'families' ? ['main', 'after'] : ['main']
+    return hasSteps(this.#options.kind) ? ['main', 'after'] : ['main']
   }
 
   /** What is done stays to be looked at, but where jobs go the quick way. */
