@@ -3,17 +3,22 @@
 
 import { Redis } from 'ioredis'
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
+import type { Driver } from '../../src/driver.ts'
 import { ioredis } from '../../src/drivers/ioredis.ts'
 import * as operations from '../../src/generated/counters.ts'
 import { LONG, SEED, tell } from '../proof.ts'
-import type { Rule } from '../simulator/database.ts'
-import { type Happened, NOTHING, playSchedule, type Verdict } from '../simulator/schedule.ts'
+import { type Happened, NOTHING, type Verdict } from '../simulator/happened.ts'
+import { RULES, type Rule, withoutRule } from '../simulator/rules.ts'
+import { playSchedule } from '../simulator/schedule.ts'
 
 const SCHEDULES = LONG ? 100_000 : 400
 const client = new Redis({ host: '127.0.0.1', port: inject('redisPort') })
 const driver = ioredis(client)
 
-beforeAll(() => Promise.all(Object.values(operations).map(({ script }) => driver.load(script))))
+const loadAll = (to: Driver): Promise<unknown> =>
+  Promise.all(Object.values(operations).map(({ script }) => to.load(script)))
+
+beforeAll(() => loadAll(driver))
 afterAll(async () => {
   await driver.close()
   client.disconnect()
@@ -25,12 +30,14 @@ const LANES = 8
 /** Plays schedules until one of them has faults or all are over; answers those that were played, by their seeds. */
 async function playAll(count: number, without: Rule | null): Promise<Map<number, Verdict>> {
   const verdicts = new Map<number, Verdict>()
+  const edited = withoutRule(driver, without)
+  await loadAll(edited)
   let [next, isOver] = [0, false]
   const lane = async (at: number): Promise<void> => {
     const namespace = `simulated-${process.pid}-${at}`
     while (next < count && !isOver) {
       const seed = SEED + next++
-      const verdict = await playSchedule({ client, driver, namespace, without }, seed)
+      const verdict = await playSchedule({ client, driver: edited, namespace, without }, seed)
       verdicts.set(seed, verdict)
       if (verdict.faults.length > 0) isOver = true
     }
@@ -62,8 +69,7 @@ test(`every increment arrives once, in ${SCHEDULES} schedules`, { timeout: 7_200
 })
 
 describe('without a rule of the protocol something goes wrong', () => {
-  const rules: Rule[] = ['ledger', 'batch id', 'settle']
-  test.each(rules)('%s', { timeout: 120_000 }, async (rule) => {
+  test.each(RULES)('%s', { timeout: 120_000 }, async (rule) => {
     const [shown] = faultsOf(await playAll(5000, rule))
 
     if (shown === undefined) throw new Error(`no schedule shows that it is needed: ${rule}`)

@@ -3,18 +3,16 @@
 
 import { SinkError } from '../../src/counters/errors.ts'
 import type { Applied, Batch, LedgerPlace, Sink, Snapshot } from '../../src/counters/sink.ts'
+import type { Rule } from './rules.ts'
 import type { Stage } from './stage.ts'
-
-/** Rules that can be taken away, to see that the simulation notices. */
-export type Rule = 'ledger' | 'batch id' | 'settle'
 
 export class Database {
   readonly values: Map<string, bigint> = new Map()
   readonly #ledger = new Map<number, { seq: number; batch: string }>()
-  readonly #without: Rule | null
+  readonly without: Rule | null
 
   constructor(without: Rule | null) {
-    this.#without = without
+    this.without = without
   }
 
   begin(): number {
@@ -32,9 +30,9 @@ export class Database {
 
   apply({ epoch, seq, batch, changes }: Batch): Applied {
     const line = this.#ledger.get(epoch)
-    if (this.#without !== 'ledger') {
+    if (this.without !== 'ledger') {
       if (line === undefined || line.seq < seq - 1) return 'behind'
-      const isIt = this.#without === 'batch id' || line.batch === batch
+      const isIt = this.without === 'batch id' || line.batch === batch
       if (line.seq >= seq) return line.seq === seq && isIt ? 'known' : 'ahead'
     }
     this.#ledger.set(epoch, { seq, batch })
@@ -57,11 +55,19 @@ export function sinkOf(database: Database, stage: Stage, owner: string, crashes:
       }
       return result
     })
+  const readTwice = async (epoch: number, ids: readonly string[]): Promise<Snapshot> => {
+    const { seq } = await ask('sql read ledger', () => database.read(epoch, []))
+    const { values } = await ask('sql read values', () => database.read(epoch, ids))
+    return { seq, values }
+  }
   return {
     name: 'memory',
     missing: 'create',
     prepare: async () => undefined,
-    read: ({ epoch }: LedgerPlace, ids) => ask('sql read', () => database.read(epoch, ids)),
+    read: ({ epoch }: LedgerPlace, ids) =>
+      database.without === 'snapshot'
+        ? readTwice(epoch, ids)
+        : ask('sql read', () => database.read(epoch, ids)),
     begin: () => ask('sql begin', () => database.begin()),
     apply: (batch) => ask('sql apply', () => database.apply(batch)),
   }

@@ -1,11 +1,11 @@
 // A process that counts and flushes: the library as it is shipped, but what it does outside itself waits at gates.
 
-import { ConnectionLostError, type Driver, type ReadCall, type Reply } from '../../src/driver.ts'
 import { flushPartition } from '../../src/counters/flushing.ts'
 import { Incrementer } from '../../src/counters/incrementing.ts'
-import { readValues } from '../../src/counters/reading.ts'
+import { readValues, reconcileValues } from '../../src/counters/reading.ts'
 import type { Sink } from '../../src/counters/sink.ts'
-import { openSource, type Settle, type Partition, type Source } from '../../src/counters/source.ts'
+import { openSource, type Partition, type Settle, type Source } from '../../src/counters/source.ts'
+import { ConnectionLostError, type Driver, type ReadCall, type Reply } from '../../src/driver.ts'
 import { Runtime } from '../../src/runtime/runtime.ts'
 import type { Stage } from './stage.ts'
 
@@ -65,6 +65,10 @@ export class Process {
   async get(id: string): Promise<bigint> {
     const [value] = await readValues(this.#source, [id])
     return BigInt(value ?? 0)
+  }
+
+  async reconcile(id: string): Promise<void> {
+    await reconcileValues(this.#source, [id], performance.now() + FOR_EVER_MS)
   }
 
   async flush(): Promise<void> {

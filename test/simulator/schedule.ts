@@ -7,59 +7,36 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Redis } from 'ioredis'
 import type { Driver } from '../../src/driver.ts'
-import { type Crash, Database, type Rule, sinkOf } from './database.ts'
+import { type Crash, Database, sinkOf } from './database.ts'
+import {
+  arrivalsOf,
+  type Counted,
+  faultsOf,
+  type Happened,
+  hasForgotten,
+  NOTHING,
+  Restless,
+  startedBy,
+  type Verdict,
+} from './happened.ts'
+import { type Steps, stepsWithout } from './odds.ts'
 import { Process } from './process.ts'
+import type { Rule } from './rules.ts'
 import { dice, Stage } from './stage.ts'
 import { Store } from './store.ts'
 
 const IDS = ['a', 'b'] as const
+/** Those that come while a flush is to end. */
+const FLOODED = ['c', 'd', 'e', 'f'] as const
 /** Digits of base 4 that a safe integer has. */
 const MOST_INCREMENTS = 24
 const STEPS = 70
 /** What a schedule needs to come to rest is some sixty. */
 const MOST_PASSES_AT_REST = 300
+/** What one takes is up to a hundred. */
+const MOST_PASSES_OF_A_FLUSH = 400
 /** Milliseconds, more than the deadline of any call. */
 const MOST_IDLE = 30_000
-
-export interface Happened {
-  increments: number
-  killed: number
-  crashes: number
-  wipes: number
-  oldCopies: number
-  sqlCrashes: number
-  lost: number
-}
-
-/** Before anything has. */
-export const NOTHING: Readonly<Happened> = {
-  increments: 0,
-  killed: 0,
-  crashes: 0,
-  wipes: 0,
-  oldCopies: 0,
-  sqlCrashes: 0,
-  lost: 0,
-}
-
-export interface Verdict {
-  readonly faults: readonly string[]
-  /** What happened in which order, for people. */
-  readonly story: readonly string[]
-  readonly happened: Happened
-}
-
-interface Counted {
-  readonly id: string
-  readonly digit: number
-  readonly owner: string
-  acked: number | null
-  /** It may have been counted and lost before its answer came, or nobody ever got that. */
-  isForgiven: boolean
-  /** How often it may be in the database, at rest. */
-  least: 0 | 1
-  most: 1 | 2
-}
 
 export interface Place {
   readonly client: Redis
@@ -73,9 +50,6 @@ export async function playSchedule(place: Place, seed: number): Promise<Verdict>
   return schedule.play()
 }
 
-/** What was begun does not end. */
-class Restless extends Error {}
-
 class Schedule {
   readonly #place: Place
   readonly #roll: (sides: number) => number
@@ -86,6 +60,7 @@ class Schedule {
   readonly #happened: Happened = { ...NOTHING }
   readonly #settling = new Set<() => void>()
   readonly #story: string[] = []
+  readonly #seen: string[] = []
   #processes: Process[] = []
   #born = 0
   #underWay = 0
@@ -97,10 +72,14 @@ class Schedule {
   #idle = 0
   /** Redis came back with an old copy, and nobody has noticed yet. */
   #isOld = false
+  readonly #odds: Steps
+  readonly #isFlooded: boolean
 
   constructor(place: Place, seed: number) {
     this.#place = place
     this.#roll = dice(seed)
+    this.#odds = stepsWithout(place.without)
+    this.#isFlooded = place.without === 'setting aside' || this.#roll(8) === 0
     this.#database = new Database(place.without)
     this.#processes = [this.#bear(), this.#bear()]
     this.#store = new Store(place.client, this.#processes[0]?.beginning ?? '')
@@ -110,10 +89,29 @@ class Schedule {
     await this.#store.clear()
     await Promise.all(this.#processes.map((each) => each.learn()))
     for (this.#step = 1; this.#step <= STEPS; this.#step++) await this.#act()
+    await this.#look()
     this.#calm = true
     const faults = await this.#judge()
     await this.#store.clear()
-    return { faults, story: this.#story, happened: this.#happened }
+    return { faults: [...this.#seen, ...faults], story: this.#story, happened: this.#happened }
+  }
+
+  /** What is shown is what the database has and what has not reached it, also while a flush is half done. */
+  async #look(): Promise<void> {
+    if (this.#isOld) return
+    const { epoch, seq, shown } = await this.#store.look()
+    const isIn = (this.#database.read(epoch, []).seq ?? 0) >= seq
+    for (const { id, value, waiting, sealed } of shown) {
+      const right = (this.#database.values.get(id) ?? 0n) + waiting + (isIn ? 0n : sealed)
+      if (value === right || this.#isLate(value, right)) continue
+      this.#seen.push(`${id} shows ${value} and is ${right} at ${this.#step}`)
+      this.#tell(this.#seen.at(-1) ?? '')
+    }
+  }
+
+  /** A batch of a life that Redis has forgotten may land after the value was loaded. */
+  #isLate(shown: bigint, right: bigint): boolean {
+    return hasForgotten(this.#happened) && shown < right
   }
 
   async #judge(): Promise<string[]> {
@@ -127,14 +125,25 @@ class Schedule {
   }
 
   async #act(): Promise<void> {
-    const roll = this.#roll(100)
-    if (roll < 18) this.#increment()
-    else if (roll < 30) this.#flush()
-    else if (roll < 34) this.#get()
-    else if (roll < 40) await this.#fsync()
-    else if (roll < 41) await this.#kill()
-    else if (roll < 42) await this.#crash()
-    else await this.#pass()
+    let roll = this.#roll(400)
+    for (const step of Object.keys(this.#odds) as (keyof Steps)[]) {
+      roll -= this.#odds[step]
+      if (roll < 0) return this.#steps[step]()
+    }
+    await this.#pass()
+  }
+
+  readonly #steps: Readonly<Record<keyof Steps, () => void | Promise<void>>> = {
+    increment: () => this.#increment(),
+    flush: () => this.#flush(),
+    get: () => this.#get(),
+    reconcile: () => this.#reconcile(),
+    age: () => this.#age(),
+    fsync: () => this.#fsync(),
+    kill: () => this.#kill(),
+    restart: () => this.#restart(this.#store.copies.length - 1),
+    wipe: () => this.#wipe(),
+    comeBackOld: () => this.#comeBackOld(),
   }
 
   #tell(what: string): void {
@@ -144,8 +153,8 @@ class Schedule {
   #bear(): Process {
     this.#born += 1
     const owner = `p${this.#born}`
-    const losesAnswer = (): boolean => !this.#calm && this.#roll(20) === 0
     const { driver, namespace, without } = this.#place
+    const losesAnswer = (): boolean => !this.#calm && this.#roll(20) === 0
     const sink = sinkOf(this.#database, this.#stage, owner, () => this.#crashOfSql())
     const settle = without === 'settle' ? null : () => this.#settled()
     return new Process({
@@ -196,15 +205,7 @@ class Schedule {
     const process = this.#any()
     const id = IDS[this.#roll(2)] as string
     const digit = this.#increments.length
-    const mine: Counted = {
-      id,
-      digit,
-      owner: process.owner,
-      acked: null,
-      isForgiven: false,
-      least: 0,
-      most: 1,
-    }
+    const mine = startedBy(process.owner, id, digit)
     this.#increments.push(mine)
     this.#happened.increments += 1
     this.#start(process.increment(id, 4 ** digit), () => {
@@ -221,6 +222,10 @@ class Schedule {
 
   #get(): void {
     this.#start(this.#any().get(IDS[this.#roll(2)] as string), () => undefined)
+  }
+
+  #reconcile(): void {
+    this.#start(this.#any().reconcile(IDS[this.#roll(2)] as string), () => undefined)
   }
 
   async #pass(): Promise<void> {
@@ -245,6 +250,13 @@ class Schedule {
     await new Promise(setImmediate)
   }
 
+  async #age(): Promise<void> {
+    await this.#look()
+    this.#happened.aged += 1
+    this.#tell('the time of clean values is over')
+    await this.#store.age()
+  }
+
   /** What it has sent may still arrive. */
   async #kill(): Promise<void> {
     const victim = this.#any()
@@ -257,14 +269,6 @@ class Schedule {
       else gate.drop(new Error('the process was killed'))
     }
     await Promise.all(this.#processes.map((each) => each.learn()))
-  }
-
-  async #crash(): Promise<void> {
-    const copies = this.#store.copies
-    const kind = this.#roll(4)
-    if (kind < 2) return this.#restart(copies.length - 1)
-    if (kind === 2) return this.#wipe()
-    if (copies.length > 1) await this.#comeBackOld(this.#roll(copies.length - 1))
   }
 
   async #restart(at: number): Promise<void> {
@@ -288,8 +292,11 @@ class Schedule {
     await this.#store.clear()
   }
 
-  async #comeBackOld(at: number): Promise<void> {
-    const copy = this.#store.copies[at]
+  async #comeBackOld(): Promise<void> {
+    const { copies } = this.#store
+    if (copies.length === 1) return
+    const at = this.#roll(copies.length - 1)
+    const copy = copies[at]
     if (copy === undefined) return
     if (!copy.dumps[0]) return this.#wipe()
     this.#happened.oldCopies += 1
@@ -309,7 +316,27 @@ class Schedule {
     this.#forgiveOpen()
   }
 
+  /** A flush ends with what was there when it began, though each step of it brings more. */
+  async #flood(): Promise<void> {
+    const [flushing, other] = this.#processes as [Process, Process]
+    let isOver = false
+    this.#start(flushing.flush(), () => (isOver = true))
+    for (let passes = 0; !isOver; passes++) {
+      if (passes > MOST_PASSES_OF_A_FLUSH) {
+        this.#seen.push(`a flush has not ended after ${passes} steps, for more comes all the time`)
+        return
+      }
+      const id = FLOODED[this.#roll(FLOODED.length)] as string
+      this.#start(other.increment(id, 1), () => undefined)
+      if (this.#settling.size > 0) await this.#fsync()
+      await this.#passSoon()
+    }
+  }
+
   async #rest(): Promise<void> {
+    await this.#finish()
+    if (this.#isFlooded) await this.#flood()
+    this.#passes = 0
     await this.#finish()
     for (let turn = 0; turn < 3; turn++) {
       this.#start(this.#any().flush(), () => undefined)
@@ -322,14 +349,18 @@ class Schedule {
     while (this.#underWay > 0) {
       if (this.#settling.size > 0) await this.#fsync()
       if (this.#idle > MOST_IDLE || this.#passes > MOST_PASSES_AT_REST) throw this.#giveUp()
-      if (this.#stage.waiting === 0) {
-        this.#idle += 1
-        await sleep(1)
-      } else {
-        this.#idle = 0
-        this.#passes += 1
-        await this.#pass()
-      }
+      await this.#passSoon()
+    }
+  }
+
+  async #passSoon(): Promise<void> {
+    if (this.#stage.waiting === 0) {
+      this.#idle += 1
+      await sleep(1)
+    } else {
+      this.#idle = 0
+      this.#passes += 1
+      await this.#pass()
     }
   }
 
@@ -337,31 +368,26 @@ class Schedule {
     for (const { owner } of this.#processes) {
       for (const gate of this.#stage.takeAllOf(owner)) gate.drop(new Error('the schedule was given up'))
     }
-    return new Restless(
-      `${this.#underWay} calls do not end, after ${this.#passes} steps and ${this.#idle} ms without one`,
-    )
+    return new Restless(this.#underWay, this.#passes, this.#idle)
   }
 
   async #check(): Promise<string[]> {
     const faults: string[] = []
-    for (const { id, digit, least, most } of this.#increments) {
-      const times = Number(((this.#database.values.get(id) ?? 0n) >> BigInt(2 * digit)) & 3n)
+    for (const each of this.#increments) {
+      const times = arrivalsOf(each, this.#database.values)
       if (times === 0) this.#happened.lost += 1
-      if (times < least) faults.push(`an acked increment is lost: ${digit}`)
-      if (times > most) faults.push(`an increment is there ${times} times: ${digit}`)
+      faults.push(...faultsOf(each, times))
     }
     for (const id of IDS) {
       let shown: bigint | null = null
+      const getting = this.#any().get(id)
       this.#start(
-        this.#any()
-          .get(id)
-          .then((value) => (shown = value)),
+        getting.then((value) => (shown = value)),
         () => undefined,
       )
       await this.#finish()
       const stored = this.#database.values.get(id) ?? 0n
-      // A batch of a life that Redis has forgotten may land after the value was loaded.
-      const isLate = this.#happened.wipes + this.#happened.oldCopies > 0 && Number(shown) < stored
+      const isLate = shown !== null && this.#isLate(shown, stored)
       if (shown !== stored && !isLate) faults.push(`${id} shows ${shown} and is ${stored}`)
     }
     return faults

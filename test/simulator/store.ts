@@ -12,6 +12,14 @@ export interface Copy {
   readonly isOld: boolean
 }
 
+export interface Shown {
+  readonly id: string
+  readonly value: bigint
+  /** Pending, or set aside. */
+  readonly waiting: bigint
+  readonly sealed: bigint
+}
+
 export class Store {
   readonly #client: Redis
   readonly #keys: readonly string[]
@@ -36,6 +44,26 @@ export class Store {
       return dump ? [this.#client.restore(key, 0, dump)] : []
     })
     await Promise.all([cleared, ...kept])
+  }
+
+  /** What it has of each counter that it shows. */
+  async look(): Promise<{ epoch: number; seq: number; shown: Shown[] }> {
+    const [meta, values, pending, rest, sealed] = await Promise.all(
+      this.#keys.slice(0, 5).map((key) => this.#client.hgetall(key)),
+    )
+    const shown = Object.entries(values ?? {}).map(([id, value]) => ({
+      id,
+      value: BigInt(value),
+      waiting: BigInt(pending?.[id] ?? 0) + BigInt(rest?.[id] ?? 0),
+      sealed: BigInt(sealed?.[id] ?? 0),
+    }))
+    return { epoch: Number(meta?.['epoch'] ?? 0), seq: Number(meta?.['seq'] ?? 0), shown }
+  }
+
+  /** The time of values is over that may go: the next seal evicts them. */
+  async age(): Promise<void> {
+    const clean = this.#keys[PARTS.indexOf('clean')] as string
+    for (const id of await this.#client.zrange(clean, 0, '-1')) await this.#client.zadd(clean, 'XX', '0', id)
   }
 
   async clear(): Promise<void> {

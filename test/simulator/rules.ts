@@ -1,0 +1,76 @@
+// Rules of the protocol, each of which can be taken away, to see that the simulation notices.
+
+import type { Driver } from '../../src/driver.ts'
+import { rewriting } from '../faults/rewriting-driver.ts'
+
+/** Where the script says something else without the rule. */
+interface Edit {
+  readonly script: string
+  readonly from: string
+  readonly to: string
+}
+
+/** Those of the database and of the process, and those of scripts. */
+export const RULES = [
+  'ledger',
+  'batch id',
+  'settle',
+  'snapshot',
+  'ack of the sealed batch',
+  'begin after the epoch',
+  'begin about the batch',
+  'load of the epoch',
+  'load retry',
+  'setting aside',
+] as const
+export type Rule = (typeof RULES)[number]
+
+const EDITS: Partial<Record<Rule, Edit>> = {
+  'ack of the sealed batch': {
+    script: 'counters/ack',
+    from: 'if partition.epoch ~= epoch or partition.seq ~= seq or partition.batch ~= batch then',
+    to: 'if false then',
+  },
+  'begin after the epoch': {
+    script: 'counters/begin',
+    from: 'if partition.epoch ~= known or',
+    to: 'if',
+  },
+  'begin about the batch': {
+    script: 'counters/begin',
+    from: "(batch ~= '' and partition.batch ~= batch)",
+    to: 'false',
+  },
+  'load of the epoch': {
+    script: 'counters/load',
+    from: 'if epoch ~= partition.epoch or epoch == 0 then',
+    to: 'if epoch == 0 then',
+  },
+  'load retry': {
+    script: 'counters/load',
+    from: 'if seq < partition.seq and not (is_sealed and seq == partition.seq - 1) then',
+    to: 'if false then',
+  },
+  'setting aside': {
+    script: 'counters/seal',
+    from: '  fill_batch(rest, sealed, limit)\nend',
+    to: `  fill_batch(rest, sealed, limit)
+  if redis.call('EXISTS', rest) == 1 then
+    redis.call('RENAME', rest, pending)
+    partition.pending_ms, partition.rest_ms = partition.rest_ms, 0
+    save_partition(meta, partition)
+  end
+end`,
+  },
+}
+
+/** The driver, whose scripts do without the rule if it is one of theirs. */
+export function withoutRule(driver: Driver, rule: Rule | null): Driver {
+  const edit = rule === null ? undefined : EDITS[rule]
+  if (edit === undefined) return driver
+  return rewriting(driver, ({ name, source }) => {
+    if (name !== edit.script) return source
+    if (source.split(edit.from).length !== 2) throw new Error(`${name} does not say once: ${edit.from}`)
+    return source.replace(edit.from, () => edit.to)
+  })
+}
