@@ -54,7 +54,8 @@ local now_ms = math.floor(now_us / 1000)
 if queue.codec ~= codec or not is_quiet(queue, call, now_ms) then
   return { 'declined' }
 end
-local ended, numbers, bytes, name, since_sum, soonest, latest, runs = judge_plain(jobs, acks, acks_at)
+local ended, numbers, bytes, name, since_sum, soonest, latest, runs, are_in_turn =
+  judge_plain(jobs, acks, acks_at)
 local taken, stored = look_at_listed(jobs, ready, limit)
 if not ended or not taken then
   return { 'declined' }
@@ -97,18 +98,19 @@ end
 local taken_text = table.concat(taken, ' ')
 if queue.listened_ms > now_ms then
   -- @include shared/queue/publish-plain
-  local lines, tokens = {}, {}
-  for place = 1, #numbers do
-    tokens[place] = acks[acks_at + place * 2 - 1]
-  end
+  local pieces = { '' }
   if #numbers > 0 then
-    local ran = names_of(name, runs)
-    lines[1] = plain_line('acked', table.concat(numbers, ' '), table.concat(tokens, ' '), ran)
+    local tokens = { acks[acks_at + 1] }
+    for place = 2, are_in_turn and 1 or #numbers do
+      tokens[place] = acks[acks_at + place * 2 - 1]
+    end
+    local ended_text, tokens_text = table.concat(numbers, ' '), table.concat(tokens, ' ')
+    plain_line(pieces, '\n*acked\t', ended_text, tokens_text, names_of(name, runs))
   end
   if count > 0 then
-    lines[#lines + 1] = plain_line('claimed', taken_text, exact(token + 1), names)
+    plain_line(pieces, '\n*claimed\t', taken_text, exact(token + 1), names)
   end
-  publish_lines(listeners, lines, now_ms)
+  publish_pieces(listeners, pieces, now_ms)
 end
 save_queue_and_call(
   meta,

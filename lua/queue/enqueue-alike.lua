@@ -106,11 +106,12 @@ if queue.listened_ms > now_ms then
   for place = 1, count do
     numbers[place] = string.format(form, first - base + place - 1)
   end
-  local lines = { plain_line('enqueued', table.concat(numbers, ' '), '', names) }
+  local pieces = { '' }
+  plain_line(pieces, '\n*enqueued\t', table.concat(numbers, ' '), '', names)
   if handed then
-    lines[2] = plain_line('claimed', first_seq, exact(queue.token), names)
+    plain_line(pieces, '\n*claimed\t', first_seq, exact(queue.token), names)
   end
-  publish_lines(listeners, lines, now_ms)
+  publish_pieces(listeners, pieces, now_ms)
 end
 leave_notes(notes, stats, queue, count_note('e', name, count) .. (queue.noted or ''), now_ms)
 save_queue_and_call(meta, queue, caller, call, now_ms, first_seq)

@@ -61,7 +61,7 @@ function readPayloadsOfAckAndClaimPlainClaimed(part: Reply | undefined): (Buffer
 export const ackAndClaimPlain: Operation<AckAndClaimPlainArguments, AckAndClaimPlainAnswer> = {
   script: {
     name: 'queue/ack-and-claim-plain',
-    sha1: '42b8ae60a486da02716193b059be3cd3af8690a2',
+    sha1: 'a0073a8fcf5810ef43e61fe0d91547eb4029d894',
     reads: false,
     bytes: true,
     source: `--[[
@@ -756,9 +756,20 @@ local function is_quiet(queue, call, now_ms)
   return not queue.record or tonumber(string.match(queue.record, '^%d+')) < tonumber(call)
 end
 
+local function has_twice(numbers)
+  local seen = {}
+  for _, seq in ipairs(numbers) do
+    if seen[seq] then
+      return true
+    end
+    seen[seq] = true
+  end
+  return false
+end
+
 -- Of a repeated argument (number, token): the fields and the numbers of the jobs that end, their bytes, and when they
--- were claimed: the name of all, where they have one, the sum of those times, the least, the greatest, and all runs. Nil where
--- one is not plain, or not held.
+-- were claimed: the name of all, where they have one, the sum of those times, the least, the greatest, all runs, and whether
+-- each token is one more than the one before. Nil where one is not plain, not held, or there twice.
 local function judge_plain(jobs, acks, acks_at)
   local fields, numbers, bytes, count = {}, {}, 0, 0
   for at = acks_at, #acks, 2 do
@@ -770,17 +781,18 @@ local function judge_plain(jobs, acks, acks_at)
     return fields, numbers, 0
   end
   local stored = redis.call('HMGET', jobs, unpack(fields))
-  local seen, last_name, are_alike = {}, nil, true
+  local last_name, are_alike = nil, true
+  local first_token, last_token, do_rise = tonumber(acks[acks_at + 1]), 0, true
   local since_sum, soonest, latest = 0, math.huge, 0
   for place, packed in ipairs(stored) do
-    if not packed or seen[numbers[place]] then
+    if not packed then
       return nil
     end
-    seen[numbers[place]] = true
     local state, token, attempts, at_ms, size, flags, name_at = struct.unpack('>c1dHdI4B', packed)
     if state ~= 'c' or flags ~= PLAIN or attempts > 1 or token ~= tonumber(acks[acks_at + place * 2 - 1]) then
       return nil
     end
+    do_rise, last_token = do_rise and token > last_token, token
     bytes = bytes + size
     fields[count + place] = numbers[place]
     local name = string.sub(packed, name_at)
@@ -791,7 +803,12 @@ local function judge_plain(jobs, acks, acks_at)
     soonest = at_ms < soonest and at_ms or soonest
     latest = at_ms > latest and at_ms or latest
   end
-  return fields, numbers, bytes, are_alike and last_name, since_sum, soonest, latest, stored
+  -- A job that is there twice is so with one token.
+  if not do_rise and has_twice(numbers) then
+    return nil
+  end
+  local are_in_turn = do_rise and last_token - first_token == count - 1
+  return fields, numbers, bytes, are_alike and last_name, since_sum, soonest, latest, stored, are_in_turn
 end
 
 -- Notes how long acked jobs ran; see judge_plain.
@@ -924,7 +941,7 @@ local function lease_plain(jobs, ready, leases, queue, numbers, stored, now_us, 
     local size, name, body_at = #record, plain_name(record, usual)
     names[at], payloads[at] = name, string.sub(record, body_at)
     runs[pair - 1] = 'r' .. seq
-    runs[pair] = struct.pack('>c1dHdI4B', 'c', token + at, 1, now_ms, size, PLAIN) .. name
+    runs[pair] = struct.pack('>c1dHdI4Bc0', 'c', token + at, 1, now_ms, size, PLAIN, name)
     scores[pair - 1], scores[pair] = ends, seq
     are_alike = are_alike and name == names[1]
     bytes, sum_us = bytes + size, sum_us + seq
@@ -945,7 +962,8 @@ local now_ms = math.floor(now_us / 1000)
 if queue.codec ~= codec or not is_quiet(queue, call, now_ms) then
   return { 'declined' }
 end
-local ended, numbers, bytes, name, since_sum, soonest, latest, runs = judge_plain(jobs, acks, acks_at)
+local ended, numbers, bytes, name, since_sum, soonest, latest, runs, are_in_turn =
+  judge_plain(jobs, acks, acks_at)
 local taken, stored = look_at_listed(jobs, ready, limit)
 if not ended or not taken then
   return { 'declined' }
@@ -987,19 +1005,9 @@ if queue.noted then
 end
 local taken_text = table.concat(taken, ' ')
 if queue.listened_ms > now_ms then
--- Tells those who listen what happened to plain jobs in a call; see shared/queue/message.
--- What happens in a queue, told to those who listen. The hash of listeners holds under 'l' and the name of one until when it
--- listens, under 'channel' where ('<sharded>:<channel>'), and under 'number' the number of the newest message, so that one
--- that is missed is noticed. A call publishes one message with all its events: a line '<number> <now_ms>', and a line for each
---   <what> <job> <attempt> <token> <tracked> <id> <name> <more>
--- with tabs between. Control characters and percent signs in the last three are told as '%09'; an empty id is the number of
--- the job, and \`more\` the kind of a failure, or a line of a log. What happened to several plain jobs in their first attempt is
--- one line, for a line each would cost more than all else that is done with them:
---   *<what> <jobs> <tokens> <name> <name> …
--- with spaces between numbers, and between tokens. A single token is that of the first job, and those of the others follow it
--- one by one; none: they were never claimed. A single name is that of all.
--- @optional SPUBLISH only where the caller's driver has seen that the server knows sharded channels
-
+-- Tells those who listen what happened to plain jobs in a call; see shared/queue/message. A message is put together once, of
+-- pieces: the server's Lua takes longer to throw away a text than to make it. The first piece is left free for the head.
+-- A text between tabs; see shared/queue/message.
 local function spelled(text)
   return (
     string.gsub(text, '[%c%%]', function(letter)
@@ -1007,45 +1015,52 @@ local function spelled(text)
     end)
   )
 end
+-- Publishes a message to those who listen to a queue; see shared/queue/message.
+-- @optional SPUBLISH only where the caller's driver has seen that the server knows sharded channels
+
+local function message_head(number, now_ms)
+  return string.format('%.0f %.0f', number, now_ms)
+end
 
 -- \`stored\`: where to.
-local function send_lines(stored, number, lines, now_ms)
-  local message = string.format('%.0f %.0f\\n', number, now_ms) .. table.concat(lines, '\\n')
-  local sharded, channel = string.match(stored, '^(%d):(.*)$')
-  if sharded == '1' then
+local function send(stored, message)
+  local channel = string.sub(stored, 3)
+  if string.byte(stored) == 49 then
     redis.call('SPUBLISH', channel, message)
   else
     redis.call('PUBLISH', channel, message)
   end
 end
 
--- Numbers and tokens are texts with spaces between; one name, or one for each job.
-local function plain_line(what, numbers, tokens, names)
-  local parts = { '*' .. what, numbers, tokens }
-  for at, name in ipairs(names) do
-    parts[at + 3] = spelled(name)
+-- Adds a line, which begins '\\n*<what>\\t'. Numbers and tokens are texts with spaces between; one name, or one for each job.
+local function plain_line(pieces, beginning, numbers, tokens, names)
+  local at = #pieces
+  pieces[at + 1], pieces[at + 2], pieces[at + 3], pieces[at + 4] = beginning, numbers, '\\t', tokens
+  for place, name in ipairs(names) do
+    pieces[at + 3 + place * 2], pieces[at + 4 + place * 2] = '\\t', spelled(name)
   end
-  return table.concat(parts, '\\t')
 end
 
-local function publish_lines(listeners, lines, now_ms)
+local function publish_pieces(listeners, pieces, now_ms)
   local stored = redis.call('HGET', listeners, 'channel')
-  if #lines > 0 and stored then
-    send_lines(stored, redis.call('HINCRBY', listeners, 'number', '1'), lines, now_ms)
+  if #pieces > 1 and stored then
+    pieces[1] = message_head(redis.call('HINCRBY', listeners, 'number', '1'), now_ms)
+    send(stored, table.concat(pieces))
   end
 end
-  local lines, tokens = {}, {}
-  for place = 1, #numbers do
-    tokens[place] = acks[acks_at + place * 2 - 1]
-  end
+  local pieces = { '' }
   if #numbers > 0 then
-    local ran = names_of(name, runs)
-    lines[1] = plain_line('acked', table.concat(numbers, ' '), table.concat(tokens, ' '), ran)
+    local tokens = { acks[acks_at + 1] }
+    for place = 2, are_in_turn and 1 or #numbers do
+      tokens[place] = acks[acks_at + place * 2 - 1]
+    end
+    local ended_text, tokens_text = table.concat(numbers, ' '), table.concat(tokens, ' ')
+    plain_line(pieces, '\\n*acked\\t', ended_text, tokens_text, names_of(name, runs))
   end
   if count > 0 then
-    lines[#lines + 1] = plain_line('claimed', taken_text, exact(token + 1), names)
+    plain_line(pieces, '\\n*claimed\\t', taken_text, exact(token + 1), names)
   end
-  publish_lines(listeners, lines, now_ms)
+  publish_pieces(listeners, pieces, now_ms)
 end
 save_queue_and_call(
   meta,
@@ -1102,18 +1117,18 @@ return {
     [672, 'lua/shared/queue/plain-head.lua', 1],
     [675, 'lua/shared/queue/plain-head.lua', 8],
     [683, 'lua/shared/queue/plain.lua', 3],
-    [736, 'lua/shared/queue/note-spans.lua', 1],
-    [737, 'lua/shared/queue/note-spans.lua', 3],
-    [763, 'lua/shared/queue/plain.lua', 57],
-    [790, 'lua/shared/queue/note-spans.lua', 1],
-    [791, 'lua/shared/queue/note-spans.lua', 3],
-    [817, 'lua/shared/queue/plain.lua', 85],
-    [875, 'lua/queue/ack-and-claim-plain.lua', 50],
-    [924, 'lua/shared/queue/publish-plain.lua', 1],
-    [925, 'lua/shared/queue/message.lua', 1],
-    [945, 'lua/shared/queue/message.lua', 35],
-    [956, 'lua/shared/queue/publish-plain.lua', 4],
-    [971, 'lua/queue/ack-and-claim-plain.lua', 100],
+    [753, 'lua/shared/queue/note-spans.lua', 1],
+    [754, 'lua/shared/queue/note-spans.lua', 3],
+    [780, 'lua/shared/queue/plain.lua', 74],
+    [807, 'lua/shared/queue/note-spans.lua', 1],
+    [808, 'lua/shared/queue/note-spans.lua', 3],
+    [834, 'lua/shared/queue/plain.lua', 102],
+    [892, 'lua/queue/ack-and-claim-plain.lua', 50],
+    [942, 'lua/shared/queue/publish-plain.lua', 1],
+    [944, 'lua/shared/queue/spelled.lua', 1],
+    [952, 'lua/shared/queue/send.lua', 1],
+    [968, 'lua/shared/queue/publish-plain.lua', 5],
+    [985, 'lua/queue/ack-and-claim-plain.lua', 101],
   ],
   encode(args) {
     const encoded = new Array<Argument>(9 + args.acks.length * 2)
@@ -1218,7 +1233,7 @@ function readOptionsOfAckAndClaimClaimed(part: Reply | undefined): ({ readonly a
 export const ackAndClaim: Operation<AckAndClaimArguments, AckAndClaimAnswer> = {
   script: {
     name: 'queue/ack-and-claim',
-    sha1: 'a49dadc15240a575724bbd5197a32f1ab6c96820',
+    sha1: 'd947b7e6b09dad6f0d45c23582f31c6b711143b2',
     reads: false,
     bytes: true,
     source: `--[[
@@ -2043,7 +2058,7 @@ end
 --   name       what statistics are counted under
 
 local function pack_run(state, token, attempts, at_ms, size, flags, name)
-  return struct.pack('>c1dHdI4B', state, token, attempts, at_ms, size, flags) .. name
+  return struct.pack('>c1dHdI4Bc0', state, token, attempts, at_ms, size, flags, name)
 end
 
 local function unpack_run(packed)
@@ -2540,14 +2555,29 @@ end
 --   *<what> <jobs> <tokens> <name> <name> …
 -- with spaces between numbers, and between tokens. A single token is that of the first job, and those of the others follow it
 -- one by one; none: they were never claimed. A single name is that of all.
--- @optional SPUBLISH only where the caller's driver has seen that the server knows sharded channels
-
+-- A text between tabs; see shared/queue/message.
 local function spelled(text)
   return (
     string.gsub(text, '[%c%%]', function(letter)
       return string.format('%%%02X', string.byte(letter))
     end)
   )
+end
+-- Publishes a message to those who listen to a queue; see shared/queue/message.
+-- @optional SPUBLISH only where the caller's driver has seen that the server knows sharded channels
+
+local function message_head(number, now_ms)
+  return string.format('%.0f %.0f', number, now_ms)
+end
+
+-- \`stored\`: where to.
+local function send(stored, message)
+  local channel = string.sub(stored, 3)
+  if string.byte(stored) == 49 then
+    redis.call('SPUBLISH', channel, message)
+  else
+    redis.call('PUBLISH', channel, message)
+  end
 end
 
 local function event_line(event)
@@ -2564,24 +2594,13 @@ local function event_line(event)
   )
 end
 
--- \`stored\`: where to.
-local function send_lines(stored, number, lines, now_ms)
-  local message = string.format('%.0f %.0f\\n', number, now_ms) .. table.concat(lines, '\\n')
-  local sharded, channel = string.match(stored, '^(%d):(.*)$')
-  if sharded == '1' then
-    redis.call('SPUBLISH', channel, message)
-  else
-    redis.call('PUBLISH', channel, message)
-  end
-end
-
 -- An event: what, number, id, name, attempt, token, flags, and more.
 local function send_message(stored, number, events, now_ms)
-  local lines = {}
+  local lines = { message_head(number, now_ms) }
   for at, event in ipairs(events) do
-    lines[at] = event_line(event)
+    lines[at + 1] = event_line(event)
   end
-  send_lines(stored, number, lines, now_ms)
+  send(stored, table.concat(lines, '\\n'))
 end
 local function publish(listeners, events, now_ms)
   local stored = redis.call('HGET', listeners, 'channel')
@@ -4049,54 +4068,57 @@ return { 'claimed', now_ms, ends_ms, waiting, recheck_ms, paused, chores, refuse
     [1306, 'lua/shared/queue/tell-others.lua', 13],
     [1309, 'lua/shared/queue/publish.lua', 1],
     [1310, 'lua/shared/queue/message.lua', 1],
-    [1363, 'lua/shared/queue/publish.lua', 3],
-    [1369, 'lua/shared/queue/tell-others.lua', 17],
-    [1372, 'lua/shared/queue/cancel.lua', 1],
-    [1380, 'lua/shared/queue/stop.lua', 1],
-    [1388, 'lua/shared/queue/finish.lua', 1],
-    [1488, 'lua/shared/queue/take.lua', 1],
-    [1606, 'lua/shared/queue/bring-returned.lua', 1],
-    [1639, 'lua/shared/queue/take.lua', 120],
-    [1663, 'lua/shared/queue/lease.lua', 1],
-    [1733, 'lua/shared/queue/told.lua', 1],
-    [1748, 'lua/shared/queue/claimed-before.lua', 1],
-    [1794, 'lua/shared/queue/idle.lua', 1],
-    [1871, 'lua/shared/queue/watch.lua', 1],
-    [1892, 'lua/shared/queue/judge.lua', 1],
-    [1955, 'lua/shared/queue/next-due.lua', 1],
-    [2010, 'lua/queue/ack-and-claim.lua', 92],
-    [2077, 'lua/shared/queue/bring-due.lua', 1],
-    [2080, 'lua/shared/queue/entries.lua', 1],
-    [2098, 'lua/shared/queue/history.lua', 1],
-    [2112, 'lua/shared/queue/failure.lua', 1],
-    [2118, 'lua/shared/queue/note-failure.lua', 1],
-    [2122, 'lua/shared/queue/dead.lua', 1],
-    [2176, 'lua/shared/queue/bury-claimed.lua', 1],
-    [2183, 'lua/shared/queue/reclaim.lua', 1],
-    [2228, 'lua/shared/queue/due.lua', 1],
-    [2250, 'lua/shared/queue/bring-due.lua', 12],
-    [2257, 'lua/shared/queue/spawn.lua', 1],
-    [2262, 'lua/shared/queue/number.lua', 1],
-    [2271, 'lua/shared/queue/enter-tags.lua', 1],
-    [2277, 'lua/shared/queue/leave-short.lua', 1],
-    [2288, 'lua/shared/queue/read-recurrence.lua', 1],
-    [2346, 'lua/shared/queue/recurrence.lua', 1],
-    [2395, 'lua/shared/queue/spawn.lua', 12],
-    [2493, 'lua/shared/queue/bring-due.lua', 20],
-    [2497, 'lua/queue/ack-and-claim.lua', 160],
-    [2501, 'lua/shared/queue/settle.lua', 1],
-    [2502, 'lua/shared/queue/failure.lua', 1],
-    [2508, 'lua/shared/queue/dead.lua', 1],
-    [2562, 'lua/shared/queue/backoff.lua', 1],
-    [2564, 'lua/shared/queue/backoff.lua', 22],
-    [2583, 'lua/shared/queue/unblock.lua', 1],
-    [2589, 'lua/shared/queue/outbox.lua', 1],
-    [2600, 'lua/shared/queue/entries.lua', 1],
-    [2618, 'lua/shared/queue/history.lua', 1],
-    [2632, 'lua/shared/queue/settle.lua', 18],
-    [2706, 'lua/queue/ack-and-claim.lua', 165],
-    [2749, 'lua/shared/queue/wait.lua', 1],
-    [2760, 'lua/queue/ack-and-claim.lua', 209],
+    [1320, 'lua/shared/queue/spelled.lua', 1],
+    [1328, 'lua/shared/queue/send.lua', 1],
+    [1344, 'lua/shared/queue/message.lua', 13],
+    [1367, 'lua/shared/queue/publish.lua', 3],
+    [1373, 'lua/shared/queue/tell-others.lua', 17],
+    [1376, 'lua/shared/queue/cancel.lua', 1],
+    [1384, 'lua/shared/queue/stop.lua', 1],
+    [1392, 'lua/shared/queue/finish.lua', 1],
+    [1492, 'lua/shared/queue/take.lua', 1],
+    [1610, 'lua/shared/queue/bring-returned.lua', 1],
+    [1643, 'lua/shared/queue/take.lua', 120],
+    [1667, 'lua/shared/queue/lease.lua', 1],
+    [1737, 'lua/shared/queue/told.lua', 1],
+    [1752, 'lua/shared/queue/claimed-before.lua', 1],
+    [1798, 'lua/shared/queue/idle.lua', 1],
+    [1875, 'lua/shared/queue/watch.lua', 1],
+    [1896, 'lua/shared/queue/judge.lua', 1],
+    [1959, 'lua/shared/queue/next-due.lua', 1],
+    [2014, 'lua/queue/ack-and-claim.lua', 92],
+    [2081, 'lua/shared/queue/bring-due.lua', 1],
+    [2084, 'lua/shared/queue/entries.lua', 1],
+    [2102, 'lua/shared/queue/history.lua', 1],
+    [2116, 'lua/shared/queue/failure.lua', 1],
+    [2122, 'lua/shared/queue/note-failure.lua', 1],
+    [2126, 'lua/shared/queue/dead.lua', 1],
+    [2180, 'lua/shared/queue/bury-claimed.lua', 1],
+    [2187, 'lua/shared/queue/reclaim.lua', 1],
+    [2232, 'lua/shared/queue/due.lua', 1],
+    [2254, 'lua/shared/queue/bring-due.lua', 12],
+    [2261, 'lua/shared/queue/spawn.lua', 1],
+    [2266, 'lua/shared/queue/number.lua', 1],
+    [2275, 'lua/shared/queue/enter-tags.lua', 1],
+    [2281, 'lua/shared/queue/leave-short.lua', 1],
+    [2292, 'lua/shared/queue/read-recurrence.lua', 1],
+    [2350, 'lua/shared/queue/recurrence.lua', 1],
+    [2399, 'lua/shared/queue/spawn.lua', 12],
+    [2497, 'lua/shared/queue/bring-due.lua', 20],
+    [2501, 'lua/queue/ack-and-claim.lua', 160],
+    [2505, 'lua/shared/queue/settle.lua', 1],
+    [2506, 'lua/shared/queue/failure.lua', 1],
+    [2512, 'lua/shared/queue/dead.lua', 1],
+    [2566, 'lua/shared/queue/backoff.lua', 1],
+    [2568, 'lua/shared/queue/backoff.lua', 22],
+    [2587, 'lua/shared/queue/unblock.lua', 1],
+    [2593, 'lua/shared/queue/outbox.lua', 1],
+    [2604, 'lua/shared/queue/entries.lua', 1],
+    [2622, 'lua/shared/queue/history.lua', 1],
+    [2636, 'lua/shared/queue/settle.lua', 18],
+    [2710, 'lua/queue/ack-and-claim.lua', 165],
+    [2753, 'lua/shared/queue/wait.lua', 1],
+    [2764, 'lua/queue/ack-and-claim.lua', 209],
   ],
   encode(args) {
     const encoded = new Array<Argument>(9 + args.acks.length * 3)
@@ -4185,7 +4207,7 @@ function readDuplicatesOfAdvanceAdvanced(part: Reply | undefined): ({ readonly a
 export const advance: Operation<AdvanceArguments, AdvanceAnswer> = {
   script: {
     name: 'queue/advance',
-    sha1: '66830e77c4f50f7f62d84219e34d564129cfa1a8',
+    sha1: 'd8a8d27c4637f484229ca2a05288cb9ac6eae5e1',
     reads: false,
     bytes: false,
     source: `--[[
@@ -5108,14 +5130,29 @@ end
 --   *<what> <jobs> <tokens> <name> <name> …
 -- with spaces between numbers, and between tokens. A single token is that of the first job, and those of the others follow it
 -- one by one; none: they were never claimed. A single name is that of all.
--- @optional SPUBLISH only where the caller's driver has seen that the server knows sharded channels
-
+-- A text between tabs; see shared/queue/message.
 local function spelled(text)
   return (
     string.gsub(text, '[%c%%]', function(letter)
       return string.format('%%%02X', string.byte(letter))
     end)
   )
+end
+-- Publishes a message to those who listen to a queue; see shared/queue/message.
+-- @optional SPUBLISH only where the caller's driver has seen that the server knows sharded channels
+
+local function message_head(number, now_ms)
+  return string.format('%.0f %.0f', number, now_ms)
+end
+
+-- \`stored\`: where to.
+local function send(stored, message)
+  local channel = string.sub(stored, 3)
+  if string.byte(stored) == 49 then
+    redis.call('SPUBLISH', channel, message)
+  else
+    redis.call('PUBLISH', channel, message)
+  end
 end
 
 local function event_line(event)
@@ -5132,24 +5169,13 @@ local function event_line(event)
   )
 end
 
--- \`stored\`: where to.
-local function send_lines(stored, number, lines, now_ms)
-  local message = string.format('%.0f %.0f\\n', number, now_ms) .. table.concat(lines, '\\n')
-  local sharded, channel = string.match(stored, '^(%d):(.*)$')
-  if sharded == '1' then
-    redis.call('SPUBLISH', channel, message)
-  else
-    redis.call('PUBLISH', channel, message)
-  end
-end
-
 -- An event: what, number, id, name, attempt, token, flags, and more.
 local function send_message(stored, number, events, now_ms)
-  local lines = {}
+  local lines = { message_head(number, now_ms) }
   for at, event in ipairs(events) do
-    lines[at] = event_line(event)
+    lines[at + 1] = event_line(event)
   end
-  send_lines(stored, number, lines, now_ms)
+  send(stored, table.concat(lines, '\\n'))
 end
 local function publish(listeners, events, now_ms)
   local stored = redis.call('HGET', listeners, 'channel')
@@ -5173,7 +5199,7 @@ end
 --   name       what statistics are counted under
 
 local function pack_run(state, token, attempts, at_ms, size, flags, name)
-  return struct.pack('>c1dHdI4B', state, token, attempts, at_ms, size, flags) .. name
+  return struct.pack('>c1dHdI4Bc0', state, token, attempts, at_ms, size, flags, name)
 end
 
 local function unpack_run(packed)
@@ -6459,48 +6485,51 @@ return { 'advanced', first, queue.chores, refused, tally.duplicates }
     [907, 'lua/shared/queue/tell-others.lua', 13],
     [910, 'lua/shared/queue/publish.lua', 1],
     [911, 'lua/shared/queue/message.lua', 1],
-    [964, 'lua/shared/queue/publish.lua', 3],
-    [970, 'lua/shared/queue/tell-others.lua', 17],
-    [973, 'lua/shared/queue/run.lua', 1],
-    [1020, 'lua/shared/queue/fields.lua', 1],
-    [1029, 'lua/shared/queue/names.lua', 1],
-    [1075, 'lua/shared/queue/groups.lua', 1],
-    [1204, 'lua/shared/queue/ready.lua', 1],
-    [1241, 'lua/shared/queue/number.lua', 1],
-    [1250, 'lua/shared/queue/enqueue.lua', 1],
-    [1288, 'lua/shared/queue/replace.lua', 1],
-    [1343, 'lua/shared/queue/leave-tags.lua', 1],
-    [1352, 'lua/shared/queue/replace.lua', 57],
-    [1377, 'lua/shared/queue/idempotency.lua', 1],
-    [1391, 'lua/shared/queue/idle.lua', 1],
-    [1437, 'lua/shared/queue/idle.lua', 68],
-    [1447, 'lua/shared/queue/find.lua', 1],
-    [1473, 'lua/shared/queue/failure.lua', 1],
-    [1483, 'lua/shared/queue/parents.lua', 1],
-    [1542, 'lua/shared/queue/parents.lua', 70],
-    [1554, 'lua/shared/queue/link.lua', 1],
-    [1617, 'lua/shared/queue/end.lua', 1],
-    [1638, 'lua/shared/queue/leave-tags.lua', 1],
-    [1647, 'lua/shared/queue/end.lua', 23],
-    [1664, 'lua/shared/queue/cancel.lua', 1],
-    [1672, 'lua/shared/queue/stop.lua', 1],
-    [1680, 'lua/shared/queue/judge-one.lua', 1],
-    [1690, 'lua/shared/queue/finish.lua', 1],
-    [1790, 'lua/shared/queue/freed.lua', 1],
-    [1799, 'lua/shared/queue/told.lua', 1],
-    [1814, 'lua/shared/queue/outbox.lua', 1],
-    [1825, 'lua/shared/queue/spec.lua', 1],
-    [1848, 'lua/shared/queue/spec.lua', 33],
-    [1950, 'lua/queue/advance.lua', 88],
-    [2024, 'lua/shared/queue/settle.lua', 1],
-    [2025, 'lua/shared/queue/dead.lua', 1],
-    [2079, 'lua/shared/queue/backoff.lua', 1],
-    [2081, 'lua/shared/queue/backoff.lua', 22],
-    [2100, 'lua/shared/queue/unblock.lua', 1],
-    [2106, 'lua/shared/queue/entries.lua', 1],
-    [2124, 'lua/shared/queue/history.lua', 1],
-    [2138, 'lua/shared/queue/settle.lua', 18],
-    [2212, 'lua/queue/advance.lua', 163],
+    [921, 'lua/shared/queue/spelled.lua', 1],
+    [929, 'lua/shared/queue/send.lua', 1],
+    [945, 'lua/shared/queue/message.lua', 13],
+    [968, 'lua/shared/queue/publish.lua', 3],
+    [974, 'lua/shared/queue/tell-others.lua', 17],
+    [977, 'lua/shared/queue/run.lua', 1],
+    [1024, 'lua/shared/queue/fields.lua', 1],
+    [1033, 'lua/shared/queue/names.lua', 1],
+    [1079, 'lua/shared/queue/groups.lua', 1],
+    [1208, 'lua/shared/queue/ready.lua', 1],
+    [1245, 'lua/shared/queue/number.lua', 1],
+    [1254, 'lua/shared/queue/enqueue.lua', 1],
+    [1292, 'lua/shared/queue/replace.lua', 1],
+    [1347, 'lua/shared/queue/leave-tags.lua', 1],
+    [1356, 'lua/shared/queue/replace.lua', 57],
+    [1381, 'lua/shared/queue/idempotency.lua', 1],
+    [1395, 'lua/shared/queue/idle.lua', 1],
+    [1441, 'lua/shared/queue/idle.lua', 68],
+    [1451, 'lua/shared/queue/find.lua', 1],
+    [1477, 'lua/shared/queue/failure.lua', 1],
+    [1487, 'lua/shared/queue/parents.lua', 1],
+    [1546, 'lua/shared/queue/parents.lua', 70],
+    [1558, 'lua/shared/queue/link.lua', 1],
+    [1621, 'lua/shared/queue/end.lua', 1],
+    [1642, 'lua/shared/queue/leave-tags.lua', 1],
+    [1651, 'lua/shared/queue/end.lua', 23],
+    [1668, 'lua/shared/queue/cancel.lua', 1],
+    [1676, 'lua/shared/queue/stop.lua', 1],
+    [1684, 'lua/shared/queue/judge-one.lua', 1],
+    [1694, 'lua/shared/queue/finish.lua', 1],
+    [1794, 'lua/shared/queue/freed.lua', 1],
+    [1803, 'lua/shared/queue/told.lua', 1],
+    [1818, 'lua/shared/queue/outbox.lua', 1],
+    [1829, 'lua/shared/queue/spec.lua', 1],
+    [1852, 'lua/shared/queue/spec.lua', 33],
+    [1954, 'lua/queue/advance.lua', 88],
+    [2028, 'lua/shared/queue/settle.lua', 1],
+    [2029, 'lua/shared/queue/dead.lua', 1],
+    [2083, 'lua/shared/queue/backoff.lua', 1],
+    [2085, 'lua/shared/queue/backoff.lua', 22],
+    [2104, 'lua/shared/queue/unblock.lua', 1],
+    [2110, 'lua/shared/queue/entries.lua', 1],
+    [2128, 'lua/shared/queue/history.lua', 1],
+    [2142, 'lua/shared/queue/settle.lua', 18],
+    [2216, 'lua/queue/advance.lua', 163],
   ],
   encode(args) {
     const encoded = new Array<Argument>(6 + args.steps.length * 26)
@@ -6928,7 +6957,7 @@ export type AwaitEndAnswer =
 export const awaitEnd: Operation<AwaitEndArguments, AwaitEndAnswer> = {
   script: {
     name: 'queue/await-end',
-    sha1: '655bb9885996b0d1bc1bdbc9a7254ca83bf48e22',
+    sha1: '748688dca238f6e340a4000f3817a266aca8bc26',
     reads: false,
     bytes: true,
     source: `--[[
@@ -7121,7 +7150,7 @@ end
 --   name       what statistics are counted under
 
 local function pack_run(state, token, attempts, at_ms, size, flags, name)
-  return struct.pack('>c1dHdI4B', state, token, attempts, at_ms, size, flags) .. name
+  return struct.pack('>c1dHdI4Bc0', state, token, attempts, at_ms, size, flags, name)
 end
 
 local function unpack_run(packed)
@@ -7418,7 +7447,7 @@ function readRefusedOfBuryBuried(part: Reply | undefined): ({ readonly at: numbe
 export const bury: Operation<BuryArguments, BuryAnswer> = {
   script: {
     name: 'queue/bury',
-    sha1: '9de1917d4fe011490ad9ea63ad48a2117a1972a7',
+    sha1: '1db2b77457bf7c761a7504596e4c5e8815ea1659',
     reads: false,
     bytes: false,
     source: `--[[
@@ -8158,7 +8187,7 @@ end
 --   name       what statistics are counted under
 
 local function pack_run(state, token, attempts, at_ms, size, flags, name)
-  return struct.pack('>c1dHdI4B', state, token, attempts, at_ms, size, flags) .. name
+  return struct.pack('>c1dHdI4Bc0', state, token, attempts, at_ms, size, flags, name)
 end
 
 local function unpack_run(packed)
@@ -8684,14 +8713,29 @@ end
 --   *<what> <jobs> <tokens> <name> <name> …
 -- with spaces between numbers, and between tokens. A single token is that of the first job, and those of the others follow it
 -- one by one; none: they were never claimed. A single name is that of all.
--- @optional SPUBLISH only where the caller's driver has seen that the server knows sharded channels
-
+-- A text between tabs; see shared/queue/message.
 local function spelled(text)
   return (
     string.gsub(text, '[%c%%]', function(letter)
       return string.format('%%%02X', string.byte(letter))
     end)
   )
+end
+-- Publishes a message to those who listen to a queue; see shared/queue/message.
+-- @optional SPUBLISH only where the caller's driver has seen that the server knows sharded channels
+
+local function message_head(number, now_ms)
+  return string.format('%.0f %.0f', number, now_ms)
+end
+
+-- \`stored\`: where to.
+local function send(stored, message)
+  local channel = string.sub(stored, 3)
+  if string.byte(stored) == 49 then
+    redis.call('SPUBLISH', channel, message)
+  else
+    redis.call('PUBLISH', channel, message)
+  end
 end
 
 local function event_line(event)
@@ -8708,24 +8752,13 @@ local function event_line(event)
   )
 end
 
--- \`stored\`: where to.
-local function send_lines(stored, number, lines, now_ms)
-  local message = string.format('%.0f %.0f\\n', number, now_ms) .. table.concat(lines, '\\n')
-  local sharded, channel = string.match(stored, '^(%d):(.*)$')
-  if sharded == '1' then
-    redis.call('SPUBLISH', channel, message)
-  else
-    redis.call('PUBLISH', channel, message)
-  end
-end
-
 -- An event: what, number, id, name, attempt, token, flags, and more.
 local function send_message(stored, number, events, now_ms)
-  local lines = {}
+  local lines = { message_head(number, now_ms) }
   for at, event in ipairs(events) do
-    lines[at] = event_line(event)
+    lines[at + 1] = event_line(event)
   end
-  send_lines(stored, number, lines, now_ms)
+  send(stored, table.concat(lines, '\\n'))
 end
 local function publish(listeners, events, now_ms)
   local stored = redis.call('HGET', listeners, 'channel')
@@ -9127,25 +9160,28 @@ return { 'buried', queue.chores, refused }
     [1250, 'lua/shared/queue/tell-others.lua', 13],
     [1253, 'lua/shared/queue/publish.lua', 1],
     [1254, 'lua/shared/queue/message.lua', 1],
-    [1307, 'lua/shared/queue/publish.lua', 3],
-    [1313, 'lua/shared/queue/tell-others.lua', 17],
-    [1316, 'lua/shared/queue/cancel.lua', 1],
-    [1324, 'lua/shared/queue/stop.lua', 1],
-    [1332, 'lua/shared/queue/bury-claimed.lua', 1],
-    [1339, 'lua/shared/queue/judge-one.lua', 1],
-    [1349, 'lua/shared/queue/told.lua', 1],
-    [1364, 'lua/shared/queue/idle.lua', 1],
-    [1410, 'lua/shared/queue/freed.lua', 1],
-    [1419, 'lua/queue/bury.lua', 74],
-    [1487, 'lua/shared/queue/settle.lua', 1],
-    [1488, 'lua/shared/queue/note-due.lua', 1],
-    [1496, 'lua/shared/queue/ready.lua', 1],
-    [1525, 'lua/shared/queue/backoff.lua', 1],
-    [1527, 'lua/shared/queue/backoff.lua', 22],
-    [1546, 'lua/shared/queue/unblock.lua', 1],
-    [1552, 'lua/shared/queue/outbox.lua', 1],
-    [1563, 'lua/shared/queue/settle.lua', 18],
-    [1637, 'lua/queue/bury.lua', 143],
+    [1264, 'lua/shared/queue/spelled.lua', 1],
+    [1272, 'lua/shared/queue/send.lua', 1],
+    [1288, 'lua/shared/queue/message.lua', 13],
+    [1311, 'lua/shared/queue/publish.lua', 3],
+    [1317, 'lua/shared/queue/tell-others.lua', 17],
+    [1320, 'lua/shared/queue/cancel.lua', 1],
+    [1328, 'lua/shared/queue/stop.lua', 1],
+    [1336, 'lua/shared/queue/bury-claimed.lua', 1],
+    [1343, 'lua/shared/queue/judge-one.lua', 1],
+    [1353, 'lua/shared/queue/told.lua', 1],
+    [1368, 'lua/shared/queue/idle.lua', 1],
+    [1414, 'lua/shared/queue/freed.lua', 1],
+    [1423, 'lua/queue/bury.lua', 74],
+    [1491, 'lua/shared/queue/settle.lua', 1],
+    [1492, 'lua/shared/queue/note-due.lua', 1],
+    [1500, 'lua/shared/queue/ready.lua', 1],
+    [1529, 'lua/shared/queue/backoff.lua', 1],
+    [1531, 'lua/shared/queue/backoff.lua', 22],
+    [1550, 'lua/shared/queue/unblock.lua', 1],
+    [1556, 'lua/shared/queue/outbox.lua', 1],
+    [1567, 'lua/shared/queue/settle.lua', 18],
+    [1641, 'lua/queue/bury.lua', 143],
   ],
   encode(args) {
     const encoded = new Array<Argument>(6 + args.failures.length * 4)
@@ -9210,7 +9246,7 @@ function readOutcomesOfCancelCancelled(part: Reply | undefined): (string)[] {
 export const cancel: Operation<CancelArguments, CancelAnswer> = {
   script: {
     name: 'queue/cancel',
-    sha1: '4ecee346daecac7194b891e941ae28de2a28e354',
+    sha1: '6b536684126719ca86c68730c3011d7cb4591aee',
     reads: false,
     bytes: false,
     source: `--[[
@@ -9549,7 +9585,7 @@ end
 --   name       what statistics are counted under
 
 local function pack_run(state, token, attempts, at_ms, size, flags, name)
-  return struct.pack('>c1dHdI4B', state, token, attempts, at_ms, size, flags) .. name
+  return struct.pack('>c1dHdI4Bc0', state, token, attempts, at_ms, size, flags, name)
 end
 
 local function unpack_run(packed)
@@ -10377,14 +10413,29 @@ end
 --   *<what> <jobs> <tokens> <name> <name> …
 -- with spaces between numbers, and between tokens. A single token is that of the first job, and those of the others follow it
 -- one by one; none: they were never claimed. A single name is that of all.
--- @optional SPUBLISH only where the caller's driver has seen that the server knows sharded channels
-
+-- A text between tabs; see shared/queue/message.
 local function spelled(text)
   return (
     string.gsub(text, '[%c%%]', function(letter)
       return string.format('%%%02X', string.byte(letter))
     end)
   )
+end
+-- Publishes a message to those who listen to a queue; see shared/queue/message.
+-- @optional SPUBLISH only where the caller's driver has seen that the server knows sharded channels
+
+local function message_head(number, now_ms)
+  return string.format('%.0f %.0f', number, now_ms)
+end
+
+-- \`stored\`: where to.
+local function send(stored, message)
+  local channel = string.sub(stored, 3)
+  if string.byte(stored) == 49 then
+    redis.call('SPUBLISH', channel, message)
+  else
+    redis.call('PUBLISH', channel, message)
+  end
 end
 
 local function event_line(event)
@@ -10401,24 +10452,13 @@ local function event_line(event)
   )
 end
 
--- \`stored\`: where to.
-local function send_lines(stored, number, lines, now_ms)
-  local message = string.format('%.0f %.0f\\n', number, now_ms) .. table.concat(lines, '\\n')
-  local sharded, channel = string.match(stored, '^(%d):(.*)$')
-  if sharded == '1' then
-    redis.call('SPUBLISH', channel, message)
-  else
-    redis.call('PUBLISH', channel, message)
-  end
-end
-
 -- An event: what, number, id, name, attempt, token, flags, and more.
 local function send_message(stored, number, events, now_ms)
-  local lines = {}
+  local lines = { message_head(number, now_ms) }
   for at, event in ipairs(events) do
-    lines[at] = event_line(event)
+    lines[at + 1] = event_line(event)
   end
-  send_lines(stored, number, lines, now_ms)
+  send(stored, table.concat(lines, '\\n'))
 end
 local function publish(listeners, events, now_ms)
   local stored = redis.call('HGET', listeners, 'channel')
@@ -10780,21 +10820,24 @@ return { 'cancelled', queue.chores, outcomes }
     [1151, 'lua/shared/queue/tell-others.lua', 13],
     [1154, 'lua/shared/queue/publish.lua', 1],
     [1155, 'lua/shared/queue/message.lua', 1],
-    [1208, 'lua/shared/queue/publish.lua', 3],
-    [1214, 'lua/shared/queue/tell-others.lua', 17],
-    [1217, 'lua/shared/queue/find.lua', 1],
-    [1243, 'lua/shared/queue/displace.lua', 1],
-    [1262, 'lua/shared/queue/idle.lua', 1],
-    [1308, 'lua/queue/cancel.lua', 66],
-    [1374, 'lua/shared/queue/settle.lua', 1],
-    [1375, 'lua/shared/queue/note-due.lua', 1],
-    [1383, 'lua/shared/queue/backoff.lua', 1],
-    [1385, 'lua/shared/queue/backoff.lua', 22],
-    [1404, 'lua/shared/queue/unblock.lua', 1],
-    [1410, 'lua/shared/queue/outbox.lua', 1],
-    [1421, 'lua/shared/queue/cancel.lua', 1],
-    [1429, 'lua/shared/queue/settle.lua', 18],
-    [1503, 'lua/queue/cancel.lua', 133],
+    [1165, 'lua/shared/queue/spelled.lua', 1],
+    [1173, 'lua/shared/queue/send.lua', 1],
+    [1189, 'lua/shared/queue/message.lua', 13],
+    [1212, 'lua/shared/queue/publish.lua', 3],
+    [1218, 'lua/shared/queue/tell-others.lua', 17],
+    [1221, 'lua/shared/queue/find.lua', 1],
+    [1247, 'lua/shared/queue/displace.lua', 1],
+    [1266, 'lua/shared/queue/idle.lua', 1],
+    [1312, 'lua/queue/cancel.lua', 66],
+    [1378, 'lua/shared/queue/settle.lua', 1],
+    [1379, 'lua/shared/queue/note-due.lua', 1],
+    [1387, 'lua/shared/queue/backoff.lua', 1],
+    [1389, 'lua/shared/queue/backoff.lua', 22],
+    [1408, 'lua/shared/queue/unblock.lua', 1],
+    [1414, 'lua/shared/queue/outbox.lua', 1],
+    [1425, 'lua/shared/queue/cancel.lua', 1],
+    [1433, 'lua/shared/queue/settle.lua', 18],
+    [1507, 'lua/queue/cancel.lua', 133],
   ],
   encode(args) {
     const encoded = new Array<Argument>(3 + args.wanted.length)
@@ -10848,7 +10891,7 @@ export type ChangeParentsAnswer =
 export const changeParents: Operation<ChangeParentsArguments, ChangeParentsAnswer> = {
   script: {
     name: 'queue/change-parents',
-    sha1: '3b9904ccb798ed5580873ca5aca88aec62063c15',
+    sha1: 'f5fd7b67dde32bef8a21fe4c0c0d7e4123dd0d01',
     reads: false,
     bytes: false,
     source: `--[[
@@ -11554,14 +11597,29 @@ end
 --   *<what> <jobs> <tokens> <name> <name> …
 -- with spaces between numbers, and between tokens. A single token is that of the first job, and those of the others follow it
 -- one by one; none: they were never claimed. A single name is that of all.
--- @optional SPUBLISH only where the caller's driver has seen that the server knows sharded channels
-
+-- A text between tabs; see shared/queue/message.
 local function spelled(text)
   return (
     string.gsub(text, '[%c%%]', function(letter)
       return string.format('%%%02X', string.byte(letter))
     end)
   )
+end
+-- Publishes a message to those who listen to a queue; see shared/queue/message.
+-- @optional SPUBLISH only where the caller's driver has seen that the server knows sharded channels
+
+local function message_head(number, now_ms)
+  return string.format('%.0f %.0f', number, now_ms)
+end
+
+-- \`stored\`: where to.
+local function send(stored, message)
+  local channel = string.sub(stored, 3)
+  if string.byte(stored) == 49 then
+    redis.call('SPUBLISH', channel, message)
+  else
+    redis.call('PUBLISH', channel, message)
+  end
 end
 
 local function event_line(event)
@@ -11578,24 +11636,13 @@ local function event_line(event)
   )
 end
 
--- \`stored\`: where to.
-local function send_lines(stored, number, lines, now_ms)
-  local message = string.format('%.0f %.0f\\n', number, now_ms) .. table.concat(lines, '\\n')
-  local sharded, channel = string.match(stored, '^(%d):(.*)$')
-  if sharded == '1' then
-    redis.call('SPUBLISH', channel, message)
-  else
-    redis.call('PUBLISH', channel, message)
-  end
-end
-
 -- An event: what, number, id, name, attempt, token, flags, and more.
 local function send_message(stored, number, events, now_ms)
-  local lines = {}
+  local lines = { message_head(number, now_ms) }
   for at, event in ipairs(events) do
-    lines[at] = event_line(event)
+    lines[at + 1] = event_line(event)
   end
-  send_lines(stored, number, lines, now_ms)
+  send(stored, table.concat(lines, '\\n'))
 end
 local function publish(listeners, events, now_ms)
   local stored = redis.call('HGET', listeners, 'channel')
@@ -11619,7 +11666,7 @@ end
 --   name       what statistics are counted under
 
 local function pack_run(state, token, attempts, at_ms, size, flags, name)
-  return struct.pack('>c1dHdI4B', state, token, attempts, at_ms, size, flags) .. name
+  return struct.pack('>c1dHdI4Bc0', state, token, attempts, at_ms, size, flags, name)
 end
 
 local function unpack_run(packed)
@@ -12447,37 +12494,40 @@ return { 'changed', left, queue.chores }
     [690, 'lua/shared/queue/tell-others.lua', 13],
     [693, 'lua/shared/queue/publish.lua', 1],
     [694, 'lua/shared/queue/message.lua', 1],
-    [747, 'lua/shared/queue/publish.lua', 3],
-    [753, 'lua/shared/queue/tell-others.lua', 17],
-    [756, 'lua/shared/queue/run.lua', 1],
-    [785, 'lua/shared/queue/names.lua', 1],
-    [788, 'lua/shared/queue/names.lua', 29],
-    [806, 'lua/shared/queue/failure.lua', 1],
-    [816, 'lua/shared/queue/groups.lua', 1],
-    [924, 'lua/shared/queue/ready.lua', 1],
-    [953, 'lua/shared/queue/find.lua', 1],
-    [982, 'lua/shared/queue/parents.lua', 1],
-    [1041, 'lua/shared/queue/parents.lua', 70],
-    [1053, 'lua/shared/queue/link.lua', 1],
-    [1085, 'lua/shared/queue/relink.lua', 1],
-    [1155, 'lua/shared/queue/backoff.lua', 1],
-    [1157, 'lua/shared/queue/backoff.lua', 22],
-    [1176, 'lua/shared/queue/unblock.lua', 1],
-    [1182, 'lua/shared/queue/idle.lua', 1],
-    [1228, 'lua/queue/change-parents.lua', 65],
-    [1285, 'lua/shared/queue/settle.lua', 1],
-    [1286, 'lua/shared/queue/dead.lua', 1],
-    [1340, 'lua/shared/queue/end.lua', 1],
-    [1361, 'lua/shared/queue/leave-tags.lua', 1],
-    [1370, 'lua/shared/queue/end.lua', 23],
-    [1380, 'lua/shared/queue/outbox.lua', 1],
-    [1391, 'lua/shared/queue/entries.lua', 1],
-    [1409, 'lua/shared/queue/history.lua', 1],
-    [1423, 'lua/shared/queue/happened.lua', 1],
-    [1435, 'lua/shared/queue/note-end.lua', 1],
-    [1465, 'lua/shared/queue/cancel.lua', 1],
-    [1473, 'lua/shared/queue/settle.lua', 18],
-    [1547, 'lua/queue/change-parents.lua', 123],
+    [704, 'lua/shared/queue/spelled.lua', 1],
+    [712, 'lua/shared/queue/send.lua', 1],
+    [728, 'lua/shared/queue/message.lua', 13],
+    [751, 'lua/shared/queue/publish.lua', 3],
+    [757, 'lua/shared/queue/tell-others.lua', 17],
+    [760, 'lua/shared/queue/run.lua', 1],
+    [789, 'lua/shared/queue/names.lua', 1],
+    [792, 'lua/shared/queue/names.lua', 29],
+    [810, 'lua/shared/queue/failure.lua', 1],
+    [820, 'lua/shared/queue/groups.lua', 1],
+    [928, 'lua/shared/queue/ready.lua', 1],
+    [957, 'lua/shared/queue/find.lua', 1],
+    [986, 'lua/shared/queue/parents.lua', 1],
+    [1045, 'lua/shared/queue/parents.lua', 70],
+    [1057, 'lua/shared/queue/link.lua', 1],
+    [1089, 'lua/shared/queue/relink.lua', 1],
+    [1159, 'lua/shared/queue/backoff.lua', 1],
+    [1161, 'lua/shared/queue/backoff.lua', 22],
+    [1180, 'lua/shared/queue/unblock.lua', 1],
+    [1186, 'lua/shared/queue/idle.lua', 1],
+    [1232, 'lua/queue/change-parents.lua', 65],
+    [1289, 'lua/shared/queue/settle.lua', 1],
+    [1290, 'lua/shared/queue/dead.lua', 1],
+    [1344, 'lua/shared/queue/end.lua', 1],
+    [1365, 'lua/shared/queue/leave-tags.lua', 1],
+    [1374, 'lua/shared/queue/end.lua', 23],
+    [1384, 'lua/shared/queue/outbox.lua', 1],
+    [1395, 'lua/shared/queue/entries.lua', 1],
+    [1413, 'lua/shared/queue/history.lua', 1],
+    [1427, 'lua/shared/queue/happened.lua', 1],
+    [1439, 'lua/shared/queue/note-end.lua', 1],
+    [1469, 'lua/shared/queue/cancel.lua', 1],
+    [1477, 'lua/shared/queue/settle.lua', 18],
+    [1551, 'lua/queue/change-parents.lua', 123],
   ],
   encode(args) {
     const encoded = new Array<Argument>(4 + args.changes.length * 2)
@@ -12533,7 +12583,7 @@ export type ClearAnswer =
 export const clear: Operation<ClearArguments, ClearAnswer> = {
   script: {
     name: 'queue/clear',
-    sha1: 'd09442f5345bfc0afe9886480176b039a6158738',
+    sha1: '62ee1f72f2aa3f66512a8910a82b43875bd9db46',
     reads: false,
     bytes: false,
     source: `--[[
@@ -12697,14 +12747,29 @@ end
 --   *<what> <jobs> <tokens> <name> <name> …
 -- with spaces between numbers, and between tokens. A single token is that of the first job, and those of the others follow it
 -- one by one; none: they were never claimed. A single name is that of all.
--- @optional SPUBLISH only where the caller's driver has seen that the server knows sharded channels
-
+-- A text between tabs; see shared/queue/message.
 local function spelled(text)
   return (
     string.gsub(text, '[%c%%]', function(letter)
       return string.format('%%%02X', string.byte(letter))
     end)
   )
+end
+-- Publishes a message to those who listen to a queue; see shared/queue/message.
+-- @optional SPUBLISH only where the caller's driver has seen that the server knows sharded channels
+
+local function message_head(number, now_ms)
+  return string.format('%.0f %.0f', number, now_ms)
+end
+
+-- \`stored\`: where to.
+local function send(stored, message)
+  local channel = string.sub(stored, 3)
+  if string.byte(stored) == 49 then
+    redis.call('SPUBLISH', channel, message)
+  else
+    redis.call('PUBLISH', channel, message)
+  end
 end
 
 local function event_line(event)
@@ -12721,24 +12786,13 @@ local function event_line(event)
   )
 end
 
--- \`stored\`: where to.
-local function send_lines(stored, number, lines, now_ms)
-  local message = string.format('%.0f %.0f\\n', number, now_ms) .. table.concat(lines, '\\n')
-  local sharded, channel = string.match(stored, '^(%d):(.*)$')
-  if sharded == '1' then
-    redis.call('SPUBLISH', channel, message)
-  else
-    redis.call('PUBLISH', channel, message)
-  end
-end
-
 -- An event: what, number, id, name, attempt, token, flags, and more.
 local function send_message(stored, number, events, now_ms)
-  local lines = {}
+  local lines = { message_head(number, now_ms) }
   for at, event in ipairs(events) do
-    lines[at] = event_line(event)
+    lines[at + 1] = event_line(event)
   end
-  send_lines(stored, number, lines, now_ms)
+  send(stored, table.concat(lines, '\\n'))
 end
   local events = { { 'cleared', '0', '', '', 0, 0, 0, '' } }
   send_message(heard[1], (heard[2] or 0) + 1, events, math.floor(clock_us() / 1000))
@@ -12755,7 +12809,10 @@ return { 'cleared', existed }
     [107, 'lua/queue/clear.lua', 43],
     [146, 'lua/shared/clock.lua', 1],
     [152, 'lua/shared/queue/message.lua', 1],
-    [205, 'lua/queue/clear.lua', 84],
+    [162, 'lua/shared/queue/spelled.lua', 1],
+    [170, 'lua/shared/queue/send.lua', 1],
+    [186, 'lua/shared/queue/message.lua', 13],
+    [209, 'lua/queue/clear.lua', 84],
   ],
   encode(args) {
     return withoutDefaults([
@@ -13868,7 +13925,7 @@ export type EnqueueAlikeAnswer =
 export const enqueueAlike: Operation<EnqueueAlikeArguments, EnqueueAlikeAnswer> = {
   script: {
     name: 'queue/enqueue-alike',
-    sha1: '830ef1ad433ef2ac87644f4ff37d78c1fbe5cd45',
+    sha1: '1518c9468094962fbb233baa9b9ed17d85995ac7',
     reads: false,
     bytes: false,
     source: `--[[
@@ -14544,7 +14601,7 @@ end
 --   name       what statistics are counted under
 
 local function pack_run(state, token, attempts, at_ms, size, flags, name)
-  return struct.pack('>c1dHdI4B', state, token, attempts, at_ms, size, flags) .. name
+  return struct.pack('>c1dHdI4Bc0', state, token, attempts, at_ms, size, flags, name)
 end
 
 -- The flags of a run, a bit each; see shared/queue/run. A job that is PLAIN has no other.
@@ -14680,19 +14737,9 @@ if not handed then
   end
 end
 if queue.listened_ms > now_ms then
--- Tells those who listen what happened to plain jobs in a call; see shared/queue/message.
--- What happens in a queue, told to those who listen. The hash of listeners holds under 'l' and the name of one until when it
--- listens, under 'channel' where ('<sharded>:<channel>'), and under 'number' the number of the newest message, so that one
--- that is missed is noticed. A call publishes one message with all its events: a line '<number> <now_ms>', and a line for each
---   <what> <job> <attempt> <token> <tracked> <id> <name> <more>
--- with tabs between. Control characters and percent signs in the last three are told as '%09'; an empty id is the number of
--- the job, and \`more\` the kind of a failure, or a line of a log. What happened to several plain jobs in their first attempt is
--- one line, for a line each would cost more than all else that is done with them:
---   *<what> <jobs> <tokens> <name> <name> …
--- with spaces between numbers, and between tokens. A single token is that of the first job, and those of the others follow it
--- one by one; none: they were never claimed. A single name is that of all.
--- @optional SPUBLISH only where the caller's driver has seen that the server knows sharded channels
-
+-- Tells those who listen what happened to plain jobs in a call; see shared/queue/message. A message is put together once, of
+-- pieces: the server's Lua takes longer to throw away a text than to make it. The first piece is left free for the head.
+-- A text between tabs; see shared/queue/message.
 local function spelled(text)
   return (
     string.gsub(text, '[%c%%]', function(letter)
@@ -14700,42 +14747,49 @@ local function spelled(text)
     end)
   )
 end
+-- Publishes a message to those who listen to a queue; see shared/queue/message.
+-- @optional SPUBLISH only where the caller's driver has seen that the server knows sharded channels
+
+local function message_head(number, now_ms)
+  return string.format('%.0f %.0f', number, now_ms)
+end
 
 -- \`stored\`: where to.
-local function send_lines(stored, number, lines, now_ms)
-  local message = string.format('%.0f %.0f\\n', number, now_ms) .. table.concat(lines, '\\n')
-  local sharded, channel = string.match(stored, '^(%d):(.*)$')
-  if sharded == '1' then
+local function send(stored, message)
+  local channel = string.sub(stored, 3)
+  if string.byte(stored) == 49 then
     redis.call('SPUBLISH', channel, message)
   else
     redis.call('PUBLISH', channel, message)
   end
 end
 
--- Numbers and tokens are texts with spaces between; one name, or one for each job.
-local function plain_line(what, numbers, tokens, names)
-  local parts = { '*' .. what, numbers, tokens }
-  for at, name in ipairs(names) do
-    parts[at + 3] = spelled(name)
+-- Adds a line, which begins '\\n*<what>\\t'. Numbers and tokens are texts with spaces between; one name, or one for each job.
+local function plain_line(pieces, beginning, numbers, tokens, names)
+  local at = #pieces
+  pieces[at + 1], pieces[at + 2], pieces[at + 3], pieces[at + 4] = beginning, numbers, '\\t', tokens
+  for place, name in ipairs(names) do
+    pieces[at + 3 + place * 2], pieces[at + 4 + place * 2] = '\\t', spelled(name)
   end
-  return table.concat(parts, '\\t')
 end
 
-local function publish_lines(listeners, lines, now_ms)
+local function publish_pieces(listeners, pieces, now_ms)
   local stored = redis.call('HGET', listeners, 'channel')
-  if #lines > 0 and stored then
-    send_lines(stored, redis.call('HINCRBY', listeners, 'number', '1'), lines, now_ms)
+  if #pieces > 1 and stored then
+    pieces[1] = message_head(redis.call('HINCRBY', listeners, 'number', '1'), now_ms)
+    send(stored, table.concat(pieces))
   end
 end
   local numbers, names = {}, { name }
   for place = 1, count do
     numbers[place] = string.format(form, first - base + place - 1)
   end
-  local lines = { plain_line('enqueued', table.concat(numbers, ' '), '', names) }
+  local pieces = { '' }
+  plain_line(pieces, '\\n*enqueued\\t', table.concat(numbers, ' '), '', names)
   if handed then
-    lines[2] = plain_line('claimed', first_seq, exact(queue.token), names)
+    plain_line(pieces, '\\n*claimed\\t', first_seq, exact(queue.token), names)
   end
-  publish_lines(listeners, lines, now_ms)
+  publish_pieces(listeners, pieces, now_ms)
 end
 leave_notes(notes, stats, queue, count_note('e', name, count) .. (queue.noted or ''), now_ms)
 save_queue_and_call(meta, queue, caller, call, now_ms, first_seq)
@@ -14780,10 +14834,10 @@ return { 'enqueued', first }
     [730, 'lua/shared/queue/hand-over.lua', 16],
     [778, 'lua/queue/enqueue-alike.lua', 72],
     [810, 'lua/shared/queue/publish-plain.lua', 1],
-    [811, 'lua/shared/queue/message.lua', 1],
-    [831, 'lua/shared/queue/message.lua', 35],
-    [842, 'lua/shared/queue/publish-plain.lua', 4],
-    [857, 'lua/queue/enqueue-alike.lua', 105],
+    [812, 'lua/shared/queue/spelled.lua', 1],
+    [820, 'lua/shared/queue/send.lua', 1],
+    [836, 'lua/shared/queue/publish-plain.lua', 5],
+    [853, 'lua/queue/enqueue-alike.lua', 105],
   ],
   encode(args) {
     const encoded = new Array<Argument>(7 + args.payloads.length)
@@ -14851,7 +14905,7 @@ function readDuplicatesOfEnqueueEnqueued(part: Reply | undefined): ({ readonly a
 export const enqueue: Operation<EnqueueArguments, EnqueueAnswer> = {
   script: {
     name: 'queue/enqueue',
-    sha1: 'ce7c7d2cb3076556130c8b40813693c132d4e6ab',
+    sha1: '09e0c14caec6fb62341177ed9d6e9873d24b6e55',
     reads: false,
     bytes: false,
     source: `--[[
@@ -15699,14 +15753,29 @@ end
 --   *<what> <jobs> <tokens> <name> <name> …
 -- with spaces between numbers, and between tokens. A single token is that of the first job, and those of the others follow it
 -- one by one; none: they were never claimed. A single name is that of all.
--- @optional SPUBLISH only where the caller's driver has seen that the server knows sharded channels
-
+-- A text between tabs; see shared/queue/message.
 local function spelled(text)
   return (
     string.gsub(text, '[%c%%]', function(letter)
       return string.format('%%%02X', string.byte(letter))
     end)
   )
+end
+-- Publishes a message to those who listen to a queue; see shared/queue/message.
+-- @optional SPUBLISH only where the caller's driver has seen that the server knows sharded channels
+
+local function message_head(number, now_ms)
+  return string.format('%.0f %.0f', number, now_ms)
+end
+
+-- \`stored\`: where to.
+local function send(stored, message)
+  local channel = string.sub(stored, 3)
+  if string.byte(stored) == 49 then
+    redis.call('SPUBLISH', channel, message)
+  else
+    redis.call('PUBLISH', channel, message)
+  end
 end
 
 local function event_line(event)
@@ -15723,24 +15792,13 @@ local function event_line(event)
   )
 end
 
--- \`stored\`: where to.
-local function send_lines(stored, number, lines, now_ms)
-  local message = string.format('%.0f %.0f\\n', number, now_ms) .. table.concat(lines, '\\n')
-  local sharded, channel = string.match(stored, '^(%d):(.*)$')
-  if sharded == '1' then
-    redis.call('SPUBLISH', channel, message)
-  else
-    redis.call('PUBLISH', channel, message)
-  end
-end
-
 -- An event: what, number, id, name, attempt, token, flags, and more.
 local function send_message(stored, number, events, now_ms)
-  local lines = {}
+  local lines = { message_head(number, now_ms) }
   for at, event in ipairs(events) do
-    lines[at] = event_line(event)
+    lines[at + 1] = event_line(event)
   end
-  send_lines(stored, number, lines, now_ms)
+  send(stored, table.concat(lines, '\\n'))
 end
 local function publish(listeners, events, now_ms)
   local stored = redis.call('HGET', listeners, 'channel')
@@ -15764,7 +15822,7 @@ end
 --   name       what statistics are counted under
 
 local function pack_run(state, token, attempts, at_ms, size, flags, name)
-  return struct.pack('>c1dHdI4B', state, token, attempts, at_ms, size, flags) .. name
+  return struct.pack('>c1dHdI4Bc0', state, token, attempts, at_ms, size, flags, name)
 end
 
 local function unpack_run(packed)
@@ -16882,44 +16940,47 @@ return { 'enqueued', first, queue.chores, tally.duplicates }
     [832, 'lua/shared/queue/tell-others.lua', 13],
     [835, 'lua/shared/queue/publish.lua', 1],
     [836, 'lua/shared/queue/message.lua', 1],
-    [889, 'lua/shared/queue/publish.lua', 3],
-    [895, 'lua/shared/queue/tell-others.lua', 17],
-    [898, 'lua/shared/queue/run.lua', 1],
-    [927, 'lua/shared/queue/happened.lua', 1],
-    [939, 'lua/shared/queue/names.lua', 1],
-    [985, 'lua/shared/queue/groups.lua', 1],
-    [1104, 'lua/shared/queue/ready.lua', 1],
-    [1141, 'lua/shared/queue/number.lua', 1],
-    [1150, 'lua/shared/queue/enter-tags.lua', 1],
-    [1156, 'lua/shared/queue/enqueue.lua', 1],
-    [1194, 'lua/shared/queue/replace.lua', 1],
-    [1249, 'lua/shared/queue/leave-tags.lua', 1],
-    [1258, 'lua/shared/queue/replace.lua', 57],
-    [1283, 'lua/shared/queue/idempotency.lua', 1],
-    [1297, 'lua/shared/queue/idle.lua', 1],
-    [1343, 'lua/shared/queue/idle.lua', 68],
-    [1353, 'lua/shared/queue/find.lua', 1],
-    [1379, 'lua/shared/queue/failure.lua', 1],
-    [1389, 'lua/shared/queue/parents.lua', 1],
-    [1448, 'lua/shared/queue/parents.lua', 70],
-    [1460, 'lua/shared/queue/link.lua', 1],
-    [1523, 'lua/shared/queue/end.lua', 1],
-    [1544, 'lua/shared/queue/leave-tags.lua', 1],
-    [1553, 'lua/shared/queue/end.lua', 23],
-    [1563, 'lua/shared/queue/spec.lua', 1],
-    [1687, 'lua/queue/enqueue.lua', 79],
-    [1743, 'lua/shared/queue/settle.lua', 1],
-    [1744, 'lua/shared/queue/dead.lua', 1],
-    [1798, 'lua/shared/queue/backoff.lua', 1],
-    [1800, 'lua/shared/queue/backoff.lua', 22],
-    [1819, 'lua/shared/queue/unblock.lua', 1],
-    [1825, 'lua/shared/queue/outbox.lua', 1],
-    [1836, 'lua/shared/queue/entries.lua', 1],
-    [1854, 'lua/shared/queue/history.lua', 1],
-    [1868, 'lua/shared/queue/note-end.lua', 1],
-    [1898, 'lua/shared/queue/cancel.lua', 1],
-    [1906, 'lua/shared/queue/settle.lua', 18],
-    [1980, 'lua/queue/enqueue.lua', 136],
+    [846, 'lua/shared/queue/spelled.lua', 1],
+    [854, 'lua/shared/queue/send.lua', 1],
+    [870, 'lua/shared/queue/message.lua', 13],
+    [893, 'lua/shared/queue/publish.lua', 3],
+    [899, 'lua/shared/queue/tell-others.lua', 17],
+    [902, 'lua/shared/queue/run.lua', 1],
+    [931, 'lua/shared/queue/happened.lua', 1],
+    [943, 'lua/shared/queue/names.lua', 1],
+    [989, 'lua/shared/queue/groups.lua', 1],
+    [1108, 'lua/shared/queue/ready.lua', 1],
+    [1145, 'lua/shared/queue/number.lua', 1],
+    [1154, 'lua/shared/queue/enter-tags.lua', 1],
+    [1160, 'lua/shared/queue/enqueue.lua', 1],
+    [1198, 'lua/shared/queue/replace.lua', 1],
+    [1253, 'lua/shared/queue/leave-tags.lua', 1],
+    [1262, 'lua/shared/queue/replace.lua', 57],
+    [1287, 'lua/shared/queue/idempotency.lua', 1],
+    [1301, 'lua/shared/queue/idle.lua', 1],
+    [1347, 'lua/shared/queue/idle.lua', 68],
+    [1357, 'lua/shared/queue/find.lua', 1],
+    [1383, 'lua/shared/queue/failure.lua', 1],
+    [1393, 'lua/shared/queue/parents.lua', 1],
+    [1452, 'lua/shared/queue/parents.lua', 70],
+    [1464, 'lua/shared/queue/link.lua', 1],
+    [1527, 'lua/shared/queue/end.lua', 1],
+    [1548, 'lua/shared/queue/leave-tags.lua', 1],
+    [1557, 'lua/shared/queue/end.lua', 23],
+    [1567, 'lua/shared/queue/spec.lua', 1],
+    [1691, 'lua/queue/enqueue.lua', 79],
+    [1747, 'lua/shared/queue/settle.lua', 1],
+    [1748, 'lua/shared/queue/dead.lua', 1],
+    [1802, 'lua/shared/queue/backoff.lua', 1],
+    [1804, 'lua/shared/queue/backoff.lua', 22],
+    [1823, 'lua/shared/queue/unblock.lua', 1],
+    [1829, 'lua/shared/queue/outbox.lua', 1],
+    [1840, 'lua/shared/queue/entries.lua', 1],
+    [1858, 'lua/shared/queue/history.lua', 1],
+    [1872, 'lua/shared/queue/note-end.lua', 1],
+    [1902, 'lua/shared/queue/cancel.lua', 1],
+    [1910, 'lua/shared/queue/settle.lua', 18],
+    [1984, 'lua/queue/enqueue.lua', 136],
   ],
   encode(args) {
     const encoded = new Array<Argument>(6 + args.specs.length * 22)
@@ -19532,7 +19593,7 @@ function readRefusedOfNoteNoted(part: Reply | undefined): ({ readonly at: number
 export const note: Operation<NoteArguments, NoteAnswer> = {
   script: {
     name: 'queue/note',
-    sha1: '28ee71c5393941798f7b565e961b0e49085b1379',
+    sha1: 'b5e3105ba20c441d6fe82e2d32eedc99ab401f45',
     reads: false,
     bytes: false,
     source: `--[[
@@ -19776,7 +19837,7 @@ end
 --   name       what statistics are counted under
 
 local function pack_run(state, token, attempts, at_ms, size, flags, name)
-  return struct.pack('>c1dHdI4B', state, token, attempts, at_ms, size, flags) .. name
+  return struct.pack('>c1dHdI4Bc0', state, token, attempts, at_ms, size, flags, name)
 end
 
 local function unpack_run(packed)
@@ -19992,14 +20053,29 @@ if queue.events then
 --   *<what> <jobs> <tokens> <name> <name> …
 -- with spaces between numbers, and between tokens. A single token is that of the first job, and those of the others follow it
 -- one by one; none: they were never claimed. A single name is that of all.
--- @optional SPUBLISH only where the caller's driver has seen that the server knows sharded channels
-
+-- A text between tabs; see shared/queue/message.
 local function spelled(text)
   return (
     string.gsub(text, '[%c%%]', function(letter)
       return string.format('%%%02X', string.byte(letter))
     end)
   )
+end
+-- Publishes a message to those who listen to a queue; see shared/queue/message.
+-- @optional SPUBLISH only where the caller's driver has seen that the server knows sharded channels
+
+local function message_head(number, now_ms)
+  return string.format('%.0f %.0f', number, now_ms)
+end
+
+-- \`stored\`: where to.
+local function send(stored, message)
+  local channel = string.sub(stored, 3)
+  if string.byte(stored) == 49 then
+    redis.call('SPUBLISH', channel, message)
+  else
+    redis.call('PUBLISH', channel, message)
+  end
 end
 
 local function event_line(event)
@@ -20016,24 +20092,13 @@ local function event_line(event)
   )
 end
 
--- \`stored\`: where to.
-local function send_lines(stored, number, lines, now_ms)
-  local message = string.format('%.0f %.0f\\n', number, now_ms) .. table.concat(lines, '\\n')
-  local sharded, channel = string.match(stored, '^(%d):(.*)$')
-  if sharded == '1' then
-    redis.call('SPUBLISH', channel, message)
-  else
-    redis.call('PUBLISH', channel, message)
-  end
-end
-
 -- An event: what, number, id, name, attempt, token, flags, and more.
 local function send_message(stored, number, events, now_ms)
-  local lines = {}
+  local lines = { message_head(number, now_ms) }
   for at, event in ipairs(events) do
-    lines[at] = event_line(event)
+    lines[at + 1] = event_line(event)
   end
-  send_lines(stored, number, lines, now_ms)
+  send(stored, table.concat(lines, '\\n'))
 end
 local function publish(listeners, events, now_ms)
   local stored = redis.call('HGET', listeners, 'channel')
@@ -20071,8 +20136,11 @@ return { 'noted', refused }
     [406, 'lua/queue/note.lua', 32],
     [447, 'lua/shared/queue/publish.lua', 1],
     [448, 'lua/shared/queue/message.lua', 1],
-    [501, 'lua/shared/queue/publish.lua', 3],
-    [507, 'lua/queue/note.lua', 74],
+    [458, 'lua/shared/queue/spelled.lua', 1],
+    [466, 'lua/shared/queue/send.lua', 1],
+    [482, 'lua/shared/queue/message.lua', 13],
+    [505, 'lua/shared/queue/publish.lua', 3],
+    [511, 'lua/queue/note.lua', 74],
   ],
   encode(args) {
     const encoded = new Array<Argument>(3 + args.notes.length * 4)
@@ -20541,7 +20609,7 @@ export type ReceiveAnswer =
 export const receive: Operation<ReceiveArguments, ReceiveAnswer> = {
   script: {
     name: 'queue/receive',
-    sha1: '12e38eb857190851cf64a9089314d7044cbc6a49',
+    sha1: '585f3ffce40f2e198e4c163771943852206f5ccb',
     reads: false,
     bytes: false,
     source: `--[[
@@ -21347,14 +21415,29 @@ end
 --   *<what> <jobs> <tokens> <name> <name> …
 -- with spaces between numbers, and between tokens. A single token is that of the first job, and those of the others follow it
 -- one by one; none: they were never claimed. A single name is that of all.
--- @optional SPUBLISH only where the caller's driver has seen that the server knows sharded channels
-
+-- A text between tabs; see shared/queue/message.
 local function spelled(text)
   return (
     string.gsub(text, '[%c%%]', function(letter)
       return string.format('%%%02X', string.byte(letter))
     end)
   )
+end
+-- Publishes a message to those who listen to a queue; see shared/queue/message.
+-- @optional SPUBLISH only where the caller's driver has seen that the server knows sharded channels
+
+local function message_head(number, now_ms)
+  return string.format('%.0f %.0f', number, now_ms)
+end
+
+-- \`stored\`: where to.
+local function send(stored, message)
+  local channel = string.sub(stored, 3)
+  if string.byte(stored) == 49 then
+    redis.call('SPUBLISH', channel, message)
+  else
+    redis.call('PUBLISH', channel, message)
+  end
 end
 
 local function event_line(event)
@@ -21371,24 +21454,13 @@ local function event_line(event)
   )
 end
 
--- \`stored\`: where to.
-local function send_lines(stored, number, lines, now_ms)
-  local message = string.format('%.0f %.0f\\n', number, now_ms) .. table.concat(lines, '\\n')
-  local sharded, channel = string.match(stored, '^(%d):(.*)$')
-  if sharded == '1' then
-    redis.call('SPUBLISH', channel, message)
-  else
-    redis.call('PUBLISH', channel, message)
-  end
-end
-
 -- An event: what, number, id, name, attempt, token, flags, and more.
 local function send_message(stored, number, events, now_ms)
-  local lines = {}
+  local lines = { message_head(number, now_ms) }
   for at, event in ipairs(events) do
-    lines[at] = event_line(event)
+    lines[at + 1] = event_line(event)
   end
-  send_lines(stored, number, lines, now_ms)
+  send(stored, table.concat(lines, '\\n'))
 end
 local function publish(listeners, events, now_ms)
   local stored = redis.call('HGET', listeners, 'channel')
@@ -21412,7 +21484,7 @@ end
 --   name       what statistics are counted under
 
 local function pack_run(state, token, attempts, at_ms, size, flags, name)
-  return struct.pack('>c1dHdI4B', state, token, attempts, at_ms, size, flags) .. name
+  return struct.pack('>c1dHdI4Bc0', state, token, attempts, at_ms, size, flags, name)
 end
 
 local function unpack_run(packed)
@@ -22512,43 +22584,46 @@ return { 'received', queue.chores }
     [790, 'lua/shared/queue/tell-others.lua', 13],
     [793, 'lua/shared/queue/publish.lua', 1],
     [794, 'lua/shared/queue/message.lua', 1],
-    [847, 'lua/shared/queue/publish.lua', 3],
-    [853, 'lua/shared/queue/tell-others.lua', 17],
-    [856, 'lua/shared/queue/run.lua', 1],
-    [885, 'lua/shared/queue/names.lua', 1],
-    [931, 'lua/shared/queue/groups.lua', 1],
-    [1050, 'lua/shared/queue/ready.lua', 1],
-    [1087, 'lua/shared/queue/number.lua', 1],
-    [1096, 'lua/shared/queue/enqueue.lua', 1],
-    [1134, 'lua/shared/queue/replace.lua', 1],
-    [1136, 'lua/shared/queue/replace.lua', 24],
-    [1168, 'lua/shared/queue/leave-tags.lua', 1],
-    [1177, 'lua/shared/queue/replace.lua', 57],
-    [1202, 'lua/shared/queue/idempotency.lua', 1],
-    [1216, 'lua/shared/queue/idle.lua', 1],
-    [1262, 'lua/shared/queue/idle.lua', 68],
-    [1272, 'lua/shared/queue/find.lua', 1],
-    [1298, 'lua/shared/queue/failure.lua', 1],
-    [1308, 'lua/shared/queue/parents.lua', 1],
-    [1389, 'lua/shared/queue/link.lua', 1],
-    [1452, 'lua/shared/queue/end.lua', 1],
-    [1473, 'lua/shared/queue/leave-tags.lua', 1],
-    [1482, 'lua/shared/queue/end.lua', 23],
-    [1492, 'lua/shared/queue/spec.lua', 1],
-    [1616, 'lua/shared/queue/spec.lua', 135],
-    [1623, 'lua/queue/receive.lua', 73],
-    [1686, 'lua/shared/queue/settle.lua', 1],
-    [1687, 'lua/shared/queue/dead.lua', 1],
-    [1741, 'lua/shared/queue/backoff.lua', 1],
-    [1743, 'lua/shared/queue/backoff.lua', 22],
-    [1762, 'lua/shared/queue/unblock.lua', 1],
-    [1768, 'lua/shared/queue/outbox.lua', 1],
-    [1779, 'lua/shared/queue/entries.lua', 1],
-    [1797, 'lua/shared/queue/history.lua', 1],
-    [1811, 'lua/shared/queue/note-end.lua', 1],
-    [1841, 'lua/shared/queue/cancel.lua', 1],
-    [1849, 'lua/shared/queue/settle.lua', 18],
-    [1923, 'lua/queue/receive.lua', 137],
+    [804, 'lua/shared/queue/spelled.lua', 1],
+    [812, 'lua/shared/queue/send.lua', 1],
+    [828, 'lua/shared/queue/message.lua', 13],
+    [851, 'lua/shared/queue/publish.lua', 3],
+    [857, 'lua/shared/queue/tell-others.lua', 17],
+    [860, 'lua/shared/queue/run.lua', 1],
+    [889, 'lua/shared/queue/names.lua', 1],
+    [935, 'lua/shared/queue/groups.lua', 1],
+    [1054, 'lua/shared/queue/ready.lua', 1],
+    [1091, 'lua/shared/queue/number.lua', 1],
+    [1100, 'lua/shared/queue/enqueue.lua', 1],
+    [1138, 'lua/shared/queue/replace.lua', 1],
+    [1140, 'lua/shared/queue/replace.lua', 24],
+    [1172, 'lua/shared/queue/leave-tags.lua', 1],
+    [1181, 'lua/shared/queue/replace.lua', 57],
+    [1206, 'lua/shared/queue/idempotency.lua', 1],
+    [1220, 'lua/shared/queue/idle.lua', 1],
+    [1266, 'lua/shared/queue/idle.lua', 68],
+    [1276, 'lua/shared/queue/find.lua', 1],
+    [1302, 'lua/shared/queue/failure.lua', 1],
+    [1312, 'lua/shared/queue/parents.lua', 1],
+    [1393, 'lua/shared/queue/link.lua', 1],
+    [1456, 'lua/shared/queue/end.lua', 1],
+    [1477, 'lua/shared/queue/leave-tags.lua', 1],
+    [1486, 'lua/shared/queue/end.lua', 23],
+    [1496, 'lua/shared/queue/spec.lua', 1],
+    [1620, 'lua/shared/queue/spec.lua', 135],
+    [1627, 'lua/queue/receive.lua', 73],
+    [1690, 'lua/shared/queue/settle.lua', 1],
+    [1691, 'lua/shared/queue/dead.lua', 1],
+    [1745, 'lua/shared/queue/backoff.lua', 1],
+    [1747, 'lua/shared/queue/backoff.lua', 22],
+    [1766, 'lua/shared/queue/unblock.lua', 1],
+    [1772, 'lua/shared/queue/outbox.lua', 1],
+    [1783, 'lua/shared/queue/entries.lua', 1],
+    [1801, 'lua/shared/queue/history.lua', 1],
+    [1815, 'lua/shared/queue/note-end.lua', 1],
+    [1845, 'lua/shared/queue/cancel.lua', 1],
+    [1853, 'lua/shared/queue/settle.lua', 18],
+    [1927, 'lua/queue/receive.lua', 137],
   ],
   encode(args) {
     const encoded = new Array<Argument>(5 + args.entries.length * 2)
@@ -24171,7 +24246,7 @@ function readRefusedOfReleaseReleased(part: Reply | undefined): ({ readonly at: 
 export const release: Operation<ReleaseArguments, ReleaseAnswer> = {
   script: {
     name: 'queue/release',
-    sha1: 'f36c423ac54307f72b7c048485324db17fc615e3',
+    sha1: '38eb6e8d57f4d1cac47f8c99742ab07998c48c80',
     reads: false,
     bytes: false,
     source: `--[[
@@ -24595,7 +24670,7 @@ end
 --   name       what statistics are counted under
 
 local function pack_run(state, token, attempts, at_ms, size, flags, name)
-  return struct.pack('>c1dHdI4B', state, token, attempts, at_ms, size, flags) .. name
+  return struct.pack('>c1dHdI4Bc0', state, token, attempts, at_ms, size, flags, name)
 end
 
 local function unpack_run(packed)
@@ -25381,14 +25456,29 @@ end
 --   *<what> <jobs> <tokens> <name> <name> …
 -- with spaces between numbers, and between tokens. A single token is that of the first job, and those of the others follow it
 -- one by one; none: they were never claimed. A single name is that of all.
--- @optional SPUBLISH only where the caller's driver has seen that the server knows sharded channels
-
+-- A text between tabs; see shared/queue/message.
 local function spelled(text)
   return (
     string.gsub(text, '[%c%%]', function(letter)
       return string.format('%%%02X', string.byte(letter))
     end)
   )
+end
+-- Publishes a message to those who listen to a queue; see shared/queue/message.
+-- @optional SPUBLISH only where the caller's driver has seen that the server knows sharded channels
+
+local function message_head(number, now_ms)
+  return string.format('%.0f %.0f', number, now_ms)
+end
+
+-- \`stored\`: where to.
+local function send(stored, message)
+  local channel = string.sub(stored, 3)
+  if string.byte(stored) == 49 then
+    redis.call('SPUBLISH', channel, message)
+  else
+    redis.call('PUBLISH', channel, message)
+  end
 end
 
 local function event_line(event)
@@ -25405,24 +25495,13 @@ local function event_line(event)
   )
 end
 
--- \`stored\`: where to.
-local function send_lines(stored, number, lines, now_ms)
-  local message = string.format('%.0f %.0f\\n', number, now_ms) .. table.concat(lines, '\\n')
-  local sharded, channel = string.match(stored, '^(%d):(.*)$')
-  if sharded == '1' then
-    redis.call('SPUBLISH', channel, message)
-  else
-    redis.call('PUBLISH', channel, message)
-  end
-end
-
 -- An event: what, number, id, name, attempt, token, flags, and more.
 local function send_message(stored, number, events, now_ms)
-  local lines = {}
+  local lines = { message_head(number, now_ms) }
   for at, event in ipairs(events) do
-    lines[at] = event_line(event)
+    lines[at + 1] = event_line(event)
   end
-  send_lines(stored, number, lines, now_ms)
+  send(stored, table.concat(lines, '\\n'))
 end
 local function publish(listeners, events, now_ms)
   local stored = redis.call('HGET', listeners, 'channel')
@@ -25860,24 +25939,27 @@ return { 'released', queue.chores, refused }
     [1194, 'lua/shared/queue/tell-others.lua', 13],
     [1197, 'lua/shared/queue/publish.lua', 1],
     [1198, 'lua/shared/queue/message.lua', 1],
-    [1251, 'lua/shared/queue/publish.lua', 3],
-    [1257, 'lua/shared/queue/tell-others.lua', 17],
-    [1260, 'lua/shared/queue/cancel.lua', 1],
-    [1268, 'lua/shared/queue/stop.lua', 1],
-    [1276, 'lua/shared/queue/idle.lua', 1],
-    [1322, 'lua/shared/queue/idle.lua', 68],
-    [1332, 'lua/shared/queue/judge-one.lua', 1],
-    [1342, 'lua/shared/queue/told.lua', 1],
-    [1357, 'lua/shared/queue/freed.lua', 1],
-    [1366, 'lua/shared/queue/give-back.lua', 1],
-    [1402, 'lua/queue/release.lua', 75],
-    [1470, 'lua/shared/queue/settle.lua', 1],
-    [1471, 'lua/shared/queue/failure.lua', 1],
-    [1477, 'lua/shared/queue/dead.lua', 1],
-    [1531, 'lua/shared/queue/unblock.lua', 1],
-    [1537, 'lua/shared/queue/outbox.lua', 1],
-    [1548, 'lua/shared/queue/settle.lua', 18],
-    [1622, 'lua/queue/release.lua', 144],
+    [1208, 'lua/shared/queue/spelled.lua', 1],
+    [1216, 'lua/shared/queue/send.lua', 1],
+    [1232, 'lua/shared/queue/message.lua', 13],
+    [1255, 'lua/shared/queue/publish.lua', 3],
+    [1261, 'lua/shared/queue/tell-others.lua', 17],
+    [1264, 'lua/shared/queue/cancel.lua', 1],
+    [1272, 'lua/shared/queue/stop.lua', 1],
+    [1280, 'lua/shared/queue/idle.lua', 1],
+    [1326, 'lua/shared/queue/idle.lua', 68],
+    [1336, 'lua/shared/queue/judge-one.lua', 1],
+    [1346, 'lua/shared/queue/told.lua', 1],
+    [1361, 'lua/shared/queue/freed.lua', 1],
+    [1370, 'lua/shared/queue/give-back.lua', 1],
+    [1406, 'lua/queue/release.lua', 75],
+    [1474, 'lua/shared/queue/settle.lua', 1],
+    [1475, 'lua/shared/queue/failure.lua', 1],
+    [1481, 'lua/shared/queue/dead.lua', 1],
+    [1535, 'lua/shared/queue/unblock.lua', 1],
+    [1541, 'lua/shared/queue/outbox.lua', 1],
+    [1552, 'lua/shared/queue/settle.lua', 18],
+    [1626, 'lua/queue/release.lua', 144],
   ],
   encode(args) {
     const encoded = new Array<Argument>(6 + args.claims.length * 3)
@@ -25937,7 +26019,7 @@ function readOutcomesOfReprioritizeChanged(part: Reply | undefined): (string)[] 
 export const reprioritize: Operation<ReprioritizeArguments, ReprioritizeAnswer> = {
   script: {
     name: 'queue/reprioritize',
-    sha1: '48fce9f5b766ee5d009c16022db1f34cc45eb116',
+    sha1: 'ca4275a29509c7fc70b14bf52b0705aa82e1156e',
     reads: false,
     bytes: false,
     source: `--[[
@@ -26241,7 +26323,7 @@ local ASK_AFTER = 4
 --   name       what statistics are counted under
 
 local function pack_run(state, token, attempts, at_ms, size, flags, name)
-  return struct.pack('>c1dHdI4B', state, token, attempts, at_ms, size, flags) .. name
+  return struct.pack('>c1dHdI4Bc0', state, token, attempts, at_ms, size, flags, name)
 end
 
 local function unpack_run(packed)
@@ -26522,14 +26604,29 @@ if queue.events then
 --   *<what> <jobs> <tokens> <name> <name> …
 -- with spaces between numbers, and between tokens. A single token is that of the first job, and those of the others follow it
 -- one by one; none: they were never claimed. A single name is that of all.
--- @optional SPUBLISH only where the caller's driver has seen that the server knows sharded channels
-
+-- A text between tabs; see shared/queue/message.
 local function spelled(text)
   return (
     string.gsub(text, '[%c%%]', function(letter)
       return string.format('%%%02X', string.byte(letter))
     end)
   )
+end
+-- Publishes a message to those who listen to a queue; see shared/queue/message.
+-- @optional SPUBLISH only where the caller's driver has seen that the server knows sharded channels
+
+local function message_head(number, now_ms)
+  return string.format('%.0f %.0f', number, now_ms)
+end
+
+-- \`stored\`: where to.
+local function send(stored, message)
+  local channel = string.sub(stored, 3)
+  if string.byte(stored) == 49 then
+    redis.call('SPUBLISH', channel, message)
+  else
+    redis.call('PUBLISH', channel, message)
+  end
 end
 
 local function event_line(event)
@@ -26546,24 +26643,13 @@ local function event_line(event)
   )
 end
 
--- \`stored\`: where to.
-local function send_lines(stored, number, lines, now_ms)
-  local message = string.format('%.0f %.0f\\n', number, now_ms) .. table.concat(lines, '\\n')
-  local sharded, channel = string.match(stored, '^(%d):(.*)$')
-  if sharded == '1' then
-    redis.call('SPUBLISH', channel, message)
-  else
-    redis.call('PUBLISH', channel, message)
-  end
-end
-
 -- An event: what, number, id, name, attempt, token, flags, and more.
 local function send_message(stored, number, events, now_ms)
-  local lines = {}
+  local lines = { message_head(number, now_ms) }
   for at, event in ipairs(events) do
-    lines[at] = event_line(event)
+    lines[at + 1] = event_line(event)
   end
-  send_lines(stored, number, lines, now_ms)
+  send(stored, table.concat(lines, '\\n'))
 end
 local function publish(listeners, events, now_ms)
   local stored = redis.call('HGET', listeners, 'channel')
@@ -26601,8 +26687,11 @@ return { 'changed', outcomes }
     [531, 'lua/queue/reprioritize.lua', 34],
     [572, 'lua/shared/queue/publish.lua', 1],
     [573, 'lua/shared/queue/message.lua', 1],
-    [626, 'lua/shared/queue/publish.lua', 3],
-    [632, 'lua/queue/reprioritize.lua', 76],
+    [583, 'lua/shared/queue/spelled.lua', 1],
+    [591, 'lua/shared/queue/send.lua', 1],
+    [607, 'lua/shared/queue/message.lua', 13],
+    [630, 'lua/shared/queue/publish.lua', 3],
+    [636, 'lua/queue/reprioritize.lua', 76],
   ],
   encode(args) {
     const encoded = new Array<Argument>(1 + args.wanted.length)
@@ -26654,7 +26743,7 @@ export type RequeueFailedAnswer =
 export const requeueFailed: Operation<RequeueFailedArguments, RequeueFailedAnswer> = {
   script: {
     name: 'queue/requeue-failed',
-    sha1: '0d512b982c4e7dde6f8526621dd4dadc0658e556',
+    sha1: 'e404df5467613fabded2a00bbaff838d177c548b',
     reads: false,
     bytes: false,
     source: `--[[
@@ -26992,7 +27081,7 @@ end
 --   name       what statistics are counted under
 
 local function pack_run(state, token, attempts, at_ms, size, flags, name)
-  return struct.pack('>c1dHdI4B', state, token, attempts, at_ms, size, flags) .. name
+  return struct.pack('>c1dHdI4Bc0', state, token, attempts, at_ms, size, flags, name)
 end
 
 local function unpack_run(packed)
@@ -27977,14 +28066,29 @@ if queue.events then
 --   *<what> <jobs> <tokens> <name> <name> …
 -- with spaces between numbers, and between tokens. A single token is that of the first job, and those of the others follow it
 -- one by one; none: they were never claimed. A single name is that of all.
--- @optional SPUBLISH only where the caller's driver has seen that the server knows sharded channels
-
+-- A text between tabs; see shared/queue/message.
 local function spelled(text)
   return (
     string.gsub(text, '[%c%%]', function(letter)
       return string.format('%%%02X', string.byte(letter))
     end)
   )
+end
+-- Publishes a message to those who listen to a queue; see shared/queue/message.
+-- @optional SPUBLISH only where the caller's driver has seen that the server knows sharded channels
+
+local function message_head(number, now_ms)
+  return string.format('%.0f %.0f', number, now_ms)
+end
+
+-- \`stored\`: where to.
+local function send(stored, message)
+  local channel = string.sub(stored, 3)
+  if string.byte(stored) == 49 then
+    redis.call('SPUBLISH', channel, message)
+  else
+    redis.call('PUBLISH', channel, message)
+  end
 end
 
 local function event_line(event)
@@ -28001,24 +28105,13 @@ local function event_line(event)
   )
 end
 
--- \`stored\`: where to.
-local function send_lines(stored, number, lines, now_ms)
-  local message = string.format('%.0f %.0f\\n', number, now_ms) .. table.concat(lines, '\\n')
-  local sharded, channel = string.match(stored, '^(%d):(.*)$')
-  if sharded == '1' then
-    redis.call('SPUBLISH', channel, message)
-  else
-    redis.call('PUBLISH', channel, message)
-  end
-end
-
 -- An event: what, number, id, name, attempt, token, flags, and more.
 local function send_message(stored, number, events, now_ms)
-  local lines = {}
+  local lines = { message_head(number, now_ms) }
   for at, event in ipairs(events) do
-    lines[at] = event_line(event)
+    lines[at + 1] = event_line(event)
   end
-  send_lines(stored, number, lines, now_ms)
+  send(stored, table.concat(lines, '\\n'))
 end
 local function publish(listeners, events, now_ms)
   local stored = redis.call('HGET', listeners, 'channel')
@@ -28091,8 +28184,11 @@ return { 'requeued', #numbers, tonumber(left or 0), queue.chores }
     [1307, 'lua/queue/requeue-failed.lua', 117],
     [1310, 'lua/shared/queue/publish.lua', 1],
     [1311, 'lua/shared/queue/message.lua', 1],
-    [1364, 'lua/shared/queue/publish.lua', 3],
-    [1370, 'lua/queue/requeue-failed.lua', 121],
+    [1321, 'lua/shared/queue/spelled.lua', 1],
+    [1329, 'lua/shared/queue/send.lua', 1],
+    [1345, 'lua/shared/queue/message.lua', 13],
+    [1368, 'lua/shared/queue/publish.lua', 3],
+    [1374, 'lua/queue/requeue-failed.lua', 121],
   ],
   encode(args) {
     return withoutDefaults([
@@ -28151,7 +28247,7 @@ function readOutcomesOfRequeueRequeued(part: Reply | undefined): (string)[] {
 export const requeue: Operation<RequeueArguments, RequeueAnswer> = {
   script: {
     name: 'queue/requeue',
-    sha1: '8954fbc32bfb983306ddfdae9de996f349a47f3b',
+    sha1: '4c8752cd1bb2c987ee691e0f6b2f02fe544c0a5e',
     reads: false,
     bytes: false,
     source: `--[[
@@ -28469,7 +28565,7 @@ end
 --   name       what statistics are counted under
 
 local function pack_run(state, token, attempts, at_ms, size, flags, name)
-  return struct.pack('>c1dHdI4B', state, token, attempts, at_ms, size, flags) .. name
+  return struct.pack('>c1dHdI4Bc0', state, token, attempts, at_ms, size, flags, name)
 end
 
 local function unpack_run(packed)
@@ -28911,14 +29007,29 @@ if queue.events then
 --   *<what> <jobs> <tokens> <name> <name> …
 -- with spaces between numbers, and between tokens. A single token is that of the first job, and those of the others follow it
 -- one by one; none: they were never claimed. A single name is that of all.
--- @optional SPUBLISH only where the caller's driver has seen that the server knows sharded channels
-
+-- A text between tabs; see shared/queue/message.
 local function spelled(text)
   return (
     string.gsub(text, '[%c%%]', function(letter)
       return string.format('%%%02X', string.byte(letter))
     end)
   )
+end
+-- Publishes a message to those who listen to a queue; see shared/queue/message.
+-- @optional SPUBLISH only where the caller's driver has seen that the server knows sharded channels
+
+local function message_head(number, now_ms)
+  return string.format('%.0f %.0f', number, now_ms)
+end
+
+-- \`stored\`: where to.
+local function send(stored, message)
+  local channel = string.sub(stored, 3)
+  if string.byte(stored) == 49 then
+    redis.call('SPUBLISH', channel, message)
+  else
+    redis.call('PUBLISH', channel, message)
+  end
 end
 
 local function event_line(event)
@@ -28935,24 +29046,13 @@ local function event_line(event)
   )
 end
 
--- \`stored\`: where to.
-local function send_lines(stored, number, lines, now_ms)
-  local message = string.format('%.0f %.0f\\n', number, now_ms) .. table.concat(lines, '\\n')
-  local sharded, channel = string.match(stored, '^(%d):(.*)$')
-  if sharded == '1' then
-    redis.call('SPUBLISH', channel, message)
-  else
-    redis.call('PUBLISH', channel, message)
-  end
-end
-
 -- An event: what, number, id, name, attempt, token, flags, and more.
 local function send_message(stored, number, events, now_ms)
-  local lines = {}
+  local lines = { message_head(number, now_ms) }
   for at, event in ipairs(events) do
-    lines[at] = event_line(event)
+    lines[at + 1] = event_line(event)
   end
-  send_lines(stored, number, lines, now_ms)
+  send(stored, table.concat(lines, '\\n'))
 end
 local function publish(listeners, events, now_ms)
   local stored = redis.call('HGET', listeners, 'channel')
@@ -29004,8 +29104,11 @@ return { 'requeued', outcomes }
     [702, 'lua/queue/requeue.lua', 55],
     [747, 'lua/shared/queue/publish.lua', 1],
     [748, 'lua/shared/queue/message.lua', 1],
-    [801, 'lua/shared/queue/publish.lua', 3],
-    [807, 'lua/queue/requeue.lua', 101],
+    [758, 'lua/shared/queue/spelled.lua', 1],
+    [766, 'lua/shared/queue/send.lua', 1],
+    [782, 'lua/shared/queue/message.lua', 13],
+    [805, 'lua/shared/queue/publish.lua', 3],
+    [811, 'lua/queue/requeue.lua', 101],
   ],
   encode(args) {
     const encoded = new Array<Argument>(3 + args.wanted.length)
@@ -29078,7 +29181,7 @@ function readBuriedOfRetryRetried(part: Reply | undefined): (number)[] {
 export const retry: Operation<RetryArguments, RetryAnswer> = {
   script: {
     name: 'queue/retry',
-    sha1: '08541b66784cbb7e262c3767865fc298c598373a',
+    sha1: '0cf72ddb41f16215c1e3f3ca5ca4e0d628aab507',
     reads: false,
     bytes: false,
     source: `--[[
@@ -29827,7 +29930,7 @@ end
 --   name       what statistics are counted under
 
 local function pack_run(state, token, attempts, at_ms, size, flags, name)
-  return struct.pack('>c1dHdI4B', state, token, attempts, at_ms, size, flags) .. name
+  return struct.pack('>c1dHdI4Bc0', state, token, attempts, at_ms, size, flags, name)
 end
 
 local function unpack_run(packed)
@@ -30426,14 +30529,29 @@ end
 --   *<what> <jobs> <tokens> <name> <name> …
 -- with spaces between numbers, and between tokens. A single token is that of the first job, and those of the others follow it
 -- one by one; none: they were never claimed. A single name is that of all.
--- @optional SPUBLISH only where the caller's driver has seen that the server knows sharded channels
-
+-- A text between tabs; see shared/queue/message.
 local function spelled(text)
   return (
     string.gsub(text, '[%c%%]', function(letter)
       return string.format('%%%02X', string.byte(letter))
     end)
   )
+end
+-- Publishes a message to those who listen to a queue; see shared/queue/message.
+-- @optional SPUBLISH only where the caller's driver has seen that the server knows sharded channels
+
+local function message_head(number, now_ms)
+  return string.format('%.0f %.0f', number, now_ms)
+end
+
+-- \`stored\`: where to.
+local function send(stored, message)
+  local channel = string.sub(stored, 3)
+  if string.byte(stored) == 49 then
+    redis.call('SPUBLISH', channel, message)
+  else
+    redis.call('PUBLISH', channel, message)
+  end
 end
 
 local function event_line(event)
@@ -30450,24 +30568,13 @@ local function event_line(event)
   )
 end
 
--- \`stored\`: where to.
-local function send_lines(stored, number, lines, now_ms)
-  local message = string.format('%.0f %.0f\\n', number, now_ms) .. table.concat(lines, '\\n')
-  local sharded, channel = string.match(stored, '^(%d):(.*)$')
-  if sharded == '1' then
-    redis.call('SPUBLISH', channel, message)
-  else
-    redis.call('PUBLISH', channel, message)
-  end
-end
-
 -- An event: what, number, id, name, attempt, token, flags, and more.
 local function send_message(stored, number, events, now_ms)
-  local lines = {}
+  local lines = { message_head(number, now_ms) }
   for at, event in ipairs(events) do
-    lines[at] = event_line(event)
+    lines[at + 1] = event_line(event)
   end
-  send_lines(stored, number, lines, now_ms)
+  send(stored, table.concat(lines, '\\n'))
 end
 local function publish(listeners, events, now_ms)
   local stored = redis.call('HGET', listeners, 'channel')
@@ -30851,22 +30958,25 @@ return { 'retried', queue.chores, refused, buried }
     [1332, 'lua/shared/queue/tell-others.lua', 13],
     [1335, 'lua/shared/queue/publish.lua', 1],
     [1336, 'lua/shared/queue/message.lua', 1],
-    [1389, 'lua/shared/queue/publish.lua', 3],
-    [1395, 'lua/shared/queue/tell-others.lua', 17],
-    [1398, 'lua/shared/queue/cancel.lua', 1],
-    [1406, 'lua/shared/queue/stop.lua', 1],
-    [1414, 'lua/shared/queue/bury-claimed.lua', 1],
-    [1421, 'lua/shared/queue/idle.lua', 1],
-    [1467, 'lua/shared/queue/idle.lua', 68],
-    [1477, 'lua/shared/queue/judge-one.lua', 1],
-    [1487, 'lua/shared/queue/told.lua', 1],
-    [1509, 'lua/shared/queue/freed.lua', 1],
-    [1518, 'lua/queue/retry.lua', 79],
-    [1599, 'lua/shared/queue/settle.lua', 1],
-    [1600, 'lua/shared/queue/unblock.lua', 1],
-    [1606, 'lua/shared/queue/outbox.lua', 1],
-    [1617, 'lua/shared/queue/settle.lua', 18],
-    [1691, 'lua/queue/retry.lua', 161],
+    [1346, 'lua/shared/queue/spelled.lua', 1],
+    [1354, 'lua/shared/queue/send.lua', 1],
+    [1370, 'lua/shared/queue/message.lua', 13],
+    [1393, 'lua/shared/queue/publish.lua', 3],
+    [1399, 'lua/shared/queue/tell-others.lua', 17],
+    [1402, 'lua/shared/queue/cancel.lua', 1],
+    [1410, 'lua/shared/queue/stop.lua', 1],
+    [1418, 'lua/shared/queue/bury-claimed.lua', 1],
+    [1425, 'lua/shared/queue/idle.lua', 1],
+    [1471, 'lua/shared/queue/idle.lua', 68],
+    [1481, 'lua/shared/queue/judge-one.lua', 1],
+    [1491, 'lua/shared/queue/told.lua', 1],
+    [1513, 'lua/shared/queue/freed.lua', 1],
+    [1522, 'lua/queue/retry.lua', 79],
+    [1603, 'lua/shared/queue/settle.lua', 1],
+    [1604, 'lua/shared/queue/unblock.lua', 1],
+    [1610, 'lua/shared/queue/outbox.lua', 1],
+    [1621, 'lua/shared/queue/settle.lua', 18],
+    [1695, 'lua/queue/retry.lua', 161],
   ],
   encode(args) {
     const encoded = new Array<Argument>(6 + args.failures.length * 5)
@@ -32179,7 +32289,7 @@ export type TagAnswer =
 export const tag: Operation<TagArguments, TagAnswer> = {
   script: {
     name: 'queue/tag',
-    sha1: '7d6548e966037df9d5aa8c3682540aa8851e13b1',
+    sha1: 'b94f1934e62a283a9478fce5e0796d5c11e42a8c',
     reads: false,
     bytes: false,
     source: `--[[
@@ -32442,7 +32552,7 @@ end
 --   name       what statistics are counted under
 
 local function pack_run(state, token, attempts, at_ms, size, flags, name)
-  return struct.pack('>c1dHdI4B', state, token, attempts, at_ms, size, flags) .. name
+  return struct.pack('>c1dHdI4Bc0', state, token, attempts, at_ms, size, flags, name)
 end
 
 local function unpack_run(packed)
@@ -32607,14 +32717,29 @@ if queue.events then
 --   *<what> <jobs> <tokens> <name> <name> …
 -- with spaces between numbers, and between tokens. A single token is that of the first job, and those of the others follow it
 -- one by one; none: they were never claimed. A single name is that of all.
--- @optional SPUBLISH only where the caller's driver has seen that the server knows sharded channels
-
+-- A text between tabs; see shared/queue/message.
 local function spelled(text)
   return (
     string.gsub(text, '[%c%%]', function(letter)
       return string.format('%%%02X', string.byte(letter))
     end)
   )
+end
+-- Publishes a message to those who listen to a queue; see shared/queue/message.
+-- @optional SPUBLISH only where the caller's driver has seen that the server knows sharded channels
+
+local function message_head(number, now_ms)
+  return string.format('%.0f %.0f', number, now_ms)
+end
+
+-- \`stored\`: where to.
+local function send(stored, message)
+  local channel = string.sub(stored, 3)
+  if string.byte(stored) == 49 then
+    redis.call('SPUBLISH', channel, message)
+  else
+    redis.call('PUBLISH', channel, message)
+  end
 end
 
 local function event_line(event)
@@ -32631,24 +32756,13 @@ local function event_line(event)
   )
 end
 
--- \`stored\`: where to.
-local function send_lines(stored, number, lines, now_ms)
-  local message = string.format('%.0f %.0f\\n', number, now_ms) .. table.concat(lines, '\\n')
-  local sharded, channel = string.match(stored, '^(%d):(.*)$')
-  if sharded == '1' then
-    redis.call('SPUBLISH', channel, message)
-  else
-    redis.call('PUBLISH', channel, message)
-  end
-end
-
 -- An event: what, number, id, name, attempt, token, flags, and more.
 local function send_message(stored, number, events, now_ms)
-  local lines = {}
+  local lines = { message_head(number, now_ms) }
   for at, event in ipairs(events) do
-    lines[at] = event_line(event)
+    lines[at + 1] = event_line(event)
   end
-  send_lines(stored, number, lines, now_ms)
+  send(stored, table.concat(lines, '\\n'))
 end
 local function publish(listeners, events, now_ms)
   local stored = redis.call('HGET', listeners, 'channel')
@@ -32684,8 +32798,11 @@ return { 'tagged', after }
     [388, 'lua/queue/tag.lua', 31],
     [415, 'lua/shared/queue/publish.lua', 1],
     [416, 'lua/shared/queue/message.lua', 1],
-    [469, 'lua/shared/queue/publish.lua', 3],
-    [475, 'lua/queue/tag.lua', 59],
+    [426, 'lua/shared/queue/spelled.lua', 1],
+    [434, 'lua/shared/queue/send.lua', 1],
+    [450, 'lua/shared/queue/message.lua', 13],
+    [473, 'lua/shared/queue/publish.lua', 3],
+    [479, 'lua/queue/tag.lua', 59],
   ],
   encode(args) {
     const encoded = new Array<Argument>(2 + args.tags.length)
@@ -32908,7 +33025,7 @@ function readOutcomesOfTrackTracking(part: Reply | undefined): (string)[] {
 export const track: Operation<TrackArguments, TrackAnswer> = {
   script: {
     name: 'queue/track',
-    sha1: 'ac95ea249f42e8a12dc3c1e37df724fc9e64ed34',
+    sha1: 'bff6360a2d378235e4605fe52aa018c3161bc254',
     reads: false,
     bytes: false,
     source: `--[[
@@ -33093,7 +33210,7 @@ end
 --   name       what statistics are counted under
 
 local function pack_run(state, token, attempts, at_ms, size, flags, name)
-  return struct.pack('>c1dHdI4B', state, token, attempts, at_ms, size, flags) .. name
+  return struct.pack('>c1dHdI4Bc0', state, token, attempts, at_ms, size, flags, name)
 end
 
 local function unpack_run(packed)
@@ -33240,14 +33357,29 @@ if queue.events then
 --   *<what> <jobs> <tokens> <name> <name> …
 -- with spaces between numbers, and between tokens. A single token is that of the first job, and those of the others follow it
 -- one by one; none: they were never claimed. A single name is that of all.
--- @optional SPUBLISH only where the caller's driver has seen that the server knows sharded channels
-
+-- A text between tabs; see shared/queue/message.
 local function spelled(text)
   return (
     string.gsub(text, '[%c%%]', function(letter)
       return string.format('%%%02X', string.byte(letter))
     end)
   )
+end
+-- Publishes a message to those who listen to a queue; see shared/queue/message.
+-- @optional SPUBLISH only where the caller's driver has seen that the server knows sharded channels
+
+local function message_head(number, now_ms)
+  return string.format('%.0f %.0f', number, now_ms)
+end
+
+-- \`stored\`: where to.
+local function send(stored, message)
+  local channel = string.sub(stored, 3)
+  if string.byte(stored) == 49 then
+    redis.call('SPUBLISH', channel, message)
+  else
+    redis.call('PUBLISH', channel, message)
+  end
 end
 
 local function event_line(event)
@@ -33264,24 +33396,13 @@ local function event_line(event)
   )
 end
 
--- \`stored\`: where to.
-local function send_lines(stored, number, lines, now_ms)
-  local message = string.format('%.0f %.0f\\n', number, now_ms) .. table.concat(lines, '\\n')
-  local sharded, channel = string.match(stored, '^(%d):(.*)$')
-  if sharded == '1' then
-    redis.call('SPUBLISH', channel, message)
-  else
-    redis.call('PUBLISH', channel, message)
-  end
-end
-
 -- An event: what, number, id, name, attempt, token, flags, and more.
 local function send_message(stored, number, events, now_ms)
-  local lines = {}
+  local lines = { message_head(number, now_ms) }
   for at, event in ipairs(events) do
-    lines[at] = event_line(event)
+    lines[at + 1] = event_line(event)
   end
-  send_lines(stored, number, lines, now_ms)
+  send(stored, table.concat(lines, '\\n'))
 end
 local function publish(listeners, events, now_ms)
   local stored = redis.call('HGET', listeners, 'channel')
@@ -33313,8 +33434,11 @@ return { 'tracking', outcomes }
     [294, 'lua/queue/track.lua', 26],
     [319, 'lua/shared/queue/publish.lua', 1],
     [320, 'lua/shared/queue/message.lua', 1],
-    [373, 'lua/shared/queue/publish.lua', 3],
-    [379, 'lua/queue/track.lua', 52],
+    [330, 'lua/shared/queue/spelled.lua', 1],
+    [338, 'lua/shared/queue/send.lua', 1],
+    [354, 'lua/shared/queue/message.lua', 13],
+    [377, 'lua/shared/queue/publish.lua', 3],
+    [383, 'lua/queue/track.lua', 52],
   ],
   encode(args) {
     const encoded = new Array<Argument>(1 + args.wanted.length)
@@ -33572,7 +33696,7 @@ function readAbsentOfWatchWatched(part: Reply | undefined): (string)[] {
 export const watch: Operation<WatchArguments, WatchAnswer> = {
   script: {
     name: 'queue/watch',
-    sha1: 'e46d3b2b02119b3833e83fe2c86cc9e723527759',
+    sha1: '63fa16d6c9ab8bfcdb6ce8aadec55d2d16fbccae',
     reads: false,
     bytes: false,
     source: `--[[
@@ -33874,7 +33998,7 @@ end
 --   name       what statistics are counted under
 
 local function pack_run(state, token, attempts, at_ms, size, flags, name)
-  return struct.pack('>c1dHdI4B', state, token, attempts, at_ms, size, flags) .. name
+  return struct.pack('>c1dHdI4Bc0', state, token, attempts, at_ms, size, flags, name)
 end
 
 local function unpack_run(packed)

@@ -110,18 +110,18 @@ function readPlainLine(
 ): void {
   const [kind = '', jobs = '', tokens = '', ...spelled] = line.slice(1).split('\t')
   const names = spelled.map(plain)
-  const each = tokens.split(' ').map(Number)
-  const [firstToken = 0] = each
   const [firstName = ''] = names
-  const wasClaimed = tokens !== ''
+  const each = tokens.includes(' ') ? tokens.split(' ') : null
+  const firstToken = Number(each?.[0] ?? tokens)
+  const attempt = tokens === '' ? null : 1
   for (const [at, number] of jobs.split(' ').entries()) {
     events.push({
       kind: kind as JobEventKind,
       id: toId(source, number),
       name: names[at] ?? firstName,
       atMs,
-      attempt: wasClaimed ? 1 : null,
-      token: wasClaimed ? (each[at] ?? firstToken + at) : null,
+      attempt,
+      token: attempt && Number(each?.[at] ?? firstToken + at),
       isTracked: false,
       more: '',
     })

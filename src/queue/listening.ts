@@ -5,6 +5,7 @@
 import type { Subscription } from '../driver.ts'
 import { listen } from '../generated/queue.ts'
 import { DriverError } from '../runtime/errors.ts'
+import { OneByOne } from '../runtime/one-by-one.ts'
 import { toListenError } from '../runtime/script-errors.ts'
 import { Sleeper } from '../runtime/sleeper.ts'
 import { type EventFilter, type QueueEvent, readMessage } from './events.ts'
@@ -12,19 +13,28 @@ import type { Source } from './source.ts'
 
 const LISTEN_MS = 60_000
 const RETRY_MS = 1000
-/** Events that may wait for a slow loop. */
+/** Events that may wait for a slow loop, besides those that it has taken. */
 const MOST_WAITING = 10_000
 
 /**
  * Yields what happens from now on, in one source or in all partitions, in the order of each. Throws the signal's reason, and
  * what the first calls throw.
  */
-export async function* listenTo(
+export function listenTo(
   sources: readonly Source[],
   filter: EventFilter,
   signal: AbortSignal | undefined,
   ready: () => Promise<void> = () => Promise.resolve(),
 ): AsyncGenerator<QueueEvent, void, undefined> {
+  return new OneByOne(hearLists(sources, filter, signal, ready), signal)
+}
+
+async function* hearLists(
+  sources: readonly Source[],
+  filter: EventFilter,
+  signal: AbortSignal | undefined,
+  ready: () => Promise<void>,
+): AsyncGenerator<readonly QueueEvent[], void, undefined> {
   signal?.throwIfAborted()
   await ready()
   const sleeper = new Sleeper()
@@ -35,11 +45,11 @@ export async function* listenTo(
       signal?.throwIfAborted()
       let isQuiet = true
       for (const ear of ears) {
-        const event = ear.next()
-        if (event === undefined) continue
+        const events = ear.take()
+        if (events.length === 0) continue
         isQuiet = false
         signal?.throwIfAborted()
-        yield event
+        yield events
       }
       if (isQuiet) await sleeper.sleep(LISTEN_MS, signal)
     }
@@ -91,10 +101,12 @@ class Ear {
     this.#plan(LISTEN_MS / 3)
   }
 
-  /** The next event; undefined: none has come yet. Throws DriverError once the library is closed. */
-  next(): QueueEvent | undefined {
+  /** What has come since. Throws DriverError once the library is closed. */
+  take(): readonly QueueEvent[] {
     if (this.#failure !== null) throw this.#failure
-    return this.#waiting.shift()
+    const events = this.#waiting
+    if (events.length > 0) this.#waiting = []
+    return events
   }
 
   async close(): Promise<void> {
@@ -187,13 +199,12 @@ class Ear {
 
   #push(event: QueueEvent): void {
     if (!this.#filter(event)) return
-    const last = this.#waiting.at(-1)
-    if (event.kind === 'gap' && last?.kind === 'gap') return
-    if (this.#waiting.length >= MOST_WAITING) {
-      if (last?.kind !== 'gap') this.#waiting.push({ kind: 'gap' })
-      return
-    }
-    this.#waiting.push(event)
+    if (event.kind === 'gap' || this.#waiting.length >= MOST_WAITING) this.#pushGap()
+    else this.#waiting.push(event)
     this.#sleeper.wake()
+  }
+
+  #pushGap(): void {
+    if (this.#waiting.at(-1)?.kind !== 'gap') this.#waiting.push({ kind: 'gap' })
   }
 }

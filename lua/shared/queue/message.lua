@@ -8,15 +8,8 @@
 --   *<what> <jobs> <tokens> <name> <name> …
 -- with spaces between numbers, and between tokens. A single token is that of the first job, and those of the others follow it
 -- one by one; none: they were never claimed. A single name is that of all.
--- @optional SPUBLISH only where the caller's driver has seen that the server knows sharded channels
-
-local function spelled(text)
-  return (
-    string.gsub(text, '[%c%%]', function(letter)
-      return string.format('%%%02X', string.byte(letter))
-    end)
-  )
-end
+-- @include shared/queue/spelled
+-- @include shared/queue/send
 
 local function event_line(event)
   return string.format(
@@ -32,22 +25,11 @@ local function event_line(event)
   )
 end
 
--- `stored`: where to.
-local function send_lines(stored, number, lines, now_ms)
-  local message = string.format('%.0f %.0f\n', number, now_ms) .. table.concat(lines, '\n')
-  local sharded, channel = string.match(stored, '^(%d):(.*)$')
-  if sharded == '1' then
-    redis.call('SPUBLISH', channel, message)
-  else
-    redis.call('PUBLISH', channel, message)
-  end
-end
-
 -- An event: what, number, id, name, attempt, token, flags, and more.
 local function send_message(stored, number, events, now_ms)
-  local lines = {}
+  local lines = { message_head(number, now_ms) }
   for at, event in ipairs(events) do
-    lines[at] = event_line(event)
+    lines[at + 1] = event_line(event)
   end
-  send_lines(stored, number, lines, now_ms)
+  send(stored, table.concat(lines, '\n'))
 end

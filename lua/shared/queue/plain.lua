@@ -10,9 +10,20 @@ local function is_quiet(queue, call, now_ms)
   return not queue.record or tonumber(string.match(queue.record, '^%d+')) < tonumber(call)
 end
 
+local function has_twice(numbers)
+  local seen = {}
+  for _, seq in ipairs(numbers) do
+    if seen[seq] then
+      return true
+    end
+    seen[seq] = true
+  end
+  return false
+end
+
 -- Of a repeated argument (number, token): the fields and the numbers of the jobs that end, their bytes, and when they
--- were claimed: the name of all, where they have one, the sum of those times, the least, the greatest, and all runs. Nil where
--- one is not plain, or not held.
+-- were claimed: the name of all, where they have one, the sum of those times, the least, the greatest, all runs, and whether
+-- each token is one more than the one before. Nil where one is not plain, not held, or there twice.
 local function judge_plain(jobs, acks, acks_at)
   local fields, numbers, bytes, count = {}, {}, 0, 0
   for at = acks_at, #acks, 2 do
@@ -24,17 +35,18 @@ local function judge_plain(jobs, acks, acks_at)
     return fields, numbers, 0
   end
   local stored = redis.call('HMGET', jobs, unpack(fields))
-  local seen, last_name, are_alike = {}, nil, true
+  local last_name, are_alike = nil, true
+  local first_token, last_token, do_rise = tonumber(acks[acks_at + 1]), 0, true
   local since_sum, soonest, latest = 0, math.huge, 0
   for place, packed in ipairs(stored) do
-    if not packed or seen[numbers[place]] then
+    if not packed then
       return nil
     end
-    seen[numbers[place]] = true
     local state, token, attempts, at_ms, size, flags, name_at = struct.unpack('>c1dHdI4B', packed)
     if state ~= 'c' or flags ~= PLAIN or attempts > 1 or token ~= tonumber(acks[acks_at + place * 2 - 1]) then
       return nil
     end
+    do_rise, last_token = do_rise and token > last_token, token
     bytes = bytes + size
     fields[count + place] = numbers[place]
     local name = string.sub(packed, name_at)
@@ -45,7 +57,12 @@ local function judge_plain(jobs, acks, acks_at)
     soonest = at_ms < soonest and at_ms or soonest
     latest = at_ms > latest and at_ms or latest
   end
-  return fields, numbers, bytes, are_alike and last_name, since_sum, soonest, latest, stored
+  -- A job that is there twice is so with one token.
+  if not do_rise and has_twice(numbers) then
+    return nil
+  end
+  local are_in_turn = do_rise and last_token - first_token == count - 1
+  return fields, numbers, bytes, are_alike and last_name, since_sum, soonest, latest, stored, are_in_turn
 end
 
 -- Notes how long acked jobs ran; see judge_plain.
@@ -126,7 +143,7 @@ local function lease_plain(jobs, ready, leases, queue, numbers, stored, now_us, 
     local size, name, body_at = #record, plain_name(record, usual)
     names[at], payloads[at] = name, string.sub(record, body_at)
     runs[pair - 1] = 'r' .. seq
-    runs[pair] = struct.pack('>c1dHdI4B', 'c', token + at, 1, now_ms, size, PLAIN) .. name
+    runs[pair] = struct.pack('>c1dHdI4Bc0', 'c', token + at, 1, now_ms, size, PLAIN, name)
     scores[pair - 1], scores[pair] = ends, seq
     are_alike = are_alike and name == names[1]
     bytes, sum_us = bytes + size, sum_us + seq

@@ -11,7 +11,7 @@
 --   name       what statistics are counted under
 
 local function pack_run(state, token, attempts, at_ms, size, flags, name)
-  return struct.pack('>c1dHdI4B', state, token, attempts, at_ms, size, flags) .. name
+  return struct.pack('>c1dHdI4Bc0', state, token, attempts, at_ms, size, flags, name)
 end
 
 local function unpack_run(packed)
