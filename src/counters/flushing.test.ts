@@ -26,7 +26,7 @@ function impatient(client: Redis): ReturnType<typeof perilune> {
     if (call.script.name === 'counters/inspect') await pause(50)
     return run(call)
   }
-  const redis = perilune(driver, { namespace: 'counters-test', deadline: '300ms' })
+  const redis = perilune(driver, { namespace: 'counters-test', deadline: '1s' })
   onTestFinished(() => redis.close())
   return redis
 }

@@ -2,12 +2,13 @@
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { SinkError } from 'perilune'
+import type { Counters } from 'perilune/counters'
 import { describe, expect, test } from 'vitest'
 import { LONG, SEED } from '../proof.ts'
 import { dice } from '../simulator/stage.ts'
 import { countHere, countOne, Reader } from './counters-counting.ts'
 import { startProcess } from './counters-process.ts'
-import { type Connected, openScene, type Scene } from './counters-scene.ts'
+import { openScene, type Scene } from './counters-scene.ts'
 import { flushUntil, STEPS, setTraps, type Step, type Traps } from './counters-steps.ts'
 
 const PAUSES = LONG ? 10 : 1
@@ -36,8 +37,15 @@ interface Moment {
   readonly roll: (sides: number) => number
 }
 
+/** What counts, what flushes, and has less patience where it waits for what stands still. */
+interface Others {
+  readonly counters: Counters
+  readonly flusher: Counters
+}
+
 /** One stands still there while another flushes what comes in, as far as it can. */
-async function pauseAt({ scene, traps, step, roll }: Moment, { counters }: Connected): Promise<void> {
+async function pauseAt(moment: Moment, { counters, flusher }: Others): Promise<void> {
+  const { scene, traps, step, roll } = moment
   const { process, caught } = await flushUntil(scene, traps[0], step)
   process.pause()
   const arrivesLate = isOpen(step) || roll(2) === 0
@@ -45,12 +53,12 @@ async function pauseAt({ scene, traps, step, roll }: Moment, { counters }: Conne
   for (let flush = 0; flush < FLUSHES; flush++) {
     const entry = scene.books.begin()
     scene.books.tell(entry.n, await countOne(counters, entry))
-    if (isOpen(step)) await expect(counters.flush()).rejects.toThrow(SinkError)
-    else expect((await counters.flush()).batches).toBeGreaterThan(0)
+    if (isOpen(step)) await expect(flusher.flush()).rejects.toThrow(SinkError)
+    else expect((await flusher.flush()).batches).toBeGreaterThan(0)
   }
   await sleep(roll(longestPauseMs))
   // A pool of five connections has one for this, however often a flush has not been answered.
-  expect(await counters.get(`${999_999 - scene.books.size}`)).toBe(0)
+  expect(await flusher.get(`${999_999 - scene.books.size}`)).toBe(0)
   // What goes on meets the batch of another, which has nobody but Redis who knows of it.
   const next = isOpen(step) ? undefined : await flushUntil(scene, traps[1], SEALED)
   if (arrivesLate) caught?.pass()
@@ -71,14 +79,14 @@ describe.each(['postgres', 'mariadb'] as const)('a flush into %s', (kind) => {
       const scene = await openScene(kind)
       const { books } = scene
       const moment = { scene, step, traps: await twoTraps(scene), roll: dice(SEED) }
-      const other = scene.connect({ deadline: isOpen(step) ? '500ms' : '5s' })
+      const { counters: flusher } = scene.connect({ deadline: isOpen(step) ? '1s' : '5s' })
       const { counters } = scene.connect()
       const reader = new Reader(scene.connect().counters, () => books.newestIds)
       await counters.increment(1_000_000, 0)
 
       for (let pause = 0; pause < PAUSES; pause++) {
         const counting = countHere(counters, books)
-        await pauseAt(moment, other)
+        await pauseAt(moment, { counters, flusher })
         await counting.stop()
         await counters.flush()
         expect(books.faults(await scene.stored())).toEqual([])

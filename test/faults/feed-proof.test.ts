@@ -17,6 +17,8 @@ import { scriptSabotages } from '../soak/script-sabotages.ts'
 import { soakHere } from '../soak/soak-here.ts'
 
 const FOR_MS = LONG ? 60_000 : 1500
+/** A soak that did nothing proves nothing; what gets done in a second and a half of a busy machine is little. */
+const LEAST_DONE = LONG ? 1000 : 10
 
 function rulesBroken(lines: readonly Line[], windows: readonly Window[] = []): Rule[] {
   return checkFeedHistory(lines, windows).faults.map(({ rule }) => rule)
@@ -31,7 +33,7 @@ function holds(what: string, seed: number, verdict: SoakVerdict): void {
   expect(verdict.faults).toEqual([])
   expect(verdict.totals.failed).toBe(0)
   expect(verdict.totals.observers).toBe(8)
-  expect(verdict.totals.done).toBeGreaterThan(50)
+  expect(verdict.totals.done).toBeGreaterThan(LEAST_DONE)
 }
 
 describe('32 producers in 4 processes, 8 observers, 8 consumers', { timeout: 240_000 }, () => {
