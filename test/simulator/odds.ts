@@ -1,5 +1,5 @@
-// How often what happens in a schedule. Without some rules it takes a rare chain of mishaps until something is wrong: there they
-// are not so rare.
+// How often what happens in a schedule. Without some rules it takes a rare chain of mishaps until something is wrong: there
+// they are not so rare.
 
 import type { Rule } from './rules.ts'
 
