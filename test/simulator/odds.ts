@@ -31,7 +31,7 @@ const USUAL: Steps = {
 }
 
 const OTHERS: Partial<Record<Rule, Partial<Steps>>> = {
-  'load of the epoch': { wipe: 16, restart: 0, comeBackOld: 4 },
+  'load of the epoch': { reconcile: 100, wipe: 16, restart: 0, comeBackOld: 0, kill: 0, get: 4, age: 0 },
 }
 
 export function stepsWithout(rule: Rule | null): Steps {
