@@ -1,7 +1,4 @@
-// How often what happens in a schedule. Without some rules it takes a rare chain of mishaps until something is wrong: there
-// they are not so rare.
-
-import type { Rule } from './rules.ts'
+// How often what happens in a schedule.
 
 /** Of four hundred steps; what is left lets something through. */
 export interface Steps {
@@ -17,7 +14,7 @@ export interface Steps {
   readonly comeBackOld: number
 }
 
-const USUAL: Steps = {
+export const ODDS: Steps = {
   increment: 72,
   flush: 48,
   get: 12,
@@ -28,12 +25,4 @@ const USUAL: Steps = {
   restart: 2,
   wipe: 1,
   comeBackOld: 1,
-}
-
-const OTHERS: Partial<Record<Rule, Partial<Steps>>> = {
-  'load of the epoch': { reconcile: 100, wipe: 16, restart: 0, comeBackOld: 0, kill: 0, get: 4, age: 0 },
-}
-
-export function stepsWithout(rule: Rule | null): Steps {
-  return { ...USUAL, ...(rule === null ? undefined : OTHERS[rule]) }
 }

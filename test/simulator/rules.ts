@@ -19,7 +19,6 @@ export const RULES = [
   'ack of the sealed batch',
   'begin after the epoch',
   'begin about the batch',
-  'load of the epoch',
   'load retry',
   'setting aside',
 ] as const
@@ -40,11 +39,6 @@ const EDITS: Partial<Record<Rule, Edit>> = {
     script: 'counters/begin',
     from: "(batch ~= '' and partition.batch ~= batch)",
     to: 'false',
-  },
-  'load of the epoch': {
-    script: 'counters/load',
-    from: 'if epoch ~= partition.epoch or epoch == 0 then',
-    to: 'if epoch == 0 then',
   },
   'load retry': {
     script: 'counters/load',

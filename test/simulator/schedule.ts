@@ -19,7 +19,7 @@ import {
   startedBy,
   type Verdict,
 } from './happened.ts'
-import { type Steps, stepsWithout } from './odds.ts'
+import { ODDS, type Steps } from './odds.ts'
 import { Process } from './process.ts'
 import type { Rule } from './rules.ts'
 import { dice, Stage } from './stage.ts'
@@ -72,13 +72,11 @@ class Schedule {
   #idle = 0
   /** Redis came back with an old copy, and nobody has noticed yet. */
   #isOld = false
-  readonly #odds: Steps
   readonly #isFlooded: boolean
 
   constructor(place: Place, seed: number) {
     this.#place = place
     this.#roll = dice(seed)
-    this.#odds = stepsWithout(place.without)
     this.#isFlooded = place.without === 'setting aside' || this.#roll(8) === 0
     this.#database = new Database(place.without)
     this.#processes = [this.#bear(), this.#bear()]
@@ -126,8 +124,8 @@ class Schedule {
 
   async #act(): Promise<void> {
     let roll = this.#roll(400)
-    for (const step of Object.keys(this.#odds) as (keyof Steps)[]) {
-      roll -= this.#odds[step]
+    for (const step of Object.keys(ODDS) as (keyof Steps)[]) {
+      roll -= ODDS[step]
       if (roll < 0) return this.#steps[step]()
     }
     await this.#pass()
