@@ -13,6 +13,8 @@ export const CROWD = 50
 export const JOBS = 10_000
 /** Of many at once, so many that the engine has compiled all that runs: its first ten thousand cost twice as much. */
 const STEADY_JOBS = 50_000
+/** Of the row that is judged: on a machine with neighbours the median of five moves by a tenth. */
+const JUDGED_ROUNDS = 11
 const GROUPS = 100
 const PRIORITIES = 10
 const FAILING = 10
@@ -52,12 +54,15 @@ function compareCrowd(bench: Bench, stands: Stands, concurrency: number, where: 
   return compareOn(bench, stands, `worker, ${concurrency} in flight${where}`, {
     concurrency,
     ...(concurrency >= CROWD ? { jobs: STEADY_JOBS } : {}),
+    ...(concurrency === CROWD ? { rounds: JUDGED_ROUNDS } : {}),
   })
 }
 
 interface Plan extends Terms {
   /** Of a round; default 10,000. */
   readonly jobs?: number
+  /** Default 5. */
+  readonly rounds?: number
   /** What a contender must heed to take part. */
   readonly fields?: readonly (keyof Job)[]
 }
@@ -72,7 +77,10 @@ interface Terms {
 function compareOn(bench: Bench, stands: Stands, title: string, plan: Plan): Promise<Results> {
   const sources = [...stands.offering('work', ...(plan.fields ?? []))]
   const turns = new Map(sources.map(([name, source]) => [name, working(source, plan, stands.empty)]))
-  return compareTurns(bench, title, turns, { jobs: plan.jobs ?? JOBS })
+  return compareTurns(bench, title, turns, {
+    jobs: plan.jobs ?? JOBS,
+    ...(plan.rounds === undefined ? {} : { rounds: plan.rounds }),
+  })
 }
 
 /** Fills the queue, and works on as many jobs as were added now; then `empty`, or as many wait as before. */
