@@ -33,7 +33,6 @@ local acks, acks_at = ARGV, 10 -- repeated (number:text token:integer): jobs tha
 
 -- @include shared/clock
 -- @include shared/calls
--- @include shared/tell
 -- @include shared/next-token
 -- @include shared/queue/state
 -- @include shared/queue/never
@@ -41,8 +40,6 @@ local acks, acks_at = ARGV, 10 -- repeated (number:text token:integer): jobs tha
 -- @include shared/queue/save-call
 -- @include shared/queue/wide
 -- @include shared/queue/note-due
--- @include shared/queue/idle
--- @include shared/queue/watch
 -- @include shared/queue/flags
 -- @include shared/queue/note-alike
 -- @include shared/queue/leave-notes
@@ -67,7 +64,6 @@ if #numbers > 0 then
   queue.claimed, queue.acked = queue.claimed - bytes, queue.acked + #numbers
   note_ran(queue, now_ms, name, since_sum, soonest, latest, runs)
 end
-leave_idle(idle, queue, worker)
 if queue.watch_ms <= now_ms then
   queue.watch_ms = 0
 end
@@ -78,8 +74,13 @@ if count > 0 then
   names, payloads = lease_plain(jobs, ready, leases, queue, taken, stored, now_us, ends_ms)
 end
 local waits, recheck_ms = worker ~= '' and count < limit, 0
-if queue.idle > 0 then
+if queue.idle > 0 or waits then
+  -- Only here: a script makes its functions anew in every call.
+  -- @include shared/tell
+  -- @include shared/queue/idle
+  -- @include shared/queue/watch
   local how = { channel = channel, sharded = sharded, counted = counted }
+  leave_idle(idle, queue, worker)
   if count > 0 and count == limit and redis.call('EXISTS', ready) == 1 then
     call_idle(idle, queue, 1, how)
   elseif count > 0 and not waits then
@@ -87,10 +88,10 @@ if queue.idle > 0 then
   elseif limit == 0 then
     see_to_watch(idle, queue, now_ms, how)
   end
-end
-if waits then
-  recheck_ms = watch_time(queue, queue.due_ms < NEVER_MS and queue.due_ms or nil, 0, now_ms)
-  stand_idle(idle, queue, worker, recheck_ms > 0)
+  if waits then
+    recheck_ms = watch_time(queue, queue.due_ms < NEVER_MS and queue.due_ms or nil, 0, now_ms)
+    stand_idle(idle, queue, worker, recheck_ms > 0)
+  end
 end
 if queue.noted then
   leave_notes(notes, stats, queue, queue.noted, now_ms)

@@ -61,7 +61,7 @@ function readPayloadsOfAckAndClaimPlainClaimed(part: Reply | undefined): (Buffer
 export const ackAndClaimPlain: Operation<AckAndClaimPlainArguments, AckAndClaimPlainAnswer> = {
   script: {
     name: 'queue/ack-and-claim-plain',
-    sha1: 'a0073a8fcf5810ef43e61fe0d91547eb4029d894',
+    sha1: '41f62c7dc75b67f108ad8cab6e51d3f9a303e2a4',
     reads: false,
     bytes: true,
     source: `--[[
@@ -139,27 +139,6 @@ local function forget_old_calls(calls, call, now_ms)
   end
 end
 
--- Telling the processes of tickets; see shared/tickets.
--- @optional SPUBLISH only where the caller's driver has seen that the server knows sharded channels
-
-local function process_of(ticket)
-  return string.match(ticket.id, '^[^.]*')
-end
-
--- True unless it is certain that the process is gone.
-local function tell_process(ticket, message, how)
-  if ticket.listens == 0 then
-    return true
-  end
-  local channel = how.channel .. ':' .. process_of(ticket)
-  local heard
-  if how.sharded then
-    heard = redis.call('SPUBLISH', channel, message)
-  else
-    heard = redis.call('PUBLISH', channel, message)
-  end
-  return heard > 0 or not how.counted
-end
 -- A fencing token: greater than every earlier one, also when the server has lost its tail or tells time
 -- in milliseconds.
 local function next_token(last, now_us)
@@ -320,104 +299,6 @@ local function note_due(queue, due_ms)
   if due_ms < queue.due_ms then
     queue.due_ms = due_ms
   end
-end
--- Workers that found nothing, longest first. Each has a name, '<process>.<number>', and its process listens on
--- '<channel>:<process>' for 'come <name> 0'; behind ':' it may say that it takes jobs by letter, see shared/queue/hand-over,
--- which is no part of its name in letters. Whoever brings work calls one; one that finds more than it takes calls the
--- next, so that as many come as there is work for. A process that nobody hears is gone, and passed over.
---
--- One of them watches the time: it comes back by itself when the next job is due or the next lease ends. It stands behind
--- the others, by a greater score, and when it goes nobody watches.
-local WATCHING = 1125899906842624
-local IDLE_KEPT_MS = '7200000'
-local MOST_GONE = 100
--- One that is so late will not come.
-local LATE_MS = 1000
-
--- The name of the one that waits longest; nil where nobody does. It waits no more.
-local function pop_idle(idle, queue)
-  local popped = queue.idle > 0 and redis.call('ZPOPMIN', idle) or {}
-  local name, score = popped[1], popped[2]
-  if not name then
-    queue.idle = 0
-    return nil
-  end
-  queue.idle = queue.idle - 1
-  if tonumber(score) >= WATCHING then
-    queue.watch_ms = 0
-  end
-  return name
-end
-
--- False when it is certain that it is gone.
-local function tell_idle(worker, word, text, how)
-  local name = string.match(worker, '^[^:]*')
-  return tell_process({ id = name, listens = 1 }, word .. ' ' .. name .. ' ' .. text, how)
-end
-
-local function call_idle(idle, queue, count, how)
-  for _ = 1, MOST_GONE do
-    local name = count > 0 and pop_idle(idle, queue)
-    if not name then
-      return
-    end
-    if tell_idle(name, 'come', '0', how) then
-      count = count - 1
-    end
-  end
-end
-
--- Answers whether it was still waiting.
-local function leave_idle(idle, queue, name)
-  local score = queue.idle > 0 and name ~= '' and redis.call('ZSCORE', idle, name)
-  if score then
-    redis.call('ZREM', idle, name)
-    queue.idle = queue.idle - 1
-    if tonumber(score) >= WATCHING then
-      queue.watch_ms = 0
-    end
-  end
-  return score
-end
-
-local function stand_idle(idle, queue, name, watches)
-  queue.idlers = queue.idlers + 1
-  if redis.call('ZADD', idle, queue.idlers + (watches and WATCHING or 0), name) == 1 then
-    queue.idle = queue.idle + 1
-    redis.call('PEXPIRE', idle, IDLE_KEPT_MS)
-  end
-end
-
-local function is_watched(queue, now_ms)
-  return queue.watch_ms + LATE_MS > now_ms
-end
-
--- What comes at that time must be seen by somebody.
-local function see_to(idle, queue, due_ms, now_ms, how)
-  if queue.idle > 0 and (not is_watched(queue, now_ms) or due_ms < queue.watch_ms) then
-    call_idle(idle, queue, 1, how)
-  end
-end
--- Who watches the time; see shared/queue/idle.
-
--- Where the one that watched waits no more, another one comes to watch.
-local function see_to_watch(idle, queue, now_ms, how)
-  if queue.watch_ms == 0 and queue.due_ms < NEVER_MS then
-    see_to(idle, queue, queue.due_ms, now_ms, how)
-  end
-end
-
--- Makes a worker that waits the one that watches the time, where nobody does or what is due comes sooner. Answers
--- in how many milliseconds it has to come back; 0: it need not.
-local function watch_time(queue, due_ms, wait_ms, now_ms)
-  if wait_ms > 0 then
-    due_ms = math.min(due_ms or math.huge, now_ms + wait_ms)
-  end
-  if not due_ms or (is_watched(queue, now_ms) and queue.watch_ms <= due_ms) then
-    return 0
-  end
-  queue.watch_ms = due_ms
-  return math.max(1, due_ms - now_ms)
 end
 -- The flags of a run, a bit each; see shared/queue/run. A job that is PLAIN has no other.
 local PLAIN = 1
@@ -975,7 +856,6 @@ if #numbers > 0 then
   queue.claimed, queue.acked = queue.claimed - bytes, queue.acked + #numbers
   note_ran(queue, now_ms, name, since_sum, soonest, latest, runs)
 end
-leave_idle(idle, queue, worker)
 if queue.watch_ms <= now_ms then
   queue.watch_ms = 0
 end
@@ -986,8 +866,129 @@ if count > 0 then
   names, payloads = lease_plain(jobs, ready, leases, queue, taken, stored, now_us, ends_ms)
 end
 local waits, recheck_ms = worker ~= '' and count < limit, 0
-if queue.idle > 0 then
+if queue.idle > 0 or waits then
+  -- Only here: a script makes its functions anew in every call.
+-- Telling the processes of tickets; see shared/tickets.
+-- @optional SPUBLISH only where the caller's driver has seen that the server knows sharded channels
+
+local function process_of(ticket)
+  return string.match(ticket.id, '^[^.]*')
+end
+
+-- True unless it is certain that the process is gone.
+local function tell_process(ticket, message, how)
+  if ticket.listens == 0 then
+    return true
+  end
+  local channel = how.channel .. ':' .. process_of(ticket)
+  local heard
+  if how.sharded then
+    heard = redis.call('SPUBLISH', channel, message)
+  else
+    heard = redis.call('PUBLISH', channel, message)
+  end
+  return heard > 0 or not how.counted
+end
+-- Workers that found nothing, longest first. Each has a name, '<process>.<number>', and its process listens on
+-- '<channel>:<process>' for 'come <name> 0'; behind ':' it may say that it takes jobs by letter, see shared/queue/hand-over,
+-- which is no part of its name in letters. Whoever brings work calls one; one that finds more than it takes calls the
+-- next, so that as many come as there is work for. A process that nobody hears is gone, and passed over.
+--
+-- One of them watches the time: it comes back by itself when the next job is due or the next lease ends. It stands behind
+-- the others, by a greater score, and when it goes nobody watches.
+local WATCHING = 1125899906842624
+local IDLE_KEPT_MS = '7200000'
+local MOST_GONE = 100
+-- One that is so late will not come.
+local LATE_MS = 1000
+
+-- The name of the one that waits longest; nil where nobody does. It waits no more.
+local function pop_idle(idle, queue)
+  local popped = queue.idle > 0 and redis.call('ZPOPMIN', idle) or {}
+  local name, score = popped[1], popped[2]
+  if not name then
+    queue.idle = 0
+    return nil
+  end
+  queue.idle = queue.idle - 1
+  if tonumber(score) >= WATCHING then
+    queue.watch_ms = 0
+  end
+  return name
+end
+
+-- False when it is certain that it is gone.
+local function tell_idle(worker, word, text, how)
+  local name = string.match(worker, '^[^:]*')
+  return tell_process({ id = name, listens = 1 }, word .. ' ' .. name .. ' ' .. text, how)
+end
+
+local function call_idle(idle, queue, count, how)
+  for _ = 1, MOST_GONE do
+    local name = count > 0 and pop_idle(idle, queue)
+    if not name then
+      return
+    end
+    if tell_idle(name, 'come', '0', how) then
+      count = count - 1
+    end
+  end
+end
+
+-- Answers whether it was still waiting.
+local function leave_idle(idle, queue, name)
+  local score = queue.idle > 0 and name ~= '' and redis.call('ZSCORE', idle, name)
+  if score then
+    redis.call('ZREM', idle, name)
+    queue.idle = queue.idle - 1
+    if tonumber(score) >= WATCHING then
+      queue.watch_ms = 0
+    end
+  end
+  return score
+end
+
+local function stand_idle(idle, queue, name, watches)
+  queue.idlers = queue.idlers + 1
+  if redis.call('ZADD', idle, queue.idlers + (watches and WATCHING or 0), name) == 1 then
+    queue.idle = queue.idle + 1
+    redis.call('PEXPIRE', idle, IDLE_KEPT_MS)
+  end
+end
+
+local function is_watched(queue, now_ms)
+  return queue.watch_ms + LATE_MS > now_ms
+end
+
+-- What comes at that time must be seen by somebody.
+local function see_to(idle, queue, due_ms, now_ms, how)
+  if queue.idle > 0 and (not is_watched(queue, now_ms) or due_ms < queue.watch_ms) then
+    call_idle(idle, queue, 1, how)
+  end
+end
+-- Who watches the time; see shared/queue/idle.
+
+-- Where the one that watched waits no more, another one comes to watch.
+local function see_to_watch(idle, queue, now_ms, how)
+  if queue.watch_ms == 0 and queue.due_ms < NEVER_MS then
+    see_to(idle, queue, queue.due_ms, now_ms, how)
+  end
+end
+
+-- Makes a worker that waits the one that watches the time, where nobody does or what is due comes sooner. Answers
+-- in how many milliseconds it has to come back; 0: it need not.
+local function watch_time(queue, due_ms, wait_ms, now_ms)
+  if wait_ms > 0 then
+    due_ms = math.min(due_ms or math.huge, now_ms + wait_ms)
+  end
+  if not due_ms or (is_watched(queue, now_ms) and queue.watch_ms <= due_ms) then
+    return 0
+  end
+  queue.watch_ms = due_ms
+  return math.max(1, due_ms - now_ms)
+end
   local how = { channel = channel, sharded = sharded, counted = counted }
+  leave_idle(idle, queue, worker)
   if count > 0 and count == limit and redis.call('EXISTS', ready) == 1 then
     call_idle(idle, queue, 1, how)
   elseif count > 0 and not waits then
@@ -995,10 +996,10 @@ if queue.idle > 0 then
   elseif limit == 0 then
     see_to_watch(idle, queue, now_ms, how)
   end
-end
-if waits then
-  recheck_ms = watch_time(queue, queue.due_ms < NEVER_MS and queue.due_ms or nil, 0, now_ms)
-  stand_idle(idle, queue, worker, recheck_ms > 0)
+  if waits then
+    recheck_ms = watch_time(queue, queue.due_ms < NEVER_MS and queue.due_ms or nil, 0, now_ms)
+    stand_idle(idle, queue, worker, recheck_ms > 0)
+  end
 end
 if queue.noted then
   leave_notes(notes, stats, queue, queue.noted, now_ms)
@@ -1092,43 +1093,44 @@ return {
     [44, 'lua/shared/exact.lua', 1],
     [54, 'lua/shared/calls.lua', 6],
     [61, 'lua/shared/calls.lua', 27],
-    [76, 'lua/shared/tell.lua', 1],
-    [83, 'lua/shared/tell.lua', 12],
-    [97, 'lua/shared/next-token.lua', 1],
-    [102, 'lua/shared/queue/state.lua', 1],
-    [180, 'lua/shared/queue/never.lua', 1],
-    [182, 'lua/shared/queue/save.lua', 1],
-    [184, 'lua/shared/queue/save.lua', 13],
-    [227, 'lua/shared/queue/save-call.lua', 1],
-    [235, 'lua/shared/queue/wide.lua', 1],
-    [250, 'lua/shared/queue/note-due.lua', 1],
-    [258, 'lua/shared/queue/idle.lua', 1],
-    [335, 'lua/shared/queue/watch.lua', 1],
-    [356, 'lua/shared/queue/flags.lua', 1],
-    [373, 'lua/shared/queue/note-alike.lua', 1],
-    [374, 'lua/shared/queue/bucket.lua', 1],
-    [386, 'lua/shared/queue/leave-notes.lua', 1],
-    [404, 'lua/shared/queue/fold.lua', 1],
-    [405, 'lua/shared/queue/statistics.lua', 1],
-    [641, 'lua/shared/queue/fold.lua', 3],
-    [652, 'lua/shared/queue/leave-notes.lua', 20],
-    [656, 'lua/shared/queue/note-alike.lua', 4],
-    [671, 'lua/shared/queue/plain.lua', 1],
-    [672, 'lua/shared/queue/plain-head.lua', 1],
-    [675, 'lua/shared/queue/plain-head.lua', 8],
-    [683, 'lua/shared/queue/plain.lua', 3],
-    [753, 'lua/shared/queue/note-spans.lua', 1],
-    [754, 'lua/shared/queue/note-spans.lua', 3],
-    [780, 'lua/shared/queue/plain.lua', 74],
-    [807, 'lua/shared/queue/note-spans.lua', 1],
-    [808, 'lua/shared/queue/note-spans.lua', 3],
-    [834, 'lua/shared/queue/plain.lua', 102],
-    [892, 'lua/queue/ack-and-claim-plain.lua', 50],
-    [942, 'lua/shared/queue/publish-plain.lua', 1],
-    [944, 'lua/shared/queue/spelled.lua', 1],
-    [952, 'lua/shared/queue/send.lua', 1],
-    [968, 'lua/shared/queue/publish-plain.lua', 5],
-    [985, 'lua/queue/ack-and-claim-plain.lua', 101],
+    [76, 'lua/shared/next-token.lua', 1],
+    [81, 'lua/shared/queue/state.lua', 1],
+    [159, 'lua/shared/queue/never.lua', 1],
+    [161, 'lua/shared/queue/save.lua', 1],
+    [163, 'lua/shared/queue/save.lua', 13],
+    [206, 'lua/shared/queue/save-call.lua', 1],
+    [214, 'lua/shared/queue/wide.lua', 1],
+    [229, 'lua/shared/queue/note-due.lua', 1],
+    [237, 'lua/shared/queue/flags.lua', 1],
+    [254, 'lua/shared/queue/note-alike.lua', 1],
+    [255, 'lua/shared/queue/bucket.lua', 1],
+    [267, 'lua/shared/queue/leave-notes.lua', 1],
+    [285, 'lua/shared/queue/fold.lua', 1],
+    [286, 'lua/shared/queue/statistics.lua', 1],
+    [522, 'lua/shared/queue/fold.lua', 3],
+    [533, 'lua/shared/queue/leave-notes.lua', 20],
+    [537, 'lua/shared/queue/note-alike.lua', 4],
+    [552, 'lua/shared/queue/plain.lua', 1],
+    [553, 'lua/shared/queue/plain-head.lua', 1],
+    [556, 'lua/shared/queue/plain-head.lua', 8],
+    [564, 'lua/shared/queue/plain.lua', 3],
+    [634, 'lua/shared/queue/note-spans.lua', 1],
+    [635, 'lua/shared/queue/note-spans.lua', 3],
+    [661, 'lua/shared/queue/plain.lua', 74],
+    [688, 'lua/shared/queue/note-spans.lua', 1],
+    [689, 'lua/shared/queue/note-spans.lua', 3],
+    [715, 'lua/shared/queue/plain.lua', 102],
+    [773, 'lua/queue/ack-and-claim-plain.lua', 47],
+    [805, 'lua/shared/tell.lua', 1],
+    [812, 'lua/shared/tell.lua', 12],
+    [826, 'lua/shared/queue/idle.lua', 1],
+    [903, 'lua/shared/queue/watch.lua', 1],
+    [924, 'lua/queue/ack-and-claim-plain.lua', 82],
+    [943, 'lua/shared/queue/publish-plain.lua', 1],
+    [945, 'lua/shared/queue/spelled.lua', 1],
+    [953, 'lua/shared/queue/send.lua', 1],
+    [969, 'lua/shared/queue/publish-plain.lua', 5],
+    [986, 'lua/queue/ack-and-claim-plain.lua', 102],
   ],
   encode(args) {
     const encoded = new Array<Argument>(9 + args.acks.length * 2)
