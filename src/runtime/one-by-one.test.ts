@@ -90,6 +90,20 @@ describe('what comes in lists', () => {
     expect(disposed.state.isOver).toBe(true)
   })
 
+  test('ends after those who asked before the end, and the rest of their list is dropped', async () => {
+    const { items, send, state } = lists()
+    const asked = [items.next(), items.next()]
+    const ended = items.return()
+    const late = items.next()
+    send(1, 2, 3)
+
+    expect((await Promise.all(asked)).map(({ value }) => value)).toEqual([1, 2])
+    expect((await ended).done).toBe(true)
+    expect(state.isOver).toBe(true)
+    expect((await late).done).toBe(true)
+    expect((await items.next()).done).toBe(true)
+  })
+
   test('fails for who asks, and for nobody else', async () => {
     async function* odd(): AsyncGenerator<readonly number[], void, undefined> {
       yield [1]

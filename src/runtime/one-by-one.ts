@@ -5,8 +5,8 @@ export class OneByOne<Item> implements AsyncGenerator<Item, void, undefined> {
   readonly #signal: AbortSignal | undefined
   #list: readonly Item[] = []
   #at = 0
-  /** The last call that waits for a list: what is asked for meanwhile comes after it. */
-  #waiting: Promise<unknown> | null = null
+  /** The last call that is not over: what is asked for meanwhile comes after it. It never rejects. */
+  #waiting: Promise<void> | null = null
 
   /** Once the signal aborts nothing is given any more: `lists` then throws its reason. */
   constructor(lists: AsyncGenerator<readonly Item[], void, undefined>, signal: AbortSignal | undefined) {
@@ -16,23 +16,21 @@ export class OneByOne<Item> implements AsyncGenerator<Item, void, undefined> {
 
   next(): Promise<IteratorResult<Item, void>> {
     if (this.#waiting === null && this.#isHere()) return Promise.resolve(this.#take())
-    const next = this.#nextAfter(this.#waiting)
-    const settled = (): void => {
-      if (this.#waiting === waiting) this.#waiting = null
-    }
-    const waiting = next.then(settled, settled)
-    this.#waiting = waiting
-    return next
+    return this.#inTurn(() => this.#takeWhenHere())
   }
 
   return(): Promise<IteratorResult<Item, void>> {
-    this.#drop()
-    return this.#lists.return() as Promise<IteratorReturnResult<void>>
+    return this.#inTurn(() => {
+      this.#list = []
+      return this.#lists.return() as Promise<IteratorReturnResult<void>>
+    })
   }
 
   throw(error: unknown): Promise<IteratorResult<Item, void>> {
-    this.#drop()
-    return this.#lists.throw(error) as Promise<IteratorReturnResult<void>>
+    return this.#inTurn(() => {
+      this.#list = []
+      return this.#lists.throw(error) as Promise<IteratorReturnResult<void>>
+    })
   }
 
   [Symbol.asyncIterator](): this {
@@ -43,8 +41,17 @@ export class OneByOne<Item> implements AsyncGenerator<Item, void, undefined> {
     await this.return()
   }
 
-  async #nextAfter(before: Promise<unknown> | null): Promise<IteratorResult<Item, void>> {
-    await before
+  #inTurn(step: () => Promise<IteratorResult<Item, void>>): Promise<IteratorResult<Item, void>> {
+    const answer = this.#waiting === null ? step() : this.#waiting.then(step)
+    const settled = (): void => {
+      if (this.#waiting === waiting) this.#waiting = null
+    }
+    const waiting = answer.then(settled, settled)
+    this.#waiting = waiting
+    return answer
+  }
+
+  async #takeWhenHere(): Promise<IteratorResult<Item, void>> {
     while (!this.#isHere()) {
       const { done, value } = await this.#lists.next()
       if (done === true) return { done, value: undefined }
@@ -61,9 +68,5 @@ export class OneByOne<Item> implements AsyncGenerator<Item, void, undefined> {
   #take(): IteratorYieldResult<Item> {
     const value = this.#list[this.#at++] as Item
     return { done: false, value }
-  }
-
-  #drop(): void {
-    this.#list = []
   }
 }
