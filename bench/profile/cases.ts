@@ -76,7 +76,7 @@ export const CASES: Readonly<Record<string, Case>> = {
     about: 'runs of new keys, 20 in flight',
     inFlight: 20,
     prepare(redis) {
-      const once = redis.once<number>('profile', { keepResult: '1m' })
+      const once = redis.once<number>('profile')
       let run = 0
       return steps(20, () => once.run(`key-${run++}`, async () => 1))
     },
