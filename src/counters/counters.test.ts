@@ -97,7 +97,20 @@ describe('increments', () => {
     const all = await counters.incrementMany([{ id: 2 }, { id: 1, by: 3 }, { id: 1, by: 5 }])
     expect(all[0]).toEqual({ id: '2', value: 1, counted: true })
     expect(all.slice(1)).toEqual([expect.any(DriverError), expect.any(DriverError)])
-    expect(await counters.getMany([1, 2])).toEqual([9223372036854775800n, 1])
+
+    calls = 0
+    const alone = await Promise.allSettled([
+      counters.increment(2),
+      counters.increment(1, 3),
+      counters.increment(1, 5),
+    ])
+    expect(alone.map((each) => (each.status === 'fulfilled' ? each.value : each.reason))).toEqual([
+      2,
+      expect.any(DriverError),
+      expect.any(DriverError),
+    ])
+    expect(alone.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'rejected'])
+    expect(await counters.getMany([1, 2])).toEqual([9223372036854775800n, 2])
   })
 
   test('of what the database does not have are refused where none is to be made', async () => {

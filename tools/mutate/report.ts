@@ -31,7 +31,7 @@ export function pageOf({ command, seed, outcomes, places }: Run): string {
     `Written by \`${command}\`. Each mutant is one place of the product made wrong: a comparison, a condition, a sum,`,
     'a constant, or a line that is dropped. Every structure and every folder of the library is hit. First the',
     'tests nearest to it run, then all that run without Python, but for what changes nothing that anybody could',
-    'notice, as the end of this page says of some; a test that failed had to fail twice.',
+    'notice, as the end of this page says of some; a test that failed had to fail twice, and not without the mutant.',
     '',
     `- ${totalsOf(outcomes)}`,
     `- drawn from ${places[0]} in Lua and ${places[1]} in TypeScript`,

@@ -36,25 +36,36 @@ const TYPES_LIMIT_MS = 120_000
 const NEAR_LIMIT_MS = 600_000
 const WHOLE_LIMIT_MS = 1_200_000
 
-/** Runs the tests on a mutant, the nearest first. The copy is as before when it is over. */
+/**
+ * Runs the tests on a mutant, the nearest first. The copy is as before when it is over. Throws when the test that failed
+ * does so without the mutant, too: it has noticed nothing.
+ */
 export async function tryMutant(copy: Copy, mutant: Mutant): Promise<Outcome> {
   const unsteady: string[] = []
+  const red = await redOf(copy, mutant, unsteady)
+  if (red !== null && red.file !== null) {
+    const anyway = await failsTwice(copy, [red.file], [])
+    if (anyway !== null) throw new Error(`fails without a mutant, too: ${anyway.what}`)
+  }
+  return { mutant, killedBy: red?.what ?? null, unsteady }
+}
+
+/** The first test that fails without any mutant, or null. */
+export async function failsAnyway(copy: Copy): Promise<string | null> {
+  return (await failsTwice(copy, [], []))?.what ?? null
+}
+
+async function redOf(copy: Copy, mutant: Mutant, unsteady: string[]): Promise<Red | null> {
   try {
     const refusal = await copy.put(mutant)
-    if (refusal !== null) return { mutant, killedBy: `the compiler: ${refusal}`, unsteady }
-    const killedBy = (await testsAgainst(copy, mutant, unsteady)) ?? (await typesAgainst(copy, mutant))
-    return { mutant, killedBy, unsteady }
+    if (refusal !== null) return { what: `the compiler: ${refusal}`, file: null }
+    return (await testsAgainst(copy, mutant, unsteady)) ?? (await typesAgainst(copy, mutant))
   } finally {
     await copy.restore(mutant)
   }
 }
 
-/** The first test that fails without any mutant, or null. */
-export function failsAnyway(copy: Copy): Promise<string | null> {
-  return failsTwice(copy, [], [])
-}
-
-async function testsAgainst(copy: Copy, mutant: Mutant, unsteady: string[]): Promise<string | null> {
+async function testsAgainst(copy: Copy, mutant: Mutant, unsteady: string[]): Promise<Red | null> {
   const suites = suitesFor(mutant.stratum)
   // To run all for those that nobody can notice would take longer than the others together.
   for (const filters of whyEquivalent(mutant) === null ? suites : suites.slice(0, 1)) {
@@ -66,28 +77,24 @@ async function testsAgainst(copy: Copy, mutant: Mutant, unsteady: string[]): Pro
 
 // What fails by chance, on a busy machine, passes the second time; and so do tests of one file whose servers
 // stopped because another file had failed.
-async function failsTwice(
-  copy: Copy,
-  filters: readonly string[],
-  unsteady: string[],
-): Promise<string | null> {
+async function failsTwice(copy: Copy, filters: readonly string[], unsteady: string[]): Promise<Red | null> {
   const reds = await redsOf(copy, filters)
-  for (const { what, file } of reds) {
-    if (file === null) return what
-    const [again] = await redsOf(copy, [file])
-    if (again !== undefined) return again.what
+  for (const red of reds) {
+    if (red.file === null) return red
+    const [again] = await redsOf(copy, [red.file])
+    if (again !== undefined) return again
   }
   unsteady.push(...reds.map(({ what }) => what))
   return null
 }
 
 // Behind the tests, and without what a dropped line leaves unused: the tests have to notice.
-async function typesAgainst(copy: Copy, { file }: Mutant): Promise<string | null> {
+async function typesAgainst(copy: Copy, { file }: Mutant): Promise<Red | null> {
   if (!file.endsWith('.ts')) return null
   const tsc = ['node_modules/typescript/bin/tsc', '-p', '.', '--noEmit']
   const leniently = ['--noUnusedLocals', 'false', '--noUnusedParameters', 'false']
   const { code, output } = await runNode([...tsc, ...leniently], copy.root, TYPES_LIMIT_MS)
-  return code === 0 ? null : `types: ${output.trim().split('\n')[0] ?? ''}`
+  return code === 0 ? null : { what: `types: ${output.trim().split('\n')[0] ?? ''}`, file: null }
 }
 
 /** The first red test of each file; the run ends soon after the first. */
