@@ -1,8 +1,10 @@
 // The hottest row of each bench, as a loop that somebody can profile. A new structure is a line here.
 
-import type { Perilune } from '../../src/index.ts'
+import Database from 'libsql'
+import type { Counters, Perilune } from '../../src/index.ts'
 import { makeMembers, makeQueries } from '../autocomplete/members.ts'
 import type { Built } from '../harness/built.ts'
+import { zipf } from '../harness/zipf.ts'
 
 /** One call of the loop. */
 export type Step = () => Promise<unknown>
@@ -16,6 +18,7 @@ export interface Case {
 }
 
 const SUBJECTS = 1000
+const JOBS = Array.from({ length: 1000 }, () => ({ name: 'job', payload: 'x' }))
 
 export const CASES: Readonly<Record<string, Case>> = {
   feed: {
@@ -96,6 +99,90 @@ export const CASES: Readonly<Record<string, Case>> = {
       })
     },
   },
+  counters: {
+    about: "increments of 1,000 items by Zipf's law, 100 in flight",
+    inFlight: 100,
+    prepare(redis, built) {
+      const counters = openCounters(redis, built, 'profile')
+      const next = zipf(1000)
+      return steps(100, () => counters.increment(next()))
+    },
+  },
+  'counters-hot': {
+    about: 'increments of one item, 100 in flight',
+    inFlight: 100,
+    prepare(redis, built) {
+      const counters = openCounters(redis, built, 'profile-hot')
+      return steps(100, () => counters.increment(1))
+    },
+  },
+  cache: {
+    about: 'hits of 1,000 keys in turn, 100 in flight',
+    inFlight: 100,
+    prepare(redis) {
+      const cache = redis.cache<string>('profile', { freshFor: '1h' })
+      let asked = 0
+      return steps(100, () => cache.get(`key-${asked++ % SUBJECTS}`, async () => 'x'.repeat(100)))
+    },
+  },
+  collection: {
+    about: 'a list of 100 items replaced, one at a time',
+    inFlight: 1,
+    prepare(redis) {
+      const list = redis.collection<string>('profile', { kind: 'list', expireAfter: '1h' })
+      const items = Array.from({ length: 100 }, (_, at) => `item ${at}`)
+      return steps(1, () => list.replace(items))
+    },
+  },
+  'queue-add': {
+    about: 'adds of one job, 100 in flight',
+    inFlight: 100,
+    prepare(redis) {
+      const queue = redis.queue('profile')
+      return steps(100, () => queue.enqueue('job', 'x'))
+    },
+  },
+  'queue-pair': {
+    about: 'claims of a job that waits, each with the ack of the one before it, one at a time',
+    inFlight: 1,
+    prepare(redis) {
+      const queue = redis.queue('profile-pair')
+      let held: Awaited<ReturnType<typeof queue.claim>> = []
+      let waiting = 0
+      return steps(1, async () => {
+        if (waiting === 0) waiting += (await queue.enqueueMany(JOBS)).length
+        held = await queue.claim({ acks: held })
+        waiting -= held.length
+      })
+    },
+  },
+  'queue-worker': {
+    about: `${JOBS.length} jobs added, and as many that waited done by a worker of 50`,
+    inFlight: 1,
+    prepare(redis) {
+      const queue = redis.queue('profile-worker')
+      let [left, done] = [0, (): void => undefined]
+      const onSettled = (): void => {
+        left -= 1
+        if (left === 0) done()
+      }
+      const ready = queue
+        .enqueueMany(JOBS)
+        .then(() => queue.work(async () => 1, { concurrency: 50, onSettled }))
+      return steps(1, async () => {
+        left += JOBS.length
+        const over = new Promise<void>((resolve) => (done = resolve))
+        await Promise.all([ready, queue.enqueueMany(JOBS)])
+        await over
+      })
+    },
+  },
+}
+
+function openCounters(redis: Perilune, { sqlite }: Built, name: string): Counters {
+  const database = new Database(':memory:')
+  database.exec('CREATE TABLE counted (id INTEGER PRIMARY KEY, value BIGINT NOT NULL)')
+  return redis.counters(name, { sink: sqlite.sqlite(database, { table: 'counted' }), settleFor: '0s' })
 }
 
 function steps(count: number, step: Step): Step[] {
