@@ -27,6 +27,7 @@ local counters, counters_at = ARGV, 5 -- repeated (id:text delta:text key:text):
 -- @include shared/counters/save
 -- @include shared/counters/retention
 -- @include shared/counters/add
+-- @include shared/counters/add-plain
 -- @include shared/counters/outcomes
 
 local partition = open_partition(meta, caller)
@@ -38,9 +39,12 @@ if count > 1000 then
   return redis.error_reply('INVALID counters: must be at most 1000 a call')
 end
 local now_ms = math.floor(clock_us() / 1000)
-local ids = {}
+local ids, seen, is_plain = {}, {}, partition.rest_ms == 0
 for at = counters_at, #counters, 3 do
-  ids[#ids + 1] = counters[at]
+  local id = counters[at]
+  is_plain = is_plain and not seen[id] and counters[at + 2] == ''
+  seen[id] = true
+  ids[#ids + 1] = id
 end
 local now = redis.call('HMGET', values, unpack(ids))
 
@@ -55,34 +59,42 @@ end
 
 -- A server without memory refuses this, before anything has changed.
 redis.call('HSET', meta, 'layout', partition.layout)
-local refused, known = {}, {}
-local added, keyed = false, false
-for at = counters_at, #counters, 3 do
-  local place = (at - counters_at) / 3
-  local id, delta, key = counters[at], counters[at + 1], counters[at + 2]
-  if not now[place + 1] then
-    refused[#refused + 1] = place
-    refused[#refused + 1] = 'absent'
-  elseif key ~= '' and id_of_key(once, id .. '\0' .. key, now_ms) then
-    known[#known + 1] = place
-    now[place + 1] = redis.call('HGET', values, id)
-  elseif is_one_too_many(pending, rest, id, most_dirty) then
-    refused[#refused + 1] = place
-    refused[#refused + 1] = 'behind'
-    now[place + 1] = redis.call('HGET', values, id)
-  else
-    local value, is_pending = add(values, pending, rest, clean, id, delta, partition.rest_ms > 0)
-    if value then
-      added = added or is_pending
-      now[place + 1] = value
-    else
-      now[place + 1] = redis.call('HGET', values, id)
+local shown, refused, added
+if is_plain and are_few(pending, rest, count, most_dirty) then
+  shown, refused, added = add_plain(values, pending, clean, ids, now, counters, counters_at)
+end
+local known, keyed = {}, false
+if shown then
+  now = shown
+else
+  refused, added = {}, false
+  for at = counters_at, #counters, 3 do
+    local place = (at - counters_at) / 3
+    local id, delta, key = counters[at], counters[at + 1], counters[at + 2]
+    if not now[place + 1] then
       refused[#refused + 1] = place
-      refused[#refused + 1] = 'overflow'
-    end
-    if value and key ~= '' then
-      keyed = true
-      remember_key(once, id .. '\0' .. key, 0, now_ms + remember_ms)
+      refused[#refused + 1] = 'absent'
+    elseif key ~= '' and id_of_key(once, id .. '\0' .. key, now_ms) then
+      known[#known + 1] = place
+      now[place + 1] = redis.call('HGET', values, id)
+    elseif is_one_too_many(pending, rest, id, most_dirty) then
+      refused[#refused + 1] = place
+      refused[#refused + 1] = 'behind'
+      now[place + 1] = redis.call('HGET', values, id)
+    else
+      local value, is_pending = add(values, pending, rest, clean, id, delta, partition.rest_ms > 0)
+      if value then
+        added = added or is_pending
+        now[place + 1] = value
+      else
+        now[place + 1] = redis.call('HGET', values, id)
+        refused[#refused + 1] = place
+        refused[#refused + 1] = 'overflow'
+      end
+      if value and key ~= '' then
+        keyed = true
+        remember_key(once, id .. '\0' .. key, 0, now_ms + remember_ms)
+      end
     end
   end
 end

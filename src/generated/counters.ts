@@ -638,7 +638,7 @@ function readKnownOfIncrementCounted(part: Reply | undefined): (number)[] {
 export const increment: Operation<IncrementArguments, IncrementAnswer> = {
   script: {
     name: 'counters/increment',
-    sha1: '4f6ce18b4e75eb3717ac499cdca54a71ccf4e30d',
+    sha1: 'c14c0b1037c804803545eaf64af4986d6c23aa41',
     reads: false,
     bytes: false,
     source: `--[[
@@ -856,6 +856,65 @@ local function is_one_too_many(pending, rest, id, most_dirty)
     and redis.call('HEXISTS', pending, id) == 0
     and redis.call('HEXISTS', rest, id) == 0
 end
+
+-- True when none of so many counters can be one too many.
+local function are_few(pending, rest, count, most_dirty)
+  return most_dirty == 0 or redis.call('HLEN', pending) + redis.call('HLEN', rest) + count <= most_dirty
+end
+-- Increments of different counters in a few commands for all: a command for each costs more than the sums.
+
+-- What is less is written as an integer, which takes half as long as a double and may have 32 bits only.
+local MOST_PLAIN = 1000000000
+
+local function are_plain(by, sum, wait)
+  return by < MOST_PLAIN
+    and by > -MOST_PLAIN
+    and sum < MOST_PLAIN
+    and sum > -MOST_PLAIN
+    and wait < MOST_PLAIN
+    and wait > -MOST_PLAIN
+    and by % 1 == 0
+end
+
+-- Adds to the values that are there (\`now\`), and to what waits of them, while nothing is set aside; each counter comes once,
+-- its delta behind it in \`counters\`. Answers the new values, as text and false for those that are not there, the places of
+-- these, and whether there are others; nil when something is left to HINCRBY, and then nothing has changed. The server has
+-- not refused to grow before.
+local function add_plain(values, pending, clean, ids, now, counters, counters_at)
+  local waiting = redis.call('HMGET', pending, unpack(ids))
+  local shown, refused, sums, waits, first = {}, {}, {}, {}, {}
+  local last, format = 0, string.format
+  for place = 1, #ids do
+    local id = ids[place]
+    if now[place] then
+      local by = tonumber(counters[counters_at + 3 * place - 2])
+      local sum, wait = now[place] + (by or 0), (waiting[place] or 0) + (by or 0)
+      if not by or not are_plain(by, sum, wait) then
+        return nil
+      end
+      shown[place] = format('%d', sum)
+      sums[last + 1], sums[last + 2] = id, shown[place]
+      waits[last + 1], waits[last + 2] = id, format('%d', wait)
+      last = last + 2
+      if not waiting[place] then
+        first[#first + 1] = id
+      end
+    else
+      shown[place] = false
+      refused[#refused + 1] = place - 1
+      refused[#refused + 1] = 'absent'
+    end
+  end
+  if last > 0 then
+    redis.call('HSET', values, unpack(sums))
+    redis.call('HSET', pending, unpack(waits))
+  end
+  if #first > 0 then
+    -- The first ones since the last seal.
+    redis.call('ZREM', clean, unpack(first))
+  end
+  return shown, refused, last > 0
+end
 -- What became of each increment of a call, for the record of the call: '<at> <why> …|<at> …', refused and known ones.
 
 local function outcomes_text(refused, known)
@@ -884,9 +943,12 @@ if count > 1000 then
   return redis.error_reply('INVALID counters: must be at most 1000 a call')
 end
 local now_ms = math.floor(clock_us() / 1000)
-local ids = {}
+local ids, seen, is_plain = {}, {}, partition.rest_ms == 0
 for at = counters_at, #counters, 3 do
-  ids[#ids + 1] = counters[at]
+  local id = counters[at]
+  is_plain = is_plain and not seen[id] and counters[at + 2] == ''
+  seen[id] = true
+  ids[#ids + 1] = id
 end
 local now = redis.call('HMGET', values, unpack(ids))
 
@@ -901,34 +963,42 @@ end
 
 -- A server without memory refuses this, before anything has changed.
 redis.call('HSET', meta, 'layout', partition.layout)
-local refused, known = {}, {}
-local added, keyed = false, false
-for at = counters_at, #counters, 3 do
-  local place = (at - counters_at) / 3
-  local id, delta, key = counters[at], counters[at + 1], counters[at + 2]
-  if not now[place + 1] then
-    refused[#refused + 1] = place
-    refused[#refused + 1] = 'absent'
-  elseif key ~= '' and id_of_key(once, id .. '\\0' .. key, now_ms) then
-    known[#known + 1] = place
-    now[place + 1] = redis.call('HGET', values, id)
-  elseif is_one_too_many(pending, rest, id, most_dirty) then
-    refused[#refused + 1] = place
-    refused[#refused + 1] = 'behind'
-    now[place + 1] = redis.call('HGET', values, id)
-  else
-    local value, is_pending = add(values, pending, rest, clean, id, delta, partition.rest_ms > 0)
-    if value then
-      added = added or is_pending
-      now[place + 1] = value
-    else
-      now[place + 1] = redis.call('HGET', values, id)
+local shown, refused, added
+if is_plain and are_few(pending, rest, count, most_dirty) then
+  shown, refused, added = add_plain(values, pending, clean, ids, now, counters, counters_at)
+end
+local known, keyed = {}, false
+if shown then
+  now = shown
+else
+  refused, added = {}, false
+  for at = counters_at, #counters, 3 do
+    local place = (at - counters_at) / 3
+    local id, delta, key = counters[at], counters[at + 1], counters[at + 2]
+    if not now[place + 1] then
       refused[#refused + 1] = place
-      refused[#refused + 1] = 'overflow'
-    end
-    if value and key ~= '' then
-      keyed = true
-      remember_key(once, id .. '\\0' .. key, 0, now_ms + remember_ms)
+      refused[#refused + 1] = 'absent'
+    elseif key ~= '' and id_of_key(once, id .. '\\0' .. key, now_ms) then
+      known[#known + 1] = place
+      now[place + 1] = redis.call('HGET', values, id)
+    elseif is_one_too_many(pending, rest, id, most_dirty) then
+      refused[#refused + 1] = place
+      refused[#refused + 1] = 'behind'
+      now[place + 1] = redis.call('HGET', values, id)
+    else
+      local value, is_pending = add(values, pending, rest, clean, id, delta, partition.rest_ms > 0)
+      if value then
+        added = added or is_pending
+        now[place + 1] = value
+      else
+        now[place + 1] = redis.call('HGET', values, id)
+        refused[#refused + 1] = place
+        refused[#refused + 1] = 'overflow'
+      end
+      if value and key ~= '' then
+        keyed = true
+        remember_key(once, id .. '\\0' .. key, 0, now_ms + remember_ms)
+      end
     end
   end
 end
@@ -958,8 +1028,9 @@ return { 'counted', now_ms, partition.epoch, now, refused, known }
     [152, 'lua/shared/counters/retention.lua', 1],
     [158, 'lua/shared/counters/retention.lua', 33],
     [163, 'lua/shared/counters/add.lua', 1],
-    [216, 'lua/shared/counters/outcomes.lua', 1],
-    [234, 'lua/counters/increment.lua', 31],
+    [221, 'lua/shared/counters/add-plain.lua', 1],
+    [275, 'lua/shared/counters/outcomes.lua', 1],
+    [293, 'lua/counters/increment.lua', 32],
   ],
   encode(args) {
     const encoded = new Array<Argument>(4 + args.counters.length * 3)

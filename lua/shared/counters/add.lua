@@ -51,3 +51,8 @@ local function is_one_too_many(pending, rest, id, most_dirty)
     and redis.call('HEXISTS', pending, id) == 0
     and redis.call('HEXISTS', rest, id) == 0
 end
+
+-- True when none of so many counters can be one too many.
+local function are_few(pending, rest, count, most_dirty)
+  return most_dirty == 0 or redis.call('HLEN', pending) + redis.call('HLEN', rest) + count <= most_dirty
+end
