@@ -12,6 +12,7 @@ export const CHORES = {
 } as const
 
 const PAUSE_MS = 1000
+const NOTHING_TO_DO: Promise<void> = Promise.resolve()
 
 export type Chore = keyof typeof CHORES
 
@@ -26,8 +27,11 @@ export class Chores {
   }
 
   /** Resolves when all is done, or has failed: then it is told again by the next claim. */
-  async see(bits: number): Promise<void> {
-    if (bits === 0) return
+  see(bits: number): Promise<void> {
+    return bits === 0 ? NOTHING_TO_DO : this.#see(bits)
+  }
+
+  async #see(bits: number): Promise<void> {
     const chores = (Object.entries(CHORES) as [Chore, number][]).filter(([, bit]) => (bits & bit) !== 0)
     await Promise.all(chores.map(([name]) => this.#do(name)))
   }

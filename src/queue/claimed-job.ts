@@ -392,8 +392,7 @@ export function toClaimedJobs<Payload>(
   exchanged: Exchanged,
 ): ClaimedJob<Payload>[] {
   if (exchanged.endsAt <= performance.now()) return []
-  const options = new Map(exchanged.options.map((each) => [each.at, each]))
-  return exchanged.jobs.map(
-    (_, at) => new ClaimedJob<Payload>(source, settling, exchanged, at, options.get(at)),
-  )
+  const { jobs, options } = exchanged
+  const byPlace = options.length === 0 ? null : new Map(options.map((each) => [each.at, each]))
+  return jobs.map((_, at) => new ClaimedJob<Payload>(source, settling, exchanged, at, byPlace?.get(at)))
 }

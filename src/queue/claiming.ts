@@ -70,7 +70,8 @@ export async function exchangeAndWait(
   const waitMs = toWaitMs(waiting)
   const { signal } = waiting
   signal?.throwIfAborted()
-  const first = await exchange(source, { ...terms, acks, worker: '' })
+  const { limit, leaseMs } = terms
+  const first = await exchange(source, { acks, limit, leaseMs, worker: '' })
   onAcked(first)
   if (first.jobs.length > 0 || waitMs === 0) return first
   const endsAt = performance.now() + waitMs

@@ -97,15 +97,19 @@ export class Enqueuer {
 
   async #enqueue(run: RunInSlot, jobs: readonly Outgoing[]): Promise<Enqueued[]> {
     const { unit, codec } = this.#source
-    const common = { codec: codec.name, ...toldOn(unit) }
+    const { channel, sharded, counted } = toldOn(unit)
+    const told = { codec: codec.name, channel, sharded, counted }
     const name = nameOfAll(jobs)
     if (name !== null) {
       const payloads = jobs.map(({ payload }) => payload)
-      const { first } = await run(enqueueAlike, (id) => ({ ...common, ...id, name, payloads }))
+      // Written out: spreading several objects into one costs more than sending it.
+      const { first } = await run(enqueueAlike, ({ caller, call }) => {
+        return { codec: codec.name, caller, call, channel, sharded, counted, name, payloads }
+      })
       return toIds(this.#source, first, jobs.length).map((id) => ({ id, duplicate: false }))
     }
     const specs = jobs.map(toSpec)
-    const { first, chores, duplicates } = await run(enqueue, (id) => ({ ...common, ...id, specs }))
+    const { first, chores, duplicates } = await run(enqueue, (id) => ({ ...told, ...id, specs }))
     const seen = this.#source.chores.see(chores)
     // From now on the queues of the parents tell of their ends.
     if (specs.some(hasParentElsewhere)) await seen

@@ -8,7 +8,8 @@ import {
 } from '../generated/queue.ts'
 import type { CallId } from '../runtime/call-ids.ts'
 import { endsAtOf } from '../runtime/grant.ts'
-import { learnTold } from '../runtime/told.ts'
+import { toldOn } from '../runtime/told.ts'
+import type { RunInSlot } from '../runtime/unit.ts'
 import type { Source } from './source.ts'
 
 export interface Ack {
@@ -70,25 +71,36 @@ const SLOW_CALLS = 8
 
 /** Rejects as any call does. */
 export async function exchange(source: Source, wanted: Exchange): Promise<Exchanged> {
-  const { unit, codec } = source
-  const { acks, ...terms } = wanted
-  const common = { codec: codec.name, ...terms, ...(await learnTold(unit)), acks }
-  const asked = { askedAt: performance.now(), leaseMs: terms.leaseMs }
-  return unit.inSlot(async (run) => {
-    // Who waits no more passes on what it was called for: that is more than the quick way does.
-    const mayBeQuick = (terms.limit > 0 || acks.length > 0) && --source.pace.slowly < 0
-    if (mayBeQuick) {
-      let id: CallId | undefined
-      const answer = await run(ackAndClaimPlain, (given) => ({ ...common, ...(id = given) }))
-      if (answer.status === 'claimed') {
-        void source.chores.see(answer.chores)
-        return { ...told(answer, asked), jobs: plainJobs(answer), ...NOTHING_ELSE }
-      }
-      source.pace.slowly = SLOW_CALLS
-      return slowly(source, await run(ackAndClaim, () => ({ ...common, ...(id as CallId) })), asked)
-    }
-    return slowly(source, await run(ackAndClaim, (id) => ({ ...common, ...id })), asked)
-  })
+  const { unit } = source
+  if (unit.runtime.server.info === null) await unit.learn()
+  const askedAt = performance.now()
+  return unit.inSlot((run) => exchangeInSlot(run, source, wanted, askedAt))
+}
+
+async function exchangeInSlot(
+  run: RunInSlot,
+  source: Source,
+  wanted: Exchange,
+  askedAt: number,
+): Promise<Exchanged> {
+  let id: CallId | undefined
+  // Who waits no more passes on what it was called for: that is more than the quick way does.
+  const mayBeQuick = (wanted.limit > 0 || wanted.acks.length > 0) && --source.pace.slowly < 0
+  if (mayBeQuick) {
+    const answer = await run(ackAndClaimPlain, (given) => argumentsOf(source, wanted, (id = given)))
+    if (answer.status === 'claimed') return quickly(source, wanted, askedAt, answer)
+    source.pace.slowly = SLOW_CALLS
+  }
+  // What was declined is the same call.
+  const answer = await run(ackAndClaim, (given) => argumentsOf(source, wanted, id ?? given))
+  return slowly(source, wanted, askedAt, answer)
+}
+
+/** Written out, as all that is made for each call: spreading several objects into one costs more than sending it. */
+function argumentsOf({ unit, codec }: Source, wanted: Exchange, { caller, call }: CallId) {
+  const { channel, sharded, counted } = toldOn(unit)
+  const { acks, limit, leaseMs, worker } = wanted
+  return { codec: codec.name, caller, call, limit, leaseMs, worker, channel, sharded, counted, acks }
 }
 
 /** What plain jobs are answered without. */
@@ -99,13 +111,14 @@ export const NOTHING_ELSE: Pick<Exchanged, 'options' | 'paused' | 'refused'> = {
 }
 
 type PlainJobs = Extract<AckAndClaimPlainAnswer, { status: 'claimed' }>
-type Told = Pick<AckAndClaimAnswer, 'nowMs' | 'endsAtMs' | 'waits' | 'recheckMs'>
 
-type Asked = Pick<Exchanged, 'askedAt' | 'leaseMs'>
-
-function told({ nowMs, endsAtMs, waits, recheckMs }: Told, asked: Asked) {
-  const endsAt = endsAtOf(asked.askedAt, endsAtMs - nowMs)
-  return { nowMs, ...asked, endsAtMs, endsAt, waits, recheckMs }
+function quickly({ chores }: Source, { leaseMs }: Exchange, askedAt: number, answer: PlainJobs): Exchanged {
+  void chores.see(answer.chores)
+  const { nowMs, endsAtMs, waits, recheckMs } = answer
+  const endsAt = endsAtOf(askedAt, endsAtMs - nowMs)
+  const { options, paused, refused } = NOTHING_ELSE
+  const jobs = plainJobs(answer)
+  return { nowMs, askedAt, leaseMs, jobs, options, endsAtMs, endsAt, waits, recheckMs, paused, refused }
 }
 
 /** Their tokens follow one another, and one name may be that of all. */
@@ -117,9 +130,16 @@ function plainJobs({ token, numbers, names, payloads }: PlainJobs): ToldJob[] {
   })
 }
 
-function slowly({ chores }: Source, answer: AckAndClaimAnswer, asked: Asked): Exchanged {
+function slowly(
+  { chores }: Source,
+  { leaseMs }: Exchange,
+  askedAt: number,
+  answer: AckAndClaimAnswer,
+): Exchanged {
   void chores.see(answer.chores)
-  const { options, paused } = answer
+  const { nowMs, endsAtMs, waits, recheckMs, options, paused } = answer
+  const endsAt = endsAtOf(askedAt, endsAtMs - nowMs)
+  const refused = reasonsOf(answer.refused)
   const jobs = answer.jobs.map((job) => ({ ...job, number: String(job.number) }))
-  return { ...told(answer, asked), jobs, options, paused, refused: reasonsOf(answer.refused) }
+  return { nowMs, askedAt, leaseMs, jobs, options, endsAtMs, endsAt, waits, recheckMs, paused, refused }
 }
