@@ -14,7 +14,7 @@ import {
   type Taken,
 } from './count-dialect.ts'
 import { causesOf } from './access.ts'
-import { namesOf, type SqlRunner, wholeOf } from './dialect.ts'
+import { namesOf, type Row, type SqlRunner, wholeOf } from './dialect.ts'
 import { asText, countsOf, key, MYSQL, name, plain, text } from './mysql-dialect.ts'
 
 export interface MysqlEvents extends EventsOptions {
@@ -131,21 +131,45 @@ async function take(
   limit: number,
   until: string | undefined,
 ): Promise<Taken> {
-  const [into, number, mark] = [name(events.table), name(events.key), name(events.mark)]
-  const rows = await runner.rows(
-    plain(`SELECT CAST(e.${number} AS CHAR) AS at, ${idOf(events)} AS id, CAST(${amountOf(events)} AS CHAR) AS amount
-      FROM ${into} e WHERE ${own(events, counters)} AND e.${mark} IS NULL
-      ORDER BY e.${number} LIMIT ${limit} FOR UPDATE SKIP LOCKED`),
-  )
+  const rows = await lockWaiting(runner, events, counters, limit)
   if (rows.length > 0) {
-    const taken = rows.map(({ at }) => String(at)).join(', ')
-    await runner.changes(plain(`UPDATE ${into} SET ${mark} = ${version + 1} WHERE ${number} IN (${taken})`))
+    const [into, number, mark] = [name(events.table), name(events.key), name(events.mark)]
+    await runner.changes(
+      plain(`UPDATE ${into} SET ${mark} = ${version + 1} WHERE ${number} IN (${keysOf(rows)})`),
+    )
   }
   const taken = { changes: changesOf(rows.map(eventRow)), events: rows.length, reached }
   if (rows.length < limit) return { ...taken, more: false, until: '' }
   const last = until ?? (await newest(runner, events, counters))
   const more = BigInt(String(rows.at(-1)?.['at'])) < BigInt(last)
   return { ...taken, more, until: more ? last : '' }
+}
+
+/**
+ * Locks rows that wait, the oldest first. To lock what the index of the marks tells costs many times what locking by key does, so
+ * rows are looked up without a lock, and locked by their keys if they still wait. Where that leaves any out, for somebody
+ * holds it or has taken it, the index is locked all the same: it goes on behind them, however many they are.
+ */
+async function lockWaiting(
+  runner: SqlRunner,
+  events: EventsPlace,
+  counters: string,
+  limit: number,
+): Promise<readonly Row[]> {
+  const [from, number, mark] = [name(events.table), `e.${name(events.key)}`, `e.${name(events.mark)}`]
+  const waiting = `FROM ${from} e WHERE ${own(events, counters)} AND ${mark} IS NULL ORDER BY ${number} LIMIT ${limit}`
+  const found = await runner.rows(plain(`SELECT CAST(${number} AS CHAR) AS at ${waiting}`))
+  if (found.length === 0) return []
+  const row = `CAST(${number} AS CHAR) AS at, ${idOf(events)} AS id, CAST(${amountOf(events)} AS CHAR) AS amount`
+  // Not as `IS NULL`, or the index of the marks could be taken for this, too.
+  const known = `FROM ${from} e WHERE ${number} IN (${keysOf(found)}) AND COALESCE(${mark}, 0) = 0 ORDER BY ${number}`
+  const locked = await runner.rows(plain(`SELECT ${row} ${known} FOR UPDATE SKIP LOCKED`))
+  if (locked.length === found.length) return locked
+  return runner.rows(plain(`SELECT ${row} ${waiting} FOR UPDATE SKIP LOCKED`))
+}
+
+function keysOf(rows: readonly Row[]): string {
+  return rows.map(({ at }) => String(at)).join(', ')
 }
 
 /** The greatest key of a row that was not taken. */
