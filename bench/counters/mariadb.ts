@@ -33,7 +33,7 @@ export async function openMariadb(): Promise<Database> {
       return SHOWN.map((name) => `${name} ${values.get(name)}`).join(', ')
     },
     eventColumns: () => ({
-      columns: 'id BIGINT AUTO_INCREMENT PRIMARY KEY, counted BIGINT NULL, INDEX (counted)',
+      columns: 'id BIGINT AUTO_INCREMENT PRIMARY KEY, counted BIGINT NOT NULL DEFAULT 0, INDEX (counted)',
       index: '',
     }),
     sink: async (target) => (await builtLibrary()).mysql.mysql(pool, target),

@@ -53,9 +53,7 @@ async function openMarks({ database, votes }: Stage, marks: boolean): Promise<Vo
 async function markSome({ database, votes }: Pick<Stage, 'database' | 'votes'>): Promise<number> {
   let taken = 0
   const mark = async (run: Run): Promise<void> => {
-    const rows = await run(
-      `SELECT id FROM ${votes} WHERE counted IS NULL ORDER BY id LIMIT ${ROWS} FOR UPDATE SKIP LOCKED`,
-    )
+    const rows = await run(`SELECT id FROM ${votes} WHERE counted = 0 ORDER BY id LIMIT ${ROWS}`)
     taken = rows.length
     if (taken === 0) return
     await run(`UPDATE ${votes} SET counted = 1 WHERE id IN (${rows.map(({ id }) => id).join()})`)

@@ -44,6 +44,8 @@ export interface Events {
 /** Events whose columns are known. */
 export interface EventsPlace extends Events {
   readonly idColumn: Column
+  /** Whether rows that wait have 0 in the column of the mark, and not NULL, where that says whether they were taken. */
+  readonly isMarkedFromZero: boolean
 }
 
 /** Where a roll-up stands. */
@@ -72,7 +74,7 @@ export interface CountDialect {
   readonly outboxEvents: Events
   /** Rows of the user's, as options name them: those of this database among them. Throws InvalidArgumentError. */
   eventsOf(options: EventsOptions): Events
-  /** Rows when there is what taking events needs besides their columns; `problem` otherwise. */
+  /** A row when there is what taking events needs besides their columns, `from_zero` as EventsPlace has it; `problem` otherwise. */
   suits(events: Events): { readonly asked: Statement; readonly problem: string }
   /** Makes the line of counters that were never rolled up; does nothing when it is there. */
   enter(counters: string): Statement

@@ -203,15 +203,21 @@ export class SqlCounts implements CountSource {
     if (amount !== undefined && !/int/i.test(amount.type)) {
       throw misconfigured(`the column ${amount.name} of ${events.table} is ${amount.type}, and no integer`)
     }
-    if (!events.isShared) await this.#suit(events)
+    const isMarkedFromZero = !events.isShared && (await this.#suit(events))
     const idColumn = columnOf(columns, events.table, events.id)
     checkIdColumn(this.access, events.table, idColumn)
-    return { place: await prepareTarget(this.access, target), events: { ...events, idColumn } }
+    return {
+      place: await prepareTarget(this.access, target),
+      events: { ...events, idColumn, isMarkedFromZero },
+    }
   }
 
-  async #suit(events: Events): Promise<void> {
+  /** Whether its rows are marked from 0 on. */
+  async #suit(events: Events): Promise<boolean> {
     const { asked, problem } = this.#counting.suits(events)
-    if ((await this.access.rows(asked)).length === 0) throw misconfigured(problem)
+    const [row] = await this.access.rows(asked)
+    if (row === undefined) throw misconfigured(problem)
+    return Number(row['from_zero'] ?? 0) === 1
   }
 }
 

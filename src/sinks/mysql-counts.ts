@@ -18,7 +18,7 @@ import { namesOf, type Row, type SqlRunner, wholeOf } from './dialect.ts'
 import { asText, countsOf, key, MYSQL, name, plain, text } from './mysql-dialect.ts'
 
 export interface MysqlEvents extends EventsOptions {
-  /** The column that says whether a row was counted, `BIGINT NULL`, with an index; default `counted`. */
+  /** The column that says whether a row was counted, `BIGINT NOT NULL DEFAULT 0` or `BIGINT NULL`, with an index; default `counted`. */
   readonly counted?: string
   /** The primary key, or another of one column, of integers: rows are marked by it; default `id`. */
   readonly key?: string
@@ -49,18 +49,19 @@ export const MYSQL_COUNTS: CountDialect = {
   suits: ({ table, mark, key: number }) => {
     const [schema, alone] = namesOf(table)
     return {
-      asked: plain(`SELECT 1 FROM information_schema.columns c JOIN information_schema.columns k
+      asked:
+        plain(`SELECT c.is_nullable = 'NO' AS from_zero FROM information_schema.columns c JOIN information_schema.columns k
           ON k.table_schema = c.table_schema AND k.table_name = c.table_name
         WHERE c.table_schema = ${schema === undefined ? 'DATABASE()' : text(schema)} AND c.table_name = ${text(alone)}
-          AND c.column_name = ${text(mark)} AND c.is_nullable = 'YES' AND c.data_type = 'bigint'
-          AND COALESCE(c.column_default, 'NULL') = 'NULL'
+          AND c.column_name = ${text(mark)} AND c.data_type = 'bigint'
+          AND COALESCE(c.column_default, 'NULL') = CASE c.is_nullable WHEN 'YES' THEN 'NULL' ELSE '0' END
           AND k.column_name = ${text(number)} AND k.data_type LIKE '%int' AND k.is_nullable = 'NO'
           AND EXISTS (SELECT 1 FROM information_schema.statistics s WHERE s.table_schema = k.table_schema
             AND s.table_name = k.table_name AND s.non_unique = 0
             GROUP BY s.index_name HAVING COUNT(*) = 1 AND MAX(s.column_name) = k.column_name)
           AND EXISTS (SELECT 1 FROM information_schema.statistics s WHERE s.table_schema = c.table_schema
             AND s.table_name = c.table_name AND s.column_name = c.column_name AND s.seq_in_index = 1)`),
-      problem: `the column ${mark} of ${table} is no BIGINT NULL with an index, or its key ${number} is no integer NOT NULL with a unique index of its own`,
+      problem: `the column ${mark} of ${table} is no BIGINT NOT NULL DEFAULT 0 or BIGINT NULL with an index, or its key ${number} is no integer NOT NULL with a unique index of its own`,
     }
   },
   enter: (counters) =>
@@ -75,7 +76,7 @@ export const MYSQL_COUNTS: CountDialect = {
       WHERE counters = ${text(counters)}`
     const waiting = `SELECT id, NULL, CAST(SUM(amount) AS CHAR), NULL, NULL
       FROM (SELECT ${idOf(events)} AS id, ${amountOf(events)} AS amount FROM ${name(events.table)} e
-        WHERE ${own(events, counters)} AND e.${name(events.mark)} IS NULL AND ${among(events, ids)}) e
+        WHERE ${own(events, counters)} AND ${isWaiting(events)} AND ${among(events, ids)}) e
       GROUP BY id`
     return plain([line, ...countsOf(place, ids, 'NULL, NULL, NULL'), waiting].join('\nUNION ALL '))
   },
@@ -83,12 +84,12 @@ export const MYSQL_COUNTS: CountDialect = {
     plain(`SELECT COUNT(w.one) AS waiting, MAX(w.age) AS age_ms, MAX(l.version) AS version, MAX(l.reached) AS reached
       FROM (SELECT 1 AS always) always LEFT JOIN perilune_cursor l ON l.counters = ${text(counters)}
       LEFT JOIN (SELECT 1 AS one, ${ageOf(events)} AS age FROM ${name(events.table)} e
-        WHERE ${own(events, counters)} AND e.${name(events.mark)} IS NULL
+        WHERE ${own(events, counters)} AND ${isWaiting(events)}
         ORDER BY e.${name(events.key)} LIMIT ${most}) w ON TRUE`),
   sums: (events, { counters }, ids) =>
     plain(`SELECT id, CAST(SUM(amount) AS CHAR) AS sum
       FROM (SELECT ${idOf(events)} AS id, ${amountOf(events)} AS amount FROM ${name(events.table)} e
-        WHERE ${own(events, counters)} AND e.${name(events.mark)} IS NOT NULL AND ${among(events, ids)}) e
+        WHERE ${own(events, counters)} AND NOT (${isWaiting(events)}) AND ${among(events, ids)}) e
       GROUP BY id`),
   add,
   purge: (counters, olderThanMs, most) =>
@@ -110,6 +111,10 @@ function idOf({ id, idColumn }: EventsPlace): string {
 
 function amountOf({ amount }: Events): string {
   return amount === null ? '1' : `e.${name(amount)}`
+}
+
+function isWaiting({ mark, isMarkedFromZero }: EventsPlace): string {
+  return `e.${name(mark)} ${isMarkedFromZero ? '= 0' : 'IS NULL'}`
 }
 
 /** The outbox has its times in UTC, whatever the session has. */
@@ -156,13 +161,13 @@ async function lockWaiting(
   counters: string,
   limit: number,
 ): Promise<readonly Row[]> {
-  const [from, number, mark] = [name(events.table), `e.${name(events.key)}`, `e.${name(events.mark)}`]
-  const waiting = `FROM ${from} e WHERE ${own(events, counters)} AND ${mark} IS NULL ORDER BY ${number} LIMIT ${limit}`
+  const [from, number] = [name(events.table), `e.${name(events.key)}`]
+  const waiting = `FROM ${from} e WHERE ${own(events, counters)} AND ${isWaiting(events)} ORDER BY ${number} LIMIT ${limit}`
   const found = await runner.rows(plain(`SELECT CAST(${number} AS CHAR) AS at ${waiting}`))
   if (found.length === 0) return []
   const row = `CAST(${number} AS CHAR) AS at, ${idOf(events)} AS id, CAST(${amountOf(events)} AS CHAR) AS amount`
-  // Not as `IS NULL`, or the index of the marks could be taken for this, too.
-  const known = `FROM ${from} e WHERE ${number} IN (${keysOf(found)}) AND COALESCE(${mark}, 0) = 0 ORDER BY ${number}`
+  // Said in another way, or the index of the marks could be taken for this, too.
+  const known = `FROM ${from} e WHERE ${number} IN (${keysOf(found)}) AND COALESCE(e.${name(events.mark)}, 0) = 0 ORDER BY ${number}`
   const locked = await runner.rows(plain(`SELECT ${row} ${known} FOR UPDATE SKIP LOCKED`))
   if (locked.length === found.length) return locked
   return runner.rows(plain(`SELECT ${row} ${waiting} FOR UPDATE SKIP LOCKED`))
@@ -174,10 +179,10 @@ function keysOf(rows: readonly Row[]): string {
 
 /** The greatest key of a row that was not taken. */
 async function newest(runner: SqlRunner, events: EventsPlace, counters: string): Promise<string> {
-  const [number, mark] = [name(events.key), name(events.mark)]
+  const number = name(events.key)
   const [row] = await runner.rows(
     plain(`SELECT CAST(e.${number} AS CHAR) AS at FROM ${name(events.table)} e
-      WHERE ${own(events, counters)} AND e.${mark} IS NULL ORDER BY e.${number} DESC LIMIT 1`),
+      WHERE ${own(events, counters)} AND ${isWaiting(events)} ORDER BY e.${number} DESC LIMIT 1`),
   )
   return wholeOf(row?.['at'], MIN)
 }

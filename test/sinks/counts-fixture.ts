@@ -3,7 +3,7 @@ import type { CountSource, RolledUp } from '../../src/counters/count-source.ts'
 import type { DatabaseServer } from '../servers/database-server.ts'
 import { startPostgres } from '../servers/postgres.ts'
 import { makeTables } from './fixture.ts'
-import { openPostgres, type Place, type PostgresPlace } from './places.ts'
+import { openMariadb, openPostgres, type Place, type PostgresPlace, type ServerPlace } from './places.ts'
 
 export const VOTES = {
   table: 'votes',
@@ -20,6 +20,12 @@ export function postgresAlone(): () => Promise<PostgresPlace> {
   })
   afterAll(() => server.stop())
   return () => openPostgres(server.port)
+}
+
+/** Events of whom rows that wait have NULL for their mark, and not 0. */
+export async function openMariadbOfNulls(): Promise<ServerPlace> {
+  const eventColumns = 'id BIGINT AUTO_INCREMENT PRIMARY KEY, counted BIGINT NULL, INDEX (counted)'
+  return { ...(await openMariadb()), eventColumns }
 }
 
 /** Items, and a table of votes for them: one a voter. */

@@ -1,7 +1,16 @@
 // What only a server can do to a roll-up: transactions that overlap, connections that end, a log that is left in the middle.
 import { describe, expect, test } from 'vitest'
 import { until } from '../servers/ask.ts'
-import { makeVotes, read, rollUp, rollUpAll, VOTES, voteFor, postgresAlone } from './counts-fixture.ts'
+import {
+  makeVotes,
+  read,
+  rollUp,
+  rollUpAll,
+  VOTES,
+  voteFor,
+  openMariadbOfNulls,
+  postgresAlone,
+} from './counts-fixture.ts'
 import { patiently, stored } from './fixture.ts'
 import { COMMIT, openMariadb, openSqlite, proxyTo } from './places.ts'
 
@@ -10,6 +19,7 @@ const openPostgres = postgresAlone()
 describe.each([
   { name: 'postgres', open: openPostgres },
   { name: 'mariadb', open: openMariadb },
+  { name: 'mariadb, marked from NULL', open: openMariadbOfNulls },
 ])('a roll-up of $name', ({ open }) => {
   async function setup() {
     const place = await open()
@@ -215,12 +225,14 @@ test.each(['PRIMARY KEY (tenant, id)', 'PRIMARY KEY (id, tenant)', 'UNIQUE (tena
     await place.run(
       `CREATE TABLE absent (id BIGINT NULL UNIQUE, item BIGINT, counted BIGINT, INDEX (counted))`,
     )
+    await place.run(`CREATE TABLE begun (id BIGINT PRIMARY KEY, item BIGINT,
+      counted BIGINT NOT NULL DEFAULT 1, INDEX (counted))`)
     const { amount: _points, ...rest } = VOTES
 
-    for (const table of ['shared', 'absent'])
+    for (const table of ['shared', 'absent', 'begun'])
       await expect(place.events({ ...rest, table }).prepare()).rejects.toMatchObject({
         code: 'sink-misconfigured',
-        message: `the column counted of ${table} is no BIGINT NULL with an index, or its key id is no integer NOT NULL with a unique index of its own`,
+        message: `the column counted of ${table} is no BIGINT NOT NULL DEFAULT 0 or BIGINT NULL with an index, or its key id is no integer NOT NULL with a unique index of its own`,
       })
     await place.run('ALTER TABLE shared ADD UNIQUE (id)')
     await place.events({ ...rest, table: 'shared' }).prepare()

@@ -9,6 +9,7 @@ import {
   rollUpAll,
   VOTES,
   voteFor,
+  openMariadbOfNulls,
   postgresAlone,
 } from './counts-fixture.ts'
 import { patiently, stored } from './fixture.ts'
@@ -20,6 +21,7 @@ describe.each([
   { name: 'sqlite', open: openSqlite },
   { name: 'postgres', open: openPostgres },
   { name: 'mariadb', open: openMariadb },
+  { name: 'mariadb, marked from NULL', open: openMariadbOfNulls },
 ])('events in $name', ({ open }) => {
   async function setup() {
     const place = await open()

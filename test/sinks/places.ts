@@ -172,7 +172,7 @@ export async function openMariadb(): Promise<MariadbPlace> {
     sink: (target, at = port) => mysql(connect(at, schema), target),
     events: (options, at = port) => mysqlEvents(connect(at, schema), options),
     outbox: (options, at = port) => mysqlOutbox(connect(at, schema), options),
-    eventColumns: 'id BIGINT AUTO_INCREMENT PRIMARY KEY, counted BIGINT NULL, INDEX (counted)',
+    eventColumns: 'id BIGINT AUTO_INCREMENT PRIMARY KEY, counted BIGINT NOT NULL DEFAULT 0, INDEX (counted)',
     session,
   })
   const waiting = `SELECT t.trx_mysql_thread_id AS id FROM information_schema.innodb_trx t
