@@ -43,6 +43,7 @@ export interface Voting {
 
 export const NAIVE = 'INSERT and UPDATE'
 export const INCR = 'INCR, auto-pipelined'
+export const LEAST = 'the least that keeps the promises'
 export const DERIVED = 'Perilune derived'
 export const DERIVED_ALONE = 'Perilune derived, no roll-up'
 export const DELTA = 'Perilune delta'
