@@ -108,7 +108,7 @@ export async function mariadbItems(through?: number): Promise<Items> {
     run: async (sql) => void (await pool.query(`USE ${name}; ${sql}`)),
     makeVotes: async () =>
       void (await pool.query(`CREATE TABLE ${name}.votes (id BIGINT AUTO_INCREMENT PRIMARY KEY, ${VOTES},
-        counted BIGINT NULL, INDEX (counted))`)),
+        counted BIGINT NOT NULL DEFAULT 0, INDEX (counted))`)),
     async inTransaction(work) {
       const connection = await pool.getConnection()
       await connection.query(`USE ${name}; START TRANSACTION`)
