@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { type Contender, EVERY_MS, type Stage, type Voting } from './contender.ts'
 import type { Run } from './database.ts'
 
-const ROWS = 1000
+const ROWS = 5000
 
 export const onlyMarks: Contender = {
   name: 'INSERT, and marks',

@@ -26,7 +26,7 @@ type Count = (item: number) => Promise<unknown>
 
 export const derived: Contender = toContender(
   DERIVED,
-  `INSERT the vote, note it; rolled up each ${EVERY_MS} ms; 1,000 rows a transaction, as by default`,
+  `INSERT the vote, note it; rolled up each ${EVERY_MS} ms; 5,000 rows a transaction, as by default`,
   { open: openDerived, countsRows: true, flushes: true },
 )
 

@@ -139,9 +139,7 @@ async function take(
   const rows = await lockWaiting(runner, events, counters, limit)
   if (rows.length > 0) {
     const [into, number, mark] = [name(events.table), name(events.key), name(events.mark)]
-    await runner.changes(
-      plain(`UPDATE ${into} SET ${mark} = ${version + 1} WHERE ${number} IN (${keysOf(rows)})`),
-    )
+    await runner.changes(plain(`UPDATE ${into} SET ${mark} = ${version + 1} WHERE ${isAmong(number, rows)}`))
   }
   const taken = { changes: changesOf(rows.map(eventRow)), events: rows.length, reached }
   if (rows.length < limit) return { ...taken, more: false, until: '' }
@@ -167,14 +165,21 @@ async function lockWaiting(
   if (found.length === 0) return []
   const row = `CAST(${number} AS CHAR) AS at, ${idOf(events)} AS id, CAST(${amountOf(events)} AS CHAR) AS amount`
   // Said in another way, or the index of the marks could be taken for this, too.
-  const known = `FROM ${from} e WHERE ${number} IN (${keysOf(found)}) AND COALESCE(e.${name(events.mark)}, 0) = 0 ORDER BY ${number}`
+  const known = `FROM ${from} e WHERE ${isAmong(number, found)} AND COALESCE(e.${name(events.mark)}, 0) = 0 ORDER BY ${number}`
   const locked = await runner.rows(plain(`SELECT ${row} ${known} FOR UPDATE SKIP LOCKED`))
   if (locked.length === found.length) return locked
   return runner.rows(plain(`SELECT ${row} ${waiting} FOR UPDATE SKIP LOCKED`))
 }
 
-function keysOf(rows: readonly Row[]): string {
-  return rows.map(({ at }) => String(at)).join(', ')
+/** MariaDB takes a list of a thousand and more for a table, and may read all of the other one for it. */
+const LONGEST_LIST = 500
+
+function isAmong(number: string, rows: readonly Row[]): string {
+  const keys = rows.map(({ at }) => String(at))
+  const lists = Array.from({ length: Math.ceil(keys.length / LONGEST_LIST) }, (_, at) =>
+    keys.slice(at * LONGEST_LIST, (at + 1) * LONGEST_LIST).join(', '),
+  )
+  return `(${lists.map((list) => `${number} IN (${list})`).join(' OR ')})`
 }
 
 /** The greatest key of a row that was not taken. */
