@@ -4,6 +4,7 @@ import type { Bench } from '../harness/bench.ts'
 import { largest, median } from '../harness/statistics.ts'
 import { DELTA, DELTA_ALONE, DERIVED, DERIVED_ALONE, NAIVE } from './contender.ts'
 import type { Kind } from './database.ts'
+import { onlyMarks, withoutMarks } from './marks.ts'
 
 export interface Where {
   readonly kind: Kind
@@ -37,9 +38,10 @@ export function judgeRates(
   const cost = (name: string, alone: string): Record<string, number> => ({
     [name]: (1 - against(name, alone)) * 100,
   })
-  bench.judge(`${where}: what rolling up costs, % of votes per second`, cost(DERIVED, DERIVED_ALONE), {
-    atMost: 10,
-  })
+  // The floor, where rows have to be marked.
+  const marking = rates.has(onlyMarks.name) ? cost(onlyMarks.name, withoutMarks.name) : {}
+  const rolling = { ...cost(DERIVED, DERIVED_ALONE), ...marking }
+  bench.judge(`${where}: what rolling up costs, % of votes per second`, rolling, { atMost: 10 })
   bench.judge(`${where}: what flushing costs, % of votes per second`, cost(DELTA, DELTA_ALONE), {
     atMost: 25,
   })

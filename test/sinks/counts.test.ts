@@ -58,6 +58,16 @@ describe.each([
     expect(await read(votes, '1', '2')).toEqual({ 1: 42, 2: 5 })
   })
 
+  test('are counted once where one transaction takes many', async () => {
+    const { place, votes } = await setup()
+    const voters = Array.from({ length: 1201 }, (_, at) => `voter-${at}`)
+    await place.run(voteFor(1, voters.join(' ')))
+
+    expect(await rollUp(votes, [], 5000)).toMatchObject({ events: 1201, values: new Map([['1', 1201n]]) })
+    expect(await rollUp(votes, [], 5000)).toMatchObject({ events: 0 })
+    expect(await stored(place, 'items')).toEqual({ 1: '1201' })
+  })
+
   test('are left alone where none is new, and no version is made', async () => {
     const { place, votes } = await setup()
     expect(await rollUp(votes)).toMatchObject({ version: 0, since: 0, events: 0 })
