@@ -7,7 +7,9 @@ import { applied, type Mutant } from './mutant.ts'
 import { runNode } from './program.ts'
 
 const LEFT_OUT = new Set(['node_modules', 'dist', '.git', '.perilune', '.scratch', '__pycache__'])
-const GENERATE_LIMIT_MS = 60_000
+const LIMIT_MS = 60_000
+const GENERATE = ['--import', 'tsx', 'tools/generate.ts']
+const BUILD = ['node_modules/tsdown/dist/run.mjs']
 
 export interface Copy {
   readonly root: string
@@ -22,9 +24,11 @@ export function copyOf(project: string): Copy {
   const root = mkdtempSync(join(tmpdir(), 'perilune-mutate-'))
   cpSync(project, root, { recursive: true, filter: (path) => !LEFT_OUT.has(basename(path)) })
   for (const folder of ['', 'server']) link(join(project, folder), join(root, folder))
-  const change = (file: string, text: string): Promise<string | null> => {
+  const change = async (file: string, text: string): Promise<string | null> => {
     writeFileSync(join(root, file), text)
-    return file.startsWith('lua/') ? generate(root) : Promise.resolve(null)
+    const refusal = file.startsWith('lua/') ? await run(GENERATE, root) : null
+    // Tests start programs that stand on the built library.
+    return refusal ?? run(BUILD, root)
   }
   const original = (file: string): string => readFileSync(join(project, file), 'utf8')
   return {
@@ -40,7 +44,8 @@ function link(from: string, to: string): void {
   if (existsSync(modules)) symlinkSync(modules, join(to, 'node_modules'))
 }
 
-async function generate(root: string): Promise<string | null> {
-  const { code, output } = await runNode(['--import', 'tsx', 'tools/generate.ts'], root, GENERATE_LIMIT_MS)
+/** What it says when it fails; null otherwise. */
+async function run(program: readonly string[], root: string): Promise<string | null> {
+  const { code, output } = await runNode(program, root, LIMIT_MS)
   return code === 0 ? null : (output.trim().split('\n')[0] ?? '')
 }
