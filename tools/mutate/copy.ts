@@ -1,6 +1,18 @@
 // A copy of the project, in which mutants live; the project itself stays as it is.
 
-import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import {
+  cpSync,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import { applied, type Mutant } from './mutant.ts'
@@ -39,9 +51,16 @@ export function copyOf(project: string): Copy {
   }
 }
 
+/** A folder of links, and no link to a folder: what tests build in it has to stand on the library of the copy. */
 function link(from: string, to: string): void {
   const modules = join(from, 'node_modules')
-  if (existsSync(modules)) symlinkSync(modules, join(to, 'node_modules'))
+  if (!existsSync(modules)) return
+  mkdirSync(join(to, 'node_modules'))
+  for (const name of readdirSync(modules)) {
+    const path = join(modules, name)
+    const target = lstatSync(path).isSymbolicLink() ? readlinkSync(path) : path
+    if (name !== '.cache') symlinkSync(target, join(to, 'node_modules', name))
+  }
 }
 
 /** What it says when it fails; null otherwise. */
