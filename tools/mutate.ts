@@ -58,7 +58,7 @@ function describe(at: number, mutant: Mutant): string {
 }
 
 async function withCopy(work: (copy: Copy) => Promise<void>): Promise<void> {
-  const copy = copyOf(root)
+  const copy = await copyOf(root)
   const give = (): void => {
     stopAll()
     copy.remove()

@@ -638,7 +638,7 @@ function readKnownOfIncrementCounted(part: Reply | undefined): (number)[] {
 export const increment: Operation<IncrementArguments, IncrementAnswer> = {
   script: {
     name: 'counters/increment',
-    sha1: 'c14c0b1037c804803545eaf64af4986d6c23aa41',
+    sha1: '739e0947b0b81e5e4bccb5bf8293a30f03352192',
     reads: false,
     bytes: false,
     source: `--[[
@@ -873,7 +873,6 @@ local function are_plain(by, sum, wait)
     and sum > -MOST_PLAIN
     and wait < MOST_PLAIN
     and wait > -MOST_PLAIN
-    and by % 1 == 0
 end
 
 -- Adds to the values that are there (\`now\`), and to what waits of them, while nothing is set aside; each counter comes once,
@@ -887,9 +886,11 @@ local function add_plain(values, pending, clean, ids, now, counters, counters_at
   for place = 1, #ids do
     local id = ids[place]
     if now[place] then
-      local by = tonumber(counters[counters_at + 3 * place - 2])
-      local sum, wait = now[place] + (by or 0), (waiting[place] or 0) + (by or 0)
-      if not by or not are_plain(by, sum, wait) then
+      local delta = counters[counters_at + 3 * place - 2]
+      local by = tonumber(delta) or 0
+      local sum, wait = now[place] + by, (waiting[place] or 0) + by
+      -- Of what is no whole number, or is written in another way, HINCRBY judges.
+      if not are_plain(by, sum, wait) or format('%d', by) ~= delta then
         return nil
       end
       shown[place] = format('%d', sum)
@@ -1029,8 +1030,8 @@ return { 'counted', now_ms, partition.epoch, now, refused, known }
     [158, 'lua/shared/counters/retention.lua', 33],
     [163, 'lua/shared/counters/add.lua', 1],
     [221, 'lua/shared/counters/add-plain.lua', 1],
-    [275, 'lua/shared/counters/outcomes.lua', 1],
-    [293, 'lua/counters/increment.lua', 32],
+    [276, 'lua/shared/counters/outcomes.lua', 1],
+    [294, 'lua/counters/increment.lua', 32],
   ],
   encode(args) {
     const encoded = new Array<Argument>(4 + args.counters.length * 3)

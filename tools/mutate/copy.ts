@@ -32,10 +32,13 @@ export interface Copy {
   remove(): void
 }
 
-export function copyOf(project: string): Copy {
+/** Throws when the project cannot be built. */
+export async function copyOf(project: string): Promise<Copy> {
   const root = mkdtempSync(join(tmpdir(), 'perilune-mutate-'))
   cpSync(project, root, { recursive: true, filter: (path) => !LEFT_OUT.has(basename(path)) })
   for (const folder of ['', 'server']) link(join(project, folder), join(root, folder))
+  const flaw = await run(BUILD, root)
+  if (flaw !== null) throw new Error(`the copy cannot be built: ${flaw}`)
   const change = async (file: string, text: string): Promise<string | null> => {
     writeFileSync(join(root, file), text)
     const refusal = file.startsWith('lua/') ? await run(GENERATE, root) : null

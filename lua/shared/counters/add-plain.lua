@@ -10,7 +10,6 @@ local function are_plain(by, sum, wait)
     and sum > -MOST_PLAIN
     and wait < MOST_PLAIN
     and wait > -MOST_PLAIN
-    and by % 1 == 0
 end
 
 -- Adds to the values that are there (`now`), and to what waits of them, while nothing is set aside; each counter comes once,
@@ -24,9 +23,11 @@ local function add_plain(values, pending, clean, ids, now, counters, counters_at
   for place = 1, #ids do
     local id = ids[place]
     if now[place] then
-      local by = tonumber(counters[counters_at + 3 * place - 2])
-      local sum, wait = now[place] + (by or 0), (waiting[place] or 0) + (by or 0)
-      if not by or not are_plain(by, sum, wait) then
+      local delta = counters[counters_at + 3 * place - 2]
+      local by = tonumber(delta) or 0
+      local sum, wait = now[place] + by, (waiting[place] or 0) + by
+      -- Of what is no whole number, or is written in another way, HINCRBY judges.
+      if not are_plain(by, sum, wait) or format('%d', by) ~= delta then
         return nil
       end
       shown[place] = format('%d', sum)
