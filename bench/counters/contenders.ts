@@ -6,7 +6,7 @@ import { insertOnly } from './insert-only.ts'
 import { onlyMarks, withoutMarks } from './marks.ts'
 import { naive } from './naive.ts'
 import { oneStatement, trigger } from './one-statement.ts'
-import { delta, deltaAlone, derived, derivedAlone, onlyCounts } from './perilune.ts'
+import { delta, deltaAlone, derived, derivedAlone, derivedAside, onlyCounts } from './perilune.ts'
 import { seed } from './seed.ts'
 import { slotted } from './slotted.ts'
 
@@ -19,6 +19,7 @@ export const CONTENDERS: readonly Contender[] = [
   insertAndIncr,
   seed,
   derived,
+  derivedAside,
   derivedAlone,
   onlyMarks,
   withoutMarks,

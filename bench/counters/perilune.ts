@@ -9,6 +9,7 @@ import {
   DELTA_ALONE,
   DERIVED,
   DERIVED_ALONE,
+  DERIVED_ASIDE,
   EVERY_MS,
   type Stage,
   type Voting,
@@ -30,7 +31,13 @@ export const derived: Contender = toContender(
   { open: openDerived, countsRows: true, flushes: true },
 )
 
-export const derivedAlone: Contender = toContender(DERIVED_ALONE, 'the same, rolled up after the round', {
+export const derivedAside: Contender = toContender(
+  DERIVED_ASIDE,
+  'the same, but the voter is answered once the row is there, and what is shown follows a moment later',
+  { open: openDerived, countsRows: true, flushes: true, isAnsweredFirst: true },
+)
+
+export const derivedAlone: Contender = toContender(DERIVED_ALONE, 'as the first, rolled up after the round', {
   open: openDerived,
   countsRows: true,
   flushes: false,
@@ -62,6 +69,7 @@ interface Ways {
   readonly countsRows?: boolean
   readonly flushes: boolean
   readonly withoutRows?: boolean
+  readonly isAnsweredFirst?: boolean
 }
 
 interface Opened {
@@ -71,7 +79,7 @@ interface Opened {
 }
 
 function toContender(name: string, settings: string, ways: Ways): Contender {
-  const { countsRows = false, withoutRows = false } = ways
+  const { countsRows = false, withoutRows = false, isAnsweredFirst = false } = ways
   return {
     name,
     settings,
@@ -82,7 +90,8 @@ function toContender(name: string, settings: string, ways: Ways): Contender {
       const insert = `INSERT INTO ${votes} (voter, item) VALUES (?, ?)`
       const vote = async (voter: number, item: number): Promise<void> => {
         await database.run(insert, [voter, item])
-        await count(item)
+        const counted = count(item)
+        if (!isAnsweredFirst) await counted
       }
       return {
         ...inBackground(counters, ways.flushes),

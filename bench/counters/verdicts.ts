@@ -2,7 +2,7 @@
 
 import type { Bench } from '../harness/bench.ts'
 import { largest, median } from '../harness/statistics.ts'
-import { DELTA, DELTA_ALONE, DERIVED, DERIVED_ALONE, NAIVE } from './contender.ts'
+import { DELTA, DELTA_ALONE, DERIVED, DERIVED_ALONE, DERIVED_ASIDE, NAIVE } from './contender.ts'
 import type { Kind } from './database.ts'
 import { onlyMarks, withoutMarks } from './marks.ts'
 
@@ -31,7 +31,7 @@ export function judgeRates(
   bench.judge(`${where}: drift`, Object.fromEntries(ours), { atMost: 0 })
   const goals = GOALS[kind]
   if (goals === null) return
-  const ratios = [DERIVED, DELTA].map((name) => [name, against(name, NAIVE)] as const)
+  const ratios = [DERIVED, DERIVED_ASIDE, DELTA].map((name) => [name, against(name, NAIVE)] as const)
   bench.judge(`${where}: votes per second against ${NAIVE}`, Object.fromEntries(ratios), {
     atLeast: hot ? goals.hot : goals.zipf,
   })
