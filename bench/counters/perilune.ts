@@ -33,11 +33,11 @@ export const derived: Contender = toContender(
 
 export const derivedAside: Contender = toContender(
   DERIVED_ASIDE,
-  'the same, but the voter is answered once the row is there, and what is shown follows a moment later',
+  'as the next one, but the voter is answered once the row is there, and what is shown follows a moment later',
   { open: openDerived, countsRows: true, flushes: true, isAnsweredFirst: true },
 )
 
-export const derivedAlone: Contender = toContender(DERIVED_ALONE, 'as the first, rolled up after the round', {
+export const derivedAlone: Contender = toContender(DERIVED_ALONE, 'the same, rolled up after the round', {
   open: openDerived,
   countsRows: true,
   flushes: false,
