@@ -1,7 +1,6 @@
 import { InvalidArgumentError, LeaseLostError } from 'perilune'
-import { describe, expect, inject, onTestFinished, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { setup } from '../../test/queue-fixture.ts'
-import { monitor } from '../../test/servers/monitor.ts'
 import { toClaimedJobs } from './claimed-job.ts'
 import type { Exchanged } from './exchange.ts'
 import { type JobOptions, PLAIN, toSpecOptions } from './job-options.ts'
@@ -33,20 +32,6 @@ describe('enqueue and claim', () => {
     const image = jobs.find(({ name }) => name === 'image')
     expect(image).toMatchObject({ group: 'g', tags: ['x', 'y'], trace: '00-1', maxAttempts: 7 })
     expect(new Set(jobs.map(({ token }) => token)).size).toBe(3)
-  })
-
-  test('jobs of one call that are alike are written with two commands, not with two each', async () => {
-    const { queue, client, name } = await setup({ clock: 'real' })
-    const { seen, until, stop } = await monitor(inject('redisPort'))
-    onTestFinished(stop)
-
-    await queue.enqueueMany(Array.from({ length: 500 }, () => ({ name: 'mail', payload: { to } })))
-
-    await client.echo(name)
-    await until(name)
-    const written = (command: string, key: string): number =>
-      seen.filter(({ words }) => words[0] === command && words[1]?.endsWith(`{queue:${name}}:${key}`)).length
-    expect([written('RPUSH', 'ready'), written('HSET', 'jobs')]).toEqual([1, 1])
   })
 
   test('jobs that are enqueued at once travel in one call', async () => {

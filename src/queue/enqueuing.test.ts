@@ -1,0 +1,20 @@
+import { expect, onTestFinished, test } from 'vitest'
+import { setup } from '../../test/queue-fixture.ts'
+import { monitor } from '../../test/servers/monitor.ts'
+import { startRedis } from '../../test/servers/redis.ts'
+
+test('jobs of one call that are alike are written with two commands, not with two each', async () => {
+  const server = await startRedis()
+  onTestFinished(() => server.stop())
+  const { seen, until, stop } = await monitor(server.port)
+  onTestFinished(stop)
+  const { queue, client, name } = await setup({ clock: 'real', port: server.port })
+
+  await queue.enqueueMany(Array.from({ length: 500 }, () => ({ name: 'mail', payload: { to: 'somebody' } })))
+
+  await client.echo('the end')
+  await until('the end')
+  const written = (command: string, key: string): number =>
+    seen.filter(({ words }) => words[0] === command && words[1]?.endsWith(`{queue:${name}}:${key}`)).length
+  expect([written('RPUSH', 'ready'), written('HSET', 'jobs')]).toEqual([1, 1])
+})
