@@ -146,7 +146,7 @@ describe('what follows a job in partitions', () => {
   })
 
   test('is handed on by whoever has the token, also to another queue and back', async () => {
-    const { queue, redis, name } = setup()
+    const { queue, redis, name, calls } = setup()
     await queue.enqueueMany([mail, mail, mail])
     const { jobs } = await queue.lend({ limit: 3 })
     const [a, b, c] = jobs.map(({ id, token }) => ({ id, token })) as [
@@ -167,6 +167,8 @@ describe('what follows a job in partitions', () => {
     ])
     const there = redis.queue(other)
     await until(async () => (await there.inspect()).blocked === 1)
+    // A parent that has ended before it is asked to tell is absent.
+    await until(() => calls.includes('queue/watch'))
     await queue.settle.ack([{ ...c, result: 'seen' }])
     const [job] = await there.claim({ wait: '20s' })
     expect(await job?.parents()).toMatchObject([{ queue: name, id: c.id, state: 'done', result: 'seen' }])
