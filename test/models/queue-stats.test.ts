@@ -150,7 +150,9 @@ function compare(spread: Spread, spans: readonly number[]): void {
 
 test('statistics say of each period what happened in it', { timeout: 3_600_000 }, async () => {
   const history = fc.array(step, { minLength: 1, maxLength: 60, size: 'max' })
-  const property = fc.asyncProperty(history, async (steps) => new History(await setup({ deadline: '30s' })).play(steps))
+  const property = fc.asyncProperty(history, async (steps) =>
+    new History(await setup({ deadline: '30s' })).play(steps),
+  )
 
   await fc.assert(property, { numRuns: LONG ? 1000 : 30, seed: SEED })
 })
