@@ -15,7 +15,7 @@ import {
 } from './count-dialect.ts'
 import { causesOf } from './access.ts'
 import { namesOf, type Row, type SqlRunner, wholeOf } from './dialect.ts'
-import { asText, countsOf, key, MYSQL, name, plain, text } from './mysql-dialect.ts'
+import { asText, countsOf, inParts, key, MYSQL, name, plain, text } from './mysql-dialect.ts'
 
 export interface MysqlEvents extends EventsOptions {
   /** The column that says whether a row was counted, `BIGINT NOT NULL DEFAULT 0` or `BIGINT NULL`, with an index; default `counted`. */
@@ -74,10 +74,10 @@ export const MYSQL_COUNTS: CountDialect = {
   values: (place, events, counters, ids) => {
     const line = `SELECT NULL AS id, NULL AS value, NULL AS pending, version, reached FROM perilune_cursor
       WHERE counters = ${text(counters)}`
-    const waiting = `SELECT id, NULL, CAST(SUM(amount) AS CHAR), NULL, NULL
+    const waiting = `SELECT MIN(id), NULL, CAST(SUM(amount) AS CHAR), NULL, NULL
       FROM (SELECT ${idOf(events)} AS id, ${amountOf(events)} AS amount FROM ${name(events.table)} e
         WHERE ${own(events, counters)} AND ${isWaiting(events)} AND ${among(events, ids)}) e
-      GROUP BY id`
+      GROUP BY ${bytesOf('id')}`
     return plain([line, ...countsOf(place, ids, 'NULL, NULL, NULL'), waiting].join('\nUNION ALL '))
   },
   waiting: (events, counters, _hint, most) =>
@@ -87,10 +87,10 @@ export const MYSQL_COUNTS: CountDialect = {
         WHERE ${own(events, counters)} AND ${isWaiting(events)}
         ORDER BY e.${name(events.key)} LIMIT ${most}) w ON TRUE`),
   sums: (events, { counters }, ids) =>
-    plain(`SELECT id, CAST(SUM(amount) AS CHAR) AS sum
+    plain(`SELECT MIN(id) AS id, CAST(SUM(amount) AS CHAR) AS sum
       FROM (SELECT ${idOf(events)} AS id, ${amountOf(events)} AS amount FROM ${name(events.table)} e
         WHERE ${own(events, counters)} AND NOT (${isWaiting(events)}) AND ${among(events, ids)}) e
-      GROUP BY id`),
+      GROUP BY ${bytesOf('id')}`),
   add,
   purge: (counters, olderThanMs, most) =>
     plain(`DELETE FROM perilune_outbox WHERE counters = ${text(counters)} AND counted IS NOT NULL
@@ -107,6 +107,11 @@ function own({ isShared }: Events, counters: string): string {
 
 function idOf({ id, idColumn }: EventsPlace): string {
   return asText(`e.${name(id)}`, idColumn)
+}
+
+/** Ids of a group are the same bytes: to a collation those that end in blanks may be equal to those that do not. */
+function bytesOf(id: string): string {
+  return `CAST(${id} AS BINARY)`
 }
 
 function amountOf({ amount }: Events): string {
@@ -136,16 +141,24 @@ async function take(
   limit: number,
   until: string | undefined,
 ): Promise<Taken> {
-  const rows = await lockWaiting(runner, events, counters, limit)
-  if (rows.length > 0) {
+  const { keys, sums } = await lockWaiting(runner, events, counters, limit)
+  if (keys.length > 0) {
     const [into, number, mark] = [name(events.table), name(events.key), name(events.mark)]
-    await runner.changes(plain(`UPDATE ${into} SET ${mark} = ${version + 1} WHERE ${isAmong(number, rows)}`))
+    await runner.changes(plain(`UPDATE ${into} SET ${mark} = ${version + 1} WHERE ${isAmong(number, keys)}`))
   }
-  const taken = { changes: changesOf(rows.map(eventRow)), events: rows.length, reached }
-  if (rows.length < limit) return { ...taken, more: false, until: '' }
+  const taken = { changes: changesOf(sums.map(eventRow)), events: keys.length, reached }
+  const [newestTaken] = keys.slice(-1)
+  if (newestTaken === undefined || keys.length < limit) return { ...taken, more: false, until: '' }
   const last = until ?? (await newest(runner, events, counters))
-  const more = BigInt(String(rows.at(-1)?.['at'])) < BigInt(last)
+  const more = newestTaken < BigInt(last)
   return { ...taken, more, until: more ? last : '' }
+}
+
+/** Rows that are locked, by their keys, and what they come to. */
+interface Locked {
+  readonly keys: readonly bigint[]
+  /** As `eventRow` reads them. */
+  readonly sums: readonly Row[]
 }
 
 /**
@@ -158,28 +171,60 @@ async function lockWaiting(
   events: EventsPlace,
   counters: string,
   limit: number,
-): Promise<readonly Row[]> {
+): Promise<Locked> {
   const [from, number] = [name(events.table), `e.${name(events.key)}`]
+  const [id, amount] = [idOf(events), amountOf(events)]
   const waiting = `FROM ${from} e WHERE ${own(events, counters)} AND ${isWaiting(events)} ORDER BY ${number} LIMIT ${limit}`
-  const found = await runner.rows(plain(`SELECT CAST(${number} AS CHAR) AS at ${waiting}`))
-  if (found.length === 0) return []
-  const row = `CAST(${number} AS CHAR) AS at, ${idOf(events)} AS id, CAST(${amountOf(events)} AS CHAR) AS amount`
+  const found = keysOf(await runner.rows(plain(`SELECT CAST(${number} AS CHAR) AS at ${waiting}`)))
+  if (found.length === 0) return { keys: [], sums: [] }
   // Said in another way, or the index of the marks could be taken for this, too.
-  const known = `FROM ${from} e WHERE ${isAmong(number, found)} AND COALESCE(e.${name(events.mark)}, 0) = 0 ORDER BY ${number}`
-  const locked = await runner.rows(plain(`SELECT ${row} ${known} FOR UPDATE SKIP LOCKED`))
-  if (locked.length === found.length) return locked
-  return runner.rows(plain(`SELECT ${row} ${waiting} FOR UPDATE SKIP LOCKED`))
+  const known = `${isAmong(number, found)} AND COALESCE(e.${name(events.mark)}, 0) = 0`
+  const sums = await runner.rows(
+    plain(`SELECT MIN(${id}) AS id, CAST(SUM(${amount}) AS CHAR) AS amount, COUNT(*) AS events
+      FROM ${from} e WHERE ${known} GROUP BY ${bytesOf(id)} FOR UPDATE SKIP LOCKED`),
+  )
+  if (sums.reduce((all, each) => all + Number(each['events']), 0) === found.length) return { keys: found, sums }
+  const rows = await runner.rows(
+    plain(`SELECT CAST(${number} AS CHAR) AS at, ${id} AS id, CAST(${amount} AS CHAR) AS amount
+      ${waiting} FOR UPDATE SKIP LOCKED`),
+  )
+  return { keys: keysOf(rows), sums: rows }
+}
+
+function keysOf(rows: readonly Row[]): bigint[] {
+  return rows.map(({ at }) => BigInt(String(at)))
 }
 
 /** MariaDB takes a list of a thousand and more for a table, and may read all of the other one for it. */
 const LONGEST_LIST = 500
 
-function isAmong(number: string, rows: readonly Row[]): string {
-  const keys = rows.map(({ at }) => String(at))
-  const lists = Array.from({ length: Math.ceil(keys.length / LONGEST_LIST) }, (_, at) =>
-    keys.slice(at * LONGEST_LIST, (at + 1) * LONGEST_LIST).join(', '),
-  )
-  return `(${lists.map((list) => `${number} IN (${list})`).join(' OR ')})`
+/** A range, where keys follow each other, costs less to read and to look up than a list of them. */
+function isAmong(number: string, keys: readonly bigint[]): string {
+  const runs = runsOf(keys)
+  const ranges = runs.filter(({ from, to }) => from < to)
+  const alone = runs.filter(({ from, to }) => from === to)
+  const lists = inParts(alone, LONGEST_LIST).map((list) => list.map(({ from }) => from).join(', '))
+  const either = [
+    ...ranges.map(({ from, to }) => `${number} BETWEEN ${from} AND ${to}`),
+    ...lists.map((list) => `${number} IN (${list})`),
+  ]
+  return `(${either.join(' OR ')})`
+}
+
+interface Run {
+  readonly from: bigint
+  to: bigint
+}
+
+/** Of keys in their order. */
+function runsOf(keys: readonly bigint[]): Run[] {
+  const runs: Run[] = []
+  for (const key of keys) {
+    const run = runs.at(-1)
+    if (run !== undefined && run.to + 1n === key) run.to = key
+    else runs.push({ from: key, to: key })
+  }
+  return runs
 }
 
 /** The greatest key of a row that was not taken. */

@@ -178,7 +178,7 @@ function narrowMisfit(id: string, { charset }: Column): string | undefined {
   return CHARACTERS[charset ?? '']?.test(id) === false ? `must be of the characters of ${charset}` : undefined
 }
 
-function inParts<Item>(items: readonly Item[], size: number): Item[][] {
+export function inParts<Item>(items: readonly Item[], size: number): Item[][] {
   const count = Math.ceil(items.length / size)
   return Array.from({ length: count }, (_, at) => items.slice(at * size, (at + 1) * size))
 }

@@ -214,6 +214,28 @@ test('MariaDB counts rows behind those that somebody holds, though it takes no m
   expect(await stored(place, 'items')).toEqual({ 1: '3', 2: '2' })
 })
 
+test('MariaDB takes rows whatever keys they have, and marks none that is between them', async () => {
+  const place = await openMariadb()
+  await makeVotes(place)
+  const votes = place.events(VOTES)
+  const [former, later] = [
+    ['-4', '2', '5'],
+    ['-9223372036854775808', '-3', '-2', '-1', '1', '3', '4', '6', '7', '8', '9223372036854775807'],
+  ]
+  for (const [version, keys] of [former, later].entries()) {
+    const rows = keys.map((key) => `(${key}, 1, 'v${key}')`)
+    await place.run(`INSERT INTO votes (id, item, voter) VALUES ${rows.join(', ')}`)
+    expect(await rollUp(votes)).toMatchObject({ version: version + 1, events: keys.length })
+  }
+
+  const marked = await place.run('SELECT CAST(id AS CHAR) AS at, counted FROM votes ORDER BY counted, id')
+  expect(marked.map(({ at, counted }) => [at, counted])).toEqual([
+    ...former.map((key) => [key, 1]),
+    ...later.map((key) => [key, 2]),
+  ])
+  expect(await stored(place, 'items')).toEqual({ 1: '14' })
+})
+
 test.each(['PRIMARY KEY (tenant, id)', 'PRIMARY KEY (id, tenant)', 'UNIQUE (tenant), KEY (id)'])(
   'MariaDB refuses events whose key is not that of one row: %s',
   async (keys) => {

@@ -96,3 +96,18 @@ test.each(SERVERS)('those that are no uuids are left out in $name, noted or rows
   await rollUpAll(uuids)
   expect(await read(uuids, TWO)).toEqual({ [TWO]: 6 })
 })
+
+test('MariaDB tells ids apart that end in blanks, where their columns do', async () => {
+  const place = await openMariadb()
+  const type = 'VARCHAR(40) CHARACTER SET utf8mb4 COLLATE utf8mb4_nopad_bin'
+  await makeVotes(place, '', type)
+  await place.run(`CREATE TABLE things (id ${type} PRIMARY KEY, votes BIGINT NOT NULL)`)
+  const votes = place.events({ ...VOTES, target: { ...VOTES.target, table: 'things' } })
+  await place.run("INSERT INTO votes (item, voter) VALUES ('a', 'ada'), ('a ', 'bob'), ('a ', 'cyd')")
+
+  expect(await read(votes, 'a', 'a ')).toEqual({ a: 1, 'a ': 2 })
+  await rollUp(votes)
+  expect(await stored(place, 'things')).toEqual({ a: '1', 'a ': '2' })
+  await recount(votes, ['a', 'a '])
+  expect(await stored(place, 'things')).toEqual({ a: '1', 'a ': '2' })
+})
