@@ -49,6 +49,7 @@ export const DERIVED_ASIDE = 'Perilune derived, noted on the side'
 export const DERIVED_ALONE = 'Perilune derived, no roll-up'
 export const DELTA = 'Perilune delta'
 export const DELTA_ALONE = 'Perilune delta, no flush'
+export const BY_HAND = 'INSERT, rolled up by hand'
 
 /** How often whoever writes behind does so. */
 export const EVERY_MS = 200

@@ -1,9 +1,9 @@
 // Who is measured, in the order of the tables. A new contender is a line here; the first is what the others are held against.
 
+import { byHand, byHandAlone } from './by-hand.ts'
 import type { Contender } from './contender.ts'
 import { insertAndIncr } from './insert-and-incr.ts'
 import { insertOnly } from './insert-only.ts'
-import { onlyMarks, withoutMarks } from './marks.ts'
 import { naive } from './naive.ts'
 import { oneStatement, trigger } from './one-statement.ts'
 import { delta, deltaAlone, derived, derivedAlone, derivedAside, onlyCounts } from './perilune.ts'
@@ -18,20 +18,15 @@ export const CONTENDERS: readonly Contender[] = [
   insertOnly,
   insertAndIncr,
   seed,
-  derivedAside,
   derived,
-  derivedAlone,
-  onlyMarks,
-  withoutMarks,
+  derivedAside,
   delta,
-  deltaAlone,
   onlyCounts,
 ]
 
-/** They leave their work for later, which tells what it costs: no way to count, as those that only mark. */
-export const WITHOUT_FLUSH: ReadonlySet<Contender> = new Set([
-  derivedAlone,
-  deltaAlone,
-  onlyMarks,
-  withoutMarks,
-])
+/** Who writes behind, beside the same who leaves that for after the round: what writing behind costs while votes come in. */
+export const WRITERS_BEHIND: readonly (readonly [Contender, Contender])[] = [
+  [derived, derivedAlone],
+  [byHand, byHandAlone],
+  [delta, deltaAlone],
+]

@@ -38,3 +38,6 @@ export interface Work {
 
 /** Connections to a server, for everything that a contender does with it. */
 export const CONNECTIONS = 32
+
+/** Servers of tests have less memory. */
+export const AS_IT_COMES: readonly string[] = []

@@ -7,7 +7,7 @@ import { zipf } from '../harness/zipf.ts'
 import { DELTA, INCR, LEAST } from './contender.ts'
 import type { Database } from './database.ts'
 import { leastIncrements } from './least-increments.ts'
-import { MIXES } from './rates.ts'
+import { MIXES } from './rounds.ts'
 
 const OPTIONS: CompareOptions = { rounds: 9, perRound: 20_000, inFlight: 100 }
 

@@ -3,7 +3,7 @@
 import { createPool, type Pool, type RowDataPacket } from 'mysql2/promise'
 import { startMariadb } from '../../test/servers/mariadb.ts'
 import { builtLibrary } from '../harness/built.ts'
-import { CONNECTIONS, type Database, type Rows, type Run, type Work } from './database.ts'
+import { AS_IT_COMES, CONNECTIONS, type Database, type Rows, type Run, type Work } from './database.ts'
 
 const SHOWN = [
   'version',
@@ -16,7 +16,7 @@ const SHOWN = [
 const WRITTEN = ['Handler_write', 'Handler_update', 'Handler_delete']
 
 export async function openMariadb(): Promise<Database> {
-  const server = await startMariadb()
+  const server = await startMariadb(AS_IT_COMES)
   const address = { host: '127.0.0.1', port: server.port, user: 'root' }
   const judge = createPool({ ...address, connectionLimit: 1 })
   await judge.query('CREATE DATABASE bench')

@@ -33,7 +33,7 @@ export const derived: Contender = toContender(
 
 export const derivedAside: Contender = toContender(
   DERIVED_ASIDE,
-  'as the next one, but the voter is answered once the row is there, and what is shown follows a moment later',
+  'as the one before, but the voter is answered once the row is there, and what is shown follows a moment later',
   { open: openDerived, countsRows: true, flushes: true, isAnsweredFirst: true },
 )
 

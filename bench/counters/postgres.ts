@@ -3,12 +3,12 @@
 import pg from 'pg'
 import { startPostgres } from '../../test/servers/postgres.ts'
 import { builtLibrary } from '../harness/built.ts'
-import { CONNECTIONS, type Database, type Rows, type Run } from './database.ts'
+import { AS_IT_COMES, CONNECTIONS, type Database, type Rows, type Run } from './database.ts'
 
 const SHOWN = ['server_version', 'fsync', 'synchronous_commit', 'full_page_writes', 'shared_buffers']
 
 export async function openPostgres(): Promise<Database> {
-  const server = await startPostgres()
+  const server = await startPostgres(AS_IT_COMES)
   const address = { host: '127.0.0.1', port: server.port, user: 'postgres', database: 'postgres' }
   const judge = new pg.Client(address)
   await judge.connect()

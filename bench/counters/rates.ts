@@ -1,40 +1,16 @@
-// Votes per second, as many as get through, with all that a round leaves behind.
+// Votes per second of all ways to count.
 
-import type { Bench, Variant } from '../harness/bench.ts'
-import { firstLine } from '../harness/first-line.ts'
+import type { Bench } from '../harness/bench.ts'
 import type { Row } from '../harness/print.ts'
 import type { Round } from '../harness/round.ts'
 import { median, percentile } from '../harness/statistics.ts'
-import { zipf } from '../harness/zipf.ts'
 import { NAIVE } from './contender.ts'
-import { CONNECTIONS, type Kind, type Work } from './database.ts'
-import { driftOf, empty, type Staged } from './stage.ts'
+import { CONNECTIONS, type Kind } from './database.ts'
+import { type Left, type Mix, ROUND_MS, voting } from './rounds.ts'
+import type { Staged } from './stage.ts'
 import { judgeRates, mostOf, ratioOf } from './verdicts.ts'
-import { voterOf } from './voters.ts'
 
 const ROUNDS = 9
-const ROUND_MS: Readonly<Record<Kind, number>> = { PostgreSQL: 1000, MariaDB: 1000, SQLite: 600 }
-
-/** What a round left behind. */
-interface Left {
-  readonly votes: number
-  readonly drift: number
-  readonly errors: number
-  readonly complaint: string
-  /** From the last vote until the database had all. */
-  readonly settleMs: number
-  readonly work: Work
-}
-
-export interface Mix {
-  readonly name: string
-  readonly items: number
-}
-
-export const MIXES: readonly Mix[] = [
-  { name: 'one hot item', items: 1 },
-  { name: "1000 items by Zipf's law", items: 1000 },
-]
 
 export async function compareRates(
   bench: Bench,
@@ -61,38 +37,6 @@ export async function compareRates(
 function complain(bench: Bench, where: string, left: readonly Left[]): void {
   const rows = left.flatMap(({ complaint }) => (complaint === '' ? [] : [{ variant: complaint }]))
   if (rows.length > 0) bench.report(`${where}: errors`, rows)
-}
-
-function voting({ contender, stage, voting: way }: Staged, items: number, left: Left[]): Variant {
-  const next = zipf(items)
-  let [votes, errors, complaint] = [0, 0, '']
-  let before: Work = { statements: 0, rows: 0 }
-  const self: Staged = { contender, stage, voting: way }
-  return {
-    async before() {
-      const all = await empty(stage, items)
-      await way.begin?.(all)
-      ;[votes, errors, complaint] = [0, 0, '']
-      before = await stage.database.work()
-    },
-    async call() {
-      votes++
-      try {
-        await way.vote(voterOf(votes), next() + 1)
-      } catch (error) {
-        errors++
-        complaint = `${contender.name}: ${firstLine(error)}`
-      }
-    },
-    async after() {
-      const from = performance.now()
-      await way.settle?.()
-      const settleMs = performance.now() - from
-      const now = await stage.database.work()
-      const work = { statements: now.statements - before.statements, rows: now.rows - before.rows }
-      left.push({ votes, drift: await driftOf(self, votes - errors), errors, complaint, settleMs, work })
-    },
-  }
 }
 
 function ratesOf(rounds: readonly Round[]): number[] {

@@ -2,9 +2,8 @@
 
 import type { Bench } from '../harness/bench.ts'
 import { largest, median } from '../harness/statistics.ts'
-import { DELTA, DELTA_ALONE, DERIVED, DERIVED_ALONE, DERIVED_ASIDE, NAIVE } from './contender.ts'
+import { BY_HAND, DELTA, DERIVED, DERIVED_ASIDE, NAIVE } from './contender.ts'
 import type { Kind } from './database.ts'
-import { onlyMarks, withoutMarks } from './marks.ts'
 
 export interface Where {
   readonly kind: Kind
@@ -35,16 +34,20 @@ export function judgeRates(
   bench.judge(`${where}: votes per second against ${NAIVE}`, Object.fromEntries(ratios), {
     atLeast: hot ? goals.hot : goals.zipf,
   })
-  const cost = (name: string, alone: string): Record<string, number> => ({
-    [name]: (1 - against(name, alone)) * 100,
-  })
-  // The floor, where rows have to be marked.
-  const marking = rates.has(onlyMarks.name) ? cost(onlyMarks.name, withoutMarks.name) : {}
-  const rolling = { ...cost(DERIVED, DERIVED_ALONE), ...marking }
-  bench.judge(`${where}: what rolling up costs, % of votes per second`, rolling, { atMost: 10 })
-  bench.judge(`${where}: what flushing costs, % of votes per second`, cost(DELTA, DELTA_ALONE), {
-    atMost: 25,
-  })
+}
+
+/** In % of votes per second. By hand is the floor, where rows have to be marked. */
+export function judgeCosts(
+  bench: Bench,
+  kind: Kind,
+  where: string,
+  costs: ReadonlyMap<string, number>,
+): void {
+  if (GOALS[kind] === null) return
+  const of = (...names: string[]): Record<string, number> =>
+    Object.fromEntries([...costs].filter(([name]) => names.includes(name)))
+  bench.judge(`${where}: what rolling up costs`, of(DERIVED, BY_HAND), { atMost: 10 })
+  bench.judge(`${where}: what flushing costs`, of(DELTA), { atMost: 25 })
 }
 
 /** Ratios are those of rounds beside each other, so that a disturbance of the machine meets both. */

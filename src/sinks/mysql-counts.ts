@@ -183,7 +183,8 @@ async function lockWaiting(
     plain(`SELECT MIN(${id}) AS id, CAST(SUM(${amount}) AS CHAR) AS amount, COUNT(*) AS events
       FROM ${from} e WHERE ${known} GROUP BY ${bytesOf(id)} FOR UPDATE SKIP LOCKED`),
   )
-  if (sums.reduce((all, each) => all + Number(each['events']), 0) === found.length) return { keys: found, sums }
+  if (sums.reduce((all, each) => all + Number(each['events']), 0) === found.length)
+    return { keys: found, sums }
   const rows = await runner.rows(
     plain(`SELECT CAST(${number} AS CHAR) AS at, ${id} AS id, CAST(${amount} AS CHAR) AS amount
       ${waiting} FOR UPDATE SKIP LOCKED`),
@@ -219,10 +220,10 @@ interface Run {
 /** Of keys in their order. */
 function runsOf(keys: readonly bigint[]): Run[] {
   const runs: Run[] = []
-  for (const key of keys) {
+  for (const at of keys) {
     const run = runs.at(-1)
-    if (run !== undefined && run.to + 1n === key) run.to = key
-    else runs.push({ from: key, to: key })
+    if (run !== undefined && run.to + 1n === at) run.to = at
+    else runs.push({ from: at, to: at })
   }
   return runs
 }

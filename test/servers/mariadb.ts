@@ -2,14 +2,16 @@ import { join } from 'node:path'
 import { createConnection } from 'mysql2/promise'
 import { type DatabaseServer, type Engine, findProgram, startDatabase } from './database-server.ts'
 
+const FOLDERS = ['/usr/sbin', '/usr/bin']
+/** Many run at once in tests, of few rows each. */
+const SMALL = ['--innodb-log-file-size=16M', '--innodb-buffer-pool-size=32M']
+
 /** Starts MariaDB and resolves once it answers `root`, who needs no password. */
-export function startMariadb(): Promise<DatabaseServer> {
-  return startDatabase(ENGINE)
+export function startMariadb(settings: readonly string[] = SMALL): Promise<DatabaseServer> {
+  return startDatabase(engineOf(settings))
 }
 
-const FOLDERS = ['/usr/sbin', '/usr/bin']
-
-const ENGINE: Engine = {
+const engineOf = (settings: readonly string[]): Engine => ({
   name: 'mariadb',
   create: (dir) => [
     findProgram('mariadb-install-db', FOLDERS),
@@ -19,7 +21,7 @@ const ENGINE: Engine = {
     '--auth-root-authentication-method=normal',
     '--skip-test-db',
     '--skip-name-resolve',
-    '--innodb-log-file-size=16M',
+    ...settings,
   ],
   serve: (dir, port) => [
     findProgram('mariadbd', FOLDERS),
@@ -32,8 +34,7 @@ const ENGINE: Engine = {
     `--port=${port}`,
     '--max-connections=200',
     '--skip-name-resolve',
-    '--innodb-log-file-size=16M',
-    '--innodb-buffer-pool-size=32M',
+    ...settings,
     `--pid-file=${join(dir, 'pid')}`,
   ],
   stopSignal: 'SIGTERM',
@@ -41,4 +42,4 @@ const ENGINE: Engine = {
     const connection = await createConnection({ host: '127.0.0.1', port, user: 'root' })
     await connection.end()
   },
-}
+})

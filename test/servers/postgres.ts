@@ -3,12 +3,15 @@ import { dirname, join } from 'node:path'
 import pg from 'pg'
 import { type DatabaseServer, type Engine, findProgram, foldersIn, startDatabase } from './database-server.ts'
 
+/** Many run at once in tests, of few rows each. */
+const SMALL = ['-c', 'shared_buffers=32MB']
+
 /** Starts PostgreSQL and resolves once it answers `postgres`, who needs no password. */
-export function startPostgres(): Promise<DatabaseServer> {
-  return startDatabase(ENGINE)
+export function startPostgres(settings: readonly string[] = SMALL): Promise<DatabaseServer> {
+  return startDatabase(engineOf(settings))
 }
 
-const ENGINE: Engine = {
+const engineOf = (settings: readonly string[]): Engine => ({
   name: 'postgres',
   create: (dir) => [
     program('initdb'),
@@ -35,8 +38,7 @@ const ENGINE: Engine = {
     '',
     '-c',
     'max_connections=200',
-    '-c',
-    'shared_buffers=32MB',
+    ...settings,
   ],
   stopSignal: 'SIGINT',
   greet: async (port) => {
@@ -45,7 +47,7 @@ const ENGINE: Engine = {
     await client.connect()
     await client.end()
   },
-}
+})
 
 /** Debian and Homebrew keep each version in a folder of its own. A link would not find its neighbours. */
 function program(name: string): string {
