@@ -11,6 +11,8 @@ export interface Contender {
   readonly on?: readonly Kind[]
   /** True where the table of votes has the columns by which uncounted rows are known. */
   readonly countsRows?: boolean
+  /** How often it writes behind; default EVERY_MS. */
+  readonly everyMs?: number
   /** Makes what it needs besides the tables that everybody has. */
   open(stage: Stage): Promise<Voting>
 }
@@ -46,10 +48,11 @@ export const INCR = 'INCR, auto-pipelined'
 export const LEAST = 'the least that keeps the promises'
 export const DERIVED = 'Perilune derived'
 export const DERIVED_ASIDE = 'Perilune derived, noted on the side'
+export const DERIVED_EACH_SECOND = 'Perilune derived, each second'
 export const DERIVED_ALONE = 'Perilune derived, no roll-up'
 export const DELTA = 'Perilune delta'
 export const DELTA_ALONE = 'Perilune delta, no flush'
 export const BY_HAND = 'INSERT, rolled up by hand'
 
-/** How often whoever writes behind does so. */
+/** How often whoever writes behind does so, unless it says otherwise. */
 export const EVERY_MS = 200

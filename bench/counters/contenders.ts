@@ -6,7 +6,15 @@ import { insertAndIncr } from './insert-and-incr.ts'
 import { insertOnly } from './insert-only.ts'
 import { naive } from './naive.ts'
 import { oneStatement, trigger } from './one-statement.ts'
-import { delta, deltaAlone, derived, derivedAlone, derivedAside, onlyCounts } from './perilune.ts'
+import {
+  delta,
+  deltaAlone,
+  derived,
+  derivedAlone,
+  derivedAside,
+  derivedEachSecond,
+  onlyCounts,
+} from './perilune.ts'
 import { seed } from './seed.ts'
 import { slotted } from './slotted.ts'
 
@@ -27,6 +35,7 @@ export const CONTENDERS: readonly Contender[] = [
 /** Who writes behind, beside the same who leaves that for after the round: what writing behind costs while votes come in. */
 export const WRITERS_BEHIND: readonly (readonly [Contender, Contender])[] = [
   [derived, derivedAlone],
+  [derivedEachSecond, derivedAlone],
   [byHand, byHandAlone],
   [delta, deltaAlone],
 ]

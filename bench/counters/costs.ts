@@ -5,12 +5,17 @@ import type { Bench } from '../harness/bench.ts'
 import type { Row } from '../harness/print.ts'
 import type { Round } from '../harness/round.ts'
 import { median, percentile } from '../harness/statistics.ts'
+import { EVERY_MS } from './contender.ts'
 import { CONNECTIONS, type Kind } from './database.ts'
-import { type Left, type Mix, ROUND_MS, voting } from './rounds.ts'
+import { type Left, type Mix, voting } from './rounds.ts'
 import type { Staged } from './stage.ts'
 import { judgeCosts, mostOf } from './verdicts.ts'
 
-const ROUNDS = 15
+/** Of each in all rounds, unless those would be too few. */
+const TIME_MS = 15_000
+/** So often is written behind in a round. */
+const TIMES = 5
+const FEWEST_ROUNDS = 9
 
 export type Pair = readonly [writes: Staged, waits: Staged]
 
@@ -24,7 +29,7 @@ export async function compareCosts(
   const costs = new Map<string, number>()
   const rows: Row[] = []
   for (const [writes, waits] of pairs) {
-    const measured = await measure(bench, kind, [writes, waits], mix)
+    const measured = await measure(bench, [writes, waits], mix)
     costs.set(writes.contender.name, measured.percent)
     rows.push({ variant: writes.contender.name, ...measured })
   }
@@ -32,11 +37,13 @@ export async function compareCosts(
   judgeCosts(bench, kind, where, costs)
 }
 
-async function measure(bench: Bench, kind: Kind, [writes, waits]: Pair, { items }: Mix) {
+async function measure(bench: Bench, [writes, waits]: Pair, { items }: Mix) {
   const order = [writes, waits, waits, writes]
   const left: Left[] = []
   const variants = order.map((each) => voting(each, items, left))
-  const options = { rounds: ROUNDS, perRound: Infinity, inFlight: CONNECTIONS, limitMs: ROUND_MS[kind] }
+  const limitMs = TIMES * (writes.contender.everyMs ?? EVERY_MS)
+  const rounds = Math.max(FEWEST_ROUNDS, TIME_MS / limitMs)
+  const options = { rounds, perRound: Infinity, inFlight: CONNECTIONS, limitMs }
   const [first = [], second = [], third = [], fourth = []] = await bench.rounds(variants, options)
   const [during, after] = [both(first, fourth), both(second, third)]
   const percents = during.map((rate, at) => (1 - rate / (after[at] ?? Number.NaN)) * 100)

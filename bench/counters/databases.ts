@@ -34,7 +34,7 @@ export async function compareOn(bench: Bench, kind: Kind): Promise<void> {
     const staged = stagedOf(stages, CONTENDERS)
     for (const mix of MIXES) {
       await compareRates(bench, kind, staged, mix)
-      await compareCosts(bench, kind, pairsOf(stages), mix)
+      if (kind !== 'SQLite') await compareCosts(bench, kind, pairsOf(stages), mix)
     }
     await compareOffered(bench, kind, staged)
     if (kind === 'SQLite') await compareIncrements(bench, database)

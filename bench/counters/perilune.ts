@@ -10,6 +10,7 @@ import {
   DERIVED,
   DERIVED_ALONE,
   DERIVED_ASIDE,
+  DERIVED_EACH_SECOND,
   EVERY_MS,
   type Stage,
   type Voting,
@@ -43,6 +44,13 @@ export const derivedAlone: Contender = toContender(DERIVED_ALONE, 'the same, rol
   flushes: false,
 })
 
+/** As the documentation has it. */
+export const derivedEachSecond: Contender = toContender(
+  DERIVED_EACH_SECOND,
+  'the same, rolled up each second, as in our documentation',
+  { open: openDerived, countsRows: true, flushes: true, everyMs: 1000, on: ['MariaDB'] },
+)
+
 export const delta: Contender = toContender(
   DELTA,
   `INSERT the vote, increment; flushed each ${EVERY_MS} ms; settleFor 0s, for this Redis keeps nothing on disk`,
@@ -64,9 +72,8 @@ export const onlyCounts: Contender = toContender(
   },
 )
 
-interface Ways {
+interface Ways extends Pick<Contender, 'on' | 'countsRows' | 'everyMs'> {
   readonly open: (stage: Stage) => Promise<Opened>
-  readonly countsRows?: boolean
   readonly flushes: boolean
   readonly withoutRows?: boolean
   readonly isAnsweredFirst?: boolean
@@ -79,13 +86,13 @@ interface Opened {
 }
 
 function toContender(name: string, settings: string, ways: Ways): Contender {
-  const { countsRows = false, withoutRows = false, isAnsweredFirst = false } = ways
+  const { open, flushes, withoutRows = false, isAnsweredFirst = false, ...more } = ways
   return {
     name,
     settings,
-    countsRows,
+    ...more,
     async open(stage): Promise<Voting> {
-      const { counters, count, close } = await ways.open(stage)
+      const { counters, count, close } = await open(stage)
       const { database, votes } = stage
       const insert = `INSERT INTO ${votes} (voter, item) VALUES (?, ?)`
       const vote = async (voter: number, item: number): Promise<void> => {
@@ -94,7 +101,7 @@ function toContender(name: string, settings: string, ways: Ways): Contender {
         if (!isAnsweredFirst) await counted
       }
       return {
-        ...inBackground(counters, ways.flushes),
+        ...inBackground(counters, flushes ? (more.everyMs ?? EVERY_MS) : null),
         vote: withoutRows ? (_, item) => count(item) : vote,
         withoutRows,
         close,
@@ -103,7 +110,10 @@ function toContender(name: string, settings: string, ways: Ways): Contender {
   }
 }
 
-function inBackground(counters: Counting, flushes: boolean): Required<Pick<Voting, 'begin' | 'settle'>> {
+function inBackground(
+  counters: Counting,
+  everyMs: number | null,
+): Required<Pick<Voting, 'begin' | 'settle'>> {
   let flushing: Flushing | undefined
   const errors: unknown[] = []
   return {
@@ -111,7 +121,8 @@ function inBackground(counters: Counting, flushes: boolean): Required<Pick<Votin
       await counters.clear()
       await counters.flush() // or the first round would wait for the one that was cleared
       await counters.getMany(items)
-      if (flushes) flushing = counters.flushEvery(`${EVERY_MS}ms`, { onError: (error) => errors.push(error) })
+      if (everyMs === null) return
+      flushing = counters.flushEvery(`${everyMs}ms`, { onError: (error) => errors.push(error) })
     },
     async settle() {
       await flushing?.close()

@@ -6,11 +6,12 @@ import type { Round } from '../harness/round.ts'
 import { median, percentile } from '../harness/statistics.ts'
 import { NAIVE } from './contender.ts'
 import { CONNECTIONS, type Kind } from './database.ts'
-import { type Left, type Mix, ROUND_MS, voting } from './rounds.ts'
+import { type Left, type Mix, voting } from './rounds.ts'
 import type { Staged } from './stage.ts'
 import { judgeRates, mostOf, ratioOf } from './verdicts.ts'
 
 const ROUNDS = 9
+const ROUND_MS: Readonly<Record<Kind, number>> = { PostgreSQL: 1000, MariaDB: 1000, SQLite: 600 }
 
 export async function compareRates(
   bench: Bench,

@@ -3,11 +3,9 @@
 import type { Steps } from '../harness/round.ts'
 import { firstLine } from '../harness/first-line.ts'
 import { zipf } from '../harness/zipf.ts'
-import type { Kind, Work } from './database.ts'
+import type { Work } from './database.ts'
 import { driftOf, empty, type Staged } from './stage.ts'
 import { voterOf } from './voters.ts'
-
-export const ROUND_MS: Readonly<Record<Kind, number>> = { PostgreSQL: 1000, MariaDB: 1000, SQLite: 600 }
 
 export interface Mix {
   readonly name: string

@@ -2,7 +2,7 @@
 
 import type { Bench } from '../harness/bench.ts'
 import { largest, median } from '../harness/statistics.ts'
-import { BY_HAND, DELTA, DERIVED, DERIVED_ASIDE, NAIVE } from './contender.ts'
+import { BY_HAND, DELTA, DERIVED, DERIVED_ASIDE, DERIVED_EACH_SECOND, NAIVE } from './contender.ts'
 import type { Kind } from './database.ts'
 
 export interface Where {
@@ -46,7 +46,7 @@ export function judgeCosts(
   if (GOALS[kind] === null) return
   const of = (...names: string[]): Record<string, number> =>
     Object.fromEntries([...costs].filter(([name]) => names.includes(name)))
-  bench.judge(`${where}: what rolling up costs`, of(DERIVED, BY_HAND), { atMost: 10 })
+  bench.judge(`${where}: what rolling up costs`, of(DERIVED, DERIVED_EACH_SECOND, BY_HAND), { atMost: 10 })
   bench.judge(`${where}: what flushing costs`, of(DELTA), { atMost: 25 })
 }
 
