@@ -17,7 +17,7 @@ export const byHand: Contender = {
 
 export const byHandAlone: Contender = {
   name: `${BY_HAND} later`,
-  settings: 'the same, after the round',
+  settings: 'the same, all of it after the round',
   on: ['MariaDB'],
   countsRows: true,
   open: (stage) => openByHand(stage, false),

@@ -34,20 +34,24 @@ export const derived: Contender = toContender(
 
 export const derivedAside: Contender = toContender(
   DERIVED_ASIDE,
-  'as the one before, but the voter is answered once the row is there, and what is shown follows a moment later',
+  'as Perilune derived, but the voter is answered once the row is there, and what is shown follows a moment later',
   { open: openDerived, countsRows: true, flushes: true, isAnsweredFirst: true },
 )
 
-export const derivedAlone: Contender = toContender(DERIVED_ALONE, 'the same, rolled up after the round', {
-  open: openDerived,
-  countsRows: true,
-  flushes: false,
-})
+export const derivedAlone: Contender = toContender(
+  DERIVED_ALONE,
+  'as Perilune derived, rolled up after the round',
+  {
+    open: openDerived,
+    countsRows: true,
+    flushes: false,
+  },
+)
 
 /** As the documentation has it. */
 export const derivedEachSecond: Contender = toContender(
   DERIVED_EACH_SECOND,
-  'the same, rolled up each second, as in our documentation',
+  'as Perilune derived, rolled up each second, as our documentation has it',
   { open: openDerived, countsRows: true, flushes: true, everyMs: 1000, on: ['MariaDB'] },
 )
 
@@ -57,7 +61,7 @@ export const delta: Contender = toContender(
   { open: openDelta, flushes: true },
 )
 
-export const deltaAlone: Contender = toContender(DELTA_ALONE, 'the same, flushed after the round', {
+export const deltaAlone: Contender = toContender(DELTA_ALONE, 'as Perilune delta, flushed after the round', {
   open: openDelta,
   flushes: false,
 })
