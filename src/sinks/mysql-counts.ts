@@ -14,8 +14,8 @@ import {
   type Taken,
 } from './count-dialect.ts'
 import { causesOf } from './access.ts'
-import { namesOf, type Row, type SqlRunner, wholeOf } from './dialect.ts'
-import { asText, countsOf, inParts, key, MYSQL, name, plain, text } from './mysql-dialect.ts'
+import { type Row, type SqlRunner, wholeOf } from './dialect.ts'
+import { asText, countsOf, describes, inParts, key, MYSQL, name, plain, text } from './mysql-dialect.ts'
 
 export interface MysqlEvents extends EventsOptions {
   /** The column that says whether a row was counted, `BIGINT NOT NULL DEFAULT 0` or `BIGINT NULL`, with an index; default `counted`. */
@@ -46,24 +46,19 @@ export const MYSQL_COUNTS: CountDialect = {
   },
   eventsOf: ({ counted = 'counted', key: number = 'id', ...events }: MysqlEvents) =>
     eventsOf(events, { mark: counted, key: number }, { counted, key: number }),
-  suits: ({ table, mark, key: number }) => {
-    const [schema, alone] = namesOf(table)
-    return {
-      asked:
-        plain(`SELECT c.is_nullable = 'NO' AS from_zero FROM information_schema.columns c JOIN information_schema.columns k
-          ON k.table_schema = c.table_schema AND k.table_name = c.table_name
-        WHERE c.table_schema = ${schema === undefined ? 'DATABASE()' : text(schema)} AND c.table_name = ${text(alone)}
-          AND c.column_name = ${text(mark)} AND c.data_type = 'bigint'
-          AND COALESCE(c.column_default, 'NULL') = CASE c.is_nullable WHEN 'YES' THEN 'NULL' ELSE '0' END
-          AND k.column_name = ${text(number)} AND k.data_type LIKE '%int' AND k.is_nullable = 'NO'
-          AND EXISTS (SELECT 1 FROM information_schema.statistics s WHERE s.table_schema = k.table_schema
-            AND s.table_name = k.table_name AND s.non_unique = 0
-            GROUP BY s.index_name HAVING COUNT(*) = 1 AND MAX(s.column_name) = k.column_name)
-          AND EXISTS (SELECT 1 FROM information_schema.statistics s WHERE s.table_schema = c.table_schema
-            AND s.table_name = c.table_name AND s.column_name = c.column_name AND s.seq_in_index = 1)`),
-      problem: `the column ${mark} of ${table} is no BIGINT NOT NULL DEFAULT 0 or BIGINT NULL with an index, or its key ${number} is no integer NOT NULL with a unique index of its own`,
-    }
-  },
+  suits: ({ table, mark, key: number }) => ({
+    asked:
+      plain(`SELECT c.is_nullable = 'NO' AS from_zero FROM information_schema.columns c JOIN information_schema.columns k
+        WHERE ${describes('c', table)} AND ${describes('k', table)}
+        AND c.column_name = ${text(mark)} AND c.data_type = 'bigint'
+        AND COALESCE(c.column_default, 'NULL') = CASE c.is_nullable WHEN 'YES' THEN 'NULL' ELSE '0' END
+        AND k.column_name = ${text(number)} AND k.data_type LIKE '%int' AND k.is_nullable = 'NO'
+        AND EXISTS (SELECT 1 FROM information_schema.statistics s WHERE ${describes('s', table)} AND s.non_unique = 0
+          GROUP BY s.index_name HAVING COUNT(*) = 1 AND MAX(s.column_name) = k.column_name)
+        AND EXISTS (SELECT 1 FROM information_schema.statistics s WHERE ${describes('s', table)}
+          AND s.column_name = c.column_name AND s.seq_in_index = 1)`),
+    problem: `the column ${mark} of ${table} is no BIGINT NOT NULL DEFAULT 0 or BIGINT NULL with an index, or its key ${number} is no integer NOT NULL with a unique index of its own`,
+  }),
   enter: (counters) =>
     plain(`INSERT IGNORE INTO perilune_cursor (counters, version, reached) VALUES (${text(counters)}, 0, 0)`),
   standing,

@@ -27,24 +27,21 @@ export const MYSQL: Dialect = {
   ledger: `CREATE TABLE IF NOT EXISTS perilune_ledger (
     counters VARBINARY(1024) NOT NULL, ${PARTITION} INT NOT NULL, epoch BIGINT NOT NULL,
     seq BIGINT NOT NULL, batch VARBINARY(64) NOT NULL, PRIMARY KEY (counters, ${PARTITION}, epoch)) ENGINE=InnoDB`,
-  columns: (table) => {
-    const [schema, own] = namesOf(table)
-    return plain(`SELECT c.column_name AS name, c.character_set_name AS charset, c.column_type AS type, c.character_maximum_length AS length,
+  columns: (table) =>
+    plain(`SELECT c.column_name AS name, c.character_set_name AS charset, c.column_type AS type, c.character_maximum_length AS length,
         EXISTS (SELECT 1 FROM information_schema.statistics s
-          WHERE s.table_schema = c.table_schema AND s.table_name = c.table_name AND s.non_unique = 0
+          WHERE ${describes('s', table)} AND s.non_unique = 0
           GROUP BY s.index_name
           HAVING COUNT(*) = 1 AND MAX(s.column_name) = c.column_name AND MAX(s.sub_part) IS NULL) AS is_unique,
         CASE WHEN c.is_nullable = 'NO' AND c.column_default IS NULL AND c.data_type <> 'enum'
             AND c.extra NOT LIKE '%auto_increment%' AND COALESCE(c.generation_expression, '') = ''
-            AND NOT EXISTS (SELECT 1 FROM information_schema.triggers g WHERE g.event_object_schema = c.table_schema
-              AND g.event_object_table = c.table_name AND g.event_manipulation = 'INSERT' AND g.action_timing = 'BEFORE')
+            AND NOT EXISTS (SELECT 1 FROM information_schema.triggers g WHERE ${describes('g', table, ['event_object_schema', 'event_object_table'])}
+              AND g.event_manipulation = 'INSERT' AND g.action_timing = 'BEFORE')
           THEN 'must' ELSE 'may' END AS inserted,
         CASE e.transactions WHEN 'YES' THEN NULL ELSE CONCAT('has no transactions, for it is of ', t.engine) END AS flaw
-      FROM information_schema.columns c
-      LEFT JOIN information_schema.tables t ON t.table_schema = c.table_schema AND t.table_name = c.table_name
+      FROM information_schema.columns c JOIN information_schema.tables t
       LEFT JOIN information_schema.engines e ON e.engine = t.engine
-      WHERE c.table_schema = ${schema === undefined ? 'DATABASE()' : text(schema)} AND c.table_name = ${text(own)}`)
-  },
+      WHERE ${describes('c', table)} AND ${describes('t', table)}`),
   isCount: (type) => /^bigint(\(\d+\))?$/i.test(type),
   isId: (column) =>
     isInteger(column) || isUuid(column) || (TEXT.test(column.type) && (column.charset ?? '') in CHARACTERS),
@@ -107,6 +104,20 @@ export function countsOf(
   return isInteger(idColumn)
     ? [`SELECT ${asText(name(id), idColumn)}, ${counts} IN (${ids.join(', ')})`]
     : ids.map((one) => `SELECT ${text(one)}, ${counts} = ${text(one)}`)
+}
+
+/**
+ * That a row of information_schema is of this table. Each of its tables has to be told by what is known before it is read, or the
+ * server opens all tables that there are.
+ */
+export function describes(
+  row: string,
+  table: string,
+  [inSchema, named]: readonly [string, string] = ['table_schema', 'table_name'],
+): string {
+  const [schema, alone] = namesOf(table)
+  const of = schema === undefined ? 'DATABASE()' : text(schema)
+  return `${row}.${inSchema} = ${of} AND ${row}.${named} = ${text(alone)}`
 }
 
 export function plain(sql: string): Statement {

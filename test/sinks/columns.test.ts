@@ -1,5 +1,8 @@
 // What the columns of a table make of ids: types, collations, lengths, rights.
 import { expect, test } from 'vitest'
+import { MYSQL_COUNTS } from '../../src/sinks/mysql-counts.ts'
+import { MYSQL } from '../../src/sinks/mysql-dialect.ts'
+import { makeVotes, VOTES } from './counts-fixture.ts'
 import { batchOf, begin, ITEMS, makeTables, stored, WORDS } from './fixture.ts'
 import { openMariadb, openPostgres } from './places.ts'
 
@@ -113,6 +116,23 @@ test.each(['create', 'refuse'] as const)('MariaDB adds up ids that are one key (
       ['Bob', 13n],
     ]),
   )
+})
+
+test('MariaDB is asked about one table, whatever others there are', async () => {
+  const place = await openMariadb()
+  await makeVotes(place)
+  const asked = [
+    MYSQL.columns('votes'),
+    MYSQL.columns(`${place.schema}.votes`),
+    MYSQL_COUNTS.suits(MYSQL_COUNTS.eventsOf(VOTES)).asked,
+  ]
+
+  for (const { sql } of asked) {
+    expect(await place.run(sql)).not.toEqual([])
+    const steps = await place.run(`EXPLAIN ${sql}`)
+    expect(steps.flatMap(({ Extra }) => /Scanned [^;]*/.exec(String(Extra)) ?? [])).not.toEqual([])
+    expect(steps.filter(({ Extra }) => /Scanned (?!0 databases)/.test(String(Extra)))).toEqual([])
+  }
 })
 
 test('MariaDB refuses a table without transactions, and a view', async () => {
