@@ -281,21 +281,22 @@ test.each(FAMILY)('the checker judges %s', (_, place, parentDies, ifParentFails,
   )
 })
 
-const STEPS: readonly [what: string, after: readonly string[], found: boolean][] = [
+const STEPS: readonly [what: string, after: readonly string[], found: boolean, of?: QueueHistory][] = [
   ['what follows a job that is done', ['a>'], false],
   ['that what follows a job is not there', [], true],
   ['that something follows a job that is not done', ['a>', 'b>'], true],
+  ['what follows a job that was cancelled once done', ['a>'], false, cancelling('cancelled', 'late', true)],
 ]
 
-test.each(STEPS)('the checker judges %s', (_, refs, found) => {
-  const [end] = goodHistory().ends as [End]
+test.each(STEPS)('the checker judges %s', (_, refs, found, history = goodHistory()) => {
+  const [end] = history.ends as [End]
   const advanced = (end.done ?? []).map((each) => ({ ...each, payload: { ref: 'a', ends: 'advance' } }))
   const ends = [
     { ...end, done: advanced },
     { ...end, dead: [], done: refs.map((ref) => job(ref, 1, null)) },
   ]
 
-  expect(rulesBroken({ ...goodHistory(), ends }).includes('step')).toBe(found)
+  expect(rulesBroken({ ...history, ends }).includes('step')).toBe(found)
 })
 
 test('the checker finds a job that was buried though nobody planned it', () => {

@@ -1,5 +1,6 @@
 // Jobs of one queue that wait for jobs of another one.
 
+import { mayBeCancelled } from './check-cancelled.ts'
 import type { End } from './end.ts'
 import { faultOf, type QueueFault } from './fault.ts'
 import type { JobStory } from './history.ts'
@@ -35,15 +36,16 @@ export function checkFamilies(parents: Stories, children: Stories, ends: readonl
   return faultOf('family', found)
 }
 
-/** What follows a job is there once the job is done, and only then. */
-export function checkSteps([main, after]: readonly End[]): QueueFault[] {
+/** What follows a job is there once the job is done, and only then; one that is done may be cancelled, and is gone then. */
+export function checkSteps(stories: Stories, [main, after]: readonly End[]): QueueFault[] {
   const advanced = (main?.done ?? []).filter(({ payload }) => (payload as Plan).ends === 'advance')
   const wanted = new Set(advanced.map((job) => nextRefOf(refOf(job))))
+  const gone = new Set([...stories.values()].filter(mayBeCancelled).map(({ ref }) => nextRefOf(ref)))
   const there = new Set([...(after?.done ?? []), ...(after?.dead ?? [])].map(refOf))
   return faultOf('step', [
     ...[...wanted].filter((ref) => !there.has(ref)).map((ref) => `${ref} is not there`),
     ...[...there]
-      .filter((ref) => ref.endsWith(nextRefOf('')) && !wanted.has(ref))
+      .filter((ref) => ref.endsWith(nextRefOf('')) && !wanted.has(ref) && !gone.has(ref))
       .map((ref) => `${ref} is there`),
   ])
 }

@@ -33,7 +33,7 @@ export function checkQueue(history: QueueHistory): Omit<QueueVerdict, 'happened'
     ]
   })
   const families = main === undefined || after === undefined ? [] : checkFamilies(main, after, ends)
-  const steps = after === undefined ? [] : checkSteps(ends)
+  const steps = main === undefined || after === undefined ? [] : checkSteps(main, ends)
   const broken = lines.flatMap((line) => (line.kind === 'broken' ? [`${line.by}: ${line.what}`] : []))
   return {
     faults: sumUp([
