@@ -286,6 +286,7 @@ const STEPS: readonly [what: string, after: readonly string[], found: boolean, o
   ['that what follows a job is not there', [], true],
   ['that something follows a job that is not done', ['a>', 'b>'], true],
   ['what follows a job that was cancelled once done', ['a>'], false, cancelling('cancelled', 'late', true)],
+  ['what follows a job that was to stop', ['a>'], true, cancelling('stopping', 'late', true)],
 ]
 
 test.each(STEPS)('the checker judges %s', (_, refs, found, history = goodHistory()) => {

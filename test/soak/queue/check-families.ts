@@ -36,11 +36,17 @@ export function checkFamilies(parents: Stories, children: Stories, ends: readonl
   return faultOf('family', found)
 }
 
-/** What follows a job is there once the job is done, and only then; one that is done may be cancelled, and is gone then. */
+/**
+ * What follows a job is there once the job is done, and only then. One that is done may be cancelled, and is gone then; one that
+ * was told to stop is not done any more.
+ */
 export function checkSteps(stories: Stories, [main, after]: readonly End[]): QueueFault[] {
   const advanced = (main?.done ?? []).filter(({ payload }) => (payload as Plan).ends === 'advance')
   const wanted = new Set(advanced.map((job) => nextRefOf(refOf(job))))
-  const gone = new Set([...stories.values()].filter(mayBeCancelled).map(({ ref }) => nextRefOf(ref)))
+  const removed = [...stories.values()].filter(
+    (story) => mayBeCancelled(story) && story.cancelled?.outcome !== 'stopping',
+  )
+  const gone = new Set(removed.map(({ ref }) => nextRefOf(ref)))
   const there = new Set([...(after?.done ?? []), ...(after?.dead ?? [])].map(refOf))
   return faultOf('step', [
     ...[...wanted].filter((ref) => !there.has(ref)).map((ref) => `${ref} is not there`),
