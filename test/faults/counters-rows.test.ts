@@ -3,7 +3,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
 import { LONG, SEED, tell } from '../proof.ts'
-import { seeded } from '../soak/random.ts'
+import { dice } from '../simulator/stage.ts'
 import {
   makeVotes,
   openMariadbOfNulls,
@@ -24,15 +24,8 @@ const ITEMS = 7
 
 const openPostgres = postgresAlone()
 
-type Random = (below: number) => number
-
-function randomOf(seed: number): Random {
-  const next = seeded(seed)
-  return (below) => Math.floor(next() * below)
-}
-
 /** Votes of one transaction: some fail, for the voter has voted; some transactions are undone, some hold rows of others. */
-async function write({ run }: Session, random: Random, writer: number): Promise<void> {
+async function write({ run }: Session, random: (sides: number) => number, writer: number): Promise<void> {
   await run('BEGIN')
   try {
     if (random(5) === 0) await run(`SELECT * FROM votes WHERE item = ${1 + random(ITEMS)} LIMIT 3 FOR UPDATE`)
@@ -61,12 +54,12 @@ async function soak(place: ServerPlace, seed: number): Promise<Rolled[]> {
   const rolled: Rolled[] = []
   let writing = true
   const writers = Array.from({ length: WRITERS }, async (_, writer) => {
-    const [session, random] = [await place.session(), randomOf(seed + writer)]
+    const [session, random] = [await place.session(), dice(seed + writer)]
     for (let count = 0; count < TRANSACTIONS || rolled.length < FEWEST_ROLLED; count++)
       await write(session, random, writer)
   })
   const workers = sources.map(async (votes, worker) => {
-    const random = randomOf(seed + 100 + worker)
+    const random = dice(seed + 100 + worker)
     while (writing) {
       const { version, since, events } = await patiently(() => rollUp(votes, [], 1 + random(20)))
       if (version > since) rolled.push({ version, since, events })
