@@ -34,7 +34,7 @@ export async function compareCosts(
     rows.push({ variant: writes.contender.name, ...measured })
   }
   bench.report(`${where}: what writing behind costs, % of votes per second`, rows)
-  judgeCosts(bench, kind, where, costs)
+  judgeCosts(bench, where, costs)
 }
 
 async function measure(bench: Bench, [writes, waits]: Pair, { items }: Mix) {

@@ -37,13 +37,7 @@ export function judgeRates(
 }
 
 /** In % of votes per second. By hand is the floor, where rows have to be marked. */
-export function judgeCosts(
-  bench: Bench,
-  kind: Kind,
-  where: string,
-  costs: ReadonlyMap<string, number>,
-): void {
-  if (GOALS[kind] === null) return
+export function judgeCosts(bench: Bench, where: string, costs: ReadonlyMap<string, number>): void {
   const of = (...names: string[]): Record<string, number> =>
     Object.fromEntries([...costs].filter(([name]) => names.includes(name)))
   bench.judge(`${where}: what rolling up costs`, of(DERIVED, DERIVED_EACH_SECOND, BY_HAND), { atMost: 10 })

@@ -142,7 +142,7 @@ async function take(
     await runner.changes(plain(`UPDATE ${into} SET ${mark} = ${version + 1} WHERE ${isAmong(number, keys)}`))
   }
   const taken = { changes: changesOf(sums.map(eventRow)), events: keys.length, reached }
-  const [newestTaken] = keys.slice(-1)
+  const newestTaken = keys.at(-1)
   if (newestTaken === undefined || keys.length < limit) return { ...taken, more: false, until: '' }
   const last = until ?? (await newest(runner, events, counters))
   const more = newestTaken < BigInt(last)
