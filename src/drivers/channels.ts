@@ -4,8 +4,8 @@
 //      │                  │ proves itself about once a second             │
 //      │                  │                                               │
 //      │                  └── its line has gone (onLost) ──► LOST ────────┘ onGap
-//      └── refused: nobody listens                            │ tried again, after 20 ms at first, after 1 s at last
-//                                                             └── until nobody listens any more
+//      └── refused: the subscription fails                    │ tried again, after 20 ms at first, after 1 s at last
+//                                                             └── until the last listener leaves
 //
 // A channel is placed on a line to the node where the commands for it run, and up once the server has confirmed. A line goes
 // when it breaks, when a slot leaves its node, or when it cannot prove itself (open-line.ts): all of its channels are lost.

@@ -197,7 +197,7 @@ async function refusals(port: number, command: string): Promise<number> {
   return Number(/rejected_calls=(\d+)/.exec(stats.get(`cmdstat_${command}`) ?? '')?.[1] ?? 0)
 }
 
-test('nothing is asked while nobody listens, nor after close', async () => {
+test('nothing is asked while there is no subscription, nor after close', async () => {
   const port = await ownServer()
   const driver = driverOn(port)
   const subscription = await driver.subscribe('news', listener)
