@@ -37,7 +37,6 @@ export class KeptLease implements TaskLease, Kept {
   #caller: AbortSignal | null = null
   /** Made when somebody asks for it, of the lease's own signal and the caller's. */
   #both: AbortSignal | null = null
-  readonly #grantedAt: number
   readonly #holdUntil: number
   #leaseMs: number
   #expiresAtMs: number
@@ -54,7 +53,6 @@ export class KeptLease implements TaskLease, Kept {
     this.#leaseMs = terms.leaseMs
     this.#expiresAtMs = grant.expiresAtMs
     this.#endsAt = grant.endsAt
-    this.#grantedAt = now
     this.#holdUntil = now + terms.maxHoldMs
     this.#planExtension()
     keeper.keep(this)
@@ -123,15 +121,6 @@ export class KeptLease implements TaskLease, Kept {
 
   [Symbol.asyncDispose](): Promise<void> {
     return this.release()
-  }
-
-  /**
-   * Extends a lease that was handed over, and therefore short, to the length it was asked for. Throws
-   * LeaseLostError.
-   */
-  async confirm(): Promise<void> {
-    const isShort = this.#endsAt - this.#grantedAt < this.#leaseMs * 0.9
-    if (isShort) await this.extend()
   }
 
   /** For the keeper: when it has something to do for this lease, by `performance.now()`. */
