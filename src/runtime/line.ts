@@ -32,7 +32,9 @@ export function standInLine(attempts: Attempts, terms: LineTerms): Promise<Grant
 
 async function tryFirst(attempts: Attempts, id: string, terms: LineTerms): Promise<Grant | null> {
   // A new name to stand in line with: what came too late is given back under the first.
-  return (await tryOnce(attempts, id, terms.mailbox)) ?? waitFor(attempts, terms.mailbox.newAttemptId(), terms)
+  return (
+    (await tryOnce(attempts, id, terms.mailbox)) ?? waitFor(attempts, terms.mailbox.newAttemptId(), terms)
+  )
 }
 
 async function waitFor(attempts: Attempts, id: string, terms: LineTerms): Promise<Grant | null> {

@@ -72,7 +72,7 @@ export class Mailbox {
   /** Whoever waits looks again. The subscriptions end with the driver, which may be waiting in vain for one. */
   close(): void {
     this.abandoned.close()
-    for (const box of [...this.#boxes.values()]) box.close()
+    for (const box of this.#boxes.values()) box.close()
   }
 
   #box(beginning: string): Box {

@@ -74,7 +74,7 @@ test('those who listen on a replica run nothing beside each other', { timeout: 6
 
   expect(work.together.lock).toBe(1)
   expect(work.together.semaphore).toBeLessThanOrEqual(2)
-  expect(work.runsOfJobs).toEqual(new Array(16).fill(1))
+  expect(work.runsOfJobs).toEqual(Array.from({ length: 16 }, () => 1))
 })
 
 /** What four do at once, and how many were seen at it together. */
