@@ -1,6 +1,7 @@
 // Several jobs of one name to one call of a handler. A batch begins when it is full, when it has waited long enough,
 // or when its worker may claim no more. Each of its jobs is settled by itself.
 
+import { brand } from '../driver.ts'
 import { checkInteger, checkOptions } from '../runtime/arguments.ts'
 import { type Duration, toMs } from '../runtime/duration.ts'
 import { InvalidArgumentError } from '../runtime/errors.ts'
@@ -25,6 +26,10 @@ export interface BatchContext {
 export type BatchFunction<Payload> = (jobs: readonly ClaimedJob<Payload>[], context: BatchContext) => unknown
 
 export class BatchHandler<Payload> {
+  static {
+    brand(this, 'BatchHandler')
+  }
+
   readonly size: number
   readonly withinMs: number
   readonly handle: BatchFunction<Payload>
