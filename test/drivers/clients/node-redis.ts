@@ -20,10 +20,10 @@ const socket: Pace = { reconnectStrategy: 20 }
 
 export const client: Client = {
   singles: {
-    'node-redis': (port) => open(newest.createClient({ socket: { host: HOST, port, ...socket } })),
+    'node-redis': (port) => open(newest.createClient({ socket: { ...socket, host: HOST, port } })),
     'node-redis on RESP2': (port) =>
-      open(newest.createClient({ url: `redis://${HOST}:${port}`, RESP: 2, socket })),
-    'the lowest node-redis': (port) => open(lowest.createClient({ socket: { host: HOST, port, ...socket } })),
+      open(newest.createClient({ url: `redis://${HOST}:${port}`, RESP: 2, socket: { ...socket } })),
+    'the lowest node-redis': (port) => open(lowest.createClient({ socket: { ...socket, host: HOST, port } })),
   },
   clusters: {
     'node-redis': (ports) => open(newest.createCluster(clusterOf(ports))),
