@@ -112,7 +112,7 @@ class NodeRedisDriver implements Driver {
         throw explain(error)
       })
     const answer = node.sendCommand(['WAIT', String(replicas), String(timeoutMs)], QUEUED.text)
-    return Number(await this.#pending.follow(answer, key, true))
+    return Number(await this.#pending.follow(answer, key, false))
   }
 
   healthy(): boolean {
@@ -133,8 +133,9 @@ class NodeRedisDriver implements Driver {
   #send(args: WireArgument[], key: WireArgument | undefined, form: 'text' | 'bytes'): Promise<Reply> {
     const refusal = this.#refusal()
     if (refusal !== undefined) return Promise.reject(new ConnectionLostError(refusal, false))
-    const options = this.#connections.writesAtOnce ? AT_ONCE[form] : QUEUED[form]
-    return this.#pending.follow(this.#connections.send(key, args, options), '', true)
+    const { writesAtOnce } = this.#connections
+    const options = writesAtOnce ? AT_ONCE[form] : QUEUED[form]
+    return this.#pending.follow(this.#connections.send(key, args, options), '', writesAtOnce)
   }
 
   #refusal(): string | undefined {
@@ -148,7 +149,7 @@ class NodeRedisDriver implements Driver {
     const masters = await this.#connections.masters().catch((error: unknown) => {
       throw explain(error)
     })
-    return Promise.all(masters.map((master) => this.#pending.follow(ask(master), '', true)))
+    return Promise.all(masters.map((master) => this.#pending.follow(ask(master), '', false)))
   }
 
   async #addressesFor(channel: string): Promise<string[]> {

@@ -6,6 +6,7 @@ import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { createContext, runInContext } from 'node:vm'
 import { build } from 'esbuild'
 import tsconfig from '../../tsconfig.json' with { type: 'json' }
 
@@ -15,6 +16,30 @@ const ROOT = fileURLToPath(new URL('../../', import.meta.url))
 const ALIAS = Object.fromEntries(
   Object.entries(tsconfig.compilerOptions.paths).map(([name, [file = '']]) => [name, join(ROOT, file)]),
 )
+
+/** What a sandbox gets from outside: all that is not of the language itself. */
+const SHARED = [
+  'AbortController',
+  'AbortSignal',
+  'ArrayBuffer',
+  'Buffer',
+  'Event',
+  'EventTarget',
+  'TextDecoder',
+  'TextEncoder',
+  'URL',
+  'Uint8Array',
+  'clearImmediate',
+  'clearInterval',
+  'clearTimeout',
+  'console',
+  'performance',
+  'process',
+  'queueMicrotask',
+  'setImmediate',
+  'setInterval',
+  'setTimeout',
+] as const
 
 export interface CopyOptions {
   /** Shortens names, those of classes among them. */
@@ -26,9 +51,20 @@ export async function loadCopy<Exports>(contents: string, options: CopyOptions =
   return withBundle(contents, options, (file) => createRequire(import.meta.url)(file))
 }
 
-/** The text of such a module. */
-export async function bundleCopy(contents: string): Promise<string> {
-  return withBundle(contents, {}, (file) => readFile(file, 'utf8'))
+/**
+ * The same in a realm of its own, as a test runner with a sandbox has it: there `Error`, `Date` and `Promise` are others than
+ * those of the modules of Node.
+ */
+export async function loadInSandbox<Exports>(contents: string): Promise<Exports> {
+  const text = await withBundle(contents, {}, (file) => readFile(file, 'utf8'))
+  const sandbox = createContext(
+    Object.fromEntries(SHARED.map((name) => [name, Reflect.get(globalThis, name)])),
+  )
+  const module = { exports: {} }
+  const load = runInContext(`(function (module, exports, require) {${text}\n})`, sandbox)
+  load(module, module.exports, createRequire(import.meta.url))
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the caller knows what it has written
+  return module.exports as Exports
 }
 
 async function withBundle<Result>(

@@ -3,7 +3,9 @@
 import { randomUUID } from 'node:crypto'
 import { Redis } from 'ioredis'
 import * as own from 'perilune'
+import type * as ioredisDriver from 'perilune/ioredis'
 import { ioredis as ownDriver } from 'perilune/ioredis'
+import type * as middleware from 'perilune/middleware'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { ConnectionLostError, ServerReplyError } from '../../src/driver.ts'
 import { callOf, FAIL, failureOf } from '../../src/testing/driver-calls.ts'
@@ -11,7 +13,7 @@ import { freePort } from '../servers/ports.ts'
 import { type RedisServer, startRedis } from '../servers/redis.ts'
 import { loadCopy } from './second-copy.ts'
 
-type Library = typeof own & typeof import('perilune/ioredis') & typeof import('perilune/middleware')
+type Library = typeof own & typeof ioredisDriver & typeof middleware
 
 let server: RedisServer
 let other: Library
