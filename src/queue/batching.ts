@@ -5,6 +5,7 @@ import { brand } from '../driver.ts'
 import { checkInteger, checkOptions } from '../runtime/arguments.ts'
 import { type Duration, toMs } from '../runtime/duration.ts'
 import { InvalidArgumentError } from '../runtime/errors.ts'
+import { isError } from '../runtime/is-error.ts'
 import type { ClaimedJob } from './claimed-job.ts'
 
 export interface BatchOptions {
@@ -121,7 +122,7 @@ export class Batch {
     this.#joined.add(job)
     this.#arrive()
     const result = (await this.#results)?.[place]
-    if (result instanceof Error) throw result
+    if (isError(result)) throw result
     return result
   }
 
