@@ -85,6 +85,11 @@ export interface Driver {
   info(): Promise<ServerInfo>
   /** WAIT on the connection that serves `key`; resolves to the number of replicas that confirmed. */
   wait(key: string, replicas: number, timeoutMs: number): Promise<number>
+  /**
+   * A reply had a shape that its call never gets: what comes over the connection may belong to other calls. Drops the one that
+   * serves `key` and fails what is due on it as maybe done; the client connects again by itself.
+   */
+  reconnect?(key: string): void
   /** False while the command connection or a needed subscriber connection is down. */
   healthy(): boolean
   /** Closes what the driver opened itself; the client it was given stays open. */

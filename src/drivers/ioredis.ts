@@ -24,7 +24,7 @@ import {
 } from './ioredis-client.ts'
 import { explain } from './ioredis-errors.ts'
 import { openLine } from './ioredis-line.ts'
-import { PendingRuns } from './pending.ts'
+import { MISREAD, PendingRuns } from './pending.ts'
 import { scatteredRead } from './scattered-read.ts'
 import { serverInfo } from './server-info.ts'
 import { scriptArguments, type WireArgument, wireArgument } from './wire.ts'
@@ -99,6 +99,17 @@ class IoredisDriver implements Driver {
     const node = this.#cluster ? nodeAt(this.#cluster, ownerOf(this.#cluster, key)) : this.#client
     if (node === undefined) throw new ConnectionLostError('no connection to the node of the key', false)
     return Number(await this.#follow(node.call('wait', [replicas, timeoutMs]), key))
+  }
+
+  /** Bound, so that a driver made of this one has it too. */
+  readonly reconnect = (key: string): void => {
+    const owner = this.#cluster && ownerOf(this.#cluster, key)
+    const node = this.#cluster ? nodeAt(this.#cluster, owner) : this.#client
+    this.#pending.giveUp(
+      MISREAD,
+      (run) => this.#cluster === undefined || ownerOf(this.#cluster, run.key) === owner,
+    )
+    node?.disconnect(true)
   }
 
   healthy(): boolean {

@@ -21,7 +21,7 @@ import {
 } from './node-redis-client.ts'
 import { explain } from './node-redis-errors.ts'
 import { openLine } from './node-redis-line.ts'
-import { PendingRuns } from './pending.ts'
+import { MISREAD, PendingRuns } from './pending.ts'
 import { scatteredRead } from './scattered-read.ts'
 import { serverInfo } from './server-info.ts'
 import { scriptArguments, type WireArgument, wireArgument } from './wire.ts'
@@ -113,6 +113,15 @@ class NodeRedisDriver implements Driver {
       })
     const answer = node.sendCommand(['WAIT', String(replicas), String(timeoutMs)], QUEUED.text)
     return Number(await this.#pending.follow(answer, key, false))
+  }
+
+  /** Bound, so that a driver made of this one has it too. QUIT is what node-redis connects again after. */
+  readonly reconnect = (key: string): void => {
+    this.#pending.giveUp(MISREAD, () => true)
+    this.#connections
+      .nodeAt(this.#connections.addresses(key)[0] ?? '')
+      .then((node) => node.sendCommand(['QUIT']))
+      .catch(() => undefined) // it is lost already
   }
 
   healthy(): boolean {

@@ -71,7 +71,10 @@ export class LeaseLostError extends PeriluneError {
   }
 }
 
-/** The call may have happened: no answer came before the deadline. Repeating it with the same key is safe. */
+/**
+ * The call may have happened: no answer came before the deadline, or none that can be read. Repeating it with the same key is
+ * safe.
+ */
 export class AmbiguousError extends PeriluneError {
   static {
     brand(this, 'AmbiguousError')
@@ -80,8 +83,12 @@ export class AmbiguousError extends PeriluneError {
   override readonly name = 'AmbiguousError'
   readonly code = 'ambiguous'
 
-  constructor(operation: string, options?: ErrorOptions) {
-    super(`no answer to ${operation} before the deadline: it may have happened`, options)
+  constructor(operation: string, options?: ErrorOptions, answer: 'none' | 'unreadable' = 'none') {
+    const what =
+      answer === 'none'
+        ? `no answer to ${operation} before the deadline`
+        : `the answer to ${operation} cannot be read`
+    super(`${what}: it may have happened`, options)
   }
 }
 
