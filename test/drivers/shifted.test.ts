@@ -97,4 +97,17 @@ describe.each(await waysToOpen('singles'))('%s', (_, open) => {
     await redis.close()
     await opened.close()
   })
+
+  test('so is one whose first reply is that', async () => {
+    const opened = await open(relay.port)
+    const redis = perilune(opened.driver)
+    const before = relay.connections
+
+    relay.insertOne()
+
+    expect(await redis.lock('first').run(() => 'done')).toBe('done')
+    expect(relay.connections).toBeGreaterThan(before)
+    await redis.close()
+    await opened.close()
+  })
 })
