@@ -6,6 +6,7 @@
 // Our clock is monotonic and counts from before the lease was asked for, so it never says "held" when the
 // server does not; `assertHeld` looks at it anew, for a stalled process learns of nothing else in time.
 
+import { brand } from '../driver.ts'
 import type { Duration } from './duration.ts'
 import { LeaseLostError } from './errors.ts'
 import type { Grant } from './grant.ts'
@@ -29,6 +30,10 @@ export interface LeaseTerms {
 
 /** A lease that the keeper extends until it is released. */
 export class KeptLease implements TaskLease, Kept {
+  static {
+    brand(this, 'KeptLease')
+  }
+
   readonly token: number
   readonly #terms: LeaseTerms
   readonly #keeper: LeaseKeeper
