@@ -11,7 +11,7 @@ import {
   type Subscription,
   type WriteCall,
 } from '../driver.ts'
-import { Channels, type Line, type LineEvents } from './channels.ts'
+import { Channels } from './channels.ts'
 import {
   addressOf,
   isCluster,
@@ -24,10 +24,11 @@ import {
 } from './ioredis-client.ts'
 import { explain } from './ioredis-errors.ts'
 import { openLine } from './ioredis-line.ts'
+import type { Line, LineEvents, Place } from './line.ts'
 import { MISREAD, type PendingRun, PendingRuns } from './pending.ts'
 import { scatteredRead } from './scattered-read.ts'
 import { isInfo, serverInfo } from './server-info.ts'
-import { scriptArguments, type WireArgument, wireArgument } from './wire.ts'
+import { counts, scriptArguments, type WireArgument, wireArgument } from './wire.ts'
 
 /**
  * Speaks through an ioredis client: a single server, Sentinel or Cluster. Throws a TypeError for a
@@ -43,7 +44,7 @@ class IoredisDriver implements Driver {
   readonly #client: Redis | Cluster
   readonly #cluster: Cluster | undefined
   readonly #callClient: Send
-  readonly #pending = new PendingRuns(explain)
+  readonly #pending = new PendingRuns(explain, (error) => this.#channels.doubtAfter(error))
   readonly #channels: Channels
   readonly #stopWatching: () => void
   #corked: Redis['stream'][] = []
@@ -57,10 +58,12 @@ class IoredisDriver implements Driver {
     this.#cluster = isCluster(client) ? client : undefined
     this.#callClient = senderOf(client)
     this.#channels = new Channels({
-      addressesFor: (channel) => this.#addressesFor(channel),
+      placeOf: (channel) => this.#placeOf(channel),
       open: (address, events) => this.#openLine(address, events),
+      touch: (channel) => this.write({ command: 'HDEL', args: [channel, 'none'] }),
+      subscribers: (address, channels) => this.#subscribers(address, channels),
     })
-    this.#stopWatching = watch(client, this.#pending)
+    this.#stopWatching = watch(client, this.#pending, () => this.#channels.doubt())
   }
 
   run(call: ScriptCall): Promise<Reply> {
@@ -204,9 +207,9 @@ class IoredisDriver implements Driver {
     return Promise.all(this.#masters().map((master) => this.#follow(ask(master), '')))
   }
 
-  async #addressesFor(channel: string): Promise<string[]> {
+  async #placeOf(channel: string): Promise<Place> {
     const cluster = this.#cluster
-    if (cluster === undefined) return ['']
+    if (cluster === undefined) return { addresses: [''], onlyFirst: false }
     this.#sharded ??= this.info().then((info) => info.shardedChannels)
     const sharded = await this.#sharded.catch((error: unknown) => {
       this.#sharded = undefined
@@ -214,7 +217,15 @@ class IoredisDriver implements Driver {
     })
     const owner = sharded ? ownerOf(cluster, channel) : undefined
     const others = cluster.nodes('master').map(addressOf)
-    return owner === undefined ? others : [owner, ...others.filter((address) => address !== owner)]
+    if (owner === undefined) return { addresses: others, onlyFirst: false }
+    return { addresses: [owner, ...others.filter((address) => address !== owner)], onlyFirst: true }
+  }
+
+  async #subscribers(address: string, channels: readonly string[]): Promise<number[]> {
+    const node = isCluster(this.#client) ? nodeAt(this.#client, address) : this.#client
+    if (node === undefined) throw new ConnectionLostError(`no connection to ${address}`, false)
+    const question = (await this.#sharded) ? 'SHARDNUMSUB' : 'NUMSUB'
+    return counts(await this.#follow(node.call('PUBSUB', [question, ...channels]), ''))
   }
 
   async #openLine(address: string, events: LineEvents): Promise<Line> {

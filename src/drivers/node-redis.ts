@@ -10,7 +10,8 @@ import {
   type Subscription,
   type WriteCall,
 } from '../driver.ts'
-import { Channels, type Line, type LineEvents } from './channels.ts'
+import { Channels } from './channels.ts'
+import type { Line, LineEvents, Place } from './line.ts'
 import {
   type ClusterClient,
   type Connections,
@@ -25,7 +26,7 @@ import { openLine } from './node-redis-line.ts'
 import { MISREAD, PendingRuns } from './pending.ts'
 import { scatteredRead } from './scattered-read.ts'
 import { isInfo, serverInfo } from './server-info.ts'
-import { scriptArguments, type WireArgument, wireArgument } from './wire.ts'
+import { counts, scriptArguments, type WireArgument, wireArgument } from './wire.ts'
 
 /**
  * Speaks through a client, cluster or sentinel client of node-redis; connect it first. Throws a
@@ -60,8 +61,9 @@ const QUEUED: Record<'text' | 'bytes', SendOptions> = {
 class NodeRedisDriver implements Driver {
   readonly name = 'node-redis'
   readonly #connections: Connections
-  readonly #pending = new PendingRuns(explain)
+  readonly #pending = new PendingRuns(explain, (error) => this.#channels.doubtAfter(error))
   readonly #channels: Channels
+  readonly #stopWatching: () => void
   #sharded: Promise<boolean> | undefined
   /** How many calls have found connections that are to be gone before anything is sent again. */
   #dropping = 0
@@ -70,9 +72,12 @@ class NodeRedisDriver implements Driver {
   constructor(connections: Connections) {
     this.#connections = connections
     this.#channels = new Channels({
-      addressesFor: (channel) => this.#addressesFor(channel),
+      placeOf: (channel) => this.#placeOf(channel),
       open: (address, events) => this.#openLine(address, events),
+      touch: (channel) => this.write({ command: 'HDEL', args: [channel, 'none'] }),
+      subscribers: (address, channels) => this.#subscribers(address, channels),
     })
+    this.#stopWatching = connections.watch(() => this.#channels.doubt())
   }
 
   run(call: ScriptCall): Promise<Reply> {
@@ -132,6 +137,7 @@ class NodeRedisDriver implements Driver {
 
   async close(): Promise<void> {
     this.#closed = true
+    this.#stopWatching()
     this.#channels.close()
     this.#pending.giveUp('the driver was closed', () => true)
   }
@@ -174,14 +180,23 @@ class NodeRedisDriver implements Driver {
     return Promise.all(masters.map((master) => this.#pending.follow(ask(master), '', false)))
   }
 
-  async #addressesFor(channel: string): Promise<string[]> {
-    if (!this.#connections.cluster) return this.#connections.addresses()
+  async #placeOf(channel: string): Promise<Place> {
+    if (!this.#connections.cluster) return { addresses: this.#connections.addresses(), onlyFirst: false }
     this.#sharded ??= this.info().then((info) => info.shardedChannels)
     const sharded = await this.#sharded.catch((error: unknown) => {
       this.#sharded = undefined
       throw error
     })
-    return this.#connections.addresses(sharded ? channel : undefined)
+    return { addresses: this.#connections.addresses(sharded ? channel : undefined), onlyFirst: sharded }
+  }
+
+  async #subscribers(address: string, channels: readonly string[]): Promise<number[]> {
+    const question = (await this.#sharded) ? 'SHARDNUMSUB' : 'NUMSUB'
+    const node = await this.#connections.nodeAt(address).catch((error: unknown) => {
+      throw explain(error)
+    })
+    const answer = node.sendCommand(['PUBSUB', question, ...channels], QUEUED.text)
+    return counts(await this.#pending.follow(answer, '', true))
   }
 
   async #openLine(address: string, events: LineEvents): Promise<Line> {
