@@ -89,6 +89,8 @@ if queue.idle > 0 or waits then
     see_to_watch(idle, queue, now_ms, how)
   end
   if waits then
+    -- @include shared/queue/note-time
+    note_time(queue, now_us)
     recheck_ms = watch_time(queue, queue.due_ms < NEVER_MS and queue.due_ms or nil, 0, now_ms)
     stand_idle(idle, queue, worker, recheck_ms > 0)
   end

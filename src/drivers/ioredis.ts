@@ -25,9 +25,9 @@ import {
 import { explain } from './ioredis-errors.ts'
 import { openLine } from './ioredis-line.ts'
 import type { Line, LineEvents, Place } from './line.ts'
-import { PendingRuns } from './pending.ts'
+import { MISREAD, type PendingRun, PendingRuns } from './pending.ts'
 import { scatteredRead } from './scattered-read.ts'
-import { serverInfo } from './server-info.ts'
+import { isInfo, serverInfo } from './server-info.ts'
 import { counts, scriptArguments, type WireArgument, wireArgument } from './wire.ts'
 
 /**
@@ -95,13 +95,23 @@ class IoredisDriver implements Driver {
 
   async info(): Promise<ServerInfo> {
     const texts = await this.#onMasters((master) => master.call('info', ['server']))
-    return serverInfo(texts.map(String), this.#cluster !== undefined)
+    if (isInfo(texts.map(String))) return serverInfo(texts.map(String), this.#cluster !== undefined)
+    this.#drop(this.#masters(), () => true)
+    throw new ConnectionLostError(MISREAD, true)
   }
 
   async wait(key: string, replicas: number, timeoutMs: number): Promise<number> {
     const node = this.#cluster ? nodeAt(this.#cluster, ownerOf(this.#cluster, key)) : this.#client
     if (node === undefined) throw new ConnectionLostError('no connection to the node of the key', false)
     return Number(await this.#follow(node.call('wait', [replicas, timeoutMs]), key))
+  }
+
+  /** Bound, so that a driver made of this one has it too. */
+  readonly reconnect = (key: string): void => {
+    const cluster = this.#cluster
+    const owner = cluster && ownerOf(cluster, key)
+    const nodes = this.#masters().filter((node) => cluster === undefined || addressOf(node) === owner)
+    this.#drop(nodes, (run) => cluster === undefined || ownerOf(cluster, run.key) === owner)
   }
 
   healthy(): boolean {
@@ -165,8 +175,9 @@ class IoredisDriver implements Driver {
   }
 
   #cork(): Redis['stream'][] {
-    const nodes = isCluster(this.#client) ? this.#client.nodes('master') : [this.#client]
-    const streams = nodes.map(({ stream }) => stream).filter((stream) => stream?.writable)
+    const streams = this.#masters()
+      .map(({ stream }) => stream)
+      .filter((stream) => stream?.writable)
     for (const stream of streams) stream.cork()
     return streams
   }
@@ -178,14 +189,22 @@ class IoredisDriver implements Driver {
     for (const stream of corked) stream.uncork()
   }
 
+  #masters(): Redis[] {
+    return isCluster(this.#client) ? this.#client.nodes('master') : [this.#client]
+  }
+
+  #drop(nodes: readonly Redis[], isOfThem: (run: PendingRun) => boolean): void {
+    this.#pending.giveUp(MISREAD, isOfThem)
+    for (const node of nodes) node.disconnect(true)
+  }
+
   async #onMasters(ask: (master: Redis) => Promise<unknown>): Promise<Reply[]> {
     const refusal = this.#refusal()
     if (refusal !== undefined) throw new ConnectionLostError(refusal, false)
     // Until a cluster has answered once, ioredis knows only the nodes it was given, of any role.
     if (isCluster(this.#client) && this.#client.status !== 'ready')
       await this.#follow(this.#client.call('ping'), '')
-    const masters = isCluster(this.#client) ? this.#client.nodes('master') : [this.#client]
-    return Promise.all(masters.map((master) => this.#follow(ask(master), '')))
+    return Promise.all(this.#masters().map((master) => this.#follow(ask(master), '')))
   }
 
   async #placeOf(channel: string): Promise<Place> {

@@ -22,6 +22,8 @@ export interface NodeClient extends Emitter {
   readonly options?: { readonly socket?: object }
   sendCommand(args: WireArgument[], options?: object): Promise<unknown>
   duplicate(overrides?: object): ListeningClient
+  on(event: string, listener: () => void): unknown
+  off(event: string, listener: () => void): unknown
 }
 
 export type OnMessage = (message: string, channel: string) => void
@@ -67,6 +69,22 @@ export interface SentinelClient extends Emitter {
     isReadonly: boolean | undefined,
     use: (client: NodeClient) => Promise<NodeClient>,
   ): Promise<NodeClient>
+}
+
+/** Has the server close the connection, after which node-redis connects again; resolves once it is gone. */
+export function quit(node: NodeClient): Promise<void> {
+  if (!node.isReady) return Promise.resolve()
+  return new Promise((resolve) => {
+    const gone = (): void => {
+      node.off('error', gone)
+      node.off('end', gone)
+      resolve()
+    }
+    node.on('error', gone)
+    node.on('end', gone)
+    // Whether this is answered, and how, tells nothing: it may be the answer to another call.
+    node.sendCommand(['QUIT']).catch(() => undefined)
+  })
 }
 
 /** The three kinds behind one face. */

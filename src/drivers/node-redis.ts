@@ -17,14 +17,15 @@ import {
   type Connections,
   connectionsOf,
   type NodeClient,
+  quit,
   type SendOptions,
   type SentinelClient,
 } from './node-redis-client.ts'
 import { explain } from './node-redis-errors.ts'
 import { openLine } from './node-redis-line.ts'
-import { PendingRuns } from './pending.ts'
+import { MISREAD, PendingRuns } from './pending.ts'
 import { scatteredRead } from './scattered-read.ts'
-import { serverInfo } from './server-info.ts'
+import { isInfo, serverInfo } from './server-info.ts'
 import { counts, scriptArguments, type WireArgument, wireArgument } from './wire.ts'
 
 /**
@@ -64,6 +65,8 @@ class NodeRedisDriver implements Driver {
   readonly #channels: Channels
   readonly #stopWatching: () => void
   #sharded: Promise<boolean> | undefined
+  /** How many calls have found connections that are to be gone before anything is sent again. */
+  #dropping = 0
   #closed = false
 
   constructor(connections: Connections) {
@@ -107,7 +110,9 @@ class NodeRedisDriver implements Driver {
 
   async info(): Promise<ServerInfo> {
     const texts = await this.#onMasters((master) => master.sendCommand(['INFO', 'server'], QUEUED.text))
-    return serverInfo(texts.map(String), this.#connections.cluster)
+    if (isInfo(texts.map(String))) return serverInfo(texts.map(String), this.#connections.cluster)
+    this.#drop(this.#connections.masters())
+    throw new ConnectionLostError(MISREAD, true)
   }
 
   async wait(key: string, replicas: number, timeoutMs: number): Promise<number> {
@@ -117,7 +122,13 @@ class NodeRedisDriver implements Driver {
         throw explain(error)
       })
     const answer = node.sendCommand(['WAIT', String(replicas), String(timeoutMs)], QUEUED.text)
-    return Number(await this.#pending.follow(answer, key, true))
+    return Number(await this.#pending.follow(answer, key, false))
+  }
+
+  /** Bound, so that a driver made of this one has it too. */
+  readonly reconnect = (key: string): void => {
+    const node = this.#connections.nodeAt(this.#connections.addresses(key)[0] ?? '')
+    this.#drop(node.then((one) => [one]))
   }
 
   healthy(): boolean {
@@ -139,13 +150,25 @@ class NodeRedisDriver implements Driver {
   #send(args: WireArgument[], key: WireArgument | undefined, form: 'text' | 'bytes'): Promise<Reply> {
     const refusal = this.#refusal()
     if (refusal !== undefined) return Promise.reject(new ConnectionLostError(refusal, false))
-    const options = this.#connections.writesAtOnce ? AT_ONCE[form] : QUEUED[form]
-    return this.#pending.follow(this.#connections.send(key, args, options), '', true)
+    const { writesAtOnce } = this.#connections
+    const options = writesAtOnce ? AT_ONCE[form] : QUEUED[form]
+    return this.#pending.follow(this.#connections.send(key, args, options), '', writesAtOnce)
   }
 
   #refusal(): string | undefined {
     if (this.#closed) return 'the driver is closed'
+    if (this.#dropping > 0) return MISREAD
     return this.#connections.isOpen ? undefined : 'the client is closed'
+  }
+
+  /** What is sent before the connections are gone would be answered with what is left of them. */
+  #drop(nodes: Promise<NodeClient[]>): void {
+    this.#pending.giveUp(MISREAD, () => true)
+    this.#dropping++
+    nodes
+      .then((all) => Promise.all(all.map(quit)))
+      .catch(() => undefined) // they are lost already
+      .finally(() => this.#dropping--)
   }
 
   async #onMasters(ask: (master: NodeClient) => Promise<unknown>): Promise<Reply[]> {
@@ -154,7 +177,7 @@ class NodeRedisDriver implements Driver {
     const masters = await this.#connections.masters().catch((error: unknown) => {
       throw explain(error)
     })
-    return Promise.all(masters.map((master) => this.#pending.follow(ask(master), '', true)))
+    return Promise.all(masters.map((master) => this.#pending.follow(ask(master), '', false)))
   }
 
   async #placeOf(channel: string): Promise<Place> {

@@ -1,5 +1,8 @@
 import { ConnectionLostError, type Reply } from '../driver.ts'
 
+/** Why what is due on a connection is given up whose replies are not those of its calls. */
+export const MISREAD = 'a reply had the wrong shape: its connection was dropped'
+
 /** A command whose answer is still due. */
 export interface PendingRun {
   readonly key: string

@@ -15,7 +15,7 @@ import type { LeaseKind } from '../runtime/lease-keeper.ts'
 import type { Trace } from '../runtime/runner.ts'
 import { CLAIM_MS, learnTold, toldOn } from '../runtime/told.ts'
 import type { Unit } from '../runtime/unit.ts'
-import type { Attempts, Standing } from '../runtime/waiter.ts'
+import type { AttemptHow, Attempts, Standing } from '../runtime/waiter.ts'
 
 /** How one handle of a lock asks for it. */
 export interface AcquireTerms {
@@ -43,13 +43,16 @@ export class ExclusiveSide implements LockSide {
     this.passes = terms.barging
   }
 
-  async attempt(id: string, how: { waits: boolean; listens: boolean }): Promise<Standing> {
+  get leaseMs(): number {
+    return this.#terms.leaseMs
+  }
+
+  async attempt(id: string, { waits, listens, confirms = false, trace }: AttemptHow): Promise<Standing> {
     if (this.#unit.runtime.server.info === null) await this.#unit.learn()
     const { holder, leaseMs, barging } = this.#terms
-    const { waits, listens } = how
     const { channel, sharded, counted } = toldOn(this.#unit)
     const claimMs = CLAIM_MS
-    const answer = await this.#unit.run(acquire, {
+    const asked = {
       id,
       holder,
       leaseMs,
@@ -60,7 +63,9 @@ export class ExclusiveSide implements LockSide {
       channel,
       sharded,
       counted,
-    })
+      confirms,
+    }
+    const answer = await this.#unit.run(acquire, asked, trace)
     if (answer.status !== 'granted' && answer.more) await serveAll(this.#unit)
     return answer
   }
@@ -96,10 +101,15 @@ export class SharedSide implements LockSide {
     this.kind = sharedKind(unit)
   }
 
-  async attempt(id: string, how: { waits: boolean; listens: boolean }): Promise<Standing> {
+  get leaseMs(): number {
+    return this.#terms.leaseMs
+  }
+
+  async attempt(id: string, { waits, listens, confirms = false, trace }: AttemptHow): Promise<Standing> {
     const { holder, leaseMs } = this.#terms
-    const args = { id, ...how, holder, leaseMs, claimMs: CLAIM_MS, ...(await learnTold(this.#unit)) }
-    const answer = await this.#unit.run(acquireShared, args)
+    const told = await learnTold(this.#unit)
+    const asked = { id, waits, listens, confirms, holder, leaseMs, claimMs: CLAIM_MS, ...told }
+    const answer = await this.#unit.run(acquireShared, asked, trace)
     if (answer.status !== 'granted' && answer.more) await serveAll(this.#unit)
     return answer
   }

@@ -94,9 +94,8 @@ export class LockAccess {
    */
   async lend(options: Waiting = {}): Promise<Lent> {
     checkOptions('options', options, ['wait', 'signal'])
-    const { kind, leaseMs } = this.#leaseTerms
-    const { beginning } = this.#unit
-    const terms = { ...lineTermsOf(this.#unit, options), kind, beginning, leaseMs, refusal: 'held' } as const
+    const { leaseMs } = this.#leaseTerms
+    const terms = { ...lineTermsOf(this.#unit, options), leaseMs, refusal: 'held' } as const
     return lend(this.#side, terms)
   }
 
@@ -121,11 +120,7 @@ export class LockAccess {
 
   async #stand(waiting: Waiting): Promise<KeptLease | null> {
     const grant = await standInLine(this.#side, lineTermsOf(this.#unit, waiting))
-    if (grant === null) return null
-    const lease = this.keep(grant)
-    // Nobody else will: a lease that was handed over is short until it is extended for the first time.
-    if (this.#leaseTerms.maxHoldMs === 0) await lease.confirm()
-    return lease
+    return grant === null ? null : this.keep(grant)
   }
 
   /** @internal For sets of locks: gives back what an attempt got without an answer. */

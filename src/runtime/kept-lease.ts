@@ -6,6 +6,7 @@
 // Our clock is monotonic and counts from before the lease was asked for, so it never says "held" when the
 // server does not; `assertHeld` looks at it anew, for a stalled process learns of nothing else in time.
 
+import { brand } from '../driver.ts'
 import type { Duration } from './duration.ts'
 import { LeaseLostError } from './errors.ts'
 import type { Grant } from './grant.ts'
@@ -29,6 +30,10 @@ export interface LeaseTerms {
 
 /** A lease that the keeper extends until it is released. */
 export class KeptLease implements TaskLease, Kept {
+  static {
+    brand(this, 'KeptLease')
+  }
+
   readonly token: number
   readonly #terms: LeaseTerms
   readonly #keeper: LeaseKeeper
@@ -37,7 +42,6 @@ export class KeptLease implements TaskLease, Kept {
   #caller: AbortSignal | null = null
   /** Made when somebody asks for it, of the lease's own signal and the caller's. */
   #both: AbortSignal | null = null
-  readonly #grantedAt: number
   readonly #holdUntil: number
   #leaseMs: number
   #expiresAtMs: number
@@ -54,7 +58,6 @@ export class KeptLease implements TaskLease, Kept {
     this.#leaseMs = terms.leaseMs
     this.#expiresAtMs = grant.expiresAtMs
     this.#endsAt = grant.endsAt
-    this.#grantedAt = now
     this.#holdUntil = now + terms.maxHoldMs
     this.#planExtension()
     keeper.keep(this)
@@ -123,15 +126,6 @@ export class KeptLease implements TaskLease, Kept {
 
   [Symbol.asyncDispose](): Promise<void> {
     return this.release()
-  }
-
-  /**
-   * Extends a lease that was handed over, and therefore short, to the length it was asked for. Throws
-   * LeaseLostError.
-   */
-  async confirm(): Promise<void> {
-    const isShort = this.#endsAt - this.#grantedAt < this.#leaseMs * 0.9
-    if (isShort) await this.extend()
   }
 
   /** For the keeper: when it has something to do for this lease, by `performance.now()`. */

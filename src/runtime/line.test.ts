@@ -30,6 +30,7 @@ function setup(answers: readonly Standing[]): {
   }
   const attempts: Attempts = {
     passes: false,
+    leaseMs: 300,
     attempt: async (id) => {
       told.attempts.push(id)
       return answers[Math.min(told.attempts.length, answers.length) - 1] as Standing

@@ -5,6 +5,7 @@ import { setMaxListeners } from 'node:events'
 import { type Grant, toGrant } from './grant.ts'
 import { within } from './in-time.ts'
 import type { Mailbox, Post } from './mailbox.ts'
+import type { Trace } from './runner.ts'
 import { type Attempts, abandon, Waiter } from './waiter.ts'
 
 export interface LineTerms {
@@ -24,20 +25,22 @@ export function standInLine(attempts: Attempts, terms: LineTerms): Promise<Grant
   if (signal?.aborted) return Promise.reject(signal.reason)
   // One signal may end the waiting of thousands.
   if (signal !== undefined) setMaxListeners(0, signal)
-  const id = mailbox.newId()
-  if (waitMs === 0) return tryOnce(attempts, id)
+  const id = mailbox.newAttemptId()
+  if (waitMs === 0) return tryOnce(attempts, id, mailbox)
   return attempts.passes ? tryFirst(attempts, id, terms) : waitFor(attempts, id, terms)
 }
 
 async function tryFirst(attempts: Attempts, id: string, terms: LineTerms): Promise<Grant | null> {
   // A new name to stand in line with: what came too late is given back under the first.
-  return (await tryOnce(attempts, id)) ?? waitFor(attempts, terms.mailbox.newId(), terms)
+  return (
+    (await tryOnce(attempts, id, terms.mailbox)) ?? waitFor(attempts, terms.mailbox.newAttemptId(), terms)
+  )
 }
 
 async function waitFor(attempts: Attempts, id: string, terms: LineTerms): Promise<Grant | null> {
   const endsAt = performance.now() + terms.waitMs
   const post = postNow(terms, id) ?? (await openPost(terms, id))
-  const waiter = new Waiter(attempts, id, post, endsAt, terms.signal)
+  const waiter = new Waiter(attempts, id, { mailbox: terms.mailbox, post, endsAt, signal: terms.signal })
   try {
     return await waiter.wait()
   } finally {
@@ -45,20 +48,22 @@ async function waitFor(attempts: Attempts, id: string, terms: LineTerms): Promis
   }
 }
 
-async function tryOnce(attempts: Attempts, id: string): Promise<Grant | null> {
+async function tryOnce(attempts: Attempts, id: string, mailbox: Mailbox): Promise<Grant | null> {
   const askedAt = performance.now()
-  const asking = attempts.attempt(id, { waits: false, listens: false })
+  const trace: Trace = {}
+  const asking = attempts.attempt(id, { waits: false, listens: false, trace })
+  const giveUp = (): void => abandon(attempts, id, mailbox, { asking, trace, listens: false })
   try {
     const standing = await asking
-    if (standing.status !== 'granted') return null
-    const grant = toGrant(standing, askedAt)
-    if (grant.endsAt > performance.now()) return grant
+    if ('nowMs' in standing && !mailbox.clock.known) mailbox.clock.note(standing.nowMs, askedAt)
+    const grant = standing.status === 'granted' ? toGrant(standing, askedAt) : null
+    if (grant !== null && grant.endsAt > performance.now()) return grant
+    if (grant !== null || trace.repeated === true) giveUp()
+    return null
   } catch (error) {
-    abandon(attempts, id, { asking, listens: false })
+    giveUp()
     throw error
   }
-  abandon(attempts, id, { asking, listens: false })
-  return null
 }
 
 /** Null when the process has to subscribe first. */

@@ -1,9 +1,14 @@
+import { brand } from '../driver.ts'
 import type { Duration } from './duration.ts'
 import type { KeptLease } from './kept-lease.ts'
 import type { TaskLease } from './lease.ts'
 
 /** The same lease, once more: for code that may be called by somebody who has it already. */
 export class NestedLease implements TaskLease {
+  static {
+    brand(this, 'NestedLease')
+  }
+
   readonly #outer: KeptLease | NestedLease
   #caller: AbortSignal | null = null
   /** Made when somebody asks for it, of the lease's own signal and the caller's. */

@@ -1,3 +1,5 @@
+-- @include shared/queue/note-time
+
 -- A worker that found less than it wanted waits until it is woken. Answers in how many milliseconds it has to come back
 -- by itself; 0: it need not.
 local function wait_for_work(keys, queue, settings, worker, has_room, now_us)
@@ -6,6 +8,7 @@ local function wait_for_work(keys, queue, settings, worker, has_room, now_us)
     wait_ms = 1
   end
   local recheck_ms = watch_time(queue, next_due_ms(keys, queue, settings, now_ms), wait_ms, now_ms)
+  note_time(queue, now_us)
   stand_idle(keys.idle, queue, worker, recheck_ms > 0)
   return recheck_ms
 end
