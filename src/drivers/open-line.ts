@@ -11,7 +11,8 @@
 import { randomBytes } from 'node:crypto'
 import { ConnectionLostError, ServerReplyError } from '../driver.ts'
 import type { Line, Lines } from './line.ts'
-import { inTime, LIMIT_MS } from './time-limit.ts'
+import { Pulse } from './pulse.ts'
+import { inTime } from './time-limit.ts'
 
 /** Whether the line is at the node where the commands for its channels run. */
 export type Whereabouts = 'here' | 'elsewhere' | 'unknown'
@@ -30,8 +31,6 @@ export interface LineTerms extends OpenLineEvents {
 
 /** A proof counts for this long: somewhat longer than it takes until the next one. */
 const PROVEN_FOR_MS = 3000
-/** A PING may be out for this long before the line is in doubt. */
-const PING_MS = 900
 
 /** Error words of a server that takes no commands just now, or none for this slot. */
 const PASSING = new Set([
@@ -57,10 +56,7 @@ export class OpenLine {
   readonly #carried = new Map<string, object>()
   /** What the server refuses to answer for good. Then the line is taken for proven, as far as that goes. */
   readonly #refused = new Set<'touch' | 'subscribers'>()
-  /** When the PING was sent that is not answered yet. */
-  #pingAt: number | null = null
-  /** When a question was asked that was answered on a connection for commands: the last one. */
-  #answeredFor = Number.NEGATIVE_INFINITY
+  readonly #pulse = new Pulse(() => this.#line.then((line) => line.ping()))
   #asking: Promise<Whereabouts> | null = null
   #provenAt = Number.NEGATIVE_INFINITY
   #isGone = false
@@ -81,9 +77,7 @@ export class OpenLine {
 
   /** True while it is certain that the line hears what is published for its channels. */
   get isProven(): boolean {
-    const now = performance.now()
-    const isInDoubt = this.#pingAt !== null && now - this.#pingAt > PING_MS
-    return !this.#isGone && !isInDoubt && now - this.#provenAt < PROVEN_FOR_MS
+    return !this.#isGone && !this.#pulse.isLate && performance.now() - this.#provenAt < PROVEN_FOR_MS
   }
 
   /** Resolves once the server has confirmed; rejects with the errors of the port. A line that does neither in time is given up. */
@@ -107,23 +101,9 @@ export class OpenLine {
     return found
   }
 
-  /**
-   * Asks the line for a sign of life, or gives it up when it has owed one for too long while commands were answered: where
-   * they are not, the server is busy or away.
-   */
+  /** Asks the line for a sign of life, or closes it when it has owed one for too long. */
   feelPulse(): void {
-    const now = performance.now()
-    if (this.#pingAt !== null) {
-      const isSilent = now - this.#pingAt >= LIMIT_MS && this.#answeredFor - this.#pingAt >= PING_MS
-      if (isSilent) this.close()
-      return
-    }
-    this.#pingAt = now
-    const answered = (): void => {
-      if (this.#pingAt === now) this.#pingAt = null
-    }
-    // A refusal is an answer, too.
-    this.#line.then((line) => line.ping()).then(answered, answered)
+    if (!this.#pulse.feel()) this.close()
   }
 
   close(): void {
@@ -136,7 +116,7 @@ export class OpenLine {
   async #open(): Promise<Line> {
     const opening = this.#lines.open(this.address, {
       onMessage: (channel, message) => {
-        this.#pingAt = null
+        this.#pulse.heard()
         this.#events.onMessage(channel, message)
       },
       onLost: () => this.close(),
@@ -203,11 +183,11 @@ export class OpenLine {
     const askedAt = performance.now()
     try {
       const answer = this.#refused.has(what) ? undefined : await ask()
-      this.#answeredFor = askedAt
+      this.#pulse.commandAnswered(askedAt)
       return answer
     } catch (error) {
       if (!(error instanceof ServerReplyError)) throw error
-      this.#answeredFor = askedAt
+      this.#pulse.commandAnswered(askedAt)
       if (PASSING.has(error.word)) throw error
       this.#refused.add(what)
       return undefined
