@@ -4,13 +4,12 @@
 //      │                  │ proves itself about once a second             │
 //      │                  │                                               │
 //      │                  └── its line has gone (onLost) ──► LOST ────────┘ onGap
-//      └── refused: nobody listens                            │ tried again, after 20 ms at first, after 1 s at last
-//                                                             └── until nobody listens any more
+//      └── refused: the subscription fails                    │ tried again, after 20 ms at first, after 1 s at last
+//                                                             └── until the last listener leaves
 //
 // A channel is placed on a line to the node where the commands for it run, and up once the server has confirmed. A line goes
 // when it breaks, when a slot leaves its node, or when it cannot prove itself (open-line.ts): all of its channels are lost.
 
-import { setTimeout as sleep } from 'node:timers/promises'
 import { ConnectionLostError, type Listener, ServerReplyError, type Subscription } from '../driver.ts'
 import type { Lines } from './line.ts'
 import { OpenLine, type Whereabouts } from './open-line.ts'
@@ -47,6 +46,8 @@ export class Channels {
   readonly #open = new Map<string, OpenLine>()
   readonly #channels = new Map<string, Channel>()
   readonly #rounds: Rounds
+  /** How to wake those who pause before they try to place a channel again. */
+  readonly #sleeping = new Set<() => void>()
   #round = 0
   #learning: Promise<unknown> | null = null
   #closed = false
@@ -77,20 +78,22 @@ export class Channels {
     return true
   }
 
-  /** The client has connected, or has learned of other nodes: lines prove themselves now, not only in a second. */
+  /** The client has connected, or has learned of other nodes: lines prove themselves now, and what is lost is placed now. */
   doubt(): void {
+    this.#wakePlacers()
     this.#rounds.hurry()
   }
 
-  /** As `doubt`, if the error of a command says that its node is another one by now. */
+  /** Lines prove themselves now if the error of a command says that its node is another one. */
   doubtAfter(error: Error): void {
-    if (error instanceof ServerReplyError && DOUBTFUL.has(error.word)) this.doubt()
+    if (error instanceof ServerReplyError && DOUBTFUL.has(error.word)) this.#rounds.hurry()
   }
 
   close(): void {
     this.#closed = true
     this.#rounds.stop()
     this.#channels.clear()
+    this.#wakePlacers()
     for (const line of this.#open.values()) line.close()
   }
 
@@ -200,8 +203,25 @@ export class Channels {
         () => false,
       )
       if (back) return this.#tellOfGap(channel)
-      await sleep(pause, undefined, { ref: false })
+      await this.#sleep(pause)
     }
+  }
+
+  /** Until `doubt` or `close` at the latest. */
+  #sleep(ms: number): Promise<void> {
+    return new Promise((resolve) => {
+      const wake = (): void => {
+        clearTimeout(timer)
+        this.#sleeping.delete(wake)
+        resolve()
+      }
+      const timer = setTimeout(wake, ms).unref()
+      this.#sleeping.add(wake)
+    })
+  }
+
+  #wakePlacers(): void {
+    for (const wake of this.#sleeping) wake()
   }
 
   #tellOfGap(channel: Channel): void {

@@ -24,7 +24,7 @@ export async function openLine(
   connection.on('error', (error) => {
     lastError = error
     // ioredis 5 says so when a slot has left the node, for it takes that for an answer that it did not ask for.
-    if (/^Command queue state error/.test(error.message)) connection.disconnect()
+    if (error.message.startsWith('Command queue state error')) connection.disconnect()
   })
   connection.once('end', () => events.onLost())
   connection.on(sharded ? 'smessage' : 'message', (channel, message) => events.onMessage(channel, message))

@@ -200,13 +200,19 @@ class NodeRedisDriver implements Driver {
   }
 
   async #openLine(address: string, events: LineEvents): Promise<Line> {
+    // The client of a known node has an address of its own where nodes are mapped (`nodeAddressMap`).
+    const isKnown = this.#connections.addresses().includes(address)
     const node = await this.#connections.nodeAt(address).catch((error: unknown) => {
       throw explain(error)
     })
-    const colon = address.lastIndexOf(':')
-    const host = address.slice(0, colon)
-    const port = Number(address.slice(colon + 1))
-    const socket = address === '' ? {} : host === '' ? { port } : { host, port }
+    const socket = isKnown ? {} : socketOf(address)
     return openLine(node, socket, (await this.#sharded) ?? false, events)
   }
+}
+
+function socketOf(address: string): object {
+  const colon = address.lastIndexOf(':')
+  const host = address.slice(0, colon)
+  const port = Number(address.slice(colon + 1))
+  return host === '' ? { port } : { host, port }
 }

@@ -186,7 +186,7 @@ export const subscriptionCases: DriverCase[] = [
       }),
   },
   {
-    title: 'a subscription on a server that was demoted is placed again, and its listener told',
+    title: 'a subscription on a server that was demoted is placed again, and its listener learns of it',
     needs: 'switchover',
     run: (context) =>
       withDriver(context, async ({ driver }) => {
@@ -204,7 +204,7 @@ export const subscriptionCases: DriverCase[] = [
       }),
   },
   {
-    title: 'a subscription whose connection falls silent is placed again, and its listener told',
+    title: 'a subscription whose connection falls silent is placed again, and its listener learns of it',
     needs: 'halfOpenSubscribers',
     run: (context) =>
       withDriver(context, async ({ driver }) => {

@@ -2,17 +2,19 @@
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Redis } from 'ioredis'
-import { createSentinel } from 'redis'
+import { createCluster, createSentinel } from 'redis'
 import { beforeEach, describe, expect, onTestFinished, test } from 'vitest'
 import type { Driver, Listener } from '../../src/driver.ts'
 import { ioredis } from '../../src/drivers/ioredis.ts'
 import { nodeRedis } from '../../src/drivers/node-redis.ts'
+import type { OpenedDriver } from '../../src/testing/driver-suite.ts'
 import { ask, askFields, until } from '../servers/ask.ts'
 import { startCluster } from '../servers/cluster.ts'
 import { startOneAddress } from '../servers/one-address.ts'
+import { startProxy } from '../servers/proxy.ts'
 import { startRedis } from '../servers/redis.ts'
-import { startSentinels } from '../servers/sentinels.ts'
-import { at, waysToOpen } from './client.ts'
+import { type Sentinels, startSentinels } from '../servers/sentinels.ts'
+import { at, opened, waysToOpen } from './client.ts'
 
 let told: string[]
 
@@ -73,25 +75,54 @@ test('a process that only listens follows its address to the new primary, also w
   expect(await subscribers(pair.replica.port, 'news')).toBe(0)
 })
 
-test('node-redis listens at the new primary before Sentinel has demoted the old one', async () => {
-  const group = await startSentinels({ replicas: 1 })
-  onTestFinished(() => group.stop())
-  const client = createSentinel({ name: group.masterName, sentinelRootNodes: at(group.sentinelPorts) })
-  client.on('error', () => undefined)
-  await client.connect()
-  const driver = nodeRedis(client)
-  onTestFinished(async () => {
-    await driver.close()
-    await client.destroy()
-  })
-  await driver.subscribe('news', listener)
-  const old = group.primary
+/** Clients that hear from Sentinel of a new primary. */
+const attentive: [string, (group: Sentinels) => Promise<OpenedDriver>][] = [
+  [
+    'ioredis with a failoverDetector',
+    async ({ masterName: name, sentinelPorts }) => {
+      const client = new Redis({ sentinels: at(sentinelPorts), name, failoverDetector: true })
+      client.on('error', () => undefined)
+      return opened(
+        ioredis(client),
+        () => client.ping(),
+        () => client.disconnect(),
+      )
+    },
+  ],
+  [
+    'node-redis',
+    async ({ masterName: name, sentinelPorts }) => {
+      const client = createSentinel({ name, sentinelRootNodes: at(sentinelPorts) })
+      client.on('error', () => undefined)
+      await client.connect()
+      return opened(
+        nodeRedis(client),
+        () => client.ping(),
+        () => client.destroy(),
+      )
+    },
+  ],
+]
 
-  await group.switchover()
-  await until('the new primary counts it', async () => (await subscribers(group.primary.port, 'news')) === 1)
+test.each(attentive)(
+  '%s listens at the new primary before Sentinel has demoted the old one',
+  async (_, open) => {
+    const group = await startSentinels({ replicas: 1 })
+    onTestFinished(() => group.stop())
+    const { driver, close } = await open(group)
+    onTestFinished(close)
+    await driver.subscribe('news', listener)
+    const old = group.primary
 
-  expect((await askFields(old.port, 'INFO', 'replication')).get('role')).toBe('master')
-})
+    await group.switchover()
+    await until(
+      'the new primary counts it',
+      async () => (await subscribers(group.primary.port, 'news')) === 1,
+    )
+
+    expect((await askFields(old.port, 'INFO', 'replication')).get('role')).toBe('master')
+  },
+)
 
 describe.each(await waysToOpen('clusters'))('%s', (_, open) => {
   test('a line stays where it is while the keys of its slot are moved, and follows once they are', async () => {
@@ -120,6 +151,30 @@ describe.each(await waysToOpen('clusters'))('%s', (_, open) => {
   })
 })
 
+test('node-redis listens at the address that its nodes are mapped to', async () => {
+  const cluster = await startCluster({ masters: 1 })
+  onTestFinished(() => cluster.stop())
+  const [port = 0] = cluster.ports
+  const proxy = await startProxy(port)
+  onTestFinished(() => proxy.stop())
+  const client = createCluster({
+    rootNodes: at([proxy.port]).map((socket) => ({ socket })),
+    nodeAddressMap: () => ({ host: '127.0.0.1', port: proxy.port }),
+  })
+  client.on('error', () => undefined)
+  await client.connect()
+  const driver = nodeRedis(client)
+  onTestFinished(async () => {
+    await driver.close()
+    client.destroy()
+  })
+  const before = proxy.openConnections
+
+  await driver.subscribe('{slot}:news', listener)
+
+  expect(proxy.openConnections).toBe(before + 1)
+})
+
 test('a user who may not ask who listens keeps the line that answers', async () => {
   const port = await ownServer()
   const rights = ['~*', '&*', '+@all', '-pubsub', '-hdel', '-ping']
@@ -142,7 +197,7 @@ async function refusals(port: number, command: string): Promise<number> {
   return Number(/rejected_calls=(\d+)/.exec(stats.get(`cmdstat_${command}`) ?? '')?.[1] ?? 0)
 }
 
-test('nothing is asked while nobody listens, nor after close', async () => {
+test('nothing is asked while there is no subscription, nor after close', async () => {
   const port = await ownServer()
   const driver = driverOn(port)
   const subscription = await driver.subscribe('news', listener)
