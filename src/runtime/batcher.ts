@@ -115,8 +115,9 @@ export class Batcher<Item, Result> implements Due {
     })
   }
 
-  /** Settles what is due. What was sent may have taken effect. */
-  giveUp(): void {
+  /** Settles what is due; for a reason, all. What was sent may have taken effect. */
+  giveUp(reason?: Error): void {
+    if (reason !== undefined) return this.#endAll(reason)
     const now = performance.now()
     const late = new AmbiguousError(this.#terms.name)
     for (const groups of this.#sent) {
@@ -124,6 +125,15 @@ export class Batcher<Item, Result> implements Due {
     }
     this.#dropLate(now)
     this.#watch(now)
+  }
+
+  #endAll(reason: Error): void {
+    for (const group of this.#groups.splice(0)) group.reject(reason)
+    this.#items = []
+    const late = new AmbiguousError(this.#terms.name, { cause: reason })
+    const sent = [...this.#sent].flat()
+    // Not at once: the calls that carry them end for the same reason, and know more.
+    setImmediate(() => sent.forEach((group) => group.reject(late)))
   }
 
   #newBy(): number {
