@@ -1,9 +1,8 @@
 // Standing in line for a lease. The script grants, or gives a place in the line; whoever frees something
 // grants it to the first in line and tells its process (lua/shared/tickets).
 
-import { setMaxListeners } from 'node:events'
 import { type Grant, toGrant } from './grant.ts'
-import { within } from './in-time.ts'
+import { unlessAborted, within } from './in-time.ts'
 import type { Mailbox, Post } from './mailbox.ts'
 import { type Attempts, abandon, Waiter } from './waiter.ts'
 
@@ -22,21 +21,20 @@ const OPENING_MS = 1000
 export function standInLine(attempts: Attempts, terms: LineTerms): Promise<Grant | null> {
   const { mailbox, waitMs, signal } = terms
   if (signal?.aborted) return Promise.reject(signal.reason)
-  // One signal may end the waiting of thousands.
-  if (signal !== undefined) setMaxListeners(0, signal)
   const id = mailbox.newId()
-  if (waitMs === 0) return tryOnce(attempts, id)
+  if (waitMs === 0) return tryOnce(attempts, id, signal)
   return attempts.passes ? tryFirst(attempts, id, terms) : waitFor(attempts, id, terms)
 }
 
 async function tryFirst(attempts: Attempts, id: string, terms: LineTerms): Promise<Grant | null> {
   // A new name to stand in line with: what came too late is given back under the first.
-  return (await tryOnce(attempts, id)) ?? waitFor(attempts, terms.mailbox.newId(), terms)
+  return (await tryOnce(attempts, id, terms.signal)) ?? waitFor(attempts, terms.mailbox.newId(), terms)
 }
 
 async function waitFor(attempts: Attempts, id: string, terms: LineTerms): Promise<Grant | null> {
   const endsAt = performance.now() + terms.waitMs
-  const post = postNow(terms, id) ?? (await openPost(terms, id))
+  const channel = terms.channel()
+  const post = postNow(channel, terms, id) ?? (await openPost(channel, terms, id))
   const waiter = new Waiter(attempts, id, post, endsAt, terms.signal)
   try {
     return await waiter.wait()
@@ -45,11 +43,11 @@ async function waitFor(attempts: Attempts, id: string, terms: LineTerms): Promis
   }
 }
 
-async function tryOnce(attempts: Attempts, id: string): Promise<Grant | null> {
+async function tryOnce(attempts: Attempts, id: string, signal?: AbortSignal): Promise<Grant | null> {
   const askedAt = performance.now()
   const asking = attempts.attempt(id, { waits: false, listens: false })
   try {
-    const standing = await asking
+    const standing = await unlessAborted(asking, signal)
     if (standing.status !== 'granted') return null
     const grant = toGrant(standing, askedAt)
     if (grant.endsAt > performance.now()) return grant
@@ -62,14 +60,17 @@ async function tryOnce(attempts: Attempts, id: string): Promise<Grant | null> {
 }
 
 /** Null when the process has to subscribe first. */
-function postNow(terms: LineTerms, id: string): Post | null {
-  const channel = terms.channel()
+function postNow(channel: string | Promise<string>, terms: LineTerms, id: string): Post | null {
   return typeof channel === 'string' ? terms.mailbox.expectNow(channel, id) : null
 }
 
 /** Null when the process cannot listen. */
-async function openPost(terms: LineTerms, id: string): Promise<Post | null> {
-  const opening = Promise.resolve(terms.channel()).then((channel) => terms.mailbox.expect(channel, id))
+async function openPost(
+  channel: string | Promise<string>,
+  terms: LineTerms,
+  id: string,
+): Promise<Post | null> {
+  const opening = Promise.resolve(channel).then((known) => terms.mailbox.expect(known, id))
   try {
     return await within(opening, Math.min(terms.waitMs, OPENING_MS), terms.signal)
   } catch {

@@ -52,7 +52,8 @@ export class Runtime {
   /** Loads scripts on every master. Throws DriverError when one cannot be reached, or refuses. */
   async preload(scripts: readonly Script[]): Promise<void> {
     const loads = scripts.map((script) => this.#load(script))
-    await inTime(Promise.all(loads), this.runner.deadlineMs)
+    const { deadlines, deadlineMs } = this.runner
+    await inTime(Promise.all(loads), performance.now() + deadlineMs, deadlines)
   }
 
   async #load(script: Script): Promise<void> {
