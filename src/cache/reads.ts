@@ -75,7 +75,7 @@ export class Reads {
       isWorthAnother(error);
       pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS)
     ) {
-      if (performance.now() + pauseMs >= by) break
+      if (performance.now() + pauseMs >= by || this.#runtime.runner.closed) break
       await new Promise((resolve) => setTimeout(resolve, pauseMs))
       const [reply = null] = this.#runtime.runner.driver.read([toCall([waiting])])
       try {

@@ -16,6 +16,8 @@ export interface BatchTerms {
   readonly underWay: number
   /** Groups come one by one: few of them wait for the batch under way, for a call costs more than they do. */
   readonly gathers?: boolean
+  /** It goes on while the instance closes: what is sent gives something back. */
+  readonly givesBack?: boolean
   /** Items that may wait in this process; more are refused, so that memory stays bounded. */
   readonly waiting: number
 }

@@ -4,7 +4,7 @@
 import type { Grant } from './grant.ts'
 import type { LeaseKind } from './lease-keeper.ts'
 import { type LineTerms, standInLine } from './line.ts'
-import type { Attempts } from './waiter.ts'
+import { type Attempts, abandon } from './waiter.ts'
 
 /** Why nothing was lent: one of a kind is held, or all of a limit is out. */
 export type NotLent = 'held' | 'full'
@@ -41,7 +41,11 @@ export async function lend<Refusal extends NotLent>(
   if (grant !== null && expiresAtMs > 0)
     return { status: 'granted', token: grant.token, leaseMs, expiresAtMs }
   terms.signal?.throwIfAborted()
-  const last = await attempts.attempt(mailbox.newId(), { waits: false, listens: false })
+  const id = mailbox.newId()
+  const asking = attempts.attempt(id, { waits: false, listens: false })
+  // Without an answer it may have been granted: to nobody.
+  asking.catch(() => abandon(attempts, id, { asking, listens: false }))
+  const last = await asking
   if (last.status === 'granted') {
     return { status: 'granted', token: last.token, leaseMs, expiresAtMs: last.expiresAtMs }
   }

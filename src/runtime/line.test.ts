@@ -1,5 +1,6 @@
 import { describe, expect, onTestFinished, test } from 'vitest'
 import type { Driver, Listener } from '../driver.ts'
+import { Deadlines } from './deadlines.ts'
 import { standInLine } from './line.ts'
 import { Mailbox } from './mailbox.ts'
 import type { Attempts, Standing } from './waiter.ts'
@@ -23,7 +24,7 @@ function setup(
     listeners.push(listener)
     return { close: async () => undefined }
   }
-  const mailbox = new Mailbox({ subscribe } as Driver)
+  const mailbox = new Mailbox({ subscribe })
   const told: Told = {
     attempts: [],
     abandoned: [],
@@ -40,7 +41,7 @@ function setup(
     abandon: async (id) => void told.abandoned.push(id),
   }
   const stand = (waitMs: number, signal?: AbortSignal): ReturnType<typeof standInLine> =>
-    standInLine(attempts, { mailbox, channel, waitMs, signal })
+    standInLine(attempts, { mailbox, deadlines: new Deadlines(), channel, waitMs, signal })
   return { told, stand }
 }
 

@@ -1,6 +1,7 @@
 // Standing in line for a lease. The script grants, or gives a place in the line; whoever frees something
 // grants it to the first in line and tells its process (lua/shared/tickets).
 
+import type { Deadlines } from './deadlines.ts'
 import { type Grant, toGrant } from './grant.ts'
 import { unlessAborted, within } from './in-time.ts'
 import type { Mailbox, Post } from './mailbox.ts'
@@ -8,6 +9,8 @@ import { type Attempts, abandon, Waiter } from './waiter.ts'
 
 export interface LineTerms {
   readonly mailbox: Mailbox
+  /** End the waiting when the instance closes. */
+  readonly deadlines: Deadlines
   /** Beginning of the channels on which processes are told. */
   channel(): string | Promise<string>
   readonly waitMs: number
@@ -35,7 +38,7 @@ async function waitFor(attempts: Attempts, id: string, terms: LineTerms): Promis
   const endsAt = performance.now() + terms.waitMs
   const channel = terms.channel()
   const post = postNow(channel, terms, id) ?? (await openPost(channel, terms, id))
-  const waiter = new Waiter(attempts, id, post, endsAt, terms.signal)
+  const waiter = new Waiter(attempts, id, post, endsAt, terms.signal, terms.deadlines)
   try {
     return await waiter.wait()
   } finally {

@@ -20,12 +20,12 @@ export interface Letter {
 }
 
 export class Mailbox {
-  readonly #driver: Driver
+  readonly #driver: Pick<Driver, 'subscribe'>
   readonly #process = randomBytes(9).toString('base64url')
   readonly #boxes = new Map<string, Box>()
   #last = 0
 
-  constructor(driver: Driver) {
+  constructor(driver: Pick<Driver, 'subscribe'>) {
     this.#driver = driver
   }
 
@@ -37,11 +37,11 @@ export class Mailbox {
 
   /**
    * Listens for letters to `id` on the channel that begins so; resolves when the server has confirmed.
-   * `close` the post when done. Rejects as the driver does.
+   * `close` the post when done. Rejects as the driver does. `lasts`: letters are read also while the instance closes.
    */
-  async expect(beginning: string, id: string): Promise<Post> {
+  async expect(beginning: string, id: string, lasts = false): Promise<Post> {
     const box = this.#box(beginning)
-    const post = new Post(() => box.leave(id))
+    const post = new Post(() => box.leave(id), lasts)
     await box.enter(id, post)
     return post
   }
@@ -55,7 +55,12 @@ export class Mailbox {
     return post
   }
 
-  /** Whoever waits looks again. The subscriptions end with the driver, which may be waiting in vain for one. */
+  /** The instance closes: those who wait look again. Posts that last go on. */
+  endWaits(): void {
+    for (const box of this.#boxes.values()) box.endWaits()
+  }
+
+  /** Whoever waits looks again. The subscriptions end with the instance, which may be waiting in vain for one. */
   close(): void {
     for (const box of this.#boxes.values()) box.close()
   }
@@ -73,12 +78,15 @@ export class Mailbox {
 
 /** Letters to one attempt. */
 export class Post {
+  /** It goes on while the instance closes. */
+  readonly lasts: boolean
   readonly #leave: () => void
   readonly #letters: Letter[] = []
   #missed = false
   readonly #sleeper = new Sleeper()
 
-  constructor(leave: () => void) {
+  constructor(leave: () => void, lasts = false) {
+    this.lasts = lasts
     this.#leave = leave
   }
 
@@ -120,7 +128,7 @@ class Box {
   #emptySince = 0
   #ready = false
 
-  constructor(driver: Driver, channel: string, forget: () => void) {
+  constructor(driver: Pick<Driver, 'subscribe'>, channel: string, forget: () => void) {
     this.#forget = forget
     this.#subscription = driver.subscribe(channel, {
       onMessage: (message) => this.#sort(message),
@@ -165,6 +173,10 @@ class Box {
       else void this.#unsubscribe()
     }
     return setTimeout(look, ms).unref()
+  }
+
+  endWaits(): void {
+    for (const post of this.#posts.values()) if (!post.lasts) post.interrupt()
   }
 
   close(): void {

@@ -7,8 +7,9 @@
 //
 // The id makes an attempt safe to repeat: one that holds already, or stands in line, is told so again.
 
+import type { Deadlines } from './deadlines.ts'
 import { endsAtOf, type Grant, ROUNDING_MS, toGrant } from './grant.ts'
-import { pause, unlessAborted } from './in-time.ts'
+import { rest, unlessAborted } from './in-time.ts'
 import type { Letter, Post } from './mailbox.ts'
 
 export type Standing =
@@ -46,6 +47,7 @@ export class Waiter {
   readonly #post: Post | null
   readonly #endsAt: number
   readonly #signal: AbortSignal | undefined
+  readonly #deadlines: Deadlines
   /** The last answer, by both clocks: what letters say is counted from there. */
   #asked = { at: 0, nowMs: 0 }
   #asking: Promise<unknown> = Promise.resolve()
@@ -56,12 +58,14 @@ export class Waiter {
     post: Post | null,
     endsAt: number,
     signal: AbortSignal | undefined,
+    deadlines: Deadlines,
   ) {
     this.#attempts = attempts
     this.#id = id
     this.#post = post
     this.#endsAt = endsAt
     this.#signal = signal
+    this.#deadlines = deadlines
   }
 
   async wait(): Promise<Grant | null> {
@@ -123,7 +127,7 @@ export class Waiter {
 
   async #listen(ms: number): Promise<Letter | 'missed' | null> {
     if (this.#post !== null) return this.#post.next(Math.ceil(ms), this.#signal)
-    await pause(ms, this.#signal)
+    await rest(ms, this.#deadlines, this.#signal)
     return null
   }
 
