@@ -4,7 +4,7 @@
 import { randomUUID } from 'node:crypto'
 import { ack, type SealAnswer, seal } from '../generated/counters.ts'
 import { AmbiguousError } from '../runtime/errors.ts'
-import { pause, within } from '../runtime/in-time.ts'
+import { inTime, rest } from '../runtime/in-time.ts'
 import { beginEpoch } from './loading.ts'
 import { patiently } from './patiently.ts'
 import type { Applied, Batch, Sink } from './sink.ts'
@@ -85,7 +85,7 @@ async function sealOnce(
     } catch (error) {
       if (!(error instanceof AmbiguousError) || performance.now() > by) throw error
     }
-    await pause(FIRST_PAUSE_MS, signal)
+    await rest(FIRST_PAUSE_MS, partition.unit.runtime.runner.deadlines, signal)
   }
 }
 
@@ -103,10 +103,11 @@ async function commit(
     .toSorted((left, right) => (left.id < right.id ? -1 : 1))
   const place = { counters: source.ledgerName, partition: partition.at, epoch }
   const asked = { ...place, seq, batch, changes }
-  const { sink } = source
+  const { sink, runtime } = source
   const applied = await patiently(
     (by) => applyAlone(sink, partition, asked, by),
     limits.patienceMs,
+    runtime.runner.deadlines,
     limits.signal,
   )
   if (applied === 'ahead' || applied === 'behind') {
@@ -123,11 +124,12 @@ async function commit(
  * dead though nobody closed it is not waited for so long.
  */
 async function applyAlone(sink: Sink, partition: Partition, batch: Batch, by: number): Promise<Applied> {
-  while (partition.applying !== null) await sinkInTime(partition.applying, by)
+  const { deadlines } = partition.unit.runtime.runner
+  while (partition.applying !== null) await sinkInTime(partition.applying, by, deadlines)
   const applied = sink.apply(batch)
   const settled = (): void => {
     partition.applying = null
   }
-  partition.applying = within(applied, UNANSWERED_MS).then(settled, settled)
+  partition.applying = inTime(applied, performance.now() + UNANSWERED_MS, deadlines).then(settled, settled)
   return applied
 }

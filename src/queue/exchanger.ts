@@ -85,8 +85,7 @@ export class Exchanger {
       leaseMs,
       onError,
       onLetter: (handed) => this.#read(handed),
-      // Until now it may have been called in vain.
-      onHeard: () => this.#idle && !this.#isOver && this.#wake(),
+      onHeard: () => this.#heard(),
     })
   }
 
@@ -227,6 +226,12 @@ export class Exchanger {
     } catch (error) {
       this.#terms.onError(error)
     }
+  }
+
+  /** Until now it may have been called in vain, also by what the answers under way know. */
+  #heard(): void {
+    this.#called += 1
+    if (this.#idle && !this.#isOver) this.#wake()
   }
 
   #read(handed: HandedJob | null): void {

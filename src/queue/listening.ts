@@ -131,8 +131,10 @@ class Ear {
 
   async #close(): Promise<void> {
     if (this.#timer !== null) clearTimeout(this.#timer)
+    // Not awaited: a connection that is half open never confirms.
+    this.#subscription?.close().catch(() => undefined)
     // What cannot be told ends by itself.
-    await Promise.allSettled([this.#subscription?.close(), this.#say(0)])
+    await this.#say(0).catch(() => undefined)
   }
 
   get #channel(): string {

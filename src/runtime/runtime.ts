@@ -115,6 +115,8 @@ export class Runtime {
     await within(this.#giveBack(), CLOSING_MS).catch(() => undefined)
     this.runner.close()
     this.mailbox.close()
+    // What ends now has told its caller by then.
+    await new Promise((resolve) => setImmediate(resolve))
     const leaving = leaveDriver(this.runner.driver)
     this.subscriptions.close()
     await leaving
