@@ -87,7 +87,10 @@ export interface Driver {
   wait(key: string, replicas: number, timeoutMs: number): Promise<number>
   /** False while the command connection or a needed subscriber connection is down. */
   healthy(): boolean
-  /** Closes what the driver opened itself; the client it was given stays open. */
+  /**
+   * Closes what the driver opened itself; the client it was given stays open. Called when the last instance on it closes: all
+   * calls are refused from then on, and those under way settle.
+   */
   close(): Promise<void>
 }
 

@@ -3,6 +3,7 @@
 
 import { randomUUID } from 'node:crypto'
 import { ack, type SealAnswer, seal } from '../generated/counters.ts'
+import { Backoff } from '../runtime/backoff.ts'
 import { AmbiguousError } from '../runtime/errors.ts'
 import { inTime, rest } from '../runtime/in-time.ts'
 import { beginEpoch } from './loading.ts'
@@ -27,6 +28,7 @@ export interface FlushLimits {
 type Sealed = Extract<SealAnswer, { status: 'sealed' }>
 
 const FIRST_PAUSE_MS = 20
+const LONGEST_PAUSE_MS = 500
 const UNANSWERED_MS = 60_000
 
 /** Flushes what is pending when it begins. Throws SinkError, DriverError, or the reason of the signal. */
@@ -79,13 +81,14 @@ async function sealOnce(
   { patienceMs, signal }: FlushLimits,
 ): Promise<SealAnswer> {
   const by = performance.now() + patienceMs
+  const backoff = new Backoff(FIRST_PAUSE_MS, LONGEST_PAUSE_MS)
   for (;;) {
     try {
       return await partition.unit.run(seal, { batch: randomUUID(), limit }, { runsOnce: true })
     } catch (error) {
       if (!(error instanceof AmbiguousError) || performance.now() > by) throw error
     }
-    await rest(FIRST_PAUSE_MS, partition.unit.runtime.runner.deadlines, signal)
+    await rest(backoff.next(), partition.unit.runtime.runner.deadlines, signal)
   }
 }
 

@@ -1,3 +1,4 @@
+import { Backoff } from '../runtime/backoff.ts'
 import type { Deadlines } from '../runtime/deadlines.ts'
 import { rest } from '../runtime/in-time.ts'
 import { SinkError } from './errors.ts'
@@ -17,7 +18,9 @@ export async function patiently<Result>(
   signal?: AbortSignal,
 ): Promise<Result> {
   const by = performance.now() + patienceMs
-  for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS)) {
+  const backoff = new Backoff(FIRST_PAUSE_MS, LONGEST_PAUSE_MS)
+  for (;;) {
+    const pauseMs = backoff.next()
     try {
       return await sinkInTime(work(by), by, deadlines)
     } catch (error) {

@@ -73,7 +73,8 @@ export function openSource(
     return { at, unit: new Unit(runtime, place), epoch: 0, isTold: false, applying: null }
   })
   const { settleMs } = terms
-  const settle: Settle | null = settleMs === 0 ? null : (signal) => rest(settleMs, runtime.runner.deadlines, signal)
+  const settle: Settle | null =
+    settleMs === 0 ? null : (signal) => rest(settleMs, runtime.runner.deadlines, signal)
   return {
     runtime,
     name,

@@ -116,6 +116,8 @@ export class Exchanger {
   /** Its instance closes: what waits is sent now, and not tried again. */
   hurry(): void {
     this.#isHurried = true
+    // Nothing is subscribed to any more.
+    if (!this.#letters.areHeard) this.#letters.close()
     if (this.#pause !== null) this.#resume()
   }
 

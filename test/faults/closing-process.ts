@@ -61,7 +61,7 @@ const all: [string, Scene][] = Object.entries(scenes[order.structure] ?? {})
 const isAsked = ([title]: [string, Scene]): boolean =>
   title.endsWith('asked for') || title.endsWith('take under way')
 
-function play([title, scene]: [string, Scene]): Promise<unknown> | unknown {
+function play([title, scene]: [string, Scene]): unknown {
   const told: string[] = (ends[title] = [])
   const watch = (call: Promise<unknown>): void => void endOf(call).then((end) => told.push(end))
   return scene.hold({ redis, name: title, watch })

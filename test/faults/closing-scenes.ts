@@ -17,7 +17,7 @@ export interface Scene {
   /** Elsewhere, before: what the process meets. */
   prepare?(stage: Stage): Promise<unknown>
   /** In the process that closes. Resolves once it holds, or waits. */
-  hold(stage: Stage): Promise<unknown> | unknown
+  hold(stage: Stage): unknown
   /** How the calls that are watched end; by default there are none. */
   ends?: readonly string[]
   /** Elsewhere, afterwards: what is still held, in words; null or false: nothing. */
