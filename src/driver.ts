@@ -94,7 +94,10 @@ export interface Driver {
   reconnect?(key: string): void
   /** False while the command connection or a needed subscriber connection is down, or the latter cannot be shown to hear. */
   healthy(): boolean
-  /** Closes what the driver opened itself; the client it was given stays open. */
+  /**
+   * Closes what the driver opened itself; the client it was given stays open. Called when the last instance on it closes: all
+   * calls are refused from then on, and those under way settle.
+   */
   close(): Promise<void>
 }
 

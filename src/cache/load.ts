@@ -11,7 +11,7 @@
 import { type ElectAnswer, elect } from '../generated/cache.ts'
 import { LoadFailedError } from '../runtime/errors.ts'
 import { toGrant } from '../runtime/grant.ts'
-import { within } from '../runtime/in-time.ts'
+import { rest, within } from '../runtime/in-time.ts'
 import type { Post } from '../runtime/mailbox.ts'
 import { learnTold } from '../runtime/told.ts'
 import { Envelope } from './envelope.ts'
@@ -144,7 +144,7 @@ export class Load<Value> implements Joinable<Value> {
     const longest = this.#post === null ? RECHECK_UNHEARD_MS : RECHECK_MS
     const leftMs = this.#terms.endsAt - performance.now()
     const ms = Math.max(1, Math.ceil(Math.min(longest, retryAfterMs + 1, leftMs)))
-    if (this.#post === null) await new Promise((resolve) => setTimeout(resolve, ms))
+    if (this.#post === null) await rest(ms, this.#source.runtime.runner.deadlines)
     else await this.#post.next(ms)
   }
 

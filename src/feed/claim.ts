@@ -1,5 +1,6 @@
 import { ack, claimed, extend, release } from '../generated/feed.ts'
 import { checkOptions } from '../runtime/arguments.ts'
+import type { CallId } from '../runtime/call-ids.ts'
 import { type Duration, toMs } from '../runtime/duration.ts'
 import { LeaseLostError } from '../runtime/errors.ts'
 import { endsAtOf } from '../runtime/grant.ts'
@@ -166,12 +167,8 @@ export async function ackClaim<Body>(
   const wanted = ids === 'all' ? [] : knownIds('ids', ids)
   const unknown = ids === 'all' ? [] : unknownIds(ids)
   if (ids !== 'all' && wanted.length === 0) return unknown
-  const answer = await source.unit.runOnce(ack, ({ caller, call }) => ({
-    caller,
-    call,
-    token: String(token),
-    ids: wanted,
-  }))
+  const args = (id: CallId) => ({ ...id, token: String(token), ids: wanted })
+  const answer = await source.unit.runOnce(ack, args, { atClose: 'gives back' })
   if (answer.status === 'lost') throw lost(source, token)
   return [...answer.refused.map(({ id, reason }) => ({ id: String(id), reason })), ...unknown]
 }
@@ -184,14 +181,9 @@ export async function releaseClaim<Body>(
   const wanted = ids === 'all' ? [] : knownIds('ids', ids)
   if (ids !== 'all' && wanted.length === 0) return
   const { unit } = source
-  const answer = await unit.runOnce(release, ({ caller, call }) => ({
-    caller,
-    call,
-    channel: unit.channel,
-    sharded: unit.sharded,
-    token: String(token),
-    ids: wanted,
-  }))
+  const { channel, sharded } = unit
+  const args = (id: CallId) => ({ ...id, channel, sharded, token: String(token), ids: wanted })
+  const answer = await unit.runOnce(release, args, { atClose: 'gives back' })
   if (answer.status === 'lost') throw lost(source, token)
 }
 

@@ -72,7 +72,7 @@ export class ExclusiveSide implements LockSide {
 
   async abandon(id: string, how: { listens: boolean }): Promise<void> {
     const args = { id, ...how, ...this.#terms, claimMs: CLAIM_MS, ...(await learnTold(this.#unit)) }
-    const { more } = await this.#unit.run(abandon, args)
+    const { more } = await this.#unit.run(abandon, args, { atClose: 'gives back' })
     if (more) await serveAll(this.#unit)
   }
 
@@ -117,7 +117,7 @@ export class SharedSide implements LockSide {
   async abandon(id: string, how: { listens: boolean }): Promise<void> {
     const { holder, leaseMs } = this.#terms
     const args = { id, ...how, holder, leaseMs, claimMs: CLAIM_MS, ...(await learnTold(this.#unit)) }
-    const { more } = await this.#unit.run(abandonShared, args)
+    const { more } = await this.#unit.run(abandonShared, args, { atClose: 'gives back' })
     if (more) await serveAll(this.#unit)
   }
 
@@ -133,7 +133,7 @@ export class SharedSide implements LockSide {
 /** Hands a free lock on, in bounded steps. */
 async function serveAll(unit: Unit): Promise<void> {
   for (;;) {
-    const { more } = await unit.run(serve, { claimMs: CLAIM_MS, ...toldOn(unit) })
+    const { more } = await unit.run(serve, { claimMs: CLAIM_MS, ...toldOn(unit) }, { atClose: 'gives back' })
     if (!more) return
   }
 }

@@ -1,12 +1,14 @@
 // Leader election on a lock: candidates stand in line, and whoever has the lock leads.
 //
 //   WAITING ──granted──► LEADING ──the task ended, the lease was lost, or stepDown──► WAITING
-//      └──────────────────── close, or the signal aborts ────────────────────► CLOSED
+//      └────────── close, the signal aborts, or the instance closes ─────────► CLOSED
 
 import { checkOptions } from '../runtime/arguments.ts'
+import { Backoff } from '../runtime/backoff.ts'
 import { LeaseLostError, PeriluneError, WaitTimeoutError } from '../runtime/errors.ts'
 import { pause } from '../runtime/in-time.ts'
 import type { Lease } from '../runtime/lease.ts'
+import { closed } from '../runtime/runner.ts'
 import type { Runtime } from '../runtime/runtime.ts'
 import { Lock, type LockOptions } from './lock.ts'
 
@@ -33,17 +35,20 @@ export interface CampaignOptions {
 
 const OPTIONS = ['lease', 'maxHold', 'group', 'holder'] as const
 const WAIT = '1h'
-// After a failure, and after a term that was over at once, so that nobody leads in a tight loop.
-const REST_MS = 1000
+const FIRST_RETRY_MS = 1000
+const LAST_RETRY_MS = 5000
+// After a term that was over at once, so that nobody leads in a tight loop.
 const SHORT_TERM_MS = 100
 
 /** Elects one leader among all processes that campaign under the same name. */
 export class Election {
   readonly name: string
+  readonly #runtime: Runtime
   readonly #lock: Lock
 
   constructor(runtime: Runtime, name: string, options: ElectionOptions = {}) {
     checkOptions('options', options, OPTIONS)
+    this.#runtime = runtime
     this.#lock = new Lock(runtime, name, options)
     this.name = this.#lock.name
   }
@@ -54,7 +59,7 @@ export class Election {
    */
   campaign(onElected: (term: Term) => Promise<void> | void, options: CampaignOptions = {}): Campaign {
     checkOptions('options', options, ['signal', 'onError'])
-    return new Campaign(this.#lock, onElected, options)
+    return new Campaign(this.#runtime, this.#lock, onElected, options)
   }
 
   /** Who leads, or null. */
@@ -70,10 +75,12 @@ export class Campaign implements AsyncDisposable {
   readonly #onElected: (term: Term) => Promise<void> | void
   readonly #onError: (error: unknown) => void
   readonly #aborter = new AbortController()
+  readonly #backoff = new Backoff(FIRST_RETRY_MS, LAST_RETRY_MS)
   readonly #ended: Promise<void>
   #term: TermInOffice | null = null
 
   constructor(
+    runtime: Runtime,
     lock: Lock,
     onElected: (term: Term) => Promise<void> | void,
     { signal, onError = () => undefined }: CampaignOptions,
@@ -84,6 +91,8 @@ export class Campaign implements AsyncDisposable {
     signal?.addEventListener('abort', () => this.#aborter.abort(signal.reason), { once: true })
     if (signal?.aborted) this.#aborter.abort(signal.reason)
     this.#ended = this.#standAgainAndAgain()
+    const forget = runtime.atClose(() => this.#closeBecause(closed()))
+    void this.#ended.then(forget)
   }
 
   /** True while this process leads, also when it has been asleep. */
@@ -97,13 +106,17 @@ export class Campaign implements AsyncDisposable {
   }
 
   /** Ends the candidacy; resolves when the term in office has ended and the office is given up. */
-  async close(): Promise<void> {
-    this.#aborter.abort(new Error('the campaign was closed'))
-    await this.#ended
+  close(): Promise<void> {
+    return this.#closeBecause(new Error('the campaign was closed'))
   }
 
   [Symbol.asyncDispose](): Promise<void> {
     return this.close()
+  }
+
+  #closeBecause(reason: Error): Promise<void> {
+    this.#aborter.abort(reason)
+    return this.#ended
   }
 
   async #standAgainAndAgain(): Promise<void> {
@@ -111,6 +124,7 @@ export class Campaign implements AsyncDisposable {
     while (!signal.aborted) {
       try {
         const lease = await this.#lock.acquire({ wait: WAIT, signal })
+        this.#backoff.reset()
         const began = performance.now()
         await this.#serve(lease)
         if (performance.now() - began < SHORT_TERM_MS) await pause(SHORT_TERM_MS, signal)
@@ -118,7 +132,7 @@ export class Campaign implements AsyncDisposable {
         if (error instanceof WaitTimeoutError || signal.aborted) continue
         this.#onError(error)
         if (error instanceof PeriluneError && error.code === 'closed') return
-        await pause(REST_MS, signal).catch(() => undefined)
+        await pause(this.#backoff.next(), signal).catch(() => undefined)
       }
     }
   }

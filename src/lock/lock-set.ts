@@ -145,6 +145,9 @@ class AllLeases implements SetLease, TaskLease {
     this.signal = AbortSignal.any([this.signal, signal])
   }
 
+  /** Its signal was taken from those of all its leases: they know that they are listened to. */
+  begin(): void {}
+
   get expiresAtMs(): number {
     return Math.min(...this.#leases.map(({ expiresAtMs }) => expiresAtMs))
   }

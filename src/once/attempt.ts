@@ -48,6 +48,11 @@ export class Attempt<Result> implements Lease {
     return this.#lease.signal
   }
 
+  /** @internal A task runs under it from now on, and ends it. */
+  begin(): void {
+    this.#lease.begin()
+  }
+
   /** Throws LeaseLostError unless the lease is held now. */
   assertHeld(): void {
     this.#lease.assertHeld()

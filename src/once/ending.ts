@@ -17,14 +17,10 @@ export async function completeAttempt<Result>(
   result: string | Uint8Array,
 ): Promise<Completed> {
   const unit = unitOf(source, key)
-  const answer = await unit.run(complete, {
-    codec: source.codec.name,
-    token,
-    keepResultMs: source.keepResultMs,
-    channel: unit.channel,
-    sharded: unit.sharded,
-    result,
-  })
+  const { channel, sharded } = unit
+  const { codec, keepResultMs } = source
+  const args = { codec: codec.name, token, keepResultMs, channel, sharded, result }
+  const answer = await unit.run(complete, args, { atClose: 'gives back' })
   if (answer.status === 'lost') throw lost(source, key, token)
   return { keptUntilMs: answer.keptUntilMs }
 }
@@ -36,7 +32,8 @@ export async function releaseAttempt<Result>(
   token: number,
 ): Promise<void> {
   const unit = unitOf(source, key)
-  const answer = await unit.run(release, { token, channel: unit.channel, sharded: unit.sharded })
+  const { channel, sharded } = unit
+  const answer = await unit.run(release, { token, channel, sharded }, { atClose: 'gives back' })
   if (answer.status === 'lost') throw lost(source, key, token)
 }
 

@@ -74,7 +74,9 @@ export async function exchange(source: Source, wanted: Exchange): Promise<Exchan
   const { unit } = source
   if (unit.runtime.server.info === null) await unit.learn()
   const askedAt = performance.now()
-  return unit.inSlot((run) => exchangeInSlot(run, source, wanted, askedAt))
+  // What is claimed while the instance begins to close is given back: so its answer is waited for.
+  const atClose = wanted.limit > 0 && wanted.acks.length === 0 ? 'goes on' : 'gives back'
+  return unit.inSlot((run) => exchangeInSlot(run, source, wanted, askedAt), { atClose })
 }
 
 async function exchangeInSlot(

@@ -2,6 +2,7 @@
 
 import { ackAndClaim, advance, bury, extend, release, retry } from '../generated/queue.ts'
 import type { BatchTerms } from '../runtime/batcher.ts'
+import type { CallId } from '../runtime/call-ids.ts'
 import { LeaseLostError } from '../runtime/errors.ts'
 import { endsAtOf } from '../runtime/grant.ts'
 import { learnTold } from '../runtime/told.ts'
@@ -28,7 +29,7 @@ interface Returned extends Leased {
 export type Retried = 'retried' | 'buried'
 
 const MAX_BYTES = 4 * 1024 * 1024
-const LIMITS = { items: 500, bytes: MAX_BYTES, underWay: 2, waiting: 100_000 }
+const LIMITS = { items: 500, bytes: MAX_BYTES, underWay: 2, waiting: 100_000, givesBack: true }
 const ACKS: BatchTerms = { name: ackAndClaim.script.name, ...LIMITS }
 const STEPS: BatchTerms = { name: advance.script.name, ...LIMITS }
 const RETRIES: BatchTerms = { name: retry.script.name, ...LIMITS }
@@ -147,12 +148,8 @@ export class Settler implements Settling {
   async #sendRetries(failures: readonly FailedAttempt[]): Promise<(Retried | LossReason)[]> {
     const { unit, codec } = this.#source
     const told = await learnTold(unit)
-    const answer = await unit.runOnce(retry, (id) => ({
-      codec: codec.name,
-      ...id,
-      ...told,
-      failures,
-    }))
+    const args = (id: CallId) => ({ codec: codec.name, ...id, ...told, failures })
+    const answer = await unit.runOnce(retry, args, { atClose: 'gives back' })
     void this.#source.chores.see(answer.chores)
     const refused = reasonsOf(answer.refused)
     const buried = new Set(answer.buried)
@@ -162,7 +159,8 @@ export class Settler implements Settling {
   async #sendBurials(failures: readonly (Leased & Failure)[]): Promise<Outcome[]> {
     const { unit, codec } = this.#source
     const told = await learnTold(unit)
-    const answer = await unit.runOnce(bury, (id) => ({ codec: codec.name, ...id, ...told, failures }))
+    const args = (id: CallId) => ({ codec: codec.name, ...id, ...told, failures })
+    const answer = await unit.runOnce(bury, args, { atClose: 'gives back' })
     void this.#source.chores.see(answer.chores)
     return outcomesOf(failures, reasonsOf(answer.refused))
   }
@@ -170,7 +168,8 @@ export class Settler implements Settling {
   async #sendReleases(claims: readonly Returned[]): Promise<Outcome[]> {
     const { unit, codec } = this.#source
     const told = await learnTold(unit)
-    const answer = await unit.runOnce(release, (id) => ({ codec: codec.name, ...id, ...told, claims }))
+    const args = (id: CallId) => ({ codec: codec.name, ...id, ...told, claims })
+    const answer = await unit.runOnce(release, args, { atClose: 'gives back' })
     void this.#source.chores.see(answer.chores)
     return outcomesOf(claims, reasonsOf(answer.refused))
   }

@@ -23,7 +23,7 @@ interface Setup {
 /** Leases whose server says what the test wants. */
 function setup(): Setup {
   const keeper = new LeaseKeeper()
-  onTestFinished(() => keeper.close())
+  onTestFinished(() => keeper.close(new Error('closed'), 0))
   const server = { knows: true, resent: false, answers: true }
   const extended: (readonly ExtendedLease[])[] = []
   const released: number[] = []

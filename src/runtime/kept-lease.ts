@@ -2,6 +2,7 @@
 //
 //   HELD ──release──► RELEASED
 //    │ ──the lease ended, by the server's word or by our own clock──► LOST: the signal aborts
+//    │ ──the instance closes──► STOPPED: the signal aborts ──its holder releases it, or half a second is over──► RELEASED
 //
 // Our clock is monotonic and counts from before the lease was asked for, so it never says "held" when the
 // server does not; `assertHeld` looks at it anew, for a stalled process learns of nothing else in time.
@@ -49,6 +50,12 @@ export class KeptLease implements TaskLease, Kept {
   #extendAt = Infinity
   #mayExtendAt = Infinity
   #state: 'held' | 'released' | 'lost' = 'held'
+  /** A task runs under it. */
+  #hasTask = false
+  /** With what the signal aborts, or has, because the instance closes. */
+  #stopped: LeaseLostError | null = null
+  /** Called when it is released by its holder. */
+  #onRelease: (() => void) | null = null
 
   constructor(grant: Grant, terms: LeaseTerms, keeper: LeaseKeeper) {
     const now = performance.now()
@@ -86,7 +93,8 @@ export class KeptLease implements TaskLease, Kept {
   get signal(): AbortSignal {
     if (this.#aborter === null) {
       this.#aborter = new AbortController()
-      if (this.#state === 'lost') this.#aborter.abort(this.#lostError())
+      if (this.#stopped !== null) this.#aborter.abort(this.#stopped)
+      else if (this.#state === 'lost') this.#aborter.abort(this.#lostError())
     }
     const { signal } = this.#aborter
     if (this.#caller === null) return signal
@@ -95,6 +103,10 @@ export class KeptLease implements TaskLease, Kept {
 
   heed(signal: AbortSignal): void {
     this.#caller = signal
+  }
+
+  begin(): void {
+    this.#hasTask = true
   }
 
   assertHeld(): void {
@@ -116,7 +128,8 @@ export class KeptLease implements TaskLease, Kept {
     if (this.#state === 'lost') throw this.#lostError()
     this.#state = 'released'
     this.#keeper.drop(this)
-    const trace = { repeated: false }
+    this.#onRelease?.()
+    const trace: Trace = { repeated: false, atClose: 'gives back' }
     const known = await this.#terms.release(this.token, trace)
     // A live lease that is unknown after the call was sent twice was given back by the first.
     if (known || (trace.repeated && performance.now() < this.#endsAt)) return
@@ -160,6 +173,29 @@ export class KeptLease implements TaskLease, Kept {
   /** For the keeper: ends the lease when its time is over. */
   expireIfOver(): void {
     if (this.#state === 'held' && performance.now() >= this.#endsAt) this.#lose()
+  }
+
+  /** For the keeper: the instance closes. Nothing extends the lease any more. */
+  stop(cause: Error): void {
+    this.#stopped = new LeaseLostError(this.#terms.resource, this.token, { cause })
+    this.#aborter?.abort(this.#stopped)
+  }
+
+  /** For the keeper: who has its signal, or a task under it, has so long to release it himself. */
+  async giveBackWithin(ms: number): Promise<void> {
+    const isHeard = this.#hasTask || this.#aborter !== null
+    if (isHeard && ms > 0 && this.#state === 'held') await this.#releasedWithin(ms)
+    await this.release().catch(() => undefined)
+  }
+
+  #releasedWithin(ms: number): Promise<void> {
+    return new Promise((resolve) => {
+      const timer = setTimeout(resolve, ms)
+      this.#onRelease = () => {
+        clearTimeout(timer)
+        resolve()
+      }
+    })
   }
 
   /** When a third of what is left has passed; together with others when a sixth has. */

@@ -34,6 +34,6 @@ export async function releaseByToken(
   { release, resource }: Pick<LeaseTerms, 'release' | 'resource'>,
   token: number,
 ): Promise<void> {
-  const known = await release(checkToken(token), { repeated: false })
+  const known = await release(checkToken(token), { repeated: false, atClose: 'gives back' })
   if (!known) throw new LeaseLostError(resource, token)
 }

@@ -37,6 +37,10 @@ export interface Kept {
   noteExtended(expiresAtMs: number, endsAt: number): void
   /** Ends the lease when its time is over. */
   expireIfOver(): void
+  /** Its instance closes: the signal aborts with this cause. */
+  stop(cause: Error): void
+  /** Gives it back, at the latest after `ms`, where its holder may still do so himself. Never rejects. */
+  giveBackWithin(ms: number): Promise<void>
 }
 
 const MOST_A_CALL = 500
@@ -45,8 +49,11 @@ export class LeaseKeeper {
   readonly #leases = new Set<Kept>()
   #timer: NodeJS.Timeout | null = null
   #timerAt = Infinity
+  /** Why the instance closes; null: it does not. */
+  #closedBecause: Error | null = null
 
   keep(lease: Kept): void {
+    if (this.#closedBecause !== null) return this.#refuse(lease, this.#closedBecause)
     this.#leases.add(lease)
     this.#plan(lease.dueAt)
   }
@@ -60,10 +67,24 @@ export class LeaseKeeper {
     return extendAll(lease.kind, [lease], () => leaseMs)
   }
 
-  close(): void {
+  /**
+   * The instance closes: the signals of all leases abort with this cause. Then the leases are given back, at once, or within
+   * `withinMs` by those who were told. Resolves when that is over; never rejects.
+   */
+  async close(cause: Error, withinMs: number): Promise<void> {
     if (this.#timer !== null) clearTimeout(this.#timer)
     this.#timer = null
+    this.#closedBecause = cause
+    const leases = [...this.#leases]
     this.#leases.clear()
+    for (const lease of leases) lease.stop(cause)
+    await Promise.all(leases.map((lease) => lease.giveBackWithin(withinMs)))
+  }
+
+  /** Its grant came while the instance closed. */
+  #refuse(lease: Kept, cause: Error): void {
+    lease.stop(cause)
+    void lease.giveBackWithin(0)
   }
 
   #plan(at: number): void {

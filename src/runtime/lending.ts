@@ -2,7 +2,8 @@
 // watches it, and keeps nothing of it.
 
 import { type LineTerms, standInLine } from './line.ts'
-import type { Attempts } from './waiter.ts'
+import type { Trace } from './runner.ts'
+import { type Attempts, abandon } from './waiter.ts'
 
 /** Why nothing was lent: one of a kind is held, or all of a limit is out. */
 export type NotLent = 'held' | 'full'
@@ -35,7 +36,12 @@ export async function lend<Refusal extends NotLent>(
   if (grant !== null)
     return { status: 'granted', token: grant.token, leaseMs, expiresAtMs: grant.expiresAtMs }
   terms.signal?.throwIfAborted()
-  const last = await attempts.attempt(mailbox.newId(), { waits: false, listens: false })
+  const id = mailbox.newId()
+  const trace: Trace = {}
+  const asking = attempts.attempt(id, { waits: false, listens: false, trace })
+  // Without an answer it may have been granted: to nobody.
+  asking.catch(() => abandon(attempts, id, mailbox, { asking, trace, listens: false }))
+  const last = await asking
   if (last.status === 'granted') {
     return { status: 'granted', token: last.token, leaseMs, expiresAtMs: last.expiresAtMs }
   }

@@ -22,7 +22,7 @@ export interface Letter {
 }
 
 export class Mailbox {
-  readonly #driver: Driver
+  readonly #driver: Pick<Driver, 'subscribe'>
   readonly #process = randomBytes(9).toString('base64url')
   readonly #boxes = new Map<string, Box>()
   #last = 0
@@ -31,7 +31,7 @@ export class Mailbox {
   /** Attempts that are over, and that letters may still be for. */
   readonly abandoned: Abandoned = new Abandoned()
 
-  constructor(driver: Driver) {
+  constructor(driver: Pick<Driver, 'subscribe'>) {
     this.#driver = driver
   }
 
@@ -51,11 +51,11 @@ export class Mailbox {
 
   /**
    * Listens for letters to `id` on the channel that begins so; resolves when the server has confirmed.
-   * `close` the post when done. Rejects as the driver does.
+   * `close` the post when done. Rejects as the driver does. `lasts`: letters are read also while the instance closes.
    */
-  async expect(beginning: string, id: string): Promise<Post> {
+  async expect(beginning: string, id: string, lasts = false): Promise<Post> {
     const box = this.#box(beginning)
-    const post = new Post(box, id)
+    const post = new Post(box, id, lasts)
     await box.enter(id, post)
     return post
   }
@@ -69,7 +69,12 @@ export class Mailbox {
     return post
   }
 
-  /** Whoever waits looks again. The subscriptions end with the driver, which may be waiting in vain for one. */
+  /** The instance closes: those who wait look again. Posts that last go on. */
+  endWaits(): void {
+    for (const box of this.#boxes.values()) box.endWaits()
+  }
+
+  /** Whoever waits looks again. The subscriptions end with the instance, which may be waiting in vain for one. */
   close(): void {
     this.abandoned.close()
     for (const box of this.#boxes.values()) box.close()
@@ -89,13 +94,16 @@ export class Mailbox {
 
 /** Letters to one attempt. */
 export class Post {
+  /** It goes on while the instance closes. */
+  readonly lasts: boolean
   readonly #box: Box
   readonly #id: string
   readonly #letters: Letter[] = []
   #missed = false
   readonly #sleeper = new Sleeper()
 
-  constructor(box: Box, id: string) {
+  constructor(box: Box, id: string, lasts = false) {
+    this.lasts = lasts
     this.#box = box
     this.#id = id
   }
@@ -145,7 +153,7 @@ class Box {
   #ready = false
   #lost = false
 
-  constructor(driver: Driver, channel: string, abandoned: Abandoned, forget: () => void) {
+  constructor(driver: Pick<Driver, 'subscribe'>, channel: string, abandoned: Abandoned, forget: () => void) {
     this.#abandoned = abandoned
     this.#forget = forget
     this.#subscription = driver.subscribe(channel, {
@@ -197,6 +205,10 @@ class Box {
       else void this.#unsubscribe()
     }
     return setTimeout(look, ms).unref()
+  }
+
+  endWaits(): void {
+    for (const post of this.#posts.values()) if (!post.lasts) post.interrupt()
   }
 
   close(): void {

@@ -46,6 +46,9 @@ export class NestedLease implements TaskLease {
     this.#caller = signal
   }
 
+  /** The task that has the outer lease releases it. */
+  begin(): void {}
+
   assertHeld(): void {
     this.#outer.assertHeld()
   }

@@ -1,6 +1,12 @@
-// When the store cannot decide.
+// When the store cannot decide, and when it never will.
 
-import { AmbiguousError, DriverError, type DriverErrorCode } from './errors.ts'
+import {
+  AmbiguousError,
+  DriverError,
+  type DriverErrorCode,
+  InvalidArgumentError,
+  UnsupportedServerError,
+} from './errors.ts'
 
 const PASSING: ReadonlySet<DriverErrorCode> = new Set<DriverErrorCode>([
   'unreachable',
@@ -13,4 +19,12 @@ const PASSING: ReadonlySet<DriverErrorCode> = new Set<DriverErrorCode>([
 /** True when the store could not decide; anything else is a mistake that must come to light. */
 export function isOutage(error: unknown): error is DriverError | AmbiguousError {
   return error instanceof AmbiguousError || (error instanceof DriverError && PASSING.has(error.code))
+}
+
+const FINAL: ReadonlySet<DriverErrorCode> = new Set<DriverErrorCode>(['closed', 'unknown-layout'])
+
+/** True when the same call would fail for ever: this process need not try it again. */
+export function isFinal(error: unknown): boolean {
+  if (error instanceof InvalidArgumentError || error instanceof UnsupportedServerError) return true
+  return error instanceof DriverError && FINAL.has(error.code)
 }

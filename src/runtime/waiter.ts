@@ -9,8 +9,9 @@
 // What is granted for less than the lease is an offer (docs/decisions/0031): asking takes it. The id makes an attempt safe to
 // repeat: one that holds already, or stands in line, gets the same answer again.
 
+import type { Deadlines } from './deadlines.ts'
 import { endsAtOf, type Grant, ROUNDING_MS, toGrant } from './grant.ts'
-import { pause, unlessAborted } from './in-time.ts'
+import { rest, unlessAborted } from './in-time.ts'
 import type { Letter, Mailbox, Post } from './mailbox.ts'
 import type { Trace } from './runner.ts'
 
@@ -66,6 +67,8 @@ export interface WaiterTerms {
   /** `performance.now()` at which the waiting ends. */
   readonly endsAt: number
   readonly signal: AbortSignal | undefined
+  /** By which pauses end when the instance closes. */
+  readonly deadlines: Deadlines
 }
 
 export class Waiter {
@@ -148,9 +151,9 @@ export class Waiter {
   }
 
   async #listen(ms: number): Promise<Letter | 'missed' | null> {
-    const { post, signal } = this.#terms
+    const { post, signal, deadlines } = this.#terms
     if (post !== null) return post.next(Math.ceil(ms), signal)
-    await pause(ms, signal)
+    await rest(ms, deadlines, signal)
     return null
   }
 

@@ -61,7 +61,7 @@ export class Permits {
   async serve(): Promise<void> {
     const args = { claimMs: CLAIM_MS, ...(await learnTold(this.#unit)) }
     for (;;) {
-      const { more } = await this.#unit.run(serve, args)
+      const { more } = await this.#unit.run(serve, args, { atClose: 'gives back' })
       if (!more) return
     }
   }
@@ -98,7 +98,7 @@ export class WeightedAttempts implements Attempts {
   }
 
   async abandon(id: string, { listens }: { listens: boolean }): Promise<void> {
-    const { more } = await this.#unit.run(abandon, await this.#args(id, listens))
+    const { more } = await this.#unit.run(abandon, await this.#args(id, listens), { atClose: 'gives back' })
     if (more) await this.#permits.serve()
   }
 

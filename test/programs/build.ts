@@ -12,6 +12,7 @@ const ROOT = fileURLToPath(new URL('../../', import.meta.url))
 const PROGRAMS = [
   'server/main.ts',
   'test/faults/cache-worker.ts',
+  'test/faults/closing-process.ts',
   'test/faults/counters-worker.ts',
   'test/faults/lock-holder.ts',
   'test/faults/once-worker.ts',
