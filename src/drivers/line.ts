@@ -24,6 +24,9 @@ export interface Place {
   readonly onlyFirst: boolean
 }
 
+/** `HDEL channel none` changes nothing, whatever is stored there, and is in the rights of every structure. */
+export const TOUCH = 'HDEL'
+
 export interface Lines {
   placeOf(channel: string): Promise<Place>
   open(address: string, events: LineEvents): Promise<Line>

@@ -91,7 +91,7 @@ export class OpenLine {
     await this.#send((line) => line.unsubscribe(channel), 'UNSUBSCRIBE')
   }
 
-  /** Finds out whether this is the line for these channels, which it carries; by the first one where that speaks for all. */
+  /** Finds out whether this is the line for these channels; by the first of them where that speaks for all. */
   async prove(channels: readonly string[]): Promise<Whereabouts> {
     this.#asking ??= this.#ask(this.#isForSlots ? channels : channels.slice(0, 1)).finally(() => {
       this.#asking = null
@@ -145,10 +145,8 @@ export class OpenLine {
   /** Null when the server refuses it. */
   async #listenToOwn(beginning: string): Promise<string | null> {
     const name = `${beginning}:line:${randomBytes(9).toString('base64url')}`
-    return this.subscribe(name).then(
-      () => name,
-      () => null,
-    )
+    const subscribed = this.subscribe(name).then(() => name)
+    return subscribed.catch(() => null)
   }
 
   async #ask(channels: readonly string[]): Promise<Whereabouts> {
