@@ -3,6 +3,7 @@
 import { claim } from '../generated/feed.ts'
 import { checkInteger } from '../runtime/arguments.ts'
 import { type Duration, toMs } from '../runtime/duration.ts'
+import { askingAt } from '../runtime/grant.ts'
 import { toLeaseMs } from '../runtime/lease-options.ts'
 import { type Attempt, toWaitMs, type Waiting, waitFor } from '../runtime/wait.ts'
 import { Claim } from './claim.ts'
@@ -80,7 +81,7 @@ export async function claimOnce<Body>(
   terms: ClaimTerms,
 ): Promise<Attempt<Claim<Body>>> {
   const { unit, codec } = source
-  const askedAt = performance.now()
+  const askedAt = askingAt()
   const answer = await unit.runOnce(claim, ({ caller, call }) => ({
     ...terms,
     codec: codec.name,

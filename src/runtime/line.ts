@@ -2,7 +2,7 @@
 // grants it to the first in line and tells its process (lua/shared/tickets).
 
 import { setMaxListeners } from 'node:events'
-import { type Grant, toGrant } from './grant.ts'
+import { askingAt, type Grant, toGrant } from './grant.ts'
 import { within } from './in-time.ts'
 import type { Mailbox, Post } from './mailbox.ts'
 import { type Attempts, abandon, Waiter } from './waiter.ts'
@@ -46,7 +46,7 @@ async function waitFor(attempts: Attempts, id: string, terms: LineTerms): Promis
 }
 
 async function tryOnce(attempts: Attempts, id: string): Promise<Grant | null> {
-  const askedAt = performance.now()
+  const askedAt = askingAt()
   const asking = attempts.attempt(id, { waits: false, listens: false })
   try {
     const standing = await asking

@@ -7,7 +7,7 @@
 //
 // The id makes an attempt safe to repeat: one that holds already, or stands in line, is told so again.
 
-import { endsAtOf, type Grant, ROUNDING_MS, toGrant } from './grant.ts'
+import { askingAt, endsAtOf, type Grant, ROUNDING_MS, toGrant } from './grant.ts'
 import { pause, unlessAborted } from './in-time.ts'
 import type { Letter, Post } from './mailbox.ts'
 
@@ -93,7 +93,7 @@ export class Waiter {
 
   async #ask(): Promise<Standing> {
     this.#signal?.throwIfAborted()
-    const at = performance.now()
+    const at = askingAt()
     const asking = this.#attempts.attempt(this.#id, { waits: true, listens: this.#post !== null })
     this.#asking = asking
     const standing = await unlessAborted(asking, this.#signal)
