@@ -4,7 +4,7 @@ import { ackAndClaim, advance, bury, extend, release, retry } from '../generated
 import type { BatchTerms } from '../runtime/batcher.ts'
 import type { CallId } from '../runtime/call-ids.ts'
 import { LeaseLostError } from '../runtime/errors.ts'
-import { endsAtOf } from '../runtime/grant.ts'
+import { askingAt, endsAtOf } from '../runtime/grant.ts'
 import { learnTold } from '../runtime/told.ts'
 import { type Advanced, asCalledBy, type NextJob, type Step, sendSteps, toStep } from './advancing.ts'
 import type { ClaimedJob, Failure, Settling } from './claimed-job.ts'
@@ -129,7 +129,7 @@ export class Settler implements Settling {
   ): Promise<{ endsAtMs: number; endsAt: number; outcomes: Outcome[] }> {
     const { unit, codec } = this.#source
     const claims = jobs.map(({ number, token }) => ({ number, token }))
-    const askedAt = performance.now()
+    const askedAt = askingAt()
     const { refused, endsAtMs, nowMs } = await unit.run(extend, { codec: codec.name, leaseMs, claims })
     const endsAt = endsAtOf(askedAt, endsAtMs - nowMs)
     return { endsAtMs, endsAt, outcomes: outcomesOf(jobs, reasonsOf(refused)) }
