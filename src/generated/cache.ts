@@ -522,7 +522,7 @@ export type FailAnswer =
 export const fail: Operation<FailArguments, FailAnswer> = {
   script: {
     name: 'cache/fail',
-    sha1: '76636f898c494315f1580100013ad0e0614caaeb',
+    sha1: '218c2f50ff55cf1d491f1b246088807c4d56a50e',
     reads: false,
     bytes: false,
     source: `--[[
@@ -561,25 +561,53 @@ local function clock_us()
   return time[1] * 1000000 + time[2]
 end
 -- Telling the processes of tickets; see shared/tickets.
+-- A script asks whether a process listens before it publishes, and never after: what PUBLISH counts is not what is
+-- heard. A subscriber on a replica hears a message that was counted as heard by nobody, and one who subscribes to
+-- patterns is counted for a process that has died. So the state decides who was granted what, and a message only tells.
 -- @optional SPUBLISH only where the caller's driver has seen that the server knows sharded channels
 
 local function process_of(ticket)
   return string.match(ticket.id, '^[^.]*')
 end
 
--- True unless it is certain that the process is gone.
-local function tell_process(ticket, message, how)
-  if ticket.listens == 0 then
-    return true
+-- Whether the process of a ticket listens on this node; nil where that is not known: the process does not listen, the
+-- number of subscribers proves nothing, or the user may not ask for it.
+local function listens_here(ticket, how)
+  if ticket.listens == 0 or not how.counted then
+    return nil
   end
   local channel = how.channel .. ':' .. process_of(ticket)
-  local heard
+  local counts
   if how.sharded then
-    heard = redis.call('SPUBLISH', channel, message)
+    counts = redis.pcall('PUBSUB', 'SHARDNUMSUB', channel)
   else
-    heard = redis.call('PUBLISH', channel, message)
+    counts = redis.pcall('PUBSUB', 'NUMSUB', channel)
   end
-  return heard > 0 or not how.counted
+  if counts.err then
+    return nil
+  end
+  return counts[2] > 0
+end
+
+local function publish_to(ticket, message, how)
+  if ticket.listens == 0 then
+    return
+  end
+  local channel = how.channel .. ':' .. process_of(ticket)
+  if how.sharded then
+    redis.call('SPUBLISH', channel, message)
+  else
+    redis.call('PUBLISH', channel, message)
+  end
+end
+
+-- Answers false, and tells nobody, when it is certain that the process does not listen on this node.
+local function tell_process(ticket, message, how)
+  if listens_here(ticket, how) == false then
+    return false
+  end
+  publish_to(ticket, message, how)
+  return true
 end
 -- The load lease of one key: a hash that is there while a value is loaded, or something has to be remembered.
 --   layout             the form of what follows
@@ -686,11 +714,11 @@ return { 'failed' }
     [20, 'lua/shared/exact.lua', 1],
     [30, 'lua/shared/clock.lua', 1],
     [36, 'lua/shared/tell.lua', 1],
-    [43, 'lua/shared/tell.lua', 12],
-    [57, 'lua/shared/cache/load.lua', 1],
-    [106, 'lua/shared/cache/keep-load.lua', 1],
-    [115, 'lua/shared/cache/tell-waiters.lua', 1],
-    [122, 'lua/cache/fail.lua', 26],
+    [46, 'lua/shared/tell.lua', 15],
+    [85, 'lua/shared/cache/load.lua', 1],
+    [134, 'lua/shared/cache/keep-load.lua', 1],
+    [143, 'lua/shared/cache/tell-waiters.lua', 1],
+    [150, 'lua/cache/fail.lua', 26],
   ],
   encode(args) {
     return [
@@ -1439,7 +1467,7 @@ export type SetAnswer =
 export const set: Operation<SetArguments, SetAnswer> = {
   script: {
     name: 'cache/set',
-    sha1: '0fcbbf709efb511927531ce2a56c0b2c3d6954b3',
+    sha1: '6ce5e33e7a5a0b27cbcec877a6d2f955ae2c9166',
     reads: false,
     bytes: false,
     source: `--[[
@@ -1533,25 +1561,53 @@ local function next_token(last, now_us)
   return math.max(last + 1, now_us)
 end
 -- Telling the processes of tickets; see shared/tickets.
+-- A script asks whether a process listens before it publishes, and never after: what PUBLISH counts is not what is
+-- heard. A subscriber on a replica hears a message that was counted as heard by nobody, and one who subscribes to
+-- patterns is counted for a process that has died. So the state decides who was granted what, and a message only tells.
 -- @optional SPUBLISH only where the caller's driver has seen that the server knows sharded channels
 
 local function process_of(ticket)
   return string.match(ticket.id, '^[^.]*')
 end
 
--- True unless it is certain that the process is gone.
-local function tell_process(ticket, message, how)
-  if ticket.listens == 0 then
-    return true
+-- Whether the process of a ticket listens on this node; nil where that is not known: the process does not listen, the
+-- number of subscribers proves nothing, or the user may not ask for it.
+local function listens_here(ticket, how)
+  if ticket.listens == 0 or not how.counted then
+    return nil
   end
   local channel = how.channel .. ':' .. process_of(ticket)
-  local heard
+  local counts
   if how.sharded then
-    heard = redis.call('SPUBLISH', channel, message)
+    counts = redis.pcall('PUBSUB', 'SHARDNUMSUB', channel)
   else
-    heard = redis.call('PUBLISH', channel, message)
+    counts = redis.pcall('PUBSUB', 'NUMSUB', channel)
   end
-  return heard > 0 or not how.counted
+  if counts.err then
+    return nil
+  end
+  return counts[2] > 0
+end
+
+local function publish_to(ticket, message, how)
+  if ticket.listens == 0 then
+    return
+  end
+  local channel = how.channel .. ':' .. process_of(ticket)
+  if how.sharded then
+    redis.call('SPUBLISH', channel, message)
+  else
+    redis.call('PUBLISH', channel, message)
+  end
+end
+
+-- Answers false, and tells nobody, when it is certain that the process does not listen on this node.
+local function tell_process(ticket, message, how)
+  if listens_here(ticket, how) == false then
+    return false
+  end
+  publish_to(ticket, message, how)
+  return true
 end
 -- What is stored of a value: one string, so that a hit is one plain GET. A head, then the payload. Numbers are
 -- big-endian, so that every language reads them without a library.
@@ -1792,16 +1848,16 @@ return { 'stored', fresh_until_ms, stale_until_ms, now_ms }
     [44, 'lua/shared/calls.lua', 6],
     [86, 'lua/shared/next-token.lua', 1],
     [91, 'lua/shared/tell.lua', 1],
-    [98, 'lua/shared/tell.lua', 12],
-    [112, 'lua/shared/cache/envelope.lua', 1],
-    [175, 'lua/shared/cache/keep-value.lua', 1],
-    [196, 'lua/shared/cache/load.lua', 1],
-    [242, 'lua/shared/cache/keep-load.lua', 1],
-    [251, 'lua/shared/cache/layouts.lua', 1],
-    [260, 'lua/shared/cache/tell-waiters.lua', 1],
-    [267, 'lua/shared/cache/tell-levels.lua', 1],
-    [279, 'lua/shared/cache/revoke.lua', 1],
-    [288, 'lua/cache/set.lua', 37],
+    [101, 'lua/shared/tell.lua', 15],
+    [140, 'lua/shared/cache/envelope.lua', 1],
+    [203, 'lua/shared/cache/keep-value.lua', 1],
+    [224, 'lua/shared/cache/load.lua', 1],
+    [270, 'lua/shared/cache/keep-load.lua', 1],
+    [279, 'lua/shared/cache/layouts.lua', 1],
+    [288, 'lua/shared/cache/tell-waiters.lua', 1],
+    [295, 'lua/shared/cache/tell-levels.lua', 1],
+    [307, 'lua/shared/cache/revoke.lua', 1],
+    [316, 'lua/cache/set.lua', 37],
   ],
   encode(args) {
     return [
@@ -1882,7 +1938,7 @@ export type StoreAnswer =
 export const store: Operation<StoreArguments, StoreAnswer> = {
   script: {
     name: 'cache/store',
-    sha1: 'f9be4c228044e8c5a1eae7885d010c8f02239274',
+    sha1: 'a3a7c26397f83dddd92ab698d560488a96a13ac6',
     reads: false,
     bytes: false,
     source: `--[[
@@ -1928,25 +1984,53 @@ local function clock_us()
   return time[1] * 1000000 + time[2]
 end
 -- Telling the processes of tickets; see shared/tickets.
+-- A script asks whether a process listens before it publishes, and never after: what PUBLISH counts is not what is
+-- heard. A subscriber on a replica hears a message that was counted as heard by nobody, and one who subscribes to
+-- patterns is counted for a process that has died. So the state decides who was granted what, and a message only tells.
 -- @optional SPUBLISH only where the caller's driver has seen that the server knows sharded channels
 
 local function process_of(ticket)
   return string.match(ticket.id, '^[^.]*')
 end
 
--- True unless it is certain that the process is gone.
-local function tell_process(ticket, message, how)
-  if ticket.listens == 0 then
-    return true
+-- Whether the process of a ticket listens on this node; nil where that is not known: the process does not listen, the
+-- number of subscribers proves nothing, or the user may not ask for it.
+local function listens_here(ticket, how)
+  if ticket.listens == 0 or not how.counted then
+    return nil
   end
   local channel = how.channel .. ':' .. process_of(ticket)
-  local heard
+  local counts
   if how.sharded then
-    heard = redis.call('SPUBLISH', channel, message)
+    counts = redis.pcall('PUBSUB', 'SHARDNUMSUB', channel)
   else
-    heard = redis.call('PUBLISH', channel, message)
+    counts = redis.pcall('PUBSUB', 'NUMSUB', channel)
   end
-  return heard > 0 or not how.counted
+  if counts.err then
+    return nil
+  end
+  return counts[2] > 0
+end
+
+local function publish_to(ticket, message, how)
+  if ticket.listens == 0 then
+    return
+  end
+  local channel = how.channel .. ':' .. process_of(ticket)
+  if how.sharded then
+    redis.call('SPUBLISH', channel, message)
+  else
+    redis.call('PUBLISH', channel, message)
+  end
+end
+
+-- Answers false, and tells nobody, when it is certain that the process does not listen on this node.
+local function tell_process(ticket, message, how)
+  if listens_here(ticket, how) == false then
+    return false
+  end
+  publish_to(ticket, message, how)
+  return true
 end
 -- What is stored of a value: one string, so that a hit is one plain GET. A head, then the payload. Numbers are
 -- big-endian, so that every language reads them without a library.
@@ -2167,15 +2251,15 @@ return { 'stored', fresh_until_ms, stale_until_ms, now_ms }
     [27, 'lua/shared/exact.lua', 1],
     [37, 'lua/shared/clock.lua', 1],
     [43, 'lua/shared/tell.lua', 1],
-    [50, 'lua/shared/tell.lua', 12],
-    [64, 'lua/shared/cache/envelope.lua', 1],
-    [127, 'lua/shared/cache/keep-value.lua', 1],
-    [148, 'lua/shared/cache/load.lua', 1],
-    [197, 'lua/shared/cache/layouts.lua', 1],
-    [206, 'lua/shared/cache/tell-waiters.lua', 1],
-    [213, 'lua/shared/cache/tell-levels.lua', 1],
-    [225, 'lua/shared/cache/close-load.lua', 1],
-    [234, 'lua/cache/store.lua', 37],
+    [53, 'lua/shared/tell.lua', 15],
+    [92, 'lua/shared/cache/envelope.lua', 1],
+    [155, 'lua/shared/cache/keep-value.lua', 1],
+    [176, 'lua/shared/cache/load.lua', 1],
+    [225, 'lua/shared/cache/layouts.lua', 1],
+    [234, 'lua/shared/cache/tell-waiters.lua', 1],
+    [241, 'lua/shared/cache/tell-levels.lua', 1],
+    [253, 'lua/shared/cache/close-load.lua', 1],
+    [262, 'lua/cache/store.lua', 37],
   ],
   encode(args) {
     return [

@@ -37,7 +37,7 @@ export type AbandonSharedAnswer =
 export const abandonShared: Operation<AbandonSharedArguments, AbandonSharedAnswer> = {
   script: {
     name: 'lock/abandon-shared',
-    sha1: '4d1b684e65b69763e13066b532443a1e8b0c8e9b',
+    sha1: 'd18f3cdd06a060ca307b38f299cecf8b6d8af7a5',
     reads: false,
     bytes: false,
     source: `--[[
@@ -104,6 +104,9 @@ local function parse_ticket(text)
   }
 end
 -- Telling the processes of tickets; see shared/tickets.
+-- A script asks whether a process listens before it publishes, and never after: what PUBLISH counts is not what is
+-- heard. A subscriber on a replica hears a message that was counted as heard by nobody, and one who subscribes to
+-- patterns is counted for a process that has died. So the state decides who was granted what, and a message only tells.
 -- @optional SPUBLISH only where the caller's driver has seen that the server knows sharded channels
 
 local function process_of(ticket)
@@ -114,19 +117,44 @@ local function first_message(ticket, recheck_ms)
   return 'first ' .. ticket.id .. ' ' .. recheck_ms
 end
 
--- True unless it is certain that the process is gone.
-local function tell_process(ticket, message, how)
-  if ticket.listens == 0 then
-    return true
+-- Whether the process of a ticket listens on this node; nil where that is not known: the process does not listen, the
+-- number of subscribers proves nothing, or the user may not ask for it.
+local function listens_here(ticket, how)
+  if ticket.listens == 0 or not how.counted then
+    return nil
   end
   local channel = how.channel .. ':' .. process_of(ticket)
-  local heard
+  local counts
   if how.sharded then
-    heard = redis.call('SPUBLISH', channel, message)
+    counts = redis.pcall('PUBSUB', 'SHARDNUMSUB', channel)
   else
-    heard = redis.call('PUBLISH', channel, message)
+    counts = redis.pcall('PUBSUB', 'NUMSUB', channel)
   end
-  return heard > 0 or not how.counted
+  if counts.err then
+    return nil
+  end
+  return counts[2] > 0
+end
+
+local function publish_to(ticket, message, how)
+  if ticket.listens == 0 then
+    return
+  end
+  local channel = how.channel .. ':' .. process_of(ticket)
+  if how.sharded then
+    redis.call('SPUBLISH', channel, message)
+  else
+    redis.call('PUBLISH', channel, message)
+  end
+end
+
+-- Answers false, and tells nobody, when it is certain that the process does not listen on this node.
+local function tell_process(ticket, message, how)
+  if listens_here(ticket, how) == false then
+    return false
+  end
+  publish_to(ticket, message, how)
+  return true
 end
 -- The line of tickets; see shared/tickets.
 local QUEUE_KEPT_MS = '7200000'
@@ -451,19 +479,19 @@ return { 'abandoned', served == 'more' and is_free(lock) and 1 or 0 }
     [27, 'lua/shared/next-token.lua', 1],
     [32, 'lua/shared/tickets.lua', 1],
     [64, 'lua/shared/tell.lua', 1],
-    [89, 'lua/shared/line.lua', 1],
-    [127, 'lua/shared/lock/state.lua', 1],
-    [172, 'lua/shared/lock/kept.lua', 1],
-    [185, 'lua/shared/lock/save.lua', 1],
-    [207, 'lua/shared/lock/save.lua', 27],
-    [217, 'lua/shared/lock/grant.lua', 1],
-    [230, 'lua/shared/lock/readers.lua', 1],
-    [234, 'lua/shared/lock/readers.lua', 15],
-    [273, 'lua/shared/lock/called.lua', 1],
-    [281, 'lua/shared/lock/called.lua', 13],
-    [284, 'lua/shared/lock/hand-over.lua', 1],
-    [320, 'lua/shared/lock/serve-shared.lua', 1],
-    [375, 'lua/lock/abandon-shared.lua', 34],
+    [117, 'lua/shared/line.lua', 1],
+    [155, 'lua/shared/lock/state.lua', 1],
+    [200, 'lua/shared/lock/kept.lua', 1],
+    [213, 'lua/shared/lock/save.lua', 1],
+    [235, 'lua/shared/lock/save.lua', 27],
+    [245, 'lua/shared/lock/grant.lua', 1],
+    [258, 'lua/shared/lock/readers.lua', 1],
+    [262, 'lua/shared/lock/readers.lua', 15],
+    [301, 'lua/shared/lock/called.lua', 1],
+    [309, 'lua/shared/lock/called.lua', 13],
+    [312, 'lua/shared/lock/hand-over.lua', 1],
+    [348, 'lua/shared/lock/serve-shared.lua', 1],
+    [403, 'lua/lock/abandon-shared.lua', 34],
   ],
   encode(args) {
     return withoutDefaults([
@@ -524,7 +552,7 @@ export type AbandonAnswer =
 export const abandon: Operation<AbandonArguments, AbandonAnswer> = {
   script: {
     name: 'lock/abandon',
-    sha1: '44bd78db27cac8a5ad6aa7af24f2b95c79a24838',
+    sha1: 'ec2f3f2c729121faeec163829c3ae240988a3f69',
     reads: false,
     bytes: false,
     source: `--[[
@@ -590,6 +618,9 @@ local function parse_ticket(text)
   }
 end
 -- Telling the processes of tickets; see shared/tickets.
+-- A script asks whether a process listens before it publishes, and never after: what PUBLISH counts is not what is
+-- heard. A subscriber on a replica hears a message that was counted as heard by nobody, and one who subscribes to
+-- patterns is counted for a process that has died. So the state decides who was granted what, and a message only tells.
 -- @optional SPUBLISH only where the caller's driver has seen that the server knows sharded channels
 
 local function process_of(ticket)
@@ -600,19 +631,44 @@ local function first_message(ticket, recheck_ms)
   return 'first ' .. ticket.id .. ' ' .. recheck_ms
 end
 
--- True unless it is certain that the process is gone.
-local function tell_process(ticket, message, how)
-  if ticket.listens == 0 then
-    return true
+-- Whether the process of a ticket listens on this node; nil where that is not known: the process does not listen, the
+-- number of subscribers proves nothing, or the user may not ask for it.
+local function listens_here(ticket, how)
+  if ticket.listens == 0 or not how.counted then
+    return nil
   end
   local channel = how.channel .. ':' .. process_of(ticket)
-  local heard
+  local counts
   if how.sharded then
-    heard = redis.call('SPUBLISH', channel, message)
+    counts = redis.pcall('PUBSUB', 'SHARDNUMSUB', channel)
   else
-    heard = redis.call('PUBLISH', channel, message)
+    counts = redis.pcall('PUBSUB', 'NUMSUB', channel)
   end
-  return heard > 0 or not how.counted
+  if counts.err then
+    return nil
+  end
+  return counts[2] > 0
+end
+
+local function publish_to(ticket, message, how)
+  if ticket.listens == 0 then
+    return
+  end
+  local channel = how.channel .. ':' .. process_of(ticket)
+  if how.sharded then
+    redis.call('SPUBLISH', channel, message)
+  else
+    redis.call('PUBLISH', channel, message)
+  end
+end
+
+-- Answers false, and tells nobody, when it is certain that the process does not listen on this node.
+local function tell_process(ticket, message, how)
+  if listens_here(ticket, how) == false then
+    return false
+  end
+  publish_to(ticket, message, how)
+  return true
 end
 -- The line of tickets; see shared/tickets.
 local QUEUE_KEPT_MS = '7200000'
@@ -880,16 +936,16 @@ return { 'abandoned', served == 'more' and 1 or 0 }
     [26, 'lua/shared/next-token.lua', 1],
     [31, 'lua/shared/tickets.lua', 1],
     [63, 'lua/shared/tell.lua', 1],
-    [88, 'lua/shared/line.lua', 1],
-    [126, 'lua/shared/lock/state.lua', 1],
-    [171, 'lua/shared/lock/kept.lua', 1],
-    [184, 'lua/shared/lock/save.lua', 1],
-    [206, 'lua/shared/lock/save.lua', 27],
-    [216, 'lua/shared/lock/grant.lua', 1],
-    [229, 'lua/shared/lock/called.lua', 1],
-    [244, 'lua/shared/lock/hand-over.lua', 1],
-    [280, 'lua/shared/lock/serve.lua', 1],
-    [307, 'lua/lock/abandon.lua', 32],
+    [116, 'lua/shared/line.lua', 1],
+    [154, 'lua/shared/lock/state.lua', 1],
+    [199, 'lua/shared/lock/kept.lua', 1],
+    [212, 'lua/shared/lock/save.lua', 1],
+    [234, 'lua/shared/lock/save.lua', 27],
+    [244, 'lua/shared/lock/grant.lua', 1],
+    [257, 'lua/shared/lock/called.lua', 1],
+    [272, 'lua/shared/lock/hand-over.lua', 1],
+    [308, 'lua/shared/lock/serve.lua', 1],
+    [335, 'lua/lock/abandon.lua', 32],
   ],
   encode(args) {
     return withoutDefaults([
@@ -1182,7 +1238,7 @@ export type AcquireSharedAnswer =
 export const acquireShared: Operation<AcquireSharedArguments, AcquireSharedAnswer> = {
   script: {
     name: 'lock/acquire-shared',
-    sha1: 'ea2ccad3da3ec611788bf808c4145688e25c6f53',
+    sha1: '2fbe3dba6239da5e581c5434bcf59bcf84e4e974',
     reads: false,
     bytes: false,
     source: `--[[
@@ -1253,6 +1309,9 @@ local function parse_ticket(text)
   }
 end
 -- Telling the processes of tickets; see shared/tickets.
+-- A script asks whether a process listens before it publishes, and never after: what PUBLISH counts is not what is
+-- heard. A subscriber on a replica hears a message that was counted as heard by nobody, and one who subscribes to
+-- patterns is counted for a process that has died. So the state decides who was granted what, and a message only tells.
 -- @optional SPUBLISH only where the caller's driver has seen that the server knows sharded channels
 
 local function process_of(ticket)
@@ -1263,19 +1322,44 @@ local function first_message(ticket, recheck_ms)
   return 'first ' .. ticket.id .. ' ' .. recheck_ms
 end
 
--- True unless it is certain that the process is gone.
-local function tell_process(ticket, message, how)
-  if ticket.listens == 0 then
-    return true
+-- Whether the process of a ticket listens on this node; nil where that is not known: the process does not listen, the
+-- number of subscribers proves nothing, or the user may not ask for it.
+local function listens_here(ticket, how)
+  if ticket.listens == 0 or not how.counted then
+    return nil
   end
   local channel = how.channel .. ':' .. process_of(ticket)
-  local heard
+  local counts
   if how.sharded then
-    heard = redis.call('SPUBLISH', channel, message)
+    counts = redis.pcall('PUBSUB', 'SHARDNUMSUB', channel)
   else
-    heard = redis.call('PUBLISH', channel, message)
+    counts = redis.pcall('PUBSUB', 'NUMSUB', channel)
   end
-  return heard > 0 or not how.counted
+  if counts.err then
+    return nil
+  end
+  return counts[2] > 0
+end
+
+local function publish_to(ticket, message, how)
+  if ticket.listens == 0 then
+    return
+  end
+  local channel = how.channel .. ':' .. process_of(ticket)
+  if how.sharded then
+    redis.call('SPUBLISH', channel, message)
+  else
+    redis.call('PUBLISH', channel, message)
+  end
+end
+
+-- Answers false, and tells nobody, when it is certain that the process does not listen on this node.
+local function tell_process(ticket, message, how)
+  if listens_here(ticket, how) == false then
+    return false
+  end
+  publish_to(ticket, message, how)
+  return true
 end
 -- The line of tickets; see shared/tickets.
 local QUEUE_KEPT_MS = '7200000'
@@ -1636,17 +1720,17 @@ return { 'held', recheck_ms, more }
     [31, 'lua/shared/next-token.lua', 1],
     [36, 'lua/shared/tickets.lua', 1],
     [68, 'lua/shared/tell.lua', 1],
-    [93, 'lua/shared/line.lua', 1],
-    [140, 'lua/shared/lock/state.lua', 1],
-    [185, 'lua/shared/lock/kept.lua', 1],
-    [198, 'lua/shared/lock/save.lua', 1],
-    [224, 'lua/shared/lock/grant.lua', 1],
-    [237, 'lua/shared/lock/readers.lua', 1],
-    [290, 'lua/shared/lock/called.lua', 1],
-    [298, 'lua/shared/lock/called.lua', 13],
-    [301, 'lua/shared/lock/hand-over.lua', 1],
-    [337, 'lua/shared/lock/serve-shared.lua', 1],
-    [392, 'lua/lock/acquire-shared.lua', 38],
+    [121, 'lua/shared/line.lua', 1],
+    [168, 'lua/shared/lock/state.lua', 1],
+    [213, 'lua/shared/lock/kept.lua', 1],
+    [226, 'lua/shared/lock/save.lua', 1],
+    [252, 'lua/shared/lock/grant.lua', 1],
+    [265, 'lua/shared/lock/readers.lua', 1],
+    [318, 'lua/shared/lock/called.lua', 1],
+    [326, 'lua/shared/lock/called.lua', 13],
+    [329, 'lua/shared/lock/hand-over.lua', 1],
+    [365, 'lua/shared/lock/serve-shared.lua', 1],
+    [420, 'lua/lock/acquire-shared.lua', 38],
   ],
   encode(args) {
     return withoutDefaults([
@@ -1728,7 +1812,7 @@ export type AcquireAnswer =
 export const acquire: Operation<AcquireArguments, AcquireAnswer> = {
   script: {
     name: 'lock/acquire',
-    sha1: '13a56cb291fb47ebe89e4a1934cf48962b5e2808',
+    sha1: '17698f5bfd536c899b7e28bb661fd4e8526af505',
     reads: false,
     bytes: false,
     source: `--[[
@@ -1870,6 +1954,9 @@ local function parse_ticket(text)
   }
 end
 -- Telling the processes of tickets; see shared/tickets.
+-- A script asks whether a process listens before it publishes, and never after: what PUBLISH counts is not what is
+-- heard. A subscriber on a replica hears a message that was counted as heard by nobody, and one who subscribes to
+-- patterns is counted for a process that has died. So the state decides who was granted what, and a message only tells.
 -- @optional SPUBLISH only where the caller's driver has seen that the server knows sharded channels
 
 local function process_of(ticket)
@@ -1880,19 +1967,44 @@ local function first_message(ticket, recheck_ms)
   return 'first ' .. ticket.id .. ' ' .. recheck_ms
 end
 
--- True unless it is certain that the process is gone.
-local function tell_process(ticket, message, how)
-  if ticket.listens == 0 then
-    return true
+-- Whether the process of a ticket listens on this node; nil where that is not known: the process does not listen, the
+-- number of subscribers proves nothing, or the user may not ask for it.
+local function listens_here(ticket, how)
+  if ticket.listens == 0 or not how.counted then
+    return nil
   end
   local channel = how.channel .. ':' .. process_of(ticket)
-  local heard
+  local counts
   if how.sharded then
-    heard = redis.call('SPUBLISH', channel, message)
+    counts = redis.pcall('PUBSUB', 'SHARDNUMSUB', channel)
   else
-    heard = redis.call('PUBLISH', channel, message)
+    counts = redis.pcall('PUBSUB', 'NUMSUB', channel)
   end
-  return heard > 0 or not how.counted
+  if counts.err then
+    return nil
+  end
+  return counts[2] > 0
+end
+
+local function publish_to(ticket, message, how)
+  if ticket.listens == 0 then
+    return
+  end
+  local channel = how.channel .. ':' .. process_of(ticket)
+  if how.sharded then
+    redis.call('SPUBLISH', channel, message)
+  else
+    redis.call('PUBLISH', channel, message)
+  end
+end
+
+-- Answers false, and tells nobody, when it is certain that the process does not listen on this node.
+local function tell_process(ticket, message, how)
+  if listens_here(ticket, how) == false then
+    return false
+  end
+  publish_to(ticket, message, how)
+  return true
 end
 -- The line of tickets; see shared/tickets.
 local QUEUE_KEPT_MS = '7200000'
@@ -2174,13 +2286,13 @@ return { 'held', recheck_ms, more }
     [87, 'lua/lock/acquire.lua', 32],
     [107, 'lua/shared/tickets.lua', 1],
     [139, 'lua/shared/tell.lua', 1],
-    [164, 'lua/shared/line.lua', 1],
-    [211, 'lua/shared/lock/state.lua', 1],
-    [256, 'lua/shared/lock/save.lua', 1],
-    [282, 'lua/shared/lock/grant.lua', 1],
-    [295, 'lua/shared/lock/hand-over.lua', 1],
-    [331, 'lua/shared/lock/serve.lua', 1],
-    [358, 'lua/lock/acquire.lua', 60],
+    [192, 'lua/shared/line.lua', 1],
+    [239, 'lua/shared/lock/state.lua', 1],
+    [284, 'lua/shared/lock/save.lua', 1],
+    [310, 'lua/shared/lock/grant.lua', 1],
+    [323, 'lua/shared/lock/hand-over.lua', 1],
+    [359, 'lua/shared/lock/serve.lua', 1],
+    [386, 'lua/lock/acquire.lua', 60],
   ],
   encode(args) {
     return withoutDefaults([
@@ -2245,7 +2357,7 @@ export type ClearAnswer =
 export const clear: Operation<ClearArguments, ClearAnswer> = {
   script: {
     name: 'lock/clear',
-    sha1: 'ff70fc9d92c67fc6146ae9bdf8891ecd8522bb6b',
+    sha1: '922c451a694d21892e05befa6d039be13b716e0a',
     reads: false,
     bytes: false,
     source: `--[[
@@ -2282,25 +2394,53 @@ local function parse_ticket(text)
   }
 end
 -- Telling the processes of tickets; see shared/tickets.
+-- A script asks whether a process listens before it publishes, and never after: what PUBLISH counts is not what is
+-- heard. A subscriber on a replica hears a message that was counted as heard by nobody, and one who subscribes to
+-- patterns is counted for a process that has died. So the state decides who was granted what, and a message only tells.
 -- @optional SPUBLISH only where the caller's driver has seen that the server knows sharded channels
 
 local function process_of(ticket)
   return string.match(ticket.id, '^[^.]*')
 end
 
--- True unless it is certain that the process is gone.
-local function tell_process(ticket, message, how)
-  if ticket.listens == 0 then
-    return true
+-- Whether the process of a ticket listens on this node; nil where that is not known: the process does not listen, the
+-- number of subscribers proves nothing, or the user may not ask for it.
+local function listens_here(ticket, how)
+  if ticket.listens == 0 or not how.counted then
+    return nil
   end
   local channel = how.channel .. ':' .. process_of(ticket)
-  local heard
+  local counts
   if how.sharded then
-    heard = redis.call('SPUBLISH', channel, message)
+    counts = redis.pcall('PUBSUB', 'SHARDNUMSUB', channel)
   else
-    heard = redis.call('PUBLISH', channel, message)
+    counts = redis.pcall('PUBSUB', 'NUMSUB', channel)
   end
-  return heard > 0 or not how.counted
+  if counts.err then
+    return nil
+  end
+  return counts[2] > 0
+end
+
+local function publish_to(ticket, message, how)
+  if ticket.listens == 0 then
+    return
+  end
+  local channel = how.channel .. ':' .. process_of(ticket)
+  if how.sharded then
+    redis.call('SPUBLISH', channel, message)
+  else
+    redis.call('PUBLISH', channel, message)
+  end
+end
+
+-- Answers false, and tells nobody, when it is certain that the process does not listen on this node.
+local function tell_process(ticket, message, how)
+  if listens_here(ticket, how) == false then
+    return false
+  end
+  publish_to(ticket, message, how)
+  return true
 end
 
 local how = { channel = channel, sharded = sharded, counted = false }
@@ -2323,8 +2463,8 @@ return { 'cleared', existed }
     [14, 'lua/shared/tickets.lua', 1],
     [22, 'lua/shared/tickets.lua', 21],
     [34, 'lua/shared/tell.lua', 1],
-    [41, 'lua/shared/tell.lua', 12],
-    [55, 'lua/lock/clear.lua', 16],
+    [44, 'lua/shared/tell.lua', 15],
+    [83, 'lua/lock/clear.lua', 16],
   ],
   encode(args) {
     return withoutDefaults([
@@ -3099,7 +3239,7 @@ export type ReleaseSharedAnswer =
 export const releaseShared: Operation<ReleaseSharedArguments, ReleaseSharedAnswer> = {
   script: {
     name: 'lock/release-shared',
-    sha1: 'cf5baf2376aa48a2268998efb957f4a397546415',
+    sha1: '842d2ff4ff0b1a94a44d7816a44a8845af73fc0c',
     reads: false,
     bytes: false,
     source: `--[[
@@ -3152,6 +3292,9 @@ local function parse_ticket(text)
   }
 end
 -- Telling the processes of tickets; see shared/tickets.
+-- A script asks whether a process listens before it publishes, and never after: what PUBLISH counts is not what is
+-- heard. A subscriber on a replica hears a message that was counted as heard by nobody, and one who subscribes to
+-- patterns is counted for a process that has died. So the state decides who was granted what, and a message only tells.
 -- @optional SPUBLISH only where the caller's driver has seen that the server knows sharded channels
 
 local function process_of(ticket)
@@ -3162,19 +3305,44 @@ local function first_message(ticket, recheck_ms)
   return 'first ' .. ticket.id .. ' ' .. recheck_ms
 end
 
--- True unless it is certain that the process is gone.
-local function tell_process(ticket, message, how)
-  if ticket.listens == 0 then
-    return true
+-- Whether the process of a ticket listens on this node; nil where that is not known: the process does not listen, the
+-- number of subscribers proves nothing, or the user may not ask for it.
+local function listens_here(ticket, how)
+  if ticket.listens == 0 or not how.counted then
+    return nil
   end
   local channel = how.channel .. ':' .. process_of(ticket)
-  local heard
+  local counts
   if how.sharded then
-    heard = redis.call('SPUBLISH', channel, message)
+    counts = redis.pcall('PUBSUB', 'SHARDNUMSUB', channel)
   else
-    heard = redis.call('PUBLISH', channel, message)
+    counts = redis.pcall('PUBSUB', 'NUMSUB', channel)
   end
-  return heard > 0 or not how.counted
+  if counts.err then
+    return nil
+  end
+  return counts[2] > 0
+end
+
+local function publish_to(ticket, message, how)
+  if ticket.listens == 0 then
+    return
+  end
+  local channel = how.channel .. ':' .. process_of(ticket)
+  if how.sharded then
+    redis.call('SPUBLISH', channel, message)
+  else
+    redis.call('PUBLISH', channel, message)
+  end
+end
+
+-- Answers false, and tells nobody, when it is certain that the process does not listen on this node.
+local function tell_process(ticket, message, how)
+  if listens_here(ticket, how) == false then
+    return false
+  end
+  publish_to(ticket, message, how)
+  return true
 end
 -- The line of tickets; see shared/tickets.
 local QUEUE_KEPT_MS = '7200000'
@@ -3484,20 +3652,20 @@ return { 'released', served == 'more' and 1 or 0 }
     [30, 'lua/shared/tickets.lua', 1],
     [38, 'lua/shared/tickets.lua', 21],
     [50, 'lua/shared/tell.lua', 1],
-    [75, 'lua/shared/line.lua', 1],
-    [113, 'lua/shared/lock/state.lua', 1],
-    [144, 'lua/shared/lock/state.lua', 43],
-    [147, 'lua/shared/lock/kept.lua', 1],
-    [160, 'lua/shared/lock/save.lua', 1],
-    [182, 'lua/shared/lock/save.lua', 27],
-    [192, 'lua/shared/lock/grant.lua', 1],
-    [205, 'lua/shared/lock/readers.lua', 1],
-    [209, 'lua/shared/lock/readers.lua', 15],
-    [248, 'lua/shared/lock/called.lua', 1],
-    [256, 'lua/shared/lock/called.lua', 13],
-    [259, 'lua/shared/lock/hand-over.lua', 1],
-    [295, 'lua/shared/lock/serve-shared.lua', 1],
-    [350, 'lua/lock/release-shared.lua', 32],
+    [103, 'lua/shared/line.lua', 1],
+    [141, 'lua/shared/lock/state.lua', 1],
+    [172, 'lua/shared/lock/state.lua', 43],
+    [175, 'lua/shared/lock/kept.lua', 1],
+    [188, 'lua/shared/lock/save.lua', 1],
+    [210, 'lua/shared/lock/save.lua', 27],
+    [220, 'lua/shared/lock/grant.lua', 1],
+    [233, 'lua/shared/lock/readers.lua', 1],
+    [237, 'lua/shared/lock/readers.lua', 15],
+    [276, 'lua/shared/lock/called.lua', 1],
+    [284, 'lua/shared/lock/called.lua', 13],
+    [287, 'lua/shared/lock/hand-over.lua', 1],
+    [323, 'lua/shared/lock/serve-shared.lua', 1],
+    [378, 'lua/lock/release-shared.lua', 32],
   ],
   encode(args) {
     return withoutDefaults([
@@ -3550,7 +3718,7 @@ export type ReleaseAnswer =
 export const release: Operation<ReleaseArguments, ReleaseAnswer> = {
   script: {
     name: 'lock/release',
-    sha1: 'a945b1a37acb0dfdacb509d7cf24d646b4313559',
+    sha1: '3aaaaa32b0791b9d3c8b830e54660d8d1236a394',
     reads: false,
     bytes: false,
     source: `--[[
@@ -3653,6 +3821,9 @@ local function parse_ticket(text)
   }
 end
 -- Telling the processes of tickets; see shared/tickets.
+-- A script asks whether a process listens before it publishes, and never after: what PUBLISH counts is not what is
+-- heard. A subscriber on a replica hears a message that was counted as heard by nobody, and one who subscribes to
+-- patterns is counted for a process that has died. So the state decides who was granted what, and a message only tells.
 -- @optional SPUBLISH only where the caller's driver has seen that the server knows sharded channels
 
 local function process_of(ticket)
@@ -3663,19 +3834,44 @@ local function first_message(ticket, recheck_ms)
   return 'first ' .. ticket.id .. ' ' .. recheck_ms
 end
 
--- True unless it is certain that the process is gone.
-local function tell_process(ticket, message, how)
-  if ticket.listens == 0 then
-    return true
+-- Whether the process of a ticket listens on this node; nil where that is not known: the process does not listen, the
+-- number of subscribers proves nothing, or the user may not ask for it.
+local function listens_here(ticket, how)
+  if ticket.listens == 0 or not how.counted then
+    return nil
   end
   local channel = how.channel .. ':' .. process_of(ticket)
-  local heard
+  local counts
   if how.sharded then
-    heard = redis.call('SPUBLISH', channel, message)
+    counts = redis.pcall('PUBSUB', 'SHARDNUMSUB', channel)
   else
-    heard = redis.call('PUBLISH', channel, message)
+    counts = redis.pcall('PUBSUB', 'NUMSUB', channel)
   end
-  return heard > 0 or not how.counted
+  if counts.err then
+    return nil
+  end
+  return counts[2] > 0
+end
+
+local function publish_to(ticket, message, how)
+  if ticket.listens == 0 then
+    return
+  end
+  local channel = how.channel .. ':' .. process_of(ticket)
+  if how.sharded then
+    redis.call('SPUBLISH', channel, message)
+  else
+    redis.call('PUBLISH', channel, message)
+  end
+end
+
+-- Answers false, and tells nobody, when it is certain that the process does not listen on this node.
+local function tell_process(ticket, message, how)
+  if listens_here(ticket, how) == false then
+    return false
+  end
+  publish_to(ticket, message, how)
+  return true
 end
 -- The line of tickets; see shared/tickets.
 local QUEUE_KEPT_MS = '7200000'
@@ -3899,14 +4095,14 @@ return { 'released', served == 'more' and 1 or 0 }
     [80, 'lua/shared/tickets.lua', 1],
     [88, 'lua/shared/tickets.lua', 21],
     [100, 'lua/shared/tell.lua', 1],
-    [125, 'lua/shared/line.lua', 1],
-    [163, 'lua/shared/lock/state.lua', 1],
-    [198, 'lua/shared/lock/save.lua', 1],
-    [220, 'lua/shared/lock/save.lua', 27],
-    [230, 'lua/shared/lock/grant.lua', 1],
-    [243, 'lua/shared/lock/hand-over.lua', 1],
-    [279, 'lua/shared/lock/serve.lua', 1],
-    [306, 'lua/lock/release.lua', 47],
+    [153, 'lua/shared/line.lua', 1],
+    [191, 'lua/shared/lock/state.lua', 1],
+    [226, 'lua/shared/lock/save.lua', 1],
+    [248, 'lua/shared/lock/save.lua', 27],
+    [258, 'lua/shared/lock/grant.lua', 1],
+    [271, 'lua/shared/lock/hand-over.lua', 1],
+    [307, 'lua/shared/lock/serve.lua', 1],
+    [334, 'lua/lock/release.lua', 47],
   ],
   encode(args) {
     return withoutDefaults([
@@ -3956,7 +4152,7 @@ export type ServeAnswer =
 export const serve: Operation<ServeArguments, ServeAnswer> = {
   script: {
     name: 'lock/serve',
-    sha1: 'a7dd8430c966b3e1a773fc18054d4f81034ff3c4',
+    sha1: 'd162de106cec8d3e359d803c65420f000a1b131f',
     reads: false,
     bytes: false,
     source: `--[[
@@ -4006,6 +4202,9 @@ local function parse_ticket(text)
   }
 end
 -- Telling the processes of tickets; see shared/tickets.
+-- A script asks whether a process listens before it publishes, and never after: what PUBLISH counts is not what is
+-- heard. A subscriber on a replica hears a message that was counted as heard by nobody, and one who subscribes to
+-- patterns is counted for a process that has died. So the state decides who was granted what, and a message only tells.
 -- @optional SPUBLISH only where the caller's driver has seen that the server knows sharded channels
 
 local function process_of(ticket)
@@ -4016,19 +4215,44 @@ local function first_message(ticket, recheck_ms)
   return 'first ' .. ticket.id .. ' ' .. recheck_ms
 end
 
--- True unless it is certain that the process is gone.
-local function tell_process(ticket, message, how)
-  if ticket.listens == 0 then
-    return true
+-- Whether the process of a ticket listens on this node; nil where that is not known: the process does not listen, the
+-- number of subscribers proves nothing, or the user may not ask for it.
+local function listens_here(ticket, how)
+  if ticket.listens == 0 or not how.counted then
+    return nil
   end
   local channel = how.channel .. ':' .. process_of(ticket)
-  local heard
+  local counts
   if how.sharded then
-    heard = redis.call('SPUBLISH', channel, message)
+    counts = redis.pcall('PUBSUB', 'SHARDNUMSUB', channel)
   else
-    heard = redis.call('PUBLISH', channel, message)
+    counts = redis.pcall('PUBSUB', 'NUMSUB', channel)
   end
-  return heard > 0 or not how.counted
+  if counts.err then
+    return nil
+  end
+  return counts[2] > 0
+end
+
+local function publish_to(ticket, message, how)
+  if ticket.listens == 0 then
+    return
+  end
+  local channel = how.channel .. ':' .. process_of(ticket)
+  if how.sharded then
+    redis.call('SPUBLISH', channel, message)
+  else
+    redis.call('PUBLISH', channel, message)
+  end
+end
+
+-- Answers false, and tells nobody, when it is certain that the process does not listen on this node.
+local function tell_process(ticket, message, how)
+  if listens_here(ticket, how) == false then
+    return false
+  end
+  publish_to(ticket, message, how)
+  return true
 end
 -- The line of tickets; see shared/tickets.
 local QUEUE_KEPT_MS = '7200000'
@@ -4342,19 +4566,19 @@ return { 'served', served == 'more' and is_free(lock) and 1 or 0 }
     [27, 'lua/shared/tickets.lua', 1],
     [35, 'lua/shared/tickets.lua', 21],
     [47, 'lua/shared/tell.lua', 1],
-    [72, 'lua/shared/line.lua', 1],
-    [110, 'lua/shared/lock/state.lua', 1],
-    [155, 'lua/shared/lock/kept.lua', 1],
-    [168, 'lua/shared/lock/save.lua', 1],
-    [190, 'lua/shared/lock/save.lua', 27],
-    [200, 'lua/shared/lock/grant.lua', 1],
-    [213, 'lua/shared/lock/readers.lua', 1],
-    [217, 'lua/shared/lock/readers.lua', 15],
-    [256, 'lua/shared/lock/called.lua', 1],
-    [264, 'lua/shared/lock/called.lua', 13],
-    [267, 'lua/shared/lock/hand-over.lua', 1],
-    [303, 'lua/shared/lock/serve-shared.lua', 1],
-    [358, 'lua/lock/serve.lua', 29],
+    [100, 'lua/shared/line.lua', 1],
+    [138, 'lua/shared/lock/state.lua', 1],
+    [183, 'lua/shared/lock/kept.lua', 1],
+    [196, 'lua/shared/lock/save.lua', 1],
+    [218, 'lua/shared/lock/save.lua', 27],
+    [228, 'lua/shared/lock/grant.lua', 1],
+    [241, 'lua/shared/lock/readers.lua', 1],
+    [245, 'lua/shared/lock/readers.lua', 15],
+    [284, 'lua/shared/lock/called.lua', 1],
+    [292, 'lua/shared/lock/called.lua', 13],
+    [295, 'lua/shared/lock/hand-over.lua', 1],
+    [331, 'lua/shared/lock/serve-shared.lua', 1],
+    [386, 'lua/lock/serve.lua', 29],
   ],
   encode(args) {
     return withoutDefaults([

@@ -61,7 +61,7 @@ function readPayloadsOfAckAndClaimPlainClaimed(part: Reply | undefined): (Buffer
 export const ackAndClaimPlain: Operation<AckAndClaimPlainArguments, AckAndClaimPlainAnswer> = {
   script: {
     name: 'queue/ack-and-claim-plain',
-    sha1: '41f62c7dc75b67f108ad8cab6e51d3f9a303e2a4',
+    sha1: '13669583e89e5f2abb440c4a380227e019a4adbb',
     reads: false,
     bytes: true,
     source: `--[[
@@ -869,25 +869,53 @@ local waits, recheck_ms = worker ~= '' and count < limit, 0
 if queue.idle > 0 or waits then
   -- Only here: a script makes its functions anew in every call.
 -- Telling the processes of tickets; see shared/tickets.
+-- A script asks whether a process listens before it publishes, and never after: what PUBLISH counts is not what is
+-- heard. A subscriber on a replica hears a message that was counted as heard by nobody, and one who subscribes to
+-- patterns is counted for a process that has died. So the state decides who was granted what, and a message only tells.
 -- @optional SPUBLISH only where the caller's driver has seen that the server knows sharded channels
 
 local function process_of(ticket)
   return string.match(ticket.id, '^[^.]*')
 end
 
--- True unless it is certain that the process is gone.
-local function tell_process(ticket, message, how)
-  if ticket.listens == 0 then
-    return true
+-- Whether the process of a ticket listens on this node; nil where that is not known: the process does not listen, the
+-- number of subscribers proves nothing, or the user may not ask for it.
+local function listens_here(ticket, how)
+  if ticket.listens == 0 or not how.counted then
+    return nil
   end
   local channel = how.channel .. ':' .. process_of(ticket)
-  local heard
+  local counts
   if how.sharded then
-    heard = redis.call('SPUBLISH', channel, message)
+    counts = redis.pcall('PUBSUB', 'SHARDNUMSUB', channel)
   else
-    heard = redis.call('PUBLISH', channel, message)
+    counts = redis.pcall('PUBSUB', 'NUMSUB', channel)
   end
-  return heard > 0 or not how.counted
+  if counts.err then
+    return nil
+  end
+  return counts[2] > 0
+end
+
+local function publish_to(ticket, message, how)
+  if ticket.listens == 0 then
+    return
+  end
+  local channel = how.channel .. ':' .. process_of(ticket)
+  if how.sharded then
+    redis.call('SPUBLISH', channel, message)
+  else
+    redis.call('PUBLISH', channel, message)
+  end
+end
+
+-- Answers false, and tells nobody, when it is certain that the process does not listen on this node.
+local function tell_process(ticket, message, how)
+  if listens_here(ticket, how) == false then
+    return false
+  end
+  publish_to(ticket, message, how)
+  return true
 end
 -- Workers that found nothing, longest first. Each has a name, '<process>.<number>', and its process listens on
 -- '<channel>:<process>' for 'come <name> 0'; behind ':' it may say that it takes jobs by letter, see shared/queue/hand-over,
@@ -1122,15 +1150,15 @@ return {
     [715, 'lua/shared/queue/plain.lua', 102],
     [773, 'lua/queue/ack-and-claim-plain.lua', 47],
     [805, 'lua/shared/tell.lua', 1],
-    [812, 'lua/shared/tell.lua', 12],
-    [826, 'lua/shared/queue/idle.lua', 1],
-    [903, 'lua/shared/queue/watch.lua', 1],
-    [924, 'lua/queue/ack-and-claim-plain.lua', 82],
-    [943, 'lua/shared/queue/publish-plain.lua', 1],
-    [945, 'lua/shared/queue/spelled.lua', 1],
-    [953, 'lua/shared/queue/send.lua', 1],
-    [969, 'lua/shared/queue/publish-plain.lua', 5],
-    [986, 'lua/queue/ack-and-claim-plain.lua', 102],
+    [815, 'lua/shared/tell.lua', 15],
+    [854, 'lua/shared/queue/idle.lua', 1],
+    [931, 'lua/shared/queue/watch.lua', 1],
+    [952, 'lua/queue/ack-and-claim-plain.lua', 82],
+    [971, 'lua/shared/queue/publish-plain.lua', 1],
+    [973, 'lua/shared/queue/spelled.lua', 1],
+    [981, 'lua/shared/queue/send.lua', 1],
+    [997, 'lua/shared/queue/publish-plain.lua', 5],
+    [1014, 'lua/queue/ack-and-claim-plain.lua', 102],
   ],
   encode(args) {
     const encoded = new Array<Argument>(9 + args.acks.length * 2)
@@ -1235,7 +1263,7 @@ function readOptionsOfAckAndClaimClaimed(part: Reply | undefined): ({ readonly a
 export const ackAndClaim: Operation<AckAndClaimArguments, AckAndClaimAnswer> = {
   script: {
     name: 'queue/ack-and-claim',
-    sha1: 'd947b7e6b09dad6f0d45c23582f31c6b711143b2',
+    sha1: '480de9a989f338803c5eebe440cdc811c056b494',
     reads: false,
     bytes: true,
     source: `--[[
@@ -1347,25 +1375,53 @@ local function forget_old_calls(calls, call, now_ms)
 end
 
 -- Telling the processes of tickets; see shared/tickets.
+-- A script asks whether a process listens before it publishes, and never after: what PUBLISH counts is not what is
+-- heard. A subscriber on a replica hears a message that was counted as heard by nobody, and one who subscribes to
+-- patterns is counted for a process that has died. So the state decides who was granted what, and a message only tells.
 -- @optional SPUBLISH only where the caller's driver has seen that the server knows sharded channels
 
 local function process_of(ticket)
   return string.match(ticket.id, '^[^.]*')
 end
 
--- True unless it is certain that the process is gone.
-local function tell_process(ticket, message, how)
-  if ticket.listens == 0 then
-    return true
+-- Whether the process of a ticket listens on this node; nil where that is not known: the process does not listen, the
+-- number of subscribers proves nothing, or the user may not ask for it.
+local function listens_here(ticket, how)
+  if ticket.listens == 0 or not how.counted then
+    return nil
   end
   local channel = how.channel .. ':' .. process_of(ticket)
-  local heard
+  local counts
   if how.sharded then
-    heard = redis.call('SPUBLISH', channel, message)
+    counts = redis.pcall('PUBSUB', 'SHARDNUMSUB', channel)
   else
-    heard = redis.call('PUBLISH', channel, message)
+    counts = redis.pcall('PUBSUB', 'NUMSUB', channel)
   end
-  return heard > 0 or not how.counted
+  if counts.err then
+    return nil
+  end
+  return counts[2] > 0
+end
+
+local function publish_to(ticket, message, how)
+  if ticket.listens == 0 then
+    return
+  end
+  local channel = how.channel .. ':' .. process_of(ticket)
+  if how.sharded then
+    redis.call('SPUBLISH', channel, message)
+  else
+    redis.call('PUBLISH', channel, message)
+  end
+end
+
+-- Answers false, and tells nobody, when it is certain that the process does not listen on this node.
+local function tell_process(ticket, message, how)
+  if listens_here(ticket, how) == false then
+    return false
+  end
+  publish_to(ticket, message, how)
+  return true
 end
 -- A fencing token: greater than every earlier one, also when the server has lost its tail or tells time
 -- in milliseconds.
@@ -4017,110 +4073,110 @@ return { 'claimed', now_ms, ends_ms, waiting, recheck_ms, paused, chores, refuse
     [63, 'lua/shared/exact.lua', 1],
     [73, 'lua/shared/calls.lua', 6],
     [109, 'lua/shared/tell.lua', 1],
-    [116, 'lua/shared/tell.lua', 12],
-    [130, 'lua/shared/next-token.lua', 1],
-    [135, 'lua/shared/queue/state.lua', 1],
-    [213, 'lua/shared/queue/count-job.lua', 1],
-    [226, 'lua/shared/queue/note-spans.lua', 1],
-    [227, 'lua/shared/queue/note-alike.lua', 1],
-    [228, 'lua/shared/queue/bucket.lua', 1],
-    [240, 'lua/shared/queue/leave-notes.lua', 1],
-    [258, 'lua/shared/queue/fold.lua', 1],
-    [259, 'lua/shared/queue/statistics.lua', 1],
-    [495, 'lua/shared/queue/fold.lua', 3],
-    [506, 'lua/shared/queue/leave-notes.lua', 20],
-    [510, 'lua/shared/queue/note-alike.lua', 4],
-    [525, 'lua/shared/queue/note-spans.lua', 3],
-    [551, 'lua/shared/queue/never.lua', 1],
-    [553, 'lua/shared/queue/save.lua', 1],
-    [555, 'lua/shared/queue/save.lua', 13],
-    [598, 'lua/shared/queue/save-call.lua', 1],
-    [606, 'lua/shared/queue/wide.lua', 1],
-    [621, 'lua/shared/queue/settings.lua', 1],
-    [637, 'lua/shared/queue/marks.lua', 1],
-    [651, 'lua/shared/queue/recurs.lua', 1],
-    [653, 'lua/shared/queue/note-due.lua', 1],
-    [661, 'lua/shared/queue/rate.lua', 1],
-    [681, 'lua/shared/queue/job.lua', 1],
-    [693, 'lua/shared/queue/plain-head.lua', 1],
-    [696, 'lua/shared/queue/plain-head.lua', 8],
-    [704, 'lua/shared/queue/job.lua', 14],
-    [781, 'lua/shared/queue/flags.lua', 1],
-    [810, 'lua/shared/queue/run.lua', 1],
-    [857, 'lua/shared/queue/parents.lua', 1],
-    [916, 'lua/shared/queue/parents.lua', 70],
-    [928, 'lua/shared/queue/happened.lua', 1],
-    [940, 'lua/shared/queue/names.lua', 1],
-    [956, 'lua/shared/queue/names.lua', 29],
-    [974, 'lua/shared/queue/groups.lua', 1],
-    [1082, 'lua/shared/queue/groups.lua', 120],
-    [1104, 'lua/shared/queue/ready.lua', 1],
-    [1133, 'lua/shared/queue/fields.lua', 1],
-    [1142, 'lua/shared/queue/end.lua', 1],
-    [1163, 'lua/shared/queue/leave-tags.lua', 1],
-    [1172, 'lua/shared/queue/end.lua', 23],
-    [1189, 'lua/shared/queue/note-end.lua', 1],
-    [1219, 'lua/shared/queue/tell-others.lua', 1],
-    [1221, 'lua/shared/queue/packed-notes.lua', 1],
-    [1222, 'lua/shared/queue/packed-notes.lua', 3],
-    [1230, 'lua/shared/queue/tell-others.lua', 4],
-    [1233, 'lua/shared/queue/result.lua', 1],
-    [1247, 'lua/shared/queue/tell-ends.lua', 1],
-    [1303, 'lua/shared/queue/tell-others.lua', 9],
-    [1306, 'lua/shared/queue/tell-others.lua', 13],
-    [1309, 'lua/shared/queue/publish.lua', 1],
-    [1310, 'lua/shared/queue/message.lua', 1],
-    [1320, 'lua/shared/queue/spelled.lua', 1],
-    [1328, 'lua/shared/queue/send.lua', 1],
-    [1344, 'lua/shared/queue/message.lua', 13],
-    [1367, 'lua/shared/queue/publish.lua', 3],
-    [1373, 'lua/shared/queue/tell-others.lua', 17],
-    [1376, 'lua/shared/queue/cancel.lua', 1],
-    [1384, 'lua/shared/queue/stop.lua', 1],
-    [1392, 'lua/shared/queue/finish.lua', 1],
-    [1492, 'lua/shared/queue/take.lua', 1],
-    [1610, 'lua/shared/queue/bring-returned.lua', 1],
-    [1643, 'lua/shared/queue/take.lua', 120],
-    [1667, 'lua/shared/queue/lease.lua', 1],
-    [1737, 'lua/shared/queue/told.lua', 1],
-    [1752, 'lua/shared/queue/claimed-before.lua', 1],
-    [1798, 'lua/shared/queue/idle.lua', 1],
-    [1875, 'lua/shared/queue/watch.lua', 1],
-    [1896, 'lua/shared/queue/judge.lua', 1],
-    [1959, 'lua/shared/queue/next-due.lua', 1],
-    [2014, 'lua/queue/ack-and-claim.lua', 92],
-    [2081, 'lua/shared/queue/bring-due.lua', 1],
-    [2084, 'lua/shared/queue/entries.lua', 1],
-    [2102, 'lua/shared/queue/history.lua', 1],
-    [2116, 'lua/shared/queue/failure.lua', 1],
-    [2122, 'lua/shared/queue/note-failure.lua', 1],
-    [2126, 'lua/shared/queue/dead.lua', 1],
-    [2180, 'lua/shared/queue/bury-claimed.lua', 1],
-    [2187, 'lua/shared/queue/reclaim.lua', 1],
-    [2232, 'lua/shared/queue/due.lua', 1],
-    [2254, 'lua/shared/queue/bring-due.lua', 12],
-    [2261, 'lua/shared/queue/spawn.lua', 1],
-    [2266, 'lua/shared/queue/number.lua', 1],
-    [2275, 'lua/shared/queue/enter-tags.lua', 1],
-    [2281, 'lua/shared/queue/leave-short.lua', 1],
-    [2292, 'lua/shared/queue/read-recurrence.lua', 1],
-    [2350, 'lua/shared/queue/recurrence.lua', 1],
-    [2399, 'lua/shared/queue/spawn.lua', 12],
-    [2497, 'lua/shared/queue/bring-due.lua', 20],
-    [2501, 'lua/queue/ack-and-claim.lua', 160],
-    [2505, 'lua/shared/queue/settle.lua', 1],
-    [2506, 'lua/shared/queue/failure.lua', 1],
-    [2512, 'lua/shared/queue/dead.lua', 1],
-    [2566, 'lua/shared/queue/backoff.lua', 1],
-    [2568, 'lua/shared/queue/backoff.lua', 22],
-    [2587, 'lua/shared/queue/unblock.lua', 1],
-    [2593, 'lua/shared/queue/outbox.lua', 1],
-    [2604, 'lua/shared/queue/entries.lua', 1],
-    [2622, 'lua/shared/queue/history.lua', 1],
-    [2636, 'lua/shared/queue/settle.lua', 18],
-    [2710, 'lua/queue/ack-and-claim.lua', 165],
-    [2753, 'lua/shared/queue/wait.lua', 1],
-    [2764, 'lua/queue/ack-and-claim.lua', 209],
+    [119, 'lua/shared/tell.lua', 15],
+    [158, 'lua/shared/next-token.lua', 1],
+    [163, 'lua/shared/queue/state.lua', 1],
+    [241, 'lua/shared/queue/count-job.lua', 1],
+    [254, 'lua/shared/queue/note-spans.lua', 1],
+    [255, 'lua/shared/queue/note-alike.lua', 1],
+    [256, 'lua/shared/queue/bucket.lua', 1],
+    [268, 'lua/shared/queue/leave-notes.lua', 1],
+    [286, 'lua/shared/queue/fold.lua', 1],
+    [287, 'lua/shared/queue/statistics.lua', 1],
+    [523, 'lua/shared/queue/fold.lua', 3],
+    [534, 'lua/shared/queue/leave-notes.lua', 20],
+    [538, 'lua/shared/queue/note-alike.lua', 4],
+    [553, 'lua/shared/queue/note-spans.lua', 3],
+    [579, 'lua/shared/queue/never.lua', 1],
+    [581, 'lua/shared/queue/save.lua', 1],
+    [583, 'lua/shared/queue/save.lua', 13],
+    [626, 'lua/shared/queue/save-call.lua', 1],
+    [634, 'lua/shared/queue/wide.lua', 1],
+    [649, 'lua/shared/queue/settings.lua', 1],
+    [665, 'lua/shared/queue/marks.lua', 1],
+    [679, 'lua/shared/queue/recurs.lua', 1],
+    [681, 'lua/shared/queue/note-due.lua', 1],
+    [689, 'lua/shared/queue/rate.lua', 1],
+    [709, 'lua/shared/queue/job.lua', 1],
+    [721, 'lua/shared/queue/plain-head.lua', 1],
+    [724, 'lua/shared/queue/plain-head.lua', 8],
+    [732, 'lua/shared/queue/job.lua', 14],
+    [809, 'lua/shared/queue/flags.lua', 1],
+    [838, 'lua/shared/queue/run.lua', 1],
+    [885, 'lua/shared/queue/parents.lua', 1],
+    [944, 'lua/shared/queue/parents.lua', 70],
+    [956, 'lua/shared/queue/happened.lua', 1],
+    [968, 'lua/shared/queue/names.lua', 1],
+    [984, 'lua/shared/queue/names.lua', 29],
+    [1002, 'lua/shared/queue/groups.lua', 1],
+    [1110, 'lua/shared/queue/groups.lua', 120],
+    [1132, 'lua/shared/queue/ready.lua', 1],
+    [1161, 'lua/shared/queue/fields.lua', 1],
+    [1170, 'lua/shared/queue/end.lua', 1],
+    [1191, 'lua/shared/queue/leave-tags.lua', 1],
+    [1200, 'lua/shared/queue/end.lua', 23],
+    [1217, 'lua/shared/queue/note-end.lua', 1],
+    [1247, 'lua/shared/queue/tell-others.lua', 1],
+    [1249, 'lua/shared/queue/packed-notes.lua', 1],
+    [1250, 'lua/shared/queue/packed-notes.lua', 3],
+    [1258, 'lua/shared/queue/tell-others.lua', 4],
+    [1261, 'lua/shared/queue/result.lua', 1],
+    [1275, 'lua/shared/queue/tell-ends.lua', 1],
+    [1331, 'lua/shared/queue/tell-others.lua', 9],
+    [1334, 'lua/shared/queue/tell-others.lua', 13],
+    [1337, 'lua/shared/queue/publish.lua', 1],
+    [1338, 'lua/shared/queue/message.lua', 1],
+    [1348, 'lua/shared/queue/spelled.lua', 1],
+    [1356, 'lua/shared/queue/send.lua', 1],
+    [1372, 'lua/shared/queue/message.lua', 13],
+    [1395, 'lua/shared/queue/publish.lua', 3],
+    [1401, 'lua/shared/queue/tell-others.lua', 17],
+    [1404, 'lua/shared/queue/cancel.lua', 1],
+    [1412, 'lua/shared/queue/stop.lua', 1],
+    [1420, 'lua/shared/queue/finish.lua', 1],
+    [1520, 'lua/shared/queue/take.lua', 1],
+    [1638, 'lua/shared/queue/bring-returned.lua', 1],
+    [1671, 'lua/shared/queue/take.lua', 120],
+    [1695, 'lua/shared/queue/lease.lua', 1],
+    [1765, 'lua/shared/queue/told.lua', 1],
+    [1780, 'lua/shared/queue/claimed-before.lua', 1],
+    [1826, 'lua/shared/queue/idle.lua', 1],
+    [1903, 'lua/shared/queue/watch.lua', 1],
+    [1924, 'lua/shared/queue/judge.lua', 1],
+    [1987, 'lua/shared/queue/next-due.lua', 1],
+    [2042, 'lua/queue/ack-and-claim.lua', 92],
+    [2109, 'lua/shared/queue/bring-due.lua', 1],
+    [2112, 'lua/shared/queue/entries.lua', 1],
+    [2130, 'lua/shared/queue/history.lua', 1],
+    [2144, 'lua/shared/queue/failure.lua', 1],
+    [2150, 'lua/shared/queue/note-failure.lua', 1],
+    [2154, 'lua/shared/queue/dead.lua', 1],
+    [2208, 'lua/shared/queue/bury-claimed.lua', 1],
+    [2215, 'lua/shared/queue/reclaim.lua', 1],
+    [2260, 'lua/shared/queue/due.lua', 1],
+    [2282, 'lua/shared/queue/bring-due.lua', 12],
+    [2289, 'lua/shared/queue/spawn.lua', 1],
+    [2294, 'lua/shared/queue/number.lua', 1],
+    [2303, 'lua/shared/queue/enter-tags.lua', 1],
+    [2309, 'lua/shared/queue/leave-short.lua', 1],
+    [2320, 'lua/shared/queue/read-recurrence.lua', 1],
+    [2378, 'lua/shared/queue/recurrence.lua', 1],
+    [2427, 'lua/shared/queue/spawn.lua', 12],
+    [2525, 'lua/shared/queue/bring-due.lua', 20],
+    [2529, 'lua/queue/ack-and-claim.lua', 160],
+    [2533, 'lua/shared/queue/settle.lua', 1],
+    [2534, 'lua/shared/queue/failure.lua', 1],
+    [2540, 'lua/shared/queue/dead.lua', 1],
+    [2594, 'lua/shared/queue/backoff.lua', 1],
+    [2596, 'lua/shared/queue/backoff.lua', 22],
+    [2615, 'lua/shared/queue/unblock.lua', 1],
+    [2621, 'lua/shared/queue/outbox.lua', 1],
+    [2632, 'lua/shared/queue/entries.lua', 1],
+    [2650, 'lua/shared/queue/history.lua', 1],
+    [2664, 'lua/shared/queue/settle.lua', 18],
+    [2738, 'lua/queue/ack-and-claim.lua', 165],
+    [2781, 'lua/shared/queue/wait.lua', 1],
+    [2792, 'lua/queue/ack-and-claim.lua', 209],
   ],
   encode(args) {
     const encoded = new Array<Argument>(9 + args.acks.length * 3)
@@ -4209,7 +4265,7 @@ function readDuplicatesOfAdvanceAdvanced(part: Reply | undefined): ({ readonly a
 export const advance: Operation<AdvanceArguments, AdvanceAnswer> = {
   script: {
     name: 'queue/advance',
-    sha1: 'd8a8d27c4637f484229ca2a05288cb9ac6eae5e1',
+    sha1: '5cee0f6438eabe8e3537abb90cd6465af701a414',
     reads: false,
     bytes: false,
     source: `--[[
@@ -4312,25 +4368,53 @@ local function forget_old_calls(calls, call, now_ms)
 end
 
 -- Telling the processes of tickets; see shared/tickets.
+-- A script asks whether a process listens before it publishes, and never after: what PUBLISH counts is not what is
+-- heard. A subscriber on a replica hears a message that was counted as heard by nobody, and one who subscribes to
+-- patterns is counted for a process that has died. So the state decides who was granted what, and a message only tells.
 -- @optional SPUBLISH only where the caller's driver has seen that the server knows sharded channels
 
 local function process_of(ticket)
   return string.match(ticket.id, '^[^.]*')
 end
 
--- True unless it is certain that the process is gone.
-local function tell_process(ticket, message, how)
-  if ticket.listens == 0 then
-    return true
+-- Whether the process of a ticket listens on this node; nil where that is not known: the process does not listen, the
+-- number of subscribers proves nothing, or the user may not ask for it.
+local function listens_here(ticket, how)
+  if ticket.listens == 0 or not how.counted then
+    return nil
   end
   local channel = how.channel .. ':' .. process_of(ticket)
-  local heard
+  local counts
   if how.sharded then
-    heard = redis.call('SPUBLISH', channel, message)
+    counts = redis.pcall('PUBSUB', 'SHARDNUMSUB', channel)
   else
-    heard = redis.call('PUBLISH', channel, message)
+    counts = redis.pcall('PUBSUB', 'NUMSUB', channel)
   end
-  return heard > 0 or not how.counted
+  if counts.err then
+    return nil
+  end
+  return counts[2] > 0
+end
+
+local function publish_to(ticket, message, how)
+  if ticket.listens == 0 then
+    return
+  end
+  local channel = how.channel .. ':' .. process_of(ticket)
+  if how.sharded then
+    redis.call('SPUBLISH', channel, message)
+  else
+    redis.call('PUBLISH', channel, message)
+  end
+end
+
+-- Answers false, and tells nobody, when it is certain that the process does not listen on this node.
+local function tell_process(ticket, message, how)
+  if listens_here(ticket, how) == false then
+    return false
+  end
+  publish_to(ticket, message, how)
+  return true
 end
 -- The main key of a queue: one hash, read once and written once a call.
 --   layout, codec    the form of the stored data, and of the payloads
@@ -6447,91 +6531,91 @@ return { 'advanced', first, queue.chores, refused, tally.duplicates }
     [60, 'lua/shared/calls.lua', 1],
     [64, 'lua/shared/calls.lua', 6],
     [100, 'lua/shared/tell.lua', 1],
-    [107, 'lua/shared/tell.lua', 12],
-    [121, 'lua/shared/queue/state.lua', 1],
-    [199, 'lua/shared/queue/count-job.lua', 1],
-    [212, 'lua/shared/queue/note-spans.lua', 1],
-    [213, 'lua/shared/queue/note-alike.lua', 1],
-    [214, 'lua/shared/queue/bucket.lua', 1],
-    [226, 'lua/shared/queue/leave-notes.lua', 1],
-    [244, 'lua/shared/queue/fold.lua', 1],
-    [245, 'lua/shared/queue/statistics.lua', 1],
-    [481, 'lua/shared/queue/fold.lua', 3],
-    [492, 'lua/shared/queue/leave-notes.lua', 20],
-    [496, 'lua/shared/queue/note-alike.lua', 4],
-    [511, 'lua/shared/queue/note-spans.lua', 3],
-    [537, 'lua/shared/queue/save.lua', 1],
-    [539, 'lua/shared/queue/save.lua', 13],
-    [582, 'lua/shared/queue/wide.lua', 1],
-    [589, 'lua/shared/queue/save-call.lua', 1],
-    [597, 'lua/shared/queue/settings.lua', 1],
-    [613, 'lua/shared/queue/marks.lua', 1],
-    [627, 'lua/shared/queue/note-due.lua', 1],
-    [635, 'lua/shared/queue/rate.lua', 1],
-    [638, 'lua/shared/queue/rate.lua', 16],
-    [643, 'lua/shared/queue/job.lua', 1],
-    [655, 'lua/shared/queue/plain-head.lua', 1],
-    [658, 'lua/shared/queue/plain-head.lua', 8],
-    [666, 'lua/shared/queue/job.lua', 14],
-    [743, 'lua/shared/queue/flags.lua', 1],
-    [772, 'lua/shared/queue/happened.lua', 1],
-    [784, 'lua/shared/queue/enter-tags.lua', 1],
-    [790, 'lua/shared/queue/note-end.lua', 1],
-    [820, 'lua/shared/queue/tell-others.lua', 1],
-    [822, 'lua/shared/queue/packed-notes.lua', 1],
-    [823, 'lua/shared/queue/packed-notes.lua', 3],
-    [831, 'lua/shared/queue/tell-others.lua', 4],
-    [834, 'lua/shared/queue/result.lua', 1],
-    [848, 'lua/shared/queue/tell-ends.lua', 1],
-    [904, 'lua/shared/queue/tell-others.lua', 9],
-    [907, 'lua/shared/queue/tell-others.lua', 13],
-    [910, 'lua/shared/queue/publish.lua', 1],
-    [911, 'lua/shared/queue/message.lua', 1],
-    [921, 'lua/shared/queue/spelled.lua', 1],
-    [929, 'lua/shared/queue/send.lua', 1],
-    [945, 'lua/shared/queue/message.lua', 13],
-    [968, 'lua/shared/queue/publish.lua', 3],
-    [974, 'lua/shared/queue/tell-others.lua', 17],
-    [977, 'lua/shared/queue/run.lua', 1],
-    [1024, 'lua/shared/queue/fields.lua', 1],
-    [1033, 'lua/shared/queue/names.lua', 1],
-    [1079, 'lua/shared/queue/groups.lua', 1],
-    [1208, 'lua/shared/queue/ready.lua', 1],
-    [1245, 'lua/shared/queue/number.lua', 1],
-    [1254, 'lua/shared/queue/enqueue.lua', 1],
-    [1292, 'lua/shared/queue/replace.lua', 1],
-    [1347, 'lua/shared/queue/leave-tags.lua', 1],
-    [1356, 'lua/shared/queue/replace.lua', 57],
-    [1381, 'lua/shared/queue/idempotency.lua', 1],
-    [1395, 'lua/shared/queue/idle.lua', 1],
-    [1441, 'lua/shared/queue/idle.lua', 68],
-    [1451, 'lua/shared/queue/find.lua', 1],
-    [1477, 'lua/shared/queue/failure.lua', 1],
-    [1487, 'lua/shared/queue/parents.lua', 1],
-    [1546, 'lua/shared/queue/parents.lua', 70],
-    [1558, 'lua/shared/queue/link.lua', 1],
-    [1621, 'lua/shared/queue/end.lua', 1],
-    [1642, 'lua/shared/queue/leave-tags.lua', 1],
-    [1651, 'lua/shared/queue/end.lua', 23],
-    [1668, 'lua/shared/queue/cancel.lua', 1],
-    [1676, 'lua/shared/queue/stop.lua', 1],
-    [1684, 'lua/shared/queue/judge-one.lua', 1],
-    [1694, 'lua/shared/queue/finish.lua', 1],
-    [1794, 'lua/shared/queue/freed.lua', 1],
-    [1803, 'lua/shared/queue/told.lua', 1],
-    [1818, 'lua/shared/queue/outbox.lua', 1],
-    [1829, 'lua/shared/queue/spec.lua', 1],
-    [1852, 'lua/shared/queue/spec.lua', 33],
-    [1954, 'lua/queue/advance.lua', 88],
-    [2028, 'lua/shared/queue/settle.lua', 1],
-    [2029, 'lua/shared/queue/dead.lua', 1],
-    [2083, 'lua/shared/queue/backoff.lua', 1],
-    [2085, 'lua/shared/queue/backoff.lua', 22],
-    [2104, 'lua/shared/queue/unblock.lua', 1],
-    [2110, 'lua/shared/queue/entries.lua', 1],
-    [2128, 'lua/shared/queue/history.lua', 1],
-    [2142, 'lua/shared/queue/settle.lua', 18],
-    [2216, 'lua/queue/advance.lua', 163],
+    [110, 'lua/shared/tell.lua', 15],
+    [149, 'lua/shared/queue/state.lua', 1],
+    [227, 'lua/shared/queue/count-job.lua', 1],
+    [240, 'lua/shared/queue/note-spans.lua', 1],
+    [241, 'lua/shared/queue/note-alike.lua', 1],
+    [242, 'lua/shared/queue/bucket.lua', 1],
+    [254, 'lua/shared/queue/leave-notes.lua', 1],
+    [272, 'lua/shared/queue/fold.lua', 1],
+    [273, 'lua/shared/queue/statistics.lua', 1],
+    [509, 'lua/shared/queue/fold.lua', 3],
+    [520, 'lua/shared/queue/leave-notes.lua', 20],
+    [524, 'lua/shared/queue/note-alike.lua', 4],
+    [539, 'lua/shared/queue/note-spans.lua', 3],
+    [565, 'lua/shared/queue/save.lua', 1],
+    [567, 'lua/shared/queue/save.lua', 13],
+    [610, 'lua/shared/queue/wide.lua', 1],
+    [617, 'lua/shared/queue/save-call.lua', 1],
+    [625, 'lua/shared/queue/settings.lua', 1],
+    [641, 'lua/shared/queue/marks.lua', 1],
+    [655, 'lua/shared/queue/note-due.lua', 1],
+    [663, 'lua/shared/queue/rate.lua', 1],
+    [666, 'lua/shared/queue/rate.lua', 16],
+    [671, 'lua/shared/queue/job.lua', 1],
+    [683, 'lua/shared/queue/plain-head.lua', 1],
+    [686, 'lua/shared/queue/plain-head.lua', 8],
+    [694, 'lua/shared/queue/job.lua', 14],
+    [771, 'lua/shared/queue/flags.lua', 1],
+    [800, 'lua/shared/queue/happened.lua', 1],
+    [812, 'lua/shared/queue/enter-tags.lua', 1],
+    [818, 'lua/shared/queue/note-end.lua', 1],
+    [848, 'lua/shared/queue/tell-others.lua', 1],
+    [850, 'lua/shared/queue/packed-notes.lua', 1],
+    [851, 'lua/shared/queue/packed-notes.lua', 3],
+    [859, 'lua/shared/queue/tell-others.lua', 4],
+    [862, 'lua/shared/queue/result.lua', 1],
+    [876, 'lua/shared/queue/tell-ends.lua', 1],
+    [932, 'lua/shared/queue/tell-others.lua', 9],
+    [935, 'lua/shared/queue/tell-others.lua', 13],
+    [938, 'lua/shared/queue/publish.lua', 1],
+    [939, 'lua/shared/queue/message.lua', 1],
+    [949, 'lua/shared/queue/spelled.lua', 1],
+    [957, 'lua/shared/queue/send.lua', 1],
+    [973, 'lua/shared/queue/message.lua', 13],
+    [996, 'lua/shared/queue/publish.lua', 3],
+    [1002, 'lua/shared/queue/tell-others.lua', 17],
+    [1005, 'lua/shared/queue/run.lua', 1],
+    [1052, 'lua/shared/queue/fields.lua', 1],
+    [1061, 'lua/shared/queue/names.lua', 1],
+    [1107, 'lua/shared/queue/groups.lua', 1],
+    [1236, 'lua/shared/queue/ready.lua', 1],
+    [1273, 'lua/shared/queue/number.lua', 1],
+    [1282, 'lua/shared/queue/enqueue.lua', 1],
+    [1320, 'lua/shared/queue/replace.lua', 1],
+    [1375, 'lua/shared/queue/leave-tags.lua', 1],
+    [1384, 'lua/shared/queue/replace.lua', 57],
+    [1409, 'lua/shared/queue/idempotency.lua', 1],
+    [1423, 'lua/shared/queue/idle.lua', 1],
+    [1469, 'lua/shared/queue/idle.lua', 68],
+    [1479, 'lua/shared/queue/find.lua', 1],
+    [1505, 'lua/shared/queue/failure.lua', 1],
+    [1515, 'lua/shared/queue/parents.lua', 1],
+    [1574, 'lua/shared/queue/parents.lua', 70],
+    [1586, 'lua/shared/queue/link.lua', 1],
+    [1649, 'lua/shared/queue/end.lua', 1],
+    [1670, 'lua/shared/queue/leave-tags.lua', 1],
+    [1679, 'lua/shared/queue/end.lua', 23],
+    [1696, 'lua/shared/queue/cancel.lua', 1],
+    [1704, 'lua/shared/queue/stop.lua', 1],
+    [1712, 'lua/shared/queue/judge-one.lua', 1],
+    [1722, 'lua/shared/queue/finish.lua', 1],
+    [1822, 'lua/shared/queue/freed.lua', 1],
+    [1831, 'lua/shared/queue/told.lua', 1],
+    [1846, 'lua/shared/queue/outbox.lua', 1],
+    [1857, 'lua/shared/queue/spec.lua', 1],
+    [1880, 'lua/shared/queue/spec.lua', 33],
+    [1982, 'lua/queue/advance.lua', 88],
+    [2056, 'lua/shared/queue/settle.lua', 1],
+    [2057, 'lua/shared/queue/dead.lua', 1],
+    [2111, 'lua/shared/queue/backoff.lua', 1],
+    [2113, 'lua/shared/queue/backoff.lua', 22],
+    [2132, 'lua/shared/queue/unblock.lua', 1],
+    [2138, 'lua/shared/queue/entries.lua', 1],
+    [2156, 'lua/shared/queue/history.lua', 1],
+    [2170, 'lua/shared/queue/settle.lua', 18],
+    [2244, 'lua/queue/advance.lua', 163],
   ],
   encode(args) {
     const encoded = new Array<Argument>(6 + args.steps.length * 26)
@@ -7449,7 +7533,7 @@ function readRefusedOfBuryBuried(part: Reply | undefined): ({ readonly at: numbe
 export const bury: Operation<BuryArguments, BuryAnswer> = {
   script: {
     name: 'queue/bury',
-    sha1: '1db2b77457bf7c761a7504596e4c5e8815ea1659',
+    sha1: '5c51e7145d4dbf3756cc10ae22daeb358a5b36ff',
     reads: false,
     bytes: false,
     source: `--[[
@@ -7550,25 +7634,53 @@ local function forget_old_calls(calls, call, now_ms)
 end
 
 -- Telling the processes of tickets; see shared/tickets.
+-- A script asks whether a process listens before it publishes, and never after: what PUBLISH counts is not what is
+-- heard. A subscriber on a replica hears a message that was counted as heard by nobody, and one who subscribes to
+-- patterns is counted for a process that has died. So the state decides who was granted what, and a message only tells.
 -- @optional SPUBLISH only where the caller's driver has seen that the server knows sharded channels
 
 local function process_of(ticket)
   return string.match(ticket.id, '^[^.]*')
 end
 
--- True unless it is certain that the process is gone.
-local function tell_process(ticket, message, how)
-  if ticket.listens == 0 then
-    return true
+-- Whether the process of a ticket listens on this node; nil where that is not known: the process does not listen, the
+-- number of subscribers proves nothing, or the user may not ask for it.
+local function listens_here(ticket, how)
+  if ticket.listens == 0 or not how.counted then
+    return nil
   end
   local channel = how.channel .. ':' .. process_of(ticket)
-  local heard
+  local counts
   if how.sharded then
-    heard = redis.call('SPUBLISH', channel, message)
+    counts = redis.pcall('PUBSUB', 'SHARDNUMSUB', channel)
   else
-    heard = redis.call('PUBLISH', channel, message)
+    counts = redis.pcall('PUBSUB', 'NUMSUB', channel)
   end
-  return heard > 0 or not how.counted
+  if counts.err then
+    return nil
+  end
+  return counts[2] > 0
+end
+
+local function publish_to(ticket, message, how)
+  if ticket.listens == 0 then
+    return
+  end
+  local channel = how.channel .. ':' .. process_of(ticket)
+  if how.sharded then
+    redis.call('SPUBLISH', channel, message)
+  else
+    redis.call('PUBLISH', channel, message)
+  end
+end
+
+-- Answers false, and tells nobody, when it is certain that the process does not listen on this node.
+local function tell_process(ticket, message, how)
+  if listens_here(ticket, how) == false then
+    return false
+  end
+  publish_to(ticket, message, how)
+  return true
 end
 -- The main key of a queue: one hash, read once and written once a call.
 --   layout, codec    the form of the stored data, and of the payloads
@@ -9110,80 +9222,80 @@ return { 'buried', queue.chores, refused }
     [52, 'lua/shared/exact.lua', 1],
     [62, 'lua/shared/calls.lua', 6],
     [98, 'lua/shared/tell.lua', 1],
-    [105, 'lua/shared/tell.lua', 12],
-    [119, 'lua/shared/queue/state.lua', 1],
-    [197, 'lua/shared/queue/count-job.lua', 1],
-    [210, 'lua/shared/queue/note-spans.lua', 1],
-    [211, 'lua/shared/queue/note-alike.lua', 1],
-    [212, 'lua/shared/queue/bucket.lua', 1],
-    [224, 'lua/shared/queue/leave-notes.lua', 1],
-    [242, 'lua/shared/queue/fold.lua', 1],
-    [243, 'lua/shared/queue/statistics.lua', 1],
-    [479, 'lua/shared/queue/fold.lua', 3],
-    [490, 'lua/shared/queue/leave-notes.lua', 20],
-    [494, 'lua/shared/queue/note-alike.lua', 4],
-    [509, 'lua/shared/queue/note-spans.lua', 3],
-    [535, 'lua/shared/queue/save.lua', 1],
-    [537, 'lua/shared/queue/save.lua', 13],
-    [580, 'lua/shared/queue/save-call.lua', 1],
-    [588, 'lua/shared/queue/settings.lua', 1],
-    [604, 'lua/shared/queue/marks.lua', 1],
-    [618, 'lua/shared/queue/rate.lua', 1],
-    [621, 'lua/shared/queue/rate.lua', 16],
-    [626, 'lua/shared/queue/job.lua', 1],
-    [638, 'lua/shared/queue/plain-head.lua', 1],
-    [641, 'lua/shared/queue/plain-head.lua', 8],
-    [649, 'lua/shared/queue/job.lua', 14],
-    [650, 'lua/shared/queue/job.lua', 45],
-    [696, 'lua/shared/queue/flags.lua', 1],
-    [725, 'lua/shared/queue/run.lua', 1],
-    [772, 'lua/shared/queue/parents.lua', 1],
-    [831, 'lua/shared/queue/parents.lua', 70],
-    [843, 'lua/shared/queue/happened.lua', 1],
-    [855, 'lua/shared/queue/entries.lua', 1],
-    [873, 'lua/shared/queue/history.lua', 1],
-    [887, 'lua/shared/queue/names.lua', 1],
-    [890, 'lua/shared/queue/names.lua', 29],
-    [908, 'lua/shared/queue/failure.lua', 1],
-    [914, 'lua/shared/queue/groups.lua', 1],
-    [1022, 'lua/shared/queue/groups.lua', 120],
-    [1032, 'lua/shared/queue/dead.lua', 1],
-    [1086, 'lua/shared/queue/end.lua', 1],
-    [1107, 'lua/shared/queue/leave-tags.lua', 1],
-    [1116, 'lua/shared/queue/end.lua', 23],
-    [1133, 'lua/shared/queue/note-end.lua', 1],
-    [1163, 'lua/shared/queue/tell-others.lua', 1],
-    [1165, 'lua/shared/queue/packed-notes.lua', 1],
-    [1166, 'lua/shared/queue/packed-notes.lua', 3],
-    [1174, 'lua/shared/queue/tell-others.lua', 4],
-    [1177, 'lua/shared/queue/result.lua', 1],
-    [1191, 'lua/shared/queue/tell-ends.lua', 1],
-    [1247, 'lua/shared/queue/tell-others.lua', 9],
-    [1250, 'lua/shared/queue/tell-others.lua', 13],
-    [1253, 'lua/shared/queue/publish.lua', 1],
-    [1254, 'lua/shared/queue/message.lua', 1],
-    [1264, 'lua/shared/queue/spelled.lua', 1],
-    [1272, 'lua/shared/queue/send.lua', 1],
-    [1288, 'lua/shared/queue/message.lua', 13],
-    [1311, 'lua/shared/queue/publish.lua', 3],
-    [1317, 'lua/shared/queue/tell-others.lua', 17],
-    [1320, 'lua/shared/queue/cancel.lua', 1],
-    [1328, 'lua/shared/queue/stop.lua', 1],
-    [1336, 'lua/shared/queue/bury-claimed.lua', 1],
-    [1343, 'lua/shared/queue/judge-one.lua', 1],
-    [1353, 'lua/shared/queue/told.lua', 1],
-    [1368, 'lua/shared/queue/idle.lua', 1],
-    [1414, 'lua/shared/queue/freed.lua', 1],
-    [1423, 'lua/queue/bury.lua', 74],
-    [1491, 'lua/shared/queue/settle.lua', 1],
-    [1492, 'lua/shared/queue/note-due.lua', 1],
-    [1500, 'lua/shared/queue/ready.lua', 1],
-    [1529, 'lua/shared/queue/backoff.lua', 1],
-    [1531, 'lua/shared/queue/backoff.lua', 22],
-    [1550, 'lua/shared/queue/unblock.lua', 1],
-    [1556, 'lua/shared/queue/outbox.lua', 1],
-    [1567, 'lua/shared/queue/settle.lua', 18],
-    [1641, 'lua/queue/bury.lua', 143],
+    [108, 'lua/shared/tell.lua', 15],
+    [147, 'lua/shared/queue/state.lua', 1],
+    [225, 'lua/shared/queue/count-job.lua', 1],
+    [238, 'lua/shared/queue/note-spans.lua', 1],
+    [239, 'lua/shared/queue/note-alike.lua', 1],
+    [240, 'lua/shared/queue/bucket.lua', 1],
+    [252, 'lua/shared/queue/leave-notes.lua', 1],
+    [270, 'lua/shared/queue/fold.lua', 1],
+    [271, 'lua/shared/queue/statistics.lua', 1],
+    [507, 'lua/shared/queue/fold.lua', 3],
+    [518, 'lua/shared/queue/leave-notes.lua', 20],
+    [522, 'lua/shared/queue/note-alike.lua', 4],
+    [537, 'lua/shared/queue/note-spans.lua', 3],
+    [563, 'lua/shared/queue/save.lua', 1],
+    [565, 'lua/shared/queue/save.lua', 13],
+    [608, 'lua/shared/queue/save-call.lua', 1],
+    [616, 'lua/shared/queue/settings.lua', 1],
+    [632, 'lua/shared/queue/marks.lua', 1],
+    [646, 'lua/shared/queue/rate.lua', 1],
+    [649, 'lua/shared/queue/rate.lua', 16],
+    [654, 'lua/shared/queue/job.lua', 1],
+    [666, 'lua/shared/queue/plain-head.lua', 1],
+    [669, 'lua/shared/queue/plain-head.lua', 8],
+    [677, 'lua/shared/queue/job.lua', 14],
+    [678, 'lua/shared/queue/job.lua', 45],
+    [724, 'lua/shared/queue/flags.lua', 1],
+    [753, 'lua/shared/queue/run.lua', 1],
+    [800, 'lua/shared/queue/parents.lua', 1],
+    [859, 'lua/shared/queue/parents.lua', 70],
+    [871, 'lua/shared/queue/happened.lua', 1],
+    [883, 'lua/shared/queue/entries.lua', 1],
+    [901, 'lua/shared/queue/history.lua', 1],
+    [915, 'lua/shared/queue/names.lua', 1],
+    [918, 'lua/shared/queue/names.lua', 29],
+    [936, 'lua/shared/queue/failure.lua', 1],
+    [942, 'lua/shared/queue/groups.lua', 1],
+    [1050, 'lua/shared/queue/groups.lua', 120],
+    [1060, 'lua/shared/queue/dead.lua', 1],
+    [1114, 'lua/shared/queue/end.lua', 1],
+    [1135, 'lua/shared/queue/leave-tags.lua', 1],
+    [1144, 'lua/shared/queue/end.lua', 23],
+    [1161, 'lua/shared/queue/note-end.lua', 1],
+    [1191, 'lua/shared/queue/tell-others.lua', 1],
+    [1193, 'lua/shared/queue/packed-notes.lua', 1],
+    [1194, 'lua/shared/queue/packed-notes.lua', 3],
+    [1202, 'lua/shared/queue/tell-others.lua', 4],
+    [1205, 'lua/shared/queue/result.lua', 1],
+    [1219, 'lua/shared/queue/tell-ends.lua', 1],
+    [1275, 'lua/shared/queue/tell-others.lua', 9],
+    [1278, 'lua/shared/queue/tell-others.lua', 13],
+    [1281, 'lua/shared/queue/publish.lua', 1],
+    [1282, 'lua/shared/queue/message.lua', 1],
+    [1292, 'lua/shared/queue/spelled.lua', 1],
+    [1300, 'lua/shared/queue/send.lua', 1],
+    [1316, 'lua/shared/queue/message.lua', 13],
+    [1339, 'lua/shared/queue/publish.lua', 3],
+    [1345, 'lua/shared/queue/tell-others.lua', 17],
+    [1348, 'lua/shared/queue/cancel.lua', 1],
+    [1356, 'lua/shared/queue/stop.lua', 1],
+    [1364, 'lua/shared/queue/bury-claimed.lua', 1],
+    [1371, 'lua/shared/queue/judge-one.lua', 1],
+    [1381, 'lua/shared/queue/told.lua', 1],
+    [1396, 'lua/shared/queue/idle.lua', 1],
+    [1442, 'lua/shared/queue/freed.lua', 1],
+    [1451, 'lua/queue/bury.lua', 74],
+    [1519, 'lua/shared/queue/settle.lua', 1],
+    [1520, 'lua/shared/queue/note-due.lua', 1],
+    [1528, 'lua/shared/queue/ready.lua', 1],
+    [1557, 'lua/shared/queue/backoff.lua', 1],
+    [1559, 'lua/shared/queue/backoff.lua', 22],
+    [1578, 'lua/shared/queue/unblock.lua', 1],
+    [1584, 'lua/shared/queue/outbox.lua', 1],
+    [1595, 'lua/shared/queue/settle.lua', 18],
+    [1669, 'lua/queue/bury.lua', 143],
   ],
   encode(args) {
     const encoded = new Array<Argument>(6 + args.failures.length * 4)
@@ -9248,7 +9360,7 @@ function readOutcomesOfCancelCancelled(part: Reply | undefined): (string)[] {
 export const cancel: Operation<CancelArguments, CancelAnswer> = {
   script: {
     name: 'queue/cancel',
-    sha1: '6b536684126719ca86c68730c3011d7cb4591aee',
+    sha1: '4d71417b51738c03d341cc0de235ee9c864c25c1',
     reads: false,
     bytes: false,
     source: `--[[
@@ -9297,25 +9409,53 @@ local function clock_us()
   return time[1] * 1000000 + time[2]
 end
 -- Telling the processes of tickets; see shared/tickets.
+-- A script asks whether a process listens before it publishes, and never after: what PUBLISH counts is not what is
+-- heard. A subscriber on a replica hears a message that was counted as heard by nobody, and one who subscribes to
+-- patterns is counted for a process that has died. So the state decides who was granted what, and a message only tells.
 -- @optional SPUBLISH only where the caller's driver has seen that the server knows sharded channels
 
 local function process_of(ticket)
   return string.match(ticket.id, '^[^.]*')
 end
 
--- True unless it is certain that the process is gone.
-local function tell_process(ticket, message, how)
-  if ticket.listens == 0 then
-    return true
+-- Whether the process of a ticket listens on this node; nil where that is not known: the process does not listen, the
+-- number of subscribers proves nothing, or the user may not ask for it.
+local function listens_here(ticket, how)
+  if ticket.listens == 0 or not how.counted then
+    return nil
   end
   local channel = how.channel .. ':' .. process_of(ticket)
-  local heard
+  local counts
   if how.sharded then
-    heard = redis.call('SPUBLISH', channel, message)
+    counts = redis.pcall('PUBSUB', 'SHARDNUMSUB', channel)
   else
-    heard = redis.call('PUBLISH', channel, message)
+    counts = redis.pcall('PUBSUB', 'NUMSUB', channel)
   end
-  return heard > 0 or not how.counted
+  if counts.err then
+    return nil
+  end
+  return counts[2] > 0
+end
+
+local function publish_to(ticket, message, how)
+  if ticket.listens == 0 then
+    return
+  end
+  local channel = how.channel .. ':' .. process_of(ticket)
+  if how.sharded then
+    redis.call('SPUBLISH', channel, message)
+  else
+    redis.call('PUBLISH', channel, message)
+  end
+end
+
+-- Answers false, and tells nobody, when it is certain that the process does not listen on this node.
+local function tell_process(ticket, message, how)
+  if listens_here(ticket, how) == false then
+    return false
+  end
+  publish_to(ticket, message, how)
+  return true
 end
 -- The main key of a queue: one hash, read once and written once a call.
 --   layout, codec    the form of the stored data, and of the payloads
@@ -10777,69 +10917,69 @@ return { 'cancelled', queue.chores, outcomes }
     [1, 'lua/queue/cancel.lua', 1],
     [40, 'lua/shared/clock.lua', 1],
     [46, 'lua/shared/tell.lua', 1],
-    [53, 'lua/shared/tell.lua', 12],
-    [67, 'lua/shared/queue/state.lua', 1],
-    [145, 'lua/shared/queue/count-job.lua', 1],
-    [158, 'lua/shared/queue/save.lua', 1],
-    [160, 'lua/shared/queue/save.lua', 13],
-    [203, 'lua/shared/queue/marks.lua', 1],
-    [217, 'lua/shared/queue/rate.lua', 1],
-    [220, 'lua/shared/queue/rate.lua', 16],
-    [225, 'lua/shared/queue/job.lua', 1],
-    [237, 'lua/shared/queue/plain-head.lua', 1],
-    [240, 'lua/shared/queue/plain-head.lua', 8],
-    [248, 'lua/shared/queue/job.lua', 14],
-    [249, 'lua/shared/queue/job.lua', 45],
-    [295, 'lua/shared/queue/flags.lua', 1],
-    [324, 'lua/shared/queue/run.lua', 1],
-    [353, 'lua/shared/queue/parents.lua', 1],
-    [412, 'lua/shared/queue/parents.lua', 70],
-    [424, 'lua/shared/queue/happened.lua', 1],
-    [436, 'lua/shared/queue/entries.lua', 1],
-    [454, 'lua/shared/queue/history.lua', 1],
-    [468, 'lua/shared/queue/names.lua', 1],
-    [471, 'lua/shared/queue/names.lua', 29],
-    [489, 'lua/shared/queue/failure.lua', 1],
-    [499, 'lua/shared/queue/groups.lua', 1],
-    [618, 'lua/shared/queue/ready.lua', 1],
-    [655, 'lua/shared/queue/dead.lua', 1],
-    [724, 'lua/shared/queue/end.lua', 1],
-    [745, 'lua/shared/queue/leave-tags.lua', 1],
-    [754, 'lua/shared/queue/end.lua', 23],
-    [764, 'lua/shared/queue/note-end.lua', 1],
-    [794, 'lua/shared/queue/tell-others.lua', 1],
-    [796, 'lua/shared/queue/packed-notes.lua', 1],
-    [797, 'lua/shared/queue/leave-notes.lua', 1],
-    [815, 'lua/shared/queue/fold.lua', 1],
-    [816, 'lua/shared/queue/statistics.lua', 1],
-    [1052, 'lua/shared/queue/fold.lua', 3],
-    [1063, 'lua/shared/queue/leave-notes.lua', 20],
-    [1067, 'lua/shared/queue/packed-notes.lua', 3],
-    [1075, 'lua/shared/queue/tell-others.lua', 4],
-    [1078, 'lua/shared/queue/result.lua', 1],
-    [1092, 'lua/shared/queue/tell-ends.lua', 1],
-    [1148, 'lua/shared/queue/tell-others.lua', 9],
-    [1151, 'lua/shared/queue/tell-others.lua', 13],
-    [1154, 'lua/shared/queue/publish.lua', 1],
-    [1155, 'lua/shared/queue/message.lua', 1],
-    [1165, 'lua/shared/queue/spelled.lua', 1],
-    [1173, 'lua/shared/queue/send.lua', 1],
-    [1189, 'lua/shared/queue/message.lua', 13],
-    [1212, 'lua/shared/queue/publish.lua', 3],
-    [1218, 'lua/shared/queue/tell-others.lua', 17],
-    [1221, 'lua/shared/queue/find.lua', 1],
-    [1247, 'lua/shared/queue/displace.lua', 1],
-    [1266, 'lua/shared/queue/idle.lua', 1],
-    [1312, 'lua/queue/cancel.lua', 66],
-    [1378, 'lua/shared/queue/settle.lua', 1],
-    [1379, 'lua/shared/queue/note-due.lua', 1],
-    [1387, 'lua/shared/queue/backoff.lua', 1],
-    [1389, 'lua/shared/queue/backoff.lua', 22],
-    [1408, 'lua/shared/queue/unblock.lua', 1],
-    [1414, 'lua/shared/queue/outbox.lua', 1],
-    [1425, 'lua/shared/queue/cancel.lua', 1],
-    [1433, 'lua/shared/queue/settle.lua', 18],
-    [1507, 'lua/queue/cancel.lua', 133],
+    [56, 'lua/shared/tell.lua', 15],
+    [95, 'lua/shared/queue/state.lua', 1],
+    [173, 'lua/shared/queue/count-job.lua', 1],
+    [186, 'lua/shared/queue/save.lua', 1],
+    [188, 'lua/shared/queue/save.lua', 13],
+    [231, 'lua/shared/queue/marks.lua', 1],
+    [245, 'lua/shared/queue/rate.lua', 1],
+    [248, 'lua/shared/queue/rate.lua', 16],
+    [253, 'lua/shared/queue/job.lua', 1],
+    [265, 'lua/shared/queue/plain-head.lua', 1],
+    [268, 'lua/shared/queue/plain-head.lua', 8],
+    [276, 'lua/shared/queue/job.lua', 14],
+    [277, 'lua/shared/queue/job.lua', 45],
+    [323, 'lua/shared/queue/flags.lua', 1],
+    [352, 'lua/shared/queue/run.lua', 1],
+    [381, 'lua/shared/queue/parents.lua', 1],
+    [440, 'lua/shared/queue/parents.lua', 70],
+    [452, 'lua/shared/queue/happened.lua', 1],
+    [464, 'lua/shared/queue/entries.lua', 1],
+    [482, 'lua/shared/queue/history.lua', 1],
+    [496, 'lua/shared/queue/names.lua', 1],
+    [499, 'lua/shared/queue/names.lua', 29],
+    [517, 'lua/shared/queue/failure.lua', 1],
+    [527, 'lua/shared/queue/groups.lua', 1],
+    [646, 'lua/shared/queue/ready.lua', 1],
+    [683, 'lua/shared/queue/dead.lua', 1],
+    [752, 'lua/shared/queue/end.lua', 1],
+    [773, 'lua/shared/queue/leave-tags.lua', 1],
+    [782, 'lua/shared/queue/end.lua', 23],
+    [792, 'lua/shared/queue/note-end.lua', 1],
+    [822, 'lua/shared/queue/tell-others.lua', 1],
+    [824, 'lua/shared/queue/packed-notes.lua', 1],
+    [825, 'lua/shared/queue/leave-notes.lua', 1],
+    [843, 'lua/shared/queue/fold.lua', 1],
+    [844, 'lua/shared/queue/statistics.lua', 1],
+    [1080, 'lua/shared/queue/fold.lua', 3],
+    [1091, 'lua/shared/queue/leave-notes.lua', 20],
+    [1095, 'lua/shared/queue/packed-notes.lua', 3],
+    [1103, 'lua/shared/queue/tell-others.lua', 4],
+    [1106, 'lua/shared/queue/result.lua', 1],
+    [1120, 'lua/shared/queue/tell-ends.lua', 1],
+    [1176, 'lua/shared/queue/tell-others.lua', 9],
+    [1179, 'lua/shared/queue/tell-others.lua', 13],
+    [1182, 'lua/shared/queue/publish.lua', 1],
+    [1183, 'lua/shared/queue/message.lua', 1],
+    [1193, 'lua/shared/queue/spelled.lua', 1],
+    [1201, 'lua/shared/queue/send.lua', 1],
+    [1217, 'lua/shared/queue/message.lua', 13],
+    [1240, 'lua/shared/queue/publish.lua', 3],
+    [1246, 'lua/shared/queue/tell-others.lua', 17],
+    [1249, 'lua/shared/queue/find.lua', 1],
+    [1275, 'lua/shared/queue/displace.lua', 1],
+    [1294, 'lua/shared/queue/idle.lua', 1],
+    [1340, 'lua/queue/cancel.lua', 66],
+    [1406, 'lua/shared/queue/settle.lua', 1],
+    [1407, 'lua/shared/queue/note-due.lua', 1],
+    [1415, 'lua/shared/queue/backoff.lua', 1],
+    [1417, 'lua/shared/queue/backoff.lua', 22],
+    [1436, 'lua/shared/queue/unblock.lua', 1],
+    [1442, 'lua/shared/queue/outbox.lua', 1],
+    [1453, 'lua/shared/queue/cancel.lua', 1],
+    [1461, 'lua/shared/queue/settle.lua', 18],
+    [1535, 'lua/queue/cancel.lua', 133],
   ],
   encode(args) {
     const encoded = new Array<Argument>(3 + args.wanted.length)
@@ -10893,7 +11033,7 @@ export type ChangeParentsAnswer =
 export const changeParents: Operation<ChangeParentsArguments, ChangeParentsAnswer> = {
   script: {
     name: 'queue/change-parents',
-    sha1: 'f5fd7b67dde32bef8a21fe4c0c0d7e4123dd0d01',
+    sha1: '561e01bd9e4af7f70fa95a0adcfdc17b17f38e03',
     reads: false,
     bytes: false,
     source: `--[[
@@ -10943,25 +11083,53 @@ local function clock_us()
   return time[1] * 1000000 + time[2]
 end
 -- Telling the processes of tickets; see shared/tickets.
+-- A script asks whether a process listens before it publishes, and never after: what PUBLISH counts is not what is
+-- heard. A subscriber on a replica hears a message that was counted as heard by nobody, and one who subscribes to
+-- patterns is counted for a process that has died. So the state decides who was granted what, and a message only tells.
 -- @optional SPUBLISH only where the caller's driver has seen that the server knows sharded channels
 
 local function process_of(ticket)
   return string.match(ticket.id, '^[^.]*')
 end
 
--- True unless it is certain that the process is gone.
-local function tell_process(ticket, message, how)
-  if ticket.listens == 0 then
-    return true
+-- Whether the process of a ticket listens on this node; nil where that is not known: the process does not listen, the
+-- number of subscribers proves nothing, or the user may not ask for it.
+local function listens_here(ticket, how)
+  if ticket.listens == 0 or not how.counted then
+    return nil
   end
   local channel = how.channel .. ':' .. process_of(ticket)
-  local heard
+  local counts
   if how.sharded then
-    heard = redis.call('SPUBLISH', channel, message)
+    counts = redis.pcall('PUBSUB', 'SHARDNUMSUB', channel)
   else
-    heard = redis.call('PUBLISH', channel, message)
+    counts = redis.pcall('PUBSUB', 'NUMSUB', channel)
   end
-  return heard > 0 or not how.counted
+  if counts.err then
+    return nil
+  end
+  return counts[2] > 0
+end
+
+local function publish_to(ticket, message, how)
+  if ticket.listens == 0 then
+    return
+  end
+  local channel = how.channel .. ':' .. process_of(ticket)
+  if how.sharded then
+    redis.call('SPUBLISH', channel, message)
+  else
+    redis.call('PUBLISH', channel, message)
+  end
+end
+
+-- Answers false, and tells nobody, when it is certain that the process does not listen on this node.
+local function tell_process(ticket, message, how)
+  if listens_here(ticket, how) == false then
+    return false
+  end
+  publish_to(ticket, message, how)
+  return true
 end
 -- The main key of a queue: one hash, read once and written once a call.
 --   layout, codec    the form of the stored data, and of the payloads
@@ -12466,70 +12634,70 @@ return { 'changed', left, queue.chores }
     [1, 'lua/queue/change-parents.lua', 1],
     [41, 'lua/shared/clock.lua', 1],
     [47, 'lua/shared/tell.lua', 1],
-    [54, 'lua/shared/tell.lua', 12],
-    [68, 'lua/shared/queue/state.lua', 1],
-    [146, 'lua/shared/queue/count-job.lua', 1],
-    [159, 'lua/shared/queue/save.lua', 1],
-    [161, 'lua/shared/queue/save.lua', 13],
-    [204, 'lua/shared/queue/marks.lua', 1],
-    [218, 'lua/shared/queue/note-due.lua', 1],
-    [226, 'lua/shared/queue/rate.lua', 1],
-    [229, 'lua/shared/queue/rate.lua', 16],
-    [234, 'lua/shared/queue/job.lua', 1],
-    [246, 'lua/shared/queue/plain-head.lua', 1],
-    [249, 'lua/shared/queue/plain-head.lua', 8],
-    [257, 'lua/shared/queue/job.lua', 14],
-    [258, 'lua/shared/queue/job.lua', 45],
-    [304, 'lua/shared/queue/flags.lua', 1],
-    [333, 'lua/shared/queue/tell-others.lua', 1],
-    [335, 'lua/shared/queue/packed-notes.lua', 1],
-    [336, 'lua/shared/queue/leave-notes.lua', 1],
-    [354, 'lua/shared/queue/fold.lua', 1],
-    [355, 'lua/shared/queue/statistics.lua', 1],
-    [591, 'lua/shared/queue/fold.lua', 3],
-    [602, 'lua/shared/queue/leave-notes.lua', 20],
-    [606, 'lua/shared/queue/packed-notes.lua', 3],
-    [614, 'lua/shared/queue/tell-others.lua', 4],
-    [617, 'lua/shared/queue/result.lua', 1],
-    [631, 'lua/shared/queue/tell-ends.lua', 1],
-    [687, 'lua/shared/queue/tell-others.lua', 9],
-    [690, 'lua/shared/queue/tell-others.lua', 13],
-    [693, 'lua/shared/queue/publish.lua', 1],
-    [694, 'lua/shared/queue/message.lua', 1],
-    [704, 'lua/shared/queue/spelled.lua', 1],
-    [712, 'lua/shared/queue/send.lua', 1],
-    [728, 'lua/shared/queue/message.lua', 13],
-    [751, 'lua/shared/queue/publish.lua', 3],
-    [757, 'lua/shared/queue/tell-others.lua', 17],
-    [760, 'lua/shared/queue/run.lua', 1],
-    [789, 'lua/shared/queue/names.lua', 1],
-    [792, 'lua/shared/queue/names.lua', 29],
-    [810, 'lua/shared/queue/failure.lua', 1],
-    [820, 'lua/shared/queue/groups.lua', 1],
-    [928, 'lua/shared/queue/ready.lua', 1],
-    [957, 'lua/shared/queue/find.lua', 1],
-    [986, 'lua/shared/queue/parents.lua', 1],
-    [1045, 'lua/shared/queue/parents.lua', 70],
-    [1057, 'lua/shared/queue/link.lua', 1],
-    [1089, 'lua/shared/queue/relink.lua', 1],
-    [1159, 'lua/shared/queue/backoff.lua', 1],
-    [1161, 'lua/shared/queue/backoff.lua', 22],
-    [1180, 'lua/shared/queue/unblock.lua', 1],
-    [1186, 'lua/shared/queue/idle.lua', 1],
-    [1232, 'lua/queue/change-parents.lua', 65],
-    [1289, 'lua/shared/queue/settle.lua', 1],
-    [1290, 'lua/shared/queue/dead.lua', 1],
-    [1344, 'lua/shared/queue/end.lua', 1],
-    [1365, 'lua/shared/queue/leave-tags.lua', 1],
-    [1374, 'lua/shared/queue/end.lua', 23],
-    [1384, 'lua/shared/queue/outbox.lua', 1],
-    [1395, 'lua/shared/queue/entries.lua', 1],
-    [1413, 'lua/shared/queue/history.lua', 1],
-    [1427, 'lua/shared/queue/happened.lua', 1],
-    [1439, 'lua/shared/queue/note-end.lua', 1],
-    [1469, 'lua/shared/queue/cancel.lua', 1],
-    [1477, 'lua/shared/queue/settle.lua', 18],
-    [1551, 'lua/queue/change-parents.lua', 123],
+    [57, 'lua/shared/tell.lua', 15],
+    [96, 'lua/shared/queue/state.lua', 1],
+    [174, 'lua/shared/queue/count-job.lua', 1],
+    [187, 'lua/shared/queue/save.lua', 1],
+    [189, 'lua/shared/queue/save.lua', 13],
+    [232, 'lua/shared/queue/marks.lua', 1],
+    [246, 'lua/shared/queue/note-due.lua', 1],
+    [254, 'lua/shared/queue/rate.lua', 1],
+    [257, 'lua/shared/queue/rate.lua', 16],
+    [262, 'lua/shared/queue/job.lua', 1],
+    [274, 'lua/shared/queue/plain-head.lua', 1],
+    [277, 'lua/shared/queue/plain-head.lua', 8],
+    [285, 'lua/shared/queue/job.lua', 14],
+    [286, 'lua/shared/queue/job.lua', 45],
+    [332, 'lua/shared/queue/flags.lua', 1],
+    [361, 'lua/shared/queue/tell-others.lua', 1],
+    [363, 'lua/shared/queue/packed-notes.lua', 1],
+    [364, 'lua/shared/queue/leave-notes.lua', 1],
+    [382, 'lua/shared/queue/fold.lua', 1],
+    [383, 'lua/shared/queue/statistics.lua', 1],
+    [619, 'lua/shared/queue/fold.lua', 3],
+    [630, 'lua/shared/queue/leave-notes.lua', 20],
+    [634, 'lua/shared/queue/packed-notes.lua', 3],
+    [642, 'lua/shared/queue/tell-others.lua', 4],
+    [645, 'lua/shared/queue/result.lua', 1],
+    [659, 'lua/shared/queue/tell-ends.lua', 1],
+    [715, 'lua/shared/queue/tell-others.lua', 9],
+    [718, 'lua/shared/queue/tell-others.lua', 13],
+    [721, 'lua/shared/queue/publish.lua', 1],
+    [722, 'lua/shared/queue/message.lua', 1],
+    [732, 'lua/shared/queue/spelled.lua', 1],
+    [740, 'lua/shared/queue/send.lua', 1],
+    [756, 'lua/shared/queue/message.lua', 13],
+    [779, 'lua/shared/queue/publish.lua', 3],
+    [785, 'lua/shared/queue/tell-others.lua', 17],
+    [788, 'lua/shared/queue/run.lua', 1],
+    [817, 'lua/shared/queue/names.lua', 1],
+    [820, 'lua/shared/queue/names.lua', 29],
+    [838, 'lua/shared/queue/failure.lua', 1],
+    [848, 'lua/shared/queue/groups.lua', 1],
+    [956, 'lua/shared/queue/ready.lua', 1],
+    [985, 'lua/shared/queue/find.lua', 1],
+    [1014, 'lua/shared/queue/parents.lua', 1],
+    [1073, 'lua/shared/queue/parents.lua', 70],
+    [1085, 'lua/shared/queue/link.lua', 1],
+    [1117, 'lua/shared/queue/relink.lua', 1],
+    [1187, 'lua/shared/queue/backoff.lua', 1],
+    [1189, 'lua/shared/queue/backoff.lua', 22],
+    [1208, 'lua/shared/queue/unblock.lua', 1],
+    [1214, 'lua/shared/queue/idle.lua', 1],
+    [1260, 'lua/queue/change-parents.lua', 65],
+    [1317, 'lua/shared/queue/settle.lua', 1],
+    [1318, 'lua/shared/queue/dead.lua', 1],
+    [1372, 'lua/shared/queue/end.lua', 1],
+    [1393, 'lua/shared/queue/leave-tags.lua', 1],
+    [1402, 'lua/shared/queue/end.lua', 23],
+    [1412, 'lua/shared/queue/outbox.lua', 1],
+    [1423, 'lua/shared/queue/entries.lua', 1],
+    [1441, 'lua/shared/queue/history.lua', 1],
+    [1455, 'lua/shared/queue/happened.lua', 1],
+    [1467, 'lua/shared/queue/note-end.lua', 1],
+    [1497, 'lua/shared/queue/cancel.lua', 1],
+    [1505, 'lua/shared/queue/settle.lua', 18],
+    [1579, 'lua/queue/change-parents.lua', 123],
   ],
   encode(args) {
     const encoded = new Array<Argument>(4 + args.changes.length * 2)
@@ -12585,7 +12753,7 @@ export type ClearAnswer =
 export const clear: Operation<ClearArguments, ClearAnswer> = {
   script: {
     name: 'queue/clear',
-    sha1: '62ee1f72f2aa3f66512a8910a82b43875bd9db46',
+    sha1: 'bc1c706c877646b01c15f03e7ef8d2432287a0ee',
     reads: false,
     bytes: false,
     source: `--[[
@@ -12628,25 +12796,53 @@ local sharded = ARGV[2] == '1' -- flag: whether those are sharded channels
 local counted = ARGV[3] == '1' -- flag: whether the number of those who hear tells who is gone
 
 -- Telling the processes of tickets; see shared/tickets.
+-- A script asks whether a process listens before it publishes, and never after: what PUBLISH counts is not what is
+-- heard. A subscriber on a replica hears a message that was counted as heard by nobody, and one who subscribes to
+-- patterns is counted for a process that has died. So the state decides who was granted what, and a message only tells.
 -- @optional SPUBLISH only where the caller's driver has seen that the server knows sharded channels
 
 local function process_of(ticket)
   return string.match(ticket.id, '^[^.]*')
 end
 
--- True unless it is certain that the process is gone.
-local function tell_process(ticket, message, how)
-  if ticket.listens == 0 then
-    return true
+-- Whether the process of a ticket listens on this node; nil where that is not known: the process does not listen, the
+-- number of subscribers proves nothing, or the user may not ask for it.
+local function listens_here(ticket, how)
+  if ticket.listens == 0 or not how.counted then
+    return nil
   end
   local channel = how.channel .. ':' .. process_of(ticket)
-  local heard
+  local counts
   if how.sharded then
-    heard = redis.call('SPUBLISH', channel, message)
+    counts = redis.pcall('PUBSUB', 'SHARDNUMSUB', channel)
   else
-    heard = redis.call('PUBLISH', channel, message)
+    counts = redis.pcall('PUBSUB', 'NUMSUB', channel)
   end
-  return heard > 0 or not how.counted
+  if counts.err then
+    return nil
+  end
+  return counts[2] > 0
+end
+
+local function publish_to(ticket, message, how)
+  if ticket.listens == 0 then
+    return
+  end
+  local channel = how.channel .. ':' .. process_of(ticket)
+  if how.sharded then
+    redis.call('SPUBLISH', channel, message)
+  else
+    redis.call('PUBLISH', channel, message)
+  end
+end
+
+-- Answers false, and tells nobody, when it is certain that the process does not listen on this node.
+local function tell_process(ticket, message, how)
+  if listens_here(ticket, how) == false then
+    return false
+  end
+  publish_to(ticket, message, how)
+  return true
 end
 -- Workers that found nothing, longest first. Each has a name, '<process>.<number>', and its process listens on
 -- '<channel>:<process>' for 'come <name> 0'; behind ':' it may say that it takes jobs by letter, see shared/queue/hand-over,
@@ -12806,15 +13002,15 @@ return { 'cleared', existed }
   lines: [
     [1, 'lua/queue/clear.lua', 1],
     [40, 'lua/shared/tell.lua', 1],
-    [47, 'lua/shared/tell.lua', 12],
-    [61, 'lua/shared/queue/idle.lua', 1],
-    [107, 'lua/queue/clear.lua', 43],
-    [146, 'lua/shared/clock.lua', 1],
-    [152, 'lua/shared/queue/message.lua', 1],
-    [162, 'lua/shared/queue/spelled.lua', 1],
-    [170, 'lua/shared/queue/send.lua', 1],
-    [186, 'lua/shared/queue/message.lua', 13],
-    [209, 'lua/queue/clear.lua', 84],
+    [50, 'lua/shared/tell.lua', 15],
+    [89, 'lua/shared/queue/idle.lua', 1],
+    [135, 'lua/queue/clear.lua', 43],
+    [174, 'lua/shared/clock.lua', 1],
+    [180, 'lua/shared/queue/message.lua', 1],
+    [190, 'lua/shared/queue/spelled.lua', 1],
+    [198, 'lua/shared/queue/send.lua', 1],
+    [214, 'lua/shared/queue/message.lua', 13],
+    [237, 'lua/queue/clear.lua', 84],
   ],
   encode(args) {
     return withoutDefaults([
@@ -12870,7 +13066,7 @@ export type ConfigureGroupAnswer =
 export const configureGroup: Operation<ConfigureGroupArguments, ConfigureGroupAnswer> = {
   script: {
     name: 'queue/configure-group',
-    sha1: '81e3d5e3af9d872cbcfb6ddc8e807a052b731b56',
+    sha1: 'a3538ea55a10cc97665e33d947ee70b873256683',
     reads: false,
     bytes: false,
     source: `--[[
@@ -12901,25 +13097,53 @@ local function clock_us()
   return time[1] * 1000000 + time[2]
 end
 -- Telling the processes of tickets; see shared/tickets.
+-- A script asks whether a process listens before it publishes, and never after: what PUBLISH counts is not what is
+-- heard. A subscriber on a replica hears a message that was counted as heard by nobody, and one who subscribes to
+-- patterns is counted for a process that has died. So the state decides who was granted what, and a message only tells.
 -- @optional SPUBLISH only where the caller's driver has seen that the server knows sharded channels
 
 local function process_of(ticket)
   return string.match(ticket.id, '^[^.]*')
 end
 
--- True unless it is certain that the process is gone.
-local function tell_process(ticket, message, how)
-  if ticket.listens == 0 then
-    return true
+-- Whether the process of a ticket listens on this node; nil where that is not known: the process does not listen, the
+-- number of subscribers proves nothing, or the user may not ask for it.
+local function listens_here(ticket, how)
+  if ticket.listens == 0 or not how.counted then
+    return nil
   end
   local channel = how.channel .. ':' .. process_of(ticket)
-  local heard
+  local counts
   if how.sharded then
-    heard = redis.call('SPUBLISH', channel, message)
+    counts = redis.pcall('PUBSUB', 'SHARDNUMSUB', channel)
   else
-    heard = redis.call('PUBLISH', channel, message)
+    counts = redis.pcall('PUBSUB', 'NUMSUB', channel)
   end
-  return heard > 0 or not how.counted
+  if counts.err then
+    return nil
+  end
+  return counts[2] > 0
+end
+
+local function publish_to(ticket, message, how)
+  if ticket.listens == 0 then
+    return
+  end
+  local channel = how.channel .. ':' .. process_of(ticket)
+  if how.sharded then
+    redis.call('SPUBLISH', channel, message)
+  else
+    redis.call('PUBLISH', channel, message)
+  end
+end
+
+-- Answers false, and tells nobody, when it is certain that the process does not listen on this node.
+local function tell_process(ticket, message, how)
+  if listens_here(ticket, how) == false then
+    return false
+  end
+  publish_to(ticket, message, how)
+  return true
 end
 -- The main key of a queue: one hash, read once and written once a call.
 --   layout, codec    the form of the stored data, and of the payloads
@@ -13249,14 +13473,14 @@ return {
     [1, 'lua/queue/configure-group.lua', 1],
     [22, 'lua/shared/clock.lua', 1],
     [28, 'lua/shared/tell.lua', 1],
-    [35, 'lua/shared/tell.lua', 12],
-    [49, 'lua/shared/queue/state.lua', 1],
-    [127, 'lua/shared/queue/save.lua', 1],
-    [182, 'lua/shared/queue/rate.lua', 1],
-    [185, 'lua/shared/queue/rate.lua', 16],
-    [190, 'lua/shared/queue/groups.lua', 1],
-    [285, 'lua/shared/queue/idle.lua', 1],
-    [331, 'lua/queue/configure-group.lua', 30],
+    [38, 'lua/shared/tell.lua', 15],
+    [77, 'lua/shared/queue/state.lua', 1],
+    [155, 'lua/shared/queue/save.lua', 1],
+    [210, 'lua/shared/queue/rate.lua', 1],
+    [213, 'lua/shared/queue/rate.lua', 16],
+    [218, 'lua/shared/queue/groups.lua', 1],
+    [313, 'lua/shared/queue/idle.lua', 1],
+    [359, 'lua/queue/configure-group.lua', 30],
   ],
   encode(args) {
     return [
@@ -13325,7 +13549,7 @@ export type ConfigureAnswer =
 export const configure: Operation<ConfigureArguments, ConfigureAnswer> = {
   script: {
     name: 'queue/configure',
-    sha1: '38b148b3ab54226dfde411272099f566345b8e4a',
+    sha1: '05515e868ffb0abfed7fd6bfaaa0eedb859a5cf2',
     reads: false,
     bytes: false,
     source: `--[[
@@ -13355,25 +13579,53 @@ local function clock_us()
   return time[1] * 1000000 + time[2]
 end
 -- Telling the processes of tickets; see shared/tickets.
+-- A script asks whether a process listens before it publishes, and never after: what PUBLISH counts is not what is
+-- heard. A subscriber on a replica hears a message that was counted as heard by nobody, and one who subscribes to
+-- patterns is counted for a process that has died. So the state decides who was granted what, and a message only tells.
 -- @optional SPUBLISH only where the caller's driver has seen that the server knows sharded channels
 
 local function process_of(ticket)
   return string.match(ticket.id, '^[^.]*')
 end
 
--- True unless it is certain that the process is gone.
-local function tell_process(ticket, message, how)
-  if ticket.listens == 0 then
-    return true
+-- Whether the process of a ticket listens on this node; nil where that is not known: the process does not listen, the
+-- number of subscribers proves nothing, or the user may not ask for it.
+local function listens_here(ticket, how)
+  if ticket.listens == 0 or not how.counted then
+    return nil
   end
   local channel = how.channel .. ':' .. process_of(ticket)
-  local heard
+  local counts
   if how.sharded then
-    heard = redis.call('SPUBLISH', channel, message)
+    counts = redis.pcall('PUBSUB', 'SHARDNUMSUB', channel)
   else
-    heard = redis.call('PUBLISH', channel, message)
+    counts = redis.pcall('PUBSUB', 'NUMSUB', channel)
   end
-  return heard > 0 or not how.counted
+  if counts.err then
+    return nil
+  end
+  return counts[2] > 0
+end
+
+local function publish_to(ticket, message, how)
+  if ticket.listens == 0 then
+    return
+  end
+  local channel = how.channel .. ':' .. process_of(ticket)
+  if how.sharded then
+    redis.call('SPUBLISH', channel, message)
+  else
+    redis.call('PUBLISH', channel, message)
+  end
+end
+
+-- Answers false, and tells nobody, when it is certain that the process does not listen on this node.
+local function tell_process(ticket, message, how)
+  if listens_here(ticket, how) == false then
+    return false
+  end
+  publish_to(ticket, message, how)
+  return true
 end
 -- The main key of a queue: one hash, read once and written once a call.
 --   layout, codec    the form of the stored data, and of the payloads
@@ -13636,13 +13888,13 @@ return {
     [1, 'lua/queue/configure.lua', 1],
     [21, 'lua/shared/clock.lua', 1],
     [27, 'lua/shared/tell.lua', 1],
-    [34, 'lua/shared/tell.lua', 12],
-    [48, 'lua/shared/queue/state.lua', 1],
-    [126, 'lua/shared/queue/save.lua', 1],
-    [181, 'lua/shared/queue/note-due.lua', 1],
-    [189, 'lua/shared/queue/settings.lua', 1],
-    [216, 'lua/shared/queue/idle.lua', 1],
-    [262, 'lua/queue/configure.lua', 29],
+    [37, 'lua/shared/tell.lua', 15],
+    [76, 'lua/shared/queue/state.lua', 1],
+    [154, 'lua/shared/queue/save.lua', 1],
+    [209, 'lua/shared/queue/note-due.lua', 1],
+    [217, 'lua/shared/queue/settings.lua', 1],
+    [244, 'lua/shared/queue/idle.lua', 1],
+    [290, 'lua/queue/configure.lua', 29],
   ],
   encode(args) {
     return [
@@ -13927,7 +14179,7 @@ export type EnqueueAlikeAnswer =
 export const enqueueAlike: Operation<EnqueueAlikeArguments, EnqueueAlikeAnswer> = {
   script: {
     name: 'queue/enqueue-alike',
-    sha1: '1518c9468094962fbb233baa9b9ed17d85995ac7',
+    sha1: 'c0df99fc1d6a8991a3a07778134e8a38294c6e2b',
     reads: false,
     bytes: false,
     source: `--[[
@@ -14509,25 +14761,53 @@ if queue.idle > 0 then
 --   'job <name> <number> <token> <ends_at_ms>', the name of the job, its payload
 -- in three lines, of which only the last one may have breaks. Letters are texts, and so must be the payloads in them.
 -- Telling the processes of tickets; see shared/tickets.
+-- A script asks whether a process listens before it publishes, and never after: what PUBLISH counts is not what is
+-- heard. A subscriber on a replica hears a message that was counted as heard by nobody, and one who subscribes to
+-- patterns is counted for a process that has died. So the state decides who was granted what, and a message only tells.
 -- @optional SPUBLISH only where the caller's driver has seen that the server knows sharded channels
 
 local function process_of(ticket)
   return string.match(ticket.id, '^[^.]*')
 end
 
--- True unless it is certain that the process is gone.
-local function tell_process(ticket, message, how)
-  if ticket.listens == 0 then
-    return true
+-- Whether the process of a ticket listens on this node; nil where that is not known: the process does not listen, the
+-- number of subscribers proves nothing, or the user may not ask for it.
+local function listens_here(ticket, how)
+  if ticket.listens == 0 or not how.counted then
+    return nil
   end
   local channel = how.channel .. ':' .. process_of(ticket)
-  local heard
+  local counts
   if how.sharded then
-    heard = redis.call('SPUBLISH', channel, message)
+    counts = redis.pcall('PUBSUB', 'SHARDNUMSUB', channel)
   else
-    heard = redis.call('PUBLISH', channel, message)
+    counts = redis.pcall('PUBSUB', 'NUMSUB', channel)
   end
-  return heard > 0 or not how.counted
+  if counts.err then
+    return nil
+  end
+  return counts[2] > 0
+end
+
+local function publish_to(ticket, message, how)
+  if ticket.listens == 0 then
+    return
+  end
+  local channel = how.channel .. ':' .. process_of(ticket)
+  if how.sharded then
+    redis.call('SPUBLISH', channel, message)
+  else
+    redis.call('PUBLISH', channel, message)
+  end
+end
+
+-- Answers false, and tells nobody, when it is certain that the process does not listen on this node.
+local function tell_process(ticket, message, how)
+  if listens_here(ticket, how) == false then
+    return false
+  end
+  publish_to(ticket, message, how)
+  return true
 end
 -- A fencing token: greater than every earlier one, also when the server has lost its tail or tells time
 -- in milliseconds.
@@ -14823,23 +15103,23 @@ return { 'enqueued', first }
     [541, 'lua/queue/enqueue-alike.lua', 39],
     [573, 'lua/shared/queue/hand-over.lua', 1],
     [579, 'lua/shared/tell.lua', 1],
-    [586, 'lua/shared/tell.lua', 12],
-    [600, 'lua/shared/next-token.lua', 1],
-    [605, 'lua/shared/queue/idle.lua', 1],
-    [651, 'lua/shared/queue/idle.lua', 68],
-    [661, 'lua/shared/queue/run.lua', 1],
-    [677, 'lua/shared/queue/flags.lua', 1],
-    [694, 'lua/shared/queue/note-due.lua', 1],
-    [702, 'lua/shared/queue/note-alike.lua', 1],
-    [703, 'lua/shared/queue/bucket.lua', 1],
-    [715, 'lua/shared/queue/note-alike.lua', 4],
-    [730, 'lua/shared/queue/hand-over.lua', 16],
-    [778, 'lua/queue/enqueue-alike.lua', 72],
-    [810, 'lua/shared/queue/publish-plain.lua', 1],
-    [812, 'lua/shared/queue/spelled.lua', 1],
-    [820, 'lua/shared/queue/send.lua', 1],
-    [836, 'lua/shared/queue/publish-plain.lua', 5],
-    [853, 'lua/queue/enqueue-alike.lua', 105],
+    [589, 'lua/shared/tell.lua', 15],
+    [628, 'lua/shared/next-token.lua', 1],
+    [633, 'lua/shared/queue/idle.lua', 1],
+    [679, 'lua/shared/queue/idle.lua', 68],
+    [689, 'lua/shared/queue/run.lua', 1],
+    [705, 'lua/shared/queue/flags.lua', 1],
+    [722, 'lua/shared/queue/note-due.lua', 1],
+    [730, 'lua/shared/queue/note-alike.lua', 1],
+    [731, 'lua/shared/queue/bucket.lua', 1],
+    [743, 'lua/shared/queue/note-alike.lua', 4],
+    [758, 'lua/shared/queue/hand-over.lua', 16],
+    [806, 'lua/queue/enqueue-alike.lua', 72],
+    [838, 'lua/shared/queue/publish-plain.lua', 1],
+    [840, 'lua/shared/queue/spelled.lua', 1],
+    [848, 'lua/shared/queue/send.lua', 1],
+    [864, 'lua/shared/queue/publish-plain.lua', 5],
+    [881, 'lua/queue/enqueue-alike.lua', 105],
   ],
   encode(args) {
     const encoded = new Array<Argument>(7 + args.payloads.length)
@@ -14907,7 +15187,7 @@ function readDuplicatesOfEnqueueEnqueued(part: Reply | undefined): ({ readonly a
 export const enqueue: Operation<EnqueueArguments, EnqueueAnswer> = {
   script: {
     name: 'queue/enqueue',
-    sha1: '09e0c14caec6fb62341177ed9d6e9873d24b6e55',
+    sha1: 'b0ae11aa09523b97de0d60d7887d76184ae9795b',
     reads: false,
     bytes: false,
     source: `--[[
@@ -15020,25 +15300,53 @@ local function forget_old_calls(calls, call, now_ms)
 end
 
 -- Telling the processes of tickets; see shared/tickets.
+-- A script asks whether a process listens before it publishes, and never after: what PUBLISH counts is not what is
+-- heard. A subscriber on a replica hears a message that was counted as heard by nobody, and one who subscribes to
+-- patterns is counted for a process that has died. So the state decides who was granted what, and a message only tells.
 -- @optional SPUBLISH only where the caller's driver has seen that the server knows sharded channels
 
 local function process_of(ticket)
   return string.match(ticket.id, '^[^.]*')
 end
 
--- True unless it is certain that the process is gone.
-local function tell_process(ticket, message, how)
-  if ticket.listens == 0 then
-    return true
+-- Whether the process of a ticket listens on this node; nil where that is not known: the process does not listen, the
+-- number of subscribers proves nothing, or the user may not ask for it.
+local function listens_here(ticket, how)
+  if ticket.listens == 0 or not how.counted then
+    return nil
   end
   local channel = how.channel .. ':' .. process_of(ticket)
-  local heard
+  local counts
   if how.sharded then
-    heard = redis.call('SPUBLISH', channel, message)
+    counts = redis.pcall('PUBSUB', 'SHARDNUMSUB', channel)
   else
-    heard = redis.call('PUBLISH', channel, message)
+    counts = redis.pcall('PUBSUB', 'NUMSUB', channel)
   end
-  return heard > 0 or not how.counted
+  if counts.err then
+    return nil
+  end
+  return counts[2] > 0
+end
+
+local function publish_to(ticket, message, how)
+  if ticket.listens == 0 then
+    return
+  end
+  local channel = how.channel .. ':' .. process_of(ticket)
+  if how.sharded then
+    redis.call('SPUBLISH', channel, message)
+  else
+    redis.call('PUBLISH', channel, message)
+  end
+end
+
+-- Answers false, and tells nobody, when it is certain that the process does not listen on this node.
+local function tell_process(ticket, message, how)
+  if listens_here(ticket, how) == false then
+    return false
+  end
+  publish_to(ticket, message, how)
+  return true
 end
 -- The main key of a queue: one hash, read once and written once a call.
 --   layout, codec    the form of the stored data, and of the payloads
@@ -16911,78 +17219,78 @@ return { 'enqueued', first, queue.chores, tally.duplicates }
     [70, 'lua/shared/calls.lua', 1],
     [74, 'lua/shared/calls.lua', 6],
     [110, 'lua/shared/tell.lua', 1],
-    [117, 'lua/shared/tell.lua', 12],
-    [131, 'lua/shared/queue/state.lua', 1],
-    [209, 'lua/shared/queue/count-job.lua', 1],
-    [222, 'lua/shared/queue/save.lua', 1],
-    [277, 'lua/shared/queue/wide.lua', 1],
-    [292, 'lua/shared/queue/save-call.lua', 1],
-    [300, 'lua/shared/queue/settings.lua', 1],
-    [316, 'lua/shared/queue/marks.lua', 1],
-    [330, 'lua/shared/queue/note-due.lua', 1],
-    [338, 'lua/shared/queue/rate.lua', 1],
-    [341, 'lua/shared/queue/rate.lua', 16],
-    [346, 'lua/shared/queue/job.lua', 1],
-    [358, 'lua/shared/queue/plain-head.lua', 1],
-    [361, 'lua/shared/queue/plain-head.lua', 8],
-    [369, 'lua/shared/queue/job.lua', 14],
-    [446, 'lua/shared/queue/flags.lua', 1],
-    [475, 'lua/shared/queue/tell-others.lua', 1],
-    [477, 'lua/shared/queue/packed-notes.lua', 1],
-    [478, 'lua/shared/queue/leave-notes.lua', 1],
-    [496, 'lua/shared/queue/fold.lua', 1],
-    [497, 'lua/shared/queue/statistics.lua', 1],
-    [733, 'lua/shared/queue/fold.lua', 3],
-    [744, 'lua/shared/queue/leave-notes.lua', 20],
-    [748, 'lua/shared/queue/packed-notes.lua', 3],
-    [756, 'lua/shared/queue/tell-others.lua', 4],
-    [759, 'lua/shared/queue/result.lua', 1],
-    [773, 'lua/shared/queue/tell-ends.lua', 1],
-    [829, 'lua/shared/queue/tell-others.lua', 9],
-    [832, 'lua/shared/queue/tell-others.lua', 13],
-    [835, 'lua/shared/queue/publish.lua', 1],
-    [836, 'lua/shared/queue/message.lua', 1],
-    [846, 'lua/shared/queue/spelled.lua', 1],
-    [854, 'lua/shared/queue/send.lua', 1],
-    [870, 'lua/shared/queue/message.lua', 13],
-    [893, 'lua/shared/queue/publish.lua', 3],
-    [899, 'lua/shared/queue/tell-others.lua', 17],
-    [902, 'lua/shared/queue/run.lua', 1],
-    [931, 'lua/shared/queue/happened.lua', 1],
-    [943, 'lua/shared/queue/names.lua', 1],
-    [989, 'lua/shared/queue/groups.lua', 1],
-    [1108, 'lua/shared/queue/ready.lua', 1],
-    [1145, 'lua/shared/queue/number.lua', 1],
-    [1154, 'lua/shared/queue/enter-tags.lua', 1],
-    [1160, 'lua/shared/queue/enqueue.lua', 1],
-    [1198, 'lua/shared/queue/replace.lua', 1],
-    [1253, 'lua/shared/queue/leave-tags.lua', 1],
-    [1262, 'lua/shared/queue/replace.lua', 57],
-    [1287, 'lua/shared/queue/idempotency.lua', 1],
-    [1301, 'lua/shared/queue/idle.lua', 1],
-    [1347, 'lua/shared/queue/idle.lua', 68],
-    [1357, 'lua/shared/queue/find.lua', 1],
-    [1383, 'lua/shared/queue/failure.lua', 1],
-    [1393, 'lua/shared/queue/parents.lua', 1],
-    [1452, 'lua/shared/queue/parents.lua', 70],
-    [1464, 'lua/shared/queue/link.lua', 1],
-    [1527, 'lua/shared/queue/end.lua', 1],
-    [1548, 'lua/shared/queue/leave-tags.lua', 1],
-    [1557, 'lua/shared/queue/end.lua', 23],
-    [1567, 'lua/shared/queue/spec.lua', 1],
-    [1691, 'lua/queue/enqueue.lua', 79],
-    [1747, 'lua/shared/queue/settle.lua', 1],
-    [1748, 'lua/shared/queue/dead.lua', 1],
-    [1802, 'lua/shared/queue/backoff.lua', 1],
-    [1804, 'lua/shared/queue/backoff.lua', 22],
-    [1823, 'lua/shared/queue/unblock.lua', 1],
-    [1829, 'lua/shared/queue/outbox.lua', 1],
-    [1840, 'lua/shared/queue/entries.lua', 1],
-    [1858, 'lua/shared/queue/history.lua', 1],
-    [1872, 'lua/shared/queue/note-end.lua', 1],
-    [1902, 'lua/shared/queue/cancel.lua', 1],
-    [1910, 'lua/shared/queue/settle.lua', 18],
-    [1984, 'lua/queue/enqueue.lua', 136],
+    [120, 'lua/shared/tell.lua', 15],
+    [159, 'lua/shared/queue/state.lua', 1],
+    [237, 'lua/shared/queue/count-job.lua', 1],
+    [250, 'lua/shared/queue/save.lua', 1],
+    [305, 'lua/shared/queue/wide.lua', 1],
+    [320, 'lua/shared/queue/save-call.lua', 1],
+    [328, 'lua/shared/queue/settings.lua', 1],
+    [344, 'lua/shared/queue/marks.lua', 1],
+    [358, 'lua/shared/queue/note-due.lua', 1],
+    [366, 'lua/shared/queue/rate.lua', 1],
+    [369, 'lua/shared/queue/rate.lua', 16],
+    [374, 'lua/shared/queue/job.lua', 1],
+    [386, 'lua/shared/queue/plain-head.lua', 1],
+    [389, 'lua/shared/queue/plain-head.lua', 8],
+    [397, 'lua/shared/queue/job.lua', 14],
+    [474, 'lua/shared/queue/flags.lua', 1],
+    [503, 'lua/shared/queue/tell-others.lua', 1],
+    [505, 'lua/shared/queue/packed-notes.lua', 1],
+    [506, 'lua/shared/queue/leave-notes.lua', 1],
+    [524, 'lua/shared/queue/fold.lua', 1],
+    [525, 'lua/shared/queue/statistics.lua', 1],
+    [761, 'lua/shared/queue/fold.lua', 3],
+    [772, 'lua/shared/queue/leave-notes.lua', 20],
+    [776, 'lua/shared/queue/packed-notes.lua', 3],
+    [784, 'lua/shared/queue/tell-others.lua', 4],
+    [787, 'lua/shared/queue/result.lua', 1],
+    [801, 'lua/shared/queue/tell-ends.lua', 1],
+    [857, 'lua/shared/queue/tell-others.lua', 9],
+    [860, 'lua/shared/queue/tell-others.lua', 13],
+    [863, 'lua/shared/queue/publish.lua', 1],
+    [864, 'lua/shared/queue/message.lua', 1],
+    [874, 'lua/shared/queue/spelled.lua', 1],
+    [882, 'lua/shared/queue/send.lua', 1],
+    [898, 'lua/shared/queue/message.lua', 13],
+    [921, 'lua/shared/queue/publish.lua', 3],
+    [927, 'lua/shared/queue/tell-others.lua', 17],
+    [930, 'lua/shared/queue/run.lua', 1],
+    [959, 'lua/shared/queue/happened.lua', 1],
+    [971, 'lua/shared/queue/names.lua', 1],
+    [1017, 'lua/shared/queue/groups.lua', 1],
+    [1136, 'lua/shared/queue/ready.lua', 1],
+    [1173, 'lua/shared/queue/number.lua', 1],
+    [1182, 'lua/shared/queue/enter-tags.lua', 1],
+    [1188, 'lua/shared/queue/enqueue.lua', 1],
+    [1226, 'lua/shared/queue/replace.lua', 1],
+    [1281, 'lua/shared/queue/leave-tags.lua', 1],
+    [1290, 'lua/shared/queue/replace.lua', 57],
+    [1315, 'lua/shared/queue/idempotency.lua', 1],
+    [1329, 'lua/shared/queue/idle.lua', 1],
+    [1375, 'lua/shared/queue/idle.lua', 68],
+    [1385, 'lua/shared/queue/find.lua', 1],
+    [1411, 'lua/shared/queue/failure.lua', 1],
+    [1421, 'lua/shared/queue/parents.lua', 1],
+    [1480, 'lua/shared/queue/parents.lua', 70],
+    [1492, 'lua/shared/queue/link.lua', 1],
+    [1555, 'lua/shared/queue/end.lua', 1],
+    [1576, 'lua/shared/queue/leave-tags.lua', 1],
+    [1585, 'lua/shared/queue/end.lua', 23],
+    [1595, 'lua/shared/queue/spec.lua', 1],
+    [1719, 'lua/queue/enqueue.lua', 79],
+    [1775, 'lua/shared/queue/settle.lua', 1],
+    [1776, 'lua/shared/queue/dead.lua', 1],
+    [1830, 'lua/shared/queue/backoff.lua', 1],
+    [1832, 'lua/shared/queue/backoff.lua', 22],
+    [1851, 'lua/shared/queue/unblock.lua', 1],
+    [1857, 'lua/shared/queue/outbox.lua', 1],
+    [1868, 'lua/shared/queue/entries.lua', 1],
+    [1886, 'lua/shared/queue/history.lua', 1],
+    [1900, 'lua/shared/queue/note-end.lua', 1],
+    [1930, 'lua/shared/queue/cancel.lua', 1],
+    [1938, 'lua/shared/queue/settle.lua', 18],
+    [2012, 'lua/queue/enqueue.lua', 136],
   ],
   encode(args) {
     const encoded = new Array<Argument>(6 + args.specs.length * 22)
@@ -20611,7 +20919,7 @@ export type ReceiveAnswer =
 export const receive: Operation<ReceiveArguments, ReceiveAnswer> = {
   script: {
     name: 'queue/receive',
-    sha1: '585f3ffce40f2e198e4c163771943852206f5ccb',
+    sha1: '08f2707230602dfd341dd6a443a9d5031fc076f2',
     reads: false,
     bytes: false,
     source: `--[[
@@ -20672,25 +20980,53 @@ local function clock_us()
   return time[1] * 1000000 + time[2]
 end
 -- Telling the processes of tickets; see shared/tickets.
+-- A script asks whether a process listens before it publishes, and never after: what PUBLISH counts is not what is
+-- heard. A subscriber on a replica hears a message that was counted as heard by nobody, and one who subscribes to
+-- patterns is counted for a process that has died. So the state decides who was granted what, and a message only tells.
 -- @optional SPUBLISH only where the caller's driver has seen that the server knows sharded channels
 
 local function process_of(ticket)
   return string.match(ticket.id, '^[^.]*')
 end
 
--- True unless it is certain that the process is gone.
-local function tell_process(ticket, message, how)
-  if ticket.listens == 0 then
-    return true
+-- Whether the process of a ticket listens on this node; nil where that is not known: the process does not listen, the
+-- number of subscribers proves nothing, or the user may not ask for it.
+local function listens_here(ticket, how)
+  if ticket.listens == 0 or not how.counted then
+    return nil
   end
   local channel = how.channel .. ':' .. process_of(ticket)
-  local heard
+  local counts
   if how.sharded then
-    heard = redis.call('SPUBLISH', channel, message)
+    counts = redis.pcall('PUBSUB', 'SHARDNUMSUB', channel)
   else
-    heard = redis.call('PUBLISH', channel, message)
+    counts = redis.pcall('PUBSUB', 'NUMSUB', channel)
   end
-  return heard > 0 or not how.counted
+  if counts.err then
+    return nil
+  end
+  return counts[2] > 0
+end
+
+local function publish_to(ticket, message, how)
+  if ticket.listens == 0 then
+    return
+  end
+  local channel = how.channel .. ':' .. process_of(ticket)
+  if how.sharded then
+    redis.call('SPUBLISH', channel, message)
+  else
+    redis.call('PUBLISH', channel, message)
+  end
+end
+
+-- Answers false, and tells nobody, when it is certain that the process does not listen on this node.
+local function tell_process(ticket, message, how)
+  if listens_here(ticket, how) == false then
+    return false
+  end
+  publish_to(ticket, message, how)
+  return true
 end
 -- The main key of a queue: one hash, read once and written once a call.
 --   layout, codec    the form of the stored data, and of the payloads
@@ -22554,78 +22890,78 @@ return { 'received', queue.chores }
     [42, 'lua/shared/exact.lua', 1],
     [52, 'lua/shared/clock.lua', 1],
     [58, 'lua/shared/tell.lua', 1],
-    [65, 'lua/shared/tell.lua', 12],
-    [79, 'lua/shared/queue/state.lua', 1],
-    [157, 'lua/shared/queue/count-job.lua', 1],
-    [170, 'lua/shared/queue/save.lua', 1],
-    [225, 'lua/shared/queue/wide.lua', 1],
-    [240, 'lua/shared/queue/settings.lua', 1],
-    [256, 'lua/shared/queue/marks.lua', 1],
-    [270, 'lua/shared/queue/note-due.lua', 1],
-    [278, 'lua/shared/queue/rate.lua', 1],
-    [281, 'lua/shared/queue/rate.lua', 16],
-    [286, 'lua/shared/queue/job.lua', 1],
-    [298, 'lua/shared/queue/plain-head.lua', 1],
-    [301, 'lua/shared/queue/plain-head.lua', 8],
-    [309, 'lua/shared/queue/job.lua', 14],
-    [386, 'lua/shared/queue/flags.lua', 1],
-    [415, 'lua/shared/queue/happened.lua', 1],
-    [427, 'lua/shared/queue/enter-tags.lua', 1],
-    [433, 'lua/shared/queue/tell-others.lua', 1],
-    [435, 'lua/shared/queue/packed-notes.lua', 1],
-    [436, 'lua/shared/queue/leave-notes.lua', 1],
-    [454, 'lua/shared/queue/fold.lua', 1],
-    [455, 'lua/shared/queue/statistics.lua', 1],
-    [691, 'lua/shared/queue/fold.lua', 3],
-    [702, 'lua/shared/queue/leave-notes.lua', 20],
-    [706, 'lua/shared/queue/packed-notes.lua', 3],
-    [714, 'lua/shared/queue/tell-others.lua', 4],
-    [717, 'lua/shared/queue/result.lua', 1],
-    [731, 'lua/shared/queue/tell-ends.lua', 1],
-    [787, 'lua/shared/queue/tell-others.lua', 9],
-    [790, 'lua/shared/queue/tell-others.lua', 13],
-    [793, 'lua/shared/queue/publish.lua', 1],
-    [794, 'lua/shared/queue/message.lua', 1],
-    [804, 'lua/shared/queue/spelled.lua', 1],
-    [812, 'lua/shared/queue/send.lua', 1],
-    [828, 'lua/shared/queue/message.lua', 13],
-    [851, 'lua/shared/queue/publish.lua', 3],
-    [857, 'lua/shared/queue/tell-others.lua', 17],
-    [860, 'lua/shared/queue/run.lua', 1],
-    [889, 'lua/shared/queue/names.lua', 1],
-    [935, 'lua/shared/queue/groups.lua', 1],
-    [1054, 'lua/shared/queue/ready.lua', 1],
-    [1091, 'lua/shared/queue/number.lua', 1],
-    [1100, 'lua/shared/queue/enqueue.lua', 1],
-    [1138, 'lua/shared/queue/replace.lua', 1],
-    [1140, 'lua/shared/queue/replace.lua', 24],
-    [1172, 'lua/shared/queue/leave-tags.lua', 1],
-    [1181, 'lua/shared/queue/replace.lua', 57],
-    [1206, 'lua/shared/queue/idempotency.lua', 1],
-    [1220, 'lua/shared/queue/idle.lua', 1],
-    [1266, 'lua/shared/queue/idle.lua', 68],
-    [1276, 'lua/shared/queue/find.lua', 1],
-    [1302, 'lua/shared/queue/failure.lua', 1],
-    [1312, 'lua/shared/queue/parents.lua', 1],
-    [1393, 'lua/shared/queue/link.lua', 1],
-    [1456, 'lua/shared/queue/end.lua', 1],
-    [1477, 'lua/shared/queue/leave-tags.lua', 1],
-    [1486, 'lua/shared/queue/end.lua', 23],
-    [1496, 'lua/shared/queue/spec.lua', 1],
-    [1620, 'lua/shared/queue/spec.lua', 135],
-    [1627, 'lua/queue/receive.lua', 73],
-    [1690, 'lua/shared/queue/settle.lua', 1],
-    [1691, 'lua/shared/queue/dead.lua', 1],
-    [1745, 'lua/shared/queue/backoff.lua', 1],
-    [1747, 'lua/shared/queue/backoff.lua', 22],
-    [1766, 'lua/shared/queue/unblock.lua', 1],
-    [1772, 'lua/shared/queue/outbox.lua', 1],
-    [1783, 'lua/shared/queue/entries.lua', 1],
-    [1801, 'lua/shared/queue/history.lua', 1],
-    [1815, 'lua/shared/queue/note-end.lua', 1],
-    [1845, 'lua/shared/queue/cancel.lua', 1],
-    [1853, 'lua/shared/queue/settle.lua', 18],
-    [1927, 'lua/queue/receive.lua', 137],
+    [68, 'lua/shared/tell.lua', 15],
+    [107, 'lua/shared/queue/state.lua', 1],
+    [185, 'lua/shared/queue/count-job.lua', 1],
+    [198, 'lua/shared/queue/save.lua', 1],
+    [253, 'lua/shared/queue/wide.lua', 1],
+    [268, 'lua/shared/queue/settings.lua', 1],
+    [284, 'lua/shared/queue/marks.lua', 1],
+    [298, 'lua/shared/queue/note-due.lua', 1],
+    [306, 'lua/shared/queue/rate.lua', 1],
+    [309, 'lua/shared/queue/rate.lua', 16],
+    [314, 'lua/shared/queue/job.lua', 1],
+    [326, 'lua/shared/queue/plain-head.lua', 1],
+    [329, 'lua/shared/queue/plain-head.lua', 8],
+    [337, 'lua/shared/queue/job.lua', 14],
+    [414, 'lua/shared/queue/flags.lua', 1],
+    [443, 'lua/shared/queue/happened.lua', 1],
+    [455, 'lua/shared/queue/enter-tags.lua', 1],
+    [461, 'lua/shared/queue/tell-others.lua', 1],
+    [463, 'lua/shared/queue/packed-notes.lua', 1],
+    [464, 'lua/shared/queue/leave-notes.lua', 1],
+    [482, 'lua/shared/queue/fold.lua', 1],
+    [483, 'lua/shared/queue/statistics.lua', 1],
+    [719, 'lua/shared/queue/fold.lua', 3],
+    [730, 'lua/shared/queue/leave-notes.lua', 20],
+    [734, 'lua/shared/queue/packed-notes.lua', 3],
+    [742, 'lua/shared/queue/tell-others.lua', 4],
+    [745, 'lua/shared/queue/result.lua', 1],
+    [759, 'lua/shared/queue/tell-ends.lua', 1],
+    [815, 'lua/shared/queue/tell-others.lua', 9],
+    [818, 'lua/shared/queue/tell-others.lua', 13],
+    [821, 'lua/shared/queue/publish.lua', 1],
+    [822, 'lua/shared/queue/message.lua', 1],
+    [832, 'lua/shared/queue/spelled.lua', 1],
+    [840, 'lua/shared/queue/send.lua', 1],
+    [856, 'lua/shared/queue/message.lua', 13],
+    [879, 'lua/shared/queue/publish.lua', 3],
+    [885, 'lua/shared/queue/tell-others.lua', 17],
+    [888, 'lua/shared/queue/run.lua', 1],
+    [917, 'lua/shared/queue/names.lua', 1],
+    [963, 'lua/shared/queue/groups.lua', 1],
+    [1082, 'lua/shared/queue/ready.lua', 1],
+    [1119, 'lua/shared/queue/number.lua', 1],
+    [1128, 'lua/shared/queue/enqueue.lua', 1],
+    [1166, 'lua/shared/queue/replace.lua', 1],
+    [1168, 'lua/shared/queue/replace.lua', 24],
+    [1200, 'lua/shared/queue/leave-tags.lua', 1],
+    [1209, 'lua/shared/queue/replace.lua', 57],
+    [1234, 'lua/shared/queue/idempotency.lua', 1],
+    [1248, 'lua/shared/queue/idle.lua', 1],
+    [1294, 'lua/shared/queue/idle.lua', 68],
+    [1304, 'lua/shared/queue/find.lua', 1],
+    [1330, 'lua/shared/queue/failure.lua', 1],
+    [1340, 'lua/shared/queue/parents.lua', 1],
+    [1421, 'lua/shared/queue/link.lua', 1],
+    [1484, 'lua/shared/queue/end.lua', 1],
+    [1505, 'lua/shared/queue/leave-tags.lua', 1],
+    [1514, 'lua/shared/queue/end.lua', 23],
+    [1524, 'lua/shared/queue/spec.lua', 1],
+    [1648, 'lua/shared/queue/spec.lua', 135],
+    [1655, 'lua/queue/receive.lua', 73],
+    [1718, 'lua/shared/queue/settle.lua', 1],
+    [1719, 'lua/shared/queue/dead.lua', 1],
+    [1773, 'lua/shared/queue/backoff.lua', 1],
+    [1775, 'lua/shared/queue/backoff.lua', 22],
+    [1794, 'lua/shared/queue/unblock.lua', 1],
+    [1800, 'lua/shared/queue/outbox.lua', 1],
+    [1811, 'lua/shared/queue/entries.lua', 1],
+    [1829, 'lua/shared/queue/history.lua', 1],
+    [1843, 'lua/shared/queue/note-end.lua', 1],
+    [1873, 'lua/shared/queue/cancel.lua', 1],
+    [1881, 'lua/shared/queue/settle.lua', 18],
+    [1955, 'lua/queue/receive.lua', 137],
   ],
   encode(args) {
     const encoded = new Array<Argument>(5 + args.entries.length * 2)
@@ -22724,7 +23060,7 @@ export type RecurAnswer =
 export const recur: Operation<RecurArguments, RecurAnswer> = {
   script: {
     name: 'queue/recur',
-    sha1: '0d67c13274ea052503c492833ed9f47242deb852',
+    sha1: '1a8234866c09e3f0525373bc4957a0e59dfeaae8',
     reads: false,
     bytes: false,
     source: `--[[
@@ -22787,25 +23123,53 @@ local function clock_us()
   return time[1] * 1000000 + time[2]
 end
 -- Telling the processes of tickets; see shared/tickets.
+-- A script asks whether a process listens before it publishes, and never after: what PUBLISH counts is not what is
+-- heard. A subscriber on a replica hears a message that was counted as heard by nobody, and one who subscribes to
+-- patterns is counted for a process that has died. So the state decides who was granted what, and a message only tells.
 -- @optional SPUBLISH only where the caller's driver has seen that the server knows sharded channels
 
 local function process_of(ticket)
   return string.match(ticket.id, '^[^.]*')
 end
 
--- True unless it is certain that the process is gone.
-local function tell_process(ticket, message, how)
-  if ticket.listens == 0 then
-    return true
+-- Whether the process of a ticket listens on this node; nil where that is not known: the process does not listen, the
+-- number of subscribers proves nothing, or the user may not ask for it.
+local function listens_here(ticket, how)
+  if ticket.listens == 0 or not how.counted then
+    return nil
   end
   local channel = how.channel .. ':' .. process_of(ticket)
-  local heard
+  local counts
   if how.sharded then
-    heard = redis.call('SPUBLISH', channel, message)
+    counts = redis.pcall('PUBSUB', 'SHARDNUMSUB', channel)
   else
-    heard = redis.call('PUBLISH', channel, message)
+    counts = redis.pcall('PUBSUB', 'NUMSUB', channel)
   end
-  return heard > 0 or not how.counted
+  if counts.err then
+    return nil
+  end
+  return counts[2] > 0
+end
+
+local function publish_to(ticket, message, how)
+  if ticket.listens == 0 then
+    return
+  end
+  local channel = how.channel .. ':' .. process_of(ticket)
+  if how.sharded then
+    redis.call('SPUBLISH', channel, message)
+  else
+    redis.call('PUBLISH', channel, message)
+  end
+end
+
+-- Answers false, and tells nobody, when it is certain that the process does not listen on this node.
+local function tell_process(ticket, message, how)
+  if listens_here(ticket, how) == false then
+    return false
+  end
+  publish_to(ticket, message, how)
+  return true
 end
 -- The main key of a queue: one hash, read once and written once a call.
 --   layout, codec    the form of the stored data, and of the payloads
@@ -23265,22 +23629,22 @@ return { 'set', now_ms, known.next_ms, known.known_ms, is_short(known) and 1 or 
     [44, 'lua/shared/exact.lua', 1],
     [54, 'lua/shared/clock.lua', 1],
     [60, 'lua/shared/tell.lua', 1],
-    [67, 'lua/shared/tell.lua', 12],
-    [81, 'lua/shared/queue/state.lua', 1],
-    [159, 'lua/shared/queue/save.lua', 1],
-    [214, 'lua/shared/queue/recurs.lua', 1],
-    [216, 'lua/shared/queue/note-due.lua', 1],
-    [224, 'lua/shared/queue/job.lua', 1],
-    [236, 'lua/shared/queue/plain-head.lua', 1],
-    [239, 'lua/shared/queue/job.lua', 15],
-    [269, 'lua/shared/queue/leave-short.lua', 1],
-    [280, 'lua/shared/queue/read-recurrence.lua', 1],
-    [338, 'lua/shared/queue/recurrence.lua', 1],
-    [387, 'lua/shared/queue/begin-recurrence.lua', 1],
-    [430, 'lua/shared/queue/idle.lua', 1],
-    [476, 'lua/shared/queue/idle.lua', 68],
-    [486, 'lua/shared/queue/note-run.lua', 1],
-    [493, 'lua/queue/recur.lua', 58],
+    [70, 'lua/shared/tell.lua', 15],
+    [109, 'lua/shared/queue/state.lua', 1],
+    [187, 'lua/shared/queue/save.lua', 1],
+    [242, 'lua/shared/queue/recurs.lua', 1],
+    [244, 'lua/shared/queue/note-due.lua', 1],
+    [252, 'lua/shared/queue/job.lua', 1],
+    [264, 'lua/shared/queue/plain-head.lua', 1],
+    [267, 'lua/shared/queue/job.lua', 15],
+    [297, 'lua/shared/queue/leave-short.lua', 1],
+    [308, 'lua/shared/queue/read-recurrence.lua', 1],
+    [366, 'lua/shared/queue/recurrence.lua', 1],
+    [415, 'lua/shared/queue/begin-recurrence.lua', 1],
+    [458, 'lua/shared/queue/idle.lua', 1],
+    [504, 'lua/shared/queue/idle.lua', 68],
+    [514, 'lua/shared/queue/note-run.lua', 1],
+    [521, 'lua/queue/recur.lua', 58],
   ],
   encode(args) {
     return [
@@ -23742,7 +24106,7 @@ export type RefillAnswer =
 export const refill: Operation<RefillArguments, RefillAnswer> = {
   script: {
     name: 'queue/refill',
-    sha1: '199703a382aeb18b9b3b4db25e1ec30cd2af518e',
+    sha1: 'c2449475930557a6f39adb0d2be10f65ca9f9623',
     reads: false,
     bytes: false,
     source: `--[[
@@ -23788,25 +24152,53 @@ local function clock_us()
   return time[1] * 1000000 + time[2]
 end
 -- Telling the processes of tickets; see shared/tickets.
+-- A script asks whether a process listens before it publishes, and never after: what PUBLISH counts is not what is
+-- heard. A subscriber on a replica hears a message that was counted as heard by nobody, and one who subscribes to
+-- patterns is counted for a process that has died. So the state decides who was granted what, and a message only tells.
 -- @optional SPUBLISH only where the caller's driver has seen that the server knows sharded channels
 
 local function process_of(ticket)
   return string.match(ticket.id, '^[^.]*')
 end
 
--- True unless it is certain that the process is gone.
-local function tell_process(ticket, message, how)
-  if ticket.listens == 0 then
-    return true
+-- Whether the process of a ticket listens on this node; nil where that is not known: the process does not listen, the
+-- number of subscribers proves nothing, or the user may not ask for it.
+local function listens_here(ticket, how)
+  if ticket.listens == 0 or not how.counted then
+    return nil
   end
   local channel = how.channel .. ':' .. process_of(ticket)
-  local heard
+  local counts
   if how.sharded then
-    heard = redis.call('SPUBLISH', channel, message)
+    counts = redis.pcall('PUBSUB', 'SHARDNUMSUB', channel)
   else
-    heard = redis.call('PUBLISH', channel, message)
+    counts = redis.pcall('PUBSUB', 'NUMSUB', channel)
   end
-  return heard > 0 or not how.counted
+  if counts.err then
+    return nil
+  end
+  return counts[2] > 0
+end
+
+local function publish_to(ticket, message, how)
+  if ticket.listens == 0 then
+    return
+  end
+  local channel = how.channel .. ':' .. process_of(ticket)
+  if how.sharded then
+    redis.call('SPUBLISH', channel, message)
+  else
+    redis.call('PUBLISH', channel, message)
+  end
+end
+
+-- Answers false, and tells nobody, when it is certain that the process does not listen on this node.
+local function tell_process(ticket, message, how)
+  if listens_here(ticket, how) == false then
+    return false
+  end
+  publish_to(ticket, message, how)
+  return true
 end
 -- The main key of a queue: one hash, read once and written once a call.
 --   layout, codec    the form of the stored data, and of the payloads
@@ -24162,18 +24554,18 @@ return { 'refilled', recurrence.next_ms, recurrence.known_ms, is_short(recurrenc
     [27, 'lua/shared/exact.lua', 1],
     [37, 'lua/shared/clock.lua', 1],
     [43, 'lua/shared/tell.lua', 1],
-    [50, 'lua/shared/tell.lua', 12],
-    [64, 'lua/shared/queue/state.lua', 1],
-    [142, 'lua/shared/queue/save.lua', 1],
-    [144, 'lua/shared/queue/save.lua', 13],
-    [187, 'lua/shared/queue/note-due.lua', 1],
-    [195, 'lua/shared/queue/leave-short.lua', 1],
-    [206, 'lua/shared/queue/read-recurrence.lua', 1],
-    [264, 'lua/shared/queue/recurrence.lua', 1],
-    [313, 'lua/shared/queue/idle.lua', 1],
-    [359, 'lua/shared/queue/idle.lua', 68],
-    [369, 'lua/shared/queue/note-run.lua', 1],
-    [376, 'lua/queue/refill.lua', 38],
+    [53, 'lua/shared/tell.lua', 15],
+    [92, 'lua/shared/queue/state.lua', 1],
+    [170, 'lua/shared/queue/save.lua', 1],
+    [172, 'lua/shared/queue/save.lua', 13],
+    [215, 'lua/shared/queue/note-due.lua', 1],
+    [223, 'lua/shared/queue/leave-short.lua', 1],
+    [234, 'lua/shared/queue/read-recurrence.lua', 1],
+    [292, 'lua/shared/queue/recurrence.lua', 1],
+    [341, 'lua/shared/queue/idle.lua', 1],
+    [387, 'lua/shared/queue/idle.lua', 68],
+    [397, 'lua/shared/queue/note-run.lua', 1],
+    [404, 'lua/queue/refill.lua', 38],
   ],
   encode(args) {
     const encoded = new Array<Argument>(8 + args.given.length)
@@ -24248,7 +24640,7 @@ function readRefusedOfReleaseReleased(part: Reply | undefined): ({ readonly at: 
 export const release: Operation<ReleaseArguments, ReleaseAnswer> = {
   script: {
     name: 'queue/release',
-    sha1: '38eb6e8d57f4d1cac47f8c99742ab07998c48c80',
+    sha1: 'de074cae39d9e77288a49fb1b110b158ab9d87dd',
     reads: false,
     bytes: false,
     source: `--[[
@@ -24350,25 +24742,53 @@ local function forget_old_calls(calls, call, now_ms)
 end
 
 -- Telling the processes of tickets; see shared/tickets.
+-- A script asks whether a process listens before it publishes, and never after: what PUBLISH counts is not what is
+-- heard. A subscriber on a replica hears a message that was counted as heard by nobody, and one who subscribes to
+-- patterns is counted for a process that has died. So the state decides who was granted what, and a message only tells.
 -- @optional SPUBLISH only where the caller's driver has seen that the server knows sharded channels
 
 local function process_of(ticket)
   return string.match(ticket.id, '^[^.]*')
 end
 
--- True unless it is certain that the process is gone.
-local function tell_process(ticket, message, how)
-  if ticket.listens == 0 then
-    return true
+-- Whether the process of a ticket listens on this node; nil where that is not known: the process does not listen, the
+-- number of subscribers proves nothing, or the user may not ask for it.
+local function listens_here(ticket, how)
+  if ticket.listens == 0 or not how.counted then
+    return nil
   end
   local channel = how.channel .. ':' .. process_of(ticket)
-  local heard
+  local counts
   if how.sharded then
-    heard = redis.call('SPUBLISH', channel, message)
+    counts = redis.pcall('PUBSUB', 'SHARDNUMSUB', channel)
   else
-    heard = redis.call('PUBLISH', channel, message)
+    counts = redis.pcall('PUBSUB', 'NUMSUB', channel)
   end
-  return heard > 0 or not how.counted
+  if counts.err then
+    return nil
+  end
+  return counts[2] > 0
+end
+
+local function publish_to(ticket, message, how)
+  if ticket.listens == 0 then
+    return
+  end
+  local channel = how.channel .. ':' .. process_of(ticket)
+  if how.sharded then
+    redis.call('SPUBLISH', channel, message)
+  else
+    redis.call('PUBLISH', channel, message)
+  end
+end
+
+-- Answers false, and tells nobody, when it is certain that the process does not listen on this node.
+local function tell_process(ticket, message, how)
+  if listens_here(ticket, how) == false then
+    return false
+  end
+  publish_to(ticket, message, how)
+  return true
 end
 -- The main key of a queue: one hash, read once and written once a call.
 --   layout, codec    the form of the stored data, and of the payloads
@@ -25892,76 +26312,76 @@ return { 'released', queue.chores, refused }
     [53, 'lua/shared/exact.lua', 1],
     [63, 'lua/shared/calls.lua', 6],
     [99, 'lua/shared/tell.lua', 1],
-    [106, 'lua/shared/tell.lua', 12],
-    [120, 'lua/shared/queue/state.lua', 1],
-    [198, 'lua/shared/queue/count-job.lua', 1],
-    [211, 'lua/shared/queue/save.lua', 1],
-    [213, 'lua/shared/queue/save.lua', 13],
-    [256, 'lua/shared/queue/save-call.lua', 1],
-    [264, 'lua/shared/queue/settings.lua', 1],
-    [280, 'lua/shared/queue/marks.lua', 1],
-    [294, 'lua/shared/queue/note-due.lua', 1],
-    [302, 'lua/shared/queue/rate.lua', 1],
-    [305, 'lua/shared/queue/rate.lua', 16],
-    [310, 'lua/shared/queue/job.lua', 1],
-    [322, 'lua/shared/queue/plain-head.lua', 1],
-    [325, 'lua/shared/queue/plain-head.lua', 8],
-    [333, 'lua/shared/queue/job.lua', 14],
-    [334, 'lua/shared/queue/job.lua', 45],
-    [380, 'lua/shared/queue/flags.lua', 1],
-    [409, 'lua/shared/queue/run.lua', 1],
-    [456, 'lua/shared/queue/parents.lua', 1],
-    [515, 'lua/shared/queue/parents.lua', 70],
-    [527, 'lua/shared/queue/happened.lua', 1],
-    [539, 'lua/shared/queue/entries.lua', 1],
-    [557, 'lua/shared/queue/history.lua', 1],
-    [571, 'lua/shared/queue/names.lua', 1],
-    [574, 'lua/shared/queue/names.lua', 29],
-    [592, 'lua/shared/queue/groups.lua', 1],
-    [700, 'lua/shared/queue/groups.lua', 120],
-    [710, 'lua/shared/queue/ready.lua', 1],
-    [739, 'lua/shared/queue/backoff.lua', 1],
-    [741, 'lua/shared/queue/backoff.lua', 22],
-    [760, 'lua/shared/queue/end.lua', 1],
-    [781, 'lua/shared/queue/leave-tags.lua', 1],
-    [790, 'lua/shared/queue/end.lua', 23],
-    [807, 'lua/shared/queue/note-end.lua', 1],
-    [837, 'lua/shared/queue/tell-others.lua', 1],
-    [839, 'lua/shared/queue/packed-notes.lua', 1],
-    [840, 'lua/shared/queue/leave-notes.lua', 1],
-    [858, 'lua/shared/queue/fold.lua', 1],
-    [859, 'lua/shared/queue/statistics.lua', 1],
-    [1095, 'lua/shared/queue/fold.lua', 3],
-    [1106, 'lua/shared/queue/leave-notes.lua', 20],
-    [1110, 'lua/shared/queue/packed-notes.lua', 3],
-    [1118, 'lua/shared/queue/tell-others.lua', 4],
-    [1121, 'lua/shared/queue/result.lua', 1],
-    [1135, 'lua/shared/queue/tell-ends.lua', 1],
-    [1191, 'lua/shared/queue/tell-others.lua', 9],
-    [1194, 'lua/shared/queue/tell-others.lua', 13],
-    [1197, 'lua/shared/queue/publish.lua', 1],
-    [1198, 'lua/shared/queue/message.lua', 1],
-    [1208, 'lua/shared/queue/spelled.lua', 1],
-    [1216, 'lua/shared/queue/send.lua', 1],
-    [1232, 'lua/shared/queue/message.lua', 13],
-    [1255, 'lua/shared/queue/publish.lua', 3],
-    [1261, 'lua/shared/queue/tell-others.lua', 17],
-    [1264, 'lua/shared/queue/cancel.lua', 1],
-    [1272, 'lua/shared/queue/stop.lua', 1],
-    [1280, 'lua/shared/queue/idle.lua', 1],
-    [1326, 'lua/shared/queue/idle.lua', 68],
-    [1336, 'lua/shared/queue/judge-one.lua', 1],
-    [1346, 'lua/shared/queue/told.lua', 1],
-    [1361, 'lua/shared/queue/freed.lua', 1],
-    [1370, 'lua/shared/queue/give-back.lua', 1],
-    [1406, 'lua/queue/release.lua', 75],
-    [1474, 'lua/shared/queue/settle.lua', 1],
-    [1475, 'lua/shared/queue/failure.lua', 1],
-    [1481, 'lua/shared/queue/dead.lua', 1],
-    [1535, 'lua/shared/queue/unblock.lua', 1],
-    [1541, 'lua/shared/queue/outbox.lua', 1],
-    [1552, 'lua/shared/queue/settle.lua', 18],
-    [1626, 'lua/queue/release.lua', 144],
+    [109, 'lua/shared/tell.lua', 15],
+    [148, 'lua/shared/queue/state.lua', 1],
+    [226, 'lua/shared/queue/count-job.lua', 1],
+    [239, 'lua/shared/queue/save.lua', 1],
+    [241, 'lua/shared/queue/save.lua', 13],
+    [284, 'lua/shared/queue/save-call.lua', 1],
+    [292, 'lua/shared/queue/settings.lua', 1],
+    [308, 'lua/shared/queue/marks.lua', 1],
+    [322, 'lua/shared/queue/note-due.lua', 1],
+    [330, 'lua/shared/queue/rate.lua', 1],
+    [333, 'lua/shared/queue/rate.lua', 16],
+    [338, 'lua/shared/queue/job.lua', 1],
+    [350, 'lua/shared/queue/plain-head.lua', 1],
+    [353, 'lua/shared/queue/plain-head.lua', 8],
+    [361, 'lua/shared/queue/job.lua', 14],
+    [362, 'lua/shared/queue/job.lua', 45],
+    [408, 'lua/shared/queue/flags.lua', 1],
+    [437, 'lua/shared/queue/run.lua', 1],
+    [484, 'lua/shared/queue/parents.lua', 1],
+    [543, 'lua/shared/queue/parents.lua', 70],
+    [555, 'lua/shared/queue/happened.lua', 1],
+    [567, 'lua/shared/queue/entries.lua', 1],
+    [585, 'lua/shared/queue/history.lua', 1],
+    [599, 'lua/shared/queue/names.lua', 1],
+    [602, 'lua/shared/queue/names.lua', 29],
+    [620, 'lua/shared/queue/groups.lua', 1],
+    [728, 'lua/shared/queue/groups.lua', 120],
+    [738, 'lua/shared/queue/ready.lua', 1],
+    [767, 'lua/shared/queue/backoff.lua', 1],
+    [769, 'lua/shared/queue/backoff.lua', 22],
+    [788, 'lua/shared/queue/end.lua', 1],
+    [809, 'lua/shared/queue/leave-tags.lua', 1],
+    [818, 'lua/shared/queue/end.lua', 23],
+    [835, 'lua/shared/queue/note-end.lua', 1],
+    [865, 'lua/shared/queue/tell-others.lua', 1],
+    [867, 'lua/shared/queue/packed-notes.lua', 1],
+    [868, 'lua/shared/queue/leave-notes.lua', 1],
+    [886, 'lua/shared/queue/fold.lua', 1],
+    [887, 'lua/shared/queue/statistics.lua', 1],
+    [1123, 'lua/shared/queue/fold.lua', 3],
+    [1134, 'lua/shared/queue/leave-notes.lua', 20],
+    [1138, 'lua/shared/queue/packed-notes.lua', 3],
+    [1146, 'lua/shared/queue/tell-others.lua', 4],
+    [1149, 'lua/shared/queue/result.lua', 1],
+    [1163, 'lua/shared/queue/tell-ends.lua', 1],
+    [1219, 'lua/shared/queue/tell-others.lua', 9],
+    [1222, 'lua/shared/queue/tell-others.lua', 13],
+    [1225, 'lua/shared/queue/publish.lua', 1],
+    [1226, 'lua/shared/queue/message.lua', 1],
+    [1236, 'lua/shared/queue/spelled.lua', 1],
+    [1244, 'lua/shared/queue/send.lua', 1],
+    [1260, 'lua/shared/queue/message.lua', 13],
+    [1283, 'lua/shared/queue/publish.lua', 3],
+    [1289, 'lua/shared/queue/tell-others.lua', 17],
+    [1292, 'lua/shared/queue/cancel.lua', 1],
+    [1300, 'lua/shared/queue/stop.lua', 1],
+    [1308, 'lua/shared/queue/idle.lua', 1],
+    [1354, 'lua/shared/queue/idle.lua', 68],
+    [1364, 'lua/shared/queue/judge-one.lua', 1],
+    [1374, 'lua/shared/queue/told.lua', 1],
+    [1389, 'lua/shared/queue/freed.lua', 1],
+    [1398, 'lua/shared/queue/give-back.lua', 1],
+    [1434, 'lua/queue/release.lua', 75],
+    [1502, 'lua/shared/queue/settle.lua', 1],
+    [1503, 'lua/shared/queue/failure.lua', 1],
+    [1509, 'lua/shared/queue/dead.lua', 1],
+    [1563, 'lua/shared/queue/unblock.lua', 1],
+    [1569, 'lua/shared/queue/outbox.lua', 1],
+    [1580, 'lua/shared/queue/settle.lua', 18],
+    [1654, 'lua/queue/release.lua', 144],
   ],
   encode(args) {
     const encoded = new Array<Argument>(6 + args.claims.length * 3)
@@ -26745,7 +27165,7 @@ export type RequeueFailedAnswer =
 export const requeueFailed: Operation<RequeueFailedArguments, RequeueFailedAnswer> = {
   script: {
     name: 'queue/requeue-failed',
-    sha1: 'e404df5467613fabded2a00bbaff838d177c548b',
+    sha1: '07d81cf8e2145bc1095aaf591137873aa506bdfb',
     reads: false,
     bytes: false,
     source: `--[[
@@ -26793,25 +27213,53 @@ local function clock_us()
   return time[1] * 1000000 + time[2]
 end
 -- Telling the processes of tickets; see shared/tickets.
+-- A script asks whether a process listens before it publishes, and never after: what PUBLISH counts is not what is
+-- heard. A subscriber on a replica hears a message that was counted as heard by nobody, and one who subscribes to
+-- patterns is counted for a process that has died. So the state decides who was granted what, and a message only tells.
 -- @optional SPUBLISH only where the caller's driver has seen that the server knows sharded channels
 
 local function process_of(ticket)
   return string.match(ticket.id, '^[^.]*')
 end
 
--- True unless it is certain that the process is gone.
-local function tell_process(ticket, message, how)
-  if ticket.listens == 0 then
-    return true
+-- Whether the process of a ticket listens on this node; nil where that is not known: the process does not listen, the
+-- number of subscribers proves nothing, or the user may not ask for it.
+local function listens_here(ticket, how)
+  if ticket.listens == 0 or not how.counted then
+    return nil
   end
   local channel = how.channel .. ':' .. process_of(ticket)
-  local heard
+  local counts
   if how.sharded then
-    heard = redis.call('SPUBLISH', channel, message)
+    counts = redis.pcall('PUBSUB', 'SHARDNUMSUB', channel)
   else
-    heard = redis.call('PUBLISH', channel, message)
+    counts = redis.pcall('PUBSUB', 'NUMSUB', channel)
   end
-  return heard > 0 or not how.counted
+  if counts.err then
+    return nil
+  end
+  return counts[2] > 0
+end
+
+local function publish_to(ticket, message, how)
+  if ticket.listens == 0 then
+    return
+  end
+  local channel = how.channel .. ':' .. process_of(ticket)
+  if how.sharded then
+    redis.call('SPUBLISH', channel, message)
+  else
+    redis.call('PUBLISH', channel, message)
+  end
+end
+
+-- Answers false, and tells nobody, when it is certain that the process does not listen on this node.
+local function tell_process(ticket, message, how)
+  if listens_here(ticket, how) == false then
+    return false
+  end
+  publish_to(ticket, message, how)
+  return true
 end
 -- The main key of a queue: one hash, read once and written once a call.
 --   layout, codec    the form of the stored data, and of the payloads
@@ -28133,64 +28581,64 @@ return { 'requeued', #numbers, tonumber(left or 0), queue.chores }
     [1, 'lua/queue/requeue-failed.lua', 1],
     [39, 'lua/shared/clock.lua', 1],
     [45, 'lua/shared/tell.lua', 1],
-    [52, 'lua/shared/tell.lua', 12],
-    [66, 'lua/shared/queue/state.lua', 1],
-    [144, 'lua/shared/queue/count-job.lua', 1],
-    [157, 'lua/shared/queue/save.lua', 1],
-    [159, 'lua/shared/queue/save.lua', 13],
-    [202, 'lua/shared/queue/marks.lua', 1],
-    [216, 'lua/shared/queue/rate.lua', 1],
-    [219, 'lua/shared/queue/rate.lua', 16],
-    [224, 'lua/shared/queue/job.lua', 1],
-    [236, 'lua/shared/queue/plain-head.lua', 1],
-    [239, 'lua/shared/queue/plain-head.lua', 8],
-    [247, 'lua/shared/queue/job.lua', 14],
-    [248, 'lua/shared/queue/job.lua', 45],
-    [294, 'lua/shared/queue/flags.lua', 1],
-    [323, 'lua/shared/queue/run.lua', 1],
-    [352, 'lua/shared/queue/parents.lua', 1],
-    [411, 'lua/shared/queue/parents.lua', 70],
-    [423, 'lua/shared/queue/happened.lua', 1],
-    [435, 'lua/shared/queue/entries.lua', 1],
-    [453, 'lua/shared/queue/history.lua', 1],
-    [467, 'lua/shared/queue/names.lua', 1],
-    [470, 'lua/shared/queue/names.lua', 29],
-    [488, 'lua/shared/queue/failure.lua', 1],
-    [498, 'lua/shared/queue/groups.lua', 1],
-    [606, 'lua/shared/queue/ready.lua', 1],
-    [635, 'lua/shared/queue/dead.lua', 1],
-    [704, 'lua/shared/queue/end.lua', 1],
-    [725, 'lua/shared/queue/leave-tags.lua', 1],
-    [734, 'lua/shared/queue/end.lua', 23],
-    [744, 'lua/shared/queue/begin-again.lua', 1],
-    [763, 'lua/shared/queue/idle.lua', 1],
-    [809, 'lua/shared/queue/kind.lua', 1],
-    [817, 'lua/queue/requeue-failed.lua', 62],
-    [863, 'lua/shared/queue/settle.lua', 1],
-    [864, 'lua/shared/queue/note-due.lua', 1],
-    [872, 'lua/shared/queue/backoff.lua', 1],
-    [874, 'lua/shared/queue/backoff.lua', 22],
-    [893, 'lua/shared/queue/unblock.lua', 1],
-    [899, 'lua/shared/queue/outbox.lua', 1],
-    [910, 'lua/shared/queue/note-end.lua', 1],
-    [940, 'lua/shared/queue/cancel.lua', 1],
-    [948, 'lua/shared/queue/settle.lua', 18],
-    [1022, 'lua/queue/requeue-failed.lua', 109],
-    [1028, 'lua/shared/queue/leave-notes.lua', 1],
-    [1046, 'lua/shared/queue/fold.lua', 1],
-    [1047, 'lua/shared/queue/statistics.lua', 1],
-    [1283, 'lua/shared/queue/fold.lua', 3],
-    [1294, 'lua/shared/queue/leave-notes.lua', 20],
-    [1298, 'lua/shared/queue/packed-notes.lua', 1],
-    [1299, 'lua/shared/queue/packed-notes.lua', 3],
-    [1307, 'lua/queue/requeue-failed.lua', 117],
-    [1310, 'lua/shared/queue/publish.lua', 1],
-    [1311, 'lua/shared/queue/message.lua', 1],
-    [1321, 'lua/shared/queue/spelled.lua', 1],
-    [1329, 'lua/shared/queue/send.lua', 1],
-    [1345, 'lua/shared/queue/message.lua', 13],
-    [1368, 'lua/shared/queue/publish.lua', 3],
-    [1374, 'lua/queue/requeue-failed.lua', 121],
+    [55, 'lua/shared/tell.lua', 15],
+    [94, 'lua/shared/queue/state.lua', 1],
+    [172, 'lua/shared/queue/count-job.lua', 1],
+    [185, 'lua/shared/queue/save.lua', 1],
+    [187, 'lua/shared/queue/save.lua', 13],
+    [230, 'lua/shared/queue/marks.lua', 1],
+    [244, 'lua/shared/queue/rate.lua', 1],
+    [247, 'lua/shared/queue/rate.lua', 16],
+    [252, 'lua/shared/queue/job.lua', 1],
+    [264, 'lua/shared/queue/plain-head.lua', 1],
+    [267, 'lua/shared/queue/plain-head.lua', 8],
+    [275, 'lua/shared/queue/job.lua', 14],
+    [276, 'lua/shared/queue/job.lua', 45],
+    [322, 'lua/shared/queue/flags.lua', 1],
+    [351, 'lua/shared/queue/run.lua', 1],
+    [380, 'lua/shared/queue/parents.lua', 1],
+    [439, 'lua/shared/queue/parents.lua', 70],
+    [451, 'lua/shared/queue/happened.lua', 1],
+    [463, 'lua/shared/queue/entries.lua', 1],
+    [481, 'lua/shared/queue/history.lua', 1],
+    [495, 'lua/shared/queue/names.lua', 1],
+    [498, 'lua/shared/queue/names.lua', 29],
+    [516, 'lua/shared/queue/failure.lua', 1],
+    [526, 'lua/shared/queue/groups.lua', 1],
+    [634, 'lua/shared/queue/ready.lua', 1],
+    [663, 'lua/shared/queue/dead.lua', 1],
+    [732, 'lua/shared/queue/end.lua', 1],
+    [753, 'lua/shared/queue/leave-tags.lua', 1],
+    [762, 'lua/shared/queue/end.lua', 23],
+    [772, 'lua/shared/queue/begin-again.lua', 1],
+    [791, 'lua/shared/queue/idle.lua', 1],
+    [837, 'lua/shared/queue/kind.lua', 1],
+    [845, 'lua/queue/requeue-failed.lua', 62],
+    [891, 'lua/shared/queue/settle.lua', 1],
+    [892, 'lua/shared/queue/note-due.lua', 1],
+    [900, 'lua/shared/queue/backoff.lua', 1],
+    [902, 'lua/shared/queue/backoff.lua', 22],
+    [921, 'lua/shared/queue/unblock.lua', 1],
+    [927, 'lua/shared/queue/outbox.lua', 1],
+    [938, 'lua/shared/queue/note-end.lua', 1],
+    [968, 'lua/shared/queue/cancel.lua', 1],
+    [976, 'lua/shared/queue/settle.lua', 18],
+    [1050, 'lua/queue/requeue-failed.lua', 109],
+    [1056, 'lua/shared/queue/leave-notes.lua', 1],
+    [1074, 'lua/shared/queue/fold.lua', 1],
+    [1075, 'lua/shared/queue/statistics.lua', 1],
+    [1311, 'lua/shared/queue/fold.lua', 3],
+    [1322, 'lua/shared/queue/leave-notes.lua', 20],
+    [1326, 'lua/shared/queue/packed-notes.lua', 1],
+    [1327, 'lua/shared/queue/packed-notes.lua', 3],
+    [1335, 'lua/queue/requeue-failed.lua', 117],
+    [1338, 'lua/shared/queue/publish.lua', 1],
+    [1339, 'lua/shared/queue/message.lua', 1],
+    [1349, 'lua/shared/queue/spelled.lua', 1],
+    [1357, 'lua/shared/queue/send.lua', 1],
+    [1373, 'lua/shared/queue/message.lua', 13],
+    [1396, 'lua/shared/queue/publish.lua', 3],
+    [1402, 'lua/queue/requeue-failed.lua', 121],
   ],
   encode(args) {
     return withoutDefaults([
@@ -28249,7 +28697,7 @@ function readOutcomesOfRequeueRequeued(part: Reply | undefined): (string)[] {
 export const requeue: Operation<RequeueArguments, RequeueAnswer> = {
   script: {
     name: 'queue/requeue',
-    sha1: '4c8752cd1bb2c987ee691e0f6b2f02fe544c0a5e',
+    sha1: 'ba27c7490a06ddd343fe5dd48a8ed7d70789992b',
     reads: false,
     bytes: false,
     source: `--[[
@@ -28290,25 +28738,53 @@ local function clock_us()
   return time[1] * 1000000 + time[2]
 end
 -- Telling the processes of tickets; see shared/tickets.
+-- A script asks whether a process listens before it publishes, and never after: what PUBLISH counts is not what is
+-- heard. A subscriber on a replica hears a message that was counted as heard by nobody, and one who subscribes to
+-- patterns is counted for a process that has died. So the state decides who was granted what, and a message only tells.
 -- @optional SPUBLISH only where the caller's driver has seen that the server knows sharded channels
 
 local function process_of(ticket)
   return string.match(ticket.id, '^[^.]*')
 end
 
--- True unless it is certain that the process is gone.
-local function tell_process(ticket, message, how)
-  if ticket.listens == 0 then
-    return true
+-- Whether the process of a ticket listens on this node; nil where that is not known: the process does not listen, the
+-- number of subscribers proves nothing, or the user may not ask for it.
+local function listens_here(ticket, how)
+  if ticket.listens == 0 or not how.counted then
+    return nil
   end
   local channel = how.channel .. ':' .. process_of(ticket)
-  local heard
+  local counts
   if how.sharded then
-    heard = redis.call('SPUBLISH', channel, message)
+    counts = redis.pcall('PUBSUB', 'SHARDNUMSUB', channel)
   else
-    heard = redis.call('PUBLISH', channel, message)
+    counts = redis.pcall('PUBSUB', 'NUMSUB', channel)
   end
-  return heard > 0 or not how.counted
+  if counts.err then
+    return nil
+  end
+  return counts[2] > 0
+end
+
+local function publish_to(ticket, message, how)
+  if ticket.listens == 0 then
+    return
+  end
+  local channel = how.channel .. ':' .. process_of(ticket)
+  if how.sharded then
+    redis.call('SPUBLISH', channel, message)
+  else
+    redis.call('PUBLISH', channel, message)
+  end
+end
+
+-- Answers false, and tells nobody, when it is certain that the process does not listen on this node.
+local function tell_process(ticket, message, how)
+  if listens_here(ticket, how) == false then
+    return false
+  end
+  publish_to(ticket, message, how)
+  return true
 end
 -- The main key of a queue: one hash, read once and written once a call.
 --   layout, codec    the form of the stored data, and of the payloads
@@ -29073,44 +29549,44 @@ return { 'requeued', outcomes }
     [1, 'lua/queue/requeue.lua', 1],
     [32, 'lua/shared/clock.lua', 1],
     [38, 'lua/shared/tell.lua', 1],
-    [45, 'lua/shared/tell.lua', 12],
-    [59, 'lua/shared/queue/state.lua', 1],
-    [137, 'lua/shared/queue/save.lua', 1],
-    [139, 'lua/shared/queue/save.lua', 13],
-    [182, 'lua/shared/queue/marks.lua', 1],
-    [196, 'lua/shared/queue/rate.lua', 1],
-    [199, 'lua/shared/queue/rate.lua', 16],
-    [204, 'lua/shared/queue/job.lua', 1],
-    [216, 'lua/shared/queue/plain-head.lua', 1],
-    [219, 'lua/shared/queue/plain-head.lua', 8],
-    [227, 'lua/shared/queue/job.lua', 14],
-    [228, 'lua/shared/queue/job.lua', 45],
-    [274, 'lua/shared/queue/flags.lua', 1],
-    [303, 'lua/shared/queue/run.lua', 1],
-    [332, 'lua/shared/queue/parents.lua', 1],
-    [346, 'lua/shared/queue/parents.lua', 32],
-    [362, 'lua/shared/queue/happened.lua', 1],
-    [374, 'lua/shared/queue/entries.lua', 1],
-    [392, 'lua/shared/queue/history.lua', 1],
-    [406, 'lua/shared/queue/names.lua', 1],
-    [409, 'lua/shared/queue/failure.lua', 1],
-    [411, 'lua/shared/queue/failure.lua', 7],
-    [415, 'lua/shared/queue/groups.lua', 1],
-    [534, 'lua/shared/queue/ready.lua', 1],
-    [571, 'lua/shared/queue/dead.lua', 1],
-    [574, 'lua/shared/queue/dead.lua', 55],
-    [589, 'lua/shared/queue/find.lua', 1],
-    [618, 'lua/shared/queue/displace.lua', 1],
-    [637, 'lua/shared/queue/begin-again.lua', 1],
-    [656, 'lua/shared/queue/idle.lua', 1],
-    [702, 'lua/queue/requeue.lua', 55],
-    [747, 'lua/shared/queue/publish.lua', 1],
-    [748, 'lua/shared/queue/message.lua', 1],
-    [758, 'lua/shared/queue/spelled.lua', 1],
-    [766, 'lua/shared/queue/send.lua', 1],
-    [782, 'lua/shared/queue/message.lua', 13],
-    [805, 'lua/shared/queue/publish.lua', 3],
-    [811, 'lua/queue/requeue.lua', 101],
+    [48, 'lua/shared/tell.lua', 15],
+    [87, 'lua/shared/queue/state.lua', 1],
+    [165, 'lua/shared/queue/save.lua', 1],
+    [167, 'lua/shared/queue/save.lua', 13],
+    [210, 'lua/shared/queue/marks.lua', 1],
+    [224, 'lua/shared/queue/rate.lua', 1],
+    [227, 'lua/shared/queue/rate.lua', 16],
+    [232, 'lua/shared/queue/job.lua', 1],
+    [244, 'lua/shared/queue/plain-head.lua', 1],
+    [247, 'lua/shared/queue/plain-head.lua', 8],
+    [255, 'lua/shared/queue/job.lua', 14],
+    [256, 'lua/shared/queue/job.lua', 45],
+    [302, 'lua/shared/queue/flags.lua', 1],
+    [331, 'lua/shared/queue/run.lua', 1],
+    [360, 'lua/shared/queue/parents.lua', 1],
+    [374, 'lua/shared/queue/parents.lua', 32],
+    [390, 'lua/shared/queue/happened.lua', 1],
+    [402, 'lua/shared/queue/entries.lua', 1],
+    [420, 'lua/shared/queue/history.lua', 1],
+    [434, 'lua/shared/queue/names.lua', 1],
+    [437, 'lua/shared/queue/failure.lua', 1],
+    [439, 'lua/shared/queue/failure.lua', 7],
+    [443, 'lua/shared/queue/groups.lua', 1],
+    [562, 'lua/shared/queue/ready.lua', 1],
+    [599, 'lua/shared/queue/dead.lua', 1],
+    [602, 'lua/shared/queue/dead.lua', 55],
+    [617, 'lua/shared/queue/find.lua', 1],
+    [646, 'lua/shared/queue/displace.lua', 1],
+    [665, 'lua/shared/queue/begin-again.lua', 1],
+    [684, 'lua/shared/queue/idle.lua', 1],
+    [730, 'lua/queue/requeue.lua', 55],
+    [775, 'lua/shared/queue/publish.lua', 1],
+    [776, 'lua/shared/queue/message.lua', 1],
+    [786, 'lua/shared/queue/spelled.lua', 1],
+    [794, 'lua/shared/queue/send.lua', 1],
+    [810, 'lua/shared/queue/message.lua', 13],
+    [833, 'lua/shared/queue/publish.lua', 3],
+    [839, 'lua/queue/requeue.lua', 101],
   ],
   encode(args) {
     const encoded = new Array<Argument>(3 + args.wanted.length)
@@ -29183,7 +29659,7 @@ function readBuriedOfRetryRetried(part: Reply | undefined): (number)[] {
 export const retry: Operation<RetryArguments, RetryAnswer> = {
   script: {
     name: 'queue/retry',
-    sha1: '0cf72ddb41f16215c1e3f3ca5ca4e0d628aab507',
+    sha1: '8369cf1e9f9cb1464cdd32116d090a5cff3a12a4',
     reads: false,
     bytes: false,
     source: `--[[
@@ -29285,25 +29761,53 @@ local function forget_old_calls(calls, call, now_ms)
 end
 
 -- Telling the processes of tickets; see shared/tickets.
+-- A script asks whether a process listens before it publishes, and never after: what PUBLISH counts is not what is
+-- heard. A subscriber on a replica hears a message that was counted as heard by nobody, and one who subscribes to
+-- patterns is counted for a process that has died. So the state decides who was granted what, and a message only tells.
 -- @optional SPUBLISH only where the caller's driver has seen that the server knows sharded channels
 
 local function process_of(ticket)
   return string.match(ticket.id, '^[^.]*')
 end
 
--- True unless it is certain that the process is gone.
-local function tell_process(ticket, message, how)
-  if ticket.listens == 0 then
-    return true
+-- Whether the process of a ticket listens on this node; nil where that is not known: the process does not listen, the
+-- number of subscribers proves nothing, or the user may not ask for it.
+local function listens_here(ticket, how)
+  if ticket.listens == 0 or not how.counted then
+    return nil
   end
   local channel = how.channel .. ':' .. process_of(ticket)
-  local heard
+  local counts
   if how.sharded then
-    heard = redis.call('SPUBLISH', channel, message)
+    counts = redis.pcall('PUBSUB', 'SHARDNUMSUB', channel)
   else
-    heard = redis.call('PUBLISH', channel, message)
+    counts = redis.pcall('PUBSUB', 'NUMSUB', channel)
   end
-  return heard > 0 or not how.counted
+  if counts.err then
+    return nil
+  end
+  return counts[2] > 0
+end
+
+local function publish_to(ticket, message, how)
+  if ticket.listens == 0 then
+    return
+  end
+  local channel = how.channel .. ':' .. process_of(ticket)
+  if how.sharded then
+    redis.call('SPUBLISH', channel, message)
+  else
+    redis.call('PUBLISH', channel, message)
+  end
+end
+
+-- Answers false, and tells nobody, when it is certain that the process does not listen on this node.
+local function tell_process(ticket, message, how)
+  if listens_here(ticket, how) == false then
+    return false
+  end
+  publish_to(ticket, message, how)
+  return true
 end
 -- The main key of a queue: one hash, read once and written once a call.
 --   layout, codec    the form of the stored data, and of the payloads
@@ -30904,81 +31408,81 @@ return { 'retried', queue.chores, refused, buried }
     [53, 'lua/shared/exact.lua', 1],
     [63, 'lua/shared/calls.lua', 6],
     [99, 'lua/shared/tell.lua', 1],
-    [106, 'lua/shared/tell.lua', 12],
-    [120, 'lua/shared/queue/state.lua', 1],
-    [198, 'lua/shared/queue/count-job.lua', 1],
-    [211, 'lua/shared/queue/note-spans.lua', 1],
-    [212, 'lua/shared/queue/note-alike.lua', 1],
-    [213, 'lua/shared/queue/bucket.lua', 1],
-    [225, 'lua/shared/queue/leave-notes.lua', 1],
-    [243, 'lua/shared/queue/fold.lua', 1],
-    [244, 'lua/shared/queue/statistics.lua', 1],
-    [480, 'lua/shared/queue/fold.lua', 3],
-    [491, 'lua/shared/queue/leave-notes.lua', 20],
-    [495, 'lua/shared/queue/note-alike.lua', 4],
-    [510, 'lua/shared/queue/note-spans.lua', 3],
-    [536, 'lua/shared/queue/save.lua', 1],
-    [538, 'lua/shared/queue/save.lua', 13],
-    [581, 'lua/shared/queue/save-call.lua', 1],
-    [589, 'lua/shared/queue/settings.lua', 1],
-    [605, 'lua/shared/queue/marks.lua', 1],
-    [619, 'lua/shared/queue/note-due.lua', 1],
-    [627, 'lua/shared/queue/rate.lua', 1],
-    [630, 'lua/shared/queue/rate.lua', 16],
-    [635, 'lua/shared/queue/job.lua', 1],
-    [647, 'lua/shared/queue/plain-head.lua', 1],
-    [650, 'lua/shared/queue/plain-head.lua', 8],
-    [658, 'lua/shared/queue/job.lua', 14],
-    [659, 'lua/shared/queue/job.lua', 45],
-    [705, 'lua/shared/queue/flags.lua', 1],
-    [734, 'lua/shared/queue/run.lua', 1],
-    [781, 'lua/shared/queue/parents.lua', 1],
-    [840, 'lua/shared/queue/parents.lua', 70],
-    [852, 'lua/shared/queue/happened.lua', 1],
-    [864, 'lua/shared/queue/entries.lua', 1],
-    [882, 'lua/shared/queue/history.lua', 1],
-    [896, 'lua/shared/queue/names.lua', 1],
-    [899, 'lua/shared/queue/names.lua', 29],
-    [917, 'lua/shared/queue/failure.lua', 1],
-    [923, 'lua/shared/queue/note-failure.lua', 1],
-    [927, 'lua/shared/queue/groups.lua', 1],
-    [1035, 'lua/shared/queue/groups.lua', 120],
-    [1045, 'lua/shared/queue/ready.lua', 1],
-    [1074, 'lua/shared/queue/backoff.lua', 1],
-    [1114, 'lua/shared/queue/dead.lua', 1],
-    [1168, 'lua/shared/queue/end.lua', 1],
-    [1189, 'lua/shared/queue/leave-tags.lua', 1],
-    [1198, 'lua/shared/queue/end.lua', 23],
-    [1215, 'lua/shared/queue/note-end.lua', 1],
-    [1245, 'lua/shared/queue/tell-others.lua', 1],
-    [1247, 'lua/shared/queue/packed-notes.lua', 1],
-    [1248, 'lua/shared/queue/packed-notes.lua', 3],
-    [1256, 'lua/shared/queue/tell-others.lua', 4],
-    [1259, 'lua/shared/queue/result.lua', 1],
-    [1273, 'lua/shared/queue/tell-ends.lua', 1],
-    [1329, 'lua/shared/queue/tell-others.lua', 9],
-    [1332, 'lua/shared/queue/tell-others.lua', 13],
-    [1335, 'lua/shared/queue/publish.lua', 1],
-    [1336, 'lua/shared/queue/message.lua', 1],
-    [1346, 'lua/shared/queue/spelled.lua', 1],
-    [1354, 'lua/shared/queue/send.lua', 1],
-    [1370, 'lua/shared/queue/message.lua', 13],
-    [1393, 'lua/shared/queue/publish.lua', 3],
-    [1399, 'lua/shared/queue/tell-others.lua', 17],
-    [1402, 'lua/shared/queue/cancel.lua', 1],
-    [1410, 'lua/shared/queue/stop.lua', 1],
-    [1418, 'lua/shared/queue/bury-claimed.lua', 1],
-    [1425, 'lua/shared/queue/idle.lua', 1],
-    [1471, 'lua/shared/queue/idle.lua', 68],
-    [1481, 'lua/shared/queue/judge-one.lua', 1],
-    [1491, 'lua/shared/queue/told.lua', 1],
-    [1513, 'lua/shared/queue/freed.lua', 1],
-    [1522, 'lua/queue/retry.lua', 79],
-    [1603, 'lua/shared/queue/settle.lua', 1],
-    [1604, 'lua/shared/queue/unblock.lua', 1],
-    [1610, 'lua/shared/queue/outbox.lua', 1],
-    [1621, 'lua/shared/queue/settle.lua', 18],
-    [1695, 'lua/queue/retry.lua', 161],
+    [109, 'lua/shared/tell.lua', 15],
+    [148, 'lua/shared/queue/state.lua', 1],
+    [226, 'lua/shared/queue/count-job.lua', 1],
+    [239, 'lua/shared/queue/note-spans.lua', 1],
+    [240, 'lua/shared/queue/note-alike.lua', 1],
+    [241, 'lua/shared/queue/bucket.lua', 1],
+    [253, 'lua/shared/queue/leave-notes.lua', 1],
+    [271, 'lua/shared/queue/fold.lua', 1],
+    [272, 'lua/shared/queue/statistics.lua', 1],
+    [508, 'lua/shared/queue/fold.lua', 3],
+    [519, 'lua/shared/queue/leave-notes.lua', 20],
+    [523, 'lua/shared/queue/note-alike.lua', 4],
+    [538, 'lua/shared/queue/note-spans.lua', 3],
+    [564, 'lua/shared/queue/save.lua', 1],
+    [566, 'lua/shared/queue/save.lua', 13],
+    [609, 'lua/shared/queue/save-call.lua', 1],
+    [617, 'lua/shared/queue/settings.lua', 1],
+    [633, 'lua/shared/queue/marks.lua', 1],
+    [647, 'lua/shared/queue/note-due.lua', 1],
+    [655, 'lua/shared/queue/rate.lua', 1],
+    [658, 'lua/shared/queue/rate.lua', 16],
+    [663, 'lua/shared/queue/job.lua', 1],
+    [675, 'lua/shared/queue/plain-head.lua', 1],
+    [678, 'lua/shared/queue/plain-head.lua', 8],
+    [686, 'lua/shared/queue/job.lua', 14],
+    [687, 'lua/shared/queue/job.lua', 45],
+    [733, 'lua/shared/queue/flags.lua', 1],
+    [762, 'lua/shared/queue/run.lua', 1],
+    [809, 'lua/shared/queue/parents.lua', 1],
+    [868, 'lua/shared/queue/parents.lua', 70],
+    [880, 'lua/shared/queue/happened.lua', 1],
+    [892, 'lua/shared/queue/entries.lua', 1],
+    [910, 'lua/shared/queue/history.lua', 1],
+    [924, 'lua/shared/queue/names.lua', 1],
+    [927, 'lua/shared/queue/names.lua', 29],
+    [945, 'lua/shared/queue/failure.lua', 1],
+    [951, 'lua/shared/queue/note-failure.lua', 1],
+    [955, 'lua/shared/queue/groups.lua', 1],
+    [1063, 'lua/shared/queue/groups.lua', 120],
+    [1073, 'lua/shared/queue/ready.lua', 1],
+    [1102, 'lua/shared/queue/backoff.lua', 1],
+    [1142, 'lua/shared/queue/dead.lua', 1],
+    [1196, 'lua/shared/queue/end.lua', 1],
+    [1217, 'lua/shared/queue/leave-tags.lua', 1],
+    [1226, 'lua/shared/queue/end.lua', 23],
+    [1243, 'lua/shared/queue/note-end.lua', 1],
+    [1273, 'lua/shared/queue/tell-others.lua', 1],
+    [1275, 'lua/shared/queue/packed-notes.lua', 1],
+    [1276, 'lua/shared/queue/packed-notes.lua', 3],
+    [1284, 'lua/shared/queue/tell-others.lua', 4],
+    [1287, 'lua/shared/queue/result.lua', 1],
+    [1301, 'lua/shared/queue/tell-ends.lua', 1],
+    [1357, 'lua/shared/queue/tell-others.lua', 9],
+    [1360, 'lua/shared/queue/tell-others.lua', 13],
+    [1363, 'lua/shared/queue/publish.lua', 1],
+    [1364, 'lua/shared/queue/message.lua', 1],
+    [1374, 'lua/shared/queue/spelled.lua', 1],
+    [1382, 'lua/shared/queue/send.lua', 1],
+    [1398, 'lua/shared/queue/message.lua', 13],
+    [1421, 'lua/shared/queue/publish.lua', 3],
+    [1427, 'lua/shared/queue/tell-others.lua', 17],
+    [1430, 'lua/shared/queue/cancel.lua', 1],
+    [1438, 'lua/shared/queue/stop.lua', 1],
+    [1446, 'lua/shared/queue/bury-claimed.lua', 1],
+    [1453, 'lua/shared/queue/idle.lua', 1],
+    [1499, 'lua/shared/queue/idle.lua', 68],
+    [1509, 'lua/shared/queue/judge-one.lua', 1],
+    [1519, 'lua/shared/queue/told.lua', 1],
+    [1541, 'lua/shared/queue/freed.lua', 1],
+    [1550, 'lua/queue/retry.lua', 79],
+    [1631, 'lua/shared/queue/settle.lua', 1],
+    [1632, 'lua/shared/queue/unblock.lua', 1],
+    [1638, 'lua/shared/queue/outbox.lua', 1],
+    [1649, 'lua/shared/queue/settle.lua', 18],
+    [1723, 'lua/queue/retry.lua', 161],
   ],
   encode(args) {
     const encoded = new Array<Argument>(6 + args.failures.length * 5)

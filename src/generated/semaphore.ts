@@ -39,7 +39,7 @@ export type AbandonAnswer =
 export const abandon: Operation<AbandonArguments, AbandonAnswer> = {
   script: {
     name: 'semaphore/abandon',
-    sha1: 'efb612d2717ca3cf8204cd29562d8098ef5e8b68',
+    sha1: '4197eec60eeacb7b6636847952eddd0c28621c0d',
     reads: false,
     bytes: false,
     source: `--[[
@@ -108,6 +108,9 @@ local function parse_ticket(text)
   }
 end
 -- Telling the processes of tickets; see shared/tickets.
+-- A script asks whether a process listens before it publishes, and never after: what PUBLISH counts is not what is
+-- heard. A subscriber on a replica hears a message that was counted as heard by nobody, and one who subscribes to
+-- patterns is counted for a process that has died. So the state decides who was granted what, and a message only tells.
 -- @optional SPUBLISH only where the caller's driver has seen that the server knows sharded channels
 
 local function process_of(ticket)
@@ -118,19 +121,44 @@ local function first_message(ticket, recheck_ms)
   return 'first ' .. ticket.id .. ' ' .. recheck_ms
 end
 
--- True unless it is certain that the process is gone.
-local function tell_process(ticket, message, how)
-  if ticket.listens == 0 then
-    return true
+-- Whether the process of a ticket listens on this node; nil where that is not known: the process does not listen, the
+-- number of subscribers proves nothing, or the user may not ask for it.
+local function listens_here(ticket, how)
+  if ticket.listens == 0 or not how.counted then
+    return nil
   end
   local channel = how.channel .. ':' .. process_of(ticket)
-  local heard
+  local counts
   if how.sharded then
-    heard = redis.call('SPUBLISH', channel, message)
+    counts = redis.pcall('PUBSUB', 'SHARDNUMSUB', channel)
   else
-    heard = redis.call('PUBLISH', channel, message)
+    counts = redis.pcall('PUBSUB', 'NUMSUB', channel)
   end
-  return heard > 0 or not how.counted
+  if counts.err then
+    return nil
+  end
+  return counts[2] > 0
+end
+
+local function publish_to(ticket, message, how)
+  if ticket.listens == 0 then
+    return
+  end
+  local channel = how.channel .. ':' .. process_of(ticket)
+  if how.sharded then
+    redis.call('SPUBLISH', channel, message)
+  else
+    redis.call('PUBLISH', channel, message)
+  end
+end
+
+-- Answers false, and tells nobody, when it is certain that the process does not listen on this node.
+local function tell_process(ticket, message, how)
+  if listens_here(ticket, how) == false then
+    return false
+  end
+  publish_to(ticket, message, how)
+  return true
 end
 -- The line of tickets; see shared/tickets.
 local QUEUE_KEPT_MS = '7200000'
@@ -458,13 +486,13 @@ return { 'abandoned', served == 'more' and 1 or 0 }
     [29, 'lua/shared/next-token.lua', 1],
     [34, 'lua/shared/tickets.lua', 1],
     [66, 'lua/shared/tell.lua', 1],
-    [91, 'lua/shared/line.lua', 1],
-    [102, 'lua/shared/semaphore/state.lua', 1],
-    [148, 'lua/shared/semaphore/save.lua', 1],
-    [189, 'lua/shared/semaphore/permit.lua', 1],
-    [207, 'lua/shared/semaphore/permits.lua', 1],
-    [294, 'lua/shared/semaphore/serve.lua', 1],
-    [380, 'lua/semaphore/abandon.lua', 33],
+    [119, 'lua/shared/line.lua', 1],
+    [130, 'lua/shared/semaphore/state.lua', 1],
+    [176, 'lua/shared/semaphore/save.lua', 1],
+    [217, 'lua/shared/semaphore/permit.lua', 1],
+    [235, 'lua/shared/semaphore/permits.lua', 1],
+    [322, 'lua/shared/semaphore/serve.lua', 1],
+    [408, 'lua/semaphore/abandon.lua', 33],
   ],
   encode(args) {
     return withoutDefaults([
@@ -533,7 +561,7 @@ export type AcquireAnswer =
 export const acquire: Operation<AcquireArguments, AcquireAnswer> = {
   script: {
     name: 'semaphore/acquire',
-    sha1: '6cc64fcc128a95f9ea7b6bb57dc57444c9e52767',
+    sha1: '2fbe978ecf63e4de81e7a93f19f28ad9f5f335a2',
     reads: false,
     bytes: false,
     source: `--[[
@@ -610,6 +638,9 @@ local function parse_ticket(text)
   }
 end
 -- Telling the processes of tickets; see shared/tickets.
+-- A script asks whether a process listens before it publishes, and never after: what PUBLISH counts is not what is
+-- heard. A subscriber on a replica hears a message that was counted as heard by nobody, and one who subscribes to
+-- patterns is counted for a process that has died. So the state decides who was granted what, and a message only tells.
 -- @optional SPUBLISH only where the caller's driver has seen that the server knows sharded channels
 
 local function process_of(ticket)
@@ -620,19 +651,44 @@ local function first_message(ticket, recheck_ms)
   return 'first ' .. ticket.id .. ' ' .. recheck_ms
 end
 
--- True unless it is certain that the process is gone.
-local function tell_process(ticket, message, how)
-  if ticket.listens == 0 then
-    return true
+-- Whether the process of a ticket listens on this node; nil where that is not known: the process does not listen, the
+-- number of subscribers proves nothing, or the user may not ask for it.
+local function listens_here(ticket, how)
+  if ticket.listens == 0 or not how.counted then
+    return nil
   end
   local channel = how.channel .. ':' .. process_of(ticket)
-  local heard
+  local counts
   if how.sharded then
-    heard = redis.call('SPUBLISH', channel, message)
+    counts = redis.pcall('PUBSUB', 'SHARDNUMSUB', channel)
   else
-    heard = redis.call('PUBLISH', channel, message)
+    counts = redis.pcall('PUBSUB', 'NUMSUB', channel)
   end
-  return heard > 0 or not how.counted
+  if counts.err then
+    return nil
+  end
+  return counts[2] > 0
+end
+
+local function publish_to(ticket, message, how)
+  if ticket.listens == 0 then
+    return
+  end
+  local channel = how.channel .. ':' .. process_of(ticket)
+  if how.sharded then
+    redis.call('SPUBLISH', channel, message)
+  else
+    redis.call('PUBLISH', channel, message)
+  end
+end
+
+-- Answers false, and tells nobody, when it is certain that the process does not listen on this node.
+local function tell_process(ticket, message, how)
+  if listens_here(ticket, how) == false then
+    return false
+  end
+  publish_to(ticket, message, how)
+  return true
 end
 -- The line of tickets; see shared/tickets.
 local QUEUE_KEPT_MS = '7200000'
@@ -1001,15 +1057,15 @@ return { 'full', recheck_ms }
     [37, 'lua/shared/next-token.lua', 1],
     [42, 'lua/shared/tickets.lua', 1],
     [74, 'lua/shared/tell.lua', 1],
-    [99, 'lua/shared/line.lua', 1],
-    [110, 'lua/shared/line.lua', 39],
-    [119, 'lua/shared/semaphore/state.lua', 1],
-    [165, 'lua/shared/semaphore/save.lua', 1],
-    [200, 'lua/shared/semaphore/save.lua', 42],
-    [205, 'lua/shared/semaphore/permit.lua', 1],
-    [223, 'lua/shared/semaphore/permits.lua', 1],
-    [310, 'lua/shared/semaphore/serve.lua', 1],
-    [396, 'lua/semaphore/acquire.lua', 41],
+    [127, 'lua/shared/line.lua', 1],
+    [138, 'lua/shared/line.lua', 39],
+    [147, 'lua/shared/semaphore/state.lua', 1],
+    [193, 'lua/shared/semaphore/save.lua', 1],
+    [228, 'lua/shared/semaphore/save.lua', 42],
+    [233, 'lua/shared/semaphore/permit.lua', 1],
+    [251, 'lua/shared/semaphore/permits.lua', 1],
+    [338, 'lua/shared/semaphore/serve.lua', 1],
+    [424, 'lua/semaphore/acquire.lua', 41],
   ],
   encode(args) {
     return withoutDefaults([
@@ -1078,7 +1134,7 @@ export type ClearAnswer =
 export const clear: Operation<ClearArguments, ClearAnswer> = {
   script: {
     name: 'semaphore/clear',
-    sha1: '8010497a98cd6d314e11ec708f6044ae4a0fde0f',
+    sha1: '685b7f744697f21f77c36cee760856396f794087',
     reads: false,
     bytes: false,
     source: `--[[
@@ -1116,25 +1172,53 @@ local function parse_ticket(text)
   }
 end
 -- Telling the processes of tickets; see shared/tickets.
+-- A script asks whether a process listens before it publishes, and never after: what PUBLISH counts is not what is
+-- heard. A subscriber on a replica hears a message that was counted as heard by nobody, and one who subscribes to
+-- patterns is counted for a process that has died. So the state decides who was granted what, and a message only tells.
 -- @optional SPUBLISH only where the caller's driver has seen that the server knows sharded channels
 
 local function process_of(ticket)
   return string.match(ticket.id, '^[^.]*')
 end
 
--- True unless it is certain that the process is gone.
-local function tell_process(ticket, message, how)
-  if ticket.listens == 0 then
-    return true
+-- Whether the process of a ticket listens on this node; nil where that is not known: the process does not listen, the
+-- number of subscribers proves nothing, or the user may not ask for it.
+local function listens_here(ticket, how)
+  if ticket.listens == 0 or not how.counted then
+    return nil
   end
   local channel = how.channel .. ':' .. process_of(ticket)
-  local heard
+  local counts
   if how.sharded then
-    heard = redis.call('SPUBLISH', channel, message)
+    counts = redis.pcall('PUBSUB', 'SHARDNUMSUB', channel)
   else
-    heard = redis.call('PUBLISH', channel, message)
+    counts = redis.pcall('PUBSUB', 'NUMSUB', channel)
   end
-  return heard > 0 or not how.counted
+  if counts.err then
+    return nil
+  end
+  return counts[2] > 0
+end
+
+local function publish_to(ticket, message, how)
+  if ticket.listens == 0 then
+    return
+  end
+  local channel = how.channel .. ':' .. process_of(ticket)
+  if how.sharded then
+    redis.call('SPUBLISH', channel, message)
+  else
+    redis.call('PUBLISH', channel, message)
+  end
+end
+
+-- Answers false, and tells nobody, when it is certain that the process does not listen on this node.
+local function tell_process(ticket, message, how)
+  if listens_here(ticket, how) == false then
+    return false
+  end
+  publish_to(ticket, message, how)
+  return true
 end
 
 local how = { channel = channel, sharded = sharded, counted = false }
@@ -1157,8 +1241,8 @@ return { 'cleared', existed }
     [15, 'lua/shared/tickets.lua', 1],
     [23, 'lua/shared/tickets.lua', 21],
     [35, 'lua/shared/tell.lua', 1],
-    [42, 'lua/shared/tell.lua', 12],
-    [56, 'lua/semaphore/clear.lua', 17],
+    [45, 'lua/shared/tell.lua', 15],
+    [84, 'lua/semaphore/clear.lua', 17],
   ],
   encode(args) {
     return withoutDefaults([
@@ -1641,7 +1725,7 @@ export type ReleaseAnswer =
 export const release: Operation<ReleaseArguments, ReleaseAnswer> = {
   script: {
     name: 'semaphore/release',
-    sha1: 'c9165163426bb412d605e03eb98d3b48e93649b2',
+    sha1: '28b77d91aef11163923a8d9b746ee0d787c57793',
     reads: false,
     bytes: false,
     source: `--[[
@@ -1695,6 +1779,9 @@ local function parse_ticket(text)
   }
 end
 -- Telling the processes of tickets; see shared/tickets.
+-- A script asks whether a process listens before it publishes, and never after: what PUBLISH counts is not what is
+-- heard. A subscriber on a replica hears a message that was counted as heard by nobody, and one who subscribes to
+-- patterns is counted for a process that has died. So the state decides who was granted what, and a message only tells.
 -- @optional SPUBLISH only where the caller's driver has seen that the server knows sharded channels
 
 local function process_of(ticket)
@@ -1705,19 +1792,44 @@ local function first_message(ticket, recheck_ms)
   return 'first ' .. ticket.id .. ' ' .. recheck_ms
 end
 
--- True unless it is certain that the process is gone.
-local function tell_process(ticket, message, how)
-  if ticket.listens == 0 then
-    return true
+-- Whether the process of a ticket listens on this node; nil where that is not known: the process does not listen, the
+-- number of subscribers proves nothing, or the user may not ask for it.
+local function listens_here(ticket, how)
+  if ticket.listens == 0 or not how.counted then
+    return nil
   end
   local channel = how.channel .. ':' .. process_of(ticket)
-  local heard
+  local counts
   if how.sharded then
-    heard = redis.call('SPUBLISH', channel, message)
+    counts = redis.pcall('PUBSUB', 'SHARDNUMSUB', channel)
   else
-    heard = redis.call('PUBLISH', channel, message)
+    counts = redis.pcall('PUBSUB', 'NUMSUB', channel)
   end
-  return heard > 0 or not how.counted
+  if counts.err then
+    return nil
+  end
+  return counts[2] > 0
+end
+
+local function publish_to(ticket, message, how)
+  if ticket.listens == 0 then
+    return
+  end
+  local channel = how.channel .. ':' .. process_of(ticket)
+  if how.sharded then
+    redis.call('SPUBLISH', channel, message)
+  else
+    redis.call('PUBLISH', channel, message)
+  end
+end
+
+-- Answers false, and tells nobody, when it is certain that the process does not listen on this node.
+local function tell_process(ticket, message, how)
+  if listens_here(ticket, how) == false then
+    return false
+  end
+  publish_to(ticket, message, how)
+  return true
 end
 -- The line of tickets; see shared/tickets.
 local QUEUE_KEPT_MS = '7200000'
@@ -2025,13 +2137,13 @@ return { 'released', served == 'more' and 1 or 0 }
     [31, 'lua/shared/tickets.lua', 1],
     [39, 'lua/shared/tickets.lua', 21],
     [51, 'lua/shared/tell.lua', 1],
-    [76, 'lua/shared/line.lua', 1],
-    [87, 'lua/shared/semaphore/state.lua', 1],
-    [133, 'lua/shared/semaphore/save.lua', 1],
-    [168, 'lua/shared/semaphore/permit.lua', 1],
-    [178, 'lua/shared/semaphore/permits.lua', 1],
-    [265, 'lua/shared/semaphore/serve.lua', 1],
-    [351, 'lua/semaphore/release.lua', 30],
+    [104, 'lua/shared/line.lua', 1],
+    [115, 'lua/shared/semaphore/state.lua', 1],
+    [161, 'lua/shared/semaphore/save.lua', 1],
+    [196, 'lua/shared/semaphore/permit.lua', 1],
+    [206, 'lua/shared/semaphore/permits.lua', 1],
+    [293, 'lua/shared/semaphore/serve.lua', 1],
+    [379, 'lua/semaphore/release.lua', 30],
   ],
   encode(args) {
     return withoutDefaults([
@@ -2083,7 +2195,7 @@ export type ResizeAnswer =
 export const resize: Operation<ResizeArguments, ResizeAnswer> = {
   script: {
     name: 'semaphore/resize',
-    sha1: 'c8e745905e9dac87a3b2bbfc1e563fc44c8430de',
+    sha1: '2fff835892f9700f25ea836ff0fb71cf5343ded2',
     reads: false,
     bytes: false,
     source: `--[[
@@ -2137,6 +2249,9 @@ local function parse_ticket(text)
   }
 end
 -- Telling the processes of tickets; see shared/tickets.
+-- A script asks whether a process listens before it publishes, and never after: what PUBLISH counts is not what is
+-- heard. A subscriber on a replica hears a message that was counted as heard by nobody, and one who subscribes to
+-- patterns is counted for a process that has died. So the state decides who was granted what, and a message only tells.
 -- @optional SPUBLISH only where the caller's driver has seen that the server knows sharded channels
 
 local function process_of(ticket)
@@ -2147,19 +2262,44 @@ local function first_message(ticket, recheck_ms)
   return 'first ' .. ticket.id .. ' ' .. recheck_ms
 end
 
--- True unless it is certain that the process is gone.
-local function tell_process(ticket, message, how)
-  if ticket.listens == 0 then
-    return true
+-- Whether the process of a ticket listens on this node; nil where that is not known: the process does not listen, the
+-- number of subscribers proves nothing, or the user may not ask for it.
+local function listens_here(ticket, how)
+  if ticket.listens == 0 or not how.counted then
+    return nil
   end
   local channel = how.channel .. ':' .. process_of(ticket)
-  local heard
+  local counts
   if how.sharded then
-    heard = redis.call('SPUBLISH', channel, message)
+    counts = redis.pcall('PUBSUB', 'SHARDNUMSUB', channel)
   else
-    heard = redis.call('PUBLISH', channel, message)
+    counts = redis.pcall('PUBSUB', 'NUMSUB', channel)
   end
-  return heard > 0 or not how.counted
+  if counts.err then
+    return nil
+  end
+  return counts[2] > 0
+end
+
+local function publish_to(ticket, message, how)
+  if ticket.listens == 0 then
+    return
+  end
+  local channel = how.channel .. ':' .. process_of(ticket)
+  if how.sharded then
+    redis.call('SPUBLISH', channel, message)
+  else
+    redis.call('PUBLISH', channel, message)
+  end
+end
+
+-- Answers false, and tells nobody, when it is certain that the process does not listen on this node.
+local function tell_process(ticket, message, how)
+  if listens_here(ticket, how) == false then
+    return false
+  end
+  publish_to(ticket, message, how)
+  return true
 end
 -- The line of tickets; see shared/tickets.
 local QUEUE_KEPT_MS = '7200000'
@@ -2463,14 +2603,14 @@ return { 'resized', served == 'more' and 1 or 0 }
     [31, 'lua/shared/tickets.lua', 1],
     [39, 'lua/shared/tickets.lua', 21],
     [51, 'lua/shared/tell.lua', 1],
-    [76, 'lua/shared/line.lua', 1],
-    [87, 'lua/shared/semaphore/state.lua', 1],
-    [133, 'lua/shared/semaphore/save.lua', 1],
-    [168, 'lua/shared/semaphore/permit.lua', 1],
-    [178, 'lua/shared/semaphore/permits.lua', 1],
-    [207, 'lua/shared/semaphore/permits.lua', 38],
-    [257, 'lua/shared/semaphore/serve.lua', 1],
-    [343, 'lua/semaphore/resize.lua', 30],
+    [104, 'lua/shared/line.lua', 1],
+    [115, 'lua/shared/semaphore/state.lua', 1],
+    [161, 'lua/shared/semaphore/save.lua', 1],
+    [196, 'lua/shared/semaphore/permit.lua', 1],
+    [206, 'lua/shared/semaphore/permits.lua', 1],
+    [235, 'lua/shared/semaphore/permits.lua', 38],
+    [285, 'lua/shared/semaphore/serve.lua', 1],
+    [371, 'lua/semaphore/resize.lua', 30],
   ],
   encode(args) {
     return withoutDefaults([
@@ -2518,7 +2658,7 @@ export type ServeAnswer =
 export const serve: Operation<ServeArguments, ServeAnswer> = {
   script: {
     name: 'semaphore/serve',
-    sha1: '8d03f405eb1d5edd5b1d68a9872f9e1de1b87023',
+    sha1: 'a41a68d5f29ee85299ce6ffa01ba321fa552ef84',
     reads: false,
     bytes: false,
     source: `--[[
@@ -2569,6 +2709,9 @@ local function parse_ticket(text)
   }
 end
 -- Telling the processes of tickets; see shared/tickets.
+-- A script asks whether a process listens before it publishes, and never after: what PUBLISH counts is not what is
+-- heard. A subscriber on a replica hears a message that was counted as heard by nobody, and one who subscribes to
+-- patterns is counted for a process that has died. So the state decides who was granted what, and a message only tells.
 -- @optional SPUBLISH only where the caller's driver has seen that the server knows sharded channels
 
 local function process_of(ticket)
@@ -2579,19 +2722,44 @@ local function first_message(ticket, recheck_ms)
   return 'first ' .. ticket.id .. ' ' .. recheck_ms
 end
 
--- True unless it is certain that the process is gone.
-local function tell_process(ticket, message, how)
-  if ticket.listens == 0 then
-    return true
+-- Whether the process of a ticket listens on this node; nil where that is not known: the process does not listen, the
+-- number of subscribers proves nothing, or the user may not ask for it.
+local function listens_here(ticket, how)
+  if ticket.listens == 0 or not how.counted then
+    return nil
   end
   local channel = how.channel .. ':' .. process_of(ticket)
-  local heard
+  local counts
   if how.sharded then
-    heard = redis.call('SPUBLISH', channel, message)
+    counts = redis.pcall('PUBSUB', 'SHARDNUMSUB', channel)
   else
-    heard = redis.call('PUBLISH', channel, message)
+    counts = redis.pcall('PUBSUB', 'NUMSUB', channel)
   end
-  return heard > 0 or not how.counted
+  if counts.err then
+    return nil
+  end
+  return counts[2] > 0
+end
+
+local function publish_to(ticket, message, how)
+  if ticket.listens == 0 then
+    return
+  end
+  local channel = how.channel .. ':' .. process_of(ticket)
+  if how.sharded then
+    redis.call('SPUBLISH', channel, message)
+  else
+    redis.call('PUBLISH', channel, message)
+  end
+end
+
+-- Answers false, and tells nobody, when it is certain that the process does not listen on this node.
+local function tell_process(ticket, message, how)
+  if listens_here(ticket, how) == false then
+    return false
+  end
+  publish_to(ticket, message, how)
+  return true
 end
 -- The line of tickets; see shared/tickets.
 local QUEUE_KEPT_MS = '7200000'
@@ -2893,14 +3061,14 @@ return { 'served', served == 'more' and 1 or 0 }
     [28, 'lua/shared/tickets.lua', 1],
     [36, 'lua/shared/tickets.lua', 21],
     [48, 'lua/shared/tell.lua', 1],
-    [73, 'lua/shared/line.lua', 1],
-    [84, 'lua/shared/semaphore/state.lua', 1],
-    [130, 'lua/shared/semaphore/save.lua', 1],
-    [171, 'lua/shared/semaphore/permit.lua', 1],
-    [181, 'lua/shared/semaphore/permits.lua', 1],
-    [210, 'lua/shared/semaphore/permits.lua', 38],
-    [260, 'lua/shared/semaphore/serve.lua', 1],
-    [346, 'lua/semaphore/serve.lua', 27],
+    [101, 'lua/shared/line.lua', 1],
+    [112, 'lua/shared/semaphore/state.lua', 1],
+    [158, 'lua/shared/semaphore/save.lua', 1],
+    [199, 'lua/shared/semaphore/permit.lua', 1],
+    [209, 'lua/shared/semaphore/permits.lua', 1],
+    [238, 'lua/shared/semaphore/permits.lua', 38],
+    [288, 'lua/shared/semaphore/serve.lua', 1],
+    [374, 'lua/semaphore/serve.lua', 27],
   ],
   encode(args) {
     return withoutDefaults([
