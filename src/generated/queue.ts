@@ -61,7 +61,7 @@ function readPayloadsOfAckAndClaimPlainClaimed(part: Reply | undefined): (Buffer
 export const ackAndClaimPlain: Operation<AckAndClaimPlainArguments, AckAndClaimPlainAnswer> = {
   script: {
     name: 'queue/ack-and-claim-plain',
-    sha1: '13669583e89e5f2abb440c4a380227e019a4adbb',
+    sha1: '7a15a0d693c8646e6eb2276cf5d7bc563b74aaa5',
     reads: false,
     bytes: true,
     source: `--[[
@@ -920,15 +920,27 @@ end
 -- Workers that found nothing, longest first. Each has a name, '<process>.<number>', and its process listens on
 -- '<channel>:<process>' for 'come <name> 0'; behind ':' it may say that it takes jobs by letter, see shared/queue/hand-over,
 -- which is no part of its name in letters. Whoever brings work calls one; one that finds more than it takes calls the
--- next, so that as many come as there is work for. A process that nobody hears is gone, and passed over.
+-- next, so that as many come as there is work for. A process that does not listen is gone, and passed over.
 --
--- One of them watches the time: it comes back by itself when the next job is due or the next lease ends. It stands behind
--- the others, by a greater score, and when it goes nobody watches.
+-- Two of them watch the time, and stand behind the others, by greater scores:
+--   the first    comes back by itself when the next job is due or the next lease ends. When it goes nobody watches.
+--   the second   is of another process. It comes back at the time that its score tells, a second after the first one at
+--                the latest: whatever becomes of the first one's process, what is due is seen then.
+-- Where one process alone is called, a second is called as well, once in a second, and comes back after a second. So a
+-- job does not wait for a process that listens and does not come.
 local WATCHING = 1125899906842624
+local SECOND = 2251799813685248
 local IDLE_KEPT_MS = '7200000'
 local MOST_GONE = 100
 -- One that is so late will not come.
 local LATE_MS = 1000
+
+-- The first one watches no more.
+local function end_watch(queue, score)
+  if score >= WATCHING and score < SECOND then
+    queue.watch_ms = 0
+  end
+end
 
 -- The name of the one that waits longest; nil where nobody does. It waits no more.
 local function pop_idle(idle, queue)
@@ -939,49 +951,96 @@ local function pop_idle(idle, queue)
     return nil
   end
   queue.idle = queue.idle - 1
-  if tonumber(score) >= WATCHING then
-    queue.watch_ms = 0
-  end
+  end_watch(queue, tonumber(score))
   return name
 end
 
--- False when it is certain that it is gone.
-local function tell_idle(worker, word, text, how)
-  local name = string.match(worker, '^[^:]*')
-  return tell_process({ id = name, listens = 1 }, word .. ' ' .. name .. ' ' .. text, how)
+local function ticket_of(worker)
+  return { id = string.match(worker, '^[^:]*'), listens = 1 }
 end
 
-local function call_idle(idle, queue, count, how)
+-- Calls it. False when it is certain that it is gone.
+local function tell_idle(worker, how)
+  local ticket = ticket_of(worker)
+  return tell_process(ticket, 'come ' .. ticket.id .. ' 0', how)
+end
+
+-- Whether a second one that is not of this process comes by itself by then.
+local function has_second(idle, process, by_ms, now_ms, how)
+  local names = redis.call('ZRANGEBYSCORE', idle, SECOND + now_ms, SECOND + by_ms, 'LIMIT', '0', '3')
+  for _, name in ipairs(names) do
+    local ticket = ticket_of(name)
+    if process_of(ticket) ~= process and listens_here(ticket, how) ~= false then
+      return true
+    end
+  end
+  return false
+end
+
+-- Some of those that wait, with their scores: those that wait longest, and those that watch.
+local function some_idle(idle, queue)
+  local some = redis.call('ZRANGE', idle, '0', '9', 'WITHSCORES')
+  if queue.idle > 10 then
+    for _, each in ipairs(redis.call('ZRANGE', idle, '-3', '-1', 'WITHSCORES')) do
+      some[#some + 1] = each
+    end
+  end
+  return some
+end
+
+-- Calls one that is not of this process, and has it come back by then. Those that are gone, or were called so before and
+-- did not come, wait no more.
+local function call_second(idle, queue, process, by_ms, now_ms, how)
+  local some = some_idle(idle, queue)
+  for at = 1, #some, 2 do
+    local name, score = some[at], tonumber(some[at + 1])
+    if process_of({ id = name }) ~= process then
+      end_watch(queue, score)
+      local is_late = score >= SECOND and score < SECOND + now_ms - LATE_MS
+      if not is_late and tell_idle(name, how) then
+        redis.call('ZADD', idle, SECOND + by_ms, name)
+        return
+      end
+      queue.idle = queue.idle - redis.call('ZREM', idle, name)
+    end
+  end
+end
+
+-- Sees to it that one that is not of this process comes by then.
+local function see_to_second(idle, queue, process, by_ms, now_ms, how)
+  if queue.idle > 0 and not has_second(idle, process, by_ms, now_ms, how) then
+    call_second(idle, queue, process, by_ms, now_ms, how)
+  end
+end
+
+local function call_idle(idle, queue, count, now_ms, how)
+  local first, several
   for _ = 1, MOST_GONE do
     local name = count > 0 and pop_idle(idle, queue)
     if not name then
-      return
+      break
     end
-    if tell_idle(name, 'come', '0', how) then
+    if tell_idle(name, how) then
+      local process = process_of({ id = name })
+      several = several or (first and first ~= process)
+      first = first or process
       count = count - 1
     end
   end
+  if first and not several then
+    see_to_second(idle, queue, first, now_ms + LATE_MS, now_ms, how)
+  end
 end
 
--- Answers whether it was still waiting.
+-- Answers its score if it was still waiting.
 local function leave_idle(idle, queue, name)
-  local score = queue.idle > 0 and name ~= '' and redis.call('ZSCORE', idle, name)
+  local score = queue.idle > 0 and name ~= '' and tonumber(redis.call('ZSCORE', idle, name))
   if score then
     redis.call('ZREM', idle, name)
     queue.idle = queue.idle - 1
-    if tonumber(score) >= WATCHING then
-      queue.watch_ms = 0
-    end
+    end_watch(queue, score)
   end
   return score
-end
-
-local function stand_idle(idle, queue, name, watches)
-  queue.idlers = queue.idlers + 1
-  if redis.call('ZADD', idle, queue.idlers + (watches and WATCHING or 0), name) == 1 then
-    queue.idle = queue.idle + 1
-    redis.call('PEXPIRE', idle, IDLE_KEPT_MS)
-  end
 end
 
 local function is_watched(queue, now_ms)
@@ -991,42 +1050,79 @@ end
 -- What comes at that time must be seen by somebody.
 local function see_to(idle, queue, due_ms, now_ms, how)
   if queue.idle > 0 and (not is_watched(queue, now_ms) or due_ms < queue.watch_ms) then
-    call_idle(idle, queue, 1, how)
+    call_idle(idle, queue, 1, now_ms, how)
   end
 end
 -- Who watches the time; see shared/queue/idle.
 
--- Where the one that watched waits no more, another one comes to watch.
-local function see_to_watch(idle, queue, now_ms, how)
+-- Until when one that stood so was called to come back; nil: it was not, or comes back now.
+local function called_until(score, now_ms)
+  local by_ms = (score or 0) - SECOND
+  return by_ms > now_ms and by_ms or nil
+end
+
+-- Where one that watched waits no more, another one comes to watch.
+local function see_to_watch(idle, queue, worker, score, now_ms, how)
   if queue.watch_ms == 0 and queue.due_ms < NEVER_MS then
     see_to(idle, queue, queue.due_ms, now_ms, how)
   end
+  local by_ms = called_until(score, now_ms)
+  if by_ms then
+    see_to_second(idle, queue, process_of({ id = worker }), by_ms, now_ms, how)
+  end
 end
 
--- Makes a worker that waits the one that watches the time, where nobody does or what is due comes sooner. Answers
--- in how many milliseconds it has to come back; 0: it need not.
-local function watch_time(queue, due_ms, wait_ms, now_ms)
-  if wait_ms > 0 then
-    due_ms = math.min(due_ms or math.huge, now_ms + wait_ms)
+local function stand_idle(idle, queue, name, score)
+  if redis.call('ZADD', idle, score, name) == 1 then
+    queue.idle = queue.idle + 1
+    redis.call('PEXPIRE', idle, IDLE_KEPT_MS)
   end
-  if not due_ms or (is_watched(queue, now_ms) and queue.watch_ms <= due_ms) then
-    return 0
+end
+
+-- Until when a worker of this process watches as the second one; nil: it need not.
+local function second_until(idle, queue, process, now_ms, how)
+  local by_ms = queue.watch_ms + LATE_MS
+  -- The newest is the one; there may be others, which were late.
+  local first = redis.call('ZRANGEBYSCORE', idle, WATCHING, '(2251799813685248', 'LIMIT', '0', '10')
+  local watching = first[1] and process_of({ id = first[#first] })
+  if watching == process or has_second(idle, watching, by_ms, now_ms, how) then
+    return nil
   end
-  queue.watch_ms = due_ms
-  return math.max(1, due_ms - now_ms)
+  return by_ms
+end
+
+-- A worker waits, and watches the time where nobody else does, or what is due comes sooner (\`due_ms\`; nil: nothing is).
+-- \`score\` is how it stood until now. Answers in how many milliseconds it has to come back; 0: it need not.
+local function wait_idle(idle, queue, worker, due_ms, score, now_ms, how)
+  local process, by_ms = process_of({ id = worker }), called_until(score, now_ms)
+  queue.idlers = queue.idlers + 1
+  if due_ms and not (is_watched(queue, now_ms) and queue.watch_ms <= due_ms) then
+    see_to_second(idle, queue, process, due_ms + LATE_MS, now_ms, how)
+    queue.watch_ms = due_ms
+    stand_idle(idle, queue, worker, WATCHING + queue.idlers)
+    return math.max(1, math.min(due_ms, by_ms or math.huge) - now_ms)
+  end
+  if by_ms and by_ms > (due_ms and queue.watch_ms or now_ms) + LATE_MS then
+    by_ms = nil
+  end
+  if due_ms and not by_ms and queue.idle > 0 then
+    by_ms = second_until(idle, queue, process, now_ms, how)
+  end
+  stand_idle(idle, queue, worker, by_ms and SECOND + by_ms or queue.idlers)
+  return by_ms and math.max(1, by_ms - now_ms) or 0
 end
   local how = { channel = channel, sharded = sharded, counted = counted }
-  leave_idle(idle, queue, worker)
+  local score = leave_idle(idle, queue, worker)
   if count > 0 and count == limit and redis.call('EXISTS', ready) == 1 then
-    call_idle(idle, queue, 1, how)
+    call_idle(idle, queue, 1, now_ms, how)
   elseif count > 0 and not waits then
     see_to(idle, queue, ends_ms, now_ms, how)
   elseif limit == 0 then
-    see_to_watch(idle, queue, now_ms, how)
+    see_to_watch(idle, queue, worker, score, now_ms, how)
   end
   if waits then
-    recheck_ms = watch_time(queue, queue.due_ms < NEVER_MS and queue.due_ms or nil, 0, now_ms)
-    stand_idle(idle, queue, worker, recheck_ms > 0)
+    local due_ms = queue.due_ms < NEVER_MS and queue.due_ms or nil
+    recheck_ms = wait_idle(idle, queue, worker, due_ms, score, now_ms, how)
   end
 end
 if queue.noted then
@@ -1152,13 +1248,13 @@ return {
     [805, 'lua/shared/tell.lua', 1],
     [815, 'lua/shared/tell.lua', 15],
     [854, 'lua/shared/queue/idle.lua', 1],
-    [931, 'lua/shared/queue/watch.lua', 1],
-    [952, 'lua/queue/ack-and-claim-plain.lua', 82],
-    [971, 'lua/shared/queue/publish-plain.lua', 1],
-    [973, 'lua/shared/queue/spelled.lua', 1],
-    [981, 'lua/shared/queue/send.lua', 1],
-    [997, 'lua/shared/queue/publish-plain.lua', 5],
-    [1014, 'lua/queue/ack-and-claim-plain.lua', 102],
+    [990, 'lua/shared/queue/watch.lua', 1],
+    [1048, 'lua/queue/ack-and-claim-plain.lua', 82],
+    [1067, 'lua/shared/queue/publish-plain.lua', 1],
+    [1069, 'lua/shared/queue/spelled.lua', 1],
+    [1077, 'lua/shared/queue/send.lua', 1],
+    [1093, 'lua/shared/queue/publish-plain.lua', 5],
+    [1110, 'lua/queue/ack-and-claim-plain.lua', 102],
   ],
   encode(args) {
     const encoded = new Array<Argument>(9 + args.acks.length * 2)
@@ -1263,7 +1359,7 @@ function readOptionsOfAckAndClaimClaimed(part: Reply | undefined): ({ readonly a
 export const ackAndClaim: Operation<AckAndClaimArguments, AckAndClaimAnswer> = {
   script: {
     name: 'queue/ack-and-claim',
-    sha1: '480de9a989f338803c5eebe440cdc811c056b494',
+    sha1: '2cff9a975ee1e26071ce0a6aacbe1321bbcb3485',
     reads: false,
     bytes: true,
     source: `--[[
@@ -3094,15 +3190,27 @@ end
 -- Workers that found nothing, longest first. Each has a name, '<process>.<number>', and its process listens on
 -- '<channel>:<process>' for 'come <name> 0'; behind ':' it may say that it takes jobs by letter, see shared/queue/hand-over,
 -- which is no part of its name in letters. Whoever brings work calls one; one that finds more than it takes calls the
--- next, so that as many come as there is work for. A process that nobody hears is gone, and passed over.
+-- next, so that as many come as there is work for. A process that does not listen is gone, and passed over.
 --
--- One of them watches the time: it comes back by itself when the next job is due or the next lease ends. It stands behind
--- the others, by a greater score, and when it goes nobody watches.
+-- Two of them watch the time, and stand behind the others, by greater scores:
+--   the first    comes back by itself when the next job is due or the next lease ends. When it goes nobody watches.
+--   the second   is of another process. It comes back at the time that its score tells, a second after the first one at
+--                the latest: whatever becomes of the first one's process, what is due is seen then.
+-- Where one process alone is called, a second is called as well, once in a second, and comes back after a second. So a
+-- job does not wait for a process that listens and does not come.
 local WATCHING = 1125899906842624
+local SECOND = 2251799813685248
 local IDLE_KEPT_MS = '7200000'
 local MOST_GONE = 100
 -- One that is so late will not come.
 local LATE_MS = 1000
+
+-- The first one watches no more.
+local function end_watch(queue, score)
+  if score >= WATCHING and score < SECOND then
+    queue.watch_ms = 0
+  end
+end
 
 -- The name of the one that waits longest; nil where nobody does. It waits no more.
 local function pop_idle(idle, queue)
@@ -3113,49 +3221,96 @@ local function pop_idle(idle, queue)
     return nil
   end
   queue.idle = queue.idle - 1
-  if tonumber(score) >= WATCHING then
-    queue.watch_ms = 0
-  end
+  end_watch(queue, tonumber(score))
   return name
 end
 
--- False when it is certain that it is gone.
-local function tell_idle(worker, word, text, how)
-  local name = string.match(worker, '^[^:]*')
-  return tell_process({ id = name, listens = 1 }, word .. ' ' .. name .. ' ' .. text, how)
+local function ticket_of(worker)
+  return { id = string.match(worker, '^[^:]*'), listens = 1 }
 end
 
-local function call_idle(idle, queue, count, how)
+-- Calls it. False when it is certain that it is gone.
+local function tell_idle(worker, how)
+  local ticket = ticket_of(worker)
+  return tell_process(ticket, 'come ' .. ticket.id .. ' 0', how)
+end
+
+-- Whether a second one that is not of this process comes by itself by then.
+local function has_second(idle, process, by_ms, now_ms, how)
+  local names = redis.call('ZRANGEBYSCORE', idle, SECOND + now_ms, SECOND + by_ms, 'LIMIT', '0', '3')
+  for _, name in ipairs(names) do
+    local ticket = ticket_of(name)
+    if process_of(ticket) ~= process and listens_here(ticket, how) ~= false then
+      return true
+    end
+  end
+  return false
+end
+
+-- Some of those that wait, with their scores: those that wait longest, and those that watch.
+local function some_idle(idle, queue)
+  local some = redis.call('ZRANGE', idle, '0', '9', 'WITHSCORES')
+  if queue.idle > 10 then
+    for _, each in ipairs(redis.call('ZRANGE', idle, '-3', '-1', 'WITHSCORES')) do
+      some[#some + 1] = each
+    end
+  end
+  return some
+end
+
+-- Calls one that is not of this process, and has it come back by then. Those that are gone, or were called so before and
+-- did not come, wait no more.
+local function call_second(idle, queue, process, by_ms, now_ms, how)
+  local some = some_idle(idle, queue)
+  for at = 1, #some, 2 do
+    local name, score = some[at], tonumber(some[at + 1])
+    if process_of({ id = name }) ~= process then
+      end_watch(queue, score)
+      local is_late = score >= SECOND and score < SECOND + now_ms - LATE_MS
+      if not is_late and tell_idle(name, how) then
+        redis.call('ZADD', idle, SECOND + by_ms, name)
+        return
+      end
+      queue.idle = queue.idle - redis.call('ZREM', idle, name)
+    end
+  end
+end
+
+-- Sees to it that one that is not of this process comes by then.
+local function see_to_second(idle, queue, process, by_ms, now_ms, how)
+  if queue.idle > 0 and not has_second(idle, process, by_ms, now_ms, how) then
+    call_second(idle, queue, process, by_ms, now_ms, how)
+  end
+end
+
+local function call_idle(idle, queue, count, now_ms, how)
+  local first, several
   for _ = 1, MOST_GONE do
     local name = count > 0 and pop_idle(idle, queue)
     if not name then
-      return
+      break
     end
-    if tell_idle(name, 'come', '0', how) then
+    if tell_idle(name, how) then
+      local process = process_of({ id = name })
+      several = several or (first and first ~= process)
+      first = first or process
       count = count - 1
     end
   end
+  if first and not several then
+    see_to_second(idle, queue, first, now_ms + LATE_MS, now_ms, how)
+  end
 end
 
--- Answers whether it was still waiting.
+-- Answers its score if it was still waiting.
 local function leave_idle(idle, queue, name)
-  local score = queue.idle > 0 and name ~= '' and redis.call('ZSCORE', idle, name)
+  local score = queue.idle > 0 and name ~= '' and tonumber(redis.call('ZSCORE', idle, name))
   if score then
     redis.call('ZREM', idle, name)
     queue.idle = queue.idle - 1
-    if tonumber(score) >= WATCHING then
-      queue.watch_ms = 0
-    end
+    end_watch(queue, score)
   end
   return score
-end
-
-local function stand_idle(idle, queue, name, watches)
-  queue.idlers = queue.idlers + 1
-  if redis.call('ZADD', idle, queue.idlers + (watches and WATCHING or 0), name) == 1 then
-    queue.idle = queue.idle + 1
-    redis.call('PEXPIRE', idle, IDLE_KEPT_MS)
-  end
 end
 
 local function is_watched(queue, now_ms)
@@ -3165,29 +3320,66 @@ end
 -- What comes at that time must be seen by somebody.
 local function see_to(idle, queue, due_ms, now_ms, how)
   if queue.idle > 0 and (not is_watched(queue, now_ms) or due_ms < queue.watch_ms) then
-    call_idle(idle, queue, 1, how)
+    call_idle(idle, queue, 1, now_ms, how)
   end
 end
 -- Who watches the time; see shared/queue/idle.
 
--- Where the one that watched waits no more, another one comes to watch.
-local function see_to_watch(idle, queue, now_ms, how)
+-- Until when one that stood so was called to come back; nil: it was not, or comes back now.
+local function called_until(score, now_ms)
+  local by_ms = (score or 0) - SECOND
+  return by_ms > now_ms and by_ms or nil
+end
+
+-- Where one that watched waits no more, another one comes to watch.
+local function see_to_watch(idle, queue, worker, score, now_ms, how)
   if queue.watch_ms == 0 and queue.due_ms < NEVER_MS then
     see_to(idle, queue, queue.due_ms, now_ms, how)
   end
+  local by_ms = called_until(score, now_ms)
+  if by_ms then
+    see_to_second(idle, queue, process_of({ id = worker }), by_ms, now_ms, how)
+  end
 end
 
--- Makes a worker that waits the one that watches the time, where nobody does or what is due comes sooner. Answers
--- in how many milliseconds it has to come back; 0: it need not.
-local function watch_time(queue, due_ms, wait_ms, now_ms)
-  if wait_ms > 0 then
-    due_ms = math.min(due_ms or math.huge, now_ms + wait_ms)
+local function stand_idle(idle, queue, name, score)
+  if redis.call('ZADD', idle, score, name) == 1 then
+    queue.idle = queue.idle + 1
+    redis.call('PEXPIRE', idle, IDLE_KEPT_MS)
   end
-  if not due_ms or (is_watched(queue, now_ms) and queue.watch_ms <= due_ms) then
-    return 0
+end
+
+-- Until when a worker of this process watches as the second one; nil: it need not.
+local function second_until(idle, queue, process, now_ms, how)
+  local by_ms = queue.watch_ms + LATE_MS
+  -- The newest is the one; there may be others, which were late.
+  local first = redis.call('ZRANGEBYSCORE', idle, WATCHING, '(2251799813685248', 'LIMIT', '0', '10')
+  local watching = first[1] and process_of({ id = first[#first] })
+  if watching == process or has_second(idle, watching, by_ms, now_ms, how) then
+    return nil
   end
-  queue.watch_ms = due_ms
-  return math.max(1, due_ms - now_ms)
+  return by_ms
+end
+
+-- A worker waits, and watches the time where nobody else does, or what is due comes sooner (\`due_ms\`; nil: nothing is).
+-- \`score\` is how it stood until now. Answers in how many milliseconds it has to come back; 0: it need not.
+local function wait_idle(idle, queue, worker, due_ms, score, now_ms, how)
+  local process, by_ms = process_of({ id = worker }), called_until(score, now_ms)
+  queue.idlers = queue.idlers + 1
+  if due_ms and not (is_watched(queue, now_ms) and queue.watch_ms <= due_ms) then
+    see_to_second(idle, queue, process, due_ms + LATE_MS, now_ms, how)
+    queue.watch_ms = due_ms
+    stand_idle(idle, queue, worker, WATCHING + queue.idlers)
+    return math.max(1, math.min(due_ms, by_ms or math.huge) - now_ms)
+  end
+  if by_ms and by_ms > (due_ms and queue.watch_ms or now_ms) + LATE_MS then
+    by_ms = nil
+  end
+  if due_ms and not by_ms and queue.idle > 0 then
+    by_ms = second_until(idle, queue, process, now_ms, how)
+  end
+  stand_idle(idle, queue, worker, by_ms and SECOND + by_ms or queue.idlers)
+  return by_ms and math.max(1, by_ms - now_ms) or 0
 end
 -- What may be acked, and what may be claimed.
 
@@ -4007,17 +4199,17 @@ end
   queue.due_ms = math.min(queue.due_ms, next_due_ms(keys, queue, settings, now_ms) or NEVER_MS)
 end
 local how = { channel = channel, sharded = sharded, counted = counted }
-local stood = leave_idle(idle, queue, worker)
+local score = leave_idle(idle, queue, worker)
 if limit == 0 then
   local frees = settled > 0 or (#ended + #stopped > 0 and may_free_others(queue, settings))
   -- One that waits no more may have been called for what is there: another one comes.
   if (frees or (worker ~= '' and not settings.paused)) and has_more(keys, queue) then
-    call_idle(idle, queue, 1, how)
+    call_idle(idle, queue, 1, now_ms, how)
   end
-  see_to_watch(idle, queue, now_ms, how)
+  see_to_watch(idle, queue, worker, score, now_ms, how)
   tell_others(keys, queue, now_ms, how)
   save_queue_and_call(meta, queue, caller, call, now_ms, format_claimed(0, 0, 0, refused))
-  return { 'claimed', now_ms, 0, stood and 1 or 0, 0, paused, queue.chores, refused, {}, {} }
+  return { 'claimed', now_ms, 0, score and 1 or 0, 0, paused, queue.chores, refused, {}, {} }
 end
 
 if is_marked(queue, GROUPS) then
@@ -4040,7 +4232,7 @@ local waits = worker ~= '' and count < limit
 local recheck_ms = 0
 if queue.idle > 0 then
   if count == room and count > 0 and has_more(keys, queue) then
-    call_idle(idle, queue, 1, how)
+    call_idle(idle, queue, 1, now_ms, how)
   elseif count > 0 and not waits then
     see_to(idle, queue, next_change_ms(held, queue, settings, ends_ms, now_us), now_ms, how)
   end
@@ -4048,16 +4240,18 @@ end
 if waits then
 -- A worker that found less than it wanted waits until it is woken. Answers in how many milliseconds it has to come back
 -- by itself; 0: it need not.
-local function wait_for_work(keys, queue, settings, worker, has_room, now_us)
+local function wait_for_work(keys, queue, settings, worker, score, has_room, now_us, how)
   local now_ms, wait_ms = math.floor(now_us / 1000), next_start_ms(queue, settings, now_us)
   if has_room and queue.ready > 0 and has_more(keys, queue) then
     wait_ms = 1
   end
-  local recheck_ms = watch_time(queue, next_due_ms(keys, queue, settings, now_ms), wait_ms, now_ms)
-  stand_idle(keys.idle, queue, worker, recheck_ms > 0)
-  return recheck_ms
+  local due_ms = next_due_ms(keys, queue, settings, now_ms)
+  if wait_ms > 0 then
+    due_ms = math.min(due_ms or math.huge, now_ms + wait_ms)
+  end
+  return wait_idle(keys.idle, queue, worker, due_ms, score, now_ms, how)
 end
-  recheck_ms = wait_for_work(keys, queue, settings, worker, room > count, now_us)
+  recheck_ms = wait_for_work(keys, queue, settings, worker, score, room > count, now_us, how)
 end
 tell_others(keys, queue, now_ms, how)
 save_queue_and_call(meta, queue, caller, call, now_ms, format_claimed(token, count, ends_ms, refused))
@@ -4141,42 +4335,42 @@ return { 'claimed', now_ms, ends_ms, waiting, recheck_ms, paused, chores, refuse
     [1765, 'lua/shared/queue/told.lua', 1],
     [1780, 'lua/shared/queue/claimed-before.lua', 1],
     [1826, 'lua/shared/queue/idle.lua', 1],
-    [1903, 'lua/shared/queue/watch.lua', 1],
-    [1924, 'lua/shared/queue/judge.lua', 1],
-    [1987, 'lua/shared/queue/next-due.lua', 1],
-    [2042, 'lua/queue/ack-and-claim.lua', 92],
-    [2109, 'lua/shared/queue/bring-due.lua', 1],
-    [2112, 'lua/shared/queue/entries.lua', 1],
-    [2130, 'lua/shared/queue/history.lua', 1],
-    [2144, 'lua/shared/queue/failure.lua', 1],
-    [2150, 'lua/shared/queue/note-failure.lua', 1],
-    [2154, 'lua/shared/queue/dead.lua', 1],
-    [2208, 'lua/shared/queue/bury-claimed.lua', 1],
-    [2215, 'lua/shared/queue/reclaim.lua', 1],
-    [2260, 'lua/shared/queue/due.lua', 1],
-    [2282, 'lua/shared/queue/bring-due.lua', 12],
-    [2289, 'lua/shared/queue/spawn.lua', 1],
-    [2294, 'lua/shared/queue/number.lua', 1],
-    [2303, 'lua/shared/queue/enter-tags.lua', 1],
-    [2309, 'lua/shared/queue/leave-short.lua', 1],
-    [2320, 'lua/shared/queue/read-recurrence.lua', 1],
-    [2378, 'lua/shared/queue/recurrence.lua', 1],
-    [2427, 'lua/shared/queue/spawn.lua', 12],
-    [2525, 'lua/shared/queue/bring-due.lua', 20],
-    [2529, 'lua/queue/ack-and-claim.lua', 160],
-    [2533, 'lua/shared/queue/settle.lua', 1],
-    [2534, 'lua/shared/queue/failure.lua', 1],
-    [2540, 'lua/shared/queue/dead.lua', 1],
-    [2594, 'lua/shared/queue/backoff.lua', 1],
-    [2596, 'lua/shared/queue/backoff.lua', 22],
-    [2615, 'lua/shared/queue/unblock.lua', 1],
-    [2621, 'lua/shared/queue/outbox.lua', 1],
-    [2632, 'lua/shared/queue/entries.lua', 1],
-    [2650, 'lua/shared/queue/history.lua', 1],
-    [2664, 'lua/shared/queue/settle.lua', 18],
-    [2738, 'lua/queue/ack-and-claim.lua', 165],
-    [2781, 'lua/shared/queue/wait.lua', 1],
-    [2792, 'lua/queue/ack-and-claim.lua', 209],
+    [1962, 'lua/shared/queue/watch.lua', 1],
+    [2020, 'lua/shared/queue/judge.lua', 1],
+    [2083, 'lua/shared/queue/next-due.lua', 1],
+    [2138, 'lua/queue/ack-and-claim.lua', 92],
+    [2205, 'lua/shared/queue/bring-due.lua', 1],
+    [2208, 'lua/shared/queue/entries.lua', 1],
+    [2226, 'lua/shared/queue/history.lua', 1],
+    [2240, 'lua/shared/queue/failure.lua', 1],
+    [2246, 'lua/shared/queue/note-failure.lua', 1],
+    [2250, 'lua/shared/queue/dead.lua', 1],
+    [2304, 'lua/shared/queue/bury-claimed.lua', 1],
+    [2311, 'lua/shared/queue/reclaim.lua', 1],
+    [2356, 'lua/shared/queue/due.lua', 1],
+    [2378, 'lua/shared/queue/bring-due.lua', 12],
+    [2385, 'lua/shared/queue/spawn.lua', 1],
+    [2390, 'lua/shared/queue/number.lua', 1],
+    [2399, 'lua/shared/queue/enter-tags.lua', 1],
+    [2405, 'lua/shared/queue/leave-short.lua', 1],
+    [2416, 'lua/shared/queue/read-recurrence.lua', 1],
+    [2474, 'lua/shared/queue/recurrence.lua', 1],
+    [2523, 'lua/shared/queue/spawn.lua', 12],
+    [2621, 'lua/shared/queue/bring-due.lua', 20],
+    [2625, 'lua/queue/ack-and-claim.lua', 160],
+    [2629, 'lua/shared/queue/settle.lua', 1],
+    [2630, 'lua/shared/queue/failure.lua', 1],
+    [2636, 'lua/shared/queue/dead.lua', 1],
+    [2690, 'lua/shared/queue/backoff.lua', 1],
+    [2692, 'lua/shared/queue/backoff.lua', 22],
+    [2711, 'lua/shared/queue/unblock.lua', 1],
+    [2717, 'lua/shared/queue/outbox.lua', 1],
+    [2728, 'lua/shared/queue/entries.lua', 1],
+    [2746, 'lua/shared/queue/history.lua', 1],
+    [2760, 'lua/shared/queue/settle.lua', 18],
+    [2834, 'lua/queue/ack-and-claim.lua', 165],
+    [2877, 'lua/shared/queue/wait.lua', 1],
+    [2890, 'lua/queue/ack-and-claim.lua', 209],
   ],
   encode(args) {
     const encoded = new Array<Argument>(9 + args.acks.length * 3)
@@ -4265,7 +4459,7 @@ function readDuplicatesOfAdvanceAdvanced(part: Reply | undefined): ({ readonly a
 export const advance: Operation<AdvanceArguments, AdvanceAnswer> = {
   script: {
     name: 'queue/advance',
-    sha1: '5cee0f6438eabe8e3537abb90cd6465af701a414',
+    sha1: '7c877ea8f2a31b16e95262244195aa66977c2b23',
     reads: false,
     bytes: false,
     source: `--[[
@@ -5693,15 +5887,27 @@ end
 -- Workers that found nothing, longest first. Each has a name, '<process>.<number>', and its process listens on
 -- '<channel>:<process>' for 'come <name> 0'; behind ':' it may say that it takes jobs by letter, see shared/queue/hand-over,
 -- which is no part of its name in letters. Whoever brings work calls one; one that finds more than it takes calls the
--- next, so that as many come as there is work for. A process that nobody hears is gone, and passed over.
+-- next, so that as many come as there is work for. A process that does not listen is gone, and passed over.
 --
--- One of them watches the time: it comes back by itself when the next job is due or the next lease ends. It stands behind
--- the others, by a greater score, and when it goes nobody watches.
+-- Two of them watch the time, and stand behind the others, by greater scores:
+--   the first    comes back by itself when the next job is due or the next lease ends. When it goes nobody watches.
+--   the second   is of another process. It comes back at the time that its score tells, a second after the first one at
+--                the latest: whatever becomes of the first one's process, what is due is seen then.
+-- Where one process alone is called, a second is called as well, once in a second, and comes back after a second. So a
+-- job does not wait for a process that listens and does not come.
 local WATCHING = 1125899906842624
+local SECOND = 2251799813685248
 local IDLE_KEPT_MS = '7200000'
 local MOST_GONE = 100
 -- One that is so late will not come.
 local LATE_MS = 1000
+
+-- The first one watches no more.
+local function end_watch(queue, score)
+  if score >= WATCHING and score < SECOND then
+    queue.watch_ms = 0
+  end
+end
 
 -- The name of the one that waits longest; nil where nobody does. It waits no more.
 local function pop_idle(idle, queue)
@@ -5712,27 +5918,84 @@ local function pop_idle(idle, queue)
     return nil
   end
   queue.idle = queue.idle - 1
-  if tonumber(score) >= WATCHING then
-    queue.watch_ms = 0
-  end
+  end_watch(queue, tonumber(score))
   return name
 end
 
--- False when it is certain that it is gone.
-local function tell_idle(worker, word, text, how)
-  local name = string.match(worker, '^[^:]*')
-  return tell_process({ id = name, listens = 1 }, word .. ' ' .. name .. ' ' .. text, how)
+local function ticket_of(worker)
+  return { id = string.match(worker, '^[^:]*'), listens = 1 }
 end
 
-local function call_idle(idle, queue, count, how)
+-- Calls it. False when it is certain that it is gone.
+local function tell_idle(worker, how)
+  local ticket = ticket_of(worker)
+  return tell_process(ticket, 'come ' .. ticket.id .. ' 0', how)
+end
+
+-- Whether a second one that is not of this process comes by itself by then.
+local function has_second(idle, process, by_ms, now_ms, how)
+  local names = redis.call('ZRANGEBYSCORE', idle, SECOND + now_ms, SECOND + by_ms, 'LIMIT', '0', '3')
+  for _, name in ipairs(names) do
+    local ticket = ticket_of(name)
+    if process_of(ticket) ~= process and listens_here(ticket, how) ~= false then
+      return true
+    end
+  end
+  return false
+end
+
+-- Some of those that wait, with their scores: those that wait longest, and those that watch.
+local function some_idle(idle, queue)
+  local some = redis.call('ZRANGE', idle, '0', '9', 'WITHSCORES')
+  if queue.idle > 10 then
+    for _, each in ipairs(redis.call('ZRANGE', idle, '-3', '-1', 'WITHSCORES')) do
+      some[#some + 1] = each
+    end
+  end
+  return some
+end
+
+-- Calls one that is not of this process, and has it come back by then. Those that are gone, or were called so before and
+-- did not come, wait no more.
+local function call_second(idle, queue, process, by_ms, now_ms, how)
+  local some = some_idle(idle, queue)
+  for at = 1, #some, 2 do
+    local name, score = some[at], tonumber(some[at + 1])
+    if process_of({ id = name }) ~= process then
+      end_watch(queue, score)
+      local is_late = score >= SECOND and score < SECOND + now_ms - LATE_MS
+      if not is_late and tell_idle(name, how) then
+        redis.call('ZADD', idle, SECOND + by_ms, name)
+        return
+      end
+      queue.idle = queue.idle - redis.call('ZREM', idle, name)
+    end
+  end
+end
+
+-- Sees to it that one that is not of this process comes by then.
+local function see_to_second(idle, queue, process, by_ms, now_ms, how)
+  if queue.idle > 0 and not has_second(idle, process, by_ms, now_ms, how) then
+    call_second(idle, queue, process, by_ms, now_ms, how)
+  end
+end
+
+local function call_idle(idle, queue, count, now_ms, how)
+  local first, several
   for _ = 1, MOST_GONE do
     local name = count > 0 and pop_idle(idle, queue)
     if not name then
-      return
+      break
     end
-    if tell_idle(name, 'come', '0', how) then
+    if tell_idle(name, how) then
+      local process = process_of({ id = name })
+      several = several or (first and first ~= process)
+      first = first or process
       count = count - 1
     end
+  end
+  if first and not several then
+    see_to_second(idle, queue, first, now_ms + LATE_MS, now_ms, how)
   end
 end
 
@@ -5743,7 +6006,7 @@ end
 -- What comes at that time must be seen by somebody.
 local function see_to(idle, queue, due_ms, now_ms, how)
   if queue.idle > 0 and (not is_watched(queue, now_ms) or due_ms < queue.watch_ms) then
-    call_idle(idle, queue, 1, how)
+    call_idle(idle, queue, 1, now_ms, how)
   end
 end
 -- Finding a job by its id.
@@ -6231,7 +6494,7 @@ local function see_to_new(keys, queue, tally, now_ms, how)
     forget_old_uniques(keys.ids, now_ms)
   end
   if queue.idle > 0 then
-    call_idle(keys.idle, queue, math.min(tally.ready, 8), how)
+    call_idle(keys.idle, queue, math.min(tally.ready, 8), now_ms, how)
     local soonest_ms = math.min(tally.soonest_ms, queue.settling and now_ms or math.huge)
     if soonest_ms < math.huge then
       see_to(keys.idle, queue, soonest_ms, now_ms, how)
@@ -6588,34 +6851,34 @@ return { 'advanced', first, queue.chores, refused, tally.duplicates }
     [1384, 'lua/shared/queue/replace.lua', 57],
     [1409, 'lua/shared/queue/idempotency.lua', 1],
     [1423, 'lua/shared/queue/idle.lua', 1],
-    [1469, 'lua/shared/queue/idle.lua', 68],
-    [1479, 'lua/shared/queue/find.lua', 1],
-    [1505, 'lua/shared/queue/failure.lua', 1],
-    [1515, 'lua/shared/queue/parents.lua', 1],
-    [1574, 'lua/shared/queue/parents.lua', 70],
-    [1586, 'lua/shared/queue/link.lua', 1],
-    [1649, 'lua/shared/queue/end.lua', 1],
-    [1670, 'lua/shared/queue/leave-tags.lua', 1],
-    [1679, 'lua/shared/queue/end.lua', 23],
-    [1696, 'lua/shared/queue/cancel.lua', 1],
-    [1704, 'lua/shared/queue/stop.lua', 1],
-    [1712, 'lua/shared/queue/judge-one.lua', 1],
-    [1722, 'lua/shared/queue/finish.lua', 1],
-    [1822, 'lua/shared/queue/freed.lua', 1],
-    [1831, 'lua/shared/queue/told.lua', 1],
-    [1846, 'lua/shared/queue/outbox.lua', 1],
-    [1857, 'lua/shared/queue/spec.lua', 1],
-    [1880, 'lua/shared/queue/spec.lua', 33],
-    [1982, 'lua/queue/advance.lua', 88],
-    [2056, 'lua/shared/queue/settle.lua', 1],
-    [2057, 'lua/shared/queue/dead.lua', 1],
-    [2111, 'lua/shared/queue/backoff.lua', 1],
-    [2113, 'lua/shared/queue/backoff.lua', 22],
-    [2132, 'lua/shared/queue/unblock.lua', 1],
-    [2138, 'lua/shared/queue/entries.lua', 1],
-    [2156, 'lua/shared/queue/history.lua', 1],
-    [2170, 'lua/shared/queue/settle.lua', 18],
-    [2244, 'lua/queue/advance.lua', 163],
+    [1538, 'lua/shared/queue/idle.lua', 127],
+    [1548, 'lua/shared/queue/find.lua', 1],
+    [1574, 'lua/shared/queue/failure.lua', 1],
+    [1584, 'lua/shared/queue/parents.lua', 1],
+    [1643, 'lua/shared/queue/parents.lua', 70],
+    [1655, 'lua/shared/queue/link.lua', 1],
+    [1718, 'lua/shared/queue/end.lua', 1],
+    [1739, 'lua/shared/queue/leave-tags.lua', 1],
+    [1748, 'lua/shared/queue/end.lua', 23],
+    [1765, 'lua/shared/queue/cancel.lua', 1],
+    [1773, 'lua/shared/queue/stop.lua', 1],
+    [1781, 'lua/shared/queue/judge-one.lua', 1],
+    [1791, 'lua/shared/queue/finish.lua', 1],
+    [1891, 'lua/shared/queue/freed.lua', 1],
+    [1900, 'lua/shared/queue/told.lua', 1],
+    [1915, 'lua/shared/queue/outbox.lua', 1],
+    [1926, 'lua/shared/queue/spec.lua', 1],
+    [1949, 'lua/shared/queue/spec.lua', 33],
+    [2051, 'lua/queue/advance.lua', 88],
+    [2125, 'lua/shared/queue/settle.lua', 1],
+    [2126, 'lua/shared/queue/dead.lua', 1],
+    [2180, 'lua/shared/queue/backoff.lua', 1],
+    [2182, 'lua/shared/queue/backoff.lua', 22],
+    [2201, 'lua/shared/queue/unblock.lua', 1],
+    [2207, 'lua/shared/queue/entries.lua', 1],
+    [2225, 'lua/shared/queue/history.lua', 1],
+    [2239, 'lua/shared/queue/settle.lua', 18],
+    [2313, 'lua/queue/advance.lua', 163],
   ],
   encode(args) {
     const encoded = new Array<Argument>(6 + args.steps.length * 26)
@@ -7533,7 +7796,7 @@ function readRefusedOfBuryBuried(part: Reply | undefined): ({ readonly at: numbe
 export const bury: Operation<BuryArguments, BuryAnswer> = {
   script: {
     name: 'queue/bury',
-    sha1: '5c51e7145d4dbf3756cc10ae22daeb358a5b36ff',
+    sha1: 'ad86e61fbf2b4d0d5fa463026c7da28f06976542',
     reads: false,
     bytes: false,
     source: `--[[
@@ -8934,15 +9197,27 @@ end
 -- Workers that found nothing, longest first. Each has a name, '<process>.<number>', and its process listens on
 -- '<channel>:<process>' for 'come <name> 0'; behind ':' it may say that it takes jobs by letter, see shared/queue/hand-over,
 -- which is no part of its name in letters. Whoever brings work calls one; one that finds more than it takes calls the
--- next, so that as many come as there is work for. A process that nobody hears is gone, and passed over.
+-- next, so that as many come as there is work for. A process that does not listen is gone, and passed over.
 --
--- One of them watches the time: it comes back by itself when the next job is due or the next lease ends. It stands behind
--- the others, by a greater score, and when it goes nobody watches.
+-- Two of them watch the time, and stand behind the others, by greater scores:
+--   the first    comes back by itself when the next job is due or the next lease ends. When it goes nobody watches.
+--   the second   is of another process. It comes back at the time that its score tells, a second after the first one at
+--                the latest: whatever becomes of the first one's process, what is due is seen then.
+-- Where one process alone is called, a second is called as well, once in a second, and comes back after a second. So a
+-- job does not wait for a process that listens and does not come.
 local WATCHING = 1125899906842624
+local SECOND = 2251799813685248
 local IDLE_KEPT_MS = '7200000'
 local MOST_GONE = 100
 -- One that is so late will not come.
 local LATE_MS = 1000
+
+-- The first one watches no more.
+local function end_watch(queue, score)
+  if score >= WATCHING and score < SECOND then
+    queue.watch_ms = 0
+  end
+end
 
 -- The name of the one that waits longest; nil where nobody does. It waits no more.
 local function pop_idle(idle, queue)
@@ -8953,27 +9228,84 @@ local function pop_idle(idle, queue)
     return nil
   end
   queue.idle = queue.idle - 1
-  if tonumber(score) >= WATCHING then
-    queue.watch_ms = 0
-  end
+  end_watch(queue, tonumber(score))
   return name
 end
 
--- False when it is certain that it is gone.
-local function tell_idle(worker, word, text, how)
-  local name = string.match(worker, '^[^:]*')
-  return tell_process({ id = name, listens = 1 }, word .. ' ' .. name .. ' ' .. text, how)
+local function ticket_of(worker)
+  return { id = string.match(worker, '^[^:]*'), listens = 1 }
 end
 
-local function call_idle(idle, queue, count, how)
+-- Calls it. False when it is certain that it is gone.
+local function tell_idle(worker, how)
+  local ticket = ticket_of(worker)
+  return tell_process(ticket, 'come ' .. ticket.id .. ' 0', how)
+end
+
+-- Whether a second one that is not of this process comes by itself by then.
+local function has_second(idle, process, by_ms, now_ms, how)
+  local names = redis.call('ZRANGEBYSCORE', idle, SECOND + now_ms, SECOND + by_ms, 'LIMIT', '0', '3')
+  for _, name in ipairs(names) do
+    local ticket = ticket_of(name)
+    if process_of(ticket) ~= process and listens_here(ticket, how) ~= false then
+      return true
+    end
+  end
+  return false
+end
+
+-- Some of those that wait, with their scores: those that wait longest, and those that watch.
+local function some_idle(idle, queue)
+  local some = redis.call('ZRANGE', idle, '0', '9', 'WITHSCORES')
+  if queue.idle > 10 then
+    for _, each in ipairs(redis.call('ZRANGE', idle, '-3', '-1', 'WITHSCORES')) do
+      some[#some + 1] = each
+    end
+  end
+  return some
+end
+
+-- Calls one that is not of this process, and has it come back by then. Those that are gone, or were called so before and
+-- did not come, wait no more.
+local function call_second(idle, queue, process, by_ms, now_ms, how)
+  local some = some_idle(idle, queue)
+  for at = 1, #some, 2 do
+    local name, score = some[at], tonumber(some[at + 1])
+    if process_of({ id = name }) ~= process then
+      end_watch(queue, score)
+      local is_late = score >= SECOND and score < SECOND + now_ms - LATE_MS
+      if not is_late and tell_idle(name, how) then
+        redis.call('ZADD', idle, SECOND + by_ms, name)
+        return
+      end
+      queue.idle = queue.idle - redis.call('ZREM', idle, name)
+    end
+  end
+end
+
+-- Sees to it that one that is not of this process comes by then.
+local function see_to_second(idle, queue, process, by_ms, now_ms, how)
+  if queue.idle > 0 and not has_second(idle, process, by_ms, now_ms, how) then
+    call_second(idle, queue, process, by_ms, now_ms, how)
+  end
+end
+
+local function call_idle(idle, queue, count, now_ms, how)
+  local first, several
   for _ = 1, MOST_GONE do
     local name = count > 0 and pop_idle(idle, queue)
     if not name then
-      return
+      break
     end
-    if tell_idle(name, 'come', '0', how) then
+    if tell_idle(name, how) then
+      local process = process_of({ id = name })
+      several = several or (first and first ~= process)
+      first = first or process
       count = count - 1
     end
+  end
+  if first and not several then
+    see_to_second(idle, queue, first, now_ms + LATE_MS, now_ms, how)
   end
 end
 
@@ -9207,7 +9539,7 @@ end
   freed = math.max(freed, settle_children(keys, queue, now_us, 100))
 end
 if queue.idle > 0 and freed > 0 then
-  call_idle(idle, queue, math.min(freed, 8), how)
+  call_idle(idle, queue, math.min(freed, 8), now_ms, how)
 end
 tell_others(keys, queue, now_ms, how)
 save_queue_and_call(meta, queue, caller, call, now_ms, format_places(refused, {}))
@@ -9285,17 +9617,17 @@ return { 'buried', queue.chores, refused }
     [1371, 'lua/shared/queue/judge-one.lua', 1],
     [1381, 'lua/shared/queue/told.lua', 1],
     [1396, 'lua/shared/queue/idle.lua', 1],
-    [1442, 'lua/shared/queue/freed.lua', 1],
-    [1451, 'lua/queue/bury.lua', 74],
-    [1519, 'lua/shared/queue/settle.lua', 1],
-    [1520, 'lua/shared/queue/note-due.lua', 1],
-    [1528, 'lua/shared/queue/ready.lua', 1],
-    [1557, 'lua/shared/queue/backoff.lua', 1],
-    [1559, 'lua/shared/queue/backoff.lua', 22],
-    [1578, 'lua/shared/queue/unblock.lua', 1],
-    [1584, 'lua/shared/queue/outbox.lua', 1],
-    [1595, 'lua/shared/queue/settle.lua', 18],
-    [1669, 'lua/queue/bury.lua', 143],
+    [1511, 'lua/shared/queue/freed.lua', 1],
+    [1520, 'lua/queue/bury.lua', 74],
+    [1588, 'lua/shared/queue/settle.lua', 1],
+    [1589, 'lua/shared/queue/note-due.lua', 1],
+    [1597, 'lua/shared/queue/ready.lua', 1],
+    [1626, 'lua/shared/queue/backoff.lua', 1],
+    [1628, 'lua/shared/queue/backoff.lua', 22],
+    [1647, 'lua/shared/queue/unblock.lua', 1],
+    [1653, 'lua/shared/queue/outbox.lua', 1],
+    [1664, 'lua/shared/queue/settle.lua', 18],
+    [1738, 'lua/queue/bury.lua', 143],
   ],
   encode(args) {
     const encoded = new Array<Argument>(6 + args.failures.length * 4)
@@ -9360,7 +9692,7 @@ function readOutcomesOfCancelCancelled(part: Reply | undefined): (string)[] {
 export const cancel: Operation<CancelArguments, CancelAnswer> = {
   script: {
     name: 'queue/cancel',
-    sha1: '4d71417b51738c03d341cc0de235ee9c864c25c1',
+    sha1: 'd0987fb06396af664cbebda0f9ec8f905e64d1e5',
     reads: false,
     bytes: false,
     source: `--[[
@@ -10659,15 +10991,27 @@ end
 -- Workers that found nothing, longest first. Each has a name, '<process>.<number>', and its process listens on
 -- '<channel>:<process>' for 'come <name> 0'; behind ':' it may say that it takes jobs by letter, see shared/queue/hand-over,
 -- which is no part of its name in letters. Whoever brings work calls one; one that finds more than it takes calls the
--- next, so that as many come as there is work for. A process that nobody hears is gone, and passed over.
+-- next, so that as many come as there is work for. A process that does not listen is gone, and passed over.
 --
--- One of them watches the time: it comes back by itself when the next job is due or the next lease ends. It stands behind
--- the others, by a greater score, and when it goes nobody watches.
+-- Two of them watch the time, and stand behind the others, by greater scores:
+--   the first    comes back by itself when the next job is due or the next lease ends. When it goes nobody watches.
+--   the second   is of another process. It comes back at the time that its score tells, a second after the first one at
+--                the latest: whatever becomes of the first one's process, what is due is seen then.
+-- Where one process alone is called, a second is called as well, once in a second, and comes back after a second. So a
+-- job does not wait for a process that listens and does not come.
 local WATCHING = 1125899906842624
+local SECOND = 2251799813685248
 local IDLE_KEPT_MS = '7200000'
 local MOST_GONE = 100
 -- One that is so late will not come.
 local LATE_MS = 1000
+
+-- The first one watches no more.
+local function end_watch(queue, score)
+  if score >= WATCHING and score < SECOND then
+    queue.watch_ms = 0
+  end
+end
 
 -- The name of the one that waits longest; nil where nobody does. It waits no more.
 local function pop_idle(idle, queue)
@@ -10678,27 +11022,84 @@ local function pop_idle(idle, queue)
     return nil
   end
   queue.idle = queue.idle - 1
-  if tonumber(score) >= WATCHING then
-    queue.watch_ms = 0
-  end
+  end_watch(queue, tonumber(score))
   return name
 end
 
--- False when it is certain that it is gone.
-local function tell_idle(worker, word, text, how)
-  local name = string.match(worker, '^[^:]*')
-  return tell_process({ id = name, listens = 1 }, word .. ' ' .. name .. ' ' .. text, how)
+local function ticket_of(worker)
+  return { id = string.match(worker, '^[^:]*'), listens = 1 }
 end
 
-local function call_idle(idle, queue, count, how)
+-- Calls it. False when it is certain that it is gone.
+local function tell_idle(worker, how)
+  local ticket = ticket_of(worker)
+  return tell_process(ticket, 'come ' .. ticket.id .. ' 0', how)
+end
+
+-- Whether a second one that is not of this process comes by itself by then.
+local function has_second(idle, process, by_ms, now_ms, how)
+  local names = redis.call('ZRANGEBYSCORE', idle, SECOND + now_ms, SECOND + by_ms, 'LIMIT', '0', '3')
+  for _, name in ipairs(names) do
+    local ticket = ticket_of(name)
+    if process_of(ticket) ~= process and listens_here(ticket, how) ~= false then
+      return true
+    end
+  end
+  return false
+end
+
+-- Some of those that wait, with their scores: those that wait longest, and those that watch.
+local function some_idle(idle, queue)
+  local some = redis.call('ZRANGE', idle, '0', '9', 'WITHSCORES')
+  if queue.idle > 10 then
+    for _, each in ipairs(redis.call('ZRANGE', idle, '-3', '-1', 'WITHSCORES')) do
+      some[#some + 1] = each
+    end
+  end
+  return some
+end
+
+-- Calls one that is not of this process, and has it come back by then. Those that are gone, or were called so before and
+-- did not come, wait no more.
+local function call_second(idle, queue, process, by_ms, now_ms, how)
+  local some = some_idle(idle, queue)
+  for at = 1, #some, 2 do
+    local name, score = some[at], tonumber(some[at + 1])
+    if process_of({ id = name }) ~= process then
+      end_watch(queue, score)
+      local is_late = score >= SECOND and score < SECOND + now_ms - LATE_MS
+      if not is_late and tell_idle(name, how) then
+        redis.call('ZADD', idle, SECOND + by_ms, name)
+        return
+      end
+      queue.idle = queue.idle - redis.call('ZREM', idle, name)
+    end
+  end
+end
+
+-- Sees to it that one that is not of this process comes by then.
+local function see_to_second(idle, queue, process, by_ms, now_ms, how)
+  if queue.idle > 0 and not has_second(idle, process, by_ms, now_ms, how) then
+    call_second(idle, queue, process, by_ms, now_ms, how)
+  end
+end
+
+local function call_idle(idle, queue, count, now_ms, how)
+  local first, several
   for _ = 1, MOST_GONE do
     local name = count > 0 and pop_idle(idle, queue)
     if not name then
-      return
+      break
     end
-    if tell_idle(name, 'come', '0', how) then
+    if tell_idle(name, how) then
+      local process = process_of({ id = name })
+      several = several or (first and first ~= process)
+      first = first or process
       count = count - 1
     end
+  end
+  if first and not several then
+    see_to_second(idle, queue, first, now_ms + LATE_MS, now_ms, how)
   end
 end
 
@@ -10903,6 +11304,7 @@ end
       idle,
       queue,
       math.min(became_ready, 8),
+      now_ms,
       { channel = channel, sharded = sharded, counted = counted }
     )
   end
@@ -10970,16 +11372,16 @@ return { 'cancelled', queue.chores, outcomes }
     [1249, 'lua/shared/queue/find.lua', 1],
     [1275, 'lua/shared/queue/displace.lua', 1],
     [1294, 'lua/shared/queue/idle.lua', 1],
-    [1340, 'lua/queue/cancel.lua', 66],
-    [1406, 'lua/shared/queue/settle.lua', 1],
-    [1407, 'lua/shared/queue/note-due.lua', 1],
-    [1415, 'lua/shared/queue/backoff.lua', 1],
-    [1417, 'lua/shared/queue/backoff.lua', 22],
-    [1436, 'lua/shared/queue/unblock.lua', 1],
-    [1442, 'lua/shared/queue/outbox.lua', 1],
-    [1453, 'lua/shared/queue/cancel.lua', 1],
-    [1461, 'lua/shared/queue/settle.lua', 18],
-    [1535, 'lua/queue/cancel.lua', 133],
+    [1409, 'lua/queue/cancel.lua', 66],
+    [1475, 'lua/shared/queue/settle.lua', 1],
+    [1476, 'lua/shared/queue/note-due.lua', 1],
+    [1484, 'lua/shared/queue/backoff.lua', 1],
+    [1486, 'lua/shared/queue/backoff.lua', 22],
+    [1505, 'lua/shared/queue/unblock.lua', 1],
+    [1511, 'lua/shared/queue/outbox.lua', 1],
+    [1522, 'lua/shared/queue/cancel.lua', 1],
+    [1530, 'lua/shared/queue/settle.lua', 18],
+    [1604, 'lua/queue/cancel.lua', 133],
   ],
   encode(args) {
     const encoded = new Array<Argument>(3 + args.wanted.length)
@@ -11033,7 +11435,7 @@ export type ChangeParentsAnswer =
 export const changeParents: Operation<ChangeParentsArguments, ChangeParentsAnswer> = {
   script: {
     name: 'queue/change-parents',
-    sha1: '561e01bd9e4af7f70fa95a0adcfdc17b17f38e03',
+    sha1: '30b8766251cdf3a7c05c82016790e96d0d2aa2ce',
     reads: false,
     bytes: false,
     source: `--[[
@@ -12252,15 +12654,27 @@ end
 -- Workers that found nothing, longest first. Each has a name, '<process>.<number>', and its process listens on
 -- '<channel>:<process>' for 'come <name> 0'; behind ':' it may say that it takes jobs by letter, see shared/queue/hand-over,
 -- which is no part of its name in letters. Whoever brings work calls one; one that finds more than it takes calls the
--- next, so that as many come as there is work for. A process that nobody hears is gone, and passed over.
+-- next, so that as many come as there is work for. A process that does not listen is gone, and passed over.
 --
--- One of them watches the time: it comes back by itself when the next job is due or the next lease ends. It stands behind
--- the others, by a greater score, and when it goes nobody watches.
+-- Two of them watch the time, and stand behind the others, by greater scores:
+--   the first    comes back by itself when the next job is due or the next lease ends. When it goes nobody watches.
+--   the second   is of another process. It comes back at the time that its score tells, a second after the first one at
+--                the latest: whatever becomes of the first one's process, what is due is seen then.
+-- Where one process alone is called, a second is called as well, once in a second, and comes back after a second. So a
+-- job does not wait for a process that listens and does not come.
 local WATCHING = 1125899906842624
+local SECOND = 2251799813685248
 local IDLE_KEPT_MS = '7200000'
 local MOST_GONE = 100
 -- One that is so late will not come.
 local LATE_MS = 1000
+
+-- The first one watches no more.
+local function end_watch(queue, score)
+  if score >= WATCHING and score < SECOND then
+    queue.watch_ms = 0
+  end
+end
 
 -- The name of the one that waits longest; nil where nobody does. It waits no more.
 local function pop_idle(idle, queue)
@@ -12271,27 +12685,84 @@ local function pop_idle(idle, queue)
     return nil
   end
   queue.idle = queue.idle - 1
-  if tonumber(score) >= WATCHING then
-    queue.watch_ms = 0
-  end
+  end_watch(queue, tonumber(score))
   return name
 end
 
--- False when it is certain that it is gone.
-local function tell_idle(worker, word, text, how)
-  local name = string.match(worker, '^[^:]*')
-  return tell_process({ id = name, listens = 1 }, word .. ' ' .. name .. ' ' .. text, how)
+local function ticket_of(worker)
+  return { id = string.match(worker, '^[^:]*'), listens = 1 }
 end
 
-local function call_idle(idle, queue, count, how)
+-- Calls it. False when it is certain that it is gone.
+local function tell_idle(worker, how)
+  local ticket = ticket_of(worker)
+  return tell_process(ticket, 'come ' .. ticket.id .. ' 0', how)
+end
+
+-- Whether a second one that is not of this process comes by itself by then.
+local function has_second(idle, process, by_ms, now_ms, how)
+  local names = redis.call('ZRANGEBYSCORE', idle, SECOND + now_ms, SECOND + by_ms, 'LIMIT', '0', '3')
+  for _, name in ipairs(names) do
+    local ticket = ticket_of(name)
+    if process_of(ticket) ~= process and listens_here(ticket, how) ~= false then
+      return true
+    end
+  end
+  return false
+end
+
+-- Some of those that wait, with their scores: those that wait longest, and those that watch.
+local function some_idle(idle, queue)
+  local some = redis.call('ZRANGE', idle, '0', '9', 'WITHSCORES')
+  if queue.idle > 10 then
+    for _, each in ipairs(redis.call('ZRANGE', idle, '-3', '-1', 'WITHSCORES')) do
+      some[#some + 1] = each
+    end
+  end
+  return some
+end
+
+-- Calls one that is not of this process, and has it come back by then. Those that are gone, or were called so before and
+-- did not come, wait no more.
+local function call_second(idle, queue, process, by_ms, now_ms, how)
+  local some = some_idle(idle, queue)
+  for at = 1, #some, 2 do
+    local name, score = some[at], tonumber(some[at + 1])
+    if process_of({ id = name }) ~= process then
+      end_watch(queue, score)
+      local is_late = score >= SECOND and score < SECOND + now_ms - LATE_MS
+      if not is_late and tell_idle(name, how) then
+        redis.call('ZADD', idle, SECOND + by_ms, name)
+        return
+      end
+      queue.idle = queue.idle - redis.call('ZREM', idle, name)
+    end
+  end
+end
+
+-- Sees to it that one that is not of this process comes by then.
+local function see_to_second(idle, queue, process, by_ms, now_ms, how)
+  if queue.idle > 0 and not has_second(idle, process, by_ms, now_ms, how) then
+    call_second(idle, queue, process, by_ms, now_ms, how)
+  end
+end
+
+local function call_idle(idle, queue, count, now_ms, how)
+  local first, several
   for _ = 1, MOST_GONE do
     local name = count > 0 and pop_idle(idle, queue)
     if not name then
-      return
+      break
     end
-    if tell_idle(name, 'come', '0', how) then
+    if tell_idle(name, how) then
+      local process = process_of({ id = name })
+      several = several or (first and first ~= process)
+      first = first or process
       count = count - 1
     end
+  end
+  if first and not several then
+    see_to_second(idle, queue, first, now_ms + LATE_MS, now_ms, how)
   end
 end
 
@@ -12621,6 +13092,7 @@ if queue.idle > 0 then
     idle,
     queue,
     math.min(became_ready, 8),
+    now_ms,
     { channel = channel, sharded = sharded, counted = counted }
   )
 end
@@ -12684,20 +13156,20 @@ return { 'changed', left, queue.chores }
     [1189, 'lua/shared/queue/backoff.lua', 22],
     [1208, 'lua/shared/queue/unblock.lua', 1],
     [1214, 'lua/shared/queue/idle.lua', 1],
-    [1260, 'lua/queue/change-parents.lua', 65],
-    [1317, 'lua/shared/queue/settle.lua', 1],
-    [1318, 'lua/shared/queue/dead.lua', 1],
-    [1372, 'lua/shared/queue/end.lua', 1],
-    [1393, 'lua/shared/queue/leave-tags.lua', 1],
-    [1402, 'lua/shared/queue/end.lua', 23],
-    [1412, 'lua/shared/queue/outbox.lua', 1],
-    [1423, 'lua/shared/queue/entries.lua', 1],
-    [1441, 'lua/shared/queue/history.lua', 1],
-    [1455, 'lua/shared/queue/happened.lua', 1],
-    [1467, 'lua/shared/queue/note-end.lua', 1],
-    [1497, 'lua/shared/queue/cancel.lua', 1],
-    [1505, 'lua/shared/queue/settle.lua', 18],
-    [1579, 'lua/queue/change-parents.lua', 123],
+    [1329, 'lua/queue/change-parents.lua', 65],
+    [1386, 'lua/shared/queue/settle.lua', 1],
+    [1387, 'lua/shared/queue/dead.lua', 1],
+    [1441, 'lua/shared/queue/end.lua', 1],
+    [1462, 'lua/shared/queue/leave-tags.lua', 1],
+    [1471, 'lua/shared/queue/end.lua', 23],
+    [1481, 'lua/shared/queue/outbox.lua', 1],
+    [1492, 'lua/shared/queue/entries.lua', 1],
+    [1510, 'lua/shared/queue/history.lua', 1],
+    [1524, 'lua/shared/queue/happened.lua', 1],
+    [1536, 'lua/shared/queue/note-end.lua', 1],
+    [1566, 'lua/shared/queue/cancel.lua', 1],
+    [1574, 'lua/shared/queue/settle.lua', 18],
+    [1648, 'lua/queue/change-parents.lua', 123],
   ],
   encode(args) {
     const encoded = new Array<Argument>(4 + args.changes.length * 2)
@@ -12753,7 +13225,7 @@ export type ClearAnswer =
 export const clear: Operation<ClearArguments, ClearAnswer> = {
   script: {
     name: 'queue/clear',
-    sha1: 'bc1c706c877646b01c15f03e7ef8d2432287a0ee',
+    sha1: '43f8c15db159d89f867ef64628ccdfe91300cddf',
     reads: false,
     bytes: false,
     source: `--[[
@@ -12847,15 +13319,27 @@ end
 -- Workers that found nothing, longest first. Each has a name, '<process>.<number>', and its process listens on
 -- '<channel>:<process>' for 'come <name> 0'; behind ':' it may say that it takes jobs by letter, see shared/queue/hand-over,
 -- which is no part of its name in letters. Whoever brings work calls one; one that finds more than it takes calls the
--- next, so that as many come as there is work for. A process that nobody hears is gone, and passed over.
+-- next, so that as many come as there is work for. A process that does not listen is gone, and passed over.
 --
--- One of them watches the time: it comes back by itself when the next job is due or the next lease ends. It stands behind
--- the others, by a greater score, and when it goes nobody watches.
+-- Two of them watch the time, and stand behind the others, by greater scores:
+--   the first    comes back by itself when the next job is due or the next lease ends. When it goes nobody watches.
+--   the second   is of another process. It comes back at the time that its score tells, a second after the first one at
+--                the latest: whatever becomes of the first one's process, what is due is seen then.
+-- Where one process alone is called, a second is called as well, once in a second, and comes back after a second. So a
+-- job does not wait for a process that listens and does not come.
 local WATCHING = 1125899906842624
+local SECOND = 2251799813685248
 local IDLE_KEPT_MS = '7200000'
 local MOST_GONE = 100
 -- One that is so late will not come.
 local LATE_MS = 1000
+
+-- The first one watches no more.
+local function end_watch(queue, score)
+  if score >= WATCHING and score < SECOND then
+    queue.watch_ms = 0
+  end
+end
 
 -- The name of the one that waits longest; nil where nobody does. It waits no more.
 local function pop_idle(idle, queue)
@@ -12866,32 +13350,29 @@ local function pop_idle(idle, queue)
     return nil
   end
   queue.idle = queue.idle - 1
-  if tonumber(score) >= WATCHING then
-    queue.watch_ms = 0
-  end
+  end_watch(queue, tonumber(score))
   return name
 end
 
--- False when it is certain that it is gone.
-local function tell_idle(worker, word, text, how)
-  local name = string.match(worker, '^[^:]*')
-  return tell_process({ id = name, listens = 1 }, word .. ' ' .. name .. ' ' .. text, how)
+local function ticket_of(worker)
+  return { id = string.match(worker, '^[^:]*'), listens = 1 }
 end
 
-local function call_idle(idle, queue, count, how)
-  for _ = 1, MOST_GONE do
-    local name = count > 0 and pop_idle(idle, queue)
-    if not name then
-      return
-    end
-    if tell_idle(name, 'come', '0', how) then
-      count = count - 1
-    end
-  end
+-- Calls it. False when it is certain that it is gone.
+local function tell_idle(worker, how)
+  local ticket = ticket_of(worker)
+  return tell_process(ticket, 'come ' .. ticket.id .. ' 0', how)
 end
 
 local waiting = { idle = redis.call('ZCARD', idle) }
-call_idle(idle, waiting, MOST_GONE, { channel = channel, sharded = sharded, counted = counted })
+local how = { channel = channel, sharded = sharded, counted = counted }
+for _ = 1, MOST_GONE do
+  local worker = pop_idle(idle, waiting)
+  if not worker then
+    break
+  end
+  tell_idle(worker, how)
+end
 local keys = {
   meta,
   jobs,
@@ -13004,13 +13485,13 @@ return { 'cleared', existed }
     [40, 'lua/shared/tell.lua', 1],
     [50, 'lua/shared/tell.lua', 15],
     [89, 'lua/shared/queue/idle.lua', 1],
-    [135, 'lua/queue/clear.lua', 43],
-    [174, 'lua/shared/clock.lua', 1],
-    [180, 'lua/shared/queue/message.lua', 1],
-    [190, 'lua/shared/queue/spelled.lua', 1],
-    [198, 'lua/shared/queue/send.lua', 1],
-    [214, 'lua/shared/queue/message.lua', 13],
-    [237, 'lua/queue/clear.lua', 84],
+    [137, 'lua/queue/clear.lua', 43],
+    [183, 'lua/shared/clock.lua', 1],
+    [189, 'lua/shared/queue/message.lua', 1],
+    [199, 'lua/shared/queue/spelled.lua', 1],
+    [207, 'lua/shared/queue/send.lua', 1],
+    [223, 'lua/shared/queue/message.lua', 13],
+    [246, 'lua/queue/clear.lua', 91],
   ],
   encode(args) {
     return withoutDefaults([
@@ -13066,7 +13547,7 @@ export type ConfigureGroupAnswer =
 export const configureGroup: Operation<ConfigureGroupArguments, ConfigureGroupAnswer> = {
   script: {
     name: 'queue/configure-group',
-    sha1: 'a3538ea55a10cc97665e33d947ee70b873256683',
+    sha1: 'bef29b21b13ca6ec80a2c99d2e2d0eb43598cc49',
     reads: false,
     bytes: false,
     source: `--[[
@@ -13384,15 +13865,27 @@ local FIRST_RANK = '0000000000'
 -- Workers that found nothing, longest first. Each has a name, '<process>.<number>', and its process listens on
 -- '<channel>:<process>' for 'come <name> 0'; behind ':' it may say that it takes jobs by letter, see shared/queue/hand-over,
 -- which is no part of its name in letters. Whoever brings work calls one; one that finds more than it takes calls the
--- next, so that as many come as there is work for. A process that nobody hears is gone, and passed over.
+-- next, so that as many come as there is work for. A process that does not listen is gone, and passed over.
 --
--- One of them watches the time: it comes back by itself when the next job is due or the next lease ends. It stands behind
--- the others, by a greater score, and when it goes nobody watches.
+-- Two of them watch the time, and stand behind the others, by greater scores:
+--   the first    comes back by itself when the next job is due or the next lease ends. When it goes nobody watches.
+--   the second   is of another process. It comes back at the time that its score tells, a second after the first one at
+--                the latest: whatever becomes of the first one's process, what is due is seen then.
+-- Where one process alone is called, a second is called as well, once in a second, and comes back after a second. So a
+-- job does not wait for a process that listens and does not come.
 local WATCHING = 1125899906842624
+local SECOND = 2251799813685248
 local IDLE_KEPT_MS = '7200000'
 local MOST_GONE = 100
 -- One that is so late will not come.
 local LATE_MS = 1000
+
+-- The first one watches no more.
+local function end_watch(queue, score)
+  if score >= WATCHING and score < SECOND then
+    queue.watch_ms = 0
+  end
+end
 
 -- The name of the one that waits longest; nil where nobody does. It waits no more.
 local function pop_idle(idle, queue)
@@ -13403,27 +13896,84 @@ local function pop_idle(idle, queue)
     return nil
   end
   queue.idle = queue.idle - 1
-  if tonumber(score) >= WATCHING then
-    queue.watch_ms = 0
-  end
+  end_watch(queue, tonumber(score))
   return name
 end
 
--- False when it is certain that it is gone.
-local function tell_idle(worker, word, text, how)
-  local name = string.match(worker, '^[^:]*')
-  return tell_process({ id = name, listens = 1 }, word .. ' ' .. name .. ' ' .. text, how)
+local function ticket_of(worker)
+  return { id = string.match(worker, '^[^:]*'), listens = 1 }
 end
 
-local function call_idle(idle, queue, count, how)
+-- Calls it. False when it is certain that it is gone.
+local function tell_idle(worker, how)
+  local ticket = ticket_of(worker)
+  return tell_process(ticket, 'come ' .. ticket.id .. ' 0', how)
+end
+
+-- Whether a second one that is not of this process comes by itself by then.
+local function has_second(idle, process, by_ms, now_ms, how)
+  local names = redis.call('ZRANGEBYSCORE', idle, SECOND + now_ms, SECOND + by_ms, 'LIMIT', '0', '3')
+  for _, name in ipairs(names) do
+    local ticket = ticket_of(name)
+    if process_of(ticket) ~= process and listens_here(ticket, how) ~= false then
+      return true
+    end
+  end
+  return false
+end
+
+-- Some of those that wait, with their scores: those that wait longest, and those that watch.
+local function some_idle(idle, queue)
+  local some = redis.call('ZRANGE', idle, '0', '9', 'WITHSCORES')
+  if queue.idle > 10 then
+    for _, each in ipairs(redis.call('ZRANGE', idle, '-3', '-1', 'WITHSCORES')) do
+      some[#some + 1] = each
+    end
+  end
+  return some
+end
+
+-- Calls one that is not of this process, and has it come back by then. Those that are gone, or were called so before and
+-- did not come, wait no more.
+local function call_second(idle, queue, process, by_ms, now_ms, how)
+  local some = some_idle(idle, queue)
+  for at = 1, #some, 2 do
+    local name, score = some[at], tonumber(some[at + 1])
+    if process_of({ id = name }) ~= process then
+      end_watch(queue, score)
+      local is_late = score >= SECOND and score < SECOND + now_ms - LATE_MS
+      if not is_late and tell_idle(name, how) then
+        redis.call('ZADD', idle, SECOND + by_ms, name)
+        return
+      end
+      queue.idle = queue.idle - redis.call('ZREM', idle, name)
+    end
+  end
+end
+
+-- Sees to it that one that is not of this process comes by then.
+local function see_to_second(idle, queue, process, by_ms, now_ms, how)
+  if queue.idle > 0 and not has_second(idle, process, by_ms, now_ms, how) then
+    call_second(idle, queue, process, by_ms, now_ms, how)
+  end
+end
+
+local function call_idle(idle, queue, count, now_ms, how)
+  local first, several
   for _ = 1, MOST_GONE do
     local name = count > 0 and pop_idle(idle, queue)
     if not name then
-      return
+      break
     end
-    if tell_idle(name, 'come', '0', how) then
+    if tell_idle(name, how) then
+      local process = process_of({ id = name })
+      several = several or (first and first ~= process)
+      first = first or process
       count = count - 1
     end
+  end
+  if first and not several then
+    see_to_second(idle, queue, first, now_ms + LATE_MS, now_ms, how)
   end
 end
 
@@ -13454,7 +14004,8 @@ redis.call('ZREM', held, name)
 enter_ring(turns, held, name, group, now_us)
 save_group(groups, name, group, now_us)
 if group.in_ring and queue.idle > 0 then
-  call_idle(idle, queue, 1, { channel = channel, sharded = sharded, counted = counted })
+  local now_ms = math.floor(now_us / 1000)
+  call_idle(idle, queue, 1, now_ms, { channel = channel, sharded = sharded, counted = counted })
 end
 save_queue(meta, queue)
 return {
@@ -13480,7 +14031,7 @@ return {
     [213, 'lua/shared/queue/rate.lua', 16],
     [218, 'lua/shared/queue/groups.lua', 1],
     [313, 'lua/shared/queue/idle.lua', 1],
-    [359, 'lua/queue/configure-group.lua', 30],
+    [428, 'lua/queue/configure-group.lua', 30],
   ],
   encode(args) {
     return [
@@ -13549,7 +14100,7 @@ export type ConfigureAnswer =
 export const configure: Operation<ConfigureArguments, ConfigureAnswer> = {
   script: {
     name: 'queue/configure',
-    sha1: '05515e868ffb0abfed7fd6bfaaa0eedb859a5cf2',
+    sha1: 'a542200a99d2087b6be347221ece8e8b769ff03c',
     reads: false,
     bytes: false,
     source: `--[[
@@ -13798,15 +14349,27 @@ end
 -- Workers that found nothing, longest first. Each has a name, '<process>.<number>', and its process listens on
 -- '<channel>:<process>' for 'come <name> 0'; behind ':' it may say that it takes jobs by letter, see shared/queue/hand-over,
 -- which is no part of its name in letters. Whoever brings work calls one; one that finds more than it takes calls the
--- next, so that as many come as there is work for. A process that nobody hears is gone, and passed over.
+-- next, so that as many come as there is work for. A process that does not listen is gone, and passed over.
 --
--- One of them watches the time: it comes back by itself when the next job is due or the next lease ends. It stands behind
--- the others, by a greater score, and when it goes nobody watches.
+-- Two of them watch the time, and stand behind the others, by greater scores:
+--   the first    comes back by itself when the next job is due or the next lease ends. When it goes nobody watches.
+--   the second   is of another process. It comes back at the time that its score tells, a second after the first one at
+--                the latest: whatever becomes of the first one's process, what is due is seen then.
+-- Where one process alone is called, a second is called as well, once in a second, and comes back after a second. So a
+-- job does not wait for a process that listens and does not come.
 local WATCHING = 1125899906842624
+local SECOND = 2251799813685248
 local IDLE_KEPT_MS = '7200000'
 local MOST_GONE = 100
 -- One that is so late will not come.
 local LATE_MS = 1000
+
+-- The first one watches no more.
+local function end_watch(queue, score)
+  if score >= WATCHING and score < SECOND then
+    queue.watch_ms = 0
+  end
+end
 
 -- The name of the one that waits longest; nil where nobody does. It waits no more.
 local function pop_idle(idle, queue)
@@ -13817,27 +14380,84 @@ local function pop_idle(idle, queue)
     return nil
   end
   queue.idle = queue.idle - 1
-  if tonumber(score) >= WATCHING then
-    queue.watch_ms = 0
-  end
+  end_watch(queue, tonumber(score))
   return name
 end
 
--- False when it is certain that it is gone.
-local function tell_idle(worker, word, text, how)
-  local name = string.match(worker, '^[^:]*')
-  return tell_process({ id = name, listens = 1 }, word .. ' ' .. name .. ' ' .. text, how)
+local function ticket_of(worker)
+  return { id = string.match(worker, '^[^:]*'), listens = 1 }
 end
 
-local function call_idle(idle, queue, count, how)
+-- Calls it. False when it is certain that it is gone.
+local function tell_idle(worker, how)
+  local ticket = ticket_of(worker)
+  return tell_process(ticket, 'come ' .. ticket.id .. ' 0', how)
+end
+
+-- Whether a second one that is not of this process comes by itself by then.
+local function has_second(idle, process, by_ms, now_ms, how)
+  local names = redis.call('ZRANGEBYSCORE', idle, SECOND + now_ms, SECOND + by_ms, 'LIMIT', '0', '3')
+  for _, name in ipairs(names) do
+    local ticket = ticket_of(name)
+    if process_of(ticket) ~= process and listens_here(ticket, how) ~= false then
+      return true
+    end
+  end
+  return false
+end
+
+-- Some of those that wait, with their scores: those that wait longest, and those that watch.
+local function some_idle(idle, queue)
+  local some = redis.call('ZRANGE', idle, '0', '9', 'WITHSCORES')
+  if queue.idle > 10 then
+    for _, each in ipairs(redis.call('ZRANGE', idle, '-3', '-1', 'WITHSCORES')) do
+      some[#some + 1] = each
+    end
+  end
+  return some
+end
+
+-- Calls one that is not of this process, and has it come back by then. Those that are gone, or were called so before and
+-- did not come, wait no more.
+local function call_second(idle, queue, process, by_ms, now_ms, how)
+  local some = some_idle(idle, queue)
+  for at = 1, #some, 2 do
+    local name, score = some[at], tonumber(some[at + 1])
+    if process_of({ id = name }) ~= process then
+      end_watch(queue, score)
+      local is_late = score >= SECOND and score < SECOND + now_ms - LATE_MS
+      if not is_late and tell_idle(name, how) then
+        redis.call('ZADD', idle, SECOND + by_ms, name)
+        return
+      end
+      queue.idle = queue.idle - redis.call('ZREM', idle, name)
+    end
+  end
+end
+
+-- Sees to it that one that is not of this process comes by then.
+local function see_to_second(idle, queue, process, by_ms, now_ms, how)
+  if queue.idle > 0 and not has_second(idle, process, by_ms, now_ms, how) then
+    call_second(idle, queue, process, by_ms, now_ms, how)
+  end
+end
+
+local function call_idle(idle, queue, count, now_ms, how)
+  local first, several
   for _ = 1, MOST_GONE do
     local name = count > 0 and pop_idle(idle, queue)
     if not name then
-      return
+      break
     end
-    if tell_idle(name, 'come', '0', how) then
+    if tell_idle(name, how) then
+      local process = process_of({ id = name })
+      several = several or (first and first ~= process)
+      first = first or process
       count = count - 1
     end
+  end
+  if first and not several then
+    see_to_second(idle, queue, first, now_ms + LATE_MS, now_ms, how)
   end
 end
 
@@ -13862,14 +14482,15 @@ settings.rate_window_ms = pick(rate_window_ms, settings.rate_window_ms)
 settings.keep_count = pick(keep_count, settings.keep_count)
 settings.keep_ms = pick(keep_ms, settings.keep_ms)
 local now_us = clock_us()
+local now_ms = math.floor(now_us / 1000)
 begin_queue(meta, queue, now_us)
 if resumes then
   -- A queue that is paused spawns no recurring jobs.
-  note_due(queue, math.floor(now_us / 1000))
+  note_due(queue, now_ms)
 end
 redis.call('HSET', meta, 'settings', format_settings(settings))
 if not settings.paused and queue.idle > 0 then
-  call_idle(idle, queue, 1, { channel = channel, sharded = sharded, counted = counted })
+  call_idle(idle, queue, 1, now_ms, { channel = channel, sharded = sharded, counted = counted })
 end
 save_queue(meta, queue)
 return {
@@ -13894,7 +14515,7 @@ return {
     [209, 'lua/shared/queue/note-due.lua', 1],
     [217, 'lua/shared/queue/settings.lua', 1],
     [244, 'lua/shared/queue/idle.lua', 1],
-    [290, 'lua/queue/configure.lua', 29],
+    [359, 'lua/queue/configure.lua', 29],
   ],
   encode(args) {
     return [
@@ -14179,7 +14800,7 @@ export type EnqueueAlikeAnswer =
 export const enqueueAlike: Operation<EnqueueAlikeArguments, EnqueueAlikeAnswer> = {
   script: {
     name: 'queue/enqueue-alike',
-    sha1: 'c0df99fc1d6a8991a3a07778134e8a38294c6e2b',
+    sha1: '8203c915458bbd9791f48f15d4978f529e16d828',
     reads: false,
     bytes: false,
     source: `--[[
@@ -14817,15 +15438,27 @@ end
 -- Workers that found nothing, longest first. Each has a name, '<process>.<number>', and its process listens on
 -- '<channel>:<process>' for 'come <name> 0'; behind ':' it may say that it takes jobs by letter, see shared/queue/hand-over,
 -- which is no part of its name in letters. Whoever brings work calls one; one that finds more than it takes calls the
--- next, so that as many come as there is work for. A process that nobody hears is gone, and passed over.
+-- next, so that as many come as there is work for. A process that does not listen is gone, and passed over.
 --
--- One of them watches the time: it comes back by itself when the next job is due or the next lease ends. It stands behind
--- the others, by a greater score, and when it goes nobody watches.
+-- Two of them watch the time, and stand behind the others, by greater scores:
+--   the first    comes back by itself when the next job is due or the next lease ends. When it goes nobody watches.
+--   the second   is of another process. It comes back at the time that its score tells, a second after the first one at
+--                the latest: whatever becomes of the first one's process, what is due is seen then.
+-- Where one process alone is called, a second is called as well, once in a second, and comes back after a second. So a
+-- job does not wait for a process that listens and does not come.
 local WATCHING = 1125899906842624
+local SECOND = 2251799813685248
 local IDLE_KEPT_MS = '7200000'
 local MOST_GONE = 100
 -- One that is so late will not come.
 local LATE_MS = 1000
+
+-- The first one watches no more.
+local function end_watch(queue, score)
+  if score >= WATCHING and score < SECOND then
+    queue.watch_ms = 0
+  end
+end
 
 -- The name of the one that waits longest; nil where nobody does. It waits no more.
 local function pop_idle(idle, queue)
@@ -14836,27 +15469,84 @@ local function pop_idle(idle, queue)
     return nil
   end
   queue.idle = queue.idle - 1
-  if tonumber(score) >= WATCHING then
-    queue.watch_ms = 0
-  end
+  end_watch(queue, tonumber(score))
   return name
 end
 
--- False when it is certain that it is gone.
-local function tell_idle(worker, word, text, how)
-  local name = string.match(worker, '^[^:]*')
-  return tell_process({ id = name, listens = 1 }, word .. ' ' .. name .. ' ' .. text, how)
+local function ticket_of(worker)
+  return { id = string.match(worker, '^[^:]*'), listens = 1 }
 end
 
-local function call_idle(idle, queue, count, how)
+-- Calls it. False when it is certain that it is gone.
+local function tell_idle(worker, how)
+  local ticket = ticket_of(worker)
+  return tell_process(ticket, 'come ' .. ticket.id .. ' 0', how)
+end
+
+-- Whether a second one that is not of this process comes by itself by then.
+local function has_second(idle, process, by_ms, now_ms, how)
+  local names = redis.call('ZRANGEBYSCORE', idle, SECOND + now_ms, SECOND + by_ms, 'LIMIT', '0', '3')
+  for _, name in ipairs(names) do
+    local ticket = ticket_of(name)
+    if process_of(ticket) ~= process and listens_here(ticket, how) ~= false then
+      return true
+    end
+  end
+  return false
+end
+
+-- Some of those that wait, with their scores: those that wait longest, and those that watch.
+local function some_idle(idle, queue)
+  local some = redis.call('ZRANGE', idle, '0', '9', 'WITHSCORES')
+  if queue.idle > 10 then
+    for _, each in ipairs(redis.call('ZRANGE', idle, '-3', '-1', 'WITHSCORES')) do
+      some[#some + 1] = each
+    end
+  end
+  return some
+end
+
+-- Calls one that is not of this process, and has it come back by then. Those that are gone, or were called so before and
+-- did not come, wait no more.
+local function call_second(idle, queue, process, by_ms, now_ms, how)
+  local some = some_idle(idle, queue)
+  for at = 1, #some, 2 do
+    local name, score = some[at], tonumber(some[at + 1])
+    if process_of({ id = name }) ~= process then
+      end_watch(queue, score)
+      local is_late = score >= SECOND and score < SECOND + now_ms - LATE_MS
+      if not is_late and tell_idle(name, how) then
+        redis.call('ZADD', idle, SECOND + by_ms, name)
+        return
+      end
+      queue.idle = queue.idle - redis.call('ZREM', idle, name)
+    end
+  end
+end
+
+-- Sees to it that one that is not of this process comes by then.
+local function see_to_second(idle, queue, process, by_ms, now_ms, how)
+  if queue.idle > 0 and not has_second(idle, process, by_ms, now_ms, how) then
+    call_second(idle, queue, process, by_ms, now_ms, how)
+  end
+end
+
+local function call_idle(idle, queue, count, now_ms, how)
+  local first, several
   for _ = 1, MOST_GONE do
     local name = count > 0 and pop_idle(idle, queue)
     if not name then
-      return
+      break
     end
-    if tell_idle(name, 'come', '0', how) then
+    if tell_idle(name, how) then
+      local process = process_of({ id = name })
+      several = several or (first and first ~= process)
+      first = first or process
       count = count - 1
     end
+  end
+  if first and not several then
+    see_to_second(idle, queue, first, now_ms + LATE_MS, now_ms, how)
   end
 end
 
@@ -14867,7 +15557,7 @@ end
 -- What comes at that time must be seen by somebody.
 local function see_to(idle, queue, due_ms, now_ms, how)
   if queue.idle > 0 and (not is_watched(queue, now_ms) or due_ms < queue.watch_ms) then
-    call_idle(idle, queue, 1, how)
+    call_idle(idle, queue, 1, now_ms, how)
   end
 end
 -- What has happened to a job, stored in the hash of jobs under 'r' and its number. A job without it is ready and was
@@ -14964,8 +15654,8 @@ local function lease_handed(keys, queue, seq, name, size, token, now_ms, ends_ms
   queue.token, queue.claimed = token, queue.claimed + size
 end
 
--- Stores a plain job, and claims it for the first that hears of it. Answers whether one did, and whether one was called
--- instead, who does not take jobs so.
+-- Stores a plain job, and claims it for the first whose process listens. Answers whether there is one, and whether one was
+-- called instead, which does not take jobs so, or of which nobody knows whether it listens.
 local function hand_over(keys, queue, seq, name, payload, record, now_us, how)
   local fields = { seq, record }
   widen(queue, WIDE_JOBS, fields, '~')
@@ -14973,16 +15663,22 @@ local function hand_over(keys, queue, seq, name, payload, record, now_us, how)
   local now_ms, token = math.floor(now_us / 1000), next_token(queue.token, now_us)
   for _ = 1, MOST_GONE do
     local worker = pop_idle(keys.idle, queue)
-    local lease_ms = worker and tonumber(string.match(worker, ':(%d+)$'))
-    if not lease_ms then
-      return false, worker and tell_idle(worker, 'come', '0', how)
+    if not worker then
+      return false, false
     end
-    local ends_ms = now_ms + lease_ms
-    local head = seq .. ' ' .. exact(token) .. ' ' .. exact(ends_ms) .. '\\n' .. name .. '\\n'
-    if tell_idle(worker, 'job', head .. payload, how) then
+    local lease_ms, ticket = tonumber(string.match(worker, ':(%d+)$')), ticket_of(worker)
+    local listens = listens_here(ticket, how)
+    if listens and lease_ms then
+      local ends_ms = now_ms + lease_ms
+      local words = { 'job', ticket.id, seq, exact(token), exact(ends_ms) }
       lease_handed(keys, queue, seq, name, #record, token, now_ms, ends_ms)
+      publish_to(ticket, table.concat(words, ' ') .. '\\n' .. name .. '\\n' .. payload, how)
       see_to(keys.idle, queue, ends_ms, now_ms, how)
       return true, false
+    elseif listens ~= false then
+      tell_idle(worker, how)
+      see_to_second(keys.idle, queue, process_of(ticket), now_ms + LATE_MS, now_ms, how)
+      return false, true
     end
   end
   return false, false
@@ -14994,7 +15690,7 @@ end
     handed, called = hand_over(keys, queue, first_seq, name, payload, head .. payload, now_us, how)
   end
   call_others = not called and function()
-    call_idle(idle, queue, math.min(count, 8), how)
+    call_idle(idle, queue, math.min(count, 8), now_ms, how)
   end
 end
 if not handed then
@@ -15106,20 +15802,20 @@ return { 'enqueued', first }
     [589, 'lua/shared/tell.lua', 15],
     [628, 'lua/shared/next-token.lua', 1],
     [633, 'lua/shared/queue/idle.lua', 1],
-    [679, 'lua/shared/queue/idle.lua', 68],
-    [689, 'lua/shared/queue/run.lua', 1],
-    [705, 'lua/shared/queue/flags.lua', 1],
-    [722, 'lua/shared/queue/note-due.lua', 1],
-    [730, 'lua/shared/queue/note-alike.lua', 1],
-    [731, 'lua/shared/queue/bucket.lua', 1],
-    [743, 'lua/shared/queue/note-alike.lua', 4],
-    [758, 'lua/shared/queue/hand-over.lua', 16],
-    [806, 'lua/queue/enqueue-alike.lua', 72],
-    [838, 'lua/shared/queue/publish-plain.lua', 1],
-    [840, 'lua/shared/queue/spelled.lua', 1],
-    [848, 'lua/shared/queue/send.lua', 1],
-    [864, 'lua/shared/queue/publish-plain.lua', 5],
-    [881, 'lua/queue/enqueue-alike.lua', 105],
+    [748, 'lua/shared/queue/idle.lua', 127],
+    [758, 'lua/shared/queue/run.lua', 1],
+    [774, 'lua/shared/queue/flags.lua', 1],
+    [791, 'lua/shared/queue/note-due.lua', 1],
+    [799, 'lua/shared/queue/note-alike.lua', 1],
+    [800, 'lua/shared/queue/bucket.lua', 1],
+    [812, 'lua/shared/queue/note-alike.lua', 4],
+    [827, 'lua/shared/queue/hand-over.lua', 16],
+    [881, 'lua/queue/enqueue-alike.lua', 72],
+    [913, 'lua/shared/queue/publish-plain.lua', 1],
+    [915, 'lua/shared/queue/spelled.lua', 1],
+    [923, 'lua/shared/queue/send.lua', 1],
+    [939, 'lua/shared/queue/publish-plain.lua', 5],
+    [956, 'lua/queue/enqueue-alike.lua', 105],
   ],
   encode(args) {
     const encoded = new Array<Argument>(7 + args.payloads.length)
@@ -15187,7 +15883,7 @@ function readDuplicatesOfEnqueueEnqueued(part: Reply | undefined): ({ readonly a
 export const enqueue: Operation<EnqueueArguments, EnqueueAnswer> = {
   script: {
     name: 'queue/enqueue',
-    sha1: 'b0ae11aa09523b97de0d60d7887d76184ae9795b',
+    sha1: '483ff12be1389eaceb8f05033257b0c172f02e5f',
     reads: false,
     bytes: false,
     source: `--[[
@@ -16521,15 +17217,27 @@ end
 -- Workers that found nothing, longest first. Each has a name, '<process>.<number>', and its process listens on
 -- '<channel>:<process>' for 'come <name> 0'; behind ':' it may say that it takes jobs by letter, see shared/queue/hand-over,
 -- which is no part of its name in letters. Whoever brings work calls one; one that finds more than it takes calls the
--- next, so that as many come as there is work for. A process that nobody hears is gone, and passed over.
+-- next, so that as many come as there is work for. A process that does not listen is gone, and passed over.
 --
--- One of them watches the time: it comes back by itself when the next job is due or the next lease ends. It stands behind
--- the others, by a greater score, and when it goes nobody watches.
+-- Two of them watch the time, and stand behind the others, by greater scores:
+--   the first    comes back by itself when the next job is due or the next lease ends. When it goes nobody watches.
+--   the second   is of another process. It comes back at the time that its score tells, a second after the first one at
+--                the latest: whatever becomes of the first one's process, what is due is seen then.
+-- Where one process alone is called, a second is called as well, once in a second, and comes back after a second. So a
+-- job does not wait for a process that listens and does not come.
 local WATCHING = 1125899906842624
+local SECOND = 2251799813685248
 local IDLE_KEPT_MS = '7200000'
 local MOST_GONE = 100
 -- One that is so late will not come.
 local LATE_MS = 1000
+
+-- The first one watches no more.
+local function end_watch(queue, score)
+  if score >= WATCHING and score < SECOND then
+    queue.watch_ms = 0
+  end
+end
 
 -- The name of the one that waits longest; nil where nobody does. It waits no more.
 local function pop_idle(idle, queue)
@@ -16540,27 +17248,84 @@ local function pop_idle(idle, queue)
     return nil
   end
   queue.idle = queue.idle - 1
-  if tonumber(score) >= WATCHING then
-    queue.watch_ms = 0
-  end
+  end_watch(queue, tonumber(score))
   return name
 end
 
--- False when it is certain that it is gone.
-local function tell_idle(worker, word, text, how)
-  local name = string.match(worker, '^[^:]*')
-  return tell_process({ id = name, listens = 1 }, word .. ' ' .. name .. ' ' .. text, how)
+local function ticket_of(worker)
+  return { id = string.match(worker, '^[^:]*'), listens = 1 }
 end
 
-local function call_idle(idle, queue, count, how)
+-- Calls it. False when it is certain that it is gone.
+local function tell_idle(worker, how)
+  local ticket = ticket_of(worker)
+  return tell_process(ticket, 'come ' .. ticket.id .. ' 0', how)
+end
+
+-- Whether a second one that is not of this process comes by itself by then.
+local function has_second(idle, process, by_ms, now_ms, how)
+  local names = redis.call('ZRANGEBYSCORE', idle, SECOND + now_ms, SECOND + by_ms, 'LIMIT', '0', '3')
+  for _, name in ipairs(names) do
+    local ticket = ticket_of(name)
+    if process_of(ticket) ~= process and listens_here(ticket, how) ~= false then
+      return true
+    end
+  end
+  return false
+end
+
+-- Some of those that wait, with their scores: those that wait longest, and those that watch.
+local function some_idle(idle, queue)
+  local some = redis.call('ZRANGE', idle, '0', '9', 'WITHSCORES')
+  if queue.idle > 10 then
+    for _, each in ipairs(redis.call('ZRANGE', idle, '-3', '-1', 'WITHSCORES')) do
+      some[#some + 1] = each
+    end
+  end
+  return some
+end
+
+-- Calls one that is not of this process, and has it come back by then. Those that are gone, or were called so before and
+-- did not come, wait no more.
+local function call_second(idle, queue, process, by_ms, now_ms, how)
+  local some = some_idle(idle, queue)
+  for at = 1, #some, 2 do
+    local name, score = some[at], tonumber(some[at + 1])
+    if process_of({ id = name }) ~= process then
+      end_watch(queue, score)
+      local is_late = score >= SECOND and score < SECOND + now_ms - LATE_MS
+      if not is_late and tell_idle(name, how) then
+        redis.call('ZADD', idle, SECOND + by_ms, name)
+        return
+      end
+      queue.idle = queue.idle - redis.call('ZREM', idle, name)
+    end
+  end
+end
+
+-- Sees to it that one that is not of this process comes by then.
+local function see_to_second(idle, queue, process, by_ms, now_ms, how)
+  if queue.idle > 0 and not has_second(idle, process, by_ms, now_ms, how) then
+    call_second(idle, queue, process, by_ms, now_ms, how)
+  end
+end
+
+local function call_idle(idle, queue, count, now_ms, how)
+  local first, several
   for _ = 1, MOST_GONE do
     local name = count > 0 and pop_idle(idle, queue)
     if not name then
-      return
+      break
     end
-    if tell_idle(name, 'come', '0', how) then
+    if tell_idle(name, how) then
+      local process = process_of({ id = name })
+      several = several or (first and first ~= process)
+      first = first or process
       count = count - 1
     end
+  end
+  if first and not several then
+    see_to_second(idle, queue, first, now_ms + LATE_MS, now_ms, how)
   end
 end
 
@@ -16571,7 +17336,7 @@ end
 -- What comes at that time must be seen by somebody.
 local function see_to(idle, queue, due_ms, now_ms, how)
   if queue.idle > 0 and (not is_watched(queue, now_ms) or due_ms < queue.watch_ms) then
-    call_idle(idle, queue, 1, how)
+    call_idle(idle, queue, 1, now_ms, how)
   end
 end
 -- Finding a job by its id.
@@ -16900,7 +17665,7 @@ local function see_to_new(keys, queue, tally, now_ms, how)
     forget_old_uniques(keys.ids, now_ms)
   end
   if queue.idle > 0 then
-    call_idle(keys.idle, queue, math.min(tally.ready, 8), how)
+    call_idle(keys.idle, queue, math.min(tally.ready, 8), now_ms, how)
     local soonest_ms = math.min(tally.soonest_ms, queue.settling and now_ms or math.huge)
     if soonest_ms < math.huge then
       see_to(keys.idle, queue, soonest_ms, now_ms, how)
@@ -17268,29 +18033,29 @@ return { 'enqueued', first, queue.chores, tally.duplicates }
     [1290, 'lua/shared/queue/replace.lua', 57],
     [1315, 'lua/shared/queue/idempotency.lua', 1],
     [1329, 'lua/shared/queue/idle.lua', 1],
-    [1375, 'lua/shared/queue/idle.lua', 68],
-    [1385, 'lua/shared/queue/find.lua', 1],
-    [1411, 'lua/shared/queue/failure.lua', 1],
-    [1421, 'lua/shared/queue/parents.lua', 1],
-    [1480, 'lua/shared/queue/parents.lua', 70],
-    [1492, 'lua/shared/queue/link.lua', 1],
-    [1555, 'lua/shared/queue/end.lua', 1],
-    [1576, 'lua/shared/queue/leave-tags.lua', 1],
-    [1585, 'lua/shared/queue/end.lua', 23],
-    [1595, 'lua/shared/queue/spec.lua', 1],
-    [1719, 'lua/queue/enqueue.lua', 79],
-    [1775, 'lua/shared/queue/settle.lua', 1],
-    [1776, 'lua/shared/queue/dead.lua', 1],
-    [1830, 'lua/shared/queue/backoff.lua', 1],
-    [1832, 'lua/shared/queue/backoff.lua', 22],
-    [1851, 'lua/shared/queue/unblock.lua', 1],
-    [1857, 'lua/shared/queue/outbox.lua', 1],
-    [1868, 'lua/shared/queue/entries.lua', 1],
-    [1886, 'lua/shared/queue/history.lua', 1],
-    [1900, 'lua/shared/queue/note-end.lua', 1],
-    [1930, 'lua/shared/queue/cancel.lua', 1],
-    [1938, 'lua/shared/queue/settle.lua', 18],
-    [2012, 'lua/queue/enqueue.lua', 136],
+    [1444, 'lua/shared/queue/idle.lua', 127],
+    [1454, 'lua/shared/queue/find.lua', 1],
+    [1480, 'lua/shared/queue/failure.lua', 1],
+    [1490, 'lua/shared/queue/parents.lua', 1],
+    [1549, 'lua/shared/queue/parents.lua', 70],
+    [1561, 'lua/shared/queue/link.lua', 1],
+    [1624, 'lua/shared/queue/end.lua', 1],
+    [1645, 'lua/shared/queue/leave-tags.lua', 1],
+    [1654, 'lua/shared/queue/end.lua', 23],
+    [1664, 'lua/shared/queue/spec.lua', 1],
+    [1788, 'lua/queue/enqueue.lua', 79],
+    [1844, 'lua/shared/queue/settle.lua', 1],
+    [1845, 'lua/shared/queue/dead.lua', 1],
+    [1899, 'lua/shared/queue/backoff.lua', 1],
+    [1901, 'lua/shared/queue/backoff.lua', 22],
+    [1920, 'lua/shared/queue/unblock.lua', 1],
+    [1926, 'lua/shared/queue/outbox.lua', 1],
+    [1937, 'lua/shared/queue/entries.lua', 1],
+    [1955, 'lua/shared/queue/history.lua', 1],
+    [1969, 'lua/shared/queue/note-end.lua', 1],
+    [1999, 'lua/shared/queue/cancel.lua', 1],
+    [2007, 'lua/shared/queue/settle.lua', 18],
+    [2081, 'lua/queue/enqueue.lua', 136],
   ],
   encode(args) {
     const encoded = new Array<Argument>(6 + args.specs.length * 22)
@@ -20919,7 +21684,7 @@ export type ReceiveAnswer =
 export const receive: Operation<ReceiveArguments, ReceiveAnswer> = {
   script: {
     name: 'queue/receive',
-    sha1: '08f2707230602dfd341dd6a443a9d5031fc076f2',
+    sha1: '95cf746f34186a89256d78128670e362c777bc6c',
     reads: false,
     bytes: false,
     source: `--[[
@@ -22172,15 +22937,27 @@ end
 -- Workers that found nothing, longest first. Each has a name, '<process>.<number>', and its process listens on
 -- '<channel>:<process>' for 'come <name> 0'; behind ':' it may say that it takes jobs by letter, see shared/queue/hand-over,
 -- which is no part of its name in letters. Whoever brings work calls one; one that finds more than it takes calls the
--- next, so that as many come as there is work for. A process that nobody hears is gone, and passed over.
+-- next, so that as many come as there is work for. A process that does not listen is gone, and passed over.
 --
--- One of them watches the time: it comes back by itself when the next job is due or the next lease ends. It stands behind
--- the others, by a greater score, and when it goes nobody watches.
+-- Two of them watch the time, and stand behind the others, by greater scores:
+--   the first    comes back by itself when the next job is due or the next lease ends. When it goes nobody watches.
+--   the second   is of another process. It comes back at the time that its score tells, a second after the first one at
+--                the latest: whatever becomes of the first one's process, what is due is seen then.
+-- Where one process alone is called, a second is called as well, once in a second, and comes back after a second. So a
+-- job does not wait for a process that listens and does not come.
 local WATCHING = 1125899906842624
+local SECOND = 2251799813685248
 local IDLE_KEPT_MS = '7200000'
 local MOST_GONE = 100
 -- One that is so late will not come.
 local LATE_MS = 1000
+
+-- The first one watches no more.
+local function end_watch(queue, score)
+  if score >= WATCHING and score < SECOND then
+    queue.watch_ms = 0
+  end
+end
 
 -- The name of the one that waits longest; nil where nobody does. It waits no more.
 local function pop_idle(idle, queue)
@@ -22191,27 +22968,84 @@ local function pop_idle(idle, queue)
     return nil
   end
   queue.idle = queue.idle - 1
-  if tonumber(score) >= WATCHING then
-    queue.watch_ms = 0
-  end
+  end_watch(queue, tonumber(score))
   return name
 end
 
--- False when it is certain that it is gone.
-local function tell_idle(worker, word, text, how)
-  local name = string.match(worker, '^[^:]*')
-  return tell_process({ id = name, listens = 1 }, word .. ' ' .. name .. ' ' .. text, how)
+local function ticket_of(worker)
+  return { id = string.match(worker, '^[^:]*'), listens = 1 }
 end
 
-local function call_idle(idle, queue, count, how)
+-- Calls it. False when it is certain that it is gone.
+local function tell_idle(worker, how)
+  local ticket = ticket_of(worker)
+  return tell_process(ticket, 'come ' .. ticket.id .. ' 0', how)
+end
+
+-- Whether a second one that is not of this process comes by itself by then.
+local function has_second(idle, process, by_ms, now_ms, how)
+  local names = redis.call('ZRANGEBYSCORE', idle, SECOND + now_ms, SECOND + by_ms, 'LIMIT', '0', '3')
+  for _, name in ipairs(names) do
+    local ticket = ticket_of(name)
+    if process_of(ticket) ~= process and listens_here(ticket, how) ~= false then
+      return true
+    end
+  end
+  return false
+end
+
+-- Some of those that wait, with their scores: those that wait longest, and those that watch.
+local function some_idle(idle, queue)
+  local some = redis.call('ZRANGE', idle, '0', '9', 'WITHSCORES')
+  if queue.idle > 10 then
+    for _, each in ipairs(redis.call('ZRANGE', idle, '-3', '-1', 'WITHSCORES')) do
+      some[#some + 1] = each
+    end
+  end
+  return some
+end
+
+-- Calls one that is not of this process, and has it come back by then. Those that are gone, or were called so before and
+-- did not come, wait no more.
+local function call_second(idle, queue, process, by_ms, now_ms, how)
+  local some = some_idle(idle, queue)
+  for at = 1, #some, 2 do
+    local name, score = some[at], tonumber(some[at + 1])
+    if process_of({ id = name }) ~= process then
+      end_watch(queue, score)
+      local is_late = score >= SECOND and score < SECOND + now_ms - LATE_MS
+      if not is_late and tell_idle(name, how) then
+        redis.call('ZADD', idle, SECOND + by_ms, name)
+        return
+      end
+      queue.idle = queue.idle - redis.call('ZREM', idle, name)
+    end
+  end
+end
+
+-- Sees to it that one that is not of this process comes by then.
+local function see_to_second(idle, queue, process, by_ms, now_ms, how)
+  if queue.idle > 0 and not has_second(idle, process, by_ms, now_ms, how) then
+    call_second(idle, queue, process, by_ms, now_ms, how)
+  end
+end
+
+local function call_idle(idle, queue, count, now_ms, how)
+  local first, several
   for _ = 1, MOST_GONE do
     local name = count > 0 and pop_idle(idle, queue)
     if not name then
-      return
+      break
     end
-    if tell_idle(name, 'come', '0', how) then
+    if tell_idle(name, how) then
+      local process = process_of({ id = name })
+      several = several or (first and first ~= process)
+      first = first or process
       count = count - 1
     end
+  end
+  if first and not several then
+    see_to_second(idle, queue, first, now_ms + LATE_MS, now_ms, how)
   end
 end
 
@@ -22222,7 +23056,7 @@ end
 -- What comes at that time must be seen by somebody.
 local function see_to(idle, queue, due_ms, now_ms, how)
   if queue.idle > 0 and (not is_watched(queue, now_ms) or due_ms < queue.watch_ms) then
-    call_idle(idle, queue, 1, how)
+    call_idle(idle, queue, 1, now_ms, how)
   end
 end
 -- Finding a job by its id.
@@ -22561,7 +23395,7 @@ local function see_to_new(keys, queue, tally, now_ms, how)
     forget_old_uniques(keys.ids, now_ms)
   end
   if queue.idle > 0 then
-    call_idle(keys.idle, queue, math.min(tally.ready, 8), how)
+    call_idle(keys.idle, queue, math.min(tally.ready, 8), now_ms, how)
     local soonest_ms = math.min(tally.soonest_ms, queue.settling and now_ms or math.huge)
     if soonest_ms < math.huge then
       see_to(keys.idle, queue, soonest_ms, now_ms, how)
@@ -22939,29 +23773,29 @@ return { 'received', queue.chores }
     [1209, 'lua/shared/queue/replace.lua', 57],
     [1234, 'lua/shared/queue/idempotency.lua', 1],
     [1248, 'lua/shared/queue/idle.lua', 1],
-    [1294, 'lua/shared/queue/idle.lua', 68],
-    [1304, 'lua/shared/queue/find.lua', 1],
-    [1330, 'lua/shared/queue/failure.lua', 1],
-    [1340, 'lua/shared/queue/parents.lua', 1],
-    [1421, 'lua/shared/queue/link.lua', 1],
-    [1484, 'lua/shared/queue/end.lua', 1],
-    [1505, 'lua/shared/queue/leave-tags.lua', 1],
-    [1514, 'lua/shared/queue/end.lua', 23],
-    [1524, 'lua/shared/queue/spec.lua', 1],
-    [1648, 'lua/shared/queue/spec.lua', 135],
-    [1655, 'lua/queue/receive.lua', 73],
-    [1718, 'lua/shared/queue/settle.lua', 1],
-    [1719, 'lua/shared/queue/dead.lua', 1],
-    [1773, 'lua/shared/queue/backoff.lua', 1],
-    [1775, 'lua/shared/queue/backoff.lua', 22],
-    [1794, 'lua/shared/queue/unblock.lua', 1],
-    [1800, 'lua/shared/queue/outbox.lua', 1],
-    [1811, 'lua/shared/queue/entries.lua', 1],
-    [1829, 'lua/shared/queue/history.lua', 1],
-    [1843, 'lua/shared/queue/note-end.lua', 1],
-    [1873, 'lua/shared/queue/cancel.lua', 1],
-    [1881, 'lua/shared/queue/settle.lua', 18],
-    [1955, 'lua/queue/receive.lua', 137],
+    [1363, 'lua/shared/queue/idle.lua', 127],
+    [1373, 'lua/shared/queue/find.lua', 1],
+    [1399, 'lua/shared/queue/failure.lua', 1],
+    [1409, 'lua/shared/queue/parents.lua', 1],
+    [1490, 'lua/shared/queue/link.lua', 1],
+    [1553, 'lua/shared/queue/end.lua', 1],
+    [1574, 'lua/shared/queue/leave-tags.lua', 1],
+    [1583, 'lua/shared/queue/end.lua', 23],
+    [1593, 'lua/shared/queue/spec.lua', 1],
+    [1717, 'lua/shared/queue/spec.lua', 135],
+    [1724, 'lua/queue/receive.lua', 73],
+    [1787, 'lua/shared/queue/settle.lua', 1],
+    [1788, 'lua/shared/queue/dead.lua', 1],
+    [1842, 'lua/shared/queue/backoff.lua', 1],
+    [1844, 'lua/shared/queue/backoff.lua', 22],
+    [1863, 'lua/shared/queue/unblock.lua', 1],
+    [1869, 'lua/shared/queue/outbox.lua', 1],
+    [1880, 'lua/shared/queue/entries.lua', 1],
+    [1898, 'lua/shared/queue/history.lua', 1],
+    [1912, 'lua/shared/queue/note-end.lua', 1],
+    [1942, 'lua/shared/queue/cancel.lua', 1],
+    [1950, 'lua/shared/queue/settle.lua', 18],
+    [2024, 'lua/queue/receive.lua', 137],
   ],
   encode(args) {
     const encoded = new Array<Argument>(5 + args.entries.length * 2)
@@ -23060,7 +23894,7 @@ export type RecurAnswer =
 export const recur: Operation<RecurArguments, RecurAnswer> = {
   script: {
     name: 'queue/recur',
-    sha1: '1a8234866c09e3f0525373bc4957a0e59dfeaae8',
+    sha1: '0dd0e6553a3f1c91323609d3c028c5a3c01e7aa9',
     reads: false,
     bytes: false,
     source: `--[[
@@ -23523,15 +24357,27 @@ end
 -- Workers that found nothing, longest first. Each has a name, '<process>.<number>', and its process listens on
 -- '<channel>:<process>' for 'come <name> 0'; behind ':' it may say that it takes jobs by letter, see shared/queue/hand-over,
 -- which is no part of its name in letters. Whoever brings work calls one; one that finds more than it takes calls the
--- next, so that as many come as there is work for. A process that nobody hears is gone, and passed over.
+-- next, so that as many come as there is work for. A process that does not listen is gone, and passed over.
 --
--- One of them watches the time: it comes back by itself when the next job is due or the next lease ends. It stands behind
--- the others, by a greater score, and when it goes nobody watches.
+-- Two of them watch the time, and stand behind the others, by greater scores:
+--   the first    comes back by itself when the next job is due or the next lease ends. When it goes nobody watches.
+--   the second   is of another process. It comes back at the time that its score tells, a second after the first one at
+--                the latest: whatever becomes of the first one's process, what is due is seen then.
+-- Where one process alone is called, a second is called as well, once in a second, and comes back after a second. So a
+-- job does not wait for a process that listens and does not come.
 local WATCHING = 1125899906842624
+local SECOND = 2251799813685248
 local IDLE_KEPT_MS = '7200000'
 local MOST_GONE = 100
 -- One that is so late will not come.
 local LATE_MS = 1000
+
+-- The first one watches no more.
+local function end_watch(queue, score)
+  if score >= WATCHING and score < SECOND then
+    queue.watch_ms = 0
+  end
+end
 
 -- The name of the one that waits longest; nil where nobody does. It waits no more.
 local function pop_idle(idle, queue)
@@ -23542,27 +24388,84 @@ local function pop_idle(idle, queue)
     return nil
   end
   queue.idle = queue.idle - 1
-  if tonumber(score) >= WATCHING then
-    queue.watch_ms = 0
-  end
+  end_watch(queue, tonumber(score))
   return name
 end
 
--- False when it is certain that it is gone.
-local function tell_idle(worker, word, text, how)
-  local name = string.match(worker, '^[^:]*')
-  return tell_process({ id = name, listens = 1 }, word .. ' ' .. name .. ' ' .. text, how)
+local function ticket_of(worker)
+  return { id = string.match(worker, '^[^:]*'), listens = 1 }
 end
 
-local function call_idle(idle, queue, count, how)
+-- Calls it. False when it is certain that it is gone.
+local function tell_idle(worker, how)
+  local ticket = ticket_of(worker)
+  return tell_process(ticket, 'come ' .. ticket.id .. ' 0', how)
+end
+
+-- Whether a second one that is not of this process comes by itself by then.
+local function has_second(idle, process, by_ms, now_ms, how)
+  local names = redis.call('ZRANGEBYSCORE', idle, SECOND + now_ms, SECOND + by_ms, 'LIMIT', '0', '3')
+  for _, name in ipairs(names) do
+    local ticket = ticket_of(name)
+    if process_of(ticket) ~= process and listens_here(ticket, how) ~= false then
+      return true
+    end
+  end
+  return false
+end
+
+-- Some of those that wait, with their scores: those that wait longest, and those that watch.
+local function some_idle(idle, queue)
+  local some = redis.call('ZRANGE', idle, '0', '9', 'WITHSCORES')
+  if queue.idle > 10 then
+    for _, each in ipairs(redis.call('ZRANGE', idle, '-3', '-1', 'WITHSCORES')) do
+      some[#some + 1] = each
+    end
+  end
+  return some
+end
+
+-- Calls one that is not of this process, and has it come back by then. Those that are gone, or were called so before and
+-- did not come, wait no more.
+local function call_second(idle, queue, process, by_ms, now_ms, how)
+  local some = some_idle(idle, queue)
+  for at = 1, #some, 2 do
+    local name, score = some[at], tonumber(some[at + 1])
+    if process_of({ id = name }) ~= process then
+      end_watch(queue, score)
+      local is_late = score >= SECOND and score < SECOND + now_ms - LATE_MS
+      if not is_late and tell_idle(name, how) then
+        redis.call('ZADD', idle, SECOND + by_ms, name)
+        return
+      end
+      queue.idle = queue.idle - redis.call('ZREM', idle, name)
+    end
+  end
+end
+
+-- Sees to it that one that is not of this process comes by then.
+local function see_to_second(idle, queue, process, by_ms, now_ms, how)
+  if queue.idle > 0 and not has_second(idle, process, by_ms, now_ms, how) then
+    call_second(idle, queue, process, by_ms, now_ms, how)
+  end
+end
+
+local function call_idle(idle, queue, count, now_ms, how)
+  local first, several
   for _ = 1, MOST_GONE do
     local name = count > 0 and pop_idle(idle, queue)
     if not name then
-      return
+      break
     end
-    if tell_idle(name, 'come', '0', how) then
+    if tell_idle(name, how) then
+      local process = process_of({ id = name })
+      several = several or (first and first ~= process)
+      first = first or process
       count = count - 1
     end
+  end
+  if first and not several then
+    see_to_second(idle, queue, first, now_ms + LATE_MS, now_ms, how)
   end
 end
 
@@ -23573,7 +24476,7 @@ end
 -- What comes at that time must be seen by somebody.
 local function see_to(idle, queue, due_ms, now_ms, how)
   if queue.idle > 0 and (not is_watched(queue, now_ms) or due_ms < queue.watch_ms) then
-    call_idle(idle, queue, 1, how)
+    call_idle(idle, queue, 1, now_ms, how)
   end
 end
 -- Notes when a recurrence runs next, so that somebody comes to spawn it.
@@ -23642,9 +24545,9 @@ return { 'set', now_ms, known.next_ms, known.known_ms, is_short(known) and 1 or 
     [366, 'lua/shared/queue/recurrence.lua', 1],
     [415, 'lua/shared/queue/begin-recurrence.lua', 1],
     [458, 'lua/shared/queue/idle.lua', 1],
-    [504, 'lua/shared/queue/idle.lua', 68],
-    [514, 'lua/shared/queue/note-run.lua', 1],
-    [521, 'lua/queue/recur.lua', 58],
+    [573, 'lua/shared/queue/idle.lua', 127],
+    [583, 'lua/shared/queue/note-run.lua', 1],
+    [590, 'lua/queue/recur.lua', 58],
   ],
   encode(args) {
     return [
@@ -24106,7 +25009,7 @@ export type RefillAnswer =
 export const refill: Operation<RefillArguments, RefillAnswer> = {
   script: {
     name: 'queue/refill',
-    sha1: 'c2449475930557a6f39adb0d2be10f65ca9f9623',
+    sha1: '8da9a9aab2a7b9111ab419e4cdb27bc67a55703d',
     reads: false,
     bytes: false,
     source: `--[[
@@ -24452,15 +25355,27 @@ end
 -- Workers that found nothing, longest first. Each has a name, '<process>.<number>', and its process listens on
 -- '<channel>:<process>' for 'come <name> 0'; behind ':' it may say that it takes jobs by letter, see shared/queue/hand-over,
 -- which is no part of its name in letters. Whoever brings work calls one; one that finds more than it takes calls the
--- next, so that as many come as there is work for. A process that nobody hears is gone, and passed over.
+-- next, so that as many come as there is work for. A process that does not listen is gone, and passed over.
 --
--- One of them watches the time: it comes back by itself when the next job is due or the next lease ends. It stands behind
--- the others, by a greater score, and when it goes nobody watches.
+-- Two of them watch the time, and stand behind the others, by greater scores:
+--   the first    comes back by itself when the next job is due or the next lease ends. When it goes nobody watches.
+--   the second   is of another process. It comes back at the time that its score tells, a second after the first one at
+--                the latest: whatever becomes of the first one's process, what is due is seen then.
+-- Where one process alone is called, a second is called as well, once in a second, and comes back after a second. So a
+-- job does not wait for a process that listens and does not come.
 local WATCHING = 1125899906842624
+local SECOND = 2251799813685248
 local IDLE_KEPT_MS = '7200000'
 local MOST_GONE = 100
 -- One that is so late will not come.
 local LATE_MS = 1000
+
+-- The first one watches no more.
+local function end_watch(queue, score)
+  if score >= WATCHING and score < SECOND then
+    queue.watch_ms = 0
+  end
+end
 
 -- The name of the one that waits longest; nil where nobody does. It waits no more.
 local function pop_idle(idle, queue)
@@ -24471,27 +25386,84 @@ local function pop_idle(idle, queue)
     return nil
   end
   queue.idle = queue.idle - 1
-  if tonumber(score) >= WATCHING then
-    queue.watch_ms = 0
-  end
+  end_watch(queue, tonumber(score))
   return name
 end
 
--- False when it is certain that it is gone.
-local function tell_idle(worker, word, text, how)
-  local name = string.match(worker, '^[^:]*')
-  return tell_process({ id = name, listens = 1 }, word .. ' ' .. name .. ' ' .. text, how)
+local function ticket_of(worker)
+  return { id = string.match(worker, '^[^:]*'), listens = 1 }
 end
 
-local function call_idle(idle, queue, count, how)
+-- Calls it. False when it is certain that it is gone.
+local function tell_idle(worker, how)
+  local ticket = ticket_of(worker)
+  return tell_process(ticket, 'come ' .. ticket.id .. ' 0', how)
+end
+
+-- Whether a second one that is not of this process comes by itself by then.
+local function has_second(idle, process, by_ms, now_ms, how)
+  local names = redis.call('ZRANGEBYSCORE', idle, SECOND + now_ms, SECOND + by_ms, 'LIMIT', '0', '3')
+  for _, name in ipairs(names) do
+    local ticket = ticket_of(name)
+    if process_of(ticket) ~= process and listens_here(ticket, how) ~= false then
+      return true
+    end
+  end
+  return false
+end
+
+-- Some of those that wait, with their scores: those that wait longest, and those that watch.
+local function some_idle(idle, queue)
+  local some = redis.call('ZRANGE', idle, '0', '9', 'WITHSCORES')
+  if queue.idle > 10 then
+    for _, each in ipairs(redis.call('ZRANGE', idle, '-3', '-1', 'WITHSCORES')) do
+      some[#some + 1] = each
+    end
+  end
+  return some
+end
+
+-- Calls one that is not of this process, and has it come back by then. Those that are gone, or were called so before and
+-- did not come, wait no more.
+local function call_second(idle, queue, process, by_ms, now_ms, how)
+  local some = some_idle(idle, queue)
+  for at = 1, #some, 2 do
+    local name, score = some[at], tonumber(some[at + 1])
+    if process_of({ id = name }) ~= process then
+      end_watch(queue, score)
+      local is_late = score >= SECOND and score < SECOND + now_ms - LATE_MS
+      if not is_late and tell_idle(name, how) then
+        redis.call('ZADD', idle, SECOND + by_ms, name)
+        return
+      end
+      queue.idle = queue.idle - redis.call('ZREM', idle, name)
+    end
+  end
+end
+
+-- Sees to it that one that is not of this process comes by then.
+local function see_to_second(idle, queue, process, by_ms, now_ms, how)
+  if queue.idle > 0 and not has_second(idle, process, by_ms, now_ms, how) then
+    call_second(idle, queue, process, by_ms, now_ms, how)
+  end
+end
+
+local function call_idle(idle, queue, count, now_ms, how)
+  local first, several
   for _ = 1, MOST_GONE do
     local name = count > 0 and pop_idle(idle, queue)
     if not name then
-      return
+      break
     end
-    if tell_idle(name, 'come', '0', how) then
+    if tell_idle(name, how) then
+      local process = process_of({ id = name })
+      several = several or (first and first ~= process)
+      first = first or process
       count = count - 1
     end
+  end
+  if first and not several then
+    see_to_second(idle, queue, first, now_ms + LATE_MS, now_ms, how)
   end
 end
 
@@ -24502,7 +25474,7 @@ end
 -- What comes at that time must be seen by somebody.
 local function see_to(idle, queue, due_ms, now_ms, how)
   if queue.idle > 0 and (not is_watched(queue, now_ms) or due_ms < queue.watch_ms) then
-    call_idle(idle, queue, 1, how)
+    call_idle(idle, queue, 1, now_ms, how)
   end
 end
 -- Notes when a recurrence runs next, so that somebody comes to spawn it.
@@ -24563,9 +25535,9 @@ return { 'refilled', recurrence.next_ms, recurrence.known_ms, is_short(recurrenc
     [234, 'lua/shared/queue/read-recurrence.lua', 1],
     [292, 'lua/shared/queue/recurrence.lua', 1],
     [341, 'lua/shared/queue/idle.lua', 1],
-    [387, 'lua/shared/queue/idle.lua', 68],
-    [397, 'lua/shared/queue/note-run.lua', 1],
-    [404, 'lua/queue/refill.lua', 38],
+    [456, 'lua/shared/queue/idle.lua', 127],
+    [466, 'lua/shared/queue/note-run.lua', 1],
+    [473, 'lua/queue/refill.lua', 38],
   ],
   encode(args) {
     const encoded = new Array<Argument>(8 + args.given.length)
@@ -24640,7 +25612,7 @@ function readRefusedOfReleaseReleased(part: Reply | undefined): ({ readonly at: 
 export const release: Operation<ReleaseArguments, ReleaseAnswer> = {
   script: {
     name: 'queue/release',
-    sha1: 'de074cae39d9e77288a49fb1b110b158ab9d87dd',
+    sha1: 'c7a43537b83c8d5cc460d778e51bfc66ab1bc799',
     reads: false,
     bytes: false,
     source: `--[[
@@ -25953,15 +26925,27 @@ end
 -- Workers that found nothing, longest first. Each has a name, '<process>.<number>', and its process listens on
 -- '<channel>:<process>' for 'come <name> 0'; behind ':' it may say that it takes jobs by letter, see shared/queue/hand-over,
 -- which is no part of its name in letters. Whoever brings work calls one; one that finds more than it takes calls the
--- next, so that as many come as there is work for. A process that nobody hears is gone, and passed over.
+-- next, so that as many come as there is work for. A process that does not listen is gone, and passed over.
 --
--- One of them watches the time: it comes back by itself when the next job is due or the next lease ends. It stands behind
--- the others, by a greater score, and when it goes nobody watches.
+-- Two of them watch the time, and stand behind the others, by greater scores:
+--   the first    comes back by itself when the next job is due or the next lease ends. When it goes nobody watches.
+--   the second   is of another process. It comes back at the time that its score tells, a second after the first one at
+--                the latest: whatever becomes of the first one's process, what is due is seen then.
+-- Where one process alone is called, a second is called as well, once in a second, and comes back after a second. So a
+-- job does not wait for a process that listens and does not come.
 local WATCHING = 1125899906842624
+local SECOND = 2251799813685248
 local IDLE_KEPT_MS = '7200000'
 local MOST_GONE = 100
 -- One that is so late will not come.
 local LATE_MS = 1000
+
+-- The first one watches no more.
+local function end_watch(queue, score)
+  if score >= WATCHING and score < SECOND then
+    queue.watch_ms = 0
+  end
+end
 
 -- The name of the one that waits longest; nil where nobody does. It waits no more.
 local function pop_idle(idle, queue)
@@ -25972,27 +26956,84 @@ local function pop_idle(idle, queue)
     return nil
   end
   queue.idle = queue.idle - 1
-  if tonumber(score) >= WATCHING then
-    queue.watch_ms = 0
-  end
+  end_watch(queue, tonumber(score))
   return name
 end
 
--- False when it is certain that it is gone.
-local function tell_idle(worker, word, text, how)
-  local name = string.match(worker, '^[^:]*')
-  return tell_process({ id = name, listens = 1 }, word .. ' ' .. name .. ' ' .. text, how)
+local function ticket_of(worker)
+  return { id = string.match(worker, '^[^:]*'), listens = 1 }
 end
 
-local function call_idle(idle, queue, count, how)
+-- Calls it. False when it is certain that it is gone.
+local function tell_idle(worker, how)
+  local ticket = ticket_of(worker)
+  return tell_process(ticket, 'come ' .. ticket.id .. ' 0', how)
+end
+
+-- Whether a second one that is not of this process comes by itself by then.
+local function has_second(idle, process, by_ms, now_ms, how)
+  local names = redis.call('ZRANGEBYSCORE', idle, SECOND + now_ms, SECOND + by_ms, 'LIMIT', '0', '3')
+  for _, name in ipairs(names) do
+    local ticket = ticket_of(name)
+    if process_of(ticket) ~= process and listens_here(ticket, how) ~= false then
+      return true
+    end
+  end
+  return false
+end
+
+-- Some of those that wait, with their scores: those that wait longest, and those that watch.
+local function some_idle(idle, queue)
+  local some = redis.call('ZRANGE', idle, '0', '9', 'WITHSCORES')
+  if queue.idle > 10 then
+    for _, each in ipairs(redis.call('ZRANGE', idle, '-3', '-1', 'WITHSCORES')) do
+      some[#some + 1] = each
+    end
+  end
+  return some
+end
+
+-- Calls one that is not of this process, and has it come back by then. Those that are gone, or were called so before and
+-- did not come, wait no more.
+local function call_second(idle, queue, process, by_ms, now_ms, how)
+  local some = some_idle(idle, queue)
+  for at = 1, #some, 2 do
+    local name, score = some[at], tonumber(some[at + 1])
+    if process_of({ id = name }) ~= process then
+      end_watch(queue, score)
+      local is_late = score >= SECOND and score < SECOND + now_ms - LATE_MS
+      if not is_late and tell_idle(name, how) then
+        redis.call('ZADD', idle, SECOND + by_ms, name)
+        return
+      end
+      queue.idle = queue.idle - redis.call('ZREM', idle, name)
+    end
+  end
+end
+
+-- Sees to it that one that is not of this process comes by then.
+local function see_to_second(idle, queue, process, by_ms, now_ms, how)
+  if queue.idle > 0 and not has_second(idle, process, by_ms, now_ms, how) then
+    call_second(idle, queue, process, by_ms, now_ms, how)
+  end
+end
+
+local function call_idle(idle, queue, count, now_ms, how)
+  local first, several
   for _ = 1, MOST_GONE do
     local name = count > 0 and pop_idle(idle, queue)
     if not name then
-      return
+      break
     end
-    if tell_idle(name, 'come', '0', how) then
+    if tell_idle(name, how) then
+      local process = process_of({ id = name })
+      several = several or (first and first ~= process)
+      first = first or process
       count = count - 1
     end
+  end
+  if first and not several then
+    see_to_second(idle, queue, first, now_ms + LATE_MS, now_ms, how)
   end
 end
 
@@ -26003,7 +27044,7 @@ end
 -- What comes at that time must be seen by somebody.
 local function see_to(idle, queue, due_ms, now_ms, how)
   if queue.idle > 0 and (not is_watched(queue, now_ms) or due_ms < queue.watch_ms) then
-    call_idle(idle, queue, 1, how)
+    call_idle(idle, queue, 1, now_ms, how)
   end
 end
 -- One claimed job: its record and its run, or nil, nil and why the attempt has no say over it any more.
@@ -26071,7 +27112,7 @@ local function call_for_returned(idle, queue, standing, soonest_ms, now_ms, how)
   if soonest_ms < math.huge and frees_others(queue) then
     standing = math.max(standing, 1)
   end
-  call_idle(idle, queue, math.min(standing, 8), how)
+  call_idle(idle, queue, math.min(standing, 8), now_ms, how)
   if soonest_ms < math.huge then
     see_to(idle, queue, soonest_ms, now_ms, how)
   end
@@ -26369,19 +27410,19 @@ return { 'released', queue.chores, refused }
     [1292, 'lua/shared/queue/cancel.lua', 1],
     [1300, 'lua/shared/queue/stop.lua', 1],
     [1308, 'lua/shared/queue/idle.lua', 1],
-    [1354, 'lua/shared/queue/idle.lua', 68],
-    [1364, 'lua/shared/queue/judge-one.lua', 1],
-    [1374, 'lua/shared/queue/told.lua', 1],
-    [1389, 'lua/shared/queue/freed.lua', 1],
-    [1398, 'lua/shared/queue/give-back.lua', 1],
-    [1434, 'lua/queue/release.lua', 75],
-    [1502, 'lua/shared/queue/settle.lua', 1],
-    [1503, 'lua/shared/queue/failure.lua', 1],
-    [1509, 'lua/shared/queue/dead.lua', 1],
-    [1563, 'lua/shared/queue/unblock.lua', 1],
-    [1569, 'lua/shared/queue/outbox.lua', 1],
-    [1580, 'lua/shared/queue/settle.lua', 18],
-    [1654, 'lua/queue/release.lua', 144],
+    [1423, 'lua/shared/queue/idle.lua', 127],
+    [1433, 'lua/shared/queue/judge-one.lua', 1],
+    [1443, 'lua/shared/queue/told.lua', 1],
+    [1458, 'lua/shared/queue/freed.lua', 1],
+    [1467, 'lua/shared/queue/give-back.lua', 1],
+    [1503, 'lua/queue/release.lua', 75],
+    [1571, 'lua/shared/queue/settle.lua', 1],
+    [1572, 'lua/shared/queue/failure.lua', 1],
+    [1578, 'lua/shared/queue/dead.lua', 1],
+    [1632, 'lua/shared/queue/unblock.lua', 1],
+    [1638, 'lua/shared/queue/outbox.lua', 1],
+    [1649, 'lua/shared/queue/settle.lua', 18],
+    [1723, 'lua/queue/release.lua', 144],
   ],
   encode(args) {
     const encoded = new Array<Argument>(6 + args.claims.length * 3)
@@ -27165,7 +28206,7 @@ export type RequeueFailedAnswer =
 export const requeueFailed: Operation<RequeueFailedArguments, RequeueFailedAnswer> = {
   script: {
     name: 'queue/requeue-failed',
-    sha1: '07d81cf8e2145bc1095aaf591137873aa506bdfb',
+    sha1: 'f8b3c822052471f68abf355f4f2e034f6188fbe0',
     reads: false,
     bytes: false,
     source: `--[[
@@ -27961,15 +29002,27 @@ end
 -- Workers that found nothing, longest first. Each has a name, '<process>.<number>', and its process listens on
 -- '<channel>:<process>' for 'come <name> 0'; behind ':' it may say that it takes jobs by letter, see shared/queue/hand-over,
 -- which is no part of its name in letters. Whoever brings work calls one; one that finds more than it takes calls the
--- next, so that as many come as there is work for. A process that nobody hears is gone, and passed over.
+-- next, so that as many come as there is work for. A process that does not listen is gone, and passed over.
 --
--- One of them watches the time: it comes back by itself when the next job is due or the next lease ends. It stands behind
--- the others, by a greater score, and when it goes nobody watches.
+-- Two of them watch the time, and stand behind the others, by greater scores:
+--   the first    comes back by itself when the next job is due or the next lease ends. When it goes nobody watches.
+--   the second   is of another process. It comes back at the time that its score tells, a second after the first one at
+--                the latest: whatever becomes of the first one's process, what is due is seen then.
+-- Where one process alone is called, a second is called as well, once in a second, and comes back after a second. So a
+-- job does not wait for a process that listens and does not come.
 local WATCHING = 1125899906842624
+local SECOND = 2251799813685248
 local IDLE_KEPT_MS = '7200000'
 local MOST_GONE = 100
 -- One that is so late will not come.
 local LATE_MS = 1000
+
+-- The first one watches no more.
+local function end_watch(queue, score)
+  if score >= WATCHING and score < SECOND then
+    queue.watch_ms = 0
+  end
+end
 
 -- The name of the one that waits longest; nil where nobody does. It waits no more.
 local function pop_idle(idle, queue)
@@ -27980,27 +29033,84 @@ local function pop_idle(idle, queue)
     return nil
   end
   queue.idle = queue.idle - 1
-  if tonumber(score) >= WATCHING then
-    queue.watch_ms = 0
-  end
+  end_watch(queue, tonumber(score))
   return name
 end
 
--- False when it is certain that it is gone.
-local function tell_idle(worker, word, text, how)
-  local name = string.match(worker, '^[^:]*')
-  return tell_process({ id = name, listens = 1 }, word .. ' ' .. name .. ' ' .. text, how)
+local function ticket_of(worker)
+  return { id = string.match(worker, '^[^:]*'), listens = 1 }
 end
 
-local function call_idle(idle, queue, count, how)
+-- Calls it. False when it is certain that it is gone.
+local function tell_idle(worker, how)
+  local ticket = ticket_of(worker)
+  return tell_process(ticket, 'come ' .. ticket.id .. ' 0', how)
+end
+
+-- Whether a second one that is not of this process comes by itself by then.
+local function has_second(idle, process, by_ms, now_ms, how)
+  local names = redis.call('ZRANGEBYSCORE', idle, SECOND + now_ms, SECOND + by_ms, 'LIMIT', '0', '3')
+  for _, name in ipairs(names) do
+    local ticket = ticket_of(name)
+    if process_of(ticket) ~= process and listens_here(ticket, how) ~= false then
+      return true
+    end
+  end
+  return false
+end
+
+-- Some of those that wait, with their scores: those that wait longest, and those that watch.
+local function some_idle(idle, queue)
+  local some = redis.call('ZRANGE', idle, '0', '9', 'WITHSCORES')
+  if queue.idle > 10 then
+    for _, each in ipairs(redis.call('ZRANGE', idle, '-3', '-1', 'WITHSCORES')) do
+      some[#some + 1] = each
+    end
+  end
+  return some
+end
+
+-- Calls one that is not of this process, and has it come back by then. Those that are gone, or were called so before and
+-- did not come, wait no more.
+local function call_second(idle, queue, process, by_ms, now_ms, how)
+  local some = some_idle(idle, queue)
+  for at = 1, #some, 2 do
+    local name, score = some[at], tonumber(some[at + 1])
+    if process_of({ id = name }) ~= process then
+      end_watch(queue, score)
+      local is_late = score >= SECOND and score < SECOND + now_ms - LATE_MS
+      if not is_late and tell_idle(name, how) then
+        redis.call('ZADD', idle, SECOND + by_ms, name)
+        return
+      end
+      queue.idle = queue.idle - redis.call('ZREM', idle, name)
+    end
+  end
+end
+
+-- Sees to it that one that is not of this process comes by then.
+local function see_to_second(idle, queue, process, by_ms, now_ms, how)
+  if queue.idle > 0 and not has_second(idle, process, by_ms, now_ms, how) then
+    call_second(idle, queue, process, by_ms, now_ms, how)
+  end
+end
+
+local function call_idle(idle, queue, count, now_ms, how)
+  local first, several
   for _ = 1, MOST_GONE do
     local name = count > 0 and pop_idle(idle, queue)
     if not name then
-      return
+      break
     end
-    if tell_idle(name, 'come', '0', how) then
+    if tell_idle(name, how) then
+      local process = process_of({ id = name })
+      several = several or (first and first ~= process)
+      first = first or process
       count = count - 1
     end
+  end
+  if first and not several then
+    see_to_second(idle, queue, first, now_ms + LATE_MS, now_ms, how)
   end
 end
 
@@ -28220,7 +29330,13 @@ end
   standing = standing + settle_children(keys, queue, now_us, 100)
 end
 if queue.idle > 0 then
-  call_idle(idle, queue, math.min(standing, 8), { channel = channel, sharded = sharded, counted = counted })
+  call_idle(
+    idle,
+    queue,
+    math.min(standing, 8),
+    now_ms,
+    { channel = channel, sharded = sharded, counted = counted }
+  )
 end
 if queue.counted then
 -- What calls leave for the statistics: notes, one behind the other. Each has the length of its key in a byte, the key, which
@@ -28612,33 +29728,33 @@ return { 'requeued', #numbers, tonumber(left or 0), queue.chores }
     [762, 'lua/shared/queue/end.lua', 23],
     [772, 'lua/shared/queue/begin-again.lua', 1],
     [791, 'lua/shared/queue/idle.lua', 1],
-    [837, 'lua/shared/queue/kind.lua', 1],
-    [845, 'lua/queue/requeue-failed.lua', 62],
-    [891, 'lua/shared/queue/settle.lua', 1],
-    [892, 'lua/shared/queue/note-due.lua', 1],
-    [900, 'lua/shared/queue/backoff.lua', 1],
-    [902, 'lua/shared/queue/backoff.lua', 22],
-    [921, 'lua/shared/queue/unblock.lua', 1],
-    [927, 'lua/shared/queue/outbox.lua', 1],
-    [938, 'lua/shared/queue/note-end.lua', 1],
-    [968, 'lua/shared/queue/cancel.lua', 1],
-    [976, 'lua/shared/queue/settle.lua', 18],
-    [1050, 'lua/queue/requeue-failed.lua', 109],
-    [1056, 'lua/shared/queue/leave-notes.lua', 1],
-    [1074, 'lua/shared/queue/fold.lua', 1],
-    [1075, 'lua/shared/queue/statistics.lua', 1],
-    [1311, 'lua/shared/queue/fold.lua', 3],
-    [1322, 'lua/shared/queue/leave-notes.lua', 20],
-    [1326, 'lua/shared/queue/packed-notes.lua', 1],
-    [1327, 'lua/shared/queue/packed-notes.lua', 3],
-    [1335, 'lua/queue/requeue-failed.lua', 117],
-    [1338, 'lua/shared/queue/publish.lua', 1],
-    [1339, 'lua/shared/queue/message.lua', 1],
-    [1349, 'lua/shared/queue/spelled.lua', 1],
-    [1357, 'lua/shared/queue/send.lua', 1],
-    [1373, 'lua/shared/queue/message.lua', 13],
-    [1396, 'lua/shared/queue/publish.lua', 3],
-    [1402, 'lua/queue/requeue-failed.lua', 121],
+    [906, 'lua/shared/queue/kind.lua', 1],
+    [914, 'lua/queue/requeue-failed.lua', 62],
+    [960, 'lua/shared/queue/settle.lua', 1],
+    [961, 'lua/shared/queue/note-due.lua', 1],
+    [969, 'lua/shared/queue/backoff.lua', 1],
+    [971, 'lua/shared/queue/backoff.lua', 22],
+    [990, 'lua/shared/queue/unblock.lua', 1],
+    [996, 'lua/shared/queue/outbox.lua', 1],
+    [1007, 'lua/shared/queue/note-end.lua', 1],
+    [1037, 'lua/shared/queue/cancel.lua', 1],
+    [1045, 'lua/shared/queue/settle.lua', 18],
+    [1119, 'lua/queue/requeue-failed.lua', 109],
+    [1131, 'lua/shared/queue/leave-notes.lua', 1],
+    [1149, 'lua/shared/queue/fold.lua', 1],
+    [1150, 'lua/shared/queue/statistics.lua', 1],
+    [1386, 'lua/shared/queue/fold.lua', 3],
+    [1397, 'lua/shared/queue/leave-notes.lua', 20],
+    [1401, 'lua/shared/queue/packed-notes.lua', 1],
+    [1402, 'lua/shared/queue/packed-notes.lua', 3],
+    [1410, 'lua/queue/requeue-failed.lua', 123],
+    [1413, 'lua/shared/queue/publish.lua', 1],
+    [1414, 'lua/shared/queue/message.lua', 1],
+    [1424, 'lua/shared/queue/spelled.lua', 1],
+    [1432, 'lua/shared/queue/send.lua', 1],
+    [1448, 'lua/shared/queue/message.lua', 13],
+    [1471, 'lua/shared/queue/publish.lua', 3],
+    [1477, 'lua/queue/requeue-failed.lua', 127],
   ],
   encode(args) {
     return withoutDefaults([
@@ -28697,7 +29813,7 @@ function readOutcomesOfRequeueRequeued(part: Reply | undefined): (string)[] {
 export const requeue: Operation<RequeueArguments, RequeueAnswer> = {
   script: {
     name: 'queue/requeue',
-    sha1: 'ba27c7490a06ddd343fe5dd48a8ed7d70789992b',
+    sha1: '610dfed179bf70580f9f27977bbdcb1a3d54eaeb',
     reads: false,
     bytes: false,
     source: `--[[
@@ -29386,15 +30502,27 @@ end
 -- Workers that found nothing, longest first. Each has a name, '<process>.<number>', and its process listens on
 -- '<channel>:<process>' for 'come <name> 0'; behind ':' it may say that it takes jobs by letter, see shared/queue/hand-over,
 -- which is no part of its name in letters. Whoever brings work calls one; one that finds more than it takes calls the
--- next, so that as many come as there is work for. A process that nobody hears is gone, and passed over.
+-- next, so that as many come as there is work for. A process that does not listen is gone, and passed over.
 --
--- One of them watches the time: it comes back by itself when the next job is due or the next lease ends. It stands behind
--- the others, by a greater score, and when it goes nobody watches.
+-- Two of them watch the time, and stand behind the others, by greater scores:
+--   the first    comes back by itself when the next job is due or the next lease ends. When it goes nobody watches.
+--   the second   is of another process. It comes back at the time that its score tells, a second after the first one at
+--                the latest: whatever becomes of the first one's process, what is due is seen then.
+-- Where one process alone is called, a second is called as well, once in a second, and comes back after a second. So a
+-- job does not wait for a process that listens and does not come.
 local WATCHING = 1125899906842624
+local SECOND = 2251799813685248
 local IDLE_KEPT_MS = '7200000'
 local MOST_GONE = 100
 -- One that is so late will not come.
 local LATE_MS = 1000
+
+-- The first one watches no more.
+local function end_watch(queue, score)
+  if score >= WATCHING and score < SECOND then
+    queue.watch_ms = 0
+  end
+end
 
 -- The name of the one that waits longest; nil where nobody does. It waits no more.
 local function pop_idle(idle, queue)
@@ -29405,27 +30533,84 @@ local function pop_idle(idle, queue)
     return nil
   end
   queue.idle = queue.idle - 1
-  if tonumber(score) >= WATCHING then
-    queue.watch_ms = 0
-  end
+  end_watch(queue, tonumber(score))
   return name
 end
 
--- False when it is certain that it is gone.
-local function tell_idle(worker, word, text, how)
-  local name = string.match(worker, '^[^:]*')
-  return tell_process({ id = name, listens = 1 }, word .. ' ' .. name .. ' ' .. text, how)
+local function ticket_of(worker)
+  return { id = string.match(worker, '^[^:]*'), listens = 1 }
 end
 
-local function call_idle(idle, queue, count, how)
+-- Calls it. False when it is certain that it is gone.
+local function tell_idle(worker, how)
+  local ticket = ticket_of(worker)
+  return tell_process(ticket, 'come ' .. ticket.id .. ' 0', how)
+end
+
+-- Whether a second one that is not of this process comes by itself by then.
+local function has_second(idle, process, by_ms, now_ms, how)
+  local names = redis.call('ZRANGEBYSCORE', idle, SECOND + now_ms, SECOND + by_ms, 'LIMIT', '0', '3')
+  for _, name in ipairs(names) do
+    local ticket = ticket_of(name)
+    if process_of(ticket) ~= process and listens_here(ticket, how) ~= false then
+      return true
+    end
+  end
+  return false
+end
+
+-- Some of those that wait, with their scores: those that wait longest, and those that watch.
+local function some_idle(idle, queue)
+  local some = redis.call('ZRANGE', idle, '0', '9', 'WITHSCORES')
+  if queue.idle > 10 then
+    for _, each in ipairs(redis.call('ZRANGE', idle, '-3', '-1', 'WITHSCORES')) do
+      some[#some + 1] = each
+    end
+  end
+  return some
+end
+
+-- Calls one that is not of this process, and has it come back by then. Those that are gone, or were called so before and
+-- did not come, wait no more.
+local function call_second(idle, queue, process, by_ms, now_ms, how)
+  local some = some_idle(idle, queue)
+  for at = 1, #some, 2 do
+    local name, score = some[at], tonumber(some[at + 1])
+    if process_of({ id = name }) ~= process then
+      end_watch(queue, score)
+      local is_late = score >= SECOND and score < SECOND + now_ms - LATE_MS
+      if not is_late and tell_idle(name, how) then
+        redis.call('ZADD', idle, SECOND + by_ms, name)
+        return
+      end
+      queue.idle = queue.idle - redis.call('ZREM', idle, name)
+    end
+  end
+end
+
+-- Sees to it that one that is not of this process comes by then.
+local function see_to_second(idle, queue, process, by_ms, now_ms, how)
+  if queue.idle > 0 and not has_second(idle, process, by_ms, now_ms, how) then
+    call_second(idle, queue, process, by_ms, now_ms, how)
+  end
+end
+
+local function call_idle(idle, queue, count, now_ms, how)
+  local first, several
   for _ = 1, MOST_GONE do
     local name = count > 0 and pop_idle(idle, queue)
     if not name then
-      return
+      break
     end
-    if tell_idle(name, 'come', '0', how) then
+    if tell_idle(name, how) then
+      local process = process_of({ id = name })
+      several = several or (first and first ~= process)
+      first = first or process
       count = count - 1
     end
+  end
+  if first and not several then
+    see_to_second(idle, queue, first, now_ms + LATE_MS, now_ms, how)
   end
 end
 
@@ -29471,7 +30656,13 @@ for at = wanted_at, #wanted, 1 do
   outcomes[#outcomes + 1] = outcome
 end
 if queue.idle > 0 then
-  call_idle(idle, queue, math.min(requeued, 8), { channel = channel, sharded = sharded, counted = counted })
+  call_idle(
+    idle,
+    queue,
+    math.min(requeued, 8),
+    now_ms,
+    { channel = channel, sharded = sharded, counted = counted }
+  )
 end
 if queue.events then
 -- Tells those who listen what happened in a call; see shared/queue/message.
@@ -29579,14 +30770,14 @@ return { 'requeued', outcomes }
     [646, 'lua/shared/queue/displace.lua', 1],
     [665, 'lua/shared/queue/begin-again.lua', 1],
     [684, 'lua/shared/queue/idle.lua', 1],
-    [730, 'lua/queue/requeue.lua', 55],
-    [775, 'lua/shared/queue/publish.lua', 1],
-    [776, 'lua/shared/queue/message.lua', 1],
-    [786, 'lua/shared/queue/spelled.lua', 1],
-    [794, 'lua/shared/queue/send.lua', 1],
-    [810, 'lua/shared/queue/message.lua', 13],
-    [833, 'lua/shared/queue/publish.lua', 3],
-    [839, 'lua/queue/requeue.lua', 101],
+    [799, 'lua/queue/requeue.lua', 55],
+    [850, 'lua/shared/queue/publish.lua', 1],
+    [851, 'lua/shared/queue/message.lua', 1],
+    [861, 'lua/shared/queue/spelled.lua', 1],
+    [869, 'lua/shared/queue/send.lua', 1],
+    [885, 'lua/shared/queue/message.lua', 13],
+    [908, 'lua/shared/queue/publish.lua', 3],
+    [914, 'lua/queue/requeue.lua', 107],
   ],
   encode(args) {
     const encoded = new Array<Argument>(3 + args.wanted.length)
@@ -29659,7 +30850,7 @@ function readBuriedOfRetryRetried(part: Reply | undefined): (number)[] {
 export const retry: Operation<RetryArguments, RetryAnswer> = {
   script: {
     name: 'queue/retry',
-    sha1: '8369cf1e9f9cb1464cdd32116d090a5cff3a12a4',
+    sha1: '90019ee1469de938164b4a884be14937b5975023',
     reads: false,
     bytes: false,
     source: `--[[
@@ -31117,15 +32308,27 @@ end
 -- Workers that found nothing, longest first. Each has a name, '<process>.<number>', and its process listens on
 -- '<channel>:<process>' for 'come <name> 0'; behind ':' it may say that it takes jobs by letter, see shared/queue/hand-over,
 -- which is no part of its name in letters. Whoever brings work calls one; one that finds more than it takes calls the
--- next, so that as many come as there is work for. A process that nobody hears is gone, and passed over.
+-- next, so that as many come as there is work for. A process that does not listen is gone, and passed over.
 --
--- One of them watches the time: it comes back by itself when the next job is due or the next lease ends. It stands behind
--- the others, by a greater score, and when it goes nobody watches.
+-- Two of them watch the time, and stand behind the others, by greater scores:
+--   the first    comes back by itself when the next job is due or the next lease ends. When it goes nobody watches.
+--   the second   is of another process. It comes back at the time that its score tells, a second after the first one at
+--                the latest: whatever becomes of the first one's process, what is due is seen then.
+-- Where one process alone is called, a second is called as well, once in a second, and comes back after a second. So a
+-- job does not wait for a process that listens and does not come.
 local WATCHING = 1125899906842624
+local SECOND = 2251799813685248
 local IDLE_KEPT_MS = '7200000'
 local MOST_GONE = 100
 -- One that is so late will not come.
 local LATE_MS = 1000
+
+-- The first one watches no more.
+local function end_watch(queue, score)
+  if score >= WATCHING and score < SECOND then
+    queue.watch_ms = 0
+  end
+end
 
 -- The name of the one that waits longest; nil where nobody does. It waits no more.
 local function pop_idle(idle, queue)
@@ -31136,27 +32339,84 @@ local function pop_idle(idle, queue)
     return nil
   end
   queue.idle = queue.idle - 1
-  if tonumber(score) >= WATCHING then
-    queue.watch_ms = 0
-  end
+  end_watch(queue, tonumber(score))
   return name
 end
 
--- False when it is certain that it is gone.
-local function tell_idle(worker, word, text, how)
-  local name = string.match(worker, '^[^:]*')
-  return tell_process({ id = name, listens = 1 }, word .. ' ' .. name .. ' ' .. text, how)
+local function ticket_of(worker)
+  return { id = string.match(worker, '^[^:]*'), listens = 1 }
 end
 
-local function call_idle(idle, queue, count, how)
+-- Calls it. False when it is certain that it is gone.
+local function tell_idle(worker, how)
+  local ticket = ticket_of(worker)
+  return tell_process(ticket, 'come ' .. ticket.id .. ' 0', how)
+end
+
+-- Whether a second one that is not of this process comes by itself by then.
+local function has_second(idle, process, by_ms, now_ms, how)
+  local names = redis.call('ZRANGEBYSCORE', idle, SECOND + now_ms, SECOND + by_ms, 'LIMIT', '0', '3')
+  for _, name in ipairs(names) do
+    local ticket = ticket_of(name)
+    if process_of(ticket) ~= process and listens_here(ticket, how) ~= false then
+      return true
+    end
+  end
+  return false
+end
+
+-- Some of those that wait, with their scores: those that wait longest, and those that watch.
+local function some_idle(idle, queue)
+  local some = redis.call('ZRANGE', idle, '0', '9', 'WITHSCORES')
+  if queue.idle > 10 then
+    for _, each in ipairs(redis.call('ZRANGE', idle, '-3', '-1', 'WITHSCORES')) do
+      some[#some + 1] = each
+    end
+  end
+  return some
+end
+
+-- Calls one that is not of this process, and has it come back by then. Those that are gone, or were called so before and
+-- did not come, wait no more.
+local function call_second(idle, queue, process, by_ms, now_ms, how)
+  local some = some_idle(idle, queue)
+  for at = 1, #some, 2 do
+    local name, score = some[at], tonumber(some[at + 1])
+    if process_of({ id = name }) ~= process then
+      end_watch(queue, score)
+      local is_late = score >= SECOND and score < SECOND + now_ms - LATE_MS
+      if not is_late and tell_idle(name, how) then
+        redis.call('ZADD', idle, SECOND + by_ms, name)
+        return
+      end
+      queue.idle = queue.idle - redis.call('ZREM', idle, name)
+    end
+  end
+end
+
+-- Sees to it that one that is not of this process comes by then.
+local function see_to_second(idle, queue, process, by_ms, now_ms, how)
+  if queue.idle > 0 and not has_second(idle, process, by_ms, now_ms, how) then
+    call_second(idle, queue, process, by_ms, now_ms, how)
+  end
+end
+
+local function call_idle(idle, queue, count, now_ms, how)
+  local first, several
   for _ = 1, MOST_GONE do
     local name = count > 0 and pop_idle(idle, queue)
     if not name then
-      return
+      break
     end
-    if tell_idle(name, 'come', '0', how) then
+    if tell_idle(name, how) then
+      local process = process_of({ id = name })
+      several = several or (first and first ~= process)
+      first = first or process
       count = count - 1
     end
+  end
+  if first and not several then
+    see_to_second(idle, queue, first, now_ms + LATE_MS, now_ms, how)
   end
 end
 
@@ -31167,7 +32427,7 @@ end
 -- What comes at that time must be seen by somebody.
 local function see_to(idle, queue, due_ms, now_ms, how)
   if queue.idle > 0 and (not is_watched(queue, now_ms) or due_ms < queue.watch_ms) then
-    call_idle(idle, queue, 1, how)
+    call_idle(idle, queue, 1, now_ms, how)
   end
 end
 -- One claimed job: its record and its run, or nil, nil and why the attempt has no say over it any more.
@@ -31390,7 +32650,7 @@ if queue.idle > 0 then
   if frees_others(queue) then
     standing = math.max(standing, 1)
   end
-  call_idle(idle, queue, math.min(standing, 8), how)
+  call_idle(idle, queue, math.min(standing, 8), now_ms, how)
   if soonest_ms < math.huge then
     see_to(idle, queue, soonest_ms, now_ms, how)
   end
@@ -31473,16 +32733,16 @@ return { 'retried', queue.chores, refused, buried }
     [1438, 'lua/shared/queue/stop.lua', 1],
     [1446, 'lua/shared/queue/bury-claimed.lua', 1],
     [1453, 'lua/shared/queue/idle.lua', 1],
-    [1499, 'lua/shared/queue/idle.lua', 68],
-    [1509, 'lua/shared/queue/judge-one.lua', 1],
-    [1519, 'lua/shared/queue/told.lua', 1],
-    [1541, 'lua/shared/queue/freed.lua', 1],
-    [1550, 'lua/queue/retry.lua', 79],
-    [1631, 'lua/shared/queue/settle.lua', 1],
-    [1632, 'lua/shared/queue/unblock.lua', 1],
-    [1638, 'lua/shared/queue/outbox.lua', 1],
-    [1649, 'lua/shared/queue/settle.lua', 18],
-    [1723, 'lua/queue/retry.lua', 161],
+    [1568, 'lua/shared/queue/idle.lua', 127],
+    [1578, 'lua/shared/queue/judge-one.lua', 1],
+    [1588, 'lua/shared/queue/told.lua', 1],
+    [1610, 'lua/shared/queue/freed.lua', 1],
+    [1619, 'lua/queue/retry.lua', 79],
+    [1700, 'lua/shared/queue/settle.lua', 1],
+    [1701, 'lua/shared/queue/unblock.lua', 1],
+    [1707, 'lua/shared/queue/outbox.lua', 1],
+    [1718, 'lua/shared/queue/settle.lua', 18],
+    [1792, 'lua/queue/retry.lua', 161],
   ],
   encode(args) {
     const encoded = new Array<Argument>(6 + args.failures.length * 5)
