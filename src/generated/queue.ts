@@ -1359,7 +1359,7 @@ function readOptionsOfAckAndClaimClaimed(part: Reply | undefined): ({ readonly a
 export const ackAndClaim: Operation<AckAndClaimArguments, AckAndClaimAnswer> = {
   script: {
     name: 'queue/ack-and-claim',
-    sha1: '2cff9a975ee1e26071ce0a6aacbe1321bbcb3485',
+    sha1: 'fac34c9030039a0860249561bb42893cc45c7555',
     reads: false,
     bytes: true,
     source: `--[[
@@ -3399,7 +3399,7 @@ local function judge_acks(jobs, acks, acks_at)
     local at = acks_at + (place - 1) * 3
     local seq = acks[at]
     local run = packed and unpack_run(packed)
-    local why = seen[seq] or why_not(run, tonumber(acks[at + 1]))
+    local why = why_not(run, tonumber(acks[at + 1])) or seen[seq]
     if why then
       refused[#refused + 1] = place - 1
       refused[#refused + 1] = why

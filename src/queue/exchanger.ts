@@ -11,8 +11,9 @@
 import { randomInt } from 'node:crypto'
 import { LeaseLostError } from '../runtime/errors.ts'
 import { endsAtOf } from '../runtime/grant.ts'
+import { AckDoubts } from './ack-doubts.ts'
 import type { ClaimedJob } from './claimed-job.ts'
-import { type Ack, type Exchanged, exchange, NOTHING_ELSE } from './exchange.ts'
+import { type Ack, type Exchanged, exchange, type LossReason, NOTHING_ELSE } from './exchange.ts'
 import { type HandedJob, Letters, RECHECK_MS, RECHECK_UNHEARD_MS } from './letters.ts'
 import type { Source } from './source.ts'
 
@@ -51,6 +52,7 @@ export class Exchanger {
   readonly #letters: Letters
   #isOver = false
   #acks: PendingAck[] = []
+  readonly #doubts = new AckDoubts()
   #asked = 0
   #underWay = 0
   #failures = 0
@@ -157,7 +159,7 @@ export class Exchanger {
       // Of two calls that were under way, the later one says whether the server waits to call.
       if (exchanged.waits && called === this.#called) this.#rest(exchanged.recheckMs)
       else if (limit > 0) this.#idle = this.#expects = false
-      for (const [at, each] of pending.entries()) this.#tell(each, exchanged.refused.get(at))
+      for (const [at, each] of pending.entries()) this.#tell(each, exchanged.refused.get(at) ?? null)
       this.#terms.take(exchanged)
     } catch (error) {
       this.#asked -= limit
@@ -171,8 +173,9 @@ export class Exchanger {
     this.#terms.plan()
   }
 
-  #tell({ job }: PendingAck, why: string | undefined): void {
-    if (why === undefined) return job.noteAckEnded(null)
+  #tell({ job }: PendingAck, refused: LossReason | null): void {
+    const why = this.#doubts.judge(job, refused)
+    if (why === null) return job.noteAckEnded(null)
     const what = `job '${job.id}' of queue '${this.#source.name}' (${why})`
     job.noteAckEnded(new LeaseLostError(what, job.token))
   }
@@ -234,6 +237,7 @@ export class Exchanger {
     this.#failures += 1
     const now = performance.now()
     for (const each of pending) {
+      this.#doubts.note(each.job, error)
       if (each.job.endsAt > now) this.#acks.push(each)
       else each.job.noteAckEnded(error)
     }
