@@ -141,7 +141,8 @@ function slowly(
   void chores.see(answer.chores)
   const { nowMs, endsAtMs, waits, recheckMs, options, paused } = answer
   const endsAt = endsAtOf(askedAt, endsAtMs - nowMs)
-  const refused = reasonsOf(answer.refused)
+  // An attempt that has acked its job before what it asks for has done it.
+  const refused = reasonsOf(answer.refused.filter(({ why }) => why !== 'acked'))
   const jobs = answer.jobs.map((job) => ({ ...job, number: String(job.number) }))
   return { nowMs, askedAt, leaseMs, jobs, options, endsAtMs, endsAt, waits, recheckMs, paused, refused }
 }
