@@ -167,17 +167,17 @@ if queue.settling then
   queue.due_ms = math.min(queue.due_ms, next_due_ms(keys, queue, settings, now_ms) or NEVER_MS)
 end
 local how = { channel = channel, sharded = sharded, counted = counted }
-local stood = leave_idle(idle, queue, worker)
+local score = leave_idle(idle, queue, worker)
 if limit == 0 then
   local frees = settled > 0 or (#ended + #stopped > 0 and may_free_others(queue, settings))
   -- One that waits no more may have been called for what is there: another one comes.
   if (frees or (worker ~= '' and not settings.paused)) and has_more(keys, queue) then
-    call_idle(idle, queue, 1, how)
+    call_idle(idle, queue, 1, now_ms, how)
   end
-  see_to_watch(idle, queue, now_ms, how)
+  see_to_watch(idle, queue, worker, score, now_ms, how)
   tell_others(keys, queue, now_ms, how)
   save_queue_and_call(meta, queue, caller, call, now_ms, format_claimed(0, 0, 0, refused))
-  return { 'claimed', now_ms, 0, stood and 1 or 0, 0, paused, queue.chores, refused, {}, {} }
+  return { 'claimed', now_ms, 0, score and 1 or 0, 0, paused, queue.chores, refused, {}, {} }
 end
 
 if is_marked(queue, GROUPS) then
@@ -199,14 +199,14 @@ local waits = worker ~= '' and count < limit
 local recheck_ms = 0
 if queue.idle > 0 then
   if count == room and count > 0 and has_more(keys, queue) then
-    call_idle(idle, queue, 1, how)
+    call_idle(idle, queue, 1, now_ms, how)
   elseif count > 0 and not waits then
     see_to(idle, queue, next_change_ms(held, queue, settings, ends_ms, now_us), now_ms, how)
   end
 end
 if waits then
   -- @include shared/queue/wait
-  recheck_ms = wait_for_work(keys, queue, settings, worker, room > count, now_us)
+  recheck_ms = wait_for_work(keys, queue, settings, worker, score, room > count, now_us, how)
 end
 tell_others(keys, queue, now_ms, how)
 save_queue_and_call(meta, queue, caller, call, now_ms, format_claimed(token, count, ends_ms, refused))

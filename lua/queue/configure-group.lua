@@ -63,7 +63,8 @@ redis.call('ZREM', held, name)
 enter_ring(turns, held, name, group, now_us)
 save_group(groups, name, group, now_us)
 if group.in_ring and queue.idle > 0 then
-  call_idle(idle, queue, 1, { channel = channel, sharded = sharded, counted = counted })
+  local now_ms = math.floor(now_us / 1000)
+  call_idle(idle, queue, 1, now_ms, { channel = channel, sharded = sharded, counted = counted })
 end
 save_queue(meta, queue)
 return {

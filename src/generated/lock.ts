@@ -3057,7 +3057,7 @@ export interface ExtendArguments {
 }
 
 export type ExtendAnswer =
-  | { readonly status: 'extended'; readonly nowMs: number; readonly leases: number[] }
+  | { readonly status: 'extended'; readonly nowMs: number; readonly leases: number[]; readonly refused: { readonly at: number; readonly why: string }[] }
 
 function readLeasesOfExtendExtended(part: Reply | undefined): (number)[] {
   const flat = asList(part)
@@ -3068,22 +3068,32 @@ function readLeasesOfExtendExtended(part: Reply | undefined): (number)[] {
   return found
 }
 
+function readRefusedOfExtendExtended(part: Reply | undefined): ({ readonly at: number; readonly why: string })[] {
+  const flat = asList(part)
+  const found = new Array<{ readonly at: number; readonly why: string }>(Math.ceil(flat.length / 2))
+  for (let from = 0, to = 0; from < flat.length; from += 2, to++) {
+    found[to] = { at: asInteger(flat[from]), why: asText(flat[from + 1]) }
+  }
+  return found
+}
+
 /**
- * Makes leases last longer, of one lock or of several in one slot. A lease that has ended is never revived: its `expires_at_ms` is 0.
+ * Makes leases last longer, of one lock or of several in one slot. A lease that has ended is never revived: its `expires_at_ms` is 0. Each is judged by itself: those in `refused` (places counted from 0) are on locks that cannot be read, and why.
  *
  * Cost: O(leases).
  */
 export const extend: Operation<ExtendArguments, ExtendAnswer> = {
   script: {
     name: 'lock/extend',
-    sha1: '19ecb5f594238493bfc7ad6c94442981955e2045',
+    sha1: '603521219b76064e8565e60737f5c0ec9d890db4',
     reads: false,
     bytes: false,
     source: `--[[
 Makes leases last longer, of one lock or of several in one slot. A lease that has ended is never revived: its
-\`expires_at_ms\` is 0.
+\`expires_at_ms\` is 0. Each is judged by itself: those in \`refused\` (places counted from 0) are on locks that cannot be
+read, and why.
 
-@returns extended  now_ms:integer leases:[expires_at_ms:integer]
+@returns extended  now_ms:integer leases:[expires_at_ms:integer] refused:[at:integer why:text]
 @cost    O(leases)
 ]]
 local state, state_at = KEYS, 1 -- repeated string: the state of each lock
@@ -3094,6 +3104,19 @@ local leases, leases_at = ARGV, 1 -- repeated (token:integer lease_ms:integer): 
 local function clock_us()
   local time = redis.call('TIME')
   return time[1] * 1000000 + time[2]
+end
+-- What \`open\` answers, if it can read its key and finds this layout there; else nil, and why not: in a call for several keys
+-- one that is of another type, or was written by a newer version, is not to harm the others.
+local function try_open(open, layout)
+  local ok, known = pcall(open)
+  if not ok then
+    -- A table where the server is 7.0 or newer.
+    return nil, type(known) == 'table' and known.err or known
+  end
+  if known.layout ~= layout then
+    return nil, 'LAYOUT ' .. known.layout
+  end
+  return known
 end
 -- The main key of a lock, one text: '<layout> <mode> <token> <expires_at_ms> <last_ticket> <called> <id>
 -- <holder>'.
@@ -3177,11 +3200,16 @@ local function save_freed_lock(state, lock, now_ms)
 end
 
 local now_ms = math.floor(clock_us() / 1000)
-local locks = {}
+local locks, refused = {}, {}
 for at = state_at, #state, 1 do
-  locks[at] = read_lock(redis.call('GET', state[at]))
-  if locks[at].layout ~= LOCK_LAYOUT then
-    return redis.error_reply('LAYOUT ' .. locks[at].layout)
+  local open = function()
+    return read_lock(redis.call('GET', state[at]))
+  end
+  local known, why = try_open(open, LOCK_LAYOUT)
+  locks[at] = known or false
+  if not known then
+    refused[#refused + 1] = at - 1
+    refused[#refused + 1] = why
   end
 end
 local ends = {}
@@ -3189,24 +3217,25 @@ for at = leases_at, #leases, 2 do
   local place = (at - leases_at) / 2 + 1
   local lock = locks[place]
   ends[place] = 0
-  if lock.mode == 'x' and lock.token == leases[at] and is_held(lock, now_ms) then
+  if lock and lock.mode == 'x' and lock.token == leases[at] and is_held(lock, now_ms) then
     lock.expires_at_ms = now_ms + leases[at + 1]
     ends[place] = lock.expires_at_ms
     save_freed_lock(state[place], lock, now_ms)
   end
 end
-return { 'extended', now_ms, ends }
+return { 'extended', now_ms, ends, refused }
 `,
   },
   parts: [],
   lines: [
     [1, 'lua/lock/extend.lua', 1],
-    [11, 'lua/shared/clock.lua', 1],
-    [17, 'lua/shared/lock/state.lua', 1],
-    [52, 'lua/shared/lock/kept.lua', 1],
-    [65, 'lua/shared/lock/save.lua', 1],
-    [87, 'lua/shared/lock/save.lua', 27],
-    [97, 'lua/lock/extend.lua', 15],
+    [12, 'lua/shared/clock.lua', 1],
+    [18, 'lua/shared/try-open.lua', 1],
+    [31, 'lua/shared/lock/state.lua', 1],
+    [66, 'lua/shared/lock/kept.lua', 1],
+    [79, 'lua/shared/lock/save.lua', 1],
+    [101, 'lua/shared/lock/save.lua', 27],
+    [111, 'lua/lock/extend.lua', 17],
   ],
   encode(args) {
     const encoded = new Array<Argument>(args.leases.length * 2)
@@ -3225,6 +3254,7 @@ return { 'extended', now_ms, ends }
           status: 'extended',
           nowMs: asInteger(parts[1]),
           leases: readLeasesOfExtendExtended(parts[2]),
+          refused: readRefusedOfExtendExtended(parts[3]),
         }
       default:
         return unexpected('the answer extended', parts[0])

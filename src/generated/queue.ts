@@ -61,7 +61,7 @@ function readPayloadsOfAckAndClaimPlainClaimed(part: Reply | undefined): (Buffer
 export const ackAndClaimPlain: Operation<AckAndClaimPlainArguments, AckAndClaimPlainAnswer> = {
   script: {
     name: 'queue/ack-and-claim-plain',
-    sha1: 'f5776f81c794e3cdf3c7b386985e5a7907fc134b',
+    sha1: '4f1db9fa2adcbf4191004fa61be499fc0b5b0c80',
     reads: false,
     bytes: true,
     source: `--[[
@@ -941,15 +941,27 @@ end
 -- Workers that found nothing, longest first. Each has a name, '<process>.<number>', and its process listens on
 -- '<channel>:<process>' for 'come <name> 0'; behind ':' it may say that it takes jobs by letter, see shared/queue/hand-over,
 -- which is no part of its name in letters. Whoever brings work calls one; one that finds more than it takes calls the
--- next, so that as many come as there is work for. A process that nobody hears is gone, and passed over.
+-- next, so that as many come as there is work for. A process that does not listen is gone, and passed over.
 --
--- One of them watches the time: it comes back by itself when the next job is due or the next lease ends. It stands behind
--- the others, by a greater score, and when it goes nobody watches.
+-- Two of them watch the time, and stand behind the others, by greater scores:
+--   the first    comes back by itself when the next job is due or the next lease ends. When it goes nobody watches.
+--   the second   is of another process. It comes back at the time that its score tells, a second after the first one at
+--                the latest: whatever becomes of the first one's process, what is due is seen then.
+-- Where one process alone is called, a second is called as well, once in a second, and comes back after a second. So a
+-- job does not wait for a process that listens and does not come.
 local WATCHING = 1125899906842624
+local SECOND = 2251799813685248
 local IDLE_KEPT_MS = '7200000'
 local MOST_GONE = 100
 -- One that is so late will not come.
 local LATE_MS = 1000
+
+-- The first one watches no more.
+local function end_watch(queue, score)
+  if score >= WATCHING and score < SECOND then
+    queue.watch_ms = 0
+  end
+end
 
 -- The name of the one that waits longest; nil where nobody does. It waits no more.
 local function pop_idle(idle, queue)
@@ -960,49 +972,96 @@ local function pop_idle(idle, queue)
     return nil
   end
   queue.idle = queue.idle - 1
-  if tonumber(score) >= WATCHING then
-    queue.watch_ms = 0
-  end
+  end_watch(queue, tonumber(score))
   return name
 end
 
--- False when it is certain that it is gone.
-local function tell_idle(worker, word, text, how)
-  local name = string.match(worker, '^[^:]*')
-  return tell_process({ id = name, listens = 1 }, word .. ' ' .. name .. ' ' .. text, how)
+local function ticket_of(worker)
+  return { id = string.match(worker, '^[^:]*'), listens = 1 }
 end
 
-local function call_idle(idle, queue, count, how)
+-- Calls it. False when it is certain that it is gone.
+local function tell_idle(worker, how)
+  local ticket = ticket_of(worker)
+  return tell_process(ticket, 'come ' .. ticket.id .. ' 0', how)
+end
+
+-- Whether a second one that is not of this process comes by itself by then.
+local function has_second(idle, process, by_ms, now_ms, how)
+  local names = redis.call('ZRANGEBYSCORE', idle, SECOND + now_ms, SECOND + by_ms, 'LIMIT', '0', '3')
+  for _, name in ipairs(names) do
+    local ticket = ticket_of(name)
+    if process_of(ticket) ~= process and listens_here(ticket, how) ~= false then
+      return true
+    end
+  end
+  return false
+end
+
+-- Some of those that wait, with their scores: those that wait longest, and those that watch.
+local function some_idle(idle, queue)
+  local some = redis.call('ZRANGE', idle, '0', '9', 'WITHSCORES')
+  if queue.idle > 10 then
+    for _, each in ipairs(redis.call('ZRANGE', idle, '-3', '-1', 'WITHSCORES')) do
+      some[#some + 1] = each
+    end
+  end
+  return some
+end
+
+-- Calls one that is not of this process, and has it come back by then. Those that are gone, or were called so before and
+-- did not come, wait no more.
+local function call_second(idle, queue, process, by_ms, now_ms, how)
+  local some = some_idle(idle, queue)
+  for at = 1, #some, 2 do
+    local name, score = some[at], tonumber(some[at + 1])
+    if process_of({ id = name }) ~= process then
+      end_watch(queue, score)
+      local is_late = score >= SECOND and score < SECOND + now_ms - LATE_MS
+      if not is_late and tell_idle(name, how) then
+        redis.call('ZADD', idle, SECOND + by_ms, name)
+        return
+      end
+      queue.idle = queue.idle - redis.call('ZREM', idle, name)
+    end
+  end
+end
+
+-- Sees to it that one that is not of this process comes by then.
+local function see_to_second(idle, queue, process, by_ms, now_ms, how)
+  if queue.idle > 0 and not has_second(idle, process, by_ms, now_ms, how) then
+    call_second(idle, queue, process, by_ms, now_ms, how)
+  end
+end
+
+local function call_idle(idle, queue, count, now_ms, how)
+  local first, several
   for _ = 1, MOST_GONE do
     local name = count > 0 and pop_idle(idle, queue)
     if not name then
-      return
+      break
     end
-    if tell_idle(name, 'come', '0', how) then
+    if tell_idle(name, how) then
+      local process = process_of({ id = name })
+      several = several or (first and first ~= process)
+      first = first or process
       count = count - 1
     end
   end
+  if first and not several then
+    see_to_second(idle, queue, first, now_ms + LATE_MS, now_ms, how)
+  end
 end
 
--- Answers whether it was still waiting.
+-- Answers its score if it was still waiting.
 local function leave_idle(idle, queue, name)
-  local score = queue.idle > 0 and name ~= '' and redis.call('ZSCORE', idle, name)
+  local score = queue.idle > 0 and name ~= '' and tonumber(redis.call('ZSCORE', idle, name))
   if score then
     redis.call('ZREM', idle, name)
     queue.idle = queue.idle - 1
-    if tonumber(score) >= WATCHING then
-      queue.watch_ms = 0
-    end
+    end_watch(queue, score)
   end
   return score
-end
-
-local function stand_idle(idle, queue, name, watches)
-  queue.idlers = queue.idlers + 1
-  if redis.call('ZADD', idle, queue.idlers + (watches and WATCHING or 0), name) == 1 then
-    queue.idle = queue.idle + 1
-    redis.call('PEXPIRE', idle, IDLE_KEPT_MS)
-  end
 end
 
 local function is_watched(queue, now_ms)
@@ -1012,38 +1071,75 @@ end
 -- What comes at that time must be seen by somebody.
 local function see_to(idle, queue, due_ms, now_ms, how)
   if queue.idle > 0 and (not is_watched(queue, now_ms) or due_ms < queue.watch_ms) then
-    call_idle(idle, queue, 1, how)
+    call_idle(idle, queue, 1, now_ms, how)
   end
 end
 -- Who watches the time; see shared/queue/idle.
 
--- Where the one that watched waits no more, another one comes to watch.
-local function see_to_watch(idle, queue, now_ms, how)
+-- Until when one that stood so was called to come back; nil: it was not, or comes back now.
+local function called_until(score, now_ms)
+  local by_ms = (score or 0) - SECOND
+  return by_ms > now_ms and by_ms or nil
+end
+
+-- Where one that watched waits no more, another one comes to watch.
+local function see_to_watch(idle, queue, worker, score, now_ms, how)
   if queue.watch_ms == 0 and queue.due_ms < NEVER_MS then
     see_to(idle, queue, queue.due_ms, now_ms, how)
   end
+  local by_ms = called_until(score, now_ms)
+  if by_ms then
+    see_to_second(idle, queue, process_of({ id = worker }), by_ms, now_ms, how)
+  end
 end
 
--- Makes a worker that waits the one that watches the time, where nobody does or what is due comes sooner. Answers
--- in how many milliseconds it has to come back; 0: it need not.
-local function watch_time(queue, due_ms, wait_ms, now_ms)
-  if wait_ms > 0 then
-    due_ms = math.min(due_ms or math.huge, now_ms + wait_ms)
+local function stand_idle(idle, queue, name, score)
+  if redis.call('ZADD', idle, score, name) == 1 then
+    queue.idle = queue.idle + 1
+    redis.call('PEXPIRE', idle, IDLE_KEPT_MS)
   end
-  if not due_ms or (is_watched(queue, now_ms) and queue.watch_ms <= due_ms) then
-    return 0
+end
+
+-- Until when a worker of this process watches as the second one; nil: it need not.
+local function second_until(idle, queue, process, now_ms, how)
+  local by_ms = queue.watch_ms + LATE_MS
+  -- The newest is the one; there may be others, which were late.
+  local first = redis.call('ZRANGEBYSCORE', idle, WATCHING, '(2251799813685248', 'LIMIT', '0', '10')
+  local watching = first[1] and process_of({ id = first[#first] })
+  if watching == process or has_second(idle, watching, by_ms, now_ms, how) then
+    return nil
   end
-  queue.watch_ms = due_ms
-  return math.max(1, due_ms - now_ms)
+  return by_ms
+end
+
+-- A worker waits, and watches the time where nobody else does, or what is due comes sooner (\`due_ms\`; nil: nothing is).
+-- \`score\` is how it stood until now. Answers in how many milliseconds it has to come back; 0: it need not.
+local function wait_idle(idle, queue, worker, due_ms, score, now_ms, how)
+  local process, by_ms = process_of({ id = worker }), called_until(score, now_ms)
+  queue.idlers = queue.idlers + 1
+  if due_ms and not (is_watched(queue, now_ms) and queue.watch_ms <= due_ms) then
+    see_to_second(idle, queue, process, due_ms + LATE_MS, now_ms, how)
+    queue.watch_ms = due_ms
+    stand_idle(idle, queue, worker, WATCHING + queue.idlers)
+    return math.max(1, math.min(due_ms, by_ms or math.huge) - now_ms)
+  end
+  if by_ms and by_ms > (due_ms and queue.watch_ms or now_ms) + LATE_MS then
+    by_ms = nil
+  end
+  if due_ms and not by_ms and queue.idle > 0 then
+    by_ms = second_until(idle, queue, process, now_ms, how)
+  end
+  stand_idle(idle, queue, worker, by_ms and SECOND + by_ms or queue.idlers)
+  return by_ms and math.max(1, by_ms - now_ms) or 0
 end
   local how = { channel = channel, sharded = sharded, counted = counted }
-  leave_idle(idle, queue, worker)
+  local score = leave_idle(idle, queue, worker)
   if count > 0 and count == limit and redis.call('EXISTS', ready) == 1 then
-    call_idle(idle, queue, 1, how)
+    call_idle(idle, queue, 1, now_ms, how)
   elseif count > 0 and not waits then
     see_to(idle, queue, ends_ms, now_ms, how)
   elseif limit == 0 then
-    see_to_watch(idle, queue, now_ms, how)
+    see_to_watch(idle, queue, worker, score, now_ms, how)
   end
   if waits then
 -- Lets a later call see whether the clock has stepped back since this one, which claimed nothing: tokens are numbered by the
@@ -1052,8 +1148,8 @@ local function note_time(queue, now_us)
   queue.token = math.max(queue.token, now_us - 1)
 end
     note_time(queue, now_us)
-    recheck_ms = watch_time(queue, queue.due_ms < NEVER_MS and queue.due_ms or nil, 0, now_ms)
-    stand_idle(idle, queue, worker, recheck_ms > 0)
+    local due_ms = queue.due_ms < NEVER_MS and queue.due_ms or nil
+    recheck_ms = wait_idle(idle, queue, worker, due_ms, score, now_ms, how)
   end
 end
 if queue.noted then
@@ -1181,15 +1277,15 @@ return {
     [826, 'lua/shared/tell.lua', 1],
     [836, 'lua/shared/tell.lua', 15],
     [875, 'lua/shared/queue/idle.lua', 1],
-    [952, 'lua/shared/queue/watch.lua', 1],
-    [973, 'lua/queue/ack-and-claim-plain.lua', 82],
-    [983, 'lua/shared/queue/note-time.lua', 1],
-    [988, 'lua/queue/ack-and-claim-plain.lua', 93],
-    [998, 'lua/shared/queue/publish-plain.lua', 1],
-    [1000, 'lua/shared/queue/spelled.lua', 1],
-    [1008, 'lua/shared/queue/send.lua', 1],
-    [1024, 'lua/shared/queue/publish-plain.lua', 5],
-    [1041, 'lua/queue/ack-and-claim-plain.lua', 104],
+    [1011, 'lua/shared/queue/watch.lua', 1],
+    [1069, 'lua/queue/ack-and-claim-plain.lua', 82],
+    [1079, 'lua/shared/queue/note-time.lua', 1],
+    [1084, 'lua/queue/ack-and-claim-plain.lua', 93],
+    [1094, 'lua/shared/queue/publish-plain.lua', 1],
+    [1096, 'lua/shared/queue/spelled.lua', 1],
+    [1104, 'lua/shared/queue/send.lua', 1],
+    [1120, 'lua/shared/queue/publish-plain.lua', 5],
+    [1137, 'lua/queue/ack-and-claim-plain.lua', 104],
   ],
   encode(args) {
     const encoded = new Array<Argument>(9 + args.acks.length * 2)
@@ -1294,7 +1390,7 @@ function readOptionsOfAckAndClaimClaimed(part: Reply | undefined): ({ readonly a
 export const ackAndClaim: Operation<AckAndClaimArguments, AckAndClaimAnswer> = {
   script: {
     name: 'queue/ack-and-claim',
-    sha1: '7d6a5ef51ec353cc68b5f24e768436d1d3620b87',
+    sha1: 'cc62a377de3527eec3a756b2e4602038fce7bbe8',
     reads: false,
     bytes: true,
     source: `--[[
@@ -3174,15 +3270,27 @@ end
 -- Workers that found nothing, longest first. Each has a name, '<process>.<number>', and its process listens on
 -- '<channel>:<process>' for 'come <name> 0'; behind ':' it may say that it takes jobs by letter, see shared/queue/hand-over,
 -- which is no part of its name in letters. Whoever brings work calls one; one that finds more than it takes calls the
--- next, so that as many come as there is work for. A process that nobody hears is gone, and passed over.
+-- next, so that as many come as there is work for. A process that does not listen is gone, and passed over.
 --
--- One of them watches the time: it comes back by itself when the next job is due or the next lease ends. It stands behind
--- the others, by a greater score, and when it goes nobody watches.
+-- Two of them watch the time, and stand behind the others, by greater scores:
+--   the first    comes back by itself when the next job is due or the next lease ends. When it goes nobody watches.
+--   the second   is of another process. It comes back at the time that its score tells, a second after the first one at
+--                the latest: whatever becomes of the first one's process, what is due is seen then.
+-- Where one process alone is called, a second is called as well, once in a second, and comes back after a second. So a
+-- job does not wait for a process that listens and does not come.
 local WATCHING = 1125899906842624
+local SECOND = 2251799813685248
 local IDLE_KEPT_MS = '7200000'
 local MOST_GONE = 100
 -- One that is so late will not come.
 local LATE_MS = 1000
+
+-- The first one watches no more.
+local function end_watch(queue, score)
+  if score >= WATCHING and score < SECOND then
+    queue.watch_ms = 0
+  end
+end
 
 -- The name of the one that waits longest; nil where nobody does. It waits no more.
 local function pop_idle(idle, queue)
@@ -3193,49 +3301,96 @@ local function pop_idle(idle, queue)
     return nil
   end
   queue.idle = queue.idle - 1
-  if tonumber(score) >= WATCHING then
-    queue.watch_ms = 0
-  end
+  end_watch(queue, tonumber(score))
   return name
 end
 
--- False when it is certain that it is gone.
-local function tell_idle(worker, word, text, how)
-  local name = string.match(worker, '^[^:]*')
-  return tell_process({ id = name, listens = 1 }, word .. ' ' .. name .. ' ' .. text, how)
+local function ticket_of(worker)
+  return { id = string.match(worker, '^[^:]*'), listens = 1 }
 end
 
-local function call_idle(idle, queue, count, how)
+-- Calls it. False when it is certain that it is gone.
+local function tell_idle(worker, how)
+  local ticket = ticket_of(worker)
+  return tell_process(ticket, 'come ' .. ticket.id .. ' 0', how)
+end
+
+-- Whether a second one that is not of this process comes by itself by then.
+local function has_second(idle, process, by_ms, now_ms, how)
+  local names = redis.call('ZRANGEBYSCORE', idle, SECOND + now_ms, SECOND + by_ms, 'LIMIT', '0', '3')
+  for _, name in ipairs(names) do
+    local ticket = ticket_of(name)
+    if process_of(ticket) ~= process and listens_here(ticket, how) ~= false then
+      return true
+    end
+  end
+  return false
+end
+
+-- Some of those that wait, with their scores: those that wait longest, and those that watch.
+local function some_idle(idle, queue)
+  local some = redis.call('ZRANGE', idle, '0', '9', 'WITHSCORES')
+  if queue.idle > 10 then
+    for _, each in ipairs(redis.call('ZRANGE', idle, '-3', '-1', 'WITHSCORES')) do
+      some[#some + 1] = each
+    end
+  end
+  return some
+end
+
+-- Calls one that is not of this process, and has it come back by then. Those that are gone, or were called so before and
+-- did not come, wait no more.
+local function call_second(idle, queue, process, by_ms, now_ms, how)
+  local some = some_idle(idle, queue)
+  for at = 1, #some, 2 do
+    local name, score = some[at], tonumber(some[at + 1])
+    if process_of({ id = name }) ~= process then
+      end_watch(queue, score)
+      local is_late = score >= SECOND and score < SECOND + now_ms - LATE_MS
+      if not is_late and tell_idle(name, how) then
+        redis.call('ZADD', idle, SECOND + by_ms, name)
+        return
+      end
+      queue.idle = queue.idle - redis.call('ZREM', idle, name)
+    end
+  end
+end
+
+-- Sees to it that one that is not of this process comes by then.
+local function see_to_second(idle, queue, process, by_ms, now_ms, how)
+  if queue.idle > 0 and not has_second(idle, process, by_ms, now_ms, how) then
+    call_second(idle, queue, process, by_ms, now_ms, how)
+  end
+end
+
+local function call_idle(idle, queue, count, now_ms, how)
+  local first, several
   for _ = 1, MOST_GONE do
     local name = count > 0 and pop_idle(idle, queue)
     if not name then
-      return
+      break
     end
-    if tell_idle(name, 'come', '0', how) then
+    if tell_idle(name, how) then
+      local process = process_of({ id = name })
+      several = several or (first and first ~= process)
+      first = first or process
       count = count - 1
     end
   end
+  if first and not several then
+    see_to_second(idle, queue, first, now_ms + LATE_MS, now_ms, how)
+  end
 end
 
--- Answers whether it was still waiting.
+-- Answers its score if it was still waiting.
 local function leave_idle(idle, queue, name)
-  local score = queue.idle > 0 and name ~= '' and redis.call('ZSCORE', idle, name)
+  local score = queue.idle > 0 and name ~= '' and tonumber(redis.call('ZSCORE', idle, name))
   if score then
     redis.call('ZREM', idle, name)
     queue.idle = queue.idle - 1
-    if tonumber(score) >= WATCHING then
-      queue.watch_ms = 0
-    end
+    end_watch(queue, score)
   end
   return score
-end
-
-local function stand_idle(idle, queue, name, watches)
-  queue.idlers = queue.idlers + 1
-  if redis.call('ZADD', idle, queue.idlers + (watches and WATCHING or 0), name) == 1 then
-    queue.idle = queue.idle + 1
-    redis.call('PEXPIRE', idle, IDLE_KEPT_MS)
-  end
 end
 
 local function is_watched(queue, now_ms)
@@ -3245,29 +3400,66 @@ end
 -- What comes at that time must be seen by somebody.
 local function see_to(idle, queue, due_ms, now_ms, how)
   if queue.idle > 0 and (not is_watched(queue, now_ms) or due_ms < queue.watch_ms) then
-    call_idle(idle, queue, 1, how)
+    call_idle(idle, queue, 1, now_ms, how)
   end
 end
 -- Who watches the time; see shared/queue/idle.
 
--- Where the one that watched waits no more, another one comes to watch.
-local function see_to_watch(idle, queue, now_ms, how)
+-- Until when one that stood so was called to come back; nil: it was not, or comes back now.
+local function called_until(score, now_ms)
+  local by_ms = (score or 0) - SECOND
+  return by_ms > now_ms and by_ms or nil
+end
+
+-- Where one that watched waits no more, another one comes to watch.
+local function see_to_watch(idle, queue, worker, score, now_ms, how)
   if queue.watch_ms == 0 and queue.due_ms < NEVER_MS then
     see_to(idle, queue, queue.due_ms, now_ms, how)
   end
+  local by_ms = called_until(score, now_ms)
+  if by_ms then
+    see_to_second(idle, queue, process_of({ id = worker }), by_ms, now_ms, how)
+  end
 end
 
--- Makes a worker that waits the one that watches the time, where nobody does or what is due comes sooner. Answers
--- in how many milliseconds it has to come back; 0: it need not.
-local function watch_time(queue, due_ms, wait_ms, now_ms)
-  if wait_ms > 0 then
-    due_ms = math.min(due_ms or math.huge, now_ms + wait_ms)
+local function stand_idle(idle, queue, name, score)
+  if redis.call('ZADD', idle, score, name) == 1 then
+    queue.idle = queue.idle + 1
+    redis.call('PEXPIRE', idle, IDLE_KEPT_MS)
   end
-  if not due_ms or (is_watched(queue, now_ms) and queue.watch_ms <= due_ms) then
-    return 0
+end
+
+-- Until when a worker of this process watches as the second one; nil: it need not.
+local function second_until(idle, queue, process, now_ms, how)
+  local by_ms = queue.watch_ms + LATE_MS
+  -- The newest is the one; there may be others, which were late.
+  local first = redis.call('ZRANGEBYSCORE', idle, WATCHING, '(2251799813685248', 'LIMIT', '0', '10')
+  local watching = first[1] and process_of({ id = first[#first] })
+  if watching == process or has_second(idle, watching, by_ms, now_ms, how) then
+    return nil
   end
-  queue.watch_ms = due_ms
-  return math.max(1, due_ms - now_ms)
+  return by_ms
+end
+
+-- A worker waits, and watches the time where nobody else does, or what is due comes sooner (\`due_ms\`; nil: nothing is).
+-- \`score\` is how it stood until now. Answers in how many milliseconds it has to come back; 0: it need not.
+local function wait_idle(idle, queue, worker, due_ms, score, now_ms, how)
+  local process, by_ms = process_of({ id = worker }), called_until(score, now_ms)
+  queue.idlers = queue.idlers + 1
+  if due_ms and not (is_watched(queue, now_ms) and queue.watch_ms <= due_ms) then
+    see_to_second(idle, queue, process, due_ms + LATE_MS, now_ms, how)
+    queue.watch_ms = due_ms
+    stand_idle(idle, queue, worker, WATCHING + queue.idlers)
+    return math.max(1, math.min(due_ms, by_ms or math.huge) - now_ms)
+  end
+  if by_ms and by_ms > (due_ms and queue.watch_ms or now_ms) + LATE_MS then
+    by_ms = nil
+  end
+  if due_ms and not by_ms and queue.idle > 0 then
+    by_ms = second_until(idle, queue, process, now_ms, how)
+  end
+  stand_idle(idle, queue, worker, by_ms and SECOND + by_ms or queue.idlers)
+  return by_ms and math.max(1, by_ms - now_ms) or 0
 end
 -- What may be acked, and what may be claimed.
 
@@ -3287,7 +3479,7 @@ local function judge_acks(jobs, acks, acks_at)
     local at = acks_at + (place - 1) * 3
     local seq = acks[at]
     local run = packed and unpack_run(packed)
-    local why = seen[seq] or why_not(run, tonumber(acks[at + 1]))
+    local why = why_not(run, tonumber(acks[at + 1])) or seen[seq]
     if why then
       refused[#refused + 1] = place - 1
       refused[#refused + 1] = why
@@ -4296,17 +4488,17 @@ end
   queue.due_ms = math.min(queue.due_ms, next_due_ms(keys, queue, settings, now_ms) or NEVER_MS)
 end
 local how = { channel = channel, sharded = sharded, counted = counted }
-local stood = leave_idle(idle, queue, worker)
+local score = leave_idle(idle, queue, worker)
 if limit == 0 then
   local frees = settled > 0 or (#ended + #stopped > 0 and may_free_others(queue, settings))
   -- One that waits no more may have been called for what is there: another one comes.
   if (frees or (worker ~= '' and not settings.paused)) and has_more(keys, queue) then
-    call_idle(idle, queue, 1, how)
+    call_idle(idle, queue, 1, now_ms, how)
   end
-  see_to_watch(idle, queue, now_ms, how)
+  see_to_watch(idle, queue, worker, score, now_ms, how)
   tell_others(keys, queue, now_ms, how)
   save_queue_and_call(meta, queue, caller, call, now_ms, format_claimed(0, 0, 0, refused))
-  return { 'claimed', now_ms, 0, stood and 1 or 0, 0, paused, queue.chores, refused, {}, {} }
+  return { 'claimed', now_ms, 0, score and 1 or 0, 0, paused, queue.chores, refused, {}, {} }
 end
 
 if is_marked(queue, GROUPS) then
@@ -4328,7 +4520,7 @@ local waits = worker ~= '' and count < limit
 local recheck_ms = 0
 if queue.idle > 0 then
   if count == room and count > 0 and has_more(keys, queue) then
-    call_idle(idle, queue, 1, how)
+    call_idle(idle, queue, 1, now_ms, how)
   elseif count > 0 and not waits then
     see_to(idle, queue, next_change_ms(held, queue, settings, ends_ms, now_us), now_ms, how)
   end
@@ -4342,17 +4534,19 @@ end
 
 -- A worker that found less than it wanted waits until it is woken. Answers in how many milliseconds it has to come back
 -- by itself; 0: it need not.
-local function wait_for_work(keys, queue, settings, worker, has_room, now_us)
+local function wait_for_work(keys, queue, settings, worker, score, has_room, now_us, how)
   local now_ms, wait_ms = math.floor(now_us / 1000), next_start_ms(queue, settings, now_us)
   if has_room and queue.ready > 0 and has_more(keys, queue) then
     wait_ms = 1
   end
-  local recheck_ms = watch_time(queue, next_due_ms(keys, queue, settings, now_ms), wait_ms, now_ms)
+  local due_ms = next_due_ms(keys, queue, settings, now_ms)
+  if wait_ms > 0 then
+    due_ms = math.min(due_ms or math.huge, now_ms + wait_ms)
+  end
   note_time(queue, now_us)
-  stand_idle(keys.idle, queue, worker, recheck_ms > 0)
-  return recheck_ms
+  return wait_idle(keys.idle, queue, worker, due_ms, score, now_ms, how)
 end
-  recheck_ms = wait_for_work(keys, queue, settings, worker, room > count, now_us)
+  recheck_ms = wait_for_work(keys, queue, settings, worker, score, room > count, now_us, how)
 end
 tell_others(keys, queue, now_ms, how)
 save_queue_and_call(meta, queue, caller, call, now_ms, format_claimed(token, count, ends_ms, refused))
@@ -4438,51 +4632,51 @@ return { 'claimed', now_ms, ends_ms, waiting, recheck_ms, paused, chores, refuse
     [1814, 'lua/shared/queue/told.lua', 1],
     [1829, 'lua/shared/queue/claimed-before.lua', 1],
     [1875, 'lua/shared/queue/idle.lua', 1],
-    [1952, 'lua/shared/queue/watch.lua', 1],
-    [1973, 'lua/shared/queue/judge.lua', 1],
-    [2037, 'lua/shared/queue/is-behind.lua', 1],
-    [2053, 'lua/shared/queue/next-due.lua', 2],
-    [2112, 'lua/queue/ack-and-claim.lua', 92],
-    [2180, 'lua/shared/queue/bring-due.lua', 1],
-    [2183, 'lua/shared/queue/entries.lua', 1],
-    [2201, 'lua/shared/queue/history.lua', 1],
-    [2215, 'lua/shared/queue/failure.lua', 1],
-    [2221, 'lua/shared/queue/note-failure.lua', 1],
-    [2225, 'lua/shared/queue/dead.lua', 1],
-    [2279, 'lua/shared/queue/bury-claimed.lua', 1],
-    [2286, 'lua/shared/queue/reclaim.lua', 1],
-    [2331, 'lua/shared/queue/due.lua', 1],
-    [2353, 'lua/shared/queue/bring-due.lua', 12],
-    [2357, 'lua/shared/queue/leave-short.lua', 1],
-    [2368, 'lua/shared/queue/read-recurrence.lua', 1],
-    [2432, 'lua/shared/queue/recurrence.lua', 1],
-    [2481, 'lua/shared/queue/catch-up.lua', 1],
-    [2483, 'lua/shared/queue/next-interval.lua', 1],
-    [2488, 'lua/shared/queue/catch-up.lua', 4],
-    [2535, 'lua/shared/queue/bring-due.lua', 21],
-    [2541, 'lua/shared/queue/spawn.lua', 1],
-    [2546, 'lua/shared/queue/number.lua', 1],
-    [2555, 'lua/shared/queue/enter-tags.lua', 1],
-    [2561, 'lua/shared/queue/leave-short.lua', 1],
-    [2572, 'lua/shared/queue/read-recurrence.lua', 1],
-    [2636, 'lua/shared/queue/recurrence.lua', 1],
-    [2685, 'lua/shared/queue/spawn.lua', 12],
-    [2783, 'lua/shared/queue/bring-due.lua', 28],
-    [2787, 'lua/queue/ack-and-claim.lua', 161],
-    [2791, 'lua/shared/queue/settle.lua', 1],
-    [2792, 'lua/shared/queue/failure.lua', 1],
-    [2798, 'lua/shared/queue/dead.lua', 1],
-    [2852, 'lua/shared/queue/backoff.lua', 1],
-    [2854, 'lua/shared/queue/backoff.lua', 22],
-    [2873, 'lua/shared/queue/unblock.lua', 1],
-    [2879, 'lua/shared/queue/outbox.lua', 1],
-    [2890, 'lua/shared/queue/entries.lua', 1],
-    [2908, 'lua/shared/queue/history.lua', 1],
-    [2922, 'lua/shared/queue/settle.lua', 18],
-    [2996, 'lua/queue/ack-and-claim.lua', 166],
-    [3038, 'lua/shared/queue/note-time.lua', 1],
-    [3043, 'lua/shared/queue/wait.lua', 2],
-    [3056, 'lua/queue/ack-and-claim.lua', 209],
+    [2011, 'lua/shared/queue/watch.lua', 1],
+    [2069, 'lua/shared/queue/judge.lua', 1],
+    [2133, 'lua/shared/queue/is-behind.lua', 1],
+    [2149, 'lua/shared/queue/next-due.lua', 2],
+    [2208, 'lua/queue/ack-and-claim.lua', 92],
+    [2276, 'lua/shared/queue/bring-due.lua', 1],
+    [2279, 'lua/shared/queue/entries.lua', 1],
+    [2297, 'lua/shared/queue/history.lua', 1],
+    [2311, 'lua/shared/queue/failure.lua', 1],
+    [2317, 'lua/shared/queue/note-failure.lua', 1],
+    [2321, 'lua/shared/queue/dead.lua', 1],
+    [2375, 'lua/shared/queue/bury-claimed.lua', 1],
+    [2382, 'lua/shared/queue/reclaim.lua', 1],
+    [2427, 'lua/shared/queue/due.lua', 1],
+    [2449, 'lua/shared/queue/bring-due.lua', 12],
+    [2453, 'lua/shared/queue/leave-short.lua', 1],
+    [2464, 'lua/shared/queue/read-recurrence.lua', 1],
+    [2528, 'lua/shared/queue/recurrence.lua', 1],
+    [2577, 'lua/shared/queue/catch-up.lua', 1],
+    [2579, 'lua/shared/queue/next-interval.lua', 1],
+    [2584, 'lua/shared/queue/catch-up.lua', 4],
+    [2631, 'lua/shared/queue/bring-due.lua', 21],
+    [2637, 'lua/shared/queue/spawn.lua', 1],
+    [2642, 'lua/shared/queue/number.lua', 1],
+    [2651, 'lua/shared/queue/enter-tags.lua', 1],
+    [2657, 'lua/shared/queue/leave-short.lua', 1],
+    [2668, 'lua/shared/queue/read-recurrence.lua', 1],
+    [2732, 'lua/shared/queue/recurrence.lua', 1],
+    [2781, 'lua/shared/queue/spawn.lua', 12],
+    [2879, 'lua/shared/queue/bring-due.lua', 28],
+    [2883, 'lua/queue/ack-and-claim.lua', 161],
+    [2887, 'lua/shared/queue/settle.lua', 1],
+    [2888, 'lua/shared/queue/failure.lua', 1],
+    [2894, 'lua/shared/queue/dead.lua', 1],
+    [2948, 'lua/shared/queue/backoff.lua', 1],
+    [2950, 'lua/shared/queue/backoff.lua', 22],
+    [2969, 'lua/shared/queue/unblock.lua', 1],
+    [2975, 'lua/shared/queue/outbox.lua', 1],
+    [2986, 'lua/shared/queue/entries.lua', 1],
+    [3004, 'lua/shared/queue/history.lua', 1],
+    [3018, 'lua/shared/queue/settle.lua', 18],
+    [3092, 'lua/queue/ack-and-claim.lua', 166],
+    [3134, 'lua/shared/queue/note-time.lua', 1],
+    [3139, 'lua/shared/queue/wait.lua', 2],
+    [3154, 'lua/queue/ack-and-claim.lua', 209],
   ],
   encode(args) {
     const encoded = new Array<Argument>(9 + args.acks.length * 3)
@@ -4571,7 +4765,7 @@ function readDuplicatesOfAdvanceAdvanced(part: Reply | undefined): ({ readonly a
 export const advance: Operation<AdvanceArguments, AdvanceAnswer> = {
   script: {
     name: 'queue/advance',
-    sha1: '0fd9e4b2947d30951be90df5cd264693ac4729c4',
+    sha1: 'bd5c738c80931ae9fe44b20d749ac9486b340f7a',
     reads: false,
     bytes: false,
     source: `--[[
@@ -6040,15 +6234,27 @@ end
 -- Workers that found nothing, longest first. Each has a name, '<process>.<number>', and its process listens on
 -- '<channel>:<process>' for 'come <name> 0'; behind ':' it may say that it takes jobs by letter, see shared/queue/hand-over,
 -- which is no part of its name in letters. Whoever brings work calls one; one that finds more than it takes calls the
--- next, so that as many come as there is work for. A process that nobody hears is gone, and passed over.
+-- next, so that as many come as there is work for. A process that does not listen is gone, and passed over.
 --
--- One of them watches the time: it comes back by itself when the next job is due or the next lease ends. It stands behind
--- the others, by a greater score, and when it goes nobody watches.
+-- Two of them watch the time, and stand behind the others, by greater scores:
+--   the first    comes back by itself when the next job is due or the next lease ends. When it goes nobody watches.
+--   the second   is of another process. It comes back at the time that its score tells, a second after the first one at
+--                the latest: whatever becomes of the first one's process, what is due is seen then.
+-- Where one process alone is called, a second is called as well, once in a second, and comes back after a second. So a
+-- job does not wait for a process that listens and does not come.
 local WATCHING = 1125899906842624
+local SECOND = 2251799813685248
 local IDLE_KEPT_MS = '7200000'
 local MOST_GONE = 100
 -- One that is so late will not come.
 local LATE_MS = 1000
+
+-- The first one watches no more.
+local function end_watch(queue, score)
+  if score >= WATCHING and score < SECOND then
+    queue.watch_ms = 0
+  end
+end
 
 -- The name of the one that waits longest; nil where nobody does. It waits no more.
 local function pop_idle(idle, queue)
@@ -6059,27 +6265,84 @@ local function pop_idle(idle, queue)
     return nil
   end
   queue.idle = queue.idle - 1
-  if tonumber(score) >= WATCHING then
-    queue.watch_ms = 0
-  end
+  end_watch(queue, tonumber(score))
   return name
 end
 
--- False when it is certain that it is gone.
-local function tell_idle(worker, word, text, how)
-  local name = string.match(worker, '^[^:]*')
-  return tell_process({ id = name, listens = 1 }, word .. ' ' .. name .. ' ' .. text, how)
+local function ticket_of(worker)
+  return { id = string.match(worker, '^[^:]*'), listens = 1 }
 end
 
-local function call_idle(idle, queue, count, how)
+-- Calls it. False when it is certain that it is gone.
+local function tell_idle(worker, how)
+  local ticket = ticket_of(worker)
+  return tell_process(ticket, 'come ' .. ticket.id .. ' 0', how)
+end
+
+-- Whether a second one that is not of this process comes by itself by then.
+local function has_second(idle, process, by_ms, now_ms, how)
+  local names = redis.call('ZRANGEBYSCORE', idle, SECOND + now_ms, SECOND + by_ms, 'LIMIT', '0', '3')
+  for _, name in ipairs(names) do
+    local ticket = ticket_of(name)
+    if process_of(ticket) ~= process and listens_here(ticket, how) ~= false then
+      return true
+    end
+  end
+  return false
+end
+
+-- Some of those that wait, with their scores: those that wait longest, and those that watch.
+local function some_idle(idle, queue)
+  local some = redis.call('ZRANGE', idle, '0', '9', 'WITHSCORES')
+  if queue.idle > 10 then
+    for _, each in ipairs(redis.call('ZRANGE', idle, '-3', '-1', 'WITHSCORES')) do
+      some[#some + 1] = each
+    end
+  end
+  return some
+end
+
+-- Calls one that is not of this process, and has it come back by then. Those that are gone, or were called so before and
+-- did not come, wait no more.
+local function call_second(idle, queue, process, by_ms, now_ms, how)
+  local some = some_idle(idle, queue)
+  for at = 1, #some, 2 do
+    local name, score = some[at], tonumber(some[at + 1])
+    if process_of({ id = name }) ~= process then
+      end_watch(queue, score)
+      local is_late = score >= SECOND and score < SECOND + now_ms - LATE_MS
+      if not is_late and tell_idle(name, how) then
+        redis.call('ZADD', idle, SECOND + by_ms, name)
+        return
+      end
+      queue.idle = queue.idle - redis.call('ZREM', idle, name)
+    end
+  end
+end
+
+-- Sees to it that one that is not of this process comes by then.
+local function see_to_second(idle, queue, process, by_ms, now_ms, how)
+  if queue.idle > 0 and not has_second(idle, process, by_ms, now_ms, how) then
+    call_second(idle, queue, process, by_ms, now_ms, how)
+  end
+end
+
+local function call_idle(idle, queue, count, now_ms, how)
+  local first, several
   for _ = 1, MOST_GONE do
     local name = count > 0 and pop_idle(idle, queue)
     if not name then
-      return
+      break
     end
-    if tell_idle(name, 'come', '0', how) then
+    if tell_idle(name, how) then
+      local process = process_of({ id = name })
+      several = several or (first and first ~= process)
+      first = first or process
       count = count - 1
     end
+  end
+  if first and not several then
+    see_to_second(idle, queue, first, now_ms + LATE_MS, now_ms, how)
   end
 end
 
@@ -6090,7 +6353,7 @@ end
 -- What comes at that time must be seen by somebody.
 local function see_to(idle, queue, due_ms, now_ms, how)
   if queue.idle > 0 and (not is_watched(queue, now_ms) or due_ms < queue.watch_ms) then
-    call_idle(idle, queue, 1, how)
+    call_idle(idle, queue, 1, now_ms, how)
   end
 end
 -- Finding a job by its id.
@@ -6578,7 +6841,7 @@ local function see_to_new(keys, queue, tally, now_ms, how)
     forget_old_uniques(keys.ids, now_ms)
   end
   if queue.idle > 0 then
-    call_idle(keys.idle, queue, math.min(tally.ready, 8), how)
+    call_idle(keys.idle, queue, math.min(tally.ready, 8), now_ms, how)
     local soonest_ms = math.min(tally.soonest_ms, queue.settling and now_ms or math.huge)
     if soonest_ms < math.huge then
       see_to(keys.idle, queue, soonest_ms, now_ms, how)
@@ -6937,34 +7200,34 @@ return { 'advanced', first, queue.chores, refused, tally.duplicates }
     [1425, 'lua/shared/queue/replace.lua', 57],
     [1450, 'lua/shared/queue/idempotency.lua', 1],
     [1464, 'lua/shared/queue/idle.lua', 1],
-    [1510, 'lua/shared/queue/idle.lua', 68],
-    [1520, 'lua/shared/queue/find.lua', 1],
-    [1546, 'lua/shared/queue/failure.lua', 1],
-    [1556, 'lua/shared/queue/parents.lua', 1],
-    [1615, 'lua/shared/queue/parents.lua', 70],
-    [1627, 'lua/shared/queue/link.lua', 1],
-    [1690, 'lua/shared/queue/end.lua', 1],
-    [1711, 'lua/shared/queue/leave-tags.lua', 1],
-    [1720, 'lua/shared/queue/end.lua', 23],
-    [1737, 'lua/shared/queue/cancel.lua', 1],
-    [1745, 'lua/shared/queue/stop.lua', 1],
-    [1753, 'lua/shared/queue/judge-one.lua', 1],
-    [1763, 'lua/shared/queue/finish.lua', 1],
-    [1863, 'lua/shared/queue/freed.lua', 1],
-    [1872, 'lua/shared/queue/told.lua', 1],
-    [1887, 'lua/shared/queue/outbox.lua', 1],
-    [1898, 'lua/shared/queue/spec.lua', 1],
-    [1921, 'lua/shared/queue/spec.lua', 33],
-    [2023, 'lua/queue/advance.lua', 88],
-    [2097, 'lua/shared/queue/settle.lua', 1],
-    [2098, 'lua/shared/queue/dead.lua', 1],
-    [2152, 'lua/shared/queue/backoff.lua', 1],
-    [2154, 'lua/shared/queue/backoff.lua', 22],
-    [2173, 'lua/shared/queue/unblock.lua', 1],
-    [2179, 'lua/shared/queue/entries.lua', 1],
-    [2197, 'lua/shared/queue/history.lua', 1],
-    [2211, 'lua/shared/queue/settle.lua', 18],
-    [2285, 'lua/queue/advance.lua', 163],
+    [1579, 'lua/shared/queue/idle.lua', 127],
+    [1589, 'lua/shared/queue/find.lua', 1],
+    [1615, 'lua/shared/queue/failure.lua', 1],
+    [1625, 'lua/shared/queue/parents.lua', 1],
+    [1684, 'lua/shared/queue/parents.lua', 70],
+    [1696, 'lua/shared/queue/link.lua', 1],
+    [1759, 'lua/shared/queue/end.lua', 1],
+    [1780, 'lua/shared/queue/leave-tags.lua', 1],
+    [1789, 'lua/shared/queue/end.lua', 23],
+    [1806, 'lua/shared/queue/cancel.lua', 1],
+    [1814, 'lua/shared/queue/stop.lua', 1],
+    [1822, 'lua/shared/queue/judge-one.lua', 1],
+    [1832, 'lua/shared/queue/finish.lua', 1],
+    [1932, 'lua/shared/queue/freed.lua', 1],
+    [1941, 'lua/shared/queue/told.lua', 1],
+    [1956, 'lua/shared/queue/outbox.lua', 1],
+    [1967, 'lua/shared/queue/spec.lua', 1],
+    [1990, 'lua/shared/queue/spec.lua', 33],
+    [2092, 'lua/queue/advance.lua', 88],
+    [2166, 'lua/shared/queue/settle.lua', 1],
+    [2167, 'lua/shared/queue/dead.lua', 1],
+    [2221, 'lua/shared/queue/backoff.lua', 1],
+    [2223, 'lua/shared/queue/backoff.lua', 22],
+    [2242, 'lua/shared/queue/unblock.lua', 1],
+    [2248, 'lua/shared/queue/entries.lua', 1],
+    [2266, 'lua/shared/queue/history.lua', 1],
+    [2280, 'lua/shared/queue/settle.lua', 18],
+    [2354, 'lua/queue/advance.lua', 163],
   ],
   encode(args) {
     const encoded = new Array<Argument>(6 + args.steps.length * 26)
@@ -7882,7 +8145,7 @@ function readRefusedOfBuryBuried(part: Reply | undefined): ({ readonly at: numbe
 export const bury: Operation<BuryArguments, BuryAnswer> = {
   script: {
     name: 'queue/bury',
-    sha1: 'b363c3472a42405ce1eb1b28670f5f34833a9fc1',
+    sha1: '2b175c2dbae6516f6527192c6b26e5801c9e8346',
     reads: false,
     bytes: false,
     source: `--[[
@@ -9324,15 +9587,27 @@ end
 -- Workers that found nothing, longest first. Each has a name, '<process>.<number>', and its process listens on
 -- '<channel>:<process>' for 'come <name> 0'; behind ':' it may say that it takes jobs by letter, see shared/queue/hand-over,
 -- which is no part of its name in letters. Whoever brings work calls one; one that finds more than it takes calls the
--- next, so that as many come as there is work for. A process that nobody hears is gone, and passed over.
+-- next, so that as many come as there is work for. A process that does not listen is gone, and passed over.
 --
--- One of them watches the time: it comes back by itself when the next job is due or the next lease ends. It stands behind
--- the others, by a greater score, and when it goes nobody watches.
+-- Two of them watch the time, and stand behind the others, by greater scores:
+--   the first    comes back by itself when the next job is due or the next lease ends. When it goes nobody watches.
+--   the second   is of another process. It comes back at the time that its score tells, a second after the first one at
+--                the latest: whatever becomes of the first one's process, what is due is seen then.
+-- Where one process alone is called, a second is called as well, once in a second, and comes back after a second. So a
+-- job does not wait for a process that listens and does not come.
 local WATCHING = 1125899906842624
+local SECOND = 2251799813685248
 local IDLE_KEPT_MS = '7200000'
 local MOST_GONE = 100
 -- One that is so late will not come.
 local LATE_MS = 1000
+
+-- The first one watches no more.
+local function end_watch(queue, score)
+  if score >= WATCHING and score < SECOND then
+    queue.watch_ms = 0
+  end
+end
 
 -- The name of the one that waits longest; nil where nobody does. It waits no more.
 local function pop_idle(idle, queue)
@@ -9343,27 +9618,84 @@ local function pop_idle(idle, queue)
     return nil
   end
   queue.idle = queue.idle - 1
-  if tonumber(score) >= WATCHING then
-    queue.watch_ms = 0
-  end
+  end_watch(queue, tonumber(score))
   return name
 end
 
--- False when it is certain that it is gone.
-local function tell_idle(worker, word, text, how)
-  local name = string.match(worker, '^[^:]*')
-  return tell_process({ id = name, listens = 1 }, word .. ' ' .. name .. ' ' .. text, how)
+local function ticket_of(worker)
+  return { id = string.match(worker, '^[^:]*'), listens = 1 }
 end
 
-local function call_idle(idle, queue, count, how)
+-- Calls it. False when it is certain that it is gone.
+local function tell_idle(worker, how)
+  local ticket = ticket_of(worker)
+  return tell_process(ticket, 'come ' .. ticket.id .. ' 0', how)
+end
+
+-- Whether a second one that is not of this process comes by itself by then.
+local function has_second(idle, process, by_ms, now_ms, how)
+  local names = redis.call('ZRANGEBYSCORE', idle, SECOND + now_ms, SECOND + by_ms, 'LIMIT', '0', '3')
+  for _, name in ipairs(names) do
+    local ticket = ticket_of(name)
+    if process_of(ticket) ~= process and listens_here(ticket, how) ~= false then
+      return true
+    end
+  end
+  return false
+end
+
+-- Some of those that wait, with their scores: those that wait longest, and those that watch.
+local function some_idle(idle, queue)
+  local some = redis.call('ZRANGE', idle, '0', '9', 'WITHSCORES')
+  if queue.idle > 10 then
+    for _, each in ipairs(redis.call('ZRANGE', idle, '-3', '-1', 'WITHSCORES')) do
+      some[#some + 1] = each
+    end
+  end
+  return some
+end
+
+-- Calls one that is not of this process, and has it come back by then. Those that are gone, or were called so before and
+-- did not come, wait no more.
+local function call_second(idle, queue, process, by_ms, now_ms, how)
+  local some = some_idle(idle, queue)
+  for at = 1, #some, 2 do
+    local name, score = some[at], tonumber(some[at + 1])
+    if process_of({ id = name }) ~= process then
+      end_watch(queue, score)
+      local is_late = score >= SECOND and score < SECOND + now_ms - LATE_MS
+      if not is_late and tell_idle(name, how) then
+        redis.call('ZADD', idle, SECOND + by_ms, name)
+        return
+      end
+      queue.idle = queue.idle - redis.call('ZREM', idle, name)
+    end
+  end
+end
+
+-- Sees to it that one that is not of this process comes by then.
+local function see_to_second(idle, queue, process, by_ms, now_ms, how)
+  if queue.idle > 0 and not has_second(idle, process, by_ms, now_ms, how) then
+    call_second(idle, queue, process, by_ms, now_ms, how)
+  end
+end
+
+local function call_idle(idle, queue, count, now_ms, how)
+  local first, several
   for _ = 1, MOST_GONE do
     local name = count > 0 and pop_idle(idle, queue)
     if not name then
-      return
+      break
     end
-    if tell_idle(name, 'come', '0', how) then
+    if tell_idle(name, how) then
+      local process = process_of({ id = name })
+      several = several or (first and first ~= process)
+      first = first or process
       count = count - 1
     end
+  end
+  if first and not several then
+    see_to_second(idle, queue, first, now_ms + LATE_MS, now_ms, how)
   end
 end
 
@@ -9597,7 +9929,7 @@ end
   freed = math.max(freed, settle_children(keys, queue, now_us, 100))
 end
 if queue.idle > 0 and freed > 0 then
-  call_idle(idle, queue, math.min(freed, 8), how)
+  call_idle(idle, queue, math.min(freed, 8), now_ms, how)
 end
 tell_others(keys, queue, now_ms, how)
 save_queue_and_call(meta, queue, caller, call, now_ms, format_places(refused, {}))
@@ -9677,17 +10009,17 @@ return { 'buried', queue.chores, refused }
     [1412, 'lua/shared/queue/judge-one.lua', 1],
     [1422, 'lua/shared/queue/told.lua', 1],
     [1437, 'lua/shared/queue/idle.lua', 1],
-    [1483, 'lua/shared/queue/freed.lua', 1],
-    [1492, 'lua/queue/bury.lua', 74],
-    [1560, 'lua/shared/queue/settle.lua', 1],
-    [1561, 'lua/shared/queue/note-due.lua', 1],
-    [1569, 'lua/shared/queue/ready.lua', 1],
-    [1598, 'lua/shared/queue/backoff.lua', 1],
-    [1600, 'lua/shared/queue/backoff.lua', 22],
-    [1619, 'lua/shared/queue/unblock.lua', 1],
-    [1625, 'lua/shared/queue/outbox.lua', 1],
-    [1636, 'lua/shared/queue/settle.lua', 18],
-    [1710, 'lua/queue/bury.lua', 143],
+    [1552, 'lua/shared/queue/freed.lua', 1],
+    [1561, 'lua/queue/bury.lua', 74],
+    [1629, 'lua/shared/queue/settle.lua', 1],
+    [1630, 'lua/shared/queue/note-due.lua', 1],
+    [1638, 'lua/shared/queue/ready.lua', 1],
+    [1667, 'lua/shared/queue/backoff.lua', 1],
+    [1669, 'lua/shared/queue/backoff.lua', 22],
+    [1688, 'lua/shared/queue/unblock.lua', 1],
+    [1694, 'lua/shared/queue/outbox.lua', 1],
+    [1705, 'lua/shared/queue/settle.lua', 18],
+    [1779, 'lua/queue/bury.lua', 143],
   ],
   encode(args) {
     const encoded = new Array<Argument>(6 + args.failures.length * 4)
@@ -9752,7 +10084,7 @@ function readOutcomesOfCancelCancelled(part: Reply | undefined): (string)[] {
 export const cancel: Operation<CancelArguments, CancelAnswer> = {
   script: {
     name: 'queue/cancel',
-    sha1: '075f857e543570110d9116c06a60cfc648475851',
+    sha1: '8dbedfed6798afbc61c9626807cc85c870a8a98a',
     reads: false,
     bytes: false,
     source: `--[[
@@ -11090,15 +11422,27 @@ end
 -- Workers that found nothing, longest first. Each has a name, '<process>.<number>', and its process listens on
 -- '<channel>:<process>' for 'come <name> 0'; behind ':' it may say that it takes jobs by letter, see shared/queue/hand-over,
 -- which is no part of its name in letters. Whoever brings work calls one; one that finds more than it takes calls the
--- next, so that as many come as there is work for. A process that nobody hears is gone, and passed over.
+-- next, so that as many come as there is work for. A process that does not listen is gone, and passed over.
 --
--- One of them watches the time: it comes back by itself when the next job is due or the next lease ends. It stands behind
--- the others, by a greater score, and when it goes nobody watches.
+-- Two of them watch the time, and stand behind the others, by greater scores:
+--   the first    comes back by itself when the next job is due or the next lease ends. When it goes nobody watches.
+--   the second   is of another process. It comes back at the time that its score tells, a second after the first one at
+--                the latest: whatever becomes of the first one's process, what is due is seen then.
+-- Where one process alone is called, a second is called as well, once in a second, and comes back after a second. So a
+-- job does not wait for a process that listens and does not come.
 local WATCHING = 1125899906842624
+local SECOND = 2251799813685248
 local IDLE_KEPT_MS = '7200000'
 local MOST_GONE = 100
 -- One that is so late will not come.
 local LATE_MS = 1000
+
+-- The first one watches no more.
+local function end_watch(queue, score)
+  if score >= WATCHING and score < SECOND then
+    queue.watch_ms = 0
+  end
+end
 
 -- The name of the one that waits longest; nil where nobody does. It waits no more.
 local function pop_idle(idle, queue)
@@ -11109,27 +11453,84 @@ local function pop_idle(idle, queue)
     return nil
   end
   queue.idle = queue.idle - 1
-  if tonumber(score) >= WATCHING then
-    queue.watch_ms = 0
-  end
+  end_watch(queue, tonumber(score))
   return name
 end
 
--- False when it is certain that it is gone.
-local function tell_idle(worker, word, text, how)
-  local name = string.match(worker, '^[^:]*')
-  return tell_process({ id = name, listens = 1 }, word .. ' ' .. name .. ' ' .. text, how)
+local function ticket_of(worker)
+  return { id = string.match(worker, '^[^:]*'), listens = 1 }
 end
 
-local function call_idle(idle, queue, count, how)
+-- Calls it. False when it is certain that it is gone.
+local function tell_idle(worker, how)
+  local ticket = ticket_of(worker)
+  return tell_process(ticket, 'come ' .. ticket.id .. ' 0', how)
+end
+
+-- Whether a second one that is not of this process comes by itself by then.
+local function has_second(idle, process, by_ms, now_ms, how)
+  local names = redis.call('ZRANGEBYSCORE', idle, SECOND + now_ms, SECOND + by_ms, 'LIMIT', '0', '3')
+  for _, name in ipairs(names) do
+    local ticket = ticket_of(name)
+    if process_of(ticket) ~= process and listens_here(ticket, how) ~= false then
+      return true
+    end
+  end
+  return false
+end
+
+-- Some of those that wait, with their scores: those that wait longest, and those that watch.
+local function some_idle(idle, queue)
+  local some = redis.call('ZRANGE', idle, '0', '9', 'WITHSCORES')
+  if queue.idle > 10 then
+    for _, each in ipairs(redis.call('ZRANGE', idle, '-3', '-1', 'WITHSCORES')) do
+      some[#some + 1] = each
+    end
+  end
+  return some
+end
+
+-- Calls one that is not of this process, and has it come back by then. Those that are gone, or were called so before and
+-- did not come, wait no more.
+local function call_second(idle, queue, process, by_ms, now_ms, how)
+  local some = some_idle(idle, queue)
+  for at = 1, #some, 2 do
+    local name, score = some[at], tonumber(some[at + 1])
+    if process_of({ id = name }) ~= process then
+      end_watch(queue, score)
+      local is_late = score >= SECOND and score < SECOND + now_ms - LATE_MS
+      if not is_late and tell_idle(name, how) then
+        redis.call('ZADD', idle, SECOND + by_ms, name)
+        return
+      end
+      queue.idle = queue.idle - redis.call('ZREM', idle, name)
+    end
+  end
+end
+
+-- Sees to it that one that is not of this process comes by then.
+local function see_to_second(idle, queue, process, by_ms, now_ms, how)
+  if queue.idle > 0 and not has_second(idle, process, by_ms, now_ms, how) then
+    call_second(idle, queue, process, by_ms, now_ms, how)
+  end
+end
+
+local function call_idle(idle, queue, count, now_ms, how)
+  local first, several
   for _ = 1, MOST_GONE do
     local name = count > 0 and pop_idle(idle, queue)
     if not name then
-      return
+      break
     end
-    if tell_idle(name, 'come', '0', how) then
+    if tell_idle(name, how) then
+      local process = process_of({ id = name })
+      several = several or (first and first ~= process)
+      first = first or process
       count = count - 1
     end
+  end
+  if first and not several then
+    see_to_second(idle, queue, first, now_ms + LATE_MS, now_ms, how)
   end
 end
 
@@ -11334,6 +11735,7 @@ end
       idle,
       queue,
       math.min(became_ready, 8),
+      now_ms,
       { channel = channel, sharded = sharded, counted = counted }
     )
   end
@@ -11403,16 +11805,16 @@ return { 'cancelled', queue.chores, outcomes }
     [1288, 'lua/shared/queue/find.lua', 1],
     [1314, 'lua/shared/queue/displace.lua', 1],
     [1333, 'lua/shared/queue/idle.lua', 1],
-    [1379, 'lua/queue/cancel.lua', 66],
-    [1445, 'lua/shared/queue/settle.lua', 1],
-    [1446, 'lua/shared/queue/note-due.lua', 1],
-    [1454, 'lua/shared/queue/backoff.lua', 1],
-    [1456, 'lua/shared/queue/backoff.lua', 22],
-    [1475, 'lua/shared/queue/unblock.lua', 1],
-    [1481, 'lua/shared/queue/outbox.lua', 1],
-    [1492, 'lua/shared/queue/cancel.lua', 1],
-    [1500, 'lua/shared/queue/settle.lua', 18],
-    [1574, 'lua/queue/cancel.lua', 133],
+    [1448, 'lua/queue/cancel.lua', 66],
+    [1514, 'lua/shared/queue/settle.lua', 1],
+    [1515, 'lua/shared/queue/note-due.lua', 1],
+    [1523, 'lua/shared/queue/backoff.lua', 1],
+    [1525, 'lua/shared/queue/backoff.lua', 22],
+    [1544, 'lua/shared/queue/unblock.lua', 1],
+    [1550, 'lua/shared/queue/outbox.lua', 1],
+    [1561, 'lua/shared/queue/cancel.lua', 1],
+    [1569, 'lua/shared/queue/settle.lua', 18],
+    [1643, 'lua/queue/cancel.lua', 133],
   ],
   encode(args) {
     const encoded = new Array<Argument>(3 + args.wanted.length)
@@ -11466,7 +11868,7 @@ export type ChangeParentsAnswer =
 export const changeParents: Operation<ChangeParentsArguments, ChangeParentsAnswer> = {
   script: {
     name: 'queue/change-parents',
-    sha1: 'f370904a92ca227b5c9b12ed6c1a2e20efbeeb06',
+    sha1: 'c5e4ce7efd8542faf51d646752af11b19aac08e0',
     reads: false,
     bytes: false,
     source: `--[[
@@ -12724,15 +13126,27 @@ end
 -- Workers that found nothing, longest first. Each has a name, '<process>.<number>', and its process listens on
 -- '<channel>:<process>' for 'come <name> 0'; behind ':' it may say that it takes jobs by letter, see shared/queue/hand-over,
 -- which is no part of its name in letters. Whoever brings work calls one; one that finds more than it takes calls the
--- next, so that as many come as there is work for. A process that nobody hears is gone, and passed over.
+-- next, so that as many come as there is work for. A process that does not listen is gone, and passed over.
 --
--- One of them watches the time: it comes back by itself when the next job is due or the next lease ends. It stands behind
--- the others, by a greater score, and when it goes nobody watches.
+-- Two of them watch the time, and stand behind the others, by greater scores:
+--   the first    comes back by itself when the next job is due or the next lease ends. When it goes nobody watches.
+--   the second   is of another process. It comes back at the time that its score tells, a second after the first one at
+--                the latest: whatever becomes of the first one's process, what is due is seen then.
+-- Where one process alone is called, a second is called as well, once in a second, and comes back after a second. So a
+-- job does not wait for a process that listens and does not come.
 local WATCHING = 1125899906842624
+local SECOND = 2251799813685248
 local IDLE_KEPT_MS = '7200000'
 local MOST_GONE = 100
 -- One that is so late will not come.
 local LATE_MS = 1000
+
+-- The first one watches no more.
+local function end_watch(queue, score)
+  if score >= WATCHING and score < SECOND then
+    queue.watch_ms = 0
+  end
+end
 
 -- The name of the one that waits longest; nil where nobody does. It waits no more.
 local function pop_idle(idle, queue)
@@ -12743,27 +13157,84 @@ local function pop_idle(idle, queue)
     return nil
   end
   queue.idle = queue.idle - 1
-  if tonumber(score) >= WATCHING then
-    queue.watch_ms = 0
-  end
+  end_watch(queue, tonumber(score))
   return name
 end
 
--- False when it is certain that it is gone.
-local function tell_idle(worker, word, text, how)
-  local name = string.match(worker, '^[^:]*')
-  return tell_process({ id = name, listens = 1 }, word .. ' ' .. name .. ' ' .. text, how)
+local function ticket_of(worker)
+  return { id = string.match(worker, '^[^:]*'), listens = 1 }
 end
 
-local function call_idle(idle, queue, count, how)
+-- Calls it. False when it is certain that it is gone.
+local function tell_idle(worker, how)
+  local ticket = ticket_of(worker)
+  return tell_process(ticket, 'come ' .. ticket.id .. ' 0', how)
+end
+
+-- Whether a second one that is not of this process comes by itself by then.
+local function has_second(idle, process, by_ms, now_ms, how)
+  local names = redis.call('ZRANGEBYSCORE', idle, SECOND + now_ms, SECOND + by_ms, 'LIMIT', '0', '3')
+  for _, name in ipairs(names) do
+    local ticket = ticket_of(name)
+    if process_of(ticket) ~= process and listens_here(ticket, how) ~= false then
+      return true
+    end
+  end
+  return false
+end
+
+-- Some of those that wait, with their scores: those that wait longest, and those that watch.
+local function some_idle(idle, queue)
+  local some = redis.call('ZRANGE', idle, '0', '9', 'WITHSCORES')
+  if queue.idle > 10 then
+    for _, each in ipairs(redis.call('ZRANGE', idle, '-3', '-1', 'WITHSCORES')) do
+      some[#some + 1] = each
+    end
+  end
+  return some
+end
+
+-- Calls one that is not of this process, and has it come back by then. Those that are gone, or were called so before and
+-- did not come, wait no more.
+local function call_second(idle, queue, process, by_ms, now_ms, how)
+  local some = some_idle(idle, queue)
+  for at = 1, #some, 2 do
+    local name, score = some[at], tonumber(some[at + 1])
+    if process_of({ id = name }) ~= process then
+      end_watch(queue, score)
+      local is_late = score >= SECOND and score < SECOND + now_ms - LATE_MS
+      if not is_late and tell_idle(name, how) then
+        redis.call('ZADD', idle, SECOND + by_ms, name)
+        return
+      end
+      queue.idle = queue.idle - redis.call('ZREM', idle, name)
+    end
+  end
+end
+
+-- Sees to it that one that is not of this process comes by then.
+local function see_to_second(idle, queue, process, by_ms, now_ms, how)
+  if queue.idle > 0 and not has_second(idle, process, by_ms, now_ms, how) then
+    call_second(idle, queue, process, by_ms, now_ms, how)
+  end
+end
+
+local function call_idle(idle, queue, count, now_ms, how)
+  local first, several
   for _ = 1, MOST_GONE do
     local name = count > 0 and pop_idle(idle, queue)
     if not name then
-      return
+      break
     end
-    if tell_idle(name, 'come', '0', how) then
+    if tell_idle(name, how) then
+      local process = process_of({ id = name })
+      several = several or (first and first ~= process)
+      first = first or process
       count = count - 1
     end
+  end
+  if first and not several then
+    see_to_second(idle, queue, first, now_ms + LATE_MS, now_ms, how)
   end
 end
 
@@ -13093,6 +13564,7 @@ if queue.idle > 0 then
     idle,
     queue,
     math.min(became_ready, 8),
+    now_ms,
     { channel = channel, sharded = sharded, counted = counted }
   )
 end
@@ -13158,20 +13630,20 @@ return { 'changed', left, queue.chores }
     [1228, 'lua/shared/queue/backoff.lua', 22],
     [1247, 'lua/shared/queue/unblock.lua', 1],
     [1253, 'lua/shared/queue/idle.lua', 1],
-    [1299, 'lua/queue/change-parents.lua', 65],
-    [1356, 'lua/shared/queue/settle.lua', 1],
-    [1357, 'lua/shared/queue/dead.lua', 1],
-    [1411, 'lua/shared/queue/end.lua', 1],
-    [1432, 'lua/shared/queue/leave-tags.lua', 1],
-    [1441, 'lua/shared/queue/end.lua', 23],
-    [1451, 'lua/shared/queue/outbox.lua', 1],
-    [1462, 'lua/shared/queue/entries.lua', 1],
-    [1480, 'lua/shared/queue/history.lua', 1],
-    [1494, 'lua/shared/queue/happened.lua', 1],
-    [1506, 'lua/shared/queue/note-end.lua', 1],
-    [1536, 'lua/shared/queue/cancel.lua', 1],
-    [1544, 'lua/shared/queue/settle.lua', 18],
-    [1618, 'lua/queue/change-parents.lua', 123],
+    [1368, 'lua/queue/change-parents.lua', 65],
+    [1425, 'lua/shared/queue/settle.lua', 1],
+    [1426, 'lua/shared/queue/dead.lua', 1],
+    [1480, 'lua/shared/queue/end.lua', 1],
+    [1501, 'lua/shared/queue/leave-tags.lua', 1],
+    [1510, 'lua/shared/queue/end.lua', 23],
+    [1520, 'lua/shared/queue/outbox.lua', 1],
+    [1531, 'lua/shared/queue/entries.lua', 1],
+    [1549, 'lua/shared/queue/history.lua', 1],
+    [1563, 'lua/shared/queue/happened.lua', 1],
+    [1575, 'lua/shared/queue/note-end.lua', 1],
+    [1605, 'lua/shared/queue/cancel.lua', 1],
+    [1613, 'lua/shared/queue/settle.lua', 18],
+    [1687, 'lua/queue/change-parents.lua', 123],
   ],
   encode(args) {
     const encoded = new Array<Argument>(4 + args.changes.length * 2)
@@ -13227,7 +13699,7 @@ export type ClearAnswer =
 export const clear: Operation<ClearArguments, ClearAnswer> = {
   script: {
     name: 'queue/clear',
-    sha1: 'bc1c706c877646b01c15f03e7ef8d2432287a0ee',
+    sha1: '43f8c15db159d89f867ef64628ccdfe91300cddf',
     reads: false,
     bytes: false,
     source: `--[[
@@ -13321,15 +13793,27 @@ end
 -- Workers that found nothing, longest first. Each has a name, '<process>.<number>', and its process listens on
 -- '<channel>:<process>' for 'come <name> 0'; behind ':' it may say that it takes jobs by letter, see shared/queue/hand-over,
 -- which is no part of its name in letters. Whoever brings work calls one; one that finds more than it takes calls the
--- next, so that as many come as there is work for. A process that nobody hears is gone, and passed over.
+-- next, so that as many come as there is work for. A process that does not listen is gone, and passed over.
 --
--- One of them watches the time: it comes back by itself when the next job is due or the next lease ends. It stands behind
--- the others, by a greater score, and when it goes nobody watches.
+-- Two of them watch the time, and stand behind the others, by greater scores:
+--   the first    comes back by itself when the next job is due or the next lease ends. When it goes nobody watches.
+--   the second   is of another process. It comes back at the time that its score tells, a second after the first one at
+--                the latest: whatever becomes of the first one's process, what is due is seen then.
+-- Where one process alone is called, a second is called as well, once in a second, and comes back after a second. So a
+-- job does not wait for a process that listens and does not come.
 local WATCHING = 1125899906842624
+local SECOND = 2251799813685248
 local IDLE_KEPT_MS = '7200000'
 local MOST_GONE = 100
 -- One that is so late will not come.
 local LATE_MS = 1000
+
+-- The first one watches no more.
+local function end_watch(queue, score)
+  if score >= WATCHING and score < SECOND then
+    queue.watch_ms = 0
+  end
+end
 
 -- The name of the one that waits longest; nil where nobody does. It waits no more.
 local function pop_idle(idle, queue)
@@ -13340,32 +13824,29 @@ local function pop_idle(idle, queue)
     return nil
   end
   queue.idle = queue.idle - 1
-  if tonumber(score) >= WATCHING then
-    queue.watch_ms = 0
-  end
+  end_watch(queue, tonumber(score))
   return name
 end
 
--- False when it is certain that it is gone.
-local function tell_idle(worker, word, text, how)
-  local name = string.match(worker, '^[^:]*')
-  return tell_process({ id = name, listens = 1 }, word .. ' ' .. name .. ' ' .. text, how)
+local function ticket_of(worker)
+  return { id = string.match(worker, '^[^:]*'), listens = 1 }
 end
 
-local function call_idle(idle, queue, count, how)
-  for _ = 1, MOST_GONE do
-    local name = count > 0 and pop_idle(idle, queue)
-    if not name then
-      return
-    end
-    if tell_idle(name, 'come', '0', how) then
-      count = count - 1
-    end
-  end
+-- Calls it. False when it is certain that it is gone.
+local function tell_idle(worker, how)
+  local ticket = ticket_of(worker)
+  return tell_process(ticket, 'come ' .. ticket.id .. ' 0', how)
 end
 
 local waiting = { idle = redis.call('ZCARD', idle) }
-call_idle(idle, waiting, MOST_GONE, { channel = channel, sharded = sharded, counted = counted })
+local how = { channel = channel, sharded = sharded, counted = counted }
+for _ = 1, MOST_GONE do
+  local worker = pop_idle(idle, waiting)
+  if not worker then
+    break
+  end
+  tell_idle(worker, how)
+end
 local keys = {
   meta,
   jobs,
@@ -13478,13 +13959,13 @@ return { 'cleared', existed }
     [40, 'lua/shared/tell.lua', 1],
     [50, 'lua/shared/tell.lua', 15],
     [89, 'lua/shared/queue/idle.lua', 1],
-    [135, 'lua/queue/clear.lua', 43],
-    [174, 'lua/shared/clock.lua', 1],
-    [180, 'lua/shared/queue/message.lua', 1],
-    [190, 'lua/shared/queue/spelled.lua', 1],
-    [198, 'lua/shared/queue/send.lua', 1],
-    [214, 'lua/shared/queue/message.lua', 13],
-    [237, 'lua/queue/clear.lua', 84],
+    [137, 'lua/queue/clear.lua', 43],
+    [183, 'lua/shared/clock.lua', 1],
+    [189, 'lua/shared/queue/message.lua', 1],
+    [199, 'lua/shared/queue/spelled.lua', 1],
+    [207, 'lua/shared/queue/send.lua', 1],
+    [223, 'lua/shared/queue/message.lua', 13],
+    [246, 'lua/queue/clear.lua', 91],
   ],
   encode(args) {
     return withoutDefaults([
@@ -13542,7 +14023,7 @@ export type ConfigureGroupAnswer =
 export const configureGroup: Operation<ConfigureGroupArguments, ConfigureGroupAnswer> = {
   script: {
     name: 'queue/configure-group',
-    sha1: '5ee656a796174f83fc3e947be791f3b86d437337',
+    sha1: 'c18cc6dde96a14be8fc5a6ec4f3de03107a128e5',
     reads: false,
     bytes: false,
     source: `--[[
@@ -13910,15 +14391,27 @@ end
 -- Workers that found nothing, longest first. Each has a name, '<process>.<number>', and its process listens on
 -- '<channel>:<process>' for 'come <name> 0'; behind ':' it may say that it takes jobs by letter, see shared/queue/hand-over,
 -- which is no part of its name in letters. Whoever brings work calls one; one that finds more than it takes calls the
--- next, so that as many come as there is work for. A process that nobody hears is gone, and passed over.
+-- next, so that as many come as there is work for. A process that does not listen is gone, and passed over.
 --
--- One of them watches the time: it comes back by itself when the next job is due or the next lease ends. It stands behind
--- the others, by a greater score, and when it goes nobody watches.
+-- Two of them watch the time, and stand behind the others, by greater scores:
+--   the first    comes back by itself when the next job is due or the next lease ends. When it goes nobody watches.
+--   the second   is of another process. It comes back at the time that its score tells, a second after the first one at
+--                the latest: whatever becomes of the first one's process, what is due is seen then.
+-- Where one process alone is called, a second is called as well, once in a second, and comes back after a second. So a
+-- job does not wait for a process that listens and does not come.
 local WATCHING = 1125899906842624
+local SECOND = 2251799813685248
 local IDLE_KEPT_MS = '7200000'
 local MOST_GONE = 100
 -- One that is so late will not come.
 local LATE_MS = 1000
+
+-- The first one watches no more.
+local function end_watch(queue, score)
+  if score >= WATCHING and score < SECOND then
+    queue.watch_ms = 0
+  end
+end
 
 -- The name of the one that waits longest; nil where nobody does. It waits no more.
 local function pop_idle(idle, queue)
@@ -13929,27 +14422,84 @@ local function pop_idle(idle, queue)
     return nil
   end
   queue.idle = queue.idle - 1
-  if tonumber(score) >= WATCHING then
-    queue.watch_ms = 0
-  end
+  end_watch(queue, tonumber(score))
   return name
 end
 
--- False when it is certain that it is gone.
-local function tell_idle(worker, word, text, how)
-  local name = string.match(worker, '^[^:]*')
-  return tell_process({ id = name, listens = 1 }, word .. ' ' .. name .. ' ' .. text, how)
+local function ticket_of(worker)
+  return { id = string.match(worker, '^[^:]*'), listens = 1 }
 end
 
-local function call_idle(idle, queue, count, how)
+-- Calls it. False when it is certain that it is gone.
+local function tell_idle(worker, how)
+  local ticket = ticket_of(worker)
+  return tell_process(ticket, 'come ' .. ticket.id .. ' 0', how)
+end
+
+-- Whether a second one that is not of this process comes by itself by then.
+local function has_second(idle, process, by_ms, now_ms, how)
+  local names = redis.call('ZRANGEBYSCORE', idle, SECOND + now_ms, SECOND + by_ms, 'LIMIT', '0', '3')
+  for _, name in ipairs(names) do
+    local ticket = ticket_of(name)
+    if process_of(ticket) ~= process and listens_here(ticket, how) ~= false then
+      return true
+    end
+  end
+  return false
+end
+
+-- Some of those that wait, with their scores: those that wait longest, and those that watch.
+local function some_idle(idle, queue)
+  local some = redis.call('ZRANGE', idle, '0', '9', 'WITHSCORES')
+  if queue.idle > 10 then
+    for _, each in ipairs(redis.call('ZRANGE', idle, '-3', '-1', 'WITHSCORES')) do
+      some[#some + 1] = each
+    end
+  end
+  return some
+end
+
+-- Calls one that is not of this process, and has it come back by then. Those that are gone, or were called so before and
+-- did not come, wait no more.
+local function call_second(idle, queue, process, by_ms, now_ms, how)
+  local some = some_idle(idle, queue)
+  for at = 1, #some, 2 do
+    local name, score = some[at], tonumber(some[at + 1])
+    if process_of({ id = name }) ~= process then
+      end_watch(queue, score)
+      local is_late = score >= SECOND and score < SECOND + now_ms - LATE_MS
+      if not is_late and tell_idle(name, how) then
+        redis.call('ZADD', idle, SECOND + by_ms, name)
+        return
+      end
+      queue.idle = queue.idle - redis.call('ZREM', idle, name)
+    end
+  end
+end
+
+-- Sees to it that one that is not of this process comes by then.
+local function see_to_second(idle, queue, process, by_ms, now_ms, how)
+  if queue.idle > 0 and not has_second(idle, process, by_ms, now_ms, how) then
+    call_second(idle, queue, process, by_ms, now_ms, how)
+  end
+end
+
+local function call_idle(idle, queue, count, now_ms, how)
+  local first, several
   for _ = 1, MOST_GONE do
     local name = count > 0 and pop_idle(idle, queue)
     if not name then
-      return
+      break
     end
-    if tell_idle(name, 'come', '0', how) then
+    if tell_idle(name, how) then
+      local process = process_of({ id = name })
+      several = several or (first and first ~= process)
+      first = first or process
       count = count - 1
     end
+  end
+  if first and not several then
+    see_to_second(idle, queue, first, now_ms + LATE_MS, now_ms, how)
   end
 end
 
@@ -13987,7 +14537,8 @@ redis.call('ZREM', held, name)
 enter_ring(turns, held, name, group, now_us)
 save_group(groups, name, group, now_us)
 if group.in_ring and queue.idle > 0 then
-  call_idle(idle, queue, 1, { channel = channel, sharded = sharded, counted = counted })
+  local now_ms = math.floor(now_us / 1000)
+  call_idle(idle, queue, 1, now_ms, { channel = channel, sharded = sharded, counted = counted })
 end
 save_queue(meta, queue)
 return {
@@ -14017,7 +14568,7 @@ return {
     [261, 'lua/shared/queue/groups.lua', 10],
     [353, 'lua/shared/queue/keep-burst.lua', 1],
     [363, 'lua/shared/queue/idle.lua', 1],
-    [409, 'lua/queue/configure-group.lua', 32],
+    [478, 'lua/queue/configure-group.lua', 32],
   ],
   encode(args) {
     return withoutDefaults([
@@ -14090,7 +14641,7 @@ export type ConfigureAnswer =
 export const configure: Operation<ConfigureArguments, ConfigureAnswer> = {
   script: {
     name: 'queue/configure',
-    sha1: 'e46e5b0279390f81c49d43369b1d53723a924211',
+    sha1: 'def9a6d4155e38a5535c6a0d2dedc5924e252581',
     reads: false,
     bytes: false,
     source: `--[[
@@ -14367,15 +14918,27 @@ end
 -- Workers that found nothing, longest first. Each has a name, '<process>.<number>', and its process listens on
 -- '<channel>:<process>' for 'come <name> 0'; behind ':' it may say that it takes jobs by letter, see shared/queue/hand-over,
 -- which is no part of its name in letters. Whoever brings work calls one; one that finds more than it takes calls the
--- next, so that as many come as there is work for. A process that nobody hears is gone, and passed over.
+-- next, so that as many come as there is work for. A process that does not listen is gone, and passed over.
 --
--- One of them watches the time: it comes back by itself when the next job is due or the next lease ends. It stands behind
--- the others, by a greater score, and when it goes nobody watches.
+-- Two of them watch the time, and stand behind the others, by greater scores:
+--   the first    comes back by itself when the next job is due or the next lease ends. When it goes nobody watches.
+--   the second   is of another process. It comes back at the time that its score tells, a second after the first one at
+--                the latest: whatever becomes of the first one's process, what is due is seen then.
+-- Where one process alone is called, a second is called as well, once in a second, and comes back after a second. So a
+-- job does not wait for a process that listens and does not come.
 local WATCHING = 1125899906842624
+local SECOND = 2251799813685248
 local IDLE_KEPT_MS = '7200000'
 local MOST_GONE = 100
 -- One that is so late will not come.
 local LATE_MS = 1000
+
+-- The first one watches no more.
+local function end_watch(queue, score)
+  if score >= WATCHING and score < SECOND then
+    queue.watch_ms = 0
+  end
+end
 
 -- The name of the one that waits longest; nil where nobody does. It waits no more.
 local function pop_idle(idle, queue)
@@ -14386,27 +14949,84 @@ local function pop_idle(idle, queue)
     return nil
   end
   queue.idle = queue.idle - 1
-  if tonumber(score) >= WATCHING then
-    queue.watch_ms = 0
-  end
+  end_watch(queue, tonumber(score))
   return name
 end
 
--- False when it is certain that it is gone.
-local function tell_idle(worker, word, text, how)
-  local name = string.match(worker, '^[^:]*')
-  return tell_process({ id = name, listens = 1 }, word .. ' ' .. name .. ' ' .. text, how)
+local function ticket_of(worker)
+  return { id = string.match(worker, '^[^:]*'), listens = 1 }
 end
 
-local function call_idle(idle, queue, count, how)
+-- Calls it. False when it is certain that it is gone.
+local function tell_idle(worker, how)
+  local ticket = ticket_of(worker)
+  return tell_process(ticket, 'come ' .. ticket.id .. ' 0', how)
+end
+
+-- Whether a second one that is not of this process comes by itself by then.
+local function has_second(idle, process, by_ms, now_ms, how)
+  local names = redis.call('ZRANGEBYSCORE', idle, SECOND + now_ms, SECOND + by_ms, 'LIMIT', '0', '3')
+  for _, name in ipairs(names) do
+    local ticket = ticket_of(name)
+    if process_of(ticket) ~= process and listens_here(ticket, how) ~= false then
+      return true
+    end
+  end
+  return false
+end
+
+-- Some of those that wait, with their scores: those that wait longest, and those that watch.
+local function some_idle(idle, queue)
+  local some = redis.call('ZRANGE', idle, '0', '9', 'WITHSCORES')
+  if queue.idle > 10 then
+    for _, each in ipairs(redis.call('ZRANGE', idle, '-3', '-1', 'WITHSCORES')) do
+      some[#some + 1] = each
+    end
+  end
+  return some
+end
+
+-- Calls one that is not of this process, and has it come back by then. Those that are gone, or were called so before and
+-- did not come, wait no more.
+local function call_second(idle, queue, process, by_ms, now_ms, how)
+  local some = some_idle(idle, queue)
+  for at = 1, #some, 2 do
+    local name, score = some[at], tonumber(some[at + 1])
+    if process_of({ id = name }) ~= process then
+      end_watch(queue, score)
+      local is_late = score >= SECOND and score < SECOND + now_ms - LATE_MS
+      if not is_late and tell_idle(name, how) then
+        redis.call('ZADD', idle, SECOND + by_ms, name)
+        return
+      end
+      queue.idle = queue.idle - redis.call('ZREM', idle, name)
+    end
+  end
+end
+
+-- Sees to it that one that is not of this process comes by then.
+local function see_to_second(idle, queue, process, by_ms, now_ms, how)
+  if queue.idle > 0 and not has_second(idle, process, by_ms, now_ms, how) then
+    call_second(idle, queue, process, by_ms, now_ms, how)
+  end
+end
+
+local function call_idle(idle, queue, count, now_ms, how)
+  local first, several
   for _ = 1, MOST_GONE do
     local name = count > 0 and pop_idle(idle, queue)
     if not name then
-      return
+      break
     end
-    if tell_idle(name, 'come', '0', how) then
+    if tell_idle(name, how) then
+      local process = process_of({ id = name })
+      several = several or (first and first ~= process)
+      first = first or process
       count = count - 1
     end
+  end
+  if first and not several then
+    see_to_second(idle, queue, first, now_ms + LATE_MS, now_ms, how)
   end
 end
 
@@ -14435,15 +15055,16 @@ end
 settings.keep_count = pick(keep_count, settings.keep_count)
 settings.keep_ms = pick(keep_ms, settings.keep_ms)
 local now_us = clock_us()
+local now_ms = math.floor(now_us / 1000)
 begin_queue(meta, queue, now_us)
 if resumes then
   -- A queue that is paused spawns no recurring jobs.
-  note_due(queue, math.floor(now_us / 1000))
+  note_due(queue, now_ms)
 end
 redis.call('HSET', meta, 'settings', format_settings(settings))
 keep_burst(meta, 'burst', settings)
 if not settings.paused and queue.idle > 0 then
-  call_idle(idle, queue, 1, { channel = channel, sharded = sharded, counted = counted })
+  call_idle(idle, queue, 1, now_ms, { channel = channel, sharded = sharded, counted = counted })
 end
 save_queue(meta, queue)
 return {
@@ -14471,7 +15092,7 @@ return {
     [247, 'lua/shared/queue/burst.lua', 1],
     [262, 'lua/shared/queue/keep-burst.lua', 1],
     [272, 'lua/shared/queue/idle.lua', 1],
-    [318, 'lua/queue/configure.lua', 32],
+    [387, 'lua/queue/configure.lua', 32],
   ],
   encode(args) {
     return withoutDefaults([
@@ -14758,7 +15379,7 @@ export type EnqueueAlikeAnswer =
 export const enqueueAlike: Operation<EnqueueAlikeArguments, EnqueueAlikeAnswer> = {
   script: {
     name: 'queue/enqueue-alike',
-    sha1: 'd6512d55f1d9262569a0c36d90daab5dab299760',
+    sha1: 'a6b6ebba7188893ab05e6855cd27009b240c9bdb',
     reads: false,
     bytes: false,
     source: `--[[
@@ -15396,15 +16017,27 @@ end
 -- Workers that found nothing, longest first. Each has a name, '<process>.<number>', and its process listens on
 -- '<channel>:<process>' for 'come <name> 0'; behind ':' it may say that it takes jobs by letter, see shared/queue/hand-over,
 -- which is no part of its name in letters. Whoever brings work calls one; one that finds more than it takes calls the
--- next, so that as many come as there is work for. A process that nobody hears is gone, and passed over.
+-- next, so that as many come as there is work for. A process that does not listen is gone, and passed over.
 --
--- One of them watches the time: it comes back by itself when the next job is due or the next lease ends. It stands behind
--- the others, by a greater score, and when it goes nobody watches.
+-- Two of them watch the time, and stand behind the others, by greater scores:
+--   the first    comes back by itself when the next job is due or the next lease ends. When it goes nobody watches.
+--   the second   is of another process. It comes back at the time that its score tells, a second after the first one at
+--                the latest: whatever becomes of the first one's process, what is due is seen then.
+-- Where one process alone is called, a second is called as well, once in a second, and comes back after a second. So a
+-- job does not wait for a process that listens and does not come.
 local WATCHING = 1125899906842624
+local SECOND = 2251799813685248
 local IDLE_KEPT_MS = '7200000'
 local MOST_GONE = 100
 -- One that is so late will not come.
 local LATE_MS = 1000
+
+-- The first one watches no more.
+local function end_watch(queue, score)
+  if score >= WATCHING and score < SECOND then
+    queue.watch_ms = 0
+  end
+end
 
 -- The name of the one that waits longest; nil where nobody does. It waits no more.
 local function pop_idle(idle, queue)
@@ -15415,27 +16048,84 @@ local function pop_idle(idle, queue)
     return nil
   end
   queue.idle = queue.idle - 1
-  if tonumber(score) >= WATCHING then
-    queue.watch_ms = 0
-  end
+  end_watch(queue, tonumber(score))
   return name
 end
 
--- False when it is certain that it is gone.
-local function tell_idle(worker, word, text, how)
-  local name = string.match(worker, '^[^:]*')
-  return tell_process({ id = name, listens = 1 }, word .. ' ' .. name .. ' ' .. text, how)
+local function ticket_of(worker)
+  return { id = string.match(worker, '^[^:]*'), listens = 1 }
 end
 
-local function call_idle(idle, queue, count, how)
+-- Calls it. False when it is certain that it is gone.
+local function tell_idle(worker, how)
+  local ticket = ticket_of(worker)
+  return tell_process(ticket, 'come ' .. ticket.id .. ' 0', how)
+end
+
+-- Whether a second one that is not of this process comes by itself by then.
+local function has_second(idle, process, by_ms, now_ms, how)
+  local names = redis.call('ZRANGEBYSCORE', idle, SECOND + now_ms, SECOND + by_ms, 'LIMIT', '0', '3')
+  for _, name in ipairs(names) do
+    local ticket = ticket_of(name)
+    if process_of(ticket) ~= process and listens_here(ticket, how) ~= false then
+      return true
+    end
+  end
+  return false
+end
+
+-- Some of those that wait, with their scores: those that wait longest, and those that watch.
+local function some_idle(idle, queue)
+  local some = redis.call('ZRANGE', idle, '0', '9', 'WITHSCORES')
+  if queue.idle > 10 then
+    for _, each in ipairs(redis.call('ZRANGE', idle, '-3', '-1', 'WITHSCORES')) do
+      some[#some + 1] = each
+    end
+  end
+  return some
+end
+
+-- Calls one that is not of this process, and has it come back by then. Those that are gone, or were called so before and
+-- did not come, wait no more.
+local function call_second(idle, queue, process, by_ms, now_ms, how)
+  local some = some_idle(idle, queue)
+  for at = 1, #some, 2 do
+    local name, score = some[at], tonumber(some[at + 1])
+    if process_of({ id = name }) ~= process then
+      end_watch(queue, score)
+      local is_late = score >= SECOND and score < SECOND + now_ms - LATE_MS
+      if not is_late and tell_idle(name, how) then
+        redis.call('ZADD', idle, SECOND + by_ms, name)
+        return
+      end
+      queue.idle = queue.idle - redis.call('ZREM', idle, name)
+    end
+  end
+end
+
+-- Sees to it that one that is not of this process comes by then.
+local function see_to_second(idle, queue, process, by_ms, now_ms, how)
+  if queue.idle > 0 and not has_second(idle, process, by_ms, now_ms, how) then
+    call_second(idle, queue, process, by_ms, now_ms, how)
+  end
+end
+
+local function call_idle(idle, queue, count, now_ms, how)
+  local first, several
   for _ = 1, MOST_GONE do
     local name = count > 0 and pop_idle(idle, queue)
     if not name then
-      return
+      break
     end
-    if tell_idle(name, 'come', '0', how) then
+    if tell_idle(name, how) then
+      local process = process_of({ id = name })
+      several = several or (first and first ~= process)
+      first = first or process
       count = count - 1
     end
+  end
+  if first and not several then
+    see_to_second(idle, queue, first, now_ms + LATE_MS, now_ms, how)
   end
 end
 
@@ -15446,7 +16136,7 @@ end
 -- What comes at that time must be seen by somebody.
 local function see_to(idle, queue, due_ms, now_ms, how)
   if queue.idle > 0 and (not is_watched(queue, now_ms) or due_ms < queue.watch_ms) then
-    call_idle(idle, queue, 1, how)
+    call_idle(idle, queue, 1, now_ms, how)
   end
 end
 -- What has happened to a job, stored in the hash of jobs under 'r' and its number. A job without it is ready and was
@@ -15543,8 +16233,8 @@ local function lease_handed(keys, queue, seq, name, size, token, now_ms, ends_ms
   queue.token, queue.claimed = token, queue.claimed + size
 end
 
--- Stores a plain job, and claims it for the first that hears of it. Answers whether one did, and whether one was called
--- instead, who does not take jobs so.
+-- Stores a plain job, and claims it for the first whose process listens. Answers whether there is one, and whether one was
+-- called instead, which does not take jobs so, or of which nobody knows whether it listens.
 local function hand_over(keys, queue, seq, name, payload, record, now_us, how)
   local fields = { seq, record }
   widen(queue, WIDE_JOBS, fields, '~')
@@ -15552,16 +16242,22 @@ local function hand_over(keys, queue, seq, name, payload, record, now_us, how)
   local now_ms, token = math.floor(now_us / 1000), next_token(queue.token, now_us)
   for _ = 1, MOST_GONE do
     local worker = pop_idle(keys.idle, queue)
-    local lease_ms = worker and tonumber(string.match(worker, ':(%d+)$'))
-    if not lease_ms then
-      return false, worker and tell_idle(worker, 'come', '0', how)
+    if not worker then
+      return false, false
     end
-    local ends_ms = now_ms + lease_ms
-    local head = seq .. ' ' .. exact(token) .. ' ' .. exact(ends_ms) .. '\\n' .. name .. '\\n'
-    if tell_idle(worker, 'job', head .. payload, how) then
+    local lease_ms, ticket = tonumber(string.match(worker, ':(%d+)$')), ticket_of(worker)
+    local listens = listens_here(ticket, how)
+    if listens and lease_ms then
+      local ends_ms = now_ms + lease_ms
+      local words = { 'job', ticket.id, seq, exact(token), exact(ends_ms) }
       lease_handed(keys, queue, seq, name, #record, token, now_ms, ends_ms)
+      publish_to(ticket, table.concat(words, ' ') .. '\\n' .. name .. '\\n' .. payload, how)
       see_to(keys.idle, queue, ends_ms, now_ms, how)
       return true, false
+    elseif listens ~= false then
+      tell_idle(worker, how)
+      see_to_second(keys.idle, queue, process_of(ticket), now_ms + LATE_MS, now_ms, how)
+      return false, true
     end
   end
   return false, false
@@ -15573,7 +16269,7 @@ end
     handed, called = hand_over(keys, queue, first_seq, name, payload, head .. payload, now_us, how)
   end
   call_others = not called and function()
-    call_idle(idle, queue, math.min(count, 8), how)
+    call_idle(idle, queue, math.min(count, 8), now_ms, how)
   end
 end
 if not handed then
@@ -15685,20 +16381,20 @@ return { 'enqueued', first }
     [589, 'lua/shared/tell.lua', 15],
     [628, 'lua/shared/next-token.lua', 1],
     [633, 'lua/shared/queue/idle.lua', 1],
-    [679, 'lua/shared/queue/idle.lua', 68],
-    [689, 'lua/shared/queue/run.lua', 1],
-    [705, 'lua/shared/queue/flags.lua', 1],
-    [722, 'lua/shared/queue/note-due.lua', 1],
-    [730, 'lua/shared/queue/note-alike.lua', 1],
-    [731, 'lua/shared/queue/bucket.lua', 1],
-    [743, 'lua/shared/queue/note-alike.lua', 4],
-    [758, 'lua/shared/queue/hand-over.lua', 16],
-    [806, 'lua/queue/enqueue-alike.lua', 72],
-    [838, 'lua/shared/queue/publish-plain.lua', 1],
-    [840, 'lua/shared/queue/spelled.lua', 1],
-    [848, 'lua/shared/queue/send.lua', 1],
-    [864, 'lua/shared/queue/publish-plain.lua', 5],
-    [881, 'lua/queue/enqueue-alike.lua', 105],
+    [748, 'lua/shared/queue/idle.lua', 127],
+    [758, 'lua/shared/queue/run.lua', 1],
+    [774, 'lua/shared/queue/flags.lua', 1],
+    [791, 'lua/shared/queue/note-due.lua', 1],
+    [799, 'lua/shared/queue/note-alike.lua', 1],
+    [800, 'lua/shared/queue/bucket.lua', 1],
+    [812, 'lua/shared/queue/note-alike.lua', 4],
+    [827, 'lua/shared/queue/hand-over.lua', 16],
+    [881, 'lua/queue/enqueue-alike.lua', 72],
+    [913, 'lua/shared/queue/publish-plain.lua', 1],
+    [915, 'lua/shared/queue/spelled.lua', 1],
+    [923, 'lua/shared/queue/send.lua', 1],
+    [939, 'lua/shared/queue/publish-plain.lua', 5],
+    [956, 'lua/queue/enqueue-alike.lua', 105],
   ],
   encode(args) {
     const encoded = new Array<Argument>(7 + args.payloads.length)
@@ -15766,7 +16462,7 @@ function readDuplicatesOfEnqueueEnqueued(part: Reply | undefined): ({ readonly a
 export const enqueue: Operation<EnqueueArguments, EnqueueAnswer> = {
   script: {
     name: 'queue/enqueue',
-    sha1: '2f607bca65cbaccb569e76232db25edb97d7de43',
+    sha1: '822027561a06aee6fd749125c377286401df9e98',
     reads: false,
     bytes: false,
     source: `--[[
@@ -17141,15 +17837,27 @@ end
 -- Workers that found nothing, longest first. Each has a name, '<process>.<number>', and its process listens on
 -- '<channel>:<process>' for 'come <name> 0'; behind ':' it may say that it takes jobs by letter, see shared/queue/hand-over,
 -- which is no part of its name in letters. Whoever brings work calls one; one that finds more than it takes calls the
--- next, so that as many come as there is work for. A process that nobody hears is gone, and passed over.
+-- next, so that as many come as there is work for. A process that does not listen is gone, and passed over.
 --
--- One of them watches the time: it comes back by itself when the next job is due or the next lease ends. It stands behind
--- the others, by a greater score, and when it goes nobody watches.
+-- Two of them watch the time, and stand behind the others, by greater scores:
+--   the first    comes back by itself when the next job is due or the next lease ends. When it goes nobody watches.
+--   the second   is of another process. It comes back at the time that its score tells, a second after the first one at
+--                the latest: whatever becomes of the first one's process, what is due is seen then.
+-- Where one process alone is called, a second is called as well, once in a second, and comes back after a second. So a
+-- job does not wait for a process that listens and does not come.
 local WATCHING = 1125899906842624
+local SECOND = 2251799813685248
 local IDLE_KEPT_MS = '7200000'
 local MOST_GONE = 100
 -- One that is so late will not come.
 local LATE_MS = 1000
+
+-- The first one watches no more.
+local function end_watch(queue, score)
+  if score >= WATCHING and score < SECOND then
+    queue.watch_ms = 0
+  end
+end
 
 -- The name of the one that waits longest; nil where nobody does. It waits no more.
 local function pop_idle(idle, queue)
@@ -17160,27 +17868,84 @@ local function pop_idle(idle, queue)
     return nil
   end
   queue.idle = queue.idle - 1
-  if tonumber(score) >= WATCHING then
-    queue.watch_ms = 0
-  end
+  end_watch(queue, tonumber(score))
   return name
 end
 
--- False when it is certain that it is gone.
-local function tell_idle(worker, word, text, how)
-  local name = string.match(worker, '^[^:]*')
-  return tell_process({ id = name, listens = 1 }, word .. ' ' .. name .. ' ' .. text, how)
+local function ticket_of(worker)
+  return { id = string.match(worker, '^[^:]*'), listens = 1 }
 end
 
-local function call_idle(idle, queue, count, how)
+-- Calls it. False when it is certain that it is gone.
+local function tell_idle(worker, how)
+  local ticket = ticket_of(worker)
+  return tell_process(ticket, 'come ' .. ticket.id .. ' 0', how)
+end
+
+-- Whether a second one that is not of this process comes by itself by then.
+local function has_second(idle, process, by_ms, now_ms, how)
+  local names = redis.call('ZRANGEBYSCORE', idle, SECOND + now_ms, SECOND + by_ms, 'LIMIT', '0', '3')
+  for _, name in ipairs(names) do
+    local ticket = ticket_of(name)
+    if process_of(ticket) ~= process and listens_here(ticket, how) ~= false then
+      return true
+    end
+  end
+  return false
+end
+
+-- Some of those that wait, with their scores: those that wait longest, and those that watch.
+local function some_idle(idle, queue)
+  local some = redis.call('ZRANGE', idle, '0', '9', 'WITHSCORES')
+  if queue.idle > 10 then
+    for _, each in ipairs(redis.call('ZRANGE', idle, '-3', '-1', 'WITHSCORES')) do
+      some[#some + 1] = each
+    end
+  end
+  return some
+end
+
+-- Calls one that is not of this process, and has it come back by then. Those that are gone, or were called so before and
+-- did not come, wait no more.
+local function call_second(idle, queue, process, by_ms, now_ms, how)
+  local some = some_idle(idle, queue)
+  for at = 1, #some, 2 do
+    local name, score = some[at], tonumber(some[at + 1])
+    if process_of({ id = name }) ~= process then
+      end_watch(queue, score)
+      local is_late = score >= SECOND and score < SECOND + now_ms - LATE_MS
+      if not is_late and tell_idle(name, how) then
+        redis.call('ZADD', idle, SECOND + by_ms, name)
+        return
+      end
+      queue.idle = queue.idle - redis.call('ZREM', idle, name)
+    end
+  end
+end
+
+-- Sees to it that one that is not of this process comes by then.
+local function see_to_second(idle, queue, process, by_ms, now_ms, how)
+  if queue.idle > 0 and not has_second(idle, process, by_ms, now_ms, how) then
+    call_second(idle, queue, process, by_ms, now_ms, how)
+  end
+end
+
+local function call_idle(idle, queue, count, now_ms, how)
+  local first, several
   for _ = 1, MOST_GONE do
     local name = count > 0 and pop_idle(idle, queue)
     if not name then
-      return
+      break
     end
-    if tell_idle(name, 'come', '0', how) then
+    if tell_idle(name, how) then
+      local process = process_of({ id = name })
+      several = several or (first and first ~= process)
+      first = first or process
       count = count - 1
     end
+  end
+  if first and not several then
+    see_to_second(idle, queue, first, now_ms + LATE_MS, now_ms, how)
   end
 end
 
@@ -17191,7 +17956,7 @@ end
 -- What comes at that time must be seen by somebody.
 local function see_to(idle, queue, due_ms, now_ms, how)
   if queue.idle > 0 and (not is_watched(queue, now_ms) or due_ms < queue.watch_ms) then
-    call_idle(idle, queue, 1, how)
+    call_idle(idle, queue, 1, now_ms, how)
   end
 end
 -- Finding a job by its id.
@@ -17520,7 +18285,7 @@ local function see_to_new(keys, queue, tally, now_ms, how)
     forget_old_uniques(keys.ids, now_ms)
   end
   if queue.idle > 0 then
-    call_idle(keys.idle, queue, math.min(tally.ready, 8), how)
+    call_idle(keys.idle, queue, math.min(tally.ready, 8), now_ms, how)
     local soonest_ms = math.min(tally.soonest_ms, queue.settling and now_ms or math.huge)
     if soonest_ms < math.huge then
       see_to(keys.idle, queue, soonest_ms, now_ms, how)
@@ -17890,29 +18655,29 @@ return { 'enqueued', first, queue.chores, tally.duplicates }
     [1331, 'lua/shared/queue/replace.lua', 57],
     [1356, 'lua/shared/queue/idempotency.lua', 1],
     [1370, 'lua/shared/queue/idle.lua', 1],
-    [1416, 'lua/shared/queue/idle.lua', 68],
-    [1426, 'lua/shared/queue/find.lua', 1],
-    [1452, 'lua/shared/queue/failure.lua', 1],
-    [1462, 'lua/shared/queue/parents.lua', 1],
-    [1521, 'lua/shared/queue/parents.lua', 70],
-    [1533, 'lua/shared/queue/link.lua', 1],
-    [1596, 'lua/shared/queue/end.lua', 1],
-    [1617, 'lua/shared/queue/leave-tags.lua', 1],
-    [1626, 'lua/shared/queue/end.lua', 23],
-    [1636, 'lua/shared/queue/spec.lua', 1],
-    [1760, 'lua/queue/enqueue.lua', 79],
-    [1816, 'lua/shared/queue/settle.lua', 1],
-    [1817, 'lua/shared/queue/dead.lua', 1],
-    [1871, 'lua/shared/queue/backoff.lua', 1],
-    [1873, 'lua/shared/queue/backoff.lua', 22],
-    [1892, 'lua/shared/queue/unblock.lua', 1],
-    [1898, 'lua/shared/queue/outbox.lua', 1],
-    [1909, 'lua/shared/queue/entries.lua', 1],
-    [1927, 'lua/shared/queue/history.lua', 1],
-    [1941, 'lua/shared/queue/note-end.lua', 1],
-    [1971, 'lua/shared/queue/cancel.lua', 1],
-    [1979, 'lua/shared/queue/settle.lua', 18],
-    [2053, 'lua/queue/enqueue.lua', 136],
+    [1485, 'lua/shared/queue/idle.lua', 127],
+    [1495, 'lua/shared/queue/find.lua', 1],
+    [1521, 'lua/shared/queue/failure.lua', 1],
+    [1531, 'lua/shared/queue/parents.lua', 1],
+    [1590, 'lua/shared/queue/parents.lua', 70],
+    [1602, 'lua/shared/queue/link.lua', 1],
+    [1665, 'lua/shared/queue/end.lua', 1],
+    [1686, 'lua/shared/queue/leave-tags.lua', 1],
+    [1695, 'lua/shared/queue/end.lua', 23],
+    [1705, 'lua/shared/queue/spec.lua', 1],
+    [1829, 'lua/queue/enqueue.lua', 79],
+    [1885, 'lua/shared/queue/settle.lua', 1],
+    [1886, 'lua/shared/queue/dead.lua', 1],
+    [1940, 'lua/shared/queue/backoff.lua', 1],
+    [1942, 'lua/shared/queue/backoff.lua', 22],
+    [1961, 'lua/shared/queue/unblock.lua', 1],
+    [1967, 'lua/shared/queue/outbox.lua', 1],
+    [1978, 'lua/shared/queue/entries.lua', 1],
+    [1996, 'lua/shared/queue/history.lua', 1],
+    [2010, 'lua/shared/queue/note-end.lua', 1],
+    [2040, 'lua/shared/queue/cancel.lua', 1],
+    [2048, 'lua/shared/queue/settle.lua', 18],
+    [2122, 'lua/queue/enqueue.lua', 136],
   ],
   encode(args) {
     const encoded = new Array<Argument>(6 + args.specs.length * 22)
@@ -21563,7 +22328,7 @@ export type ReceiveAnswer =
 export const receive: Operation<ReceiveArguments, ReceiveAnswer> = {
   script: {
     name: 'queue/receive',
-    sha1: '904cd5408ce16eb9a0e4f25d4a3c2cd32db50752',
+    sha1: '21da03a9a51be54f4b52668a1de77b929a09c31f',
     reads: false,
     bytes: false,
     source: `--[[
@@ -22857,15 +23622,27 @@ end
 -- Workers that found nothing, longest first. Each has a name, '<process>.<number>', and its process listens on
 -- '<channel>:<process>' for 'come <name> 0'; behind ':' it may say that it takes jobs by letter, see shared/queue/hand-over,
 -- which is no part of its name in letters. Whoever brings work calls one; one that finds more than it takes calls the
--- next, so that as many come as there is work for. A process that nobody hears is gone, and passed over.
+-- next, so that as many come as there is work for. A process that does not listen is gone, and passed over.
 --
--- One of them watches the time: it comes back by itself when the next job is due or the next lease ends. It stands behind
--- the others, by a greater score, and when it goes nobody watches.
+-- Two of them watch the time, and stand behind the others, by greater scores:
+--   the first    comes back by itself when the next job is due or the next lease ends. When it goes nobody watches.
+--   the second   is of another process. It comes back at the time that its score tells, a second after the first one at
+--                the latest: whatever becomes of the first one's process, what is due is seen then.
+-- Where one process alone is called, a second is called as well, once in a second, and comes back after a second. So a
+-- job does not wait for a process that listens and does not come.
 local WATCHING = 1125899906842624
+local SECOND = 2251799813685248
 local IDLE_KEPT_MS = '7200000'
 local MOST_GONE = 100
 -- One that is so late will not come.
 local LATE_MS = 1000
+
+-- The first one watches no more.
+local function end_watch(queue, score)
+  if score >= WATCHING and score < SECOND then
+    queue.watch_ms = 0
+  end
+end
 
 -- The name of the one that waits longest; nil where nobody does. It waits no more.
 local function pop_idle(idle, queue)
@@ -22876,27 +23653,84 @@ local function pop_idle(idle, queue)
     return nil
   end
   queue.idle = queue.idle - 1
-  if tonumber(score) >= WATCHING then
-    queue.watch_ms = 0
-  end
+  end_watch(queue, tonumber(score))
   return name
 end
 
--- False when it is certain that it is gone.
-local function tell_idle(worker, word, text, how)
-  local name = string.match(worker, '^[^:]*')
-  return tell_process({ id = name, listens = 1 }, word .. ' ' .. name .. ' ' .. text, how)
+local function ticket_of(worker)
+  return { id = string.match(worker, '^[^:]*'), listens = 1 }
 end
 
-local function call_idle(idle, queue, count, how)
+-- Calls it. False when it is certain that it is gone.
+local function tell_idle(worker, how)
+  local ticket = ticket_of(worker)
+  return tell_process(ticket, 'come ' .. ticket.id .. ' 0', how)
+end
+
+-- Whether a second one that is not of this process comes by itself by then.
+local function has_second(idle, process, by_ms, now_ms, how)
+  local names = redis.call('ZRANGEBYSCORE', idle, SECOND + now_ms, SECOND + by_ms, 'LIMIT', '0', '3')
+  for _, name in ipairs(names) do
+    local ticket = ticket_of(name)
+    if process_of(ticket) ~= process and listens_here(ticket, how) ~= false then
+      return true
+    end
+  end
+  return false
+end
+
+-- Some of those that wait, with their scores: those that wait longest, and those that watch.
+local function some_idle(idle, queue)
+  local some = redis.call('ZRANGE', idle, '0', '9', 'WITHSCORES')
+  if queue.idle > 10 then
+    for _, each in ipairs(redis.call('ZRANGE', idle, '-3', '-1', 'WITHSCORES')) do
+      some[#some + 1] = each
+    end
+  end
+  return some
+end
+
+-- Calls one that is not of this process, and has it come back by then. Those that are gone, or were called so before and
+-- did not come, wait no more.
+local function call_second(idle, queue, process, by_ms, now_ms, how)
+  local some = some_idle(idle, queue)
+  for at = 1, #some, 2 do
+    local name, score = some[at], tonumber(some[at + 1])
+    if process_of({ id = name }) ~= process then
+      end_watch(queue, score)
+      local is_late = score >= SECOND and score < SECOND + now_ms - LATE_MS
+      if not is_late and tell_idle(name, how) then
+        redis.call('ZADD', idle, SECOND + by_ms, name)
+        return
+      end
+      queue.idle = queue.idle - redis.call('ZREM', idle, name)
+    end
+  end
+end
+
+-- Sees to it that one that is not of this process comes by then.
+local function see_to_second(idle, queue, process, by_ms, now_ms, how)
+  if queue.idle > 0 and not has_second(idle, process, by_ms, now_ms, how) then
+    call_second(idle, queue, process, by_ms, now_ms, how)
+  end
+end
+
+local function call_idle(idle, queue, count, now_ms, how)
+  local first, several
   for _ = 1, MOST_GONE do
     local name = count > 0 and pop_idle(idle, queue)
     if not name then
-      return
+      break
     end
-    if tell_idle(name, 'come', '0', how) then
+    if tell_idle(name, how) then
+      local process = process_of({ id = name })
+      several = several or (first and first ~= process)
+      first = first or process
       count = count - 1
     end
+  end
+  if first and not several then
+    see_to_second(idle, queue, first, now_ms + LATE_MS, now_ms, how)
   end
 end
 
@@ -22907,7 +23741,7 @@ end
 -- What comes at that time must be seen by somebody.
 local function see_to(idle, queue, due_ms, now_ms, how)
   if queue.idle > 0 and (not is_watched(queue, now_ms) or due_ms < queue.watch_ms) then
-    call_idle(idle, queue, 1, how)
+    call_idle(idle, queue, 1, now_ms, how)
   end
 end
 -- Finding a job by its id.
@@ -23246,7 +24080,7 @@ local function see_to_new(keys, queue, tally, now_ms, how)
     forget_old_uniques(keys.ids, now_ms)
   end
   if queue.idle > 0 then
-    call_idle(keys.idle, queue, math.min(tally.ready, 8), how)
+    call_idle(keys.idle, queue, math.min(tally.ready, 8), now_ms, how)
     local soonest_ms = math.min(tally.soonest_ms, queue.settling and now_ms or math.huge)
     if soonest_ms < math.huge then
       see_to(keys.idle, queue, soonest_ms, now_ms, how)
@@ -23626,29 +24460,29 @@ return { 'received', queue.chores }
     [1250, 'lua/shared/queue/replace.lua', 57],
     [1275, 'lua/shared/queue/idempotency.lua', 1],
     [1289, 'lua/shared/queue/idle.lua', 1],
-    [1335, 'lua/shared/queue/idle.lua', 68],
-    [1345, 'lua/shared/queue/find.lua', 1],
-    [1371, 'lua/shared/queue/failure.lua', 1],
-    [1381, 'lua/shared/queue/parents.lua', 1],
-    [1462, 'lua/shared/queue/link.lua', 1],
-    [1525, 'lua/shared/queue/end.lua', 1],
-    [1546, 'lua/shared/queue/leave-tags.lua', 1],
-    [1555, 'lua/shared/queue/end.lua', 23],
-    [1565, 'lua/shared/queue/spec.lua', 1],
-    [1689, 'lua/shared/queue/spec.lua', 135],
-    [1696, 'lua/queue/receive.lua', 73],
-    [1759, 'lua/shared/queue/settle.lua', 1],
-    [1760, 'lua/shared/queue/dead.lua', 1],
-    [1814, 'lua/shared/queue/backoff.lua', 1],
-    [1816, 'lua/shared/queue/backoff.lua', 22],
-    [1835, 'lua/shared/queue/unblock.lua', 1],
-    [1841, 'lua/shared/queue/outbox.lua', 1],
-    [1852, 'lua/shared/queue/entries.lua', 1],
-    [1870, 'lua/shared/queue/history.lua', 1],
-    [1884, 'lua/shared/queue/note-end.lua', 1],
-    [1914, 'lua/shared/queue/cancel.lua', 1],
-    [1922, 'lua/shared/queue/settle.lua', 18],
-    [1996, 'lua/queue/receive.lua', 137],
+    [1404, 'lua/shared/queue/idle.lua', 127],
+    [1414, 'lua/shared/queue/find.lua', 1],
+    [1440, 'lua/shared/queue/failure.lua', 1],
+    [1450, 'lua/shared/queue/parents.lua', 1],
+    [1531, 'lua/shared/queue/link.lua', 1],
+    [1594, 'lua/shared/queue/end.lua', 1],
+    [1615, 'lua/shared/queue/leave-tags.lua', 1],
+    [1624, 'lua/shared/queue/end.lua', 23],
+    [1634, 'lua/shared/queue/spec.lua', 1],
+    [1758, 'lua/shared/queue/spec.lua', 135],
+    [1765, 'lua/queue/receive.lua', 73],
+    [1828, 'lua/shared/queue/settle.lua', 1],
+    [1829, 'lua/shared/queue/dead.lua', 1],
+    [1883, 'lua/shared/queue/backoff.lua', 1],
+    [1885, 'lua/shared/queue/backoff.lua', 22],
+    [1904, 'lua/shared/queue/unblock.lua', 1],
+    [1910, 'lua/shared/queue/outbox.lua', 1],
+    [1921, 'lua/shared/queue/entries.lua', 1],
+    [1939, 'lua/shared/queue/history.lua', 1],
+    [1953, 'lua/shared/queue/note-end.lua', 1],
+    [1983, 'lua/shared/queue/cancel.lua', 1],
+    [1991, 'lua/shared/queue/settle.lua', 18],
+    [2065, 'lua/queue/receive.lua', 137],
   ],
   encode(args) {
     const encoded = new Array<Argument>(5 + args.entries.length * 2)
@@ -23747,7 +24581,7 @@ export type RecurAnswer =
 export const recur: Operation<RecurArguments, RecurAnswer> = {
   script: {
     name: 'queue/recur',
-    sha1: '080e9af4690a67866e3c1b99f063231515097639',
+    sha1: '76dc4b3daca24115d791b204d737217011d5c7cc',
     reads: false,
     bytes: false,
     source: `--[[
@@ -24216,15 +25050,27 @@ end
 -- Workers that found nothing, longest first. Each has a name, '<process>.<number>', and its process listens on
 -- '<channel>:<process>' for 'come <name> 0'; behind ':' it may say that it takes jobs by letter, see shared/queue/hand-over,
 -- which is no part of its name in letters. Whoever brings work calls one; one that finds more than it takes calls the
--- next, so that as many come as there is work for. A process that nobody hears is gone, and passed over.
+-- next, so that as many come as there is work for. A process that does not listen is gone, and passed over.
 --
--- One of them watches the time: it comes back by itself when the next job is due or the next lease ends. It stands behind
--- the others, by a greater score, and when it goes nobody watches.
+-- Two of them watch the time, and stand behind the others, by greater scores:
+--   the first    comes back by itself when the next job is due or the next lease ends. When it goes nobody watches.
+--   the second   is of another process. It comes back at the time that its score tells, a second after the first one at
+--                the latest: whatever becomes of the first one's process, what is due is seen then.
+-- Where one process alone is called, a second is called as well, once in a second, and comes back after a second. So a
+-- job does not wait for a process that listens and does not come.
 local WATCHING = 1125899906842624
+local SECOND = 2251799813685248
 local IDLE_KEPT_MS = '7200000'
 local MOST_GONE = 100
 -- One that is so late will not come.
 local LATE_MS = 1000
+
+-- The first one watches no more.
+local function end_watch(queue, score)
+  if score >= WATCHING and score < SECOND then
+    queue.watch_ms = 0
+  end
+end
 
 -- The name of the one that waits longest; nil where nobody does. It waits no more.
 local function pop_idle(idle, queue)
@@ -24235,27 +25081,84 @@ local function pop_idle(idle, queue)
     return nil
   end
   queue.idle = queue.idle - 1
-  if tonumber(score) >= WATCHING then
-    queue.watch_ms = 0
-  end
+  end_watch(queue, tonumber(score))
   return name
 end
 
--- False when it is certain that it is gone.
-local function tell_idle(worker, word, text, how)
-  local name = string.match(worker, '^[^:]*')
-  return tell_process({ id = name, listens = 1 }, word .. ' ' .. name .. ' ' .. text, how)
+local function ticket_of(worker)
+  return { id = string.match(worker, '^[^:]*'), listens = 1 }
 end
 
-local function call_idle(idle, queue, count, how)
+-- Calls it. False when it is certain that it is gone.
+local function tell_idle(worker, how)
+  local ticket = ticket_of(worker)
+  return tell_process(ticket, 'come ' .. ticket.id .. ' 0', how)
+end
+
+-- Whether a second one that is not of this process comes by itself by then.
+local function has_second(idle, process, by_ms, now_ms, how)
+  local names = redis.call('ZRANGEBYSCORE', idle, SECOND + now_ms, SECOND + by_ms, 'LIMIT', '0', '3')
+  for _, name in ipairs(names) do
+    local ticket = ticket_of(name)
+    if process_of(ticket) ~= process and listens_here(ticket, how) ~= false then
+      return true
+    end
+  end
+  return false
+end
+
+-- Some of those that wait, with their scores: those that wait longest, and those that watch.
+local function some_idle(idle, queue)
+  local some = redis.call('ZRANGE', idle, '0', '9', 'WITHSCORES')
+  if queue.idle > 10 then
+    for _, each in ipairs(redis.call('ZRANGE', idle, '-3', '-1', 'WITHSCORES')) do
+      some[#some + 1] = each
+    end
+  end
+  return some
+end
+
+-- Calls one that is not of this process, and has it come back by then. Those that are gone, or were called so before and
+-- did not come, wait no more.
+local function call_second(idle, queue, process, by_ms, now_ms, how)
+  local some = some_idle(idle, queue)
+  for at = 1, #some, 2 do
+    local name, score = some[at], tonumber(some[at + 1])
+    if process_of({ id = name }) ~= process then
+      end_watch(queue, score)
+      local is_late = score >= SECOND and score < SECOND + now_ms - LATE_MS
+      if not is_late and tell_idle(name, how) then
+        redis.call('ZADD', idle, SECOND + by_ms, name)
+        return
+      end
+      queue.idle = queue.idle - redis.call('ZREM', idle, name)
+    end
+  end
+end
+
+-- Sees to it that one that is not of this process comes by then.
+local function see_to_second(idle, queue, process, by_ms, now_ms, how)
+  if queue.idle > 0 and not has_second(idle, process, by_ms, now_ms, how) then
+    call_second(idle, queue, process, by_ms, now_ms, how)
+  end
+end
+
+local function call_idle(idle, queue, count, now_ms, how)
+  local first, several
   for _ = 1, MOST_GONE do
     local name = count > 0 and pop_idle(idle, queue)
     if not name then
-      return
+      break
     end
-    if tell_idle(name, 'come', '0', how) then
+    if tell_idle(name, how) then
+      local process = process_of({ id = name })
+      several = several or (first and first ~= process)
+      first = first or process
       count = count - 1
     end
+  end
+  if first and not several then
+    see_to_second(idle, queue, first, now_ms + LATE_MS, now_ms, how)
   end
 end
 
@@ -24266,7 +25169,7 @@ end
 -- What comes at that time must be seen by somebody.
 local function see_to(idle, queue, due_ms, now_ms, how)
   if queue.idle > 0 and (not is_watched(queue, now_ms) or due_ms < queue.watch_ms) then
-    call_idle(idle, queue, 1, how)
+    call_idle(idle, queue, 1, now_ms, how)
   end
 end
 -- Notes when a recurrence runs next, so that somebody comes to spawn it.
@@ -24343,10 +25246,10 @@ return { 'set', now_ms, known.next_ms, known.known_ms, is_short(known) and 1 or 
     [422, 'lua/shared/queue/next-interval.lua', 1],
     [427, 'lua/shared/queue/begin-recurrence.lua', 3],
     [464, 'lua/shared/queue/idle.lua', 1],
-    [510, 'lua/shared/queue/idle.lua', 68],
-    [520, 'lua/shared/queue/note-run.lua', 1],
-    [527, 'lua/shared/queue/note-time.lua', 1],
-    [532, 'lua/queue/recur.lua', 59],
+    [579, 'lua/shared/queue/idle.lua', 127],
+    [589, 'lua/shared/queue/note-run.lua', 1],
+    [596, 'lua/shared/queue/note-time.lua', 1],
+    [601, 'lua/queue/recur.lua', 59],
   ],
   encode(args) {
     return [
@@ -24814,7 +25717,7 @@ export type RefillAnswer =
 export const refill: Operation<RefillArguments, RefillAnswer> = {
   script: {
     name: 'queue/refill',
-    sha1: '43f3d84a27110b18de7a193c6cb7bde7cf95efa9',
+    sha1: '853cc2a32c319a9bf0502f984d94e1cfa9dcf565',
     reads: false,
     bytes: false,
     source: `--[[
@@ -25166,15 +26069,27 @@ end
 -- Workers that found nothing, longest first. Each has a name, '<process>.<number>', and its process listens on
 -- '<channel>:<process>' for 'come <name> 0'; behind ':' it may say that it takes jobs by letter, see shared/queue/hand-over,
 -- which is no part of its name in letters. Whoever brings work calls one; one that finds more than it takes calls the
--- next, so that as many come as there is work for. A process that nobody hears is gone, and passed over.
+-- next, so that as many come as there is work for. A process that does not listen is gone, and passed over.
 --
--- One of them watches the time: it comes back by itself when the next job is due or the next lease ends. It stands behind
--- the others, by a greater score, and when it goes nobody watches.
+-- Two of them watch the time, and stand behind the others, by greater scores:
+--   the first    comes back by itself when the next job is due or the next lease ends. When it goes nobody watches.
+--   the second   is of another process. It comes back at the time that its score tells, a second after the first one at
+--                the latest: whatever becomes of the first one's process, what is due is seen then.
+-- Where one process alone is called, a second is called as well, once in a second, and comes back after a second. So a
+-- job does not wait for a process that listens and does not come.
 local WATCHING = 1125899906842624
+local SECOND = 2251799813685248
 local IDLE_KEPT_MS = '7200000'
 local MOST_GONE = 100
 -- One that is so late will not come.
 local LATE_MS = 1000
+
+-- The first one watches no more.
+local function end_watch(queue, score)
+  if score >= WATCHING and score < SECOND then
+    queue.watch_ms = 0
+  end
+end
 
 -- The name of the one that waits longest; nil where nobody does. It waits no more.
 local function pop_idle(idle, queue)
@@ -25185,27 +26100,84 @@ local function pop_idle(idle, queue)
     return nil
   end
   queue.idle = queue.idle - 1
-  if tonumber(score) >= WATCHING then
-    queue.watch_ms = 0
-  end
+  end_watch(queue, tonumber(score))
   return name
 end
 
--- False when it is certain that it is gone.
-local function tell_idle(worker, word, text, how)
-  local name = string.match(worker, '^[^:]*')
-  return tell_process({ id = name, listens = 1 }, word .. ' ' .. name .. ' ' .. text, how)
+local function ticket_of(worker)
+  return { id = string.match(worker, '^[^:]*'), listens = 1 }
 end
 
-local function call_idle(idle, queue, count, how)
+-- Calls it. False when it is certain that it is gone.
+local function tell_idle(worker, how)
+  local ticket = ticket_of(worker)
+  return tell_process(ticket, 'come ' .. ticket.id .. ' 0', how)
+end
+
+-- Whether a second one that is not of this process comes by itself by then.
+local function has_second(idle, process, by_ms, now_ms, how)
+  local names = redis.call('ZRANGEBYSCORE', idle, SECOND + now_ms, SECOND + by_ms, 'LIMIT', '0', '3')
+  for _, name in ipairs(names) do
+    local ticket = ticket_of(name)
+    if process_of(ticket) ~= process and listens_here(ticket, how) ~= false then
+      return true
+    end
+  end
+  return false
+end
+
+-- Some of those that wait, with their scores: those that wait longest, and those that watch.
+local function some_idle(idle, queue)
+  local some = redis.call('ZRANGE', idle, '0', '9', 'WITHSCORES')
+  if queue.idle > 10 then
+    for _, each in ipairs(redis.call('ZRANGE', idle, '-3', '-1', 'WITHSCORES')) do
+      some[#some + 1] = each
+    end
+  end
+  return some
+end
+
+-- Calls one that is not of this process, and has it come back by then. Those that are gone, or were called so before and
+-- did not come, wait no more.
+local function call_second(idle, queue, process, by_ms, now_ms, how)
+  local some = some_idle(idle, queue)
+  for at = 1, #some, 2 do
+    local name, score = some[at], tonumber(some[at + 1])
+    if process_of({ id = name }) ~= process then
+      end_watch(queue, score)
+      local is_late = score >= SECOND and score < SECOND + now_ms - LATE_MS
+      if not is_late and tell_idle(name, how) then
+        redis.call('ZADD', idle, SECOND + by_ms, name)
+        return
+      end
+      queue.idle = queue.idle - redis.call('ZREM', idle, name)
+    end
+  end
+end
+
+-- Sees to it that one that is not of this process comes by then.
+local function see_to_second(idle, queue, process, by_ms, now_ms, how)
+  if queue.idle > 0 and not has_second(idle, process, by_ms, now_ms, how) then
+    call_second(idle, queue, process, by_ms, now_ms, how)
+  end
+end
+
+local function call_idle(idle, queue, count, now_ms, how)
+  local first, several
   for _ = 1, MOST_GONE do
     local name = count > 0 and pop_idle(idle, queue)
     if not name then
-      return
+      break
     end
-    if tell_idle(name, 'come', '0', how) then
+    if tell_idle(name, how) then
+      local process = process_of({ id = name })
+      several = several or (first and first ~= process)
+      first = first or process
       count = count - 1
     end
+  end
+  if first and not several then
+    see_to_second(idle, queue, first, now_ms + LATE_MS, now_ms, how)
   end
 end
 
@@ -25216,7 +26188,7 @@ end
 -- What comes at that time must be seen by somebody.
 local function see_to(idle, queue, due_ms, now_ms, how)
   if queue.idle > 0 and (not is_watched(queue, now_ms) or due_ms < queue.watch_ms) then
-    call_idle(idle, queue, 1, how)
+    call_idle(idle, queue, 1, now_ms, how)
   end
 end
 -- Notes when a recurrence runs next, so that somebody comes to spawn it.
@@ -25280,9 +26252,9 @@ return { 'refilled', recurrence.next_ms, recurrence.known_ms, is_short(recurrenc
     [234, 'lua/shared/queue/read-recurrence.lua', 1],
     [298, 'lua/shared/queue/recurrence.lua', 1],
     [347, 'lua/shared/queue/idle.lua', 1],
-    [393, 'lua/shared/queue/idle.lua', 68],
-    [403, 'lua/shared/queue/note-run.lua', 1],
-    [410, 'lua/queue/refill.lua', 38],
+    [462, 'lua/shared/queue/idle.lua', 127],
+    [472, 'lua/shared/queue/note-run.lua', 1],
+    [479, 'lua/queue/refill.lua', 38],
   ],
   encode(args) {
     const encoded = new Array<Argument>(8 + args.given.length)
@@ -25357,7 +26329,7 @@ function readRefusedOfReleaseReleased(part: Reply | undefined): ({ readonly at: 
 export const release: Operation<ReleaseArguments, ReleaseAnswer> = {
   script: {
     name: 'queue/release',
-    sha1: 'edc424d3e4608be50bee351a204964a79161c7b0',
+    sha1: '1e6cd2d51299d0b5c4c409aa0ec8fdbaafc6fb6c',
     reads: false,
     bytes: false,
     source: `--[[
@@ -26711,15 +27683,27 @@ end
 -- Workers that found nothing, longest first. Each has a name, '<process>.<number>', and its process listens on
 -- '<channel>:<process>' for 'come <name> 0'; behind ':' it may say that it takes jobs by letter, see shared/queue/hand-over,
 -- which is no part of its name in letters. Whoever brings work calls one; one that finds more than it takes calls the
--- next, so that as many come as there is work for. A process that nobody hears is gone, and passed over.
+-- next, so that as many come as there is work for. A process that does not listen is gone, and passed over.
 --
--- One of them watches the time: it comes back by itself when the next job is due or the next lease ends. It stands behind
--- the others, by a greater score, and when it goes nobody watches.
+-- Two of them watch the time, and stand behind the others, by greater scores:
+--   the first    comes back by itself when the next job is due or the next lease ends. When it goes nobody watches.
+--   the second   is of another process. It comes back at the time that its score tells, a second after the first one at
+--                the latest: whatever becomes of the first one's process, what is due is seen then.
+-- Where one process alone is called, a second is called as well, once in a second, and comes back after a second. So a
+-- job does not wait for a process that listens and does not come.
 local WATCHING = 1125899906842624
+local SECOND = 2251799813685248
 local IDLE_KEPT_MS = '7200000'
 local MOST_GONE = 100
 -- One that is so late will not come.
 local LATE_MS = 1000
+
+-- The first one watches no more.
+local function end_watch(queue, score)
+  if score >= WATCHING and score < SECOND then
+    queue.watch_ms = 0
+  end
+end
 
 -- The name of the one that waits longest; nil where nobody does. It waits no more.
 local function pop_idle(idle, queue)
@@ -26730,27 +27714,84 @@ local function pop_idle(idle, queue)
     return nil
   end
   queue.idle = queue.idle - 1
-  if tonumber(score) >= WATCHING then
-    queue.watch_ms = 0
-  end
+  end_watch(queue, tonumber(score))
   return name
 end
 
--- False when it is certain that it is gone.
-local function tell_idle(worker, word, text, how)
-  local name = string.match(worker, '^[^:]*')
-  return tell_process({ id = name, listens = 1 }, word .. ' ' .. name .. ' ' .. text, how)
+local function ticket_of(worker)
+  return { id = string.match(worker, '^[^:]*'), listens = 1 }
 end
 
-local function call_idle(idle, queue, count, how)
+-- Calls it. False when it is certain that it is gone.
+local function tell_idle(worker, how)
+  local ticket = ticket_of(worker)
+  return tell_process(ticket, 'come ' .. ticket.id .. ' 0', how)
+end
+
+-- Whether a second one that is not of this process comes by itself by then.
+local function has_second(idle, process, by_ms, now_ms, how)
+  local names = redis.call('ZRANGEBYSCORE', idle, SECOND + now_ms, SECOND + by_ms, 'LIMIT', '0', '3')
+  for _, name in ipairs(names) do
+    local ticket = ticket_of(name)
+    if process_of(ticket) ~= process and listens_here(ticket, how) ~= false then
+      return true
+    end
+  end
+  return false
+end
+
+-- Some of those that wait, with their scores: those that wait longest, and those that watch.
+local function some_idle(idle, queue)
+  local some = redis.call('ZRANGE', idle, '0', '9', 'WITHSCORES')
+  if queue.idle > 10 then
+    for _, each in ipairs(redis.call('ZRANGE', idle, '-3', '-1', 'WITHSCORES')) do
+      some[#some + 1] = each
+    end
+  end
+  return some
+end
+
+-- Calls one that is not of this process, and has it come back by then. Those that are gone, or were called so before and
+-- did not come, wait no more.
+local function call_second(idle, queue, process, by_ms, now_ms, how)
+  local some = some_idle(idle, queue)
+  for at = 1, #some, 2 do
+    local name, score = some[at], tonumber(some[at + 1])
+    if process_of({ id = name }) ~= process then
+      end_watch(queue, score)
+      local is_late = score >= SECOND and score < SECOND + now_ms - LATE_MS
+      if not is_late and tell_idle(name, how) then
+        redis.call('ZADD', idle, SECOND + by_ms, name)
+        return
+      end
+      queue.idle = queue.idle - redis.call('ZREM', idle, name)
+    end
+  end
+end
+
+-- Sees to it that one that is not of this process comes by then.
+local function see_to_second(idle, queue, process, by_ms, now_ms, how)
+  if queue.idle > 0 and not has_second(idle, process, by_ms, now_ms, how) then
+    call_second(idle, queue, process, by_ms, now_ms, how)
+  end
+end
+
+local function call_idle(idle, queue, count, now_ms, how)
+  local first, several
   for _ = 1, MOST_GONE do
     local name = count > 0 and pop_idle(idle, queue)
     if not name then
-      return
+      break
     end
-    if tell_idle(name, 'come', '0', how) then
+    if tell_idle(name, how) then
+      local process = process_of({ id = name })
+      several = several or (first and first ~= process)
+      first = first or process
       count = count - 1
     end
+  end
+  if first and not several then
+    see_to_second(idle, queue, first, now_ms + LATE_MS, now_ms, how)
   end
 end
 
@@ -26761,7 +27802,7 @@ end
 -- What comes at that time must be seen by somebody.
 local function see_to(idle, queue, due_ms, now_ms, how)
   if queue.idle > 0 and (not is_watched(queue, now_ms) or due_ms < queue.watch_ms) then
-    call_idle(idle, queue, 1, how)
+    call_idle(idle, queue, 1, now_ms, how)
   end
 end
 -- One claimed job: its record and its run, or nil, nil and why the attempt has no say over it any more.
@@ -26829,7 +27870,7 @@ local function call_for_returned(idle, queue, standing, soonest_ms, now_ms, how)
   if soonest_ms < math.huge and frees_others(queue) then
     standing = math.max(standing, 1)
   end
-  call_idle(idle, queue, math.min(standing, 8), how)
+  call_idle(idle, queue, math.min(standing, 8), now_ms, how)
   if soonest_ms < math.huge then
     see_to(idle, queue, soonest_ms, now_ms, how)
   end
@@ -27129,19 +28170,19 @@ return { 'released', queue.chores, refused }
     [1333, 'lua/shared/queue/cancel.lua', 1],
     [1341, 'lua/shared/queue/stop.lua', 1],
     [1349, 'lua/shared/queue/idle.lua', 1],
-    [1395, 'lua/shared/queue/idle.lua', 68],
-    [1405, 'lua/shared/queue/judge-one.lua', 1],
-    [1415, 'lua/shared/queue/told.lua', 1],
-    [1430, 'lua/shared/queue/freed.lua', 1],
-    [1439, 'lua/shared/queue/give-back.lua', 1],
-    [1475, 'lua/queue/release.lua', 75],
-    [1543, 'lua/shared/queue/settle.lua', 1],
-    [1544, 'lua/shared/queue/failure.lua', 1],
-    [1550, 'lua/shared/queue/dead.lua', 1],
-    [1604, 'lua/shared/queue/unblock.lua', 1],
-    [1610, 'lua/shared/queue/outbox.lua', 1],
-    [1621, 'lua/shared/queue/settle.lua', 18],
-    [1695, 'lua/queue/release.lua', 144],
+    [1464, 'lua/shared/queue/idle.lua', 127],
+    [1474, 'lua/shared/queue/judge-one.lua', 1],
+    [1484, 'lua/shared/queue/told.lua', 1],
+    [1499, 'lua/shared/queue/freed.lua', 1],
+    [1508, 'lua/shared/queue/give-back.lua', 1],
+    [1544, 'lua/queue/release.lua', 75],
+    [1612, 'lua/shared/queue/settle.lua', 1],
+    [1613, 'lua/shared/queue/failure.lua', 1],
+    [1619, 'lua/shared/queue/dead.lua', 1],
+    [1673, 'lua/shared/queue/unblock.lua', 1],
+    [1679, 'lua/shared/queue/outbox.lua', 1],
+    [1690, 'lua/shared/queue/settle.lua', 18],
+    [1764, 'lua/queue/release.lua', 144],
   ],
   encode(args) {
     const encoded = new Array<Argument>(6 + args.claims.length * 3)
@@ -27966,7 +29007,7 @@ export type RequeueFailedAnswer =
 export const requeueFailed: Operation<RequeueFailedArguments, RequeueFailedAnswer> = {
   script: {
     name: 'queue/requeue-failed',
-    sha1: '98fadc92e82c3409f0e9e0eb484d3c273be7d7d4',
+    sha1: '3502550a0fc871bf0ee3c95d35b91a08987d0bb4',
     reads: false,
     bytes: false,
     source: `--[[
@@ -28801,15 +29842,27 @@ end
 -- Workers that found nothing, longest first. Each has a name, '<process>.<number>', and its process listens on
 -- '<channel>:<process>' for 'come <name> 0'; behind ':' it may say that it takes jobs by letter, see shared/queue/hand-over,
 -- which is no part of its name in letters. Whoever brings work calls one; one that finds more than it takes calls the
--- next, so that as many come as there is work for. A process that nobody hears is gone, and passed over.
+-- next, so that as many come as there is work for. A process that does not listen is gone, and passed over.
 --
--- One of them watches the time: it comes back by itself when the next job is due or the next lease ends. It stands behind
--- the others, by a greater score, and when it goes nobody watches.
+-- Two of them watch the time, and stand behind the others, by greater scores:
+--   the first    comes back by itself when the next job is due or the next lease ends. When it goes nobody watches.
+--   the second   is of another process. It comes back at the time that its score tells, a second after the first one at
+--                the latest: whatever becomes of the first one's process, what is due is seen then.
+-- Where one process alone is called, a second is called as well, once in a second, and comes back after a second. So a
+-- job does not wait for a process that listens and does not come.
 local WATCHING = 1125899906842624
+local SECOND = 2251799813685248
 local IDLE_KEPT_MS = '7200000'
 local MOST_GONE = 100
 -- One that is so late will not come.
 local LATE_MS = 1000
+
+-- The first one watches no more.
+local function end_watch(queue, score)
+  if score >= WATCHING and score < SECOND then
+    queue.watch_ms = 0
+  end
+end
 
 -- The name of the one that waits longest; nil where nobody does. It waits no more.
 local function pop_idle(idle, queue)
@@ -28820,27 +29873,84 @@ local function pop_idle(idle, queue)
     return nil
   end
   queue.idle = queue.idle - 1
-  if tonumber(score) >= WATCHING then
-    queue.watch_ms = 0
-  end
+  end_watch(queue, tonumber(score))
   return name
 end
 
--- False when it is certain that it is gone.
-local function tell_idle(worker, word, text, how)
-  local name = string.match(worker, '^[^:]*')
-  return tell_process({ id = name, listens = 1 }, word .. ' ' .. name .. ' ' .. text, how)
+local function ticket_of(worker)
+  return { id = string.match(worker, '^[^:]*'), listens = 1 }
 end
 
-local function call_idle(idle, queue, count, how)
+-- Calls it. False when it is certain that it is gone.
+local function tell_idle(worker, how)
+  local ticket = ticket_of(worker)
+  return tell_process(ticket, 'come ' .. ticket.id .. ' 0', how)
+end
+
+-- Whether a second one that is not of this process comes by itself by then.
+local function has_second(idle, process, by_ms, now_ms, how)
+  local names = redis.call('ZRANGEBYSCORE', idle, SECOND + now_ms, SECOND + by_ms, 'LIMIT', '0', '3')
+  for _, name in ipairs(names) do
+    local ticket = ticket_of(name)
+    if process_of(ticket) ~= process and listens_here(ticket, how) ~= false then
+      return true
+    end
+  end
+  return false
+end
+
+-- Some of those that wait, with their scores: those that wait longest, and those that watch.
+local function some_idle(idle, queue)
+  local some = redis.call('ZRANGE', idle, '0', '9', 'WITHSCORES')
+  if queue.idle > 10 then
+    for _, each in ipairs(redis.call('ZRANGE', idle, '-3', '-1', 'WITHSCORES')) do
+      some[#some + 1] = each
+    end
+  end
+  return some
+end
+
+-- Calls one that is not of this process, and has it come back by then. Those that are gone, or were called so before and
+-- did not come, wait no more.
+local function call_second(idle, queue, process, by_ms, now_ms, how)
+  local some = some_idle(idle, queue)
+  for at = 1, #some, 2 do
+    local name, score = some[at], tonumber(some[at + 1])
+    if process_of({ id = name }) ~= process then
+      end_watch(queue, score)
+      local is_late = score >= SECOND and score < SECOND + now_ms - LATE_MS
+      if not is_late and tell_idle(name, how) then
+        redis.call('ZADD', idle, SECOND + by_ms, name)
+        return
+      end
+      queue.idle = queue.idle - redis.call('ZREM', idle, name)
+    end
+  end
+end
+
+-- Sees to it that one that is not of this process comes by then.
+local function see_to_second(idle, queue, process, by_ms, now_ms, how)
+  if queue.idle > 0 and not has_second(idle, process, by_ms, now_ms, how) then
+    call_second(idle, queue, process, by_ms, now_ms, how)
+  end
+end
+
+local function call_idle(idle, queue, count, now_ms, how)
+  local first, several
   for _ = 1, MOST_GONE do
     local name = count > 0 and pop_idle(idle, queue)
     if not name then
-      return
+      break
     end
-    if tell_idle(name, 'come', '0', how) then
+    if tell_idle(name, how) then
+      local process = process_of({ id = name })
+      several = several or (first and first ~= process)
+      first = first or process
       count = count - 1
     end
+  end
+  if first and not several then
+    see_to_second(idle, queue, first, now_ms + LATE_MS, now_ms, how)
   end
 end
 
@@ -29060,7 +30170,13 @@ end
   standing = standing + settle_children(keys, queue, now_us, 100)
 end
 if queue.idle > 0 then
-  call_idle(idle, queue, math.min(standing, 8), { channel = channel, sharded = sharded, counted = counted })
+  call_idle(
+    idle,
+    queue,
+    math.min(standing, 8),
+    now_ms,
+    { channel = channel, sharded = sharded, counted = counted }
+  )
 end
 if queue.counted then
 -- What calls leave for the statistics: notes, one behind the other. Each has the length of its key in a byte, the key, which
@@ -29454,33 +30570,33 @@ return { 'requeued', #numbers, tonumber(left or 0), queue.chores }
     [801, 'lua/shared/queue/end.lua', 23],
     [811, 'lua/shared/queue/begin-again.lua', 1],
     [830, 'lua/shared/queue/idle.lua', 1],
-    [876, 'lua/shared/queue/kind.lua', 1],
-    [884, 'lua/queue/requeue-failed.lua', 62],
-    [930, 'lua/shared/queue/settle.lua', 1],
-    [931, 'lua/shared/queue/note-due.lua', 1],
-    [939, 'lua/shared/queue/backoff.lua', 1],
-    [941, 'lua/shared/queue/backoff.lua', 22],
-    [960, 'lua/shared/queue/unblock.lua', 1],
-    [966, 'lua/shared/queue/outbox.lua', 1],
-    [977, 'lua/shared/queue/note-end.lua', 1],
-    [1007, 'lua/shared/queue/cancel.lua', 1],
-    [1015, 'lua/shared/queue/settle.lua', 18],
-    [1089, 'lua/queue/requeue-failed.lua', 109],
-    [1095, 'lua/shared/queue/leave-notes.lua', 1],
-    [1113, 'lua/shared/queue/fold.lua', 1],
-    [1114, 'lua/shared/queue/statistics.lua', 1],
-    [1350, 'lua/shared/queue/fold.lua', 3],
-    [1361, 'lua/shared/queue/leave-notes.lua', 20],
-    [1365, 'lua/shared/queue/packed-notes.lua', 1],
-    [1366, 'lua/shared/queue/packed-notes.lua', 3],
-    [1374, 'lua/queue/requeue-failed.lua', 117],
-    [1377, 'lua/shared/queue/publish.lua', 1],
-    [1378, 'lua/shared/queue/message.lua', 1],
-    [1388, 'lua/shared/queue/spelled.lua', 1],
-    [1396, 'lua/shared/queue/send.lua', 1],
-    [1412, 'lua/shared/queue/message.lua', 13],
-    [1435, 'lua/shared/queue/publish.lua', 3],
-    [1441, 'lua/queue/requeue-failed.lua', 121],
+    [945, 'lua/shared/queue/kind.lua', 1],
+    [953, 'lua/queue/requeue-failed.lua', 62],
+    [999, 'lua/shared/queue/settle.lua', 1],
+    [1000, 'lua/shared/queue/note-due.lua', 1],
+    [1008, 'lua/shared/queue/backoff.lua', 1],
+    [1010, 'lua/shared/queue/backoff.lua', 22],
+    [1029, 'lua/shared/queue/unblock.lua', 1],
+    [1035, 'lua/shared/queue/outbox.lua', 1],
+    [1046, 'lua/shared/queue/note-end.lua', 1],
+    [1076, 'lua/shared/queue/cancel.lua', 1],
+    [1084, 'lua/shared/queue/settle.lua', 18],
+    [1158, 'lua/queue/requeue-failed.lua', 109],
+    [1170, 'lua/shared/queue/leave-notes.lua', 1],
+    [1188, 'lua/shared/queue/fold.lua', 1],
+    [1189, 'lua/shared/queue/statistics.lua', 1],
+    [1425, 'lua/shared/queue/fold.lua', 3],
+    [1436, 'lua/shared/queue/leave-notes.lua', 20],
+    [1440, 'lua/shared/queue/packed-notes.lua', 1],
+    [1441, 'lua/shared/queue/packed-notes.lua', 3],
+    [1449, 'lua/queue/requeue-failed.lua', 123],
+    [1452, 'lua/shared/queue/publish.lua', 1],
+    [1453, 'lua/shared/queue/message.lua', 1],
+    [1463, 'lua/shared/queue/spelled.lua', 1],
+    [1471, 'lua/shared/queue/send.lua', 1],
+    [1487, 'lua/shared/queue/message.lua', 13],
+    [1510, 'lua/shared/queue/publish.lua', 3],
+    [1516, 'lua/queue/requeue-failed.lua', 127],
   ],
   encode(args) {
     return withoutDefaults([
@@ -29539,7 +30655,7 @@ function readOutcomesOfRequeueRequeued(part: Reply | undefined): (string)[] {
 export const requeue: Operation<RequeueArguments, RequeueAnswer> = {
   script: {
     name: 'queue/requeue',
-    sha1: '5a962cdd47584f7feb8372f67a45a13232c14b81',
+    sha1: '2a021f1bf6e30a61b8453ed5e44271a649e97e14',
     reads: false,
     bytes: false,
     source: `--[[
@@ -30267,15 +31383,27 @@ end
 -- Workers that found nothing, longest first. Each has a name, '<process>.<number>', and its process listens on
 -- '<channel>:<process>' for 'come <name> 0'; behind ':' it may say that it takes jobs by letter, see shared/queue/hand-over,
 -- which is no part of its name in letters. Whoever brings work calls one; one that finds more than it takes calls the
--- next, so that as many come as there is work for. A process that nobody hears is gone, and passed over.
+-- next, so that as many come as there is work for. A process that does not listen is gone, and passed over.
 --
--- One of them watches the time: it comes back by itself when the next job is due or the next lease ends. It stands behind
--- the others, by a greater score, and when it goes nobody watches.
+-- Two of them watch the time, and stand behind the others, by greater scores:
+--   the first    comes back by itself when the next job is due or the next lease ends. When it goes nobody watches.
+--   the second   is of another process. It comes back at the time that its score tells, a second after the first one at
+--                the latest: whatever becomes of the first one's process, what is due is seen then.
+-- Where one process alone is called, a second is called as well, once in a second, and comes back after a second. So a
+-- job does not wait for a process that listens and does not come.
 local WATCHING = 1125899906842624
+local SECOND = 2251799813685248
 local IDLE_KEPT_MS = '7200000'
 local MOST_GONE = 100
 -- One that is so late will not come.
 local LATE_MS = 1000
+
+-- The first one watches no more.
+local function end_watch(queue, score)
+  if score >= WATCHING and score < SECOND then
+    queue.watch_ms = 0
+  end
+end
 
 -- The name of the one that waits longest; nil where nobody does. It waits no more.
 local function pop_idle(idle, queue)
@@ -30286,27 +31414,84 @@ local function pop_idle(idle, queue)
     return nil
   end
   queue.idle = queue.idle - 1
-  if tonumber(score) >= WATCHING then
-    queue.watch_ms = 0
-  end
+  end_watch(queue, tonumber(score))
   return name
 end
 
--- False when it is certain that it is gone.
-local function tell_idle(worker, word, text, how)
-  local name = string.match(worker, '^[^:]*')
-  return tell_process({ id = name, listens = 1 }, word .. ' ' .. name .. ' ' .. text, how)
+local function ticket_of(worker)
+  return { id = string.match(worker, '^[^:]*'), listens = 1 }
 end
 
-local function call_idle(idle, queue, count, how)
+-- Calls it. False when it is certain that it is gone.
+local function tell_idle(worker, how)
+  local ticket = ticket_of(worker)
+  return tell_process(ticket, 'come ' .. ticket.id .. ' 0', how)
+end
+
+-- Whether a second one that is not of this process comes by itself by then.
+local function has_second(idle, process, by_ms, now_ms, how)
+  local names = redis.call('ZRANGEBYSCORE', idle, SECOND + now_ms, SECOND + by_ms, 'LIMIT', '0', '3')
+  for _, name in ipairs(names) do
+    local ticket = ticket_of(name)
+    if process_of(ticket) ~= process and listens_here(ticket, how) ~= false then
+      return true
+    end
+  end
+  return false
+end
+
+-- Some of those that wait, with their scores: those that wait longest, and those that watch.
+local function some_idle(idle, queue)
+  local some = redis.call('ZRANGE', idle, '0', '9', 'WITHSCORES')
+  if queue.idle > 10 then
+    for _, each in ipairs(redis.call('ZRANGE', idle, '-3', '-1', 'WITHSCORES')) do
+      some[#some + 1] = each
+    end
+  end
+  return some
+end
+
+-- Calls one that is not of this process, and has it come back by then. Those that are gone, or were called so before and
+-- did not come, wait no more.
+local function call_second(idle, queue, process, by_ms, now_ms, how)
+  local some = some_idle(idle, queue)
+  for at = 1, #some, 2 do
+    local name, score = some[at], tonumber(some[at + 1])
+    if process_of({ id = name }) ~= process then
+      end_watch(queue, score)
+      local is_late = score >= SECOND and score < SECOND + now_ms - LATE_MS
+      if not is_late and tell_idle(name, how) then
+        redis.call('ZADD', idle, SECOND + by_ms, name)
+        return
+      end
+      queue.idle = queue.idle - redis.call('ZREM', idle, name)
+    end
+  end
+end
+
+-- Sees to it that one that is not of this process comes by then.
+local function see_to_second(idle, queue, process, by_ms, now_ms, how)
+  if queue.idle > 0 and not has_second(idle, process, by_ms, now_ms, how) then
+    call_second(idle, queue, process, by_ms, now_ms, how)
+  end
+end
+
+local function call_idle(idle, queue, count, now_ms, how)
+  local first, several
   for _ = 1, MOST_GONE do
     local name = count > 0 and pop_idle(idle, queue)
     if not name then
-      return
+      break
     end
-    if tell_idle(name, 'come', '0', how) then
+    if tell_idle(name, how) then
+      local process = process_of({ id = name })
+      several = several or (first and first ~= process)
+      first = first or process
       count = count - 1
     end
+  end
+  if first and not several then
+    see_to_second(idle, queue, first, now_ms + LATE_MS, now_ms, how)
   end
 end
 
@@ -30352,7 +31537,13 @@ for at = wanted_at, #wanted, 1 do
   outcomes[#outcomes + 1] = outcome
 end
 if queue.idle > 0 then
-  call_idle(idle, queue, math.min(requeued, 8), { channel = channel, sharded = sharded, counted = counted })
+  call_idle(
+    idle,
+    queue,
+    math.min(requeued, 8),
+    now_ms,
+    { channel = channel, sharded = sharded, counted = counted }
+  )
 end
 if queue.events then
 -- Tells those who listen what happened in a call; see shared/queue/message.
@@ -30462,14 +31653,14 @@ return { 'requeued', outcomes }
     [685, 'lua/shared/queue/displace.lua', 1],
     [704, 'lua/shared/queue/begin-again.lua', 1],
     [723, 'lua/shared/queue/idle.lua', 1],
-    [769, 'lua/queue/requeue.lua', 55],
-    [814, 'lua/shared/queue/publish.lua', 1],
-    [815, 'lua/shared/queue/message.lua', 1],
-    [825, 'lua/shared/queue/spelled.lua', 1],
-    [833, 'lua/shared/queue/send.lua', 1],
-    [849, 'lua/shared/queue/message.lua', 13],
-    [872, 'lua/shared/queue/publish.lua', 3],
-    [878, 'lua/queue/requeue.lua', 101],
+    [838, 'lua/queue/requeue.lua', 55],
+    [889, 'lua/shared/queue/publish.lua', 1],
+    [890, 'lua/shared/queue/message.lua', 1],
+    [900, 'lua/shared/queue/spelled.lua', 1],
+    [908, 'lua/shared/queue/send.lua', 1],
+    [924, 'lua/shared/queue/message.lua', 13],
+    [947, 'lua/shared/queue/publish.lua', 3],
+    [953, 'lua/queue/requeue.lua', 107],
   ],
   encode(args) {
     const encoded = new Array<Argument>(3 + args.wanted.length)
@@ -30542,7 +31733,7 @@ function readBuriedOfRetryRetried(part: Reply | undefined): (number)[] {
 export const retry: Operation<RetryArguments, RetryAnswer> = {
   script: {
     name: 'queue/retry',
-    sha1: 'd09ae2476d0b4c958ebfc147c96355ad116fd8f1',
+    sha1: '6fc2b4848ca0f529c7f6ba28c8bf273b579c77c9',
     reads: false,
     bytes: false,
     source: `--[[
@@ -32041,15 +33232,27 @@ end
 -- Workers that found nothing, longest first. Each has a name, '<process>.<number>', and its process listens on
 -- '<channel>:<process>' for 'come <name> 0'; behind ':' it may say that it takes jobs by letter, see shared/queue/hand-over,
 -- which is no part of its name in letters. Whoever brings work calls one; one that finds more than it takes calls the
--- next, so that as many come as there is work for. A process that nobody hears is gone, and passed over.
+-- next, so that as many come as there is work for. A process that does not listen is gone, and passed over.
 --
--- One of them watches the time: it comes back by itself when the next job is due or the next lease ends. It stands behind
--- the others, by a greater score, and when it goes nobody watches.
+-- Two of them watch the time, and stand behind the others, by greater scores:
+--   the first    comes back by itself when the next job is due or the next lease ends. When it goes nobody watches.
+--   the second   is of another process. It comes back at the time that its score tells, a second after the first one at
+--                the latest: whatever becomes of the first one's process, what is due is seen then.
+-- Where one process alone is called, a second is called as well, once in a second, and comes back after a second. So a
+-- job does not wait for a process that listens and does not come.
 local WATCHING = 1125899906842624
+local SECOND = 2251799813685248
 local IDLE_KEPT_MS = '7200000'
 local MOST_GONE = 100
 -- One that is so late will not come.
 local LATE_MS = 1000
+
+-- The first one watches no more.
+local function end_watch(queue, score)
+  if score >= WATCHING and score < SECOND then
+    queue.watch_ms = 0
+  end
+end
 
 -- The name of the one that waits longest; nil where nobody does. It waits no more.
 local function pop_idle(idle, queue)
@@ -32060,27 +33263,84 @@ local function pop_idle(idle, queue)
     return nil
   end
   queue.idle = queue.idle - 1
-  if tonumber(score) >= WATCHING then
-    queue.watch_ms = 0
-  end
+  end_watch(queue, tonumber(score))
   return name
 end
 
--- False when it is certain that it is gone.
-local function tell_idle(worker, word, text, how)
-  local name = string.match(worker, '^[^:]*')
-  return tell_process({ id = name, listens = 1 }, word .. ' ' .. name .. ' ' .. text, how)
+local function ticket_of(worker)
+  return { id = string.match(worker, '^[^:]*'), listens = 1 }
 end
 
-local function call_idle(idle, queue, count, how)
+-- Calls it. False when it is certain that it is gone.
+local function tell_idle(worker, how)
+  local ticket = ticket_of(worker)
+  return tell_process(ticket, 'come ' .. ticket.id .. ' 0', how)
+end
+
+-- Whether a second one that is not of this process comes by itself by then.
+local function has_second(idle, process, by_ms, now_ms, how)
+  local names = redis.call('ZRANGEBYSCORE', idle, SECOND + now_ms, SECOND + by_ms, 'LIMIT', '0', '3')
+  for _, name in ipairs(names) do
+    local ticket = ticket_of(name)
+    if process_of(ticket) ~= process and listens_here(ticket, how) ~= false then
+      return true
+    end
+  end
+  return false
+end
+
+-- Some of those that wait, with their scores: those that wait longest, and those that watch.
+local function some_idle(idle, queue)
+  local some = redis.call('ZRANGE', idle, '0', '9', 'WITHSCORES')
+  if queue.idle > 10 then
+    for _, each in ipairs(redis.call('ZRANGE', idle, '-3', '-1', 'WITHSCORES')) do
+      some[#some + 1] = each
+    end
+  end
+  return some
+end
+
+-- Calls one that is not of this process, and has it come back by then. Those that are gone, or were called so before and
+-- did not come, wait no more.
+local function call_second(idle, queue, process, by_ms, now_ms, how)
+  local some = some_idle(idle, queue)
+  for at = 1, #some, 2 do
+    local name, score = some[at], tonumber(some[at + 1])
+    if process_of({ id = name }) ~= process then
+      end_watch(queue, score)
+      local is_late = score >= SECOND and score < SECOND + now_ms - LATE_MS
+      if not is_late and tell_idle(name, how) then
+        redis.call('ZADD', idle, SECOND + by_ms, name)
+        return
+      end
+      queue.idle = queue.idle - redis.call('ZREM', idle, name)
+    end
+  end
+end
+
+-- Sees to it that one that is not of this process comes by then.
+local function see_to_second(idle, queue, process, by_ms, now_ms, how)
+  if queue.idle > 0 and not has_second(idle, process, by_ms, now_ms, how) then
+    call_second(idle, queue, process, by_ms, now_ms, how)
+  end
+end
+
+local function call_idle(idle, queue, count, now_ms, how)
+  local first, several
   for _ = 1, MOST_GONE do
     local name = count > 0 and pop_idle(idle, queue)
     if not name then
-      return
+      break
     end
-    if tell_idle(name, 'come', '0', how) then
+    if tell_idle(name, how) then
+      local process = process_of({ id = name })
+      several = several or (first and first ~= process)
+      first = first or process
       count = count - 1
     end
+  end
+  if first and not several then
+    see_to_second(idle, queue, first, now_ms + LATE_MS, now_ms, how)
   end
 end
 
@@ -32091,7 +33351,7 @@ end
 -- What comes at that time must be seen by somebody.
 local function see_to(idle, queue, due_ms, now_ms, how)
   if queue.idle > 0 and (not is_watched(queue, now_ms) or due_ms < queue.watch_ms) then
-    call_idle(idle, queue, 1, how)
+    call_idle(idle, queue, 1, now_ms, how)
   end
 end
 -- One claimed job: its record and its run, or nil, nil and why the attempt has no say over it any more.
@@ -32314,7 +33574,7 @@ if queue.idle > 0 then
   if frees_others(queue) then
     standing = math.max(standing, 1)
   end
-  call_idle(idle, queue, math.min(standing, 8), how)
+  call_idle(idle, queue, math.min(standing, 8), now_ms, how)
   if soonest_ms < math.huge then
     see_to(idle, queue, soonest_ms, now_ms, how)
   end
@@ -32399,16 +33659,16 @@ return { 'retried', queue.chores, refused, buried }
     [1479, 'lua/shared/queue/stop.lua', 1],
     [1487, 'lua/shared/queue/bury-claimed.lua', 1],
     [1494, 'lua/shared/queue/idle.lua', 1],
-    [1540, 'lua/shared/queue/idle.lua', 68],
-    [1550, 'lua/shared/queue/judge-one.lua', 1],
-    [1560, 'lua/shared/queue/told.lua', 1],
-    [1582, 'lua/shared/queue/freed.lua', 1],
-    [1591, 'lua/queue/retry.lua', 79],
-    [1672, 'lua/shared/queue/settle.lua', 1],
-    [1673, 'lua/shared/queue/unblock.lua', 1],
-    [1679, 'lua/shared/queue/outbox.lua', 1],
-    [1690, 'lua/shared/queue/settle.lua', 18],
-    [1764, 'lua/queue/retry.lua', 161],
+    [1609, 'lua/shared/queue/idle.lua', 127],
+    [1619, 'lua/shared/queue/judge-one.lua', 1],
+    [1629, 'lua/shared/queue/told.lua', 1],
+    [1651, 'lua/shared/queue/freed.lua', 1],
+    [1660, 'lua/queue/retry.lua', 79],
+    [1741, 'lua/shared/queue/settle.lua', 1],
+    [1742, 'lua/shared/queue/unblock.lua', 1],
+    [1748, 'lua/shared/queue/outbox.lua', 1],
+    [1759, 'lua/shared/queue/settle.lua', 18],
+    [1833, 'lua/queue/retry.lua', 161],
   ],
   encode(args) {
     const encoded = new Array<Argument>(6 + args.failures.length * 5)

@@ -13,6 +13,7 @@ import {
 } from '../generated/lock.ts'
 import type { LeaseKind } from '../runtime/lease-keeper.ts'
 import type { Trace } from '../runtime/runner.ts'
+import { toRefusals } from '../runtime/script-errors.ts'
 import { CLAIM_MS, learnTold, toldOn } from '../runtime/told.ts'
 import type { Unit } from '../runtime/unit.ts'
 import type { AttemptHow, Attempts, Standing } from '../runtime/waiter.ts'
@@ -27,6 +28,8 @@ export interface AcquireTerms {
 /** What a handle of a lock, shared or not, does with the server. */
 export interface LockSide extends Attempts {
   readonly kind: LeaseKind
+  /** Whether who has a lease of this kind on the same lock has what is asked for here. */
+  isCoveredBy(kind: LeaseKind): boolean
   release(token: number, trace: Trace): Promise<boolean>
 }
 
@@ -45,6 +48,10 @@ export class ExclusiveSide implements LockSide {
 
   get leaseMs(): number {
     return this.#terms.leaseMs
+  }
+
+  isCoveredBy(kind: LeaseKind): boolean {
+    return kind.name === this.kind.name
   }
 
   async attempt(id: string, { waits, listens, confirms = false, trace }: AttemptHow): Promise<Standing> {
@@ -105,6 +112,10 @@ export class SharedSide implements LockSide {
     return this.#terms.leaseMs
   }
 
+  isCoveredBy(): boolean {
+    return true
+  }
+
   async attempt(id: string, { waits, listens, confirms = false, trace }: AttemptHow): Promise<Standing> {
     const { holder, leaseMs } = this.#terms
     const told = await learnTold(this.#unit)
@@ -145,7 +156,7 @@ function exclusiveKind({ runtime }: Unit): LeaseKind {
     async extend(leases) {
       const states = leases.map(({ beginning }) => `${beginning}state`)
       const answer = await runtime.runner.run(extend, states, { leases })
-      return { nowMs: answer.nowMs, endsAtMs: answer.leases }
+      return { nowMs: answer.nowMs, endsAtMs: answer.leases, refused: toRefusals(answer.refused, extend) }
     },
   }
 }

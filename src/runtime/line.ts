@@ -2,7 +2,7 @@
 // grants it to the first in line and tells its process (lua/shared/tickets).
 
 import type { Deadlines } from './deadlines.ts'
-import { type Grant, toGrant } from './grant.ts'
+import { askingAt, type Grant, toGrant } from './grant.ts'
 import { unlessAborted, within } from './in-time.ts'
 import type { Mailbox, Post } from './mailbox.ts'
 import type { Trace } from './runner.ts'
@@ -53,7 +53,7 @@ async function tryOnce(
   id: string,
   { mailbox, signal }: Pick<LineTerms, 'mailbox' | 'signal'>,
 ): Promise<Grant | null> {
-  const askedAt = performance.now()
+  const askedAt = askingAt()
   const trace: Trace = {}
   const asking = attempts.attempt(id, { waits: false, listens: false, trace })
   const giveUp = (): void => abandon(attempts, id, mailbox, { asking, trace, listens: false })

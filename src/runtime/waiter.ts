@@ -10,7 +10,7 @@
 // repeat: one that holds already, or stands in line, gets the same answer again.
 
 import type { Deadlines } from './deadlines.ts'
-import { endsAtOf, type Grant, ROUNDING_MS, toGrant } from './grant.ts'
+import { askingAt, endsAtOf, type Grant, ROUNDING_MS, toGrant } from './grant.ts'
 import { rest, unlessAborted } from './in-time.ts'
 import type { Letter, Mailbox, Post } from './mailbox.ts'
 import type { Trace } from './runner.ts'
@@ -119,7 +119,7 @@ export class Waiter {
   async #ask(): Promise<Standing> {
     const { post, signal } = this.#terms
     signal?.throwIfAborted()
-    const at = performance.now()
+    const at = askingAt()
     const how = { waits: true, listens: post !== null, confirms: this.#asks > 0, trace: this.#trace }
     delete this.#trace.by
     this.#asks += 1

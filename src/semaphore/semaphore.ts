@@ -135,12 +135,14 @@ export class Semaphore {
   }
 
   /**
-   * Deletes the semaphore: permits that are out are lost, and those who wait go on. Resolves to false when there
-   * was nothing.
+   * Deletes the semaphore: permits that are out are lost, and those who wait go on. Holders in this process are told at
+   * once, those elsewhere at their next extension. Resolves to false when there was nothing.
    */
   async clear(): Promise<boolean> {
     const { channel, sharded } = await learnTold(this.#unit)
-    const { existed } = await this.#unit.run(clear, { channel, sharded })
+    const { keeper } = this.#unit.runtime
+    const clearIt = () => this.#unit.run(clear, { channel, sharded })
+    const { existed } = await keeper.clearing(this.#unit.beginning, clearIt)
     return existed
   }
 

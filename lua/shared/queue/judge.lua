@@ -16,7 +16,7 @@ local function judge_acks(jobs, acks, acks_at)
     local at = acks_at + (place - 1) * 3
     local seq = acks[at]
     local run = packed and unpack_run(packed)
-    local why = seen[seq] or why_not(run, tonumber(acks[at + 1]))
+    local why = why_not(run, tonumber(acks[at + 1])) or seen[seq]
     if why then
       refused[#refused + 1] = place - 1
       refused[#refused + 1] = why
