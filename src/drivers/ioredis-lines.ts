@@ -2,12 +2,13 @@ import type { Cluster, Redis } from 'ioredis'
 import { ConnectionLostError, type Driver, type Reply } from '../driver.ts'
 import { addressOf, isCluster, nodeAt, ownerOf } from './ioredis-client.ts'
 import { openLine } from './ioredis-line.ts'
-import { type Line, type LineEvents, type Lines, type Place, TOUCH } from './line.ts'
+import { type Line, type LineEvents, type Lines, type Place, touchOf } from './line.ts'
+import { isSameProcess } from './same-process.ts'
 import { Sharding } from './sharding.ts'
-import { counts } from './wire.ts'
+import { countsSomebody } from './wire.ts'
 
 /** How the driver sends. */
-interface Commands extends Pick<Driver, 'write' | 'info'> {
+interface Commands extends Pick<Driver, 'read' | 'write' | 'info'> {
   follow(answer: Promise<unknown>): Promise<Reply>
 }
 
@@ -43,14 +44,14 @@ export class IoredisLines implements Lines {
   }
 
   touch(channel: string): Promise<unknown> {
-    return this.#commands.write({ command: TOUCH, args: [channel, 'none'] })
+    return this.#commands.write(touchOf(channel))
   }
 
-  async subscribers(address: string, channels: readonly string[]): Promise<number[]> {
-    const node = isCluster(this.#client) ? nodeAt(this.#client, address) : this.#client
+  async leadsTo(line: Line, address: string, channel: string): Promise<boolean> {
+    if (!isCluster(this.#client)) return isSameProcess(line, this.#commands)
+    if (!(await this.#sharding.isOn())) return true
+    const node = nodeAt(this.#client, address)
     if (node === undefined) throw new ConnectionLostError(`no connection to ${address}`, false)
-    const isSharded = isCluster(this.#client) && (await this.#sharding.isOn())
-    const question = isSharded ? 'SHARDNUMSUB' : 'NUMSUB'
-    return counts(await this.#commands.follow(node.call('PUBSUB', [question, ...channels])))
+    return countsSomebody(await this.#commands.follow(node.call('PUBSUB', ['SHARDNUMSUB', channel])))
   }
 }

@@ -56,6 +56,7 @@ class IoredisDriver implements Driver {
     this.#cluster = isCluster(client) ? client : undefined
     this.#callClient = senderOf(client)
     const lines = new IoredisLines(client, {
+      read: (calls) => this.read(calls),
       write: (call) => this.write(call),
       info: () => this.info(),
       follow: (answer) => this.#follow(answer, ''),

@@ -1,13 +1,15 @@
 import type { Driver, Reply } from '../driver.ts'
-import { type Line, type LineEvents, type Lines, type Place, TOUCH } from './line.ts'
-import type { Connections, NodeClient } from './node-redis-client.ts'
+import { type Line, type LineEvents, type Lines, type Place, touchOf } from './line.ts'
+import type { NodeClient } from './node-redis-client.ts'
+import type { Connections } from './node-redis-connections.ts'
 import { explain } from './node-redis-errors.ts'
 import { openLine } from './node-redis-line.ts'
+import { isSameProcess } from './same-process.ts'
 import { Sharding } from './sharding.ts'
-import { counts } from './wire.ts'
+import { countsSomebody } from './wire.ts'
 
 /** How the driver sends. */
-interface Commands extends Pick<Driver, 'write' | 'info'> {
+interface Commands extends Pick<Driver, 'read' | 'write' | 'info'> {
   ask(node: NodeClient, words: string[]): Promise<Reply>
 }
 
@@ -35,12 +37,14 @@ export class NodeRedisLines implements Lines {
   }
 
   touch(channel: string): Promise<unknown> {
-    return this.#commands.write({ command: TOUCH, args: [channel, 'none'] })
+    return this.#commands.write(touchOf(channel))
   }
 
-  async subscribers(address: string, channels: readonly string[]): Promise<number[]> {
-    const question = (await this.#isSharded()) ? 'SHARDNUMSUB' : 'NUMSUB'
-    return counts(await this.#commands.ask(await this.#nodeAt(address), ['PUBSUB', question, ...channels]))
+  async leadsTo(line: Line, address: string, channel: string): Promise<boolean> {
+    if (!this.#connections.cluster) return isSameProcess(line, this.#commands)
+    if (!(await this.#sharding.isOn())) return true
+    const node = await this.#nodeAt(address)
+    return countsSomebody(await this.#commands.ask(node, ['PUBSUB', 'SHARDNUMSUB', channel]))
   }
 
   async #isSharded(): Promise<boolean> {

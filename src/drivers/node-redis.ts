@@ -13,13 +13,12 @@ import {
 import { Channels } from './channels.ts'
 import {
   type ClusterClient,
-  type Connections,
-  connectionsOf,
   type NodeClient,
   quit,
   type SendOptions,
   type SentinelClient,
 } from './node-redis-client.ts'
+import { type Connections, connectionsOf } from './node-redis-connections.ts'
 import { explain } from './node-redis-errors.ts'
 import { NodeRedisLines } from './node-redis-lines.ts'
 import { MISREAD, PendingRuns } from './pending.ts'
@@ -70,6 +69,7 @@ class NodeRedisDriver implements Driver {
   constructor(connections: Connections) {
     this.#connections = connections
     const lines = new NodeRedisLines(connections, {
+      read: (calls) => this.read(calls),
       write: (call) => this.write(call),
       info: () => this.info(),
       ask: (node, words) => this.#pending.follow(node.sendCommand(words, QUEUED.text), '', true),

@@ -1,14 +1,13 @@
 // One line, and what is known of it. A line that is of no use looks like one on which nothing is said: nothing tells a client
 // that its connection is half open, or that its server is a replica by now. So a line has to prove itself.
 //
-//   OPENING ──► OPEN ─┬─ proven: it answers PING, and the node of the commands counts it among its subscribers
+//   OPENING ──► OPEN ─┬─ proven: it answers PING, and leads to the node where commands for its channels run
 //      │          │   └─ unproven: that could not be found out just now
 //      │          │
 //      └──────────┴──► GONE: broken, silent while commands are answered, elsewhere than the commands, or closed
 //
 // Which node that is shows a write that changes nothing (`touch`): any other node refuses it or passes it on.
 
-import { randomBytes } from 'node:crypto'
 import { ConnectionLostError, ServerReplyError } from '../driver.ts'
 import type { Line, Lines } from './line.ts'
 import { Pulse } from './pulse.ts'
@@ -25,8 +24,8 @@ export interface OpenLineEvents {
 
 export interface LineTerms extends OpenLineEvents {
   readonly address: string
-  /** The beginning of the name of a channel of its own; null when the address alone says which node it is. */
-  readonly own: string | null
+  /** True when it matters for each slot where the line leads to. */
+  readonly isForSlots: boolean
 }
 
 /** A proof counts for this long: somewhat longer than it takes until the next one. */
@@ -50,12 +49,10 @@ export class OpenLine {
   readonly #lines: Lines
   readonly #events: OpenLineEvents
   readonly #line: Promise<Line>
-  /** A channel of this line alone: the node that counts a subscriber of it is the one that the line leads to. */
-  readonly #own: Promise<string | null>
   /** What the server has confirmed, each with an object of its own for each time. */
   readonly #carried = new Map<string, object>()
   /** What the server refuses to answer for good. Then the line is taken for proven, as far as that goes. */
-  readonly #refused = new Set<'touch' | 'subscribers'>()
+  readonly #refused = new Set<'touch' | 'leadsTo'>()
   readonly #pulse = new Pulse(() => this.#line.then((line) => line.ping()))
   #asking: Promise<Whereabouts> | null = null
   #provenAt = Number.NEGATIVE_INFINITY
@@ -63,12 +60,11 @@ export class OpenLine {
 
   constructor(lines: Lines, terms: LineTerms) {
     this.address = terms.address
-    this.#isForSlots = terms.own === null
+    this.#isForSlots = terms.isForSlots
     this.#lines = lines
     this.#events = terms
     this.#line = this.#open()
     this.#line.catch(() => this.close())
-    this.#own = terms.own === null ? Promise.resolve(null) : this.#listenToOwn(terms.own)
   }
 
   get isGone(): boolean {
@@ -142,13 +138,6 @@ export class OpenLine {
     if (this.#isGone) throw lost()
   }
 
-  /** Null when the server refuses it. */
-  async #listenToOwn(beginning: string): Promise<string | null> {
-    const name = `${beginning}:line:${randomBytes(9).toString('base64url')}`
-    const subscribed = this.subscribe(name).then(() => name)
-    return subscribed.catch(() => null)
-  }
-
   async #ask(channels: readonly string[]): Promise<Whereabouts> {
     const found = await Promise.all(channels.map((channel) => this.#whereFor(channel)))
     if (found.includes('elsewhere')) return 'elsewhere'
@@ -160,24 +149,24 @@ export class OpenLine {
       await this.#unlessRefused('touch', () => this.#lines.touch(channel))
       const { addresses, onlyFirst } = await this.#lines.placeOf(channel)
       const isRight = onlyFirst ? addresses[0] === this.address : addresses.includes(this.address)
-      return isRight && (await this.#isCounted(channel)) ? 'here' : 'elsewhere'
+      return isRight && (await this.#leadsThere(channel)) ? 'here' : 'elsewhere'
     } catch {
       return 'unknown'
     }
   }
 
-  async #isCounted(channel: string): Promise<boolean> {
-    const name = (await this.#own) ?? channel
-    const carried = this.#carried.get(name)
-    const counts = await this.#unlessRefused('subscribers', () =>
-      this.#lines.subscribers(this.address, [name]),
+  async #leadsThere(channel: string): Promise<boolean> {
+    const line = await this.#line
+    const carried = this.#carried.get(channel)
+    const leadsTo = await this.#unlessRefused('leadsTo', () =>
+      this.#lines.leadsTo(line, this.address, channel),
     )
     // A channel that was left meanwhile says nothing of the line.
-    return counts === undefined || counts[0] !== 0 || this.#carried.get(name) !== carried
+    return leadsTo !== false || this.#carried.get(channel) !== carried
   }
 
   /** Undefined when the server refuses to answer this for good. Rejects when there is no answer just now. */
-  async #unlessRefused<T>(what: 'touch' | 'subscribers', ask: () => Promise<T>): Promise<T | undefined> {
+  async #unlessRefused<T>(what: 'touch' | 'leadsTo', ask: () => Promise<T>): Promise<T | undefined> {
     const askedAt = performance.now()
     try {
       const answer = this.#refused.has(what) ? undefined : await ask()

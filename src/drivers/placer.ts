@@ -45,7 +45,7 @@ export class Placer {
       const [address, ...others] = addresses
       if (address === undefined || !placing.isWanted()) break
       try {
-        return await this.#placeAt(this.#lineTo(address, onlyFirst ? null : placing.channel), placing)
+        return await this.#placeAt(this.#lineTo(address, onlyFirst), placing)
       } catch (error) {
         failure = error
         const next = movedTo(error)
@@ -82,12 +82,12 @@ export class Placer {
     return first === undefined || first === address ? [] : [first, ...others]
   }
 
-  #lineTo(address: string, own: string | null): OpenLine {
+  #lineTo(address: string, isForSlots: boolean): OpenLine {
     const known = this.#open.get(address)
     if (known !== undefined) return known
     const line = new OpenLine(this.#lines, {
       address,
-      own,
+      isForSlots,
       onMessage: (channel, message) => this.#events.onMessage(line, channel, message),
       onGone: () => {
         if (this.#open.get(address) === line) this.#open.delete(address)
