@@ -30,10 +30,15 @@ export async function openLine(
   connection.once('end', () => events.onLost())
   connection.on(sharded ? 'smessage' : 'message', (channel, message) => events.onMessage(channel, message))
   await inTime(connection.connect(), 'connect').catch((error: unknown) => {
-    connection.disconnect()
+    end(connection)
     throw explain(lastError ?? error, { written: false })
   })
   return new IoredisLine(connection, sharded)
+}
+
+/** One that has ended is left alone: ioredis would set a timer for its end, which keeps the process alive for two seconds. */
+function end(connection: Redis): void {
+  if (connection.status !== 'close' && connection.status !== 'end') connection.disconnect()
 }
 
 class IoredisLine implements Line {
@@ -96,7 +101,7 @@ class IoredisLine implements Line {
   }
 
   close(): void {
-    this.#connection.disconnect()
+    end(this.#connection)
   }
 
   /**
