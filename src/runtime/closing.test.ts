@@ -299,6 +299,7 @@ describe('a driver of two instances', () => {
     const second = perilune(driver, { namespace: NAMESPACE })
 
     await redis.close()
+    expect(redis.healthy()).toBe(false)
     const lease = await second.lock(name).acquire()
     await lease.release()
     expect(second.healthy()).toBe(true)
