@@ -10,7 +10,7 @@
 
 import { type ElectAnswer, elect } from '../generated/cache.ts'
 import { LoadFailedError } from '../runtime/errors.ts'
-import { toGrant } from '../runtime/grant.ts'
+import { askingAt, toGrant } from '../runtime/grant.ts'
 import { rest, within } from '../runtime/in-time.ts'
 import type { Post } from '../runtime/mailbox.ts'
 import { learnTold } from '../runtime/told.ts'
@@ -80,7 +80,7 @@ export class Load<Value> implements Joinable<Value> {
   async #untilSettled(): Promise<LoadOutcome<Value>> {
     const { endsAt, tags } = this.#terms
     for (let { block } = this.#terms; ; block = await readTags(this.#source, tags)) {
-      const askedAt = performance.now()
+      const askedAt = askingAt()
       const answer = await this.#elect(block)
       this.#source.runtime.clock.note(answer.nowMs, askedAt)
       if (answer.status === 'elected') return await this.#perform(answer, block, askedAt)

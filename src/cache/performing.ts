@@ -101,7 +101,7 @@ function leaseOf<Value>(source: Source<Value>, { key, grant }: Election, ending:
 
 /** The script decides also where the lease has lapsed: nobody else may have begun. */
 async function endWith(lease: KeptLease, ending: Ending): Promise<void> {
-  if (lease.remainingMs === 0) await ending.end()
+  if (lease.isLost) await ending.end()
   else await lease.release()
 }
 

@@ -1,9 +1,10 @@
 import { ack, claimed, extend, release } from '../generated/feed.ts'
 import { checkOptions } from '../runtime/arguments.ts'
 import type { CallId } from '../runtime/call-ids.ts'
+import { Countdown } from '../runtime/countdown.ts'
 import { type Duration, toMs } from '../runtime/duration.ts'
 import { LeaseLostError } from '../runtime/errors.ts'
-import { endsAtOf } from '../runtime/grant.ts'
+import { askingAt, endsAtOf } from '../runtime/grant.ts'
 import type { Extended } from '../runtime/lease-by-token.ts'
 import { toLeaseMs } from '../runtime/lease-options.ts'
 import { knownIds, type Message, type Source, toMessage } from './message.ts'
@@ -29,7 +30,7 @@ export class Claim<Body> implements AsyncDisposable {
   readonly token: number
   readonly messages: readonly Message<Body>[]
   readonly #source: Source<Body>
-  #endsAt: number
+  readonly #countdown: Countdown
   #expiresAtMs: number
   #leaseMs: number
   #state: 'held' | 'acked' | 'released' | 'lost' = 'held'
@@ -41,7 +42,7 @@ export class Claim<Body> implements AsyncDisposable {
     this.messages = claim.messages
     this.#expiresAtMs = claim.expiresAtMs
     this.#leaseMs = claim.leaseMs
-    this.#endsAt = endsAtOf(askedAt, claim.remainingMs)
+    this.#countdown = new Countdown(endsAtOf(askedAt, claim.remainingMs))
   }
 
   /** How long the lease was made for, counted from the claim or its last extension. */
@@ -56,7 +57,7 @@ export class Claim<Body> implements AsyncDisposable {
 
   /** How much of the lease is left by this process's own clock; never more than the server grants. */
   get remainingMs(): number {
-    return this.#state === 'held' ? Math.max(0, this.#endsAt - performance.now()) : 0
+    return this.#state === 'held' ? this.#countdown.leftMs : 0
   }
 
   /** Throws LeaseLostError unless the claim is held now, also when the process has been asleep. */
@@ -67,11 +68,12 @@ export class Claim<Body> implements AsyncDisposable {
   /** Makes the claim last `lease` from now; default: as long as before. Throws LeaseLostError. */
   async extend(lease: Duration = `${this.#leaseMs}ms`, options: ExtendOptions = {}): Promise<void> {
     const extension = toExtension(lease, options)
-    const askedAt = performance.now()
-    const extended = await this.#whileHeld(extendClaim(this.#source, this.token, extension))
+    const askedAt = askingAt()
+    const extending = () => this.#whileHeld(extendClaim(this.#source, this.token, extension))
+    const extended = await this.#countdown.whileAsked(extension.leaseMs, extending)
     this.#expiresAtMs = extended.expiresAtMs
     this.#leaseMs = extended.leaseMs
-    this.#endsAt = endsAtOf(askedAt, extended.leaseMs)
+    this.#countdown.set(endsAtOf(askedAt, extended.leaseMs))
   }
 
   /**
@@ -124,7 +126,7 @@ export interface ClaimState<Body> {
 /** Looks a live claim up by its token. Null when it has ended or never was. */
 export async function findClaim<Body>(source: Source<Body>, token: number): Promise<Claim<Body> | null> {
   const { unit, codec } = source
-  const askedAt = performance.now()
+  const askedAt = askingAt()
   const answer = await unit.run(claimed, { codec: codec.name, token: String(token) })
   if (answer.status === 'lost') return null
   const messages = answer.messages.map((message) => toMessage(answer, message, codec, token))

@@ -4,6 +4,7 @@ import { claim } from '../generated/feed.ts'
 import { checkInteger } from '../runtime/arguments.ts'
 import type { CallId } from '../runtime/call-ids.ts'
 import { type Duration, toMs } from '../runtime/duration.ts'
+import { askingAt } from '../runtime/grant.ts'
 import { closed } from '../runtime/runner.ts'
 import { toLeaseMs } from '../runtime/lease-options.ts'
 import { type Attempt, toWaitMs, type Waiting, waitFor } from '../runtime/wait.ts'
@@ -82,7 +83,7 @@ export async function claimOnce<Body>(
   terms: ClaimTerms,
 ): Promise<Attempt<Claim<Body>>> {
   const { unit, codec } = source
-  const askedAt = performance.now()
+  const askedAt = askingAt()
   const deadChannel = unit.beside('dead').channel
   const args = (id: CallId) => ({ ...terms, codec: codec.name, ...id, deadChannel, sharded: unit.sharded })
   const answer = await unit.runOnce(claim, args, { atClose: 'goes on' })

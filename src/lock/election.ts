@@ -1,13 +1,21 @@
 // Leader election on a lock: candidates stand in line, and whoever has the lock leads.
 //
-//   WAITING ──granted──► LEADING ──the task ended, the lease was lost, or stepDown──► WAITING
-//      └────────── close, the signal aborts, or the instance closes ─────────► CLOSED
+//   WAITING ──granted──► LEADING ──────────── the task ended, or the lease was lost ────────────► WAITING
+//      │                    │ stepDown, close, or the signal aborts                                  ▲
+//      │                    ▼                                                                        │
+//      │                LEAVING: leads no more; the office is given up when the task has ended, ─────┤
+//      │                         at the latest when its lease ends                                   │ closed
+//      └──────────────── close, the signal aborts, or the instance closes ──────────────────────► CLOSED
+//
+// The office is not given up before the task has ended, lest two of them run at once; and the lease is not extended any
+// more from then on, lest a task that heeds nothing keep the office.
 
+import { setMaxListeners } from 'node:events'
 import { checkOptions } from '../runtime/arguments.ts'
 import { Backoff } from '../runtime/backoff.ts'
-import { LeaseLostError, PeriluneError, WaitTimeoutError } from '../runtime/errors.ts'
+import { LeaseLostError, PeriluneError } from '../runtime/errors.ts'
 import { pause } from '../runtime/in-time.ts'
-import type { Lease } from '../runtime/lease.ts'
+import type { KeptLease } from '../runtime/kept-lease.ts'
 import { closed } from '../runtime/runner.ts'
 import type { Runtime } from '../runtime/runtime.ts'
 import { Lock, type LockOptions } from './lock.ts'
@@ -18,9 +26,12 @@ export interface Term {
   readonly token: number
   /** Aborts when the office is lost, or should be given up. */
   readonly signal: AbortSignal
-  /** Throws LeaseLostError unless this process leads now. */
+  /** Throws LeaseLostError unless this process leads now, also when it has been asleep, or has stepped down. */
   assertLeading(): void
-  /** Gives the office up; another candidate follows. */
+  /**
+   * Leads no more, from now on: `signal` aborts. Another candidate follows when the task has ended, and at the latest
+   * when the lease ends, which is not extended any more.
+   */
   stepDown(): void
 }
 
@@ -88,11 +99,12 @@ export class Campaign implements AsyncDisposable {
     this.#lock = lock
     this.#onElected = onElected
     this.#onError = onError
-    signal?.addEventListener('abort', () => this.#aborter.abort(signal.reason), { once: true })
-    if (signal?.aborted) this.#aborter.abort(signal.reason)
-    this.#ended = this.#standAgainAndAgain()
-    const forget = runtime.atClose(() => this.#closeBecause(closed()))
-    void this.#ended.then(forget)
+    const forgetSignal = this.#follow(signal)
+    const forgetInstance = runtime.atClose(() => this.#closeBecause(closed()))
+    this.#ended = this.#standAgainAndAgain().finally(() => {
+      forgetSignal()
+      forgetInstance()
+    })
   }
 
   /** True while this process leads, also when it has been asleep. */
@@ -100,12 +112,18 @@ export class Campaign implements AsyncDisposable {
     return this.#term?.leading ?? false
   }
 
-  /** Gives the office up, if this process has it; it stands again as the last in line. */
+  /**
+   * Leads no more, if it does now. Another candidate follows when the task has ended, and at the latest when the lease
+   * ends; this one then stands again, as the last in line.
+   */
   stepDown(): void {
     this.#term?.stepDown()
   }
 
-  /** Ends the candidacy; resolves when the term in office has ended and the office is given up. */
+  /**
+   * Ends the candidacy: leads no more from now on, as by `stepDown`. Resolves when the task has ended and the office is
+   * given up.
+   */
   close(): Promise<void> {
     return this.#closeBecause(new Error('the campaign was closed'))
   }
@@ -115,21 +133,37 @@ export class Campaign implements AsyncDisposable {
   }
 
   #closeBecause(reason: Error): Promise<void> {
-    this.#aborter.abort(reason)
+    this.#end(reason)
     return this.#ended
+  }
+
+  #follow(signal: AbortSignal | undefined): () => void {
+    if (signal === undefined) return () => undefined
+    if (signal.aborted) this.#end(signal.reason)
+    const end = (): void => this.#end(signal.reason)
+    // One signal may end many campaigns.
+    setMaxListeners(0, signal)
+    signal.addEventListener('abort', end, { once: true })
+    return () => signal.removeEventListener('abort', end)
+  }
+
+  #end(reason: unknown): void {
+    this.#aborter.abort(reason)
+    this.#term?.stepDown()
   }
 
   async #standAgainAndAgain(): Promise<void> {
     const { signal } = this.#aborter
     while (!signal.aborted) {
       try {
-        const lease = await this.#lock.acquire({ wait: WAIT, signal })
+        const lease = await this.#lock.stand({ wait: WAIT, signal })
+        if (lease === null) continue
         this.#backoff.reset()
         const began = performance.now()
         await this.#serve(lease)
         if (performance.now() - began < SHORT_TERM_MS) await pause(SHORT_TERM_MS, signal)
       } catch (error) {
-        if (error instanceof WaitTimeoutError || signal.aborted) continue
+        if (signal.aborted) continue
         this.#onError(error)
         if (error instanceof PeriluneError && error.code === 'closed') return
         await pause(this.#backoff.next(), signal).catch(() => undefined)
@@ -137,7 +171,7 @@ export class Campaign implements AsyncDisposable {
     }
   }
 
-  async #serve(lease: Lease): Promise<void> {
+  async #serve(lease: KeptLease): Promise<void> {
     const term = new TermInOffice(lease, this.#aborter.signal)
     this.#term = term
     try {
@@ -153,10 +187,10 @@ export class Campaign implements AsyncDisposable {
 
 class TermInOffice implements Term {
   readonly signal: AbortSignal
-  readonly #lease: Lease
+  readonly #lease: KeptLease
   readonly #given = new AbortController()
 
-  constructor(lease: Lease, campaign: AbortSignal) {
+  constructor(lease: KeptLease, campaign: AbortSignal) {
     this.#lease = lease
     this.signal = AbortSignal.any([lease.signal, campaign, this.#given.signal])
   }
@@ -166,14 +200,16 @@ class TermInOffice implements Term {
   }
 
   get leading(): boolean {
-    return !this.#given.signal.aborted && this.#lease.remainingMs > 0
+    return !this.signal.aborted && this.#lease.remainingMs > 0
   }
 
   assertLeading(): void {
+    if (this.signal.aborted) throw this.#lease.lostError()
     this.#lease.assertHeld()
   }
 
   stepDown(): void {
+    this.#lease.letGo()
     this.#given.abort(new Error('the leader stepped down'))
   }
 }

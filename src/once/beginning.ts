@@ -2,7 +2,7 @@
 
 import { randomUUID } from 'node:crypto'
 import { type BeginAnswer, begin } from '../generated/once.ts'
-import { toGrant } from '../runtime/grant.ts'
+import { askingAt, toGrant } from '../runtime/grant.ts'
 import { checkName } from '../runtime/keys.ts'
 import { closed } from '../runtime/runner.ts'
 import { Attempt } from './attempt.ts'
@@ -49,7 +49,7 @@ export async function beginAttempt<Result>(
   source: Source<Result>,
   terms: BeginTerms,
 ): Promise<Begun<Result>> {
-  const askedAt = performance.now()
+  const askedAt = askingAt()
   const answer = await askToBegin(source, terms)
   if (answer.status !== 'started') return answer
   const attempt = new Attempt(source, terms.key, toGrant(answer, askedAt))

@@ -2,6 +2,7 @@
 
 import { complete, release } from '../generated/once.ts'
 import { LeaseLostError } from '../runtime/errors.ts'
+import type { Trace } from '../runtime/runner.ts'
 import { resourceOf, type Source, unitOf } from './source.ts'
 
 export interface Completed {
@@ -31,10 +32,21 @@ export async function releaseAttempt<Result>(
   key: string,
   token: number,
 ): Promise<void> {
+  if (!(await tryToRelease(source, key, token))) throw lost(source, key, token)
+}
+
+/** As `releaseAttempt`; false when it was taken over. */
+export async function tryToRelease<Result>(
+  source: Source<Result>,
+  key: string,
+  token: number,
+  trace: Trace = {},
+): Promise<boolean> {
   const unit = unitOf(source, key)
-  const { channel, sharded } = unit
-  const answer = await unit.run(release, { token, channel, sharded }, { atClose: 'gives back' })
-  if (answer.status === 'lost') throw lost(source, key, token)
+  const told = { token, channel: unit.channel, sharded: unit.sharded }
+  trace.atClose = 'gives back'
+  const { status } = await unit.run(release, told, trace)
+  return status !== 'lost'
 }
 
 export function lost<Result>(source: Source<Result>, key: string, token: number): LeaseLostError {

@@ -17,8 +17,9 @@ import { Backoff } from '../runtime/backoff.ts'
 import { LeaseLostError } from '../runtime/errors.ts'
 import { endsAtOf } from '../runtime/grant.ts'
 import { isFinal } from '../runtime/outage.ts'
+import { AckDoubts } from './ack-doubts.ts'
 import type { ClaimedJob } from './claimed-job.ts'
-import { type Ack, type Exchanged, exchange, NOTHING_ELSE } from './exchange.ts'
+import { type Ack, type Exchanged, exchange, type LossReason, NOTHING_ELSE } from './exchange.ts'
 import { type HandedJob, Letters, RECHECK_MS, RECHECK_UNHEARD_MS } from './letters.ts'
 import type { Source } from './source.ts'
 
@@ -59,6 +60,7 @@ export class Exchanger {
   /** No ack is tried again. */
   #isHurried = false
   #acks: PendingAck[] = []
+  readonly #doubts = new AckDoubts()
   #asked = 0
   #underWay = 0
   readonly #backoff = new Backoff(FIRST_RETRY_MS, LAST_RETRY_MS)
@@ -177,7 +179,7 @@ export class Exchanger {
       // Of two calls that were under way, the later one says whether the server waits to call.
       if (exchanged.waits && called === this.#called) this.#rest(exchanged.recheckMs)
       else if (limit > 0) this.#idle = this.#expects = false
-      for (const [at, each] of pending.entries()) this.#tell(each, exchanged.refused.get(at))
+      for (const [at, each] of pending.entries()) this.#tell(each, exchanged.refused.get(at) ?? null)
       this.#terms.take(exchanged)
     } catch (error) {
       this.#asked -= limit
@@ -191,8 +193,9 @@ export class Exchanger {
     this.#terms.plan()
   }
 
-  #tell({ job }: PendingAck, why: string | undefined): void {
-    if (why === undefined) return job.noteAckEnded(null)
+  #tell({ job }: PendingAck, refused: LossReason | null): void {
+    const why = this.#doubts.judge(job, refused)
+    if (why === null) return job.noteAckEnded(null)
     const what = `job '${job.id}' of queue '${this.#source.name}' (${why})`
     job.noteAckEnded(new LeaseLostError(what, job.token))
   }
@@ -262,6 +265,7 @@ export class Exchanger {
     const now = performance.now()
     const isOver = this.#isHurried || isFinal(error)
     for (const each of pending) {
+      this.#doubts.note(each.job, error)
       if (each.job.endsAt > now && !isOver) this.#acks.push(each)
       else each.job.noteAckEnded(error)
     }

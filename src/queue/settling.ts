@@ -4,8 +4,9 @@ import { ackAndClaim, advance, bury, extend, release, retry } from '../generated
 import type { BatchTerms } from '../runtime/batcher.ts'
 import type { CallId } from '../runtime/call-ids.ts'
 import { LeaseLostError } from '../runtime/errors.ts'
-import { endsAtOf } from '../runtime/grant.ts'
+import { askingAt, endsAtOf } from '../runtime/grant.ts'
 import { learnTold } from '../runtime/told.ts'
+import { AckDoubts } from './ack-doubts.ts'
 import { type Advanced, asCalledBy, type NextJob, type Step, sendSteps, toStep } from './advancing.ts'
 import type { ClaimedJob, Failure, Settling } from './claimed-job.ts'
 import { type Ack, exchange, type LossReason, reasonsOf } from './exchange.ts'
@@ -38,6 +39,7 @@ const BURIALS: BatchTerms = { name: bury.script.name, ...LIMITS }
 
 export class Settler implements Settling {
   readonly #source: Source
+  readonly #doubts = new AckDoubts()
 
   constructor(source: Source) {
     this.#source = source
@@ -45,8 +47,14 @@ export class Settler implements Settling {
 
   ack(job: ClaimedJob, result: unknown): void {
     this.sendAck(toAck(job, result, this.#source)).then(
-      (why) => job.noteAckEnded(why === null ? null : this.#lost(job, why)),
-      (error: unknown) => job.noteAckEnded(error),
+      (refused) => {
+        const why = this.#doubts.judge(job, refused)
+        job.noteAckEnded(why === null ? null : this.#lost(job, why))
+      },
+      (error: unknown) => {
+        this.#doubts.note(job, error)
+        job.noteAckEnded(error)
+      },
     )
   }
 
@@ -64,7 +72,9 @@ export class Settler implements Settling {
   }
 
   async bury(job: Leased, kind: string, message: string): Promise<void> {
-    this.#check(job, await this.sendBurial({ number: job.number, token: job.token, kind, message }))
+    const why = await this.sendBurial({ number: job.number, token: job.token, kind, message })
+    // An attempt that has buried its job before what it asks for has done it.
+    this.#check(job, why === 'buried' ? null : why)
   }
 
   /** As `ack`; that the job was lost is a value. */
@@ -129,7 +139,7 @@ export class Settler implements Settling {
   ): Promise<{ endsAtMs: number; endsAt: number; outcomes: Outcome[] }> {
     const { unit, codec } = this.#source
     const claims = jobs.map(({ number, token }) => ({ number, token }))
-    const askedAt = performance.now()
+    const askedAt = askingAt()
     const { refused, endsAtMs, nowMs } = await unit.run(extend, { codec: codec.name, leaseMs, claims })
     const endsAt = endsAtOf(askedAt, endsAtMs - nowMs)
     return { endsAtMs, endsAt, outcomes: outcomesOf(jobs, reasonsOf(refused)) }

@@ -34,6 +34,7 @@ function setup(
   }
   const attempts: Attempts = {
     passes: false,
+    leaseMs: 300,
     attempt: async (id) => {
       told.attempts.push(id)
       return answers[Math.min(told.attempts.length, answers.length) - 1] as Standing

@@ -2,9 +2,10 @@
 // grants it to the first in line and tells its process (lua/shared/tickets).
 
 import type { Deadlines } from './deadlines.ts'
-import { type Grant, toGrant } from './grant.ts'
+import { askingAt, type Grant, toGrant } from './grant.ts'
 import { unlessAborted, within } from './in-time.ts'
 import type { Mailbox, Post } from './mailbox.ts'
+import type { Trace } from './runner.ts'
 import { type Attempts, abandon, Waiter } from './waiter.ts'
 
 export interface LineTerms {
@@ -24,21 +25,22 @@ const OPENING_MS = 1000
 export function standInLine(attempts: Attempts, terms: LineTerms): Promise<Grant | null> {
   const { mailbox, waitMs, signal } = terms
   if (signal?.aborted) return Promise.reject(signal.reason)
-  const id = mailbox.newId()
-  if (waitMs === 0) return tryOnce(attempts, id, signal)
+  const id = mailbox.newAttemptId()
+  if (waitMs === 0) return tryOnce(attempts, id, terms)
   return attempts.passes ? tryFirst(attempts, id, terms) : waitFor(attempts, id, terms)
 }
 
 async function tryFirst(attempts: Attempts, id: string, terms: LineTerms): Promise<Grant | null> {
   // A new name to stand in line with: what came too late is given back under the first.
-  return (await tryOnce(attempts, id, terms.signal)) ?? waitFor(attempts, terms.mailbox.newId(), terms)
+  return (await tryOnce(attempts, id, terms)) ?? waitFor(attempts, terms.mailbox.newAttemptId(), terms)
 }
 
 async function waitFor(attempts: Attempts, id: string, terms: LineTerms): Promise<Grant | null> {
   const endsAt = performance.now() + terms.waitMs
+  const { mailbox, signal, deadlines } = terms
   const channel = terms.channel()
   const post = postNow(channel, terms, id) ?? (await openPost(channel, terms, id))
-  const waiter = new Waiter(attempts, id, post, endsAt, terms.signal, terms.deadlines)
+  const waiter = new Waiter(attempts, id, { mailbox, post, endsAt, signal, deadlines })
   try {
     return await waiter.wait()
   } finally {
@@ -46,20 +48,26 @@ async function waitFor(attempts: Attempts, id: string, terms: LineTerms): Promis
   }
 }
 
-async function tryOnce(attempts: Attempts, id: string, signal?: AbortSignal): Promise<Grant | null> {
-  const askedAt = performance.now()
-  const asking = attempts.attempt(id, { waits: false, listens: false })
+async function tryOnce(
+  attempts: Attempts,
+  id: string,
+  { mailbox, signal }: Pick<LineTerms, 'mailbox' | 'signal'>,
+): Promise<Grant | null> {
+  const askedAt = askingAt()
+  const trace: Trace = {}
+  const asking = attempts.attempt(id, { waits: false, listens: false, trace })
+  const giveUp = (): void => abandon(attempts, id, mailbox, { asking, trace, listens: false })
   try {
     const standing = await unlessAborted(asking, signal)
-    if (standing.status !== 'granted') return null
-    const grant = toGrant(standing, askedAt)
-    if (grant.endsAt > performance.now()) return grant
+    if ('nowMs' in standing && !mailbox.clock.known) mailbox.clock.note(standing.nowMs, askedAt)
+    const grant = standing.status === 'granted' ? toGrant(standing, askedAt) : null
+    if (grant !== null && grant.endsAt > performance.now()) return grant
+    if (grant !== null || trace.repeated === true) giveUp()
+    return null
   } catch (error) {
-    abandon(attempts, id, { asking, listens: false })
+    giveUp()
     throw error
   }
-  abandon(attempts, id, { asking, listens: false })
-  return null
 }
 
 /** Null when the process has to subscribe first. */

@@ -5,6 +5,8 @@
 
 import { randomBytes } from 'node:crypto'
 import type { Driver, Subscription } from '../driver.ts'
+import { Abandoned } from './abandoned.ts'
+import { ServerClock } from './server-clock.ts'
 import { Sleeper } from './sleeper.ts'
 
 // A channel is kept for a while after the last who waited on it.
@@ -24,15 +26,27 @@ export class Mailbox {
   readonly #process = randomBytes(9).toString('base64url')
   readonly #boxes = new Map<string, Box>()
   #last = 0
+  /** The server's clock, by the answers to attempts. */
+  readonly clock: ServerClock = new ServerClock()
+  /** Attempts that are over, and that letters may still be for. */
+  readonly abandoned: Abandoned = new Abandoned()
 
   constructor(driver: Pick<Driver, 'subscribe'>) {
     this.#driver = driver
   }
 
-  /** A name for one attempt; never used twice. */
+  /** A name for one who waits; never used twice. */
   newId(): string {
     this.#last += 1
     return `${this.#process}.${this.#last}`
+  }
+
+  /**
+   * A name for one attempt, which tells when it was made by the server's clock, where that is known: the server then grants
+   * its whole lease at once, should something become free within a moment.
+   */
+  newAttemptId(): string {
+    return this.clock.known ? `${this.newId()}@${Math.floor(this.clock.latestMs())}` : this.newId()
   }
 
   /**
@@ -41,7 +55,7 @@ export class Mailbox {
    */
   async expect(beginning: string, id: string, lasts = false): Promise<Post> {
     const box = this.#box(beginning)
-    const post = new Post(() => box.leave(id), lasts)
+    const post = new Post(box, id, lasts)
     await box.enter(id, post)
     return post
   }
@@ -50,7 +64,7 @@ export class Mailbox {
   expectNow(beginning: string, id: string): Post | null {
     const box = this.#boxes.get(beginning)
     if (box === undefined || !box.ready) return null
-    const post = new Post(() => box.leave(id))
+    const post = new Post(box, id)
     box.put(id, post)
     return post
   }
@@ -62,15 +76,17 @@ export class Mailbox {
 
   /** Whoever waits looks again. The subscriptions end with the instance, which may be waiting in vain for one. */
   close(): void {
+    this.abandoned.close()
     for (const box of this.#boxes.values()) box.close()
   }
 
   #box(beginning: string): Box {
     const known = this.#boxes.get(beginning)
     if (known !== undefined) return known
-    const box = new Box(this.#driver, `${beginning}:${this.#process}`, () => {
+    const forget = (): void => {
       if (this.#boxes.get(beginning) === box) this.#boxes.delete(beginning)
-    })
+    }
+    const box: Box = new Box(this.#driver, `${beginning}:${this.#process}`, this.abandoned, forget)
     this.#boxes.set(beginning, box)
     return box
   }
@@ -80,14 +96,21 @@ export class Mailbox {
 export class Post {
   /** It goes on while the instance closes. */
   readonly lasts: boolean
-  readonly #leave: () => void
+  readonly #box: Box
+  readonly #id: string
   readonly #letters: Letter[] = []
   #missed = false
   readonly #sleeper = new Sleeper()
 
-  constructor(leave: () => void, lasts = false) {
+  constructor(box: Box, id: string, lasts = false) {
     this.lasts = lasts
-    this.#leave = leave
+    this.#box = box
+    this.#id = id
+  }
+
+  /** False while the subscription is interrupted. */
+  get isHeard(): boolean {
+    return this.#box.isHeard
   }
 
   deliver(letter: Letter): void {
@@ -116,23 +139,27 @@ export class Post {
   }
 
   close(): void {
-    this.#leave()
+    this.#box.leave(this.#id)
   }
 }
 
 class Box {
   readonly #subscription: Promise<Subscription>
   readonly #posts = new Map<string, Post>()
+  readonly #abandoned: Abandoned
   readonly #forget: () => void
   #linger: NodeJS.Timeout | null = null
   #emptySince = 0
   #ready = false
+  #lost = false
 
-  constructor(driver: Pick<Driver, 'subscribe'>, channel: string, forget: () => void) {
+  constructor(driver: Pick<Driver, 'subscribe'>, channel: string, abandoned: Abandoned, forget: () => void) {
+    this.#abandoned = abandoned
     this.#forget = forget
     this.#subscription = driver.subscribe(channel, {
       onMessage: (message) => this.#sort(message),
-      onGap: () => this.#interruptAll(),
+      onLost: () => this.#lose(),
+      onGap: () => this.#hearAgain(),
     })
     // Whoever waits sees the failure; the next one tries again.
     this.#subscription.then(() => (this.#ready = true), forget)
@@ -141,6 +168,11 @@ class Box {
   /** True once the server has confirmed. */
   get ready(): boolean {
     return this.#ready
+  }
+
+  /** False while the subscription is interrupted. */
+  get isHeard(): boolean {
+    return this.#ready && !this.#lost
   }
 
   put(id: string, post: Post): void {
@@ -197,7 +229,20 @@ class Box {
 
   #deliver(line: string, text: string, receivedAt: number): void {
     const [word = '', id = '', ...numbers] = line.split(' ')
-    this.#posts.get(id)?.deliver({ word, numbers: numbers.map(Number), text, receivedAt })
+    const post = this.#posts.get(id)
+    if (post === undefined) this.#abandoned.heard(id)
+    else post.deliver({ word, numbers: numbers.map(Number), text, receivedAt })
+  }
+
+  /** Those who wait look at their clocks again: until it is heard again they ask more often. */
+  #lose(): void {
+    this.#lost = true
+    this.#interruptAll()
+  }
+
+  #hearAgain(): void {
+    this.#lost = false
+    this.#interruptAll()
   }
 
   #interruptAll(): void {

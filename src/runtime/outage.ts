@@ -5,6 +5,7 @@ import {
   DriverError,
   type DriverErrorCode,
   InvalidArgumentError,
+  PeriluneError,
   UnsupportedServerError,
 } from './errors.ts'
 
@@ -27,4 +28,10 @@ const FINAL: ReadonlySet<DriverErrorCode> = new Set<DriverErrorCode>(['closed', 
 export function isFinal(error: unknown): boolean {
   if (error instanceof InvalidArgumentError || error instanceof UnsupportedServerError) return true
   return error instanceof DriverError && FINAL.has(error.code)
+}
+
+/** True when a call was refused, and did not happen. An answer that nobody could read is none. */
+export function didNotHappen(error: unknown): boolean {
+  if (!(error instanceof PeriluneError) || error instanceof AmbiguousError) return false
+  return !(error instanceof DriverError && error.code === 'script-failed')
 }

@@ -3,7 +3,8 @@
 //
 //   send by hash ──NOSCRIPT──► send the source ──┐
 //        ▲                                       ├──► answer, or a definite error
-//        └── pause ◄── connection lost, or the server cannot take it just now
+//        └── pause ◄── connection lost, or the server cannot take it just now;
+//                      a reply of a wrong shape, once: the connection is dropped
 //
 // `maybe` remembers that some attempt may have run without our knowing: from then on only an answer is
 // certain, everything else is ambiguous.
@@ -38,6 +39,8 @@ export class Runner {
   readonly driver: Driver
   readonly deadlineMs: number
   readonly deadlines: Deadlines = new Deadlines()
+  /** Scripts that answered in a wrong shape twice in a row, over two connections: it is not these that are broken. */
+  readonly misread: Set<string> = new Set()
   /** Of what goes on while the instance closes. */
   readonly lastDeadlines: Deadlines = new Deadlines()
   #state: 'open' | 'closing' | 'closed' = 'open'
@@ -126,6 +129,7 @@ class Run<A, R> implements Due {
   #pauseMs = FIRST_PAUSE_MS
   #underWay = false
   #maybe = false
+  #misread = false
   #done = false
   #lastError: Error | null = null
 
@@ -165,13 +169,33 @@ class Run<A, R> implements Due {
 
   #answered(reply: Reply): void {
     if (this.#done) return
+    let answer: R
     try {
-      const answer = this.#operation.decode(reply)
-      this.#finish()
-      this.#settle.resolve(answer)
+      answer = this.#operation.decode(reply)
     } catch (error) {
-      this.#reject(new DriverError('script-failed', `${this.#operation.script.name}: ${String(error)}`))
+      this.#underWay = false
+      return this.#cannotRead(error as Error)
     }
+    this.#finish()
+    this.#settle.resolve(answer)
+  }
+
+  /**
+   * The reply may belong to another call, and the replies behind it too: a connection that does so is dropped, and the call is
+   * sent again. What cannot be read the second time either is the script's own answer.
+   */
+  #cannotRead(error: Error): void {
+    const { name, reads } = this.#operation.script
+    if (this.#misread) this.#runner.misread.add(name)
+    this.#maybe = true
+    this.#lastError = error
+    if (!this.#runner.misread.has(name)) {
+      this.#misread = true
+      this.#runner.driver.reconnect?.(this.#call.keys[0] ?? '')
+      if (this.#settle.trace.runsOnce !== true) return this.#later()
+    }
+    if (reads) this.#reject(new DriverError('script-failed', `${name}: ${String(error)}`, { cause: error }))
+    else this.#reject(new AmbiguousError(name, { cause: error }, 'unreadable'))
   }
 
   #failed(error: unknown): void {

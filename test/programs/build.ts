@@ -19,6 +19,7 @@ const PROGRAMS = [
   'test/faults/queue-hoarder.ts',
   'test/faults/recurring-worker.ts',
   'test/faults/semaphore-worker.ts',
+  'test/faults/suspended-holder.ts',
   'test/soak/feed-worker.ts',
   'test/soak/queue/party.ts',
   'tools/generate.ts',

@@ -1,0 +1,23 @@
+// Acks that are sent again because nobody knows whether they took effect.
+
+import { AmbiguousError } from '../runtime/errors.ts'
+import type { ClaimedJob } from './claimed-job.ts'
+import type { LossReason } from './exchange.ts'
+
+export class AckDoubts {
+  readonly #jobs = new WeakSet<ClaimedJob>()
+
+  /** An ack of the job has failed. */
+  note(job: ClaimedJob, error: unknown): void {
+    if (error instanceof AmbiguousError) this.#jobs.add(job)
+  }
+
+  /**
+   * Why the job was lost, or null: it is done. As long as its lease lasts nobody else ends it, so one that is not there any
+   * more was acked by the call before.
+   */
+  judge(job: ClaimedJob, why: LossReason | null): LossReason | null {
+    const wasAcked = why === 'absent' && this.#jobs.has(job) && job.endsAt > performance.now()
+    return wasAcked ? null : why
+  }
+}
