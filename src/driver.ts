@@ -79,20 +79,50 @@ export interface Driver {
   load(script: Script): Promise<void>
   /**
    * Listens on a channel; resolves once the server has confirmed. All subscriptions share one extra
-   * connection (one per master in use on a cluster with sharded channels).
+   * connection (one per master in use on a cluster with sharded channels). While somebody listens, the driver makes sure that
+   * this connection is alive and leads to the node where commands for the channel run; else the subscription is lost, and
+   * placed again.
    */
   subscribe(channel: string, listener: Listener): Promise<Subscription>
   info(): Promise<ServerInfo>
   /** WAIT on the connection that serves `key`; resolves to the number of replicas that confirmed. */
   wait(key: string, replicas: number, timeoutMs: number): Promise<number>
-  /** False while the command connection or a needed subscriber connection is down. */
+  /**
+   * A reply had a shape that its call never gets: what comes over the connection may belong to other calls. Drops the one that
+   * serves `key` and fails what is due on it as maybe done; the client connects again by itself.
+   */
+  reconnect?(key: string): void
+  /** False while the command connection or a needed subscriber connection is down, or the latter cannot be shown to hear. */
   healthy(): boolean
-  /** Closes what the driver opened itself; the client it was given stays open. */
+  /**
+   * Closes what the driver opened itself; the client it was given stays open. Called when the last instance on it closes: all
+   * calls are refused from then on, and those under way settle.
+   */
   close(): Promise<void>
+}
+
+/**
+ * Marks all that `type` makes, so that every copy of the library knows it: a program may load the ESM build beside the CommonJS
+ * one, or two versions. `instanceof` asks for the mark; for a class that extends `type` it works as it always does. What has
+ * a mark is used through its public members only, and these may be added to, never changed.
+ */
+export function brand(type: { readonly prototype: object }, name: string): void {
+  const mark = Symbol.for(`perilune.${name}`)
+  Object.defineProperty(type.prototype, mark, { value: true })
+  Object.defineProperty(type, Symbol.hasInstance, {
+    value(this: unknown, value: unknown): boolean {
+      if (this !== type) return Function.prototype[Symbol.hasInstance].call(this, value)
+      return typeof value === 'object' && value !== null && mark in value
+    },
+  })
 }
 
 /** The server answered with an error; `message` is its text and begins with the code word. */
 export class ServerReplyError extends Error {
+  static {
+    brand(this, 'ServerReplyError')
+  }
+
   override readonly name = 'ServerReplyError'
   /** `NOSCRIPT`, `OOM`, `TRYAGAIN`, `ERR` … */
   readonly word: string
@@ -105,6 +135,10 @@ export class ServerReplyError extends Error {
 
 /** No answer will come. `sent` is false only when it is certain that the server never got the call. */
 export class ConnectionLostError extends Error {
+  static {
+    brand(this, 'ConnectionLostError')
+  }
+
   override readonly name = 'ConnectionLostError'
   readonly sent: boolean
 

@@ -89,6 +89,8 @@ if queue.idle > 0 or waits then
     see_to_watch(idle, queue, worker, score, now_ms, how)
   end
   if waits then
+    -- @include shared/queue/note-time
+    note_time(queue, now_us)
     local due_ms = queue.due_ms < NEVER_MS and queue.due_ms or nil
     recheck_ms = wait_idle(idle, queue, worker, due_ms, score, now_ms, how)
   end

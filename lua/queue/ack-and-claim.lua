@@ -134,6 +134,7 @@ end
 local now_us = clock_us()
 local now_ms = math.floor(now_us / 1000)
 local settings = parse_settings(queue.settings)
+settings.rate_burst = read_burst(meta, 'burst', settings)
 local paused = settings.paused and 1 or 0
 if remembered then
   local token, count, ends_ms, text = string.match(remembered, '^(%d+) (%d+) (%d+) (.*)$')
@@ -155,7 +156,7 @@ end
 if limit > 0 and queue.watch_ms <= now_ms then
   queue.watch_ms = 0
 end
-if limit > 0 and queue.due_ms <= now_ms then
+if limit > 0 and (queue.due_ms <= now_ms or must_catch_up(queue, now_ms)) then
   -- @include shared/queue/bring-due
   bring_due(keys, queue, settings, now_us, limit)
 end
@@ -191,8 +192,7 @@ if count > 0 then
   token, ends_ms = queue.token, now_ms + lease_ms
   told, options = lease_jobs(keys, queue, taken, now_us, lease_ms)
   if settings.rate_limit > 0 then
-    queue.arrival_us =
-      arrival_after(queue.arrival_us, settings.rate_limit, settings.rate_window_ms, now_us, count)
+    queue.arrival_us = arrival_after(queue.arrival_us, settings, now_us, count)
   end
 end
 local waits = worker ~= '' and count < limit

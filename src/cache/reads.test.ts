@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { Redis } from 'ioredis'
 import { ioredis } from 'perilune/ioredis'
 import { expect, inject, onTestFinished, test } from 'vitest'
-import type { Driver, ReadCall } from '../driver.ts'
+import type { Driver, ReadCall, Reply } from '../driver.ts'
 import { Runtime } from '../runtime/runtime.ts'
 import { Reads } from './reads.ts'
 
@@ -45,6 +45,26 @@ test('reads whose connection is lost are asked again, each by itself', async () 
   expect(sent.map(({ command }) => command).slice(0, 3)).toEqual(['MGET', 'GET', 'GET'])
 })
 
+test('a reply that is none to a read drops its connection, and the read is sent again', async () => {
+  const odd: [count: number, reply: Reply][] = [
+    [1, [Buffer.from('of another call')]],
+    [1, 7],
+    [2, Buffer.from('of another call')],
+    [2, [Buffer.from('of another call')]],
+    [2, [Buffer.from('of another call'), 7]],
+  ]
+  for (const [count, reply] of odd) {
+    const { reads, client, prefix, dropped } = await setup({ reply })
+    const keys = Array.from({ length: count }, (_, n) => `${prefix}${n}`)
+    await client.mset(Object.fromEntries(keys.map((key) => [key, `of ${key}`])))
+
+    const found = await Promise.all(keys.map((key) => reads.get(key, 5000)))
+
+    expect(found.map(String)).toEqual(keys.map((key) => `of ${key}`))
+    expect(dropped).toEqual([keys[0]])
+  }
+})
+
 test('a key of another type is no value', async () => {
   const { reads, client, prefix } = await setup()
   await client.set(`${prefix}a`, '1')
@@ -61,10 +81,21 @@ interface Scene {
   readonly prefix: string
   /** What went to the server. */
   readonly sent: ReadCall[]
+  /** Keys whose connections were dropped. */
+  readonly dropped: string[]
 }
 
-/** With `breaks` the connection is lost as the first read was sent. */
-async function setup({ asked = true, isCluster = false, breaks = false } = {}): Promise<Scene> {
+interface Terms {
+  asked?: boolean
+  isCluster?: boolean
+  /** The connection is lost as the first read was sent. */
+  breaks?: boolean
+  /** What the first read is answered. */
+  reply?: Reply
+}
+
+async function setup({ asked = true, isCluster = false, breaks = false, reply }: Terms = {}): Promise<Scene> {
+  const dropped: string[] = []
   const client = new Redis(inject('redisPort'))
   const sent: ReadCall[] = []
   const plain = ioredis(client)
@@ -74,8 +105,9 @@ async function setup({ asked = true, isCluster = false, breaks = false } = {}): 
       sent.push(...calls)
       const replies = plain.read(calls)
       if (breaks && isFirst) client.stream.destroy()
-      return replies
+      return reply !== undefined && isFirst ? [Promise.resolve(reply)] : replies
     },
+    reconnect: (key: string) => void dropped.push(key),
     info: async () => ({ ...(await plain.info()), cluster: isCluster }),
     close: () => plain.close(),
   })
@@ -85,5 +117,6 @@ async function setup({ asked = true, isCluster = false, breaks = false } = {}): 
     await runtime.close()
     client.disconnect()
   })
-  return { reads: new Reads(runtime), runtime, client, prefix: `reads-test:${randomUUID()}:`, sent }
+  const prefix = `reads-test:${randomUUID()}:`
+  return { reads: new Reads(runtime), runtime, client, prefix, sent, dropped }
 }

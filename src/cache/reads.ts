@@ -40,7 +40,7 @@ export class Reads {
     const replies = driver.read(groups.map(toCall))
     // One timer for all of them.
     const by = performance.now() + withinMs
-    const due = { by, giveUp: (reason: Error = late()): void => giveUp(all, reason) }
+    const due = { by, giveUp: (reason?: Error): void => giveUp(all, reason) }
     deadlines.add(due)
     let open = groups.length
     const over = (): void => {
@@ -49,10 +49,20 @@ export class Reads {
     }
     for (const [at, group] of groups.entries()) {
       replies[at]
-        ?.then((reply) => settle(group, reply))
+        ?.then((reply) => this.#settle(group, reply))
         .catch((error: unknown) => this.#allAgain(group, error, by))
         .finally(over)
     }
+  }
+
+  /** Throws ConnectionLostError for an answer that is none: it may belong to another call, and so its connection is dropped. */
+  #settle(group: readonly Waiting[], reply: Reply): void {
+    const values = valuesOf(group, reply)
+    if (values === null) {
+      this.#runtime.runner.driver.reconnect?.(group[0]?.key ?? '')
+      throw new ConnectionLostError('a read was answered with something else than bytes', true)
+    }
+    for (const [at, waiting] of group.entries()) waiting.resolve(values[at] ?? null)
   }
 
   /** What goes in one command. In a cluster each key has its own slot, and perhaps its own node. */
@@ -75,11 +85,11 @@ export class Reads {
       isWorthAnother(error);
       pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS)
     ) {
-      if (performance.now() + pauseMs >= by) break
+      if (performance.now() + pauseMs >= by || this.#runtime.runner.closed) break
       await new Promise((resolve) => setTimeout(resolve, pauseMs))
       const [reply = null] = this.#runtime.runner.driver.read([toCall([waiting])])
       try {
-        return waiting.resolve(toBytes(await reply))
+        return this.#settle([waiting], await reply)
       } catch (failure) {
         error = failure
       }
@@ -103,24 +113,25 @@ class Waiting {
   }
 }
 
-/** Not at once: after a stall of this process the answers may be there already, and are only not read yet. */
-function giveUp(all: readonly Waiting[], reason: Error): void {
-  setImmediate(() => all.forEach((each) => each.reject(reason)))
+/** Not at once where time is over: after a stall of this process the answers may be there, and are only not read yet. */
+function giveUp(all: readonly Waiting[], reason?: Error): void {
+  if (reason === undefined) setImmediate(() => all.forEach((each) => each.reject(late())))
+  else for (const each of all) each.reject(reason)
 }
 
 function toCall(group: readonly Waiting[]): ReadCall {
   return { command: group.length === 1 ? 'GET' : 'MGET', args: group.map(({ key }) => key) }
 }
 
-/** Throws DriverError for an answer that is none. */
-function settle(group: readonly Waiting[], reply: Reply): void {
-  const values = group.length > 1 && Array.isArray(reply) ? reply : [reply]
-  for (const [at, waiting] of group.entries()) waiting.resolve(toBytes(values[at] ?? null))
+/** Of a GET the value, of an MGET those of its keys; null when the reply is that of neither. */
+function valuesOf(group: readonly Waiting[], reply: Reply): (Buffer | null)[] | null {
+  const values = group.length === 1 ? [reply] : reply
+  const isWhole = Array.isArray(values) && values.length === group.length
+  return isWhole && values.every(isBytes) ? values : null
 }
 
-function toBytes(reply: Reply): Buffer | null {
-  if (reply === null || Buffer.isBuffer(reply)) return reply
-  throw new DriverError('script-failed', 'the server answered something else than bytes to a read')
+function isBytes(reply: Reply): reply is Buffer | null {
+  return reply === null || Buffer.isBuffer(reply)
 }
 
 function isWorthAnother(error: unknown): boolean {

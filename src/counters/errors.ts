@@ -1,3 +1,4 @@
+import { brand } from '../driver.ts'
 import { PeriluneError } from '../runtime/errors.ts'
 
 export type SinkErrorCode =
@@ -8,6 +9,10 @@ export type SinkErrorCode =
 
 /** The database could not do its part. The original is in `cause`. */
 export class SinkError extends PeriluneError {
+  static {
+    brand(this, 'SinkError')
+  }
+
   override readonly name = 'SinkError'
   readonly code: SinkErrorCode
 
@@ -24,6 +29,10 @@ export class SinkError extends PeriluneError {
 
 /** A counter is not in the database, and `missing: 'refuse'` says that none is made. Nothing was counted. */
 export class UnknownCounterError extends PeriluneError {
+  static {
+    brand(this, 'UnknownCounterError')
+  }
+
   override readonly name = 'UnknownCounterError'
   readonly code = 'unknown-counter'
   readonly id: string
@@ -36,6 +45,10 @@ export class UnknownCounterError extends PeriluneError {
 
 /** The database is behind, and `mostDirty` counters of the partition wait for it. Nothing was counted. */
 export class BacklogError extends PeriluneError {
+  static {
+    brand(this, 'BacklogError')
+  }
+
   override readonly name = 'BacklogError'
   readonly code = 'backlog'
   readonly id: string
@@ -48,6 +61,10 @@ export class BacklogError extends PeriluneError {
 
 /** A value would leave 64 bits. Nothing was counted. */
 export class OverflowError extends PeriluneError {
+  static {
+    brand(this, 'OverflowError')
+  }
+
   override readonly name = 'OverflowError'
   readonly code = 'overflow'
   readonly id: string

@@ -11,7 +11,7 @@ import {
   type Subscription,
   type WriteCall,
 } from '../driver.ts'
-import { Channels, type Line, type LineEvents } from './channels.ts'
+import { Channels } from './channels.ts'
 import {
   addressOf,
   isCluster,
@@ -24,10 +24,11 @@ import {
 } from './ioredis-client.ts'
 import { explain } from './ioredis-errors.ts'
 import { openLine } from './ioredis-line.ts'
-import { PendingRuns } from './pending.ts'
+import type { Line, LineEvents, Place } from './line.ts'
+import { MISREAD, type PendingRun, PendingRuns } from './pending.ts'
 import { scatteredRead } from './scattered-read.ts'
-import { serverInfo } from './server-info.ts'
-import { scriptArguments, type WireArgument, wireArgument } from './wire.ts'
+import { isInfo, serverInfo } from './server-info.ts'
+import { counts, scriptArguments, type WireArgument, wireArgument } from './wire.ts'
 
 /**
  * Speaks through an ioredis client: a single server, Sentinel or Cluster. Throws a TypeError for a
@@ -43,7 +44,7 @@ class IoredisDriver implements Driver {
   readonly #client: Redis | Cluster
   readonly #cluster: Cluster | undefined
   readonly #callClient: Send
-  readonly #pending = new PendingRuns(explain)
+  readonly #pending = new PendingRuns(explain, (error) => this.#channels.doubtAfter(error))
   readonly #channels: Channels
   readonly #stopWatching: () => void
   #corked: Redis['stream'][] = []
@@ -57,10 +58,12 @@ class IoredisDriver implements Driver {
     this.#cluster = isCluster(client) ? client : undefined
     this.#callClient = senderOf(client)
     this.#channels = new Channels({
-      addressesFor: (channel) => this.#addressesFor(channel),
+      placeOf: (channel) => this.#placeOf(channel),
       open: (address, events) => this.#openLine(address, events),
+      touch: (channel) => this.write({ command: 'HDEL', args: [channel, 'none'] }),
+      subscribers: (address, channels) => this.#subscribers(address, channels),
     })
-    this.#stopWatching = watch(client, this.#pending)
+    this.#stopWatching = watch(client, this.#pending, () => this.#channels.doubt())
   }
 
   run(call: ScriptCall): Promise<Reply> {
@@ -92,13 +95,23 @@ class IoredisDriver implements Driver {
 
   async info(): Promise<ServerInfo> {
     const texts = await this.#onMasters((master) => master.call('info', ['server']))
-    return serverInfo(texts.map(String), this.#cluster !== undefined)
+    if (isInfo(texts.map(String))) return serverInfo(texts.map(String), this.#cluster !== undefined)
+    this.#drop(this.#masters(), () => true)
+    throw new ConnectionLostError(MISREAD, true)
   }
 
   async wait(key: string, replicas: number, timeoutMs: number): Promise<number> {
     const node = this.#cluster ? nodeAt(this.#cluster, ownerOf(this.#cluster, key)) : this.#client
     if (node === undefined) throw new ConnectionLostError('no connection to the node of the key', false)
     return Number(await this.#follow(node.call('wait', [replicas, timeoutMs]), key))
+  }
+
+  /** Bound, so that a driver made of this one has it too. */
+  readonly reconnect = (key: string): void => {
+    const cluster = this.#cluster
+    const owner = cluster && ownerOf(cluster, key)
+    const nodes = this.#masters().filter((node) => cluster === undefined || addressOf(node) === owner)
+    this.#drop(nodes, (run) => cluster === undefined || ownerOf(cluster, run.key) === owner)
   }
 
   healthy(): boolean {
@@ -162,8 +175,9 @@ class IoredisDriver implements Driver {
   }
 
   #cork(): Redis['stream'][] {
-    const nodes = isCluster(this.#client) ? this.#client.nodes('master') : [this.#client]
-    const streams = nodes.map(({ stream }) => stream).filter((stream) => stream?.writable)
+    const streams = this.#masters()
+      .map(({ stream }) => stream)
+      .filter((stream) => stream?.writable)
     for (const stream of streams) stream.cork()
     return streams
   }
@@ -175,19 +189,27 @@ class IoredisDriver implements Driver {
     for (const stream of corked) stream.uncork()
   }
 
+  #masters(): Redis[] {
+    return isCluster(this.#client) ? this.#client.nodes('master') : [this.#client]
+  }
+
+  #drop(nodes: readonly Redis[], isOfThem: (run: PendingRun) => boolean): void {
+    this.#pending.giveUp(MISREAD, isOfThem)
+    for (const node of nodes) node.disconnect(true)
+  }
+
   async #onMasters(ask: (master: Redis) => Promise<unknown>): Promise<Reply[]> {
     const refusal = this.#refusal()
     if (refusal !== undefined) throw new ConnectionLostError(refusal, false)
     // Until a cluster has answered once, ioredis knows only the nodes it was given, of any role.
     if (isCluster(this.#client) && this.#client.status !== 'ready')
       await this.#follow(this.#client.call('ping'), '')
-    const masters = isCluster(this.#client) ? this.#client.nodes('master') : [this.#client]
-    return Promise.all(masters.map((master) => this.#follow(ask(master), '')))
+    return Promise.all(this.#masters().map((master) => this.#follow(ask(master), '')))
   }
 
-  async #addressesFor(channel: string): Promise<string[]> {
+  async #placeOf(channel: string): Promise<Place> {
     const cluster = this.#cluster
-    if (cluster === undefined) return ['']
+    if (cluster === undefined) return { addresses: [''], onlyFirst: false }
     this.#sharded ??= this.info().then((info) => info.shardedChannels)
     const sharded = await this.#sharded.catch((error: unknown) => {
       this.#sharded = undefined
@@ -195,7 +217,15 @@ class IoredisDriver implements Driver {
     })
     const owner = sharded ? ownerOf(cluster, channel) : undefined
     const others = cluster.nodes('master').map(addressOf)
-    return owner === undefined ? others : [owner, ...others.filter((address) => address !== owner)]
+    if (owner === undefined) return { addresses: others, onlyFirst: false }
+    return { addresses: [owner, ...others.filter((address) => address !== owner)], onlyFirst: true }
+  }
+
+  async #subscribers(address: string, channels: readonly string[]): Promise<number[]> {
+    const node = isCluster(this.#client) ? nodeAt(this.#client, address) : this.#client
+    if (node === undefined) throw new ConnectionLostError(`no connection to ${address}`, false)
+    const question = (await this.#sharded) ? 'SHARDNUMSUB' : 'NUMSUB'
+    return counts(await this.#follow(node.call('PUBSUB', [question, ...channels]), ''))
   }
 
   async #openLine(address: string, events: LineEvents): Promise<Line> {

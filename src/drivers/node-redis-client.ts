@@ -10,12 +10,20 @@ export interface SendOptions {
   timeout?: undefined
 }
 
-export interface NodeClient {
+/** What all kinds of clients offer. */
+interface Emitter {
+  on(event: string, listener: () => void): unknown
+  off(event: string, listener: () => void): unknown
+}
+
+export interface NodeClient extends Emitter {
   readonly isReady: boolean
   readonly isOpen: boolean
   readonly options?: { readonly socket?: object }
   sendCommand(args: WireArgument[], options?: object): Promise<unknown>
   duplicate(overrides?: object): ListeningClient
+  on(event: string, listener: () => void): unknown
+  off(event: string, listener: () => void): unknown
 }
 
 export type OnMessage = (message: string, channel: string) => void
@@ -24,6 +32,7 @@ export type OnMessage = (message: string, channel: string) => void
 export interface ListeningClient {
   readonly isOpen: boolean
   connect(): Promise<unknown>
+  sendCommand(args: string[]): Promise<unknown>
   subscribe(channel: string, onMessage: OnMessage): Promise<unknown>
   sSubscribe(channel: string, onMessage: OnMessage): Promise<unknown>
   unsubscribe(channel: string, onMessage: OnMessage): Promise<unknown>
@@ -37,7 +46,7 @@ export interface ClusterNode {
   readonly client?: { readonly isReady: boolean } | undefined
 }
 
-export interface ClusterClient {
+export interface ClusterClient extends Emitter {
   readonly isReady: boolean
   readonly isOpen: boolean
   readonly masters: readonly ClusterNode[]
@@ -51,7 +60,7 @@ export interface ClusterClient {
   nodeClient(node: ClusterNode): NodeClient | Promise<NodeClient>
 }
 
-export interface SentinelClient {
+export interface SentinelClient extends Emitter {
   readonly isReady: boolean
   readonly isOpen: boolean
   sendCommand(isReadonly: boolean | undefined, args: WireArgument[], options?: object): Promise<unknown>
@@ -60,6 +69,22 @@ export interface SentinelClient {
     isReadonly: boolean | undefined,
     use: (client: NodeClient) => Promise<NodeClient>,
   ): Promise<NodeClient>
+}
+
+/** Has the server close the connection, after which node-redis connects again; resolves once it is gone. */
+export function quit(node: NodeClient): Promise<void> {
+  if (!node.isReady) return Promise.resolve()
+  return new Promise((resolve) => {
+    const gone = (): void => {
+      node.off('error', gone)
+      node.off('end', gone)
+      resolve()
+    }
+    node.on('error', gone)
+    node.on('end', gone)
+    // Whether this is answered, and how, tells nothing: it may be the answer to another call.
+    node.sendCommand(['QUIT']).catch(() => undefined)
+  })
 }
 
 /** The three kinds behind one face. */
@@ -75,6 +100,8 @@ export interface Connections {
   addresses(key?: string): string[]
   /** A client for the node, or for any node when this one is not known. */
   nodeAt(address: string): Promise<NodeClient>
+  /** `onChange` is called when the client has connected, or uses other nodes. Returns how to stop watching. */
+  watch(onChange: () => void): () => void
 }
 
 export function connectionsOf(client: NodeClient | ClusterClient | SentinelClient): Connections {
@@ -86,6 +113,11 @@ export function connectionsOf(client: NodeClient | ClusterClient | SentinelClien
     )
   }
   return new SingleConnection(client)
+}
+
+function listen(client: Emitter, event: string, onEvent: () => void): () => void {
+  client.on(event, onEvent)
+  return () => void client.off(event, onEvent)
 }
 
 class SingleConnection implements Connections {
@@ -122,6 +154,10 @@ class SingleConnection implements Connections {
 
   async nodeAt(): Promise<NodeClient> {
     return this.#client
+  }
+
+  watch(onChange: () => void): () => void {
+    return listen(this.#client, 'ready', onChange)
   }
 }
 
@@ -167,6 +203,10 @@ class ClusterConnections implements Connections {
     return this.#connect(node)
   }
 
+  watch(onChange: () => void): () => void {
+    return listen(this.#client, 'node-ready', onChange)
+  }
+
   async #connect(node: ClusterNode): Promise<NodeClient> {
     return this.#client.nodeClient(node)
   }
@@ -203,5 +243,9 @@ class SentinelConnections implements Connections {
 
   async nodeAt(): Promise<NodeClient> {
     return this.#client._execute(false, async (client) => client)
+  }
+
+  watch(onChange: () => void): () => void {
+    return listen(this.#client, 'topology-change', onChange)
   }
 }

@@ -1,27 +1,45 @@
+// What node-redis throws, by what it says and carries: a minified bundle renames its classes, and the sandbox of a test runner
+// has an Error of its own.
+
 import { ConnectionLostError, ServerReplyError } from '../driver.ts'
+import { messageOf } from './message.ts'
+import type { PendingRun } from './pending.ts'
 
 /** What node-redis throws for a command that never left its queue. */
-const NEVER_WRITTEN = /^(?:The client is closed|The client is offline|The queue is full)$/
+const NEVER_WRITTEN =
+  /^(?:The client is closed|The client is offline|The queue is full|Command timeout during maintenance)/
 const REPLY_CLASSES = new Set(['ErrorReply', 'SimpleError', 'BlobError'])
 
-/** Turns what node-redis threw into one of the two errors of the port. */
-export function explain(error: unknown): Error {
-  if (isReply(error)) return new ServerReplyError(error.message, { cause: error })
-  const cause = error instanceof Error ? error.cause : undefined
-  if (isReply(cause)) return new ServerReplyError(cause.message, { cause: error }) // too many redirections
-  const message = error instanceof Error && error.message !== '' ? error.message : String(error)
-  return new ConnectionLostError(message, !wasNeverWritten(error), { cause: error })
+interface Thrown {
+  readonly message: string
 }
 
-/** By the class; in a minified bundle, which renames classes, by the code word that begins a reply. */
-function isReply(error: unknown): error is Error {
-  if (!(error instanceof Error)) return false
+/** Turns what node-redis threw into one of the two errors of the port. */
+export function explain(error: unknown, run: Pick<PendingRun, 'written'> = { written: false }): Error {
+  if (isReply(error)) return new ServerReplyError(error.message, { cause: error })
+  const cause = isThrown(error) && 'cause' in error ? error.cause : undefined
+  if (isReply(cause)) return new ServerReplyError(cause.message, { cause: error }) // too many redirections
+  return new ConnectionLostError(messageOf(error), !wasNeverWritten(error, run), { cause: error })
+}
+
+/** By the class; where that has another name, by the code word that begins a reply. */
+function isReply(error: unknown): error is Thrown {
+  if (!isThrown(error)) return false
   return REPLY_CLASSES.has(error.constructor.name) || /^[A-Z][A-Z0-9]+ /.test(error.message)
 }
 
-/** TimeoutError, too, is only for commands that still wait to be written. */
-function wasNeverWritten(error: unknown): boolean {
+function wasNeverWritten(error: unknown, run: Pick<PendingRun, 'written'>): boolean {
+  if (!isThrown(error)) return false
+  return NEVER_WRITTEN.test(error.message) || (isTimeout(error) && !run.written)
+}
+
+/** The one error that says and carries nothing; commands that wait to be written end with it, and rarely others. */
+function isTimeout(error: Thrown): boolean {
+  return error.message === '' && !('code' in error) && !('errors' in error)
+}
+
+function isThrown(error: unknown): error is Thrown {
   return (
-    error instanceof Error && (NEVER_WRITTEN.test(error.message) || error.constructor.name === 'TimeoutError')
+    typeof error === 'object' && error !== null && 'message' in error && typeof error.message === 'string'
   )
 }

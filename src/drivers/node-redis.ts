@@ -10,21 +10,23 @@ import {
   type Subscription,
   type WriteCall,
 } from '../driver.ts'
-import { Channels, type Line, type LineEvents } from './channels.ts'
+import { Channels } from './channels.ts'
+import type { Line, LineEvents, Place } from './line.ts'
 import {
   type ClusterClient,
   type Connections,
   connectionsOf,
   type NodeClient,
+  quit,
   type SendOptions,
   type SentinelClient,
 } from './node-redis-client.ts'
 import { explain } from './node-redis-errors.ts'
 import { openLine } from './node-redis-line.ts'
-import { PendingRuns } from './pending.ts'
+import { MISREAD, PendingRuns } from './pending.ts'
 import { scatteredRead } from './scattered-read.ts'
-import { serverInfo } from './server-info.ts'
-import { scriptArguments, type WireArgument, wireArgument } from './wire.ts'
+import { isInfo, serverInfo } from './server-info.ts'
+import { counts, scriptArguments, type WireArgument, wireArgument } from './wire.ts'
 
 /**
  * Speaks through a client, cluster or sentinel client of node-redis; connect it first. Throws a
@@ -59,17 +61,23 @@ const QUEUED: Record<'text' | 'bytes', SendOptions> = {
 class NodeRedisDriver implements Driver {
   readonly name = 'node-redis'
   readonly #connections: Connections
-  readonly #pending = new PendingRuns(explain)
+  readonly #pending = new PendingRuns(explain, (error) => this.#channels.doubtAfter(error))
   readonly #channels: Channels
+  readonly #stopWatching: () => void
   #sharded: Promise<boolean> | undefined
+  /** How many calls have found connections that are to be gone before anything is sent again. */
+  #dropping = 0
   #closed = false
 
   constructor(connections: Connections) {
     this.#connections = connections
     this.#channels = new Channels({
-      addressesFor: (channel) => this.#addressesFor(channel),
+      placeOf: (channel) => this.#placeOf(channel),
       open: (address, events) => this.#openLine(address, events),
+      touch: (channel) => this.write({ command: 'HDEL', args: [channel, 'none'] }),
+      subscribers: (address, channels) => this.#subscribers(address, channels),
     })
+    this.#stopWatching = connections.watch(() => this.#channels.doubt())
   }
 
   run(call: ScriptCall): Promise<Reply> {
@@ -102,7 +110,9 @@ class NodeRedisDriver implements Driver {
 
   async info(): Promise<ServerInfo> {
     const texts = await this.#onMasters((master) => master.sendCommand(['INFO', 'server'], QUEUED.text))
-    return serverInfo(texts.map(String), this.#connections.cluster)
+    if (isInfo(texts.map(String))) return serverInfo(texts.map(String), this.#connections.cluster)
+    this.#drop(this.#connections.masters())
+    throw new ConnectionLostError(MISREAD, true)
   }
 
   async wait(key: string, replicas: number, timeoutMs: number): Promise<number> {
@@ -112,7 +122,13 @@ class NodeRedisDriver implements Driver {
         throw explain(error)
       })
     const answer = node.sendCommand(['WAIT', String(replicas), String(timeoutMs)], QUEUED.text)
-    return Number(await this.#pending.follow(answer, key, true))
+    return Number(await this.#pending.follow(answer, key, false))
+  }
+
+  /** Bound, so that a driver made of this one has it too. */
+  readonly reconnect = (key: string): void => {
+    const node = this.#connections.nodeAt(this.#connections.addresses(key)[0] ?? '')
+    this.#drop(node.then((one) => [one]))
   }
 
   healthy(): boolean {
@@ -121,6 +137,7 @@ class NodeRedisDriver implements Driver {
 
   async close(): Promise<void> {
     this.#closed = true
+    this.#stopWatching()
     this.#channels.close()
     this.#pending.giveUp('the driver was closed', () => true)
   }
@@ -133,13 +150,25 @@ class NodeRedisDriver implements Driver {
   #send(args: WireArgument[], key: WireArgument | undefined, form: 'text' | 'bytes'): Promise<Reply> {
     const refusal = this.#refusal()
     if (refusal !== undefined) return Promise.reject(new ConnectionLostError(refusal, false))
-    const options = this.#connections.writesAtOnce ? AT_ONCE[form] : QUEUED[form]
-    return this.#pending.follow(this.#connections.send(key, args, options), '', true)
+    const { writesAtOnce } = this.#connections
+    const options = writesAtOnce ? AT_ONCE[form] : QUEUED[form]
+    return this.#pending.follow(this.#connections.send(key, args, options), '', writesAtOnce)
   }
 
   #refusal(): string | undefined {
     if (this.#closed) return 'the driver is closed'
+    if (this.#dropping > 0) return MISREAD
     return this.#connections.isOpen ? undefined : 'the client is closed'
+  }
+
+  /** What is sent before the connections are gone would be answered with what is left of them. */
+  #drop(nodes: Promise<NodeClient[]>): void {
+    this.#pending.giveUp(MISREAD, () => true)
+    this.#dropping++
+    nodes
+      .then((all) => Promise.all(all.map(quit)))
+      .catch(() => undefined) // they are lost already
+      .finally(() => this.#dropping--)
   }
 
   async #onMasters(ask: (master: NodeClient) => Promise<unknown>): Promise<Reply[]> {
@@ -148,27 +177,42 @@ class NodeRedisDriver implements Driver {
     const masters = await this.#connections.masters().catch((error: unknown) => {
       throw explain(error)
     })
-    return Promise.all(masters.map((master) => this.#pending.follow(ask(master), '', true)))
+    return Promise.all(masters.map((master) => this.#pending.follow(ask(master), '', false)))
   }
 
-  async #addressesFor(channel: string): Promise<string[]> {
-    if (!this.#connections.cluster) return this.#connections.addresses()
+  async #placeOf(channel: string): Promise<Place> {
+    if (!this.#connections.cluster) return { addresses: this.#connections.addresses(), onlyFirst: false }
     this.#sharded ??= this.info().then((info) => info.shardedChannels)
     const sharded = await this.#sharded.catch((error: unknown) => {
       this.#sharded = undefined
       throw error
     })
-    return this.#connections.addresses(sharded ? channel : undefined)
+    return { addresses: this.#connections.addresses(sharded ? channel : undefined), onlyFirst: sharded }
   }
 
-  async #openLine(address: string, events: LineEvents): Promise<Line> {
+  async #subscribers(address: string, channels: readonly string[]): Promise<number[]> {
+    const question = (await this.#sharded) ? 'SHARDNUMSUB' : 'NUMSUB'
     const node = await this.#connections.nodeAt(address).catch((error: unknown) => {
       throw explain(error)
     })
-    const colon = address.lastIndexOf(':')
-    const host = address.slice(0, colon)
-    const port = Number(address.slice(colon + 1))
-    const socket = address === '' ? {} : host === '' ? { port } : { host, port }
+    const answer = node.sendCommand(['PUBSUB', question, ...channels], QUEUED.text)
+    return counts(await this.#pending.follow(answer, '', true))
+  }
+
+  async #openLine(address: string, events: LineEvents): Promise<Line> {
+    // The client of a known node has an address of its own where nodes are mapped (`nodeAddressMap`).
+    const isKnown = this.#connections.addresses().includes(address)
+    const node = await this.#connections.nodeAt(address).catch((error: unknown) => {
+      throw explain(error)
+    })
+    const socket = isKnown ? {} : socketOf(address)
     return openLine(node, socket, (await this.#sharded) ?? false, events)
   }
+}
+
+function socketOf(address: string): object {
+  const colon = address.lastIndexOf(':')
+  const host = address.slice(0, colon)
+  const port = Number(address.slice(colon + 1))
+  return host === '' ? { port } : { host, port }
 }

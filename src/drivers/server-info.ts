@@ -2,6 +2,11 @@ import type { ServerInfo } from '../driver.ts'
 
 const OTHER_ENGINES = /^(?:dragonfly|kvrocks|garnet|keydb)_version:/m
 
+/** False for what is no answer to INFO at all, and so belongs to another call. */
+export function isInfo(texts: readonly string[]): boolean {
+  return texts.every((text) => /^\w+:/m.test(text))
+}
+
 /** Reads the section `server` of INFO, one text a node; the oldest node decides what all can do. */
 export function serverInfo(texts: readonly string[], throughCluster: boolean): ServerInfo {
   const infos = texts.map((text) => ({

@@ -332,7 +332,7 @@ export interface ExtendArguments {
 }
 
 export type ExtendAnswer =
-  | { readonly status: 'extended'; readonly nowMs: number; readonly leases: number[] }
+  | { readonly status: 'extended'; readonly nowMs: number; readonly leases: number[]; readonly refused: { readonly at: number; readonly why: string }[] }
 
 function readLeasesOfExtendExtended(part: Reply | undefined): (number)[] {
   const flat = asList(part)
@@ -343,23 +343,33 @@ function readLeasesOfExtendExtended(part: Reply | undefined): (number)[] {
   return found
 }
 
+function readRefusedOfExtendExtended(part: Reply | undefined): ({ readonly at: number; readonly why: string })[] {
+  const flat = asList(part)
+  const found = new Array<{ readonly at: number; readonly why: string }>(Math.ceil(flat.length / 2))
+  for (let from = 0, to = 0; from < flat.length; from += 2, to++) {
+    found[to] = { at: asInteger(flat[from]), why: asText(flat[from + 1]) }
+  }
+  return found
+}
+
 /**
- * Makes loads last longer, counted from now: one token and one lease for each key, in order. One that has lapsed, ended, or was revoked is not extended: its `expires_at_ms` is 0. A revoked one keeps what is left of its lease, so that its loader can stop before another begins.
+ * Makes loads last longer, counted from now: one token and one lease for each key, in order. One that has lapsed, ended, or was revoked is not extended: its `expires_at_ms` is 0. A revoked one keeps what is left of its lease, so that its loader can stop before another begins. Each is judged by itself: those in `refused` (places counted from 0) are of keys that cannot be read, and why.
  *
  * Cost: O(keys).
  */
 export const extend: Operation<ExtendArguments, ExtendAnswer> = {
   script: {
     name: 'cache/extend',
-    sha1: '50a432a36730e962d050909ea10a7531a3a687c6',
+    sha1: '328265dd65d7523f86d899bea41494e2efd97f95',
     reads: false,
     bytes: false,
     source: `--[[
 Makes loads last longer, counted from now: one token and one lease for each key, in order. One that has lapsed,
 ended, or was revoked is not extended: its \`expires_at_ms\` is 0. A revoked one keeps what is left of its lease, so
-that its loader can stop before another begins.
+that its loader can stop before another begins. Each is judged by itself: those in \`refused\` (places counted from 0) are
+of keys that cannot be read, and why.
 
-@returns extended  now_ms:integer leases:[expires_at_ms:integer]
+@returns extended  now_ms:integer leases:[expires_at_ms:integer] refused:[at:integer why:text]
 @cost    O(keys)
 ]]
 local load, load_at = KEYS, 1 -- repeated hash: the load lease of each key
@@ -380,6 +390,19 @@ end
 local function clock_us()
   local time = redis.call('TIME')
   return time[1] * 1000000 + time[2]
+end
+-- What \`open\` answers, if it can read its key and finds this layout there; else nil, and why not: in a call for several keys
+-- one that is of another type, or was written by a newer version, is not to harm the others.
+local function try_open(open, layout)
+  local ok, known = pcall(open)
+  if not ok then
+    -- A table where the server is 7.0 or newer.
+    return nil, type(known) == 'table' and known.err or known
+  end
+  if known.layout ~= layout then
+    return nil, 'LAYOUT ' .. known.layout
+  end
+  return known
 end
 -- The load lease of one key: a hash that is there while a value is loaded, or something has to be remembered.
 --   layout             the form of what follows
@@ -437,11 +460,16 @@ local function keep_load(load, ms)
 end
 
 local now_ms = math.floor(clock_us() / 1000)
-local found = {}
-for at = load_at, #load do
-  found[at] = open_load(load[at])
-  if found[at].layout ~= LOAD_LAYOUT then
-    return redis.error_reply('LAYOUT ' .. found[at].layout)
+local found, refused = {}, {}
+for at = load_at, #load, 1 do
+  local open = function()
+    return open_load(load[at])
+  end
+  local known, why = try_open(open, LOAD_LAYOUT)
+  found[at] = known or false
+  if not known then
+    refused[#refused + 1] = at - 1
+    refused[#refused + 1] = why
   end
 end
 local ends = {}
@@ -449,25 +477,27 @@ for at = leases_at, #leases, 2 do
   local place = (at - leases_at) / 2 + 1
   local known = found[place]
   ends[place] = 0
-  if known.token == tonumber(leases[at]) and known.lease_ends_ms > now_ms and not is_revoked(known) then
+  local is_live = known and known.lease_ends_ms > now_ms and not is_revoked(known)
+  if is_live and known.token == tonumber(leases[at]) then
     ends[place] = now_ms + leases[at + 1]
     -- First, so that it also works when the server is out of memory.
     keep_load(load[place], ends[place] - now_ms)
     redis.call('HSET', load[place], 'lease_ends_ms', exact(ends[place]))
   end
 end
-return { 'extended', now_ms, ends }
+return { 'extended', now_ms, ends, refused }
 `,
   },
   parts: [],
   lines: [
     [1, 'lua/cache/extend.lua', 1],
-    [12, 'lua/shared/exact.lua', 1],
-    [22, 'lua/shared/clock.lua', 1],
-    [28, 'lua/shared/cache/load.lua', 1],
-    [70, 'lua/shared/cache/load.lua', 47],
-    [73, 'lua/shared/cache/keep-load.lua', 1],
-    [82, 'lua/cache/extend.lua', 16],
+    [13, 'lua/shared/exact.lua', 1],
+    [23, 'lua/shared/clock.lua', 1],
+    [29, 'lua/shared/try-open.lua', 1],
+    [42, 'lua/shared/cache/load.lua', 1],
+    [84, 'lua/shared/cache/load.lua', 47],
+    [87, 'lua/shared/cache/keep-load.lua', 1],
+    [96, 'lua/cache/extend.lua', 18],
   ],
   encode(args) {
     const encoded = new Array<Argument>(args.leases.length * 2)
@@ -486,6 +516,7 @@ return { 'extended', now_ms, ends }
           status: 'extended',
           nowMs: asInteger(parts[1]),
           leases: readLeasesOfExtendExtended(parts[2]),
+          refused: readRefusedOfExtendExtended(parts[3]),
         }
       default:
         return unexpected('the answer extended', parts[0])

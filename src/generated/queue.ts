@@ -61,7 +61,7 @@ function readPayloadsOfAckAndClaimPlainClaimed(part: Reply | undefined): (Buffer
 export const ackAndClaimPlain: Operation<AckAndClaimPlainArguments, AckAndClaimPlainAnswer> = {
   script: {
     name: 'queue/ack-and-claim-plain',
-    sha1: '7a15a0d693c8646e6eb2276cf5d7bc563b74aaa5',
+    sha1: '4f1db9fa2adcbf4191004fa61be499fc0b5b0c80',
     reads: false,
     bytes: true,
     source: `--[[
@@ -147,7 +147,7 @@ end
 -- The main key of a queue: one hash, read once and written once a call.
 --   layout, codec    the form of the stored data, and of the payloads
 --   <caller>         the record of a slot; see shared/calls
---   settings         what people set; see shared/queue/settings
+--   settings, burst  what people set; see shared/queue/settings and shared/queue/burst
 --   state            the numbers below, as doubles one behind the other
 --     began_us       server microseconds at which the queue began
 --     last           the newest job: its server microsecond, or one more than the job before
@@ -633,6 +633,27 @@ end
 local function is_quiet(queue, call, now_ms)
   if queue.layout ~= QUEUE_LAYOUT or queue.settings or queue.marks % 4 > 0 or queue.due_ms <= now_ms then
     return false
+  end
+  if queue.marks > 0 then
+-- Whether the server's clock has stepped back, by itself or because a node took over whose clock is behind, and what comes
+-- again and again has to go on meanwhile: recurrences, and groups with a rate. The newest job and the newest token, which
+-- rise, are numbered by the time. A queue that was idle for longer than the step does not know of it; what it waits for is
+-- late by less than that.
+local STEP_MS = 1000
+-- So often it is looked at what the step holds back; see shared/queue/catch-up.
+local LOOK_AGAIN_MS = 1000
+
+local function is_behind(queue, now_ms)
+  -- A mark of 1 is that of priorities.
+  return queue.marks > 1 and math.max(queue.last, queue.token) > (now_ms + STEP_MS) * 1000
+end
+
+local function must_catch_up(queue, now_ms)
+  return queue.due_ms > now_ms + LOOK_AGAIN_MS and is_behind(queue, now_ms)
+end
+    if must_catch_up(queue, now_ms) then
+      return false
+    end
   end
   return not queue.record or tonumber(string.match(queue.record, '^%d+')) < tonumber(call)
 end
@@ -1121,6 +1142,12 @@ end
     see_to_watch(idle, queue, worker, score, now_ms, how)
   end
   if waits then
+-- Lets a later call see whether the clock has stepped back since this one, which claimed nothing: tokens are numbered by the
+-- time, so the newest may be as new as now; see shared/queue/is-behind.
+local function note_time(queue, now_us)
+  queue.token = math.max(queue.token, now_us - 1)
+end
+    note_time(queue, now_us)
     local due_ms = queue.due_ms < NEVER_MS and queue.due_ms or nil
     recheck_ms = wait_idle(idle, queue, worker, due_ms, score, now_ms, how)
   end
@@ -1238,23 +1265,27 @@ return {
     [553, 'lua/shared/queue/plain-head.lua', 1],
     [556, 'lua/shared/queue/plain-head.lua', 8],
     [564, 'lua/shared/queue/plain.lua', 3],
-    [634, 'lua/shared/queue/note-spans.lua', 1],
-    [635, 'lua/shared/queue/note-spans.lua', 3],
-    [661, 'lua/shared/queue/plain.lua', 74],
-    [688, 'lua/shared/queue/note-spans.lua', 1],
-    [689, 'lua/shared/queue/note-spans.lua', 3],
-    [715, 'lua/shared/queue/plain.lua', 102],
-    [773, 'lua/queue/ack-and-claim-plain.lua', 47],
-    [805, 'lua/shared/tell.lua', 1],
-    [815, 'lua/shared/tell.lua', 15],
-    [854, 'lua/shared/queue/idle.lua', 1],
-    [990, 'lua/shared/queue/watch.lua', 1],
-    [1048, 'lua/queue/ack-and-claim-plain.lua', 82],
-    [1067, 'lua/shared/queue/publish-plain.lua', 1],
-    [1069, 'lua/shared/queue/spelled.lua', 1],
-    [1077, 'lua/shared/queue/send.lua', 1],
-    [1093, 'lua/shared/queue/publish-plain.lua', 5],
-    [1110, 'lua/queue/ack-and-claim-plain.lua', 102],
+    [572, 'lua/shared/queue/is-behind.lua', 1],
+    [588, 'lua/shared/queue/plain.lua', 12],
+    [655, 'lua/shared/queue/note-spans.lua', 1],
+    [656, 'lua/shared/queue/note-spans.lua', 3],
+    [682, 'lua/shared/queue/plain.lua', 80],
+    [709, 'lua/shared/queue/note-spans.lua', 1],
+    [710, 'lua/shared/queue/note-spans.lua', 3],
+    [736, 'lua/shared/queue/plain.lua', 108],
+    [794, 'lua/queue/ack-and-claim-plain.lua', 47],
+    [826, 'lua/shared/tell.lua', 1],
+    [836, 'lua/shared/tell.lua', 15],
+    [875, 'lua/shared/queue/idle.lua', 1],
+    [1011, 'lua/shared/queue/watch.lua', 1],
+    [1069, 'lua/queue/ack-and-claim-plain.lua', 82],
+    [1079, 'lua/shared/queue/note-time.lua', 1],
+    [1084, 'lua/queue/ack-and-claim-plain.lua', 93],
+    [1094, 'lua/shared/queue/publish-plain.lua', 1],
+    [1096, 'lua/shared/queue/spelled.lua', 1],
+    [1104, 'lua/shared/queue/send.lua', 1],
+    [1120, 'lua/shared/queue/publish-plain.lua', 5],
+    [1137, 'lua/queue/ack-and-claim-plain.lua', 104],
   ],
   encode(args) {
     const encoded = new Array<Argument>(9 + args.acks.length * 2)
@@ -1359,7 +1390,7 @@ function readOptionsOfAckAndClaimClaimed(part: Reply | undefined): ({ readonly a
 export const ackAndClaim: Operation<AckAndClaimArguments, AckAndClaimAnswer> = {
   script: {
     name: 'queue/ack-and-claim',
-    sha1: 'fac34c9030039a0860249561bb42893cc45c7555',
+    sha1: 'cc62a377de3527eec3a756b2e4602038fce7bbe8',
     reads: false,
     bytes: true,
     source: `--[[
@@ -1527,7 +1558,7 @@ end
 -- The main key of a queue: one hash, read once and written once a call.
 --   layout, codec    the form of the stored data, and of the payloads
 --   <caller>         the record of a slot; see shared/calls
---   settings         what people set; see shared/queue/settings
+--   settings, burst  what people set; see shared/queue/settings and shared/queue/burst
 --   state            the numbers below, as doubles one behind the other
 --     began_us       server microseconds at which the queue began
 --     last           the newest job: its server microsecond, or one more than the job before
@@ -2011,7 +2042,8 @@ local function widen(queue, mark, written, first)
   end
 end
 -- What people set for a queue, one text: '<paused>,<concurrency>,<rate_limit>,<rate_window_ms>,<keep_count>,<keep_ms>'.
--- 0 for a number: no limit, nothing kept. Not by spaces: what begins with two numbers is a call (see shared/calls).
+-- 0 for a number: no limit, nothing kept. Not by spaces: what begins with two numbers is a call (see shared/calls). The burst
+-- of the rate stands in a field of its own; see shared/queue/burst.
 
 local function parse_settings(text)
   local paused, concurrency, rate_limit, rate_window_ms, keep_count, keep_ms =
@@ -2021,6 +2053,7 @@ local function parse_settings(text)
     concurrency = tonumber(concurrency),
     rate_limit = tonumber(rate_limit),
     rate_window_ms = tonumber(rate_window_ms),
+    rate_burst = 0,
     keep_count = tonumber(keep_count),
     keep_ms = tonumber(keep_ms),
   }
@@ -2050,25 +2083,47 @@ local function note_due(queue, due_ms)
     queue.due_ms = due_ms
   end
 end
--- A rate, as the generic cell rate algorithm of shared/rate-limit/gcra: \`limit\` starts in a window, all of them
--- at once if they were saved up. Jobs start when the theoretical arrival time is at most a window ahead.
+-- A rate, as the generic cell rate algorithm of shared/rate-limit/gcra: \`rate_limit\` starts flow back in a window, and
+-- \`rate_burst\` of them may be saved up, 0: a window's. Jobs start while the theoretical arrival time is ahead by no more than
+-- those take to flow back. It lies further ahead where the clock has stepped back, or the rate was raised: then all that was
+-- saved up is used up, and no more.
 
--- How many may start now.
-local function starts_left(arrival_us, limit, window_ms, now_us)
-  local window_us = window_ms * 1000
-  local ahead_us = math.max(0, arrival_us - now_us)
-  return math.max(0, math.floor((window_us - ahead_us) * limit / window_us))
+-- How far ahead the arrival time may lie, and what a start costs.
+local function spans_of(rate)
+  local unit_us = rate.rate_window_ms * 1000 / rate.rate_limit
+  if rate.rate_burst == 0 then
+    return rate.rate_window_ms * 1000, unit_us
+  end
+  -- Rounding up is not to hold back the last that was saved up.
+  local rounded_us = unit_us % 1 > 0 and math.min(rate.rate_burst - 1, math.floor(unit_us)) or 0
+  return rate.rate_burst * unit_us + rounded_us, unit_us
 end
 
--- The arrival time after so many starts. Rounded down: a microsecond too many would hold back the last of a window.
-local function arrival_after(arrival_us, limit, window_ms, now_us, starts)
-  return math.max(arrival_us, now_us) + math.floor(starts * window_ms * 1000 / limit)
+local function bounded_arrival(arrival_us, rate, now_us)
+  local span_us = spans_of(rate)
+  return math.min(arrival_us, math.floor(now_us + span_us))
+end
+
+-- How many may start now. A quotient that comes out a trifle too small for a whole number is one.
+local function starts_left(arrival_us, rate, now_us)
+  local span_us = spans_of(rate)
+  local left_us = span_us - math.max(0, arrival_us - now_us)
+  return math.max(0, math.floor(left_us * rate.rate_limit / (rate.rate_window_ms * 1000) + 0.000000001))
+end
+
+-- The arrival time after so many starts. Rounded up where a burst is set, for there it may be a single one; else down, as it
+-- always was: a microsecond too many would hold back the last of a window.
+local function arrival_after(arrival_us, rate, now_us, starts)
+  local _, unit_us = spans_of(rate)
+  local round = rate.rate_burst > 0 and math.ceil or math.floor
+  return math.max(arrival_us, now_us) + round(starts * unit_us)
 end
 
 -- Milliseconds until one more may start.
-local function next_start_in_ms(arrival_us, limit, window_ms, now_us)
-  local window_us = window_ms * 1000
-  return math.max(0, math.ceil((arrival_us - now_us + window_us / limit - window_us) / 1000))
+local function next_start_in_ms(arrival_us, rate, now_us)
+  local span_us, unit_us = spans_of(rate)
+  local ahead_us = math.min(arrival_us - now_us, span_us)
+  return math.max(0, math.ceil((ahead_us + unit_us - span_us) / 1000))
 end
 -- A job, as it is stored under its number in the hash of jobs: a head and the payload, which no script reads.
 -- The head of a plain job, one with no option but its name, is the length of the name, a byte, and the name; of one with
@@ -2370,6 +2425,22 @@ end
 --
 -- In the hash of groups, under its name:
 --   '<number> <ready> <claimed> <in_ring> <paused> <concurrency> <rate_limit> <rate_window_ms> <arrival_us>'
+-- Its burst stands beside it; see shared/queue/burst.
+-- The burst of a rate, where one is set: '<rate_limit>,<rate_window_ms>,<burst>', in a field of its own, for processes of older
+-- releases know none. So it is of the rate that it was set with, and not of one that those have set since. Those of groups
+-- stand in the hash of groups, each behind a byte with which no name begins; that byte alone has how many there are.
+local GROUP_BURST = '\\255'
+
+-- 0: as many as the rate allows in a window.
+local function read_burst(hash, field, rate)
+  if rate.rate_limit == 0 then
+    return 0
+  end
+  local stored = redis.call('HGET', hash, field)
+  local limit, window_ms, burst = string.match(stored or '', '^(%d+),(%d+),(%d+)$')
+  local is_of_rate = tonumber(limit) == rate.rate_limit and tonumber(window_ms) == rate.rate_window_ms
+  return is_of_rate and tonumber(burst) or 0
+end
 
 local function new_group(number)
   return {
@@ -2381,6 +2452,7 @@ local function new_group(number)
     concurrency = 0,
     rate_limit = 0,
     rate_window_ms = 0,
+    rate_burst = 0,
     arrival_us = 0,
   }
 end
@@ -2393,7 +2465,7 @@ local function read_group(groups, name)
   end
   local number, ready, claimed, in_ring, paused, concurrency, rate_limit, rate_window_ms, arrival_us =
     string.match(stored, '^(%d+) (%d+) (%d+) (%d) (%d) (%d+) (%d+) (%d+) (%d+)$')
-  return {
+  local group = {
     number = tonumber(number),
     ready = tonumber(ready),
     claimed = tonumber(claimed),
@@ -2404,6 +2476,8 @@ local function read_group(groups, name)
     rate_window_ms = tonumber(rate_window_ms),
     arrival_us = tonumber(arrival_us),
   }
+  group.rate_burst = read_burst(groups, GROUP_BURST .. name, group)
+  return group
 end
 
 local function open_group(groups, queue, name)
@@ -2445,7 +2519,8 @@ local function enter_ring(turns, held, name, group, now_us)
   elseif group.concurrency > 0 and group.claimed >= group.concurrency then
     return
   elseif group.rate_limit > 0 then
-    local wait_ms = next_start_in_ms(group.arrival_us, group.rate_limit, group.rate_window_ms, now_us)
+    group.arrival_us = bounded_arrival(group.arrival_us, group, now_us)
+    local wait_ms = next_start_in_ms(group.arrival_us, group, now_us)
     if wait_ms > 0 then
       redis.call('ZADD', held, string.format('%.0f', math.floor(now_us / 1000) + wait_ms), name)
       return
@@ -2481,9 +2556,8 @@ local function free_in_group(keys, name, now_us)
   end
 end
 
--- Groups whose rate lets them start again enter the ring.
-local function release_held(keys, now_us, most)
-  local names = redis.call('ZRANGEBYSCORE', keys.held, '-inf', math.floor(now_us / 1000), 'LIMIT', '0', most)
+-- Lets groups that were held back enter the ring, or sets anew until when they are.
+local function look_at_held(keys, names, now_us)
   for _, name in ipairs(names) do
     redis.call('ZREM', keys.held, name)
     local group = read_group(keys.groups, name)
@@ -2492,6 +2566,12 @@ local function release_held(keys, now_us, most)
       save_group(keys.groups, name, group, now_us)
     end
   end
+end
+
+-- Groups whose rate lets them start again enter the ring.
+local function release_held(keys, now_us, most)
+  local now_ms = math.floor(now_us / 1000)
+  look_at_held(keys, redis.call('ZRANGEBYSCORE', keys.held, '-inf', now_ms, 'LIMIT', '0', most), now_us)
 end
 -- Where ready jobs stand: those of a group in \`grouped\` (see shared/queue/groups), those with a priority in
 -- \`prioritized\`, all others in the list \`ready\`.
@@ -2966,7 +3046,7 @@ local function take_of_group(keys, now_us)
     redis.call('ZREM', keys.grouped, member)
     group.ready, group.claimed = group.ready - 1, group.claimed + 1
     if group.rate_limit > 0 then
-      group.arrival_us = arrival_after(group.arrival_us, group.rate_limit, group.rate_window_ms, now_us, 1)
+      group.arrival_us = arrival_after(group.arrival_us, group, now_us, 1)
     end
   end
   enter_ring(keys.turns, keys.held, name, group, now_us)
@@ -3426,8 +3506,9 @@ local function room_of(leases, queue, settings, limit, now_us)
   if settings.concurrency > 0 then
     room = math.min(room, settings.concurrency - redis.call('ZCOUNT', leases, '-inf', '(+inf'))
   end
-  if settings.rate_limit > 0 and room > 0 then
-    room = math.min(room, starts_left(queue.arrival_us, settings.rate_limit, settings.rate_window_ms, now_us))
+  if settings.rate_limit > 0 then
+    queue.arrival_us = bounded_arrival(queue.arrival_us, settings, now_us)
+    room = math.min(room, starts_left(queue.arrival_us, settings, now_us))
   end
   return math.max(0, room)
 end
@@ -3437,13 +3518,30 @@ local function next_start_ms(queue, settings, now_us)
   if settings.rate_limit == 0 or settings.paused or queue.ready == 0 then
     return 0
   end
-  return next_start_in_ms(queue.arrival_us, settings.rate_limit, settings.rate_window_ms, now_us)
+  return next_start_in_ms(queue.arrival_us, settings, now_us)
 end
 
 -- Whether a job that ends may let another one start.
 local function may_free_others(queue, settings)
   return queue.idle > 0 and (settings.concurrency > 0 or is_marked(queue, GROUPS))
 end
+-- Whether the server's clock has stepped back, by itself or because a node took over whose clock is behind, and what comes
+-- again and again has to go on meanwhile: recurrences, and groups with a rate. The newest job and the newest token, which
+-- rise, are numbered by the time. A queue that was idle for longer than the step does not know of it; what it waits for is
+-- late by less than that.
+local STEP_MS = 1000
+-- So often it is looked at what the step holds back; see shared/queue/catch-up.
+local LOOK_AGAIN_MS = 1000
+
+local function is_behind(queue, now_ms)
+  -- A mark of 1 is that of priorities.
+  return queue.marks > 1 and math.max(queue.last, queue.token) > (now_ms + STEP_MS) * 1000
+end
+
+local function must_catch_up(queue, now_ms)
+  return queue.due_ms > now_ms + LOOK_AGAIN_MS and is_behind(queue, now_ms)
+end
+
 -- When there is something to do again although nobody calls, in milliseconds of the server; nil: never.
 local function next_due_ms(keys, queue, settings, now_ms)
   local first = redis.call('ZRANGE', keys.scheduled, '0', '0', 'WITHSCORES')[2]
@@ -3471,6 +3569,9 @@ local function next_due_ms(keys, queue, settings, now_ms)
       '1'
     )[2]
     soonest = math.min(soonest, tonumber(run or math.huge))
+  end
+  if soonest < math.huge and is_behind(queue, now_ms) then
+    soonest = math.min(soonest, now_ms + LOOK_AGAIN_MS)
   end
   return soonest < math.huge and soonest or nil
 end
@@ -3544,6 +3645,7 @@ end
 local now_us = clock_us()
 local now_ms = math.floor(now_us / 1000)
 local settings = parse_settings(queue.settings)
+settings.rate_burst = read_burst(meta, 'burst', settings)
 local paused = settings.paused and 1 or 0
 if remembered then
   local token, count, ends_ms, text = string.match(remembered, '^(%d+) (%d+) (%d+) (.*)$')
@@ -3565,7 +3667,7 @@ end
 if limit > 0 and queue.watch_ms <= now_ms then
   queue.watch_ms = 0
 end
-if limit > 0 and queue.due_ms <= now_ms then
+if limit > 0 and (queue.due_ms <= now_ms or must_catch_up(queue, now_ms)) then
 -- Sees to what the time has brought: leases that ended, jobs that are due, parents to ask after, and runs that recur.
 -- About as many jobs become ready as are \`wanted\`, for others wait meanwhile.
 local function bring_due(keys, queue, settings, now_us, wanted)
@@ -3742,6 +3844,187 @@ end
   local now_ms = math.floor(now_us / 1000)
   reclaim_lost(keys, queue, now_us, 100)
   show_due(keys, queue, now_us, math.max(20, math.min(wanted, 100)))
+  if is_behind(queue, now_ms) then
+-- Recurrences that know few coming times. As long as there are any, claims tell that there is a chore; see
+-- src/queue/chores.ts.
+local REFILL = 1
+
+-- No longer short of times.
+local function leave_short(short, queue, id)
+  local is_told = queue.chores % (REFILL * 2) >= REFILL
+  if is_told and redis.call('ZREM', short, id) == 1 and redis.call('EXISTS', short) == 0 then
+    queue.chores = queue.chores - REFILL
+  end
+end
+-- Recurring jobs. In the hash of recurrences, under a letter and the id that its user gave:
+--   d   the rule: every how many ms and from where, or a cron expression and its time zone, which are kept for those
+--       who compute its times
+--   j   the bounds (missed runs to make up for, jobs at most, end), and the job: a head without id, and the payload
+--   s   how far it is: when the next run is, when the last was and which job, how many, the last time that is known
+--   t   the coming times of a cron expression, as doubles
+-- \`recurring\` has all of them by their next run; one that has ended, or waits for more times, stands at NO_RUN. The
+-- last known time is not run before a later one is known: else nobody could say whether it was missed.
+--
+-- One that is \`complete\` has no times but those that are known.
+
+-- With fewer known times than these a recurrence is short of them.
+local SHORT = 25
+
+local function unpack_times(packed)
+  local times = {}
+  for at = 1, #packed, 8 do
+    times[#times + 1] = struct.unpack('>d', packed, at)
+  end
+  return times
+end
+
+-- The recurrence, or nil.
+local function read_recurrence(recurrences, id)
+  local stored = redis.call('HMGET', recurrences, 'd' .. id, 'j' .. id, 's' .. id, 't' .. id)
+  if not stored[1] then
+    return nil
+  end
+  local every_ms, offset_ms, cron, time_zone = struct.unpack('>ddHc0Hc0', stored[1])
+  local missed, limit, until_ms, window_ms, record_at = struct.unpack('>dddd', stored[2])
+  local next_ms, last_ms, last_job, runs, known_ms, complete = struct.unpack('>dddddB', stored[3])
+  return {
+    rule = stored[1],
+    template = stored[2],
+    every_ms = every_ms,
+    offset_ms = offset_ms,
+    cron = cron,
+    time_zone = time_zone,
+    missed = missed,
+    limit = limit,
+    until_ms = until_ms,
+    window_ms = window_ms,
+    record = string.sub(stored[2], record_at),
+    next_ms = next_ms,
+    last_ms = last_ms,
+    last_job = last_job,
+    runs = runs,
+    known_ms = known_ms,
+    complete = complete == 1,
+    times = unpack_times(stored[4] or ''),
+  }
+end
+
+-- Whether its known times are behind others that nobody has supplied yet, because the clock has stepped back since they
+-- were; see shared/queue/catch-up.
+local function is_to_be_replaced(recurrence)
+  return #recurrence.times > 0 and recurrence.times[1] > recurrence.known_ms
+end
+
+local function is_short(recurrence)
+  return recurrence.every_ms == 0
+    and not recurrence.complete
+    and (recurrence.is_held or #recurrence.times < SHORT or is_to_be_replaced(recurrence))
+end
+-- Changes to recurrences; see shared/queue/read-recurrence.
+
+-- Behind all that run.
+local NO_RUN = '9007199254740991'
+
+local function pack_times(times)
+  local packed = {}
+  for at, time_ms in ipairs(times) do
+    packed[at] = struct.pack('>d', time_ms)
+  end
+  return table.concat(packed)
+end
+
+-- Whether it is to be filled by some process.
+local function note_short(short, queue, id, recurrence)
+  if not is_short(recurrence) then
+    return leave_short(short, queue, id)
+  end
+  redis.call('ZADD', short, exact(recurrence.known_ms), id)
+  if queue.chores % (REFILL * 2) < REFILL then
+    queue.chores = queue.chores + REFILL
+  end
+end
+
+-- Saves how far a recurrence is, once its times or its runs have changed. One that \`is_held\` runs no more of its
+-- times before others are known.
+local function save_progress(keys, queue, id, recurrence)
+  local is_cron = recurrence.every_ms == 0
+  if recurrence.limit > 0 and recurrence.runs >= recurrence.limit then
+    recurrence.complete, recurrence.next_ms, recurrence.times = true, 0, {}
+  elseif is_cron then
+    recurrence.next_ms = recurrence.times[1] or 0
+  elseif recurrence.until_ms > 0 and recurrence.next_ms > recurrence.until_ms then
+    recurrence.complete, recurrence.next_ms = true, 0
+  end
+  local progress = struct.pack(
+    '>dddddB',
+    recurrence.next_ms,
+    recurrence.last_ms,
+    recurrence.last_job,
+    recurrence.runs,
+    recurrence.known_ms,
+    recurrence.complete and 1 or 0
+  )
+  redis.call('HSET', keys.recurrences, 's' .. id, progress, 't' .. id, pack_times(recurrence.times))
+  local runs_next = recurrence.next_ms > 0 and not recurrence.is_held
+  redis.call('ZADD', keys.recurring, runs_next and exact(recurrence.next_ms) or NO_RUN, id)
+  note_short(keys.short, queue, id, recurrence)
+end
+-- What would stand still after a step back of the server's clock until that has caught up: groups that their rate holds
+-- back, and recurrences. They are looked at as long as the clock is behind, so many at a time, in turn.
+-- The next time of a recurrence by an interval.
+local function next_interval(recurrence, after_ms)
+  local every_ms, offset_ms = recurrence.every_ms, recurrence.offset_ms
+  return (math.floor((after_ms - offset_ms) / every_ms) + 1) * every_ms + offset_ms
+end
+local MOST_LOOKED_AT = 100
+
+-- The part of a sorted set whose turn it is.
+local function part_of(set, now_ms)
+  local parts = math.ceil(redis.call('ZCARD', set) / MOST_LOOKED_AT)
+  local from = parts > 0 and math.floor(now_ms / LOOK_AGAIN_MS) % parts * MOST_LOOKED_AT or 0
+  return redis.call('ZRANGE', set, from, from + MOST_LOOKED_AT - 1)
+end
+
+-- The longest time from one run to the next, as far as is known; 0: nothing is.
+local function longest_gap(recurrence)
+  local longest_ms = recurrence.every_ms
+  for at = 2, #recurrence.times do
+    longest_ms = math.max(longest_ms, recurrence.times[at] - recurrence.times[at - 1])
+  end
+  return longest_ms
+end
+
+-- A recurrence whose next run is further away than twice that goes on by the clock as it is now: it runs whenever that
+-- shows one of its times, also a second time. Others only wait until the clock comes to their next run, so that what runs
+-- once a day does so once a day. Times of an expression are to be supplied anew; until they are, those that are known stay.
+local function go_on(keys, queue, id, now_ms)
+  local recurrence = read_recurrence(keys.recurrences, id)
+  local gap_ms = longest_gap(recurrence)
+  if gap_ms == 0 or recurrence.next_ms <= now_ms + 2 * gap_ms then
+    return
+  elseif recurrence.every_ms > 0 then
+    recurrence.next_ms = next_interval(recurrence, now_ms)
+  elseif recurrence.complete or is_to_be_replaced(recurrence) then
+    return
+  else
+    recurrence.known_ms = now_ms
+  end
+  save_progress(keys, queue, id, recurrence)
+end
+
+local function catch_up(keys, queue, settings, now_us)
+  local now_ms = math.floor(now_us / 1000)
+  if is_marked(queue, GROUPS) then
+    look_at_held(keys, part_of(keys.held, now_ms), now_us)
+  end
+  if is_marked(queue, RECURRENCES) and not settings.paused then
+    for _, id in ipairs(part_of(keys.recurring, now_ms)) do
+      go_on(keys, queue, id, now_ms)
+    end
+  end
+end
+    catch_up(keys, queue, settings, now_us)
+  end
   if is_marked(queue, DEPENDENCIES) then
     note_parents_due(keys, queue, now_ms)
   end
@@ -3830,10 +4113,16 @@ local function read_recurrence(recurrences, id)
   }
 end
 
+-- Whether its known times are behind others that nobody has supplied yet, because the clock has stepped back since they
+-- were; see shared/queue/catch-up.
+local function is_to_be_replaced(recurrence)
+  return #recurrence.times > 0 and recurrence.times[1] > recurrence.known_ms
+end
+
 local function is_short(recurrence)
   return recurrence.every_ms == 0
     and not recurrence.complete
-    and (recurrence.is_held or #recurrence.times < SHORT)
+    and (recurrence.is_held or #recurrence.times < SHORT or is_to_be_replaced(recurrence))
 end
 -- Changes to recurrences; see shared/queue/read-recurrence.
 
@@ -4224,8 +4513,7 @@ if count > 0 then
   token, ends_ms = queue.token, now_ms + lease_ms
   told, options = lease_jobs(keys, queue, taken, now_us, lease_ms)
   if settings.rate_limit > 0 then
-    queue.arrival_us =
-      arrival_after(queue.arrival_us, settings.rate_limit, settings.rate_window_ms, now_us, count)
+    queue.arrival_us = arrival_after(queue.arrival_us, settings, now_us, count)
   end
 end
 local waits = worker ~= '' and count < limit
@@ -4238,6 +4526,12 @@ if queue.idle > 0 then
   end
 end
 if waits then
+-- Lets a later call see whether the clock has stepped back since this one, which claimed nothing: tokens are numbered by the
+-- time, so the newest may be as new as now; see shared/queue/is-behind.
+local function note_time(queue, now_us)
+  queue.token = math.max(queue.token, now_us - 1)
+end
+
 -- A worker that found less than it wanted waits until it is woken. Answers in how many milliseconds it has to come back
 -- by itself; 0: it need not.
 local function wait_for_work(keys, queue, settings, worker, score, has_room, now_us, how)
@@ -4249,6 +4543,7 @@ local function wait_for_work(keys, queue, settings, worker, score, has_room, now
   if wait_ms > 0 then
     due_ms = math.min(due_ms or math.huge, now_ms + wait_ms)
   end
+  note_time(queue, now_us)
   return wait_idle(keys.idle, queue, worker, due_ms, score, now_ms, how)
 end
   recheck_ms = wait_for_work(keys, queue, settings, worker, score, room > count, now_us, how)
@@ -4287,90 +4582,101 @@ return { 'claimed', now_ms, ends_ms, waiting, recheck_ms, paused, chores, refuse
     [626, 'lua/shared/queue/save-call.lua', 1],
     [634, 'lua/shared/queue/wide.lua', 1],
     [649, 'lua/shared/queue/settings.lua', 1],
-    [665, 'lua/shared/queue/marks.lua', 1],
-    [679, 'lua/shared/queue/recurs.lua', 1],
-    [681, 'lua/shared/queue/note-due.lua', 1],
-    [689, 'lua/shared/queue/rate.lua', 1],
-    [709, 'lua/shared/queue/job.lua', 1],
-    [721, 'lua/shared/queue/plain-head.lua', 1],
-    [724, 'lua/shared/queue/plain-head.lua', 8],
-    [732, 'lua/shared/queue/job.lua', 14],
-    [809, 'lua/shared/queue/flags.lua', 1],
-    [838, 'lua/shared/queue/run.lua', 1],
-    [885, 'lua/shared/queue/parents.lua', 1],
-    [944, 'lua/shared/queue/parents.lua', 70],
-    [956, 'lua/shared/queue/happened.lua', 1],
-    [968, 'lua/shared/queue/names.lua', 1],
-    [984, 'lua/shared/queue/names.lua', 29],
-    [1002, 'lua/shared/queue/groups.lua', 1],
-    [1110, 'lua/shared/queue/groups.lua', 120],
-    [1132, 'lua/shared/queue/ready.lua', 1],
-    [1161, 'lua/shared/queue/fields.lua', 1],
-    [1170, 'lua/shared/queue/end.lua', 1],
-    [1191, 'lua/shared/queue/leave-tags.lua', 1],
-    [1200, 'lua/shared/queue/end.lua', 23],
-    [1217, 'lua/shared/queue/note-end.lua', 1],
-    [1247, 'lua/shared/queue/tell-others.lua', 1],
-    [1249, 'lua/shared/queue/packed-notes.lua', 1],
-    [1250, 'lua/shared/queue/packed-notes.lua', 3],
-    [1258, 'lua/shared/queue/tell-others.lua', 4],
-    [1261, 'lua/shared/queue/result.lua', 1],
-    [1275, 'lua/shared/queue/tell-ends.lua', 1],
-    [1331, 'lua/shared/queue/tell-others.lua', 9],
-    [1334, 'lua/shared/queue/tell-others.lua', 13],
-    [1337, 'lua/shared/queue/publish.lua', 1],
-    [1338, 'lua/shared/queue/message.lua', 1],
-    [1348, 'lua/shared/queue/spelled.lua', 1],
-    [1356, 'lua/shared/queue/send.lua', 1],
-    [1372, 'lua/shared/queue/message.lua', 13],
-    [1395, 'lua/shared/queue/publish.lua', 3],
-    [1401, 'lua/shared/queue/tell-others.lua', 17],
-    [1404, 'lua/shared/queue/cancel.lua', 1],
-    [1412, 'lua/shared/queue/stop.lua', 1],
-    [1420, 'lua/shared/queue/finish.lua', 1],
-    [1520, 'lua/shared/queue/take.lua', 1],
-    [1638, 'lua/shared/queue/bring-returned.lua', 1],
-    [1671, 'lua/shared/queue/take.lua', 120],
-    [1695, 'lua/shared/queue/lease.lua', 1],
-    [1765, 'lua/shared/queue/told.lua', 1],
-    [1780, 'lua/shared/queue/claimed-before.lua', 1],
-    [1826, 'lua/shared/queue/idle.lua', 1],
-    [1962, 'lua/shared/queue/watch.lua', 1],
-    [2020, 'lua/shared/queue/judge.lua', 1],
-    [2083, 'lua/shared/queue/next-due.lua', 1],
-    [2138, 'lua/queue/ack-and-claim.lua', 92],
-    [2205, 'lua/shared/queue/bring-due.lua', 1],
-    [2208, 'lua/shared/queue/entries.lua', 1],
-    [2226, 'lua/shared/queue/history.lua', 1],
-    [2240, 'lua/shared/queue/failure.lua', 1],
-    [2246, 'lua/shared/queue/note-failure.lua', 1],
-    [2250, 'lua/shared/queue/dead.lua', 1],
-    [2304, 'lua/shared/queue/bury-claimed.lua', 1],
-    [2311, 'lua/shared/queue/reclaim.lua', 1],
-    [2356, 'lua/shared/queue/due.lua', 1],
-    [2378, 'lua/shared/queue/bring-due.lua', 12],
-    [2385, 'lua/shared/queue/spawn.lua', 1],
-    [2390, 'lua/shared/queue/number.lua', 1],
-    [2399, 'lua/shared/queue/enter-tags.lua', 1],
-    [2405, 'lua/shared/queue/leave-short.lua', 1],
-    [2416, 'lua/shared/queue/read-recurrence.lua', 1],
-    [2474, 'lua/shared/queue/recurrence.lua', 1],
-    [2523, 'lua/shared/queue/spawn.lua', 12],
-    [2621, 'lua/shared/queue/bring-due.lua', 20],
-    [2625, 'lua/queue/ack-and-claim.lua', 160],
-    [2629, 'lua/shared/queue/settle.lua', 1],
-    [2630, 'lua/shared/queue/failure.lua', 1],
-    [2636, 'lua/shared/queue/dead.lua', 1],
-    [2690, 'lua/shared/queue/backoff.lua', 1],
-    [2692, 'lua/shared/queue/backoff.lua', 22],
-    [2711, 'lua/shared/queue/unblock.lua', 1],
-    [2717, 'lua/shared/queue/outbox.lua', 1],
-    [2728, 'lua/shared/queue/entries.lua', 1],
-    [2746, 'lua/shared/queue/history.lua', 1],
-    [2760, 'lua/shared/queue/settle.lua', 18],
-    [2834, 'lua/queue/ack-and-claim.lua', 165],
-    [2877, 'lua/shared/queue/wait.lua', 1],
-    [2890, 'lua/queue/ack-and-claim.lua', 209],
+    [667, 'lua/shared/queue/marks.lua', 1],
+    [681, 'lua/shared/queue/recurs.lua', 1],
+    [683, 'lua/shared/queue/note-due.lua', 1],
+    [691, 'lua/shared/queue/rate.lua', 1],
+    [733, 'lua/shared/queue/job.lua', 1],
+    [745, 'lua/shared/queue/plain-head.lua', 1],
+    [748, 'lua/shared/queue/plain-head.lua', 8],
+    [756, 'lua/shared/queue/job.lua', 14],
+    [833, 'lua/shared/queue/flags.lua', 1],
+    [862, 'lua/shared/queue/run.lua', 1],
+    [909, 'lua/shared/queue/parents.lua', 1],
+    [968, 'lua/shared/queue/parents.lua', 70],
+    [980, 'lua/shared/queue/happened.lua', 1],
+    [992, 'lua/shared/queue/names.lua', 1],
+    [1008, 'lua/shared/queue/names.lua', 29],
+    [1026, 'lua/shared/queue/groups.lua', 1],
+    [1034, 'lua/shared/queue/burst.lua', 1],
+    [1049, 'lua/shared/queue/groups.lua', 10],
+    [1154, 'lua/shared/queue/groups.lua', 126],
+    [1181, 'lua/shared/queue/ready.lua', 1],
+    [1210, 'lua/shared/queue/fields.lua', 1],
+    [1219, 'lua/shared/queue/end.lua', 1],
+    [1240, 'lua/shared/queue/leave-tags.lua', 1],
+    [1249, 'lua/shared/queue/end.lua', 23],
+    [1266, 'lua/shared/queue/note-end.lua', 1],
+    [1296, 'lua/shared/queue/tell-others.lua', 1],
+    [1298, 'lua/shared/queue/packed-notes.lua', 1],
+    [1299, 'lua/shared/queue/packed-notes.lua', 3],
+    [1307, 'lua/shared/queue/tell-others.lua', 4],
+    [1310, 'lua/shared/queue/result.lua', 1],
+    [1324, 'lua/shared/queue/tell-ends.lua', 1],
+    [1380, 'lua/shared/queue/tell-others.lua', 9],
+    [1383, 'lua/shared/queue/tell-others.lua', 13],
+    [1386, 'lua/shared/queue/publish.lua', 1],
+    [1387, 'lua/shared/queue/message.lua', 1],
+    [1397, 'lua/shared/queue/spelled.lua', 1],
+    [1405, 'lua/shared/queue/send.lua', 1],
+    [1421, 'lua/shared/queue/message.lua', 13],
+    [1444, 'lua/shared/queue/publish.lua', 3],
+    [1450, 'lua/shared/queue/tell-others.lua', 17],
+    [1453, 'lua/shared/queue/cancel.lua', 1],
+    [1461, 'lua/shared/queue/stop.lua', 1],
+    [1469, 'lua/shared/queue/finish.lua', 1],
+    [1569, 'lua/shared/queue/take.lua', 1],
+    [1687, 'lua/shared/queue/bring-returned.lua', 1],
+    [1720, 'lua/shared/queue/take.lua', 120],
+    [1744, 'lua/shared/queue/lease.lua', 1],
+    [1814, 'lua/shared/queue/told.lua', 1],
+    [1829, 'lua/shared/queue/claimed-before.lua', 1],
+    [1875, 'lua/shared/queue/idle.lua', 1],
+    [2011, 'lua/shared/queue/watch.lua', 1],
+    [2069, 'lua/shared/queue/judge.lua', 1],
+    [2133, 'lua/shared/queue/is-behind.lua', 1],
+    [2149, 'lua/shared/queue/next-due.lua', 2],
+    [2208, 'lua/queue/ack-and-claim.lua', 92],
+    [2276, 'lua/shared/queue/bring-due.lua', 1],
+    [2279, 'lua/shared/queue/entries.lua', 1],
+    [2297, 'lua/shared/queue/history.lua', 1],
+    [2311, 'lua/shared/queue/failure.lua', 1],
+    [2317, 'lua/shared/queue/note-failure.lua', 1],
+    [2321, 'lua/shared/queue/dead.lua', 1],
+    [2375, 'lua/shared/queue/bury-claimed.lua', 1],
+    [2382, 'lua/shared/queue/reclaim.lua', 1],
+    [2427, 'lua/shared/queue/due.lua', 1],
+    [2449, 'lua/shared/queue/bring-due.lua', 12],
+    [2453, 'lua/shared/queue/leave-short.lua', 1],
+    [2464, 'lua/shared/queue/read-recurrence.lua', 1],
+    [2528, 'lua/shared/queue/recurrence.lua', 1],
+    [2577, 'lua/shared/queue/catch-up.lua', 1],
+    [2579, 'lua/shared/queue/next-interval.lua', 1],
+    [2584, 'lua/shared/queue/catch-up.lua', 4],
+    [2631, 'lua/shared/queue/bring-due.lua', 21],
+    [2637, 'lua/shared/queue/spawn.lua', 1],
+    [2642, 'lua/shared/queue/number.lua', 1],
+    [2651, 'lua/shared/queue/enter-tags.lua', 1],
+    [2657, 'lua/shared/queue/leave-short.lua', 1],
+    [2668, 'lua/shared/queue/read-recurrence.lua', 1],
+    [2732, 'lua/shared/queue/recurrence.lua', 1],
+    [2781, 'lua/shared/queue/spawn.lua', 12],
+    [2879, 'lua/shared/queue/bring-due.lua', 28],
+    [2883, 'lua/queue/ack-and-claim.lua', 161],
+    [2887, 'lua/shared/queue/settle.lua', 1],
+    [2888, 'lua/shared/queue/failure.lua', 1],
+    [2894, 'lua/shared/queue/dead.lua', 1],
+    [2948, 'lua/shared/queue/backoff.lua', 1],
+    [2950, 'lua/shared/queue/backoff.lua', 22],
+    [2969, 'lua/shared/queue/unblock.lua', 1],
+    [2975, 'lua/shared/queue/outbox.lua', 1],
+    [2986, 'lua/shared/queue/entries.lua', 1],
+    [3004, 'lua/shared/queue/history.lua', 1],
+    [3018, 'lua/shared/queue/settle.lua', 18],
+    [3092, 'lua/queue/ack-and-claim.lua', 166],
+    [3134, 'lua/shared/queue/note-time.lua', 1],
+    [3139, 'lua/shared/queue/wait.lua', 2],
+    [3154, 'lua/queue/ack-and-claim.lua', 209],
   ],
   encode(args) {
     const encoded = new Array<Argument>(9 + args.acks.length * 3)
@@ -4459,7 +4765,7 @@ function readDuplicatesOfAdvanceAdvanced(part: Reply | undefined): ({ readonly a
 export const advance: Operation<AdvanceArguments, AdvanceAnswer> = {
   script: {
     name: 'queue/advance',
-    sha1: '7c877ea8f2a31b16e95262244195aa66977c2b23',
+    sha1: 'bd5c738c80931ae9fe44b20d749ac9486b340f7a',
     reads: false,
     bytes: false,
     source: `--[[
@@ -4613,7 +4919,7 @@ end
 -- The main key of a queue: one hash, read once and written once a call.
 --   layout, codec    the form of the stored data, and of the payloads
 --   <caller>         the record of a slot; see shared/calls
---   settings         what people set; see shared/queue/settings
+--   settings, burst  what people set; see shared/queue/settings and shared/queue/burst
 --   state            the numbers below, as doubles one behind the other
 --     began_us       server microseconds at which the queue began
 --     last           the newest job: its server microsecond, or one more than the job before
@@ -5087,7 +5393,8 @@ local function save_queue_and_call(meta, queue, caller, call, now_ms, answer)
   forget_old_calls(meta, call, now_ms)
 end
 -- What people set for a queue, one text: '<paused>,<concurrency>,<rate_limit>,<rate_window_ms>,<keep_count>,<keep_ms>'.
--- 0 for a number: no limit, nothing kept. Not by spaces: what begins with two numbers is a call (see shared/calls).
+-- 0 for a number: no limit, nothing kept. Not by spaces: what begins with two numbers is a call (see shared/calls). The burst
+-- of the rate stands in a field of its own; see shared/queue/burst.
 
 local function parse_settings(text)
   local paused, concurrency, rate_limit, rate_window_ms, keep_count, keep_ms =
@@ -5097,6 +5404,7 @@ local function parse_settings(text)
     concurrency = tonumber(concurrency),
     rate_limit = tonumber(rate_limit),
     rate_window_ms = tonumber(rate_window_ms),
+    rate_burst = 0,
     keep_count = tonumber(keep_count),
     keep_ms = tonumber(keep_ms),
   }
@@ -5124,13 +5432,32 @@ local function note_due(queue, due_ms)
     queue.due_ms = due_ms
   end
 end
--- A rate, as the generic cell rate algorithm of shared/rate-limit/gcra: \`limit\` starts in a window, all of them
--- at once if they were saved up. Jobs start when the theoretical arrival time is at most a window ahead.
+-- A rate, as the generic cell rate algorithm of shared/rate-limit/gcra: \`rate_limit\` starts flow back in a window, and
+-- \`rate_burst\` of them may be saved up, 0: a window's. Jobs start while the theoretical arrival time is ahead by no more than
+-- those take to flow back. It lies further ahead where the clock has stepped back, or the rate was raised: then all that was
+-- saved up is used up, and no more.
+
+-- How far ahead the arrival time may lie, and what a start costs.
+local function spans_of(rate)
+  local unit_us = rate.rate_window_ms * 1000 / rate.rate_limit
+  if rate.rate_burst == 0 then
+    return rate.rate_window_ms * 1000, unit_us
+  end
+  -- Rounding up is not to hold back the last that was saved up.
+  local rounded_us = unit_us % 1 > 0 and math.min(rate.rate_burst - 1, math.floor(unit_us)) or 0
+  return rate.rate_burst * unit_us + rounded_us, unit_us
+end
+
+local function bounded_arrival(arrival_us, rate, now_us)
+  local span_us = spans_of(rate)
+  return math.min(arrival_us, math.floor(now_us + span_us))
+end
 
 -- Milliseconds until one more may start.
-local function next_start_in_ms(arrival_us, limit, window_ms, now_us)
-  local window_us = window_ms * 1000
-  return math.max(0, math.ceil((arrival_us - now_us + window_us / limit - window_us) / 1000))
+local function next_start_in_ms(arrival_us, rate, now_us)
+  local span_us, unit_us = spans_of(rate)
+  local ahead_us = math.min(arrival_us - now_us, span_us)
+  return math.max(0, math.ceil((ahead_us + unit_us - span_us) / 1000))
 end
 -- A job, as it is stored under its number in the hash of jobs: a head and the payload, which no script reads.
 -- The head of a plain job, one with no option but its name, is the length of the name, a byte, and the name; of one with
@@ -5575,6 +5902,22 @@ end
 --
 -- In the hash of groups, under its name:
 --   '<number> <ready> <claimed> <in_ring> <paused> <concurrency> <rate_limit> <rate_window_ms> <arrival_us>'
+-- Its burst stands beside it; see shared/queue/burst.
+-- The burst of a rate, where one is set: '<rate_limit>,<rate_window_ms>,<burst>', in a field of its own, for processes of older
+-- releases know none. So it is of the rate that it was set with, and not of one that those have set since. Those of groups
+-- stand in the hash of groups, each behind a byte with which no name begins; that byte alone has how many there are.
+local GROUP_BURST = '\\255'
+
+-- 0: as many as the rate allows in a window.
+local function read_burst(hash, field, rate)
+  if rate.rate_limit == 0 then
+    return 0
+  end
+  local stored = redis.call('HGET', hash, field)
+  local limit, window_ms, burst = string.match(stored or '', '^(%d+),(%d+),(%d+)$')
+  local is_of_rate = tonumber(limit) == rate.rate_limit and tonumber(window_ms) == rate.rate_window_ms
+  return is_of_rate and tonumber(burst) or 0
+end
 
 local function new_group(number)
   return {
@@ -5586,6 +5929,7 @@ local function new_group(number)
     concurrency = 0,
     rate_limit = 0,
     rate_window_ms = 0,
+    rate_burst = 0,
     arrival_us = 0,
   }
 end
@@ -5598,7 +5942,7 @@ local function read_group(groups, name)
   end
   local number, ready, claimed, in_ring, paused, concurrency, rate_limit, rate_window_ms, arrival_us =
     string.match(stored, '^(%d+) (%d+) (%d+) (%d) (%d) (%d+) (%d+) (%d+) (%d+)$')
-  return {
+  local group = {
     number = tonumber(number),
     ready = tonumber(ready),
     claimed = tonumber(claimed),
@@ -5609,6 +5953,8 @@ local function read_group(groups, name)
     rate_window_ms = tonumber(rate_window_ms),
     arrival_us = tonumber(arrival_us),
   }
+  group.rate_burst = read_burst(groups, GROUP_BURST .. name, group)
+  return group
 end
 
 local function open_group(groups, queue, name)
@@ -5650,7 +5996,8 @@ local function enter_ring(turns, held, name, group, now_us)
   elseif group.concurrency > 0 and group.claimed >= group.concurrency then
     return
   elseif group.rate_limit > 0 then
-    local wait_ms = next_start_in_ms(group.arrival_us, group.rate_limit, group.rate_window_ms, now_us)
+    group.arrival_us = bounded_arrival(group.arrival_us, group, now_us)
+    local wait_ms = next_start_in_ms(group.arrival_us, group, now_us)
     if wait_ms > 0 then
       redis.call('ZADD', held, string.format('%.0f', math.floor(now_us / 1000) + wait_ms), name)
       return
@@ -6812,73 +7159,75 @@ return { 'advanced', first, queue.chores, refused, tally.duplicates }
     [610, 'lua/shared/queue/wide.lua', 1],
     [617, 'lua/shared/queue/save-call.lua', 1],
     [625, 'lua/shared/queue/settings.lua', 1],
-    [641, 'lua/shared/queue/marks.lua', 1],
-    [655, 'lua/shared/queue/note-due.lua', 1],
-    [663, 'lua/shared/queue/rate.lua', 1],
-    [666, 'lua/shared/queue/rate.lua', 16],
-    [671, 'lua/shared/queue/job.lua', 1],
-    [683, 'lua/shared/queue/plain-head.lua', 1],
-    [686, 'lua/shared/queue/plain-head.lua', 8],
-    [694, 'lua/shared/queue/job.lua', 14],
-    [771, 'lua/shared/queue/flags.lua', 1],
-    [800, 'lua/shared/queue/happened.lua', 1],
-    [812, 'lua/shared/queue/enter-tags.lua', 1],
-    [818, 'lua/shared/queue/note-end.lua', 1],
-    [848, 'lua/shared/queue/tell-others.lua', 1],
-    [850, 'lua/shared/queue/packed-notes.lua', 1],
-    [851, 'lua/shared/queue/packed-notes.lua', 3],
-    [859, 'lua/shared/queue/tell-others.lua', 4],
-    [862, 'lua/shared/queue/result.lua', 1],
-    [876, 'lua/shared/queue/tell-ends.lua', 1],
-    [932, 'lua/shared/queue/tell-others.lua', 9],
-    [935, 'lua/shared/queue/tell-others.lua', 13],
-    [938, 'lua/shared/queue/publish.lua', 1],
-    [939, 'lua/shared/queue/message.lua', 1],
-    [949, 'lua/shared/queue/spelled.lua', 1],
-    [957, 'lua/shared/queue/send.lua', 1],
-    [973, 'lua/shared/queue/message.lua', 13],
-    [996, 'lua/shared/queue/publish.lua', 3],
-    [1002, 'lua/shared/queue/tell-others.lua', 17],
-    [1005, 'lua/shared/queue/run.lua', 1],
-    [1052, 'lua/shared/queue/fields.lua', 1],
-    [1061, 'lua/shared/queue/names.lua', 1],
-    [1107, 'lua/shared/queue/groups.lua', 1],
-    [1236, 'lua/shared/queue/ready.lua', 1],
-    [1273, 'lua/shared/queue/number.lua', 1],
-    [1282, 'lua/shared/queue/enqueue.lua', 1],
-    [1320, 'lua/shared/queue/replace.lua', 1],
-    [1375, 'lua/shared/queue/leave-tags.lua', 1],
-    [1384, 'lua/shared/queue/replace.lua', 57],
-    [1409, 'lua/shared/queue/idempotency.lua', 1],
-    [1423, 'lua/shared/queue/idle.lua', 1],
-    [1538, 'lua/shared/queue/idle.lua', 127],
-    [1548, 'lua/shared/queue/find.lua', 1],
-    [1574, 'lua/shared/queue/failure.lua', 1],
-    [1584, 'lua/shared/queue/parents.lua', 1],
-    [1643, 'lua/shared/queue/parents.lua', 70],
-    [1655, 'lua/shared/queue/link.lua', 1],
-    [1718, 'lua/shared/queue/end.lua', 1],
-    [1739, 'lua/shared/queue/leave-tags.lua', 1],
-    [1748, 'lua/shared/queue/end.lua', 23],
-    [1765, 'lua/shared/queue/cancel.lua', 1],
-    [1773, 'lua/shared/queue/stop.lua', 1],
-    [1781, 'lua/shared/queue/judge-one.lua', 1],
-    [1791, 'lua/shared/queue/finish.lua', 1],
-    [1891, 'lua/shared/queue/freed.lua', 1],
-    [1900, 'lua/shared/queue/told.lua', 1],
-    [1915, 'lua/shared/queue/outbox.lua', 1],
-    [1926, 'lua/shared/queue/spec.lua', 1],
-    [1949, 'lua/shared/queue/spec.lua', 33],
-    [2051, 'lua/queue/advance.lua', 88],
-    [2125, 'lua/shared/queue/settle.lua', 1],
-    [2126, 'lua/shared/queue/dead.lua', 1],
-    [2180, 'lua/shared/queue/backoff.lua', 1],
-    [2182, 'lua/shared/queue/backoff.lua', 22],
-    [2201, 'lua/shared/queue/unblock.lua', 1],
-    [2207, 'lua/shared/queue/entries.lua', 1],
-    [2225, 'lua/shared/queue/history.lua', 1],
-    [2239, 'lua/shared/queue/settle.lua', 18],
-    [2313, 'lua/queue/advance.lua', 163],
+    [643, 'lua/shared/queue/marks.lua', 1],
+    [657, 'lua/shared/queue/note-due.lua', 1],
+    [665, 'lua/shared/queue/rate.lua', 1],
+    [686, 'lua/shared/queue/rate.lua', 37],
+    [692, 'lua/shared/queue/job.lua', 1],
+    [704, 'lua/shared/queue/plain-head.lua', 1],
+    [707, 'lua/shared/queue/plain-head.lua', 8],
+    [715, 'lua/shared/queue/job.lua', 14],
+    [792, 'lua/shared/queue/flags.lua', 1],
+    [821, 'lua/shared/queue/happened.lua', 1],
+    [833, 'lua/shared/queue/enter-tags.lua', 1],
+    [839, 'lua/shared/queue/note-end.lua', 1],
+    [869, 'lua/shared/queue/tell-others.lua', 1],
+    [871, 'lua/shared/queue/packed-notes.lua', 1],
+    [872, 'lua/shared/queue/packed-notes.lua', 3],
+    [880, 'lua/shared/queue/tell-others.lua', 4],
+    [883, 'lua/shared/queue/result.lua', 1],
+    [897, 'lua/shared/queue/tell-ends.lua', 1],
+    [953, 'lua/shared/queue/tell-others.lua', 9],
+    [956, 'lua/shared/queue/tell-others.lua', 13],
+    [959, 'lua/shared/queue/publish.lua', 1],
+    [960, 'lua/shared/queue/message.lua', 1],
+    [970, 'lua/shared/queue/spelled.lua', 1],
+    [978, 'lua/shared/queue/send.lua', 1],
+    [994, 'lua/shared/queue/message.lua', 13],
+    [1017, 'lua/shared/queue/publish.lua', 3],
+    [1023, 'lua/shared/queue/tell-others.lua', 17],
+    [1026, 'lua/shared/queue/run.lua', 1],
+    [1073, 'lua/shared/queue/fields.lua', 1],
+    [1082, 'lua/shared/queue/names.lua', 1],
+    [1128, 'lua/shared/queue/groups.lua', 1],
+    [1136, 'lua/shared/queue/burst.lua', 1],
+    [1151, 'lua/shared/queue/groups.lua', 10],
+    [1277, 'lua/shared/queue/ready.lua', 1],
+    [1314, 'lua/shared/queue/number.lua', 1],
+    [1323, 'lua/shared/queue/enqueue.lua', 1],
+    [1361, 'lua/shared/queue/replace.lua', 1],
+    [1416, 'lua/shared/queue/leave-tags.lua', 1],
+    [1425, 'lua/shared/queue/replace.lua', 57],
+    [1450, 'lua/shared/queue/idempotency.lua', 1],
+    [1464, 'lua/shared/queue/idle.lua', 1],
+    [1579, 'lua/shared/queue/idle.lua', 127],
+    [1589, 'lua/shared/queue/find.lua', 1],
+    [1615, 'lua/shared/queue/failure.lua', 1],
+    [1625, 'lua/shared/queue/parents.lua', 1],
+    [1684, 'lua/shared/queue/parents.lua', 70],
+    [1696, 'lua/shared/queue/link.lua', 1],
+    [1759, 'lua/shared/queue/end.lua', 1],
+    [1780, 'lua/shared/queue/leave-tags.lua', 1],
+    [1789, 'lua/shared/queue/end.lua', 23],
+    [1806, 'lua/shared/queue/cancel.lua', 1],
+    [1814, 'lua/shared/queue/stop.lua', 1],
+    [1822, 'lua/shared/queue/judge-one.lua', 1],
+    [1832, 'lua/shared/queue/finish.lua', 1],
+    [1932, 'lua/shared/queue/freed.lua', 1],
+    [1941, 'lua/shared/queue/told.lua', 1],
+    [1956, 'lua/shared/queue/outbox.lua', 1],
+    [1967, 'lua/shared/queue/spec.lua', 1],
+    [1990, 'lua/shared/queue/spec.lua', 33],
+    [2092, 'lua/queue/advance.lua', 88],
+    [2166, 'lua/shared/queue/settle.lua', 1],
+    [2167, 'lua/shared/queue/dead.lua', 1],
+    [2221, 'lua/shared/queue/backoff.lua', 1],
+    [2223, 'lua/shared/queue/backoff.lua', 22],
+    [2242, 'lua/shared/queue/unblock.lua', 1],
+    [2248, 'lua/shared/queue/entries.lua', 1],
+    [2266, 'lua/shared/queue/history.lua', 1],
+    [2280, 'lua/shared/queue/settle.lua', 18],
+    [2354, 'lua/queue/advance.lua', 163],
   ],
   encode(args) {
     const encoded = new Array<Argument>(6 + args.steps.length * 26)
@@ -6967,7 +7316,7 @@ function readParentsOfAskAsked(part: Reply | undefined): ({ readonly queue: stri
 export const ask: Operation<AskArguments, AskAnswer> = {
   script: {
     name: 'queue/ask',
-    sha1: '1a672767493a9a496404d99704cf296022b8ee3b',
+    sha1: '884c511ac68eb8daa1f0279990dbd5eebffcbd5f',
     reads: false,
     bytes: false,
     source: `--[[
@@ -7043,7 +7392,7 @@ end
 -- The main key of a queue: one hash, read once and written once a call.
 --   layout, codec    the form of the stored data, and of the payloads
 --   <caller>         the record of a slot; see shared/calls
---   settings         what people set; see shared/queue/settings
+--   settings, burst  what people set; see shared/queue/settings and shared/queue/burst
 --   state            the numbers below, as doubles one behind the other
 --     began_us       server microseconds at which the queue began
 --     last           the newest job: its server microsecond, or one more than the job before
@@ -7306,7 +7655,7 @@ export type AwaitEndAnswer =
 export const awaitEnd: Operation<AwaitEndArguments, AwaitEndAnswer> = {
   script: {
     name: 'queue/await-end',
-    sha1: '748688dca238f6e340a4000f3817a266aca8bc26',
+    sha1: 'b00870d3dd075e6d133e39d84c45dcdaef6bae11',
     reads: false,
     bytes: true,
     source: `--[[
@@ -7341,7 +7690,7 @@ end
 -- The main key of a queue: one hash, read once and written once a call.
 --   layout, codec    the form of the stored data, and of the payloads
 --   <caller>         the record of a slot; see shared/calls
---   settings         what people set; see shared/queue/settings
+--   settings, burst  what people set; see shared/queue/settings and shared/queue/burst
 --   state            the numbers below, as doubles one behind the other
 --     began_us       server microseconds at which the queue began
 --     last           the newest job: its server microsecond, or one more than the job before
@@ -7796,7 +8145,7 @@ function readRefusedOfBuryBuried(part: Reply | undefined): ({ readonly at: numbe
 export const bury: Operation<BuryArguments, BuryAnswer> = {
   script: {
     name: 'queue/bury',
-    sha1: 'ad86e61fbf2b4d0d5fa463026c7da28f06976542',
+    sha1: '2b175c2dbae6516f6527192c6b26e5801c9e8346',
     reads: false,
     bytes: false,
     source: `--[[
@@ -7948,7 +8297,7 @@ end
 -- The main key of a queue: one hash, read once and written once a call.
 --   layout, codec    the form of the stored data, and of the payloads
 --   <caller>         the record of a slot; see shared/calls
---   settings         what people set; see shared/queue/settings
+--   settings, burst  what people set; see shared/queue/settings and shared/queue/burst
 --   state            the numbers below, as doubles one behind the other
 --     began_us       server microseconds at which the queue began
 --     last           the newest job: its server microsecond, or one more than the job before
@@ -8415,7 +8764,8 @@ local function save_queue_and_call(meta, queue, caller, call, now_ms, answer)
   forget_old_calls(meta, call, now_ms)
 end
 -- What people set for a queue, one text: '<paused>,<concurrency>,<rate_limit>,<rate_window_ms>,<keep_count>,<keep_ms>'.
--- 0 for a number: no limit, nothing kept. Not by spaces: what begins with two numbers is a call (see shared/calls).
+-- 0 for a number: no limit, nothing kept. Not by spaces: what begins with two numbers is a call (see shared/calls). The burst
+-- of the rate stands in a field of its own; see shared/queue/burst.
 
 local function parse_settings(text)
   local paused, concurrency, rate_limit, rate_window_ms, keep_count, keep_ms =
@@ -8425,6 +8775,7 @@ local function parse_settings(text)
     concurrency = tonumber(concurrency),
     rate_limit = tonumber(rate_limit),
     rate_window_ms = tonumber(rate_window_ms),
+    rate_burst = 0,
     keep_count = tonumber(keep_count),
     keep_ms = tonumber(keep_ms),
   }
@@ -8444,13 +8795,32 @@ local function set_mark(queue, mark)
     queue.marks = queue.marks + mark
   end
 end
--- A rate, as the generic cell rate algorithm of shared/rate-limit/gcra: \`limit\` starts in a window, all of them
--- at once if they were saved up. Jobs start when the theoretical arrival time is at most a window ahead.
+-- A rate, as the generic cell rate algorithm of shared/rate-limit/gcra: \`rate_limit\` starts flow back in a window, and
+-- \`rate_burst\` of them may be saved up, 0: a window's. Jobs start while the theoretical arrival time is ahead by no more than
+-- those take to flow back. It lies further ahead where the clock has stepped back, or the rate was raised: then all that was
+-- saved up is used up, and no more.
+
+-- How far ahead the arrival time may lie, and what a start costs.
+local function spans_of(rate)
+  local unit_us = rate.rate_window_ms * 1000 / rate.rate_limit
+  if rate.rate_burst == 0 then
+    return rate.rate_window_ms * 1000, unit_us
+  end
+  -- Rounding up is not to hold back the last that was saved up.
+  local rounded_us = unit_us % 1 > 0 and math.min(rate.rate_burst - 1, math.floor(unit_us)) or 0
+  return rate.rate_burst * unit_us + rounded_us, unit_us
+end
+
+local function bounded_arrival(arrival_us, rate, now_us)
+  local span_us = spans_of(rate)
+  return math.min(arrival_us, math.floor(now_us + span_us))
+end
 
 -- Milliseconds until one more may start.
-local function next_start_in_ms(arrival_us, limit, window_ms, now_us)
-  local window_us = window_ms * 1000
-  return math.max(0, math.ceil((arrival_us - now_us + window_us / limit - window_us) / 1000))
+local function next_start_in_ms(arrival_us, rate, now_us)
+  local span_us, unit_us = spans_of(rate)
+  local ahead_us = math.min(arrival_us - now_us, span_us)
+  return math.max(0, math.ceil((ahead_us + unit_us - span_us) / 1000))
 end
 -- A job, as it is stored under its number in the hash of jobs: a head and the payload, which no script reads.
 -- The head of a plain job, one with no option but its name, is the length of the name, a byte, and the name; of one with
@@ -8747,6 +9117,22 @@ end
 --
 -- In the hash of groups, under its name:
 --   '<number> <ready> <claimed> <in_ring> <paused> <concurrency> <rate_limit> <rate_window_ms> <arrival_us>'
+-- Its burst stands beside it; see shared/queue/burst.
+-- The burst of a rate, where one is set: '<rate_limit>,<rate_window_ms>,<burst>', in a field of its own, for processes of older
+-- releases know none. So it is of the rate that it was set with, and not of one that those have set since. Those of groups
+-- stand in the hash of groups, each behind a byte with which no name begins; that byte alone has how many there are.
+local GROUP_BURST = '\\255'
+
+-- 0: as many as the rate allows in a window.
+local function read_burst(hash, field, rate)
+  if rate.rate_limit == 0 then
+    return 0
+  end
+  local stored = redis.call('HGET', hash, field)
+  local limit, window_ms, burst = string.match(stored or '', '^(%d+),(%d+),(%d+)$')
+  local is_of_rate = tonumber(limit) == rate.rate_limit and tonumber(window_ms) == rate.rate_window_ms
+  return is_of_rate and tonumber(burst) or 0
+end
 
 local function new_group(number)
   return {
@@ -8758,6 +9144,7 @@ local function new_group(number)
     concurrency = 0,
     rate_limit = 0,
     rate_window_ms = 0,
+    rate_burst = 0,
     arrival_us = 0,
   }
 end
@@ -8770,7 +9157,7 @@ local function read_group(groups, name)
   end
   local number, ready, claimed, in_ring, paused, concurrency, rate_limit, rate_window_ms, arrival_us =
     string.match(stored, '^(%d+) (%d+) (%d+) (%d) (%d) (%d+) (%d+) (%d+) (%d+)$')
-  return {
+  local group = {
     number = tonumber(number),
     ready = tonumber(ready),
     claimed = tonumber(claimed),
@@ -8781,6 +9168,8 @@ local function read_group(groups, name)
     rate_window_ms = tonumber(rate_window_ms),
     arrival_us = tonumber(arrival_us),
   }
+  group.rate_burst = read_burst(groups, GROUP_BURST .. name, group)
+  return group
 end
 
 local function open_group(groups, queue, name)
@@ -8822,7 +9211,8 @@ local function enter_ring(turns, held, name, group, now_us)
   elseif group.concurrency > 0 and group.claimed >= group.concurrency then
     return
   elseif group.rate_limit > 0 then
-    local wait_ms = next_start_in_ms(group.arrival_us, group.rate_limit, group.rate_window_ms, now_us)
+    group.arrival_us = bounded_arrival(group.arrival_us, group, now_us)
+    local wait_ms = next_start_in_ms(group.arrival_us, group, now_us)
     if wait_ms > 0 then
       redis.call('ZADD', held, string.format('%.0f', math.floor(now_us / 1000) + wait_ms), name)
       return
@@ -9571,63 +9961,65 @@ return { 'buried', queue.chores, refused }
     [565, 'lua/shared/queue/save.lua', 13],
     [608, 'lua/shared/queue/save-call.lua', 1],
     [616, 'lua/shared/queue/settings.lua', 1],
-    [632, 'lua/shared/queue/marks.lua', 1],
-    [646, 'lua/shared/queue/rate.lua', 1],
-    [649, 'lua/shared/queue/rate.lua', 16],
-    [654, 'lua/shared/queue/job.lua', 1],
-    [666, 'lua/shared/queue/plain-head.lua', 1],
-    [669, 'lua/shared/queue/plain-head.lua', 8],
-    [677, 'lua/shared/queue/job.lua', 14],
-    [678, 'lua/shared/queue/job.lua', 45],
-    [724, 'lua/shared/queue/flags.lua', 1],
-    [753, 'lua/shared/queue/run.lua', 1],
-    [800, 'lua/shared/queue/parents.lua', 1],
-    [859, 'lua/shared/queue/parents.lua', 70],
-    [871, 'lua/shared/queue/happened.lua', 1],
-    [883, 'lua/shared/queue/entries.lua', 1],
-    [901, 'lua/shared/queue/history.lua', 1],
-    [915, 'lua/shared/queue/names.lua', 1],
-    [918, 'lua/shared/queue/names.lua', 29],
-    [936, 'lua/shared/queue/failure.lua', 1],
-    [942, 'lua/shared/queue/groups.lua', 1],
-    [1050, 'lua/shared/queue/groups.lua', 120],
-    [1060, 'lua/shared/queue/dead.lua', 1],
-    [1114, 'lua/shared/queue/end.lua', 1],
-    [1135, 'lua/shared/queue/leave-tags.lua', 1],
-    [1144, 'lua/shared/queue/end.lua', 23],
-    [1161, 'lua/shared/queue/note-end.lua', 1],
-    [1191, 'lua/shared/queue/tell-others.lua', 1],
-    [1193, 'lua/shared/queue/packed-notes.lua', 1],
-    [1194, 'lua/shared/queue/packed-notes.lua', 3],
-    [1202, 'lua/shared/queue/tell-others.lua', 4],
-    [1205, 'lua/shared/queue/result.lua', 1],
-    [1219, 'lua/shared/queue/tell-ends.lua', 1],
-    [1275, 'lua/shared/queue/tell-others.lua', 9],
-    [1278, 'lua/shared/queue/tell-others.lua', 13],
-    [1281, 'lua/shared/queue/publish.lua', 1],
-    [1282, 'lua/shared/queue/message.lua', 1],
-    [1292, 'lua/shared/queue/spelled.lua', 1],
-    [1300, 'lua/shared/queue/send.lua', 1],
-    [1316, 'lua/shared/queue/message.lua', 13],
-    [1339, 'lua/shared/queue/publish.lua', 3],
-    [1345, 'lua/shared/queue/tell-others.lua', 17],
-    [1348, 'lua/shared/queue/cancel.lua', 1],
-    [1356, 'lua/shared/queue/stop.lua', 1],
-    [1364, 'lua/shared/queue/bury-claimed.lua', 1],
-    [1371, 'lua/shared/queue/judge-one.lua', 1],
-    [1381, 'lua/shared/queue/told.lua', 1],
-    [1396, 'lua/shared/queue/idle.lua', 1],
-    [1511, 'lua/shared/queue/freed.lua', 1],
-    [1520, 'lua/queue/bury.lua', 74],
-    [1588, 'lua/shared/queue/settle.lua', 1],
-    [1589, 'lua/shared/queue/note-due.lua', 1],
-    [1597, 'lua/shared/queue/ready.lua', 1],
-    [1626, 'lua/shared/queue/backoff.lua', 1],
-    [1628, 'lua/shared/queue/backoff.lua', 22],
-    [1647, 'lua/shared/queue/unblock.lua', 1],
-    [1653, 'lua/shared/queue/outbox.lua', 1],
-    [1664, 'lua/shared/queue/settle.lua', 18],
-    [1738, 'lua/queue/bury.lua', 143],
+    [634, 'lua/shared/queue/marks.lua', 1],
+    [648, 'lua/shared/queue/rate.lua', 1],
+    [669, 'lua/shared/queue/rate.lua', 37],
+    [675, 'lua/shared/queue/job.lua', 1],
+    [687, 'lua/shared/queue/plain-head.lua', 1],
+    [690, 'lua/shared/queue/plain-head.lua', 8],
+    [698, 'lua/shared/queue/job.lua', 14],
+    [699, 'lua/shared/queue/job.lua', 45],
+    [745, 'lua/shared/queue/flags.lua', 1],
+    [774, 'lua/shared/queue/run.lua', 1],
+    [821, 'lua/shared/queue/parents.lua', 1],
+    [880, 'lua/shared/queue/parents.lua', 70],
+    [892, 'lua/shared/queue/happened.lua', 1],
+    [904, 'lua/shared/queue/entries.lua', 1],
+    [922, 'lua/shared/queue/history.lua', 1],
+    [936, 'lua/shared/queue/names.lua', 1],
+    [939, 'lua/shared/queue/names.lua', 29],
+    [957, 'lua/shared/queue/failure.lua', 1],
+    [963, 'lua/shared/queue/groups.lua', 1],
+    [971, 'lua/shared/queue/burst.lua', 1],
+    [986, 'lua/shared/queue/groups.lua', 10],
+    [1091, 'lua/shared/queue/groups.lua', 126],
+    [1101, 'lua/shared/queue/dead.lua', 1],
+    [1155, 'lua/shared/queue/end.lua', 1],
+    [1176, 'lua/shared/queue/leave-tags.lua', 1],
+    [1185, 'lua/shared/queue/end.lua', 23],
+    [1202, 'lua/shared/queue/note-end.lua', 1],
+    [1232, 'lua/shared/queue/tell-others.lua', 1],
+    [1234, 'lua/shared/queue/packed-notes.lua', 1],
+    [1235, 'lua/shared/queue/packed-notes.lua', 3],
+    [1243, 'lua/shared/queue/tell-others.lua', 4],
+    [1246, 'lua/shared/queue/result.lua', 1],
+    [1260, 'lua/shared/queue/tell-ends.lua', 1],
+    [1316, 'lua/shared/queue/tell-others.lua', 9],
+    [1319, 'lua/shared/queue/tell-others.lua', 13],
+    [1322, 'lua/shared/queue/publish.lua', 1],
+    [1323, 'lua/shared/queue/message.lua', 1],
+    [1333, 'lua/shared/queue/spelled.lua', 1],
+    [1341, 'lua/shared/queue/send.lua', 1],
+    [1357, 'lua/shared/queue/message.lua', 13],
+    [1380, 'lua/shared/queue/publish.lua', 3],
+    [1386, 'lua/shared/queue/tell-others.lua', 17],
+    [1389, 'lua/shared/queue/cancel.lua', 1],
+    [1397, 'lua/shared/queue/stop.lua', 1],
+    [1405, 'lua/shared/queue/bury-claimed.lua', 1],
+    [1412, 'lua/shared/queue/judge-one.lua', 1],
+    [1422, 'lua/shared/queue/told.lua', 1],
+    [1437, 'lua/shared/queue/idle.lua', 1],
+    [1552, 'lua/shared/queue/freed.lua', 1],
+    [1561, 'lua/queue/bury.lua', 74],
+    [1629, 'lua/shared/queue/settle.lua', 1],
+    [1630, 'lua/shared/queue/note-due.lua', 1],
+    [1638, 'lua/shared/queue/ready.lua', 1],
+    [1667, 'lua/shared/queue/backoff.lua', 1],
+    [1669, 'lua/shared/queue/backoff.lua', 22],
+    [1688, 'lua/shared/queue/unblock.lua', 1],
+    [1694, 'lua/shared/queue/outbox.lua', 1],
+    [1705, 'lua/shared/queue/settle.lua', 18],
+    [1779, 'lua/queue/bury.lua', 143],
   ],
   encode(args) {
     const encoded = new Array<Argument>(6 + args.failures.length * 4)
@@ -9692,7 +10084,7 @@ function readOutcomesOfCancelCancelled(part: Reply | undefined): (string)[] {
 export const cancel: Operation<CancelArguments, CancelAnswer> = {
   script: {
     name: 'queue/cancel',
-    sha1: 'd0987fb06396af664cbebda0f9ec8f905e64d1e5',
+    sha1: '8dbedfed6798afbc61c9626807cc85c870a8a98a',
     reads: false,
     bytes: false,
     source: `--[[
@@ -9792,7 +10184,7 @@ end
 -- The main key of a queue: one hash, read once and written once a call.
 --   layout, codec    the form of the stored data, and of the payloads
 --   <caller>         the record of a slot; see shared/calls
---   settings         what people set; see shared/queue/settings
+--   settings, burst  what people set; see shared/queue/settings and shared/queue/burst
 --   state            the numbers below, as doubles one behind the other
 --     began_us       server microseconds at which the queue began
 --     last           the newest job: its server microsecond, or one more than the job before
@@ -9939,13 +10331,32 @@ local function set_mark(queue, mark)
     queue.marks = queue.marks + mark
   end
 end
--- A rate, as the generic cell rate algorithm of shared/rate-limit/gcra: \`limit\` starts in a window, all of them
--- at once if they were saved up. Jobs start when the theoretical arrival time is at most a window ahead.
+-- A rate, as the generic cell rate algorithm of shared/rate-limit/gcra: \`rate_limit\` starts flow back in a window, and
+-- \`rate_burst\` of them may be saved up, 0: a window's. Jobs start while the theoretical arrival time is ahead by no more than
+-- those take to flow back. It lies further ahead where the clock has stepped back, or the rate was raised: then all that was
+-- saved up is used up, and no more.
+
+-- How far ahead the arrival time may lie, and what a start costs.
+local function spans_of(rate)
+  local unit_us = rate.rate_window_ms * 1000 / rate.rate_limit
+  if rate.rate_burst == 0 then
+    return rate.rate_window_ms * 1000, unit_us
+  end
+  -- Rounding up is not to hold back the last that was saved up.
+  local rounded_us = unit_us % 1 > 0 and math.min(rate.rate_burst - 1, math.floor(unit_us)) or 0
+  return rate.rate_burst * unit_us + rounded_us, unit_us
+end
+
+local function bounded_arrival(arrival_us, rate, now_us)
+  local span_us = spans_of(rate)
+  return math.min(arrival_us, math.floor(now_us + span_us))
+end
 
 -- Milliseconds until one more may start.
-local function next_start_in_ms(arrival_us, limit, window_ms, now_us)
-  local window_us = window_ms * 1000
-  return math.max(0, math.ceil((arrival_us - now_us + window_us / limit - window_us) / 1000))
+local function next_start_in_ms(arrival_us, rate, now_us)
+  local span_us, unit_us = spans_of(rate)
+  local ahead_us = math.min(arrival_us - now_us, span_us)
+  return math.max(0, math.ceil((ahead_us + unit_us - span_us) / 1000))
 end
 -- A job, as it is stored under its number in the hash of jobs: a head and the payload, which no script reads.
 -- The head of a plain job, one with no option but its name, is the length of the name, a byte, and the name; of one with
@@ -10228,6 +10639,22 @@ end
 --
 -- In the hash of groups, under its name:
 --   '<number> <ready> <claimed> <in_ring> <paused> <concurrency> <rate_limit> <rate_window_ms> <arrival_us>'
+-- Its burst stands beside it; see shared/queue/burst.
+-- The burst of a rate, where one is set: '<rate_limit>,<rate_window_ms>,<burst>', in a field of its own, for processes of older
+-- releases know none. So it is of the rate that it was set with, and not of one that those have set since. Those of groups
+-- stand in the hash of groups, each behind a byte with which no name begins; that byte alone has how many there are.
+local GROUP_BURST = '\\255'
+
+-- 0: as many as the rate allows in a window.
+local function read_burst(hash, field, rate)
+  if rate.rate_limit == 0 then
+    return 0
+  end
+  local stored = redis.call('HGET', hash, field)
+  local limit, window_ms, burst = string.match(stored or '', '^(%d+),(%d+),(%d+)$')
+  local is_of_rate = tonumber(limit) == rate.rate_limit and tonumber(window_ms) == rate.rate_window_ms
+  return is_of_rate and tonumber(burst) or 0
+end
 
 local function new_group(number)
   return {
@@ -10239,6 +10666,7 @@ local function new_group(number)
     concurrency = 0,
     rate_limit = 0,
     rate_window_ms = 0,
+    rate_burst = 0,
     arrival_us = 0,
   }
 end
@@ -10251,7 +10679,7 @@ local function read_group(groups, name)
   end
   local number, ready, claimed, in_ring, paused, concurrency, rate_limit, rate_window_ms, arrival_us =
     string.match(stored, '^(%d+) (%d+) (%d+) (%d) (%d) (%d+) (%d+) (%d+) (%d+)$')
-  return {
+  local group = {
     number = tonumber(number),
     ready = tonumber(ready),
     claimed = tonumber(claimed),
@@ -10262,6 +10690,8 @@ local function read_group(groups, name)
     rate_window_ms = tonumber(rate_window_ms),
     arrival_us = tonumber(arrival_us),
   }
+  group.rate_burst = read_burst(groups, GROUP_BURST .. name, group)
+  return group
 end
 
 local function open_group(groups, queue, name)
@@ -10303,7 +10733,8 @@ local function enter_ring(turns, held, name, group, now_us)
   elseif group.concurrency > 0 and group.claimed >= group.concurrency then
     return
   elseif group.rate_limit > 0 then
-    local wait_ms = next_start_in_ms(group.arrival_us, group.rate_limit, group.rate_window_ms, now_us)
+    group.arrival_us = bounded_arrival(group.arrival_us, group, now_us)
+    local wait_ms = next_start_in_ms(group.arrival_us, group, now_us)
     if wait_ms > 0 then
       redis.call('ZADD', held, string.format('%.0f', math.floor(now_us / 1000) + wait_ms), name)
       return
@@ -11326,62 +11757,64 @@ return { 'cancelled', queue.chores, outcomes }
     [188, 'lua/shared/queue/save.lua', 13],
     [231, 'lua/shared/queue/marks.lua', 1],
     [245, 'lua/shared/queue/rate.lua', 1],
-    [248, 'lua/shared/queue/rate.lua', 16],
-    [253, 'lua/shared/queue/job.lua', 1],
-    [265, 'lua/shared/queue/plain-head.lua', 1],
-    [268, 'lua/shared/queue/plain-head.lua', 8],
-    [276, 'lua/shared/queue/job.lua', 14],
-    [277, 'lua/shared/queue/job.lua', 45],
-    [323, 'lua/shared/queue/flags.lua', 1],
-    [352, 'lua/shared/queue/run.lua', 1],
-    [381, 'lua/shared/queue/parents.lua', 1],
-    [440, 'lua/shared/queue/parents.lua', 70],
-    [452, 'lua/shared/queue/happened.lua', 1],
-    [464, 'lua/shared/queue/entries.lua', 1],
-    [482, 'lua/shared/queue/history.lua', 1],
-    [496, 'lua/shared/queue/names.lua', 1],
-    [499, 'lua/shared/queue/names.lua', 29],
-    [517, 'lua/shared/queue/failure.lua', 1],
-    [527, 'lua/shared/queue/groups.lua', 1],
-    [646, 'lua/shared/queue/ready.lua', 1],
-    [683, 'lua/shared/queue/dead.lua', 1],
-    [752, 'lua/shared/queue/end.lua', 1],
-    [773, 'lua/shared/queue/leave-tags.lua', 1],
-    [782, 'lua/shared/queue/end.lua', 23],
-    [792, 'lua/shared/queue/note-end.lua', 1],
-    [822, 'lua/shared/queue/tell-others.lua', 1],
-    [824, 'lua/shared/queue/packed-notes.lua', 1],
-    [825, 'lua/shared/queue/leave-notes.lua', 1],
-    [843, 'lua/shared/queue/fold.lua', 1],
-    [844, 'lua/shared/queue/statistics.lua', 1],
-    [1080, 'lua/shared/queue/fold.lua', 3],
-    [1091, 'lua/shared/queue/leave-notes.lua', 20],
-    [1095, 'lua/shared/queue/packed-notes.lua', 3],
-    [1103, 'lua/shared/queue/tell-others.lua', 4],
-    [1106, 'lua/shared/queue/result.lua', 1],
-    [1120, 'lua/shared/queue/tell-ends.lua', 1],
-    [1176, 'lua/shared/queue/tell-others.lua', 9],
-    [1179, 'lua/shared/queue/tell-others.lua', 13],
-    [1182, 'lua/shared/queue/publish.lua', 1],
-    [1183, 'lua/shared/queue/message.lua', 1],
-    [1193, 'lua/shared/queue/spelled.lua', 1],
-    [1201, 'lua/shared/queue/send.lua', 1],
-    [1217, 'lua/shared/queue/message.lua', 13],
-    [1240, 'lua/shared/queue/publish.lua', 3],
-    [1246, 'lua/shared/queue/tell-others.lua', 17],
-    [1249, 'lua/shared/queue/find.lua', 1],
-    [1275, 'lua/shared/queue/displace.lua', 1],
-    [1294, 'lua/shared/queue/idle.lua', 1],
-    [1409, 'lua/queue/cancel.lua', 66],
-    [1475, 'lua/shared/queue/settle.lua', 1],
-    [1476, 'lua/shared/queue/note-due.lua', 1],
-    [1484, 'lua/shared/queue/backoff.lua', 1],
-    [1486, 'lua/shared/queue/backoff.lua', 22],
-    [1505, 'lua/shared/queue/unblock.lua', 1],
-    [1511, 'lua/shared/queue/outbox.lua', 1],
-    [1522, 'lua/shared/queue/cancel.lua', 1],
-    [1530, 'lua/shared/queue/settle.lua', 18],
-    [1604, 'lua/queue/cancel.lua', 133],
+    [266, 'lua/shared/queue/rate.lua', 37],
+    [272, 'lua/shared/queue/job.lua', 1],
+    [284, 'lua/shared/queue/plain-head.lua', 1],
+    [287, 'lua/shared/queue/plain-head.lua', 8],
+    [295, 'lua/shared/queue/job.lua', 14],
+    [296, 'lua/shared/queue/job.lua', 45],
+    [342, 'lua/shared/queue/flags.lua', 1],
+    [371, 'lua/shared/queue/run.lua', 1],
+    [400, 'lua/shared/queue/parents.lua', 1],
+    [459, 'lua/shared/queue/parents.lua', 70],
+    [471, 'lua/shared/queue/happened.lua', 1],
+    [483, 'lua/shared/queue/entries.lua', 1],
+    [501, 'lua/shared/queue/history.lua', 1],
+    [515, 'lua/shared/queue/names.lua', 1],
+    [518, 'lua/shared/queue/names.lua', 29],
+    [536, 'lua/shared/queue/failure.lua', 1],
+    [546, 'lua/shared/queue/groups.lua', 1],
+    [554, 'lua/shared/queue/burst.lua', 1],
+    [569, 'lua/shared/queue/groups.lua', 10],
+    [685, 'lua/shared/queue/ready.lua', 1],
+    [722, 'lua/shared/queue/dead.lua', 1],
+    [791, 'lua/shared/queue/end.lua', 1],
+    [812, 'lua/shared/queue/leave-tags.lua', 1],
+    [821, 'lua/shared/queue/end.lua', 23],
+    [831, 'lua/shared/queue/note-end.lua', 1],
+    [861, 'lua/shared/queue/tell-others.lua', 1],
+    [863, 'lua/shared/queue/packed-notes.lua', 1],
+    [864, 'lua/shared/queue/leave-notes.lua', 1],
+    [882, 'lua/shared/queue/fold.lua', 1],
+    [883, 'lua/shared/queue/statistics.lua', 1],
+    [1119, 'lua/shared/queue/fold.lua', 3],
+    [1130, 'lua/shared/queue/leave-notes.lua', 20],
+    [1134, 'lua/shared/queue/packed-notes.lua', 3],
+    [1142, 'lua/shared/queue/tell-others.lua', 4],
+    [1145, 'lua/shared/queue/result.lua', 1],
+    [1159, 'lua/shared/queue/tell-ends.lua', 1],
+    [1215, 'lua/shared/queue/tell-others.lua', 9],
+    [1218, 'lua/shared/queue/tell-others.lua', 13],
+    [1221, 'lua/shared/queue/publish.lua', 1],
+    [1222, 'lua/shared/queue/message.lua', 1],
+    [1232, 'lua/shared/queue/spelled.lua', 1],
+    [1240, 'lua/shared/queue/send.lua', 1],
+    [1256, 'lua/shared/queue/message.lua', 13],
+    [1279, 'lua/shared/queue/publish.lua', 3],
+    [1285, 'lua/shared/queue/tell-others.lua', 17],
+    [1288, 'lua/shared/queue/find.lua', 1],
+    [1314, 'lua/shared/queue/displace.lua', 1],
+    [1333, 'lua/shared/queue/idle.lua', 1],
+    [1448, 'lua/queue/cancel.lua', 66],
+    [1514, 'lua/shared/queue/settle.lua', 1],
+    [1515, 'lua/shared/queue/note-due.lua', 1],
+    [1523, 'lua/shared/queue/backoff.lua', 1],
+    [1525, 'lua/shared/queue/backoff.lua', 22],
+    [1544, 'lua/shared/queue/unblock.lua', 1],
+    [1550, 'lua/shared/queue/outbox.lua', 1],
+    [1561, 'lua/shared/queue/cancel.lua', 1],
+    [1569, 'lua/shared/queue/settle.lua', 18],
+    [1643, 'lua/queue/cancel.lua', 133],
   ],
   encode(args) {
     const encoded = new Array<Argument>(3 + args.wanted.length)
@@ -11435,7 +11868,7 @@ export type ChangeParentsAnswer =
 export const changeParents: Operation<ChangeParentsArguments, ChangeParentsAnswer> = {
   script: {
     name: 'queue/change-parents',
-    sha1: '30b8766251cdf3a7c05c82016790e96d0d2aa2ce',
+    sha1: 'c5e4ce7efd8542faf51d646752af11b19aac08e0',
     reads: false,
     bytes: false,
     source: `--[[
@@ -11536,7 +11969,7 @@ end
 -- The main key of a queue: one hash, read once and written once a call.
 --   layout, codec    the form of the stored data, and of the payloads
 --   <caller>         the record of a slot; see shared/calls
---   settings         what people set; see shared/queue/settings
+--   settings, burst  what people set; see shared/queue/settings and shared/queue/burst
 --   state            the numbers below, as doubles one behind the other
 --     began_us       server microseconds at which the queue began
 --     last           the newest job: its server microsecond, or one more than the job before
@@ -11691,13 +12124,32 @@ local function note_due(queue, due_ms)
     queue.due_ms = due_ms
   end
 end
--- A rate, as the generic cell rate algorithm of shared/rate-limit/gcra: \`limit\` starts in a window, all of them
--- at once if they were saved up. Jobs start when the theoretical arrival time is at most a window ahead.
+-- A rate, as the generic cell rate algorithm of shared/rate-limit/gcra: \`rate_limit\` starts flow back in a window, and
+-- \`rate_burst\` of them may be saved up, 0: a window's. Jobs start while the theoretical arrival time is ahead by no more than
+-- those take to flow back. It lies further ahead where the clock has stepped back, or the rate was raised: then all that was
+-- saved up is used up, and no more.
+
+-- How far ahead the arrival time may lie, and what a start costs.
+local function spans_of(rate)
+  local unit_us = rate.rate_window_ms * 1000 / rate.rate_limit
+  if rate.rate_burst == 0 then
+    return rate.rate_window_ms * 1000, unit_us
+  end
+  -- Rounding up is not to hold back the last that was saved up.
+  local rounded_us = unit_us % 1 > 0 and math.min(rate.rate_burst - 1, math.floor(unit_us)) or 0
+  return rate.rate_burst * unit_us + rounded_us, unit_us
+end
+
+local function bounded_arrival(arrival_us, rate, now_us)
+  local span_us = spans_of(rate)
+  return math.min(arrival_us, math.floor(now_us + span_us))
+end
 
 -- Milliseconds until one more may start.
-local function next_start_in_ms(arrival_us, limit, window_ms, now_us)
-  local window_us = window_ms * 1000
-  return math.max(0, math.ceil((arrival_us - now_us + window_us / limit - window_us) / 1000))
+local function next_start_in_ms(arrival_us, rate, now_us)
+  local span_us, unit_us = spans_of(rate)
+  local ahead_us = math.min(arrival_us - now_us, span_us)
+  return math.max(0, math.ceil((ahead_us + unit_us - span_us) / 1000))
 end
 -- A job, as it is stored under its number in the hash of jobs: a head and the payload, which no script reads.
 -- The head of a plain job, one with no option but its name, is the length of the name, a byte, and the name; of one with
@@ -12292,6 +12744,22 @@ end
 --
 -- In the hash of groups, under its name:
 --   '<number> <ready> <claimed> <in_ring> <paused> <concurrency> <rate_limit> <rate_window_ms> <arrival_us>'
+-- Its burst stands beside it; see shared/queue/burst.
+-- The burst of a rate, where one is set: '<rate_limit>,<rate_window_ms>,<burst>', in a field of its own, for processes of older
+-- releases know none. So it is of the rate that it was set with, and not of one that those have set since. Those of groups
+-- stand in the hash of groups, each behind a byte with which no name begins; that byte alone has how many there are.
+local GROUP_BURST = '\\255'
+
+-- 0: as many as the rate allows in a window.
+local function read_burst(hash, field, rate)
+  if rate.rate_limit == 0 then
+    return 0
+  end
+  local stored = redis.call('HGET', hash, field)
+  local limit, window_ms, burst = string.match(stored or '', '^(%d+),(%d+),(%d+)$')
+  local is_of_rate = tonumber(limit) == rate.rate_limit and tonumber(window_ms) == rate.rate_window_ms
+  return is_of_rate and tonumber(burst) or 0
+end
 
 local function new_group(number)
   return {
@@ -12303,6 +12771,7 @@ local function new_group(number)
     concurrency = 0,
     rate_limit = 0,
     rate_window_ms = 0,
+    rate_burst = 0,
     arrival_us = 0,
   }
 end
@@ -12315,7 +12784,7 @@ local function read_group(groups, name)
   end
   local number, ready, claimed, in_ring, paused, concurrency, rate_limit, rate_window_ms, arrival_us =
     string.match(stored, '^(%d+) (%d+) (%d+) (%d) (%d) (%d+) (%d+) (%d+) (%d+)$')
-  return {
+  local group = {
     number = tonumber(number),
     ready = tonumber(ready),
     claimed = tonumber(claimed),
@@ -12326,6 +12795,8 @@ local function read_group(groups, name)
     rate_window_ms = tonumber(rate_window_ms),
     arrival_us = tonumber(arrival_us),
   }
+  group.rate_burst = read_burst(groups, GROUP_BURST .. name, group)
+  return group
 end
 
 local function open_group(groups, queue, name)
@@ -12367,7 +12838,8 @@ local function enter_ring(turns, held, name, group, now_us)
   elseif group.concurrency > 0 and group.claimed >= group.concurrency then
     return
   elseif group.rate_limit > 0 then
-    local wait_ms = next_start_in_ms(group.arrival_us, group.rate_limit, group.rate_window_ms, now_us)
+    group.arrival_us = bounded_arrival(group.arrival_us, group, now_us)
+    local wait_ms = next_start_in_ms(group.arrival_us, group, now_us)
     if wait_ms > 0 then
       redis.call('ZADD', held, string.format('%.0f', math.floor(now_us / 1000) + wait_ms), name)
       return
@@ -13114,62 +13586,64 @@ return { 'changed', left, queue.chores }
     [232, 'lua/shared/queue/marks.lua', 1],
     [246, 'lua/shared/queue/note-due.lua', 1],
     [254, 'lua/shared/queue/rate.lua', 1],
-    [257, 'lua/shared/queue/rate.lua', 16],
-    [262, 'lua/shared/queue/job.lua', 1],
-    [274, 'lua/shared/queue/plain-head.lua', 1],
-    [277, 'lua/shared/queue/plain-head.lua', 8],
-    [285, 'lua/shared/queue/job.lua', 14],
-    [286, 'lua/shared/queue/job.lua', 45],
-    [332, 'lua/shared/queue/flags.lua', 1],
-    [361, 'lua/shared/queue/tell-others.lua', 1],
-    [363, 'lua/shared/queue/packed-notes.lua', 1],
-    [364, 'lua/shared/queue/leave-notes.lua', 1],
-    [382, 'lua/shared/queue/fold.lua', 1],
-    [383, 'lua/shared/queue/statistics.lua', 1],
-    [619, 'lua/shared/queue/fold.lua', 3],
-    [630, 'lua/shared/queue/leave-notes.lua', 20],
-    [634, 'lua/shared/queue/packed-notes.lua', 3],
-    [642, 'lua/shared/queue/tell-others.lua', 4],
-    [645, 'lua/shared/queue/result.lua', 1],
-    [659, 'lua/shared/queue/tell-ends.lua', 1],
-    [715, 'lua/shared/queue/tell-others.lua', 9],
-    [718, 'lua/shared/queue/tell-others.lua', 13],
-    [721, 'lua/shared/queue/publish.lua', 1],
-    [722, 'lua/shared/queue/message.lua', 1],
-    [732, 'lua/shared/queue/spelled.lua', 1],
-    [740, 'lua/shared/queue/send.lua', 1],
-    [756, 'lua/shared/queue/message.lua', 13],
-    [779, 'lua/shared/queue/publish.lua', 3],
-    [785, 'lua/shared/queue/tell-others.lua', 17],
-    [788, 'lua/shared/queue/run.lua', 1],
-    [817, 'lua/shared/queue/names.lua', 1],
-    [820, 'lua/shared/queue/names.lua', 29],
-    [838, 'lua/shared/queue/failure.lua', 1],
-    [848, 'lua/shared/queue/groups.lua', 1],
-    [956, 'lua/shared/queue/ready.lua', 1],
-    [985, 'lua/shared/queue/find.lua', 1],
-    [1014, 'lua/shared/queue/parents.lua', 1],
-    [1073, 'lua/shared/queue/parents.lua', 70],
-    [1085, 'lua/shared/queue/link.lua', 1],
-    [1117, 'lua/shared/queue/relink.lua', 1],
-    [1187, 'lua/shared/queue/backoff.lua', 1],
-    [1189, 'lua/shared/queue/backoff.lua', 22],
-    [1208, 'lua/shared/queue/unblock.lua', 1],
-    [1214, 'lua/shared/queue/idle.lua', 1],
-    [1329, 'lua/queue/change-parents.lua', 65],
-    [1386, 'lua/shared/queue/settle.lua', 1],
-    [1387, 'lua/shared/queue/dead.lua', 1],
-    [1441, 'lua/shared/queue/end.lua', 1],
-    [1462, 'lua/shared/queue/leave-tags.lua', 1],
-    [1471, 'lua/shared/queue/end.lua', 23],
-    [1481, 'lua/shared/queue/outbox.lua', 1],
-    [1492, 'lua/shared/queue/entries.lua', 1],
-    [1510, 'lua/shared/queue/history.lua', 1],
-    [1524, 'lua/shared/queue/happened.lua', 1],
-    [1536, 'lua/shared/queue/note-end.lua', 1],
-    [1566, 'lua/shared/queue/cancel.lua', 1],
-    [1574, 'lua/shared/queue/settle.lua', 18],
-    [1648, 'lua/queue/change-parents.lua', 123],
+    [275, 'lua/shared/queue/rate.lua', 37],
+    [281, 'lua/shared/queue/job.lua', 1],
+    [293, 'lua/shared/queue/plain-head.lua', 1],
+    [296, 'lua/shared/queue/plain-head.lua', 8],
+    [304, 'lua/shared/queue/job.lua', 14],
+    [305, 'lua/shared/queue/job.lua', 45],
+    [351, 'lua/shared/queue/flags.lua', 1],
+    [380, 'lua/shared/queue/tell-others.lua', 1],
+    [382, 'lua/shared/queue/packed-notes.lua', 1],
+    [383, 'lua/shared/queue/leave-notes.lua', 1],
+    [401, 'lua/shared/queue/fold.lua', 1],
+    [402, 'lua/shared/queue/statistics.lua', 1],
+    [638, 'lua/shared/queue/fold.lua', 3],
+    [649, 'lua/shared/queue/leave-notes.lua', 20],
+    [653, 'lua/shared/queue/packed-notes.lua', 3],
+    [661, 'lua/shared/queue/tell-others.lua', 4],
+    [664, 'lua/shared/queue/result.lua', 1],
+    [678, 'lua/shared/queue/tell-ends.lua', 1],
+    [734, 'lua/shared/queue/tell-others.lua', 9],
+    [737, 'lua/shared/queue/tell-others.lua', 13],
+    [740, 'lua/shared/queue/publish.lua', 1],
+    [741, 'lua/shared/queue/message.lua', 1],
+    [751, 'lua/shared/queue/spelled.lua', 1],
+    [759, 'lua/shared/queue/send.lua', 1],
+    [775, 'lua/shared/queue/message.lua', 13],
+    [798, 'lua/shared/queue/publish.lua', 3],
+    [804, 'lua/shared/queue/tell-others.lua', 17],
+    [807, 'lua/shared/queue/run.lua', 1],
+    [836, 'lua/shared/queue/names.lua', 1],
+    [839, 'lua/shared/queue/names.lua', 29],
+    [857, 'lua/shared/queue/failure.lua', 1],
+    [867, 'lua/shared/queue/groups.lua', 1],
+    [875, 'lua/shared/queue/burst.lua', 1],
+    [890, 'lua/shared/queue/groups.lua', 10],
+    [995, 'lua/shared/queue/ready.lua', 1],
+    [1024, 'lua/shared/queue/find.lua', 1],
+    [1053, 'lua/shared/queue/parents.lua', 1],
+    [1112, 'lua/shared/queue/parents.lua', 70],
+    [1124, 'lua/shared/queue/link.lua', 1],
+    [1156, 'lua/shared/queue/relink.lua', 1],
+    [1226, 'lua/shared/queue/backoff.lua', 1],
+    [1228, 'lua/shared/queue/backoff.lua', 22],
+    [1247, 'lua/shared/queue/unblock.lua', 1],
+    [1253, 'lua/shared/queue/idle.lua', 1],
+    [1368, 'lua/queue/change-parents.lua', 65],
+    [1425, 'lua/shared/queue/settle.lua', 1],
+    [1426, 'lua/shared/queue/dead.lua', 1],
+    [1480, 'lua/shared/queue/end.lua', 1],
+    [1501, 'lua/shared/queue/leave-tags.lua', 1],
+    [1510, 'lua/shared/queue/end.lua', 23],
+    [1520, 'lua/shared/queue/outbox.lua', 1],
+    [1531, 'lua/shared/queue/entries.lua', 1],
+    [1549, 'lua/shared/queue/history.lua', 1],
+    [1563, 'lua/shared/queue/happened.lua', 1],
+    [1575, 'lua/shared/queue/note-end.lua', 1],
+    [1605, 'lua/shared/queue/cancel.lua', 1],
+    [1613, 'lua/shared/queue/settle.lua', 18],
+    [1687, 'lua/queue/change-parents.lua', 123],
   ],
   encode(args) {
     const encoded = new Array<Argument>(4 + args.changes.length * 2)
@@ -13533,10 +14007,12 @@ export interface ConfigureGroupArguments {
   readonly rateLimit: number
   /** the window */
   readonly rateWindowMs: number
+  /** jobs that may be claimed at once if they were saved up, where a rate is set; 0: as many as in a window */
+  readonly rateBurst: number
 }
 
 export type ConfigureGroupAnswer =
-  | { readonly status: 'configured'; readonly paused: boolean; readonly concurrency: number; readonly rateLimit: number; readonly rateWindowMs: number; readonly ready: number; readonly claimed: number }
+  | { readonly status: 'configured'; readonly paused: boolean; readonly concurrency: number; readonly rateLimit: number; readonly rateWindowMs: number; readonly ready: number; readonly claimed: number; readonly rateBurst: number }
 
 
 /**
@@ -13547,13 +14023,13 @@ export type ConfigureGroupAnswer =
 export const configureGroup: Operation<ConfigureGroupArguments, ConfigureGroupAnswer> = {
   script: {
     name: 'queue/configure-group',
-    sha1: 'bef29b21b13ca6ec80a2c99d2e2d0eb43598cc49',
+    sha1: 'c18cc6dde96a14be8fc5a6ec4f3de03107a128e5',
     reads: false,
     bytes: false,
     source: `--[[
 Sets what holds for a group of jobs; -1 leaves a number as it is. Safe to repeat.
 
-@returns configured  paused:flag concurrency:integer rate_limit:integer rate_window_ms:integer ready:integer claimed:integer
+@returns configured  paused:flag concurrency:integer rate_limit:integer rate_window_ms:integer ready:integer claimed:integer rate_burst:integer
 @cost    O(log n + groups in the ring)
 ]]
 local meta = KEYS[1] -- hash: the queue's state
@@ -13570,6 +14046,7 @@ local paused = tonumber(ARGV[6]) -- integer: 1: gives out no job; 0: does
 local concurrency = tonumber(ARGV[7]) -- integer: jobs claimed at once; 0: any number
 local rate_limit = tonumber(ARGV[8]) -- integer: jobs claimed in a window; 0: any number
 local rate_window_ms = tonumber(ARGV[9]) -- integer: the window
+local rate_burst = tonumber(ARGV[10] or 0) -- integer: jobs that may be claimed at once if they were saved up, where a rate is set; 0: as many as in a window
 
 -- The only reader of the server's time: microseconds since 1970.
 -- Read once per call and passed on, for two readings in one script may differ.
@@ -13629,7 +14106,7 @@ end
 -- The main key of a queue: one hash, read once and written once a call.
 --   layout, codec    the form of the stored data, and of the payloads
 --   <caller>         the record of a slot; see shared/calls
---   settings         what people set; see shared/queue/settings
+--   settings, burst  what people set; see shared/queue/settings and shared/queue/burst
 --   state            the numbers below, as doubles one behind the other
 --     began_us       server microseconds at which the queue began
 --     last           the newest job: its server microsecond, or one more than the job before
@@ -13759,13 +14236,32 @@ local function save_queue(meta, queue)
     redis.call('HSET', meta, 'state', packed)
   end
 end
--- A rate, as the generic cell rate algorithm of shared/rate-limit/gcra: \`limit\` starts in a window, all of them
--- at once if they were saved up. Jobs start when the theoretical arrival time is at most a window ahead.
+-- A rate, as the generic cell rate algorithm of shared/rate-limit/gcra: \`rate_limit\` starts flow back in a window, and
+-- \`rate_burst\` of them may be saved up, 0: a window's. Jobs start while the theoretical arrival time is ahead by no more than
+-- those take to flow back. It lies further ahead where the clock has stepped back, or the rate was raised: then all that was
+-- saved up is used up, and no more.
+
+-- How far ahead the arrival time may lie, and what a start costs.
+local function spans_of(rate)
+  local unit_us = rate.rate_window_ms * 1000 / rate.rate_limit
+  if rate.rate_burst == 0 then
+    return rate.rate_window_ms * 1000, unit_us
+  end
+  -- Rounding up is not to hold back the last that was saved up.
+  local rounded_us = unit_us % 1 > 0 and math.min(rate.rate_burst - 1, math.floor(unit_us)) or 0
+  return rate.rate_burst * unit_us + rounded_us, unit_us
+end
+
+local function bounded_arrival(arrival_us, rate, now_us)
+  local span_us = spans_of(rate)
+  return math.min(arrival_us, math.floor(now_us + span_us))
+end
 
 -- Milliseconds until one more may start.
-local function next_start_in_ms(arrival_us, limit, window_ms, now_us)
-  local window_us = window_ms * 1000
-  return math.max(0, math.ceil((arrival_us - now_us + window_us / limit - window_us) / 1000))
+local function next_start_in_ms(arrival_us, rate, now_us)
+  local span_us, unit_us = spans_of(rate)
+  local ahead_us = math.min(arrival_us - now_us, span_us)
+  return math.max(0, math.ceil((ahead_us + unit_us - span_us) / 1000))
 end
 -- Groups of jobs, served round robin. Ready jobs of all groups stand in one sorted set, \`grouped\`: the score is
 -- the number of the group, the member '<rank><job>', so that a group's next job is its lowest. \`turns\` is the ring
@@ -13774,6 +14270,22 @@ end
 --
 -- In the hash of groups, under its name:
 --   '<number> <ready> <claimed> <in_ring> <paused> <concurrency> <rate_limit> <rate_window_ms> <arrival_us>'
+-- Its burst stands beside it; see shared/queue/burst.
+-- The burst of a rate, where one is set: '<rate_limit>,<rate_window_ms>,<burst>', in a field of its own, for processes of older
+-- releases know none. So it is of the rate that it was set with, and not of one that those have set since. Those of groups
+-- stand in the hash of groups, each behind a byte with which no name begins; that byte alone has how many there are.
+local GROUP_BURST = '\\255'
+
+-- 0: as many as the rate allows in a window.
+local function read_burst(hash, field, rate)
+  if rate.rate_limit == 0 then
+    return 0
+  end
+  local stored = redis.call('HGET', hash, field)
+  local limit, window_ms, burst = string.match(stored or '', '^(%d+),(%d+),(%d+)$')
+  local is_of_rate = tonumber(limit) == rate.rate_limit and tonumber(window_ms) == rate.rate_window_ms
+  return is_of_rate and tonumber(burst) or 0
+end
 
 local function new_group(number)
   return {
@@ -13785,6 +14297,7 @@ local function new_group(number)
     concurrency = 0,
     rate_limit = 0,
     rate_window_ms = 0,
+    rate_burst = 0,
     arrival_us = 0,
   }
 end
@@ -13797,7 +14310,7 @@ local function read_group(groups, name)
   end
   local number, ready, claimed, in_ring, paused, concurrency, rate_limit, rate_window_ms, arrival_us =
     string.match(stored, '^(%d+) (%d+) (%d+) (%d) (%d) (%d+) (%d+) (%d+) (%d+)$')
-  return {
+  local group = {
     number = tonumber(number),
     ready = tonumber(ready),
     claimed = tonumber(claimed),
@@ -13808,6 +14321,8 @@ local function read_group(groups, name)
     rate_window_ms = tonumber(rate_window_ms),
     arrival_us = tonumber(arrival_us),
   }
+  group.rate_burst = read_burst(groups, GROUP_BURST .. name, group)
+  return group
 end
 
 local function open_group(groups, queue, name)
@@ -13849,7 +14364,8 @@ local function enter_ring(turns, held, name, group, now_us)
   elseif group.concurrency > 0 and group.claimed >= group.concurrency then
     return
   elseif group.rate_limit > 0 then
-    local wait_ms = next_start_in_ms(group.arrival_us, group.rate_limit, group.rate_window_ms, now_us)
+    group.arrival_us = bounded_arrival(group.arrival_us, group, now_us)
+    local wait_ms = next_start_in_ms(group.arrival_us, group, now_us)
     if wait_ms > 0 then
       redis.call('ZADD', held, string.format('%.0f', math.floor(now_us / 1000) + wait_ms), name)
       return
@@ -13862,6 +14378,16 @@ end
 -- Before all that ranks.
 local FIRST_RANK = '0000000000'
 
+-- Changes to bursts; see shared/queue/burst.
+
+-- Answers by how many fields there are more.
+local function keep_burst(hash, field, rate)
+  if rate.rate_limit == 0 or rate.rate_burst == 0 then
+    return -redis.call('HDEL', hash, field)
+  end
+  local text = string.format('%.0f,%.0f,%.0f', rate.rate_limit, rate.rate_window_ms, rate.rate_burst)
+  return redis.call('HSET', hash, field, text)
+end
 -- Workers that found nothing, longest first. Each has a name, '<process>.<number>', and its process listens on
 -- '<channel>:<process>' for 'come <name> 0'; behind ':' it may say that it takes jobs by letter, see shared/queue/hand-over,
 -- which is no part of its name in letters. Whoever brings work calls one; one that finds more than it takes calls the
@@ -13996,6 +14522,13 @@ group.concurrency = pick(concurrency, group.concurrency)
 group.rate_limit = pick(rate_limit, group.rate_limit)
 group.rate_window_ms = pick(rate_window_ms, group.rate_window_ms)
 begin_queue(meta, queue, now_us)
+if rate_limit >= 0 then
+  group.rate_burst = rate_limit > 0 and rate_burst or 0
+  local more = keep_burst(groups, GROUP_BURST .. name, group)
+  if more ~= 0 then
+    redis.call('HINCRBY', groups, GROUP_BURST, more)
+  end
+end
 if group.in_ring then
   redis.call('LREM', turns, '0', name)
   group.in_ring = false
@@ -14016,25 +14549,29 @@ return {
   group.rate_window_ms,
   group.ready,
   group.claimed,
+  group.rate_burst,
 }
 `,
   },
   parts: ['meta', 'groups', 'turns', 'held', 'idle'],
   lines: [
     [1, 'lua/queue/configure-group.lua', 1],
-    [22, 'lua/shared/clock.lua', 1],
-    [28, 'lua/shared/tell.lua', 1],
-    [38, 'lua/shared/tell.lua', 15],
-    [77, 'lua/shared/queue/state.lua', 1],
-    [155, 'lua/shared/queue/save.lua', 1],
-    [210, 'lua/shared/queue/rate.lua', 1],
-    [213, 'lua/shared/queue/rate.lua', 16],
-    [218, 'lua/shared/queue/groups.lua', 1],
-    [313, 'lua/shared/queue/idle.lua', 1],
-    [428, 'lua/queue/configure-group.lua', 30],
+    [23, 'lua/shared/clock.lua', 1],
+    [29, 'lua/shared/tell.lua', 1],
+    [39, 'lua/shared/tell.lua', 15],
+    [78, 'lua/shared/queue/state.lua', 1],
+    [156, 'lua/shared/queue/save.lua', 1],
+    [211, 'lua/shared/queue/rate.lua', 1],
+    [232, 'lua/shared/queue/rate.lua', 37],
+    [238, 'lua/shared/queue/groups.lua', 1],
+    [246, 'lua/shared/queue/burst.lua', 1],
+    [261, 'lua/shared/queue/groups.lua', 10],
+    [353, 'lua/shared/queue/keep-burst.lua', 1],
+    [363, 'lua/shared/queue/idle.lua', 1],
+    [478, 'lua/queue/configure-group.lua', 32],
   ],
   encode(args) {
-    return [
+    return withoutDefaults([
       args.codec,
       args.channel,
       args.sharded ? 1 : 0,
@@ -14044,7 +14581,8 @@ return {
       args.concurrency,
       args.rateLimit,
       args.rateWindowMs,
-    ]
+      args.rateBurst,
+    ], [0])
   },
   decode(reply) {
     const parts = asList(reply)
@@ -14058,6 +14596,7 @@ return {
           rateWindowMs: asInteger(parts[4]),
           ready: asInteger(parts[5]),
           claimed: asInteger(parts[6]),
+          rateBurst: asInteger(parts[7]),
         }
       default:
         return unexpected('the answer configured', parts[0])
@@ -14086,10 +14625,12 @@ export interface ConfigureArguments {
   readonly keepCount: number
   /** age up to which done jobs are kept; 0: see keep_count; none are where both are 0 */
   readonly keepMs: number
+  /** jobs that may be claimed at once if they were saved up, where a rate is set; 0: as many as in a window */
+  readonly rateBurst: number
 }
 
 export type ConfigureAnswer =
-  | { readonly status: 'configured'; readonly paused: boolean; readonly concurrency: number; readonly rateLimit: number; readonly rateWindowMs: number; readonly keepCount: number; readonly keepMs: number }
+  | { readonly status: 'configured'; readonly paused: boolean; readonly concurrency: number; readonly rateLimit: number; readonly rateWindowMs: number; readonly keepCount: number; readonly keepMs: number; readonly rateBurst: number }
 
 
 /**
@@ -14100,14 +14641,14 @@ export type ConfigureAnswer =
 export const configure: Operation<ConfigureArguments, ConfigureAnswer> = {
   script: {
     name: 'queue/configure',
-    sha1: 'a542200a99d2087b6be347221ece8e8b769ff03c',
+    sha1: 'def9a6d4155e38a5535c6a0d2dedc5924e252581',
     reads: false,
     bytes: false,
     source: `--[[
 Sets what holds for the whole queue; -1 leaves a number as it is. A queue that is paused gives out no job; those that are
 claimed go on. Whoever waits is woken when the queue goes on, or may do more. Safe to repeat.
 
-@returns configured  paused:flag concurrency:integer rate_limit:integer rate_window_ms:integer keep_count:integer keep_ms:integer
+@returns configured  paused:flag concurrency:integer rate_limit:integer rate_window_ms:integer keep_count:integer keep_ms:integer rate_burst:integer
 @cost    O(log n)
 ]]
 local meta = KEYS[1] -- hash: the queue's state
@@ -14122,6 +14663,7 @@ local rate_limit = tonumber(ARGV[7]) -- integer: jobs claimed in a window; 0: an
 local rate_window_ms = tonumber(ARGV[8]) -- integer: the window
 local keep_count = tonumber(ARGV[9]) -- integer: done jobs to keep; 0: see keep_ms
 local keep_ms = tonumber(ARGV[10]) -- integer: age up to which done jobs are kept; 0: see keep_count; none are where both are 0
+local rate_burst = tonumber(ARGV[11] or 0) -- integer: jobs that may be claimed at once if they were saved up, where a rate is set; 0: as many as in a window
 
 -- The only reader of the server's time: microseconds since 1970.
 -- Read once per call and passed on, for two readings in one script may differ.
@@ -14181,7 +14723,7 @@ end
 -- The main key of a queue: one hash, read once and written once a call.
 --   layout, codec    the form of the stored data, and of the payloads
 --   <caller>         the record of a slot; see shared/calls
---   settings         what people set; see shared/queue/settings
+--   settings, burst  what people set; see shared/queue/settings and shared/queue/burst
 --   state            the numbers below, as doubles one behind the other
 --     began_us       server microseconds at which the queue began
 --     last           the newest job: its server microsecond, or one more than the job before
@@ -14320,7 +14862,8 @@ local function note_due(queue, due_ms)
   end
 end
 -- What people set for a queue, one text: '<paused>,<concurrency>,<rate_limit>,<rate_window_ms>,<keep_count>,<keep_ms>'.
--- 0 for a number: no limit, nothing kept. Not by spaces: what begins with two numbers is a call (see shared/calls).
+-- 0 for a number: no limit, nothing kept. Not by spaces: what begins with two numbers is a call (see shared/calls). The burst
+-- of the rate stands in a field of its own; see shared/queue/burst.
 
 local function parse_settings(text)
   local paused, concurrency, rate_limit, rate_window_ms, keep_count, keep_ms =
@@ -14330,6 +14873,7 @@ local function parse_settings(text)
     concurrency = tonumber(concurrency),
     rate_limit = tonumber(rate_limit),
     rate_window_ms = tonumber(rate_window_ms),
+    rate_burst = 0,
     keep_count = tonumber(keep_count),
     keep_ms = tonumber(keep_ms),
   }
@@ -14345,6 +14889,31 @@ local function format_settings(settings)
     settings.keep_count,
     settings.keep_ms
   )
+end
+-- The burst of a rate, where one is set: '<rate_limit>,<rate_window_ms>,<burst>', in a field of its own, for processes of older
+-- releases know none. So it is of the rate that it was set with, and not of one that those have set since. Those of groups
+-- stand in the hash of groups, each behind a byte with which no name begins; that byte alone has how many there are.
+local GROUP_BURST = '\\255'
+
+-- 0: as many as the rate allows in a window.
+local function read_burst(hash, field, rate)
+  if rate.rate_limit == 0 then
+    return 0
+  end
+  local stored = redis.call('HGET', hash, field)
+  local limit, window_ms, burst = string.match(stored or '', '^(%d+),(%d+),(%d+)$')
+  local is_of_rate = tonumber(limit) == rate.rate_limit and tonumber(window_ms) == rate.rate_window_ms
+  return is_of_rate and tonumber(burst) or 0
+end
+-- Changes to bursts; see shared/queue/burst.
+
+-- Answers by how many fields there are more.
+local function keep_burst(hash, field, rate)
+  if rate.rate_limit == 0 or rate.rate_burst == 0 then
+    return -redis.call('HDEL', hash, field)
+  end
+  local text = string.format('%.0f,%.0f,%.0f', rate.rate_limit, rate.rate_window_ms, rate.rate_burst)
+  return redis.call('HSET', hash, field, text)
 end
 -- Workers that found nothing, longest first. Each has a name, '<process>.<number>', and its process listens on
 -- '<channel>:<process>' for 'come <name> 0'; behind ':' it may say that it takes jobs by letter, see shared/queue/hand-over,
@@ -14469,6 +15038,7 @@ if queue.codec ~= codec then
   return redis.error_reply('CODEC ' .. queue.codec)
 end
 local settings = parse_settings(queue.settings)
+settings.rate_burst = read_burst(meta, 'burst', settings)
 local function pick(new, old)
   return new < 0 and old or new
 end
@@ -14479,6 +15049,9 @@ end
 settings.concurrency = pick(concurrency, settings.concurrency)
 settings.rate_limit = pick(rate_limit, settings.rate_limit)
 settings.rate_window_ms = pick(rate_window_ms, settings.rate_window_ms)
+if rate_limit >= 0 then
+  settings.rate_burst = rate_limit > 0 and rate_burst or 0
+end
 settings.keep_count = pick(keep_count, settings.keep_count)
 settings.keep_ms = pick(keep_ms, settings.keep_ms)
 local now_us = clock_us()
@@ -14489,6 +15062,7 @@ if resumes then
   note_due(queue, now_ms)
 end
 redis.call('HSET', meta, 'settings', format_settings(settings))
+keep_burst(meta, 'burst', settings)
 if not settings.paused and queue.idle > 0 then
   call_idle(idle, queue, 1, now_ms, { channel = channel, sharded = sharded, counted = counted })
 end
@@ -14501,24 +15075,27 @@ return {
   settings.rate_window_ms,
   settings.keep_count,
   settings.keep_ms,
+  settings.rate_burst,
 }
 `,
   },
   parts: ['meta', 'idle'],
   lines: [
     [1, 'lua/queue/configure.lua', 1],
-    [21, 'lua/shared/clock.lua', 1],
-    [27, 'lua/shared/tell.lua', 1],
-    [37, 'lua/shared/tell.lua', 15],
-    [76, 'lua/shared/queue/state.lua', 1],
-    [154, 'lua/shared/queue/save.lua', 1],
-    [209, 'lua/shared/queue/note-due.lua', 1],
-    [217, 'lua/shared/queue/settings.lua', 1],
-    [244, 'lua/shared/queue/idle.lua', 1],
-    [359, 'lua/queue/configure.lua', 29],
+    [22, 'lua/shared/clock.lua', 1],
+    [28, 'lua/shared/tell.lua', 1],
+    [38, 'lua/shared/tell.lua', 15],
+    [77, 'lua/shared/queue/state.lua', 1],
+    [155, 'lua/shared/queue/save.lua', 1],
+    [210, 'lua/shared/queue/note-due.lua', 1],
+    [218, 'lua/shared/queue/settings.lua', 1],
+    [247, 'lua/shared/queue/burst.lua', 1],
+    [262, 'lua/shared/queue/keep-burst.lua', 1],
+    [272, 'lua/shared/queue/idle.lua', 1],
+    [387, 'lua/queue/configure.lua', 32],
   ],
   encode(args) {
-    return [
+    return withoutDefaults([
       args.codec,
       args.channel,
       args.sharded ? 1 : 0,
@@ -14529,7 +15106,8 @@ return {
       args.rateWindowMs,
       args.keepCount,
       args.keepMs,
-    ]
+      args.rateBurst,
+    ], [0])
   },
   decode(reply) {
     const parts = asList(reply)
@@ -14543,6 +15121,7 @@ return {
           rateWindowMs: asInteger(parts[4]),
           keepCount: asInteger(parts[5]),
           keepMs: asInteger(parts[6]),
+          rateBurst: asInteger(parts[7]),
         }
       default:
         return unexpected('the answer configured', parts[0])
@@ -14567,7 +15146,7 @@ export type DeliveredAnswer =
 export const delivered: Operation<DeliveredArguments, DeliveredAnswer> = {
   script: {
     name: 'queue/delivered',
-    sha1: '17a55ec0c3de0d3bfcbe034e34fd9ba735fbc7d8',
+    sha1: '71db1119f0b1537c1af2f2e4c457597e4aa05b56',
     reads: false,
     bytes: false,
     source: `--[[
@@ -14584,7 +15163,7 @@ local numbers, numbers_at = ARGV, 1 -- repeated (number:text): of what was broug
 -- The main key of a queue: one hash, read once and written once a call.
 --   layout, codec    the form of the stored data, and of the payloads
 --   <caller>         the record of a slot; see shared/calls
---   settings         what people set; see shared/queue/settings
+--   settings, burst  what people set; see shared/queue/settings and shared/queue/burst
 --   state            the numbers below, as doubles one behind the other
 --     began_us       server microseconds at which the queue began
 --     last           the newest job: its server microsecond, or one more than the job before
@@ -14800,7 +15379,7 @@ export type EnqueueAlikeAnswer =
 export const enqueueAlike: Operation<EnqueueAlikeArguments, EnqueueAlikeAnswer> = {
   script: {
     name: 'queue/enqueue-alike',
-    sha1: '8203c915458bbd9791f48f15d4978f529e16d828',
+    sha1: 'a6b6ebba7188893ab05e6855cd27009b240c9bdb',
     reads: false,
     bytes: false,
     source: `--[[
@@ -14899,7 +15478,7 @@ end
 -- The main key of a queue: one hash, read once and written once a call.
 --   layout, codec    the form of the stored data, and of the payloads
 --   <caller>         the record of a slot; see shared/calls
---   settings         what people set; see shared/queue/settings
+--   settings, burst  what people set; see shared/queue/settings and shared/queue/burst
 --   state            the numbers below, as doubles one behind the other
 --     began_us       server microseconds at which the queue began
 --     last           the newest job: its server microsecond, or one more than the job before
@@ -15883,7 +16462,7 @@ function readDuplicatesOfEnqueueEnqueued(part: Reply | undefined): ({ readonly a
 export const enqueue: Operation<EnqueueArguments, EnqueueAnswer> = {
   script: {
     name: 'queue/enqueue',
-    sha1: '483ff12be1389eaceb8f05033257b0c172f02e5f',
+    sha1: '822027561a06aee6fd749125c377286401df9e98',
     reads: false,
     bytes: false,
     source: `--[[
@@ -16047,7 +16626,7 @@ end
 -- The main key of a queue: one hash, read once and written once a call.
 --   layout, codec    the form of the stored data, and of the payloads
 --   <caller>         the record of a slot; see shared/calls
---   settings         what people set; see shared/queue/settings
+--   settings, burst  what people set; see shared/queue/settings and shared/queue/burst
 --   state            the numbers below, as doubles one behind the other
 --     began_us       server microseconds at which the queue began
 --     last           the newest job: its server microsecond, or one more than the job before
@@ -16214,7 +16793,8 @@ local function save_queue_and_call(meta, queue, caller, call, now_ms, answer)
   forget_old_calls(meta, call, now_ms)
 end
 -- What people set for a queue, one text: '<paused>,<concurrency>,<rate_limit>,<rate_window_ms>,<keep_count>,<keep_ms>'.
--- 0 for a number: no limit, nothing kept. Not by spaces: what begins with two numbers is a call (see shared/calls).
+-- 0 for a number: no limit, nothing kept. Not by spaces: what begins with two numbers is a call (see shared/calls). The burst
+-- of the rate stands in a field of its own; see shared/queue/burst.
 
 local function parse_settings(text)
   local paused, concurrency, rate_limit, rate_window_ms, keep_count, keep_ms =
@@ -16224,6 +16804,7 @@ local function parse_settings(text)
     concurrency = tonumber(concurrency),
     rate_limit = tonumber(rate_limit),
     rate_window_ms = tonumber(rate_window_ms),
+    rate_burst = 0,
     keep_count = tonumber(keep_count),
     keep_ms = tonumber(keep_ms),
   }
@@ -16251,13 +16832,32 @@ local function note_due(queue, due_ms)
     queue.due_ms = due_ms
   end
 end
--- A rate, as the generic cell rate algorithm of shared/rate-limit/gcra: \`limit\` starts in a window, all of them
--- at once if they were saved up. Jobs start when the theoretical arrival time is at most a window ahead.
+-- A rate, as the generic cell rate algorithm of shared/rate-limit/gcra: \`rate_limit\` starts flow back in a window, and
+-- \`rate_burst\` of them may be saved up, 0: a window's. Jobs start while the theoretical arrival time is ahead by no more than
+-- those take to flow back. It lies further ahead where the clock has stepped back, or the rate was raised: then all that was
+-- saved up is used up, and no more.
+
+-- How far ahead the arrival time may lie, and what a start costs.
+local function spans_of(rate)
+  local unit_us = rate.rate_window_ms * 1000 / rate.rate_limit
+  if rate.rate_burst == 0 then
+    return rate.rate_window_ms * 1000, unit_us
+  end
+  -- Rounding up is not to hold back the last that was saved up.
+  local rounded_us = unit_us % 1 > 0 and math.min(rate.rate_burst - 1, math.floor(unit_us)) or 0
+  return rate.rate_burst * unit_us + rounded_us, unit_us
+end
+
+local function bounded_arrival(arrival_us, rate, now_us)
+  local span_us = spans_of(rate)
+  return math.min(arrival_us, math.floor(now_us + span_us))
+end
 
 -- Milliseconds until one more may start.
-local function next_start_in_ms(arrival_us, limit, window_ms, now_us)
-  local window_us = window_ms * 1000
-  return math.max(0, math.ceil((arrival_us - now_us + window_us / limit - window_us) / 1000))
+local function next_start_in_ms(arrival_us, rate, now_us)
+  local span_us, unit_us = spans_of(rate)
+  local ahead_us = math.min(arrival_us - now_us, span_us)
+  return math.max(0, math.ceil((ahead_us + unit_us - span_us) / 1000))
 end
 -- A job, as it is stored under its number in the hash of jobs: a head and the payload, which no script reads.
 -- The head of a plain job, one with no option but its name, is the length of the name, a byte, and the name; of one with
@@ -16909,6 +17509,22 @@ end
 --
 -- In the hash of groups, under its name:
 --   '<number> <ready> <claimed> <in_ring> <paused> <concurrency> <rate_limit> <rate_window_ms> <arrival_us>'
+-- Its burst stands beside it; see shared/queue/burst.
+-- The burst of a rate, where one is set: '<rate_limit>,<rate_window_ms>,<burst>', in a field of its own, for processes of older
+-- releases know none. So it is of the rate that it was set with, and not of one that those have set since. Those of groups
+-- stand in the hash of groups, each behind a byte with which no name begins; that byte alone has how many there are.
+local GROUP_BURST = '\\255'
+
+-- 0: as many as the rate allows in a window.
+local function read_burst(hash, field, rate)
+  if rate.rate_limit == 0 then
+    return 0
+  end
+  local stored = redis.call('HGET', hash, field)
+  local limit, window_ms, burst = string.match(stored or '', '^(%d+),(%d+),(%d+)$')
+  local is_of_rate = tonumber(limit) == rate.rate_limit and tonumber(window_ms) == rate.rate_window_ms
+  return is_of_rate and tonumber(burst) or 0
+end
 
 local function new_group(number)
   return {
@@ -16920,6 +17536,7 @@ local function new_group(number)
     concurrency = 0,
     rate_limit = 0,
     rate_window_ms = 0,
+    rate_burst = 0,
     arrival_us = 0,
   }
 end
@@ -16932,7 +17549,7 @@ local function read_group(groups, name)
   end
   local number, ready, claimed, in_ring, paused, concurrency, rate_limit, rate_window_ms, arrival_us =
     string.match(stored, '^(%d+) (%d+) (%d+) (%d) (%d) (%d+) (%d+) (%d+) (%d+)$')
-  return {
+  local group = {
     number = tonumber(number),
     ready = tonumber(ready),
     claimed = tonumber(claimed),
@@ -16943,6 +17560,8 @@ local function read_group(groups, name)
     rate_window_ms = tonumber(rate_window_ms),
     arrival_us = tonumber(arrival_us),
   }
+  group.rate_burst = read_burst(groups, GROUP_BURST .. name, group)
+  return group
 end
 
 local function open_group(groups, queue, name)
@@ -16984,7 +17603,8 @@ local function enter_ring(turns, held, name, group, now_us)
   elseif group.concurrency > 0 and group.claimed >= group.concurrency then
     return
   elseif group.rate_limit > 0 then
-    local wait_ms = next_start_in_ms(group.arrival_us, group.rate_limit, group.rate_window_ms, now_us)
+    group.arrival_us = bounded_arrival(group.arrival_us, group, now_us)
+    local wait_ms = next_start_in_ms(group.arrival_us, group, now_us)
     if wait_ms > 0 then
       redis.call('ZADD', held, string.format('%.0f', math.floor(now_us / 1000) + wait_ms), name)
       return
@@ -17991,71 +18611,73 @@ return { 'enqueued', first, queue.chores, tally.duplicates }
     [305, 'lua/shared/queue/wide.lua', 1],
     [320, 'lua/shared/queue/save-call.lua', 1],
     [328, 'lua/shared/queue/settings.lua', 1],
-    [344, 'lua/shared/queue/marks.lua', 1],
-    [358, 'lua/shared/queue/note-due.lua', 1],
-    [366, 'lua/shared/queue/rate.lua', 1],
-    [369, 'lua/shared/queue/rate.lua', 16],
-    [374, 'lua/shared/queue/job.lua', 1],
-    [386, 'lua/shared/queue/plain-head.lua', 1],
-    [389, 'lua/shared/queue/plain-head.lua', 8],
-    [397, 'lua/shared/queue/job.lua', 14],
-    [474, 'lua/shared/queue/flags.lua', 1],
-    [503, 'lua/shared/queue/tell-others.lua', 1],
-    [505, 'lua/shared/queue/packed-notes.lua', 1],
-    [506, 'lua/shared/queue/leave-notes.lua', 1],
-    [524, 'lua/shared/queue/fold.lua', 1],
-    [525, 'lua/shared/queue/statistics.lua', 1],
-    [761, 'lua/shared/queue/fold.lua', 3],
-    [772, 'lua/shared/queue/leave-notes.lua', 20],
-    [776, 'lua/shared/queue/packed-notes.lua', 3],
-    [784, 'lua/shared/queue/tell-others.lua', 4],
-    [787, 'lua/shared/queue/result.lua', 1],
-    [801, 'lua/shared/queue/tell-ends.lua', 1],
-    [857, 'lua/shared/queue/tell-others.lua', 9],
-    [860, 'lua/shared/queue/tell-others.lua', 13],
-    [863, 'lua/shared/queue/publish.lua', 1],
-    [864, 'lua/shared/queue/message.lua', 1],
-    [874, 'lua/shared/queue/spelled.lua', 1],
-    [882, 'lua/shared/queue/send.lua', 1],
-    [898, 'lua/shared/queue/message.lua', 13],
-    [921, 'lua/shared/queue/publish.lua', 3],
-    [927, 'lua/shared/queue/tell-others.lua', 17],
-    [930, 'lua/shared/queue/run.lua', 1],
-    [959, 'lua/shared/queue/happened.lua', 1],
-    [971, 'lua/shared/queue/names.lua', 1],
-    [1017, 'lua/shared/queue/groups.lua', 1],
-    [1136, 'lua/shared/queue/ready.lua', 1],
-    [1173, 'lua/shared/queue/number.lua', 1],
-    [1182, 'lua/shared/queue/enter-tags.lua', 1],
-    [1188, 'lua/shared/queue/enqueue.lua', 1],
-    [1226, 'lua/shared/queue/replace.lua', 1],
-    [1281, 'lua/shared/queue/leave-tags.lua', 1],
-    [1290, 'lua/shared/queue/replace.lua', 57],
-    [1315, 'lua/shared/queue/idempotency.lua', 1],
-    [1329, 'lua/shared/queue/idle.lua', 1],
-    [1444, 'lua/shared/queue/idle.lua', 127],
-    [1454, 'lua/shared/queue/find.lua', 1],
-    [1480, 'lua/shared/queue/failure.lua', 1],
-    [1490, 'lua/shared/queue/parents.lua', 1],
-    [1549, 'lua/shared/queue/parents.lua', 70],
-    [1561, 'lua/shared/queue/link.lua', 1],
-    [1624, 'lua/shared/queue/end.lua', 1],
-    [1645, 'lua/shared/queue/leave-tags.lua', 1],
-    [1654, 'lua/shared/queue/end.lua', 23],
-    [1664, 'lua/shared/queue/spec.lua', 1],
-    [1788, 'lua/queue/enqueue.lua', 79],
-    [1844, 'lua/shared/queue/settle.lua', 1],
-    [1845, 'lua/shared/queue/dead.lua', 1],
-    [1899, 'lua/shared/queue/backoff.lua', 1],
-    [1901, 'lua/shared/queue/backoff.lua', 22],
-    [1920, 'lua/shared/queue/unblock.lua', 1],
-    [1926, 'lua/shared/queue/outbox.lua', 1],
-    [1937, 'lua/shared/queue/entries.lua', 1],
-    [1955, 'lua/shared/queue/history.lua', 1],
-    [1969, 'lua/shared/queue/note-end.lua', 1],
-    [1999, 'lua/shared/queue/cancel.lua', 1],
-    [2007, 'lua/shared/queue/settle.lua', 18],
-    [2081, 'lua/queue/enqueue.lua', 136],
+    [346, 'lua/shared/queue/marks.lua', 1],
+    [360, 'lua/shared/queue/note-due.lua', 1],
+    [368, 'lua/shared/queue/rate.lua', 1],
+    [389, 'lua/shared/queue/rate.lua', 37],
+    [395, 'lua/shared/queue/job.lua', 1],
+    [407, 'lua/shared/queue/plain-head.lua', 1],
+    [410, 'lua/shared/queue/plain-head.lua', 8],
+    [418, 'lua/shared/queue/job.lua', 14],
+    [495, 'lua/shared/queue/flags.lua', 1],
+    [524, 'lua/shared/queue/tell-others.lua', 1],
+    [526, 'lua/shared/queue/packed-notes.lua', 1],
+    [527, 'lua/shared/queue/leave-notes.lua', 1],
+    [545, 'lua/shared/queue/fold.lua', 1],
+    [546, 'lua/shared/queue/statistics.lua', 1],
+    [782, 'lua/shared/queue/fold.lua', 3],
+    [793, 'lua/shared/queue/leave-notes.lua', 20],
+    [797, 'lua/shared/queue/packed-notes.lua', 3],
+    [805, 'lua/shared/queue/tell-others.lua', 4],
+    [808, 'lua/shared/queue/result.lua', 1],
+    [822, 'lua/shared/queue/tell-ends.lua', 1],
+    [878, 'lua/shared/queue/tell-others.lua', 9],
+    [881, 'lua/shared/queue/tell-others.lua', 13],
+    [884, 'lua/shared/queue/publish.lua', 1],
+    [885, 'lua/shared/queue/message.lua', 1],
+    [895, 'lua/shared/queue/spelled.lua', 1],
+    [903, 'lua/shared/queue/send.lua', 1],
+    [919, 'lua/shared/queue/message.lua', 13],
+    [942, 'lua/shared/queue/publish.lua', 3],
+    [948, 'lua/shared/queue/tell-others.lua', 17],
+    [951, 'lua/shared/queue/run.lua', 1],
+    [980, 'lua/shared/queue/happened.lua', 1],
+    [992, 'lua/shared/queue/names.lua', 1],
+    [1038, 'lua/shared/queue/groups.lua', 1],
+    [1046, 'lua/shared/queue/burst.lua', 1],
+    [1061, 'lua/shared/queue/groups.lua', 10],
+    [1177, 'lua/shared/queue/ready.lua', 1],
+    [1214, 'lua/shared/queue/number.lua', 1],
+    [1223, 'lua/shared/queue/enter-tags.lua', 1],
+    [1229, 'lua/shared/queue/enqueue.lua', 1],
+    [1267, 'lua/shared/queue/replace.lua', 1],
+    [1322, 'lua/shared/queue/leave-tags.lua', 1],
+    [1331, 'lua/shared/queue/replace.lua', 57],
+    [1356, 'lua/shared/queue/idempotency.lua', 1],
+    [1370, 'lua/shared/queue/idle.lua', 1],
+    [1485, 'lua/shared/queue/idle.lua', 127],
+    [1495, 'lua/shared/queue/find.lua', 1],
+    [1521, 'lua/shared/queue/failure.lua', 1],
+    [1531, 'lua/shared/queue/parents.lua', 1],
+    [1590, 'lua/shared/queue/parents.lua', 70],
+    [1602, 'lua/shared/queue/link.lua', 1],
+    [1665, 'lua/shared/queue/end.lua', 1],
+    [1686, 'lua/shared/queue/leave-tags.lua', 1],
+    [1695, 'lua/shared/queue/end.lua', 23],
+    [1705, 'lua/shared/queue/spec.lua', 1],
+    [1829, 'lua/queue/enqueue.lua', 79],
+    [1885, 'lua/shared/queue/settle.lua', 1],
+    [1886, 'lua/shared/queue/dead.lua', 1],
+    [1940, 'lua/shared/queue/backoff.lua', 1],
+    [1942, 'lua/shared/queue/backoff.lua', 22],
+    [1961, 'lua/shared/queue/unblock.lua', 1],
+    [1967, 'lua/shared/queue/outbox.lua', 1],
+    [1978, 'lua/shared/queue/entries.lua', 1],
+    [1996, 'lua/shared/queue/history.lua', 1],
+    [2010, 'lua/shared/queue/note-end.lua', 1],
+    [2040, 'lua/shared/queue/cancel.lua', 1],
+    [2048, 'lua/shared/queue/settle.lua', 18],
+    [2122, 'lua/queue/enqueue.lua', 136],
   ],
   encode(args) {
     const encoded = new Array<Argument>(6 + args.specs.length * 22)
@@ -18137,7 +18759,7 @@ function readRefusedOfExtendExtended(part: Reply | undefined): ({ readonly at: n
 export const extend: Operation<ExtendArguments, ExtendAnswer> = {
   script: {
     name: 'queue/extend',
-    sha1: '9f9d25e3d328bfcda248b64ee9f90352c20a0e74',
+    sha1: '524cd1efd1321832f67e2de8670eaf813bb48a70',
     reads: false,
     bytes: false,
     source: `--[[
@@ -18164,7 +18786,7 @@ end
 -- The main key of a queue: one hash, read once and written once a call.
 --   layout, codec    the form of the stored data, and of the payloads
 --   <caller>         the record of a slot; see shared/calls
---   settings         what people set; see shared/queue/settings
+--   settings, burst  what people set; see shared/queue/settings and shared/queue/burst
 --   state            the numbers below, as doubles one behind the other
 --     began_us       server microseconds at which the queue began
 --     last           the newest job: its server microsecond, or one more than the job before
@@ -18438,7 +19060,7 @@ function readKindsOfFailuresFailures(part: Reply | undefined): ({ readonly kind:
 export const failures: Operation<FailuresArguments, FailuresAnswer> = {
   script: {
     name: 'queue/failures',
-    sha1: '1369ed8a1662a80ef5d83b98a2c18f9279a2952b',
+    sha1: '4ef417d64070b09c18c1a895b68d2c0d52e1d194',
     reads: true,
     bytes: false,
     source: `--[[
@@ -18455,7 +19077,7 @@ local kinds = KEYS[2] -- hash: kinds of failures
 -- The main key of a queue: one hash, read once and written once a call.
 --   layout, codec    the form of the stored data, and of the payloads
 --   <caller>         the record of a slot; see shared/calls
---   settings         what people set; see shared/queue/settings
+--   settings, burst  what people set; see shared/queue/settings and shared/queue/burst
 --   state            the numbers below, as doubles one behind the other
 --     began_us       server microseconds at which the queue began
 --     last           the newest job: its server microsecond, or one more than the job before
@@ -18607,7 +19229,7 @@ function readLogOfFindFound(part: Reply | undefined): ({ readonly at: number; re
 export const find: Operation<FindArguments, FindAnswer> = {
   script: {
     name: 'queue/find',
-    sha1: '4d0d167a3c6f1dac1df922e52cc0d9229a6a9a26',
+    sha1: '18bf3c48ad26935e37dc27b735f0405555a1b7a7',
     reads: true,
     bytes: true,
     source: `--[[
@@ -18634,7 +19256,7 @@ end
 -- The main key of a queue: one hash, read once and written once a call.
 --   layout, codec    the form of the stored data, and of the payloads
 --   <caller>         the record of a slot; see shared/calls
---   settings         what people set; see shared/queue/settings
+--   settings, burst  what people set; see shared/queue/settings and shared/queue/burst
 --   state            the numbers below, as doubles one behind the other
 --     began_us       server microseconds at which the queue began
 --     last           the newest job: its server microsecond, or one more than the job before
@@ -19010,7 +19632,7 @@ function readEntriesOfHistoryHistory(part: Reply | undefined): ({ readonly what:
 export const history: Operation<HistoryArguments, HistoryAnswer> = {
   script: {
     name: 'queue/history',
-    sha1: 'd2697200faec6ffd917a88b01f6a58f196964996',
+    sha1: '12f86f55e1139662ba48fe073cc179068fbb4ee4',
     reads: true,
     bytes: false,
     source: `--[[
@@ -19037,7 +19659,7 @@ end
 -- The main key of a queue: one hash, read once and written once a call.
 --   layout, codec    the form of the stored data, and of the payloads
 --   <caller>         the record of a slot; see shared/calls
---   settings         what people set; see shared/queue/settings
+--   settings, burst  what people set; see shared/queue/settings and shared/queue/burst
 --   state            the numbers below, as doubles one behind the other
 --     began_us       server microseconds at which the queue began
 --     last           the newest job: its server microsecond, or one more than the job before
@@ -19276,7 +19898,7 @@ export interface InspectArguments {
 }
 
 export type InspectAnswer =
-  | { readonly status: 'inspection'; readonly nowMs: number; readonly beganMs: number; readonly codec: string; readonly paused: boolean; readonly concurrency: number; readonly rateLimit: number; readonly rateWindowMs: number; readonly keepCount: number; readonly keepMs: number; readonly ready: number; readonly scheduled: number; readonly claimed: number; readonly dead: number; readonly done: number; readonly overdue: number; readonly groups: number; readonly idle: number; readonly enqueued: number; readonly acked: number; readonly retried: number; readonly buried: number; readonly reclaimed: number; readonly cancelled: number; readonly readyBytes: number; readonly scheduledBytes: number; readonly claimedBytes: number; readonly deadBytes: number; readonly doneBytes: number; readonly oldestMs: number; readonly blocked: number; readonly blockedBytes: number; readonly outbox: number }
+  | { readonly status: 'inspection'; readonly nowMs: number; readonly beganMs: number; readonly codec: string; readonly paused: boolean; readonly concurrency: number; readonly rateLimit: number; readonly rateWindowMs: number; readonly keepCount: number; readonly keepMs: number; readonly ready: number; readonly scheduled: number; readonly claimed: number; readonly dead: number; readonly done: number; readonly overdue: number; readonly groups: number; readonly idle: number; readonly enqueued: number; readonly acked: number; readonly retried: number; readonly buried: number; readonly reclaimed: number; readonly cancelled: number; readonly readyBytes: number; readonly scheduledBytes: number; readonly claimedBytes: number; readonly deadBytes: number; readonly doneBytes: number; readonly oldestMs: number; readonly blocked: number; readonly blockedBytes: number; readonly outbox: number; readonly rateBurst: number }
 
 
 /**
@@ -19287,14 +19909,14 @@ export type InspectAnswer =
 export const inspect: Operation<InspectArguments, InspectAnswer> = {
   script: {
     name: 'queue/inspect',
-    sha1: '253ded3f2fa128e16077980ef3f7185cf66d1a80',
+    sha1: '38abb72874040472026f1821a767ab75ab5d4c8a',
     reads: true,
     bytes: false,
     source: `--[[
 A picture of the queue. Jobs that are due, or whose lease has ended, count where they stood: \`overdue\` tells how many.
 \`bytes\` of the jobs in each state.
 
-@returns inspection  now_ms:integer began_ms:integer codec:text paused:flag concurrency:integer rate_limit:integer rate_window_ms:integer keep_count:integer keep_ms:integer ready:integer scheduled:integer claimed:integer dead:integer done:integer overdue:integer groups:integer idle:integer enqueued:integer acked:integer retried:integer buried:integer reclaimed:integer cancelled:integer ready_bytes:integer scheduled_bytes:integer claimed_bytes:integer dead_bytes:integer done_bytes:integer oldest_ms:integer blocked:integer blocked_bytes:integer outbox:integer
+@returns inspection  now_ms:integer began_ms:integer codec:text paused:flag concurrency:integer rate_limit:integer rate_window_ms:integer keep_count:integer keep_ms:integer ready:integer scheduled:integer claimed:integer dead:integer done:integer overdue:integer groups:integer idle:integer enqueued:integer acked:integer retried:integer buried:integer reclaimed:integer cancelled:integer ready_bytes:integer scheduled_bytes:integer claimed_bytes:integer dead_bytes:integer done_bytes:integer oldest_ms:integer blocked:integer blocked_bytes:integer outbox:integer rate_burst:integer
 @cost    O(log n)
 @reads
 ]]
@@ -19320,7 +19942,7 @@ end
 -- The main key of a queue: one hash, read once and written once a call.
 --   layout, codec    the form of the stored data, and of the payloads
 --   <caller>         the record of a slot; see shared/calls
---   settings         what people set; see shared/queue/settings
+--   settings, burst  what people set; see shared/queue/settings and shared/queue/burst
 --   state            the numbers below, as doubles one behind the other
 --     began_us       server microseconds at which the queue began
 --     last           the newest job: its server microsecond, or one more than the job before
@@ -19396,7 +20018,8 @@ local function open_queue(meta, codec, caller)
   }
 end
 -- What people set for a queue, one text: '<paused>,<concurrency>,<rate_limit>,<rate_window_ms>,<keep_count>,<keep_ms>'.
--- 0 for a number: no limit, nothing kept. Not by spaces: what begins with two numbers is a call (see shared/calls).
+-- 0 for a number: no limit, nothing kept. Not by spaces: what begins with two numbers is a call (see shared/calls). The burst
+-- of the rate stands in a field of its own; see shared/queue/burst.
 
 local function parse_settings(text)
   local paused, concurrency, rate_limit, rate_window_ms, keep_count, keep_ms =
@@ -19406,9 +20029,26 @@ local function parse_settings(text)
     concurrency = tonumber(concurrency),
     rate_limit = tonumber(rate_limit),
     rate_window_ms = tonumber(rate_window_ms),
+    rate_burst = 0,
     keep_count = tonumber(keep_count),
     keep_ms = tonumber(keep_ms),
   }
+end
+
+-- The burst of a rate, where one is set: '<rate_limit>,<rate_window_ms>,<burst>', in a field of its own, for processes of older
+-- releases know none. So it is of the rate that it was set with, and not of one that those have set since. Those of groups
+-- stand in the hash of groups, each behind a byte with which no name begins; that byte alone has how many there are.
+local GROUP_BURST = '\\255'
+
+-- 0: as many as the rate allows in a window.
+local function read_burst(hash, field, rate)
+  if rate.rate_limit == 0 then
+    return 0
+  end
+  local stored = redis.call('HGET', hash, field)
+  local limit, window_ms, burst = string.match(stored or '', '^(%d+),(%d+),(%d+)$')
+  local is_of_rate = tonumber(limit) == rate.rate_limit and tonumber(window_ms) == rate.rate_window_ms
+  return is_of_rate and tonumber(burst) or 0
 end
 
 local queue = open_queue(meta, codec, '')
@@ -19419,6 +20059,7 @@ if queue.codec ~= codec then
   return redis.error_reply('CODEC ' .. queue.codec)
 end
 local settings = parse_settings(queue.settings)
+local bursts = redis.call('HGET', groups, GROUP_BURST)
 local now_ms = math.floor(clock_us() / 1000)
 local listed = math.max(0, redis.call('LLEN', ready) - queue.ghosts)
 local oldest = listed > 0 and redis.call('LINDEX', ready, '0')
@@ -19440,7 +20081,7 @@ return {
   redis.call('ZCARD', dead),
   redis.call('ZCARD', done),
   overdue,
-  redis.call('HLEN', groups),
+  redis.call('HLEN', groups) - (bursts and bursts + 1 or 0),
   queue.idle,
   queue.enqueued,
   queue.acked,
@@ -19457,6 +20098,7 @@ return {
   redis.call('ZCARD', blocked),
   queue.blocked,
   redis.call('ZCARD', outbox),
+  read_burst(meta, 'burst', settings),
 }
 `,
   },
@@ -19466,7 +20108,8 @@ return {
     [22, 'lua/shared/clock.lua', 1],
     [28, 'lua/shared/queue/state.lua', 1],
     [106, 'lua/shared/queue/settings.lua', 1],
-    [122, 'lua/queue/inspect.lua', 26],
+    [124, 'lua/shared/queue/burst.lua', 1],
+    [139, 'lua/queue/inspect.lua', 26],
   ],
   encode(args) {
     return [
@@ -19511,6 +20154,7 @@ return {
           blocked: asInteger(parts[30]),
           blockedBytes: asInteger(parts[31]),
           outbox: asInteger(parts[32]),
+          rateBurst: asInteger(parts[33]),
         }
       default:
         return unexpected('the answer inspection', parts[0])
@@ -19549,7 +20193,7 @@ function readJobsOfListFailedPage(part: Reply | undefined): ({ readonly number: 
 export const listFailed: Operation<ListFailedArguments, ListFailedAnswer> = {
   script: {
     name: 'queue/list-failed',
-    sha1: '24f17d95c40ab0cae87fc0c2b2b5963f75b78f2e',
+    sha1: '7aefb8f8689c79d0dfe44e7de6236abcae6210ff',
     reads: true,
     bytes: true,
     source: `--[[
@@ -19578,7 +20222,7 @@ end
 -- The main key of a queue: one hash, read once and written once a call.
 --   layout, codec    the form of the stored data, and of the payloads
 --   <caller>         the record of a slot; see shared/calls
---   settings         what people set; see shared/queue/settings
+--   settings, burst  what people set; see shared/queue/settings and shared/queue/burst
 --   state            the numbers below, as doubles one behind the other
 --     began_us       server microseconds at which the queue began
 --     last           the newest job: its server microsecond, or one more than the job before
@@ -19964,7 +20608,7 @@ function readJobsOfListPage(part: Reply | undefined): ({ readonly number: number
 export const list: Operation<ListArguments, ListAnswer> = {
   script: {
     name: 'queue/list',
-    sha1: '71c8317b099641be5859c4fe17b8cdf9e2a82a77',
+    sha1: '57da4b2adda2b2bb680e6d7123b37f8b1f910bb2',
     reads: true,
     bytes: true,
     source: `--[[
@@ -20000,7 +20644,7 @@ end
 -- The main key of a queue: one hash, read once and written once a call.
 --   layout, codec    the form of the stored data, and of the payloads
 --   <caller>         the record of a slot; see shared/calls
---   settings         what people set; see shared/queue/settings
+--   settings, burst  what people set; see shared/queue/settings and shared/queue/burst
 --   state            the numbers below, as doubles one behind the other
 --     began_us       server microseconds at which the queue began
 --     last           the newest job: its server microsecond, or one more than the job before
@@ -20389,7 +21033,7 @@ export type ListenAnswer =
 export const listen: Operation<ListenArguments, ListenAnswer> = {
   script: {
     name: 'queue/listen',
-    sha1: '2130eed632b99e231aee3f3a165b23b1f1dc73c4',
+    sha1: 'f769bf7ef1851226b2c27a4055825c0726dacd2a',
     reads: false,
     bytes: false,
     source: `--[[
@@ -20418,7 +21062,7 @@ end
 -- The main key of a queue: one hash, read once and written once a call.
 --   layout, codec    the form of the stored data, and of the payloads
 --   <caller>         the record of a slot; see shared/calls
---   settings         what people set; see shared/queue/settings
+--   settings, burst  what people set; see shared/queue/settings and shared/queue/burst
 --   state            the numbers below, as doubles one behind the other
 --     began_us       server microseconds at which the queue began
 --     last           the newest job: its server microsecond, or one more than the job before
@@ -20668,7 +21312,7 @@ function readRefusedOfNoteNoted(part: Reply | undefined): ({ readonly at: number
 export const note: Operation<NoteArguments, NoteAnswer> = {
   script: {
     name: 'queue/note',
-    sha1: 'b5e3105ba20c441d6fe82e2d32eedc99ab401f45',
+    sha1: '7365ddbfa6842b63dcbaa71852509d8dc519c565',
     reads: false,
     bytes: false,
     source: `--[[
@@ -20754,7 +21398,7 @@ end
 -- The main key of a queue: one hash, read once and written once a call.
 --   layout, codec    the form of the stored data, and of the payloads
 --   <caller>         the record of a slot; see shared/calls
---   settings         what people set; see shared/queue/settings
+--   settings, burst  what people set; see shared/queue/settings and shared/queue/burst
 --   state            the numbers below, as doubles one behind the other
 --     began_us       server microseconds at which the queue began
 --     last           the newest job: its server microsecond, or one more than the job before
@@ -21350,7 +21994,7 @@ function readParentsOfParentsParents(part: Reply | undefined): ({ readonly queue
 export const parents: Operation<ParentsArguments, ParentsAnswer> = {
   script: {
     name: 'queue/parents',
-    sha1: 'beb2621b1b965c4efb9cb4ae7979808f46e2078f',
+    sha1: 'b0511ee89d305ccc092b734b763d6433e36fad32',
     reads: true,
     bytes: true,
     source: `--[[
@@ -21370,7 +22014,7 @@ local id = ARGV[2] -- text: the job
 -- The main key of a queue: one hash, read once and written once a call.
 --   layout, codec    the form of the stored data, and of the payloads
 --   <caller>         the record of a slot; see shared/calls
---   settings         what people set; see shared/queue/settings
+--   settings, burst  what people set; see shared/queue/settings and shared/queue/burst
 --   state            the numbers below, as doubles one behind the other
 --     began_us       server microseconds at which the queue began
 --     last           the newest job: its server microsecond, or one more than the job before
@@ -21684,7 +22328,7 @@ export type ReceiveAnswer =
 export const receive: Operation<ReceiveArguments, ReceiveAnswer> = {
   script: {
     name: 'queue/receive',
-    sha1: '95cf746f34186a89256d78128670e362c777bc6c',
+    sha1: '21da03a9a51be54f4b52668a1de77b929a09c31f',
     reads: false,
     bytes: false,
     source: `--[[
@@ -21796,7 +22440,7 @@ end
 -- The main key of a queue: one hash, read once and written once a call.
 --   layout, codec    the form of the stored data, and of the payloads
 --   <caller>         the record of a slot; see shared/calls
---   settings         what people set; see shared/queue/settings
+--   settings, burst  what people set; see shared/queue/settings and shared/queue/burst
 --   state            the numbers below, as doubles one behind the other
 --     began_us       server microseconds at which the queue began
 --     last           the newest job: its server microsecond, or one more than the job before
@@ -21955,7 +22599,8 @@ local function widen(queue, mark, written, first)
   end
 end
 -- What people set for a queue, one text: '<paused>,<concurrency>,<rate_limit>,<rate_window_ms>,<keep_count>,<keep_ms>'.
--- 0 for a number: no limit, nothing kept. Not by spaces: what begins with two numbers is a call (see shared/calls).
+-- 0 for a number: no limit, nothing kept. Not by spaces: what begins with two numbers is a call (see shared/calls). The burst
+-- of the rate stands in a field of its own; see shared/queue/burst.
 
 local function parse_settings(text)
   local paused, concurrency, rate_limit, rate_window_ms, keep_count, keep_ms =
@@ -21965,6 +22610,7 @@ local function parse_settings(text)
     concurrency = tonumber(concurrency),
     rate_limit = tonumber(rate_limit),
     rate_window_ms = tonumber(rate_window_ms),
+    rate_burst = 0,
     keep_count = tonumber(keep_count),
     keep_ms = tonumber(keep_ms),
   }
@@ -21992,13 +22638,32 @@ local function note_due(queue, due_ms)
     queue.due_ms = due_ms
   end
 end
--- A rate, as the generic cell rate algorithm of shared/rate-limit/gcra: \`limit\` starts in a window, all of them
--- at once if they were saved up. Jobs start when the theoretical arrival time is at most a window ahead.
+-- A rate, as the generic cell rate algorithm of shared/rate-limit/gcra: \`rate_limit\` starts flow back in a window, and
+-- \`rate_burst\` of them may be saved up, 0: a window's. Jobs start while the theoretical arrival time is ahead by no more than
+-- those take to flow back. It lies further ahead where the clock has stepped back, or the rate was raised: then all that was
+-- saved up is used up, and no more.
+
+-- How far ahead the arrival time may lie, and what a start costs.
+local function spans_of(rate)
+  local unit_us = rate.rate_window_ms * 1000 / rate.rate_limit
+  if rate.rate_burst == 0 then
+    return rate.rate_window_ms * 1000, unit_us
+  end
+  -- Rounding up is not to hold back the last that was saved up.
+  local rounded_us = unit_us % 1 > 0 and math.min(rate.rate_burst - 1, math.floor(unit_us)) or 0
+  return rate.rate_burst * unit_us + rounded_us, unit_us
+end
+
+local function bounded_arrival(arrival_us, rate, now_us)
+  local span_us = spans_of(rate)
+  return math.min(arrival_us, math.floor(now_us + span_us))
+end
 
 -- Milliseconds until one more may start.
-local function next_start_in_ms(arrival_us, limit, window_ms, now_us)
-  local window_us = window_ms * 1000
-  return math.max(0, math.ceil((arrival_us - now_us + window_us / limit - window_us) / 1000))
+local function next_start_in_ms(arrival_us, rate, now_us)
+  local span_us, unit_us = spans_of(rate)
+  local ahead_us = math.min(arrival_us - now_us, span_us)
+  return math.max(0, math.ceil((ahead_us + unit_us - span_us) / 1000))
 end
 -- A job, as it is stored under its number in the hash of jobs: a head and the payload, which no script reads.
 -- The head of a plain job, one with no option but its name, is the length of the name, a byte, and the name; of one with
@@ -22656,6 +23321,22 @@ end
 --
 -- In the hash of groups, under its name:
 --   '<number> <ready> <claimed> <in_ring> <paused> <concurrency> <rate_limit> <rate_window_ms> <arrival_us>'
+-- Its burst stands beside it; see shared/queue/burst.
+-- The burst of a rate, where one is set: '<rate_limit>,<rate_window_ms>,<burst>', in a field of its own, for processes of older
+-- releases know none. So it is of the rate that it was set with, and not of one that those have set since. Those of groups
+-- stand in the hash of groups, each behind a byte with which no name begins; that byte alone has how many there are.
+local GROUP_BURST = '\\255'
+
+-- 0: as many as the rate allows in a window.
+local function read_burst(hash, field, rate)
+  if rate.rate_limit == 0 then
+    return 0
+  end
+  local stored = redis.call('HGET', hash, field)
+  local limit, window_ms, burst = string.match(stored or '', '^(%d+),(%d+),(%d+)$')
+  local is_of_rate = tonumber(limit) == rate.rate_limit and tonumber(window_ms) == rate.rate_window_ms
+  return is_of_rate and tonumber(burst) or 0
+end
 
 local function new_group(number)
   return {
@@ -22667,6 +23348,7 @@ local function new_group(number)
     concurrency = 0,
     rate_limit = 0,
     rate_window_ms = 0,
+    rate_burst = 0,
     arrival_us = 0,
   }
 end
@@ -22679,7 +23361,7 @@ local function read_group(groups, name)
   end
   local number, ready, claimed, in_ring, paused, concurrency, rate_limit, rate_window_ms, arrival_us =
     string.match(stored, '^(%d+) (%d+) (%d+) (%d) (%d) (%d+) (%d+) (%d+) (%d+)$')
-  return {
+  local group = {
     number = tonumber(number),
     ready = tonumber(ready),
     claimed = tonumber(claimed),
@@ -22690,6 +23372,8 @@ local function read_group(groups, name)
     rate_window_ms = tonumber(rate_window_ms),
     arrival_us = tonumber(arrival_us),
   }
+  group.rate_burst = read_burst(groups, GROUP_BURST .. name, group)
+  return group
 end
 
 local function open_group(groups, queue, name)
@@ -22731,7 +23415,8 @@ local function enter_ring(turns, held, name, group, now_us)
   elseif group.concurrency > 0 and group.claimed >= group.concurrency then
     return
   elseif group.rate_limit > 0 then
-    local wait_ms = next_start_in_ms(group.arrival_us, group.rate_limit, group.rate_window_ms, now_us)
+    group.arrival_us = bounded_arrival(group.arrival_us, group, now_us)
+    local wait_ms = next_start_in_ms(group.arrival_us, group, now_us)
     if wait_ms > 0 then
       redis.call('ZADD', held, string.format('%.0f', math.floor(now_us / 1000) + wait_ms), name)
       return
@@ -23730,72 +24415,74 @@ return { 'received', queue.chores }
     [198, 'lua/shared/queue/save.lua', 1],
     [253, 'lua/shared/queue/wide.lua', 1],
     [268, 'lua/shared/queue/settings.lua', 1],
-    [284, 'lua/shared/queue/marks.lua', 1],
-    [298, 'lua/shared/queue/note-due.lua', 1],
-    [306, 'lua/shared/queue/rate.lua', 1],
-    [309, 'lua/shared/queue/rate.lua', 16],
-    [314, 'lua/shared/queue/job.lua', 1],
-    [326, 'lua/shared/queue/plain-head.lua', 1],
-    [329, 'lua/shared/queue/plain-head.lua', 8],
-    [337, 'lua/shared/queue/job.lua', 14],
-    [414, 'lua/shared/queue/flags.lua', 1],
-    [443, 'lua/shared/queue/happened.lua', 1],
-    [455, 'lua/shared/queue/enter-tags.lua', 1],
-    [461, 'lua/shared/queue/tell-others.lua', 1],
-    [463, 'lua/shared/queue/packed-notes.lua', 1],
-    [464, 'lua/shared/queue/leave-notes.lua', 1],
-    [482, 'lua/shared/queue/fold.lua', 1],
-    [483, 'lua/shared/queue/statistics.lua', 1],
-    [719, 'lua/shared/queue/fold.lua', 3],
-    [730, 'lua/shared/queue/leave-notes.lua', 20],
-    [734, 'lua/shared/queue/packed-notes.lua', 3],
-    [742, 'lua/shared/queue/tell-others.lua', 4],
-    [745, 'lua/shared/queue/result.lua', 1],
-    [759, 'lua/shared/queue/tell-ends.lua', 1],
-    [815, 'lua/shared/queue/tell-others.lua', 9],
-    [818, 'lua/shared/queue/tell-others.lua', 13],
-    [821, 'lua/shared/queue/publish.lua', 1],
-    [822, 'lua/shared/queue/message.lua', 1],
-    [832, 'lua/shared/queue/spelled.lua', 1],
-    [840, 'lua/shared/queue/send.lua', 1],
-    [856, 'lua/shared/queue/message.lua', 13],
-    [879, 'lua/shared/queue/publish.lua', 3],
-    [885, 'lua/shared/queue/tell-others.lua', 17],
-    [888, 'lua/shared/queue/run.lua', 1],
-    [917, 'lua/shared/queue/names.lua', 1],
-    [963, 'lua/shared/queue/groups.lua', 1],
-    [1082, 'lua/shared/queue/ready.lua', 1],
-    [1119, 'lua/shared/queue/number.lua', 1],
-    [1128, 'lua/shared/queue/enqueue.lua', 1],
-    [1166, 'lua/shared/queue/replace.lua', 1],
-    [1168, 'lua/shared/queue/replace.lua', 24],
-    [1200, 'lua/shared/queue/leave-tags.lua', 1],
-    [1209, 'lua/shared/queue/replace.lua', 57],
-    [1234, 'lua/shared/queue/idempotency.lua', 1],
-    [1248, 'lua/shared/queue/idle.lua', 1],
-    [1363, 'lua/shared/queue/idle.lua', 127],
-    [1373, 'lua/shared/queue/find.lua', 1],
-    [1399, 'lua/shared/queue/failure.lua', 1],
-    [1409, 'lua/shared/queue/parents.lua', 1],
-    [1490, 'lua/shared/queue/link.lua', 1],
-    [1553, 'lua/shared/queue/end.lua', 1],
-    [1574, 'lua/shared/queue/leave-tags.lua', 1],
-    [1583, 'lua/shared/queue/end.lua', 23],
-    [1593, 'lua/shared/queue/spec.lua', 1],
-    [1717, 'lua/shared/queue/spec.lua', 135],
-    [1724, 'lua/queue/receive.lua', 73],
-    [1787, 'lua/shared/queue/settle.lua', 1],
-    [1788, 'lua/shared/queue/dead.lua', 1],
-    [1842, 'lua/shared/queue/backoff.lua', 1],
-    [1844, 'lua/shared/queue/backoff.lua', 22],
-    [1863, 'lua/shared/queue/unblock.lua', 1],
-    [1869, 'lua/shared/queue/outbox.lua', 1],
-    [1880, 'lua/shared/queue/entries.lua', 1],
-    [1898, 'lua/shared/queue/history.lua', 1],
-    [1912, 'lua/shared/queue/note-end.lua', 1],
-    [1942, 'lua/shared/queue/cancel.lua', 1],
-    [1950, 'lua/shared/queue/settle.lua', 18],
-    [2024, 'lua/queue/receive.lua', 137],
+    [286, 'lua/shared/queue/marks.lua', 1],
+    [300, 'lua/shared/queue/note-due.lua', 1],
+    [308, 'lua/shared/queue/rate.lua', 1],
+    [329, 'lua/shared/queue/rate.lua', 37],
+    [335, 'lua/shared/queue/job.lua', 1],
+    [347, 'lua/shared/queue/plain-head.lua', 1],
+    [350, 'lua/shared/queue/plain-head.lua', 8],
+    [358, 'lua/shared/queue/job.lua', 14],
+    [435, 'lua/shared/queue/flags.lua', 1],
+    [464, 'lua/shared/queue/happened.lua', 1],
+    [476, 'lua/shared/queue/enter-tags.lua', 1],
+    [482, 'lua/shared/queue/tell-others.lua', 1],
+    [484, 'lua/shared/queue/packed-notes.lua', 1],
+    [485, 'lua/shared/queue/leave-notes.lua', 1],
+    [503, 'lua/shared/queue/fold.lua', 1],
+    [504, 'lua/shared/queue/statistics.lua', 1],
+    [740, 'lua/shared/queue/fold.lua', 3],
+    [751, 'lua/shared/queue/leave-notes.lua', 20],
+    [755, 'lua/shared/queue/packed-notes.lua', 3],
+    [763, 'lua/shared/queue/tell-others.lua', 4],
+    [766, 'lua/shared/queue/result.lua', 1],
+    [780, 'lua/shared/queue/tell-ends.lua', 1],
+    [836, 'lua/shared/queue/tell-others.lua', 9],
+    [839, 'lua/shared/queue/tell-others.lua', 13],
+    [842, 'lua/shared/queue/publish.lua', 1],
+    [843, 'lua/shared/queue/message.lua', 1],
+    [853, 'lua/shared/queue/spelled.lua', 1],
+    [861, 'lua/shared/queue/send.lua', 1],
+    [877, 'lua/shared/queue/message.lua', 13],
+    [900, 'lua/shared/queue/publish.lua', 3],
+    [906, 'lua/shared/queue/tell-others.lua', 17],
+    [909, 'lua/shared/queue/run.lua', 1],
+    [938, 'lua/shared/queue/names.lua', 1],
+    [984, 'lua/shared/queue/groups.lua', 1],
+    [992, 'lua/shared/queue/burst.lua', 1],
+    [1007, 'lua/shared/queue/groups.lua', 10],
+    [1123, 'lua/shared/queue/ready.lua', 1],
+    [1160, 'lua/shared/queue/number.lua', 1],
+    [1169, 'lua/shared/queue/enqueue.lua', 1],
+    [1207, 'lua/shared/queue/replace.lua', 1],
+    [1209, 'lua/shared/queue/replace.lua', 24],
+    [1241, 'lua/shared/queue/leave-tags.lua', 1],
+    [1250, 'lua/shared/queue/replace.lua', 57],
+    [1275, 'lua/shared/queue/idempotency.lua', 1],
+    [1289, 'lua/shared/queue/idle.lua', 1],
+    [1404, 'lua/shared/queue/idle.lua', 127],
+    [1414, 'lua/shared/queue/find.lua', 1],
+    [1440, 'lua/shared/queue/failure.lua', 1],
+    [1450, 'lua/shared/queue/parents.lua', 1],
+    [1531, 'lua/shared/queue/link.lua', 1],
+    [1594, 'lua/shared/queue/end.lua', 1],
+    [1615, 'lua/shared/queue/leave-tags.lua', 1],
+    [1624, 'lua/shared/queue/end.lua', 23],
+    [1634, 'lua/shared/queue/spec.lua', 1],
+    [1758, 'lua/shared/queue/spec.lua', 135],
+    [1765, 'lua/queue/receive.lua', 73],
+    [1828, 'lua/shared/queue/settle.lua', 1],
+    [1829, 'lua/shared/queue/dead.lua', 1],
+    [1883, 'lua/shared/queue/backoff.lua', 1],
+    [1885, 'lua/shared/queue/backoff.lua', 22],
+    [1904, 'lua/shared/queue/unblock.lua', 1],
+    [1910, 'lua/shared/queue/outbox.lua', 1],
+    [1921, 'lua/shared/queue/entries.lua', 1],
+    [1939, 'lua/shared/queue/history.lua', 1],
+    [1953, 'lua/shared/queue/note-end.lua', 1],
+    [1983, 'lua/shared/queue/cancel.lua', 1],
+    [1991, 'lua/shared/queue/settle.lua', 18],
+    [2065, 'lua/queue/receive.lua', 137],
   ],
   encode(args) {
     const encoded = new Array<Argument>(5 + args.entries.length * 2)
@@ -23894,7 +24581,7 @@ export type RecurAnswer =
 export const recur: Operation<RecurArguments, RecurAnswer> = {
   script: {
     name: 'queue/recur',
-    sha1: '0dd0e6553a3f1c91323609d3c028c5a3c01e7aa9',
+    sha1: '76dc4b3daca24115d791b204d737217011d5c7cc',
     reads: false,
     bytes: false,
     source: `--[[
@@ -24008,7 +24695,7 @@ end
 -- The main key of a queue: one hash, read once and written once a call.
 --   layout, codec    the form of the stored data, and of the payloads
 --   <caller>         the record of a slot; see shared/calls
---   settings         what people set; see shared/queue/settings
+--   settings, burst  what people set; see shared/queue/settings and shared/queue/burst
 --   state            the numbers below, as doubles one behind the other
 --     began_us       server microseconds at which the queue began
 --     last           the newest job: its server microsecond, or one more than the job before
@@ -24257,10 +24944,16 @@ local function read_recurrence(recurrences, id)
   }
 end
 
+-- Whether its known times are behind others that nobody has supplied yet, because the clock has stepped back since they
+-- were; see shared/queue/catch-up.
+local function is_to_be_replaced(recurrence)
+  return #recurrence.times > 0 and recurrence.times[1] > recurrence.known_ms
+end
+
 local function is_short(recurrence)
   return recurrence.every_ms == 0
     and not recurrence.complete
-    and (recurrence.is_held or #recurrence.times < SHORT)
+    and (recurrence.is_held or #recurrence.times < SHORT or is_to_be_replaced(recurrence))
 end
 -- Changes to recurrences; see shared/queue/read-recurrence.
 
@@ -24312,6 +25005,11 @@ local function save_progress(keys, queue, id, recurrence)
   note_short(keys.short, queue, id, recurrence)
 end
 -- Recurrences that are set anew, or changed.
+-- The next time of a recurrence by an interval.
+local function next_interval(recurrence, after_ms)
+  local every_ms, offset_ms = recurrence.every_ms, recurrence.offset_ms
+  return (math.floor((after_ms - offset_ms) / every_ms) + 1) * every_ms + offset_ms
+end
 
 local function pack_rule(every_ms, offset_ms, cron, time_zone)
   return struct.pack('>ddHc0Hc0', every_ms, offset_ms, #cron, cron, #time_zone, time_zone)
@@ -24320,11 +25018,6 @@ end
 -- \`window_ms\`: how long a unique key is held for a time.
 local function pack_template(missed, limit, until_ms, window_ms, job, payload)
   return struct.pack('>dddd', missed, limit, until_ms, window_ms) .. full_head(job) .. payload
-end
-
-local function next_interval(recurrence, after_ms)
-  local every_ms, offset_ms = recurrence.every_ms, recurrence.offset_ms
-  return (math.floor((after_ms - offset_ms) / every_ms) + 1) * every_ms + offset_ms
 end
 
 -- Behind which time the runs of a recurrence begin. Where its rule is the same they go on as they were; where it is
@@ -24486,6 +25179,11 @@ local function note_run(idle, queue, recurrence, now_ms, how)
     see_to(idle, queue, recurrence.next_ms, now_ms, how)
   end
 end
+-- Lets a later call see whether the clock has stepped back since this one, which claimed nothing: tokens are numbered by the
+-- time, so the newest may be as new as now; see shared/queue/is-behind.
+local function note_time(queue, now_us)
+  queue.token = math.max(queue.token, now_us - 1)
+end
 
 local keys = { recurrences = recurrences, recurring = KEYS[3], short = KEYS[4] }
 local queue = open_queue(meta, codec, '')
@@ -24520,6 +25218,7 @@ if not known or known.rule ~= rule or known.template ~= template then
   begin_queue(meta, queue, now_us)
   redis.call('HSET', recurrences, 'd' .. id, rule, 'j' .. id, template)
   known = begin_recurrence(keys, queue, id, known, rule, now_ms)
+  note_time(queue, now_us)
   note_run(idle, queue, known, now_ms, { channel = channel, sharded = sharded, counted = counted })
   save_queue(meta, queue)
 end
@@ -24542,12 +25241,15 @@ return { 'set', now_ms, known.next_ms, known.known_ms, is_short(known) and 1 or 
     [267, 'lua/shared/queue/job.lua', 15],
     [297, 'lua/shared/queue/leave-short.lua', 1],
     [308, 'lua/shared/queue/read-recurrence.lua', 1],
-    [366, 'lua/shared/queue/recurrence.lua', 1],
-    [415, 'lua/shared/queue/begin-recurrence.lua', 1],
-    [458, 'lua/shared/queue/idle.lua', 1],
-    [573, 'lua/shared/queue/idle.lua', 127],
-    [583, 'lua/shared/queue/note-run.lua', 1],
-    [590, 'lua/queue/recur.lua', 58],
+    [372, 'lua/shared/queue/recurrence.lua', 1],
+    [421, 'lua/shared/queue/begin-recurrence.lua', 1],
+    [422, 'lua/shared/queue/next-interval.lua', 1],
+    [427, 'lua/shared/queue/begin-recurrence.lua', 3],
+    [464, 'lua/shared/queue/idle.lua', 1],
+    [579, 'lua/shared/queue/idle.lua', 127],
+    [589, 'lua/shared/queue/note-run.lua', 1],
+    [596, 'lua/shared/queue/note-time.lua', 1],
+    [601, 'lua/queue/recur.lua', 59],
   ],
   encode(args) {
     return [
@@ -24630,7 +25332,7 @@ function readRecurrencesOfRecurrencesPage(part: Reply | undefined): ({ readonly 
 export const recurrences: Operation<RecurrencesArguments, RecurrencesAnswer> = {
   script: {
     name: 'queue/recurrences',
-    sha1: 'e8bfde237d89b4f960cade0f4e054fa5d0961056',
+    sha1: '45e406517a26aca689ba3d70f355d6322c4e6e80',
     reads: true,
     bytes: true,
     source: `--[[
@@ -24662,7 +25364,7 @@ end
 -- The main key of a queue: one hash, read once and written once a call.
 --   layout, codec    the form of the stored data, and of the payloads
 --   <caller>         the record of a slot; see shared/calls
---   settings         what people set; see shared/queue/settings
+--   settings, burst  what people set; see shared/queue/settings and shared/queue/burst
 --   state            the numbers below, as doubles one behind the other
 --     began_us       server microseconds at which the queue began
 --     last           the newest job: its server microsecond, or one more than the job before
@@ -24860,10 +25562,16 @@ local function read_recurrence(recurrences, id)
   }
 end
 
+-- Whether its known times are behind others that nobody has supplied yet, because the clock has stepped back since they
+-- were; see shared/queue/catch-up.
+local function is_to_be_replaced(recurrence)
+  return #recurrence.times > 0 and recurrence.times[1] > recurrence.known_ms
+end
+
 local function is_short(recurrence)
   return recurrence.every_ms == 0
     and not recurrence.complete
-    and (recurrence.is_held or #recurrence.times < SHORT)
+    and (recurrence.is_held or #recurrence.times < SHORT or is_to_be_replaced(recurrence))
 end
 -- Everything that is known of a recurrence, appended to a list.
 local function tell_recurrence(told, recurrences, id)
@@ -24943,8 +25651,8 @@ return { 'page', math.floor(clock_us() / 1000), next_place, told }
     [128, 'lua/shared/queue/job.lua', 14],
     [129, 'lua/shared/queue/job.lua', 45],
     [175, 'lua/shared/queue/read-recurrence.lua', 1],
-    [233, 'lua/shared/queue/tell-recurrence.lua', 1],
-    [275, 'lua/queue/recurrences.lua', 26],
+    [239, 'lua/shared/queue/tell-recurrence.lua', 1],
+    [281, 'lua/queue/recurrences.lua', 26],
   ],
   encode(args) {
     const encoded = new Array<Argument>(4 + args.wanted.length)
@@ -25009,7 +25717,7 @@ export type RefillAnswer =
 export const refill: Operation<RefillArguments, RefillAnswer> = {
   script: {
     name: 'queue/refill',
-    sha1: '8da9a9aab2a7b9111ab419e4cdb27bc67a55703d',
+    sha1: '853cc2a32c319a9bf0502f984d94e1cfa9dcf565',
     reads: false,
     bytes: false,
     source: `--[[
@@ -25106,7 +25814,7 @@ end
 -- The main key of a queue: one hash, read once and written once a call.
 --   layout, codec    the form of the stored data, and of the payloads
 --   <caller>         the record of a slot; see shared/calls
---   settings         what people set; see shared/queue/settings
+--   settings, burst  what people set; see shared/queue/settings and shared/queue/burst
 --   state            the numbers below, as doubles one behind the other
 --     began_us       server microseconds at which the queue began
 --     last           the newest job: its server microsecond, or one more than the job before
@@ -25298,10 +26006,16 @@ local function read_recurrence(recurrences, id)
   }
 end
 
+-- Whether its known times are behind others that nobody has supplied yet, because the clock has stepped back since they
+-- were; see shared/queue/catch-up.
+local function is_to_be_replaced(recurrence)
+  return #recurrence.times > 0 and recurrence.times[1] > recurrence.known_ms
+end
+
 local function is_short(recurrence)
   return recurrence.every_ms == 0
     and not recurrence.complete
-    and (recurrence.is_held or #recurrence.times < SHORT)
+    and (recurrence.is_held or #recurrence.times < SHORT or is_to_be_replaced(recurrence))
 end
 -- Changes to recurrences; see shared/queue/read-recurrence.
 
@@ -25503,6 +26217,9 @@ if not is_same or after_ms > recurrence.known_ms then
 end
 if not recurrence.complete then
   recurrence.complete = #given < given_at
+  if is_to_be_replaced(recurrence) then
+    recurrence.times = {}
+  end
   for at = given_at, #given, 1 do
     local time_ms = tonumber(given[at])
     if recurrence.until_ms > 0 and time_ms > recurrence.until_ms then
@@ -25533,11 +26250,11 @@ return { 'refilled', recurrence.next_ms, recurrence.known_ms, is_short(recurrenc
     [215, 'lua/shared/queue/note-due.lua', 1],
     [223, 'lua/shared/queue/leave-short.lua', 1],
     [234, 'lua/shared/queue/read-recurrence.lua', 1],
-    [292, 'lua/shared/queue/recurrence.lua', 1],
-    [341, 'lua/shared/queue/idle.lua', 1],
-    [456, 'lua/shared/queue/idle.lua', 127],
-    [466, 'lua/shared/queue/note-run.lua', 1],
-    [473, 'lua/queue/refill.lua', 38],
+    [298, 'lua/shared/queue/recurrence.lua', 1],
+    [347, 'lua/shared/queue/idle.lua', 1],
+    [462, 'lua/shared/queue/idle.lua', 127],
+    [472, 'lua/shared/queue/note-run.lua', 1],
+    [479, 'lua/queue/refill.lua', 38],
   ],
   encode(args) {
     const encoded = new Array<Argument>(8 + args.given.length)
@@ -25612,7 +26329,7 @@ function readRefusedOfReleaseReleased(part: Reply | undefined): ({ readonly at: 
 export const release: Operation<ReleaseArguments, ReleaseAnswer> = {
   script: {
     name: 'queue/release',
-    sha1: 'c7a43537b83c8d5cc460d778e51bfc66ab1bc799',
+    sha1: '1e6cd2d51299d0b5c4c409aa0ec8fdbaafc6fb6c',
     reads: false,
     bytes: false,
     source: `--[[
@@ -25765,7 +26482,7 @@ end
 -- The main key of a queue: one hash, read once and written once a call.
 --   layout, codec    the form of the stored data, and of the payloads
 --   <caller>         the record of a slot; see shared/calls
---   settings         what people set; see shared/queue/settings
+--   settings, burst  what people set; see shared/queue/settings and shared/queue/burst
 --   state            the numbers below, as doubles one behind the other
 --     began_us       server microseconds at which the queue began
 --     last           the newest job: its server microsecond, or one more than the job before
@@ -25907,7 +26624,8 @@ local function save_queue_and_call(meta, queue, caller, call, now_ms, answer)
   forget_old_calls(meta, call, now_ms)
 end
 -- What people set for a queue, one text: '<paused>,<concurrency>,<rate_limit>,<rate_window_ms>,<keep_count>,<keep_ms>'.
--- 0 for a number: no limit, nothing kept. Not by spaces: what begins with two numbers is a call (see shared/calls).
+-- 0 for a number: no limit, nothing kept. Not by spaces: what begins with two numbers is a call (see shared/calls). The burst
+-- of the rate stands in a field of its own; see shared/queue/burst.
 
 local function parse_settings(text)
   local paused, concurrency, rate_limit, rate_window_ms, keep_count, keep_ms =
@@ -25917,6 +26635,7 @@ local function parse_settings(text)
     concurrency = tonumber(concurrency),
     rate_limit = tonumber(rate_limit),
     rate_window_ms = tonumber(rate_window_ms),
+    rate_burst = 0,
     keep_count = tonumber(keep_count),
     keep_ms = tonumber(keep_ms),
   }
@@ -25944,13 +26663,32 @@ local function note_due(queue, due_ms)
     queue.due_ms = due_ms
   end
 end
--- A rate, as the generic cell rate algorithm of shared/rate-limit/gcra: \`limit\` starts in a window, all of them
--- at once if they were saved up. Jobs start when the theoretical arrival time is at most a window ahead.
+-- A rate, as the generic cell rate algorithm of shared/rate-limit/gcra: \`rate_limit\` starts flow back in a window, and
+-- \`rate_burst\` of them may be saved up, 0: a window's. Jobs start while the theoretical arrival time is ahead by no more than
+-- those take to flow back. It lies further ahead where the clock has stepped back, or the rate was raised: then all that was
+-- saved up is used up, and no more.
+
+-- How far ahead the arrival time may lie, and what a start costs.
+local function spans_of(rate)
+  local unit_us = rate.rate_window_ms * 1000 / rate.rate_limit
+  if rate.rate_burst == 0 then
+    return rate.rate_window_ms * 1000, unit_us
+  end
+  -- Rounding up is not to hold back the last that was saved up.
+  local rounded_us = unit_us % 1 > 0 and math.min(rate.rate_burst - 1, math.floor(unit_us)) or 0
+  return rate.rate_burst * unit_us + rounded_us, unit_us
+end
+
+local function bounded_arrival(arrival_us, rate, now_us)
+  local span_us = spans_of(rate)
+  return math.min(arrival_us, math.floor(now_us + span_us))
+end
 
 -- Milliseconds until one more may start.
-local function next_start_in_ms(arrival_us, limit, window_ms, now_us)
-  local window_us = window_ms * 1000
-  return math.max(0, math.ceil((arrival_us - now_us + window_us / limit - window_us) / 1000))
+local function next_start_in_ms(arrival_us, rate, now_us)
+  local span_us, unit_us = spans_of(rate)
+  local ahead_us = math.min(arrival_us - now_us, span_us)
+  return math.max(0, math.ceil((ahead_us + unit_us - span_us) / 1000))
 end
 -- A job, as it is stored under its number in the hash of jobs: a head and the payload, which no script reads.
 -- The head of a plain job, one with no option but its name, is the length of the name, a byte, and the name; of one with
@@ -26241,6 +26979,22 @@ end
 --
 -- In the hash of groups, under its name:
 --   '<number> <ready> <claimed> <in_ring> <paused> <concurrency> <rate_limit> <rate_window_ms> <arrival_us>'
+-- Its burst stands beside it; see shared/queue/burst.
+-- The burst of a rate, where one is set: '<rate_limit>,<rate_window_ms>,<burst>', in a field of its own, for processes of older
+-- releases know none. So it is of the rate that it was set with, and not of one that those have set since. Those of groups
+-- stand in the hash of groups, each behind a byte with which no name begins; that byte alone has how many there are.
+local GROUP_BURST = '\\255'
+
+-- 0: as many as the rate allows in a window.
+local function read_burst(hash, field, rate)
+  if rate.rate_limit == 0 then
+    return 0
+  end
+  local stored = redis.call('HGET', hash, field)
+  local limit, window_ms, burst = string.match(stored or '', '^(%d+),(%d+),(%d+)$')
+  local is_of_rate = tonumber(limit) == rate.rate_limit and tonumber(window_ms) == rate.rate_window_ms
+  return is_of_rate and tonumber(burst) or 0
+end
 
 local function new_group(number)
   return {
@@ -26252,6 +27006,7 @@ local function new_group(number)
     concurrency = 0,
     rate_limit = 0,
     rate_window_ms = 0,
+    rate_burst = 0,
     arrival_us = 0,
   }
 end
@@ -26264,7 +27019,7 @@ local function read_group(groups, name)
   end
   local number, ready, claimed, in_ring, paused, concurrency, rate_limit, rate_window_ms, arrival_us =
     string.match(stored, '^(%d+) (%d+) (%d+) (%d) (%d) (%d+) (%d+) (%d+) (%d+)$')
-  return {
+  local group = {
     number = tonumber(number),
     ready = tonumber(ready),
     claimed = tonumber(claimed),
@@ -26275,6 +27030,8 @@ local function read_group(groups, name)
     rate_window_ms = tonumber(rate_window_ms),
     arrival_us = tonumber(arrival_us),
   }
+  group.rate_burst = read_burst(groups, GROUP_BURST .. name, group)
+  return group
 end
 
 local function open_group(groups, queue, name)
@@ -26316,7 +27073,8 @@ local function enter_ring(turns, held, name, group, now_us)
   elseif group.concurrency > 0 and group.claimed >= group.concurrency then
     return
   elseif group.rate_limit > 0 then
-    local wait_ms = next_start_in_ms(group.arrival_us, group.rate_limit, group.rate_window_ms, now_us)
+    group.arrival_us = bounded_arrival(group.arrival_us, group, now_us)
+    local wait_ms = next_start_in_ms(group.arrival_us, group, now_us)
     if wait_ms > 0 then
       redis.call('ZADD', held, string.format('%.0f', math.floor(now_us / 1000) + wait_ms), name)
       return
@@ -27360,69 +28118,71 @@ return { 'released', queue.chores, refused }
     [241, 'lua/shared/queue/save.lua', 13],
     [284, 'lua/shared/queue/save-call.lua', 1],
     [292, 'lua/shared/queue/settings.lua', 1],
-    [308, 'lua/shared/queue/marks.lua', 1],
-    [322, 'lua/shared/queue/note-due.lua', 1],
-    [330, 'lua/shared/queue/rate.lua', 1],
-    [333, 'lua/shared/queue/rate.lua', 16],
-    [338, 'lua/shared/queue/job.lua', 1],
-    [350, 'lua/shared/queue/plain-head.lua', 1],
-    [353, 'lua/shared/queue/plain-head.lua', 8],
-    [361, 'lua/shared/queue/job.lua', 14],
-    [362, 'lua/shared/queue/job.lua', 45],
-    [408, 'lua/shared/queue/flags.lua', 1],
-    [437, 'lua/shared/queue/run.lua', 1],
-    [484, 'lua/shared/queue/parents.lua', 1],
-    [543, 'lua/shared/queue/parents.lua', 70],
-    [555, 'lua/shared/queue/happened.lua', 1],
-    [567, 'lua/shared/queue/entries.lua', 1],
-    [585, 'lua/shared/queue/history.lua', 1],
-    [599, 'lua/shared/queue/names.lua', 1],
-    [602, 'lua/shared/queue/names.lua', 29],
-    [620, 'lua/shared/queue/groups.lua', 1],
-    [728, 'lua/shared/queue/groups.lua', 120],
-    [738, 'lua/shared/queue/ready.lua', 1],
-    [767, 'lua/shared/queue/backoff.lua', 1],
-    [769, 'lua/shared/queue/backoff.lua', 22],
-    [788, 'lua/shared/queue/end.lua', 1],
-    [809, 'lua/shared/queue/leave-tags.lua', 1],
-    [818, 'lua/shared/queue/end.lua', 23],
-    [835, 'lua/shared/queue/note-end.lua', 1],
-    [865, 'lua/shared/queue/tell-others.lua', 1],
-    [867, 'lua/shared/queue/packed-notes.lua', 1],
-    [868, 'lua/shared/queue/leave-notes.lua', 1],
-    [886, 'lua/shared/queue/fold.lua', 1],
-    [887, 'lua/shared/queue/statistics.lua', 1],
-    [1123, 'lua/shared/queue/fold.lua', 3],
-    [1134, 'lua/shared/queue/leave-notes.lua', 20],
-    [1138, 'lua/shared/queue/packed-notes.lua', 3],
-    [1146, 'lua/shared/queue/tell-others.lua', 4],
-    [1149, 'lua/shared/queue/result.lua', 1],
-    [1163, 'lua/shared/queue/tell-ends.lua', 1],
-    [1219, 'lua/shared/queue/tell-others.lua', 9],
-    [1222, 'lua/shared/queue/tell-others.lua', 13],
-    [1225, 'lua/shared/queue/publish.lua', 1],
-    [1226, 'lua/shared/queue/message.lua', 1],
-    [1236, 'lua/shared/queue/spelled.lua', 1],
-    [1244, 'lua/shared/queue/send.lua', 1],
-    [1260, 'lua/shared/queue/message.lua', 13],
-    [1283, 'lua/shared/queue/publish.lua', 3],
-    [1289, 'lua/shared/queue/tell-others.lua', 17],
-    [1292, 'lua/shared/queue/cancel.lua', 1],
-    [1300, 'lua/shared/queue/stop.lua', 1],
-    [1308, 'lua/shared/queue/idle.lua', 1],
-    [1423, 'lua/shared/queue/idle.lua', 127],
-    [1433, 'lua/shared/queue/judge-one.lua', 1],
-    [1443, 'lua/shared/queue/told.lua', 1],
-    [1458, 'lua/shared/queue/freed.lua', 1],
-    [1467, 'lua/shared/queue/give-back.lua', 1],
-    [1503, 'lua/queue/release.lua', 75],
-    [1571, 'lua/shared/queue/settle.lua', 1],
-    [1572, 'lua/shared/queue/failure.lua', 1],
-    [1578, 'lua/shared/queue/dead.lua', 1],
-    [1632, 'lua/shared/queue/unblock.lua', 1],
-    [1638, 'lua/shared/queue/outbox.lua', 1],
-    [1649, 'lua/shared/queue/settle.lua', 18],
-    [1723, 'lua/queue/release.lua', 144],
+    [310, 'lua/shared/queue/marks.lua', 1],
+    [324, 'lua/shared/queue/note-due.lua', 1],
+    [332, 'lua/shared/queue/rate.lua', 1],
+    [353, 'lua/shared/queue/rate.lua', 37],
+    [359, 'lua/shared/queue/job.lua', 1],
+    [371, 'lua/shared/queue/plain-head.lua', 1],
+    [374, 'lua/shared/queue/plain-head.lua', 8],
+    [382, 'lua/shared/queue/job.lua', 14],
+    [383, 'lua/shared/queue/job.lua', 45],
+    [429, 'lua/shared/queue/flags.lua', 1],
+    [458, 'lua/shared/queue/run.lua', 1],
+    [505, 'lua/shared/queue/parents.lua', 1],
+    [564, 'lua/shared/queue/parents.lua', 70],
+    [576, 'lua/shared/queue/happened.lua', 1],
+    [588, 'lua/shared/queue/entries.lua', 1],
+    [606, 'lua/shared/queue/history.lua', 1],
+    [620, 'lua/shared/queue/names.lua', 1],
+    [623, 'lua/shared/queue/names.lua', 29],
+    [641, 'lua/shared/queue/groups.lua', 1],
+    [649, 'lua/shared/queue/burst.lua', 1],
+    [664, 'lua/shared/queue/groups.lua', 10],
+    [769, 'lua/shared/queue/groups.lua', 126],
+    [779, 'lua/shared/queue/ready.lua', 1],
+    [808, 'lua/shared/queue/backoff.lua', 1],
+    [810, 'lua/shared/queue/backoff.lua', 22],
+    [829, 'lua/shared/queue/end.lua', 1],
+    [850, 'lua/shared/queue/leave-tags.lua', 1],
+    [859, 'lua/shared/queue/end.lua', 23],
+    [876, 'lua/shared/queue/note-end.lua', 1],
+    [906, 'lua/shared/queue/tell-others.lua', 1],
+    [908, 'lua/shared/queue/packed-notes.lua', 1],
+    [909, 'lua/shared/queue/leave-notes.lua', 1],
+    [927, 'lua/shared/queue/fold.lua', 1],
+    [928, 'lua/shared/queue/statistics.lua', 1],
+    [1164, 'lua/shared/queue/fold.lua', 3],
+    [1175, 'lua/shared/queue/leave-notes.lua', 20],
+    [1179, 'lua/shared/queue/packed-notes.lua', 3],
+    [1187, 'lua/shared/queue/tell-others.lua', 4],
+    [1190, 'lua/shared/queue/result.lua', 1],
+    [1204, 'lua/shared/queue/tell-ends.lua', 1],
+    [1260, 'lua/shared/queue/tell-others.lua', 9],
+    [1263, 'lua/shared/queue/tell-others.lua', 13],
+    [1266, 'lua/shared/queue/publish.lua', 1],
+    [1267, 'lua/shared/queue/message.lua', 1],
+    [1277, 'lua/shared/queue/spelled.lua', 1],
+    [1285, 'lua/shared/queue/send.lua', 1],
+    [1301, 'lua/shared/queue/message.lua', 13],
+    [1324, 'lua/shared/queue/publish.lua', 3],
+    [1330, 'lua/shared/queue/tell-others.lua', 17],
+    [1333, 'lua/shared/queue/cancel.lua', 1],
+    [1341, 'lua/shared/queue/stop.lua', 1],
+    [1349, 'lua/shared/queue/idle.lua', 1],
+    [1464, 'lua/shared/queue/idle.lua', 127],
+    [1474, 'lua/shared/queue/judge-one.lua', 1],
+    [1484, 'lua/shared/queue/told.lua', 1],
+    [1499, 'lua/shared/queue/freed.lua', 1],
+    [1508, 'lua/shared/queue/give-back.lua', 1],
+    [1544, 'lua/queue/release.lua', 75],
+    [1612, 'lua/shared/queue/settle.lua', 1],
+    [1613, 'lua/shared/queue/failure.lua', 1],
+    [1619, 'lua/shared/queue/dead.lua', 1],
+    [1673, 'lua/shared/queue/unblock.lua', 1],
+    [1679, 'lua/shared/queue/outbox.lua', 1],
+    [1690, 'lua/shared/queue/settle.lua', 18],
+    [1764, 'lua/queue/release.lua', 144],
   ],
   encode(args) {
     const encoded = new Array<Argument>(6 + args.claims.length * 3)
@@ -27482,7 +28242,7 @@ function readOutcomesOfReprioritizeChanged(part: Reply | undefined): (string)[] 
 export const reprioritize: Operation<ReprioritizeArguments, ReprioritizeAnswer> = {
   script: {
     name: 'queue/reprioritize',
-    sha1: 'ca4275a29509c7fc70b14bf52b0705aa82e1156e',
+    sha1: '6b41fe46f24befc10c5dde2928b4b2abeecbab8d',
     reads: false,
     bytes: false,
     source: `--[[
@@ -27514,7 +28274,7 @@ end
 -- The main key of a queue: one hash, read once and written once a call.
 --   layout, codec    the form of the stored data, and of the payloads
 --   <caller>         the record of a slot; see shared/calls
---   settings         what people set; see shared/queue/settings
+--   settings, burst  what people set; see shared/queue/settings and shared/queue/burst
 --   state            the numbers below, as doubles one behind the other
 --     began_us       server microseconds at which the queue began
 --     last           the newest job: its server microsecond, or one more than the job before
@@ -27648,13 +28408,32 @@ local function set_mark(queue, mark)
     queue.marks = queue.marks + mark
   end
 end
--- A rate, as the generic cell rate algorithm of shared/rate-limit/gcra: \`limit\` starts in a window, all of them
--- at once if they were saved up. Jobs start when the theoretical arrival time is at most a window ahead.
+-- A rate, as the generic cell rate algorithm of shared/rate-limit/gcra: \`rate_limit\` starts flow back in a window, and
+-- \`rate_burst\` of them may be saved up, 0: a window's. Jobs start while the theoretical arrival time is ahead by no more than
+-- those take to flow back. It lies further ahead where the clock has stepped back, or the rate was raised: then all that was
+-- saved up is used up, and no more.
+
+-- How far ahead the arrival time may lie, and what a start costs.
+local function spans_of(rate)
+  local unit_us = rate.rate_window_ms * 1000 / rate.rate_limit
+  if rate.rate_burst == 0 then
+    return rate.rate_window_ms * 1000, unit_us
+  end
+  -- Rounding up is not to hold back the last that was saved up.
+  local rounded_us = unit_us % 1 > 0 and math.min(rate.rate_burst - 1, math.floor(unit_us)) or 0
+  return rate.rate_burst * unit_us + rounded_us, unit_us
+end
+
+local function bounded_arrival(arrival_us, rate, now_us)
+  local span_us = spans_of(rate)
+  return math.min(arrival_us, math.floor(now_us + span_us))
+end
 
 -- Milliseconds until one more may start.
-local function next_start_in_ms(arrival_us, limit, window_ms, now_us)
-  local window_us = window_ms * 1000
-  return math.max(0, math.ceil((arrival_us - now_us + window_us / limit - window_us) / 1000))
+local function next_start_in_ms(arrival_us, rate, now_us)
+  local span_us, unit_us = spans_of(rate)
+  local ahead_us = math.min(arrival_us - now_us, span_us)
+  return math.max(0, math.ceil((ahead_us + unit_us - span_us) / 1000))
 end
 -- A job, as it is stored under its number in the hash of jobs: a head and the payload, which no script reads.
 -- The head of a plain job, one with no option but its name, is the length of the name, a byte, and the name; of one with
@@ -27821,6 +28600,22 @@ end
 --
 -- In the hash of groups, under its name:
 --   '<number> <ready> <claimed> <in_ring> <paused> <concurrency> <rate_limit> <rate_window_ms> <arrival_us>'
+-- Its burst stands beside it; see shared/queue/burst.
+-- The burst of a rate, where one is set: '<rate_limit>,<rate_window_ms>,<burst>', in a field of its own, for processes of older
+-- releases know none. So it is of the rate that it was set with, and not of one that those have set since. Those of groups
+-- stand in the hash of groups, each behind a byte with which no name begins; that byte alone has how many there are.
+local GROUP_BURST = '\\255'
+
+-- 0: as many as the rate allows in a window.
+local function read_burst(hash, field, rate)
+  if rate.rate_limit == 0 then
+    return 0
+  end
+  local stored = redis.call('HGET', hash, field)
+  local limit, window_ms, burst = string.match(stored or '', '^(%d+),(%d+),(%d+)$')
+  local is_of_rate = tonumber(limit) == rate.rate_limit and tonumber(window_ms) == rate.rate_window_ms
+  return is_of_rate and tonumber(burst) or 0
+end
 
 local function new_group(number)
   return {
@@ -27832,6 +28627,7 @@ local function new_group(number)
     concurrency = 0,
     rate_limit = 0,
     rate_window_ms = 0,
+    rate_burst = 0,
     arrival_us = 0,
   }
 end
@@ -27844,7 +28640,7 @@ local function read_group(groups, name)
   end
   local number, ready, claimed, in_ring, paused, concurrency, rate_limit, rate_window_ms, arrival_us =
     string.match(stored, '^(%d+) (%d+) (%d+) (%d) (%d) (%d+) (%d+) (%d+) (%d+)$')
-  return {
+  local group = {
     number = tonumber(number),
     ready = tonumber(ready),
     claimed = tonumber(claimed),
@@ -27855,6 +28651,8 @@ local function read_group(groups, name)
     rate_window_ms = tonumber(rate_window_ms),
     arrival_us = tonumber(arrival_us),
   }
+  group.rate_burst = read_burst(groups, GROUP_BURST .. name, group)
+  return group
 end
 
 local function open_group(groups, queue, name)
@@ -27896,7 +28694,8 @@ local function enter_ring(turns, held, name, group, now_us)
   elseif group.concurrency > 0 and group.claimed >= group.concurrency then
     return
   elseif group.rate_limit > 0 then
-    local wait_ms = next_start_in_ms(group.arrival_us, group.rate_limit, group.rate_window_ms, now_us)
+    group.arrival_us = bounded_arrival(group.arrival_us, group, now_us)
+    local wait_ms = next_start_in_ms(group.arrival_us, group, now_us)
     if wait_ms > 0 then
       redis.call('ZADD', held, string.format('%.0f', math.floor(now_us / 1000) + wait_ms), name)
       return
@@ -28135,26 +28934,28 @@ return { 'changed', outcomes }
     [107, 'lua/shared/queue/save.lua', 13],
     [150, 'lua/shared/queue/marks.lua', 1],
     [164, 'lua/shared/queue/rate.lua', 1],
-    [167, 'lua/shared/queue/rate.lua', 16],
-    [172, 'lua/shared/queue/job.lua', 1],
-    [184, 'lua/shared/queue/plain-head.lua', 1],
-    [187, 'lua/shared/queue/plain-head.lua', 8],
-    [195, 'lua/shared/queue/job.lua', 14],
-    [272, 'lua/shared/queue/flags.lua', 1],
-    [289, 'lua/shared/queue/run.lua', 1],
-    [318, 'lua/shared/queue/happened.lua', 1],
-    [330, 'lua/shared/queue/groups.lua', 1],
-    [449, 'lua/shared/queue/ready.lua', 1],
-    [486, 'lua/shared/queue/find.lua', 1],
-    [515, 'lua/shared/queue/rewrite.lua', 1],
-    [531, 'lua/queue/reprioritize.lua', 34],
-    [572, 'lua/shared/queue/publish.lua', 1],
-    [573, 'lua/shared/queue/message.lua', 1],
-    [583, 'lua/shared/queue/spelled.lua', 1],
-    [591, 'lua/shared/queue/send.lua', 1],
-    [607, 'lua/shared/queue/message.lua', 13],
-    [630, 'lua/shared/queue/publish.lua', 3],
-    [636, 'lua/queue/reprioritize.lua', 76],
+    [185, 'lua/shared/queue/rate.lua', 37],
+    [191, 'lua/shared/queue/job.lua', 1],
+    [203, 'lua/shared/queue/plain-head.lua', 1],
+    [206, 'lua/shared/queue/plain-head.lua', 8],
+    [214, 'lua/shared/queue/job.lua', 14],
+    [291, 'lua/shared/queue/flags.lua', 1],
+    [308, 'lua/shared/queue/run.lua', 1],
+    [337, 'lua/shared/queue/happened.lua', 1],
+    [349, 'lua/shared/queue/groups.lua', 1],
+    [357, 'lua/shared/queue/burst.lua', 1],
+    [372, 'lua/shared/queue/groups.lua', 10],
+    [488, 'lua/shared/queue/ready.lua', 1],
+    [525, 'lua/shared/queue/find.lua', 1],
+    [554, 'lua/shared/queue/rewrite.lua', 1],
+    [570, 'lua/queue/reprioritize.lua', 34],
+    [611, 'lua/shared/queue/publish.lua', 1],
+    [612, 'lua/shared/queue/message.lua', 1],
+    [622, 'lua/shared/queue/spelled.lua', 1],
+    [630, 'lua/shared/queue/send.lua', 1],
+    [646, 'lua/shared/queue/message.lua', 13],
+    [669, 'lua/shared/queue/publish.lua', 3],
+    [675, 'lua/queue/reprioritize.lua', 76],
   ],
   encode(args) {
     const encoded = new Array<Argument>(1 + args.wanted.length)
@@ -28206,7 +29007,7 @@ export type RequeueFailedAnswer =
 export const requeueFailed: Operation<RequeueFailedArguments, RequeueFailedAnswer> = {
   script: {
     name: 'queue/requeue-failed',
-    sha1: 'f8b3c822052471f68abf355f4f2e034f6188fbe0',
+    sha1: '3502550a0fc871bf0ee3c95d35b91a08987d0bb4',
     reads: false,
     bytes: false,
     source: `--[[
@@ -28305,7 +29106,7 @@ end
 -- The main key of a queue: one hash, read once and written once a call.
 --   layout, codec    the form of the stored data, and of the payloads
 --   <caller>         the record of a slot; see shared/calls
---   settings         what people set; see shared/queue/settings
+--   settings, burst  what people set; see shared/queue/settings and shared/queue/burst
 --   state            the numbers below, as doubles one behind the other
 --     began_us       server microseconds at which the queue began
 --     last           the newest job: its server microsecond, or one more than the job before
@@ -28452,13 +29253,32 @@ local function set_mark(queue, mark)
     queue.marks = queue.marks + mark
   end
 end
--- A rate, as the generic cell rate algorithm of shared/rate-limit/gcra: \`limit\` starts in a window, all of them
--- at once if they were saved up. Jobs start when the theoretical arrival time is at most a window ahead.
+-- A rate, as the generic cell rate algorithm of shared/rate-limit/gcra: \`rate_limit\` starts flow back in a window, and
+-- \`rate_burst\` of them may be saved up, 0: a window's. Jobs start while the theoretical arrival time is ahead by no more than
+-- those take to flow back. It lies further ahead where the clock has stepped back, or the rate was raised: then all that was
+-- saved up is used up, and no more.
+
+-- How far ahead the arrival time may lie, and what a start costs.
+local function spans_of(rate)
+  local unit_us = rate.rate_window_ms * 1000 / rate.rate_limit
+  if rate.rate_burst == 0 then
+    return rate.rate_window_ms * 1000, unit_us
+  end
+  -- Rounding up is not to hold back the last that was saved up.
+  local rounded_us = unit_us % 1 > 0 and math.min(rate.rate_burst - 1, math.floor(unit_us)) or 0
+  return rate.rate_burst * unit_us + rounded_us, unit_us
+end
+
+local function bounded_arrival(arrival_us, rate, now_us)
+  local span_us = spans_of(rate)
+  return math.min(arrival_us, math.floor(now_us + span_us))
+end
 
 -- Milliseconds until one more may start.
-local function next_start_in_ms(arrival_us, limit, window_ms, now_us)
-  local window_us = window_ms * 1000
-  return math.max(0, math.ceil((arrival_us - now_us + window_us / limit - window_us) / 1000))
+local function next_start_in_ms(arrival_us, rate, now_us)
+  local span_us, unit_us = spans_of(rate)
+  local ahead_us = math.min(arrival_us - now_us, span_us)
+  return math.max(0, math.ceil((ahead_us + unit_us - span_us) / 1000))
 end
 -- A job, as it is stored under its number in the hash of jobs: a head and the payload, which no script reads.
 -- The head of a plain job, one with no option but its name, is the length of the name, a byte, and the name; of one with
@@ -28741,6 +29561,22 @@ end
 --
 -- In the hash of groups, under its name:
 --   '<number> <ready> <claimed> <in_ring> <paused> <concurrency> <rate_limit> <rate_window_ms> <arrival_us>'
+-- Its burst stands beside it; see shared/queue/burst.
+-- The burst of a rate, where one is set: '<rate_limit>,<rate_window_ms>,<burst>', in a field of its own, for processes of older
+-- releases know none. So it is of the rate that it was set with, and not of one that those have set since. Those of groups
+-- stand in the hash of groups, each behind a byte with which no name begins; that byte alone has how many there are.
+local GROUP_BURST = '\\255'
+
+-- 0: as many as the rate allows in a window.
+local function read_burst(hash, field, rate)
+  if rate.rate_limit == 0 then
+    return 0
+  end
+  local stored = redis.call('HGET', hash, field)
+  local limit, window_ms, burst = string.match(stored or '', '^(%d+),(%d+),(%d+)$')
+  local is_of_rate = tonumber(limit) == rate.rate_limit and tonumber(window_ms) == rate.rate_window_ms
+  return is_of_rate and tonumber(burst) or 0
+end
 
 local function new_group(number)
   return {
@@ -28752,6 +29588,7 @@ local function new_group(number)
     concurrency = 0,
     rate_limit = 0,
     rate_window_ms = 0,
+    rate_burst = 0,
     arrival_us = 0,
   }
 end
@@ -28764,7 +29601,7 @@ local function read_group(groups, name)
   end
   local number, ready, claimed, in_ring, paused, concurrency, rate_limit, rate_window_ms, arrival_us =
     string.match(stored, '^(%d+) (%d+) (%d+) (%d) (%d) (%d+) (%d+) (%d+) (%d+)$')
-  return {
+  local group = {
     number = tonumber(number),
     ready = tonumber(ready),
     claimed = tonumber(claimed),
@@ -28775,6 +29612,8 @@ local function read_group(groups, name)
     rate_window_ms = tonumber(rate_window_ms),
     arrival_us = tonumber(arrival_us),
   }
+  group.rate_burst = read_burst(groups, GROUP_BURST .. name, group)
+  return group
 end
 
 local function open_group(groups, queue, name)
@@ -28816,7 +29655,8 @@ local function enter_ring(turns, held, name, group, now_us)
   elseif group.concurrency > 0 and group.claimed >= group.concurrency then
     return
   elseif group.rate_limit > 0 then
-    local wait_ms = next_start_in_ms(group.arrival_us, group.rate_limit, group.rate_window_ms, now_us)
+    group.arrival_us = bounded_arrival(group.arrival_us, group, now_us)
+    local wait_ms = next_start_in_ms(group.arrival_us, group, now_us)
     if wait_ms > 0 then
       redis.call('ZADD', held, string.format('%.0f', math.floor(now_us / 1000) + wait_ms), name)
       return
@@ -29704,57 +30544,59 @@ return { 'requeued', #numbers, tonumber(left or 0), queue.chores }
     [187, 'lua/shared/queue/save.lua', 13],
     [230, 'lua/shared/queue/marks.lua', 1],
     [244, 'lua/shared/queue/rate.lua', 1],
-    [247, 'lua/shared/queue/rate.lua', 16],
-    [252, 'lua/shared/queue/job.lua', 1],
-    [264, 'lua/shared/queue/plain-head.lua', 1],
-    [267, 'lua/shared/queue/plain-head.lua', 8],
-    [275, 'lua/shared/queue/job.lua', 14],
-    [276, 'lua/shared/queue/job.lua', 45],
-    [322, 'lua/shared/queue/flags.lua', 1],
-    [351, 'lua/shared/queue/run.lua', 1],
-    [380, 'lua/shared/queue/parents.lua', 1],
-    [439, 'lua/shared/queue/parents.lua', 70],
-    [451, 'lua/shared/queue/happened.lua', 1],
-    [463, 'lua/shared/queue/entries.lua', 1],
-    [481, 'lua/shared/queue/history.lua', 1],
-    [495, 'lua/shared/queue/names.lua', 1],
-    [498, 'lua/shared/queue/names.lua', 29],
-    [516, 'lua/shared/queue/failure.lua', 1],
-    [526, 'lua/shared/queue/groups.lua', 1],
-    [634, 'lua/shared/queue/ready.lua', 1],
-    [663, 'lua/shared/queue/dead.lua', 1],
-    [732, 'lua/shared/queue/end.lua', 1],
-    [753, 'lua/shared/queue/leave-tags.lua', 1],
-    [762, 'lua/shared/queue/end.lua', 23],
-    [772, 'lua/shared/queue/begin-again.lua', 1],
-    [791, 'lua/shared/queue/idle.lua', 1],
-    [906, 'lua/shared/queue/kind.lua', 1],
-    [914, 'lua/queue/requeue-failed.lua', 62],
-    [960, 'lua/shared/queue/settle.lua', 1],
-    [961, 'lua/shared/queue/note-due.lua', 1],
-    [969, 'lua/shared/queue/backoff.lua', 1],
-    [971, 'lua/shared/queue/backoff.lua', 22],
-    [990, 'lua/shared/queue/unblock.lua', 1],
-    [996, 'lua/shared/queue/outbox.lua', 1],
-    [1007, 'lua/shared/queue/note-end.lua', 1],
-    [1037, 'lua/shared/queue/cancel.lua', 1],
-    [1045, 'lua/shared/queue/settle.lua', 18],
-    [1119, 'lua/queue/requeue-failed.lua', 109],
-    [1131, 'lua/shared/queue/leave-notes.lua', 1],
-    [1149, 'lua/shared/queue/fold.lua', 1],
-    [1150, 'lua/shared/queue/statistics.lua', 1],
-    [1386, 'lua/shared/queue/fold.lua', 3],
-    [1397, 'lua/shared/queue/leave-notes.lua', 20],
-    [1401, 'lua/shared/queue/packed-notes.lua', 1],
-    [1402, 'lua/shared/queue/packed-notes.lua', 3],
-    [1410, 'lua/queue/requeue-failed.lua', 123],
-    [1413, 'lua/shared/queue/publish.lua', 1],
-    [1414, 'lua/shared/queue/message.lua', 1],
-    [1424, 'lua/shared/queue/spelled.lua', 1],
-    [1432, 'lua/shared/queue/send.lua', 1],
-    [1448, 'lua/shared/queue/message.lua', 13],
-    [1471, 'lua/shared/queue/publish.lua', 3],
-    [1477, 'lua/queue/requeue-failed.lua', 127],
+    [265, 'lua/shared/queue/rate.lua', 37],
+    [271, 'lua/shared/queue/job.lua', 1],
+    [283, 'lua/shared/queue/plain-head.lua', 1],
+    [286, 'lua/shared/queue/plain-head.lua', 8],
+    [294, 'lua/shared/queue/job.lua', 14],
+    [295, 'lua/shared/queue/job.lua', 45],
+    [341, 'lua/shared/queue/flags.lua', 1],
+    [370, 'lua/shared/queue/run.lua', 1],
+    [399, 'lua/shared/queue/parents.lua', 1],
+    [458, 'lua/shared/queue/parents.lua', 70],
+    [470, 'lua/shared/queue/happened.lua', 1],
+    [482, 'lua/shared/queue/entries.lua', 1],
+    [500, 'lua/shared/queue/history.lua', 1],
+    [514, 'lua/shared/queue/names.lua', 1],
+    [517, 'lua/shared/queue/names.lua', 29],
+    [535, 'lua/shared/queue/failure.lua', 1],
+    [545, 'lua/shared/queue/groups.lua', 1],
+    [553, 'lua/shared/queue/burst.lua', 1],
+    [568, 'lua/shared/queue/groups.lua', 10],
+    [673, 'lua/shared/queue/ready.lua', 1],
+    [702, 'lua/shared/queue/dead.lua', 1],
+    [771, 'lua/shared/queue/end.lua', 1],
+    [792, 'lua/shared/queue/leave-tags.lua', 1],
+    [801, 'lua/shared/queue/end.lua', 23],
+    [811, 'lua/shared/queue/begin-again.lua', 1],
+    [830, 'lua/shared/queue/idle.lua', 1],
+    [945, 'lua/shared/queue/kind.lua', 1],
+    [953, 'lua/queue/requeue-failed.lua', 62],
+    [999, 'lua/shared/queue/settle.lua', 1],
+    [1000, 'lua/shared/queue/note-due.lua', 1],
+    [1008, 'lua/shared/queue/backoff.lua', 1],
+    [1010, 'lua/shared/queue/backoff.lua', 22],
+    [1029, 'lua/shared/queue/unblock.lua', 1],
+    [1035, 'lua/shared/queue/outbox.lua', 1],
+    [1046, 'lua/shared/queue/note-end.lua', 1],
+    [1076, 'lua/shared/queue/cancel.lua', 1],
+    [1084, 'lua/shared/queue/settle.lua', 18],
+    [1158, 'lua/queue/requeue-failed.lua', 109],
+    [1170, 'lua/shared/queue/leave-notes.lua', 1],
+    [1188, 'lua/shared/queue/fold.lua', 1],
+    [1189, 'lua/shared/queue/statistics.lua', 1],
+    [1425, 'lua/shared/queue/fold.lua', 3],
+    [1436, 'lua/shared/queue/leave-notes.lua', 20],
+    [1440, 'lua/shared/queue/packed-notes.lua', 1],
+    [1441, 'lua/shared/queue/packed-notes.lua', 3],
+    [1449, 'lua/queue/requeue-failed.lua', 123],
+    [1452, 'lua/shared/queue/publish.lua', 1],
+    [1453, 'lua/shared/queue/message.lua', 1],
+    [1463, 'lua/shared/queue/spelled.lua', 1],
+    [1471, 'lua/shared/queue/send.lua', 1],
+    [1487, 'lua/shared/queue/message.lua', 13],
+    [1510, 'lua/shared/queue/publish.lua', 3],
+    [1516, 'lua/queue/requeue-failed.lua', 127],
   ],
   encode(args) {
     return withoutDefaults([
@@ -29813,7 +30655,7 @@ function readOutcomesOfRequeueRequeued(part: Reply | undefined): (string)[] {
 export const requeue: Operation<RequeueArguments, RequeueAnswer> = {
   script: {
     name: 'queue/requeue',
-    sha1: '610dfed179bf70580f9f27977bbdcb1a3d54eaeb',
+    sha1: '2a021f1bf6e30a61b8453ed5e44271a649e97e14',
     reads: false,
     bytes: false,
     source: `--[[
@@ -29905,7 +30747,7 @@ end
 -- The main key of a queue: one hash, read once and written once a call.
 --   layout, codec    the form of the stored data, and of the payloads
 --   <caller>         the record of a slot; see shared/calls
---   settings         what people set; see shared/queue/settings
+--   settings, burst  what people set; see shared/queue/settings and shared/queue/burst
 --   state            the numbers below, as doubles one behind the other
 --     began_us       server microseconds at which the queue began
 --     last           the newest job: its server microsecond, or one more than the job before
@@ -30039,13 +30881,32 @@ local function set_mark(queue, mark)
     queue.marks = queue.marks + mark
   end
 end
--- A rate, as the generic cell rate algorithm of shared/rate-limit/gcra: \`limit\` starts in a window, all of them
--- at once if they were saved up. Jobs start when the theoretical arrival time is at most a window ahead.
+-- A rate, as the generic cell rate algorithm of shared/rate-limit/gcra: \`rate_limit\` starts flow back in a window, and
+-- \`rate_burst\` of them may be saved up, 0: a window's. Jobs start while the theoretical arrival time is ahead by no more than
+-- those take to flow back. It lies further ahead where the clock has stepped back, or the rate was raised: then all that was
+-- saved up is used up, and no more.
+
+-- How far ahead the arrival time may lie, and what a start costs.
+local function spans_of(rate)
+  local unit_us = rate.rate_window_ms * 1000 / rate.rate_limit
+  if rate.rate_burst == 0 then
+    return rate.rate_window_ms * 1000, unit_us
+  end
+  -- Rounding up is not to hold back the last that was saved up.
+  local rounded_us = unit_us % 1 > 0 and math.min(rate.rate_burst - 1, math.floor(unit_us)) or 0
+  return rate.rate_burst * unit_us + rounded_us, unit_us
+end
+
+local function bounded_arrival(arrival_us, rate, now_us)
+  local span_us = spans_of(rate)
+  return math.min(arrival_us, math.floor(now_us + span_us))
+end
 
 -- Milliseconds until one more may start.
-local function next_start_in_ms(arrival_us, limit, window_ms, now_us)
-  local window_us = window_ms * 1000
-  return math.max(0, math.ceil((arrival_us - now_us + window_us / limit - window_us) / 1000))
+local function next_start_in_ms(arrival_us, rate, now_us)
+  local span_us, unit_us = spans_of(rate)
+  local ahead_us = math.min(arrival_us - now_us, span_us)
+  return math.max(0, math.ceil((ahead_us + unit_us - span_us) / 1000))
 end
 -- A job, as it is stored under its number in the hash of jobs: a head and the payload, which no script reads.
 -- The head of a plain job, one with no option but its name, is the length of the name, a byte, and the name; of one with
@@ -30265,6 +31126,22 @@ end
 --
 -- In the hash of groups, under its name:
 --   '<number> <ready> <claimed> <in_ring> <paused> <concurrency> <rate_limit> <rate_window_ms> <arrival_us>'
+-- Its burst stands beside it; see shared/queue/burst.
+-- The burst of a rate, where one is set: '<rate_limit>,<rate_window_ms>,<burst>', in a field of its own, for processes of older
+-- releases know none. So it is of the rate that it was set with, and not of one that those have set since. Those of groups
+-- stand in the hash of groups, each behind a byte with which no name begins; that byte alone has how many there are.
+local GROUP_BURST = '\\255'
+
+-- 0: as many as the rate allows in a window.
+local function read_burst(hash, field, rate)
+  if rate.rate_limit == 0 then
+    return 0
+  end
+  local stored = redis.call('HGET', hash, field)
+  local limit, window_ms, burst = string.match(stored or '', '^(%d+),(%d+),(%d+)$')
+  local is_of_rate = tonumber(limit) == rate.rate_limit and tonumber(window_ms) == rate.rate_window_ms
+  return is_of_rate and tonumber(burst) or 0
+end
 
 local function new_group(number)
   return {
@@ -30276,6 +31153,7 @@ local function new_group(number)
     concurrency = 0,
     rate_limit = 0,
     rate_window_ms = 0,
+    rate_burst = 0,
     arrival_us = 0,
   }
 end
@@ -30288,7 +31166,7 @@ local function read_group(groups, name)
   end
   local number, ready, claimed, in_ring, paused, concurrency, rate_limit, rate_window_ms, arrival_us =
     string.match(stored, '^(%d+) (%d+) (%d+) (%d) (%d) (%d+) (%d+) (%d+) (%d+)$')
-  return {
+  local group = {
     number = tonumber(number),
     ready = tonumber(ready),
     claimed = tonumber(claimed),
@@ -30299,6 +31177,8 @@ local function read_group(groups, name)
     rate_window_ms = tonumber(rate_window_ms),
     arrival_us = tonumber(arrival_us),
   }
+  group.rate_burst = read_burst(groups, GROUP_BURST .. name, group)
+  return group
 end
 
 local function open_group(groups, queue, name)
@@ -30340,7 +31220,8 @@ local function enter_ring(turns, held, name, group, now_us)
   elseif group.concurrency > 0 and group.claimed >= group.concurrency then
     return
   elseif group.rate_limit > 0 then
-    local wait_ms = next_start_in_ms(group.arrival_us, group.rate_limit, group.rate_window_ms, now_us)
+    group.arrival_us = bounded_arrival(group.arrival_us, group, now_us)
+    local wait_ms = next_start_in_ms(group.arrival_us, group, now_us)
     if wait_ms > 0 then
       redis.call('ZADD', held, string.format('%.0f', math.floor(now_us / 1000) + wait_ms), name)
       return
@@ -30746,38 +31627,40 @@ return { 'requeued', outcomes }
     [167, 'lua/shared/queue/save.lua', 13],
     [210, 'lua/shared/queue/marks.lua', 1],
     [224, 'lua/shared/queue/rate.lua', 1],
-    [227, 'lua/shared/queue/rate.lua', 16],
-    [232, 'lua/shared/queue/job.lua', 1],
-    [244, 'lua/shared/queue/plain-head.lua', 1],
-    [247, 'lua/shared/queue/plain-head.lua', 8],
-    [255, 'lua/shared/queue/job.lua', 14],
-    [256, 'lua/shared/queue/job.lua', 45],
-    [302, 'lua/shared/queue/flags.lua', 1],
-    [331, 'lua/shared/queue/run.lua', 1],
-    [360, 'lua/shared/queue/parents.lua', 1],
-    [374, 'lua/shared/queue/parents.lua', 32],
-    [390, 'lua/shared/queue/happened.lua', 1],
-    [402, 'lua/shared/queue/entries.lua', 1],
-    [420, 'lua/shared/queue/history.lua', 1],
-    [434, 'lua/shared/queue/names.lua', 1],
-    [437, 'lua/shared/queue/failure.lua', 1],
-    [439, 'lua/shared/queue/failure.lua', 7],
-    [443, 'lua/shared/queue/groups.lua', 1],
-    [562, 'lua/shared/queue/ready.lua', 1],
-    [599, 'lua/shared/queue/dead.lua', 1],
-    [602, 'lua/shared/queue/dead.lua', 55],
-    [617, 'lua/shared/queue/find.lua', 1],
-    [646, 'lua/shared/queue/displace.lua', 1],
-    [665, 'lua/shared/queue/begin-again.lua', 1],
-    [684, 'lua/shared/queue/idle.lua', 1],
-    [799, 'lua/queue/requeue.lua', 55],
-    [850, 'lua/shared/queue/publish.lua', 1],
-    [851, 'lua/shared/queue/message.lua', 1],
-    [861, 'lua/shared/queue/spelled.lua', 1],
-    [869, 'lua/shared/queue/send.lua', 1],
-    [885, 'lua/shared/queue/message.lua', 13],
-    [908, 'lua/shared/queue/publish.lua', 3],
-    [914, 'lua/queue/requeue.lua', 107],
+    [245, 'lua/shared/queue/rate.lua', 37],
+    [251, 'lua/shared/queue/job.lua', 1],
+    [263, 'lua/shared/queue/plain-head.lua', 1],
+    [266, 'lua/shared/queue/plain-head.lua', 8],
+    [274, 'lua/shared/queue/job.lua', 14],
+    [275, 'lua/shared/queue/job.lua', 45],
+    [321, 'lua/shared/queue/flags.lua', 1],
+    [350, 'lua/shared/queue/run.lua', 1],
+    [379, 'lua/shared/queue/parents.lua', 1],
+    [393, 'lua/shared/queue/parents.lua', 32],
+    [409, 'lua/shared/queue/happened.lua', 1],
+    [421, 'lua/shared/queue/entries.lua', 1],
+    [439, 'lua/shared/queue/history.lua', 1],
+    [453, 'lua/shared/queue/names.lua', 1],
+    [456, 'lua/shared/queue/failure.lua', 1],
+    [458, 'lua/shared/queue/failure.lua', 7],
+    [462, 'lua/shared/queue/groups.lua', 1],
+    [470, 'lua/shared/queue/burst.lua', 1],
+    [485, 'lua/shared/queue/groups.lua', 10],
+    [601, 'lua/shared/queue/ready.lua', 1],
+    [638, 'lua/shared/queue/dead.lua', 1],
+    [641, 'lua/shared/queue/dead.lua', 55],
+    [656, 'lua/shared/queue/find.lua', 1],
+    [685, 'lua/shared/queue/displace.lua', 1],
+    [704, 'lua/shared/queue/begin-again.lua', 1],
+    [723, 'lua/shared/queue/idle.lua', 1],
+    [838, 'lua/queue/requeue.lua', 55],
+    [889, 'lua/shared/queue/publish.lua', 1],
+    [890, 'lua/shared/queue/message.lua', 1],
+    [900, 'lua/shared/queue/spelled.lua', 1],
+    [908, 'lua/shared/queue/send.lua', 1],
+    [924, 'lua/shared/queue/message.lua', 13],
+    [947, 'lua/shared/queue/publish.lua', 3],
+    [953, 'lua/queue/requeue.lua', 107],
   ],
   encode(args) {
     const encoded = new Array<Argument>(3 + args.wanted.length)
@@ -30850,7 +31733,7 @@ function readBuriedOfRetryRetried(part: Reply | undefined): (number)[] {
 export const retry: Operation<RetryArguments, RetryAnswer> = {
   script: {
     name: 'queue/retry',
-    sha1: '90019ee1469de938164b4a884be14937b5975023',
+    sha1: '6fc2b4848ca0f529c7f6ba28c8bf273b579c77c9',
     reads: false,
     bytes: false,
     source: `--[[
@@ -31003,7 +31886,7 @@ end
 -- The main key of a queue: one hash, read once and written once a call.
 --   layout, codec    the form of the stored data, and of the payloads
 --   <caller>         the record of a slot; see shared/calls
---   settings         what people set; see shared/queue/settings
+--   settings, burst  what people set; see shared/queue/settings and shared/queue/burst
 --   state            the numbers below, as doubles one behind the other
 --     began_us       server microseconds at which the queue began
 --     last           the newest job: its server microsecond, or one more than the job before
@@ -31470,7 +32353,8 @@ local function save_queue_and_call(meta, queue, caller, call, now_ms, answer)
   forget_old_calls(meta, call, now_ms)
 end
 -- What people set for a queue, one text: '<paused>,<concurrency>,<rate_limit>,<rate_window_ms>,<keep_count>,<keep_ms>'.
--- 0 for a number: no limit, nothing kept. Not by spaces: what begins with two numbers is a call (see shared/calls).
+-- 0 for a number: no limit, nothing kept. Not by spaces: what begins with two numbers is a call (see shared/calls). The burst
+-- of the rate stands in a field of its own; see shared/queue/burst.
 
 local function parse_settings(text)
   local paused, concurrency, rate_limit, rate_window_ms, keep_count, keep_ms =
@@ -31480,6 +32364,7 @@ local function parse_settings(text)
     concurrency = tonumber(concurrency),
     rate_limit = tonumber(rate_limit),
     rate_window_ms = tonumber(rate_window_ms),
+    rate_burst = 0,
     keep_count = tonumber(keep_count),
     keep_ms = tonumber(keep_ms),
   }
@@ -31507,13 +32392,32 @@ local function note_due(queue, due_ms)
     queue.due_ms = due_ms
   end
 end
--- A rate, as the generic cell rate algorithm of shared/rate-limit/gcra: \`limit\` starts in a window, all of them
--- at once if they were saved up. Jobs start when the theoretical arrival time is at most a window ahead.
+-- A rate, as the generic cell rate algorithm of shared/rate-limit/gcra: \`rate_limit\` starts flow back in a window, and
+-- \`rate_burst\` of them may be saved up, 0: a window's. Jobs start while the theoretical arrival time is ahead by no more than
+-- those take to flow back. It lies further ahead where the clock has stepped back, or the rate was raised: then all that was
+-- saved up is used up, and no more.
+
+-- How far ahead the arrival time may lie, and what a start costs.
+local function spans_of(rate)
+  local unit_us = rate.rate_window_ms * 1000 / rate.rate_limit
+  if rate.rate_burst == 0 then
+    return rate.rate_window_ms * 1000, unit_us
+  end
+  -- Rounding up is not to hold back the last that was saved up.
+  local rounded_us = unit_us % 1 > 0 and math.min(rate.rate_burst - 1, math.floor(unit_us)) or 0
+  return rate.rate_burst * unit_us + rounded_us, unit_us
+end
+
+local function bounded_arrival(arrival_us, rate, now_us)
+  local span_us = spans_of(rate)
+  return math.min(arrival_us, math.floor(now_us + span_us))
+end
 
 -- Milliseconds until one more may start.
-local function next_start_in_ms(arrival_us, limit, window_ms, now_us)
-  local window_us = window_ms * 1000
-  return math.max(0, math.ceil((arrival_us - now_us + window_us / limit - window_us) / 1000))
+local function next_start_in_ms(arrival_us, rate, now_us)
+  local span_us, unit_us = spans_of(rate)
+  local ahead_us = math.min(arrival_us - now_us, span_us)
+  return math.max(0, math.ceil((ahead_us + unit_us - span_us) / 1000))
 end
 -- A job, as it is stored under its number in the hash of jobs: a head and the payload, which no script reads.
 -- The head of a plain job, one with no option but its name, is the length of the name, a byte, and the name; of one with
@@ -31814,6 +32718,22 @@ end
 --
 -- In the hash of groups, under its name:
 --   '<number> <ready> <claimed> <in_ring> <paused> <concurrency> <rate_limit> <rate_window_ms> <arrival_us>'
+-- Its burst stands beside it; see shared/queue/burst.
+-- The burst of a rate, where one is set: '<rate_limit>,<rate_window_ms>,<burst>', in a field of its own, for processes of older
+-- releases know none. So it is of the rate that it was set with, and not of one that those have set since. Those of groups
+-- stand in the hash of groups, each behind a byte with which no name begins; that byte alone has how many there are.
+local GROUP_BURST = '\\255'
+
+-- 0: as many as the rate allows in a window.
+local function read_burst(hash, field, rate)
+  if rate.rate_limit == 0 then
+    return 0
+  end
+  local stored = redis.call('HGET', hash, field)
+  local limit, window_ms, burst = string.match(stored or '', '^(%d+),(%d+),(%d+)$')
+  local is_of_rate = tonumber(limit) == rate.rate_limit and tonumber(window_ms) == rate.rate_window_ms
+  return is_of_rate and tonumber(burst) or 0
+end
 
 local function new_group(number)
   return {
@@ -31825,6 +32745,7 @@ local function new_group(number)
     concurrency = 0,
     rate_limit = 0,
     rate_window_ms = 0,
+    rate_burst = 0,
     arrival_us = 0,
   }
 end
@@ -31837,7 +32758,7 @@ local function read_group(groups, name)
   end
   local number, ready, claimed, in_ring, paused, concurrency, rate_limit, rate_window_ms, arrival_us =
     string.match(stored, '^(%d+) (%d+) (%d+) (%d) (%d) (%d+) (%d+) (%d+) (%d+)$')
-  return {
+  local group = {
     number = tonumber(number),
     ready = tonumber(ready),
     claimed = tonumber(claimed),
@@ -31848,6 +32769,8 @@ local function read_group(groups, name)
     rate_window_ms = tonumber(rate_window_ms),
     arrival_us = tonumber(arrival_us),
   }
+  group.rate_burst = read_burst(groups, GROUP_BURST .. name, group)
+  return group
 end
 
 local function open_group(groups, queue, name)
@@ -31889,7 +32812,8 @@ local function enter_ring(turns, held, name, group, now_us)
   elseif group.concurrency > 0 and group.claimed >= group.concurrency then
     return
   elseif group.rate_limit > 0 then
-    local wait_ms = next_start_in_ms(group.arrival_us, group.rate_limit, group.rate_window_ms, now_us)
+    group.arrival_us = bounded_arrival(group.arrival_us, group, now_us)
+    local wait_ms = next_start_in_ms(group.arrival_us, group, now_us)
     if wait_ms > 0 then
       redis.call('ZADD', held, string.format('%.0f', math.floor(now_us / 1000) + wait_ms), name)
       return
@@ -32685,64 +33609,66 @@ return { 'retried', queue.chores, refused, buried }
     [566, 'lua/shared/queue/save.lua', 13],
     [609, 'lua/shared/queue/save-call.lua', 1],
     [617, 'lua/shared/queue/settings.lua', 1],
-    [633, 'lua/shared/queue/marks.lua', 1],
-    [647, 'lua/shared/queue/note-due.lua', 1],
-    [655, 'lua/shared/queue/rate.lua', 1],
-    [658, 'lua/shared/queue/rate.lua', 16],
-    [663, 'lua/shared/queue/job.lua', 1],
-    [675, 'lua/shared/queue/plain-head.lua', 1],
-    [678, 'lua/shared/queue/plain-head.lua', 8],
-    [686, 'lua/shared/queue/job.lua', 14],
-    [687, 'lua/shared/queue/job.lua', 45],
-    [733, 'lua/shared/queue/flags.lua', 1],
-    [762, 'lua/shared/queue/run.lua', 1],
-    [809, 'lua/shared/queue/parents.lua', 1],
-    [868, 'lua/shared/queue/parents.lua', 70],
-    [880, 'lua/shared/queue/happened.lua', 1],
-    [892, 'lua/shared/queue/entries.lua', 1],
-    [910, 'lua/shared/queue/history.lua', 1],
-    [924, 'lua/shared/queue/names.lua', 1],
-    [927, 'lua/shared/queue/names.lua', 29],
-    [945, 'lua/shared/queue/failure.lua', 1],
-    [951, 'lua/shared/queue/note-failure.lua', 1],
-    [955, 'lua/shared/queue/groups.lua', 1],
-    [1063, 'lua/shared/queue/groups.lua', 120],
-    [1073, 'lua/shared/queue/ready.lua', 1],
-    [1102, 'lua/shared/queue/backoff.lua', 1],
-    [1142, 'lua/shared/queue/dead.lua', 1],
-    [1196, 'lua/shared/queue/end.lua', 1],
-    [1217, 'lua/shared/queue/leave-tags.lua', 1],
-    [1226, 'lua/shared/queue/end.lua', 23],
-    [1243, 'lua/shared/queue/note-end.lua', 1],
-    [1273, 'lua/shared/queue/tell-others.lua', 1],
-    [1275, 'lua/shared/queue/packed-notes.lua', 1],
-    [1276, 'lua/shared/queue/packed-notes.lua', 3],
-    [1284, 'lua/shared/queue/tell-others.lua', 4],
-    [1287, 'lua/shared/queue/result.lua', 1],
-    [1301, 'lua/shared/queue/tell-ends.lua', 1],
-    [1357, 'lua/shared/queue/tell-others.lua', 9],
-    [1360, 'lua/shared/queue/tell-others.lua', 13],
-    [1363, 'lua/shared/queue/publish.lua', 1],
-    [1364, 'lua/shared/queue/message.lua', 1],
-    [1374, 'lua/shared/queue/spelled.lua', 1],
-    [1382, 'lua/shared/queue/send.lua', 1],
-    [1398, 'lua/shared/queue/message.lua', 13],
-    [1421, 'lua/shared/queue/publish.lua', 3],
-    [1427, 'lua/shared/queue/tell-others.lua', 17],
-    [1430, 'lua/shared/queue/cancel.lua', 1],
-    [1438, 'lua/shared/queue/stop.lua', 1],
-    [1446, 'lua/shared/queue/bury-claimed.lua', 1],
-    [1453, 'lua/shared/queue/idle.lua', 1],
-    [1568, 'lua/shared/queue/idle.lua', 127],
-    [1578, 'lua/shared/queue/judge-one.lua', 1],
-    [1588, 'lua/shared/queue/told.lua', 1],
-    [1610, 'lua/shared/queue/freed.lua', 1],
-    [1619, 'lua/queue/retry.lua', 79],
-    [1700, 'lua/shared/queue/settle.lua', 1],
-    [1701, 'lua/shared/queue/unblock.lua', 1],
-    [1707, 'lua/shared/queue/outbox.lua', 1],
-    [1718, 'lua/shared/queue/settle.lua', 18],
-    [1792, 'lua/queue/retry.lua', 161],
+    [635, 'lua/shared/queue/marks.lua', 1],
+    [649, 'lua/shared/queue/note-due.lua', 1],
+    [657, 'lua/shared/queue/rate.lua', 1],
+    [678, 'lua/shared/queue/rate.lua', 37],
+    [684, 'lua/shared/queue/job.lua', 1],
+    [696, 'lua/shared/queue/plain-head.lua', 1],
+    [699, 'lua/shared/queue/plain-head.lua', 8],
+    [707, 'lua/shared/queue/job.lua', 14],
+    [708, 'lua/shared/queue/job.lua', 45],
+    [754, 'lua/shared/queue/flags.lua', 1],
+    [783, 'lua/shared/queue/run.lua', 1],
+    [830, 'lua/shared/queue/parents.lua', 1],
+    [889, 'lua/shared/queue/parents.lua', 70],
+    [901, 'lua/shared/queue/happened.lua', 1],
+    [913, 'lua/shared/queue/entries.lua', 1],
+    [931, 'lua/shared/queue/history.lua', 1],
+    [945, 'lua/shared/queue/names.lua', 1],
+    [948, 'lua/shared/queue/names.lua', 29],
+    [966, 'lua/shared/queue/failure.lua', 1],
+    [972, 'lua/shared/queue/note-failure.lua', 1],
+    [976, 'lua/shared/queue/groups.lua', 1],
+    [984, 'lua/shared/queue/burst.lua', 1],
+    [999, 'lua/shared/queue/groups.lua', 10],
+    [1104, 'lua/shared/queue/groups.lua', 126],
+    [1114, 'lua/shared/queue/ready.lua', 1],
+    [1143, 'lua/shared/queue/backoff.lua', 1],
+    [1183, 'lua/shared/queue/dead.lua', 1],
+    [1237, 'lua/shared/queue/end.lua', 1],
+    [1258, 'lua/shared/queue/leave-tags.lua', 1],
+    [1267, 'lua/shared/queue/end.lua', 23],
+    [1284, 'lua/shared/queue/note-end.lua', 1],
+    [1314, 'lua/shared/queue/tell-others.lua', 1],
+    [1316, 'lua/shared/queue/packed-notes.lua', 1],
+    [1317, 'lua/shared/queue/packed-notes.lua', 3],
+    [1325, 'lua/shared/queue/tell-others.lua', 4],
+    [1328, 'lua/shared/queue/result.lua', 1],
+    [1342, 'lua/shared/queue/tell-ends.lua', 1],
+    [1398, 'lua/shared/queue/tell-others.lua', 9],
+    [1401, 'lua/shared/queue/tell-others.lua', 13],
+    [1404, 'lua/shared/queue/publish.lua', 1],
+    [1405, 'lua/shared/queue/message.lua', 1],
+    [1415, 'lua/shared/queue/spelled.lua', 1],
+    [1423, 'lua/shared/queue/send.lua', 1],
+    [1439, 'lua/shared/queue/message.lua', 13],
+    [1462, 'lua/shared/queue/publish.lua', 3],
+    [1468, 'lua/shared/queue/tell-others.lua', 17],
+    [1471, 'lua/shared/queue/cancel.lua', 1],
+    [1479, 'lua/shared/queue/stop.lua', 1],
+    [1487, 'lua/shared/queue/bury-claimed.lua', 1],
+    [1494, 'lua/shared/queue/idle.lua', 1],
+    [1609, 'lua/shared/queue/idle.lua', 127],
+    [1619, 'lua/shared/queue/judge-one.lua', 1],
+    [1629, 'lua/shared/queue/told.lua', 1],
+    [1651, 'lua/shared/queue/freed.lua', 1],
+    [1660, 'lua/queue/retry.lua', 79],
+    [1741, 'lua/shared/queue/settle.lua', 1],
+    [1742, 'lua/shared/queue/unblock.lua', 1],
+    [1748, 'lua/shared/queue/outbox.lua', 1],
+    [1759, 'lua/shared/queue/settle.lua', 18],
+    [1833, 'lua/queue/retry.lua', 161],
   ],
   encode(args) {
     const encoded = new Array<Argument>(6 + args.failures.length * 5)
@@ -32813,7 +33739,7 @@ function readJobsOfSearchTaggedPage(part: Reply | undefined): ({ readonly number
 export const searchTagged: Operation<SearchTaggedArguments, SearchTaggedAnswer> = {
   script: {
     name: 'queue/search-tagged',
-    sha1: 'ad1d5772e1426a0f4f1e082eca4a6a6484f7179d',
+    sha1: '88b3e8edf11875c01e60ea2c9e047211bba73773',
     reads: true,
     bytes: true,
     source: `--[[
@@ -32844,7 +33770,7 @@ end
 -- The main key of a queue: one hash, read once and written once a call.
 --   layout, codec    the form of the stored data, and of the payloads
 --   <caller>         the record of a slot; see shared/calls
---   settings         what people set; see shared/queue/settings
+--   settings, burst  what people set; see shared/queue/settings and shared/queue/burst
 --   state            the numbers below, as doubles one behind the other
 --     began_us       server microseconds at which the queue began
 --     last           the newest job: its server microsecond, or one more than the job before
@@ -33211,7 +34137,7 @@ function readJobsOfSearchPage(part: Reply | undefined): ({ readonly number: numb
 export const search: Operation<SearchArguments, SearchAnswer> = {
   script: {
     name: 'queue/search',
-    sha1: '0bb20c14d5a4ad13be19b0faa2bc8dfb4970f513',
+    sha1: 'db7649d1f91e184672baff3ef51718ac43031076',
     reads: true,
     bytes: true,
     source: `--[[
@@ -33239,7 +34165,7 @@ end
 -- The main key of a queue: one hash, read once and written once a call.
 --   layout, codec    the form of the stored data, and of the payloads
 --   <caller>         the record of a slot; see shared/calls
---   settings         what people set; see shared/queue/settings
+--   settings, burst  what people set; see shared/queue/settings and shared/queue/burst
 --   state            the numbers below, as doubles one behind the other
 --     began_us       server microseconds at which the queue began
 --     last           the newest job: its server microsecond, or one more than the job before
@@ -33602,7 +34528,7 @@ function readPeriodsOfStatsStatistics(part: Reply | undefined): ({ readonly atMs
 export const stats: Operation<StatsArguments, StatsAnswer> = {
   script: {
     name: 'queue/stats',
-    sha1: '69f6c5ac21f0486fe18dd70fd72ab81a32e362ad',
+    sha1: 'c60696e7249642f93ffc8c739bad1f67696340cf',
     reads: true,
     bytes: true,
     source: `--[[
@@ -33635,7 +34561,7 @@ end
 -- The main key of a queue: one hash, read once and written once a call.
 --   layout, codec    the form of the stored data, and of the payloads
 --   <caller>         the record of a slot; see shared/calls
---   settings         what people set; see shared/queue/settings
+--   settings, burst  what people set; see shared/queue/settings and shared/queue/burst
 --   state            the numbers below, as doubles one behind the other
 --     began_us       server microseconds at which the queue began
 --     last           the newest job: its server microsecond, or one more than the job before
@@ -34055,7 +34981,7 @@ export type TagAnswer =
 export const tag: Operation<TagArguments, TagAnswer> = {
   script: {
     name: 'queue/tag',
-    sha1: 'b94f1934e62a283a9478fce5e0796d5c11e42a8c',
+    sha1: '755c6514d7b3b4c87b6300728fbb917bcf3c7db5',
     reads: false,
     bytes: false,
     source: `--[[
@@ -34085,7 +35011,7 @@ end
 -- The main key of a queue: one hash, read once and written once a call.
 --   layout, codec    the form of the stored data, and of the payloads
 --   <caller>         the record of a slot; see shared/calls
---   settings         what people set; see shared/queue/settings
+--   settings, burst  what people set; see shared/queue/settings and shared/queue/burst
 --   state            the numbers below, as doubles one behind the other
 --     began_us       server microseconds at which the queue began
 --     last           the newest job: its server microsecond, or one more than the job before
@@ -34625,7 +35551,7 @@ function readTagsOfTagsTags(part: Reply | undefined): ({ readonly tag: string; r
 export const tags: Operation<TagsArguments, TagsAnswer> = {
   script: {
     name: 'queue/tags',
-    sha1: '2be048b0640b735475841b538265a0b4587165cc',
+    sha1: 'ffefafba71eb6cfda743f3cc1c34ab1b0a45dc83',
     reads: true,
     bytes: false,
     source: `--[[
@@ -34644,7 +35570,7 @@ local limit = tonumber(ARGV[2]) -- integer: how many at most
 -- The main key of a queue: one hash, read once and written once a call.
 --   layout, codec    the form of the stored data, and of the payloads
 --   <caller>         the record of a slot; see shared/calls
---   settings         what people set; see shared/queue/settings
+--   settings, burst  what people set; see shared/queue/settings and shared/queue/burst
 --   state            the numbers below, as doubles one behind the other
 --     began_us       server microseconds at which the queue began
 --     last           the newest job: its server microsecond, or one more than the job before
@@ -34791,7 +35717,7 @@ function readOutcomesOfTrackTracking(part: Reply | undefined): (string)[] {
 export const track: Operation<TrackArguments, TrackAnswer> = {
   script: {
     name: 'queue/track',
-    sha1: 'bff6360a2d378235e4605fe52aa018c3161bc254',
+    sha1: '04acd5cdf52af64ce912c0e749daec051c162ac6',
     reads: false,
     bytes: false,
     source: `--[[
@@ -34818,7 +35744,7 @@ end
 -- The main key of a queue: one hash, read once and written once a call.
 --   layout, codec    the form of the stored data, and of the payloads
 --   <caller>         the record of a slot; see shared/calls
---   settings         what people set; see shared/queue/settings
+--   settings, burst  what people set; see shared/queue/settings and shared/queue/burst
 --   state            the numbers below, as doubles one behind the other
 --     began_us       server microseconds at which the queue began
 --     last           the newest job: its server microsecond, or one more than the job before
@@ -35246,7 +36172,7 @@ export type UnrecurAnswer =
 export const unrecur: Operation<UnrecurArguments, UnrecurAnswer> = {
   script: {
     name: 'queue/unrecur',
-    sha1: '5179f2ae2ff17a696726be2698c1dc150a3ef11b',
+    sha1: '34bf333ce7850635c9dafbb7e086c750cac94da9',
     reads: false,
     bytes: false,
     source: `--[[
@@ -35264,7 +36190,7 @@ local id = ARGV[1] -- text: the recurring job
 -- The main key of a queue: one hash, read once and written once a call.
 --   layout, codec    the form of the stored data, and of the payloads
 --   <caller>         the record of a slot; see shared/calls
---   settings         what people set; see shared/queue/settings
+--   settings, burst  what people set; see shared/queue/settings and shared/queue/burst
 --   state            the numbers below, as doubles one behind the other
 --     began_us       server microseconds at which the queue began
 --     last           the newest job: its server microsecond, or one more than the job before
@@ -35462,7 +36388,7 @@ function readAbsentOfWatchWatched(part: Reply | undefined): (string)[] {
 export const watch: Operation<WatchArguments, WatchAnswer> = {
   script: {
     name: 'queue/watch',
-    sha1: '63fa16d6c9ab8bfcdb6ce8aadec55d2d16fbccae',
+    sha1: '24b8f56a20b4f5fc8391a1c1d98e616d0cd6c170',
     reads: false,
     bytes: false,
     source: `--[[
@@ -35505,7 +36431,7 @@ end
 -- The main key of a queue: one hash, read once and written once a call.
 --   layout, codec    the form of the stored data, and of the payloads
 --   <caller>         the record of a slot; see shared/calls
---   settings         what people set; see shared/queue/settings
+--   settings, burst  what people set; see shared/queue/settings and shared/queue/burst
 --   state            the numbers below, as doubles one behind the other
 --     began_us       server microseconds at which the queue began
 --     last           the newest job: its server microsecond, or one more than the job before
@@ -35964,13 +36890,32 @@ for at = wanted_at, #wanted, 1 do
 end
 if queue.settling then
 -- Telling children that their parents have ended; see shared/queue/parents.
--- A rate, as the generic cell rate algorithm of shared/rate-limit/gcra: \`limit\` starts in a window, all of them
--- at once if they were saved up. Jobs start when the theoretical arrival time is at most a window ahead.
+-- A rate, as the generic cell rate algorithm of shared/rate-limit/gcra: \`rate_limit\` starts flow back in a window, and
+-- \`rate_burst\` of them may be saved up, 0: a window's. Jobs start while the theoretical arrival time is ahead by no more than
+-- those take to flow back. It lies further ahead where the clock has stepped back, or the rate was raised: then all that was
+-- saved up is used up, and no more.
+
+-- How far ahead the arrival time may lie, and what a start costs.
+local function spans_of(rate)
+  local unit_us = rate.rate_window_ms * 1000 / rate.rate_limit
+  if rate.rate_burst == 0 then
+    return rate.rate_window_ms * 1000, unit_us
+  end
+  -- Rounding up is not to hold back the last that was saved up.
+  local rounded_us = unit_us % 1 > 0 and math.min(rate.rate_burst - 1, math.floor(unit_us)) or 0
+  return rate.rate_burst * unit_us + rounded_us, unit_us
+end
+
+local function bounded_arrival(arrival_us, rate, now_us)
+  local span_us = spans_of(rate)
+  return math.min(arrival_us, math.floor(now_us + span_us))
+end
 
 -- Milliseconds until one more may start.
-local function next_start_in_ms(arrival_us, limit, window_ms, now_us)
-  local window_us = window_ms * 1000
-  return math.max(0, math.ceil((arrival_us - now_us + window_us / limit - window_us) / 1000))
+local function next_start_in_ms(arrival_us, rate, now_us)
+  local span_us, unit_us = spans_of(rate)
+  local ahead_us = math.min(arrival_us - now_us, span_us)
+  return math.max(0, math.ceil((ahead_us + unit_us - span_us) / 1000))
 end
 -- Groups of jobs, served round robin. Ready jobs of all groups stand in one sorted set, \`grouped\`: the score is
 -- the number of the group, the member '<rank><job>', so that a group's next job is its lowest. \`turns\` is the ring
@@ -35979,6 +36924,22 @@ end
 --
 -- In the hash of groups, under its name:
 --   '<number> <ready> <claimed> <in_ring> <paused> <concurrency> <rate_limit> <rate_window_ms> <arrival_us>'
+-- Its burst stands beside it; see shared/queue/burst.
+-- The burst of a rate, where one is set: '<rate_limit>,<rate_window_ms>,<burst>', in a field of its own, for processes of older
+-- releases know none. So it is of the rate that it was set with, and not of one that those have set since. Those of groups
+-- stand in the hash of groups, each behind a byte with which no name begins; that byte alone has how many there are.
+local GROUP_BURST = '\\255'
+
+-- 0: as many as the rate allows in a window.
+local function read_burst(hash, field, rate)
+  if rate.rate_limit == 0 then
+    return 0
+  end
+  local stored = redis.call('HGET', hash, field)
+  local limit, window_ms, burst = string.match(stored or '', '^(%d+),(%d+),(%d+)$')
+  local is_of_rate = tonumber(limit) == rate.rate_limit and tonumber(window_ms) == rate.rate_window_ms
+  return is_of_rate and tonumber(burst) or 0
+end
 
 local function new_group(number)
   return {
@@ -35990,6 +36951,7 @@ local function new_group(number)
     concurrency = 0,
     rate_limit = 0,
     rate_window_ms = 0,
+    rate_burst = 0,
     arrival_us = 0,
   }
 end
@@ -36002,7 +36964,7 @@ local function read_group(groups, name)
   end
   local number, ready, claimed, in_ring, paused, concurrency, rate_limit, rate_window_ms, arrival_us =
     string.match(stored, '^(%d+) (%d+) (%d+) (%d) (%d) (%d+) (%d+) (%d+) (%d+)$')
-  return {
+  local group = {
     number = tonumber(number),
     ready = tonumber(ready),
     claimed = tonumber(claimed),
@@ -36013,6 +36975,8 @@ local function read_group(groups, name)
     rate_window_ms = tonumber(rate_window_ms),
     arrival_us = tonumber(arrival_us),
   }
+  group.rate_burst = read_burst(groups, GROUP_BURST .. name, group)
+  return group
 end
 
 local function open_group(groups, queue, name)
@@ -36054,7 +37018,8 @@ local function enter_ring(turns, held, name, group, now_us)
   elseif group.concurrency > 0 and group.claimed >= group.concurrency then
     return
   elseif group.rate_limit > 0 then
-    local wait_ms = next_start_in_ms(group.arrival_us, group.rate_limit, group.rate_window_ms, now_us)
+    group.arrival_us = bounded_arrival(group.arrival_us, group, now_us)
+    local wait_ms = next_start_in_ms(group.arrival_us, group, now_us)
     if wait_ms > 0 then
       redis.call('ZADD', held, string.format('%.0f', math.floor(now_us / 1000) + wait_ms), name)
       return
@@ -36731,34 +37696,36 @@ return { 'watched', queue.chores, absent }
     [463, 'lua/queue/watch.lua', 46],
     [499, 'lua/shared/queue/settle.lua', 1],
     [500, 'lua/shared/queue/rate.lua', 1],
-    [503, 'lua/shared/queue/rate.lua', 16],
-    [508, 'lua/shared/queue/groups.lua', 1],
-    [616, 'lua/shared/queue/ready.lua', 1],
-    [645, 'lua/shared/queue/names.lua', 1],
-    [648, 'lua/shared/queue/names.lua', 29],
-    [666, 'lua/shared/queue/dead.lua', 1],
-    [720, 'lua/shared/queue/end.lua', 1],
-    [741, 'lua/shared/queue/leave-tags.lua', 1],
-    [750, 'lua/shared/queue/end.lua', 23],
-    [760, 'lua/shared/queue/backoff.lua', 1],
-    [762, 'lua/shared/queue/backoff.lua', 22],
-    [781, 'lua/shared/queue/unblock.lua', 1],
-    [787, 'lua/shared/queue/outbox.lua', 1],
-    [798, 'lua/shared/queue/entries.lua', 1],
-    [816, 'lua/shared/queue/history.lua', 1],
-    [830, 'lua/shared/queue/happened.lua', 1],
-    [842, 'lua/shared/queue/note-end.lua', 1],
-    [872, 'lua/shared/queue/cancel.lua', 1],
-    [880, 'lua/shared/queue/settle.lua', 18],
-    [954, 'lua/queue/watch.lua', 83],
-    [957, 'lua/shared/queue/leave-notes.lua', 1],
-    [975, 'lua/shared/queue/fold.lua', 1],
-    [976, 'lua/shared/queue/statistics.lua', 1],
-    [1212, 'lua/shared/queue/fold.lua', 3],
-    [1223, 'lua/shared/queue/leave-notes.lua', 20],
-    [1227, 'lua/shared/queue/packed-notes.lua', 1],
-    [1228, 'lua/shared/queue/packed-notes.lua', 3],
-    [1236, 'lua/queue/watch.lua', 88],
+    [521, 'lua/shared/queue/rate.lua', 37],
+    [527, 'lua/shared/queue/groups.lua', 1],
+    [535, 'lua/shared/queue/burst.lua', 1],
+    [550, 'lua/shared/queue/groups.lua', 10],
+    [655, 'lua/shared/queue/ready.lua', 1],
+    [684, 'lua/shared/queue/names.lua', 1],
+    [687, 'lua/shared/queue/names.lua', 29],
+    [705, 'lua/shared/queue/dead.lua', 1],
+    [759, 'lua/shared/queue/end.lua', 1],
+    [780, 'lua/shared/queue/leave-tags.lua', 1],
+    [789, 'lua/shared/queue/end.lua', 23],
+    [799, 'lua/shared/queue/backoff.lua', 1],
+    [801, 'lua/shared/queue/backoff.lua', 22],
+    [820, 'lua/shared/queue/unblock.lua', 1],
+    [826, 'lua/shared/queue/outbox.lua', 1],
+    [837, 'lua/shared/queue/entries.lua', 1],
+    [855, 'lua/shared/queue/history.lua', 1],
+    [869, 'lua/shared/queue/happened.lua', 1],
+    [881, 'lua/shared/queue/note-end.lua', 1],
+    [911, 'lua/shared/queue/cancel.lua', 1],
+    [919, 'lua/shared/queue/settle.lua', 18],
+    [993, 'lua/queue/watch.lua', 83],
+    [996, 'lua/shared/queue/leave-notes.lua', 1],
+    [1014, 'lua/shared/queue/fold.lua', 1],
+    [1015, 'lua/shared/queue/statistics.lua', 1],
+    [1251, 'lua/shared/queue/fold.lua', 3],
+    [1262, 'lua/shared/queue/leave-notes.lua', 20],
+    [1266, 'lua/shared/queue/packed-notes.lua', 1],
+    [1267, 'lua/shared/queue/packed-notes.lua', 3],
+    [1275, 'lua/queue/watch.lua', 88],
   ],
   encode(args) {
     const encoded = new Array<Argument>(1 + args.wanted.length)

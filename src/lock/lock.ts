@@ -36,7 +36,10 @@ export interface LockOptions {
 }
 
 export interface AcquireOptions extends Waiting {
-  /** A lease on this lock that the caller has already: the lock is then not acquired again. */
+  /**
+   * A lease on this lock that the caller has already: the lock is then not acquired again. That of a reader counts for
+   * `shared` only.
+   */
   held?: Lease
 }
 
@@ -67,7 +70,7 @@ export class LockAccess {
 
   /** One attempt, without standing in line. Resolves to null when somebody else has the lock. */
   tryAcquire(): Promise<Lease | null> {
-    return this.#stand({})
+    return this.stand({})
   }
 
   /**
@@ -94,9 +97,8 @@ export class LockAccess {
    */
   async lend(options: Waiting = {}): Promise<Lent> {
     checkOptions('options', options, ['wait', 'signal'])
-    const { kind, leaseMs } = this.#leaseTerms
-    const { beginning } = this.#unit
-    const terms = { ...lineTermsOf(this.#unit, options), kind, beginning, leaseMs, refusal: 'held' } as const
+    const { leaseMs } = this.#leaseTerms
+    const terms = { ...lineTermsOf(this.#unit, options), leaseMs, refusal: 'held' } as const
     return lend(this.#side, terms)
   }
 
@@ -113,19 +115,16 @@ export class LockAccess {
   async #acquire(options: AcquireOptions): Promise<KeptLease | NestedLease> {
     checkOptions('options', options, ACQUIRE_OPTIONS)
     options.signal?.throwIfAborted()
-    if (options.held !== undefined) return new NestedLease(this.#own(options.held))
-    const lease = await this.#stand(options)
+    if (options.held !== undefined) return new NestedLease(await this.#own(options.held))
+    const lease = await this.stand(options)
     if (lease !== null) return lease
     throw new WaitTimeoutError(this.#leaseTerms.resource, options.wait)
   }
 
-  async #stand(waiting: Waiting): Promise<KeptLease | null> {
+  /** @internal As `acquire`, for elections; null after `wait`. */
+  async stand(waiting: Waiting): Promise<KeptLease | null> {
     const grant = await standInLine(this.#side, lineTermsOf(this.#unit, waiting))
-    if (grant === null) return null
-    const lease = this.keep(grant)
-    // Nobody else will: a lease that was handed over is short until it is extended for the first time.
-    if (this.#leaseTerms.maxHoldMs === 0) await lease.confirm()
-    return lease
+    return grant === null ? null : this.keep(grant)
   }
 
   /** @internal For sets of locks: gives back what an attempt got without an answer. */
@@ -138,10 +137,22 @@ export class LockAccess {
     return new KeptLease(grant, this.#leaseTerms, this.#unit.runtime.keeper)
   }
 
-  #own(held: Lease): KeptLease | NestedLease {
+  /** Who holds the lock alone may read, too; a reader does not hold it alone. */
+  async #own(held: Lease): Promise<KeptLease | NestedLease> {
     const isOurs = held instanceof KeptLease || held instanceof NestedLease
-    if (isOurs && held.beginning === this.#unit.beginning) return held
-    throw new InvalidArgumentError('held', 'must be a lease on this lock')
+    const isEnough = isOurs && held.beginning === this.#unit.beginning && this.#side.isCoveredBy(held.kind)
+    if (isEnough && (await this.#isHere(held))) return held
+    throw new InvalidArgumentError(
+      'held',
+      'must be a lease on this lock, and not one of a reader to have it alone',
+    )
+  }
+
+  /** A lease of another instance may be on a lock of the same name on another server. */
+  async #isHere({ unit, token }: KeptLease | NestedLease): Promise<boolean> {
+    if (unit.runtime === this.#unit.runtime) return true
+    const { holders } = await inspectLock(this.#unit)
+    return holders.some((holder) => holder.token === token)
   }
 }
 
@@ -176,12 +187,14 @@ export class Lock extends LockAccess {
   }
 
   /**
-   * Deletes the lock, whoever holds it: its lease is lost, and those who wait go on. Resolves to false when there
-   * was nothing.
+   * Deletes the lock, whoever holds it: its lease is lost, and those who wait go on. A holder in this process is told
+   * at once, one elsewhere at its next extension. Resolves to false when there was nothing.
    */
   async clear(): Promise<boolean> {
     const { channel, sharded } = await learnTold(this.unit)
-    const { existed } = await this.unit.run(clear, { channel, sharded })
+    const { keeper } = this.unit.runtime
+    const clearIt = () => this.unit.run(clear, { channel, sharded })
+    const { existed } = await keeper.clearing(this.unit.beginning, clearIt)
     return existed
   }
 }

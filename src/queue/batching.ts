@@ -1,9 +1,11 @@
 // Several jobs of one name to one call of a handler. A batch begins when it is full, when it has waited long enough,
 // or when its worker may claim no more. Each of its jobs is settled by itself.
 
+import { brand } from '../driver.ts'
 import { checkInteger, checkOptions } from '../runtime/arguments.ts'
 import { type Duration, toMs } from '../runtime/duration.ts'
 import { InvalidArgumentError } from '../runtime/errors.ts'
+import { isError } from '../runtime/is-error.ts'
 import type { ClaimedJob } from './claimed-job.ts'
 
 export interface BatchOptions {
@@ -25,6 +27,10 @@ export interface BatchContext {
 export type BatchFunction<Payload> = (jobs: readonly ClaimedJob<Payload>[], context: BatchContext) => unknown
 
 export class BatchHandler<Payload> {
+  static {
+    brand(this, 'BatchHandler')
+  }
+
   readonly size: number
   readonly withinMs: number
   readonly handle: BatchFunction<Payload>
@@ -116,7 +122,7 @@ export class Batch {
     this.#joined.add(job)
     this.#arrive()
     const result = (await this.#results)?.[place]
-    if (result instanceof Error) throw result
+    if (isError(result)) throw result
     return result
   }
 

@@ -1,5 +1,6 @@
 // What claims by hand take, of queues in partitions and others.
 
+import { brand } from '../driver.ts'
 import { checkInteger } from '../runtime/arguments.ts'
 import type { Duration } from '../runtime/duration.ts'
 import { InvalidArgumentError } from '../runtime/errors.ts'
@@ -7,6 +8,9 @@ import { toLeaseMs } from '../runtime/lease-options.ts'
 import type { Waiting } from '../runtime/wait.ts'
 import { ClaimedJob } from './claimed-job.ts'
 import type { ClaimTerms } from './claiming.ts'
+
+// Jobs that another copy of the library has claimed are acked here as well.
+brand(ClaimedJob, 'ClaimedJob')
 
 export interface ClaimOptions extends Waiting {
   /** How many at most; default 1. */

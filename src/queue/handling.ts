@@ -1,6 +1,7 @@
 // One job and its handler: what the handler does becomes the outcome of the attempt.
 
 import { LeaseLostError, MaxRunError } from '../runtime/errors.ts'
+import { isError } from '../runtime/is-error.ts'
 import { type BackoffFunction, delayAfter } from './backing-off.ts'
 import type { BatchHandler } from './batching.ts'
 import type { ClaimedJob, Told } from './claimed-job.ts'
@@ -84,6 +85,8 @@ async function inTime(job: ClaimedJob, handler: Handler<never>): Promise<unknown
       job.stop(late)
       reject(late)
     }, job.maxRunMs)
+    // The worker keeps the process alive as long as it has the job.
+    timer.unref()
   })
   try {
     return await Promise.race([handler(job as ClaimedJob<never>), ends])
@@ -102,10 +105,10 @@ async function fail(job: ClaimedJob, error: unknown, terms: HandlingTerms): Prom
 
 /** Failures of one kind are kept together: by the name of the error. */
 function kindOf(error: unknown): string {
-  const name = error instanceof Error ? error.name : ''
+  const name = isError(error) ? error.name : ''
   return name === '' ? 'thrown' : name.slice(0, 100)
 }
 
 function messageOf(error: unknown): string {
-  return error instanceof Error ? (error.stack ?? error.message) : String(error)
+  return isError(error) ? (error.stack ?? error.message) : String(error)
 }

@@ -1,5 +1,6 @@
 // Recurring jobs: kept by the server, which spawns a job at each of their times.
 
+import { types } from 'node:util'
 import { type RecurrencesAnswer, recur, recurrences, unrecur } from '../generated/queue.ts'
 import { checkInteger, checkOptions, checkText } from '../runtime/arguments.ts'
 import { InvalidArgumentError } from '../runtime/errors.ts'
@@ -180,7 +181,7 @@ function toJobOptions(options: RecurringJobOptions): SpecOptions {
 }
 
 function toBounds({ limit, until }: RecurringBounds): { limit: number; untilMs: number } {
-  const untilMs = until instanceof Date ? until.getTime() : until
+  const untilMs = types.isDate(until) ? until.getTime() : until
   return {
     limit: limit === undefined ? 0 : checkInteger('limit', limit, 1, Number.MAX_SAFE_INTEGER),
     untilMs: untilMs === undefined ? 0 : checkInteger('until', untilMs, 1, MAX_INSTANT),

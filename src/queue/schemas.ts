@@ -64,8 +64,8 @@ export class PayloadChecks {
     const schema = this.#schemas.get(name)
     if (schema === undefined) return undefined
     const validated = schema['~standard'].validate(payload)
-    if (!(validated instanceof Promise)) return refuse(validated, path)
-    const late = validated.then((told) => refuse(told, path))
+    if (!('then' in validated)) return refuse(validated, path)
+    const late = Promise.resolve(validated).then((told) => refuse(told, path))
     // Where another payload is refused first, nobody waits for this one.
     late.catch(() => undefined)
     return late

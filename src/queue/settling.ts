@@ -2,8 +2,9 @@
 
 import { ackAndClaim, advance, bury, extend, release, retry } from '../generated/queue.ts'
 import type { BatchTerms } from '../runtime/batcher.ts'
+import type { CallId } from '../runtime/call-ids.ts'
 import { LeaseLostError } from '../runtime/errors.ts'
-import { endsAtOf } from '../runtime/grant.ts'
+import { askingAt, endsAtOf } from '../runtime/grant.ts'
 import { learnTold } from '../runtime/told.ts'
 import { AckDoubts } from './ack-doubts.ts'
 import { type Advanced, asCalledBy, type NextJob, type Step, sendSteps, toStep } from './advancing.ts'
@@ -29,7 +30,7 @@ interface Returned extends Leased {
 export type Retried = 'retried' | 'buried'
 
 const MAX_BYTES = 4 * 1024 * 1024
-const LIMITS = { items: 500, bytes: MAX_BYTES, underWay: 2, waiting: 100_000 }
+const LIMITS = { items: 500, bytes: MAX_BYTES, underWay: 2, waiting: 100_000, givesBack: true }
 const ACKS: BatchTerms = { name: ackAndClaim.script.name, ...LIMITS }
 const STEPS: BatchTerms = { name: advance.script.name, ...LIMITS }
 const RETRIES: BatchTerms = { name: retry.script.name, ...LIMITS }
@@ -138,7 +139,7 @@ export class Settler implements Settling {
   ): Promise<{ endsAtMs: number; endsAt: number; outcomes: Outcome[] }> {
     const { unit, codec } = this.#source
     const claims = jobs.map(({ number, token }) => ({ number, token }))
-    const askedAt = performance.now()
+    const askedAt = askingAt()
     const { refused, endsAtMs, nowMs } = await unit.run(extend, { codec: codec.name, leaseMs, claims })
     const endsAt = endsAtOf(askedAt, endsAtMs - nowMs)
     return { endsAtMs, endsAt, outcomes: outcomesOf(jobs, reasonsOf(refused)) }
@@ -157,12 +158,8 @@ export class Settler implements Settling {
   async #sendRetries(failures: readonly FailedAttempt[]): Promise<(Retried | LossReason)[]> {
     const { unit, codec } = this.#source
     const told = await learnTold(unit)
-    const answer = await unit.runOnce(retry, (id) => ({
-      codec: codec.name,
-      ...id,
-      ...told,
-      failures,
-    }))
+    const args = (id: CallId) => ({ codec: codec.name, ...id, ...told, failures })
+    const answer = await unit.runOnce(retry, args, { atClose: 'gives back' })
     void this.#source.chores.see(answer.chores)
     const refused = reasonsOf(answer.refused)
     const buried = new Set(answer.buried)
@@ -172,7 +169,8 @@ export class Settler implements Settling {
   async #sendBurials(failures: readonly (Leased & Failure)[]): Promise<Outcome[]> {
     const { unit, codec } = this.#source
     const told = await learnTold(unit)
-    const answer = await unit.runOnce(bury, (id) => ({ codec: codec.name, ...id, ...told, failures }))
+    const args = (id: CallId) => ({ codec: codec.name, ...id, ...told, failures })
+    const answer = await unit.runOnce(bury, args, { atClose: 'gives back' })
     void this.#source.chores.see(answer.chores)
     return outcomesOf(failures, reasonsOf(answer.refused))
   }
@@ -180,7 +178,8 @@ export class Settler implements Settling {
   async #sendReleases(claims: readonly Returned[]): Promise<Outcome[]> {
     const { unit, codec } = this.#source
     const told = await learnTold(unit)
-    const answer = await unit.runOnce(release, (id) => ({ codec: codec.name, ...id, ...told, claims }))
+    const args = (id: CallId) => ({ codec: codec.name, ...id, ...told, claims })
+    const answer = await unit.runOnce(release, args, { atClose: 'gives back' })
     void this.#source.chores.see(answer.chores)
     return outcomesOf(claims, reasonsOf(answer.refused))
   }

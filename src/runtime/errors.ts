@@ -1,5 +1,7 @@
 // Every error that Perilune throws on its own account. `code` never changes; the HTTP service uses it too.
 
+import { brand } from '../driver.ts'
+
 export type DriverErrorCode =
   | 'unreachable' // no server answered in time, and the call did not happen
   | 'busy' // the server could not take the call until the deadline: loading, moving slots, in a script
@@ -12,11 +14,19 @@ export type DriverErrorCode =
   | 'closed'
 
 export abstract class PeriluneError extends Error {
+  static {
+    brand(this, 'PeriluneError')
+  }
+
   abstract readonly code: string
 }
 
 /** An argument was wrong; nothing has been sent. `argument` names it. */
 export class InvalidArgumentError extends PeriluneError {
+  static {
+    brand(this, 'InvalidArgumentError')
+  }
+
   override readonly name = 'InvalidArgumentError'
   readonly code = 'invalid-argument'
   readonly argument: string
@@ -29,6 +39,10 @@ export class InvalidArgumentError extends PeriluneError {
 
 /** What was waited for did not happen within `wait`. */
 export class WaitTimeoutError extends PeriluneError {
+  static {
+    brand(this, 'WaitTimeoutError')
+  }
+
   override readonly name = 'WaitTimeoutError'
   readonly code = 'wait-timeout'
   readonly resource: string
@@ -41,30 +55,49 @@ export class WaitTimeoutError extends PeriluneError {
 
 /** A lease is over: its time was up, what it was for is settled, or it was taken away. */
 export class LeaseLostError extends PeriluneError {
+  static {
+    brand(this, 'LeaseLostError')
+  }
+
   override readonly name = 'LeaseLostError'
   readonly code = 'lease-lost'
   readonly resource: string
   readonly token: number
 
-  constructor(resource: string, token: number) {
-    super(`the lease on ${resource} (token ${token}) is over`)
+  constructor(resource: string, token: number, options?: ErrorOptions) {
+    super(`the lease on ${resource} (token ${token}) is over`, options)
     this.resource = resource
     this.token = token
   }
 }
 
-/** The call may have happened: no answer came before the deadline. Repeating it with the same key is safe. */
+/**
+ * The call may have happened: no answer came before the deadline, or none that can be read. Repeating it with the same key is
+ * safe.
+ */
 export class AmbiguousError extends PeriluneError {
+  static {
+    brand(this, 'AmbiguousError')
+  }
+
   override readonly name = 'AmbiguousError'
   readonly code = 'ambiguous'
 
-  constructor(operation: string, options?: ErrorOptions) {
-    super(`no answer to ${operation} before the deadline: it may have happened`, options)
+  constructor(operation: string, options?: ErrorOptions, answer: 'none' | 'unreadable' = 'none') {
+    const what =
+      answer === 'none'
+        ? `no answer to ${operation} before the deadline`
+        : `the answer to ${operation} cannot be read`
+    super(`${what}: it may have happened`, options)
   }
 }
 
 /** What was done took longer than it was allowed to. */
 export class MaxRunError extends PeriluneError {
+  static {
+    brand(this, 'MaxRunError')
+  }
+
   override readonly name = 'MaxRunError'
   readonly code = 'max-run'
 
@@ -75,6 +108,10 @@ export class MaxRunError extends PeriluneError {
 
 /** The loader of another process failed; its own error has reached its own callers. */
 export class LoadFailedError extends PeriluneError {
+  static {
+    brand(this, 'LoadFailedError')
+  }
+
   override readonly name = 'LoadFailedError'
   readonly code = 'load-failed'
   readonly resource: string
@@ -87,12 +124,20 @@ export class LoadFailedError extends PeriluneError {
 
 /** The server is too old for a structure, or of a kind that cannot serve it. */
 export class UnsupportedServerError extends PeriluneError {
+  static {
+    brand(this, 'UnsupportedServerError')
+  }
+
   override readonly name = 'UnsupportedServerError'
   readonly code = 'unsupported-server'
 }
 
 /** The server or the connection refused the call: it did not happen. The original is in `cause`. */
 export class DriverError extends PeriluneError {
+  static {
+    brand(this, 'DriverError')
+  }
+
   override readonly name = 'DriverError'
   readonly code: DriverErrorCode
 

@@ -2,6 +2,7 @@ import { expect, test } from 'vitest'
 import { ConnectionLostError, type Driver, type Reply, type ScriptCall, ServerReplyError } from '../driver.ts'
 import { AmbiguousError, DriverError, InvalidArgumentError } from './errors.ts'
 import type { Operation } from './operation.ts'
+import { unexpected } from './reply.ts'
 import { Runner } from './runner.ts'
 
 const silence = Symbol('silence')
@@ -21,15 +22,20 @@ const write: Operation<Record<string, never>, Reply> = {
 const read: typeof write = { ...write, script: { ...write.script, name: 'test/read', reads: true } }
 
 /** A driver that gives the outcomes in turn, the last one for ever. */
-function setup(outcomes: Outcome[], deadlineMs = 300): { runner: Runner; sent: ScriptCall[] } {
+function setup(
+  outcomes: Outcome[],
+  deadlineMs = 300,
+): { runner: Runner; sent: ScriptCall[]; dropped: string[] } {
   const sent: ScriptCall[] = []
+  const dropped: string[] = []
+  const reconnect = (key: string): void => void dropped.push(key)
   const run = (call: ScriptCall): Promise<Reply> => {
     const outcome = outcomes[Math.min(sent.length, outcomes.length - 1)] as Outcome
     sent.push(call)
     if (outcome === silence) return new Promise(() => undefined)
     return outcome instanceof Error ? Promise.reject(outcome) : Promise.resolve(outcome)
   }
-  return { runner: new Runner({ run } as Driver, deadlineMs), sent }
+  return { runner: new Runner({ run, reconnect } as Partial<Driver> as Driver, deadlineMs), sent, dropped }
 }
 
 const reply = (message: string): ServerReplyError => new ServerReplyError(message)
@@ -122,6 +128,50 @@ test('an error of a script names the line of its source', async () => {
   )
 })
 
+const list: typeof write = {
+  ...write,
+  decode: (answer) => (Array.isArray(answer) ? answer : unexpected('a list', answer)),
+}
+
+test('a reply of a wrong shape may belong to another call: its connection is dropped, and the call sent again', async () => {
+  const { runner, sent, dropped } = setup(['OK', [7]])
+
+  expect(await runner.run(list, ['k'], {})).toEqual([7])
+  expect(sent).toHaveLength(2)
+  expect(dropped).toEqual(['k'])
+})
+
+test('a write that is answered in a wrong shape twice may have happened', async () => {
+  const { runner, sent } = setup(['OK'])
+
+  const failure = await runner.run(list, ['k'], {}).catch((error: unknown) => error)
+
+  expect(failure).toBeInstanceOf(AmbiguousError)
+  expect(failure).toMatchObject({
+    message: 'the answer to test/write cannot be read: it may have happened',
+    cause: { message: 'the server answered text of 2 characters where a list was due' },
+  })
+  expect(sent).toHaveLength(2)
+})
+
+test('a script that answers in a wrong shape by itself drops no connection any more', async () => {
+  const reading: typeof list = { ...list, script: { ...list.script, name: 'test/read', reads: true } }
+  const { runner, dropped } = setup(['OK'])
+
+  for (let call = 0; call < 3; call++)
+    await expect(runner.run(reading, ['k'], {})).rejects.toMatchObject({ code: 'script-failed' })
+
+  expect(dropped).toEqual(['k'])
+})
+
+test('what must run once is ambiguous after a reply of a wrong shape, and not sent again', async () => {
+  const { runner, sent, dropped } = setup(['OK', [7]])
+
+  await expect(runner.run(list, ['k'], {}, { runsOnce: true })).rejects.toThrow(AmbiguousError)
+  expect(sent).toHaveLength(1)
+  expect(dropped).toEqual(['k'])
+})
+
 test('closing settles what is under way and refuses what comes', async () => {
   const { runner } = setup([silence], 60_000)
   const underWay = [runner.run(write, ['k'], {}), runner.run(read, ['k'], {})]
@@ -132,4 +182,56 @@ test('closing settles what is under way and refuses what comes', async () => {
   expect(written).toMatchObject({ reason: expect.any(AmbiguousError) })
   expect(wasRead).toMatchObject({ reason: { code: 'closed' } })
   await expect(runner.run(read, ['k'], {})).rejects.toThrow(DriverError)
+})
+
+test('while it closes only what gives something back may begin, and what goes on has its answer', async () => {
+  const answers: ((reply: Reply) => void)[] = []
+  const run = (): Promise<Reply> => new Promise((answer) => answers.push(answer))
+  const runner = new Runner({ run } as unknown as Driver, 1000)
+  const plain = runner.run(write, ['k'], {})
+  const asking = runner.run(read, ['k'], {})
+  const going = runner.run(write, ['k'], {}, { atClose: 'goes on' })
+
+  runner.beginClosing()
+  const giving = runner.run(write, ['k'], {}, { atClose: 'gives back' })
+
+  await expect(plain).rejects.toThrow(AmbiguousError)
+  await expect(asking).rejects.toMatchObject({ code: 'closed' })
+  await expect(runner.run(read, ['k'], {})).rejects.toMatchObject({ code: 'closed' })
+  await expect(runner.run(write, ['k'], {}, { atClose: 'goes on' })).rejects.toMatchObject({ code: 'closed' })
+  expect(answers).toHaveLength(4)
+  answers[2]?.('late')
+  answers[3]?.('given')
+  expect(await Promise.all([going, giving])).toEqual(['late', 'given'])
+})
+
+test('it is quiet when nothing goes on, and nothing follows at once from what did', async () => {
+  const answers: ((reply: Reply) => void)[] = []
+  const run = (): Promise<Reply> => new Promise((answer) => answers.push(answer))
+  const runner = new Runner({ run } as unknown as Driver, 1000)
+  const give = (): Promise<Reply> => runner.run(write, ['k'], {}, { atClose: 'gives back' })
+  const both = give().then(give)
+  runner.beginClosing()
+  let quiet = false
+  const becomesQuiet = runner.untilQuiet().then(() => (quiet = true))
+
+  answers[0]?.(1)
+  while (answers.length < 2) await new Promise((resolve) => setImmediate(resolve))
+  await new Promise((resolve) => setTimeout(resolve, 20))
+  expect(quiet).toBe(false)
+  answers[1]?.(2)
+
+  expect(await both).toBe(2)
+  await becomesQuiet
+})
+
+test('once it is closed nothing goes on, and what may have happened is ambiguous', async () => {
+  const { runner } = setup([silence])
+  const giving = runner.run(write, ['k'], {}, { atClose: 'gives back' })
+
+  runner.close()
+
+  await expect(giving).rejects.toMatchObject({ code: 'ambiguous', cause: { code: 'closed' } })
+  const late = runner.run(write, ['k'], {}, { atClose: 'gives back' })
+  await expect(late).rejects.toMatchObject({ code: 'closed' })
 })

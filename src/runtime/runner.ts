@@ -3,10 +3,13 @@
 //
 //   send by hash ──NOSCRIPT──► send the source ──┐
 //        ▲                                       ├──► answer, or a definite error
-//        └── pause ◄── connection lost, or the server cannot take it just now
+//        └── pause ◄── connection lost, or the server cannot take it just now;
+//                      a reply of a wrong shape, once: the connection is dropped
 //
 // `maybe` remembers that some attempt may have run without our knowing: from then on only an answer is
 // certain, everything else is ambiguous.
+//
+//   OPEN ──beginClosing──► CLOSING: only what gives something back is run ──close──► CLOSED: nothing is run
 
 import { ConnectionLostError, type Driver, type Reply, type ScriptCall, ServerReplyError } from '../driver.ts'
 import { Deadlines, type Due } from './deadlines.ts'
@@ -25,27 +28,39 @@ export interface Trace {
   by?: number
   /** It must not run twice, in whatever life of the server: once it may have run it is not sent again, and is ambiguous. */
   runsOnce?: boolean
+  /**
+   * What becomes of it when the instance closes. By default it is settled at once. `goes on`: what it brings must be given
+   * back, so its answer is waited for. `gives back`: as this, and it may also begin while the instance closes.
+   */
+  atClose?: 'goes on' | 'gives back'
 }
 
 export class Runner {
   readonly driver: Driver
   readonly deadlineMs: number
   readonly deadlines: Deadlines = new Deadlines()
-  #closed = false
+  /** Scripts that answered in a wrong shape twice in a row, over two connections: it is not these that are broken. */
+  readonly misread: Set<string> = new Set()
+  /** Of what goes on while the instance closes. */
+  readonly lastDeadlines: Deadlines = new Deadlines()
+  #state: 'open' | 'closing' | 'closed' = 'open'
+  /** Calls under way that go on while the instance closes. */
+  #goingOn = 0
+  #onQuiet: (() => void) | null = null
 
   constructor(driver: Driver, deadlineMs: number) {
     this.driver = driver
     this.deadlineMs = deadlineMs
   }
 
-  /** True once nothing is run any more. */
+  /** True once nothing is run any more, but for what gives something back. */
   get closed(): boolean {
-    return this.#closed
+    return this.#state !== 'open'
   }
 
   /** Runs one operation. Rejects with a PeriluneError, at the latest when the deadline is over. */
   run<A, R>(operation: Operation<A, R>, keys: readonly string[], args: A, trace: Trace = {}): Promise<R> {
-    if (this.#closed) return Promise.reject(closed())
+    if (this.#state !== 'open' && !this.#mayStillRun(trace)) return Promise.reject(closed())
     const call: ScriptCall = {
       script: operation.script,
       keys,
@@ -58,10 +73,40 @@ export class Runner {
     })
   }
 
-  /** Settles what is still under way and refuses further calls. */
-  close(): void {
-    this.#closed = true
+  /** Settles what is under way, and refuses further calls; but for those that go on while the instance closes. */
+  beginClosing(): void {
+    if (this.#state === 'open') this.#state = 'closing'
     this.deadlines.giveUpAll(closed())
+  }
+
+  /** Resolves when nothing is under way that goes on while the instance closes, and nothing follows from it at once. */
+  async untilQuiet(): Promise<void> {
+    do {
+      if (this.#goingOn > 0) await new Promise<void>((resolve) => (this.#onQuiet = resolve))
+      await new Promise((resolve) => setImmediate(resolve))
+    } while (this.#goingOn > 0)
+  }
+
+  /** Settles what is still under way and refuses all further calls. */
+  close(): void {
+    this.beginClosing()
+    this.#state = 'closed'
+    this.lastDeadlines.giveUpAll(closed())
+  }
+
+  /** @internal For calls that go on while the instance closes. */
+  noteBegun(): void {
+    this.#goingOn += 1
+  }
+
+  /** @internal For calls that go on while the instance closes. */
+  noteEnded(): void {
+    this.#goingOn -= 1
+    if (this.#goingOn === 0) this.#onQuiet?.()
+  }
+
+  #mayStillRun({ atClose }: Trace): boolean {
+    return this.#state === 'closing' && atClose === 'gives back'
   }
 }
 
@@ -75,6 +120,8 @@ interface Settle<R> {
 class Run<A, R> implements Due {
   readonly by: number
   readonly #runner: Runner
+  /** It goes on while the instance closes. */
+  readonly #goesOn: boolean
   readonly #operation: Operation<A, R>
   readonly #settle: Settle<R>
   #call: ScriptCall
@@ -82,16 +129,23 @@ class Run<A, R> implements Due {
   #pauseMs = FIRST_PAUSE_MS
   #underWay = false
   #maybe = false
+  #misread = false
   #done = false
   #lastError: Error | null = null
 
   constructor(runner: Runner, operation: Operation<A, R>, call: ScriptCall, settle: Settle<R>) {
     this.by = settle.by
     this.#runner = runner
+    this.#goesOn = settle.trace.atClose !== undefined
     this.#operation = operation
     this.#call = call
     this.#settle = settle
-    runner.deadlines.add(this)
+    this.#deadlines.add(this)
+    if (this.#goesOn) runner.noteBegun()
+  }
+
+  get #deadlines(): Deadlines {
+    return this.#goesOn ? this.#runner.lastDeadlines : this.#runner.deadlines
   }
 
   attempt(): void {
@@ -115,13 +169,33 @@ class Run<A, R> implements Due {
 
   #answered(reply: Reply): void {
     if (this.#done) return
+    let answer: R
     try {
-      const answer = this.#operation.decode(reply)
-      this.#finish()
-      this.#settle.resolve(answer)
+      answer = this.#operation.decode(reply)
     } catch (error) {
-      this.#reject(new DriverError('script-failed', `${this.#operation.script.name}: ${String(error)}`))
+      this.#underWay = false
+      return this.#cannotRead(error as Error)
     }
+    this.#finish()
+    this.#settle.resolve(answer)
+  }
+
+  /**
+   * The reply may belong to another call, and the replies behind it too: a connection that does so is dropped, and the call is
+   * sent again. What cannot be read the second time either is the script's own answer.
+   */
+  #cannotRead(error: Error): void {
+    const { name, reads } = this.#operation.script
+    if (this.#misread) this.#runner.misread.add(name)
+    this.#maybe = true
+    this.#lastError = error
+    if (!this.#runner.misread.has(name)) {
+      this.#misread = true
+      this.#runner.driver.reconnect?.(this.#call.keys[0] ?? '')
+      if (this.#settle.trace.runsOnce !== true) return this.#later()
+    }
+    if (reads) this.#reject(new DriverError('script-failed', `${name}: ${String(error)}`, { cause: error }))
+    else this.#reject(new AmbiguousError(name, { cause: error }, 'unreadable'))
   }
 
   #failed(error: unknown): void {
@@ -179,7 +253,8 @@ class Run<A, R> implements Due {
 
   #finish(): void {
     this.#done = true
-    this.#runner.deadlines.remove(this)
+    this.#deadlines.remove(this)
+    if (this.#goesOn) this.#runner.noteEnded()
     if (this.#pause !== null) clearTimeout(this.#pause)
   }
 }

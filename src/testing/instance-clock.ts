@@ -3,6 +3,7 @@
 // others; so no key is written, nobody else who uses the server notices, and it is gone with the process.
 
 import { createHash } from 'node:crypto'
+import { types } from 'node:util'
 import type { Driver, Listener, Script, ScriptCall } from '../driver.ts'
 import type { HasRuntime } from '../runtime/access.ts'
 import { checkOptions } from '../runtime/arguments.ts'
@@ -43,7 +44,7 @@ export function testClock(
 }
 
 function startOf({ startsAt = new Date() }: TestClockOptions): number {
-  const ms = startsAt instanceof Date ? startsAt.getTime() : Number.NaN
+  const ms = types.isDate(startsAt) ? startsAt.getTime() : Number.NaN
   if (!(ms > 0)) throw new InvalidArgumentError('options.startsAt', 'must be a Date after 1970')
   return ms
 }

@@ -44,6 +44,7 @@ export function withTestClock(driver: Driver, clock: string): Driver {
     subscribe: (channel, listener) => driver.subscribe(channel, listener),
     info: () => driver.info(),
     wait: (key, replicas, timeoutMs) => driver.wait(key, replicas, timeoutMs),
+    reconnect: (key) => driver.reconnect?.(key),
     healthy: () => driver.healthy(),
     close: () => driver.close(),
   }

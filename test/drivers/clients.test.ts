@@ -4,6 +4,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { ioredis } from '../../src/drivers/ioredis.ts'
 import { nodeRedis } from '../../src/drivers/node-redis.ts'
 import { callOf, ECHO, failureOf, until } from '../../src/testing/driver-calls.ts'
+import manifest from '../../package.json' with { type: 'json' }
 import { freePort } from '../servers/ports.ts'
 import { type RedisServer, startRedis } from '../servers/redis.ts'
 
@@ -15,6 +16,17 @@ beforeAll(async () => {
 afterAll(() => server.stop())
 
 const echo = callOf(ECHO, ['k'], ['x'])
+
+test.each(['ioredis', 'redis'] as const)(
+  'the suites run on the lowest and the newest %s that is allowed',
+  (name) => {
+    const ranges = manifest.peerDependencies[name].split(' || ').map((range) => range.replace('^', ''))
+    const majorOf = (version = ''): string => version.split('.')[0] ?? ''
+
+    expect(manifest.devDependencies[`${name}-lowest`]).toBe(`npm:${name}@${ranges[0]}`)
+    expect(majorOf(manifest.devDependencies[name])).toBe(majorOf(ranges.at(-1)))
+  },
+)
 
 test('an ioredis client that would rename keys or change replies is refused', () => {
   const lazy = { lazyConnect: true }

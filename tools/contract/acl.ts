@@ -1,7 +1,10 @@
 import type { RedisCall } from './redis-calls.ts'
 import { literal } from './scope.ts'
 
-/** What a client needs to connect, to learn the slots of a cluster, to load scripts and to wait. */
+/**
+ * What a client needs to connect, to learn the slots of a cluster, to load scripts and to wait; HDEL and PUBSUB show a driver
+ * whether it listens at the node where its commands run.
+ */
 const CONNECTION = [
   'auth',
   'client|id',
@@ -11,9 +14,12 @@ const CONNECTION = [
   'cluster|slots',
   'eval',
   'evalsha',
+  'hdel',
   'hello',
   'info',
   'ping',
+  'pubsub|numsub',
+  'pubsub|shardnumsub',
   'quit',
   'readonly',
   'script|load',

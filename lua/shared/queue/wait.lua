@@ -1,3 +1,5 @@
+-- @include shared/queue/note-time
+
 -- A worker that found less than it wanted waits until it is woken. Answers in how many milliseconds it has to come back
 -- by itself; 0: it need not.
 local function wait_for_work(keys, queue, settings, worker, score, has_room, now_us, how)
@@ -9,5 +11,6 @@ local function wait_for_work(keys, queue, settings, worker, score, has_room, now
   if wait_ms > 0 then
     due_ms = math.min(due_ms or math.huge, now_ms + wait_ms)
   end
+  note_time(queue, now_us)
   return wait_idle(keys.idle, queue, worker, due_ms, score, now_ms, how)
 end
