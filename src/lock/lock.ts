@@ -130,7 +130,7 @@ export class LockAccess {
     if (isEnough && (await this.#isHere(held))) return held
     throw new InvalidArgumentError(
       'held',
-      'must be a lease on this lock, and not one of a reader to have it alone',
+      'must be a lease on this lock; that of a reader counts for `shared` only',
     )
   }
 
