@@ -71,6 +71,7 @@ export function claimMessages<Body>(
     channel: source.unit.channel,
     waitMs: toWaitMs(options),
     signal: options.signal,
+    giveBack: (claim) => claim.release(),
   })
 }
 

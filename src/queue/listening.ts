@@ -2,9 +2,10 @@
 // the time. Messages are numbered, so that one that is missed is noticed: by the next one, or by the number that the queue
 // tells when the listener says again that it listens.
 
-import type { Subscription } from '../driver.ts'
+import type { Listener, Subscription } from '../driver.ts'
 import { listen } from '../generated/queue.ts'
 import { DriverError } from '../runtime/errors.ts'
+import { abortable, inTime, unlessAborted } from '../runtime/in-time.ts'
 import { OneByOne } from '../runtime/one-by-one.ts'
 import { toListenError } from '../runtime/script-errors.ts'
 import { Sleeper } from '../runtime/sleeper.ts'
@@ -35,12 +36,11 @@ async function* hearLists(
   signal: AbortSignal | undefined,
   ready: () => Promise<void>,
 ): AsyncGenerator<readonly QueueEvent[], void, undefined> {
-  signal?.throwIfAborted()
-  await ready()
+  await abortable(ready, signal)
   const sleeper = new Sleeper()
   const ears = sources.map((source) => new Ear(source, filter, sleeper))
   try {
-    await openAll(ears)
+    await unlessAborted(openAll(ears), signal)
     for (;;) {
       signal?.throwIfAborted()
       let isQuiet = true
@@ -54,7 +54,9 @@ async function* hearLists(
       if (isQuiet) await sleeper.sleep(LISTEN_MS, signal)
     }
   } finally {
-    await Promise.all(ears.map((ear) => ear.close()))
+    const closing = Promise.all(ears.map((ear) => ear.close()))
+    // Whoever was aborted goes at once.
+    if (!signal?.aborted) await closing
   }
 }
 
@@ -92,13 +94,24 @@ class Ear {
   async open(): Promise<void> {
     const { unit } = this.#source
     await unit.learn()
+    if (this.#closed) return
     const listener = { onMessage: (message: string) => this.#hear(message), onGap: () => this.#again() }
-    const { driver } = unit.runtime.runner
-    this.#subscription = await driver.subscribe(this.#channel, listener).catch((error: unknown) => {
+    this.#subscription = await this.#subscribe(listener)
+    if (!this.#closed) await this.#listen()
+    if (this.#closed) return this.#end()
+    this.#plan(LISTEN_MS / 3)
+  }
+
+  /** Throws DriverError when the server has not confirmed before the deadline; what it confirms later is closed. */
+  async #subscribe(listener: Listener): Promise<Subscription> {
+    const { driver, deadlines, deadlineMs } = this.#source.unit.runtime.runner
+    const subscribing = driver.subscribe(this.#channel, listener).catch((error: unknown) => {
       throw toListenError(error)
     })
-    await this.#listen()
-    this.#plan(LISTEN_MS / 3)
+    return inTime(subscribing, performance.now() + deadlineMs, deadlines).catch((error: unknown) => {
+      subscribing.then((late) => late.close()).catch(() => undefined)
+      throw error
+    })
   }
 
   /** What has come since. Throws DriverError once the library is closed. */
@@ -112,7 +125,11 @@ class Ear {
   async close(): Promise<void> {
     this.#closed = true
     if (this.#timer !== null) clearTimeout(this.#timer)
-    // What cannot be told ends by itself.
+    await this.#end()
+  }
+
+  /** What cannot be told ends by itself. One that was closed while it was opened ends once more. */
+  async #end(): Promise<void> {
     await Promise.allSettled([this.#subscription?.close(), this.#say(0)])
   }
 

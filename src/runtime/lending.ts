@@ -2,9 +2,10 @@
 // watches it, and keeps nothing of it.
 
 import type { Grant } from './grant.ts'
+import { unlessAborted } from './in-time.ts'
 import type { LeaseKind } from './lease-keeper.ts'
 import { type LineTerms, standInLine } from './line.ts'
-import type { Attempts } from './waiter.ts'
+import type { Attempts, Standing } from './waiter.ts'
 
 /** Why nothing was lent: one of a kind is held, or all of a limit is out. */
 export type NotLent = 'held' | 'full'
@@ -41,11 +42,17 @@ export async function lend<Refusal extends NotLent>(
   if (grant !== null && expiresAtMs > 0)
     return { status: 'granted', token: grant.token, leaseMs, expiresAtMs }
   terms.signal?.throwIfAborted()
-  const last = await attempts.attempt(mailbox.newId(), { waits: false, listens: false })
+  const last = await tryAgain(attempts, mailbox.newId(), terms.signal)
   if (last.status === 'granted') {
     return { status: 'granted', token: last.token, leaseMs, expiresAtMs: last.expiresAtMs }
   }
   return { status: refusal, retryAfterMs: last.status === 'queued' ? last.recheckMs : last.retryAfterMs }
+}
+
+/** One attempt more; what is granted after the signal has aborted is given back. */
+function tryAgain(attempts: Attempts, id: string, signal: AbortSignal | undefined): Promise<Standing> {
+  const asking = attempts.attempt(id, { waits: false, listens: false })
+  return unlessAborted(asking, signal, () => attempts.abandon(id, { listens: false }))
 }
 
 /** When the lease ends; 0: it has. One that was handed over is short until it is extended for the first time. */

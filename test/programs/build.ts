@@ -13,6 +13,7 @@ const PROGRAMS = [
   'server/main.ts',
   'test/faults/cache-worker.ts',
   'test/faults/counters-worker.ts',
+  'test/faults/first-calls.ts',
   'test/faults/lock-holder.ts',
   'test/faults/once-worker.ts',
   'test/faults/queue-hoarder.ts',
@@ -68,7 +69,7 @@ async function packages(): Promise<string[]> {
       return Object.keys({ ...dependencies, ...devDependencies })
     }),
   )
-  return names.flat().filter((name) => !BUNDLED.has(name))
+  return names.flat().filter((name) => !BUNDLED.has(name) && name !== 'perilune')
 }
 
 async function examples(): Promise<string[]> {
