@@ -51,15 +51,14 @@ const stop = new AbortController()
 const stopped = new Error('stopped')
 const ending = mode === 'stopped' || mode === 'stopping' ? { signal: stop.signal } : {}
 const deadline: Duration = mode === 'waiting' ? `${DEADLINE_MS}ms` : '60d'
-const meant = mode === 'stopped' || mode === 'stopping' ? calls.filter((call) => call.canBeEnded) : calls
+const meant = calls.filter(isMeant)
 
 if (mode === 'stopped') stop.abort(stopped)
 const made = meant.map(make)
 if (mode !== 'waiting') await sleep(MEANWHILE_MS)
 if (mode === 'stopping') stop.abort(stopped)
-if (mode === 'closing') await closeAll()
-else await over(made.filter(endsByItself))
-const goingOn = made.filter(({ end }) => end === null)
+if (mode !== 'closing') await over(made.filter(endsByItself))
+const goingOn = mode === 'closing' ? [] : made.filter(({ end }) => end === null)
 await closeAll()
 await over(made)
 for (const each of made) {
@@ -71,6 +70,12 @@ for (const each of made) {
 async function over(all: readonly Made[]): Promise<void> {
   const never = sleep(NEVER_MS, undefined, { ref: false })
   await Promise.race([Promise.all(all.map(({ ended }) => ended)), never])
+}
+
+/** A worker has an end of its own. */
+function isMeant({ name, canBeEnded }: PublicCall): boolean {
+  if (mode === 'stopped' || mode === 'stopping') return canBeEnded
+  return mode !== 'closing' || !name.includes('Queue.work')
 }
 
 function endsByItself({ call }: Made): boolean {

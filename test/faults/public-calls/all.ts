@@ -27,6 +27,7 @@ const facade: Group = group<Perilune>('Perilune', (redis) => redis, {
   [Symbol.asyncDispose]: gives((redis) => redis[Symbol.asyncDispose]()),
 })
 
+export type { PublicCall } from './call.ts'
 export const groups: readonly Group[] = [facade, ...coordination, ...feeds, ...queues, ...values]
 
 export const calls: readonly PublicCall[] = groups.flatMap((each) => each.calls)
