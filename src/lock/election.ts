@@ -3,6 +3,7 @@
 //   WAITING ──granted──► LEADING ──the task ended, the lease was lost, or stepDown──► WAITING
 //      └──────────────────── close, or the signal aborts ────────────────────► CLOSED
 
+import { onAbort } from '../runtime/aborts.ts'
 import { checkOptions } from '../runtime/arguments.ts'
 import { LeaseLostError, PeriluneError, WaitTimeoutError } from '../runtime/errors.ts'
 import { pause } from '../runtime/in-time.ts'
@@ -81,9 +82,8 @@ export class Campaign implements AsyncDisposable {
     this.#lock = lock
     this.#onElected = onElected
     this.#onError = onError
-    signal?.addEventListener('abort', () => this.#aborter.abort(signal.reason), { once: true })
-    if (signal?.aborted) this.#aborter.abort(signal.reason)
-    this.#ended = this.#standAgainAndAgain()
+    const forget = onAbort(signal, () => this.#aborter.abort(signal?.reason))
+    this.#ended = this.#standAgainAndAgain().finally(forget)
   }
 
   /** True while this process leads, also when it has been asleep. */
@@ -116,10 +116,21 @@ export class Campaign implements AsyncDisposable {
         if (performance.now() - began < SHORT_TERM_MS) await pause(SHORT_TERM_MS, signal)
       } catch (error) {
         if (error instanceof WaitTimeoutError || signal.aborted) continue
-        this.#onError(error)
+        this.#tell(error)
         if (error instanceof PeriluneError && error.code === 'closed') return
         await pause(REST_MS, signal).catch(() => undefined)
       }
+    }
+  }
+
+  /** A mistake of the callback must come to light, but not end the campaign. */
+  #tell(error: unknown): void {
+    try {
+      this.#onError(error)
+    } catch (thrown) {
+      queueMicrotask(() => {
+        throw thrown
+      })
     }
   }
 

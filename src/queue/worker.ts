@@ -2,6 +2,7 @@
 //
 //   RUNNING ──close, or the signal aborts──► CLOSING: no new jobs; those at work go on ──all settled, or `within` is over──► CLOSED
 
+import { onAbort } from '../runtime/aborts.ts'
 import { checkInteger, checkOptions } from '../runtime/arguments.ts'
 import { type Duration, toMs } from '../runtime/duration.ts'
 import { InvalidArgumentError } from '../runtime/errors.ts'
@@ -52,8 +53,7 @@ export class Worker<Jobs extends object> implements AsyncDisposable {
   readonly #onError: (error: unknown, job: ClaimedJob | null) => void
   readonly #exchangers: Exchangers
   readonly #extender: Extender
-  readonly #signal: AbortSignal | undefined
-  readonly #onAbort = (): void => void this.close()
+  #forgetSignal: () => void = () => undefined
   readonly #waiting: ClaimedJob[] = []
   readonly #gatherings = new Gatherings((handler, jobs) => this.#beginBatch(handler, jobs))
   #atWork = 0
@@ -95,9 +95,7 @@ export class Worker<Jobs extends object> implements AsyncDisposable {
       () => this.#room - this.#atWork - this.#waiting.length,
       (plan, hasRoom) => sources.map((source) => openLane(source, { ...terms, plan, hasRoom })),
     )
-    this.#signal = options.signal
-    this.#signal?.addEventListener('abort', this.#onAbort, { once: true })
-    if (this.#signal?.aborted) this.#onAbort()
+    this.#forgetSignal = onAbort(options.signal, () => void this.close())
   }
 
   /** Jobs at work now. */
@@ -123,7 +121,7 @@ export class Worker<Jobs extends object> implements AsyncDisposable {
 
   async #close(withinMs: number): Promise<void> {
     this.#state = 'closing'
-    this.#signal?.removeEventListener('abort', this.#onAbort)
+    this.#forgetSignal()
     this.#exchangers.stopAsking()
     const gathered = this.#gatherings.takeAll()
     this.#atWork -= gathered.length
