@@ -4,6 +4,7 @@ import { expect, test } from 'vitest'
 import { startProxy } from '../test/servers/proxy.ts'
 import { startRedis } from '../test/servers/redis.ts'
 import { openEvents } from './testing/events.ts'
+import type { FeedLimits } from './v1/limits.ts'
 import { bodiesOf, type FeedApi, startFeedApi } from './testing/feed-api.ts'
 
 const ROUTES = [
@@ -94,10 +95,27 @@ test('a tail goes on when the connection to the store was lost', async () => {
   expect(JSON.parse((await events.nextTold())?.data ?? '').body).toBe('after')
 })
 
-async function behindProxy() {
+test('a tail goes on after an outage that was longer than the deadline of calls', async () => {
+  await using faults = await behindProxy({ heartbeat: '50ms' })
+  const { api, proxy } = faults
+  const feed = api.newFeed()
+  await using events = await openEvents(`${api.url}${feed}/tail`, { 'X-Project-ID': 'test' })
+  await events.next()
+
+  proxy.halfOpen()
+  for (let times = 0; times < 2; times++) expect((await api.call('GET', feed)).status).toBe(503)
+  proxy.heal()
+  proxy.resetAll()
+  await expect.poll(async () => (await api.call('GET', feed)).status).not.toBe(503)
+  await api.append(feed, 'after')
+
+  expect(JSON.parse((await events.nextTold())?.data ?? '').body).toBe('after')
+})
+
+async function behindProxy(feedLimits: Partial<FeedLimits> = {}) {
   const redis = await startRedis()
   const proxy = await startProxy(redis.port)
-  const api: FeedApi = await startFeedApi(proxy.port, { deadline: '1s' })
+  const api: FeedApi = await startFeedApi(proxy.port, { deadline: '1s', feedLimits })
   return {
     proxy,
     api,

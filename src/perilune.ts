@@ -198,9 +198,9 @@ export class Perilune implements AsyncDisposable, HasRuntime {
     return this.#runtime.preload(allScripts())
   }
 
-  /** False while a connection that is needed is down. */
+  /** False while a connection that is needed is down, and once this instance closes. */
   healthy(): boolean {
-    return this.#runtime.runner.driver.healthy()
+    return this.#runtime.healthy()
   }
 
   /**

@@ -6,6 +6,9 @@ requireNode() // before anything is loaded that an old Node.js could not read
 const { orExplain } = await import('./setup/command.mjs')
 const { install } = await import('./setup/install.mjs')
 const { build } = await import('./setup/build.mjs')
+const { endWithNpm } = await import('./setup/parent.mjs')
+
+endWithNpm()
 
 await orExplain(async () => {
   await install()

@@ -2,8 +2,19 @@
 // it has seen misses nothing. Bodies are put in as they are, except that a line break between two of
 // their tokens becomes a space, for an event's data is one line.
 
-import type { Feed, Message, Page, ReadOptions } from 'perilune'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { AmbiguousError, DriverError, type Feed, type Message, type Page, type ReadOptions } from 'perilune'
 import { encodeMessage } from './encode.ts'
+
+/** What a store that is away, or full, answers; after a rest it is asked again. */
+const AWAY: ReadonlySet<string> = new Set([
+  'unreachable',
+  'busy',
+  'overloaded',
+  'store-full',
+  'store-read-only',
+])
+const REST_MS = 1000
 
 export interface StreamTerms {
   /** What every page is read with. */
@@ -23,12 +34,29 @@ export async function* eventStream(
   let { next } = first
   try {
     for (;;) {
-      const page = await feed.read({ ...options, after: next, wait: heartbeat, signal })
+      const page = await orNull(feed.read({ ...options, after: next, wait: heartbeat, signal }))
+      if (page === null) {
+        // Without an id: nothing was read.
+        yield ': heartbeat\n\n'
+        await sleep(REST_MS, undefined, { signal })
+        continue
+      }
       next = page.next
       yield encodeEvents(page)
     }
   } catch (error) {
     if (!signal.aborted) throw error
+  }
+}
+
+/** Null when the store is away: a reader that was sent away would not come back while it is. */
+async function orNull<Value>(reading: Promise<Value>): Promise<Value | null> {
+  try {
+    return await reading
+  } catch (error) {
+    const isAway = error instanceof DriverError && AWAY.has(error.code)
+    if (isAway || error instanceof AmbiguousError) return null
+    throw error
   }
 }
 

@@ -8,6 +8,7 @@
 //     └── the load was lost, or one that was joined does not hold for this one
 
 import { WaitTimeoutError } from '../runtime/errors.ts'
+import { unlessAborted } from '../runtime/in-time.ts'
 import { isOutage } from '../runtime/outage.ts'
 import type { Envelope } from './envelope.ts'
 import { Load } from './load.ts'
@@ -66,7 +67,7 @@ async function fromRedis<Value>(
   }
   try {
     for (let isFirst = true; ; isFirst = false) {
-      const seen = await look(source, wanted.key, wanted.terms.tags)
+      const seen = await unlessAborted(look(source, wanted.key, wanted.terms.tags), wanted.terms.signal)
       if (isFirst) tellSeen(source, wanted.key, seen)
       const got = await settleSeen(source, wanted, seen, endsAt)
       if (got !== null) return got

@@ -5,6 +5,7 @@ import { store } from '../generated/cache.ts'
 import { checkInteger, checkOptions } from '../runtime/arguments.ts'
 import { type Duration, toMs } from '../runtime/duration.ts'
 import { InvalidArgumentError, LeaseLostError } from '../runtime/errors.ts'
+import { abortable } from '../runtime/in-time.ts'
 import { type Extended, extendByToken } from '../runtime/lease-by-token.ts'
 import { learnTold } from '../runtime/told.ts'
 import { toWaitMs, type Waiting } from '../runtime/wait.ts'
@@ -69,8 +70,7 @@ export async function lendLoad<Value>(
   const endsAt = performance.now() + waitMs
   const tags = checkTags(options.tags)
   for (;;) {
-    options.signal?.throwIfAborted()
-    const seen = await look(source, key, tags)
+    const seen = await abortable(() => look(source, key, tags), options.signal)
     if (seen.worth === 'fresh') return toFound(source, seen)
     const asked = { key, tags, seen, endsAt: seen.envelope === null && waitMs > 0 ? endsAt : 0 }
     const lent = await askToLoad(source, asked, options.signal)

@@ -74,6 +74,17 @@ test('a key of another type is no value', async () => {
   await expect(reads.get(`${prefix}b`, 5000)).rejects.toMatchObject({ name: 'DriverError' })
 })
 
+test('reads of the turn in which all closes are closed, and not asked', async () => {
+  const { reads, runtime, sent } = await setup()
+  const reading = [reads.get('a', 60_000), reads.get('b', 60_000)]
+  for (const each of reading) each.catch(() => undefined)
+
+  await runtime.close()
+
+  for (const each of reading) await expect(each).rejects.toMatchObject({ code: 'closed' })
+  expect(sent).toEqual([])
+})
+
 interface Scene {
   readonly reads: Reads
   readonly runtime: Runtime

@@ -36,6 +36,7 @@ export class Reads {
     const { deadlines, driver } = this.#runtime.runner
     const all = [...this.#gathered.values()]
     this.#gathered = new Map()
+    if (this.#runtime.runner.closed) return all.forEach(({ reject }) => reject(closed()))
     const groups = this.#grouped(all)
     const replies = driver.read(groups.map(toCall))
     // One timer for all of them.
@@ -87,6 +88,7 @@ export class Reads {
     ) {
       if (performance.now() + pauseMs >= by || this.#runtime.runner.closed) break
       await new Promise((resolve) => setTimeout(resolve, pauseMs))
+      if (this.#runtime.runner.closed) return waiting.reject(closed())
       const [reply = null] = this.#runtime.runner.driver.read([toCall([waiting])])
       try {
         return this.#settle([waiting], await reply)

@@ -2,6 +2,7 @@ import { clear } from '../generated/counters.ts'
 import { checkInteger, checkOptions, checkText } from '../runtime/arguments.ts'
 import { type Duration, toMs } from '../runtime/duration.ts'
 import { InvalidArgumentError } from '../runtime/errors.ts'
+import { abortable } from '../runtime/in-time.ts'
 import { checkName } from '../runtime/keys.ts'
 import type { Runtime } from '../runtime/runtime.ts'
 import { Flushing, flushAll } from './flush-loop.ts'
@@ -140,7 +141,7 @@ export class Counters {
   /** Brings what is pending now into the database. Throws SinkError or DriverError; the same again is safe. */
   async flush(options: { signal?: AbortSignal } = {}): Promise<Flushed> {
     checkOptions('options', options, ['signal'])
-    return flushAll(this.#source, options.signal)
+    return abortable(() => flushAll(this.#source, options.signal), options.signal)
   }
 
   /** Flushes again and again, until what it answers is closed. Errors go to `onError`, and the next round tries again. */

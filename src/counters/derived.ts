@@ -2,6 +2,7 @@ import { clearShown, inspectShown } from '../generated/counters.ts'
 import { checkOptions } from '../runtime/arguments.ts'
 import type { Deadlines } from '../runtime/deadlines.ts'
 import { type Duration, toMs } from '../runtime/duration.ts'
+import { abortable } from '../runtime/in-time.ts'
 import type { Runtime } from '../runtime/runtime.ts'
 import { type Board, checkSource, openBoard, type ShownOptions } from './board.ts'
 import type { CountSource, EventSource } from './count-source.ts'
@@ -84,7 +85,7 @@ export class ShownCounters {
   /** Counts the rows that are there as it begins, and shows what they come to. Throws SinkError or DriverError; the same again is safe. */
   async flush(options: { signal?: AbortSignal } = {}): Promise<RolledRows> {
     checkOptions('options', options, ['signal'])
-    return this.round([], false, options.signal)
+    return abortable(() => this.round([], false, options.signal), options.signal)
   }
 
   /** Flushes again and again, until what it answers is closed. Errors go to `onError`, and the next round tries again. */

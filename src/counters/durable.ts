@@ -1,4 +1,5 @@
 import { checkOptions, checkText } from '../runtime/arguments.ts'
+import { abortable } from '../runtime/in-time.ts'
 import type { Runtime } from '../runtime/runtime.ts'
 import { checkSource, type ShownOptions } from './board.ts'
 import type { OutboxSource } from './count-source.ts'
@@ -54,9 +55,13 @@ export class DurableCounters<Client> extends ShownCounters {
   /** Also forgets idempotency keys that are old enough. */
   override async flush(options: { signal?: AbortSignal } = {}): Promise<RolledRows> {
     const rolled = await super.flush(options)
+    await abortable(() => this.#purge(options.signal), options.signal)
+    return rolled
+  }
+
+  async #purge(signal: AbortSignal | undefined): Promise<void> {
     const purge = (): Promise<boolean> =>
       sinkInTime(this.#outbox.purge(this.sqlName), this.deadline, this.deadlines)
-    while (await purge()) options.signal?.throwIfAborted()
-    return rolled
+    while (await purge()) signal?.throwIfAborted()
   }
 }

@@ -2,6 +2,7 @@ import { Backoff } from '../runtime/backoff.ts'
 import { unlessAborted } from '../runtime/in-time.ts'
 import { closed } from '../runtime/runner.ts'
 import type { Runtime } from '../runtime/runtime.ts'
+import { startTimer } from '../runtime/timer.ts'
 import { SinkError } from './errors.ts'
 import { type Flushed, flushPartition } from './flushing.ts'
 import { harmless, type Source } from './source.ts'
@@ -62,10 +63,10 @@ export class Flushing implements AsyncDisposable {
     this.#aborter.abort()
     this.#wake()
     const late = new SinkError('sink-unreachable', 'the last flush did not end before the deadline')
-    const timer = setTimeout(() => this.#patience.abort(late), this.#runtime.runner.deadlineMs)
+    const timer = startTimer(() => this.#patience.abort(late), this.#runtime.runner.deadlineMs)
     await this.#done
     await this.#flushAll()
-    clearTimeout(timer)
+    timer.cancel()
   }
 
   /** There is nothing to flush with any more. */

@@ -74,6 +74,7 @@ export function claimMessages<Body>(
     channel: source.unit.channel,
     waitMs: toWaitMs(options),
     signal: options.signal,
+    giveBack: (late) => late.release(),
   })
 }
 

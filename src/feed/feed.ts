@@ -127,9 +127,12 @@ export class Feed<Body> implements AsyncIterable<TailedMessage<Body>> {
     return readPage(this.#source, options, this.#defaults.origin)
   }
 
-  /** Yields every message after `after` and then those that come. Throws the signal's reason. */
+  /**
+   * Yields every message after `after` and then those that come, also after an outage. Throws the signal's reason, and
+   * what no retry would change.
+   */
   tail(options: TailOptions = {}): AsyncGenerator<TailedMessage<Body>> {
-    return tail((page) => this.read(page), options)
+    return tail(this.#source.unit.runtime, (page) => this.read(page), options)
   }
 
   /** As `tail`, from the oldest message. */

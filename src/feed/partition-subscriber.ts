@@ -1,5 +1,6 @@
 import { checkOptions } from '../runtime/arguments.ts'
 import { InvalidArgumentError } from '../runtime/errors.ts'
+import { abortable } from '../runtime/in-time.ts'
 import { composeMarker, parseMarker } from './partition-marker.ts'
 import { type PartitionedPage, type PartitionedReadOptions, READ_OPTIONS } from './partition-reading.ts'
 import type { PartitionSet } from './partition-set.ts'
@@ -50,18 +51,22 @@ export class PartitionedSubscriber<Body> {
     return composeMarker(this.#known)
   }
 
-  /** Yields every message after the stored marker, then those that come. */
+  /**
+   * Yields every message after the stored marker, then those that come, also after an outage. Throws the signal's reason,
+   * and what no retry would change.
+   */
   async *read(
     options: Omit<PartitionedReadOptions, 'after' | 'wait'> = {},
   ): AsyncGenerator<TailedPartitionedMessage<Body>> {
     checkOptions('options', options, TAIL_OPTIONS)
-    yield* tailPartitions(this.#read, { ...options, after: await this.marker() })
+    const { runtime } = this.#partitions.at(0).source.unit
+    yield* tailPartitions(runtime, this.#read, options, () => this.marker())
   }
 
   /** One page after the stored marker. */
   async page(options: Omit<PartitionedReadOptions, 'after'> = {}): Promise<PartitionedPage<Body>> {
     checkOptions('options', options, PAGE_OPTIONS)
-    return this.#read({ ...options, after: await this.marker() })
+    return this.#read({ ...options, after: await abortable(() => this.marker(), options.signal) })
   }
 
   /**

@@ -1,4 +1,5 @@
 import { checkInteger, checkOptions, checkToken } from '../runtime/arguments.ts'
+import { abortable } from '../runtime/in-time.ts'
 import { checkName } from '../runtime/keys.ts'
 import type { Runtime } from '../runtime/runtime.ts'
 import { findClaim } from './claim.ts'
@@ -99,13 +100,16 @@ export class PartitionedFeed<Body> implements AsyncIterable<TailedPartitionedMes
    */
   async read(options: PartitionedReadOptions = {}): Promise<PartitionedPage<Body>> {
     checkOptions('options', options, READ_OPTIONS)
-    if (this.#beside !== undefined) await this.#partitions.check()
+    if (this.#beside !== undefined) await abortable(() => this.#partitions.check(), options.signal)
     return readPartitions(this.#partitions, options, this.#options.origin ?? '')
   }
 
-  /** Yields every message after `after` and then those that come. Throws the signal's reason. */
+  /**
+   * Yields every message after `after` and then those that come, also after an outage. Throws the signal's reason, and
+   * what no retry would change.
+   */
   tail(options: PartitionedTailOptions = {}): AsyncGenerator<TailedPartitionedMessage<Body>> {
-    return tailPartitions((page) => this.read(page), options)
+    return tailPartitions(this.#runtime, (page) => this.read(page), options)
   }
 
   /** As `tail`, from the oldest message. */
@@ -149,7 +153,7 @@ export class PartitionedFeed<Body> implements AsyncIterable<TailedPartitionedMes
    */
   async claim(options: ClaimOptions = {}): Promise<PartitionClaim<Body> | null> {
     checkOptions('options', options, CLAIM_OPTIONS)
-    if (this.#beside !== undefined) await this.#partitions.check()
+    if (this.#beside !== undefined) await abortable(() => this.#partitions.check(), options.signal)
     return this.#claims.claim(options)
   }
 

@@ -1,6 +1,7 @@
 import { advance, forget, subscribe } from '../generated/feed.ts'
 import { checkOptions } from '../runtime/arguments.ts'
 import { InvalidArgumentError } from '../runtime/errors.ts'
+import { abortable } from '../runtime/in-time.ts'
 import { checkMarker, type Source } from './message.ts'
 import { type Page, READ_OPTIONS, type ReadOptions } from './reading.ts'
 import { type TailedMessage, tail } from './tail.ts'
@@ -57,16 +58,19 @@ export class Subscriber<Body> {
     return answer.marker
   }
 
-  /** Yields every message after the stored marker, then those that come. */
+  /**
+   * Yields every message after the stored marker, then those that come, also after an outage. Throws the signal's reason,
+   * and what no retry would change.
+   */
   async *read(options: Omit<ReadOptions, 'after' | 'wait'> = {}): AsyncGenerator<TailedMessage<Body>> {
     checkOptions('options', options, TAIL_OPTIONS)
-    yield* tail(this.#read, { ...options, after: await this.marker() })
+    yield* tail(this.#source.unit.runtime, this.#read, options, () => this.marker())
   }
 
   /** One page after the stored marker. */
   async page(options: Omit<ReadOptions, 'after'> = {}): Promise<Page<Body>> {
     checkOptions('options', options, PAGE_OPTIONS)
-    return this.#read({ ...options, after: await this.marker() })
+    return this.#read({ ...options, after: await abortable(() => this.marker(), options.signal) })
   }
 
   /**

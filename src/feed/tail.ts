@@ -1,6 +1,8 @@
 // Following a feed: pages one after the other, and waiting at the end.
 
 import { checkOptions } from '../runtime/arguments.ts'
+import type { Runtime } from '../runtime/runtime.ts'
+import { throughOutages } from '../runtime/through-outages.ts'
 import type { Message } from './message.ts'
 import { type Page, READ_OPTIONS, type ReadOptions } from './reading.ts'
 
@@ -15,16 +17,23 @@ export interface TailedMessage<Body> extends Message<Body> {
 const OPTIONS = READ_OPTIONS.filter((option) => option !== 'wait')
 const PAGE_WAIT = '30s'
 
-/** Yields every message after `after` and then those that come, until the signal aborts or the loop ends. */
+/**
+ * Yields every message after `after` and then those that come, until the signal aborts or the loop ends: an outage only
+ * interrupts it. `begin` says where to begin.
+ */
 export async function* tail<Body>(
+  { runner }: Runtime,
   read: (options: ReadOptions) => Promise<Page<Body>>,
   options: TailOptions,
+  begin?: () => Promise<string>,
 ): AsyncGenerator<TailedMessage<Body>, void, undefined> {
   checkOptions('options', options, OPTIONS)
-  let { after } = options
+  const { signal } = options
+  let after = begin === undefined ? options.after : await throughOutages(begin, runner, signal)
   let lostBefore: TailedMessage<Body>['lostBefore'] = null
   for (;;) {
-    const page = await read({ ...options, ...(after === undefined ? {} : { after }), wait: PAGE_WAIT })
+    const asked = { ...options, ...(after === undefined ? {} : { after }), wait: PAGE_WAIT } as const
+    const page = await throughOutages(() => read(asked), runner, signal)
     after = page.next
     if (page.reset) lostBefore = 'reset'
     else if (page.gap) lostBefore ??= 'gap'

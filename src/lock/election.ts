@@ -10,7 +10,7 @@
 // The office is not given up before the task has ended, lest two of them run at once; and the lease is not extended any
 // more from then on, lest a task that heeds nothing keep the office.
 
-import { setMaxListeners } from 'node:events'
+import { onAbort } from '../runtime/aborts.ts'
 import { checkOptions } from '../runtime/arguments.ts'
 import { Backoff } from '../runtime/backoff.ts'
 import { LeaseLostError, PeriluneError } from '../runtime/errors.ts'
@@ -99,7 +99,7 @@ export class Campaign implements AsyncDisposable {
     this.#lock = lock
     this.#onElected = onElected
     this.#onError = onError
-    const forgetSignal = this.#follow(signal)
+    const forgetSignal = onAbort(signal, () => this.#end(signal?.reason))
     const forgetInstance = runtime.atClose(() => this.#closeBecause(closed()))
     this.#ended = this.#standAgainAndAgain().finally(() => {
       forgetSignal()
@@ -137,16 +137,6 @@ export class Campaign implements AsyncDisposable {
     return this.#ended
   }
 
-  #follow(signal: AbortSignal | undefined): () => void {
-    if (signal === undefined) return () => undefined
-    if (signal.aborted) this.#end(signal.reason)
-    const end = (): void => this.#end(signal.reason)
-    // One signal may end many campaigns.
-    setMaxListeners(0, signal)
-    signal.addEventListener('abort', end, { once: true })
-    return () => signal.removeEventListener('abort', end)
-  }
-
   #end(reason: unknown): void {
     this.#aborter.abort(reason)
     this.#term?.stepDown()
@@ -164,10 +154,21 @@ export class Campaign implements AsyncDisposable {
         if (performance.now() - began < SHORT_TERM_MS) await pause(SHORT_TERM_MS, signal)
       } catch (error) {
         if (signal.aborted) continue
-        this.#onError(error)
+        this.#tell(error)
         if (error instanceof PeriluneError && error.code === 'closed') return
         await pause(this.#backoff.next(), signal).catch(() => undefined)
       }
+    }
+  }
+
+  /** A mistake of the callback must come to light, but not end the campaign. */
+  #tell(error: unknown): void {
+    try {
+      this.#onError(error)
+    } catch (thrown) {
+      queueMicrotask(() => {
+        throw thrown
+      })
     }
   }
 

@@ -3,6 +3,7 @@ import { checkOptions } from '../runtime/arguments.ts'
 import type { Duration } from '../runtime/duration.ts'
 import { InvalidArgumentError, WaitTimeoutError } from '../runtime/errors.ts'
 import { askingAt, toGrant } from '../runtime/grant.ts'
+import { unlessAborted } from '../runtime/in-time.ts'
 import type { Lease, TaskLease } from '../runtime/lease.ts'
 import { runUnder } from '../runtime/run-under.ts'
 import type { Runtime } from '../runtime/runtime.ts'
@@ -52,7 +53,7 @@ export class LockSet {
     checkOptions('options', options, ['wait', 'signal'])
     options.signal?.throwIfAborted()
     const endsAt = performance.now() + toWaitMs(options)
-    const atOnce = this.#together ? await this.#takeTogether() : null
+    const atOnce = this.#together ? await this.#takeTogether(options.signal) : null
     if (atOnce !== null) return atOnce
     let awaited = ''
     const take = (lock: Lock): Promise<Lease | null> => {
@@ -73,18 +74,17 @@ export class LockSet {
   }
 
   /** In one script call; null when one of them is held or awaited. */
-  async #takeTogether(): Promise<AllLeases | null> {
+  async #takeTogether(signal?: AbortSignal): Promise<AllLeases | null> {
     const { runner, mailbox } = this.#runtime
     const [{ unit, terms }] = this.#locks as [Lock]
-    await unit.learn()
+    await unlessAborted(unit.learn(), signal)
     const states = this.#locks.map((lock) => `${lock.unit.beginning}state`)
     const askedAt = askingAt()
     const { holder, leaseMs } = terms
     const id = mailbox.newId()
     const asking = runner.run(acquireAll, states, { id, holder, leaseMs })
-    const answer = await asking.catch((error: unknown) => {
-      // It may have happened: what nobody knows of is given back, or ends by itself.
-      for (const lock of this.#locks) lock.abandon(id).catch(() => undefined)
+    const answer = await unlessAborted(asking, signal).catch((error: unknown) => {
+      this.#abandonAll(id, asking)
       throw error
     })
     if (answer.status === 'held') return null
@@ -97,6 +97,12 @@ export class LockSet {
     // Spent on the way.
     await giveBack(leases.map(([, lease]) => lease))
     return null
+  }
+
+  /** After what was asked: it may have happened, or happens yet. What cannot be told ends by itself. */
+  #abandonAll(id: string, asking: Promise<unknown>): void {
+    const tell = (): Promise<unknown> => Promise.allSettled(this.#locks.map((lock) => lock.abandon(id)))
+    void asking.then(tell, tell)
   }
 
   /** Null when one cannot be had, or was lost before the last was there; then none is kept. */

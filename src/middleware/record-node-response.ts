@@ -17,6 +17,7 @@ export type NodeResponse = Pick<
   | 'once'
   | 'write'
   | 'end'
+  | 'destroy'
   | 'writableEnded'
 >
 
@@ -51,7 +52,10 @@ export function record(response: NodeResponse, recording: KeepsResponses, maxByt
     end: (...args: Written): NodeResponse => {
       if (state === 'ended') return response
       body.add(args)
-      void keep(true).then(() => end(...args))
+      // What it throws for a chunk that cannot be sent has no caller any more.
+      keep(true)
+        .then(() => end(...args))
+        .catch((error: unknown) => response.destroy(error as Error))
       return response
     },
   }

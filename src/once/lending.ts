@@ -2,6 +2,7 @@
 
 import { toWaitMs, type Waiting, waitFor } from '../runtime/wait.ts'
 import { askToBegin, type BeginOptions, type BeginTerms, type Begun, toBeginTerms } from './beginning.ts'
+import { releaseAttempt } from './ending.ts'
 import { type Source, unitOf } from './source.ts'
 
 /** As `BeginOptions`; `wait`: for another attempt that is under way. */
@@ -40,6 +41,7 @@ export async function lendAttempt<Result>(
       channel: unitOf(source, key).channel,
       waitMs: toWaitMs(waiting),
       signal: waiting.signal,
+      giveBack: async (late) => late.status === 'started' && releaseAttempt(source, key, late.token),
     },
   )
   return settled ?? running

@@ -64,6 +64,7 @@ async function settle<Result>(
       channel: unit.channel,
       waitMs: toWaitMs(options),
       signal: options.signal,
+      giveBack: async (late) => late.status === 'started' && late.attempt.release(),
     },
   )
   if (settled !== null) return settled

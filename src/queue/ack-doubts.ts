@@ -7,6 +7,22 @@ import type { LossReason } from './exchange.ts'
 export class AckDoubts {
   readonly #jobs = new WeakSet<ClaimedJob>()
 
+  /** The job is told what becomes of its ack; `lost` makes the error for one that was lost. */
+  async follow(
+    job: ClaimedJob,
+    ending: Promise<LossReason | null>,
+    lost: (why: LossReason) => Error,
+  ): Promise<void> {
+    let why: LossReason | null
+    try {
+      why = this.judge(job, await ending)
+    } catch (error) {
+      this.note(job, error)
+      return job.noteAckEnded(error)
+    }
+    job.noteAckEnded(why === null ? null : lost(why))
+  }
+
   /** An ack of the job has failed. */
   note(job: ClaimedJob, error: unknown): void {
     if (error instanceof AmbiguousError) this.#jobs.add(job)

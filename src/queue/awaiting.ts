@@ -2,9 +2,10 @@
 
 import { type AwaitEndAnswer, awaitEnd } from '../generated/queue.ts'
 import { checkText } from '../runtime/arguments.ts'
-import { rest, within } from '../runtime/in-time.ts'
+import { openWithin, rest, unlessAborted } from '../runtime/in-time.ts'
 import type { Post } from '../runtime/mailbox.ts'
 import { learnTold } from '../runtime/told.ts'
+import type { Unit } from '../runtime/unit.ts'
 import { toWaitMs, type Waiting } from '../runtime/wait.ts'
 import type { Failure } from './claimed-job.ts'
 import type { Source } from './source.ts'
@@ -34,12 +35,12 @@ export async function waitForEnd(source: Source, id: string, waiting: Waiting): 
   const [waitMs, { signal }] = [toWaitMs(waiting), waiting]
   signal?.throwIfAborted()
   const endsAt = performance.now() + waitMs
-  const first = await ask(source, { ...NOBODY, id: checkText('id', id, 512) })
+  const first = await unlessAborted(ask(source, { ...NOBODY, id: checkText('id', id, 512) }), signal)
   if (first.status !== 'waits') return toEnd(source, first)
   if (waitMs === 0) return null
   const waiter = source.unit.runtime.mailbox.newId()
   const asked: Asked = { ...NOBODY, id: first.id, waiter, number: first.number, sinceMs: first.nowMs }
-  const post = await listen(source, waiter, endsAt, signal)
+  const post = await hear(source.unit, waiter, endsAt, signal)
   let end: JobEnd | null = null
   try {
     end = await askOrSleep(source, asked, { post, endsAt, signal })
@@ -47,7 +48,7 @@ export async function waitForEnd(source: Source, id: string, waiting: Waiting): 
   } finally {
     post?.close()
     // Nobody must be told in vain.
-    if (end === null) await ask(source, { ...asked, leaves: true }, 'gives back').catch(() => undefined)
+    if (end === null) await leave(source, asked, signal)
   }
 }
 
@@ -65,13 +66,19 @@ async function askOrSleep(
   const { deadlines } = source.unit.runtime.runner
   for (;;) {
     signal?.throwIfAborted()
-    const answer = await ask(source, asked)
+    const answer = await unlessAborted(ask(source, asked), signal)
     if (answer.status !== 'waits') return toEnd(source, answer)
     const leftMs = Math.ceil(endsAt - performance.now())
     if (leftMs <= 0) return null
     const ms = Math.min(leftMs, post === null ? RECHECK_UNHEARD_MS : RECHECK_MS)
     await (post === null ? rest(ms, deadlines, signal) : post.next(ms, signal))
   }
+}
+
+/** Whoever was aborted goes at once. */
+async function leave(source: Source, asked: Asked, signal: AbortSignal | undefined): Promise<void> {
+  const leaving = ask(source, { ...asked, leaves: true }, 'gives back').catch(() => undefined)
+  if (!signal?.aborted) await leaving
 }
 
 function ask({ unit, codec }: Source, asked: Asked, atClose?: 'gives back'): Promise<AwaitEndAnswer> {
@@ -88,20 +95,13 @@ function toEnd({ codec }: Source, answer: Exclude<AwaitEndAnswer, Waits>): JobEn
   }
 }
 
-/** Null where listening is forbidden, or takes too long. */
-async function listen(
-  { unit }: Source,
+/** Null where listening is forbidden, or takes too long. Rejects with the signal's reason. */
+export async function hear(
+  unit: Unit,
   id: string,
   endsAt: number,
   signal: AbortSignal | undefined,
 ): Promise<Post | null> {
   const { channel } = await learnTold(unit)
-  const expected = unit.runtime.mailbox.expect(channel, id)
-  try {
-    return await within(expected, endsAt - performance.now(), signal)
-  } catch {
-    expected.then((post) => post.close()).catch(() => undefined)
-    signal?.throwIfAborted()
-    return null
-  }
+  return openWithin(unit.runtime.mailbox.expect(channel, id), endsAt - performance.now(), signal)
 }

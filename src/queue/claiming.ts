@@ -1,14 +1,14 @@
 // Claims by hand: for those who settle and extend their jobs themselves.
 
-import { rest } from '../runtime/in-time.ts'
+import { rest, unlessAborted } from '../runtime/in-time.ts'
 import type { Post } from '../runtime/mailbox.ts'
 import { closed } from '../runtime/runner.ts'
-import { learnTold } from '../runtime/told.ts'
 import { toWaitMs, type Waiting } from '../runtime/wait.ts'
+import { hear } from './awaiting.ts'
 import { type ClaimedJob, type Settling, toClaimedJobs } from './claimed-job.ts'
 import { type Ack, type Exchanged, exchange } from './exchange.ts'
 import { onlyFitting } from './misfits.ts'
-import { toAck } from './settling.ts'
+import { Settler, toAck } from './settling.ts'
 import type { Source } from './source.ts'
 
 export interface ClaimTerms {
@@ -81,18 +81,21 @@ export async function exchangeAndWait(
   signal?.throwIfAborted()
   if (source.unit.runtime.runner.closed) throw closed()
   const { limit, leaseMs } = terms
-  const first = await exchange(source, { acks, limit, leaseMs, worker: '' })
-  onAcked(first)
+  const acking = exchange(source, { acks, limit, leaseMs, worker: '' }).then((exchanged) => {
+    onAcked(exchanged)
+    return exchanged
+  })
+  const first = await unlessAborted(acking, signal, (late) => giveBack(source, late))
   if (first.jobs.length > 0 || waitMs === 0) return first
   const endsAt = performance.now() + waitMs
   const id = source.unit.runtime.mailbox.newId()
-  const post = await listen(source, id)
+  const post = await hear(source.unit, id, endsAt, signal)
   try {
     return await claimOrSleep(source, terms, { id, post, endsAt, signal })
   } finally {
     post?.close()
     // Nobody must be called in vain.
-    await exchange(source, { acks: [], limit: 0, leaseMs: 0, worker: id }).catch(() => undefined)
+    await leave(source, id, signal)
   }
 }
 
@@ -110,7 +113,8 @@ async function claimOrSleep(
 ): Promise<Exchanged> {
   const { deadlines } = source.unit.runtime.runner
   for (;;) {
-    const exchanged = await exchange(source, { ...terms, acks: [], worker: id })
+    const exchanging = exchange(source, { ...terms, acks: [], worker: id })
+    const exchanged = await unlessAborted(exchanging, signal, (late) => giveBack(source, late))
     const leftMs = Math.ceil(endsAt - performance.now())
     if (exchanged.jobs.length > 0 || leftMs <= 0) return exchanged
     const longest = post === null ? RECHECK_UNHEARD_MS : RECHECK_MS
@@ -119,8 +123,14 @@ async function claimOrSleep(
   }
 }
 
-/** Null where listening is forbidden. */
-async function listen({ unit }: Source, id: string): Promise<Post | null> {
-  const { channel } = await learnTold(unit)
-  return unit.runtime.mailbox.expect(channel, id).catch(() => null)
+/** Whoever was aborted goes at once. */
+async function leave(source: Source, worker: string, signal: AbortSignal | undefined): Promise<void> {
+  const leaving = exchange(source, { acks: [], limit: 0, leaseMs: 0, worker }).catch(() => undefined)
+  if (!signal?.aborted) await leaving
+}
+
+/** Jobs that were claimed for a caller who had gone are for others. */
+async function giveBack(source: Source, { jobs }: Exchanged): Promise<void> {
+  const settler = new Settler(source)
+  await Promise.all(jobs.map(({ number, token }) => settler.sendRelease({ number, token, delayMs: 0 })))
 }

@@ -2,10 +2,11 @@
 // the time. Messages are numbered, so that one that is missed is noticed: by the next one, or by the number that the queue
 // tells when the listener says again that it listens.
 
-import type { Subscription } from '../driver.ts'
+import type { Listener, Subscription } from '../driver.ts'
 import { listen } from '../generated/queue.ts'
 import { Backoff } from '../runtime/backoff.ts'
 import { DriverError } from '../runtime/errors.ts'
+import { abortable, inTime, unlessAborted } from '../runtime/in-time.ts'
 import { OneByOne } from '../runtime/one-by-one.ts'
 import { isFinal } from '../runtime/outage.ts'
 import { closed } from '../runtime/runner.ts'
@@ -39,14 +40,13 @@ async function* hearLists(
   signal: AbortSignal | undefined,
   ready: () => Promise<void>,
 ): AsyncGenerator<readonly QueueEvent[], void, undefined> {
-  signal?.throwIfAborted()
-  await ready()
+  await abortable(ready, signal)
   const sleeper = new Sleeper()
   const ears = sources.map((source) => new Ear(source, filter, sleeper))
   const { runtime } = (sources[0] as Source).unit
   const forget = runtime.atClose(() => Promise.all(ears.map((ear) => ear.fail(closed()))))
   try {
-    await openAll(ears)
+    await unlessAborted(openAll(ears), signal)
     for (;;) {
       signal?.throwIfAborted()
       let isQuiet = true
@@ -61,7 +61,9 @@ async function* hearLists(
     }
   } finally {
     forget()
-    await Promise.all(ears.map((ear) => ear.close()))
+    const closing = Promise.all(ears.map((ear) => ear.close()))
+    // Whoever was aborted goes at once.
+    if (!signal?.aborted) await closing
   }
 }
 
@@ -100,13 +102,25 @@ class Ear {
   async open(): Promise<void> {
     const { unit } = this.#source
     await unit.learn()
+    if (this.#isClosed) return
     const listener = { onMessage: (message: string) => this.#hear(message), onGap: () => this.#interrupted() }
-    const { subscriptions } = unit.runtime
-    this.#subscription = await subscriptions.subscribe(this.#channel, listener).catch((error: unknown) => {
+    this.#subscription = await this.#subscribe(listener)
+    if (!this.#isClosed) await this.#listen()
+    if (this.#isClosed) return this.#end()
+    this.#plan(LISTEN_MS / 3)
+  }
+
+  /** Throws DriverError when the server has not confirmed before the deadline; what it confirms later is closed. */
+  async #subscribe(listener: Listener): Promise<Subscription> {
+    const { runner, subscriptions } = this.#source.unit.runtime
+    const { deadlines, deadlineMs } = runner
+    const subscribing = subscriptions.subscribe(this.#channel, listener).catch((error: unknown) => {
       throw toListenError(error)
     })
-    await this.#listen()
-    this.#plan(LISTEN_MS / 3)
+    return inTime(subscribing, performance.now() + deadlineMs, deadlines).catch((error: unknown) => {
+      subscribing.then((late) => late.close()).catch(() => undefined)
+      throw error
+    })
   }
 
   /** What has come since. Throws DriverError once the library is closed. */
@@ -131,10 +145,18 @@ class Ear {
 
   async #close(): Promise<void> {
     if (this.#timer !== null) clearTimeout(this.#timer)
+    await this.#end()
+  }
+
+  /** What cannot be told ends by itself. One that was closed while it was opened ends once more. */
+  async #end(): Promise<void> {
     // Not awaited: a connection that is half open never confirms.
     this.#subscription?.close().catch(() => undefined)
-    // What cannot be told ends by itself.
     await this.#say(0).catch(() => undefined)
+  }
+
+  get #isClosed(): boolean {
+    return this.#closing !== null
   }
 
   get #channel(): string {
@@ -164,7 +186,7 @@ class Ear {
 
   #plan(ms: number): void {
     if (this.#timer !== null) clearTimeout(this.#timer)
-    if (this.#closing !== null) return
+    if (this.#isClosed) return
     const renew = (): void => {
       this.#listen().then(
         () => this.#renewed(),

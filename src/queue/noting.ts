@@ -3,7 +3,7 @@
 
 import { note } from '../generated/queue.ts'
 import { checkText } from '../runtime/arguments.ts'
-import type { BatchTerms } from '../runtime/batcher.ts'
+import type { BatchTerms, Send } from '../runtime/batcher.ts'
 import { InvalidArgumentError } from '../runtime/errors.ts'
 import { type LossReason, reasonsOf } from './exchange.ts'
 import type { Source } from './source.ts'
@@ -31,8 +31,8 @@ const NOTES: BatchTerms = {
 /** Null: it is noted; else why not. */
 export function sendNote(source: Source, noted: Note): Promise<LossReason | null> {
   const { unit, codec } = source
-  const send = async (notes: Note[]): Promise<(LossReason | null)[]> => {
-    const { refused } = await unit.runOnce(note, (id) => ({ codec: codec.name, ...id, notes }))
+  const send: Send<Note, LossReason | null> = async (notes, by) => {
+    const { refused } = await unit.runOnce(note, (id) => ({ codec: codec.name, ...id, notes }), { by })
     const reasons = reasonsOf(refused)
     return notes.map((_, at) => reasons.get(at) ?? null)
   }

@@ -1,7 +1,7 @@
 // Claims by hand from all partitions: one is asked after the other, each time beginning with another one, and whoever
 // waits is called by any of them.
 
-import { rest } from '../runtime/in-time.ts'
+import { openWithin, rest, unlessAborted } from '../runtime/in-time.ts'
 import type { Post } from '../runtime/mailbox.ts'
 import { closed } from '../runtime/runner.ts'
 import { learnTold } from '../runtime/told.ts'
@@ -23,6 +23,13 @@ interface Asked {
   readonly endsAtMs: number
   /** When to look again at the latest; 0: it need not be. */
   readonly recheckMs: number
+}
+
+interface Turn {
+  /** Who is to be called; empty: nobody. */
+  readonly worker: string
+  readonly done: readonly ClaimedJob[]
+  readonly signal: AbortSignal | undefined
 }
 
 export class PartitionClaims {
@@ -51,16 +58,16 @@ export class PartitionClaims {
     const { signal } = waiting
     signal?.throwIfAborted()
     if (this.#sources[0]?.unit.runtime.runner.closed) throw closed()
-    const asked = await this.#askInTurn(terms, '', done)
+    const asked = await this.#askInTurn(terms, { worker: '', done, signal })
     if (asked.jobs.length > 0 || waitMs === 0) return asked
     const endsAt = performance.now() + waitMs
     const id = this.#sources[0]?.unit.runtime.mailbox.newId() ?? ''
-    const posts = await this.#listen(id)
+    const posts = await this.#listen(id, endsAt, signal)
     try {
       return await this.#askOrSleep(terms, { id, posts, endsAt, signal })
     } finally {
       for (const post of posts ?? []) post.close()
-      await this.#leave(id)
+      await this.#leave(id, signal)
     }
   }
 
@@ -75,7 +82,7 @@ export class PartitionClaims {
   ): Promise<Asked> {
     const { deadlines } = (this.#sources[0] as Source).unit.runtime.runner
     for (;;) {
-      const asked = await this.#askInTurn(terms, id, [])
+      const asked = await this.#askInTurn(terms, { worker: id, done: [], signal })
       const { jobs, recheckMs } = asked
       const leftMs = Math.ceil(endsAt - performance.now())
       if (jobs.length > 0 || leftMs <= 0) return asked
@@ -85,8 +92,15 @@ export class PartitionClaims {
     }
   }
 
+  /** Rejects with the signal's reason: jobs that were claimed for a caller who has gone are for others. */
+  #askInTurn(terms: ClaimTerms, turn: Turn): Promise<Asked> {
+    return unlessAborted(this.#askAll(terms, turn), turn.signal, ({ jobs }) =>
+      Promise.allSettled(jobs.map((job) => job.release())),
+    )
+  }
+
   /** A partition that does not answer does not keep the others from it; where none gives any, it is told. */
-  async #askInTurn(terms: ClaimTerms, worker: string, done: readonly ClaimedJob[]): Promise<Asked> {
+  async #askAll(terms: ClaimTerms, { worker, done, signal }: Turn): Promise<Asked> {
     const jobs: ClaimedJob[] = []
     const rechecks: number[] = []
     const ends: number[] = []
@@ -94,7 +108,7 @@ export class PartitionClaims {
     for (const source of this.#inTurn()) {
       const acks = done.filter((job) => job.partition === source.partition)
       const limit = terms.limit - jobs.length
-      if (limit === 0 && acks.length === 0) continue
+      if (signal?.aborted || (limit === 0 && acks.length === 0)) continue
       try {
         const asked = await ask(source, { ...terms, limit }, worker, acks)
         jobs.push(...asked.jobs)
@@ -114,22 +128,26 @@ export class PartitionClaims {
     return [...this.#sources.slice(this.#turn), ...this.#sources.slice(0, this.#turn)]
   }
 
-  /** Null where listening is forbidden. Partitions may share a channel. */
-  async #listen(id: string): Promise<Post[] | null> {
+  /** Null where listening is forbidden, or takes too long. Partitions may share a channel. */
+  async #listen(id: string, endsAt: number, signal: AbortSignal | undefined): Promise<Post[] | null> {
     const told = await Promise.all(this.#sources.map(({ unit }) => learnTold(unit)))
     const channels = [...new Set(told.map(({ channel }) => channel))]
     const { mailbox } = (this.#sources[0] as Source).unit.runtime
-    const expected = await Promise.allSettled(channels.map((channel) => mailbox.expect(channel, id)))
-    const posts = expected.flatMap((each) => (each.status === 'fulfilled' ? [each.value] : []))
+    const leftMs = endsAt - performance.now()
+    const opening = channels.map((channel) => openWithin(mailbox.expect(channel, id), leftMs, signal))
+    const opened = await Promise.allSettled(opening)
+    const posts = opened.flatMap((each) => (each.status === 'fulfilled' ? (each.value ?? []) : []))
     if (posts.length === channels.length) return posts
     for (const post of posts) post.close()
+    signal?.throwIfAborted()
     return null
   }
 
-  /** Nobody must be called in vain. */
-  async #leave(worker: string): Promise<void> {
+  /** Nobody must be called in vain. Whoever was aborted goes at once. */
+  async #leave(worker: string, signal: AbortSignal | undefined): Promise<void> {
     const nothing = { acks: [], limit: 0, leaseMs: 0, worker }
-    await Promise.allSettled(this.#sources.map((source) => exchange(source, nothing)))
+    const leaving = Promise.allSettled(this.#sources.map((source) => exchange(source, nothing)))
+    if (!signal?.aborted) await leaving
   }
 }
 

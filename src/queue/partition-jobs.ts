@@ -3,6 +3,7 @@
 
 import { checkOptions, checkText } from '../runtime/arguments.ts'
 import { InvalidArgumentError } from '../runtime/errors.ts'
+import { unlessAborted } from '../runtime/in-time.ts'
 import { toWaitMs, type Waiting } from '../runtime/wait.ts'
 import { type Ask, askEach, pageThrough, placeId } from './asking-partitions.ts'
 import { ABSENT, type JobEnd } from './awaiting.ts'
@@ -68,9 +69,9 @@ export class PartitionedJobs {
     checkOptions('options', options, ['wait', 'signal'])
     toWaitMs(options)
     options.signal?.throwIfAborted()
-    const place = await this.#placeOf(id)
+    const place = await unlessAborted(this.#placeOf(id), options.signal)
     if (place !== null) return this.#part(place).waitForResult(place.own, options)
-    return this.#ofOne(
+    const ended = this.#ofOne(
       id,
       async (jobs, own) => {
         const end = await jobs.waitForResult(own)
@@ -78,6 +79,7 @@ export class PartitionedJobs {
       },
       ABSENT,
     )
+    return unlessAborted(ended, options.signal)
   }
 
   /** Adds a line to the log of a job, whatever its state. Resolves to false when it is not known (any more). */

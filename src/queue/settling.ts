@@ -46,16 +46,8 @@ export class Settler implements Settling {
   }
 
   ack(job: ClaimedJob, result: unknown): void {
-    this.sendAck(toAck(job, result, this.#source)).then(
-      (refused) => {
-        const why = this.#doubts.judge(job, refused)
-        job.noteAckEnded(why === null ? null : this.#lost(job, why))
-      },
-      (error: unknown) => {
-        this.#doubts.note(job, error)
-        job.noteAckEnded(error)
-      },
-    )
+    const ending = this.sendAck(toAck(job, result, this.#source))
+    void this.#doubts.follow(job, ending, (why) => this.#lost(job, why))
   }
 
   async advance(job: Leased, next: NextJob, result: unknown): Promise<Advanced> {

@@ -5,6 +5,7 @@
 //
 // Of several that close it, the one that waits least counts.
 
+import { onAbort } from '../runtime/aborts.ts'
 import { checkInteger, checkOptions } from '../runtime/arguments.ts'
 import { type Duration, toMs } from '../runtime/duration.ts'
 import { InvalidArgumentError } from '../runtime/errors.ts'
@@ -56,8 +57,7 @@ export class Worker<Jobs extends object> implements AsyncDisposable {
   readonly #onError: (error: unknown, job: ClaimedJob | null) => void
   readonly #exchangers: Exchangers
   readonly #extender: Extender
-  readonly #signal: AbortSignal | undefined
-  readonly #onAbort = (): void => void this.close()
+  #forgetSignal: () => void = () => undefined
   readonly #forgetInstance: () => void
   readonly #waiting: ClaimedJob[] = []
   readonly #gatherings = new Gatherings((handler, jobs) => this.#beginBatch(handler, jobs))
@@ -103,10 +103,8 @@ export class Worker<Jobs extends object> implements AsyncDisposable {
       () => this.#room - this.#atWork - this.#waiting.length,
       (plan, hasRoom) => sources.map((source) => openLane(source, { ...terms, plan, hasRoom })),
     )
-    this.#signal = options.signal
-    this.#signal?.addEventListener('abort', this.#onAbort, { once: true })
-    if (this.#signal?.aborted) this.#onAbort()
-    const runtime = (sources[0] as Source).unit.runtime
+    this.#forgetSignal = onAbort(options.signal, () => void this.close())
+    const { runtime } = (sources[0] as Source).unit
     this.#forgetInstance = runtime.atClose(() => this.#closeWithInstance())
   }
 
@@ -150,7 +148,7 @@ export class Worker<Jobs extends object> implements AsyncDisposable {
 
   async #close(): Promise<void> {
     this.#state = 'closing'
-    this.#signal?.removeEventListener('abort', this.#onAbort)
+    this.#forgetSignal()
     this.#exchangers.stopAsking()
     const gathered = this.#gatherings.takeAll()
     this.#atWork -= gathered.length

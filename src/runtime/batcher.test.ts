@@ -3,6 +3,7 @@ import { expect, test } from 'vitest'
 import { Batcher, type BatchTerms } from './batcher.ts'
 import { Deadlines } from './deadlines.ts'
 import { AmbiguousError } from './errors.ts'
+import { inTime } from './in-time.ts'
 
 interface Sent {
   items: number[]
@@ -187,4 +188,22 @@ test('a call that carries a group and is given up with it knows more', async () 
   sent[0]?.fail(new Error('it was not sent'))
 
   await expect(carried).rejects.toThrow('it was not sent')
+})
+
+test('where this process stood still past the deadline, the call that carries a group knows more all the same', async () => {
+  const deadlines = new Deadlines()
+  const batcher = new Batcher<number, string>(
+    (_, by) => inTime(new Promise<string[]>(() => undefined), by, deadlines),
+    { name: 'test/write', items: 100, bytes: 1000, underWay: 2, waiting: 1000 },
+    { deadlineMs: 50, deadlines },
+    () => undefined,
+  )
+  const adding = batcher.addOne(1, 1)
+  await nextTick()
+  await nextTick()
+
+  const until = performance.now() + 100
+  while (performance.now() < until);
+
+  await expect(adding).rejects.toMatchObject({ code: 'unreachable' })
 })

@@ -119,23 +119,22 @@ export class Batcher<Item, Result> implements Due {
 
   /** Settles what is due; for a reason, all. What was sent may have taken effect. */
   giveUp(reason?: Error): void {
-    if (reason !== undefined) return this.#endAll(reason)
-    const now = performance.now()
-    const late = new AmbiguousError(this.#terms.name)
-    for (const groups of this.#sent) {
-      for (const { by, reject } of groups) if (by + GRACE_MS <= now) reject(late)
+    const sent = [...this.#sent].flat()
+    if (reason !== undefined) {
+      for (const group of this.#groups.splice(0)) group.reject(reason)
+      this.#items = []
+      return this.#doubt(sent, reason)
     }
+    const now = performance.now()
     this.#dropLate(now)
+    this.#doubt(sent.filter(({ by }) => by + GRACE_MS <= now))
     this.#watch(now)
   }
 
-  #endAll(reason: Error): void {
-    for (const group of this.#groups.splice(0)) group.reject(reason)
-    this.#items = []
-    const late = new AmbiguousError(this.#terms.name, { cause: reason })
-    const sent = [...this.#sent].flat()
-    // Not at once: the calls that carry them end for the same reason, and know more.
-    setImmediate(() => sent.forEach((group) => group.reject(late)))
+  /** Not at once: the calls that carry them may end in this turn as well, and know more. */
+  #doubt(groups: readonly Group<Result>[], cause?: Error): void {
+    const doubt = new AmbiguousError(this.#terms.name, { cause })
+    setImmediate(() => groups.forEach(({ reject }) => reject(doubt)))
   }
 
   #newBy(): number {

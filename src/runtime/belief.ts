@@ -23,8 +23,9 @@ export class Belief {
   #expiresAtMs: number
   #end: End
   #underWay = NONE
-  /** The last answer: when it came, and what time it was for the server. */
-  #answered = { at: -Infinity, nowMs: -Infinity }
+  /** When the last answer came, and what time it was for the server. */
+  #answeredAt = -Infinity
+  #answeredMs = -Infinity
 
   constructor({ expiresAtMs, endsAt }: Grant) {
     this.#expiresAtMs = expiresAtMs
@@ -38,12 +39,16 @@ export class Belief {
 
   /** By `performance.now()`, less all suspensions that were noticed since. */
   get endsAt(): number {
-    return this.#earliest(({ at }) => at)
+    let { at } = this.#end
+    for (const { end } of this.#underWay) at = Math.min(at, end.at)
+    return at
   }
 
   /** By `performance.now()` alone. */
   get latestEndsAt(): number {
-    return this.#earliest(({ latest }) => latest)
+    let { latest } = this.#end
+    for (const { end } of this.#underWay) latest = Math.min(latest, end.latest)
+    return latest
   }
 
   /** Looks for suspensions; never below 0. */
@@ -64,10 +69,11 @@ export class Belief {
     const end = new End(endsAtOf(question.askedAt, expiresAtMs - nowMs))
     // Of two that were under way at once the one counts that the server carried out last; where that is not clear, the
     // one that ends earlier.
-    const beside = this.#answered.at > question.askedAt
-    const counts = nowMs > this.#answered.nowMs || (nowMs === this.#answered.nowMs && end.at < this.#end.at)
+    const beside = this.#answeredAt > question.askedAt
+    const counts = nowMs > this.#answeredMs || (nowMs === this.#answeredMs && end.at < this.#end.at)
     if (beside && !counts) return
-    this.#answered = { at: performance.now(), nowMs }
+    this.#answeredAt = performance.now()
+    this.#answeredMs = nowMs
     this.#set(end, expiresAtMs)
   }
 
@@ -91,11 +97,5 @@ export class Belief {
   #drop(question: Question): void {
     const left = this.#underWay.filter((each) => each !== question)
     this.#underWay = left.length === 0 ? NONE : left
-  }
-
-  #earliest(read: (end: End) => number): number {
-    let earliest = read(this.#end)
-    for (const { end } of this.#underWay) earliest = Math.min(earliest, read(end))
-    return earliest
   }
 }

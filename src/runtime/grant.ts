@@ -1,7 +1,7 @@
 // What a process may believe of a lease. Its clock is monotonic and its answers travel, so it counts from before
 // it asked, and never says "held" when the server does not. What that clock leaves out, a suspended machine, is added.
 
-import { lookForSuspension, suspendedMs, suspendedSince } from './suspended.ts'
+import { lookAgain, lookForSuspension, suspendedMs, suspendedSince } from './suspended.ts'
 
 /** A lease that the server granted: by whose clock it ends, and when by ours at the latest. */
 export interface Grant {
@@ -38,8 +38,9 @@ export const ROUNDING_MS = 1
 
 /** `performance.now()` before a lease is asked for. Looks for suspensions, so that earlier ones do not shorten the lease. */
 export function askingAt(): number {
-  lookForSuspension()
-  return performance.now()
+  const now = performance.now()
+  lookAgain(now)
+  return now
 }
 
 /** `endsAt` of a lease of this length, as of now. `askedAt`: `askingAt()` before it was asked for. */

@@ -80,6 +80,30 @@ export function unlessAborted<Value>(
   })
 }
 
+/** As the promise of the work, which is not begun where the signal has aborted. Rejects with the signal's reason. */
+export async function abortable<Value>(work: () => Promise<Value>, signal?: AbortSignal): Promise<Value> {
+  signal?.throwIfAborted()
+  return unlessAborted(work(), signal)
+}
+
+/**
+ * What is opened; null when that cannot be, or takes longer than `ms`: nobody will use it, and it is closed when it comes.
+ * Rejects with the signal's reason.
+ */
+export async function openWithin<Opened extends { close(): unknown }>(
+  opening: Promise<Opened>,
+  ms: number,
+  signal?: AbortSignal,
+): Promise<Opened | null> {
+  try {
+    return await within(opening, ms, signal)
+  } catch {
+    opening.then((opened) => opened.close()).catch(() => undefined)
+    signal?.throwIfAborted()
+    return null
+  }
+}
+
 /** Resolves after `ms`. Rejects with the signal's reason. */
 export function pause(ms: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
@@ -102,6 +126,7 @@ function settle<Value>(
   reject: (error: unknown) => void,
   over: () => void,
 ): void {
+  // oxlint-disable-next-line promise/always-return -- it is the end of the chain
   promise.then(
     (value) => {
       over()

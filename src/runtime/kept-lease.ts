@@ -177,8 +177,8 @@ export class KeptLease implements TaskLease, Kept {
 
   /** For the keeper: when it has something to do for this lease, by `performance.now()`. */
   get dueAt(): number {
-    const { endsAt, latestEndsAt } = this.#belief
-    return Math.min(this.#plan.at, this.#state === 'held' ? endsAt : latestEndsAt)
+    const endsAt = this.#state === 'held' ? this.#belief.endsAt : this.#belief.latestEndsAt
+    return Math.min(this.#plan.at, endsAt)
   }
 
   /** For the keeper: from when on it may extend this lease along with others. */

@@ -1,9 +1,10 @@
 // Leases for somebody else: this process stands in line and hands a token on. It neither extends the lease nor
 // watches it, and keeps nothing of it.
 
+import { type Attempts, abandon, type Standing } from './attempts.ts'
+import { unlessAborted } from './in-time.ts'
 import { type LineTerms, standInLine } from './line.ts'
 import type { Trace } from './runner.ts'
-import { type Attempts, abandon } from './waiter.ts'
 
 /** Why nothing was lent: one of a kind is held, or all of a limit is out. */
 export type NotLent = 'held' | 'full'
@@ -31,19 +32,31 @@ export async function lend<Refusal extends NotLent>(
   attempts: Attempts,
   terms: LendTerms<Refusal>,
 ): Promise<Lent<Refusal>> {
-  const { mailbox, leaseMs, waitMs, refusal } = terms
+  const { leaseMs, waitMs, refusal } = terms
   const grant = waitMs === 0 ? null : await standInLine(attempts, terms)
   if (grant !== null)
     return { status: 'granted', token: grant.token, leaseMs, expiresAtMs: grant.expiresAtMs }
   terms.signal?.throwIfAborted()
-  const id = mailbox.newId()
-  const trace: Trace = {}
-  const asking = attempts.attempt(id, { waits: false, listens: false, trace })
-  // Without an answer it may have been granted: to nobody.
-  asking.catch(() => abandon(attempts, id, mailbox, { asking, trace, listens: false }))
-  const last = await asking
+  const last = await tryAgain(attempts, terms)
   if (last.status === 'granted') {
     return { status: 'granted', token: last.token, leaseMs, expiresAtMs: last.expiresAtMs }
   }
   return { status: refusal, retryAfterMs: last.status === 'queued' ? last.recheckMs : last.retryAfterMs }
+}
+
+/** One attempt more. */
+async function tryAgain(
+  attempts: Attempts,
+  { mailbox, signal }: Pick<LineTerms, 'mailbox' | 'signal'>,
+): Promise<Standing> {
+  const id = mailbox.newId()
+  const trace: Trace = {}
+  const asking = attempts.attempt(id, { waits: false, listens: false, trace })
+  try {
+    return await unlessAborted(asking, signal)
+  } catch (error) {
+    // Without an answer, or after the signal has aborted, it may have been granted: to nobody.
+    abandon(attempts, id, mailbox, { asking, trace, listens: false })
+    throw error
+  }
 }

@@ -1,12 +1,13 @@
 // Standing in line for a lease. The script grants, or gives a place in the line; whoever frees something
 // grants it to the first in line and tells its process (lua/shared/tickets).
 
+import { type Attempts, abandon } from './attempts.ts'
 import type { Deadlines } from './deadlines.ts'
 import { askingAt, type Grant, toGrant } from './grant.ts'
-import { unlessAborted, within } from './in-time.ts'
+import { openWithin, unlessAborted } from './in-time.ts'
 import type { Mailbox, Post } from './mailbox.ts'
 import type { Trace } from './runner.ts'
-import { type Attempts, abandon, Waiter } from './waiter.ts'
+import { Waiter } from './waiter.ts'
 
 export interface LineTerms {
   readonly mailbox: Mailbox
@@ -76,18 +77,7 @@ function postNow(channel: string | Promise<string>, terms: LineTerms, id: string
 }
 
 /** Null when the process cannot listen. */
-async function openPost(
-  channel: string | Promise<string>,
-  terms: LineTerms,
-  id: string,
-): Promise<Post | null> {
+function openPost(channel: string | Promise<string>, terms: LineTerms, id: string): Promise<Post | null> {
   const opening = Promise.resolve(channel).then((known) => terms.mailbox.expect(known, id))
-  try {
-    return await within(opening, Math.min(terms.waitMs, OPENING_MS), terms.signal)
-  } catch {
-    // Came too late: nobody will use it.
-    opening.then((post) => post.close()).catch(() => undefined)
-    terms.signal?.throwIfAborted()
-    return null
-  }
+  return openWithin(opening, Math.min(terms.waitMs, OPENING_MS), terms.signal)
 }

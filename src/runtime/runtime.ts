@@ -100,6 +100,10 @@ export class Runtime {
     return () => this.#ends.delete(end)
   }
 
+  healthy(): boolean {
+    return !this.runner.closed && this.runner.driver.healthy()
+  }
+
   /** Resolves within a second; a second call waits for the same. Never rejects, unless the driver does. */
   close(): Promise<void> {
     this.#closing ??= this.#close()

@@ -104,3 +104,16 @@ test('suspensions without end are counted, and only the last of them told apart'
   expect(time.since(clocks.monotonic - 15)).toBe(200)
   expect(time.since(0)).toBe(100_000)
 })
+
+test('who looks again looks only where the last look was not just before', () => {
+  const { clocks, time, pass } = setup()
+  time.look()
+  clocks.wall += 60_000
+  time.lookAgain(clocks.monotonic)
+  expect(time.totalMs).toBe(0)
+  pass(11)
+
+  time.lookAgain(clocks.monotonic)
+
+  expect(time.totalMs).toBe(60_000)
+})

@@ -8,6 +8,8 @@
 /** Clocks are read one after the other, and in whole milliseconds: less than this is no suspension. */
 const LEAST_MS = 50
 const MOST_REMEMBERED = 100
+/** Reading a clock is a good part of what a call on a lease costs. */
+const RECENT_MS = 10
 
 interface Suspension {
   /** When it was noticed. */
@@ -22,6 +24,7 @@ export class SuspendedTime {
   /** The wall clock's lead over the monotonic one, when that was smallest since the last suspension. */
   #leadMs: number
   #totalMs = 0
+  #lookedAt = -Infinity
   #remembered: Suspension[] = []
 
   constructor(monotonic: () => number, wall: () => number) {
@@ -42,9 +45,15 @@ export class SuspendedTime {
     else if (leadMs - this.#leadMs >= LEAST_MS) this.#notice()
   }
 
+  /** As `look`, unless the last one was just before `now`, by the monotonic clock. */
+  lookAgain(now: number): void {
+    if (now - this.#lookedAt > RECENT_MS) this.look()
+  }
+
   /** Looks, and answers the milliseconds of suspensions that were noticed after this instant of the monotonic clock. */
   since(instant: number): number {
     this.look()
+    if (this.#totalMs === 0) return 0
     const first = this.#remembered.find(({ at }) => at > instant)
     return first === undefined ? 0 : this.#totalMs - first.beforeMs
   }
@@ -68,8 +77,8 @@ export class SuspendedTime {
 
   /** In this order: a process that stands still in between reads too much, which it finds out. */
   #readLead(): number {
-    const now = this.#monotonic()
-    return this.#wall() - now
+    this.#lookedAt = this.#monotonic()
+    return this.#wall() - this.#lookedAt
   }
 }
 
@@ -81,6 +90,11 @@ const suspendedTime = new SuspendedTime(monotonic, wall)
 /** Notices a suspension since the last look. */
 export function lookForSuspension(): void {
   suspendedTime.look()
+}
+
+/** As `lookForSuspension`, unless the last look was just before this instant of `performance.now()`. */
+export function lookAgain(now: number): void {
+  suspendedTime.lookAgain(now)
 }
 
 /** Milliseconds of all suspensions that were noticed so far. */

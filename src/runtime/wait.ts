@@ -1,7 +1,7 @@
 // Tries until there is something, the time is over, or the caller aborts.
 
 import { type Duration, toMs } from './duration.ts'
-import { rest, within } from './in-time.ts'
+import { openWithin, rest, unlessAborted } from './in-time.ts'
 import type { Runtime } from './runtime.ts'
 import type { Watch } from './wake.ts'
 
@@ -23,12 +23,14 @@ export interface Attempt<Value> {
   recheckMs: number
 }
 
-export interface WaitTerms {
+export interface WaitTerms<Value> {
   runtime: Runtime
   /** One channel, or several: a wake on any of them counts. */
   channel: string | readonly string[]
   waitMs: number
   signal: AbortSignal | undefined
+  /** For what an attempt brings after the signal has aborted, if others could have it. */
+  giveBack?: (late: Value) => Promise<unknown>
 }
 
 // With a live subscription this is a safety net; without one (it may be forbidden) the way of waiting.
@@ -38,10 +40,10 @@ const RECHECK_UNWATCHED_MS = 500
 /** Resolves to null when there was nothing for `waitMs`. Rejects at once when the instance closes. */
 export async function waitFor<Value>(
   attempt: () => Promise<Attempt<Value>>,
-  terms: WaitTerms,
+  terms: WaitTerms<Value>,
 ): Promise<Value | null> {
   terms.signal?.throwIfAborted()
-  const first = await attempt()
+  const first = await attemptOnce(attempt, terms)
   if (first.value !== null || terms.waitMs === 0) return first.value
   const endsAt = performance.now() + terms.waitMs
   const watch = await tryWatch(terms, endsAt)
@@ -56,11 +58,12 @@ async function sleepAndTry<Value>(
   attempt: () => Promise<Attempt<Value>>,
   watch: Watch | null,
   endsAt: number,
-  { runtime, signal }: WaitTerms,
+  terms: WaitTerms<Value>,
 ): Promise<Value | null> {
+  const { runtime, signal } = terms
   for (;;) {
     signal?.throwIfAborted()
-    const { value, recheckMs } = await attempt()
+    const { value, recheckMs } = await attemptOnce(attempt, terms)
     const leftMs = Math.ceil(endsAt - performance.now())
     if (value !== null || leftMs <= 0) return value
     const longest = watch === null ? RECHECK_UNWATCHED_MS : RECHECK_MS
@@ -69,14 +72,17 @@ async function sleepAndTry<Value>(
   }
 }
 
-async function tryWatch({ runtime, channel, signal }: WaitTerms, endsAt: number): Promise<Watch | null> {
-  const watching = runtime.wakes.watch(channel)
-  try {
-    return await within(watching, endsAt - performance.now(), signal)
-  } catch {
-    signal?.throwIfAborted()
-    // Came too late: nobody will use it.
-    watching.then((watch) => watch.close()).catch(() => undefined)
-    return null
-  }
+function attemptOnce<Value>(
+  attempt: () => Promise<Attempt<Value>>,
+  { signal, giveBack }: WaitTerms<Value>,
+): Promise<Attempt<Value>> {
+  if (giveBack === undefined) return unlessAborted(attempt(), signal)
+  return unlessAborted(attempt(), signal, async ({ value }) => value !== null && giveBack(value))
+}
+
+function tryWatch<Value>(
+  { runtime, channel, signal }: WaitTerms<Value>,
+  endsAt: number,
+): Promise<Watch | null> {
+  return openWithin(runtime.wakes.watch(channel), endsAt - performance.now(), signal)
 }

@@ -56,3 +56,17 @@ export async function failureOf(promise: Promise<unknown>): Promise<unknown> {
   if ('error' in outcome) return outcome.error
   throw new Error(`resolved to ${String(outcome.value)} where it had to reject`)
 }
+
+/** Collects what nobody handled while `use` ran. */
+export async function unhandledDuring(use: () => Promise<void>): Promise<unknown[]> {
+  const unhandled: unknown[] = []
+  const collect = (reason: unknown) => unhandled.push(reason)
+  process.on('unhandledRejection', collect)
+  try {
+    await use()
+    await sleep(0)
+  } finally {
+    process.off('unhandledRejection', collect)
+  }
+  return unhandled
+}

@@ -1,25 +1,20 @@
 import assert from 'node:assert/strict'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { ConnectionLostError, ServerReplyError } from '../driver.ts'
-import { callOf, ECHO, failureOf, scriptOf, until, untilAnswered, WRITE } from './driver-calls.ts'
+import {
+  callOf,
+  ECHO,
+  failureOf,
+  scriptOf,
+  unhandledDuring,
+  until,
+  untilAnswered,
+  WRITE,
+} from './driver-calls.ts'
 import { type DriverCase, type DriverContext, withDriver } from './driver-context.ts'
 
 // Endless where the key exists, so that a client which resends it to the revived server does no harm.
 const ENDLESS = scriptOf("while redis.call('EXISTS', KEYS[1]) == 1 do end return 'gone'")
-
-/** Collects what nobody handled while `use` ran. */
-async function unhandledDuring(use: () => Promise<void>): Promise<unknown[]> {
-  const unhandled: unknown[] = []
-  const collect = (reason: unknown) => unhandled.push(reason)
-  process.on('unhandledRejection', collect)
-  try {
-    await use()
-    await sleep(0)
-  } finally {
-    process.off('unhandledRejection', collect)
-  }
-  return unhandled
-}
 
 /** Kills the server of `key` while it works on the call that is handed over. */
 async function crashDuring(context: DriverContext, key: string): Promise<void> {

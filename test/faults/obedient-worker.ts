@@ -15,8 +15,7 @@ export class ObedientWorker {
   /** The payloads of the jobs that it has. */
   readonly took: unknown[] = []
   readonly #runner: Runner
-  readonly #keys: string[]
-  readonly #channel: string
+  readonly #place: Place
   readonly #process = randomUUID()
   #timer: NodeJS.Timeout | undefined
 
@@ -24,7 +23,7 @@ export class ObedientWorker {
   static async start(port: number, namespace: string, queue: string): Promise<ObedientWorker> {
     const client = new Redis(port)
     const runner = new Runner(ioredis(client), 5000)
-    const worker = new ObedientWorker(runner, namespace, queue)
+    const worker = new ObedientWorker(runner, { namespace, queue })
     onTestFinished(async () => {
       clearTimeout(worker.#timer)
       runner.close()
@@ -36,36 +35,50 @@ export class ObedientWorker {
     return worker
   }
 
-  private constructor(runner: Runner, namespace: string, queue: string) {
+  private constructor(runner: Runner, place: Place) {
     this.#runner = runner
-    this.#keys = ackAndClaim.parts.map((part) => `${unitPrefix(namespace, 'queue', queue)}:${part}`)
-    this.#channel = `${namespace}:{queue:}:wake`
+    this.#place = place
   }
 
   async #listen(): Promise<void> {
     const onMessage = (): void => void this.#look().catch(() => undefined)
-    await this.#runner.driver.subscribe(`${this.#channel}:${this.#process}`, { onMessage, onGap: onMessage })
+    await this.#runner.driver.subscribe(`${channelIn(this.#place)}:${this.#process}`, {
+      onMessage,
+      onGap: onMessage,
+    })
   }
 
   async #look(): Promise<void> {
     clearTimeout(this.#timer)
-    const { jobs, recheckMs } = await this.#ask()
+    const { jobs, recheckMs } = await look(this.#runner, this.#place, `${this.#process}.1`)
     this.took.push(...jobs.map(({ payload }) => JSON.parse(payload.toString()) as unknown))
     if (recheckMs > 0) this.#timer = setTimeout(() => void this.#look().catch(() => undefined), recheckMs)
   }
+}
 
-  #ask(): Promise<AckAndClaimAnswer> {
-    return this.#runner.run(ackAndClaim, this.#keys, {
-      codec: 'json',
-      caller: '',
-      call: '0',
-      limit: 10,
-      leaseMs: LEASE_MS,
-      worker: `${this.#process}.1`,
-      channel: this.#channel,
-      sharded: false,
-      counted: true,
-      acks: [],
-    })
-  }
+interface Place {
+  readonly namespace: string
+  readonly queue: string
+}
+
+function channelIn({ namespace }: Place): string {
+  return `${namespace}:{queue:}:wake`
+}
+
+/** The worker of this name looks for jobs, and waits where there are none. */
+export function look(runner: Runner, place: Place, worker: string): Promise<AckAndClaimAnswer> {
+  const prefix = unitPrefix(place.namespace, 'queue', place.queue)
+  const keys = ackAndClaim.parts.map((part) => `${prefix}:${part}`)
+  return runner.run(ackAndClaim, keys, {
+    codec: 'json',
+    caller: '',
+    call: '0',
+    limit: 10,
+    leaseMs: LEASE_MS,
+    worker,
+    channel: channelIn(place),
+    sharded: false,
+    counted: true,
+    acks: [],
+  })
 }

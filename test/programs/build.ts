@@ -14,6 +14,7 @@ const PROGRAMS = [
   'test/faults/cache-worker.ts',
   'test/faults/closing-process.ts',
   'test/faults/counters-worker.ts',
+  'test/faults/first-calls.ts',
   'test/faults/lock-holder.ts',
   'test/faults/once-worker.ts',
   'test/faults/queue-hoarder.ts',
@@ -70,7 +71,7 @@ async function packages(): Promise<string[]> {
       return Object.keys({ ...dependencies, ...devDependencies })
     }),
   )
-  return names.flat().filter((name) => !BUNDLED.has(name))
+  return names.flat().filter((name) => !BUNDLED.has(name) && name !== 'perilune')
 }
 
 async function examples(): Promise<string[]> {

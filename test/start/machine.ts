@@ -1,6 +1,6 @@
 // A copy of the tools in a folder of its own, with stand-ins for npm and for what npm would install:
 // what is tested is which steps run, and what is said about them.
-import { spawn } from 'node:child_process'
+import { type ChildProcessByStdio, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import {
   cpSync,
@@ -15,6 +15,8 @@ import {
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
+import type { Readable } from 'node:stream'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { onTestFinished } from 'vitest'
 import { findExecutable } from '../../server/engine/executable.ts'
@@ -35,6 +37,8 @@ export interface Machine {
   /** What the stand-ins were called with since the last time. */
   calls(): string[]
   node(script: string, ...args: string[]): Promise<Outcome>
+  /** As `node`, with this signal once a program on PATH has written to `calls`. */
+  nodeUntilCalled(signal: NodeJS.Signals, script: string): Promise<Outcome>
 }
 
 export function setupMachine(): Machine {
@@ -77,16 +81,23 @@ class TemporaryMachine implements Machine {
     return lines
   }
 
-  async node(script: string, ...args: string[]): Promise<Outcome> {
-    const child = spawn(process.execPath, [join(this.#home, 'project', script), ...args], {
+  node(script: string, ...args: string[]): Promise<Outcome> {
+    return outcomeOf(this.#spawn(script, args))
+  }
+
+  async nodeUntilCalled(signal: NodeJS.Signals, script: string): Promise<Outcome> {
+    const child = this.#spawn(script, [])
+    const outcome = outcomeOf(child)
+    while (!existsSync(join(this.#home, 'calls')) && child.exitCode === null) await sleep(10)
+    child.kill(signal)
+    return outcome
+  }
+
+  #spawn(script: string, args: readonly string[]): ChildProcessByStdio<null, Readable, Readable> {
+    return spawn(process.execPath, [join(this.#home, 'project', script), ...args], {
       env: { PATH: join(this.#home, 'bin'), HOME: this.#home },
       stdio: ['ignore', 'pipe', 'pipe'],
     })
-    let output = ''
-    child.stdout.on('data', (data) => (output += String(data)))
-    child.stderr.on('data', (data) => (output += String(data)))
-    await once(child, 'close')
-    return { code: child.exitCode ?? -1, output, lastLine: output.trimEnd().split('\n').at(-1) ?? '' }
   }
 
   writeProject(): void {
@@ -135,4 +146,13 @@ cp "${this.#home}/tsdown.mjs" node_modules/tsdown/dist/run.mjs
 cp "${this.#home}/vitest.mjs" node_modules/vitest/vitest.mjs`,
     )
   }
+}
+
+/** When it has ended, and whatever writes to its output. */
+async function outcomeOf(child: ChildProcessByStdio<null, Readable, Readable>): Promise<Outcome> {
+  let output = ''
+  child.stdout.on('data', (data) => (output += String(data)))
+  child.stderr.on('data', (data) => (output += String(data)))
+  await once(child, 'close')
+  return { code: child.exitCode ?? -1, output, lastLine: output.trimEnd().split('\n').at(-1) ?? '' }
 }

@@ -68,6 +68,22 @@ test('a failed installation shows what npm said, and is tried again the next tim
   }
 })
 
+test.each(['SIGTERM', 'SIGINT'] as const)('%s during the installation ends that too', async (signal) => {
+  const machine = setupMachine()
+  // Its pid; it runs until it is ended.
+  machine.program(
+    'npm',
+    `echo $$ >>"\${0%/*}/../calls"; exec "${process.execPath}" -e 'setInterval(() => undefined, 1000)'`,
+  )
+
+  const { code, output } = await machine.nodeUntilCalled(signal, 'tools/start.mjs')
+
+  expect(code).toBe(1)
+  expect(output).toContain('installing failed')
+  const [pid = ''] = machine.calls()
+  expect(() => process.kill(Number(pid), 0)).toThrow('ESRCH')
+})
+
 test('a Node.js that is too old is one line', async () => {
   const machine = setupMachine()
   machine.write('project/package.json', '{ "type": "module", "engines": { "node": ">=99.1" } }')

@@ -20,13 +20,25 @@ export async function run(command, args, { cwd = root, env = {} } = {}) {
       env: { ...process.env, ...env },
       stdio: ['ignore', output, output],
     })
-    const [code] = await once(child, 'close')
+    const code = await codeOf(child)
     return { code: code ?? 1, output: readFileSync(file, 'utf8') }
   } catch (error) {
     return { code: 127, output: error.message } // no such program
   } finally {
     closeSync(output)
     rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+/** Whoever wants this process to end wants that of the child. */
+async function codeOf(child) {
+  const end = (signal) => child.kill(signal)
+  process.on('SIGTERM', end).on('SIGINT', end)
+  try {
+    const [code] = await once(child, 'close')
+    return code
+  } finally {
+    process.off('SIGTERM', end).off('SIGINT', end)
   }
 }
 

@@ -10,23 +10,29 @@ export async function* queueEvents(
   signal: AbortSignal,
 ): AsyncGenerator<string, void, undefined> {
   yield 'retry: 1000\n\n'
-  let coming = events.next()
+  let coming = next(events)
   try {
     for (;;) {
       const told = await orHeartbeat(coming)
       if (told === null) yield ': heartbeat\n\n'
       else if (told.done) return
       else {
-        coming = events.next()
+        coming = next(events)
         yield encodeEvent(told.value)
       }
     }
   } catch (error) {
     if (!signal.aborted) throw error
   } finally {
-    coming.catch(() => undefined)
     await events.return()
   }
+}
+
+/** How the events end is told when the client has read what was before: until then nobody else looks at it. */
+function next(events: AsyncGenerator<QueueEvent, void, undefined>): ReturnType<typeof events.next> {
+  const coming = events.next()
+  coming.catch(() => undefined)
+  return coming
 }
 
 /** Null when there was nothing for so long. */

@@ -1,0 +1,213 @@
+// Every public method, as the first call of its process, on a server that does not serve it: each call ends by its deadline,
+// by its signal, or with its instance, and nothing else of it is left.
+
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net'
+import * as library from 'perilune'
+import { type Driver, type Perilune, perilune } from 'perilune'
+import { describe, expect, inject, onTestFinished, test } from 'vitest'
+import { commandOf } from '../programs/fork.ts'
+import { freePort } from '../servers/ports.ts'
+import { RequestReader } from '../servers/requests.ts'
+import type { Mode, Told } from './first-calls.ts'
+import { calls, groups } from './public-calls/all.ts'
+import type { Outcome, PublicCall } from './public-calls/call.ts'
+
+const CLIENTS = ['ioredis', 'node-redis'] as const
+
+describe('the calls of this test', () => {
+  /** Known only to our own files, or only for those who extend a class. */
+  const INNER = new Set(['addAll', 'removeAll', 'round'])
+  /** What there is only after a call has succeeded, or of no instance. */
+  const LATER = new Set(['Attempt', 'BatchHandler', 'Claim', 'ClaimedJob', 'LoadContext', 'PartitionClaim'])
+  /** What a call gives at once, and what was given is closed with it. */
+  const GIVEN = new Set(['Campaign', 'Worker'])
+
+  test('are those of every class that an instance leads to', () => {
+    const reached = new Map<string, object>()
+    for (const { open } of groups) reach(open(instance()), reached)
+
+    for (const [name, handle] of reached) {
+      const known = groups.filter(({ className }) => className === name)
+      expect(known, `groups of calls on ${name}`).not.toEqual([])
+      const methods = methodsOf(handle).filter((method) => !INNER.has(method))
+      for (const { methods: called } of known) expect(called.toSorted(), name).toEqual(methods.toSorted())
+    }
+  })
+
+  test('leave out no class that is exported', () => {
+    const known = new Set(groups.map(({ className }) => className))
+    const classes = Object.entries(library).filter(([, value]) => isClass(value))
+    // Those that others extend have no calls of their own.
+    const bases = new Set(classes.map(([, value]) => Object.getPrototypeOf(value)))
+
+    const forgotten = classes.filter(([name, value]) => {
+      const isError = (value as { prototype: unknown }).prototype instanceof Error
+      return !isError && !known.has(name) && !LATER.has(name) && !GIVEN.has(name) && !bases.has(value)
+    })
+
+    expect(forgotten.map(([name]) => name)).toEqual([])
+  })
+})
+
+const ENDS: Record<Outcome, readonly string[]> = {
+  fails: ['unreachable'],
+  gives: ['gives'],
+  'goes on': ['goes on, closed'],
+}
+
+test.each([
+  ['answers nothing', [silent]],
+  ['closes each connection at once, or is not there,', [closing, freePort]],
+])('a first call on a server that %s ends by its deadline, and the process by itself', async (_, servers) => {
+  for (const told of await tell(servers, 'waiting')) {
+    expect(told.unhandled).toEqual([])
+    expect(others(told, ({ outcome }) => ENDS[outcome])).toEqual({})
+  }
+})
+
+test('a call on a server that says who it is and answers nothing else ends by its deadline', async () => {
+  const either = { ...ENDS, fails: [...ENDS.fails, 'ambiguous'] }
+
+  for (const told of await tell([reserved], 'waiting')) {
+    expect(told.unhandled).toEqual([])
+    expect(others(told, ({ outcome }) => either[outcome])).toEqual({})
+  }
+})
+
+test.each([
+  ['has aborted before', 'stopped', [silent]],
+  ['aborts meanwhile', 'stopping', [silent, reserved]],
+] as const)(
+  'a call whose signal %s ends with its reason, whatever the server does',
+  async (_, mode, servers) => {
+    for (const told of await tell(servers, mode)) {
+      expect(told.unhandled).toEqual([])
+      expect(told.warnings).toEqual([])
+      expect(others(told, ({ canBeEnded }) => (canBeEnded ? ['stopped'] : ['not called']))).toEqual({})
+    }
+  },
+)
+
+test('calls under way when their instance closes end at once, and the process by itself', async () => {
+  // Of a build that is not switched in nothing has changed.
+  const either = ['closed', 'ambiguous', 'unreachable', 'gives']
+
+  for (const told of await tell([silent, reserved], 'closing')) {
+    expect(told.unhandled).toEqual([])
+    expect(others(told, ({ name }) => (name.includes('Queue.work') ? ['not called'] : either))).toEqual({})
+  }
+})
+
+/** How those calls ended that ended otherwise than they may. */
+function others({ ends }: Told, mayEnd: (call: PublicCall) => readonly string[]): Record<string, string> {
+  const told = calls.map((call) => [call, ends[call.name] ?? 'not called'] as const)
+  const odd = told.filter(([call, end]) => !mayEnd(call).includes(end))
+  return Object.fromEntries(odd.map(([{ name }, end]) => [name, end]))
+}
+
+/** Runs all calls in processes, one for each client and server, which end by themselves. */
+async function tell(servers: readonly (() => Promise<number>)[], mode: Mode): Promise<Told[]> {
+  const ports = await Promise.all(servers.map((serve) => serve()))
+  return Promise.all(CLIENTS.flatMap((client) => ports.map((port) => run(client, port, mode))))
+}
+
+async function run(client: string, port: number, mode: Mode): Promise<Told> {
+  const command = commandOf(new URL('first-calls.ts', import.meta.url))
+  const child = spawn(process.execPath, [...command, client, String(port), mode], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  onTestFinished(() => void child.kill('SIGKILL'))
+  let output = ''
+  child.stdout.on('data', (chunk: Buffer) => (output += chunk.toString()))
+  await once(child, 'close')
+  return JSON.parse(output)
+}
+
+async function silent(): Promise<number> {
+  return listen((socket) => socket.resume())
+}
+
+async function closing(): Promise<number> {
+  return listen((socket) => socket.destroy())
+}
+
+/** Passes on what a client asks to learn whom it speaks to, and nothing else. */
+async function reserved(): Promise<number> {
+  const introductions = /^\*\d+\r\n\$\d+\r\n(?:info|hello|client|cluster)\r\n/i
+  return listen((socket) => {
+    const reader = new RequestReader()
+    const server = connect(inject('redisPort'), '127.0.0.1')
+    server.on('error', () => socket.destroy())
+    socket.on('close', () => server.destroy())
+    server.pipe(socket)
+    socket.on('data', (chunk) => {
+      for (const request of reader.read(chunk)) {
+        if (introductions.test(request.toString('latin1'))) server.write(request)
+      }
+    })
+  })
+}
+
+async function listen(serve: (socket: Socket) => void): Promise<number> {
+  const sockets = new Set<Socket>()
+  const server: Server = createServer((socket) => {
+    sockets.add(socket)
+    socket.on('error', () => undefined)
+    serve(socket)
+  }).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  onTestFinished(() => {
+    server.close()
+    for (const socket of sockets) socket.destroy()
+  })
+  return (server.address() as AddressInfo).port
+}
+
+/** Nothing is asked of it. */
+function instance(): Perilune {
+  return perilune({ name: 'none', close: async () => undefined } as Driver)
+}
+
+/** A handle, and all handles that its properties lead to, by the names of their classes. */
+function reach(handle: object, reached: Map<string, object>): void {
+  const { name } = handle.constructor
+  if (reached.has(name)) return
+  reached.set(name, handle)
+  for (const owner of chainOf(handle)) {
+    for (const [key, property] of Object.entries(Object.getOwnPropertyDescriptors(owner))) {
+      if (key === 'constructor' || INTERNAL.has(key) || typeof property.value === 'function') continue
+      const value: unknown = Reflect.get(handle, key)
+      if (isHandle(value)) reach(value, reached)
+    }
+  }
+}
+
+/** Of our own files. */
+const INTERNAL = new Set(['deadlines', 'runtime', 'unit', 'terms'])
+
+function methodsOf(handle: object): string[] {
+  const all = chainOf(handle).flatMap((owner) =>
+    Reflect.ownKeys(owner).filter(
+      (key) => typeof Object.getOwnPropertyDescriptor(owner, key)?.value === 'function',
+    ),
+  )
+  return [...new Set(all.map(String))].filter((name) => name !== 'constructor')
+}
+
+/** The object and its prototypes, but for that of all objects. */
+function chainOf(handle: object): object[] {
+  const chain: object[] = []
+  for (let each = handle; each !== Object.prototype; each = Object.getPrototypeOf(each)) chain.push(each)
+  return chain
+}
+
+function isHandle(value: unknown): value is object {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return false
+  return Object.getPrototypeOf(value) !== Object.prototype
+}
+
+function isClass(value: unknown): boolean {
+  return typeof value === 'function' && /^class\b/.test(Function.prototype.toString.call(value))
+}

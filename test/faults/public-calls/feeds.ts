@@ -1,0 +1,109 @@
+import type { Feed, PartitionedFeed, PartitionedSubscriber, Subscriber } from 'perilune'
+import { type CallsOf, type Group, gives, goesOn, group } from './call.ts'
+
+const WAIT = { wait: '100ms' } as const
+
+const ofFeed: CallsOf<Feed<number>> = {
+  append: (feed) => feed.append(1),
+  appendMany: (feed) => feed.appendMany([{ body: 1 }, { body: 2 }]),
+  read: (feed, ending) => feed.read({ ...WAIT, ...ending }),
+  tail: goesOn((feed, ending) => feed.tail({ ...ending })),
+  [Symbol.asyncIterator]: goesOn((feed) => feed[Symbol.asyncIterator]()),
+  get: (feed) => feed.get(['1']),
+  remove: (feed) => feed.remove(['1']),
+  claim: (feed, ending) => feed.claim({ ...WAIT, ...ending }),
+  findClaim: (feed) => feed.findClaim(1),
+  take: (feed, ending) => feed.take({ ...WAIT, ...ending }),
+  subscriber: gives((feed) => feed.subscriber('ada')),
+  moveDeadLetters: (feed) => feed.moveDeadLetters(feed),
+  inspect: (feed) => feed.inspect(),
+  clear: (feed) => feed.clear(),
+}
+
+const ofPartitionedFeed: CallsOf<PartitionedFeed<number>> = {
+  append: (feed) => feed.append(1),
+  appendMany: (feed) => feed.appendMany([{ body: 1 }, { body: 2, key: 'k' }]),
+  read: (feed, ending) => feed.read({ ...WAIT, ...ending }),
+  tail: goesOn((feed, ending) => feed.tail({ ...ending })),
+  [Symbol.asyncIterator]: goesOn((feed) => feed[Symbol.asyncIterator]()),
+  get: (feed) => feed.get(['0.1']),
+  remove: (feed) => feed.remove(['0.1', '1.1']),
+  claim: (feed, ending) => feed.claim({ ...WAIT, ...ending }),
+  findClaim: (feed) => feed.findClaim(1, 1),
+  take: (feed, ending) => feed.take({ ...WAIT, ...ending }),
+  subscriber: gives((feed) => feed.subscriber('ada')),
+  inspect: (feed) => feed.inspect(),
+  clear: (feed) => feed.clear(),
+}
+
+const subscribers: readonly Group[] = [
+  group<Subscriber<unknown>>('Subscriber', (redis) => redis.feed('a').subscriber('ada'), {
+    marker: (ada) => ada.marker(),
+    read: goesOn((ada, ending) => ada.read({ ...ending })),
+    page: (ada, ending) => ada.page({ ...WAIT, ...ending }),
+    advance: (ada) => ada.advance('1-1'),
+    forget: (ada) => ada.forget(),
+  }),
+  group<PartitionedSubscriber<unknown>>(
+    'PartitionedSubscriber',
+    (redis) => redis.partitionedFeed('a', { partitions: 2 }).subscriber('ada'),
+    {
+      marker: (ada) => ada.marker(),
+      read: goesOn((ada, ending) => ada.read({ ...ending })),
+      page: (ada, ending) => ada.page({ ...WAIT, ...ending }),
+      advance: (ada) => ada.advance('p2.1-1.1-1'),
+      forget: (ada) => ada.forget(),
+    },
+  ),
+]
+
+const settling: readonly Group[] = [
+  group('SettlingClaims', (redis) => redis.feed('a').settle, {
+    ack: (settle) => settle.ack([{ token: 1 }, { token: 2 }]),
+    release: (settle) => settle.release([{ token: 1 }, { token: 2 }]),
+    extend: (settle) => settle.extend([{ token: 1 }, { token: 2 }], '1m'),
+  }),
+  group(
+    'SettlingClaims',
+    (redis) => redis.partitionedFeed('a', { partitions: 2 }).settle,
+    {
+      ack: (settle) =>
+        settle.ack([
+          { partition: 0, token: 1 },
+          { partition: 1, token: 2 },
+        ]),
+      release: (settle) =>
+        settle.release([
+          { partition: 0, token: 1 },
+          { partition: 1, token: 2 },
+        ]),
+      extend: (settle) =>
+        settle.extend(
+          [
+            { partition: 0, token: 1 },
+            { partition: 1, token: 2 },
+          ],
+          '1m',
+        ),
+    },
+    'in partitions',
+  ),
+]
+
+export const feeds: readonly Group[] = [
+  group('Feed', (redis) => redis.feed<number>('a'), ofFeed),
+  group('Feed', (redis) => redis.feed<number>('a', { maxClaims: 1 }).deadLetters, ofFeed, 'dead letters'),
+  group(
+    'PartitionedFeed',
+    (redis) => redis.partitionedFeed<number>('a', { partitions: 2 }),
+    ofPartitionedFeed,
+  ),
+  group(
+    'PartitionedFeed',
+    (redis) => redis.partitionedFeed<number>('a', { partitions: 2, maxClaims: 1 }).deadLetters,
+    ofPartitionedFeed,
+    'dead letters',
+  ),
+  ...subscribers,
+  ...settling,
+]

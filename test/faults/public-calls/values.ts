@@ -1,0 +1,167 @@
+import Database from 'libsql'
+import type {
+  Autocomplete,
+  Cache,
+  Catalog,
+  CollectionHash,
+  CollectionList,
+  CollectionSet,
+  CollectionSortedSet,
+  Counters,
+  DerivedCounters,
+  DurableCounters,
+  Perilune,
+} from 'perilune'
+import { type SqliteDatabase, sqlite, sqliteEvents, sqliteOutbox } from 'perilune/sqlite'
+import { type CallsOf, type Group, gives, group } from './call.ts'
+
+const load = (): number => 1
+const loadMany = (keys: readonly string[]): Map<string, number> => new Map(keys.map((key) => [key, 1]))
+
+/** As `lend` writes it. */
+const LOAD = Buffer.from(JSON.stringify([1, 'process.1', '', 0])).toString('base64url')
+
+/** While Redis is away, values are loaded without it. */
+const ofCache: CallsOf<Cache<number>> = {
+  get: gives((cache, ending) => cache.get('k', load, { ...ending })),
+  serve: gives((cache) => cache.serve('k', load, () => undefined)),
+  getMany: gives((cache, ending) => cache.getMany(['k', 'l'], loadMany, { ...ending })),
+  set: (cache) => cache.set('k', 1),
+  find: (cache) => cache.find('k'),
+  invalidate: (cache) => cache.invalidate(['k', 'l']),
+  lend: (cache, ending) => cache.lend('k', { wait: '100ms', ...ending }),
+  complete: (cache) => cache.complete('k', LOAD, 1),
+  extend: (cache) => cache.extend('k', LOAD, '1m'),
+  fail: (cache) => cache.fail('k', LOAD),
+  clear: (cache) => cache.clear(),
+  inspectLevel: gives((cache) => cache.inspectLevel()),
+  inspect: (cache) => cache.inspect('k'),
+}
+
+const caches: readonly Group[] = [
+  group('Cache', (redis) => redis.cache<number>('a'), ofCache),
+  group(
+    'Cache',
+    (redis) => redis.cache<number>('a', { inProcess: { count: 10 } }),
+    ofCache,
+    'in the process',
+  ),
+]
+
+const collections: readonly Group[] = [
+  group<CollectionList<number>>('CollectionList', (redis) => redis.collection('a', { kind: 'list' }), {
+    append: (list) => list.append([1]),
+    replace: (list) => list.replace(Array.from({ length: 2000 }, (_, at) => at)),
+    read: (list) => list.read(),
+    inspect: (list) => list.inspect(),
+    clear: (list) => list.clear(),
+  }),
+  group<CollectionSet<number>>('CollectionSet', (redis) => redis.collection('a', { kind: 'set' }), {
+    add: (set) => set.add([1]),
+    remove: (set) => set.remove([1]),
+    replace: (set) => set.replace([1]),
+    read: (set) => set.read(),
+    inspect: (set) => set.inspect(),
+    clear: (set) => set.clear(),
+  }),
+  group<CollectionHash<number>>('CollectionHash', (redis) => redis.collection('a', { kind: 'hash' }), {
+    add: (hash) => hash.add([['f', 1]]),
+    remove: (hash) => hash.remove(['f']),
+    replace: (hash) => hash.replace([['f', 1]]),
+    read: (hash) => hash.read(),
+    inspect: (hash) => hash.inspect(),
+    clear: (hash) => hash.clear(),
+  }),
+  group<CollectionSortedSet<number>>(
+    'CollectionSortedSet',
+    (redis) => redis.collection('a', { kind: 'sortedSet' }),
+    {
+      add: (set) => set.add([[1, 1]]),
+      remove: (set) => set.remove([1]),
+      replace: (set) => set.replace([[1, 1]]),
+      read: (set) => set.read(),
+      inspect: (set) => set.inspect(),
+      clear: (set) => set.clear(),
+    },
+  ),
+]
+
+const TABLES = `
+  CREATE TABLE items (id INTEGER PRIMARY KEY, votes INTEGER NOT NULL DEFAULT 0);
+  CREATE TABLE votes (
+    id INTEGER PRIMARY KEY AUTOINCREMENT, item INTEGER NOT NULL, counted INTEGER NOT NULL DEFAULT 0
+  );`
+
+function database(): Database.Database {
+  const opened = new Database(':memory:')
+  opened.exec(TABLES)
+  return opened
+}
+
+const TARGET = { table: 'items', id: 'id', value: 'votes' } as const
+
+const OUTBOX = database()
+
+const stored = (redis: Perilune): Counters => redis.counters('a', { sink: sqlite(database(), TARGET) })
+const derived = (redis: Perilune): DerivedCounters =>
+  redis.counters('a', { events: sqliteEvents(database(), { table: 'votes', id: 'item', target: TARGET }) })
+const durable = (redis: Perilune): DurableCounters<SqliteDatabase> =>
+  redis.counters('a', { outbox: sqliteOutbox(OUTBOX, TARGET) })
+
+const ofShown = {
+  // The database answers without Redis.
+  prepare: gives((counters) => counters.prepare()),
+  // Without Redis nothing is shown.
+  note: gives((counters) => counters.note(1)),
+  get: (counters) => counters.get(1),
+  getMany: (counters) => counters.getMany([1, 2]),
+  flush: (counters, ending) => counters.flush({ ...ending }),
+  flushEvery: gives((counters) => counters.flushEvery('20ms')),
+  inspect: (counters) => counters.inspect(),
+  clear: (counters) => counters.clear(),
+  reconcile: (counters) => counters.reconcile([1]),
+} satisfies CallsOf<DerivedCounters>
+
+const counters: readonly Group[] = [
+  group<Counters>('Counters', stored, {
+    increment: (each) => each.increment(1),
+    // An error stands in the place of what was not counted.
+    incrementMany: gives((each) => each.incrementMany([{ id: 1 }, { id: 2 }])),
+    get: (each) => each.get(1),
+    getMany: (each) => each.getMany([1, 2]),
+    flush: (each, ending) => each.flush({ ...ending }),
+    flushEvery: gives((each) => each.flushEvery('20ms')),
+    reconcile: (each) => each.reconcile([1]),
+    inspect: (each) => each.inspect(),
+    clear: (each) => each.clear(),
+  }),
+  group<DerivedCounters>('DerivedCounters', derived, ofShown),
+  group<DurableCounters<SqliteDatabase>>('DurableCounters', durable, {
+    ...ofShown,
+    add: gives(async (each) => {
+      await each.prepare()
+      await each.add(OUTBOX, { id: 1, idempotencyKey: 'k' })
+    }),
+  }),
+]
+
+const texts: readonly Group[] = [
+  group<Autocomplete<unknown>>('Autocomplete', (redis) => redis.autocomplete('a'), {
+    add: (each) => each.add('text'),
+    addMany: (each) => each.addMany([{ text: 'one' }, { text: 'two' }]),
+    remove: (each) => each.remove('text'),
+    removeMany: (each) => each.removeMany(['one', 'two']),
+    suggest: (each) => each.suggest('te'),
+    inspect: (each) => each.inspect(),
+    clear: (each) => each.clear(),
+  }),
+  group<Catalog<unknown>>('Catalog', (redis) => redis.catalog('a'), {
+    put: (catalog) => catalog.put('n', {}),
+    get: (catalog) => catalog.get('n'),
+    update: (catalog) => catalog.update('n', (document) => document),
+    remove: (catalog) => catalog.remove('n'),
+    list: (catalog) => catalog.list(),
+  }),
+]
+
+export const values: readonly Group[] = [...caches, ...collections, ...counters, ...texts]
