@@ -24,14 +24,21 @@ function nodes(open: (address: string) => Promise<Line>, otherwise: Partial<Line
       return open(address)
     },
     touch: async () => undefined,
-    subscribers: async (_, names) => names.map(() => 1),
+    leadsTo: async () => true,
     ...otherwise,
   }
 }
 
 function line(otherwise: Partial<Line> = {}): Line {
   const nothing = async () => undefined
-  return { subscribe: nothing, unsubscribe: nothing, ping: nothing, close: () => undefined, ...otherwise }
+  return {
+    runId: Promise.resolve(undefined),
+    subscribe: nothing,
+    unsubscribe: nothing,
+    ping: nothing,
+    close: () => undefined,
+    ...otherwise,
+  }
 }
 
 function never<T>(): Promise<T> {
@@ -137,16 +144,16 @@ test('a line that is silent as long as commands are, too, is in doubt and kept',
 
 test('a line whose node is no longer that of the commands is given up at once when the client says that something changed', async () => {
   const { told, ...listener } = ear()
-  let count = 1
-  const lines = nodes(async () => line(), { subscribers: async (_, names) => names.map(() => count) })
+  let leadsTo = true
+  const lines = nodes(async () => line(), { leadsTo: async () => leadsTo })
   const channels = new Channels(lines)
   await channels.subscribe('a', listener)
 
-  count = 0
+  leadsTo = false
   channels.doubtAfter(new ServerReplyError('READONLY it is a replica now'))
   await expect.poll(() => told).toEqual(['lost'])
   expect(channels.healthy()).toBe(false)
-  count = 1
+  leadsTo = true
 
   await expect.poll(() => told).toEqual(['lost', 'gap'])
   expect(channels.healthy()).toBe(true)

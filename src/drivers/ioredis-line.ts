@@ -2,6 +2,7 @@ import type { Redis, RedisOptions } from 'ioredis'
 import { ServerReplyError } from '../driver.ts'
 import { explain } from './ioredis-errors.ts'
 import type { Line, LineEvents } from './line.ts'
+import { runIdOf } from './server-info.ts'
 import { inTime, LIMIT_MS } from './time-limit.ts'
 
 /** Opens a connection that only listens, with the options of `client` except for `place`. */
@@ -29,13 +30,19 @@ export async function openLine(
   connection.once('end', () => events.onLost())
   connection.on(sharded ? 'smessage' : 'message', (channel, message) => events.onMessage(channel, message))
   await inTime(connection.connect(), 'connect').catch((error: unknown) => {
-    connection.disconnect()
+    end(connection)
     throw explain(lastError ?? error, { written: false })
   })
   return new IoredisLine(connection, sharded)
 }
 
+/** One that has ended is left alone: ioredis would set a timer for its end, which keeps the process alive for two seconds. */
+function end(connection: Redis): void {
+  if (connection.status !== 'close' && connection.status !== 'end') connection.disconnect()
+}
+
 class IoredisLine implements Line {
+  readonly runId: Promise<string | undefined>
   readonly #connection: Redis
   readonly #sharded: boolean
   /**
@@ -48,6 +55,8 @@ class IoredisLine implements Line {
   constructor(connection: Redis, sharded: boolean) {
     this.#connection = connection
     this.#sharded = sharded
+    this.runId = sharded ? Promise.resolve(undefined) : this.#askRunId()
+    this.runId.catch(() => undefined) // who needs it sees the failure
     connection.on('moved', () => this.#onMoved())
     connection.once('end', () => {
       for (const reject of this.#unconfirmed) reject(new Error('the connection was closed'))
@@ -61,6 +70,14 @@ class IoredisLine implements Line {
       const explained = explain(error, { written: true })
       if (explained instanceof ServerReplyError && explained.word === 'MOVED') this.#unexplainedMoves--
       throw explained
+    }
+  }
+
+  async #askRunId(): Promise<string | undefined> {
+    try {
+      return runIdOf(String(await this.#connection.call('info', 'server')))
+    } catch (error) {
+      throw explain(error, { written: true })
     }
   }
 
@@ -84,7 +101,7 @@ class IoredisLine implements Line {
   }
 
   close(): void {
-    this.#connection.disconnect()
+    end(this.#connection)
   }
 
   /**

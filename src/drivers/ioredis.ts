@@ -23,12 +23,11 @@ import {
   watch,
 } from './ioredis-client.ts'
 import { explain } from './ioredis-errors.ts'
-import { openLine } from './ioredis-line.ts'
-import type { Line, LineEvents, Place } from './line.ts'
+import { IoredisLines } from './ioredis-lines.ts'
 import { MISREAD, type PendingRun, PendingRuns } from './pending.ts'
 import { scatteredRead } from './scattered-read.ts'
 import { isInfo, serverInfo } from './server-info.ts'
-import { counts, scriptArguments, type WireArgument, wireArgument } from './wire.ts'
+import { scriptArguments, type WireArgument, wireArgument } from './wire.ts'
 
 /**
  * Speaks through an ioredis client: a single server, Sentinel or Cluster. Throws a TypeError for a
@@ -50,19 +49,19 @@ class IoredisDriver implements Driver {
   #corked: Redis['stream'][] = []
   #turnBegan = false
   #isTogether = false
-  #sharded: Promise<boolean> | undefined
   #closed = false
 
   constructor(client: Redis | Cluster) {
     this.#client = client
     this.#cluster = isCluster(client) ? client : undefined
     this.#callClient = senderOf(client)
-    this.#channels = new Channels({
-      placeOf: (channel) => this.#placeOf(channel),
-      open: (address, events) => this.#openLine(address, events),
-      touch: (channel) => this.write({ command: 'HDEL', args: [channel, 'none'] }),
-      subscribers: (address, channels) => this.#subscribers(address, channels),
+    const lines = new IoredisLines(client, {
+      read: (calls) => this.read(calls),
+      write: (call) => this.write(call),
+      info: () => this.info(),
+      follow: (answer) => this.#follow(answer, ''),
     })
+    this.#channels = new Channels(lines)
     this.#stopWatching = watch(client, this.#pending, () => this.#channels.doubt())
   }
 
@@ -205,38 +204,5 @@ class IoredisDriver implements Driver {
     if (isCluster(this.#client) && this.#client.status !== 'ready')
       await this.#follow(this.#client.call('ping'), '')
     return Promise.all(this.#masters().map((master) => this.#follow(ask(master), '')))
-  }
-
-  async #placeOf(channel: string): Promise<Place> {
-    const cluster = this.#cluster
-    if (cluster === undefined) return { addresses: [''], onlyFirst: false }
-    this.#sharded ??= this.info().then((info) => info.shardedChannels)
-    const sharded = await this.#sharded.catch((error: unknown) => {
-      this.#sharded = undefined
-      throw error
-    })
-    const owner = sharded ? ownerOf(cluster, channel) : undefined
-    const others = cluster.nodes('master').map(addressOf)
-    if (owner === undefined) return { addresses: others, onlyFirst: false }
-    return { addresses: [owner, ...others.filter((address) => address !== owner)], onlyFirst: true }
-  }
-
-  async #subscribers(address: string, channels: readonly string[]): Promise<number[]> {
-    const node = isCluster(this.#client) ? nodeAt(this.#client, address) : this.#client
-    if (node === undefined) throw new ConnectionLostError(`no connection to ${address}`, false)
-    const question = (await this.#sharded) ? 'SHARDNUMSUB' : 'NUMSUB'
-    return counts(await this.#follow(node.call('PUBSUB', [question, ...channels]), ''))
-  }
-
-  async #openLine(address: string, events: LineEvents): Promise<Line> {
-    if (!isCluster(this.#client)) return openLine(this.#client, {}, false, events)
-    const like = nodeAt(this.#client, address) ?? this.#client.nodes('master')[0]
-    if (like === undefined) throw new ConnectionLostError('the cluster has no node', false)
-    const colon = address.lastIndexOf(':')
-    const place = {
-      host: address.slice(0, colon) || like.options.host || '127.0.0.1',
-      port: Number(address.slice(colon + 1)),
-    }
-    return openLine(like, place, (await this.#sharded) ?? false, events)
   }
 }

@@ -1,5 +1,7 @@
 // What subscriptions need of a client library.
 
+import type { WriteCall } from '../driver.ts'
+
 /** One connection that only listens. It never reconnects by itself. */
 export interface Line {
   /** Resolves once the server has confirmed; rejects with the errors of the port. */
@@ -7,6 +9,8 @@ export interface Line {
   unsubscribe(channel: string): Promise<void>
   /** Settles with whatever the server answers. */
   ping(): Promise<unknown>
+  /** The id of the server's process, asked before anything was subscribed to; undefined where it has none. Rejects with the errors of the port. */
+  readonly runId: Promise<string | undefined>
   close(): void
 }
 
@@ -24,6 +28,11 @@ export interface Place {
   readonly onlyFirst: boolean
 }
 
+/** A write of a channel's slot that changes nothing; the rights of every structure allow it. */
+export function touchOf(channel: string): WriteCall {
+  return { command: 'HDEL', args: [channel, 'perilune:no-such-field'] }
+}
+
 export interface Lines {
   placeOf(channel: string): Promise<Place>
   open(address: string, events: LineEvents): Promise<Line>
@@ -32,6 +41,9 @@ export interface Lines {
    * client knows that node, for all others pass it on or refuse it: a replica answers MOVED or READONLY.
    */
   touch(channel: string): Promise<unknown>
-  /** How many connections listen to each of the channels at a node, which says so on a connection for commands. */
-  subscribers(address: string, channels: readonly string[]): Promise<number[]>
+  /**
+   * Whether commands for the channel, which are sent to the node at this address, get to the one that the line leads to, as
+   * far as the server can be asked. Rejects with the errors of the port.
+   */
+  leadsTo(line: Line, address: string, channel: string): Promise<boolean>
 }

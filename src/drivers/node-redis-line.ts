@@ -1,6 +1,7 @@
 import type { Line, LineEvents } from './line.ts'
 import type { ListeningClient, NodeClient, OnMessage } from './node-redis-client.ts'
 import { explain } from './node-redis-errors.ts'
+import { runIdOf } from './server-info.ts'
 import { inTime, LIMIT_MS } from './time-limit.ts'
 
 /** Opens a connection that only listens, with the options of `client` except for `socket`. */
@@ -26,10 +27,12 @@ export async function openLine(
     line.close()
     throw explain(error)
   })
+  if (!sharded) line.askRunId()
   return line
 }
 
 class NodeRedisLine implements Line {
+  runId: Promise<string | undefined> = Promise.resolve(undefined)
   readonly #connection: ListeningClient
   readonly #sharded: boolean
   readonly #events: LineEvents
@@ -42,6 +45,17 @@ class NodeRedisLine implements Line {
     this.#events = events
     this.#onMessage = (message, channel) => events.onMessage(channel, message)
     for (const event of ['error', 'end', 'sharded-channel-moved']) connection.on(event, () => this.#lose())
+  }
+
+  /** To be called before anything is subscribed to: on RESP2 nothing else may be asked later. */
+  askRunId(): void {
+    this.runId = this.#connection.sendCommand(['INFO', 'server']).then(
+      (info) => runIdOf(String(info)),
+      (error: unknown) => {
+        throw explain(error)
+      },
+    )
+    this.runId.catch(() => undefined) // who needs it sees the failure
   }
 
   async subscribe(channel: string): Promise<void> {

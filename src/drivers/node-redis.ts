@@ -11,22 +11,20 @@ import {
   type WriteCall,
 } from '../driver.ts'
 import { Channels } from './channels.ts'
-import type { Line, LineEvents, Place } from './line.ts'
 import {
   type ClusterClient,
-  type Connections,
-  connectionsOf,
   type NodeClient,
   quit,
   type SendOptions,
   type SentinelClient,
 } from './node-redis-client.ts'
+import { type Connections, connectionsOf } from './node-redis-connections.ts'
 import { explain } from './node-redis-errors.ts'
-import { openLine } from './node-redis-line.ts'
+import { NodeRedisLines } from './node-redis-lines.ts'
 import { MISREAD, PendingRuns } from './pending.ts'
 import { scatteredRead } from './scattered-read.ts'
 import { isInfo, serverInfo } from './server-info.ts'
-import { counts, scriptArguments, type WireArgument, wireArgument } from './wire.ts'
+import { scriptArguments, type WireArgument, wireArgument } from './wire.ts'
 
 /**
  * Speaks through a client, cluster or sentinel client of node-redis; connect it first. Throws a
@@ -64,19 +62,19 @@ class NodeRedisDriver implements Driver {
   readonly #pending = new PendingRuns(explain, (error) => this.#channels.doubtAfter(error))
   readonly #channels: Channels
   readonly #stopWatching: () => void
-  #sharded: Promise<boolean> | undefined
   /** How many calls have found connections that are to be gone before anything is sent again. */
   #dropping = 0
   #closed = false
 
   constructor(connections: Connections) {
     this.#connections = connections
-    this.#channels = new Channels({
-      placeOf: (channel) => this.#placeOf(channel),
-      open: (address, events) => this.#openLine(address, events),
-      touch: (channel) => this.write({ command: 'HDEL', args: [channel, 'none'] }),
-      subscribers: (address, channels) => this.#subscribers(address, channels),
+    const lines = new NodeRedisLines(connections, {
+      read: (calls) => this.read(calls),
+      write: (call) => this.write(call),
+      info: () => this.info(),
+      ask: (node, words) => this.#pending.follow(node.sendCommand(words, QUEUED.text), '', true),
     })
+    this.#channels = new Channels(lines)
     this.#stopWatching = connections.watch(() => this.#channels.doubt())
   }
 
@@ -179,40 +177,4 @@ class NodeRedisDriver implements Driver {
     })
     return Promise.all(masters.map((master) => this.#pending.follow(ask(master), '', false)))
   }
-
-  async #placeOf(channel: string): Promise<Place> {
-    if (!this.#connections.cluster) return { addresses: this.#connections.addresses(), onlyFirst: false }
-    this.#sharded ??= this.info().then((info) => info.shardedChannels)
-    const sharded = await this.#sharded.catch((error: unknown) => {
-      this.#sharded = undefined
-      throw error
-    })
-    return { addresses: this.#connections.addresses(sharded ? channel : undefined), onlyFirst: sharded }
-  }
-
-  async #subscribers(address: string, channels: readonly string[]): Promise<number[]> {
-    const question = (await this.#sharded) ? 'SHARDNUMSUB' : 'NUMSUB'
-    const node = await this.#connections.nodeAt(address).catch((error: unknown) => {
-      throw explain(error)
-    })
-    const answer = node.sendCommand(['PUBSUB', question, ...channels], QUEUED.text)
-    return counts(await this.#pending.follow(answer, '', true))
-  }
-
-  async #openLine(address: string, events: LineEvents): Promise<Line> {
-    // The client of a known node has an address of its own where nodes are mapped (`nodeAddressMap`).
-    const isKnown = this.#connections.addresses().includes(address)
-    const node = await this.#connections.nodeAt(address).catch((error: unknown) => {
-      throw explain(error)
-    })
-    const socket = isKnown ? {} : socketOf(address)
-    return openLine(node, socket, (await this.#sharded) ?? false, events)
-  }
-}
-
-function socketOf(address: string): object {
-  const colon = address.lastIndexOf(':')
-  const host = address.slice(0, colon)
-  const port = Number(address.slice(colon + 1))
-  return host === '' ? { port } : { host, port }
 }

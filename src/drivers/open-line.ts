@@ -1,17 +1,17 @@
 // One line, and what is known of it. A line that is of no use looks like one on which nothing is said: nothing tells a client
 // that its connection is half open, or that its server is a replica by now. So a line has to prove itself.
 //
-//   OPENING ──► OPEN ─┬─ proven: it answers PING, and the node of the commands counts it among its subscribers
+//   OPENING ──► OPEN ─┬─ proven: it answers PING, and leads to the node where commands for its channels run
 //      │          │   └─ unproven: that could not be found out just now
 //      │          │
 //      └──────────┴──► GONE: broken, silent while commands are answered, elsewhere than the commands, or closed
 //
 // Which node that is shows a write that changes nothing (`touch`): any other node refuses it or passes it on.
 
-import { randomBytes } from 'node:crypto'
 import { ConnectionLostError, ServerReplyError } from '../driver.ts'
 import type { Line, Lines } from './line.ts'
-import { inTime, LIMIT_MS } from './time-limit.ts'
+import { Pulse } from './pulse.ts'
+import { inTime } from './time-limit.ts'
 
 /** Whether the line is at the node where the commands for its channels run. */
 export type Whereabouts = 'here' | 'elsewhere' | 'unknown'
@@ -24,14 +24,12 @@ export interface OpenLineEvents {
 
 export interface LineTerms extends OpenLineEvents {
   readonly address: string
-  /** The beginning of the name of a channel of its own; null when the address alone says which node it is. */
-  readonly own: string | null
+  /** True when it matters for each slot where the line leads to. */
+  readonly isForSlots: boolean
 }
 
 /** A proof counts for this long: somewhat longer than it takes until the next one. */
 const PROVEN_FOR_MS = 3000
-/** A PING may be out for this long before the line is in doubt. */
-const PING_MS = 900
 
 /** Error words of a server that takes no commands just now, or none for this slot. */
 const PASSING = new Set([
@@ -51,28 +49,22 @@ export class OpenLine {
   readonly #lines: Lines
   readonly #events: OpenLineEvents
   readonly #line: Promise<Line>
-  /** A channel of this line alone: the node that counts a subscriber of it is the one that the line leads to. */
-  readonly #own: Promise<string | null>
   /** What the server has confirmed, each with an object of its own for each time. */
   readonly #carried = new Map<string, object>()
   /** What the server refuses to answer for good. Then the line is taken for proven, as far as that goes. */
-  readonly #refused = new Set<'touch' | 'subscribers'>()
-  /** When the PING was sent that is not answered yet. */
-  #pingAt: number | null = null
-  /** When a question was asked that was answered on a connection for commands: the last one. */
-  #answeredFor = Number.NEGATIVE_INFINITY
+  readonly #refused = new Set<'touch' | 'leadsTo'>()
+  readonly #pulse = new Pulse(() => this.#line.then((line) => line.ping()))
   #asking: Promise<Whereabouts> | null = null
   #provenAt = Number.NEGATIVE_INFINITY
   #isGone = false
 
   constructor(lines: Lines, terms: LineTerms) {
     this.address = terms.address
-    this.#isForSlots = terms.own === null
+    this.#isForSlots = terms.isForSlots
     this.#lines = lines
     this.#events = terms
     this.#line = this.#open()
     this.#line.catch(() => this.close())
-    this.#own = terms.own === null ? Promise.resolve(null) : this.#listenToOwn(terms.own)
   }
 
   get isGone(): boolean {
@@ -81,9 +73,7 @@ export class OpenLine {
 
   /** True while it is certain that the line hears what is published for its channels. */
   get isProven(): boolean {
-    const now = performance.now()
-    const isInDoubt = this.#pingAt !== null && now - this.#pingAt > PING_MS
-    return !this.#isGone && !isInDoubt && now - this.#provenAt < PROVEN_FOR_MS
+    return !this.#isGone && !this.#pulse.isLate && performance.now() - this.#provenAt < PROVEN_FOR_MS
   }
 
   /** Resolves once the server has confirmed; rejects with the errors of the port. A line that does neither in time is given up. */
@@ -97,7 +87,7 @@ export class OpenLine {
     await this.#send((line) => line.unsubscribe(channel), 'UNSUBSCRIBE')
   }
 
-  /** Finds out whether this is the line for these channels, which it carries; by the first one where that speaks for all. */
+  /** Finds out whether this is the line for these channels; by the first of them where that speaks for all. */
   async prove(channels: readonly string[]): Promise<Whereabouts> {
     this.#asking ??= this.#ask(this.#isForSlots ? channels : channels.slice(0, 1)).finally(() => {
       this.#asking = null
@@ -107,23 +97,9 @@ export class OpenLine {
     return found
   }
 
-  /**
-   * Asks the line for a sign of life, or gives it up when it has owed one for too long while commands were answered: where
-   * they are not, the server is busy or away.
-   */
+  /** Asks the line for a sign of life, or closes it when it has owed one for too long. */
   feelPulse(): void {
-    const now = performance.now()
-    if (this.#pingAt !== null) {
-      const isSilent = now - this.#pingAt >= LIMIT_MS && this.#answeredFor - this.#pingAt >= PING_MS
-      if (isSilent) this.close()
-      return
-    }
-    this.#pingAt = now
-    const answered = (): void => {
-      if (this.#pingAt === now) this.#pingAt = null
-    }
-    // A refusal is an answer, too.
-    this.#line.then((line) => line.ping()).then(answered, answered)
+    if (!this.#pulse.feel()) this.close()
   }
 
   close(): void {
@@ -136,7 +112,7 @@ export class OpenLine {
   async #open(): Promise<Line> {
     const opening = this.#lines.open(this.address, {
       onMessage: (channel, message) => {
-        this.#pingAt = null
+        this.#pulse.heard()
         this.#events.onMessage(channel, message)
       },
       onLost: () => this.close(),
@@ -162,15 +138,6 @@ export class OpenLine {
     if (this.#isGone) throw lost()
   }
 
-  /** Null when the server refuses it. */
-  async #listenToOwn(beginning: string): Promise<string | null> {
-    const name = `${beginning}:line:${randomBytes(9).toString('base64url')}`
-    return this.subscribe(name).then(
-      () => name,
-      () => null,
-    )
-  }
-
   async #ask(channels: readonly string[]): Promise<Whereabouts> {
     const found = await Promise.all(channels.map((channel) => this.#whereFor(channel)))
     if (found.includes('elsewhere')) return 'elsewhere'
@@ -182,32 +149,32 @@ export class OpenLine {
       await this.#unlessRefused('touch', () => this.#lines.touch(channel))
       const { addresses, onlyFirst } = await this.#lines.placeOf(channel)
       const isRight = onlyFirst ? addresses[0] === this.address : addresses.includes(this.address)
-      return isRight && (await this.#isCounted(channel)) ? 'here' : 'elsewhere'
+      return isRight && (await this.#leadsThere(channel)) ? 'here' : 'elsewhere'
     } catch {
       return 'unknown'
     }
   }
 
-  async #isCounted(channel: string): Promise<boolean> {
-    const name = (await this.#own) ?? channel
-    const carried = this.#carried.get(name)
-    const counts = await this.#unlessRefused('subscribers', () =>
-      this.#lines.subscribers(this.address, [name]),
+  async #leadsThere(channel: string): Promise<boolean> {
+    const line = await this.#line
+    const carried = this.#carried.get(channel)
+    const leadsTo = await this.#unlessRefused('leadsTo', () =>
+      this.#lines.leadsTo(line, this.address, channel),
     )
     // A channel that was left meanwhile says nothing of the line.
-    return counts === undefined || counts[0] !== 0 || this.#carried.get(name) !== carried
+    return leadsTo !== false || this.#carried.get(channel) !== carried
   }
 
   /** Undefined when the server refuses to answer this for good. Rejects when there is no answer just now. */
-  async #unlessRefused<T>(what: 'touch' | 'subscribers', ask: () => Promise<T>): Promise<T | undefined> {
+  async #unlessRefused<T>(what: 'touch' | 'leadsTo', ask: () => Promise<T>): Promise<T | undefined> {
     const askedAt = performance.now()
     try {
       const answer = this.#refused.has(what) ? undefined : await ask()
-      this.#answeredFor = askedAt
+      this.#pulse.commandAnswered(askedAt)
       return answer
     } catch (error) {
       if (!(error instanceof ServerReplyError)) throw error
-      this.#answeredFor = askedAt
+      this.#pulse.commandAnswered(askedAt)
       if (PASSING.has(error.word)) throw error
       this.#refused.add(what)
       return undefined

@@ -20,6 +20,11 @@ export function serverInfo(texts: readonly string[], throughCluster: boolean): S
   return { ...oldest, shardedChannels: throughCluster && compareVersions(oldest.version, '7.0.0') >= 0 }
 }
 
+/** The id of the server's process; undefined where it tells none. */
+export function runIdOf(info: string): string | undefined {
+  return field(info, 'run_id')
+}
+
 function engineOf(text: string): ServerInfo['engine'] {
   if (OTHER_ENGINES.test(text)) return 'other'
   if (field(text, 'valkey_version') !== undefined) return 'valkey'

@@ -19,7 +19,7 @@ export function wireArgument(arg: Argument): WireArgument {
   return Buffer.isBuffer(arg) ? arg : Buffer.from(arg.buffer, arg.byteOffset, arg.byteLength)
 }
 
-/** The numbers of a reply of PUBSUB NUMSUB: a channel, its number, the next channel … */
-export function counts(reply: Reply): number[] {
-  return Array.isArray(reply) ? reply.filter((_, at) => at % 2 === 1).map(Number) : []
+/** Whether a reply of PUBSUB SHARDNUMSUB for one channel, its name and a number, counts somebody. */
+export function countsSomebody(reply: Reply): boolean {
+  return !Array.isArray(reply) || Number(reply[1]) !== 0
 }

@@ -1,6 +1,7 @@
 // What every driver must do. Independent of any test runner: run those of `casesFor`.
 
 import type { DriverCase } from './driver-context.ts'
+import { failoverCases } from './driver-failovers.ts'
 import { faultCases } from './driver-faults.ts'
 import { readCases } from './driver-reads.ts'
 import { replyCases } from './driver-replies.ts'
@@ -18,5 +19,6 @@ export const driverSuite: readonly DriverCase[] = [
   ...replyCases,
   ...readCases,
   ...subscriptionCases,
+  ...failoverCases,
   ...faultCases,
 ]

@@ -175,9 +175,9 @@ test('node-redis listens at the address that its nodes are mapped to', async () 
   expect(proxy.openConnections).toBe(before + 1)
 })
 
-test('a user who may not ask who listens keeps the line that answers', async () => {
+test('a user who may not ask for its node keeps the line that answers', async () => {
   const port = await ownServer()
-  const rights = ['~*', '&*', '+@all', '-pubsub', '-hdel', '-ping']
+  const rights = ['~*', '&*', '+@all', '-info', '-hdel', '-ping']
   await ask(port, 'ACL', 'SETUSER', 'mute', 'on', '>secret', ...rights)
   const driver = driverOn(port, { username: 'mute', password: 'secret' })
 
@@ -188,7 +188,7 @@ test('a user who may not ask who listens keeps the line that answers', async () 
 
   expect(told).toEqual(['heard'])
   expect(driver.healthy()).toBe(true)
-  expect(await refusals(port, 'pubsub|numsub')).toBe(1)
+  expect(await refusals(port, 'hdel')).toBe(1)
 })
 
 /** How often the server has refused a command. */
@@ -220,7 +220,7 @@ async function calls(port: number, command: string): Promise<number> {
 /** The questions of a line; one may be under way yet. */
 async function callsInSeconds(port: number, seconds: number): Promise<number> {
   await sleep(100)
-  const count = async () => (await calls(port, 'ping')) + (await calls(port, 'pubsub|numsub'))
+  const count = async () => (await calls(port, 'ping')) + (await calls(port, 'hdel'))
   const before = await count()
   await sleep(seconds * 1000)
   return (await count()) - before

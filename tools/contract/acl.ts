@@ -2,8 +2,8 @@ import type { RedisCall } from './redis-calls.ts'
 import { literal } from './scope.ts'
 
 /**
- * What a client needs to connect, to learn the slots of a cluster, to load scripts and to wait; HDEL and PUBSUB show a driver
- * whether it listens at the node where its commands run.
+ * What a client needs to connect, to learn the slots of a cluster, to load scripts and to wait; HDEL, INFO and
+ * PUBSUB show a driver whether it listens at the node where its commands run.
  */
 const CONNECTION = [
   'auth',
@@ -18,7 +18,6 @@ const CONNECTION = [
   'hello',
   'info',
   'ping',
-  'pubsub|numsub',
   'pubsub|shardnumsub',
   'quit',
   'readonly',

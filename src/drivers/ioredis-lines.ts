@@ -1,0 +1,57 @@
+import type { Cluster, Redis } from 'ioredis'
+import { ConnectionLostError, type Driver, type Reply } from '../driver.ts'
+import { addressOf, isCluster, nodeAt, ownerOf } from './ioredis-client.ts'
+import { openLine } from './ioredis-line.ts'
+import { type Line, type LineEvents, type Lines, type Place, touchOf } from './line.ts'
+import { isSameProcess } from './same-process.ts'
+import { Sharding } from './sharding.ts'
+import { countsSomebody } from './wire.ts'
+
+/** How the driver sends. */
+interface Commands extends Pick<Driver, 'read' | 'write' | 'info'> {
+  follow(answer: Promise<unknown>): Promise<Reply>
+}
+
+export class IoredisLines implements Lines {
+  readonly #client: Redis | Cluster
+  readonly #commands: Commands
+  readonly #sharding: Sharding
+
+  constructor(client: Redis | Cluster, commands: Commands) {
+    this.#client = client
+    this.#commands = commands
+    this.#sharding = new Sharding(() => commands.info())
+  }
+
+  async placeOf(channel: string): Promise<Place> {
+    if (!isCluster(this.#client)) return { addresses: [''], onlyFirst: false }
+    const owner = (await this.#sharding.isOn()) ? ownerOf(this.#client, channel) : undefined
+    const others = this.#client.nodes('master').map(addressOf)
+    if (owner === undefined) return { addresses: others, onlyFirst: false }
+    return { addresses: [owner, ...others.filter((address) => address !== owner)], onlyFirst: true }
+  }
+
+  async open(address: string, events: LineEvents): Promise<Line> {
+    if (!isCluster(this.#client)) return openLine(this.#client, {}, false, events)
+    const like = nodeAt(this.#client, address) ?? this.#client.nodes('master')[0]
+    if (like === undefined) throw new ConnectionLostError('the cluster has no node', false)
+    const colon = address.lastIndexOf(':')
+    const place = {
+      host: address.slice(0, colon) || like.options.host || '127.0.0.1',
+      port: Number(address.slice(colon + 1)),
+    }
+    return openLine(like, place, await this.#sharding.isOn(), events)
+  }
+
+  touch(channel: string): Promise<unknown> {
+    return this.#commands.write(touchOf(channel))
+  }
+
+  async leadsTo(line: Line, address: string, channel: string): Promise<boolean> {
+    if (!isCluster(this.#client)) return isSameProcess(line, this.#commands)
+    if (!(await this.#sharding.isOn())) return true
+    const node = nodeAt(this.#client, address)
+    if (node === undefined) throw new ConnectionLostError(`no connection to ${address}`, false)
+    return countsSomebody(await this.#commands.follow(node.call('PUBSUB', ['SHARDNUMSUB', channel])))
+  }
+}

@@ -1,0 +1,20 @@
+/** Pauses that all end at once when there is a reason to go on. They keep no process alive. */
+export class Pauses {
+  readonly #ends = new Set<() => void>()
+
+  pause(ms: number): Promise<void> {
+    return new Promise((resolve) => {
+      const end = (): void => {
+        clearTimeout(timer)
+        this.#ends.delete(end)
+        resolve()
+      }
+      const timer = setTimeout(end, ms).unref()
+      this.#ends.add(end)
+    })
+  }
+
+  endAll(): void {
+    for (const end of this.#ends) end()
+  }
+}

@@ -1,0 +1,59 @@
+// What becomes of subscriptions when their server goes, or is one no more that takes commands.
+
+import assert from 'node:assert/strict'
+import { until } from './driver-calls.ts'
+import { type DriverCase, withDriver } from './driver-context.ts'
+import { Ear, publishUntilCounted, publishUntilHeard } from './driver-ear.ts'
+
+export const failoverCases: DriverCase[] = [
+  {
+    title: 'a subscription comes back after a failover',
+    needs: 'failover',
+    run: (context) =>
+      withDriver(context, async ({ driver }) => {
+        const channel = `wake:{${context.uniqueTag()}}`
+        const ear = new Ear()
+        await driver.subscribe(channel, ear)
+
+        await context.failover?.()
+        await until(() => ear.gaps > 0, 'it knew of the gap')
+        await publishUntilHeard(driver, channel, 'after', ear)
+      }),
+  },
+  {
+    title: 'a subscription on a server that was demoted is placed again, and its listener learns of it',
+    needs: 'switchover',
+    run: (context) =>
+      withDriver(context, async ({ driver }) => {
+        const channel = `wake:{${context.uniqueTag()}}`
+        const ear = new Ear(driver)
+        await driver.subscribe(channel, ear)
+
+        await context.switchover?.(channel)
+        await until(() => ear.gaps > 0, 'it knew of the gap')
+        await publishUntilCounted(context, channel, ear)
+
+        assert.equal(ear.losses[0], 0)
+        assert.deepEqual(new Set(ear.healthyWhenLost), new Set([false]))
+        await until(() => driver.healthy(), 'the driver was healthy again')
+      }),
+  },
+  {
+    title: 'a subscription whose connection falls silent is placed again, and its listener learns of it',
+    needs: 'halfOpenSubscribers',
+    run: (context) =>
+      withDriver(context, async ({ driver }) => {
+        const channel = `wake:{${context.uniqueTag()}}`
+        const ear = new Ear(driver)
+        await driver.subscribe(channel, ear)
+
+        await context.halfOpenSubscribers?.()
+        await until(() => ear.gaps > 0, 'it knew of the gap')
+        await publishUntilHeard(driver, channel, 'after', ear)
+
+        assert.equal(ear.losses[0], 0)
+        assert.deepEqual(new Set(ear.healthyWhenLost), new Set([false]))
+        await until(() => driver.healthy(), 'the driver was healthy again')
+      }),
+  },
+]
