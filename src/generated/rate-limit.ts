@@ -1886,7 +1886,7 @@ function readRefusedOfTakeEachJudged(part: Reply | undefined): ({ readonly at: n
 export const takeEach: Operation<TakeEachArguments, TakeEachAnswer> = {
   script: {
     name: 'rate-limit/take-each',
-    sha1: '772a7525158600f045f767b62b8811ee40835c72',
+    sha1: '3e8252eaa239e914baaeae6bdb0625ac907fe0a3',
     reads: false,
     bytes: false,
     source: `--[[
@@ -1979,7 +1979,6 @@ local function keep_for(state, life_ms)
     redis.call('PEXPIRE', state, string.format('%.0f', life_ms))
   end
 end
-
 -- How many takes are granted where not all are, how long until one more is, and how far ahead of now the
 -- theoretical arrival time then lies. Tried downwards from one more than there is room for.
 local function grant_fewer(ahead, rest, count, cost, limit, window_us, burst)
@@ -2142,13 +2141,14 @@ return { 'judged', server_us, told, refused }
     [46, 'lua/shared/rate-limit/own-time.lua', 1],
     [54, 'lua/shared/rate-limit/arrival.lua', 1],
     [81, 'lua/shared/rate-limit/keep-for.lua', 1],
-    [91, 'lua/rate-limit/take-each.lua', 27],
-    [154, 'lua/shared/rate-limit/keep-offset.lua', 1],
-    [157, 'lua/shared/rate-limit/with-offset.lua', 1],
-    [164, 'lua/shared/rate-limit/keep-offset.lua', 5],
-    [173, 'lua/rate-limit/take-each.lua', 91],
-    [214, 'lua/shared/rate-limit/with-offset.lua', 1],
-    [221, 'lua/rate-limit/take-each.lua', 133],
+    [91, 'lua/shared/rate-limit/grant-fewer.lua', 1],
+    [114, 'lua/rate-limit/take-each.lua', 28],
+    [153, 'lua/shared/rate-limit/keep-offset.lua', 1],
+    [156, 'lua/shared/rate-limit/with-offset.lua', 1],
+    [163, 'lua/shared/rate-limit/keep-offset.lua', 5],
+    [172, 'lua/rate-limit/take-each.lua', 68],
+    [213, 'lua/shared/rate-limit/with-offset.lua', 1],
+    [220, 'lua/rate-limit/take-each.lua', 110],
   ],
   encode(args) {
     const encoded = new Array<Argument>(6 + args.takes.length * 2)

@@ -16,7 +16,7 @@ import type { Trace } from '../runtime/runner.ts'
 import { toRefusals } from '../runtime/script-errors.ts'
 import { CLAIM_MS, learnTold, toldOn } from '../runtime/told.ts'
 import type { Unit } from '../runtime/unit.ts'
-import type { AttemptHow, Attempts, Standing } from '../runtime/waiter.ts'
+import type { AttemptHow, Attempts, Standing } from '../runtime/attempts.ts'
 
 /** How one handle of a lock asks for it. */
 export interface AcquireTerms {

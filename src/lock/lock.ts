@@ -1,39 +1,26 @@
 import { clear } from '../generated/lock.ts'
-import { checkOneOf, checkOptions } from '../runtime/arguments.ts'
+import { checkOptions } from '../runtime/arguments.ts'
 import type { Duration } from '../runtime/duration.ts'
 import { InvalidArgumentError, WaitTimeoutError } from '../runtime/errors.ts'
 import type { Grant } from '../runtime/grant.ts'
 import { KeptLease, type LeaseTerms } from '../runtime/kept-lease.ts'
-import { checkName, encodeName } from '../runtime/keys.ts'
+import { checkName } from '../runtime/keys.ts'
 import type { Lease } from '../runtime/lease.ts'
 import { type Extended, extendByToken, releaseByToken } from '../runtime/lease-by-token.ts'
-import { toHolder, toLeaseMs, toMaxHoldMs } from '../runtime/lease-options.ts'
+import { toMaxHoldMs } from '../runtime/lease-options.ts'
 import { type Lent, lend } from '../runtime/lending.ts'
 import { standInLine } from '../runtime/line.ts'
 import { NestedLease } from '../runtime/nested-lease.ts'
 import { runUnder } from '../runtime/run-under.ts'
 import type { Runtime } from '../runtime/runtime.ts'
 import { learnTold, lineTermsOf } from '../runtime/told.ts'
-import { type Place, Unit } from '../runtime/unit.ts'
+import { Unit } from '../runtime/unit.ts'
 import type { Waiting } from '../runtime/wait.ts'
 import { type AcquireTerms, ExclusiveSide, type LockSide, SharedSide } from './attempts.ts'
 import { inspectLock, type LockInspection } from './inspection.ts'
+import { type LockOptions, placeOf, toTerms } from './lock-options.ts'
 
-export interface LockOptions {
-  /** How long the lock is leased; it is extended while it is held. Default 30 seconds. */
-  lease?: Duration
-  /** How long it is extended by itself at most, from its grant on; '0s': not at all. Default: no limit. */
-  maxHold?: Duration
-  /** Who gets a lock that becomes free: the first in line, or whoever comes first. Default 'fair'. */
-  order?: 'fair' | 'barging'
-  /**
-   * Locks of one group lie in one slot, so that several of them can be acquired at once (`redis.locks`). A lock
-   * is another lock in another group. Default: each lies where its name puts it.
-   */
-  group?: string
-  /** What `inspect` calls the holder; default: host name and process id. */
-  holder?: string
-}
+export type { LockOptions } from './lock-options.ts'
 
 export interface AcquireOptions extends Waiting {
   /**
@@ -45,7 +32,6 @@ export interface AcquireOptions extends Waiting {
 
 const OPTIONS = ['lease', 'maxHold', 'order', 'group', 'holder'] as const
 const ACQUIRE_OPTIONS = ['wait', 'signal', 'held'] as const
-const SINCE = '6.2.0'
 
 /** Ways to get one lock: alone, or together with other readers. */
 export class LockAccess {
@@ -196,19 +182,5 @@ export class Lock extends LockAccess {
     const clearIt = () => this.unit.run(clear, { channel, sharded })
     const { existed } = await keeper.clearing(this.unit.beginning, clearIt)
     return existed
-  }
-}
-
-/** Locks of a group share the tag of the group; their own names stand behind it. */
-function placeOf(name: string, group: string | undefined): Place {
-  if (group === undefined) return { structure: 'lock', name, since: SINCE }
-  return { structure: 'lock', name: checkName('group', group), beside: `${encodeName(name)}-`, since: SINCE }
-}
-
-function toTerms({ lease, order = 'fair', holder }: LockOptions): AcquireTerms {
-  return {
-    leaseMs: toLeaseMs(lease),
-    barging: checkOneOf('order', order, ['fair', 'barging']) === 'barging',
-    holder: toHolder(holder),
   }
 }

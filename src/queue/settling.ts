@@ -46,6 +46,7 @@ export class Settler implements Settling {
   }
 
   ack(job: ClaimedJob, result: unknown): void {
+    // oxlint-disable-next-line promise/always-return -- it is the end of the chain
     this.sendAck(toAck(job, result, this.#source)).then(
       (refused) => {
         const why = this.#doubts.judge(job, refused)

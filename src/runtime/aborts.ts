@@ -27,7 +27,7 @@ class Ear {
 
   /** A task may stop others. */
   #runAll(): void {
-    for (const task of [...this.#tasks]) if (this.#tasks.delete(task)) task.run()
+    for (const task of Array.from(this.#tasks)) if (this.#tasks.delete(task)) task.run()
   }
 }
 

@@ -18,12 +18,12 @@ function never(): Promise<never> {
   return new Promise(() => undefined)
 }
 
-const deadlines = new Deadlines()
+const open = new Deadlines()
 const waits: [string, (signal: AbortSignal) => Promise<unknown>][] = [
   ['within', (signal) => within(never(), 60_000, signal)],
   ['unlessAborted', (signal) => unlessAborted(never(), signal)],
   ['pause', (signal) => pause(60_000, signal)],
-  ['rest', (signal) => rest(60_000, deadlines, signal)],
+  ['rest', (signal) => rest(60_000, open, signal)],
 ]
 
 describe.each(waits)('%s', (_, wait) => {
@@ -43,7 +43,7 @@ describe.each(waits)('%s', (_, wait) => {
     await expect(waiting).rejects.toBe(reason)
     expect(getEventListeners(stop.signal, 'abort')).toEqual([])
     // Theirs serves whatever follows.
-    deadlines.giveUpAll(new Error('over'))
+    open.giveUpAll(new Error('over'))
     expect(vi.getTimerCount()).toBe(0)
   })
 })

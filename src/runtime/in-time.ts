@@ -102,6 +102,7 @@ function settle<Value>(
   reject: (error: unknown) => void,
   over: () => void,
 ): void {
+  // oxlint-disable-next-line promise/always-return -- it is the end of the chain
   promise.then(
     (value) => {
       over()

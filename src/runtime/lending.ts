@@ -1,9 +1,9 @@
 // Leases for somebody else: this process stands in line and hands a token on. It neither extends the lease nor
 // watches it, and keeps nothing of it.
 
+import { type Attempts, abandon } from './attempts.ts'
 import { type LineTerms, standInLine } from './line.ts'
 import type { Trace } from './runner.ts'
-import { type Attempts, abandon } from './waiter.ts'
 
 /** Why nothing was lent: one of a kind is held, or all of a limit is out. */
 export type NotLent = 'held' | 'full'

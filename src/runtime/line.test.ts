@@ -3,7 +3,7 @@ import type { Driver, Listener } from '../driver.ts'
 import { Deadlines } from './deadlines.ts'
 import { standInLine } from './line.ts'
 import { Mailbox } from './mailbox.ts'
-import type { Attempts, Standing } from './waiter.ts'
+import type { Attempts, Standing } from './attempts.ts'
 
 interface Told {
   attempts: string[]

@@ -1,12 +1,13 @@
 // Standing in line for a lease. The script grants, or gives a place in the line; whoever frees something
 // grants it to the first in line and tells its process (lua/shared/tickets).
 
+import { type Attempts, abandon } from './attempts.ts'
 import type { Deadlines } from './deadlines.ts'
 import { askingAt, type Grant, toGrant } from './grant.ts'
 import { unlessAborted, within } from './in-time.ts'
 import type { Mailbox, Post } from './mailbox.ts'
 import type { Trace } from './runner.ts'
-import { type Attempts, abandon, Waiter } from './waiter.ts'
+import { Waiter } from './waiter.ts'
 
 export interface LineTerms {
   readonly mailbox: Mailbox

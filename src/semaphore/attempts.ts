@@ -15,7 +15,7 @@ import type { LeaseKind } from '../runtime/lease-keeper.ts'
 import type { Trace } from '../runtime/runner.ts'
 import { CLAIM_MS, learnTold } from '../runtime/told.ts'
 import type { Unit } from '../runtime/unit.ts'
-import type { AttemptHow, Attempts, Standing } from '../runtime/waiter.ts'
+import type { AttemptHow, Attempts, Standing } from '../runtime/attempts.ts'
 
 type AttemptArguments = Omit<AcquireArguments, 'confirms'> & AbandonArguments
 
