@@ -19,7 +19,8 @@ import type { Loader } from './loader.ts'
 import { readTags } from './looking.ts'
 import type { Span } from './options.ts'
 import type { Joinable, LoadOutcome, Outcome } from './outcome.ts'
-import { type Election, giveUp, perform } from './performing.ts'
+import { perform } from './performing.ts'
+import { type Election, giveUp } from './saving.ts'
 import { decodeValue, resourceOf, type Source, unitOf, valueKeyOf } from './source.ts'
 
 export interface LoadTerms<Value> {

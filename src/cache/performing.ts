@@ -6,28 +6,16 @@
 //      ├──the lease is lost, or revoked──► LOST: whoever still wants the value begins again
 //      └──the instance closes──► given back at once: another process may load
 
-import { fail, type StoreAnswer, store } from '../generated/cache.ts'
 import { isOutage } from '../runtime/outage.ts'
-import type { Grant } from '../runtime/grant.ts'
 import { KeptLease } from '../runtime/kept-lease.ts'
 import { closed } from '../runtime/runner.ts'
-import { learnTold } from '../runtime/told.ts'
 import { kindOf } from './keeping.ts'
 import { inMaxLoad, LoadContext, type Loader } from './loader.ts'
 import { readTags } from './looking.ts'
-import type { Span } from './options.ts'
 import type { Outcome } from './outcome.ts'
-import { encodeValue, heldBy, resourceOf, type Source, unitOf, valueKeyOf } from './source.ts'
+import { type Election, giveUp, type Save, type Saved, toSave } from './saving.ts'
+import { resourceOf, type Source, unitOf, valueKeyOf } from './source.ts'
 import { tagsIn } from './tags.ts'
-
-export interface Election {
-  readonly key: string
-  readonly id: string
-  readonly grant: Grant
-  /** Generations from before the load. */
-  readonly tags: Buffer
-  readonly span: Span
-}
 
 /** Who loads, and is told before that is stored. */
 export interface Performer<Value> {
@@ -105,10 +93,6 @@ async function endWith(lease: KeptLease, ending: Ending): Promise<void> {
   else await lease.release()
 }
 
-/** `unkept`: it was not to be stored, and nothing came between; `outage`: it could not be. */
-type Saved = StoreAnswer['status'] | 'unkept' | 'outage'
-type Save = () => Promise<Saved>
-
 /** Stores. A store that is away or full loses nothing but the effort. */
 async function finish<Value>(
   source: Source<Value>,
@@ -154,63 +138,6 @@ function tellSaved<Value>({ tell }: Source<Value>, { key }: Election, saved: Sav
 async function haveSameTags<Value>(source: Source<Value>, tags: Buffer): Promise<boolean> {
   const now = await readTags(source, tagsIn(tags)).catch(() => null)
   return now !== null && now.equals(tags)
-}
-
-function toSave<Value>(
-  source: Source<Value>,
-  { key, id, grant, tags, span }: Election,
-  context: LoadContext,
-  value: Value,
-  loadMs: number,
-): Save {
-  const { codec, terms } = source
-  const encoded = encodeValue(source, value)
-  const { version, ...kept } = context.kept(spanOf(source, value, span))
-  if (kept.freshMs === 0) return async () => ((await giveUp(source, key, id, '')) ? 'unkept' : 'revoked')
-  const unit = unitOf(source, key)
-  return async () => {
-    const args = {
-      codec: codec.name,
-      token: grant.token,
-      version,
-      ...encoded,
-      flags: encoded.flags + heldBy(source.shared.level),
-      loadMs,
-      freshMs: spread(kept.freshMs, terms.jitter),
-      staleMs: kept.staleMs,
-      ...(await learnTold(unit)),
-      tags,
-    }
-    const { status } = await unit.run(store, args, { atClose: 'gives back' })
-    return status
-  }
-}
-
-function spanOf<Value>({ terms }: Source<Value>, value: Value, span: Span): Span {
-  const nothing = value === null || value === undefined
-  return nothing && terms.negativeMs >= 0 ? { ...span, freshMs: terms.negativeMs } : span
-}
-
-/** Up to this part of it less, by chance. */
-export function spread(ms: number, jitter: number): number {
-  return Math.max(1, Math.round(ms * (1 - Math.random() * jitter)))
-}
-
-/** Gives the lease up; with a reason, it is told to those who wait. False when the load was revoked, or lost. */
-export async function giveUp<Value>(
-  source: Source<Value>,
-  key: string,
-  id: string,
-  reason: string,
-): Promise<boolean> {
-  const unit = unitOf(source, key)
-  const told = await learnTold(unit)
-  const { status } = await unit.run(
-    fail,
-    { id, restMs: source.terms.restMs, ...told, reason },
-    { atClose: 'gives back' },
-  )
-  return status === 'failed'
 }
 
 function reasonOf(error: unknown): string {

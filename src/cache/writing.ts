@@ -10,7 +10,7 @@ import { KNOWN_FOR_MS } from './generation.ts'
 import { checkVersion } from './loader.ts'
 import { readTags } from './looking.ts'
 import { type SetOptions, toSpan } from './options.ts'
-import { spread } from './performing.ts'
+import { spread } from './saving.ts'
 import { encodeValue, heldBy, type Source, unitOf } from './source.ts'
 import { checkTag, checkTags } from './tags.ts'
 
