@@ -154,6 +154,23 @@ test.each(['stepDown', 'close'] as const)(
   },
 )
 
+test('who is elected while its campaign ends does not begin, and gives the office back', async () => {
+  const { redis, slowly, name } = instance()
+  const election = redis.election(name)
+  await election.leader()
+  const aborter = new AbortController()
+  slowly('lock/acquire', 100)
+  let terms = 0
+  const campaign = election.campaign(() => void (terms += 1), { signal: aborter.signal })
+  await expect.poll(async () => (await redis.lock(name).inspect()).mode).toBe('held')
+
+  aborter.abort()
+  await campaign.close()
+
+  expect(terms).toBe(0)
+  await expect.poll(async () => (await redis.lock(name).inspect()).mode).toBe('free')
+})
+
 test('nobody follows a leader that steps down while its task goes on and its lease lasts', async () => {
   const { redis, name } = instance()
   const election = redis.election(name, { lease: '1h' })

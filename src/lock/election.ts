@@ -176,7 +176,8 @@ export class Campaign implements AsyncDisposable {
     const term = new TermInOffice(lease, this.#aborter.signal)
     this.#term = term
     try {
-      await this.#onElected(term)
+      // The campaign may have ended while it was granted.
+      if (!term.signal.aborted) await this.#onElected(term)
     } finally {
       this.#term = null
       await lease.release().catch((error: unknown) => {
