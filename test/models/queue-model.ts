@@ -34,7 +34,7 @@ export class QueueModel extends QueueLife {
     const ended: Job[] = []
     const refused = acks.flatMap(([number, token], at): Refused[] => {
       const job = this.jobs.get(number)
-      const why = said.get(number) ?? whyNot(job, token)
+      const why = whyNot(job, token) ?? said.get(number) ?? null
       if (job !== undefined && (why === null || why === 'cancelled')) said.set(number, why ?? 'acked')
       if (why === null && job !== undefined) ended.push(job)
       return why === null ? [] : [[at, why]]
