@@ -18,13 +18,16 @@ import {
   nodeAt,
   ownerOf,
   refuseUnsuitable,
+  searchOf,
   type Send,
   senderOf,
   watch,
+  writesAtOnce,
 } from './ioredis-client.ts'
 import { explain } from './ioredis-errors.ts'
 import { openLine } from './ioredis-line.ts'
 import { MISREAD, type PendingRun, PendingRuns } from './pending.ts'
+import type { PrimarySearch } from './primary-search.ts'
 import { scatteredRead } from './scattered-read.ts'
 import { isInfo, serverInfo } from './server-info.ts'
 import { scriptArguments, type WireArgument, wireArgument } from './wire.ts'
@@ -43,7 +46,8 @@ class IoredisDriver implements Driver {
   readonly #client: Redis | Cluster
   readonly #cluster: Cluster | undefined
   readonly #callClient: Send
-  readonly #pending = new PendingRuns(explain)
+  readonly #pending = new PendingRuns((error, run) => this.#explain(error, run))
+  readonly #search: PrimarySearch | null
   readonly #channels: Channels
   readonly #stopWatching: () => void
   #corked: Redis['stream'][] = []
@@ -60,6 +64,7 @@ class IoredisDriver implements Driver {
       addressesFor: (channel) => this.#addressesFor(channel),
       open: (address, events) => this.#openLine(address, events),
     })
+    this.#search = searchOf(client)
     this.#stopWatching = watch(client, this.#pending)
   }
 
@@ -136,7 +141,13 @@ class IoredisDriver implements Driver {
   }
 
   #follow(answer: Promise<unknown>, key: string): Promise<Reply> {
-    return this.#pending.follow(answer, key, this.#cluster !== undefined || this.#client.status === 'ready')
+    return this.#pending.follow(answer, key, isCluster(this.#client) || writesAtOnce(this.#client))
+  }
+
+  #explain(error: unknown, run: PendingRun): Error {
+    const explained = explain(error, run)
+    this.#search?.note(explained)
+    return explained
   }
 
   #refusal(): string | undefined {

@@ -87,6 +87,10 @@ export interface Connections {
   readonly isReady: boolean
   /** True when a command sent now is written in this very tick: a time limit for its queueing has no use. */
   readonly writesAtOnce: boolean
+  /** The replies that tell that another server may be the primary by now. */
+  readonly signsOfFailover: readonly string[]
+  /** Asks who is the primary, or connects again: the address may lead to another server. */
+  findPrimary(): Promise<void>
   send(key: WireArgument | undefined, args: WireArgument[], options?: SendOptions): Promise<unknown>
   masters(): Promise<NodeClient[]>
   /** The addresses of all masters; with a key, the one that serves it first. */
@@ -108,10 +112,16 @@ export function connectionsOf(client: NodeClient | ClusterClient | SentinelClien
 
 class SingleConnection implements Connections {
   readonly cluster = false
+  readonly signsOfFailover: readonly string[]
   readonly #client: NodeClient
 
   constructor(client: NodeClient) {
     this.#client = client
+    this.signsOfFailover = connectsAgain(client) ? ['READONLY'] : []
+  }
+
+  findPrimary(): Promise<void> {
+    return quit(this.#client)
   }
 
   get isOpen(): boolean {
@@ -143,13 +153,21 @@ class SingleConnection implements Connections {
   }
 }
 
+function connectsAgain({ options }: NodeClient): boolean {
+  const socket = options?.socket ?? {}
+  return !('reconnectStrategy' in socket) || socket.reconnectStrategy !== false
+}
+
 class ClusterConnections implements Connections {
   readonly cluster = true
+  readonly signsOfFailover: readonly string[] = [] // it is told by MOVED
   readonly #client: ClusterClient
 
   constructor(client: ClusterClient) {
     this.#client = client
   }
+
+  async findPrimary(): Promise<void> {}
 
   get isOpen(): boolean {
     return this.#client.isOpen
@@ -192,11 +210,22 @@ class ClusterConnections implements Connections {
 
 class SentinelConnections implements Connections {
   readonly cluster = false
+  readonly signsOfFailover = ['NOREPLICAS'] as const // READONLY is one to node-redis itself
   readonly writesAtOnce = true // it waits for a primary by itself before it queues anything
   readonly #client: SentinelClient
 
   constructor(client: SentinelClient) {
     this.#client = client
+  }
+
+  /** After this error node-redis asks the Sentinels, and then does it again. */
+  async findPrimary(): Promise<void> {
+    let asked = false
+    await this.#client._execute(false, async (client) => {
+      if (asked) return client
+      asked = true
+      throw new Error('READONLY the server has lost its replicas')
+    })
   }
 
   get isOpen(): boolean {

@@ -22,7 +22,8 @@ import {
 } from './node-redis-client.ts'
 import { explain } from './node-redis-errors.ts'
 import { openLine } from './node-redis-line.ts'
-import { MISREAD, PendingRuns } from './pending.ts'
+import { MISREAD, type PendingRun, PendingRuns } from './pending.ts'
+import { PrimarySearch } from './primary-search.ts'
 import { scatteredRead } from './scattered-read.ts'
 import { isInfo, serverInfo } from './server-info.ts'
 import { scriptArguments, type WireArgument, wireArgument } from './wire.ts'
@@ -60,15 +61,19 @@ const QUEUED: Record<'text' | 'bytes', SendOptions> = {
 class NodeRedisDriver implements Driver {
   readonly name = 'node-redis'
   readonly #connections: Connections
-  readonly #pending = new PendingRuns(explain)
+  readonly #pending = new PendingRuns((error, run) => this.#explain(error, run))
+  readonly #search: PrimarySearch
   readonly #channels: Channels
   #sharded: Promise<boolean> | undefined
-  /** How many calls have found connections that are to be gone before anything is sent again. */
-  #dropping = 0
+  /** How often something has begun, and is not over, before which nothing is sent. */
+  #holding = 0
   #closed = false
 
   constructor(connections: Connections) {
     this.#connections = connections
+    this.#search = new PrimarySearch(connections.signsOfFailover, () => {
+      this.#holdUntil(connections.findPrimary())
+    })
     this.#channels = new Channels({
       addressesFor: (channel) => this.#addressesFor(channel),
       open: (address, events) => this.#openLine(address, events),
@@ -149,20 +154,28 @@ class NodeRedisDriver implements Driver {
     return this.#pending.follow(this.#connections.send(key, args, options), '', writesAtOnce)
   }
 
+  #explain(error: unknown, run: PendingRun): Error {
+    const explained = explain(error, run)
+    this.#search.note(explained)
+    return explained
+  }
+
   #refusal(): string | undefined {
     if (this.#closed) return 'the driver is closed'
-    if (this.#dropping > 0) return MISREAD
+    if (this.#holding > 0) return 'the client connects again'
     return this.#connections.isOpen ? undefined : 'the client is closed'
   }
 
   /** What is sent before the connections are gone would be answered with what is left of them. */
   #drop(nodes: Promise<NodeClient[]>): void {
     this.#pending.giveUp(MISREAD, () => true)
-    this.#dropping++
-    nodes
-      .then((all) => Promise.all(all.map(quit)))
-      .catch(() => undefined) // they are lost already
-      .finally(() => this.#dropping--)
+    this.#holdUntil(nodes.then((all) => Promise.all(all.map(quit))))
+  }
+
+  #holdUntil(done: Promise<unknown>): void {
+    this.#holding++
+    // What cannot be reached is lost already.
+    done.catch(() => undefined).finally(() => this.#holding--)
   }
 
   async #onMasters(ask: (master: NodeClient) => Promise<unknown>): Promise<Reply[]> {
