@@ -11,7 +11,7 @@
 
 import { ConnectionLostError, type Driver, type Reply, type ScriptCall, ServerReplyError } from '../driver.ts'
 import { Deadlines, type Due } from './deadlines.ts'
-import { AmbiguousError, DriverError } from './errors.ts'
+import { AmbiguousError, DriverError, type PeriluneError } from './errors.ts'
 import type { Operation } from './operation.ts'
 import { isPassing, toPeriluneError } from './script-errors.ts'
 
@@ -184,10 +184,11 @@ class Run<A, R> implements Due {
     this.#pause = setTimeout(() => this.attempt(), pause)
   }
 
-  #notDone(): DriverError {
+  #notDone(): PeriluneError {
     const name = this.#operation.script.name
     const cause = this.#lastError ?? undefined
     if (cause instanceof ServerReplyError) {
+      if (cause.word === 'READONLY') return toPeriluneError(cause, this.#operation)
       return new DriverError('busy', `${name}: the server could not take the call: ${cause.message}`, {
         cause,
       })

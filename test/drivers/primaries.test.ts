@@ -1,8 +1,9 @@
 // Another server becomes the primary, and the connections to the old one stay open: refusals are all that clients get there.
 
 import { randomUUID } from 'node:crypto'
+import { perilune } from 'perilune'
 import { expect, onTestFinished, test } from 'vitest'
-import { callOf, untilAnswered, WRITE } from '../../src/testing/driver-calls.ts'
+import { callOf, failureOf, untilAnswered, WRITE } from '../../src/testing/driver-calls.ts'
 import type { OpenedDriver } from '../../src/testing/driver-suite.ts'
 import { ask, until } from '../servers/ask.ts'
 import { startRedis } from '../servers/redis.ts'
@@ -72,6 +73,30 @@ test.each([
   await ask(old.port, 'ACL', 'SETUSER', 'default', '-replicaof', '-slaveof')
 
   expect(await writeAll(all, port)).toEqual(all.map(() => 'after'))
+})
+
+test('a call to a replica that has no primary in its place is refused as read-only', async () => {
+  const server = await startRedis()
+  onTestFinished(() => server.stop())
+  const all = await openAll(
+    singles.map(
+      ([, open]) =>
+        () =>
+          open(server.port),
+    ),
+  )
+  await ask(server.port, 'REPLICAOF', HOST, '1')
+
+  const failures = await Promise.all(
+    all.map(({ driver }) => {
+      const redis = perilune(driver, { deadline: '1s' })
+      return failureOf(redis.lock('l').tryAcquire())
+    }),
+  )
+
+  expect(failures.map((failure) => Reflect.get(Object(failure), 'code'))).toEqual(
+    all.map(() => 'store-read-only'),
+  )
 })
 
 test('behind one address, clients of an old primary that is a replica connect again', async () => {
