@@ -32,19 +32,6 @@ export function senderOf(client: Redis | Cluster): Send {
   }
 }
 
-export function refuseUnsuitable(client: Redis | Cluster): void {
-  const options = isCluster(client) ? { ...client.options.redisOptions, ...client.options } : client.options
-  if (options.keyPrefix)
-    throw new TypeError(
-      'this ioredis client has a keyPrefix, which would rename the keys: set a namespace instead',
-    )
-  const node = isCluster(client) ? client.options.redisOptions : client.options
-  if (node?.stringNumbers)
-    throw new TypeError('this ioredis client has stringNumbers on, which changes the replies')
-  if (node?.replyMapping === 'resp3')
-    throw new TypeError("this ioredis client has replyMapping 'resp3', which changes the replies")
-}
-
 /** True when a command sent now is written in this very tick, and does not wait for a connection. */
 export function writesAtOnce(client: Redis): boolean {
   return client.status === 'ready' && client.stream.writable

@@ -17,7 +17,6 @@ import {
   isCluster,
   nodeAt,
   ownerOf,
-  refuseUnsuitable,
   searchOf,
   type Send,
   senderOf,
@@ -26,6 +25,7 @@ import {
 } from './ioredis-client.ts'
 import { explain } from './ioredis-errors.ts'
 import { openLine } from './ioredis-line.ts'
+import { checkSuitable } from './ioredis-suitable.ts'
 import { MISREAD, type PendingRun, PendingRuns } from './pending.ts'
 import type { PrimarySearch } from './primary-search.ts'
 import { scatteredRead } from './scattered-read.ts'
@@ -33,11 +33,11 @@ import { isInfo, serverInfo } from './server-info.ts'
 import { scriptArguments, type WireArgument, wireArgument } from './wire.ts'
 
 /**
- * Speaks through an ioredis client: a single server, Sentinel or Cluster. Throws a TypeError for a
- * client that would rename keys (`keyPrefix`) or change replies (`stringNumbers`, `replyMapping`).
+ * Speaks through a client of ioredis 5.11 or newer: a single server, Sentinel or Cluster. Throws a TypeError for what is none,
+ * and for one that subscribes, that would rename keys (`keyPrefix`) or change replies (`stringNumbers`, `replyMapping`).
  */
 export function ioredis(client: Redis | Cluster): Driver {
-  refuseUnsuitable(client)
+  checkSuitable(client)
   return new IoredisDriver(client)
 }
 

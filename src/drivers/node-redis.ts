@@ -11,17 +11,12 @@ import {
   type WriteCall,
 } from '../driver.ts'
 import { Channels, type Line, type LineEvents } from './channels.ts'
-import {
-  type ClusterClient,
-  type Connections,
-  connectionsOf,
-  type NodeClient,
-  quit,
-  type SendOptions,
-  type SentinelClient,
-} from './node-redis-client.ts'
+import { type ClusterClient, type NodeClient, quit, type SentinelClient } from './node-redis-client.ts'
+import { type Connections, connectionsOf } from './node-redis-connections.ts'
 import { explain } from './node-redis-errors.ts'
+import { AT_ONCE, QUEUED } from './node-redis-forms.ts'
 import { openLine } from './node-redis-line.ts'
+import { checkSuitable } from './node-redis-suitable.ts'
 import { MISREAD, type PendingRun, PendingRuns } from './pending.ts'
 import { PrimarySearch } from './primary-search.ts'
 import { scatteredRead } from './scattered-read.ts'
@@ -29,33 +24,13 @@ import { isInfo, serverInfo } from './server-info.ts'
 import { scriptArguments, type WireArgument, wireArgument } from './wire.ts'
 
 /**
- * Speaks through a client, cluster or sentinel client of node-redis; connect it first. Throws a
- * TypeError for a pool, a `legacy()` client, and a client with a `keyPrefix`, which our raw commands
- * would not get. With Sentinel, `wait` needs the default `masterPoolSize` of 1.
+ * Speaks through a client, cluster or sentinel client of node-redis 6.2.1 or newer; connect it first. Throws a TypeError for
+ * what is none, such as a pool or a `legacy()` client, for one that subscribes on RESP2, and for one with a `keyPrefix`, which
+ * our raw commands would not get. With Sentinel, `wait` needs the default `masterPoolSize` of 1.
  */
 export function nodeRedis(client: NodeClient | ClusterClient | SentinelClient): Driver {
-  if ('_keyPrefix' in client && client._keyPrefix) {
-    throw new TypeError(
-      'this node-redis client has a keyPrefix, which the keys would not get: set a namespace instead',
-    )
-  }
+  checkSuitable(client)
   return new NodeRedisDriver(connectionsOf(client))
-}
-
-/** Keyed by the first byte of a RESP type. RESP3 replies take the shapes of RESP2. */
-const SHAPES_OF_RESP2 = { 35: Number, 37: Array, 40: String, 126: Array }
-const TEXT = { ...SHAPES_OF_RESP2, 36: String, 43: String, 44: String, 61: String }
-const BYTES = { ...SHAPES_OF_RESP2, 36: Buffer, 43: Buffer, 44: Buffer, 61: Buffer }
-
-// node-redis gives each command an AbortSignal that ends its waiting to be written. It costs more
-// than all the rest of a call, and is of no use when the connection is up.
-const AT_ONCE: Record<'text' | 'bytes', SendOptions> = {
-  text: { typeMapping: TEXT, timeout: undefined },
-  bytes: { typeMapping: BYTES, timeout: undefined },
-}
-const QUEUED: Record<'text' | 'bytes', SendOptions> = {
-  text: { typeMapping: TEXT },
-  bytes: { typeMapping: BYTES },
 }
 
 class NodeRedisDriver implements Driver {

@@ -3,6 +3,7 @@
 import { type Driver, type Script, ServerReplyError } from '../driver.ts'
 import { Batcher, type BatchTerms, type Send } from './batcher.ts'
 import { CallIds } from './call-ids.ts'
+import { checkDriver } from './check-driver.ts'
 import { inTime, within } from './in-time.ts'
 import { unitPrefix } from './keys.ts'
 import { LeaseKeeper } from './lease-keeper.ts'
@@ -30,7 +31,7 @@ export class Runtime {
 
   constructor(driver: Driver, namespace: string, deadlineMs: number) {
     this.namespace = namespace
-    this.runner = new Runner(driver, deadlineMs)
+    this.runner = new Runner(checkDriver(driver), deadlineMs)
     this.server = new Server(driver)
     this.wakes = new Wakes(driver)
     this.mailbox = new Mailbox(driver)

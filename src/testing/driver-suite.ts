@@ -3,6 +3,7 @@
 import type { DriverCase } from './driver-context.ts'
 import { faultCases } from './driver-faults.ts'
 import { readCases } from './driver-reads.ts'
+import { reconnectingCases } from './driver-reconnecting.ts'
 import { replyCases } from './driver-replies.ts'
 import { subscriptionCases } from './driver-subscriptions.ts'
 
@@ -19,4 +20,5 @@ export const driverSuite: readonly DriverCase[] = [
   ...readCases,
   ...subscriptionCases,
   ...faultCases,
+  ...reconnectingCases,
 ]
