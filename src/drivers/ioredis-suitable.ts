@@ -11,11 +11,17 @@ export function checkSuitable(client: Redis | Cluster): void {
   const isClient =
     can(client, 'call', 'callBuffer', 'nodes') || can(client, 'call', 'callBuffer', 'duplicate')
   if (!isClient || 'isPipeline' in client)
-    refuse('ioredis() takes a Redis or a Cluster of ioredis 5.11 or newer', client)
-  // No client tells its version. This command came with 5.11.
-  if (!can(client, 'msetex')) throw new TypeError('this client is older than ioredis 5.11')
+    refuse('ioredis() takes a Redis or a Cluster of ioredis 5.11.1 or newer', client)
+  if (!isNewEnough(client)) throw new TypeError('this client is older than ioredis 5.11.1')
   if (!isCluster(client) && client.mode !== 'normal') throw new TypeError(IN_SUBSCRIBER_MODE)
   refuseOptions(client)
+}
+
+/** No client tells its version: by what came with 5.11.1, and with 5.11. */
+function isNewEnough(client: Redis | Cluster): boolean {
+  return isCluster(client)
+    ? 'clusterNodeRetryStrategy' in client.options
+    : can(client, '_buildCommandContext')
 }
 
 function refuseOptions(client: Redis | Cluster): void {

@@ -33,7 +33,7 @@ import { isInfo, serverInfo } from './server-info.ts'
 import { scriptArguments, type WireArgument, wireArgument } from './wire.ts'
 
 /**
- * Speaks through a client of ioredis 5.11 or newer: a single server, Sentinel or Cluster. Throws a TypeError for what is none,
+ * Speaks through a client of ioredis 5.11.1 or newer: a single server, Sentinel or Cluster. Throws a TypeError for what is none,
  * and for one that subscribes, that would rename keys (`keyPrefix`) or change replies (`stringNumbers`, `replyMapping`).
  */
 export function ioredis(client: Redis | Cluster): Driver {

@@ -16,6 +16,13 @@ const { createClient, createClientPool, createCluster } = nodeRedisLibrary
 /** Connects to nothing. */
 const ofIoredis = (): ioredisLibrary.Redis => new Redis({ lazyConnect: true })
 
+/** A cluster of an older version lacks one of its options. */
+function olderCluster(): ioredisLibrary.Cluster {
+  const cluster = new ioredisLibrary.Cluster([], { lazyConnect: true })
+  Reflect.deleteProperty(cluster.options, 'clusterNodeRetryStrategy')
+  return cluster
+}
+
 /** What a client of an older version lacks. */
 function without(client: object, member: string): object {
   return new Proxy(client, {
@@ -40,7 +47,8 @@ describe('ioredis()', () => {
     ['a pipeline', ofIoredis().pipeline(), /, not a pipeline$/],
     ['a client of node-redis', createClient(), /not a client of node-redis, which goes to nodeRedis\(\)/],
     ['a cluster of node-redis', createCluster({ rootNodes: [{}] }), /which goes to nodeRedis\(\)/],
-    ['an older client', without(ofIoredis(), 'msetex'), /older than ioredis 5\.11/],
+    ['an older client', without(ofIoredis(), '_buildCommandContext'), /older than ioredis 5\.11\.1/],
+    ['an older cluster', olderCluster(), /older than ioredis/],
   ])('refuses %s', (_, given, reason) => {
     expect(() => ioredis(given as ioredisLibrary.Redis)).toThrow(TypeError)
     expect(() => ioredis(given as ioredisLibrary.Redis)).toThrow(
