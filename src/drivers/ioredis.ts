@@ -105,7 +105,7 @@ class IoredisDriver implements Driver {
   async wait(key: string, replicas: number, timeoutMs: number): Promise<number> {
     const node = this.#cluster ? nodeAt(this.#cluster, ownerOf(this.#cluster, key)) : this.#client
     if (node === undefined) throw new ConnectionLostError('no connection to the node of the key', false)
-    return Number(await this.#follow(node.call('wait', [replicas, timeoutMs]), key))
+    return Number(await this.#follow(key, () => node.call('wait', [replicas, timeoutMs])))
   }
 
   /** Bound, so that a driver made of this one has it too. */
@@ -137,11 +137,13 @@ class IoredisDriver implements Driver {
     const refusal = this.#refusal()
     if (refusal !== undefined) return Promise.reject(new ConnectionLostError(refusal, false))
     this.#gather()
-    return this.#follow(this.#callClient(command, args, bytes), key)
+    return this.#follow(key, () => this.#callClient(command, args, bytes))
   }
 
-  #follow(answer: Promise<unknown>, key: string): Promise<Reply> {
-    return this.#pending.follow(answer, key, isCluster(this.#client) || writesAtOnce(this.#client))
+  #follow(key: string, send: () => Promise<unknown>): Promise<Reply> {
+    // Before it is sent: to write to a connection that is broken may end it.
+    const written = isCluster(this.#client) || writesAtOnce(this.#client)
+    return this.#pending.follow(send(), key, written)
   }
 
   #explain(error: unknown, run: PendingRun): Error {
@@ -210,9 +212,10 @@ class IoredisDriver implements Driver {
     const refusal = this.#refusal()
     if (refusal !== undefined) throw new ConnectionLostError(refusal, false)
     // Until a cluster has answered once, ioredis knows only the nodes it was given, of any role.
-    if (isCluster(this.#client) && this.#client.status !== 'ready')
-      await this.#follow(this.#client.call('ping'), '')
-    return Promise.all(this.#masters().map((master) => this.#follow(ask(master), '')))
+    const cluster = this.#cluster
+    if (cluster !== undefined && cluster.status !== 'ready')
+      await this.#follow('', () => cluster.call('ping'))
+    return Promise.all(this.#masters().map((master) => this.#follow('', () => ask(master))))
   }
 
   async #addressesFor(channel: string): Promise<string[]> {
