@@ -1,6 +1,6 @@
 // Question: is this build slower than another one?
 // Expectation: no hottest row of a structure is. PERILUNE_BEFORE names the folder of another clone in which `npm run build`
-// has run; both builds work in one process, on one server, in turn.
+// has run; both builds work in one process, on one server, in turn. PERILUNE_CASES names some of the cases: `lock,cache`.
 
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
@@ -23,7 +23,9 @@ export async function run(bench: Bench): Promise<void> {
   const now = await builtLibrary()
   const before = await libraryIn(folder, now)
   const ratios: Row[] = []
+  const wanted = process.env['PERILUNE_CASES']?.split(',')
   for (const [name, each] of Object.entries(CASES)) {
+    if (wanted !== undefined && !wanted.includes(name)) continue
     const measured = await compareOne(bench, each, before, now)
     if (measured !== null) ratios.push(toRow(name, measured))
   }

@@ -79,7 +79,9 @@ export interface Driver {
   load(script: Script): Promise<void>
   /**
    * Listens on a channel; resolves once the server has confirmed. All subscriptions share one extra
-   * connection (one per master in use on a cluster with sharded channels).
+   * connection (one per master in use on a cluster with sharded channels). While somebody listens, the driver makes sure that
+   * this connection is alive and leads to the node where commands for the channel run; else the subscription is lost, and
+   * placed again.
    */
   subscribe(channel: string, listener: Listener): Promise<Subscription>
   info(): Promise<ServerInfo>
@@ -90,9 +92,12 @@ export interface Driver {
    * serves `key` and fails what is due on it as maybe done; the client connects again by itself.
    */
   reconnect?(key: string): void
-  /** False while the command connection or a needed subscriber connection is down. */
+  /** False while the command connection or a needed subscriber connection is down, or the latter cannot be shown to hear. */
   healthy(): boolean
-  /** Closes what the driver opened itself; the client it was given stays open. */
+  /**
+   * Closes what the driver opened itself; the client it was given stays open. Called when the last instance on it closes: all
+   * calls are refused from then on, and those under way settle.
+   */
   close(): Promise<void>
 }
 

@@ -198,14 +198,15 @@ export class Perilune implements AsyncDisposable, HasRuntime {
     return this.#runtime.preload(allScripts())
   }
 
-  /** False while a connection that is needed is down. */
+  /** False while a connection that is needed is down, and once this instance closes. */
   healthy(): boolean {
-    return this.#runtime.runner.driver.healthy()
+    return this.#runtime.healthy()
   }
 
   /**
-   * Ends what waits, gives loads of caches to other processes, and closes what was opened here; the client stays yours to
-   * close.
+   * Ends this instance within one second. At once calls under way settle, others are refused (`DriverError` with `closed`),
+   * what waits ends, and the signals of leases abort. What is at work has half a second to end; what is held then is given
+   * back. The driver is closed with its last instance; the client stays yours to close.
    */
   close(): Promise<void> {
     return this.#runtime.close()
@@ -216,7 +217,10 @@ export class Perilune implements AsyncDisposable, HasRuntime {
   }
 }
 
-/** Starts Perilune on a driver: `perilune(ioredis(client), { namespace: 'shop' })`. */
+/**
+ * Starts Perilune on a driver: `perilune(ioredis(client), { namespace: 'shop' })`. Throws InvalidArgumentError, also for a
+ * driver that was closed with its last instance.
+ */
 export function perilune(driver: Driver, options: PeriluneOptions = {}): Perilune {
   checkOptions('options', options, ['namespace', 'deadline'])
   return new Perilune(driver, options)

@@ -1,9 +1,10 @@
 --[[
 Makes loads last longer, counted from now: one token and one lease for each key, in order. One that has lapsed,
 ended, or was revoked is not extended: its `expires_at_ms` is 0. A revoked one keeps what is left of its lease, so
-that its loader can stop before another begins.
+that its loader can stop before another begins. Each is judged by itself: those in `refused` (places counted from 0) are
+of keys that cannot be read, and why.
 
-@returns extended  now_ms:integer leases:[expires_at_ms:integer]
+@returns extended  now_ms:integer leases:[expires_at_ms:integer] refused:[at:integer why:text]
 @cost    O(keys)
 ]]
 local load, load_at = KEYS, 1 -- repeated hash: the load lease of each key
@@ -11,15 +12,21 @@ local leases, leases_at = ARGV, 1 -- repeated (token:integer lease_ms:integer): 
 
 -- @include shared/exact
 -- @include shared/clock
+-- @include shared/try-open
 -- @include shared/cache/load
 -- @include shared/cache/keep-load
 
 local now_ms = math.floor(clock_us() / 1000)
-local found = {}
-for at = load_at, #load do
-  found[at] = open_load(load[at])
-  if found[at].layout ~= LOAD_LAYOUT then
-    return redis.error_reply('LAYOUT ' .. found[at].layout)
+local found, refused = {}, {}
+for at = load_at, #load, 1 do
+  local open = function()
+    return open_load(load[at])
+  end
+  local known, why = try_open(open, LOAD_LAYOUT)
+  found[at] = known or false
+  if not known then
+    refused[#refused + 1] = at - 1
+    refused[#refused + 1] = why
   end
 end
 local ends = {}
@@ -27,11 +34,12 @@ for at = leases_at, #leases, 2 do
   local place = (at - leases_at) / 2 + 1
   local known = found[place]
   ends[place] = 0
-  if known.token == tonumber(leases[at]) and known.lease_ends_ms > now_ms and not is_revoked(known) then
+  local is_live = known and known.lease_ends_ms > now_ms and not is_revoked(known)
+  if is_live and known.token == tonumber(leases[at]) then
     ends[place] = now_ms + leases[at + 1]
     -- First, so that it also works when the server is out of memory.
     keep_load(load[place], ends[place] - now_ms)
     redis.call('HSET', load[place], 'lease_ends_ms', exact(ends[place]))
   end
 end
-return { 'extended', now_ms, ends }
+return { 'extended', now_ms, ends, refused }

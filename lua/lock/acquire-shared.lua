@@ -21,12 +21,14 @@ local listens = ARGV[6] == '1' -- flag: whether its process listens on its chann
 local claim_ms = tonumber(ARGV[7] or 1000) -- integer: how long others have to confirm what they get now
 local sharded = ARGV[8] == '1' -- flag: whether those are sharded channels
 local counted = ARGV[9] ~= '0' -- flag: whether the number of those who hear tells who is gone
+local confirms = ARGV[10] == '1' -- flag: whether it takes for the whole lease what it was offered
 
 -- @include shared/clock
 -- @include shared/next-token
 -- @include shared/tickets
 -- @include shared/tell
 -- @include shared/line
+-- @include shared/stand
 -- @include shared/lock/state
 -- @include shared/lock/kept
 -- @include shared/lock/save
@@ -44,6 +46,11 @@ local now_us = clock_us()
 local now_ms = math.floor(now_us / 1000)
 local known, ends_at_ms = reading_of(readers, reader_ids, id, now_ms)
 if known then
+  if confirms then
+    ends_at_ms =
+      confirm_reader(lock, readers, reader_ids, string.format('%.0f', known), ends_at_ms, lease_ms, now_ms)
+    save_freed_lock(state, lock, now_ms)
+  end
   return { 'granted', known, ends_at_ms, now_ms }
 end
 count_readers(lock, readers, reader_ids, now_ms)

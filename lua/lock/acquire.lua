@@ -2,8 +2,8 @@
 Gives the lock to one holder, or puts the attempt in line.
 Safe to repeat: an attempt that holds the lock, or stands in line, gets the same answer again. When the lock
 is free and others wait, the first of them gets it, unless the attempt is `barging`. A lock that was handed
-over to one who waited is granted for `claim_ms` at most; extending or releasing it confirms. `more`: the lock
-is free and others are first; call `serve`.
+over to one who waited longer than a moment is offered for `claim_ms`: it asks again, with `confirms`, and has it for its
+lease. `more`: the lock is free and others are first; call `serve`.
 
 @returns granted  token:integer expires_at_ms:integer now_ms:integer
 @returns held     retry_after_ms:integer more:flag
@@ -22,6 +22,7 @@ local barging = ARGV[7] == '1' -- flag: whether it may go before those who wait
 local claim_ms = tonumber(ARGV[8] or 1000) -- integer: how long others have to confirm what they get now
 local sharded = ARGV[9] == '1' -- flag: whether those are sharded channels
 local counted = ARGV[10] ~= '0' -- flag: whether the number of those who hear tells who is gone
+local confirms = ARGV[11] == '1' -- flag: whether it takes for the whole lease what it was offered
 
 -- @include shared/clock
 -- @include shared/next-token
@@ -50,19 +51,20 @@ end
 -- Somebody has the lock, or waits for it, or this attempt has been here before.
 local TRY_AGAIN_MS = 2
 -- @include shared/tickets
--- @include shared/tell
--- @include shared/line
+-- @include shared/stand
 -- @include shared/lock/state
 -- @include shared/lock/save
 -- @include shared/lock/grant
--- @include shared/lock/hand-over
--- @include shared/lock/serve
 
 local lock = read_lock(stored)
 if lock.layout ~= LOCK_LAYOUT then
   return redis.error_reply('LAYOUT ' .. lock.layout)
 end
 if lock.id == id and lock.mode == 'x' and is_held(lock, now_ms) then
+  if confirms then
+    lock.expires_at_ms = math.max(lock.expires_at_ms, now_ms + lease_ms)
+    save_freed_lock(state, lock, now_ms)
+  end
   return { 'granted', tonumber(lock.token), lock.expires_at_ms, now_ms }
 end
 if lock.id == id and lock.mode == '-' then
@@ -78,7 +80,6 @@ if is_free(lock) and lock.last_ticket == 0 then
   return { 'granted', tonumber(lock.token), lock.expires_at_ms, now_ms }
 end
 
-local how = { channel = channel, sharded = sharded, counted = counted }
 local ticket = {
   id = id,
   kind = barging and 'b' or 'x',
@@ -88,22 +89,27 @@ local ticket = {
   holder = holder,
 }
 local own = format_ticket(ticket)
-local mine = is_free(lock) and barging
 local served
-if is_free(lock) and not mine then
-  served = serve(lock, queue, own, claim_ms, now_us, how)
-  mine = served == 'own' or served == 'nobody'
-end
-if mine then
-  lock.called = called and '0' or lock.called
-  grant(lock, id, holder, new_token(lock, now_us), now_ms + lease_ms)
-  save_lock(state, lock, now_ms)
-  redis.call('ZREM', queue, own)
-  if lock.last_ticket > 0 and not call_first(queue, lease_ms, how) then
-    lock.last_ticket = 0
-    save_lock(state, lock, now_ms)
+if is_free(lock) then
+  -- @include shared/tell
+  -- @include shared/line
+  -- @include shared/lock/hand-over
+  -- @include shared/lock/serve
+  local how = { channel = channel, sharded = sharded, counted = counted }
+  if not barging then
+    served = serve(lock, queue, own, claim_ms, now_us, how)
   end
-  return { 'granted', tonumber(lock.token), lock.expires_at_ms, now_ms }
+  if barging or served == 'own' or served == 'nobody' then
+    lock.called = called and '0' or lock.called
+    grant(lock, id, holder, new_token(lock, now_us), now_ms + lease_ms)
+    save_lock(state, lock, now_ms)
+    redis.call('ZREM', queue, own)
+    if lock.last_ticket > 0 and not call_first(queue, lease_ms, how) then
+      lock.last_ticket = 0
+      save_lock(state, lock, now_ms)
+    end
+    return { 'granted', tonumber(lock.token), lock.expires_at_ms, now_ms }
+  end
 end
 local more = served == 'more' and 1 or 0
 local recheck_ms = is_free(lock) and claim_ms or lock.expires_at_ms - now_ms
@@ -124,7 +130,12 @@ if waits then
   if barging then
     recheck_ms = math.min(recheck_ms, 2000)
   end
-  return { 'queued', place, (place == 0 or barging) and recheck_ms or 0, more, now_ms }
+  -- Whoever is near the front looks when what was offered to another has ended.
+  local looks = place == 0 or barging
+  if confirms and place <= 3 and not looks then
+    looks = is_free(lock) or lock.expires_at_ms - math.floor(lock.token / 1000) <= claim_ms
+  end
+  return { 'queued', place, looks and recheck_ms or 0, more, now_ms }
 end
 if served then
   save_lock(state, lock, now_ms)

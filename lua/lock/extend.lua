@@ -1,24 +1,31 @@
 --[[
 Makes leases last longer, of one lock or of several in one slot. A lease that has ended is never revived: its
-`expires_at_ms` is 0.
+`expires_at_ms` is 0. Each is judged by itself: those in `refused` (places counted from 0) are on locks that cannot be
+read, and why.
 
-@returns extended  now_ms:integer leases:[expires_at_ms:integer]
+@returns extended  now_ms:integer leases:[expires_at_ms:integer] refused:[at:integer why:text]
 @cost    O(leases)
 ]]
 local state, state_at = KEYS, 1 -- repeated string: the state of each lock
 local leases, leases_at = ARGV, 1 -- repeated (token:integer lease_ms:integer): one for each lock
 
 -- @include shared/clock
+-- @include shared/try-open
 -- @include shared/lock/state
 -- @include shared/lock/kept
 -- @include shared/lock/save
 
 local now_ms = math.floor(clock_us() / 1000)
-local locks = {}
+local locks, refused = {}, {}
 for at = state_at, #state, 1 do
-  locks[at] = read_lock(redis.call('GET', state[at]))
-  if locks[at].layout ~= LOCK_LAYOUT then
-    return redis.error_reply('LAYOUT ' .. locks[at].layout)
+  local open = function()
+    return read_lock(redis.call('GET', state[at]))
+  end
+  local known, why = try_open(open, LOCK_LAYOUT)
+  locks[at] = known or false
+  if not known then
+    refused[#refused + 1] = at - 1
+    refused[#refused + 1] = why
   end
 end
 local ends = {}
@@ -26,10 +33,10 @@ for at = leases_at, #leases, 2 do
   local place = (at - leases_at) / 2 + 1
   local lock = locks[place]
   ends[place] = 0
-  if lock.mode == 'x' and lock.token == leases[at] and is_held(lock, now_ms) then
+  if lock and lock.mode == 'x' and lock.token == leases[at] and is_held(lock, now_ms) then
     lock.expires_at_ms = now_ms + leases[at + 1]
     ends[place] = lock.expires_at_ms
     save_freed_lock(state[place], lock, now_ms)
   end
 end
-return { 'extended', now_ms, ends }
+return { 'extended', now_ms, ends, refused }

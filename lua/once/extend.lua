@@ -1,8 +1,9 @@
 --[[
 Makes attempts last longer, counted from now: one token and one lease for each key, in order. One whose
-lease has lapsed, or that has ended otherwise, is never brought back: its `expires_at_ms` is 0.
+lease has lapsed, or that has ended otherwise, is never brought back: its `expires_at_ms` is 0. Each is judged by itself: those in
+`refused` (places counted from 0) are of keys that cannot be read, and why.
 
-@returns extended  now_ms:integer leases:[expires_at_ms:integer]
+@returns extended  now_ms:integer leases:[expires_at_ms:integer] refused:[at:integer why:text]
 @cost    O(keys)
 ]]
 local state, state_at = KEYS, 1 -- repeated hash: all that is known of each key
@@ -10,15 +11,21 @@ local leases, leases_at = ARGV, 1 -- repeated (token:integer lease_ms:integer): 
 
 -- @include shared/exact
 -- @include shared/clock
+-- @include shared/try-open
 -- @include shared/once/state
 -- @include shared/once/keep
 
 local now_ms = math.floor(clock_us() / 1000)
-local found = {}
-for at = state_at, #state do
-  found[at] = open_state(state[at])
-  if found[at].layout ~= ONCE_LAYOUT then
-    return redis.error_reply('LAYOUT ' .. found[at].layout)
+local found, refused = {}, {}
+for at = state_at, #state, 1 do
+  local open = function()
+    return open_state(state[at])
+  end
+  local known, why = try_open(open, ONCE_LAYOUT)
+  found[at] = known or false
+  if not known then
+    refused[#refused + 1] = at - 1
+    refused[#refused + 1] = why
   end
 end
 local ends = {}
@@ -26,7 +33,7 @@ for at = leases_at, #leases, 2 do
   local place = (at - leases_at) / 2 + 1
   local known = found[place]
   ends[place] = 0
-  if holds_token(known, tonumber(leases[at])) and is_running(known, now_ms) then
+  if known and holds_token(known, tonumber(leases[at])) and is_running(known, now_ms) then
     ends[place] = now_ms + leases[at + 1]
     local kept_until_ms = ends[place] + known.kept_until_ms - known.lease_ends_ms
     -- First, so that it also works when the server is out of memory.
@@ -41,4 +48,4 @@ for at = leases_at, #leases, 2 do
     )
   end
 end
-return { 'extended', now_ms, ends }
+return { 'extended', now_ms, ends, refused }

@@ -80,17 +80,19 @@ if queue.idle > 0 or waits then
   -- @include shared/queue/idle
   -- @include shared/queue/watch
   local how = { channel = channel, sharded = sharded, counted = counted }
-  leave_idle(idle, queue, worker)
+  local score = leave_idle(idle, queue, worker)
   if count > 0 and count == limit and redis.call('EXISTS', ready) == 1 then
-    call_idle(idle, queue, 1, how)
+    call_idle(idle, queue, 1, now_ms, how)
   elseif count > 0 and not waits then
     see_to(idle, queue, ends_ms, now_ms, how)
   elseif limit == 0 then
-    see_to_watch(idle, queue, now_ms, how)
+    see_to_watch(idle, queue, worker, score, now_ms, how)
   end
   if waits then
-    recheck_ms = watch_time(queue, queue.due_ms < NEVER_MS and queue.due_ms or nil, 0, now_ms)
-    stand_idle(idle, queue, worker, recheck_ms > 0)
+    -- @include shared/queue/note-time
+    note_time(queue, now_us)
+    local due_ms = queue.due_ms < NEVER_MS and queue.due_ms or nil
+    recheck_ms = wait_idle(idle, queue, worker, due_ms, score, now_ms, how)
   end
 end
 if queue.noted then

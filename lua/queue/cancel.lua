@@ -136,6 +136,7 @@ if queue.settling then
       idle,
       queue,
       math.min(became_ready, 8),
+      now_ms,
       { channel = channel, sharded = sharded, counted = counted }
     )
   end

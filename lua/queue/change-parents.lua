@@ -127,6 +127,7 @@ if queue.idle > 0 then
     idle,
     queue,
     math.min(became_ready, 8),
+    now_ms,
     { channel = channel, sharded = sharded, counted = counted }
   )
 end

@@ -41,7 +41,14 @@ local counted = ARGV[3] == '1' -- flag: whether the number of those who hear tel
 -- @include shared/queue/idle
 
 local waiting = { idle = redis.call('ZCARD', idle) }
-call_idle(idle, waiting, MOST_GONE, { channel = channel, sharded = sharded, counted = counted })
+local how = { channel = channel, sharded = sharded, counted = counted }
+for _ = 1, MOST_GONE do
+  local worker = pop_idle(idle, waiting)
+  if not worker then
+    break
+  end
+  tell_idle(worker, how)
+end
 local keys = {
   meta,
   jobs,

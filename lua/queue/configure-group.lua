@@ -1,7 +1,7 @@
 --[[
 Sets what holds for a group of jobs; -1 leaves a number as it is. Safe to repeat.
 
-@returns configured  paused:flag concurrency:integer rate_limit:integer rate_window_ms:integer ready:integer claimed:integer
+@returns configured  paused:flag concurrency:integer rate_limit:integer rate_window_ms:integer ready:integer claimed:integer rate_burst:integer
 @cost    O(log n + groups in the ring)
 ]]
 local meta = KEYS[1] -- hash: the queue's state
@@ -18,6 +18,7 @@ local paused = tonumber(ARGV[6]) -- integer: 1: gives out no job; 0: does
 local concurrency = tonumber(ARGV[7]) -- integer: jobs claimed at once; 0: any number
 local rate_limit = tonumber(ARGV[8]) -- integer: jobs claimed in a window; 0: any number
 local rate_window_ms = tonumber(ARGV[9]) -- integer: the window
+local rate_burst = tonumber(ARGV[10] or 0) -- integer: jobs that may be claimed at once if they were saved up, where a rate is set; 0: as many as in a window
 
 -- @include shared/clock
 -- @include shared/tell
@@ -25,6 +26,7 @@ local rate_window_ms = tonumber(ARGV[9]) -- integer: the window
 -- @include shared/queue/save
 -- @include shared/queue/rate
 -- @include shared/queue/groups
+-- @include shared/queue/keep-burst
 -- @include shared/queue/idle
 
 local queue = open_queue(meta, codec, '')
@@ -46,6 +48,13 @@ group.concurrency = pick(concurrency, group.concurrency)
 group.rate_limit = pick(rate_limit, group.rate_limit)
 group.rate_window_ms = pick(rate_window_ms, group.rate_window_ms)
 begin_queue(meta, queue, now_us)
+if rate_limit >= 0 then
+  group.rate_burst = rate_limit > 0 and rate_burst or 0
+  local more = keep_burst(groups, GROUP_BURST .. name, group)
+  if more ~= 0 then
+    redis.call('HINCRBY', groups, GROUP_BURST, more)
+  end
+end
 if group.in_ring then
   redis.call('LREM', turns, '0', name)
   group.in_ring = false
@@ -54,7 +63,8 @@ redis.call('ZREM', held, name)
 enter_ring(turns, held, name, group, now_us)
 save_group(groups, name, group, now_us)
 if group.in_ring and queue.idle > 0 then
-  call_idle(idle, queue, 1, { channel = channel, sharded = sharded, counted = counted })
+  local now_ms = math.floor(now_us / 1000)
+  call_idle(idle, queue, 1, now_ms, { channel = channel, sharded = sharded, counted = counted })
 end
 save_queue(meta, queue)
 return {
@@ -65,4 +75,5 @@ return {
   group.rate_window_ms,
   group.ready,
   group.claimed,
+  group.rate_burst,
 }

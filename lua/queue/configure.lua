@@ -2,7 +2,7 @@
 Sets what holds for the whole queue; -1 leaves a number as it is. A queue that is paused gives out no job; those that are
 claimed go on. Whoever waits is woken when the queue goes on, or may do more. Safe to repeat.
 
-@returns configured  paused:flag concurrency:integer rate_limit:integer rate_window_ms:integer keep_count:integer keep_ms:integer
+@returns configured  paused:flag concurrency:integer rate_limit:integer rate_window_ms:integer keep_count:integer keep_ms:integer rate_burst:integer
 @cost    O(log n)
 ]]
 local meta = KEYS[1] -- hash: the queue's state
@@ -17,6 +17,7 @@ local rate_limit = tonumber(ARGV[7]) -- integer: jobs claimed in a window; 0: an
 local rate_window_ms = tonumber(ARGV[8]) -- integer: the window
 local keep_count = tonumber(ARGV[9]) -- integer: done jobs to keep; 0: see keep_ms
 local keep_ms = tonumber(ARGV[10]) -- integer: age up to which done jobs are kept; 0: see keep_count; none are where both are 0
+local rate_burst = tonumber(ARGV[11] or 0) -- integer: jobs that may be claimed at once if they were saved up, where a rate is set; 0: as many as in a window
 
 -- @include shared/clock
 -- @include shared/tell
@@ -24,6 +25,8 @@ local keep_ms = tonumber(ARGV[10]) -- integer: age up to which done jobs are kep
 -- @include shared/queue/save
 -- @include shared/queue/note-due
 -- @include shared/queue/settings
+-- @include shared/queue/burst
+-- @include shared/queue/keep-burst
 -- @include shared/queue/idle
 
 local queue = open_queue(meta, codec, '')
@@ -34,6 +37,7 @@ if queue.codec ~= codec then
   return redis.error_reply('CODEC ' .. queue.codec)
 end
 local settings = parse_settings(queue.settings)
+settings.rate_burst = read_burst(meta, 'burst', settings)
 local function pick(new, old)
   return new < 0 and old or new
 end
@@ -44,17 +48,22 @@ end
 settings.concurrency = pick(concurrency, settings.concurrency)
 settings.rate_limit = pick(rate_limit, settings.rate_limit)
 settings.rate_window_ms = pick(rate_window_ms, settings.rate_window_ms)
+if rate_limit >= 0 then
+  settings.rate_burst = rate_limit > 0 and rate_burst or 0
+end
 settings.keep_count = pick(keep_count, settings.keep_count)
 settings.keep_ms = pick(keep_ms, settings.keep_ms)
 local now_us = clock_us()
+local now_ms = math.floor(now_us / 1000)
 begin_queue(meta, queue, now_us)
 if resumes then
   -- A queue that is paused spawns no recurring jobs.
-  note_due(queue, math.floor(now_us / 1000))
+  note_due(queue, now_ms)
 end
 redis.call('HSET', meta, 'settings', format_settings(settings))
+keep_burst(meta, 'burst', settings)
 if not settings.paused and queue.idle > 0 then
-  call_idle(idle, queue, 1, { channel = channel, sharded = sharded, counted = counted })
+  call_idle(idle, queue, 1, now_ms, { channel = channel, sharded = sharded, counted = counted })
 end
 save_queue(meta, queue)
 return {
@@ -65,4 +74,5 @@ return {
   settings.rate_window_ms,
   settings.keep_count,
   settings.keep_ms,
+  settings.rate_burst,
 }

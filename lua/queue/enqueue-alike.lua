@@ -76,7 +76,7 @@ if queue.idle > 0 then
     handed, called = hand_over(keys, queue, first_seq, name, payload, head .. payload, now_us, how)
   end
   call_others = not called and function()
-    call_idle(idle, queue, math.min(count, 8), how)
+    call_idle(idle, queue, math.min(count, 8), now_ms, how)
   end
 end
 if not handed then

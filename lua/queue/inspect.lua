@@ -2,7 +2,7 @@
 A picture of the queue. Jobs that are due, or whose lease has ended, count where they stood: `overdue` tells how many.
 `bytes` of the jobs in each state.
 
-@returns inspection  now_ms:integer began_ms:integer codec:text paused:flag concurrency:integer rate_limit:integer rate_window_ms:integer keep_count:integer keep_ms:integer ready:integer scheduled:integer claimed:integer dead:integer done:integer overdue:integer groups:integer idle:integer enqueued:integer acked:integer retried:integer buried:integer reclaimed:integer cancelled:integer ready_bytes:integer scheduled_bytes:integer claimed_bytes:integer dead_bytes:integer done_bytes:integer oldest_ms:integer blocked:integer blocked_bytes:integer outbox:integer
+@returns inspection  now_ms:integer began_ms:integer codec:text paused:flag concurrency:integer rate_limit:integer rate_window_ms:integer keep_count:integer keep_ms:integer ready:integer scheduled:integer claimed:integer dead:integer done:integer overdue:integer groups:integer idle:integer enqueued:integer acked:integer retried:integer buried:integer reclaimed:integer cancelled:integer ready_bytes:integer scheduled_bytes:integer claimed_bytes:integer dead_bytes:integer done_bytes:integer oldest_ms:integer blocked:integer blocked_bytes:integer outbox:integer rate_burst:integer
 @cost    O(log n)
 @reads
 ]]
@@ -22,6 +22,7 @@ local codec = ARGV[1] -- text: name of the codec that made the payloads
 -- @include shared/clock
 -- @include shared/queue/state
 -- @include shared/queue/settings
+-- @include shared/queue/burst
 
 local queue = open_queue(meta, codec, '')
 if queue.layout ~= QUEUE_LAYOUT then
@@ -31,6 +32,7 @@ if queue.codec ~= codec then
   return redis.error_reply('CODEC ' .. queue.codec)
 end
 local settings = parse_settings(queue.settings)
+local bursts = redis.call('HGET', groups, GROUP_BURST)
 local now_ms = math.floor(clock_us() / 1000)
 local listed = math.max(0, redis.call('LLEN', ready) - queue.ghosts)
 local oldest = listed > 0 and redis.call('LINDEX', ready, '0')
@@ -52,7 +54,7 @@ return {
   redis.call('ZCARD', dead),
   redis.call('ZCARD', done),
   overdue,
-  redis.call('HLEN', groups),
+  redis.call('HLEN', groups) - (bursts and bursts + 1 or 0),
   queue.idle,
   queue.enqueued,
   queue.acked,
@@ -69,4 +71,5 @@ return {
   redis.call('ZCARD', blocked),
   queue.blocked,
   redis.call('ZCARD', outbox),
+  read_burst(meta, 'burst', settings),
 }

@@ -55,6 +55,7 @@ local tags = ARGV[27] -- text: of the jobs
 -- @include shared/queue/begin-recurrence
 -- @include shared/queue/idle
 -- @include shared/queue/note-run
+-- @include shared/queue/note-time
 
 local keys = { recurrences = recurrences, recurring = recurring, short = short }
 local queue = open_queue(meta, codec, '')
@@ -89,6 +90,7 @@ if not known or known.rule ~= rule or known.template ~= template then
   begin_queue(meta, queue, now_us)
   redis.call('HSET', recurrences, 'd' .. id, rule, 'j' .. id, template)
   known = begin_recurrence(keys, queue, id, known, rule, now_ms)
+  note_time(queue, now_us)
   note_run(idle, queue, known, now_ms, { channel = channel, sharded = sharded, counted = counted })
   save_queue(meta, queue)
 end

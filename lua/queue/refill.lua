@@ -54,6 +54,9 @@ if not is_same or after_ms > recurrence.known_ms then
 end
 if not recurrence.complete then
   recurrence.complete = #given < given_at
+  if is_to_be_replaced(recurrence) then
+    recurrence.times = {}
+  end
   for at = given_at, #given, 1 do
     local time_ms = tonumber(given[at])
     if recurrence.until_ms > 0 and time_ms > recurrence.until_ms then

@@ -109,7 +109,13 @@ if queue.settling then
   standing = standing + settle_children(keys, queue, now_us, 100)
 end
 if queue.idle > 0 then
-  call_idle(idle, queue, math.min(standing, 8), { channel = channel, sharded = sharded, counted = counted })
+  call_idle(
+    idle,
+    queue,
+    math.min(standing, 8),
+    now_ms,
+    { channel = channel, sharded = sharded, counted = counted }
+  )
 end
 if queue.counted then
   -- @include shared/queue/leave-notes

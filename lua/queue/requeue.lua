@@ -94,7 +94,13 @@ for at = wanted_at, #wanted, 1 do
   outcomes[#outcomes + 1] = outcome
 end
 if queue.idle > 0 then
-  call_idle(idle, queue, math.min(requeued, 8), { channel = channel, sharded = sharded, counted = counted })
+  call_idle(
+    idle,
+    queue,
+    math.min(requeued, 8),
+    now_ms,
+    { channel = channel, sharded = sharded, counted = counted }
+  )
 end
 if queue.events then
   -- @include shared/queue/publish

@@ -11,6 +11,7 @@ local limits, limits_at = ARGV, 1 -- repeated (name:text algorithm:text limit:in
 
 -- @include shared/clock
 -- @include shared/rate-limit/subject
+-- @include shared/rate-limit/own-time
 -- @include shared/rate-limit/pairs
 -- @include shared/rate-limit/gcra
 -- @include shared/rate-limit/sliding-window
@@ -21,15 +22,15 @@ local subject = open_subject(state, '', limits, limits_at)
 if subject.layout ~= SUBJECT_LAYOUT then
   return redis.error_reply('LAYOUT ' .. subject.layout)
 end
-local now_us = clock_us()
-local meters = read_meters(subject, limits, limits_at, now_us)
+local server_us = clock_us()
+local meters = read_meters(subject, limits, limits_at, server_us)
 local held = {}
 for place, meter in ipairs(meters) do
   for at = 1, meter.held or 0 do
     local ends_us, token = pair_at(meter.leases, at)
     held[#held + 1] = place
     held[#held + 1] = token
-    held[#held + 1] = ends_us
+    held[#held + 1] = ends_us - subject.offset_us
   end
 end
-return { 'inspection', subject.exists and 1 or 0, now_us, tell_meters(meters), held }
+return { 'inspection', subject.exists and 1 or 0, server_us, tell_meters(meters), held }

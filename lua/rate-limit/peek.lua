@@ -12,6 +12,7 @@ local limits, limits_at = ARGV, 2 -- repeated (name:text algorithm:text limit:in
 
 -- @include shared/clock
 -- @include shared/rate-limit/subject
+-- @include shared/rate-limit/own-time
 -- @include shared/rate-limit/pairs
 -- @include shared/rate-limit/gcra
 -- @include shared/rate-limit/sliding-window
@@ -22,13 +23,13 @@ local subject = open_subject(state, '', limits, limits_at)
 if subject.layout ~= SUBJECT_LAYOUT then
   return redis.error_reply('LAYOUT ' .. subject.layout)
 end
-local now_us = clock_us()
-local meters = read_meters(subject, limits, limits_at, now_us)
+local server_us = clock_us()
+local meters = read_meters(subject, limits, limits_at, server_us)
 if is_too_much(meters, cost) then
   return redis.error_reply('INVALID cost: no wait is long enough for so much')
 end
 local wait_us, denier = longest_wait(meters, cost)
 if wait_us > 0 then
-  return { 'denied', denier, wait_us, now_us, tell_meters(meters) }
+  return { 'denied', denier, wait_us, server_us, tell_meters(meters) }
 end
-return { 'allowed', now_us, tell_meters(meters) }
+return { 'allowed', server_us, tell_meters(meters) }

@@ -18,6 +18,7 @@ local limits, limits_at = ARGV, 5 -- repeated (name:text algorithm:text limit:in
 -- @include shared/clock
 -- @include shared/rate-limit/calls
 -- @include shared/rate-limit/subject
+-- @include shared/rate-limit/own-time
 -- @include shared/rate-limit/pairs
 -- @include shared/rate-limit/gcra
 -- @include shared/rate-limit/sliding-window
@@ -38,13 +39,13 @@ end
 if not subject.exists then
   return { 'absent' }
 end
-local now_us = clock_us()
-local meters = read_meters(subject, limits, limits_at, now_us)
+local server_us = clock_us()
+local meters, now_us = read_meters(subject, limits, limits_at, server_us)
 if remembered then
-  return { 'refunded', now_us, tell_meters(meters) }
+  return { 'refunded', server_us, tell_meters(meters) }
 end
 if token > 0 and is_refunded(subject.refunded, token) then
-  return { 'known', now_us, tell_meters(meters) }
+  return { 'known', server_us, tell_meters(meters) }
 end
 
 refund_meters(meters, cost, token > 0 and token or now_us)
@@ -55,4 +56,4 @@ if token > 0 then
   written = { 'refunded', note_refunded(subject.refunded, token) }
 end
 save_subject(state, subject, meters, now_us, caller, call, now_us, written)
-return { 'refunded', now_us, tell_meters(meters) }
+return { 'refunded', server_us, tell_meters(meters) }

@@ -15,6 +15,7 @@ local limits, limits_at = ARGV, 4 -- repeated (name:text algorithm:text limit:in
 -- @include shared/clock
 -- @include shared/rate-limit/calls
 -- @include shared/rate-limit/subject
+-- @include shared/rate-limit/own-time
 -- @include shared/rate-limit/pairs
 -- @include shared/rate-limit/gcra
 -- @include shared/rate-limit/sliding-window
@@ -33,9 +34,9 @@ end
 if remembered then
   return { 'released' }
 end
-local now_us = clock_us()
+local server_us = clock_us()
 local held = false
-local meters = read_meters(subject, limits, limits_at, now_us)
+local meters, now_us = read_meters(subject, limits, limits_at, server_us)
 for _, meter in ipairs(meters) do
   held = free_place(meter, token) or held
 end

@@ -21,36 +21,14 @@ local takes, takes_at = ARGV, 7 -- repeated (count:integer cost:integer): of eac
 
 -- @include shared/clock
 -- @include shared/rate-limit/calls
+-- @include shared/rate-limit/own-time
 -- @include shared/rate-limit/arrival
 -- @include shared/rate-limit/keep-for
-
--- How many takes are granted where not all are, how long until one more is, and how far ahead of now the
--- theoretical arrival time then lies. Tried downwards from one more than there is room for.
-local function grant_fewer(ahead, rest, count, cost, limit, window_us, burst)
-  local unit, unit_rest, span, span_rest = arrival_spans(window_us, limit, burst)
-  local granted, wait_us = count, 0
-  while true do
-    if granted * cost > burst then
-      granted = (burst - burst % cost) / cost + 1
-    end
-    local next_rest = rest + granted * cost * unit_rest
-    local next_ahead = ahead + granted * cost * unit + (next_rest - next_rest % limit) / limit
-    next_rest = next_rest % limit
-    local over_us = next_ahead - span + (next_rest > span_rest and 1 or 0)
-    if over_us <= 0 then
-      return granted, wait_us, next_ahead, next_rest
-    end
-    local room = (span - ahead) * limit + span_rest - rest
-    -- Exact while the room times the limit is; beyond that a unit more or less.
-    local units = (room - room % window_us) / window_us + 1
-    wait_us = over_us
-    granted = math.min(granted - 1, (units - units % cost) / cost + 1)
-  end
-end
+-- @include shared/rate-limit/grant-fewer
 
 local encode, decode = struct.pack, struct.unpack
 local field = 'gcra:' .. name
-local now_us = clock_us()
+local server_us = clock_us()
 local window_us = window_ms * 1000
 local unit, unit_rest, span, span_rest = arrival_spans(window_us, limit, burst)
 -- Room for one subject, so that the list need not grow for it.
@@ -78,15 +56,23 @@ for at = takes_at, #takes, 2 do
     token = 0
   else
     local remembered = number == call and (#record > 16 and decode('>d', record, 17) or 1)
-    local kept_until_ms, last, ahead, rest = 0, 0, 0, 0
+    local kept_until_ms, last, ahead, rest, offset_us = 0, 0, 0, 0, 0
     if counts then
       local arrival, arrival_rest
       kept_until_ms, last, arrival, arrival_rest = decode('>dddd', counts)
-      -- Counts from before the clock stepped back are forgotten.
-      if last <= now_us + 1000000 then
-        ahead, rest = ahead_of_now(arrival, arrival_rest, now_us, limit, span, span_rest)
+      if #counts > 32 then
+        offset_us = decode('>d', counts, 33)
       end
+      if last > server_us + offset_us + STEP_US then
+        -- @include shared/rate-limit/keep-offset
+        offset_us = last - server_us
+        if not remembered then
+          keep_offset(subject, offset_us, { field, counts })
+        end
+      end
+      ahead, rest = ahead_of_now(arrival, arrival_rest, server_us + offset_us, limit, span, span_rest)
     end
+    local now_us = server_us + offset_us
 
     granted = remembered or count
     local units = granted * cost
@@ -119,6 +105,10 @@ for at = takes_at, #takes, 2 do
         kept_until_ms = needed_ms - needed_ms % 1 + KEPT_EXTRA_MS / 2
       end
       counts = encode('>dddd', kept_until_ms, token + granted - 1, now_us + ahead, rest)
+      if offset_us > 0 then
+        -- @include shared/rate-limit/with-offset
+        counts = with_offset(counts, offset_us)
+      end
       if caller == '' then
         redis.call('HSET', subject, 'layout', '1', field, counts)
       else
@@ -130,7 +120,7 @@ for at = takes_at, #takes, 2 do
         end
       end
       if is_short then
-        keep_for(subject, math.ceil(reset_us / 1000) + KEPT_EXTRA_MS)
+        keep_for(subject, math.ceil((reset_us + offset_us) / 1000) + KEPT_EXTRA_MS)
       end
     end
   end
@@ -138,4 +128,4 @@ for at = takes_at, #takes, 2 do
   told[to + 1], told[to + 2], told[to + 3], told[to + 4], told[to + 5] =
     granted, token, free, reset_us, wait_us
 end
-return { 'judged', now_us, told, refused }
+return { 'judged', server_us, told, refused }

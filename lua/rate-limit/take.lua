@@ -17,6 +17,7 @@ local limits, limits_at = ARGV, 4 -- repeated (name:text algorithm:text limit:in
 -- @include shared/clock
 -- @include shared/rate-limit/calls
 -- @include shared/rate-limit/subject
+-- @include shared/rate-limit/own-time
 -- @include shared/rate-limit/pairs
 -- @include shared/rate-limit/gcra
 -- @include shared/rate-limit/sliding-window
@@ -32,17 +33,21 @@ local remembered, superseded = recall_token(subject.record, call)
 if superseded then
   return redis.error_reply('INVALID call: a later one has taken its slot')
 end
-local now_us = clock_us()
-local meters = read_meters(subject, limits, limits_at, now_us)
+local server_us = clock_us()
+local meters, now_us = read_meters(subject, limits, limits_at, server_us)
 if remembered then
-  return { 'taken', remembered, now_us, tell_meters(meters) }
+  return { 'taken', remembered, server_us, tell_meters(meters) }
 end
 if is_too_much(meters, cost) then
   return redis.error_reply('INVALID cost: no wait is long enough for so much')
 end
 local wait_us, denier = longest_wait(meters, cost)
 if wait_us > 0 then
-  return { 'denied', denier, wait_us, now_us, tell_meters(meters) }
+  if subject.stepped then
+    -- @include shared/rate-limit/keep-step
+    keep_step(state, subject, meters)
+  end
+  return { 'denied', denier, wait_us, server_us, tell_meters(meters) }
 end
 
 local token = now_us
@@ -60,4 +65,4 @@ for _, meter in ipairs(meters) do
   end
 end
 save_subject(state, subject, meters, now_us, caller, call, token, {})
-return { 'taken', token, now_us, tell_meters(meters) }
+return { 'taken', token, server_us, tell_meters(meters) }

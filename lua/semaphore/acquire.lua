@@ -2,8 +2,8 @@
 Grants a permit of some weight, or puts the attempt in line. Nobody passes those who wait, not even with a
 smaller weight; what has become free goes to the first of them before. Safe to repeat: an attempt that has a
 permit, or stands in line, gets the same answer again. `oversized`: the weight is above the limit, and the
-attempt has left the line. A permit that was granted to one who waited lasts for `claim_ms` at most; extending or
-releasing it confirms.
+attempt has left the line. To one who waited longer than a moment a permit is offered for `claim_ms`: it asks again, with
+`confirms`, and has it for its lease.
 
 @returns granted    token:integer expires_at_ms:integer now_ms:integer
 @returns full       retry_after_ms:integer
@@ -27,17 +27,17 @@ local listens = ARGV[8] == '1' -- flag: whether its process listens on its chann
 local claim_ms = tonumber(ARGV[9] or 1000) -- integer: how long others have to confirm what they get now
 local sharded = ARGV[10] == '1' -- flag: whether those are sharded channels
 local counted = ARGV[11] ~= '0' -- flag: whether the number of those who hear tells who is gone
+local confirms = ARGV[12] == '1' -- flag: whether it takes for the whole lease what it was offered
 
 -- @include shared/clock
 -- @include shared/next-token
 -- @include shared/tickets
--- @include shared/tell
--- @include shared/line
+-- @include shared/stand
 -- @include shared/semaphore/state
 -- @include shared/semaphore/save
 -- @include shared/semaphore/permit
 -- @include shared/semaphore/permits
--- @include shared/semaphore/serve
+-- @include shared/semaphore/reap
 
 local semaphore = open_semaphore(state)
 if semaphore.layout ~= SEMAPHORE_LAYOUT then
@@ -47,6 +47,10 @@ local now_us = clock_us()
 local now_ms = math.floor(now_us / 1000)
 local known, ends_at_ms = permit_of(permits, ids, id)
 if known and ends_at_ms > now_ms then
+  if confirms then
+    ends_at_ms = confirm_permit(semaphore, permits, ids, known, ends_at_ms, lease_ms, now_ms)
+    save_freed_semaphore(state, semaphore, now_ms)
+  end
   return { 'granted', tonumber(known), ends_at_ms, now_ms }
 end
 if known then
@@ -58,7 +62,6 @@ if semaphore.resized == 0 and semaphore.limit ~= limit then
   dirty = true
 end
 
-local how = { channel = channel, sharded = sharded, counted = counted }
 local ticket =
   { id = id, kind = 'x', lease_ms = lease_ms, listens = listens and 1 or 0, units = weight, holder = holder }
 local own = format_ticket(ticket)
@@ -69,20 +72,28 @@ end
 local served = 'nobody'
 -- Where nothing at all is free, nobody fits.
 if semaphore.last_ticket > 0 and semaphore.used < semaphore.limit then
+  -- @include shared/tell
+  -- @include shared/line
+  -- @include shared/semaphore/serve
+  local how = { channel = channel, sharded = sharded, counted = counted }
   served = serve(semaphore, queue, permits, ids, own, claim_ms, now_us, how)
   dirty = true
+  if served == 'own' then
+    local token, expires_at_ms = new_token(semaphore, now_us), now_ms + lease_ms
+    add_permit(semaphore, permits, ids, ticket, token, expires_at_ms, now_ms)
+    redis.call('ZREM', queue, own)
+    serve(semaphore, queue, permits, ids, '', claim_ms, now_us, how)
+    save_semaphore(state, semaphore, now_ms)
+    return { 'granted', tonumber(token), expires_at_ms, now_ms }
+  end
 end
 if oversized then
   save_changed(state, semaphore, now_ms, dirty)
   return { 'oversized', semaphore.limit }
 end
-if served == 'own' or (semaphore.last_ticket == 0 and fits(semaphore, weight)) then
+if semaphore.last_ticket == 0 and fits(semaphore, weight) then
   local token, expires_at_ms = new_token(semaphore, now_us), now_ms + lease_ms
   add_permit(semaphore, permits, ids, ticket, token, expires_at_ms, now_ms)
-  if served == 'own' then
-    redis.call('ZREM', queue, own)
-    serve(semaphore, queue, permits, ids, '', claim_ms, now_us, how)
-  end
   save_semaphore(state, semaphore, now_ms)
   return { 'granted', tonumber(token), expires_at_ms, now_ms }
 end

@@ -26,6 +26,7 @@ local counted = ARGV[5] ~= '0' -- flag: whether the number of those who hear tel
 -- @include shared/semaphore/save
 -- @include shared/semaphore/permit
 -- @include shared/semaphore/permits
+-- @include shared/semaphore/reap
 -- @include shared/semaphore/serve
 
 local semaphore = open_semaphore(state)

@@ -1,7 +1,16 @@
 -- The line of tickets; see shared/tickets.
-local QUEUE_KEPT_MS = '7200000'
 -- Dead tickets passed over by one call.
 local MOST_SKIPPED = 500
+
+-- For how long a ticket is granted what it waits for: its whole lease, where its process listens here and has asked within the
+-- last quarter of a second; else for the time in which it has to ask. Its id ends with the time at which it asked.
+local function offered_ms(ticket, heard, claim_ms, now_ms)
+  local asked_ms = heard and string.match(ticket.id, '@(%d+)$')
+  if asked_ms and math.abs(now_ms - asked_ms) <= 250 then
+    return ticket.lease_ms
+  end
+  return math.min(ticket.lease_ms, claim_ms)
+end
 
 -- The first ticket, or nil.
 local function first_ticket(queue)
@@ -34,14 +43,4 @@ local function call_next(queue, ticket, recheck_ms, how)
   end
   redis.call('ZREM', queue, ticket.text)
   return call_first(queue, recheck_ms, how)
-end
-
--- Adds a ticket, as text, behind all others, unless it stands in line already. Answers the number of the newest
--- ticket, and how many stand before this one.
-local function stand_in_line(queue, text, last_ticket)
-  if redis.call('ZADD', queue, 'NX', last_ticket + 1, text) == 1 then
-    redis.call('PEXPIRE', queue, QUEUE_KEPT_MS)
-    return last_ticket + 1, redis.call('ZCARD', queue) - 1
-  end
-  return last_ticket, redis.call('ZRANK', queue, text)
 end

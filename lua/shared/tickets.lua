@@ -1,10 +1,13 @@
 -- Those who wait, first come first served: a sorted set of tickets by number.
--- A ticket is the text '<id> <kind> <lease_ms> <listens> <units> <holder>'. Its id is '<process>.<number>', and
+-- A ticket is the text '<id> <kind> <lease_ms> <listens> <units> <holder>'. Its id is '<process>.<number>', or
+-- '<process>.<number>@<asked_ms>' with the time at which it asked, by the server's clock as its process knows it; and
 -- a process listens on '<channel>:<process>'. Whoever frees something tells the process of the ticket:
---   granted <id> <token> <expires_at_ms> <now_ms>     it is yours
---   first <id> <recheck_ms>                           you are the first in line: look again then, at the latest
--- A process that nobody hears has died: its tickets are passed over. On a cluster without sharded channels
--- the number of those who hear proves nothing (`counted` is false); there the claim of a grant ends soon.
+--   granted <id> <token> <expires_at_ms> <now_ms>     it is yours for the lease you asked for; or, where it ends
+--                                                     earlier, it is kept for you until then: ask, and you have it
+--   first <id> <recheck_ms>                           you are the first in line: ask then, at the latest
+--   come <id>                                         ask now
+-- A process that does not listen has died: its tickets are passed over. On a cluster without sharded channels the number
+-- of subscribers proves nothing (`counted` is false); there everything is an offer. See docs/decisions/0031.
 
 local function format_ticket(ticket)
   return string.format(

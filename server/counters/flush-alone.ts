@@ -50,8 +50,8 @@ class LoneFlush {
     const everyMs = msOf(this.#one.entry.flushEvery ?? '1s')
     await this.#untilPrepared()
     while (!this.#ended) {
-      await this.#flush(this.#watched.signal)
-      await this.#pause(everyMs)
+      const isDone = await this.#flush(this.#watched.signal)
+      await this.#pause(isDone ? everyMs : Math.max(everyMs, RETRY_MS))
     }
     let isDone = false
     await within(

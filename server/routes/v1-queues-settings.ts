@@ -27,11 +27,11 @@ const throttle = {
   rate: setting<NonNullable<Throttle['rate']> | null>(
     {
       type: ['object', 'null'],
-      properties: { limit: COUNT, window: DURATION },
+      properties: { limit: COUNT, window: DURATION, burst: COUNT },
       required: ['limit', 'window'],
       additionalProperties: false,
     },
-    'Jobs claimed in a window; null: any number.',
+    'Jobs claimed in a window, and at once if they were saved up (default: as many); null: any number.',
   ),
 }
 const keep = setting<NonNullable<QueueSettings['keep']> | null>(

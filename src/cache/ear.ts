@@ -5,7 +5,8 @@
 //
 // One that is over never comes back: what was kept by it counts no more, and another one is opened when it is needed.
 
-import type { Driver, Subscription } from '../driver.ts'
+import type { Subscription } from '../driver.ts'
+import type { Subscriptions } from '../runtime/subscriptions.ts'
 import { toldOn } from '../runtime/told.ts'
 import type { Unit } from '../runtime/unit.ts'
 
@@ -30,16 +31,16 @@ export class Ears {
 
   /** One more who needs it, until it leaves. Null when none can be opened just now. */
   enter(unit: Unit): Ear | null {
-    const { server, runner } = unit.runtime
+    const { server, subscriptions } = unit.runtime
     if (server.info === null || performance.now() < this.#restsUntil) return null
     const channel = `${toldOn(unit).channel}:levels`
-    const ear = this.#open.get(channel) ?? this.#add(runner.driver, channel)
+    const ear = this.#open.get(channel) ?? this.#add(subscriptions, channel)
     ear.enter()
     return ear
   }
 
-  #add(driver: Driver, channel: string): Ear {
-    const ear = new Ear(driver, channel, {
+  #add(subscriptions: Subscriptions, channel: string): Ear {
+    const ear = new Ear(subscriptions, channel, {
       hear: (message) => this.#hearer.hear(message),
       lose: () => {
         this.#open.delete(channel)
@@ -60,9 +61,9 @@ export class Ear {
   #state: 'opening' | 'ready' | 'over' = 'opening'
   #wasReady = false
 
-  constructor(driver: Driver, channel: string, hearer: Hearer) {
+  constructor(subscriptions: Subscriptions, channel: string, hearer: Hearer) {
     this.#lose = () => hearer.lose(this)
-    this.#subscription = driver.subscribe(channel, {
+    this.#subscription = subscriptions.subscribe(channel, {
       onMessage: (message) => hearer.hear(message),
       onLost: () => this.#end(),
       onGap: () => {

@@ -202,8 +202,7 @@ async function loadLocally<Value>(
   wanted: Wanted<Value>,
   endsAt: number,
 ): Promise<Value> {
-  const { shared, terms } = source
-  const loading = shared.local.load(wanted.key, wanted.absent.loader, terms)
+  const loading = source.shared.local.load(wanted.key, wanted.absent.loader, source)
   const got = await settledBy(
     loading.then((value) => ({ value })),
     endsAt,

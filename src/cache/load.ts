@@ -10,8 +10,8 @@
 
 import { type ElectAnswer, elect } from '../generated/cache.ts'
 import { LoadFailedError } from '../runtime/errors.ts'
-import { toGrant } from '../runtime/grant.ts'
-import { within } from '../runtime/in-time.ts'
+import { askingAt, toGrant } from '../runtime/grant.ts'
+import { rest, within } from '../runtime/in-time.ts'
 import type { Post } from '../runtime/mailbox.ts'
 import { learnTold } from '../runtime/told.ts'
 import { Envelope } from './envelope.ts'
@@ -80,7 +80,7 @@ export class Load<Value> implements Joinable<Value> {
   async #untilSettled(): Promise<LoadOutcome<Value>> {
     const { endsAt, tags } = this.#terms
     for (let { block } = this.#terms; ; block = await readTags(this.#source, tags)) {
-      const askedAt = performance.now()
+      const askedAt = askingAt()
       const answer = await this.#elect(block)
       this.#source.runtime.clock.note(answer.nowMs, askedAt)
       if (answer.status === 'elected') return await this.#perform(answer, block, askedAt)
@@ -144,7 +144,7 @@ export class Load<Value> implements Joinable<Value> {
     const longest = this.#post === null ? RECHECK_UNHEARD_MS : RECHECK_MS
     const leftMs = this.#terms.endsAt - performance.now()
     const ms = Math.max(1, Math.ceil(Math.min(longest, retryAfterMs + 1, leftMs)))
-    if (this.#post === null) await new Promise((resolve) => setTimeout(resolve, ms))
+    if (this.#post === null) await rest(ms, this.#source.runtime.runner.deadlines)
     else await this.#post.next(ms)
   }
 

@@ -51,18 +51,19 @@ export function checkVersion(version: unknown): number {
   return checkInteger('version', version, 1, Number.MAX_SAFE_INTEGER)
 }
 
-/** What the work resolves to; rejects with MaxRunError after `maxLoadMs`, and aborts then. */
+/** What the work resolves to; rejects when `aborter` aborts, which it does with MaxRunError after `maxLoadMs`. */
 export function inMaxLoad<Value>(
   work: () => Value | Promise<Value>,
   maxLoadMs: number,
   aborter: AbortController,
 ): Promise<Value> {
   return new Promise((resolve, reject) => {
-    const timer = setTimeout(() => {
-      const error = new MaxRunError(maxLoadMs)
-      aborter.abort(error)
-      reject(error)
-    }, maxLoadMs)
+    const timer = setTimeout(() => aborter.abort(new MaxRunError(maxLoadMs)), maxLoadMs)
+    const abort = (): void => {
+      clearTimeout(timer)
+      reject(aborter.signal.reason)
+    }
+    aborter.signal.addEventListener('abort', abort, { once: true })
     const working = new Promise<Value>((begun) => begun(work()))
     working.then(resolve, reject).finally(() => clearTimeout(timer))
   })

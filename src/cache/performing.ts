@@ -3,12 +3,14 @@
 //   ELECTED ──loader──► found ──store──► STORED: everybody gets it
 //      │                          └─revoked, superseded, lost──► REFUSED: only who began the load may have it
 //      ├──the loader throws──► fail ──► FAILED: everybody who waits is told
-//      └──the lease is lost, or revoked──► LOST: whoever still wants the value begins again
+//      ├──the lease is lost, or revoked──► LOST: whoever still wants the value begins again
+//      └──the instance closes──► given back at once: another process may load
 
 import { fail, type StoreAnswer, store } from '../generated/cache.ts'
 import { isOutage } from '../runtime/outage.ts'
 import type { Grant } from '../runtime/grant.ts'
 import { KeptLease } from '../runtime/kept-lease.ts'
+import { closed } from '../runtime/runner.ts'
 import { learnTold } from '../runtime/told.ts'
 import { kindOf } from './keeping.ts'
 import { inMaxLoad, LoadContext, type Loader } from './loader.ts'
@@ -42,13 +44,17 @@ export async function perform<Value>(
   { loader, storing }: Performer<Value>,
 ): Promise<Outcome<Value>> {
   const aborter = new AbortController()
-  const ending: Ending = { end: () => giveUp(source, election.key, election.id, '') }
+  const ending: Ending = { end: () => giveUp(source, election.key, election.id, ''), stores: false }
   const lease = leaseOf(source, election, ending)
   lease.heed(aborter.signal)
   const context = new LoadContext(election.key, election.grant.token, () => lease.signal)
   const beganAt = performance.now()
   const tookMs = (): number => Math.round(performance.now() - beganAt)
-  const keep = source.runtime.giveBackAtClose(() => giveUp(source, election.key, election.id, ''))
+  const forget = source.runtime.atClose(() => {
+    if (ending.stores) return undefined
+    aborter.abort(closed())
+    return lease.release()
+  })
   try {
     const value = await inMaxLoad(() => loader(context), source.terms.maxLoadMs, aborter)
     const loadMs = tookMs()
@@ -58,6 +64,7 @@ export async function perform<Value>(
     tellSaved(source, election, saved, loadMs)
     return { status: 'loaded', value, holds: await holdsFor(source, election, saved) }
   } catch (error) {
+    if (source.runtime.runner.closed) return { status: 'failed', error: closed() }
     const lost = lease.remainingMs === 0
     source.tell?.({ kind: 'failed', key: election.key, loadMs: tookMs(), error })
     ending.end = () => giveUp(source, election.key, election.id, lost ? '' : reasonOf(error))
@@ -65,13 +72,15 @@ export async function perform<Value>(
     await endWith(lease, ending).catch(() => undefined)
     return lost ? { status: 'lost' } : { status: 'failed', error }
   } finally {
-    keep()
+    forget()
   }
 }
 
 /** What the end of the lease does: it stores or fails, instead of a release. */
 interface Ending {
   end(): Promise<unknown>
+  /** It stores what was loaded. */
+  stores: boolean
 }
 
 function leaseOf<Value>(source: Source<Value>, { key, grant }: Election, ending: Ending): KeptLease {
@@ -92,7 +101,7 @@ function leaseOf<Value>(source: Source<Value>, { key, grant }: Election, ending:
 
 /** The script decides also where the lease has lapsed: nobody else may have begun. */
 async function endWith(lease: KeptLease, ending: Ending): Promise<void> {
-  if (lease.remainingMs === 0) await ending.end()
+  if (lease.isLost) await ending.end()
   else await lease.release()
 }
 
@@ -109,6 +118,7 @@ async function finish<Value>(
   save: Save,
 ): Promise<Saved> {
   let saved: Saved = 'outage'
+  ending.stores = true
   ending.end = async () => {
     saved = await save()
   }
@@ -159,7 +169,7 @@ function toSave<Value>(
   if (kept.freshMs === 0) return async () => ((await giveUp(source, key, id, '')) ? 'unkept' : 'revoked')
   const unit = unitOf(source, key)
   return async () => {
-    const { status } = await unit.run(store, {
+    const args = {
       codec: codec.name,
       token: grant.token,
       version,
@@ -170,7 +180,8 @@ function toSave<Value>(
       staleMs: kept.staleMs,
       ...(await learnTold(unit)),
       tags,
-    })
+    }
+    const { status } = await unit.run(store, args, { atClose: 'gives back' })
     return status
   }
 }
@@ -194,7 +205,11 @@ export async function giveUp<Value>(
 ): Promise<boolean> {
   const unit = unitOf(source, key)
   const told = await learnTold(unit)
-  const { status } = await unit.run(fail, { id, restMs: source.terms.restMs, ...told, reason })
+  const { status } = await unit.run(
+    fail,
+    { id, restMs: source.terms.restMs, ...told, reason },
+    { atClose: 'gives back' },
+  )
   return status === 'failed'
 }
 

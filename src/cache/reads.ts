@@ -40,7 +40,7 @@ export class Reads {
     const replies = driver.read(groups.map(toCall))
     // One timer for all of them.
     const by = performance.now() + withinMs
-    const due = { by, giveUp: (reason: Error = late()): void => giveUp(all, reason) }
+    const due = { by, giveUp: (reason?: Error): void => giveUp(all, reason) }
     deadlines.add(due)
     let open = groups.length
     const over = (): void => {
@@ -85,7 +85,7 @@ export class Reads {
       isWorthAnother(error);
       pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS)
     ) {
-      if (performance.now() + pauseMs >= by) break
+      if (performance.now() + pauseMs >= by || this.#runtime.runner.closed) break
       await new Promise((resolve) => setTimeout(resolve, pauseMs))
       const [reply = null] = this.#runtime.runner.driver.read([toCall([waiting])])
       try {
@@ -113,9 +113,10 @@ class Waiting {
   }
 }
 
-/** Not at once: after a stall of this process the answers may be there already, and are only not read yet. */
-function giveUp(all: readonly Waiting[], reason: Error): void {
-  setImmediate(() => all.forEach((each) => each.reject(reason)))
+/** Not at once where time is over: after a stall of this process the answers may be there, and are only not read yet. */
+function giveUp(all: readonly Waiting[], reason?: Error): void {
+  if (reason === undefined) setImmediate(() => all.forEach((each) => each.reject(late())))
+  else for (const each of all) each.reject(reason)
 }
 
 function toCall(group: readonly Waiting[]): ReadCall {

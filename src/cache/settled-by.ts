@@ -1,3 +1,5 @@
+import { onAbort } from '../runtime/aborts.ts'
+
 /** As the promise; null when it takes longer than until `by`. Rejects with the signal's reason. */
 export function settledBy<Value>(
   promise: Promise<Value>,
@@ -5,13 +7,18 @@ export function settledBy<Value>(
   signal?: AbortSignal,
 ): Promise<Value | null> {
   return new Promise((resolve, reject) => {
-    const timer = setTimeout(() => resolve(null), Math.max(0, Math.ceil(by - performance.now())))
-    const abort = (): void => reject(signal?.reason)
-    if (signal?.aborted) abort()
-    signal?.addEventListener('abort', abort, { once: true })
+    const late = (): void => {
+      forget()
+      resolve(null)
+    }
+    const timer = setTimeout(late, Math.max(0, Math.ceil(by - performance.now())))
+    const forget = onAbort(signal, () => {
+      clearTimeout(timer)
+      reject(signal?.reason)
+    })
     promise.then(resolve, reject).finally(() => {
       clearTimeout(timer)
-      signal?.removeEventListener('abort', abort)
+      forget()
     })
   })
 }

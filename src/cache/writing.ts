@@ -3,7 +3,8 @@
 import { invalidate, invalidateTag, set } from '../generated/cache.ts'
 import { learnTold } from '../runtime/told.ts'
 import { checkOptions } from '../runtime/arguments.ts'
-import { InvalidArgumentError } from '../runtime/errors.ts'
+import { AmbiguousError, InvalidArgumentError } from '../runtime/errors.ts'
+import { rest } from '../runtime/in-time.ts'
 import { checkName } from '../runtime/keys.ts'
 import { KNOWN_FOR_MS } from './generation.ts'
 import { checkVersion } from './loader.ts'
@@ -102,7 +103,9 @@ export async function clearAll<Value>(source: Source<Value>): Promise<void> {
   const { generation, level } = source.shared
   generation.note(await renew(source))
   level?.clear()
-  await new Promise((resolve) => setTimeout(resolve, KNOWN_FOR_MS * CLOCKS_APART))
+  await rest(KNOWN_FOR_MS * CLOCKS_APART, source.runtime.runner.deadlines).catch((cause: unknown) => {
+    throw new AmbiguousError('cache clear', { cause })
+  })
 }
 
 function isList(what: Exclude<Invalidated, string>): what is readonly string[] {

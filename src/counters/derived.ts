@@ -1,5 +1,6 @@
 import { clearShown, inspectShown } from '../generated/counters.ts'
 import { checkOptions } from '../runtime/arguments.ts'
+import type { Deadlines } from '../runtime/deadlines.ts'
 import { type Duration, toMs } from '../runtime/duration.ts'
 import type { Runtime } from '../runtime/runtime.ts'
 import { type Board, checkSource, openBoard, type ShownOptions } from './board.ts'
@@ -51,6 +52,11 @@ export class ShownCounters {
     return performance.now() + this.#board.runtime.runner.deadlineMs
   }
 
+  /** What ends when the instance closes. */
+  protected get deadlines(): Deadlines {
+    return this.#board.runtime.runner.deadlines
+  }
+
   /** Makes the tables of ours unless they are there, and checks yours. The first use does so by itself. Throws SinkError. */
   async prepare(): Promise<void> {
     await this.#board.counts.prepare()
@@ -94,7 +100,7 @@ export class ShownCounters {
     const { partitions, counts, sqlName } = this.#board
     const by = this.deadline
     const seen = await Promise.all(partitions.map((partition) => partition.run(inspectShown, {})))
-    const { rows, ageMs } = await sinkInTime(counts.waiting(sqlName), by)
+    const { rows, ageMs } = await sinkInTime(counts.waiting(sqlName), by, this.deadlines)
     return {
       values: seen.reduce((sum, { values }) => sum + values, 0),
       noted: seen.reduce((sum, { noted }) => sum + noted, 0),

@@ -54,7 +54,9 @@ export class DurableCounters<Client> extends ShownCounters {
   /** Also forgets idempotency keys that are old enough. */
   override async flush(options: { signal?: AbortSignal } = {}): Promise<RolledRows> {
     const rolled = await super.flush(options)
-    while (await sinkInTime(this.#outbox.purge(this.sqlName), this.deadline)) options.signal?.throwIfAborted()
+    const purge = (): Promise<boolean> =>
+      sinkInTime(this.#outbox.purge(this.sqlName), this.deadline, this.deadlines)
+    while (await purge()) options.signal?.throwIfAborted()
     return rolled
   }
 }

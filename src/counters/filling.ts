@@ -3,7 +3,7 @@
 import { showAbsent, shown } from '../generated/counters.ts'
 import type { BatchTerms } from '../runtime/batcher.ts'
 import { InvalidArgumentError } from '../runtime/errors.ts'
-import { pause } from '../runtime/in-time.ts'
+import { rest } from '../runtime/in-time.ts'
 import type { Unit } from '../runtime/unit.ts'
 import type { Board } from './board.ts'
 import { sinkInTime } from './sink-in-time.ts'
@@ -77,14 +77,15 @@ async function fillEach(
 
 /** Shows values that are not there, and answers them. */
 async function fill(
-  { counts, sqlName, retainMs }: Board,
+  { counts, sqlName, retainMs, runtime }: Board,
   partition: Unit,
   ids: readonly string[],
   by: number,
 ): Promise<(string | null)[]> {
+  const { deadlines } = runtime.runner
   for (let tries = 1; ; tries++) {
     const told = await partition.run(shown, { ids })
-    const { version, values } = await sinkInTime(counts.read(sqlName, ids), by)
+    const { version, values } = await sinkInTime(counts.read(sqlName, ids), by, deadlines)
     const counters = ids.flatMap((id, at) => {
       const value = values.get(id)
       return value === undefined ? [] : [{ id, value: String(value), taken: told.noted[at] ?? '0' }]
@@ -93,7 +94,7 @@ async function fill(
     if (answer.status === 'shown') return inOrder(ids, counters, answer.values)
     // Whoever reads all the time too early reads a database that came back with an old copy: the next round sees to that.
     if (tries === MOST_TRIES) return ids.map((id) => values.get(id)?.toString() ?? null)
-    await pause(FIRST_PAUSE_MS * 2 ** tries)
+    await rest(FIRST_PAUSE_MS * 2 ** tries, deadlines)
   }
 }
 

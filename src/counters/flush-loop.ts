@@ -1,10 +1,21 @@
+import { Backoff } from '../runtime/backoff.ts'
 import { unlessAborted } from '../runtime/in-time.ts'
+import { closed } from '../runtime/runner.ts'
 import type { Runtime } from '../runtime/runtime.ts'
 import { SinkError } from './errors.ts'
 import { type Flushed, flushPartition } from './flushing.ts'
 import { harmless, type Source } from './source.ts'
 
-/** Flushes again and again until it is closed. Any number of them may run, in any number of processes. */
+const FIRST_RETRY_MS = 100
+const LAST_RETRY_MS = 5000
+
+/**
+ * Flushes again and again until it is closed. Any number of them may run, in any number of processes.
+ *
+ *   SLEEPING ──its time is over──► FLUSHING ──done, or failed: the next sleep is longer──► SLEEPING
+ *      └─────── close ───────────────┴──► the flush under way ends, and a last one follows ──► CLOSED
+ *      └─────── the instance closes ─┴──► CLOSED: what is pending stays in Redis, for the next flush of any process
+ */
 export class Flushing implements AsyncDisposable {
   readonly #runtime: Runtime
   readonly #flush: (signal: AbortSignal) => Promise<unknown>
@@ -12,6 +23,9 @@ export class Flushing implements AsyncDisposable {
   readonly #onError: (error: unknown) => void
   readonly #aborter = new AbortController()
   readonly #patience = new AbortController()
+  readonly #backoff = new Backoff(FIRST_RETRY_MS, LAST_RETRY_MS)
+  /** How long to sleep at least, after a flush that failed. */
+  #restMs = 0
   readonly #done: Promise<void>
   #closed: Promise<void> | undefined
   #wake: () => void = () => undefined
@@ -28,6 +42,8 @@ export class Flushing implements AsyncDisposable {
     this.#everyMs = everyMs
     this.#onError = harmless(onError)
     this.#done = this.#run()
+    const forget = runtime.atClose(() => this.#closeWithInstance())
+    void this.#done.then(forget)
   }
 
   /**
@@ -52,9 +68,17 @@ export class Flushing implements AsyncDisposable {
     clearTimeout(timer)
   }
 
+  /** There is nothing to flush with any more. */
+  #closeWithInstance(): Promise<void> {
+    this.#aborter.abort()
+    this.#patience.abort(closed())
+    this.#wake()
+    return this.#done
+  }
+
   async #run(): Promise<void> {
     while (this.#goesOn) {
-      await this.#sleep()
+      await this.#sleep(Math.max(this.#everyMs, this.#restMs))
       if (!this.#goesOn) return
       await this.#flushAll()
     }
@@ -65,9 +89,9 @@ export class Flushing implements AsyncDisposable {
     return !this.#aborter.signal.aborted && !this.#runtime.runner.closed
   }
 
-  #sleep(): Promise<void> {
+  #sleep(ms: number): Promise<void> {
     return new Promise((resolve) => {
-      const timer = setTimeout(resolve, this.#everyMs)
+      const timer = setTimeout(resolve, ms)
       this.#wake = () => {
         clearTimeout(timer)
         resolve()
@@ -80,7 +104,10 @@ export class Flushing implements AsyncDisposable {
     try {
       signal.throwIfAborted()
       await unlessAborted(this.#flush(signal), signal)
+      this.#backoff.reset()
+      this.#restMs = 0
     } catch (error) {
+      this.#restMs = this.#backoff.next()
       this.#onError(error)
     }
   }

@@ -145,6 +145,22 @@ describe('flushing', () => {
     expect(told.losses).toBe(1)
   })
 
+  test('is tried ever more seldom while it fails at once, and goes on when it does not', async () => {
+    const { counters, stored, trouble } = await setup()
+    await counters.increment(1)
+    trouble.instead = () => new SinkError('sink-failed', 'no')
+    const errors: unknown[] = []
+    await using _flushing = counters.flushEvery('1ms', { onError: (error) => errors.push(error) })
+
+    await new Promise((resolve) => setTimeout(resolve, 3000))
+    const failed = errors.length
+    trouble.instead = null
+    await until(() => stored(1) === 1)
+
+    expect(failed).toBeGreaterThan(1)
+    expect(failed).toBeLessThanOrEqual(8)
+  })
+
   test('leaves what a database that is away has not got, and catches up', async () => {
     const { counters, stored, trouble, clock } = await setup()
     const errors: unknown[] = []

@@ -3,8 +3,9 @@
 
 import { randomUUID } from 'node:crypto'
 import { ack, type SealAnswer, seal } from '../generated/counters.ts'
+import { Backoff } from '../runtime/backoff.ts'
 import { AmbiguousError } from '../runtime/errors.ts'
-import { pause, within } from '../runtime/in-time.ts'
+import { inTime, rest } from '../runtime/in-time.ts'
 import { beginEpoch } from './loading.ts'
 import { patiently } from './patiently.ts'
 import type { Applied, Batch, Sink } from './sink.ts'
@@ -27,6 +28,7 @@ export interface FlushLimits {
 type Sealed = Extract<SealAnswer, { status: 'sealed' }>
 
 const FIRST_PAUSE_MS = 20
+const LONGEST_PAUSE_MS = 500
 const UNANSWERED_MS = 60_000
 
 /** Flushes what is pending when it begins. Throws SinkError, DriverError, or the reason of the signal. */
@@ -79,13 +81,14 @@ async function sealOnce(
   { patienceMs, signal }: FlushLimits,
 ): Promise<SealAnswer> {
   const by = performance.now() + patienceMs
+  const backoff = new Backoff(FIRST_PAUSE_MS, LONGEST_PAUSE_MS)
   for (;;) {
     try {
       return await partition.unit.run(seal, { batch: randomUUID(), limit }, { runsOnce: true })
     } catch (error) {
       if (!(error instanceof AmbiguousError) || performance.now() > by) throw error
     }
-    await pause(FIRST_PAUSE_MS, signal)
+    await rest(backoff.next(), partition.unit.runtime.runner.deadlines, signal)
   }
 }
 
@@ -103,10 +106,11 @@ async function commit(
     .toSorted((left, right) => (left.id < right.id ? -1 : 1))
   const place = { counters: source.ledgerName, partition: partition.at, epoch }
   const asked = { ...place, seq, batch, changes }
-  const { sink } = source
+  const { sink, runtime } = source
   const applied = await patiently(
     (by) => applyAlone(sink, partition, asked, by),
     limits.patienceMs,
+    runtime.runner.deadlines,
     limits.signal,
   )
   if (applied === 'ahead' || applied === 'behind') {
@@ -123,11 +127,12 @@ async function commit(
  * dead though nobody closed it is not waited for so long.
  */
 async function applyAlone(sink: Sink, partition: Partition, batch: Batch, by: number): Promise<Applied> {
-  while (partition.applying !== null) await sinkInTime(partition.applying, by)
+  const { deadlines } = partition.unit.runtime.runner
+  while (partition.applying !== null) await sinkInTime(partition.applying, by, deadlines)
   const applied = sink.apply(batch)
   const settled = (): void => {
     partition.applying = null
   }
-  partition.applying = within(applied, UNANSWERED_MS).then(settled, settled)
+  partition.applying = inTime(applied, performance.now() + UNANSWERED_MS, deadlines).then(settled, settled)
   return applied
 }

@@ -115,7 +115,7 @@ async function sendBatch(
     const counters = groups.map(({ id, delta, key }) => ({ id, delta: String(delta), key }))
     const answer = await partition.unit.inSlot(
       (run) => run(increment, (id) => ({ ...id, rememberMs, mostDirty, counters })),
-      by,
+      { by },
     )
     noteEpoch(source, partition, answer.epoch)
     return tell(asked, groups, answer, outcomes)

@@ -4,7 +4,7 @@
 import { begin, inspect, load } from '../generated/counters.ts'
 import type { BatchTerms } from '../runtime/batcher.ts'
 import { AmbiguousError, DriverError, InvalidArgumentError } from '../runtime/errors.ts'
-import { pause } from '../runtime/in-time.ts'
+import { rest } from '../runtime/in-time.ts'
 import { OverflowError, UnknownCounterError } from './errors.ts'
 import { sinkInTime } from './sink-in-time.ts'
 import { MAX_A_CALL, noteEpoch, type Partition, type Source } from './source.ts'
@@ -60,11 +60,12 @@ export async function loadMany(
   by: number,
   anew = false,
 ): Promise<Loaded[]> {
-  const { sink, terms } = source
+  const { sink, terms, runtime } = source
+  const { deadlines } = runtime.runner
   for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS)) {
     const epoch = await epochOf(source, partition, by)
     const place = { counters: source.ledgerName, partition: partition.at, epoch }
-    const { seq, values } = await sinkInTime(sink.read(place, ids), by)
+    const { seq, values } = await sinkInTime(sink.read(place, ids), by, deadlines)
     if (seq === null) {
       await beginEpoch(source, partition, epoch, 'all', by)
       continue
@@ -77,7 +78,7 @@ export async function loadMany(
     if (answer.status === 'behind') await beginEpoch(source, partition, epoch, 'nothing', by)
     else noteEpoch(source, partition, answer.epoch)
     if (performance.now() + pauseMs > by) throw new DriverError('busy', 'counters were flushed all the time')
-    await pause(pauseMs)
+    await rest(pauseMs, deadlines)
   }
 }
 
@@ -99,7 +100,8 @@ export async function beginEpoch(
   by: number,
   batch = '',
 ): Promise<void> {
-  const epoch = await sinkInTime(source.sink.begin(source.ledgerName, partition.at), by)
+  const { deadlines } = source.runtime.runner
+  const epoch = await sinkInTime(source.sink.begin(source.ledgerName, partition.at), by, deadlines)
   const untold =
     known === 0 && !partition.isTold && (await hasFlushed(source, partition, epoch, by)) ? null : 0
   try {
@@ -119,16 +121,14 @@ export async function beginEpoch(
 
 /** Whether SQL has batches of earlier epochs. A partition that is in none, and was in one, has lost its keyspace. */
 async function hasFlushed(
-  { sink, ledgerName }: Source,
+  { sink, ledgerName, runtime }: Source,
   partition: Partition,
   before: number,
   by: number,
 ): Promise<boolean> {
   for (let epoch = before - 1; epoch > 0; epoch--) {
-    const { seq } = await sinkInTime(
-      sink.read({ counters: ledgerName, partition: partition.at, epoch }, []),
-      by,
-    )
+    const place = { counters: ledgerName, partition: partition.at, epoch }
+    const { seq } = await sinkInTime(sink.read(place, []), by, runtime.runner.deadlines)
     if (seq !== 0) return seq !== null
   }
   return false

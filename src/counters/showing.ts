@@ -3,7 +3,8 @@
 // anybody: versions of SQL are shown one after the other, and a partition that has missed one is read anew.
 
 import { noted, type NotedAnswer, show, type ShowAnswer } from '../generated/counters.ts'
-import { pause } from '../runtime/in-time.ts'
+import type { Deadlines } from '../runtime/deadlines.ts'
+import { rest } from '../runtime/in-time.ts'
 import type { Unit } from '../runtime/unit.ts'
 import type { Board } from './board.ts'
 import type { RolledUp } from './count-source.ts'
@@ -80,7 +81,8 @@ async function runRound(
   const asked = { counters: sqlName, ids, limit: batchSize, recount: round.recount }
   const until = progress.until === '' ? undefined : progress.until
   const rollUp = (): Promise<RolledUp> => counts.rollUp({ ...asked, until })
-  const rolled = await patiently(rollUp, runtime.runner.deadlineMs, round.signal)
+  const { deadlineMs, deadlines } = runtime.runner
+  const rolled = await patiently(rollUp, deadlineMs, deadlines, round.signal)
   const items = itemsOf(board, rolled, ids, before)
   await Promise.all(
     partitions.map((partition, at) =>
@@ -125,7 +127,7 @@ function itemsOf(
 }
 
 async function showPartition(
-  { retainMs, gapTries }: Board,
+  { retainMs, gapTries, runtime }: Board,
   partition: Unit,
   { version, since }: RolledUp,
   before: NotedAnswer | undefined,
@@ -138,7 +140,8 @@ async function showPartition(
   let left = seen >= version ? seen : NO_VERSION
   for (const [at, counters] of pages.entries()) {
     const page = { version, since, last: at === pages.length - 1, retainMs, counters }
-    const answer = await showPage(partition, (missing) => ({ ...page, turn, seen: missing }), left, gapTries)
+    const terms = { left, most: gapTries, deadlines: runtime.runner.deadlines }
+    const answer = await showPage(partition, (missing) => ({ ...page, turn, seen: missing }), terms)
     if (answer.status !== 'shown') return
     turn = answer.turn
     left = NO_VERSION
@@ -148,11 +151,15 @@ async function showPartition(
 type PageOf = (seen: number) => Parameters<typeof show.encode>[0]
 
 /** One whose version before stays away goes on without: that was lost with whoever was to show it. */
-async function showPage(partition: Unit, page: PageOf, left: number, most: number): Promise<ShowAnswer> {
+async function showPage(
+  partition: Unit,
+  page: PageOf,
+  { left, most, deadlines }: { left: number; most: number; deadlines: Deadlines },
+): Promise<ShowAnswer> {
   let answer = await partition.run(show, page(left))
   for (let tries = 0; answer.status === 'gap'; tries++) {
     const { version } = answer
-    if (tries < most) await pause(FIRST_PAUSE_MS * 2 ** tries)
+    if (tries < most) await rest(FIRST_PAUSE_MS * 2 ** tries, deadlines)
     answer = await partition.run(show, page(tries < most ? NO_VERSION : version))
   }
   return answer

@@ -1,18 +1,27 @@
-import { PeriluneError } from '../runtime/errors.ts'
-import { within } from '../runtime/in-time.ts'
+import type { Deadlines } from '../runtime/deadlines.ts'
+import { DriverError } from '../runtime/errors.ts'
+import { inTime } from '../runtime/in-time.ts'
 import { SinkError } from './errors.ts'
 
 /** Whoever waits for more than the database gives up at `by`, and knows less: it may have happened. */
 const AHEAD_MS = 5
 
-/** As the promise of a sink; SinkError when it takes longer than until just before `by`, or fails with no error of ours. */
-export async function sinkInTime<Value>(promise: Promise<Value>, by: number): Promise<Value> {
+/**
+ * As the promise of a sink; SinkError when it takes longer than until just before `by`, or fails with no error of ours. Ends
+ * with all that these deadlines watch.
+ */
+export async function sinkInTime<Value>(
+  promise: Promise<Value>,
+  by: number,
+  deadlines: Deadlines,
+): Promise<Value> {
   try {
-    return await within(promise, Math.max(1, by - AHEAD_MS - performance.now()))
+    return await inTime(promise, Math.max(performance.now() + 1, by - AHEAD_MS), deadlines)
   } catch (error) {
-    if (error instanceof PeriluneError) throw error
+    const isLate = error instanceof DriverError && error.code === 'unreachable'
+    if (!isLate) throw error
     throw new SinkError('sink-unreachable', 'the database did not answer before the deadline', {
-      cause: error,
+      cause: error.cause ?? error,
     })
   }
 }

@@ -2,7 +2,7 @@
 
 import { checkText } from '../runtime/arguments.ts'
 import { InvalidArgumentError } from '../runtime/errors.ts'
-import { pause } from '../runtime/in-time.ts'
+import { rest } from '../runtime/in-time.ts'
 import { partitionOf } from '../runtime/partition-hash.ts'
 import type { Runtime } from '../runtime/runtime.ts'
 import { Unit } from '../runtime/unit.ts'
@@ -73,7 +73,8 @@ export function openSource(
     return { at, unit: new Unit(runtime, place), epoch: 0, isTold: false, applying: null }
   })
   const { settleMs } = terms
-  const settle: Settle | null = settleMs === 0 ? null : (signal) => pause(settleMs, signal)
+  const settle: Settle | null =
+    settleMs === 0 ? null : (signal) => rest(settleMs, runtime.runner.deadlines, signal)
   return {
     runtime,
     name,

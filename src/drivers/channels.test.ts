@@ -1,49 +1,216 @@
 import { expect, test } from 'vitest'
-import { ConnectionLostError, ServerReplyError } from '../driver.ts'
-import { Channels, type Line } from './channels.ts'
+import { ConnectionLostError, type Listener, ServerReplyError } from '../driver.ts'
+import { Channels } from './channels.ts'
+import type { Line, LineEvents, Lines } from './line.ts'
 
 const deaf = { onMessage: () => undefined, onGap: () => undefined }
 
-/** Channels over two nodes, of which each does what the test wants; `asked`: who was, in order. */
-function setup(open: (address: string) => Promise<Line>): { channels: Channels; asked: string[] } {
+/** Nodes of which each does what the test wants; `asked`: which were asked for a line, in order. */
+interface Nodes extends Lines {
+  readonly asked: string[]
+  readonly events: LineEvents[]
+}
+
+function nodes(open: (address: string) => Promise<Line>, otherwise: Partial<Lines> = {}): Nodes {
   const asked: string[] = []
-  const channels = new Channels({
-    addressesFor: async () => ['one', 'other'],
-    open: (address) => {
+  const events: LineEvents[] = []
+  return {
+    asked,
+    events,
+    placeOf: async () => ({ addresses: ['one', 'other'], onlyFirst: false }),
+    open: (address, events_) => {
       asked.push(address)
+      events.push(events_)
       return open(address)
     },
-  })
-  return { channels, asked }
+    touch: async () => undefined,
+    subscribers: async (_, names) => names.map(() => 1),
+    ...otherwise,
+  }
+}
+
+function line(otherwise: Partial<Line> = {}): Line {
+  const nothing = async () => undefined
+  return { subscribe: nothing, unsubscribe: nothing, ping: nothing, close: () => undefined, ...otherwise }
+}
+
+function never<T>(): Promise<T> {
+  return new Promise(() => undefined)
+}
+
+/** What a listener was told. */
+function ear(): Listener & { told: string[] } {
+  const told: string[] = []
+  return {
+    told,
+    onMessage: (message) => told.push(message),
+    onLost: () => told.push('lost'),
+    onGap: () => told.push('gap'),
+  }
 }
 
 test('every node is asked once for a channel, and the last one says why it cannot be had', async () => {
-  const { channels, asked } = setup(async (address) => {
+  const lines = nodes(async (address) => {
     throw new ConnectionLostError(`${address} is gone`, false)
   })
 
-  await expect(channels.subscribe('a', deaf)).rejects.toThrow('other is gone')
+  await expect(new Channels(lines).subscribe('a', deaf)).rejects.toThrow('other is gone')
 
-  expect(asked).toEqual(['one', 'other'])
+  expect(lines.asked).toEqual(['one', 'other'])
 })
 
 test('a node that refuses a channel is believed', async () => {
-  const { channels, asked } = setup(async () => {
+  const lines = nodes(async () => {
     throw new ServerReplyError('NOPERM not this channel')
   })
 
-  await expect(channels.subscribe('a', deaf)).rejects.toThrow('NOPERM')
+  await expect(new Channels(lines).subscribe('a', deaf)).rejects.toThrow('NOPERM')
 
-  expect(asked).toEqual(['one'])
+  expect(lines.asked).toEqual(['one'])
 })
 
 test('no node is asked any more once the driver is closed', async () => {
-  const { channels, asked } = setup(async () => {
+  const lines = nodes(async () => {
     channels.close()
     throw new ConnectionLostError('gone', false)
   })
+  const channels = new Channels(lines)
 
   await expect(channels.subscribe('a', deaf)).rejects.toThrow('gone')
 
-  expect(asked).toEqual(['one'])
+  expect(lines.asked).toEqual(['one'])
+})
+
+test('a line that does not confirm a channel in time is closed, and another is tried', async () => {
+  let closed = 0
+  const lines = nodes(async (address) =>
+    line(address === 'one' ? { subscribe: never, close: () => closed++ } : {}),
+  )
+  const channels = new Channels(lines)
+
+  await channels.subscribe('a', deaf)
+
+  expect([lines.asked, closed]).toEqual([['one', 'other'], 1])
+  channels.close()
+})
+
+test('a line that opens too late is closed', async () => {
+  let isClosed = false
+  const late = new Promise<Line>((resolve) => {
+    setTimeout(() => resolve(line({ close: () => (isClosed = true) })), 2500)
+  })
+  const channels = new Channels(nodes((address) => (address === 'one' ? late : Promise.resolve(line()))))
+
+  await channels.subscribe('a', deaf)
+
+  await expect.poll(() => isClosed).toBe(true)
+  channels.close()
+})
+
+test('a line that is silent while commands are answered is given up for another', async () => {
+  const { told, ...listener } = ear()
+  const lines = nodes(async () => line(lines.asked.length === 1 ? { ping: never } : {}))
+  const channels = new Channels(lines)
+
+  await channels.subscribe('a', listener)
+  await expect.poll(() => told).toEqual(['lost', 'gap'])
+
+  expect(lines.asked).toEqual(['one', 'one'])
+  channels.close()
+})
+
+test('a line that is silent as long as commands are, too, is in doubt and kept', async () => {
+  const { told, ...listener } = ear()
+  let isAway = false
+  const answer = () => (isAway ? never<undefined>() : Promise.resolve(undefined))
+  const channels = new Channels(nodes(async () => line({ ping: answer }), { touch: answer }))
+  await channels.subscribe('a', listener)
+  expect(channels.healthy()).toBe(true)
+
+  isAway = true
+  await expect.poll(() => channels.healthy()).toBe(false)
+  await new Promise((resolve) => setTimeout(resolve, 3500))
+
+  expect(told).toEqual([])
+  channels.close()
+})
+
+test('a line whose node is no longer that of the commands is given up at once when the client says that something changed', async () => {
+  const { told, ...listener } = ear()
+  let count = 1
+  const lines = nodes(async () => line(), { subscribers: async (_, names) => names.map(() => count) })
+  const channels = new Channels(lines)
+  await channels.subscribe('a', listener)
+
+  count = 0
+  channels.doubtAfter(new ServerReplyError('READONLY it is a replica now'))
+  await expect.poll(() => told).toEqual(['lost'])
+  expect(channels.healthy()).toBe(false)
+  count = 1
+
+  await expect.poll(() => told).toEqual(['lost', 'gap'])
+  expect(channels.healthy()).toBe(true)
+  channels.close()
+})
+
+test('a channel is only back once it is certain that its line is at the node of the commands', async () => {
+  const { told, ...listener } = ear()
+  let refuses = false
+  const touch = async () => {
+    if (refuses) throw new ServerReplyError('READONLY it is a replica')
+  }
+  const lines = nodes(async () => line(), { touch })
+  const channels = new Channels(lines)
+  await channels.subscribe('a', listener)
+
+  refuses = true
+  lines.events[0]?.onLost()
+  await expect.poll(() => lines.asked.length).toBeGreaterThan(1)
+  expect(told).toEqual(['lost'])
+  refuses = false
+
+  await expect.poll(() => told).toEqual(['lost', 'gap'])
+  channels.close()
+})
+
+test('what a line says that a channel has left is not heard', async () => {
+  const { told, ...listener } = ear()
+  let first = 'one'
+  const lines = nodes(async () => line(), { placeOf: async () => ({ addresses: [first], onlyFirst: true }) })
+  const channels = new Channels(lines)
+  await channels.subscribe('a', listener)
+
+  first = 'other'
+  channels.doubt()
+  await expect.poll(() => told).toEqual(['lost', 'gap'])
+  lines.events[0]?.onMessage('a', 'from one')
+  lines.events[1]?.onMessage('a', 'from other')
+
+  expect(told).toEqual(['lost', 'gap', 'from other'])
+  expect(lines.asked).toEqual(['one', 'other'])
+  channels.close()
+})
+
+test('a node whose refusal does not say where the slot is now is asked for no longer than the client thinks so', async () => {
+  let owner = 'one'
+  const lines = nodes(
+    async (address) =>
+      line({
+        subscribe: async () => {
+          if (address === 'one') throw new ConnectionLostError('given up', true)
+        },
+      }),
+    {
+      placeOf: async () => ({ addresses: [owner, 'third'], onlyFirst: true }),
+      touch: async () => {
+        owner = 'other'
+      },
+    },
+  )
+  const channels = new Channels(lines)
+
+  await channels.subscribe('a', deaf)
+
+  expect(lines.asked).toEqual(['one', 'other'])
+  channels.close()
 })

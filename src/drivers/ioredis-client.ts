@@ -37,20 +37,26 @@ export function writesAtOnce(client: Redis): boolean {
   return client.status === 'ready' && client.stream.writable
 }
 
-/** A run is lost when its connection closes, whatever ioredis does about it. Returns how to stop watching. */
-export function watch(client: Redis | Cluster, pending: PendingRuns): () => void {
-  return isCluster(client) ? watchCluster(client, pending) : watchSingle(client, pending)
+/**
+ * A run is lost when its connection closes, whatever ioredis does about it. `onChange` is called when the client has
+ * connected, or uses other nodes. Returns how to stop watching.
+ */
+export function watch(client: Redis | Cluster, pending: PendingRuns, onChange: () => void): () => void {
+  return isCluster(client) ? watchCluster(client, pending, onChange) : watchSingle(client, pending, onChange)
 }
 
-function watchSingle(client: Redis, pending: PendingRuns): () => void {
-  const onReady = () => pending.markWritten()
+function watchSingle(client: Redis, pending: PendingRuns, onChange: () => void): () => void {
+  const onReady = () => {
+    pending.markWritten()
+    onChange()
+  }
   const onClose = () => pending.giveUp('the connection was lost', (run) => run.written)
   client.on('ready', onReady).on('close', onClose)
   return () => client.off('ready', onReady).off('close', onClose)
 }
 
 /** As for a single server, for every node that comes and goes. */
-function watchCluster(cluster: Cluster, pending: PendingRuns): () => void {
+function watchCluster(cluster: Cluster, pending: PendingRuns, onChange: () => void): () => void {
   const watched = new Map<Redis, () => void>()
   const onNode = (node: Redis) => {
     const onClose = () => {
@@ -58,13 +64,14 @@ function watchCluster(cluster: Cluster, pending: PendingRuns): () => void {
       pending.giveUp('the connection was lost', (run: PendingRun) => ownerOf(cluster, run.key) === address)
     }
     watched.set(node, onClose)
+    onChange()
     node.on('close', onClose).once('end', () => watched.delete(node))
   }
   const onEnd = () => pending.giveUp('the client was closed', () => true)
   for (const node of cluster.nodes()) onNode(node)
-  cluster.on('+node', onNode).on('end', onEnd)
+  cluster.on('+node', onNode).on('end', onEnd).on('ready', onChange).on('-node', onChange)
   return () => {
-    cluster.off('+node', onNode).off('end', onEnd)
+    cluster.off('+node', onNode).off('end', onEnd).off('ready', onChange).off('-node', onChange)
     for (const [node, onClose] of watched) node.off('close', onClose)
   }
 }

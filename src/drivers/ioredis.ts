@@ -11,7 +11,7 @@ import {
   type Subscription,
   type WriteCall,
 } from '../driver.ts'
-import { Channels, type Line, type LineEvents } from './channels.ts'
+import { Channels } from './channels.ts'
 import {
   addressOf,
   isCluster,
@@ -26,11 +26,12 @@ import {
 import { explain } from './ioredis-errors.ts'
 import { openLine } from './ioredis-line.ts'
 import { checkSuitable } from './ioredis-suitable.ts'
+import type { Line, LineEvents, Place } from './line.ts'
 import { MISREAD, type PendingRun, PendingRuns } from './pending.ts'
 import type { PrimarySearch } from './primary-search.ts'
 import { scatteredRead } from './scattered-read.ts'
 import { isInfo, serverInfo } from './server-info.ts'
-import { scriptArguments, type WireArgument, wireArgument } from './wire.ts'
+import { counts, scriptArguments, type WireArgument, wireArgument } from './wire.ts'
 
 /**
  * Speaks through a client of ioredis 5.11.1 or newer: a single server, Sentinel or Cluster. Throws a TypeError for what is none,
@@ -46,7 +47,7 @@ class IoredisDriver implements Driver {
   readonly #client: Redis | Cluster
   readonly #cluster: Cluster | undefined
   readonly #callClient: Send
-  readonly #pending = new PendingRuns((error, run) => this.#explain(error, run))
+  readonly #pending = new PendingRuns(explain, (error) => this.#failed(error))
   readonly #search: PrimarySearch | null
   readonly #channels: Channels
   readonly #stopWatching: () => void
@@ -61,11 +62,13 @@ class IoredisDriver implements Driver {
     this.#cluster = isCluster(client) ? client : undefined
     this.#callClient = senderOf(client)
     this.#channels = new Channels({
-      addressesFor: (channel) => this.#addressesFor(channel),
+      placeOf: (channel) => this.#placeOf(channel),
       open: (address, events) => this.#openLine(address, events),
+      touch: (channel) => this.write({ command: 'HDEL', args: [channel, 'none'] }),
+      subscribers: (address, channels) => this.#subscribers(address, channels),
     })
     this.#search = searchOf(client)
-    this.#stopWatching = watch(client, this.#pending)
+    this.#stopWatching = watch(client, this.#pending, () => this.#channels.doubt())
   }
 
   run(call: ScriptCall): Promise<Reply> {
@@ -146,10 +149,9 @@ class IoredisDriver implements Driver {
     return this.#pending.follow(send(), key, written)
   }
 
-  #explain(error: unknown, run: PendingRun): Error {
-    const explained = explain(error, run)
-    this.#search?.note(explained)
-    return explained
+  #failed(error: Error): void {
+    this.#search?.note(error)
+    this.#channels.doubtAfter(error)
   }
 
   #refusal(): string | undefined {
@@ -218,9 +220,9 @@ class IoredisDriver implements Driver {
     return Promise.all(this.#masters().map((master) => this.#follow('', () => ask(master))))
   }
 
-  async #addressesFor(channel: string): Promise<string[]> {
+  async #placeOf(channel: string): Promise<Place> {
     const cluster = this.#cluster
-    if (cluster === undefined) return ['']
+    if (cluster === undefined) return { addresses: [''], onlyFirst: false }
     this.#sharded ??= this.info().then((info) => info.shardedChannels)
     const sharded = await this.#sharded.catch((error: unknown) => {
       this.#sharded = undefined
@@ -228,7 +230,15 @@ class IoredisDriver implements Driver {
     })
     const owner = sharded ? ownerOf(cluster, channel) : undefined
     const others = cluster.nodes('master').map(addressOf)
-    return owner === undefined ? others : [owner, ...others.filter((address) => address !== owner)]
+    if (owner === undefined) return { addresses: others, onlyFirst: false }
+    return { addresses: [owner, ...others.filter((address) => address !== owner)], onlyFirst: true }
+  }
+
+  async #subscribers(address: string, channels: readonly string[]): Promise<number[]> {
+    const node = isCluster(this.#client) ? nodeAt(this.#client, address) : this.#client
+    if (node === undefined) throw new ConnectionLostError(`no connection to ${address}`, false)
+    const question = (await this.#sharded) ? 'SHARDNUMSUB' : 'NUMSUB'
+    return counts(await this.#follow('', () => node.call('PUBSUB', [question, ...channels])))
   }
 
   async #openLine(address: string, events: LineEvents): Promise<Line> {

@@ -8,7 +8,13 @@ export interface SendOptions {
   timeout?: undefined
 }
 
-export interface NodeClient {
+/** What all kinds of clients offer. */
+export interface Emitter {
+  on(event: string, listener: () => void): unknown
+  off(event: string, listener: () => void): unknown
+}
+
+export interface NodeClient extends Emitter {
   readonly isReady: boolean
   readonly isOpen: boolean
   readonly isPubSubActive: boolean
@@ -25,6 +31,7 @@ export type OnMessage = (message: string, channel: string) => void
 export interface ListeningClient {
   readonly isOpen: boolean
   connect(): Promise<unknown>
+  sendCommand(args: string[]): Promise<unknown>
   subscribe(channel: string, onMessage: OnMessage): Promise<unknown>
   sSubscribe(channel: string, onMessage: OnMessage): Promise<unknown>
   unsubscribe(channel: string, onMessage: OnMessage): Promise<unknown>
@@ -38,7 +45,7 @@ export interface ClusterNode {
   readonly client?: { readonly isReady: boolean } | undefined
 }
 
-export interface ClusterClient {
+export interface ClusterClient extends Emitter {
   readonly isReady: boolean
   readonly isOpen: boolean
   readonly masters: readonly ClusterNode[]
@@ -52,7 +59,7 @@ export interface ClusterClient {
   nodeClient(node: ClusterNode): NodeClient | Promise<NodeClient>
 }
 
-export interface SentinelClient {
+export interface SentinelClient extends Emitter {
   readonly isReady: boolean
   readonly isOpen: boolean
   sendCommand(isReadonly: boolean | undefined, args: WireArgument[], options?: object): Promise<unknown>

@@ -4,6 +4,7 @@ import { ConnectionLostError } from '../driver.ts'
 import {
   type ClusterClient,
   type ClusterNode,
+  type Emitter,
   type NodeClient,
   quit,
   type SendOptions,
@@ -28,12 +29,19 @@ export interface Connections {
   addresses(key?: string): string[]
   /** A client for the node, or for any node when this one is not known. */
   nodeAt(address: string): Promise<NodeClient>
+  /** `onChange` is called when the client has connected, or uses other nodes. Returns how to stop watching. */
+  watch(onChange: () => void): () => void
 }
 
 export function connectionsOf(client: NodeClient | ClusterClient | SentinelClient): Connections {
   if ('nodeClient' in client) return new ClusterConnections(client)
   if ('getSentinelNode' in client) return new SentinelConnections(client)
   return new SingleConnection(client)
+}
+
+function listen(client: Emitter, event: string, onEvent: () => void): () => void {
+  client.on(event, onEvent)
+  return () => void client.off(event, onEvent)
 }
 
 class SingleConnection implements Connections {
@@ -76,6 +84,10 @@ class SingleConnection implements Connections {
 
   async nodeAt(): Promise<NodeClient> {
     return this.#client
+  }
+
+  watch(onChange: () => void): () => void {
+    return listen(this.#client, 'ready', onChange)
   }
 }
 
@@ -129,6 +141,10 @@ class ClusterConnections implements Connections {
     return this.#connect(node)
   }
 
+  watch(onChange: () => void): () => void {
+    return listen(this.#client, 'node-ready', onChange)
+  }
+
   async #connect(node: ClusterNode): Promise<NodeClient> {
     return this.#client.nodeClient(node)
   }
@@ -176,5 +192,9 @@ class SentinelConnections implements Connections {
 
   async nodeAt(): Promise<NodeClient> {
     return this.#client._execute(false, async (client) => client)
+  }
+
+  watch(onChange: () => void): () => void {
+    return listen(this.#client, 'topology-change', onChange)
   }
 }

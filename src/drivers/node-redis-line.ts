@@ -1,6 +1,7 @@
-import type { Line, LineEvents } from './channels.ts'
+import type { Line, LineEvents } from './line.ts'
 import type { ListeningClient, NodeClient, OnMessage } from './node-redis-client.ts'
 import { explain } from './node-redis-errors.ts'
+import { inTime, LIMIT_MS } from './time-limit.ts'
 
 /** Opens a connection that only listens, with the options of `client` except for `socket`. */
 export async function openLine(
@@ -10,13 +11,19 @@ export async function openLine(
   events: LineEvents,
 ): Promise<Line> {
   const connection = client.duplicate({
-    socket: { ...client.options?.socket, ...socket, reconnectStrategy: false },
+    socket: {
+      ...client.options?.socket,
+      ...socket,
+      connectTimeout: LIMIT_MS,
+      reconnectStrategy: false,
+    },
     disableOfflineQueue: false,
     clientSideCache: undefined,
     emitInvalidate: false,
   })
   const line = new NodeRedisLine(connection, sharded, events)
-  await connection.connect().catch((error: unknown) => {
+  await inTime(connection.connect(), 'connect').catch((error: unknown) => {
+    line.close()
     throw explain(error)
   })
   return line
@@ -51,6 +58,10 @@ class NodeRedisLine implements Line {
     await (this.#sharded
       ? this.#connection.sUnsubscribe(channel, this.#onMessage)
       : this.#connection.unsubscribe(channel, this.#onMessage))
+  }
+
+  async ping(): Promise<unknown> {
+    return this.#connection.sendCommand(['PING'])
   }
 
   close(): void {

@@ -10,18 +10,19 @@ import {
   type Subscription,
   type WriteCall,
 } from '../driver.ts'
-import { Channels, type Line, type LineEvents } from './channels.ts'
+import { Channels } from './channels.ts'
+import type { Line, LineEvents, Place } from './line.ts'
 import { type ClusterClient, type NodeClient, quit, type SentinelClient } from './node-redis-client.ts'
 import { type Connections, connectionsOf } from './node-redis-connections.ts'
 import { explain } from './node-redis-errors.ts'
 import { AT_ONCE, QUEUED } from './node-redis-forms.ts'
 import { openLine } from './node-redis-line.ts'
 import { checkSuitable } from './node-redis-suitable.ts'
-import { MISREAD, type PendingRun, PendingRuns } from './pending.ts'
+import { MISREAD, PendingRuns } from './pending.ts'
 import { PrimarySearch } from './primary-search.ts'
 import { scatteredRead } from './scattered-read.ts'
 import { isInfo, serverInfo } from './server-info.ts'
-import { scriptArguments, type WireArgument, wireArgument } from './wire.ts'
+import { counts, scriptArguments, type WireArgument, wireArgument } from './wire.ts'
 
 /**
  * Speaks through a client, cluster or sentinel client of node-redis 6.2.1 or newer; connect it first. Throws a TypeError for
@@ -36,9 +37,10 @@ export function nodeRedis(client: NodeClient | ClusterClient | SentinelClient): 
 class NodeRedisDriver implements Driver {
   readonly name = 'node-redis'
   readonly #connections: Connections
-  readonly #pending = new PendingRuns((error, run) => this.#explain(error, run))
+  readonly #pending = new PendingRuns(explain, (error) => this.#failed(error))
   readonly #search: PrimarySearch
   readonly #channels: Channels
+  readonly #stopWatching: () => void
   #sharded: Promise<boolean> | undefined
   /** How often something has begun, and is not over, before which nothing is sent. */
   #holding = 0
@@ -50,9 +52,12 @@ class NodeRedisDriver implements Driver {
       this.#holdUntil(connections.findPrimary())
     })
     this.#channels = new Channels({
-      addressesFor: (channel) => this.#addressesFor(channel),
+      placeOf: (channel) => this.#placeOf(channel),
       open: (address, events) => this.#openLine(address, events),
+      touch: (channel) => this.write({ command: 'HDEL', args: [channel, 'none'] }),
+      subscribers: (address, channels) => this.#subscribers(address, channels),
     })
+    this.#stopWatching = connections.watch(() => this.#channels.doubt())
   }
 
   run(call: ScriptCall): Promise<Reply> {
@@ -112,6 +117,7 @@ class NodeRedisDriver implements Driver {
 
   async close(): Promise<void> {
     this.#closed = true
+    this.#stopWatching()
     this.#channels.close()
     this.#pending.giveUp('the driver was closed', () => true)
   }
@@ -129,10 +135,9 @@ class NodeRedisDriver implements Driver {
     return this.#pending.follow(this.#connections.send(key, args, options), '', writesAtOnce)
   }
 
-  #explain(error: unknown, run: PendingRun): Error {
-    const explained = explain(error, run)
-    this.#search.note(explained)
-    return explained
+  #failed(error: Error): void {
+    this.#search.note(error)
+    this.#channels.doubtAfter(error)
   }
 
   #refusal(): string | undefined {
@@ -162,24 +167,39 @@ class NodeRedisDriver implements Driver {
     return Promise.all(masters.map((master) => this.#pending.follow(ask(master), '', false)))
   }
 
-  async #addressesFor(channel: string): Promise<string[]> {
-    if (!this.#connections.cluster) return this.#connections.addresses()
+  async #placeOf(channel: string): Promise<Place> {
+    if (!this.#connections.cluster) return { addresses: this.#connections.addresses(), onlyFirst: false }
     this.#sharded ??= this.info().then((info) => info.shardedChannels)
     const sharded = await this.#sharded.catch((error: unknown) => {
       this.#sharded = undefined
       throw error
     })
-    return this.#connections.addresses(sharded ? channel : undefined)
+    return { addresses: this.#connections.addresses(sharded ? channel : undefined), onlyFirst: sharded }
   }
 
-  async #openLine(address: string, events: LineEvents): Promise<Line> {
+  async #subscribers(address: string, channels: readonly string[]): Promise<number[]> {
+    const question = (await this.#sharded) ? 'SHARDNUMSUB' : 'NUMSUB'
     const node = await this.#connections.nodeAt(address).catch((error: unknown) => {
       throw explain(error)
     })
-    const colon = address.lastIndexOf(':')
-    const host = address.slice(0, colon)
-    const port = Number(address.slice(colon + 1))
-    const socket = address === '' ? {} : host === '' ? { port } : { host, port }
+    const answer = node.sendCommand(['PUBSUB', question, ...channels], QUEUED.text)
+    return counts(await this.#pending.follow(answer, '', true))
+  }
+
+  async #openLine(address: string, events: LineEvents): Promise<Line> {
+    // The client of a known node has an address of its own where nodes are mapped (`nodeAddressMap`).
+    const isKnown = this.#connections.addresses().includes(address)
+    const node = await this.#connections.nodeAt(address).catch((error: unknown) => {
+      throw explain(error)
+    })
+    const socket = isKnown ? {} : socketOf(address)
     return openLine(node, socket, (await this.#sharded) ?? false, events)
   }
+}
+
+function socketOf(address: string): object {
+  const colon = address.lastIndexOf(':')
+  const host = address.slice(0, colon)
+  const port = Number(address.slice(colon + 1))
+  return host === '' ? { port } : { host, port }
 }

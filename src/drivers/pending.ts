@@ -22,9 +22,12 @@ export type Explain = (error: unknown, run: PendingRun) => Error
 export class PendingRuns {
   readonly #runs = new Set<PendingRun>()
   readonly #explain: Explain
+  readonly #onFailure: (error: Error) => void
 
-  constructor(explain: Explain) {
+  /** `onFailure` is called with each error, once the caller has it. */
+  constructor(explain: Explain, onFailure: (error: Error) => void) {
     this.#explain = explain
+    this.#onFailure = onFailure
   }
 
   follow(answer: Promise<unknown>, key: string, written: boolean): Promise<Reply> {
@@ -63,6 +66,9 @@ export class PendingRuns {
   }
 
   #failed(run: PendingRun, error: unknown): void {
-    if (this.#runs.delete(run)) run.reject(this.#explain(error, run))
+    if (!this.#runs.delete(run)) return
+    const explained = this.#explain(error, run)
+    run.reject(explained)
+    this.#onFailure(explained)
   }
 }

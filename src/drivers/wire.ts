@@ -1,6 +1,6 @@
 // What goes over the wire, in the form that both client libraries take: text and Buffers.
 
-import type { Argument, ScriptCall } from '../driver.ts'
+import type { Argument, Reply, ScriptCall } from '../driver.ts'
 
 export type WireArgument = string | Buffer
 
@@ -17,4 +17,9 @@ export function wireArgument(arg: Argument): WireArgument {
   if (typeof arg === 'string') return arg
   if (typeof arg === 'number') return String(arg)
   return Buffer.isBuffer(arg) ? arg : Buffer.from(arg.buffer, arg.byteOffset, arg.byteLength)
+}
+
+/** The numbers of a reply of PUBSUB NUMSUB: a channel, its number, the next channel … */
+export function counts(reply: Reply): number[] {
+  return Array.isArray(reply) ? reply.filter((_, at) => at % 2 === 1).map(Number) : []
 }

@@ -104,9 +104,9 @@ export class Appender<Body> {
   #sendBatch(messages: Outgoing[], by: number): Promise<Appended[]> {
     if (this.#slowly > 0 || !this.#keepsAll || !areAlike(messages) || mayDecline(messages)) {
       this.#slowly -= 1
-      return this.#source.unit.inSlot((run) => this.#appendAny(run, messages), by)
+      return this.#source.unit.inSlot((run) => this.#appendAny(run, messages), { by })
     }
-    return this.#source.unit.inSlot((run) => this.#appendAlike(run, messages), by)
+    return this.#source.unit.inSlot((run) => this.#appendAlike(run, messages), { by })
   }
 
   /** The quick way. A feed that declines it has something else to do first; soon it may not. */

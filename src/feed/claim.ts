@@ -1,8 +1,10 @@
 import { ack, claimed, extend, release } from '../generated/feed.ts'
 import { checkOptions } from '../runtime/arguments.ts'
+import type { CallId } from '../runtime/call-ids.ts'
+import { Countdown } from '../runtime/countdown.ts'
 import { type Duration, toMs } from '../runtime/duration.ts'
 import { LeaseLostError } from '../runtime/errors.ts'
-import { endsAtOf } from '../runtime/grant.ts'
+import { askingAt, endsAtOf } from '../runtime/grant.ts'
 import type { Extended } from '../runtime/lease-by-token.ts'
 import { toLeaseMs } from '../runtime/lease-options.ts'
 import { knownIds, type Message, type Source, toMessage } from './message.ts'
@@ -28,7 +30,7 @@ export class Claim<Body> implements AsyncDisposable {
   readonly token: number
   readonly messages: readonly Message<Body>[]
   readonly #source: Source<Body>
-  #endsAt: number
+  readonly #countdown: Countdown
   #expiresAtMs: number
   #leaseMs: number
   #state: 'held' | 'acked' | 'released' | 'lost' = 'held'
@@ -40,7 +42,7 @@ export class Claim<Body> implements AsyncDisposable {
     this.messages = claim.messages
     this.#expiresAtMs = claim.expiresAtMs
     this.#leaseMs = claim.leaseMs
-    this.#endsAt = endsAtOf(askedAt, claim.remainingMs)
+    this.#countdown = new Countdown(endsAtOf(askedAt, claim.remainingMs))
   }
 
   /** How long the lease was made for, counted from the claim or its last extension. */
@@ -55,7 +57,7 @@ export class Claim<Body> implements AsyncDisposable {
 
   /** How much of the lease is left by this process's own clock; never more than the server grants. */
   get remainingMs(): number {
-    return this.#state === 'held' ? Math.max(0, this.#endsAt - performance.now()) : 0
+    return this.#state === 'held' ? this.#countdown.leftMs : 0
   }
 
   /** Throws LeaseLostError unless the claim is held now, also when the process has been asleep. */
@@ -66,11 +68,12 @@ export class Claim<Body> implements AsyncDisposable {
   /** Makes the claim last `lease` from now; default: as long as before. Throws LeaseLostError. */
   async extend(lease: Duration = `${this.#leaseMs}ms`, options: ExtendOptions = {}): Promise<void> {
     const extension = toExtension(lease, options)
-    const askedAt = performance.now()
-    const extended = await this.#whileHeld(extendClaim(this.#source, this.token, extension))
+    const askedAt = askingAt()
+    const extending = () => this.#whileHeld(extendClaim(this.#source, this.token, extension))
+    const extended = await this.#countdown.whileAsked(extension.leaseMs, extending)
     this.#expiresAtMs = extended.expiresAtMs
     this.#leaseMs = extended.leaseMs
-    this.#endsAt = endsAtOf(askedAt, extended.leaseMs)
+    this.#countdown.set(endsAtOf(askedAt, extended.leaseMs))
   }
 
   /**
@@ -123,7 +126,7 @@ export interface ClaimState<Body> {
 /** Looks a live claim up by its token. Null when it has ended or never was. */
 export async function findClaim<Body>(source: Source<Body>, token: number): Promise<Claim<Body> | null> {
   const { unit, codec } = source
-  const askedAt = performance.now()
+  const askedAt = askingAt()
   const answer = await unit.run(claimed, { codec: codec.name, token: String(token) })
   if (answer.status === 'lost') return null
   const messages = answer.messages.map((message) => toMessage(answer, message, codec, token))
@@ -166,12 +169,8 @@ export async function ackClaim<Body>(
   const wanted = ids === 'all' ? [] : knownIds('ids', ids)
   const unknown = ids === 'all' ? [] : unknownIds(ids)
   if (ids !== 'all' && wanted.length === 0) return unknown
-  const answer = await source.unit.runOnce(ack, ({ caller, call }) => ({
-    caller,
-    call,
-    token: String(token),
-    ids: wanted,
-  }))
+  const args = (id: CallId) => ({ ...id, token: String(token), ids: wanted })
+  const answer = await source.unit.runOnce(ack, args, { atClose: 'gives back' })
   if (answer.status === 'lost') throw lost(source, token)
   return [...answer.refused.map(({ id, reason }) => ({ id: String(id), reason })), ...unknown]
 }
@@ -184,14 +183,9 @@ export async function releaseClaim<Body>(
   const wanted = ids === 'all' ? [] : knownIds('ids', ids)
   if (ids !== 'all' && wanted.length === 0) return
   const { unit } = source
-  const answer = await unit.runOnce(release, ({ caller, call }) => ({
-    caller,
-    call,
-    channel: unit.channel,
-    sharded: unit.sharded,
-    token: String(token),
-    ids: wanted,
-  }))
+  const { channel, sharded } = unit
+  const args = (id: CallId) => ({ ...id, channel, sharded, token: String(token), ids: wanted })
+  const answer = await unit.runOnce(release, args, { atClose: 'gives back' })
   if (answer.status === 'lost') throw lost(source, token)
 }
 

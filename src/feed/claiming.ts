@@ -2,7 +2,10 @@
 
 import { claim } from '../generated/feed.ts'
 import { checkInteger } from '../runtime/arguments.ts'
+import type { CallId } from '../runtime/call-ids.ts'
 import { type Duration, toMs } from '../runtime/duration.ts'
+import { askingAt } from '../runtime/grant.ts'
+import { closed } from '../runtime/runner.ts'
 import { toLeaseMs } from '../runtime/lease-options.ts'
 import { type Attempt, toWaitMs, type Waiting, waitFor } from '../runtime/wait.ts'
 import { Claim } from './claim.ts'
@@ -65,9 +68,9 @@ export function claimMessages<Body>(
   dead: DeadLetterOptions,
 ): Promise<Claim<Body> | null> {
   const terms = toClaimTerms(options, dead)
-  const { wakes } = source.unit.runtime
+  const { runtime } = source.unit
   return waitFor(() => claimOnce(source, terms), {
-    wakes,
+    runtime,
     channel: source.unit.channel,
     waitMs: toWaitMs(options),
     signal: options.signal,
@@ -80,15 +83,10 @@ export async function claimOnce<Body>(
   terms: ClaimTerms,
 ): Promise<Attempt<Claim<Body>>> {
   const { unit, codec } = source
-  const askedAt = performance.now()
-  const answer = await unit.runOnce(claim, ({ caller, call }) => ({
-    ...terms,
-    codec: codec.name,
-    caller,
-    call,
-    deadChannel: unit.beside('dead').channel,
-    sharded: unit.sharded,
-  }))
+  const askedAt = askingAt()
+  const deadChannel = unit.beside('dead').channel
+  const args = (id: CallId) => ({ ...terms, codec: codec.name, ...id, deadChannel, sharded: unit.sharded })
+  const answer = await unit.runOnce(claim, args, { atClose: 'goes on' })
   if (answer.status === 'empty') {
     // Only dead or expired messages were found so far: look on at once.
     return answer.recheckMs === 1 ? claimOnce(source, terms) : { value: null, recheckMs: answer.recheckMs }
@@ -96,5 +94,14 @@ export async function claimOnce<Body>(
   const messages = answer.messages.map((message) => toMessage(answer, message, codec, answer.token))
   const { token, expiresAtMs, nowMs } = answer
   const state = { token, leaseMs: terms.leaseMs, remainingMs: expiresAtMs - nowMs, expiresAtMs, messages }
-  return { value: new Claim(source, state, askedAt), recheckMs: 0 }
+  const claimed = new Claim(source, state, askedAt)
+  await giveBackIfClosed(source, claimed)
+  return { value: claimed, recheckMs: 0 }
+}
+
+/** What is claimed while the instance closes is given back. Throws DriverError `closed` then. */
+async function giveBackIfClosed<Body>({ unit }: Source<Body>, claimed: Claim<Body>): Promise<void> {
+  if (!unit.runtime.runner.closed) return
+  await claimed.release().catch(() => undefined)
+  throw closed()
 }

@@ -29,7 +29,7 @@ export class PartitionClaims<Body> {
   claim(options: ClaimOptions): Promise<PartitionClaim<Body> | null> {
     const terms = toClaimTerms(options, this.#dead)
     return waitFor(() => this.#claimInTurn(terms), {
-      wakes: this.#partitions.at(0).source.unit.runtime.wakes,
+      runtime: this.#partitions.at(0).source.unit.runtime,
       channel: this.#partitions.channels,
       waitMs: toWaitMs(options),
       signal: options.signal,

@@ -49,7 +49,7 @@ export async function readPartitions<Body>(
     return { value: isNews ? page : null, recheckMs: soonest(lanes.map(({ recheckMs }) => recheckMs)) }
   }
   const page = await waitFor(attempt, {
-    wakes: partitions.at(0).source.unit.runtime.wakes,
+    runtime: partitions.at(0).source.unit.runtime,
     channel: partitions.channels,
     waitMs: toWaitMs(options),
     signal: options.signal,

@@ -68,7 +68,7 @@ export async function readPage<Body>(
     return { value: isNews(page) ? page : null, recheckMs: found.recheckMs }
   }
   await waitFor(attempt, {
-    wakes: unit.runtime.wakes,
+    runtime: unit.runtime,
     channel: unit.channel,
     waitMs: toWaitMs(options),
     signal: options.signal,

@@ -332,7 +332,7 @@ export interface ExtendArguments {
 }
 
 export type ExtendAnswer =
-  | { readonly status: 'extended'; readonly nowMs: number; readonly leases: number[] }
+  | { readonly status: 'extended'; readonly nowMs: number; readonly leases: number[]; readonly refused: { readonly at: number; readonly why: string }[] }
 
 function readLeasesOfExtendExtended(part: Reply | undefined): (number)[] {
   const flat = asList(part)
@@ -343,23 +343,33 @@ function readLeasesOfExtendExtended(part: Reply | undefined): (number)[] {
   return found
 }
 
+function readRefusedOfExtendExtended(part: Reply | undefined): ({ readonly at: number; readonly why: string })[] {
+  const flat = asList(part)
+  const found = new Array<{ readonly at: number; readonly why: string }>(Math.ceil(flat.length / 2))
+  for (let from = 0, to = 0; from < flat.length; from += 2, to++) {
+    found[to] = { at: asInteger(flat[from]), why: asText(flat[from + 1]) }
+  }
+  return found
+}
+
 /**
- * Makes loads last longer, counted from now: one token and one lease for each key, in order. One that has lapsed, ended, or was revoked is not extended: its `expires_at_ms` is 0. A revoked one keeps what is left of its lease, so that its loader can stop before another begins.
+ * Makes loads last longer, counted from now: one token and one lease for each key, in order. One that has lapsed, ended, or was revoked is not extended: its `expires_at_ms` is 0. A revoked one keeps what is left of its lease, so that its loader can stop before another begins. Each is judged by itself: those in `refused` (places counted from 0) are of keys that cannot be read, and why.
  *
  * Cost: O(keys).
  */
 export const extend: Operation<ExtendArguments, ExtendAnswer> = {
   script: {
     name: 'cache/extend',
-    sha1: '50a432a36730e962d050909ea10a7531a3a687c6',
+    sha1: '328265dd65d7523f86d899bea41494e2efd97f95',
     reads: false,
     bytes: false,
     source: `--[[
 Makes loads last longer, counted from now: one token and one lease for each key, in order. One that has lapsed,
 ended, or was revoked is not extended: its \`expires_at_ms\` is 0. A revoked one keeps what is left of its lease, so
-that its loader can stop before another begins.
+that its loader can stop before another begins. Each is judged by itself: those in \`refused\` (places counted from 0) are
+of keys that cannot be read, and why.
 
-@returns extended  now_ms:integer leases:[expires_at_ms:integer]
+@returns extended  now_ms:integer leases:[expires_at_ms:integer] refused:[at:integer why:text]
 @cost    O(keys)
 ]]
 local load, load_at = KEYS, 1 -- repeated hash: the load lease of each key
@@ -380,6 +390,19 @@ end
 local function clock_us()
   local time = redis.call('TIME')
   return time[1] * 1000000 + time[2]
+end
+-- What \`open\` answers, if it can read its key and finds this layout there; else nil, and why not: in a call for several keys
+-- one that is of another type, or was written by a newer version, is not to harm the others.
+local function try_open(open, layout)
+  local ok, known = pcall(open)
+  if not ok then
+    -- A table where the server is 7.0 or newer.
+    return nil, type(known) == 'table' and known.err or known
+  end
+  if known.layout ~= layout then
+    return nil, 'LAYOUT ' .. known.layout
+  end
+  return known
 end
 -- The load lease of one key: a hash that is there while a value is loaded, or something has to be remembered.
 --   layout             the form of what follows
@@ -437,11 +460,16 @@ local function keep_load(load, ms)
 end
 
 local now_ms = math.floor(clock_us() / 1000)
-local found = {}
-for at = load_at, #load do
-  found[at] = open_load(load[at])
-  if found[at].layout ~= LOAD_LAYOUT then
-    return redis.error_reply('LAYOUT ' .. found[at].layout)
+local found, refused = {}, {}
+for at = load_at, #load, 1 do
+  local open = function()
+    return open_load(load[at])
+  end
+  local known, why = try_open(open, LOAD_LAYOUT)
+  found[at] = known or false
+  if not known then
+    refused[#refused + 1] = at - 1
+    refused[#refused + 1] = why
   end
 end
 local ends = {}
@@ -449,25 +477,27 @@ for at = leases_at, #leases, 2 do
   local place = (at - leases_at) / 2 + 1
   local known = found[place]
   ends[place] = 0
-  if known.token == tonumber(leases[at]) and known.lease_ends_ms > now_ms and not is_revoked(known) then
+  local is_live = known and known.lease_ends_ms > now_ms and not is_revoked(known)
+  if is_live and known.token == tonumber(leases[at]) then
     ends[place] = now_ms + leases[at + 1]
     -- First, so that it also works when the server is out of memory.
     keep_load(load[place], ends[place] - now_ms)
     redis.call('HSET', load[place], 'lease_ends_ms', exact(ends[place]))
   end
 end
-return { 'extended', now_ms, ends }
+return { 'extended', now_ms, ends, refused }
 `,
   },
   parts: [],
   lines: [
     [1, 'lua/cache/extend.lua', 1],
-    [12, 'lua/shared/exact.lua', 1],
-    [22, 'lua/shared/clock.lua', 1],
-    [28, 'lua/shared/cache/load.lua', 1],
-    [70, 'lua/shared/cache/load.lua', 47],
-    [73, 'lua/shared/cache/keep-load.lua', 1],
-    [82, 'lua/cache/extend.lua', 16],
+    [13, 'lua/shared/exact.lua', 1],
+    [23, 'lua/shared/clock.lua', 1],
+    [29, 'lua/shared/try-open.lua', 1],
+    [42, 'lua/shared/cache/load.lua', 1],
+    [84, 'lua/shared/cache/load.lua', 47],
+    [87, 'lua/shared/cache/keep-load.lua', 1],
+    [96, 'lua/cache/extend.lua', 18],
   ],
   encode(args) {
     const encoded = new Array<Argument>(args.leases.length * 2)
@@ -486,6 +516,7 @@ return { 'extended', now_ms, ends }
           status: 'extended',
           nowMs: asInteger(parts[1]),
           leases: readLeasesOfExtendExtended(parts[2]),
+          refused: readRefusedOfExtendExtended(parts[3]),
         }
       default:
         return unexpected('the answer extended', parts[0])
@@ -522,7 +553,7 @@ export type FailAnswer =
 export const fail: Operation<FailArguments, FailAnswer> = {
   script: {
     name: 'cache/fail',
-    sha1: '76636f898c494315f1580100013ad0e0614caaeb',
+    sha1: '218c2f50ff55cf1d491f1b246088807c4d56a50e',
     reads: false,
     bytes: false,
     source: `--[[
@@ -561,25 +592,53 @@ local function clock_us()
   return time[1] * 1000000 + time[2]
 end
 -- Telling the processes of tickets; see shared/tickets.
+-- A script asks whether a process listens before it publishes, and never after: what PUBLISH counts is not what is
+-- heard. A subscriber on a replica hears a message that was counted as heard by nobody, and one who subscribes to
+-- patterns is counted for a process that has died. So the state decides who was granted what, and a message only tells.
 -- @optional SPUBLISH only where the caller's driver has seen that the server knows sharded channels
 
 local function process_of(ticket)
   return string.match(ticket.id, '^[^.]*')
 end
 
--- True unless it is certain that the process is gone.
-local function tell_process(ticket, message, how)
-  if ticket.listens == 0 then
-    return true
+-- Whether the process of a ticket listens on this node; nil where that is not known: the process does not listen, the
+-- number of subscribers proves nothing, or the user may not ask for it.
+local function listens_here(ticket, how)
+  if ticket.listens == 0 or not how.counted then
+    return nil
   end
   local channel = how.channel .. ':' .. process_of(ticket)
-  local heard
+  local counts
   if how.sharded then
-    heard = redis.call('SPUBLISH', channel, message)
+    counts = redis.pcall('PUBSUB', 'SHARDNUMSUB', channel)
   else
-    heard = redis.call('PUBLISH', channel, message)
+    counts = redis.pcall('PUBSUB', 'NUMSUB', channel)
   end
-  return heard > 0 or not how.counted
+  if counts.err then
+    return nil
+  end
+  return counts[2] > 0
+end
+
+local function publish_to(ticket, message, how)
+  if ticket.listens == 0 then
+    return
+  end
+  local channel = how.channel .. ':' .. process_of(ticket)
+  if how.sharded then
+    redis.call('SPUBLISH', channel, message)
+  else
+    redis.call('PUBLISH', channel, message)
+  end
+end
+
+-- Answers false, and tells nobody, when it is certain that the process does not listen on this node.
+local function tell_process(ticket, message, how)
+  if listens_here(ticket, how) == false then
+    return false
+  end
+  publish_to(ticket, message, how)
+  return true
 end
 -- The load lease of one key: a hash that is there while a value is loaded, or something has to be remembered.
 --   layout             the form of what follows
@@ -686,11 +745,11 @@ return { 'failed' }
     [20, 'lua/shared/exact.lua', 1],
     [30, 'lua/shared/clock.lua', 1],
     [36, 'lua/shared/tell.lua', 1],
-    [43, 'lua/shared/tell.lua', 12],
-    [57, 'lua/shared/cache/load.lua', 1],
-    [106, 'lua/shared/cache/keep-load.lua', 1],
-    [115, 'lua/shared/cache/tell-waiters.lua', 1],
-    [122, 'lua/cache/fail.lua', 26],
+    [46, 'lua/shared/tell.lua', 15],
+    [85, 'lua/shared/cache/load.lua', 1],
+    [134, 'lua/shared/cache/keep-load.lua', 1],
+    [143, 'lua/shared/cache/tell-waiters.lua', 1],
+    [150, 'lua/cache/fail.lua', 26],
   ],
   encode(args) {
     return [
@@ -1439,7 +1498,7 @@ export type SetAnswer =
 export const set: Operation<SetArguments, SetAnswer> = {
   script: {
     name: 'cache/set',
-    sha1: '0fcbbf709efb511927531ce2a56c0b2c3d6954b3',
+    sha1: '6ce5e33e7a5a0b27cbcec877a6d2f955ae2c9166',
     reads: false,
     bytes: false,
     source: `--[[
@@ -1533,25 +1592,53 @@ local function next_token(last, now_us)
   return math.max(last + 1, now_us)
 end
 -- Telling the processes of tickets; see shared/tickets.
+-- A script asks whether a process listens before it publishes, and never after: what PUBLISH counts is not what is
+-- heard. A subscriber on a replica hears a message that was counted as heard by nobody, and one who subscribes to
+-- patterns is counted for a process that has died. So the state decides who was granted what, and a message only tells.
 -- @optional SPUBLISH only where the caller's driver has seen that the server knows sharded channels
 
 local function process_of(ticket)
   return string.match(ticket.id, '^[^.]*')
 end
 
--- True unless it is certain that the process is gone.
-local function tell_process(ticket, message, how)
-  if ticket.listens == 0 then
-    return true
+-- Whether the process of a ticket listens on this node; nil where that is not known: the process does not listen, the
+-- number of subscribers proves nothing, or the user may not ask for it.
+local function listens_here(ticket, how)
+  if ticket.listens == 0 or not how.counted then
+    return nil
   end
   local channel = how.channel .. ':' .. process_of(ticket)
-  local heard
+  local counts
   if how.sharded then
-    heard = redis.call('SPUBLISH', channel, message)
+    counts = redis.pcall('PUBSUB', 'SHARDNUMSUB', channel)
   else
-    heard = redis.call('PUBLISH', channel, message)
+    counts = redis.pcall('PUBSUB', 'NUMSUB', channel)
   end
-  return heard > 0 or not how.counted
+  if counts.err then
+    return nil
+  end
+  return counts[2] > 0
+end
+
+local function publish_to(ticket, message, how)
+  if ticket.listens == 0 then
+    return
+  end
+  local channel = how.channel .. ':' .. process_of(ticket)
+  if how.sharded then
+    redis.call('SPUBLISH', channel, message)
+  else
+    redis.call('PUBLISH', channel, message)
+  end
+end
+
+-- Answers false, and tells nobody, when it is certain that the process does not listen on this node.
+local function tell_process(ticket, message, how)
+  if listens_here(ticket, how) == false then
+    return false
+  end
+  publish_to(ticket, message, how)
+  return true
 end
 -- What is stored of a value: one string, so that a hit is one plain GET. A head, then the payload. Numbers are
 -- big-endian, so that every language reads them without a library.
@@ -1792,16 +1879,16 @@ return { 'stored', fresh_until_ms, stale_until_ms, now_ms }
     [44, 'lua/shared/calls.lua', 6],
     [86, 'lua/shared/next-token.lua', 1],
     [91, 'lua/shared/tell.lua', 1],
-    [98, 'lua/shared/tell.lua', 12],
-    [112, 'lua/shared/cache/envelope.lua', 1],
-    [175, 'lua/shared/cache/keep-value.lua', 1],
-    [196, 'lua/shared/cache/load.lua', 1],
-    [242, 'lua/shared/cache/keep-load.lua', 1],
-    [251, 'lua/shared/cache/layouts.lua', 1],
-    [260, 'lua/shared/cache/tell-waiters.lua', 1],
-    [267, 'lua/shared/cache/tell-levels.lua', 1],
-    [279, 'lua/shared/cache/revoke.lua', 1],
-    [288, 'lua/cache/set.lua', 37],
+    [101, 'lua/shared/tell.lua', 15],
+    [140, 'lua/shared/cache/envelope.lua', 1],
+    [203, 'lua/shared/cache/keep-value.lua', 1],
+    [224, 'lua/shared/cache/load.lua', 1],
+    [270, 'lua/shared/cache/keep-load.lua', 1],
+    [279, 'lua/shared/cache/layouts.lua', 1],
+    [288, 'lua/shared/cache/tell-waiters.lua', 1],
+    [295, 'lua/shared/cache/tell-levels.lua', 1],
+    [307, 'lua/shared/cache/revoke.lua', 1],
+    [316, 'lua/cache/set.lua', 37],
   ],
   encode(args) {
     return [
@@ -1882,7 +1969,7 @@ export type StoreAnswer =
 export const store: Operation<StoreArguments, StoreAnswer> = {
   script: {
     name: 'cache/store',
-    sha1: 'f9be4c228044e8c5a1eae7885d010c8f02239274',
+    sha1: 'a3a7c26397f83dddd92ab698d560488a96a13ac6',
     reads: false,
     bytes: false,
     source: `--[[
@@ -1928,25 +2015,53 @@ local function clock_us()
   return time[1] * 1000000 + time[2]
 end
 -- Telling the processes of tickets; see shared/tickets.
+-- A script asks whether a process listens before it publishes, and never after: what PUBLISH counts is not what is
+-- heard. A subscriber on a replica hears a message that was counted as heard by nobody, and one who subscribes to
+-- patterns is counted for a process that has died. So the state decides who was granted what, and a message only tells.
 -- @optional SPUBLISH only where the caller's driver has seen that the server knows sharded channels
 
 local function process_of(ticket)
   return string.match(ticket.id, '^[^.]*')
 end
 
--- True unless it is certain that the process is gone.
-local function tell_process(ticket, message, how)
-  if ticket.listens == 0 then
-    return true
+-- Whether the process of a ticket listens on this node; nil where that is not known: the process does not listen, the
+-- number of subscribers proves nothing, or the user may not ask for it.
+local function listens_here(ticket, how)
+  if ticket.listens == 0 or not how.counted then
+    return nil
   end
   local channel = how.channel .. ':' .. process_of(ticket)
-  local heard
+  local counts
   if how.sharded then
-    heard = redis.call('SPUBLISH', channel, message)
+    counts = redis.pcall('PUBSUB', 'SHARDNUMSUB', channel)
   else
-    heard = redis.call('PUBLISH', channel, message)
+    counts = redis.pcall('PUBSUB', 'NUMSUB', channel)
   end
-  return heard > 0 or not how.counted
+  if counts.err then
+    return nil
+  end
+  return counts[2] > 0
+end
+
+local function publish_to(ticket, message, how)
+  if ticket.listens == 0 then
+    return
+  end
+  local channel = how.channel .. ':' .. process_of(ticket)
+  if how.sharded then
+    redis.call('SPUBLISH', channel, message)
+  else
+    redis.call('PUBLISH', channel, message)
+  end
+end
+
+-- Answers false, and tells nobody, when it is certain that the process does not listen on this node.
+local function tell_process(ticket, message, how)
+  if listens_here(ticket, how) == false then
+    return false
+  end
+  publish_to(ticket, message, how)
+  return true
 end
 -- What is stored of a value: one string, so that a hit is one plain GET. A head, then the payload. Numbers are
 -- big-endian, so that every language reads them without a library.
@@ -2167,15 +2282,15 @@ return { 'stored', fresh_until_ms, stale_until_ms, now_ms }
     [27, 'lua/shared/exact.lua', 1],
     [37, 'lua/shared/clock.lua', 1],
     [43, 'lua/shared/tell.lua', 1],
-    [50, 'lua/shared/tell.lua', 12],
-    [64, 'lua/shared/cache/envelope.lua', 1],
-    [127, 'lua/shared/cache/keep-value.lua', 1],
-    [148, 'lua/shared/cache/load.lua', 1],
-    [197, 'lua/shared/cache/layouts.lua', 1],
-    [206, 'lua/shared/cache/tell-waiters.lua', 1],
-    [213, 'lua/shared/cache/tell-levels.lua', 1],
-    [225, 'lua/shared/cache/close-load.lua', 1],
-    [234, 'lua/cache/store.lua', 37],
+    [53, 'lua/shared/tell.lua', 15],
+    [92, 'lua/shared/cache/envelope.lua', 1],
+    [155, 'lua/shared/cache/keep-value.lua', 1],
+    [176, 'lua/shared/cache/load.lua', 1],
+    [225, 'lua/shared/cache/layouts.lua', 1],
+    [234, 'lua/shared/cache/tell-waiters.lua', 1],
+    [241, 'lua/shared/cache/tell-levels.lua', 1],
+    [253, 'lua/shared/cache/close-load.lua', 1],
+    [262, 'lua/cache/store.lua', 37],
   ],
   encode(args) {
     return [

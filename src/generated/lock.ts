@@ -37,7 +37,7 @@ export type AbandonSharedAnswer =
 export const abandonShared: Operation<AbandonSharedArguments, AbandonSharedAnswer> = {
   script: {
     name: 'lock/abandon-shared',
-    sha1: '4d1b684e65b69763e13066b532443a1e8b0c8e9b',
+    sha1: '5586817f262021edd9164aea2d022615a2e5b09f',
     reads: false,
     bytes: false,
     source: `--[[
@@ -72,12 +72,15 @@ local function next_token(last, now_us)
   return math.max(last + 1, now_us)
 end
 -- Those who wait, first come first served: a sorted set of tickets by number.
--- A ticket is the text '<id> <kind> <lease_ms> <listens> <units> <holder>'. Its id is '<process>.<number>', and
+-- A ticket is the text '<id> <kind> <lease_ms> <listens> <units> <holder>'. Its id is '<process>.<number>', or
+-- '<process>.<number>@<asked_ms>' with the time at which it asked, by the server's clock as its process knows it; and
 -- a process listens on '<channel>:<process>'. Whoever frees something tells the process of the ticket:
---   granted <id> <token> <expires_at_ms> <now_ms>     it is yours
---   first <id> <recheck_ms>                           you are the first in line: look again then, at the latest
--- A process that nobody hears has died: its tickets are passed over. On a cluster without sharded channels
--- the number of those who hear proves nothing (\`counted\` is false); there the claim of a grant ends soon.
+--   granted <id> <token> <expires_at_ms> <now_ms>     it is yours for the lease you asked for; or, where it ends
+--                                                     earlier, it is kept for you until then: ask, and you have it
+--   first <id> <recheck_ms>                           you are the first in line: ask then, at the latest
+--   come <id>                                         ask now
+-- A process that does not listen has died: its tickets are passed over. On a cluster without sharded channels the number
+-- of subscribers proves nothing (\`counted\` is false); there everything is an offer. See docs/decisions/0031.
 
 local function format_ticket(ticket)
   return string.format(
@@ -104,6 +107,9 @@ local function parse_ticket(text)
   }
 end
 -- Telling the processes of tickets; see shared/tickets.
+-- A script asks whether a process listens before it publishes, and never after: what PUBLISH counts is not what is
+-- heard. A subscriber on a replica hears a message that was counted as heard by nobody, and one who subscribes to
+-- patterns is counted for a process that has died. So the state decides who was granted what, and a message only tells.
 -- @optional SPUBLISH only where the caller's driver has seen that the server knows sharded channels
 
 local function process_of(ticket)
@@ -114,24 +120,58 @@ local function first_message(ticket, recheck_ms)
   return 'first ' .. ticket.id .. ' ' .. recheck_ms
 end
 
--- True unless it is certain that the process is gone.
-local function tell_process(ticket, message, how)
-  if ticket.listens == 0 then
-    return true
+-- Whether the process of a ticket listens on this node; nil where that is not known: the process does not listen, the
+-- number of subscribers proves nothing, or the user may not ask for it.
+local function listens_here(ticket, how)
+  if ticket.listens == 0 or not how.counted then
+    return nil
   end
   local channel = how.channel .. ':' .. process_of(ticket)
-  local heard
+  local counts
   if how.sharded then
-    heard = redis.call('SPUBLISH', channel, message)
+    counts = redis.pcall('PUBSUB', 'SHARDNUMSUB', channel)
   else
-    heard = redis.call('PUBLISH', channel, message)
+    counts = redis.pcall('PUBSUB', 'NUMSUB', channel)
   end
-  return heard > 0 or not how.counted
+  if counts.err then
+    return nil
+  end
+  return counts[2] > 0
+end
+
+local function publish_to(ticket, message, how)
+  if ticket.listens == 0 then
+    return
+  end
+  local channel = how.channel .. ':' .. process_of(ticket)
+  if how.sharded then
+    redis.call('SPUBLISH', channel, message)
+  else
+    redis.call('PUBLISH', channel, message)
+  end
+end
+
+-- Answers false, and tells nobody, when it is certain that the process does not listen on this node.
+local function tell_process(ticket, message, how)
+  if listens_here(ticket, how) == false then
+    return false
+  end
+  publish_to(ticket, message, how)
+  return true
 end
 -- The line of tickets; see shared/tickets.
-local QUEUE_KEPT_MS = '7200000'
 -- Dead tickets passed over by one call.
 local MOST_SKIPPED = 500
+
+-- For how long a ticket is granted what it waits for: its whole lease, where its process listens here and has asked within the
+-- last quarter of a second; else for the time in which it has to ask. Its id ends with the time at which it asked.
+local function offered_ms(ticket, heard, claim_ms, now_ms)
+  local asked_ms = heard and string.match(ticket.id, '@(%d+)$')
+  if asked_ms and math.abs(now_ms - asked_ms) <= 250 then
+    return ticket.lease_ms
+  end
+  return math.min(ticket.lease_ms, claim_ms)
+end
 
 -- The first ticket, or nil.
 local function first_ticket(queue)
@@ -165,7 +205,6 @@ local function call_next(queue, ticket, recheck_ms, how)
   redis.call('ZREM', queue, ticket.text)
   return call_first(queue, recheck_ms, how)
 end
-
 -- The main key of a lock, one text: '<layout> <mode> <token> <expires_at_ms> <last_ticket> <called> <id>
 -- <holder>'.
 --   mode           x: one holder; s: shared; -: given back; l: the lease ran out
@@ -273,6 +312,7 @@ end
 -- from the id of an attempt to its token ('i<id>'), and from the token to id and holder.
 local READERS_KEPT_MS = 600000
 
+-- Answers the id of its attempt.
 local function forget_reader(readers, reader_ids, token)
   local id = string.match(redis.call('HGET', reader_ids, token) or '', '^%S*')
   redis.call('ZREM', readers, token)
@@ -281,6 +321,7 @@ local function forget_reader(readers, reader_ids, token)
     redis.call('HDEL', reader_ids, 'i' .. id)
   end
   redis.call('HDEL', reader_ids, token)
+  return id
 end
 
 -- Removes leases that have ended, and notes in the lock what is left.
@@ -288,8 +329,18 @@ local function count_readers(lock, readers, reader_ids, now_ms)
   if lock.mode ~= 's' then
     return
   end
-  for _, token in ipairs(redis.call('ZRANGEBYSCORE', readers, '-inf', now_ms, 'LIMIT', '0', '1000')) do
-    forget_reader(readers, reader_ids, token)
+-- Notes the process of an attempt that did not take what it was offered, by what has ended: an offer ends a second after it was
+-- made; what was asked for lasts longer, or was for no longer.
+local function note_late(unit, id, token, ended_ms)
+  if id ~= '' and ended_ms - math.floor(token / 1000) <= 1000 then
+    unit.late = unit.late or {}
+    unit.late[string.match(id, '^[^.]*')] = true
+  end
+end
+  local ended = redis.call('ZRANGEBYSCORE', readers, '-inf', now_ms, 'WITHSCORES', 'LIMIT', '0', '1000')
+  for at = 1, #ended, 2 do
+    local id = forget_reader(readers, reader_ids, ended[at])
+    note_late(lock, id, ended[at], ended[at + 1])
   end
   local last = redis.call('ZRANGE', readers, '-1', '-1', 'WITHSCORES')
   lock.expires_at_ms = tonumber(last[2] or 0)
@@ -323,23 +374,39 @@ end
 local function call_until(now_ms, claim_ms, id)
   return now_ms + claim_ms .. '/' .. id
 end
--- Gives the lock to a ticket, for the time in which its process has to confirm, and tells the one behind
+-- Gives the lock to a ticket, or offers it for the time in which its process has to ask, and tells the one behind
 -- it. Answers false, and has only removed the ticket, when the process is gone.
 local function hand_over(lock, queue, ticket, behind, claim_ms, now_us, how)
-  local lease_ms = math.min(ticket.lease_ms, claim_ms)
+  local heard = listens_here(ticket, how)
+  if heard == false then
+    redis.call('ZREM', queue, ticket.text)
+    return false
+  end
   local now_ms = math.floor(now_us / 1000)
+  local lease_ms = offered_ms(ticket, heard, claim_ms, now_ms)
   local token, expires_at_ms = new_token(lock, now_us), now_ms + lease_ms
   local message = 'granted ' .. ticket.id .. ' ' .. token .. ' ' .. expires_at_ms .. ' ' .. now_ms
   local next_ticket = behind and parse_ticket(behind)
-  local together = next_ticket and process_of(next_ticket) == process_of(ticket)
+  local is_offer = lease_ms < ticket.lease_ms
+  local together = not is_offer and next_ticket and process_of(next_ticket) == process_of(ticket)
   if together then
     message = message .. '\\n' .. first_message(next_ticket, lease_ms)
   end
   redis.call('ZREM', queue, ticket.text)
-  if not tell_process(ticket, message, how) then
-    return false
-  end
   grant(lock, ticket.id, ticket.holder, token, expires_at_ms)
+  publish_to(ticket, message, how)
+  if is_offer and next_ticket and process_of(next_ticket) == process_of(ticket) then
+-- Tells the first ticket of another process when to ask: a process that sleeps cannot look after itself.
+local function call_other(queue, process, recheck_ms, how)
+  for _, text in ipairs(redis.call('ZRANGE', queue, '0', '99')) do
+    local ticket = parse_ticket(text)
+    if process_of(ticket) ~= process and tell_process(ticket, first_message(ticket, recheck_ms), how) then
+      return
+    end
+  end
+end
+    call_other(queue, process_of(ticket), lease_ms, how)
+  end
   if not together and not call_next(queue, next_ticket, lease_ms, how) then
     lock.last_ticket = 0
   end
@@ -359,21 +426,60 @@ local function call_up(lock, queue, ticket, behind, claim_ms, now_us, how)
   end
   return true
 end
+
+-- Sends back the tickets of processes that did not take what they were offered.
+local function send_back_late(lock, queue, own, how)
+-- Notes the process of an attempt that did not take what it was offered, by what has ended: an offer ends a second after it was
+-- made; what was asked for lasts longer, or was for no longer.
+local function note_late(unit, id, token, ended_ms)
+  if id ~= '' and ended_ms - math.floor(token / 1000) <= 1000 then
+    unit.late = unit.late or {}
+    unit.late[string.match(id, '^[^.]*')] = true
+  end
+end
+-- Processes that did not take what they were offered.
+-- Removes the tickets of processes that did not take what they were offered, so that each of these processes is waited
+-- for once; but for the process of \`own\`, which calls and so is awake. Whoever stands in line again stands behind all others.
+local function send_back(queue, late, own, how)
+  late[process_of({ id = own })] = nil
+  if not next(late) then
+    return
+  end
+  for _, text in ipairs(redis.call('ZRANGE', queue, '0', '499')) do
+    local ticket = parse_ticket(text)
+    if late[process_of(ticket)] then
+      redis.call('ZREM', queue, text)
+      tell_process(ticket, 'come ' .. ticket.id, how)
+    end
+  end
+end
+  if lock.mode == 'l' then
+    note_late(lock, lock.id, lock.token, lock.expires_at_ms)
+    -- Once: its attempt may stand in line again.
+    lock.id = ''
+  end
+  if lock.late then
+    send_back(queue, lock.late, own, how)
+  end
+end
 -- Readers who stand one behind the other are let in together.
 local MOST_LET_IN = 100
 
--- Lets a waiting reader in, for the time in which its process has to confirm. Answers false when the
+-- Lets a waiting reader in, or offers it for the time in which its process has to ask. Answers false when the
 -- process is gone.
 local function let_in(lock, queue, readers, reader_ids, ticket, claim_ms, now_us, how)
-  local now_ms = math.floor(now_us / 1000)
-  local lease_ms = math.min(ticket.lease_ms, claim_ms)
-  local token = next_token(lock.token, now_us)
-  redis.call('ZREM', queue, ticket.text)
-  local message = string.format('granted %s %.0f %.0f %.0f', ticket.id, token, now_ms + lease_ms, now_ms)
-  if not tell_process(ticket, message, how) then
+  local heard = listens_here(ticket, how)
+  if heard == false then
+    redis.call('ZREM', queue, ticket.text)
     return false
   end
+  local now_ms = math.floor(now_us / 1000)
+  local lease_ms = offered_ms(ticket, heard, claim_ms, now_ms)
+  local token = next_token(lock.token, now_us)
+  redis.call('ZREM', queue, ticket.text)
   add_reader(lock, readers, reader_ids, ticket, lease_ms, now_us)
+  local message = string.format('granted %s %.0f %.0f %.0f', ticket.id, token, now_ms + lease_ms, now_ms)
+  publish_to(ticket, message, how)
   return true
 end
 
@@ -383,6 +489,9 @@ end
 local function serve_shared(lock, queue, readers, reader_ids, own, claim_ms, now_us, how)
   local now_ms = math.floor(now_us / 1000)
   local let = 0
+  if lock.mode == 'l' or lock.late then
+    send_back_late(lock, queue, own, how)
+  end
   for _ = 1, MOST_SKIPPED do
     local pair = redis.call('ZRANGE', queue, '0', '1')
     if not pair[1] then
@@ -450,20 +559,28 @@ return { 'abandoned', served == 'more' and is_free(lock) and 1 or 0 }
     [21, 'lua/shared/clock.lua', 1],
     [27, 'lua/shared/next-token.lua', 1],
     [32, 'lua/shared/tickets.lua', 1],
-    [64, 'lua/shared/tell.lua', 1],
-    [89, 'lua/shared/line.lua', 1],
-    [127, 'lua/shared/lock/state.lua', 1],
-    [172, 'lua/shared/lock/kept.lua', 1],
-    [185, 'lua/shared/lock/save.lua', 1],
-    [207, 'lua/shared/lock/save.lua', 27],
-    [217, 'lua/shared/lock/grant.lua', 1],
-    [230, 'lua/shared/lock/readers.lua', 1],
-    [234, 'lua/shared/lock/readers.lua', 15],
-    [273, 'lua/shared/lock/called.lua', 1],
-    [281, 'lua/shared/lock/called.lua', 13],
-    [284, 'lua/shared/lock/hand-over.lua', 1],
-    [320, 'lua/shared/lock/serve-shared.lua', 1],
-    [375, 'lua/lock/abandon-shared.lua', 34],
+    [67, 'lua/shared/tell.lua', 1],
+    [120, 'lua/shared/line.lua', 1],
+    [166, 'lua/shared/lock/state.lua', 1],
+    [211, 'lua/shared/lock/kept.lua', 1],
+    [224, 'lua/shared/lock/save.lua', 1],
+    [246, 'lua/shared/lock/save.lua', 27],
+    [256, 'lua/shared/lock/grant.lua', 1],
+    [269, 'lua/shared/lock/readers.lua', 1],
+    [273, 'lua/shared/lock/readers.lua', 15],
+    [290, 'lua/shared/note-late.lua', 1],
+    [298, 'lua/shared/lock/readers.lua', 33],
+    [310, 'lua/shared/lock/readers.lua', 55],
+    [324, 'lua/shared/lock/called.lua', 1],
+    [332, 'lua/shared/lock/called.lua', 13],
+    [335, 'lua/shared/lock/hand-over.lua', 1],
+    [357, 'lua/shared/call-other.lua', 1],
+    [366, 'lua/shared/lock/hand-over.lua', 24],
+    [390, 'lua/shared/note-late.lua', 1],
+    [398, 'lua/shared/send-back.lua', 1],
+    [414, 'lua/shared/lock/hand-over.lua', 50],
+    [423, 'lua/shared/lock/serve-shared.lua', 1],
+    [484, 'lua/lock/abandon-shared.lua', 34],
   ],
   encode(args) {
     return withoutDefaults([
@@ -524,7 +641,7 @@ export type AbandonAnswer =
 export const abandon: Operation<AbandonArguments, AbandonAnswer> = {
   script: {
     name: 'lock/abandon',
-    sha1: '44bd78db27cac8a5ad6aa7af24f2b95c79a24838',
+    sha1: '2cd92093c298c185220c949ef9a153a8cd83d6de',
     reads: false,
     bytes: false,
     source: `--[[
@@ -558,12 +675,15 @@ local function next_token(last, now_us)
   return math.max(last + 1, now_us)
 end
 -- Those who wait, first come first served: a sorted set of tickets by number.
--- A ticket is the text '<id> <kind> <lease_ms> <listens> <units> <holder>'. Its id is '<process>.<number>', and
+-- A ticket is the text '<id> <kind> <lease_ms> <listens> <units> <holder>'. Its id is '<process>.<number>', or
+-- '<process>.<number>@<asked_ms>' with the time at which it asked, by the server's clock as its process knows it; and
 -- a process listens on '<channel>:<process>'. Whoever frees something tells the process of the ticket:
---   granted <id> <token> <expires_at_ms> <now_ms>     it is yours
---   first <id> <recheck_ms>                           you are the first in line: look again then, at the latest
--- A process that nobody hears has died: its tickets are passed over. On a cluster without sharded channels
--- the number of those who hear proves nothing (\`counted\` is false); there the claim of a grant ends soon.
+--   granted <id> <token> <expires_at_ms> <now_ms>     it is yours for the lease you asked for; or, where it ends
+--                                                     earlier, it is kept for you until then: ask, and you have it
+--   first <id> <recheck_ms>                           you are the first in line: ask then, at the latest
+--   come <id>                                         ask now
+-- A process that does not listen has died: its tickets are passed over. On a cluster without sharded channels the number
+-- of subscribers proves nothing (\`counted\` is false); there everything is an offer. See docs/decisions/0031.
 
 local function format_ticket(ticket)
   return string.format(
@@ -590,6 +710,9 @@ local function parse_ticket(text)
   }
 end
 -- Telling the processes of tickets; see shared/tickets.
+-- A script asks whether a process listens before it publishes, and never after: what PUBLISH counts is not what is
+-- heard. A subscriber on a replica hears a message that was counted as heard by nobody, and one who subscribes to
+-- patterns is counted for a process that has died. So the state decides who was granted what, and a message only tells.
 -- @optional SPUBLISH only where the caller's driver has seen that the server knows sharded channels
 
 local function process_of(ticket)
@@ -600,24 +723,58 @@ local function first_message(ticket, recheck_ms)
   return 'first ' .. ticket.id .. ' ' .. recheck_ms
 end
 
--- True unless it is certain that the process is gone.
-local function tell_process(ticket, message, how)
-  if ticket.listens == 0 then
-    return true
+-- Whether the process of a ticket listens on this node; nil where that is not known: the process does not listen, the
+-- number of subscribers proves nothing, or the user may not ask for it.
+local function listens_here(ticket, how)
+  if ticket.listens == 0 or not how.counted then
+    return nil
   end
   local channel = how.channel .. ':' .. process_of(ticket)
-  local heard
+  local counts
   if how.sharded then
-    heard = redis.call('SPUBLISH', channel, message)
+    counts = redis.pcall('PUBSUB', 'SHARDNUMSUB', channel)
   else
-    heard = redis.call('PUBLISH', channel, message)
+    counts = redis.pcall('PUBSUB', 'NUMSUB', channel)
   end
-  return heard > 0 or not how.counted
+  if counts.err then
+    return nil
+  end
+  return counts[2] > 0
+end
+
+local function publish_to(ticket, message, how)
+  if ticket.listens == 0 then
+    return
+  end
+  local channel = how.channel .. ':' .. process_of(ticket)
+  if how.sharded then
+    redis.call('SPUBLISH', channel, message)
+  else
+    redis.call('PUBLISH', channel, message)
+  end
+end
+
+-- Answers false, and tells nobody, when it is certain that the process does not listen on this node.
+local function tell_process(ticket, message, how)
+  if listens_here(ticket, how) == false then
+    return false
+  end
+  publish_to(ticket, message, how)
+  return true
 end
 -- The line of tickets; see shared/tickets.
-local QUEUE_KEPT_MS = '7200000'
 -- Dead tickets passed over by one call.
 local MOST_SKIPPED = 500
+
+-- For how long a ticket is granted what it waits for: its whole lease, where its process listens here and has asked within the
+-- last quarter of a second; else for the time in which it has to ask. Its id ends with the time at which it asked.
+local function offered_ms(ticket, heard, claim_ms, now_ms)
+  local asked_ms = heard and string.match(ticket.id, '@(%d+)$')
+  if asked_ms and math.abs(now_ms - asked_ms) <= 250 then
+    return ticket.lease_ms
+  end
+  return math.min(ticket.lease_ms, claim_ms)
+end
 
 -- The first ticket, or nil.
 local function first_ticket(queue)
@@ -651,7 +808,6 @@ local function call_next(queue, ticket, recheck_ms, how)
   redis.call('ZREM', queue, ticket.text)
   return call_first(queue, recheck_ms, how)
 end
-
 -- The main key of a lock, one text: '<layout> <mode> <token> <expires_at_ms> <last_ticket> <called> <id>
 -- <holder>'.
 --   mode           x: one holder; s: shared; -: given back; l: the lease ran out
@@ -770,23 +926,39 @@ end
 local function call_until(now_ms, claim_ms, id)
   return now_ms + claim_ms .. '/' .. id
 end
--- Gives the lock to a ticket, for the time in which its process has to confirm, and tells the one behind
+-- Gives the lock to a ticket, or offers it for the time in which its process has to ask, and tells the one behind
 -- it. Answers false, and has only removed the ticket, when the process is gone.
 local function hand_over(lock, queue, ticket, behind, claim_ms, now_us, how)
-  local lease_ms = math.min(ticket.lease_ms, claim_ms)
+  local heard = listens_here(ticket, how)
+  if heard == false then
+    redis.call('ZREM', queue, ticket.text)
+    return false
+  end
   local now_ms = math.floor(now_us / 1000)
+  local lease_ms = offered_ms(ticket, heard, claim_ms, now_ms)
   local token, expires_at_ms = new_token(lock, now_us), now_ms + lease_ms
   local message = 'granted ' .. ticket.id .. ' ' .. token .. ' ' .. expires_at_ms .. ' ' .. now_ms
   local next_ticket = behind and parse_ticket(behind)
-  local together = next_ticket and process_of(next_ticket) == process_of(ticket)
+  local is_offer = lease_ms < ticket.lease_ms
+  local together = not is_offer and next_ticket and process_of(next_ticket) == process_of(ticket)
   if together then
     message = message .. '\\n' .. first_message(next_ticket, lease_ms)
   end
   redis.call('ZREM', queue, ticket.text)
-  if not tell_process(ticket, message, how) then
-    return false
-  end
   grant(lock, ticket.id, ticket.holder, token, expires_at_ms)
+  publish_to(ticket, message, how)
+  if is_offer and next_ticket and process_of(next_ticket) == process_of(ticket) then
+-- Tells the first ticket of another process when to ask: a process that sleeps cannot look after itself.
+local function call_other(queue, process, recheck_ms, how)
+  for _, text in ipairs(redis.call('ZRANGE', queue, '0', '99')) do
+    local ticket = parse_ticket(text)
+    if process_of(ticket) ~= process and tell_process(ticket, first_message(ticket, recheck_ms), how) then
+      return
+    end
+  end
+end
+    call_other(queue, process_of(ticket), lease_ms, how)
+  end
   if not together and not call_next(queue, next_ticket, lease_ms, how) then
     lock.last_ticket = 0
   end
@@ -806,10 +978,49 @@ local function call_up(lock, queue, ticket, behind, claim_ms, now_us, how)
   end
   return true
 end
+
+-- Sends back the tickets of processes that did not take what they were offered.
+local function send_back_late(lock, queue, own, how)
+-- Notes the process of an attempt that did not take what it was offered, by what has ended: an offer ends a second after it was
+-- made; what was asked for lasts longer, or was for no longer.
+local function note_late(unit, id, token, ended_ms)
+  if id ~= '' and ended_ms - math.floor(token / 1000) <= 1000 then
+    unit.late = unit.late or {}
+    unit.late[string.match(id, '^[^.]*')] = true
+  end
+end
+-- Processes that did not take what they were offered.
+-- Removes the tickets of processes that did not take what they were offered, so that each of these processes is waited
+-- for once; but for the process of \`own\`, which calls and so is awake. Whoever stands in line again stands behind all others.
+local function send_back(queue, late, own, how)
+  late[process_of({ id = own })] = nil
+  if not next(late) then
+    return
+  end
+  for _, text in ipairs(redis.call('ZRANGE', queue, '0', '499')) do
+    local ticket = parse_ticket(text)
+    if late[process_of(ticket)] then
+      redis.call('ZREM', queue, text)
+      tell_process(ticket, 'come ' .. ticket.id, how)
+    end
+  end
+end
+  if lock.mode == 'l' then
+    note_late(lock, lock.id, lock.token, lock.expires_at_ms)
+    -- Once: its attempt may stand in line again.
+    lock.id = ''
+  end
+  if lock.late then
+    send_back(queue, lock.late, own, how)
+  end
+end
 -- Hands a free lock to the first in line who is alive; one who waits for its chance only (kind b) is told to
 -- come instead. Answers 'own' when that was the caller's own ticket, 'nobody' when the line is empty, and
 -- 'more' when the lock is still free: readers are first, or the call ended among dead tickets.
 local function serve(lock, queue, own, claim_ms, now_us, how)
+  if lock.mode == 'l' or lock.late then
+    send_back_late(lock, queue, own, how)
+  end
   for _ = 1, MOST_SKIPPED do
     local pair = redis.call('ZRANGE', queue, '0', '1')
     if not pair[1] then
@@ -879,17 +1090,22 @@ return { 'abandoned', served == 'more' and 1 or 0 }
     [20, 'lua/shared/clock.lua', 1],
     [26, 'lua/shared/next-token.lua', 1],
     [31, 'lua/shared/tickets.lua', 1],
-    [63, 'lua/shared/tell.lua', 1],
-    [88, 'lua/shared/line.lua', 1],
-    [126, 'lua/shared/lock/state.lua', 1],
-    [171, 'lua/shared/lock/kept.lua', 1],
-    [184, 'lua/shared/lock/save.lua', 1],
-    [206, 'lua/shared/lock/save.lua', 27],
-    [216, 'lua/shared/lock/grant.lua', 1],
-    [229, 'lua/shared/lock/called.lua', 1],
-    [244, 'lua/shared/lock/hand-over.lua', 1],
-    [280, 'lua/shared/lock/serve.lua', 1],
-    [307, 'lua/lock/abandon.lua', 32],
+    [66, 'lua/shared/tell.lua', 1],
+    [119, 'lua/shared/line.lua', 1],
+    [165, 'lua/shared/lock/state.lua', 1],
+    [210, 'lua/shared/lock/kept.lua', 1],
+    [223, 'lua/shared/lock/save.lua', 1],
+    [245, 'lua/shared/lock/save.lua', 27],
+    [255, 'lua/shared/lock/grant.lua', 1],
+    [268, 'lua/shared/lock/called.lua', 1],
+    [283, 'lua/shared/lock/hand-over.lua', 1],
+    [305, 'lua/shared/call-other.lua', 1],
+    [314, 'lua/shared/lock/hand-over.lua', 24],
+    [338, 'lua/shared/note-late.lua', 1],
+    [346, 'lua/shared/send-back.lua', 1],
+    [362, 'lua/shared/lock/hand-over.lua', 50],
+    [371, 'lua/shared/lock/serve.lua', 1],
+    [401, 'lua/lock/abandon.lua', 32],
   ],
   encode(args) {
     return withoutDefaults([
@@ -1166,6 +1382,8 @@ export interface AcquireSharedArguments {
   readonly sharded: boolean
   /** whether the number of those who hear tells who is gone */
   readonly counted: boolean
+  /** whether it takes for the whole lease what it was offered */
+  readonly confirms: boolean
 }
 
 export type AcquireSharedAnswer =
@@ -1182,7 +1400,7 @@ export type AcquireSharedAnswer =
 export const acquireShared: Operation<AcquireSharedArguments, AcquireSharedAnswer> = {
   script: {
     name: 'lock/acquire-shared',
-    sha1: 'ea2ccad3da3ec611788bf808c4145688e25c6f53',
+    sha1: '7faeb41f6222df700b9039f5e9e9f7a5c495664f',
     reads: false,
     bytes: false,
     source: `--[[
@@ -1208,6 +1426,7 @@ local listens = ARGV[6] == '1' -- flag: whether its process listens on its chann
 local claim_ms = tonumber(ARGV[7] or 1000) -- integer: how long others have to confirm what they get now
 local sharded = ARGV[8] == '1' -- flag: whether those are sharded channels
 local counted = ARGV[9] ~= '0' -- flag: whether the number of those who hear tells who is gone
+local confirms = ARGV[10] == '1' -- flag: whether it takes for the whole lease what it was offered
 
 -- The only reader of the server's time: microseconds since 1970.
 -- Read once per call and passed on, for two readings in one script may differ.
@@ -1221,12 +1440,15 @@ local function next_token(last, now_us)
   return math.max(last + 1, now_us)
 end
 -- Those who wait, first come first served: a sorted set of tickets by number.
--- A ticket is the text '<id> <kind> <lease_ms> <listens> <units> <holder>'. Its id is '<process>.<number>', and
+-- A ticket is the text '<id> <kind> <lease_ms> <listens> <units> <holder>'. Its id is '<process>.<number>', or
+-- '<process>.<number>@<asked_ms>' with the time at which it asked, by the server's clock as its process knows it; and
 -- a process listens on '<channel>:<process>'. Whoever frees something tells the process of the ticket:
---   granted <id> <token> <expires_at_ms> <now_ms>     it is yours
---   first <id> <recheck_ms>                           you are the first in line: look again then, at the latest
--- A process that nobody hears has died: its tickets are passed over. On a cluster without sharded channels
--- the number of those who hear proves nothing (\`counted\` is false); there the claim of a grant ends soon.
+--   granted <id> <token> <expires_at_ms> <now_ms>     it is yours for the lease you asked for; or, where it ends
+--                                                     earlier, it is kept for you until then: ask, and you have it
+--   first <id> <recheck_ms>                           you are the first in line: ask then, at the latest
+--   come <id>                                         ask now
+-- A process that does not listen has died: its tickets are passed over. On a cluster without sharded channels the number
+-- of subscribers proves nothing (\`counted\` is false); there everything is an offer. See docs/decisions/0031.
 
 local function format_ticket(ticket)
   return string.format(
@@ -1253,6 +1475,9 @@ local function parse_ticket(text)
   }
 end
 -- Telling the processes of tickets; see shared/tickets.
+-- A script asks whether a process listens before it publishes, and never after: what PUBLISH counts is not what is
+-- heard. A subscriber on a replica hears a message that was counted as heard by nobody, and one who subscribes to
+-- patterns is counted for a process that has died. So the state decides who was granted what, and a message only tells.
 -- @optional SPUBLISH only where the caller's driver has seen that the server knows sharded channels
 
 local function process_of(ticket)
@@ -1263,24 +1488,58 @@ local function first_message(ticket, recheck_ms)
   return 'first ' .. ticket.id .. ' ' .. recheck_ms
 end
 
--- True unless it is certain that the process is gone.
-local function tell_process(ticket, message, how)
-  if ticket.listens == 0 then
-    return true
+-- Whether the process of a ticket listens on this node; nil where that is not known: the process does not listen, the
+-- number of subscribers proves nothing, or the user may not ask for it.
+local function listens_here(ticket, how)
+  if ticket.listens == 0 or not how.counted then
+    return nil
   end
   local channel = how.channel .. ':' .. process_of(ticket)
-  local heard
+  local counts
   if how.sharded then
-    heard = redis.call('SPUBLISH', channel, message)
+    counts = redis.pcall('PUBSUB', 'SHARDNUMSUB', channel)
   else
-    heard = redis.call('PUBLISH', channel, message)
+    counts = redis.pcall('PUBSUB', 'NUMSUB', channel)
   end
-  return heard > 0 or not how.counted
+  if counts.err then
+    return nil
+  end
+  return counts[2] > 0
+end
+
+local function publish_to(ticket, message, how)
+  if ticket.listens == 0 then
+    return
+  end
+  local channel = how.channel .. ':' .. process_of(ticket)
+  if how.sharded then
+    redis.call('SPUBLISH', channel, message)
+  else
+    redis.call('PUBLISH', channel, message)
+  end
+end
+
+-- Answers false, and tells nobody, when it is certain that the process does not listen on this node.
+local function tell_process(ticket, message, how)
+  if listens_here(ticket, how) == false then
+    return false
+  end
+  publish_to(ticket, message, how)
+  return true
 end
 -- The line of tickets; see shared/tickets.
-local QUEUE_KEPT_MS = '7200000'
 -- Dead tickets passed over by one call.
 local MOST_SKIPPED = 500
+
+-- For how long a ticket is granted what it waits for: its whole lease, where its process listens here and has asked within the
+-- last quarter of a second; else for the time in which it has to ask. Its id ends with the time at which it asked.
+local function offered_ms(ticket, heard, claim_ms, now_ms)
+  local asked_ms = heard and string.match(ticket.id, '@(%d+)$')
+  if asked_ms and math.abs(now_ms - asked_ms) <= 250 then
+    return ticket.lease_ms
+  end
+  return math.min(ticket.lease_ms, claim_ms)
+end
 
 -- The first ticket, or nil.
 local function first_ticket(queue)
@@ -1314,6 +1573,8 @@ local function call_next(queue, ticket, recheck_ms, how)
   redis.call('ZREM', queue, ticket.text)
   return call_first(queue, recheck_ms, how)
 end
+-- Standing in the line of tickets; see shared/tickets.
+local QUEUE_KEPT_MS = '7200000'
 
 -- Adds a ticket, as text, behind all others, unless it stands in line already. Answers the number of the newest
 -- ticket, and how many stand before this one.
@@ -1408,6 +1669,16 @@ local function save_lock(state, lock, now_ms)
   redis.call('SET', state, lock_text(lock), 'PX', lock_kept_ms(lock, now_ms))
 end
 
+-- As \`save_lock\`, for a call that gives something back: a full server refuses a call whose first write may
+-- need memory, and takes it behind another.
+local function save_freed_lock(state, lock, now_ms)
+  local text, kept_ms = lock_text(lock), lock_kept_ms(lock, now_ms)
+  local saved = redis.pcall('SET', state, text, 'PX', kept_ms)
+  if saved.err then
+    redis.call('PEXPIRE', state, kept_ms)
+    redis.call('SET', state, text, 'PX', kept_ms)
+  end
+end
 -- The token of the next holder, as text.
 local function new_token(lock, now_us)
   return string.format('%.0f', next_token(lock.token, now_us))
@@ -1435,6 +1706,7 @@ local function reading_of(readers, reader_ids, id, now_ms)
   return nil
 end
 
+-- Answers the id of its attempt.
 local function forget_reader(readers, reader_ids, token)
   local id = string.match(redis.call('HGET', reader_ids, token) or '', '^%S*')
   redis.call('ZREM', readers, token)
@@ -1443,6 +1715,7 @@ local function forget_reader(readers, reader_ids, token)
     redis.call('HDEL', reader_ids, 'i' .. id)
   end
   redis.call('HDEL', reader_ids, token)
+  return id
 end
 
 -- Removes leases that have ended, and notes in the lock what is left.
@@ -1450,14 +1723,34 @@ local function count_readers(lock, readers, reader_ids, now_ms)
   if lock.mode ~= 's' then
     return
   end
-  for _, token in ipairs(redis.call('ZRANGEBYSCORE', readers, '-inf', now_ms, 'LIMIT', '0', '1000')) do
-    forget_reader(readers, reader_ids, token)
+-- Notes the process of an attempt that did not take what it was offered, by what has ended: an offer ends a second after it was
+-- made; what was asked for lasts longer, or was for no longer.
+local function note_late(unit, id, token, ended_ms)
+  if id ~= '' and ended_ms - math.floor(token / 1000) <= 1000 then
+    unit.late = unit.late or {}
+    unit.late[string.match(id, '^[^.]*')] = true
+  end
+end
+  local ended = redis.call('ZRANGEBYSCORE', readers, '-inf', now_ms, 'WITHSCORES', 'LIMIT', '0', '1000')
+  for at = 1, #ended, 2 do
+    local id = forget_reader(readers, reader_ids, ended[at])
+    note_late(lock, id, ended[at], ended[at + 1])
   end
   local last = redis.call('ZRANGE', readers, '-1', '-1', 'WITHSCORES')
   lock.expires_at_ms = tonumber(last[2] or 0)
   if not last[1] then
     lock.mode = 'l'
   end
+end
+
+-- An attempt that asks for what it was offered gets it for the whole lease. Answers when it ends.
+local function confirm_reader(lock, readers, reader_ids, token, ends_at_ms, lease_ms, now_ms)
+  local expires_at_ms = math.max(ends_at_ms, now_ms + lease_ms)
+  lock.expires_at_ms = math.max(lock.expires_at_ms, expires_at_ms)
+  redis.call('PEXPIRE', readers, lock.expires_at_ms - now_ms + READERS_KEPT_MS)
+  redis.call('PEXPIRE', reader_ids, lock.expires_at_ms - now_ms + READERS_KEPT_MS)
+  redis.call('ZADD', readers, 'XX', expires_at_ms, token)
+  return expires_at_ms
 end
 
 local function add_reader(lock, readers, reader_ids, ticket, lease_ms, now_us)
@@ -1485,23 +1778,39 @@ end
 local function call_until(now_ms, claim_ms, id)
   return now_ms + claim_ms .. '/' .. id
 end
--- Gives the lock to a ticket, for the time in which its process has to confirm, and tells the one behind
+-- Gives the lock to a ticket, or offers it for the time in which its process has to ask, and tells the one behind
 -- it. Answers false, and has only removed the ticket, when the process is gone.
 local function hand_over(lock, queue, ticket, behind, claim_ms, now_us, how)
-  local lease_ms = math.min(ticket.lease_ms, claim_ms)
+  local heard = listens_here(ticket, how)
+  if heard == false then
+    redis.call('ZREM', queue, ticket.text)
+    return false
+  end
   local now_ms = math.floor(now_us / 1000)
+  local lease_ms = offered_ms(ticket, heard, claim_ms, now_ms)
   local token, expires_at_ms = new_token(lock, now_us), now_ms + lease_ms
   local message = 'granted ' .. ticket.id .. ' ' .. token .. ' ' .. expires_at_ms .. ' ' .. now_ms
   local next_ticket = behind and parse_ticket(behind)
-  local together = next_ticket and process_of(next_ticket) == process_of(ticket)
+  local is_offer = lease_ms < ticket.lease_ms
+  local together = not is_offer and next_ticket and process_of(next_ticket) == process_of(ticket)
   if together then
     message = message .. '\\n' .. first_message(next_ticket, lease_ms)
   end
   redis.call('ZREM', queue, ticket.text)
-  if not tell_process(ticket, message, how) then
-    return false
-  end
   grant(lock, ticket.id, ticket.holder, token, expires_at_ms)
+  publish_to(ticket, message, how)
+  if is_offer and next_ticket and process_of(next_ticket) == process_of(ticket) then
+-- Tells the first ticket of another process when to ask: a process that sleeps cannot look after itself.
+local function call_other(queue, process, recheck_ms, how)
+  for _, text in ipairs(redis.call('ZRANGE', queue, '0', '99')) do
+    local ticket = parse_ticket(text)
+    if process_of(ticket) ~= process and tell_process(ticket, first_message(ticket, recheck_ms), how) then
+      return
+    end
+  end
+end
+    call_other(queue, process_of(ticket), lease_ms, how)
+  end
   if not together and not call_next(queue, next_ticket, lease_ms, how) then
     lock.last_ticket = 0
   end
@@ -1521,21 +1830,60 @@ local function call_up(lock, queue, ticket, behind, claim_ms, now_us, how)
   end
   return true
 end
+
+-- Sends back the tickets of processes that did not take what they were offered.
+local function send_back_late(lock, queue, own, how)
+-- Notes the process of an attempt that did not take what it was offered, by what has ended: an offer ends a second after it was
+-- made; what was asked for lasts longer, or was for no longer.
+local function note_late(unit, id, token, ended_ms)
+  if id ~= '' and ended_ms - math.floor(token / 1000) <= 1000 then
+    unit.late = unit.late or {}
+    unit.late[string.match(id, '^[^.]*')] = true
+  end
+end
+-- Processes that did not take what they were offered.
+-- Removes the tickets of processes that did not take what they were offered, so that each of these processes is waited
+-- for once; but for the process of \`own\`, which calls and so is awake. Whoever stands in line again stands behind all others.
+local function send_back(queue, late, own, how)
+  late[process_of({ id = own })] = nil
+  if not next(late) then
+    return
+  end
+  for _, text in ipairs(redis.call('ZRANGE', queue, '0', '499')) do
+    local ticket = parse_ticket(text)
+    if late[process_of(ticket)] then
+      redis.call('ZREM', queue, text)
+      tell_process(ticket, 'come ' .. ticket.id, how)
+    end
+  end
+end
+  if lock.mode == 'l' then
+    note_late(lock, lock.id, lock.token, lock.expires_at_ms)
+    -- Once: its attempt may stand in line again.
+    lock.id = ''
+  end
+  if lock.late then
+    send_back(queue, lock.late, own, how)
+  end
+end
 -- Readers who stand one behind the other are let in together.
 local MOST_LET_IN = 100
 
--- Lets a waiting reader in, for the time in which its process has to confirm. Answers false when the
+-- Lets a waiting reader in, or offers it for the time in which its process has to ask. Answers false when the
 -- process is gone.
 local function let_in(lock, queue, readers, reader_ids, ticket, claim_ms, now_us, how)
-  local now_ms = math.floor(now_us / 1000)
-  local lease_ms = math.min(ticket.lease_ms, claim_ms)
-  local token = next_token(lock.token, now_us)
-  redis.call('ZREM', queue, ticket.text)
-  local message = string.format('granted %s %.0f %.0f %.0f', ticket.id, token, now_ms + lease_ms, now_ms)
-  if not tell_process(ticket, message, how) then
+  local heard = listens_here(ticket, how)
+  if heard == false then
+    redis.call('ZREM', queue, ticket.text)
     return false
   end
+  local now_ms = math.floor(now_us / 1000)
+  local lease_ms = offered_ms(ticket, heard, claim_ms, now_ms)
+  local token = next_token(lock.token, now_us)
+  redis.call('ZREM', queue, ticket.text)
   add_reader(lock, readers, reader_ids, ticket, lease_ms, now_us)
+  local message = string.format('granted %s %.0f %.0f %.0f', ticket.id, token, now_ms + lease_ms, now_ms)
+  publish_to(ticket, message, how)
   return true
 end
 
@@ -1545,6 +1893,9 @@ end
 local function serve_shared(lock, queue, readers, reader_ids, own, claim_ms, now_us, how)
   local now_ms = math.floor(now_us / 1000)
   local let = 0
+  if lock.mode == 'l' or lock.late then
+    send_back_late(lock, queue, own, how)
+  end
   for _ = 1, MOST_SKIPPED do
     local pair = redis.call('ZRANGE', queue, '0', '1')
     if not pair[1] then
@@ -1585,6 +1936,11 @@ local now_us = clock_us()
 local now_ms = math.floor(now_us / 1000)
 local known, ends_at_ms = reading_of(readers, reader_ids, id, now_ms)
 if known then
+  if confirms then
+    ends_at_ms =
+      confirm_reader(lock, readers, reader_ids, string.format('%.0f', known), ends_at_ms, lease_ms, now_ms)
+    save_freed_lock(state, lock, now_ms)
+  end
   return { 'granted', known, ends_at_ms, now_ms }
 end
 count_readers(lock, readers, reader_ids, now_ms)
@@ -1632,21 +1988,29 @@ return { 'held', recheck_ms, more }
   parts: ['state', 'queue', 'readers', 'reader-ids'],
   lines: [
     [1, 'lua/lock/acquire-shared.lua', 1],
-    [25, 'lua/shared/clock.lua', 1],
-    [31, 'lua/shared/next-token.lua', 1],
-    [36, 'lua/shared/tickets.lua', 1],
-    [68, 'lua/shared/tell.lua', 1],
-    [93, 'lua/shared/line.lua', 1],
-    [140, 'lua/shared/lock/state.lua', 1],
-    [185, 'lua/shared/lock/kept.lua', 1],
-    [198, 'lua/shared/lock/save.lua', 1],
-    [224, 'lua/shared/lock/grant.lua', 1],
-    [237, 'lua/shared/lock/readers.lua', 1],
-    [290, 'lua/shared/lock/called.lua', 1],
-    [298, 'lua/shared/lock/called.lua', 13],
-    [301, 'lua/shared/lock/hand-over.lua', 1],
-    [337, 'lua/shared/lock/serve-shared.lua', 1],
-    [392, 'lua/lock/acquire-shared.lua', 38],
+    [26, 'lua/shared/clock.lua', 1],
+    [32, 'lua/shared/next-token.lua', 1],
+    [37, 'lua/shared/tickets.lua', 1],
+    [72, 'lua/shared/tell.lua', 1],
+    [125, 'lua/shared/line.lua', 1],
+    [171, 'lua/shared/stand.lua', 1],
+    [183, 'lua/shared/lock/state.lua', 1],
+    [228, 'lua/shared/lock/kept.lua', 1],
+    [241, 'lua/shared/lock/save.lua', 1],
+    [277, 'lua/shared/lock/grant.lua', 1],
+    [290, 'lua/shared/lock/readers.lua', 1],
+    [321, 'lua/shared/note-late.lua', 1],
+    [329, 'lua/shared/lock/readers.lua', 33],
+    [365, 'lua/shared/lock/called.lua', 1],
+    [373, 'lua/shared/lock/called.lua', 13],
+    [376, 'lua/shared/lock/hand-over.lua', 1],
+    [398, 'lua/shared/call-other.lua', 1],
+    [407, 'lua/shared/lock/hand-over.lua', 24],
+    [431, 'lua/shared/note-late.lua', 1],
+    [439, 'lua/shared/send-back.lua', 1],
+    [455, 'lua/shared/lock/hand-over.lua', 50],
+    [464, 'lua/shared/lock/serve-shared.lua', 1],
+    [525, 'lua/lock/acquire-shared.lua', 40],
   ],
   encode(args) {
     return withoutDefaults([
@@ -1659,7 +2023,8 @@ return { 'held', recheck_ms, more }
       args.claimMs,
       args.sharded ? 1 : 0,
       args.counted ? 1 : 0,
-    ], [0, 0, 1000, 0, 1])
+      args.confirms ? 1 : 0,
+    ], [0, 0, 1000, 0, 1, 0])
   },
   decode(reply) {
     const parts = asList(reply)
@@ -1712,6 +2077,8 @@ export interface AcquireArguments {
   readonly sharded: boolean
   /** whether the number of those who hear tells who is gone */
   readonly counted: boolean
+  /** whether it takes for the whole lease what it was offered */
+  readonly confirms: boolean
 }
 
 export type AcquireAnswer =
@@ -1721,22 +2088,22 @@ export type AcquireAnswer =
 
 
 /**
- * Gives the lock to one holder, or puts the attempt in line. Safe to repeat: an attempt that holds the lock, or stands in line, gets the same answer again. When the lock is free and others wait, the first of them gets it, unless the attempt is `barging`. A lock that was handed over to one who waited is granted for `claim_ms` at most; extending or releasing it confirms. `more`: the lock is free and others are first; call `serve`.
+ * Gives the lock to one holder, or puts the attempt in line. Safe to repeat: an attempt that holds the lock, or stands in line, gets the same answer again. When the lock is free and others wait, the first of them gets it, unless the attempt is `barging`. A lock that was handed over to one who waited longer than a moment is offered for `claim_ms`: it asks again, with `confirms`, and has it for its lease. `more`: the lock is free and others are first; call `serve`.
  *
  * Cost: O(log waiting), and at most 500 removals of waiters that are gone.
  */
 export const acquire: Operation<AcquireArguments, AcquireAnswer> = {
   script: {
     name: 'lock/acquire',
-    sha1: '13a56cb291fb47ebe89e4a1934cf48962b5e2808',
+    sha1: '0c4a851d5b37b60ae0ca793342d48ae9cec8a445',
     reads: false,
     bytes: false,
     source: `--[[
 Gives the lock to one holder, or puts the attempt in line.
 Safe to repeat: an attempt that holds the lock, or stands in line, gets the same answer again. When the lock
 is free and others wait, the first of them gets it, unless the attempt is \`barging\`. A lock that was handed
-over to one who waited is granted for \`claim_ms\` at most; extending or releasing it confirms. \`more\`: the lock
-is free and others are first; call \`serve\`.
+over to one who waited longer than a moment is offered for \`claim_ms\`: it asks again, with \`confirms\`, and has it for its
+lease. \`more\`: the lock is free and others are first; call \`serve\`.
 
 @returns granted  token:integer expires_at_ms:integer now_ms:integer
 @returns held     retry_after_ms:integer more:flag
@@ -1755,6 +2122,7 @@ local barging = ARGV[7] == '1' -- flag: whether it may go before those who wait
 local claim_ms = tonumber(ARGV[8] or 1000) -- integer: how long others have to confirm what they get now
 local sharded = ARGV[9] == '1' -- flag: whether those are sharded channels
 local counted = ARGV[10] ~= '0' -- flag: whether the number of those who hear tells who is gone
+local confirms = ARGV[11] == '1' -- flag: whether it takes for the whole lease what it was offered
 
 -- The only reader of the server's time: microseconds since 1970.
 -- Read once per call and passed on, for two readings in one script may differ.
@@ -1838,12 +2206,15 @@ end
 -- Somebody has the lock, or waits for it, or this attempt has been here before.
 local TRY_AGAIN_MS = 2
 -- Those who wait, first come first served: a sorted set of tickets by number.
--- A ticket is the text '<id> <kind> <lease_ms> <listens> <units> <holder>'. Its id is '<process>.<number>', and
+-- A ticket is the text '<id> <kind> <lease_ms> <listens> <units> <holder>'. Its id is '<process>.<number>', or
+-- '<process>.<number>@<asked_ms>' with the time at which it asked, by the server's clock as its process knows it; and
 -- a process listens on '<channel>:<process>'. Whoever frees something tells the process of the ticket:
---   granted <id> <token> <expires_at_ms> <now_ms>     it is yours
---   first <id> <recheck_ms>                           you are the first in line: look again then, at the latest
--- A process that nobody hears has died: its tickets are passed over. On a cluster without sharded channels
--- the number of those who hear proves nothing (\`counted\` is false); there the claim of a grant ends soon.
+--   granted <id> <token> <expires_at_ms> <now_ms>     it is yours for the lease you asked for; or, where it ends
+--                                                     earlier, it is kept for you until then: ask, and you have it
+--   first <id> <recheck_ms>                           you are the first in line: ask then, at the latest
+--   come <id>                                         ask now
+-- A process that does not listen has died: its tickets are passed over. On a cluster without sharded channels the number
+-- of subscribers proves nothing (\`counted\` is false); there everything is an offer. See docs/decisions/0031.
 
 local function format_ticket(ticket)
   return string.format(
@@ -1869,68 +2240,8 @@ local function parse_ticket(text)
     holder = holder,
   }
 end
--- Telling the processes of tickets; see shared/tickets.
--- @optional SPUBLISH only where the caller's driver has seen that the server knows sharded channels
-
-local function process_of(ticket)
-  return string.match(ticket.id, '^[^.]*')
-end
-
-local function first_message(ticket, recheck_ms)
-  return 'first ' .. ticket.id .. ' ' .. recheck_ms
-end
-
--- True unless it is certain that the process is gone.
-local function tell_process(ticket, message, how)
-  if ticket.listens == 0 then
-    return true
-  end
-  local channel = how.channel .. ':' .. process_of(ticket)
-  local heard
-  if how.sharded then
-    heard = redis.call('SPUBLISH', channel, message)
-  else
-    heard = redis.call('PUBLISH', channel, message)
-  end
-  return heard > 0 or not how.counted
-end
--- The line of tickets; see shared/tickets.
+-- Standing in the line of tickets; see shared/tickets.
 local QUEUE_KEPT_MS = '7200000'
--- Dead tickets passed over by one call.
-local MOST_SKIPPED = 500
-
--- The first ticket, or nil.
-local function first_ticket(queue)
-  local text = redis.call('ZRANGE', queue, '0', '0')[1]
-  return text and parse_ticket(text) or nil
-end
-
--- Tells the first in line that it is. Answers false when nobody waits any more.
-local function call_first(queue, recheck_ms, how)
-  for _ = 1, MOST_SKIPPED do
-    local ticket = first_ticket(queue)
-    if not ticket then
-      return false
-    end
-    if tell_process(ticket, first_message(ticket, recheck_ms), how) then
-      return true
-    end
-    redis.call('ZREM', queue, ticket.text)
-  end
-  return true
-end
-
--- Tells this ticket that it is the first in line, or the next one whose process lives. Answers false when
--- nobody waits any more; \`ticket\` is nil when nobody did.
-local function call_next(queue, ticket, recheck_ms, how)
-  if not ticket then
-    return false
-  elseif tell_process(ticket, first_message(ticket, recheck_ms), how) then
-    return true
-  end
-  redis.call('ZREM', queue, ticket.text)
-  return call_first(queue, recheck_ms, how)
-end
 
 -- Adds a ticket, as text, behind all others, unless it stands in line already. Answers the number of the newest
 -- ticket, and how many stand before this one.
@@ -2012,6 +2323,16 @@ local function save_lock(state, lock, now_ms)
   redis.call('SET', state, lock_text(lock), 'PX', lock_kept_ms(lock, now_ms))
 end
 
+-- As \`save_lock\`, for a call that gives something back: a full server refuses a call whose first write may
+-- need memory, and takes it behind another.
+local function save_freed_lock(state, lock, now_ms)
+  local text, kept_ms = lock_text(lock), lock_kept_ms(lock, now_ms)
+  local saved = redis.pcall('SET', state, text, 'PX', kept_ms)
+  if saved.err then
+    redis.call('PEXPIRE', state, kept_ms)
+    redis.call('SET', state, text, 'PX', kept_ms)
+  end
+end
 -- The token of the next holder, as text.
 local function new_token(lock, now_us)
   return string.format('%.0f', next_token(lock.token, now_us))
@@ -2025,23 +2346,174 @@ local function grant(lock, id, holder, token, expires_at_ms)
   lock.id = id
   lock.holder = holder
 end
--- Gives the lock to a ticket, for the time in which its process has to confirm, and tells the one behind
+
+local lock = read_lock(stored)
+if lock.layout ~= LOCK_LAYOUT then
+  return redis.error_reply('LAYOUT ' .. lock.layout)
+end
+if lock.id == id and lock.mode == 'x' and is_held(lock, now_ms) then
+  if confirms then
+    lock.expires_at_ms = math.max(lock.expires_at_ms, now_ms + lease_ms)
+    save_freed_lock(state, lock, now_ms)
+  end
+  return { 'granted', tonumber(lock.token), lock.expires_at_ms, now_ms }
+end
+if lock.id == id and lock.mode == '-' then
+  return redis.error_reply('INVALID id: this attempt has given the lock back')
+end
+lapse(lock, now_ms)
+local called = called_id(lock.called) == id
+
+if is_free(lock) and lock.last_ticket == 0 then
+  lock.called = called and '0' or lock.called
+  grant(lock, id, holder, new_token(lock, now_us), now_ms + lease_ms)
+  save_lock(state, lock, now_ms)
+  return { 'granted', tonumber(lock.token), lock.expires_at_ms, now_ms }
+end
+
+local ticket = {
+  id = id,
+  kind = barging and 'b' or 'x',
+  lease_ms = lease_ms,
+  listens = listens and 1 or 0,
+  units = 1,
+  holder = holder,
+}
+local own = format_ticket(ticket)
+local served
+if is_free(lock) then
+-- Telling the processes of tickets; see shared/tickets.
+-- A script asks whether a process listens before it publishes, and never after: what PUBLISH counts is not what is
+-- heard. A subscriber on a replica hears a message that was counted as heard by nobody, and one who subscribes to
+-- patterns is counted for a process that has died. So the state decides who was granted what, and a message only tells.
+-- @optional SPUBLISH only where the caller's driver has seen that the server knows sharded channels
+
+local function process_of(ticket)
+  return string.match(ticket.id, '^[^.]*')
+end
+
+local function first_message(ticket, recheck_ms)
+  return 'first ' .. ticket.id .. ' ' .. recheck_ms
+end
+
+-- Whether the process of a ticket listens on this node; nil where that is not known: the process does not listen, the
+-- number of subscribers proves nothing, or the user may not ask for it.
+local function listens_here(ticket, how)
+  if ticket.listens == 0 or not how.counted then
+    return nil
+  end
+  local channel = how.channel .. ':' .. process_of(ticket)
+  local counts
+  if how.sharded then
+    counts = redis.pcall('PUBSUB', 'SHARDNUMSUB', channel)
+  else
+    counts = redis.pcall('PUBSUB', 'NUMSUB', channel)
+  end
+  if counts.err then
+    return nil
+  end
+  return counts[2] > 0
+end
+
+local function publish_to(ticket, message, how)
+  if ticket.listens == 0 then
+    return
+  end
+  local channel = how.channel .. ':' .. process_of(ticket)
+  if how.sharded then
+    redis.call('SPUBLISH', channel, message)
+  else
+    redis.call('PUBLISH', channel, message)
+  end
+end
+
+-- Answers false, and tells nobody, when it is certain that the process does not listen on this node.
+local function tell_process(ticket, message, how)
+  if listens_here(ticket, how) == false then
+    return false
+  end
+  publish_to(ticket, message, how)
+  return true
+end
+-- The line of tickets; see shared/tickets.
+-- Dead tickets passed over by one call.
+local MOST_SKIPPED = 500
+
+-- For how long a ticket is granted what it waits for: its whole lease, where its process listens here and has asked within the
+-- last quarter of a second; else for the time in which it has to ask. Its id ends with the time at which it asked.
+local function offered_ms(ticket, heard, claim_ms, now_ms)
+  local asked_ms = heard and string.match(ticket.id, '@(%d+)$')
+  if asked_ms and math.abs(now_ms - asked_ms) <= 250 then
+    return ticket.lease_ms
+  end
+  return math.min(ticket.lease_ms, claim_ms)
+end
+
+-- The first ticket, or nil.
+local function first_ticket(queue)
+  local text = redis.call('ZRANGE', queue, '0', '0')[1]
+  return text and parse_ticket(text) or nil
+end
+
+-- Tells the first in line that it is. Answers false when nobody waits any more.
+local function call_first(queue, recheck_ms, how)
+  for _ = 1, MOST_SKIPPED do
+    local ticket = first_ticket(queue)
+    if not ticket then
+      return false
+    end
+    if tell_process(ticket, first_message(ticket, recheck_ms), how) then
+      return true
+    end
+    redis.call('ZREM', queue, ticket.text)
+  end
+  return true
+end
+
+-- Tells this ticket that it is the first in line, or the next one whose process lives. Answers false when
+-- nobody waits any more; \`ticket\` is nil when nobody did.
+local function call_next(queue, ticket, recheck_ms, how)
+  if not ticket then
+    return false
+  elseif tell_process(ticket, first_message(ticket, recheck_ms), how) then
+    return true
+  end
+  redis.call('ZREM', queue, ticket.text)
+  return call_first(queue, recheck_ms, how)
+end
+-- Gives the lock to a ticket, or offers it for the time in which its process has to ask, and tells the one behind
 -- it. Answers false, and has only removed the ticket, when the process is gone.
 local function hand_over(lock, queue, ticket, behind, claim_ms, now_us, how)
-  local lease_ms = math.min(ticket.lease_ms, claim_ms)
+  local heard = listens_here(ticket, how)
+  if heard == false then
+    redis.call('ZREM', queue, ticket.text)
+    return false
+  end
   local now_ms = math.floor(now_us / 1000)
+  local lease_ms = offered_ms(ticket, heard, claim_ms, now_ms)
   local token, expires_at_ms = new_token(lock, now_us), now_ms + lease_ms
   local message = 'granted ' .. ticket.id .. ' ' .. token .. ' ' .. expires_at_ms .. ' ' .. now_ms
   local next_ticket = behind and parse_ticket(behind)
-  local together = next_ticket and process_of(next_ticket) == process_of(ticket)
+  local is_offer = lease_ms < ticket.lease_ms
+  local together = not is_offer and next_ticket and process_of(next_ticket) == process_of(ticket)
   if together then
     message = message .. '\\n' .. first_message(next_ticket, lease_ms)
   end
   redis.call('ZREM', queue, ticket.text)
-  if not tell_process(ticket, message, how) then
-    return false
-  end
   grant(lock, ticket.id, ticket.holder, token, expires_at_ms)
+  publish_to(ticket, message, how)
+  if is_offer and next_ticket and process_of(next_ticket) == process_of(ticket) then
+-- Tells the first ticket of another process when to ask: a process that sleeps cannot look after itself.
+local function call_other(queue, process, recheck_ms, how)
+  for _, text in ipairs(redis.call('ZRANGE', queue, '0', '99')) do
+    local ticket = parse_ticket(text)
+    if process_of(ticket) ~= process and tell_process(ticket, first_message(ticket, recheck_ms), how) then
+      return
+    end
+  end
+end
+    call_other(queue, process_of(ticket), lease_ms, how)
+  end
   if not together and not call_next(queue, next_ticket, lease_ms, how) then
     lock.last_ticket = 0
   end
@@ -2061,10 +2533,49 @@ local function call_up(lock, queue, ticket, behind, claim_ms, now_us, how)
   end
   return true
 end
+
+-- Sends back the tickets of processes that did not take what they were offered.
+local function send_back_late(lock, queue, own, how)
+-- Notes the process of an attempt that did not take what it was offered, by what has ended: an offer ends a second after it was
+-- made; what was asked for lasts longer, or was for no longer.
+local function note_late(unit, id, token, ended_ms)
+  if id ~= '' and ended_ms - math.floor(token / 1000) <= 1000 then
+    unit.late = unit.late or {}
+    unit.late[string.match(id, '^[^.]*')] = true
+  end
+end
+-- Processes that did not take what they were offered.
+-- Removes the tickets of processes that did not take what they were offered, so that each of these processes is waited
+-- for once; but for the process of \`own\`, which calls and so is awake. Whoever stands in line again stands behind all others.
+local function send_back(queue, late, own, how)
+  late[process_of({ id = own })] = nil
+  if not next(late) then
+    return
+  end
+  for _, text in ipairs(redis.call('ZRANGE', queue, '0', '499')) do
+    local ticket = parse_ticket(text)
+    if late[process_of(ticket)] then
+      redis.call('ZREM', queue, text)
+      tell_process(ticket, 'come ' .. ticket.id, how)
+    end
+  end
+end
+  if lock.mode == 'l' then
+    note_late(lock, lock.id, lock.token, lock.expires_at_ms)
+    -- Once: its attempt may stand in line again.
+    lock.id = ''
+  end
+  if lock.late then
+    send_back(queue, lock.late, own, how)
+  end
+end
 -- Hands a free lock to the first in line who is alive; one who waits for its chance only (kind b) is told to
 -- come instead. Answers 'own' when that was the caller's own ticket, 'nobody' when the line is empty, and
 -- 'more' when the lock is still free: readers are first, or the call ended among dead tickets.
 local function serve(lock, queue, own, claim_ms, now_us, how)
+  if lock.mode == 'l' or lock.late then
+    send_back_late(lock, queue, own, how)
+  end
   for _ = 1, MOST_SKIPPED do
     local pair = redis.call('ZRANGE', queue, '0', '1')
     if not pair[1] then
@@ -2088,53 +2599,21 @@ local function serve(lock, queue, own, claim_ms, now_us, how)
   end
   return 'more'
 end
-
-local lock = read_lock(stored)
-if lock.layout ~= LOCK_LAYOUT then
-  return redis.error_reply('LAYOUT ' .. lock.layout)
-end
-if lock.id == id and lock.mode == 'x' and is_held(lock, now_ms) then
-  return { 'granted', tonumber(lock.token), lock.expires_at_ms, now_ms }
-end
-if lock.id == id and lock.mode == '-' then
-  return redis.error_reply('INVALID id: this attempt has given the lock back')
-end
-lapse(lock, now_ms)
-local called = called_id(lock.called) == id
-
-if is_free(lock) and lock.last_ticket == 0 then
-  lock.called = called and '0' or lock.called
-  grant(lock, id, holder, new_token(lock, now_us), now_ms + lease_ms)
-  save_lock(state, lock, now_ms)
-  return { 'granted', tonumber(lock.token), lock.expires_at_ms, now_ms }
-end
-
-local how = { channel = channel, sharded = sharded, counted = counted }
-local ticket = {
-  id = id,
-  kind = barging and 'b' or 'x',
-  lease_ms = lease_ms,
-  listens = listens and 1 or 0,
-  units = 1,
-  holder = holder,
-}
-local own = format_ticket(ticket)
-local mine = is_free(lock) and barging
-local served
-if is_free(lock) and not mine then
-  served = serve(lock, queue, own, claim_ms, now_us, how)
-  mine = served == 'own' or served == 'nobody'
-end
-if mine then
-  lock.called = called and '0' or lock.called
-  grant(lock, id, holder, new_token(lock, now_us), now_ms + lease_ms)
-  save_lock(state, lock, now_ms)
-  redis.call('ZREM', queue, own)
-  if lock.last_ticket > 0 and not call_first(queue, lease_ms, how) then
-    lock.last_ticket = 0
-    save_lock(state, lock, now_ms)
+  local how = { channel = channel, sharded = sharded, counted = counted }
+  if not barging then
+    served = serve(lock, queue, own, claim_ms, now_us, how)
   end
-  return { 'granted', tonumber(lock.token), lock.expires_at_ms, now_ms }
+  if barging or served == 'own' or served == 'nobody' then
+    lock.called = called and '0' or lock.called
+    grant(lock, id, holder, new_token(lock, now_us), now_ms + lease_ms)
+    save_lock(state, lock, now_ms)
+    redis.call('ZREM', queue, own)
+    if lock.last_ticket > 0 and not call_first(queue, lease_ms, how) then
+      lock.last_ticket = 0
+      save_lock(state, lock, now_ms)
+    end
+    return { 'granted', tonumber(lock.token), lock.expires_at_ms, now_ms }
+  end
 end
 local more = served == 'more' and 1 or 0
 local recheck_ms = is_free(lock) and claim_ms or lock.expires_at_ms - now_ms
@@ -2155,7 +2634,12 @@ if waits then
   if barging then
     recheck_ms = math.min(recheck_ms, 2000)
   end
-  return { 'queued', place, (place == 0 or barging) and recheck_ms or 0, more, now_ms }
+  -- Whoever is near the front looks when what was offered to another has ended.
+  local looks = place == 0 or barging
+  if confirms and place <= 3 and not looks then
+    looks = is_free(lock) or lock.expires_at_ms - math.floor(lock.token / 1000) <= claim_ms
+  end
+  return { 'queued', place, looks and recheck_ms or 0, more, now_ms }
 end
 if served then
   save_lock(state, lock, now_ms)
@@ -2166,21 +2650,28 @@ return { 'held', recheck_ms, more }
   parts: ['state', 'queue'],
   lines: [
     [1, 'lua/lock/acquire.lua', 1],
-    [26, 'lua/shared/clock.lua', 1],
-    [32, 'lua/shared/next-token.lua', 1],
-    [37, 'lua/shared/lock/called.lua', 1],
-    [52, 'lua/shared/lock/kept.lua', 1],
-    [65, 'lua/shared/lock/quick.lua', 1],
-    [87, 'lua/lock/acquire.lua', 32],
-    [107, 'lua/shared/tickets.lua', 1],
-    [139, 'lua/shared/tell.lua', 1],
-    [164, 'lua/shared/line.lua', 1],
-    [211, 'lua/shared/lock/state.lua', 1],
-    [256, 'lua/shared/lock/save.lua', 1],
-    [282, 'lua/shared/lock/grant.lua', 1],
-    [295, 'lua/shared/lock/hand-over.lua', 1],
-    [331, 'lua/shared/lock/serve.lua', 1],
-    [358, 'lua/lock/acquire.lua', 60],
+    [27, 'lua/shared/clock.lua', 1],
+    [33, 'lua/shared/next-token.lua', 1],
+    [38, 'lua/shared/lock/called.lua', 1],
+    [53, 'lua/shared/lock/kept.lua', 1],
+    [66, 'lua/shared/lock/quick.lua', 1],
+    [88, 'lua/lock/acquire.lua', 33],
+    [108, 'lua/shared/tickets.lua', 1],
+    [143, 'lua/shared/stand.lua', 1],
+    [155, 'lua/shared/lock/state.lua', 1],
+    [200, 'lua/shared/lock/save.lua', 1],
+    [236, 'lua/shared/lock/grant.lua', 1],
+    [249, 'lua/lock/acquire.lua', 58],
+    [285, 'lua/shared/tell.lua', 1],
+    [338, 'lua/shared/line.lua', 1],
+    [384, 'lua/shared/lock/hand-over.lua', 1],
+    [406, 'lua/shared/call-other.lua', 1],
+    [415, 'lua/shared/lock/hand-over.lua', 24],
+    [439, 'lua/shared/note-late.lua', 1],
+    [447, 'lua/shared/send-back.lua', 1],
+    [463, 'lua/shared/lock/hand-over.lua', 50],
+    [472, 'lua/shared/lock/serve.lua', 1],
+    [502, 'lua/lock/acquire.lua', 98],
   ],
   encode(args) {
     return withoutDefaults([
@@ -2194,7 +2685,8 @@ return { 'held', recheck_ms, more }
       args.claimMs,
       args.sharded ? 1 : 0,
       args.counted ? 1 : 0,
-    ], [0, 0, 0, 1000, 0, 1])
+      args.confirms ? 1 : 0,
+    ], [0, 0, 0, 1000, 0, 1, 0])
   },
   decode(reply) {
     const parts = asList(reply)
@@ -2245,7 +2737,7 @@ export type ClearAnswer =
 export const clear: Operation<ClearArguments, ClearAnswer> = {
   script: {
     name: 'lock/clear',
-    sha1: 'ff70fc9d92c67fc6146ae9bdf8891ecd8522bb6b',
+    sha1: 'b59bd10557e5da10c20769f24bcd9bcb3183a5c2',
     reads: false,
     bytes: false,
     source: `--[[
@@ -2262,12 +2754,15 @@ local channel = ARGV[1] -- text: beginning of the channels of processes
 local sharded = ARGV[2] == '1' -- flag: whether those are sharded channels
 
 -- Those who wait, first come first served: a sorted set of tickets by number.
--- A ticket is the text '<id> <kind> <lease_ms> <listens> <units> <holder>'. Its id is '<process>.<number>', and
+-- A ticket is the text '<id> <kind> <lease_ms> <listens> <units> <holder>'. Its id is '<process>.<number>', or
+-- '<process>.<number>@<asked_ms>' with the time at which it asked, by the server's clock as its process knows it; and
 -- a process listens on '<channel>:<process>'. Whoever frees something tells the process of the ticket:
---   granted <id> <token> <expires_at_ms> <now_ms>     it is yours
---   first <id> <recheck_ms>                           you are the first in line: look again then, at the latest
--- A process that nobody hears has died: its tickets are passed over. On a cluster without sharded channels
--- the number of those who hear proves nothing (\`counted\` is false); there the claim of a grant ends soon.
+--   granted <id> <token> <expires_at_ms> <now_ms>     it is yours for the lease you asked for; or, where it ends
+--                                                     earlier, it is kept for you until then: ask, and you have it
+--   first <id> <recheck_ms>                           you are the first in line: ask then, at the latest
+--   come <id>                                         ask now
+-- A process that does not listen has died: its tickets are passed over. On a cluster without sharded channels the number
+-- of subscribers proves nothing (\`counted\` is false); there everything is an offer. See docs/decisions/0031.
 
 local function parse_ticket(text)
   local id, kind, lease_ms, listens, units, holder = string.match(text, '^(%S+) (%S) (%d+) (%d) (%d+) (.*)$')
@@ -2282,25 +2777,53 @@ local function parse_ticket(text)
   }
 end
 -- Telling the processes of tickets; see shared/tickets.
+-- A script asks whether a process listens before it publishes, and never after: what PUBLISH counts is not what is
+-- heard. A subscriber on a replica hears a message that was counted as heard by nobody, and one who subscribes to
+-- patterns is counted for a process that has died. So the state decides who was granted what, and a message only tells.
 -- @optional SPUBLISH only where the caller's driver has seen that the server knows sharded channels
 
 local function process_of(ticket)
   return string.match(ticket.id, '^[^.]*')
 end
 
--- True unless it is certain that the process is gone.
-local function tell_process(ticket, message, how)
-  if ticket.listens == 0 then
-    return true
+-- Whether the process of a ticket listens on this node; nil where that is not known: the process does not listen, the
+-- number of subscribers proves nothing, or the user may not ask for it.
+local function listens_here(ticket, how)
+  if ticket.listens == 0 or not how.counted then
+    return nil
   end
   local channel = how.channel .. ':' .. process_of(ticket)
-  local heard
+  local counts
   if how.sharded then
-    heard = redis.call('SPUBLISH', channel, message)
+    counts = redis.pcall('PUBSUB', 'SHARDNUMSUB', channel)
   else
-    heard = redis.call('PUBLISH', channel, message)
+    counts = redis.pcall('PUBSUB', 'NUMSUB', channel)
   end
-  return heard > 0 or not how.counted
+  if counts.err then
+    return nil
+  end
+  return counts[2] > 0
+end
+
+local function publish_to(ticket, message, how)
+  if ticket.listens == 0 then
+    return
+  end
+  local channel = how.channel .. ':' .. process_of(ticket)
+  if how.sharded then
+    redis.call('SPUBLISH', channel, message)
+  else
+    redis.call('PUBLISH', channel, message)
+  end
+end
+
+-- Answers false, and tells nobody, when it is certain that the process does not listen on this node.
+local function tell_process(ticket, message, how)
+  if listens_here(ticket, how) == false then
+    return false
+  end
+  publish_to(ticket, message, how)
+  return true
 end
 
 local how = { channel = channel, sharded = sharded, counted = false }
@@ -2321,10 +2844,10 @@ return { 'cleared', existed }
   lines: [
     [1, 'lua/lock/clear.lua', 1],
     [14, 'lua/shared/tickets.lua', 1],
-    [22, 'lua/shared/tickets.lua', 21],
-    [34, 'lua/shared/tell.lua', 1],
-    [41, 'lua/shared/tell.lua', 12],
-    [55, 'lua/lock/clear.lua', 16],
+    [25, 'lua/shared/tickets.lua', 24],
+    [37, 'lua/shared/tell.lua', 1],
+    [47, 'lua/shared/tell.lua', 15],
+    [86, 'lua/lock/clear.lua', 16],
   ],
   encode(args) {
     return withoutDefaults([
@@ -2534,7 +3057,7 @@ export interface ExtendArguments {
 }
 
 export type ExtendAnswer =
-  | { readonly status: 'extended'; readonly nowMs: number; readonly leases: number[] }
+  | { readonly status: 'extended'; readonly nowMs: number; readonly leases: number[]; readonly refused: { readonly at: number; readonly why: string }[] }
 
 function readLeasesOfExtendExtended(part: Reply | undefined): (number)[] {
   const flat = asList(part)
@@ -2545,22 +3068,32 @@ function readLeasesOfExtendExtended(part: Reply | undefined): (number)[] {
   return found
 }
 
+function readRefusedOfExtendExtended(part: Reply | undefined): ({ readonly at: number; readonly why: string })[] {
+  const flat = asList(part)
+  const found = new Array<{ readonly at: number; readonly why: string }>(Math.ceil(flat.length / 2))
+  for (let from = 0, to = 0; from < flat.length; from += 2, to++) {
+    found[to] = { at: asInteger(flat[from]), why: asText(flat[from + 1]) }
+  }
+  return found
+}
+
 /**
- * Makes leases last longer, of one lock or of several in one slot. A lease that has ended is never revived: its `expires_at_ms` is 0.
+ * Makes leases last longer, of one lock or of several in one slot. A lease that has ended is never revived: its `expires_at_ms` is 0. Each is judged by itself: those in `refused` (places counted from 0) are on locks that cannot be read, and why.
  *
  * Cost: O(leases).
  */
 export const extend: Operation<ExtendArguments, ExtendAnswer> = {
   script: {
     name: 'lock/extend',
-    sha1: '19ecb5f594238493bfc7ad6c94442981955e2045',
+    sha1: '603521219b76064e8565e60737f5c0ec9d890db4',
     reads: false,
     bytes: false,
     source: `--[[
 Makes leases last longer, of one lock or of several in one slot. A lease that has ended is never revived: its
-\`expires_at_ms\` is 0.
+\`expires_at_ms\` is 0. Each is judged by itself: those in \`refused\` (places counted from 0) are on locks that cannot be
+read, and why.
 
-@returns extended  now_ms:integer leases:[expires_at_ms:integer]
+@returns extended  now_ms:integer leases:[expires_at_ms:integer] refused:[at:integer why:text]
 @cost    O(leases)
 ]]
 local state, state_at = KEYS, 1 -- repeated string: the state of each lock
@@ -2571,6 +3104,19 @@ local leases, leases_at = ARGV, 1 -- repeated (token:integer lease_ms:integer): 
 local function clock_us()
   local time = redis.call('TIME')
   return time[1] * 1000000 + time[2]
+end
+-- What \`open\` answers, if it can read its key and finds this layout there; else nil, and why not: in a call for several keys
+-- one that is of another type, or was written by a newer version, is not to harm the others.
+local function try_open(open, layout)
+  local ok, known = pcall(open)
+  if not ok then
+    -- A table where the server is 7.0 or newer.
+    return nil, type(known) == 'table' and known.err or known
+  end
+  if known.layout ~= layout then
+    return nil, 'LAYOUT ' .. known.layout
+  end
+  return known
 end
 -- The main key of a lock, one text: '<layout> <mode> <token> <expires_at_ms> <last_ticket> <called> <id>
 -- <holder>'.
@@ -2654,11 +3200,16 @@ local function save_freed_lock(state, lock, now_ms)
 end
 
 local now_ms = math.floor(clock_us() / 1000)
-local locks = {}
+local locks, refused = {}, {}
 for at = state_at, #state, 1 do
-  locks[at] = read_lock(redis.call('GET', state[at]))
-  if locks[at].layout ~= LOCK_LAYOUT then
-    return redis.error_reply('LAYOUT ' .. locks[at].layout)
+  local open = function()
+    return read_lock(redis.call('GET', state[at]))
+  end
+  local known, why = try_open(open, LOCK_LAYOUT)
+  locks[at] = known or false
+  if not known then
+    refused[#refused + 1] = at - 1
+    refused[#refused + 1] = why
   end
 end
 local ends = {}
@@ -2666,24 +3217,25 @@ for at = leases_at, #leases, 2 do
   local place = (at - leases_at) / 2 + 1
   local lock = locks[place]
   ends[place] = 0
-  if lock.mode == 'x' and lock.token == leases[at] and is_held(lock, now_ms) then
+  if lock and lock.mode == 'x' and lock.token == leases[at] and is_held(lock, now_ms) then
     lock.expires_at_ms = now_ms + leases[at + 1]
     ends[place] = lock.expires_at_ms
     save_freed_lock(state[place], lock, now_ms)
   end
 end
-return { 'extended', now_ms, ends }
+return { 'extended', now_ms, ends, refused }
 `,
   },
   parts: [],
   lines: [
     [1, 'lua/lock/extend.lua', 1],
-    [11, 'lua/shared/clock.lua', 1],
-    [17, 'lua/shared/lock/state.lua', 1],
-    [52, 'lua/shared/lock/kept.lua', 1],
-    [65, 'lua/shared/lock/save.lua', 1],
-    [87, 'lua/shared/lock/save.lua', 27],
-    [97, 'lua/lock/extend.lua', 15],
+    [12, 'lua/shared/clock.lua', 1],
+    [18, 'lua/shared/try-open.lua', 1],
+    [31, 'lua/shared/lock/state.lua', 1],
+    [66, 'lua/shared/lock/kept.lua', 1],
+    [79, 'lua/shared/lock/save.lua', 1],
+    [101, 'lua/shared/lock/save.lua', 27],
+    [111, 'lua/lock/extend.lua', 17],
   ],
   encode(args) {
     const encoded = new Array<Argument>(args.leases.length * 2)
@@ -2702,6 +3254,7 @@ return { 'extended', now_ms, ends }
           status: 'extended',
           nowMs: asInteger(parts[1]),
           leases: readLeasesOfExtendExtended(parts[2]),
+          refused: readRefusedOfExtendExtended(parts[3]),
         }
       default:
         return unexpected('the answer extended', parts[0])
@@ -2931,7 +3484,7 @@ function readLineOfInspectInspection(part: Reply | undefined): ({ readonly id: s
 export const inspect: Operation<InspectArguments, InspectAnswer> = {
   script: {
     name: 'lock/inspect',
-    sha1: 'a330fb88307f40cf2fc9cfad6215645c17dbb968',
+    sha1: '858e411a32f5afa1bd68e08c3379422019244c74',
     reads: true,
     bytes: false,
     source: `--[[
@@ -2953,12 +3506,15 @@ local function clock_us()
   return time[1] * 1000000 + time[2]
 end
 -- Those who wait, first come first served: a sorted set of tickets by number.
--- A ticket is the text '<id> <kind> <lease_ms> <listens> <units> <holder>'. Its id is '<process>.<number>', and
+-- A ticket is the text '<id> <kind> <lease_ms> <listens> <units> <holder>'. Its id is '<process>.<number>', or
+-- '<process>.<number>@<asked_ms>' with the time at which it asked, by the server's clock as its process knows it; and
 -- a process listens on '<channel>:<process>'. Whoever frees something tells the process of the ticket:
---   granted <id> <token> <expires_at_ms> <now_ms>     it is yours
---   first <id> <recheck_ms>                           you are the first in line: look again then, at the latest
--- A process that nobody hears has died: its tickets are passed over. On a cluster without sharded channels
--- the number of those who hear proves nothing (\`counted\` is false); there the claim of a grant ends soon.
+--   granted <id> <token> <expires_at_ms> <now_ms>     it is yours for the lease you asked for; or, where it ends
+--                                                     earlier, it is kept for you until then: ask, and you have it
+--   first <id> <recheck_ms>                           you are the first in line: ask then, at the latest
+--   come <id>                                         ask now
+-- A process that does not listen has died: its tickets are passed over. On a cluster without sharded channels the number
+-- of subscribers proves nothing (\`counted\` is false); there everything is an offer. See docs/decisions/0031.
 
 local function parse_ticket(text)
   local id, kind, lease_ms, listens, units, holder = string.match(text, '^(%S+) (%S) (%d+) (%d) (%d+) (.*)$')
@@ -3047,9 +3603,9 @@ return { 'inspection', lock.mode, tonumber(lock.token), now_ms, leases, redis.ca
     [1, 'lua/lock/inspect.lua', 1],
     [13, 'lua/shared/clock.lua', 1],
     [19, 'lua/shared/tickets.lua', 1],
-    [27, 'lua/shared/tickets.lua', 21],
-    [39, 'lua/shared/lock/state.lua', 1],
-    [81, 'lua/lock/inspect.lua', 17],
+    [30, 'lua/shared/tickets.lua', 24],
+    [42, 'lua/shared/lock/state.lua', 1],
+    [84, 'lua/lock/inspect.lua', 17],
   ],
   encode() {
     return []
@@ -3099,7 +3655,7 @@ export type ReleaseSharedAnswer =
 export const releaseShared: Operation<ReleaseSharedArguments, ReleaseSharedAnswer> = {
   script: {
     name: 'lock/release-shared',
-    sha1: 'cf5baf2376aa48a2268998efb957f4a397546415',
+    sha1: '8b2f02cf63c43baf2217217617e7f0deceb9760c',
     reads: false,
     bytes: false,
     source: `--[[
@@ -3132,12 +3688,15 @@ local function next_token(last, now_us)
   return math.max(last + 1, now_us)
 end
 -- Those who wait, first come first served: a sorted set of tickets by number.
--- A ticket is the text '<id> <kind> <lease_ms> <listens> <units> <holder>'. Its id is '<process>.<number>', and
+-- A ticket is the text '<id> <kind> <lease_ms> <listens> <units> <holder>'. Its id is '<process>.<number>', or
+-- '<process>.<number>@<asked_ms>' with the time at which it asked, by the server's clock as its process knows it; and
 -- a process listens on '<channel>:<process>'. Whoever frees something tells the process of the ticket:
---   granted <id> <token> <expires_at_ms> <now_ms>     it is yours
---   first <id> <recheck_ms>                           you are the first in line: look again then, at the latest
--- A process that nobody hears has died: its tickets are passed over. On a cluster without sharded channels
--- the number of those who hear proves nothing (\`counted\` is false); there the claim of a grant ends soon.
+--   granted <id> <token> <expires_at_ms> <now_ms>     it is yours for the lease you asked for; or, where it ends
+--                                                     earlier, it is kept for you until then: ask, and you have it
+--   first <id> <recheck_ms>                           you are the first in line: ask then, at the latest
+--   come <id>                                         ask now
+-- A process that does not listen has died: its tickets are passed over. On a cluster without sharded channels the number
+-- of subscribers proves nothing (\`counted\` is false); there everything is an offer. See docs/decisions/0031.
 
 local function parse_ticket(text)
   local id, kind, lease_ms, listens, units, holder = string.match(text, '^(%S+) (%S) (%d+) (%d) (%d+) (.*)$')
@@ -3152,6 +3711,9 @@ local function parse_ticket(text)
   }
 end
 -- Telling the processes of tickets; see shared/tickets.
+-- A script asks whether a process listens before it publishes, and never after: what PUBLISH counts is not what is
+-- heard. A subscriber on a replica hears a message that was counted as heard by nobody, and one who subscribes to
+-- patterns is counted for a process that has died. So the state decides who was granted what, and a message only tells.
 -- @optional SPUBLISH only where the caller's driver has seen that the server knows sharded channels
 
 local function process_of(ticket)
@@ -3162,24 +3724,58 @@ local function first_message(ticket, recheck_ms)
   return 'first ' .. ticket.id .. ' ' .. recheck_ms
 end
 
--- True unless it is certain that the process is gone.
-local function tell_process(ticket, message, how)
-  if ticket.listens == 0 then
-    return true
+-- Whether the process of a ticket listens on this node; nil where that is not known: the process does not listen, the
+-- number of subscribers proves nothing, or the user may not ask for it.
+local function listens_here(ticket, how)
+  if ticket.listens == 0 or not how.counted then
+    return nil
   end
   local channel = how.channel .. ':' .. process_of(ticket)
-  local heard
+  local counts
   if how.sharded then
-    heard = redis.call('SPUBLISH', channel, message)
+    counts = redis.pcall('PUBSUB', 'SHARDNUMSUB', channel)
   else
-    heard = redis.call('PUBLISH', channel, message)
+    counts = redis.pcall('PUBSUB', 'NUMSUB', channel)
   end
-  return heard > 0 or not how.counted
+  if counts.err then
+    return nil
+  end
+  return counts[2] > 0
+end
+
+local function publish_to(ticket, message, how)
+  if ticket.listens == 0 then
+    return
+  end
+  local channel = how.channel .. ':' .. process_of(ticket)
+  if how.sharded then
+    redis.call('SPUBLISH', channel, message)
+  else
+    redis.call('PUBLISH', channel, message)
+  end
+end
+
+-- Answers false, and tells nobody, when it is certain that the process does not listen on this node.
+local function tell_process(ticket, message, how)
+  if listens_here(ticket, how) == false then
+    return false
+  end
+  publish_to(ticket, message, how)
+  return true
 end
 -- The line of tickets; see shared/tickets.
-local QUEUE_KEPT_MS = '7200000'
 -- Dead tickets passed over by one call.
 local MOST_SKIPPED = 500
+
+-- For how long a ticket is granted what it waits for: its whole lease, where its process listens here and has asked within the
+-- last quarter of a second; else for the time in which it has to ask. Its id ends with the time at which it asked.
+local function offered_ms(ticket, heard, claim_ms, now_ms)
+  local asked_ms = heard and string.match(ticket.id, '@(%d+)$')
+  if asked_ms and math.abs(now_ms - asked_ms) <= 250 then
+    return ticket.lease_ms
+  end
+  return math.min(ticket.lease_ms, claim_ms)
+end
 
 -- The first ticket, or nil.
 local function first_ticket(queue)
@@ -3213,7 +3809,6 @@ local function call_next(queue, ticket, recheck_ms, how)
   redis.call('ZREM', queue, ticket.text)
   return call_first(queue, recheck_ms, how)
 end
-
 -- The main key of a lock, one text: '<layout> <mode> <token> <expires_at_ms> <last_ticket> <called> <id>
 -- <holder>'.
 --   mode           x: one holder; s: shared; -: given back; l: the lease ran out
@@ -3310,6 +3905,7 @@ end
 -- from the id of an attempt to its token ('i<id>'), and from the token to id and holder.
 local READERS_KEPT_MS = 600000
 
+-- Answers the id of its attempt.
 local function forget_reader(readers, reader_ids, token)
   local id = string.match(redis.call('HGET', reader_ids, token) or '', '^%S*')
   redis.call('ZREM', readers, token)
@@ -3318,6 +3914,7 @@ local function forget_reader(readers, reader_ids, token)
     redis.call('HDEL', reader_ids, 'i' .. id)
   end
   redis.call('HDEL', reader_ids, token)
+  return id
 end
 
 -- Removes leases that have ended, and notes in the lock what is left.
@@ -3325,8 +3922,18 @@ local function count_readers(lock, readers, reader_ids, now_ms)
   if lock.mode ~= 's' then
     return
   end
-  for _, token in ipairs(redis.call('ZRANGEBYSCORE', readers, '-inf', now_ms, 'LIMIT', '0', '1000')) do
-    forget_reader(readers, reader_ids, token)
+-- Notes the process of an attempt that did not take what it was offered, by what has ended: an offer ends a second after it was
+-- made; what was asked for lasts longer, or was for no longer.
+local function note_late(unit, id, token, ended_ms)
+  if id ~= '' and ended_ms - math.floor(token / 1000) <= 1000 then
+    unit.late = unit.late or {}
+    unit.late[string.match(id, '^[^.]*')] = true
+  end
+end
+  local ended = redis.call('ZRANGEBYSCORE', readers, '-inf', now_ms, 'WITHSCORES', 'LIMIT', '0', '1000')
+  for at = 1, #ended, 2 do
+    local id = forget_reader(readers, reader_ids, ended[at])
+    note_late(lock, id, ended[at], ended[at + 1])
   end
   local last = redis.call('ZRANGE', readers, '-1', '-1', 'WITHSCORES')
   lock.expires_at_ms = tonumber(last[2] or 0)
@@ -3360,23 +3967,39 @@ end
 local function call_until(now_ms, claim_ms, id)
   return now_ms + claim_ms .. '/' .. id
 end
--- Gives the lock to a ticket, for the time in which its process has to confirm, and tells the one behind
+-- Gives the lock to a ticket, or offers it for the time in which its process has to ask, and tells the one behind
 -- it. Answers false, and has only removed the ticket, when the process is gone.
 local function hand_over(lock, queue, ticket, behind, claim_ms, now_us, how)
-  local lease_ms = math.min(ticket.lease_ms, claim_ms)
+  local heard = listens_here(ticket, how)
+  if heard == false then
+    redis.call('ZREM', queue, ticket.text)
+    return false
+  end
   local now_ms = math.floor(now_us / 1000)
+  local lease_ms = offered_ms(ticket, heard, claim_ms, now_ms)
   local token, expires_at_ms = new_token(lock, now_us), now_ms + lease_ms
   local message = 'granted ' .. ticket.id .. ' ' .. token .. ' ' .. expires_at_ms .. ' ' .. now_ms
   local next_ticket = behind and parse_ticket(behind)
-  local together = next_ticket and process_of(next_ticket) == process_of(ticket)
+  local is_offer = lease_ms < ticket.lease_ms
+  local together = not is_offer and next_ticket and process_of(next_ticket) == process_of(ticket)
   if together then
     message = message .. '\\n' .. first_message(next_ticket, lease_ms)
   end
   redis.call('ZREM', queue, ticket.text)
-  if not tell_process(ticket, message, how) then
-    return false
-  end
   grant(lock, ticket.id, ticket.holder, token, expires_at_ms)
+  publish_to(ticket, message, how)
+  if is_offer and next_ticket and process_of(next_ticket) == process_of(ticket) then
+-- Tells the first ticket of another process when to ask: a process that sleeps cannot look after itself.
+local function call_other(queue, process, recheck_ms, how)
+  for _, text in ipairs(redis.call('ZRANGE', queue, '0', '99')) do
+    local ticket = parse_ticket(text)
+    if process_of(ticket) ~= process and tell_process(ticket, first_message(ticket, recheck_ms), how) then
+      return
+    end
+  end
+end
+    call_other(queue, process_of(ticket), lease_ms, how)
+  end
   if not together and not call_next(queue, next_ticket, lease_ms, how) then
     lock.last_ticket = 0
   end
@@ -3396,21 +4019,60 @@ local function call_up(lock, queue, ticket, behind, claim_ms, now_us, how)
   end
   return true
 end
+
+-- Sends back the tickets of processes that did not take what they were offered.
+local function send_back_late(lock, queue, own, how)
+-- Notes the process of an attempt that did not take what it was offered, by what has ended: an offer ends a second after it was
+-- made; what was asked for lasts longer, or was for no longer.
+local function note_late(unit, id, token, ended_ms)
+  if id ~= '' and ended_ms - math.floor(token / 1000) <= 1000 then
+    unit.late = unit.late or {}
+    unit.late[string.match(id, '^[^.]*')] = true
+  end
+end
+-- Processes that did not take what they were offered.
+-- Removes the tickets of processes that did not take what they were offered, so that each of these processes is waited
+-- for once; but for the process of \`own\`, which calls and so is awake. Whoever stands in line again stands behind all others.
+local function send_back(queue, late, own, how)
+  late[process_of({ id = own })] = nil
+  if not next(late) then
+    return
+  end
+  for _, text in ipairs(redis.call('ZRANGE', queue, '0', '499')) do
+    local ticket = parse_ticket(text)
+    if late[process_of(ticket)] then
+      redis.call('ZREM', queue, text)
+      tell_process(ticket, 'come ' .. ticket.id, how)
+    end
+  end
+end
+  if lock.mode == 'l' then
+    note_late(lock, lock.id, lock.token, lock.expires_at_ms)
+    -- Once: its attempt may stand in line again.
+    lock.id = ''
+  end
+  if lock.late then
+    send_back(queue, lock.late, own, how)
+  end
+end
 -- Readers who stand one behind the other are let in together.
 local MOST_LET_IN = 100
 
--- Lets a waiting reader in, for the time in which its process has to confirm. Answers false when the
+-- Lets a waiting reader in, or offers it for the time in which its process has to ask. Answers false when the
 -- process is gone.
 local function let_in(lock, queue, readers, reader_ids, ticket, claim_ms, now_us, how)
-  local now_ms = math.floor(now_us / 1000)
-  local lease_ms = math.min(ticket.lease_ms, claim_ms)
-  local token = next_token(lock.token, now_us)
-  redis.call('ZREM', queue, ticket.text)
-  local message = string.format('granted %s %.0f %.0f %.0f', ticket.id, token, now_ms + lease_ms, now_ms)
-  if not tell_process(ticket, message, how) then
+  local heard = listens_here(ticket, how)
+  if heard == false then
+    redis.call('ZREM', queue, ticket.text)
     return false
   end
+  local now_ms = math.floor(now_us / 1000)
+  local lease_ms = offered_ms(ticket, heard, claim_ms, now_ms)
+  local token = next_token(lock.token, now_us)
+  redis.call('ZREM', queue, ticket.text)
   add_reader(lock, readers, reader_ids, ticket, lease_ms, now_us)
+  local message = string.format('granted %s %.0f %.0f %.0f', ticket.id, token, now_ms + lease_ms, now_ms)
+  publish_to(ticket, message, how)
   return true
 end
 
@@ -3420,6 +4082,9 @@ end
 local function serve_shared(lock, queue, readers, reader_ids, own, claim_ms, now_us, how)
   local now_ms = math.floor(now_us / 1000)
   local let = 0
+  if lock.mode == 'l' or lock.late then
+    send_back_late(lock, queue, own, how)
+  end
   for _ = 1, MOST_SKIPPED do
     local pair = redis.call('ZRANGE', queue, '0', '1')
     if not pair[1] then
@@ -3482,22 +4147,30 @@ return { 'released', served == 'more' and 1 or 0 }
     [19, 'lua/shared/clock.lua', 1],
     [25, 'lua/shared/next-token.lua', 1],
     [30, 'lua/shared/tickets.lua', 1],
-    [38, 'lua/shared/tickets.lua', 21],
-    [50, 'lua/shared/tell.lua', 1],
-    [75, 'lua/shared/line.lua', 1],
-    [113, 'lua/shared/lock/state.lua', 1],
-    [144, 'lua/shared/lock/state.lua', 43],
-    [147, 'lua/shared/lock/kept.lua', 1],
-    [160, 'lua/shared/lock/save.lua', 1],
-    [182, 'lua/shared/lock/save.lua', 27],
-    [192, 'lua/shared/lock/grant.lua', 1],
-    [205, 'lua/shared/lock/readers.lua', 1],
-    [209, 'lua/shared/lock/readers.lua', 15],
-    [248, 'lua/shared/lock/called.lua', 1],
-    [256, 'lua/shared/lock/called.lua', 13],
-    [259, 'lua/shared/lock/hand-over.lua', 1],
-    [295, 'lua/shared/lock/serve-shared.lua', 1],
-    [350, 'lua/lock/release-shared.lua', 32],
+    [41, 'lua/shared/tickets.lua', 24],
+    [53, 'lua/shared/tell.lua', 1],
+    [106, 'lua/shared/line.lua', 1],
+    [152, 'lua/shared/lock/state.lua', 1],
+    [183, 'lua/shared/lock/state.lua', 43],
+    [186, 'lua/shared/lock/kept.lua', 1],
+    [199, 'lua/shared/lock/save.lua', 1],
+    [221, 'lua/shared/lock/save.lua', 27],
+    [231, 'lua/shared/lock/grant.lua', 1],
+    [244, 'lua/shared/lock/readers.lua', 1],
+    [248, 'lua/shared/lock/readers.lua', 15],
+    [265, 'lua/shared/note-late.lua', 1],
+    [273, 'lua/shared/lock/readers.lua', 33],
+    [285, 'lua/shared/lock/readers.lua', 55],
+    [299, 'lua/shared/lock/called.lua', 1],
+    [307, 'lua/shared/lock/called.lua', 13],
+    [310, 'lua/shared/lock/hand-over.lua', 1],
+    [332, 'lua/shared/call-other.lua', 1],
+    [341, 'lua/shared/lock/hand-over.lua', 24],
+    [365, 'lua/shared/note-late.lua', 1],
+    [373, 'lua/shared/send-back.lua', 1],
+    [389, 'lua/shared/lock/hand-over.lua', 50],
+    [398, 'lua/shared/lock/serve-shared.lua', 1],
+    [459, 'lua/lock/release-shared.lua', 32],
   ],
   encode(args) {
     return withoutDefaults([
@@ -3550,7 +4223,7 @@ export type ReleaseAnswer =
 export const release: Operation<ReleaseArguments, ReleaseAnswer> = {
   script: {
     name: 'lock/release',
-    sha1: 'a945b1a37acb0dfdacb509d7cf24d646b4313559',
+    sha1: '0244b10ec0cbb29ff1d5eb4b471341d8d769d62b',
     reads: false,
     bytes: false,
     source: `--[[
@@ -3633,12 +4306,15 @@ local function next_token(last, now_us)
   return math.max(last + 1, now_us)
 end
 -- Those who wait, first come first served: a sorted set of tickets by number.
--- A ticket is the text '<id> <kind> <lease_ms> <listens> <units> <holder>'. Its id is '<process>.<number>', and
+-- A ticket is the text '<id> <kind> <lease_ms> <listens> <units> <holder>'. Its id is '<process>.<number>', or
+-- '<process>.<number>@<asked_ms>' with the time at which it asked, by the server's clock as its process knows it; and
 -- a process listens on '<channel>:<process>'. Whoever frees something tells the process of the ticket:
---   granted <id> <token> <expires_at_ms> <now_ms>     it is yours
---   first <id> <recheck_ms>                           you are the first in line: look again then, at the latest
--- A process that nobody hears has died: its tickets are passed over. On a cluster without sharded channels
--- the number of those who hear proves nothing (\`counted\` is false); there the claim of a grant ends soon.
+--   granted <id> <token> <expires_at_ms> <now_ms>     it is yours for the lease you asked for; or, where it ends
+--                                                     earlier, it is kept for you until then: ask, and you have it
+--   first <id> <recheck_ms>                           you are the first in line: ask then, at the latest
+--   come <id>                                         ask now
+-- A process that does not listen has died: its tickets are passed over. On a cluster without sharded channels the number
+-- of subscribers proves nothing (\`counted\` is false); there everything is an offer. See docs/decisions/0031.
 
 local function parse_ticket(text)
   local id, kind, lease_ms, listens, units, holder = string.match(text, '^(%S+) (%S) (%d+) (%d) (%d+) (.*)$')
@@ -3653,6 +4329,9 @@ local function parse_ticket(text)
   }
 end
 -- Telling the processes of tickets; see shared/tickets.
+-- A script asks whether a process listens before it publishes, and never after: what PUBLISH counts is not what is
+-- heard. A subscriber on a replica hears a message that was counted as heard by nobody, and one who subscribes to
+-- patterns is counted for a process that has died. So the state decides who was granted what, and a message only tells.
 -- @optional SPUBLISH only where the caller's driver has seen that the server knows sharded channels
 
 local function process_of(ticket)
@@ -3663,24 +4342,58 @@ local function first_message(ticket, recheck_ms)
   return 'first ' .. ticket.id .. ' ' .. recheck_ms
 end
 
--- True unless it is certain that the process is gone.
-local function tell_process(ticket, message, how)
-  if ticket.listens == 0 then
-    return true
+-- Whether the process of a ticket listens on this node; nil where that is not known: the process does not listen, the
+-- number of subscribers proves nothing, or the user may not ask for it.
+local function listens_here(ticket, how)
+  if ticket.listens == 0 or not how.counted then
+    return nil
   end
   local channel = how.channel .. ':' .. process_of(ticket)
-  local heard
+  local counts
   if how.sharded then
-    heard = redis.call('SPUBLISH', channel, message)
+    counts = redis.pcall('PUBSUB', 'SHARDNUMSUB', channel)
   else
-    heard = redis.call('PUBLISH', channel, message)
+    counts = redis.pcall('PUBSUB', 'NUMSUB', channel)
   end
-  return heard > 0 or not how.counted
+  if counts.err then
+    return nil
+  end
+  return counts[2] > 0
+end
+
+local function publish_to(ticket, message, how)
+  if ticket.listens == 0 then
+    return
+  end
+  local channel = how.channel .. ':' .. process_of(ticket)
+  if how.sharded then
+    redis.call('SPUBLISH', channel, message)
+  else
+    redis.call('PUBLISH', channel, message)
+  end
+end
+
+-- Answers false, and tells nobody, when it is certain that the process does not listen on this node.
+local function tell_process(ticket, message, how)
+  if listens_here(ticket, how) == false then
+    return false
+  end
+  publish_to(ticket, message, how)
+  return true
 end
 -- The line of tickets; see shared/tickets.
-local QUEUE_KEPT_MS = '7200000'
 -- Dead tickets passed over by one call.
 local MOST_SKIPPED = 500
+
+-- For how long a ticket is granted what it waits for: its whole lease, where its process listens here and has asked within the
+-- last quarter of a second; else for the time in which it has to ask. Its id ends with the time at which it asked.
+local function offered_ms(ticket, heard, claim_ms, now_ms)
+  local asked_ms = heard and string.match(ticket.id, '@(%d+)$')
+  if asked_ms and math.abs(now_ms - asked_ms) <= 250 then
+    return ticket.lease_ms
+  end
+  return math.min(ticket.lease_ms, claim_ms)
+end
 
 -- The first ticket, or nil.
 local function first_ticket(queue)
@@ -3714,7 +4427,6 @@ local function call_next(queue, ticket, recheck_ms, how)
   redis.call('ZREM', queue, ticket.text)
   return call_first(queue, recheck_ms, how)
 end
-
 -- The main key of a lock, one text: '<layout> <mode> <token> <expires_at_ms> <last_ticket> <called> <id>
 -- <holder>'.
 --   mode           x: one holder; s: shared; -: given back; l: the lease ran out
@@ -3795,23 +4507,39 @@ local function grant(lock, id, holder, token, expires_at_ms)
   lock.id = id
   lock.holder = holder
 end
--- Gives the lock to a ticket, for the time in which its process has to confirm, and tells the one behind
+-- Gives the lock to a ticket, or offers it for the time in which its process has to ask, and tells the one behind
 -- it. Answers false, and has only removed the ticket, when the process is gone.
 local function hand_over(lock, queue, ticket, behind, claim_ms, now_us, how)
-  local lease_ms = math.min(ticket.lease_ms, claim_ms)
+  local heard = listens_here(ticket, how)
+  if heard == false then
+    redis.call('ZREM', queue, ticket.text)
+    return false
+  end
   local now_ms = math.floor(now_us / 1000)
+  local lease_ms = offered_ms(ticket, heard, claim_ms, now_ms)
   local token, expires_at_ms = new_token(lock, now_us), now_ms + lease_ms
   local message = 'granted ' .. ticket.id .. ' ' .. token .. ' ' .. expires_at_ms .. ' ' .. now_ms
   local next_ticket = behind and parse_ticket(behind)
-  local together = next_ticket and process_of(next_ticket) == process_of(ticket)
+  local is_offer = lease_ms < ticket.lease_ms
+  local together = not is_offer and next_ticket and process_of(next_ticket) == process_of(ticket)
   if together then
     message = message .. '\\n' .. first_message(next_ticket, lease_ms)
   end
   redis.call('ZREM', queue, ticket.text)
-  if not tell_process(ticket, message, how) then
-    return false
-  end
   grant(lock, ticket.id, ticket.holder, token, expires_at_ms)
+  publish_to(ticket, message, how)
+  if is_offer and next_ticket and process_of(next_ticket) == process_of(ticket) then
+-- Tells the first ticket of another process when to ask: a process that sleeps cannot look after itself.
+local function call_other(queue, process, recheck_ms, how)
+  for _, text in ipairs(redis.call('ZRANGE', queue, '0', '99')) do
+    local ticket = parse_ticket(text)
+    if process_of(ticket) ~= process and tell_process(ticket, first_message(ticket, recheck_ms), how) then
+      return
+    end
+  end
+end
+    call_other(queue, process_of(ticket), lease_ms, how)
+  end
   if not together and not call_next(queue, next_ticket, lease_ms, how) then
     lock.last_ticket = 0
   end
@@ -3831,10 +4559,49 @@ local function call_up(lock, queue, ticket, behind, claim_ms, now_us, how)
   end
   return true
 end
+
+-- Sends back the tickets of processes that did not take what they were offered.
+local function send_back_late(lock, queue, own, how)
+-- Notes the process of an attempt that did not take what it was offered, by what has ended: an offer ends a second after it was
+-- made; what was asked for lasts longer, or was for no longer.
+local function note_late(unit, id, token, ended_ms)
+  if id ~= '' and ended_ms - math.floor(token / 1000) <= 1000 then
+    unit.late = unit.late or {}
+    unit.late[string.match(id, '^[^.]*')] = true
+  end
+end
+-- Processes that did not take what they were offered.
+-- Removes the tickets of processes that did not take what they were offered, so that each of these processes is waited
+-- for once; but for the process of \`own\`, which calls and so is awake. Whoever stands in line again stands behind all others.
+local function send_back(queue, late, own, how)
+  late[process_of({ id = own })] = nil
+  if not next(late) then
+    return
+  end
+  for _, text in ipairs(redis.call('ZRANGE', queue, '0', '499')) do
+    local ticket = parse_ticket(text)
+    if late[process_of(ticket)] then
+      redis.call('ZREM', queue, text)
+      tell_process(ticket, 'come ' .. ticket.id, how)
+    end
+  end
+end
+  if lock.mode == 'l' then
+    note_late(lock, lock.id, lock.token, lock.expires_at_ms)
+    -- Once: its attempt may stand in line again.
+    lock.id = ''
+  end
+  if lock.late then
+    send_back(queue, lock.late, own, how)
+  end
+end
 -- Hands a free lock to the first in line who is alive; one who waits for its chance only (kind b) is told to
 -- come instead. Answers 'own' when that was the caller's own ticket, 'nobody' when the line is empty, and
 -- 'more' when the lock is still free: readers are first, or the call ended among dead tickets.
 local function serve(lock, queue, own, claim_ms, now_us, how)
+  if lock.mode == 'l' or lock.late then
+    send_back_late(lock, queue, own, how)
+  end
   for _ = 1, MOST_SKIPPED do
     local pair = redis.call('ZRANGE', queue, '0', '1')
     if not pair[1] then
@@ -3897,16 +4664,21 @@ return { 'released', served == 'more' and 1 or 0 }
     [59, 'lua/lock/release.lua', 22],
     [75, 'lua/shared/next-token.lua', 1],
     [80, 'lua/shared/tickets.lua', 1],
-    [88, 'lua/shared/tickets.lua', 21],
-    [100, 'lua/shared/tell.lua', 1],
-    [125, 'lua/shared/line.lua', 1],
-    [163, 'lua/shared/lock/state.lua', 1],
-    [198, 'lua/shared/lock/save.lua', 1],
-    [220, 'lua/shared/lock/save.lua', 27],
-    [230, 'lua/shared/lock/grant.lua', 1],
-    [243, 'lua/shared/lock/hand-over.lua', 1],
-    [279, 'lua/shared/lock/serve.lua', 1],
-    [306, 'lua/lock/release.lua', 47],
+    [91, 'lua/shared/tickets.lua', 24],
+    [103, 'lua/shared/tell.lua', 1],
+    [156, 'lua/shared/line.lua', 1],
+    [202, 'lua/shared/lock/state.lua', 1],
+    [237, 'lua/shared/lock/save.lua', 1],
+    [259, 'lua/shared/lock/save.lua', 27],
+    [269, 'lua/shared/lock/grant.lua', 1],
+    [282, 'lua/shared/lock/hand-over.lua', 1],
+    [304, 'lua/shared/call-other.lua', 1],
+    [313, 'lua/shared/lock/hand-over.lua', 24],
+    [337, 'lua/shared/note-late.lua', 1],
+    [345, 'lua/shared/send-back.lua', 1],
+    [361, 'lua/shared/lock/hand-over.lua', 50],
+    [370, 'lua/shared/lock/serve.lua', 1],
+    [400, 'lua/lock/release.lua', 47],
   ],
   encode(args) {
     return withoutDefaults([
@@ -3956,7 +4728,7 @@ export type ServeAnswer =
 export const serve: Operation<ServeArguments, ServeAnswer> = {
   script: {
     name: 'lock/serve',
-    sha1: 'a7dd8430c966b3e1a773fc18054d4f81034ff3c4',
+    sha1: 'bfc177d68c92864c1736e9bdd1fd6cd8dc94a483',
     reads: false,
     bytes: false,
     source: `--[[
@@ -3986,12 +4758,15 @@ local function next_token(last, now_us)
   return math.max(last + 1, now_us)
 end
 -- Those who wait, first come first served: a sorted set of tickets by number.
--- A ticket is the text '<id> <kind> <lease_ms> <listens> <units> <holder>'. Its id is '<process>.<number>', and
+-- A ticket is the text '<id> <kind> <lease_ms> <listens> <units> <holder>'. Its id is '<process>.<number>', or
+-- '<process>.<number>@<asked_ms>' with the time at which it asked, by the server's clock as its process knows it; and
 -- a process listens on '<channel>:<process>'. Whoever frees something tells the process of the ticket:
---   granted <id> <token> <expires_at_ms> <now_ms>     it is yours
---   first <id> <recheck_ms>                           you are the first in line: look again then, at the latest
--- A process that nobody hears has died: its tickets are passed over. On a cluster without sharded channels
--- the number of those who hear proves nothing (\`counted\` is false); there the claim of a grant ends soon.
+--   granted <id> <token> <expires_at_ms> <now_ms>     it is yours for the lease you asked for; or, where it ends
+--                                                     earlier, it is kept for you until then: ask, and you have it
+--   first <id> <recheck_ms>                           you are the first in line: ask then, at the latest
+--   come <id>                                         ask now
+-- A process that does not listen has died: its tickets are passed over. On a cluster without sharded channels the number
+-- of subscribers proves nothing (\`counted\` is false); there everything is an offer. See docs/decisions/0031.
 
 local function parse_ticket(text)
   local id, kind, lease_ms, listens, units, holder = string.match(text, '^(%S+) (%S) (%d+) (%d) (%d+) (.*)$')
@@ -4006,6 +4781,9 @@ local function parse_ticket(text)
   }
 end
 -- Telling the processes of tickets; see shared/tickets.
+-- A script asks whether a process listens before it publishes, and never after: what PUBLISH counts is not what is
+-- heard. A subscriber on a replica hears a message that was counted as heard by nobody, and one who subscribes to
+-- patterns is counted for a process that has died. So the state decides who was granted what, and a message only tells.
 -- @optional SPUBLISH only where the caller's driver has seen that the server knows sharded channels
 
 local function process_of(ticket)
@@ -4016,24 +4794,58 @@ local function first_message(ticket, recheck_ms)
   return 'first ' .. ticket.id .. ' ' .. recheck_ms
 end
 
--- True unless it is certain that the process is gone.
-local function tell_process(ticket, message, how)
-  if ticket.listens == 0 then
-    return true
+-- Whether the process of a ticket listens on this node; nil where that is not known: the process does not listen, the
+-- number of subscribers proves nothing, or the user may not ask for it.
+local function listens_here(ticket, how)
+  if ticket.listens == 0 or not how.counted then
+    return nil
   end
   local channel = how.channel .. ':' .. process_of(ticket)
-  local heard
+  local counts
   if how.sharded then
-    heard = redis.call('SPUBLISH', channel, message)
+    counts = redis.pcall('PUBSUB', 'SHARDNUMSUB', channel)
   else
-    heard = redis.call('PUBLISH', channel, message)
+    counts = redis.pcall('PUBSUB', 'NUMSUB', channel)
   end
-  return heard > 0 or not how.counted
+  if counts.err then
+    return nil
+  end
+  return counts[2] > 0
+end
+
+local function publish_to(ticket, message, how)
+  if ticket.listens == 0 then
+    return
+  end
+  local channel = how.channel .. ':' .. process_of(ticket)
+  if how.sharded then
+    redis.call('SPUBLISH', channel, message)
+  else
+    redis.call('PUBLISH', channel, message)
+  end
+end
+
+-- Answers false, and tells nobody, when it is certain that the process does not listen on this node.
+local function tell_process(ticket, message, how)
+  if listens_here(ticket, how) == false then
+    return false
+  end
+  publish_to(ticket, message, how)
+  return true
 end
 -- The line of tickets; see shared/tickets.
-local QUEUE_KEPT_MS = '7200000'
 -- Dead tickets passed over by one call.
 local MOST_SKIPPED = 500
+
+-- For how long a ticket is granted what it waits for: its whole lease, where its process listens here and has asked within the
+-- last quarter of a second; else for the time in which it has to ask. Its id ends with the time at which it asked.
+local function offered_ms(ticket, heard, claim_ms, now_ms)
+  local asked_ms = heard and string.match(ticket.id, '@(%d+)$')
+  if asked_ms and math.abs(now_ms - asked_ms) <= 250 then
+    return ticket.lease_ms
+  end
+  return math.min(ticket.lease_ms, claim_ms)
+end
 
 -- The first ticket, or nil.
 local function first_ticket(queue)
@@ -4067,7 +4879,6 @@ local function call_next(queue, ticket, recheck_ms, how)
   redis.call('ZREM', queue, ticket.text)
   return call_first(queue, recheck_ms, how)
 end
-
 -- The main key of a lock, one text: '<layout> <mode> <token> <expires_at_ms> <last_ticket> <called> <id>
 -- <holder>'.
 --   mode           x: one holder; s: shared; -: given back; l: the lease ran out
@@ -4175,6 +4986,7 @@ end
 -- from the id of an attempt to its token ('i<id>'), and from the token to id and holder.
 local READERS_KEPT_MS = 600000
 
+-- Answers the id of its attempt.
 local function forget_reader(readers, reader_ids, token)
   local id = string.match(redis.call('HGET', reader_ids, token) or '', '^%S*')
   redis.call('ZREM', readers, token)
@@ -4183,6 +4995,7 @@ local function forget_reader(readers, reader_ids, token)
     redis.call('HDEL', reader_ids, 'i' .. id)
   end
   redis.call('HDEL', reader_ids, token)
+  return id
 end
 
 -- Removes leases that have ended, and notes in the lock what is left.
@@ -4190,8 +5003,18 @@ local function count_readers(lock, readers, reader_ids, now_ms)
   if lock.mode ~= 's' then
     return
   end
-  for _, token in ipairs(redis.call('ZRANGEBYSCORE', readers, '-inf', now_ms, 'LIMIT', '0', '1000')) do
-    forget_reader(readers, reader_ids, token)
+-- Notes the process of an attempt that did not take what it was offered, by what has ended: an offer ends a second after it was
+-- made; what was asked for lasts longer, or was for no longer.
+local function note_late(unit, id, token, ended_ms)
+  if id ~= '' and ended_ms - math.floor(token / 1000) <= 1000 then
+    unit.late = unit.late or {}
+    unit.late[string.match(id, '^[^.]*')] = true
+  end
+end
+  local ended = redis.call('ZRANGEBYSCORE', readers, '-inf', now_ms, 'WITHSCORES', 'LIMIT', '0', '1000')
+  for at = 1, #ended, 2 do
+    local id = forget_reader(readers, reader_ids, ended[at])
+    note_late(lock, id, ended[at], ended[at + 1])
   end
   local last = redis.call('ZRANGE', readers, '-1', '-1', 'WITHSCORES')
   lock.expires_at_ms = tonumber(last[2] or 0)
@@ -4225,23 +5048,39 @@ end
 local function call_until(now_ms, claim_ms, id)
   return now_ms + claim_ms .. '/' .. id
 end
--- Gives the lock to a ticket, for the time in which its process has to confirm, and tells the one behind
+-- Gives the lock to a ticket, or offers it for the time in which its process has to ask, and tells the one behind
 -- it. Answers false, and has only removed the ticket, when the process is gone.
 local function hand_over(lock, queue, ticket, behind, claim_ms, now_us, how)
-  local lease_ms = math.min(ticket.lease_ms, claim_ms)
+  local heard = listens_here(ticket, how)
+  if heard == false then
+    redis.call('ZREM', queue, ticket.text)
+    return false
+  end
   local now_ms = math.floor(now_us / 1000)
+  local lease_ms = offered_ms(ticket, heard, claim_ms, now_ms)
   local token, expires_at_ms = new_token(lock, now_us), now_ms + lease_ms
   local message = 'granted ' .. ticket.id .. ' ' .. token .. ' ' .. expires_at_ms .. ' ' .. now_ms
   local next_ticket = behind and parse_ticket(behind)
-  local together = next_ticket and process_of(next_ticket) == process_of(ticket)
+  local is_offer = lease_ms < ticket.lease_ms
+  local together = not is_offer and next_ticket and process_of(next_ticket) == process_of(ticket)
   if together then
     message = message .. '\\n' .. first_message(next_ticket, lease_ms)
   end
   redis.call('ZREM', queue, ticket.text)
-  if not tell_process(ticket, message, how) then
-    return false
-  end
   grant(lock, ticket.id, ticket.holder, token, expires_at_ms)
+  publish_to(ticket, message, how)
+  if is_offer and next_ticket and process_of(next_ticket) == process_of(ticket) then
+-- Tells the first ticket of another process when to ask: a process that sleeps cannot look after itself.
+local function call_other(queue, process, recheck_ms, how)
+  for _, text in ipairs(redis.call('ZRANGE', queue, '0', '99')) do
+    local ticket = parse_ticket(text)
+    if process_of(ticket) ~= process and tell_process(ticket, first_message(ticket, recheck_ms), how) then
+      return
+    end
+  end
+end
+    call_other(queue, process_of(ticket), lease_ms, how)
+  end
   if not together and not call_next(queue, next_ticket, lease_ms, how) then
     lock.last_ticket = 0
   end
@@ -4261,21 +5100,60 @@ local function call_up(lock, queue, ticket, behind, claim_ms, now_us, how)
   end
   return true
 end
+
+-- Sends back the tickets of processes that did not take what they were offered.
+local function send_back_late(lock, queue, own, how)
+-- Notes the process of an attempt that did not take what it was offered, by what has ended: an offer ends a second after it was
+-- made; what was asked for lasts longer, or was for no longer.
+local function note_late(unit, id, token, ended_ms)
+  if id ~= '' and ended_ms - math.floor(token / 1000) <= 1000 then
+    unit.late = unit.late or {}
+    unit.late[string.match(id, '^[^.]*')] = true
+  end
+end
+-- Processes that did not take what they were offered.
+-- Removes the tickets of processes that did not take what they were offered, so that each of these processes is waited
+-- for once; but for the process of \`own\`, which calls and so is awake. Whoever stands in line again stands behind all others.
+local function send_back(queue, late, own, how)
+  late[process_of({ id = own })] = nil
+  if not next(late) then
+    return
+  end
+  for _, text in ipairs(redis.call('ZRANGE', queue, '0', '499')) do
+    local ticket = parse_ticket(text)
+    if late[process_of(ticket)] then
+      redis.call('ZREM', queue, text)
+      tell_process(ticket, 'come ' .. ticket.id, how)
+    end
+  end
+end
+  if lock.mode == 'l' then
+    note_late(lock, lock.id, lock.token, lock.expires_at_ms)
+    -- Once: its attempt may stand in line again.
+    lock.id = ''
+  end
+  if lock.late then
+    send_back(queue, lock.late, own, how)
+  end
+end
 -- Readers who stand one behind the other are let in together.
 local MOST_LET_IN = 100
 
--- Lets a waiting reader in, for the time in which its process has to confirm. Answers false when the
+-- Lets a waiting reader in, or offers it for the time in which its process has to ask. Answers false when the
 -- process is gone.
 local function let_in(lock, queue, readers, reader_ids, ticket, claim_ms, now_us, how)
-  local now_ms = math.floor(now_us / 1000)
-  local lease_ms = math.min(ticket.lease_ms, claim_ms)
-  local token = next_token(lock.token, now_us)
-  redis.call('ZREM', queue, ticket.text)
-  local message = string.format('granted %s %.0f %.0f %.0f', ticket.id, token, now_ms + lease_ms, now_ms)
-  if not tell_process(ticket, message, how) then
+  local heard = listens_here(ticket, how)
+  if heard == false then
+    redis.call('ZREM', queue, ticket.text)
     return false
   end
+  local now_ms = math.floor(now_us / 1000)
+  local lease_ms = offered_ms(ticket, heard, claim_ms, now_ms)
+  local token = next_token(lock.token, now_us)
+  redis.call('ZREM', queue, ticket.text)
   add_reader(lock, readers, reader_ids, ticket, lease_ms, now_us)
+  local message = string.format('granted %s %.0f %.0f %.0f', ticket.id, token, now_ms + lease_ms, now_ms)
+  publish_to(ticket, message, how)
   return true
 end
 
@@ -4285,6 +5163,9 @@ end
 local function serve_shared(lock, queue, readers, reader_ids, own, claim_ms, now_us, how)
   local now_ms = math.floor(now_us / 1000)
   local let = 0
+  if lock.mode == 'l' or lock.late then
+    send_back_late(lock, queue, own, how)
+  end
   for _ = 1, MOST_SKIPPED do
     local pair = redis.call('ZRANGE', queue, '0', '1')
     if not pair[1] then
@@ -4340,21 +5221,29 @@ return { 'served', served == 'more' and is_free(lock) and 1 or 0 }
     [16, 'lua/shared/clock.lua', 1],
     [22, 'lua/shared/next-token.lua', 1],
     [27, 'lua/shared/tickets.lua', 1],
-    [35, 'lua/shared/tickets.lua', 21],
-    [47, 'lua/shared/tell.lua', 1],
-    [72, 'lua/shared/line.lua', 1],
-    [110, 'lua/shared/lock/state.lua', 1],
-    [155, 'lua/shared/lock/kept.lua', 1],
-    [168, 'lua/shared/lock/save.lua', 1],
-    [190, 'lua/shared/lock/save.lua', 27],
-    [200, 'lua/shared/lock/grant.lua', 1],
-    [213, 'lua/shared/lock/readers.lua', 1],
-    [217, 'lua/shared/lock/readers.lua', 15],
-    [256, 'lua/shared/lock/called.lua', 1],
-    [264, 'lua/shared/lock/called.lua', 13],
-    [267, 'lua/shared/lock/hand-over.lua', 1],
-    [303, 'lua/shared/lock/serve-shared.lua', 1],
-    [358, 'lua/lock/serve.lua', 29],
+    [38, 'lua/shared/tickets.lua', 24],
+    [50, 'lua/shared/tell.lua', 1],
+    [103, 'lua/shared/line.lua', 1],
+    [149, 'lua/shared/lock/state.lua', 1],
+    [194, 'lua/shared/lock/kept.lua', 1],
+    [207, 'lua/shared/lock/save.lua', 1],
+    [229, 'lua/shared/lock/save.lua', 27],
+    [239, 'lua/shared/lock/grant.lua', 1],
+    [252, 'lua/shared/lock/readers.lua', 1],
+    [256, 'lua/shared/lock/readers.lua', 15],
+    [273, 'lua/shared/note-late.lua', 1],
+    [281, 'lua/shared/lock/readers.lua', 33],
+    [293, 'lua/shared/lock/readers.lua', 55],
+    [307, 'lua/shared/lock/called.lua', 1],
+    [315, 'lua/shared/lock/called.lua', 13],
+    [318, 'lua/shared/lock/hand-over.lua', 1],
+    [340, 'lua/shared/call-other.lua', 1],
+    [349, 'lua/shared/lock/hand-over.lua', 24],
+    [373, 'lua/shared/note-late.lua', 1],
+    [381, 'lua/shared/send-back.lua', 1],
+    [397, 'lua/shared/lock/hand-over.lua', 50],
+    [406, 'lua/shared/lock/serve-shared.lua', 1],
+    [467, 'lua/lock/serve.lua', 29],
   ],
   encode(args) {
     return withoutDefaults([

@@ -505,7 +505,7 @@ export interface ExtendArguments {
 }
 
 export type ExtendAnswer =
-  | { readonly status: 'extended'; readonly nowMs: number; readonly leases: number[] }
+  | { readonly status: 'extended'; readonly nowMs: number; readonly leases: number[]; readonly refused: { readonly at: number; readonly why: string }[] }
 
 function readLeasesOfExtendExtended(part: Reply | undefined): (number)[] {
   const flat = asList(part)
@@ -516,22 +516,32 @@ function readLeasesOfExtendExtended(part: Reply | undefined): (number)[] {
   return found
 }
 
+function readRefusedOfExtendExtended(part: Reply | undefined): ({ readonly at: number; readonly why: string })[] {
+  const flat = asList(part)
+  const found = new Array<{ readonly at: number; readonly why: string }>(Math.ceil(flat.length / 2))
+  for (let from = 0, to = 0; from < flat.length; from += 2, to++) {
+    found[to] = { at: asInteger(flat[from]), why: asText(flat[from + 1]) }
+  }
+  return found
+}
+
 /**
- * Makes attempts last longer, counted from now: one token and one lease for each key, in order. One whose lease has lapsed, or that has ended otherwise, is never brought back: its `expires_at_ms` is 0.
+ * Makes attempts last longer, counted from now: one token and one lease for each key, in order. One whose lease has lapsed, or that has ended otherwise, is never brought back: its `expires_at_ms` is 0. Each is judged by itself: those in `refused` (places counted from 0) are of keys that cannot be read, and why.
  *
  * Cost: O(keys).
  */
 export const extend: Operation<ExtendArguments, ExtendAnswer> = {
   script: {
     name: 'once/extend',
-    sha1: '0e534ee0068e097ed3d12b80541d63bab6caaa7b',
+    sha1: '673a7366272fb293ee2af79ae6d462e2930cd457',
     reads: false,
     bytes: false,
     source: `--[[
 Makes attempts last longer, counted from now: one token and one lease for each key, in order. One whose
-lease has lapsed, or that has ended otherwise, is never brought back: its \`expires_at_ms\` is 0.
+lease has lapsed, or that has ended otherwise, is never brought back: its \`expires_at_ms\` is 0. Each is judged by itself: those in
+\`refused\` (places counted from 0) are of keys that cannot be read, and why.
 
-@returns extended  now_ms:integer leases:[expires_at_ms:integer]
+@returns extended  now_ms:integer leases:[expires_at_ms:integer] refused:[at:integer why:text]
 @cost    O(keys)
 ]]
 local state, state_at = KEYS, 1 -- repeated hash: all that is known of each key
@@ -552,6 +562,19 @@ end
 local function clock_us()
   local time = redis.call('TIME')
   return time[1] * 1000000 + time[2]
+end
+-- What \`open\` answers, if it can read its key and finds this layout there; else nil, and why not: in a call for several keys
+-- one that is of another type, or was written by a newer version, is not to harm the others.
+local function try_open(open, layout)
+  local ok, known = pcall(open)
+  if not ok then
+    -- A table where the server is 7.0 or newer.
+    return nil, type(known) == 'table' and known.err or known
+  end
+  if known.layout ~= layout then
+    return nil, 'LAYOUT ' .. known.layout
+  end
+  return known
 end
 -- All that is known of one key: one hash, read once a call.
 --   layout, codec    the form of the stored data, and of the result
@@ -604,11 +627,16 @@ local function holds_token(known, token)
 end
 
 local now_ms = math.floor(clock_us() / 1000)
-local found = {}
-for at = state_at, #state do
-  found[at] = open_state(state[at])
-  if found[at].layout ~= ONCE_LAYOUT then
-    return redis.error_reply('LAYOUT ' .. found[at].layout)
+local found, refused = {}, {}
+for at = state_at, #state, 1 do
+  local open = function()
+    return open_state(state[at])
+  end
+  local known, why = try_open(open, ONCE_LAYOUT)
+  found[at] = known or false
+  if not known then
+    refused[#refused + 1] = at - 1
+    refused[#refused + 1] = why
   end
 end
 local ends = {}
@@ -616,7 +644,7 @@ for at = leases_at, #leases, 2 do
   local place = (at - leases_at) / 2 + 1
   local known = found[place]
   ends[place] = 0
-  if holds_token(known, tonumber(leases[at])) and is_running(known, now_ms) then
+  if known and holds_token(known, tonumber(leases[at])) and is_running(known, now_ms) then
     ends[place] = now_ms + leases[at + 1]
     local kept_until_ms = ends[place] + known.kept_until_ms - known.lease_ends_ms
     -- First, so that it also works when the server is out of memory.
@@ -631,18 +659,19 @@ for at = leases_at, #leases, 2 do
     )
   end
 end
-return { 'extended', now_ms, ends }
+return { 'extended', now_ms, ends, refused }
 `,
   },
   parts: [],
   lines: [
     [1, 'lua/once/extend.lua', 1],
-    [11, 'lua/shared/exact.lua', 1],
-    [21, 'lua/shared/clock.lua', 1],
-    [27, 'lua/shared/once/state.lua', 1],
-    [62, 'lua/shared/once/state.lua', 41],
-    [65, 'lua/shared/once/keep.lua', 1],
-    [76, 'lua/once/extend.lua', 15],
+    [12, 'lua/shared/exact.lua', 1],
+    [22, 'lua/shared/clock.lua', 1],
+    [28, 'lua/shared/try-open.lua', 1],
+    [41, 'lua/shared/once/state.lua', 1],
+    [76, 'lua/shared/once/state.lua', 41],
+    [79, 'lua/shared/once/keep.lua', 1],
+    [90, 'lua/once/extend.lua', 17],
   ],
   encode(args) {
     const encoded = new Array<Argument>(args.leases.length * 2)
@@ -661,6 +690,7 @@ return { 'extended', now_ms, ends }
           status: 'extended',
           nowMs: asInteger(parts[1]),
           leases: readLeasesOfExtendExtended(parts[2]),
+          refused: readRefusedOfExtendExtended(parts[3]),
         }
       default:
         return unexpected('the answer extended', parts[0])

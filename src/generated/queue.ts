@@ -61,7 +61,7 @@ function readPayloadsOfAckAndClaimPlainClaimed(part: Reply | undefined): (Buffer
 export const ackAndClaimPlain: Operation<AckAndClaimPlainArguments, AckAndClaimPlainAnswer> = {
   script: {
     name: 'queue/ack-and-claim-plain',
-    sha1: '41f62c7dc75b67f108ad8cab6e51d3f9a303e2a4',
+    sha1: '4f1db9fa2adcbf4191004fa61be499fc0b5b0c80',
     reads: false,
     bytes: true,
     source: `--[[
@@ -147,7 +147,7 @@ end
 -- The main key of a queue: one hash, read once and written once a call.
 --   layout, codec    the form of the stored data, and of the payloads
 --   <caller>         the record of a slot; see shared/calls
---   settings         what people set; see shared/queue/settings
+--   settings, burst  what people set; see shared/queue/settings and shared/queue/burst
 --   state            the numbers below, as doubles one behind the other
 --     began_us       server microseconds at which the queue began
 --     last           the newest job: its server microsecond, or one more than the job before
@@ -634,6 +634,27 @@ local function is_quiet(queue, call, now_ms)
   if queue.layout ~= QUEUE_LAYOUT or queue.settings or queue.marks % 4 > 0 or queue.due_ms <= now_ms then
     return false
   end
+  if queue.marks > 0 then
+-- Whether the server's clock has stepped back, by itself or because a node took over whose clock is behind, and what comes
+-- again and again has to go on meanwhile: recurrences, and groups with a rate. The newest job and the newest token, which
+-- rise, are numbered by the time. A queue that was idle for longer than the step does not know of it; what it waits for is
+-- late by less than that.
+local STEP_MS = 1000
+-- So often it is looked at what the step holds back; see shared/queue/catch-up.
+local LOOK_AGAIN_MS = 1000
+
+local function is_behind(queue, now_ms)
+  -- A mark of 1 is that of priorities.
+  return queue.marks > 1 and math.max(queue.last, queue.token) > (now_ms + STEP_MS) * 1000
+end
+
+local function must_catch_up(queue, now_ms)
+  return queue.due_ms > now_ms + LOOK_AGAIN_MS and is_behind(queue, now_ms)
+end
+    if must_catch_up(queue, now_ms) then
+      return false
+    end
+  end
   return not queue.record or tonumber(string.match(queue.record, '^%d+')) < tonumber(call)
 end
 
@@ -869,38 +890,78 @@ local waits, recheck_ms = worker ~= '' and count < limit, 0
 if queue.idle > 0 or waits then
   -- Only here: a script makes its functions anew in every call.
 -- Telling the processes of tickets; see shared/tickets.
+-- A script asks whether a process listens before it publishes, and never after: what PUBLISH counts is not what is
+-- heard. A subscriber on a replica hears a message that was counted as heard by nobody, and one who subscribes to
+-- patterns is counted for a process that has died. So the state decides who was granted what, and a message only tells.
 -- @optional SPUBLISH only where the caller's driver has seen that the server knows sharded channels
 
 local function process_of(ticket)
   return string.match(ticket.id, '^[^.]*')
 end
 
--- True unless it is certain that the process is gone.
-local function tell_process(ticket, message, how)
-  if ticket.listens == 0 then
-    return true
+-- Whether the process of a ticket listens on this node; nil where that is not known: the process does not listen, the
+-- number of subscribers proves nothing, or the user may not ask for it.
+local function listens_here(ticket, how)
+  if ticket.listens == 0 or not how.counted then
+    return nil
   end
   local channel = how.channel .. ':' .. process_of(ticket)
-  local heard
+  local counts
   if how.sharded then
-    heard = redis.call('SPUBLISH', channel, message)
+    counts = redis.pcall('PUBSUB', 'SHARDNUMSUB', channel)
   else
-    heard = redis.call('PUBLISH', channel, message)
+    counts = redis.pcall('PUBSUB', 'NUMSUB', channel)
   end
-  return heard > 0 or not how.counted
+  if counts.err then
+    return nil
+  end
+  return counts[2] > 0
+end
+
+local function publish_to(ticket, message, how)
+  if ticket.listens == 0 then
+    return
+  end
+  local channel = how.channel .. ':' .. process_of(ticket)
+  if how.sharded then
+    redis.call('SPUBLISH', channel, message)
+  else
+    redis.call('PUBLISH', channel, message)
+  end
+end
+
+-- Answers false, and tells nobody, when it is certain that the process does not listen on this node.
+local function tell_process(ticket, message, how)
+  if listens_here(ticket, how) == false then
+    return false
+  end
+  publish_to(ticket, message, how)
+  return true
 end
 -- Workers that found nothing, longest first. Each has a name, '<process>.<number>', and its process listens on
 -- '<channel>:<process>' for 'come <name> 0'; behind ':' it may say that it takes jobs by letter, see shared/queue/hand-over,
 -- which is no part of its name in letters. Whoever brings work calls one; one that finds more than it takes calls the
--- next, so that as many come as there is work for. A process that nobody hears is gone, and passed over.
+-- next, so that as many come as there is work for. A process that does not listen is gone, and passed over.
 --
--- One of them watches the time: it comes back by itself when the next job is due or the next lease ends. It stands behind
--- the others, by a greater score, and when it goes nobody watches.
+-- Two of them watch the time, and stand behind the others, by greater scores:
+--   the first    comes back by itself when the next job is due or the next lease ends. When it goes nobody watches.
+--   the second   is of another process. It comes back at the time that its score tells, a second after the first one at
+--                the latest: whatever becomes of the first one's process, what is due is seen then.
+-- Where one process alone is called, a second is called as well, once in a second, and comes back after a second. So a
+-- job does not wait for a process that listens and does not come.
 local WATCHING = 1125899906842624
+local SECOND = 2251799813685248
 local IDLE_KEPT_MS = '7200000'
 local MOST_GONE = 100
 -- One that is so late will not come.
 local LATE_MS = 1000
+
+-- The first one watches no more.
+local function end_watch(queue, score)
+  if score >= WATCHING and score < SECOND then
+    queue.watch_ms = 0
+  end
+end
 
 -- The name of the one that waits longest; nil where nobody does. It waits no more.
 local function pop_idle(idle, queue)
@@ -911,49 +972,96 @@ local function pop_idle(idle, queue)
     return nil
   end
   queue.idle = queue.idle - 1
-  if tonumber(score) >= WATCHING then
-    queue.watch_ms = 0
-  end
+  end_watch(queue, tonumber(score))
   return name
 end
 
--- False when it is certain that it is gone.
-local function tell_idle(worker, word, text, how)
-  local name = string.match(worker, '^[^:]*')
-  return tell_process({ id = name, listens = 1 }, word .. ' ' .. name .. ' ' .. text, how)
+local function ticket_of(worker)
+  return { id = string.match(worker, '^[^:]*'), listens = 1 }
 end
 
-local function call_idle(idle, queue, count, how)
+-- Calls it. False when it is certain that it is gone.
+local function tell_idle(worker, how)
+  local ticket = ticket_of(worker)
+  return tell_process(ticket, 'come ' .. ticket.id .. ' 0', how)
+end
+
+-- Whether a second one that is not of this process comes by itself by then.
+local function has_second(idle, process, by_ms, now_ms, how)
+  local names = redis.call('ZRANGEBYSCORE', idle, SECOND + now_ms, SECOND + by_ms, 'LIMIT', '0', '3')
+  for _, name in ipairs(names) do
+    local ticket = ticket_of(name)
+    if process_of(ticket) ~= process and listens_here(ticket, how) ~= false then
+      return true
+    end
+  end
+  return false
+end
+
+-- Some of those that wait, with their scores: those that wait longest, and those that watch.
+local function some_idle(idle, queue)
+  local some = redis.call('ZRANGE', idle, '0', '9', 'WITHSCORES')
+  if queue.idle > 10 then
+    for _, each in ipairs(redis.call('ZRANGE', idle, '-3', '-1', 'WITHSCORES')) do
+      some[#some + 1] = each
+    end
+  end
+  return some
+end
+
+-- Calls one that is not of this process, and has it come back by then. Those that are gone, or were called so before and
+-- did not come, wait no more.
+local function call_second(idle, queue, process, by_ms, now_ms, how)
+  local some = some_idle(idle, queue)
+  for at = 1, #some, 2 do
+    local name, score = some[at], tonumber(some[at + 1])
+    if process_of({ id = name }) ~= process then
+      end_watch(queue, score)
+      local is_late = score >= SECOND and score < SECOND + now_ms - LATE_MS
+      if not is_late and tell_idle(name, how) then
+        redis.call('ZADD', idle, SECOND + by_ms, name)
+        return
+      end
+      queue.idle = queue.idle - redis.call('ZREM', idle, name)
+    end
+  end
+end
+
+-- Sees to it that one that is not of this process comes by then.
+local function see_to_second(idle, queue, process, by_ms, now_ms, how)
+  if queue.idle > 0 and not has_second(idle, process, by_ms, now_ms, how) then
+    call_second(idle, queue, process, by_ms, now_ms, how)
+  end
+end
+
+local function call_idle(idle, queue, count, now_ms, how)
+  local first, several
   for _ = 1, MOST_GONE do
     local name = count > 0 and pop_idle(idle, queue)
     if not name then
-      return
+      break
     end
-    if tell_idle(name, 'come', '0', how) then
+    if tell_idle(name, how) then
+      local process = process_of({ id = name })
+      several = several or (first and first ~= process)
+      first = first or process
       count = count - 1
     end
   end
+  if first and not several then
+    see_to_second(idle, queue, first, now_ms + LATE_MS, now_ms, how)
+  end
 end
 
--- Answers whether it was still waiting.
+-- Answers its score if it was still waiting.
 local function leave_idle(idle, queue, name)
-  local score = queue.idle > 0 and name ~= '' and redis.call('ZSCORE', idle, name)
+  local score = queue.idle > 0 and name ~= '' and tonumber(redis.call('ZSCORE', idle, name))
   if score then
     redis.call('ZREM', idle, name)
     queue.idle = queue.idle - 1
-    if tonumber(score) >= WATCHING then
-      queue.watch_ms = 0
-    end
+    end_watch(queue, score)
   end
   return score
-end
-
-local function stand_idle(idle, queue, name, watches)
-  queue.idlers = queue.idlers + 1
-  if redis.call('ZADD', idle, queue.idlers + (watches and WATCHING or 0), name) == 1 then
-    queue.idle = queue.idle + 1
-    redis.call('PEXPIRE', idle, IDLE_KEPT_MS)
-  end
 end
 
 local function is_watched(queue, now_ms)
@@ -963,42 +1071,85 @@ end
 -- What comes at that time must be seen by somebody.
 local function see_to(idle, queue, due_ms, now_ms, how)
   if queue.idle > 0 and (not is_watched(queue, now_ms) or due_ms < queue.watch_ms) then
-    call_idle(idle, queue, 1, how)
+    call_idle(idle, queue, 1, now_ms, how)
   end
 end
 -- Who watches the time; see shared/queue/idle.
 
--- Where the one that watched waits no more, another one comes to watch.
-local function see_to_watch(idle, queue, now_ms, how)
+-- Until when one that stood so was called to come back; nil: it was not, or comes back now.
+local function called_until(score, now_ms)
+  local by_ms = (score or 0) - SECOND
+  return by_ms > now_ms and by_ms or nil
+end
+
+-- Where one that watched waits no more, another one comes to watch.
+local function see_to_watch(idle, queue, worker, score, now_ms, how)
   if queue.watch_ms == 0 and queue.due_ms < NEVER_MS then
     see_to(idle, queue, queue.due_ms, now_ms, how)
   end
+  local by_ms = called_until(score, now_ms)
+  if by_ms then
+    see_to_second(idle, queue, process_of({ id = worker }), by_ms, now_ms, how)
+  end
 end
 
--- Makes a worker that waits the one that watches the time, where nobody does or what is due comes sooner. Answers
--- in how many milliseconds it has to come back; 0: it need not.
-local function watch_time(queue, due_ms, wait_ms, now_ms)
-  if wait_ms > 0 then
-    due_ms = math.min(due_ms or math.huge, now_ms + wait_ms)
+local function stand_idle(idle, queue, name, score)
+  if redis.call('ZADD', idle, score, name) == 1 then
+    queue.idle = queue.idle + 1
+    redis.call('PEXPIRE', idle, IDLE_KEPT_MS)
   end
-  if not due_ms or (is_watched(queue, now_ms) and queue.watch_ms <= due_ms) then
-    return 0
+end
+
+-- Until when a worker of this process watches as the second one; nil: it need not.
+local function second_until(idle, queue, process, now_ms, how)
+  local by_ms = queue.watch_ms + LATE_MS
+  -- The newest is the one; there may be others, which were late.
+  local first = redis.call('ZRANGEBYSCORE', idle, WATCHING, '(2251799813685248', 'LIMIT', '0', '10')
+  local watching = first[1] and process_of({ id = first[#first] })
+  if watching == process or has_second(idle, watching, by_ms, now_ms, how) then
+    return nil
   end
-  queue.watch_ms = due_ms
-  return math.max(1, due_ms - now_ms)
+  return by_ms
+end
+
+-- A worker waits, and watches the time where nobody else does, or what is due comes sooner (\`due_ms\`; nil: nothing is).
+-- \`score\` is how it stood until now. Answers in how many milliseconds it has to come back; 0: it need not.
+local function wait_idle(idle, queue, worker, due_ms, score, now_ms, how)
+  local process, by_ms = process_of({ id = worker }), called_until(score, now_ms)
+  queue.idlers = queue.idlers + 1
+  if due_ms and not (is_watched(queue, now_ms) and queue.watch_ms <= due_ms) then
+    see_to_second(idle, queue, process, due_ms + LATE_MS, now_ms, how)
+    queue.watch_ms = due_ms
+    stand_idle(idle, queue, worker, WATCHING + queue.idlers)
+    return math.max(1, math.min(due_ms, by_ms or math.huge) - now_ms)
+  end
+  if by_ms and by_ms > (due_ms and queue.watch_ms or now_ms) + LATE_MS then
+    by_ms = nil
+  end
+  if due_ms and not by_ms and queue.idle > 0 then
+    by_ms = second_until(idle, queue, process, now_ms, how)
+  end
+  stand_idle(idle, queue, worker, by_ms and SECOND + by_ms or queue.idlers)
+  return by_ms and math.max(1, by_ms - now_ms) or 0
 end
   local how = { channel = channel, sharded = sharded, counted = counted }
-  leave_idle(idle, queue, worker)
+  local score = leave_idle(idle, queue, worker)
   if count > 0 and count == limit and redis.call('EXISTS', ready) == 1 then
-    call_idle(idle, queue, 1, how)
+    call_idle(idle, queue, 1, now_ms, how)
   elseif count > 0 and not waits then
     see_to(idle, queue, ends_ms, now_ms, how)
   elseif limit == 0 then
-    see_to_watch(idle, queue, now_ms, how)
+    see_to_watch(idle, queue, worker, score, now_ms, how)
   end
   if waits then
-    recheck_ms = watch_time(queue, queue.due_ms < NEVER_MS and queue.due_ms or nil, 0, now_ms)
-    stand_idle(idle, queue, worker, recheck_ms > 0)
+-- Lets a later call see whether the clock has stepped back since this one, which claimed nothing: tokens are numbered by the
+-- time, so the newest may be as new as now; see shared/queue/is-behind.
+local function note_time(queue, now_us)
+  queue.token = math.max(queue.token, now_us - 1)
+end
+    note_time(queue, now_us)
+    local due_ms = queue.due_ms < NEVER_MS and queue.due_ms or nil
+    recheck_ms = wait_idle(idle, queue, worker, due_ms, score, now_ms, how)
   end
 end
 if queue.noted then
@@ -1114,23 +1265,27 @@ return {
     [553, 'lua/shared/queue/plain-head.lua', 1],
     [556, 'lua/shared/queue/plain-head.lua', 8],
     [564, 'lua/shared/queue/plain.lua', 3],
-    [634, 'lua/shared/queue/note-spans.lua', 1],
-    [635, 'lua/shared/queue/note-spans.lua', 3],
-    [661, 'lua/shared/queue/plain.lua', 74],
-    [688, 'lua/shared/queue/note-spans.lua', 1],
-    [689, 'lua/shared/queue/note-spans.lua', 3],
-    [715, 'lua/shared/queue/plain.lua', 102],
-    [773, 'lua/queue/ack-and-claim-plain.lua', 47],
-    [805, 'lua/shared/tell.lua', 1],
-    [812, 'lua/shared/tell.lua', 12],
-    [826, 'lua/shared/queue/idle.lua', 1],
-    [903, 'lua/shared/queue/watch.lua', 1],
-    [924, 'lua/queue/ack-and-claim-plain.lua', 82],
-    [943, 'lua/shared/queue/publish-plain.lua', 1],
-    [945, 'lua/shared/queue/spelled.lua', 1],
-    [953, 'lua/shared/queue/send.lua', 1],
-    [969, 'lua/shared/queue/publish-plain.lua', 5],
-    [986, 'lua/queue/ack-and-claim-plain.lua', 102],
+    [572, 'lua/shared/queue/is-behind.lua', 1],
+    [588, 'lua/shared/queue/plain.lua', 12],
+    [655, 'lua/shared/queue/note-spans.lua', 1],
+    [656, 'lua/shared/queue/note-spans.lua', 3],
+    [682, 'lua/shared/queue/plain.lua', 80],
+    [709, 'lua/shared/queue/note-spans.lua', 1],
+    [710, 'lua/shared/queue/note-spans.lua', 3],
+    [736, 'lua/shared/queue/plain.lua', 108],
+    [794, 'lua/queue/ack-and-claim-plain.lua', 47],
+    [826, 'lua/shared/tell.lua', 1],
+    [836, 'lua/shared/tell.lua', 15],
+    [875, 'lua/shared/queue/idle.lua', 1],
+    [1011, 'lua/shared/queue/watch.lua', 1],
+    [1069, 'lua/queue/ack-and-claim-plain.lua', 82],
+    [1079, 'lua/shared/queue/note-time.lua', 1],
+    [1084, 'lua/queue/ack-and-claim-plain.lua', 93],
+    [1094, 'lua/shared/queue/publish-plain.lua', 1],
+    [1096, 'lua/shared/queue/spelled.lua', 1],
+    [1104, 'lua/shared/queue/send.lua', 1],
+    [1120, 'lua/shared/queue/publish-plain.lua', 5],
+    [1137, 'lua/queue/ack-and-claim-plain.lua', 104],
   ],
   encode(args) {
     const encoded = new Array<Argument>(9 + args.acks.length * 2)
@@ -1235,7 +1390,7 @@ function readOptionsOfAckAndClaimClaimed(part: Reply | undefined): ({ readonly a
 export const ackAndClaim: Operation<AckAndClaimArguments, AckAndClaimAnswer> = {
   script: {
     name: 'queue/ack-and-claim',
-    sha1: 'd947b7e6b09dad6f0d45c23582f31c6b711143b2',
+    sha1: 'cc62a377de3527eec3a756b2e4602038fce7bbe8',
     reads: false,
     bytes: true,
     source: `--[[
@@ -1347,25 +1502,53 @@ local function forget_old_calls(calls, call, now_ms)
 end
 
 -- Telling the processes of tickets; see shared/tickets.
+-- A script asks whether a process listens before it publishes, and never after: what PUBLISH counts is not what is
+-- heard. A subscriber on a replica hears a message that was counted as heard by nobody, and one who subscribes to
+-- patterns is counted for a process that has died. So the state decides who was granted what, and a message only tells.
 -- @optional SPUBLISH only where the caller's driver has seen that the server knows sharded channels
 
 local function process_of(ticket)
   return string.match(ticket.id, '^[^.]*')
 end
 
--- True unless it is certain that the process is gone.
-local function tell_process(ticket, message, how)
-  if ticket.listens == 0 then
-    return true
+-- Whether the process of a ticket listens on this node; nil where that is not known: the process does not listen, the
+-- number of subscribers proves nothing, or the user may not ask for it.
+local function listens_here(ticket, how)
+  if ticket.listens == 0 or not how.counted then
+    return nil
   end
   local channel = how.channel .. ':' .. process_of(ticket)
-  local heard
+  local counts
   if how.sharded then
-    heard = redis.call('SPUBLISH', channel, message)
+    counts = redis.pcall('PUBSUB', 'SHARDNUMSUB', channel)
   else
-    heard = redis.call('PUBLISH', channel, message)
+    counts = redis.pcall('PUBSUB', 'NUMSUB', channel)
   end
-  return heard > 0 or not how.counted
+  if counts.err then
+    return nil
+  end
+  return counts[2] > 0
+end
+
+local function publish_to(ticket, message, how)
+  if ticket.listens == 0 then
+    return
+  end
+  local channel = how.channel .. ':' .. process_of(ticket)
+  if how.sharded then
+    redis.call('SPUBLISH', channel, message)
+  else
+    redis.call('PUBLISH', channel, message)
+  end
+end
+
+-- Answers false, and tells nobody, when it is certain that the process does not listen on this node.
+local function tell_process(ticket, message, how)
+  if listens_here(ticket, how) == false then
+    return false
+  end
+  publish_to(ticket, message, how)
+  return true
 end
 -- A fencing token: greater than every earlier one, also when the server has lost its tail or tells time
 -- in milliseconds.
@@ -1375,7 +1558,7 @@ end
 -- The main key of a queue: one hash, read once and written once a call.
 --   layout, codec    the form of the stored data, and of the payloads
 --   <caller>         the record of a slot; see shared/calls
---   settings         what people set; see shared/queue/settings
+--   settings, burst  what people set; see shared/queue/settings and shared/queue/burst
 --   state            the numbers below, as doubles one behind the other
 --     began_us       server microseconds at which the queue began
 --     last           the newest job: its server microsecond, or one more than the job before
@@ -1859,7 +2042,8 @@ local function widen(queue, mark, written, first)
   end
 end
 -- What people set for a queue, one text: '<paused>,<concurrency>,<rate_limit>,<rate_window_ms>,<keep_count>,<keep_ms>'.
--- 0 for a number: no limit, nothing kept. Not by spaces: what begins with two numbers is a call (see shared/calls).
+-- 0 for a number: no limit, nothing kept. Not by spaces: what begins with two numbers is a call (see shared/calls). The burst
+-- of the rate stands in a field of its own; see shared/queue/burst.
 
 local function parse_settings(text)
   local paused, concurrency, rate_limit, rate_window_ms, keep_count, keep_ms =
@@ -1869,6 +2053,7 @@ local function parse_settings(text)
     concurrency = tonumber(concurrency),
     rate_limit = tonumber(rate_limit),
     rate_window_ms = tonumber(rate_window_ms),
+    rate_burst = 0,
     keep_count = tonumber(keep_count),
     keep_ms = tonumber(keep_ms),
   }
@@ -1898,25 +2083,47 @@ local function note_due(queue, due_ms)
     queue.due_ms = due_ms
   end
 end
--- A rate, as the generic cell rate algorithm of shared/rate-limit/gcra: \`limit\` starts in a window, all of them
--- at once if they were saved up. Jobs start when the theoretical arrival time is at most a window ahead.
+-- A rate, as the generic cell rate algorithm of shared/rate-limit/gcra: \`rate_limit\` starts flow back in a window, and
+-- \`rate_burst\` of them may be saved up, 0: a window's. Jobs start while the theoretical arrival time is ahead by no more than
+-- those take to flow back. It lies further ahead where the clock has stepped back, or the rate was raised: then all that was
+-- saved up is used up, and no more.
 
--- How many may start now.
-local function starts_left(arrival_us, limit, window_ms, now_us)
-  local window_us = window_ms * 1000
-  local ahead_us = math.max(0, arrival_us - now_us)
-  return math.max(0, math.floor((window_us - ahead_us) * limit / window_us))
+-- How far ahead the arrival time may lie, and what a start costs.
+local function spans_of(rate)
+  local unit_us = rate.rate_window_ms * 1000 / rate.rate_limit
+  if rate.rate_burst == 0 then
+    return rate.rate_window_ms * 1000, unit_us
+  end
+  -- Rounding up is not to hold back the last that was saved up.
+  local rounded_us = unit_us % 1 > 0 and math.min(rate.rate_burst - 1, math.floor(unit_us)) or 0
+  return rate.rate_burst * unit_us + rounded_us, unit_us
 end
 
--- The arrival time after so many starts. Rounded down: a microsecond too many would hold back the last of a window.
-local function arrival_after(arrival_us, limit, window_ms, now_us, starts)
-  return math.max(arrival_us, now_us) + math.floor(starts * window_ms * 1000 / limit)
+local function bounded_arrival(arrival_us, rate, now_us)
+  local span_us = spans_of(rate)
+  return math.min(arrival_us, math.floor(now_us + span_us))
+end
+
+-- How many may start now. A quotient that comes out a trifle too small for a whole number is one.
+local function starts_left(arrival_us, rate, now_us)
+  local span_us = spans_of(rate)
+  local left_us = span_us - math.max(0, arrival_us - now_us)
+  return math.max(0, math.floor(left_us * rate.rate_limit / (rate.rate_window_ms * 1000) + 0.000000001))
+end
+
+-- The arrival time after so many starts. Rounded up where a burst is set, for there it may be a single one; else down, as it
+-- always was: a microsecond too many would hold back the last of a window.
+local function arrival_after(arrival_us, rate, now_us, starts)
+  local _, unit_us = spans_of(rate)
+  local round = rate.rate_burst > 0 and math.ceil or math.floor
+  return math.max(arrival_us, now_us) + round(starts * unit_us)
 end
 
 -- Milliseconds until one more may start.
-local function next_start_in_ms(arrival_us, limit, window_ms, now_us)
-  local window_us = window_ms * 1000
-  return math.max(0, math.ceil((arrival_us - now_us + window_us / limit - window_us) / 1000))
+local function next_start_in_ms(arrival_us, rate, now_us)
+  local span_us, unit_us = spans_of(rate)
+  local ahead_us = math.min(arrival_us - now_us, span_us)
+  return math.max(0, math.ceil((ahead_us + unit_us - span_us) / 1000))
 end
 -- A job, as it is stored under its number in the hash of jobs: a head and the payload, which no script reads.
 -- The head of a plain job, one with no option but its name, is the length of the name, a byte, and the name; of one with
@@ -2218,6 +2425,22 @@ end
 --
 -- In the hash of groups, under its name:
 --   '<number> <ready> <claimed> <in_ring> <paused> <concurrency> <rate_limit> <rate_window_ms> <arrival_us>'
+-- Its burst stands beside it; see shared/queue/burst.
+-- The burst of a rate, where one is set: '<rate_limit>,<rate_window_ms>,<burst>', in a field of its own, for processes of older
+-- releases know none. So it is of the rate that it was set with, and not of one that those have set since. Those of groups
+-- stand in the hash of groups, each behind a byte with which no name begins; that byte alone has how many there are.
+local GROUP_BURST = '\\255'
+
+-- 0: as many as the rate allows in a window.
+local function read_burst(hash, field, rate)
+  if rate.rate_limit == 0 then
+    return 0
+  end
+  local stored = redis.call('HGET', hash, field)
+  local limit, window_ms, burst = string.match(stored or '', '^(%d+),(%d+),(%d+)$')
+  local is_of_rate = tonumber(limit) == rate.rate_limit and tonumber(window_ms) == rate.rate_window_ms
+  return is_of_rate and tonumber(burst) or 0
+end
 
 local function new_group(number)
   return {
@@ -2229,6 +2452,7 @@ local function new_group(number)
     concurrency = 0,
     rate_limit = 0,
     rate_window_ms = 0,
+    rate_burst = 0,
     arrival_us = 0,
   }
 end
@@ -2241,7 +2465,7 @@ local function read_group(groups, name)
   end
   local number, ready, claimed, in_ring, paused, concurrency, rate_limit, rate_window_ms, arrival_us =
     string.match(stored, '^(%d+) (%d+) (%d+) (%d) (%d) (%d+) (%d+) (%d+) (%d+)$')
-  return {
+  local group = {
     number = tonumber(number),
     ready = tonumber(ready),
     claimed = tonumber(claimed),
@@ -2252,6 +2476,8 @@ local function read_group(groups, name)
     rate_window_ms = tonumber(rate_window_ms),
     arrival_us = tonumber(arrival_us),
   }
+  group.rate_burst = read_burst(groups, GROUP_BURST .. name, group)
+  return group
 end
 
 local function open_group(groups, queue, name)
@@ -2293,7 +2519,8 @@ local function enter_ring(turns, held, name, group, now_us)
   elseif group.concurrency > 0 and group.claimed >= group.concurrency then
     return
   elseif group.rate_limit > 0 then
-    local wait_ms = next_start_in_ms(group.arrival_us, group.rate_limit, group.rate_window_ms, now_us)
+    group.arrival_us = bounded_arrival(group.arrival_us, group, now_us)
+    local wait_ms = next_start_in_ms(group.arrival_us, group, now_us)
     if wait_ms > 0 then
       redis.call('ZADD', held, string.format('%.0f', math.floor(now_us / 1000) + wait_ms), name)
       return
@@ -2329,9 +2556,8 @@ local function free_in_group(keys, name, now_us)
   end
 end
 
--- Groups whose rate lets them start again enter the ring.
-local function release_held(keys, now_us, most)
-  local names = redis.call('ZRANGEBYSCORE', keys.held, '-inf', math.floor(now_us / 1000), 'LIMIT', '0', most)
+-- Lets groups that were held back enter the ring, or sets anew until when they are.
+local function look_at_held(keys, names, now_us)
   for _, name in ipairs(names) do
     redis.call('ZREM', keys.held, name)
     local group = read_group(keys.groups, name)
@@ -2340,6 +2566,12 @@ local function release_held(keys, now_us, most)
       save_group(keys.groups, name, group, now_us)
     end
   end
+end
+
+-- Groups whose rate lets them start again enter the ring.
+local function release_held(keys, now_us, most)
+  local now_ms = math.floor(now_us / 1000)
+  look_at_held(keys, redis.call('ZRANGEBYSCORE', keys.held, '-inf', now_ms, 'LIMIT', '0', most), now_us)
 end
 -- Where ready jobs stand: those of a group in \`grouped\` (see shared/queue/groups), those with a priority in
 -- \`prioritized\`, all others in the list \`ready\`.
@@ -2814,7 +3046,7 @@ local function take_of_group(keys, now_us)
     redis.call('ZREM', keys.grouped, member)
     group.ready, group.claimed = group.ready - 1, group.claimed + 1
     if group.rate_limit > 0 then
-      group.arrival_us = arrival_after(group.arrival_us, group.rate_limit, group.rate_window_ms, now_us, 1)
+      group.arrival_us = arrival_after(group.arrival_us, group, now_us, 1)
     end
   end
   enter_ring(keys.turns, keys.held, name, group, now_us)
@@ -3038,15 +3270,27 @@ end
 -- Workers that found nothing, longest first. Each has a name, '<process>.<number>', and its process listens on
 -- '<channel>:<process>' for 'come <name> 0'; behind ':' it may say that it takes jobs by letter, see shared/queue/hand-over,
 -- which is no part of its name in letters. Whoever brings work calls one; one that finds more than it takes calls the
--- next, so that as many come as there is work for. A process that nobody hears is gone, and passed over.
+-- next, so that as many come as there is work for. A process that does not listen is gone, and passed over.
 --
--- One of them watches the time: it comes back by itself when the next job is due or the next lease ends. It stands behind
--- the others, by a greater score, and when it goes nobody watches.
+-- Two of them watch the time, and stand behind the others, by greater scores:
+--   the first    comes back by itself when the next job is due or the next lease ends. When it goes nobody watches.
+--   the second   is of another process. It comes back at the time that its score tells, a second after the first one at
+--                the latest: whatever becomes of the first one's process, what is due is seen then.
+-- Where one process alone is called, a second is called as well, once in a second, and comes back after a second. So a
+-- job does not wait for a process that listens and does not come.
 local WATCHING = 1125899906842624
+local SECOND = 2251799813685248
 local IDLE_KEPT_MS = '7200000'
 local MOST_GONE = 100
 -- One that is so late will not come.
 local LATE_MS = 1000
+
+-- The first one watches no more.
+local function end_watch(queue, score)
+  if score >= WATCHING and score < SECOND then
+    queue.watch_ms = 0
+  end
+end
 
 -- The name of the one that waits longest; nil where nobody does. It waits no more.
 local function pop_idle(idle, queue)
@@ -3057,49 +3301,96 @@ local function pop_idle(idle, queue)
     return nil
   end
   queue.idle = queue.idle - 1
-  if tonumber(score) >= WATCHING then
-    queue.watch_ms = 0
-  end
+  end_watch(queue, tonumber(score))
   return name
 end
 
--- False when it is certain that it is gone.
-local function tell_idle(worker, word, text, how)
-  local name = string.match(worker, '^[^:]*')
-  return tell_process({ id = name, listens = 1 }, word .. ' ' .. name .. ' ' .. text, how)
+local function ticket_of(worker)
+  return { id = string.match(worker, '^[^:]*'), listens = 1 }
 end
 
-local function call_idle(idle, queue, count, how)
+-- Calls it. False when it is certain that it is gone.
+local function tell_idle(worker, how)
+  local ticket = ticket_of(worker)
+  return tell_process(ticket, 'come ' .. ticket.id .. ' 0', how)
+end
+
+-- Whether a second one that is not of this process comes by itself by then.
+local function has_second(idle, process, by_ms, now_ms, how)
+  local names = redis.call('ZRANGEBYSCORE', idle, SECOND + now_ms, SECOND + by_ms, 'LIMIT', '0', '3')
+  for _, name in ipairs(names) do
+    local ticket = ticket_of(name)
+    if process_of(ticket) ~= process and listens_here(ticket, how) ~= false then
+      return true
+    end
+  end
+  return false
+end
+
+-- Some of those that wait, with their scores: those that wait longest, and those that watch.
+local function some_idle(idle, queue)
+  local some = redis.call('ZRANGE', idle, '0', '9', 'WITHSCORES')
+  if queue.idle > 10 then
+    for _, each in ipairs(redis.call('ZRANGE', idle, '-3', '-1', 'WITHSCORES')) do
+      some[#some + 1] = each
+    end
+  end
+  return some
+end
+
+-- Calls one that is not of this process, and has it come back by then. Those that are gone, or were called so before and
+-- did not come, wait no more.
+local function call_second(idle, queue, process, by_ms, now_ms, how)
+  local some = some_idle(idle, queue)
+  for at = 1, #some, 2 do
+    local name, score = some[at], tonumber(some[at + 1])
+    if process_of({ id = name }) ~= process then
+      end_watch(queue, score)
+      local is_late = score >= SECOND and score < SECOND + now_ms - LATE_MS
+      if not is_late and tell_idle(name, how) then
+        redis.call('ZADD', idle, SECOND + by_ms, name)
+        return
+      end
+      queue.idle = queue.idle - redis.call('ZREM', idle, name)
+    end
+  end
+end
+
+-- Sees to it that one that is not of this process comes by then.
+local function see_to_second(idle, queue, process, by_ms, now_ms, how)
+  if queue.idle > 0 and not has_second(idle, process, by_ms, now_ms, how) then
+    call_second(idle, queue, process, by_ms, now_ms, how)
+  end
+end
+
+local function call_idle(idle, queue, count, now_ms, how)
+  local first, several
   for _ = 1, MOST_GONE do
     local name = count > 0 and pop_idle(idle, queue)
     if not name then
-      return
+      break
     end
-    if tell_idle(name, 'come', '0', how) then
+    if tell_idle(name, how) then
+      local process = process_of({ id = name })
+      several = several or (first and first ~= process)
+      first = first or process
       count = count - 1
     end
   end
+  if first and not several then
+    see_to_second(idle, queue, first, now_ms + LATE_MS, now_ms, how)
+  end
 end
 
--- Answers whether it was still waiting.
+-- Answers its score if it was still waiting.
 local function leave_idle(idle, queue, name)
-  local score = queue.idle > 0 and name ~= '' and redis.call('ZSCORE', idle, name)
+  local score = queue.idle > 0 and name ~= '' and tonumber(redis.call('ZSCORE', idle, name))
   if score then
     redis.call('ZREM', idle, name)
     queue.idle = queue.idle - 1
-    if tonumber(score) >= WATCHING then
-      queue.watch_ms = 0
-    end
+    end_watch(queue, score)
   end
   return score
-end
-
-local function stand_idle(idle, queue, name, watches)
-  queue.idlers = queue.idlers + 1
-  if redis.call('ZADD', idle, queue.idlers + (watches and WATCHING or 0), name) == 1 then
-    queue.idle = queue.idle + 1
-    redis.call('PEXPIRE', idle, IDLE_KEPT_MS)
-  end
 end
 
 local function is_watched(queue, now_ms)
@@ -3109,29 +3400,66 @@ end
 -- What comes at that time must be seen by somebody.
 local function see_to(idle, queue, due_ms, now_ms, how)
   if queue.idle > 0 and (not is_watched(queue, now_ms) or due_ms < queue.watch_ms) then
-    call_idle(idle, queue, 1, how)
+    call_idle(idle, queue, 1, now_ms, how)
   end
 end
 -- Who watches the time; see shared/queue/idle.
 
--- Where the one that watched waits no more, another one comes to watch.
-local function see_to_watch(idle, queue, now_ms, how)
+-- Until when one that stood so was called to come back; nil: it was not, or comes back now.
+local function called_until(score, now_ms)
+  local by_ms = (score or 0) - SECOND
+  return by_ms > now_ms and by_ms or nil
+end
+
+-- Where one that watched waits no more, another one comes to watch.
+local function see_to_watch(idle, queue, worker, score, now_ms, how)
   if queue.watch_ms == 0 and queue.due_ms < NEVER_MS then
     see_to(idle, queue, queue.due_ms, now_ms, how)
   end
+  local by_ms = called_until(score, now_ms)
+  if by_ms then
+    see_to_second(idle, queue, process_of({ id = worker }), by_ms, now_ms, how)
+  end
 end
 
--- Makes a worker that waits the one that watches the time, where nobody does or what is due comes sooner. Answers
--- in how many milliseconds it has to come back; 0: it need not.
-local function watch_time(queue, due_ms, wait_ms, now_ms)
-  if wait_ms > 0 then
-    due_ms = math.min(due_ms or math.huge, now_ms + wait_ms)
+local function stand_idle(idle, queue, name, score)
+  if redis.call('ZADD', idle, score, name) == 1 then
+    queue.idle = queue.idle + 1
+    redis.call('PEXPIRE', idle, IDLE_KEPT_MS)
   end
-  if not due_ms or (is_watched(queue, now_ms) and queue.watch_ms <= due_ms) then
-    return 0
+end
+
+-- Until when a worker of this process watches as the second one; nil: it need not.
+local function second_until(idle, queue, process, now_ms, how)
+  local by_ms = queue.watch_ms + LATE_MS
+  -- The newest is the one; there may be others, which were late.
+  local first = redis.call('ZRANGEBYSCORE', idle, WATCHING, '(2251799813685248', 'LIMIT', '0', '10')
+  local watching = first[1] and process_of({ id = first[#first] })
+  if watching == process or has_second(idle, watching, by_ms, now_ms, how) then
+    return nil
   end
-  queue.watch_ms = due_ms
-  return math.max(1, due_ms - now_ms)
+  return by_ms
+end
+
+-- A worker waits, and watches the time where nobody else does, or what is due comes sooner (\`due_ms\`; nil: nothing is).
+-- \`score\` is how it stood until now. Answers in how many milliseconds it has to come back; 0: it need not.
+local function wait_idle(idle, queue, worker, due_ms, score, now_ms, how)
+  local process, by_ms = process_of({ id = worker }), called_until(score, now_ms)
+  queue.idlers = queue.idlers + 1
+  if due_ms and not (is_watched(queue, now_ms) and queue.watch_ms <= due_ms) then
+    see_to_second(idle, queue, process, due_ms + LATE_MS, now_ms, how)
+    queue.watch_ms = due_ms
+    stand_idle(idle, queue, worker, WATCHING + queue.idlers)
+    return math.max(1, math.min(due_ms, by_ms or math.huge) - now_ms)
+  end
+  if by_ms and by_ms > (due_ms and queue.watch_ms or now_ms) + LATE_MS then
+    by_ms = nil
+  end
+  if due_ms and not by_ms and queue.idle > 0 then
+    by_ms = second_until(idle, queue, process, now_ms, how)
+  end
+  stand_idle(idle, queue, worker, by_ms and SECOND + by_ms or queue.idlers)
+  return by_ms and math.max(1, by_ms - now_ms) or 0
 end
 -- What may be acked, and what may be claimed.
 
@@ -3151,7 +3479,7 @@ local function judge_acks(jobs, acks, acks_at)
     local at = acks_at + (place - 1) * 3
     local seq = acks[at]
     local run = packed and unpack_run(packed)
-    local why = seen[seq] or why_not(run, tonumber(acks[at + 1]))
+    local why = why_not(run, tonumber(acks[at + 1])) or seen[seq]
     if why then
       refused[#refused + 1] = place - 1
       refused[#refused + 1] = why
@@ -3178,8 +3506,9 @@ local function room_of(leases, queue, settings, limit, now_us)
   if settings.concurrency > 0 then
     room = math.min(room, settings.concurrency - redis.call('ZCOUNT', leases, '-inf', '(+inf'))
   end
-  if settings.rate_limit > 0 and room > 0 then
-    room = math.min(room, starts_left(queue.arrival_us, settings.rate_limit, settings.rate_window_ms, now_us))
+  if settings.rate_limit > 0 then
+    queue.arrival_us = bounded_arrival(queue.arrival_us, settings, now_us)
+    room = math.min(room, starts_left(queue.arrival_us, settings, now_us))
   end
   return math.max(0, room)
 end
@@ -3189,13 +3518,30 @@ local function next_start_ms(queue, settings, now_us)
   if settings.rate_limit == 0 or settings.paused or queue.ready == 0 then
     return 0
   end
-  return next_start_in_ms(queue.arrival_us, settings.rate_limit, settings.rate_window_ms, now_us)
+  return next_start_in_ms(queue.arrival_us, settings, now_us)
 end
 
 -- Whether a job that ends may let another one start.
 local function may_free_others(queue, settings)
   return queue.idle > 0 and (settings.concurrency > 0 or is_marked(queue, GROUPS))
 end
+-- Whether the server's clock has stepped back, by itself or because a node took over whose clock is behind, and what comes
+-- again and again has to go on meanwhile: recurrences, and groups with a rate. The newest job and the newest token, which
+-- rise, are numbered by the time. A queue that was idle for longer than the step does not know of it; what it waits for is
+-- late by less than that.
+local STEP_MS = 1000
+-- So often it is looked at what the step holds back; see shared/queue/catch-up.
+local LOOK_AGAIN_MS = 1000
+
+local function is_behind(queue, now_ms)
+  -- A mark of 1 is that of priorities.
+  return queue.marks > 1 and math.max(queue.last, queue.token) > (now_ms + STEP_MS) * 1000
+end
+
+local function must_catch_up(queue, now_ms)
+  return queue.due_ms > now_ms + LOOK_AGAIN_MS and is_behind(queue, now_ms)
+end
+
 -- When there is something to do again although nobody calls, in milliseconds of the server; nil: never.
 local function next_due_ms(keys, queue, settings, now_ms)
   local first = redis.call('ZRANGE', keys.scheduled, '0', '0', 'WITHSCORES')[2]
@@ -3223,6 +3569,9 @@ local function next_due_ms(keys, queue, settings, now_ms)
       '1'
     )[2]
     soonest = math.min(soonest, tonumber(run or math.huge))
+  end
+  if soonest < math.huge and is_behind(queue, now_ms) then
+    soonest = math.min(soonest, now_ms + LOOK_AGAIN_MS)
   end
   return soonest < math.huge and soonest or nil
 end
@@ -3296,6 +3645,7 @@ end
 local now_us = clock_us()
 local now_ms = math.floor(now_us / 1000)
 local settings = parse_settings(queue.settings)
+settings.rate_burst = read_burst(meta, 'burst', settings)
 local paused = settings.paused and 1 or 0
 if remembered then
   local token, count, ends_ms, text = string.match(remembered, '^(%d+) (%d+) (%d+) (.*)$')
@@ -3317,7 +3667,7 @@ end
 if limit > 0 and queue.watch_ms <= now_ms then
   queue.watch_ms = 0
 end
-if limit > 0 and queue.due_ms <= now_ms then
+if limit > 0 and (queue.due_ms <= now_ms or must_catch_up(queue, now_ms)) then
 -- Sees to what the time has brought: leases that ended, jobs that are due, parents to ask after, and runs that recur.
 -- About as many jobs become ready as are \`wanted\`, for others wait meanwhile.
 local function bring_due(keys, queue, settings, now_us, wanted)
@@ -3494,6 +3844,187 @@ end
   local now_ms = math.floor(now_us / 1000)
   reclaim_lost(keys, queue, now_us, 100)
   show_due(keys, queue, now_us, math.max(20, math.min(wanted, 100)))
+  if is_behind(queue, now_ms) then
+-- Recurrences that know few coming times. As long as there are any, claims tell that there is a chore; see
+-- src/queue/chores.ts.
+local REFILL = 1
+
+-- No longer short of times.
+local function leave_short(short, queue, id)
+  local is_told = queue.chores % (REFILL * 2) >= REFILL
+  if is_told and redis.call('ZREM', short, id) == 1 and redis.call('EXISTS', short) == 0 then
+    queue.chores = queue.chores - REFILL
+  end
+end
+-- Recurring jobs. In the hash of recurrences, under a letter and the id that its user gave:
+--   d   the rule: every how many ms and from where, or a cron expression and its time zone, which are kept for those
+--       who compute its times
+--   j   the bounds (missed runs to make up for, jobs at most, end), and the job: a head without id, and the payload
+--   s   how far it is: when the next run is, when the last was and which job, how many, the last time that is known
+--   t   the coming times of a cron expression, as doubles
+-- \`recurring\` has all of them by their next run; one that has ended, or waits for more times, stands at NO_RUN. The
+-- last known time is not run before a later one is known: else nobody could say whether it was missed.
+--
+-- One that is \`complete\` has no times but those that are known.
+
+-- With fewer known times than these a recurrence is short of them.
+local SHORT = 25
+
+local function unpack_times(packed)
+  local times = {}
+  for at = 1, #packed, 8 do
+    times[#times + 1] = struct.unpack('>d', packed, at)
+  end
+  return times
+end
+
+-- The recurrence, or nil.
+local function read_recurrence(recurrences, id)
+  local stored = redis.call('HMGET', recurrences, 'd' .. id, 'j' .. id, 's' .. id, 't' .. id)
+  if not stored[1] then
+    return nil
+  end
+  local every_ms, offset_ms, cron, time_zone = struct.unpack('>ddHc0Hc0', stored[1])
+  local missed, limit, until_ms, window_ms, record_at = struct.unpack('>dddd', stored[2])
+  local next_ms, last_ms, last_job, runs, known_ms, complete = struct.unpack('>dddddB', stored[3])
+  return {
+    rule = stored[1],
+    template = stored[2],
+    every_ms = every_ms,
+    offset_ms = offset_ms,
+    cron = cron,
+    time_zone = time_zone,
+    missed = missed,
+    limit = limit,
+    until_ms = until_ms,
+    window_ms = window_ms,
+    record = string.sub(stored[2], record_at),
+    next_ms = next_ms,
+    last_ms = last_ms,
+    last_job = last_job,
+    runs = runs,
+    known_ms = known_ms,
+    complete = complete == 1,
+    times = unpack_times(stored[4] or ''),
+  }
+end
+
+-- Whether its known times are behind others that nobody has supplied yet, because the clock has stepped back since they
+-- were; see shared/queue/catch-up.
+local function is_to_be_replaced(recurrence)
+  return #recurrence.times > 0 and recurrence.times[1] > recurrence.known_ms
+end
+
+local function is_short(recurrence)
+  return recurrence.every_ms == 0
+    and not recurrence.complete
+    and (recurrence.is_held or #recurrence.times < SHORT or is_to_be_replaced(recurrence))
+end
+-- Changes to recurrences; see shared/queue/read-recurrence.
+
+-- Behind all that run.
+local NO_RUN = '9007199254740991'
+
+local function pack_times(times)
+  local packed = {}
+  for at, time_ms in ipairs(times) do
+    packed[at] = struct.pack('>d', time_ms)
+  end
+  return table.concat(packed)
+end
+
+-- Whether it is to be filled by some process.
+local function note_short(short, queue, id, recurrence)
+  if not is_short(recurrence) then
+    return leave_short(short, queue, id)
+  end
+  redis.call('ZADD', short, exact(recurrence.known_ms), id)
+  if queue.chores % (REFILL * 2) < REFILL then
+    queue.chores = queue.chores + REFILL
+  end
+end
+
+-- Saves how far a recurrence is, once its times or its runs have changed. One that \`is_held\` runs no more of its
+-- times before others are known.
+local function save_progress(keys, queue, id, recurrence)
+  local is_cron = recurrence.every_ms == 0
+  if recurrence.limit > 0 and recurrence.runs >= recurrence.limit then
+    recurrence.complete, recurrence.next_ms, recurrence.times = true, 0, {}
+  elseif is_cron then
+    recurrence.next_ms = recurrence.times[1] or 0
+  elseif recurrence.until_ms > 0 and recurrence.next_ms > recurrence.until_ms then
+    recurrence.complete, recurrence.next_ms = true, 0
+  end
+  local progress = struct.pack(
+    '>dddddB',
+    recurrence.next_ms,
+    recurrence.last_ms,
+    recurrence.last_job,
+    recurrence.runs,
+    recurrence.known_ms,
+    recurrence.complete and 1 or 0
+  )
+  redis.call('HSET', keys.recurrences, 's' .. id, progress, 't' .. id, pack_times(recurrence.times))
+  local runs_next = recurrence.next_ms > 0 and not recurrence.is_held
+  redis.call('ZADD', keys.recurring, runs_next and exact(recurrence.next_ms) or NO_RUN, id)
+  note_short(keys.short, queue, id, recurrence)
+end
+-- What would stand still after a step back of the server's clock until that has caught up: groups that their rate holds
+-- back, and recurrences. They are looked at as long as the clock is behind, so many at a time, in turn.
+-- The next time of a recurrence by an interval.
+local function next_interval(recurrence, after_ms)
+  local every_ms, offset_ms = recurrence.every_ms, recurrence.offset_ms
+  return (math.floor((after_ms - offset_ms) / every_ms) + 1) * every_ms + offset_ms
+end
+local MOST_LOOKED_AT = 100
+
+-- The part of a sorted set whose turn it is.
+local function part_of(set, now_ms)
+  local parts = math.ceil(redis.call('ZCARD', set) / MOST_LOOKED_AT)
+  local from = parts > 0 and math.floor(now_ms / LOOK_AGAIN_MS) % parts * MOST_LOOKED_AT or 0
+  return redis.call('ZRANGE', set, from, from + MOST_LOOKED_AT - 1)
+end
+
+-- The longest time from one run to the next, as far as is known; 0: nothing is.
+local function longest_gap(recurrence)
+  local longest_ms = recurrence.every_ms
+  for at = 2, #recurrence.times do
+    longest_ms = math.max(longest_ms, recurrence.times[at] - recurrence.times[at - 1])
+  end
+  return longest_ms
+end
+
+-- A recurrence whose next run is further away than twice that goes on by the clock as it is now: it runs whenever that
+-- shows one of its times, also a second time. Others only wait until the clock comes to their next run, so that what runs
+-- once a day does so once a day. Times of an expression are to be supplied anew; until they are, those that are known stay.
+local function go_on(keys, queue, id, now_ms)
+  local recurrence = read_recurrence(keys.recurrences, id)
+  local gap_ms = longest_gap(recurrence)
+  if gap_ms == 0 or recurrence.next_ms <= now_ms + 2 * gap_ms then
+    return
+  elseif recurrence.every_ms > 0 then
+    recurrence.next_ms = next_interval(recurrence, now_ms)
+  elseif recurrence.complete or is_to_be_replaced(recurrence) then
+    return
+  else
+    recurrence.known_ms = now_ms
+  end
+  save_progress(keys, queue, id, recurrence)
+end
+
+local function catch_up(keys, queue, settings, now_us)
+  local now_ms = math.floor(now_us / 1000)
+  if is_marked(queue, GROUPS) then
+    look_at_held(keys, part_of(keys.held, now_ms), now_us)
+  end
+  if is_marked(queue, RECURRENCES) and not settings.paused then
+    for _, id in ipairs(part_of(keys.recurring, now_ms)) do
+      go_on(keys, queue, id, now_ms)
+    end
+  end
+end
+    catch_up(keys, queue, settings, now_us)
+  end
   if is_marked(queue, DEPENDENCIES) then
     note_parents_due(keys, queue, now_ms)
   end
@@ -3582,10 +4113,16 @@ local function read_recurrence(recurrences, id)
   }
 end
 
+-- Whether its known times are behind others that nobody has supplied yet, because the clock has stepped back since they
+-- were; see shared/queue/catch-up.
+local function is_to_be_replaced(recurrence)
+  return #recurrence.times > 0 and recurrence.times[1] > recurrence.known_ms
+end
+
 local function is_short(recurrence)
   return recurrence.every_ms == 0
     and not recurrence.complete
-    and (recurrence.is_held or #recurrence.times < SHORT)
+    and (recurrence.is_held or #recurrence.times < SHORT or is_to_be_replaced(recurrence))
 end
 -- Changes to recurrences; see shared/queue/read-recurrence.
 
@@ -3951,17 +4488,17 @@ end
   queue.due_ms = math.min(queue.due_ms, next_due_ms(keys, queue, settings, now_ms) or NEVER_MS)
 end
 local how = { channel = channel, sharded = sharded, counted = counted }
-local stood = leave_idle(idle, queue, worker)
+local score = leave_idle(idle, queue, worker)
 if limit == 0 then
   local frees = settled > 0 or (#ended + #stopped > 0 and may_free_others(queue, settings))
   -- One that waits no more may have been called for what is there: another one comes.
   if (frees or (worker ~= '' and not settings.paused)) and has_more(keys, queue) then
-    call_idle(idle, queue, 1, how)
+    call_idle(idle, queue, 1, now_ms, how)
   end
-  see_to_watch(idle, queue, now_ms, how)
+  see_to_watch(idle, queue, worker, score, now_ms, how)
   tell_others(keys, queue, now_ms, how)
   save_queue_and_call(meta, queue, caller, call, now_ms, format_claimed(0, 0, 0, refused))
-  return { 'claimed', now_ms, 0, stood and 1 or 0, 0, paused, queue.chores, refused, {}, {} }
+  return { 'claimed', now_ms, 0, score and 1 or 0, 0, paused, queue.chores, refused, {}, {} }
 end
 
 if is_marked(queue, GROUPS) then
@@ -3976,32 +4513,40 @@ if count > 0 then
   token, ends_ms = queue.token, now_ms + lease_ms
   told, options = lease_jobs(keys, queue, taken, now_us, lease_ms)
   if settings.rate_limit > 0 then
-    queue.arrival_us =
-      arrival_after(queue.arrival_us, settings.rate_limit, settings.rate_window_ms, now_us, count)
+    queue.arrival_us = arrival_after(queue.arrival_us, settings, now_us, count)
   end
 end
 local waits = worker ~= '' and count < limit
 local recheck_ms = 0
 if queue.idle > 0 then
   if count == room and count > 0 and has_more(keys, queue) then
-    call_idle(idle, queue, 1, how)
+    call_idle(idle, queue, 1, now_ms, how)
   elseif count > 0 and not waits then
     see_to(idle, queue, next_change_ms(held, queue, settings, ends_ms, now_us), now_ms, how)
   end
 end
 if waits then
+-- Lets a later call see whether the clock has stepped back since this one, which claimed nothing: tokens are numbered by the
+-- time, so the newest may be as new as now; see shared/queue/is-behind.
+local function note_time(queue, now_us)
+  queue.token = math.max(queue.token, now_us - 1)
+end
+
 -- A worker that found less than it wanted waits until it is woken. Answers in how many milliseconds it has to come back
 -- by itself; 0: it need not.
-local function wait_for_work(keys, queue, settings, worker, has_room, now_us)
+local function wait_for_work(keys, queue, settings, worker, score, has_room, now_us, how)
   local now_ms, wait_ms = math.floor(now_us / 1000), next_start_ms(queue, settings, now_us)
   if has_room and queue.ready > 0 and has_more(keys, queue) then
     wait_ms = 1
   end
-  local recheck_ms = watch_time(queue, next_due_ms(keys, queue, settings, now_ms), wait_ms, now_ms)
-  stand_idle(keys.idle, queue, worker, recheck_ms > 0)
-  return recheck_ms
+  local due_ms = next_due_ms(keys, queue, settings, now_ms)
+  if wait_ms > 0 then
+    due_ms = math.min(due_ms or math.huge, now_ms + wait_ms)
+  end
+  note_time(queue, now_us)
+  return wait_idle(keys.idle, queue, worker, due_ms, score, now_ms, how)
 end
-  recheck_ms = wait_for_work(keys, queue, settings, worker, room > count, now_us)
+  recheck_ms = wait_for_work(keys, queue, settings, worker, score, room > count, now_us, how)
 end
 tell_others(keys, queue, now_ms, how)
 save_queue_and_call(meta, queue, caller, call, now_ms, format_claimed(token, count, ends_ms, refused))
@@ -4017,110 +4562,121 @@ return { 'claimed', now_ms, ends_ms, waiting, recheck_ms, paused, chores, refuse
     [63, 'lua/shared/exact.lua', 1],
     [73, 'lua/shared/calls.lua', 6],
     [109, 'lua/shared/tell.lua', 1],
-    [116, 'lua/shared/tell.lua', 12],
-    [130, 'lua/shared/next-token.lua', 1],
-    [135, 'lua/shared/queue/state.lua', 1],
-    [213, 'lua/shared/queue/count-job.lua', 1],
-    [226, 'lua/shared/queue/note-spans.lua', 1],
-    [227, 'lua/shared/queue/note-alike.lua', 1],
-    [228, 'lua/shared/queue/bucket.lua', 1],
-    [240, 'lua/shared/queue/leave-notes.lua', 1],
-    [258, 'lua/shared/queue/fold.lua', 1],
-    [259, 'lua/shared/queue/statistics.lua', 1],
-    [495, 'lua/shared/queue/fold.lua', 3],
-    [506, 'lua/shared/queue/leave-notes.lua', 20],
-    [510, 'lua/shared/queue/note-alike.lua', 4],
-    [525, 'lua/shared/queue/note-spans.lua', 3],
-    [551, 'lua/shared/queue/never.lua', 1],
-    [553, 'lua/shared/queue/save.lua', 1],
-    [555, 'lua/shared/queue/save.lua', 13],
-    [598, 'lua/shared/queue/save-call.lua', 1],
-    [606, 'lua/shared/queue/wide.lua', 1],
-    [621, 'lua/shared/queue/settings.lua', 1],
-    [637, 'lua/shared/queue/marks.lua', 1],
-    [651, 'lua/shared/queue/recurs.lua', 1],
-    [653, 'lua/shared/queue/note-due.lua', 1],
-    [661, 'lua/shared/queue/rate.lua', 1],
-    [681, 'lua/shared/queue/job.lua', 1],
-    [693, 'lua/shared/queue/plain-head.lua', 1],
-    [696, 'lua/shared/queue/plain-head.lua', 8],
-    [704, 'lua/shared/queue/job.lua', 14],
-    [781, 'lua/shared/queue/flags.lua', 1],
-    [810, 'lua/shared/queue/run.lua', 1],
-    [857, 'lua/shared/queue/parents.lua', 1],
-    [916, 'lua/shared/queue/parents.lua', 70],
-    [928, 'lua/shared/queue/happened.lua', 1],
-    [940, 'lua/shared/queue/names.lua', 1],
-    [956, 'lua/shared/queue/names.lua', 29],
-    [974, 'lua/shared/queue/groups.lua', 1],
-    [1082, 'lua/shared/queue/groups.lua', 120],
-    [1104, 'lua/shared/queue/ready.lua', 1],
-    [1133, 'lua/shared/queue/fields.lua', 1],
-    [1142, 'lua/shared/queue/end.lua', 1],
-    [1163, 'lua/shared/queue/leave-tags.lua', 1],
-    [1172, 'lua/shared/queue/end.lua', 23],
-    [1189, 'lua/shared/queue/note-end.lua', 1],
-    [1219, 'lua/shared/queue/tell-others.lua', 1],
-    [1221, 'lua/shared/queue/packed-notes.lua', 1],
-    [1222, 'lua/shared/queue/packed-notes.lua', 3],
-    [1230, 'lua/shared/queue/tell-others.lua', 4],
-    [1233, 'lua/shared/queue/result.lua', 1],
-    [1247, 'lua/shared/queue/tell-ends.lua', 1],
-    [1303, 'lua/shared/queue/tell-others.lua', 9],
-    [1306, 'lua/shared/queue/tell-others.lua', 13],
-    [1309, 'lua/shared/queue/publish.lua', 1],
-    [1310, 'lua/shared/queue/message.lua', 1],
-    [1320, 'lua/shared/queue/spelled.lua', 1],
-    [1328, 'lua/shared/queue/send.lua', 1],
-    [1344, 'lua/shared/queue/message.lua', 13],
-    [1367, 'lua/shared/queue/publish.lua', 3],
-    [1373, 'lua/shared/queue/tell-others.lua', 17],
-    [1376, 'lua/shared/queue/cancel.lua', 1],
-    [1384, 'lua/shared/queue/stop.lua', 1],
-    [1392, 'lua/shared/queue/finish.lua', 1],
-    [1492, 'lua/shared/queue/take.lua', 1],
-    [1610, 'lua/shared/queue/bring-returned.lua', 1],
-    [1643, 'lua/shared/queue/take.lua', 120],
-    [1667, 'lua/shared/queue/lease.lua', 1],
-    [1737, 'lua/shared/queue/told.lua', 1],
-    [1752, 'lua/shared/queue/claimed-before.lua', 1],
-    [1798, 'lua/shared/queue/idle.lua', 1],
-    [1875, 'lua/shared/queue/watch.lua', 1],
-    [1896, 'lua/shared/queue/judge.lua', 1],
-    [1959, 'lua/shared/queue/next-due.lua', 1],
-    [2014, 'lua/queue/ack-and-claim.lua', 92],
-    [2081, 'lua/shared/queue/bring-due.lua', 1],
-    [2084, 'lua/shared/queue/entries.lua', 1],
-    [2102, 'lua/shared/queue/history.lua', 1],
-    [2116, 'lua/shared/queue/failure.lua', 1],
-    [2122, 'lua/shared/queue/note-failure.lua', 1],
-    [2126, 'lua/shared/queue/dead.lua', 1],
-    [2180, 'lua/shared/queue/bury-claimed.lua', 1],
-    [2187, 'lua/shared/queue/reclaim.lua', 1],
-    [2232, 'lua/shared/queue/due.lua', 1],
-    [2254, 'lua/shared/queue/bring-due.lua', 12],
-    [2261, 'lua/shared/queue/spawn.lua', 1],
-    [2266, 'lua/shared/queue/number.lua', 1],
-    [2275, 'lua/shared/queue/enter-tags.lua', 1],
-    [2281, 'lua/shared/queue/leave-short.lua', 1],
-    [2292, 'lua/shared/queue/read-recurrence.lua', 1],
-    [2350, 'lua/shared/queue/recurrence.lua', 1],
-    [2399, 'lua/shared/queue/spawn.lua', 12],
-    [2497, 'lua/shared/queue/bring-due.lua', 20],
-    [2501, 'lua/queue/ack-and-claim.lua', 160],
-    [2505, 'lua/shared/queue/settle.lua', 1],
-    [2506, 'lua/shared/queue/failure.lua', 1],
-    [2512, 'lua/shared/queue/dead.lua', 1],
-    [2566, 'lua/shared/queue/backoff.lua', 1],
-    [2568, 'lua/shared/queue/backoff.lua', 22],
-    [2587, 'lua/shared/queue/unblock.lua', 1],
-    [2593, 'lua/shared/queue/outbox.lua', 1],
-    [2604, 'lua/shared/queue/entries.lua', 1],
-    [2622, 'lua/shared/queue/history.lua', 1],
-    [2636, 'lua/shared/queue/settle.lua', 18],
-    [2710, 'lua/queue/ack-and-claim.lua', 165],
-    [2753, 'lua/shared/queue/wait.lua', 1],
-    [2764, 'lua/queue/ack-and-claim.lua', 209],
+    [119, 'lua/shared/tell.lua', 15],
+    [158, 'lua/shared/next-token.lua', 1],
+    [163, 'lua/shared/queue/state.lua', 1],
+    [241, 'lua/shared/queue/count-job.lua', 1],
+    [254, 'lua/shared/queue/note-spans.lua', 1],
+    [255, 'lua/shared/queue/note-alike.lua', 1],
+    [256, 'lua/shared/queue/bucket.lua', 1],
+    [268, 'lua/shared/queue/leave-notes.lua', 1],
+    [286, 'lua/shared/queue/fold.lua', 1],
+    [287, 'lua/shared/queue/statistics.lua', 1],
+    [523, 'lua/shared/queue/fold.lua', 3],
+    [534, 'lua/shared/queue/leave-notes.lua', 20],
+    [538, 'lua/shared/queue/note-alike.lua', 4],
+    [553, 'lua/shared/queue/note-spans.lua', 3],
+    [579, 'lua/shared/queue/never.lua', 1],
+    [581, 'lua/shared/queue/save.lua', 1],
+    [583, 'lua/shared/queue/save.lua', 13],
+    [626, 'lua/shared/queue/save-call.lua', 1],
+    [634, 'lua/shared/queue/wide.lua', 1],
+    [649, 'lua/shared/queue/settings.lua', 1],
+    [667, 'lua/shared/queue/marks.lua', 1],
+    [681, 'lua/shared/queue/recurs.lua', 1],
+    [683, 'lua/shared/queue/note-due.lua', 1],
+    [691, 'lua/shared/queue/rate.lua', 1],
+    [733, 'lua/shared/queue/job.lua', 1],
+    [745, 'lua/shared/queue/plain-head.lua', 1],
+    [748, 'lua/shared/queue/plain-head.lua', 8],
+    [756, 'lua/shared/queue/job.lua', 14],
+    [833, 'lua/shared/queue/flags.lua', 1],
+    [862, 'lua/shared/queue/run.lua', 1],
+    [909, 'lua/shared/queue/parents.lua', 1],
+    [968, 'lua/shared/queue/parents.lua', 70],
+    [980, 'lua/shared/queue/happened.lua', 1],
+    [992, 'lua/shared/queue/names.lua', 1],
+    [1008, 'lua/shared/queue/names.lua', 29],
+    [1026, 'lua/shared/queue/groups.lua', 1],
+    [1034, 'lua/shared/queue/burst.lua', 1],
+    [1049, 'lua/shared/queue/groups.lua', 10],
+    [1154, 'lua/shared/queue/groups.lua', 126],
+    [1181, 'lua/shared/queue/ready.lua', 1],
+    [1210, 'lua/shared/queue/fields.lua', 1],
+    [1219, 'lua/shared/queue/end.lua', 1],
+    [1240, 'lua/shared/queue/leave-tags.lua', 1],
+    [1249, 'lua/shared/queue/end.lua', 23],
+    [1266, 'lua/shared/queue/note-end.lua', 1],
+    [1296, 'lua/shared/queue/tell-others.lua', 1],
+    [1298, 'lua/shared/queue/packed-notes.lua', 1],
+    [1299, 'lua/shared/queue/packed-notes.lua', 3],
+    [1307, 'lua/shared/queue/tell-others.lua', 4],
+    [1310, 'lua/shared/queue/result.lua', 1],
+    [1324, 'lua/shared/queue/tell-ends.lua', 1],
+    [1380, 'lua/shared/queue/tell-others.lua', 9],
+    [1383, 'lua/shared/queue/tell-others.lua', 13],
+    [1386, 'lua/shared/queue/publish.lua', 1],
+    [1387, 'lua/shared/queue/message.lua', 1],
+    [1397, 'lua/shared/queue/spelled.lua', 1],
+    [1405, 'lua/shared/queue/send.lua', 1],
+    [1421, 'lua/shared/queue/message.lua', 13],
+    [1444, 'lua/shared/queue/publish.lua', 3],
+    [1450, 'lua/shared/queue/tell-others.lua', 17],
+    [1453, 'lua/shared/queue/cancel.lua', 1],
+    [1461, 'lua/shared/queue/stop.lua', 1],
+    [1469, 'lua/shared/queue/finish.lua', 1],
+    [1569, 'lua/shared/queue/take.lua', 1],
+    [1687, 'lua/shared/queue/bring-returned.lua', 1],
+    [1720, 'lua/shared/queue/take.lua', 120],
+    [1744, 'lua/shared/queue/lease.lua', 1],
+    [1814, 'lua/shared/queue/told.lua', 1],
+    [1829, 'lua/shared/queue/claimed-before.lua', 1],
+    [1875, 'lua/shared/queue/idle.lua', 1],
+    [2011, 'lua/shared/queue/watch.lua', 1],
+    [2069, 'lua/shared/queue/judge.lua', 1],
+    [2133, 'lua/shared/queue/is-behind.lua', 1],
+    [2149, 'lua/shared/queue/next-due.lua', 2],
+    [2208, 'lua/queue/ack-and-claim.lua', 92],
+    [2276, 'lua/shared/queue/bring-due.lua', 1],
+    [2279, 'lua/shared/queue/entries.lua', 1],
+    [2297, 'lua/shared/queue/history.lua', 1],
+    [2311, 'lua/shared/queue/failure.lua', 1],
+    [2317, 'lua/shared/queue/note-failure.lua', 1],
+    [2321, 'lua/shared/queue/dead.lua', 1],
+    [2375, 'lua/shared/queue/bury-claimed.lua', 1],
+    [2382, 'lua/shared/queue/reclaim.lua', 1],
+    [2427, 'lua/shared/queue/due.lua', 1],
+    [2449, 'lua/shared/queue/bring-due.lua', 12],
+    [2453, 'lua/shared/queue/leave-short.lua', 1],
+    [2464, 'lua/shared/queue/read-recurrence.lua', 1],
+    [2528, 'lua/shared/queue/recurrence.lua', 1],
+    [2577, 'lua/shared/queue/catch-up.lua', 1],
+    [2579, 'lua/shared/queue/next-interval.lua', 1],
+    [2584, 'lua/shared/queue/catch-up.lua', 4],
+    [2631, 'lua/shared/queue/bring-due.lua', 21],
+    [2637, 'lua/shared/queue/spawn.lua', 1],
+    [2642, 'lua/shared/queue/number.lua', 1],
+    [2651, 'lua/shared/queue/enter-tags.lua', 1],
+    [2657, 'lua/shared/queue/leave-short.lua', 1],
+    [2668, 'lua/shared/queue/read-recurrence.lua', 1],
+    [2732, 'lua/shared/queue/recurrence.lua', 1],
+    [2781, 'lua/shared/queue/spawn.lua', 12],
+    [2879, 'lua/shared/queue/bring-due.lua', 28],
+    [2883, 'lua/queue/ack-and-claim.lua', 161],
+    [2887, 'lua/shared/queue/settle.lua', 1],
+    [2888, 'lua/shared/queue/failure.lua', 1],
+    [2894, 'lua/shared/queue/dead.lua', 1],
+    [2948, 'lua/shared/queue/backoff.lua', 1],
+    [2950, 'lua/shared/queue/backoff.lua', 22],
+    [2969, 'lua/shared/queue/unblock.lua', 1],
+    [2975, 'lua/shared/queue/outbox.lua', 1],
+    [2986, 'lua/shared/queue/entries.lua', 1],
+    [3004, 'lua/shared/queue/history.lua', 1],
+    [3018, 'lua/shared/queue/settle.lua', 18],
+    [3092, 'lua/queue/ack-and-claim.lua', 166],
+    [3134, 'lua/shared/queue/note-time.lua', 1],
+    [3139, 'lua/shared/queue/wait.lua', 2],
+    [3154, 'lua/queue/ack-and-claim.lua', 209],
   ],
   encode(args) {
     const encoded = new Array<Argument>(9 + args.acks.length * 3)
@@ -4209,7 +4765,7 @@ function readDuplicatesOfAdvanceAdvanced(part: Reply | undefined): ({ readonly a
 export const advance: Operation<AdvanceArguments, AdvanceAnswer> = {
   script: {
     name: 'queue/advance',
-    sha1: 'd8a8d27c4637f484229ca2a05288cb9ac6eae5e1',
+    sha1: 'bd5c738c80931ae9fe44b20d749ac9486b340f7a',
     reads: false,
     bytes: false,
     source: `--[[
@@ -4312,30 +4868,58 @@ local function forget_old_calls(calls, call, now_ms)
 end
 
 -- Telling the processes of tickets; see shared/tickets.
+-- A script asks whether a process listens before it publishes, and never after: what PUBLISH counts is not what is
+-- heard. A subscriber on a replica hears a message that was counted as heard by nobody, and one who subscribes to
+-- patterns is counted for a process that has died. So the state decides who was granted what, and a message only tells.
 -- @optional SPUBLISH only where the caller's driver has seen that the server knows sharded channels
 
 local function process_of(ticket)
   return string.match(ticket.id, '^[^.]*')
 end
 
--- True unless it is certain that the process is gone.
-local function tell_process(ticket, message, how)
-  if ticket.listens == 0 then
-    return true
+-- Whether the process of a ticket listens on this node; nil where that is not known: the process does not listen, the
+-- number of subscribers proves nothing, or the user may not ask for it.
+local function listens_here(ticket, how)
+  if ticket.listens == 0 or not how.counted then
+    return nil
   end
   local channel = how.channel .. ':' .. process_of(ticket)
-  local heard
+  local counts
   if how.sharded then
-    heard = redis.call('SPUBLISH', channel, message)
+    counts = redis.pcall('PUBSUB', 'SHARDNUMSUB', channel)
   else
-    heard = redis.call('PUBLISH', channel, message)
+    counts = redis.pcall('PUBSUB', 'NUMSUB', channel)
   end
-  return heard > 0 or not how.counted
+  if counts.err then
+    return nil
+  end
+  return counts[2] > 0
+end
+
+local function publish_to(ticket, message, how)
+  if ticket.listens == 0 then
+    return
+  end
+  local channel = how.channel .. ':' .. process_of(ticket)
+  if how.sharded then
+    redis.call('SPUBLISH', channel, message)
+  else
+    redis.call('PUBLISH', channel, message)
+  end
+end
+
+-- Answers false, and tells nobody, when it is certain that the process does not listen on this node.
+local function tell_process(ticket, message, how)
+  if listens_here(ticket, how) == false then
+    return false
+  end
+  publish_to(ticket, message, how)
+  return true
 end
 -- The main key of a queue: one hash, read once and written once a call.
 --   layout, codec    the form of the stored data, and of the payloads
 --   <caller>         the record of a slot; see shared/calls
---   settings         what people set; see shared/queue/settings
+--   settings, burst  what people set; see shared/queue/settings and shared/queue/burst
 --   state            the numbers below, as doubles one behind the other
 --     began_us       server microseconds at which the queue began
 --     last           the newest job: its server microsecond, or one more than the job before
@@ -4809,7 +5393,8 @@ local function save_queue_and_call(meta, queue, caller, call, now_ms, answer)
   forget_old_calls(meta, call, now_ms)
 end
 -- What people set for a queue, one text: '<paused>,<concurrency>,<rate_limit>,<rate_window_ms>,<keep_count>,<keep_ms>'.
--- 0 for a number: no limit, nothing kept. Not by spaces: what begins with two numbers is a call (see shared/calls).
+-- 0 for a number: no limit, nothing kept. Not by spaces: what begins with two numbers is a call (see shared/calls). The burst
+-- of the rate stands in a field of its own; see shared/queue/burst.
 
 local function parse_settings(text)
   local paused, concurrency, rate_limit, rate_window_ms, keep_count, keep_ms =
@@ -4819,6 +5404,7 @@ local function parse_settings(text)
     concurrency = tonumber(concurrency),
     rate_limit = tonumber(rate_limit),
     rate_window_ms = tonumber(rate_window_ms),
+    rate_burst = 0,
     keep_count = tonumber(keep_count),
     keep_ms = tonumber(keep_ms),
   }
@@ -4846,13 +5432,32 @@ local function note_due(queue, due_ms)
     queue.due_ms = due_ms
   end
 end
--- A rate, as the generic cell rate algorithm of shared/rate-limit/gcra: \`limit\` starts in a window, all of them
--- at once if they were saved up. Jobs start when the theoretical arrival time is at most a window ahead.
+-- A rate, as the generic cell rate algorithm of shared/rate-limit/gcra: \`rate_limit\` starts flow back in a window, and
+-- \`rate_burst\` of them may be saved up, 0: a window's. Jobs start while the theoretical arrival time is ahead by no more than
+-- those take to flow back. It lies further ahead where the clock has stepped back, or the rate was raised: then all that was
+-- saved up is used up, and no more.
+
+-- How far ahead the arrival time may lie, and what a start costs.
+local function spans_of(rate)
+  local unit_us = rate.rate_window_ms * 1000 / rate.rate_limit
+  if rate.rate_burst == 0 then
+    return rate.rate_window_ms * 1000, unit_us
+  end
+  -- Rounding up is not to hold back the last that was saved up.
+  local rounded_us = unit_us % 1 > 0 and math.min(rate.rate_burst - 1, math.floor(unit_us)) or 0
+  return rate.rate_burst * unit_us + rounded_us, unit_us
+end
+
+local function bounded_arrival(arrival_us, rate, now_us)
+  local span_us = spans_of(rate)
+  return math.min(arrival_us, math.floor(now_us + span_us))
+end
 
 -- Milliseconds until one more may start.
-local function next_start_in_ms(arrival_us, limit, window_ms, now_us)
-  local window_us = window_ms * 1000
-  return math.max(0, math.ceil((arrival_us - now_us + window_us / limit - window_us) / 1000))
+local function next_start_in_ms(arrival_us, rate, now_us)
+  local span_us, unit_us = spans_of(rate)
+  local ahead_us = math.min(arrival_us - now_us, span_us)
+  return math.max(0, math.ceil((ahead_us + unit_us - span_us) / 1000))
 end
 -- A job, as it is stored under its number in the hash of jobs: a head and the payload, which no script reads.
 -- The head of a plain job, one with no option but its name, is the length of the name, a byte, and the name; of one with
@@ -5297,6 +5902,22 @@ end
 --
 -- In the hash of groups, under its name:
 --   '<number> <ready> <claimed> <in_ring> <paused> <concurrency> <rate_limit> <rate_window_ms> <arrival_us>'
+-- Its burst stands beside it; see shared/queue/burst.
+-- The burst of a rate, where one is set: '<rate_limit>,<rate_window_ms>,<burst>', in a field of its own, for processes of older
+-- releases know none. So it is of the rate that it was set with, and not of one that those have set since. Those of groups
+-- stand in the hash of groups, each behind a byte with which no name begins; that byte alone has how many there are.
+local GROUP_BURST = '\\255'
+
+-- 0: as many as the rate allows in a window.
+local function read_burst(hash, field, rate)
+  if rate.rate_limit == 0 then
+    return 0
+  end
+  local stored = redis.call('HGET', hash, field)
+  local limit, window_ms, burst = string.match(stored or '', '^(%d+),(%d+),(%d+)$')
+  local is_of_rate = tonumber(limit) == rate.rate_limit and tonumber(window_ms) == rate.rate_window_ms
+  return is_of_rate and tonumber(burst) or 0
+end
 
 local function new_group(number)
   return {
@@ -5308,6 +5929,7 @@ local function new_group(number)
     concurrency = 0,
     rate_limit = 0,
     rate_window_ms = 0,
+    rate_burst = 0,
     arrival_us = 0,
   }
 end
@@ -5320,7 +5942,7 @@ local function read_group(groups, name)
   end
   local number, ready, claimed, in_ring, paused, concurrency, rate_limit, rate_window_ms, arrival_us =
     string.match(stored, '^(%d+) (%d+) (%d+) (%d) (%d) (%d+) (%d+) (%d+) (%d+)$')
-  return {
+  local group = {
     number = tonumber(number),
     ready = tonumber(ready),
     claimed = tonumber(claimed),
@@ -5331,6 +5953,8 @@ local function read_group(groups, name)
     rate_window_ms = tonumber(rate_window_ms),
     arrival_us = tonumber(arrival_us),
   }
+  group.rate_burst = read_burst(groups, GROUP_BURST .. name, group)
+  return group
 end
 
 local function open_group(groups, queue, name)
@@ -5372,7 +5996,8 @@ local function enter_ring(turns, held, name, group, now_us)
   elseif group.concurrency > 0 and group.claimed >= group.concurrency then
     return
   elseif group.rate_limit > 0 then
-    local wait_ms = next_start_in_ms(group.arrival_us, group.rate_limit, group.rate_window_ms, now_us)
+    group.arrival_us = bounded_arrival(group.arrival_us, group, now_us)
+    local wait_ms = next_start_in_ms(group.arrival_us, group, now_us)
     if wait_ms > 0 then
       redis.call('ZADD', held, string.format('%.0f', math.floor(now_us / 1000) + wait_ms), name)
       return
@@ -5609,15 +6234,27 @@ end
 -- Workers that found nothing, longest first. Each has a name, '<process>.<number>', and its process listens on
 -- '<channel>:<process>' for 'come <name> 0'; behind ':' it may say that it takes jobs by letter, see shared/queue/hand-over,
 -- which is no part of its name in letters. Whoever brings work calls one; one that finds more than it takes calls the
--- next, so that as many come as there is work for. A process that nobody hears is gone, and passed over.
+-- next, so that as many come as there is work for. A process that does not listen is gone, and passed over.
 --
--- One of them watches the time: it comes back by itself when the next job is due or the next lease ends. It stands behind
--- the others, by a greater score, and when it goes nobody watches.
+-- Two of them watch the time, and stand behind the others, by greater scores:
+--   the first    comes back by itself when the next job is due or the next lease ends. When it goes nobody watches.
+--   the second   is of another process. It comes back at the time that its score tells, a second after the first one at
+--                the latest: whatever becomes of the first one's process, what is due is seen then.
+-- Where one process alone is called, a second is called as well, once in a second, and comes back after a second. So a
+-- job does not wait for a process that listens and does not come.
 local WATCHING = 1125899906842624
+local SECOND = 2251799813685248
 local IDLE_KEPT_MS = '7200000'
 local MOST_GONE = 100
 -- One that is so late will not come.
 local LATE_MS = 1000
+
+-- The first one watches no more.
+local function end_watch(queue, score)
+  if score >= WATCHING and score < SECOND then
+    queue.watch_ms = 0
+  end
+end
 
 -- The name of the one that waits longest; nil where nobody does. It waits no more.
 local function pop_idle(idle, queue)
@@ -5628,27 +6265,84 @@ local function pop_idle(idle, queue)
     return nil
   end
   queue.idle = queue.idle - 1
-  if tonumber(score) >= WATCHING then
-    queue.watch_ms = 0
-  end
+  end_watch(queue, tonumber(score))
   return name
 end
 
--- False when it is certain that it is gone.
-local function tell_idle(worker, word, text, how)
-  local name = string.match(worker, '^[^:]*')
-  return tell_process({ id = name, listens = 1 }, word .. ' ' .. name .. ' ' .. text, how)
+local function ticket_of(worker)
+  return { id = string.match(worker, '^[^:]*'), listens = 1 }
 end
 
-local function call_idle(idle, queue, count, how)
+-- Calls it. False when it is certain that it is gone.
+local function tell_idle(worker, how)
+  local ticket = ticket_of(worker)
+  return tell_process(ticket, 'come ' .. ticket.id .. ' 0', how)
+end
+
+-- Whether a second one that is not of this process comes by itself by then.
+local function has_second(idle, process, by_ms, now_ms, how)
+  local names = redis.call('ZRANGEBYSCORE', idle, SECOND + now_ms, SECOND + by_ms, 'LIMIT', '0', '3')
+  for _, name in ipairs(names) do
+    local ticket = ticket_of(name)
+    if process_of(ticket) ~= process and listens_here(ticket, how) ~= false then
+      return true
+    end
+  end
+  return false
+end
+
+-- Some of those that wait, with their scores: those that wait longest, and those that watch.
+local function some_idle(idle, queue)
+  local some = redis.call('ZRANGE', idle, '0', '9', 'WITHSCORES')
+  if queue.idle > 10 then
+    for _, each in ipairs(redis.call('ZRANGE', idle, '-3', '-1', 'WITHSCORES')) do
+      some[#some + 1] = each
+    end
+  end
+  return some
+end
+
+-- Calls one that is not of this process, and has it come back by then. Those that are gone, or were called so before and
+-- did not come, wait no more.
+local function call_second(idle, queue, process, by_ms, now_ms, how)
+  local some = some_idle(idle, queue)
+  for at = 1, #some, 2 do
+    local name, score = some[at], tonumber(some[at + 1])
+    if process_of({ id = name }) ~= process then
+      end_watch(queue, score)
+      local is_late = score >= SECOND and score < SECOND + now_ms - LATE_MS
+      if not is_late and tell_idle(name, how) then
+        redis.call('ZADD', idle, SECOND + by_ms, name)
+        return
+      end
+      queue.idle = queue.idle - redis.call('ZREM', idle, name)
+    end
+  end
+end
+
+-- Sees to it that one that is not of this process comes by then.
+local function see_to_second(idle, queue, process, by_ms, now_ms, how)
+  if queue.idle > 0 and not has_second(idle, process, by_ms, now_ms, how) then
+    call_second(idle, queue, process, by_ms, now_ms, how)
+  end
+end
+
+local function call_idle(idle, queue, count, now_ms, how)
+  local first, several
   for _ = 1, MOST_GONE do
     local name = count > 0 and pop_idle(idle, queue)
     if not name then
-      return
+      break
     end
-    if tell_idle(name, 'come', '0', how) then
+    if tell_idle(name, how) then
+      local process = process_of({ id = name })
+      several = several or (first and first ~= process)
+      first = first or process
       count = count - 1
     end
+  end
+  if first and not several then
+    see_to_second(idle, queue, first, now_ms + LATE_MS, now_ms, how)
   end
 end
 
@@ -5659,7 +6353,7 @@ end
 -- What comes at that time must be seen by somebody.
 local function see_to(idle, queue, due_ms, now_ms, how)
   if queue.idle > 0 and (not is_watched(queue, now_ms) or due_ms < queue.watch_ms) then
-    call_idle(idle, queue, 1, how)
+    call_idle(idle, queue, 1, now_ms, how)
   end
 end
 -- Finding a job by its id.
@@ -6147,7 +6841,7 @@ local function see_to_new(keys, queue, tally, now_ms, how)
     forget_old_uniques(keys.ids, now_ms)
   end
   if queue.idle > 0 then
-    call_idle(keys.idle, queue, math.min(tally.ready, 8), how)
+    call_idle(keys.idle, queue, math.min(tally.ready, 8), now_ms, how)
     local soonest_ms = math.min(tally.soonest_ms, queue.settling and now_ms or math.huge)
     if soonest_ms < math.huge then
       see_to(keys.idle, queue, soonest_ms, now_ms, how)
@@ -6447,91 +7141,93 @@ return { 'advanced', first, queue.chores, refused, tally.duplicates }
     [60, 'lua/shared/calls.lua', 1],
     [64, 'lua/shared/calls.lua', 6],
     [100, 'lua/shared/tell.lua', 1],
-    [107, 'lua/shared/tell.lua', 12],
-    [121, 'lua/shared/queue/state.lua', 1],
-    [199, 'lua/shared/queue/count-job.lua', 1],
-    [212, 'lua/shared/queue/note-spans.lua', 1],
-    [213, 'lua/shared/queue/note-alike.lua', 1],
-    [214, 'lua/shared/queue/bucket.lua', 1],
-    [226, 'lua/shared/queue/leave-notes.lua', 1],
-    [244, 'lua/shared/queue/fold.lua', 1],
-    [245, 'lua/shared/queue/statistics.lua', 1],
-    [481, 'lua/shared/queue/fold.lua', 3],
-    [492, 'lua/shared/queue/leave-notes.lua', 20],
-    [496, 'lua/shared/queue/note-alike.lua', 4],
-    [511, 'lua/shared/queue/note-spans.lua', 3],
-    [537, 'lua/shared/queue/save.lua', 1],
-    [539, 'lua/shared/queue/save.lua', 13],
-    [582, 'lua/shared/queue/wide.lua', 1],
-    [589, 'lua/shared/queue/save-call.lua', 1],
-    [597, 'lua/shared/queue/settings.lua', 1],
-    [613, 'lua/shared/queue/marks.lua', 1],
-    [627, 'lua/shared/queue/note-due.lua', 1],
-    [635, 'lua/shared/queue/rate.lua', 1],
-    [638, 'lua/shared/queue/rate.lua', 16],
-    [643, 'lua/shared/queue/job.lua', 1],
-    [655, 'lua/shared/queue/plain-head.lua', 1],
-    [658, 'lua/shared/queue/plain-head.lua', 8],
-    [666, 'lua/shared/queue/job.lua', 14],
-    [743, 'lua/shared/queue/flags.lua', 1],
-    [772, 'lua/shared/queue/happened.lua', 1],
-    [784, 'lua/shared/queue/enter-tags.lua', 1],
-    [790, 'lua/shared/queue/note-end.lua', 1],
-    [820, 'lua/shared/queue/tell-others.lua', 1],
-    [822, 'lua/shared/queue/packed-notes.lua', 1],
-    [823, 'lua/shared/queue/packed-notes.lua', 3],
-    [831, 'lua/shared/queue/tell-others.lua', 4],
-    [834, 'lua/shared/queue/result.lua', 1],
-    [848, 'lua/shared/queue/tell-ends.lua', 1],
-    [904, 'lua/shared/queue/tell-others.lua', 9],
-    [907, 'lua/shared/queue/tell-others.lua', 13],
-    [910, 'lua/shared/queue/publish.lua', 1],
-    [911, 'lua/shared/queue/message.lua', 1],
-    [921, 'lua/shared/queue/spelled.lua', 1],
-    [929, 'lua/shared/queue/send.lua', 1],
-    [945, 'lua/shared/queue/message.lua', 13],
-    [968, 'lua/shared/queue/publish.lua', 3],
-    [974, 'lua/shared/queue/tell-others.lua', 17],
-    [977, 'lua/shared/queue/run.lua', 1],
-    [1024, 'lua/shared/queue/fields.lua', 1],
-    [1033, 'lua/shared/queue/names.lua', 1],
-    [1079, 'lua/shared/queue/groups.lua', 1],
-    [1208, 'lua/shared/queue/ready.lua', 1],
-    [1245, 'lua/shared/queue/number.lua', 1],
-    [1254, 'lua/shared/queue/enqueue.lua', 1],
-    [1292, 'lua/shared/queue/replace.lua', 1],
-    [1347, 'lua/shared/queue/leave-tags.lua', 1],
-    [1356, 'lua/shared/queue/replace.lua', 57],
-    [1381, 'lua/shared/queue/idempotency.lua', 1],
-    [1395, 'lua/shared/queue/idle.lua', 1],
-    [1441, 'lua/shared/queue/idle.lua', 68],
-    [1451, 'lua/shared/queue/find.lua', 1],
-    [1477, 'lua/shared/queue/failure.lua', 1],
-    [1487, 'lua/shared/queue/parents.lua', 1],
-    [1546, 'lua/shared/queue/parents.lua', 70],
-    [1558, 'lua/shared/queue/link.lua', 1],
-    [1621, 'lua/shared/queue/end.lua', 1],
-    [1642, 'lua/shared/queue/leave-tags.lua', 1],
-    [1651, 'lua/shared/queue/end.lua', 23],
-    [1668, 'lua/shared/queue/cancel.lua', 1],
-    [1676, 'lua/shared/queue/stop.lua', 1],
-    [1684, 'lua/shared/queue/judge-one.lua', 1],
-    [1694, 'lua/shared/queue/finish.lua', 1],
-    [1794, 'lua/shared/queue/freed.lua', 1],
-    [1803, 'lua/shared/queue/told.lua', 1],
-    [1818, 'lua/shared/queue/outbox.lua', 1],
-    [1829, 'lua/shared/queue/spec.lua', 1],
-    [1852, 'lua/shared/queue/spec.lua', 33],
-    [1954, 'lua/queue/advance.lua', 88],
-    [2028, 'lua/shared/queue/settle.lua', 1],
-    [2029, 'lua/shared/queue/dead.lua', 1],
-    [2083, 'lua/shared/queue/backoff.lua', 1],
-    [2085, 'lua/shared/queue/backoff.lua', 22],
-    [2104, 'lua/shared/queue/unblock.lua', 1],
-    [2110, 'lua/shared/queue/entries.lua', 1],
-    [2128, 'lua/shared/queue/history.lua', 1],
-    [2142, 'lua/shared/queue/settle.lua', 18],
-    [2216, 'lua/queue/advance.lua', 163],
+    [110, 'lua/shared/tell.lua', 15],
+    [149, 'lua/shared/queue/state.lua', 1],
+    [227, 'lua/shared/queue/count-job.lua', 1],
+    [240, 'lua/shared/queue/note-spans.lua', 1],
+    [241, 'lua/shared/queue/note-alike.lua', 1],
+    [242, 'lua/shared/queue/bucket.lua', 1],
+    [254, 'lua/shared/queue/leave-notes.lua', 1],
+    [272, 'lua/shared/queue/fold.lua', 1],
+    [273, 'lua/shared/queue/statistics.lua', 1],
+    [509, 'lua/shared/queue/fold.lua', 3],
+    [520, 'lua/shared/queue/leave-notes.lua', 20],
+    [524, 'lua/shared/queue/note-alike.lua', 4],
+    [539, 'lua/shared/queue/note-spans.lua', 3],
+    [565, 'lua/shared/queue/save.lua', 1],
+    [567, 'lua/shared/queue/save.lua', 13],
+    [610, 'lua/shared/queue/wide.lua', 1],
+    [617, 'lua/shared/queue/save-call.lua', 1],
+    [625, 'lua/shared/queue/settings.lua', 1],
+    [643, 'lua/shared/queue/marks.lua', 1],
+    [657, 'lua/shared/queue/note-due.lua', 1],
+    [665, 'lua/shared/queue/rate.lua', 1],
+    [686, 'lua/shared/queue/rate.lua', 37],
+    [692, 'lua/shared/queue/job.lua', 1],
+    [704, 'lua/shared/queue/plain-head.lua', 1],
+    [707, 'lua/shared/queue/plain-head.lua', 8],
+    [715, 'lua/shared/queue/job.lua', 14],
+    [792, 'lua/shared/queue/flags.lua', 1],
+    [821, 'lua/shared/queue/happened.lua', 1],
+    [833, 'lua/shared/queue/enter-tags.lua', 1],
+    [839, 'lua/shared/queue/note-end.lua', 1],
+    [869, 'lua/shared/queue/tell-others.lua', 1],
+    [871, 'lua/shared/queue/packed-notes.lua', 1],
+    [872, 'lua/shared/queue/packed-notes.lua', 3],
+    [880, 'lua/shared/queue/tell-others.lua', 4],
+    [883, 'lua/shared/queue/result.lua', 1],
+    [897, 'lua/shared/queue/tell-ends.lua', 1],
+    [953, 'lua/shared/queue/tell-others.lua', 9],
+    [956, 'lua/shared/queue/tell-others.lua', 13],
+    [959, 'lua/shared/queue/publish.lua', 1],
+    [960, 'lua/shared/queue/message.lua', 1],
+    [970, 'lua/shared/queue/spelled.lua', 1],
+    [978, 'lua/shared/queue/send.lua', 1],
+    [994, 'lua/shared/queue/message.lua', 13],
+    [1017, 'lua/shared/queue/publish.lua', 3],
+    [1023, 'lua/shared/queue/tell-others.lua', 17],
+    [1026, 'lua/shared/queue/run.lua', 1],
+    [1073, 'lua/shared/queue/fields.lua', 1],
+    [1082, 'lua/shared/queue/names.lua', 1],
+    [1128, 'lua/shared/queue/groups.lua', 1],
+    [1136, 'lua/shared/queue/burst.lua', 1],
+    [1151, 'lua/shared/queue/groups.lua', 10],
+    [1277, 'lua/shared/queue/ready.lua', 1],
+    [1314, 'lua/shared/queue/number.lua', 1],
+    [1323, 'lua/shared/queue/enqueue.lua', 1],
+    [1361, 'lua/shared/queue/replace.lua', 1],
+    [1416, 'lua/shared/queue/leave-tags.lua', 1],
+    [1425, 'lua/shared/queue/replace.lua', 57],
+    [1450, 'lua/shared/queue/idempotency.lua', 1],
+    [1464, 'lua/shared/queue/idle.lua', 1],
+    [1579, 'lua/shared/queue/idle.lua', 127],
+    [1589, 'lua/shared/queue/find.lua', 1],
+    [1615, 'lua/shared/queue/failure.lua', 1],
+    [1625, 'lua/shared/queue/parents.lua', 1],
+    [1684, 'lua/shared/queue/parents.lua', 70],
+    [1696, 'lua/shared/queue/link.lua', 1],
+    [1759, 'lua/shared/queue/end.lua', 1],
+    [1780, 'lua/shared/queue/leave-tags.lua', 1],
+    [1789, 'lua/shared/queue/end.lua', 23],
+    [1806, 'lua/shared/queue/cancel.lua', 1],
+    [1814, 'lua/shared/queue/stop.lua', 1],
+    [1822, 'lua/shared/queue/judge-one.lua', 1],
+    [1832, 'lua/shared/queue/finish.lua', 1],
+    [1932, 'lua/shared/queue/freed.lua', 1],
+    [1941, 'lua/shared/queue/told.lua', 1],
+    [1956, 'lua/shared/queue/outbox.lua', 1],
+    [1967, 'lua/shared/queue/spec.lua', 1],
+    [1990, 'lua/shared/queue/spec.lua', 33],
+    [2092, 'lua/queue/advance.lua', 88],
+    [2166, 'lua/shared/queue/settle.lua', 1],
+    [2167, 'lua/shared/queue/dead.lua', 1],
+    [2221, 'lua/shared/queue/backoff.lua', 1],
+    [2223, 'lua/shared/queue/backoff.lua', 22],
+    [2242, 'lua/shared/queue/unblock.lua', 1],
+    [2248, 'lua/shared/queue/entries.lua', 1],
+    [2266, 'lua/shared/queue/history.lua', 1],
+    [2280, 'lua/shared/queue/settle.lua', 18],
+    [2354, 'lua/queue/advance.lua', 163],
   ],
   encode(args) {
     const encoded = new Array<Argument>(6 + args.steps.length * 26)
@@ -6620,7 +7316,7 @@ function readParentsOfAskAsked(part: Reply | undefined): ({ readonly queue: stri
 export const ask: Operation<AskArguments, AskAnswer> = {
   script: {
     name: 'queue/ask',
-    sha1: '1a672767493a9a496404d99704cf296022b8ee3b',
+    sha1: '884c511ac68eb8daa1f0279990dbd5eebffcbd5f',
     reads: false,
     bytes: false,
     source: `--[[
@@ -6696,7 +7392,7 @@ end
 -- The main key of a queue: one hash, read once and written once a call.
 --   layout, codec    the form of the stored data, and of the payloads
 --   <caller>         the record of a slot; see shared/calls
---   settings         what people set; see shared/queue/settings
+--   settings, burst  what people set; see shared/queue/settings and shared/queue/burst
 --   state            the numbers below, as doubles one behind the other
 --     began_us       server microseconds at which the queue began
 --     last           the newest job: its server microsecond, or one more than the job before
@@ -6959,7 +7655,7 @@ export type AwaitEndAnswer =
 export const awaitEnd: Operation<AwaitEndArguments, AwaitEndAnswer> = {
   script: {
     name: 'queue/await-end',
-    sha1: '748688dca238f6e340a4000f3817a266aca8bc26',
+    sha1: 'b00870d3dd075e6d133e39d84c45dcdaef6bae11',
     reads: false,
     bytes: true,
     source: `--[[
@@ -6994,7 +7690,7 @@ end
 -- The main key of a queue: one hash, read once and written once a call.
 --   layout, codec    the form of the stored data, and of the payloads
 --   <caller>         the record of a slot; see shared/calls
---   settings         what people set; see shared/queue/settings
+--   settings, burst  what people set; see shared/queue/settings and shared/queue/burst
 --   state            the numbers below, as doubles one behind the other
 --     began_us       server microseconds at which the queue began
 --     last           the newest job: its server microsecond, or one more than the job before
@@ -7449,7 +8145,7 @@ function readRefusedOfBuryBuried(part: Reply | undefined): ({ readonly at: numbe
 export const bury: Operation<BuryArguments, BuryAnswer> = {
   script: {
     name: 'queue/bury',
-    sha1: '1db2b77457bf7c761a7504596e4c5e8815ea1659',
+    sha1: '2b175c2dbae6516f6527192c6b26e5801c9e8346',
     reads: false,
     bytes: false,
     source: `--[[
@@ -7550,30 +8246,58 @@ local function forget_old_calls(calls, call, now_ms)
 end
 
 -- Telling the processes of tickets; see shared/tickets.
+-- A script asks whether a process listens before it publishes, and never after: what PUBLISH counts is not what is
+-- heard. A subscriber on a replica hears a message that was counted as heard by nobody, and one who subscribes to
+-- patterns is counted for a process that has died. So the state decides who was granted what, and a message only tells.
 -- @optional SPUBLISH only where the caller's driver has seen that the server knows sharded channels
 
 local function process_of(ticket)
   return string.match(ticket.id, '^[^.]*')
 end
 
--- True unless it is certain that the process is gone.
-local function tell_process(ticket, message, how)
-  if ticket.listens == 0 then
-    return true
+-- Whether the process of a ticket listens on this node; nil where that is not known: the process does not listen, the
+-- number of subscribers proves nothing, or the user may not ask for it.
+local function listens_here(ticket, how)
+  if ticket.listens == 0 or not how.counted then
+    return nil
   end
   local channel = how.channel .. ':' .. process_of(ticket)
-  local heard
+  local counts
   if how.sharded then
-    heard = redis.call('SPUBLISH', channel, message)
+    counts = redis.pcall('PUBSUB', 'SHARDNUMSUB', channel)
   else
-    heard = redis.call('PUBLISH', channel, message)
+    counts = redis.pcall('PUBSUB', 'NUMSUB', channel)
   end
-  return heard > 0 or not how.counted
+  if counts.err then
+    return nil
+  end
+  return counts[2] > 0
+end
+
+local function publish_to(ticket, message, how)
+  if ticket.listens == 0 then
+    return
+  end
+  local channel = how.channel .. ':' .. process_of(ticket)
+  if how.sharded then
+    redis.call('SPUBLISH', channel, message)
+  else
+    redis.call('PUBLISH', channel, message)
+  end
+end
+
+-- Answers false, and tells nobody, when it is certain that the process does not listen on this node.
+local function tell_process(ticket, message, how)
+  if listens_here(ticket, how) == false then
+    return false
+  end
+  publish_to(ticket, message, how)
+  return true
 end
 -- The main key of a queue: one hash, read once and written once a call.
 --   layout, codec    the form of the stored data, and of the payloads
 --   <caller>         the record of a slot; see shared/calls
---   settings         what people set; see shared/queue/settings
+--   settings, burst  what people set; see shared/queue/settings and shared/queue/burst
 --   state            the numbers below, as doubles one behind the other
 --     began_us       server microseconds at which the queue began
 --     last           the newest job: its server microsecond, or one more than the job before
@@ -8040,7 +8764,8 @@ local function save_queue_and_call(meta, queue, caller, call, now_ms, answer)
   forget_old_calls(meta, call, now_ms)
 end
 -- What people set for a queue, one text: '<paused>,<concurrency>,<rate_limit>,<rate_window_ms>,<keep_count>,<keep_ms>'.
--- 0 for a number: no limit, nothing kept. Not by spaces: what begins with two numbers is a call (see shared/calls).
+-- 0 for a number: no limit, nothing kept. Not by spaces: what begins with two numbers is a call (see shared/calls). The burst
+-- of the rate stands in a field of its own; see shared/queue/burst.
 
 local function parse_settings(text)
   local paused, concurrency, rate_limit, rate_window_ms, keep_count, keep_ms =
@@ -8050,6 +8775,7 @@ local function parse_settings(text)
     concurrency = tonumber(concurrency),
     rate_limit = tonumber(rate_limit),
     rate_window_ms = tonumber(rate_window_ms),
+    rate_burst = 0,
     keep_count = tonumber(keep_count),
     keep_ms = tonumber(keep_ms),
   }
@@ -8069,13 +8795,32 @@ local function set_mark(queue, mark)
     queue.marks = queue.marks + mark
   end
 end
--- A rate, as the generic cell rate algorithm of shared/rate-limit/gcra: \`limit\` starts in a window, all of them
--- at once if they were saved up. Jobs start when the theoretical arrival time is at most a window ahead.
+-- A rate, as the generic cell rate algorithm of shared/rate-limit/gcra: \`rate_limit\` starts flow back in a window, and
+-- \`rate_burst\` of them may be saved up, 0: a window's. Jobs start while the theoretical arrival time is ahead by no more than
+-- those take to flow back. It lies further ahead where the clock has stepped back, or the rate was raised: then all that was
+-- saved up is used up, and no more.
+
+-- How far ahead the arrival time may lie, and what a start costs.
+local function spans_of(rate)
+  local unit_us = rate.rate_window_ms * 1000 / rate.rate_limit
+  if rate.rate_burst == 0 then
+    return rate.rate_window_ms * 1000, unit_us
+  end
+  -- Rounding up is not to hold back the last that was saved up.
+  local rounded_us = unit_us % 1 > 0 and math.min(rate.rate_burst - 1, math.floor(unit_us)) or 0
+  return rate.rate_burst * unit_us + rounded_us, unit_us
+end
+
+local function bounded_arrival(arrival_us, rate, now_us)
+  local span_us = spans_of(rate)
+  return math.min(arrival_us, math.floor(now_us + span_us))
+end
 
 -- Milliseconds until one more may start.
-local function next_start_in_ms(arrival_us, limit, window_ms, now_us)
-  local window_us = window_ms * 1000
-  return math.max(0, math.ceil((arrival_us - now_us + window_us / limit - window_us) / 1000))
+local function next_start_in_ms(arrival_us, rate, now_us)
+  local span_us, unit_us = spans_of(rate)
+  local ahead_us = math.min(arrival_us - now_us, span_us)
+  return math.max(0, math.ceil((ahead_us + unit_us - span_us) / 1000))
 end
 -- A job, as it is stored under its number in the hash of jobs: a head and the payload, which no script reads.
 -- The head of a plain job, one with no option but its name, is the length of the name, a byte, and the name; of one with
@@ -8372,6 +9117,22 @@ end
 --
 -- In the hash of groups, under its name:
 --   '<number> <ready> <claimed> <in_ring> <paused> <concurrency> <rate_limit> <rate_window_ms> <arrival_us>'
+-- Its burst stands beside it; see shared/queue/burst.
+-- The burst of a rate, where one is set: '<rate_limit>,<rate_window_ms>,<burst>', in a field of its own, for processes of older
+-- releases know none. So it is of the rate that it was set with, and not of one that those have set since. Those of groups
+-- stand in the hash of groups, each behind a byte with which no name begins; that byte alone has how many there are.
+local GROUP_BURST = '\\255'
+
+-- 0: as many as the rate allows in a window.
+local function read_burst(hash, field, rate)
+  if rate.rate_limit == 0 then
+    return 0
+  end
+  local stored = redis.call('HGET', hash, field)
+  local limit, window_ms, burst = string.match(stored or '', '^(%d+),(%d+),(%d+)$')
+  local is_of_rate = tonumber(limit) == rate.rate_limit and tonumber(window_ms) == rate.rate_window_ms
+  return is_of_rate and tonumber(burst) or 0
+end
 
 local function new_group(number)
   return {
@@ -8383,6 +9144,7 @@ local function new_group(number)
     concurrency = 0,
     rate_limit = 0,
     rate_window_ms = 0,
+    rate_burst = 0,
     arrival_us = 0,
   }
 end
@@ -8395,7 +9157,7 @@ local function read_group(groups, name)
   end
   local number, ready, claimed, in_ring, paused, concurrency, rate_limit, rate_window_ms, arrival_us =
     string.match(stored, '^(%d+) (%d+) (%d+) (%d) (%d) (%d+) (%d+) (%d+) (%d+)$')
-  return {
+  local group = {
     number = tonumber(number),
     ready = tonumber(ready),
     claimed = tonumber(claimed),
@@ -8406,6 +9168,8 @@ local function read_group(groups, name)
     rate_window_ms = tonumber(rate_window_ms),
     arrival_us = tonumber(arrival_us),
   }
+  group.rate_burst = read_burst(groups, GROUP_BURST .. name, group)
+  return group
 end
 
 local function open_group(groups, queue, name)
@@ -8447,7 +9211,8 @@ local function enter_ring(turns, held, name, group, now_us)
   elseif group.concurrency > 0 and group.claimed >= group.concurrency then
     return
   elseif group.rate_limit > 0 then
-    local wait_ms = next_start_in_ms(group.arrival_us, group.rate_limit, group.rate_window_ms, now_us)
+    group.arrival_us = bounded_arrival(group.arrival_us, group, now_us)
+    local wait_ms = next_start_in_ms(group.arrival_us, group, now_us)
     if wait_ms > 0 then
       redis.call('ZADD', held, string.format('%.0f', math.floor(now_us / 1000) + wait_ms), name)
       return
@@ -8822,15 +9587,27 @@ end
 -- Workers that found nothing, longest first. Each has a name, '<process>.<number>', and its process listens on
 -- '<channel>:<process>' for 'come <name> 0'; behind ':' it may say that it takes jobs by letter, see shared/queue/hand-over,
 -- which is no part of its name in letters. Whoever brings work calls one; one that finds more than it takes calls the
--- next, so that as many come as there is work for. A process that nobody hears is gone, and passed over.
+-- next, so that as many come as there is work for. A process that does not listen is gone, and passed over.
 --
--- One of them watches the time: it comes back by itself when the next job is due or the next lease ends. It stands behind
--- the others, by a greater score, and when it goes nobody watches.
+-- Two of them watch the time, and stand behind the others, by greater scores:
+--   the first    comes back by itself when the next job is due or the next lease ends. When it goes nobody watches.
+--   the second   is of another process. It comes back at the time that its score tells, a second after the first one at
+--                the latest: whatever becomes of the first one's process, what is due is seen then.
+-- Where one process alone is called, a second is called as well, once in a second, and comes back after a second. So a
+-- job does not wait for a process that listens and does not come.
 local WATCHING = 1125899906842624
+local SECOND = 2251799813685248
 local IDLE_KEPT_MS = '7200000'
 local MOST_GONE = 100
 -- One that is so late will not come.
 local LATE_MS = 1000
+
+-- The first one watches no more.
+local function end_watch(queue, score)
+  if score >= WATCHING and score < SECOND then
+    queue.watch_ms = 0
+  end
+end
 
 -- The name of the one that waits longest; nil where nobody does. It waits no more.
 local function pop_idle(idle, queue)
@@ -8841,27 +9618,84 @@ local function pop_idle(idle, queue)
     return nil
   end
   queue.idle = queue.idle - 1
-  if tonumber(score) >= WATCHING then
-    queue.watch_ms = 0
-  end
+  end_watch(queue, tonumber(score))
   return name
 end
 
--- False when it is certain that it is gone.
-local function tell_idle(worker, word, text, how)
-  local name = string.match(worker, '^[^:]*')
-  return tell_process({ id = name, listens = 1 }, word .. ' ' .. name .. ' ' .. text, how)
+local function ticket_of(worker)
+  return { id = string.match(worker, '^[^:]*'), listens = 1 }
 end
 
-local function call_idle(idle, queue, count, how)
+-- Calls it. False when it is certain that it is gone.
+local function tell_idle(worker, how)
+  local ticket = ticket_of(worker)
+  return tell_process(ticket, 'come ' .. ticket.id .. ' 0', how)
+end
+
+-- Whether a second one that is not of this process comes by itself by then.
+local function has_second(idle, process, by_ms, now_ms, how)
+  local names = redis.call('ZRANGEBYSCORE', idle, SECOND + now_ms, SECOND + by_ms, 'LIMIT', '0', '3')
+  for _, name in ipairs(names) do
+    local ticket = ticket_of(name)
+    if process_of(ticket) ~= process and listens_here(ticket, how) ~= false then
+      return true
+    end
+  end
+  return false
+end
+
+-- Some of those that wait, with their scores: those that wait longest, and those that watch.
+local function some_idle(idle, queue)
+  local some = redis.call('ZRANGE', idle, '0', '9', 'WITHSCORES')
+  if queue.idle > 10 then
+    for _, each in ipairs(redis.call('ZRANGE', idle, '-3', '-1', 'WITHSCORES')) do
+      some[#some + 1] = each
+    end
+  end
+  return some
+end
+
+-- Calls one that is not of this process, and has it come back by then. Those that are gone, or were called so before and
+-- did not come, wait no more.
+local function call_second(idle, queue, process, by_ms, now_ms, how)
+  local some = some_idle(idle, queue)
+  for at = 1, #some, 2 do
+    local name, score = some[at], tonumber(some[at + 1])
+    if process_of({ id = name }) ~= process then
+      end_watch(queue, score)
+      local is_late = score >= SECOND and score < SECOND + now_ms - LATE_MS
+      if not is_late and tell_idle(name, how) then
+        redis.call('ZADD', idle, SECOND + by_ms, name)
+        return
+      end
+      queue.idle = queue.idle - redis.call('ZREM', idle, name)
+    end
+  end
+end
+
+-- Sees to it that one that is not of this process comes by then.
+local function see_to_second(idle, queue, process, by_ms, now_ms, how)
+  if queue.idle > 0 and not has_second(idle, process, by_ms, now_ms, how) then
+    call_second(idle, queue, process, by_ms, now_ms, how)
+  end
+end
+
+local function call_idle(idle, queue, count, now_ms, how)
+  local first, several
   for _ = 1, MOST_GONE do
     local name = count > 0 and pop_idle(idle, queue)
     if not name then
-      return
+      break
     end
-    if tell_idle(name, 'come', '0', how) then
+    if tell_idle(name, how) then
+      local process = process_of({ id = name })
+      several = several or (first and first ~= process)
+      first = first or process
       count = count - 1
     end
+  end
+  if first and not several then
+    see_to_second(idle, queue, first, now_ms + LATE_MS, now_ms, how)
   end
 end
 
@@ -9095,7 +9929,7 @@ end
   freed = math.max(freed, settle_children(keys, queue, now_us, 100))
 end
 if queue.idle > 0 and freed > 0 then
-  call_idle(idle, queue, math.min(freed, 8), how)
+  call_idle(idle, queue, math.min(freed, 8), now_ms, how)
 end
 tell_others(keys, queue, now_ms, how)
 save_queue_and_call(meta, queue, caller, call, now_ms, format_places(refused, {}))
@@ -9110,80 +9944,82 @@ return { 'buried', queue.chores, refused }
     [52, 'lua/shared/exact.lua', 1],
     [62, 'lua/shared/calls.lua', 6],
     [98, 'lua/shared/tell.lua', 1],
-    [105, 'lua/shared/tell.lua', 12],
-    [119, 'lua/shared/queue/state.lua', 1],
-    [197, 'lua/shared/queue/count-job.lua', 1],
-    [210, 'lua/shared/queue/note-spans.lua', 1],
-    [211, 'lua/shared/queue/note-alike.lua', 1],
-    [212, 'lua/shared/queue/bucket.lua', 1],
-    [224, 'lua/shared/queue/leave-notes.lua', 1],
-    [242, 'lua/shared/queue/fold.lua', 1],
-    [243, 'lua/shared/queue/statistics.lua', 1],
-    [479, 'lua/shared/queue/fold.lua', 3],
-    [490, 'lua/shared/queue/leave-notes.lua', 20],
-    [494, 'lua/shared/queue/note-alike.lua', 4],
-    [509, 'lua/shared/queue/note-spans.lua', 3],
-    [535, 'lua/shared/queue/save.lua', 1],
-    [537, 'lua/shared/queue/save.lua', 13],
-    [580, 'lua/shared/queue/save-call.lua', 1],
-    [588, 'lua/shared/queue/settings.lua', 1],
-    [604, 'lua/shared/queue/marks.lua', 1],
-    [618, 'lua/shared/queue/rate.lua', 1],
-    [621, 'lua/shared/queue/rate.lua', 16],
-    [626, 'lua/shared/queue/job.lua', 1],
-    [638, 'lua/shared/queue/plain-head.lua', 1],
-    [641, 'lua/shared/queue/plain-head.lua', 8],
-    [649, 'lua/shared/queue/job.lua', 14],
-    [650, 'lua/shared/queue/job.lua', 45],
-    [696, 'lua/shared/queue/flags.lua', 1],
-    [725, 'lua/shared/queue/run.lua', 1],
-    [772, 'lua/shared/queue/parents.lua', 1],
-    [831, 'lua/shared/queue/parents.lua', 70],
-    [843, 'lua/shared/queue/happened.lua', 1],
-    [855, 'lua/shared/queue/entries.lua', 1],
-    [873, 'lua/shared/queue/history.lua', 1],
-    [887, 'lua/shared/queue/names.lua', 1],
-    [890, 'lua/shared/queue/names.lua', 29],
-    [908, 'lua/shared/queue/failure.lua', 1],
-    [914, 'lua/shared/queue/groups.lua', 1],
-    [1022, 'lua/shared/queue/groups.lua', 120],
-    [1032, 'lua/shared/queue/dead.lua', 1],
-    [1086, 'lua/shared/queue/end.lua', 1],
-    [1107, 'lua/shared/queue/leave-tags.lua', 1],
-    [1116, 'lua/shared/queue/end.lua', 23],
-    [1133, 'lua/shared/queue/note-end.lua', 1],
-    [1163, 'lua/shared/queue/tell-others.lua', 1],
-    [1165, 'lua/shared/queue/packed-notes.lua', 1],
-    [1166, 'lua/shared/queue/packed-notes.lua', 3],
-    [1174, 'lua/shared/queue/tell-others.lua', 4],
-    [1177, 'lua/shared/queue/result.lua', 1],
-    [1191, 'lua/shared/queue/tell-ends.lua', 1],
-    [1247, 'lua/shared/queue/tell-others.lua', 9],
-    [1250, 'lua/shared/queue/tell-others.lua', 13],
-    [1253, 'lua/shared/queue/publish.lua', 1],
-    [1254, 'lua/shared/queue/message.lua', 1],
-    [1264, 'lua/shared/queue/spelled.lua', 1],
-    [1272, 'lua/shared/queue/send.lua', 1],
-    [1288, 'lua/shared/queue/message.lua', 13],
-    [1311, 'lua/shared/queue/publish.lua', 3],
-    [1317, 'lua/shared/queue/tell-others.lua', 17],
-    [1320, 'lua/shared/queue/cancel.lua', 1],
-    [1328, 'lua/shared/queue/stop.lua', 1],
-    [1336, 'lua/shared/queue/bury-claimed.lua', 1],
-    [1343, 'lua/shared/queue/judge-one.lua', 1],
-    [1353, 'lua/shared/queue/told.lua', 1],
-    [1368, 'lua/shared/queue/idle.lua', 1],
-    [1414, 'lua/shared/queue/freed.lua', 1],
-    [1423, 'lua/queue/bury.lua', 74],
-    [1491, 'lua/shared/queue/settle.lua', 1],
-    [1492, 'lua/shared/queue/note-due.lua', 1],
-    [1500, 'lua/shared/queue/ready.lua', 1],
-    [1529, 'lua/shared/queue/backoff.lua', 1],
-    [1531, 'lua/shared/queue/backoff.lua', 22],
-    [1550, 'lua/shared/queue/unblock.lua', 1],
-    [1556, 'lua/shared/queue/outbox.lua', 1],
-    [1567, 'lua/shared/queue/settle.lua', 18],
-    [1641, 'lua/queue/bury.lua', 143],
+    [108, 'lua/shared/tell.lua', 15],
+    [147, 'lua/shared/queue/state.lua', 1],
+    [225, 'lua/shared/queue/count-job.lua', 1],
+    [238, 'lua/shared/queue/note-spans.lua', 1],
+    [239, 'lua/shared/queue/note-alike.lua', 1],
+    [240, 'lua/shared/queue/bucket.lua', 1],
+    [252, 'lua/shared/queue/leave-notes.lua', 1],
+    [270, 'lua/shared/queue/fold.lua', 1],
+    [271, 'lua/shared/queue/statistics.lua', 1],
+    [507, 'lua/shared/queue/fold.lua', 3],
+    [518, 'lua/shared/queue/leave-notes.lua', 20],
+    [522, 'lua/shared/queue/note-alike.lua', 4],
+    [537, 'lua/shared/queue/note-spans.lua', 3],
+    [563, 'lua/shared/queue/save.lua', 1],
+    [565, 'lua/shared/queue/save.lua', 13],
+    [608, 'lua/shared/queue/save-call.lua', 1],
+    [616, 'lua/shared/queue/settings.lua', 1],
+    [634, 'lua/shared/queue/marks.lua', 1],
+    [648, 'lua/shared/queue/rate.lua', 1],
+    [669, 'lua/shared/queue/rate.lua', 37],
+    [675, 'lua/shared/queue/job.lua', 1],
+    [687, 'lua/shared/queue/plain-head.lua', 1],
+    [690, 'lua/shared/queue/plain-head.lua', 8],
+    [698, 'lua/shared/queue/job.lua', 14],
+    [699, 'lua/shared/queue/job.lua', 45],
+    [745, 'lua/shared/queue/flags.lua', 1],
+    [774, 'lua/shared/queue/run.lua', 1],
+    [821, 'lua/shared/queue/parents.lua', 1],
+    [880, 'lua/shared/queue/parents.lua', 70],
+    [892, 'lua/shared/queue/happened.lua', 1],
+    [904, 'lua/shared/queue/entries.lua', 1],
+    [922, 'lua/shared/queue/history.lua', 1],
+    [936, 'lua/shared/queue/names.lua', 1],
+    [939, 'lua/shared/queue/names.lua', 29],
+    [957, 'lua/shared/queue/failure.lua', 1],
+    [963, 'lua/shared/queue/groups.lua', 1],
+    [971, 'lua/shared/queue/burst.lua', 1],
+    [986, 'lua/shared/queue/groups.lua', 10],
+    [1091, 'lua/shared/queue/groups.lua', 126],
+    [1101, 'lua/shared/queue/dead.lua', 1],
+    [1155, 'lua/shared/queue/end.lua', 1],
+    [1176, 'lua/shared/queue/leave-tags.lua', 1],
+    [1185, 'lua/shared/queue/end.lua', 23],
+    [1202, 'lua/shared/queue/note-end.lua', 1],
+    [1232, 'lua/shared/queue/tell-others.lua', 1],
+    [1234, 'lua/shared/queue/packed-notes.lua', 1],
+    [1235, 'lua/shared/queue/packed-notes.lua', 3],
+    [1243, 'lua/shared/queue/tell-others.lua', 4],
+    [1246, 'lua/shared/queue/result.lua', 1],
+    [1260, 'lua/shared/queue/tell-ends.lua', 1],
+    [1316, 'lua/shared/queue/tell-others.lua', 9],
+    [1319, 'lua/shared/queue/tell-others.lua', 13],
+    [1322, 'lua/shared/queue/publish.lua', 1],
+    [1323, 'lua/shared/queue/message.lua', 1],
+    [1333, 'lua/shared/queue/spelled.lua', 1],
+    [1341, 'lua/shared/queue/send.lua', 1],
+    [1357, 'lua/shared/queue/message.lua', 13],
+    [1380, 'lua/shared/queue/publish.lua', 3],
+    [1386, 'lua/shared/queue/tell-others.lua', 17],
+    [1389, 'lua/shared/queue/cancel.lua', 1],
+    [1397, 'lua/shared/queue/stop.lua', 1],
+    [1405, 'lua/shared/queue/bury-claimed.lua', 1],
+    [1412, 'lua/shared/queue/judge-one.lua', 1],
+    [1422, 'lua/shared/queue/told.lua', 1],
+    [1437, 'lua/shared/queue/idle.lua', 1],
+    [1552, 'lua/shared/queue/freed.lua', 1],
+    [1561, 'lua/queue/bury.lua', 74],
+    [1629, 'lua/shared/queue/settle.lua', 1],
+    [1630, 'lua/shared/queue/note-due.lua', 1],
+    [1638, 'lua/shared/queue/ready.lua', 1],
+    [1667, 'lua/shared/queue/backoff.lua', 1],
+    [1669, 'lua/shared/queue/backoff.lua', 22],
+    [1688, 'lua/shared/queue/unblock.lua', 1],
+    [1694, 'lua/shared/queue/outbox.lua', 1],
+    [1705, 'lua/shared/queue/settle.lua', 18],
+    [1779, 'lua/queue/bury.lua', 143],
   ],
   encode(args) {
     const encoded = new Array<Argument>(6 + args.failures.length * 4)
@@ -9248,7 +10084,7 @@ function readOutcomesOfCancelCancelled(part: Reply | undefined): (string)[] {
 export const cancel: Operation<CancelArguments, CancelAnswer> = {
   script: {
     name: 'queue/cancel',
-    sha1: '6b536684126719ca86c68730c3011d7cb4591aee',
+    sha1: '8dbedfed6798afbc61c9626807cc85c870a8a98a',
     reads: false,
     bytes: false,
     source: `--[[
@@ -9297,30 +10133,58 @@ local function clock_us()
   return time[1] * 1000000 + time[2]
 end
 -- Telling the processes of tickets; see shared/tickets.
+-- A script asks whether a process listens before it publishes, and never after: what PUBLISH counts is not what is
+-- heard. A subscriber on a replica hears a message that was counted as heard by nobody, and one who subscribes to
+-- patterns is counted for a process that has died. So the state decides who was granted what, and a message only tells.
 -- @optional SPUBLISH only where the caller's driver has seen that the server knows sharded channels
 
 local function process_of(ticket)
   return string.match(ticket.id, '^[^.]*')
 end
 
--- True unless it is certain that the process is gone.
-local function tell_process(ticket, message, how)
-  if ticket.listens == 0 then
-    return true
+-- Whether the process of a ticket listens on this node; nil where that is not known: the process does not listen, the
+-- number of subscribers proves nothing, or the user may not ask for it.
+local function listens_here(ticket, how)
+  if ticket.listens == 0 or not how.counted then
+    return nil
   end
   local channel = how.channel .. ':' .. process_of(ticket)
-  local heard
+  local counts
   if how.sharded then
-    heard = redis.call('SPUBLISH', channel, message)
+    counts = redis.pcall('PUBSUB', 'SHARDNUMSUB', channel)
   else
-    heard = redis.call('PUBLISH', channel, message)
+    counts = redis.pcall('PUBSUB', 'NUMSUB', channel)
   end
-  return heard > 0 or not how.counted
+  if counts.err then
+    return nil
+  end
+  return counts[2] > 0
+end
+
+local function publish_to(ticket, message, how)
+  if ticket.listens == 0 then
+    return
+  end
+  local channel = how.channel .. ':' .. process_of(ticket)
+  if how.sharded then
+    redis.call('SPUBLISH', channel, message)
+  else
+    redis.call('PUBLISH', channel, message)
+  end
+end
+
+-- Answers false, and tells nobody, when it is certain that the process does not listen on this node.
+local function tell_process(ticket, message, how)
+  if listens_here(ticket, how) == false then
+    return false
+  end
+  publish_to(ticket, message, how)
+  return true
 end
 -- The main key of a queue: one hash, read once and written once a call.
 --   layout, codec    the form of the stored data, and of the payloads
 --   <caller>         the record of a slot; see shared/calls
---   settings         what people set; see shared/queue/settings
+--   settings, burst  what people set; see shared/queue/settings and shared/queue/burst
 --   state            the numbers below, as doubles one behind the other
 --     began_us       server microseconds at which the queue began
 --     last           the newest job: its server microsecond, or one more than the job before
@@ -9467,13 +10331,32 @@ local function set_mark(queue, mark)
     queue.marks = queue.marks + mark
   end
 end
--- A rate, as the generic cell rate algorithm of shared/rate-limit/gcra: \`limit\` starts in a window, all of them
--- at once if they were saved up. Jobs start when the theoretical arrival time is at most a window ahead.
+-- A rate, as the generic cell rate algorithm of shared/rate-limit/gcra: \`rate_limit\` starts flow back in a window, and
+-- \`rate_burst\` of them may be saved up, 0: a window's. Jobs start while the theoretical arrival time is ahead by no more than
+-- those take to flow back. It lies further ahead where the clock has stepped back, or the rate was raised: then all that was
+-- saved up is used up, and no more.
+
+-- How far ahead the arrival time may lie, and what a start costs.
+local function spans_of(rate)
+  local unit_us = rate.rate_window_ms * 1000 / rate.rate_limit
+  if rate.rate_burst == 0 then
+    return rate.rate_window_ms * 1000, unit_us
+  end
+  -- Rounding up is not to hold back the last that was saved up.
+  local rounded_us = unit_us % 1 > 0 and math.min(rate.rate_burst - 1, math.floor(unit_us)) or 0
+  return rate.rate_burst * unit_us + rounded_us, unit_us
+end
+
+local function bounded_arrival(arrival_us, rate, now_us)
+  local span_us = spans_of(rate)
+  return math.min(arrival_us, math.floor(now_us + span_us))
+end
 
 -- Milliseconds until one more may start.
-local function next_start_in_ms(arrival_us, limit, window_ms, now_us)
-  local window_us = window_ms * 1000
-  return math.max(0, math.ceil((arrival_us - now_us + window_us / limit - window_us) / 1000))
+local function next_start_in_ms(arrival_us, rate, now_us)
+  local span_us, unit_us = spans_of(rate)
+  local ahead_us = math.min(arrival_us - now_us, span_us)
+  return math.max(0, math.ceil((ahead_us + unit_us - span_us) / 1000))
 end
 -- A job, as it is stored under its number in the hash of jobs: a head and the payload, which no script reads.
 -- The head of a plain job, one with no option but its name, is the length of the name, a byte, and the name; of one with
@@ -9756,6 +10639,22 @@ end
 --
 -- In the hash of groups, under its name:
 --   '<number> <ready> <claimed> <in_ring> <paused> <concurrency> <rate_limit> <rate_window_ms> <arrival_us>'
+-- Its burst stands beside it; see shared/queue/burst.
+-- The burst of a rate, where one is set: '<rate_limit>,<rate_window_ms>,<burst>', in a field of its own, for processes of older
+-- releases know none. So it is of the rate that it was set with, and not of one that those have set since. Those of groups
+-- stand in the hash of groups, each behind a byte with which no name begins; that byte alone has how many there are.
+local GROUP_BURST = '\\255'
+
+-- 0: as many as the rate allows in a window.
+local function read_burst(hash, field, rate)
+  if rate.rate_limit == 0 then
+    return 0
+  end
+  local stored = redis.call('HGET', hash, field)
+  local limit, window_ms, burst = string.match(stored or '', '^(%d+),(%d+),(%d+)$')
+  local is_of_rate = tonumber(limit) == rate.rate_limit and tonumber(window_ms) == rate.rate_window_ms
+  return is_of_rate and tonumber(burst) or 0
+end
 
 local function new_group(number)
   return {
@@ -9767,6 +10666,7 @@ local function new_group(number)
     concurrency = 0,
     rate_limit = 0,
     rate_window_ms = 0,
+    rate_burst = 0,
     arrival_us = 0,
   }
 end
@@ -9779,7 +10679,7 @@ local function read_group(groups, name)
   end
   local number, ready, claimed, in_ring, paused, concurrency, rate_limit, rate_window_ms, arrival_us =
     string.match(stored, '^(%d+) (%d+) (%d+) (%d) (%d) (%d+) (%d+) (%d+) (%d+)$')
-  return {
+  local group = {
     number = tonumber(number),
     ready = tonumber(ready),
     claimed = tonumber(claimed),
@@ -9790,6 +10690,8 @@ local function read_group(groups, name)
     rate_window_ms = tonumber(rate_window_ms),
     arrival_us = tonumber(arrival_us),
   }
+  group.rate_burst = read_burst(groups, GROUP_BURST .. name, group)
+  return group
 end
 
 local function open_group(groups, queue, name)
@@ -9831,7 +10733,8 @@ local function enter_ring(turns, held, name, group, now_us)
   elseif group.concurrency > 0 and group.claimed >= group.concurrency then
     return
   elseif group.rate_limit > 0 then
-    local wait_ms = next_start_in_ms(group.arrival_us, group.rate_limit, group.rate_window_ms, now_us)
+    group.arrival_us = bounded_arrival(group.arrival_us, group, now_us)
+    local wait_ms = next_start_in_ms(group.arrival_us, group, now_us)
     if wait_ms > 0 then
       redis.call('ZADD', held, string.format('%.0f', math.floor(now_us / 1000) + wait_ms), name)
       return
@@ -10519,15 +11422,27 @@ end
 -- Workers that found nothing, longest first. Each has a name, '<process>.<number>', and its process listens on
 -- '<channel>:<process>' for 'come <name> 0'; behind ':' it may say that it takes jobs by letter, see shared/queue/hand-over,
 -- which is no part of its name in letters. Whoever brings work calls one; one that finds more than it takes calls the
--- next, so that as many come as there is work for. A process that nobody hears is gone, and passed over.
+-- next, so that as many come as there is work for. A process that does not listen is gone, and passed over.
 --
--- One of them watches the time: it comes back by itself when the next job is due or the next lease ends. It stands behind
--- the others, by a greater score, and when it goes nobody watches.
+-- Two of them watch the time, and stand behind the others, by greater scores:
+--   the first    comes back by itself when the next job is due or the next lease ends. When it goes nobody watches.
+--   the second   is of another process. It comes back at the time that its score tells, a second after the first one at
+--                the latest: whatever becomes of the first one's process, what is due is seen then.
+-- Where one process alone is called, a second is called as well, once in a second, and comes back after a second. So a
+-- job does not wait for a process that listens and does not come.
 local WATCHING = 1125899906842624
+local SECOND = 2251799813685248
 local IDLE_KEPT_MS = '7200000'
 local MOST_GONE = 100
 -- One that is so late will not come.
 local LATE_MS = 1000
+
+-- The first one watches no more.
+local function end_watch(queue, score)
+  if score >= WATCHING and score < SECOND then
+    queue.watch_ms = 0
+  end
+end
 
 -- The name of the one that waits longest; nil where nobody does. It waits no more.
 local function pop_idle(idle, queue)
@@ -10538,27 +11453,84 @@ local function pop_idle(idle, queue)
     return nil
   end
   queue.idle = queue.idle - 1
-  if tonumber(score) >= WATCHING then
-    queue.watch_ms = 0
-  end
+  end_watch(queue, tonumber(score))
   return name
 end
 
--- False when it is certain that it is gone.
-local function tell_idle(worker, word, text, how)
-  local name = string.match(worker, '^[^:]*')
-  return tell_process({ id = name, listens = 1 }, word .. ' ' .. name .. ' ' .. text, how)
+local function ticket_of(worker)
+  return { id = string.match(worker, '^[^:]*'), listens = 1 }
 end
 
-local function call_idle(idle, queue, count, how)
+-- Calls it. False when it is certain that it is gone.
+local function tell_idle(worker, how)
+  local ticket = ticket_of(worker)
+  return tell_process(ticket, 'come ' .. ticket.id .. ' 0', how)
+end
+
+-- Whether a second one that is not of this process comes by itself by then.
+local function has_second(idle, process, by_ms, now_ms, how)
+  local names = redis.call('ZRANGEBYSCORE', idle, SECOND + now_ms, SECOND + by_ms, 'LIMIT', '0', '3')
+  for _, name in ipairs(names) do
+    local ticket = ticket_of(name)
+    if process_of(ticket) ~= process and listens_here(ticket, how) ~= false then
+      return true
+    end
+  end
+  return false
+end
+
+-- Some of those that wait, with their scores: those that wait longest, and those that watch.
+local function some_idle(idle, queue)
+  local some = redis.call('ZRANGE', idle, '0', '9', 'WITHSCORES')
+  if queue.idle > 10 then
+    for _, each in ipairs(redis.call('ZRANGE', idle, '-3', '-1', 'WITHSCORES')) do
+      some[#some + 1] = each
+    end
+  end
+  return some
+end
+
+-- Calls one that is not of this process, and has it come back by then. Those that are gone, or were called so before and
+-- did not come, wait no more.
+local function call_second(idle, queue, process, by_ms, now_ms, how)
+  local some = some_idle(idle, queue)
+  for at = 1, #some, 2 do
+    local name, score = some[at], tonumber(some[at + 1])
+    if process_of({ id = name }) ~= process then
+      end_watch(queue, score)
+      local is_late = score >= SECOND and score < SECOND + now_ms - LATE_MS
+      if not is_late and tell_idle(name, how) then
+        redis.call('ZADD', idle, SECOND + by_ms, name)
+        return
+      end
+      queue.idle = queue.idle - redis.call('ZREM', idle, name)
+    end
+  end
+end
+
+-- Sees to it that one that is not of this process comes by then.
+local function see_to_second(idle, queue, process, by_ms, now_ms, how)
+  if queue.idle > 0 and not has_second(idle, process, by_ms, now_ms, how) then
+    call_second(idle, queue, process, by_ms, now_ms, how)
+  end
+end
+
+local function call_idle(idle, queue, count, now_ms, how)
+  local first, several
   for _ = 1, MOST_GONE do
     local name = count > 0 and pop_idle(idle, queue)
     if not name then
-      return
+      break
     end
-    if tell_idle(name, 'come', '0', how) then
+    if tell_idle(name, how) then
+      local process = process_of({ id = name })
+      several = several or (first and first ~= process)
+      first = first or process
       count = count - 1
     end
+  end
+  if first and not several then
+    see_to_second(idle, queue, first, now_ms + LATE_MS, now_ms, how)
   end
 end
 
@@ -10763,6 +11735,7 @@ end
       idle,
       queue,
       math.min(became_ready, 8),
+      now_ms,
       { channel = channel, sharded = sharded, counted = counted }
     )
   end
@@ -10777,69 +11750,71 @@ return { 'cancelled', queue.chores, outcomes }
     [1, 'lua/queue/cancel.lua', 1],
     [40, 'lua/shared/clock.lua', 1],
     [46, 'lua/shared/tell.lua', 1],
-    [53, 'lua/shared/tell.lua', 12],
-    [67, 'lua/shared/queue/state.lua', 1],
-    [145, 'lua/shared/queue/count-job.lua', 1],
-    [158, 'lua/shared/queue/save.lua', 1],
-    [160, 'lua/shared/queue/save.lua', 13],
-    [203, 'lua/shared/queue/marks.lua', 1],
-    [217, 'lua/shared/queue/rate.lua', 1],
-    [220, 'lua/shared/queue/rate.lua', 16],
-    [225, 'lua/shared/queue/job.lua', 1],
-    [237, 'lua/shared/queue/plain-head.lua', 1],
-    [240, 'lua/shared/queue/plain-head.lua', 8],
-    [248, 'lua/shared/queue/job.lua', 14],
-    [249, 'lua/shared/queue/job.lua', 45],
-    [295, 'lua/shared/queue/flags.lua', 1],
-    [324, 'lua/shared/queue/run.lua', 1],
-    [353, 'lua/shared/queue/parents.lua', 1],
-    [412, 'lua/shared/queue/parents.lua', 70],
-    [424, 'lua/shared/queue/happened.lua', 1],
-    [436, 'lua/shared/queue/entries.lua', 1],
-    [454, 'lua/shared/queue/history.lua', 1],
-    [468, 'lua/shared/queue/names.lua', 1],
-    [471, 'lua/shared/queue/names.lua', 29],
-    [489, 'lua/shared/queue/failure.lua', 1],
-    [499, 'lua/shared/queue/groups.lua', 1],
-    [618, 'lua/shared/queue/ready.lua', 1],
-    [655, 'lua/shared/queue/dead.lua', 1],
-    [724, 'lua/shared/queue/end.lua', 1],
-    [745, 'lua/shared/queue/leave-tags.lua', 1],
-    [754, 'lua/shared/queue/end.lua', 23],
-    [764, 'lua/shared/queue/note-end.lua', 1],
-    [794, 'lua/shared/queue/tell-others.lua', 1],
-    [796, 'lua/shared/queue/packed-notes.lua', 1],
-    [797, 'lua/shared/queue/leave-notes.lua', 1],
-    [815, 'lua/shared/queue/fold.lua', 1],
-    [816, 'lua/shared/queue/statistics.lua', 1],
-    [1052, 'lua/shared/queue/fold.lua', 3],
-    [1063, 'lua/shared/queue/leave-notes.lua', 20],
-    [1067, 'lua/shared/queue/packed-notes.lua', 3],
-    [1075, 'lua/shared/queue/tell-others.lua', 4],
-    [1078, 'lua/shared/queue/result.lua', 1],
-    [1092, 'lua/shared/queue/tell-ends.lua', 1],
-    [1148, 'lua/shared/queue/tell-others.lua', 9],
-    [1151, 'lua/shared/queue/tell-others.lua', 13],
-    [1154, 'lua/shared/queue/publish.lua', 1],
-    [1155, 'lua/shared/queue/message.lua', 1],
-    [1165, 'lua/shared/queue/spelled.lua', 1],
-    [1173, 'lua/shared/queue/send.lua', 1],
-    [1189, 'lua/shared/queue/message.lua', 13],
-    [1212, 'lua/shared/queue/publish.lua', 3],
-    [1218, 'lua/shared/queue/tell-others.lua', 17],
-    [1221, 'lua/shared/queue/find.lua', 1],
-    [1247, 'lua/shared/queue/displace.lua', 1],
-    [1266, 'lua/shared/queue/idle.lua', 1],
-    [1312, 'lua/queue/cancel.lua', 66],
-    [1378, 'lua/shared/queue/settle.lua', 1],
-    [1379, 'lua/shared/queue/note-due.lua', 1],
-    [1387, 'lua/shared/queue/backoff.lua', 1],
-    [1389, 'lua/shared/queue/backoff.lua', 22],
-    [1408, 'lua/shared/queue/unblock.lua', 1],
-    [1414, 'lua/shared/queue/outbox.lua', 1],
-    [1425, 'lua/shared/queue/cancel.lua', 1],
-    [1433, 'lua/shared/queue/settle.lua', 18],
-    [1507, 'lua/queue/cancel.lua', 133],
+    [56, 'lua/shared/tell.lua', 15],
+    [95, 'lua/shared/queue/state.lua', 1],
+    [173, 'lua/shared/queue/count-job.lua', 1],
+    [186, 'lua/shared/queue/save.lua', 1],
+    [188, 'lua/shared/queue/save.lua', 13],
+    [231, 'lua/shared/queue/marks.lua', 1],
+    [245, 'lua/shared/queue/rate.lua', 1],
+    [266, 'lua/shared/queue/rate.lua', 37],
+    [272, 'lua/shared/queue/job.lua', 1],
+    [284, 'lua/shared/queue/plain-head.lua', 1],
+    [287, 'lua/shared/queue/plain-head.lua', 8],
+    [295, 'lua/shared/queue/job.lua', 14],
+    [296, 'lua/shared/queue/job.lua', 45],
+    [342, 'lua/shared/queue/flags.lua', 1],
+    [371, 'lua/shared/queue/run.lua', 1],
+    [400, 'lua/shared/queue/parents.lua', 1],
+    [459, 'lua/shared/queue/parents.lua', 70],
+    [471, 'lua/shared/queue/happened.lua', 1],
+    [483, 'lua/shared/queue/entries.lua', 1],
+    [501, 'lua/shared/queue/history.lua', 1],
+    [515, 'lua/shared/queue/names.lua', 1],
+    [518, 'lua/shared/queue/names.lua', 29],
+    [536, 'lua/shared/queue/failure.lua', 1],
+    [546, 'lua/shared/queue/groups.lua', 1],
+    [554, 'lua/shared/queue/burst.lua', 1],
+    [569, 'lua/shared/queue/groups.lua', 10],
+    [685, 'lua/shared/queue/ready.lua', 1],
+    [722, 'lua/shared/queue/dead.lua', 1],
+    [791, 'lua/shared/queue/end.lua', 1],
+    [812, 'lua/shared/queue/leave-tags.lua', 1],
+    [821, 'lua/shared/queue/end.lua', 23],
+    [831, 'lua/shared/queue/note-end.lua', 1],
+    [861, 'lua/shared/queue/tell-others.lua', 1],
+    [863, 'lua/shared/queue/packed-notes.lua', 1],
+    [864, 'lua/shared/queue/leave-notes.lua', 1],
+    [882, 'lua/shared/queue/fold.lua', 1],
+    [883, 'lua/shared/queue/statistics.lua', 1],
+    [1119, 'lua/shared/queue/fold.lua', 3],
+    [1130, 'lua/shared/queue/leave-notes.lua', 20],
+    [1134, 'lua/shared/queue/packed-notes.lua', 3],
+    [1142, 'lua/shared/queue/tell-others.lua', 4],
+    [1145, 'lua/shared/queue/result.lua', 1],
+    [1159, 'lua/shared/queue/tell-ends.lua', 1],
+    [1215, 'lua/shared/queue/tell-others.lua', 9],
+    [1218, 'lua/shared/queue/tell-others.lua', 13],
+    [1221, 'lua/shared/queue/publish.lua', 1],
+    [1222, 'lua/shared/queue/message.lua', 1],
+    [1232, 'lua/shared/queue/spelled.lua', 1],
+    [1240, 'lua/shared/queue/send.lua', 1],
+    [1256, 'lua/shared/queue/message.lua', 13],
+    [1279, 'lua/shared/queue/publish.lua', 3],
+    [1285, 'lua/shared/queue/tell-others.lua', 17],
+    [1288, 'lua/shared/queue/find.lua', 1],
+    [1314, 'lua/shared/queue/displace.lua', 1],
+    [1333, 'lua/shared/queue/idle.lua', 1],
+    [1448, 'lua/queue/cancel.lua', 66],
+    [1514, 'lua/shared/queue/settle.lua', 1],
+    [1515, 'lua/shared/queue/note-due.lua', 1],
+    [1523, 'lua/shared/queue/backoff.lua', 1],
+    [1525, 'lua/shared/queue/backoff.lua', 22],
+    [1544, 'lua/shared/queue/unblock.lua', 1],
+    [1550, 'lua/shared/queue/outbox.lua', 1],
+    [1561, 'lua/shared/queue/cancel.lua', 1],
+    [1569, 'lua/shared/queue/settle.lua', 18],
+    [1643, 'lua/queue/cancel.lua', 133],
   ],
   encode(args) {
     const encoded = new Array<Argument>(3 + args.wanted.length)
@@ -10893,7 +11868,7 @@ export type ChangeParentsAnswer =
 export const changeParents: Operation<ChangeParentsArguments, ChangeParentsAnswer> = {
   script: {
     name: 'queue/change-parents',
-    sha1: 'f5fd7b67dde32bef8a21fe4c0c0d7e4123dd0d01',
+    sha1: 'c5e4ce7efd8542faf51d646752af11b19aac08e0',
     reads: false,
     bytes: false,
     source: `--[[
@@ -10943,30 +11918,58 @@ local function clock_us()
   return time[1] * 1000000 + time[2]
 end
 -- Telling the processes of tickets; see shared/tickets.
+-- A script asks whether a process listens before it publishes, and never after: what PUBLISH counts is not what is
+-- heard. A subscriber on a replica hears a message that was counted as heard by nobody, and one who subscribes to
+-- patterns is counted for a process that has died. So the state decides who was granted what, and a message only tells.
 -- @optional SPUBLISH only where the caller's driver has seen that the server knows sharded channels
 
 local function process_of(ticket)
   return string.match(ticket.id, '^[^.]*')
 end
 
--- True unless it is certain that the process is gone.
-local function tell_process(ticket, message, how)
-  if ticket.listens == 0 then
-    return true
+-- Whether the process of a ticket listens on this node; nil where that is not known: the process does not listen, the
+-- number of subscribers proves nothing, or the user may not ask for it.
+local function listens_here(ticket, how)
+  if ticket.listens == 0 or not how.counted then
+    return nil
   end
   local channel = how.channel .. ':' .. process_of(ticket)
-  local heard
+  local counts
   if how.sharded then
-    heard = redis.call('SPUBLISH', channel, message)
+    counts = redis.pcall('PUBSUB', 'SHARDNUMSUB', channel)
   else
-    heard = redis.call('PUBLISH', channel, message)
+    counts = redis.pcall('PUBSUB', 'NUMSUB', channel)
   end
-  return heard > 0 or not how.counted
+  if counts.err then
+    return nil
+  end
+  return counts[2] > 0
+end
+
+local function publish_to(ticket, message, how)
+  if ticket.listens == 0 then
+    return
+  end
+  local channel = how.channel .. ':' .. process_of(ticket)
+  if how.sharded then
+    redis.call('SPUBLISH', channel, message)
+  else
+    redis.call('PUBLISH', channel, message)
+  end
+end
+
+-- Answers false, and tells nobody, when it is certain that the process does not listen on this node.
+local function tell_process(ticket, message, how)
+  if listens_here(ticket, how) == false then
+    return false
+  end
+  publish_to(ticket, message, how)
+  return true
 end
 -- The main key of a queue: one hash, read once and written once a call.
 --   layout, codec    the form of the stored data, and of the payloads
 --   <caller>         the record of a slot; see shared/calls
---   settings         what people set; see shared/queue/settings
+--   settings, burst  what people set; see shared/queue/settings and shared/queue/burst
 --   state            the numbers below, as doubles one behind the other
 --     began_us       server microseconds at which the queue began
 --     last           the newest job: its server microsecond, or one more than the job before
@@ -11121,13 +12124,32 @@ local function note_due(queue, due_ms)
     queue.due_ms = due_ms
   end
 end
--- A rate, as the generic cell rate algorithm of shared/rate-limit/gcra: \`limit\` starts in a window, all of them
--- at once if they were saved up. Jobs start when the theoretical arrival time is at most a window ahead.
+-- A rate, as the generic cell rate algorithm of shared/rate-limit/gcra: \`rate_limit\` starts flow back in a window, and
+-- \`rate_burst\` of them may be saved up, 0: a window's. Jobs start while the theoretical arrival time is ahead by no more than
+-- those take to flow back. It lies further ahead where the clock has stepped back, or the rate was raised: then all that was
+-- saved up is used up, and no more.
+
+-- How far ahead the arrival time may lie, and what a start costs.
+local function spans_of(rate)
+  local unit_us = rate.rate_window_ms * 1000 / rate.rate_limit
+  if rate.rate_burst == 0 then
+    return rate.rate_window_ms * 1000, unit_us
+  end
+  -- Rounding up is not to hold back the last that was saved up.
+  local rounded_us = unit_us % 1 > 0 and math.min(rate.rate_burst - 1, math.floor(unit_us)) or 0
+  return rate.rate_burst * unit_us + rounded_us, unit_us
+end
+
+local function bounded_arrival(arrival_us, rate, now_us)
+  local span_us = spans_of(rate)
+  return math.min(arrival_us, math.floor(now_us + span_us))
+end
 
 -- Milliseconds until one more may start.
-local function next_start_in_ms(arrival_us, limit, window_ms, now_us)
-  local window_us = window_ms * 1000
-  return math.max(0, math.ceil((arrival_us - now_us + window_us / limit - window_us) / 1000))
+local function next_start_in_ms(arrival_us, rate, now_us)
+  local span_us, unit_us = spans_of(rate)
+  local ahead_us = math.min(arrival_us - now_us, span_us)
+  return math.max(0, math.ceil((ahead_us + unit_us - span_us) / 1000))
 end
 -- A job, as it is stored under its number in the hash of jobs: a head and the payload, which no script reads.
 -- The head of a plain job, one with no option but its name, is the length of the name, a byte, and the name; of one with
@@ -11722,6 +12744,22 @@ end
 --
 -- In the hash of groups, under its name:
 --   '<number> <ready> <claimed> <in_ring> <paused> <concurrency> <rate_limit> <rate_window_ms> <arrival_us>'
+-- Its burst stands beside it; see shared/queue/burst.
+-- The burst of a rate, where one is set: '<rate_limit>,<rate_window_ms>,<burst>', in a field of its own, for processes of older
+-- releases know none. So it is of the rate that it was set with, and not of one that those have set since. Those of groups
+-- stand in the hash of groups, each behind a byte with which no name begins; that byte alone has how many there are.
+local GROUP_BURST = '\\255'
+
+-- 0: as many as the rate allows in a window.
+local function read_burst(hash, field, rate)
+  if rate.rate_limit == 0 then
+    return 0
+  end
+  local stored = redis.call('HGET', hash, field)
+  local limit, window_ms, burst = string.match(stored or '', '^(%d+),(%d+),(%d+)$')
+  local is_of_rate = tonumber(limit) == rate.rate_limit and tonumber(window_ms) == rate.rate_window_ms
+  return is_of_rate and tonumber(burst) or 0
+end
 
 local function new_group(number)
   return {
@@ -11733,6 +12771,7 @@ local function new_group(number)
     concurrency = 0,
     rate_limit = 0,
     rate_window_ms = 0,
+    rate_burst = 0,
     arrival_us = 0,
   }
 end
@@ -11745,7 +12784,7 @@ local function read_group(groups, name)
   end
   local number, ready, claimed, in_ring, paused, concurrency, rate_limit, rate_window_ms, arrival_us =
     string.match(stored, '^(%d+) (%d+) (%d+) (%d) (%d) (%d+) (%d+) (%d+) (%d+)$')
-  return {
+  local group = {
     number = tonumber(number),
     ready = tonumber(ready),
     claimed = tonumber(claimed),
@@ -11756,6 +12795,8 @@ local function read_group(groups, name)
     rate_window_ms = tonumber(rate_window_ms),
     arrival_us = tonumber(arrival_us),
   }
+  group.rate_burst = read_burst(groups, GROUP_BURST .. name, group)
+  return group
 end
 
 local function open_group(groups, queue, name)
@@ -11797,7 +12838,8 @@ local function enter_ring(turns, held, name, group, now_us)
   elseif group.concurrency > 0 and group.claimed >= group.concurrency then
     return
   elseif group.rate_limit > 0 then
-    local wait_ms = next_start_in_ms(group.arrival_us, group.rate_limit, group.rate_window_ms, now_us)
+    group.arrival_us = bounded_arrival(group.arrival_us, group, now_us)
+    local wait_ms = next_start_in_ms(group.arrival_us, group, now_us)
     if wait_ms > 0 then
       redis.call('ZADD', held, string.format('%.0f', math.floor(now_us / 1000) + wait_ms), name)
       return
@@ -12084,15 +13126,27 @@ end
 -- Workers that found nothing, longest first. Each has a name, '<process>.<number>', and its process listens on
 -- '<channel>:<process>' for 'come <name> 0'; behind ':' it may say that it takes jobs by letter, see shared/queue/hand-over,
 -- which is no part of its name in letters. Whoever brings work calls one; one that finds more than it takes calls the
--- next, so that as many come as there is work for. A process that nobody hears is gone, and passed over.
+-- next, so that as many come as there is work for. A process that does not listen is gone, and passed over.
 --
--- One of them watches the time: it comes back by itself when the next job is due or the next lease ends. It stands behind
--- the others, by a greater score, and when it goes nobody watches.
+-- Two of them watch the time, and stand behind the others, by greater scores:
+--   the first    comes back by itself when the next job is due or the next lease ends. When it goes nobody watches.
+--   the second   is of another process. It comes back at the time that its score tells, a second after the first one at
+--                the latest: whatever becomes of the first one's process, what is due is seen then.
+-- Where one process alone is called, a second is called as well, once in a second, and comes back after a second. So a
+-- job does not wait for a process that listens and does not come.
 local WATCHING = 1125899906842624
+local SECOND = 2251799813685248
 local IDLE_KEPT_MS = '7200000'
 local MOST_GONE = 100
 -- One that is so late will not come.
 local LATE_MS = 1000
+
+-- The first one watches no more.
+local function end_watch(queue, score)
+  if score >= WATCHING and score < SECOND then
+    queue.watch_ms = 0
+  end
+end
 
 -- The name of the one that waits longest; nil where nobody does. It waits no more.
 local function pop_idle(idle, queue)
@@ -12103,27 +13157,84 @@ local function pop_idle(idle, queue)
     return nil
   end
   queue.idle = queue.idle - 1
-  if tonumber(score) >= WATCHING then
-    queue.watch_ms = 0
-  end
+  end_watch(queue, tonumber(score))
   return name
 end
 
--- False when it is certain that it is gone.
-local function tell_idle(worker, word, text, how)
-  local name = string.match(worker, '^[^:]*')
-  return tell_process({ id = name, listens = 1 }, word .. ' ' .. name .. ' ' .. text, how)
+local function ticket_of(worker)
+  return { id = string.match(worker, '^[^:]*'), listens = 1 }
 end
 
-local function call_idle(idle, queue, count, how)
+-- Calls it. False when it is certain that it is gone.
+local function tell_idle(worker, how)
+  local ticket = ticket_of(worker)
+  return tell_process(ticket, 'come ' .. ticket.id .. ' 0', how)
+end
+
+-- Whether a second one that is not of this process comes by itself by then.
+local function has_second(idle, process, by_ms, now_ms, how)
+  local names = redis.call('ZRANGEBYSCORE', idle, SECOND + now_ms, SECOND + by_ms, 'LIMIT', '0', '3')
+  for _, name in ipairs(names) do
+    local ticket = ticket_of(name)
+    if process_of(ticket) ~= process and listens_here(ticket, how) ~= false then
+      return true
+    end
+  end
+  return false
+end
+
+-- Some of those that wait, with their scores: those that wait longest, and those that watch.
+local function some_idle(idle, queue)
+  local some = redis.call('ZRANGE', idle, '0', '9', 'WITHSCORES')
+  if queue.idle > 10 then
+    for _, each in ipairs(redis.call('ZRANGE', idle, '-3', '-1', 'WITHSCORES')) do
+      some[#some + 1] = each
+    end
+  end
+  return some
+end
+
+-- Calls one that is not of this process, and has it come back by then. Those that are gone, or were called so before and
+-- did not come, wait no more.
+local function call_second(idle, queue, process, by_ms, now_ms, how)
+  local some = some_idle(idle, queue)
+  for at = 1, #some, 2 do
+    local name, score = some[at], tonumber(some[at + 1])
+    if process_of({ id = name }) ~= process then
+      end_watch(queue, score)
+      local is_late = score >= SECOND and score < SECOND + now_ms - LATE_MS
+      if not is_late and tell_idle(name, how) then
+        redis.call('ZADD', idle, SECOND + by_ms, name)
+        return
+      end
+      queue.idle = queue.idle - redis.call('ZREM', idle, name)
+    end
+  end
+end
+
+-- Sees to it that one that is not of this process comes by then.
+local function see_to_second(idle, queue, process, by_ms, now_ms, how)
+  if queue.idle > 0 and not has_second(idle, process, by_ms, now_ms, how) then
+    call_second(idle, queue, process, by_ms, now_ms, how)
+  end
+end
+
+local function call_idle(idle, queue, count, now_ms, how)
+  local first, several
   for _ = 1, MOST_GONE do
     local name = count > 0 and pop_idle(idle, queue)
     if not name then
-      return
+      break
     end
-    if tell_idle(name, 'come', '0', how) then
+    if tell_idle(name, how) then
+      local process = process_of({ id = name })
+      several = several or (first and first ~= process)
+      first = first or process
       count = count - 1
     end
+  end
+  if first and not several then
+    see_to_second(idle, queue, first, now_ms + LATE_MS, now_ms, how)
   end
 end
 
@@ -12453,6 +13564,7 @@ if queue.idle > 0 then
     idle,
     queue,
     math.min(became_ready, 8),
+    now_ms,
     { channel = channel, sharded = sharded, counted = counted }
   )
 end
@@ -12466,70 +13578,72 @@ return { 'changed', left, queue.chores }
     [1, 'lua/queue/change-parents.lua', 1],
     [41, 'lua/shared/clock.lua', 1],
     [47, 'lua/shared/tell.lua', 1],
-    [54, 'lua/shared/tell.lua', 12],
-    [68, 'lua/shared/queue/state.lua', 1],
-    [146, 'lua/shared/queue/count-job.lua', 1],
-    [159, 'lua/shared/queue/save.lua', 1],
-    [161, 'lua/shared/queue/save.lua', 13],
-    [204, 'lua/shared/queue/marks.lua', 1],
-    [218, 'lua/shared/queue/note-due.lua', 1],
-    [226, 'lua/shared/queue/rate.lua', 1],
-    [229, 'lua/shared/queue/rate.lua', 16],
-    [234, 'lua/shared/queue/job.lua', 1],
-    [246, 'lua/shared/queue/plain-head.lua', 1],
-    [249, 'lua/shared/queue/plain-head.lua', 8],
-    [257, 'lua/shared/queue/job.lua', 14],
-    [258, 'lua/shared/queue/job.lua', 45],
-    [304, 'lua/shared/queue/flags.lua', 1],
-    [333, 'lua/shared/queue/tell-others.lua', 1],
-    [335, 'lua/shared/queue/packed-notes.lua', 1],
-    [336, 'lua/shared/queue/leave-notes.lua', 1],
-    [354, 'lua/shared/queue/fold.lua', 1],
-    [355, 'lua/shared/queue/statistics.lua', 1],
-    [591, 'lua/shared/queue/fold.lua', 3],
-    [602, 'lua/shared/queue/leave-notes.lua', 20],
-    [606, 'lua/shared/queue/packed-notes.lua', 3],
-    [614, 'lua/shared/queue/tell-others.lua', 4],
-    [617, 'lua/shared/queue/result.lua', 1],
-    [631, 'lua/shared/queue/tell-ends.lua', 1],
-    [687, 'lua/shared/queue/tell-others.lua', 9],
-    [690, 'lua/shared/queue/tell-others.lua', 13],
-    [693, 'lua/shared/queue/publish.lua', 1],
-    [694, 'lua/shared/queue/message.lua', 1],
-    [704, 'lua/shared/queue/spelled.lua', 1],
-    [712, 'lua/shared/queue/send.lua', 1],
-    [728, 'lua/shared/queue/message.lua', 13],
-    [751, 'lua/shared/queue/publish.lua', 3],
-    [757, 'lua/shared/queue/tell-others.lua', 17],
-    [760, 'lua/shared/queue/run.lua', 1],
-    [789, 'lua/shared/queue/names.lua', 1],
-    [792, 'lua/shared/queue/names.lua', 29],
-    [810, 'lua/shared/queue/failure.lua', 1],
-    [820, 'lua/shared/queue/groups.lua', 1],
-    [928, 'lua/shared/queue/ready.lua', 1],
-    [957, 'lua/shared/queue/find.lua', 1],
-    [986, 'lua/shared/queue/parents.lua', 1],
-    [1045, 'lua/shared/queue/parents.lua', 70],
-    [1057, 'lua/shared/queue/link.lua', 1],
-    [1089, 'lua/shared/queue/relink.lua', 1],
-    [1159, 'lua/shared/queue/backoff.lua', 1],
-    [1161, 'lua/shared/queue/backoff.lua', 22],
-    [1180, 'lua/shared/queue/unblock.lua', 1],
-    [1186, 'lua/shared/queue/idle.lua', 1],
-    [1232, 'lua/queue/change-parents.lua', 65],
-    [1289, 'lua/shared/queue/settle.lua', 1],
-    [1290, 'lua/shared/queue/dead.lua', 1],
-    [1344, 'lua/shared/queue/end.lua', 1],
-    [1365, 'lua/shared/queue/leave-tags.lua', 1],
-    [1374, 'lua/shared/queue/end.lua', 23],
-    [1384, 'lua/shared/queue/outbox.lua', 1],
-    [1395, 'lua/shared/queue/entries.lua', 1],
-    [1413, 'lua/shared/queue/history.lua', 1],
-    [1427, 'lua/shared/queue/happened.lua', 1],
-    [1439, 'lua/shared/queue/note-end.lua', 1],
-    [1469, 'lua/shared/queue/cancel.lua', 1],
-    [1477, 'lua/shared/queue/settle.lua', 18],
-    [1551, 'lua/queue/change-parents.lua', 123],
+    [57, 'lua/shared/tell.lua', 15],
+    [96, 'lua/shared/queue/state.lua', 1],
+    [174, 'lua/shared/queue/count-job.lua', 1],
+    [187, 'lua/shared/queue/save.lua', 1],
+    [189, 'lua/shared/queue/save.lua', 13],
+    [232, 'lua/shared/queue/marks.lua', 1],
+    [246, 'lua/shared/queue/note-due.lua', 1],
+    [254, 'lua/shared/queue/rate.lua', 1],
+    [275, 'lua/shared/queue/rate.lua', 37],
+    [281, 'lua/shared/queue/job.lua', 1],
+    [293, 'lua/shared/queue/plain-head.lua', 1],
+    [296, 'lua/shared/queue/plain-head.lua', 8],
+    [304, 'lua/shared/queue/job.lua', 14],
+    [305, 'lua/shared/queue/job.lua', 45],
+    [351, 'lua/shared/queue/flags.lua', 1],
+    [380, 'lua/shared/queue/tell-others.lua', 1],
+    [382, 'lua/shared/queue/packed-notes.lua', 1],
+    [383, 'lua/shared/queue/leave-notes.lua', 1],
+    [401, 'lua/shared/queue/fold.lua', 1],
+    [402, 'lua/shared/queue/statistics.lua', 1],
+    [638, 'lua/shared/queue/fold.lua', 3],
+    [649, 'lua/shared/queue/leave-notes.lua', 20],
+    [653, 'lua/shared/queue/packed-notes.lua', 3],
+    [661, 'lua/shared/queue/tell-others.lua', 4],
+    [664, 'lua/shared/queue/result.lua', 1],
+    [678, 'lua/shared/queue/tell-ends.lua', 1],
+    [734, 'lua/shared/queue/tell-others.lua', 9],
+    [737, 'lua/shared/queue/tell-others.lua', 13],
+    [740, 'lua/shared/queue/publish.lua', 1],
+    [741, 'lua/shared/queue/message.lua', 1],
+    [751, 'lua/shared/queue/spelled.lua', 1],
+    [759, 'lua/shared/queue/send.lua', 1],
+    [775, 'lua/shared/queue/message.lua', 13],
+    [798, 'lua/shared/queue/publish.lua', 3],
+    [804, 'lua/shared/queue/tell-others.lua', 17],
+    [807, 'lua/shared/queue/run.lua', 1],
+    [836, 'lua/shared/queue/names.lua', 1],
+    [839, 'lua/shared/queue/names.lua', 29],
+    [857, 'lua/shared/queue/failure.lua', 1],
+    [867, 'lua/shared/queue/groups.lua', 1],
+    [875, 'lua/shared/queue/burst.lua', 1],
+    [890, 'lua/shared/queue/groups.lua', 10],
+    [995, 'lua/shared/queue/ready.lua', 1],
+    [1024, 'lua/shared/queue/find.lua', 1],
+    [1053, 'lua/shared/queue/parents.lua', 1],
+    [1112, 'lua/shared/queue/parents.lua', 70],
+    [1124, 'lua/shared/queue/link.lua', 1],
+    [1156, 'lua/shared/queue/relink.lua', 1],
+    [1226, 'lua/shared/queue/backoff.lua', 1],
+    [1228, 'lua/shared/queue/backoff.lua', 22],
+    [1247, 'lua/shared/queue/unblock.lua', 1],
+    [1253, 'lua/shared/queue/idle.lua', 1],
+    [1368, 'lua/queue/change-parents.lua', 65],
+    [1425, 'lua/shared/queue/settle.lua', 1],
+    [1426, 'lua/shared/queue/dead.lua', 1],
+    [1480, 'lua/shared/queue/end.lua', 1],
+    [1501, 'lua/shared/queue/leave-tags.lua', 1],
+    [1510, 'lua/shared/queue/end.lua', 23],
+    [1520, 'lua/shared/queue/outbox.lua', 1],
+    [1531, 'lua/shared/queue/entries.lua', 1],
+    [1549, 'lua/shared/queue/history.lua', 1],
+    [1563, 'lua/shared/queue/happened.lua', 1],
+    [1575, 'lua/shared/queue/note-end.lua', 1],
+    [1605, 'lua/shared/queue/cancel.lua', 1],
+    [1613, 'lua/shared/queue/settle.lua', 18],
+    [1687, 'lua/queue/change-parents.lua', 123],
   ],
   encode(args) {
     const encoded = new Array<Argument>(4 + args.changes.length * 2)
@@ -12585,7 +13699,7 @@ export type ClearAnswer =
 export const clear: Operation<ClearArguments, ClearAnswer> = {
   script: {
     name: 'queue/clear',
-    sha1: '62ee1f72f2aa3f66512a8910a82b43875bd9db46',
+    sha1: '43f8c15db159d89f867ef64628ccdfe91300cddf',
     reads: false,
     bytes: false,
     source: `--[[
@@ -12628,38 +13742,78 @@ local sharded = ARGV[2] == '1' -- flag: whether those are sharded channels
 local counted = ARGV[3] == '1' -- flag: whether the number of those who hear tells who is gone
 
 -- Telling the processes of tickets; see shared/tickets.
+-- A script asks whether a process listens before it publishes, and never after: what PUBLISH counts is not what is
+-- heard. A subscriber on a replica hears a message that was counted as heard by nobody, and one who subscribes to
+-- patterns is counted for a process that has died. So the state decides who was granted what, and a message only tells.
 -- @optional SPUBLISH only where the caller's driver has seen that the server knows sharded channels
 
 local function process_of(ticket)
   return string.match(ticket.id, '^[^.]*')
 end
 
--- True unless it is certain that the process is gone.
-local function tell_process(ticket, message, how)
-  if ticket.listens == 0 then
-    return true
+-- Whether the process of a ticket listens on this node; nil where that is not known: the process does not listen, the
+-- number of subscribers proves nothing, or the user may not ask for it.
+local function listens_here(ticket, how)
+  if ticket.listens == 0 or not how.counted then
+    return nil
   end
   local channel = how.channel .. ':' .. process_of(ticket)
-  local heard
+  local counts
   if how.sharded then
-    heard = redis.call('SPUBLISH', channel, message)
+    counts = redis.pcall('PUBSUB', 'SHARDNUMSUB', channel)
   else
-    heard = redis.call('PUBLISH', channel, message)
+    counts = redis.pcall('PUBSUB', 'NUMSUB', channel)
   end
-  return heard > 0 or not how.counted
+  if counts.err then
+    return nil
+  end
+  return counts[2] > 0
+end
+
+local function publish_to(ticket, message, how)
+  if ticket.listens == 0 then
+    return
+  end
+  local channel = how.channel .. ':' .. process_of(ticket)
+  if how.sharded then
+    redis.call('SPUBLISH', channel, message)
+  else
+    redis.call('PUBLISH', channel, message)
+  end
+end
+
+-- Answers false, and tells nobody, when it is certain that the process does not listen on this node.
+local function tell_process(ticket, message, how)
+  if listens_here(ticket, how) == false then
+    return false
+  end
+  publish_to(ticket, message, how)
+  return true
 end
 -- Workers that found nothing, longest first. Each has a name, '<process>.<number>', and its process listens on
 -- '<channel>:<process>' for 'come <name> 0'; behind ':' it may say that it takes jobs by letter, see shared/queue/hand-over,
 -- which is no part of its name in letters. Whoever brings work calls one; one that finds more than it takes calls the
--- next, so that as many come as there is work for. A process that nobody hears is gone, and passed over.
+-- next, so that as many come as there is work for. A process that does not listen is gone, and passed over.
 --
--- One of them watches the time: it comes back by itself when the next job is due or the next lease ends. It stands behind
--- the others, by a greater score, and when it goes nobody watches.
+-- Two of them watch the time, and stand behind the others, by greater scores:
+--   the first    comes back by itself when the next job is due or the next lease ends. When it goes nobody watches.
+--   the second   is of another process. It comes back at the time that its score tells, a second after the first one at
+--                the latest: whatever becomes of the first one's process, what is due is seen then.
+-- Where one process alone is called, a second is called as well, once in a second, and comes back after a second. So a
+-- job does not wait for a process that listens and does not come.
 local WATCHING = 1125899906842624
+local SECOND = 2251799813685248
 local IDLE_KEPT_MS = '7200000'
 local MOST_GONE = 100
 -- One that is so late will not come.
 local LATE_MS = 1000
+
+-- The first one watches no more.
+local function end_watch(queue, score)
+  if score >= WATCHING and score < SECOND then
+    queue.watch_ms = 0
+  end
+end
 
 -- The name of the one that waits longest; nil where nobody does. It waits no more.
 local function pop_idle(idle, queue)
@@ -12670,32 +13824,29 @@ local function pop_idle(idle, queue)
     return nil
   end
   queue.idle = queue.idle - 1
-  if tonumber(score) >= WATCHING then
-    queue.watch_ms = 0
-  end
+  end_watch(queue, tonumber(score))
   return name
 end
 
--- False when it is certain that it is gone.
-local function tell_idle(worker, word, text, how)
-  local name = string.match(worker, '^[^:]*')
-  return tell_process({ id = name, listens = 1 }, word .. ' ' .. name .. ' ' .. text, how)
+local function ticket_of(worker)
+  return { id = string.match(worker, '^[^:]*'), listens = 1 }
 end
 
-local function call_idle(idle, queue, count, how)
-  for _ = 1, MOST_GONE do
-    local name = count > 0 and pop_idle(idle, queue)
-    if not name then
-      return
-    end
-    if tell_idle(name, 'come', '0', how) then
-      count = count - 1
-    end
-  end
+-- Calls it. False when it is certain that it is gone.
+local function tell_idle(worker, how)
+  local ticket = ticket_of(worker)
+  return tell_process(ticket, 'come ' .. ticket.id .. ' 0', how)
 end
 
 local waiting = { idle = redis.call('ZCARD', idle) }
-call_idle(idle, waiting, MOST_GONE, { channel = channel, sharded = sharded, counted = counted })
+local how = { channel = channel, sharded = sharded, counted = counted }
+for _ = 1, MOST_GONE do
+  local worker = pop_idle(idle, waiting)
+  if not worker then
+    break
+  end
+  tell_idle(worker, how)
+end
 local keys = {
   meta,
   jobs,
@@ -12806,15 +13957,15 @@ return { 'cleared', existed }
   lines: [
     [1, 'lua/queue/clear.lua', 1],
     [40, 'lua/shared/tell.lua', 1],
-    [47, 'lua/shared/tell.lua', 12],
-    [61, 'lua/shared/queue/idle.lua', 1],
-    [107, 'lua/queue/clear.lua', 43],
-    [146, 'lua/shared/clock.lua', 1],
-    [152, 'lua/shared/queue/message.lua', 1],
-    [162, 'lua/shared/queue/spelled.lua', 1],
-    [170, 'lua/shared/queue/send.lua', 1],
-    [186, 'lua/shared/queue/message.lua', 13],
-    [209, 'lua/queue/clear.lua', 84],
+    [50, 'lua/shared/tell.lua', 15],
+    [89, 'lua/shared/queue/idle.lua', 1],
+    [137, 'lua/queue/clear.lua', 43],
+    [183, 'lua/shared/clock.lua', 1],
+    [189, 'lua/shared/queue/message.lua', 1],
+    [199, 'lua/shared/queue/spelled.lua', 1],
+    [207, 'lua/shared/queue/send.lua', 1],
+    [223, 'lua/shared/queue/message.lua', 13],
+    [246, 'lua/queue/clear.lua', 91],
   ],
   encode(args) {
     return withoutDefaults([
@@ -12856,10 +14007,12 @@ export interface ConfigureGroupArguments {
   readonly rateLimit: number
   /** the window */
   readonly rateWindowMs: number
+  /** jobs that may be claimed at once if they were saved up, where a rate is set; 0: as many as in a window */
+  readonly rateBurst: number
 }
 
 export type ConfigureGroupAnswer =
-  | { readonly status: 'configured'; readonly paused: boolean; readonly concurrency: number; readonly rateLimit: number; readonly rateWindowMs: number; readonly ready: number; readonly claimed: number }
+  | { readonly status: 'configured'; readonly paused: boolean; readonly concurrency: number; readonly rateLimit: number; readonly rateWindowMs: number; readonly ready: number; readonly claimed: number; readonly rateBurst: number }
 
 
 /**
@@ -12870,13 +14023,13 @@ export type ConfigureGroupAnswer =
 export const configureGroup: Operation<ConfigureGroupArguments, ConfigureGroupAnswer> = {
   script: {
     name: 'queue/configure-group',
-    sha1: '81e3d5e3af9d872cbcfb6ddc8e807a052b731b56',
+    sha1: 'c18cc6dde96a14be8fc5a6ec4f3de03107a128e5',
     reads: false,
     bytes: false,
     source: `--[[
 Sets what holds for a group of jobs; -1 leaves a number as it is. Safe to repeat.
 
-@returns configured  paused:flag concurrency:integer rate_limit:integer rate_window_ms:integer ready:integer claimed:integer
+@returns configured  paused:flag concurrency:integer rate_limit:integer rate_window_ms:integer ready:integer claimed:integer rate_burst:integer
 @cost    O(log n + groups in the ring)
 ]]
 local meta = KEYS[1] -- hash: the queue's state
@@ -12893,6 +14046,7 @@ local paused = tonumber(ARGV[6]) -- integer: 1: gives out no job; 0: does
 local concurrency = tonumber(ARGV[7]) -- integer: jobs claimed at once; 0: any number
 local rate_limit = tonumber(ARGV[8]) -- integer: jobs claimed in a window; 0: any number
 local rate_window_ms = tonumber(ARGV[9]) -- integer: the window
+local rate_burst = tonumber(ARGV[10] or 0) -- integer: jobs that may be claimed at once if they were saved up, where a rate is set; 0: as many as in a window
 
 -- The only reader of the server's time: microseconds since 1970.
 -- Read once per call and passed on, for two readings in one script may differ.
@@ -12901,30 +14055,58 @@ local function clock_us()
   return time[1] * 1000000 + time[2]
 end
 -- Telling the processes of tickets; see shared/tickets.
+-- A script asks whether a process listens before it publishes, and never after: what PUBLISH counts is not what is
+-- heard. A subscriber on a replica hears a message that was counted as heard by nobody, and one who subscribes to
+-- patterns is counted for a process that has died. So the state decides who was granted what, and a message only tells.
 -- @optional SPUBLISH only where the caller's driver has seen that the server knows sharded channels
 
 local function process_of(ticket)
   return string.match(ticket.id, '^[^.]*')
 end
 
--- True unless it is certain that the process is gone.
-local function tell_process(ticket, message, how)
-  if ticket.listens == 0 then
-    return true
+-- Whether the process of a ticket listens on this node; nil where that is not known: the process does not listen, the
+-- number of subscribers proves nothing, or the user may not ask for it.
+local function listens_here(ticket, how)
+  if ticket.listens == 0 or not how.counted then
+    return nil
   end
   local channel = how.channel .. ':' .. process_of(ticket)
-  local heard
+  local counts
   if how.sharded then
-    heard = redis.call('SPUBLISH', channel, message)
+    counts = redis.pcall('PUBSUB', 'SHARDNUMSUB', channel)
   else
-    heard = redis.call('PUBLISH', channel, message)
+    counts = redis.pcall('PUBSUB', 'NUMSUB', channel)
   end
-  return heard > 0 or not how.counted
+  if counts.err then
+    return nil
+  end
+  return counts[2] > 0
+end
+
+local function publish_to(ticket, message, how)
+  if ticket.listens == 0 then
+    return
+  end
+  local channel = how.channel .. ':' .. process_of(ticket)
+  if how.sharded then
+    redis.call('SPUBLISH', channel, message)
+  else
+    redis.call('PUBLISH', channel, message)
+  end
+end
+
+-- Answers false, and tells nobody, when it is certain that the process does not listen on this node.
+local function tell_process(ticket, message, how)
+  if listens_here(ticket, how) == false then
+    return false
+  end
+  publish_to(ticket, message, how)
+  return true
 end
 -- The main key of a queue: one hash, read once and written once a call.
 --   layout, codec    the form of the stored data, and of the payloads
 --   <caller>         the record of a slot; see shared/calls
---   settings         what people set; see shared/queue/settings
+--   settings, burst  what people set; see shared/queue/settings and shared/queue/burst
 --   state            the numbers below, as doubles one behind the other
 --     began_us       server microseconds at which the queue began
 --     last           the newest job: its server microsecond, or one more than the job before
@@ -13054,13 +14236,32 @@ local function save_queue(meta, queue)
     redis.call('HSET', meta, 'state', packed)
   end
 end
--- A rate, as the generic cell rate algorithm of shared/rate-limit/gcra: \`limit\` starts in a window, all of them
--- at once if they were saved up. Jobs start when the theoretical arrival time is at most a window ahead.
+-- A rate, as the generic cell rate algorithm of shared/rate-limit/gcra: \`rate_limit\` starts flow back in a window, and
+-- \`rate_burst\` of them may be saved up, 0: a window's. Jobs start while the theoretical arrival time is ahead by no more than
+-- those take to flow back. It lies further ahead where the clock has stepped back, or the rate was raised: then all that was
+-- saved up is used up, and no more.
+
+-- How far ahead the arrival time may lie, and what a start costs.
+local function spans_of(rate)
+  local unit_us = rate.rate_window_ms * 1000 / rate.rate_limit
+  if rate.rate_burst == 0 then
+    return rate.rate_window_ms * 1000, unit_us
+  end
+  -- Rounding up is not to hold back the last that was saved up.
+  local rounded_us = unit_us % 1 > 0 and math.min(rate.rate_burst - 1, math.floor(unit_us)) or 0
+  return rate.rate_burst * unit_us + rounded_us, unit_us
+end
+
+local function bounded_arrival(arrival_us, rate, now_us)
+  local span_us = spans_of(rate)
+  return math.min(arrival_us, math.floor(now_us + span_us))
+end
 
 -- Milliseconds until one more may start.
-local function next_start_in_ms(arrival_us, limit, window_ms, now_us)
-  local window_us = window_ms * 1000
-  return math.max(0, math.ceil((arrival_us - now_us + window_us / limit - window_us) / 1000))
+local function next_start_in_ms(arrival_us, rate, now_us)
+  local span_us, unit_us = spans_of(rate)
+  local ahead_us = math.min(arrival_us - now_us, span_us)
+  return math.max(0, math.ceil((ahead_us + unit_us - span_us) / 1000))
 end
 -- Groups of jobs, served round robin. Ready jobs of all groups stand in one sorted set, \`grouped\`: the score is
 -- the number of the group, the member '<rank><job>', so that a group's next job is its lowest. \`turns\` is the ring
@@ -13069,6 +14270,22 @@ end
 --
 -- In the hash of groups, under its name:
 --   '<number> <ready> <claimed> <in_ring> <paused> <concurrency> <rate_limit> <rate_window_ms> <arrival_us>'
+-- Its burst stands beside it; see shared/queue/burst.
+-- The burst of a rate, where one is set: '<rate_limit>,<rate_window_ms>,<burst>', in a field of its own, for processes of older
+-- releases know none. So it is of the rate that it was set with, and not of one that those have set since. Those of groups
+-- stand in the hash of groups, each behind a byte with which no name begins; that byte alone has how many there are.
+local GROUP_BURST = '\\255'
+
+-- 0: as many as the rate allows in a window.
+local function read_burst(hash, field, rate)
+  if rate.rate_limit == 0 then
+    return 0
+  end
+  local stored = redis.call('HGET', hash, field)
+  local limit, window_ms, burst = string.match(stored or '', '^(%d+),(%d+),(%d+)$')
+  local is_of_rate = tonumber(limit) == rate.rate_limit and tonumber(window_ms) == rate.rate_window_ms
+  return is_of_rate and tonumber(burst) or 0
+end
 
 local function new_group(number)
   return {
@@ -13080,6 +14297,7 @@ local function new_group(number)
     concurrency = 0,
     rate_limit = 0,
     rate_window_ms = 0,
+    rate_burst = 0,
     arrival_us = 0,
   }
 end
@@ -13092,7 +14310,7 @@ local function read_group(groups, name)
   end
   local number, ready, claimed, in_ring, paused, concurrency, rate_limit, rate_window_ms, arrival_us =
     string.match(stored, '^(%d+) (%d+) (%d+) (%d) (%d) (%d+) (%d+) (%d+) (%d+)$')
-  return {
+  local group = {
     number = tonumber(number),
     ready = tonumber(ready),
     claimed = tonumber(claimed),
@@ -13103,6 +14321,8 @@ local function read_group(groups, name)
     rate_window_ms = tonumber(rate_window_ms),
     arrival_us = tonumber(arrival_us),
   }
+  group.rate_burst = read_burst(groups, GROUP_BURST .. name, group)
+  return group
 end
 
 local function open_group(groups, queue, name)
@@ -13144,7 +14364,8 @@ local function enter_ring(turns, held, name, group, now_us)
   elseif group.concurrency > 0 and group.claimed >= group.concurrency then
     return
   elseif group.rate_limit > 0 then
-    local wait_ms = next_start_in_ms(group.arrival_us, group.rate_limit, group.rate_window_ms, now_us)
+    group.arrival_us = bounded_arrival(group.arrival_us, group, now_us)
+    local wait_ms = next_start_in_ms(group.arrival_us, group, now_us)
     if wait_ms > 0 then
       redis.call('ZADD', held, string.format('%.0f', math.floor(now_us / 1000) + wait_ms), name)
       return
@@ -13157,18 +14378,40 @@ end
 -- Before all that ranks.
 local FIRST_RANK = '0000000000'
 
+-- Changes to bursts; see shared/queue/burst.
+
+-- Answers by how many fields there are more.
+local function keep_burst(hash, field, rate)
+  if rate.rate_limit == 0 or rate.rate_burst == 0 then
+    return -redis.call('HDEL', hash, field)
+  end
+  local text = string.format('%.0f,%.0f,%.0f', rate.rate_limit, rate.rate_window_ms, rate.rate_burst)
+  return redis.call('HSET', hash, field, text)
+end
 -- Workers that found nothing, longest first. Each has a name, '<process>.<number>', and its process listens on
 -- '<channel>:<process>' for 'come <name> 0'; behind ':' it may say that it takes jobs by letter, see shared/queue/hand-over,
 -- which is no part of its name in letters. Whoever brings work calls one; one that finds more than it takes calls the
--- next, so that as many come as there is work for. A process that nobody hears is gone, and passed over.
+-- next, so that as many come as there is work for. A process that does not listen is gone, and passed over.
 --
--- One of them watches the time: it comes back by itself when the next job is due or the next lease ends. It stands behind
--- the others, by a greater score, and when it goes nobody watches.
+-- Two of them watch the time, and stand behind the others, by greater scores:
+--   the first    comes back by itself when the next job is due or the next lease ends. When it goes nobody watches.
+--   the second   is of another process. It comes back at the time that its score tells, a second after the first one at
+--                the latest: whatever becomes of the first one's process, what is due is seen then.
+-- Where one process alone is called, a second is called as well, once in a second, and comes back after a second. So a
+-- job does not wait for a process that listens and does not come.
 local WATCHING = 1125899906842624
+local SECOND = 2251799813685248
 local IDLE_KEPT_MS = '7200000'
 local MOST_GONE = 100
 -- One that is so late will not come.
 local LATE_MS = 1000
+
+-- The first one watches no more.
+local function end_watch(queue, score)
+  if score >= WATCHING and score < SECOND then
+    queue.watch_ms = 0
+  end
+end
 
 -- The name of the one that waits longest; nil where nobody does. It waits no more.
 local function pop_idle(idle, queue)
@@ -13179,27 +14422,84 @@ local function pop_idle(idle, queue)
     return nil
   end
   queue.idle = queue.idle - 1
-  if tonumber(score) >= WATCHING then
-    queue.watch_ms = 0
-  end
+  end_watch(queue, tonumber(score))
   return name
 end
 
--- False when it is certain that it is gone.
-local function tell_idle(worker, word, text, how)
-  local name = string.match(worker, '^[^:]*')
-  return tell_process({ id = name, listens = 1 }, word .. ' ' .. name .. ' ' .. text, how)
+local function ticket_of(worker)
+  return { id = string.match(worker, '^[^:]*'), listens = 1 }
 end
 
-local function call_idle(idle, queue, count, how)
+-- Calls it. False when it is certain that it is gone.
+local function tell_idle(worker, how)
+  local ticket = ticket_of(worker)
+  return tell_process(ticket, 'come ' .. ticket.id .. ' 0', how)
+end
+
+-- Whether a second one that is not of this process comes by itself by then.
+local function has_second(idle, process, by_ms, now_ms, how)
+  local names = redis.call('ZRANGEBYSCORE', idle, SECOND + now_ms, SECOND + by_ms, 'LIMIT', '0', '3')
+  for _, name in ipairs(names) do
+    local ticket = ticket_of(name)
+    if process_of(ticket) ~= process and listens_here(ticket, how) ~= false then
+      return true
+    end
+  end
+  return false
+end
+
+-- Some of those that wait, with their scores: those that wait longest, and those that watch.
+local function some_idle(idle, queue)
+  local some = redis.call('ZRANGE', idle, '0', '9', 'WITHSCORES')
+  if queue.idle > 10 then
+    for _, each in ipairs(redis.call('ZRANGE', idle, '-3', '-1', 'WITHSCORES')) do
+      some[#some + 1] = each
+    end
+  end
+  return some
+end
+
+-- Calls one that is not of this process, and has it come back by then. Those that are gone, or were called so before and
+-- did not come, wait no more.
+local function call_second(idle, queue, process, by_ms, now_ms, how)
+  local some = some_idle(idle, queue)
+  for at = 1, #some, 2 do
+    local name, score = some[at], tonumber(some[at + 1])
+    if process_of({ id = name }) ~= process then
+      end_watch(queue, score)
+      local is_late = score >= SECOND and score < SECOND + now_ms - LATE_MS
+      if not is_late and tell_idle(name, how) then
+        redis.call('ZADD', idle, SECOND + by_ms, name)
+        return
+      end
+      queue.idle = queue.idle - redis.call('ZREM', idle, name)
+    end
+  end
+end
+
+-- Sees to it that one that is not of this process comes by then.
+local function see_to_second(idle, queue, process, by_ms, now_ms, how)
+  if queue.idle > 0 and not has_second(idle, process, by_ms, now_ms, how) then
+    call_second(idle, queue, process, by_ms, now_ms, how)
+  end
+end
+
+local function call_idle(idle, queue, count, now_ms, how)
+  local first, several
   for _ = 1, MOST_GONE do
     local name = count > 0 and pop_idle(idle, queue)
     if not name then
-      return
+      break
     end
-    if tell_idle(name, 'come', '0', how) then
+    if tell_idle(name, how) then
+      local process = process_of({ id = name })
+      several = several or (first and first ~= process)
+      first = first or process
       count = count - 1
     end
+  end
+  if first and not several then
+    see_to_second(idle, queue, first, now_ms + LATE_MS, now_ms, how)
   end
 end
 
@@ -13222,6 +14522,13 @@ group.concurrency = pick(concurrency, group.concurrency)
 group.rate_limit = pick(rate_limit, group.rate_limit)
 group.rate_window_ms = pick(rate_window_ms, group.rate_window_ms)
 begin_queue(meta, queue, now_us)
+if rate_limit >= 0 then
+  group.rate_burst = rate_limit > 0 and rate_burst or 0
+  local more = keep_burst(groups, GROUP_BURST .. name, group)
+  if more ~= 0 then
+    redis.call('HINCRBY', groups, GROUP_BURST, more)
+  end
+end
 if group.in_ring then
   redis.call('LREM', turns, '0', name)
   group.in_ring = false
@@ -13230,7 +14537,8 @@ redis.call('ZREM', held, name)
 enter_ring(turns, held, name, group, now_us)
 save_group(groups, name, group, now_us)
 if group.in_ring and queue.idle > 0 then
-  call_idle(idle, queue, 1, { channel = channel, sharded = sharded, counted = counted })
+  local now_ms = math.floor(now_us / 1000)
+  call_idle(idle, queue, 1, now_ms, { channel = channel, sharded = sharded, counted = counted })
 end
 save_queue(meta, queue)
 return {
@@ -13241,25 +14549,29 @@ return {
   group.rate_window_ms,
   group.ready,
   group.claimed,
+  group.rate_burst,
 }
 `,
   },
   parts: ['meta', 'groups', 'turns', 'held', 'idle'],
   lines: [
     [1, 'lua/queue/configure-group.lua', 1],
-    [22, 'lua/shared/clock.lua', 1],
-    [28, 'lua/shared/tell.lua', 1],
-    [35, 'lua/shared/tell.lua', 12],
-    [49, 'lua/shared/queue/state.lua', 1],
-    [127, 'lua/shared/queue/save.lua', 1],
-    [182, 'lua/shared/queue/rate.lua', 1],
-    [185, 'lua/shared/queue/rate.lua', 16],
-    [190, 'lua/shared/queue/groups.lua', 1],
-    [285, 'lua/shared/queue/idle.lua', 1],
-    [331, 'lua/queue/configure-group.lua', 30],
+    [23, 'lua/shared/clock.lua', 1],
+    [29, 'lua/shared/tell.lua', 1],
+    [39, 'lua/shared/tell.lua', 15],
+    [78, 'lua/shared/queue/state.lua', 1],
+    [156, 'lua/shared/queue/save.lua', 1],
+    [211, 'lua/shared/queue/rate.lua', 1],
+    [232, 'lua/shared/queue/rate.lua', 37],
+    [238, 'lua/shared/queue/groups.lua', 1],
+    [246, 'lua/shared/queue/burst.lua', 1],
+    [261, 'lua/shared/queue/groups.lua', 10],
+    [353, 'lua/shared/queue/keep-burst.lua', 1],
+    [363, 'lua/shared/queue/idle.lua', 1],
+    [478, 'lua/queue/configure-group.lua', 32],
   ],
   encode(args) {
-    return [
+    return withoutDefaults([
       args.codec,
       args.channel,
       args.sharded ? 1 : 0,
@@ -13269,7 +14581,8 @@ return {
       args.concurrency,
       args.rateLimit,
       args.rateWindowMs,
-    ]
+      args.rateBurst,
+    ], [0])
   },
   decode(reply) {
     const parts = asList(reply)
@@ -13283,6 +14596,7 @@ return {
           rateWindowMs: asInteger(parts[4]),
           ready: asInteger(parts[5]),
           claimed: asInteger(parts[6]),
+          rateBurst: asInteger(parts[7]),
         }
       default:
         return unexpected('the answer configured', parts[0])
@@ -13311,10 +14625,12 @@ export interface ConfigureArguments {
   readonly keepCount: number
   /** age up to which done jobs are kept; 0: see keep_count; none are where both are 0 */
   readonly keepMs: number
+  /** jobs that may be claimed at once if they were saved up, where a rate is set; 0: as many as in a window */
+  readonly rateBurst: number
 }
 
 export type ConfigureAnswer =
-  | { readonly status: 'configured'; readonly paused: boolean; readonly concurrency: number; readonly rateLimit: number; readonly rateWindowMs: number; readonly keepCount: number; readonly keepMs: number }
+  | { readonly status: 'configured'; readonly paused: boolean; readonly concurrency: number; readonly rateLimit: number; readonly rateWindowMs: number; readonly keepCount: number; readonly keepMs: number; readonly rateBurst: number }
 
 
 /**
@@ -13325,14 +14641,14 @@ export type ConfigureAnswer =
 export const configure: Operation<ConfigureArguments, ConfigureAnswer> = {
   script: {
     name: 'queue/configure',
-    sha1: '38b148b3ab54226dfde411272099f566345b8e4a',
+    sha1: 'def9a6d4155e38a5535c6a0d2dedc5924e252581',
     reads: false,
     bytes: false,
     source: `--[[
 Sets what holds for the whole queue; -1 leaves a number as it is. A queue that is paused gives out no job; those that are
 claimed go on. Whoever waits is woken when the queue goes on, or may do more. Safe to repeat.
 
-@returns configured  paused:flag concurrency:integer rate_limit:integer rate_window_ms:integer keep_count:integer keep_ms:integer
+@returns configured  paused:flag concurrency:integer rate_limit:integer rate_window_ms:integer keep_count:integer keep_ms:integer rate_burst:integer
 @cost    O(log n)
 ]]
 local meta = KEYS[1] -- hash: the queue's state
@@ -13347,6 +14663,7 @@ local rate_limit = tonumber(ARGV[7]) -- integer: jobs claimed in a window; 0: an
 local rate_window_ms = tonumber(ARGV[8]) -- integer: the window
 local keep_count = tonumber(ARGV[9]) -- integer: done jobs to keep; 0: see keep_ms
 local keep_ms = tonumber(ARGV[10]) -- integer: age up to which done jobs are kept; 0: see keep_count; none are where both are 0
+local rate_burst = tonumber(ARGV[11] or 0) -- integer: jobs that may be claimed at once if they were saved up, where a rate is set; 0: as many as in a window
 
 -- The only reader of the server's time: microseconds since 1970.
 -- Read once per call and passed on, for two readings in one script may differ.
@@ -13355,30 +14672,58 @@ local function clock_us()
   return time[1] * 1000000 + time[2]
 end
 -- Telling the processes of tickets; see shared/tickets.
+-- A script asks whether a process listens before it publishes, and never after: what PUBLISH counts is not what is
+-- heard. A subscriber on a replica hears a message that was counted as heard by nobody, and one who subscribes to
+-- patterns is counted for a process that has died. So the state decides who was granted what, and a message only tells.
 -- @optional SPUBLISH only where the caller's driver has seen that the server knows sharded channels
 
 local function process_of(ticket)
   return string.match(ticket.id, '^[^.]*')
 end
 
--- True unless it is certain that the process is gone.
-local function tell_process(ticket, message, how)
-  if ticket.listens == 0 then
-    return true
+-- Whether the process of a ticket listens on this node; nil where that is not known: the process does not listen, the
+-- number of subscribers proves nothing, or the user may not ask for it.
+local function listens_here(ticket, how)
+  if ticket.listens == 0 or not how.counted then
+    return nil
   end
   local channel = how.channel .. ':' .. process_of(ticket)
-  local heard
+  local counts
   if how.sharded then
-    heard = redis.call('SPUBLISH', channel, message)
+    counts = redis.pcall('PUBSUB', 'SHARDNUMSUB', channel)
   else
-    heard = redis.call('PUBLISH', channel, message)
+    counts = redis.pcall('PUBSUB', 'NUMSUB', channel)
   end
-  return heard > 0 or not how.counted
+  if counts.err then
+    return nil
+  end
+  return counts[2] > 0
+end
+
+local function publish_to(ticket, message, how)
+  if ticket.listens == 0 then
+    return
+  end
+  local channel = how.channel .. ':' .. process_of(ticket)
+  if how.sharded then
+    redis.call('SPUBLISH', channel, message)
+  else
+    redis.call('PUBLISH', channel, message)
+  end
+end
+
+-- Answers false, and tells nobody, when it is certain that the process does not listen on this node.
+local function tell_process(ticket, message, how)
+  if listens_here(ticket, how) == false then
+    return false
+  end
+  publish_to(ticket, message, how)
+  return true
 end
 -- The main key of a queue: one hash, read once and written once a call.
 --   layout, codec    the form of the stored data, and of the payloads
 --   <caller>         the record of a slot; see shared/calls
---   settings         what people set; see shared/queue/settings
+--   settings, burst  what people set; see shared/queue/settings and shared/queue/burst
 --   state            the numbers below, as doubles one behind the other
 --     began_us       server microseconds at which the queue began
 --     last           the newest job: its server microsecond, or one more than the job before
@@ -13517,7 +14862,8 @@ local function note_due(queue, due_ms)
   end
 end
 -- What people set for a queue, one text: '<paused>,<concurrency>,<rate_limit>,<rate_window_ms>,<keep_count>,<keep_ms>'.
--- 0 for a number: no limit, nothing kept. Not by spaces: what begins with two numbers is a call (see shared/calls).
+-- 0 for a number: no limit, nothing kept. Not by spaces: what begins with two numbers is a call (see shared/calls). The burst
+-- of the rate stands in a field of its own; see shared/queue/burst.
 
 local function parse_settings(text)
   local paused, concurrency, rate_limit, rate_window_ms, keep_count, keep_ms =
@@ -13527,6 +14873,7 @@ local function parse_settings(text)
     concurrency = tonumber(concurrency),
     rate_limit = tonumber(rate_limit),
     rate_window_ms = tonumber(rate_window_ms),
+    rate_burst = 0,
     keep_count = tonumber(keep_count),
     keep_ms = tonumber(keep_ms),
   }
@@ -13543,18 +14890,55 @@ local function format_settings(settings)
     settings.keep_ms
   )
 end
+-- The burst of a rate, where one is set: '<rate_limit>,<rate_window_ms>,<burst>', in a field of its own, for processes of older
+-- releases know none. So it is of the rate that it was set with, and not of one that those have set since. Those of groups
+-- stand in the hash of groups, each behind a byte with which no name begins; that byte alone has how many there are.
+local GROUP_BURST = '\\255'
+
+-- 0: as many as the rate allows in a window.
+local function read_burst(hash, field, rate)
+  if rate.rate_limit == 0 then
+    return 0
+  end
+  local stored = redis.call('HGET', hash, field)
+  local limit, window_ms, burst = string.match(stored or '', '^(%d+),(%d+),(%d+)$')
+  local is_of_rate = tonumber(limit) == rate.rate_limit and tonumber(window_ms) == rate.rate_window_ms
+  return is_of_rate and tonumber(burst) or 0
+end
+-- Changes to bursts; see shared/queue/burst.
+
+-- Answers by how many fields there are more.
+local function keep_burst(hash, field, rate)
+  if rate.rate_limit == 0 or rate.rate_burst == 0 then
+    return -redis.call('HDEL', hash, field)
+  end
+  local text = string.format('%.0f,%.0f,%.0f', rate.rate_limit, rate.rate_window_ms, rate.rate_burst)
+  return redis.call('HSET', hash, field, text)
+end
 -- Workers that found nothing, longest first. Each has a name, '<process>.<number>', and its process listens on
 -- '<channel>:<process>' for 'come <name> 0'; behind ':' it may say that it takes jobs by letter, see shared/queue/hand-over,
 -- which is no part of its name in letters. Whoever brings work calls one; one that finds more than it takes calls the
--- next, so that as many come as there is work for. A process that nobody hears is gone, and passed over.
+-- next, so that as many come as there is work for. A process that does not listen is gone, and passed over.
 --
--- One of them watches the time: it comes back by itself when the next job is due or the next lease ends. It stands behind
--- the others, by a greater score, and when it goes nobody watches.
+-- Two of them watch the time, and stand behind the others, by greater scores:
+--   the first    comes back by itself when the next job is due or the next lease ends. When it goes nobody watches.
+--   the second   is of another process. It comes back at the time that its score tells, a second after the first one at
+--                the latest: whatever becomes of the first one's process, what is due is seen then.
+-- Where one process alone is called, a second is called as well, once in a second, and comes back after a second. So a
+-- job does not wait for a process that listens and does not come.
 local WATCHING = 1125899906842624
+local SECOND = 2251799813685248
 local IDLE_KEPT_MS = '7200000'
 local MOST_GONE = 100
 -- One that is so late will not come.
 local LATE_MS = 1000
+
+-- The first one watches no more.
+local function end_watch(queue, score)
+  if score >= WATCHING and score < SECOND then
+    queue.watch_ms = 0
+  end
+end
 
 -- The name of the one that waits longest; nil where nobody does. It waits no more.
 local function pop_idle(idle, queue)
@@ -13565,27 +14949,84 @@ local function pop_idle(idle, queue)
     return nil
   end
   queue.idle = queue.idle - 1
-  if tonumber(score) >= WATCHING then
-    queue.watch_ms = 0
-  end
+  end_watch(queue, tonumber(score))
   return name
 end
 
--- False when it is certain that it is gone.
-local function tell_idle(worker, word, text, how)
-  local name = string.match(worker, '^[^:]*')
-  return tell_process({ id = name, listens = 1 }, word .. ' ' .. name .. ' ' .. text, how)
+local function ticket_of(worker)
+  return { id = string.match(worker, '^[^:]*'), listens = 1 }
 end
 
-local function call_idle(idle, queue, count, how)
+-- Calls it. False when it is certain that it is gone.
+local function tell_idle(worker, how)
+  local ticket = ticket_of(worker)
+  return tell_process(ticket, 'come ' .. ticket.id .. ' 0', how)
+end
+
+-- Whether a second one that is not of this process comes by itself by then.
+local function has_second(idle, process, by_ms, now_ms, how)
+  local names = redis.call('ZRANGEBYSCORE', idle, SECOND + now_ms, SECOND + by_ms, 'LIMIT', '0', '3')
+  for _, name in ipairs(names) do
+    local ticket = ticket_of(name)
+    if process_of(ticket) ~= process and listens_here(ticket, how) ~= false then
+      return true
+    end
+  end
+  return false
+end
+
+-- Some of those that wait, with their scores: those that wait longest, and those that watch.
+local function some_idle(idle, queue)
+  local some = redis.call('ZRANGE', idle, '0', '9', 'WITHSCORES')
+  if queue.idle > 10 then
+    for _, each in ipairs(redis.call('ZRANGE', idle, '-3', '-1', 'WITHSCORES')) do
+      some[#some + 1] = each
+    end
+  end
+  return some
+end
+
+-- Calls one that is not of this process, and has it come back by then. Those that are gone, or were called so before and
+-- did not come, wait no more.
+local function call_second(idle, queue, process, by_ms, now_ms, how)
+  local some = some_idle(idle, queue)
+  for at = 1, #some, 2 do
+    local name, score = some[at], tonumber(some[at + 1])
+    if process_of({ id = name }) ~= process then
+      end_watch(queue, score)
+      local is_late = score >= SECOND and score < SECOND + now_ms - LATE_MS
+      if not is_late and tell_idle(name, how) then
+        redis.call('ZADD', idle, SECOND + by_ms, name)
+        return
+      end
+      queue.idle = queue.idle - redis.call('ZREM', idle, name)
+    end
+  end
+end
+
+-- Sees to it that one that is not of this process comes by then.
+local function see_to_second(idle, queue, process, by_ms, now_ms, how)
+  if queue.idle > 0 and not has_second(idle, process, by_ms, now_ms, how) then
+    call_second(idle, queue, process, by_ms, now_ms, how)
+  end
+end
+
+local function call_idle(idle, queue, count, now_ms, how)
+  local first, several
   for _ = 1, MOST_GONE do
     local name = count > 0 and pop_idle(idle, queue)
     if not name then
-      return
+      break
     end
-    if tell_idle(name, 'come', '0', how) then
+    if tell_idle(name, how) then
+      local process = process_of({ id = name })
+      several = several or (first and first ~= process)
+      first = first or process
       count = count - 1
     end
+  end
+  if first and not several then
+    see_to_second(idle, queue, first, now_ms + LATE_MS, now_ms, how)
   end
 end
 
@@ -13597,6 +15038,7 @@ if queue.codec ~= codec then
   return redis.error_reply('CODEC ' .. queue.codec)
 end
 local settings = parse_settings(queue.settings)
+settings.rate_burst = read_burst(meta, 'burst', settings)
 local function pick(new, old)
   return new < 0 and old or new
 end
@@ -13607,17 +15049,22 @@ end
 settings.concurrency = pick(concurrency, settings.concurrency)
 settings.rate_limit = pick(rate_limit, settings.rate_limit)
 settings.rate_window_ms = pick(rate_window_ms, settings.rate_window_ms)
+if rate_limit >= 0 then
+  settings.rate_burst = rate_limit > 0 and rate_burst or 0
+end
 settings.keep_count = pick(keep_count, settings.keep_count)
 settings.keep_ms = pick(keep_ms, settings.keep_ms)
 local now_us = clock_us()
+local now_ms = math.floor(now_us / 1000)
 begin_queue(meta, queue, now_us)
 if resumes then
   -- A queue that is paused spawns no recurring jobs.
-  note_due(queue, math.floor(now_us / 1000))
+  note_due(queue, now_ms)
 end
 redis.call('HSET', meta, 'settings', format_settings(settings))
+keep_burst(meta, 'burst', settings)
 if not settings.paused and queue.idle > 0 then
-  call_idle(idle, queue, 1, { channel = channel, sharded = sharded, counted = counted })
+  call_idle(idle, queue, 1, now_ms, { channel = channel, sharded = sharded, counted = counted })
 end
 save_queue(meta, queue)
 return {
@@ -13628,24 +15075,27 @@ return {
   settings.rate_window_ms,
   settings.keep_count,
   settings.keep_ms,
+  settings.rate_burst,
 }
 `,
   },
   parts: ['meta', 'idle'],
   lines: [
     [1, 'lua/queue/configure.lua', 1],
-    [21, 'lua/shared/clock.lua', 1],
-    [27, 'lua/shared/tell.lua', 1],
-    [34, 'lua/shared/tell.lua', 12],
-    [48, 'lua/shared/queue/state.lua', 1],
-    [126, 'lua/shared/queue/save.lua', 1],
-    [181, 'lua/shared/queue/note-due.lua', 1],
-    [189, 'lua/shared/queue/settings.lua', 1],
-    [216, 'lua/shared/queue/idle.lua', 1],
-    [262, 'lua/queue/configure.lua', 29],
+    [22, 'lua/shared/clock.lua', 1],
+    [28, 'lua/shared/tell.lua', 1],
+    [38, 'lua/shared/tell.lua', 15],
+    [77, 'lua/shared/queue/state.lua', 1],
+    [155, 'lua/shared/queue/save.lua', 1],
+    [210, 'lua/shared/queue/note-due.lua', 1],
+    [218, 'lua/shared/queue/settings.lua', 1],
+    [247, 'lua/shared/queue/burst.lua', 1],
+    [262, 'lua/shared/queue/keep-burst.lua', 1],
+    [272, 'lua/shared/queue/idle.lua', 1],
+    [387, 'lua/queue/configure.lua', 32],
   ],
   encode(args) {
-    return [
+    return withoutDefaults([
       args.codec,
       args.channel,
       args.sharded ? 1 : 0,
@@ -13656,7 +15106,8 @@ return {
       args.rateWindowMs,
       args.keepCount,
       args.keepMs,
-    ]
+      args.rateBurst,
+    ], [0])
   },
   decode(reply) {
     const parts = asList(reply)
@@ -13670,6 +15121,7 @@ return {
           rateWindowMs: asInteger(parts[4]),
           keepCount: asInteger(parts[5]),
           keepMs: asInteger(parts[6]),
+          rateBurst: asInteger(parts[7]),
         }
       default:
         return unexpected('the answer configured', parts[0])
@@ -13694,7 +15146,7 @@ export type DeliveredAnswer =
 export const delivered: Operation<DeliveredArguments, DeliveredAnswer> = {
   script: {
     name: 'queue/delivered',
-    sha1: '17a55ec0c3de0d3bfcbe034e34fd9ba735fbc7d8',
+    sha1: '71db1119f0b1537c1af2f2e4c457597e4aa05b56',
     reads: false,
     bytes: false,
     source: `--[[
@@ -13711,7 +15163,7 @@ local numbers, numbers_at = ARGV, 1 -- repeated (number:text): of what was broug
 -- The main key of a queue: one hash, read once and written once a call.
 --   layout, codec    the form of the stored data, and of the payloads
 --   <caller>         the record of a slot; see shared/calls
---   settings         what people set; see shared/queue/settings
+--   settings, burst  what people set; see shared/queue/settings and shared/queue/burst
 --   state            the numbers below, as doubles one behind the other
 --     began_us       server microseconds at which the queue began
 --     last           the newest job: its server microsecond, or one more than the job before
@@ -13927,7 +15379,7 @@ export type EnqueueAlikeAnswer =
 export const enqueueAlike: Operation<EnqueueAlikeArguments, EnqueueAlikeAnswer> = {
   script: {
     name: 'queue/enqueue-alike',
-    sha1: '1518c9468094962fbb233baa9b9ed17d85995ac7',
+    sha1: 'a6b6ebba7188893ab05e6855cd27009b240c9bdb',
     reads: false,
     bytes: false,
     source: `--[[
@@ -14026,7 +15478,7 @@ end
 -- The main key of a queue: one hash, read once and written once a call.
 --   layout, codec    the form of the stored data, and of the payloads
 --   <caller>         the record of a slot; see shared/calls
---   settings         what people set; see shared/queue/settings
+--   settings, burst  what people set; see shared/queue/settings and shared/queue/burst
 --   state            the numbers below, as doubles one behind the other
 --     began_us       server microseconds at which the queue began
 --     last           the newest job: its server microsecond, or one more than the job before
@@ -14509,25 +15961,53 @@ if queue.idle > 0 then
 --   'job <name> <number> <token> <ends_at_ms>', the name of the job, its payload
 -- in three lines, of which only the last one may have breaks. Letters are texts, and so must be the payloads in them.
 -- Telling the processes of tickets; see shared/tickets.
+-- A script asks whether a process listens before it publishes, and never after: what PUBLISH counts is not what is
+-- heard. A subscriber on a replica hears a message that was counted as heard by nobody, and one who subscribes to
+-- patterns is counted for a process that has died. So the state decides who was granted what, and a message only tells.
 -- @optional SPUBLISH only where the caller's driver has seen that the server knows sharded channels
 
 local function process_of(ticket)
   return string.match(ticket.id, '^[^.]*')
 end
 
--- True unless it is certain that the process is gone.
-local function tell_process(ticket, message, how)
-  if ticket.listens == 0 then
-    return true
+-- Whether the process of a ticket listens on this node; nil where that is not known: the process does not listen, the
+-- number of subscribers proves nothing, or the user may not ask for it.
+local function listens_here(ticket, how)
+  if ticket.listens == 0 or not how.counted then
+    return nil
   end
   local channel = how.channel .. ':' .. process_of(ticket)
-  local heard
+  local counts
   if how.sharded then
-    heard = redis.call('SPUBLISH', channel, message)
+    counts = redis.pcall('PUBSUB', 'SHARDNUMSUB', channel)
   else
-    heard = redis.call('PUBLISH', channel, message)
+    counts = redis.pcall('PUBSUB', 'NUMSUB', channel)
   end
-  return heard > 0 or not how.counted
+  if counts.err then
+    return nil
+  end
+  return counts[2] > 0
+end
+
+local function publish_to(ticket, message, how)
+  if ticket.listens == 0 then
+    return
+  end
+  local channel = how.channel .. ':' .. process_of(ticket)
+  if how.sharded then
+    redis.call('SPUBLISH', channel, message)
+  else
+    redis.call('PUBLISH', channel, message)
+  end
+end
+
+-- Answers false, and tells nobody, when it is certain that the process does not listen on this node.
+local function tell_process(ticket, message, how)
+  if listens_here(ticket, how) == false then
+    return false
+  end
+  publish_to(ticket, message, how)
+  return true
 end
 -- A fencing token: greater than every earlier one, also when the server has lost its tail or tells time
 -- in milliseconds.
@@ -14537,15 +16017,27 @@ end
 -- Workers that found nothing, longest first. Each has a name, '<process>.<number>', and its process listens on
 -- '<channel>:<process>' for 'come <name> 0'; behind ':' it may say that it takes jobs by letter, see shared/queue/hand-over,
 -- which is no part of its name in letters. Whoever brings work calls one; one that finds more than it takes calls the
--- next, so that as many come as there is work for. A process that nobody hears is gone, and passed over.
+-- next, so that as many come as there is work for. A process that does not listen is gone, and passed over.
 --
--- One of them watches the time: it comes back by itself when the next job is due or the next lease ends. It stands behind
--- the others, by a greater score, and when it goes nobody watches.
+-- Two of them watch the time, and stand behind the others, by greater scores:
+--   the first    comes back by itself when the next job is due or the next lease ends. When it goes nobody watches.
+--   the second   is of another process. It comes back at the time that its score tells, a second after the first one at
+--                the latest: whatever becomes of the first one's process, what is due is seen then.
+-- Where one process alone is called, a second is called as well, once in a second, and comes back after a second. So a
+-- job does not wait for a process that listens and does not come.
 local WATCHING = 1125899906842624
+local SECOND = 2251799813685248
 local IDLE_KEPT_MS = '7200000'
 local MOST_GONE = 100
 -- One that is so late will not come.
 local LATE_MS = 1000
+
+-- The first one watches no more.
+local function end_watch(queue, score)
+  if score >= WATCHING and score < SECOND then
+    queue.watch_ms = 0
+  end
+end
 
 -- The name of the one that waits longest; nil where nobody does. It waits no more.
 local function pop_idle(idle, queue)
@@ -14556,27 +16048,84 @@ local function pop_idle(idle, queue)
     return nil
   end
   queue.idle = queue.idle - 1
-  if tonumber(score) >= WATCHING then
-    queue.watch_ms = 0
-  end
+  end_watch(queue, tonumber(score))
   return name
 end
 
--- False when it is certain that it is gone.
-local function tell_idle(worker, word, text, how)
-  local name = string.match(worker, '^[^:]*')
-  return tell_process({ id = name, listens = 1 }, word .. ' ' .. name .. ' ' .. text, how)
+local function ticket_of(worker)
+  return { id = string.match(worker, '^[^:]*'), listens = 1 }
 end
 
-local function call_idle(idle, queue, count, how)
+-- Calls it. False when it is certain that it is gone.
+local function tell_idle(worker, how)
+  local ticket = ticket_of(worker)
+  return tell_process(ticket, 'come ' .. ticket.id .. ' 0', how)
+end
+
+-- Whether a second one that is not of this process comes by itself by then.
+local function has_second(idle, process, by_ms, now_ms, how)
+  local names = redis.call('ZRANGEBYSCORE', idle, SECOND + now_ms, SECOND + by_ms, 'LIMIT', '0', '3')
+  for _, name in ipairs(names) do
+    local ticket = ticket_of(name)
+    if process_of(ticket) ~= process and listens_here(ticket, how) ~= false then
+      return true
+    end
+  end
+  return false
+end
+
+-- Some of those that wait, with their scores: those that wait longest, and those that watch.
+local function some_idle(idle, queue)
+  local some = redis.call('ZRANGE', idle, '0', '9', 'WITHSCORES')
+  if queue.idle > 10 then
+    for _, each in ipairs(redis.call('ZRANGE', idle, '-3', '-1', 'WITHSCORES')) do
+      some[#some + 1] = each
+    end
+  end
+  return some
+end
+
+-- Calls one that is not of this process, and has it come back by then. Those that are gone, or were called so before and
+-- did not come, wait no more.
+local function call_second(idle, queue, process, by_ms, now_ms, how)
+  local some = some_idle(idle, queue)
+  for at = 1, #some, 2 do
+    local name, score = some[at], tonumber(some[at + 1])
+    if process_of({ id = name }) ~= process then
+      end_watch(queue, score)
+      local is_late = score >= SECOND and score < SECOND + now_ms - LATE_MS
+      if not is_late and tell_idle(name, how) then
+        redis.call('ZADD', idle, SECOND + by_ms, name)
+        return
+      end
+      queue.idle = queue.idle - redis.call('ZREM', idle, name)
+    end
+  end
+end
+
+-- Sees to it that one that is not of this process comes by then.
+local function see_to_second(idle, queue, process, by_ms, now_ms, how)
+  if queue.idle > 0 and not has_second(idle, process, by_ms, now_ms, how) then
+    call_second(idle, queue, process, by_ms, now_ms, how)
+  end
+end
+
+local function call_idle(idle, queue, count, now_ms, how)
+  local first, several
   for _ = 1, MOST_GONE do
     local name = count > 0 and pop_idle(idle, queue)
     if not name then
-      return
+      break
     end
-    if tell_idle(name, 'come', '0', how) then
+    if tell_idle(name, how) then
+      local process = process_of({ id = name })
+      several = several or (first and first ~= process)
+      first = first or process
       count = count - 1
     end
+  end
+  if first and not several then
+    see_to_second(idle, queue, first, now_ms + LATE_MS, now_ms, how)
   end
 end
 
@@ -14587,7 +16136,7 @@ end
 -- What comes at that time must be seen by somebody.
 local function see_to(idle, queue, due_ms, now_ms, how)
   if queue.idle > 0 and (not is_watched(queue, now_ms) or due_ms < queue.watch_ms) then
-    call_idle(idle, queue, 1, how)
+    call_idle(idle, queue, 1, now_ms, how)
   end
 end
 -- What has happened to a job, stored in the hash of jobs under 'r' and its number. A job without it is ready and was
@@ -14684,8 +16233,8 @@ local function lease_handed(keys, queue, seq, name, size, token, now_ms, ends_ms
   queue.token, queue.claimed = token, queue.claimed + size
 end
 
--- Stores a plain job, and claims it for the first that hears of it. Answers whether one did, and whether one was called
--- instead, who does not take jobs so.
+-- Stores a plain job, and claims it for the first whose process listens. Answers whether there is one, and whether one was
+-- called instead, which does not take jobs so, or of which nobody knows whether it listens.
 local function hand_over(keys, queue, seq, name, payload, record, now_us, how)
   local fields = { seq, record }
   widen(queue, WIDE_JOBS, fields, '~')
@@ -14693,16 +16242,22 @@ local function hand_over(keys, queue, seq, name, payload, record, now_us, how)
   local now_ms, token = math.floor(now_us / 1000), next_token(queue.token, now_us)
   for _ = 1, MOST_GONE do
     local worker = pop_idle(keys.idle, queue)
-    local lease_ms = worker and tonumber(string.match(worker, ':(%d+)$'))
-    if not lease_ms then
-      return false, worker and tell_idle(worker, 'come', '0', how)
+    if not worker then
+      return false, false
     end
-    local ends_ms = now_ms + lease_ms
-    local head = seq .. ' ' .. exact(token) .. ' ' .. exact(ends_ms) .. '\\n' .. name .. '\\n'
-    if tell_idle(worker, 'job', head .. payload, how) then
+    local lease_ms, ticket = tonumber(string.match(worker, ':(%d+)$')), ticket_of(worker)
+    local listens = listens_here(ticket, how)
+    if listens and lease_ms then
+      local ends_ms = now_ms + lease_ms
+      local words = { 'job', ticket.id, seq, exact(token), exact(ends_ms) }
       lease_handed(keys, queue, seq, name, #record, token, now_ms, ends_ms)
+      publish_to(ticket, table.concat(words, ' ') .. '\\n' .. name .. '\\n' .. payload, how)
       see_to(keys.idle, queue, ends_ms, now_ms, how)
       return true, false
+    elseif listens ~= false then
+      tell_idle(worker, how)
+      see_to_second(keys.idle, queue, process_of(ticket), now_ms + LATE_MS, now_ms, how)
+      return false, true
     end
   end
   return false, false
@@ -14714,7 +16269,7 @@ end
     handed, called = hand_over(keys, queue, first_seq, name, payload, head .. payload, now_us, how)
   end
   call_others = not called and function()
-    call_idle(idle, queue, math.min(count, 8), how)
+    call_idle(idle, queue, math.min(count, 8), now_ms, how)
   end
 end
 if not handed then
@@ -14823,23 +16378,23 @@ return { 'enqueued', first }
     [541, 'lua/queue/enqueue-alike.lua', 39],
     [573, 'lua/shared/queue/hand-over.lua', 1],
     [579, 'lua/shared/tell.lua', 1],
-    [586, 'lua/shared/tell.lua', 12],
-    [600, 'lua/shared/next-token.lua', 1],
-    [605, 'lua/shared/queue/idle.lua', 1],
-    [651, 'lua/shared/queue/idle.lua', 68],
-    [661, 'lua/shared/queue/run.lua', 1],
-    [677, 'lua/shared/queue/flags.lua', 1],
-    [694, 'lua/shared/queue/note-due.lua', 1],
-    [702, 'lua/shared/queue/note-alike.lua', 1],
-    [703, 'lua/shared/queue/bucket.lua', 1],
-    [715, 'lua/shared/queue/note-alike.lua', 4],
-    [730, 'lua/shared/queue/hand-over.lua', 16],
-    [778, 'lua/queue/enqueue-alike.lua', 72],
-    [810, 'lua/shared/queue/publish-plain.lua', 1],
-    [812, 'lua/shared/queue/spelled.lua', 1],
-    [820, 'lua/shared/queue/send.lua', 1],
-    [836, 'lua/shared/queue/publish-plain.lua', 5],
-    [853, 'lua/queue/enqueue-alike.lua', 105],
+    [589, 'lua/shared/tell.lua', 15],
+    [628, 'lua/shared/next-token.lua', 1],
+    [633, 'lua/shared/queue/idle.lua', 1],
+    [748, 'lua/shared/queue/idle.lua', 127],
+    [758, 'lua/shared/queue/run.lua', 1],
+    [774, 'lua/shared/queue/flags.lua', 1],
+    [791, 'lua/shared/queue/note-due.lua', 1],
+    [799, 'lua/shared/queue/note-alike.lua', 1],
+    [800, 'lua/shared/queue/bucket.lua', 1],
+    [812, 'lua/shared/queue/note-alike.lua', 4],
+    [827, 'lua/shared/queue/hand-over.lua', 16],
+    [881, 'lua/queue/enqueue-alike.lua', 72],
+    [913, 'lua/shared/queue/publish-plain.lua', 1],
+    [915, 'lua/shared/queue/spelled.lua', 1],
+    [923, 'lua/shared/queue/send.lua', 1],
+    [939, 'lua/shared/queue/publish-plain.lua', 5],
+    [956, 'lua/queue/enqueue-alike.lua', 105],
   ],
   encode(args) {
     const encoded = new Array<Argument>(7 + args.payloads.length)
@@ -14907,7 +16462,7 @@ function readDuplicatesOfEnqueueEnqueued(part: Reply | undefined): ({ readonly a
 export const enqueue: Operation<EnqueueArguments, EnqueueAnswer> = {
   script: {
     name: 'queue/enqueue',
-    sha1: '09e0c14caec6fb62341177ed9d6e9873d24b6e55',
+    sha1: '822027561a06aee6fd749125c377286401df9e98',
     reads: false,
     bytes: false,
     source: `--[[
@@ -15020,30 +16575,58 @@ local function forget_old_calls(calls, call, now_ms)
 end
 
 -- Telling the processes of tickets; see shared/tickets.
+-- A script asks whether a process listens before it publishes, and never after: what PUBLISH counts is not what is
+-- heard. A subscriber on a replica hears a message that was counted as heard by nobody, and one who subscribes to
+-- patterns is counted for a process that has died. So the state decides who was granted what, and a message only tells.
 -- @optional SPUBLISH only where the caller's driver has seen that the server knows sharded channels
 
 local function process_of(ticket)
   return string.match(ticket.id, '^[^.]*')
 end
 
--- True unless it is certain that the process is gone.
-local function tell_process(ticket, message, how)
-  if ticket.listens == 0 then
-    return true
+-- Whether the process of a ticket listens on this node; nil where that is not known: the process does not listen, the
+-- number of subscribers proves nothing, or the user may not ask for it.
+local function listens_here(ticket, how)
+  if ticket.listens == 0 or not how.counted then
+    return nil
   end
   local channel = how.channel .. ':' .. process_of(ticket)
-  local heard
+  local counts
   if how.sharded then
-    heard = redis.call('SPUBLISH', channel, message)
+    counts = redis.pcall('PUBSUB', 'SHARDNUMSUB', channel)
   else
-    heard = redis.call('PUBLISH', channel, message)
+    counts = redis.pcall('PUBSUB', 'NUMSUB', channel)
   end
-  return heard > 0 or not how.counted
+  if counts.err then
+    return nil
+  end
+  return counts[2] > 0
+end
+
+local function publish_to(ticket, message, how)
+  if ticket.listens == 0 then
+    return
+  end
+  local channel = how.channel .. ':' .. process_of(ticket)
+  if how.sharded then
+    redis.call('SPUBLISH', channel, message)
+  else
+    redis.call('PUBLISH', channel, message)
+  end
+end
+
+-- Answers false, and tells nobody, when it is certain that the process does not listen on this node.
+local function tell_process(ticket, message, how)
+  if listens_here(ticket, how) == false then
+    return false
+  end
+  publish_to(ticket, message, how)
+  return true
 end
 -- The main key of a queue: one hash, read once and written once a call.
 --   layout, codec    the form of the stored data, and of the payloads
 --   <caller>         the record of a slot; see shared/calls
---   settings         what people set; see shared/queue/settings
+--   settings, burst  what people set; see shared/queue/settings and shared/queue/burst
 --   state            the numbers below, as doubles one behind the other
 --     began_us       server microseconds at which the queue began
 --     last           the newest job: its server microsecond, or one more than the job before
@@ -15210,7 +16793,8 @@ local function save_queue_and_call(meta, queue, caller, call, now_ms, answer)
   forget_old_calls(meta, call, now_ms)
 end
 -- What people set for a queue, one text: '<paused>,<concurrency>,<rate_limit>,<rate_window_ms>,<keep_count>,<keep_ms>'.
--- 0 for a number: no limit, nothing kept. Not by spaces: what begins with two numbers is a call (see shared/calls).
+-- 0 for a number: no limit, nothing kept. Not by spaces: what begins with two numbers is a call (see shared/calls). The burst
+-- of the rate stands in a field of its own; see shared/queue/burst.
 
 local function parse_settings(text)
   local paused, concurrency, rate_limit, rate_window_ms, keep_count, keep_ms =
@@ -15220,6 +16804,7 @@ local function parse_settings(text)
     concurrency = tonumber(concurrency),
     rate_limit = tonumber(rate_limit),
     rate_window_ms = tonumber(rate_window_ms),
+    rate_burst = 0,
     keep_count = tonumber(keep_count),
     keep_ms = tonumber(keep_ms),
   }
@@ -15247,13 +16832,32 @@ local function note_due(queue, due_ms)
     queue.due_ms = due_ms
   end
 end
--- A rate, as the generic cell rate algorithm of shared/rate-limit/gcra: \`limit\` starts in a window, all of them
--- at once if they were saved up. Jobs start when the theoretical arrival time is at most a window ahead.
+-- A rate, as the generic cell rate algorithm of shared/rate-limit/gcra: \`rate_limit\` starts flow back in a window, and
+-- \`rate_burst\` of them may be saved up, 0: a window's. Jobs start while the theoretical arrival time is ahead by no more than
+-- those take to flow back. It lies further ahead where the clock has stepped back, or the rate was raised: then all that was
+-- saved up is used up, and no more.
+
+-- How far ahead the arrival time may lie, and what a start costs.
+local function spans_of(rate)
+  local unit_us = rate.rate_window_ms * 1000 / rate.rate_limit
+  if rate.rate_burst == 0 then
+    return rate.rate_window_ms * 1000, unit_us
+  end
+  -- Rounding up is not to hold back the last that was saved up.
+  local rounded_us = unit_us % 1 > 0 and math.min(rate.rate_burst - 1, math.floor(unit_us)) or 0
+  return rate.rate_burst * unit_us + rounded_us, unit_us
+end
+
+local function bounded_arrival(arrival_us, rate, now_us)
+  local span_us = spans_of(rate)
+  return math.min(arrival_us, math.floor(now_us + span_us))
+end
 
 -- Milliseconds until one more may start.
-local function next_start_in_ms(arrival_us, limit, window_ms, now_us)
-  local window_us = window_ms * 1000
-  return math.max(0, math.ceil((arrival_us - now_us + window_us / limit - window_us) / 1000))
+local function next_start_in_ms(arrival_us, rate, now_us)
+  local span_us, unit_us = spans_of(rate)
+  local ahead_us = math.min(arrival_us - now_us, span_us)
+  return math.max(0, math.ceil((ahead_us + unit_us - span_us) / 1000))
 end
 -- A job, as it is stored under its number in the hash of jobs: a head and the payload, which no script reads.
 -- The head of a plain job, one with no option but its name, is the length of the name, a byte, and the name; of one with
@@ -15905,6 +17509,22 @@ end
 --
 -- In the hash of groups, under its name:
 --   '<number> <ready> <claimed> <in_ring> <paused> <concurrency> <rate_limit> <rate_window_ms> <arrival_us>'
+-- Its burst stands beside it; see shared/queue/burst.
+-- The burst of a rate, where one is set: '<rate_limit>,<rate_window_ms>,<burst>', in a field of its own, for processes of older
+-- releases know none. So it is of the rate that it was set with, and not of one that those have set since. Those of groups
+-- stand in the hash of groups, each behind a byte with which no name begins; that byte alone has how many there are.
+local GROUP_BURST = '\\255'
+
+-- 0: as many as the rate allows in a window.
+local function read_burst(hash, field, rate)
+  if rate.rate_limit == 0 then
+    return 0
+  end
+  local stored = redis.call('HGET', hash, field)
+  local limit, window_ms, burst = string.match(stored or '', '^(%d+),(%d+),(%d+)$')
+  local is_of_rate = tonumber(limit) == rate.rate_limit and tonumber(window_ms) == rate.rate_window_ms
+  return is_of_rate and tonumber(burst) or 0
+end
 
 local function new_group(number)
   return {
@@ -15916,6 +17536,7 @@ local function new_group(number)
     concurrency = 0,
     rate_limit = 0,
     rate_window_ms = 0,
+    rate_burst = 0,
     arrival_us = 0,
   }
 end
@@ -15928,7 +17549,7 @@ local function read_group(groups, name)
   end
   local number, ready, claimed, in_ring, paused, concurrency, rate_limit, rate_window_ms, arrival_us =
     string.match(stored, '^(%d+) (%d+) (%d+) (%d) (%d) (%d+) (%d+) (%d+) (%d+)$')
-  return {
+  local group = {
     number = tonumber(number),
     ready = tonumber(ready),
     claimed = tonumber(claimed),
@@ -15939,6 +17560,8 @@ local function read_group(groups, name)
     rate_window_ms = tonumber(rate_window_ms),
     arrival_us = tonumber(arrival_us),
   }
+  group.rate_burst = read_burst(groups, GROUP_BURST .. name, group)
+  return group
 end
 
 local function open_group(groups, queue, name)
@@ -15980,7 +17603,8 @@ local function enter_ring(turns, held, name, group, now_us)
   elseif group.concurrency > 0 and group.claimed >= group.concurrency then
     return
   elseif group.rate_limit > 0 then
-    local wait_ms = next_start_in_ms(group.arrival_us, group.rate_limit, group.rate_window_ms, now_us)
+    group.arrival_us = bounded_arrival(group.arrival_us, group, now_us)
+    local wait_ms = next_start_in_ms(group.arrival_us, group, now_us)
     if wait_ms > 0 then
       redis.call('ZADD', held, string.format('%.0f', math.floor(now_us / 1000) + wait_ms), name)
       return
@@ -16213,15 +17837,27 @@ end
 -- Workers that found nothing, longest first. Each has a name, '<process>.<number>', and its process listens on
 -- '<channel>:<process>' for 'come <name> 0'; behind ':' it may say that it takes jobs by letter, see shared/queue/hand-over,
 -- which is no part of its name in letters. Whoever brings work calls one; one that finds more than it takes calls the
--- next, so that as many come as there is work for. A process that nobody hears is gone, and passed over.
+-- next, so that as many come as there is work for. A process that does not listen is gone, and passed over.
 --
--- One of them watches the time: it comes back by itself when the next job is due or the next lease ends. It stands behind
--- the others, by a greater score, and when it goes nobody watches.
+-- Two of them watch the time, and stand behind the others, by greater scores:
+--   the first    comes back by itself when the next job is due or the next lease ends. When it goes nobody watches.
+--   the second   is of another process. It comes back at the time that its score tells, a second after the first one at
+--                the latest: whatever becomes of the first one's process, what is due is seen then.
+-- Where one process alone is called, a second is called as well, once in a second, and comes back after a second. So a
+-- job does not wait for a process that listens and does not come.
 local WATCHING = 1125899906842624
+local SECOND = 2251799813685248
 local IDLE_KEPT_MS = '7200000'
 local MOST_GONE = 100
 -- One that is so late will not come.
 local LATE_MS = 1000
+
+-- The first one watches no more.
+local function end_watch(queue, score)
+  if score >= WATCHING and score < SECOND then
+    queue.watch_ms = 0
+  end
+end
 
 -- The name of the one that waits longest; nil where nobody does. It waits no more.
 local function pop_idle(idle, queue)
@@ -16232,27 +17868,84 @@ local function pop_idle(idle, queue)
     return nil
   end
   queue.idle = queue.idle - 1
-  if tonumber(score) >= WATCHING then
-    queue.watch_ms = 0
-  end
+  end_watch(queue, tonumber(score))
   return name
 end
 
--- False when it is certain that it is gone.
-local function tell_idle(worker, word, text, how)
-  local name = string.match(worker, '^[^:]*')
-  return tell_process({ id = name, listens = 1 }, word .. ' ' .. name .. ' ' .. text, how)
+local function ticket_of(worker)
+  return { id = string.match(worker, '^[^:]*'), listens = 1 }
 end
 
-local function call_idle(idle, queue, count, how)
+-- Calls it. False when it is certain that it is gone.
+local function tell_idle(worker, how)
+  local ticket = ticket_of(worker)
+  return tell_process(ticket, 'come ' .. ticket.id .. ' 0', how)
+end
+
+-- Whether a second one that is not of this process comes by itself by then.
+local function has_second(idle, process, by_ms, now_ms, how)
+  local names = redis.call('ZRANGEBYSCORE', idle, SECOND + now_ms, SECOND + by_ms, 'LIMIT', '0', '3')
+  for _, name in ipairs(names) do
+    local ticket = ticket_of(name)
+    if process_of(ticket) ~= process and listens_here(ticket, how) ~= false then
+      return true
+    end
+  end
+  return false
+end
+
+-- Some of those that wait, with their scores: those that wait longest, and those that watch.
+local function some_idle(idle, queue)
+  local some = redis.call('ZRANGE', idle, '0', '9', 'WITHSCORES')
+  if queue.idle > 10 then
+    for _, each in ipairs(redis.call('ZRANGE', idle, '-3', '-1', 'WITHSCORES')) do
+      some[#some + 1] = each
+    end
+  end
+  return some
+end
+
+-- Calls one that is not of this process, and has it come back by then. Those that are gone, or were called so before and
+-- did not come, wait no more.
+local function call_second(idle, queue, process, by_ms, now_ms, how)
+  local some = some_idle(idle, queue)
+  for at = 1, #some, 2 do
+    local name, score = some[at], tonumber(some[at + 1])
+    if process_of({ id = name }) ~= process then
+      end_watch(queue, score)
+      local is_late = score >= SECOND and score < SECOND + now_ms - LATE_MS
+      if not is_late and tell_idle(name, how) then
+        redis.call('ZADD', idle, SECOND + by_ms, name)
+        return
+      end
+      queue.idle = queue.idle - redis.call('ZREM', idle, name)
+    end
+  end
+end
+
+-- Sees to it that one that is not of this process comes by then.
+local function see_to_second(idle, queue, process, by_ms, now_ms, how)
+  if queue.idle > 0 and not has_second(idle, process, by_ms, now_ms, how) then
+    call_second(idle, queue, process, by_ms, now_ms, how)
+  end
+end
+
+local function call_idle(idle, queue, count, now_ms, how)
+  local first, several
   for _ = 1, MOST_GONE do
     local name = count > 0 and pop_idle(idle, queue)
     if not name then
-      return
+      break
     end
-    if tell_idle(name, 'come', '0', how) then
+    if tell_idle(name, how) then
+      local process = process_of({ id = name })
+      several = several or (first and first ~= process)
+      first = first or process
       count = count - 1
     end
+  end
+  if first and not several then
+    see_to_second(idle, queue, first, now_ms + LATE_MS, now_ms, how)
   end
 end
 
@@ -16263,7 +17956,7 @@ end
 -- What comes at that time must be seen by somebody.
 local function see_to(idle, queue, due_ms, now_ms, how)
   if queue.idle > 0 and (not is_watched(queue, now_ms) or due_ms < queue.watch_ms) then
-    call_idle(idle, queue, 1, how)
+    call_idle(idle, queue, 1, now_ms, how)
   end
 end
 -- Finding a job by its id.
@@ -16592,7 +18285,7 @@ local function see_to_new(keys, queue, tally, now_ms, how)
     forget_old_uniques(keys.ids, now_ms)
   end
   if queue.idle > 0 then
-    call_idle(keys.idle, queue, math.min(tally.ready, 8), how)
+    call_idle(keys.idle, queue, math.min(tally.ready, 8), now_ms, how)
     local soonest_ms = math.min(tally.soonest_ms, queue.settling and now_ms or math.huge)
     if soonest_ms < math.huge then
       see_to(keys.idle, queue, soonest_ms, now_ms, how)
@@ -16911,78 +18604,80 @@ return { 'enqueued', first, queue.chores, tally.duplicates }
     [70, 'lua/shared/calls.lua', 1],
     [74, 'lua/shared/calls.lua', 6],
     [110, 'lua/shared/tell.lua', 1],
-    [117, 'lua/shared/tell.lua', 12],
-    [131, 'lua/shared/queue/state.lua', 1],
-    [209, 'lua/shared/queue/count-job.lua', 1],
-    [222, 'lua/shared/queue/save.lua', 1],
-    [277, 'lua/shared/queue/wide.lua', 1],
-    [292, 'lua/shared/queue/save-call.lua', 1],
-    [300, 'lua/shared/queue/settings.lua', 1],
-    [316, 'lua/shared/queue/marks.lua', 1],
-    [330, 'lua/shared/queue/note-due.lua', 1],
-    [338, 'lua/shared/queue/rate.lua', 1],
-    [341, 'lua/shared/queue/rate.lua', 16],
-    [346, 'lua/shared/queue/job.lua', 1],
-    [358, 'lua/shared/queue/plain-head.lua', 1],
-    [361, 'lua/shared/queue/plain-head.lua', 8],
-    [369, 'lua/shared/queue/job.lua', 14],
-    [446, 'lua/shared/queue/flags.lua', 1],
-    [475, 'lua/shared/queue/tell-others.lua', 1],
-    [477, 'lua/shared/queue/packed-notes.lua', 1],
-    [478, 'lua/shared/queue/leave-notes.lua', 1],
-    [496, 'lua/shared/queue/fold.lua', 1],
-    [497, 'lua/shared/queue/statistics.lua', 1],
-    [733, 'lua/shared/queue/fold.lua', 3],
-    [744, 'lua/shared/queue/leave-notes.lua', 20],
-    [748, 'lua/shared/queue/packed-notes.lua', 3],
-    [756, 'lua/shared/queue/tell-others.lua', 4],
-    [759, 'lua/shared/queue/result.lua', 1],
-    [773, 'lua/shared/queue/tell-ends.lua', 1],
-    [829, 'lua/shared/queue/tell-others.lua', 9],
-    [832, 'lua/shared/queue/tell-others.lua', 13],
-    [835, 'lua/shared/queue/publish.lua', 1],
-    [836, 'lua/shared/queue/message.lua', 1],
-    [846, 'lua/shared/queue/spelled.lua', 1],
-    [854, 'lua/shared/queue/send.lua', 1],
-    [870, 'lua/shared/queue/message.lua', 13],
-    [893, 'lua/shared/queue/publish.lua', 3],
-    [899, 'lua/shared/queue/tell-others.lua', 17],
-    [902, 'lua/shared/queue/run.lua', 1],
-    [931, 'lua/shared/queue/happened.lua', 1],
-    [943, 'lua/shared/queue/names.lua', 1],
-    [989, 'lua/shared/queue/groups.lua', 1],
-    [1108, 'lua/shared/queue/ready.lua', 1],
-    [1145, 'lua/shared/queue/number.lua', 1],
-    [1154, 'lua/shared/queue/enter-tags.lua', 1],
-    [1160, 'lua/shared/queue/enqueue.lua', 1],
-    [1198, 'lua/shared/queue/replace.lua', 1],
-    [1253, 'lua/shared/queue/leave-tags.lua', 1],
-    [1262, 'lua/shared/queue/replace.lua', 57],
-    [1287, 'lua/shared/queue/idempotency.lua', 1],
-    [1301, 'lua/shared/queue/idle.lua', 1],
-    [1347, 'lua/shared/queue/idle.lua', 68],
-    [1357, 'lua/shared/queue/find.lua', 1],
-    [1383, 'lua/shared/queue/failure.lua', 1],
-    [1393, 'lua/shared/queue/parents.lua', 1],
-    [1452, 'lua/shared/queue/parents.lua', 70],
-    [1464, 'lua/shared/queue/link.lua', 1],
-    [1527, 'lua/shared/queue/end.lua', 1],
-    [1548, 'lua/shared/queue/leave-tags.lua', 1],
-    [1557, 'lua/shared/queue/end.lua', 23],
-    [1567, 'lua/shared/queue/spec.lua', 1],
-    [1691, 'lua/queue/enqueue.lua', 79],
-    [1747, 'lua/shared/queue/settle.lua', 1],
-    [1748, 'lua/shared/queue/dead.lua', 1],
-    [1802, 'lua/shared/queue/backoff.lua', 1],
-    [1804, 'lua/shared/queue/backoff.lua', 22],
-    [1823, 'lua/shared/queue/unblock.lua', 1],
-    [1829, 'lua/shared/queue/outbox.lua', 1],
-    [1840, 'lua/shared/queue/entries.lua', 1],
-    [1858, 'lua/shared/queue/history.lua', 1],
-    [1872, 'lua/shared/queue/note-end.lua', 1],
-    [1902, 'lua/shared/queue/cancel.lua', 1],
-    [1910, 'lua/shared/queue/settle.lua', 18],
-    [1984, 'lua/queue/enqueue.lua', 136],
+    [120, 'lua/shared/tell.lua', 15],
+    [159, 'lua/shared/queue/state.lua', 1],
+    [237, 'lua/shared/queue/count-job.lua', 1],
+    [250, 'lua/shared/queue/save.lua', 1],
+    [305, 'lua/shared/queue/wide.lua', 1],
+    [320, 'lua/shared/queue/save-call.lua', 1],
+    [328, 'lua/shared/queue/settings.lua', 1],
+    [346, 'lua/shared/queue/marks.lua', 1],
+    [360, 'lua/shared/queue/note-due.lua', 1],
+    [368, 'lua/shared/queue/rate.lua', 1],
+    [389, 'lua/shared/queue/rate.lua', 37],
+    [395, 'lua/shared/queue/job.lua', 1],
+    [407, 'lua/shared/queue/plain-head.lua', 1],
+    [410, 'lua/shared/queue/plain-head.lua', 8],
+    [418, 'lua/shared/queue/job.lua', 14],
+    [495, 'lua/shared/queue/flags.lua', 1],
+    [524, 'lua/shared/queue/tell-others.lua', 1],
+    [526, 'lua/shared/queue/packed-notes.lua', 1],
+    [527, 'lua/shared/queue/leave-notes.lua', 1],
+    [545, 'lua/shared/queue/fold.lua', 1],
+    [546, 'lua/shared/queue/statistics.lua', 1],
+    [782, 'lua/shared/queue/fold.lua', 3],
+    [793, 'lua/shared/queue/leave-notes.lua', 20],
+    [797, 'lua/shared/queue/packed-notes.lua', 3],
+    [805, 'lua/shared/queue/tell-others.lua', 4],
+    [808, 'lua/shared/queue/result.lua', 1],
+    [822, 'lua/shared/queue/tell-ends.lua', 1],
+    [878, 'lua/shared/queue/tell-others.lua', 9],
+    [881, 'lua/shared/queue/tell-others.lua', 13],
+    [884, 'lua/shared/queue/publish.lua', 1],
+    [885, 'lua/shared/queue/message.lua', 1],
+    [895, 'lua/shared/queue/spelled.lua', 1],
+    [903, 'lua/shared/queue/send.lua', 1],
+    [919, 'lua/shared/queue/message.lua', 13],
+    [942, 'lua/shared/queue/publish.lua', 3],
+    [948, 'lua/shared/queue/tell-others.lua', 17],
+    [951, 'lua/shared/queue/run.lua', 1],
+    [980, 'lua/shared/queue/happened.lua', 1],
+    [992, 'lua/shared/queue/names.lua', 1],
+    [1038, 'lua/shared/queue/groups.lua', 1],
+    [1046, 'lua/shared/queue/burst.lua', 1],
+    [1061, 'lua/shared/queue/groups.lua', 10],
+    [1177, 'lua/shared/queue/ready.lua', 1],
+    [1214, 'lua/shared/queue/number.lua', 1],
+    [1223, 'lua/shared/queue/enter-tags.lua', 1],
+    [1229, 'lua/shared/queue/enqueue.lua', 1],
+    [1267, 'lua/shared/queue/replace.lua', 1],
+    [1322, 'lua/shared/queue/leave-tags.lua', 1],
+    [1331, 'lua/shared/queue/replace.lua', 57],
+    [1356, 'lua/shared/queue/idempotency.lua', 1],
+    [1370, 'lua/shared/queue/idle.lua', 1],
+    [1485, 'lua/shared/queue/idle.lua', 127],
+    [1495, 'lua/shared/queue/find.lua', 1],
+    [1521, 'lua/shared/queue/failure.lua', 1],
+    [1531, 'lua/shared/queue/parents.lua', 1],
+    [1590, 'lua/shared/queue/parents.lua', 70],
+    [1602, 'lua/shared/queue/link.lua', 1],
+    [1665, 'lua/shared/queue/end.lua', 1],
+    [1686, 'lua/shared/queue/leave-tags.lua', 1],
+    [1695, 'lua/shared/queue/end.lua', 23],
+    [1705, 'lua/shared/queue/spec.lua', 1],
+    [1829, 'lua/queue/enqueue.lua', 79],
+    [1885, 'lua/shared/queue/settle.lua', 1],
+    [1886, 'lua/shared/queue/dead.lua', 1],
+    [1940, 'lua/shared/queue/backoff.lua', 1],
+    [1942, 'lua/shared/queue/backoff.lua', 22],
+    [1961, 'lua/shared/queue/unblock.lua', 1],
+    [1967, 'lua/shared/queue/outbox.lua', 1],
+    [1978, 'lua/shared/queue/entries.lua', 1],
+    [1996, 'lua/shared/queue/history.lua', 1],
+    [2010, 'lua/shared/queue/note-end.lua', 1],
+    [2040, 'lua/shared/queue/cancel.lua', 1],
+    [2048, 'lua/shared/queue/settle.lua', 18],
+    [2122, 'lua/queue/enqueue.lua', 136],
   ],
   encode(args) {
     const encoded = new Array<Argument>(6 + args.specs.length * 22)
@@ -17064,7 +18759,7 @@ function readRefusedOfExtendExtended(part: Reply | undefined): ({ readonly at: n
 export const extend: Operation<ExtendArguments, ExtendAnswer> = {
   script: {
     name: 'queue/extend',
-    sha1: '9f9d25e3d328bfcda248b64ee9f90352c20a0e74',
+    sha1: '524cd1efd1321832f67e2de8670eaf813bb48a70',
     reads: false,
     bytes: false,
     source: `--[[
@@ -17091,7 +18786,7 @@ end
 -- The main key of a queue: one hash, read once and written once a call.
 --   layout, codec    the form of the stored data, and of the payloads
 --   <caller>         the record of a slot; see shared/calls
---   settings         what people set; see shared/queue/settings
+--   settings, burst  what people set; see shared/queue/settings and shared/queue/burst
 --   state            the numbers below, as doubles one behind the other
 --     began_us       server microseconds at which the queue began
 --     last           the newest job: its server microsecond, or one more than the job before
@@ -17365,7 +19060,7 @@ function readKindsOfFailuresFailures(part: Reply | undefined): ({ readonly kind:
 export const failures: Operation<FailuresArguments, FailuresAnswer> = {
   script: {
     name: 'queue/failures',
-    sha1: '1369ed8a1662a80ef5d83b98a2c18f9279a2952b',
+    sha1: '4ef417d64070b09c18c1a895b68d2c0d52e1d194',
     reads: true,
     bytes: false,
     source: `--[[
@@ -17382,7 +19077,7 @@ local kinds = KEYS[2] -- hash: kinds of failures
 -- The main key of a queue: one hash, read once and written once a call.
 --   layout, codec    the form of the stored data, and of the payloads
 --   <caller>         the record of a slot; see shared/calls
---   settings         what people set; see shared/queue/settings
+--   settings, burst  what people set; see shared/queue/settings and shared/queue/burst
 --   state            the numbers below, as doubles one behind the other
 --     began_us       server microseconds at which the queue began
 --     last           the newest job: its server microsecond, or one more than the job before
@@ -17534,7 +19229,7 @@ function readLogOfFindFound(part: Reply | undefined): ({ readonly at: number; re
 export const find: Operation<FindArguments, FindAnswer> = {
   script: {
     name: 'queue/find',
-    sha1: '4d0d167a3c6f1dac1df922e52cc0d9229a6a9a26',
+    sha1: '18bf3c48ad26935e37dc27b735f0405555a1b7a7',
     reads: true,
     bytes: true,
     source: `--[[
@@ -17561,7 +19256,7 @@ end
 -- The main key of a queue: one hash, read once and written once a call.
 --   layout, codec    the form of the stored data, and of the payloads
 --   <caller>         the record of a slot; see shared/calls
---   settings         what people set; see shared/queue/settings
+--   settings, burst  what people set; see shared/queue/settings and shared/queue/burst
 --   state            the numbers below, as doubles one behind the other
 --     began_us       server microseconds at which the queue began
 --     last           the newest job: its server microsecond, or one more than the job before
@@ -17937,7 +19632,7 @@ function readEntriesOfHistoryHistory(part: Reply | undefined): ({ readonly what:
 export const history: Operation<HistoryArguments, HistoryAnswer> = {
   script: {
     name: 'queue/history',
-    sha1: 'd2697200faec6ffd917a88b01f6a58f196964996',
+    sha1: '12f86f55e1139662ba48fe073cc179068fbb4ee4',
     reads: true,
     bytes: false,
     source: `--[[
@@ -17964,7 +19659,7 @@ end
 -- The main key of a queue: one hash, read once and written once a call.
 --   layout, codec    the form of the stored data, and of the payloads
 --   <caller>         the record of a slot; see shared/calls
---   settings         what people set; see shared/queue/settings
+--   settings, burst  what people set; see shared/queue/settings and shared/queue/burst
 --   state            the numbers below, as doubles one behind the other
 --     began_us       server microseconds at which the queue began
 --     last           the newest job: its server microsecond, or one more than the job before
@@ -18203,7 +19898,7 @@ export interface InspectArguments {
 }
 
 export type InspectAnswer =
-  | { readonly status: 'inspection'; readonly nowMs: number; readonly beganMs: number; readonly codec: string; readonly paused: boolean; readonly concurrency: number; readonly rateLimit: number; readonly rateWindowMs: number; readonly keepCount: number; readonly keepMs: number; readonly ready: number; readonly scheduled: number; readonly claimed: number; readonly dead: number; readonly done: number; readonly overdue: number; readonly groups: number; readonly idle: number; readonly enqueued: number; readonly acked: number; readonly retried: number; readonly buried: number; readonly reclaimed: number; readonly cancelled: number; readonly readyBytes: number; readonly scheduledBytes: number; readonly claimedBytes: number; readonly deadBytes: number; readonly doneBytes: number; readonly oldestMs: number; readonly blocked: number; readonly blockedBytes: number; readonly outbox: number }
+  | { readonly status: 'inspection'; readonly nowMs: number; readonly beganMs: number; readonly codec: string; readonly paused: boolean; readonly concurrency: number; readonly rateLimit: number; readonly rateWindowMs: number; readonly keepCount: number; readonly keepMs: number; readonly ready: number; readonly scheduled: number; readonly claimed: number; readonly dead: number; readonly done: number; readonly overdue: number; readonly groups: number; readonly idle: number; readonly enqueued: number; readonly acked: number; readonly retried: number; readonly buried: number; readonly reclaimed: number; readonly cancelled: number; readonly readyBytes: number; readonly scheduledBytes: number; readonly claimedBytes: number; readonly deadBytes: number; readonly doneBytes: number; readonly oldestMs: number; readonly blocked: number; readonly blockedBytes: number; readonly outbox: number; readonly rateBurst: number }
 
 
 /**
@@ -18214,14 +19909,14 @@ export type InspectAnswer =
 export const inspect: Operation<InspectArguments, InspectAnswer> = {
   script: {
     name: 'queue/inspect',
-    sha1: '253ded3f2fa128e16077980ef3f7185cf66d1a80',
+    sha1: '38abb72874040472026f1821a767ab75ab5d4c8a',
     reads: true,
     bytes: false,
     source: `--[[
 A picture of the queue. Jobs that are due, or whose lease has ended, count where they stood: \`overdue\` tells how many.
 \`bytes\` of the jobs in each state.
 
-@returns inspection  now_ms:integer began_ms:integer codec:text paused:flag concurrency:integer rate_limit:integer rate_window_ms:integer keep_count:integer keep_ms:integer ready:integer scheduled:integer claimed:integer dead:integer done:integer overdue:integer groups:integer idle:integer enqueued:integer acked:integer retried:integer buried:integer reclaimed:integer cancelled:integer ready_bytes:integer scheduled_bytes:integer claimed_bytes:integer dead_bytes:integer done_bytes:integer oldest_ms:integer blocked:integer blocked_bytes:integer outbox:integer
+@returns inspection  now_ms:integer began_ms:integer codec:text paused:flag concurrency:integer rate_limit:integer rate_window_ms:integer keep_count:integer keep_ms:integer ready:integer scheduled:integer claimed:integer dead:integer done:integer overdue:integer groups:integer idle:integer enqueued:integer acked:integer retried:integer buried:integer reclaimed:integer cancelled:integer ready_bytes:integer scheduled_bytes:integer claimed_bytes:integer dead_bytes:integer done_bytes:integer oldest_ms:integer blocked:integer blocked_bytes:integer outbox:integer rate_burst:integer
 @cost    O(log n)
 @reads
 ]]
@@ -18247,7 +19942,7 @@ end
 -- The main key of a queue: one hash, read once and written once a call.
 --   layout, codec    the form of the stored data, and of the payloads
 --   <caller>         the record of a slot; see shared/calls
---   settings         what people set; see shared/queue/settings
+--   settings, burst  what people set; see shared/queue/settings and shared/queue/burst
 --   state            the numbers below, as doubles one behind the other
 --     began_us       server microseconds at which the queue began
 --     last           the newest job: its server microsecond, or one more than the job before
@@ -18323,7 +20018,8 @@ local function open_queue(meta, codec, caller)
   }
 end
 -- What people set for a queue, one text: '<paused>,<concurrency>,<rate_limit>,<rate_window_ms>,<keep_count>,<keep_ms>'.
--- 0 for a number: no limit, nothing kept. Not by spaces: what begins with two numbers is a call (see shared/calls).
+-- 0 for a number: no limit, nothing kept. Not by spaces: what begins with two numbers is a call (see shared/calls). The burst
+-- of the rate stands in a field of its own; see shared/queue/burst.
 
 local function parse_settings(text)
   local paused, concurrency, rate_limit, rate_window_ms, keep_count, keep_ms =
@@ -18333,9 +20029,26 @@ local function parse_settings(text)
     concurrency = tonumber(concurrency),
     rate_limit = tonumber(rate_limit),
     rate_window_ms = tonumber(rate_window_ms),
+    rate_burst = 0,
     keep_count = tonumber(keep_count),
     keep_ms = tonumber(keep_ms),
   }
+end
+
+-- The burst of a rate, where one is set: '<rate_limit>,<rate_window_ms>,<burst>', in a field of its own, for processes of older
+-- releases know none. So it is of the rate that it was set with, and not of one that those have set since. Those of groups
+-- stand in the hash of groups, each behind a byte with which no name begins; that byte alone has how many there are.
+local GROUP_BURST = '\\255'
+
+-- 0: as many as the rate allows in a window.
+local function read_burst(hash, field, rate)
+  if rate.rate_limit == 0 then
+    return 0
+  end
+  local stored = redis.call('HGET', hash, field)
+  local limit, window_ms, burst = string.match(stored or '', '^(%d+),(%d+),(%d+)$')
+  local is_of_rate = tonumber(limit) == rate.rate_limit and tonumber(window_ms) == rate.rate_window_ms
+  return is_of_rate and tonumber(burst) or 0
 end
 
 local queue = open_queue(meta, codec, '')
@@ -18346,6 +20059,7 @@ if queue.codec ~= codec then
   return redis.error_reply('CODEC ' .. queue.codec)
 end
 local settings = parse_settings(queue.settings)
+local bursts = redis.call('HGET', groups, GROUP_BURST)
 local now_ms = math.floor(clock_us() / 1000)
 local listed = math.max(0, redis.call('LLEN', ready) - queue.ghosts)
 local oldest = listed > 0 and redis.call('LINDEX', ready, '0')
@@ -18367,7 +20081,7 @@ return {
   redis.call('ZCARD', dead),
   redis.call('ZCARD', done),
   overdue,
-  redis.call('HLEN', groups),
+  redis.call('HLEN', groups) - (bursts and bursts + 1 or 0),
   queue.idle,
   queue.enqueued,
   queue.acked,
@@ -18384,6 +20098,7 @@ return {
   redis.call('ZCARD', blocked),
   queue.blocked,
   redis.call('ZCARD', outbox),
+  read_burst(meta, 'burst', settings),
 }
 `,
   },
@@ -18393,7 +20108,8 @@ return {
     [22, 'lua/shared/clock.lua', 1],
     [28, 'lua/shared/queue/state.lua', 1],
     [106, 'lua/shared/queue/settings.lua', 1],
-    [122, 'lua/queue/inspect.lua', 26],
+    [124, 'lua/shared/queue/burst.lua', 1],
+    [139, 'lua/queue/inspect.lua', 26],
   ],
   encode(args) {
     return [
@@ -18438,6 +20154,7 @@ return {
           blocked: asInteger(parts[30]),
           blockedBytes: asInteger(parts[31]),
           outbox: asInteger(parts[32]),
+          rateBurst: asInteger(parts[33]),
         }
       default:
         return unexpected('the answer inspection', parts[0])
@@ -18476,7 +20193,7 @@ function readJobsOfListFailedPage(part: Reply | undefined): ({ readonly number: 
 export const listFailed: Operation<ListFailedArguments, ListFailedAnswer> = {
   script: {
     name: 'queue/list-failed',
-    sha1: '24f17d95c40ab0cae87fc0c2b2b5963f75b78f2e',
+    sha1: '7aefb8f8689c79d0dfe44e7de6236abcae6210ff',
     reads: true,
     bytes: true,
     source: `--[[
@@ -18505,7 +20222,7 @@ end
 -- The main key of a queue: one hash, read once and written once a call.
 --   layout, codec    the form of the stored data, and of the payloads
 --   <caller>         the record of a slot; see shared/calls
---   settings         what people set; see shared/queue/settings
+--   settings, burst  what people set; see shared/queue/settings and shared/queue/burst
 --   state            the numbers below, as doubles one behind the other
 --     began_us       server microseconds at which the queue began
 --     last           the newest job: its server microsecond, or one more than the job before
@@ -18891,7 +20608,7 @@ function readJobsOfListPage(part: Reply | undefined): ({ readonly number: number
 export const list: Operation<ListArguments, ListAnswer> = {
   script: {
     name: 'queue/list',
-    sha1: '71c8317b099641be5859c4fe17b8cdf9e2a82a77',
+    sha1: '57da4b2adda2b2bb680e6d7123b37f8b1f910bb2',
     reads: true,
     bytes: true,
     source: `--[[
@@ -18927,7 +20644,7 @@ end
 -- The main key of a queue: one hash, read once and written once a call.
 --   layout, codec    the form of the stored data, and of the payloads
 --   <caller>         the record of a slot; see shared/calls
---   settings         what people set; see shared/queue/settings
+--   settings, burst  what people set; see shared/queue/settings and shared/queue/burst
 --   state            the numbers below, as doubles one behind the other
 --     began_us       server microseconds at which the queue began
 --     last           the newest job: its server microsecond, or one more than the job before
@@ -19316,7 +21033,7 @@ export type ListenAnswer =
 export const listen: Operation<ListenArguments, ListenAnswer> = {
   script: {
     name: 'queue/listen',
-    sha1: '2130eed632b99e231aee3f3a165b23b1f1dc73c4',
+    sha1: 'f769bf7ef1851226b2c27a4055825c0726dacd2a',
     reads: false,
     bytes: false,
     source: `--[[
@@ -19345,7 +21062,7 @@ end
 -- The main key of a queue: one hash, read once and written once a call.
 --   layout, codec    the form of the stored data, and of the payloads
 --   <caller>         the record of a slot; see shared/calls
---   settings         what people set; see shared/queue/settings
+--   settings, burst  what people set; see shared/queue/settings and shared/queue/burst
 --   state            the numbers below, as doubles one behind the other
 --     began_us       server microseconds at which the queue began
 --     last           the newest job: its server microsecond, or one more than the job before
@@ -19595,7 +21312,7 @@ function readRefusedOfNoteNoted(part: Reply | undefined): ({ readonly at: number
 export const note: Operation<NoteArguments, NoteAnswer> = {
   script: {
     name: 'queue/note',
-    sha1: 'b5e3105ba20c441d6fe82e2d32eedc99ab401f45',
+    sha1: '7365ddbfa6842b63dcbaa71852509d8dc519c565',
     reads: false,
     bytes: false,
     source: `--[[
@@ -19681,7 +21398,7 @@ end
 -- The main key of a queue: one hash, read once and written once a call.
 --   layout, codec    the form of the stored data, and of the payloads
 --   <caller>         the record of a slot; see shared/calls
---   settings         what people set; see shared/queue/settings
+--   settings, burst  what people set; see shared/queue/settings and shared/queue/burst
 --   state            the numbers below, as doubles one behind the other
 --     began_us       server microseconds at which the queue began
 --     last           the newest job: its server microsecond, or one more than the job before
@@ -20277,7 +21994,7 @@ function readParentsOfParentsParents(part: Reply | undefined): ({ readonly queue
 export const parents: Operation<ParentsArguments, ParentsAnswer> = {
   script: {
     name: 'queue/parents',
-    sha1: 'beb2621b1b965c4efb9cb4ae7979808f46e2078f',
+    sha1: 'b0511ee89d305ccc092b734b763d6433e36fad32',
     reads: true,
     bytes: true,
     source: `--[[
@@ -20297,7 +22014,7 @@ local id = ARGV[2] -- text: the job
 -- The main key of a queue: one hash, read once and written once a call.
 --   layout, codec    the form of the stored data, and of the payloads
 --   <caller>         the record of a slot; see shared/calls
---   settings         what people set; see shared/queue/settings
+--   settings, burst  what people set; see shared/queue/settings and shared/queue/burst
 --   state            the numbers below, as doubles one behind the other
 --     began_us       server microseconds at which the queue began
 --     last           the newest job: its server microsecond, or one more than the job before
@@ -20611,7 +22328,7 @@ export type ReceiveAnswer =
 export const receive: Operation<ReceiveArguments, ReceiveAnswer> = {
   script: {
     name: 'queue/receive',
-    sha1: '585f3ffce40f2e198e4c163771943852206f5ccb',
+    sha1: '21da03a9a51be54f4b52668a1de77b929a09c31f',
     reads: false,
     bytes: false,
     source: `--[[
@@ -20672,30 +22389,58 @@ local function clock_us()
   return time[1] * 1000000 + time[2]
 end
 -- Telling the processes of tickets; see shared/tickets.
+-- A script asks whether a process listens before it publishes, and never after: what PUBLISH counts is not what is
+-- heard. A subscriber on a replica hears a message that was counted as heard by nobody, and one who subscribes to
+-- patterns is counted for a process that has died. So the state decides who was granted what, and a message only tells.
 -- @optional SPUBLISH only where the caller's driver has seen that the server knows sharded channels
 
 local function process_of(ticket)
   return string.match(ticket.id, '^[^.]*')
 end
 
--- True unless it is certain that the process is gone.
-local function tell_process(ticket, message, how)
-  if ticket.listens == 0 then
-    return true
+-- Whether the process of a ticket listens on this node; nil where that is not known: the process does not listen, the
+-- number of subscribers proves nothing, or the user may not ask for it.
+local function listens_here(ticket, how)
+  if ticket.listens == 0 or not how.counted then
+    return nil
   end
   local channel = how.channel .. ':' .. process_of(ticket)
-  local heard
+  local counts
   if how.sharded then
-    heard = redis.call('SPUBLISH', channel, message)
+    counts = redis.pcall('PUBSUB', 'SHARDNUMSUB', channel)
   else
-    heard = redis.call('PUBLISH', channel, message)
+    counts = redis.pcall('PUBSUB', 'NUMSUB', channel)
   end
-  return heard > 0 or not how.counted
+  if counts.err then
+    return nil
+  end
+  return counts[2] > 0
+end
+
+local function publish_to(ticket, message, how)
+  if ticket.listens == 0 then
+    return
+  end
+  local channel = how.channel .. ':' .. process_of(ticket)
+  if how.sharded then
+    redis.call('SPUBLISH', channel, message)
+  else
+    redis.call('PUBLISH', channel, message)
+  end
+end
+
+-- Answers false, and tells nobody, when it is certain that the process does not listen on this node.
+local function tell_process(ticket, message, how)
+  if listens_here(ticket, how) == false then
+    return false
+  end
+  publish_to(ticket, message, how)
+  return true
 end
 -- The main key of a queue: one hash, read once and written once a call.
 --   layout, codec    the form of the stored data, and of the payloads
 --   <caller>         the record of a slot; see shared/calls
---   settings         what people set; see shared/queue/settings
+--   settings, burst  what people set; see shared/queue/settings and shared/queue/burst
 --   state            the numbers below, as doubles one behind the other
 --     began_us       server microseconds at which the queue began
 --     last           the newest job: its server microsecond, or one more than the job before
@@ -20854,7 +22599,8 @@ local function widen(queue, mark, written, first)
   end
 end
 -- What people set for a queue, one text: '<paused>,<concurrency>,<rate_limit>,<rate_window_ms>,<keep_count>,<keep_ms>'.
--- 0 for a number: no limit, nothing kept. Not by spaces: what begins with two numbers is a call (see shared/calls).
+-- 0 for a number: no limit, nothing kept. Not by spaces: what begins with two numbers is a call (see shared/calls). The burst
+-- of the rate stands in a field of its own; see shared/queue/burst.
 
 local function parse_settings(text)
   local paused, concurrency, rate_limit, rate_window_ms, keep_count, keep_ms =
@@ -20864,6 +22610,7 @@ local function parse_settings(text)
     concurrency = tonumber(concurrency),
     rate_limit = tonumber(rate_limit),
     rate_window_ms = tonumber(rate_window_ms),
+    rate_burst = 0,
     keep_count = tonumber(keep_count),
     keep_ms = tonumber(keep_ms),
   }
@@ -20891,13 +22638,32 @@ local function note_due(queue, due_ms)
     queue.due_ms = due_ms
   end
 end
--- A rate, as the generic cell rate algorithm of shared/rate-limit/gcra: \`limit\` starts in a window, all of them
--- at once if they were saved up. Jobs start when the theoretical arrival time is at most a window ahead.
+-- A rate, as the generic cell rate algorithm of shared/rate-limit/gcra: \`rate_limit\` starts flow back in a window, and
+-- \`rate_burst\` of them may be saved up, 0: a window's. Jobs start while the theoretical arrival time is ahead by no more than
+-- those take to flow back. It lies further ahead where the clock has stepped back, or the rate was raised: then all that was
+-- saved up is used up, and no more.
+
+-- How far ahead the arrival time may lie, and what a start costs.
+local function spans_of(rate)
+  local unit_us = rate.rate_window_ms * 1000 / rate.rate_limit
+  if rate.rate_burst == 0 then
+    return rate.rate_window_ms * 1000, unit_us
+  end
+  -- Rounding up is not to hold back the last that was saved up.
+  local rounded_us = unit_us % 1 > 0 and math.min(rate.rate_burst - 1, math.floor(unit_us)) or 0
+  return rate.rate_burst * unit_us + rounded_us, unit_us
+end
+
+local function bounded_arrival(arrival_us, rate, now_us)
+  local span_us = spans_of(rate)
+  return math.min(arrival_us, math.floor(now_us + span_us))
+end
 
 -- Milliseconds until one more may start.
-local function next_start_in_ms(arrival_us, limit, window_ms, now_us)
-  local window_us = window_ms * 1000
-  return math.max(0, math.ceil((arrival_us - now_us + window_us / limit - window_us) / 1000))
+local function next_start_in_ms(arrival_us, rate, now_us)
+  local span_us, unit_us = spans_of(rate)
+  local ahead_us = math.min(arrival_us - now_us, span_us)
+  return math.max(0, math.ceil((ahead_us + unit_us - span_us) / 1000))
 end
 -- A job, as it is stored under its number in the hash of jobs: a head and the payload, which no script reads.
 -- The head of a plain job, one with no option but its name, is the length of the name, a byte, and the name; of one with
@@ -21555,6 +23321,22 @@ end
 --
 -- In the hash of groups, under its name:
 --   '<number> <ready> <claimed> <in_ring> <paused> <concurrency> <rate_limit> <rate_window_ms> <arrival_us>'
+-- Its burst stands beside it; see shared/queue/burst.
+-- The burst of a rate, where one is set: '<rate_limit>,<rate_window_ms>,<burst>', in a field of its own, for processes of older
+-- releases know none. So it is of the rate that it was set with, and not of one that those have set since. Those of groups
+-- stand in the hash of groups, each behind a byte with which no name begins; that byte alone has how many there are.
+local GROUP_BURST = '\\255'
+
+-- 0: as many as the rate allows in a window.
+local function read_burst(hash, field, rate)
+  if rate.rate_limit == 0 then
+    return 0
+  end
+  local stored = redis.call('HGET', hash, field)
+  local limit, window_ms, burst = string.match(stored or '', '^(%d+),(%d+),(%d+)$')
+  local is_of_rate = tonumber(limit) == rate.rate_limit and tonumber(window_ms) == rate.rate_window_ms
+  return is_of_rate and tonumber(burst) or 0
+end
 
 local function new_group(number)
   return {
@@ -21566,6 +23348,7 @@ local function new_group(number)
     concurrency = 0,
     rate_limit = 0,
     rate_window_ms = 0,
+    rate_burst = 0,
     arrival_us = 0,
   }
 end
@@ -21578,7 +23361,7 @@ local function read_group(groups, name)
   end
   local number, ready, claimed, in_ring, paused, concurrency, rate_limit, rate_window_ms, arrival_us =
     string.match(stored, '^(%d+) (%d+) (%d+) (%d) (%d) (%d+) (%d+) (%d+) (%d+)$')
-  return {
+  local group = {
     number = tonumber(number),
     ready = tonumber(ready),
     claimed = tonumber(claimed),
@@ -21589,6 +23372,8 @@ local function read_group(groups, name)
     rate_window_ms = tonumber(rate_window_ms),
     arrival_us = tonumber(arrival_us),
   }
+  group.rate_burst = read_burst(groups, GROUP_BURST .. name, group)
+  return group
 end
 
 local function open_group(groups, queue, name)
@@ -21630,7 +23415,8 @@ local function enter_ring(turns, held, name, group, now_us)
   elseif group.concurrency > 0 and group.claimed >= group.concurrency then
     return
   elseif group.rate_limit > 0 then
-    local wait_ms = next_start_in_ms(group.arrival_us, group.rate_limit, group.rate_window_ms, now_us)
+    group.arrival_us = bounded_arrival(group.arrival_us, group, now_us)
+    local wait_ms = next_start_in_ms(group.arrival_us, group, now_us)
     if wait_ms > 0 then
       redis.call('ZADD', held, string.format('%.0f', math.floor(now_us / 1000) + wait_ms), name)
       return
@@ -21836,15 +23622,27 @@ end
 -- Workers that found nothing, longest first. Each has a name, '<process>.<number>', and its process listens on
 -- '<channel>:<process>' for 'come <name> 0'; behind ':' it may say that it takes jobs by letter, see shared/queue/hand-over,
 -- which is no part of its name in letters. Whoever brings work calls one; one that finds more than it takes calls the
--- next, so that as many come as there is work for. A process that nobody hears is gone, and passed over.
+-- next, so that as many come as there is work for. A process that does not listen is gone, and passed over.
 --
--- One of them watches the time: it comes back by itself when the next job is due or the next lease ends. It stands behind
--- the others, by a greater score, and when it goes nobody watches.
+-- Two of them watch the time, and stand behind the others, by greater scores:
+--   the first    comes back by itself when the next job is due or the next lease ends. When it goes nobody watches.
+--   the second   is of another process. It comes back at the time that its score tells, a second after the first one at
+--                the latest: whatever becomes of the first one's process, what is due is seen then.
+-- Where one process alone is called, a second is called as well, once in a second, and comes back after a second. So a
+-- job does not wait for a process that listens and does not come.
 local WATCHING = 1125899906842624
+local SECOND = 2251799813685248
 local IDLE_KEPT_MS = '7200000'
 local MOST_GONE = 100
 -- One that is so late will not come.
 local LATE_MS = 1000
+
+-- The first one watches no more.
+local function end_watch(queue, score)
+  if score >= WATCHING and score < SECOND then
+    queue.watch_ms = 0
+  end
+end
 
 -- The name of the one that waits longest; nil where nobody does. It waits no more.
 local function pop_idle(idle, queue)
@@ -21855,27 +23653,84 @@ local function pop_idle(idle, queue)
     return nil
   end
   queue.idle = queue.idle - 1
-  if tonumber(score) >= WATCHING then
-    queue.watch_ms = 0
-  end
+  end_watch(queue, tonumber(score))
   return name
 end
 
--- False when it is certain that it is gone.
-local function tell_idle(worker, word, text, how)
-  local name = string.match(worker, '^[^:]*')
-  return tell_process({ id = name, listens = 1 }, word .. ' ' .. name .. ' ' .. text, how)
+local function ticket_of(worker)
+  return { id = string.match(worker, '^[^:]*'), listens = 1 }
 end
 
-local function call_idle(idle, queue, count, how)
+-- Calls it. False when it is certain that it is gone.
+local function tell_idle(worker, how)
+  local ticket = ticket_of(worker)
+  return tell_process(ticket, 'come ' .. ticket.id .. ' 0', how)
+end
+
+-- Whether a second one that is not of this process comes by itself by then.
+local function has_second(idle, process, by_ms, now_ms, how)
+  local names = redis.call('ZRANGEBYSCORE', idle, SECOND + now_ms, SECOND + by_ms, 'LIMIT', '0', '3')
+  for _, name in ipairs(names) do
+    local ticket = ticket_of(name)
+    if process_of(ticket) ~= process and listens_here(ticket, how) ~= false then
+      return true
+    end
+  end
+  return false
+end
+
+-- Some of those that wait, with their scores: those that wait longest, and those that watch.
+local function some_idle(idle, queue)
+  local some = redis.call('ZRANGE', idle, '0', '9', 'WITHSCORES')
+  if queue.idle > 10 then
+    for _, each in ipairs(redis.call('ZRANGE', idle, '-3', '-1', 'WITHSCORES')) do
+      some[#some + 1] = each
+    end
+  end
+  return some
+end
+
+-- Calls one that is not of this process, and has it come back by then. Those that are gone, or were called so before and
+-- did not come, wait no more.
+local function call_second(idle, queue, process, by_ms, now_ms, how)
+  local some = some_idle(idle, queue)
+  for at = 1, #some, 2 do
+    local name, score = some[at], tonumber(some[at + 1])
+    if process_of({ id = name }) ~= process then
+      end_watch(queue, score)
+      local is_late = score >= SECOND and score < SECOND + now_ms - LATE_MS
+      if not is_late and tell_idle(name, how) then
+        redis.call('ZADD', idle, SECOND + by_ms, name)
+        return
+      end
+      queue.idle = queue.idle - redis.call('ZREM', idle, name)
+    end
+  end
+end
+
+-- Sees to it that one that is not of this process comes by then.
+local function see_to_second(idle, queue, process, by_ms, now_ms, how)
+  if queue.idle > 0 and not has_second(idle, process, by_ms, now_ms, how) then
+    call_second(idle, queue, process, by_ms, now_ms, how)
+  end
+end
+
+local function call_idle(idle, queue, count, now_ms, how)
+  local first, several
   for _ = 1, MOST_GONE do
     local name = count > 0 and pop_idle(idle, queue)
     if not name then
-      return
+      break
     end
-    if tell_idle(name, 'come', '0', how) then
+    if tell_idle(name, how) then
+      local process = process_of({ id = name })
+      several = several or (first and first ~= process)
+      first = first or process
       count = count - 1
     end
+  end
+  if first and not several then
+    see_to_second(idle, queue, first, now_ms + LATE_MS, now_ms, how)
   end
 end
 
@@ -21886,7 +23741,7 @@ end
 -- What comes at that time must be seen by somebody.
 local function see_to(idle, queue, due_ms, now_ms, how)
   if queue.idle > 0 and (not is_watched(queue, now_ms) or due_ms < queue.watch_ms) then
-    call_idle(idle, queue, 1, how)
+    call_idle(idle, queue, 1, now_ms, how)
   end
 end
 -- Finding a job by its id.
@@ -22225,7 +24080,7 @@ local function see_to_new(keys, queue, tally, now_ms, how)
     forget_old_uniques(keys.ids, now_ms)
   end
   if queue.idle > 0 then
-    call_idle(keys.idle, queue, math.min(tally.ready, 8), how)
+    call_idle(keys.idle, queue, math.min(tally.ready, 8), now_ms, how)
     local soonest_ms = math.min(tally.soonest_ms, queue.settling and now_ms or math.huge)
     if soonest_ms < math.huge then
       see_to(keys.idle, queue, soonest_ms, now_ms, how)
@@ -22554,78 +24409,80 @@ return { 'received', queue.chores }
     [42, 'lua/shared/exact.lua', 1],
     [52, 'lua/shared/clock.lua', 1],
     [58, 'lua/shared/tell.lua', 1],
-    [65, 'lua/shared/tell.lua', 12],
-    [79, 'lua/shared/queue/state.lua', 1],
-    [157, 'lua/shared/queue/count-job.lua', 1],
-    [170, 'lua/shared/queue/save.lua', 1],
-    [225, 'lua/shared/queue/wide.lua', 1],
-    [240, 'lua/shared/queue/settings.lua', 1],
-    [256, 'lua/shared/queue/marks.lua', 1],
-    [270, 'lua/shared/queue/note-due.lua', 1],
-    [278, 'lua/shared/queue/rate.lua', 1],
-    [281, 'lua/shared/queue/rate.lua', 16],
-    [286, 'lua/shared/queue/job.lua', 1],
-    [298, 'lua/shared/queue/plain-head.lua', 1],
-    [301, 'lua/shared/queue/plain-head.lua', 8],
-    [309, 'lua/shared/queue/job.lua', 14],
-    [386, 'lua/shared/queue/flags.lua', 1],
-    [415, 'lua/shared/queue/happened.lua', 1],
-    [427, 'lua/shared/queue/enter-tags.lua', 1],
-    [433, 'lua/shared/queue/tell-others.lua', 1],
-    [435, 'lua/shared/queue/packed-notes.lua', 1],
-    [436, 'lua/shared/queue/leave-notes.lua', 1],
-    [454, 'lua/shared/queue/fold.lua', 1],
-    [455, 'lua/shared/queue/statistics.lua', 1],
-    [691, 'lua/shared/queue/fold.lua', 3],
-    [702, 'lua/shared/queue/leave-notes.lua', 20],
-    [706, 'lua/shared/queue/packed-notes.lua', 3],
-    [714, 'lua/shared/queue/tell-others.lua', 4],
-    [717, 'lua/shared/queue/result.lua', 1],
-    [731, 'lua/shared/queue/tell-ends.lua', 1],
-    [787, 'lua/shared/queue/tell-others.lua', 9],
-    [790, 'lua/shared/queue/tell-others.lua', 13],
-    [793, 'lua/shared/queue/publish.lua', 1],
-    [794, 'lua/shared/queue/message.lua', 1],
-    [804, 'lua/shared/queue/spelled.lua', 1],
-    [812, 'lua/shared/queue/send.lua', 1],
-    [828, 'lua/shared/queue/message.lua', 13],
-    [851, 'lua/shared/queue/publish.lua', 3],
-    [857, 'lua/shared/queue/tell-others.lua', 17],
-    [860, 'lua/shared/queue/run.lua', 1],
-    [889, 'lua/shared/queue/names.lua', 1],
-    [935, 'lua/shared/queue/groups.lua', 1],
-    [1054, 'lua/shared/queue/ready.lua', 1],
-    [1091, 'lua/shared/queue/number.lua', 1],
-    [1100, 'lua/shared/queue/enqueue.lua', 1],
-    [1138, 'lua/shared/queue/replace.lua', 1],
-    [1140, 'lua/shared/queue/replace.lua', 24],
-    [1172, 'lua/shared/queue/leave-tags.lua', 1],
-    [1181, 'lua/shared/queue/replace.lua', 57],
-    [1206, 'lua/shared/queue/idempotency.lua', 1],
-    [1220, 'lua/shared/queue/idle.lua', 1],
-    [1266, 'lua/shared/queue/idle.lua', 68],
-    [1276, 'lua/shared/queue/find.lua', 1],
-    [1302, 'lua/shared/queue/failure.lua', 1],
-    [1312, 'lua/shared/queue/parents.lua', 1],
-    [1393, 'lua/shared/queue/link.lua', 1],
-    [1456, 'lua/shared/queue/end.lua', 1],
-    [1477, 'lua/shared/queue/leave-tags.lua', 1],
-    [1486, 'lua/shared/queue/end.lua', 23],
-    [1496, 'lua/shared/queue/spec.lua', 1],
-    [1620, 'lua/shared/queue/spec.lua', 135],
-    [1627, 'lua/queue/receive.lua', 73],
-    [1690, 'lua/shared/queue/settle.lua', 1],
-    [1691, 'lua/shared/queue/dead.lua', 1],
-    [1745, 'lua/shared/queue/backoff.lua', 1],
-    [1747, 'lua/shared/queue/backoff.lua', 22],
-    [1766, 'lua/shared/queue/unblock.lua', 1],
-    [1772, 'lua/shared/queue/outbox.lua', 1],
-    [1783, 'lua/shared/queue/entries.lua', 1],
-    [1801, 'lua/shared/queue/history.lua', 1],
-    [1815, 'lua/shared/queue/note-end.lua', 1],
-    [1845, 'lua/shared/queue/cancel.lua', 1],
-    [1853, 'lua/shared/queue/settle.lua', 18],
-    [1927, 'lua/queue/receive.lua', 137],
+    [68, 'lua/shared/tell.lua', 15],
+    [107, 'lua/shared/queue/state.lua', 1],
+    [185, 'lua/shared/queue/count-job.lua', 1],
+    [198, 'lua/shared/queue/save.lua', 1],
+    [253, 'lua/shared/queue/wide.lua', 1],
+    [268, 'lua/shared/queue/settings.lua', 1],
+    [286, 'lua/shared/queue/marks.lua', 1],
+    [300, 'lua/shared/queue/note-due.lua', 1],
+    [308, 'lua/shared/queue/rate.lua', 1],
+    [329, 'lua/shared/queue/rate.lua', 37],
+    [335, 'lua/shared/queue/job.lua', 1],
+    [347, 'lua/shared/queue/plain-head.lua', 1],
+    [350, 'lua/shared/queue/plain-head.lua', 8],
+    [358, 'lua/shared/queue/job.lua', 14],
+    [435, 'lua/shared/queue/flags.lua', 1],
+    [464, 'lua/shared/queue/happened.lua', 1],
+    [476, 'lua/shared/queue/enter-tags.lua', 1],
+    [482, 'lua/shared/queue/tell-others.lua', 1],
+    [484, 'lua/shared/queue/packed-notes.lua', 1],
+    [485, 'lua/shared/queue/leave-notes.lua', 1],
+    [503, 'lua/shared/queue/fold.lua', 1],
+    [504, 'lua/shared/queue/statistics.lua', 1],
+    [740, 'lua/shared/queue/fold.lua', 3],
+    [751, 'lua/shared/queue/leave-notes.lua', 20],
+    [755, 'lua/shared/queue/packed-notes.lua', 3],
+    [763, 'lua/shared/queue/tell-others.lua', 4],
+    [766, 'lua/shared/queue/result.lua', 1],
+    [780, 'lua/shared/queue/tell-ends.lua', 1],
+    [836, 'lua/shared/queue/tell-others.lua', 9],
+    [839, 'lua/shared/queue/tell-others.lua', 13],
+    [842, 'lua/shared/queue/publish.lua', 1],
+    [843, 'lua/shared/queue/message.lua', 1],
+    [853, 'lua/shared/queue/spelled.lua', 1],
+    [861, 'lua/shared/queue/send.lua', 1],
+    [877, 'lua/shared/queue/message.lua', 13],
+    [900, 'lua/shared/queue/publish.lua', 3],
+    [906, 'lua/shared/queue/tell-others.lua', 17],
+    [909, 'lua/shared/queue/run.lua', 1],
+    [938, 'lua/shared/queue/names.lua', 1],
+    [984, 'lua/shared/queue/groups.lua', 1],
+    [992, 'lua/shared/queue/burst.lua', 1],
+    [1007, 'lua/shared/queue/groups.lua', 10],
+    [1123, 'lua/shared/queue/ready.lua', 1],
+    [1160, 'lua/shared/queue/number.lua', 1],
+    [1169, 'lua/shared/queue/enqueue.lua', 1],
+    [1207, 'lua/shared/queue/replace.lua', 1],
+    [1209, 'lua/shared/queue/replace.lua', 24],
+    [1241, 'lua/shared/queue/leave-tags.lua', 1],
+    [1250, 'lua/shared/queue/replace.lua', 57],
+    [1275, 'lua/shared/queue/idempotency.lua', 1],
+    [1289, 'lua/shared/queue/idle.lua', 1],
+    [1404, 'lua/shared/queue/idle.lua', 127],
+    [1414, 'lua/shared/queue/find.lua', 1],
+    [1440, 'lua/shared/queue/failure.lua', 1],
+    [1450, 'lua/shared/queue/parents.lua', 1],
+    [1531, 'lua/shared/queue/link.lua', 1],
+    [1594, 'lua/shared/queue/end.lua', 1],
+    [1615, 'lua/shared/queue/leave-tags.lua', 1],
+    [1624, 'lua/shared/queue/end.lua', 23],
+    [1634, 'lua/shared/queue/spec.lua', 1],
+    [1758, 'lua/shared/queue/spec.lua', 135],
+    [1765, 'lua/queue/receive.lua', 73],
+    [1828, 'lua/shared/queue/settle.lua', 1],
+    [1829, 'lua/shared/queue/dead.lua', 1],
+    [1883, 'lua/shared/queue/backoff.lua', 1],
+    [1885, 'lua/shared/queue/backoff.lua', 22],
+    [1904, 'lua/shared/queue/unblock.lua', 1],
+    [1910, 'lua/shared/queue/outbox.lua', 1],
+    [1921, 'lua/shared/queue/entries.lua', 1],
+    [1939, 'lua/shared/queue/history.lua', 1],
+    [1953, 'lua/shared/queue/note-end.lua', 1],
+    [1983, 'lua/shared/queue/cancel.lua', 1],
+    [1991, 'lua/shared/queue/settle.lua', 18],
+    [2065, 'lua/queue/receive.lua', 137],
   ],
   encode(args) {
     const encoded = new Array<Argument>(5 + args.entries.length * 2)
@@ -22724,7 +24581,7 @@ export type RecurAnswer =
 export const recur: Operation<RecurArguments, RecurAnswer> = {
   script: {
     name: 'queue/recur',
-    sha1: '0d67c13274ea052503c492833ed9f47242deb852',
+    sha1: '76dc4b3daca24115d791b204d737217011d5c7cc',
     reads: false,
     bytes: false,
     source: `--[[
@@ -22787,30 +24644,58 @@ local function clock_us()
   return time[1] * 1000000 + time[2]
 end
 -- Telling the processes of tickets; see shared/tickets.
+-- A script asks whether a process listens before it publishes, and never after: what PUBLISH counts is not what is
+-- heard. A subscriber on a replica hears a message that was counted as heard by nobody, and one who subscribes to
+-- patterns is counted for a process that has died. So the state decides who was granted what, and a message only tells.
 -- @optional SPUBLISH only where the caller's driver has seen that the server knows sharded channels
 
 local function process_of(ticket)
   return string.match(ticket.id, '^[^.]*')
 end
 
--- True unless it is certain that the process is gone.
-local function tell_process(ticket, message, how)
-  if ticket.listens == 0 then
-    return true
+-- Whether the process of a ticket listens on this node; nil where that is not known: the process does not listen, the
+-- number of subscribers proves nothing, or the user may not ask for it.
+local function listens_here(ticket, how)
+  if ticket.listens == 0 or not how.counted then
+    return nil
   end
   local channel = how.channel .. ':' .. process_of(ticket)
-  local heard
+  local counts
   if how.sharded then
-    heard = redis.call('SPUBLISH', channel, message)
+    counts = redis.pcall('PUBSUB', 'SHARDNUMSUB', channel)
   else
-    heard = redis.call('PUBLISH', channel, message)
+    counts = redis.pcall('PUBSUB', 'NUMSUB', channel)
   end
-  return heard > 0 or not how.counted
+  if counts.err then
+    return nil
+  end
+  return counts[2] > 0
+end
+
+local function publish_to(ticket, message, how)
+  if ticket.listens == 0 then
+    return
+  end
+  local channel = how.channel .. ':' .. process_of(ticket)
+  if how.sharded then
+    redis.call('SPUBLISH', channel, message)
+  else
+    redis.call('PUBLISH', channel, message)
+  end
+end
+
+-- Answers false, and tells nobody, when it is certain that the process does not listen on this node.
+local function tell_process(ticket, message, how)
+  if listens_here(ticket, how) == false then
+    return false
+  end
+  publish_to(ticket, message, how)
+  return true
 end
 -- The main key of a queue: one hash, read once and written once a call.
 --   layout, codec    the form of the stored data, and of the payloads
 --   <caller>         the record of a slot; see shared/calls
---   settings         what people set; see shared/queue/settings
+--   settings, burst  what people set; see shared/queue/settings and shared/queue/burst
 --   state            the numbers below, as doubles one behind the other
 --     began_us       server microseconds at which the queue began
 --     last           the newest job: its server microsecond, or one more than the job before
@@ -23059,10 +24944,16 @@ local function read_recurrence(recurrences, id)
   }
 end
 
+-- Whether its known times are behind others that nobody has supplied yet, because the clock has stepped back since they
+-- were; see shared/queue/catch-up.
+local function is_to_be_replaced(recurrence)
+  return #recurrence.times > 0 and recurrence.times[1] > recurrence.known_ms
+end
+
 local function is_short(recurrence)
   return recurrence.every_ms == 0
     and not recurrence.complete
-    and (recurrence.is_held or #recurrence.times < SHORT)
+    and (recurrence.is_held or #recurrence.times < SHORT or is_to_be_replaced(recurrence))
 end
 -- Changes to recurrences; see shared/queue/read-recurrence.
 
@@ -23114,6 +25005,11 @@ local function save_progress(keys, queue, id, recurrence)
   note_short(keys.short, queue, id, recurrence)
 end
 -- Recurrences that are set anew, or changed.
+-- The next time of a recurrence by an interval.
+local function next_interval(recurrence, after_ms)
+  local every_ms, offset_ms = recurrence.every_ms, recurrence.offset_ms
+  return (math.floor((after_ms - offset_ms) / every_ms) + 1) * every_ms + offset_ms
+end
 
 local function pack_rule(every_ms, offset_ms, cron, time_zone)
   return struct.pack('>ddHc0Hc0', every_ms, offset_ms, #cron, cron, #time_zone, time_zone)
@@ -23122,11 +25018,6 @@ end
 -- \`window_ms\`: how long a unique key is held for a time.
 local function pack_template(missed, limit, until_ms, window_ms, job, payload)
   return struct.pack('>dddd', missed, limit, until_ms, window_ms) .. full_head(job) .. payload
-end
-
-local function next_interval(recurrence, after_ms)
-  local every_ms, offset_ms = recurrence.every_ms, recurrence.offset_ms
-  return (math.floor((after_ms - offset_ms) / every_ms) + 1) * every_ms + offset_ms
 end
 
 -- Behind which time the runs of a recurrence begin. Where its rule is the same they go on as they were; where it is
@@ -23159,15 +25050,27 @@ end
 -- Workers that found nothing, longest first. Each has a name, '<process>.<number>', and its process listens on
 -- '<channel>:<process>' for 'come <name> 0'; behind ':' it may say that it takes jobs by letter, see shared/queue/hand-over,
 -- which is no part of its name in letters. Whoever brings work calls one; one that finds more than it takes calls the
--- next, so that as many come as there is work for. A process that nobody hears is gone, and passed over.
+-- next, so that as many come as there is work for. A process that does not listen is gone, and passed over.
 --
--- One of them watches the time: it comes back by itself when the next job is due or the next lease ends. It stands behind
--- the others, by a greater score, and when it goes nobody watches.
+-- Two of them watch the time, and stand behind the others, by greater scores:
+--   the first    comes back by itself when the next job is due or the next lease ends. When it goes nobody watches.
+--   the second   is of another process. It comes back at the time that its score tells, a second after the first one at
+--                the latest: whatever becomes of the first one's process, what is due is seen then.
+-- Where one process alone is called, a second is called as well, once in a second, and comes back after a second. So a
+-- job does not wait for a process that listens and does not come.
 local WATCHING = 1125899906842624
+local SECOND = 2251799813685248
 local IDLE_KEPT_MS = '7200000'
 local MOST_GONE = 100
 -- One that is so late will not come.
 local LATE_MS = 1000
+
+-- The first one watches no more.
+local function end_watch(queue, score)
+  if score >= WATCHING and score < SECOND then
+    queue.watch_ms = 0
+  end
+end
 
 -- The name of the one that waits longest; nil where nobody does. It waits no more.
 local function pop_idle(idle, queue)
@@ -23178,27 +25081,84 @@ local function pop_idle(idle, queue)
     return nil
   end
   queue.idle = queue.idle - 1
-  if tonumber(score) >= WATCHING then
-    queue.watch_ms = 0
-  end
+  end_watch(queue, tonumber(score))
   return name
 end
 
--- False when it is certain that it is gone.
-local function tell_idle(worker, word, text, how)
-  local name = string.match(worker, '^[^:]*')
-  return tell_process({ id = name, listens = 1 }, word .. ' ' .. name .. ' ' .. text, how)
+local function ticket_of(worker)
+  return { id = string.match(worker, '^[^:]*'), listens = 1 }
 end
 
-local function call_idle(idle, queue, count, how)
+-- Calls it. False when it is certain that it is gone.
+local function tell_idle(worker, how)
+  local ticket = ticket_of(worker)
+  return tell_process(ticket, 'come ' .. ticket.id .. ' 0', how)
+end
+
+-- Whether a second one that is not of this process comes by itself by then.
+local function has_second(idle, process, by_ms, now_ms, how)
+  local names = redis.call('ZRANGEBYSCORE', idle, SECOND + now_ms, SECOND + by_ms, 'LIMIT', '0', '3')
+  for _, name in ipairs(names) do
+    local ticket = ticket_of(name)
+    if process_of(ticket) ~= process and listens_here(ticket, how) ~= false then
+      return true
+    end
+  end
+  return false
+end
+
+-- Some of those that wait, with their scores: those that wait longest, and those that watch.
+local function some_idle(idle, queue)
+  local some = redis.call('ZRANGE', idle, '0', '9', 'WITHSCORES')
+  if queue.idle > 10 then
+    for _, each in ipairs(redis.call('ZRANGE', idle, '-3', '-1', 'WITHSCORES')) do
+      some[#some + 1] = each
+    end
+  end
+  return some
+end
+
+-- Calls one that is not of this process, and has it come back by then. Those that are gone, or were called so before and
+-- did not come, wait no more.
+local function call_second(idle, queue, process, by_ms, now_ms, how)
+  local some = some_idle(idle, queue)
+  for at = 1, #some, 2 do
+    local name, score = some[at], tonumber(some[at + 1])
+    if process_of({ id = name }) ~= process then
+      end_watch(queue, score)
+      local is_late = score >= SECOND and score < SECOND + now_ms - LATE_MS
+      if not is_late and tell_idle(name, how) then
+        redis.call('ZADD', idle, SECOND + by_ms, name)
+        return
+      end
+      queue.idle = queue.idle - redis.call('ZREM', idle, name)
+    end
+  end
+end
+
+-- Sees to it that one that is not of this process comes by then.
+local function see_to_second(idle, queue, process, by_ms, now_ms, how)
+  if queue.idle > 0 and not has_second(idle, process, by_ms, now_ms, how) then
+    call_second(idle, queue, process, by_ms, now_ms, how)
+  end
+end
+
+local function call_idle(idle, queue, count, now_ms, how)
+  local first, several
   for _ = 1, MOST_GONE do
     local name = count > 0 and pop_idle(idle, queue)
     if not name then
-      return
+      break
     end
-    if tell_idle(name, 'come', '0', how) then
+    if tell_idle(name, how) then
+      local process = process_of({ id = name })
+      several = several or (first and first ~= process)
+      first = first or process
       count = count - 1
     end
+  end
+  if first and not several then
+    see_to_second(idle, queue, first, now_ms + LATE_MS, now_ms, how)
   end
 end
 
@@ -23209,7 +25169,7 @@ end
 -- What comes at that time must be seen by somebody.
 local function see_to(idle, queue, due_ms, now_ms, how)
   if queue.idle > 0 and (not is_watched(queue, now_ms) or due_ms < queue.watch_ms) then
-    call_idle(idle, queue, 1, how)
+    call_idle(idle, queue, 1, now_ms, how)
   end
 end
 -- Notes when a recurrence runs next, so that somebody comes to spawn it.
@@ -23218,6 +25178,11 @@ local function note_run(idle, queue, recurrence, now_ms, how)
     note_due(queue, recurrence.next_ms)
     see_to(idle, queue, recurrence.next_ms, now_ms, how)
   end
+end
+-- Lets a later call see whether the clock has stepped back since this one, which claimed nothing: tokens are numbered by the
+-- time, so the newest may be as new as now; see shared/queue/is-behind.
+local function note_time(queue, now_us)
+  queue.token = math.max(queue.token, now_us - 1)
 end
 
 local keys = { recurrences = recurrences, recurring = KEYS[3], short = KEYS[4] }
@@ -23253,6 +25218,7 @@ if not known or known.rule ~= rule or known.template ~= template then
   begin_queue(meta, queue, now_us)
   redis.call('HSET', recurrences, 'd' .. id, rule, 'j' .. id, template)
   known = begin_recurrence(keys, queue, id, known, rule, now_ms)
+  note_time(queue, now_us)
   note_run(idle, queue, known, now_ms, { channel = channel, sharded = sharded, counted = counted })
   save_queue(meta, queue)
 end
@@ -23265,22 +25231,25 @@ return { 'set', now_ms, known.next_ms, known.known_ms, is_short(known) and 1 or 
     [44, 'lua/shared/exact.lua', 1],
     [54, 'lua/shared/clock.lua', 1],
     [60, 'lua/shared/tell.lua', 1],
-    [67, 'lua/shared/tell.lua', 12],
-    [81, 'lua/shared/queue/state.lua', 1],
-    [159, 'lua/shared/queue/save.lua', 1],
-    [214, 'lua/shared/queue/recurs.lua', 1],
-    [216, 'lua/shared/queue/note-due.lua', 1],
-    [224, 'lua/shared/queue/job.lua', 1],
-    [236, 'lua/shared/queue/plain-head.lua', 1],
-    [239, 'lua/shared/queue/job.lua', 15],
-    [269, 'lua/shared/queue/leave-short.lua', 1],
-    [280, 'lua/shared/queue/read-recurrence.lua', 1],
-    [338, 'lua/shared/queue/recurrence.lua', 1],
-    [387, 'lua/shared/queue/begin-recurrence.lua', 1],
-    [430, 'lua/shared/queue/idle.lua', 1],
-    [476, 'lua/shared/queue/idle.lua', 68],
-    [486, 'lua/shared/queue/note-run.lua', 1],
-    [493, 'lua/queue/recur.lua', 58],
+    [70, 'lua/shared/tell.lua', 15],
+    [109, 'lua/shared/queue/state.lua', 1],
+    [187, 'lua/shared/queue/save.lua', 1],
+    [242, 'lua/shared/queue/recurs.lua', 1],
+    [244, 'lua/shared/queue/note-due.lua', 1],
+    [252, 'lua/shared/queue/job.lua', 1],
+    [264, 'lua/shared/queue/plain-head.lua', 1],
+    [267, 'lua/shared/queue/job.lua', 15],
+    [297, 'lua/shared/queue/leave-short.lua', 1],
+    [308, 'lua/shared/queue/read-recurrence.lua', 1],
+    [372, 'lua/shared/queue/recurrence.lua', 1],
+    [421, 'lua/shared/queue/begin-recurrence.lua', 1],
+    [422, 'lua/shared/queue/next-interval.lua', 1],
+    [427, 'lua/shared/queue/begin-recurrence.lua', 3],
+    [464, 'lua/shared/queue/idle.lua', 1],
+    [579, 'lua/shared/queue/idle.lua', 127],
+    [589, 'lua/shared/queue/note-run.lua', 1],
+    [596, 'lua/shared/queue/note-time.lua', 1],
+    [601, 'lua/queue/recur.lua', 59],
   ],
   encode(args) {
     return [
@@ -23363,7 +25332,7 @@ function readRecurrencesOfRecurrencesPage(part: Reply | undefined): ({ readonly 
 export const recurrences: Operation<RecurrencesArguments, RecurrencesAnswer> = {
   script: {
     name: 'queue/recurrences',
-    sha1: 'e8bfde237d89b4f960cade0f4e054fa5d0961056',
+    sha1: '45e406517a26aca689ba3d70f355d6322c4e6e80',
     reads: true,
     bytes: true,
     source: `--[[
@@ -23395,7 +25364,7 @@ end
 -- The main key of a queue: one hash, read once and written once a call.
 --   layout, codec    the form of the stored data, and of the payloads
 --   <caller>         the record of a slot; see shared/calls
---   settings         what people set; see shared/queue/settings
+--   settings, burst  what people set; see shared/queue/settings and shared/queue/burst
 --   state            the numbers below, as doubles one behind the other
 --     began_us       server microseconds at which the queue began
 --     last           the newest job: its server microsecond, or one more than the job before
@@ -23593,10 +25562,16 @@ local function read_recurrence(recurrences, id)
   }
 end
 
+-- Whether its known times are behind others that nobody has supplied yet, because the clock has stepped back since they
+-- were; see shared/queue/catch-up.
+local function is_to_be_replaced(recurrence)
+  return #recurrence.times > 0 and recurrence.times[1] > recurrence.known_ms
+end
+
 local function is_short(recurrence)
   return recurrence.every_ms == 0
     and not recurrence.complete
-    and (recurrence.is_held or #recurrence.times < SHORT)
+    and (recurrence.is_held or #recurrence.times < SHORT or is_to_be_replaced(recurrence))
 end
 -- Everything that is known of a recurrence, appended to a list.
 local function tell_recurrence(told, recurrences, id)
@@ -23676,8 +25651,8 @@ return { 'page', math.floor(clock_us() / 1000), next_place, told }
     [128, 'lua/shared/queue/job.lua', 14],
     [129, 'lua/shared/queue/job.lua', 45],
     [175, 'lua/shared/queue/read-recurrence.lua', 1],
-    [233, 'lua/shared/queue/tell-recurrence.lua', 1],
-    [275, 'lua/queue/recurrences.lua', 26],
+    [239, 'lua/shared/queue/tell-recurrence.lua', 1],
+    [281, 'lua/queue/recurrences.lua', 26],
   ],
   encode(args) {
     const encoded = new Array<Argument>(4 + args.wanted.length)
@@ -23742,7 +25717,7 @@ export type RefillAnswer =
 export const refill: Operation<RefillArguments, RefillAnswer> = {
   script: {
     name: 'queue/refill',
-    sha1: '199703a382aeb18b9b3b4db25e1ec30cd2af518e',
+    sha1: '853cc2a32c319a9bf0502f984d94e1cfa9dcf565',
     reads: false,
     bytes: false,
     source: `--[[
@@ -23788,30 +25763,58 @@ local function clock_us()
   return time[1] * 1000000 + time[2]
 end
 -- Telling the processes of tickets; see shared/tickets.
+-- A script asks whether a process listens before it publishes, and never after: what PUBLISH counts is not what is
+-- heard. A subscriber on a replica hears a message that was counted as heard by nobody, and one who subscribes to
+-- patterns is counted for a process that has died. So the state decides who was granted what, and a message only tells.
 -- @optional SPUBLISH only where the caller's driver has seen that the server knows sharded channels
 
 local function process_of(ticket)
   return string.match(ticket.id, '^[^.]*')
 end
 
--- True unless it is certain that the process is gone.
-local function tell_process(ticket, message, how)
-  if ticket.listens == 0 then
-    return true
+-- Whether the process of a ticket listens on this node; nil where that is not known: the process does not listen, the
+-- number of subscribers proves nothing, or the user may not ask for it.
+local function listens_here(ticket, how)
+  if ticket.listens == 0 or not how.counted then
+    return nil
   end
   local channel = how.channel .. ':' .. process_of(ticket)
-  local heard
+  local counts
   if how.sharded then
-    heard = redis.call('SPUBLISH', channel, message)
+    counts = redis.pcall('PUBSUB', 'SHARDNUMSUB', channel)
   else
-    heard = redis.call('PUBLISH', channel, message)
+    counts = redis.pcall('PUBSUB', 'NUMSUB', channel)
   end
-  return heard > 0 or not how.counted
+  if counts.err then
+    return nil
+  end
+  return counts[2] > 0
+end
+
+local function publish_to(ticket, message, how)
+  if ticket.listens == 0 then
+    return
+  end
+  local channel = how.channel .. ':' .. process_of(ticket)
+  if how.sharded then
+    redis.call('SPUBLISH', channel, message)
+  else
+    redis.call('PUBLISH', channel, message)
+  end
+end
+
+-- Answers false, and tells nobody, when it is certain that the process does not listen on this node.
+local function tell_process(ticket, message, how)
+  if listens_here(ticket, how) == false then
+    return false
+  end
+  publish_to(ticket, message, how)
+  return true
 end
 -- The main key of a queue: one hash, read once and written once a call.
 --   layout, codec    the form of the stored data, and of the payloads
 --   <caller>         the record of a slot; see shared/calls
---   settings         what people set; see shared/queue/settings
+--   settings, burst  what people set; see shared/queue/settings and shared/queue/burst
 --   state            the numbers below, as doubles one behind the other
 --     began_us       server microseconds at which the queue began
 --     last           the newest job: its server microsecond, or one more than the job before
@@ -24003,10 +26006,16 @@ local function read_recurrence(recurrences, id)
   }
 end
 
+-- Whether its known times are behind others that nobody has supplied yet, because the clock has stepped back since they
+-- were; see shared/queue/catch-up.
+local function is_to_be_replaced(recurrence)
+  return #recurrence.times > 0 and recurrence.times[1] > recurrence.known_ms
+end
+
 local function is_short(recurrence)
   return recurrence.every_ms == 0
     and not recurrence.complete
-    and (recurrence.is_held or #recurrence.times < SHORT)
+    and (recurrence.is_held or #recurrence.times < SHORT or is_to_be_replaced(recurrence))
 end
 -- Changes to recurrences; see shared/queue/read-recurrence.
 
@@ -24060,15 +26069,27 @@ end
 -- Workers that found nothing, longest first. Each has a name, '<process>.<number>', and its process listens on
 -- '<channel>:<process>' for 'come <name> 0'; behind ':' it may say that it takes jobs by letter, see shared/queue/hand-over,
 -- which is no part of its name in letters. Whoever brings work calls one; one that finds more than it takes calls the
--- next, so that as many come as there is work for. A process that nobody hears is gone, and passed over.
+-- next, so that as many come as there is work for. A process that does not listen is gone, and passed over.
 --
--- One of them watches the time: it comes back by itself when the next job is due or the next lease ends. It stands behind
--- the others, by a greater score, and when it goes nobody watches.
+-- Two of them watch the time, and stand behind the others, by greater scores:
+--   the first    comes back by itself when the next job is due or the next lease ends. When it goes nobody watches.
+--   the second   is of another process. It comes back at the time that its score tells, a second after the first one at
+--                the latest: whatever becomes of the first one's process, what is due is seen then.
+-- Where one process alone is called, a second is called as well, once in a second, and comes back after a second. So a
+-- job does not wait for a process that listens and does not come.
 local WATCHING = 1125899906842624
+local SECOND = 2251799813685248
 local IDLE_KEPT_MS = '7200000'
 local MOST_GONE = 100
 -- One that is so late will not come.
 local LATE_MS = 1000
+
+-- The first one watches no more.
+local function end_watch(queue, score)
+  if score >= WATCHING and score < SECOND then
+    queue.watch_ms = 0
+  end
+end
 
 -- The name of the one that waits longest; nil where nobody does. It waits no more.
 local function pop_idle(idle, queue)
@@ -24079,27 +26100,84 @@ local function pop_idle(idle, queue)
     return nil
   end
   queue.idle = queue.idle - 1
-  if tonumber(score) >= WATCHING then
-    queue.watch_ms = 0
-  end
+  end_watch(queue, tonumber(score))
   return name
 end
 
--- False when it is certain that it is gone.
-local function tell_idle(worker, word, text, how)
-  local name = string.match(worker, '^[^:]*')
-  return tell_process({ id = name, listens = 1 }, word .. ' ' .. name .. ' ' .. text, how)
+local function ticket_of(worker)
+  return { id = string.match(worker, '^[^:]*'), listens = 1 }
 end
 
-local function call_idle(idle, queue, count, how)
+-- Calls it. False when it is certain that it is gone.
+local function tell_idle(worker, how)
+  local ticket = ticket_of(worker)
+  return tell_process(ticket, 'come ' .. ticket.id .. ' 0', how)
+end
+
+-- Whether a second one that is not of this process comes by itself by then.
+local function has_second(idle, process, by_ms, now_ms, how)
+  local names = redis.call('ZRANGEBYSCORE', idle, SECOND + now_ms, SECOND + by_ms, 'LIMIT', '0', '3')
+  for _, name in ipairs(names) do
+    local ticket = ticket_of(name)
+    if process_of(ticket) ~= process and listens_here(ticket, how) ~= false then
+      return true
+    end
+  end
+  return false
+end
+
+-- Some of those that wait, with their scores: those that wait longest, and those that watch.
+local function some_idle(idle, queue)
+  local some = redis.call('ZRANGE', idle, '0', '9', 'WITHSCORES')
+  if queue.idle > 10 then
+    for _, each in ipairs(redis.call('ZRANGE', idle, '-3', '-1', 'WITHSCORES')) do
+      some[#some + 1] = each
+    end
+  end
+  return some
+end
+
+-- Calls one that is not of this process, and has it come back by then. Those that are gone, or were called so before and
+-- did not come, wait no more.
+local function call_second(idle, queue, process, by_ms, now_ms, how)
+  local some = some_idle(idle, queue)
+  for at = 1, #some, 2 do
+    local name, score = some[at], tonumber(some[at + 1])
+    if process_of({ id = name }) ~= process then
+      end_watch(queue, score)
+      local is_late = score >= SECOND and score < SECOND + now_ms - LATE_MS
+      if not is_late and tell_idle(name, how) then
+        redis.call('ZADD', idle, SECOND + by_ms, name)
+        return
+      end
+      queue.idle = queue.idle - redis.call('ZREM', idle, name)
+    end
+  end
+end
+
+-- Sees to it that one that is not of this process comes by then.
+local function see_to_second(idle, queue, process, by_ms, now_ms, how)
+  if queue.idle > 0 and not has_second(idle, process, by_ms, now_ms, how) then
+    call_second(idle, queue, process, by_ms, now_ms, how)
+  end
+end
+
+local function call_idle(idle, queue, count, now_ms, how)
+  local first, several
   for _ = 1, MOST_GONE do
     local name = count > 0 and pop_idle(idle, queue)
     if not name then
-      return
+      break
     end
-    if tell_idle(name, 'come', '0', how) then
+    if tell_idle(name, how) then
+      local process = process_of({ id = name })
+      several = several or (first and first ~= process)
+      first = first or process
       count = count - 1
     end
+  end
+  if first and not several then
+    see_to_second(idle, queue, first, now_ms + LATE_MS, now_ms, how)
   end
 end
 
@@ -24110,7 +26188,7 @@ end
 -- What comes at that time must be seen by somebody.
 local function see_to(idle, queue, due_ms, now_ms, how)
   if queue.idle > 0 and (not is_watched(queue, now_ms) or due_ms < queue.watch_ms) then
-    call_idle(idle, queue, 1, how)
+    call_idle(idle, queue, 1, now_ms, how)
   end
 end
 -- Notes when a recurrence runs next, so that somebody comes to spawn it.
@@ -24139,6 +26217,9 @@ if not is_same or after_ms > recurrence.known_ms then
 end
 if not recurrence.complete then
   recurrence.complete = #given < given_at
+  if is_to_be_replaced(recurrence) then
+    recurrence.times = {}
+  end
   for at = given_at, #given, 1 do
     local time_ms = tonumber(given[at])
     if recurrence.until_ms > 0 and time_ms > recurrence.until_ms then
@@ -24162,18 +26243,18 @@ return { 'refilled', recurrence.next_ms, recurrence.known_ms, is_short(recurrenc
     [27, 'lua/shared/exact.lua', 1],
     [37, 'lua/shared/clock.lua', 1],
     [43, 'lua/shared/tell.lua', 1],
-    [50, 'lua/shared/tell.lua', 12],
-    [64, 'lua/shared/queue/state.lua', 1],
-    [142, 'lua/shared/queue/save.lua', 1],
-    [144, 'lua/shared/queue/save.lua', 13],
-    [187, 'lua/shared/queue/note-due.lua', 1],
-    [195, 'lua/shared/queue/leave-short.lua', 1],
-    [206, 'lua/shared/queue/read-recurrence.lua', 1],
-    [264, 'lua/shared/queue/recurrence.lua', 1],
-    [313, 'lua/shared/queue/idle.lua', 1],
-    [359, 'lua/shared/queue/idle.lua', 68],
-    [369, 'lua/shared/queue/note-run.lua', 1],
-    [376, 'lua/queue/refill.lua', 38],
+    [53, 'lua/shared/tell.lua', 15],
+    [92, 'lua/shared/queue/state.lua', 1],
+    [170, 'lua/shared/queue/save.lua', 1],
+    [172, 'lua/shared/queue/save.lua', 13],
+    [215, 'lua/shared/queue/note-due.lua', 1],
+    [223, 'lua/shared/queue/leave-short.lua', 1],
+    [234, 'lua/shared/queue/read-recurrence.lua', 1],
+    [298, 'lua/shared/queue/recurrence.lua', 1],
+    [347, 'lua/shared/queue/idle.lua', 1],
+    [462, 'lua/shared/queue/idle.lua', 127],
+    [472, 'lua/shared/queue/note-run.lua', 1],
+    [479, 'lua/queue/refill.lua', 38],
   ],
   encode(args) {
     const encoded = new Array<Argument>(8 + args.given.length)
@@ -24248,7 +26329,7 @@ function readRefusedOfReleaseReleased(part: Reply | undefined): ({ readonly at: 
 export const release: Operation<ReleaseArguments, ReleaseAnswer> = {
   script: {
     name: 'queue/release',
-    sha1: '38eb6e8d57f4d1cac47f8c99742ab07998c48c80',
+    sha1: '1e6cd2d51299d0b5c4c409aa0ec8fdbaafc6fb6c',
     reads: false,
     bytes: false,
     source: `--[[
@@ -24350,30 +26431,58 @@ local function forget_old_calls(calls, call, now_ms)
 end
 
 -- Telling the processes of tickets; see shared/tickets.
+-- A script asks whether a process listens before it publishes, and never after: what PUBLISH counts is not what is
+-- heard. A subscriber on a replica hears a message that was counted as heard by nobody, and one who subscribes to
+-- patterns is counted for a process that has died. So the state decides who was granted what, and a message only tells.
 -- @optional SPUBLISH only where the caller's driver has seen that the server knows sharded channels
 
 local function process_of(ticket)
   return string.match(ticket.id, '^[^.]*')
 end
 
--- True unless it is certain that the process is gone.
-local function tell_process(ticket, message, how)
-  if ticket.listens == 0 then
-    return true
+-- Whether the process of a ticket listens on this node; nil where that is not known: the process does not listen, the
+-- number of subscribers proves nothing, or the user may not ask for it.
+local function listens_here(ticket, how)
+  if ticket.listens == 0 or not how.counted then
+    return nil
   end
   local channel = how.channel .. ':' .. process_of(ticket)
-  local heard
+  local counts
   if how.sharded then
-    heard = redis.call('SPUBLISH', channel, message)
+    counts = redis.pcall('PUBSUB', 'SHARDNUMSUB', channel)
   else
-    heard = redis.call('PUBLISH', channel, message)
+    counts = redis.pcall('PUBSUB', 'NUMSUB', channel)
   end
-  return heard > 0 or not how.counted
+  if counts.err then
+    return nil
+  end
+  return counts[2] > 0
+end
+
+local function publish_to(ticket, message, how)
+  if ticket.listens == 0 then
+    return
+  end
+  local channel = how.channel .. ':' .. process_of(ticket)
+  if how.sharded then
+    redis.call('SPUBLISH', channel, message)
+  else
+    redis.call('PUBLISH', channel, message)
+  end
+end
+
+-- Answers false, and tells nobody, when it is certain that the process does not listen on this node.
+local function tell_process(ticket, message, how)
+  if listens_here(ticket, how) == false then
+    return false
+  end
+  publish_to(ticket, message, how)
+  return true
 end
 -- The main key of a queue: one hash, read once and written once a call.
 --   layout, codec    the form of the stored data, and of the payloads
 --   <caller>         the record of a slot; see shared/calls
---   settings         what people set; see shared/queue/settings
+--   settings, burst  what people set; see shared/queue/settings and shared/queue/burst
 --   state            the numbers below, as doubles one behind the other
 --     began_us       server microseconds at which the queue began
 --     last           the newest job: its server microsecond, or one more than the job before
@@ -24515,7 +26624,8 @@ local function save_queue_and_call(meta, queue, caller, call, now_ms, answer)
   forget_old_calls(meta, call, now_ms)
 end
 -- What people set for a queue, one text: '<paused>,<concurrency>,<rate_limit>,<rate_window_ms>,<keep_count>,<keep_ms>'.
--- 0 for a number: no limit, nothing kept. Not by spaces: what begins with two numbers is a call (see shared/calls).
+-- 0 for a number: no limit, nothing kept. Not by spaces: what begins with two numbers is a call (see shared/calls). The burst
+-- of the rate stands in a field of its own; see shared/queue/burst.
 
 local function parse_settings(text)
   local paused, concurrency, rate_limit, rate_window_ms, keep_count, keep_ms =
@@ -24525,6 +26635,7 @@ local function parse_settings(text)
     concurrency = tonumber(concurrency),
     rate_limit = tonumber(rate_limit),
     rate_window_ms = tonumber(rate_window_ms),
+    rate_burst = 0,
     keep_count = tonumber(keep_count),
     keep_ms = tonumber(keep_ms),
   }
@@ -24552,13 +26663,32 @@ local function note_due(queue, due_ms)
     queue.due_ms = due_ms
   end
 end
--- A rate, as the generic cell rate algorithm of shared/rate-limit/gcra: \`limit\` starts in a window, all of them
--- at once if they were saved up. Jobs start when the theoretical arrival time is at most a window ahead.
+-- A rate, as the generic cell rate algorithm of shared/rate-limit/gcra: \`rate_limit\` starts flow back in a window, and
+-- \`rate_burst\` of them may be saved up, 0: a window's. Jobs start while the theoretical arrival time is ahead by no more than
+-- those take to flow back. It lies further ahead where the clock has stepped back, or the rate was raised: then all that was
+-- saved up is used up, and no more.
+
+-- How far ahead the arrival time may lie, and what a start costs.
+local function spans_of(rate)
+  local unit_us = rate.rate_window_ms * 1000 / rate.rate_limit
+  if rate.rate_burst == 0 then
+    return rate.rate_window_ms * 1000, unit_us
+  end
+  -- Rounding up is not to hold back the last that was saved up.
+  local rounded_us = unit_us % 1 > 0 and math.min(rate.rate_burst - 1, math.floor(unit_us)) or 0
+  return rate.rate_burst * unit_us + rounded_us, unit_us
+end
+
+local function bounded_arrival(arrival_us, rate, now_us)
+  local span_us = spans_of(rate)
+  return math.min(arrival_us, math.floor(now_us + span_us))
+end
 
 -- Milliseconds until one more may start.
-local function next_start_in_ms(arrival_us, limit, window_ms, now_us)
-  local window_us = window_ms * 1000
-  return math.max(0, math.ceil((arrival_us - now_us + window_us / limit - window_us) / 1000))
+local function next_start_in_ms(arrival_us, rate, now_us)
+  local span_us, unit_us = spans_of(rate)
+  local ahead_us = math.min(arrival_us - now_us, span_us)
+  return math.max(0, math.ceil((ahead_us + unit_us - span_us) / 1000))
 end
 -- A job, as it is stored under its number in the hash of jobs: a head and the payload, which no script reads.
 -- The head of a plain job, one with no option but its name, is the length of the name, a byte, and the name; of one with
@@ -24849,6 +26979,22 @@ end
 --
 -- In the hash of groups, under its name:
 --   '<number> <ready> <claimed> <in_ring> <paused> <concurrency> <rate_limit> <rate_window_ms> <arrival_us>'
+-- Its burst stands beside it; see shared/queue/burst.
+-- The burst of a rate, where one is set: '<rate_limit>,<rate_window_ms>,<burst>', in a field of its own, for processes of older
+-- releases know none. So it is of the rate that it was set with, and not of one that those have set since. Those of groups
+-- stand in the hash of groups, each behind a byte with which no name begins; that byte alone has how many there are.
+local GROUP_BURST = '\\255'
+
+-- 0: as many as the rate allows in a window.
+local function read_burst(hash, field, rate)
+  if rate.rate_limit == 0 then
+    return 0
+  end
+  local stored = redis.call('HGET', hash, field)
+  local limit, window_ms, burst = string.match(stored or '', '^(%d+),(%d+),(%d+)$')
+  local is_of_rate = tonumber(limit) == rate.rate_limit and tonumber(window_ms) == rate.rate_window_ms
+  return is_of_rate and tonumber(burst) or 0
+end
 
 local function new_group(number)
   return {
@@ -24860,6 +27006,7 @@ local function new_group(number)
     concurrency = 0,
     rate_limit = 0,
     rate_window_ms = 0,
+    rate_burst = 0,
     arrival_us = 0,
   }
 end
@@ -24872,7 +27019,7 @@ local function read_group(groups, name)
   end
   local number, ready, claimed, in_ring, paused, concurrency, rate_limit, rate_window_ms, arrival_us =
     string.match(stored, '^(%d+) (%d+) (%d+) (%d) (%d) (%d+) (%d+) (%d+) (%d+)$')
-  return {
+  local group = {
     number = tonumber(number),
     ready = tonumber(ready),
     claimed = tonumber(claimed),
@@ -24883,6 +27030,8 @@ local function read_group(groups, name)
     rate_window_ms = tonumber(rate_window_ms),
     arrival_us = tonumber(arrival_us),
   }
+  group.rate_burst = read_burst(groups, GROUP_BURST .. name, group)
+  return group
 end
 
 local function open_group(groups, queue, name)
@@ -24924,7 +27073,8 @@ local function enter_ring(turns, held, name, group, now_us)
   elseif group.concurrency > 0 and group.claimed >= group.concurrency then
     return
   elseif group.rate_limit > 0 then
-    local wait_ms = next_start_in_ms(group.arrival_us, group.rate_limit, group.rate_window_ms, now_us)
+    group.arrival_us = bounded_arrival(group.arrival_us, group, now_us)
+    local wait_ms = next_start_in_ms(group.arrival_us, group, now_us)
     if wait_ms > 0 then
       redis.call('ZADD', held, string.format('%.0f', math.floor(now_us / 1000) + wait_ms), name)
       return
@@ -25533,15 +27683,27 @@ end
 -- Workers that found nothing, longest first. Each has a name, '<process>.<number>', and its process listens on
 -- '<channel>:<process>' for 'come <name> 0'; behind ':' it may say that it takes jobs by letter, see shared/queue/hand-over,
 -- which is no part of its name in letters. Whoever brings work calls one; one that finds more than it takes calls the
--- next, so that as many come as there is work for. A process that nobody hears is gone, and passed over.
+-- next, so that as many come as there is work for. A process that does not listen is gone, and passed over.
 --
--- One of them watches the time: it comes back by itself when the next job is due or the next lease ends. It stands behind
--- the others, by a greater score, and when it goes nobody watches.
+-- Two of them watch the time, and stand behind the others, by greater scores:
+--   the first    comes back by itself when the next job is due or the next lease ends. When it goes nobody watches.
+--   the second   is of another process. It comes back at the time that its score tells, a second after the first one at
+--                the latest: whatever becomes of the first one's process, what is due is seen then.
+-- Where one process alone is called, a second is called as well, once in a second, and comes back after a second. So a
+-- job does not wait for a process that listens and does not come.
 local WATCHING = 1125899906842624
+local SECOND = 2251799813685248
 local IDLE_KEPT_MS = '7200000'
 local MOST_GONE = 100
 -- One that is so late will not come.
 local LATE_MS = 1000
+
+-- The first one watches no more.
+local function end_watch(queue, score)
+  if score >= WATCHING and score < SECOND then
+    queue.watch_ms = 0
+  end
+end
 
 -- The name of the one that waits longest; nil where nobody does. It waits no more.
 local function pop_idle(idle, queue)
@@ -25552,27 +27714,84 @@ local function pop_idle(idle, queue)
     return nil
   end
   queue.idle = queue.idle - 1
-  if tonumber(score) >= WATCHING then
-    queue.watch_ms = 0
-  end
+  end_watch(queue, tonumber(score))
   return name
 end
 
--- False when it is certain that it is gone.
-local function tell_idle(worker, word, text, how)
-  local name = string.match(worker, '^[^:]*')
-  return tell_process({ id = name, listens = 1 }, word .. ' ' .. name .. ' ' .. text, how)
+local function ticket_of(worker)
+  return { id = string.match(worker, '^[^:]*'), listens = 1 }
 end
 
-local function call_idle(idle, queue, count, how)
+-- Calls it. False when it is certain that it is gone.
+local function tell_idle(worker, how)
+  local ticket = ticket_of(worker)
+  return tell_process(ticket, 'come ' .. ticket.id .. ' 0', how)
+end
+
+-- Whether a second one that is not of this process comes by itself by then.
+local function has_second(idle, process, by_ms, now_ms, how)
+  local names = redis.call('ZRANGEBYSCORE', idle, SECOND + now_ms, SECOND + by_ms, 'LIMIT', '0', '3')
+  for _, name in ipairs(names) do
+    local ticket = ticket_of(name)
+    if process_of(ticket) ~= process and listens_here(ticket, how) ~= false then
+      return true
+    end
+  end
+  return false
+end
+
+-- Some of those that wait, with their scores: those that wait longest, and those that watch.
+local function some_idle(idle, queue)
+  local some = redis.call('ZRANGE', idle, '0', '9', 'WITHSCORES')
+  if queue.idle > 10 then
+    for _, each in ipairs(redis.call('ZRANGE', idle, '-3', '-1', 'WITHSCORES')) do
+      some[#some + 1] = each
+    end
+  end
+  return some
+end
+
+-- Calls one that is not of this process, and has it come back by then. Those that are gone, or were called so before and
+-- did not come, wait no more.
+local function call_second(idle, queue, process, by_ms, now_ms, how)
+  local some = some_idle(idle, queue)
+  for at = 1, #some, 2 do
+    local name, score = some[at], tonumber(some[at + 1])
+    if process_of({ id = name }) ~= process then
+      end_watch(queue, score)
+      local is_late = score >= SECOND and score < SECOND + now_ms - LATE_MS
+      if not is_late and tell_idle(name, how) then
+        redis.call('ZADD', idle, SECOND + by_ms, name)
+        return
+      end
+      queue.idle = queue.idle - redis.call('ZREM', idle, name)
+    end
+  end
+end
+
+-- Sees to it that one that is not of this process comes by then.
+local function see_to_second(idle, queue, process, by_ms, now_ms, how)
+  if queue.idle > 0 and not has_second(idle, process, by_ms, now_ms, how) then
+    call_second(idle, queue, process, by_ms, now_ms, how)
+  end
+end
+
+local function call_idle(idle, queue, count, now_ms, how)
+  local first, several
   for _ = 1, MOST_GONE do
     local name = count > 0 and pop_idle(idle, queue)
     if not name then
-      return
+      break
     end
-    if tell_idle(name, 'come', '0', how) then
+    if tell_idle(name, how) then
+      local process = process_of({ id = name })
+      several = several or (first and first ~= process)
+      first = first or process
       count = count - 1
     end
+  end
+  if first and not several then
+    see_to_second(idle, queue, first, now_ms + LATE_MS, now_ms, how)
   end
 end
 
@@ -25583,7 +27802,7 @@ end
 -- What comes at that time must be seen by somebody.
 local function see_to(idle, queue, due_ms, now_ms, how)
   if queue.idle > 0 and (not is_watched(queue, now_ms) or due_ms < queue.watch_ms) then
-    call_idle(idle, queue, 1, how)
+    call_idle(idle, queue, 1, now_ms, how)
   end
 end
 -- One claimed job: its record and its run, or nil, nil and why the attempt has no say over it any more.
@@ -25651,7 +27870,7 @@ local function call_for_returned(idle, queue, standing, soonest_ms, now_ms, how)
   if soonest_ms < math.huge and frees_others(queue) then
     standing = math.max(standing, 1)
   end
-  call_idle(idle, queue, math.min(standing, 8), how)
+  call_idle(idle, queue, math.min(standing, 8), now_ms, how)
   if soonest_ms < math.huge then
     see_to(idle, queue, soonest_ms, now_ms, how)
   end
@@ -25892,76 +28111,78 @@ return { 'released', queue.chores, refused }
     [53, 'lua/shared/exact.lua', 1],
     [63, 'lua/shared/calls.lua', 6],
     [99, 'lua/shared/tell.lua', 1],
-    [106, 'lua/shared/tell.lua', 12],
-    [120, 'lua/shared/queue/state.lua', 1],
-    [198, 'lua/shared/queue/count-job.lua', 1],
-    [211, 'lua/shared/queue/save.lua', 1],
-    [213, 'lua/shared/queue/save.lua', 13],
-    [256, 'lua/shared/queue/save-call.lua', 1],
-    [264, 'lua/shared/queue/settings.lua', 1],
-    [280, 'lua/shared/queue/marks.lua', 1],
-    [294, 'lua/shared/queue/note-due.lua', 1],
-    [302, 'lua/shared/queue/rate.lua', 1],
-    [305, 'lua/shared/queue/rate.lua', 16],
-    [310, 'lua/shared/queue/job.lua', 1],
-    [322, 'lua/shared/queue/plain-head.lua', 1],
-    [325, 'lua/shared/queue/plain-head.lua', 8],
-    [333, 'lua/shared/queue/job.lua', 14],
-    [334, 'lua/shared/queue/job.lua', 45],
-    [380, 'lua/shared/queue/flags.lua', 1],
-    [409, 'lua/shared/queue/run.lua', 1],
-    [456, 'lua/shared/queue/parents.lua', 1],
-    [515, 'lua/shared/queue/parents.lua', 70],
-    [527, 'lua/shared/queue/happened.lua', 1],
-    [539, 'lua/shared/queue/entries.lua', 1],
-    [557, 'lua/shared/queue/history.lua', 1],
-    [571, 'lua/shared/queue/names.lua', 1],
-    [574, 'lua/shared/queue/names.lua', 29],
-    [592, 'lua/shared/queue/groups.lua', 1],
-    [700, 'lua/shared/queue/groups.lua', 120],
-    [710, 'lua/shared/queue/ready.lua', 1],
-    [739, 'lua/shared/queue/backoff.lua', 1],
-    [741, 'lua/shared/queue/backoff.lua', 22],
-    [760, 'lua/shared/queue/end.lua', 1],
-    [781, 'lua/shared/queue/leave-tags.lua', 1],
-    [790, 'lua/shared/queue/end.lua', 23],
-    [807, 'lua/shared/queue/note-end.lua', 1],
-    [837, 'lua/shared/queue/tell-others.lua', 1],
-    [839, 'lua/shared/queue/packed-notes.lua', 1],
-    [840, 'lua/shared/queue/leave-notes.lua', 1],
-    [858, 'lua/shared/queue/fold.lua', 1],
-    [859, 'lua/shared/queue/statistics.lua', 1],
-    [1095, 'lua/shared/queue/fold.lua', 3],
-    [1106, 'lua/shared/queue/leave-notes.lua', 20],
-    [1110, 'lua/shared/queue/packed-notes.lua', 3],
-    [1118, 'lua/shared/queue/tell-others.lua', 4],
-    [1121, 'lua/shared/queue/result.lua', 1],
-    [1135, 'lua/shared/queue/tell-ends.lua', 1],
-    [1191, 'lua/shared/queue/tell-others.lua', 9],
-    [1194, 'lua/shared/queue/tell-others.lua', 13],
-    [1197, 'lua/shared/queue/publish.lua', 1],
-    [1198, 'lua/shared/queue/message.lua', 1],
-    [1208, 'lua/shared/queue/spelled.lua', 1],
-    [1216, 'lua/shared/queue/send.lua', 1],
-    [1232, 'lua/shared/queue/message.lua', 13],
-    [1255, 'lua/shared/queue/publish.lua', 3],
-    [1261, 'lua/shared/queue/tell-others.lua', 17],
-    [1264, 'lua/shared/queue/cancel.lua', 1],
-    [1272, 'lua/shared/queue/stop.lua', 1],
-    [1280, 'lua/shared/queue/idle.lua', 1],
-    [1326, 'lua/shared/queue/idle.lua', 68],
-    [1336, 'lua/shared/queue/judge-one.lua', 1],
-    [1346, 'lua/shared/queue/told.lua', 1],
-    [1361, 'lua/shared/queue/freed.lua', 1],
-    [1370, 'lua/shared/queue/give-back.lua', 1],
-    [1406, 'lua/queue/release.lua', 75],
-    [1474, 'lua/shared/queue/settle.lua', 1],
-    [1475, 'lua/shared/queue/failure.lua', 1],
-    [1481, 'lua/shared/queue/dead.lua', 1],
-    [1535, 'lua/shared/queue/unblock.lua', 1],
-    [1541, 'lua/shared/queue/outbox.lua', 1],
-    [1552, 'lua/shared/queue/settle.lua', 18],
-    [1626, 'lua/queue/release.lua', 144],
+    [109, 'lua/shared/tell.lua', 15],
+    [148, 'lua/shared/queue/state.lua', 1],
+    [226, 'lua/shared/queue/count-job.lua', 1],
+    [239, 'lua/shared/queue/save.lua', 1],
+    [241, 'lua/shared/queue/save.lua', 13],
+    [284, 'lua/shared/queue/save-call.lua', 1],
+    [292, 'lua/shared/queue/settings.lua', 1],
+    [310, 'lua/shared/queue/marks.lua', 1],
+    [324, 'lua/shared/queue/note-due.lua', 1],
+    [332, 'lua/shared/queue/rate.lua', 1],
+    [353, 'lua/shared/queue/rate.lua', 37],
+    [359, 'lua/shared/queue/job.lua', 1],
+    [371, 'lua/shared/queue/plain-head.lua', 1],
+    [374, 'lua/shared/queue/plain-head.lua', 8],
+    [382, 'lua/shared/queue/job.lua', 14],
+    [383, 'lua/shared/queue/job.lua', 45],
+    [429, 'lua/shared/queue/flags.lua', 1],
+    [458, 'lua/shared/queue/run.lua', 1],
+    [505, 'lua/shared/queue/parents.lua', 1],
+    [564, 'lua/shared/queue/parents.lua', 70],
+    [576, 'lua/shared/queue/happened.lua', 1],
+    [588, 'lua/shared/queue/entries.lua', 1],
+    [606, 'lua/shared/queue/history.lua', 1],
+    [620, 'lua/shared/queue/names.lua', 1],
+    [623, 'lua/shared/queue/names.lua', 29],
+    [641, 'lua/shared/queue/groups.lua', 1],
+    [649, 'lua/shared/queue/burst.lua', 1],
+    [664, 'lua/shared/queue/groups.lua', 10],
+    [769, 'lua/shared/queue/groups.lua', 126],
+    [779, 'lua/shared/queue/ready.lua', 1],
+    [808, 'lua/shared/queue/backoff.lua', 1],
+    [810, 'lua/shared/queue/backoff.lua', 22],
+    [829, 'lua/shared/queue/end.lua', 1],
+    [850, 'lua/shared/queue/leave-tags.lua', 1],
+    [859, 'lua/shared/queue/end.lua', 23],
+    [876, 'lua/shared/queue/note-end.lua', 1],
+    [906, 'lua/shared/queue/tell-others.lua', 1],
+    [908, 'lua/shared/queue/packed-notes.lua', 1],
+    [909, 'lua/shared/queue/leave-notes.lua', 1],
+    [927, 'lua/shared/queue/fold.lua', 1],
+    [928, 'lua/shared/queue/statistics.lua', 1],
+    [1164, 'lua/shared/queue/fold.lua', 3],
+    [1175, 'lua/shared/queue/leave-notes.lua', 20],
+    [1179, 'lua/shared/queue/packed-notes.lua', 3],
+    [1187, 'lua/shared/queue/tell-others.lua', 4],
+    [1190, 'lua/shared/queue/result.lua', 1],
+    [1204, 'lua/shared/queue/tell-ends.lua', 1],
+    [1260, 'lua/shared/queue/tell-others.lua', 9],
+    [1263, 'lua/shared/queue/tell-others.lua', 13],
+    [1266, 'lua/shared/queue/publish.lua', 1],
+    [1267, 'lua/shared/queue/message.lua', 1],
+    [1277, 'lua/shared/queue/spelled.lua', 1],
+    [1285, 'lua/shared/queue/send.lua', 1],
+    [1301, 'lua/shared/queue/message.lua', 13],
+    [1324, 'lua/shared/queue/publish.lua', 3],
+    [1330, 'lua/shared/queue/tell-others.lua', 17],
+    [1333, 'lua/shared/queue/cancel.lua', 1],
+    [1341, 'lua/shared/queue/stop.lua', 1],
+    [1349, 'lua/shared/queue/idle.lua', 1],
+    [1464, 'lua/shared/queue/idle.lua', 127],
+    [1474, 'lua/shared/queue/judge-one.lua', 1],
+    [1484, 'lua/shared/queue/told.lua', 1],
+    [1499, 'lua/shared/queue/freed.lua', 1],
+    [1508, 'lua/shared/queue/give-back.lua', 1],
+    [1544, 'lua/queue/release.lua', 75],
+    [1612, 'lua/shared/queue/settle.lua', 1],
+    [1613, 'lua/shared/queue/failure.lua', 1],
+    [1619, 'lua/shared/queue/dead.lua', 1],
+    [1673, 'lua/shared/queue/unblock.lua', 1],
+    [1679, 'lua/shared/queue/outbox.lua', 1],
+    [1690, 'lua/shared/queue/settle.lua', 18],
+    [1764, 'lua/queue/release.lua', 144],
   ],
   encode(args) {
     const encoded = new Array<Argument>(6 + args.claims.length * 3)
@@ -26021,7 +28242,7 @@ function readOutcomesOfReprioritizeChanged(part: Reply | undefined): (string)[] 
 export const reprioritize: Operation<ReprioritizeArguments, ReprioritizeAnswer> = {
   script: {
     name: 'queue/reprioritize',
-    sha1: 'ca4275a29509c7fc70b14bf52b0705aa82e1156e',
+    sha1: '6b41fe46f24befc10c5dde2928b4b2abeecbab8d',
     reads: false,
     bytes: false,
     source: `--[[
@@ -26053,7 +28274,7 @@ end
 -- The main key of a queue: one hash, read once and written once a call.
 --   layout, codec    the form of the stored data, and of the payloads
 --   <caller>         the record of a slot; see shared/calls
---   settings         what people set; see shared/queue/settings
+--   settings, burst  what people set; see shared/queue/settings and shared/queue/burst
 --   state            the numbers below, as doubles one behind the other
 --     began_us       server microseconds at which the queue began
 --     last           the newest job: its server microsecond, or one more than the job before
@@ -26187,13 +28408,32 @@ local function set_mark(queue, mark)
     queue.marks = queue.marks + mark
   end
 end
--- A rate, as the generic cell rate algorithm of shared/rate-limit/gcra: \`limit\` starts in a window, all of them
--- at once if they were saved up. Jobs start when the theoretical arrival time is at most a window ahead.
+-- A rate, as the generic cell rate algorithm of shared/rate-limit/gcra: \`rate_limit\` starts flow back in a window, and
+-- \`rate_burst\` of them may be saved up, 0: a window's. Jobs start while the theoretical arrival time is ahead by no more than
+-- those take to flow back. It lies further ahead where the clock has stepped back, or the rate was raised: then all that was
+-- saved up is used up, and no more.
+
+-- How far ahead the arrival time may lie, and what a start costs.
+local function spans_of(rate)
+  local unit_us = rate.rate_window_ms * 1000 / rate.rate_limit
+  if rate.rate_burst == 0 then
+    return rate.rate_window_ms * 1000, unit_us
+  end
+  -- Rounding up is not to hold back the last that was saved up.
+  local rounded_us = unit_us % 1 > 0 and math.min(rate.rate_burst - 1, math.floor(unit_us)) or 0
+  return rate.rate_burst * unit_us + rounded_us, unit_us
+end
+
+local function bounded_arrival(arrival_us, rate, now_us)
+  local span_us = spans_of(rate)
+  return math.min(arrival_us, math.floor(now_us + span_us))
+end
 
 -- Milliseconds until one more may start.
-local function next_start_in_ms(arrival_us, limit, window_ms, now_us)
-  local window_us = window_ms * 1000
-  return math.max(0, math.ceil((arrival_us - now_us + window_us / limit - window_us) / 1000))
+local function next_start_in_ms(arrival_us, rate, now_us)
+  local span_us, unit_us = spans_of(rate)
+  local ahead_us = math.min(arrival_us - now_us, span_us)
+  return math.max(0, math.ceil((ahead_us + unit_us - span_us) / 1000))
 end
 -- A job, as it is stored under its number in the hash of jobs: a head and the payload, which no script reads.
 -- The head of a plain job, one with no option but its name, is the length of the name, a byte, and the name; of one with
@@ -26360,6 +28600,22 @@ end
 --
 -- In the hash of groups, under its name:
 --   '<number> <ready> <claimed> <in_ring> <paused> <concurrency> <rate_limit> <rate_window_ms> <arrival_us>'
+-- Its burst stands beside it; see shared/queue/burst.
+-- The burst of a rate, where one is set: '<rate_limit>,<rate_window_ms>,<burst>', in a field of its own, for processes of older
+-- releases know none. So it is of the rate that it was set with, and not of one that those have set since. Those of groups
+-- stand in the hash of groups, each behind a byte with which no name begins; that byte alone has how many there are.
+local GROUP_BURST = '\\255'
+
+-- 0: as many as the rate allows in a window.
+local function read_burst(hash, field, rate)
+  if rate.rate_limit == 0 then
+    return 0
+  end
+  local stored = redis.call('HGET', hash, field)
+  local limit, window_ms, burst = string.match(stored or '', '^(%d+),(%d+),(%d+)$')
+  local is_of_rate = tonumber(limit) == rate.rate_limit and tonumber(window_ms) == rate.rate_window_ms
+  return is_of_rate and tonumber(burst) or 0
+end
 
 local function new_group(number)
   return {
@@ -26371,6 +28627,7 @@ local function new_group(number)
     concurrency = 0,
     rate_limit = 0,
     rate_window_ms = 0,
+    rate_burst = 0,
     arrival_us = 0,
   }
 end
@@ -26383,7 +28640,7 @@ local function read_group(groups, name)
   end
   local number, ready, claimed, in_ring, paused, concurrency, rate_limit, rate_window_ms, arrival_us =
     string.match(stored, '^(%d+) (%d+) (%d+) (%d) (%d) (%d+) (%d+) (%d+) (%d+)$')
-  return {
+  local group = {
     number = tonumber(number),
     ready = tonumber(ready),
     claimed = tonumber(claimed),
@@ -26394,6 +28651,8 @@ local function read_group(groups, name)
     rate_window_ms = tonumber(rate_window_ms),
     arrival_us = tonumber(arrival_us),
   }
+  group.rate_burst = read_burst(groups, GROUP_BURST .. name, group)
+  return group
 end
 
 local function open_group(groups, queue, name)
@@ -26435,7 +28694,8 @@ local function enter_ring(turns, held, name, group, now_us)
   elseif group.concurrency > 0 and group.claimed >= group.concurrency then
     return
   elseif group.rate_limit > 0 then
-    local wait_ms = next_start_in_ms(group.arrival_us, group.rate_limit, group.rate_window_ms, now_us)
+    group.arrival_us = bounded_arrival(group.arrival_us, group, now_us)
+    local wait_ms = next_start_in_ms(group.arrival_us, group, now_us)
     if wait_ms > 0 then
       redis.call('ZADD', held, string.format('%.0f', math.floor(now_us / 1000) + wait_ms), name)
       return
@@ -26674,26 +28934,28 @@ return { 'changed', outcomes }
     [107, 'lua/shared/queue/save.lua', 13],
     [150, 'lua/shared/queue/marks.lua', 1],
     [164, 'lua/shared/queue/rate.lua', 1],
-    [167, 'lua/shared/queue/rate.lua', 16],
-    [172, 'lua/shared/queue/job.lua', 1],
-    [184, 'lua/shared/queue/plain-head.lua', 1],
-    [187, 'lua/shared/queue/plain-head.lua', 8],
-    [195, 'lua/shared/queue/job.lua', 14],
-    [272, 'lua/shared/queue/flags.lua', 1],
-    [289, 'lua/shared/queue/run.lua', 1],
-    [318, 'lua/shared/queue/happened.lua', 1],
-    [330, 'lua/shared/queue/groups.lua', 1],
-    [449, 'lua/shared/queue/ready.lua', 1],
-    [486, 'lua/shared/queue/find.lua', 1],
-    [515, 'lua/shared/queue/rewrite.lua', 1],
-    [531, 'lua/queue/reprioritize.lua', 34],
-    [572, 'lua/shared/queue/publish.lua', 1],
-    [573, 'lua/shared/queue/message.lua', 1],
-    [583, 'lua/shared/queue/spelled.lua', 1],
-    [591, 'lua/shared/queue/send.lua', 1],
-    [607, 'lua/shared/queue/message.lua', 13],
-    [630, 'lua/shared/queue/publish.lua', 3],
-    [636, 'lua/queue/reprioritize.lua', 76],
+    [185, 'lua/shared/queue/rate.lua', 37],
+    [191, 'lua/shared/queue/job.lua', 1],
+    [203, 'lua/shared/queue/plain-head.lua', 1],
+    [206, 'lua/shared/queue/plain-head.lua', 8],
+    [214, 'lua/shared/queue/job.lua', 14],
+    [291, 'lua/shared/queue/flags.lua', 1],
+    [308, 'lua/shared/queue/run.lua', 1],
+    [337, 'lua/shared/queue/happened.lua', 1],
+    [349, 'lua/shared/queue/groups.lua', 1],
+    [357, 'lua/shared/queue/burst.lua', 1],
+    [372, 'lua/shared/queue/groups.lua', 10],
+    [488, 'lua/shared/queue/ready.lua', 1],
+    [525, 'lua/shared/queue/find.lua', 1],
+    [554, 'lua/shared/queue/rewrite.lua', 1],
+    [570, 'lua/queue/reprioritize.lua', 34],
+    [611, 'lua/shared/queue/publish.lua', 1],
+    [612, 'lua/shared/queue/message.lua', 1],
+    [622, 'lua/shared/queue/spelled.lua', 1],
+    [630, 'lua/shared/queue/send.lua', 1],
+    [646, 'lua/shared/queue/message.lua', 13],
+    [669, 'lua/shared/queue/publish.lua', 3],
+    [675, 'lua/queue/reprioritize.lua', 76],
   ],
   encode(args) {
     const encoded = new Array<Argument>(1 + args.wanted.length)
@@ -26745,7 +29007,7 @@ export type RequeueFailedAnswer =
 export const requeueFailed: Operation<RequeueFailedArguments, RequeueFailedAnswer> = {
   script: {
     name: 'queue/requeue-failed',
-    sha1: 'e404df5467613fabded2a00bbaff838d177c548b',
+    sha1: '3502550a0fc871bf0ee3c95d35b91a08987d0bb4',
     reads: false,
     bytes: false,
     source: `--[[
@@ -26793,30 +29055,58 @@ local function clock_us()
   return time[1] * 1000000 + time[2]
 end
 -- Telling the processes of tickets; see shared/tickets.
+-- A script asks whether a process listens before it publishes, and never after: what PUBLISH counts is not what is
+-- heard. A subscriber on a replica hears a message that was counted as heard by nobody, and one who subscribes to
+-- patterns is counted for a process that has died. So the state decides who was granted what, and a message only tells.
 -- @optional SPUBLISH only where the caller's driver has seen that the server knows sharded channels
 
 local function process_of(ticket)
   return string.match(ticket.id, '^[^.]*')
 end
 
--- True unless it is certain that the process is gone.
-local function tell_process(ticket, message, how)
-  if ticket.listens == 0 then
-    return true
+-- Whether the process of a ticket listens on this node; nil where that is not known: the process does not listen, the
+-- number of subscribers proves nothing, or the user may not ask for it.
+local function listens_here(ticket, how)
+  if ticket.listens == 0 or not how.counted then
+    return nil
   end
   local channel = how.channel .. ':' .. process_of(ticket)
-  local heard
+  local counts
   if how.sharded then
-    heard = redis.call('SPUBLISH', channel, message)
+    counts = redis.pcall('PUBSUB', 'SHARDNUMSUB', channel)
   else
-    heard = redis.call('PUBLISH', channel, message)
+    counts = redis.pcall('PUBSUB', 'NUMSUB', channel)
   end
-  return heard > 0 or not how.counted
+  if counts.err then
+    return nil
+  end
+  return counts[2] > 0
+end
+
+local function publish_to(ticket, message, how)
+  if ticket.listens == 0 then
+    return
+  end
+  local channel = how.channel .. ':' .. process_of(ticket)
+  if how.sharded then
+    redis.call('SPUBLISH', channel, message)
+  else
+    redis.call('PUBLISH', channel, message)
+  end
+end
+
+-- Answers false, and tells nobody, when it is certain that the process does not listen on this node.
+local function tell_process(ticket, message, how)
+  if listens_here(ticket, how) == false then
+    return false
+  end
+  publish_to(ticket, message, how)
+  return true
 end
 -- The main key of a queue: one hash, read once and written once a call.
 --   layout, codec    the form of the stored data, and of the payloads
 --   <caller>         the record of a slot; see shared/calls
---   settings         what people set; see shared/queue/settings
+--   settings, burst  what people set; see shared/queue/settings and shared/queue/burst
 --   state            the numbers below, as doubles one behind the other
 --     began_us       server microseconds at which the queue began
 --     last           the newest job: its server microsecond, or one more than the job before
@@ -26963,13 +29253,32 @@ local function set_mark(queue, mark)
     queue.marks = queue.marks + mark
   end
 end
--- A rate, as the generic cell rate algorithm of shared/rate-limit/gcra: \`limit\` starts in a window, all of them
--- at once if they were saved up. Jobs start when the theoretical arrival time is at most a window ahead.
+-- A rate, as the generic cell rate algorithm of shared/rate-limit/gcra: \`rate_limit\` starts flow back in a window, and
+-- \`rate_burst\` of them may be saved up, 0: a window's. Jobs start while the theoretical arrival time is ahead by no more than
+-- those take to flow back. It lies further ahead where the clock has stepped back, or the rate was raised: then all that was
+-- saved up is used up, and no more.
+
+-- How far ahead the arrival time may lie, and what a start costs.
+local function spans_of(rate)
+  local unit_us = rate.rate_window_ms * 1000 / rate.rate_limit
+  if rate.rate_burst == 0 then
+    return rate.rate_window_ms * 1000, unit_us
+  end
+  -- Rounding up is not to hold back the last that was saved up.
+  local rounded_us = unit_us % 1 > 0 and math.min(rate.rate_burst - 1, math.floor(unit_us)) or 0
+  return rate.rate_burst * unit_us + rounded_us, unit_us
+end
+
+local function bounded_arrival(arrival_us, rate, now_us)
+  local span_us = spans_of(rate)
+  return math.min(arrival_us, math.floor(now_us + span_us))
+end
 
 -- Milliseconds until one more may start.
-local function next_start_in_ms(arrival_us, limit, window_ms, now_us)
-  local window_us = window_ms * 1000
-  return math.max(0, math.ceil((arrival_us - now_us + window_us / limit - window_us) / 1000))
+local function next_start_in_ms(arrival_us, rate, now_us)
+  local span_us, unit_us = spans_of(rate)
+  local ahead_us = math.min(arrival_us - now_us, span_us)
+  return math.max(0, math.ceil((ahead_us + unit_us - span_us) / 1000))
 end
 -- A job, as it is stored under its number in the hash of jobs: a head and the payload, which no script reads.
 -- The head of a plain job, one with no option but its name, is the length of the name, a byte, and the name; of one with
@@ -27252,6 +29561,22 @@ end
 --
 -- In the hash of groups, under its name:
 --   '<number> <ready> <claimed> <in_ring> <paused> <concurrency> <rate_limit> <rate_window_ms> <arrival_us>'
+-- Its burst stands beside it; see shared/queue/burst.
+-- The burst of a rate, where one is set: '<rate_limit>,<rate_window_ms>,<burst>', in a field of its own, for processes of older
+-- releases know none. So it is of the rate that it was set with, and not of one that those have set since. Those of groups
+-- stand in the hash of groups, each behind a byte with which no name begins; that byte alone has how many there are.
+local GROUP_BURST = '\\255'
+
+-- 0: as many as the rate allows in a window.
+local function read_burst(hash, field, rate)
+  if rate.rate_limit == 0 then
+    return 0
+  end
+  local stored = redis.call('HGET', hash, field)
+  local limit, window_ms, burst = string.match(stored or '', '^(%d+),(%d+),(%d+)$')
+  local is_of_rate = tonumber(limit) == rate.rate_limit and tonumber(window_ms) == rate.rate_window_ms
+  return is_of_rate and tonumber(burst) or 0
+end
 
 local function new_group(number)
   return {
@@ -27263,6 +29588,7 @@ local function new_group(number)
     concurrency = 0,
     rate_limit = 0,
     rate_window_ms = 0,
+    rate_burst = 0,
     arrival_us = 0,
   }
 end
@@ -27275,7 +29601,7 @@ local function read_group(groups, name)
   end
   local number, ready, claimed, in_ring, paused, concurrency, rate_limit, rate_window_ms, arrival_us =
     string.match(stored, '^(%d+) (%d+) (%d+) (%d) (%d) (%d+) (%d+) (%d+) (%d+)$')
-  return {
+  local group = {
     number = tonumber(number),
     ready = tonumber(ready),
     claimed = tonumber(claimed),
@@ -27286,6 +29612,8 @@ local function read_group(groups, name)
     rate_window_ms = tonumber(rate_window_ms),
     arrival_us = tonumber(arrival_us),
   }
+  group.rate_burst = read_burst(groups, GROUP_BURST .. name, group)
+  return group
 end
 
 local function open_group(groups, queue, name)
@@ -27327,7 +29655,8 @@ local function enter_ring(turns, held, name, group, now_us)
   elseif group.concurrency > 0 and group.claimed >= group.concurrency then
     return
   elseif group.rate_limit > 0 then
-    local wait_ms = next_start_in_ms(group.arrival_us, group.rate_limit, group.rate_window_ms, now_us)
+    group.arrival_us = bounded_arrival(group.arrival_us, group, now_us)
+    local wait_ms = next_start_in_ms(group.arrival_us, group, now_us)
     if wait_ms > 0 then
       redis.call('ZADD', held, string.format('%.0f', math.floor(now_us / 1000) + wait_ms), name)
       return
@@ -27513,15 +29842,27 @@ end
 -- Workers that found nothing, longest first. Each has a name, '<process>.<number>', and its process listens on
 -- '<channel>:<process>' for 'come <name> 0'; behind ':' it may say that it takes jobs by letter, see shared/queue/hand-over,
 -- which is no part of its name in letters. Whoever brings work calls one; one that finds more than it takes calls the
--- next, so that as many come as there is work for. A process that nobody hears is gone, and passed over.
+-- next, so that as many come as there is work for. A process that does not listen is gone, and passed over.
 --
--- One of them watches the time: it comes back by itself when the next job is due or the next lease ends. It stands behind
--- the others, by a greater score, and when it goes nobody watches.
+-- Two of them watch the time, and stand behind the others, by greater scores:
+--   the first    comes back by itself when the next job is due or the next lease ends. When it goes nobody watches.
+--   the second   is of another process. It comes back at the time that its score tells, a second after the first one at
+--                the latest: whatever becomes of the first one's process, what is due is seen then.
+-- Where one process alone is called, a second is called as well, once in a second, and comes back after a second. So a
+-- job does not wait for a process that listens and does not come.
 local WATCHING = 1125899906842624
+local SECOND = 2251799813685248
 local IDLE_KEPT_MS = '7200000'
 local MOST_GONE = 100
 -- One that is so late will not come.
 local LATE_MS = 1000
+
+-- The first one watches no more.
+local function end_watch(queue, score)
+  if score >= WATCHING and score < SECOND then
+    queue.watch_ms = 0
+  end
+end
 
 -- The name of the one that waits longest; nil where nobody does. It waits no more.
 local function pop_idle(idle, queue)
@@ -27532,27 +29873,84 @@ local function pop_idle(idle, queue)
     return nil
   end
   queue.idle = queue.idle - 1
-  if tonumber(score) >= WATCHING then
-    queue.watch_ms = 0
-  end
+  end_watch(queue, tonumber(score))
   return name
 end
 
--- False when it is certain that it is gone.
-local function tell_idle(worker, word, text, how)
-  local name = string.match(worker, '^[^:]*')
-  return tell_process({ id = name, listens = 1 }, word .. ' ' .. name .. ' ' .. text, how)
+local function ticket_of(worker)
+  return { id = string.match(worker, '^[^:]*'), listens = 1 }
 end
 
-local function call_idle(idle, queue, count, how)
+-- Calls it. False when it is certain that it is gone.
+local function tell_idle(worker, how)
+  local ticket = ticket_of(worker)
+  return tell_process(ticket, 'come ' .. ticket.id .. ' 0', how)
+end
+
+-- Whether a second one that is not of this process comes by itself by then.
+local function has_second(idle, process, by_ms, now_ms, how)
+  local names = redis.call('ZRANGEBYSCORE', idle, SECOND + now_ms, SECOND + by_ms, 'LIMIT', '0', '3')
+  for _, name in ipairs(names) do
+    local ticket = ticket_of(name)
+    if process_of(ticket) ~= process and listens_here(ticket, how) ~= false then
+      return true
+    end
+  end
+  return false
+end
+
+-- Some of those that wait, with their scores: those that wait longest, and those that watch.
+local function some_idle(idle, queue)
+  local some = redis.call('ZRANGE', idle, '0', '9', 'WITHSCORES')
+  if queue.idle > 10 then
+    for _, each in ipairs(redis.call('ZRANGE', idle, '-3', '-1', 'WITHSCORES')) do
+      some[#some + 1] = each
+    end
+  end
+  return some
+end
+
+-- Calls one that is not of this process, and has it come back by then. Those that are gone, or were called so before and
+-- did not come, wait no more.
+local function call_second(idle, queue, process, by_ms, now_ms, how)
+  local some = some_idle(idle, queue)
+  for at = 1, #some, 2 do
+    local name, score = some[at], tonumber(some[at + 1])
+    if process_of({ id = name }) ~= process then
+      end_watch(queue, score)
+      local is_late = score >= SECOND and score < SECOND + now_ms - LATE_MS
+      if not is_late and tell_idle(name, how) then
+        redis.call('ZADD', idle, SECOND + by_ms, name)
+        return
+      end
+      queue.idle = queue.idle - redis.call('ZREM', idle, name)
+    end
+  end
+end
+
+-- Sees to it that one that is not of this process comes by then.
+local function see_to_second(idle, queue, process, by_ms, now_ms, how)
+  if queue.idle > 0 and not has_second(idle, process, by_ms, now_ms, how) then
+    call_second(idle, queue, process, by_ms, now_ms, how)
+  end
+end
+
+local function call_idle(idle, queue, count, now_ms, how)
+  local first, several
   for _ = 1, MOST_GONE do
     local name = count > 0 and pop_idle(idle, queue)
     if not name then
-      return
+      break
     end
-    if tell_idle(name, 'come', '0', how) then
+    if tell_idle(name, how) then
+      local process = process_of({ id = name })
+      several = several or (first and first ~= process)
+      first = first or process
       count = count - 1
     end
+  end
+  if first and not several then
+    see_to_second(idle, queue, first, now_ms + LATE_MS, now_ms, how)
   end
 end
 
@@ -27772,7 +30170,13 @@ end
   standing = standing + settle_children(keys, queue, now_us, 100)
 end
 if queue.idle > 0 then
-  call_idle(idle, queue, math.min(standing, 8), { channel = channel, sharded = sharded, counted = counted })
+  call_idle(
+    idle,
+    queue,
+    math.min(standing, 8),
+    now_ms,
+    { channel = channel, sharded = sharded, counted = counted }
+  )
 end
 if queue.counted then
 -- What calls leave for the statistics: notes, one behind the other. Each has the length of its key in a byte, the key, which
@@ -28133,64 +30537,66 @@ return { 'requeued', #numbers, tonumber(left or 0), queue.chores }
     [1, 'lua/queue/requeue-failed.lua', 1],
     [39, 'lua/shared/clock.lua', 1],
     [45, 'lua/shared/tell.lua', 1],
-    [52, 'lua/shared/tell.lua', 12],
-    [66, 'lua/shared/queue/state.lua', 1],
-    [144, 'lua/shared/queue/count-job.lua', 1],
-    [157, 'lua/shared/queue/save.lua', 1],
-    [159, 'lua/shared/queue/save.lua', 13],
-    [202, 'lua/shared/queue/marks.lua', 1],
-    [216, 'lua/shared/queue/rate.lua', 1],
-    [219, 'lua/shared/queue/rate.lua', 16],
-    [224, 'lua/shared/queue/job.lua', 1],
-    [236, 'lua/shared/queue/plain-head.lua', 1],
-    [239, 'lua/shared/queue/plain-head.lua', 8],
-    [247, 'lua/shared/queue/job.lua', 14],
-    [248, 'lua/shared/queue/job.lua', 45],
-    [294, 'lua/shared/queue/flags.lua', 1],
-    [323, 'lua/shared/queue/run.lua', 1],
-    [352, 'lua/shared/queue/parents.lua', 1],
-    [411, 'lua/shared/queue/parents.lua', 70],
-    [423, 'lua/shared/queue/happened.lua', 1],
-    [435, 'lua/shared/queue/entries.lua', 1],
-    [453, 'lua/shared/queue/history.lua', 1],
-    [467, 'lua/shared/queue/names.lua', 1],
-    [470, 'lua/shared/queue/names.lua', 29],
-    [488, 'lua/shared/queue/failure.lua', 1],
-    [498, 'lua/shared/queue/groups.lua', 1],
-    [606, 'lua/shared/queue/ready.lua', 1],
-    [635, 'lua/shared/queue/dead.lua', 1],
-    [704, 'lua/shared/queue/end.lua', 1],
-    [725, 'lua/shared/queue/leave-tags.lua', 1],
-    [734, 'lua/shared/queue/end.lua', 23],
-    [744, 'lua/shared/queue/begin-again.lua', 1],
-    [763, 'lua/shared/queue/idle.lua', 1],
-    [809, 'lua/shared/queue/kind.lua', 1],
-    [817, 'lua/queue/requeue-failed.lua', 62],
-    [863, 'lua/shared/queue/settle.lua', 1],
-    [864, 'lua/shared/queue/note-due.lua', 1],
-    [872, 'lua/shared/queue/backoff.lua', 1],
-    [874, 'lua/shared/queue/backoff.lua', 22],
-    [893, 'lua/shared/queue/unblock.lua', 1],
-    [899, 'lua/shared/queue/outbox.lua', 1],
-    [910, 'lua/shared/queue/note-end.lua', 1],
-    [940, 'lua/shared/queue/cancel.lua', 1],
-    [948, 'lua/shared/queue/settle.lua', 18],
-    [1022, 'lua/queue/requeue-failed.lua', 109],
-    [1028, 'lua/shared/queue/leave-notes.lua', 1],
-    [1046, 'lua/shared/queue/fold.lua', 1],
-    [1047, 'lua/shared/queue/statistics.lua', 1],
-    [1283, 'lua/shared/queue/fold.lua', 3],
-    [1294, 'lua/shared/queue/leave-notes.lua', 20],
-    [1298, 'lua/shared/queue/packed-notes.lua', 1],
-    [1299, 'lua/shared/queue/packed-notes.lua', 3],
-    [1307, 'lua/queue/requeue-failed.lua', 117],
-    [1310, 'lua/shared/queue/publish.lua', 1],
-    [1311, 'lua/shared/queue/message.lua', 1],
-    [1321, 'lua/shared/queue/spelled.lua', 1],
-    [1329, 'lua/shared/queue/send.lua', 1],
-    [1345, 'lua/shared/queue/message.lua', 13],
-    [1368, 'lua/shared/queue/publish.lua', 3],
-    [1374, 'lua/queue/requeue-failed.lua', 121],
+    [55, 'lua/shared/tell.lua', 15],
+    [94, 'lua/shared/queue/state.lua', 1],
+    [172, 'lua/shared/queue/count-job.lua', 1],
+    [185, 'lua/shared/queue/save.lua', 1],
+    [187, 'lua/shared/queue/save.lua', 13],
+    [230, 'lua/shared/queue/marks.lua', 1],
+    [244, 'lua/shared/queue/rate.lua', 1],
+    [265, 'lua/shared/queue/rate.lua', 37],
+    [271, 'lua/shared/queue/job.lua', 1],
+    [283, 'lua/shared/queue/plain-head.lua', 1],
+    [286, 'lua/shared/queue/plain-head.lua', 8],
+    [294, 'lua/shared/queue/job.lua', 14],
+    [295, 'lua/shared/queue/job.lua', 45],
+    [341, 'lua/shared/queue/flags.lua', 1],
+    [370, 'lua/shared/queue/run.lua', 1],
+    [399, 'lua/shared/queue/parents.lua', 1],
+    [458, 'lua/shared/queue/parents.lua', 70],
+    [470, 'lua/shared/queue/happened.lua', 1],
+    [482, 'lua/shared/queue/entries.lua', 1],
+    [500, 'lua/shared/queue/history.lua', 1],
+    [514, 'lua/shared/queue/names.lua', 1],
+    [517, 'lua/shared/queue/names.lua', 29],
+    [535, 'lua/shared/queue/failure.lua', 1],
+    [545, 'lua/shared/queue/groups.lua', 1],
+    [553, 'lua/shared/queue/burst.lua', 1],
+    [568, 'lua/shared/queue/groups.lua', 10],
+    [673, 'lua/shared/queue/ready.lua', 1],
+    [702, 'lua/shared/queue/dead.lua', 1],
+    [771, 'lua/shared/queue/end.lua', 1],
+    [792, 'lua/shared/queue/leave-tags.lua', 1],
+    [801, 'lua/shared/queue/end.lua', 23],
+    [811, 'lua/shared/queue/begin-again.lua', 1],
+    [830, 'lua/shared/queue/idle.lua', 1],
+    [945, 'lua/shared/queue/kind.lua', 1],
+    [953, 'lua/queue/requeue-failed.lua', 62],
+    [999, 'lua/shared/queue/settle.lua', 1],
+    [1000, 'lua/shared/queue/note-due.lua', 1],
+    [1008, 'lua/shared/queue/backoff.lua', 1],
+    [1010, 'lua/shared/queue/backoff.lua', 22],
+    [1029, 'lua/shared/queue/unblock.lua', 1],
+    [1035, 'lua/shared/queue/outbox.lua', 1],
+    [1046, 'lua/shared/queue/note-end.lua', 1],
+    [1076, 'lua/shared/queue/cancel.lua', 1],
+    [1084, 'lua/shared/queue/settle.lua', 18],
+    [1158, 'lua/queue/requeue-failed.lua', 109],
+    [1170, 'lua/shared/queue/leave-notes.lua', 1],
+    [1188, 'lua/shared/queue/fold.lua', 1],
+    [1189, 'lua/shared/queue/statistics.lua', 1],
+    [1425, 'lua/shared/queue/fold.lua', 3],
+    [1436, 'lua/shared/queue/leave-notes.lua', 20],
+    [1440, 'lua/shared/queue/packed-notes.lua', 1],
+    [1441, 'lua/shared/queue/packed-notes.lua', 3],
+    [1449, 'lua/queue/requeue-failed.lua', 123],
+    [1452, 'lua/shared/queue/publish.lua', 1],
+    [1453, 'lua/shared/queue/message.lua', 1],
+    [1463, 'lua/shared/queue/spelled.lua', 1],
+    [1471, 'lua/shared/queue/send.lua', 1],
+    [1487, 'lua/shared/queue/message.lua', 13],
+    [1510, 'lua/shared/queue/publish.lua', 3],
+    [1516, 'lua/queue/requeue-failed.lua', 127],
   ],
   encode(args) {
     return withoutDefaults([
@@ -28249,7 +30655,7 @@ function readOutcomesOfRequeueRequeued(part: Reply | undefined): (string)[] {
 export const requeue: Operation<RequeueArguments, RequeueAnswer> = {
   script: {
     name: 'queue/requeue',
-    sha1: '4c8752cd1bb2c987ee691e0f6b2f02fe544c0a5e',
+    sha1: '2a021f1bf6e30a61b8453ed5e44271a649e97e14',
     reads: false,
     bytes: false,
     source: `--[[
@@ -28290,30 +30696,58 @@ local function clock_us()
   return time[1] * 1000000 + time[2]
 end
 -- Telling the processes of tickets; see shared/tickets.
+-- A script asks whether a process listens before it publishes, and never after: what PUBLISH counts is not what is
+-- heard. A subscriber on a replica hears a message that was counted as heard by nobody, and one who subscribes to
+-- patterns is counted for a process that has died. So the state decides who was granted what, and a message only tells.
 -- @optional SPUBLISH only where the caller's driver has seen that the server knows sharded channels
 
 local function process_of(ticket)
   return string.match(ticket.id, '^[^.]*')
 end
 
--- True unless it is certain that the process is gone.
-local function tell_process(ticket, message, how)
-  if ticket.listens == 0 then
-    return true
+-- Whether the process of a ticket listens on this node; nil where that is not known: the process does not listen, the
+-- number of subscribers proves nothing, or the user may not ask for it.
+local function listens_here(ticket, how)
+  if ticket.listens == 0 or not how.counted then
+    return nil
   end
   local channel = how.channel .. ':' .. process_of(ticket)
-  local heard
+  local counts
   if how.sharded then
-    heard = redis.call('SPUBLISH', channel, message)
+    counts = redis.pcall('PUBSUB', 'SHARDNUMSUB', channel)
   else
-    heard = redis.call('PUBLISH', channel, message)
+    counts = redis.pcall('PUBSUB', 'NUMSUB', channel)
   end
-  return heard > 0 or not how.counted
+  if counts.err then
+    return nil
+  end
+  return counts[2] > 0
+end
+
+local function publish_to(ticket, message, how)
+  if ticket.listens == 0 then
+    return
+  end
+  local channel = how.channel .. ':' .. process_of(ticket)
+  if how.sharded then
+    redis.call('SPUBLISH', channel, message)
+  else
+    redis.call('PUBLISH', channel, message)
+  end
+end
+
+-- Answers false, and tells nobody, when it is certain that the process does not listen on this node.
+local function tell_process(ticket, message, how)
+  if listens_here(ticket, how) == false then
+    return false
+  end
+  publish_to(ticket, message, how)
+  return true
 end
 -- The main key of a queue: one hash, read once and written once a call.
 --   layout, codec    the form of the stored data, and of the payloads
 --   <caller>         the record of a slot; see shared/calls
---   settings         what people set; see shared/queue/settings
+--   settings, burst  what people set; see shared/queue/settings and shared/queue/burst
 --   state            the numbers below, as doubles one behind the other
 --     began_us       server microseconds at which the queue began
 --     last           the newest job: its server microsecond, or one more than the job before
@@ -28447,13 +30881,32 @@ local function set_mark(queue, mark)
     queue.marks = queue.marks + mark
   end
 end
--- A rate, as the generic cell rate algorithm of shared/rate-limit/gcra: \`limit\` starts in a window, all of them
--- at once if they were saved up. Jobs start when the theoretical arrival time is at most a window ahead.
+-- A rate, as the generic cell rate algorithm of shared/rate-limit/gcra: \`rate_limit\` starts flow back in a window, and
+-- \`rate_burst\` of them may be saved up, 0: a window's. Jobs start while the theoretical arrival time is ahead by no more than
+-- those take to flow back. It lies further ahead where the clock has stepped back, or the rate was raised: then all that was
+-- saved up is used up, and no more.
+
+-- How far ahead the arrival time may lie, and what a start costs.
+local function spans_of(rate)
+  local unit_us = rate.rate_window_ms * 1000 / rate.rate_limit
+  if rate.rate_burst == 0 then
+    return rate.rate_window_ms * 1000, unit_us
+  end
+  -- Rounding up is not to hold back the last that was saved up.
+  local rounded_us = unit_us % 1 > 0 and math.min(rate.rate_burst - 1, math.floor(unit_us)) or 0
+  return rate.rate_burst * unit_us + rounded_us, unit_us
+end
+
+local function bounded_arrival(arrival_us, rate, now_us)
+  local span_us = spans_of(rate)
+  return math.min(arrival_us, math.floor(now_us + span_us))
+end
 
 -- Milliseconds until one more may start.
-local function next_start_in_ms(arrival_us, limit, window_ms, now_us)
-  local window_us = window_ms * 1000
-  return math.max(0, math.ceil((arrival_us - now_us + window_us / limit - window_us) / 1000))
+local function next_start_in_ms(arrival_us, rate, now_us)
+  local span_us, unit_us = spans_of(rate)
+  local ahead_us = math.min(arrival_us - now_us, span_us)
+  return math.max(0, math.ceil((ahead_us + unit_us - span_us) / 1000))
 end
 -- A job, as it is stored under its number in the hash of jobs: a head and the payload, which no script reads.
 -- The head of a plain job, one with no option but its name, is the length of the name, a byte, and the name; of one with
@@ -28673,6 +31126,22 @@ end
 --
 -- In the hash of groups, under its name:
 --   '<number> <ready> <claimed> <in_ring> <paused> <concurrency> <rate_limit> <rate_window_ms> <arrival_us>'
+-- Its burst stands beside it; see shared/queue/burst.
+-- The burst of a rate, where one is set: '<rate_limit>,<rate_window_ms>,<burst>', in a field of its own, for processes of older
+-- releases know none. So it is of the rate that it was set with, and not of one that those have set since. Those of groups
+-- stand in the hash of groups, each behind a byte with which no name begins; that byte alone has how many there are.
+local GROUP_BURST = '\\255'
+
+-- 0: as many as the rate allows in a window.
+local function read_burst(hash, field, rate)
+  if rate.rate_limit == 0 then
+    return 0
+  end
+  local stored = redis.call('HGET', hash, field)
+  local limit, window_ms, burst = string.match(stored or '', '^(%d+),(%d+),(%d+)$')
+  local is_of_rate = tonumber(limit) == rate.rate_limit and tonumber(window_ms) == rate.rate_window_ms
+  return is_of_rate and tonumber(burst) or 0
+end
 
 local function new_group(number)
   return {
@@ -28684,6 +31153,7 @@ local function new_group(number)
     concurrency = 0,
     rate_limit = 0,
     rate_window_ms = 0,
+    rate_burst = 0,
     arrival_us = 0,
   }
 end
@@ -28696,7 +31166,7 @@ local function read_group(groups, name)
   end
   local number, ready, claimed, in_ring, paused, concurrency, rate_limit, rate_window_ms, arrival_us =
     string.match(stored, '^(%d+) (%d+) (%d+) (%d) (%d) (%d+) (%d+) (%d+) (%d+)$')
-  return {
+  local group = {
     number = tonumber(number),
     ready = tonumber(ready),
     claimed = tonumber(claimed),
@@ -28707,6 +31177,8 @@ local function read_group(groups, name)
     rate_window_ms = tonumber(rate_window_ms),
     arrival_us = tonumber(arrival_us),
   }
+  group.rate_burst = read_burst(groups, GROUP_BURST .. name, group)
+  return group
 end
 
 local function open_group(groups, queue, name)
@@ -28748,7 +31220,8 @@ local function enter_ring(turns, held, name, group, now_us)
   elseif group.concurrency > 0 and group.claimed >= group.concurrency then
     return
   elseif group.rate_limit > 0 then
-    local wait_ms = next_start_in_ms(group.arrival_us, group.rate_limit, group.rate_window_ms, now_us)
+    group.arrival_us = bounded_arrival(group.arrival_us, group, now_us)
+    local wait_ms = next_start_in_ms(group.arrival_us, group, now_us)
     if wait_ms > 0 then
       redis.call('ZADD', held, string.format('%.0f', math.floor(now_us / 1000) + wait_ms), name)
       return
@@ -28910,15 +31383,27 @@ end
 -- Workers that found nothing, longest first. Each has a name, '<process>.<number>', and its process listens on
 -- '<channel>:<process>' for 'come <name> 0'; behind ':' it may say that it takes jobs by letter, see shared/queue/hand-over,
 -- which is no part of its name in letters. Whoever brings work calls one; one that finds more than it takes calls the
--- next, so that as many come as there is work for. A process that nobody hears is gone, and passed over.
+-- next, so that as many come as there is work for. A process that does not listen is gone, and passed over.
 --
--- One of them watches the time: it comes back by itself when the next job is due or the next lease ends. It stands behind
--- the others, by a greater score, and when it goes nobody watches.
+-- Two of them watch the time, and stand behind the others, by greater scores:
+--   the first    comes back by itself when the next job is due or the next lease ends. When it goes nobody watches.
+--   the second   is of another process. It comes back at the time that its score tells, a second after the first one at
+--                the latest: whatever becomes of the first one's process, what is due is seen then.
+-- Where one process alone is called, a second is called as well, once in a second, and comes back after a second. So a
+-- job does not wait for a process that listens and does not come.
 local WATCHING = 1125899906842624
+local SECOND = 2251799813685248
 local IDLE_KEPT_MS = '7200000'
 local MOST_GONE = 100
 -- One that is so late will not come.
 local LATE_MS = 1000
+
+-- The first one watches no more.
+local function end_watch(queue, score)
+  if score >= WATCHING and score < SECOND then
+    queue.watch_ms = 0
+  end
+end
 
 -- The name of the one that waits longest; nil where nobody does. It waits no more.
 local function pop_idle(idle, queue)
@@ -28929,27 +31414,84 @@ local function pop_idle(idle, queue)
     return nil
   end
   queue.idle = queue.idle - 1
-  if tonumber(score) >= WATCHING then
-    queue.watch_ms = 0
-  end
+  end_watch(queue, tonumber(score))
   return name
 end
 
--- False when it is certain that it is gone.
-local function tell_idle(worker, word, text, how)
-  local name = string.match(worker, '^[^:]*')
-  return tell_process({ id = name, listens = 1 }, word .. ' ' .. name .. ' ' .. text, how)
+local function ticket_of(worker)
+  return { id = string.match(worker, '^[^:]*'), listens = 1 }
 end
 
-local function call_idle(idle, queue, count, how)
+-- Calls it. False when it is certain that it is gone.
+local function tell_idle(worker, how)
+  local ticket = ticket_of(worker)
+  return tell_process(ticket, 'come ' .. ticket.id .. ' 0', how)
+end
+
+-- Whether a second one that is not of this process comes by itself by then.
+local function has_second(idle, process, by_ms, now_ms, how)
+  local names = redis.call('ZRANGEBYSCORE', idle, SECOND + now_ms, SECOND + by_ms, 'LIMIT', '0', '3')
+  for _, name in ipairs(names) do
+    local ticket = ticket_of(name)
+    if process_of(ticket) ~= process and listens_here(ticket, how) ~= false then
+      return true
+    end
+  end
+  return false
+end
+
+-- Some of those that wait, with their scores: those that wait longest, and those that watch.
+local function some_idle(idle, queue)
+  local some = redis.call('ZRANGE', idle, '0', '9', 'WITHSCORES')
+  if queue.idle > 10 then
+    for _, each in ipairs(redis.call('ZRANGE', idle, '-3', '-1', 'WITHSCORES')) do
+      some[#some + 1] = each
+    end
+  end
+  return some
+end
+
+-- Calls one that is not of this process, and has it come back by then. Those that are gone, or were called so before and
+-- did not come, wait no more.
+local function call_second(idle, queue, process, by_ms, now_ms, how)
+  local some = some_idle(idle, queue)
+  for at = 1, #some, 2 do
+    local name, score = some[at], tonumber(some[at + 1])
+    if process_of({ id = name }) ~= process then
+      end_watch(queue, score)
+      local is_late = score >= SECOND and score < SECOND + now_ms - LATE_MS
+      if not is_late and tell_idle(name, how) then
+        redis.call('ZADD', idle, SECOND + by_ms, name)
+        return
+      end
+      queue.idle = queue.idle - redis.call('ZREM', idle, name)
+    end
+  end
+end
+
+-- Sees to it that one that is not of this process comes by then.
+local function see_to_second(idle, queue, process, by_ms, now_ms, how)
+  if queue.idle > 0 and not has_second(idle, process, by_ms, now_ms, how) then
+    call_second(idle, queue, process, by_ms, now_ms, how)
+  end
+end
+
+local function call_idle(idle, queue, count, now_ms, how)
+  local first, several
   for _ = 1, MOST_GONE do
     local name = count > 0 and pop_idle(idle, queue)
     if not name then
-      return
+      break
     end
-    if tell_idle(name, 'come', '0', how) then
+    if tell_idle(name, how) then
+      local process = process_of({ id = name })
+      several = several or (first and first ~= process)
+      first = first or process
       count = count - 1
     end
+  end
+  if first and not several then
+    see_to_second(idle, queue, first, now_ms + LATE_MS, now_ms, how)
   end
 end
 
@@ -28995,7 +31537,13 @@ for at = wanted_at, #wanted, 1 do
   outcomes[#outcomes + 1] = outcome
 end
 if queue.idle > 0 then
-  call_idle(idle, queue, math.min(requeued, 8), { channel = channel, sharded = sharded, counted = counted })
+  call_idle(
+    idle,
+    queue,
+    math.min(requeued, 8),
+    now_ms,
+    { channel = channel, sharded = sharded, counted = counted }
+  )
 end
 if queue.events then
 -- Tells those who listen what happened in a call; see shared/queue/message.
@@ -29073,44 +31621,46 @@ return { 'requeued', outcomes }
     [1, 'lua/queue/requeue.lua', 1],
     [32, 'lua/shared/clock.lua', 1],
     [38, 'lua/shared/tell.lua', 1],
-    [45, 'lua/shared/tell.lua', 12],
-    [59, 'lua/shared/queue/state.lua', 1],
-    [137, 'lua/shared/queue/save.lua', 1],
-    [139, 'lua/shared/queue/save.lua', 13],
-    [182, 'lua/shared/queue/marks.lua', 1],
-    [196, 'lua/shared/queue/rate.lua', 1],
-    [199, 'lua/shared/queue/rate.lua', 16],
-    [204, 'lua/shared/queue/job.lua', 1],
-    [216, 'lua/shared/queue/plain-head.lua', 1],
-    [219, 'lua/shared/queue/plain-head.lua', 8],
-    [227, 'lua/shared/queue/job.lua', 14],
-    [228, 'lua/shared/queue/job.lua', 45],
-    [274, 'lua/shared/queue/flags.lua', 1],
-    [303, 'lua/shared/queue/run.lua', 1],
-    [332, 'lua/shared/queue/parents.lua', 1],
-    [346, 'lua/shared/queue/parents.lua', 32],
-    [362, 'lua/shared/queue/happened.lua', 1],
-    [374, 'lua/shared/queue/entries.lua', 1],
-    [392, 'lua/shared/queue/history.lua', 1],
-    [406, 'lua/shared/queue/names.lua', 1],
-    [409, 'lua/shared/queue/failure.lua', 1],
-    [411, 'lua/shared/queue/failure.lua', 7],
-    [415, 'lua/shared/queue/groups.lua', 1],
-    [534, 'lua/shared/queue/ready.lua', 1],
-    [571, 'lua/shared/queue/dead.lua', 1],
-    [574, 'lua/shared/queue/dead.lua', 55],
-    [589, 'lua/shared/queue/find.lua', 1],
-    [618, 'lua/shared/queue/displace.lua', 1],
-    [637, 'lua/shared/queue/begin-again.lua', 1],
-    [656, 'lua/shared/queue/idle.lua', 1],
-    [702, 'lua/queue/requeue.lua', 55],
-    [747, 'lua/shared/queue/publish.lua', 1],
-    [748, 'lua/shared/queue/message.lua', 1],
-    [758, 'lua/shared/queue/spelled.lua', 1],
-    [766, 'lua/shared/queue/send.lua', 1],
-    [782, 'lua/shared/queue/message.lua', 13],
-    [805, 'lua/shared/queue/publish.lua', 3],
-    [811, 'lua/queue/requeue.lua', 101],
+    [48, 'lua/shared/tell.lua', 15],
+    [87, 'lua/shared/queue/state.lua', 1],
+    [165, 'lua/shared/queue/save.lua', 1],
+    [167, 'lua/shared/queue/save.lua', 13],
+    [210, 'lua/shared/queue/marks.lua', 1],
+    [224, 'lua/shared/queue/rate.lua', 1],
+    [245, 'lua/shared/queue/rate.lua', 37],
+    [251, 'lua/shared/queue/job.lua', 1],
+    [263, 'lua/shared/queue/plain-head.lua', 1],
+    [266, 'lua/shared/queue/plain-head.lua', 8],
+    [274, 'lua/shared/queue/job.lua', 14],
+    [275, 'lua/shared/queue/job.lua', 45],
+    [321, 'lua/shared/queue/flags.lua', 1],
+    [350, 'lua/shared/queue/run.lua', 1],
+    [379, 'lua/shared/queue/parents.lua', 1],
+    [393, 'lua/shared/queue/parents.lua', 32],
+    [409, 'lua/shared/queue/happened.lua', 1],
+    [421, 'lua/shared/queue/entries.lua', 1],
+    [439, 'lua/shared/queue/history.lua', 1],
+    [453, 'lua/shared/queue/names.lua', 1],
+    [456, 'lua/shared/queue/failure.lua', 1],
+    [458, 'lua/shared/queue/failure.lua', 7],
+    [462, 'lua/shared/queue/groups.lua', 1],
+    [470, 'lua/shared/queue/burst.lua', 1],
+    [485, 'lua/shared/queue/groups.lua', 10],
+    [601, 'lua/shared/queue/ready.lua', 1],
+    [638, 'lua/shared/queue/dead.lua', 1],
+    [641, 'lua/shared/queue/dead.lua', 55],
+    [656, 'lua/shared/queue/find.lua', 1],
+    [685, 'lua/shared/queue/displace.lua', 1],
+    [704, 'lua/shared/queue/begin-again.lua', 1],
+    [723, 'lua/shared/queue/idle.lua', 1],
+    [838, 'lua/queue/requeue.lua', 55],
+    [889, 'lua/shared/queue/publish.lua', 1],
+    [890, 'lua/shared/queue/message.lua', 1],
+    [900, 'lua/shared/queue/spelled.lua', 1],
+    [908, 'lua/shared/queue/send.lua', 1],
+    [924, 'lua/shared/queue/message.lua', 13],
+    [947, 'lua/shared/queue/publish.lua', 3],
+    [953, 'lua/queue/requeue.lua', 107],
   ],
   encode(args) {
     const encoded = new Array<Argument>(3 + args.wanted.length)
@@ -29183,7 +31733,7 @@ function readBuriedOfRetryRetried(part: Reply | undefined): (number)[] {
 export const retry: Operation<RetryArguments, RetryAnswer> = {
   script: {
     name: 'queue/retry',
-    sha1: '0cf72ddb41f16215c1e3f3ca5ca4e0d628aab507',
+    sha1: '6fc2b4848ca0f529c7f6ba28c8bf273b579c77c9',
     reads: false,
     bytes: false,
     source: `--[[
@@ -29285,30 +31835,58 @@ local function forget_old_calls(calls, call, now_ms)
 end
 
 -- Telling the processes of tickets; see shared/tickets.
+-- A script asks whether a process listens before it publishes, and never after: what PUBLISH counts is not what is
+-- heard. A subscriber on a replica hears a message that was counted as heard by nobody, and one who subscribes to
+-- patterns is counted for a process that has died. So the state decides who was granted what, and a message only tells.
 -- @optional SPUBLISH only where the caller's driver has seen that the server knows sharded channels
 
 local function process_of(ticket)
   return string.match(ticket.id, '^[^.]*')
 end
 
--- True unless it is certain that the process is gone.
-local function tell_process(ticket, message, how)
-  if ticket.listens == 0 then
-    return true
+-- Whether the process of a ticket listens on this node; nil where that is not known: the process does not listen, the
+-- number of subscribers proves nothing, or the user may not ask for it.
+local function listens_here(ticket, how)
+  if ticket.listens == 0 or not how.counted then
+    return nil
   end
   local channel = how.channel .. ':' .. process_of(ticket)
-  local heard
+  local counts
   if how.sharded then
-    heard = redis.call('SPUBLISH', channel, message)
+    counts = redis.pcall('PUBSUB', 'SHARDNUMSUB', channel)
   else
-    heard = redis.call('PUBLISH', channel, message)
+    counts = redis.pcall('PUBSUB', 'NUMSUB', channel)
   end
-  return heard > 0 or not how.counted
+  if counts.err then
+    return nil
+  end
+  return counts[2] > 0
+end
+
+local function publish_to(ticket, message, how)
+  if ticket.listens == 0 then
+    return
+  end
+  local channel = how.channel .. ':' .. process_of(ticket)
+  if how.sharded then
+    redis.call('SPUBLISH', channel, message)
+  else
+    redis.call('PUBLISH', channel, message)
+  end
+end
+
+-- Answers false, and tells nobody, when it is certain that the process does not listen on this node.
+local function tell_process(ticket, message, how)
+  if listens_here(ticket, how) == false then
+    return false
+  end
+  publish_to(ticket, message, how)
+  return true
 end
 -- The main key of a queue: one hash, read once and written once a call.
 --   layout, codec    the form of the stored data, and of the payloads
 --   <caller>         the record of a slot; see shared/calls
---   settings         what people set; see shared/queue/settings
+--   settings, burst  what people set; see shared/queue/settings and shared/queue/burst
 --   state            the numbers below, as doubles one behind the other
 --     began_us       server microseconds at which the queue began
 --     last           the newest job: its server microsecond, or one more than the job before
@@ -29775,7 +32353,8 @@ local function save_queue_and_call(meta, queue, caller, call, now_ms, answer)
   forget_old_calls(meta, call, now_ms)
 end
 -- What people set for a queue, one text: '<paused>,<concurrency>,<rate_limit>,<rate_window_ms>,<keep_count>,<keep_ms>'.
--- 0 for a number: no limit, nothing kept. Not by spaces: what begins with two numbers is a call (see shared/calls).
+-- 0 for a number: no limit, nothing kept. Not by spaces: what begins with two numbers is a call (see shared/calls). The burst
+-- of the rate stands in a field of its own; see shared/queue/burst.
 
 local function parse_settings(text)
   local paused, concurrency, rate_limit, rate_window_ms, keep_count, keep_ms =
@@ -29785,6 +32364,7 @@ local function parse_settings(text)
     concurrency = tonumber(concurrency),
     rate_limit = tonumber(rate_limit),
     rate_window_ms = tonumber(rate_window_ms),
+    rate_burst = 0,
     keep_count = tonumber(keep_count),
     keep_ms = tonumber(keep_ms),
   }
@@ -29812,13 +32392,32 @@ local function note_due(queue, due_ms)
     queue.due_ms = due_ms
   end
 end
--- A rate, as the generic cell rate algorithm of shared/rate-limit/gcra: \`limit\` starts in a window, all of them
--- at once if they were saved up. Jobs start when the theoretical arrival time is at most a window ahead.
+-- A rate, as the generic cell rate algorithm of shared/rate-limit/gcra: \`rate_limit\` starts flow back in a window, and
+-- \`rate_burst\` of them may be saved up, 0: a window's. Jobs start while the theoretical arrival time is ahead by no more than
+-- those take to flow back. It lies further ahead where the clock has stepped back, or the rate was raised: then all that was
+-- saved up is used up, and no more.
+
+-- How far ahead the arrival time may lie, and what a start costs.
+local function spans_of(rate)
+  local unit_us = rate.rate_window_ms * 1000 / rate.rate_limit
+  if rate.rate_burst == 0 then
+    return rate.rate_window_ms * 1000, unit_us
+  end
+  -- Rounding up is not to hold back the last that was saved up.
+  local rounded_us = unit_us % 1 > 0 and math.min(rate.rate_burst - 1, math.floor(unit_us)) or 0
+  return rate.rate_burst * unit_us + rounded_us, unit_us
+end
+
+local function bounded_arrival(arrival_us, rate, now_us)
+  local span_us = spans_of(rate)
+  return math.min(arrival_us, math.floor(now_us + span_us))
+end
 
 -- Milliseconds until one more may start.
-local function next_start_in_ms(arrival_us, limit, window_ms, now_us)
-  local window_us = window_ms * 1000
-  return math.max(0, math.ceil((arrival_us - now_us + window_us / limit - window_us) / 1000))
+local function next_start_in_ms(arrival_us, rate, now_us)
+  local span_us, unit_us = spans_of(rate)
+  local ahead_us = math.min(arrival_us - now_us, span_us)
+  return math.max(0, math.ceil((ahead_us + unit_us - span_us) / 1000))
 end
 -- A job, as it is stored under its number in the hash of jobs: a head and the payload, which no script reads.
 -- The head of a plain job, one with no option but its name, is the length of the name, a byte, and the name; of one with
@@ -30119,6 +32718,22 @@ end
 --
 -- In the hash of groups, under its name:
 --   '<number> <ready> <claimed> <in_ring> <paused> <concurrency> <rate_limit> <rate_window_ms> <arrival_us>'
+-- Its burst stands beside it; see shared/queue/burst.
+-- The burst of a rate, where one is set: '<rate_limit>,<rate_window_ms>,<burst>', in a field of its own, for processes of older
+-- releases know none. So it is of the rate that it was set with, and not of one that those have set since. Those of groups
+-- stand in the hash of groups, each behind a byte with which no name begins; that byte alone has how many there are.
+local GROUP_BURST = '\\255'
+
+-- 0: as many as the rate allows in a window.
+local function read_burst(hash, field, rate)
+  if rate.rate_limit == 0 then
+    return 0
+  end
+  local stored = redis.call('HGET', hash, field)
+  local limit, window_ms, burst = string.match(stored or '', '^(%d+),(%d+),(%d+)$')
+  local is_of_rate = tonumber(limit) == rate.rate_limit and tonumber(window_ms) == rate.rate_window_ms
+  return is_of_rate and tonumber(burst) or 0
+end
 
 local function new_group(number)
   return {
@@ -30130,6 +32745,7 @@ local function new_group(number)
     concurrency = 0,
     rate_limit = 0,
     rate_window_ms = 0,
+    rate_burst = 0,
     arrival_us = 0,
   }
 end
@@ -30142,7 +32758,7 @@ local function read_group(groups, name)
   end
   local number, ready, claimed, in_ring, paused, concurrency, rate_limit, rate_window_ms, arrival_us =
     string.match(stored, '^(%d+) (%d+) (%d+) (%d) (%d) (%d+) (%d+) (%d+) (%d+)$')
-  return {
+  local group = {
     number = tonumber(number),
     ready = tonumber(ready),
     claimed = tonumber(claimed),
@@ -30153,6 +32769,8 @@ local function read_group(groups, name)
     rate_window_ms = tonumber(rate_window_ms),
     arrival_us = tonumber(arrival_us),
   }
+  group.rate_burst = read_burst(groups, GROUP_BURST .. name, group)
+  return group
 end
 
 local function open_group(groups, queue, name)
@@ -30194,7 +32812,8 @@ local function enter_ring(turns, held, name, group, now_us)
   elseif group.concurrency > 0 and group.claimed >= group.concurrency then
     return
   elseif group.rate_limit > 0 then
-    local wait_ms = next_start_in_ms(group.arrival_us, group.rate_limit, group.rate_window_ms, now_us)
+    group.arrival_us = bounded_arrival(group.arrival_us, group, now_us)
+    local wait_ms = next_start_in_ms(group.arrival_us, group, now_us)
     if wait_ms > 0 then
       redis.call('ZADD', held, string.format('%.0f', math.floor(now_us / 1000) + wait_ms), name)
       return
@@ -30613,15 +33232,27 @@ end
 -- Workers that found nothing, longest first. Each has a name, '<process>.<number>', and its process listens on
 -- '<channel>:<process>' for 'come <name> 0'; behind ':' it may say that it takes jobs by letter, see shared/queue/hand-over,
 -- which is no part of its name in letters. Whoever brings work calls one; one that finds more than it takes calls the
--- next, so that as many come as there is work for. A process that nobody hears is gone, and passed over.
+-- next, so that as many come as there is work for. A process that does not listen is gone, and passed over.
 --
--- One of them watches the time: it comes back by itself when the next job is due or the next lease ends. It stands behind
--- the others, by a greater score, and when it goes nobody watches.
+-- Two of them watch the time, and stand behind the others, by greater scores:
+--   the first    comes back by itself when the next job is due or the next lease ends. When it goes nobody watches.
+--   the second   is of another process. It comes back at the time that its score tells, a second after the first one at
+--                the latest: whatever becomes of the first one's process, what is due is seen then.
+-- Where one process alone is called, a second is called as well, once in a second, and comes back after a second. So a
+-- job does not wait for a process that listens and does not come.
 local WATCHING = 1125899906842624
+local SECOND = 2251799813685248
 local IDLE_KEPT_MS = '7200000'
 local MOST_GONE = 100
 -- One that is so late will not come.
 local LATE_MS = 1000
+
+-- The first one watches no more.
+local function end_watch(queue, score)
+  if score >= WATCHING and score < SECOND then
+    queue.watch_ms = 0
+  end
+end
 
 -- The name of the one that waits longest; nil where nobody does. It waits no more.
 local function pop_idle(idle, queue)
@@ -30632,27 +33263,84 @@ local function pop_idle(idle, queue)
     return nil
   end
   queue.idle = queue.idle - 1
-  if tonumber(score) >= WATCHING then
-    queue.watch_ms = 0
-  end
+  end_watch(queue, tonumber(score))
   return name
 end
 
--- False when it is certain that it is gone.
-local function tell_idle(worker, word, text, how)
-  local name = string.match(worker, '^[^:]*')
-  return tell_process({ id = name, listens = 1 }, word .. ' ' .. name .. ' ' .. text, how)
+local function ticket_of(worker)
+  return { id = string.match(worker, '^[^:]*'), listens = 1 }
 end
 
-local function call_idle(idle, queue, count, how)
+-- Calls it. False when it is certain that it is gone.
+local function tell_idle(worker, how)
+  local ticket = ticket_of(worker)
+  return tell_process(ticket, 'come ' .. ticket.id .. ' 0', how)
+end
+
+-- Whether a second one that is not of this process comes by itself by then.
+local function has_second(idle, process, by_ms, now_ms, how)
+  local names = redis.call('ZRANGEBYSCORE', idle, SECOND + now_ms, SECOND + by_ms, 'LIMIT', '0', '3')
+  for _, name in ipairs(names) do
+    local ticket = ticket_of(name)
+    if process_of(ticket) ~= process and listens_here(ticket, how) ~= false then
+      return true
+    end
+  end
+  return false
+end
+
+-- Some of those that wait, with their scores: those that wait longest, and those that watch.
+local function some_idle(idle, queue)
+  local some = redis.call('ZRANGE', idle, '0', '9', 'WITHSCORES')
+  if queue.idle > 10 then
+    for _, each in ipairs(redis.call('ZRANGE', idle, '-3', '-1', 'WITHSCORES')) do
+      some[#some + 1] = each
+    end
+  end
+  return some
+end
+
+-- Calls one that is not of this process, and has it come back by then. Those that are gone, or were called so before and
+-- did not come, wait no more.
+local function call_second(idle, queue, process, by_ms, now_ms, how)
+  local some = some_idle(idle, queue)
+  for at = 1, #some, 2 do
+    local name, score = some[at], tonumber(some[at + 1])
+    if process_of({ id = name }) ~= process then
+      end_watch(queue, score)
+      local is_late = score >= SECOND and score < SECOND + now_ms - LATE_MS
+      if not is_late and tell_idle(name, how) then
+        redis.call('ZADD', idle, SECOND + by_ms, name)
+        return
+      end
+      queue.idle = queue.idle - redis.call('ZREM', idle, name)
+    end
+  end
+end
+
+-- Sees to it that one that is not of this process comes by then.
+local function see_to_second(idle, queue, process, by_ms, now_ms, how)
+  if queue.idle > 0 and not has_second(idle, process, by_ms, now_ms, how) then
+    call_second(idle, queue, process, by_ms, now_ms, how)
+  end
+end
+
+local function call_idle(idle, queue, count, now_ms, how)
+  local first, several
   for _ = 1, MOST_GONE do
     local name = count > 0 and pop_idle(idle, queue)
     if not name then
-      return
+      break
     end
-    if tell_idle(name, 'come', '0', how) then
+    if tell_idle(name, how) then
+      local process = process_of({ id = name })
+      several = several or (first and first ~= process)
+      first = first or process
       count = count - 1
     end
+  end
+  if first and not several then
+    see_to_second(idle, queue, first, now_ms + LATE_MS, now_ms, how)
   end
 end
 
@@ -30663,7 +33351,7 @@ end
 -- What comes at that time must be seen by somebody.
 local function see_to(idle, queue, due_ms, now_ms, how)
   if queue.idle > 0 and (not is_watched(queue, now_ms) or due_ms < queue.watch_ms) then
-    call_idle(idle, queue, 1, how)
+    call_idle(idle, queue, 1, now_ms, how)
   end
 end
 -- One claimed job: its record and its run, or nil, nil and why the attempt has no say over it any more.
@@ -30886,7 +33574,7 @@ if queue.idle > 0 then
   if frees_others(queue) then
     standing = math.max(standing, 1)
   end
-  call_idle(idle, queue, math.min(standing, 8), how)
+  call_idle(idle, queue, math.min(standing, 8), now_ms, how)
   if soonest_ms < math.huge then
     see_to(idle, queue, soonest_ms, now_ms, how)
   end
@@ -30904,81 +33592,83 @@ return { 'retried', queue.chores, refused, buried }
     [53, 'lua/shared/exact.lua', 1],
     [63, 'lua/shared/calls.lua', 6],
     [99, 'lua/shared/tell.lua', 1],
-    [106, 'lua/shared/tell.lua', 12],
-    [120, 'lua/shared/queue/state.lua', 1],
-    [198, 'lua/shared/queue/count-job.lua', 1],
-    [211, 'lua/shared/queue/note-spans.lua', 1],
-    [212, 'lua/shared/queue/note-alike.lua', 1],
-    [213, 'lua/shared/queue/bucket.lua', 1],
-    [225, 'lua/shared/queue/leave-notes.lua', 1],
-    [243, 'lua/shared/queue/fold.lua', 1],
-    [244, 'lua/shared/queue/statistics.lua', 1],
-    [480, 'lua/shared/queue/fold.lua', 3],
-    [491, 'lua/shared/queue/leave-notes.lua', 20],
-    [495, 'lua/shared/queue/note-alike.lua', 4],
-    [510, 'lua/shared/queue/note-spans.lua', 3],
-    [536, 'lua/shared/queue/save.lua', 1],
-    [538, 'lua/shared/queue/save.lua', 13],
-    [581, 'lua/shared/queue/save-call.lua', 1],
-    [589, 'lua/shared/queue/settings.lua', 1],
-    [605, 'lua/shared/queue/marks.lua', 1],
-    [619, 'lua/shared/queue/note-due.lua', 1],
-    [627, 'lua/shared/queue/rate.lua', 1],
-    [630, 'lua/shared/queue/rate.lua', 16],
-    [635, 'lua/shared/queue/job.lua', 1],
-    [647, 'lua/shared/queue/plain-head.lua', 1],
-    [650, 'lua/shared/queue/plain-head.lua', 8],
-    [658, 'lua/shared/queue/job.lua', 14],
-    [659, 'lua/shared/queue/job.lua', 45],
-    [705, 'lua/shared/queue/flags.lua', 1],
-    [734, 'lua/shared/queue/run.lua', 1],
-    [781, 'lua/shared/queue/parents.lua', 1],
-    [840, 'lua/shared/queue/parents.lua', 70],
-    [852, 'lua/shared/queue/happened.lua', 1],
-    [864, 'lua/shared/queue/entries.lua', 1],
-    [882, 'lua/shared/queue/history.lua', 1],
-    [896, 'lua/shared/queue/names.lua', 1],
-    [899, 'lua/shared/queue/names.lua', 29],
-    [917, 'lua/shared/queue/failure.lua', 1],
-    [923, 'lua/shared/queue/note-failure.lua', 1],
-    [927, 'lua/shared/queue/groups.lua', 1],
-    [1035, 'lua/shared/queue/groups.lua', 120],
-    [1045, 'lua/shared/queue/ready.lua', 1],
-    [1074, 'lua/shared/queue/backoff.lua', 1],
-    [1114, 'lua/shared/queue/dead.lua', 1],
-    [1168, 'lua/shared/queue/end.lua', 1],
-    [1189, 'lua/shared/queue/leave-tags.lua', 1],
-    [1198, 'lua/shared/queue/end.lua', 23],
-    [1215, 'lua/shared/queue/note-end.lua', 1],
-    [1245, 'lua/shared/queue/tell-others.lua', 1],
-    [1247, 'lua/shared/queue/packed-notes.lua', 1],
-    [1248, 'lua/shared/queue/packed-notes.lua', 3],
-    [1256, 'lua/shared/queue/tell-others.lua', 4],
-    [1259, 'lua/shared/queue/result.lua', 1],
-    [1273, 'lua/shared/queue/tell-ends.lua', 1],
-    [1329, 'lua/shared/queue/tell-others.lua', 9],
-    [1332, 'lua/shared/queue/tell-others.lua', 13],
-    [1335, 'lua/shared/queue/publish.lua', 1],
-    [1336, 'lua/shared/queue/message.lua', 1],
-    [1346, 'lua/shared/queue/spelled.lua', 1],
-    [1354, 'lua/shared/queue/send.lua', 1],
-    [1370, 'lua/shared/queue/message.lua', 13],
-    [1393, 'lua/shared/queue/publish.lua', 3],
-    [1399, 'lua/shared/queue/tell-others.lua', 17],
-    [1402, 'lua/shared/queue/cancel.lua', 1],
-    [1410, 'lua/shared/queue/stop.lua', 1],
-    [1418, 'lua/shared/queue/bury-claimed.lua', 1],
-    [1425, 'lua/shared/queue/idle.lua', 1],
-    [1471, 'lua/shared/queue/idle.lua', 68],
-    [1481, 'lua/shared/queue/judge-one.lua', 1],
-    [1491, 'lua/shared/queue/told.lua', 1],
-    [1513, 'lua/shared/queue/freed.lua', 1],
-    [1522, 'lua/queue/retry.lua', 79],
-    [1603, 'lua/shared/queue/settle.lua', 1],
-    [1604, 'lua/shared/queue/unblock.lua', 1],
-    [1610, 'lua/shared/queue/outbox.lua', 1],
-    [1621, 'lua/shared/queue/settle.lua', 18],
-    [1695, 'lua/queue/retry.lua', 161],
+    [109, 'lua/shared/tell.lua', 15],
+    [148, 'lua/shared/queue/state.lua', 1],
+    [226, 'lua/shared/queue/count-job.lua', 1],
+    [239, 'lua/shared/queue/note-spans.lua', 1],
+    [240, 'lua/shared/queue/note-alike.lua', 1],
+    [241, 'lua/shared/queue/bucket.lua', 1],
+    [253, 'lua/shared/queue/leave-notes.lua', 1],
+    [271, 'lua/shared/queue/fold.lua', 1],
+    [272, 'lua/shared/queue/statistics.lua', 1],
+    [508, 'lua/shared/queue/fold.lua', 3],
+    [519, 'lua/shared/queue/leave-notes.lua', 20],
+    [523, 'lua/shared/queue/note-alike.lua', 4],
+    [538, 'lua/shared/queue/note-spans.lua', 3],
+    [564, 'lua/shared/queue/save.lua', 1],
+    [566, 'lua/shared/queue/save.lua', 13],
+    [609, 'lua/shared/queue/save-call.lua', 1],
+    [617, 'lua/shared/queue/settings.lua', 1],
+    [635, 'lua/shared/queue/marks.lua', 1],
+    [649, 'lua/shared/queue/note-due.lua', 1],
+    [657, 'lua/shared/queue/rate.lua', 1],
+    [678, 'lua/shared/queue/rate.lua', 37],
+    [684, 'lua/shared/queue/job.lua', 1],
+    [696, 'lua/shared/queue/plain-head.lua', 1],
+    [699, 'lua/shared/queue/plain-head.lua', 8],
+    [707, 'lua/shared/queue/job.lua', 14],
+    [708, 'lua/shared/queue/job.lua', 45],
+    [754, 'lua/shared/queue/flags.lua', 1],
+    [783, 'lua/shared/queue/run.lua', 1],
+    [830, 'lua/shared/queue/parents.lua', 1],
+    [889, 'lua/shared/queue/parents.lua', 70],
+    [901, 'lua/shared/queue/happened.lua', 1],
+    [913, 'lua/shared/queue/entries.lua', 1],
+    [931, 'lua/shared/queue/history.lua', 1],
+    [945, 'lua/shared/queue/names.lua', 1],
+    [948, 'lua/shared/queue/names.lua', 29],
+    [966, 'lua/shared/queue/failure.lua', 1],
+    [972, 'lua/shared/queue/note-failure.lua', 1],
+    [976, 'lua/shared/queue/groups.lua', 1],
+    [984, 'lua/shared/queue/burst.lua', 1],
+    [999, 'lua/shared/queue/groups.lua', 10],
+    [1104, 'lua/shared/queue/groups.lua', 126],
+    [1114, 'lua/shared/queue/ready.lua', 1],
+    [1143, 'lua/shared/queue/backoff.lua', 1],
+    [1183, 'lua/shared/queue/dead.lua', 1],
+    [1237, 'lua/shared/queue/end.lua', 1],
+    [1258, 'lua/shared/queue/leave-tags.lua', 1],
+    [1267, 'lua/shared/queue/end.lua', 23],
+    [1284, 'lua/shared/queue/note-end.lua', 1],
+    [1314, 'lua/shared/queue/tell-others.lua', 1],
+    [1316, 'lua/shared/queue/packed-notes.lua', 1],
+    [1317, 'lua/shared/queue/packed-notes.lua', 3],
+    [1325, 'lua/shared/queue/tell-others.lua', 4],
+    [1328, 'lua/shared/queue/result.lua', 1],
+    [1342, 'lua/shared/queue/tell-ends.lua', 1],
+    [1398, 'lua/shared/queue/tell-others.lua', 9],
+    [1401, 'lua/shared/queue/tell-others.lua', 13],
+    [1404, 'lua/shared/queue/publish.lua', 1],
+    [1405, 'lua/shared/queue/message.lua', 1],
+    [1415, 'lua/shared/queue/spelled.lua', 1],
+    [1423, 'lua/shared/queue/send.lua', 1],
+    [1439, 'lua/shared/queue/message.lua', 13],
+    [1462, 'lua/shared/queue/publish.lua', 3],
+    [1468, 'lua/shared/queue/tell-others.lua', 17],
+    [1471, 'lua/shared/queue/cancel.lua', 1],
+    [1479, 'lua/shared/queue/stop.lua', 1],
+    [1487, 'lua/shared/queue/bury-claimed.lua', 1],
+    [1494, 'lua/shared/queue/idle.lua', 1],
+    [1609, 'lua/shared/queue/idle.lua', 127],
+    [1619, 'lua/shared/queue/judge-one.lua', 1],
+    [1629, 'lua/shared/queue/told.lua', 1],
+    [1651, 'lua/shared/queue/freed.lua', 1],
+    [1660, 'lua/queue/retry.lua', 79],
+    [1741, 'lua/shared/queue/settle.lua', 1],
+    [1742, 'lua/shared/queue/unblock.lua', 1],
+    [1748, 'lua/shared/queue/outbox.lua', 1],
+    [1759, 'lua/shared/queue/settle.lua', 18],
+    [1833, 'lua/queue/retry.lua', 161],
   ],
   encode(args) {
     const encoded = new Array<Argument>(6 + args.failures.length * 5)
@@ -31049,7 +33739,7 @@ function readJobsOfSearchTaggedPage(part: Reply | undefined): ({ readonly number
 export const searchTagged: Operation<SearchTaggedArguments, SearchTaggedAnswer> = {
   script: {
     name: 'queue/search-tagged',
-    sha1: 'ad1d5772e1426a0f4f1e082eca4a6a6484f7179d',
+    sha1: '88b3e8edf11875c01e60ea2c9e047211bba73773',
     reads: true,
     bytes: true,
     source: `--[[
@@ -31080,7 +33770,7 @@ end
 -- The main key of a queue: one hash, read once and written once a call.
 --   layout, codec    the form of the stored data, and of the payloads
 --   <caller>         the record of a slot; see shared/calls
---   settings         what people set; see shared/queue/settings
+--   settings, burst  what people set; see shared/queue/settings and shared/queue/burst
 --   state            the numbers below, as doubles one behind the other
 --     began_us       server microseconds at which the queue began
 --     last           the newest job: its server microsecond, or one more than the job before
@@ -31447,7 +34137,7 @@ function readJobsOfSearchPage(part: Reply | undefined): ({ readonly number: numb
 export const search: Operation<SearchArguments, SearchAnswer> = {
   script: {
     name: 'queue/search',
-    sha1: '0bb20c14d5a4ad13be19b0faa2bc8dfb4970f513',
+    sha1: 'db7649d1f91e184672baff3ef51718ac43031076',
     reads: true,
     bytes: true,
     source: `--[[
@@ -31475,7 +34165,7 @@ end
 -- The main key of a queue: one hash, read once and written once a call.
 --   layout, codec    the form of the stored data, and of the payloads
 --   <caller>         the record of a slot; see shared/calls
---   settings         what people set; see shared/queue/settings
+--   settings, burst  what people set; see shared/queue/settings and shared/queue/burst
 --   state            the numbers below, as doubles one behind the other
 --     began_us       server microseconds at which the queue began
 --     last           the newest job: its server microsecond, or one more than the job before
@@ -31838,7 +34528,7 @@ function readPeriodsOfStatsStatistics(part: Reply | undefined): ({ readonly atMs
 export const stats: Operation<StatsArguments, StatsAnswer> = {
   script: {
     name: 'queue/stats',
-    sha1: '69f6c5ac21f0486fe18dd70fd72ab81a32e362ad',
+    sha1: 'c60696e7249642f93ffc8c739bad1f67696340cf',
     reads: true,
     bytes: true,
     source: `--[[
@@ -31871,7 +34561,7 @@ end
 -- The main key of a queue: one hash, read once and written once a call.
 --   layout, codec    the form of the stored data, and of the payloads
 --   <caller>         the record of a slot; see shared/calls
---   settings         what people set; see shared/queue/settings
+--   settings, burst  what people set; see shared/queue/settings and shared/queue/burst
 --   state            the numbers below, as doubles one behind the other
 --     began_us       server microseconds at which the queue began
 --     last           the newest job: its server microsecond, or one more than the job before
@@ -32291,7 +34981,7 @@ export type TagAnswer =
 export const tag: Operation<TagArguments, TagAnswer> = {
   script: {
     name: 'queue/tag',
-    sha1: 'b94f1934e62a283a9478fce5e0796d5c11e42a8c',
+    sha1: '755c6514d7b3b4c87b6300728fbb917bcf3c7db5',
     reads: false,
     bytes: false,
     source: `--[[
@@ -32321,7 +35011,7 @@ end
 -- The main key of a queue: one hash, read once and written once a call.
 --   layout, codec    the form of the stored data, and of the payloads
 --   <caller>         the record of a slot; see shared/calls
---   settings         what people set; see shared/queue/settings
+--   settings, burst  what people set; see shared/queue/settings and shared/queue/burst
 --   state            the numbers below, as doubles one behind the other
 --     began_us       server microseconds at which the queue began
 --     last           the newest job: its server microsecond, or one more than the job before
@@ -32861,7 +35551,7 @@ function readTagsOfTagsTags(part: Reply | undefined): ({ readonly tag: string; r
 export const tags: Operation<TagsArguments, TagsAnswer> = {
   script: {
     name: 'queue/tags',
-    sha1: '2be048b0640b735475841b538265a0b4587165cc',
+    sha1: 'ffefafba71eb6cfda743f3cc1c34ab1b0a45dc83',
     reads: true,
     bytes: false,
     source: `--[[
@@ -32880,7 +35570,7 @@ local limit = tonumber(ARGV[2]) -- integer: how many at most
 -- The main key of a queue: one hash, read once and written once a call.
 --   layout, codec    the form of the stored data, and of the payloads
 --   <caller>         the record of a slot; see shared/calls
---   settings         what people set; see shared/queue/settings
+--   settings, burst  what people set; see shared/queue/settings and shared/queue/burst
 --   state            the numbers below, as doubles one behind the other
 --     began_us       server microseconds at which the queue began
 --     last           the newest job: its server microsecond, or one more than the job before
@@ -33027,7 +35717,7 @@ function readOutcomesOfTrackTracking(part: Reply | undefined): (string)[] {
 export const track: Operation<TrackArguments, TrackAnswer> = {
   script: {
     name: 'queue/track',
-    sha1: 'bff6360a2d378235e4605fe52aa018c3161bc254',
+    sha1: '04acd5cdf52af64ce912c0e749daec051c162ac6',
     reads: false,
     bytes: false,
     source: `--[[
@@ -33054,7 +35744,7 @@ end
 -- The main key of a queue: one hash, read once and written once a call.
 --   layout, codec    the form of the stored data, and of the payloads
 --   <caller>         the record of a slot; see shared/calls
---   settings         what people set; see shared/queue/settings
+--   settings, burst  what people set; see shared/queue/settings and shared/queue/burst
 --   state            the numbers below, as doubles one behind the other
 --     began_us       server microseconds at which the queue began
 --     last           the newest job: its server microsecond, or one more than the job before
@@ -33482,7 +36172,7 @@ export type UnrecurAnswer =
 export const unrecur: Operation<UnrecurArguments, UnrecurAnswer> = {
   script: {
     name: 'queue/unrecur',
-    sha1: '5179f2ae2ff17a696726be2698c1dc150a3ef11b',
+    sha1: '34bf333ce7850635c9dafbb7e086c750cac94da9',
     reads: false,
     bytes: false,
     source: `--[[
@@ -33500,7 +36190,7 @@ local id = ARGV[1] -- text: the recurring job
 -- The main key of a queue: one hash, read once and written once a call.
 --   layout, codec    the form of the stored data, and of the payloads
 --   <caller>         the record of a slot; see shared/calls
---   settings         what people set; see shared/queue/settings
+--   settings, burst  what people set; see shared/queue/settings and shared/queue/burst
 --   state            the numbers below, as doubles one behind the other
 --     began_us       server microseconds at which the queue began
 --     last           the newest job: its server microsecond, or one more than the job before
@@ -33698,7 +36388,7 @@ function readAbsentOfWatchWatched(part: Reply | undefined): (string)[] {
 export const watch: Operation<WatchArguments, WatchAnswer> = {
   script: {
     name: 'queue/watch',
-    sha1: '63fa16d6c9ab8bfcdb6ce8aadec55d2d16fbccae',
+    sha1: '24b8f56a20b4f5fc8391a1c1d98e616d0cd6c170',
     reads: false,
     bytes: false,
     source: `--[[
@@ -33741,7 +36431,7 @@ end
 -- The main key of a queue: one hash, read once and written once a call.
 --   layout, codec    the form of the stored data, and of the payloads
 --   <caller>         the record of a slot; see shared/calls
---   settings         what people set; see shared/queue/settings
+--   settings, burst  what people set; see shared/queue/settings and shared/queue/burst
 --   state            the numbers below, as doubles one behind the other
 --     began_us       server microseconds at which the queue began
 --     last           the newest job: its server microsecond, or one more than the job before
@@ -34200,13 +36890,32 @@ for at = wanted_at, #wanted, 1 do
 end
 if queue.settling then
 -- Telling children that their parents have ended; see shared/queue/parents.
--- A rate, as the generic cell rate algorithm of shared/rate-limit/gcra: \`limit\` starts in a window, all of them
--- at once if they were saved up. Jobs start when the theoretical arrival time is at most a window ahead.
+-- A rate, as the generic cell rate algorithm of shared/rate-limit/gcra: \`rate_limit\` starts flow back in a window, and
+-- \`rate_burst\` of them may be saved up, 0: a window's. Jobs start while the theoretical arrival time is ahead by no more than
+-- those take to flow back. It lies further ahead where the clock has stepped back, or the rate was raised: then all that was
+-- saved up is used up, and no more.
+
+-- How far ahead the arrival time may lie, and what a start costs.
+local function spans_of(rate)
+  local unit_us = rate.rate_window_ms * 1000 / rate.rate_limit
+  if rate.rate_burst == 0 then
+    return rate.rate_window_ms * 1000, unit_us
+  end
+  -- Rounding up is not to hold back the last that was saved up.
+  local rounded_us = unit_us % 1 > 0 and math.min(rate.rate_burst - 1, math.floor(unit_us)) or 0
+  return rate.rate_burst * unit_us + rounded_us, unit_us
+end
+
+local function bounded_arrival(arrival_us, rate, now_us)
+  local span_us = spans_of(rate)
+  return math.min(arrival_us, math.floor(now_us + span_us))
+end
 
 -- Milliseconds until one more may start.
-local function next_start_in_ms(arrival_us, limit, window_ms, now_us)
-  local window_us = window_ms * 1000
-  return math.max(0, math.ceil((arrival_us - now_us + window_us / limit - window_us) / 1000))
+local function next_start_in_ms(arrival_us, rate, now_us)
+  local span_us, unit_us = spans_of(rate)
+  local ahead_us = math.min(arrival_us - now_us, span_us)
+  return math.max(0, math.ceil((ahead_us + unit_us - span_us) / 1000))
 end
 -- Groups of jobs, served round robin. Ready jobs of all groups stand in one sorted set, \`grouped\`: the score is
 -- the number of the group, the member '<rank><job>', so that a group's next job is its lowest. \`turns\` is the ring
@@ -34215,6 +36924,22 @@ end
 --
 -- In the hash of groups, under its name:
 --   '<number> <ready> <claimed> <in_ring> <paused> <concurrency> <rate_limit> <rate_window_ms> <arrival_us>'
+-- Its burst stands beside it; see shared/queue/burst.
+-- The burst of a rate, where one is set: '<rate_limit>,<rate_window_ms>,<burst>', in a field of its own, for processes of older
+-- releases know none. So it is of the rate that it was set with, and not of one that those have set since. Those of groups
+-- stand in the hash of groups, each behind a byte with which no name begins; that byte alone has how many there are.
+local GROUP_BURST = '\\255'
+
+-- 0: as many as the rate allows in a window.
+local function read_burst(hash, field, rate)
+  if rate.rate_limit == 0 then
+    return 0
+  end
+  local stored = redis.call('HGET', hash, field)
+  local limit, window_ms, burst = string.match(stored or '', '^(%d+),(%d+),(%d+)$')
+  local is_of_rate = tonumber(limit) == rate.rate_limit and tonumber(window_ms) == rate.rate_window_ms
+  return is_of_rate and tonumber(burst) or 0
+end
 
 local function new_group(number)
   return {
@@ -34226,6 +36951,7 @@ local function new_group(number)
     concurrency = 0,
     rate_limit = 0,
     rate_window_ms = 0,
+    rate_burst = 0,
     arrival_us = 0,
   }
 end
@@ -34238,7 +36964,7 @@ local function read_group(groups, name)
   end
   local number, ready, claimed, in_ring, paused, concurrency, rate_limit, rate_window_ms, arrival_us =
     string.match(stored, '^(%d+) (%d+) (%d+) (%d) (%d) (%d+) (%d+) (%d+) (%d+)$')
-  return {
+  local group = {
     number = tonumber(number),
     ready = tonumber(ready),
     claimed = tonumber(claimed),
@@ -34249,6 +36975,8 @@ local function read_group(groups, name)
     rate_window_ms = tonumber(rate_window_ms),
     arrival_us = tonumber(arrival_us),
   }
+  group.rate_burst = read_burst(groups, GROUP_BURST .. name, group)
+  return group
 end
 
 local function open_group(groups, queue, name)
@@ -34290,7 +37018,8 @@ local function enter_ring(turns, held, name, group, now_us)
   elseif group.concurrency > 0 and group.claimed >= group.concurrency then
     return
   elseif group.rate_limit > 0 then
-    local wait_ms = next_start_in_ms(group.arrival_us, group.rate_limit, group.rate_window_ms, now_us)
+    group.arrival_us = bounded_arrival(group.arrival_us, group, now_us)
+    local wait_ms = next_start_in_ms(group.arrival_us, group, now_us)
     if wait_ms > 0 then
       redis.call('ZADD', held, string.format('%.0f', math.floor(now_us / 1000) + wait_ms), name)
       return
@@ -34967,34 +37696,36 @@ return { 'watched', queue.chores, absent }
     [463, 'lua/queue/watch.lua', 46],
     [499, 'lua/shared/queue/settle.lua', 1],
     [500, 'lua/shared/queue/rate.lua', 1],
-    [503, 'lua/shared/queue/rate.lua', 16],
-    [508, 'lua/shared/queue/groups.lua', 1],
-    [616, 'lua/shared/queue/ready.lua', 1],
-    [645, 'lua/shared/queue/names.lua', 1],
-    [648, 'lua/shared/queue/names.lua', 29],
-    [666, 'lua/shared/queue/dead.lua', 1],
-    [720, 'lua/shared/queue/end.lua', 1],
-    [741, 'lua/shared/queue/leave-tags.lua', 1],
-    [750, 'lua/shared/queue/end.lua', 23],
-    [760, 'lua/shared/queue/backoff.lua', 1],
-    [762, 'lua/shared/queue/backoff.lua', 22],
-    [781, 'lua/shared/queue/unblock.lua', 1],
-    [787, 'lua/shared/queue/outbox.lua', 1],
-    [798, 'lua/shared/queue/entries.lua', 1],
-    [816, 'lua/shared/queue/history.lua', 1],
-    [830, 'lua/shared/queue/happened.lua', 1],
-    [842, 'lua/shared/queue/note-end.lua', 1],
-    [872, 'lua/shared/queue/cancel.lua', 1],
-    [880, 'lua/shared/queue/settle.lua', 18],
-    [954, 'lua/queue/watch.lua', 83],
-    [957, 'lua/shared/queue/leave-notes.lua', 1],
-    [975, 'lua/shared/queue/fold.lua', 1],
-    [976, 'lua/shared/queue/statistics.lua', 1],
-    [1212, 'lua/shared/queue/fold.lua', 3],
-    [1223, 'lua/shared/queue/leave-notes.lua', 20],
-    [1227, 'lua/shared/queue/packed-notes.lua', 1],
-    [1228, 'lua/shared/queue/packed-notes.lua', 3],
-    [1236, 'lua/queue/watch.lua', 88],
+    [521, 'lua/shared/queue/rate.lua', 37],
+    [527, 'lua/shared/queue/groups.lua', 1],
+    [535, 'lua/shared/queue/burst.lua', 1],
+    [550, 'lua/shared/queue/groups.lua', 10],
+    [655, 'lua/shared/queue/ready.lua', 1],
+    [684, 'lua/shared/queue/names.lua', 1],
+    [687, 'lua/shared/queue/names.lua', 29],
+    [705, 'lua/shared/queue/dead.lua', 1],
+    [759, 'lua/shared/queue/end.lua', 1],
+    [780, 'lua/shared/queue/leave-tags.lua', 1],
+    [789, 'lua/shared/queue/end.lua', 23],
+    [799, 'lua/shared/queue/backoff.lua', 1],
+    [801, 'lua/shared/queue/backoff.lua', 22],
+    [820, 'lua/shared/queue/unblock.lua', 1],
+    [826, 'lua/shared/queue/outbox.lua', 1],
+    [837, 'lua/shared/queue/entries.lua', 1],
+    [855, 'lua/shared/queue/history.lua', 1],
+    [869, 'lua/shared/queue/happened.lua', 1],
+    [881, 'lua/shared/queue/note-end.lua', 1],
+    [911, 'lua/shared/queue/cancel.lua', 1],
+    [919, 'lua/shared/queue/settle.lua', 18],
+    [993, 'lua/queue/watch.lua', 83],
+    [996, 'lua/shared/queue/leave-notes.lua', 1],
+    [1014, 'lua/shared/queue/fold.lua', 1],
+    [1015, 'lua/shared/queue/statistics.lua', 1],
+    [1251, 'lua/shared/queue/fold.lua', 3],
+    [1262, 'lua/shared/queue/leave-notes.lua', 20],
+    [1266, 'lua/shared/queue/packed-notes.lua', 1],
+    [1267, 'lua/shared/queue/packed-notes.lua', 3],
+    [1275, 'lua/queue/watch.lua', 88],
   ],
   encode(args) {
     const encoded = new Array<Argument>(1 + args.wanted.length)

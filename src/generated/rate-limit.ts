@@ -89,7 +89,7 @@ function readHeldOfInspectInspection(part: Reply | undefined): ({ readonly limit
 export const inspect: Operation<InspectArguments, InspectAnswer> = {
   script: {
     name: 'rate-limit/inspect',
-    sha1: 'ef2850f60521f402c82d20c02747333a3cd9646c',
+    sha1: '6edb66633b94e6c4c662617562526f5b79306564',
     reads: true,
     bytes: false,
     source: `--[[
@@ -113,16 +113,17 @@ end
 --   layout              the form of the stored data
 --   <algorithm>:<name>  what a limit has counted: doubles one behind the other
 --     kept_until_ms     the key is kept until then at least
---     token             the newest token: when the last take was, in server microseconds
+--     token             the newest token: when the last take was, in microseconds of its time
 --     …                 see the fragment of the algorithm
+--   offset              how far its time is ahead of the server's clock; see shared/rate-limit/own-time
 --   refunded            tokens that have been refunded; see shared/rate-limit/refunded
 --   <caller>            the record of a slot; see shared/rate-limit/calls
 local SUBJECT_LAYOUT = '1'
-local FIRST_LIMIT = 4
+local FIRST_LIMIT = 5
 
 -- The subject with what its limits have counted; from \`first\` on stand the groups of the limits.
 local function open_subject(state, caller, limits, first)
-  local fields = { 'layout', 'refunded', caller }
+  local fields = { 'layout', 'refunded', caller, 'offset' }
   for at = first, #limits, 5 do
     fields[#fields + 1] = limits[at + 1] .. ':' .. limits[at]
   end
@@ -132,10 +133,19 @@ local function open_subject(state, caller, limits, first)
     layout = stored[1] or SUBJECT_LAYOUT,
     refunded = stored[2] or '',
     record = stored[3],
+    offset_us = tonumber(stored[4] or 0),
     fields = fields,
     counts = stored,
   }
 end
+-- The time of a subject, by which all that counts for it is told. It goes as the server's clock does and never steps
+-- back: where the clock has, by itself or because a node took over whose clock is behind, it goes on from the newest take,
+-- whose token is its time, and \`offset\` is how far it is ahead of the clock from then on. So what was taken counts for as
+-- long as it was to, and no longer.
+
+-- Tokens lie ahead of their takes where these come faster than the clock ticks, and by less than this. A smaller step of
+-- the clock is waited for.
+local STEP_US = 10000
 -- Lists of pairs of doubles, sorted by the first, packed one behind the other.
 local PAIR_BYTES = 16
 
@@ -151,7 +161,7 @@ end
 -- annex A). A unit costs \`window / limit\`; the theoretical arrival time is when all that was taken is
 -- paid off, and may lie at most \`burst\` units ahead of now. Spans are whole microseconds and a rest in
 -- \`1 / limit\` of one, so that nothing is ever rounded and the bound is exact.
--- Stored: the theoretical arrival time and its rest.
+-- Stored: the theoretical arrival time and its rest; and see shared/rate-limit/with-offset.
 -- The theoretical arrival time of gcra; see shared/rate-limit/gcra. Spans are whole microseconds and a rest in
 -- \`1 / limit\` of one.
 
@@ -266,10 +276,6 @@ end
 
 -- One meter a limit: how many units are \`free\` now, and \`reset_us\`, how long until all of them are.
 
--- Counts that lie further ahead of the clock than this were made before it stepped back. They are
--- forgotten: else nobody could take anything until the clock has caught up.
-local CLOCK_SLACK_US = 1000000
-
 -- Lets the meter read what its limit has counted.
 local function read_counts(meter, stored)
   local counts
@@ -277,21 +283,17 @@ local function read_counts(meter, stored)
     meter.kept_until_ms, meter.token = pair_at(stored, 1)
     counts = without_first(stored, 1)
   end
-  if meter.algorithm == 'concurrency' then
-    -- Who was granted a lease holds the place, whatever the clock does.
-    return read_concurrency(meter, counts)
-  end
-  if meter.token > meter.now_us + CLOCK_SLACK_US then
-    counts = nil
-  end
   if meter.algorithm == 'gcra' then
     return read_gcra(meter, counts)
+  elseif meter.algorithm == 'concurrency' then
+    return read_concurrency(meter, counts)
   end
   return read_sliding_window(meter, counts)
 end
 
-local function read_meters(subject, limits, first, now_us)
-  local meters = {}
+-- The meters, and what time it is for the subject; see shared/rate-limit/own-time.
+local function read_meters(subject, limits, first, server_us)
+  local meters, now_us, newest = {}, server_us + subject.offset_us, 0
   for at = first, #limits, 5 do
     local place = #meters
     local meter = {
@@ -306,8 +308,13 @@ local function read_meters(subject, limits, first, now_us)
     }
     read_counts(meter, subject.counts[FIRST_LIMIT + place])
     meters[place + 1] = meter
+    newest = meter.token > newest and meter.token or newest
   end
-  return meters
+  if newest > now_us + STEP_US then
+    subject.offset_us, subject.stepped = newest - server_us, true
+    return read_meters(subject, limits, first, server_us)
+  end
+  return meters, now_us
 end
 
 local function tell_meters(meters)
@@ -323,18 +330,18 @@ local subject = open_subject(state, '', limits, limits_at)
 if subject.layout ~= SUBJECT_LAYOUT then
   return redis.error_reply('LAYOUT ' .. subject.layout)
 end
-local now_us = clock_us()
-local meters = read_meters(subject, limits, limits_at, now_us)
+local server_us = clock_us()
+local meters = read_meters(subject, limits, limits_at, server_us)
 local held = {}
 for place, meter in ipairs(meters) do
   for at = 1, meter.held or 0 do
     local ends_us, token = pair_at(meter.leases, at)
     held[#held + 1] = place
     held[#held + 1] = token
-    held[#held + 1] = ends_us
+    held[#held + 1] = ends_us - subject.offset_us
   end
 end
-return { 'inspection', subject.exists and 1 or 0, now_us, tell_meters(meters), held }
+return { 'inspection', subject.exists and 1 or 0, server_us, tell_meters(meters), held }
 `,
   },
   parts: ['state'],
@@ -342,16 +349,17 @@ return { 'inspection', subject.exists and 1 or 0, now_us, tell_meters(meters), h
     [1, 'lua/rate-limit/inspect.lua', 1],
     [12, 'lua/shared/clock.lua', 1],
     [18, 'lua/shared/rate-limit/subject.lua', 1],
-    [45, 'lua/shared/rate-limit/pairs.lua', 1],
-    [52, 'lua/shared/rate-limit/pairs.lua', 12],
-    [56, 'lua/shared/rate-limit/gcra.lua', 1],
-    [61, 'lua/shared/rate-limit/arrival.lua', 1],
-    [88, 'lua/shared/rate-limit/gcra.lua', 7],
-    [123, 'lua/shared/rate-limit/sliding-window.lua', 1],
-    [152, 'lua/shared/rate-limit/concurrency.lua', 1],
-    [173, 'lua/shared/rate-limit/meters.lua', 1],
-    [219, 'lua/shared/rate-limit/meters.lua', 69],
-    [228, 'lua/rate-limit/inspect.lua', 20],
+    [47, 'lua/shared/rate-limit/own-time.lua', 1],
+    [55, 'lua/shared/rate-limit/pairs.lua', 1],
+    [62, 'lua/shared/rate-limit/pairs.lua', 12],
+    [66, 'lua/shared/rate-limit/gcra.lua', 1],
+    [71, 'lua/shared/rate-limit/arrival.lua', 1],
+    [98, 'lua/shared/rate-limit/gcra.lua', 7],
+    [133, 'lua/shared/rate-limit/sliding-window.lua', 1],
+    [162, 'lua/shared/rate-limit/concurrency.lua', 1],
+    [183, 'lua/shared/rate-limit/meters.lua', 1],
+    [226, 'lua/shared/rate-limit/meters.lua', 66],
+    [235, 'lua/rate-limit/inspect.lua', 21],
   ],
   encode(args) {
     const encoded = new Array<Argument>(args.limits.length * 5)
@@ -419,7 +427,7 @@ function readLimitsOfPeekDenied(part: Reply | undefined): ({ readonly free: numb
 export const peek: Operation<PeekArguments, PeekAnswer> = {
   script: {
     name: 'rate-limit/peek',
-    sha1: '8bd3a60bf26dc7cec9c57e185abf20f2e7bc5a2b',
+    sha1: 'b4f3ead76a3f7b5789c837762a7bfe5a2aa465d2',
     reads: true,
     bytes: false,
     source: `--[[
@@ -444,16 +452,17 @@ end
 --   layout              the form of the stored data
 --   <algorithm>:<name>  what a limit has counted: doubles one behind the other
 --     kept_until_ms     the key is kept until then at least
---     token             the newest token: when the last take was, in server microseconds
+--     token             the newest token: when the last take was, in microseconds of its time
 --     …                 see the fragment of the algorithm
+--   offset              how far its time is ahead of the server's clock; see shared/rate-limit/own-time
 --   refunded            tokens that have been refunded; see shared/rate-limit/refunded
 --   <caller>            the record of a slot; see shared/rate-limit/calls
 local SUBJECT_LAYOUT = '1'
-local FIRST_LIMIT = 4
+local FIRST_LIMIT = 5
 
 -- The subject with what its limits have counted; from \`first\` on stand the groups of the limits.
 local function open_subject(state, caller, limits, first)
-  local fields = { 'layout', 'refunded', caller }
+  local fields = { 'layout', 'refunded', caller, 'offset' }
   for at = first, #limits, 5 do
     fields[#fields + 1] = limits[at + 1] .. ':' .. limits[at]
   end
@@ -463,10 +472,19 @@ local function open_subject(state, caller, limits, first)
     layout = stored[1] or SUBJECT_LAYOUT,
     refunded = stored[2] or '',
     record = stored[3],
+    offset_us = tonumber(stored[4] or 0),
     fields = fields,
     counts = stored,
   }
 end
+-- The time of a subject, by which all that counts for it is told. It goes as the server's clock does and never steps
+-- back: where the clock has, by itself or because a node took over whose clock is behind, it goes on from the newest take,
+-- whose token is its time, and \`offset\` is how far it is ahead of the clock from then on. So what was taken counts for as
+-- long as it was to, and no longer.
+
+-- Tokens lie ahead of their takes where these come faster than the clock ticks, and by less than this. A smaller step of
+-- the clock is waited for.
+local STEP_US = 10000
 -- Lists of pairs of doubles, sorted by the first, packed one behind the other.
 local PAIR_BYTES = 16
 
@@ -482,7 +500,7 @@ end
 -- annex A). A unit costs \`window / limit\`; the theoretical arrival time is when all that was taken is
 -- paid off, and may lie at most \`burst\` units ahead of now. Spans are whole microseconds and a rest in
 -- \`1 / limit\` of one, so that nothing is ever rounded and the bound is exact.
--- Stored: the theoretical arrival time and its rest.
+-- Stored: the theoretical arrival time and its rest; and see shared/rate-limit/with-offset.
 -- The theoretical arrival time of gcra; see shared/rate-limit/gcra. Spans are whole microseconds and a rest in
 -- \`1 / limit\` of one.
 
@@ -631,10 +649,6 @@ end
 
 -- One meter a limit: how many units are \`free\` now, and \`reset_us\`, how long until all of them are.
 
--- Counts that lie further ahead of the clock than this were made before it stepped back. They are
--- forgotten: else nobody could take anything until the clock has caught up.
-local CLOCK_SLACK_US = 1000000
-
 -- Lets the meter read what its limit has counted.
 local function read_counts(meter, stored)
   local counts
@@ -642,21 +656,17 @@ local function read_counts(meter, stored)
     meter.kept_until_ms, meter.token = pair_at(stored, 1)
     counts = without_first(stored, 1)
   end
-  if meter.algorithm == 'concurrency' then
-    -- Who was granted a lease holds the place, whatever the clock does.
-    return read_concurrency(meter, counts)
-  end
-  if meter.token > meter.now_us + CLOCK_SLACK_US then
-    counts = nil
-  end
   if meter.algorithm == 'gcra' then
     return read_gcra(meter, counts)
+  elseif meter.algorithm == 'concurrency' then
+    return read_concurrency(meter, counts)
   end
   return read_sliding_window(meter, counts)
 end
 
-local function read_meters(subject, limits, first, now_us)
-  local meters = {}
+-- The meters, and what time it is for the subject; see shared/rate-limit/own-time.
+local function read_meters(subject, limits, first, server_us)
+  local meters, now_us, newest = {}, server_us + subject.offset_us, 0
   for at = first, #limits, 5 do
     local place = #meters
     local meter = {
@@ -671,8 +681,13 @@ local function read_meters(subject, limits, first, now_us)
     }
     read_counts(meter, subject.counts[FIRST_LIMIT + place])
     meters[place + 1] = meter
+    newest = meter.token > newest and meter.token or newest
   end
-  return meters
+  if newest > now_us + STEP_US then
+    subject.offset_us, subject.stepped = newest - server_us, true
+    return read_meters(subject, limits, first, server_us)
+  end
+  return meters, now_us
 end
 
 -- How long until the limit allows so many units; 0: now.
@@ -720,16 +735,16 @@ local subject = open_subject(state, '', limits, limits_at)
 if subject.layout ~= SUBJECT_LAYOUT then
   return redis.error_reply('LAYOUT ' .. subject.layout)
 end
-local now_us = clock_us()
-local meters = read_meters(subject, limits, limits_at, now_us)
+local server_us = clock_us()
+local meters = read_meters(subject, limits, limits_at, server_us)
 if is_too_much(meters, cost) then
   return redis.error_reply('INVALID cost: no wait is long enough for so much')
 end
 local wait_us, denier = longest_wait(meters, cost)
 if wait_us > 0 then
-  return { 'denied', denier, wait_us, now_us, tell_meters(meters) }
+  return { 'denied', denier, wait_us, server_us, tell_meters(meters) }
 end
-return { 'allowed', now_us, tell_meters(meters) }
+return { 'allowed', server_us, tell_meters(meters) }
 `,
   },
   parts: ['state'],
@@ -737,15 +752,16 @@ return { 'allowed', now_us, tell_meters(meters) }
     [1, 'lua/rate-limit/peek.lua', 1],
     [13, 'lua/shared/clock.lua', 1],
     [19, 'lua/shared/rate-limit/subject.lua', 1],
-    [46, 'lua/shared/rate-limit/pairs.lua', 1],
-    [53, 'lua/shared/rate-limit/pairs.lua', 12],
-    [57, 'lua/shared/rate-limit/gcra.lua', 1],
-    [62, 'lua/shared/rate-limit/arrival.lua', 1],
-    [89, 'lua/shared/rate-limit/gcra.lua', 7],
-    [139, 'lua/shared/rate-limit/sliding-window.lua', 1],
-    [180, 'lua/shared/rate-limit/concurrency.lua', 1],
-    [208, 'lua/shared/rate-limit/meters.lua', 1],
-    [294, 'lua/rate-limit/peek.lua', 20],
+    [48, 'lua/shared/rate-limit/own-time.lua', 1],
+    [56, 'lua/shared/rate-limit/pairs.lua', 1],
+    [63, 'lua/shared/rate-limit/pairs.lua', 12],
+    [67, 'lua/shared/rate-limit/gcra.lua', 1],
+    [72, 'lua/shared/rate-limit/arrival.lua', 1],
+    [99, 'lua/shared/rate-limit/gcra.lua', 7],
+    [149, 'lua/shared/rate-limit/sliding-window.lua', 1],
+    [190, 'lua/shared/rate-limit/concurrency.lua', 1],
+    [218, 'lua/shared/rate-limit/meters.lua', 1],
+    [301, 'lua/rate-limit/peek.lua', 21],
   ],
   encode(args) {
     const encoded = new Array<Argument>(1 + args.limits.length * 5)
@@ -827,7 +843,7 @@ function readLimitsOfRefundKnown(part: Reply | undefined): ({ readonly free: num
 export const refund: Operation<RefundArguments, RefundAnswer> = {
   script: {
     name: 'rate-limit/refund',
-    sha1: '9fdcc97d6058705b9929db1ef6d5f2d396a3231b',
+    sha1: '74151944ae52bd4224b6eeee3ada5913404d6999',
     reads: false,
     bytes: false,
     source: `--[[
@@ -885,16 +901,17 @@ end
 --   layout              the form of the stored data
 --   <algorithm>:<name>  what a limit has counted: doubles one behind the other
 --     kept_until_ms     the key is kept until then at least
---     token             the newest token: when the last take was, in server microseconds
+--     token             the newest token: when the last take was, in microseconds of its time
 --     …                 see the fragment of the algorithm
+--   offset              how far its time is ahead of the server's clock; see shared/rate-limit/own-time
 --   refunded            tokens that have been refunded; see shared/rate-limit/refunded
 --   <caller>            the record of a slot; see shared/rate-limit/calls
 local SUBJECT_LAYOUT = '1'
-local FIRST_LIMIT = 4
+local FIRST_LIMIT = 5
 
 -- The subject with what its limits have counted; from \`first\` on stand the groups of the limits.
 local function open_subject(state, caller, limits, first)
-  local fields = { 'layout', 'refunded', caller }
+  local fields = { 'layout', 'refunded', caller, 'offset' }
   for at = first, #limits, 5 do
     fields[#fields + 1] = limits[at + 1] .. ':' .. limits[at]
   end
@@ -904,10 +921,19 @@ local function open_subject(state, caller, limits, first)
     layout = stored[1] or SUBJECT_LAYOUT,
     refunded = stored[2] or '',
     record = stored[3],
+    offset_us = tonumber(stored[4] or 0),
     fields = fields,
     counts = stored,
   }
 end
+-- The time of a subject, by which all that counts for it is told. It goes as the server's clock does and never steps
+-- back: where the clock has, by itself or because a node took over whose clock is behind, it goes on from the newest take,
+-- whose token is its time, and \`offset\` is how far it is ahead of the clock from then on. So what was taken counts for as
+-- long as it was to, and no longer.
+
+-- Tokens lie ahead of their takes where these come faster than the clock ticks, and by less than this. A smaller step of
+-- the clock is waited for.
+local STEP_US = 10000
 -- Lists of pairs of doubles, sorted by the first, packed one behind the other.
 local PAIR_BYTES = 16
 
@@ -927,7 +953,7 @@ end
 -- annex A). A unit costs \`window / limit\`; the theoretical arrival time is when all that was taken is
 -- paid off, and may lie at most \`burst\` units ahead of now. Spans are whole microseconds and a rest in
 -- \`1 / limit\` of one, so that nothing is ever rounded and the bound is exact.
--- Stored: the theoretical arrival time and its rest.
+-- Stored: the theoretical arrival time and its rest; and see shared/rate-limit/with-offset.
 -- The theoretical arrival time of gcra; see shared/rate-limit/gcra. Spans are whole microseconds and a rest in
 -- \`1 / limit\` of one.
 
@@ -1048,10 +1074,6 @@ end
 
 -- One meter a limit: how many units are \`free\` now, and \`reset_us\`, how long until all of them are.
 
--- Counts that lie further ahead of the clock than this were made before it stepped back. They are
--- forgotten: else nobody could take anything until the clock has caught up.
-local CLOCK_SLACK_US = 1000000
-
 -- Lets the meter read what its limit has counted.
 local function read_counts(meter, stored)
   local counts
@@ -1059,21 +1081,17 @@ local function read_counts(meter, stored)
     meter.kept_until_ms, meter.token = pair_at(stored, 1)
     counts = without_first(stored, 1)
   end
-  if meter.algorithm == 'concurrency' then
-    -- Who was granted a lease holds the place, whatever the clock does.
-    return read_concurrency(meter, counts)
-  end
-  if meter.token > meter.now_us + CLOCK_SLACK_US then
-    counts = nil
-  end
   if meter.algorithm == 'gcra' then
     return read_gcra(meter, counts)
+  elseif meter.algorithm == 'concurrency' then
+    return read_concurrency(meter, counts)
   end
   return read_sliding_window(meter, counts)
 end
 
-local function read_meters(subject, limits, first, now_us)
-  local meters = {}
+-- The meters, and what time it is for the subject; see shared/rate-limit/own-time.
+local function read_meters(subject, limits, first, server_us)
+  local meters, now_us, newest = {}, server_us + subject.offset_us, 0
   for at = first, #limits, 5 do
     local place = #meters
     local meter = {
@@ -1088,8 +1106,13 @@ local function read_meters(subject, limits, first, now_us)
     }
     read_counts(meter, subject.counts[FIRST_LIMIT + place])
     meters[place + 1] = meter
+    newest = meter.token > newest and meter.token or newest
   end
-  return meters
+  if newest > now_us + STEP_US then
+    subject.offset_us, subject.stepped = newest - server_us, true
+    return read_meters(subject, limits, first, server_us)
+  end
+  return meters, now_us
 end
 
 local function tell_meters(meters)
@@ -1188,9 +1211,19 @@ local function keep_for(state, life_ms)
   end
 end
 
-local function pack_counts(meter)
+local function pack_counts(meter, offset_us)
   local head = pack_pair(meter.kept_until_ms, meter.token)
   if meter.algorithm == 'gcra' then
+    if offset_us > 0 then
+-- What a limit of the algorithm gcra has counted, with the offset of its subject behind it, so that a take that reads
+-- nothing else knows it.
+local COUNTS_BYTES = 32
+
+local function with_offset(counts, offset_us)
+  return string.sub(counts, 1, COUNTS_BYTES) .. struct.pack('>d', offset_us)
+end
+      return with_offset(head .. pack_gcra(meter), offset_us)
+    end
     return head .. pack_gcra(meter)
   elseif meter.algorithm == 'sliding-window' then
     return head .. pack_sliding_window(meter)
@@ -1198,8 +1231,9 @@ local function pack_counts(meter)
   return head .. meter.leases
 end
 
--- How long the key has to live for all limits, or nil if it will. Notes that in the meters.
-local function plan_life(meters, now_us)
+-- How long the key has to live for all limits, or nil if it will. Notes that in the meters. It ends by the server's clock,
+-- which has to reach the newest token first, for tokens rise.
+local function plan_life(meters, now_us, offset_us)
   local needed_us, short = 0, false
   for _, meter in ipairs(meters) do
     needed_us = math.max(needed_us, meter.reset_us)
@@ -1214,20 +1248,24 @@ local function plan_life(meters, now_us)
   for _, meter in ipairs(meters) do
     meter.kept_until_ms = math.floor(needed_ms) + KEPT_EXTRA_MS / 2
   end
-  return math.ceil(needed_us / 1000) + KEPT_EXTRA_MS
+  return math.ceil((needed_us + offset_us) / 1000) + KEPT_EXTRA_MS
 end
 
 -- Writes the counts, the record of the call and what else is \`written\`, all at once. The key always has an
 -- end. \`at_us\` is the call's token, or its time.
 local function save_subject(state, subject, meters, now_us, caller, call, at_us, written)
-  local life_ms = plan_life(meters, now_us)
+  local life_ms = plan_life(meters, now_us, subject.offset_us)
   for _, meter in ipairs(meters) do
     written[#written + 1] = meter.field
-    written[#written + 1] = pack_counts(meter)
+    written[#written + 1] = pack_counts(meter, subject.offset_us)
   end
   if not subject.exists then
     written[#written + 1] = 'layout'
     written[#written + 1] = SUBJECT_LAYOUT
+  end
+  if subject.stepped then
+    written[#written + 1] = 'offset'
+    written[#written + 1] = string.format('%.0f', subject.offset_us)
   end
   if caller ~= '' then
     written[#written + 1] = caller
@@ -1253,13 +1291,13 @@ end
 if not subject.exists then
   return { 'absent' }
 end
-local now_us = clock_us()
-local meters = read_meters(subject, limits, limits_at, now_us)
+local server_us = clock_us()
+local meters, now_us = read_meters(subject, limits, limits_at, server_us)
 if remembered then
-  return { 'refunded', now_us, tell_meters(meters) }
+  return { 'refunded', server_us, tell_meters(meters) }
 end
 if token > 0 and is_refunded(subject.refunded, token) then
-  return { 'known', now_us, tell_meters(meters) }
+  return { 'known', server_us, tell_meters(meters) }
 end
 
 refund_meters(meters, cost, token > 0 and token or now_us)
@@ -1270,7 +1308,7 @@ if token > 0 then
   written = { 'refunded', note_refunded(subject.refunded, token) }
 end
 save_subject(state, subject, meters, now_us, caller, call, now_us, written)
-return { 'refunded', now_us, tell_meters(meters) }
+return { 'refunded', server_us, tell_meters(meters) }
 `,
   },
   parts: ['state'],
@@ -1279,22 +1317,25 @@ return { 'refunded', now_us, tell_meters(meters) }
     [18, 'lua/shared/clock.lua', 1],
     [24, 'lua/shared/rate-limit/calls.lua', 1],
     [52, 'lua/shared/rate-limit/subject.lua', 1],
-    [79, 'lua/shared/rate-limit/pairs.lua', 1],
-    [94, 'lua/shared/rate-limit/gcra.lua', 1],
-    [99, 'lua/shared/rate-limit/arrival.lua', 1],
-    [126, 'lua/shared/rate-limit/gcra.lua', 7],
-    [161, 'lua/shared/rate-limit/gcra.lua', 61],
-    [164, 'lua/shared/rate-limit/sliding-window.lua', 1],
-    [193, 'lua/shared/rate-limit/sliding-window.lua', 56],
-    [196, 'lua/shared/rate-limit/concurrency.lua', 1],
-    [217, 'lua/shared/rate-limit/meters.lua', 1],
-    [263, 'lua/shared/rate-limit/meters.lua', 69],
-    [272, 'lua/shared/rate-limit/refund.lua', 1],
-    [322, 'lua/shared/rate-limit/refunded.lua', 1],
-    [347, 'lua/shared/rate-limit/save.lua', 1],
-    [348, 'lua/shared/rate-limit/keep-for.lua', 1],
-    [358, 'lua/shared/rate-limit/save.lua', 3],
-    [412, 'lua/rate-limit/refund.lua', 29],
+    [81, 'lua/shared/rate-limit/own-time.lua', 1],
+    [89, 'lua/shared/rate-limit/pairs.lua', 1],
+    [104, 'lua/shared/rate-limit/gcra.lua', 1],
+    [109, 'lua/shared/rate-limit/arrival.lua', 1],
+    [136, 'lua/shared/rate-limit/gcra.lua', 7],
+    [171, 'lua/shared/rate-limit/gcra.lua', 61],
+    [174, 'lua/shared/rate-limit/sliding-window.lua', 1],
+    [203, 'lua/shared/rate-limit/sliding-window.lua', 56],
+    [206, 'lua/shared/rate-limit/concurrency.lua', 1],
+    [227, 'lua/shared/rate-limit/meters.lua', 1],
+    [270, 'lua/shared/rate-limit/meters.lua', 66],
+    [279, 'lua/shared/rate-limit/refund.lua', 1],
+    [329, 'lua/shared/rate-limit/refunded.lua', 1],
+    [354, 'lua/shared/rate-limit/save.lua', 1],
+    [355, 'lua/shared/rate-limit/keep-for.lua', 1],
+    [365, 'lua/shared/rate-limit/save.lua', 3],
+    [370, 'lua/shared/rate-limit/with-offset.lua', 1],
+    [377, 'lua/shared/rate-limit/save.lua', 9],
+    [434, 'lua/rate-limit/refund.lua', 30],
   ],
   encode(args) {
     const encoded = new Array<Argument>(4 + args.limits.length * 5)
@@ -1359,7 +1400,7 @@ export type ReleaseAnswer =
 export const release: Operation<ReleaseArguments, ReleaseAnswer> = {
   script: {
     name: 'rate-limit/release',
-    sha1: '790fe9f50a0c63fab6f5aafe24b75ba6e91bc690',
+    sha1: 'dac4751423661769dcf35b3f7e5414b834ad0fc4',
     reads: false,
     bytes: false,
     source: `--[[
@@ -1414,16 +1455,17 @@ end
 --   layout              the form of the stored data
 --   <algorithm>:<name>  what a limit has counted: doubles one behind the other
 --     kept_until_ms     the key is kept until then at least
---     token             the newest token: when the last take was, in server microseconds
+--     token             the newest token: when the last take was, in microseconds of its time
 --     …                 see the fragment of the algorithm
+--   offset              how far its time is ahead of the server's clock; see shared/rate-limit/own-time
 --   refunded            tokens that have been refunded; see shared/rate-limit/refunded
 --   <caller>            the record of a slot; see shared/rate-limit/calls
 local SUBJECT_LAYOUT = '1'
-local FIRST_LIMIT = 4
+local FIRST_LIMIT = 5
 
 -- The subject with what its limits have counted; from \`first\` on stand the groups of the limits.
 local function open_subject(state, caller, limits, first)
-  local fields = { 'layout', 'refunded', caller }
+  local fields = { 'layout', 'refunded', caller, 'offset' }
   for at = first, #limits, 5 do
     fields[#fields + 1] = limits[at + 1] .. ':' .. limits[at]
   end
@@ -1433,10 +1475,19 @@ local function open_subject(state, caller, limits, first)
     layout = stored[1] or SUBJECT_LAYOUT,
     refunded = stored[2] or '',
     record = stored[3],
+    offset_us = tonumber(stored[4] or 0),
     fields = fields,
     counts = stored,
   }
 end
+-- The time of a subject, by which all that counts for it is told. It goes as the server's clock does and never steps
+-- back: where the clock has, by itself or because a node took over whose clock is behind, it goes on from the newest take,
+-- whose token is its time, and \`offset\` is how far it is ahead of the clock from then on. So what was taken counts for as
+-- long as it was to, and no longer.
+
+-- Tokens lie ahead of their takes where these come faster than the clock ticks, and by less than this. A smaller step of
+-- the clock is waited for.
+local STEP_US = 10000
 -- Lists of pairs of doubles, sorted by the first, packed one behind the other.
 local PAIR_BYTES = 16
 
@@ -1456,7 +1507,7 @@ end
 -- annex A). A unit costs \`window / limit\`; the theoretical arrival time is when all that was taken is
 -- paid off, and may lie at most \`burst\` units ahead of now. Spans are whole microseconds and a rest in
 -- \`1 / limit\` of one, so that nothing is ever rounded and the bound is exact.
--- Stored: the theoretical arrival time and its rest.
+-- Stored: the theoretical arrival time and its rest; and see shared/rate-limit/with-offset.
 -- The theoretical arrival time of gcra; see shared/rate-limit/gcra. Spans are whole microseconds and a rest in
 -- \`1 / limit\` of one.
 
@@ -1589,10 +1640,6 @@ local function free_place(meter, token)
 end
 -- One meter a limit: how many units are \`free\` now, and \`reset_us\`, how long until all of them are.
 
--- Counts that lie further ahead of the clock than this were made before it stepped back. They are
--- forgotten: else nobody could take anything until the clock has caught up.
-local CLOCK_SLACK_US = 1000000
-
 -- Lets the meter read what its limit has counted.
 local function read_counts(meter, stored)
   local counts
@@ -1600,21 +1647,17 @@ local function read_counts(meter, stored)
     meter.kept_until_ms, meter.token = pair_at(stored, 1)
     counts = without_first(stored, 1)
   end
-  if meter.algorithm == 'concurrency' then
-    -- Who was granted a lease holds the place, whatever the clock does.
-    return read_concurrency(meter, counts)
-  end
-  if meter.token > meter.now_us + CLOCK_SLACK_US then
-    counts = nil
-  end
   if meter.algorithm == 'gcra' then
     return read_gcra(meter, counts)
+  elseif meter.algorithm == 'concurrency' then
+    return read_concurrency(meter, counts)
   end
   return read_sliding_window(meter, counts)
 end
 
-local function read_meters(subject, limits, first, now_us)
-  local meters = {}
+-- The meters, and what time it is for the subject; see shared/rate-limit/own-time.
+local function read_meters(subject, limits, first, server_us)
+  local meters, now_us, newest = {}, server_us + subject.offset_us, 0
   for at = first, #limits, 5 do
     local place = #meters
     local meter = {
@@ -1629,8 +1672,13 @@ local function read_meters(subject, limits, first, now_us)
     }
     read_counts(meter, subject.counts[FIRST_LIMIT + place])
     meters[place + 1] = meter
+    newest = meter.token > newest and meter.token or newest
   end
-  return meters
+  if newest > now_us + STEP_US then
+    subject.offset_us, subject.stepped = newest - server_us, true
+    return read_meters(subject, limits, first, server_us)
+  end
+  return meters, now_us
 end
 
 -- Writes what the limits of a subject have counted.
@@ -1645,9 +1693,19 @@ local function keep_for(state, life_ms)
   end
 end
 
-local function pack_counts(meter)
+local function pack_counts(meter, offset_us)
   local head = pack_pair(meter.kept_until_ms, meter.token)
   if meter.algorithm == 'gcra' then
+    if offset_us > 0 then
+-- What a limit of the algorithm gcra has counted, with the offset of its subject behind it, so that a take that reads
+-- nothing else knows it.
+local COUNTS_BYTES = 32
+
+local function with_offset(counts, offset_us)
+  return string.sub(counts, 1, COUNTS_BYTES) .. struct.pack('>d', offset_us)
+end
+      return with_offset(head .. pack_gcra(meter), offset_us)
+    end
     return head .. pack_gcra(meter)
   elseif meter.algorithm == 'sliding-window' then
     return head .. pack_sliding_window(meter)
@@ -1655,8 +1713,9 @@ local function pack_counts(meter)
   return head .. meter.leases
 end
 
--- How long the key has to live for all limits, or nil if it will. Notes that in the meters.
-local function plan_life(meters, now_us)
+-- How long the key has to live for all limits, or nil if it will. Notes that in the meters. It ends by the server's clock,
+-- which has to reach the newest token first, for tokens rise.
+local function plan_life(meters, now_us, offset_us)
   local needed_us, short = 0, false
   for _, meter in ipairs(meters) do
     needed_us = math.max(needed_us, meter.reset_us)
@@ -1671,20 +1730,24 @@ local function plan_life(meters, now_us)
   for _, meter in ipairs(meters) do
     meter.kept_until_ms = math.floor(needed_ms) + KEPT_EXTRA_MS / 2
   end
-  return math.ceil(needed_us / 1000) + KEPT_EXTRA_MS
+  return math.ceil((needed_us + offset_us) / 1000) + KEPT_EXTRA_MS
 end
 
 -- Writes the counts, the record of the call and what else is \`written\`, all at once. The key always has an
 -- end. \`at_us\` is the call's token, or its time.
 local function save_subject(state, subject, meters, now_us, caller, call, at_us, written)
-  local life_ms = plan_life(meters, now_us)
+  local life_ms = plan_life(meters, now_us, subject.offset_us)
   for _, meter in ipairs(meters) do
     written[#written + 1] = meter.field
-    written[#written + 1] = pack_counts(meter)
+    written[#written + 1] = pack_counts(meter, subject.offset_us)
   end
   if not subject.exists then
     written[#written + 1] = 'layout'
     written[#written + 1] = SUBJECT_LAYOUT
+  end
+  if subject.stepped then
+    written[#written + 1] = 'offset'
+    written[#written + 1] = string.format('%.0f', subject.offset_us)
   end
   if caller ~= '' then
     written[#written + 1] = caller
@@ -1710,9 +1773,9 @@ end
 if remembered then
   return { 'released' }
 end
-local now_us = clock_us()
+local server_us = clock_us()
 local held = false
-local meters = read_meters(subject, limits, limits_at, now_us)
+local meters, now_us = read_meters(subject, limits, limits_at, server_us)
 for _, meter in ipairs(meters) do
   held = free_place(meter, token) or held
 end
@@ -1731,20 +1794,23 @@ return { 'released' }
     [15, 'lua/shared/clock.lua', 1],
     [21, 'lua/shared/rate-limit/calls.lua', 1],
     [49, 'lua/shared/rate-limit/subject.lua', 1],
-    [76, 'lua/shared/rate-limit/pairs.lua', 1],
-    [91, 'lua/shared/rate-limit/gcra.lua', 1],
-    [96, 'lua/shared/rate-limit/arrival.lua', 1],
-    [123, 'lua/shared/rate-limit/gcra.lua', 7],
-    [158, 'lua/shared/rate-limit/gcra.lua', 61],
-    [161, 'lua/shared/rate-limit/sliding-window.lua', 1],
-    [190, 'lua/shared/rate-limit/sliding-window.lua', 56],
-    [193, 'lua/shared/rate-limit/concurrency.lua', 1],
-    [214, 'lua/shared/rate-limit/concurrency.lua', 39],
-    [226, 'lua/shared/rate-limit/meters.lua', 1],
-    [272, 'lua/shared/rate-limit/save.lua', 1],
-    [273, 'lua/shared/rate-limit/keep-for.lua', 1],
-    [283, 'lua/shared/rate-limit/save.lua', 3],
-    [337, 'lua/rate-limit/release.lua', 24],
+    [78, 'lua/shared/rate-limit/own-time.lua', 1],
+    [86, 'lua/shared/rate-limit/pairs.lua', 1],
+    [101, 'lua/shared/rate-limit/gcra.lua', 1],
+    [106, 'lua/shared/rate-limit/arrival.lua', 1],
+    [133, 'lua/shared/rate-limit/gcra.lua', 7],
+    [168, 'lua/shared/rate-limit/gcra.lua', 61],
+    [171, 'lua/shared/rate-limit/sliding-window.lua', 1],
+    [200, 'lua/shared/rate-limit/sliding-window.lua', 56],
+    [203, 'lua/shared/rate-limit/concurrency.lua', 1],
+    [224, 'lua/shared/rate-limit/concurrency.lua', 39],
+    [236, 'lua/shared/rate-limit/meters.lua', 1],
+    [279, 'lua/shared/rate-limit/save.lua', 1],
+    [280, 'lua/shared/rate-limit/keep-for.lua', 1],
+    [290, 'lua/shared/rate-limit/save.lua', 3],
+    [295, 'lua/shared/rate-limit/with-offset.lua', 1],
+    [302, 'lua/shared/rate-limit/save.lua', 9],
+    [359, 'lua/rate-limit/release.lua', 25],
   ],
   encode(args) {
     const encoded = new Array<Argument>(3 + args.limits.length * 5)
@@ -1820,7 +1886,7 @@ function readRefusedOfTakeEachJudged(part: Reply | undefined): ({ readonly at: n
 export const takeEach: Operation<TakeEachArguments, TakeEachAnswer> = {
   script: {
     name: 'rate-limit/take-each',
-    sha1: '3487a781cb4bf16b85d2f3f97ed0c773c590ee4b',
+    sha1: '3e8252eaa239e914baaeae6bdb0625ac907fe0a3',
     reads: false,
     bytes: false,
     source: `--[[
@@ -1868,6 +1934,14 @@ local function forget_old_calls(state, now_us)
     end
   end
 end
+-- The time of a subject, by which all that counts for it is told. It goes as the server's clock does and never steps
+-- back: where the clock has, by itself or because a node took over whose clock is behind, it goes on from the newest take,
+-- whose token is its time, and \`offset\` is how far it is ahead of the clock from then on. So what was taken counts for as
+-- long as it was to, and no longer.
+
+-- Tokens lie ahead of their takes where these come faster than the clock ticks, and by less than this. A smaller step of
+-- the clock is waited for.
+local STEP_US = 10000
 -- The theoretical arrival time of gcra; see shared/rate-limit/gcra. Spans are whole microseconds and a rest in
 -- \`1 / limit\` of one.
 
@@ -1905,7 +1979,6 @@ local function keep_for(state, life_ms)
     redis.call('PEXPIRE', state, string.format('%.0f', life_ms))
   end
 end
-
 -- How many takes are granted where not all are, how long until one more is, and how far ahead of now the
 -- theoretical arrival time then lies. Tried downwards from one more than there is room for.
 local function grant_fewer(ahead, rest, count, cost, limit, window_us, burst)
@@ -1932,7 +2005,7 @@ end
 
 local encode, decode = struct.pack, struct.unpack
 local field = 'gcra:' .. name
-local now_us = clock_us()
+local server_us = clock_us()
 local window_us = window_ms * 1000
 local unit, unit_rest, span, span_rest = arrival_spans(window_us, limit, burst)
 -- Room for one subject, so that the list need not grow for it.
@@ -1960,15 +2033,41 @@ for at = takes_at, #takes, 2 do
     token = 0
   else
     local remembered = number == call and (#record > 16 and decode('>d', record, 17) or 1)
-    local kept_until_ms, last, ahead, rest = 0, 0, 0, 0
+    local kept_until_ms, last, ahead, rest, offset_us = 0, 0, 0, 0, 0
     if counts then
       local arrival, arrival_rest
       kept_until_ms, last, arrival, arrival_rest = decode('>dddd', counts)
-      -- Counts from before the clock stepped back are forgotten.
-      if last <= now_us + 1000000 then
-        ahead, rest = ahead_of_now(arrival, arrival_rest, now_us, limit, span, span_rest)
+      if #counts > 32 then
+        offset_us = decode('>d', counts, 33)
       end
+      if last > server_us + offset_us + STEP_US then
+-- Keeps how far a subject's time is ahead of the clock, also where a take is denied, which writes nothing else: else its
+-- time would stand still until one is allowed. A server that is out of memory may refuse it; the next call finds the step
+-- again.
+-- What a limit of the algorithm gcra has counted, with the offset of its subject behind it, so that a take that reads
+-- nothing else knows it.
+local COUNTS_BYTES = 32
+
+local function with_offset(counts, offset_us)
+  return string.sub(counts, 1, COUNTS_BYTES) .. struct.pack('>d', offset_us)
+end
+
+-- \`gcra\`: fields of limits of that algorithm, each with what it has counted.
+local function keep_offset(state, offset_us, gcra)
+  local written = { 'offset', string.format('%.0f', offset_us) }
+  for at = 1, #gcra, 2 do
+    written[at + 2], written[at + 3] = gcra[at], with_offset(gcra[at + 1], offset_us)
+  end
+  redis.pcall('HSET', state, unpack(written))
+end
+        offset_us = last - server_us
+        if not remembered then
+          keep_offset(subject, offset_us, { field, counts })
+        end
+      end
+      ahead, rest = ahead_of_now(arrival, arrival_rest, server_us + offset_us, limit, span, span_rest)
     end
+    local now_us = server_us + offset_us
 
     granted = remembered or count
     local units = granted * cost
@@ -2001,6 +2100,16 @@ for at = takes_at, #takes, 2 do
         kept_until_ms = needed_ms - needed_ms % 1 + KEPT_EXTRA_MS / 2
       end
       counts = encode('>dddd', kept_until_ms, token + granted - 1, now_us + ahead, rest)
+      if offset_us > 0 then
+-- What a limit of the algorithm gcra has counted, with the offset of its subject behind it, so that a take that reads
+-- nothing else knows it.
+local COUNTS_BYTES = 32
+
+local function with_offset(counts, offset_us)
+  return string.sub(counts, 1, COUNTS_BYTES) .. struct.pack('>d', offset_us)
+end
+        counts = with_offset(counts, offset_us)
+      end
       if caller == '' then
         redis.call('HSET', subject, 'layout', '1', field, counts)
       else
@@ -2012,7 +2121,7 @@ for at = takes_at, #takes, 2 do
         end
       end
       if is_short then
-        keep_for(subject, math.ceil(reset_us / 1000) + KEPT_EXTRA_MS)
+        keep_for(subject, math.ceil((reset_us + offset_us) / 1000) + KEPT_EXTRA_MS)
       end
     end
   end
@@ -2020,7 +2129,7 @@ for at = takes_at, #takes, 2 do
   told[to + 1], told[to + 2], told[to + 3], told[to + 4], told[to + 5] =
     granted, token, free, reset_us, wait_us
 end
-return { 'judged', now_us, told, refused }
+return { 'judged', server_us, told, refused }
 `,
   },
   parts: [],
@@ -2029,9 +2138,17 @@ return { 'judged', now_us, told, refused }
     [22, 'lua/shared/clock.lua', 1],
     [28, 'lua/shared/rate-limit/calls.lua', 1],
     [33, 'lua/shared/rate-limit/calls.lua', 16],
-    [46, 'lua/shared/rate-limit/arrival.lua', 1],
-    [73, 'lua/shared/rate-limit/keep-for.lua', 1],
-    [83, 'lua/rate-limit/take-each.lua', 26],
+    [46, 'lua/shared/rate-limit/own-time.lua', 1],
+    [54, 'lua/shared/rate-limit/arrival.lua', 1],
+    [81, 'lua/shared/rate-limit/keep-for.lua', 1],
+    [91, 'lua/shared/rate-limit/grant-fewer.lua', 1],
+    [114, 'lua/rate-limit/take-each.lua', 28],
+    [153, 'lua/shared/rate-limit/keep-offset.lua', 1],
+    [156, 'lua/shared/rate-limit/with-offset.lua', 1],
+    [163, 'lua/shared/rate-limit/keep-offset.lua', 5],
+    [172, 'lua/rate-limit/take-each.lua', 68],
+    [213, 'lua/shared/rate-limit/with-offset.lua', 1],
+    [220, 'lua/rate-limit/take-each.lua', 110],
   ],
   encode(args) {
     const encoded = new Array<Argument>(6 + args.takes.length * 2)
@@ -2105,7 +2222,7 @@ function readLimitsOfTakeDenied(part: Reply | undefined): ({ readonly free: numb
 export const take: Operation<TakeArguments, TakeAnswer> = {
   script: {
     name: 'rate-limit/take',
-    sha1: '56621ef81aa33b0cb1e1fb6a36dc63eaee379eb8',
+    sha1: '0fa2336e51dee3ababe2625e7bfe6b7211c325b6',
     reads: false,
     bytes: false,
     source: `--[[
@@ -2162,16 +2279,17 @@ end
 --   layout              the form of the stored data
 --   <algorithm>:<name>  what a limit has counted: doubles one behind the other
 --     kept_until_ms     the key is kept until then at least
---     token             the newest token: when the last take was, in server microseconds
+--     token             the newest token: when the last take was, in microseconds of its time
 --     …                 see the fragment of the algorithm
+--   offset              how far its time is ahead of the server's clock; see shared/rate-limit/own-time
 --   refunded            tokens that have been refunded; see shared/rate-limit/refunded
 --   <caller>            the record of a slot; see shared/rate-limit/calls
 local SUBJECT_LAYOUT = '1'
-local FIRST_LIMIT = 4
+local FIRST_LIMIT = 5
 
 -- The subject with what its limits have counted; from \`first\` on stand the groups of the limits.
 local function open_subject(state, caller, limits, first)
-  local fields = { 'layout', 'refunded', caller }
+  local fields = { 'layout', 'refunded', caller, 'offset' }
   for at = first, #limits, 5 do
     fields[#fields + 1] = limits[at + 1] .. ':' .. limits[at]
   end
@@ -2181,10 +2299,19 @@ local function open_subject(state, caller, limits, first)
     layout = stored[1] or SUBJECT_LAYOUT,
     refunded = stored[2] or '',
     record = stored[3],
+    offset_us = tonumber(stored[4] or 0),
     fields = fields,
     counts = stored,
   }
 end
+-- The time of a subject, by which all that counts for it is told. It goes as the server's clock does and never steps
+-- back: where the clock has, by itself or because a node took over whose clock is behind, it goes on from the newest take,
+-- whose token is its time, and \`offset\` is how far it is ahead of the clock from then on. So what was taken counts for as
+-- long as it was to, and no longer.
+
+-- Tokens lie ahead of their takes where these come faster than the clock ticks, and by less than this. A smaller step of
+-- the clock is waited for.
+local STEP_US = 10000
 -- Lists of pairs of doubles, sorted by the first, packed one behind the other.
 local PAIR_BYTES = 16
 
@@ -2204,7 +2331,7 @@ end
 -- annex A). A unit costs \`window / limit\`; the theoretical arrival time is when all that was taken is
 -- paid off, and may lie at most \`burst\` units ahead of now. Spans are whole microseconds and a rest in
 -- \`1 / limit\` of one, so that nothing is ever rounded and the bound is exact.
--- Stored: the theoretical arrival time and its rest.
+-- Stored: the theoretical arrival time and its rest; and see shared/rate-limit/with-offset.
 -- The theoretical arrival time of gcra; see shared/rate-limit/gcra. Spans are whole microseconds and a rest in
 -- \`1 / limit\` of one.
 
@@ -2387,10 +2514,6 @@ end
 
 -- One meter a limit: how many units are \`free\` now, and \`reset_us\`, how long until all of them are.
 
--- Counts that lie further ahead of the clock than this were made before it stepped back. They are
--- forgotten: else nobody could take anything until the clock has caught up.
-local CLOCK_SLACK_US = 1000000
-
 -- Lets the meter read what its limit has counted.
 local function read_counts(meter, stored)
   local counts
@@ -2398,21 +2521,17 @@ local function read_counts(meter, stored)
     meter.kept_until_ms, meter.token = pair_at(stored, 1)
     counts = without_first(stored, 1)
   end
-  if meter.algorithm == 'concurrency' then
-    -- Who was granted a lease holds the place, whatever the clock does.
-    return read_concurrency(meter, counts)
-  end
-  if meter.token > meter.now_us + CLOCK_SLACK_US then
-    counts = nil
-  end
   if meter.algorithm == 'gcra' then
     return read_gcra(meter, counts)
+  elseif meter.algorithm == 'concurrency' then
+    return read_concurrency(meter, counts)
   end
   return read_sliding_window(meter, counts)
 end
 
-local function read_meters(subject, limits, first, now_us)
-  local meters = {}
+-- The meters, and what time it is for the subject; see shared/rate-limit/own-time.
+local function read_meters(subject, limits, first, server_us)
+  local meters, now_us, newest = {}, server_us + subject.offset_us, 0
   for at = first, #limits, 5 do
     local place = #meters
     local meter = {
@@ -2427,8 +2546,13 @@ local function read_meters(subject, limits, first, now_us)
     }
     read_counts(meter, subject.counts[FIRST_LIMIT + place])
     meters[place + 1] = meter
+    newest = meter.token > newest and meter.token or newest
   end
-  return meters
+  if newest > now_us + STEP_US then
+    subject.offset_us, subject.stepped = newest - server_us, true
+    return read_meters(subject, limits, first, server_us)
+  end
+  return meters, now_us
 end
 
 -- How long until the limit allows so many units; 0: now.
@@ -2483,9 +2607,19 @@ local function keep_for(state, life_ms)
   end
 end
 
-local function pack_counts(meter)
+local function pack_counts(meter, offset_us)
   local head = pack_pair(meter.kept_until_ms, meter.token)
   if meter.algorithm == 'gcra' then
+    if offset_us > 0 then
+-- What a limit of the algorithm gcra has counted, with the offset of its subject behind it, so that a take that reads
+-- nothing else knows it.
+local COUNTS_BYTES = 32
+
+local function with_offset(counts, offset_us)
+  return string.sub(counts, 1, COUNTS_BYTES) .. struct.pack('>d', offset_us)
+end
+      return with_offset(head .. pack_gcra(meter), offset_us)
+    end
     return head .. pack_gcra(meter)
   elseif meter.algorithm == 'sliding-window' then
     return head .. pack_sliding_window(meter)
@@ -2493,8 +2627,9 @@ local function pack_counts(meter)
   return head .. meter.leases
 end
 
--- How long the key has to live for all limits, or nil if it will. Notes that in the meters.
-local function plan_life(meters, now_us)
+-- How long the key has to live for all limits, or nil if it will. Notes that in the meters. It ends by the server's clock,
+-- which has to reach the newest token first, for tokens rise.
+local function plan_life(meters, now_us, offset_us)
   local needed_us, short = 0, false
   for _, meter in ipairs(meters) do
     needed_us = math.max(needed_us, meter.reset_us)
@@ -2509,20 +2644,24 @@ local function plan_life(meters, now_us)
   for _, meter in ipairs(meters) do
     meter.kept_until_ms = math.floor(needed_ms) + KEPT_EXTRA_MS / 2
   end
-  return math.ceil(needed_us / 1000) + KEPT_EXTRA_MS
+  return math.ceil((needed_us + offset_us) / 1000) + KEPT_EXTRA_MS
 end
 
 -- Writes the counts, the record of the call and what else is \`written\`, all at once. The key always has an
 -- end. \`at_us\` is the call's token, or its time.
 local function save_subject(state, subject, meters, now_us, caller, call, at_us, written)
-  local life_ms = plan_life(meters, now_us)
+  local life_ms = plan_life(meters, now_us, subject.offset_us)
   for _, meter in ipairs(meters) do
     written[#written + 1] = meter.field
-    written[#written + 1] = pack_counts(meter)
+    written[#written + 1] = pack_counts(meter, subject.offset_us)
   end
   if not subject.exists then
     written[#written + 1] = 'layout'
     written[#written + 1] = SUBJECT_LAYOUT
+  end
+  if subject.stepped then
+    written[#written + 1] = 'offset'
+    written[#written + 1] = string.format('%.0f', subject.offset_us)
   end
   if caller ~= '' then
     written[#written + 1] = caller
@@ -2545,17 +2684,52 @@ local remembered, superseded = recall_token(subject.record, call)
 if superseded then
   return redis.error_reply('INVALID call: a later one has taken its slot')
 end
-local now_us = clock_us()
-local meters = read_meters(subject, limits, limits_at, now_us)
+local server_us = clock_us()
+local meters, now_us = read_meters(subject, limits, limits_at, server_us)
 if remembered then
-  return { 'taken', remembered, now_us, tell_meters(meters) }
+  return { 'taken', remembered, server_us, tell_meters(meters) }
 end
 if is_too_much(meters, cost) then
   return redis.error_reply('INVALID cost: no wait is long enough for so much')
 end
 local wait_us, denier = longest_wait(meters, cost)
 if wait_us > 0 then
-  return { 'denied', denier, wait_us, now_us, tell_meters(meters) }
+  if subject.stepped then
+-- As shared/rate-limit/keep-offset, for a subject whose limits have been read.
+-- Keeps how far a subject's time is ahead of the clock, also where a take is denied, which writes nothing else: else its
+-- time would stand still until one is allowed. A server that is out of memory may refuse it; the next call finds the step
+-- again.
+-- What a limit of the algorithm gcra has counted, with the offset of its subject behind it, so that a take that reads
+-- nothing else knows it.
+local COUNTS_BYTES = 32
+
+local function with_offset(counts, offset_us)
+  return string.sub(counts, 1, COUNTS_BYTES) .. struct.pack('>d', offset_us)
+end
+
+-- \`gcra\`: fields of limits of that algorithm, each with what it has counted.
+local function keep_offset(state, offset_us, gcra)
+  local written = { 'offset', string.format('%.0f', offset_us) }
+  for at = 1, #gcra, 2 do
+    written[at + 2], written[at + 3] = gcra[at], with_offset(gcra[at + 1], offset_us)
+  end
+  redis.pcall('HSET', state, unpack(written))
+end
+
+local function keep_step(state, subject, meters)
+  local gcra = {}
+  for place, meter in ipairs(meters) do
+    local counts = subject.counts[FIRST_LIMIT + place - 1]
+    if meter.algorithm == 'gcra' and counts then
+      gcra[#gcra + 1] = meter.field
+      gcra[#gcra + 1] = counts
+    end
+  end
+  keep_offset(state, subject.offset_us, gcra)
+end
+    keep_step(state, subject, meters)
+  end
+  return { 'denied', denier, wait_us, server_us, tell_meters(meters) }
 end
 
 local token = now_us
@@ -2573,7 +2747,7 @@ for _, meter in ipairs(meters) do
   end
 end
 save_subject(state, subject, meters, now_us, caller, call, token, {})
-return { 'taken', token, now_us, tell_meters(meters) }
+return { 'taken', token, server_us, tell_meters(meters) }
 `,
   },
   parts: ['state'],
@@ -2582,17 +2756,26 @@ return { 'taken', token, now_us, tell_meters(meters) }
     [17, 'lua/shared/clock.lua', 1],
     [23, 'lua/shared/rate-limit/calls.lua', 1],
     [51, 'lua/shared/rate-limit/subject.lua', 1],
-    [78, 'lua/shared/rate-limit/pairs.lua', 1],
-    [93, 'lua/shared/rate-limit/gcra.lua', 1],
-    [98, 'lua/shared/rate-limit/arrival.lua', 1],
-    [125, 'lua/shared/rate-limit/gcra.lua', 7],
-    [182, 'lua/shared/rate-limit/sliding-window.lua', 1],
-    [240, 'lua/shared/rate-limit/concurrency.lua', 1],
-    [278, 'lua/shared/rate-limit/meters.lua', 1],
-    [364, 'lua/shared/rate-limit/save.lua', 1],
-    [365, 'lua/shared/rate-limit/keep-for.lua', 1],
-    [375, 'lua/shared/rate-limit/save.lua', 3],
-    [429, 'lua/rate-limit/take.lua', 26],
+    [80, 'lua/shared/rate-limit/own-time.lua', 1],
+    [88, 'lua/shared/rate-limit/pairs.lua', 1],
+    [103, 'lua/shared/rate-limit/gcra.lua', 1],
+    [108, 'lua/shared/rate-limit/arrival.lua', 1],
+    [135, 'lua/shared/rate-limit/gcra.lua', 7],
+    [192, 'lua/shared/rate-limit/sliding-window.lua', 1],
+    [250, 'lua/shared/rate-limit/concurrency.lua', 1],
+    [288, 'lua/shared/rate-limit/meters.lua', 1],
+    [371, 'lua/shared/rate-limit/save.lua', 1],
+    [372, 'lua/shared/rate-limit/keep-for.lua', 1],
+    [382, 'lua/shared/rate-limit/save.lua', 3],
+    [387, 'lua/shared/rate-limit/with-offset.lua', 1],
+    [394, 'lua/shared/rate-limit/save.lua', 9],
+    [451, 'lua/rate-limit/take.lua', 27],
+    [471, 'lua/shared/rate-limit/keep-step.lua', 1],
+    [472, 'lua/shared/rate-limit/keep-offset.lua', 1],
+    [475, 'lua/shared/rate-limit/with-offset.lua', 1],
+    [482, 'lua/shared/rate-limit/keep-offset.lua', 5],
+    [491, 'lua/shared/rate-limit/keep-step.lua', 3],
+    [503, 'lua/rate-limit/take.lua', 48],
   ],
   encode(args) {
     const encoded = new Array<Argument>(3 + args.limits.length * 5)

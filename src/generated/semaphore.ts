@@ -39,7 +39,7 @@ export type AbandonAnswer =
 export const abandon: Operation<AbandonArguments, AbandonAnswer> = {
   script: {
     name: 'semaphore/abandon',
-    sha1: 'efb612d2717ca3cf8204cd29562d8098ef5e8b68',
+    sha1: 'dee94a6a6bfba5e8c0a0bfcb6374e17ef3d9476b',
     reads: false,
     bytes: false,
     source: `--[[
@@ -76,12 +76,15 @@ local function next_token(last, now_us)
   return math.max(last + 1, now_us)
 end
 -- Those who wait, first come first served: a sorted set of tickets by number.
--- A ticket is the text '<id> <kind> <lease_ms> <listens> <units> <holder>'. Its id is '<process>.<number>', and
+-- A ticket is the text '<id> <kind> <lease_ms> <listens> <units> <holder>'. Its id is '<process>.<number>', or
+-- '<process>.<number>@<asked_ms>' with the time at which it asked, by the server's clock as its process knows it; and
 -- a process listens on '<channel>:<process>'. Whoever frees something tells the process of the ticket:
---   granted <id> <token> <expires_at_ms> <now_ms>     it is yours
---   first <id> <recheck_ms>                           you are the first in line: look again then, at the latest
--- A process that nobody hears has died: its tickets are passed over. On a cluster without sharded channels
--- the number of those who hear proves nothing (\`counted\` is false); there the claim of a grant ends soon.
+--   granted <id> <token> <expires_at_ms> <now_ms>     it is yours for the lease you asked for; or, where it ends
+--                                                     earlier, it is kept for you until then: ask, and you have it
+--   first <id> <recheck_ms>                           you are the first in line: ask then, at the latest
+--   come <id>                                         ask now
+-- A process that does not listen has died: its tickets are passed over. On a cluster without sharded channels the number
+-- of subscribers proves nothing (\`counted\` is false); there everything is an offer. See docs/decisions/0031.
 
 local function format_ticket(ticket)
   return string.format(
@@ -108,6 +111,9 @@ local function parse_ticket(text)
   }
 end
 -- Telling the processes of tickets; see shared/tickets.
+-- A script asks whether a process listens before it publishes, and never after: what PUBLISH counts is not what is
+-- heard. A subscriber on a replica hears a message that was counted as heard by nobody, and one who subscribes to
+-- patterns is counted for a process that has died. So the state decides who was granted what, and a message only tells.
 -- @optional SPUBLISH only where the caller's driver has seen that the server knows sharded channels
 
 local function process_of(ticket)
@@ -118,24 +124,58 @@ local function first_message(ticket, recheck_ms)
   return 'first ' .. ticket.id .. ' ' .. recheck_ms
 end
 
--- True unless it is certain that the process is gone.
-local function tell_process(ticket, message, how)
-  if ticket.listens == 0 then
-    return true
+-- Whether the process of a ticket listens on this node; nil where that is not known: the process does not listen, the
+-- number of subscribers proves nothing, or the user may not ask for it.
+local function listens_here(ticket, how)
+  if ticket.listens == 0 or not how.counted then
+    return nil
   end
   local channel = how.channel .. ':' .. process_of(ticket)
-  local heard
+  local counts
   if how.sharded then
-    heard = redis.call('SPUBLISH', channel, message)
+    counts = redis.pcall('PUBSUB', 'SHARDNUMSUB', channel)
   else
-    heard = redis.call('PUBLISH', channel, message)
+    counts = redis.pcall('PUBSUB', 'NUMSUB', channel)
   end
-  return heard > 0 or not how.counted
+  if counts.err then
+    return nil
+  end
+  return counts[2] > 0
+end
+
+local function publish_to(ticket, message, how)
+  if ticket.listens == 0 then
+    return
+  end
+  local channel = how.channel .. ':' .. process_of(ticket)
+  if how.sharded then
+    redis.call('SPUBLISH', channel, message)
+  else
+    redis.call('PUBLISH', channel, message)
+  end
+end
+
+-- Answers false, and tells nobody, when it is certain that the process does not listen on this node.
+local function tell_process(ticket, message, how)
+  if listens_here(ticket, how) == false then
+    return false
+  end
+  publish_to(ticket, message, how)
+  return true
 end
 -- The line of tickets; see shared/tickets.
-local QUEUE_KEPT_MS = '7200000'
 -- Dead tickets passed over by one call.
 local MOST_SKIPPED = 500
+
+-- For how long a ticket is granted what it waits for: its whole lease, where its process listens here and has asked within the
+-- last quarter of a second; else for the time in which it has to ask. Its id ends with the time at which it asked.
+local function offered_ms(ticket, heard, claim_ms, now_ms)
+  local asked_ms = heard and string.match(ticket.id, '@(%d+)$')
+  if asked_ms and math.abs(now_ms - asked_ms) <= 250 then
+    return ticket.lease_ms
+  end
+  return math.min(ticket.lease_ms, claim_ms)
+end
 
 -- The first ticket, or nil.
 local function first_ticket(queue)
@@ -253,18 +293,20 @@ local PERMITS_KEPT_MS = 600000
 -- The end of the keys is moved in steps, so that most grants need not move it.
 local KEPT_STEP_MS = 600000
 
--- Removes permits, live or not.
+-- Removes permits, live or not. Answers what they were.
 local function forget_permits(semaphore, permits, ids, tokens)
   local known = redis.call('HMGET', ids, unpack(tokens))
-  local fields = {}
+  local fields, forgotten = {}, {}
   for at, token in ipairs(tokens) do
     local permit = parse_permit(known[at])
+    forgotten[at] = permit
     semaphore.used = semaphore.used - permit.weight
     fields[#fields + 1] = token
     fields[#fields + 1] = 'i' .. permit.id
   end
   redis.call('ZREM', permits, unpack(tokens))
   redis.call('HDEL', ids, unpack(fields))
+  return forgotten
 end
 
 -- Looks when the next permit ends. Where none is left nothing is used.
@@ -283,20 +325,6 @@ local function end_permit(semaphore, permits, ids, token, expires_at_ms)
   if expires_at_ms == semaphore.soonest_end_ms then
     look_ahead(semaphore, permits)
   end
-end
-
--- Removes permits whose lease has ended; answers whether there were any. What one call leaves counts as used,
--- so the limit holds.
-local function reap(semaphore, permits, ids, now_ms)
-  if semaphore.used == 0 or semaphore.soonest_end_ms > now_ms then
-    return false
-  end
-  local ended = redis.call('ZRANGEBYSCORE', permits, '-inf', now_ms, 'LIMIT', '0', MOST_REAPED)
-  if ended[1] then
-    forget_permits(semaphore, permits, ids, ended)
-  end
-  look_ahead(semaphore, permits)
-  return true
 end
 
 -- In how many milliseconds the next permit ends.
@@ -335,20 +363,54 @@ local function add_permit(semaphore, permits, ids, ticket, token, expires_at_ms,
     keep_permits(semaphore, permits, ids, now_ms)
   end
 end
+-- Removes permits whose lease has ended; answers whether there were any. What one call leaves counts as used,
+-- so the limit holds.
+local function reap(semaphore, permits, ids, now_ms)
+  if semaphore.used == 0 or semaphore.soonest_end_ms > now_ms then
+    return false
+  end
+-- Notes the process of an attempt that did not take what it was offered, by what has ended: an offer ends a second after it was
+-- made; what was asked for lasts longer, or was for no longer.
+local function note_late(unit, id, token, ended_ms)
+  if id ~= '' and ended_ms - math.floor(token / 1000) <= 1000 then
+    unit.late = unit.late or {}
+    unit.late[string.match(id, '^[^.]*')] = true
+  end
+end
+  local ended = redis.call('ZRANGEBYSCORE', permits, '-inf', now_ms, 'WITHSCORES', 'LIMIT', '0', MOST_REAPED)
+  local tokens = {}
+  for at = 1, #ended, 2 do
+    tokens[#tokens + 1] = ended[at]
+  end
+  if tokens[1] then
+    for at, permit in ipairs(forget_permits(semaphore, permits, ids, tokens)) do
+      note_late(semaphore, permit.id, tokens[at], ended[2 * at])
+    end
+  end
+  look_ahead(semaphore, permits)
+  return true
+end
 -- Permits are granted to those who wait, first come first served: one who wants much is waited for.
 
 -- Tickets to which one call grants permits.
 local MOST_GRANTED = 100
 
--- Grants the first ticket a permit, for the time in which its process has to confirm, and in the same message
--- tells the one behind it, of the same process, that it is the first now. Answers 'granted', 'called' when it
+-- Grants the first ticket a permit, or offers it for the time in which its process has to ask, and in the same message
+-- tells the one behind it, of the same process, that it is the first now. Answers 'granted', 'offered', 'called' when it
 -- told the next one too, and 'gone', having only removed the ticket, when the process is gone.
 local function hand_permit(semaphore, queue, permits, ids, ticket, behind, claim_ms, now_us, how)
+  local heard = listens_here(ticket, how)
+  if heard == false then
+    redis.call('ZREM', queue, ticket.text)
+    return 'gone'
+  end
   local now_ms = math.floor(now_us / 1000)
-  local lease_ms = math.min(ticket.lease_ms, claim_ms)
+  local lease_ms = offered_ms(ticket, heard, claim_ms, now_ms)
   local token, expires_at_ms = new_token(semaphore, now_us), now_ms + lease_ms
   local message = 'granted ' .. ticket.id .. ' ' .. token .. ' ' .. expires_at_ms .. ' ' .. now_ms
-  local together = behind
+  local is_offer = lease_ms < ticket.lease_ms
+  local together = not is_offer
+    and behind
     and process_of(behind) == process_of(ticket)
     and behind.units <= semaphore.limit
     and not fits(semaphore, ticket.units + behind.units)
@@ -360,11 +422,9 @@ local function hand_permit(semaphore, queue, permits, ids, ticket, behind, claim
     message = message .. '\\n' .. first_message(behind, recheck_ms)
   end
   redis.call('ZREM', queue, ticket.text)
-  if not tell_process(ticket, message, how) then
-    return 'gone'
-  end
   add_permit(semaphore, permits, ids, ticket, token, expires_at_ms, now_ms)
-  return together and 'called' or 'granted'
+  publish_to(ticket, message, how)
+  return together and 'called' or is_offer and 'offered' or 'granted'
 end
 
 -- The first two tickets, parsed.
@@ -379,7 +439,28 @@ end
 local function serve(semaphore, queue, permits, ids, own, claim_ms, now_us, how)
   local now_ms = math.floor(now_us / 1000)
   local granted = 0
+  -- The process of the last one that something was offered to: it may sleep, and then cannot look after its next.
+  local asleep
   local ticket, behind
+  if semaphore.late then
+-- Processes that did not take what they were offered.
+-- Removes the tickets of processes that did not take what they were offered, so that each of these processes is waited
+-- for once; but for the process of \`own\`, which calls and so is awake. Whoever stands in line again stands behind all others.
+local function send_back(queue, late, own, how)
+  late[process_of({ id = own })] = nil
+  if not next(late) then
+    return
+  end
+  for _, text in ipairs(redis.call('ZRANGE', queue, '0', '499')) do
+    local ticket = parse_ticket(text)
+    if late[process_of(ticket)] then
+      redis.call('ZREM', queue, text)
+      tell_process(ticket, 'come ' .. ticket.id, how)
+    end
+  end
+end
+    send_back(queue, semaphore.late, own, how)
+  end
   for _ = 1, MOST_SKIPPED do
     -- Whoever stood behind one that has left the line is the first now.
     ticket, behind = behind, nil
@@ -395,7 +476,20 @@ local function serve(semaphore, queue, permits, ids, own, claim_ms, now_us, how)
       redis.call('ZREM', queue, ticket.text)
       tell_process(ticket, 'come ' .. ticket.id, how)
     elseif not fits(semaphore, ticket.units) then
-      if tell_process(ticket, first_message(ticket, next_end_in_ms(semaphore, now_ms)), how) then
+      local recheck_ms = next_end_in_ms(semaphore, now_ms)
+      if tell_process(ticket, first_message(ticket, recheck_ms), how) then
+        if process_of(ticket) == asleep then
+-- Tells the first ticket of another process when to ask: a process that sleeps cannot look after itself.
+local function call_other(queue, process, recheck_ms, how)
+  for _, text in ipairs(redis.call('ZRANGE', queue, '0', '99')) do
+    local ticket = parse_ticket(text)
+    if process_of(ticket) ~= process and tell_process(ticket, first_message(ticket, recheck_ms), how) then
+      return
+    end
+  end
+end
+          call_other(queue, asleep, recheck_ms, how)
+        end
         return 'served'
       end
       redis.call('ZREM', queue, ticket.text)
@@ -410,8 +504,9 @@ local function serve(semaphore, queue, permits, ids, own, claim_ms, now_us, how)
       local came = hand_permit(semaphore, queue, permits, ids, ticket, behind, claim_ms, now_us, how)
       if came == 'called' then
         return 'served'
-      elseif came == 'granted' then
+      elseif came ~= 'gone' then
         granted = granted + 1
+        asleep = came == 'offered' and process_of(ticket) or nil
       end
     end
   end
@@ -457,14 +552,22 @@ return { 'abandoned', served == 'more' and 1 or 0 }
     [23, 'lua/shared/clock.lua', 1],
     [29, 'lua/shared/next-token.lua', 1],
     [34, 'lua/shared/tickets.lua', 1],
-    [66, 'lua/shared/tell.lua', 1],
-    [91, 'lua/shared/line.lua', 1],
-    [102, 'lua/shared/semaphore/state.lua', 1],
-    [148, 'lua/shared/semaphore/save.lua', 1],
-    [189, 'lua/shared/semaphore/permit.lua', 1],
-    [207, 'lua/shared/semaphore/permits.lua', 1],
-    [294, 'lua/shared/semaphore/serve.lua', 1],
-    [380, 'lua/semaphore/abandon.lua', 33],
+    [69, 'lua/shared/tell.lua', 1],
+    [122, 'lua/shared/line.lua', 1],
+    [142, 'lua/shared/semaphore/state.lua', 1],
+    [188, 'lua/shared/semaphore/save.lua', 1],
+    [229, 'lua/shared/semaphore/permit.lua', 1],
+    [247, 'lua/shared/semaphore/permits.lua', 1],
+    [307, 'lua/shared/semaphore/permits.lua', 74],
+    [322, 'lua/shared/semaphore/reap.lua', 1],
+    [328, 'lua/shared/note-late.lua', 1],
+    [336, 'lua/shared/semaphore/reap.lua', 8],
+    [349, 'lua/shared/semaphore/serve.lua', 1],
+    [402, 'lua/shared/send-back.lua', 1],
+    [418, 'lua/shared/semaphore/serve.lua', 55],
+    [438, 'lua/shared/call-other.lua', 1],
+    [447, 'lua/shared/semaphore/serve.lua', 76],
+    [475, 'lua/semaphore/abandon.lua', 34],
   ],
   encode(args) {
     return withoutDefaults([
@@ -516,6 +619,8 @@ export interface AcquireArguments {
   readonly sharded: boolean
   /** whether the number of those who hear tells who is gone */
   readonly counted: boolean
+  /** whether it takes for the whole lease what it was offered */
+  readonly confirms: boolean
 }
 
 export type AcquireAnswer =
@@ -526,22 +631,22 @@ export type AcquireAnswer =
 
 
 /**
- * Grants a permit of some weight, or puts the attempt in line. Nobody passes those who wait, not even with a smaller weight; what has become free goes to the first of them before. Safe to repeat: an attempt that has a permit, or stands in line, gets the same answer again. `oversized`: the weight is above the limit, and the attempt has left the line. A permit that was granted to one who waited lasts for `claim_ms` at most; extending or releasing it confirms.
+ * Grants a permit of some weight, or puts the attempt in line. Nobody passes those who wait, not even with a smaller weight; what has become free goes to the first of them before. Safe to repeat: an attempt that has a permit, or stands in line, gets the same answer again. `oversized`: the weight is above the limit, and the attempt has left the line. To one who waited longer than a moment a permit is offered for `claim_ms`: it asks again, with `confirms`, and has it for its lease.
  *
  * Cost: O(log n), at most 100 grants, and at most 1,000 removals of permits that have ended and 500 of waiters that are gone.
  */
 export const acquire: Operation<AcquireArguments, AcquireAnswer> = {
   script: {
     name: 'semaphore/acquire',
-    sha1: '6cc64fcc128a95f9ea7b6bb57dc57444c9e52767',
+    sha1: '01a225a76db3cecc7dd9d429cf5273f581534a6e',
     reads: false,
     bytes: false,
     source: `--[[
 Grants a permit of some weight, or puts the attempt in line. Nobody passes those who wait, not even with a
 smaller weight; what has become free goes to the first of them before. Safe to repeat: an attempt that has a
 permit, or stands in line, gets the same answer again. \`oversized\`: the weight is above the limit, and the
-attempt has left the line. A permit that was granted to one who waited lasts for \`claim_ms\` at most; extending or
-releasing it confirms.
+attempt has left the line. To one who waited longer than a moment a permit is offered for \`claim_ms\`: it asks again, with
+\`confirms\`, and has it for its lease.
 
 @returns granted    token:integer expires_at_ms:integer now_ms:integer
 @returns full       retry_after_ms:integer
@@ -565,6 +670,7 @@ local listens = ARGV[8] == '1' -- flag: whether its process listens on its chann
 local claim_ms = tonumber(ARGV[9] or 1000) -- integer: how long others have to confirm what they get now
 local sharded = ARGV[10] == '1' -- flag: whether those are sharded channels
 local counted = ARGV[11] ~= '0' -- flag: whether the number of those who hear tells who is gone
+local confirms = ARGV[12] == '1' -- flag: whether it takes for the whole lease what it was offered
 
 -- The only reader of the server's time: microseconds since 1970.
 -- Read once per call and passed on, for two readings in one script may differ.
@@ -578,12 +684,15 @@ local function next_token(last, now_us)
   return math.max(last + 1, now_us)
 end
 -- Those who wait, first come first served: a sorted set of tickets by number.
--- A ticket is the text '<id> <kind> <lease_ms> <listens> <units> <holder>'. Its id is '<process>.<number>', and
+-- A ticket is the text '<id> <kind> <lease_ms> <listens> <units> <holder>'. Its id is '<process>.<number>', or
+-- '<process>.<number>@<asked_ms>' with the time at which it asked, by the server's clock as its process knows it; and
 -- a process listens on '<channel>:<process>'. Whoever frees something tells the process of the ticket:
---   granted <id> <token> <expires_at_ms> <now_ms>     it is yours
---   first <id> <recheck_ms>                           you are the first in line: look again then, at the latest
--- A process that nobody hears has died: its tickets are passed over. On a cluster without sharded channels
--- the number of those who hear proves nothing (\`counted\` is false); there the claim of a grant ends soon.
+--   granted <id> <token> <expires_at_ms> <now_ms>     it is yours for the lease you asked for; or, where it ends
+--                                                     earlier, it is kept for you until then: ask, and you have it
+--   first <id> <recheck_ms>                           you are the first in line: ask then, at the latest
+--   come <id>                                         ask now
+-- A process that does not listen has died: its tickets are passed over. On a cluster without sharded channels the number
+-- of subscribers proves nothing (\`counted\` is false); there everything is an offer. See docs/decisions/0031.
 
 local function format_ticket(ticket)
   return string.format(
@@ -609,41 +718,8 @@ local function parse_ticket(text)
     holder = holder,
   }
 end
--- Telling the processes of tickets; see shared/tickets.
--- @optional SPUBLISH only where the caller's driver has seen that the server knows sharded channels
-
-local function process_of(ticket)
-  return string.match(ticket.id, '^[^.]*')
-end
-
-local function first_message(ticket, recheck_ms)
-  return 'first ' .. ticket.id .. ' ' .. recheck_ms
-end
-
--- True unless it is certain that the process is gone.
-local function tell_process(ticket, message, how)
-  if ticket.listens == 0 then
-    return true
-  end
-  local channel = how.channel .. ':' .. process_of(ticket)
-  local heard
-  if how.sharded then
-    heard = redis.call('SPUBLISH', channel, message)
-  else
-    heard = redis.call('PUBLISH', channel, message)
-  end
-  return heard > 0 or not how.counted
-end
--- The line of tickets; see shared/tickets.
+-- Standing in the line of tickets; see shared/tickets.
 local QUEUE_KEPT_MS = '7200000'
--- Dead tickets passed over by one call.
-local MOST_SKIPPED = 500
-
--- The first ticket, or nil.
-local function first_ticket(queue)
-  local text = redis.call('ZRANGE', queue, '0', '0')[1]
-  return text and parse_ticket(text) or nil
-end
 
 -- Adds a ticket, as text, behind all others, unless it stands in line already. Answers the number of the newest
 -- ticket, and how many stand before this one.
@@ -735,6 +811,12 @@ local function save_semaphore(state, semaphore, now_ms)
   redis.call('SET', state, semaphore_text(semaphore), 'PX', semaphore_kept_ms(semaphore, now_ms))
 end
 
+-- As \`save_semaphore\`, for a call that gives something back: its first write is one that a full server takes.
+local function save_freed_semaphore(state, semaphore, now_ms)
+  redis.call('PEXPIRE', state, semaphore_kept_ms(semaphore, now_ms))
+  save_semaphore(state, semaphore, now_ms)
+end
+
 local function save_changed(state, semaphore, now_ms, dirty)
   if dirty then
     save_semaphore(state, semaphore, now_ms)
@@ -763,18 +845,20 @@ local PERMITS_KEPT_MS = 600000
 -- The end of the keys is moved in steps, so that most grants need not move it.
 local KEPT_STEP_MS = 600000
 
--- Removes permits, live or not.
+-- Removes permits, live or not. Answers what they were.
 local function forget_permits(semaphore, permits, ids, tokens)
   local known = redis.call('HMGET', ids, unpack(tokens))
-  local fields = {}
+  local fields, forgotten = {}, {}
   for at, token in ipairs(tokens) do
     local permit = parse_permit(known[at])
+    forgotten[at] = permit
     semaphore.used = semaphore.used - permit.weight
     fields[#fields + 1] = token
     fields[#fields + 1] = 'i' .. permit.id
   end
   redis.call('ZREM', permits, unpack(tokens))
   redis.call('HDEL', ids, unpack(fields))
+  return forgotten
 end
 
 -- Looks when the next permit ends. Where none is left nothing is used.
@@ -793,20 +877,6 @@ local function end_permit(semaphore, permits, ids, token, expires_at_ms)
   if expires_at_ms == semaphore.soonest_end_ms then
     look_ahead(semaphore, permits)
   end
-end
-
--- Removes permits whose lease has ended; answers whether there were any. What one call leaves counts as used,
--- so the limit holds.
-local function reap(semaphore, permits, ids, now_ms)
-  if semaphore.used == 0 or semaphore.soonest_end_ms > now_ms then
-    return false
-  end
-  local ended = redis.call('ZRANGEBYSCORE', permits, '-inf', now_ms, 'LIMIT', '0', MOST_REAPED)
-  if ended[1] then
-    forget_permits(semaphore, permits, ids, ended)
-  end
-  look_ahead(semaphore, permits)
-  return true
 end
 
 -- In how many milliseconds the next permit ends.
@@ -830,6 +900,19 @@ local function new_token(semaphore, now_us)
   return string.format('%.0f', next_token(semaphore.token, now_us))
 end
 
+-- An attempt that asks for what it was offered gets it for the whole lease. Answers when it ends.
+local function confirm_permit(semaphore, permits, ids, token, ends_at_ms, lease_ms, now_ms)
+  local expires_at_ms = math.max(ends_at_ms, now_ms + lease_ms)
+  semaphore.last_end_ms = math.max(semaphore.last_end_ms, expires_at_ms)
+  -- Before ZADD, for a full server takes this as the first write.
+  keep_permits(semaphore, permits, ids, now_ms)
+  redis.call('ZADD', permits, 'XX', expires_at_ms, token)
+  if ends_at_ms == semaphore.soonest_end_ms then
+    look_ahead(semaphore, permits)
+  end
+  return expires_at_ms
+end
+
 -- Grants a ticket a permit.
 local function add_permit(semaphore, permits, ids, ticket, token, expires_at_ms, now_ms)
   local first, step = semaphore.used == 0, last_step(semaphore)
@@ -845,20 +928,161 @@ local function add_permit(semaphore, permits, ids, ticket, token, expires_at_ms,
     keep_permits(semaphore, permits, ids, now_ms)
   end
 end
+-- Removes permits whose lease has ended; answers whether there were any. What one call leaves counts as used,
+-- so the limit holds.
+local function reap(semaphore, permits, ids, now_ms)
+  if semaphore.used == 0 or semaphore.soonest_end_ms > now_ms then
+    return false
+  end
+-- Notes the process of an attempt that did not take what it was offered, by what has ended: an offer ends a second after it was
+-- made; what was asked for lasts longer, or was for no longer.
+local function note_late(unit, id, token, ended_ms)
+  if id ~= '' and ended_ms - math.floor(token / 1000) <= 1000 then
+    unit.late = unit.late or {}
+    unit.late[string.match(id, '^[^.]*')] = true
+  end
+end
+  local ended = redis.call('ZRANGEBYSCORE', permits, '-inf', now_ms, 'WITHSCORES', 'LIMIT', '0', MOST_REAPED)
+  local tokens = {}
+  for at = 1, #ended, 2 do
+    tokens[#tokens + 1] = ended[at]
+  end
+  if tokens[1] then
+    for at, permit in ipairs(forget_permits(semaphore, permits, ids, tokens)) do
+      note_late(semaphore, permit.id, tokens[at], ended[2 * at])
+    end
+  end
+  look_ahead(semaphore, permits)
+  return true
+end
+
+local semaphore = open_semaphore(state)
+if semaphore.layout ~= SEMAPHORE_LAYOUT then
+  return redis.error_reply('LAYOUT ' .. semaphore.layout)
+end
+local now_us = clock_us()
+local now_ms = math.floor(now_us / 1000)
+local known, ends_at_ms = permit_of(permits, ids, id)
+if known and ends_at_ms > now_ms then
+  if confirms then
+    ends_at_ms = confirm_permit(semaphore, permits, ids, known, ends_at_ms, lease_ms, now_ms)
+    save_freed_semaphore(state, semaphore, now_ms)
+  end
+  return { 'granted', tonumber(known), ends_at_ms, now_ms }
+end
+if known then
+  end_permit(semaphore, permits, ids, known, ends_at_ms)
+end
+local dirty = reap(semaphore, permits, ids, now_ms) or known
+if semaphore.resized == 0 and semaphore.limit ~= limit then
+  semaphore.limit = limit
+  dirty = true
+end
+
+local ticket =
+  { id = id, kind = 'x', lease_ms = lease_ms, listens = listens and 1 or 0, units = weight, holder = holder }
+local own = format_ticket(ticket)
+local oversized = weight > semaphore.limit
+if oversized and semaphore.last_ticket > 0 then
+  redis.call('ZREM', queue, own)
+end
+local served = 'nobody'
+-- Where nothing at all is free, nobody fits.
+if semaphore.last_ticket > 0 and semaphore.used < semaphore.limit then
+-- Telling the processes of tickets; see shared/tickets.
+-- A script asks whether a process listens before it publishes, and never after: what PUBLISH counts is not what is
+-- heard. A subscriber on a replica hears a message that was counted as heard by nobody, and one who subscribes to
+-- patterns is counted for a process that has died. So the state decides who was granted what, and a message only tells.
+-- @optional SPUBLISH only where the caller's driver has seen that the server knows sharded channels
+
+local function process_of(ticket)
+  return string.match(ticket.id, '^[^.]*')
+end
+
+local function first_message(ticket, recheck_ms)
+  return 'first ' .. ticket.id .. ' ' .. recheck_ms
+end
+
+-- Whether the process of a ticket listens on this node; nil where that is not known: the process does not listen, the
+-- number of subscribers proves nothing, or the user may not ask for it.
+local function listens_here(ticket, how)
+  if ticket.listens == 0 or not how.counted then
+    return nil
+  end
+  local channel = how.channel .. ':' .. process_of(ticket)
+  local counts
+  if how.sharded then
+    counts = redis.pcall('PUBSUB', 'SHARDNUMSUB', channel)
+  else
+    counts = redis.pcall('PUBSUB', 'NUMSUB', channel)
+  end
+  if counts.err then
+    return nil
+  end
+  return counts[2] > 0
+end
+
+local function publish_to(ticket, message, how)
+  if ticket.listens == 0 then
+    return
+  end
+  local channel = how.channel .. ':' .. process_of(ticket)
+  if how.sharded then
+    redis.call('SPUBLISH', channel, message)
+  else
+    redis.call('PUBLISH', channel, message)
+  end
+end
+
+-- Answers false, and tells nobody, when it is certain that the process does not listen on this node.
+local function tell_process(ticket, message, how)
+  if listens_here(ticket, how) == false then
+    return false
+  end
+  publish_to(ticket, message, how)
+  return true
+end
+-- The line of tickets; see shared/tickets.
+-- Dead tickets passed over by one call.
+local MOST_SKIPPED = 500
+
+-- For how long a ticket is granted what it waits for: its whole lease, where its process listens here and has asked within the
+-- last quarter of a second; else for the time in which it has to ask. Its id ends with the time at which it asked.
+local function offered_ms(ticket, heard, claim_ms, now_ms)
+  local asked_ms = heard and string.match(ticket.id, '@(%d+)$')
+  if asked_ms and math.abs(now_ms - asked_ms) <= 250 then
+    return ticket.lease_ms
+  end
+  return math.min(ticket.lease_ms, claim_ms)
+end
+
+-- The first ticket, or nil.
+local function first_ticket(queue)
+  local text = redis.call('ZRANGE', queue, '0', '0')[1]
+  return text and parse_ticket(text) or nil
+end
+
 -- Permits are granted to those who wait, first come first served: one who wants much is waited for.
 
 -- Tickets to which one call grants permits.
 local MOST_GRANTED = 100
 
--- Grants the first ticket a permit, for the time in which its process has to confirm, and in the same message
--- tells the one behind it, of the same process, that it is the first now. Answers 'granted', 'called' when it
+-- Grants the first ticket a permit, or offers it for the time in which its process has to ask, and in the same message
+-- tells the one behind it, of the same process, that it is the first now. Answers 'granted', 'offered', 'called' when it
 -- told the next one too, and 'gone', having only removed the ticket, when the process is gone.
 local function hand_permit(semaphore, queue, permits, ids, ticket, behind, claim_ms, now_us, how)
+  local heard = listens_here(ticket, how)
+  if heard == false then
+    redis.call('ZREM', queue, ticket.text)
+    return 'gone'
+  end
   local now_ms = math.floor(now_us / 1000)
-  local lease_ms = math.min(ticket.lease_ms, claim_ms)
+  local lease_ms = offered_ms(ticket, heard, claim_ms, now_ms)
   local token, expires_at_ms = new_token(semaphore, now_us), now_ms + lease_ms
   local message = 'granted ' .. ticket.id .. ' ' .. token .. ' ' .. expires_at_ms .. ' ' .. now_ms
-  local together = behind
+  local is_offer = lease_ms < ticket.lease_ms
+  local together = not is_offer
+    and behind
     and process_of(behind) == process_of(ticket)
     and behind.units <= semaphore.limit
     and not fits(semaphore, ticket.units + behind.units)
@@ -870,11 +1094,9 @@ local function hand_permit(semaphore, queue, permits, ids, ticket, behind, claim
     message = message .. '\\n' .. first_message(behind, recheck_ms)
   end
   redis.call('ZREM', queue, ticket.text)
-  if not tell_process(ticket, message, how) then
-    return 'gone'
-  end
   add_permit(semaphore, permits, ids, ticket, token, expires_at_ms, now_ms)
-  return together and 'called' or 'granted'
+  publish_to(ticket, message, how)
+  return together and 'called' or is_offer and 'offered' or 'granted'
 end
 
 -- The first two tickets, parsed.
@@ -889,7 +1111,28 @@ end
 local function serve(semaphore, queue, permits, ids, own, claim_ms, now_us, how)
   local now_ms = math.floor(now_us / 1000)
   local granted = 0
+  -- The process of the last one that something was offered to: it may sleep, and then cannot look after its next.
+  local asleep
   local ticket, behind
+  if semaphore.late then
+-- Processes that did not take what they were offered.
+-- Removes the tickets of processes that did not take what they were offered, so that each of these processes is waited
+-- for once; but for the process of \`own\`, which calls and so is awake. Whoever stands in line again stands behind all others.
+local function send_back(queue, late, own, how)
+  late[process_of({ id = own })] = nil
+  if not next(late) then
+    return
+  end
+  for _, text in ipairs(redis.call('ZRANGE', queue, '0', '499')) do
+    local ticket = parse_ticket(text)
+    if late[process_of(ticket)] then
+      redis.call('ZREM', queue, text)
+      tell_process(ticket, 'come ' .. ticket.id, how)
+    end
+  end
+end
+    send_back(queue, semaphore.late, own, how)
+  end
   for _ = 1, MOST_SKIPPED do
     -- Whoever stood behind one that has left the line is the first now.
     ticket, behind = behind, nil
@@ -905,7 +1148,20 @@ local function serve(semaphore, queue, permits, ids, own, claim_ms, now_us, how)
       redis.call('ZREM', queue, ticket.text)
       tell_process(ticket, 'come ' .. ticket.id, how)
     elseif not fits(semaphore, ticket.units) then
-      if tell_process(ticket, first_message(ticket, next_end_in_ms(semaphore, now_ms)), how) then
+      local recheck_ms = next_end_in_ms(semaphore, now_ms)
+      if tell_process(ticket, first_message(ticket, recheck_ms), how) then
+        if process_of(ticket) == asleep then
+-- Tells the first ticket of another process when to ask: a process that sleeps cannot look after itself.
+local function call_other(queue, process, recheck_ms, how)
+  for _, text in ipairs(redis.call('ZRANGE', queue, '0', '99')) do
+    local ticket = parse_ticket(text)
+    if process_of(ticket) ~= process and tell_process(ticket, first_message(ticket, recheck_ms), how) then
+      return
+    end
+  end
+end
+          call_other(queue, asleep, recheck_ms, how)
+        end
         return 'served'
       end
       redis.call('ZREM', queue, ticket.text)
@@ -920,8 +1176,9 @@ local function serve(semaphore, queue, permits, ids, own, claim_ms, now_us, how)
       local came = hand_permit(semaphore, queue, permits, ids, ticket, behind, claim_ms, now_us, how)
       if came == 'called' then
         return 'served'
-      elseif came == 'granted' then
+      elseif came ~= 'gone' then
         granted = granted + 1
+        asleep = came == 'offered' and process_of(ticket) or nil
       end
     end
   end
@@ -931,51 +1188,25 @@ local function serve(semaphore, queue, permits, ids, own, claim_ms, now_us, how)
   end
   return 'more'
 end
-
-local semaphore = open_semaphore(state)
-if semaphore.layout ~= SEMAPHORE_LAYOUT then
-  return redis.error_reply('LAYOUT ' .. semaphore.layout)
-end
-local now_us = clock_us()
-local now_ms = math.floor(now_us / 1000)
-local known, ends_at_ms = permit_of(permits, ids, id)
-if known and ends_at_ms > now_ms then
-  return { 'granted', tonumber(known), ends_at_ms, now_ms }
-end
-if known then
-  end_permit(semaphore, permits, ids, known, ends_at_ms)
-end
-local dirty = reap(semaphore, permits, ids, now_ms) or known
-if semaphore.resized == 0 and semaphore.limit ~= limit then
-  semaphore.limit = limit
-  dirty = true
-end
-
-local how = { channel = channel, sharded = sharded, counted = counted }
-local ticket =
-  { id = id, kind = 'x', lease_ms = lease_ms, listens = listens and 1 or 0, units = weight, holder = holder }
-local own = format_ticket(ticket)
-local oversized = weight > semaphore.limit
-if oversized and semaphore.last_ticket > 0 then
-  redis.call('ZREM', queue, own)
-end
-local served = 'nobody'
--- Where nothing at all is free, nobody fits.
-if semaphore.last_ticket > 0 and semaphore.used < semaphore.limit then
+  local how = { channel = channel, sharded = sharded, counted = counted }
   served = serve(semaphore, queue, permits, ids, own, claim_ms, now_us, how)
   dirty = true
+  if served == 'own' then
+    local token, expires_at_ms = new_token(semaphore, now_us), now_ms + lease_ms
+    add_permit(semaphore, permits, ids, ticket, token, expires_at_ms, now_ms)
+    redis.call('ZREM', queue, own)
+    serve(semaphore, queue, permits, ids, '', claim_ms, now_us, how)
+    save_semaphore(state, semaphore, now_ms)
+    return { 'granted', tonumber(token), expires_at_ms, now_ms }
+  end
 end
 if oversized then
   save_changed(state, semaphore, now_ms, dirty)
   return { 'oversized', semaphore.limit }
 end
-if served == 'own' or (semaphore.last_ticket == 0 and fits(semaphore, weight)) then
+if semaphore.last_ticket == 0 and fits(semaphore, weight) then
   local token, expires_at_ms = new_token(semaphore, now_us), now_ms + lease_ms
   add_permit(semaphore, permits, ids, ticket, token, expires_at_ms, now_ms)
-  if served == 'own' then
-    redis.call('ZREM', queue, own)
-    serve(semaphore, queue, permits, ids, '', claim_ms, now_us, how)
-  end
   save_semaphore(state, semaphore, now_ms)
   return { 'granted', tonumber(token), expires_at_ms, now_ms }
 end
@@ -997,19 +1228,26 @@ return { 'full', recheck_ms }
   parts: ['state', 'queue', 'permits', 'ids'],
   lines: [
     [1, 'lua/semaphore/acquire.lua', 1],
-    [31, 'lua/shared/clock.lua', 1],
-    [37, 'lua/shared/next-token.lua', 1],
-    [42, 'lua/shared/tickets.lua', 1],
-    [74, 'lua/shared/tell.lua', 1],
-    [99, 'lua/shared/line.lua', 1],
-    [110, 'lua/shared/line.lua', 39],
-    [119, 'lua/shared/semaphore/state.lua', 1],
-    [165, 'lua/shared/semaphore/save.lua', 1],
-    [200, 'lua/shared/semaphore/save.lua', 42],
-    [205, 'lua/shared/semaphore/permit.lua', 1],
-    [223, 'lua/shared/semaphore/permits.lua', 1],
-    [310, 'lua/shared/semaphore/serve.lua', 1],
-    [396, 'lua/semaphore/acquire.lua', 41],
+    [32, 'lua/shared/clock.lua', 1],
+    [38, 'lua/shared/next-token.lua', 1],
+    [43, 'lua/shared/tickets.lua', 1],
+    [78, 'lua/shared/stand.lua', 1],
+    [90, 'lua/shared/semaphore/state.lua', 1],
+    [136, 'lua/shared/semaphore/save.lua', 1],
+    [182, 'lua/shared/semaphore/permit.lua', 1],
+    [200, 'lua/shared/semaphore/permits.lua', 1],
+    [288, 'lua/shared/semaphore/reap.lua', 1],
+    [294, 'lua/shared/note-late.lua', 1],
+    [302, 'lua/shared/semaphore/reap.lua', 8],
+    [315, 'lua/semaphore/acquire.lua', 41],
+    [349, 'lua/shared/tell.lua', 1],
+    [402, 'lua/shared/line.lua', 1],
+    [422, 'lua/shared/semaphore/serve.lua', 1],
+    [475, 'lua/shared/send-back.lua', 1],
+    [491, 'lua/shared/semaphore/serve.lua', 55],
+    [511, 'lua/shared/call-other.lua', 1],
+    [520, 'lua/shared/semaphore/serve.lua', 76],
+    [548, 'lua/semaphore/acquire.lua', 78],
   ],
   encode(args) {
     return withoutDefaults([
@@ -1024,7 +1262,8 @@ return { 'full', recheck_ms }
       args.claimMs,
       args.sharded ? 1 : 0,
       args.counted ? 1 : 0,
-    ], [0, 0, 1000, 0, 1])
+      args.confirms ? 1 : 0,
+    ], [0, 0, 1000, 0, 1, 0])
   },
   decode(reply) {
     const parts = asList(reply)
@@ -1078,7 +1317,7 @@ export type ClearAnswer =
 export const clear: Operation<ClearArguments, ClearAnswer> = {
   script: {
     name: 'semaphore/clear',
-    sha1: '8010497a98cd6d314e11ec708f6044ae4a0fde0f',
+    sha1: '6f3f2dcd3d7e851b802afe236e0bdd5633195907',
     reads: false,
     bytes: false,
     source: `--[[
@@ -1096,12 +1335,15 @@ local channel = ARGV[1] -- text: beginning of the channels of processes
 local sharded = ARGV[2] == '1' -- flag: whether those are sharded channels
 
 -- Those who wait, first come first served: a sorted set of tickets by number.
--- A ticket is the text '<id> <kind> <lease_ms> <listens> <units> <holder>'. Its id is '<process>.<number>', and
+-- A ticket is the text '<id> <kind> <lease_ms> <listens> <units> <holder>'. Its id is '<process>.<number>', or
+-- '<process>.<number>@<asked_ms>' with the time at which it asked, by the server's clock as its process knows it; and
 -- a process listens on '<channel>:<process>'. Whoever frees something tells the process of the ticket:
---   granted <id> <token> <expires_at_ms> <now_ms>     it is yours
---   first <id> <recheck_ms>                           you are the first in line: look again then, at the latest
--- A process that nobody hears has died: its tickets are passed over. On a cluster without sharded channels
--- the number of those who hear proves nothing (\`counted\` is false); there the claim of a grant ends soon.
+--   granted <id> <token> <expires_at_ms> <now_ms>     it is yours for the lease you asked for; or, where it ends
+--                                                     earlier, it is kept for you until then: ask, and you have it
+--   first <id> <recheck_ms>                           you are the first in line: ask then, at the latest
+--   come <id>                                         ask now
+-- A process that does not listen has died: its tickets are passed over. On a cluster without sharded channels the number
+-- of subscribers proves nothing (\`counted\` is false); there everything is an offer. See docs/decisions/0031.
 
 local function parse_ticket(text)
   local id, kind, lease_ms, listens, units, holder = string.match(text, '^(%S+) (%S) (%d+) (%d) (%d+) (.*)$')
@@ -1116,25 +1358,53 @@ local function parse_ticket(text)
   }
 end
 -- Telling the processes of tickets; see shared/tickets.
+-- A script asks whether a process listens before it publishes, and never after: what PUBLISH counts is not what is
+-- heard. A subscriber on a replica hears a message that was counted as heard by nobody, and one who subscribes to
+-- patterns is counted for a process that has died. So the state decides who was granted what, and a message only tells.
 -- @optional SPUBLISH only where the caller's driver has seen that the server knows sharded channels
 
 local function process_of(ticket)
   return string.match(ticket.id, '^[^.]*')
 end
 
--- True unless it is certain that the process is gone.
-local function tell_process(ticket, message, how)
-  if ticket.listens == 0 then
-    return true
+-- Whether the process of a ticket listens on this node; nil where that is not known: the process does not listen, the
+-- number of subscribers proves nothing, or the user may not ask for it.
+local function listens_here(ticket, how)
+  if ticket.listens == 0 or not how.counted then
+    return nil
   end
   local channel = how.channel .. ':' .. process_of(ticket)
-  local heard
+  local counts
   if how.sharded then
-    heard = redis.call('SPUBLISH', channel, message)
+    counts = redis.pcall('PUBSUB', 'SHARDNUMSUB', channel)
   else
-    heard = redis.call('PUBLISH', channel, message)
+    counts = redis.pcall('PUBSUB', 'NUMSUB', channel)
   end
-  return heard > 0 or not how.counted
+  if counts.err then
+    return nil
+  end
+  return counts[2] > 0
+end
+
+local function publish_to(ticket, message, how)
+  if ticket.listens == 0 then
+    return
+  end
+  local channel = how.channel .. ':' .. process_of(ticket)
+  if how.sharded then
+    redis.call('SPUBLISH', channel, message)
+  else
+    redis.call('PUBLISH', channel, message)
+  end
+end
+
+-- Answers false, and tells nobody, when it is certain that the process does not listen on this node.
+local function tell_process(ticket, message, how)
+  if listens_here(ticket, how) == false then
+    return false
+  end
+  publish_to(ticket, message, how)
+  return true
 end
 
 local how = { channel = channel, sharded = sharded, counted = false }
@@ -1155,10 +1425,10 @@ return { 'cleared', existed }
   lines: [
     [1, 'lua/semaphore/clear.lua', 1],
     [15, 'lua/shared/tickets.lua', 1],
-    [23, 'lua/shared/tickets.lua', 21],
-    [35, 'lua/shared/tell.lua', 1],
-    [42, 'lua/shared/tell.lua', 12],
-    [56, 'lua/semaphore/clear.lua', 17],
+    [26, 'lua/shared/tickets.lua', 24],
+    [38, 'lua/shared/tell.lua', 1],
+    [48, 'lua/shared/tell.lua', 15],
+    [87, 'lua/semaphore/clear.lua', 17],
   ],
   encode(args) {
     return withoutDefaults([
@@ -1379,8 +1649,8 @@ return { 'extended', now_ms, ends }
     [60, 'lua/shared/semaphore/save.lua', 1],
     [101, 'lua/shared/semaphore/permit.lua', 1],
     [106, 'lua/shared/semaphore/permits.lua', 1],
-    [111, 'lua/shared/semaphore/permits.lua', 20],
-    [121, 'lua/shared/semaphore/permits.lua', 57],
+    [111, 'lua/shared/semaphore/permits.lua', 22],
+    [121, 'lua/shared/semaphore/permits.lua', 45],
     [132, 'lua/semaphore/extend.lua', 19],
   ],
   encode(args) {
@@ -1441,7 +1711,7 @@ function readLineOfInspectInspection(part: Reply | undefined): ({ readonly id: s
 export const inspect: Operation<InspectArguments, InspectAnswer> = {
   script: {
     name: 'semaphore/inspect',
-    sha1: '3f81dee9522a0fba214e37b7ffb14f0d173c63e9',
+    sha1: '51d2b2cddca084e0754287cc8bc166217139989e',
     reads: true,
     bytes: false,
     source: `--[[
@@ -1467,12 +1737,15 @@ local function clock_us()
   return time[1] * 1000000 + time[2]
 end
 -- Those who wait, first come first served: a sorted set of tickets by number.
--- A ticket is the text '<id> <kind> <lease_ms> <listens> <units> <holder>'. Its id is '<process>.<number>', and
+-- A ticket is the text '<id> <kind> <lease_ms> <listens> <units> <holder>'. Its id is '<process>.<number>', or
+-- '<process>.<number>@<asked_ms>' with the time at which it asked, by the server's clock as its process knows it; and
 -- a process listens on '<channel>:<process>'. Whoever frees something tells the process of the ticket:
---   granted <id> <token> <expires_at_ms> <now_ms>     it is yours
---   first <id> <recheck_ms>                           you are the first in line: look again then, at the latest
--- A process that nobody hears has died: its tickets are passed over. On a cluster without sharded channels
--- the number of those who hear proves nothing (\`counted\` is false); there the claim of a grant ends soon.
+--   granted <id> <token> <expires_at_ms> <now_ms>     it is yours for the lease you asked for; or, where it ends
+--                                                     earlier, it is kept for you until then: ask, and you have it
+--   first <id> <recheck_ms>                           you are the first in line: ask then, at the latest
+--   come <id>                                         ask now
+-- A process that does not listen has died: its tickets are passed over. On a cluster without sharded channels the number
+-- of subscribers proves nothing (\`counted\` is false); there everything is an offer. See docs/decisions/0031.
 
 local function parse_ticket(text)
   local id, kind, lease_ms, listens, units, holder = string.match(text, '^(%S+) (%S) (%d+) (%d) (%d+) (.*)$')
@@ -1584,10 +1857,10 @@ return {
     [1, 'lua/semaphore/inspect.lua', 1],
     [17, 'lua/shared/clock.lua', 1],
     [23, 'lua/shared/tickets.lua', 1],
-    [31, 'lua/shared/tickets.lua', 21],
-    [43, 'lua/shared/semaphore/state.lua', 1],
-    [85, 'lua/shared/semaphore/permit.lua', 1],
-    [95, 'lua/semaphore/inspect.lua', 22],
+    [34, 'lua/shared/tickets.lua', 24],
+    [46, 'lua/shared/semaphore/state.lua', 1],
+    [88, 'lua/shared/semaphore/permit.lua', 1],
+    [98, 'lua/semaphore/inspect.lua', 22],
   ],
   encode(args) {
     return [
@@ -1641,7 +1914,7 @@ export type ReleaseAnswer =
 export const release: Operation<ReleaseArguments, ReleaseAnswer> = {
   script: {
     name: 'semaphore/release',
-    sha1: 'c9165163426bb412d605e03eb98d3b48e93649b2',
+    sha1: '2e89263c918d1d471dd0b7a1cb10280d5f9a433c',
     reads: false,
     bytes: false,
     source: `--[[
@@ -1675,12 +1948,15 @@ local function next_token(last, now_us)
   return math.max(last + 1, now_us)
 end
 -- Those who wait, first come first served: a sorted set of tickets by number.
--- A ticket is the text '<id> <kind> <lease_ms> <listens> <units> <holder>'. Its id is '<process>.<number>', and
+-- A ticket is the text '<id> <kind> <lease_ms> <listens> <units> <holder>'. Its id is '<process>.<number>', or
+-- '<process>.<number>@<asked_ms>' with the time at which it asked, by the server's clock as its process knows it; and
 -- a process listens on '<channel>:<process>'. Whoever frees something tells the process of the ticket:
---   granted <id> <token> <expires_at_ms> <now_ms>     it is yours
---   first <id> <recheck_ms>                           you are the first in line: look again then, at the latest
--- A process that nobody hears has died: its tickets are passed over. On a cluster without sharded channels
--- the number of those who hear proves nothing (\`counted\` is false); there the claim of a grant ends soon.
+--   granted <id> <token> <expires_at_ms> <now_ms>     it is yours for the lease you asked for; or, where it ends
+--                                                     earlier, it is kept for you until then: ask, and you have it
+--   first <id> <recheck_ms>                           you are the first in line: ask then, at the latest
+--   come <id>                                         ask now
+-- A process that does not listen has died: its tickets are passed over. On a cluster without sharded channels the number
+-- of subscribers proves nothing (\`counted\` is false); there everything is an offer. See docs/decisions/0031.
 
 local function parse_ticket(text)
   local id, kind, lease_ms, listens, units, holder = string.match(text, '^(%S+) (%S) (%d+) (%d) (%d+) (.*)$')
@@ -1695,6 +1971,9 @@ local function parse_ticket(text)
   }
 end
 -- Telling the processes of tickets; see shared/tickets.
+-- A script asks whether a process listens before it publishes, and never after: what PUBLISH counts is not what is
+-- heard. A subscriber on a replica hears a message that was counted as heard by nobody, and one who subscribes to
+-- patterns is counted for a process that has died. So the state decides who was granted what, and a message only tells.
 -- @optional SPUBLISH only where the caller's driver has seen that the server knows sharded channels
 
 local function process_of(ticket)
@@ -1705,24 +1984,58 @@ local function first_message(ticket, recheck_ms)
   return 'first ' .. ticket.id .. ' ' .. recheck_ms
 end
 
--- True unless it is certain that the process is gone.
-local function tell_process(ticket, message, how)
-  if ticket.listens == 0 then
-    return true
+-- Whether the process of a ticket listens on this node; nil where that is not known: the process does not listen, the
+-- number of subscribers proves nothing, or the user may not ask for it.
+local function listens_here(ticket, how)
+  if ticket.listens == 0 or not how.counted then
+    return nil
   end
   local channel = how.channel .. ':' .. process_of(ticket)
-  local heard
+  local counts
   if how.sharded then
-    heard = redis.call('SPUBLISH', channel, message)
+    counts = redis.pcall('PUBSUB', 'SHARDNUMSUB', channel)
   else
-    heard = redis.call('PUBLISH', channel, message)
+    counts = redis.pcall('PUBSUB', 'NUMSUB', channel)
   end
-  return heard > 0 or not how.counted
+  if counts.err then
+    return nil
+  end
+  return counts[2] > 0
+end
+
+local function publish_to(ticket, message, how)
+  if ticket.listens == 0 then
+    return
+  end
+  local channel = how.channel .. ':' .. process_of(ticket)
+  if how.sharded then
+    redis.call('SPUBLISH', channel, message)
+  else
+    redis.call('PUBLISH', channel, message)
+  end
+end
+
+-- Answers false, and tells nobody, when it is certain that the process does not listen on this node.
+local function tell_process(ticket, message, how)
+  if listens_here(ticket, how) == false then
+    return false
+  end
+  publish_to(ticket, message, how)
+  return true
 end
 -- The line of tickets; see shared/tickets.
-local QUEUE_KEPT_MS = '7200000'
 -- Dead tickets passed over by one call.
 local MOST_SKIPPED = 500
+
+-- For how long a ticket is granted what it waits for: its whole lease, where its process listens here and has asked within the
+-- last quarter of a second; else for the time in which it has to ask. Its id ends with the time at which it asked.
+local function offered_ms(ticket, heard, claim_ms, now_ms)
+  local asked_ms = heard and string.match(ticket.id, '@(%d+)$')
+  if asked_ms and math.abs(now_ms - asked_ms) <= 250 then
+    return ticket.lease_ms
+  end
+  return math.min(ticket.lease_ms, claim_ms)
+end
 
 -- The first ticket, or nil.
 local function first_ticket(queue)
@@ -1826,18 +2139,20 @@ local PERMITS_KEPT_MS = 600000
 -- The end of the keys is moved in steps, so that most grants need not move it.
 local KEPT_STEP_MS = 600000
 
--- Removes permits, live or not.
+-- Removes permits, live or not. Answers what they were.
 local function forget_permits(semaphore, permits, ids, tokens)
   local known = redis.call('HMGET', ids, unpack(tokens))
-  local fields = {}
+  local fields, forgotten = {}, {}
   for at, token in ipairs(tokens) do
     local permit = parse_permit(known[at])
+    forgotten[at] = permit
     semaphore.used = semaphore.used - permit.weight
     fields[#fields + 1] = token
     fields[#fields + 1] = 'i' .. permit.id
   end
   redis.call('ZREM', permits, unpack(tokens))
   redis.call('HDEL', ids, unpack(fields))
+  return forgotten
 end
 
 -- Looks when the next permit ends. Where none is left nothing is used.
@@ -1856,20 +2171,6 @@ local function end_permit(semaphore, permits, ids, token, expires_at_ms)
   if expires_at_ms == semaphore.soonest_end_ms then
     look_ahead(semaphore, permits)
   end
-end
-
--- Removes permits whose lease has ended; answers whether there were any. What one call leaves counts as used,
--- so the limit holds.
-local function reap(semaphore, permits, ids, now_ms)
-  if semaphore.used == 0 or semaphore.soonest_end_ms > now_ms then
-    return false
-  end
-  local ended = redis.call('ZRANGEBYSCORE', permits, '-inf', now_ms, 'LIMIT', '0', MOST_REAPED)
-  if ended[1] then
-    forget_permits(semaphore, permits, ids, ended)
-  end
-  look_ahead(semaphore, permits)
-  return true
 end
 
 -- In how many milliseconds the next permit ends.
@@ -1908,20 +2209,54 @@ local function add_permit(semaphore, permits, ids, ticket, token, expires_at_ms,
     keep_permits(semaphore, permits, ids, now_ms)
   end
 end
+-- Removes permits whose lease has ended; answers whether there were any. What one call leaves counts as used,
+-- so the limit holds.
+local function reap(semaphore, permits, ids, now_ms)
+  if semaphore.used == 0 or semaphore.soonest_end_ms > now_ms then
+    return false
+  end
+-- Notes the process of an attempt that did not take what it was offered, by what has ended: an offer ends a second after it was
+-- made; what was asked for lasts longer, or was for no longer.
+local function note_late(unit, id, token, ended_ms)
+  if id ~= '' and ended_ms - math.floor(token / 1000) <= 1000 then
+    unit.late = unit.late or {}
+    unit.late[string.match(id, '^[^.]*')] = true
+  end
+end
+  local ended = redis.call('ZRANGEBYSCORE', permits, '-inf', now_ms, 'WITHSCORES', 'LIMIT', '0', MOST_REAPED)
+  local tokens = {}
+  for at = 1, #ended, 2 do
+    tokens[#tokens + 1] = ended[at]
+  end
+  if tokens[1] then
+    for at, permit in ipairs(forget_permits(semaphore, permits, ids, tokens)) do
+      note_late(semaphore, permit.id, tokens[at], ended[2 * at])
+    end
+  end
+  look_ahead(semaphore, permits)
+  return true
+end
 -- Permits are granted to those who wait, first come first served: one who wants much is waited for.
 
 -- Tickets to which one call grants permits.
 local MOST_GRANTED = 100
 
--- Grants the first ticket a permit, for the time in which its process has to confirm, and in the same message
--- tells the one behind it, of the same process, that it is the first now. Answers 'granted', 'called' when it
+-- Grants the first ticket a permit, or offers it for the time in which its process has to ask, and in the same message
+-- tells the one behind it, of the same process, that it is the first now. Answers 'granted', 'offered', 'called' when it
 -- told the next one too, and 'gone', having only removed the ticket, when the process is gone.
 local function hand_permit(semaphore, queue, permits, ids, ticket, behind, claim_ms, now_us, how)
+  local heard = listens_here(ticket, how)
+  if heard == false then
+    redis.call('ZREM', queue, ticket.text)
+    return 'gone'
+  end
   local now_ms = math.floor(now_us / 1000)
-  local lease_ms = math.min(ticket.lease_ms, claim_ms)
+  local lease_ms = offered_ms(ticket, heard, claim_ms, now_ms)
   local token, expires_at_ms = new_token(semaphore, now_us), now_ms + lease_ms
   local message = 'granted ' .. ticket.id .. ' ' .. token .. ' ' .. expires_at_ms .. ' ' .. now_ms
-  local together = behind
+  local is_offer = lease_ms < ticket.lease_ms
+  local together = not is_offer
+    and behind
     and process_of(behind) == process_of(ticket)
     and behind.units <= semaphore.limit
     and not fits(semaphore, ticket.units + behind.units)
@@ -1933,11 +2268,9 @@ local function hand_permit(semaphore, queue, permits, ids, ticket, behind, claim
     message = message .. '\\n' .. first_message(behind, recheck_ms)
   end
   redis.call('ZREM', queue, ticket.text)
-  if not tell_process(ticket, message, how) then
-    return 'gone'
-  end
   add_permit(semaphore, permits, ids, ticket, token, expires_at_ms, now_ms)
-  return together and 'called' or 'granted'
+  publish_to(ticket, message, how)
+  return together and 'called' or is_offer and 'offered' or 'granted'
 end
 
 -- The first two tickets, parsed.
@@ -1952,7 +2285,28 @@ end
 local function serve(semaphore, queue, permits, ids, own, claim_ms, now_us, how)
   local now_ms = math.floor(now_us / 1000)
   local granted = 0
+  -- The process of the last one that something was offered to: it may sleep, and then cannot look after its next.
+  local asleep
   local ticket, behind
+  if semaphore.late then
+-- Processes that did not take what they were offered.
+-- Removes the tickets of processes that did not take what they were offered, so that each of these processes is waited
+-- for once; but for the process of \`own\`, which calls and so is awake. Whoever stands in line again stands behind all others.
+local function send_back(queue, late, own, how)
+  late[process_of({ id = own })] = nil
+  if not next(late) then
+    return
+  end
+  for _, text in ipairs(redis.call('ZRANGE', queue, '0', '499')) do
+    local ticket = parse_ticket(text)
+    if late[process_of(ticket)] then
+      redis.call('ZREM', queue, text)
+      tell_process(ticket, 'come ' .. ticket.id, how)
+    end
+  end
+end
+    send_back(queue, semaphore.late, own, how)
+  end
   for _ = 1, MOST_SKIPPED do
     -- Whoever stood behind one that has left the line is the first now.
     ticket, behind = behind, nil
@@ -1968,7 +2322,20 @@ local function serve(semaphore, queue, permits, ids, own, claim_ms, now_us, how)
       redis.call('ZREM', queue, ticket.text)
       tell_process(ticket, 'come ' .. ticket.id, how)
     elseif not fits(semaphore, ticket.units) then
-      if tell_process(ticket, first_message(ticket, next_end_in_ms(semaphore, now_ms)), how) then
+      local recheck_ms = next_end_in_ms(semaphore, now_ms)
+      if tell_process(ticket, first_message(ticket, recheck_ms), how) then
+        if process_of(ticket) == asleep then
+-- Tells the first ticket of another process when to ask: a process that sleeps cannot look after itself.
+local function call_other(queue, process, recheck_ms, how)
+  for _, text in ipairs(redis.call('ZRANGE', queue, '0', '99')) do
+    local ticket = parse_ticket(text)
+    if process_of(ticket) ~= process and tell_process(ticket, first_message(ticket, recheck_ms), how) then
+      return
+    end
+  end
+end
+          call_other(queue, asleep, recheck_ms, how)
+        end
         return 'served'
       end
       redis.call('ZREM', queue, ticket.text)
@@ -1983,8 +2350,9 @@ local function serve(semaphore, queue, permits, ids, own, claim_ms, now_us, how)
       local came = hand_permit(semaphore, queue, permits, ids, ticket, behind, claim_ms, now_us, how)
       if came == 'called' then
         return 'served'
-      elseif came == 'granted' then
+      elseif came ~= 'gone' then
         granted = granted + 1
+        asleep = came == 'offered' and process_of(ticket) or nil
       end
     end
   end
@@ -2023,15 +2391,23 @@ return { 'released', served == 'more' and 1 or 0 }
     [20, 'lua/shared/clock.lua', 1],
     [26, 'lua/shared/next-token.lua', 1],
     [31, 'lua/shared/tickets.lua', 1],
-    [39, 'lua/shared/tickets.lua', 21],
-    [51, 'lua/shared/tell.lua', 1],
-    [76, 'lua/shared/line.lua', 1],
-    [87, 'lua/shared/semaphore/state.lua', 1],
-    [133, 'lua/shared/semaphore/save.lua', 1],
-    [168, 'lua/shared/semaphore/permit.lua', 1],
-    [178, 'lua/shared/semaphore/permits.lua', 1],
-    [265, 'lua/shared/semaphore/serve.lua', 1],
-    [351, 'lua/semaphore/release.lua', 30],
+    [42, 'lua/shared/tickets.lua', 24],
+    [54, 'lua/shared/tell.lua', 1],
+    [107, 'lua/shared/line.lua', 1],
+    [127, 'lua/shared/semaphore/state.lua', 1],
+    [173, 'lua/shared/semaphore/save.lua', 1],
+    [208, 'lua/shared/semaphore/permit.lua', 1],
+    [218, 'lua/shared/semaphore/permits.lua', 1],
+    [278, 'lua/shared/semaphore/permits.lua', 74],
+    [293, 'lua/shared/semaphore/reap.lua', 1],
+    [299, 'lua/shared/note-late.lua', 1],
+    [307, 'lua/shared/semaphore/reap.lua', 8],
+    [320, 'lua/shared/semaphore/serve.lua', 1],
+    [373, 'lua/shared/send-back.lua', 1],
+    [389, 'lua/shared/semaphore/serve.lua', 55],
+    [409, 'lua/shared/call-other.lua', 1],
+    [418, 'lua/shared/semaphore/serve.lua', 76],
+    [446, 'lua/semaphore/release.lua', 31],
   ],
   encode(args) {
     return withoutDefaults([
@@ -2083,7 +2459,7 @@ export type ResizeAnswer =
 export const resize: Operation<ResizeArguments, ResizeAnswer> = {
   script: {
     name: 'semaphore/resize',
-    sha1: 'c8e745905e9dac87a3b2bbfc1e563fc44c8430de',
+    sha1: '39af3318ce37fb07cb78236d7762463301678efd',
     reads: false,
     bytes: false,
     source: `--[[
@@ -2117,12 +2493,15 @@ local function next_token(last, now_us)
   return math.max(last + 1, now_us)
 end
 -- Those who wait, first come first served: a sorted set of tickets by number.
--- A ticket is the text '<id> <kind> <lease_ms> <listens> <units> <holder>'. Its id is '<process>.<number>', and
+-- A ticket is the text '<id> <kind> <lease_ms> <listens> <units> <holder>'. Its id is '<process>.<number>', or
+-- '<process>.<number>@<asked_ms>' with the time at which it asked, by the server's clock as its process knows it; and
 -- a process listens on '<channel>:<process>'. Whoever frees something tells the process of the ticket:
---   granted <id> <token> <expires_at_ms> <now_ms>     it is yours
---   first <id> <recheck_ms>                           you are the first in line: look again then, at the latest
--- A process that nobody hears has died: its tickets are passed over. On a cluster without sharded channels
--- the number of those who hear proves nothing (\`counted\` is false); there the claim of a grant ends soon.
+--   granted <id> <token> <expires_at_ms> <now_ms>     it is yours for the lease you asked for; or, where it ends
+--                                                     earlier, it is kept for you until then: ask, and you have it
+--   first <id> <recheck_ms>                           you are the first in line: ask then, at the latest
+--   come <id>                                         ask now
+-- A process that does not listen has died: its tickets are passed over. On a cluster without sharded channels the number
+-- of subscribers proves nothing (\`counted\` is false); there everything is an offer. See docs/decisions/0031.
 
 local function parse_ticket(text)
   local id, kind, lease_ms, listens, units, holder = string.match(text, '^(%S+) (%S) (%d+) (%d) (%d+) (.*)$')
@@ -2137,6 +2516,9 @@ local function parse_ticket(text)
   }
 end
 -- Telling the processes of tickets; see shared/tickets.
+-- A script asks whether a process listens before it publishes, and never after: what PUBLISH counts is not what is
+-- heard. A subscriber on a replica hears a message that was counted as heard by nobody, and one who subscribes to
+-- patterns is counted for a process that has died. So the state decides who was granted what, and a message only tells.
 -- @optional SPUBLISH only where the caller's driver has seen that the server knows sharded channels
 
 local function process_of(ticket)
@@ -2147,24 +2529,58 @@ local function first_message(ticket, recheck_ms)
   return 'first ' .. ticket.id .. ' ' .. recheck_ms
 end
 
--- True unless it is certain that the process is gone.
-local function tell_process(ticket, message, how)
-  if ticket.listens == 0 then
-    return true
+-- Whether the process of a ticket listens on this node; nil where that is not known: the process does not listen, the
+-- number of subscribers proves nothing, or the user may not ask for it.
+local function listens_here(ticket, how)
+  if ticket.listens == 0 or not how.counted then
+    return nil
   end
   local channel = how.channel .. ':' .. process_of(ticket)
-  local heard
+  local counts
   if how.sharded then
-    heard = redis.call('SPUBLISH', channel, message)
+    counts = redis.pcall('PUBSUB', 'SHARDNUMSUB', channel)
   else
-    heard = redis.call('PUBLISH', channel, message)
+    counts = redis.pcall('PUBSUB', 'NUMSUB', channel)
   end
-  return heard > 0 or not how.counted
+  if counts.err then
+    return nil
+  end
+  return counts[2] > 0
+end
+
+local function publish_to(ticket, message, how)
+  if ticket.listens == 0 then
+    return
+  end
+  local channel = how.channel .. ':' .. process_of(ticket)
+  if how.sharded then
+    redis.call('SPUBLISH', channel, message)
+  else
+    redis.call('PUBLISH', channel, message)
+  end
+end
+
+-- Answers false, and tells nobody, when it is certain that the process does not listen on this node.
+local function tell_process(ticket, message, how)
+  if listens_here(ticket, how) == false then
+    return false
+  end
+  publish_to(ticket, message, how)
+  return true
 end
 -- The line of tickets; see shared/tickets.
-local QUEUE_KEPT_MS = '7200000'
 -- Dead tickets passed over by one call.
 local MOST_SKIPPED = 500
+
+-- For how long a ticket is granted what it waits for: its whole lease, where its process listens here and has asked within the
+-- last quarter of a second; else for the time in which it has to ask. Its id ends with the time at which it asked.
+local function offered_ms(ticket, heard, claim_ms, now_ms)
+  local asked_ms = heard and string.match(ticket.id, '@(%d+)$')
+  if asked_ms and math.abs(now_ms - asked_ms) <= 250 then
+    return ticket.lease_ms
+  end
+  return math.min(ticket.lease_ms, claim_ms)
+end
 
 -- The first ticket, or nil.
 local function first_ticket(queue)
@@ -2268,18 +2684,20 @@ local PERMITS_KEPT_MS = 600000
 -- The end of the keys is moved in steps, so that most grants need not move it.
 local KEPT_STEP_MS = 600000
 
--- Removes permits, live or not.
+-- Removes permits, live or not. Answers what they were.
 local function forget_permits(semaphore, permits, ids, tokens)
   local known = redis.call('HMGET', ids, unpack(tokens))
-  local fields = {}
+  local fields, forgotten = {}, {}
   for at, token in ipairs(tokens) do
     local permit = parse_permit(known[at])
+    forgotten[at] = permit
     semaphore.used = semaphore.used - permit.weight
     fields[#fields + 1] = token
     fields[#fields + 1] = 'i' .. permit.id
   end
   redis.call('ZREM', permits, unpack(tokens))
   redis.call('HDEL', ids, unpack(fields))
+  return forgotten
 end
 
 -- Looks when the next permit ends. Where none is left nothing is used.
@@ -2290,20 +2708,6 @@ local function look_ahead(semaphore, permits)
     semaphore.used = 0
     semaphore.last_end_ms = 0
   end
-end
-
--- Removes permits whose lease has ended; answers whether there were any. What one call leaves counts as used,
--- so the limit holds.
-local function reap(semaphore, permits, ids, now_ms)
-  if semaphore.used == 0 or semaphore.soonest_end_ms > now_ms then
-    return false
-  end
-  local ended = redis.call('ZRANGEBYSCORE', permits, '-inf', now_ms, 'LIMIT', '0', MOST_REAPED)
-  if ended[1] then
-    forget_permits(semaphore, permits, ids, ended)
-  end
-  look_ahead(semaphore, permits)
-  return true
 end
 
 -- In how many milliseconds the next permit ends.
@@ -2342,20 +2746,54 @@ local function add_permit(semaphore, permits, ids, ticket, token, expires_at_ms,
     keep_permits(semaphore, permits, ids, now_ms)
   end
 end
+-- Removes permits whose lease has ended; answers whether there were any. What one call leaves counts as used,
+-- so the limit holds.
+local function reap(semaphore, permits, ids, now_ms)
+  if semaphore.used == 0 or semaphore.soonest_end_ms > now_ms then
+    return false
+  end
+-- Notes the process of an attempt that did not take what it was offered, by what has ended: an offer ends a second after it was
+-- made; what was asked for lasts longer, or was for no longer.
+local function note_late(unit, id, token, ended_ms)
+  if id ~= '' and ended_ms - math.floor(token / 1000) <= 1000 then
+    unit.late = unit.late or {}
+    unit.late[string.match(id, '^[^.]*')] = true
+  end
+end
+  local ended = redis.call('ZRANGEBYSCORE', permits, '-inf', now_ms, 'WITHSCORES', 'LIMIT', '0', MOST_REAPED)
+  local tokens = {}
+  for at = 1, #ended, 2 do
+    tokens[#tokens + 1] = ended[at]
+  end
+  if tokens[1] then
+    for at, permit in ipairs(forget_permits(semaphore, permits, ids, tokens)) do
+      note_late(semaphore, permit.id, tokens[at], ended[2 * at])
+    end
+  end
+  look_ahead(semaphore, permits)
+  return true
+end
 -- Permits are granted to those who wait, first come first served: one who wants much is waited for.
 
 -- Tickets to which one call grants permits.
 local MOST_GRANTED = 100
 
--- Grants the first ticket a permit, for the time in which its process has to confirm, and in the same message
--- tells the one behind it, of the same process, that it is the first now. Answers 'granted', 'called' when it
+-- Grants the first ticket a permit, or offers it for the time in which its process has to ask, and in the same message
+-- tells the one behind it, of the same process, that it is the first now. Answers 'granted', 'offered', 'called' when it
 -- told the next one too, and 'gone', having only removed the ticket, when the process is gone.
 local function hand_permit(semaphore, queue, permits, ids, ticket, behind, claim_ms, now_us, how)
+  local heard = listens_here(ticket, how)
+  if heard == false then
+    redis.call('ZREM', queue, ticket.text)
+    return 'gone'
+  end
   local now_ms = math.floor(now_us / 1000)
-  local lease_ms = math.min(ticket.lease_ms, claim_ms)
+  local lease_ms = offered_ms(ticket, heard, claim_ms, now_ms)
   local token, expires_at_ms = new_token(semaphore, now_us), now_ms + lease_ms
   local message = 'granted ' .. ticket.id .. ' ' .. token .. ' ' .. expires_at_ms .. ' ' .. now_ms
-  local together = behind
+  local is_offer = lease_ms < ticket.lease_ms
+  local together = not is_offer
+    and behind
     and process_of(behind) == process_of(ticket)
     and behind.units <= semaphore.limit
     and not fits(semaphore, ticket.units + behind.units)
@@ -2367,11 +2805,9 @@ local function hand_permit(semaphore, queue, permits, ids, ticket, behind, claim
     message = message .. '\\n' .. first_message(behind, recheck_ms)
   end
   redis.call('ZREM', queue, ticket.text)
-  if not tell_process(ticket, message, how) then
-    return 'gone'
-  end
   add_permit(semaphore, permits, ids, ticket, token, expires_at_ms, now_ms)
-  return together and 'called' or 'granted'
+  publish_to(ticket, message, how)
+  return together and 'called' or is_offer and 'offered' or 'granted'
 end
 
 -- The first two tickets, parsed.
@@ -2386,7 +2822,28 @@ end
 local function serve(semaphore, queue, permits, ids, own, claim_ms, now_us, how)
   local now_ms = math.floor(now_us / 1000)
   local granted = 0
+  -- The process of the last one that something was offered to: it may sleep, and then cannot look after its next.
+  local asleep
   local ticket, behind
+  if semaphore.late then
+-- Processes that did not take what they were offered.
+-- Removes the tickets of processes that did not take what they were offered, so that each of these processes is waited
+-- for once; but for the process of \`own\`, which calls and so is awake. Whoever stands in line again stands behind all others.
+local function send_back(queue, late, own, how)
+  late[process_of({ id = own })] = nil
+  if not next(late) then
+    return
+  end
+  for _, text in ipairs(redis.call('ZRANGE', queue, '0', '499')) do
+    local ticket = parse_ticket(text)
+    if late[process_of(ticket)] then
+      redis.call('ZREM', queue, text)
+      tell_process(ticket, 'come ' .. ticket.id, how)
+    end
+  end
+end
+    send_back(queue, semaphore.late, own, how)
+  end
   for _ = 1, MOST_SKIPPED do
     -- Whoever stood behind one that has left the line is the first now.
     ticket, behind = behind, nil
@@ -2402,7 +2859,20 @@ local function serve(semaphore, queue, permits, ids, own, claim_ms, now_us, how)
       redis.call('ZREM', queue, ticket.text)
       tell_process(ticket, 'come ' .. ticket.id, how)
     elseif not fits(semaphore, ticket.units) then
-      if tell_process(ticket, first_message(ticket, next_end_in_ms(semaphore, now_ms)), how) then
+      local recheck_ms = next_end_in_ms(semaphore, now_ms)
+      if tell_process(ticket, first_message(ticket, recheck_ms), how) then
+        if process_of(ticket) == asleep then
+-- Tells the first ticket of another process when to ask: a process that sleeps cannot look after itself.
+local function call_other(queue, process, recheck_ms, how)
+  for _, text in ipairs(redis.call('ZRANGE', queue, '0', '99')) do
+    local ticket = parse_ticket(text)
+    if process_of(ticket) ~= process and tell_process(ticket, first_message(ticket, recheck_ms), how) then
+      return
+    end
+  end
+end
+          call_other(queue, asleep, recheck_ms, how)
+        end
         return 'served'
       end
       redis.call('ZREM', queue, ticket.text)
@@ -2417,8 +2887,9 @@ local function serve(semaphore, queue, permits, ids, own, claim_ms, now_us, how)
       local came = hand_permit(semaphore, queue, permits, ids, ticket, behind, claim_ms, now_us, how)
       if came == 'called' then
         return 'served'
-      elseif came == 'granted' then
+      elseif came ~= 'gone' then
         granted = granted + 1
+        asleep = came == 'offered' and process_of(ticket) or nil
       end
     end
   end
@@ -2461,16 +2932,24 @@ return { 'resized', served == 'more' and 1 or 0 }
     [20, 'lua/shared/clock.lua', 1],
     [26, 'lua/shared/next-token.lua', 1],
     [31, 'lua/shared/tickets.lua', 1],
-    [39, 'lua/shared/tickets.lua', 21],
-    [51, 'lua/shared/tell.lua', 1],
-    [76, 'lua/shared/line.lua', 1],
-    [87, 'lua/shared/semaphore/state.lua', 1],
-    [133, 'lua/shared/semaphore/save.lua', 1],
-    [168, 'lua/shared/semaphore/permit.lua', 1],
-    [178, 'lua/shared/semaphore/permits.lua', 1],
-    [207, 'lua/shared/semaphore/permits.lua', 38],
-    [257, 'lua/shared/semaphore/serve.lua', 1],
-    [343, 'lua/semaphore/resize.lua', 30],
+    [42, 'lua/shared/tickets.lua', 24],
+    [54, 'lua/shared/tell.lua', 1],
+    [107, 'lua/shared/line.lua', 1],
+    [127, 'lua/shared/semaphore/state.lua', 1],
+    [173, 'lua/shared/semaphore/save.lua', 1],
+    [208, 'lua/shared/semaphore/permit.lua', 1],
+    [218, 'lua/shared/semaphore/permits.lua', 1],
+    [249, 'lua/shared/semaphore/permits.lua', 40],
+    [270, 'lua/shared/semaphore/permits.lua', 74],
+    [285, 'lua/shared/semaphore/reap.lua', 1],
+    [291, 'lua/shared/note-late.lua', 1],
+    [299, 'lua/shared/semaphore/reap.lua', 8],
+    [312, 'lua/shared/semaphore/serve.lua', 1],
+    [365, 'lua/shared/send-back.lua', 1],
+    [381, 'lua/shared/semaphore/serve.lua', 55],
+    [401, 'lua/shared/call-other.lua', 1],
+    [410, 'lua/shared/semaphore/serve.lua', 76],
+    [438, 'lua/semaphore/resize.lua', 31],
   ],
   encode(args) {
     return withoutDefaults([
@@ -2518,7 +2997,7 @@ export type ServeAnswer =
 export const serve: Operation<ServeArguments, ServeAnswer> = {
   script: {
     name: 'semaphore/serve',
-    sha1: '8d03f405eb1d5edd5b1d68a9872f9e1de1b87023',
+    sha1: 'c8599181ab0bb2a187b1b62ffbcbb7f3f251538c',
     reads: false,
     bytes: false,
     source: `--[[
@@ -2549,12 +3028,15 @@ local function next_token(last, now_us)
   return math.max(last + 1, now_us)
 end
 -- Those who wait, first come first served: a sorted set of tickets by number.
--- A ticket is the text '<id> <kind> <lease_ms> <listens> <units> <holder>'. Its id is '<process>.<number>', and
+-- A ticket is the text '<id> <kind> <lease_ms> <listens> <units> <holder>'. Its id is '<process>.<number>', or
+-- '<process>.<number>@<asked_ms>' with the time at which it asked, by the server's clock as its process knows it; and
 -- a process listens on '<channel>:<process>'. Whoever frees something tells the process of the ticket:
---   granted <id> <token> <expires_at_ms> <now_ms>     it is yours
---   first <id> <recheck_ms>                           you are the first in line: look again then, at the latest
--- A process that nobody hears has died: its tickets are passed over. On a cluster without sharded channels
--- the number of those who hear proves nothing (\`counted\` is false); there the claim of a grant ends soon.
+--   granted <id> <token> <expires_at_ms> <now_ms>     it is yours for the lease you asked for; or, where it ends
+--                                                     earlier, it is kept for you until then: ask, and you have it
+--   first <id> <recheck_ms>                           you are the first in line: ask then, at the latest
+--   come <id>                                         ask now
+-- A process that does not listen has died: its tickets are passed over. On a cluster without sharded channels the number
+-- of subscribers proves nothing (\`counted\` is false); there everything is an offer. See docs/decisions/0031.
 
 local function parse_ticket(text)
   local id, kind, lease_ms, listens, units, holder = string.match(text, '^(%S+) (%S) (%d+) (%d) (%d+) (.*)$')
@@ -2569,6 +3051,9 @@ local function parse_ticket(text)
   }
 end
 -- Telling the processes of tickets; see shared/tickets.
+-- A script asks whether a process listens before it publishes, and never after: what PUBLISH counts is not what is
+-- heard. A subscriber on a replica hears a message that was counted as heard by nobody, and one who subscribes to
+-- patterns is counted for a process that has died. So the state decides who was granted what, and a message only tells.
 -- @optional SPUBLISH only where the caller's driver has seen that the server knows sharded channels
 
 local function process_of(ticket)
@@ -2579,24 +3064,58 @@ local function first_message(ticket, recheck_ms)
   return 'first ' .. ticket.id .. ' ' .. recheck_ms
 end
 
--- True unless it is certain that the process is gone.
-local function tell_process(ticket, message, how)
-  if ticket.listens == 0 then
-    return true
+-- Whether the process of a ticket listens on this node; nil where that is not known: the process does not listen, the
+-- number of subscribers proves nothing, or the user may not ask for it.
+local function listens_here(ticket, how)
+  if ticket.listens == 0 or not how.counted then
+    return nil
   end
   local channel = how.channel .. ':' .. process_of(ticket)
-  local heard
+  local counts
   if how.sharded then
-    heard = redis.call('SPUBLISH', channel, message)
+    counts = redis.pcall('PUBSUB', 'SHARDNUMSUB', channel)
   else
-    heard = redis.call('PUBLISH', channel, message)
+    counts = redis.pcall('PUBSUB', 'NUMSUB', channel)
   end
-  return heard > 0 or not how.counted
+  if counts.err then
+    return nil
+  end
+  return counts[2] > 0
+end
+
+local function publish_to(ticket, message, how)
+  if ticket.listens == 0 then
+    return
+  end
+  local channel = how.channel .. ':' .. process_of(ticket)
+  if how.sharded then
+    redis.call('SPUBLISH', channel, message)
+  else
+    redis.call('PUBLISH', channel, message)
+  end
+end
+
+-- Answers false, and tells nobody, when it is certain that the process does not listen on this node.
+local function tell_process(ticket, message, how)
+  if listens_here(ticket, how) == false then
+    return false
+  end
+  publish_to(ticket, message, how)
+  return true
 end
 -- The line of tickets; see shared/tickets.
-local QUEUE_KEPT_MS = '7200000'
 -- Dead tickets passed over by one call.
 local MOST_SKIPPED = 500
+
+-- For how long a ticket is granted what it waits for: its whole lease, where its process listens here and has asked within the
+-- last quarter of a second; else for the time in which it has to ask. Its id ends with the time at which it asked.
+local function offered_ms(ticket, heard, claim_ms, now_ms)
+  local asked_ms = heard and string.match(ticket.id, '@(%d+)$')
+  if asked_ms and math.abs(now_ms - asked_ms) <= 250 then
+    return ticket.lease_ms
+  end
+  return math.min(ticket.lease_ms, claim_ms)
+end
 
 -- The first ticket, or nil.
 local function first_ticket(queue)
@@ -2706,18 +3225,20 @@ local PERMITS_KEPT_MS = 600000
 -- The end of the keys is moved in steps, so that most grants need not move it.
 local KEPT_STEP_MS = 600000
 
--- Removes permits, live or not.
+-- Removes permits, live or not. Answers what they were.
 local function forget_permits(semaphore, permits, ids, tokens)
   local known = redis.call('HMGET', ids, unpack(tokens))
-  local fields = {}
+  local fields, forgotten = {}, {}
   for at, token in ipairs(tokens) do
     local permit = parse_permit(known[at])
+    forgotten[at] = permit
     semaphore.used = semaphore.used - permit.weight
     fields[#fields + 1] = token
     fields[#fields + 1] = 'i' .. permit.id
   end
   redis.call('ZREM', permits, unpack(tokens))
   redis.call('HDEL', ids, unpack(fields))
+  return forgotten
 end
 
 -- Looks when the next permit ends. Where none is left nothing is used.
@@ -2728,20 +3249,6 @@ local function look_ahead(semaphore, permits)
     semaphore.used = 0
     semaphore.last_end_ms = 0
   end
-end
-
--- Removes permits whose lease has ended; answers whether there were any. What one call leaves counts as used,
--- so the limit holds.
-local function reap(semaphore, permits, ids, now_ms)
-  if semaphore.used == 0 or semaphore.soonest_end_ms > now_ms then
-    return false
-  end
-  local ended = redis.call('ZRANGEBYSCORE', permits, '-inf', now_ms, 'LIMIT', '0', MOST_REAPED)
-  if ended[1] then
-    forget_permits(semaphore, permits, ids, ended)
-  end
-  look_ahead(semaphore, permits)
-  return true
 end
 
 -- In how many milliseconds the next permit ends.
@@ -2780,20 +3287,54 @@ local function add_permit(semaphore, permits, ids, ticket, token, expires_at_ms,
     keep_permits(semaphore, permits, ids, now_ms)
   end
 end
+-- Removes permits whose lease has ended; answers whether there were any. What one call leaves counts as used,
+-- so the limit holds.
+local function reap(semaphore, permits, ids, now_ms)
+  if semaphore.used == 0 or semaphore.soonest_end_ms > now_ms then
+    return false
+  end
+-- Notes the process of an attempt that did not take what it was offered, by what has ended: an offer ends a second after it was
+-- made; what was asked for lasts longer, or was for no longer.
+local function note_late(unit, id, token, ended_ms)
+  if id ~= '' and ended_ms - math.floor(token / 1000) <= 1000 then
+    unit.late = unit.late or {}
+    unit.late[string.match(id, '^[^.]*')] = true
+  end
+end
+  local ended = redis.call('ZRANGEBYSCORE', permits, '-inf', now_ms, 'WITHSCORES', 'LIMIT', '0', MOST_REAPED)
+  local tokens = {}
+  for at = 1, #ended, 2 do
+    tokens[#tokens + 1] = ended[at]
+  end
+  if tokens[1] then
+    for at, permit in ipairs(forget_permits(semaphore, permits, ids, tokens)) do
+      note_late(semaphore, permit.id, tokens[at], ended[2 * at])
+    end
+  end
+  look_ahead(semaphore, permits)
+  return true
+end
 -- Permits are granted to those who wait, first come first served: one who wants much is waited for.
 
 -- Tickets to which one call grants permits.
 local MOST_GRANTED = 100
 
--- Grants the first ticket a permit, for the time in which its process has to confirm, and in the same message
--- tells the one behind it, of the same process, that it is the first now. Answers 'granted', 'called' when it
+-- Grants the first ticket a permit, or offers it for the time in which its process has to ask, and in the same message
+-- tells the one behind it, of the same process, that it is the first now. Answers 'granted', 'offered', 'called' when it
 -- told the next one too, and 'gone', having only removed the ticket, when the process is gone.
 local function hand_permit(semaphore, queue, permits, ids, ticket, behind, claim_ms, now_us, how)
+  local heard = listens_here(ticket, how)
+  if heard == false then
+    redis.call('ZREM', queue, ticket.text)
+    return 'gone'
+  end
   local now_ms = math.floor(now_us / 1000)
-  local lease_ms = math.min(ticket.lease_ms, claim_ms)
+  local lease_ms = offered_ms(ticket, heard, claim_ms, now_ms)
   local token, expires_at_ms = new_token(semaphore, now_us), now_ms + lease_ms
   local message = 'granted ' .. ticket.id .. ' ' .. token .. ' ' .. expires_at_ms .. ' ' .. now_ms
-  local together = behind
+  local is_offer = lease_ms < ticket.lease_ms
+  local together = not is_offer
+    and behind
     and process_of(behind) == process_of(ticket)
     and behind.units <= semaphore.limit
     and not fits(semaphore, ticket.units + behind.units)
@@ -2805,11 +3346,9 @@ local function hand_permit(semaphore, queue, permits, ids, ticket, behind, claim
     message = message .. '\\n' .. first_message(behind, recheck_ms)
   end
   redis.call('ZREM', queue, ticket.text)
-  if not tell_process(ticket, message, how) then
-    return 'gone'
-  end
   add_permit(semaphore, permits, ids, ticket, token, expires_at_ms, now_ms)
-  return together and 'called' or 'granted'
+  publish_to(ticket, message, how)
+  return together and 'called' or is_offer and 'offered' or 'granted'
 end
 
 -- The first two tickets, parsed.
@@ -2824,7 +3363,28 @@ end
 local function serve(semaphore, queue, permits, ids, own, claim_ms, now_us, how)
   local now_ms = math.floor(now_us / 1000)
   local granted = 0
+  -- The process of the last one that something was offered to: it may sleep, and then cannot look after its next.
+  local asleep
   local ticket, behind
+  if semaphore.late then
+-- Processes that did not take what they were offered.
+-- Removes the tickets of processes that did not take what they were offered, so that each of these processes is waited
+-- for once; but for the process of \`own\`, which calls and so is awake. Whoever stands in line again stands behind all others.
+local function send_back(queue, late, own, how)
+  late[process_of({ id = own })] = nil
+  if not next(late) then
+    return
+  end
+  for _, text in ipairs(redis.call('ZRANGE', queue, '0', '499')) do
+    local ticket = parse_ticket(text)
+    if late[process_of(ticket)] then
+      redis.call('ZREM', queue, text)
+      tell_process(ticket, 'come ' .. ticket.id, how)
+    end
+  end
+end
+    send_back(queue, semaphore.late, own, how)
+  end
   for _ = 1, MOST_SKIPPED do
     -- Whoever stood behind one that has left the line is the first now.
     ticket, behind = behind, nil
@@ -2840,7 +3400,20 @@ local function serve(semaphore, queue, permits, ids, own, claim_ms, now_us, how)
       redis.call('ZREM', queue, ticket.text)
       tell_process(ticket, 'come ' .. ticket.id, how)
     elseif not fits(semaphore, ticket.units) then
-      if tell_process(ticket, first_message(ticket, next_end_in_ms(semaphore, now_ms)), how) then
+      local recheck_ms = next_end_in_ms(semaphore, now_ms)
+      if tell_process(ticket, first_message(ticket, recheck_ms), how) then
+        if process_of(ticket) == asleep then
+-- Tells the first ticket of another process when to ask: a process that sleeps cannot look after itself.
+local function call_other(queue, process, recheck_ms, how)
+  for _, text in ipairs(redis.call('ZRANGE', queue, '0', '99')) do
+    local ticket = parse_ticket(text)
+    if process_of(ticket) ~= process and tell_process(ticket, first_message(ticket, recheck_ms), how) then
+      return
+    end
+  end
+end
+          call_other(queue, asleep, recheck_ms, how)
+        end
         return 'served'
       end
       redis.call('ZREM', queue, ticket.text)
@@ -2855,8 +3428,9 @@ local function serve(semaphore, queue, permits, ids, own, claim_ms, now_us, how)
       local came = hand_permit(semaphore, queue, permits, ids, ticket, behind, claim_ms, now_us, how)
       if came == 'called' then
         return 'served'
-      elseif came == 'granted' then
+      elseif came ~= 'gone' then
         granted = granted + 1
+        asleep = came == 'offered' and process_of(ticket) or nil
       end
     end
   end
@@ -2891,16 +3465,24 @@ return { 'served', served == 'more' and 1 or 0 }
     [17, 'lua/shared/clock.lua', 1],
     [23, 'lua/shared/next-token.lua', 1],
     [28, 'lua/shared/tickets.lua', 1],
-    [36, 'lua/shared/tickets.lua', 21],
-    [48, 'lua/shared/tell.lua', 1],
-    [73, 'lua/shared/line.lua', 1],
-    [84, 'lua/shared/semaphore/state.lua', 1],
-    [130, 'lua/shared/semaphore/save.lua', 1],
-    [171, 'lua/shared/semaphore/permit.lua', 1],
-    [181, 'lua/shared/semaphore/permits.lua', 1],
-    [210, 'lua/shared/semaphore/permits.lua', 38],
-    [260, 'lua/shared/semaphore/serve.lua', 1],
-    [346, 'lua/semaphore/serve.lua', 27],
+    [39, 'lua/shared/tickets.lua', 24],
+    [51, 'lua/shared/tell.lua', 1],
+    [104, 'lua/shared/line.lua', 1],
+    [124, 'lua/shared/semaphore/state.lua', 1],
+    [170, 'lua/shared/semaphore/save.lua', 1],
+    [211, 'lua/shared/semaphore/permit.lua', 1],
+    [221, 'lua/shared/semaphore/permits.lua', 1],
+    [252, 'lua/shared/semaphore/permits.lua', 40],
+    [273, 'lua/shared/semaphore/permits.lua', 74],
+    [288, 'lua/shared/semaphore/reap.lua', 1],
+    [294, 'lua/shared/note-late.lua', 1],
+    [302, 'lua/shared/semaphore/reap.lua', 8],
+    [315, 'lua/shared/semaphore/serve.lua', 1],
+    [368, 'lua/shared/send-back.lua', 1],
+    [384, 'lua/shared/semaphore/serve.lua', 55],
+    [404, 'lua/shared/call-other.lua', 1],
+    [413, 'lua/shared/semaphore/serve.lua', 76],
+    [441, 'lua/semaphore/serve.lua', 28],
   ],
   encode(args) {
     return withoutDefaults([

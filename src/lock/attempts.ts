@@ -13,9 +13,10 @@ import {
 } from '../generated/lock.ts'
 import type { LeaseKind } from '../runtime/lease-keeper.ts'
 import type { Trace } from '../runtime/runner.ts'
+import { toRefusals } from '../runtime/script-errors.ts'
 import { CLAIM_MS, learnTold, toldOn } from '../runtime/told.ts'
 import type { Unit } from '../runtime/unit.ts'
-import type { Attempts, Standing } from '../runtime/waiter.ts'
+import type { AttemptHow, Attempts, Standing } from '../runtime/attempts.ts'
 
 /** How one handle of a lock asks for it. */
 export interface AcquireTerms {
@@ -27,6 +28,8 @@ export interface AcquireTerms {
 /** What a handle of a lock, shared or not, does with the server. */
 export interface LockSide extends Attempts {
   readonly kind: LeaseKind
+  /** Whether who has a lease of this kind on the same lock has what is asked for here. */
+  isCoveredBy(kind: LeaseKind): boolean
   release(token: number, trace: Trace): Promise<boolean>
 }
 
@@ -43,13 +46,20 @@ export class ExclusiveSide implements LockSide {
     this.passes = terms.barging
   }
 
-  async attempt(id: string, how: { waits: boolean; listens: boolean }): Promise<Standing> {
+  get leaseMs(): number {
+    return this.#terms.leaseMs
+  }
+
+  isCoveredBy(kind: LeaseKind): boolean {
+    return kind.name === this.kind.name
+  }
+
+  async attempt(id: string, { waits, listens, confirms = false, trace }: AttemptHow): Promise<Standing> {
     if (this.#unit.runtime.server.info === null) await this.#unit.learn()
     const { holder, leaseMs, barging } = this.#terms
-    const { waits, listens } = how
     const { channel, sharded, counted } = toldOn(this.#unit)
     const claimMs = CLAIM_MS
-    const answer = await this.#unit.run(acquire, {
+    const asked = {
       id,
       holder,
       leaseMs,
@@ -60,14 +70,16 @@ export class ExclusiveSide implements LockSide {
       channel,
       sharded,
       counted,
-    })
+      confirms,
+    }
+    const answer = await this.#unit.run(acquire, asked, trace)
     if (answer.status !== 'granted' && answer.more) await serveAll(this.#unit)
     return answer
   }
 
   async abandon(id: string, how: { listens: boolean }): Promise<void> {
     const args = { id, ...how, ...this.#terms, claimMs: CLAIM_MS, ...(await learnTold(this.#unit)) }
-    const { more } = await this.#unit.run(abandon, args)
+    const { more } = await this.#unit.run(abandon, args, { atClose: 'gives back' })
     if (more) await serveAll(this.#unit)
   }
 
@@ -96,10 +108,19 @@ export class SharedSide implements LockSide {
     this.kind = sharedKind(unit)
   }
 
-  async attempt(id: string, how: { waits: boolean; listens: boolean }): Promise<Standing> {
+  get leaseMs(): number {
+    return this.#terms.leaseMs
+  }
+
+  isCoveredBy(): boolean {
+    return true
+  }
+
+  async attempt(id: string, { waits, listens, confirms = false, trace }: AttemptHow): Promise<Standing> {
     const { holder, leaseMs } = this.#terms
-    const args = { id, ...how, holder, leaseMs, claimMs: CLAIM_MS, ...(await learnTold(this.#unit)) }
-    const answer = await this.#unit.run(acquireShared, args)
+    const told = await learnTold(this.#unit)
+    const asked = { id, waits, listens, confirms, holder, leaseMs, claimMs: CLAIM_MS, ...told }
+    const answer = await this.#unit.run(acquireShared, asked, trace)
     if (answer.status !== 'granted' && answer.more) await serveAll(this.#unit)
     return answer
   }
@@ -107,7 +128,7 @@ export class SharedSide implements LockSide {
   async abandon(id: string, how: { listens: boolean }): Promise<void> {
     const { holder, leaseMs } = this.#terms
     const args = { id, ...how, holder, leaseMs, claimMs: CLAIM_MS, ...(await learnTold(this.#unit)) }
-    const { more } = await this.#unit.run(abandonShared, args)
+    const { more } = await this.#unit.run(abandonShared, args, { atClose: 'gives back' })
     if (more) await serveAll(this.#unit)
   }
 
@@ -123,7 +144,7 @@ export class SharedSide implements LockSide {
 /** Hands a free lock on, in bounded steps. */
 async function serveAll(unit: Unit): Promise<void> {
   for (;;) {
-    const { more } = await unit.run(serve, { claimMs: CLAIM_MS, ...toldOn(unit) })
+    const { more } = await unit.run(serve, { claimMs: CLAIM_MS, ...toldOn(unit) }, { atClose: 'gives back' })
     if (!more) return
   }
 }
@@ -135,7 +156,7 @@ function exclusiveKind({ runtime }: Unit): LeaseKind {
     async extend(leases) {
       const states = leases.map(({ beginning }) => `${beginning}state`)
       const answer = await runtime.runner.run(extend, states, { leases })
-      return { nowMs: answer.nowMs, endsAtMs: answer.leases }
+      return { nowMs: answer.nowMs, endsAtMs: answer.leases, refused: toRefusals(answer.refused, extend) }
     },
   }
 }

@@ -1,3 +1,4 @@
+import { getEventListeners } from 'node:events'
 import { type Campaign, type Election, LeaseLostError, type Term } from 'perilune'
 import { expect, onTestFinished, test } from 'vitest'
 import { instance } from '../../test/instance.ts'
@@ -102,4 +103,107 @@ test('a campaign whose signal aborts ends, and leaves the line', async () => {
   await campaign.close()
 
   await expect.poll(async () => (await redis.lock(name).inspect()).waiting).toBe(0)
+})
+
+test('who has stepped down does not lead any more, from that moment on', async () => {
+  const { redis, name } = instance()
+  const { campaigns, terms } = stand(redis.election(name), 1)
+  await expect.poll(() => terms.length).toBe(1)
+  const [term] = terms as [Term]
+  term.assertLeading()
+
+  campaigns[0]?.stepDown()
+
+  expect(campaigns[0]?.leading).toBe(false)
+  expect(() => term.assertLeading()).toThrow(LeaseLostError)
+})
+
+test('who has closed its campaign does not lead any more, from that moment on', async () => {
+  const { redis, name } = instance()
+  const { campaigns, terms } = stand(redis.election(name), 1)
+  await expect.poll(() => terms.length).toBe(1)
+
+  const closing = campaigns[0]?.close()
+
+  expect(campaigns[0]?.leading).toBe(false)
+  expect(() => terms[0]?.assertLeading()).toThrow(LeaseLostError)
+  await closing
+})
+
+test.each(['stepDown', 'close'] as const)(
+  'a leader whose task goes on after %s keeps the office no longer than its lease',
+  async (end) => {
+    const { redis, name } = instance()
+    const election = redis.election(name, { lease: '1s' })
+    let finish = (): void => undefined
+    const task = new Promise<void>((resolve) => (finish = resolve))
+    let leads = false
+    const stubborn = election.campaign(() => {
+      leads = true
+      return task
+    })
+    await expect.poll(() => leads).toBe(true)
+    const { terms } = stand(election, 1)
+
+    const leaving = stubborn[end]()
+
+    await expect.poll(() => terms.length).toBe(1)
+    finish()
+    await stubborn.close()
+    await leaving
+  },
+)
+
+test('nobody follows a leader that steps down while its task goes on and its lease lasts', async () => {
+  const { redis, name } = instance()
+  const election = redis.election(name, { lease: '1h' })
+  const leading: string[] = []
+  const work = async (who: string, { signal }: Term): Promise<void> => {
+    leading.push(`${who} begins`)
+    if (!signal.aborted) await new Promise((resolve) => signal.addEventListener('abort', resolve))
+    await new Promise((resolve) => setTimeout(resolve, 50))
+    leading.push(`${who} ends`)
+  }
+  await using first = election.campaign((term) => work('first', term))
+  await expect.poll(() => leading.length).toBe(1)
+  await using _second = election.campaign((term) => work('second', term))
+  await expect.poll(async () => (await redis.lock(name).inspect()).waiting).toBe(1)
+
+  first.stepDown()
+
+  await expect.poll(() => leading).toContain('second begins')
+  expect(leading.slice(0, 3)).toEqual(['first begins', 'first ends', 'second begins'])
+})
+
+test('a campaign that is over leaves nothing at the signal of its caller', async () => {
+  const { redis, name } = instance()
+  const { signal } = new AbortController()
+  await redis.election(name).leader()
+
+  for (let n = 0; n < 3; n++)
+    await redis
+      .election(name)
+      .campaign(() => undefined, { signal })
+      .close()
+
+  expect(getEventListeners(signal, 'abort')).toEqual([])
+})
+
+test('many campaigns share one signal without a warning', async () => {
+  const { redis, name } = instance()
+  const aborter = new AbortController()
+  const warnings: Error[] = []
+  const note = (warning: Error): void => void warnings.push(warning)
+  process.on('warning', note)
+  onTestFinished(() => void process.off('warning', note))
+  await redis.election(name).leader()
+
+  const campaigns = Array.from({ length: 20 }, (_, n) =>
+    redis.election(`${name}:${n}`).campaign(() => undefined, { signal: aborter.signal }),
+  )
+  aborter.abort()
+  await Promise.all(campaigns.map((campaign) => campaign.close()))
+  await new Promise((resolve) => setImmediate(resolve))
+
+  expect(warnings).toEqual([])
 })

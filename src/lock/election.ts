@@ -1,12 +1,22 @@
 // Leader election on a lock: candidates stand in line, and whoever has the lock leads.
 //
-//   WAITING ──granted──► LEADING ──the task ended, the lease was lost, or stepDown──► WAITING
-//      └──────────────────── close, or the signal aborts ────────────────────► CLOSED
+//   WAITING ──granted──► LEADING ──────────── the task ended, or the lease was lost ────────────► WAITING
+//      │                    │ stepDown, close, or the signal aborts                                  ▲
+//      │                    ▼                                                                        │
+//      │                LEAVING: leads no more; the office is given up when the task has ended, ─────┤
+//      │                         at the latest when its lease ends                                   │ closed
+//      └──────────────── close, the signal aborts, or the instance closes ──────────────────────► CLOSED
+//
+// The office is not given up before the task has ended, lest two of them run at once; and the lease is not extended any
+// more from then on, lest a task that heeds nothing keep the office.
 
+import { setMaxListeners } from 'node:events'
 import { checkOptions } from '../runtime/arguments.ts'
-import { LeaseLostError, PeriluneError, WaitTimeoutError } from '../runtime/errors.ts'
+import { Backoff } from '../runtime/backoff.ts'
+import { LeaseLostError, PeriluneError } from '../runtime/errors.ts'
 import { pause } from '../runtime/in-time.ts'
-import type { Lease } from '../runtime/lease.ts'
+import type { KeptLease } from '../runtime/kept-lease.ts'
+import { closed } from '../runtime/runner.ts'
 import type { Runtime } from '../runtime/runtime.ts'
 import { Lock, type LockOptions } from './lock.ts'
 
@@ -16,9 +26,12 @@ export interface Term {
   readonly token: number
   /** Aborts when the office is lost, or should be given up. */
   readonly signal: AbortSignal
-  /** Throws LeaseLostError unless this process leads now. */
+  /** Throws LeaseLostError unless this process leads now, also when it has been asleep, or has stepped down. */
   assertLeading(): void
-  /** Gives the office up; another candidate follows. */
+  /**
+   * Leads no more, from now on: `signal` aborts. Another candidate follows when the task has ended, and at the latest
+   * when the lease ends, which is not extended any more.
+   */
   stepDown(): void
 }
 
@@ -33,17 +46,20 @@ export interface CampaignOptions {
 
 const OPTIONS = ['lease', 'maxHold', 'group', 'holder'] as const
 const WAIT = '1h'
-// After a failure, and after a term that was over at once, so that nobody leads in a tight loop.
-const REST_MS = 1000
+const FIRST_RETRY_MS = 1000
+const LAST_RETRY_MS = 5000
+// After a term that was over at once, so that nobody leads in a tight loop.
 const SHORT_TERM_MS = 100
 
 /** Elects one leader among all processes that campaign under the same name. */
 export class Election {
   readonly name: string
+  readonly #runtime: Runtime
   readonly #lock: Lock
 
   constructor(runtime: Runtime, name: string, options: ElectionOptions = {}) {
     checkOptions('options', options, OPTIONS)
+    this.#runtime = runtime
     this.#lock = new Lock(runtime, name, options)
     this.name = this.#lock.name
   }
@@ -54,7 +70,7 @@ export class Election {
    */
   campaign(onElected: (term: Term) => Promise<void> | void, options: CampaignOptions = {}): Campaign {
     checkOptions('options', options, ['signal', 'onError'])
-    return new Campaign(this.#lock, onElected, options)
+    return new Campaign(this.#runtime, this.#lock, onElected, options)
   }
 
   /** Who leads, or null. */
@@ -70,10 +86,12 @@ export class Campaign implements AsyncDisposable {
   readonly #onElected: (term: Term) => Promise<void> | void
   readonly #onError: (error: unknown) => void
   readonly #aborter = new AbortController()
+  readonly #backoff = new Backoff(FIRST_RETRY_MS, LAST_RETRY_MS)
   readonly #ended: Promise<void>
   #term: TermInOffice | null = null
 
   constructor(
+    runtime: Runtime,
     lock: Lock,
     onElected: (term: Term) => Promise<void> | void,
     { signal, onError = () => undefined }: CampaignOptions,
@@ -81,9 +99,12 @@ export class Campaign implements AsyncDisposable {
     this.#lock = lock
     this.#onElected = onElected
     this.#onError = onError
-    signal?.addEventListener('abort', () => this.#aborter.abort(signal.reason), { once: true })
-    if (signal?.aborted) this.#aborter.abort(signal.reason)
-    this.#ended = this.#standAgainAndAgain()
+    const forgetSignal = this.#follow(signal)
+    const forgetInstance = runtime.atClose(() => this.#closeBecause(closed()))
+    this.#ended = this.#standAgainAndAgain().finally(() => {
+      forgetSignal()
+      forgetInstance()
+    })
   }
 
   /** True while this process leads, also when it has been asleep. */
@@ -91,39 +112,66 @@ export class Campaign implements AsyncDisposable {
     return this.#term?.leading ?? false
   }
 
-  /** Gives the office up, if this process has it; it stands again as the last in line. */
+  /**
+   * Leads no more, if it does now. Another candidate follows when the task has ended, and at the latest when the lease
+   * ends; this one then stands again, as the last in line.
+   */
   stepDown(): void {
     this.#term?.stepDown()
   }
 
-  /** Ends the candidacy; resolves when the term in office has ended and the office is given up. */
-  async close(): Promise<void> {
-    this.#aborter.abort(new Error('the campaign was closed'))
-    await this.#ended
+  /**
+   * Ends the candidacy: leads no more from now on, as by `stepDown`. Resolves when the task has ended and the office is
+   * given up.
+   */
+  close(): Promise<void> {
+    return this.#closeBecause(new Error('the campaign was closed'))
   }
 
   [Symbol.asyncDispose](): Promise<void> {
     return this.close()
   }
 
+  #closeBecause(reason: Error): Promise<void> {
+    this.#end(reason)
+    return this.#ended
+  }
+
+  #follow(signal: AbortSignal | undefined): () => void {
+    if (signal === undefined) return () => undefined
+    if (signal.aborted) this.#end(signal.reason)
+    const end = (): void => this.#end(signal.reason)
+    // One signal may end many campaigns.
+    setMaxListeners(0, signal)
+    signal.addEventListener('abort', end, { once: true })
+    return () => signal.removeEventListener('abort', end)
+  }
+
+  #end(reason: unknown): void {
+    this.#aborter.abort(reason)
+    this.#term?.stepDown()
+  }
+
   async #standAgainAndAgain(): Promise<void> {
     const { signal } = this.#aborter
     while (!signal.aborted) {
       try {
-        const lease = await this.#lock.acquire({ wait: WAIT, signal })
+        const lease = await this.#lock.stand({ wait: WAIT, signal })
+        if (lease === null) continue
+        this.#backoff.reset()
         const began = performance.now()
         await this.#serve(lease)
         if (performance.now() - began < SHORT_TERM_MS) await pause(SHORT_TERM_MS, signal)
       } catch (error) {
-        if (error instanceof WaitTimeoutError || signal.aborted) continue
+        if (signal.aborted) continue
         this.#onError(error)
         if (error instanceof PeriluneError && error.code === 'closed') return
-        await pause(REST_MS, signal).catch(() => undefined)
+        await pause(this.#backoff.next(), signal).catch(() => undefined)
       }
     }
   }
 
-  async #serve(lease: Lease): Promise<void> {
+  async #serve(lease: KeptLease): Promise<void> {
     const term = new TermInOffice(lease, this.#aborter.signal)
     this.#term = term
     try {
@@ -139,10 +187,10 @@ export class Campaign implements AsyncDisposable {
 
 class TermInOffice implements Term {
   readonly signal: AbortSignal
-  readonly #lease: Lease
+  readonly #lease: KeptLease
   readonly #given = new AbortController()
 
-  constructor(lease: Lease, campaign: AbortSignal) {
+  constructor(lease: KeptLease, campaign: AbortSignal) {
     this.#lease = lease
     this.signal = AbortSignal.any([lease.signal, campaign, this.#given.signal])
   }
@@ -152,14 +200,16 @@ class TermInOffice implements Term {
   }
 
   get leading(): boolean {
-    return !this.#given.signal.aborted && this.#lease.remainingMs > 0
+    return !this.signal.aborted && this.#lease.remainingMs > 0
   }
 
   assertLeading(): void {
+    if (this.signal.aborted) throw this.#lease.lostError()
     this.#lease.assertHeld()
   }
 
   stepDown(): void {
+    this.#lease.letGo()
     this.#given.abort(new Error('the leader stepped down'))
   }
 }

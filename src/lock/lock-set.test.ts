@@ -102,6 +102,46 @@ test('a set that was granted too late is given back, and nobody believes in it',
   expect(await set.tryAcquire()).toBeNull()
 })
 
+test.each(['0s', '100ms'] as const)(
+  'a set of which a lock was lost while it waited for another is taken anew (maxHold %s)',
+  async (maxHold) => {
+    const { redis, name } = instance()
+    const [a, b] = [`${name}:a`, `${name}:b`]
+    const held = await redis.lock(b).acquire()
+    const waiting = redis.locks([a, b], { lease: '500ms', maxHold }).acquire({ wait: '20s' })
+    await expect.poll(async () => (await redis.lock(b).inspect()).waiting).toBe(1)
+    const { token } = await redis.lock(a).inspect()
+    await (await redis.lock(a).acquire({ wait: '20s' })).release()
+    await held.release()
+
+    const lease = await waiting
+
+    lease.assertHeld()
+    expect(lease.tokens.get(a)).toBeGreaterThan(token ?? Infinity)
+  },
+)
+
+test('a set of which a lock is lost again and again while it waits is given up in time', async () => {
+  const { redis, name } = instance()
+  const [a, b] = [`${name}:a`, `${name}:b`]
+  await using _held = await redis.lock(b).acquire()
+
+  const waiting = redis.locks([a, b], { lease: '50ms', maxHold: '0s' }).acquire({ wait: '300ms' })
+
+  await expect(waiting).rejects.toThrow(WaitTimeoutError)
+})
+
+test('a set that was lost while it was tried is had by nobody', async () => {
+  const { redis, slowly, name } = instance()
+  const [a, b] = [`${name}:a`, `${name}:b`]
+  slowly('lock/acquire', 60)
+
+  const taking = redis.locks([a, b], { lease: '100ms', maxHold: '1ms' }).tryAcquire()
+
+  expect(await taking).toBeNull()
+  expect((await redis.lock(b).inspect()).mode).toBe('free')
+})
+
 test('a set is not acquired for a caller that has gone', async () => {
   const { redis, calls, name } = instance()
   const signal = AbortSignal.abort(new Error('gone'))

@@ -2,7 +2,7 @@ import { acquireAll } from '../generated/lock.ts'
 import { checkOptions } from '../runtime/arguments.ts'
 import type { Duration } from '../runtime/duration.ts'
 import { InvalidArgumentError, WaitTimeoutError } from '../runtime/errors.ts'
-import { toGrant } from '../runtime/grant.ts'
+import { askingAt, toGrant } from '../runtime/grant.ts'
 import type { Lease, TaskLease } from '../runtime/lease.ts'
 import { runUnder } from '../runtime/run-under.ts'
 import type { Runtime } from '../runtime/runtime.ts'
@@ -55,12 +55,16 @@ export class LockSet {
     const atOnce = this.#together ? await this.#takeTogether() : null
     if (atOnce !== null) return atOnce
     let awaited = ''
-    const lease = await this.#takeAll((lock) => {
+    const take = (lock: Lock): Promise<Lease | null> => {
       awaited = lock.name
       return acquireUntil(lock, endsAt, options.signal)
-    })
-    if (lease === null) throw new WaitTimeoutError(`lock '${awaited}'`, options.wait)
-    return lease
+    }
+    do {
+      const lease = await this.#takeAll(take)
+      if (lease !== null) return lease
+      // Somebody else has one of them until then, or one was lost while another was awaited: then all are taken anew.
+    } while (performance.now() < endsAt)
+    throw new WaitTimeoutError(`lock '${awaited}'`, options.wait)
   }
 
   /** Runs the task under all of them, as `lock.run`: `lease.signal` aborts should one be lost, or `signal`. */
@@ -74,7 +78,7 @@ export class LockSet {
     const [{ unit, terms }] = this.#locks as [Lock]
     await unit.learn()
     const states = this.#locks.map((lock) => `${lock.unit.beginning}state`)
-    const askedAt = performance.now()
+    const askedAt = askingAt()
     const { holder, leaseMs } = terms
     const id = mailbox.newId()
     const asking = runner.run(acquireAll, states, { id, holder, leaseMs })
@@ -95,6 +99,7 @@ export class LockSet {
     return null
   }
 
+  /** Null when one cannot be had, or was lost before the last was there; then none is kept. */
   async #takeAll(take: (lock: Lock) => Promise<Lease | null>): Promise<AllLeases | null> {
     const taken = new Map<string, Lease>()
     let complete = false
@@ -104,8 +109,9 @@ export class LockSet {
         if (lease === null) return null
         taken.set(lock.name, lease)
       }
-      complete = true
-      return new AllLeases(taken)
+      const all = new AllLeases(taken)
+      complete = all.remainingMs > 0
+      return complete ? all : null
     } finally {
       if (!complete) await giveBack([...taken.values()])
     }
@@ -144,6 +150,9 @@ class AllLeases implements SetLease, TaskLease {
   heed(signal: AbortSignal): void {
     this.signal = AbortSignal.any([this.signal, signal])
   }
+
+  /** Its signal was taken from those of all its leases: they know that they are listened to. */
+  begin(): void {}
 
   get expiresAtMs(): number {
     return Math.min(...this.#leases.map(({ expiresAtMs }) => expiresAtMs))

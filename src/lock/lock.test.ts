@@ -1,7 +1,8 @@
 import { InvalidArgumentError, LeaseLostError, WaitTimeoutError } from 'perilune'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import { setup } from '../../test/lock-fixture.ts'
 import { until } from '../../test/servers/ask.ts'
+import { startRedis } from '../../test/servers/redis.ts'
 
 const forever = { wait: '20s' } as const
 
@@ -209,6 +210,63 @@ test('code that may be called by a holder takes part in its lease', async () => 
 
   await outer.release()
   await expect(lock.acquire({ held: outer })).rejects.toThrow(LeaseLostError)
+})
+
+test("a reader's lease is none under which anybody has the lock alone", async () => {
+  const { lock } = await setup()
+  const [first, second] = [await lock.shared.acquire(), await lock.shared.acquire()]
+  let ran = false
+
+  const attempts = [first, second].map((held) => lock.run(() => void (ran = true), { held }))
+
+  for (const attempt of attempts) await expect(attempt).rejects.toMatchObject({ argument: 'held' })
+  expect(ran).toBe(false)
+  expect(await lock.shared.run(({ token }) => token, { held: first })).toBe(first.token)
+  const nested = await lock.shared.acquire({ held: first })
+  await expect(lock.acquire({ held: nested })).rejects.toMatchObject({ argument: 'held' })
+})
+
+test('who has the lock alone may read under the same lease', async () => {
+  const { lock } = await setup()
+  const held = await lock.acquire()
+
+  expect(await lock.shared.run(({ token }) => token, { held })).toBe(held.token)
+})
+
+test('a lease of the same name from elsewhere is no lease on this lock', async () => {
+  const server = await startRedis()
+  onTestFinished(() => server.stop())
+  const { lock, name } = await setup({ clock: 'real' })
+  const elsewhere = await setup({ clock: 'real', name, port: server.port })
+  const held = await elsewhere.lock.acquire()
+  await using _somebody = await lock.acquire()
+
+  await expect(lock.acquire({ held })).rejects.toMatchObject({ argument: 'held' })
+})
+
+test('a lease of another instance on the same server is a lease on this lock', async () => {
+  const { lock, name } = await setup({ clock: 'real' })
+  const other = await setup({ clock: 'real', name })
+  const alone = await other.lock.acquire()
+  expect(await lock.run(({ token }) => token, { held: alone })).toBe(alone.token)
+  await alone.release()
+
+  const reading = await other.lock.shared.acquire()
+  expect(await lock.shared.run(({ token }) => token, { held: reading })).toBe(reading.token)
+  await expect(lock.acquire({ held: reading })).rejects.toMatchObject({ argument: 'held' })
+})
+
+test('a nested lease that was given back is held no more', async () => {
+  const { lock } = await setup()
+  const outer = await lock.acquire()
+  const nested = await lock.acquire({ held: outer })
+
+  await nested.release()
+
+  expect(() => nested.assertHeld()).toThrow(LeaseLostError)
+  await expect(nested.extend()).rejects.toThrow(LeaseLostError)
+  await expect(lock.acquire({ held: nested })).rejects.toThrow(LeaseLostError)
+  outer.assertHeld()
 })
 
 test('a lock that is cleared is lost to its holder, and those who wait go on', async () => {

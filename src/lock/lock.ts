@@ -1,48 +1,37 @@
 import { clear } from '../generated/lock.ts'
-import { checkOneOf, checkOptions } from '../runtime/arguments.ts'
+import { checkOptions } from '../runtime/arguments.ts'
 import type { Duration } from '../runtime/duration.ts'
 import { InvalidArgumentError, WaitTimeoutError } from '../runtime/errors.ts'
 import type { Grant } from '../runtime/grant.ts'
 import { KeptLease, type LeaseTerms } from '../runtime/kept-lease.ts'
-import { checkName, encodeName } from '../runtime/keys.ts'
+import { checkName } from '../runtime/keys.ts'
 import type { Lease } from '../runtime/lease.ts'
 import { type Extended, extendByToken, releaseByToken } from '../runtime/lease-by-token.ts'
-import { toHolder, toLeaseMs, toMaxHoldMs } from '../runtime/lease-options.ts'
+import { toMaxHoldMs } from '../runtime/lease-options.ts'
 import { type Lent, lend } from '../runtime/lending.ts'
 import { standInLine } from '../runtime/line.ts'
 import { NestedLease } from '../runtime/nested-lease.ts'
 import { runUnder } from '../runtime/run-under.ts'
 import type { Runtime } from '../runtime/runtime.ts'
 import { learnTold, lineTermsOf } from '../runtime/told.ts'
-import { type Place, Unit } from '../runtime/unit.ts'
+import { Unit } from '../runtime/unit.ts'
 import type { Waiting } from '../runtime/wait.ts'
 import { type AcquireTerms, ExclusiveSide, type LockSide, SharedSide } from './attempts.ts'
 import { inspectLock, type LockInspection } from './inspection.ts'
+import { type LockOptions, placeOf, toTerms } from './lock-options.ts'
 
-export interface LockOptions {
-  /** How long the lock is leased; it is extended while it is held. Default 30 seconds. */
-  lease?: Duration
-  /** How long it is extended by itself at most, from its grant on; '0s': not at all. Default: no limit. */
-  maxHold?: Duration
-  /** Who gets a lock that becomes free: the first in line, or whoever comes first. Default 'fair'. */
-  order?: 'fair' | 'barging'
-  /**
-   * Locks of one group lie in one slot, so that several of them can be acquired at once (`redis.locks`). A lock
-   * is another lock in another group. Default: each lies where its name puts it.
-   */
-  group?: string
-  /** What `inspect` calls the holder; default: host name and process id. */
-  holder?: string
-}
+export type { LockOptions } from './lock-options.ts'
 
 export interface AcquireOptions extends Waiting {
-  /** A lease on this lock that the caller has already: the lock is then not acquired again. */
+  /**
+   * A lease on this lock that the caller has already: the lock is then not acquired again. That of a reader counts for
+   * `shared` only.
+   */
   held?: Lease
 }
 
 const OPTIONS = ['lease', 'maxHold', 'order', 'group', 'holder'] as const
 const ACQUIRE_OPTIONS = ['wait', 'signal', 'held'] as const
-const SINCE = '6.2.0'
 
 /** Ways to get one lock: alone, or together with other readers. */
 export class LockAccess {
@@ -67,7 +56,7 @@ export class LockAccess {
 
   /** One attempt, without standing in line. Resolves to null when somebody else has the lock. */
   tryAcquire(): Promise<Lease | null> {
-    return this.#stand({})
+    return this.stand({})
   }
 
   /**
@@ -94,9 +83,8 @@ export class LockAccess {
    */
   async lend(options: Waiting = {}): Promise<Lent> {
     checkOptions('options', options, ['wait', 'signal'])
-    const { kind, leaseMs } = this.#leaseTerms
-    const { beginning } = this.#unit
-    const terms = { ...lineTermsOf(this.#unit, options), kind, beginning, leaseMs, refusal: 'held' } as const
+    const { leaseMs } = this.#leaseTerms
+    const terms = { ...lineTermsOf(this.#unit, options), leaseMs, refusal: 'held' } as const
     return lend(this.#side, terms)
   }
 
@@ -113,19 +101,16 @@ export class LockAccess {
   async #acquire(options: AcquireOptions): Promise<KeptLease | NestedLease> {
     checkOptions('options', options, ACQUIRE_OPTIONS)
     options.signal?.throwIfAborted()
-    if (options.held !== undefined) return new NestedLease(this.#own(options.held))
-    const lease = await this.#stand(options)
+    if (options.held !== undefined) return new NestedLease(await this.#own(options.held))
+    const lease = await this.stand(options)
     if (lease !== null) return lease
     throw new WaitTimeoutError(this.#leaseTerms.resource, options.wait)
   }
 
-  async #stand(waiting: Waiting): Promise<KeptLease | null> {
+  /** @internal As `acquire`, for elections; null after `wait`. */
+  async stand(waiting: Waiting): Promise<KeptLease | null> {
     const grant = await standInLine(this.#side, lineTermsOf(this.#unit, waiting))
-    if (grant === null) return null
-    const lease = this.keep(grant)
-    // Nobody else will: a lease that was handed over is short until it is extended for the first time.
-    if (this.#leaseTerms.maxHoldMs === 0) await lease.confirm()
-    return lease
+    return grant === null ? null : this.keep(grant)
   }
 
   /** @internal For sets of locks: gives back what an attempt got without an answer. */
@@ -138,10 +123,22 @@ export class LockAccess {
     return new KeptLease(grant, this.#leaseTerms, this.#unit.runtime.keeper)
   }
 
-  #own(held: Lease): KeptLease | NestedLease {
+  /** Who holds the lock alone may read, too; a reader does not hold it alone. */
+  async #own(held: Lease): Promise<KeptLease | NestedLease> {
     const isOurs = held instanceof KeptLease || held instanceof NestedLease
-    if (isOurs && held.beginning === this.#unit.beginning) return held
-    throw new InvalidArgumentError('held', 'must be a lease on this lock')
+    const isEnough = isOurs && held.beginning === this.#unit.beginning && this.#side.isCoveredBy(held.kind)
+    if (isEnough && (await this.#isHere(held))) return held
+    throw new InvalidArgumentError(
+      'held',
+      'must be a lease on this lock; that of a reader counts for `shared` only',
+    )
+  }
+
+  /** A lease of another instance may be on a lock of the same name on another server. */
+  async #isHere({ unit, token }: KeptLease | NestedLease): Promise<boolean> {
+    if (unit.runtime === this.#unit.runtime) return true
+    const { holders } = await inspectLock(this.#unit)
+    return holders.some((holder) => holder.token === token)
   }
 }
 
@@ -176,26 +173,14 @@ export class Lock extends LockAccess {
   }
 
   /**
-   * Deletes the lock, whoever holds it: its lease is lost, and those who wait go on. Resolves to false when there
-   * was nothing.
+   * Deletes the lock, whoever holds it: its lease is lost, and those who wait go on. A holder in this process is told
+   * at once, one elsewhere at its next extension. Resolves to false when there was nothing.
    */
   async clear(): Promise<boolean> {
     const { channel, sharded } = await learnTold(this.unit)
-    const { existed } = await this.unit.run(clear, { channel, sharded })
+    const { keeper } = this.unit.runtime
+    const clearIt = () => this.unit.run(clear, { channel, sharded })
+    const { existed } = await keeper.clearing(this.unit.beginning, clearIt)
     return existed
-  }
-}
-
-/** Locks of a group share the tag of the group; their own names stand behind it. */
-function placeOf(name: string, group: string | undefined): Place {
-  if (group === undefined) return { structure: 'lock', name, since: SINCE }
-  return { structure: 'lock', name: checkName('group', group), beside: `${encodeName(name)}-`, since: SINCE }
-}
-
-function toTerms({ lease, order = 'fair', holder }: LockOptions): AcquireTerms {
-  return {
-    leaseMs: toLeaseMs(lease),
-    barging: checkOneOf('order', order, ['fair', 'barging']) === 'barging',
-    holder: toHolder(holder),
   }
 }

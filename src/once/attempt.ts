@@ -2,7 +2,8 @@ import type { Duration } from '../runtime/duration.ts'
 import type { Grant } from '../runtime/grant.ts'
 import { KeptLease } from '../runtime/kept-lease.ts'
 import type { Lease } from '../runtime/lease.ts'
-import { type Completed, completeAttempt, releaseAttempt } from './ending.ts'
+import type { Trace } from '../runtime/runner.ts'
+import { type Completed, completeAttempt, tryToRelease } from './ending.ts'
 import { kindOf } from './keeping.ts'
 import { encodeResult, resourceOf, type Source, unitOf } from './source.ts'
 
@@ -13,18 +14,23 @@ import { encodeResult, resourceOf, type Source, unitOf } from './source.ts'
  *   UNDER WAY ──complete──► COMPLETED: the key replays the result
  *      │ ──release──► RELEASED: the key is free
  *      │ ──its lease ended──► LAPSED: the signal aborts; `complete` still counts until another attempt begins
+ *
+ * A `complete` or `release` that failed may be repeated.
  */
 export class Attempt<Result> implements Lease {
   readonly key: string
   readonly #source: Source<Result>
   readonly #lease: KeptLease
-  #end: () => Promise<unknown>
+  /** What the end of the lease does. False: the server knows it no more. */
+  #end: (trace: Trace) => Promise<boolean>
+  /** The work is done: the key is not to be freed for another. */
+  #wasDone = false
   #completed: Completed | null = null
 
   constructor(source: Source<Result>, key: string, grant: Grant) {
     this.key = key
     this.#source = source
-    this.#end = () => releaseAttempt(source, key, grant.token)
+    this.#end = (trace) => tryToRelease(source, key, grant.token, trace)
     this.#lease = new KeptLease(grant, this.#terms(), source.runtime.keeper)
   }
 
@@ -48,6 +54,11 @@ export class Attempt<Result> implements Lease {
     return this.#lease.signal
   }
 
+  /** @internal A task runs under it from now on, and ends it. */
+  begin(): void {
+    this.#lease.begin()
+  }
+
   /** Throws LeaseLostError unless the lease is held now. */
   assertHeld(): void {
     this.#lease.assertHeld()
@@ -66,25 +77,27 @@ export class Attempt<Result> implements Lease {
   /** @internal As `complete`, with what the codec made of the result. */
   async completeEncoded(result: string | Uint8Array): Promise<Completed> {
     if (this.#completed !== null) return this.#completed
+    this.#wasDone = true
     const complete = async (): Promise<Completed> => {
       this.#completed = await completeAttempt(this.#source, this.key, this.token, result)
       return this.#completed
     }
     // The script decides: a lapsed attempt may still be the newest.
-    if (this.remainingMs === 0) return complete()
-    this.#end = complete
+    if (this.#lease.isLost) return complete()
+    this.#end = () => complete().then(() => true)
     await this.#lease.release()
     return this.#completed ?? complete()
   }
 
   /** Gives the key back without a result. Throws LeaseLostError when another attempt has begun since. */
   release(): Promise<void> {
+    this.#end = (trace) => tryToRelease(this.#source, this.key, this.token, trace)
     return this.#lease.release()
   }
 
-  /** Releases an attempt that was not completed. */
+  /** Releases an attempt that nobody tried to complete. */
   async [Symbol.asyncDispose](): Promise<void> {
-    if (this.#completed === null) await this.release()
+    if (!this.#wasDone) await this.release()
   }
 
   #terms(): ConstructorParameters<typeof KeptLease>[1] {
@@ -92,7 +105,7 @@ export class Attempt<Result> implements Lease {
     return {
       kind: kindOf(runtime),
       unit: unitOf(this.#source, this.key),
-      release: () => this.#end().then(() => true),
+      release: (_token, trace) => this.#end(trace),
       resource: resourceOf(this.#source, this.key),
       leaseMs,
       maxHoldMs,

@@ -2,8 +2,9 @@
 
 import { randomUUID } from 'node:crypto'
 import { type BeginAnswer, begin } from '../generated/once.ts'
-import { toGrant } from '../runtime/grant.ts'
+import { askingAt, toGrant } from '../runtime/grant.ts'
 import { checkName } from '../runtime/keys.ts'
+import { closed } from '../runtime/runner.ts'
 import { Attempt } from './attempt.ts'
 import { lost } from './ending.ts'
 import { checkFingerprint } from './fingerprint.ts'
@@ -48,10 +49,13 @@ export async function beginAttempt<Result>(
   source: Source<Result>,
   terms: BeginTerms,
 ): Promise<Begun<Result>> {
-  const askedAt = performance.now()
+  const askedAt = askingAt()
   const answer = await askToBegin(source, terms)
   if (answer.status !== 'started') return answer
-  return { status: 'started', attempt: new Attempt(source, terms.key, toGrant(answer, askedAt)) }
+  const attempt = new Attempt(source, terms.key, toGrant(answer, askedAt))
+  // It came while the instance closes, and is given back already.
+  if (source.runtime.runner.closed) throw closed()
+  return { status: 'started', attempt }
 }
 
 type Answered<Result> =
@@ -65,7 +69,7 @@ export async function askToBegin<Result>(
 ): Promise<Answered<Result>> {
   const { codec, leaseMs, keepResultMs } = source
   const args = { codec: codec.name, id, fingerprint, leaseMs, keepResultMs }
-  const answer = await unitOf(source, key).run(begin, args)
+  const answer = await unitOf(source, key).run(begin, args, { atClose: 'goes on' })
   if (answer.status === 'lost') throw lost(source, key, answer.token)
   if (answer.status !== 'replayed') return answer
   return { status: 'replayed', result: codec.decode(answer.result), token: answer.token }

@@ -2,6 +2,7 @@
 
 import { complete, release } from '../generated/once.ts'
 import { LeaseLostError } from '../runtime/errors.ts'
+import type { Trace } from '../runtime/runner.ts'
 import { resourceOf, type Source, unitOf } from './source.ts'
 
 export interface Completed {
@@ -17,14 +18,10 @@ export async function completeAttempt<Result>(
   result: string | Uint8Array,
 ): Promise<Completed> {
   const unit = unitOf(source, key)
-  const answer = await unit.run(complete, {
-    codec: source.codec.name,
-    token,
-    keepResultMs: source.keepResultMs,
-    channel: unit.channel,
-    sharded: unit.sharded,
-    result,
-  })
+  const { channel, sharded } = unit
+  const { codec, keepResultMs } = source
+  const args = { codec: codec.name, token, keepResultMs, channel, sharded, result }
+  const answer = await unit.run(complete, args, { atClose: 'gives back' })
   if (answer.status === 'lost') throw lost(source, key, token)
   return { keptUntilMs: answer.keptUntilMs }
 }
@@ -35,9 +32,21 @@ export async function releaseAttempt<Result>(
   key: string,
   token: number,
 ): Promise<void> {
+  if (!(await tryToRelease(source, key, token))) throw lost(source, key, token)
+}
+
+/** As `releaseAttempt`; false when it was taken over. */
+export async function tryToRelease<Result>(
+  source: Source<Result>,
+  key: string,
+  token: number,
+  trace: Trace = {},
+): Promise<boolean> {
   const unit = unitOf(source, key)
-  const answer = await unit.run(release, { token, channel: unit.channel, sharded: unit.sharded })
-  if (answer.status === 'lost') throw lost(source, key, token)
+  const told = { token, channel: unit.channel, sharded: unit.sharded }
+  trace.atClose = 'gives back'
+  const { status } = await unit.run(release, told, trace)
+  return status !== 'lost'
 }
 
 export function lost<Result>(source: Source<Result>, key: string, token: number): LeaseLostError {

@@ -52,9 +52,10 @@ export async function inspectKey<Result>(source: Source<Result>, key: string): P
   }
 }
 
-/** False when there was nothing. */
+/** False when there was nothing. An attempt of this process is lost at once. */
 export async function clearKey<Result>(source: Source<Result>, key: string): Promise<boolean> {
   const unit = unitOf(source, key)
-  const { existed } = await unit.run(clear, { channel: unit.channel, sharded: unit.sharded })
+  const clearIt = () => unit.run(clear, { channel: unit.channel, sharded: unit.sharded })
+  const { existed } = await source.runtime.keeper.clearing(unit.beginning, clearIt)
   return existed
 }

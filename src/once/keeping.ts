@@ -3,6 +3,7 @@
 import { extend } from '../generated/once.ts'
 import type { LeaseKind } from '../runtime/lease-keeper.ts'
 import type { Runtime } from '../runtime/runtime.ts'
+import { toRefusals } from '../runtime/script-errors.ts'
 
 /** The same for all keys, so that their attempts are extended together. */
 export function kindOf(runtime: Runtime): LeaseKind {
@@ -11,7 +12,7 @@ export function kindOf(runtime: Runtime): LeaseKind {
     async extend(leases) {
       const states = leases.map(({ beginning }) => `${beginning}state`)
       const answer = await runtime.runner.run(extend, states, { leases })
-      return { nowMs: answer.nowMs, endsAtMs: answer.leases }
+      return { nowMs: answer.nowMs, endsAtMs: answer.leases, refused: toRefusals(answer.refused, extend) }
     },
   }
 }

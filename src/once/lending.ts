@@ -36,7 +36,7 @@ export async function lendAttempt<Result>(
       return { value: null, recheckMs: lent.retryAfterMs }
     },
     {
-      wakes: source.runtime.wakes,
+      runtime: source.runtime,
       channel: unitOf(source, key).channel,
       waitMs: toWaitMs(waiting),
       signal: waiting.signal,

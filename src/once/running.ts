@@ -60,7 +60,7 @@ async function settle<Result>(
         : { value: begun, recheckMs: 0 }
     },
     {
-      wakes: source.runtime.wakes,
+      runtime: source.runtime,
       channel: unit.channel,
       waitMs: toWaitMs(options),
       signal: options.signal,
@@ -97,6 +97,7 @@ async function perform<Result>(
   signal: AbortSignal | undefined,
 ): Promise<Result> {
   const context = new Context(attempt, signal)
+  attempt.begin()
   const [result, encoded] = await orRelease(attempt, async () => {
     const value = await task(context)
     return [value, encodeResult(source, value)] as const

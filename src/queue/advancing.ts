@@ -2,6 +2,7 @@
 
 import { advance } from '../generated/queue.ts'
 import { checkOptions } from '../runtime/arguments.ts'
+import type { CallId } from '../runtime/call-ids.ts'
 import { checkName } from '../runtime/keys.ts'
 import { learnTold } from '../runtime/told.ts'
 import { toAddress } from './address.ts'
@@ -70,7 +71,8 @@ export function asCalledBy(source: Source, step: Step): Step {
 export async function sendSteps(source: Source, steps: readonly Step[]): Promise<(Advanced | LossReason)[]> {
   const { unit, codec, chores } = source
   const told = await learnTold(unit)
-  const answer = await unit.runOnce(advance, (id) => ({ codec: codec.name, ...id, ...told, steps }))
+  const args = (id: CallId) => ({ codec: codec.name, ...id, ...told, steps })
+  const answer = await unit.runOnce(advance, args, { atClose: 'gives back' })
   void chores.see(answer.chores)
   const refused = reasonsOf(answer.refused)
   const duplicates = new Map(answer.duplicates.map(({ at, number }) => [at, number]))

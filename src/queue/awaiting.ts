@@ -2,7 +2,7 @@
 
 import { type AwaitEndAnswer, awaitEnd } from '../generated/queue.ts'
 import { checkText } from '../runtime/arguments.ts'
-import { pause, within } from '../runtime/in-time.ts'
+import { rest, within } from '../runtime/in-time.ts'
 import type { Post } from '../runtime/mailbox.ts'
 import { learnTold } from '../runtime/told.ts'
 import { toWaitMs, type Waiting } from '../runtime/wait.ts'
@@ -47,7 +47,7 @@ export async function waitForEnd(source: Source, id: string, waiting: Waiting): 
   } finally {
     post?.close()
     // Nobody must be told in vain.
-    if (end === null) await ask(source, { ...asked, leaves: true }).catch(() => undefined)
+    if (end === null) await ask(source, { ...asked, leaves: true }, 'gives back').catch(() => undefined)
   }
 }
 
@@ -62,6 +62,7 @@ async function askOrSleep(
   asked: Asked,
   { post, endsAt, signal }: Stand,
 ): Promise<JobEnd | null> {
+  const { deadlines } = source.unit.runtime.runner
   for (;;) {
     signal?.throwIfAborted()
     const answer = await ask(source, asked)
@@ -69,12 +70,12 @@ async function askOrSleep(
     const leftMs = Math.ceil(endsAt - performance.now())
     if (leftMs <= 0) return null
     const ms = Math.min(leftMs, post === null ? RECHECK_UNHEARD_MS : RECHECK_MS)
-    await (post === null ? pause(ms, signal) : post.next(ms, signal))
+    await (post === null ? rest(ms, deadlines, signal) : post.next(ms, signal))
   }
 }
 
-function ask({ unit, codec }: Source, asked: Asked): Promise<AwaitEndAnswer> {
-  return unit.run(awaitEnd, { codec: codec.name, ...asked })
+function ask({ unit, codec }: Source, asked: Asked, atClose?: 'gives back'): Promise<AwaitEndAnswer> {
+  return unit.run(awaitEnd, { codec: codec.name, ...asked }, atClose && { atClose })
 }
 
 function toEnd({ codec }: Source, answer: Exclude<AwaitEndAnswer, Waits>): JobEnd {

@@ -1,6 +1,8 @@
 // What scripts cannot do by themselves: another slot is out of their reach, and they know no time zones. A claim tells
 // the process that it has to be seen to; whoever is told does it. Each chore may be done twice, and by several at once.
 
+import { Backoff } from '../runtime/backoff.ts'
+
 /** What is to be seen to, a bit each, as the scripts keep it. */
 export const CHORES = {
   /** A recurring job runs out of coming times. */
@@ -11,7 +13,8 @@ export const CHORES = {
   askAfter: 4,
 } as const
 
-const PAUSE_MS = 1000
+const FIRST_PAUSE_MS = 1000
+const LONGEST_PAUSE_MS = 10_000
 const NOTHING_TO_DO: Promise<void> = Promise.resolve()
 
 export type Chore = keyof typeof CHORES
@@ -50,10 +53,16 @@ export class Chores {
   }
 
   async #rounds(name: Chore, task: () => Promise<void>): Promise<void> {
+    const backoff = new Backoff(FIRST_PAUSE_MS, LONGEST_PAUSE_MS)
     do {
       this.#again.delete(name)
-      // What is out of reach is tried again, but not with every claim.
-      await task().catch(() => new Promise((resolve) => setTimeout(resolve, PAUSE_MS).unref()))
+      try {
+        await task()
+        backoff.reset()
+      } catch {
+        // What is out of reach is tried again, but not with every claim.
+        await new Promise((resolve) => setTimeout(resolve, backoff.next()).unref())
+      }
     } while (this.#again.has(name))
   }
 }

@@ -4,6 +4,7 @@
 //      └──the lease ended, or the job was taken away──► LOST: the signal aborts
 
 import { checkOptions, checkText } from '../runtime/arguments.ts'
+import { Countdown } from '../runtime/countdown.ts'
 import type { Duration } from '../runtime/duration.ts'
 import { toMs } from '../runtime/duration.ts'
 import { LeaseLostError } from '../runtime/errors.ts'
@@ -92,7 +93,7 @@ export class ClaimedJob<Payload = unknown> implements AsyncDisposable {
   readonly #encoded: Buffer
   #decoded: { payload: Payload } | null = null
   #aborter: AbortController | null = null
-  #endsAt: number
+  readonly #countdown: Countdown
   #expiresAtMs: number
   readonly #leaseMs: number
   /** Those who want to know of the ack that is under way. */
@@ -113,7 +114,7 @@ export class ClaimedJob<Payload = unknown> implements AsyncDisposable {
     this.#source = source
     this.#settling = settling
     this.#encoded = told.payload
-    this.#endsAt = exchanged.endsAt
+    this.#countdown = new Countdown(exchanged.endsAt)
     this.#expiresAtMs = exchanged.endsAtMs
     this.#leaseMs = exchanged.leaseMs
     this.number = told.number
@@ -163,12 +164,12 @@ export class ClaimedJob<Payload = unknown> implements AsyncDisposable {
 
   /** How long the lease lasts for certain, by this process's own clock; 0 when it is settled or lost. */
   get remainingMs(): number {
-    return this.#state === 'claimed' ? Math.max(0, this.#endsAt - performance.now()) : 0
+    return this.#state === 'claimed' ? this.#countdown.leftMs : 0
   }
 
-  /** @internal For whoever settles it: until when that counts for certain, by `performance.now()`. */
+  /** @internal For whoever settles or keeps it: when it is over, by `performance.now()` alone. */
   get endsAt(): number {
-    return this.#endsAt
+    return this.#countdown.latest
   }
 
   /** True until it is acked, retried, buried, or lost. */
@@ -276,7 +277,8 @@ export class ClaimedJob<Payload = unknown> implements AsyncDisposable {
   /** Makes the lease last so long from now on, by default as long as it was claimed for. Throws LeaseLostError. */
   async extend(lease?: Duration): Promise<void> {
     this.assertHeld()
-    await this.#settling.extend(this, lease === undefined ? this.#leaseMs : toLeaseMs(lease))
+    const leaseMs = lease === undefined ? this.#leaseMs : toLeaseMs(lease)
+    await this.#countdown.whileAsked(leaseMs, () => this.#settling.extend(this, leaseMs))
   }
 
   /**
@@ -292,15 +294,14 @@ export class ClaimedJob<Payload = unknown> implements AsyncDisposable {
     await this.#note('log', toLine(line))
   }
 
-  /** Throws LeaseLostError when the job was lost, or its lease is over by this process's own clock. */
+  /** Throws LeaseLostError when the job was lost, or its lease is over by this process's own clocks, also after a sleep. */
   assertHeld(): void {
-    if (this.#state === 'claimed' && performance.now() < this.#endsAt) return
-    throw this.#lostError()
+    if (this.remainingMs === 0) throw this.#lostError()
   }
 
   /** @internal For whoever keeps the lease: until when it lasts, by `performance.now()`. */
   noteExtended(endsAt: number, expiresAtMs: number): void {
-    this.#endsAt = endsAt
+    this.#countdown.set(endsAt)
     this.#expiresAtMs = expiresAtMs
   }
 

@@ -1,7 +1,8 @@
 // Claims by hand: for those who settle and extend their jobs themselves.
 
-import { pause } from '../runtime/in-time.ts'
+import { rest } from '../runtime/in-time.ts'
 import type { Post } from '../runtime/mailbox.ts'
+import { closed } from '../runtime/runner.ts'
 import { learnTold } from '../runtime/told.ts'
 import { toWaitMs, type Waiting } from '../runtime/wait.ts'
 import { type ClaimedJob, type Settling, toClaimedJobs } from './claimed-job.ts'
@@ -50,10 +51,18 @@ export async function claimFitting<Payload>(
   for (;;) {
     const exchanged = await claim(left)
     const claimed = toClaimedJobs<Payload>(source, settling, exchanged)
+    await giveBackIfClosed(source, claimed)
     const jobs = await onlyFitting(source.checks, claimed)
     if (jobs.length > 0 || claimed.length === 0) return { exchanged, jobs }
     left = { ...waiting, wait: `${Math.max(0, Math.floor(endsAt - performance.now()))}ms` }
   }
+}
+
+/** What is claimed while the instance closes is given back. Throws DriverError `closed` then. */
+export async function giveBackIfClosed({ unit }: Source, jobs: readonly ClaimedJob[]): Promise<void> {
+  if (!unit.runtime.runner.closed) return
+  await Promise.allSettled(jobs.map((job) => job.release()))
+  throw closed()
 }
 
 /**
@@ -70,6 +79,7 @@ export async function exchangeAndWait(
   const waitMs = toWaitMs(waiting)
   const { signal } = waiting
   signal?.throwIfAborted()
+  if (source.unit.runtime.runner.closed) throw closed()
   const { limit, leaseMs } = terms
   const first = await exchange(source, { acks, limit, leaseMs, worker: '' })
   onAcked(first)
@@ -98,13 +108,14 @@ async function claimOrSleep(
   terms: ClaimTerms,
   { id, post, endsAt, signal }: Stand,
 ): Promise<Exchanged> {
+  const { deadlines } = source.unit.runtime.runner
   for (;;) {
     const exchanged = await exchange(source, { ...terms, acks: [], worker: id })
     const leftMs = Math.ceil(endsAt - performance.now())
     if (exchanged.jobs.length > 0 || leftMs <= 0) return exchanged
     const longest = post === null ? RECHECK_UNHEARD_MS : RECHECK_MS
     const ms = Math.min(leftMs, longest, exchanged.recheckMs === 0 ? Infinity : exchanged.recheckMs)
-    await (post === null ? pause(ms, signal) : post.next(ms, signal))
+    await (post === null ? rest(ms, deadlines, signal) : post.next(ms, signal))
   }
 }
 

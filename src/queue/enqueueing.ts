@@ -68,7 +68,7 @@ export class Enqueuer {
   constructor(source: Source) {
     this.#source = source
     this.#batch = `${source.unit.channel} ${source.codec.name} enqueues`
-    this.#send = (jobs, by) => source.unit.inSlot((run) => this.#enqueue(run, jobs), by)
+    this.#send = (jobs, by) => source.unit.inSlot((run) => this.#enqueue(run, jobs), { by })
   }
 
   enqueue(job: Outgoing): Promise<Enqueued> {

@@ -7,7 +7,7 @@ import {
   ackAndClaimPlain,
 } from '../generated/queue.ts'
 import type { CallId } from '../runtime/call-ids.ts'
-import { endsAtOf } from '../runtime/grant.ts'
+import { askingAt, endsAtOf } from '../runtime/grant.ts'
 import { toldOn } from '../runtime/told.ts'
 import type { RunInSlot } from '../runtime/unit.ts'
 import type { Source } from './source.ts'
@@ -73,8 +73,10 @@ const SLOW_CALLS = 8
 export async function exchange(source: Source, wanted: Exchange): Promise<Exchanged> {
   const { unit } = source
   if (unit.runtime.server.info === null) await unit.learn()
-  const askedAt = performance.now()
-  return unit.inSlot((run) => exchangeInSlot(run, source, wanted, askedAt))
+  const askedAt = askingAt()
+  // What is claimed while the instance begins to close is given back: so its answer is waited for.
+  const atClose = wanted.limit > 0 && wanted.acks.length === 0 ? 'goes on' : 'gives back'
+  return unit.inSlot((run) => exchangeInSlot(run, source, wanted, askedAt), { atClose })
 }
 
 async function exchangeInSlot(
@@ -139,7 +141,8 @@ function slowly(
   void chores.see(answer.chores)
   const { nowMs, endsAtMs, waits, recheckMs, options, paused } = answer
   const endsAt = endsAtOf(askedAt, endsAtMs - nowMs)
-  const refused = reasonsOf(answer.refused)
+  // An attempt that has acked its job before what it asks for has done it.
+  const refused = reasonsOf(answer.refused.filter(({ why }) => why !== 'acked'))
   const jobs = answer.jobs.map((job) => ({ ...job, number: String(job.number) }))
   return { nowMs, askedAt, leaseMs, jobs, options, endsAtMs, endsAt, waits, recheckMs, paused, refused }
 }

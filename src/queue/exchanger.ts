@@ -7,12 +7,19 @@
 //
 //   ASKING ──fewer than wanted──► IDLE ──called, or it is time to look again──► ASKING
 //      └───────────────────────────── stopAsking ───────────► only acks are sent
+//
+// After a call that failed it PAUSES, in each of these states: nothing is sent until the pause is over, then one call
+// tries again. Each pause is longer than the one before. An ack is tried again until its job's lease is over, or the
+// server refuses it in a way that cannot pass.
 
 import { randomInt } from 'node:crypto'
+import { Backoff } from '../runtime/backoff.ts'
 import { LeaseLostError } from '../runtime/errors.ts'
 import { endsAtOf } from '../runtime/grant.ts'
+import { isFinal } from '../runtime/outage.ts'
+import { AckDoubts } from './ack-doubts.ts'
 import type { ClaimedJob } from './claimed-job.ts'
-import { type Ack, type Exchanged, exchange, NOTHING_ELSE } from './exchange.ts'
+import { type Ack, type Exchanged, exchange, type LossReason, NOTHING_ELSE } from './exchange.ts'
 import { type HandedJob, Letters, RECHECK_MS, RECHECK_UNHEARD_MS } from './letters.ts'
 import type { Source } from './source.ts'
 
@@ -50,10 +57,15 @@ export class Exchanger {
   readonly #terms: ExchangeTerms
   readonly #letters: Letters
   #isOver = false
+  /** No ack is tried again. */
+  #isHurried = false
   #acks: PendingAck[] = []
+  readonly #doubts = new AckDoubts()
   #asked = 0
   #underWay = 0
-  #failures = 0
+  readonly #backoff = new Backoff(FIRST_RETRY_MS, LAST_RETRY_MS)
+  /** Runs while nothing is sent, after a call that failed. */
+  #pause: NodeJS.Timeout | null = null
   #idle = false
   /** How often it was called; a letter may come before the answer of the call that it is about. */
   #called = 0
@@ -75,8 +87,7 @@ export class Exchanger {
       leaseMs,
       onError,
       onLetter: (handed) => this.#read(handed),
-      // Until now it may have been called in vain.
-      onHeard: () => this.#idle && !this.#isOver && this.#wake(),
+      onHeard: () => this.#heard(),
     })
   }
 
@@ -92,7 +103,7 @@ export class Exchanger {
   }
 
   get mayAsk(): boolean {
-    return !this.#idle && !this.#isOver && this.#underWay < UNDER_WAY
+    return !this.#idle && !this.#isOver && this.#pause === null && this.#underWay < UNDER_WAY
   }
 
   /** Asks for no more jobs from now on; those that are on their way come nevertheless. */
@@ -104,12 +115,21 @@ export class Exchanger {
     if (this.#idle) void this.#leave()
   }
 
+  /** Its instance closes: what waits is sent now, and not tried again. */
+  hurry(): void {
+    this.#isHurried = true
+    // Nothing is subscribed to any more.
+    if (!this.#letters.areHeard) this.#letters.close()
+    if (this.#pause !== null) this.#resume()
+  }
+
   /** Resolves when all acks are told, and no job can come any more. */
   async end(): Promise<void> {
     this.stopAsking()
     while (this.#underWay > 0 || this.#acks.length > 0) {
       await new Promise<void>((resolve) => (this.#onSettled = resolve))
     }
+    if (this.#pause !== null) clearTimeout(this.#pause)
     await this.#leave()
     if (this.#expects && this.#letters.areHeard) await this.#letter()
     this.#letters.close()
@@ -117,7 +137,7 @@ export class Exchanger {
 
   #letter(): Promise<void> {
     return new Promise((resolve) => {
-      const timer = setTimeout(resolve, LETTER_MS)
+      const timer = setTimeout(resolve, LETTER_MS).unref()
       this.#onLetter = () => {
         clearTimeout(timer)
         resolve()
@@ -128,7 +148,9 @@ export class Exchanger {
   /** Sends what there is to send, and asks for so many jobs at most. */
   exchange(wanted: number): void {
     const count = this.#acks.length
-    if (this.#underWay > 0 || count < WORTH_TWO_CALLS) return this.#exchange(wanted, count)
+    if (this.#pause !== null) return
+    const isAlone = this.#underWay > 0 || count < WORTH_TWO_CALLS || this.#backoff.failures > 0
+    if (isAlone) return this.#exchange(wanted, count)
     const half = Math.ceil(wanted / 2)
     this.#exchange(half, Math.ceil(count / 2))
     this.#exchange(wanted - half, count)
@@ -151,13 +173,13 @@ export class Exchanger {
     try {
       const exchanged = await exchange(this.#source, { acks, limit, leaseMs: this.#terms.leaseMs, worker })
       this.#asked -= limit
-      this.#failures = 0
+      this.#backoff.reset()
       this.#clock = exchanged
       for (const handed of this.#early.splice(0)) this.#takeHanded(handed, exchanged)
       // Of two calls that were under way, the later one says whether the server waits to call.
       if (exchanged.waits && called === this.#called) this.#rest(exchanged.recheckMs)
       else if (limit > 0) this.#idle = this.#expects = false
-      for (const [at, each] of pending.entries()) this.#tell(each, exchanged.refused.get(at))
+      for (const [at, each] of pending.entries()) this.#tell(each, exchanged.refused.get(at) ?? null)
       this.#terms.take(exchanged)
     } catch (error) {
       this.#asked -= limit
@@ -171,8 +193,9 @@ export class Exchanger {
     this.#terms.plan()
   }
 
-  #tell({ job }: PendingAck, why: string | undefined): void {
-    if (why === undefined) return job.noteAckEnded(null)
+  #tell({ job }: PendingAck, refused: LossReason | null): void {
+    const why = this.#doubts.judge(job, refused)
+    if (why === null) return job.noteAckEnded(null)
     const what = `job '${job.id}' of queue '${this.#source.name}' (${why})`
     job.noteAckEnded(new LeaseLostError(what, job.token))
   }
@@ -194,6 +217,8 @@ export class Exchanger {
 
   #wake(): void {
     this.#idle = false
+    // What it was called for it learns when it asks again.
+    if (this.#pause !== null) return
     if (this.#terms.hasRoom()) this.#terms.plan()
     else void this.#leave()
   }
@@ -206,6 +231,12 @@ export class Exchanger {
     } catch (error) {
       this.#terms.onError(error)
     }
+  }
+
+  /** Until now it may have been called in vain, also by what the answers under way know. */
+  #heard(): void {
+    this.#called += 1
+    if (this.#idle && !this.#isOver) this.#wake()
   }
 
   #read(handed: HandedJob | null): void {
@@ -231,14 +262,22 @@ export class Exchanger {
   /** The call may have happened. Acks are sent again; what was claimed comes back when its lease is over. */
   #again(error: unknown, pending: readonly PendingAck[]): void {
     this.#terms.onError(error)
-    this.#failures += 1
     const now = performance.now()
+    const isOver = this.#isHurried || isFinal(error)
     for (const each of pending) {
-      if (each.job.endsAt > now) this.#acks.push(each)
+      this.#doubts.note(each.job, error)
+      if (each.job.endsAt > now && !isOver) this.#acks.push(each)
       else each.job.noteAckEnded(error)
     }
-    this.#idle = true
-    const ms = Math.min(LAST_RETRY_MS, FIRST_RETRY_MS * 2 ** (this.#failures - 1))
-    this.#wakeIn(ms / 2 + randomInt(Math.ceil(ms / 2)))
+    if (this.#isHurried) return
+    // Two calls that failed together are one failure.
+    this.#pause ??= setTimeout(() => this.#resume(), this.#backoff.next())
+  }
+
+  #resume(): void {
+    if (this.#pause !== null) clearTimeout(this.#pause)
+    this.#pause = null
+    this.#idle = false
+    this.#terms.plan()
   }
 }

@@ -34,6 +34,11 @@ export class Exchangers {
     for (const exchanger of this.#all) exchanger.stopAsking()
   }
 
+  /** Their instance closes: what waits is sent now, and not tried again. */
+  hurry(): void {
+    for (const exchanger of this.#all) exchanger.hurry()
+  }
+
   /** Resolves when all acks are told. */
   async end(): Promise<void> {
     await Promise.all(this.#all.map((exchanger) => exchanger.end()))

@@ -1,4 +1,5 @@
-import { afterEach, beforeEach, describe, expect, inject, test } from 'vitest'
+import { AmbiguousError, type ClaimedJob } from 'perilune'
+import { afterEach, beforeEach, describe, expect, inject, onTestFinished, test } from 'vitest'
 import { setup, until } from '../../test/queue-fixture.ts'
 import { type Proxy, startProxy } from '../../test/servers/proxy.ts'
 
@@ -64,6 +65,47 @@ describe('a worker whose server is away', () => {
 
     expect(works).toBe(1)
     expect(String(errors[0])).toMatch(/deadline/)
+  })
+})
+
+describe('a job of a worker', () => {
+  test.each([
+    ['shorter', '2s', '300ms'],
+    ['longer', '300ms', '1s'],
+  ] as const)('that is extended to a %s lease is kept, also beyond that', async (_, lease, extended) => {
+    const { queue } = await setup({ clock: 'real' })
+    const kept: boolean[] = []
+    const keep = async (job: ClaimedJob): Promise<void> => {
+      await job.extend(extended)
+      for (let times = 0; times < 3 && job.isClaimed; times++) {
+        const { expiresAtMs } = job
+        await until(() => job.expiresAtMs > expiresAtMs || !job.isClaimed)
+      }
+      kept.push(job.isClaimed)
+    }
+    await using _worker = queue.work({ mail: keep }, { lease })
+    await queue.enqueue('mail', { to: 'ada' })
+
+    await until(() => kept.length === 1)
+
+    expect(kept).toEqual([true])
+  })
+
+  test('whose shortening was not answered is believed in until the earlier end', async () => {
+    const proxy = await startProxy(inject('redisPort'))
+    onTestFinished(() => proxy.stop())
+    const { queue, name } = await setup({ clock: 'real' })
+    const far = await setup({ clock: 'real', port: proxy.port, deadline: '300ms' })
+    await queue.enqueue('mail', { to: 'ada' })
+    const [job] = await far.redis.queue(name).claim({ lease: '1h' })
+    proxy.halfOpen()
+
+    const extending = job?.extend('10s')
+    expect(job?.remainingMs).toBeLessThanOrEqual(10_000)
+    await expect(extending).rejects.toThrow(AmbiguousError)
+
+    expect(job?.remainingMs).toBeLessThanOrEqual(10_000)
+    job?.assertHeld()
   })
 })
 

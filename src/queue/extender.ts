@@ -1,6 +1,6 @@
 // Keeps the leases of claimed jobs: one timer for all of them, and one call for those of a queue. It ticks every third of
 // a lease, and when the next lease ends, so that nobody works on what others may begin, also when no extension comes
-// through.
+// through. A job whose handler has extended it to less than half of that lease is looked after by thirds of what is left.
 
 import type { ClaimedJob } from './claimed-job.ts'
 import type { Settler } from './settling.ts'
@@ -8,6 +8,7 @@ import type { Settler } from './settling.ts'
 const MOST_A_CALL = 500
 // Timers count in whole milliseconds, and come a little late.
 const MARGIN_MS = 2
+const LEAST_PAUSE_MS = 20
 
 export class Extender {
   readonly #leaseMs: number
@@ -33,7 +34,7 @@ export class Extender {
 
   /** A job that is kept may end sooner than was known. */
   watch(job: ClaimedJob): void {
-    this.#plan(Math.min(this.#leaseMs / 3, job.remainingMs - MARGIN_MS))
+    this.#plan(this.#pauseMs(job))
   }
 
   drop(job: ClaimedJob): void {
@@ -54,23 +55,32 @@ export class Extender {
     this.#timer = setTimeout(() => this.#tend(), Math.max(0, inMs))
   }
 
+  /** How long until this job is to be looked after. */
+  #pauseMs(job: ClaimedJob): number {
+    const { remainingMs, endsAt } = job
+    const isShort = remainingMs > 0 && remainingMs < this.#leaseMs / 2
+    const pauseMs = isShort ? Math.max(LEAST_PAUSE_MS, remainingMs / 3) : this.#leaseMs / 3
+    return Math.min(pauseMs, endsAt - performance.now() - MARGIN_MS)
+  }
+
   /** Jobs that came since the last time have most of their lease left. */
   #tend(): void {
     this.close()
-    let leftMs = this.#leaseMs / 3
+    let pauseMs = this.#leaseMs / 3
+    const now = performance.now()
     const due = new Map<Settler, ClaimedJob[]>()
     for (const [job, settler] of this.#jobs) {
-      const { remainingMs } = job
-      if (remainingMs <= MARGIN_MS) job.lose('lost')
-      else leftMs = Math.min(leftMs, remainingMs - MARGIN_MS)
-      if (job.isClaimed && remainingMs < (this.#leaseMs * 5) / 6) {
+      // In doubt, after a suspension of the machine, it is extended: the server knows whether it is lost.
+      if (job.endsAt - now <= MARGIN_MS) job.lose('lost')
+      else pauseMs = Math.min(pauseMs, this.#pauseMs(job))
+      if (job.isClaimed && job.remainingMs < (this.#leaseMs * 5) / 6) {
         const jobs = due.get(settler)
         if (jobs === undefined) due.set(settler, [job])
         else jobs.push(job)
       }
     }
     for (const [settler, jobs] of due) this.#extend(settler, jobs)
-    if (this.#jobs.size > 0) this.#plan(leftMs)
+    if (this.#jobs.size > 0) this.#plan(pauseMs)
   }
 
   #extend(settler: Settler, jobs: readonly ClaimedJob[]): void {

@@ -85,6 +85,8 @@ async function inTime(job: ClaimedJob, handler: Handler<never>): Promise<unknown
       job.stop(late)
       reject(late)
     }, job.maxRunMs)
+    // The worker keeps the process alive as long as it has the job.
+    timer.unref()
   })
   try {
     return await Promise.race([handler(job as ClaimedJob<never>), ends])

@@ -28,8 +28,10 @@ export function openLane(source: Source, terms: LaneTerms): Exchanger {
     release: (...given) => settler.release(...given),
     note: (note) => settler.note(note),
     extend: async (job, ms) => {
-      await settler.extend(job, ms)
+      const extending = settler.extend(job, ms)
+      // It may end earlier from now on, also when no answer comes.
       terms.onExtended(job)
+      await extending.finally(() => terms.onExtended(job))
     },
   }
   return exchanger

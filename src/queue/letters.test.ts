@@ -5,6 +5,14 @@ import { setup, until } from '../../test/queue-fixture.ts'
 import type { ClaimedJob } from './claimed-job.ts'
 
 const to = 'somebody'
+/** Sooner than a worker looks again by itself. */
+const WOKEN = { timeout: 8000 }
+
+function gate(): { opened: Promise<void>; open(): void } {
+  let open = (): void => undefined
+  const opened = new Promise<void>((resolve) => (open = resolve))
+  return { opened, open }
+}
 
 /** Resolves once a worker waits and hears, to where it hears and what it is called there. */
 async function channelOf(client: Redis, prefix: string): Promise<[channel: string, id: string]> {
@@ -48,6 +56,33 @@ describe('a worker that waits', () => {
     await until(() => begun.length === 1)
 
     expect(begun).toEqual([0])
+  })
+
+  test('asks again once it hears, whatever the answers say that were under way before', WOKEN, async () => {
+    const { redis, driver, calls, name } = instance()
+    const other = instance()
+    const [heard, answered] = [gate(), gate()]
+    const { run, subscribe } = driver
+    driver.subscribe = (...args) => heard.opened.then(() => subscribe(...args))
+    driver.run = async (call) => {
+      const reply = await run(call)
+      if (call.script.name === 'queue/ack-and-claim') await answered.opened
+      return reply
+    }
+    const begun: unknown[] = []
+    await using _worker = redis.queue(name).work((job) => void begun.push(job.payload))
+    await until(() => calls.includes('queue/ack-and-claim'))
+    const queue = other.redis.queue(name)
+    await until(async () => (await queue.inspect()).idle === 1)
+
+    // It waits, as far as the server knows, and nobody hears that it is called.
+    await queue.enqueue('mail', { to })
+    heard.open()
+    await new Promise((resolve) => setTimeout(resolve, 200))
+    answered.open()
+    await until(() => begun.length === 1)
+
+    expect(begun).toEqual([{ to }])
   })
 
   test('gets the next one too, while it is at work', async () => {

@@ -1,6 +1,7 @@
 // What the server sends to a worker that waits: a call to come and claim, or a job that is claimed for it already
 // (lua/shared/queue/hand-over).
 
+import { Backoff } from '../runtime/backoff.ts'
 import { pause } from '../runtime/in-time.ts'
 import type { Letter, Post } from '../runtime/mailbox.ts'
 import { toListenError } from '../runtime/script-errors.ts'
@@ -11,6 +12,9 @@ import type { Source } from './source.ts'
 /** With a live subscription looking again is a safety net; without one (it may be forbidden) the way of waiting. */
 export const RECHECK_MS = 10_000
 export const RECHECK_UNHEARD_MS = 500
+
+const FIRST_RETRY_MS = 1000
+const LAST_RETRY_MS = 10_000
 
 /** A job that came by letter. */
 export interface HandedJob {
@@ -34,6 +38,7 @@ export class Letters {
   readonly #terms: LetterTerms
   readonly #id: string
   readonly #over = new AbortController()
+  readonly #backoff = new Backoff(FIRST_RETRY_MS, LAST_RETRY_MS)
   #post: Post | null = null
 
   constructor(source: Source, terms: LetterTerms) {
@@ -68,7 +73,7 @@ export class Letters {
         if (signal.aborted) return
         this.#post = null
         this.#terms.onError(toListenError(error))
-        await pause(RECHECK_UNHEARD_MS, signal).catch(() => undefined)
+        await pause(this.#backoff.next(), signal).catch(() => undefined)
       }
     }
   }
@@ -77,7 +82,8 @@ export class Letters {
     if (this.#post !== null) return this.#post
     const { unit } = this.#source
     const { channel } = await learnTold(unit)
-    this.#post = await unit.runtime.mailbox.expect(channel, this.#id)
+    this.#post = await unit.runtime.mailbox.expect(channel, this.#id, true)
+    this.#backoff.reset()
     this.#terms.onHeard()
     return this.#post
   }

@@ -4,15 +4,19 @@
 
 import type { Subscription } from '../driver.ts'
 import { listen } from '../generated/queue.ts'
+import { Backoff } from '../runtime/backoff.ts'
 import { DriverError } from '../runtime/errors.ts'
 import { OneByOne } from '../runtime/one-by-one.ts'
+import { isFinal } from '../runtime/outage.ts'
+import { closed } from '../runtime/runner.ts'
 import { toListenError } from '../runtime/script-errors.ts'
 import { Sleeper } from '../runtime/sleeper.ts'
 import { type EventFilter, type QueueEvent, readMessage } from './events.ts'
 import type { Source } from './source.ts'
 
 const LISTEN_MS = 60_000
-const RETRY_MS = 1000
+const FIRST_RETRY_MS = 1000
+const LAST_RETRY_MS = 10_000
 /** Events that may wait for a slow loop, besides those that it has taken. */
 const MOST_WAITING = 10_000
 
@@ -39,6 +43,8 @@ async function* hearLists(
   await ready()
   const sleeper = new Sleeper()
   const ears = sources.map((source) => new Ear(source, filter, sleeper))
+  const { runtime } = (sources[0] as Source).unit
+  const forget = runtime.atClose(() => Promise.all(ears.map((ear) => ear.fail(closed()))))
   try {
     await openAll(ears)
     for (;;) {
@@ -54,6 +60,7 @@ async function* hearLists(
       if (isQuiet) await sleeper.sleep(LISTEN_MS, signal)
     }
   } finally {
+    forget()
     await Promise.all(ears.map((ear) => ear.close()))
   }
 }
@@ -79,8 +86,9 @@ class Ear {
   #told = 0
   /** Until when the queue publishes for this listener, by the server's clock. */
   #listensUntilMs = 0
-  #closed = false
-  #failure: DriverError | null = null
+  readonly #backoff = new Backoff(FIRST_RETRY_MS, LAST_RETRY_MS)
+  #closing: Promise<void> | null = null
+  #failure: Error | null = null
 
   constructor(source: Source, filter: EventFilter, sleeper: Sleeper) {
     this.#source = source
@@ -92,9 +100,9 @@ class Ear {
   async open(): Promise<void> {
     const { unit } = this.#source
     await unit.learn()
-    const listener = { onMessage: (message: string) => this.#hear(message), onGap: () => this.#again() }
-    const { driver } = unit.runtime.runner
-    this.#subscription = await driver.subscribe(this.#channel, listener).catch((error: unknown) => {
+    const listener = { onMessage: (message: string) => this.#hear(message), onGap: () => this.#interrupted() }
+    const { subscriptions } = unit.runtime
+    this.#subscription = await subscriptions.subscribe(this.#channel, listener).catch((error: unknown) => {
       throw toListenError(error)
     })
     await this.#listen()
@@ -109,11 +117,24 @@ class Ear {
     return events
   }
 
-  async close(): Promise<void> {
-    this.#closed = true
+  /** Ends it: the loop throws this once it asks for more. */
+  fail(error: Error): Promise<void> {
+    this.#failure ??= error
+    this.#sleeper.wake()
+    return this.close()
+  }
+
+  close(): Promise<void> {
+    this.#closing ??= this.#close()
+    return this.#closing
+  }
+
+  async #close(): Promise<void> {
     if (this.#timer !== null) clearTimeout(this.#timer)
+    // Not awaited: a connection that is half open never confirms.
+    this.#subscription?.close().catch(() => undefined)
     // What cannot be told ends by itself.
-    await Promise.allSettled([this.#subscription?.close(), this.#say(0)])
+    await this.#say(0).catch(() => undefined)
   }
 
   get #channel(): string {
@@ -123,7 +144,8 @@ class Ear {
   #say(listenMs: number): Promise<{ status: string; nowMs?: number; number?: number }> {
     const { unit, codec } = this.#source
     const where = { channel: this.#channel, sharded: unit.sharded }
-    return unit.run(listen, { codec: codec.name, name: this.#name, listenMs, ...where })
+    const args = { codec: codec.name, name: this.#name, listenMs, ...where }
+    return unit.run(listen, args, listenMs === 0 ? { atClose: 'gives back' } : undefined)
   }
 
   async #listen(): Promise<void> {
@@ -142,24 +164,28 @@ class Ear {
 
   #plan(ms: number): void {
     if (this.#timer !== null) clearTimeout(this.#timer)
-    if (this.#closed) return
+    if (this.#closing !== null) return
     const renew = (): void => {
       this.#listen().then(
-        () => this.#plan(LISTEN_MS / 3),
-        (error: unknown) => this.#fail(error),
+        () => this.#renewed(),
+        (error: unknown) => this.#again(error),
       )
     }
     this.#timer = setTimeout(renew, ms).unref()
   }
 
-  #fail(error: unknown): void {
-    if (!(error instanceof DriverError && error.code === 'closed')) return this.#plan(RETRY_MS)
-    this.#failure = error
-    this.#sleeper.wake()
+  #renewed(): void {
+    this.#backoff.reset()
+    this.#plan(LISTEN_MS / 3)
+  }
+
+  #again(error: unknown): void {
+    if (isFinal(error)) void this.fail(error as Error)
+    else this.#plan(this.#backoff.next())
   }
 
   /** The connection was lost, or the queue has forgotten who listens. */
-  #again(): void {
+  #interrupted(): void {
     this.#push({ kind: 'gap' })
     this.#plan(0)
   }

@@ -1,12 +1,13 @@
 // Claims by hand from all partitions: one is asked after the other, each time beginning with another one, and whoever
 // waits is called by any of them.
 
-import { pause } from '../runtime/in-time.ts'
+import { rest } from '../runtime/in-time.ts'
 import type { Post } from '../runtime/mailbox.ts'
+import { closed } from '../runtime/runner.ts'
 import { learnTold } from '../runtime/told.ts'
 import { toWaitMs, type Waiting } from '../runtime/wait.ts'
 import { type ClaimedJob, toClaimedJobs } from './claimed-job.ts'
-import type { ClaimTerms } from './claiming.ts'
+import { type ClaimTerms, giveBackIfClosed } from './claiming.ts'
 import { exchange } from './exchange.ts'
 import { type LentJobs, toLentJob } from './lending.ts'
 import { onlyFitting } from './misfits.ts'
@@ -49,6 +50,7 @@ export class PartitionClaims {
     const waitMs = toWaitMs(waiting)
     const { signal } = waiting
     signal?.throwIfAborted()
+    if (this.#sources[0]?.unit.runtime.runner.closed) throw closed()
     const asked = await this.#askInTurn(terms, '', done)
     if (asked.jobs.length > 0 || waitMs === 0) return asked
     const endsAt = performance.now() + waitMs
@@ -71,6 +73,7 @@ export class PartitionClaims {
       signal,
     }: { id: string; posts: Post[] | null; endsAt: number; signal?: AbortSignal | undefined },
   ): Promise<Asked> {
+    const { deadlines } = (this.#sources[0] as Source).unit.runtime.runner
     for (;;) {
       const asked = await this.#askInTurn(terms, id, [])
       const { jobs, recheckMs } = asked
@@ -78,7 +81,7 @@ export class PartitionClaims {
       if (jobs.length > 0 || leftMs <= 0) return asked
       const longest = posts === null ? RECHECK_UNHEARD_MS : RECHECK_MS
       const ms = Math.min(leftMs, longest, recheckMs === 0 ? Infinity : recheckMs)
-      await (posts === null ? pause(ms, signal) : anyOf(posts, ms, signal))
+      await (posts === null ? rest(ms, deadlines, signal) : anyOf(posts, ms, signal))
     }
   }
 
@@ -144,6 +147,7 @@ async function ask(
     for (const [at] of acks.entries()) held[at]?.noteAcked(exchanged.refused.get(at) ?? null)
     acks = []
     const claimed = toClaimedJobs(source, new Settler(source), exchanged)
+    await giveBackIfClosed(source, claimed)
     const jobs = await onlyFitting(source.checks, claimed)
     if (jobs.length > 0 || claimed.length === 0) {
       return { jobs, endsAtMs: exchanged.endsAtMs, recheckMs: exchanged.recheckMs }

@@ -111,6 +111,8 @@ function shareOf(settings: QueueSettings, at: number, count: number): QueueSetti
   const shares = { ...settings }
   if (typeof concurrency === 'number') shares.concurrency = part('concurrency', concurrency)
   if (typeof rate?.limit === 'number') shares.rate = { ...rate, limit: part('rate.limit', rate.limit) }
+  if (typeof rate?.burst === 'number')
+    shares.rate = { ...rate, ...shares.rate, burst: part('rate.burst', rate.burst) }
   if (typeof keep?.count === 'number') shares.keep = { ...keep, count: part('keep.count', keep.count) }
   return shares
 }

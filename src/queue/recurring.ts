@@ -190,9 +190,8 @@ function toBounds({ limit, until }: RecurringBounds): { limit: number; untilMs: 
 
 /** Those that are given. */
 function pick(options: object, names: readonly string[]): Record<string, unknown> {
-  return Object.fromEntries(
-    Object.entries(options).filter(([name, value]) => names.includes(name) && value !== undefined),
-  )
+  const given = Object.entries(options).filter(([name, value]) => names.includes(name) && value !== undefined)
+  return Object.fromEntries(given)
 }
 
 /** Where the scripts say 0. */

@@ -7,10 +7,15 @@ import { InvalidArgumentError } from '../runtime/errors.ts'
 import { learnTold } from '../runtime/told.ts'
 import type { Source } from './source.ts'
 
-/** So many jobs in a window, all at once if they were saved up. */
+/**
+ * `limit` jobs a window in the long run, and `burst` of them at once if they were saved up. No window has more than both
+ * together; with a burst of 1 they are spread evenly, and no window has more than `limit`.
+ */
 export interface Rate {
   limit: number
   window: Duration
+  /** Default: as many as `limit`. */
+  burst?: number
 }
 
 export interface Throttle {
@@ -36,6 +41,8 @@ export interface QueueInspection {
   readonly concurrency: number
   readonly rateLimit: number
   readonly rateWindowMs: number
+  /** 0: as many as `rateLimit`. */
+  readonly rateBurst: number
   readonly keepCount: number
   readonly keepMs: number
   /** Jobs in each state. */
@@ -75,6 +82,8 @@ export interface GroupInspection {
   readonly concurrency: number
   readonly rateLimit: number
   readonly rateWindowMs: number
+  /** 0: as many as `rateLimit`. */
+  readonly rateBurst: number
   readonly ready: number
   readonly claimed: number
 }
@@ -84,9 +93,12 @@ interface Numbers {
   concurrency: number
   rateLimit: number
   rateWindowMs: number
+  /** Without effect where the rate stays as it is. */
+  rateBurst: number
 }
 
-const SAME: Numbers = { paused: -1, concurrency: -1, rateLimit: -1, rateWindowMs: -1 }
+const SAME: Numbers = { paused: -1, concurrency: -1, rateLimit: -1, rateWindowMs: -1, rateBurst: 0 }
+const MOST_STARTS = 1_000_000_000
 
 export class Settings {
   readonly #source: Source
@@ -162,9 +174,11 @@ function toNumbers({ concurrency, rate }: Throttle): Numbers {
     numbers.concurrency = checkInteger('concurrency', concurrency, 1, 1_000_000)
   if (rate === null) return { ...numbers, rateLimit: 0, rateWindowMs: 0 }
   if (rate === undefined) return numbers
-  checkOptions('rate', rate, ['limit', 'window'])
-  const rateLimit = checkInteger('rate.limit', rate.limit, 1, 1_000_000_000)
-  return { ...numbers, rateLimit, rateWindowMs: toMs('rate.window', rate.window, { min: '1ms', max: '30d' }) }
+  checkOptions('rate', rate, ['limit', 'window', 'burst'])
+  const rateLimit = checkInteger('rate.limit', rate.limit, 1, MOST_STARTS)
+  const rateBurst = rate.burst === undefined ? 0 : checkInteger('rate.burst', rate.burst, 1, MOST_STARTS)
+  const rateWindowMs = toMs('rate.window', rate.window, { min: '1ms', max: '30d' })
+  return { ...numbers, rateLimit, rateWindowMs, rateBurst }
 }
 
 function toKeep(keep: QueueSettings['keep']): { keepCount: number; keepMs: number } {

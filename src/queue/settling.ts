@@ -2,9 +2,11 @@
 
 import { ackAndClaim, advance, bury, extend, release, retry } from '../generated/queue.ts'
 import type { BatchTerms } from '../runtime/batcher.ts'
+import type { CallId } from '../runtime/call-ids.ts'
 import { LeaseLostError } from '../runtime/errors.ts'
-import { endsAtOf } from '../runtime/grant.ts'
+import { askingAt, endsAtOf } from '../runtime/grant.ts'
 import { learnTold } from '../runtime/told.ts'
+import { AckDoubts } from './ack-doubts.ts'
 import { type Advanced, asCalledBy, type NextJob, type Step, sendSteps, toStep } from './advancing.ts'
 import type { ClaimedJob, Failure, Settling } from './claimed-job.ts'
 import { type Ack, exchange, type LossReason, reasonsOf } from './exchange.ts'
@@ -28,7 +30,7 @@ interface Returned extends Leased {
 export type Retried = 'retried' | 'buried'
 
 const MAX_BYTES = 4 * 1024 * 1024
-const LIMITS = { items: 500, bytes: MAX_BYTES, underWay: 2, waiting: 100_000 }
+const LIMITS = { items: 500, bytes: MAX_BYTES, underWay: 2, waiting: 100_000, givesBack: true }
 const ACKS: BatchTerms = { name: ackAndClaim.script.name, ...LIMITS }
 const STEPS: BatchTerms = { name: advance.script.name, ...LIMITS }
 const RETRIES: BatchTerms = { name: retry.script.name, ...LIMITS }
@@ -37,16 +39,15 @@ const BURIALS: BatchTerms = { name: bury.script.name, ...LIMITS }
 
 export class Settler implements Settling {
   readonly #source: Source
+  readonly #doubts = new AckDoubts()
 
   constructor(source: Source) {
     this.#source = source
   }
 
   ack(job: ClaimedJob, result: unknown): void {
-    this.sendAck(toAck(job, result, this.#source)).then(
-      (why) => job.noteAckEnded(why === null ? null : this.#lost(job, why)),
-      (error: unknown) => job.noteAckEnded(error),
-    )
+    const ending = this.sendAck(toAck(job, result, this.#source))
+    void this.#doubts.follow(job, ending, (why) => this.#lost(job, why))
   }
 
   async advance(job: Leased, next: NextJob, result: unknown): Promise<Advanced> {
@@ -63,7 +64,9 @@ export class Settler implements Settling {
   }
 
   async bury(job: Leased, kind: string, message: string): Promise<void> {
-    this.#check(job, await this.sendBurial({ number: job.number, token: job.token, kind, message }))
+    const why = await this.sendBurial({ number: job.number, token: job.token, kind, message })
+    // An attempt that has buried its job before what it asks for has done it.
+    this.#check(job, why === 'buried' ? null : why)
   }
 
   /** As `ack`; that the job was lost is a value. */
@@ -128,7 +131,7 @@ export class Settler implements Settling {
   ): Promise<{ endsAtMs: number; endsAt: number; outcomes: Outcome[] }> {
     const { unit, codec } = this.#source
     const claims = jobs.map(({ number, token }) => ({ number, token }))
-    const askedAt = performance.now()
+    const askedAt = askingAt()
     const { refused, endsAtMs, nowMs } = await unit.run(extend, { codec: codec.name, leaseMs, claims })
     const endsAt = endsAtOf(askedAt, endsAtMs - nowMs)
     return { endsAtMs, endsAt, outcomes: outcomesOf(jobs, reasonsOf(refused)) }
@@ -147,12 +150,8 @@ export class Settler implements Settling {
   async #sendRetries(failures: readonly FailedAttempt[]): Promise<(Retried | LossReason)[]> {
     const { unit, codec } = this.#source
     const told = await learnTold(unit)
-    const answer = await unit.runOnce(retry, (id) => ({
-      codec: codec.name,
-      ...id,
-      ...told,
-      failures,
-    }))
+    const args = (id: CallId) => ({ codec: codec.name, ...id, ...told, failures })
+    const answer = await unit.runOnce(retry, args, { atClose: 'gives back' })
     void this.#source.chores.see(answer.chores)
     const refused = reasonsOf(answer.refused)
     const buried = new Set(answer.buried)
@@ -162,7 +161,8 @@ export class Settler implements Settling {
   async #sendBurials(failures: readonly (Leased & Failure)[]): Promise<Outcome[]> {
     const { unit, codec } = this.#source
     const told = await learnTold(unit)
-    const answer = await unit.runOnce(bury, (id) => ({ codec: codec.name, ...id, ...told, failures }))
+    const args = (id: CallId) => ({ codec: codec.name, ...id, ...told, failures })
+    const answer = await unit.runOnce(bury, args, { atClose: 'gives back' })
     void this.#source.chores.see(answer.chores)
     return outcomesOf(failures, reasonsOf(answer.refused))
   }
@@ -170,7 +170,8 @@ export class Settler implements Settling {
   async #sendReleases(claims: readonly Returned[]): Promise<Outcome[]> {
     const { unit, codec } = this.#source
     const told = await learnTold(unit)
-    const answer = await unit.runOnce(release, (id) => ({ codec: codec.name, ...id, ...told, claims }))
+    const args = (id: CallId) => ({ codec: codec.name, ...id, ...told, claims })
+    const answer = await unit.runOnce(release, args, { atClose: 'gives back' })
     void this.#source.chores.see(answer.chores)
     return outcomesOf(claims, reasonsOf(answer.refused))
   }

@@ -253,6 +253,70 @@ describe('a worker', () => {
     expect(await queue.jobs.find(id)).toMatchObject({ state: 'ready', attempts: 0 })
   })
 
+  test('is closed by whoever waits least for what is at work', async () => {
+    const { queue } = await setup({ clock: 'real' })
+    await queue.enqueue('mail', { to })
+    const shutdown = new AbortController()
+    let [started, aborted] = [0, 0]
+    const handler = (job: ClaimedJob): Promise<never> => {
+      started += 1
+      job.signal.addEventListener('abort', () => (aborted += 1))
+      return new Promise<never>(() => undefined)
+    }
+    const worker = queue.work(handler, { signal: shutdown.signal })
+    await until(() => started === 1)
+
+    shutdown.abort()
+    const patient = worker.close({ within: '1h' })
+    await worker.close({ within: '10ms' })
+    await patient
+
+    expect(aborted).toBe(1)
+    expect(await queue.inspect()).toMatchObject({ claimed: 0, ready: 1, idle: 0 })
+  })
+
+  test('ends with its instance: what is done soon is acked, and the rest is given back', async () => {
+    const { queue, redis, name } = await setup({ clock: 'real' })
+    const { redis: other } = await setup({ clock: 'real' })
+    await queue.enqueueMany(many(5))
+    let [started, aborted] = [0, 0]
+    const errors: unknown[] = []
+    queue.work(
+      {
+        mail: async ({ payload, signal }) => {
+          started += 1
+          signal.addEventListener('abort', () => (aborted += 1))
+          await new Promise((resolve) => setTimeout(resolve, payload.to === '0' ? 60_000 : 100).unref())
+        },
+      },
+      { concurrency: 3, prefetch: 1, onError: (error) => errors.push(error) },
+    )
+    await until(() => started === 3)
+
+    await redis.close()
+
+    expect([started, aborted]).toEqual([3, 1])
+    expect(errors).toEqual([])
+    const left = other.queue(name)
+    expect(await left.inspect()).toMatchObject({ claimed: 0, acked: 2, ready: 3, idle: 0 })
+    expect((await left.claim({ limit: 5 })).map(({ attempt }) => attempt)).toEqual([1, 1, 1])
+  })
+
+  test('of an instance that is closed asks nothing, and says so', async () => {
+    const { queue, redis, calls } = await setup({ clock: 'real' })
+    await redis.close()
+    const before = calls.length
+    const errors: unknown[] = []
+
+    const worker = queue.work({ mail: () => undefined }, { onError: (error) => errors.push(error) })
+    await until(() => errors.length > 0)
+    await worker.close()
+
+    expect(calls.slice(before)).toEqual([])
+    expect(errors).toEqual(errors.map(() => expect.objectContaining({ code: 'closed' })))
+    expect(errors.length).toBeLessThan(5)
+  })
+
   test('a job without a handler is given back for a while, and that costs no attempt', async () => {
     const { queue } = await setup({ clock: 'real' })
     const { id } = await queue.enqueue('image', { url: 'u' })

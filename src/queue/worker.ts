@@ -1,11 +1,15 @@
 // Works on the jobs of a queue.
 //
-//   RUNNING ──close, or the signal aborts──► CLOSING: no new jobs; those at work go on ──all settled, or `within` is over──► CLOSED
+//   RUNNING ──close, the signal aborts, or the instance closes──► CLOSING: no new jobs; those at work go on
+//   CLOSING ──all settled, or the time is over──► what is left is given back, and its signals abort ──► CLOSED
+//
+// Of several that close it, the one that waits least counts.
 
 import { checkInteger, checkOptions } from '../runtime/arguments.ts'
 import { type Duration, toMs } from '../runtime/duration.ts'
 import { InvalidArgumentError } from '../runtime/errors.ts'
 import { toLeaseMs } from '../runtime/lease-options.ts'
+import { LAST_WORK_MS } from '../runtime/runtime.ts'
 import { type BackoffFunction, type Backoffs, checkBackoffs } from './backing-off.ts'
 import { Batch, BatchHandler, Gatherings } from './batching.ts'
 import type { ClaimedJob } from './claimed-job.ts'
@@ -54,6 +58,7 @@ export class Worker<Jobs extends object> implements AsyncDisposable {
   readonly #extender: Extender
   readonly #signal: AbortSignal | undefined
   readonly #onAbort = (): void => void this.close()
+  readonly #forgetInstance: () => void
   readonly #waiting: ClaimedJob[] = []
   readonly #gatherings = new Gatherings((handler, jobs) => this.#beginBatch(handler, jobs))
   #atWork = 0
@@ -62,6 +67,9 @@ export class Worker<Jobs extends object> implements AsyncDisposable {
   #closing: Promise<void> | null = null
   /** Resolves when jobs that were not wanted are given back. */
   #returned: Promise<unknown> = Promise.resolve()
+  /** When jobs at work are waited for no longer, by `performance.now()`. */
+  #quietBy = Infinity
+  #impatience: NodeJS.Timeout | undefined
   #onQuiet: (() => void) | null = null
 
   /** Throws InvalidArgumentError. */
@@ -98,6 +106,8 @@ export class Worker<Jobs extends object> implements AsyncDisposable {
     this.#signal = options.signal
     this.#signal?.addEventListener('abort', this.#onAbort, { once: true })
     if (this.#signal?.aborted) this.#onAbort()
+    const runtime = (sources[0] as Source).unit.runtime
+    this.#forgetInstance = runtime.atClose(() => this.#closeWithInstance())
   }
 
   /** Jobs at work now. */
@@ -107,44 +117,60 @@ export class Worker<Jobs extends object> implements AsyncDisposable {
 
   /**
    * Claims no more jobs, and resolves when those at work are done, or after `within` (default 30 seconds): the
-   * signals of those that are left abort then, and they are ready for others at once. Throws InvalidArgumentError.
+   * signals of those that are left abort then, and they are ready for others at once. A second call may make the time
+   * shorter. Throws InvalidArgumentError.
    */
   async close(options: { within?: Duration } = {}): Promise<void> {
     checkOptions('options', options, ['within'])
     const { within = '30s' } = options
     const withinMs = toMs('within', within, { min: '0ms', max: '1h' })
-    this.#closing ??= this.#close(withinMs)
-    return this.#closing
+    return this.#closeWithin(withinMs)
   }
 
   [Symbol.asyncDispose](): Promise<void> {
     return this.close()
   }
 
-  async #close(withinMs: number): Promise<void> {
+  /** What could not be told is tried once more. */
+  #closeWithInstance(): Promise<void> {
+    this.#exchangers.hurry()
+    return this.#closeWithin(LAST_WORK_MS)
+  }
+
+  #closeWithin(ms: number): Promise<void> {
+    this.#closing ??= this.#close()
+    const by = performance.now() + ms
+    if (by < this.#quietBy) {
+      this.#quietBy = by
+      clearTimeout(this.#impatience)
+      this.#impatience = setTimeout(() => this.#onQuiet?.(), ms)
+    }
+    return this.#closing
+  }
+
+  async #close(): Promise<void> {
     this.#state = 'closing'
     this.#signal?.removeEventListener('abort', this.#onAbort)
     this.#exchangers.stopAsking()
     const gathered = this.#gatherings.takeAll()
     this.#atWork -= gathered.length
     const given = this.#giveBack([...this.#waiting.splice(0), ...gathered])
-    await this.#quietWithin(withinMs)
-    const left = [...this.#extender.jobs]
+    await this.#quiet()
+    // Of others the outcome is on its way.
+    const left = [...this.#extender.jobs].filter(({ isClaimed }) => isClaimed)
     await Promise.all([given, this.#giveBack(left)])
     this.#state = 'closed'
     this.#extender.close()
     await this.#exchangers.end()
     await this.#returned
+    this.#forgetInstance()
   }
 
-  async #quietWithin(ms: number): Promise<void> {
-    if (this.#atWork + this.#settling === 0) return
-    let timer: NodeJS.Timeout | undefined
-    await new Promise<void>((resolve) => {
-      this.#onQuiet = resolve
-      timer = setTimeout(resolve, ms)
-    })
-    clearTimeout(timer)
+  /** Resolves when nothing is at work any more, or the time for that is over. */
+  async #quiet(): Promise<void> {
+    if (this.#atWork + this.#settling > 0) await new Promise<void>((resolve) => (this.#onQuiet = resolve))
+    this.#quietBy = -Infinity
+    clearTimeout(this.#impatience)
   }
 
   /** Whoever works on them is told to stop, and others may begin. */

@@ -1,6 +1,7 @@
 import { clear, inspect, peek, refund, release, take } from '../generated/rate-limit.ts'
 import { checkInteger, checkOptions, checkToken } from '../runtime/arguments.ts'
 import { InvalidArgumentError, LeaseLostError } from '../runtime/errors.ts'
+import type { CallId } from '../runtime/call-ids.ts'
 import { checkName } from '../runtime/keys.ts'
 import type { Runtime } from '../runtime/runtime.ts'
 import { Unit } from '../runtime/unit.ts'
@@ -120,12 +121,8 @@ export class RateLimit<Outcome extends Decision = Decision> {
     if (limits.length === 0) {
       throw new InvalidArgumentError('token', "holds no place: no limit here has the algorithm 'concurrency'")
     }
-    const answer = await this.#unit(subject).runOnce(release, ({ caller, call }) => ({
-      caller,
-      call: Number(call),
-      token,
-      limits,
-    }))
+    const args = ({ caller, call }: CallId) => ({ caller, call: Number(call), token, limits })
+    const answer = await this.#unit(subject).runOnce(release, args, { atClose: 'gives back' })
     if (answer.status === 'released') return
     throw new LeaseLostError(`place of subject '${subject}' of rate limit '${this.name}'`, token)
   }

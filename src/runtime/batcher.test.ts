@@ -18,16 +18,18 @@ function setup(
   batcher: Batcher<number, string>
   sent: Sent[]
   idle: () => number
+  deadlines: Deadlines
 } {
   const sent: Sent[] = []
+  const deadlines = new Deadlines()
   let idle = 0
   const batcher = new Batcher<number, string>(
     (items, by) => new Promise((answer, fail) => sent.push({ items, by, answer, fail })),
     { name: 'test/write', items: 100, bytes: 1000, underWay: 2, waiting: 1000, ...limits },
-    { deadlineMs, deadlines: new Deadlines() },
+    { deadlineMs, deadlines },
     () => (idle += 1),
   )
-  return { batcher, sent, idle: () => idle }
+  return { batcher, sent, idle: () => idle, deadlines }
 }
 
 /** Nobody answers it: it fails by its deadline, after the test. */
@@ -158,4 +160,31 @@ test('a group that waited has what is left of its time, and the call that carrie
   expect(await younger).toEqual(['c'])
   expect(sent[1]?.items).toEqual([2, 3])
   expect(sent[1]?.by).toBeGreaterThanOrEqual(addedAt + 2000)
+})
+
+test('when all is given up each group settles at once, and nothing is watched any more', async () => {
+  const { batcher, deadlines } = setup({ underWay: 1 })
+  const sent = batcher.add([1], 1)
+  await nextTick()
+  await nextTick()
+  const waiting = batcher.add([2], 1)
+  const reason = new Error('closed')
+
+  deadlines.giveUpAll(reason)
+
+  const [first, second] = await Promise.allSettled([sent, waiting])
+  expect(first).toMatchObject({ reason: { code: 'ambiguous', cause: reason } })
+  expect(second).toMatchObject({ reason })
+})
+
+test('a call that carries a group and is given up with it knows more', async () => {
+  const { batcher, sent, deadlines } = setup()
+  const carried = batcher.add([1], 1)
+  await nextTick()
+  await nextTick()
+
+  deadlines.giveUpAll(new Error('closed'))
+  sent[0]?.fail(new Error('it was not sent'))
+
+  await expect(carried).rejects.toThrow('it was not sent')
 })

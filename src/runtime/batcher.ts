@@ -16,6 +16,8 @@ export interface BatchTerms {
   readonly underWay: number
   /** Groups come one by one: few of them wait for the batch under way, for a call costs more than they do. */
   readonly gathers?: boolean
+  /** It goes on while the instance closes: what is sent gives something back. */
+  readonly givesBack?: boolean
   /** Items that may wait in this process; more are refused, so that memory stays bounded. */
   readonly waiting: number
 }
@@ -115,8 +117,9 @@ export class Batcher<Item, Result> implements Due {
     })
   }
 
-  /** Settles what is due. What was sent may have taken effect. */
-  giveUp(): void {
+  /** Settles what is due; for a reason, all. What was sent may have taken effect. */
+  giveUp(reason?: Error): void {
+    if (reason !== undefined) return this.#endAll(reason)
     const now = performance.now()
     const late = new AmbiguousError(this.#terms.name)
     for (const groups of this.#sent) {
@@ -124,6 +127,15 @@ export class Batcher<Item, Result> implements Due {
     }
     this.#dropLate(now)
     this.#watch(now)
+  }
+
+  #endAll(reason: Error): void {
+    for (const group of this.#groups.splice(0)) group.reject(reason)
+    this.#items = []
+    const late = new AmbiguousError(this.#terms.name, { cause: reason })
+    const sent = [...this.#sent].flat()
+    // Not at once: the calls that carry them end for the same reason, and know more.
+    setImmediate(() => sent.forEach((group) => group.reject(late)))
   }
 
   #newBy(): number {

@@ -1,5 +1,7 @@
 // Everything here that must end in time, with one timer for all of it: most is over long before.
 
+import { startTimer, type Timer } from './timer.ts'
+
 /** What is under way. Instants are of `performance.now()`. */
 export interface Due {
   /** When it has to be over. */
@@ -10,7 +12,7 @@ export interface Due {
 
 export class Deadlines {
   readonly #open = new Set<Due>()
-  #timer: NodeJS.Timeout | null = null
+  #timer: Timer | null = null
   #timerAt = Infinity
 
   add(due: Due): void {
@@ -24,29 +26,35 @@ export class Deadlines {
     if (this.#open.delete(due) && this.#open.size === 0) this.#timer?.unref()
   }
 
-  /** Ends everything that is under way. */
+  /** Ends everything that is under way now, and leaves no timer for it. */
   giveUpAll(reason: Error): void {
-    for (const due of this.#open) this.#end(due, reason)
+    this.#stop()
+    this.#endAll([...this.#open], reason)
   }
 
   #plan(at: number): void {
-    if (this.#timer !== null) clearTimeout(this.#timer)
+    this.#stop()
     this.#timerAt = at
-    this.#timer = setTimeout(() => this.#look(), Math.max(0, Math.ceil(at - performance.now())))
+    this.#timer = startTimer(() => this.#look(), Math.max(0, Math.ceil(at - performance.now())))
+  }
+
+  #stop(): void {
+    this.#timer?.cancel()
+    this.#timer = null
+    this.#timerAt = Infinity
   }
 
   #look(): void {
-    this.#timer = null
-    this.#timerAt = Infinity
+    this.#stop()
     const now = performance.now()
-    for (const due of this.#open) if (due.by <= now) this.#end(due)
+    this.#endAll([...this.#open].filter(({ by }) => by <= now))
     let next = Infinity
     for (const { by } of this.#open) next = Math.min(next, by)
     if (next < this.#timerAt) this.#plan(next)
   }
 
-  #end(due: Due, reason?: Error): void {
-    this.#open.delete(due)
-    due.giveUp(reason)
+  /** A list of its own: what is given up may add itself again, or remove others. */
+  #endAll(dues: readonly Due[], reason?: Error): void {
+    for (const due of dues) if (this.#open.delete(due)) due.giveUp(reason)
   }
 }

@@ -64,8 +64,8 @@ export class LeaseLostError extends PeriluneError {
   readonly resource: string
   readonly token: number
 
-  constructor(resource: string, token: number) {
-    super(`the lease on ${resource} (token ${token}) is over`)
+  constructor(resource: string, token: number, options?: ErrorOptions) {
+    super(`the lease on ${resource} (token ${token}) is over`, options)
     this.resource = resource
     this.token = token
   }

@@ -1,5 +1,7 @@
 // What a process may believe of a lease. Its clock is monotonic and its answers travel, so it counts from before
-// it asked, and never says "held" when the server does not.
+// it asked, and never says "held" when the server does not. What that clock leaves out, a suspended machine, is added.
+
+import { lookAgain, lookForSuspension, suspendedMs, suspendedSince } from './suspended.ts'
 
 /** A lease that the server granted: by whose clock it ends, and when by ours at the latest. */
 export interface Grant {
@@ -9,12 +11,41 @@ export interface Grant {
   readonly endsAt: number
 }
 
+/** When something ends for this process, as a `performance.now()` that a suspension of the machine brings nearer. */
+export class End {
+  /** By `performance.now()` alone: there is no doubt any more. */
+  readonly latest: number
+  readonly #suspendedMs: number = suspendedMs()
+
+  constructor(at: number) {
+    this.latest = at
+  }
+
+  /** With all suspensions that were noticed since. */
+  get at(): number {
+    return this.latest - (suspendedMs() - this.#suspendedMs)
+  }
+
+  /** Looks for suspensions; never below 0. */
+  get leftMs(): number {
+    lookForSuspension()
+    return Math.max(0, this.at - performance.now())
+  }
+}
+
 /** The server counts whole milliseconds, so a lease may end up to one earlier than its length says. */
 export const ROUNDING_MS = 1
 
-/** `endsAt` of a lease of this length. `askedAt`: `performance.now()` before it was asked for. */
+/** `performance.now()` before a lease is asked for. Looks for suspensions, so that earlier ones do not shorten the lease. */
+export function askingAt(): number {
+  const now = performance.now()
+  lookAgain(now)
+  return now
+}
+
+/** `endsAt` of a lease of this length, as of now. `askedAt`: `askingAt()` before it was asked for. */
 export function endsAtOf(askedAt: number, lengthMs: number): number {
-  return askedAt + lengthMs - ROUNDING_MS
+  return askedAt + lengthMs - ROUNDING_MS - suspendedSince(askedAt)
 }
 
 /** What was answered to a question asked at `askedAt`. */

@@ -1,40 +1,116 @@
-import { DriverError, PeriluneError } from './errors.ts'
+// Promises that are waited for so long, or until a signal aborts, and no longer. What comes after that is taken here, so
+// that no rejection is left unhandled.
 
-/** The promise's value; DriverError `unreachable` when it takes longer, or fails with no error of ours. */
-export function inTime<Value>(promise: Promise<Value>, ms: number): Promise<Value> {
+import { onAbort } from './aborts.ts'
+import type { Deadlines } from './deadlines.ts'
+import { DriverError, PeriluneError } from './errors.ts'
+import { startTimer } from './timer.ts'
+
+/**
+ * The promise's value; DriverError `unreachable` when it is not there `by` then, or fails with no error of ours. Ends with
+ * all that these deadlines watch.
+ */
+export function inTime<Value>(promise: Promise<Value>, by: number, deadlines: Deadlines): Promise<Value> {
   return new Promise((resolve, reject) => {
     const late = (cause?: unknown): void =>
       reject(new DriverError('unreachable', 'no server answered before the deadline', { cause }))
-    const timer = setTimeout(late, ms)
     const failed = (error: unknown): void => (error instanceof PeriluneError ? reject(error) : late(error))
-    promise.then(resolve, failed).finally(() => clearTimeout(timer))
+    const due = { by, giveUp: (reason?: Error) => (reason === undefined ? late() : reject(reason)) }
+    deadlines.add(due)
+    settle(promise, resolve, failed, () => deadlines.remove(due))
+  })
+}
+
+/** Resolves after `ms`. Rejects with the signal's reason, and ends with all that these deadlines watch. */
+export function rest(ms: number, deadlines: Deadlines, signal?: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    if (signal?.aborted) return reject(signal.reason)
+    const due = {
+      by: performance.now() + ms,
+      giveUp: (reason?: Error): void => {
+        forget()
+        if (reason === undefined) resolve()
+        else reject(reason)
+      },
+    }
+    deadlines.add(due)
+    const forget = onAbort(signal, () => {
+      deadlines.remove(due)
+      reject(signal?.reason)
+    })
   })
 }
 
 /** As the promise; rejects after `ms`, or with the signal's reason. */
 export function within<Value>(promise: Promise<Value>, ms: number, signal?: AbortSignal): Promise<Value> {
   return new Promise((resolve, reject) => {
-    const timer = setTimeout(() => reject(new Error('too late')), ms)
-    const abort = (): void => reject(signal?.reason)
-    signal?.addEventListener('abort', abort, { once: true })
-    promise.then(resolve, reject).finally(() => {
-      clearTimeout(timer)
-      signal?.removeEventListener('abort', abort)
+    const timer = startTimer(() => {
+      forget()
+      reject(new Error('too late'))
+    }, ms)
+    const forget = onAbort(signal, () => {
+      timer.cancel()
+      reject(signal?.reason)
+    })
+    settle(promise, resolve, reject, () => {
+      timer.cancel()
+      forget()
     })
   })
 }
 
-/** As the promise; rejects with the signal's reason when that comes first. */
-export function unlessAborted<Value>(promise: Promise<Value>, signal?: AbortSignal): Promise<Value> {
+/**
+ * As the promise; rejects with the signal's reason when that comes first, or has come before. `giveBack` gets the value
+ * that comes after that; what it throws ends by itself.
+ */
+export function unlessAborted<Value>(
+  promise: Promise<Value>,
+  signal?: AbortSignal,
+  giveBack?: (late: Value) => Promise<unknown>,
+): Promise<Value> {
   if (signal === undefined) return promise
   return new Promise((resolve, reject) => {
-    const abort = (): void => reject(signal.reason)
-    signal.addEventListener('abort', abort, { once: true })
-    promise.then(resolve, reject).finally(() => signal.removeEventListener('abort', abort))
+    const forget = onAbort(signal, () => {
+      reject(signal.reason)
+      if (giveBack !== undefined) promise.then(giveBack).catch(() => undefined)
+    })
+    // An abort of the same turn has given the value back.
+    const take = (value: Value): void => void (signal.aborted || resolve(value))
+    settle(promise, take, reject, forget)
   })
 }
 
-/** Rejects with the signal's reason. */
+/** Resolves after `ms`. Rejects with the signal's reason. */
 export function pause(ms: number, signal?: AbortSignal): Promise<void> {
-  return within(new Promise<void>((resolve) => setTimeout(resolve, ms)), ms + 1000, signal)
+  return new Promise((resolve, reject) => {
+    if (signal?.aborted) return reject(signal.reason)
+    const timer = startTimer(() => {
+      forget()
+      resolve()
+    }, ms)
+    const forget = onAbort(signal, () => {
+      timer.cancel()
+      reject(signal?.reason)
+    })
+  })
+}
+
+/** One promise less than `then` and `finally`, and none that nobody handles. */
+function settle<Value>(
+  promise: Promise<Value>,
+  resolve: (value: Value) => void,
+  reject: (error: unknown) => void,
+  over: () => void,
+): void {
+  // oxlint-disable-next-line promise/always-return -- it is the end of the chain
+  promise.then(
+    (value) => {
+      over()
+      resolve(value)
+    },
+    (error: unknown) => {
+      over()
+      reject(error)
+    },
+  )
 }

@@ -1,4 +1,4 @@
-import { LeaseLostError } from 'perilune'
+import { DriverError, LeaseLostError } from 'perilune'
 import { expect, onTestFinished, test } from 'vitest'
 import { KeptLease } from './kept-lease.ts'
 import { type ExtendedLease, LeaseKeeper, type LeaseKind } from './lease-keeper.ts'
@@ -17,19 +17,21 @@ interface Setup {
   }): KeptLease
   extended: (readonly ExtendedLease[])[]
   released: number[]
-  server: { knows: boolean; resent: boolean; answers: boolean }
+  /** `refuses`: calls that are for this token, all leases of them. */
+  server: { knows: boolean; resent: boolean; answers: boolean; refuses: number }
 }
 
 /** Leases whose server says what the test wants. */
 function setup(): Setup {
   const keeper = new LeaseKeeper()
-  onTestFinished(() => keeper.close())
-  const server = { knows: true, resent: false, answers: true }
+  onTestFinished(() => keeper.close(new Error('closed'), 0))
+  const server = { knows: true, resent: false, answers: true, refuses: 0 }
   const extended: (readonly ExtendedLease[])[] = []
   const released: number[] = []
   const extend: LeaseKind['extend'] = async (leases) => {
     extended.push(leases)
     if (!server.answers) throw new Error('no answer')
+    if (leases.some(({ token }) => token === server.refuses)) throw new DriverError('forbidden', 'that key')
     return { nowMs: 1000, endsAtMs: leases.map(({ leaseMs }) => (server.knows ? 1000 + leaseMs : 0)) }
   }
   const release = async (token: number, trace: Trace): Promise<boolean> => {
@@ -92,6 +94,36 @@ test('leases of one kind and slot are extended in one call, whatever their handl
   while (extended.flat().length < 12) await new Promise((resolve) => setTimeout(resolve, 10))
 
   expect(extended.map((leases) => leases.length).slice(0, 3)).toEqual([10, 1, 1])
+})
+
+test('a lease for which the server refuses all others in its call is found in few calls, and is alone from then on', async () => {
+  const { lease, extended, server } = setup()
+  const leases = Array.from({ length: 64 }, () => lease({ leaseMs: 900 }))
+  const refused = leases[40] as KeptLease
+  server.refuses = refused.token
+
+  expect(await aborted(refused)).toBeInstanceOf(LeaseLostError)
+
+  for (const other of leases) if (other !== refused) other.assertHeld()
+  // One for all, two for each time that they are halved; and whenever it was tried again, one for it alone.
+  const withOthers = extended.filter(
+    (call) => call.length > 1 && call.some(({ token }) => token === refused.token),
+  )
+  expect(withOthers.map((call) => call.length)).toEqual([64, 32, 16, 8, 4, 2])
+})
+
+test('a lease of thirty days that nothing extends is watched by timers that Node can keep', async () => {
+  const { lease } = setup()
+  const warnings: Error[] = []
+  const note = (warning: Error): void => void warnings.push(warning)
+  process.on('warning', note)
+  onTestFinished(() => void process.off('warning', note))
+
+  const held = lease({ leaseMs: 30 * 86_400_000, maxHoldMs: 0 })
+  await new Promise((resolve) => setTimeout(resolve, 50))
+
+  expect(warnings).toEqual([])
+  held.assertHeld()
 })
 
 test('a lease is due when a third of it has passed, and may go along with others when a sixth has', () => {

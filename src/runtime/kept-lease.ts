@@ -1,18 +1,37 @@
 // A right that ends by itself, and that the keeper extends while it is wanted.
 //
-//   HELD ──release──► RELEASED
-//    │ ──the lease ended, by the server's word or by our own clock──► LOST: the signal aborts
+//              ┌─────────── extended: until the new end, at the new length, be it longer or shorter
+//              │ ┌───────── refused: as before
+//              │ │ ┌─────── not answered: until the earlier of both ends, at the shorter of both lengths
+//              ▼ ▼ ▼
+//   granted ──► HELD ──────── release ────────► RELEASING ──────────────────► RELEASED
+//              │ ▲ ▲                             │ ▲ │
+//              │ │ └── refused: kept no more ────┘ │ └── not answered ──► UNSURE
+//    suspended │ │ still held                      └────── release ──────────┘
+//              ▼ │
+//            DOUBTED: the server is asked
 //
-// Our clock is monotonic and counts from before the lease was asked for, so it never says "held" when the
-// server does not; `assertHeld` looks at it anew, for a stalled process learns of nothing else in time.
+//   The instance closes: the signal aborts. It is released by its holder, or given back after half a second.
+//
+//   LOST: its time is over, the server does not know it any more, it was cleared, or it was doubted and the server
+//   did not say that it is held. The signal aborts.
+//
+// Our clock is monotonic and counts from before the lease was asked for, so it never says "held" when the server does
+// not; `assertHeld` looks at it anew, for a stalled process learns of nothing else in time. It may leave out the time for
+// which the machine was suspended; the wall clock tells that, and may be wrong, so the lease is doubted then, not lost.
+//
+// Kept no more: whoever could not give a lease back may not be there to try again. It is not to be held for ever.
 
 import { brand } from '../driver.ts'
+import { Belief, type Extension, type Question } from './belief.ts'
 import type { Duration } from './duration.ts'
 import { LeaseLostError } from './errors.ts'
+import { ExtensionPlan } from './extension-plan.ts'
 import type { Grant } from './grant.ts'
 import type { TaskLease } from './lease.ts'
 import type { Kept, LeaseKeeper, LeaseKind } from './lease-keeper.ts'
 import { toLeaseMs } from './lease-options.ts'
+import { didNotHappen } from './outage.ts'
 import type { Trace } from './runner.ts'
 import type { Unit } from './unit.ts'
 
@@ -28,6 +47,8 @@ export interface LeaseTerms {
   readonly maxHoldMs: number
 }
 
+type State = 'held' | 'doubted' | 'releasing' | 'unsure' | 'released' | 'lost'
+
 /** A lease that the keeper extends until it is released. */
 export class KeptLease implements TaskLease, Kept {
   static {
@@ -35,38 +56,46 @@ export class KeptLease implements TaskLease, Kept {
   }
 
   readonly token: number
+  isExtendedAlone = false
   readonly #terms: LeaseTerms
   readonly #keeper: LeaseKeeper
+  readonly #belief: Belief
   /** Made when somebody asks for it: most leases are over before. */
   #aborter: AbortController | null = null
   #caller: AbortSignal | null = null
   /** Made when somebody asks for it, of the lease's own signal and the caller's. */
   #both: AbortSignal | null = null
-  readonly #grantedAt: number
-  readonly #holdUntil: number
+  readonly #plan: ExtensionPlan
   #leaseMs: number
-  #expiresAtMs: number
-  #endsAt: number
-  #extendAt = Infinity
-  #mayExtendAt = Infinity
-  #state: 'held' | 'released' | 'lost' = 'held'
+  #state: State = 'held'
+  /** The last one; what is released twice at once is released once. */
+  #releasing: Promise<void> = Promise.resolve()
+  /** A task runs under it. */
+  #hasTask = false
+  /** With what the signal aborts, or has, because the instance closes. */
+  #stopped: LeaseLostError | null = null
+  /** Called when it is released by its holder. */
+  #onRelease: (() => void) | null = null
 
   constructor(grant: Grant, terms: LeaseTerms, keeper: LeaseKeeper) {
     const now = performance.now()
     this.token = grant.token
     this.#terms = terms
     this.#keeper = keeper
+    this.#belief = new Belief(grant)
     this.#leaseMs = terms.leaseMs
-    this.#expiresAtMs = grant.expiresAtMs
-    this.#endsAt = grant.endsAt
-    this.#grantedAt = now
-    this.#holdUntil = now + terms.maxHoldMs
-    this.#planExtension()
+    this.#plan = new ExtensionPlan(now + terms.maxHoldMs)
+    this.#plan.renew(Math.max(0, grant.endsAt - now), terms.leaseMs, now)
     keeper.keep(this)
   }
 
   get kind(): LeaseKind {
     return this.#terms.kind
+  }
+
+  /** What it is a lease on. */
+  get unit(): Unit {
+    return this.#terms.unit
   }
 
   get beginning(): string {
@@ -78,17 +107,18 @@ export class KeptLease implements TaskLease, Kept {
   }
 
   get expiresAtMs(): number {
-    return this.#expiresAtMs
+    return this.#belief.expiresAtMs
   }
 
   get remainingMs(): number {
-    return this.#state === 'held' ? Math.max(0, this.#endsAt - performance.now()) : 0
+    return this.#state === 'held' ? this.#belief.leftMs : 0
   }
 
   get signal(): AbortSignal {
     if (this.#aborter === null) {
       this.#aborter = new AbortController()
-      if (this.#state === 'lost') this.#aborter.abort(this.#lostError())
+      if (this.#stopped !== null) this.#aborter.abort(this.#stopped)
+      else if (this.#state === 'lost') this.#aborter.abort(this.lostError())
     }
     const { signal } = this.#aborter
     if (this.#caller === null) return signal
@@ -99,96 +129,204 @@ export class KeptLease implements TaskLease, Kept {
     this.#caller = signal
   }
 
+  begin(): void {
+    this.#hasTask = true
+  }
+
   assertHeld(): void {
     if (this.remainingMs > 0) return
     this.expireIfOver()
-    throw this.#lostError()
+    throw this.lostError()
   }
 
   async extend(lease?: Duration): Promise<void> {
     const leaseMs = lease === undefined ? this.#leaseMs : toLeaseMs(lease)
-    this.assertHeld()
-    await this.#keeper.extendNow(this, leaseMs)
-    if (this.#state === 'lost') throw this.#lostError()
-    this.#leaseMs = leaseMs
+    this.expireIfOver()
+    if (!this.#mayBeHeld) throw this.lostError()
+    await this.#extendTo(leaseMs)
+    if (this.#state === 'lost') throw this.lostError()
   }
 
-  async release(): Promise<void> {
-    if (this.#state === 'released') return
-    if (this.#state === 'lost') throw this.#lostError()
-    this.#state = 'released'
-    this.#keeper.drop(this)
-    const trace = { repeated: false }
-    const known = await this.#terms.release(this.token, trace)
-    // A live lease that is unknown after the call was sent twice was given back by the first.
-    if (known || (trace.repeated && performance.now() < this.#endsAt)) return
-    this.#lose()
-    throw this.#lostError()
+  release(): Promise<void> {
+    if (this.#state === 'released') return Promise.resolve()
+    if (this.#state === 'lost') return Promise.reject(this.lostError())
+    if (this.#state !== 'releasing') this.#releasing = this.#release()
+    return this.#releasing
   }
 
   [Symbol.asyncDispose](): Promise<void> {
     return this.release()
   }
 
-  /**
-   * Extends a lease that was handed over, and therefore short, to the length it was asked for. Throws
-   * LeaseLostError.
-   */
-  async confirm(): Promise<void> {
-    const isShort = this.#endsAt - this.#grantedAt < this.#leaseMs * 0.9
-    if (isShort) await this.extend()
+  /** True when its time is over, or it was taken away. */
+  get isLost(): boolean {
+    this.expireIfOver()
+    return this.#state === 'lost'
+  }
+
+  /** For leases that are this one, too. */
+  lostError(): LeaseLostError {
+    return new LeaseLostError(this.#terms.resource, this.token)
+  }
+
+  /** It is not extended by itself any more: it ends in time, also when nobody gives it back. */
+  letGo(): void {
+    this.#plan.wanted = false
+    this.replan()
   }
 
   /** For the keeper: when it has something to do for this lease, by `performance.now()`. */
   get dueAt(): number {
-    return Math.min(this.#extendAt, this.#endsAt)
+    const endsAt = this.#state === 'held' ? this.#belief.endsAt : this.#belief.latestEndsAt
+    return Math.min(this.#plan.at, endsAt)
   }
 
   /** For the keeper: from when on it may extend this lease along with others. */
   get mayExtendAt(): number {
-    return this.#mayExtendAt
+    return this.#plan.togetherAt
   }
 
   /** For the keeper: how long to extend the lease now. */
   get wantedMs(): number {
-    return Math.max(1, Math.min(this.#leaseMs, Math.floor(this.#holdUntil - performance.now())))
+    const now = performance.now()
+    const wantedMs = this.#plan.wantedMs(this.#leaseMs, now)
+    // Who only asks leaves the end where it is.
+    const leftMs = this.#state === 'doubted' ? this.#belief.latestEndsAt - now : 0
+    return Math.max(1, Math.floor(Math.max(wantedMs, leftMs)))
   }
 
-  /** For the keeper: what the server said. `askedAt`: `performance.now()` before it was asked. */
-  noteExtended(expiresAtMs: number, endsAt: number): void {
-    if (this.#state !== 'held') return
-    if (expiresAtMs === 0) return this.#lose()
-    this.#expiresAtMs = expiresAtMs
-    this.#endsAt = endsAt
-    this.#planExtension()
+  /** For the keeper: it is asked for an extension; if that fails, another is tried later. */
+  ask(leaseMs: number): Question {
+    const question = this.#belief.ask(leaseMs)
+    // In doubt one question is enough.
+    if (this.#state === 'doubted') this.#plan.set(Infinity)
+    else this.replan()
+    return question
   }
 
-  /** For the keeper: an extension is under way; if it fails, another is tried later. */
-  putOff(): void {
-    this.#planExtension()
+  /** For the keeper: what the server said. */
+  noteExtended(question: Question, extension: Extension): void {
+    this.isExtendedAlone = false
+    if (extension.expiresAtMs === 0) {
+      this.#belief.refused(question)
+      if (this.#mayBeHeld) this.#lose()
+      return
+    }
+    this.#belief.answered(question, extension)
+    if (this.#state === 'doubted' && this.#belief.leftMs > 0) this.#state = 'held'
+    this.replan()
+  }
+
+  /** For the keeper: the server refused, or did not answer. */
+  noteNotExtended(question: Question, error: unknown): void {
+    if (didNotHappen(error)) {
+      this.#belief.refused(question)
+    } else {
+      this.#belief.unanswered(question)
+      this.#leaseMs = Math.min(this.#leaseMs, question.leaseMs)
+    }
+    if (this.#state === 'doubted') this.#lose()
+    else this.replan()
+  }
+
+  /** For the keeper: the unit was deleted. */
+  noteCleared(): void {
+    if (this.#mayBeHeld || this.#state === 'unsure') this.#lose()
   }
 
   /** For the keeper: ends the lease when its time is over. */
   expireIfOver(): void {
-    if (this.#state === 'held' && performance.now() >= this.#endsAt) this.#lose()
+    if (this.remainingMs > 0 || !(this.#mayBeHeld || this.#state === 'unsure')) return
+    if (performance.now() >= this.#belief.latestEndsAt) this.#lose()
+    else if (this.#state === 'held') this.#doubt()
   }
 
-  /** When a third of what is left has passed; together with others when a sixth has. */
-  #planExtension(): void {
-    const now = performance.now()
-    const leftMs = Math.max(0, this.#endsAt - now)
-    const longer = Math.min(this.#leaseMs, this.#holdUntil - now - leftMs / 3) > (leftMs * 2) / 3
-    this.#extendAt = longer ? now + Math.max(20, leftMs / 3) : Infinity
-    this.#mayExtendAt = longer ? now + Math.max(20, leftMs / 6) : Infinity
+  /** For the keeper: the instance closes. Nothing extends the lease any more. */
+  stop(cause: Error): void {
+    this.#stopped = new LeaseLostError(this.#terms.resource, this.token, { cause })
+    this.#aborter?.abort(this.#stopped)
+  }
+
+  /** For the keeper: who has its signal, or a task under it, has so long to release it himself. */
+  async giveBackWithin(ms: number): Promise<void> {
+    const isHeard = this.#hasTask || this.#aborter !== null
+    if (isHeard && ms > 0 && this.#mayBeHeld) await this.#releasedWithin(ms)
+    await this.release().catch(() => undefined)
+  }
+
+  #releasedWithin(ms: number): Promise<void> {
+    return new Promise((resolve) => {
+      const timer = setTimeout(resolve, ms)
+      this.#onRelease = () => {
+        clearTimeout(timer)
+        resolve()
+      }
+    })
+  }
+
+  /** For the keeper: when it is to be extended. One in doubt is asked for already. */
+  replan(): void {
+    if (this.#state === 'held') this.#plan.renew(this.#belief.leftMs, this.#leaseMs, performance.now())
+  }
+
+  /** The server knows. */
+  get #mayBeHeld(): boolean {
+    return this.#state === 'held' || this.#state === 'doubted'
+  }
+
+  #doubt(): void {
+    this.#state = 'doubted'
+    this.#plan.set(-Infinity)
+    this.#keeper.replan(this)
+  }
+
+  /** Meanwhile the keeper does not lengthen what is to be shortened. */
+  async #extendTo(leaseMs: number): Promise<void> {
+    const before = this.#leaseMs
+    this.#leaseMs = Math.min(before, leaseMs)
+    try {
+      await this.#keeper.extendNow(this, leaseMs)
+      this.#leaseMs = leaseMs
+      this.#plan.wanted = true
+    } catch (error) {
+      if (didNotHappen(error)) this.#leaseMs = before
+      throw error
+    } finally {
+      this.replan()
+      this.#keeper.replan(this)
+    }
+  }
+
+  async #release(): Promise<void> {
+    const wasUnsure = this.#state === 'unsure'
+    const trace: Trace = { repeated: wasUnsure, atClose: 'gives back' }
+    this.#state = 'releasing'
+    this.#keeper.drop(this)
+    this.#onRelease?.()
+    try {
+      const known = await this.#terms.release(this.token, trace)
+      // A live lease that is unknown after the call was sent twice was given back by the first.
+      const isGiven = known || (trace.repeated === true && performance.now() < this.#belief.endsAt)
+      if (!isGiven) throw this.lostError()
+      this.#state = 'released'
+    } catch (error) {
+      this.#notReleased(error, wasUnsure)
+      throw error
+    }
+  }
+
+  #notReleased(error: unknown, wasUnsure: boolean): void {
+    if (error instanceof LeaseLostError) return this.#lose()
+    this.#state = wasUnsure || !didNotHappen(error) ? 'unsure' : 'held'
+    this.#plan.set(Infinity)
+    this.letGo()
+    this.#keeper.watch(this)
+    this.expireIfOver()
   }
 
   #lose(): void {
     this.#state = 'lost'
     this.#keeper.drop(this)
-    this.#aborter?.abort(this.#lostError())
-  }
-
-  #lostError(): LeaseLostError {
-    return new LeaseLostError(this.#terms.resource, this.token)
+    this.#aborter?.abort(this.lostError())
   }
 }

@@ -23,7 +23,9 @@ export async function extendByToken(
   const leaseMs = toLeaseMs(lease)
   const asked = { beginning, token: checkToken(token), leaseMs }
   if (unit.runtime.server.info === null) await unit.learn()
-  const { endsAtMs } = await kind.extend([asked])
+  const { endsAtMs, refused } = await kind.extend([asked])
+  const problem = refused?.get(0)
+  if (problem !== undefined) throw problem
   const [expiresAtMs = 0] = endsAtMs
   if (expiresAtMs === 0) throw new LeaseLostError(resource, token)
   return { leaseMs, expiresAtMs }
@@ -34,6 +36,6 @@ export async function releaseByToken(
   { release, resource }: Pick<LeaseTerms, 'release' | 'resource'>,
   token: number,
 ): Promise<void> {
-  const known = await release(checkToken(token), { repeated: false })
+  const known = await release(checkToken(token), { repeated: false, atClose: 'gives back' })
   if (!known) throw new LeaseLostError(resource, token)
 }

@@ -23,4 +23,6 @@ export interface Lease extends AsyncDisposable {
 /** A lease as a task has it: its signal aborts also when that of the caller does. */
 export interface TaskLease extends Lease {
   heed(signal: AbortSignal): void
+  /** A task runs under it from now on, and releases it at its end. */
+  begin(): void
 }

@@ -1,10 +1,9 @@
 // Leases for somebody else: this process stands in line and hands a token on. It neither extends the lease nor
 // watches it, and keeps nothing of it.
 
-import type { Grant } from './grant.ts'
-import type { LeaseKind } from './lease-keeper.ts'
+import { type Attempts, abandon } from './attempts.ts'
 import { type LineTerms, standInLine } from './line.ts'
-import type { Attempts } from './waiter.ts'
+import type { Trace } from './runner.ts'
 
 /** Why nothing was lent: one of a kind is held, or all of a limit is out. */
 export type NotLent = 'held' | 'full'
@@ -24,9 +23,6 @@ export type Lent<Refusal extends NotLent = 'held'> =
 
 export interface LendTerms<Refusal extends NotLent> extends LineTerms {
   readonly refusal: Refusal
-  readonly kind: LeaseKind
-  /** What the keys of the unit begin with. */
-  readonly beginning: string
   readonly leaseMs: number
 }
 
@@ -37,24 +33,17 @@ export async function lend<Refusal extends NotLent>(
 ): Promise<Lent<Refusal>> {
   const { mailbox, leaseMs, waitMs, refusal } = terms
   const grant = waitMs === 0 ? null : await standInLine(attempts, terms)
-  const expiresAtMs = grant === null ? 0 : await confirm(grant, terms)
-  if (grant !== null && expiresAtMs > 0)
-    return { status: 'granted', token: grant.token, leaseMs, expiresAtMs }
+  if (grant !== null)
+    return { status: 'granted', token: grant.token, leaseMs, expiresAtMs: grant.expiresAtMs }
   terms.signal?.throwIfAborted()
-  const last = await attempts.attempt(mailbox.newId(), { waits: false, listens: false })
+  const id = mailbox.newId()
+  const trace: Trace = {}
+  const asking = attempts.attempt(id, { waits: false, listens: false, trace })
+  // Without an answer it may have been granted: to nobody.
+  asking.catch(() => abandon(attempts, id, mailbox, { asking, trace, listens: false }))
+  const last = await asking
   if (last.status === 'granted') {
     return { status: 'granted', token: last.token, leaseMs, expiresAtMs: last.expiresAtMs }
   }
   return { status: refusal, retryAfterMs: last.status === 'queued' ? last.recheckMs : last.retryAfterMs }
-}
-
-/** When the lease ends; 0: it has. One that was handed over is short until it is extended for the first time. */
-async function confirm(
-  { token, expiresAtMs, endsAt }: Grant,
-  terms: Pick<LendTerms<NotLent>, 'kind' | 'beginning' | 'leaseMs'>,
-): Promise<number> {
-  const { kind, beginning, leaseMs } = terms
-  if (endsAt - performance.now() >= leaseMs * 0.9) return expiresAtMs
-  const { endsAtMs } = await kind.extend([{ beginning, token, leaseMs }])
-  return endsAtMs[0] ?? 0
 }

@@ -1,8 +1,9 @@
-import { describe, expect, test } from 'vitest'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import type { Driver, Listener } from '../driver.ts'
+import { Deadlines } from './deadlines.ts'
 import { standInLine } from './line.ts'
 import { Mailbox } from './mailbox.ts'
-import type { Attempts, Standing } from './waiter.ts'
+import type { Attempts, Standing } from './attempts.ts'
 
 interface Told {
   attempts: string[]
@@ -11,7 +12,10 @@ interface Told {
 }
 
 /** A line whose server answers each attempt with the next of these, then with the last again. */
-function setup(answers: readonly Standing[]): {
+function setup(
+  answers: readonly Standing[],
+  channel: () => Promise<string> = async () => 'wake',
+): {
   told: Told
   stand(waitMs: number, signal?: AbortSignal): ReturnType<typeof standInLine>
 } {
@@ -20,7 +24,7 @@ function setup(answers: readonly Standing[]): {
     listeners.push(listener)
     return { close: async () => undefined }
   }
-  const mailbox = new Mailbox({ subscribe } as Driver)
+  const mailbox = new Mailbox({ subscribe })
   const told: Told = {
     attempts: [],
     abandoned: [],
@@ -30,6 +34,7 @@ function setup(answers: readonly Standing[]): {
   }
   const attempts: Attempts = {
     passes: false,
+    leaseMs: 300,
     attempt: async (id) => {
       told.attempts.push(id)
       return answers[Math.min(told.attempts.length, answers.length) - 1] as Standing
@@ -37,7 +42,7 @@ function setup(answers: readonly Standing[]): {
     abandon: async (id) => void told.abandoned.push(id),
   }
   const stand = (waitMs: number, signal?: AbortSignal): ReturnType<typeof standInLine> =>
-    standInLine(attempts, { mailbox, channel: async () => 'wake', waitMs, signal })
+    standInLine(attempts, { mailbox, deadlines: new Deadlines(), channel, waitMs, signal })
   return { told, stand }
 }
 
@@ -165,6 +170,19 @@ describe('waiting', () => {
     await expect(grant).rejects.toThrow('not any more')
     await turn()
     expect(told.abandoned).toEqual(told.attempts)
+  })
+
+  test('where it cannot be learnt where to listen, that is told to nobody twice', async () => {
+    const unhandled: unknown[] = []
+    const note = (reason: unknown): void => void unhandled.push(reason)
+    process.on('unhandledRejection', note)
+    onTestFinished(() => void process.off('unhandledRejection', note))
+    const { stand } = setup([queued, granted], () => Promise.reject(new Error('no server')))
+
+    expect(await stand(5000)).toMatchObject({ token: 7 })
+    await turn()
+
+    expect(unhandled).toEqual([])
   })
 
   test('whoever is aborted beforehand asks nothing', async () => {

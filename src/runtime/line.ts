@@ -1,14 +1,18 @@
 // Standing in line for a lease. The script grants, or gives a place in the line; whoever frees something
 // grants it to the first in line and tells its process (lua/shared/tickets).
 
-import { setMaxListeners } from 'node:events'
-import { type Grant, toGrant } from './grant.ts'
-import { within } from './in-time.ts'
+import { type Attempts, abandon } from './attempts.ts'
+import type { Deadlines } from './deadlines.ts'
+import { askingAt, type Grant, toGrant } from './grant.ts'
+import { unlessAborted, within } from './in-time.ts'
 import type { Mailbox, Post } from './mailbox.ts'
-import { type Attempts, abandon, Waiter } from './waiter.ts'
+import type { Trace } from './runner.ts'
+import { Waiter } from './waiter.ts'
 
 export interface LineTerms {
   readonly mailbox: Mailbox
+  /** End the waiting when the instance closes. */
+  readonly deadlines: Deadlines
   /** Beginning of the channels on which processes are told. */
   channel(): string | Promise<string>
   readonly waitMs: number
@@ -22,22 +26,22 @@ const OPENING_MS = 1000
 export function standInLine(attempts: Attempts, terms: LineTerms): Promise<Grant | null> {
   const { mailbox, waitMs, signal } = terms
   if (signal?.aborted) return Promise.reject(signal.reason)
-  // One signal may end the waiting of thousands.
-  if (signal !== undefined) setMaxListeners(0, signal)
-  const id = mailbox.newId()
-  if (waitMs === 0) return tryOnce(attempts, id)
+  const id = mailbox.newAttemptId()
+  if (waitMs === 0) return tryOnce(attempts, id, terms)
   return attempts.passes ? tryFirst(attempts, id, terms) : waitFor(attempts, id, terms)
 }
 
 async function tryFirst(attempts: Attempts, id: string, terms: LineTerms): Promise<Grant | null> {
   // A new name to stand in line with: what came too late is given back under the first.
-  return (await tryOnce(attempts, id)) ?? waitFor(attempts, terms.mailbox.newId(), terms)
+  return (await tryOnce(attempts, id, terms)) ?? waitFor(attempts, terms.mailbox.newAttemptId(), terms)
 }
 
 async function waitFor(attempts: Attempts, id: string, terms: LineTerms): Promise<Grant | null> {
   const endsAt = performance.now() + terms.waitMs
-  const post = postNow(terms, id) ?? (await openPost(terms, id))
-  const waiter = new Waiter(attempts, id, post, endsAt, terms.signal)
+  const { mailbox, signal, deadlines } = terms
+  const channel = terms.channel()
+  const post = postNow(channel, terms, id) ?? (await openPost(channel, terms, id))
+  const waiter = new Waiter(attempts, id, { mailbox, post, endsAt, signal, deadlines })
   try {
     return await waiter.wait()
   } finally {
@@ -45,31 +49,40 @@ async function waitFor(attempts: Attempts, id: string, terms: LineTerms): Promis
   }
 }
 
-async function tryOnce(attempts: Attempts, id: string): Promise<Grant | null> {
-  const askedAt = performance.now()
-  const asking = attempts.attempt(id, { waits: false, listens: false })
+async function tryOnce(
+  attempts: Attempts,
+  id: string,
+  { mailbox, signal }: Pick<LineTerms, 'mailbox' | 'signal'>,
+): Promise<Grant | null> {
+  const askedAt = askingAt()
+  const trace: Trace = {}
+  const asking = attempts.attempt(id, { waits: false, listens: false, trace })
+  const giveUp = (): void => abandon(attempts, id, mailbox, { asking, trace, listens: false })
   try {
-    const standing = await asking
-    if (standing.status !== 'granted') return null
-    const grant = toGrant(standing, askedAt)
-    if (grant.endsAt > performance.now()) return grant
+    const standing = await unlessAborted(asking, signal)
+    if ('nowMs' in standing && !mailbox.clock.known) mailbox.clock.note(standing.nowMs, askedAt)
+    const grant = standing.status === 'granted' ? toGrant(standing, askedAt) : null
+    if (grant !== null && grant.endsAt > performance.now()) return grant
+    if (grant !== null || trace.repeated === true) giveUp()
+    return null
   } catch (error) {
-    abandon(attempts, id, { asking, listens: false })
+    giveUp()
     throw error
   }
-  abandon(attempts, id, { asking, listens: false })
-  return null
 }
 
 /** Null when the process has to subscribe first. */
-function postNow(terms: LineTerms, id: string): Post | null {
-  const channel = terms.channel()
+function postNow(channel: string | Promise<string>, terms: LineTerms, id: string): Post | null {
   return typeof channel === 'string' ? terms.mailbox.expectNow(channel, id) : null
 }
 
 /** Null when the process cannot listen. */
-async function openPost(terms: LineTerms, id: string): Promise<Post | null> {
-  const opening = Promise.resolve(terms.channel()).then((channel) => terms.mailbox.expect(channel, id))
+async function openPost(
+  channel: string | Promise<string>,
+  terms: LineTerms,
+  id: string,
+): Promise<Post | null> {
+  const opening = Promise.resolve(channel).then((known) => terms.mailbox.expect(known, id))
   try {
     return await within(opening, Math.min(terms.waitMs, OPENING_MS), terms.signal)
   } catch {

@@ -16,7 +16,7 @@ function setup(): Setup {
     channels.set(channel, listener)
     return { close: async () => void channels.delete(channel) }
   }
-  const mailbox = new Mailbox({ subscribe } as Driver)
+  const mailbox = new Mailbox({ subscribe })
   onTestFinished(() => mailbox.close())
   return { mailbox, channels, confirm }
 }

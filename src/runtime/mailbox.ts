@@ -5,6 +5,8 @@
 
 import { randomBytes } from 'node:crypto'
 import type { Driver, Subscription } from '../driver.ts'
+import { Abandoned } from './abandoned.ts'
+import { ServerClock } from './server-clock.ts'
 import { Sleeper } from './sleeper.ts'
 
 // A channel is kept for a while after the last who waited on it.
@@ -20,28 +22,40 @@ export interface Letter {
 }
 
 export class Mailbox {
-  readonly #driver: Driver
+  readonly #driver: Pick<Driver, 'subscribe'>
   readonly #process = randomBytes(9).toString('base64url')
   readonly #boxes = new Map<string, Box>()
   #last = 0
+  /** The server's clock, by the answers to attempts. */
+  readonly clock: ServerClock = new ServerClock()
+  /** Attempts that are over, and that letters may still be for. */
+  readonly abandoned: Abandoned = new Abandoned()
 
-  constructor(driver: Driver) {
+  constructor(driver: Pick<Driver, 'subscribe'>) {
     this.#driver = driver
   }
 
-  /** A name for one attempt; never used twice. */
+  /** A name for one who waits; never used twice. */
   newId(): string {
     this.#last += 1
     return `${this.#process}.${this.#last}`
   }
 
   /**
-   * Listens for letters to `id` on the channel that begins so; resolves when the server has confirmed.
-   * `close` the post when done. Rejects as the driver does.
+   * A name for one attempt, which tells when it was made by the server's clock, where that is known: the server then grants
+   * its whole lease at once, should something become free within a moment.
    */
-  async expect(beginning: string, id: string): Promise<Post> {
+  newAttemptId(): string {
+    return this.clock.known ? `${this.newId()}@${Math.floor(this.clock.latestMs())}` : this.newId()
+  }
+
+  /**
+   * Listens for letters to `id` on the channel that begins so; resolves when the server has confirmed.
+   * `close` the post when done. Rejects as the driver does. `lasts`: letters are read also while the instance closes.
+   */
+  async expect(beginning: string, id: string, lasts = false): Promise<Post> {
     const box = this.#box(beginning)
-    const post = new Post(() => box.leave(id))
+    const post = new Post(box, id, lasts)
     await box.enter(id, post)
     return post
   }
@@ -50,22 +64,29 @@ export class Mailbox {
   expectNow(beginning: string, id: string): Post | null {
     const box = this.#boxes.get(beginning)
     if (box === undefined || !box.ready) return null
-    const post = new Post(() => box.leave(id))
+    const post = new Post(box, id)
     box.put(id, post)
     return post
   }
 
-  /** Whoever waits looks again. The subscriptions end with the driver, which may be waiting in vain for one. */
+  /** The instance closes: those who wait look again. Posts that last go on. */
+  endWaits(): void {
+    for (const box of this.#boxes.values()) box.endWaits()
+  }
+
+  /** Whoever waits looks again. The subscriptions end with the instance, which may be waiting in vain for one. */
   close(): void {
+    this.abandoned.close()
     for (const box of this.#boxes.values()) box.close()
   }
 
   #box(beginning: string): Box {
     const known = this.#boxes.get(beginning)
     if (known !== undefined) return known
-    const box = new Box(this.#driver, `${beginning}:${this.#process}`, () => {
+    const forget = (): void => {
       if (this.#boxes.get(beginning) === box) this.#boxes.delete(beginning)
-    })
+    }
+    const box: Box = new Box(this.#driver, `${beginning}:${this.#process}`, this.abandoned, forget)
     this.#boxes.set(beginning, box)
     return box
   }
@@ -73,13 +94,23 @@ export class Mailbox {
 
 /** Letters to one attempt. */
 export class Post {
-  readonly #leave: () => void
+  /** It goes on while the instance closes. */
+  readonly lasts: boolean
+  readonly #box: Box
+  readonly #id: string
   readonly #letters: Letter[] = []
   #missed = false
   readonly #sleeper = new Sleeper()
 
-  constructor(leave: () => void) {
-    this.#leave = leave
+  constructor(box: Box, id: string, lasts = false) {
+    this.lasts = lasts
+    this.#box = box
+    this.#id = id
+  }
+
+  /** False while the subscription is interrupted. */
+  get isHeard(): boolean {
+    return this.#box.isHeard
   }
 
   deliver(letter: Letter): void {
@@ -108,23 +139,27 @@ export class Post {
   }
 
   close(): void {
-    this.#leave()
+    this.#box.leave(this.#id)
   }
 }
 
 class Box {
   readonly #subscription: Promise<Subscription>
   readonly #posts = new Map<string, Post>()
+  readonly #abandoned: Abandoned
   readonly #forget: () => void
   #linger: NodeJS.Timeout | null = null
   #emptySince = 0
   #ready = false
+  #lost = false
 
-  constructor(driver: Driver, channel: string, forget: () => void) {
+  constructor(driver: Pick<Driver, 'subscribe'>, channel: string, abandoned: Abandoned, forget: () => void) {
+    this.#abandoned = abandoned
     this.#forget = forget
     this.#subscription = driver.subscribe(channel, {
       onMessage: (message) => this.#sort(message),
-      onGap: () => this.#interruptAll(),
+      onLost: () => this.#lose(),
+      onGap: () => this.#hearAgain(),
     })
     // Whoever waits sees the failure; the next one tries again.
     this.#subscription.then(() => (this.#ready = true), forget)
@@ -133,6 +168,11 @@ class Box {
   /** True once the server has confirmed. */
   get ready(): boolean {
     return this.#ready
+  }
+
+  /** False while the subscription is interrupted. */
+  get isHeard(): boolean {
+    return this.#ready && !this.#lost
   }
 
   put(id: string, post: Post): void {
@@ -167,6 +207,10 @@ class Box {
     return setTimeout(look, ms).unref()
   }
 
+  endWaits(): void {
+    for (const post of this.#posts.values()) if (!post.lasts) post.interrupt()
+  }
+
   close(): void {
     if (this.#linger !== null) clearTimeout(this.#linger)
     this.#forget()
@@ -185,7 +229,20 @@ class Box {
 
   #deliver(line: string, text: string, receivedAt: number): void {
     const [word = '', id = '', ...numbers] = line.split(' ')
-    this.#posts.get(id)?.deliver({ word, numbers: numbers.map(Number), text, receivedAt })
+    const post = this.#posts.get(id)
+    if (post === undefined) this.#abandoned.heard(id)
+    else post.deliver({ word, numbers: numbers.map(Number), text, receivedAt })
+  }
+
+  /** Those who wait look at their clocks again: until it is heard again they ask more often. */
+  #lose(): void {
+    this.#lost = true
+    this.#interruptAll()
+  }
+
+  #hearAgain(): void {
+    this.#lost = false
+    this.#interruptAll()
   }
 
   #interruptAll(): void {

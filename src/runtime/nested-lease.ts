@@ -1,7 +1,10 @@
 import { brand } from '../driver.ts'
 import type { Duration } from './duration.ts'
+import type { LeaseLostError } from './errors.ts'
 import type { KeptLease } from './kept-lease.ts'
 import type { TaskLease } from './lease.ts'
+import type { LeaseKind } from './lease-keeper.ts'
+import type { Unit } from './unit.ts'
 
 /** The same lease, once more: for code that may be called by somebody who has it already. */
 export class NestedLease implements TaskLease {
@@ -28,6 +31,14 @@ export class NestedLease implements TaskLease {
     return this.#outer.beginning
   }
 
+  get kind(): LeaseKind {
+    return this.#outer.kind
+  }
+
+  get unit(): Unit {
+    return this.#outer.unit
+  }
+
   get expiresAtMs(): number {
     return this.#outer.expiresAtMs
   }
@@ -46,12 +57,21 @@ export class NestedLease implements TaskLease {
     this.#caller = signal
   }
 
+  /** The task that has the outer lease releases it. */
+  begin(): void {}
+
   assertHeld(): void {
+    if (this.#released) throw this.lostError()
     this.#outer.assertHeld()
   }
 
-  extend(lease?: Duration): Promise<void> {
-    return this.#outer.extend(lease)
+  async extend(lease?: Duration): Promise<void> {
+    if (this.#released) throw this.lostError()
+    await this.#outer.extend(lease)
+  }
+
+  lostError(): LeaseLostError {
+    return this.#outer.lostError()
   }
 
   /** Leaves the outer lease as it is. Throws LeaseLostError when that has ended. */

@@ -10,6 +10,7 @@ export async function runUnder<Own extends TaskLease, Value>(
   signal?: AbortSignal,
 ): Promise<Value> {
   if (signal !== undefined) lease.heed(signal)
+  lease.begin()
   let value: Value
   try {
     value = await task(lease)

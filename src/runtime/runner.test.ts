@@ -193,3 +193,55 @@ test('closing settles what is under way and refuses what comes', async () => {
   expect(wasRead).toMatchObject({ reason: { code: 'closed' } })
   await expect(runner.run(read, ['k'], {})).rejects.toThrow(DriverError)
 })
+
+test('while it closes only what gives something back may begin, and what goes on has its answer', async () => {
+  const answers: ((reply: Reply) => void)[] = []
+  const run = (): Promise<Reply> => new Promise((answer) => answers.push(answer))
+  const runner = new Runner({ run } as unknown as Driver, 1000)
+  const plain = runner.run(write, ['k'], {})
+  const asking = runner.run(read, ['k'], {})
+  const going = runner.run(write, ['k'], {}, { atClose: 'goes on' })
+
+  runner.beginClosing()
+  const giving = runner.run(write, ['k'], {}, { atClose: 'gives back' })
+
+  await expect(plain).rejects.toThrow(AmbiguousError)
+  await expect(asking).rejects.toMatchObject({ code: 'closed' })
+  await expect(runner.run(read, ['k'], {})).rejects.toMatchObject({ code: 'closed' })
+  await expect(runner.run(write, ['k'], {}, { atClose: 'goes on' })).rejects.toMatchObject({ code: 'closed' })
+  expect(answers).toHaveLength(4)
+  answers[2]?.('late')
+  answers[3]?.('given')
+  expect(await Promise.all([going, giving])).toEqual(['late', 'given'])
+})
+
+test('it is quiet when nothing goes on, and nothing follows at once from what did', async () => {
+  const answers: ((reply: Reply) => void)[] = []
+  const run = (): Promise<Reply> => new Promise((answer) => answers.push(answer))
+  const runner = new Runner({ run } as unknown as Driver, 1000)
+  const give = (): Promise<Reply> => runner.run(write, ['k'], {}, { atClose: 'gives back' })
+  const both = give().then(give)
+  runner.beginClosing()
+  let quiet = false
+  const becomesQuiet = runner.untilQuiet().then(() => (quiet = true))
+
+  answers[0]?.(1)
+  while (answers.length < 2) await new Promise((resolve) => setImmediate(resolve))
+  await new Promise((resolve) => setTimeout(resolve, 20))
+  expect(quiet).toBe(false)
+  answers[1]?.(2)
+
+  expect(await both).toBe(2)
+  await becomesQuiet
+})
+
+test('once it is closed nothing goes on, and what may have happened is ambiguous', async () => {
+  const { runner } = setup([silence])
+  const giving = runner.run(write, ['k'], {}, { atClose: 'gives back' })
+
+  runner.close()
+
+  await expect(giving).rejects.toMatchObject({ code: 'ambiguous', cause: { code: 'closed' } })
+  const late = runner.run(write, ['k'], {}, { atClose: 'gives back' })
+  await expect(late).rejects.toMatchObject({ code: 'closed' })
+})

@@ -74,6 +74,14 @@ export function toPeriluneError(error: ServerReplyError, operation: AnyOperation
   }
 }
 
+/** By their places, what a script could not read of what it was called for, and why. */
+export function toRefusals(
+  refused: readonly { readonly at: number; readonly why: string }[],
+  operation: AnyOperation,
+): ReadonlyMap<number, PeriluneError> {
+  return new Map(refused.map(({ at, why }) => [at, toPeriluneError(new ServerReplyError(why), operation)]))
+}
+
 function detail(error: ServerReplyError): string {
   return error.message.slice(error.word.length + 1)
 }

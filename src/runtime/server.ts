@@ -2,7 +2,7 @@
 
 import { type Driver, type ServerInfo, ServerReplyError } from '../driver.ts'
 import { UnsupportedServerError } from './errors.ts'
-import { inTime } from './in-time.ts'
+import { inTime, rest } from './in-time.ts'
 import { closed, type Runner } from './runner.ts'
 import { isPassing, toPeriluneError } from './script-errors.ts'
 
@@ -48,16 +48,17 @@ export class Server {
  */
 export async function askInTime(server: Server, runner: Runner, deadlineMs: number): Promise<ServerInfo> {
   const endsAt = performance.now() + deadlineMs
+  const { deadlines } = runner
   for (let pauseMs = 10; ; pauseMs = Math.min(pauseMs * 2, 250)) {
     if (runner.closed) throw closed()
-    const leftMs = Math.max(1, endsAt - performance.now())
     try {
-      return await inTime(server.ask(), leftMs)
+      return await inTime(server.ask(), endsAt, deadlines)
     } catch (error) {
+      if (runner.closed) throw closed()
       const cause = error instanceof Error ? error.cause : undefined
       if (cause instanceof ServerReplyError && !isPassing(cause)) throw toPeriluneError(cause, INFO)
       if (performance.now() + pauseMs >= endsAt) throw error
-      await new Promise((resolve) => setTimeout(resolve, pauseMs))
+      await rest(pauseMs, deadlines)
     }
   }
 }

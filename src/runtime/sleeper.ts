@@ -1,19 +1,22 @@
+import { onAbort } from './aborts.ts'
+
 /** Sleeps until somebody wakes it; one sleep at a time. */
 export class Sleeper {
   #up: (() => void) | null = null
 
-  /** Resolves when woken, after `ms`, or when the signal aborts. */
+  /** Resolves when woken, after `ms`, or when the signal aborts or has aborted. */
   sleep(ms: number, signal: AbortSignal | undefined): Promise<void> {
+    if (signal?.aborted) return Promise.resolve()
     return new Promise((resolve) => {
       const up = (): void => {
         clearTimeout(timer)
-        signal?.removeEventListener('abort', up)
+        forget()
         this.#up = null
         resolve()
       }
       const timer = setTimeout(up, ms)
       this.#up = up
-      signal?.addEventListener('abort', up)
+      const forget = onAbort(signal, up)
     })
   }
 

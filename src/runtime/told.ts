@@ -17,6 +17,7 @@ function channelOf(unit: Unit): string | Promise<string> {
 export function lineTermsOf(unit: Unit, waiting: Waiting): LineTerms {
   return {
     mailbox: unit.runtime.mailbox,
+    deadlines: unit.runtime.runner.deadlines,
     channel: () => channelOf(unit),
     waitMs: toWaitMs(waiting),
     signal: waiting.signal,

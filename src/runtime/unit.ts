@@ -84,14 +84,14 @@ export class Unit {
   }
 
   /** Runs an operation that must take effect once; its script remembers the call id. */
-  runOnce<A, R>(operation: Operation<A, R>, args: (id: CallId) => A): Promise<R> {
-    return this.inSlot((run) => run(operation, args))
+  runOnce<A, R>(operation: Operation<A, R>, args: (id: CallId) => A, trace?: Trace): Promise<R> {
+    return this.inSlot((run) => run(operation, args), trace)
   }
 
-  /** Runs operations one after the other in one slot: each replaces the one before it. All settle `by` then. */
-  async inSlot<R>(work: (run: RunInSlot) => Promise<R>, by?: number): Promise<R> {
+  /** Runs operations one after the other in one slot: each replaces the one before it. All settle `trace.by` then. */
+  async inSlot<R>(work: (run: RunInSlot) => Promise<R>, trace: Trace = {}): Promise<R> {
     const { server, callIds, runner } = this.runtime
-    const trace = { by: by ?? performance.now() + runner.deadlineMs }
+    trace.by ??= performance.now() + runner.deadlineMs
     if (server.info === null) await this.learn(trace.by)
     const slot = callIds.takeSlot(this.channel)
     try {

@@ -1,8 +1,9 @@
 // Tries until there is something, the time is over, or the caller aborts.
 
 import { type Duration, toMs } from './duration.ts'
-import { pause, within } from './in-time.ts'
-import type { Wakes, Watch } from './wake.ts'
+import { rest, within } from './in-time.ts'
+import type { Runtime } from './runtime.ts'
+import type { Watch } from './wake.ts'
 
 export interface Waiting {
   /** How long to wait when there is nothing yet; default: not at all. */
@@ -23,7 +24,7 @@ export interface Attempt<Value> {
 }
 
 export interface WaitTerms {
-  wakes: Wakes
+  runtime: Runtime
   /** One channel, or several: a wake on any of them counts. */
   channel: string | readonly string[]
   waitMs: number
@@ -34,7 +35,7 @@ export interface WaitTerms {
 const RECHECK_MS = 10_000
 const RECHECK_UNWATCHED_MS = 500
 
-/** Resolves to null when there was nothing for `waitMs`. */
+/** Resolves to null when there was nothing for `waitMs`. Rejects at once when the instance closes. */
 export async function waitFor<Value>(
   attempt: () => Promise<Attempt<Value>>,
   terms: WaitTerms,
@@ -45,7 +46,7 @@ export async function waitFor<Value>(
   const endsAt = performance.now() + terms.waitMs
   const watch = await tryWatch(terms, endsAt)
   try {
-    return await sleepAndTry(attempt, watch, endsAt, terms.signal)
+    return await sleepAndTry(attempt, watch, endsAt, terms)
   } finally {
     watch?.close()
   }
@@ -55,7 +56,7 @@ async function sleepAndTry<Value>(
   attempt: () => Promise<Attempt<Value>>,
   watch: Watch | null,
   endsAt: number,
-  signal: AbortSignal | undefined,
+  { runtime, signal }: WaitTerms,
 ): Promise<Value | null> {
   for (;;) {
     signal?.throwIfAborted()
@@ -64,12 +65,12 @@ async function sleepAndTry<Value>(
     if (value !== null || leftMs <= 0) return value
     const longest = watch === null ? RECHECK_UNWATCHED_MS : RECHECK_MS
     const ms = Math.min(leftMs, longest, recheckMs === 0 ? Infinity : recheckMs)
-    await (watch === null ? pause(ms, signal) : watch.sleep(ms, signal))
+    await (watch === null ? rest(ms, runtime.runner.deadlines, signal) : watch.sleep(ms, signal))
   }
 }
 
-async function tryWatch({ wakes, channel, signal }: WaitTerms, endsAt: number): Promise<Watch | null> {
-  const watching = wakes.watch(channel)
+async function tryWatch({ runtime, channel, signal }: WaitTerms, endsAt: number): Promise<Watch | null> {
+  const watching = runtime.wakes.watch(channel)
   try {
     return await within(watching, endsAt - performance.now(), signal)
   } catch {

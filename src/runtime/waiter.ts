@@ -1,67 +1,56 @@
-// One who stands in a line: asks, listens, and asks again.
+// One attempt that stands in a line: it asks, listens, and asks again.
 //
-//   attempt ──granted──► the lease
-//      ▲ └───queued──► wait for a letter ──granted──► the lease, unless it was spent on the way
-//      │                     │
-//      └── come, or recheck ─┘──time is over, or aborted──► abandon
+//   ask ──granted──► the lease
+//    ▲ └──queued──► wait for a letter ──granted for the whole lease──► the lease, unless it was spent on the way
+//    │                     │
+//    └─ offered, come, ────┘──time is over, or aborted──► abandon
+//       or time to look
 //
-// The id makes an attempt safe to repeat: one that holds already, or stands in line, is told so again.
+// What is granted for less than the lease is an offer (docs/decisions/0031): asking takes it. The id makes an attempt safe to
+// repeat: one that holds already, or stands in line, gets the same answer again.
 
-import { endsAtOf, type Grant, ROUNDING_MS, toGrant } from './grant.ts'
-import { pause, unlessAborted } from './in-time.ts'
-import type { Letter, Post } from './mailbox.ts'
+import { type Attempts, abandon, type Standing } from './attempts.ts'
+import type { Deadlines } from './deadlines.ts'
+import { askingAt, endsAtOf, type Grant, ROUNDING_MS, toGrant } from './grant.ts'
+import { rest, unlessAborted } from './in-time.ts'
+import type { Letter, Mailbox, Post } from './mailbox.ts'
+import type { Trace } from './runner.ts'
 
-export type Standing =
-  | {
-      readonly status: 'granted'
-      readonly token: number
-      readonly expiresAtMs: number
-      readonly nowMs: number
-    }
-  | { readonly status: 'held' | 'full'; readonly retryAfterMs: number }
-  | {
-      readonly status: 'queued'
-      readonly position: number
-      readonly recheckMs: number
-      readonly nowMs: number
-    }
-
-/** How one attempt speaks to the server. */
-export interface Attempts {
-  /** True when an attempt may go before those in line: it then tries before it stands in line itself. */
-  readonly passes: boolean
-  /** `waits`: stands in line when nothing is free; `listens`: letters reach this process. */
-  attempt(id: string, how: { waits: boolean; listens: boolean }): Promise<Standing>
-  /** Leaves the line, or gives back what was granted meanwhile. */
-  abandon(id: string, how: { listens: boolean }): Promise<unknown>
-}
-
-// With a live subscription this is a safety net; without one (it may be forbidden) the way of waiting.
-const RECHECK_MS = 15_000
+// With a live subscription asking again is a safety net: soon after the first time, for a grant whose letter was lost, then
+// the sooner, the nearer it stands to the front. Without one (it may be forbidden) it is the way of waiting.
+const FIRST_RECHECK_MS = 1000
+const NEAR_RECHECK_MS = 2000
+const RECHECK_A_PLACE_MS = 50
+const LONGEST_RECHECK_MS = 15_000
+const LOST_RECHECK_MS = 1000
 const RECHECK_UNHEARD_MS = 250
+
+export interface WaiterTerms {
+  readonly mailbox: Mailbox
+  /** Null when this process cannot listen. */
+  readonly post: Post | null
+  /** `performance.now()` at which the waiting ends. */
+  readonly endsAt: number
+  readonly signal: AbortSignal | undefined
+  /** By which pauses end when the instance closes. */
+  readonly deadlines: Deadlines
+}
 
 export class Waiter {
   readonly #attempts: Attempts
   readonly #id: string
-  readonly #post: Post | null
-  readonly #endsAt: number
-  readonly #signal: AbortSignal | undefined
+  readonly #terms: WaiterTerms
   /** The last answer, by both clocks: what letters say is counted from there. */
   #asked = { at: 0, nowMs: 0 }
+  #asks = 0
+  #place = 0
   #asking: Promise<unknown> = Promise.resolve()
+  readonly #trace: Trace = {}
 
-  constructor(
-    attempts: Attempts,
-    id: string,
-    post: Post | null,
-    endsAt: number,
-    signal: AbortSignal | undefined,
-  ) {
+  constructor(attempts: Attempts, id: string, terms: WaiterTerms) {
     this.#attempts = attempts
     this.#id = id
-    this.#post = post
-    this.#endsAt = endsAt
-    this.#signal = signal
+    this.#terms = terms
   }
 
   async wait(): Promise<Grant | null> {
@@ -82,58 +71,80 @@ export class Waiter {
         const grant = toGrant(standing, this.#asked.at)
         // Spent on the way: by now the server thinks so too, or will at the next attempt.
         if (grant.endsAt > performance.now()) return grant
-        if (performance.now() >= this.#endsAt) return null
+        if (performance.now() >= this.#terms.endsAt) return null
         continue
       }
-      const recheckMs = standing.status === 'queued' ? standing.recheckMs : standing.retryAfterMs
-      const grant = await this.#hear(recheckMs)
+      const isQueued = standing.status === 'queued'
+      this.#place = isQueued ? standing.position : 0
+      const grant = await this.#hear(isQueued ? standing.recheckMs : standing.retryAfterMs)
       if (grant !== undefined) return grant
     }
   }
 
   async #ask(): Promise<Standing> {
-    this.#signal?.throwIfAborted()
-    const at = performance.now()
-    const asking = this.#attempts.attempt(this.#id, { waits: true, listens: this.#post !== null })
+    const { post, signal } = this.#terms
+    signal?.throwIfAborted()
+    const at = askingAt()
+    const how = { waits: true, listens: post !== null, confirms: this.#asks > 0, trace: this.#trace }
+    delete this.#trace.by
+    this.#asks += 1
+    const asking = this.#attempts.attempt(this.#id, how)
     this.#asking = asking
-    const standing = await unlessAborted(asking, this.#signal)
-    if ('nowMs' in standing) this.#asked = { at, nowMs: standing.nowMs }
+    const standing = await unlessAborted(asking, signal)
+    if ('nowMs' in standing) {
+      this.#asked = { at, nowMs: standing.nowMs }
+      this.#terms.mailbox.clock.note(standing.nowMs, at)
+    }
     return standing
   }
 
   /** A grant; null when the time is over; undefined when it is time to ask again. */
   async #hear(recheckMs: number): Promise<Grant | null | undefined> {
+    const { endsAt } = this.#terms
     let askAt = performance.now() + this.#pauseMs(recheckMs)
     for (;;) {
       const now = performance.now()
-      if (now >= this.#endsAt) return null
+      if (now >= endsAt) return null
       if (now >= askAt) return undefined
-      const letter = await this.#listen(Math.min(askAt, this.#endsAt) - now)
+      const letter = await this.#listen(Math.min(askAt, endsAt) - now)
       if (letter === null) continue
       if (letter === 'missed' || letter.word === 'come') return undefined
-      if (letter.word === 'first') {
-        askAt = letter.receivedAt + this.#pauseMs(letter.numbers[0] ?? 0)
-      } else {
-        const grant = this.#read(letter)
-        if (grant.endsAt > performance.now()) return grant
-        return undefined
-      }
+      if (letter.word !== 'first') return this.#read(letter)
+      this.#place = 0
+      askAt = letter.receivedAt + this.#pauseMs(letter.numbers[0] ?? 0)
     }
   }
 
   async #listen(ms: number): Promise<Letter | 'missed' | null> {
-    if (this.#post !== null) return this.#post.next(Math.ceil(ms), this.#signal)
-    await pause(ms, this.#signal)
+    const { post, signal, deadlines } = this.#terms
+    if (post !== null) return post.next(Math.ceil(ms), signal)
+    await rest(ms, deadlines, signal)
     return null
   }
 
   #pauseMs(recheckMs: number): number {
-    const longest = this.#post === null ? RECHECK_UNHEARD_MS : RECHECK_MS
+    const longest = this.#longestPauseMs()
     return recheckMs > 0 ? Math.min(recheckMs + ROUNDING_MS, longest) : longest
   }
 
+  #longestPauseMs(): number {
+    const { post } = this.#terms
+    if (post === null) return RECHECK_UNHEARD_MS
+    if (!post.isHeard) return LOST_RECHECK_MS
+    if (this.#asks === 1) return FIRST_RECHECK_MS
+    return Math.min(NEAR_RECHECK_MS + this.#place * RECHECK_A_PLACE_MS, LONGEST_RECHECK_MS)
+  }
+
+  /** The grant of a letter; undefined when it is only an offer, or was spent on the way: then it is time to ask. */
+  #read(letter: Letter): Grant | undefined {
+    const [, expiresAtMs = 0, nowMs = 0] = letter.numbers
+    if (expiresAtMs - nowMs < this.#attempts.leaseMs) return undefined
+    const grant = this.#grantOf(letter)
+    return grant.endsAt > performance.now() ? grant : undefined
+  }
+
   /** When the lease of a letter ends: counted from the last answer, for how long it travelled is unknown. */
-  #read({ numbers, receivedAt }: Letter): Grant {
+  #grantOf({ numbers, receivedAt }: Letter): Grant {
     const [token = 0, expiresAtMs = 0, nowMs = 0] = numbers
     const byLastAnswer = endsAtOf(this.#asked.at, expiresAtMs - this.#asked.nowMs)
     const byLetter = endsAtOf(receivedAt, expiresAtMs - nowMs)
@@ -141,19 +152,8 @@ export class Waiter {
   }
 
   #abandon(): void {
-    abandon(this.#attempts, this.#id, { asking: this.#asking, listens: this.#post !== null })
+    const { mailbox, post } = this.#terms
+    const last = { asking: this.#asking, trace: this.#trace, listens: post !== null }
+    abandon(this.#attempts, this.#id, mailbox, last)
   }
-}
-
-/**
- * Not awaited: the caller has its answer. After what was asked last, lest that be carried out later. What
- * cannot be told ends with the lease.
- */
-export function abandon(
-  attempts: Attempts,
-  id: string,
-  last: { asking: Promise<unknown>; listens: boolean },
-): void {
-  const tell = (): Promise<unknown> => attempts.abandon(id, { listens: last.listens })
-  last.asking.then(tell, tell).catch(() => undefined)
 }

@@ -9,7 +9,7 @@ function setup(): { wakes: Wakes; listeners: Listener[]; closed: () => number } 
     listeners.push(listener)
     return { close: async () => void (closed += 1) }
   }
-  return { wakes: new Wakes({ subscribe } as Driver), listeners, closed: () => closed }
+  return { wakes: new Wakes({ subscribe }), listeners, closed: () => closed }
 }
 
 const LONG = 60_000
@@ -73,7 +73,7 @@ test('a subscription that fails is tried again by the next who waits', async () 
     if (attempts === 1) throw new Error('no connection')
     return { close: async () => undefined }
   }
-  const wakes = new Wakes({ subscribe } as Driver)
+  const wakes = new Wakes({ subscribe })
 
   await expect(wakes.watch('a')).rejects.toThrow('no connection')
   await wakes.watch('a')

@@ -9,10 +9,10 @@ import { Sleeper } from './sleeper.ts'
 const LINGER_MS = 5000
 
 export class Wakes {
-  readonly #driver: Driver
+  readonly #driver: Pick<Driver, 'subscribe'>
   readonly #channels = new Map<string, Channel>()
 
-  constructor(driver: Driver) {
+  constructor(driver: Pick<Driver, 'subscribe'>) {
     this.#driver = driver
   }
 
@@ -85,7 +85,7 @@ class Channel {
   readonly #forget: () => void
   #linger: NodeJS.Timeout | null = null
 
-  constructor(driver: Driver, name: string, forget: () => void) {
+  constructor(driver: Pick<Driver, 'subscribe'>, name: string, forget: () => void) {
     this.#forget = forget
     const wake = (): void => this.#wakeAll()
     this.#subscription = driver.subscribe(name, { onMessage: wake, onGap: wake })

@@ -15,9 +15,9 @@ import type { LeaseKind } from '../runtime/lease-keeper.ts'
 import type { Trace } from '../runtime/runner.ts'
 import { CLAIM_MS, learnTold } from '../runtime/told.ts'
 import type { Unit } from '../runtime/unit.ts'
-import type { Attempts, Standing } from '../runtime/waiter.ts'
+import type { AttemptHow, Attempts, Standing } from '../runtime/attempts.ts'
 
-type AttemptArguments = AcquireArguments & AbandonArguments
+type AttemptArguments = Omit<AcquireArguments, 'confirms'> & AbandonArguments
 
 /** How one handle of a semaphore asks for permits. */
 export interface PermitTerms {
@@ -61,7 +61,7 @@ export class Permits {
   async serve(): Promise<void> {
     const args = { claimMs: CLAIM_MS, ...(await learnTold(this.#unit)) }
     for (;;) {
-      const { more } = await this.#unit.run(serve, args)
+      const { more } = await this.#unit.run(serve, args, { atClose: 'gives back' })
       if (!more) return
     }
   }
@@ -83,8 +83,13 @@ export class WeightedAttempts implements Attempts {
   }
 
   /** Throws InvalidArgumentError when the weight is above the limit. */
-  async attempt(id: string, how: { waits: boolean; listens: boolean }): Promise<Standing> {
-    const answer = await this.#unit.run(acquire, { ...(await this.#args(id, how.listens)), waits: how.waits })
+  get leaseMs(): number {
+    return this.#terms.leaseMs
+  }
+
+  async attempt(id: string, { waits, listens, confirms = false, trace }: AttemptHow): Promise<Standing> {
+    const asked = { ...(await this.#args(id, listens)), waits, confirms }
+    const answer = await this.#unit.run(acquire, asked, trace)
     if (answer.status !== 'oversized') return answer
     throw new InvalidArgumentError(
       'weight',
@@ -93,7 +98,7 @@ export class WeightedAttempts implements Attempts {
   }
 
   async abandon(id: string, { listens }: { listens: boolean }): Promise<void> {
-    const { more } = await this.#unit.run(abandon, await this.#args(id, listens))
+    const { more } = await this.#unit.run(abandon, await this.#args(id, listens), { atClose: 'gives back' })
     if (more) await this.#permits.serve()
   }
 

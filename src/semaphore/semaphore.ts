@@ -105,9 +105,8 @@ export class Semaphore {
   async lend(options: PermitOptions = {}): Promise<Lent<'full'>> {
     checkOptions('options', options, PERMIT_OPTIONS)
     const { weight, ...waiting } = options
-    const { kind, leaseMs } = this.#leaseTerms
-    const { beginning } = this.#unit
-    const terms = { ...lineTermsOf(this.#unit, waiting), kind, beginning, leaseMs, refusal: 'full' } as const
+    const { leaseMs } = this.#leaseTerms
+    const terms = { ...lineTermsOf(this.#unit, waiting), leaseMs, refusal: 'full' } as const
     return lend(this.#attempts(weight), terms)
   }
 
@@ -136,12 +135,14 @@ export class Semaphore {
   }
 
   /**
-   * Deletes the semaphore: permits that are out are lost, and those who wait go on. Resolves to false when there
-   * was nothing.
+   * Deletes the semaphore: permits that are out are lost, and those who wait go on. Holders in this process are told at
+   * once, those elsewhere at their next extension. Resolves to false when there was nothing.
    */
   async clear(): Promise<boolean> {
     const { channel, sharded } = await learnTold(this.#unit)
-    const { existed } = await this.#unit.run(clear, { channel, sharded })
+    const { keeper } = this.#unit.runtime
+    const clearIt = () => this.#unit.run(clear, { channel, sharded })
+    const { existed } = await keeper.clearing(this.#unit.beginning, clearIt)
     return existed
   }
 
@@ -154,11 +155,7 @@ export class Semaphore {
 
   async #stand({ weight, ...waiting }: PermitOptions): Promise<KeptLease | null> {
     const grant = await standInLine(this.#attempts(weight), lineTermsOf(this.#unit, waiting))
-    if (grant === null) return null
-    const lease = new KeptLease(grant, this.#leaseTerms, this.#unit.runtime.keeper)
-    // Nobody else will: a permit that was handed over is short until it is extended for the first time.
-    if (this.#leaseTerms.maxHoldMs === 0) await lease.confirm()
-    return lease
+    return grant === null ? null : new KeptLease(grant, this.#leaseTerms, this.#unit.runtime.keeper)
   }
 
   #attempts(weight = 1): WeightedAttempts {

@@ -26,10 +26,21 @@ export interface DriverContext {
   moveSlot?(key: string): Promise<void>
   /** Kills the primary; resolves once a replica has taken over. */
   failover?(): Promise<void>
+  /** A planned failover of the primary of the key: resolves once a replica has taken over. The old primary lives on. */
+  switchover?(key: string): Promise<void>
+  /** Connections that have subscribed to a channel fall silent, and none of them is closed. New ones work. */
+  halfOpenSubscribers?(): Promise<void>
 }
 
 /** The kind of place that a case needs, or the switch of it. */
-export type Need = 'single' | 'cluster' | 'crash' | 'moveSlot' | 'failover'
+export type Need =
+  | 'single'
+  | 'cluster'
+  | 'crash'
+  | 'moveSlot'
+  | 'failover'
+  | 'switchover'
+  | 'halfOpenSubscribers'
 
 export interface DriverCase {
   readonly title: string

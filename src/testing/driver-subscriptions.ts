@@ -1,13 +1,20 @@
 import assert from 'node:assert/strict'
 import type { Driver, Listener } from '../driver.ts'
 import { callOf, scriptOf, until, untilAnswered } from './driver-calls.ts'
-import { type DriverCase, withDriver } from './driver-context.ts'
+import { type DriverCase, type DriverContext, withDriver } from './driver-context.ts'
 
 class Ear implements Listener {
   readonly heard: string[] = []
   gaps = 0
   /** How many gaps there had been when each loss was told. */
   readonly losses: number[] = []
+  /** What the driver said of itself when each loss was told. */
+  readonly healthyWhenLost: (boolean | undefined)[] = []
+  readonly #driver: Driver | undefined
+
+  constructor(driver?: Driver) {
+    this.#driver = driver
+  }
 
   onMessage(message: string): void {
     this.heard.push(message)
@@ -15,6 +22,7 @@ class Ear implements Listener {
 
   onLost(): void {
     this.losses.push(this.gaps)
+    this.healthyWhenLost.push(this.#driver?.healthy())
   }
 
   onGap(): void {
@@ -25,9 +33,12 @@ class Ear implements Listener {
 const PUBLISH = scriptOf("return redis.call('PUBLISH', KEYS[1], ARGV[1])")
 const SPUBLISH = scriptOf("return redis.call('SPUBLISH', KEYS[1], ARGV[1])")
 
-async function publish(driver: Driver, channel: string, message: string): Promise<void> {
+/** Resolves to how many subscribers the server says that it has told. */
+async function publish(driver: Driver, channel: string, message: string): Promise<number> {
   const { shardedChannels } = await driver.info()
-  await untilAnswered(driver, callOf(shardedChannels ? SPUBLISH : PUBLISH, [channel], [message]))
+  return Number(
+    await untilAnswered(driver, callOf(shardedChannels ? SPUBLISH : PUBLISH, [channel], [message])),
+  )
 }
 
 /** Publishes until it is heard: after a fault, the first ones may be lost. */
@@ -36,6 +47,17 @@ async function publishUntilHeard(driver: Driver, channel: string, message: strin
     await publish(driver, channel, message)
     return ear.heard.includes(message)
   }, `${message} was heard`)
+}
+
+/**
+ * Publishes by a client that has just connected, until the node of the commands has told a subscriber itself: what a replica
+ * passes on to its own subscribers is heard, too, but scripts count nobody there.
+ */
+async function publishUntilCounted(context: DriverContext, channel: string, ear: Ear): Promise<void> {
+  await withDriver(context, async ({ driver }) => {
+    await until(async () => (await publish(driver, channel, 'counted')) > 0, 'a subscriber was counted')
+    await until(() => ear.heard.includes('counted'), 'it was heard')
+  })
 }
 
 export const subscriptionCases: DriverCase[] = [
@@ -161,6 +183,42 @@ export const subscriptionCases: DriverCase[] = [
         await context.failover?.()
         await until(() => ear.gaps > 0, 'it knew of the gap')
         await publishUntilHeard(driver, channel, 'after', ear)
+      }),
+  },
+  {
+    title: 'a subscription on a server that was demoted is placed again, and its listener learns of it',
+    needs: 'switchover',
+    run: (context) =>
+      withDriver(context, async ({ driver }) => {
+        const channel = `wake:{${context.uniqueTag()}}`
+        const ear = new Ear(driver)
+        await driver.subscribe(channel, ear)
+
+        await context.switchover?.(channel)
+        await until(() => ear.gaps > 0, 'it knew of the gap')
+        await publishUntilCounted(context, channel, ear)
+
+        assert.equal(ear.losses[0], 0)
+        assert.deepEqual(new Set(ear.healthyWhenLost), new Set([false]))
+        await until(() => driver.healthy(), 'the driver was healthy again')
+      }),
+  },
+  {
+    title: 'a subscription whose connection falls silent is placed again, and its listener learns of it',
+    needs: 'halfOpenSubscribers',
+    run: (context) =>
+      withDriver(context, async ({ driver }) => {
+        const channel = `wake:{${context.uniqueTag()}}`
+        const ear = new Ear(driver)
+        await driver.subscribe(channel, ear)
+
+        await context.halfOpenSubscribers?.()
+        await until(() => ear.gaps > 0, 'it knew of the gap')
+        await publishUntilHeard(driver, channel, 'after', ear)
+
+        assert.equal(ear.losses[0], 0)
+        assert.deepEqual(new Set(ear.healthyWhenLost), new Set([false]))
+        await until(() => driver.healthy(), 'the driver was healthy again')
       }),
   },
 ]

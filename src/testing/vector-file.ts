@@ -12,6 +12,8 @@ export interface VectorFile {
 export interface Vector {
   /** What it shows: `deletes the feed and leaves no key`. */
   readonly it: string
+  /** `unreleased`: the scripts of the last release do otherwise, so they do not play it. */
+  readonly since?: string
   readonly steps: readonly Step[]
 }
 

@@ -5,6 +5,7 @@ import { slotOf } from '../../src/drivers/slot.ts'
 import type { DriverContext } from '../../src/testing/driver-suite.ts'
 import { ask, askFields, until } from '../servers/ask.ts'
 import type { RedisCluster } from '../servers/cluster.ts'
+import type { OneAddress } from '../servers/one-address.ts'
 import type { RedisServer } from '../servers/redis.ts'
 import type { Sentinels } from '../servers/sentinels.ts'
 import type { OpenCluster, OpenSentinel, OpenSingle } from './client.ts'
@@ -17,6 +18,22 @@ export function singlePlace(server: RedisServer, open: OpenSingle): DriverContex
     command: (...words) => askEach([server], words),
     crash: () => server.kill(),
     revive: () => server.restart(),
+  }
+}
+
+/** One address, of which connections are closed at a switchover as a load balancer does: but for those that listen. */
+export function oneAddressPlace(pair: OneAddress, open: OpenSingle): DriverContext {
+  return {
+    kind: 'single',
+    open: () => open(pair.proxy.port),
+    uniqueTag: randomUUID,
+    command: (...words) => askEach([pair.primary], words),
+    async switchover() {
+      await pair.switchover()
+      pair.follow()
+      await ask(pair.replica.port, 'CLIENT', 'KILL', 'TYPE', 'normal')
+    },
+    halfOpenSubscribers: async () => pair.proxy.halfOpenSubscribers(),
   }
 }
 
@@ -41,6 +58,7 @@ export function clusterPlace(cluster: RedisCluster, open: OpenCluster): DriverCo
       const from = await cluster.ownerOf(slot)
       await cluster.moveSlot(slot, from, cluster.ports.find((port) => port !== from) ?? from)
     },
+    switchover: async (key) => cluster.switchover(await cluster.slotOf(key)),
   }
 }
 
@@ -60,6 +78,7 @@ export function sentinelPlace(group: Sentinels, open: OpenSentinel): DriverConte
         (await Promise.all(others.map((other) => follows(other, group.primary)))).every(Boolean),
       )
     },
+    switchover: () => group.switchover(),
   }
 }
 

@@ -34,7 +34,7 @@ function compare(seen: readonly Seen[]): { undeclared: string[]; ran: Set<string
     if (/^eval(sha)?$/i.test(command)) {
       declared = new Set(args.slice(2, 2 + Number(args[1])))
       ran.add(args[0] ?? '')
-    } else if (source === 'lua' && !/^s?publish$/i.test(command)) {
+    } else if (source === 'lua' && !/^(?:s?publish|pubsub)$/i.test(command)) {
       const touched = args.filter((word) => word.startsWith('watched:') && !declared.has(word))
       undeclared.push(...touched.map((key) => `${command} ${key}`))
     }

@@ -109,6 +109,6 @@ test('no script of the lock touches a key that its call does not declare', async
 
 /** Keys among the words of a command; channels are none. */
 function touched(words: readonly string[]): string[] {
-  if (words[0]?.toUpperCase() === 'PUBLISH') return []
+  if (/^PUB(?:LISH|SUB)$/.test(words[0]?.toUpperCase() ?? '')) return []
   return words.slice(1).filter((word) => word.startsWith('watched:{'))
 }

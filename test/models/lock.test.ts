@@ -76,7 +76,8 @@ class Actor {
   #next(): Attempt {
     this.#attempts++
     const leaseMs = 2000 + 1000 * (this.#attempts % 3)
-    return { id: `${this.#name}.${this.#attempts}`, kind: this.#kind, leaseMs, dead: false }
+    // A process of its own: what a process has missed is the vectors' affair.
+    return { id: `${this.#name}-${this.#attempts}.1`, kind: this.#kind, leaseMs, dead: false }
   }
 }
 

@@ -145,6 +145,7 @@ export class History {
     const jobs = this.#model.claim(limit, leaseMs)
     this.#claims.push(...jobs.map(({ number, token }): Claim => [number, token]))
     const waits = jobs.length < limit
+    if (waits) this.#model.noteTime()
     const told = ['claimed', nowMs, '*', waits, '*', settings.paused, 0, [], jobs.map(toldOf), '*']
     await this.#calls.same('ack-and-claim', { limit, lease_ms: leaseMs, worker }, told)
 
@@ -208,7 +209,7 @@ export class History {
   async #configure({ paused, concurrency, keepCount }: Extract<Step, { do: 'configure' }>): Promise<void> {
     Object.assign(this.#model.settings, { paused, concurrency, keepCount })
     const args = { paused: Number(paused), concurrency, keep_count: keepCount }
-    await this.#calls.same('configure', args, ['configured', paused, concurrency, 0, 0, keepCount, 0])
+    await this.#calls.same('configure', args, ['configured', paused, concurrency, 0, 0, keepCount, 0, 0])
   }
 
   async #configureGroup(name: string, concurrency: number): Promise<void> {
@@ -221,6 +222,7 @@ export class History {
       0,
       ready,
       claimed,
+      0,
     ])
   }
 

@@ -105,6 +105,11 @@ export class QueueLife {
     }
   }
 
+  /** A worker that waits leaves behind when that was. */
+  noteTime(): void {
+    this.token = Math.max(this.token, this.nowUs - 1)
+  }
+
   protected lease(job: Job | undefined, leaseMs: number): Job[] {
     if (job === undefined) return []
     this.token = Math.max(this.token + 1, this.nowUs)

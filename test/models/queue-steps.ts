@@ -116,6 +116,9 @@ export const step: fc.Arbitrary<Step> = fc.oneof(
   },
   {
     weight: 10,
-    arbitrary: fc.record({ do: is('advance'), ms: fc.constantFrom(1, 300, 700, 1000, 5000, 60_000) }),
+    arbitrary: fc.record({
+      do: is('advance'),
+      ms: fc.constantFrom(1, 300, 700, 1000, 5000, 60_000, -400, -7000),
+    }),
   },
 )

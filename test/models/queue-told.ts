@@ -14,7 +14,7 @@ export function inspectionOf(model: QueueModel): unknown[] {
   const groups = [overdue.length, model.places.groups, 0]
   const counters = [enqueued, acked, retried, buried, reclaimed, cancelled]
   const bytes = STATES.map((states) => model.bytesIn(...states))
-  return [...head, ...counted, ...groups, ...counters, ...bytes, '*', 0, 0, 0]
+  return [...head, ...counted, ...groups, ...counters, ...bytes, '*', 0, 0, 0, 0]
 }
 
 /** What is told of a job when it is claimed. */

@@ -1,7 +1,7 @@
 // Reads a history and looks for a window in which more was allowed than a limit promises. It knows
 // nothing of how a limit counts.
 
-import type { Terms } from './rate-limit-model.ts'
+import { STEP_US, type Terms } from './rate-limit-model.ts'
 
 interface Taken {
   readonly token: number
@@ -15,6 +15,8 @@ export class BoundChecker {
   readonly #terms: readonly Terms[]
   readonly #taken: Taken[] = []
   #refunds = 0
+  /** What small steps of the clock may have been taken for. */
+  #stepsUs = 0
 
   constructor(terms: readonly Terms[]) {
     this.#terms = terms
@@ -25,6 +27,10 @@ export class BoundChecker {
     this.#taken.push({ token, atUs, units: cost, released: false })
     const broken = this.#terms.map((terms) => this.#brokenBy(terms, atUs))
     return broken.find((problem) => problem !== null) ?? null
+  }
+
+  stepBack(): void {
+    this.#stepsUs += STEP_US
   }
 
   refund(token: number, cost: number): void {
@@ -52,10 +58,10 @@ export class BoundChecker {
 
   /** The most units in a span between two takes, both included. */
   #most({ algorithm, limit, window_ms, burst }: Terms, spanUs: number): number | null {
-    if (algorithm === 'sliding-window') return spanUs < window_ms * 1000 ? limit : null
+    if (algorithm === 'sliding-window') return spanUs + this.#stepsUs < window_ms * 1000 ? limit : null
     // A token may lie some microseconds behind its take, one for each take at the same instant.
     const slackUs = this.#refunds === 0 ? 0 : this.#taken.length
-    return burst + ((spanUs + slackUs) * limit) / (window_ms * 1000)
+    return burst + ((spanUs + slackUs + this.#stepsUs) * limit) / (window_ms * 1000)
   }
 
   #unitsFrom(startUs: number): number {
@@ -63,7 +69,8 @@ export class BoundChecker {
   }
 
   #tooMany({ name, limit, window_ms }: Terms, nowUs: number): string | null {
-    const held = this.#taken.filter(({ atUs, released }) => !released && atUs + window_ms * 1000 > nowUs)
+    const startUs = nowUs - window_ms * 1000 + this.#stepsUs
+    const held = this.#taken.filter(({ atUs, released }) => !released && atUs > startUs)
     return held.length > limit ? `${name}: ${held.length} places held, of ${limit}` : null
   }
 }

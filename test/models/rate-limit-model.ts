@@ -16,6 +16,8 @@ export interface LimitModel {
   waitUs(nowUs: number, cost: number): number
   count(nowUs: number, cost: number, token: number): void
   refund(nowUs: number, cost: number, atUs: number): void
+  /** Forgets what is past, as whatever is written does: a small step back of the clock does not bring it back. */
+  settle(nowUs: number): void
 }
 
 function modelOf(terms: Terms): LimitModel {
@@ -56,10 +58,17 @@ class GcraModel implements LimitModel {
     const flowedBack = BigInt(Math.max(0, nowUs - atUs)) * this.#parts
     const back = this.#unit * BigInt(cost) - flowedBack
     if (back > 0n) this.#arrival -= back
+    if (this.#ahead(nowUs) === 0n) this.#arrival = BigInt(nowUs) * this.#parts
   }
 
+  settle(nowUs: number): void {
+    this.#arrival = BigInt(nowUs) * this.#parts + this.#ahead(nowUs)
+  }
+
+  /** After a small step back of the clock no more than a whole burst. */
   #ahead(nowUs: number): bigint {
     const ahead = this.#arrival - BigInt(nowUs) * this.#parts
+    if (ahead > this.#span) return this.#span
     return ahead > 0n ? ahead : 0n
   }
 
@@ -98,15 +107,14 @@ class WindowModel implements LimitModel {
   }
 
   count(nowUs: number, cost: number): void {
-    this.#entries = this.#inside(nowUs)
-    const part = Math.floor(nowUs / (this.#windowUs / 64))
     const last = this.#entries.at(-1)
-    if (last?.part === part) Object.assign(last, { lastUs: nowUs, units: last.units + cost })
-    else this.#entries.push({ part, lastUs: nowUs, units: cost })
+    const lastUs = Math.max(nowUs, last?.lastUs ?? 0)
+    const part = Math.floor(lastUs / (this.#windowUs / 64))
+    if (last?.part === part) Object.assign(last, { lastUs, units: last.units + cost })
+    else this.#entries.push({ part, lastUs, units: cost })
   }
 
   refund(nowUs: number, cost: number, atUs: number): void {
-    this.#entries = this.#inside(nowUs)
     // A token may lie ahead of its take, by less than this.
     if (atUs + this.#windowUs <= nowUs + 1000) return
     let left = cost
@@ -116,6 +124,10 @@ class WindowModel implements LimitModel {
       left -= given
     }
     this.#entries = this.#entries.filter(({ units }) => units > 0)
+  }
+
+  settle(nowUs: number): void {
+    this.#entries = this.#inside(nowUs)
   }
 
   #inside(nowUs: number): { part: number; lastUs: number; units: number }[] {
@@ -156,8 +168,11 @@ class PlacesModel implements LimitModel {
   /** False when the take holds no place. */
   release(nowUs: number, token: number): boolean {
     const ends = this.#ends.get(token)
-    this.#ends.delete(token)
-    return ends !== undefined && ends > nowUs
+    return ends !== undefined && ends > nowUs && this.#ends.delete(token)
+  }
+
+  settle(nowUs: number): void {
+    for (const [token, ends] of this.#ends) if (ends <= nowUs) this.#ends.delete(token)
   }
 
   #held(nowUs: number): number[] {
@@ -165,11 +180,18 @@ class PlacesModel implements LimitModel {
   }
 }
 
+/** A clock that steps back by less than this is waited for. */
+export const STEP_US = 10_000
+
 /** Several limits of one subject: all or none. */
 export class SubjectModel {
   readonly #limits: readonly LimitModel[]
   readonly #refunded = new Set<number>()
   #token = 0
+  #offsetUs = 0
+  /** What time it is for the subject in this call. */
+  #ownUs = 0
+  /** By the server's clock. */
   nowUs: number
 
   constructor(terms: readonly Terms[], nowUs: number) {
@@ -178,51 +200,82 @@ export class SubjectModel {
   }
 
   take(cost: number): unknown[] {
-    const denied = this.#denied(cost)
-    if (denied !== null) return denied
-    this.#token = Math.max(this.#token + 1, this.nowUs)
-    for (const limit of this.#limits) limit.count(this.nowUs, cost, this.#token)
-    return ['taken', this.#token, this.nowUs, this.#told()]
+    this.#look()
+    return this.#takeNow(cost)
   }
 
   /** Takes of one cost one after the other, as many as are allowed; told in the form of `take-each`. */
   takeEach(cost: number, count: number): [number, number, number, number, number] {
+    this.#look()
+    this.#keepTime()
     let granted = 0
     while (granted < count && this.#denied(cost) === null) {
-      this.take(cost)
+      this.#takeNow(cost)
       granted += 1
     }
     const [limit] = this.#limits as [LimitModel]
     const first = granted === 0 ? 0 : this.#token - granted + 1
-    const waitUs = granted === count ? 0 : limit.waitUs(this.nowUs, cost)
-    return [granted, first, limit.free(this.nowUs), limit.resetUs(this.nowUs), waitUs]
+    const waitUs = granted === count ? 0 : limit.waitUs(this.#ownUs, cost)
+    return [granted, first, limit.free(this.#ownUs), limit.resetUs(this.#ownUs), waitUs]
   }
 
   peek(cost: number): unknown[] {
+    this.#look()
     return this.#denied(cost) ?? ['allowed', this.nowUs, this.#told()]
   }
 
   refund(cost: number, token: number): unknown[] {
+    this.#look()
     if (this.#token === 0) return ['absent']
     if (token > 0 && this.#refunded.has(token)) return ['known', this.nowUs, this.#told()]
+    this.#settle()
     this.#refunded.add(token)
-    for (const limit of this.#limits) limit.refund(this.nowUs, cost, token || this.nowUs)
+    for (const limit of this.#limits) limit.refund(this.#ownUs, cost, token || this.#ownUs)
     return ['refunded', this.nowUs, this.#told()]
   }
 
   release(token: number): unknown[] {
+    this.#look()
     const places = this.#limits.filter((limit) => limit instanceof PlacesModel)
-    const freed = places.map((limit) => limit.release(this.nowUs, token))
-    return [freed.includes(true) ? 'released' : 'lost']
+    const freed = places.map((limit) => limit.release(this.#ownUs, token))
+    if (!freed.includes(true)) return ['lost']
+    this.#settle()
+    return ['released']
+  }
+
+  #takeNow(cost: number): unknown[] {
+    this.#keepTime()
+    const denied = this.#denied(cost)
+    if (denied !== null) return denied
+    this.#settle()
+    this.#token = Math.max(this.#token + 1, this.#ownUs)
+    for (const limit of this.#limits) limit.count(this.#ownUs, cost, this.#token)
+    return ['taken', this.#token, this.nowUs, this.#told()]
+  }
+
+  /** The subject's own time does not step back. */
+  #look(): void {
+    const ownUs = this.nowUs + this.#offsetUs
+    this.#ownUs = this.#token > ownUs + STEP_US ? this.#token : ownUs
+  }
+
+  #settle(): void {
+    this.#keepTime()
+    for (const limit of this.#limits) limit.settle(this.#ownUs)
+  }
+
+  /** Also a take that is denied keeps it. */
+  #keepTime(): void {
+    this.#offsetUs = this.#ownUs - this.nowUs
   }
 
   #denied(cost: number): unknown[] | null {
-    const waits = this.#limits.map((limit) => limit.waitUs(this.nowUs, cost))
+    const waits = this.#limits.map((limit) => limit.waitUs(this.#ownUs, cost))
     const longest = Math.max(...waits)
     return longest === 0 ? null : ['denied', waits.indexOf(longest) + 1, longest, this.nowUs, this.#told()]
   }
 
   #told(): number[][] {
-    return this.#limits.map((limit) => [limit.free(this.nowUs), limit.resetUs(this.nowUs)])
+    return this.#limits.map((limit) => [limit.free(this.#ownUs), limit.resetUs(this.#ownUs)])
   }
 }

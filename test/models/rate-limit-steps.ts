@@ -48,7 +48,14 @@ export const step: fc.Arbitrary<Step> = fc.oneof(
     weight: 4,
     arbitrary: fc.record({
       do: fc.constant('advance' as const),
-      ms: fc.constantFrom(0.001, 0.333, 1, 2, 9, 60, 333, 999, 1000, 20_000, 61_000),
+      ms: fc.constantFrom(0.001, 0.333, 1, 2, 9, 61, 333, 999, 1000, 20_000, 61_000),
+    }),
+  },
+  {
+    weight: 1,
+    arbitrary: fc.record({
+      do: fc.constant('advance' as const),
+      ms: fc.constantFrom(-0.4, -70, -1001, -10_000, -3_600_000),
     }),
   },
 )

@@ -124,11 +124,11 @@ class History {
   }
 }
 
-/** Ten who attempt, each always with the same weight; the last two belong to a process that is gone. */
+/** Ten who attempt, each of a process of its own and always with the same weight; the last two are of one that is gone. */
 function attemptOf(at: number): { args: Arguments; attempt: Parameters<SemaphoreModel['acquire']>[0] } {
   const dead = at >= 8
   const attempt = {
-    id: `${dead ? 'gone' : `p${at % 2}`}.${at}`,
+    id: `${dead ? 'gone' : `p${at}`}.${at}`,
     weight: 1 + (at % 4),
     leaseMs: LEASE_MS,
     dead,

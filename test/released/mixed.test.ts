@@ -19,7 +19,7 @@ describe.each(Object.entries(orders))('%s and both take turns', (_, contracts) =
   describe.each(STRUCTURES)('on a %s', (structure) => {
     const file = readVectors(structure)
 
-    for (const vector of file.vectors) {
+    for (const vector of file.vectors.filter(({ since }) => since === undefined)) {
       test(vector.it, () => playVector({ ...place, contracts }, file, vector))
     }
   })

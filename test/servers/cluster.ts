@@ -24,6 +24,8 @@ export interface RedisCluster {
   moveKeys(slot: number, fromPort: number, toPort: number, limit?: number): Promise<number>
   /** Closes a move: all nodes learn the new owner. */
   finishMove(slot: number, fromPort: number, toPort: number): Promise<void>
+  /** A planned failover: a replica becomes the master of the slot, and its master its replica. */
+  switchover(slot: number): Promise<void>
   stop(): Promise<void>
 }
 
@@ -93,8 +95,23 @@ class Cluster implements RedisCluster {
     await Promise.all(others.map((port) => this.#learnOwner(port, slot, owner)))
   }
 
+  async switchover(slot: number): Promise<void> {
+    const old = await this.ownerOf(slot)
+    const replica = await this.#replicaOf(old)
+    await until('the replica takes over', async () => (await ask(replica, 'CLUSTER', 'FAILOVER')) === 'OK')
+    await until('the old master follows it', async () => (await masterOf(old)) === String(replica))
+    await until('everybody knows', async () => (await this.ownerOf(slot)) === replica)
+  }
+
   async stop(): Promise<void> {
     await Promise.all(this.nodes.map((node) => node.stop()))
+  }
+
+  async #replicaOf(master: number): Promise<number> {
+    const masters = await Promise.all(this.ports.map(masterOf))
+    const replica = this.ports[masters.indexOf(String(master))]
+    if (replica === undefined) throw new Error(`the master on port ${master} has no replica`)
+    return replica
   }
 
   get #anyPort(): number {
@@ -172,6 +189,11 @@ async function everyNodeIsContent(nodes: readonly RedisServer[]): Promise<boolea
   return views.every(
     (view) => view.get('cluster_state') === 'ok' && view.get('cluster_known_nodes') === String(nodes.length),
   )
+}
+
+/** The port of its master; undefined for a master. */
+async function masterOf(port: number): Promise<string | undefined> {
+  return (await askFields(port, 'INFO', 'replication')).get('master_port')
 }
 
 async function idOf(port: number): Promise<string> {

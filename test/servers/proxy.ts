@@ -27,6 +27,10 @@ export interface Proxy {
   halfOpen(): void
   /** Connections opened from here on work; those that `halfOpen` caught stay dead, as the peer is gone. */
   heal(): void
+  /** As `halfOpen`, for the connections that have subscribed to a channel; the others and new ones work. */
+  halfOpenSubscribers(): void
+  /** Connections opened from here on lead to another server. */
+  leadTo(serverPort: number): void
   /**
    * Each time so many requests have come, the connection of the last one is reset: every other time the server carries that
    * one out. So some calls get through however slow the machine is. 0 ends it.
@@ -56,6 +60,8 @@ export async function startProxy(
 
 type Fault = 'cut' | 'drop'
 
+const SUBSCRIBE = /^\*\d+\r\n\$\d+\r\n[ps]?subscribe\r\n/i
+
 interface Switches {
   fault: { kind: Fault; left: number; matching: RegExp } | undefined
   deaf: boolean
@@ -69,7 +75,7 @@ interface Switches {
 
 class FaultProxy implements Proxy {
   readonly port: number
-  readonly #serverPort: number
+  #serverPort: number
   readonly #newReader: () => Reader
   readonly #listener: Server
   readonly #links = new Set<Link>()
@@ -137,6 +143,14 @@ class FaultProxy implements Proxy {
     for (const link of this.#links) link.goDeaf()
   }
 
+  halfOpenSubscribers(): void {
+    for (const link of this.#links) if (link.subscribes) link.goDeaf()
+  }
+
+  leadTo(serverPort: number): void {
+    this.#serverPort = serverPort
+  }
+
   heal(): void {
     this.#switches.deaf = false
   }
@@ -175,6 +189,7 @@ class Link {
   readonly #switches: Switches
   readonly #reader: Reader
   #deaf: boolean
+  #subscribes = false
   #cut = false
   #lastToServer = Promise.resolve()
   #lastToClient = Promise.resolve()
@@ -195,6 +210,10 @@ class Link {
     for (const socket of [client, server]) socket.on('error', () => {}) // `close` follows
   }
 
+  get subscribes(): boolean {
+    return this.#subscribes
+  }
+
   goDeaf(): void {
     this.#deaf = true
   }
@@ -212,6 +231,7 @@ class Link {
   }
 
   #request(request: Buffer): void {
+    this.#subscribes ||= SUBSCRIBE.test(request.toString('latin1', 0, 40))
     const { resetEach, requests } = this.#switches
     if (resetEach > 0 && requests % resetEach === 0) {
       return this.#resetBehind(request, requests % (2 * resetEach) === 0)

@@ -16,6 +16,8 @@ export interface Sentinels {
   readonly sentinelPorts: readonly number[]
   /** Kills the primary with kill -9; resolves once a replica has taken over. The dead one may `restart`. */
   failover(): Promise<void>
+  /** A planned failover: the old primary lives on. Resolves once a replica has taken over; the old one is demoted some seconds later. */
+  switchover(): Promise<void>
   stop(): Promise<void>
 }
 
@@ -62,8 +64,12 @@ class SentinelGroup implements Sentinels {
   }
 
   async failover(): Promise<void> {
+    await this.primary.kill()
+    await this.switchover()
+  }
+
+  async switchover(): Promise<void> {
     const old = this.primary
-    await old.kill()
     await until('a sentinel begins the failover', () => this.#beginsFailover())
     await until('all sentinels name a new primary', async () => {
       const named = await Promise.all(this.sentinelPorts.map(namedPrimary))
@@ -94,7 +100,7 @@ class SentinelGroup implements Sentinels {
   }
 }
 
-async function startReplica(primary: RedisServer): Promise<RedisServer> {
+export async function startReplica(primary: RedisServer): Promise<RedisServer> {
   const replica = await startRedis()
   // By command, not by option, so that a promoted replica is still the primary after a restart.
   await ask(replica.port, 'REPLICAOF', '127.0.0.1', primary.port)

@@ -1,6 +1,10 @@
 import type { RedisCall } from './redis-calls.ts'
+import { literal } from './scope.ts'
 
-/** What a client needs to connect, to learn the slots of a cluster, to load scripts and to wait. */
+/**
+ * What a client needs to connect, to learn the slots of a cluster, to load scripts and to wait; HDEL and PUBSUB show a driver
+ * whether it listens at the node where its commands run.
+ */
 const CONNECTION = [
   'auth',
   'client|id',
@@ -10,9 +14,12 @@ const CONNECTION = [
   'cluster|slots',
   'eval',
   'evalsha',
+  'hdel',
   'hello',
   'info',
   'ping',
+  'pubsub|numsub',
+  'pubsub|shardnumsub',
   'quit',
   'readonly',
   'script|load',
@@ -30,9 +37,17 @@ const PLAIN: Readonly<Record<string, readonly string[]>> = {
   cache: ['get', 'mget'],
 }
 
+/** Commands whose right is given by subcommand: the others tell what the user has no need to know. */
+const CONTAINERS = new Set(['PUBSUB'])
+
 /** The commands of many calls in lower case, sorted, each once. */
 export function commandNames(calls: readonly RedisCall[]): string[] {
-  return [...new Set(calls.map(({ name }) => name.toLowerCase()))].toSorted()
+  return [...new Set(calls.map(rightFor))].toSorted()
+}
+
+function rightFor({ name, args }: RedisCall): string {
+  const subcommand = CONTAINERS.has(name) ? literal(args[0]) : null
+  return (subcommand === null ? name : `${name}|${subcommand}`).toLowerCase()
 }
 
 /** The ACL rule of a user that only uses one structure; its password is not part of it. */

@@ -130,6 +130,8 @@ const GROUPS: readonly Group[] = [
   { names: 'TIME', keys: 'none' },
   { names: 'PUBLISH', keys: 'none', writes: true },
   { names: 'SPUBLISH', keys: 'none', writes: true, since: '7.0.0' },
+  // Only the node's own subscribers are counted, so no replica may answer for it.
+  { names: 'PUBSUB', keys: 'none' },
 ]
 
 const COMMANDS: ReadonlyMap<string, Command> = new Map(

@@ -1,20 +1,28 @@
--- Gives the lock to a ticket, for the time in which its process has to confirm, and tells the one behind
+-- Gives the lock to a ticket, or offers it for the time in which its process has to ask, and tells the one behind
 -- it. Answers false, and has only removed the ticket, when the process is gone.
 local function hand_over(lock, queue, ticket, behind, claim_ms, now_us, how)
-  local lease_ms = math.min(ticket.lease_ms, claim_ms)
+  local heard = listens_here(ticket, how)
+  if heard == false then
+    redis.call('ZREM', queue, ticket.text)
+    return false
+  end
   local now_ms = math.floor(now_us / 1000)
+  local lease_ms = offered_ms(ticket, heard, claim_ms, now_ms)
   local token, expires_at_ms = new_token(lock, now_us), now_ms + lease_ms
   local message = 'granted ' .. ticket.id .. ' ' .. token .. ' ' .. expires_at_ms .. ' ' .. now_ms
   local next_ticket = behind and parse_ticket(behind)
-  local together = next_ticket and process_of(next_ticket) == process_of(ticket)
+  local is_offer = lease_ms < ticket.lease_ms
+  local together = not is_offer and next_ticket and process_of(next_ticket) == process_of(ticket)
   if together then
     message = message .. '\n' .. first_message(next_ticket, lease_ms)
   end
   redis.call('ZREM', queue, ticket.text)
-  if not tell_process(ticket, message, how) then
-    return false
-  end
   grant(lock, ticket.id, ticket.holder, token, expires_at_ms)
+  publish_to(ticket, message, how)
+  if is_offer and next_ticket and process_of(next_ticket) == process_of(ticket) then
+    -- @include shared/call-other
+    call_other(queue, process_of(ticket), lease_ms, how)
+  end
   if not together and not call_next(queue, next_ticket, lease_ms, how) then
     lock.last_ticket = 0
   end
@@ -33,4 +41,18 @@ local function call_up(lock, queue, ticket, behind, claim_ms, now_us, how)
     lock.last_ticket = 0
   end
   return true
+end
+
+-- Sends back the tickets of processes that did not take what they were offered.
+local function send_back_late(lock, queue, own, how)
+  -- @include shared/note-late
+  -- @include shared/send-back
+  if lock.mode == 'l' then
+    note_late(lock, lock.id, lock.token, lock.expires_at_ms)
+    -- Once: its attempt may stand in line again.
+    lock.id = ''
+  end
+  if lock.late then
+    send_back(queue, lock.late, own, how)
+  end
 end

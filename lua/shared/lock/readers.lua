@@ -12,6 +12,7 @@ local function reading_of(readers, reader_ids, id, now_ms)
   return nil
 end
 
+-- Answers the id of its attempt.
 local function forget_reader(readers, reader_ids, token)
   local id = string.match(redis.call('HGET', reader_ids, token) or '', '^%S*')
   redis.call('ZREM', readers, token)
@@ -20,6 +21,7 @@ local function forget_reader(readers, reader_ids, token)
     redis.call('HDEL', reader_ids, 'i' .. id)
   end
   redis.call('HDEL', reader_ids, token)
+  return id
 end
 
 -- Removes leases that have ended, and notes in the lock what is left.
@@ -27,14 +29,27 @@ local function count_readers(lock, readers, reader_ids, now_ms)
   if lock.mode ~= 's' then
     return
   end
-  for _, token in ipairs(redis.call('ZRANGEBYSCORE', readers, '-inf', now_ms, 'LIMIT', '0', '1000')) do
-    forget_reader(readers, reader_ids, token)
+  -- @include shared/note-late
+  local ended = redis.call('ZRANGEBYSCORE', readers, '-inf', now_ms, 'WITHSCORES', 'LIMIT', '0', '1000')
+  for at = 1, #ended, 2 do
+    local id = forget_reader(readers, reader_ids, ended[at])
+    note_late(lock, id, ended[at], ended[at + 1])
   end
   local last = redis.call('ZRANGE', readers, '-1', '-1', 'WITHSCORES')
   lock.expires_at_ms = tonumber(last[2] or 0)
   if not last[1] then
     lock.mode = 'l'
   end
+end
+
+-- An attempt that asks for what it was offered gets it for the whole lease. Answers when it ends.
+local function confirm_reader(lock, readers, reader_ids, token, ends_at_ms, lease_ms, now_ms)
+  local expires_at_ms = math.max(ends_at_ms, now_ms + lease_ms)
+  lock.expires_at_ms = math.max(lock.expires_at_ms, expires_at_ms)
+  redis.call('PEXPIRE', readers, lock.expires_at_ms - now_ms + READERS_KEPT_MS)
+  redis.call('PEXPIRE', reader_ids, lock.expires_at_ms - now_ms + READERS_KEPT_MS)
+  redis.call('ZADD', readers, 'XX', expires_at_ms, token)
+  return expires_at_ms
 end
 
 local function add_reader(lock, readers, reader_ids, ticket, lease_ms, now_us)

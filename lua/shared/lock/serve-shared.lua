@@ -1,18 +1,21 @@
 -- Readers who stand one behind the other are let in together.
 local MOST_LET_IN = 100
 
--- Lets a waiting reader in, for the time in which its process has to confirm. Answers false when the
+-- Lets a waiting reader in, or offers it for the time in which its process has to ask. Answers false when the
 -- process is gone.
 local function let_in(lock, queue, readers, reader_ids, ticket, claim_ms, now_us, how)
-  local now_ms = math.floor(now_us / 1000)
-  local lease_ms = math.min(ticket.lease_ms, claim_ms)
-  local token = next_token(lock.token, now_us)
-  redis.call('ZREM', queue, ticket.text)
-  local message = string.format('granted %s %.0f %.0f %.0f', ticket.id, token, now_ms + lease_ms, now_ms)
-  if not tell_process(ticket, message, how) then
+  local heard = listens_here(ticket, how)
+  if heard == false then
+    redis.call('ZREM', queue, ticket.text)
     return false
   end
+  local now_ms = math.floor(now_us / 1000)
+  local lease_ms = offered_ms(ticket, heard, claim_ms, now_ms)
+  local token = next_token(lock.token, now_us)
+  redis.call('ZREM', queue, ticket.text)
   add_reader(lock, readers, reader_ids, ticket, lease_ms, now_us)
+  local message = string.format('granted %s %.0f %.0f %.0f', ticket.id, token, now_ms + lease_ms, now_ms)
+  publish_to(ticket, message, how)
   return true
 end
 
@@ -22,6 +25,9 @@ end
 local function serve_shared(lock, queue, readers, reader_ids, own, claim_ms, now_us, how)
   local now_ms = math.floor(now_us / 1000)
   local let = 0
+  if lock.mode == 'l' or lock.late then
+    send_back_late(lock, queue, own, how)
+  end
   for _ = 1, MOST_SKIPPED do
     local pair = redis.call('ZRANGE', queue, '0', '1')
     if not pair[1] then

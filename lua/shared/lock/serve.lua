@@ -2,6 +2,9 @@
 -- come instead. Answers 'own' when that was the caller's own ticket, 'nobody' when the line is empty, and
 -- 'more' when the lock is still free: readers are first, or the call ended among dead tickets.
 local function serve(lock, queue, own, claim_ms, now_us, how)
+  if lock.mode == 'l' or lock.late then
+    send_back_late(lock, queue, own, how)
+  end
   for _ = 1, MOST_SKIPPED do
     local pair = redis.call('ZRANGE', queue, '0', '1')
     if not pair[1] then

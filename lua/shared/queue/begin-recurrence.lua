@@ -1,4 +1,5 @@
 -- Recurrences that are set anew, or changed.
+-- @include shared/queue/next-interval
 
 local function pack_rule(every_ms, offset_ms, cron, time_zone)
   return struct.pack('>ddHc0Hc0', every_ms, offset_ms, #cron, cron, #time_zone, time_zone)
@@ -7,11 +8,6 @@ end
 -- `window_ms`: how long a unique key is held for a time.
 local function pack_template(missed, limit, until_ms, window_ms, job, payload)
   return struct.pack('>dddd', missed, limit, until_ms, window_ms) .. full_head(job) .. payload
-end
-
-local function next_interval(recurrence, after_ms)
-  local every_ms, offset_ms = recurrence.every_ms, recurrence.offset_ms
-  return (math.floor((after_ms - offset_ms) / every_ms) + 1) * every_ms + offset_ms
 end
 
 -- Behind which time the runs of a recurrence begin. Where its rule is the same they go on as they were; where it is

@@ -12,6 +12,14 @@ local function bring_due(keys, queue, settings, now_us, wanted)
   local now_ms = math.floor(now_us / 1000)
   reclaim_lost(keys, queue, now_us, 100)
   show_due(keys, queue, now_us, math.max(20, math.min(wanted, 100)))
+  if is_behind(queue, now_ms) then
+    -- @include shared/exact
+    -- @include shared/queue/leave-short
+    -- @include shared/queue/read-recurrence
+    -- @include shared/queue/recurrence
+    -- @include shared/queue/catch-up
+    catch_up(keys, queue, settings, now_us)
+  end
   if is_marked(queue, DEPENDENCIES) then
     note_parents_due(keys, queue, now_ms)
   end

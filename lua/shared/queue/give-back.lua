@@ -29,7 +29,7 @@ local function call_for_returned(idle, queue, standing, soonest_ms, now_ms, how)
   if soonest_ms < math.huge and frees_others(queue) then
     standing = math.max(standing, 1)
   end
-  call_idle(idle, queue, math.min(standing, 8), how)
+  call_idle(idle, queue, math.min(standing, 8), now_ms, how)
   if soonest_ms < math.huge then
     see_to(idle, queue, soonest_ms, now_ms, how)
   end

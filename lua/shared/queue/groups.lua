@@ -5,6 +5,8 @@
 --
 -- In the hash of groups, under its name:
 --   '<number> <ready> <claimed> <in_ring> <paused> <concurrency> <rate_limit> <rate_window_ms> <arrival_us>'
+-- Its burst stands beside it; see shared/queue/burst.
+-- @include shared/queue/burst
 
 local function new_group(number)
   return {
@@ -16,6 +18,7 @@ local function new_group(number)
     concurrency = 0,
     rate_limit = 0,
     rate_window_ms = 0,
+    rate_burst = 0,
     arrival_us = 0,
   }
 end
@@ -28,7 +31,7 @@ local function read_group(groups, name)
   end
   local number, ready, claimed, in_ring, paused, concurrency, rate_limit, rate_window_ms, arrival_us =
     string.match(stored, '^(%d+) (%d+) (%d+) (%d) (%d) (%d+) (%d+) (%d+) (%d+)$')
-  return {
+  local group = {
     number = tonumber(number),
     ready = tonumber(ready),
     claimed = tonumber(claimed),
@@ -39,6 +42,8 @@ local function read_group(groups, name)
     rate_window_ms = tonumber(rate_window_ms),
     arrival_us = tonumber(arrival_us),
   }
+  group.rate_burst = read_burst(groups, GROUP_BURST .. name, group)
+  return group
 end
 
 local function open_group(groups, queue, name)
@@ -80,7 +85,8 @@ local function enter_ring(turns, held, name, group, now_us)
   elseif group.concurrency > 0 and group.claimed >= group.concurrency then
     return
   elseif group.rate_limit > 0 then
-    local wait_ms = next_start_in_ms(group.arrival_us, group.rate_limit, group.rate_window_ms, now_us)
+    group.arrival_us = bounded_arrival(group.arrival_us, group, now_us)
+    local wait_ms = next_start_in_ms(group.arrival_us, group, now_us)
     if wait_ms > 0 then
       redis.call('ZADD', held, string.format('%.0f', math.floor(now_us / 1000) + wait_ms), name)
       return
@@ -127,9 +133,8 @@ local function free_in_group(keys, name, now_us)
   end
 end
 
--- Groups whose rate lets them start again enter the ring.
-local function release_held(keys, now_us, most)
-  local names = redis.call('ZRANGEBYSCORE', keys.held, '-inf', math.floor(now_us / 1000), 'LIMIT', '0', most)
+-- Lets groups that were held back enter the ring, or sets anew until when they are.
+local function look_at_held(keys, names, now_us)
   for _, name in ipairs(names) do
     redis.call('ZREM', keys.held, name)
     local group = read_group(keys.groups, name)
@@ -138,4 +143,10 @@ local function release_held(keys, now_us, most)
       save_group(keys.groups, name, group, now_us)
     end
   end
+end
+
+-- Groups whose rate lets them start again enter the ring.
+local function release_held(keys, now_us, most)
+  local now_ms = math.floor(now_us / 1000)
+  look_at_held(keys, redis.call('ZRANGEBYSCORE', keys.held, '-inf', now_ms, 'LIMIT', '0', most), now_us)
 end

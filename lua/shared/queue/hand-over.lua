@@ -38,8 +38,8 @@ local function lease_handed(keys, queue, seq, name, size, token, now_ms, ends_ms
   queue.token, queue.claimed = token, queue.claimed + size
 end
 
--- Stores a plain job, and claims it for the first that hears of it. Answers whether one did, and whether one was called
--- instead, who does not take jobs so.
+-- Stores a plain job, and claims it for the first whose process listens. Answers whether there is one, and whether one was
+-- called instead, which does not take jobs so, or of which nobody knows whether it listens.
 local function hand_over(keys, queue, seq, name, payload, record, now_us, how)
   local fields = { seq, record }
   widen(queue, WIDE_JOBS, fields, '~')
@@ -47,16 +47,22 @@ local function hand_over(keys, queue, seq, name, payload, record, now_us, how)
   local now_ms, token = math.floor(now_us / 1000), next_token(queue.token, now_us)
   for _ = 1, MOST_GONE do
     local worker = pop_idle(keys.idle, queue)
-    local lease_ms = worker and tonumber(string.match(worker, ':(%d+)$'))
-    if not lease_ms then
-      return false, worker and tell_idle(worker, 'come', '0', how)
+    if not worker then
+      return false, false
     end
-    local ends_ms = now_ms + lease_ms
-    local head = seq .. ' ' .. exact(token) .. ' ' .. exact(ends_ms) .. '\n' .. name .. '\n'
-    if tell_idle(worker, 'job', head .. payload, how) then
+    local lease_ms, ticket = tonumber(string.match(worker, ':(%d+)$')), ticket_of(worker)
+    local listens = listens_here(ticket, how)
+    if listens and lease_ms then
+      local ends_ms = now_ms + lease_ms
+      local words = { 'job', ticket.id, seq, exact(token), exact(ends_ms) }
       lease_handed(keys, queue, seq, name, #record, token, now_ms, ends_ms)
+      publish_to(ticket, table.concat(words, ' ') .. '\n' .. name .. '\n' .. payload, how)
       see_to(keys.idle, queue, ends_ms, now_ms, how)
       return true, false
+    elseif listens ~= false then
+      tell_idle(worker, how)
+      see_to_second(keys.idle, queue, process_of(ticket), now_ms + LATE_MS, now_ms, how)
+      return false, true
     end
   end
   return false, false

@@ -1,15 +1,27 @@
 -- Workers that found nothing, longest first. Each has a name, '<process>.<number>', and its process listens on
 -- '<channel>:<process>' for 'come <name> 0'; behind ':' it may say that it takes jobs by letter, see shared/queue/hand-over,
 -- which is no part of its name in letters. Whoever brings work calls one; one that finds more than it takes calls the
--- next, so that as many come as there is work for. A process that nobody hears is gone, and passed over.
+-- next, so that as many come as there is work for. A process that does not listen is gone, and passed over.
 --
--- One of them watches the time: it comes back by itself when the next job is due or the next lease ends. It stands behind
--- the others, by a greater score, and when it goes nobody watches.
+-- Two of them watch the time, and stand behind the others, by greater scores:
+--   the first    comes back by itself when the next job is due or the next lease ends. When it goes nobody watches.
+--   the second   is of another process. It comes back at the time that its score tells, a second after the first one at
+--                the latest: whatever becomes of the first one's process, what is due is seen then.
+-- Where one process alone is called, a second is called as well, once in a second, and comes back after a second. So a
+-- job does not wait for a process that listens and does not come.
 local WATCHING = 1125899906842624
+local SECOND = 2251799813685248
 local IDLE_KEPT_MS = '7200000'
 local MOST_GONE = 100
 -- One that is so late will not come.
 local LATE_MS = 1000
+
+-- The first one watches no more.
+local function end_watch(queue, score)
+  if score >= WATCHING and score < SECOND then
+    queue.watch_ms = 0
+  end
+end
 
 -- The name of the one that waits longest; nil where nobody does. It waits no more.
 local function pop_idle(idle, queue)
@@ -20,49 +32,96 @@ local function pop_idle(idle, queue)
     return nil
   end
   queue.idle = queue.idle - 1
-  if tonumber(score) >= WATCHING then
-    queue.watch_ms = 0
-  end
+  end_watch(queue, tonumber(score))
   return name
 end
 
--- False when it is certain that it is gone.
-local function tell_idle(worker, word, text, how)
-  local name = string.match(worker, '^[^:]*')
-  return tell_process({ id = name, listens = 1 }, word .. ' ' .. name .. ' ' .. text, how)
+local function ticket_of(worker)
+  return { id = string.match(worker, '^[^:]*'), listens = 1 }
 end
 
-local function call_idle(idle, queue, count, how)
+-- Calls it. False when it is certain that it is gone.
+local function tell_idle(worker, how)
+  local ticket = ticket_of(worker)
+  return tell_process(ticket, 'come ' .. ticket.id .. ' 0', how)
+end
+
+-- Whether a second one that is not of this process comes by itself by then.
+local function has_second(idle, process, by_ms, now_ms, how)
+  local names = redis.call('ZRANGEBYSCORE', idle, SECOND + now_ms, SECOND + by_ms, 'LIMIT', '0', '3')
+  for _, name in ipairs(names) do
+    local ticket = ticket_of(name)
+    if process_of(ticket) ~= process and listens_here(ticket, how) ~= false then
+      return true
+    end
+  end
+  return false
+end
+
+-- Some of those that wait, with their scores: those that wait longest, and those that watch.
+local function some_idle(idle, queue)
+  local some = redis.call('ZRANGE', idle, '0', '9', 'WITHSCORES')
+  if queue.idle > 10 then
+    for _, each in ipairs(redis.call('ZRANGE', idle, '-3', '-1', 'WITHSCORES')) do
+      some[#some + 1] = each
+    end
+  end
+  return some
+end
+
+-- Calls one that is not of this process, and has it come back by then. Those that are gone, or were called so before and
+-- did not come, wait no more.
+local function call_second(idle, queue, process, by_ms, now_ms, how)
+  local some = some_idle(idle, queue)
+  for at = 1, #some, 2 do
+    local name, score = some[at], tonumber(some[at + 1])
+    if process_of({ id = name }) ~= process then
+      end_watch(queue, score)
+      local is_late = score >= SECOND and score < SECOND + now_ms - LATE_MS
+      if not is_late and tell_idle(name, how) then
+        redis.call('ZADD', idle, SECOND + by_ms, name)
+        return
+      end
+      queue.idle = queue.idle - redis.call('ZREM', idle, name)
+    end
+  end
+end
+
+-- Sees to it that one that is not of this process comes by then.
+local function see_to_second(idle, queue, process, by_ms, now_ms, how)
+  if queue.idle > 0 and not has_second(idle, process, by_ms, now_ms, how) then
+    call_second(idle, queue, process, by_ms, now_ms, how)
+  end
+end
+
+local function call_idle(idle, queue, count, now_ms, how)
+  local first, several
   for _ = 1, MOST_GONE do
     local name = count > 0 and pop_idle(idle, queue)
     if not name then
-      return
+      break
     end
-    if tell_idle(name, 'come', '0', how) then
+    if tell_idle(name, how) then
+      local process = process_of({ id = name })
+      several = several or (first and first ~= process)
+      first = first or process
       count = count - 1
     end
   end
+  if first and not several then
+    see_to_second(idle, queue, first, now_ms + LATE_MS, now_ms, how)
+  end
 end
 
--- Answers whether it was still waiting.
+-- Answers its score if it was still waiting.
 local function leave_idle(idle, queue, name)
-  local score = queue.idle > 0 and name ~= '' and redis.call('ZSCORE', idle, name)
+  local score = queue.idle > 0 and name ~= '' and tonumber(redis.call('ZSCORE', idle, name))
   if score then
     redis.call('ZREM', idle, name)
     queue.idle = queue.idle - 1
-    if tonumber(score) >= WATCHING then
-      queue.watch_ms = 0
-    end
+    end_watch(queue, score)
   end
   return score
-end
-
-local function stand_idle(idle, queue, name, watches)
-  queue.idlers = queue.idlers + 1
-  if redis.call('ZADD', idle, queue.idlers + (watches and WATCHING or 0), name) == 1 then
-    queue.idle = queue.idle + 1
-    redis.call('PEXPIRE', idle, IDLE_KEPT_MS)
-  end
 end
 
 local function is_watched(queue, now_ms)
@@ -72,6 +131,6 @@ end
 -- What comes at that time must be seen by somebody.
 local function see_to(idle, queue, due_ms, now_ms, how)
   if queue.idle > 0 and (not is_watched(queue, now_ms) or due_ms < queue.watch_ms) then
-    call_idle(idle, queue, 1, how)
+    call_idle(idle, queue, 1, now_ms, how)
   end
 end

@@ -16,7 +16,7 @@ local function judge_acks(jobs, acks, acks_at)
     local at = acks_at + (place - 1) * 3
     local seq = acks[at]
     local run = packed and unpack_run(packed)
-    local why = seen[seq] or why_not(run, tonumber(acks[at + 1]))
+    local why = why_not(run, tonumber(acks[at + 1])) or seen[seq]
     if why then
       refused[#refused + 1] = place - 1
       refused[#refused + 1] = why
@@ -43,8 +43,9 @@ local function room_of(leases, queue, settings, limit, now_us)
   if settings.concurrency > 0 then
     room = math.min(room, settings.concurrency - redis.call('ZCOUNT', leases, '-inf', '(+inf'))
   end
-  if settings.rate_limit > 0 and room > 0 then
-    room = math.min(room, starts_left(queue.arrival_us, settings.rate_limit, settings.rate_window_ms, now_us))
+  if settings.rate_limit > 0 then
+    queue.arrival_us = bounded_arrival(queue.arrival_us, settings, now_us)
+    room = math.min(room, starts_left(queue.arrival_us, settings, now_us))
   end
   return math.max(0, room)
 end
@@ -54,7 +55,7 @@ local function next_start_ms(queue, settings, now_us)
   if settings.rate_limit == 0 or settings.paused or queue.ready == 0 then
     return 0
   end
-  return next_start_in_ms(queue.arrival_us, settings.rate_limit, settings.rate_window_ms, now_us)
+  return next_start_in_ms(queue.arrival_us, settings, now_us)
 end
 
 -- Whether a job that ends may let another one start.

@@ -51,8 +51,14 @@ local function read_recurrence(recurrences, id)
   }
 end
 
+-- Whether its known times are behind others that nobody has supplied yet, because the clock has stepped back since they
+-- were; see shared/queue/catch-up.
+local function is_to_be_replaced(recurrence)
+  return #recurrence.times > 0 and recurrence.times[1] > recurrence.known_ms
+end
+
 local function is_short(recurrence)
   return recurrence.every_ms == 0
     and not recurrence.complete
-    and (recurrence.is_held or #recurrence.times < SHORT)
+    and (recurrence.is_held or #recurrence.times < SHORT or is_to_be_replaced(recurrence))
 end

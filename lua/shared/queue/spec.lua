@@ -114,7 +114,7 @@ local function see_to_new(keys, queue, tally, now_ms, how)
     forget_old_uniques(keys.ids, now_ms)
   end
   if queue.idle > 0 then
-    call_idle(keys.idle, queue, math.min(tally.ready, 8), how)
+    call_idle(keys.idle, queue, math.min(tally.ready, 8), now_ms, how)
     local soonest_ms = math.min(tally.soonest_ms, queue.settling and now_ms or math.huge)
     if soonest_ms < math.huge then
       see_to(keys.idle, queue, soonest_ms, now_ms, how)

@@ -1,7 +1,7 @@
 -- The main key of a queue: one hash, read once and written once a call.
 --   layout, codec    the form of the stored data, and of the payloads
 --   <caller>         the record of a slot; see shared/calls
---   settings         what people set; see shared/queue/settings
+--   settings, burst  what people set; see shared/queue/settings and shared/queue/burst
 --   state            the numbers below, as doubles one behind the other
 --     began_us       server microseconds at which the queue began
 --     last           the newest job: its server microsecond, or one more than the job before

@@ -83,7 +83,7 @@ local function take_of_group(keys, now_us)
     redis.call('ZREM', keys.grouped, member)
     group.ready, group.claimed = group.ready - 1, group.claimed + 1
     if group.rate_limit > 0 then
-      group.arrival_us = arrival_after(group.arrival_us, group.rate_limit, group.rate_window_ms, now_us, 1)
+      group.arrival_us = arrival_after(group.arrival_us, group, now_us, 1)
     end
   end
   enter_ring(keys.turns, keys.held, name, group, now_us)

@@ -1,9 +1,5 @@
 -- One meter a limit: how many units are `free` now, and `reset_us`, how long until all of them are.
 
--- Counts that lie further ahead of the clock than this were made before it stepped back. They are
--- forgotten: else nobody could take anything until the clock has caught up.
-local CLOCK_SLACK_US = 1000000
-
 -- Lets the meter read what its limit has counted.
 local function read_counts(meter, stored)
   local counts
@@ -11,21 +7,17 @@ local function read_counts(meter, stored)
     meter.kept_until_ms, meter.token = pair_at(stored, 1)
     counts = without_first(stored, 1)
   end
-  if meter.algorithm == 'concurrency' then
-    -- Who was granted a lease holds the place, whatever the clock does.
-    return read_concurrency(meter, counts)
-  end
-  if meter.token > meter.now_us + CLOCK_SLACK_US then
-    counts = nil
-  end
   if meter.algorithm == 'gcra' then
     return read_gcra(meter, counts)
+  elseif meter.algorithm == 'concurrency' then
+    return read_concurrency(meter, counts)
   end
   return read_sliding_window(meter, counts)
 end
 
-local function read_meters(subject, limits, first, now_us)
-  local meters = {}
+-- The meters, and what time it is for the subject; see shared/rate-limit/own-time.
+local function read_meters(subject, limits, first, server_us)
+  local meters, now_us, newest = {}, server_us + subject.offset_us, 0
   for at = first, #limits, 5 do
     local place = #meters
     local meter = {
@@ -40,8 +32,13 @@ local function read_meters(subject, limits, first, now_us)
     }
     read_counts(meter, subject.counts[FIRST_LIMIT + place])
     meters[place + 1] = meter
+    newest = meter.token > newest and meter.token or newest
   end
-  return meters
+  if newest > now_us + STEP_US then
+    subject.offset_us, subject.stepped = newest - server_us, true
+    return read_meters(subject, limits, first, server_us)
+  end
+  return meters, now_us
 end
 
 -- How long until the limit allows so many units; 0: now.

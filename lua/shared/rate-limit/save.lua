@@ -1,9 +1,13 @@
 -- Writes what the limits of a subject have counted.
 -- @include shared/rate-limit/keep-for
 
-local function pack_counts(meter)
+local function pack_counts(meter, offset_us)
   local head = pack_pair(meter.kept_until_ms, meter.token)
   if meter.algorithm == 'gcra' then
+    if offset_us > 0 then
+      -- @include shared/rate-limit/with-offset
+      return with_offset(head .. pack_gcra(meter), offset_us)
+    end
     return head .. pack_gcra(meter)
   elseif meter.algorithm == 'sliding-window' then
     return head .. pack_sliding_window(meter)
@@ -11,8 +15,9 @@ local function pack_counts(meter)
   return head .. meter.leases
 end
 
--- How long the key has to live for all limits, or nil if it will. Notes that in the meters.
-local function plan_life(meters, now_us)
+-- How long the key has to live for all limits, or nil if it will. Notes that in the meters. It ends by the server's clock,
+-- which has to reach the newest token first, for tokens rise.
+local function plan_life(meters, now_us, offset_us)
   local needed_us, short = 0, false
   for _, meter in ipairs(meters) do
     needed_us = math.max(needed_us, meter.reset_us)
@@ -27,20 +32,24 @@ local function plan_life(meters, now_us)
   for _, meter in ipairs(meters) do
     meter.kept_until_ms = math.floor(needed_ms) + KEPT_EXTRA_MS / 2
   end
-  return math.ceil(needed_us / 1000) + KEPT_EXTRA_MS
+  return math.ceil((needed_us + offset_us) / 1000) + KEPT_EXTRA_MS
 end
 
 -- Writes the counts, the record of the call and what else is `written`, all at once. The key always has an
 -- end. `at_us` is the call's token, or its time.
 local function save_subject(state, subject, meters, now_us, caller, call, at_us, written)
-  local life_ms = plan_life(meters, now_us)
+  local life_ms = plan_life(meters, now_us, subject.offset_us)
   for _, meter in ipairs(meters) do
     written[#written + 1] = meter.field
-    written[#written + 1] = pack_counts(meter)
+    written[#written + 1] = pack_counts(meter, subject.offset_us)
   end
   if not subject.exists then
     written[#written + 1] = 'layout'
     written[#written + 1] = SUBJECT_LAYOUT
+  end
+  if subject.stepped then
+    written[#written + 1] = 'offset'
+    written[#written + 1] = string.format('%.0f', subject.offset_us)
   end
   if caller ~= '' then
     written[#written + 1] = caller

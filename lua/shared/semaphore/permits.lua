@@ -3,18 +3,20 @@ local PERMITS_KEPT_MS = 600000
 -- The end of the keys is moved in steps, so that most grants need not move it.
 local KEPT_STEP_MS = 600000
 
--- Removes permits, live or not.
+-- Removes permits, live or not. Answers what they were.
 local function forget_permits(semaphore, permits, ids, tokens)
   local known = redis.call('HMGET', ids, unpack(tokens))
-  local fields = {}
+  local fields, forgotten = {}, {}
   for at, token in ipairs(tokens) do
     local permit = parse_permit(known[at])
+    forgotten[at] = permit
     semaphore.used = semaphore.used - permit.weight
     fields[#fields + 1] = token
     fields[#fields + 1] = 'i' .. permit.id
   end
   redis.call('ZREM', permits, unpack(tokens))
   redis.call('HDEL', ids, unpack(fields))
+  return forgotten
 end
 
 -- Looks when the next permit ends. Where none is left nothing is used.
@@ -33,20 +35,6 @@ local function end_permit(semaphore, permits, ids, token, expires_at_ms)
   if expires_at_ms == semaphore.soonest_end_ms then
     look_ahead(semaphore, permits)
   end
-end
-
--- Removes permits whose lease has ended; answers whether there were any. What one call leaves counts as used,
--- so the limit holds.
-local function reap(semaphore, permits, ids, now_ms)
-  if semaphore.used == 0 or semaphore.soonest_end_ms > now_ms then
-    return false
-  end
-  local ended = redis.call('ZRANGEBYSCORE', permits, '-inf', now_ms, 'LIMIT', '0', MOST_REAPED)
-  if ended[1] then
-    forget_permits(semaphore, permits, ids, ended)
-  end
-  look_ahead(semaphore, permits)
-  return true
 end
 
 -- In how many milliseconds the next permit ends.
@@ -68,6 +56,19 @@ end
 -- The token of the next permit, as text.
 local function new_token(semaphore, now_us)
   return string.format('%.0f', next_token(semaphore.token, now_us))
+end
+
+-- An attempt that asks for what it was offered gets it for the whole lease. Answers when it ends.
+local function confirm_permit(semaphore, permits, ids, token, ends_at_ms, lease_ms, now_ms)
+  local expires_at_ms = math.max(ends_at_ms, now_ms + lease_ms)
+  semaphore.last_end_ms = math.max(semaphore.last_end_ms, expires_at_ms)
+  -- Before ZADD, for a full server takes this as the first write.
+  keep_permits(semaphore, permits, ids, now_ms)
+  redis.call('ZADD', permits, 'XX', expires_at_ms, token)
+  if ends_at_ms == semaphore.soonest_end_ms then
+    look_ahead(semaphore, permits)
+  end
+  return expires_at_ms
 end
 
 -- Grants a ticket a permit.

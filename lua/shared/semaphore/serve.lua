@@ -3,15 +3,22 @@
 -- Tickets to which one call grants permits.
 local MOST_GRANTED = 100
 
--- Grants the first ticket a permit, for the time in which its process has to confirm, and in the same message
--- tells the one behind it, of the same process, that it is the first now. Answers 'granted', 'called' when it
+-- Grants the first ticket a permit, or offers it for the time in which its process has to ask, and in the same message
+-- tells the one behind it, of the same process, that it is the first now. Answers 'granted', 'offered', 'called' when it
 -- told the next one too, and 'gone', having only removed the ticket, when the process is gone.
 local function hand_permit(semaphore, queue, permits, ids, ticket, behind, claim_ms, now_us, how)
+  local heard = listens_here(ticket, how)
+  if heard == false then
+    redis.call('ZREM', queue, ticket.text)
+    return 'gone'
+  end
   local now_ms = math.floor(now_us / 1000)
-  local lease_ms = math.min(ticket.lease_ms, claim_ms)
+  local lease_ms = offered_ms(ticket, heard, claim_ms, now_ms)
   local token, expires_at_ms = new_token(semaphore, now_us), now_ms + lease_ms
   local message = 'granted ' .. ticket.id .. ' ' .. token .. ' ' .. expires_at_ms .. ' ' .. now_ms
-  local together = behind
+  local is_offer = lease_ms < ticket.lease_ms
+  local together = not is_offer
+    and behind
     and process_of(behind) == process_of(ticket)
     and behind.units <= semaphore.limit
     and not fits(semaphore, ticket.units + behind.units)
@@ -23,11 +30,9 @@ local function hand_permit(semaphore, queue, permits, ids, ticket, behind, claim
     message = message .. '\n' .. first_message(behind, recheck_ms)
   end
   redis.call('ZREM', queue, ticket.text)
-  if not tell_process(ticket, message, how) then
-    return 'gone'
-  end
   add_permit(semaphore, permits, ids, ticket, token, expires_at_ms, now_ms)
-  return together and 'called' or 'granted'
+  publish_to(ticket, message, how)
+  return together and 'called' or is_offer and 'offered' or 'granted'
 end
 
 -- The first two tickets, parsed.
@@ -42,7 +47,13 @@ end
 local function serve(semaphore, queue, permits, ids, own, claim_ms, now_us, how)
   local now_ms = math.floor(now_us / 1000)
   local granted = 0
+  -- The process of the last one that something was offered to: it may sleep, and then cannot look after its next.
+  local asleep
   local ticket, behind
+  if semaphore.late then
+    -- @include shared/send-back
+    send_back(queue, semaphore.late, own, how)
+  end
   for _ = 1, MOST_SKIPPED do
     -- Whoever stood behind one that has left the line is the first now.
     ticket, behind = behind, nil
@@ -58,7 +69,12 @@ local function serve(semaphore, queue, permits, ids, own, claim_ms, now_us, how)
       redis.call('ZREM', queue, ticket.text)
       tell_process(ticket, 'come ' .. ticket.id, how)
     elseif not fits(semaphore, ticket.units) then
-      if tell_process(ticket, first_message(ticket, next_end_in_ms(semaphore, now_ms)), how) then
+      local recheck_ms = next_end_in_ms(semaphore, now_ms)
+      if tell_process(ticket, first_message(ticket, recheck_ms), how) then
+        if process_of(ticket) == asleep then
+          -- @include shared/call-other
+          call_other(queue, asleep, recheck_ms, how)
+        end
         return 'served'
       end
       redis.call('ZREM', queue, ticket.text)
@@ -73,8 +89,9 @@ local function serve(semaphore, queue, permits, ids, own, claim_ms, now_us, how)
       local came = hand_permit(semaphore, queue, permits, ids, ticket, behind, claim_ms, now_us, how)
       if came == 'called' then
         return 'served'
-      elseif came == 'granted' then
+      elseif came ~= 'gone' then
         granted = granted + 1
+        asleep = came == 'offered' and process_of(ticket) or nil
       end
     end
   end

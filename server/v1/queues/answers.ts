@@ -72,6 +72,7 @@ const throttle = {
   concurrency: Type.Integer({ minimum: 0, description: '0: any number.' }),
   rateLimit: Type.Integer({ minimum: 0, description: '0: any number.' }),
   rateWindowMs: Span,
+  rateBurst: Type.Integer({ minimum: 0, description: '0: as many as `rateLimit`.' }),
 }
 const counts = (...names: string[]): TProperties => Object.fromEntries(names.map((name) => [name, Count]))
 const inspected = {

@@ -41,10 +41,12 @@ function behindLapsed(what: string, [commands, elements]: [number, number], call
 }
 
 const ONE = [14, 60] as [number, number]
+// Those who wait are of one process: a hundred are looked at for one of another.
+const WATCHED = [16, 160] as [number, number]
 // 500 tickets of the dead, and for each a look, a message and a removal.
 const SKIPS = [1520, 9000] as [number, number]
 // 1,000 leases of readers that have ended, and for each five commands.
-const LAPSES = [5020, 22_000] as [number, number]
+const LAPSES = [5020, 23_000] as [number, number]
 
 export const lockWorks: readonly Work[] = [
   inFrontOf('an attempt before a line', ONE, {}, (lock) => lock.tryAcquire()),
@@ -52,7 +54,7 @@ export const lockWorks: readonly Work[] = [
     errorOf(lock.acquire({ wait: '50ms' })),
   ),
   inFrontOf('an extension before a line', ONE, {}, (_lock, lease) => lease.extend('1m')),
-  inFrontOf('a release before a line', ONE, {}, (_lock, lease) => lease.release()),
+  inFrontOf('a release before a line', WATCHED, {}, (_lock, lease) => lease.release()),
   inFrontOf('a release before a line that barges', ONE, { kind: 'b' }, (_lock, lease) => lease.release()),
   inFrontOf('an inspection of a line', [8, 140], {}, (lock) => lock.inspect()),
   inFrontOf('clearing a line', [1010, 5100], { dead: true }, (lock) => lock.clear()),

@@ -42,7 +42,7 @@ function steps({ redis, name }: Place): readonly Step[] {
       async () => {
         const waiting = once.run('b', () => 'again', { wait: '20s' })
         finish('result')
-        return [await running, await waiting]
+        return Promise.all([running, waiting])
       },
     ],
     // Whether there was something to forget, a repetition cannot know.

@@ -1,0 +1,50 @@
+-- What would stand still after a step back of the server's clock until that has caught up: groups that their rate holds
+-- back, and recurrences. They are looked at as long as the clock is behind, so many at a time, in turn.
+-- @include shared/queue/next-interval
+local MOST_LOOKED_AT = 100
+
+-- The part of a sorted set whose turn it is.
+local function part_of(set, now_ms)
+  local parts = math.ceil(redis.call('ZCARD', set) / MOST_LOOKED_AT)
+  local from = parts > 0 and math.floor(now_ms / LOOK_AGAIN_MS) % parts * MOST_LOOKED_AT or 0
+  return redis.call('ZRANGE', set, from, from + MOST_LOOKED_AT - 1)
+end
+
+-- The longest time from one run to the next, as far as is known; 0: nothing is.
+local function longest_gap(recurrence)
+  local longest_ms = recurrence.every_ms
+  for at = 2, #recurrence.times do
+    longest_ms = math.max(longest_ms, recurrence.times[at] - recurrence.times[at - 1])
+  end
+  return longest_ms
+end
+
+-- A recurrence whose next run is further away than twice that goes on by the clock as it is now: it runs whenever that
+-- shows one of its times, also a second time. Others only wait until the clock comes to their next run, so that what runs
+-- once a day does so once a day. Times of an expression are to be supplied anew; until they are, those that are known stay.
+local function go_on(keys, queue, id, now_ms)
+  local recurrence = read_recurrence(keys.recurrences, id)
+  local gap_ms = longest_gap(recurrence)
+  if gap_ms == 0 or recurrence.next_ms <= now_ms + 2 * gap_ms then
+    return
+  elseif recurrence.every_ms > 0 then
+    recurrence.next_ms = next_interval(recurrence, now_ms)
+  elseif recurrence.complete or is_to_be_replaced(recurrence) then
+    return
+  else
+    recurrence.known_ms = now_ms
+  end
+  save_progress(keys, queue, id, recurrence)
+end
+
+local function catch_up(keys, queue, settings, now_us)
+  local now_ms = math.floor(now_us / 1000)
+  if is_marked(queue, GROUPS) then
+    look_at_held(keys, part_of(keys.held, now_ms), now_us)
+  end
+  if is_marked(queue, RECURRENCES) and not settings.paused then
+    for _, id in ipairs(part_of(keys.recurring, now_ms)) do
+      go_on(keys, queue, id, now_ms)
+    end
+  end
+end

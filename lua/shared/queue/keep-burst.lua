@@ -1,0 +1,10 @@
+-- Changes to bursts; see shared/queue/burst.
+
+-- Answers by how many fields there are more.
+local function keep_burst(hash, field, rate)
+  if rate.rate_limit == 0 or rate.rate_burst == 0 then
+    return -redis.call('HDEL', hash, field)
+  end
+  local text = string.format('%.0f,%.0f,%.0f', rate.rate_limit, rate.rate_window_ms, rate.rate_burst)
+  return redis.call('HSET', hash, field, text)
+end

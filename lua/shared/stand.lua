@@ -1,0 +1,12 @@
+-- Standing in the line of tickets; see shared/tickets.
+local QUEUE_KEPT_MS = '7200000'
+
+-- Adds a ticket, as text, behind all others, unless it stands in line already. Answers the number of the newest
+-- ticket, and how many stand before this one.
+local function stand_in_line(queue, text, last_ticket)
+  if redis.call('ZADD', queue, 'NX', last_ticket + 1, text) == 1 then
+    redis.call('PEXPIRE', queue, QUEUE_KEPT_MS)
+    return last_ticket + 1, redis.call('ZCARD', queue) - 1
+  end
+  return last_ticket, redis.call('ZRANK', queue, text)
+end

@@ -1,0 +1,50 @@
+// Who waits for the abort of a signal of the caller. However many wait, the signal has one listener, so that Node warns of
+// no leak; it goes with the last of them.
+
+type Task = () => void
+
+class Ear {
+  readonly #signal: AbortSignal
+  readonly #tasks = new Set<{ run: Task }>()
+  readonly #hear = (): void => this.#runAll()
+
+  constructor(signal: AbortSignal) {
+    this.#signal = signal
+  }
+
+  add(run: Task): () => void {
+    const task = { run }
+    if (this.#tasks.size === 0) this.#signal.addEventListener('abort', this.#hear, { once: true })
+    this.#tasks.add(task)
+    return () => this.#remove(task)
+  }
+
+  #remove(task: { run: Task }): void {
+    if (this.#tasks.delete(task) && this.#tasks.size === 0) {
+      this.#signal.removeEventListener('abort', this.#hear)
+    }
+  }
+
+  /** A task may stop others. */
+  #runAll(): void {
+    for (const task of Array.from(this.#tasks)) if (this.#tasks.delete(task)) task.run()
+  }
+}
+
+const ears = new WeakMap<AbortSignal, Ear>()
+
+/** Runs the task once when the signal aborts, or now where it has. The task must not throw. Returns how to stop it. */
+export function onAbort(signal: AbortSignal | undefined, task: Task): () => void {
+  if (signal === undefined) return nothing
+  if (signal.aborted) {
+    task()
+    return nothing
+  }
+  const known = ears.get(signal)
+  if (known !== undefined) return known.add(task)
+  const ear = new Ear(signal)
+  ears.set(signal, ear)
+  return ear.add(task)
+}
+
+function nothing(): void {}

@@ -1,0 +1,56 @@
+// How one attempt to get a lease speaks to the server, whatever it is a lease on.
+
+import type { Mailbox } from './mailbox.ts'
+import type { Trace } from './runner.ts'
+
+export type Standing =
+  | {
+      readonly status: 'granted'
+      readonly token: number
+      readonly expiresAtMs: number
+      readonly nowMs: number
+    }
+  | { readonly status: 'held' | 'full'; readonly retryAfterMs: number }
+  | {
+      readonly status: 'queued'
+      readonly position: number
+      readonly recheckMs: number
+      readonly nowMs: number
+    }
+
+export interface AttemptHow {
+  /** Stands in line when nothing is free. */
+  readonly waits: boolean
+  /** Letters reach this process. */
+  readonly listens: boolean
+  /** Takes what it was offered for the whole lease: it has asked before. */
+  readonly confirms?: boolean
+  readonly trace?: Trace
+}
+
+/** How one attempt speaks to the server. */
+export interface Attempts {
+  /** How long what it gets is to last. */
+  readonly leaseMs: number
+  /** True when an attempt may go before those in line: it then tries before it stands in line itself. */
+  readonly passes: boolean
+  attempt(id: string, how: AttemptHow): Promise<Standing>
+  /** Leaves the line, or gives back what was granted meanwhile. */
+  abandon(id: string, how: { listens: boolean }): Promise<unknown>
+}
+
+/** Not awaited: the caller has its answer. After what was asked last has settled, so that it overtakes nothing. */
+export function abandon(
+  attempts: Attempts,
+  id: string,
+  mailbox: Mailbox,
+  { asking, trace, listens }: { asking: Promise<unknown>; trace: Trace; listens: boolean },
+): void {
+  const tell = (): Promise<unknown> => attempts.abandon(id, { listens })
+  // A copy of what was sent twice, or was never answered, may still be on its way.
+  const begin = (mayComeLate: boolean): void => mailbox.abandoned.add(id, tell, mayComeLate)
+  asking.then(
+    () => begin(trace.repeated === true),
+    () => begin(true),
+  )
+}

@@ -1,0 +1,47 @@
+// Until when a process may believe in what it extends by hand. While it is not known whether an extension was carried out,
+// the earlier of both ends counts.
+
+import { askingAt, End, ROUNDING_MS } from './grant.ts'
+import { didNotHappen } from './outage.ts'
+
+const NONE: readonly End[] = Object.freeze([])
+
+export class Countdown {
+  #end: End
+  /** When it ends at the earliest, of extensions that are under way. */
+  #asked = NONE
+
+  /** `endsAt`: see `endsAtOf`. */
+  constructor(endsAt: number) {
+    this.#end = new End(endsAt)
+  }
+
+  /** Looks for suspensions of the machine; never below 0. */
+  get leftMs(): number {
+    return this.#asked.reduce((leftMs, end) => Math.min(leftMs, end.leftMs), this.#end.leftMs)
+  }
+
+  /** When it is over by `performance.now()` alone. */
+  get latest(): number {
+    return this.#asked.reduce((at, { latest }) => Math.min(at, latest), this.#end.latest)
+  }
+
+  /** An extension was carried out. */
+  set(endsAt: number): void {
+    this.#end = new End(endsAt)
+  }
+
+  /** Runs an extension by so much; what it resolves to is for `set`. */
+  async whileAsked<Value>(leaseMs: number, extend: () => Promise<Value>): Promise<Value> {
+    const asked = new End(askingAt() + leaseMs - ROUNDING_MS)
+    this.#asked = [...this.#asked, asked]
+    try {
+      return await extend()
+    } catch (error) {
+      if (!didNotHappen(error) && asked.at < this.#end.at) this.#end = asked
+      throw error
+    } finally {
+      this.#asked = this.#asked.filter((end) => end !== asked)
+    }
+  }
+}

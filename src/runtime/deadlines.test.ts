@@ -1,0 +1,54 @@
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { Deadlines, type Due } from './deadlines.ts'
+
+beforeEach(() => {
+  vi.useFakeTimers()
+})
+
+afterEach(() => {
+  vi.useRealTimers()
+})
+
+const DAY_MS = 86_400_000
+
+/** Watches again when it is given up, as a batcher does, and not for ever, so that a fault ends the test. */
+function setup(inMs: number): { deadlines: Deadlines; reasons: (Error | undefined)[] } {
+  const deadlines = new Deadlines()
+  const reasons: (Error | undefined)[] = []
+  const due: Due = {
+    by: performance.now() + inMs,
+    giveUp: (reason) => {
+      reasons.push(reason)
+      if (reason !== undefined && reasons.length < 100) deadlines.add(due)
+    },
+  }
+  deadlines.add(due)
+  return { deadlines, reasons }
+}
+
+test('what watches again while all is given up is given up once', () => {
+  const { deadlines, reasons } = setup(1000)
+  const reason = new Error('closed')
+
+  deadlines.giveUpAll(reason)
+
+  expect(reasons).toEqual([reason])
+})
+
+test('when all is given up no timer is left', () => {
+  const deadlines = new Deadlines()
+  deadlines.add({ by: performance.now() + 1000, giveUp: () => undefined })
+
+  deadlines.giveUpAll(new Error('closed'))
+
+  expect(vi.getTimerCount()).toBe(0)
+})
+
+test('a deadline of sixty days is kept', () => {
+  const { reasons } = setup(60 * DAY_MS)
+
+  vi.advanceTimersByTime(60 * DAY_MS - 1)
+  expect(reasons).toEqual([])
+  vi.advanceTimersByTime(1)
+  expect(reasons).toEqual([undefined])
+})

@@ -1,0 +1,90 @@
+// A process that holds leases of every kind on a machine that is suspended: `suspend` moves its wall clock, and its monotonic
+// clock stays behind, as CLOCK_MONOTONIC of Linux does. Whoever starts it lets the wall clock read `suspendedMs` more. It
+// does what it is told over IPC, one thing after the other, and answers.
+
+import { Redis } from 'ioredis'
+import { type Lease, perilune } from 'perilune'
+import { ioredis } from 'perilune/ioredis'
+
+declare global {
+  var suspendedMs: number
+}
+
+export type Order =
+  | { does: 'take'; kind: Taken; name: string; lease: '1h' | '30s'; maxHold?: '0s' }
+  | { does: 'suspend'; ms: number }
+  | { does: 'look' }
+  | { does: 'settle' }
+
+export type Taken = 'lock' | 'reader' | 'permit' | 'set' | 'attempt' | 'claim' | 'job'
+
+/** What a holder sees of its lease. */
+export interface Seen {
+  held: boolean
+  remainingMs: number
+  /** Null where the lease has no signal. */
+  aborted: boolean | null
+}
+
+type Held = Pick<Lease, 'assertHeld' | 'remainingMs'> & { readonly signal?: AbortSignal }
+
+const client = new Redis(Number(process.argv[2]), { retryStrategy: () => 20 })
+client.on('error', () => undefined)
+const redis = perilune(ioredis(client), { namespace: 'suspended', deadline: '1s' })
+let held: Held | null = null
+
+process.on('message', (order: Order) => {
+  follow(order).then(
+    (seen) => process.send?.(seen),
+    (error: unknown) => process.send?.({ failed: String(error) }),
+  )
+})
+process.once('disconnect', () => process.exit(0))
+process.send?.('ready')
+
+async function follow(order: Order): Promise<Seen> {
+  if (order.does === 'take') held = await take(order)
+  if (order.does === 'suspend') globalThis.suspendedMs += order.ms
+  if (order.does === 'settle') await settled()
+  return look()
+}
+
+function look(): Seen {
+  if (held === null) throw new Error('nothing is held')
+  const { remainingMs, signal } = held
+  let isHeld = true
+  try {
+    held.assertHeld()
+  } catch {
+    isHeld = false
+  }
+  return { held: isHeld, remainingMs, aborted: signal?.aborted ?? null }
+}
+
+/** Until it is held again, or lost for good: the server has been asked then. */
+async function settled(): Promise<void> {
+  while (held !== null && held.remainingMs === 0 && held.signal?.aborted !== true) {
+    await new Promise((resolve) => setTimeout(resolve, 10))
+  }
+}
+
+async function take({ kind, name, lease, maxHold }: Order & { does: 'take' }): Promise<Held> {
+  const terms = maxHold === undefined ? { lease } : { lease, maxHold }
+  if (kind === 'lock') return redis.lock(name, terms).acquire()
+  if (kind === 'reader') return redis.lock(name, terms).shared.acquire()
+  if (kind === 'permit') return redis.semaphore(name, { limit: 1, ...terms }).acquire()
+  if (kind === 'set') return redis.locks([name, `${name} too`], terms).acquire()
+  if (kind === 'attempt') return started(await redis.once(name, terms).begin('key'))
+  if (kind === 'claim') return there(await redis.feed(name).claim({ lease }))
+  const [job] = await redis.queue(name).claim({ lease })
+  return there(job ?? null)
+}
+
+function started<Attempt>(begun: { status: string; attempt?: Attempt }): Attempt {
+  return there(begun.attempt ?? null)
+}
+
+function there<Value>(value: Value | null): Value {
+  if (value === null) throw new Error('nothing was free')
+  return value
+}
