@@ -317,8 +317,8 @@ describe('derived counters', () => {
   })
 
   test('name what is wrong with an argument', async () => {
-    const { votes, source } = await setup()
-    const redis = perilune({} as never)
+    const { votes, source, client } = await setup()
+    const redis = perilune(ioredis(client))
     await expect(votes.note(1, 0.5)).rejects.toThrow('by must be a whole number')
     await expect(votes.note('')).rejects.toThrow('id must not be empty')
     await expect(votes.getMany('12' as never)).rejects.toThrow('ids must be an array')

@@ -1,7 +1,9 @@
 // What counters do not know is named, whatever it is said to: a misspelt option would be left out in silence.
 
+import { Redis } from 'ioredis'
 import Database from 'libsql'
 import { InvalidArgumentError, perilune } from 'perilune'
+import { ioredis } from 'perilune/ioredis'
 import { sqlite, sqliteEvents, sqliteOutbox } from 'perilune/sqlite'
 import { eventsFromTransaction, fromTransaction, outboxFromTransaction } from 'perilune/transaction-sink'
 import { expect, onTestFinished, test } from 'vitest'
@@ -14,7 +16,7 @@ const ODD = { odd: 1 }
 function open() {
   const database = new Database(':memory:')
   onTestFinished(() => void database.close())
-  const redis = perilune({} as never)
+  const redis = perilune(ioredis(new Redis({ lazyConnect: true })))
   return {
     database,
     redis,

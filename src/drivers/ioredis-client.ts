@@ -2,6 +2,7 @@
 
 import type { Cluster, Command, Redis } from 'ioredis'
 import type { PendingRun, PendingRuns } from './pending.ts'
+import { PrimarySearch } from './primary-search.ts'
 import { slotOf } from './slot.ts'
 import type { WireArgument } from './wire.ts'
 
@@ -31,17 +32,9 @@ export function senderOf(client: Redis | Cluster): Send {
   }
 }
 
-export function refuseUnsuitable(client: Redis | Cluster): void {
-  const options = isCluster(client) ? { ...client.options.redisOptions, ...client.options } : client.options
-  if (options.keyPrefix)
-    throw new TypeError(
-      'this ioredis client has a keyPrefix, which would rename the keys: set a namespace instead',
-    )
-  const node = isCluster(client) ? client.options.redisOptions : client.options
-  if (node?.stringNumbers)
-    throw new TypeError('this ioredis client has stringNumbers on, which changes the replies')
-  if (node?.replyMapping === 'resp3')
-    throw new TypeError("this ioredis client has replyMapping 'resp3', which changes the replies")
+/** True when a command sent now is written in this very tick, and does not wait for a connection. */
+export function writesAtOnce(client: Redis): boolean {
+  return client.status === 'ready' && client.stream.writable
 }
 
 /**
@@ -81,6 +74,18 @@ function watchCluster(cluster: Cluster, pending: PendingRuns, onChange: () => vo
     cluster.off('+node', onNode).off('end', onEnd).off('ready', onChange).off('-node', onChange)
     for (const [node, onClose] of watched) node.off('close', onClose)
   }
+}
+
+/**
+ * Connects again to find the primary: through Sentinel, or to an address that may lead elsewhere by now. Null for a cluster,
+ * which tells by MOVED, and for a client that would not connect again.
+ */
+export function searchOf(client: Redis | Cluster): PrimarySearch | null {
+  if (isCluster(client) || typeof client.options.retryStrategy !== 'function') return null
+  const words = client.options.sentinels ? ['READONLY', 'NOREPLICAS'] : ['READONLY']
+  return new PrimarySearch(words, () => {
+    if (client.status === 'ready') client.disconnect(true)
+  })
 }
 
 export function isCluster(client: Redis | Cluster): client is Cluster {

@@ -9,7 +9,7 @@ import { countsSomebody } from './wire.ts'
 
 /** How the driver sends. */
 interface Commands extends Pick<Driver, 'read' | 'write' | 'info'> {
-  follow(answer: Promise<unknown>): Promise<Reply>
+  follow(send: () => Promise<unknown>): Promise<Reply>
 }
 
 export class IoredisLines implements Lines {
@@ -52,6 +52,7 @@ export class IoredisLines implements Lines {
     if (!(await this.#sharding.isOn())) return true
     const node = nodeAt(this.#client, address)
     if (node === undefined) throw new ConnectionLostError(`no connection to ${address}`, false)
-    return countsSomebody(await this.#commands.follow(node.call('PUBSUB', ['SHARDNUMSUB', channel])))
+    const answer = await this.#commands.follow(() => node.call('PUBSUB', ['SHARDNUMSUB', channel]))
+    return countsSomebody(answer)
   }
 }

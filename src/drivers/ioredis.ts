@@ -17,24 +17,27 @@ import {
   isCluster,
   nodeAt,
   ownerOf,
-  refuseUnsuitable,
+  searchOf,
   type Send,
   senderOf,
   watch,
+  writesAtOnce,
 } from './ioredis-client.ts'
 import { explain } from './ioredis-errors.ts'
 import { IoredisLines } from './ioredis-lines.ts'
+import { checkSuitable } from './ioredis-suitable.ts'
 import { MISREAD, type PendingRun, PendingRuns } from './pending.ts'
+import type { PrimarySearch } from './primary-search.ts'
 import { scatteredRead } from './scattered-read.ts'
 import { isInfo, serverInfo } from './server-info.ts'
 import { scriptArguments, type WireArgument, wireArgument } from './wire.ts'
 
 /**
- * Speaks through an ioredis client: a single server, Sentinel or Cluster. Throws a TypeError for a
- * client that would rename keys (`keyPrefix`) or change replies (`stringNumbers`, `replyMapping`).
+ * Speaks through a client of ioredis 5.11.1 or newer: a single server, Sentinel or Cluster. Throws a TypeError for what is none,
+ * and for one that subscribes, that would rename keys (`keyPrefix`) or change replies (`stringNumbers`, `replyMapping`).
  */
 export function ioredis(client: Redis | Cluster): Driver {
-  refuseUnsuitable(client)
+  checkSuitable(client)
   return new IoredisDriver(client)
 }
 
@@ -43,7 +46,8 @@ class IoredisDriver implements Driver {
   readonly #client: Redis | Cluster
   readonly #cluster: Cluster | undefined
   readonly #callClient: Send
-  readonly #pending = new PendingRuns(explain, (error) => this.#channels.doubtAfter(error))
+  readonly #pending = new PendingRuns(explain, (error) => this.#failed(error))
+  readonly #search: PrimarySearch | null
   readonly #channels: Channels
   readonly #stopWatching: () => void
   #corked: Redis['stream'][] = []
@@ -59,9 +63,10 @@ class IoredisDriver implements Driver {
       read: (calls) => this.read(calls),
       write: (call) => this.write(call),
       info: () => this.info(),
-      follow: (answer) => this.#follow(answer, ''),
+      follow: (send) => this.#follow('', send),
     })
     this.#channels = new Channels(lines)
+    this.#search = searchOf(client)
     this.#stopWatching = watch(client, this.#pending, () => this.#channels.doubt())
   }
 
@@ -102,7 +107,7 @@ class IoredisDriver implements Driver {
   async wait(key: string, replicas: number, timeoutMs: number): Promise<number> {
     const node = this.#cluster ? nodeAt(this.#cluster, ownerOf(this.#cluster, key)) : this.#client
     if (node === undefined) throw new ConnectionLostError('no connection to the node of the key', false)
-    return Number(await this.#follow(node.call('wait', [replicas, timeoutMs]), key))
+    return Number(await this.#follow(key, () => node.call('wait', [replicas, timeoutMs])))
   }
 
   /** Bound, so that a driver made of this one has it too. */
@@ -134,11 +139,18 @@ class IoredisDriver implements Driver {
     const refusal = this.#refusal()
     if (refusal !== undefined) return Promise.reject(new ConnectionLostError(refusal, false))
     this.#gather()
-    return this.#follow(this.#callClient(command, args, bytes), key)
+    return this.#follow(key, () => this.#callClient(command, args, bytes))
   }
 
-  #follow(answer: Promise<unknown>, key: string): Promise<Reply> {
-    return this.#pending.follow(answer, key, this.#cluster !== undefined || this.#client.status === 'ready')
+  #follow(key: string, send: () => Promise<unknown>): Promise<Reply> {
+    // Before it is sent: to write to a connection that is broken may end it.
+    const written = isCluster(this.#client) || writesAtOnce(this.#client)
+    return this.#pending.follow(send(), key, written)
+  }
+
+  #failed(error: Error): void {
+    this.#search?.note(error)
+    this.#channels.doubtAfter(error)
   }
 
   #refusal(): string | undefined {
@@ -201,8 +213,9 @@ class IoredisDriver implements Driver {
     const refusal = this.#refusal()
     if (refusal !== undefined) throw new ConnectionLostError(refusal, false)
     // Until a cluster has answered once, ioredis knows only the nodes it was given, of any role.
-    if (isCluster(this.#client) && this.#client.status !== 'ready')
-      await this.#follow(this.#client.call('ping'), '')
-    return Promise.all(this.#masters().map((master) => this.#follow(ask(master), '')))
+    const cluster = this.#cluster
+    if (cluster !== undefined && cluster.status !== 'ready')
+      await this.#follow('', () => cluster.call('ping'))
+    return Promise.all(this.#masters().map((master) => this.#follow('', () => ask(master))))
   }
 }

@@ -17,7 +17,8 @@ export interface Emitter {
 export interface NodeClient extends Emitter {
   readonly isReady: boolean
   readonly isOpen: boolean
-  readonly options?: { readonly socket?: object }
+  readonly isPubSubActive: boolean
+  readonly options?: { readonly socket?: object; readonly RESP?: number }
   sendCommand(args: WireArgument[], options?: object): Promise<unknown>
   duplicate(overrides?: object): ListeningClient
   on(event: string, listener: () => void): unknown

@@ -1,22 +1,28 @@
+// The three kinds of clients behind one face.
+
 import { ConnectionLostError } from '../driver.ts'
-import type {
-  ClusterClient,
-  ClusterNode,
-  Emitter,
-  NodeClient,
-  SendOptions,
-  SentinelClient,
+import {
+  type ClusterClient,
+  type ClusterNode,
+  type Emitter,
+  type NodeClient,
+  quit,
+  type SendOptions,
+  type SentinelClient,
 } from './node-redis-client.ts'
 import { slotOf } from './slot.ts'
 import type { WireArgument } from './wire.ts'
 
-/** The three kinds behind one face. */
 export interface Connections {
   readonly cluster: boolean
   readonly isOpen: boolean
   readonly isReady: boolean
   /** True when a command sent now is written in this very tick: a time limit for its queueing has no use. */
   readonly writesAtOnce: boolean
+  /** The replies that tell that another server may be the primary by now. */
+  readonly signsOfFailover: readonly string[]
+  /** Asks who is the primary, or connects again: the address may lead to another server. */
+  findPrimary(): Promise<void>
   send(key: WireArgument | undefined, args: WireArgument[], options?: SendOptions): Promise<unknown>
   masters(): Promise<NodeClient[]>
   /** The addresses of all masters; with a key, the one that serves it first. */
@@ -30,11 +36,6 @@ export interface Connections {
 export function connectionsOf(client: NodeClient | ClusterClient | SentinelClient): Connections {
   if ('nodeClient' in client) return new ClusterConnections(client)
   if ('getSentinelNode' in client) return new SentinelConnections(client)
-  if (!('duplicate' in client) || typeof client.isReady !== 'boolean' || 'totalClients' in client) {
-    throw new TypeError(
-      'perilune takes a client, a cluster or a sentinel client of node-redis; no pool, and no legacy() client',
-    )
-  }
   return new SingleConnection(client)
 }
 
@@ -45,10 +46,16 @@ function listen(client: Emitter, event: string, onEvent: () => void): () => void
 
 class SingleConnection implements Connections {
   readonly cluster = false
+  readonly signsOfFailover: readonly string[]
   readonly #client: NodeClient
 
   constructor(client: NodeClient) {
     this.#client = client
+    this.signsOfFailover = connectsAgain(client) ? ['READONLY'] : []
+  }
+
+  findPrimary(): Promise<void> {
+    return quit(this.#client)
   }
 
   get isOpen(): boolean {
@@ -84,13 +91,21 @@ class SingleConnection implements Connections {
   }
 }
 
+function connectsAgain({ options }: NodeClient): boolean {
+  const socket = options?.socket ?? {}
+  return !('reconnectStrategy' in socket) || socket.reconnectStrategy !== false
+}
+
 class ClusterConnections implements Connections {
   readonly cluster = true
+  readonly signsOfFailover: readonly string[] = [] // it is told by MOVED
   readonly #client: ClusterClient
 
   constructor(client: ClusterClient) {
     this.#client = client
   }
+
+  async findPrimary(): Promise<void> {}
 
   get isOpen(): boolean {
     return this.#client.isOpen
@@ -137,11 +152,22 @@ class ClusterConnections implements Connections {
 
 class SentinelConnections implements Connections {
   readonly cluster = false
+  readonly signsOfFailover = ['NOREPLICAS'] as const // READONLY is one to node-redis itself
   readonly writesAtOnce = true // it waits for a primary by itself before it queues anything
   readonly #client: SentinelClient
 
   constructor(client: SentinelClient) {
     this.#client = client
+  }
+
+  /** After this error node-redis asks the Sentinels, and then does it again. */
+  async findPrimary(): Promise<void> {
+    let asked = false
+    await this.#client._execute(false, async (client) => {
+      if (asked) return client
+      asked = true
+      throw new Error('READONLY the server has lost its replicas')
+    })
   }
 
   get isOpen(): boolean {

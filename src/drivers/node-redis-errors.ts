@@ -2,7 +2,7 @@
 // has an Error of its own.
 
 import { ConnectionLostError, ServerReplyError } from '../driver.ts'
-import { messageOf } from './message.ts'
+import { IN_SUBSCRIBER_MODE, messageOf } from './message.ts'
 import type { PendingRun } from './pending.ts'
 
 /** What node-redis throws for a command that never left its queue. */
@@ -16,10 +16,15 @@ interface Thrown {
 
 /** Turns what node-redis threw into one of the two errors of the port. */
 export function explain(error: unknown, run: Pick<PendingRun, 'written'> = { written: false }): Error {
-  if (isReply(error)) return new ServerReplyError(error.message, { cause: error })
+  if (isReply(error)) return new ServerReplyError(textOf(error.message), { cause: error })
   const cause = isThrown(error) && 'cause' in error ? error.cause : undefined
   if (isReply(cause)) return new ServerReplyError(cause.message, { cause: error }) // too many redirections
   return new ConnectionLostError(messageOf(error), !wasNeverWritten(error, run), { cause: error })
+}
+
+/** What the server says of a connection that subscribes, on RESP2, says not what to do. */
+function textOf(reply: string): string {
+  return reply.includes('only (P|S)SUBSCRIBE') ? `ERR ${IN_SUBSCRIBER_MODE}` : reply
 }
 
 /** By the class; where that has another name, by the code word that begins a reply. */

@@ -11,63 +11,44 @@ import {
   type WriteCall,
 } from '../driver.ts'
 import { Channels } from './channels.ts'
-import {
-  type ClusterClient,
-  type NodeClient,
-  quit,
-  type SendOptions,
-  type SentinelClient,
-} from './node-redis-client.ts'
+import { type ClusterClient, type NodeClient, quit, type SentinelClient } from './node-redis-client.ts'
 import { type Connections, connectionsOf } from './node-redis-connections.ts'
 import { explain } from './node-redis-errors.ts'
+import { AT_ONCE, QUEUED } from './node-redis-forms.ts'
 import { NodeRedisLines } from './node-redis-lines.ts'
+import { checkSuitable } from './node-redis-suitable.ts'
 import { MISREAD, PendingRuns } from './pending.ts'
+import { PrimarySearch } from './primary-search.ts'
 import { scatteredRead } from './scattered-read.ts'
 import { isInfo, serverInfo } from './server-info.ts'
 import { scriptArguments, type WireArgument, wireArgument } from './wire.ts'
 
 /**
- * Speaks through a client, cluster or sentinel client of node-redis; connect it first. Throws a
- * TypeError for a pool, a `legacy()` client, and a client with a `keyPrefix`, which our raw commands
- * would not get. With Sentinel, `wait` needs the default `masterPoolSize` of 1.
+ * Speaks through a client, cluster or sentinel client of node-redis 6.2.1 or newer; connect it first. Throws a TypeError for
+ * what is none, such as a pool or a `legacy()` client, for one that subscribes on RESP2, and for one with a `keyPrefix`, which
+ * our raw commands would not get. With Sentinel, `wait` needs the default `masterPoolSize` of 1.
  */
 export function nodeRedis(client: NodeClient | ClusterClient | SentinelClient): Driver {
-  if ('_keyPrefix' in client && client._keyPrefix) {
-    throw new TypeError(
-      'this node-redis client has a keyPrefix, which the keys would not get: set a namespace instead',
-    )
-  }
+  checkSuitable(client)
   return new NodeRedisDriver(connectionsOf(client))
-}
-
-/** Keyed by the first byte of a RESP type. RESP3 replies take the shapes of RESP2. */
-const SHAPES_OF_RESP2 = { 35: Number, 37: Array, 40: String, 126: Array }
-const TEXT = { ...SHAPES_OF_RESP2, 36: String, 43: String, 44: String, 61: String }
-const BYTES = { ...SHAPES_OF_RESP2, 36: Buffer, 43: Buffer, 44: Buffer, 61: Buffer }
-
-// node-redis gives each command an AbortSignal that ends its waiting to be written. It costs more
-// than all the rest of a call, and is of no use when the connection is up.
-const AT_ONCE: Record<'text' | 'bytes', SendOptions> = {
-  text: { typeMapping: TEXT, timeout: undefined },
-  bytes: { typeMapping: BYTES, timeout: undefined },
-}
-const QUEUED: Record<'text' | 'bytes', SendOptions> = {
-  text: { typeMapping: TEXT },
-  bytes: { typeMapping: BYTES },
 }
 
 class NodeRedisDriver implements Driver {
   readonly name = 'node-redis'
   readonly #connections: Connections
-  readonly #pending = new PendingRuns(explain, (error) => this.#channels.doubtAfter(error))
+  readonly #pending = new PendingRuns(explain, (error) => this.#failed(error))
+  readonly #search: PrimarySearch
   readonly #channels: Channels
   readonly #stopWatching: () => void
-  /** How many calls have found connections that are to be gone before anything is sent again. */
-  #dropping = 0
+  /** How often something has begun, and is not over, before which nothing is sent. */
+  #holding = 0
   #closed = false
 
   constructor(connections: Connections) {
     this.#connections = connections
+    this.#search = new PrimarySearch(connections.signsOfFailover, () => {
+      this.#holdUntil(connections.findPrimary())
+    })
     const lines = new NodeRedisLines(connections, {
       read: (calls) => this.read(calls),
       write: (call) => this.write(call),
@@ -153,20 +134,27 @@ class NodeRedisDriver implements Driver {
     return this.#pending.follow(this.#connections.send(key, args, options), '', writesAtOnce)
   }
 
+  #failed(error: Error): void {
+    this.#search.note(error)
+    this.#channels.doubtAfter(error)
+  }
+
   #refusal(): string | undefined {
     if (this.#closed) return 'the driver is closed'
-    if (this.#dropping > 0) return MISREAD
+    if (this.#holding > 0) return 'the client connects again'
     return this.#connections.isOpen ? undefined : 'the client is closed'
   }
 
   /** What is sent before the connections are gone would be answered with what is left of them. */
   #drop(nodes: Promise<NodeClient[]>): void {
     this.#pending.giveUp(MISREAD, () => true)
-    this.#dropping++
-    nodes
-      .then((all) => Promise.all(all.map(quit)))
-      .catch(() => undefined) // they are lost already
-      .finally(() => this.#dropping--)
+    this.#holdUntil(nodes.then((all) => Promise.all(all.map(quit))))
+  }
+
+  #holdUntil(done: Promise<unknown>): void {
+    this.#holding++
+    // What cannot be reached is lost already.
+    done.catch(() => undefined).finally(() => this.#holding--)
   }
 
   async #onMasters(ask: (master: NodeClient) => Promise<unknown>): Promise<Reply[]> {

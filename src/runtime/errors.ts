@@ -6,7 +6,7 @@ export type DriverErrorCode =
   | 'unreachable' // no server answered in time, and the call did not happen
   | 'busy' // the server could not take the call until the deadline: loading, moving slots, in a script
   | 'store-full'
-  | 'store-read-only'
+  | 'store-read-only' // the server is a replica, has too few of them, or cannot write to its disk
   | 'forbidden'
   | 'unknown-layout' // the data was written by a version of Perilune that this one does not know
   | 'script-failed'

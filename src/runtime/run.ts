@@ -10,7 +10,7 @@
 
 import { ConnectionLostError, type Driver, type Reply, type ScriptCall, ServerReplyError } from '../driver.ts'
 import type { Deadlines, Due } from './deadlines.ts'
-import { AmbiguousError, DriverError } from './errors.ts'
+import { AmbiguousError, DriverError, type PeriluneError } from './errors.ts'
 import type { Operation } from './operation.ts'
 import { isPassing, toPeriluneError } from './script-errors.ts'
 
@@ -171,10 +171,11 @@ export class Run<A, R> implements Due {
     this.#pause = setTimeout(() => this.attempt(), pause)
   }
 
-  #notDone(): DriverError {
+  #notDone(): PeriluneError {
     const name = this.#operation.script.name
     const cause = this.#lastError ?? undefined
     if (cause instanceof ServerReplyError) {
+      if (cause.word === 'READONLY') return toPeriluneError(cause, this.#operation)
       return new DriverError('busy', `${name}: the server could not take the call: ${cause.message}`, {
         cause,
       })

@@ -118,6 +118,16 @@ test('a server that loads until the deadline is busy', async () => {
   await expect(runner.run(write, ['k'], {})).rejects.toMatchObject({ code: 'busy' })
 })
 
+test('a replica is read-only, not busy', async () => {
+  const { runner } = setup([reply("READONLY You can't write against a read only replica.")])
+
+  await expect(runner.run(write, ['k'], {})).rejects.toMatchObject({
+    code: 'store-read-only',
+    message:
+      "test/write: the server is a read-only replica: READONLY You can't write against a read only replica.",
+  })
+})
+
 test('an error of a script names the line of its source', async () => {
   const { runner } = setup([
     reply('ERR user_script:12: attempt to index a nil value script: abc, on @user_script:12.'),

@@ -10,6 +10,7 @@
 import { type Driver, type Script, ServerReplyError } from '../driver.ts'
 import { Batcher, type BatchTerms, type Send } from './batcher.ts'
 import { CallIds } from './call-ids.ts'
+import { checkDriver } from './check-driver.ts'
 import { leaveDriver, useDriver } from './driver-users.ts'
 import { inTime, within } from './in-time.ts'
 import { unitPrefix } from './keys.ts'
@@ -46,7 +47,7 @@ export class Runtime {
 
   /** Throws InvalidArgumentError when the driver is closed. */
   constructor(driver: Driver, namespace: string, deadlineMs: number) {
-    useDriver(driver)
+    useDriver(checkDriver(driver))
     this.namespace = namespace
     this.runner = new Runner(driver, deadlineMs)
     this.server = new Server(driver)

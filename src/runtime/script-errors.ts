@@ -40,6 +40,12 @@ export function toPeriluneError(error: ServerReplyError, operation: AnyOperation
   switch (error.word) {
     case 'OOM':
       return new DriverError('store-full', `${name}: the server is out of memory`, options)
+    case 'READONLY':
+      return new DriverError(
+        'store-read-only',
+        `${name}: the server is a read-only replica: ${error.message}`,
+        options,
+      )
     case 'NOREPLICAS':
     case 'MISCONF':
       return new DriverError(

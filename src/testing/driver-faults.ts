@@ -22,17 +22,6 @@ async function crashDuring(context: DriverContext, key: string): Promise<void> {
   await context.crash?.(key)
 }
 
-/** The connections whose last command was a script, of all primaries. */
-async function connectionsOf(context: DriverContext): Promise<string[]> {
-  const lists = await context.command('CLIENT', 'LIST', 'TYPE', 'normal')
-  return lists.flatMap((list, primary) =>
-    String(list)
-      .split('\n')
-      .filter((line) => line.includes(' cmd=eval'))
-      .map((line) => `${primary} ${/id=\d+/.exec(line)?.[0]}`),
-  )
-}
-
 export const faultCases: DriverCase[] = [
   {
     title:
@@ -151,27 +140,6 @@ export const faultCases: DriverCase[] = [
 
         assert.equal(together, `{${tag}}:b`)
         assert.ok(apart instanceof ServerReplyError && apart.word === 'CROSSSLOT', String(apart))
-      }),
-  },
-  {
-    title: 'reconnect fails what is due as maybe done, and the client connects again',
-    run: (context) =>
-      withDriver(context, async ({ driver }) => {
-        if (driver.reconnect === undefined) return
-        const key = context.uniqueTag()
-        await driver.run(callOf(ECHO, [key], ['x']))
-        const [before = 'none'] = await connectionsOf(context)
-
-        const due = failureOf(driver.run(callOf(ECHO, [key], ['x'])))
-        driver.reconnect(key)
-
-        const failure = await due
-        assert.ok(failure instanceof ConnectionLostError && failure.sent, String(failure))
-        await until(
-          async () => !(await connectionsOf(context)).includes(before),
-          'the connection was dropped',
-        )
-        assert.equal(await untilAnswered(driver, callOf(ECHO, [key], ['back'])), 'back')
       }),
   },
   {

@@ -61,6 +61,17 @@ describe('a driver of one copy under the other', () => {
     await driver.close()
   })
 
+  test('is closed with the last instance of both copies', async () => {
+    const driver = other.ioredis(client)
+    const [first, second] = [own.perilune(driver), other.perilune(driver)]
+
+    await first.close()
+    expect(await second.lock(randomUUID()).run(() => 'done')).toBe('done')
+    await second.close()
+
+    expect(() => own.perilune(driver)).toThrow(own.InvalidArgumentError)
+  })
+
   test('an error of a script keeps its code', async () => {
     const name = randomUUID()
     await client.set(`perilune:{lock:${name}}:state`, 'garbage')

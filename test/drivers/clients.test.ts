@@ -41,7 +41,7 @@ test('a node-redis pool, a legacy client and a client with a keyPrefix are refus
   // @ts-expect-error: the types refuse it too
   expect(() => nodeRedis(createClient().legacy())).toThrow(TypeError)
   // @ts-expect-error: the types refuse it too
-  expect(() => nodeRedis(createClientPool())).toThrow(/no pool/)
+  expect(() => nodeRedis(createClientPool())).toThrow(/not a pool/)
   expect(() => nodeRedis(createClient({ keyPrefix: 'a:' }))).toThrow(/keyPrefix/)
 })
 

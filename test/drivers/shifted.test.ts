@@ -1,57 +1,10 @@
 // A client that has lost count takes a reply for that of another call, and so with all replies behind it.
 
-import { createServer, connect, type Server, type Socket } from 'node:net'
-import { once } from 'node:events'
 import { perilune } from 'perilune'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { freePort } from '../servers/ports.ts'
 import { type RedisServer, startRedis } from '../servers/redis.ts'
-import { HOST, waysToOpen } from './client.ts'
-
-/** Passes everything on. Once it is told to, one reply more than the server gave comes before the next. */
-class Relay {
-  readonly port: number
-  readonly #listener: Server
-  readonly #sockets = new Set<Socket>()
-  connections = 0
-  #inserts = false
-
-  constructor(port: number, serverPort: number) {
-    this.port = port
-    this.#listener = createServer((client) => this.#pass(client, connect(serverPort, HOST)))
-  }
-
-  async start(): Promise<void> {
-    this.#listener.listen(this.port, HOST)
-    await once(this.#listener, 'listening')
-  }
-
-  insertOne(): void {
-    this.#inserts = true
-  }
-
-  stop(): void {
-    this.#listener.close()
-    for (const socket of this.#sockets) socket.destroy()
-  }
-
-  #pass(client: Socket, server: Socket): void {
-    this.connections++
-    for (const [from, to] of [
-      [client, server],
-      [server, client],
-    ] as const) {
-      this.#sockets.add(from)
-      from.on('error', () => undefined).on('close', () => to.destroy())
-    }
-    client.on('data', (chunk) => server.write(chunk))
-    server.on('data', (chunk) => {
-      if (this.#inserts) client.write('+OK\r\n')
-      this.#inserts = false
-      client.write(chunk)
-    })
-  }
-}
+import { waysToOpen } from './client.ts'
+import { type Relay, startRelay } from './relay.ts'
 
 describe.each(await waysToOpen('singles'))('%s', (_, open) => {
   let server: RedisServer
@@ -59,8 +12,7 @@ describe.each(await waysToOpen('singles'))('%s', (_, open) => {
 
   beforeAll(async () => {
     server = await startRedis()
-    relay = new Relay(await freePort(), server.port)
-    await relay.start()
+    relay = await startRelay(server.port)
   })
   afterAll(async () => {
     relay.stop()
@@ -78,7 +30,7 @@ describe.each(await waysToOpen('singles'))('%s', (_, open) => {
     await limit.take('nobody')
     const before = relay.connections
 
-    relay.insertOne()
+    relay.insertReply()
     const [lease, first, taken, second] = await Promise.all([
       lock.acquire(),
       feed.append('first'),
@@ -103,7 +55,7 @@ describe.each(await waysToOpen('singles'))('%s', (_, open) => {
     const redis = perilune(opened.driver)
     const before = relay.connections
 
-    relay.insertOne()
+    relay.insertReply()
 
     expect(await redis.lock('first').run(() => 'done')).toBe('done')
     expect(relay.connections).toBeGreaterThan(before)

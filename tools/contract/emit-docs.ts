@@ -22,6 +22,8 @@ The minimum version of each structure follows from the commands that its scripts
 only sent to a server that knows it.
 
 ${table(['structure', 'Redis, at least', 'optional commands'], rows)}
+[Clients](operations.md#clients) says which versions of ioredis and node-redis there have to be.
+
 ## Least privilege
 
 A user who may use one structure and nothing else, by the rule below: \`ACL SETUSER name on >password\`, followed by

@@ -1,0 +1,68 @@
+import { once } from 'node:events'
+import { connect, createServer, type Server, type Socket } from 'node:net'
+import { freePort } from '../servers/ports.ts'
+import { HOST } from './client.ts'
+
+/** An address in front of a server, which passes everything on. */
+export interface Relay {
+  readonly port: number
+  /** Opened since the start. */
+  readonly connections: number
+  /** Where new connections lead to; those that are open stay. */
+  target: number
+  /** One reply more than the server gave comes before the next. */
+  insertReply(): void
+  stop(): void
+}
+
+export async function startRelay(target: number): Promise<Relay> {
+  const relay = new TcpRelay(await freePort(), target)
+  await relay.start()
+  return relay
+}
+
+class TcpRelay implements Relay {
+  readonly port: number
+  target: number
+  connections = 0
+  readonly #listener: Server
+  readonly #sockets = new Set<Socket>()
+  #inserts = false
+
+  constructor(port: number, target: number) {
+    this.port = port
+    this.target = target
+    this.#listener = createServer((client) => this.#pass(client, connect(this.target, HOST)))
+  }
+
+  async start(): Promise<void> {
+    this.#listener.listen(this.port, HOST)
+    await once(this.#listener, 'listening')
+  }
+
+  insertReply(): void {
+    this.#inserts = true
+  }
+
+  stop(): void {
+    this.#listener.close()
+    for (const socket of this.#sockets) socket.destroy()
+  }
+
+  #pass(client: Socket, server: Socket): void {
+    this.connections++
+    for (const [from, to] of [
+      [client, server],
+      [server, client],
+    ] as const) {
+      this.#sockets.add(from)
+      from.on('error', () => undefined).on('close', () => to.destroy())
+    }
+    client.on('data', (chunk) => server.write(chunk))
+    server.on('data', (chunk) => {
+      if (this.#inserts) client.write('+OK\r\n')
+      this.#inserts = false
+      client.write(chunk)
+    })
+  }
+}
