@@ -61,7 +61,7 @@ function readPayloadsOfAckAndClaimPlainClaimed(part: Reply | undefined): (Buffer
 export const ackAndClaimPlain: Operation<AckAndClaimPlainArguments, AckAndClaimPlainAnswer> = {
   script: {
     name: 'queue/ack-and-claim-plain',
-    sha1: '32bcde34eb6d2dd8e3d4f89dad530fdb94236b4e',
+    sha1: '8eaaced7a84eae9a1eb4f5b73c0bbd6d34176cd8',
     reads: false,
     bytes: true,
     source: `--[[
@@ -634,24 +634,16 @@ local function is_quiet(queue, call, now_ms)
   if queue.layout ~= QUEUE_LAYOUT or queue.settings or queue.marks % 4 > 0 or queue.due_ms <= now_ms then
     return false
   end
-  if queue.marks > 0 then
--- Whether the server's clock has stepped back, by itself or because a node took over whose clock is behind, and what comes
--- again and again has to go on meanwhile: recurrences, and groups with a rate. The newest job and the newest token, which
--- rise, are numbered by the time. A queue that was idle for longer than the step does not know of it; what it waits for is
--- late by less than that.
+  if queue.marks > 1 and queue.due_ms > now_ms + 1000 then
+-- Whether the server's clock has stepped back, by itself or because a node took over whose clock is behind. The newest job and
+-- the newest token, which rise, are numbered by the time. A queue that was idle for longer than the step does not know of
+-- it; what it waits for is late by less than that.
 local STEP_MS = 1000
--- So often it is looked at what the step holds back; see shared/queue/catch-up.
-local LOOK_AGAIN_MS = 1000
 
 local function is_behind(queue, now_ms)
-  -- A mark of 1 is that of priorities.
-  return queue.marks > 1 and math.max(queue.last, queue.token) > (now_ms + STEP_MS) * 1000
+  return math.max(queue.last, queue.token) > (now_ms + STEP_MS) * 1000
 end
-
-local function must_catch_up(queue, now_ms)
-  return queue.due_ms > now_ms + LOOK_AGAIN_MS and is_behind(queue, now_ms)
-end
-    if must_catch_up(queue, now_ms) then
+    if is_behind(queue, now_ms) then
       return false
     end
   end
@@ -1142,26 +1134,26 @@ return {
     [556, 'lua/shared/queue/plain-head.lua', 8],
     [564, 'lua/shared/queue/plain.lua', 3],
     [572, 'lua/shared/queue/is-behind.lua', 1],
-    [588, 'lua/shared/queue/plain.lua', 12],
-    [655, 'lua/shared/queue/note-spans.lua', 1],
-    [656, 'lua/shared/queue/note-spans.lua', 3],
-    [682, 'lua/shared/queue/plain.lua', 80],
-    [709, 'lua/shared/queue/note-spans.lua', 1],
-    [710, 'lua/shared/queue/note-spans.lua', 3],
-    [736, 'lua/shared/queue/plain.lua', 108],
-    [794, 'lua/queue/ack-and-claim-plain.lua', 47],
-    [826, 'lua/shared/tell.lua', 1],
-    [833, 'lua/shared/tell.lua', 12],
-    [847, 'lua/shared/queue/idle.lua', 1],
-    [924, 'lua/shared/queue/watch.lua', 1],
-    [945, 'lua/queue/ack-and-claim-plain.lua', 82],
-    [955, 'lua/shared/queue/note-time.lua', 1],
-    [960, 'lua/queue/ack-and-claim-plain.lua', 93],
-    [970, 'lua/shared/queue/publish-plain.lua', 1],
-    [972, 'lua/shared/queue/spelled.lua', 1],
-    [980, 'lua/shared/queue/send.lua', 1],
-    [996, 'lua/shared/queue/publish-plain.lua', 5],
-    [1013, 'lua/queue/ack-and-claim-plain.lua', 104],
+    [580, 'lua/shared/queue/plain.lua', 12],
+    [647, 'lua/shared/queue/note-spans.lua', 1],
+    [648, 'lua/shared/queue/note-spans.lua', 3],
+    [674, 'lua/shared/queue/plain.lua', 80],
+    [701, 'lua/shared/queue/note-spans.lua', 1],
+    [702, 'lua/shared/queue/note-spans.lua', 3],
+    [728, 'lua/shared/queue/plain.lua', 108],
+    [786, 'lua/queue/ack-and-claim-plain.lua', 47],
+    [818, 'lua/shared/tell.lua', 1],
+    [825, 'lua/shared/tell.lua', 12],
+    [839, 'lua/shared/queue/idle.lua', 1],
+    [916, 'lua/shared/queue/watch.lua', 1],
+    [937, 'lua/queue/ack-and-claim-plain.lua', 82],
+    [947, 'lua/shared/queue/note-time.lua', 1],
+    [952, 'lua/queue/ack-and-claim-plain.lua', 93],
+    [962, 'lua/shared/queue/publish-plain.lua', 1],
+    [964, 'lua/shared/queue/spelled.lua', 1],
+    [972, 'lua/shared/queue/send.lua', 1],
+    [988, 'lua/shared/queue/publish-plain.lua', 5],
+    [1005, 'lua/queue/ack-and-claim-plain.lua', 104],
   ],
   encode(args) {
     const encoded = new Array<Argument>(9 + args.acks.length * 2)
@@ -1266,7 +1258,7 @@ function readOptionsOfAckAndClaimClaimed(part: Reply | undefined): ({ readonly a
 export const ackAndClaim: Operation<AckAndClaimArguments, AckAndClaimAnswer> = {
   script: {
     name: 'queue/ack-and-claim',
-    sha1: '7842624b83297c05b1ec71248a21cd99c1359f0a',
+    sha1: '41b4aa2c48d7233d80b79d5495f159dcdd41fb11',
     reads: false,
     bytes: true,
     source: `--[[
@@ -2274,21 +2266,6 @@ end
 -- In the hash of groups, under its name:
 --   '<number> <ready> <claimed> <in_ring> <paused> <concurrency> <rate_limit> <rate_window_ms> <arrival_us>'
 -- Its burst stands beside it; see shared/queue/burst.
--- The burst of a rate, where one is set: '<rate_limit>,<rate_window_ms>,<burst>', in a field of its own, for processes of older
--- releases know none. So it is of the rate that it was set with, and not of one that those have set since. Those of groups
--- stand in the hash of groups, each behind a byte with which no name begins; that byte alone has how many there are.
-local GROUP_BURST = '\\255'
-
--- 0: as many as the rate allows in a window.
-local function read_burst(hash, field, rate)
-  if rate.rate_limit == 0 then
-    return 0
-  end
-  local stored = redis.call('HGET', hash, field)
-  local limit, window_ms, burst = string.match(stored or '', '^(%d+),(%d+),(%d+)$')
-  local is_of_rate = tonumber(limit) == rate.rate_limit and tonumber(window_ms) == rate.rate_window_ms
-  return is_of_rate and tonumber(burst) or 0
-end
 
 local function new_group(number)
   return {
@@ -2322,9 +2299,25 @@ local function read_group(groups, name)
     concurrency = tonumber(concurrency),
     rate_limit = tonumber(rate_limit),
     rate_window_ms = tonumber(rate_window_ms),
+    rate_burst = 0,
     arrival_us = tonumber(arrival_us),
   }
-  group.rate_burst = read_burst(groups, GROUP_BURST .. name, group)
+  if group.rate_limit > 0 then
+    -- Only here: a script makes its functions anew in every call.
+-- The burst of a rate, where one is set: '<rate_limit>,<rate_window_ms>,<burst>', in a field of its own, for processes of older
+-- releases know none. So it is of the rate that it was set with, and not of one that those have set since. Those of groups
+-- stand in the hash of groups, each behind a byte with which no name begins; that byte alone has how many there are.
+local GROUP_BURST = '\\255'
+
+-- 0: as many as the rate allows in a window.
+local function read_burst(hash, field, rate)
+  local stored = redis.call('HGET', hash, field)
+  local limit, window_ms, burst = string.match(stored or '', '^(%d+),(%d+),(%d+)$')
+  local is_of_rate = tonumber(limit) == rate.rate_limit and tonumber(window_ms) == rate.rate_window_ms
+  return is_of_rate and tonumber(burst) or 0
+end
+    group.rate_burst = read_burst(groups, GROUP_BURST .. name, group)
+  end
   return group
 end
 
@@ -3277,23 +3270,6 @@ end
 local function may_free_others(queue, settings)
   return queue.idle > 0 and (settings.concurrency > 0 or is_marked(queue, GROUPS))
 end
--- Whether the server's clock has stepped back, by itself or because a node took over whose clock is behind, and what comes
--- again and again has to go on meanwhile: recurrences, and groups with a rate. The newest job and the newest token, which
--- rise, are numbered by the time. A queue that was idle for longer than the step does not know of it; what it waits for is
--- late by less than that.
-local STEP_MS = 1000
--- So often it is looked at what the step holds back; see shared/queue/catch-up.
-local LOOK_AGAIN_MS = 1000
-
-local function is_behind(queue, now_ms)
-  -- A mark of 1 is that of priorities.
-  return queue.marks > 1 and math.max(queue.last, queue.token) > (now_ms + STEP_MS) * 1000
-end
-
-local function must_catch_up(queue, now_ms)
-  return queue.due_ms > now_ms + LOOK_AGAIN_MS and is_behind(queue, now_ms)
-end
-
 -- When there is something to do again although nobody calls, in milliseconds of the server; nil: never.
 local function next_due_ms(keys, queue, settings, now_ms)
   local first = redis.call('ZRANGE', keys.scheduled, '0', '0', 'WITHSCORES')[2]
@@ -3321,9 +3297,6 @@ local function next_due_ms(keys, queue, settings, now_ms)
       '1'
     )[2]
     soonest = math.min(soonest, tonumber(run or math.huge))
-  end
-  if soonest < math.huge and is_behind(queue, now_ms) then
-    soonest = math.min(soonest, now_ms + LOOK_AGAIN_MS)
   end
   return soonest < math.huge and soonest or nil
 end
@@ -3397,7 +3370,21 @@ end
 local now_us = clock_us()
 local now_ms = math.floor(now_us / 1000)
 local settings = parse_settings(queue.settings)
-settings.rate_burst = read_burst(meta, 'burst', settings)
+if settings.rate_limit > 0 then
+-- The burst of a rate, where one is set: '<rate_limit>,<rate_window_ms>,<burst>', in a field of its own, for processes of older
+-- releases know none. So it is of the rate that it was set with, and not of one that those have set since. Those of groups
+-- stand in the hash of groups, each behind a byte with which no name begins; that byte alone has how many there are.
+local GROUP_BURST = '\\255'
+
+-- 0: as many as the rate allows in a window.
+local function read_burst(hash, field, rate)
+  local stored = redis.call('HGET', hash, field)
+  local limit, window_ms, burst = string.match(stored or '', '^(%d+),(%d+),(%d+)$')
+  local is_of_rate = tonumber(limit) == rate.rate_limit and tonumber(window_ms) == rate.rate_window_ms
+  return is_of_rate and tonumber(burst) or 0
+end
+  settings.rate_burst = read_burst(meta, 'burst', settings)
+end
 local paused = settings.paused and 1 or 0
 if remembered then
   local token, count, ends_ms, text = string.match(remembered, '^(%d+) (%d+) (%d+) (.*)$')
@@ -3419,7 +3406,19 @@ end
 if limit > 0 and queue.watch_ms <= now_ms then
   queue.watch_ms = 0
 end
-if limit > 0 and (queue.due_ms <= now_ms or must_catch_up(queue, now_ms)) then
+if queue.marks > 1 then
+  -- Groups with a rate, and recurrences, have to go on meanwhile. What is due is looked at every second then.
+-- Whether the server's clock has stepped back, by itself or because a node took over whose clock is behind. The newest job and
+-- the newest token, which rise, are numbered by the time. A queue that was idle for longer than the step does not know of
+-- it; what it waits for is late by less than that.
+local STEP_MS = 1000
+
+local function is_behind(queue, now_ms)
+  return math.max(queue.last, queue.token) > (now_ms + STEP_MS) * 1000
+end
+  queue.is_behind = is_behind(queue, now_ms)
+end
+if limit > 0 and (queue.due_ms <= now_ms or (queue.is_behind and queue.due_ms > now_ms + 1000)) then
 -- Sees to what the time has brought: leases that ended, jobs that are due, parents to ask after, and runs that recur.
 -- About as many jobs become ready as are \`wanted\`, for others wait meanwhile.
 local function bring_due(keys, queue, settings, now_us, wanted)
@@ -3596,7 +3595,7 @@ end
   local now_ms = math.floor(now_us / 1000)
   reclaim_lost(keys, queue, now_us, 100)
   show_due(keys, queue, now_us, math.max(20, math.min(wanted, 100)))
-  if is_behind(queue, now_ms) then
+  if queue.is_behind then
 -- Recurrences that know few coming times. As long as there are any, claims tell that there is a chore; see
 -- src/queue/chores.ts.
 local REFILL = 1
@@ -3729,11 +3728,12 @@ local function next_interval(recurrence, after_ms)
   return (math.floor((after_ms - offset_ms) / every_ms) + 1) * every_ms + offset_ms
 end
 local MOST_LOOKED_AT = 100
+local TURN_MS = 1000
 
 -- The part of a sorted set whose turn it is.
 local function part_of(set, now_ms)
   local parts = math.ceil(redis.call('ZCARD', set) / MOST_LOOKED_AT)
-  local from = parts > 0 and math.floor(now_ms / LOOK_AGAIN_MS) % parts * MOST_LOOKED_AT or 0
+  local from = parts > 0 and math.floor(now_ms / TURN_MS) % parts * MOST_LOOKED_AT or 0
   return redis.call('ZRANGE', set, from, from + MOST_LOOKED_AT - 1)
 end
 
@@ -4025,7 +4025,13 @@ local function spawn_due(keys, queue, now_us, most)
 end
     spawn_due(keys, queue, now_us, 100)
   end
-  queue.due_ms = next_due_ms(keys, queue, settings, now_ms) or NEVER_MS
+-- When to look again, at the latest, what a step back of the clock holds back; see shared/queue/catch-up.
+local LOOK_AGAIN_MS = 1000
+
+local function look_again(queue, due_ms, now_ms)
+  return queue.is_behind and math.min(due_ms, now_ms + LOOK_AGAIN_MS) or due_ms
+end
+  queue.due_ms = look_again(queue, next_due_ms(keys, queue, settings, now_ms) or NEVER_MS, now_ms)
 end
   bring_due(keys, queue, settings, now_us, limit)
 end
@@ -4283,6 +4289,12 @@ if waits then
 local function note_time(queue, now_us)
   queue.token = math.max(queue.token, now_us - 1)
 end
+-- When to look again, at the latest, what a step back of the clock holds back; see shared/queue/catch-up.
+local LOOK_AGAIN_MS = 1000
+
+local function look_again(queue, due_ms, now_ms)
+  return queue.is_behind and math.min(due_ms, now_ms + LOOK_AGAIN_MS) or due_ms
+end
 
 -- A worker that found less than it wanted waits until it is woken. Answers in how many milliseconds it has to come back
 -- by itself; 0: it need not.
@@ -4291,7 +4303,8 @@ local function wait_for_work(keys, queue, settings, worker, has_room, now_us)
   if has_room and queue.ready > 0 and has_more(keys, queue) then
     wait_ms = 1
   end
-  local recheck_ms = watch_time(queue, next_due_ms(keys, queue, settings, now_ms), wait_ms, now_ms)
+  local due_ms = next_due_ms(keys, queue, settings, now_ms)
+  local recheck_ms = watch_time(queue, due_ms and look_again(queue, due_ms, now_ms), wait_ms, now_ms)
   note_time(queue, now_us)
   stand_idle(keys.idle, queue, worker, recheck_ms > 0)
   return recheck_ms
@@ -4348,85 +4361,91 @@ return { 'claimed', now_ms, ends_ms, waiting, recheck_ms, paused, chores, refuse
     [964, 'lua/shared/queue/names.lua', 1],
     [980, 'lua/shared/queue/names.lua', 29],
     [998, 'lua/shared/queue/groups.lua', 1],
-    [1006, 'lua/shared/queue/burst.lua', 1],
-    [1021, 'lua/shared/queue/groups.lua', 10],
-    [1126, 'lua/shared/queue/groups.lua', 126],
-    [1153, 'lua/shared/queue/ready.lua', 1],
-    [1182, 'lua/shared/queue/fields.lua', 1],
-    [1191, 'lua/shared/queue/end.lua', 1],
-    [1212, 'lua/shared/queue/leave-tags.lua', 1],
-    [1221, 'lua/shared/queue/end.lua', 23],
-    [1238, 'lua/shared/queue/note-end.lua', 1],
-    [1268, 'lua/shared/queue/tell-others.lua', 1],
-    [1270, 'lua/shared/queue/packed-notes.lua', 1],
-    [1271, 'lua/shared/queue/packed-notes.lua', 3],
-    [1279, 'lua/shared/queue/tell-others.lua', 4],
-    [1282, 'lua/shared/queue/result.lua', 1],
-    [1296, 'lua/shared/queue/tell-ends.lua', 1],
-    [1352, 'lua/shared/queue/tell-others.lua', 9],
-    [1355, 'lua/shared/queue/tell-others.lua', 13],
-    [1358, 'lua/shared/queue/publish.lua', 1],
-    [1359, 'lua/shared/queue/message.lua', 1],
-    [1369, 'lua/shared/queue/spelled.lua', 1],
-    [1377, 'lua/shared/queue/send.lua', 1],
-    [1393, 'lua/shared/queue/message.lua', 13],
-    [1416, 'lua/shared/queue/publish.lua', 3],
-    [1422, 'lua/shared/queue/tell-others.lua', 17],
-    [1425, 'lua/shared/queue/cancel.lua', 1],
-    [1433, 'lua/shared/queue/stop.lua', 1],
-    [1441, 'lua/shared/queue/finish.lua', 1],
-    [1541, 'lua/shared/queue/take.lua', 1],
-    [1659, 'lua/shared/queue/bring-returned.lua', 1],
-    [1692, 'lua/shared/queue/take.lua', 120],
-    [1716, 'lua/shared/queue/lease.lua', 1],
-    [1786, 'lua/shared/queue/told.lua', 1],
-    [1801, 'lua/shared/queue/claimed-before.lua', 1],
-    [1847, 'lua/shared/queue/idle.lua', 1],
-    [1924, 'lua/shared/queue/watch.lua', 1],
-    [1945, 'lua/shared/queue/judge.lua', 1],
-    [2009, 'lua/shared/queue/is-behind.lua', 1],
-    [2025, 'lua/shared/queue/next-due.lua', 2],
-    [2084, 'lua/queue/ack-and-claim.lua', 92],
-    [2152, 'lua/shared/queue/bring-due.lua', 1],
-    [2155, 'lua/shared/queue/entries.lua', 1],
-    [2173, 'lua/shared/queue/history.lua', 1],
-    [2187, 'lua/shared/queue/failure.lua', 1],
-    [2193, 'lua/shared/queue/note-failure.lua', 1],
-    [2197, 'lua/shared/queue/dead.lua', 1],
-    [2251, 'lua/shared/queue/bury-claimed.lua', 1],
-    [2258, 'lua/shared/queue/reclaim.lua', 1],
-    [2303, 'lua/shared/queue/due.lua', 1],
-    [2325, 'lua/shared/queue/bring-due.lua', 12],
-    [2329, 'lua/shared/queue/leave-short.lua', 1],
-    [2340, 'lua/shared/queue/read-recurrence.lua', 1],
-    [2404, 'lua/shared/queue/recurrence.lua', 1],
-    [2453, 'lua/shared/queue/catch-up.lua', 1],
-    [2455, 'lua/shared/queue/next-interval.lua', 1],
-    [2460, 'lua/shared/queue/catch-up.lua', 4],
-    [2507, 'lua/shared/queue/bring-due.lua', 21],
-    [2513, 'lua/shared/queue/spawn.lua', 1],
-    [2518, 'lua/shared/queue/number.lua', 1],
-    [2527, 'lua/shared/queue/enter-tags.lua', 1],
-    [2533, 'lua/shared/queue/leave-short.lua', 1],
-    [2544, 'lua/shared/queue/read-recurrence.lua', 1],
-    [2608, 'lua/shared/queue/recurrence.lua', 1],
-    [2657, 'lua/shared/queue/spawn.lua', 12],
-    [2755, 'lua/shared/queue/bring-due.lua', 28],
-    [2759, 'lua/queue/ack-and-claim.lua', 161],
-    [2763, 'lua/shared/queue/settle.lua', 1],
-    [2764, 'lua/shared/queue/failure.lua', 1],
-    [2770, 'lua/shared/queue/dead.lua', 1],
-    [2824, 'lua/shared/queue/backoff.lua', 1],
-    [2826, 'lua/shared/queue/backoff.lua', 22],
-    [2845, 'lua/shared/queue/unblock.lua', 1],
-    [2851, 'lua/shared/queue/outbox.lua', 1],
-    [2862, 'lua/shared/queue/entries.lua', 1],
-    [2880, 'lua/shared/queue/history.lua', 1],
-    [2894, 'lua/shared/queue/settle.lua', 18],
-    [2968, 'lua/queue/ack-and-claim.lua', 166],
-    [3010, 'lua/shared/queue/note-time.lua', 1],
-    [3015, 'lua/shared/queue/wait.lua', 2],
-    [3028, 'lua/queue/ack-and-claim.lua', 209],
+    [1044, 'lua/shared/queue/burst.lua', 1],
+    [1056, 'lua/shared/queue/groups.lua', 48],
+    [1127, 'lua/shared/queue/groups.lua', 130],
+    [1154, 'lua/shared/queue/ready.lua', 1],
+    [1183, 'lua/shared/queue/fields.lua', 1],
+    [1192, 'lua/shared/queue/end.lua', 1],
+    [1213, 'lua/shared/queue/leave-tags.lua', 1],
+    [1222, 'lua/shared/queue/end.lua', 23],
+    [1239, 'lua/shared/queue/note-end.lua', 1],
+    [1269, 'lua/shared/queue/tell-others.lua', 1],
+    [1271, 'lua/shared/queue/packed-notes.lua', 1],
+    [1272, 'lua/shared/queue/packed-notes.lua', 3],
+    [1280, 'lua/shared/queue/tell-others.lua', 4],
+    [1283, 'lua/shared/queue/result.lua', 1],
+    [1297, 'lua/shared/queue/tell-ends.lua', 1],
+    [1353, 'lua/shared/queue/tell-others.lua', 9],
+    [1356, 'lua/shared/queue/tell-others.lua', 13],
+    [1359, 'lua/shared/queue/publish.lua', 1],
+    [1360, 'lua/shared/queue/message.lua', 1],
+    [1370, 'lua/shared/queue/spelled.lua', 1],
+    [1378, 'lua/shared/queue/send.lua', 1],
+    [1394, 'lua/shared/queue/message.lua', 13],
+    [1417, 'lua/shared/queue/publish.lua', 3],
+    [1423, 'lua/shared/queue/tell-others.lua', 17],
+    [1426, 'lua/shared/queue/cancel.lua', 1],
+    [1434, 'lua/shared/queue/stop.lua', 1],
+    [1442, 'lua/shared/queue/finish.lua', 1],
+    [1542, 'lua/shared/queue/take.lua', 1],
+    [1660, 'lua/shared/queue/bring-returned.lua', 1],
+    [1693, 'lua/shared/queue/take.lua', 120],
+    [1717, 'lua/shared/queue/lease.lua', 1],
+    [1787, 'lua/shared/queue/told.lua', 1],
+    [1802, 'lua/shared/queue/claimed-before.lua', 1],
+    [1848, 'lua/shared/queue/idle.lua', 1],
+    [1925, 'lua/shared/queue/watch.lua', 1],
+    [1946, 'lua/shared/queue/judge.lua', 1],
+    [2010, 'lua/shared/queue/next-due.lua', 1],
+    [2065, 'lua/queue/ack-and-claim.lua', 92],
+    [2111, 'lua/shared/queue/burst.lua', 1],
+    [2123, 'lua/queue/ack-and-claim.lua', 139],
+    [2148, 'lua/shared/queue/is-behind.lua', 1],
+    [2156, 'lua/queue/ack-and-claim.lua', 165],
+    [2159, 'lua/shared/queue/bring-due.lua', 1],
+    [2162, 'lua/shared/queue/entries.lua', 1],
+    [2180, 'lua/shared/queue/history.lua', 1],
+    [2194, 'lua/shared/queue/failure.lua', 1],
+    [2200, 'lua/shared/queue/note-failure.lua', 1],
+    [2204, 'lua/shared/queue/dead.lua', 1],
+    [2258, 'lua/shared/queue/bury-claimed.lua', 1],
+    [2265, 'lua/shared/queue/reclaim.lua', 1],
+    [2310, 'lua/shared/queue/due.lua', 1],
+    [2332, 'lua/shared/queue/bring-due.lua', 12],
+    [2336, 'lua/shared/queue/leave-short.lua', 1],
+    [2347, 'lua/shared/queue/read-recurrence.lua', 1],
+    [2411, 'lua/shared/queue/recurrence.lua', 1],
+    [2460, 'lua/shared/queue/catch-up.lua', 1],
+    [2462, 'lua/shared/queue/next-interval.lua', 1],
+    [2467, 'lua/shared/queue/catch-up.lua', 4],
+    [2515, 'lua/shared/queue/bring-due.lua', 21],
+    [2521, 'lua/shared/queue/spawn.lua', 1],
+    [2526, 'lua/shared/queue/number.lua', 1],
+    [2535, 'lua/shared/queue/enter-tags.lua', 1],
+    [2541, 'lua/shared/queue/leave-short.lua', 1],
+    [2552, 'lua/shared/queue/read-recurrence.lua', 1],
+    [2616, 'lua/shared/queue/recurrence.lua', 1],
+    [2665, 'lua/shared/queue/spawn.lua', 12],
+    [2763, 'lua/shared/queue/bring-due.lua', 28],
+    [2765, 'lua/shared/queue/look-again.lua', 1],
+    [2771, 'lua/shared/queue/bring-due.lua', 31],
+    [2773, 'lua/queue/ack-and-claim.lua', 169],
+    [2777, 'lua/shared/queue/settle.lua', 1],
+    [2778, 'lua/shared/queue/failure.lua', 1],
+    [2784, 'lua/shared/queue/dead.lua', 1],
+    [2838, 'lua/shared/queue/backoff.lua', 1],
+    [2840, 'lua/shared/queue/backoff.lua', 22],
+    [2859, 'lua/shared/queue/unblock.lua', 1],
+    [2865, 'lua/shared/queue/outbox.lua', 1],
+    [2876, 'lua/shared/queue/entries.lua', 1],
+    [2894, 'lua/shared/queue/history.lua', 1],
+    [2908, 'lua/shared/queue/settle.lua', 18],
+    [2982, 'lua/queue/ack-and-claim.lua', 174],
+    [3024, 'lua/shared/queue/note-time.lua', 1],
+    [3029, 'lua/shared/queue/look-again.lua', 1],
+    [3035, 'lua/shared/queue/wait.lua', 3],
+    [3049, 'lua/queue/ack-and-claim.lua', 217],
   ],
   encode(args) {
     const encoded = new Array<Argument>(9 + args.acks.length * 3)
@@ -4515,7 +4534,7 @@ function readDuplicatesOfAdvanceAdvanced(part: Reply | undefined): ({ readonly a
 export const advance: Operation<AdvanceArguments, AdvanceAnswer> = {
   script: {
     name: 'queue/advance',
-    sha1: 'ad5db219ef0d8d9e09db8b5fc68a19a0ba3bc175',
+    sha1: '3737a9510944723dbcc869f897c3ae633eac027e',
     reads: false,
     bytes: false,
     source: `--[[
@@ -5625,21 +5644,6 @@ end
 -- In the hash of groups, under its name:
 --   '<number> <ready> <claimed> <in_ring> <paused> <concurrency> <rate_limit> <rate_window_ms> <arrival_us>'
 -- Its burst stands beside it; see shared/queue/burst.
--- The burst of a rate, where one is set: '<rate_limit>,<rate_window_ms>,<burst>', in a field of its own, for processes of older
--- releases know none. So it is of the rate that it was set with, and not of one that those have set since. Those of groups
--- stand in the hash of groups, each behind a byte with which no name begins; that byte alone has how many there are.
-local GROUP_BURST = '\\255'
-
--- 0: as many as the rate allows in a window.
-local function read_burst(hash, field, rate)
-  if rate.rate_limit == 0 then
-    return 0
-  end
-  local stored = redis.call('HGET', hash, field)
-  local limit, window_ms, burst = string.match(stored or '', '^(%d+),(%d+),(%d+)$')
-  local is_of_rate = tonumber(limit) == rate.rate_limit and tonumber(window_ms) == rate.rate_window_ms
-  return is_of_rate and tonumber(burst) or 0
-end
 
 local function new_group(number)
   return {
@@ -5673,9 +5677,25 @@ local function read_group(groups, name)
     concurrency = tonumber(concurrency),
     rate_limit = tonumber(rate_limit),
     rate_window_ms = tonumber(rate_window_ms),
+    rate_burst = 0,
     arrival_us = tonumber(arrival_us),
   }
-  group.rate_burst = read_burst(groups, GROUP_BURST .. name, group)
+  if group.rate_limit > 0 then
+    -- Only here: a script makes its functions anew in every call.
+-- The burst of a rate, where one is set: '<rate_limit>,<rate_window_ms>,<burst>', in a field of its own, for processes of older
+-- releases know none. So it is of the rate that it was set with, and not of one that those have set since. Those of groups
+-- stand in the hash of groups, each behind a byte with which no name begins; that byte alone has how many there are.
+local GROUP_BURST = '\\255'
+
+-- 0: as many as the rate allows in a window.
+local function read_burst(hash, field, rate)
+  local stored = redis.call('HGET', hash, field)
+  local limit, window_ms, burst = string.match(stored or '', '^(%d+),(%d+),(%d+)$')
+  local is_of_rate = tonumber(limit) == rate.rate_limit and tonumber(window_ms) == rate.rate_window_ms
+  return is_of_rate and tonumber(burst) or 0
+end
+    group.rate_burst = read_burst(groups, GROUP_BURST .. name, group)
+  end
   return group
 end
 
@@ -6843,44 +6863,44 @@ return { 'advanced', first, queue.chores, refused, tally.duplicates }
     [1045, 'lua/shared/queue/fields.lua', 1],
     [1054, 'lua/shared/queue/names.lua', 1],
     [1100, 'lua/shared/queue/groups.lua', 1],
-    [1108, 'lua/shared/queue/burst.lua', 1],
-    [1123, 'lua/shared/queue/groups.lua', 10],
-    [1249, 'lua/shared/queue/ready.lua', 1],
-    [1286, 'lua/shared/queue/number.lua', 1],
-    [1295, 'lua/shared/queue/enqueue.lua', 1],
-    [1333, 'lua/shared/queue/replace.lua', 1],
-    [1388, 'lua/shared/queue/leave-tags.lua', 1],
-    [1397, 'lua/shared/queue/replace.lua', 57],
-    [1422, 'lua/shared/queue/idempotency.lua', 1],
-    [1436, 'lua/shared/queue/idle.lua', 1],
-    [1482, 'lua/shared/queue/idle.lua', 68],
-    [1492, 'lua/shared/queue/find.lua', 1],
-    [1518, 'lua/shared/queue/failure.lua', 1],
-    [1528, 'lua/shared/queue/parents.lua', 1],
-    [1587, 'lua/shared/queue/parents.lua', 70],
-    [1599, 'lua/shared/queue/link.lua', 1],
-    [1662, 'lua/shared/queue/end.lua', 1],
-    [1683, 'lua/shared/queue/leave-tags.lua', 1],
-    [1692, 'lua/shared/queue/end.lua', 23],
-    [1709, 'lua/shared/queue/cancel.lua', 1],
-    [1717, 'lua/shared/queue/stop.lua', 1],
-    [1725, 'lua/shared/queue/judge-one.lua', 1],
-    [1735, 'lua/shared/queue/finish.lua', 1],
-    [1835, 'lua/shared/queue/freed.lua', 1],
-    [1844, 'lua/shared/queue/told.lua', 1],
-    [1859, 'lua/shared/queue/outbox.lua', 1],
-    [1870, 'lua/shared/queue/spec.lua', 1],
-    [1893, 'lua/shared/queue/spec.lua', 33],
-    [1995, 'lua/queue/advance.lua', 88],
-    [2069, 'lua/shared/queue/settle.lua', 1],
-    [2070, 'lua/shared/queue/dead.lua', 1],
-    [2124, 'lua/shared/queue/backoff.lua', 1],
-    [2126, 'lua/shared/queue/backoff.lua', 22],
-    [2145, 'lua/shared/queue/unblock.lua', 1],
-    [2151, 'lua/shared/queue/entries.lua', 1],
-    [2169, 'lua/shared/queue/history.lua', 1],
-    [2183, 'lua/shared/queue/settle.lua', 18],
-    [2257, 'lua/queue/advance.lua', 163],
+    [1146, 'lua/shared/queue/burst.lua', 1],
+    [1158, 'lua/shared/queue/groups.lua', 48],
+    [1250, 'lua/shared/queue/ready.lua', 1],
+    [1287, 'lua/shared/queue/number.lua', 1],
+    [1296, 'lua/shared/queue/enqueue.lua', 1],
+    [1334, 'lua/shared/queue/replace.lua', 1],
+    [1389, 'lua/shared/queue/leave-tags.lua', 1],
+    [1398, 'lua/shared/queue/replace.lua', 57],
+    [1423, 'lua/shared/queue/idempotency.lua', 1],
+    [1437, 'lua/shared/queue/idle.lua', 1],
+    [1483, 'lua/shared/queue/idle.lua', 68],
+    [1493, 'lua/shared/queue/find.lua', 1],
+    [1519, 'lua/shared/queue/failure.lua', 1],
+    [1529, 'lua/shared/queue/parents.lua', 1],
+    [1588, 'lua/shared/queue/parents.lua', 70],
+    [1600, 'lua/shared/queue/link.lua', 1],
+    [1663, 'lua/shared/queue/end.lua', 1],
+    [1684, 'lua/shared/queue/leave-tags.lua', 1],
+    [1693, 'lua/shared/queue/end.lua', 23],
+    [1710, 'lua/shared/queue/cancel.lua', 1],
+    [1718, 'lua/shared/queue/stop.lua', 1],
+    [1726, 'lua/shared/queue/judge-one.lua', 1],
+    [1736, 'lua/shared/queue/finish.lua', 1],
+    [1836, 'lua/shared/queue/freed.lua', 1],
+    [1845, 'lua/shared/queue/told.lua', 1],
+    [1860, 'lua/shared/queue/outbox.lua', 1],
+    [1871, 'lua/shared/queue/spec.lua', 1],
+    [1894, 'lua/shared/queue/spec.lua', 33],
+    [1996, 'lua/queue/advance.lua', 88],
+    [2070, 'lua/shared/queue/settle.lua', 1],
+    [2071, 'lua/shared/queue/dead.lua', 1],
+    [2125, 'lua/shared/queue/backoff.lua', 1],
+    [2127, 'lua/shared/queue/backoff.lua', 22],
+    [2146, 'lua/shared/queue/unblock.lua', 1],
+    [2152, 'lua/shared/queue/entries.lua', 1],
+    [2170, 'lua/shared/queue/history.lua', 1],
+    [2184, 'lua/shared/queue/settle.lua', 18],
+    [2258, 'lua/queue/advance.lua', 163],
   ],
   encode(args) {
     const encoded = new Array<Argument>(6 + args.steps.length * 26)
@@ -7798,7 +7818,7 @@ function readRefusedOfBuryBuried(part: Reply | undefined): ({ readonly at: numbe
 export const bury: Operation<BuryArguments, BuryAnswer> = {
   script: {
     name: 'queue/bury',
-    sha1: '284482b07a2206ab6e85f863c0814c2c0aab10b1',
+    sha1: '40c2fd12ef1b4c57f744aa06eb67e5ada969dfc6',
     reads: false,
     bytes: false,
     source: `--[[
@@ -8743,21 +8763,6 @@ end
 -- In the hash of groups, under its name:
 --   '<number> <ready> <claimed> <in_ring> <paused> <concurrency> <rate_limit> <rate_window_ms> <arrival_us>'
 -- Its burst stands beside it; see shared/queue/burst.
--- The burst of a rate, where one is set: '<rate_limit>,<rate_window_ms>,<burst>', in a field of its own, for processes of older
--- releases know none. So it is of the rate that it was set with, and not of one that those have set since. Those of groups
--- stand in the hash of groups, each behind a byte with which no name begins; that byte alone has how many there are.
-local GROUP_BURST = '\\255'
-
--- 0: as many as the rate allows in a window.
-local function read_burst(hash, field, rate)
-  if rate.rate_limit == 0 then
-    return 0
-  end
-  local stored = redis.call('HGET', hash, field)
-  local limit, window_ms, burst = string.match(stored or '', '^(%d+),(%d+),(%d+)$')
-  local is_of_rate = tonumber(limit) == rate.rate_limit and tonumber(window_ms) == rate.rate_window_ms
-  return is_of_rate and tonumber(burst) or 0
-end
 
 local function new_group(number)
   return {
@@ -8791,9 +8796,25 @@ local function read_group(groups, name)
     concurrency = tonumber(concurrency),
     rate_limit = tonumber(rate_limit),
     rate_window_ms = tonumber(rate_window_ms),
+    rate_burst = 0,
     arrival_us = tonumber(arrival_us),
   }
-  group.rate_burst = read_burst(groups, GROUP_BURST .. name, group)
+  if group.rate_limit > 0 then
+    -- Only here: a script makes its functions anew in every call.
+-- The burst of a rate, where one is set: '<rate_limit>,<rate_window_ms>,<burst>', in a field of its own, for processes of older
+-- releases know none. So it is of the rate that it was set with, and not of one that those have set since. Those of groups
+-- stand in the hash of groups, each behind a byte with which no name begins; that byte alone has how many there are.
+local GROUP_BURST = '\\255'
+
+-- 0: as many as the rate allows in a window.
+local function read_burst(hash, field, rate)
+  local stored = redis.call('HGET', hash, field)
+  local limit, window_ms, burst = string.match(stored or '', '^(%d+),(%d+),(%d+)$')
+  local is_of_rate = tonumber(limit) == rate.rate_limit and tonumber(window_ms) == rate.rate_window_ms
+  return is_of_rate and tonumber(burst) or 0
+end
+    group.rate_burst = read_burst(groups, GROUP_BURST .. name, group)
+  end
   return group
 end
 
@@ -9536,46 +9557,46 @@ return { 'buried', queue.chores, refused }
     [911, 'lua/shared/queue/names.lua', 29],
     [929, 'lua/shared/queue/failure.lua', 1],
     [935, 'lua/shared/queue/groups.lua', 1],
-    [943, 'lua/shared/queue/burst.lua', 1],
-    [958, 'lua/shared/queue/groups.lua', 10],
-    [1063, 'lua/shared/queue/groups.lua', 126],
-    [1073, 'lua/shared/queue/dead.lua', 1],
-    [1127, 'lua/shared/queue/end.lua', 1],
-    [1148, 'lua/shared/queue/leave-tags.lua', 1],
-    [1157, 'lua/shared/queue/end.lua', 23],
-    [1174, 'lua/shared/queue/note-end.lua', 1],
-    [1204, 'lua/shared/queue/tell-others.lua', 1],
-    [1206, 'lua/shared/queue/packed-notes.lua', 1],
-    [1207, 'lua/shared/queue/packed-notes.lua', 3],
-    [1215, 'lua/shared/queue/tell-others.lua', 4],
-    [1218, 'lua/shared/queue/result.lua', 1],
-    [1232, 'lua/shared/queue/tell-ends.lua', 1],
-    [1288, 'lua/shared/queue/tell-others.lua', 9],
-    [1291, 'lua/shared/queue/tell-others.lua', 13],
-    [1294, 'lua/shared/queue/publish.lua', 1],
-    [1295, 'lua/shared/queue/message.lua', 1],
-    [1305, 'lua/shared/queue/spelled.lua', 1],
-    [1313, 'lua/shared/queue/send.lua', 1],
-    [1329, 'lua/shared/queue/message.lua', 13],
-    [1352, 'lua/shared/queue/publish.lua', 3],
-    [1358, 'lua/shared/queue/tell-others.lua', 17],
-    [1361, 'lua/shared/queue/cancel.lua', 1],
-    [1369, 'lua/shared/queue/stop.lua', 1],
-    [1377, 'lua/shared/queue/bury-claimed.lua', 1],
-    [1384, 'lua/shared/queue/judge-one.lua', 1],
-    [1394, 'lua/shared/queue/told.lua', 1],
-    [1409, 'lua/shared/queue/idle.lua', 1],
-    [1455, 'lua/shared/queue/freed.lua', 1],
-    [1464, 'lua/queue/bury.lua', 74],
-    [1532, 'lua/shared/queue/settle.lua', 1],
-    [1533, 'lua/shared/queue/note-due.lua', 1],
-    [1541, 'lua/shared/queue/ready.lua', 1],
-    [1570, 'lua/shared/queue/backoff.lua', 1],
-    [1572, 'lua/shared/queue/backoff.lua', 22],
-    [1591, 'lua/shared/queue/unblock.lua', 1],
-    [1597, 'lua/shared/queue/outbox.lua', 1],
-    [1608, 'lua/shared/queue/settle.lua', 18],
-    [1682, 'lua/queue/bury.lua', 143],
+    [981, 'lua/shared/queue/burst.lua', 1],
+    [993, 'lua/shared/queue/groups.lua', 48],
+    [1064, 'lua/shared/queue/groups.lua', 130],
+    [1074, 'lua/shared/queue/dead.lua', 1],
+    [1128, 'lua/shared/queue/end.lua', 1],
+    [1149, 'lua/shared/queue/leave-tags.lua', 1],
+    [1158, 'lua/shared/queue/end.lua', 23],
+    [1175, 'lua/shared/queue/note-end.lua', 1],
+    [1205, 'lua/shared/queue/tell-others.lua', 1],
+    [1207, 'lua/shared/queue/packed-notes.lua', 1],
+    [1208, 'lua/shared/queue/packed-notes.lua', 3],
+    [1216, 'lua/shared/queue/tell-others.lua', 4],
+    [1219, 'lua/shared/queue/result.lua', 1],
+    [1233, 'lua/shared/queue/tell-ends.lua', 1],
+    [1289, 'lua/shared/queue/tell-others.lua', 9],
+    [1292, 'lua/shared/queue/tell-others.lua', 13],
+    [1295, 'lua/shared/queue/publish.lua', 1],
+    [1296, 'lua/shared/queue/message.lua', 1],
+    [1306, 'lua/shared/queue/spelled.lua', 1],
+    [1314, 'lua/shared/queue/send.lua', 1],
+    [1330, 'lua/shared/queue/message.lua', 13],
+    [1353, 'lua/shared/queue/publish.lua', 3],
+    [1359, 'lua/shared/queue/tell-others.lua', 17],
+    [1362, 'lua/shared/queue/cancel.lua', 1],
+    [1370, 'lua/shared/queue/stop.lua', 1],
+    [1378, 'lua/shared/queue/bury-claimed.lua', 1],
+    [1385, 'lua/shared/queue/judge-one.lua', 1],
+    [1395, 'lua/shared/queue/told.lua', 1],
+    [1410, 'lua/shared/queue/idle.lua', 1],
+    [1456, 'lua/shared/queue/freed.lua', 1],
+    [1465, 'lua/queue/bury.lua', 74],
+    [1533, 'lua/shared/queue/settle.lua', 1],
+    [1534, 'lua/shared/queue/note-due.lua', 1],
+    [1542, 'lua/shared/queue/ready.lua', 1],
+    [1571, 'lua/shared/queue/backoff.lua', 1],
+    [1573, 'lua/shared/queue/backoff.lua', 22],
+    [1592, 'lua/shared/queue/unblock.lua', 1],
+    [1598, 'lua/shared/queue/outbox.lua', 1],
+    [1609, 'lua/shared/queue/settle.lua', 18],
+    [1683, 'lua/queue/bury.lua', 143],
   ],
   encode(args) {
     const encoded = new Array<Argument>(6 + args.failures.length * 4)
@@ -9640,7 +9661,7 @@ function readOutcomesOfCancelCancelled(part: Reply | undefined): (string)[] {
 export const cancel: Operation<CancelArguments, CancelAnswer> = {
   script: {
     name: 'queue/cancel',
-    sha1: '5c22cf767f9a4c8fedc76b0fbfd7e7107e54cae5',
+    sha1: 'e6ba410529ec24442b05370c7a8e1a9277eee131',
     reads: false,
     bytes: false,
     source: `--[[
@@ -10168,21 +10189,6 @@ end
 -- In the hash of groups, under its name:
 --   '<number> <ready> <claimed> <in_ring> <paused> <concurrency> <rate_limit> <rate_window_ms> <arrival_us>'
 -- Its burst stands beside it; see shared/queue/burst.
--- The burst of a rate, where one is set: '<rate_limit>,<rate_window_ms>,<burst>', in a field of its own, for processes of older
--- releases know none. So it is of the rate that it was set with, and not of one that those have set since. Those of groups
--- stand in the hash of groups, each behind a byte with which no name begins; that byte alone has how many there are.
-local GROUP_BURST = '\\255'
-
--- 0: as many as the rate allows in a window.
-local function read_burst(hash, field, rate)
-  if rate.rate_limit == 0 then
-    return 0
-  end
-  local stored = redis.call('HGET', hash, field)
-  local limit, window_ms, burst = string.match(stored or '', '^(%d+),(%d+),(%d+)$')
-  local is_of_rate = tonumber(limit) == rate.rate_limit and tonumber(window_ms) == rate.rate_window_ms
-  return is_of_rate and tonumber(burst) or 0
-end
 
 local function new_group(number)
   return {
@@ -10216,9 +10222,25 @@ local function read_group(groups, name)
     concurrency = tonumber(concurrency),
     rate_limit = tonumber(rate_limit),
     rate_window_ms = tonumber(rate_window_ms),
+    rate_burst = 0,
     arrival_us = tonumber(arrival_us),
   }
-  group.rate_burst = read_burst(groups, GROUP_BURST .. name, group)
+  if group.rate_limit > 0 then
+    -- Only here: a script makes its functions anew in every call.
+-- The burst of a rate, where one is set: '<rate_limit>,<rate_window_ms>,<burst>', in a field of its own, for processes of older
+-- releases know none. So it is of the rate that it was set with, and not of one that those have set since. Those of groups
+-- stand in the hash of groups, each behind a byte with which no name begins; that byte alone has how many there are.
+local GROUP_BURST = '\\255'
+
+-- 0: as many as the rate allows in a window.
+local function read_burst(hash, field, rate)
+  local stored = redis.call('HGET', hash, field)
+  local limit, window_ms, burst = string.match(stored or '', '^(%d+),(%d+),(%d+)$')
+  local is_of_rate = tonumber(limit) == rate.rate_limit and tonumber(window_ms) == rate.rate_window_ms
+  return is_of_rate and tonumber(burst) or 0
+end
+    group.rate_burst = read_burst(groups, GROUP_BURST .. name, group)
+  end
   return group
 end
 
@@ -11232,47 +11254,47 @@ return { 'cancelled', queue.chores, outcomes }
     [490, 'lua/shared/queue/names.lua', 29],
     [508, 'lua/shared/queue/failure.lua', 1],
     [518, 'lua/shared/queue/groups.lua', 1],
-    [526, 'lua/shared/queue/burst.lua', 1],
-    [541, 'lua/shared/queue/groups.lua', 10],
-    [657, 'lua/shared/queue/ready.lua', 1],
-    [694, 'lua/shared/queue/dead.lua', 1],
-    [763, 'lua/shared/queue/end.lua', 1],
-    [784, 'lua/shared/queue/leave-tags.lua', 1],
-    [793, 'lua/shared/queue/end.lua', 23],
-    [803, 'lua/shared/queue/note-end.lua', 1],
-    [833, 'lua/shared/queue/tell-others.lua', 1],
-    [835, 'lua/shared/queue/packed-notes.lua', 1],
-    [836, 'lua/shared/queue/leave-notes.lua', 1],
-    [854, 'lua/shared/queue/fold.lua', 1],
-    [855, 'lua/shared/queue/statistics.lua', 1],
-    [1091, 'lua/shared/queue/fold.lua', 3],
-    [1102, 'lua/shared/queue/leave-notes.lua', 20],
-    [1106, 'lua/shared/queue/packed-notes.lua', 3],
-    [1114, 'lua/shared/queue/tell-others.lua', 4],
-    [1117, 'lua/shared/queue/result.lua', 1],
-    [1131, 'lua/shared/queue/tell-ends.lua', 1],
-    [1187, 'lua/shared/queue/tell-others.lua', 9],
-    [1190, 'lua/shared/queue/tell-others.lua', 13],
-    [1193, 'lua/shared/queue/publish.lua', 1],
-    [1194, 'lua/shared/queue/message.lua', 1],
-    [1204, 'lua/shared/queue/spelled.lua', 1],
-    [1212, 'lua/shared/queue/send.lua', 1],
-    [1228, 'lua/shared/queue/message.lua', 13],
-    [1251, 'lua/shared/queue/publish.lua', 3],
-    [1257, 'lua/shared/queue/tell-others.lua', 17],
-    [1260, 'lua/shared/queue/find.lua', 1],
-    [1286, 'lua/shared/queue/displace.lua', 1],
-    [1305, 'lua/shared/queue/idle.lua', 1],
-    [1351, 'lua/queue/cancel.lua', 66],
-    [1417, 'lua/shared/queue/settle.lua', 1],
-    [1418, 'lua/shared/queue/note-due.lua', 1],
-    [1426, 'lua/shared/queue/backoff.lua', 1],
-    [1428, 'lua/shared/queue/backoff.lua', 22],
-    [1447, 'lua/shared/queue/unblock.lua', 1],
-    [1453, 'lua/shared/queue/outbox.lua', 1],
-    [1464, 'lua/shared/queue/cancel.lua', 1],
-    [1472, 'lua/shared/queue/settle.lua', 18],
-    [1546, 'lua/queue/cancel.lua', 133],
+    [564, 'lua/shared/queue/burst.lua', 1],
+    [576, 'lua/shared/queue/groups.lua', 48],
+    [658, 'lua/shared/queue/ready.lua', 1],
+    [695, 'lua/shared/queue/dead.lua', 1],
+    [764, 'lua/shared/queue/end.lua', 1],
+    [785, 'lua/shared/queue/leave-tags.lua', 1],
+    [794, 'lua/shared/queue/end.lua', 23],
+    [804, 'lua/shared/queue/note-end.lua', 1],
+    [834, 'lua/shared/queue/tell-others.lua', 1],
+    [836, 'lua/shared/queue/packed-notes.lua', 1],
+    [837, 'lua/shared/queue/leave-notes.lua', 1],
+    [855, 'lua/shared/queue/fold.lua', 1],
+    [856, 'lua/shared/queue/statistics.lua', 1],
+    [1092, 'lua/shared/queue/fold.lua', 3],
+    [1103, 'lua/shared/queue/leave-notes.lua', 20],
+    [1107, 'lua/shared/queue/packed-notes.lua', 3],
+    [1115, 'lua/shared/queue/tell-others.lua', 4],
+    [1118, 'lua/shared/queue/result.lua', 1],
+    [1132, 'lua/shared/queue/tell-ends.lua', 1],
+    [1188, 'lua/shared/queue/tell-others.lua', 9],
+    [1191, 'lua/shared/queue/tell-others.lua', 13],
+    [1194, 'lua/shared/queue/publish.lua', 1],
+    [1195, 'lua/shared/queue/message.lua', 1],
+    [1205, 'lua/shared/queue/spelled.lua', 1],
+    [1213, 'lua/shared/queue/send.lua', 1],
+    [1229, 'lua/shared/queue/message.lua', 13],
+    [1252, 'lua/shared/queue/publish.lua', 3],
+    [1258, 'lua/shared/queue/tell-others.lua', 17],
+    [1261, 'lua/shared/queue/find.lua', 1],
+    [1287, 'lua/shared/queue/displace.lua', 1],
+    [1306, 'lua/shared/queue/idle.lua', 1],
+    [1352, 'lua/queue/cancel.lua', 66],
+    [1418, 'lua/shared/queue/settle.lua', 1],
+    [1419, 'lua/shared/queue/note-due.lua', 1],
+    [1427, 'lua/shared/queue/backoff.lua', 1],
+    [1429, 'lua/shared/queue/backoff.lua', 22],
+    [1448, 'lua/shared/queue/unblock.lua', 1],
+    [1454, 'lua/shared/queue/outbox.lua', 1],
+    [1465, 'lua/shared/queue/cancel.lua', 1],
+    [1473, 'lua/shared/queue/settle.lua', 18],
+    [1547, 'lua/queue/cancel.lua', 133],
   ],
   encode(args) {
     const encoded = new Array<Argument>(3 + args.wanted.length)
@@ -11326,7 +11348,7 @@ export type ChangeParentsAnswer =
 export const changeParents: Operation<ChangeParentsArguments, ChangeParentsAnswer> = {
   script: {
     name: 'queue/change-parents',
-    sha1: '489bbb15761594bf5d698f182e1c169f334c28b5',
+    sha1: '2f95263d83e09878f520234e9b777e4b735b04cb',
     reads: false,
     bytes: false,
     source: `--[[
@@ -12175,21 +12197,6 @@ end
 -- In the hash of groups, under its name:
 --   '<number> <ready> <claimed> <in_ring> <paused> <concurrency> <rate_limit> <rate_window_ms> <arrival_us>'
 -- Its burst stands beside it; see shared/queue/burst.
--- The burst of a rate, where one is set: '<rate_limit>,<rate_window_ms>,<burst>', in a field of its own, for processes of older
--- releases know none. So it is of the rate that it was set with, and not of one that those have set since. Those of groups
--- stand in the hash of groups, each behind a byte with which no name begins; that byte alone has how many there are.
-local GROUP_BURST = '\\255'
-
--- 0: as many as the rate allows in a window.
-local function read_burst(hash, field, rate)
-  if rate.rate_limit == 0 then
-    return 0
-  end
-  local stored = redis.call('HGET', hash, field)
-  local limit, window_ms, burst = string.match(stored or '', '^(%d+),(%d+),(%d+)$')
-  local is_of_rate = tonumber(limit) == rate.rate_limit and tonumber(window_ms) == rate.rate_window_ms
-  return is_of_rate and tonumber(burst) or 0
-end
 
 local function new_group(number)
   return {
@@ -12223,9 +12230,25 @@ local function read_group(groups, name)
     concurrency = tonumber(concurrency),
     rate_limit = tonumber(rate_limit),
     rate_window_ms = tonumber(rate_window_ms),
+    rate_burst = 0,
     arrival_us = tonumber(arrival_us),
   }
-  group.rate_burst = read_burst(groups, GROUP_BURST .. name, group)
+  if group.rate_limit > 0 then
+    -- Only here: a script makes its functions anew in every call.
+-- The burst of a rate, where one is set: '<rate_limit>,<rate_window_ms>,<burst>', in a field of its own, for processes of older
+-- releases know none. So it is of the rate that it was set with, and not of one that those have set since. Those of groups
+-- stand in the hash of groups, each behind a byte with which no name begins; that byte alone has how many there are.
+local GROUP_BURST = '\\255'
+
+-- 0: as many as the rate allows in a window.
+local function read_burst(hash, field, rate)
+  local stored = redis.call('HGET', hash, field)
+  local limit, window_ms, burst = string.match(stored or '', '^(%d+),(%d+),(%d+)$')
+  local is_of_rate = tonumber(limit) == rate.rate_limit and tonumber(window_ms) == rate.rate_window_ms
+  return is_of_rate and tonumber(burst) or 0
+end
+    group.rate_burst = read_burst(groups, GROUP_BURST .. name, group)
+  end
   return group
 end
 
@@ -12978,32 +13001,32 @@ return { 'changed', left, queue.chores }
     [811, 'lua/shared/queue/names.lua', 29],
     [829, 'lua/shared/queue/failure.lua', 1],
     [839, 'lua/shared/queue/groups.lua', 1],
-    [847, 'lua/shared/queue/burst.lua', 1],
-    [862, 'lua/shared/queue/groups.lua', 10],
-    [967, 'lua/shared/queue/ready.lua', 1],
-    [996, 'lua/shared/queue/find.lua', 1],
-    [1025, 'lua/shared/queue/parents.lua', 1],
-    [1084, 'lua/shared/queue/parents.lua', 70],
-    [1096, 'lua/shared/queue/link.lua', 1],
-    [1128, 'lua/shared/queue/relink.lua', 1],
-    [1198, 'lua/shared/queue/backoff.lua', 1],
-    [1200, 'lua/shared/queue/backoff.lua', 22],
-    [1219, 'lua/shared/queue/unblock.lua', 1],
-    [1225, 'lua/shared/queue/idle.lua', 1],
-    [1271, 'lua/queue/change-parents.lua', 65],
-    [1328, 'lua/shared/queue/settle.lua', 1],
-    [1329, 'lua/shared/queue/dead.lua', 1],
-    [1383, 'lua/shared/queue/end.lua', 1],
-    [1404, 'lua/shared/queue/leave-tags.lua', 1],
-    [1413, 'lua/shared/queue/end.lua', 23],
-    [1423, 'lua/shared/queue/outbox.lua', 1],
-    [1434, 'lua/shared/queue/entries.lua', 1],
-    [1452, 'lua/shared/queue/history.lua', 1],
-    [1466, 'lua/shared/queue/happened.lua', 1],
-    [1478, 'lua/shared/queue/note-end.lua', 1],
-    [1508, 'lua/shared/queue/cancel.lua', 1],
-    [1516, 'lua/shared/queue/settle.lua', 18],
-    [1590, 'lua/queue/change-parents.lua', 123],
+    [885, 'lua/shared/queue/burst.lua', 1],
+    [897, 'lua/shared/queue/groups.lua', 48],
+    [968, 'lua/shared/queue/ready.lua', 1],
+    [997, 'lua/shared/queue/find.lua', 1],
+    [1026, 'lua/shared/queue/parents.lua', 1],
+    [1085, 'lua/shared/queue/parents.lua', 70],
+    [1097, 'lua/shared/queue/link.lua', 1],
+    [1129, 'lua/shared/queue/relink.lua', 1],
+    [1199, 'lua/shared/queue/backoff.lua', 1],
+    [1201, 'lua/shared/queue/backoff.lua', 22],
+    [1220, 'lua/shared/queue/unblock.lua', 1],
+    [1226, 'lua/shared/queue/idle.lua', 1],
+    [1272, 'lua/queue/change-parents.lua', 65],
+    [1329, 'lua/shared/queue/settle.lua', 1],
+    [1330, 'lua/shared/queue/dead.lua', 1],
+    [1384, 'lua/shared/queue/end.lua', 1],
+    [1405, 'lua/shared/queue/leave-tags.lua', 1],
+    [1414, 'lua/shared/queue/end.lua', 23],
+    [1424, 'lua/shared/queue/outbox.lua', 1],
+    [1435, 'lua/shared/queue/entries.lua', 1],
+    [1453, 'lua/shared/queue/history.lua', 1],
+    [1467, 'lua/shared/queue/happened.lua', 1],
+    [1479, 'lua/shared/queue/note-end.lua', 1],
+    [1509, 'lua/shared/queue/cancel.lua', 1],
+    [1517, 'lua/shared/queue/settle.lua', 18],
+    [1591, 'lua/queue/change-parents.lua', 123],
   ],
   encode(args) {
     const encoded = new Array<Argument>(4 + args.changes.length * 2)
@@ -13346,7 +13369,7 @@ export type ConfigureGroupAnswer =
 export const configureGroup: Operation<ConfigureGroupArguments, ConfigureGroupAnswer> = {
   script: {
     name: 'queue/configure-group',
-    sha1: '7a73fe2801c4a88900cc00f9b2f9665c03a97ade',
+    sha1: 'b99f21a88f24ab637ae4d280aebcfbafdcdc1322',
     reads: false,
     bytes: false,
     source: `--[[
@@ -13566,21 +13589,6 @@ end
 -- In the hash of groups, under its name:
 --   '<number> <ready> <claimed> <in_ring> <paused> <concurrency> <rate_limit> <rate_window_ms> <arrival_us>'
 -- Its burst stands beside it; see shared/queue/burst.
--- The burst of a rate, where one is set: '<rate_limit>,<rate_window_ms>,<burst>', in a field of its own, for processes of older
--- releases know none. So it is of the rate that it was set with, and not of one that those have set since. Those of groups
--- stand in the hash of groups, each behind a byte with which no name begins; that byte alone has how many there are.
-local GROUP_BURST = '\\255'
-
--- 0: as many as the rate allows in a window.
-local function read_burst(hash, field, rate)
-  if rate.rate_limit == 0 then
-    return 0
-  end
-  local stored = redis.call('HGET', hash, field)
-  local limit, window_ms, burst = string.match(stored or '', '^(%d+),(%d+),(%d+)$')
-  local is_of_rate = tonumber(limit) == rate.rate_limit and tonumber(window_ms) == rate.rate_window_ms
-  return is_of_rate and tonumber(burst) or 0
-end
 
 local function new_group(number)
   return {
@@ -13614,9 +13622,25 @@ local function read_group(groups, name)
     concurrency = tonumber(concurrency),
     rate_limit = tonumber(rate_limit),
     rate_window_ms = tonumber(rate_window_ms),
+    rate_burst = 0,
     arrival_us = tonumber(arrival_us),
   }
-  group.rate_burst = read_burst(groups, GROUP_BURST .. name, group)
+  if group.rate_limit > 0 then
+    -- Only here: a script makes its functions anew in every call.
+-- The burst of a rate, where one is set: '<rate_limit>,<rate_window_ms>,<burst>', in a field of its own, for processes of older
+-- releases know none. So it is of the rate that it was set with, and not of one that those have set since. Those of groups
+-- stand in the hash of groups, each behind a byte with which no name begins; that byte alone has how many there are.
+local GROUP_BURST = '\\255'
+
+-- 0: as many as the rate allows in a window.
+local function read_burst(hash, field, rate)
+  local stored = redis.call('HGET', hash, field)
+  local limit, window_ms, burst = string.match(stored or '', '^(%d+),(%d+),(%d+)$')
+  local is_of_rate = tonumber(limit) == rate.rate_limit and tonumber(window_ms) == rate.rate_window_ms
+  return is_of_rate and tonumber(burst) or 0
+end
+    group.rate_burst = read_burst(groups, GROUP_BURST .. name, group)
+  end
   return group
 end
 
@@ -13672,6 +13696,11 @@ end
 
 -- Before all that ranks.
 local FIRST_RANK = '0000000000'
+
+-- The burst of a rate, where one is set: '<rate_limit>,<rate_window_ms>,<burst>', in a field of its own, for processes of older
+-- releases know none. So it is of the rate that it was set with, and not of one that those have set since. Those of groups
+-- stand in the hash of groups, each behind a byte with which no name begins; that byte alone has how many there are.
+local GROUP_BURST = '\\255'
 
 -- Changes to bursts; see shared/queue/burst.
 
@@ -13789,11 +13818,12 @@ return {
     [183, 'lua/shared/queue/rate.lua', 1],
     [204, 'lua/shared/queue/rate.lua', 37],
     [210, 'lua/shared/queue/groups.lua', 1],
-    [218, 'lua/shared/queue/burst.lua', 1],
-    [233, 'lua/shared/queue/groups.lua', 10],
-    [325, 'lua/shared/queue/keep-burst.lua', 1],
-    [335, 'lua/shared/queue/idle.lua', 1],
-    [381, 'lua/queue/configure-group.lua', 32],
+    [256, 'lua/shared/queue/burst.lua', 1],
+    [268, 'lua/shared/queue/groups.lua', 48],
+    [326, 'lua/shared/queue/burst.lua', 1],
+    [331, 'lua/shared/queue/keep-burst.lua', 1],
+    [341, 'lua/shared/queue/idle.lua', 1],
+    [387, 'lua/queue/configure-group.lua', 33],
   ],
   encode(args) {
     return withoutDefaults([
@@ -13866,7 +13896,7 @@ export type ConfigureAnswer =
 export const configure: Operation<ConfigureArguments, ConfigureAnswer> = {
   script: {
     name: 'queue/configure',
-    sha1: '7960dae47587358c9e09fb40c67e8a05f7329928',
+    sha1: 'd49349773b6f46a4e9b0ca5b4d254a0488d8ebd7',
     reads: false,
     bytes: false,
     source: `--[[
@@ -14094,9 +14124,6 @@ local GROUP_BURST = '\\255'
 
 -- 0: as many as the rate allows in a window.
 local function read_burst(hash, field, rate)
-  if rate.rate_limit == 0 then
-    return 0
-  end
   local stored = redis.call('HGET', hash, field)
   local limit, window_ms, burst = string.match(stored or '', '^(%d+),(%d+),(%d+)$')
   local is_of_rate = tonumber(limit) == rate.rate_limit and tonumber(window_ms) == rate.rate_window_ms
@@ -14217,9 +14244,9 @@ return {
     [182, 'lua/shared/queue/note-due.lua', 1],
     [190, 'lua/shared/queue/settings.lua', 1],
     [219, 'lua/shared/queue/burst.lua', 1],
-    [234, 'lua/shared/queue/keep-burst.lua', 1],
-    [244, 'lua/shared/queue/idle.lua', 1],
-    [290, 'lua/queue/configure.lua', 32],
+    [231, 'lua/shared/queue/keep-burst.lua', 1],
+    [241, 'lua/shared/queue/idle.lua', 1],
+    [287, 'lua/queue/configure.lua', 32],
   ],
   encode(args) {
     return withoutDefaults([
@@ -15486,7 +15513,7 @@ function readDuplicatesOfEnqueueEnqueued(part: Reply | undefined): ({ readonly a
 export const enqueue: Operation<EnqueueArguments, EnqueueAnswer> = {
   script: {
     name: 'queue/enqueue',
-    sha1: '20ea6f3f798da212718e147257e070d1ff86734d',
+    sha1: 'a43dd97ec9c2116e024df90f9fe5293d4942c793',
     reads: false,
     bytes: false,
     source: `--[[
@@ -16506,21 +16533,6 @@ end
 -- In the hash of groups, under its name:
 --   '<number> <ready> <claimed> <in_ring> <paused> <concurrency> <rate_limit> <rate_window_ms> <arrival_us>'
 -- Its burst stands beside it; see shared/queue/burst.
--- The burst of a rate, where one is set: '<rate_limit>,<rate_window_ms>,<burst>', in a field of its own, for processes of older
--- releases know none. So it is of the rate that it was set with, and not of one that those have set since. Those of groups
--- stand in the hash of groups, each behind a byte with which no name begins; that byte alone has how many there are.
-local GROUP_BURST = '\\255'
-
--- 0: as many as the rate allows in a window.
-local function read_burst(hash, field, rate)
-  if rate.rate_limit == 0 then
-    return 0
-  end
-  local stored = redis.call('HGET', hash, field)
-  local limit, window_ms, burst = string.match(stored or '', '^(%d+),(%d+),(%d+)$')
-  local is_of_rate = tonumber(limit) == rate.rate_limit and tonumber(window_ms) == rate.rate_window_ms
-  return is_of_rate and tonumber(burst) or 0
-end
 
 local function new_group(number)
   return {
@@ -16554,9 +16566,25 @@ local function read_group(groups, name)
     concurrency = tonumber(concurrency),
     rate_limit = tonumber(rate_limit),
     rate_window_ms = tonumber(rate_window_ms),
+    rate_burst = 0,
     arrival_us = tonumber(arrival_us),
   }
-  group.rate_burst = read_burst(groups, GROUP_BURST .. name, group)
+  if group.rate_limit > 0 then
+    -- Only here: a script makes its functions anew in every call.
+-- The burst of a rate, where one is set: '<rate_limit>,<rate_window_ms>,<burst>', in a field of its own, for processes of older
+-- releases know none. So it is of the rate that it was set with, and not of one that those have set since. Those of groups
+-- stand in the hash of groups, each behind a byte with which no name begins; that byte alone has how many there are.
+local GROUP_BURST = '\\255'
+
+-- 0: as many as the rate allows in a window.
+local function read_burst(hash, field, rate)
+  local stored = redis.call('HGET', hash, field)
+  local limit, window_ms, burst = string.match(stored or '', '^(%d+),(%d+),(%d+)$')
+  local is_of_rate = tonumber(limit) == rate.rate_limit and tonumber(window_ms) == rate.rate_window_ms
+  return is_of_rate and tonumber(burst) or 0
+end
+    group.rate_burst = read_burst(groups, GROUP_BURST .. name, group)
+  end
   return group
 end
 
@@ -17571,40 +17599,40 @@ return { 'enqueued', first, queue.chores, tally.duplicates }
     [952, 'lua/shared/queue/happened.lua', 1],
     [964, 'lua/shared/queue/names.lua', 1],
     [1010, 'lua/shared/queue/groups.lua', 1],
-    [1018, 'lua/shared/queue/burst.lua', 1],
-    [1033, 'lua/shared/queue/groups.lua', 10],
-    [1149, 'lua/shared/queue/ready.lua', 1],
-    [1186, 'lua/shared/queue/number.lua', 1],
-    [1195, 'lua/shared/queue/enter-tags.lua', 1],
-    [1201, 'lua/shared/queue/enqueue.lua', 1],
-    [1239, 'lua/shared/queue/replace.lua', 1],
-    [1294, 'lua/shared/queue/leave-tags.lua', 1],
-    [1303, 'lua/shared/queue/replace.lua', 57],
-    [1328, 'lua/shared/queue/idempotency.lua', 1],
-    [1342, 'lua/shared/queue/idle.lua', 1],
-    [1388, 'lua/shared/queue/idle.lua', 68],
-    [1398, 'lua/shared/queue/find.lua', 1],
-    [1424, 'lua/shared/queue/failure.lua', 1],
-    [1434, 'lua/shared/queue/parents.lua', 1],
-    [1493, 'lua/shared/queue/parents.lua', 70],
-    [1505, 'lua/shared/queue/link.lua', 1],
-    [1568, 'lua/shared/queue/end.lua', 1],
-    [1589, 'lua/shared/queue/leave-tags.lua', 1],
-    [1598, 'lua/shared/queue/end.lua', 23],
-    [1608, 'lua/shared/queue/spec.lua', 1],
-    [1732, 'lua/queue/enqueue.lua', 79],
-    [1788, 'lua/shared/queue/settle.lua', 1],
-    [1789, 'lua/shared/queue/dead.lua', 1],
-    [1843, 'lua/shared/queue/backoff.lua', 1],
-    [1845, 'lua/shared/queue/backoff.lua', 22],
-    [1864, 'lua/shared/queue/unblock.lua', 1],
-    [1870, 'lua/shared/queue/outbox.lua', 1],
-    [1881, 'lua/shared/queue/entries.lua', 1],
-    [1899, 'lua/shared/queue/history.lua', 1],
-    [1913, 'lua/shared/queue/note-end.lua', 1],
-    [1943, 'lua/shared/queue/cancel.lua', 1],
-    [1951, 'lua/shared/queue/settle.lua', 18],
-    [2025, 'lua/queue/enqueue.lua', 136],
+    [1056, 'lua/shared/queue/burst.lua', 1],
+    [1068, 'lua/shared/queue/groups.lua', 48],
+    [1150, 'lua/shared/queue/ready.lua', 1],
+    [1187, 'lua/shared/queue/number.lua', 1],
+    [1196, 'lua/shared/queue/enter-tags.lua', 1],
+    [1202, 'lua/shared/queue/enqueue.lua', 1],
+    [1240, 'lua/shared/queue/replace.lua', 1],
+    [1295, 'lua/shared/queue/leave-tags.lua', 1],
+    [1304, 'lua/shared/queue/replace.lua', 57],
+    [1329, 'lua/shared/queue/idempotency.lua', 1],
+    [1343, 'lua/shared/queue/idle.lua', 1],
+    [1389, 'lua/shared/queue/idle.lua', 68],
+    [1399, 'lua/shared/queue/find.lua', 1],
+    [1425, 'lua/shared/queue/failure.lua', 1],
+    [1435, 'lua/shared/queue/parents.lua', 1],
+    [1494, 'lua/shared/queue/parents.lua', 70],
+    [1506, 'lua/shared/queue/link.lua', 1],
+    [1569, 'lua/shared/queue/end.lua', 1],
+    [1590, 'lua/shared/queue/leave-tags.lua', 1],
+    [1599, 'lua/shared/queue/end.lua', 23],
+    [1609, 'lua/shared/queue/spec.lua', 1],
+    [1733, 'lua/queue/enqueue.lua', 79],
+    [1789, 'lua/shared/queue/settle.lua', 1],
+    [1790, 'lua/shared/queue/dead.lua', 1],
+    [1844, 'lua/shared/queue/backoff.lua', 1],
+    [1846, 'lua/shared/queue/backoff.lua', 22],
+    [1865, 'lua/shared/queue/unblock.lua', 1],
+    [1871, 'lua/shared/queue/outbox.lua', 1],
+    [1882, 'lua/shared/queue/entries.lua', 1],
+    [1900, 'lua/shared/queue/history.lua', 1],
+    [1914, 'lua/shared/queue/note-end.lua', 1],
+    [1944, 'lua/shared/queue/cancel.lua', 1],
+    [1952, 'lua/shared/queue/settle.lua', 18],
+    [2026, 'lua/queue/enqueue.lua', 136],
   ],
   encode(args) {
     const encoded = new Array<Argument>(6 + args.specs.length * 22)
@@ -18836,7 +18864,7 @@ export type InspectAnswer =
 export const inspect: Operation<InspectArguments, InspectAnswer> = {
   script: {
     name: 'queue/inspect',
-    sha1: '38abb72874040472026f1821a767ab75ab5d4c8a',
+    sha1: 'd517883ea9bc6a3bf7aa417a15ae41c03a7ba83d',
     reads: true,
     bytes: false,
     source: `--[[
@@ -18969,9 +18997,6 @@ local GROUP_BURST = '\\255'
 
 -- 0: as many as the rate allows in a window.
 local function read_burst(hash, field, rate)
-  if rate.rate_limit == 0 then
-    return 0
-  end
   local stored = redis.call('HGET', hash, field)
   local limit, window_ms, burst = string.match(stored or '', '^(%d+),(%d+),(%d+)$')
   local is_of_rate = tonumber(limit) == rate.rate_limit and tonumber(window_ms) == rate.rate_window_ms
@@ -19036,7 +19061,7 @@ return {
     [28, 'lua/shared/queue/state.lua', 1],
     [106, 'lua/shared/queue/settings.lua', 1],
     [124, 'lua/shared/queue/burst.lua', 1],
-    [139, 'lua/queue/inspect.lua', 26],
+    [136, 'lua/queue/inspect.lua', 26],
   ],
   encode(args) {
     return [
@@ -21255,7 +21280,7 @@ export type ReceiveAnswer =
 export const receive: Operation<ReceiveArguments, ReceiveAnswer> = {
   script: {
     name: 'queue/receive',
-    sha1: 'c483c670bc9832a09abe6200f879763d3a75db4a',
+    sha1: 'ed2a4ebf4e85b9d4c300d46dbe4bdf179eb0fe0a',
     reads: false,
     bytes: false,
     source: `--[[
@@ -22221,21 +22246,6 @@ end
 -- In the hash of groups, under its name:
 --   '<number> <ready> <claimed> <in_ring> <paused> <concurrency> <rate_limit> <rate_window_ms> <arrival_us>'
 -- Its burst stands beside it; see shared/queue/burst.
--- The burst of a rate, where one is set: '<rate_limit>,<rate_window_ms>,<burst>', in a field of its own, for processes of older
--- releases know none. So it is of the rate that it was set with, and not of one that those have set since. Those of groups
--- stand in the hash of groups, each behind a byte with which no name begins; that byte alone has how many there are.
-local GROUP_BURST = '\\255'
-
--- 0: as many as the rate allows in a window.
-local function read_burst(hash, field, rate)
-  if rate.rate_limit == 0 then
-    return 0
-  end
-  local stored = redis.call('HGET', hash, field)
-  local limit, window_ms, burst = string.match(stored or '', '^(%d+),(%d+),(%d+)$')
-  local is_of_rate = tonumber(limit) == rate.rate_limit and tonumber(window_ms) == rate.rate_window_ms
-  return is_of_rate and tonumber(burst) or 0
-end
 
 local function new_group(number)
   return {
@@ -22269,9 +22279,25 @@ local function read_group(groups, name)
     concurrency = tonumber(concurrency),
     rate_limit = tonumber(rate_limit),
     rate_window_ms = tonumber(rate_window_ms),
+    rate_burst = 0,
     arrival_us = tonumber(arrival_us),
   }
-  group.rate_burst = read_burst(groups, GROUP_BURST .. name, group)
+  if group.rate_limit > 0 then
+    -- Only here: a script makes its functions anew in every call.
+-- The burst of a rate, where one is set: '<rate_limit>,<rate_window_ms>,<burst>', in a field of its own, for processes of older
+-- releases know none. So it is of the rate that it was set with, and not of one that those have set since. Those of groups
+-- stand in the hash of groups, each behind a byte with which no name begins; that byte alone has how many there are.
+local GROUP_BURST = '\\255'
+
+-- 0: as many as the rate allows in a window.
+local function read_burst(hash, field, rate)
+  local stored = redis.call('HGET', hash, field)
+  local limit, window_ms, burst = string.match(stored or '', '^(%d+),(%d+),(%d+)$')
+  local is_of_rate = tonumber(limit) == rate.rate_limit and tonumber(window_ms) == rate.rate_window_ms
+  return is_of_rate and tonumber(burst) or 0
+end
+    group.rate_burst = read_burst(groups, GROUP_BURST .. name, group)
+  end
   return group
 end
 
@@ -23279,40 +23305,40 @@ return { 'received', queue.chores }
     [881, 'lua/shared/queue/run.lua', 1],
     [910, 'lua/shared/queue/names.lua', 1],
     [956, 'lua/shared/queue/groups.lua', 1],
-    [964, 'lua/shared/queue/burst.lua', 1],
-    [979, 'lua/shared/queue/groups.lua', 10],
-    [1095, 'lua/shared/queue/ready.lua', 1],
-    [1132, 'lua/shared/queue/number.lua', 1],
-    [1141, 'lua/shared/queue/enqueue.lua', 1],
-    [1179, 'lua/shared/queue/replace.lua', 1],
-    [1181, 'lua/shared/queue/replace.lua', 24],
-    [1213, 'lua/shared/queue/leave-tags.lua', 1],
-    [1222, 'lua/shared/queue/replace.lua', 57],
-    [1247, 'lua/shared/queue/idempotency.lua', 1],
-    [1261, 'lua/shared/queue/idle.lua', 1],
-    [1307, 'lua/shared/queue/idle.lua', 68],
-    [1317, 'lua/shared/queue/find.lua', 1],
-    [1343, 'lua/shared/queue/failure.lua', 1],
-    [1353, 'lua/shared/queue/parents.lua', 1],
-    [1434, 'lua/shared/queue/link.lua', 1],
-    [1497, 'lua/shared/queue/end.lua', 1],
-    [1518, 'lua/shared/queue/leave-tags.lua', 1],
-    [1527, 'lua/shared/queue/end.lua', 23],
-    [1537, 'lua/shared/queue/spec.lua', 1],
-    [1661, 'lua/shared/queue/spec.lua', 135],
-    [1668, 'lua/queue/receive.lua', 73],
-    [1731, 'lua/shared/queue/settle.lua', 1],
-    [1732, 'lua/shared/queue/dead.lua', 1],
-    [1786, 'lua/shared/queue/backoff.lua', 1],
-    [1788, 'lua/shared/queue/backoff.lua', 22],
-    [1807, 'lua/shared/queue/unblock.lua', 1],
-    [1813, 'lua/shared/queue/outbox.lua', 1],
-    [1824, 'lua/shared/queue/entries.lua', 1],
-    [1842, 'lua/shared/queue/history.lua', 1],
-    [1856, 'lua/shared/queue/note-end.lua', 1],
-    [1886, 'lua/shared/queue/cancel.lua', 1],
-    [1894, 'lua/shared/queue/settle.lua', 18],
-    [1968, 'lua/queue/receive.lua', 137],
+    [1002, 'lua/shared/queue/burst.lua', 1],
+    [1014, 'lua/shared/queue/groups.lua', 48],
+    [1096, 'lua/shared/queue/ready.lua', 1],
+    [1133, 'lua/shared/queue/number.lua', 1],
+    [1142, 'lua/shared/queue/enqueue.lua', 1],
+    [1180, 'lua/shared/queue/replace.lua', 1],
+    [1182, 'lua/shared/queue/replace.lua', 24],
+    [1214, 'lua/shared/queue/leave-tags.lua', 1],
+    [1223, 'lua/shared/queue/replace.lua', 57],
+    [1248, 'lua/shared/queue/idempotency.lua', 1],
+    [1262, 'lua/shared/queue/idle.lua', 1],
+    [1308, 'lua/shared/queue/idle.lua', 68],
+    [1318, 'lua/shared/queue/find.lua', 1],
+    [1344, 'lua/shared/queue/failure.lua', 1],
+    [1354, 'lua/shared/queue/parents.lua', 1],
+    [1435, 'lua/shared/queue/link.lua', 1],
+    [1498, 'lua/shared/queue/end.lua', 1],
+    [1519, 'lua/shared/queue/leave-tags.lua', 1],
+    [1528, 'lua/shared/queue/end.lua', 23],
+    [1538, 'lua/shared/queue/spec.lua', 1],
+    [1662, 'lua/shared/queue/spec.lua', 135],
+    [1669, 'lua/queue/receive.lua', 73],
+    [1732, 'lua/shared/queue/settle.lua', 1],
+    [1733, 'lua/shared/queue/dead.lua', 1],
+    [1787, 'lua/shared/queue/backoff.lua', 1],
+    [1789, 'lua/shared/queue/backoff.lua', 22],
+    [1808, 'lua/shared/queue/unblock.lua', 1],
+    [1814, 'lua/shared/queue/outbox.lua', 1],
+    [1825, 'lua/shared/queue/entries.lua', 1],
+    [1843, 'lua/shared/queue/history.lua', 1],
+    [1857, 'lua/shared/queue/note-end.lua', 1],
+    [1887, 'lua/shared/queue/cancel.lua', 1],
+    [1895, 'lua/shared/queue/settle.lua', 18],
+    [1969, 'lua/queue/receive.lua', 137],
   ],
   encode(args) {
     const encoded = new Array<Argument>(5 + args.entries.length * 2)
@@ -24965,7 +24991,7 @@ function readRefusedOfReleaseReleased(part: Reply | undefined): ({ readonly at: 
 export const release: Operation<ReleaseArguments, ReleaseAnswer> = {
   script: {
     name: 'queue/release',
-    sha1: 'e53295fae8eae3bfd5dc5115390b471fbe50998c',
+    sha1: '4c99afdd9ddad5553d2e4d4039cfb388e28b786d',
     reads: false,
     bytes: false,
     source: `--[[
@@ -25588,21 +25614,6 @@ end
 -- In the hash of groups, under its name:
 --   '<number> <ready> <claimed> <in_ring> <paused> <concurrency> <rate_limit> <rate_window_ms> <arrival_us>'
 -- Its burst stands beside it; see shared/queue/burst.
--- The burst of a rate, where one is set: '<rate_limit>,<rate_window_ms>,<burst>', in a field of its own, for processes of older
--- releases know none. So it is of the rate that it was set with, and not of one that those have set since. Those of groups
--- stand in the hash of groups, each behind a byte with which no name begins; that byte alone has how many there are.
-local GROUP_BURST = '\\255'
-
--- 0: as many as the rate allows in a window.
-local function read_burst(hash, field, rate)
-  if rate.rate_limit == 0 then
-    return 0
-  end
-  local stored = redis.call('HGET', hash, field)
-  local limit, window_ms, burst = string.match(stored or '', '^(%d+),(%d+),(%d+)$')
-  local is_of_rate = tonumber(limit) == rate.rate_limit and tonumber(window_ms) == rate.rate_window_ms
-  return is_of_rate and tonumber(burst) or 0
-end
 
 local function new_group(number)
   return {
@@ -25636,9 +25647,25 @@ local function read_group(groups, name)
     concurrency = tonumber(concurrency),
     rate_limit = tonumber(rate_limit),
     rate_window_ms = tonumber(rate_window_ms),
+    rate_burst = 0,
     arrival_us = tonumber(arrival_us),
   }
-  group.rate_burst = read_burst(groups, GROUP_BURST .. name, group)
+  if group.rate_limit > 0 then
+    -- Only here: a script makes its functions anew in every call.
+-- The burst of a rate, where one is set: '<rate_limit>,<rate_window_ms>,<burst>', in a field of its own, for processes of older
+-- releases know none. So it is of the rate that it was set with, and not of one that those have set since. Those of groups
+-- stand in the hash of groups, each behind a byte with which no name begins; that byte alone has how many there are.
+local GROUP_BURST = '\\255'
+
+-- 0: as many as the rate allows in a window.
+local function read_burst(hash, field, rate)
+  local stored = redis.call('HGET', hash, field)
+  local limit, window_ms, burst = string.match(stored or '', '^(%d+),(%d+),(%d+)$')
+  local is_of_rate = tonumber(limit) == rate.rate_limit and tonumber(window_ms) == rate.rate_window_ms
+  return is_of_rate and tonumber(burst) or 0
+end
+    group.rate_burst = read_burst(groups, GROUP_BURST .. name, group)
+  end
   return group
 end
 
@@ -26676,52 +26703,52 @@ return { 'released', queue.chores, refused }
     [592, 'lua/shared/queue/names.lua', 1],
     [595, 'lua/shared/queue/names.lua', 29],
     [613, 'lua/shared/queue/groups.lua', 1],
-    [621, 'lua/shared/queue/burst.lua', 1],
-    [636, 'lua/shared/queue/groups.lua', 10],
-    [741, 'lua/shared/queue/groups.lua', 126],
-    [751, 'lua/shared/queue/ready.lua', 1],
-    [780, 'lua/shared/queue/backoff.lua', 1],
-    [782, 'lua/shared/queue/backoff.lua', 22],
-    [801, 'lua/shared/queue/end.lua', 1],
-    [822, 'lua/shared/queue/leave-tags.lua', 1],
-    [831, 'lua/shared/queue/end.lua', 23],
-    [848, 'lua/shared/queue/note-end.lua', 1],
-    [878, 'lua/shared/queue/tell-others.lua', 1],
-    [880, 'lua/shared/queue/packed-notes.lua', 1],
-    [881, 'lua/shared/queue/leave-notes.lua', 1],
-    [899, 'lua/shared/queue/fold.lua', 1],
-    [900, 'lua/shared/queue/statistics.lua', 1],
-    [1136, 'lua/shared/queue/fold.lua', 3],
-    [1147, 'lua/shared/queue/leave-notes.lua', 20],
-    [1151, 'lua/shared/queue/packed-notes.lua', 3],
-    [1159, 'lua/shared/queue/tell-others.lua', 4],
-    [1162, 'lua/shared/queue/result.lua', 1],
-    [1176, 'lua/shared/queue/tell-ends.lua', 1],
-    [1232, 'lua/shared/queue/tell-others.lua', 9],
-    [1235, 'lua/shared/queue/tell-others.lua', 13],
-    [1238, 'lua/shared/queue/publish.lua', 1],
-    [1239, 'lua/shared/queue/message.lua', 1],
-    [1249, 'lua/shared/queue/spelled.lua', 1],
-    [1257, 'lua/shared/queue/send.lua', 1],
-    [1273, 'lua/shared/queue/message.lua', 13],
-    [1296, 'lua/shared/queue/publish.lua', 3],
-    [1302, 'lua/shared/queue/tell-others.lua', 17],
-    [1305, 'lua/shared/queue/cancel.lua', 1],
-    [1313, 'lua/shared/queue/stop.lua', 1],
-    [1321, 'lua/shared/queue/idle.lua', 1],
-    [1367, 'lua/shared/queue/idle.lua', 68],
-    [1377, 'lua/shared/queue/judge-one.lua', 1],
-    [1387, 'lua/shared/queue/told.lua', 1],
-    [1402, 'lua/shared/queue/freed.lua', 1],
-    [1411, 'lua/shared/queue/give-back.lua', 1],
-    [1447, 'lua/queue/release.lua', 75],
-    [1515, 'lua/shared/queue/settle.lua', 1],
-    [1516, 'lua/shared/queue/failure.lua', 1],
-    [1522, 'lua/shared/queue/dead.lua', 1],
-    [1576, 'lua/shared/queue/unblock.lua', 1],
-    [1582, 'lua/shared/queue/outbox.lua', 1],
-    [1593, 'lua/shared/queue/settle.lua', 18],
-    [1667, 'lua/queue/release.lua', 144],
+    [659, 'lua/shared/queue/burst.lua', 1],
+    [671, 'lua/shared/queue/groups.lua', 48],
+    [742, 'lua/shared/queue/groups.lua', 130],
+    [752, 'lua/shared/queue/ready.lua', 1],
+    [781, 'lua/shared/queue/backoff.lua', 1],
+    [783, 'lua/shared/queue/backoff.lua', 22],
+    [802, 'lua/shared/queue/end.lua', 1],
+    [823, 'lua/shared/queue/leave-tags.lua', 1],
+    [832, 'lua/shared/queue/end.lua', 23],
+    [849, 'lua/shared/queue/note-end.lua', 1],
+    [879, 'lua/shared/queue/tell-others.lua', 1],
+    [881, 'lua/shared/queue/packed-notes.lua', 1],
+    [882, 'lua/shared/queue/leave-notes.lua', 1],
+    [900, 'lua/shared/queue/fold.lua', 1],
+    [901, 'lua/shared/queue/statistics.lua', 1],
+    [1137, 'lua/shared/queue/fold.lua', 3],
+    [1148, 'lua/shared/queue/leave-notes.lua', 20],
+    [1152, 'lua/shared/queue/packed-notes.lua', 3],
+    [1160, 'lua/shared/queue/tell-others.lua', 4],
+    [1163, 'lua/shared/queue/result.lua', 1],
+    [1177, 'lua/shared/queue/tell-ends.lua', 1],
+    [1233, 'lua/shared/queue/tell-others.lua', 9],
+    [1236, 'lua/shared/queue/tell-others.lua', 13],
+    [1239, 'lua/shared/queue/publish.lua', 1],
+    [1240, 'lua/shared/queue/message.lua', 1],
+    [1250, 'lua/shared/queue/spelled.lua', 1],
+    [1258, 'lua/shared/queue/send.lua', 1],
+    [1274, 'lua/shared/queue/message.lua', 13],
+    [1297, 'lua/shared/queue/publish.lua', 3],
+    [1303, 'lua/shared/queue/tell-others.lua', 17],
+    [1306, 'lua/shared/queue/cancel.lua', 1],
+    [1314, 'lua/shared/queue/stop.lua', 1],
+    [1322, 'lua/shared/queue/idle.lua', 1],
+    [1368, 'lua/shared/queue/idle.lua', 68],
+    [1378, 'lua/shared/queue/judge-one.lua', 1],
+    [1388, 'lua/shared/queue/told.lua', 1],
+    [1403, 'lua/shared/queue/freed.lua', 1],
+    [1412, 'lua/shared/queue/give-back.lua', 1],
+    [1448, 'lua/queue/release.lua', 75],
+    [1516, 'lua/shared/queue/settle.lua', 1],
+    [1517, 'lua/shared/queue/failure.lua', 1],
+    [1523, 'lua/shared/queue/dead.lua', 1],
+    [1577, 'lua/shared/queue/unblock.lua', 1],
+    [1583, 'lua/shared/queue/outbox.lua', 1],
+    [1594, 'lua/shared/queue/settle.lua', 18],
+    [1668, 'lua/queue/release.lua', 144],
   ],
   encode(args) {
     const encoded = new Array<Argument>(6 + args.claims.length * 3)
@@ -26781,7 +26808,7 @@ function readOutcomesOfReprioritizeChanged(part: Reply | undefined): (string)[] 
 export const reprioritize: Operation<ReprioritizeArguments, ReprioritizeAnswer> = {
   script: {
     name: 'queue/reprioritize',
-    sha1: '6b41fe46f24befc10c5dde2928b4b2abeecbab8d',
+    sha1: '7567f93fcb08bdf440442d424d05754ddf72d696',
     reads: false,
     bytes: false,
     source: `--[[
@@ -27140,21 +27167,6 @@ end
 -- In the hash of groups, under its name:
 --   '<number> <ready> <claimed> <in_ring> <paused> <concurrency> <rate_limit> <rate_window_ms> <arrival_us>'
 -- Its burst stands beside it; see shared/queue/burst.
--- The burst of a rate, where one is set: '<rate_limit>,<rate_window_ms>,<burst>', in a field of its own, for processes of older
--- releases know none. So it is of the rate that it was set with, and not of one that those have set since. Those of groups
--- stand in the hash of groups, each behind a byte with which no name begins; that byte alone has how many there are.
-local GROUP_BURST = '\\255'
-
--- 0: as many as the rate allows in a window.
-local function read_burst(hash, field, rate)
-  if rate.rate_limit == 0 then
-    return 0
-  end
-  local stored = redis.call('HGET', hash, field)
-  local limit, window_ms, burst = string.match(stored or '', '^(%d+),(%d+),(%d+)$')
-  local is_of_rate = tonumber(limit) == rate.rate_limit and tonumber(window_ms) == rate.rate_window_ms
-  return is_of_rate and tonumber(burst) or 0
-end
 
 local function new_group(number)
   return {
@@ -27188,9 +27200,25 @@ local function read_group(groups, name)
     concurrency = tonumber(concurrency),
     rate_limit = tonumber(rate_limit),
     rate_window_ms = tonumber(rate_window_ms),
+    rate_burst = 0,
     arrival_us = tonumber(arrival_us),
   }
-  group.rate_burst = read_burst(groups, GROUP_BURST .. name, group)
+  if group.rate_limit > 0 then
+    -- Only here: a script makes its functions anew in every call.
+-- The burst of a rate, where one is set: '<rate_limit>,<rate_window_ms>,<burst>', in a field of its own, for processes of older
+-- releases know none. So it is of the rate that it was set with, and not of one that those have set since. Those of groups
+-- stand in the hash of groups, each behind a byte with which no name begins; that byte alone has how many there are.
+local GROUP_BURST = '\\255'
+
+-- 0: as many as the rate allows in a window.
+local function read_burst(hash, field, rate)
+  local stored = redis.call('HGET', hash, field)
+  local limit, window_ms, burst = string.match(stored or '', '^(%d+),(%d+),(%d+)$')
+  local is_of_rate = tonumber(limit) == rate.rate_limit and tonumber(window_ms) == rate.rate_window_ms
+  return is_of_rate and tonumber(burst) or 0
+end
+    group.rate_burst = read_burst(groups, GROUP_BURST .. name, group)
+  end
   return group
 end
 
@@ -27482,19 +27510,19 @@ return { 'changed', outcomes }
     [308, 'lua/shared/queue/run.lua', 1],
     [337, 'lua/shared/queue/happened.lua', 1],
     [349, 'lua/shared/queue/groups.lua', 1],
-    [357, 'lua/shared/queue/burst.lua', 1],
-    [372, 'lua/shared/queue/groups.lua', 10],
-    [488, 'lua/shared/queue/ready.lua', 1],
-    [525, 'lua/shared/queue/find.lua', 1],
-    [554, 'lua/shared/queue/rewrite.lua', 1],
-    [570, 'lua/queue/reprioritize.lua', 34],
-    [611, 'lua/shared/queue/publish.lua', 1],
-    [612, 'lua/shared/queue/message.lua', 1],
-    [622, 'lua/shared/queue/spelled.lua', 1],
-    [630, 'lua/shared/queue/send.lua', 1],
-    [646, 'lua/shared/queue/message.lua', 13],
-    [669, 'lua/shared/queue/publish.lua', 3],
-    [675, 'lua/queue/reprioritize.lua', 76],
+    [395, 'lua/shared/queue/burst.lua', 1],
+    [407, 'lua/shared/queue/groups.lua', 48],
+    [489, 'lua/shared/queue/ready.lua', 1],
+    [526, 'lua/shared/queue/find.lua', 1],
+    [555, 'lua/shared/queue/rewrite.lua', 1],
+    [571, 'lua/queue/reprioritize.lua', 34],
+    [612, 'lua/shared/queue/publish.lua', 1],
+    [613, 'lua/shared/queue/message.lua', 1],
+    [623, 'lua/shared/queue/spelled.lua', 1],
+    [631, 'lua/shared/queue/send.lua', 1],
+    [647, 'lua/shared/queue/message.lua', 13],
+    [670, 'lua/shared/queue/publish.lua', 3],
+    [676, 'lua/queue/reprioritize.lua', 76],
   ],
   encode(args) {
     const encoded = new Array<Argument>(1 + args.wanted.length)
@@ -27546,7 +27574,7 @@ export type RequeueFailedAnswer =
 export const requeueFailed: Operation<RequeueFailedArguments, RequeueFailedAnswer> = {
   script: {
     name: 'queue/requeue-failed',
-    sha1: '94f2acc84ca4939d7a62b84a80b1c1aeca2ccaab',
+    sha1: '20a6ac6e5cf6fe74e67f9aebbcaf3b09cdebc724',
     reads: false,
     bytes: false,
     source: `--[[
@@ -28073,21 +28101,6 @@ end
 -- In the hash of groups, under its name:
 --   '<number> <ready> <claimed> <in_ring> <paused> <concurrency> <rate_limit> <rate_window_ms> <arrival_us>'
 -- Its burst stands beside it; see shared/queue/burst.
--- The burst of a rate, where one is set: '<rate_limit>,<rate_window_ms>,<burst>', in a field of its own, for processes of older
--- releases know none. So it is of the rate that it was set with, and not of one that those have set since. Those of groups
--- stand in the hash of groups, each behind a byte with which no name begins; that byte alone has how many there are.
-local GROUP_BURST = '\\255'
-
--- 0: as many as the rate allows in a window.
-local function read_burst(hash, field, rate)
-  if rate.rate_limit == 0 then
-    return 0
-  end
-  local stored = redis.call('HGET', hash, field)
-  local limit, window_ms, burst = string.match(stored or '', '^(%d+),(%d+),(%d+)$')
-  local is_of_rate = tonumber(limit) == rate.rate_limit and tonumber(window_ms) == rate.rate_window_ms
-  return is_of_rate and tonumber(burst) or 0
-end
 
 local function new_group(number)
   return {
@@ -28121,9 +28134,25 @@ local function read_group(groups, name)
     concurrency = tonumber(concurrency),
     rate_limit = tonumber(rate_limit),
     rate_window_ms = tonumber(rate_window_ms),
+    rate_burst = 0,
     arrival_us = tonumber(arrival_us),
   }
-  group.rate_burst = read_burst(groups, GROUP_BURST .. name, group)
+  if group.rate_limit > 0 then
+    -- Only here: a script makes its functions anew in every call.
+-- The burst of a rate, where one is set: '<rate_limit>,<rate_window_ms>,<burst>', in a field of its own, for processes of older
+-- releases know none. So it is of the rate that it was set with, and not of one that those have set since. Those of groups
+-- stand in the hash of groups, each behind a byte with which no name begins; that byte alone has how many there are.
+local GROUP_BURST = '\\255'
+
+-- 0: as many as the rate allows in a window.
+local function read_burst(hash, field, rate)
+  local stored = redis.call('HGET', hash, field)
+  local limit, window_ms, burst = string.match(stored or '', '^(%d+),(%d+),(%d+)$')
+  local is_of_rate = tonumber(limit) == rate.rate_limit and tonumber(window_ms) == rate.rate_window_ms
+  return is_of_rate and tonumber(burst) or 0
+end
+    group.rate_burst = read_burst(groups, GROUP_BURST .. name, group)
+  end
   return group
 end
 
@@ -28997,42 +29026,42 @@ return { 'requeued', #numbers, tonumber(left or 0), queue.chores }
     [489, 'lua/shared/queue/names.lua', 29],
     [507, 'lua/shared/queue/failure.lua', 1],
     [517, 'lua/shared/queue/groups.lua', 1],
-    [525, 'lua/shared/queue/burst.lua', 1],
-    [540, 'lua/shared/queue/groups.lua', 10],
-    [645, 'lua/shared/queue/ready.lua', 1],
-    [674, 'lua/shared/queue/dead.lua', 1],
-    [743, 'lua/shared/queue/end.lua', 1],
-    [764, 'lua/shared/queue/leave-tags.lua', 1],
-    [773, 'lua/shared/queue/end.lua', 23],
-    [783, 'lua/shared/queue/begin-again.lua', 1],
-    [802, 'lua/shared/queue/idle.lua', 1],
-    [848, 'lua/shared/queue/kind.lua', 1],
-    [856, 'lua/queue/requeue-failed.lua', 62],
-    [902, 'lua/shared/queue/settle.lua', 1],
-    [903, 'lua/shared/queue/note-due.lua', 1],
-    [911, 'lua/shared/queue/backoff.lua', 1],
-    [913, 'lua/shared/queue/backoff.lua', 22],
-    [932, 'lua/shared/queue/unblock.lua', 1],
-    [938, 'lua/shared/queue/outbox.lua', 1],
-    [949, 'lua/shared/queue/note-end.lua', 1],
-    [979, 'lua/shared/queue/cancel.lua', 1],
-    [987, 'lua/shared/queue/settle.lua', 18],
-    [1061, 'lua/queue/requeue-failed.lua', 109],
-    [1067, 'lua/shared/queue/leave-notes.lua', 1],
-    [1085, 'lua/shared/queue/fold.lua', 1],
-    [1086, 'lua/shared/queue/statistics.lua', 1],
-    [1322, 'lua/shared/queue/fold.lua', 3],
-    [1333, 'lua/shared/queue/leave-notes.lua', 20],
-    [1337, 'lua/shared/queue/packed-notes.lua', 1],
-    [1338, 'lua/shared/queue/packed-notes.lua', 3],
-    [1346, 'lua/queue/requeue-failed.lua', 117],
-    [1349, 'lua/shared/queue/publish.lua', 1],
-    [1350, 'lua/shared/queue/message.lua', 1],
-    [1360, 'lua/shared/queue/spelled.lua', 1],
-    [1368, 'lua/shared/queue/send.lua', 1],
-    [1384, 'lua/shared/queue/message.lua', 13],
-    [1407, 'lua/shared/queue/publish.lua', 3],
-    [1413, 'lua/queue/requeue-failed.lua', 121],
+    [563, 'lua/shared/queue/burst.lua', 1],
+    [575, 'lua/shared/queue/groups.lua', 48],
+    [646, 'lua/shared/queue/ready.lua', 1],
+    [675, 'lua/shared/queue/dead.lua', 1],
+    [744, 'lua/shared/queue/end.lua', 1],
+    [765, 'lua/shared/queue/leave-tags.lua', 1],
+    [774, 'lua/shared/queue/end.lua', 23],
+    [784, 'lua/shared/queue/begin-again.lua', 1],
+    [803, 'lua/shared/queue/idle.lua', 1],
+    [849, 'lua/shared/queue/kind.lua', 1],
+    [857, 'lua/queue/requeue-failed.lua', 62],
+    [903, 'lua/shared/queue/settle.lua', 1],
+    [904, 'lua/shared/queue/note-due.lua', 1],
+    [912, 'lua/shared/queue/backoff.lua', 1],
+    [914, 'lua/shared/queue/backoff.lua', 22],
+    [933, 'lua/shared/queue/unblock.lua', 1],
+    [939, 'lua/shared/queue/outbox.lua', 1],
+    [950, 'lua/shared/queue/note-end.lua', 1],
+    [980, 'lua/shared/queue/cancel.lua', 1],
+    [988, 'lua/shared/queue/settle.lua', 18],
+    [1062, 'lua/queue/requeue-failed.lua', 109],
+    [1068, 'lua/shared/queue/leave-notes.lua', 1],
+    [1086, 'lua/shared/queue/fold.lua', 1],
+    [1087, 'lua/shared/queue/statistics.lua', 1],
+    [1323, 'lua/shared/queue/fold.lua', 3],
+    [1334, 'lua/shared/queue/leave-notes.lua', 20],
+    [1338, 'lua/shared/queue/packed-notes.lua', 1],
+    [1339, 'lua/shared/queue/packed-notes.lua', 3],
+    [1347, 'lua/queue/requeue-failed.lua', 117],
+    [1350, 'lua/shared/queue/publish.lua', 1],
+    [1351, 'lua/shared/queue/message.lua', 1],
+    [1361, 'lua/shared/queue/spelled.lua', 1],
+    [1369, 'lua/shared/queue/send.lua', 1],
+    [1385, 'lua/shared/queue/message.lua', 13],
+    [1408, 'lua/shared/queue/publish.lua', 3],
+    [1414, 'lua/queue/requeue-failed.lua', 121],
   ],
   encode(args) {
     return withoutDefaults([
@@ -29091,7 +29120,7 @@ function readOutcomesOfRequeueRequeued(part: Reply | undefined): (string)[] {
 export const requeue: Operation<RequeueArguments, RequeueAnswer> = {
   script: {
     name: 'queue/requeue',
-    sha1: '1790389b056ef3162248ee2982968bb4d6daef24',
+    sha1: '728c8738791116fcdcac27bb93a8fbe12c5a29eb',
     reads: false,
     bytes: false,
     source: `--[[
@@ -29535,21 +29564,6 @@ end
 -- In the hash of groups, under its name:
 --   '<number> <ready> <claimed> <in_ring> <paused> <concurrency> <rate_limit> <rate_window_ms> <arrival_us>'
 -- Its burst stands beside it; see shared/queue/burst.
--- The burst of a rate, where one is set: '<rate_limit>,<rate_window_ms>,<burst>', in a field of its own, for processes of older
--- releases know none. So it is of the rate that it was set with, and not of one that those have set since. Those of groups
--- stand in the hash of groups, each behind a byte with which no name begins; that byte alone has how many there are.
-local GROUP_BURST = '\\255'
-
--- 0: as many as the rate allows in a window.
-local function read_burst(hash, field, rate)
-  if rate.rate_limit == 0 then
-    return 0
-  end
-  local stored = redis.call('HGET', hash, field)
-  local limit, window_ms, burst = string.match(stored or '', '^(%d+),(%d+),(%d+)$')
-  local is_of_rate = tonumber(limit) == rate.rate_limit and tonumber(window_ms) == rate.rate_window_ms
-  return is_of_rate and tonumber(burst) or 0
-end
 
 local function new_group(number)
   return {
@@ -29583,9 +29597,25 @@ local function read_group(groups, name)
     concurrency = tonumber(concurrency),
     rate_limit = tonumber(rate_limit),
     rate_window_ms = tonumber(rate_window_ms),
+    rate_burst = 0,
     arrival_us = tonumber(arrival_us),
   }
-  group.rate_burst = read_burst(groups, GROUP_BURST .. name, group)
+  if group.rate_limit > 0 then
+    -- Only here: a script makes its functions anew in every call.
+-- The burst of a rate, where one is set: '<rate_limit>,<rate_window_ms>,<burst>', in a field of its own, for processes of older
+-- releases know none. So it is of the rate that it was set with, and not of one that those have set since. Those of groups
+-- stand in the hash of groups, each behind a byte with which no name begins; that byte alone has how many there are.
+local GROUP_BURST = '\\255'
+
+-- 0: as many as the rate allows in a window.
+local function read_burst(hash, field, rate)
+  local stored = redis.call('HGET', hash, field)
+  local limit, window_ms, burst = string.match(stored or '', '^(%d+),(%d+),(%d+)$')
+  local is_of_rate = tonumber(limit) == rate.rate_limit and tonumber(window_ms) == rate.rate_window_ms
+  return is_of_rate and tonumber(burst) or 0
+end
+    group.rate_burst = read_burst(groups, GROUP_BURST .. name, group)
+  end
   return group
 end
 
@@ -29977,23 +30007,23 @@ return { 'requeued', outcomes }
     [428, 'lua/shared/queue/failure.lua', 1],
     [430, 'lua/shared/queue/failure.lua', 7],
     [434, 'lua/shared/queue/groups.lua', 1],
-    [442, 'lua/shared/queue/burst.lua', 1],
-    [457, 'lua/shared/queue/groups.lua', 10],
-    [573, 'lua/shared/queue/ready.lua', 1],
-    [610, 'lua/shared/queue/dead.lua', 1],
-    [613, 'lua/shared/queue/dead.lua', 55],
-    [628, 'lua/shared/queue/find.lua', 1],
-    [657, 'lua/shared/queue/displace.lua', 1],
-    [676, 'lua/shared/queue/begin-again.lua', 1],
-    [695, 'lua/shared/queue/idle.lua', 1],
-    [741, 'lua/queue/requeue.lua', 55],
-    [786, 'lua/shared/queue/publish.lua', 1],
-    [787, 'lua/shared/queue/message.lua', 1],
-    [797, 'lua/shared/queue/spelled.lua', 1],
-    [805, 'lua/shared/queue/send.lua', 1],
-    [821, 'lua/shared/queue/message.lua', 13],
-    [844, 'lua/shared/queue/publish.lua', 3],
-    [850, 'lua/queue/requeue.lua', 101],
+    [480, 'lua/shared/queue/burst.lua', 1],
+    [492, 'lua/shared/queue/groups.lua', 48],
+    [574, 'lua/shared/queue/ready.lua', 1],
+    [611, 'lua/shared/queue/dead.lua', 1],
+    [614, 'lua/shared/queue/dead.lua', 55],
+    [629, 'lua/shared/queue/find.lua', 1],
+    [658, 'lua/shared/queue/displace.lua', 1],
+    [677, 'lua/shared/queue/begin-again.lua', 1],
+    [696, 'lua/shared/queue/idle.lua', 1],
+    [742, 'lua/queue/requeue.lua', 55],
+    [787, 'lua/shared/queue/publish.lua', 1],
+    [788, 'lua/shared/queue/message.lua', 1],
+    [798, 'lua/shared/queue/spelled.lua', 1],
+    [806, 'lua/shared/queue/send.lua', 1],
+    [822, 'lua/shared/queue/message.lua', 13],
+    [845, 'lua/shared/queue/publish.lua', 3],
+    [851, 'lua/queue/requeue.lua', 101],
   ],
   encode(args) {
     const encoded = new Array<Argument>(3 + args.wanted.length)
@@ -30066,7 +30096,7 @@ function readBuriedOfRetryRetried(part: Reply | undefined): (number)[] {
 export const retry: Operation<RetryArguments, RetryAnswer> = {
   script: {
     name: 'queue/retry',
-    sha1: 'bb0878e23486414d70cc9acce4addc2f98a62c0e',
+    sha1: '7be27ec9ed74f4755a9ec00f2b97183b1fc5783d',
     reads: false,
     bytes: false,
     source: `--[[
@@ -31024,21 +31054,6 @@ end
 -- In the hash of groups, under its name:
 --   '<number> <ready> <claimed> <in_ring> <paused> <concurrency> <rate_limit> <rate_window_ms> <arrival_us>'
 -- Its burst stands beside it; see shared/queue/burst.
--- The burst of a rate, where one is set: '<rate_limit>,<rate_window_ms>,<burst>', in a field of its own, for processes of older
--- releases know none. So it is of the rate that it was set with, and not of one that those have set since. Those of groups
--- stand in the hash of groups, each behind a byte with which no name begins; that byte alone has how many there are.
-local GROUP_BURST = '\\255'
-
--- 0: as many as the rate allows in a window.
-local function read_burst(hash, field, rate)
-  if rate.rate_limit == 0 then
-    return 0
-  end
-  local stored = redis.call('HGET', hash, field)
-  local limit, window_ms, burst = string.match(stored or '', '^(%d+),(%d+),(%d+)$')
-  local is_of_rate = tonumber(limit) == rate.rate_limit and tonumber(window_ms) == rate.rate_window_ms
-  return is_of_rate and tonumber(burst) or 0
-end
 
 local function new_group(number)
   return {
@@ -31072,9 +31087,25 @@ local function read_group(groups, name)
     concurrency = tonumber(concurrency),
     rate_limit = tonumber(rate_limit),
     rate_window_ms = tonumber(rate_window_ms),
+    rate_burst = 0,
     arrival_us = tonumber(arrival_us),
   }
-  group.rate_burst = read_burst(groups, GROUP_BURST .. name, group)
+  if group.rate_limit > 0 then
+    -- Only here: a script makes its functions anew in every call.
+-- The burst of a rate, where one is set: '<rate_limit>,<rate_window_ms>,<burst>', in a field of its own, for processes of older
+-- releases know none. So it is of the rate that it was set with, and not of one that those have set since. Those of groups
+-- stand in the hash of groups, each behind a byte with which no name begins; that byte alone has how many there are.
+local GROUP_BURST = '\\255'
+
+-- 0: as many as the rate allows in a window.
+local function read_burst(hash, field, rate)
+  local stored = redis.call('HGET', hash, field)
+  local limit, window_ms, burst = string.match(stored or '', '^(%d+),(%d+),(%d+)$')
+  local is_of_rate = tonumber(limit) == rate.rate_limit and tonumber(window_ms) == rate.rate_window_ms
+  return is_of_rate and tonumber(burst) or 0
+end
+    group.rate_burst = read_burst(groups, GROUP_BURST .. name, group)
+  end
   return group
 end
 
@@ -31866,45 +31897,45 @@ return { 'retried', queue.chores, refused, buried }
     [938, 'lua/shared/queue/failure.lua', 1],
     [944, 'lua/shared/queue/note-failure.lua', 1],
     [948, 'lua/shared/queue/groups.lua', 1],
-    [956, 'lua/shared/queue/burst.lua', 1],
-    [971, 'lua/shared/queue/groups.lua', 10],
-    [1076, 'lua/shared/queue/groups.lua', 126],
-    [1086, 'lua/shared/queue/ready.lua', 1],
-    [1115, 'lua/shared/queue/backoff.lua', 1],
-    [1155, 'lua/shared/queue/dead.lua', 1],
-    [1209, 'lua/shared/queue/end.lua', 1],
-    [1230, 'lua/shared/queue/leave-tags.lua', 1],
-    [1239, 'lua/shared/queue/end.lua', 23],
-    [1256, 'lua/shared/queue/note-end.lua', 1],
-    [1286, 'lua/shared/queue/tell-others.lua', 1],
-    [1288, 'lua/shared/queue/packed-notes.lua', 1],
-    [1289, 'lua/shared/queue/packed-notes.lua', 3],
-    [1297, 'lua/shared/queue/tell-others.lua', 4],
-    [1300, 'lua/shared/queue/result.lua', 1],
-    [1314, 'lua/shared/queue/tell-ends.lua', 1],
-    [1370, 'lua/shared/queue/tell-others.lua', 9],
-    [1373, 'lua/shared/queue/tell-others.lua', 13],
-    [1376, 'lua/shared/queue/publish.lua', 1],
-    [1377, 'lua/shared/queue/message.lua', 1],
-    [1387, 'lua/shared/queue/spelled.lua', 1],
-    [1395, 'lua/shared/queue/send.lua', 1],
-    [1411, 'lua/shared/queue/message.lua', 13],
-    [1434, 'lua/shared/queue/publish.lua', 3],
-    [1440, 'lua/shared/queue/tell-others.lua', 17],
-    [1443, 'lua/shared/queue/cancel.lua', 1],
-    [1451, 'lua/shared/queue/stop.lua', 1],
-    [1459, 'lua/shared/queue/bury-claimed.lua', 1],
-    [1466, 'lua/shared/queue/idle.lua', 1],
-    [1512, 'lua/shared/queue/idle.lua', 68],
-    [1522, 'lua/shared/queue/judge-one.lua', 1],
-    [1532, 'lua/shared/queue/told.lua', 1],
-    [1554, 'lua/shared/queue/freed.lua', 1],
-    [1563, 'lua/queue/retry.lua', 79],
-    [1644, 'lua/shared/queue/settle.lua', 1],
-    [1645, 'lua/shared/queue/unblock.lua', 1],
-    [1651, 'lua/shared/queue/outbox.lua', 1],
-    [1662, 'lua/shared/queue/settle.lua', 18],
-    [1736, 'lua/queue/retry.lua', 161],
+    [994, 'lua/shared/queue/burst.lua', 1],
+    [1006, 'lua/shared/queue/groups.lua', 48],
+    [1077, 'lua/shared/queue/groups.lua', 130],
+    [1087, 'lua/shared/queue/ready.lua', 1],
+    [1116, 'lua/shared/queue/backoff.lua', 1],
+    [1156, 'lua/shared/queue/dead.lua', 1],
+    [1210, 'lua/shared/queue/end.lua', 1],
+    [1231, 'lua/shared/queue/leave-tags.lua', 1],
+    [1240, 'lua/shared/queue/end.lua', 23],
+    [1257, 'lua/shared/queue/note-end.lua', 1],
+    [1287, 'lua/shared/queue/tell-others.lua', 1],
+    [1289, 'lua/shared/queue/packed-notes.lua', 1],
+    [1290, 'lua/shared/queue/packed-notes.lua', 3],
+    [1298, 'lua/shared/queue/tell-others.lua', 4],
+    [1301, 'lua/shared/queue/result.lua', 1],
+    [1315, 'lua/shared/queue/tell-ends.lua', 1],
+    [1371, 'lua/shared/queue/tell-others.lua', 9],
+    [1374, 'lua/shared/queue/tell-others.lua', 13],
+    [1377, 'lua/shared/queue/publish.lua', 1],
+    [1378, 'lua/shared/queue/message.lua', 1],
+    [1388, 'lua/shared/queue/spelled.lua', 1],
+    [1396, 'lua/shared/queue/send.lua', 1],
+    [1412, 'lua/shared/queue/message.lua', 13],
+    [1435, 'lua/shared/queue/publish.lua', 3],
+    [1441, 'lua/shared/queue/tell-others.lua', 17],
+    [1444, 'lua/shared/queue/cancel.lua', 1],
+    [1452, 'lua/shared/queue/stop.lua', 1],
+    [1460, 'lua/shared/queue/bury-claimed.lua', 1],
+    [1467, 'lua/shared/queue/idle.lua', 1],
+    [1513, 'lua/shared/queue/idle.lua', 68],
+    [1523, 'lua/shared/queue/judge-one.lua', 1],
+    [1533, 'lua/shared/queue/told.lua', 1],
+    [1555, 'lua/shared/queue/freed.lua', 1],
+    [1564, 'lua/queue/retry.lua', 79],
+    [1645, 'lua/shared/queue/settle.lua', 1],
+    [1646, 'lua/shared/queue/unblock.lua', 1],
+    [1652, 'lua/shared/queue/outbox.lua', 1],
+    [1663, 'lua/shared/queue/settle.lua', 18],
+    [1737, 'lua/queue/retry.lua', 161],
   ],
   encode(args) {
     const encoded = new Array<Argument>(6 + args.failures.length * 5)
@@ -34624,7 +34655,7 @@ function readAbsentOfWatchWatched(part: Reply | undefined): (string)[] {
 export const watch: Operation<WatchArguments, WatchAnswer> = {
   script: {
     name: 'queue/watch',
-    sha1: '24b8f56a20b4f5fc8391a1c1d98e616d0cd6c170',
+    sha1: '110fc8d960fa9de8e9568c917eb97d306fd1837a',
     reads: false,
     bytes: false,
     source: `--[[
@@ -35161,21 +35192,6 @@ end
 -- In the hash of groups, under its name:
 --   '<number> <ready> <claimed> <in_ring> <paused> <concurrency> <rate_limit> <rate_window_ms> <arrival_us>'
 -- Its burst stands beside it; see shared/queue/burst.
--- The burst of a rate, where one is set: '<rate_limit>,<rate_window_ms>,<burst>', in a field of its own, for processes of older
--- releases know none. So it is of the rate that it was set with, and not of one that those have set since. Those of groups
--- stand in the hash of groups, each behind a byte with which no name begins; that byte alone has how many there are.
-local GROUP_BURST = '\\255'
-
--- 0: as many as the rate allows in a window.
-local function read_burst(hash, field, rate)
-  if rate.rate_limit == 0 then
-    return 0
-  end
-  local stored = redis.call('HGET', hash, field)
-  local limit, window_ms, burst = string.match(stored or '', '^(%d+),(%d+),(%d+)$')
-  local is_of_rate = tonumber(limit) == rate.rate_limit and tonumber(window_ms) == rate.rate_window_ms
-  return is_of_rate and tonumber(burst) or 0
-end
 
 local function new_group(number)
   return {
@@ -35209,9 +35225,25 @@ local function read_group(groups, name)
     concurrency = tonumber(concurrency),
     rate_limit = tonumber(rate_limit),
     rate_window_ms = tonumber(rate_window_ms),
+    rate_burst = 0,
     arrival_us = tonumber(arrival_us),
   }
-  group.rate_burst = read_burst(groups, GROUP_BURST .. name, group)
+  if group.rate_limit > 0 then
+    -- Only here: a script makes its functions anew in every call.
+-- The burst of a rate, where one is set: '<rate_limit>,<rate_window_ms>,<burst>', in a field of its own, for processes of older
+-- releases know none. So it is of the rate that it was set with, and not of one that those have set since. Those of groups
+-- stand in the hash of groups, each behind a byte with which no name begins; that byte alone has how many there are.
+local GROUP_BURST = '\\255'
+
+-- 0: as many as the rate allows in a window.
+local function read_burst(hash, field, rate)
+  local stored = redis.call('HGET', hash, field)
+  local limit, window_ms, burst = string.match(stored or '', '^(%d+),(%d+),(%d+)$')
+  local is_of_rate = tonumber(limit) == rate.rate_limit and tonumber(window_ms) == rate.rate_window_ms
+  return is_of_rate and tonumber(burst) or 0
+end
+    group.rate_burst = read_burst(groups, GROUP_BURST .. name, group)
+  end
   return group
 end
 
@@ -35934,34 +35966,34 @@ return { 'watched', queue.chores, absent }
     [500, 'lua/shared/queue/rate.lua', 1],
     [521, 'lua/shared/queue/rate.lua', 37],
     [527, 'lua/shared/queue/groups.lua', 1],
-    [535, 'lua/shared/queue/burst.lua', 1],
-    [550, 'lua/shared/queue/groups.lua', 10],
-    [655, 'lua/shared/queue/ready.lua', 1],
-    [684, 'lua/shared/queue/names.lua', 1],
-    [687, 'lua/shared/queue/names.lua', 29],
-    [705, 'lua/shared/queue/dead.lua', 1],
-    [759, 'lua/shared/queue/end.lua', 1],
-    [780, 'lua/shared/queue/leave-tags.lua', 1],
-    [789, 'lua/shared/queue/end.lua', 23],
-    [799, 'lua/shared/queue/backoff.lua', 1],
-    [801, 'lua/shared/queue/backoff.lua', 22],
-    [820, 'lua/shared/queue/unblock.lua', 1],
-    [826, 'lua/shared/queue/outbox.lua', 1],
-    [837, 'lua/shared/queue/entries.lua', 1],
-    [855, 'lua/shared/queue/history.lua', 1],
-    [869, 'lua/shared/queue/happened.lua', 1],
-    [881, 'lua/shared/queue/note-end.lua', 1],
-    [911, 'lua/shared/queue/cancel.lua', 1],
-    [919, 'lua/shared/queue/settle.lua', 18],
-    [993, 'lua/queue/watch.lua', 83],
-    [996, 'lua/shared/queue/leave-notes.lua', 1],
-    [1014, 'lua/shared/queue/fold.lua', 1],
-    [1015, 'lua/shared/queue/statistics.lua', 1],
-    [1251, 'lua/shared/queue/fold.lua', 3],
-    [1262, 'lua/shared/queue/leave-notes.lua', 20],
-    [1266, 'lua/shared/queue/packed-notes.lua', 1],
-    [1267, 'lua/shared/queue/packed-notes.lua', 3],
-    [1275, 'lua/queue/watch.lua', 88],
+    [573, 'lua/shared/queue/burst.lua', 1],
+    [585, 'lua/shared/queue/groups.lua', 48],
+    [656, 'lua/shared/queue/ready.lua', 1],
+    [685, 'lua/shared/queue/names.lua', 1],
+    [688, 'lua/shared/queue/names.lua', 29],
+    [706, 'lua/shared/queue/dead.lua', 1],
+    [760, 'lua/shared/queue/end.lua', 1],
+    [781, 'lua/shared/queue/leave-tags.lua', 1],
+    [790, 'lua/shared/queue/end.lua', 23],
+    [800, 'lua/shared/queue/backoff.lua', 1],
+    [802, 'lua/shared/queue/backoff.lua', 22],
+    [821, 'lua/shared/queue/unblock.lua', 1],
+    [827, 'lua/shared/queue/outbox.lua', 1],
+    [838, 'lua/shared/queue/entries.lua', 1],
+    [856, 'lua/shared/queue/history.lua', 1],
+    [870, 'lua/shared/queue/happened.lua', 1],
+    [882, 'lua/shared/queue/note-end.lua', 1],
+    [912, 'lua/shared/queue/cancel.lua', 1],
+    [920, 'lua/shared/queue/settle.lua', 18],
+    [994, 'lua/queue/watch.lua', 83],
+    [997, 'lua/shared/queue/leave-notes.lua', 1],
+    [1015, 'lua/shared/queue/fold.lua', 1],
+    [1016, 'lua/shared/queue/statistics.lua', 1],
+    [1252, 'lua/shared/queue/fold.lua', 3],
+    [1263, 'lua/shared/queue/leave-notes.lua', 20],
+    [1267, 'lua/shared/queue/packed-notes.lua', 1],
+    [1268, 'lua/shared/queue/packed-notes.lua', 3],
+    [1276, 'lua/queue/watch.lua', 88],
   ],
   encode(args) {
     const encoded = new Array<Argument>(1 + args.wanted.length)
