@@ -61,7 +61,7 @@ function readPayloadsOfAckAndClaimPlainClaimed(part: Reply | undefined): (Buffer
 export const ackAndClaimPlain: Operation<AckAndClaimPlainArguments, AckAndClaimPlainAnswer> = {
   script: {
     name: 'queue/ack-and-claim-plain',
-    sha1: '8eaaced7a84eae9a1eb4f5b73c0bbd6d34176cd8',
+    sha1: 'ce2a76885369ac72118541d689b4a579959f72fe',
     reads: false,
     bytes: true,
     source: `--[[
@@ -508,12 +508,11 @@ local function enlarge_spread(stored, at, spread)
   return struct.pack(form, enlarged.sum, enlarged.greatest, #flat / 2, unpack(flat)), after
 end
 
--- A period as it is stored, with a tally added to it; nil where its slot holds a later one.
+-- A period as it is stored, with a tally added to it. It takes over a slot that holds another one; that is a later one where
+-- the clock has stepped back.
 local function add_to_period(stored, number, tally)
   local holds = stored and struct.unpack('>I4', stored) or 0
-  if holds > number then
-    return nil
-  elseif holds < number then
+  if holds ~= number then
     stored = struct.pack(NUMBER_AND_COUNTS, number, 0, 0, 0, 0, 0, 0) .. NO_SPREAD .. NO_SPREAD
   end
   local found = { struct.unpack(NUMBER_AND_COUNTS, stored) }
@@ -545,18 +544,16 @@ local function is_told_apart(names, name)
   return names.known[name]
 end
 
--- Enters a tally of a minute for the period that it is in: by its field, the number and the tallies of the latest one.
+-- Enters a tally of a minute for the period that it is in: by its field, the number and the tallies of the one met last.
 local function enter_period(entered, period, minute, name, tally)
   local number = math.floor(minute * 60000 / period.length_ms)
   local field = field_of(period, number, name)
   local there = entered[field]
-  if not there or there.number < number then
+  if not there or there.number ~= number then
     there = { number = number, tallies = {} }
     entered[field] = there
   end
-  if there.number == number then
-    there.tallies[#there.tallies + 1] = tally
-  end
+  there.tallies[#there.tallies + 1] = tally
 end
 
 -- The fields of the statistics that notes change, and what they hold then; \`names\` among them.
@@ -1126,34 +1123,34 @@ return {
     [267, 'lua/shared/queue/leave-notes.lua', 1],
     [285, 'lua/shared/queue/fold.lua', 1],
     [286, 'lua/shared/queue/statistics.lua', 1],
-    [522, 'lua/shared/queue/fold.lua', 3],
-    [533, 'lua/shared/queue/leave-notes.lua', 20],
-    [537, 'lua/shared/queue/note-alike.lua', 4],
-    [552, 'lua/shared/queue/plain.lua', 1],
-    [553, 'lua/shared/queue/plain-head.lua', 1],
-    [556, 'lua/shared/queue/plain-head.lua', 8],
-    [564, 'lua/shared/queue/plain.lua', 3],
-    [572, 'lua/shared/queue/is-behind.lua', 1],
-    [580, 'lua/shared/queue/plain.lua', 12],
-    [647, 'lua/shared/queue/note-spans.lua', 1],
-    [648, 'lua/shared/queue/note-spans.lua', 3],
-    [674, 'lua/shared/queue/plain.lua', 80],
-    [701, 'lua/shared/queue/note-spans.lua', 1],
-    [702, 'lua/shared/queue/note-spans.lua', 3],
-    [728, 'lua/shared/queue/plain.lua', 108],
-    [786, 'lua/queue/ack-and-claim-plain.lua', 47],
-    [818, 'lua/shared/tell.lua', 1],
-    [825, 'lua/shared/tell.lua', 12],
-    [839, 'lua/shared/queue/idle.lua', 1],
-    [916, 'lua/shared/queue/watch.lua', 1],
-    [937, 'lua/queue/ack-and-claim-plain.lua', 82],
-    [947, 'lua/shared/queue/note-time.lua', 1],
-    [952, 'lua/queue/ack-and-claim-plain.lua', 93],
-    [962, 'lua/shared/queue/publish-plain.lua', 1],
-    [964, 'lua/shared/queue/spelled.lua', 1],
-    [972, 'lua/shared/queue/send.lua', 1],
-    [988, 'lua/shared/queue/publish-plain.lua', 5],
-    [1005, 'lua/queue/ack-and-claim-plain.lua', 104],
+    [519, 'lua/shared/queue/fold.lua', 3],
+    [530, 'lua/shared/queue/leave-notes.lua', 20],
+    [534, 'lua/shared/queue/note-alike.lua', 4],
+    [549, 'lua/shared/queue/plain.lua', 1],
+    [550, 'lua/shared/queue/plain-head.lua', 1],
+    [553, 'lua/shared/queue/plain-head.lua', 8],
+    [561, 'lua/shared/queue/plain.lua', 3],
+    [569, 'lua/shared/queue/is-behind.lua', 1],
+    [577, 'lua/shared/queue/plain.lua', 12],
+    [644, 'lua/shared/queue/note-spans.lua', 1],
+    [645, 'lua/shared/queue/note-spans.lua', 3],
+    [671, 'lua/shared/queue/plain.lua', 80],
+    [698, 'lua/shared/queue/note-spans.lua', 1],
+    [699, 'lua/shared/queue/note-spans.lua', 3],
+    [725, 'lua/shared/queue/plain.lua', 108],
+    [783, 'lua/queue/ack-and-claim-plain.lua', 47],
+    [815, 'lua/shared/tell.lua', 1],
+    [822, 'lua/shared/tell.lua', 12],
+    [836, 'lua/shared/queue/idle.lua', 1],
+    [913, 'lua/shared/queue/watch.lua', 1],
+    [934, 'lua/queue/ack-and-claim-plain.lua', 82],
+    [944, 'lua/shared/queue/note-time.lua', 1],
+    [949, 'lua/queue/ack-and-claim-plain.lua', 93],
+    [959, 'lua/shared/queue/publish-plain.lua', 1],
+    [961, 'lua/shared/queue/spelled.lua', 1],
+    [969, 'lua/shared/queue/send.lua', 1],
+    [985, 'lua/shared/queue/publish-plain.lua', 5],
+    [1002, 'lua/queue/ack-and-claim-plain.lua', 104],
   ],
   encode(args) {
     const encoded = new Array<Argument>(9 + args.acks.length * 2)
@@ -1258,7 +1255,7 @@ function readOptionsOfAckAndClaimClaimed(part: Reply | undefined): ({ readonly a
 export const ackAndClaim: Operation<AckAndClaimArguments, AckAndClaimAnswer> = {
   script: {
     name: 'queue/ack-and-claim',
-    sha1: '41b4aa2c48d7233d80b79d5495f159dcdd41fb11',
+    sha1: '069e640ad27c2fb51f9cee02d9670caf615e1d51',
     reads: false,
     bytes: true,
     source: `--[[
@@ -1678,12 +1675,11 @@ local function enlarge_spread(stored, at, spread)
   return struct.pack(form, enlarged.sum, enlarged.greatest, #flat / 2, unpack(flat)), after
 end
 
--- A period as it is stored, with a tally added to it; nil where its slot holds a later one.
+-- A period as it is stored, with a tally added to it. It takes over a slot that holds another one; that is a later one where
+-- the clock has stepped back.
 local function add_to_period(stored, number, tally)
   local holds = stored and struct.unpack('>I4', stored) or 0
-  if holds > number then
-    return nil
-  elseif holds < number then
+  if holds ~= number then
     stored = struct.pack(NUMBER_AND_COUNTS, number, 0, 0, 0, 0, 0, 0) .. NO_SPREAD .. NO_SPREAD
   end
   local found = { struct.unpack(NUMBER_AND_COUNTS, stored) }
@@ -1715,18 +1711,16 @@ local function is_told_apart(names, name)
   return names.known[name]
 end
 
--- Enters a tally of a minute for the period that it is in: by its field, the number and the tallies of the latest one.
+-- Enters a tally of a minute for the period that it is in: by its field, the number and the tallies of the one met last.
 local function enter_period(entered, period, minute, name, tally)
   local number = math.floor(minute * 60000 / period.length_ms)
   local field = field_of(period, number, name)
   local there = entered[field]
-  if not there or there.number < number then
+  if not there or there.number ~= number then
     there = { number = number, tallies = {} }
     entered[field] = there
   end
-  if there.number == number then
-    there.tallies[#there.tallies + 1] = tally
-  end
+  there.tallies[#there.tallies + 1] = tally
 end
 
 -- The fields of the statistics that notes change, and what they hold then; \`names\` among them.
@@ -4335,117 +4329,117 @@ return { 'claimed', now_ms, ends_ms, waiting, recheck_ms, paused, chores, refuse
     [240, 'lua/shared/queue/leave-notes.lua', 1],
     [258, 'lua/shared/queue/fold.lua', 1],
     [259, 'lua/shared/queue/statistics.lua', 1],
-    [495, 'lua/shared/queue/fold.lua', 3],
-    [506, 'lua/shared/queue/leave-notes.lua', 20],
-    [510, 'lua/shared/queue/note-alike.lua', 4],
-    [525, 'lua/shared/queue/note-spans.lua', 3],
-    [551, 'lua/shared/queue/never.lua', 1],
-    [553, 'lua/shared/queue/save.lua', 1],
-    [555, 'lua/shared/queue/save.lua', 13],
-    [598, 'lua/shared/queue/save-call.lua', 1],
-    [606, 'lua/shared/queue/wide.lua', 1],
-    [621, 'lua/shared/queue/settings.lua', 1],
-    [639, 'lua/shared/queue/marks.lua', 1],
-    [653, 'lua/shared/queue/recurs.lua', 1],
-    [655, 'lua/shared/queue/note-due.lua', 1],
-    [663, 'lua/shared/queue/rate.lua', 1],
-    [705, 'lua/shared/queue/job.lua', 1],
-    [717, 'lua/shared/queue/plain-head.lua', 1],
-    [720, 'lua/shared/queue/plain-head.lua', 8],
-    [728, 'lua/shared/queue/job.lua', 14],
-    [805, 'lua/shared/queue/flags.lua', 1],
-    [834, 'lua/shared/queue/run.lua', 1],
-    [881, 'lua/shared/queue/parents.lua', 1],
-    [940, 'lua/shared/queue/parents.lua', 70],
-    [952, 'lua/shared/queue/happened.lua', 1],
-    [964, 'lua/shared/queue/names.lua', 1],
-    [980, 'lua/shared/queue/names.lua', 29],
-    [998, 'lua/shared/queue/groups.lua', 1],
-    [1044, 'lua/shared/queue/burst.lua', 1],
-    [1056, 'lua/shared/queue/groups.lua', 48],
-    [1127, 'lua/shared/queue/groups.lua', 130],
-    [1154, 'lua/shared/queue/ready.lua', 1],
-    [1183, 'lua/shared/queue/fields.lua', 1],
-    [1192, 'lua/shared/queue/end.lua', 1],
-    [1213, 'lua/shared/queue/leave-tags.lua', 1],
-    [1222, 'lua/shared/queue/end.lua', 23],
-    [1239, 'lua/shared/queue/note-end.lua', 1],
-    [1269, 'lua/shared/queue/tell-others.lua', 1],
-    [1271, 'lua/shared/queue/packed-notes.lua', 1],
-    [1272, 'lua/shared/queue/packed-notes.lua', 3],
-    [1280, 'lua/shared/queue/tell-others.lua', 4],
-    [1283, 'lua/shared/queue/result.lua', 1],
-    [1297, 'lua/shared/queue/tell-ends.lua', 1],
-    [1353, 'lua/shared/queue/tell-others.lua', 9],
-    [1356, 'lua/shared/queue/tell-others.lua', 13],
-    [1359, 'lua/shared/queue/publish.lua', 1],
-    [1360, 'lua/shared/queue/message.lua', 1],
-    [1370, 'lua/shared/queue/spelled.lua', 1],
-    [1378, 'lua/shared/queue/send.lua', 1],
-    [1394, 'lua/shared/queue/message.lua', 13],
-    [1417, 'lua/shared/queue/publish.lua', 3],
-    [1423, 'lua/shared/queue/tell-others.lua', 17],
-    [1426, 'lua/shared/queue/cancel.lua', 1],
-    [1434, 'lua/shared/queue/stop.lua', 1],
-    [1442, 'lua/shared/queue/finish.lua', 1],
-    [1542, 'lua/shared/queue/take.lua', 1],
-    [1660, 'lua/shared/queue/bring-returned.lua', 1],
-    [1693, 'lua/shared/queue/take.lua', 120],
-    [1717, 'lua/shared/queue/lease.lua', 1],
-    [1787, 'lua/shared/queue/told.lua', 1],
-    [1802, 'lua/shared/queue/claimed-before.lua', 1],
-    [1848, 'lua/shared/queue/idle.lua', 1],
-    [1925, 'lua/shared/queue/watch.lua', 1],
-    [1946, 'lua/shared/queue/judge.lua', 1],
-    [2010, 'lua/shared/queue/next-due.lua', 1],
-    [2065, 'lua/queue/ack-and-claim.lua', 92],
-    [2111, 'lua/shared/queue/burst.lua', 1],
-    [2123, 'lua/queue/ack-and-claim.lua', 139],
-    [2148, 'lua/shared/queue/is-behind.lua', 1],
-    [2156, 'lua/queue/ack-and-claim.lua', 165],
-    [2159, 'lua/shared/queue/bring-due.lua', 1],
-    [2162, 'lua/shared/queue/entries.lua', 1],
-    [2180, 'lua/shared/queue/history.lua', 1],
-    [2194, 'lua/shared/queue/failure.lua', 1],
-    [2200, 'lua/shared/queue/note-failure.lua', 1],
-    [2204, 'lua/shared/queue/dead.lua', 1],
-    [2258, 'lua/shared/queue/bury-claimed.lua', 1],
-    [2265, 'lua/shared/queue/reclaim.lua', 1],
-    [2310, 'lua/shared/queue/due.lua', 1],
-    [2332, 'lua/shared/queue/bring-due.lua', 12],
-    [2336, 'lua/shared/queue/leave-short.lua', 1],
-    [2347, 'lua/shared/queue/read-recurrence.lua', 1],
-    [2411, 'lua/shared/queue/recurrence.lua', 1],
-    [2460, 'lua/shared/queue/catch-up.lua', 1],
-    [2462, 'lua/shared/queue/next-interval.lua', 1],
-    [2467, 'lua/shared/queue/catch-up.lua', 4],
-    [2515, 'lua/shared/queue/bring-due.lua', 21],
-    [2521, 'lua/shared/queue/spawn.lua', 1],
-    [2526, 'lua/shared/queue/number.lua', 1],
-    [2535, 'lua/shared/queue/enter-tags.lua', 1],
-    [2541, 'lua/shared/queue/leave-short.lua', 1],
-    [2552, 'lua/shared/queue/read-recurrence.lua', 1],
-    [2616, 'lua/shared/queue/recurrence.lua', 1],
-    [2665, 'lua/shared/queue/spawn.lua', 12],
-    [2763, 'lua/shared/queue/bring-due.lua', 28],
-    [2765, 'lua/shared/queue/look-again.lua', 1],
-    [2771, 'lua/shared/queue/bring-due.lua', 31],
-    [2773, 'lua/queue/ack-and-claim.lua', 169],
-    [2777, 'lua/shared/queue/settle.lua', 1],
-    [2778, 'lua/shared/queue/failure.lua', 1],
-    [2784, 'lua/shared/queue/dead.lua', 1],
-    [2838, 'lua/shared/queue/backoff.lua', 1],
-    [2840, 'lua/shared/queue/backoff.lua', 22],
-    [2859, 'lua/shared/queue/unblock.lua', 1],
-    [2865, 'lua/shared/queue/outbox.lua', 1],
-    [2876, 'lua/shared/queue/entries.lua', 1],
-    [2894, 'lua/shared/queue/history.lua', 1],
-    [2908, 'lua/shared/queue/settle.lua', 18],
-    [2982, 'lua/queue/ack-and-claim.lua', 174],
-    [3024, 'lua/shared/queue/note-time.lua', 1],
-    [3029, 'lua/shared/queue/look-again.lua', 1],
-    [3035, 'lua/shared/queue/wait.lua', 3],
-    [3049, 'lua/queue/ack-and-claim.lua', 217],
+    [492, 'lua/shared/queue/fold.lua', 3],
+    [503, 'lua/shared/queue/leave-notes.lua', 20],
+    [507, 'lua/shared/queue/note-alike.lua', 4],
+    [522, 'lua/shared/queue/note-spans.lua', 3],
+    [548, 'lua/shared/queue/never.lua', 1],
+    [550, 'lua/shared/queue/save.lua', 1],
+    [552, 'lua/shared/queue/save.lua', 13],
+    [595, 'lua/shared/queue/save-call.lua', 1],
+    [603, 'lua/shared/queue/wide.lua', 1],
+    [618, 'lua/shared/queue/settings.lua', 1],
+    [636, 'lua/shared/queue/marks.lua', 1],
+    [650, 'lua/shared/queue/recurs.lua', 1],
+    [652, 'lua/shared/queue/note-due.lua', 1],
+    [660, 'lua/shared/queue/rate.lua', 1],
+    [702, 'lua/shared/queue/job.lua', 1],
+    [714, 'lua/shared/queue/plain-head.lua', 1],
+    [717, 'lua/shared/queue/plain-head.lua', 8],
+    [725, 'lua/shared/queue/job.lua', 14],
+    [802, 'lua/shared/queue/flags.lua', 1],
+    [831, 'lua/shared/queue/run.lua', 1],
+    [878, 'lua/shared/queue/parents.lua', 1],
+    [937, 'lua/shared/queue/parents.lua', 70],
+    [949, 'lua/shared/queue/happened.lua', 1],
+    [961, 'lua/shared/queue/names.lua', 1],
+    [977, 'lua/shared/queue/names.lua', 29],
+    [995, 'lua/shared/queue/groups.lua', 1],
+    [1041, 'lua/shared/queue/burst.lua', 1],
+    [1053, 'lua/shared/queue/groups.lua', 48],
+    [1124, 'lua/shared/queue/groups.lua', 130],
+    [1151, 'lua/shared/queue/ready.lua', 1],
+    [1180, 'lua/shared/queue/fields.lua', 1],
+    [1189, 'lua/shared/queue/end.lua', 1],
+    [1210, 'lua/shared/queue/leave-tags.lua', 1],
+    [1219, 'lua/shared/queue/end.lua', 23],
+    [1236, 'lua/shared/queue/note-end.lua', 1],
+    [1266, 'lua/shared/queue/tell-others.lua', 1],
+    [1268, 'lua/shared/queue/packed-notes.lua', 1],
+    [1269, 'lua/shared/queue/packed-notes.lua', 3],
+    [1277, 'lua/shared/queue/tell-others.lua', 4],
+    [1280, 'lua/shared/queue/result.lua', 1],
+    [1294, 'lua/shared/queue/tell-ends.lua', 1],
+    [1350, 'lua/shared/queue/tell-others.lua', 9],
+    [1353, 'lua/shared/queue/tell-others.lua', 13],
+    [1356, 'lua/shared/queue/publish.lua', 1],
+    [1357, 'lua/shared/queue/message.lua', 1],
+    [1367, 'lua/shared/queue/spelled.lua', 1],
+    [1375, 'lua/shared/queue/send.lua', 1],
+    [1391, 'lua/shared/queue/message.lua', 13],
+    [1414, 'lua/shared/queue/publish.lua', 3],
+    [1420, 'lua/shared/queue/tell-others.lua', 17],
+    [1423, 'lua/shared/queue/cancel.lua', 1],
+    [1431, 'lua/shared/queue/stop.lua', 1],
+    [1439, 'lua/shared/queue/finish.lua', 1],
+    [1539, 'lua/shared/queue/take.lua', 1],
+    [1657, 'lua/shared/queue/bring-returned.lua', 1],
+    [1690, 'lua/shared/queue/take.lua', 120],
+    [1714, 'lua/shared/queue/lease.lua', 1],
+    [1784, 'lua/shared/queue/told.lua', 1],
+    [1799, 'lua/shared/queue/claimed-before.lua', 1],
+    [1845, 'lua/shared/queue/idle.lua', 1],
+    [1922, 'lua/shared/queue/watch.lua', 1],
+    [1943, 'lua/shared/queue/judge.lua', 1],
+    [2007, 'lua/shared/queue/next-due.lua', 1],
+    [2062, 'lua/queue/ack-and-claim.lua', 92],
+    [2108, 'lua/shared/queue/burst.lua', 1],
+    [2120, 'lua/queue/ack-and-claim.lua', 139],
+    [2145, 'lua/shared/queue/is-behind.lua', 1],
+    [2153, 'lua/queue/ack-and-claim.lua', 165],
+    [2156, 'lua/shared/queue/bring-due.lua', 1],
+    [2159, 'lua/shared/queue/entries.lua', 1],
+    [2177, 'lua/shared/queue/history.lua', 1],
+    [2191, 'lua/shared/queue/failure.lua', 1],
+    [2197, 'lua/shared/queue/note-failure.lua', 1],
+    [2201, 'lua/shared/queue/dead.lua', 1],
+    [2255, 'lua/shared/queue/bury-claimed.lua', 1],
+    [2262, 'lua/shared/queue/reclaim.lua', 1],
+    [2307, 'lua/shared/queue/due.lua', 1],
+    [2329, 'lua/shared/queue/bring-due.lua', 12],
+    [2333, 'lua/shared/queue/leave-short.lua', 1],
+    [2344, 'lua/shared/queue/read-recurrence.lua', 1],
+    [2408, 'lua/shared/queue/recurrence.lua', 1],
+    [2457, 'lua/shared/queue/catch-up.lua', 1],
+    [2459, 'lua/shared/queue/next-interval.lua', 1],
+    [2464, 'lua/shared/queue/catch-up.lua', 4],
+    [2512, 'lua/shared/queue/bring-due.lua', 21],
+    [2518, 'lua/shared/queue/spawn.lua', 1],
+    [2523, 'lua/shared/queue/number.lua', 1],
+    [2532, 'lua/shared/queue/enter-tags.lua', 1],
+    [2538, 'lua/shared/queue/leave-short.lua', 1],
+    [2549, 'lua/shared/queue/read-recurrence.lua', 1],
+    [2613, 'lua/shared/queue/recurrence.lua', 1],
+    [2662, 'lua/shared/queue/spawn.lua', 12],
+    [2760, 'lua/shared/queue/bring-due.lua', 28],
+    [2762, 'lua/shared/queue/look-again.lua', 1],
+    [2768, 'lua/shared/queue/bring-due.lua', 31],
+    [2770, 'lua/queue/ack-and-claim.lua', 169],
+    [2774, 'lua/shared/queue/settle.lua', 1],
+    [2775, 'lua/shared/queue/failure.lua', 1],
+    [2781, 'lua/shared/queue/dead.lua', 1],
+    [2835, 'lua/shared/queue/backoff.lua', 1],
+    [2837, 'lua/shared/queue/backoff.lua', 22],
+    [2856, 'lua/shared/queue/unblock.lua', 1],
+    [2862, 'lua/shared/queue/outbox.lua', 1],
+    [2873, 'lua/shared/queue/entries.lua', 1],
+    [2891, 'lua/shared/queue/history.lua', 1],
+    [2905, 'lua/shared/queue/settle.lua', 18],
+    [2979, 'lua/queue/ack-and-claim.lua', 174],
+    [3021, 'lua/shared/queue/note-time.lua', 1],
+    [3026, 'lua/shared/queue/look-again.lua', 1],
+    [3032, 'lua/shared/queue/wait.lua', 3],
+    [3046, 'lua/queue/ack-and-claim.lua', 217],
   ],
   encode(args) {
     const encoded = new Array<Argument>(9 + args.acks.length * 3)
@@ -4534,7 +4528,7 @@ function readDuplicatesOfAdvanceAdvanced(part: Reply | undefined): ({ readonly a
 export const advance: Operation<AdvanceArguments, AdvanceAnswer> = {
   script: {
     name: 'queue/advance',
-    sha1: '3737a9510944723dbcc869f897c3ae633eac027e',
+    sha1: 'd9a8f40f7d92af721b63764babcbd203abf8b388',
     reads: false,
     bytes: false,
     source: `--[[
@@ -4940,12 +4934,11 @@ local function enlarge_spread(stored, at, spread)
   return struct.pack(form, enlarged.sum, enlarged.greatest, #flat / 2, unpack(flat)), after
 end
 
--- A period as it is stored, with a tally added to it; nil where its slot holds a later one.
+-- A period as it is stored, with a tally added to it. It takes over a slot that holds another one; that is a later one where
+-- the clock has stepped back.
 local function add_to_period(stored, number, tally)
   local holds = stored and struct.unpack('>I4', stored) or 0
-  if holds > number then
-    return nil
-  elseif holds < number then
+  if holds ~= number then
     stored = struct.pack(NUMBER_AND_COUNTS, number, 0, 0, 0, 0, 0, 0) .. NO_SPREAD .. NO_SPREAD
   end
   local found = { struct.unpack(NUMBER_AND_COUNTS, stored) }
@@ -4977,18 +4970,16 @@ local function is_told_apart(names, name)
   return names.known[name]
 end
 
--- Enters a tally of a minute for the period that it is in: by its field, the number and the tallies of the latest one.
+-- Enters a tally of a minute for the period that it is in: by its field, the number and the tallies of the one met last.
 local function enter_period(entered, period, minute, name, tally)
   local number = math.floor(minute * 60000 / period.length_ms)
   local field = field_of(period, number, name)
   local there = entered[field]
-  if not there or there.number < number then
+  if not there or there.number ~= number then
     there = { number = number, tallies = {} }
     entered[field] = there
   end
-  if there.number == number then
-    there.tallies[#there.tallies + 1] = tally
-  end
+  there.tallies[#there.tallies + 1] = tally
 end
 
 -- The fields of the statistics that notes change, and what they hold then; \`names\` among them.
@@ -6823,84 +6814,84 @@ return { 'advanced', first, queue.chores, refused, tally.duplicates }
     [226, 'lua/shared/queue/leave-notes.lua', 1],
     [244, 'lua/shared/queue/fold.lua', 1],
     [245, 'lua/shared/queue/statistics.lua', 1],
-    [481, 'lua/shared/queue/fold.lua', 3],
-    [492, 'lua/shared/queue/leave-notes.lua', 20],
-    [496, 'lua/shared/queue/note-alike.lua', 4],
-    [511, 'lua/shared/queue/note-spans.lua', 3],
-    [537, 'lua/shared/queue/save.lua', 1],
-    [539, 'lua/shared/queue/save.lua', 13],
-    [582, 'lua/shared/queue/wide.lua', 1],
-    [589, 'lua/shared/queue/save-call.lua', 1],
-    [597, 'lua/shared/queue/settings.lua', 1],
-    [615, 'lua/shared/queue/marks.lua', 1],
-    [629, 'lua/shared/queue/note-due.lua', 1],
-    [637, 'lua/shared/queue/rate.lua', 1],
-    [658, 'lua/shared/queue/rate.lua', 37],
-    [664, 'lua/shared/queue/job.lua', 1],
-    [676, 'lua/shared/queue/plain-head.lua', 1],
-    [679, 'lua/shared/queue/plain-head.lua', 8],
-    [687, 'lua/shared/queue/job.lua', 14],
-    [764, 'lua/shared/queue/flags.lua', 1],
-    [793, 'lua/shared/queue/happened.lua', 1],
-    [805, 'lua/shared/queue/enter-tags.lua', 1],
-    [811, 'lua/shared/queue/note-end.lua', 1],
-    [841, 'lua/shared/queue/tell-others.lua', 1],
-    [843, 'lua/shared/queue/packed-notes.lua', 1],
-    [844, 'lua/shared/queue/packed-notes.lua', 3],
-    [852, 'lua/shared/queue/tell-others.lua', 4],
-    [855, 'lua/shared/queue/result.lua', 1],
-    [869, 'lua/shared/queue/tell-ends.lua', 1],
-    [925, 'lua/shared/queue/tell-others.lua', 9],
-    [928, 'lua/shared/queue/tell-others.lua', 13],
-    [931, 'lua/shared/queue/publish.lua', 1],
-    [932, 'lua/shared/queue/message.lua', 1],
-    [942, 'lua/shared/queue/spelled.lua', 1],
-    [950, 'lua/shared/queue/send.lua', 1],
-    [966, 'lua/shared/queue/message.lua', 13],
-    [989, 'lua/shared/queue/publish.lua', 3],
-    [995, 'lua/shared/queue/tell-others.lua', 17],
-    [998, 'lua/shared/queue/run.lua', 1],
-    [1045, 'lua/shared/queue/fields.lua', 1],
-    [1054, 'lua/shared/queue/names.lua', 1],
-    [1100, 'lua/shared/queue/groups.lua', 1],
-    [1146, 'lua/shared/queue/burst.lua', 1],
-    [1158, 'lua/shared/queue/groups.lua', 48],
-    [1250, 'lua/shared/queue/ready.lua', 1],
-    [1287, 'lua/shared/queue/number.lua', 1],
-    [1296, 'lua/shared/queue/enqueue.lua', 1],
-    [1334, 'lua/shared/queue/replace.lua', 1],
-    [1389, 'lua/shared/queue/leave-tags.lua', 1],
-    [1398, 'lua/shared/queue/replace.lua', 57],
-    [1423, 'lua/shared/queue/idempotency.lua', 1],
-    [1437, 'lua/shared/queue/idle.lua', 1],
-    [1483, 'lua/shared/queue/idle.lua', 68],
-    [1493, 'lua/shared/queue/find.lua', 1],
-    [1519, 'lua/shared/queue/failure.lua', 1],
-    [1529, 'lua/shared/queue/parents.lua', 1],
-    [1588, 'lua/shared/queue/parents.lua', 70],
-    [1600, 'lua/shared/queue/link.lua', 1],
-    [1663, 'lua/shared/queue/end.lua', 1],
-    [1684, 'lua/shared/queue/leave-tags.lua', 1],
-    [1693, 'lua/shared/queue/end.lua', 23],
-    [1710, 'lua/shared/queue/cancel.lua', 1],
-    [1718, 'lua/shared/queue/stop.lua', 1],
-    [1726, 'lua/shared/queue/judge-one.lua', 1],
-    [1736, 'lua/shared/queue/finish.lua', 1],
-    [1836, 'lua/shared/queue/freed.lua', 1],
-    [1845, 'lua/shared/queue/told.lua', 1],
-    [1860, 'lua/shared/queue/outbox.lua', 1],
-    [1871, 'lua/shared/queue/spec.lua', 1],
-    [1894, 'lua/shared/queue/spec.lua', 33],
-    [1996, 'lua/queue/advance.lua', 88],
-    [2070, 'lua/shared/queue/settle.lua', 1],
-    [2071, 'lua/shared/queue/dead.lua', 1],
-    [2125, 'lua/shared/queue/backoff.lua', 1],
-    [2127, 'lua/shared/queue/backoff.lua', 22],
-    [2146, 'lua/shared/queue/unblock.lua', 1],
-    [2152, 'lua/shared/queue/entries.lua', 1],
-    [2170, 'lua/shared/queue/history.lua', 1],
-    [2184, 'lua/shared/queue/settle.lua', 18],
-    [2258, 'lua/queue/advance.lua', 163],
+    [478, 'lua/shared/queue/fold.lua', 3],
+    [489, 'lua/shared/queue/leave-notes.lua', 20],
+    [493, 'lua/shared/queue/note-alike.lua', 4],
+    [508, 'lua/shared/queue/note-spans.lua', 3],
+    [534, 'lua/shared/queue/save.lua', 1],
+    [536, 'lua/shared/queue/save.lua', 13],
+    [579, 'lua/shared/queue/wide.lua', 1],
+    [586, 'lua/shared/queue/save-call.lua', 1],
+    [594, 'lua/shared/queue/settings.lua', 1],
+    [612, 'lua/shared/queue/marks.lua', 1],
+    [626, 'lua/shared/queue/note-due.lua', 1],
+    [634, 'lua/shared/queue/rate.lua', 1],
+    [655, 'lua/shared/queue/rate.lua', 37],
+    [661, 'lua/shared/queue/job.lua', 1],
+    [673, 'lua/shared/queue/plain-head.lua', 1],
+    [676, 'lua/shared/queue/plain-head.lua', 8],
+    [684, 'lua/shared/queue/job.lua', 14],
+    [761, 'lua/shared/queue/flags.lua', 1],
+    [790, 'lua/shared/queue/happened.lua', 1],
+    [802, 'lua/shared/queue/enter-tags.lua', 1],
+    [808, 'lua/shared/queue/note-end.lua', 1],
+    [838, 'lua/shared/queue/tell-others.lua', 1],
+    [840, 'lua/shared/queue/packed-notes.lua', 1],
+    [841, 'lua/shared/queue/packed-notes.lua', 3],
+    [849, 'lua/shared/queue/tell-others.lua', 4],
+    [852, 'lua/shared/queue/result.lua', 1],
+    [866, 'lua/shared/queue/tell-ends.lua', 1],
+    [922, 'lua/shared/queue/tell-others.lua', 9],
+    [925, 'lua/shared/queue/tell-others.lua', 13],
+    [928, 'lua/shared/queue/publish.lua', 1],
+    [929, 'lua/shared/queue/message.lua', 1],
+    [939, 'lua/shared/queue/spelled.lua', 1],
+    [947, 'lua/shared/queue/send.lua', 1],
+    [963, 'lua/shared/queue/message.lua', 13],
+    [986, 'lua/shared/queue/publish.lua', 3],
+    [992, 'lua/shared/queue/tell-others.lua', 17],
+    [995, 'lua/shared/queue/run.lua', 1],
+    [1042, 'lua/shared/queue/fields.lua', 1],
+    [1051, 'lua/shared/queue/names.lua', 1],
+    [1097, 'lua/shared/queue/groups.lua', 1],
+    [1143, 'lua/shared/queue/burst.lua', 1],
+    [1155, 'lua/shared/queue/groups.lua', 48],
+    [1247, 'lua/shared/queue/ready.lua', 1],
+    [1284, 'lua/shared/queue/number.lua', 1],
+    [1293, 'lua/shared/queue/enqueue.lua', 1],
+    [1331, 'lua/shared/queue/replace.lua', 1],
+    [1386, 'lua/shared/queue/leave-tags.lua', 1],
+    [1395, 'lua/shared/queue/replace.lua', 57],
+    [1420, 'lua/shared/queue/idempotency.lua', 1],
+    [1434, 'lua/shared/queue/idle.lua', 1],
+    [1480, 'lua/shared/queue/idle.lua', 68],
+    [1490, 'lua/shared/queue/find.lua', 1],
+    [1516, 'lua/shared/queue/failure.lua', 1],
+    [1526, 'lua/shared/queue/parents.lua', 1],
+    [1585, 'lua/shared/queue/parents.lua', 70],
+    [1597, 'lua/shared/queue/link.lua', 1],
+    [1660, 'lua/shared/queue/end.lua', 1],
+    [1681, 'lua/shared/queue/leave-tags.lua', 1],
+    [1690, 'lua/shared/queue/end.lua', 23],
+    [1707, 'lua/shared/queue/cancel.lua', 1],
+    [1715, 'lua/shared/queue/stop.lua', 1],
+    [1723, 'lua/shared/queue/judge-one.lua', 1],
+    [1733, 'lua/shared/queue/finish.lua', 1],
+    [1833, 'lua/shared/queue/freed.lua', 1],
+    [1842, 'lua/shared/queue/told.lua', 1],
+    [1857, 'lua/shared/queue/outbox.lua', 1],
+    [1868, 'lua/shared/queue/spec.lua', 1],
+    [1891, 'lua/shared/queue/spec.lua', 33],
+    [1993, 'lua/queue/advance.lua', 88],
+    [2067, 'lua/shared/queue/settle.lua', 1],
+    [2068, 'lua/shared/queue/dead.lua', 1],
+    [2122, 'lua/shared/queue/backoff.lua', 1],
+    [2124, 'lua/shared/queue/backoff.lua', 22],
+    [2143, 'lua/shared/queue/unblock.lua', 1],
+    [2149, 'lua/shared/queue/entries.lua', 1],
+    [2167, 'lua/shared/queue/history.lua', 1],
+    [2181, 'lua/shared/queue/settle.lua', 18],
+    [2255, 'lua/queue/advance.lua', 163],
   ],
   encode(args) {
     const encoded = new Array<Argument>(6 + args.steps.length * 26)
@@ -7818,7 +7809,7 @@ function readRefusedOfBuryBuried(part: Reply | undefined): ({ readonly at: numbe
 export const bury: Operation<BuryArguments, BuryAnswer> = {
   script: {
     name: 'queue/bury',
-    sha1: '40c2fd12ef1b4c57f744aa06eb67e5ada969dfc6',
+    sha1: 'f33de18af740d42780b809d86d9c39a637c9eccd',
     reads: false,
     bytes: false,
     source: `--[[
@@ -8222,12 +8213,11 @@ local function enlarge_spread(stored, at, spread)
   return struct.pack(form, enlarged.sum, enlarged.greatest, #flat / 2, unpack(flat)), after
 end
 
--- A period as it is stored, with a tally added to it; nil where its slot holds a later one.
+-- A period as it is stored, with a tally added to it. It takes over a slot that holds another one; that is a later one where
+-- the clock has stepped back.
 local function add_to_period(stored, number, tally)
   local holds = stored and struct.unpack('>I4', stored) or 0
-  if holds > number then
-    return nil
-  elseif holds < number then
+  if holds ~= number then
     stored = struct.pack(NUMBER_AND_COUNTS, number, 0, 0, 0, 0, 0, 0) .. NO_SPREAD .. NO_SPREAD
   end
   local found = { struct.unpack(NUMBER_AND_COUNTS, stored) }
@@ -8259,18 +8249,16 @@ local function is_told_apart(names, name)
   return names.known[name]
 end
 
--- Enters a tally of a minute for the period that it is in: by its field, the number and the tallies of the latest one.
+-- Enters a tally of a minute for the period that it is in: by its field, the number and the tallies of the one met last.
 local function enter_period(entered, period, minute, name, tally)
   local number = math.floor(minute * 60000 / period.length_ms)
   local field = field_of(period, number, name)
   local there = entered[field]
-  if not there or there.number < number then
+  if not there or there.number ~= number then
     there = { number = number, tallies = {} }
     entered[field] = there
   end
-  if there.number == number then
-    there.tallies[#there.tallies + 1] = tally
-  end
+  there.tallies[#there.tallies + 1] = tally
 end
 
 -- The fields of the statistics that notes change, and what they hold then; \`names\` among them.
@@ -9530,73 +9518,73 @@ return { 'buried', queue.chores, refused }
     [224, 'lua/shared/queue/leave-notes.lua', 1],
     [242, 'lua/shared/queue/fold.lua', 1],
     [243, 'lua/shared/queue/statistics.lua', 1],
-    [479, 'lua/shared/queue/fold.lua', 3],
-    [490, 'lua/shared/queue/leave-notes.lua', 20],
-    [494, 'lua/shared/queue/note-alike.lua', 4],
-    [509, 'lua/shared/queue/note-spans.lua', 3],
-    [535, 'lua/shared/queue/save.lua', 1],
-    [537, 'lua/shared/queue/save.lua', 13],
-    [580, 'lua/shared/queue/save-call.lua', 1],
-    [588, 'lua/shared/queue/settings.lua', 1],
-    [606, 'lua/shared/queue/marks.lua', 1],
-    [620, 'lua/shared/queue/rate.lua', 1],
-    [641, 'lua/shared/queue/rate.lua', 37],
-    [647, 'lua/shared/queue/job.lua', 1],
-    [659, 'lua/shared/queue/plain-head.lua', 1],
-    [662, 'lua/shared/queue/plain-head.lua', 8],
-    [670, 'lua/shared/queue/job.lua', 14],
-    [671, 'lua/shared/queue/job.lua', 45],
-    [717, 'lua/shared/queue/flags.lua', 1],
-    [746, 'lua/shared/queue/run.lua', 1],
-    [793, 'lua/shared/queue/parents.lua', 1],
-    [852, 'lua/shared/queue/parents.lua', 70],
-    [864, 'lua/shared/queue/happened.lua', 1],
-    [876, 'lua/shared/queue/entries.lua', 1],
-    [894, 'lua/shared/queue/history.lua', 1],
-    [908, 'lua/shared/queue/names.lua', 1],
-    [911, 'lua/shared/queue/names.lua', 29],
-    [929, 'lua/shared/queue/failure.lua', 1],
-    [935, 'lua/shared/queue/groups.lua', 1],
-    [981, 'lua/shared/queue/burst.lua', 1],
-    [993, 'lua/shared/queue/groups.lua', 48],
-    [1064, 'lua/shared/queue/groups.lua', 130],
-    [1074, 'lua/shared/queue/dead.lua', 1],
-    [1128, 'lua/shared/queue/end.lua', 1],
-    [1149, 'lua/shared/queue/leave-tags.lua', 1],
-    [1158, 'lua/shared/queue/end.lua', 23],
-    [1175, 'lua/shared/queue/note-end.lua', 1],
-    [1205, 'lua/shared/queue/tell-others.lua', 1],
-    [1207, 'lua/shared/queue/packed-notes.lua', 1],
-    [1208, 'lua/shared/queue/packed-notes.lua', 3],
-    [1216, 'lua/shared/queue/tell-others.lua', 4],
-    [1219, 'lua/shared/queue/result.lua', 1],
-    [1233, 'lua/shared/queue/tell-ends.lua', 1],
-    [1289, 'lua/shared/queue/tell-others.lua', 9],
-    [1292, 'lua/shared/queue/tell-others.lua', 13],
-    [1295, 'lua/shared/queue/publish.lua', 1],
-    [1296, 'lua/shared/queue/message.lua', 1],
-    [1306, 'lua/shared/queue/spelled.lua', 1],
-    [1314, 'lua/shared/queue/send.lua', 1],
-    [1330, 'lua/shared/queue/message.lua', 13],
-    [1353, 'lua/shared/queue/publish.lua', 3],
-    [1359, 'lua/shared/queue/tell-others.lua', 17],
-    [1362, 'lua/shared/queue/cancel.lua', 1],
-    [1370, 'lua/shared/queue/stop.lua', 1],
-    [1378, 'lua/shared/queue/bury-claimed.lua', 1],
-    [1385, 'lua/shared/queue/judge-one.lua', 1],
-    [1395, 'lua/shared/queue/told.lua', 1],
-    [1410, 'lua/shared/queue/idle.lua', 1],
-    [1456, 'lua/shared/queue/freed.lua', 1],
-    [1465, 'lua/queue/bury.lua', 74],
-    [1533, 'lua/shared/queue/settle.lua', 1],
-    [1534, 'lua/shared/queue/note-due.lua', 1],
-    [1542, 'lua/shared/queue/ready.lua', 1],
-    [1571, 'lua/shared/queue/backoff.lua', 1],
-    [1573, 'lua/shared/queue/backoff.lua', 22],
-    [1592, 'lua/shared/queue/unblock.lua', 1],
-    [1598, 'lua/shared/queue/outbox.lua', 1],
-    [1609, 'lua/shared/queue/settle.lua', 18],
-    [1683, 'lua/queue/bury.lua', 143],
+    [476, 'lua/shared/queue/fold.lua', 3],
+    [487, 'lua/shared/queue/leave-notes.lua', 20],
+    [491, 'lua/shared/queue/note-alike.lua', 4],
+    [506, 'lua/shared/queue/note-spans.lua', 3],
+    [532, 'lua/shared/queue/save.lua', 1],
+    [534, 'lua/shared/queue/save.lua', 13],
+    [577, 'lua/shared/queue/save-call.lua', 1],
+    [585, 'lua/shared/queue/settings.lua', 1],
+    [603, 'lua/shared/queue/marks.lua', 1],
+    [617, 'lua/shared/queue/rate.lua', 1],
+    [638, 'lua/shared/queue/rate.lua', 37],
+    [644, 'lua/shared/queue/job.lua', 1],
+    [656, 'lua/shared/queue/plain-head.lua', 1],
+    [659, 'lua/shared/queue/plain-head.lua', 8],
+    [667, 'lua/shared/queue/job.lua', 14],
+    [668, 'lua/shared/queue/job.lua', 45],
+    [714, 'lua/shared/queue/flags.lua', 1],
+    [743, 'lua/shared/queue/run.lua', 1],
+    [790, 'lua/shared/queue/parents.lua', 1],
+    [849, 'lua/shared/queue/parents.lua', 70],
+    [861, 'lua/shared/queue/happened.lua', 1],
+    [873, 'lua/shared/queue/entries.lua', 1],
+    [891, 'lua/shared/queue/history.lua', 1],
+    [905, 'lua/shared/queue/names.lua', 1],
+    [908, 'lua/shared/queue/names.lua', 29],
+    [926, 'lua/shared/queue/failure.lua', 1],
+    [932, 'lua/shared/queue/groups.lua', 1],
+    [978, 'lua/shared/queue/burst.lua', 1],
+    [990, 'lua/shared/queue/groups.lua', 48],
+    [1061, 'lua/shared/queue/groups.lua', 130],
+    [1071, 'lua/shared/queue/dead.lua', 1],
+    [1125, 'lua/shared/queue/end.lua', 1],
+    [1146, 'lua/shared/queue/leave-tags.lua', 1],
+    [1155, 'lua/shared/queue/end.lua', 23],
+    [1172, 'lua/shared/queue/note-end.lua', 1],
+    [1202, 'lua/shared/queue/tell-others.lua', 1],
+    [1204, 'lua/shared/queue/packed-notes.lua', 1],
+    [1205, 'lua/shared/queue/packed-notes.lua', 3],
+    [1213, 'lua/shared/queue/tell-others.lua', 4],
+    [1216, 'lua/shared/queue/result.lua', 1],
+    [1230, 'lua/shared/queue/tell-ends.lua', 1],
+    [1286, 'lua/shared/queue/tell-others.lua', 9],
+    [1289, 'lua/shared/queue/tell-others.lua', 13],
+    [1292, 'lua/shared/queue/publish.lua', 1],
+    [1293, 'lua/shared/queue/message.lua', 1],
+    [1303, 'lua/shared/queue/spelled.lua', 1],
+    [1311, 'lua/shared/queue/send.lua', 1],
+    [1327, 'lua/shared/queue/message.lua', 13],
+    [1350, 'lua/shared/queue/publish.lua', 3],
+    [1356, 'lua/shared/queue/tell-others.lua', 17],
+    [1359, 'lua/shared/queue/cancel.lua', 1],
+    [1367, 'lua/shared/queue/stop.lua', 1],
+    [1375, 'lua/shared/queue/bury-claimed.lua', 1],
+    [1382, 'lua/shared/queue/judge-one.lua', 1],
+    [1392, 'lua/shared/queue/told.lua', 1],
+    [1407, 'lua/shared/queue/idle.lua', 1],
+    [1453, 'lua/shared/queue/freed.lua', 1],
+    [1462, 'lua/queue/bury.lua', 74],
+    [1530, 'lua/shared/queue/settle.lua', 1],
+    [1531, 'lua/shared/queue/note-due.lua', 1],
+    [1539, 'lua/shared/queue/ready.lua', 1],
+    [1568, 'lua/shared/queue/backoff.lua', 1],
+    [1570, 'lua/shared/queue/backoff.lua', 22],
+    [1589, 'lua/shared/queue/unblock.lua', 1],
+    [1595, 'lua/shared/queue/outbox.lua', 1],
+    [1606, 'lua/shared/queue/settle.lua', 18],
+    [1680, 'lua/queue/bury.lua', 143],
   ],
   encode(args) {
     const encoded = new Array<Argument>(6 + args.failures.length * 4)
@@ -9661,7 +9649,7 @@ function readOutcomesOfCancelCancelled(part: Reply | undefined): (string)[] {
 export const cancel: Operation<CancelArguments, CancelAnswer> = {
   script: {
     name: 'queue/cancel',
-    sha1: 'e6ba410529ec24442b05370c7a8e1a9277eee131',
+    sha1: '81602cc66687ab6c4608526e0b935ef096f49f6f',
     reads: false,
     bytes: false,
     source: `--[[
@@ -10678,12 +10666,11 @@ local function enlarge_spread(stored, at, spread)
   return struct.pack(form, enlarged.sum, enlarged.greatest, #flat / 2, unpack(flat)), after
 end
 
--- A period as it is stored, with a tally added to it; nil where its slot holds a later one.
+-- A period as it is stored, with a tally added to it. It takes over a slot that holds another one; that is a later one where
+-- the clock has stepped back.
 local function add_to_period(stored, number, tally)
   local holds = stored and struct.unpack('>I4', stored) or 0
-  if holds > number then
-    return nil
-  elseif holds < number then
+  if holds ~= number then
     stored = struct.pack(NUMBER_AND_COUNTS, number, 0, 0, 0, 0, 0, 0) .. NO_SPREAD .. NO_SPREAD
   end
   local found = { struct.unpack(NUMBER_AND_COUNTS, stored) }
@@ -10715,18 +10702,16 @@ local function is_told_apart(names, name)
   return names.known[name]
 end
 
--- Enters a tally of a minute for the period that it is in: by its field, the number and the tallies of the latest one.
+-- Enters a tally of a minute for the period that it is in: by its field, the number and the tallies of the one met last.
 local function enter_period(entered, period, minute, name, tally)
   local number = math.floor(minute * 60000 / period.length_ms)
   local field = field_of(period, number, name)
   local there = entered[field]
-  if not there or there.number < number then
+  if not there or there.number ~= number then
     there = { number = number, tallies = {} }
     entered[field] = there
   end
-  if there.number == number then
-    there.tallies[#there.tallies + 1] = tally
-  end
+  there.tallies[#there.tallies + 1] = tally
 end
 
 -- The fields of the statistics that notes change, and what they hold then; \`names\` among them.
@@ -11267,34 +11252,34 @@ return { 'cancelled', queue.chores, outcomes }
     [837, 'lua/shared/queue/leave-notes.lua', 1],
     [855, 'lua/shared/queue/fold.lua', 1],
     [856, 'lua/shared/queue/statistics.lua', 1],
-    [1092, 'lua/shared/queue/fold.lua', 3],
-    [1103, 'lua/shared/queue/leave-notes.lua', 20],
-    [1107, 'lua/shared/queue/packed-notes.lua', 3],
-    [1115, 'lua/shared/queue/tell-others.lua', 4],
-    [1118, 'lua/shared/queue/result.lua', 1],
-    [1132, 'lua/shared/queue/tell-ends.lua', 1],
-    [1188, 'lua/shared/queue/tell-others.lua', 9],
-    [1191, 'lua/shared/queue/tell-others.lua', 13],
-    [1194, 'lua/shared/queue/publish.lua', 1],
-    [1195, 'lua/shared/queue/message.lua', 1],
-    [1205, 'lua/shared/queue/spelled.lua', 1],
-    [1213, 'lua/shared/queue/send.lua', 1],
-    [1229, 'lua/shared/queue/message.lua', 13],
-    [1252, 'lua/shared/queue/publish.lua', 3],
-    [1258, 'lua/shared/queue/tell-others.lua', 17],
-    [1261, 'lua/shared/queue/find.lua', 1],
-    [1287, 'lua/shared/queue/displace.lua', 1],
-    [1306, 'lua/shared/queue/idle.lua', 1],
-    [1352, 'lua/queue/cancel.lua', 66],
-    [1418, 'lua/shared/queue/settle.lua', 1],
-    [1419, 'lua/shared/queue/note-due.lua', 1],
-    [1427, 'lua/shared/queue/backoff.lua', 1],
-    [1429, 'lua/shared/queue/backoff.lua', 22],
-    [1448, 'lua/shared/queue/unblock.lua', 1],
-    [1454, 'lua/shared/queue/outbox.lua', 1],
-    [1465, 'lua/shared/queue/cancel.lua', 1],
-    [1473, 'lua/shared/queue/settle.lua', 18],
-    [1547, 'lua/queue/cancel.lua', 133],
+    [1089, 'lua/shared/queue/fold.lua', 3],
+    [1100, 'lua/shared/queue/leave-notes.lua', 20],
+    [1104, 'lua/shared/queue/packed-notes.lua', 3],
+    [1112, 'lua/shared/queue/tell-others.lua', 4],
+    [1115, 'lua/shared/queue/result.lua', 1],
+    [1129, 'lua/shared/queue/tell-ends.lua', 1],
+    [1185, 'lua/shared/queue/tell-others.lua', 9],
+    [1188, 'lua/shared/queue/tell-others.lua', 13],
+    [1191, 'lua/shared/queue/publish.lua', 1],
+    [1192, 'lua/shared/queue/message.lua', 1],
+    [1202, 'lua/shared/queue/spelled.lua', 1],
+    [1210, 'lua/shared/queue/send.lua', 1],
+    [1226, 'lua/shared/queue/message.lua', 13],
+    [1249, 'lua/shared/queue/publish.lua', 3],
+    [1255, 'lua/shared/queue/tell-others.lua', 17],
+    [1258, 'lua/shared/queue/find.lua', 1],
+    [1284, 'lua/shared/queue/displace.lua', 1],
+    [1303, 'lua/shared/queue/idle.lua', 1],
+    [1349, 'lua/queue/cancel.lua', 66],
+    [1415, 'lua/shared/queue/settle.lua', 1],
+    [1416, 'lua/shared/queue/note-due.lua', 1],
+    [1424, 'lua/shared/queue/backoff.lua', 1],
+    [1426, 'lua/shared/queue/backoff.lua', 22],
+    [1445, 'lua/shared/queue/unblock.lua', 1],
+    [1451, 'lua/shared/queue/outbox.lua', 1],
+    [1462, 'lua/shared/queue/cancel.lua', 1],
+    [1470, 'lua/shared/queue/settle.lua', 18],
+    [1544, 'lua/queue/cancel.lua', 133],
   ],
   encode(args) {
     const encoded = new Array<Argument>(3 + args.wanted.length)
@@ -11348,7 +11333,7 @@ export type ChangeParentsAnswer =
 export const changeParents: Operation<ChangeParentsArguments, ChangeParentsAnswer> = {
   script: {
     name: 'queue/change-parents',
-    sha1: '2f95263d83e09878f520234e9b777e4b735b04cb',
+    sha1: '3ac3ec2ce868603ff872a2b84119ad8a69b980a6',
     reads: false,
     bytes: false,
     source: `--[[
@@ -11883,12 +11868,11 @@ local function enlarge_spread(stored, at, spread)
   return struct.pack(form, enlarged.sum, enlarged.greatest, #flat / 2, unpack(flat)), after
 end
 
--- A period as it is stored, with a tally added to it; nil where its slot holds a later one.
+-- A period as it is stored, with a tally added to it. It takes over a slot that holds another one; that is a later one where
+-- the clock has stepped back.
 local function add_to_period(stored, number, tally)
   local holds = stored and struct.unpack('>I4', stored) or 0
-  if holds > number then
-    return nil
-  elseif holds < number then
+  if holds ~= number then
     stored = struct.pack(NUMBER_AND_COUNTS, number, 0, 0, 0, 0, 0, 0) .. NO_SPREAD .. NO_SPREAD
   end
   local found = { struct.unpack(NUMBER_AND_COUNTS, stored) }
@@ -11920,18 +11904,16 @@ local function is_told_apart(names, name)
   return names.known[name]
 end
 
--- Enters a tally of a minute for the period that it is in: by its field, the number and the tallies of the latest one.
+-- Enters a tally of a minute for the period that it is in: by its field, the number and the tallies of the one met last.
 local function enter_period(entered, period, minute, name, tally)
   local number = math.floor(minute * 60000 / period.length_ms)
   local field = field_of(period, number, name)
   local there = entered[field]
-  if not there or there.number < number then
+  if not there or there.number ~= number then
     there = { number = number, tallies = {} }
     entered[field] = there
   end
-  if there.number == number then
-    there.tallies[#there.tallies + 1] = tally
-  end
+  there.tallies[#there.tallies + 1] = tally
 end
 
 -- The fields of the statistics that notes change, and what they hold then; \`names\` among them.
@@ -12981,52 +12963,52 @@ return { 'changed', left, queue.chores }
     [355, 'lua/shared/queue/leave-notes.lua', 1],
     [373, 'lua/shared/queue/fold.lua', 1],
     [374, 'lua/shared/queue/statistics.lua', 1],
-    [610, 'lua/shared/queue/fold.lua', 3],
-    [621, 'lua/shared/queue/leave-notes.lua', 20],
-    [625, 'lua/shared/queue/packed-notes.lua', 3],
-    [633, 'lua/shared/queue/tell-others.lua', 4],
-    [636, 'lua/shared/queue/result.lua', 1],
-    [650, 'lua/shared/queue/tell-ends.lua', 1],
-    [706, 'lua/shared/queue/tell-others.lua', 9],
-    [709, 'lua/shared/queue/tell-others.lua', 13],
-    [712, 'lua/shared/queue/publish.lua', 1],
-    [713, 'lua/shared/queue/message.lua', 1],
-    [723, 'lua/shared/queue/spelled.lua', 1],
-    [731, 'lua/shared/queue/send.lua', 1],
-    [747, 'lua/shared/queue/message.lua', 13],
-    [770, 'lua/shared/queue/publish.lua', 3],
-    [776, 'lua/shared/queue/tell-others.lua', 17],
-    [779, 'lua/shared/queue/run.lua', 1],
-    [808, 'lua/shared/queue/names.lua', 1],
-    [811, 'lua/shared/queue/names.lua', 29],
-    [829, 'lua/shared/queue/failure.lua', 1],
-    [839, 'lua/shared/queue/groups.lua', 1],
-    [885, 'lua/shared/queue/burst.lua', 1],
-    [897, 'lua/shared/queue/groups.lua', 48],
-    [968, 'lua/shared/queue/ready.lua', 1],
-    [997, 'lua/shared/queue/find.lua', 1],
-    [1026, 'lua/shared/queue/parents.lua', 1],
-    [1085, 'lua/shared/queue/parents.lua', 70],
-    [1097, 'lua/shared/queue/link.lua', 1],
-    [1129, 'lua/shared/queue/relink.lua', 1],
-    [1199, 'lua/shared/queue/backoff.lua', 1],
-    [1201, 'lua/shared/queue/backoff.lua', 22],
-    [1220, 'lua/shared/queue/unblock.lua', 1],
-    [1226, 'lua/shared/queue/idle.lua', 1],
-    [1272, 'lua/queue/change-parents.lua', 65],
-    [1329, 'lua/shared/queue/settle.lua', 1],
-    [1330, 'lua/shared/queue/dead.lua', 1],
-    [1384, 'lua/shared/queue/end.lua', 1],
-    [1405, 'lua/shared/queue/leave-tags.lua', 1],
-    [1414, 'lua/shared/queue/end.lua', 23],
-    [1424, 'lua/shared/queue/outbox.lua', 1],
-    [1435, 'lua/shared/queue/entries.lua', 1],
-    [1453, 'lua/shared/queue/history.lua', 1],
-    [1467, 'lua/shared/queue/happened.lua', 1],
-    [1479, 'lua/shared/queue/note-end.lua', 1],
-    [1509, 'lua/shared/queue/cancel.lua', 1],
-    [1517, 'lua/shared/queue/settle.lua', 18],
-    [1591, 'lua/queue/change-parents.lua', 123],
+    [607, 'lua/shared/queue/fold.lua', 3],
+    [618, 'lua/shared/queue/leave-notes.lua', 20],
+    [622, 'lua/shared/queue/packed-notes.lua', 3],
+    [630, 'lua/shared/queue/tell-others.lua', 4],
+    [633, 'lua/shared/queue/result.lua', 1],
+    [647, 'lua/shared/queue/tell-ends.lua', 1],
+    [703, 'lua/shared/queue/tell-others.lua', 9],
+    [706, 'lua/shared/queue/tell-others.lua', 13],
+    [709, 'lua/shared/queue/publish.lua', 1],
+    [710, 'lua/shared/queue/message.lua', 1],
+    [720, 'lua/shared/queue/spelled.lua', 1],
+    [728, 'lua/shared/queue/send.lua', 1],
+    [744, 'lua/shared/queue/message.lua', 13],
+    [767, 'lua/shared/queue/publish.lua', 3],
+    [773, 'lua/shared/queue/tell-others.lua', 17],
+    [776, 'lua/shared/queue/run.lua', 1],
+    [805, 'lua/shared/queue/names.lua', 1],
+    [808, 'lua/shared/queue/names.lua', 29],
+    [826, 'lua/shared/queue/failure.lua', 1],
+    [836, 'lua/shared/queue/groups.lua', 1],
+    [882, 'lua/shared/queue/burst.lua', 1],
+    [894, 'lua/shared/queue/groups.lua', 48],
+    [965, 'lua/shared/queue/ready.lua', 1],
+    [994, 'lua/shared/queue/find.lua', 1],
+    [1023, 'lua/shared/queue/parents.lua', 1],
+    [1082, 'lua/shared/queue/parents.lua', 70],
+    [1094, 'lua/shared/queue/link.lua', 1],
+    [1126, 'lua/shared/queue/relink.lua', 1],
+    [1196, 'lua/shared/queue/backoff.lua', 1],
+    [1198, 'lua/shared/queue/backoff.lua', 22],
+    [1217, 'lua/shared/queue/unblock.lua', 1],
+    [1223, 'lua/shared/queue/idle.lua', 1],
+    [1269, 'lua/queue/change-parents.lua', 65],
+    [1326, 'lua/shared/queue/settle.lua', 1],
+    [1327, 'lua/shared/queue/dead.lua', 1],
+    [1381, 'lua/shared/queue/end.lua', 1],
+    [1402, 'lua/shared/queue/leave-tags.lua', 1],
+    [1411, 'lua/shared/queue/end.lua', 23],
+    [1421, 'lua/shared/queue/outbox.lua', 1],
+    [1432, 'lua/shared/queue/entries.lua', 1],
+    [1450, 'lua/shared/queue/history.lua', 1],
+    [1464, 'lua/shared/queue/happened.lua', 1],
+    [1476, 'lua/shared/queue/note-end.lua', 1],
+    [1506, 'lua/shared/queue/cancel.lua', 1],
+    [1514, 'lua/shared/queue/settle.lua', 18],
+    [1588, 'lua/queue/change-parents.lua', 123],
   ],
   encode(args) {
     const encoded = new Array<Argument>(4 + args.changes.length * 2)
@@ -14533,7 +14515,7 @@ export type EnqueueAlikeAnswer =
 export const enqueueAlike: Operation<EnqueueAlikeArguments, EnqueueAlikeAnswer> = {
   script: {
     name: 'queue/enqueue-alike',
-    sha1: 'b28bdc504bc1e19511c643a8b862095c239b28ef',
+    sha1: '63eb01012c1920232dd483ae659e2f8381e5ac52',
     reads: false,
     bytes: false,
     source: `--[[
@@ -14980,12 +14962,11 @@ local function enlarge_spread(stored, at, spread)
   return struct.pack(form, enlarged.sum, enlarged.greatest, #flat / 2, unpack(flat)), after
 end
 
--- A period as it is stored, with a tally added to it; nil where its slot holds a later one.
+-- A period as it is stored, with a tally added to it. It takes over a slot that holds another one; that is a later one where
+-- the clock has stepped back.
 local function add_to_period(stored, number, tally)
   local holds = stored and struct.unpack('>I4', stored) or 0
-  if holds > number then
-    return nil
-  elseif holds < number then
+  if holds ~= number then
     stored = struct.pack(NUMBER_AND_COUNTS, number, 0, 0, 0, 0, 0, 0) .. NO_SPREAD .. NO_SPREAD
   end
   local found = { struct.unpack(NUMBER_AND_COUNTS, stored) }
@@ -15017,18 +14998,16 @@ local function is_told_apart(names, name)
   return names.known[name]
 end
 
--- Enters a tally of a minute for the period that it is in: by its field, the number and the tallies of the latest one.
+-- Enters a tally of a minute for the period that it is in: by its field, the number and the tallies of the one met last.
 local function enter_period(entered, period, minute, name, tally)
   local number = math.floor(minute * 60000 / period.length_ms)
   local field = field_of(period, number, name)
   local there = entered[field]
-  if not there or there.number < number then
+  if not there or there.number ~= number then
     there = { number = number, tallies = {} }
     entered[field] = there
   end
-  if there.number == number then
-    there.tallies[#there.tallies + 1] = tally
-  end
+  there.tallies[#there.tallies + 1] = tally
 end
 
 -- The fields of the statistics that notes change, and what they hold then; \`names\` among them.
@@ -15423,29 +15402,29 @@ return { 'enqueued', first }
     [267, 'lua/shared/queue/leave-notes.lua', 1],
     [285, 'lua/shared/queue/fold.lua', 1],
     [286, 'lua/shared/queue/statistics.lua', 1],
-    [522, 'lua/shared/queue/fold.lua', 3],
-    [533, 'lua/shared/queue/leave-notes.lua', 20],
-    [537, 'lua/shared/queue/count-note.lua', 3],
-    [541, 'lua/queue/enqueue-alike.lua', 39],
-    [573, 'lua/shared/queue/hand-over.lua', 1],
-    [579, 'lua/shared/tell.lua', 1],
-    [586, 'lua/shared/tell.lua', 12],
-    [600, 'lua/shared/next-token.lua', 1],
-    [605, 'lua/shared/queue/idle.lua', 1],
-    [651, 'lua/shared/queue/idle.lua', 68],
-    [661, 'lua/shared/queue/run.lua', 1],
-    [677, 'lua/shared/queue/flags.lua', 1],
-    [694, 'lua/shared/queue/note-due.lua', 1],
-    [702, 'lua/shared/queue/note-alike.lua', 1],
-    [703, 'lua/shared/queue/bucket.lua', 1],
-    [715, 'lua/shared/queue/note-alike.lua', 4],
-    [730, 'lua/shared/queue/hand-over.lua', 16],
-    [778, 'lua/queue/enqueue-alike.lua', 72],
-    [810, 'lua/shared/queue/publish-plain.lua', 1],
-    [812, 'lua/shared/queue/spelled.lua', 1],
-    [820, 'lua/shared/queue/send.lua', 1],
-    [836, 'lua/shared/queue/publish-plain.lua', 5],
-    [853, 'lua/queue/enqueue-alike.lua', 105],
+    [519, 'lua/shared/queue/fold.lua', 3],
+    [530, 'lua/shared/queue/leave-notes.lua', 20],
+    [534, 'lua/shared/queue/count-note.lua', 3],
+    [538, 'lua/queue/enqueue-alike.lua', 39],
+    [570, 'lua/shared/queue/hand-over.lua', 1],
+    [576, 'lua/shared/tell.lua', 1],
+    [583, 'lua/shared/tell.lua', 12],
+    [597, 'lua/shared/next-token.lua', 1],
+    [602, 'lua/shared/queue/idle.lua', 1],
+    [648, 'lua/shared/queue/idle.lua', 68],
+    [658, 'lua/shared/queue/run.lua', 1],
+    [674, 'lua/shared/queue/flags.lua', 1],
+    [691, 'lua/shared/queue/note-due.lua', 1],
+    [699, 'lua/shared/queue/note-alike.lua', 1],
+    [700, 'lua/shared/queue/bucket.lua', 1],
+    [712, 'lua/shared/queue/note-alike.lua', 4],
+    [727, 'lua/shared/queue/hand-over.lua', 16],
+    [775, 'lua/queue/enqueue-alike.lua', 72],
+    [807, 'lua/shared/queue/publish-plain.lua', 1],
+    [809, 'lua/shared/queue/spelled.lua', 1],
+    [817, 'lua/shared/queue/send.lua', 1],
+    [833, 'lua/shared/queue/publish-plain.lua', 5],
+    [850, 'lua/queue/enqueue-alike.lua', 105],
   ],
   encode(args) {
     const encoded = new Array<Argument>(7 + args.payloads.length)
@@ -15513,7 +15492,7 @@ function readDuplicatesOfEnqueueEnqueued(part: Reply | undefined): ({ readonly a
 export const enqueue: Operation<EnqueueArguments, EnqueueAnswer> = {
   script: {
     name: 'queue/enqueue',
-    sha1: 'a43dd97ec9c2116e024df90f9fe5293d4942c793',
+    sha1: '67b6c183f194c1f1f38fc1d597de9f6565aefa18',
     reads: false,
     bytes: false,
     source: `--[[
@@ -16192,12 +16171,11 @@ local function enlarge_spread(stored, at, spread)
   return struct.pack(form, enlarged.sum, enlarged.greatest, #flat / 2, unpack(flat)), after
 end
 
--- A period as it is stored, with a tally added to it; nil where its slot holds a later one.
+-- A period as it is stored, with a tally added to it. It takes over a slot that holds another one; that is a later one where
+-- the clock has stepped back.
 local function add_to_period(stored, number, tally)
   local holds = stored and struct.unpack('>I4', stored) or 0
-  if holds > number then
-    return nil
-  elseif holds < number then
+  if holds ~= number then
     stored = struct.pack(NUMBER_AND_COUNTS, number, 0, 0, 0, 0, 0, 0) .. NO_SPREAD .. NO_SPREAD
   end
   local found = { struct.unpack(NUMBER_AND_COUNTS, stored) }
@@ -16229,18 +16207,16 @@ local function is_told_apart(names, name)
   return names.known[name]
 end
 
--- Enters a tally of a minute for the period that it is in: by its field, the number and the tallies of the latest one.
+-- Enters a tally of a minute for the period that it is in: by its field, the number and the tallies of the one met last.
 local function enter_period(entered, period, minute, name, tally)
   local number = math.floor(minute * 60000 / period.length_ms)
   local field = field_of(period, number, name)
   local there = entered[field]
-  if not there or there.number < number then
+  if not there or there.number ~= number then
     there = { number = number, tallies = {} }
     entered[field] = there
   end
-  if there.number == number then
-    there.tallies[#there.tallies + 1] = tally
-  end
+  there.tallies[#there.tallies + 1] = tally
 end
 
 -- The fields of the statistics that notes change, and what they hold then; \`names\` among them.
@@ -17580,59 +17556,59 @@ return { 'enqueued', first, queue.chores, tally.duplicates }
     [499, 'lua/shared/queue/leave-notes.lua', 1],
     [517, 'lua/shared/queue/fold.lua', 1],
     [518, 'lua/shared/queue/statistics.lua', 1],
-    [754, 'lua/shared/queue/fold.lua', 3],
-    [765, 'lua/shared/queue/leave-notes.lua', 20],
-    [769, 'lua/shared/queue/packed-notes.lua', 3],
-    [777, 'lua/shared/queue/tell-others.lua', 4],
-    [780, 'lua/shared/queue/result.lua', 1],
-    [794, 'lua/shared/queue/tell-ends.lua', 1],
-    [850, 'lua/shared/queue/tell-others.lua', 9],
-    [853, 'lua/shared/queue/tell-others.lua', 13],
-    [856, 'lua/shared/queue/publish.lua', 1],
-    [857, 'lua/shared/queue/message.lua', 1],
-    [867, 'lua/shared/queue/spelled.lua', 1],
-    [875, 'lua/shared/queue/send.lua', 1],
-    [891, 'lua/shared/queue/message.lua', 13],
-    [914, 'lua/shared/queue/publish.lua', 3],
-    [920, 'lua/shared/queue/tell-others.lua', 17],
-    [923, 'lua/shared/queue/run.lua', 1],
-    [952, 'lua/shared/queue/happened.lua', 1],
-    [964, 'lua/shared/queue/names.lua', 1],
-    [1010, 'lua/shared/queue/groups.lua', 1],
-    [1056, 'lua/shared/queue/burst.lua', 1],
-    [1068, 'lua/shared/queue/groups.lua', 48],
-    [1150, 'lua/shared/queue/ready.lua', 1],
-    [1187, 'lua/shared/queue/number.lua', 1],
-    [1196, 'lua/shared/queue/enter-tags.lua', 1],
-    [1202, 'lua/shared/queue/enqueue.lua', 1],
-    [1240, 'lua/shared/queue/replace.lua', 1],
-    [1295, 'lua/shared/queue/leave-tags.lua', 1],
-    [1304, 'lua/shared/queue/replace.lua', 57],
-    [1329, 'lua/shared/queue/idempotency.lua', 1],
-    [1343, 'lua/shared/queue/idle.lua', 1],
-    [1389, 'lua/shared/queue/idle.lua', 68],
-    [1399, 'lua/shared/queue/find.lua', 1],
-    [1425, 'lua/shared/queue/failure.lua', 1],
-    [1435, 'lua/shared/queue/parents.lua', 1],
-    [1494, 'lua/shared/queue/parents.lua', 70],
-    [1506, 'lua/shared/queue/link.lua', 1],
-    [1569, 'lua/shared/queue/end.lua', 1],
-    [1590, 'lua/shared/queue/leave-tags.lua', 1],
-    [1599, 'lua/shared/queue/end.lua', 23],
-    [1609, 'lua/shared/queue/spec.lua', 1],
-    [1733, 'lua/queue/enqueue.lua', 79],
-    [1789, 'lua/shared/queue/settle.lua', 1],
-    [1790, 'lua/shared/queue/dead.lua', 1],
-    [1844, 'lua/shared/queue/backoff.lua', 1],
-    [1846, 'lua/shared/queue/backoff.lua', 22],
-    [1865, 'lua/shared/queue/unblock.lua', 1],
-    [1871, 'lua/shared/queue/outbox.lua', 1],
-    [1882, 'lua/shared/queue/entries.lua', 1],
-    [1900, 'lua/shared/queue/history.lua', 1],
-    [1914, 'lua/shared/queue/note-end.lua', 1],
-    [1944, 'lua/shared/queue/cancel.lua', 1],
-    [1952, 'lua/shared/queue/settle.lua', 18],
-    [2026, 'lua/queue/enqueue.lua', 136],
+    [751, 'lua/shared/queue/fold.lua', 3],
+    [762, 'lua/shared/queue/leave-notes.lua', 20],
+    [766, 'lua/shared/queue/packed-notes.lua', 3],
+    [774, 'lua/shared/queue/tell-others.lua', 4],
+    [777, 'lua/shared/queue/result.lua', 1],
+    [791, 'lua/shared/queue/tell-ends.lua', 1],
+    [847, 'lua/shared/queue/tell-others.lua', 9],
+    [850, 'lua/shared/queue/tell-others.lua', 13],
+    [853, 'lua/shared/queue/publish.lua', 1],
+    [854, 'lua/shared/queue/message.lua', 1],
+    [864, 'lua/shared/queue/spelled.lua', 1],
+    [872, 'lua/shared/queue/send.lua', 1],
+    [888, 'lua/shared/queue/message.lua', 13],
+    [911, 'lua/shared/queue/publish.lua', 3],
+    [917, 'lua/shared/queue/tell-others.lua', 17],
+    [920, 'lua/shared/queue/run.lua', 1],
+    [949, 'lua/shared/queue/happened.lua', 1],
+    [961, 'lua/shared/queue/names.lua', 1],
+    [1007, 'lua/shared/queue/groups.lua', 1],
+    [1053, 'lua/shared/queue/burst.lua', 1],
+    [1065, 'lua/shared/queue/groups.lua', 48],
+    [1147, 'lua/shared/queue/ready.lua', 1],
+    [1184, 'lua/shared/queue/number.lua', 1],
+    [1193, 'lua/shared/queue/enter-tags.lua', 1],
+    [1199, 'lua/shared/queue/enqueue.lua', 1],
+    [1237, 'lua/shared/queue/replace.lua', 1],
+    [1292, 'lua/shared/queue/leave-tags.lua', 1],
+    [1301, 'lua/shared/queue/replace.lua', 57],
+    [1326, 'lua/shared/queue/idempotency.lua', 1],
+    [1340, 'lua/shared/queue/idle.lua', 1],
+    [1386, 'lua/shared/queue/idle.lua', 68],
+    [1396, 'lua/shared/queue/find.lua', 1],
+    [1422, 'lua/shared/queue/failure.lua', 1],
+    [1432, 'lua/shared/queue/parents.lua', 1],
+    [1491, 'lua/shared/queue/parents.lua', 70],
+    [1503, 'lua/shared/queue/link.lua', 1],
+    [1566, 'lua/shared/queue/end.lua', 1],
+    [1587, 'lua/shared/queue/leave-tags.lua', 1],
+    [1596, 'lua/shared/queue/end.lua', 23],
+    [1606, 'lua/shared/queue/spec.lua', 1],
+    [1730, 'lua/queue/enqueue.lua', 79],
+    [1786, 'lua/shared/queue/settle.lua', 1],
+    [1787, 'lua/shared/queue/dead.lua', 1],
+    [1841, 'lua/shared/queue/backoff.lua', 1],
+    [1843, 'lua/shared/queue/backoff.lua', 22],
+    [1862, 'lua/shared/queue/unblock.lua', 1],
+    [1868, 'lua/shared/queue/outbox.lua', 1],
+    [1879, 'lua/shared/queue/entries.lua', 1],
+    [1897, 'lua/shared/queue/history.lua', 1],
+    [1911, 'lua/shared/queue/note-end.lua', 1],
+    [1941, 'lua/shared/queue/cancel.lua', 1],
+    [1949, 'lua/shared/queue/settle.lua', 18],
+    [2023, 'lua/queue/enqueue.lua', 136],
   ],
   encode(args) {
     const encoded = new Array<Argument>(6 + args.specs.length * 22)
@@ -21280,7 +21256,7 @@ export type ReceiveAnswer =
 export const receive: Operation<ReceiveArguments, ReceiveAnswer> = {
   script: {
     name: 'queue/receive',
-    sha1: 'ed2a4ebf4e85b9d4c300d46dbe4bdf179eb0fe0a',
+    sha1: '468162bfa0a2e727e3712a9ca3c88bb09de268ff',
     reads: false,
     bytes: false,
     source: `--[[
@@ -21917,12 +21893,11 @@ local function enlarge_spread(stored, at, spread)
   return struct.pack(form, enlarged.sum, enlarged.greatest, #flat / 2, unpack(flat)), after
 end
 
--- A period as it is stored, with a tally added to it; nil where its slot holds a later one.
+-- A period as it is stored, with a tally added to it. It takes over a slot that holds another one; that is a later one where
+-- the clock has stepped back.
 local function add_to_period(stored, number, tally)
   local holds = stored and struct.unpack('>I4', stored) or 0
-  if holds > number then
-    return nil
-  elseif holds < number then
+  if holds ~= number then
     stored = struct.pack(NUMBER_AND_COUNTS, number, 0, 0, 0, 0, 0, 0) .. NO_SPREAD .. NO_SPREAD
   end
   local found = { struct.unpack(NUMBER_AND_COUNTS, stored) }
@@ -21954,18 +21929,16 @@ local function is_told_apart(names, name)
   return names.known[name]
 end
 
--- Enters a tally of a minute for the period that it is in: by its field, the number and the tallies of the latest one.
+-- Enters a tally of a minute for the period that it is in: by its field, the number and the tallies of the one met last.
 local function enter_period(entered, period, minute, name, tally)
   local number = math.floor(minute * 60000 / period.length_ms)
   local field = field_of(period, number, name)
   local there = entered[field]
-  if not there or there.number < number then
+  if not there or there.number ~= number then
     there = { number = number, tallies = {} }
     entered[field] = there
   end
-  if there.number == number then
-    there.tallies[#there.tallies + 1] = tally
-  end
+  there.tallies[#there.tallies + 1] = tally
 end
 
 -- The fields of the statistics that notes change, and what they hold then; \`names\` among them.
@@ -23287,58 +23260,58 @@ return { 'received', queue.chores }
     [457, 'lua/shared/queue/leave-notes.lua', 1],
     [475, 'lua/shared/queue/fold.lua', 1],
     [476, 'lua/shared/queue/statistics.lua', 1],
-    [712, 'lua/shared/queue/fold.lua', 3],
-    [723, 'lua/shared/queue/leave-notes.lua', 20],
-    [727, 'lua/shared/queue/packed-notes.lua', 3],
-    [735, 'lua/shared/queue/tell-others.lua', 4],
-    [738, 'lua/shared/queue/result.lua', 1],
-    [752, 'lua/shared/queue/tell-ends.lua', 1],
-    [808, 'lua/shared/queue/tell-others.lua', 9],
-    [811, 'lua/shared/queue/tell-others.lua', 13],
-    [814, 'lua/shared/queue/publish.lua', 1],
-    [815, 'lua/shared/queue/message.lua', 1],
-    [825, 'lua/shared/queue/spelled.lua', 1],
-    [833, 'lua/shared/queue/send.lua', 1],
-    [849, 'lua/shared/queue/message.lua', 13],
-    [872, 'lua/shared/queue/publish.lua', 3],
-    [878, 'lua/shared/queue/tell-others.lua', 17],
-    [881, 'lua/shared/queue/run.lua', 1],
-    [910, 'lua/shared/queue/names.lua', 1],
-    [956, 'lua/shared/queue/groups.lua', 1],
-    [1002, 'lua/shared/queue/burst.lua', 1],
-    [1014, 'lua/shared/queue/groups.lua', 48],
-    [1096, 'lua/shared/queue/ready.lua', 1],
-    [1133, 'lua/shared/queue/number.lua', 1],
-    [1142, 'lua/shared/queue/enqueue.lua', 1],
-    [1180, 'lua/shared/queue/replace.lua', 1],
-    [1182, 'lua/shared/queue/replace.lua', 24],
-    [1214, 'lua/shared/queue/leave-tags.lua', 1],
-    [1223, 'lua/shared/queue/replace.lua', 57],
-    [1248, 'lua/shared/queue/idempotency.lua', 1],
-    [1262, 'lua/shared/queue/idle.lua', 1],
-    [1308, 'lua/shared/queue/idle.lua', 68],
-    [1318, 'lua/shared/queue/find.lua', 1],
-    [1344, 'lua/shared/queue/failure.lua', 1],
-    [1354, 'lua/shared/queue/parents.lua', 1],
-    [1435, 'lua/shared/queue/link.lua', 1],
-    [1498, 'lua/shared/queue/end.lua', 1],
-    [1519, 'lua/shared/queue/leave-tags.lua', 1],
-    [1528, 'lua/shared/queue/end.lua', 23],
-    [1538, 'lua/shared/queue/spec.lua', 1],
-    [1662, 'lua/shared/queue/spec.lua', 135],
-    [1669, 'lua/queue/receive.lua', 73],
-    [1732, 'lua/shared/queue/settle.lua', 1],
-    [1733, 'lua/shared/queue/dead.lua', 1],
-    [1787, 'lua/shared/queue/backoff.lua', 1],
-    [1789, 'lua/shared/queue/backoff.lua', 22],
-    [1808, 'lua/shared/queue/unblock.lua', 1],
-    [1814, 'lua/shared/queue/outbox.lua', 1],
-    [1825, 'lua/shared/queue/entries.lua', 1],
-    [1843, 'lua/shared/queue/history.lua', 1],
-    [1857, 'lua/shared/queue/note-end.lua', 1],
-    [1887, 'lua/shared/queue/cancel.lua', 1],
-    [1895, 'lua/shared/queue/settle.lua', 18],
-    [1969, 'lua/queue/receive.lua', 137],
+    [709, 'lua/shared/queue/fold.lua', 3],
+    [720, 'lua/shared/queue/leave-notes.lua', 20],
+    [724, 'lua/shared/queue/packed-notes.lua', 3],
+    [732, 'lua/shared/queue/tell-others.lua', 4],
+    [735, 'lua/shared/queue/result.lua', 1],
+    [749, 'lua/shared/queue/tell-ends.lua', 1],
+    [805, 'lua/shared/queue/tell-others.lua', 9],
+    [808, 'lua/shared/queue/tell-others.lua', 13],
+    [811, 'lua/shared/queue/publish.lua', 1],
+    [812, 'lua/shared/queue/message.lua', 1],
+    [822, 'lua/shared/queue/spelled.lua', 1],
+    [830, 'lua/shared/queue/send.lua', 1],
+    [846, 'lua/shared/queue/message.lua', 13],
+    [869, 'lua/shared/queue/publish.lua', 3],
+    [875, 'lua/shared/queue/tell-others.lua', 17],
+    [878, 'lua/shared/queue/run.lua', 1],
+    [907, 'lua/shared/queue/names.lua', 1],
+    [953, 'lua/shared/queue/groups.lua', 1],
+    [999, 'lua/shared/queue/burst.lua', 1],
+    [1011, 'lua/shared/queue/groups.lua', 48],
+    [1093, 'lua/shared/queue/ready.lua', 1],
+    [1130, 'lua/shared/queue/number.lua', 1],
+    [1139, 'lua/shared/queue/enqueue.lua', 1],
+    [1177, 'lua/shared/queue/replace.lua', 1],
+    [1179, 'lua/shared/queue/replace.lua', 24],
+    [1211, 'lua/shared/queue/leave-tags.lua', 1],
+    [1220, 'lua/shared/queue/replace.lua', 57],
+    [1245, 'lua/shared/queue/idempotency.lua', 1],
+    [1259, 'lua/shared/queue/idle.lua', 1],
+    [1305, 'lua/shared/queue/idle.lua', 68],
+    [1315, 'lua/shared/queue/find.lua', 1],
+    [1341, 'lua/shared/queue/failure.lua', 1],
+    [1351, 'lua/shared/queue/parents.lua', 1],
+    [1432, 'lua/shared/queue/link.lua', 1],
+    [1495, 'lua/shared/queue/end.lua', 1],
+    [1516, 'lua/shared/queue/leave-tags.lua', 1],
+    [1525, 'lua/shared/queue/end.lua', 23],
+    [1535, 'lua/shared/queue/spec.lua', 1],
+    [1659, 'lua/shared/queue/spec.lua', 135],
+    [1666, 'lua/queue/receive.lua', 73],
+    [1729, 'lua/shared/queue/settle.lua', 1],
+    [1730, 'lua/shared/queue/dead.lua', 1],
+    [1784, 'lua/shared/queue/backoff.lua', 1],
+    [1786, 'lua/shared/queue/backoff.lua', 22],
+    [1805, 'lua/shared/queue/unblock.lua', 1],
+    [1811, 'lua/shared/queue/outbox.lua', 1],
+    [1822, 'lua/shared/queue/entries.lua', 1],
+    [1840, 'lua/shared/queue/history.lua', 1],
+    [1854, 'lua/shared/queue/note-end.lua', 1],
+    [1884, 'lua/shared/queue/cancel.lua', 1],
+    [1892, 'lua/shared/queue/settle.lua', 18],
+    [1966, 'lua/queue/receive.lua', 137],
   ],
   encode(args) {
     const encoded = new Array<Argument>(5 + args.entries.length * 2)
@@ -24991,7 +24964,7 @@ function readRefusedOfReleaseReleased(part: Reply | undefined): ({ readonly at: 
 export const release: Operation<ReleaseArguments, ReleaseAnswer> = {
   script: {
     name: 'queue/release',
-    sha1: '4c99afdd9ddad5553d2e4d4039cfb388e28b786d',
+    sha1: 'a315b6b20403f1ddc6dbb627f60ef14f8307970d',
     reads: false,
     bytes: false,
     source: `--[[
@@ -26053,12 +26026,11 @@ local function enlarge_spread(stored, at, spread)
   return struct.pack(form, enlarged.sum, enlarged.greatest, #flat / 2, unpack(flat)), after
 end
 
--- A period as it is stored, with a tally added to it; nil where its slot holds a later one.
+-- A period as it is stored, with a tally added to it. It takes over a slot that holds another one; that is a later one where
+-- the clock has stepped back.
 local function add_to_period(stored, number, tally)
   local holds = stored and struct.unpack('>I4', stored) or 0
-  if holds > number then
-    return nil
-  elseif holds < number then
+  if holds ~= number then
     stored = struct.pack(NUMBER_AND_COUNTS, number, 0, 0, 0, 0, 0, 0) .. NO_SPREAD .. NO_SPREAD
   end
   local found = { struct.unpack(NUMBER_AND_COUNTS, stored) }
@@ -26090,18 +26062,16 @@ local function is_told_apart(names, name)
   return names.known[name]
 end
 
--- Enters a tally of a minute for the period that it is in: by its field, the number and the tallies of the latest one.
+-- Enters a tally of a minute for the period that it is in: by its field, the number and the tallies of the one met last.
 local function enter_period(entered, period, minute, name, tally)
   local number = math.floor(minute * 60000 / period.length_ms)
   local field = field_of(period, number, name)
   local there = entered[field]
-  if not there or there.number < number then
+  if not there or there.number ~= number then
     there = { number = number, tallies = {} }
     entered[field] = there
   end
-  if there.number == number then
-    there.tallies[#there.tallies + 1] = tally
-  end
+  there.tallies[#there.tallies + 1] = tally
 end
 
 -- The fields of the statistics that notes change, and what they hold then; \`names\` among them.
@@ -26718,37 +26688,37 @@ return { 'released', queue.chores, refused }
     [882, 'lua/shared/queue/leave-notes.lua', 1],
     [900, 'lua/shared/queue/fold.lua', 1],
     [901, 'lua/shared/queue/statistics.lua', 1],
-    [1137, 'lua/shared/queue/fold.lua', 3],
-    [1148, 'lua/shared/queue/leave-notes.lua', 20],
-    [1152, 'lua/shared/queue/packed-notes.lua', 3],
-    [1160, 'lua/shared/queue/tell-others.lua', 4],
-    [1163, 'lua/shared/queue/result.lua', 1],
-    [1177, 'lua/shared/queue/tell-ends.lua', 1],
-    [1233, 'lua/shared/queue/tell-others.lua', 9],
-    [1236, 'lua/shared/queue/tell-others.lua', 13],
-    [1239, 'lua/shared/queue/publish.lua', 1],
-    [1240, 'lua/shared/queue/message.lua', 1],
-    [1250, 'lua/shared/queue/spelled.lua', 1],
-    [1258, 'lua/shared/queue/send.lua', 1],
-    [1274, 'lua/shared/queue/message.lua', 13],
-    [1297, 'lua/shared/queue/publish.lua', 3],
-    [1303, 'lua/shared/queue/tell-others.lua', 17],
-    [1306, 'lua/shared/queue/cancel.lua', 1],
-    [1314, 'lua/shared/queue/stop.lua', 1],
-    [1322, 'lua/shared/queue/idle.lua', 1],
-    [1368, 'lua/shared/queue/idle.lua', 68],
-    [1378, 'lua/shared/queue/judge-one.lua', 1],
-    [1388, 'lua/shared/queue/told.lua', 1],
-    [1403, 'lua/shared/queue/freed.lua', 1],
-    [1412, 'lua/shared/queue/give-back.lua', 1],
-    [1448, 'lua/queue/release.lua', 75],
-    [1516, 'lua/shared/queue/settle.lua', 1],
-    [1517, 'lua/shared/queue/failure.lua', 1],
-    [1523, 'lua/shared/queue/dead.lua', 1],
-    [1577, 'lua/shared/queue/unblock.lua', 1],
-    [1583, 'lua/shared/queue/outbox.lua', 1],
-    [1594, 'lua/shared/queue/settle.lua', 18],
-    [1668, 'lua/queue/release.lua', 144],
+    [1134, 'lua/shared/queue/fold.lua', 3],
+    [1145, 'lua/shared/queue/leave-notes.lua', 20],
+    [1149, 'lua/shared/queue/packed-notes.lua', 3],
+    [1157, 'lua/shared/queue/tell-others.lua', 4],
+    [1160, 'lua/shared/queue/result.lua', 1],
+    [1174, 'lua/shared/queue/tell-ends.lua', 1],
+    [1230, 'lua/shared/queue/tell-others.lua', 9],
+    [1233, 'lua/shared/queue/tell-others.lua', 13],
+    [1236, 'lua/shared/queue/publish.lua', 1],
+    [1237, 'lua/shared/queue/message.lua', 1],
+    [1247, 'lua/shared/queue/spelled.lua', 1],
+    [1255, 'lua/shared/queue/send.lua', 1],
+    [1271, 'lua/shared/queue/message.lua', 13],
+    [1294, 'lua/shared/queue/publish.lua', 3],
+    [1300, 'lua/shared/queue/tell-others.lua', 17],
+    [1303, 'lua/shared/queue/cancel.lua', 1],
+    [1311, 'lua/shared/queue/stop.lua', 1],
+    [1319, 'lua/shared/queue/idle.lua', 1],
+    [1365, 'lua/shared/queue/idle.lua', 68],
+    [1375, 'lua/shared/queue/judge-one.lua', 1],
+    [1385, 'lua/shared/queue/told.lua', 1],
+    [1400, 'lua/shared/queue/freed.lua', 1],
+    [1409, 'lua/shared/queue/give-back.lua', 1],
+    [1445, 'lua/queue/release.lua', 75],
+    [1513, 'lua/shared/queue/settle.lua', 1],
+    [1514, 'lua/shared/queue/failure.lua', 1],
+    [1520, 'lua/shared/queue/dead.lua', 1],
+    [1574, 'lua/shared/queue/unblock.lua', 1],
+    [1580, 'lua/shared/queue/outbox.lua', 1],
+    [1591, 'lua/shared/queue/settle.lua', 18],
+    [1665, 'lua/queue/release.lua', 144],
   ],
   encode(args) {
     const encoded = new Array<Argument>(6 + args.claims.length * 3)
@@ -27574,7 +27544,7 @@ export type RequeueFailedAnswer =
 export const requeueFailed: Operation<RequeueFailedArguments, RequeueFailedAnswer> = {
   script: {
     name: 'queue/requeue-failed',
-    sha1: '20a6ac6e5cf6fe74e67f9aebbcaf3b09cdebc724',
+    sha1: 'f5df9a539026e0bf26c9b59ed6b2f8090d2341b2',
     reads: false,
     bytes: false,
     source: `--[[
@@ -28822,12 +28792,11 @@ local function enlarge_spread(stored, at, spread)
   return struct.pack(form, enlarged.sum, enlarged.greatest, #flat / 2, unpack(flat)), after
 end
 
--- A period as it is stored, with a tally added to it; nil where its slot holds a later one.
+-- A period as it is stored, with a tally added to it. It takes over a slot that holds another one; that is a later one where
+-- the clock has stepped back.
 local function add_to_period(stored, number, tally)
   local holds = stored and struct.unpack('>I4', stored) or 0
-  if holds > number then
-    return nil
-  elseif holds < number then
+  if holds ~= number then
     stored = struct.pack(NUMBER_AND_COUNTS, number, 0, 0, 0, 0, 0, 0) .. NO_SPREAD .. NO_SPREAD
   end
   local found = { struct.unpack(NUMBER_AND_COUNTS, stored) }
@@ -28859,18 +28828,16 @@ local function is_told_apart(names, name)
   return names.known[name]
 end
 
--- Enters a tally of a minute for the period that it is in: by its field, the number and the tallies of the latest one.
+-- Enters a tally of a minute for the period that it is in: by its field, the number and the tallies of the one met last.
 local function enter_period(entered, period, minute, name, tally)
   local number = math.floor(minute * 60000 / period.length_ms)
   local field = field_of(period, number, name)
   local there = entered[field]
-  if not there or there.number < number then
+  if not there or there.number ~= number then
     there = { number = number, tallies = {} }
     entered[field] = there
   end
-  if there.number == number then
-    there.tallies[#there.tallies + 1] = tally
-  end
+  there.tallies[#there.tallies + 1] = tally
 end
 
 -- The fields of the statistics that notes change, and what they hold then; \`names\` among them.
@@ -29050,18 +29017,18 @@ return { 'requeued', #numbers, tonumber(left or 0), queue.chores }
     [1068, 'lua/shared/queue/leave-notes.lua', 1],
     [1086, 'lua/shared/queue/fold.lua', 1],
     [1087, 'lua/shared/queue/statistics.lua', 1],
-    [1323, 'lua/shared/queue/fold.lua', 3],
-    [1334, 'lua/shared/queue/leave-notes.lua', 20],
-    [1338, 'lua/shared/queue/packed-notes.lua', 1],
-    [1339, 'lua/shared/queue/packed-notes.lua', 3],
-    [1347, 'lua/queue/requeue-failed.lua', 117],
-    [1350, 'lua/shared/queue/publish.lua', 1],
-    [1351, 'lua/shared/queue/message.lua', 1],
-    [1361, 'lua/shared/queue/spelled.lua', 1],
-    [1369, 'lua/shared/queue/send.lua', 1],
-    [1385, 'lua/shared/queue/message.lua', 13],
-    [1408, 'lua/shared/queue/publish.lua', 3],
-    [1414, 'lua/queue/requeue-failed.lua', 121],
+    [1320, 'lua/shared/queue/fold.lua', 3],
+    [1331, 'lua/shared/queue/leave-notes.lua', 20],
+    [1335, 'lua/shared/queue/packed-notes.lua', 1],
+    [1336, 'lua/shared/queue/packed-notes.lua', 3],
+    [1344, 'lua/queue/requeue-failed.lua', 117],
+    [1347, 'lua/shared/queue/publish.lua', 1],
+    [1348, 'lua/shared/queue/message.lua', 1],
+    [1358, 'lua/shared/queue/spelled.lua', 1],
+    [1366, 'lua/shared/queue/send.lua', 1],
+    [1382, 'lua/shared/queue/message.lua', 13],
+    [1405, 'lua/shared/queue/publish.lua', 3],
+    [1411, 'lua/queue/requeue-failed.lua', 121],
   ],
   encode(args) {
     return withoutDefaults([
@@ -30096,7 +30063,7 @@ function readBuriedOfRetryRetried(part: Reply | undefined): (number)[] {
 export const retry: Operation<RetryArguments, RetryAnswer> = {
   script: {
     name: 'queue/retry',
-    sha1: '7be27ec9ed74f4755a9ec00f2b97183b1fc5783d',
+    sha1: '4766882f667ed8fb730728d233da9cf6df28ea22',
     reads: false,
     bytes: false,
     source: `--[[
@@ -30501,12 +30468,11 @@ local function enlarge_spread(stored, at, spread)
   return struct.pack(form, enlarged.sum, enlarged.greatest, #flat / 2, unpack(flat)), after
 end
 
--- A period as it is stored, with a tally added to it; nil where its slot holds a later one.
+-- A period as it is stored, with a tally added to it. It takes over a slot that holds another one; that is a later one where
+-- the clock has stepped back.
 local function add_to_period(stored, number, tally)
   local holds = stored and struct.unpack('>I4', stored) or 0
-  if holds > number then
-    return nil
-  elseif holds < number then
+  if holds ~= number then
     stored = struct.pack(NUMBER_AND_COUNTS, number, 0, 0, 0, 0, 0, 0) .. NO_SPREAD .. NO_SPREAD
   end
   local found = { struct.unpack(NUMBER_AND_COUNTS, stored) }
@@ -30538,18 +30504,16 @@ local function is_told_apart(names, name)
   return names.known[name]
 end
 
--- Enters a tally of a minute for the period that it is in: by its field, the number and the tallies of the latest one.
+-- Enters a tally of a minute for the period that it is in: by its field, the number and the tallies of the one met last.
 local function enter_period(entered, period, minute, name, tally)
   local number = math.floor(minute * 60000 / period.length_ms)
   local field = field_of(period, number, name)
   local there = entered[field]
-  if not there or there.number < number then
+  if not there or there.number ~= number then
     there = { number = number, tallies = {} }
     entered[field] = there
   end
-  if there.number == number then
-    there.tallies[#there.tallies + 1] = tally
-  end
+  there.tallies[#there.tallies + 1] = tally
 end
 
 -- The fields of the statistics that notes change, and what they hold then; \`names\` among them.
@@ -31868,74 +31832,74 @@ return { 'retried', queue.chores, refused, buried }
     [225, 'lua/shared/queue/leave-notes.lua', 1],
     [243, 'lua/shared/queue/fold.lua', 1],
     [244, 'lua/shared/queue/statistics.lua', 1],
-    [480, 'lua/shared/queue/fold.lua', 3],
-    [491, 'lua/shared/queue/leave-notes.lua', 20],
-    [495, 'lua/shared/queue/note-alike.lua', 4],
-    [510, 'lua/shared/queue/note-spans.lua', 3],
-    [536, 'lua/shared/queue/save.lua', 1],
-    [538, 'lua/shared/queue/save.lua', 13],
-    [581, 'lua/shared/queue/save-call.lua', 1],
-    [589, 'lua/shared/queue/settings.lua', 1],
-    [607, 'lua/shared/queue/marks.lua', 1],
-    [621, 'lua/shared/queue/note-due.lua', 1],
-    [629, 'lua/shared/queue/rate.lua', 1],
-    [650, 'lua/shared/queue/rate.lua', 37],
-    [656, 'lua/shared/queue/job.lua', 1],
-    [668, 'lua/shared/queue/plain-head.lua', 1],
-    [671, 'lua/shared/queue/plain-head.lua', 8],
-    [679, 'lua/shared/queue/job.lua', 14],
-    [680, 'lua/shared/queue/job.lua', 45],
-    [726, 'lua/shared/queue/flags.lua', 1],
-    [755, 'lua/shared/queue/run.lua', 1],
-    [802, 'lua/shared/queue/parents.lua', 1],
-    [861, 'lua/shared/queue/parents.lua', 70],
-    [873, 'lua/shared/queue/happened.lua', 1],
-    [885, 'lua/shared/queue/entries.lua', 1],
-    [903, 'lua/shared/queue/history.lua', 1],
-    [917, 'lua/shared/queue/names.lua', 1],
-    [920, 'lua/shared/queue/names.lua', 29],
-    [938, 'lua/shared/queue/failure.lua', 1],
-    [944, 'lua/shared/queue/note-failure.lua', 1],
-    [948, 'lua/shared/queue/groups.lua', 1],
-    [994, 'lua/shared/queue/burst.lua', 1],
-    [1006, 'lua/shared/queue/groups.lua', 48],
-    [1077, 'lua/shared/queue/groups.lua', 130],
-    [1087, 'lua/shared/queue/ready.lua', 1],
-    [1116, 'lua/shared/queue/backoff.lua', 1],
-    [1156, 'lua/shared/queue/dead.lua', 1],
-    [1210, 'lua/shared/queue/end.lua', 1],
-    [1231, 'lua/shared/queue/leave-tags.lua', 1],
-    [1240, 'lua/shared/queue/end.lua', 23],
-    [1257, 'lua/shared/queue/note-end.lua', 1],
-    [1287, 'lua/shared/queue/tell-others.lua', 1],
-    [1289, 'lua/shared/queue/packed-notes.lua', 1],
-    [1290, 'lua/shared/queue/packed-notes.lua', 3],
-    [1298, 'lua/shared/queue/tell-others.lua', 4],
-    [1301, 'lua/shared/queue/result.lua', 1],
-    [1315, 'lua/shared/queue/tell-ends.lua', 1],
-    [1371, 'lua/shared/queue/tell-others.lua', 9],
-    [1374, 'lua/shared/queue/tell-others.lua', 13],
-    [1377, 'lua/shared/queue/publish.lua', 1],
-    [1378, 'lua/shared/queue/message.lua', 1],
-    [1388, 'lua/shared/queue/spelled.lua', 1],
-    [1396, 'lua/shared/queue/send.lua', 1],
-    [1412, 'lua/shared/queue/message.lua', 13],
-    [1435, 'lua/shared/queue/publish.lua', 3],
-    [1441, 'lua/shared/queue/tell-others.lua', 17],
-    [1444, 'lua/shared/queue/cancel.lua', 1],
-    [1452, 'lua/shared/queue/stop.lua', 1],
-    [1460, 'lua/shared/queue/bury-claimed.lua', 1],
-    [1467, 'lua/shared/queue/idle.lua', 1],
-    [1513, 'lua/shared/queue/idle.lua', 68],
-    [1523, 'lua/shared/queue/judge-one.lua', 1],
-    [1533, 'lua/shared/queue/told.lua', 1],
-    [1555, 'lua/shared/queue/freed.lua', 1],
-    [1564, 'lua/queue/retry.lua', 79],
-    [1645, 'lua/shared/queue/settle.lua', 1],
-    [1646, 'lua/shared/queue/unblock.lua', 1],
-    [1652, 'lua/shared/queue/outbox.lua', 1],
-    [1663, 'lua/shared/queue/settle.lua', 18],
-    [1737, 'lua/queue/retry.lua', 161],
+    [477, 'lua/shared/queue/fold.lua', 3],
+    [488, 'lua/shared/queue/leave-notes.lua', 20],
+    [492, 'lua/shared/queue/note-alike.lua', 4],
+    [507, 'lua/shared/queue/note-spans.lua', 3],
+    [533, 'lua/shared/queue/save.lua', 1],
+    [535, 'lua/shared/queue/save.lua', 13],
+    [578, 'lua/shared/queue/save-call.lua', 1],
+    [586, 'lua/shared/queue/settings.lua', 1],
+    [604, 'lua/shared/queue/marks.lua', 1],
+    [618, 'lua/shared/queue/note-due.lua', 1],
+    [626, 'lua/shared/queue/rate.lua', 1],
+    [647, 'lua/shared/queue/rate.lua', 37],
+    [653, 'lua/shared/queue/job.lua', 1],
+    [665, 'lua/shared/queue/plain-head.lua', 1],
+    [668, 'lua/shared/queue/plain-head.lua', 8],
+    [676, 'lua/shared/queue/job.lua', 14],
+    [677, 'lua/shared/queue/job.lua', 45],
+    [723, 'lua/shared/queue/flags.lua', 1],
+    [752, 'lua/shared/queue/run.lua', 1],
+    [799, 'lua/shared/queue/parents.lua', 1],
+    [858, 'lua/shared/queue/parents.lua', 70],
+    [870, 'lua/shared/queue/happened.lua', 1],
+    [882, 'lua/shared/queue/entries.lua', 1],
+    [900, 'lua/shared/queue/history.lua', 1],
+    [914, 'lua/shared/queue/names.lua', 1],
+    [917, 'lua/shared/queue/names.lua', 29],
+    [935, 'lua/shared/queue/failure.lua', 1],
+    [941, 'lua/shared/queue/note-failure.lua', 1],
+    [945, 'lua/shared/queue/groups.lua', 1],
+    [991, 'lua/shared/queue/burst.lua', 1],
+    [1003, 'lua/shared/queue/groups.lua', 48],
+    [1074, 'lua/shared/queue/groups.lua', 130],
+    [1084, 'lua/shared/queue/ready.lua', 1],
+    [1113, 'lua/shared/queue/backoff.lua', 1],
+    [1153, 'lua/shared/queue/dead.lua', 1],
+    [1207, 'lua/shared/queue/end.lua', 1],
+    [1228, 'lua/shared/queue/leave-tags.lua', 1],
+    [1237, 'lua/shared/queue/end.lua', 23],
+    [1254, 'lua/shared/queue/note-end.lua', 1],
+    [1284, 'lua/shared/queue/tell-others.lua', 1],
+    [1286, 'lua/shared/queue/packed-notes.lua', 1],
+    [1287, 'lua/shared/queue/packed-notes.lua', 3],
+    [1295, 'lua/shared/queue/tell-others.lua', 4],
+    [1298, 'lua/shared/queue/result.lua', 1],
+    [1312, 'lua/shared/queue/tell-ends.lua', 1],
+    [1368, 'lua/shared/queue/tell-others.lua', 9],
+    [1371, 'lua/shared/queue/tell-others.lua', 13],
+    [1374, 'lua/shared/queue/publish.lua', 1],
+    [1375, 'lua/shared/queue/message.lua', 1],
+    [1385, 'lua/shared/queue/spelled.lua', 1],
+    [1393, 'lua/shared/queue/send.lua', 1],
+    [1409, 'lua/shared/queue/message.lua', 13],
+    [1432, 'lua/shared/queue/publish.lua', 3],
+    [1438, 'lua/shared/queue/tell-others.lua', 17],
+    [1441, 'lua/shared/queue/cancel.lua', 1],
+    [1449, 'lua/shared/queue/stop.lua', 1],
+    [1457, 'lua/shared/queue/bury-claimed.lua', 1],
+    [1464, 'lua/shared/queue/idle.lua', 1],
+    [1510, 'lua/shared/queue/idle.lua', 68],
+    [1520, 'lua/shared/queue/judge-one.lua', 1],
+    [1530, 'lua/shared/queue/told.lua', 1],
+    [1552, 'lua/shared/queue/freed.lua', 1],
+    [1561, 'lua/queue/retry.lua', 79],
+    [1642, 'lua/shared/queue/settle.lua', 1],
+    [1643, 'lua/shared/queue/unblock.lua', 1],
+    [1649, 'lua/shared/queue/outbox.lua', 1],
+    [1660, 'lua/shared/queue/settle.lua', 18],
+    [1734, 'lua/queue/retry.lua', 161],
   ],
   encode(args) {
     const encoded = new Array<Argument>(6 + args.failures.length * 5)
@@ -32795,7 +32759,7 @@ function readPeriodsOfStatsStatistics(part: Reply | undefined): ({ readonly atMs
 export const stats: Operation<StatsArguments, StatsAnswer> = {
   script: {
     name: 'queue/stats',
-    sha1: 'c60696e7249642f93ffc8c739bad1f67696340cf',
+    sha1: 'ab197bb032445b38e91fa175e7a2eca7d0d3d216',
     reads: true,
     bytes: true,
     source: `--[[
@@ -33062,12 +33026,11 @@ local function enlarge_spread(stored, at, spread)
   return struct.pack(form, enlarged.sum, enlarged.greatest, #flat / 2, unpack(flat)), after
 end
 
--- A period as it is stored, with a tally added to it; nil where its slot holds a later one.
+-- A period as it is stored, with a tally added to it. It takes over a slot that holds another one; that is a later one where
+-- the clock has stepped back.
 local function add_to_period(stored, number, tally)
   local holds = stored and struct.unpack('>I4', stored) or 0
-  if holds > number then
-    return nil
-  elseif holds < number then
+  if holds ~= number then
     stored = struct.pack(NUMBER_AND_COUNTS, number, 0, 0, 0, 0, 0, 0) .. NO_SPREAD .. NO_SPREAD
   end
   local found = { struct.unpack(NUMBER_AND_COUNTS, stored) }
@@ -33099,18 +33062,16 @@ local function is_told_apart(names, name)
   return names.known[name]
 end
 
--- Enters a tally of a minute for the period that it is in: by its field, the number and the tallies of the latest one.
+-- Enters a tally of a minute for the period that it is in: by its field, the number and the tallies of the one met last.
 local function enter_period(entered, period, minute, name, tally)
   local number = math.floor(minute * 60000 / period.length_ms)
   local field = field_of(period, number, name)
   local there = entered[field]
-  if not there or there.number < number then
+  if not there or there.number ~= number then
     there = { number = number, tallies = {} }
     entered[field] = there
   end
-  if there.number == number then
-    there.tallies[#there.tallies + 1] = tally
-  end
+  there.tallies[#there.tallies + 1] = tally
 end
 
 -- The fields of the statistics that notes change, and what they hold then; \`names\` among them.
@@ -33195,8 +33156,8 @@ return { 'statistics', first * length_ms, last * length_ms, length_ms, parse_nam
     [22, 'lua/shared/clock.lua', 1],
     [28, 'lua/shared/queue/state.lua', 1],
     [106, 'lua/shared/queue/statistics.lua', 1],
-    [342, 'lua/shared/queue/tell-period.lua', 1],
-    [364, 'lua/queue/stats.lua', 26],
+    [339, 'lua/shared/queue/tell-period.lua', 1],
+    [361, 'lua/queue/stats.lua', 26],
   ],
   encode(args) {
     return [
@@ -34655,7 +34616,7 @@ function readAbsentOfWatchWatched(part: Reply | undefined): (string)[] {
 export const watch: Operation<WatchArguments, WatchAnswer> = {
   script: {
     name: 'queue/watch',
-    sha1: '110fc8d960fa9de8e9568c917eb97d306fd1837a',
+    sha1: '850e20f36977c10d81c8412b5262adb98ed7c952',
     reads: false,
     bytes: false,
     source: `--[[
@@ -35832,12 +35793,11 @@ local function enlarge_spread(stored, at, spread)
   return struct.pack(form, enlarged.sum, enlarged.greatest, #flat / 2, unpack(flat)), after
 end
 
--- A period as it is stored, with a tally added to it; nil where its slot holds a later one.
+-- A period as it is stored, with a tally added to it. It takes over a slot that holds another one; that is a later one where
+-- the clock has stepped back.
 local function add_to_period(stored, number, tally)
   local holds = stored and struct.unpack('>I4', stored) or 0
-  if holds > number then
-    return nil
-  elseif holds < number then
+  if holds ~= number then
     stored = struct.pack(NUMBER_AND_COUNTS, number, 0, 0, 0, 0, 0, 0) .. NO_SPREAD .. NO_SPREAD
   end
   local found = { struct.unpack(NUMBER_AND_COUNTS, stored) }
@@ -35869,18 +35829,16 @@ local function is_told_apart(names, name)
   return names.known[name]
 end
 
--- Enters a tally of a minute for the period that it is in: by its field, the number and the tallies of the latest one.
+-- Enters a tally of a minute for the period that it is in: by its field, the number and the tallies of the one met last.
 local function enter_period(entered, period, minute, name, tally)
   local number = math.floor(minute * 60000 / period.length_ms)
   local field = field_of(period, number, name)
   local there = entered[field]
-  if not there or there.number < number then
+  if not there or there.number ~= number then
     there = { number = number, tallies = {} }
     entered[field] = there
   end
-  if there.number == number then
-    there.tallies[#there.tallies + 1] = tally
-  end
+  there.tallies[#there.tallies + 1] = tally
 end
 
 -- The fields of the statistics that notes change, and what they hold then; \`names\` among them.
@@ -35989,11 +35947,11 @@ return { 'watched', queue.chores, absent }
     [997, 'lua/shared/queue/leave-notes.lua', 1],
     [1015, 'lua/shared/queue/fold.lua', 1],
     [1016, 'lua/shared/queue/statistics.lua', 1],
-    [1252, 'lua/shared/queue/fold.lua', 3],
-    [1263, 'lua/shared/queue/leave-notes.lua', 20],
-    [1267, 'lua/shared/queue/packed-notes.lua', 1],
-    [1268, 'lua/shared/queue/packed-notes.lua', 3],
-    [1276, 'lua/queue/watch.lua', 88],
+    [1249, 'lua/shared/queue/fold.lua', 3],
+    [1260, 'lua/shared/queue/leave-notes.lua', 20],
+    [1264, 'lua/shared/queue/packed-notes.lua', 1],
+    [1265, 'lua/shared/queue/packed-notes.lua', 3],
+    [1273, 'lua/queue/watch.lua', 88],
   ],
   encode(args) {
     const encoded = new Array<Argument>(1 + args.wanted.length)
