@@ -134,7 +134,10 @@ end
 local now_us = clock_us()
 local now_ms = math.floor(now_us / 1000)
 local settings = parse_settings(queue.settings)
-settings.rate_burst = read_burst(meta, 'burst', settings)
+if settings.rate_limit > 0 then
+  -- @include shared/queue/burst
+  settings.rate_burst = read_burst(meta, 'burst', settings)
+end
 local paused = settings.paused and 1 or 0
 if remembered then
   local token, count, ends_ms, text = string.match(remembered, '^(%d+) (%d+) (%d+) (.*)$')
@@ -156,7 +159,12 @@ end
 if limit > 0 and queue.watch_ms <= now_ms then
   queue.watch_ms = 0
 end
-if limit > 0 and (queue.due_ms <= now_ms or must_catch_up(queue, now_ms)) then
+if queue.marks > 1 then
+  -- Groups with a rate, and recurrences, have to go on meanwhile. What is due is looked at every second then.
+  -- @include shared/queue/is-behind
+  queue.is_behind = is_behind(queue, now_ms)
+end
+if limit > 0 and (queue.due_ms <= now_ms or (queue.is_behind and queue.due_ms > now_ms + 1000)) then
   -- @include shared/queue/bring-due
   bring_due(keys, queue, settings, now_us, limit)
 end

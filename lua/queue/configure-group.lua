@@ -26,6 +26,7 @@ local rate_burst = tonumber(ARGV[10] or 0) -- integer: jobs that may be claimed 
 -- @include shared/queue/save
 -- @include shared/queue/rate
 -- @include shared/queue/groups
+-- @include shared/queue/burst
 -- @include shared/queue/keep-burst
 -- @include shared/queue/idle
 

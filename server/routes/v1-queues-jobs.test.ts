@@ -207,13 +207,14 @@ describe('a queue', () => {
 
   test('has settings, and what is not named stays', async () => {
     const queue = newQueue()
-    const rate = { limit: 5, window: '1m' }
+    const rate = { limit: 5, window: '1m', burst: 2 }
     const keep = { count: 3, age: '1h' }
     expect((await patch(`${queue}/settings`, { concurrency: 1, rate, keep })).status).toBe(204)
     expect((await get(queue)).json).toMatchObject({
       concurrency: 1,
       rateLimit: 5,
       rateWindowMs: 60_000,
+      rateBurst: 2,
       keepCount: 3,
       keepMs: 3_600_000,
     })
@@ -284,6 +285,7 @@ describe('what is wrong is refused by its name', () => {
     ['rate.window', 'PATCH', '/settings', { rate: { limit: 1 } }],
     ['rate.window', 'PATCH', '/settings', { rate: { limit: 1, window: 'long' } }],
     ['rate.limit', 'PATCH', '/settings', { rate: { limit: 0, window: '1s' } }],
+    ['rate.burst', 'PATCH', '/settings', { rate: { limit: 1, window: '1s', burst: 0 } }],
     ['keep', 'PATCH', '/settings', { keep: {} }],
     ['keep.age', 'PATCH', '/settings', { keep: { age: 'ever' } }],
     ['paused', 'PATCH', '/settings', { paused: true }],

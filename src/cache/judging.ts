@@ -13,10 +13,14 @@ export type Worth = 'fresh' | 'due' | 'stale' | 'absent'
 const AHEAD = 1.5
 /** But not before this part of the fresh time has passed. */
 const LONGEST_AHEAD = 0.5
+/** Further the clocks of the nodes of a cluster are not apart. */
+const SKEW_MS = 5000
 
 export function judge(envelope: Envelope, terms: Terms, nowMs: number): Worth {
   const { freshUntilMs } = envelope
   if (nowMs >= freshUntilMs) return nowMs < envelope.staleUntilMs ? 'stale' : 'absent'
+  // The server's clock has stepped back since, and nobody knows how old the value is.
+  if (envelope.createdAtMs > nowMs + SKEW_MS) return 'stale'
   return terms.early !== false && freshUntilMs - nowMs <= leadMs(envelope, terms) ? 'due' : 'fresh'
 }
 

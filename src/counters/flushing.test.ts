@@ -72,6 +72,16 @@ describe('flushing', () => {
     expect(stored(1)).toBe(2)
   })
 
+  test("brings all that was pending when it began, also from before the server's clock stepped back", async () => {
+    const { counters, stored, clock } = await setup({ batchSize: 1 })
+    await counters.incrementMany([1, 2, 3].map((id) => ({ id })))
+    await clock.advance(-3_600_000)
+
+    expect(await counters.inspect()).toMatchObject({ dirty: 3, lagMs: 0 })
+    expect(await counters.flush()).toMatchObject({ batches: 3 })
+    expect([1, 2, 3].map(stored)).toEqual([1, 1, 1])
+  })
+
   test('ends with what was pending when it began, though more comes than it brings', async () => {
     const { counters, stored, sink, clock } = await setup({ batchSize: 1 })
     await counters.incrementMany([1, 2, 3].map((id) => ({ id })))

@@ -41,13 +41,18 @@ export async function flushPartition(
   let began = Infinity
   for (;;) {
     const sealed = await sealSettled(source, partition, limits)
-    if (sealed === null || sealed.sealedMs > began) return { batches, counters }
+    if (sealed === null || isLater(sealed, began)) return { batches, counters }
     began = Math.min(began, sealed.nowMs)
     if (await commit(source, partition, sealed, limits)) {
       batches += 1
       counters += sealed.counters.length
     }
   }
+}
+
+/** What is later than now came before the server's clock stepped back. */
+function isLater({ sealedMs, nowMs }: Sealed, began: number): boolean {
+  return sealedMs > began && sealedMs <= nowMs
 }
 
 /** A sealed batch that Redis cannot lose any more; null when nothing is pending. */

@@ -92,7 +92,7 @@ export async function inspectPartitions(source: Source): Promise<CountersInspect
     partitions: seen.map(({ epoch, seq, batch, values, pending, rest, sealed, sealedMs, nowMs }) => ({
       epoch,
       seq,
-      batch: batch === '' ? null : { id: batch, counters: sealed, ageMs: nowMs - sealedMs },
+      batch: batch === '' ? null : { id: batch, counters: sealed, ageMs: Math.max(0, nowMs - sealedMs) },
       pending: pending + rest,
       values,
     })),
@@ -101,7 +101,7 @@ export async function inspectPartitions(source: Source): Promise<CountersInspect
 
 function lagOf({ nowMs, pendingMs, restMs, sealedMs }: InspectAnswer): number | null {
   const oldest = sealedMs || restMs || pendingMs
-  return oldest > 0 ? nowMs - oldest : null
+  return oldest > 0 ? Math.max(0, nowMs - oldest) : null
 }
 
 function longest(lags: readonly (number | null)[]): number | null {

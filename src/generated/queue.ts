@@ -61,7 +61,7 @@ function readPayloadsOfAckAndClaimPlainClaimed(part: Reply | undefined): (Buffer
 export const ackAndClaimPlain: Operation<AckAndClaimPlainArguments, AckAndClaimPlainAnswer> = {
   script: {
     name: 'queue/ack-and-claim-plain',
-    sha1: '4f1db9fa2adcbf4191004fa61be499fc0b5b0c80',
+    sha1: '1071ab0d62834290f1a2b967325cd902a945e704',
     reads: false,
     bytes: true,
     source: `--[[
@@ -508,12 +508,11 @@ local function enlarge_spread(stored, at, spread)
   return struct.pack(form, enlarged.sum, enlarged.greatest, #flat / 2, unpack(flat)), after
 end
 
--- A period as it is stored, with a tally added to it; nil where its slot holds a later one.
+-- A period as it is stored, with a tally added to it. It takes over a slot that holds another one; that is a later one where
+-- the clock has stepped back.
 local function add_to_period(stored, number, tally)
   local holds = stored and struct.unpack('>I4', stored) or 0
-  if holds > number then
-    return nil
-  elseif holds < number then
+  if holds ~= number then
     stored = struct.pack(NUMBER_AND_COUNTS, number, 0, 0, 0, 0, 0, 0) .. NO_SPREAD .. NO_SPREAD
   end
   local found = { struct.unpack(NUMBER_AND_COUNTS, stored) }
@@ -545,18 +544,16 @@ local function is_told_apart(names, name)
   return names.known[name]
 end
 
--- Enters a tally of a minute for the period that it is in: by its field, the number and the tallies of the latest one.
+-- Enters a tally of a minute for the period that it is in: by its field, the number and the tallies of the one met last.
 local function enter_period(entered, period, minute, name, tally)
   local number = math.floor(minute * 60000 / period.length_ms)
   local field = field_of(period, number, name)
   local there = entered[field]
-  if not there or there.number < number then
+  if not there or there.number ~= number then
     there = { number = number, tallies = {} }
     entered[field] = there
   end
-  if there.number == number then
-    there.tallies[#there.tallies + 1] = tally
-  end
+  there.tallies[#there.tallies + 1] = tally
 end
 
 -- The fields of the statistics that notes change, and what they hold then; \`names\` among them.
@@ -634,24 +631,16 @@ local function is_quiet(queue, call, now_ms)
   if queue.layout ~= QUEUE_LAYOUT or queue.settings or queue.marks % 4 > 0 or queue.due_ms <= now_ms then
     return false
   end
-  if queue.marks > 0 then
--- Whether the server's clock has stepped back, by itself or because a node took over whose clock is behind, and what comes
--- again and again has to go on meanwhile: recurrences, and groups with a rate. The newest job and the newest token, which
--- rise, are numbered by the time. A queue that was idle for longer than the step does not know of it; what it waits for is
--- late by less than that.
+  if queue.marks > 1 and queue.due_ms > now_ms + 1000 then
+-- Whether the server's clock has stepped back, by itself or because a node took over whose clock is behind. The newest job and
+-- the newest token, which rise, are numbered by the time. A queue that was idle for longer than the step does not know of
+-- it; what it waits for is late by less than that.
 local STEP_MS = 1000
--- So often it is looked at what the step holds back; see shared/queue/catch-up.
-local LOOK_AGAIN_MS = 1000
 
 local function is_behind(queue, now_ms)
-  -- A mark of 1 is that of priorities.
-  return queue.marks > 1 and math.max(queue.last, queue.token) > (now_ms + STEP_MS) * 1000
+  return math.max(queue.last, queue.token) > (now_ms + STEP_MS) * 1000
 end
-
-local function must_catch_up(queue, now_ms)
-  return queue.due_ms > now_ms + LOOK_AGAIN_MS and is_behind(queue, now_ms)
-end
-    if must_catch_up(queue, now_ms) then
+    if is_behind(queue, now_ms) then
       return false
     end
   end
@@ -1258,34 +1247,34 @@ return {
     [267, 'lua/shared/queue/leave-notes.lua', 1],
     [285, 'lua/shared/queue/fold.lua', 1],
     [286, 'lua/shared/queue/statistics.lua', 1],
-    [522, 'lua/shared/queue/fold.lua', 3],
-    [533, 'lua/shared/queue/leave-notes.lua', 20],
-    [537, 'lua/shared/queue/note-alike.lua', 4],
-    [552, 'lua/shared/queue/plain.lua', 1],
-    [553, 'lua/shared/queue/plain-head.lua', 1],
-    [556, 'lua/shared/queue/plain-head.lua', 8],
-    [564, 'lua/shared/queue/plain.lua', 3],
-    [572, 'lua/shared/queue/is-behind.lua', 1],
-    [588, 'lua/shared/queue/plain.lua', 12],
-    [655, 'lua/shared/queue/note-spans.lua', 1],
-    [656, 'lua/shared/queue/note-spans.lua', 3],
-    [682, 'lua/shared/queue/plain.lua', 80],
-    [709, 'lua/shared/queue/note-spans.lua', 1],
-    [710, 'lua/shared/queue/note-spans.lua', 3],
-    [736, 'lua/shared/queue/plain.lua', 108],
-    [794, 'lua/queue/ack-and-claim-plain.lua', 47],
-    [826, 'lua/shared/tell.lua', 1],
-    [836, 'lua/shared/tell.lua', 15],
-    [875, 'lua/shared/queue/idle.lua', 1],
-    [1011, 'lua/shared/queue/watch.lua', 1],
-    [1069, 'lua/queue/ack-and-claim-plain.lua', 82],
-    [1079, 'lua/shared/queue/note-time.lua', 1],
-    [1084, 'lua/queue/ack-and-claim-plain.lua', 93],
-    [1094, 'lua/shared/queue/publish-plain.lua', 1],
-    [1096, 'lua/shared/queue/spelled.lua', 1],
-    [1104, 'lua/shared/queue/send.lua', 1],
-    [1120, 'lua/shared/queue/publish-plain.lua', 5],
-    [1137, 'lua/queue/ack-and-claim-plain.lua', 104],
+    [519, 'lua/shared/queue/fold.lua', 3],
+    [530, 'lua/shared/queue/leave-notes.lua', 20],
+    [534, 'lua/shared/queue/note-alike.lua', 4],
+    [549, 'lua/shared/queue/plain.lua', 1],
+    [550, 'lua/shared/queue/plain-head.lua', 1],
+    [553, 'lua/shared/queue/plain-head.lua', 8],
+    [561, 'lua/shared/queue/plain.lua', 3],
+    [569, 'lua/shared/queue/is-behind.lua', 1],
+    [577, 'lua/shared/queue/plain.lua', 12],
+    [644, 'lua/shared/queue/note-spans.lua', 1],
+    [645, 'lua/shared/queue/note-spans.lua', 3],
+    [671, 'lua/shared/queue/plain.lua', 80],
+    [698, 'lua/shared/queue/note-spans.lua', 1],
+    [699, 'lua/shared/queue/note-spans.lua', 3],
+    [725, 'lua/shared/queue/plain.lua', 108],
+    [783, 'lua/queue/ack-and-claim-plain.lua', 47],
+    [815, 'lua/shared/tell.lua', 1],
+    [825, 'lua/shared/tell.lua', 15],
+    [864, 'lua/shared/queue/idle.lua', 1],
+    [1000, 'lua/shared/queue/watch.lua', 1],
+    [1058, 'lua/queue/ack-and-claim-plain.lua', 82],
+    [1068, 'lua/shared/queue/note-time.lua', 1],
+    [1073, 'lua/queue/ack-and-claim-plain.lua', 93],
+    [1083, 'lua/shared/queue/publish-plain.lua', 1],
+    [1085, 'lua/shared/queue/spelled.lua', 1],
+    [1093, 'lua/shared/queue/send.lua', 1],
+    [1109, 'lua/shared/queue/publish-plain.lua', 5],
+    [1126, 'lua/queue/ack-and-claim-plain.lua', 104],
   ],
   encode(args) {
     const encoded = new Array<Argument>(9 + args.acks.length * 2)
@@ -1390,7 +1379,7 @@ function readOptionsOfAckAndClaimClaimed(part: Reply | undefined): ({ readonly a
 export const ackAndClaim: Operation<AckAndClaimArguments, AckAndClaimAnswer> = {
   script: {
     name: 'queue/ack-and-claim',
-    sha1: 'cc62a377de3527eec3a756b2e4602038fce7bbe8',
+    sha1: 'bc74f22b55c9b14ef6e1ddad598df9bc20d56d8b',
     reads: false,
     bytes: true,
     source: `--[[
@@ -1838,12 +1827,11 @@ local function enlarge_spread(stored, at, spread)
   return struct.pack(form, enlarged.sum, enlarged.greatest, #flat / 2, unpack(flat)), after
 end
 
--- A period as it is stored, with a tally added to it; nil where its slot holds a later one.
+-- A period as it is stored, with a tally added to it. It takes over a slot that holds another one; that is a later one where
+-- the clock has stepped back.
 local function add_to_period(stored, number, tally)
   local holds = stored and struct.unpack('>I4', stored) or 0
-  if holds > number then
-    return nil
-  elseif holds < number then
+  if holds ~= number then
     stored = struct.pack(NUMBER_AND_COUNTS, number, 0, 0, 0, 0, 0, 0) .. NO_SPREAD .. NO_SPREAD
   end
   local found = { struct.unpack(NUMBER_AND_COUNTS, stored) }
@@ -1875,18 +1863,16 @@ local function is_told_apart(names, name)
   return names.known[name]
 end
 
--- Enters a tally of a minute for the period that it is in: by its field, the number and the tallies of the latest one.
+-- Enters a tally of a minute for the period that it is in: by its field, the number and the tallies of the one met last.
 local function enter_period(entered, period, minute, name, tally)
   local number = math.floor(minute * 60000 / period.length_ms)
   local field = field_of(period, number, name)
   local there = entered[field]
-  if not there or there.number < number then
+  if not there or there.number ~= number then
     there = { number = number, tallies = {} }
     entered[field] = there
   end
-  if there.number == number then
-    there.tallies[#there.tallies + 1] = tally
-  end
+  there.tallies[#there.tallies + 1] = tally
 end
 
 -- The fields of the statistics that notes change, and what they hold then; \`names\` among them.
@@ -2426,21 +2412,6 @@ end
 -- In the hash of groups, under its name:
 --   '<number> <ready> <claimed> <in_ring> <paused> <concurrency> <rate_limit> <rate_window_ms> <arrival_us>'
 -- Its burst stands beside it; see shared/queue/burst.
--- The burst of a rate, where one is set: '<rate_limit>,<rate_window_ms>,<burst>', in a field of its own, for processes of older
--- releases know none. So it is of the rate that it was set with, and not of one that those have set since. Those of groups
--- stand in the hash of groups, each behind a byte with which no name begins; that byte alone has how many there are.
-local GROUP_BURST = '\\255'
-
--- 0: as many as the rate allows in a window.
-local function read_burst(hash, field, rate)
-  if rate.rate_limit == 0 then
-    return 0
-  end
-  local stored = redis.call('HGET', hash, field)
-  local limit, window_ms, burst = string.match(stored or '', '^(%d+),(%d+),(%d+)$')
-  local is_of_rate = tonumber(limit) == rate.rate_limit and tonumber(window_ms) == rate.rate_window_ms
-  return is_of_rate and tonumber(burst) or 0
-end
 
 local function new_group(number)
   return {
@@ -2474,9 +2445,25 @@ local function read_group(groups, name)
     concurrency = tonumber(concurrency),
     rate_limit = tonumber(rate_limit),
     rate_window_ms = tonumber(rate_window_ms),
+    rate_burst = 0,
     arrival_us = tonumber(arrival_us),
   }
-  group.rate_burst = read_burst(groups, GROUP_BURST .. name, group)
+  if group.rate_limit > 0 then
+    -- Only here: a script makes its functions anew in every call.
+-- The burst of a rate, where one is set: '<rate_limit>,<rate_window_ms>,<burst>', in a field of its own, for processes of older
+-- releases know none. So it is of the rate that it was set with, and not of one that those have set since. Those of groups
+-- stand in the hash of groups, each behind a byte with which no name begins; that byte alone has how many there are.
+local GROUP_BURST = '\\255'
+
+-- 0: as many as the rate allows in a window.
+local function read_burst(hash, field, rate)
+  local stored = redis.call('HGET', hash, field)
+  local limit, window_ms, burst = string.match(stored or '', '^(%d+),(%d+),(%d+)$')
+  local is_of_rate = tonumber(limit) == rate.rate_limit and tonumber(window_ms) == rate.rate_window_ms
+  return is_of_rate and tonumber(burst) or 0
+end
+    group.rate_burst = read_burst(groups, GROUP_BURST .. name, group)
+  end
   return group
 end
 
@@ -3525,23 +3512,6 @@ end
 local function may_free_others(queue, settings)
   return queue.idle > 0 and (settings.concurrency > 0 or is_marked(queue, GROUPS))
 end
--- Whether the server's clock has stepped back, by itself or because a node took over whose clock is behind, and what comes
--- again and again has to go on meanwhile: recurrences, and groups with a rate. The newest job and the newest token, which
--- rise, are numbered by the time. A queue that was idle for longer than the step does not know of it; what it waits for is
--- late by less than that.
-local STEP_MS = 1000
--- So often it is looked at what the step holds back; see shared/queue/catch-up.
-local LOOK_AGAIN_MS = 1000
-
-local function is_behind(queue, now_ms)
-  -- A mark of 1 is that of priorities.
-  return queue.marks > 1 and math.max(queue.last, queue.token) > (now_ms + STEP_MS) * 1000
-end
-
-local function must_catch_up(queue, now_ms)
-  return queue.due_ms > now_ms + LOOK_AGAIN_MS and is_behind(queue, now_ms)
-end
-
 -- When there is something to do again although nobody calls, in milliseconds of the server; nil: never.
 local function next_due_ms(keys, queue, settings, now_ms)
   local first = redis.call('ZRANGE', keys.scheduled, '0', '0', 'WITHSCORES')[2]
@@ -3569,9 +3539,6 @@ local function next_due_ms(keys, queue, settings, now_ms)
       '1'
     )[2]
     soonest = math.min(soonest, tonumber(run or math.huge))
-  end
-  if soonest < math.huge and is_behind(queue, now_ms) then
-    soonest = math.min(soonest, now_ms + LOOK_AGAIN_MS)
   end
   return soonest < math.huge and soonest or nil
 end
@@ -3645,7 +3612,21 @@ end
 local now_us = clock_us()
 local now_ms = math.floor(now_us / 1000)
 local settings = parse_settings(queue.settings)
-settings.rate_burst = read_burst(meta, 'burst', settings)
+if settings.rate_limit > 0 then
+-- The burst of a rate, where one is set: '<rate_limit>,<rate_window_ms>,<burst>', in a field of its own, for processes of older
+-- releases know none. So it is of the rate that it was set with, and not of one that those have set since. Those of groups
+-- stand in the hash of groups, each behind a byte with which no name begins; that byte alone has how many there are.
+local GROUP_BURST = '\\255'
+
+-- 0: as many as the rate allows in a window.
+local function read_burst(hash, field, rate)
+  local stored = redis.call('HGET', hash, field)
+  local limit, window_ms, burst = string.match(stored or '', '^(%d+),(%d+),(%d+)$')
+  local is_of_rate = tonumber(limit) == rate.rate_limit and tonumber(window_ms) == rate.rate_window_ms
+  return is_of_rate and tonumber(burst) or 0
+end
+  settings.rate_burst = read_burst(meta, 'burst', settings)
+end
 local paused = settings.paused and 1 or 0
 if remembered then
   local token, count, ends_ms, text = string.match(remembered, '^(%d+) (%d+) (%d+) (.*)$')
@@ -3667,7 +3648,19 @@ end
 if limit > 0 and queue.watch_ms <= now_ms then
   queue.watch_ms = 0
 end
-if limit > 0 and (queue.due_ms <= now_ms or must_catch_up(queue, now_ms)) then
+if queue.marks > 1 then
+  -- Groups with a rate, and recurrences, have to go on meanwhile. What is due is looked at every second then.
+-- Whether the server's clock has stepped back, by itself or because a node took over whose clock is behind. The newest job and
+-- the newest token, which rise, are numbered by the time. A queue that was idle for longer than the step does not know of
+-- it; what it waits for is late by less than that.
+local STEP_MS = 1000
+
+local function is_behind(queue, now_ms)
+  return math.max(queue.last, queue.token) > (now_ms + STEP_MS) * 1000
+end
+  queue.is_behind = is_behind(queue, now_ms)
+end
+if limit > 0 and (queue.due_ms <= now_ms or (queue.is_behind and queue.due_ms > now_ms + 1000)) then
 -- Sees to what the time has brought: leases that ended, jobs that are due, parents to ask after, and runs that recur.
 -- About as many jobs become ready as are \`wanted\`, for others wait meanwhile.
 local function bring_due(keys, queue, settings, now_us, wanted)
@@ -3844,7 +3837,7 @@ end
   local now_ms = math.floor(now_us / 1000)
   reclaim_lost(keys, queue, now_us, 100)
   show_due(keys, queue, now_us, math.max(20, math.min(wanted, 100)))
-  if is_behind(queue, now_ms) then
+  if queue.is_behind then
 -- Recurrences that know few coming times. As long as there are any, claims tell that there is a chore; see
 -- src/queue/chores.ts.
 local REFILL = 1
@@ -3977,11 +3970,12 @@ local function next_interval(recurrence, after_ms)
   return (math.floor((after_ms - offset_ms) / every_ms) + 1) * every_ms + offset_ms
 end
 local MOST_LOOKED_AT = 100
+local TURN_MS = 1000
 
 -- The part of a sorted set whose turn it is.
 local function part_of(set, now_ms)
   local parts = math.ceil(redis.call('ZCARD', set) / MOST_LOOKED_AT)
-  local from = parts > 0 and math.floor(now_ms / LOOK_AGAIN_MS) % parts * MOST_LOOKED_AT or 0
+  local from = parts > 0 and math.floor(now_ms / TURN_MS) % parts * MOST_LOOKED_AT or 0
   return redis.call('ZRANGE', set, from, from + MOST_LOOKED_AT - 1)
 end
 
@@ -4273,7 +4267,13 @@ local function spawn_due(keys, queue, now_us, most)
 end
     spawn_due(keys, queue, now_us, 100)
   end
-  queue.due_ms = next_due_ms(keys, queue, settings, now_ms) or NEVER_MS
+-- When to look again, at the latest, what a step back of the clock holds back; see shared/queue/catch-up.
+local LOOK_AGAIN_MS = 1000
+
+local function look_again(queue, due_ms, now_ms)
+  return queue.is_behind and math.min(due_ms, now_ms + LOOK_AGAIN_MS) or due_ms
+end
+  queue.due_ms = look_again(queue, next_due_ms(keys, queue, settings, now_ms) or NEVER_MS, now_ms)
 end
   bring_due(keys, queue, settings, now_us, limit)
 end
@@ -4531,6 +4531,12 @@ if waits then
 local function note_time(queue, now_us)
   queue.token = math.max(queue.token, now_us - 1)
 end
+-- When to look again, at the latest, what a step back of the clock holds back; see shared/queue/catch-up.
+local LOOK_AGAIN_MS = 1000
+
+local function look_again(queue, due_ms, now_ms)
+  return queue.is_behind and math.min(due_ms, now_ms + LOOK_AGAIN_MS) or due_ms
+end
 
 -- A worker that found less than it wanted waits until it is woken. Answers in how many milliseconds it has to come back
 -- by itself; 0: it need not.
@@ -4540,6 +4546,7 @@ local function wait_for_work(keys, queue, settings, worker, score, has_room, now
     wait_ms = 1
   end
   local due_ms = next_due_ms(keys, queue, settings, now_ms)
+  due_ms = due_ms and look_again(queue, due_ms, now_ms)
   if wait_ms > 0 then
     due_ms = math.min(due_ms or math.huge, now_ms + wait_ms)
   end
@@ -4572,111 +4579,117 @@ return { 'claimed', now_ms, ends_ms, waiting, recheck_ms, paused, chores, refuse
     [268, 'lua/shared/queue/leave-notes.lua', 1],
     [286, 'lua/shared/queue/fold.lua', 1],
     [287, 'lua/shared/queue/statistics.lua', 1],
-    [523, 'lua/shared/queue/fold.lua', 3],
-    [534, 'lua/shared/queue/leave-notes.lua', 20],
-    [538, 'lua/shared/queue/note-alike.lua', 4],
-    [553, 'lua/shared/queue/note-spans.lua', 3],
-    [579, 'lua/shared/queue/never.lua', 1],
-    [581, 'lua/shared/queue/save.lua', 1],
-    [583, 'lua/shared/queue/save.lua', 13],
-    [626, 'lua/shared/queue/save-call.lua', 1],
-    [634, 'lua/shared/queue/wide.lua', 1],
-    [649, 'lua/shared/queue/settings.lua', 1],
-    [667, 'lua/shared/queue/marks.lua', 1],
-    [681, 'lua/shared/queue/recurs.lua', 1],
-    [683, 'lua/shared/queue/note-due.lua', 1],
-    [691, 'lua/shared/queue/rate.lua', 1],
-    [733, 'lua/shared/queue/job.lua', 1],
-    [745, 'lua/shared/queue/plain-head.lua', 1],
-    [748, 'lua/shared/queue/plain-head.lua', 8],
-    [756, 'lua/shared/queue/job.lua', 14],
-    [833, 'lua/shared/queue/flags.lua', 1],
-    [862, 'lua/shared/queue/run.lua', 1],
-    [909, 'lua/shared/queue/parents.lua', 1],
-    [968, 'lua/shared/queue/parents.lua', 70],
-    [980, 'lua/shared/queue/happened.lua', 1],
-    [992, 'lua/shared/queue/names.lua', 1],
-    [1008, 'lua/shared/queue/names.lua', 29],
-    [1026, 'lua/shared/queue/groups.lua', 1],
-    [1034, 'lua/shared/queue/burst.lua', 1],
-    [1049, 'lua/shared/queue/groups.lua', 10],
-    [1154, 'lua/shared/queue/groups.lua', 126],
-    [1181, 'lua/shared/queue/ready.lua', 1],
-    [1210, 'lua/shared/queue/fields.lua', 1],
-    [1219, 'lua/shared/queue/end.lua', 1],
-    [1240, 'lua/shared/queue/leave-tags.lua', 1],
-    [1249, 'lua/shared/queue/end.lua', 23],
-    [1266, 'lua/shared/queue/note-end.lua', 1],
-    [1296, 'lua/shared/queue/tell-others.lua', 1],
-    [1298, 'lua/shared/queue/packed-notes.lua', 1],
-    [1299, 'lua/shared/queue/packed-notes.lua', 3],
-    [1307, 'lua/shared/queue/tell-others.lua', 4],
-    [1310, 'lua/shared/queue/result.lua', 1],
-    [1324, 'lua/shared/queue/tell-ends.lua', 1],
-    [1380, 'lua/shared/queue/tell-others.lua', 9],
-    [1383, 'lua/shared/queue/tell-others.lua', 13],
-    [1386, 'lua/shared/queue/publish.lua', 1],
-    [1387, 'lua/shared/queue/message.lua', 1],
-    [1397, 'lua/shared/queue/spelled.lua', 1],
-    [1405, 'lua/shared/queue/send.lua', 1],
-    [1421, 'lua/shared/queue/message.lua', 13],
-    [1444, 'lua/shared/queue/publish.lua', 3],
-    [1450, 'lua/shared/queue/tell-others.lua', 17],
-    [1453, 'lua/shared/queue/cancel.lua', 1],
-    [1461, 'lua/shared/queue/stop.lua', 1],
-    [1469, 'lua/shared/queue/finish.lua', 1],
-    [1569, 'lua/shared/queue/take.lua', 1],
-    [1687, 'lua/shared/queue/bring-returned.lua', 1],
-    [1720, 'lua/shared/queue/take.lua', 120],
-    [1744, 'lua/shared/queue/lease.lua', 1],
-    [1814, 'lua/shared/queue/told.lua', 1],
-    [1829, 'lua/shared/queue/claimed-before.lua', 1],
-    [1875, 'lua/shared/queue/idle.lua', 1],
-    [2011, 'lua/shared/queue/watch.lua', 1],
-    [2069, 'lua/shared/queue/judge.lua', 1],
-    [2133, 'lua/shared/queue/is-behind.lua', 1],
-    [2149, 'lua/shared/queue/next-due.lua', 2],
-    [2208, 'lua/queue/ack-and-claim.lua', 92],
-    [2276, 'lua/shared/queue/bring-due.lua', 1],
-    [2279, 'lua/shared/queue/entries.lua', 1],
-    [2297, 'lua/shared/queue/history.lua', 1],
-    [2311, 'lua/shared/queue/failure.lua', 1],
-    [2317, 'lua/shared/queue/note-failure.lua', 1],
-    [2321, 'lua/shared/queue/dead.lua', 1],
-    [2375, 'lua/shared/queue/bury-claimed.lua', 1],
-    [2382, 'lua/shared/queue/reclaim.lua', 1],
-    [2427, 'lua/shared/queue/due.lua', 1],
-    [2449, 'lua/shared/queue/bring-due.lua', 12],
-    [2453, 'lua/shared/queue/leave-short.lua', 1],
-    [2464, 'lua/shared/queue/read-recurrence.lua', 1],
-    [2528, 'lua/shared/queue/recurrence.lua', 1],
-    [2577, 'lua/shared/queue/catch-up.lua', 1],
-    [2579, 'lua/shared/queue/next-interval.lua', 1],
-    [2584, 'lua/shared/queue/catch-up.lua', 4],
-    [2631, 'lua/shared/queue/bring-due.lua', 21],
-    [2637, 'lua/shared/queue/spawn.lua', 1],
-    [2642, 'lua/shared/queue/number.lua', 1],
-    [2651, 'lua/shared/queue/enter-tags.lua', 1],
-    [2657, 'lua/shared/queue/leave-short.lua', 1],
-    [2668, 'lua/shared/queue/read-recurrence.lua', 1],
-    [2732, 'lua/shared/queue/recurrence.lua', 1],
-    [2781, 'lua/shared/queue/spawn.lua', 12],
-    [2879, 'lua/shared/queue/bring-due.lua', 28],
-    [2883, 'lua/queue/ack-and-claim.lua', 161],
-    [2887, 'lua/shared/queue/settle.lua', 1],
-    [2888, 'lua/shared/queue/failure.lua', 1],
-    [2894, 'lua/shared/queue/dead.lua', 1],
-    [2948, 'lua/shared/queue/backoff.lua', 1],
-    [2950, 'lua/shared/queue/backoff.lua', 22],
-    [2969, 'lua/shared/queue/unblock.lua', 1],
-    [2975, 'lua/shared/queue/outbox.lua', 1],
-    [2986, 'lua/shared/queue/entries.lua', 1],
-    [3004, 'lua/shared/queue/history.lua', 1],
-    [3018, 'lua/shared/queue/settle.lua', 18],
-    [3092, 'lua/queue/ack-and-claim.lua', 166],
-    [3134, 'lua/shared/queue/note-time.lua', 1],
-    [3139, 'lua/shared/queue/wait.lua', 2],
-    [3154, 'lua/queue/ack-and-claim.lua', 209],
+    [520, 'lua/shared/queue/fold.lua', 3],
+    [531, 'lua/shared/queue/leave-notes.lua', 20],
+    [535, 'lua/shared/queue/note-alike.lua', 4],
+    [550, 'lua/shared/queue/note-spans.lua', 3],
+    [576, 'lua/shared/queue/never.lua', 1],
+    [578, 'lua/shared/queue/save.lua', 1],
+    [580, 'lua/shared/queue/save.lua', 13],
+    [623, 'lua/shared/queue/save-call.lua', 1],
+    [631, 'lua/shared/queue/wide.lua', 1],
+    [646, 'lua/shared/queue/settings.lua', 1],
+    [664, 'lua/shared/queue/marks.lua', 1],
+    [678, 'lua/shared/queue/recurs.lua', 1],
+    [680, 'lua/shared/queue/note-due.lua', 1],
+    [688, 'lua/shared/queue/rate.lua', 1],
+    [730, 'lua/shared/queue/job.lua', 1],
+    [742, 'lua/shared/queue/plain-head.lua', 1],
+    [745, 'lua/shared/queue/plain-head.lua', 8],
+    [753, 'lua/shared/queue/job.lua', 14],
+    [830, 'lua/shared/queue/flags.lua', 1],
+    [859, 'lua/shared/queue/run.lua', 1],
+    [906, 'lua/shared/queue/parents.lua', 1],
+    [965, 'lua/shared/queue/parents.lua', 70],
+    [977, 'lua/shared/queue/happened.lua', 1],
+    [989, 'lua/shared/queue/names.lua', 1],
+    [1005, 'lua/shared/queue/names.lua', 29],
+    [1023, 'lua/shared/queue/groups.lua', 1],
+    [1069, 'lua/shared/queue/burst.lua', 1],
+    [1081, 'lua/shared/queue/groups.lua', 48],
+    [1152, 'lua/shared/queue/groups.lua', 130],
+    [1179, 'lua/shared/queue/ready.lua', 1],
+    [1208, 'lua/shared/queue/fields.lua', 1],
+    [1217, 'lua/shared/queue/end.lua', 1],
+    [1238, 'lua/shared/queue/leave-tags.lua', 1],
+    [1247, 'lua/shared/queue/end.lua', 23],
+    [1264, 'lua/shared/queue/note-end.lua', 1],
+    [1294, 'lua/shared/queue/tell-others.lua', 1],
+    [1296, 'lua/shared/queue/packed-notes.lua', 1],
+    [1297, 'lua/shared/queue/packed-notes.lua', 3],
+    [1305, 'lua/shared/queue/tell-others.lua', 4],
+    [1308, 'lua/shared/queue/result.lua', 1],
+    [1322, 'lua/shared/queue/tell-ends.lua', 1],
+    [1378, 'lua/shared/queue/tell-others.lua', 9],
+    [1381, 'lua/shared/queue/tell-others.lua', 13],
+    [1384, 'lua/shared/queue/publish.lua', 1],
+    [1385, 'lua/shared/queue/message.lua', 1],
+    [1395, 'lua/shared/queue/spelled.lua', 1],
+    [1403, 'lua/shared/queue/send.lua', 1],
+    [1419, 'lua/shared/queue/message.lua', 13],
+    [1442, 'lua/shared/queue/publish.lua', 3],
+    [1448, 'lua/shared/queue/tell-others.lua', 17],
+    [1451, 'lua/shared/queue/cancel.lua', 1],
+    [1459, 'lua/shared/queue/stop.lua', 1],
+    [1467, 'lua/shared/queue/finish.lua', 1],
+    [1567, 'lua/shared/queue/take.lua', 1],
+    [1685, 'lua/shared/queue/bring-returned.lua', 1],
+    [1718, 'lua/shared/queue/take.lua', 120],
+    [1742, 'lua/shared/queue/lease.lua', 1],
+    [1812, 'lua/shared/queue/told.lua', 1],
+    [1827, 'lua/shared/queue/claimed-before.lua', 1],
+    [1873, 'lua/shared/queue/idle.lua', 1],
+    [2009, 'lua/shared/queue/watch.lua', 1],
+    [2067, 'lua/shared/queue/judge.lua', 1],
+    [2131, 'lua/shared/queue/next-due.lua', 1],
+    [2186, 'lua/queue/ack-and-claim.lua', 92],
+    [2232, 'lua/shared/queue/burst.lua', 1],
+    [2244, 'lua/queue/ack-and-claim.lua', 139],
+    [2269, 'lua/shared/queue/is-behind.lua', 1],
+    [2277, 'lua/queue/ack-and-claim.lua', 165],
+    [2280, 'lua/shared/queue/bring-due.lua', 1],
+    [2283, 'lua/shared/queue/entries.lua', 1],
+    [2301, 'lua/shared/queue/history.lua', 1],
+    [2315, 'lua/shared/queue/failure.lua', 1],
+    [2321, 'lua/shared/queue/note-failure.lua', 1],
+    [2325, 'lua/shared/queue/dead.lua', 1],
+    [2379, 'lua/shared/queue/bury-claimed.lua', 1],
+    [2386, 'lua/shared/queue/reclaim.lua', 1],
+    [2431, 'lua/shared/queue/due.lua', 1],
+    [2453, 'lua/shared/queue/bring-due.lua', 12],
+    [2457, 'lua/shared/queue/leave-short.lua', 1],
+    [2468, 'lua/shared/queue/read-recurrence.lua', 1],
+    [2532, 'lua/shared/queue/recurrence.lua', 1],
+    [2581, 'lua/shared/queue/catch-up.lua', 1],
+    [2583, 'lua/shared/queue/next-interval.lua', 1],
+    [2588, 'lua/shared/queue/catch-up.lua', 4],
+    [2636, 'lua/shared/queue/bring-due.lua', 21],
+    [2642, 'lua/shared/queue/spawn.lua', 1],
+    [2647, 'lua/shared/queue/number.lua', 1],
+    [2656, 'lua/shared/queue/enter-tags.lua', 1],
+    [2662, 'lua/shared/queue/leave-short.lua', 1],
+    [2673, 'lua/shared/queue/read-recurrence.lua', 1],
+    [2737, 'lua/shared/queue/recurrence.lua', 1],
+    [2786, 'lua/shared/queue/spawn.lua', 12],
+    [2884, 'lua/shared/queue/bring-due.lua', 28],
+    [2886, 'lua/shared/queue/look-again.lua', 1],
+    [2892, 'lua/shared/queue/bring-due.lua', 31],
+    [2894, 'lua/queue/ack-and-claim.lua', 169],
+    [2898, 'lua/shared/queue/settle.lua', 1],
+    [2899, 'lua/shared/queue/failure.lua', 1],
+    [2905, 'lua/shared/queue/dead.lua', 1],
+    [2959, 'lua/shared/queue/backoff.lua', 1],
+    [2961, 'lua/shared/queue/backoff.lua', 22],
+    [2980, 'lua/shared/queue/unblock.lua', 1],
+    [2986, 'lua/shared/queue/outbox.lua', 1],
+    [2997, 'lua/shared/queue/entries.lua', 1],
+    [3015, 'lua/shared/queue/history.lua', 1],
+    [3029, 'lua/shared/queue/settle.lua', 18],
+    [3103, 'lua/queue/ack-and-claim.lua', 174],
+    [3145, 'lua/shared/queue/note-time.lua', 1],
+    [3150, 'lua/shared/queue/look-again.lua', 1],
+    [3156, 'lua/shared/queue/wait.lua', 3],
+    [3172, 'lua/queue/ack-and-claim.lua', 217],
   ],
   encode(args) {
     const encoded = new Array<Argument>(9 + args.acks.length * 3)
@@ -4765,7 +4778,7 @@ function readDuplicatesOfAdvanceAdvanced(part: Reply | undefined): ({ readonly a
 export const advance: Operation<AdvanceArguments, AdvanceAnswer> = {
   script: {
     name: 'queue/advance',
-    sha1: 'bd5c738c80931ae9fe44b20d749ac9486b340f7a',
+    sha1: '33f6f5661623bc749f52f28204c6b45ca01f163c',
     reads: false,
     bytes: false,
     source: `--[[
@@ -5199,12 +5212,11 @@ local function enlarge_spread(stored, at, spread)
   return struct.pack(form, enlarged.sum, enlarged.greatest, #flat / 2, unpack(flat)), after
 end
 
--- A period as it is stored, with a tally added to it; nil where its slot holds a later one.
+-- A period as it is stored, with a tally added to it. It takes over a slot that holds another one; that is a later one where
+-- the clock has stepped back.
 local function add_to_period(stored, number, tally)
   local holds = stored and struct.unpack('>I4', stored) or 0
-  if holds > number then
-    return nil
-  elseif holds < number then
+  if holds ~= number then
     stored = struct.pack(NUMBER_AND_COUNTS, number, 0, 0, 0, 0, 0, 0) .. NO_SPREAD .. NO_SPREAD
   end
   local found = { struct.unpack(NUMBER_AND_COUNTS, stored) }
@@ -5236,18 +5248,16 @@ local function is_told_apart(names, name)
   return names.known[name]
 end
 
--- Enters a tally of a minute for the period that it is in: by its field, the number and the tallies of the latest one.
+-- Enters a tally of a minute for the period that it is in: by its field, the number and the tallies of the one met last.
 local function enter_period(entered, period, minute, name, tally)
   local number = math.floor(minute * 60000 / period.length_ms)
   local field = field_of(period, number, name)
   local there = entered[field]
-  if not there or there.number < number then
+  if not there or there.number ~= number then
     there = { number = number, tallies = {} }
     entered[field] = there
   end
-  if there.number == number then
-    there.tallies[#there.tallies + 1] = tally
-  end
+  there.tallies[#there.tallies + 1] = tally
 end
 
 -- The fields of the statistics that notes change, and what they hold then; \`names\` among them.
@@ -5903,21 +5913,6 @@ end
 -- In the hash of groups, under its name:
 --   '<number> <ready> <claimed> <in_ring> <paused> <concurrency> <rate_limit> <rate_window_ms> <arrival_us>'
 -- Its burst stands beside it; see shared/queue/burst.
--- The burst of a rate, where one is set: '<rate_limit>,<rate_window_ms>,<burst>', in a field of its own, for processes of older
--- releases know none. So it is of the rate that it was set with, and not of one that those have set since. Those of groups
--- stand in the hash of groups, each behind a byte with which no name begins; that byte alone has how many there are.
-local GROUP_BURST = '\\255'
-
--- 0: as many as the rate allows in a window.
-local function read_burst(hash, field, rate)
-  if rate.rate_limit == 0 then
-    return 0
-  end
-  local stored = redis.call('HGET', hash, field)
-  local limit, window_ms, burst = string.match(stored or '', '^(%d+),(%d+),(%d+)$')
-  local is_of_rate = tonumber(limit) == rate.rate_limit and tonumber(window_ms) == rate.rate_window_ms
-  return is_of_rate and tonumber(burst) or 0
-end
 
 local function new_group(number)
   return {
@@ -5951,9 +5946,25 @@ local function read_group(groups, name)
     concurrency = tonumber(concurrency),
     rate_limit = tonumber(rate_limit),
     rate_window_ms = tonumber(rate_window_ms),
+    rate_burst = 0,
     arrival_us = tonumber(arrival_us),
   }
-  group.rate_burst = read_burst(groups, GROUP_BURST .. name, group)
+  if group.rate_limit > 0 then
+    -- Only here: a script makes its functions anew in every call.
+-- The burst of a rate, where one is set: '<rate_limit>,<rate_window_ms>,<burst>', in a field of its own, for processes of older
+-- releases know none. So it is of the rate that it was set with, and not of one that those have set since. Those of groups
+-- stand in the hash of groups, each behind a byte with which no name begins; that byte alone has how many there are.
+local GROUP_BURST = '\\255'
+
+-- 0: as many as the rate allows in a window.
+local function read_burst(hash, field, rate)
+  local stored = redis.call('HGET', hash, field)
+  local limit, window_ms, burst = string.match(stored or '', '^(%d+),(%d+),(%d+)$')
+  local is_of_rate = tonumber(limit) == rate.rate_limit and tonumber(window_ms) == rate.rate_window_ms
+  return is_of_rate and tonumber(burst) or 0
+end
+    group.rate_burst = read_burst(groups, GROUP_BURST .. name, group)
+  end
   return group
 end
 
@@ -7150,84 +7161,84 @@ return { 'advanced', first, queue.chores, refused, tally.duplicates }
     [254, 'lua/shared/queue/leave-notes.lua', 1],
     [272, 'lua/shared/queue/fold.lua', 1],
     [273, 'lua/shared/queue/statistics.lua', 1],
-    [509, 'lua/shared/queue/fold.lua', 3],
-    [520, 'lua/shared/queue/leave-notes.lua', 20],
-    [524, 'lua/shared/queue/note-alike.lua', 4],
-    [539, 'lua/shared/queue/note-spans.lua', 3],
-    [565, 'lua/shared/queue/save.lua', 1],
-    [567, 'lua/shared/queue/save.lua', 13],
-    [610, 'lua/shared/queue/wide.lua', 1],
-    [617, 'lua/shared/queue/save-call.lua', 1],
-    [625, 'lua/shared/queue/settings.lua', 1],
-    [643, 'lua/shared/queue/marks.lua', 1],
-    [657, 'lua/shared/queue/note-due.lua', 1],
-    [665, 'lua/shared/queue/rate.lua', 1],
-    [686, 'lua/shared/queue/rate.lua', 37],
-    [692, 'lua/shared/queue/job.lua', 1],
-    [704, 'lua/shared/queue/plain-head.lua', 1],
-    [707, 'lua/shared/queue/plain-head.lua', 8],
-    [715, 'lua/shared/queue/job.lua', 14],
-    [792, 'lua/shared/queue/flags.lua', 1],
-    [821, 'lua/shared/queue/happened.lua', 1],
-    [833, 'lua/shared/queue/enter-tags.lua', 1],
-    [839, 'lua/shared/queue/note-end.lua', 1],
-    [869, 'lua/shared/queue/tell-others.lua', 1],
-    [871, 'lua/shared/queue/packed-notes.lua', 1],
-    [872, 'lua/shared/queue/packed-notes.lua', 3],
-    [880, 'lua/shared/queue/tell-others.lua', 4],
-    [883, 'lua/shared/queue/result.lua', 1],
-    [897, 'lua/shared/queue/tell-ends.lua', 1],
-    [953, 'lua/shared/queue/tell-others.lua', 9],
-    [956, 'lua/shared/queue/tell-others.lua', 13],
-    [959, 'lua/shared/queue/publish.lua', 1],
-    [960, 'lua/shared/queue/message.lua', 1],
-    [970, 'lua/shared/queue/spelled.lua', 1],
-    [978, 'lua/shared/queue/send.lua', 1],
-    [994, 'lua/shared/queue/message.lua', 13],
-    [1017, 'lua/shared/queue/publish.lua', 3],
-    [1023, 'lua/shared/queue/tell-others.lua', 17],
-    [1026, 'lua/shared/queue/run.lua', 1],
-    [1073, 'lua/shared/queue/fields.lua', 1],
-    [1082, 'lua/shared/queue/names.lua', 1],
-    [1128, 'lua/shared/queue/groups.lua', 1],
-    [1136, 'lua/shared/queue/burst.lua', 1],
-    [1151, 'lua/shared/queue/groups.lua', 10],
-    [1277, 'lua/shared/queue/ready.lua', 1],
-    [1314, 'lua/shared/queue/number.lua', 1],
-    [1323, 'lua/shared/queue/enqueue.lua', 1],
-    [1361, 'lua/shared/queue/replace.lua', 1],
-    [1416, 'lua/shared/queue/leave-tags.lua', 1],
-    [1425, 'lua/shared/queue/replace.lua', 57],
-    [1450, 'lua/shared/queue/idempotency.lua', 1],
-    [1464, 'lua/shared/queue/idle.lua', 1],
-    [1579, 'lua/shared/queue/idle.lua', 127],
-    [1589, 'lua/shared/queue/find.lua', 1],
-    [1615, 'lua/shared/queue/failure.lua', 1],
-    [1625, 'lua/shared/queue/parents.lua', 1],
-    [1684, 'lua/shared/queue/parents.lua', 70],
-    [1696, 'lua/shared/queue/link.lua', 1],
-    [1759, 'lua/shared/queue/end.lua', 1],
-    [1780, 'lua/shared/queue/leave-tags.lua', 1],
-    [1789, 'lua/shared/queue/end.lua', 23],
-    [1806, 'lua/shared/queue/cancel.lua', 1],
-    [1814, 'lua/shared/queue/stop.lua', 1],
-    [1822, 'lua/shared/queue/judge-one.lua', 1],
-    [1832, 'lua/shared/queue/finish.lua', 1],
-    [1932, 'lua/shared/queue/freed.lua', 1],
-    [1941, 'lua/shared/queue/told.lua', 1],
-    [1956, 'lua/shared/queue/outbox.lua', 1],
-    [1967, 'lua/shared/queue/spec.lua', 1],
-    [1990, 'lua/shared/queue/spec.lua', 33],
-    [2092, 'lua/queue/advance.lua', 88],
-    [2166, 'lua/shared/queue/settle.lua', 1],
-    [2167, 'lua/shared/queue/dead.lua', 1],
-    [2221, 'lua/shared/queue/backoff.lua', 1],
-    [2223, 'lua/shared/queue/backoff.lua', 22],
-    [2242, 'lua/shared/queue/unblock.lua', 1],
-    [2248, 'lua/shared/queue/entries.lua', 1],
-    [2266, 'lua/shared/queue/history.lua', 1],
-    [2280, 'lua/shared/queue/settle.lua', 18],
-    [2354, 'lua/queue/advance.lua', 163],
+    [506, 'lua/shared/queue/fold.lua', 3],
+    [517, 'lua/shared/queue/leave-notes.lua', 20],
+    [521, 'lua/shared/queue/note-alike.lua', 4],
+    [536, 'lua/shared/queue/note-spans.lua', 3],
+    [562, 'lua/shared/queue/save.lua', 1],
+    [564, 'lua/shared/queue/save.lua', 13],
+    [607, 'lua/shared/queue/wide.lua', 1],
+    [614, 'lua/shared/queue/save-call.lua', 1],
+    [622, 'lua/shared/queue/settings.lua', 1],
+    [640, 'lua/shared/queue/marks.lua', 1],
+    [654, 'lua/shared/queue/note-due.lua', 1],
+    [662, 'lua/shared/queue/rate.lua', 1],
+    [683, 'lua/shared/queue/rate.lua', 37],
+    [689, 'lua/shared/queue/job.lua', 1],
+    [701, 'lua/shared/queue/plain-head.lua', 1],
+    [704, 'lua/shared/queue/plain-head.lua', 8],
+    [712, 'lua/shared/queue/job.lua', 14],
+    [789, 'lua/shared/queue/flags.lua', 1],
+    [818, 'lua/shared/queue/happened.lua', 1],
+    [830, 'lua/shared/queue/enter-tags.lua', 1],
+    [836, 'lua/shared/queue/note-end.lua', 1],
+    [866, 'lua/shared/queue/tell-others.lua', 1],
+    [868, 'lua/shared/queue/packed-notes.lua', 1],
+    [869, 'lua/shared/queue/packed-notes.lua', 3],
+    [877, 'lua/shared/queue/tell-others.lua', 4],
+    [880, 'lua/shared/queue/result.lua', 1],
+    [894, 'lua/shared/queue/tell-ends.lua', 1],
+    [950, 'lua/shared/queue/tell-others.lua', 9],
+    [953, 'lua/shared/queue/tell-others.lua', 13],
+    [956, 'lua/shared/queue/publish.lua', 1],
+    [957, 'lua/shared/queue/message.lua', 1],
+    [967, 'lua/shared/queue/spelled.lua', 1],
+    [975, 'lua/shared/queue/send.lua', 1],
+    [991, 'lua/shared/queue/message.lua', 13],
+    [1014, 'lua/shared/queue/publish.lua', 3],
+    [1020, 'lua/shared/queue/tell-others.lua', 17],
+    [1023, 'lua/shared/queue/run.lua', 1],
+    [1070, 'lua/shared/queue/fields.lua', 1],
+    [1079, 'lua/shared/queue/names.lua', 1],
+    [1125, 'lua/shared/queue/groups.lua', 1],
+    [1171, 'lua/shared/queue/burst.lua', 1],
+    [1183, 'lua/shared/queue/groups.lua', 48],
+    [1275, 'lua/shared/queue/ready.lua', 1],
+    [1312, 'lua/shared/queue/number.lua', 1],
+    [1321, 'lua/shared/queue/enqueue.lua', 1],
+    [1359, 'lua/shared/queue/replace.lua', 1],
+    [1414, 'lua/shared/queue/leave-tags.lua', 1],
+    [1423, 'lua/shared/queue/replace.lua', 57],
+    [1448, 'lua/shared/queue/idempotency.lua', 1],
+    [1462, 'lua/shared/queue/idle.lua', 1],
+    [1577, 'lua/shared/queue/idle.lua', 127],
+    [1587, 'lua/shared/queue/find.lua', 1],
+    [1613, 'lua/shared/queue/failure.lua', 1],
+    [1623, 'lua/shared/queue/parents.lua', 1],
+    [1682, 'lua/shared/queue/parents.lua', 70],
+    [1694, 'lua/shared/queue/link.lua', 1],
+    [1757, 'lua/shared/queue/end.lua', 1],
+    [1778, 'lua/shared/queue/leave-tags.lua', 1],
+    [1787, 'lua/shared/queue/end.lua', 23],
+    [1804, 'lua/shared/queue/cancel.lua', 1],
+    [1812, 'lua/shared/queue/stop.lua', 1],
+    [1820, 'lua/shared/queue/judge-one.lua', 1],
+    [1830, 'lua/shared/queue/finish.lua', 1],
+    [1930, 'lua/shared/queue/freed.lua', 1],
+    [1939, 'lua/shared/queue/told.lua', 1],
+    [1954, 'lua/shared/queue/outbox.lua', 1],
+    [1965, 'lua/shared/queue/spec.lua', 1],
+    [1988, 'lua/shared/queue/spec.lua', 33],
+    [2090, 'lua/queue/advance.lua', 88],
+    [2164, 'lua/shared/queue/settle.lua', 1],
+    [2165, 'lua/shared/queue/dead.lua', 1],
+    [2219, 'lua/shared/queue/backoff.lua', 1],
+    [2221, 'lua/shared/queue/backoff.lua', 22],
+    [2240, 'lua/shared/queue/unblock.lua', 1],
+    [2246, 'lua/shared/queue/entries.lua', 1],
+    [2264, 'lua/shared/queue/history.lua', 1],
+    [2278, 'lua/shared/queue/settle.lua', 18],
+    [2352, 'lua/queue/advance.lua', 163],
   ],
   encode(args) {
     const encoded = new Array<Argument>(6 + args.steps.length * 26)
@@ -8145,7 +8156,7 @@ function readRefusedOfBuryBuried(part: Reply | undefined): ({ readonly at: numbe
 export const bury: Operation<BuryArguments, BuryAnswer> = {
   script: {
     name: 'queue/bury',
-    sha1: '2b175c2dbae6516f6527192c6b26e5801c9e8346',
+    sha1: 'ae67184e2e73c674ea1974b5cb9bc580bf5aa47d',
     reads: false,
     bytes: false,
     source: `--[[
@@ -8577,12 +8588,11 @@ local function enlarge_spread(stored, at, spread)
   return struct.pack(form, enlarged.sum, enlarged.greatest, #flat / 2, unpack(flat)), after
 end
 
--- A period as it is stored, with a tally added to it; nil where its slot holds a later one.
+-- A period as it is stored, with a tally added to it. It takes over a slot that holds another one; that is a later one where
+-- the clock has stepped back.
 local function add_to_period(stored, number, tally)
   local holds = stored and struct.unpack('>I4', stored) or 0
-  if holds > number then
-    return nil
-  elseif holds < number then
+  if holds ~= number then
     stored = struct.pack(NUMBER_AND_COUNTS, number, 0, 0, 0, 0, 0, 0) .. NO_SPREAD .. NO_SPREAD
   end
   local found = { struct.unpack(NUMBER_AND_COUNTS, stored) }
@@ -8614,18 +8624,16 @@ local function is_told_apart(names, name)
   return names.known[name]
 end
 
--- Enters a tally of a minute for the period that it is in: by its field, the number and the tallies of the latest one.
+-- Enters a tally of a minute for the period that it is in: by its field, the number and the tallies of the one met last.
 local function enter_period(entered, period, minute, name, tally)
   local number = math.floor(minute * 60000 / period.length_ms)
   local field = field_of(period, number, name)
   local there = entered[field]
-  if not there or there.number < number then
+  if not there or there.number ~= number then
     there = { number = number, tallies = {} }
     entered[field] = there
   end
-  if there.number == number then
-    there.tallies[#there.tallies + 1] = tally
-  end
+  there.tallies[#there.tallies + 1] = tally
 end
 
 -- The fields of the statistics that notes change, and what they hold then; \`names\` among them.
@@ -9118,21 +9126,6 @@ end
 -- In the hash of groups, under its name:
 --   '<number> <ready> <claimed> <in_ring> <paused> <concurrency> <rate_limit> <rate_window_ms> <arrival_us>'
 -- Its burst stands beside it; see shared/queue/burst.
--- The burst of a rate, where one is set: '<rate_limit>,<rate_window_ms>,<burst>', in a field of its own, for processes of older
--- releases know none. So it is of the rate that it was set with, and not of one that those have set since. Those of groups
--- stand in the hash of groups, each behind a byte with which no name begins; that byte alone has how many there are.
-local GROUP_BURST = '\\255'
-
--- 0: as many as the rate allows in a window.
-local function read_burst(hash, field, rate)
-  if rate.rate_limit == 0 then
-    return 0
-  end
-  local stored = redis.call('HGET', hash, field)
-  local limit, window_ms, burst = string.match(stored or '', '^(%d+),(%d+),(%d+)$')
-  local is_of_rate = tonumber(limit) == rate.rate_limit and tonumber(window_ms) == rate.rate_window_ms
-  return is_of_rate and tonumber(burst) or 0
-end
 
 local function new_group(number)
   return {
@@ -9166,9 +9159,25 @@ local function read_group(groups, name)
     concurrency = tonumber(concurrency),
     rate_limit = tonumber(rate_limit),
     rate_window_ms = tonumber(rate_window_ms),
+    rate_burst = 0,
     arrival_us = tonumber(arrival_us),
   }
-  group.rate_burst = read_burst(groups, GROUP_BURST .. name, group)
+  if group.rate_limit > 0 then
+    -- Only here: a script makes its functions anew in every call.
+-- The burst of a rate, where one is set: '<rate_limit>,<rate_window_ms>,<burst>', in a field of its own, for processes of older
+-- releases know none. So it is of the rate that it was set with, and not of one that those have set since. Those of groups
+-- stand in the hash of groups, each behind a byte with which no name begins; that byte alone has how many there are.
+local GROUP_BURST = '\\255'
+
+-- 0: as many as the rate allows in a window.
+local function read_burst(hash, field, rate)
+  local stored = redis.call('HGET', hash, field)
+  local limit, window_ms, burst = string.match(stored or '', '^(%d+),(%d+),(%d+)$')
+  local is_of_rate = tonumber(limit) == rate.rate_limit and tonumber(window_ms) == rate.rate_window_ms
+  return is_of_rate and tonumber(burst) or 0
+end
+    group.rate_burst = read_burst(groups, GROUP_BURST .. name, group)
+  end
   return group
 end
 
@@ -9953,73 +9962,73 @@ return { 'buried', queue.chores, refused }
     [252, 'lua/shared/queue/leave-notes.lua', 1],
     [270, 'lua/shared/queue/fold.lua', 1],
     [271, 'lua/shared/queue/statistics.lua', 1],
-    [507, 'lua/shared/queue/fold.lua', 3],
-    [518, 'lua/shared/queue/leave-notes.lua', 20],
-    [522, 'lua/shared/queue/note-alike.lua', 4],
-    [537, 'lua/shared/queue/note-spans.lua', 3],
-    [563, 'lua/shared/queue/save.lua', 1],
-    [565, 'lua/shared/queue/save.lua', 13],
-    [608, 'lua/shared/queue/save-call.lua', 1],
-    [616, 'lua/shared/queue/settings.lua', 1],
-    [634, 'lua/shared/queue/marks.lua', 1],
-    [648, 'lua/shared/queue/rate.lua', 1],
-    [669, 'lua/shared/queue/rate.lua', 37],
-    [675, 'lua/shared/queue/job.lua', 1],
-    [687, 'lua/shared/queue/plain-head.lua', 1],
-    [690, 'lua/shared/queue/plain-head.lua', 8],
-    [698, 'lua/shared/queue/job.lua', 14],
-    [699, 'lua/shared/queue/job.lua', 45],
-    [745, 'lua/shared/queue/flags.lua', 1],
-    [774, 'lua/shared/queue/run.lua', 1],
-    [821, 'lua/shared/queue/parents.lua', 1],
-    [880, 'lua/shared/queue/parents.lua', 70],
-    [892, 'lua/shared/queue/happened.lua', 1],
-    [904, 'lua/shared/queue/entries.lua', 1],
-    [922, 'lua/shared/queue/history.lua', 1],
-    [936, 'lua/shared/queue/names.lua', 1],
-    [939, 'lua/shared/queue/names.lua', 29],
-    [957, 'lua/shared/queue/failure.lua', 1],
-    [963, 'lua/shared/queue/groups.lua', 1],
-    [971, 'lua/shared/queue/burst.lua', 1],
-    [986, 'lua/shared/queue/groups.lua', 10],
-    [1091, 'lua/shared/queue/groups.lua', 126],
-    [1101, 'lua/shared/queue/dead.lua', 1],
-    [1155, 'lua/shared/queue/end.lua', 1],
-    [1176, 'lua/shared/queue/leave-tags.lua', 1],
-    [1185, 'lua/shared/queue/end.lua', 23],
-    [1202, 'lua/shared/queue/note-end.lua', 1],
-    [1232, 'lua/shared/queue/tell-others.lua', 1],
-    [1234, 'lua/shared/queue/packed-notes.lua', 1],
-    [1235, 'lua/shared/queue/packed-notes.lua', 3],
-    [1243, 'lua/shared/queue/tell-others.lua', 4],
-    [1246, 'lua/shared/queue/result.lua', 1],
-    [1260, 'lua/shared/queue/tell-ends.lua', 1],
-    [1316, 'lua/shared/queue/tell-others.lua', 9],
-    [1319, 'lua/shared/queue/tell-others.lua', 13],
-    [1322, 'lua/shared/queue/publish.lua', 1],
-    [1323, 'lua/shared/queue/message.lua', 1],
-    [1333, 'lua/shared/queue/spelled.lua', 1],
-    [1341, 'lua/shared/queue/send.lua', 1],
-    [1357, 'lua/shared/queue/message.lua', 13],
-    [1380, 'lua/shared/queue/publish.lua', 3],
-    [1386, 'lua/shared/queue/tell-others.lua', 17],
-    [1389, 'lua/shared/queue/cancel.lua', 1],
-    [1397, 'lua/shared/queue/stop.lua', 1],
-    [1405, 'lua/shared/queue/bury-claimed.lua', 1],
-    [1412, 'lua/shared/queue/judge-one.lua', 1],
-    [1422, 'lua/shared/queue/told.lua', 1],
-    [1437, 'lua/shared/queue/idle.lua', 1],
-    [1552, 'lua/shared/queue/freed.lua', 1],
-    [1561, 'lua/queue/bury.lua', 74],
-    [1629, 'lua/shared/queue/settle.lua', 1],
-    [1630, 'lua/shared/queue/note-due.lua', 1],
-    [1638, 'lua/shared/queue/ready.lua', 1],
-    [1667, 'lua/shared/queue/backoff.lua', 1],
-    [1669, 'lua/shared/queue/backoff.lua', 22],
-    [1688, 'lua/shared/queue/unblock.lua', 1],
-    [1694, 'lua/shared/queue/outbox.lua', 1],
-    [1705, 'lua/shared/queue/settle.lua', 18],
-    [1779, 'lua/queue/bury.lua', 143],
+    [504, 'lua/shared/queue/fold.lua', 3],
+    [515, 'lua/shared/queue/leave-notes.lua', 20],
+    [519, 'lua/shared/queue/note-alike.lua', 4],
+    [534, 'lua/shared/queue/note-spans.lua', 3],
+    [560, 'lua/shared/queue/save.lua', 1],
+    [562, 'lua/shared/queue/save.lua', 13],
+    [605, 'lua/shared/queue/save-call.lua', 1],
+    [613, 'lua/shared/queue/settings.lua', 1],
+    [631, 'lua/shared/queue/marks.lua', 1],
+    [645, 'lua/shared/queue/rate.lua', 1],
+    [666, 'lua/shared/queue/rate.lua', 37],
+    [672, 'lua/shared/queue/job.lua', 1],
+    [684, 'lua/shared/queue/plain-head.lua', 1],
+    [687, 'lua/shared/queue/plain-head.lua', 8],
+    [695, 'lua/shared/queue/job.lua', 14],
+    [696, 'lua/shared/queue/job.lua', 45],
+    [742, 'lua/shared/queue/flags.lua', 1],
+    [771, 'lua/shared/queue/run.lua', 1],
+    [818, 'lua/shared/queue/parents.lua', 1],
+    [877, 'lua/shared/queue/parents.lua', 70],
+    [889, 'lua/shared/queue/happened.lua', 1],
+    [901, 'lua/shared/queue/entries.lua', 1],
+    [919, 'lua/shared/queue/history.lua', 1],
+    [933, 'lua/shared/queue/names.lua', 1],
+    [936, 'lua/shared/queue/names.lua', 29],
+    [954, 'lua/shared/queue/failure.lua', 1],
+    [960, 'lua/shared/queue/groups.lua', 1],
+    [1006, 'lua/shared/queue/burst.lua', 1],
+    [1018, 'lua/shared/queue/groups.lua', 48],
+    [1089, 'lua/shared/queue/groups.lua', 130],
+    [1099, 'lua/shared/queue/dead.lua', 1],
+    [1153, 'lua/shared/queue/end.lua', 1],
+    [1174, 'lua/shared/queue/leave-tags.lua', 1],
+    [1183, 'lua/shared/queue/end.lua', 23],
+    [1200, 'lua/shared/queue/note-end.lua', 1],
+    [1230, 'lua/shared/queue/tell-others.lua', 1],
+    [1232, 'lua/shared/queue/packed-notes.lua', 1],
+    [1233, 'lua/shared/queue/packed-notes.lua', 3],
+    [1241, 'lua/shared/queue/tell-others.lua', 4],
+    [1244, 'lua/shared/queue/result.lua', 1],
+    [1258, 'lua/shared/queue/tell-ends.lua', 1],
+    [1314, 'lua/shared/queue/tell-others.lua', 9],
+    [1317, 'lua/shared/queue/tell-others.lua', 13],
+    [1320, 'lua/shared/queue/publish.lua', 1],
+    [1321, 'lua/shared/queue/message.lua', 1],
+    [1331, 'lua/shared/queue/spelled.lua', 1],
+    [1339, 'lua/shared/queue/send.lua', 1],
+    [1355, 'lua/shared/queue/message.lua', 13],
+    [1378, 'lua/shared/queue/publish.lua', 3],
+    [1384, 'lua/shared/queue/tell-others.lua', 17],
+    [1387, 'lua/shared/queue/cancel.lua', 1],
+    [1395, 'lua/shared/queue/stop.lua', 1],
+    [1403, 'lua/shared/queue/bury-claimed.lua', 1],
+    [1410, 'lua/shared/queue/judge-one.lua', 1],
+    [1420, 'lua/shared/queue/told.lua', 1],
+    [1435, 'lua/shared/queue/idle.lua', 1],
+    [1550, 'lua/shared/queue/freed.lua', 1],
+    [1559, 'lua/queue/bury.lua', 74],
+    [1627, 'lua/shared/queue/settle.lua', 1],
+    [1628, 'lua/shared/queue/note-due.lua', 1],
+    [1636, 'lua/shared/queue/ready.lua', 1],
+    [1665, 'lua/shared/queue/backoff.lua', 1],
+    [1667, 'lua/shared/queue/backoff.lua', 22],
+    [1686, 'lua/shared/queue/unblock.lua', 1],
+    [1692, 'lua/shared/queue/outbox.lua', 1],
+    [1703, 'lua/shared/queue/settle.lua', 18],
+    [1777, 'lua/queue/bury.lua', 143],
   ],
   encode(args) {
     const encoded = new Array<Argument>(6 + args.failures.length * 4)
@@ -10084,7 +10093,7 @@ function readOutcomesOfCancelCancelled(part: Reply | undefined): (string)[] {
 export const cancel: Operation<CancelArguments, CancelAnswer> = {
   script: {
     name: 'queue/cancel',
-    sha1: '8dbedfed6798afbc61c9626807cc85c870a8a98a',
+    sha1: '4a056193894ae410b79f806fa36c1d0f3f335674',
     reads: false,
     bytes: false,
     source: `--[[
@@ -10640,21 +10649,6 @@ end
 -- In the hash of groups, under its name:
 --   '<number> <ready> <claimed> <in_ring> <paused> <concurrency> <rate_limit> <rate_window_ms> <arrival_us>'
 -- Its burst stands beside it; see shared/queue/burst.
--- The burst of a rate, where one is set: '<rate_limit>,<rate_window_ms>,<burst>', in a field of its own, for processes of older
--- releases know none. So it is of the rate that it was set with, and not of one that those have set since. Those of groups
--- stand in the hash of groups, each behind a byte with which no name begins; that byte alone has how many there are.
-local GROUP_BURST = '\\255'
-
--- 0: as many as the rate allows in a window.
-local function read_burst(hash, field, rate)
-  if rate.rate_limit == 0 then
-    return 0
-  end
-  local stored = redis.call('HGET', hash, field)
-  local limit, window_ms, burst = string.match(stored or '', '^(%d+),(%d+),(%d+)$')
-  local is_of_rate = tonumber(limit) == rate.rate_limit and tonumber(window_ms) == rate.rate_window_ms
-  return is_of_rate and tonumber(burst) or 0
-end
 
 local function new_group(number)
   return {
@@ -10688,9 +10682,25 @@ local function read_group(groups, name)
     concurrency = tonumber(concurrency),
     rate_limit = tonumber(rate_limit),
     rate_window_ms = tonumber(rate_window_ms),
+    rate_burst = 0,
     arrival_us = tonumber(arrival_us),
   }
-  group.rate_burst = read_burst(groups, GROUP_BURST .. name, group)
+  if group.rate_limit > 0 then
+    -- Only here: a script makes its functions anew in every call.
+-- The burst of a rate, where one is set: '<rate_limit>,<rate_window_ms>,<burst>', in a field of its own, for processes of older
+-- releases know none. So it is of the rate that it was set with, and not of one that those have set since. Those of groups
+-- stand in the hash of groups, each behind a byte with which no name begins; that byte alone has how many there are.
+local GROUP_BURST = '\\255'
+
+-- 0: as many as the rate allows in a window.
+local function read_burst(hash, field, rate)
+  local stored = redis.call('HGET', hash, field)
+  local limit, window_ms, burst = string.match(stored or '', '^(%d+),(%d+),(%d+)$')
+  local is_of_rate = tonumber(limit) == rate.rate_limit and tonumber(window_ms) == rate.rate_window_ms
+  return is_of_rate and tonumber(burst) or 0
+end
+    group.rate_burst = read_burst(groups, GROUP_BURST .. name, group)
+  end
   return group
 end
 
@@ -11128,12 +11138,11 @@ local function enlarge_spread(stored, at, spread)
   return struct.pack(form, enlarged.sum, enlarged.greatest, #flat / 2, unpack(flat)), after
 end
 
--- A period as it is stored, with a tally added to it; nil where its slot holds a later one.
+-- A period as it is stored, with a tally added to it. It takes over a slot that holds another one; that is a later one where
+-- the clock has stepped back.
 local function add_to_period(stored, number, tally)
   local holds = stored and struct.unpack('>I4', stored) or 0
-  if holds > number then
-    return nil
-  elseif holds < number then
+  if holds ~= number then
     stored = struct.pack(NUMBER_AND_COUNTS, number, 0, 0, 0, 0, 0, 0) .. NO_SPREAD .. NO_SPREAD
   end
   local found = { struct.unpack(NUMBER_AND_COUNTS, stored) }
@@ -11165,18 +11174,16 @@ local function is_told_apart(names, name)
   return names.known[name]
 end
 
--- Enters a tally of a minute for the period that it is in: by its field, the number and the tallies of the latest one.
+-- Enters a tally of a minute for the period that it is in: by its field, the number and the tallies of the one met last.
 local function enter_period(entered, period, minute, name, tally)
   local number = math.floor(minute * 60000 / period.length_ms)
   local field = field_of(period, number, name)
   local there = entered[field]
-  if not there or there.number < number then
+  if not there or there.number ~= number then
     there = { number = number, tallies = {} }
     entered[field] = there
   end
-  if there.number == number then
-    there.tallies[#there.tallies + 1] = tally
-  end
+  there.tallies[#there.tallies + 1] = tally
 end
 
 -- The fields of the statistics that notes change, and what they hold then; \`names\` among them.
@@ -11774,47 +11781,47 @@ return { 'cancelled', queue.chores, outcomes }
     [518, 'lua/shared/queue/names.lua', 29],
     [536, 'lua/shared/queue/failure.lua', 1],
     [546, 'lua/shared/queue/groups.lua', 1],
-    [554, 'lua/shared/queue/burst.lua', 1],
-    [569, 'lua/shared/queue/groups.lua', 10],
-    [685, 'lua/shared/queue/ready.lua', 1],
-    [722, 'lua/shared/queue/dead.lua', 1],
-    [791, 'lua/shared/queue/end.lua', 1],
-    [812, 'lua/shared/queue/leave-tags.lua', 1],
-    [821, 'lua/shared/queue/end.lua', 23],
-    [831, 'lua/shared/queue/note-end.lua', 1],
-    [861, 'lua/shared/queue/tell-others.lua', 1],
-    [863, 'lua/shared/queue/packed-notes.lua', 1],
-    [864, 'lua/shared/queue/leave-notes.lua', 1],
-    [882, 'lua/shared/queue/fold.lua', 1],
-    [883, 'lua/shared/queue/statistics.lua', 1],
-    [1119, 'lua/shared/queue/fold.lua', 3],
-    [1130, 'lua/shared/queue/leave-notes.lua', 20],
-    [1134, 'lua/shared/queue/packed-notes.lua', 3],
-    [1142, 'lua/shared/queue/tell-others.lua', 4],
-    [1145, 'lua/shared/queue/result.lua', 1],
-    [1159, 'lua/shared/queue/tell-ends.lua', 1],
-    [1215, 'lua/shared/queue/tell-others.lua', 9],
-    [1218, 'lua/shared/queue/tell-others.lua', 13],
-    [1221, 'lua/shared/queue/publish.lua', 1],
-    [1222, 'lua/shared/queue/message.lua', 1],
-    [1232, 'lua/shared/queue/spelled.lua', 1],
-    [1240, 'lua/shared/queue/send.lua', 1],
-    [1256, 'lua/shared/queue/message.lua', 13],
-    [1279, 'lua/shared/queue/publish.lua', 3],
-    [1285, 'lua/shared/queue/tell-others.lua', 17],
-    [1288, 'lua/shared/queue/find.lua', 1],
-    [1314, 'lua/shared/queue/displace.lua', 1],
-    [1333, 'lua/shared/queue/idle.lua', 1],
-    [1448, 'lua/queue/cancel.lua', 66],
-    [1514, 'lua/shared/queue/settle.lua', 1],
-    [1515, 'lua/shared/queue/note-due.lua', 1],
-    [1523, 'lua/shared/queue/backoff.lua', 1],
-    [1525, 'lua/shared/queue/backoff.lua', 22],
-    [1544, 'lua/shared/queue/unblock.lua', 1],
-    [1550, 'lua/shared/queue/outbox.lua', 1],
-    [1561, 'lua/shared/queue/cancel.lua', 1],
-    [1569, 'lua/shared/queue/settle.lua', 18],
-    [1643, 'lua/queue/cancel.lua', 133],
+    [592, 'lua/shared/queue/burst.lua', 1],
+    [604, 'lua/shared/queue/groups.lua', 48],
+    [686, 'lua/shared/queue/ready.lua', 1],
+    [723, 'lua/shared/queue/dead.lua', 1],
+    [792, 'lua/shared/queue/end.lua', 1],
+    [813, 'lua/shared/queue/leave-tags.lua', 1],
+    [822, 'lua/shared/queue/end.lua', 23],
+    [832, 'lua/shared/queue/note-end.lua', 1],
+    [862, 'lua/shared/queue/tell-others.lua', 1],
+    [864, 'lua/shared/queue/packed-notes.lua', 1],
+    [865, 'lua/shared/queue/leave-notes.lua', 1],
+    [883, 'lua/shared/queue/fold.lua', 1],
+    [884, 'lua/shared/queue/statistics.lua', 1],
+    [1117, 'lua/shared/queue/fold.lua', 3],
+    [1128, 'lua/shared/queue/leave-notes.lua', 20],
+    [1132, 'lua/shared/queue/packed-notes.lua', 3],
+    [1140, 'lua/shared/queue/tell-others.lua', 4],
+    [1143, 'lua/shared/queue/result.lua', 1],
+    [1157, 'lua/shared/queue/tell-ends.lua', 1],
+    [1213, 'lua/shared/queue/tell-others.lua', 9],
+    [1216, 'lua/shared/queue/tell-others.lua', 13],
+    [1219, 'lua/shared/queue/publish.lua', 1],
+    [1220, 'lua/shared/queue/message.lua', 1],
+    [1230, 'lua/shared/queue/spelled.lua', 1],
+    [1238, 'lua/shared/queue/send.lua', 1],
+    [1254, 'lua/shared/queue/message.lua', 13],
+    [1277, 'lua/shared/queue/publish.lua', 3],
+    [1283, 'lua/shared/queue/tell-others.lua', 17],
+    [1286, 'lua/shared/queue/find.lua', 1],
+    [1312, 'lua/shared/queue/displace.lua', 1],
+    [1331, 'lua/shared/queue/idle.lua', 1],
+    [1446, 'lua/queue/cancel.lua', 66],
+    [1512, 'lua/shared/queue/settle.lua', 1],
+    [1513, 'lua/shared/queue/note-due.lua', 1],
+    [1521, 'lua/shared/queue/backoff.lua', 1],
+    [1523, 'lua/shared/queue/backoff.lua', 22],
+    [1542, 'lua/shared/queue/unblock.lua', 1],
+    [1548, 'lua/shared/queue/outbox.lua', 1],
+    [1559, 'lua/shared/queue/cancel.lua', 1],
+    [1567, 'lua/shared/queue/settle.lua', 18],
+    [1641, 'lua/queue/cancel.lua', 133],
   ],
   encode(args) {
     const encoded = new Array<Argument>(3 + args.wanted.length)
@@ -11868,7 +11875,7 @@ export type ChangeParentsAnswer =
 export const changeParents: Operation<ChangeParentsArguments, ChangeParentsAnswer> = {
   script: {
     name: 'queue/change-parents',
-    sha1: 'c5e4ce7efd8542faf51d646752af11b19aac08e0',
+    sha1: '6a52591c69747910f65e29b0e55462d87fb5e973',
     reads: false,
     bytes: false,
     source: `--[[
@@ -12431,12 +12438,11 @@ local function enlarge_spread(stored, at, spread)
   return struct.pack(form, enlarged.sum, enlarged.greatest, #flat / 2, unpack(flat)), after
 end
 
--- A period as it is stored, with a tally added to it; nil where its slot holds a later one.
+-- A period as it is stored, with a tally added to it. It takes over a slot that holds another one; that is a later one where
+-- the clock has stepped back.
 local function add_to_period(stored, number, tally)
   local holds = stored and struct.unpack('>I4', stored) or 0
-  if holds > number then
-    return nil
-  elseif holds < number then
+  if holds ~= number then
     stored = struct.pack(NUMBER_AND_COUNTS, number, 0, 0, 0, 0, 0, 0) .. NO_SPREAD .. NO_SPREAD
   end
   local found = { struct.unpack(NUMBER_AND_COUNTS, stored) }
@@ -12468,18 +12474,16 @@ local function is_told_apart(names, name)
   return names.known[name]
 end
 
--- Enters a tally of a minute for the period that it is in: by its field, the number and the tallies of the latest one.
+-- Enters a tally of a minute for the period that it is in: by its field, the number and the tallies of the one met last.
 local function enter_period(entered, period, minute, name, tally)
   local number = math.floor(minute * 60000 / period.length_ms)
   local field = field_of(period, number, name)
   local there = entered[field]
-  if not there or there.number < number then
+  if not there or there.number ~= number then
     there = { number = number, tallies = {} }
     entered[field] = there
   end
-  if there.number == number then
-    there.tallies[#there.tallies + 1] = tally
-  end
+  there.tallies[#there.tallies + 1] = tally
 end
 
 -- The fields of the statistics that notes change, and what they hold then; \`names\` among them.
@@ -12745,21 +12749,6 @@ end
 -- In the hash of groups, under its name:
 --   '<number> <ready> <claimed> <in_ring> <paused> <concurrency> <rate_limit> <rate_window_ms> <arrival_us>'
 -- Its burst stands beside it; see shared/queue/burst.
--- The burst of a rate, where one is set: '<rate_limit>,<rate_window_ms>,<burst>', in a field of its own, for processes of older
--- releases know none. So it is of the rate that it was set with, and not of one that those have set since. Those of groups
--- stand in the hash of groups, each behind a byte with which no name begins; that byte alone has how many there are.
-local GROUP_BURST = '\\255'
-
--- 0: as many as the rate allows in a window.
-local function read_burst(hash, field, rate)
-  if rate.rate_limit == 0 then
-    return 0
-  end
-  local stored = redis.call('HGET', hash, field)
-  local limit, window_ms, burst = string.match(stored or '', '^(%d+),(%d+),(%d+)$')
-  local is_of_rate = tonumber(limit) == rate.rate_limit and tonumber(window_ms) == rate.rate_window_ms
-  return is_of_rate and tonumber(burst) or 0
-end
 
 local function new_group(number)
   return {
@@ -12793,9 +12782,25 @@ local function read_group(groups, name)
     concurrency = tonumber(concurrency),
     rate_limit = tonumber(rate_limit),
     rate_window_ms = tonumber(rate_window_ms),
+    rate_burst = 0,
     arrival_us = tonumber(arrival_us),
   }
-  group.rate_burst = read_burst(groups, GROUP_BURST .. name, group)
+  if group.rate_limit > 0 then
+    -- Only here: a script makes its functions anew in every call.
+-- The burst of a rate, where one is set: '<rate_limit>,<rate_window_ms>,<burst>', in a field of its own, for processes of older
+-- releases know none. So it is of the rate that it was set with, and not of one that those have set since. Those of groups
+-- stand in the hash of groups, each behind a byte with which no name begins; that byte alone has how many there are.
+local GROUP_BURST = '\\255'
+
+-- 0: as many as the rate allows in a window.
+local function read_burst(hash, field, rate)
+  local stored = redis.call('HGET', hash, field)
+  local limit, window_ms, burst = string.match(stored or '', '^(%d+),(%d+),(%d+)$')
+  local is_of_rate = tonumber(limit) == rate.rate_limit and tonumber(window_ms) == rate.rate_window_ms
+  return is_of_rate and tonumber(burst) or 0
+end
+    group.rate_burst = read_burst(groups, GROUP_BURST .. name, group)
+  end
   return group
 end
 
@@ -13598,52 +13603,52 @@ return { 'changed', left, queue.chores }
     [383, 'lua/shared/queue/leave-notes.lua', 1],
     [401, 'lua/shared/queue/fold.lua', 1],
     [402, 'lua/shared/queue/statistics.lua', 1],
-    [638, 'lua/shared/queue/fold.lua', 3],
-    [649, 'lua/shared/queue/leave-notes.lua', 20],
-    [653, 'lua/shared/queue/packed-notes.lua', 3],
-    [661, 'lua/shared/queue/tell-others.lua', 4],
-    [664, 'lua/shared/queue/result.lua', 1],
-    [678, 'lua/shared/queue/tell-ends.lua', 1],
-    [734, 'lua/shared/queue/tell-others.lua', 9],
-    [737, 'lua/shared/queue/tell-others.lua', 13],
-    [740, 'lua/shared/queue/publish.lua', 1],
-    [741, 'lua/shared/queue/message.lua', 1],
-    [751, 'lua/shared/queue/spelled.lua', 1],
-    [759, 'lua/shared/queue/send.lua', 1],
-    [775, 'lua/shared/queue/message.lua', 13],
-    [798, 'lua/shared/queue/publish.lua', 3],
-    [804, 'lua/shared/queue/tell-others.lua', 17],
-    [807, 'lua/shared/queue/run.lua', 1],
-    [836, 'lua/shared/queue/names.lua', 1],
-    [839, 'lua/shared/queue/names.lua', 29],
-    [857, 'lua/shared/queue/failure.lua', 1],
-    [867, 'lua/shared/queue/groups.lua', 1],
-    [875, 'lua/shared/queue/burst.lua', 1],
-    [890, 'lua/shared/queue/groups.lua', 10],
-    [995, 'lua/shared/queue/ready.lua', 1],
-    [1024, 'lua/shared/queue/find.lua', 1],
-    [1053, 'lua/shared/queue/parents.lua', 1],
-    [1112, 'lua/shared/queue/parents.lua', 70],
-    [1124, 'lua/shared/queue/link.lua', 1],
-    [1156, 'lua/shared/queue/relink.lua', 1],
-    [1226, 'lua/shared/queue/backoff.lua', 1],
-    [1228, 'lua/shared/queue/backoff.lua', 22],
-    [1247, 'lua/shared/queue/unblock.lua', 1],
-    [1253, 'lua/shared/queue/idle.lua', 1],
-    [1368, 'lua/queue/change-parents.lua', 65],
-    [1425, 'lua/shared/queue/settle.lua', 1],
-    [1426, 'lua/shared/queue/dead.lua', 1],
-    [1480, 'lua/shared/queue/end.lua', 1],
-    [1501, 'lua/shared/queue/leave-tags.lua', 1],
-    [1510, 'lua/shared/queue/end.lua', 23],
-    [1520, 'lua/shared/queue/outbox.lua', 1],
-    [1531, 'lua/shared/queue/entries.lua', 1],
-    [1549, 'lua/shared/queue/history.lua', 1],
-    [1563, 'lua/shared/queue/happened.lua', 1],
-    [1575, 'lua/shared/queue/note-end.lua', 1],
-    [1605, 'lua/shared/queue/cancel.lua', 1],
-    [1613, 'lua/shared/queue/settle.lua', 18],
-    [1687, 'lua/queue/change-parents.lua', 123],
+    [635, 'lua/shared/queue/fold.lua', 3],
+    [646, 'lua/shared/queue/leave-notes.lua', 20],
+    [650, 'lua/shared/queue/packed-notes.lua', 3],
+    [658, 'lua/shared/queue/tell-others.lua', 4],
+    [661, 'lua/shared/queue/result.lua', 1],
+    [675, 'lua/shared/queue/tell-ends.lua', 1],
+    [731, 'lua/shared/queue/tell-others.lua', 9],
+    [734, 'lua/shared/queue/tell-others.lua', 13],
+    [737, 'lua/shared/queue/publish.lua', 1],
+    [738, 'lua/shared/queue/message.lua', 1],
+    [748, 'lua/shared/queue/spelled.lua', 1],
+    [756, 'lua/shared/queue/send.lua', 1],
+    [772, 'lua/shared/queue/message.lua', 13],
+    [795, 'lua/shared/queue/publish.lua', 3],
+    [801, 'lua/shared/queue/tell-others.lua', 17],
+    [804, 'lua/shared/queue/run.lua', 1],
+    [833, 'lua/shared/queue/names.lua', 1],
+    [836, 'lua/shared/queue/names.lua', 29],
+    [854, 'lua/shared/queue/failure.lua', 1],
+    [864, 'lua/shared/queue/groups.lua', 1],
+    [910, 'lua/shared/queue/burst.lua', 1],
+    [922, 'lua/shared/queue/groups.lua', 48],
+    [993, 'lua/shared/queue/ready.lua', 1],
+    [1022, 'lua/shared/queue/find.lua', 1],
+    [1051, 'lua/shared/queue/parents.lua', 1],
+    [1110, 'lua/shared/queue/parents.lua', 70],
+    [1122, 'lua/shared/queue/link.lua', 1],
+    [1154, 'lua/shared/queue/relink.lua', 1],
+    [1224, 'lua/shared/queue/backoff.lua', 1],
+    [1226, 'lua/shared/queue/backoff.lua', 22],
+    [1245, 'lua/shared/queue/unblock.lua', 1],
+    [1251, 'lua/shared/queue/idle.lua', 1],
+    [1366, 'lua/queue/change-parents.lua', 65],
+    [1423, 'lua/shared/queue/settle.lua', 1],
+    [1424, 'lua/shared/queue/dead.lua', 1],
+    [1478, 'lua/shared/queue/end.lua', 1],
+    [1499, 'lua/shared/queue/leave-tags.lua', 1],
+    [1508, 'lua/shared/queue/end.lua', 23],
+    [1518, 'lua/shared/queue/outbox.lua', 1],
+    [1529, 'lua/shared/queue/entries.lua', 1],
+    [1547, 'lua/shared/queue/history.lua', 1],
+    [1561, 'lua/shared/queue/happened.lua', 1],
+    [1573, 'lua/shared/queue/note-end.lua', 1],
+    [1603, 'lua/shared/queue/cancel.lua', 1],
+    [1611, 'lua/shared/queue/settle.lua', 18],
+    [1685, 'lua/queue/change-parents.lua', 123],
   ],
   encode(args) {
     const encoded = new Array<Argument>(4 + args.changes.length * 2)
@@ -14023,7 +14028,7 @@ export type ConfigureGroupAnswer =
 export const configureGroup: Operation<ConfigureGroupArguments, ConfigureGroupAnswer> = {
   script: {
     name: 'queue/configure-group',
-    sha1: 'c18cc6dde96a14be8fc5a6ec4f3de03107a128e5',
+    sha1: 'acff48bc98f3fbd60e37fc8b6874d57480e346fd',
     reads: false,
     bytes: false,
     source: `--[[
@@ -14271,21 +14276,6 @@ end
 -- In the hash of groups, under its name:
 --   '<number> <ready> <claimed> <in_ring> <paused> <concurrency> <rate_limit> <rate_window_ms> <arrival_us>'
 -- Its burst stands beside it; see shared/queue/burst.
--- The burst of a rate, where one is set: '<rate_limit>,<rate_window_ms>,<burst>', in a field of its own, for processes of older
--- releases know none. So it is of the rate that it was set with, and not of one that those have set since. Those of groups
--- stand in the hash of groups, each behind a byte with which no name begins; that byte alone has how many there are.
-local GROUP_BURST = '\\255'
-
--- 0: as many as the rate allows in a window.
-local function read_burst(hash, field, rate)
-  if rate.rate_limit == 0 then
-    return 0
-  end
-  local stored = redis.call('HGET', hash, field)
-  local limit, window_ms, burst = string.match(stored or '', '^(%d+),(%d+),(%d+)$')
-  local is_of_rate = tonumber(limit) == rate.rate_limit and tonumber(window_ms) == rate.rate_window_ms
-  return is_of_rate and tonumber(burst) or 0
-end
 
 local function new_group(number)
   return {
@@ -14319,9 +14309,25 @@ local function read_group(groups, name)
     concurrency = tonumber(concurrency),
     rate_limit = tonumber(rate_limit),
     rate_window_ms = tonumber(rate_window_ms),
+    rate_burst = 0,
     arrival_us = tonumber(arrival_us),
   }
-  group.rate_burst = read_burst(groups, GROUP_BURST .. name, group)
+  if group.rate_limit > 0 then
+    -- Only here: a script makes its functions anew in every call.
+-- The burst of a rate, where one is set: '<rate_limit>,<rate_window_ms>,<burst>', in a field of its own, for processes of older
+-- releases know none. So it is of the rate that it was set with, and not of one that those have set since. Those of groups
+-- stand in the hash of groups, each behind a byte with which no name begins; that byte alone has how many there are.
+local GROUP_BURST = '\\255'
+
+-- 0: as many as the rate allows in a window.
+local function read_burst(hash, field, rate)
+  local stored = redis.call('HGET', hash, field)
+  local limit, window_ms, burst = string.match(stored or '', '^(%d+),(%d+),(%d+)$')
+  local is_of_rate = tonumber(limit) == rate.rate_limit and tonumber(window_ms) == rate.rate_window_ms
+  return is_of_rate and tonumber(burst) or 0
+end
+    group.rate_burst = read_burst(groups, GROUP_BURST .. name, group)
+  end
   return group
 end
 
@@ -14377,6 +14383,11 @@ end
 
 -- Before all that ranks.
 local FIRST_RANK = '0000000000'
+
+-- The burst of a rate, where one is set: '<rate_limit>,<rate_window_ms>,<burst>', in a field of its own, for processes of older
+-- releases know none. So it is of the rate that it was set with, and not of one that those have set since. Those of groups
+-- stand in the hash of groups, each behind a byte with which no name begins; that byte alone has how many there are.
+local GROUP_BURST = '\\255'
 
 -- Changes to bursts; see shared/queue/burst.
 
@@ -14564,11 +14575,12 @@ return {
     [211, 'lua/shared/queue/rate.lua', 1],
     [232, 'lua/shared/queue/rate.lua', 37],
     [238, 'lua/shared/queue/groups.lua', 1],
-    [246, 'lua/shared/queue/burst.lua', 1],
-    [261, 'lua/shared/queue/groups.lua', 10],
-    [353, 'lua/shared/queue/keep-burst.lua', 1],
-    [363, 'lua/shared/queue/idle.lua', 1],
-    [478, 'lua/queue/configure-group.lua', 32],
+    [284, 'lua/shared/queue/burst.lua', 1],
+    [296, 'lua/shared/queue/groups.lua', 48],
+    [354, 'lua/shared/queue/burst.lua', 1],
+    [359, 'lua/shared/queue/keep-burst.lua', 1],
+    [369, 'lua/shared/queue/idle.lua', 1],
+    [484, 'lua/queue/configure-group.lua', 33],
   ],
   encode(args) {
     return withoutDefaults([
@@ -14641,7 +14653,7 @@ export type ConfigureAnswer =
 export const configure: Operation<ConfigureArguments, ConfigureAnswer> = {
   script: {
     name: 'queue/configure',
-    sha1: 'def9a6d4155e38a5535c6a0d2dedc5924e252581',
+    sha1: '504526ca1e0c5ba1aba5875b26484d7fcae78a5f',
     reads: false,
     bytes: false,
     source: `--[[
@@ -14897,9 +14909,6 @@ local GROUP_BURST = '\\255'
 
 -- 0: as many as the rate allows in a window.
 local function read_burst(hash, field, rate)
-  if rate.rate_limit == 0 then
-    return 0
-  end
   local stored = redis.call('HGET', hash, field)
   local limit, window_ms, burst = string.match(stored or '', '^(%d+),(%d+),(%d+)$')
   local is_of_rate = tonumber(limit) == rate.rate_limit and tonumber(window_ms) == rate.rate_window_ms
@@ -15090,9 +15099,9 @@ return {
     [210, 'lua/shared/queue/note-due.lua', 1],
     [218, 'lua/shared/queue/settings.lua', 1],
     [247, 'lua/shared/queue/burst.lua', 1],
-    [262, 'lua/shared/queue/keep-burst.lua', 1],
-    [272, 'lua/shared/queue/idle.lua', 1],
-    [387, 'lua/queue/configure.lua', 32],
+    [259, 'lua/shared/queue/keep-burst.lua', 1],
+    [269, 'lua/shared/queue/idle.lua', 1],
+    [384, 'lua/queue/configure.lua', 32],
   ],
   encode(args) {
     return withoutDefaults([
@@ -15379,7 +15388,7 @@ export type EnqueueAlikeAnswer =
 export const enqueueAlike: Operation<EnqueueAlikeArguments, EnqueueAlikeAnswer> = {
   script: {
     name: 'queue/enqueue-alike',
-    sha1: 'a6b6ebba7188893ab05e6855cd27009b240c9bdb',
+    sha1: '64acfcf53b7d9027645e56bdf4c52e5eb47b9b0f',
     reads: false,
     bytes: false,
     source: `--[[
@@ -15826,12 +15835,11 @@ local function enlarge_spread(stored, at, spread)
   return struct.pack(form, enlarged.sum, enlarged.greatest, #flat / 2, unpack(flat)), after
 end
 
--- A period as it is stored, with a tally added to it; nil where its slot holds a later one.
+-- A period as it is stored, with a tally added to it. It takes over a slot that holds another one; that is a later one where
+-- the clock has stepped back.
 local function add_to_period(stored, number, tally)
   local holds = stored and struct.unpack('>I4', stored) or 0
-  if holds > number then
-    return nil
-  elseif holds < number then
+  if holds ~= number then
     stored = struct.pack(NUMBER_AND_COUNTS, number, 0, 0, 0, 0, 0, 0) .. NO_SPREAD .. NO_SPREAD
   end
   local found = { struct.unpack(NUMBER_AND_COUNTS, stored) }
@@ -15863,18 +15871,16 @@ local function is_told_apart(names, name)
   return names.known[name]
 end
 
--- Enters a tally of a minute for the period that it is in: by its field, the number and the tallies of the latest one.
+-- Enters a tally of a minute for the period that it is in: by its field, the number and the tallies of the one met last.
 local function enter_period(entered, period, minute, name, tally)
   local number = math.floor(minute * 60000 / period.length_ms)
   local field = field_of(period, number, name)
   local there = entered[field]
-  if not there or there.number < number then
+  if not there or there.number ~= number then
     there = { number = number, tallies = {} }
     entered[field] = there
   end
-  if there.number == number then
-    there.tallies[#there.tallies + 1] = tally
-  end
+  there.tallies[#there.tallies + 1] = tally
 end
 
 -- The fields of the statistics that notes change, and what they hold then; \`names\` among them.
@@ -16372,29 +16378,29 @@ return { 'enqueued', first }
     [267, 'lua/shared/queue/leave-notes.lua', 1],
     [285, 'lua/shared/queue/fold.lua', 1],
     [286, 'lua/shared/queue/statistics.lua', 1],
-    [522, 'lua/shared/queue/fold.lua', 3],
-    [533, 'lua/shared/queue/leave-notes.lua', 20],
-    [537, 'lua/shared/queue/count-note.lua', 3],
-    [541, 'lua/queue/enqueue-alike.lua', 39],
-    [573, 'lua/shared/queue/hand-over.lua', 1],
-    [579, 'lua/shared/tell.lua', 1],
-    [589, 'lua/shared/tell.lua', 15],
-    [628, 'lua/shared/next-token.lua', 1],
-    [633, 'lua/shared/queue/idle.lua', 1],
-    [748, 'lua/shared/queue/idle.lua', 127],
-    [758, 'lua/shared/queue/run.lua', 1],
-    [774, 'lua/shared/queue/flags.lua', 1],
-    [791, 'lua/shared/queue/note-due.lua', 1],
-    [799, 'lua/shared/queue/note-alike.lua', 1],
-    [800, 'lua/shared/queue/bucket.lua', 1],
-    [812, 'lua/shared/queue/note-alike.lua', 4],
-    [827, 'lua/shared/queue/hand-over.lua', 16],
-    [881, 'lua/queue/enqueue-alike.lua', 72],
-    [913, 'lua/shared/queue/publish-plain.lua', 1],
-    [915, 'lua/shared/queue/spelled.lua', 1],
-    [923, 'lua/shared/queue/send.lua', 1],
-    [939, 'lua/shared/queue/publish-plain.lua', 5],
-    [956, 'lua/queue/enqueue-alike.lua', 105],
+    [519, 'lua/shared/queue/fold.lua', 3],
+    [530, 'lua/shared/queue/leave-notes.lua', 20],
+    [534, 'lua/shared/queue/count-note.lua', 3],
+    [538, 'lua/queue/enqueue-alike.lua', 39],
+    [570, 'lua/shared/queue/hand-over.lua', 1],
+    [576, 'lua/shared/tell.lua', 1],
+    [586, 'lua/shared/tell.lua', 15],
+    [625, 'lua/shared/next-token.lua', 1],
+    [630, 'lua/shared/queue/idle.lua', 1],
+    [745, 'lua/shared/queue/idle.lua', 127],
+    [755, 'lua/shared/queue/run.lua', 1],
+    [771, 'lua/shared/queue/flags.lua', 1],
+    [788, 'lua/shared/queue/note-due.lua', 1],
+    [796, 'lua/shared/queue/note-alike.lua', 1],
+    [797, 'lua/shared/queue/bucket.lua', 1],
+    [809, 'lua/shared/queue/note-alike.lua', 4],
+    [824, 'lua/shared/queue/hand-over.lua', 16],
+    [878, 'lua/queue/enqueue-alike.lua', 72],
+    [910, 'lua/shared/queue/publish-plain.lua', 1],
+    [912, 'lua/shared/queue/spelled.lua', 1],
+    [920, 'lua/shared/queue/send.lua', 1],
+    [936, 'lua/shared/queue/publish-plain.lua', 5],
+    [953, 'lua/queue/enqueue-alike.lua', 105],
   ],
   encode(args) {
     const encoded = new Array<Argument>(7 + args.payloads.length)
@@ -16462,7 +16468,7 @@ function readDuplicatesOfEnqueueEnqueued(part: Reply | undefined): ({ readonly a
 export const enqueue: Operation<EnqueueArguments, EnqueueAnswer> = {
   script: {
     name: 'queue/enqueue',
-    sha1: '822027561a06aee6fd749125c377286401df9e98',
+    sha1: '4b4b60f694ee1c0a5ab2d344df9ae0cbe08ea246',
     reads: false,
     bytes: false,
     source: `--[[
@@ -17169,12 +17175,11 @@ local function enlarge_spread(stored, at, spread)
   return struct.pack(form, enlarged.sum, enlarged.greatest, #flat / 2, unpack(flat)), after
 end
 
--- A period as it is stored, with a tally added to it; nil where its slot holds a later one.
+-- A period as it is stored, with a tally added to it. It takes over a slot that holds another one; that is a later one where
+-- the clock has stepped back.
 local function add_to_period(stored, number, tally)
   local holds = stored and struct.unpack('>I4', stored) or 0
-  if holds > number then
-    return nil
-  elseif holds < number then
+  if holds ~= number then
     stored = struct.pack(NUMBER_AND_COUNTS, number, 0, 0, 0, 0, 0, 0) .. NO_SPREAD .. NO_SPREAD
   end
   local found = { struct.unpack(NUMBER_AND_COUNTS, stored) }
@@ -17206,18 +17211,16 @@ local function is_told_apart(names, name)
   return names.known[name]
 end
 
--- Enters a tally of a minute for the period that it is in: by its field, the number and the tallies of the latest one.
+-- Enters a tally of a minute for the period that it is in: by its field, the number and the tallies of the one met last.
 local function enter_period(entered, period, minute, name, tally)
   local number = math.floor(minute * 60000 / period.length_ms)
   local field = field_of(period, number, name)
   local there = entered[field]
-  if not there or there.number < number then
+  if not there or there.number ~= number then
     there = { number = number, tallies = {} }
     entered[field] = there
   end
-  if there.number == number then
-    there.tallies[#there.tallies + 1] = tally
-  end
+  there.tallies[#there.tallies + 1] = tally
 end
 
 -- The fields of the statistics that notes change, and what they hold then; \`names\` among them.
@@ -17510,21 +17513,6 @@ end
 -- In the hash of groups, under its name:
 --   '<number> <ready> <claimed> <in_ring> <paused> <concurrency> <rate_limit> <rate_window_ms> <arrival_us>'
 -- Its burst stands beside it; see shared/queue/burst.
--- The burst of a rate, where one is set: '<rate_limit>,<rate_window_ms>,<burst>', in a field of its own, for processes of older
--- releases know none. So it is of the rate that it was set with, and not of one that those have set since. Those of groups
--- stand in the hash of groups, each behind a byte with which no name begins; that byte alone has how many there are.
-local GROUP_BURST = '\\255'
-
--- 0: as many as the rate allows in a window.
-local function read_burst(hash, field, rate)
-  if rate.rate_limit == 0 then
-    return 0
-  end
-  local stored = redis.call('HGET', hash, field)
-  local limit, window_ms, burst = string.match(stored or '', '^(%d+),(%d+),(%d+)$')
-  local is_of_rate = tonumber(limit) == rate.rate_limit and tonumber(window_ms) == rate.rate_window_ms
-  return is_of_rate and tonumber(burst) or 0
-end
 
 local function new_group(number)
   return {
@@ -17558,9 +17546,25 @@ local function read_group(groups, name)
     concurrency = tonumber(concurrency),
     rate_limit = tonumber(rate_limit),
     rate_window_ms = tonumber(rate_window_ms),
+    rate_burst = 0,
     arrival_us = tonumber(arrival_us),
   }
-  group.rate_burst = read_burst(groups, GROUP_BURST .. name, group)
+  if group.rate_limit > 0 then
+    -- Only here: a script makes its functions anew in every call.
+-- The burst of a rate, where one is set: '<rate_limit>,<rate_window_ms>,<burst>', in a field of its own, for processes of older
+-- releases know none. So it is of the rate that it was set with, and not of one that those have set since. Those of groups
+-- stand in the hash of groups, each behind a byte with which no name begins; that byte alone has how many there are.
+local GROUP_BURST = '\\255'
+
+-- 0: as many as the rate allows in a window.
+local function read_burst(hash, field, rate)
+  local stored = redis.call('HGET', hash, field)
+  local limit, window_ms, burst = string.match(stored or '', '^(%d+),(%d+),(%d+)$')
+  local is_of_rate = tonumber(limit) == rate.rate_limit and tonumber(window_ms) == rate.rate_window_ms
+  return is_of_rate and tonumber(burst) or 0
+end
+    group.rate_burst = read_burst(groups, GROUP_BURST .. name, group)
+  end
   return group
 end
 
@@ -18625,59 +18629,59 @@ return { 'enqueued', first, queue.chores, tally.duplicates }
     [527, 'lua/shared/queue/leave-notes.lua', 1],
     [545, 'lua/shared/queue/fold.lua', 1],
     [546, 'lua/shared/queue/statistics.lua', 1],
-    [782, 'lua/shared/queue/fold.lua', 3],
-    [793, 'lua/shared/queue/leave-notes.lua', 20],
-    [797, 'lua/shared/queue/packed-notes.lua', 3],
-    [805, 'lua/shared/queue/tell-others.lua', 4],
-    [808, 'lua/shared/queue/result.lua', 1],
-    [822, 'lua/shared/queue/tell-ends.lua', 1],
-    [878, 'lua/shared/queue/tell-others.lua', 9],
-    [881, 'lua/shared/queue/tell-others.lua', 13],
-    [884, 'lua/shared/queue/publish.lua', 1],
-    [885, 'lua/shared/queue/message.lua', 1],
-    [895, 'lua/shared/queue/spelled.lua', 1],
-    [903, 'lua/shared/queue/send.lua', 1],
-    [919, 'lua/shared/queue/message.lua', 13],
-    [942, 'lua/shared/queue/publish.lua', 3],
-    [948, 'lua/shared/queue/tell-others.lua', 17],
-    [951, 'lua/shared/queue/run.lua', 1],
-    [980, 'lua/shared/queue/happened.lua', 1],
-    [992, 'lua/shared/queue/names.lua', 1],
-    [1038, 'lua/shared/queue/groups.lua', 1],
-    [1046, 'lua/shared/queue/burst.lua', 1],
-    [1061, 'lua/shared/queue/groups.lua', 10],
-    [1177, 'lua/shared/queue/ready.lua', 1],
-    [1214, 'lua/shared/queue/number.lua', 1],
-    [1223, 'lua/shared/queue/enter-tags.lua', 1],
-    [1229, 'lua/shared/queue/enqueue.lua', 1],
-    [1267, 'lua/shared/queue/replace.lua', 1],
-    [1322, 'lua/shared/queue/leave-tags.lua', 1],
-    [1331, 'lua/shared/queue/replace.lua', 57],
-    [1356, 'lua/shared/queue/idempotency.lua', 1],
-    [1370, 'lua/shared/queue/idle.lua', 1],
-    [1485, 'lua/shared/queue/idle.lua', 127],
-    [1495, 'lua/shared/queue/find.lua', 1],
-    [1521, 'lua/shared/queue/failure.lua', 1],
-    [1531, 'lua/shared/queue/parents.lua', 1],
-    [1590, 'lua/shared/queue/parents.lua', 70],
-    [1602, 'lua/shared/queue/link.lua', 1],
-    [1665, 'lua/shared/queue/end.lua', 1],
-    [1686, 'lua/shared/queue/leave-tags.lua', 1],
-    [1695, 'lua/shared/queue/end.lua', 23],
-    [1705, 'lua/shared/queue/spec.lua', 1],
-    [1829, 'lua/queue/enqueue.lua', 79],
-    [1885, 'lua/shared/queue/settle.lua', 1],
-    [1886, 'lua/shared/queue/dead.lua', 1],
-    [1940, 'lua/shared/queue/backoff.lua', 1],
-    [1942, 'lua/shared/queue/backoff.lua', 22],
-    [1961, 'lua/shared/queue/unblock.lua', 1],
-    [1967, 'lua/shared/queue/outbox.lua', 1],
-    [1978, 'lua/shared/queue/entries.lua', 1],
-    [1996, 'lua/shared/queue/history.lua', 1],
-    [2010, 'lua/shared/queue/note-end.lua', 1],
-    [2040, 'lua/shared/queue/cancel.lua', 1],
-    [2048, 'lua/shared/queue/settle.lua', 18],
-    [2122, 'lua/queue/enqueue.lua', 136],
+    [779, 'lua/shared/queue/fold.lua', 3],
+    [790, 'lua/shared/queue/leave-notes.lua', 20],
+    [794, 'lua/shared/queue/packed-notes.lua', 3],
+    [802, 'lua/shared/queue/tell-others.lua', 4],
+    [805, 'lua/shared/queue/result.lua', 1],
+    [819, 'lua/shared/queue/tell-ends.lua', 1],
+    [875, 'lua/shared/queue/tell-others.lua', 9],
+    [878, 'lua/shared/queue/tell-others.lua', 13],
+    [881, 'lua/shared/queue/publish.lua', 1],
+    [882, 'lua/shared/queue/message.lua', 1],
+    [892, 'lua/shared/queue/spelled.lua', 1],
+    [900, 'lua/shared/queue/send.lua', 1],
+    [916, 'lua/shared/queue/message.lua', 13],
+    [939, 'lua/shared/queue/publish.lua', 3],
+    [945, 'lua/shared/queue/tell-others.lua', 17],
+    [948, 'lua/shared/queue/run.lua', 1],
+    [977, 'lua/shared/queue/happened.lua', 1],
+    [989, 'lua/shared/queue/names.lua', 1],
+    [1035, 'lua/shared/queue/groups.lua', 1],
+    [1081, 'lua/shared/queue/burst.lua', 1],
+    [1093, 'lua/shared/queue/groups.lua', 48],
+    [1175, 'lua/shared/queue/ready.lua', 1],
+    [1212, 'lua/shared/queue/number.lua', 1],
+    [1221, 'lua/shared/queue/enter-tags.lua', 1],
+    [1227, 'lua/shared/queue/enqueue.lua', 1],
+    [1265, 'lua/shared/queue/replace.lua', 1],
+    [1320, 'lua/shared/queue/leave-tags.lua', 1],
+    [1329, 'lua/shared/queue/replace.lua', 57],
+    [1354, 'lua/shared/queue/idempotency.lua', 1],
+    [1368, 'lua/shared/queue/idle.lua', 1],
+    [1483, 'lua/shared/queue/idle.lua', 127],
+    [1493, 'lua/shared/queue/find.lua', 1],
+    [1519, 'lua/shared/queue/failure.lua', 1],
+    [1529, 'lua/shared/queue/parents.lua', 1],
+    [1588, 'lua/shared/queue/parents.lua', 70],
+    [1600, 'lua/shared/queue/link.lua', 1],
+    [1663, 'lua/shared/queue/end.lua', 1],
+    [1684, 'lua/shared/queue/leave-tags.lua', 1],
+    [1693, 'lua/shared/queue/end.lua', 23],
+    [1703, 'lua/shared/queue/spec.lua', 1],
+    [1827, 'lua/queue/enqueue.lua', 79],
+    [1883, 'lua/shared/queue/settle.lua', 1],
+    [1884, 'lua/shared/queue/dead.lua', 1],
+    [1938, 'lua/shared/queue/backoff.lua', 1],
+    [1940, 'lua/shared/queue/backoff.lua', 22],
+    [1959, 'lua/shared/queue/unblock.lua', 1],
+    [1965, 'lua/shared/queue/outbox.lua', 1],
+    [1976, 'lua/shared/queue/entries.lua', 1],
+    [1994, 'lua/shared/queue/history.lua', 1],
+    [2008, 'lua/shared/queue/note-end.lua', 1],
+    [2038, 'lua/shared/queue/cancel.lua', 1],
+    [2046, 'lua/shared/queue/settle.lua', 18],
+    [2120, 'lua/queue/enqueue.lua', 136],
   ],
   encode(args) {
     const encoded = new Array<Argument>(6 + args.specs.length * 22)
@@ -19909,7 +19913,7 @@ export type InspectAnswer =
 export const inspect: Operation<InspectArguments, InspectAnswer> = {
   script: {
     name: 'queue/inspect',
-    sha1: '38abb72874040472026f1821a767ab75ab5d4c8a',
+    sha1: 'd517883ea9bc6a3bf7aa417a15ae41c03a7ba83d',
     reads: true,
     bytes: false,
     source: `--[[
@@ -20042,9 +20046,6 @@ local GROUP_BURST = '\\255'
 
 -- 0: as many as the rate allows in a window.
 local function read_burst(hash, field, rate)
-  if rate.rate_limit == 0 then
-    return 0
-  end
   local stored = redis.call('HGET', hash, field)
   local limit, window_ms, burst = string.match(stored or '', '^(%d+),(%d+),(%d+)$')
   local is_of_rate = tonumber(limit) == rate.rate_limit and tonumber(window_ms) == rate.rate_window_ms
@@ -20109,7 +20110,7 @@ return {
     [28, 'lua/shared/queue/state.lua', 1],
     [106, 'lua/shared/queue/settings.lua', 1],
     [124, 'lua/shared/queue/burst.lua', 1],
-    [139, 'lua/queue/inspect.lua', 26],
+    [136, 'lua/queue/inspect.lua', 26],
   ],
   encode(args) {
     return [
@@ -22328,7 +22329,7 @@ export type ReceiveAnswer =
 export const receive: Operation<ReceiveArguments, ReceiveAnswer> = {
   script: {
     name: 'queue/receive',
-    sha1: '21da03a9a51be54f4b52668a1de77b929a09c31f',
+    sha1: '2d5d48a5d781231b7b05415eda54b22ad0107f6e',
     reads: false,
     bytes: false,
     source: `--[[
@@ -22993,12 +22994,11 @@ local function enlarge_spread(stored, at, spread)
   return struct.pack(form, enlarged.sum, enlarged.greatest, #flat / 2, unpack(flat)), after
 end
 
--- A period as it is stored, with a tally added to it; nil where its slot holds a later one.
+-- A period as it is stored, with a tally added to it. It takes over a slot that holds another one; that is a later one where
+-- the clock has stepped back.
 local function add_to_period(stored, number, tally)
   local holds = stored and struct.unpack('>I4', stored) or 0
-  if holds > number then
-    return nil
-  elseif holds < number then
+  if holds ~= number then
     stored = struct.pack(NUMBER_AND_COUNTS, number, 0, 0, 0, 0, 0, 0) .. NO_SPREAD .. NO_SPREAD
   end
   local found = { struct.unpack(NUMBER_AND_COUNTS, stored) }
@@ -23030,18 +23030,16 @@ local function is_told_apart(names, name)
   return names.known[name]
 end
 
--- Enters a tally of a minute for the period that it is in: by its field, the number and the tallies of the latest one.
+-- Enters a tally of a minute for the period that it is in: by its field, the number and the tallies of the one met last.
 local function enter_period(entered, period, minute, name, tally)
   local number = math.floor(minute * 60000 / period.length_ms)
   local field = field_of(period, number, name)
   local there = entered[field]
-  if not there or there.number < number then
+  if not there or there.number ~= number then
     there = { number = number, tallies = {} }
     entered[field] = there
   end
-  if there.number == number then
-    there.tallies[#there.tallies + 1] = tally
-  end
+  there.tallies[#there.tallies + 1] = tally
 end
 
 -- The fields of the statistics that notes change, and what they hold then; \`names\` among them.
@@ -23322,21 +23320,6 @@ end
 -- In the hash of groups, under its name:
 --   '<number> <ready> <claimed> <in_ring> <paused> <concurrency> <rate_limit> <rate_window_ms> <arrival_us>'
 -- Its burst stands beside it; see shared/queue/burst.
--- The burst of a rate, where one is set: '<rate_limit>,<rate_window_ms>,<burst>', in a field of its own, for processes of older
--- releases know none. So it is of the rate that it was set with, and not of one that those have set since. Those of groups
--- stand in the hash of groups, each behind a byte with which no name begins; that byte alone has how many there are.
-local GROUP_BURST = '\\255'
-
--- 0: as many as the rate allows in a window.
-local function read_burst(hash, field, rate)
-  if rate.rate_limit == 0 then
-    return 0
-  end
-  local stored = redis.call('HGET', hash, field)
-  local limit, window_ms, burst = string.match(stored or '', '^(%d+),(%d+),(%d+)$')
-  local is_of_rate = tonumber(limit) == rate.rate_limit and tonumber(window_ms) == rate.rate_window_ms
-  return is_of_rate and tonumber(burst) or 0
-end
 
 local function new_group(number)
   return {
@@ -23370,9 +23353,25 @@ local function read_group(groups, name)
     concurrency = tonumber(concurrency),
     rate_limit = tonumber(rate_limit),
     rate_window_ms = tonumber(rate_window_ms),
+    rate_burst = 0,
     arrival_us = tonumber(arrival_us),
   }
-  group.rate_burst = read_burst(groups, GROUP_BURST .. name, group)
+  if group.rate_limit > 0 then
+    -- Only here: a script makes its functions anew in every call.
+-- The burst of a rate, where one is set: '<rate_limit>,<rate_window_ms>,<burst>', in a field of its own, for processes of older
+-- releases know none. So it is of the rate that it was set with, and not of one that those have set since. Those of groups
+-- stand in the hash of groups, each behind a byte with which no name begins; that byte alone has how many there are.
+local GROUP_BURST = '\\255'
+
+-- 0: as many as the rate allows in a window.
+local function read_burst(hash, field, rate)
+  local stored = redis.call('HGET', hash, field)
+  local limit, window_ms, burst = string.match(stored or '', '^(%d+),(%d+),(%d+)$')
+  local is_of_rate = tonumber(limit) == rate.rate_limit and tonumber(window_ms) == rate.rate_window_ms
+  return is_of_rate and tonumber(burst) or 0
+end
+    group.rate_burst = read_burst(groups, GROUP_BURST .. name, group)
+  end
   return group
 end
 
@@ -24431,58 +24430,58 @@ return { 'received', queue.chores }
     [485, 'lua/shared/queue/leave-notes.lua', 1],
     [503, 'lua/shared/queue/fold.lua', 1],
     [504, 'lua/shared/queue/statistics.lua', 1],
-    [740, 'lua/shared/queue/fold.lua', 3],
-    [751, 'lua/shared/queue/leave-notes.lua', 20],
-    [755, 'lua/shared/queue/packed-notes.lua', 3],
-    [763, 'lua/shared/queue/tell-others.lua', 4],
-    [766, 'lua/shared/queue/result.lua', 1],
-    [780, 'lua/shared/queue/tell-ends.lua', 1],
-    [836, 'lua/shared/queue/tell-others.lua', 9],
-    [839, 'lua/shared/queue/tell-others.lua', 13],
-    [842, 'lua/shared/queue/publish.lua', 1],
-    [843, 'lua/shared/queue/message.lua', 1],
-    [853, 'lua/shared/queue/spelled.lua', 1],
-    [861, 'lua/shared/queue/send.lua', 1],
-    [877, 'lua/shared/queue/message.lua', 13],
-    [900, 'lua/shared/queue/publish.lua', 3],
-    [906, 'lua/shared/queue/tell-others.lua', 17],
-    [909, 'lua/shared/queue/run.lua', 1],
-    [938, 'lua/shared/queue/names.lua', 1],
-    [984, 'lua/shared/queue/groups.lua', 1],
-    [992, 'lua/shared/queue/burst.lua', 1],
-    [1007, 'lua/shared/queue/groups.lua', 10],
-    [1123, 'lua/shared/queue/ready.lua', 1],
-    [1160, 'lua/shared/queue/number.lua', 1],
-    [1169, 'lua/shared/queue/enqueue.lua', 1],
-    [1207, 'lua/shared/queue/replace.lua', 1],
-    [1209, 'lua/shared/queue/replace.lua', 24],
-    [1241, 'lua/shared/queue/leave-tags.lua', 1],
-    [1250, 'lua/shared/queue/replace.lua', 57],
-    [1275, 'lua/shared/queue/idempotency.lua', 1],
-    [1289, 'lua/shared/queue/idle.lua', 1],
-    [1404, 'lua/shared/queue/idle.lua', 127],
-    [1414, 'lua/shared/queue/find.lua', 1],
-    [1440, 'lua/shared/queue/failure.lua', 1],
-    [1450, 'lua/shared/queue/parents.lua', 1],
-    [1531, 'lua/shared/queue/link.lua', 1],
-    [1594, 'lua/shared/queue/end.lua', 1],
-    [1615, 'lua/shared/queue/leave-tags.lua', 1],
-    [1624, 'lua/shared/queue/end.lua', 23],
-    [1634, 'lua/shared/queue/spec.lua', 1],
-    [1758, 'lua/shared/queue/spec.lua', 135],
-    [1765, 'lua/queue/receive.lua', 73],
-    [1828, 'lua/shared/queue/settle.lua', 1],
-    [1829, 'lua/shared/queue/dead.lua', 1],
-    [1883, 'lua/shared/queue/backoff.lua', 1],
-    [1885, 'lua/shared/queue/backoff.lua', 22],
-    [1904, 'lua/shared/queue/unblock.lua', 1],
-    [1910, 'lua/shared/queue/outbox.lua', 1],
-    [1921, 'lua/shared/queue/entries.lua', 1],
-    [1939, 'lua/shared/queue/history.lua', 1],
-    [1953, 'lua/shared/queue/note-end.lua', 1],
-    [1983, 'lua/shared/queue/cancel.lua', 1],
-    [1991, 'lua/shared/queue/settle.lua', 18],
-    [2065, 'lua/queue/receive.lua', 137],
+    [737, 'lua/shared/queue/fold.lua', 3],
+    [748, 'lua/shared/queue/leave-notes.lua', 20],
+    [752, 'lua/shared/queue/packed-notes.lua', 3],
+    [760, 'lua/shared/queue/tell-others.lua', 4],
+    [763, 'lua/shared/queue/result.lua', 1],
+    [777, 'lua/shared/queue/tell-ends.lua', 1],
+    [833, 'lua/shared/queue/tell-others.lua', 9],
+    [836, 'lua/shared/queue/tell-others.lua', 13],
+    [839, 'lua/shared/queue/publish.lua', 1],
+    [840, 'lua/shared/queue/message.lua', 1],
+    [850, 'lua/shared/queue/spelled.lua', 1],
+    [858, 'lua/shared/queue/send.lua', 1],
+    [874, 'lua/shared/queue/message.lua', 13],
+    [897, 'lua/shared/queue/publish.lua', 3],
+    [903, 'lua/shared/queue/tell-others.lua', 17],
+    [906, 'lua/shared/queue/run.lua', 1],
+    [935, 'lua/shared/queue/names.lua', 1],
+    [981, 'lua/shared/queue/groups.lua', 1],
+    [1027, 'lua/shared/queue/burst.lua', 1],
+    [1039, 'lua/shared/queue/groups.lua', 48],
+    [1121, 'lua/shared/queue/ready.lua', 1],
+    [1158, 'lua/shared/queue/number.lua', 1],
+    [1167, 'lua/shared/queue/enqueue.lua', 1],
+    [1205, 'lua/shared/queue/replace.lua', 1],
+    [1207, 'lua/shared/queue/replace.lua', 24],
+    [1239, 'lua/shared/queue/leave-tags.lua', 1],
+    [1248, 'lua/shared/queue/replace.lua', 57],
+    [1273, 'lua/shared/queue/idempotency.lua', 1],
+    [1287, 'lua/shared/queue/idle.lua', 1],
+    [1402, 'lua/shared/queue/idle.lua', 127],
+    [1412, 'lua/shared/queue/find.lua', 1],
+    [1438, 'lua/shared/queue/failure.lua', 1],
+    [1448, 'lua/shared/queue/parents.lua', 1],
+    [1529, 'lua/shared/queue/link.lua', 1],
+    [1592, 'lua/shared/queue/end.lua', 1],
+    [1613, 'lua/shared/queue/leave-tags.lua', 1],
+    [1622, 'lua/shared/queue/end.lua', 23],
+    [1632, 'lua/shared/queue/spec.lua', 1],
+    [1756, 'lua/shared/queue/spec.lua', 135],
+    [1763, 'lua/queue/receive.lua', 73],
+    [1826, 'lua/shared/queue/settle.lua', 1],
+    [1827, 'lua/shared/queue/dead.lua', 1],
+    [1881, 'lua/shared/queue/backoff.lua', 1],
+    [1883, 'lua/shared/queue/backoff.lua', 22],
+    [1902, 'lua/shared/queue/unblock.lua', 1],
+    [1908, 'lua/shared/queue/outbox.lua', 1],
+    [1919, 'lua/shared/queue/entries.lua', 1],
+    [1937, 'lua/shared/queue/history.lua', 1],
+    [1951, 'lua/shared/queue/note-end.lua', 1],
+    [1981, 'lua/shared/queue/cancel.lua', 1],
+    [1989, 'lua/shared/queue/settle.lua', 18],
+    [2063, 'lua/queue/receive.lua', 137],
   ],
   encode(args) {
     const encoded = new Array<Argument>(5 + args.entries.length * 2)
@@ -26329,7 +26328,7 @@ function readRefusedOfReleaseReleased(part: Reply | undefined): ({ readonly at: 
 export const release: Operation<ReleaseArguments, ReleaseAnswer> = {
   script: {
     name: 'queue/release',
-    sha1: '1e6cd2d51299d0b5c4c409aa0ec8fdbaafc6fb6c',
+    sha1: 'f2022b970f9819c902c3500bd1e6a7c994efb501',
     reads: false,
     bytes: false,
     source: `--[[
@@ -26980,21 +26979,6 @@ end
 -- In the hash of groups, under its name:
 --   '<number> <ready> <claimed> <in_ring> <paused> <concurrency> <rate_limit> <rate_window_ms> <arrival_us>'
 -- Its burst stands beside it; see shared/queue/burst.
--- The burst of a rate, where one is set: '<rate_limit>,<rate_window_ms>,<burst>', in a field of its own, for processes of older
--- releases know none. So it is of the rate that it was set with, and not of one that those have set since. Those of groups
--- stand in the hash of groups, each behind a byte with which no name begins; that byte alone has how many there are.
-local GROUP_BURST = '\\255'
-
--- 0: as many as the rate allows in a window.
-local function read_burst(hash, field, rate)
-  if rate.rate_limit == 0 then
-    return 0
-  end
-  local stored = redis.call('HGET', hash, field)
-  local limit, window_ms, burst = string.match(stored or '', '^(%d+),(%d+),(%d+)$')
-  local is_of_rate = tonumber(limit) == rate.rate_limit and tonumber(window_ms) == rate.rate_window_ms
-  return is_of_rate and tonumber(burst) or 0
-end
 
 local function new_group(number)
   return {
@@ -27028,9 +27012,25 @@ local function read_group(groups, name)
     concurrency = tonumber(concurrency),
     rate_limit = tonumber(rate_limit),
     rate_window_ms = tonumber(rate_window_ms),
+    rate_burst = 0,
     arrival_us = tonumber(arrival_us),
   }
-  group.rate_burst = read_burst(groups, GROUP_BURST .. name, group)
+  if group.rate_limit > 0 then
+    -- Only here: a script makes its functions anew in every call.
+-- The burst of a rate, where one is set: '<rate_limit>,<rate_window_ms>,<burst>', in a field of its own, for processes of older
+-- releases know none. So it is of the rate that it was set with, and not of one that those have set since. Those of groups
+-- stand in the hash of groups, each behind a byte with which no name begins; that byte alone has how many there are.
+local GROUP_BURST = '\\255'
+
+-- 0: as many as the rate allows in a window.
+local function read_burst(hash, field, rate)
+  local stored = redis.call('HGET', hash, field)
+  local limit, window_ms, burst = string.match(stored or '', '^(%d+),(%d+),(%d+)$')
+  local is_of_rate = tonumber(limit) == rate.rate_limit and tonumber(window_ms) == rate.rate_window_ms
+  return is_of_rate and tonumber(burst) or 0
+end
+    group.rate_burst = read_burst(groups, GROUP_BURST .. name, group)
+  end
   return group
 end
 
@@ -27418,12 +27418,11 @@ local function enlarge_spread(stored, at, spread)
   return struct.pack(form, enlarged.sum, enlarged.greatest, #flat / 2, unpack(flat)), after
 end
 
--- A period as it is stored, with a tally added to it; nil where its slot holds a later one.
+-- A period as it is stored, with a tally added to it. It takes over a slot that holds another one; that is a later one where
+-- the clock has stepped back.
 local function add_to_period(stored, number, tally)
   local holds = stored and struct.unpack('>I4', stored) or 0
-  if holds > number then
-    return nil
-  elseif holds < number then
+  if holds ~= number then
     stored = struct.pack(NUMBER_AND_COUNTS, number, 0, 0, 0, 0, 0, 0) .. NO_SPREAD .. NO_SPREAD
   end
   local found = { struct.unpack(NUMBER_AND_COUNTS, stored) }
@@ -27455,18 +27454,16 @@ local function is_told_apart(names, name)
   return names.known[name]
 end
 
--- Enters a tally of a minute for the period that it is in: by its field, the number and the tallies of the latest one.
+-- Enters a tally of a minute for the period that it is in: by its field, the number and the tallies of the one met last.
 local function enter_period(entered, period, minute, name, tally)
   local number = math.floor(minute * 60000 / period.length_ms)
   local field = field_of(period, number, name)
   local there = entered[field]
-  if not there or there.number < number then
+  if not there or there.number ~= number then
     there = { number = number, tallies = {} }
     entered[field] = there
   end
-  if there.number == number then
-    there.tallies[#there.tallies + 1] = tally
-  end
+  there.tallies[#there.tallies + 1] = tally
 end
 
 -- The fields of the statistics that notes change, and what they hold then; \`names\` among them.
@@ -28137,52 +28134,52 @@ return { 'released', queue.chores, refused }
     [620, 'lua/shared/queue/names.lua', 1],
     [623, 'lua/shared/queue/names.lua', 29],
     [641, 'lua/shared/queue/groups.lua', 1],
-    [649, 'lua/shared/queue/burst.lua', 1],
-    [664, 'lua/shared/queue/groups.lua', 10],
-    [769, 'lua/shared/queue/groups.lua', 126],
-    [779, 'lua/shared/queue/ready.lua', 1],
-    [808, 'lua/shared/queue/backoff.lua', 1],
-    [810, 'lua/shared/queue/backoff.lua', 22],
-    [829, 'lua/shared/queue/end.lua', 1],
-    [850, 'lua/shared/queue/leave-tags.lua', 1],
-    [859, 'lua/shared/queue/end.lua', 23],
-    [876, 'lua/shared/queue/note-end.lua', 1],
-    [906, 'lua/shared/queue/tell-others.lua', 1],
-    [908, 'lua/shared/queue/packed-notes.lua', 1],
-    [909, 'lua/shared/queue/leave-notes.lua', 1],
-    [927, 'lua/shared/queue/fold.lua', 1],
-    [928, 'lua/shared/queue/statistics.lua', 1],
-    [1164, 'lua/shared/queue/fold.lua', 3],
-    [1175, 'lua/shared/queue/leave-notes.lua', 20],
-    [1179, 'lua/shared/queue/packed-notes.lua', 3],
-    [1187, 'lua/shared/queue/tell-others.lua', 4],
-    [1190, 'lua/shared/queue/result.lua', 1],
-    [1204, 'lua/shared/queue/tell-ends.lua', 1],
-    [1260, 'lua/shared/queue/tell-others.lua', 9],
-    [1263, 'lua/shared/queue/tell-others.lua', 13],
-    [1266, 'lua/shared/queue/publish.lua', 1],
-    [1267, 'lua/shared/queue/message.lua', 1],
-    [1277, 'lua/shared/queue/spelled.lua', 1],
-    [1285, 'lua/shared/queue/send.lua', 1],
-    [1301, 'lua/shared/queue/message.lua', 13],
-    [1324, 'lua/shared/queue/publish.lua', 3],
-    [1330, 'lua/shared/queue/tell-others.lua', 17],
-    [1333, 'lua/shared/queue/cancel.lua', 1],
-    [1341, 'lua/shared/queue/stop.lua', 1],
-    [1349, 'lua/shared/queue/idle.lua', 1],
-    [1464, 'lua/shared/queue/idle.lua', 127],
-    [1474, 'lua/shared/queue/judge-one.lua', 1],
-    [1484, 'lua/shared/queue/told.lua', 1],
-    [1499, 'lua/shared/queue/freed.lua', 1],
-    [1508, 'lua/shared/queue/give-back.lua', 1],
-    [1544, 'lua/queue/release.lua', 75],
-    [1612, 'lua/shared/queue/settle.lua', 1],
-    [1613, 'lua/shared/queue/failure.lua', 1],
-    [1619, 'lua/shared/queue/dead.lua', 1],
-    [1673, 'lua/shared/queue/unblock.lua', 1],
-    [1679, 'lua/shared/queue/outbox.lua', 1],
-    [1690, 'lua/shared/queue/settle.lua', 18],
-    [1764, 'lua/queue/release.lua', 144],
+    [687, 'lua/shared/queue/burst.lua', 1],
+    [699, 'lua/shared/queue/groups.lua', 48],
+    [770, 'lua/shared/queue/groups.lua', 130],
+    [780, 'lua/shared/queue/ready.lua', 1],
+    [809, 'lua/shared/queue/backoff.lua', 1],
+    [811, 'lua/shared/queue/backoff.lua', 22],
+    [830, 'lua/shared/queue/end.lua', 1],
+    [851, 'lua/shared/queue/leave-tags.lua', 1],
+    [860, 'lua/shared/queue/end.lua', 23],
+    [877, 'lua/shared/queue/note-end.lua', 1],
+    [907, 'lua/shared/queue/tell-others.lua', 1],
+    [909, 'lua/shared/queue/packed-notes.lua', 1],
+    [910, 'lua/shared/queue/leave-notes.lua', 1],
+    [928, 'lua/shared/queue/fold.lua', 1],
+    [929, 'lua/shared/queue/statistics.lua', 1],
+    [1162, 'lua/shared/queue/fold.lua', 3],
+    [1173, 'lua/shared/queue/leave-notes.lua', 20],
+    [1177, 'lua/shared/queue/packed-notes.lua', 3],
+    [1185, 'lua/shared/queue/tell-others.lua', 4],
+    [1188, 'lua/shared/queue/result.lua', 1],
+    [1202, 'lua/shared/queue/tell-ends.lua', 1],
+    [1258, 'lua/shared/queue/tell-others.lua', 9],
+    [1261, 'lua/shared/queue/tell-others.lua', 13],
+    [1264, 'lua/shared/queue/publish.lua', 1],
+    [1265, 'lua/shared/queue/message.lua', 1],
+    [1275, 'lua/shared/queue/spelled.lua', 1],
+    [1283, 'lua/shared/queue/send.lua', 1],
+    [1299, 'lua/shared/queue/message.lua', 13],
+    [1322, 'lua/shared/queue/publish.lua', 3],
+    [1328, 'lua/shared/queue/tell-others.lua', 17],
+    [1331, 'lua/shared/queue/cancel.lua', 1],
+    [1339, 'lua/shared/queue/stop.lua', 1],
+    [1347, 'lua/shared/queue/idle.lua', 1],
+    [1462, 'lua/shared/queue/idle.lua', 127],
+    [1472, 'lua/shared/queue/judge-one.lua', 1],
+    [1482, 'lua/shared/queue/told.lua', 1],
+    [1497, 'lua/shared/queue/freed.lua', 1],
+    [1506, 'lua/shared/queue/give-back.lua', 1],
+    [1542, 'lua/queue/release.lua', 75],
+    [1610, 'lua/shared/queue/settle.lua', 1],
+    [1611, 'lua/shared/queue/failure.lua', 1],
+    [1617, 'lua/shared/queue/dead.lua', 1],
+    [1671, 'lua/shared/queue/unblock.lua', 1],
+    [1677, 'lua/shared/queue/outbox.lua', 1],
+    [1688, 'lua/shared/queue/settle.lua', 18],
+    [1762, 'lua/queue/release.lua', 144],
   ],
   encode(args) {
     const encoded = new Array<Argument>(6 + args.claims.length * 3)
@@ -28242,7 +28239,7 @@ function readOutcomesOfReprioritizeChanged(part: Reply | undefined): (string)[] 
 export const reprioritize: Operation<ReprioritizeArguments, ReprioritizeAnswer> = {
   script: {
     name: 'queue/reprioritize',
-    sha1: '6b41fe46f24befc10c5dde2928b4b2abeecbab8d',
+    sha1: '7567f93fcb08bdf440442d424d05754ddf72d696',
     reads: false,
     bytes: false,
     source: `--[[
@@ -28601,21 +28598,6 @@ end
 -- In the hash of groups, under its name:
 --   '<number> <ready> <claimed> <in_ring> <paused> <concurrency> <rate_limit> <rate_window_ms> <arrival_us>'
 -- Its burst stands beside it; see shared/queue/burst.
--- The burst of a rate, where one is set: '<rate_limit>,<rate_window_ms>,<burst>', in a field of its own, for processes of older
--- releases know none. So it is of the rate that it was set with, and not of one that those have set since. Those of groups
--- stand in the hash of groups, each behind a byte with which no name begins; that byte alone has how many there are.
-local GROUP_BURST = '\\255'
-
--- 0: as many as the rate allows in a window.
-local function read_burst(hash, field, rate)
-  if rate.rate_limit == 0 then
-    return 0
-  end
-  local stored = redis.call('HGET', hash, field)
-  local limit, window_ms, burst = string.match(stored or '', '^(%d+),(%d+),(%d+)$')
-  local is_of_rate = tonumber(limit) == rate.rate_limit and tonumber(window_ms) == rate.rate_window_ms
-  return is_of_rate and tonumber(burst) or 0
-end
 
 local function new_group(number)
   return {
@@ -28649,9 +28631,25 @@ local function read_group(groups, name)
     concurrency = tonumber(concurrency),
     rate_limit = tonumber(rate_limit),
     rate_window_ms = tonumber(rate_window_ms),
+    rate_burst = 0,
     arrival_us = tonumber(arrival_us),
   }
-  group.rate_burst = read_burst(groups, GROUP_BURST .. name, group)
+  if group.rate_limit > 0 then
+    -- Only here: a script makes its functions anew in every call.
+-- The burst of a rate, where one is set: '<rate_limit>,<rate_window_ms>,<burst>', in a field of its own, for processes of older
+-- releases know none. So it is of the rate that it was set with, and not of one that those have set since. Those of groups
+-- stand in the hash of groups, each behind a byte with which no name begins; that byte alone has how many there are.
+local GROUP_BURST = '\\255'
+
+-- 0: as many as the rate allows in a window.
+local function read_burst(hash, field, rate)
+  local stored = redis.call('HGET', hash, field)
+  local limit, window_ms, burst = string.match(stored or '', '^(%d+),(%d+),(%d+)$')
+  local is_of_rate = tonumber(limit) == rate.rate_limit and tonumber(window_ms) == rate.rate_window_ms
+  return is_of_rate and tonumber(burst) or 0
+end
+    group.rate_burst = read_burst(groups, GROUP_BURST .. name, group)
+  end
   return group
 end
 
@@ -28943,19 +28941,19 @@ return { 'changed', outcomes }
     [308, 'lua/shared/queue/run.lua', 1],
     [337, 'lua/shared/queue/happened.lua', 1],
     [349, 'lua/shared/queue/groups.lua', 1],
-    [357, 'lua/shared/queue/burst.lua', 1],
-    [372, 'lua/shared/queue/groups.lua', 10],
-    [488, 'lua/shared/queue/ready.lua', 1],
-    [525, 'lua/shared/queue/find.lua', 1],
-    [554, 'lua/shared/queue/rewrite.lua', 1],
-    [570, 'lua/queue/reprioritize.lua', 34],
-    [611, 'lua/shared/queue/publish.lua', 1],
-    [612, 'lua/shared/queue/message.lua', 1],
-    [622, 'lua/shared/queue/spelled.lua', 1],
-    [630, 'lua/shared/queue/send.lua', 1],
-    [646, 'lua/shared/queue/message.lua', 13],
-    [669, 'lua/shared/queue/publish.lua', 3],
-    [675, 'lua/queue/reprioritize.lua', 76],
+    [395, 'lua/shared/queue/burst.lua', 1],
+    [407, 'lua/shared/queue/groups.lua', 48],
+    [489, 'lua/shared/queue/ready.lua', 1],
+    [526, 'lua/shared/queue/find.lua', 1],
+    [555, 'lua/shared/queue/rewrite.lua', 1],
+    [571, 'lua/queue/reprioritize.lua', 34],
+    [612, 'lua/shared/queue/publish.lua', 1],
+    [613, 'lua/shared/queue/message.lua', 1],
+    [623, 'lua/shared/queue/spelled.lua', 1],
+    [631, 'lua/shared/queue/send.lua', 1],
+    [647, 'lua/shared/queue/message.lua', 13],
+    [670, 'lua/shared/queue/publish.lua', 3],
+    [676, 'lua/queue/reprioritize.lua', 76],
   ],
   encode(args) {
     const encoded = new Array<Argument>(1 + args.wanted.length)
@@ -29007,7 +29005,7 @@ export type RequeueFailedAnswer =
 export const requeueFailed: Operation<RequeueFailedArguments, RequeueFailedAnswer> = {
   script: {
     name: 'queue/requeue-failed',
-    sha1: '3502550a0fc871bf0ee3c95d35b91a08987d0bb4',
+    sha1: '8ff76edbd720f38c1d723685ede5ff4e85145e07',
     reads: false,
     bytes: false,
     source: `--[[
@@ -29562,21 +29560,6 @@ end
 -- In the hash of groups, under its name:
 --   '<number> <ready> <claimed> <in_ring> <paused> <concurrency> <rate_limit> <rate_window_ms> <arrival_us>'
 -- Its burst stands beside it; see shared/queue/burst.
--- The burst of a rate, where one is set: '<rate_limit>,<rate_window_ms>,<burst>', in a field of its own, for processes of older
--- releases know none. So it is of the rate that it was set with, and not of one that those have set since. Those of groups
--- stand in the hash of groups, each behind a byte with which no name begins; that byte alone has how many there are.
-local GROUP_BURST = '\\255'
-
--- 0: as many as the rate allows in a window.
-local function read_burst(hash, field, rate)
-  if rate.rate_limit == 0 then
-    return 0
-  end
-  local stored = redis.call('HGET', hash, field)
-  local limit, window_ms, burst = string.match(stored or '', '^(%d+),(%d+),(%d+)$')
-  local is_of_rate = tonumber(limit) == rate.rate_limit and tonumber(window_ms) == rate.rate_window_ms
-  return is_of_rate and tonumber(burst) or 0
-end
 
 local function new_group(number)
   return {
@@ -29610,9 +29593,25 @@ local function read_group(groups, name)
     concurrency = tonumber(concurrency),
     rate_limit = tonumber(rate_limit),
     rate_window_ms = tonumber(rate_window_ms),
+    rate_burst = 0,
     arrival_us = tonumber(arrival_us),
   }
-  group.rate_burst = read_burst(groups, GROUP_BURST .. name, group)
+  if group.rate_limit > 0 then
+    -- Only here: a script makes its functions anew in every call.
+-- The burst of a rate, where one is set: '<rate_limit>,<rate_window_ms>,<burst>', in a field of its own, for processes of older
+-- releases know none. So it is of the rate that it was set with, and not of one that those have set since. Those of groups
+-- stand in the hash of groups, each behind a byte with which no name begins; that byte alone has how many there are.
+local GROUP_BURST = '\\255'
+
+-- 0: as many as the rate allows in a window.
+local function read_burst(hash, field, rate)
+  local stored = redis.call('HGET', hash, field)
+  local limit, window_ms, burst = string.match(stored or '', '^(%d+),(%d+),(%d+)$')
+  local is_of_rate = tonumber(limit) == rate.rate_limit and tonumber(window_ms) == rate.rate_window_ms
+  return is_of_rate and tonumber(burst) or 0
+end
+    group.rate_burst = read_burst(groups, GROUP_BURST .. name, group)
+  end
   return group
 end
 
@@ -30357,12 +30356,11 @@ local function enlarge_spread(stored, at, spread)
   return struct.pack(form, enlarged.sum, enlarged.greatest, #flat / 2, unpack(flat)), after
 end
 
--- A period as it is stored, with a tally added to it; nil where its slot holds a later one.
+-- A period as it is stored, with a tally added to it. It takes over a slot that holds another one; that is a later one where
+-- the clock has stepped back.
 local function add_to_period(stored, number, tally)
   local holds = stored and struct.unpack('>I4', stored) or 0
-  if holds > number then
-    return nil
-  elseif holds < number then
+  if holds ~= number then
     stored = struct.pack(NUMBER_AND_COUNTS, number, 0, 0, 0, 0, 0, 0) .. NO_SPREAD .. NO_SPREAD
   end
   local found = { struct.unpack(NUMBER_AND_COUNTS, stored) }
@@ -30394,18 +30392,16 @@ local function is_told_apart(names, name)
   return names.known[name]
 end
 
--- Enters a tally of a minute for the period that it is in: by its field, the number and the tallies of the latest one.
+-- Enters a tally of a minute for the period that it is in: by its field, the number and the tallies of the one met last.
 local function enter_period(entered, period, minute, name, tally)
   local number = math.floor(minute * 60000 / period.length_ms)
   local field = field_of(period, number, name)
   local there = entered[field]
-  if not there or there.number < number then
+  if not there or there.number ~= number then
     there = { number = number, tallies = {} }
     entered[field] = there
   end
-  if there.number == number then
-    there.tallies[#there.tallies + 1] = tally
-  end
+  there.tallies[#there.tallies + 1] = tally
 end
 
 -- The fields of the statistics that notes change, and what they hold then; \`names\` among them.
@@ -30561,42 +30557,42 @@ return { 'requeued', #numbers, tonumber(left or 0), queue.chores }
     [517, 'lua/shared/queue/names.lua', 29],
     [535, 'lua/shared/queue/failure.lua', 1],
     [545, 'lua/shared/queue/groups.lua', 1],
-    [553, 'lua/shared/queue/burst.lua', 1],
-    [568, 'lua/shared/queue/groups.lua', 10],
-    [673, 'lua/shared/queue/ready.lua', 1],
-    [702, 'lua/shared/queue/dead.lua', 1],
-    [771, 'lua/shared/queue/end.lua', 1],
-    [792, 'lua/shared/queue/leave-tags.lua', 1],
-    [801, 'lua/shared/queue/end.lua', 23],
-    [811, 'lua/shared/queue/begin-again.lua', 1],
-    [830, 'lua/shared/queue/idle.lua', 1],
-    [945, 'lua/shared/queue/kind.lua', 1],
-    [953, 'lua/queue/requeue-failed.lua', 62],
-    [999, 'lua/shared/queue/settle.lua', 1],
-    [1000, 'lua/shared/queue/note-due.lua', 1],
-    [1008, 'lua/shared/queue/backoff.lua', 1],
-    [1010, 'lua/shared/queue/backoff.lua', 22],
-    [1029, 'lua/shared/queue/unblock.lua', 1],
-    [1035, 'lua/shared/queue/outbox.lua', 1],
-    [1046, 'lua/shared/queue/note-end.lua', 1],
-    [1076, 'lua/shared/queue/cancel.lua', 1],
-    [1084, 'lua/shared/queue/settle.lua', 18],
-    [1158, 'lua/queue/requeue-failed.lua', 109],
-    [1170, 'lua/shared/queue/leave-notes.lua', 1],
-    [1188, 'lua/shared/queue/fold.lua', 1],
-    [1189, 'lua/shared/queue/statistics.lua', 1],
-    [1425, 'lua/shared/queue/fold.lua', 3],
-    [1436, 'lua/shared/queue/leave-notes.lua', 20],
-    [1440, 'lua/shared/queue/packed-notes.lua', 1],
-    [1441, 'lua/shared/queue/packed-notes.lua', 3],
-    [1449, 'lua/queue/requeue-failed.lua', 123],
-    [1452, 'lua/shared/queue/publish.lua', 1],
-    [1453, 'lua/shared/queue/message.lua', 1],
-    [1463, 'lua/shared/queue/spelled.lua', 1],
-    [1471, 'lua/shared/queue/send.lua', 1],
-    [1487, 'lua/shared/queue/message.lua', 13],
-    [1510, 'lua/shared/queue/publish.lua', 3],
-    [1516, 'lua/queue/requeue-failed.lua', 127],
+    [591, 'lua/shared/queue/burst.lua', 1],
+    [603, 'lua/shared/queue/groups.lua', 48],
+    [674, 'lua/shared/queue/ready.lua', 1],
+    [703, 'lua/shared/queue/dead.lua', 1],
+    [772, 'lua/shared/queue/end.lua', 1],
+    [793, 'lua/shared/queue/leave-tags.lua', 1],
+    [802, 'lua/shared/queue/end.lua', 23],
+    [812, 'lua/shared/queue/begin-again.lua', 1],
+    [831, 'lua/shared/queue/idle.lua', 1],
+    [946, 'lua/shared/queue/kind.lua', 1],
+    [954, 'lua/queue/requeue-failed.lua', 62],
+    [1000, 'lua/shared/queue/settle.lua', 1],
+    [1001, 'lua/shared/queue/note-due.lua', 1],
+    [1009, 'lua/shared/queue/backoff.lua', 1],
+    [1011, 'lua/shared/queue/backoff.lua', 22],
+    [1030, 'lua/shared/queue/unblock.lua', 1],
+    [1036, 'lua/shared/queue/outbox.lua', 1],
+    [1047, 'lua/shared/queue/note-end.lua', 1],
+    [1077, 'lua/shared/queue/cancel.lua', 1],
+    [1085, 'lua/shared/queue/settle.lua', 18],
+    [1159, 'lua/queue/requeue-failed.lua', 109],
+    [1171, 'lua/shared/queue/leave-notes.lua', 1],
+    [1189, 'lua/shared/queue/fold.lua', 1],
+    [1190, 'lua/shared/queue/statistics.lua', 1],
+    [1423, 'lua/shared/queue/fold.lua', 3],
+    [1434, 'lua/shared/queue/leave-notes.lua', 20],
+    [1438, 'lua/shared/queue/packed-notes.lua', 1],
+    [1439, 'lua/shared/queue/packed-notes.lua', 3],
+    [1447, 'lua/queue/requeue-failed.lua', 123],
+    [1450, 'lua/shared/queue/publish.lua', 1],
+    [1451, 'lua/shared/queue/message.lua', 1],
+    [1461, 'lua/shared/queue/spelled.lua', 1],
+    [1469, 'lua/shared/queue/send.lua', 1],
+    [1485, 'lua/shared/queue/message.lua', 13],
+    [1508, 'lua/shared/queue/publish.lua', 3],
+    [1514, 'lua/queue/requeue-failed.lua', 127],
   ],
   encode(args) {
     return withoutDefaults([
@@ -30655,7 +30651,7 @@ function readOutcomesOfRequeueRequeued(part: Reply | undefined): (string)[] {
 export const requeue: Operation<RequeueArguments, RequeueAnswer> = {
   script: {
     name: 'queue/requeue',
-    sha1: '2a021f1bf6e30a61b8453ed5e44271a649e97e14',
+    sha1: '1510a912b26b6dd8d4c3ee0a68fd413bbe591b4a',
     reads: false,
     bytes: false,
     source: `--[[
@@ -31127,21 +31123,6 @@ end
 -- In the hash of groups, under its name:
 --   '<number> <ready> <claimed> <in_ring> <paused> <concurrency> <rate_limit> <rate_window_ms> <arrival_us>'
 -- Its burst stands beside it; see shared/queue/burst.
--- The burst of a rate, where one is set: '<rate_limit>,<rate_window_ms>,<burst>', in a field of its own, for processes of older
--- releases know none. So it is of the rate that it was set with, and not of one that those have set since. Those of groups
--- stand in the hash of groups, each behind a byte with which no name begins; that byte alone has how many there are.
-local GROUP_BURST = '\\255'
-
--- 0: as many as the rate allows in a window.
-local function read_burst(hash, field, rate)
-  if rate.rate_limit == 0 then
-    return 0
-  end
-  local stored = redis.call('HGET', hash, field)
-  local limit, window_ms, burst = string.match(stored or '', '^(%d+),(%d+),(%d+)$')
-  local is_of_rate = tonumber(limit) == rate.rate_limit and tonumber(window_ms) == rate.rate_window_ms
-  return is_of_rate and tonumber(burst) or 0
-end
 
 local function new_group(number)
   return {
@@ -31175,9 +31156,25 @@ local function read_group(groups, name)
     concurrency = tonumber(concurrency),
     rate_limit = tonumber(rate_limit),
     rate_window_ms = tonumber(rate_window_ms),
+    rate_burst = 0,
     arrival_us = tonumber(arrival_us),
   }
-  group.rate_burst = read_burst(groups, GROUP_BURST .. name, group)
+  if group.rate_limit > 0 then
+    -- Only here: a script makes its functions anew in every call.
+-- The burst of a rate, where one is set: '<rate_limit>,<rate_window_ms>,<burst>', in a field of its own, for processes of older
+-- releases know none. So it is of the rate that it was set with, and not of one that those have set since. Those of groups
+-- stand in the hash of groups, each behind a byte with which no name begins; that byte alone has how many there are.
+local GROUP_BURST = '\\255'
+
+-- 0: as many as the rate allows in a window.
+local function read_burst(hash, field, rate)
+  local stored = redis.call('HGET', hash, field)
+  local limit, window_ms, burst = string.match(stored or '', '^(%d+),(%d+),(%d+)$')
+  local is_of_rate = tonumber(limit) == rate.rate_limit and tonumber(window_ms) == rate.rate_window_ms
+  return is_of_rate and tonumber(burst) or 0
+end
+    group.rate_burst = read_burst(groups, GROUP_BURST .. name, group)
+  end
   return group
 end
 
@@ -31644,23 +31641,23 @@ return { 'requeued', outcomes }
     [456, 'lua/shared/queue/failure.lua', 1],
     [458, 'lua/shared/queue/failure.lua', 7],
     [462, 'lua/shared/queue/groups.lua', 1],
-    [470, 'lua/shared/queue/burst.lua', 1],
-    [485, 'lua/shared/queue/groups.lua', 10],
-    [601, 'lua/shared/queue/ready.lua', 1],
-    [638, 'lua/shared/queue/dead.lua', 1],
-    [641, 'lua/shared/queue/dead.lua', 55],
-    [656, 'lua/shared/queue/find.lua', 1],
-    [685, 'lua/shared/queue/displace.lua', 1],
-    [704, 'lua/shared/queue/begin-again.lua', 1],
-    [723, 'lua/shared/queue/idle.lua', 1],
-    [838, 'lua/queue/requeue.lua', 55],
-    [889, 'lua/shared/queue/publish.lua', 1],
-    [890, 'lua/shared/queue/message.lua', 1],
-    [900, 'lua/shared/queue/spelled.lua', 1],
-    [908, 'lua/shared/queue/send.lua', 1],
-    [924, 'lua/shared/queue/message.lua', 13],
-    [947, 'lua/shared/queue/publish.lua', 3],
-    [953, 'lua/queue/requeue.lua', 107],
+    [508, 'lua/shared/queue/burst.lua', 1],
+    [520, 'lua/shared/queue/groups.lua', 48],
+    [602, 'lua/shared/queue/ready.lua', 1],
+    [639, 'lua/shared/queue/dead.lua', 1],
+    [642, 'lua/shared/queue/dead.lua', 55],
+    [657, 'lua/shared/queue/find.lua', 1],
+    [686, 'lua/shared/queue/displace.lua', 1],
+    [705, 'lua/shared/queue/begin-again.lua', 1],
+    [724, 'lua/shared/queue/idle.lua', 1],
+    [839, 'lua/queue/requeue.lua', 55],
+    [890, 'lua/shared/queue/publish.lua', 1],
+    [891, 'lua/shared/queue/message.lua', 1],
+    [901, 'lua/shared/queue/spelled.lua', 1],
+    [909, 'lua/shared/queue/send.lua', 1],
+    [925, 'lua/shared/queue/message.lua', 13],
+    [948, 'lua/shared/queue/publish.lua', 3],
+    [954, 'lua/queue/requeue.lua', 107],
   ],
   encode(args) {
     const encoded = new Array<Argument>(3 + args.wanted.length)
@@ -31733,7 +31730,7 @@ function readBuriedOfRetryRetried(part: Reply | undefined): (number)[] {
 export const retry: Operation<RetryArguments, RetryAnswer> = {
   script: {
     name: 'queue/retry',
-    sha1: '6fc2b4848ca0f529c7f6ba28c8bf273b579c77c9',
+    sha1: '6b40a7796c6f052e6ae8c809108af602483a38cc',
     reads: false,
     bytes: false,
     source: `--[[
@@ -32166,12 +32163,11 @@ local function enlarge_spread(stored, at, spread)
   return struct.pack(form, enlarged.sum, enlarged.greatest, #flat / 2, unpack(flat)), after
 end
 
--- A period as it is stored, with a tally added to it; nil where its slot holds a later one.
+-- A period as it is stored, with a tally added to it. It takes over a slot that holds another one; that is a later one where
+-- the clock has stepped back.
 local function add_to_period(stored, number, tally)
   local holds = stored and struct.unpack('>I4', stored) or 0
-  if holds > number then
-    return nil
-  elseif holds < number then
+  if holds ~= number then
     stored = struct.pack(NUMBER_AND_COUNTS, number, 0, 0, 0, 0, 0, 0) .. NO_SPREAD .. NO_SPREAD
   end
   local found = { struct.unpack(NUMBER_AND_COUNTS, stored) }
@@ -32203,18 +32199,16 @@ local function is_told_apart(names, name)
   return names.known[name]
 end
 
--- Enters a tally of a minute for the period that it is in: by its field, the number and the tallies of the latest one.
+-- Enters a tally of a minute for the period that it is in: by its field, the number and the tallies of the one met last.
 local function enter_period(entered, period, minute, name, tally)
   local number = math.floor(minute * 60000 / period.length_ms)
   local field = field_of(period, number, name)
   local there = entered[field]
-  if not there or there.number < number then
+  if not there or there.number ~= number then
     there = { number = number, tallies = {} }
     entered[field] = there
   end
-  if there.number == number then
-    there.tallies[#there.tallies + 1] = tally
-  end
+  there.tallies[#there.tallies + 1] = tally
 end
 
 -- The fields of the statistics that notes change, and what they hold then; \`names\` among them.
@@ -32719,21 +32713,6 @@ end
 -- In the hash of groups, under its name:
 --   '<number> <ready> <claimed> <in_ring> <paused> <concurrency> <rate_limit> <rate_window_ms> <arrival_us>'
 -- Its burst stands beside it; see shared/queue/burst.
--- The burst of a rate, where one is set: '<rate_limit>,<rate_window_ms>,<burst>', in a field of its own, for processes of older
--- releases know none. So it is of the rate that it was set with, and not of one that those have set since. Those of groups
--- stand in the hash of groups, each behind a byte with which no name begins; that byte alone has how many there are.
-local GROUP_BURST = '\\255'
-
--- 0: as many as the rate allows in a window.
-local function read_burst(hash, field, rate)
-  if rate.rate_limit == 0 then
-    return 0
-  end
-  local stored = redis.call('HGET', hash, field)
-  local limit, window_ms, burst = string.match(stored or '', '^(%d+),(%d+),(%d+)$')
-  local is_of_rate = tonumber(limit) == rate.rate_limit and tonumber(window_ms) == rate.rate_window_ms
-  return is_of_rate and tonumber(burst) or 0
-end
 
 local function new_group(number)
   return {
@@ -32767,9 +32746,25 @@ local function read_group(groups, name)
     concurrency = tonumber(concurrency),
     rate_limit = tonumber(rate_limit),
     rate_window_ms = tonumber(rate_window_ms),
+    rate_burst = 0,
     arrival_us = tonumber(arrival_us),
   }
-  group.rate_burst = read_burst(groups, GROUP_BURST .. name, group)
+  if group.rate_limit > 0 then
+    -- Only here: a script makes its functions anew in every call.
+-- The burst of a rate, where one is set: '<rate_limit>,<rate_window_ms>,<burst>', in a field of its own, for processes of older
+-- releases know none. So it is of the rate that it was set with, and not of one that those have set since. Those of groups
+-- stand in the hash of groups, each behind a byte with which no name begins; that byte alone has how many there are.
+local GROUP_BURST = '\\255'
+
+-- 0: as many as the rate allows in a window.
+local function read_burst(hash, field, rate)
+  local stored = redis.call('HGET', hash, field)
+  local limit, window_ms, burst = string.match(stored or '', '^(%d+),(%d+),(%d+)$')
+  local is_of_rate = tonumber(limit) == rate.rate_limit and tonumber(window_ms) == rate.rate_window_ms
+  return is_of_rate and tonumber(burst) or 0
+end
+    group.rate_burst = read_burst(groups, GROUP_BURST .. name, group)
+  end
   return group
 end
 
@@ -33601,74 +33596,74 @@ return { 'retried', queue.chores, refused, buried }
     [253, 'lua/shared/queue/leave-notes.lua', 1],
     [271, 'lua/shared/queue/fold.lua', 1],
     [272, 'lua/shared/queue/statistics.lua', 1],
-    [508, 'lua/shared/queue/fold.lua', 3],
-    [519, 'lua/shared/queue/leave-notes.lua', 20],
-    [523, 'lua/shared/queue/note-alike.lua', 4],
-    [538, 'lua/shared/queue/note-spans.lua', 3],
-    [564, 'lua/shared/queue/save.lua', 1],
-    [566, 'lua/shared/queue/save.lua', 13],
-    [609, 'lua/shared/queue/save-call.lua', 1],
-    [617, 'lua/shared/queue/settings.lua', 1],
-    [635, 'lua/shared/queue/marks.lua', 1],
-    [649, 'lua/shared/queue/note-due.lua', 1],
-    [657, 'lua/shared/queue/rate.lua', 1],
-    [678, 'lua/shared/queue/rate.lua', 37],
-    [684, 'lua/shared/queue/job.lua', 1],
-    [696, 'lua/shared/queue/plain-head.lua', 1],
-    [699, 'lua/shared/queue/plain-head.lua', 8],
-    [707, 'lua/shared/queue/job.lua', 14],
-    [708, 'lua/shared/queue/job.lua', 45],
-    [754, 'lua/shared/queue/flags.lua', 1],
-    [783, 'lua/shared/queue/run.lua', 1],
-    [830, 'lua/shared/queue/parents.lua', 1],
-    [889, 'lua/shared/queue/parents.lua', 70],
-    [901, 'lua/shared/queue/happened.lua', 1],
-    [913, 'lua/shared/queue/entries.lua', 1],
-    [931, 'lua/shared/queue/history.lua', 1],
-    [945, 'lua/shared/queue/names.lua', 1],
-    [948, 'lua/shared/queue/names.lua', 29],
-    [966, 'lua/shared/queue/failure.lua', 1],
-    [972, 'lua/shared/queue/note-failure.lua', 1],
-    [976, 'lua/shared/queue/groups.lua', 1],
-    [984, 'lua/shared/queue/burst.lua', 1],
-    [999, 'lua/shared/queue/groups.lua', 10],
-    [1104, 'lua/shared/queue/groups.lua', 126],
-    [1114, 'lua/shared/queue/ready.lua', 1],
-    [1143, 'lua/shared/queue/backoff.lua', 1],
-    [1183, 'lua/shared/queue/dead.lua', 1],
-    [1237, 'lua/shared/queue/end.lua', 1],
-    [1258, 'lua/shared/queue/leave-tags.lua', 1],
-    [1267, 'lua/shared/queue/end.lua', 23],
-    [1284, 'lua/shared/queue/note-end.lua', 1],
-    [1314, 'lua/shared/queue/tell-others.lua', 1],
-    [1316, 'lua/shared/queue/packed-notes.lua', 1],
-    [1317, 'lua/shared/queue/packed-notes.lua', 3],
-    [1325, 'lua/shared/queue/tell-others.lua', 4],
-    [1328, 'lua/shared/queue/result.lua', 1],
-    [1342, 'lua/shared/queue/tell-ends.lua', 1],
-    [1398, 'lua/shared/queue/tell-others.lua', 9],
-    [1401, 'lua/shared/queue/tell-others.lua', 13],
-    [1404, 'lua/shared/queue/publish.lua', 1],
-    [1405, 'lua/shared/queue/message.lua', 1],
-    [1415, 'lua/shared/queue/spelled.lua', 1],
-    [1423, 'lua/shared/queue/send.lua', 1],
-    [1439, 'lua/shared/queue/message.lua', 13],
-    [1462, 'lua/shared/queue/publish.lua', 3],
-    [1468, 'lua/shared/queue/tell-others.lua', 17],
-    [1471, 'lua/shared/queue/cancel.lua', 1],
-    [1479, 'lua/shared/queue/stop.lua', 1],
-    [1487, 'lua/shared/queue/bury-claimed.lua', 1],
-    [1494, 'lua/shared/queue/idle.lua', 1],
-    [1609, 'lua/shared/queue/idle.lua', 127],
-    [1619, 'lua/shared/queue/judge-one.lua', 1],
-    [1629, 'lua/shared/queue/told.lua', 1],
-    [1651, 'lua/shared/queue/freed.lua', 1],
-    [1660, 'lua/queue/retry.lua', 79],
-    [1741, 'lua/shared/queue/settle.lua', 1],
-    [1742, 'lua/shared/queue/unblock.lua', 1],
-    [1748, 'lua/shared/queue/outbox.lua', 1],
-    [1759, 'lua/shared/queue/settle.lua', 18],
-    [1833, 'lua/queue/retry.lua', 161],
+    [505, 'lua/shared/queue/fold.lua', 3],
+    [516, 'lua/shared/queue/leave-notes.lua', 20],
+    [520, 'lua/shared/queue/note-alike.lua', 4],
+    [535, 'lua/shared/queue/note-spans.lua', 3],
+    [561, 'lua/shared/queue/save.lua', 1],
+    [563, 'lua/shared/queue/save.lua', 13],
+    [606, 'lua/shared/queue/save-call.lua', 1],
+    [614, 'lua/shared/queue/settings.lua', 1],
+    [632, 'lua/shared/queue/marks.lua', 1],
+    [646, 'lua/shared/queue/note-due.lua', 1],
+    [654, 'lua/shared/queue/rate.lua', 1],
+    [675, 'lua/shared/queue/rate.lua', 37],
+    [681, 'lua/shared/queue/job.lua', 1],
+    [693, 'lua/shared/queue/plain-head.lua', 1],
+    [696, 'lua/shared/queue/plain-head.lua', 8],
+    [704, 'lua/shared/queue/job.lua', 14],
+    [705, 'lua/shared/queue/job.lua', 45],
+    [751, 'lua/shared/queue/flags.lua', 1],
+    [780, 'lua/shared/queue/run.lua', 1],
+    [827, 'lua/shared/queue/parents.lua', 1],
+    [886, 'lua/shared/queue/parents.lua', 70],
+    [898, 'lua/shared/queue/happened.lua', 1],
+    [910, 'lua/shared/queue/entries.lua', 1],
+    [928, 'lua/shared/queue/history.lua', 1],
+    [942, 'lua/shared/queue/names.lua', 1],
+    [945, 'lua/shared/queue/names.lua', 29],
+    [963, 'lua/shared/queue/failure.lua', 1],
+    [969, 'lua/shared/queue/note-failure.lua', 1],
+    [973, 'lua/shared/queue/groups.lua', 1],
+    [1019, 'lua/shared/queue/burst.lua', 1],
+    [1031, 'lua/shared/queue/groups.lua', 48],
+    [1102, 'lua/shared/queue/groups.lua', 130],
+    [1112, 'lua/shared/queue/ready.lua', 1],
+    [1141, 'lua/shared/queue/backoff.lua', 1],
+    [1181, 'lua/shared/queue/dead.lua', 1],
+    [1235, 'lua/shared/queue/end.lua', 1],
+    [1256, 'lua/shared/queue/leave-tags.lua', 1],
+    [1265, 'lua/shared/queue/end.lua', 23],
+    [1282, 'lua/shared/queue/note-end.lua', 1],
+    [1312, 'lua/shared/queue/tell-others.lua', 1],
+    [1314, 'lua/shared/queue/packed-notes.lua', 1],
+    [1315, 'lua/shared/queue/packed-notes.lua', 3],
+    [1323, 'lua/shared/queue/tell-others.lua', 4],
+    [1326, 'lua/shared/queue/result.lua', 1],
+    [1340, 'lua/shared/queue/tell-ends.lua', 1],
+    [1396, 'lua/shared/queue/tell-others.lua', 9],
+    [1399, 'lua/shared/queue/tell-others.lua', 13],
+    [1402, 'lua/shared/queue/publish.lua', 1],
+    [1403, 'lua/shared/queue/message.lua', 1],
+    [1413, 'lua/shared/queue/spelled.lua', 1],
+    [1421, 'lua/shared/queue/send.lua', 1],
+    [1437, 'lua/shared/queue/message.lua', 13],
+    [1460, 'lua/shared/queue/publish.lua', 3],
+    [1466, 'lua/shared/queue/tell-others.lua', 17],
+    [1469, 'lua/shared/queue/cancel.lua', 1],
+    [1477, 'lua/shared/queue/stop.lua', 1],
+    [1485, 'lua/shared/queue/bury-claimed.lua', 1],
+    [1492, 'lua/shared/queue/idle.lua', 1],
+    [1607, 'lua/shared/queue/idle.lua', 127],
+    [1617, 'lua/shared/queue/judge-one.lua', 1],
+    [1627, 'lua/shared/queue/told.lua', 1],
+    [1649, 'lua/shared/queue/freed.lua', 1],
+    [1658, 'lua/queue/retry.lua', 79],
+    [1739, 'lua/shared/queue/settle.lua', 1],
+    [1740, 'lua/shared/queue/unblock.lua', 1],
+    [1746, 'lua/shared/queue/outbox.lua', 1],
+    [1757, 'lua/shared/queue/settle.lua', 18],
+    [1831, 'lua/queue/retry.lua', 161],
   ],
   encode(args) {
     const encoded = new Array<Argument>(6 + args.failures.length * 5)
@@ -34528,7 +34523,7 @@ function readPeriodsOfStatsStatistics(part: Reply | undefined): ({ readonly atMs
 export const stats: Operation<StatsArguments, StatsAnswer> = {
   script: {
     name: 'queue/stats',
-    sha1: 'c60696e7249642f93ffc8c739bad1f67696340cf',
+    sha1: 'ab197bb032445b38e91fa175e7a2eca7d0d3d216',
     reads: true,
     bytes: true,
     source: `--[[
@@ -34795,12 +34790,11 @@ local function enlarge_spread(stored, at, spread)
   return struct.pack(form, enlarged.sum, enlarged.greatest, #flat / 2, unpack(flat)), after
 end
 
--- A period as it is stored, with a tally added to it; nil where its slot holds a later one.
+-- A period as it is stored, with a tally added to it. It takes over a slot that holds another one; that is a later one where
+-- the clock has stepped back.
 local function add_to_period(stored, number, tally)
   local holds = stored and struct.unpack('>I4', stored) or 0
-  if holds > number then
-    return nil
-  elseif holds < number then
+  if holds ~= number then
     stored = struct.pack(NUMBER_AND_COUNTS, number, 0, 0, 0, 0, 0, 0) .. NO_SPREAD .. NO_SPREAD
   end
   local found = { struct.unpack(NUMBER_AND_COUNTS, stored) }
@@ -34832,18 +34826,16 @@ local function is_told_apart(names, name)
   return names.known[name]
 end
 
--- Enters a tally of a minute for the period that it is in: by its field, the number and the tallies of the latest one.
+-- Enters a tally of a minute for the period that it is in: by its field, the number and the tallies of the one met last.
 local function enter_period(entered, period, minute, name, tally)
   local number = math.floor(minute * 60000 / period.length_ms)
   local field = field_of(period, number, name)
   local there = entered[field]
-  if not there or there.number < number then
+  if not there or there.number ~= number then
     there = { number = number, tallies = {} }
     entered[field] = there
   end
-  if there.number == number then
-    there.tallies[#there.tallies + 1] = tally
-  end
+  there.tallies[#there.tallies + 1] = tally
 end
 
 -- The fields of the statistics that notes change, and what they hold then; \`names\` among them.
@@ -34928,8 +34920,8 @@ return { 'statistics', first * length_ms, last * length_ms, length_ms, parse_nam
     [22, 'lua/shared/clock.lua', 1],
     [28, 'lua/shared/queue/state.lua', 1],
     [106, 'lua/shared/queue/statistics.lua', 1],
-    [342, 'lua/shared/queue/tell-period.lua', 1],
-    [364, 'lua/queue/stats.lua', 26],
+    [339, 'lua/shared/queue/tell-period.lua', 1],
+    [361, 'lua/queue/stats.lua', 26],
   ],
   encode(args) {
     return [
@@ -36388,7 +36380,7 @@ function readAbsentOfWatchWatched(part: Reply | undefined): (string)[] {
 export const watch: Operation<WatchArguments, WatchAnswer> = {
   script: {
     name: 'queue/watch',
-    sha1: '24b8f56a20b4f5fc8391a1c1d98e616d0cd6c170',
+    sha1: '850e20f36977c10d81c8412b5262adb98ed7c952',
     reads: false,
     bytes: false,
     source: `--[[
@@ -36925,21 +36917,6 @@ end
 -- In the hash of groups, under its name:
 --   '<number> <ready> <claimed> <in_ring> <paused> <concurrency> <rate_limit> <rate_window_ms> <arrival_us>'
 -- Its burst stands beside it; see shared/queue/burst.
--- The burst of a rate, where one is set: '<rate_limit>,<rate_window_ms>,<burst>', in a field of its own, for processes of older
--- releases know none. So it is of the rate that it was set with, and not of one that those have set since. Those of groups
--- stand in the hash of groups, each behind a byte with which no name begins; that byte alone has how many there are.
-local GROUP_BURST = '\\255'
-
--- 0: as many as the rate allows in a window.
-local function read_burst(hash, field, rate)
-  if rate.rate_limit == 0 then
-    return 0
-  end
-  local stored = redis.call('HGET', hash, field)
-  local limit, window_ms, burst = string.match(stored or '', '^(%d+),(%d+),(%d+)$')
-  local is_of_rate = tonumber(limit) == rate.rate_limit and tonumber(window_ms) == rate.rate_window_ms
-  return is_of_rate and tonumber(burst) or 0
-end
 
 local function new_group(number)
   return {
@@ -36973,9 +36950,25 @@ local function read_group(groups, name)
     concurrency = tonumber(concurrency),
     rate_limit = tonumber(rate_limit),
     rate_window_ms = tonumber(rate_window_ms),
+    rate_burst = 0,
     arrival_us = tonumber(arrival_us),
   }
-  group.rate_burst = read_burst(groups, GROUP_BURST .. name, group)
+  if group.rate_limit > 0 then
+    -- Only here: a script makes its functions anew in every call.
+-- The burst of a rate, where one is set: '<rate_limit>,<rate_window_ms>,<burst>', in a field of its own, for processes of older
+-- releases know none. So it is of the rate that it was set with, and not of one that those have set since. Those of groups
+-- stand in the hash of groups, each behind a byte with which no name begins; that byte alone has how many there are.
+local GROUP_BURST = '\\255'
+
+-- 0: as many as the rate allows in a window.
+local function read_burst(hash, field, rate)
+  local stored = redis.call('HGET', hash, field)
+  local limit, window_ms, burst = string.match(stored or '', '^(%d+),(%d+),(%d+)$')
+  local is_of_rate = tonumber(limit) == rate.rate_limit and tonumber(window_ms) == rate.rate_window_ms
+  return is_of_rate and tonumber(burst) or 0
+end
+    group.rate_burst = read_burst(groups, GROUP_BURST .. name, group)
+  end
   return group
 end
 
@@ -37564,12 +37557,11 @@ local function enlarge_spread(stored, at, spread)
   return struct.pack(form, enlarged.sum, enlarged.greatest, #flat / 2, unpack(flat)), after
 end
 
--- A period as it is stored, with a tally added to it; nil where its slot holds a later one.
+-- A period as it is stored, with a tally added to it. It takes over a slot that holds another one; that is a later one where
+-- the clock has stepped back.
 local function add_to_period(stored, number, tally)
   local holds = stored and struct.unpack('>I4', stored) or 0
-  if holds > number then
-    return nil
-  elseif holds < number then
+  if holds ~= number then
     stored = struct.pack(NUMBER_AND_COUNTS, number, 0, 0, 0, 0, 0, 0) .. NO_SPREAD .. NO_SPREAD
   end
   local found = { struct.unpack(NUMBER_AND_COUNTS, stored) }
@@ -37601,18 +37593,16 @@ local function is_told_apart(names, name)
   return names.known[name]
 end
 
--- Enters a tally of a minute for the period that it is in: by its field, the number and the tallies of the latest one.
+-- Enters a tally of a minute for the period that it is in: by its field, the number and the tallies of the one met last.
 local function enter_period(entered, period, minute, name, tally)
   local number = math.floor(minute * 60000 / period.length_ms)
   local field = field_of(period, number, name)
   local there = entered[field]
-  if not there or there.number < number then
+  if not there or there.number ~= number then
     there = { number = number, tallies = {} }
     entered[field] = there
   end
-  if there.number == number then
-    there.tallies[#there.tallies + 1] = tally
-  end
+  there.tallies[#there.tallies + 1] = tally
 end
 
 -- The fields of the statistics that notes change, and what they hold then; \`names\` among them.
@@ -37698,34 +37688,34 @@ return { 'watched', queue.chores, absent }
     [500, 'lua/shared/queue/rate.lua', 1],
     [521, 'lua/shared/queue/rate.lua', 37],
     [527, 'lua/shared/queue/groups.lua', 1],
-    [535, 'lua/shared/queue/burst.lua', 1],
-    [550, 'lua/shared/queue/groups.lua', 10],
-    [655, 'lua/shared/queue/ready.lua', 1],
-    [684, 'lua/shared/queue/names.lua', 1],
-    [687, 'lua/shared/queue/names.lua', 29],
-    [705, 'lua/shared/queue/dead.lua', 1],
-    [759, 'lua/shared/queue/end.lua', 1],
-    [780, 'lua/shared/queue/leave-tags.lua', 1],
-    [789, 'lua/shared/queue/end.lua', 23],
-    [799, 'lua/shared/queue/backoff.lua', 1],
-    [801, 'lua/shared/queue/backoff.lua', 22],
-    [820, 'lua/shared/queue/unblock.lua', 1],
-    [826, 'lua/shared/queue/outbox.lua', 1],
-    [837, 'lua/shared/queue/entries.lua', 1],
-    [855, 'lua/shared/queue/history.lua', 1],
-    [869, 'lua/shared/queue/happened.lua', 1],
-    [881, 'lua/shared/queue/note-end.lua', 1],
-    [911, 'lua/shared/queue/cancel.lua', 1],
-    [919, 'lua/shared/queue/settle.lua', 18],
-    [993, 'lua/queue/watch.lua', 83],
-    [996, 'lua/shared/queue/leave-notes.lua', 1],
-    [1014, 'lua/shared/queue/fold.lua', 1],
-    [1015, 'lua/shared/queue/statistics.lua', 1],
-    [1251, 'lua/shared/queue/fold.lua', 3],
-    [1262, 'lua/shared/queue/leave-notes.lua', 20],
-    [1266, 'lua/shared/queue/packed-notes.lua', 1],
-    [1267, 'lua/shared/queue/packed-notes.lua', 3],
-    [1275, 'lua/queue/watch.lua', 88],
+    [573, 'lua/shared/queue/burst.lua', 1],
+    [585, 'lua/shared/queue/groups.lua', 48],
+    [656, 'lua/shared/queue/ready.lua', 1],
+    [685, 'lua/shared/queue/names.lua', 1],
+    [688, 'lua/shared/queue/names.lua', 29],
+    [706, 'lua/shared/queue/dead.lua', 1],
+    [760, 'lua/shared/queue/end.lua', 1],
+    [781, 'lua/shared/queue/leave-tags.lua', 1],
+    [790, 'lua/shared/queue/end.lua', 23],
+    [800, 'lua/shared/queue/backoff.lua', 1],
+    [802, 'lua/shared/queue/backoff.lua', 22],
+    [821, 'lua/shared/queue/unblock.lua', 1],
+    [827, 'lua/shared/queue/outbox.lua', 1],
+    [838, 'lua/shared/queue/entries.lua', 1],
+    [856, 'lua/shared/queue/history.lua', 1],
+    [870, 'lua/shared/queue/happened.lua', 1],
+    [882, 'lua/shared/queue/note-end.lua', 1],
+    [912, 'lua/shared/queue/cancel.lua', 1],
+    [920, 'lua/shared/queue/settle.lua', 18],
+    [994, 'lua/queue/watch.lua', 83],
+    [997, 'lua/shared/queue/leave-notes.lua', 1],
+    [1015, 'lua/shared/queue/fold.lua', 1],
+    [1016, 'lua/shared/queue/statistics.lua', 1],
+    [1249, 'lua/shared/queue/fold.lua', 3],
+    [1260, 'lua/shared/queue/leave-notes.lua', 20],
+    [1264, 'lua/shared/queue/packed-notes.lua', 1],
+    [1265, 'lua/shared/queue/packed-notes.lua', 3],
+    [1273, 'lua/queue/watch.lua', 88],
   ],
   encode(args) {
     const encoded = new Array<Argument>(1 + args.wanted.length)

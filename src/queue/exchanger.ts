@@ -52,6 +52,11 @@ const LETTER_MS = 1000
 const FIRST_RETRY_MS = 100
 const LAST_RETRY_MS = 5000
 
+/** When the lease of a job that came by letter ends, by what an answer said about the server's clock. */
+function endOf({ endsAtMs }: HandedJob, { nowMs, askedAt }: Clock): number {
+  return endsAtOf(askedAt, endsAtMs - nowMs)
+}
+
 export class Exchanger {
   readonly #source: Source
   readonly #terms: ExchangeTerms
@@ -73,7 +78,7 @@ export class Exchanger {
   #expects = false
   /** What the newest answer says about the server's clock. */
   #clock: Clock | null = null
-  /** Jobs that came before the first answer: until when they are claimed is not known yet. */
+  /** Jobs that came before the answer that tells until when they are claimed. */
   readonly #early: HandedJob[] = []
   #recheck: NodeJS.Timeout | null = null
   #onSettled: (() => void) | null = null
@@ -243,18 +248,23 @@ export class Exchanger {
     this.#called += 1
     this.#expects = false
     if (handed !== null) {
-      if (this.#clock === null) this.#early.push(handed)
-      else this.#takeHanded(handed, this.#clock)
+      const clock = this.#clock
+      // One that seems to be over already may be of a server whose clock has stepped back: the next answer tells.
+      if (clock === null || (!this.#isOver && endOf(handed, clock) <= performance.now()))
+        this.#early.push(handed)
+      else this.#takeHanded(handed, clock)
     }
     this.#onLetter?.()
     if (!this.#isOver) this.#wake()
   }
 
   /** As if it had been claimed by an answer. */
-  #takeHanded({ job, endsAtMs, receivedAt }: HandedJob, { nowMs, askedAt }: Clock): void {
+  #takeHanded(handed: HandedJob, clock: Clock): void {
+    const { job, endsAtMs, receivedAt } = handed
+    const { nowMs, askedAt } = clock
     // Should the server's clock have been set forward since, the lease is not taken for longer than it is.
     const { leaseMs } = this.#terms
-    const endsAt = Math.min(endsAtOf(askedAt, endsAtMs - nowMs), receivedAt + leaseMs)
+    const endsAt = Math.min(endOf(handed, clock), receivedAt + leaseMs)
     const answer = { nowMs, askedAt, leaseMs, endsAtMs, endsAt, waits: false, recheckMs: 0 }
     this.#terms.take({ ...answer, jobs: [job], ...NOTHING_ELSE })
   }

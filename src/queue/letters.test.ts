@@ -44,6 +44,19 @@ describe('a worker that waits', () => {
     expect(await queue.settings.inspect()).toMatchObject({ claimed: 0, ready: 0 })
   })
 
+  test("keeps a job that comes after the server's clock has stepped back", async () => {
+    const { queue, clock } = await setup()
+    const begun: string[] = []
+    await using _worker = queue.work({ mail: ({ payload }) => void begun.push(payload.to) }, { lease: '5s' })
+    await until(async () => (await queue.settings.inspect()).idle === 1)
+
+    await clock.advance(-3_600_000)
+    await queue.enqueue('mail', { to })
+
+    await until(async () => (await queue.settings.inspect()).acked === 1)
+    expect(begun).toEqual([to])
+  })
+
   test('keeps a job that comes before the answer which says that it waits', async () => {
     const { redis, client, name, slowly } = instance()
     const queue = redis.queue<{ mail: { to: string } }>(name)

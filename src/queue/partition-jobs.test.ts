@@ -71,18 +71,20 @@ describe('settings of partitions', () => {
 
     await queue.settings.set({
       concurrency: 10,
-      rate: { limit: 6, window: '1s' },
+      rate: { limit: 6, window: '1s', burst: 5 },
       keep: { count: 40, age: '1h' },
     })
 
     const { partitions, ...sums } = await queue.inspect()
-    expect(sums).toMatchObject({ concurrency: 10, rateLimit: 6, rateWindowMs: 1000, keepCount: 40 })
-    expect(sums).toMatchObject({ keepMs: 3_600_000 })
+    expect(sums).toMatchObject({ concurrency: 10, rateLimit: 6, rateWindowMs: 1000, rateBurst: 5 })
+    expect(sums).toMatchObject({ keepCount: 40, keepMs: 3_600_000 })
     expect(partitions.map(({ concurrency }) => concurrency)).toEqual([3, 3, 2, 2])
     expect(partitions.map(({ rateLimit }) => rateLimit)).toEqual([2, 2, 1, 1])
+    expect(partitions.map(({ rateBurst }) => rateBurst)).toEqual([2, 1, 1, 1])
     for (const settings of [
       { concurrency: 3 },
       { rate: { limit: 1, window: '1s' } },
+      { rate: { limit: 4, window: '1s', burst: 3 } },
       { keep: { count: 1 } },
     ]) {
       await expect(queue.settings.set(settings as never)).rejects.toThrow(InvalidArgumentError)

@@ -12,7 +12,7 @@ local function bring_due(keys, queue, settings, now_us, wanted)
   local now_ms = math.floor(now_us / 1000)
   reclaim_lost(keys, queue, now_us, 100)
   show_due(keys, queue, now_us, math.max(20, math.min(wanted, 100)))
-  if is_behind(queue, now_ms) then
+  if queue.is_behind then
     -- @include shared/exact
     -- @include shared/queue/leave-short
     -- @include shared/queue/read-recurrence
@@ -27,5 +27,6 @@ local function bring_due(keys, queue, settings, now_us, wanted)
     -- @include shared/queue/spawn
     spawn_due(keys, queue, now_us, 100)
   end
-  queue.due_ms = next_due_ms(keys, queue, settings, now_ms) or NEVER_MS
+  -- @include shared/queue/look-again
+  queue.due_ms = look_again(queue, next_due_ms(keys, queue, settings, now_ms) or NEVER_MS, now_ms)
 end

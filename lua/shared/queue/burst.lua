@@ -5,9 +5,6 @@ local GROUP_BURST = '\255'
 
 -- 0: as many as the rate allows in a window.
 local function read_burst(hash, field, rate)
-  if rate.rate_limit == 0 then
-    return 0
-  end
   local stored = redis.call('HGET', hash, field)
   local limit, window_ms, burst = string.match(stored or '', '^(%d+),(%d+),(%d+)$')
   local is_of_rate = tonumber(limit) == rate.rate_limit and tonumber(window_ms) == rate.rate_window_ms

@@ -2,11 +2,12 @@
 -- back, and recurrences. They are looked at as long as the clock is behind, so many at a time, in turn.
 -- @include shared/queue/next-interval
 local MOST_LOOKED_AT = 100
+local TURN_MS = 1000
 
 -- The part of a sorted set whose turn it is.
 local function part_of(set, now_ms)
   local parts = math.ceil(redis.call('ZCARD', set) / MOST_LOOKED_AT)
-  local from = parts > 0 and math.floor(now_ms / LOOK_AGAIN_MS) % parts * MOST_LOOKED_AT or 0
+  local from = parts > 0 and math.floor(now_ms / TURN_MS) % parts * MOST_LOOKED_AT or 0
   return redis.call('ZRANGE', set, from, from + MOST_LOOKED_AT - 1)
 end
 

@@ -6,7 +6,6 @@
 -- In the hash of groups, under its name:
 --   '<number> <ready> <claimed> <in_ring> <paused> <concurrency> <rate_limit> <rate_window_ms> <arrival_us>'
 -- Its burst stands beside it; see shared/queue/burst.
--- @include shared/queue/burst
 
 local function new_group(number)
   return {
@@ -40,9 +39,14 @@ local function read_group(groups, name)
     concurrency = tonumber(concurrency),
     rate_limit = tonumber(rate_limit),
     rate_window_ms = tonumber(rate_window_ms),
+    rate_burst = 0,
     arrival_us = tonumber(arrival_us),
   }
-  group.rate_burst = read_burst(groups, GROUP_BURST .. name, group)
+  if group.rate_limit > 0 then
+    -- Only here: a script makes its functions anew in every call.
+    -- @include shared/queue/burst
+    group.rate_burst = read_burst(groups, GROUP_BURST .. name, group)
+  end
   return group
 end
 

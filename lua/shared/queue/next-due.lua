@@ -1,5 +1,3 @@
--- @include shared/queue/is-behind
-
 -- When there is something to do again although nobody calls, in milliseconds of the server; nil: never.
 local function next_due_ms(keys, queue, settings, now_ms)
   local first = redis.call('ZRANGE', keys.scheduled, '0', '0', 'WITHSCORES')[2]
@@ -27,9 +25,6 @@ local function next_due_ms(keys, queue, settings, now_ms)
       '1'
     )[2]
     soonest = math.min(soonest, tonumber(run or math.huge))
-  end
-  if soonest < math.huge and is_behind(queue, now_ms) then
-    soonest = math.min(soonest, now_ms + LOOK_AGAIN_MS)
   end
   return soonest < math.huge and soonest or nil
 end

@@ -7,9 +7,9 @@ local function is_quiet(queue, call, now_ms)
   if queue.layout ~= QUEUE_LAYOUT or queue.settings or queue.marks % 4 > 0 or queue.due_ms <= now_ms then
     return false
   end
-  if queue.marks > 0 then
+  if queue.marks > 1 and queue.due_ms > now_ms + 1000 then
     -- @include shared/queue/is-behind
-    if must_catch_up(queue, now_ms) then
+    if is_behind(queue, now_ms) then
       return false
     end
   end

@@ -157,12 +157,11 @@ local function enlarge_spread(stored, at, spread)
   return struct.pack(form, enlarged.sum, enlarged.greatest, #flat / 2, unpack(flat)), after
 end
 
--- A period as it is stored, with a tally added to it; nil where its slot holds a later one.
+-- A period as it is stored, with a tally added to it. It takes over a slot that holds another one; that is a later one where
+-- the clock has stepped back.
 local function add_to_period(stored, number, tally)
   local holds = stored and struct.unpack('>I4', stored) or 0
-  if holds > number then
-    return nil
-  elseif holds < number then
+  if holds ~= number then
     stored = struct.pack(NUMBER_AND_COUNTS, number, 0, 0, 0, 0, 0, 0) .. NO_SPREAD .. NO_SPREAD
   end
   local found = { struct.unpack(NUMBER_AND_COUNTS, stored) }
@@ -194,18 +193,16 @@ local function is_told_apart(names, name)
   return names.known[name]
 end
 
--- Enters a tally of a minute for the period that it is in: by its field, the number and the tallies of the latest one.
+-- Enters a tally of a minute for the period that it is in: by its field, the number and the tallies of the one met last.
 local function enter_period(entered, period, minute, name, tally)
   local number = math.floor(minute * 60000 / period.length_ms)
   local field = field_of(period, number, name)
   local there = entered[field]
-  if not there or there.number < number then
+  if not there or there.number ~= number then
     there = { number = number, tallies = {} }
     entered[field] = there
   end
-  if there.number == number then
-    there.tallies[#there.tallies + 1] = tally
-  end
+  there.tallies[#there.tallies + 1] = tally
 end
 
 -- The fields of the statistics that notes change, and what they hold then; `names` among them.

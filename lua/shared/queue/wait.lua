@@ -1,4 +1,5 @@
 -- @include shared/queue/note-time
+-- @include shared/queue/look-again
 
 -- A worker that found less than it wanted waits until it is woken. Answers in how many milliseconds it has to come back
 -- by itself; 0: it need not.
@@ -8,6 +9,7 @@ local function wait_for_work(keys, queue, settings, worker, score, has_room, now
     wait_ms = 1
   end
   local due_ms = next_due_ms(keys, queue, settings, now_ms)
+  due_ms = due_ms and look_again(queue, due_ms, now_ms)
   if wait_ms > 0 then
     due_ms = math.min(due_ms or math.huge, now_ms + wait_ms)
   end
