@@ -33,7 +33,7 @@ export class PartitionClaims<Body> {
       channel: this.#partitions.channels,
       waitMs: toWaitMs(options),
       signal: options.signal,
-      giveBack: (claim) => claim.release(),
+      giveBack: (late) => late.release(),
     })
   }
 

@@ -81,11 +81,15 @@ export async function exchangeAndWait(
   signal?.throwIfAborted()
   if (source.unit.runtime.runner.closed) throw closed()
   const { limit, leaseMs } = terms
-  const acking = exchange(source, { acks, limit, leaseMs, worker: '' }).then((exchanged) => {
-    onAcked(exchanged)
-    return exchanged
-  })
-  const first = await unlessAborted(acking, signal, (late) => giveBack(source, late))
+  const first = await unlessAborted(
+    exchange(source, { acks, limit, leaseMs, worker: '' }),
+    signal,
+    (late) => {
+      onAcked(late)
+      return giveBack(source, late)
+    },
+  )
+  onAcked(first)
   if (first.jobs.length > 0 || waitMs === 0) return first
   const endsAt = performance.now() + waitMs
   const id = source.unit.runtime.mailbox.newId()

@@ -27,7 +27,8 @@ class Ear {
 
   /** A task may stop others. */
   #runAll(): void {
-    for (const task of Array.from(this.#tasks)) if (this.#tasks.delete(task)) task.run()
+    const tasks = [...this.#tasks]
+    for (const task of tasks) if (this.#tasks.delete(task)) task.run()
   }
 }
 

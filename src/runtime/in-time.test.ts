@@ -18,12 +18,12 @@ function never(): Promise<never> {
   return new Promise(() => undefined)
 }
 
-const open = new Deadlines()
+const shared = new Deadlines()
 const waits: [string, (signal: AbortSignal) => Promise<unknown>][] = [
   ['within', (signal) => within(never(), 60_000, signal)],
   ['unlessAborted', (signal) => unlessAborted(never(), signal)],
   ['pause', (signal) => pause(60_000, signal)],
-  ['rest', (signal) => rest(60_000, open, signal)],
+  ['rest', (signal) => rest(60_000, shared, signal)],
 ]
 
 describe.each(waits)('%s', (_, wait) => {
@@ -43,7 +43,7 @@ describe.each(waits)('%s', (_, wait) => {
     await expect(waiting).rejects.toBe(reason)
     expect(getEventListeners(stop.signal, 'abort')).toEqual([])
     // Theirs serves whatever follows.
-    open.giveUpAll(new Error('over'))
+    shared.giveUpAll(new Error('over'))
     expect(vi.getTimerCount()).toBe(0)
   })
 })

@@ -119,22 +119,18 @@ export function pause(ms: number, signal?: AbortSignal): Promise<void> {
   })
 }
 
-/** One promise less than `then` and `finally`, and none that nobody handles. */
+/** One promise less than `then` and `finally`, and each of them is handled. */
 function settle<Value>(
   promise: Promise<Value>,
   resolve: (value: Value) => void,
   reject: (error: unknown) => void,
   over: () => void,
 ): void {
-  // oxlint-disable-next-line promise/always-return -- it is the end of the chain
-  promise.then(
-    (value) => {
+  const settled =
+    <Told>(tell: (told: Told) => void) =>
+    (told: Told): void => {
       over()
-      resolve(value)
-    },
-    (error: unknown) => {
-      over()
-      reject(error)
-    },
-  )
+      tell(told)
+    }
+  promise.then(settled(resolve), settled(reject))
 }

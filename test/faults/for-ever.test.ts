@@ -117,7 +117,9 @@ const followers: [string, Begin][] = [
       const queue = redis.queue('f')
       const events = queue.events({ kinds: ['enqueued'] })
       const first = events.next()
-      await expect.poll(() => queue.enqueue('come', 0).then(() => Promise.race([first, null]))).not.toBeNull()
+      await expect
+        .poll(() => queue.enqueue('come', 0).then(() => Promise.race([first, Promise.resolve(null)])))
+        .not.toBeNull()
       let heard = false
       const next = async (): Promise<unknown> => {
         for await (const event of events) if ('name' in event && event.name === 'late') break

@@ -71,7 +71,7 @@ async function packages(): Promise<string[]> {
       return Object.keys({ ...dependencies, ...devDependencies })
     }),
   )
-  return names.flat().filter((name) => !BUNDLED.has(name) && name !== 'perilune')
+  return names.flat().filter((name) => !BUNDLED.has(name))
 }
 
 async function examples(): Promise<string[]> {

@@ -146,7 +146,7 @@ const counters: readonly Group[] = [
 ]
 
 const texts: readonly Group[] = [
-  group<Autocomplete<unknown>>('Autocomplete', (redis) => redis.autocomplete('a'), {
+  group<Autocomplete>('Autocomplete', (redis) => redis.autocomplete('a'), {
     add: (each) => each.add('text'),
     addMany: (each) => each.addMany([{ text: 'one' }, { text: 'two' }]),
     remove: (each) => each.remove('text'),
