@@ -79,6 +79,7 @@ if queue.idle > 0 or waits then
   -- @include shared/tell
   -- @include shared/queue/idle
   -- @include shared/queue/watch
+  -- @include shared/queue/wait-idle
   local how = { channel = channel, sharded = sharded, counted = counted }
   local score = leave_idle(idle, queue, worker)
   if count > 0 and count == limit and redis.call('EXISTS', ready) == 1 then
@@ -86,7 +87,7 @@ if queue.idle > 0 or waits then
   elseif count > 0 and not waits then
     see_to(idle, queue, ends_ms, now_ms, how)
   elseif limit == 0 then
-    see_to_watch(idle, queue, worker, score, now_ms, how)
+    see_to_watch(idle, queue, score, now_ms, how)
   end
   if waits then
     -- @include shared/queue/note-time

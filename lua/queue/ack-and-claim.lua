@@ -86,7 +86,6 @@ local acks, acks_at = ARGV, 10 -- repeated (number:text token:integer result:byt
 -- @include shared/queue/told
 -- @include shared/queue/claimed-before
 -- @include shared/queue/idle
--- @include shared/queue/watch
 -- @include shared/queue/judge
 -- @include shared/queue/next-due
 
@@ -182,7 +181,8 @@ if limit == 0 then
   if (frees or (worker ~= '' and not settings.paused)) and has_more(keys, queue) then
     call_idle(idle, queue, 1, now_ms, how)
   end
-  see_to_watch(idle, queue, worker, score, now_ms, how)
+  -- @include shared/queue/watch
+  see_to_watch(idle, queue, score, now_ms, how)
   tell_others(keys, queue, now_ms, how)
   save_queue_and_call(meta, queue, caller, call, now_ms, format_claimed(0, 0, 0, refused))
   return { 'claimed', now_ms, 0, score and 1 or 0, 0, paused, queue.chores, refused, {}, {} }
@@ -213,6 +213,7 @@ if queue.idle > 0 then
   end
 end
 if waits then
+  -- @include shared/queue/wait-idle
   -- @include shared/queue/wait
   recheck_ms = wait_for_work(keys, queue, settings, worker, score, room > count, now_us, how)
 end

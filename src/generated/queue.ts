@@ -61,7 +61,7 @@ function readPayloadsOfAckAndClaimPlainClaimed(part: Reply | undefined): (Buffer
 export const ackAndClaimPlain: Operation<AckAndClaimPlainArguments, AckAndClaimPlainAnswer> = {
   script: {
     name: 'queue/ack-and-claim-plain',
-    sha1: '1071ab0d62834290f1a2b967325cd902a945e704',
+    sha1: 'c8e12a4a29ca090ebb4343da6426b73ff8ad8fdd',
     reads: false,
     bytes: true,
     source: `--[[
@@ -987,21 +987,15 @@ local function has_second(idle, process, by_ms, now_ms, how)
   return false
 end
 
--- Some of those that wait, with their scores: those that wait longest, and those that watch.
-local function some_idle(idle, queue)
+-- Calls one that is not of this process, and has it come back by then: one of those that wait longest, or that watch.
+-- Those that are gone, or were called so before and did not come, wait no more.
+local function call_second(idle, queue, process, by_ms, now_ms, how)
   local some = redis.call('ZRANGE', idle, '0', '9', 'WITHSCORES')
   if queue.idle > 10 then
     for _, each in ipairs(redis.call('ZRANGE', idle, '-3', '-1', 'WITHSCORES')) do
       some[#some + 1] = each
     end
   end
-  return some
-end
-
--- Calls one that is not of this process, and has it come back by then. Those that are gone, or were called so before and
--- did not come, wait no more.
-local function call_second(idle, queue, process, by_ms, now_ms, how)
-  local some = some_idle(idle, queue)
   for at = 1, #some, 2 do
     local name, score = some[at], tonumber(some[at + 1])
     if process_of({ id = name }) ~= process then
@@ -1063,7 +1057,6 @@ local function see_to(idle, queue, due_ms, now_ms, how)
     call_idle(idle, queue, 1, now_ms, how)
   end
 end
--- Who watches the time; see shared/queue/idle.
 
 -- Until when one that stood so was called to come back; nil: it was not, or comes back now.
 local function called_until(score, now_ms)
@@ -1071,16 +1064,24 @@ local function called_until(score, now_ms)
   return by_ms > now_ms and by_ms or nil
 end
 
+-- The process of the first one, or nil. The newest is the one; there may be others, which were late.
+local function watching_process(idle)
+  local first = redis.call('ZRANGEBYSCORE', idle, WATCHING, '(2251799813685248', 'LIMIT', '0', '10')
+  return first[1] and process_of({ id = first[#first] })
+end
+-- Who watches the time; see shared/queue/idle.
+
 -- Where one that watched waits no more, another one comes to watch.
-local function see_to_watch(idle, queue, worker, score, now_ms, how)
+local function see_to_watch(idle, queue, score, now_ms, how)
+  local by_ms = called_until(score, now_ms)
+  if by_ms then
+    see_to_second(idle, queue, watching_process(idle), by_ms, now_ms, how)
+  end
   if queue.watch_ms == 0 and queue.due_ms < NEVER_MS then
     see_to(idle, queue, queue.due_ms, now_ms, how)
   end
-  local by_ms = called_until(score, now_ms)
-  if by_ms then
-    see_to_second(idle, queue, process_of({ id = worker }), by_ms, now_ms, how)
-  end
 end
+-- How a worker waits; see shared/queue/idle.
 
 local function stand_idle(idle, queue, name, score)
   if redis.call('ZADD', idle, score, name) == 1 then
@@ -1092,9 +1093,7 @@ end
 -- Until when a worker of this process watches as the second one; nil: it need not.
 local function second_until(idle, queue, process, now_ms, how)
   local by_ms = queue.watch_ms + LATE_MS
-  -- The newest is the one; there may be others, which were late.
-  local first = redis.call('ZRANGEBYSCORE', idle, WATCHING, '(2251799813685248', 'LIMIT', '0', '10')
-  local watching = first[1] and process_of({ id = first[#first] })
+  local watching = watching_process(idle)
   if watching == process or has_second(idle, watching, by_ms, now_ms, how) then
     return nil
   end
@@ -1128,7 +1127,7 @@ end
   elseif count > 0 and not waits then
     see_to(idle, queue, ends_ms, now_ms, how)
   elseif limit == 0 then
-    see_to_watch(idle, queue, worker, score, now_ms, how)
+    see_to_watch(idle, queue, score, now_ms, how)
   end
   if waits then
 -- Lets a later call see whether the clock has stepped back since this one, which claimed nothing: tokens are numbered by the
@@ -1266,15 +1265,16 @@ return {
     [815, 'lua/shared/tell.lua', 1],
     [825, 'lua/shared/tell.lua', 15],
     [864, 'lua/shared/queue/idle.lua', 1],
-    [1000, 'lua/shared/queue/watch.lua', 1],
-    [1058, 'lua/queue/ack-and-claim-plain.lua', 82],
-    [1068, 'lua/shared/queue/note-time.lua', 1],
-    [1073, 'lua/queue/ack-and-claim-plain.lua', 93],
-    [1083, 'lua/shared/queue/publish-plain.lua', 1],
-    [1085, 'lua/shared/queue/spelled.lua', 1],
-    [1093, 'lua/shared/queue/send.lua', 1],
-    [1109, 'lua/shared/queue/publish-plain.lua', 5],
-    [1126, 'lua/queue/ack-and-claim-plain.lua', 104],
+    [1006, 'lua/shared/queue/watch.lua', 1],
+    [1018, 'lua/shared/queue/wait-idle.lua', 1],
+    [1057, 'lua/queue/ack-and-claim-plain.lua', 83],
+    [1067, 'lua/shared/queue/note-time.lua', 1],
+    [1072, 'lua/queue/ack-and-claim-plain.lua', 94],
+    [1082, 'lua/shared/queue/publish-plain.lua', 1],
+    [1084, 'lua/shared/queue/spelled.lua', 1],
+    [1092, 'lua/shared/queue/send.lua', 1],
+    [1108, 'lua/shared/queue/publish-plain.lua', 5],
+    [1125, 'lua/queue/ack-and-claim-plain.lua', 105],
   ],
   encode(args) {
     const encoded = new Array<Argument>(9 + args.acks.length * 2)
@@ -1379,7 +1379,7 @@ function readOptionsOfAckAndClaimClaimed(part: Reply | undefined): ({ readonly a
 export const ackAndClaim: Operation<AckAndClaimArguments, AckAndClaimAnswer> = {
   script: {
     name: 'queue/ack-and-claim',
-    sha1: 'bc74f22b55c9b14ef6e1ddad598df9bc20d56d8b',
+    sha1: '69ceb39c144d694cce4349775565b4304a18a89e',
     reads: false,
     bytes: true,
     source: `--[[
@@ -3314,21 +3314,15 @@ local function has_second(idle, process, by_ms, now_ms, how)
   return false
 end
 
--- Some of those that wait, with their scores: those that wait longest, and those that watch.
-local function some_idle(idle, queue)
+-- Calls one that is not of this process, and has it come back by then: one of those that wait longest, or that watch.
+-- Those that are gone, or were called so before and did not come, wait no more.
+local function call_second(idle, queue, process, by_ms, now_ms, how)
   local some = redis.call('ZRANGE', idle, '0', '9', 'WITHSCORES')
   if queue.idle > 10 then
     for _, each in ipairs(redis.call('ZRANGE', idle, '-3', '-1', 'WITHSCORES')) do
       some[#some + 1] = each
     end
   end
-  return some
-end
-
--- Calls one that is not of this process, and has it come back by then. Those that are gone, or were called so before and
--- did not come, wait no more.
-local function call_second(idle, queue, process, by_ms, now_ms, how)
-  local some = some_idle(idle, queue)
   for at = 1, #some, 2 do
     local name, score = some[at], tonumber(some[at + 1])
     if process_of({ id = name }) ~= process then
@@ -3390,7 +3384,6 @@ local function see_to(idle, queue, due_ms, now_ms, how)
     call_idle(idle, queue, 1, now_ms, how)
   end
 end
--- Who watches the time; see shared/queue/idle.
 
 -- Until when one that stood so was called to come back; nil: it was not, or comes back now.
 local function called_until(score, now_ms)
@@ -3398,55 +3391,10 @@ local function called_until(score, now_ms)
   return by_ms > now_ms and by_ms or nil
 end
 
--- Where one that watched waits no more, another one comes to watch.
-local function see_to_watch(idle, queue, worker, score, now_ms, how)
-  if queue.watch_ms == 0 and queue.due_ms < NEVER_MS then
-    see_to(idle, queue, queue.due_ms, now_ms, how)
-  end
-  local by_ms = called_until(score, now_ms)
-  if by_ms then
-    see_to_second(idle, queue, process_of({ id = worker }), by_ms, now_ms, how)
-  end
-end
-
-local function stand_idle(idle, queue, name, score)
-  if redis.call('ZADD', idle, score, name) == 1 then
-    queue.idle = queue.idle + 1
-    redis.call('PEXPIRE', idle, IDLE_KEPT_MS)
-  end
-end
-
--- Until when a worker of this process watches as the second one; nil: it need not.
-local function second_until(idle, queue, process, now_ms, how)
-  local by_ms = queue.watch_ms + LATE_MS
-  -- The newest is the one; there may be others, which were late.
+-- The process of the first one, or nil. The newest is the one; there may be others, which were late.
+local function watching_process(idle)
   local first = redis.call('ZRANGEBYSCORE', idle, WATCHING, '(2251799813685248', 'LIMIT', '0', '10')
-  local watching = first[1] and process_of({ id = first[#first] })
-  if watching == process or has_second(idle, watching, by_ms, now_ms, how) then
-    return nil
-  end
-  return by_ms
-end
-
--- A worker waits, and watches the time where nobody else does, or what is due comes sooner (\`due_ms\`; nil: nothing is).
--- \`score\` is how it stood until now. Answers in how many milliseconds it has to come back; 0: it need not.
-local function wait_idle(idle, queue, worker, due_ms, score, now_ms, how)
-  local process, by_ms = process_of({ id = worker }), called_until(score, now_ms)
-  queue.idlers = queue.idlers + 1
-  if due_ms and not (is_watched(queue, now_ms) and queue.watch_ms <= due_ms) then
-    see_to_second(idle, queue, process, due_ms + LATE_MS, now_ms, how)
-    queue.watch_ms = due_ms
-    stand_idle(idle, queue, worker, WATCHING + queue.idlers)
-    return math.max(1, math.min(due_ms, by_ms or math.huge) - now_ms)
-  end
-  if by_ms and by_ms > (due_ms and queue.watch_ms or now_ms) + LATE_MS then
-    by_ms = nil
-  end
-  if due_ms and not by_ms and queue.idle > 0 then
-    by_ms = second_until(idle, queue, process, now_ms, how)
-  end
-  stand_idle(idle, queue, worker, by_ms and SECOND + by_ms or queue.idlers)
-  return by_ms and math.max(1, by_ms - now_ms) or 0
+  return first[1] and process_of({ id = first[#first] })
 end
 -- What may be acked, and what may be claimed.
 
@@ -4495,7 +4443,19 @@ if limit == 0 then
   if (frees or (worker ~= '' and not settings.paused)) and has_more(keys, queue) then
     call_idle(idle, queue, 1, now_ms, how)
   end
-  see_to_watch(idle, queue, worker, score, now_ms, how)
+-- Who watches the time; see shared/queue/idle.
+
+-- Where one that watched waits no more, another one comes to watch.
+local function see_to_watch(idle, queue, score, now_ms, how)
+  local by_ms = called_until(score, now_ms)
+  if by_ms then
+    see_to_second(idle, queue, watching_process(idle), by_ms, now_ms, how)
+  end
+  if queue.watch_ms == 0 and queue.due_ms < NEVER_MS then
+    see_to(idle, queue, queue.due_ms, now_ms, how)
+  end
+end
+  see_to_watch(idle, queue, score, now_ms, how)
   tell_others(keys, queue, now_ms, how)
   save_queue_and_call(meta, queue, caller, call, now_ms, format_claimed(0, 0, 0, refused))
   return { 'claimed', now_ms, 0, score and 1 or 0, 0, paused, queue.chores, refused, {}, {} }
@@ -4526,6 +4486,45 @@ if queue.idle > 0 then
   end
 end
 if waits then
+-- How a worker waits; see shared/queue/idle.
+
+local function stand_idle(idle, queue, name, score)
+  if redis.call('ZADD', idle, score, name) == 1 then
+    queue.idle = queue.idle + 1
+    redis.call('PEXPIRE', idle, IDLE_KEPT_MS)
+  end
+end
+
+-- Until when a worker of this process watches as the second one; nil: it need not.
+local function second_until(idle, queue, process, now_ms, how)
+  local by_ms = queue.watch_ms + LATE_MS
+  local watching = watching_process(idle)
+  if watching == process or has_second(idle, watching, by_ms, now_ms, how) then
+    return nil
+  end
+  return by_ms
+end
+
+-- A worker waits, and watches the time where nobody else does, or what is due comes sooner (\`due_ms\`; nil: nothing is).
+-- \`score\` is how it stood until now. Answers in how many milliseconds it has to come back; 0: it need not.
+local function wait_idle(idle, queue, worker, due_ms, score, now_ms, how)
+  local process, by_ms = process_of({ id = worker }), called_until(score, now_ms)
+  queue.idlers = queue.idlers + 1
+  if due_ms and not (is_watched(queue, now_ms) and queue.watch_ms <= due_ms) then
+    see_to_second(idle, queue, process, due_ms + LATE_MS, now_ms, how)
+    queue.watch_ms = due_ms
+    stand_idle(idle, queue, worker, WATCHING + queue.idlers)
+    return math.max(1, math.min(due_ms, by_ms or math.huge) - now_ms)
+  end
+  if by_ms and by_ms > (due_ms and queue.watch_ms or now_ms) + LATE_MS then
+    by_ms = nil
+  end
+  if due_ms and not by_ms and queue.idle > 0 then
+    by_ms = second_until(idle, queue, process, now_ms, how)
+  end
+  stand_idle(idle, queue, worker, by_ms and SECOND + by_ms or queue.idlers)
+  return by_ms and math.max(1, by_ms - now_ms) or 0
+end
 -- Lets a later call see whether the clock has stepped back since this one, which claimed nothing: tokens are numbered by the
 -- time, so the newest may be as new as now; see shared/queue/is-behind.
 local function note_time(queue, now_us)
@@ -4639,57 +4638,59 @@ return { 'claimed', now_ms, ends_ms, waiting, recheck_ms, paused, chores, refuse
     [1812, 'lua/shared/queue/told.lua', 1],
     [1827, 'lua/shared/queue/claimed-before.lua', 1],
     [1873, 'lua/shared/queue/idle.lua', 1],
-    [2009, 'lua/shared/queue/watch.lua', 1],
-    [2067, 'lua/shared/queue/judge.lua', 1],
-    [2131, 'lua/shared/queue/next-due.lua', 1],
-    [2186, 'lua/queue/ack-and-claim.lua', 92],
-    [2232, 'lua/shared/queue/burst.lua', 1],
-    [2244, 'lua/queue/ack-and-claim.lua', 139],
-    [2269, 'lua/shared/queue/is-behind.lua', 1],
-    [2277, 'lua/queue/ack-and-claim.lua', 165],
-    [2280, 'lua/shared/queue/bring-due.lua', 1],
-    [2283, 'lua/shared/queue/entries.lua', 1],
-    [2301, 'lua/shared/queue/history.lua', 1],
-    [2315, 'lua/shared/queue/failure.lua', 1],
-    [2321, 'lua/shared/queue/note-failure.lua', 1],
-    [2325, 'lua/shared/queue/dead.lua', 1],
-    [2379, 'lua/shared/queue/bury-claimed.lua', 1],
-    [2386, 'lua/shared/queue/reclaim.lua', 1],
-    [2431, 'lua/shared/queue/due.lua', 1],
-    [2453, 'lua/shared/queue/bring-due.lua', 12],
-    [2457, 'lua/shared/queue/leave-short.lua', 1],
-    [2468, 'lua/shared/queue/read-recurrence.lua', 1],
-    [2532, 'lua/shared/queue/recurrence.lua', 1],
-    [2581, 'lua/shared/queue/catch-up.lua', 1],
-    [2583, 'lua/shared/queue/next-interval.lua', 1],
-    [2588, 'lua/shared/queue/catch-up.lua', 4],
-    [2636, 'lua/shared/queue/bring-due.lua', 21],
-    [2642, 'lua/shared/queue/spawn.lua', 1],
-    [2647, 'lua/shared/queue/number.lua', 1],
-    [2656, 'lua/shared/queue/enter-tags.lua', 1],
-    [2662, 'lua/shared/queue/leave-short.lua', 1],
-    [2673, 'lua/shared/queue/read-recurrence.lua', 1],
-    [2737, 'lua/shared/queue/recurrence.lua', 1],
-    [2786, 'lua/shared/queue/spawn.lua', 12],
-    [2884, 'lua/shared/queue/bring-due.lua', 28],
-    [2886, 'lua/shared/queue/look-again.lua', 1],
-    [2892, 'lua/shared/queue/bring-due.lua', 31],
-    [2894, 'lua/queue/ack-and-claim.lua', 169],
-    [2898, 'lua/shared/queue/settle.lua', 1],
-    [2899, 'lua/shared/queue/failure.lua', 1],
-    [2905, 'lua/shared/queue/dead.lua', 1],
-    [2959, 'lua/shared/queue/backoff.lua', 1],
-    [2961, 'lua/shared/queue/backoff.lua', 22],
-    [2980, 'lua/shared/queue/unblock.lua', 1],
-    [2986, 'lua/shared/queue/outbox.lua', 1],
-    [2997, 'lua/shared/queue/entries.lua', 1],
-    [3015, 'lua/shared/queue/history.lua', 1],
-    [3029, 'lua/shared/queue/settle.lua', 18],
-    [3103, 'lua/queue/ack-and-claim.lua', 174],
-    [3145, 'lua/shared/queue/note-time.lua', 1],
-    [3150, 'lua/shared/queue/look-again.lua', 1],
-    [3156, 'lua/shared/queue/wait.lua', 3],
-    [3172, 'lua/queue/ack-and-claim.lua', 217],
+    [2015, 'lua/shared/queue/judge.lua', 1],
+    [2079, 'lua/shared/queue/next-due.lua', 1],
+    [2134, 'lua/queue/ack-and-claim.lua', 91],
+    [2180, 'lua/shared/queue/burst.lua', 1],
+    [2192, 'lua/queue/ack-and-claim.lua', 138],
+    [2217, 'lua/shared/queue/is-behind.lua', 1],
+    [2225, 'lua/queue/ack-and-claim.lua', 164],
+    [2228, 'lua/shared/queue/bring-due.lua', 1],
+    [2231, 'lua/shared/queue/entries.lua', 1],
+    [2249, 'lua/shared/queue/history.lua', 1],
+    [2263, 'lua/shared/queue/failure.lua', 1],
+    [2269, 'lua/shared/queue/note-failure.lua', 1],
+    [2273, 'lua/shared/queue/dead.lua', 1],
+    [2327, 'lua/shared/queue/bury-claimed.lua', 1],
+    [2334, 'lua/shared/queue/reclaim.lua', 1],
+    [2379, 'lua/shared/queue/due.lua', 1],
+    [2401, 'lua/shared/queue/bring-due.lua', 12],
+    [2405, 'lua/shared/queue/leave-short.lua', 1],
+    [2416, 'lua/shared/queue/read-recurrence.lua', 1],
+    [2480, 'lua/shared/queue/recurrence.lua', 1],
+    [2529, 'lua/shared/queue/catch-up.lua', 1],
+    [2531, 'lua/shared/queue/next-interval.lua', 1],
+    [2536, 'lua/shared/queue/catch-up.lua', 4],
+    [2584, 'lua/shared/queue/bring-due.lua', 21],
+    [2590, 'lua/shared/queue/spawn.lua', 1],
+    [2595, 'lua/shared/queue/number.lua', 1],
+    [2604, 'lua/shared/queue/enter-tags.lua', 1],
+    [2610, 'lua/shared/queue/leave-short.lua', 1],
+    [2621, 'lua/shared/queue/read-recurrence.lua', 1],
+    [2685, 'lua/shared/queue/recurrence.lua', 1],
+    [2734, 'lua/shared/queue/spawn.lua', 12],
+    [2832, 'lua/shared/queue/bring-due.lua', 28],
+    [2834, 'lua/shared/queue/look-again.lua', 1],
+    [2840, 'lua/shared/queue/bring-due.lua', 31],
+    [2842, 'lua/queue/ack-and-claim.lua', 168],
+    [2846, 'lua/shared/queue/settle.lua', 1],
+    [2847, 'lua/shared/queue/failure.lua', 1],
+    [2853, 'lua/shared/queue/dead.lua', 1],
+    [2907, 'lua/shared/queue/backoff.lua', 1],
+    [2909, 'lua/shared/queue/backoff.lua', 22],
+    [2928, 'lua/shared/queue/unblock.lua', 1],
+    [2934, 'lua/shared/queue/outbox.lua', 1],
+    [2945, 'lua/shared/queue/entries.lua', 1],
+    [2963, 'lua/shared/queue/history.lua', 1],
+    [2977, 'lua/shared/queue/settle.lua', 18],
+    [3051, 'lua/queue/ack-and-claim.lua', 173],
+    [3062, 'lua/shared/queue/watch.lua', 1],
+    [3074, 'lua/queue/ack-and-claim.lua', 185],
+    [3105, 'lua/shared/queue/wait-idle.lua', 1],
+    [3144, 'lua/shared/queue/note-time.lua', 1],
+    [3149, 'lua/shared/queue/look-again.lua', 1],
+    [3155, 'lua/shared/queue/wait.lua', 3],
+    [3171, 'lua/queue/ack-and-claim.lua', 218],
   ],
   encode(args) {
     const encoded = new Array<Argument>(9 + args.acks.length * 3)
@@ -4778,7 +4779,7 @@ function readDuplicatesOfAdvanceAdvanced(part: Reply | undefined): ({ readonly a
 export const advance: Operation<AdvanceArguments, AdvanceAnswer> = {
   script: {
     name: 'queue/advance',
-    sha1: '33f6f5661623bc749f52f28204c6b45ca01f163c',
+    sha1: 'a1913cfcf17ee3d55f8ee676842b6c2af9a352e3',
     reads: false,
     bytes: false,
     source: `--[[
@@ -6302,21 +6303,15 @@ local function has_second(idle, process, by_ms, now_ms, how)
   return false
 end
 
--- Some of those that wait, with their scores: those that wait longest, and those that watch.
-local function some_idle(idle, queue)
+-- Calls one that is not of this process, and has it come back by then: one of those that wait longest, or that watch.
+-- Those that are gone, or were called so before and did not come, wait no more.
+local function call_second(idle, queue, process, by_ms, now_ms, how)
   local some = redis.call('ZRANGE', idle, '0', '9', 'WITHSCORES')
   if queue.idle > 10 then
     for _, each in ipairs(redis.call('ZRANGE', idle, '-3', '-1', 'WITHSCORES')) do
       some[#some + 1] = each
     end
   end
-  return some
-end
-
--- Calls one that is not of this process, and has it come back by then. Those that are gone, or were called so before and
--- did not come, wait no more.
-local function call_second(idle, queue, process, by_ms, now_ms, how)
-  local some = some_idle(idle, queue)
   for at = 1, #some, 2 do
     local name, score = some[at], tonumber(some[at + 1])
     if process_of({ id = name }) ~= process then
@@ -6367,6 +6362,7 @@ local function see_to(idle, queue, due_ms, now_ms, how)
     call_idle(idle, queue, 1, now_ms, how)
   end
 end
+
 -- Finding a job by its id.
 
 -- Its number as text, its record and its run (nil: ready, never claimed); nil where there is no such job.
@@ -7211,34 +7207,34 @@ return { 'advanced', first, queue.chores, refused, tally.duplicates }
     [1423, 'lua/shared/queue/replace.lua', 57],
     [1448, 'lua/shared/queue/idempotency.lua', 1],
     [1462, 'lua/shared/queue/idle.lua', 1],
-    [1577, 'lua/shared/queue/idle.lua', 127],
-    [1587, 'lua/shared/queue/find.lua', 1],
-    [1613, 'lua/shared/queue/failure.lua', 1],
-    [1623, 'lua/shared/queue/parents.lua', 1],
-    [1682, 'lua/shared/queue/parents.lua', 70],
-    [1694, 'lua/shared/queue/link.lua', 1],
-    [1757, 'lua/shared/queue/end.lua', 1],
-    [1778, 'lua/shared/queue/leave-tags.lua', 1],
-    [1787, 'lua/shared/queue/end.lua', 23],
-    [1804, 'lua/shared/queue/cancel.lua', 1],
-    [1812, 'lua/shared/queue/stop.lua', 1],
-    [1820, 'lua/shared/queue/judge-one.lua', 1],
-    [1830, 'lua/shared/queue/finish.lua', 1],
-    [1930, 'lua/shared/queue/freed.lua', 1],
-    [1939, 'lua/shared/queue/told.lua', 1],
-    [1954, 'lua/shared/queue/outbox.lua', 1],
-    [1965, 'lua/shared/queue/spec.lua', 1],
-    [1988, 'lua/shared/queue/spec.lua', 33],
-    [2090, 'lua/queue/advance.lua', 88],
-    [2164, 'lua/shared/queue/settle.lua', 1],
-    [2165, 'lua/shared/queue/dead.lua', 1],
-    [2219, 'lua/shared/queue/backoff.lua', 1],
-    [2221, 'lua/shared/queue/backoff.lua', 22],
-    [2240, 'lua/shared/queue/unblock.lua', 1],
-    [2246, 'lua/shared/queue/entries.lua', 1],
-    [2264, 'lua/shared/queue/history.lua', 1],
-    [2278, 'lua/shared/queue/settle.lua', 18],
-    [2352, 'lua/queue/advance.lua', 163],
+    [1571, 'lua/shared/queue/idle.lua', 121],
+    [1582, 'lua/shared/queue/find.lua', 1],
+    [1608, 'lua/shared/queue/failure.lua', 1],
+    [1618, 'lua/shared/queue/parents.lua', 1],
+    [1677, 'lua/shared/queue/parents.lua', 70],
+    [1689, 'lua/shared/queue/link.lua', 1],
+    [1752, 'lua/shared/queue/end.lua', 1],
+    [1773, 'lua/shared/queue/leave-tags.lua', 1],
+    [1782, 'lua/shared/queue/end.lua', 23],
+    [1799, 'lua/shared/queue/cancel.lua', 1],
+    [1807, 'lua/shared/queue/stop.lua', 1],
+    [1815, 'lua/shared/queue/judge-one.lua', 1],
+    [1825, 'lua/shared/queue/finish.lua', 1],
+    [1925, 'lua/shared/queue/freed.lua', 1],
+    [1934, 'lua/shared/queue/told.lua', 1],
+    [1949, 'lua/shared/queue/outbox.lua', 1],
+    [1960, 'lua/shared/queue/spec.lua', 1],
+    [1983, 'lua/shared/queue/spec.lua', 33],
+    [2085, 'lua/queue/advance.lua', 88],
+    [2159, 'lua/shared/queue/settle.lua', 1],
+    [2160, 'lua/shared/queue/dead.lua', 1],
+    [2214, 'lua/shared/queue/backoff.lua', 1],
+    [2216, 'lua/shared/queue/backoff.lua', 22],
+    [2235, 'lua/shared/queue/unblock.lua', 1],
+    [2241, 'lua/shared/queue/entries.lua', 1],
+    [2259, 'lua/shared/queue/history.lua', 1],
+    [2273, 'lua/shared/queue/settle.lua', 18],
+    [2347, 'lua/queue/advance.lua', 163],
   ],
   encode(args) {
     const encoded = new Array<Argument>(6 + args.steps.length * 26)
@@ -8156,7 +8152,7 @@ function readRefusedOfBuryBuried(part: Reply | undefined): ({ readonly at: numbe
 export const bury: Operation<BuryArguments, BuryAnswer> = {
   script: {
     name: 'queue/bury',
-    sha1: 'ae67184e2e73c674ea1974b5cb9bc580bf5aa47d',
+    sha1: 'ec2eadf758f15ae386ab465fbf305526768e0b0c',
     reads: false,
     bytes: false,
     source: `--[[
@@ -9653,21 +9649,15 @@ local function has_second(idle, process, by_ms, now_ms, how)
   return false
 end
 
--- Some of those that wait, with their scores: those that wait longest, and those that watch.
-local function some_idle(idle, queue)
+-- Calls one that is not of this process, and has it come back by then: one of those that wait longest, or that watch.
+-- Those that are gone, or were called so before and did not come, wait no more.
+local function call_second(idle, queue, process, by_ms, now_ms, how)
   local some = redis.call('ZRANGE', idle, '0', '9', 'WITHSCORES')
   if queue.idle > 10 then
     for _, each in ipairs(redis.call('ZRANGE', idle, '-3', '-1', 'WITHSCORES')) do
       some[#some + 1] = each
     end
   end
-  return some
-end
-
--- Calls one that is not of this process, and has it come back by then. Those that are gone, or were called so before and
--- did not come, wait no more.
-local function call_second(idle, queue, process, by_ms, now_ms, how)
-  local some = some_idle(idle, queue)
   for at = 1, #some, 2 do
     local name, score = some[at], tonumber(some[at + 1])
     if process_of({ id = name }) ~= process then
@@ -10018,17 +10008,17 @@ return { 'buried', queue.chores, refused }
     [1410, 'lua/shared/queue/judge-one.lua', 1],
     [1420, 'lua/shared/queue/told.lua', 1],
     [1435, 'lua/shared/queue/idle.lua', 1],
-    [1550, 'lua/shared/queue/freed.lua', 1],
-    [1559, 'lua/queue/bury.lua', 74],
-    [1627, 'lua/shared/queue/settle.lua', 1],
-    [1628, 'lua/shared/queue/note-due.lua', 1],
-    [1636, 'lua/shared/queue/ready.lua', 1],
-    [1665, 'lua/shared/queue/backoff.lua', 1],
-    [1667, 'lua/shared/queue/backoff.lua', 22],
-    [1686, 'lua/shared/queue/unblock.lua', 1],
-    [1692, 'lua/shared/queue/outbox.lua', 1],
-    [1703, 'lua/shared/queue/settle.lua', 18],
-    [1777, 'lua/queue/bury.lua', 143],
+    [1544, 'lua/shared/queue/freed.lua', 1],
+    [1553, 'lua/queue/bury.lua', 74],
+    [1621, 'lua/shared/queue/settle.lua', 1],
+    [1622, 'lua/shared/queue/note-due.lua', 1],
+    [1630, 'lua/shared/queue/ready.lua', 1],
+    [1659, 'lua/shared/queue/backoff.lua', 1],
+    [1661, 'lua/shared/queue/backoff.lua', 22],
+    [1680, 'lua/shared/queue/unblock.lua', 1],
+    [1686, 'lua/shared/queue/outbox.lua', 1],
+    [1697, 'lua/shared/queue/settle.lua', 18],
+    [1771, 'lua/queue/bury.lua', 143],
   ],
   encode(args) {
     const encoded = new Array<Argument>(6 + args.failures.length * 4)
@@ -10093,7 +10083,7 @@ function readOutcomesOfCancelCancelled(part: Reply | undefined): (string)[] {
 export const cancel: Operation<CancelArguments, CancelAnswer> = {
   script: {
     name: 'queue/cancel',
-    sha1: '4a056193894ae410b79f806fa36c1d0f3f335674',
+    sha1: '6c9a9463b80d8b8f262a8f3fa6a52e5209011975',
     reads: false,
     bytes: false,
     source: `--[[
@@ -11486,21 +11476,15 @@ local function has_second(idle, process, by_ms, now_ms, how)
   return false
 end
 
--- Some of those that wait, with their scores: those that wait longest, and those that watch.
-local function some_idle(idle, queue)
+-- Calls one that is not of this process, and has it come back by then: one of those that wait longest, or that watch.
+-- Those that are gone, or were called so before and did not come, wait no more.
+local function call_second(idle, queue, process, by_ms, now_ms, how)
   local some = redis.call('ZRANGE', idle, '0', '9', 'WITHSCORES')
   if queue.idle > 10 then
     for _, each in ipairs(redis.call('ZRANGE', idle, '-3', '-1', 'WITHSCORES')) do
       some[#some + 1] = each
     end
   end
-  return some
-end
-
--- Calls one that is not of this process, and has it come back by then. Those that are gone, or were called so before and
--- did not come, wait no more.
-local function call_second(idle, queue, process, by_ms, now_ms, how)
-  local some = some_idle(idle, queue)
   for at = 1, #some, 2 do
     local name, score = some[at], tonumber(some[at + 1])
     if process_of({ id = name }) ~= process then
@@ -11812,16 +11796,16 @@ return { 'cancelled', queue.chores, outcomes }
     [1286, 'lua/shared/queue/find.lua', 1],
     [1312, 'lua/shared/queue/displace.lua', 1],
     [1331, 'lua/shared/queue/idle.lua', 1],
-    [1446, 'lua/queue/cancel.lua', 66],
-    [1512, 'lua/shared/queue/settle.lua', 1],
-    [1513, 'lua/shared/queue/note-due.lua', 1],
-    [1521, 'lua/shared/queue/backoff.lua', 1],
-    [1523, 'lua/shared/queue/backoff.lua', 22],
-    [1542, 'lua/shared/queue/unblock.lua', 1],
-    [1548, 'lua/shared/queue/outbox.lua', 1],
-    [1559, 'lua/shared/queue/cancel.lua', 1],
-    [1567, 'lua/shared/queue/settle.lua', 18],
-    [1641, 'lua/queue/cancel.lua', 133],
+    [1440, 'lua/queue/cancel.lua', 66],
+    [1506, 'lua/shared/queue/settle.lua', 1],
+    [1507, 'lua/shared/queue/note-due.lua', 1],
+    [1515, 'lua/shared/queue/backoff.lua', 1],
+    [1517, 'lua/shared/queue/backoff.lua', 22],
+    [1536, 'lua/shared/queue/unblock.lua', 1],
+    [1542, 'lua/shared/queue/outbox.lua', 1],
+    [1553, 'lua/shared/queue/cancel.lua', 1],
+    [1561, 'lua/shared/queue/settle.lua', 18],
+    [1635, 'lua/queue/cancel.lua', 133],
   ],
   encode(args) {
     const encoded = new Array<Argument>(3 + args.wanted.length)
@@ -11875,7 +11859,7 @@ export type ChangeParentsAnswer =
 export const changeParents: Operation<ChangeParentsArguments, ChangeParentsAnswer> = {
   script: {
     name: 'queue/change-parents',
-    sha1: '6a52591c69747910f65e29b0e55462d87fb5e973',
+    sha1: 'd9d7f05d505e42db45847da1e1647438f248ac4d',
     reads: false,
     bytes: false,
     source: `--[[
@@ -13188,21 +13172,15 @@ local function has_second(idle, process, by_ms, now_ms, how)
   return false
 end
 
--- Some of those that wait, with their scores: those that wait longest, and those that watch.
-local function some_idle(idle, queue)
+-- Calls one that is not of this process, and has it come back by then: one of those that wait longest, or that watch.
+-- Those that are gone, or were called so before and did not come, wait no more.
+local function call_second(idle, queue, process, by_ms, now_ms, how)
   local some = redis.call('ZRANGE', idle, '0', '9', 'WITHSCORES')
   if queue.idle > 10 then
     for _, each in ipairs(redis.call('ZRANGE', idle, '-3', '-1', 'WITHSCORES')) do
       some[#some + 1] = each
     end
   end
-  return some
-end
-
--- Calls one that is not of this process, and has it come back by then. Those that are gone, or were called so before and
--- did not come, wait no more.
-local function call_second(idle, queue, process, by_ms, now_ms, how)
-  local some = some_idle(idle, queue)
   for at = 1, #some, 2 do
     local name, score = some[at], tonumber(some[at + 1])
     if process_of({ id = name }) ~= process then
@@ -13635,20 +13613,20 @@ return { 'changed', left, queue.chores }
     [1226, 'lua/shared/queue/backoff.lua', 22],
     [1245, 'lua/shared/queue/unblock.lua', 1],
     [1251, 'lua/shared/queue/idle.lua', 1],
-    [1366, 'lua/queue/change-parents.lua', 65],
-    [1423, 'lua/shared/queue/settle.lua', 1],
-    [1424, 'lua/shared/queue/dead.lua', 1],
-    [1478, 'lua/shared/queue/end.lua', 1],
-    [1499, 'lua/shared/queue/leave-tags.lua', 1],
-    [1508, 'lua/shared/queue/end.lua', 23],
-    [1518, 'lua/shared/queue/outbox.lua', 1],
-    [1529, 'lua/shared/queue/entries.lua', 1],
-    [1547, 'lua/shared/queue/history.lua', 1],
-    [1561, 'lua/shared/queue/happened.lua', 1],
-    [1573, 'lua/shared/queue/note-end.lua', 1],
-    [1603, 'lua/shared/queue/cancel.lua', 1],
-    [1611, 'lua/shared/queue/settle.lua', 18],
-    [1685, 'lua/queue/change-parents.lua', 123],
+    [1360, 'lua/queue/change-parents.lua', 65],
+    [1417, 'lua/shared/queue/settle.lua', 1],
+    [1418, 'lua/shared/queue/dead.lua', 1],
+    [1472, 'lua/shared/queue/end.lua', 1],
+    [1493, 'lua/shared/queue/leave-tags.lua', 1],
+    [1502, 'lua/shared/queue/end.lua', 23],
+    [1512, 'lua/shared/queue/outbox.lua', 1],
+    [1523, 'lua/shared/queue/entries.lua', 1],
+    [1541, 'lua/shared/queue/history.lua', 1],
+    [1555, 'lua/shared/queue/happened.lua', 1],
+    [1567, 'lua/shared/queue/note-end.lua', 1],
+    [1597, 'lua/shared/queue/cancel.lua', 1],
+    [1605, 'lua/shared/queue/settle.lua', 18],
+    [1679, 'lua/queue/change-parents.lua', 123],
   ],
   encode(args) {
     const encoded = new Array<Argument>(4 + args.changes.length * 2)
@@ -14028,7 +14006,7 @@ export type ConfigureGroupAnswer =
 export const configureGroup: Operation<ConfigureGroupArguments, ConfigureGroupAnswer> = {
   script: {
     name: 'queue/configure-group',
-    sha1: 'acff48bc98f3fbd60e37fc8b6874d57480e346fd',
+    sha1: 'da2c69e1bb419110a072b763a2c0c5cd4c9528d3',
     reads: false,
     bytes: false,
     source: `--[[
@@ -14459,21 +14437,15 @@ local function has_second(idle, process, by_ms, now_ms, how)
   return false
 end
 
--- Some of those that wait, with their scores: those that wait longest, and those that watch.
-local function some_idle(idle, queue)
+-- Calls one that is not of this process, and has it come back by then: one of those that wait longest, or that watch.
+-- Those that are gone, or were called so before and did not come, wait no more.
+local function call_second(idle, queue, process, by_ms, now_ms, how)
   local some = redis.call('ZRANGE', idle, '0', '9', 'WITHSCORES')
   if queue.idle > 10 then
     for _, each in ipairs(redis.call('ZRANGE', idle, '-3', '-1', 'WITHSCORES')) do
       some[#some + 1] = each
     end
   end
-  return some
-end
-
--- Calls one that is not of this process, and has it come back by then. Those that are gone, or were called so before and
--- did not come, wait no more.
-local function call_second(idle, queue, process, by_ms, now_ms, how)
-  local some = some_idle(idle, queue)
   for at = 1, #some, 2 do
     local name, score = some[at], tonumber(some[at + 1])
     if process_of({ id = name }) ~= process then
@@ -14580,7 +14552,7 @@ return {
     [354, 'lua/shared/queue/burst.lua', 1],
     [359, 'lua/shared/queue/keep-burst.lua', 1],
     [369, 'lua/shared/queue/idle.lua', 1],
-    [484, 'lua/queue/configure-group.lua', 33],
+    [478, 'lua/queue/configure-group.lua', 33],
   ],
   encode(args) {
     return withoutDefaults([
@@ -14653,7 +14625,7 @@ export type ConfigureAnswer =
 export const configure: Operation<ConfigureArguments, ConfigureAnswer> = {
   script: {
     name: 'queue/configure',
-    sha1: '504526ca1e0c5ba1aba5875b26484d7fcae78a5f',
+    sha1: 'ae5568015a0bd5c0f21441cdae62b51f9eb8217a',
     reads: false,
     bytes: false,
     source: `--[[
@@ -14984,21 +14956,15 @@ local function has_second(idle, process, by_ms, now_ms, how)
   return false
 end
 
--- Some of those that wait, with their scores: those that wait longest, and those that watch.
-local function some_idle(idle, queue)
+-- Calls one that is not of this process, and has it come back by then: one of those that wait longest, or that watch.
+-- Those that are gone, or were called so before and did not come, wait no more.
+local function call_second(idle, queue, process, by_ms, now_ms, how)
   local some = redis.call('ZRANGE', idle, '0', '9', 'WITHSCORES')
   if queue.idle > 10 then
     for _, each in ipairs(redis.call('ZRANGE', idle, '-3', '-1', 'WITHSCORES')) do
       some[#some + 1] = each
     end
   end
-  return some
-end
-
--- Calls one that is not of this process, and has it come back by then. Those that are gone, or were called so before and
--- did not come, wait no more.
-local function call_second(idle, queue, process, by_ms, now_ms, how)
-  local some = some_idle(idle, queue)
   for at = 1, #some, 2 do
     local name, score = some[at], tonumber(some[at + 1])
     if process_of({ id = name }) ~= process then
@@ -15101,7 +15067,7 @@ return {
     [247, 'lua/shared/queue/burst.lua', 1],
     [259, 'lua/shared/queue/keep-burst.lua', 1],
     [269, 'lua/shared/queue/idle.lua', 1],
-    [384, 'lua/queue/configure.lua', 32],
+    [378, 'lua/queue/configure.lua', 32],
   ],
   encode(args) {
     return withoutDefaults([
@@ -15388,7 +15354,7 @@ export type EnqueueAlikeAnswer =
 export const enqueueAlike: Operation<EnqueueAlikeArguments, EnqueueAlikeAnswer> = {
   script: {
     name: 'queue/enqueue-alike',
-    sha1: '64acfcf53b7d9027645e56bdf4c52e5eb47b9b0f',
+    sha1: '82a94b075b4c51d2853529981bba487f502bad95',
     reads: false,
     bytes: false,
     source: `--[[
@@ -16080,21 +16046,15 @@ local function has_second(idle, process, by_ms, now_ms, how)
   return false
 end
 
--- Some of those that wait, with their scores: those that wait longest, and those that watch.
-local function some_idle(idle, queue)
+-- Calls one that is not of this process, and has it come back by then: one of those that wait longest, or that watch.
+-- Those that are gone, or were called so before and did not come, wait no more.
+local function call_second(idle, queue, process, by_ms, now_ms, how)
   local some = redis.call('ZRANGE', idle, '0', '9', 'WITHSCORES')
   if queue.idle > 10 then
     for _, each in ipairs(redis.call('ZRANGE', idle, '-3', '-1', 'WITHSCORES')) do
       some[#some + 1] = each
     end
   end
-  return some
-end
-
--- Calls one that is not of this process, and has it come back by then. Those that are gone, or were called so before and
--- did not come, wait no more.
-local function call_second(idle, queue, process, by_ms, now_ms, how)
-  local some = some_idle(idle, queue)
   for at = 1, #some, 2 do
     local name, score = some[at], tonumber(some[at + 1])
     if process_of({ id = name }) ~= process then
@@ -16145,6 +16105,7 @@ local function see_to(idle, queue, due_ms, now_ms, how)
     call_idle(idle, queue, 1, now_ms, how)
   end
 end
+
 -- What has happened to a job, stored in the hash of jobs under 'r' and its number. A job without it is ready and was
 -- never claimed.
 --   state      r ready, b ready again because its lease ended, w waits for others, s scheduled, c claimed, x cancelled while
@@ -16387,20 +16348,20 @@ return { 'enqueued', first }
     [586, 'lua/shared/tell.lua', 15],
     [625, 'lua/shared/next-token.lua', 1],
     [630, 'lua/shared/queue/idle.lua', 1],
-    [745, 'lua/shared/queue/idle.lua', 127],
-    [755, 'lua/shared/queue/run.lua', 1],
-    [771, 'lua/shared/queue/flags.lua', 1],
-    [788, 'lua/shared/queue/note-due.lua', 1],
-    [796, 'lua/shared/queue/note-alike.lua', 1],
-    [797, 'lua/shared/queue/bucket.lua', 1],
-    [809, 'lua/shared/queue/note-alike.lua', 4],
-    [824, 'lua/shared/queue/hand-over.lua', 16],
-    [878, 'lua/queue/enqueue-alike.lua', 72],
-    [910, 'lua/shared/queue/publish-plain.lua', 1],
-    [912, 'lua/shared/queue/spelled.lua', 1],
-    [920, 'lua/shared/queue/send.lua', 1],
-    [936, 'lua/shared/queue/publish-plain.lua', 5],
-    [953, 'lua/queue/enqueue-alike.lua', 105],
+    [739, 'lua/shared/queue/idle.lua', 121],
+    [750, 'lua/shared/queue/run.lua', 1],
+    [766, 'lua/shared/queue/flags.lua', 1],
+    [783, 'lua/shared/queue/note-due.lua', 1],
+    [791, 'lua/shared/queue/note-alike.lua', 1],
+    [792, 'lua/shared/queue/bucket.lua', 1],
+    [804, 'lua/shared/queue/note-alike.lua', 4],
+    [819, 'lua/shared/queue/hand-over.lua', 16],
+    [873, 'lua/queue/enqueue-alike.lua', 72],
+    [905, 'lua/shared/queue/publish-plain.lua', 1],
+    [907, 'lua/shared/queue/spelled.lua', 1],
+    [915, 'lua/shared/queue/send.lua', 1],
+    [931, 'lua/shared/queue/publish-plain.lua', 5],
+    [948, 'lua/queue/enqueue-alike.lua', 105],
   ],
   encode(args) {
     const encoded = new Array<Argument>(7 + args.payloads.length)
@@ -16468,7 +16429,7 @@ function readDuplicatesOfEnqueueEnqueued(part: Reply | undefined): ({ readonly a
 export const enqueue: Operation<EnqueueArguments, EnqueueAnswer> = {
   script: {
     name: 'queue/enqueue',
-    sha1: '4b4b60f694ee1c0a5ab2d344df9ae0cbe08ea246',
+    sha1: '410fb82d2bed39ba5de11754051452c90a5570cc',
     reads: false,
     bytes: false,
     source: `--[[
@@ -17898,21 +17859,15 @@ local function has_second(idle, process, by_ms, now_ms, how)
   return false
 end
 
--- Some of those that wait, with their scores: those that wait longest, and those that watch.
-local function some_idle(idle, queue)
+-- Calls one that is not of this process, and has it come back by then: one of those that wait longest, or that watch.
+-- Those that are gone, or were called so before and did not come, wait no more.
+local function call_second(idle, queue, process, by_ms, now_ms, how)
   local some = redis.call('ZRANGE', idle, '0', '9', 'WITHSCORES')
   if queue.idle > 10 then
     for _, each in ipairs(redis.call('ZRANGE', idle, '-3', '-1', 'WITHSCORES')) do
       some[#some + 1] = each
     end
   end
-  return some
-end
-
--- Calls one that is not of this process, and has it come back by then. Those that are gone, or were called so before and
--- did not come, wait no more.
-local function call_second(idle, queue, process, by_ms, now_ms, how)
-  local some = some_idle(idle, queue)
   for at = 1, #some, 2 do
     local name, score = some[at], tonumber(some[at + 1])
     if process_of({ id = name }) ~= process then
@@ -17963,6 +17918,7 @@ local function see_to(idle, queue, due_ms, now_ms, how)
     call_idle(idle, queue, 1, now_ms, how)
   end
 end
+
 -- Finding a job by its id.
 
 -- Its number as text, its record and its run (nil: ready, never claimed); nil where there is no such job.
@@ -18659,29 +18615,29 @@ return { 'enqueued', first, queue.chores, tally.duplicates }
     [1329, 'lua/shared/queue/replace.lua', 57],
     [1354, 'lua/shared/queue/idempotency.lua', 1],
     [1368, 'lua/shared/queue/idle.lua', 1],
-    [1483, 'lua/shared/queue/idle.lua', 127],
-    [1493, 'lua/shared/queue/find.lua', 1],
-    [1519, 'lua/shared/queue/failure.lua', 1],
-    [1529, 'lua/shared/queue/parents.lua', 1],
-    [1588, 'lua/shared/queue/parents.lua', 70],
-    [1600, 'lua/shared/queue/link.lua', 1],
-    [1663, 'lua/shared/queue/end.lua', 1],
-    [1684, 'lua/shared/queue/leave-tags.lua', 1],
-    [1693, 'lua/shared/queue/end.lua', 23],
-    [1703, 'lua/shared/queue/spec.lua', 1],
-    [1827, 'lua/queue/enqueue.lua', 79],
-    [1883, 'lua/shared/queue/settle.lua', 1],
-    [1884, 'lua/shared/queue/dead.lua', 1],
-    [1938, 'lua/shared/queue/backoff.lua', 1],
-    [1940, 'lua/shared/queue/backoff.lua', 22],
-    [1959, 'lua/shared/queue/unblock.lua', 1],
-    [1965, 'lua/shared/queue/outbox.lua', 1],
-    [1976, 'lua/shared/queue/entries.lua', 1],
-    [1994, 'lua/shared/queue/history.lua', 1],
-    [2008, 'lua/shared/queue/note-end.lua', 1],
-    [2038, 'lua/shared/queue/cancel.lua', 1],
-    [2046, 'lua/shared/queue/settle.lua', 18],
-    [2120, 'lua/queue/enqueue.lua', 136],
+    [1477, 'lua/shared/queue/idle.lua', 121],
+    [1488, 'lua/shared/queue/find.lua', 1],
+    [1514, 'lua/shared/queue/failure.lua', 1],
+    [1524, 'lua/shared/queue/parents.lua', 1],
+    [1583, 'lua/shared/queue/parents.lua', 70],
+    [1595, 'lua/shared/queue/link.lua', 1],
+    [1658, 'lua/shared/queue/end.lua', 1],
+    [1679, 'lua/shared/queue/leave-tags.lua', 1],
+    [1688, 'lua/shared/queue/end.lua', 23],
+    [1698, 'lua/shared/queue/spec.lua', 1],
+    [1822, 'lua/queue/enqueue.lua', 79],
+    [1878, 'lua/shared/queue/settle.lua', 1],
+    [1879, 'lua/shared/queue/dead.lua', 1],
+    [1933, 'lua/shared/queue/backoff.lua', 1],
+    [1935, 'lua/shared/queue/backoff.lua', 22],
+    [1954, 'lua/shared/queue/unblock.lua', 1],
+    [1960, 'lua/shared/queue/outbox.lua', 1],
+    [1971, 'lua/shared/queue/entries.lua', 1],
+    [1989, 'lua/shared/queue/history.lua', 1],
+    [2003, 'lua/shared/queue/note-end.lua', 1],
+    [2033, 'lua/shared/queue/cancel.lua', 1],
+    [2041, 'lua/shared/queue/settle.lua', 18],
+    [2115, 'lua/queue/enqueue.lua', 136],
   ],
   encode(args) {
     const encoded = new Array<Argument>(6 + args.specs.length * 22)
@@ -22329,7 +22285,7 @@ export type ReceiveAnswer =
 export const receive: Operation<ReceiveArguments, ReceiveAnswer> = {
   script: {
     name: 'queue/receive',
-    sha1: '2d5d48a5d781231b7b05415eda54b22ad0107f6e',
+    sha1: 'fba0f7ca5551166609c4d12e30a10fa83bde7977',
     reads: false,
     bytes: false,
     source: `--[[
@@ -23678,21 +23634,15 @@ local function has_second(idle, process, by_ms, now_ms, how)
   return false
 end
 
--- Some of those that wait, with their scores: those that wait longest, and those that watch.
-local function some_idle(idle, queue)
+-- Calls one that is not of this process, and has it come back by then: one of those that wait longest, or that watch.
+-- Those that are gone, or were called so before and did not come, wait no more.
+local function call_second(idle, queue, process, by_ms, now_ms, how)
   local some = redis.call('ZRANGE', idle, '0', '9', 'WITHSCORES')
   if queue.idle > 10 then
     for _, each in ipairs(redis.call('ZRANGE', idle, '-3', '-1', 'WITHSCORES')) do
       some[#some + 1] = each
     end
   end
-  return some
-end
-
--- Calls one that is not of this process, and has it come back by then. Those that are gone, or were called so before and
--- did not come, wait no more.
-local function call_second(idle, queue, process, by_ms, now_ms, how)
-  local some = some_idle(idle, queue)
   for at = 1, #some, 2 do
     local name, score = some[at], tonumber(some[at + 1])
     if process_of({ id = name }) ~= process then
@@ -23743,6 +23693,7 @@ local function see_to(idle, queue, due_ms, now_ms, how)
     call_idle(idle, queue, 1, now_ms, how)
   end
 end
+
 -- Finding a job by its id.
 
 -- Its number as text, its record and its run (nil: ready, never claimed); nil where there is no such job.
@@ -24459,29 +24410,29 @@ return { 'received', queue.chores }
     [1248, 'lua/shared/queue/replace.lua', 57],
     [1273, 'lua/shared/queue/idempotency.lua', 1],
     [1287, 'lua/shared/queue/idle.lua', 1],
-    [1402, 'lua/shared/queue/idle.lua', 127],
-    [1412, 'lua/shared/queue/find.lua', 1],
-    [1438, 'lua/shared/queue/failure.lua', 1],
-    [1448, 'lua/shared/queue/parents.lua', 1],
-    [1529, 'lua/shared/queue/link.lua', 1],
-    [1592, 'lua/shared/queue/end.lua', 1],
-    [1613, 'lua/shared/queue/leave-tags.lua', 1],
-    [1622, 'lua/shared/queue/end.lua', 23],
-    [1632, 'lua/shared/queue/spec.lua', 1],
-    [1756, 'lua/shared/queue/spec.lua', 135],
-    [1763, 'lua/queue/receive.lua', 73],
-    [1826, 'lua/shared/queue/settle.lua', 1],
-    [1827, 'lua/shared/queue/dead.lua', 1],
-    [1881, 'lua/shared/queue/backoff.lua', 1],
-    [1883, 'lua/shared/queue/backoff.lua', 22],
-    [1902, 'lua/shared/queue/unblock.lua', 1],
-    [1908, 'lua/shared/queue/outbox.lua', 1],
-    [1919, 'lua/shared/queue/entries.lua', 1],
-    [1937, 'lua/shared/queue/history.lua', 1],
-    [1951, 'lua/shared/queue/note-end.lua', 1],
-    [1981, 'lua/shared/queue/cancel.lua', 1],
-    [1989, 'lua/shared/queue/settle.lua', 18],
-    [2063, 'lua/queue/receive.lua', 137],
+    [1396, 'lua/shared/queue/idle.lua', 121],
+    [1407, 'lua/shared/queue/find.lua', 1],
+    [1433, 'lua/shared/queue/failure.lua', 1],
+    [1443, 'lua/shared/queue/parents.lua', 1],
+    [1524, 'lua/shared/queue/link.lua', 1],
+    [1587, 'lua/shared/queue/end.lua', 1],
+    [1608, 'lua/shared/queue/leave-tags.lua', 1],
+    [1617, 'lua/shared/queue/end.lua', 23],
+    [1627, 'lua/shared/queue/spec.lua', 1],
+    [1751, 'lua/shared/queue/spec.lua', 135],
+    [1758, 'lua/queue/receive.lua', 73],
+    [1821, 'lua/shared/queue/settle.lua', 1],
+    [1822, 'lua/shared/queue/dead.lua', 1],
+    [1876, 'lua/shared/queue/backoff.lua', 1],
+    [1878, 'lua/shared/queue/backoff.lua', 22],
+    [1897, 'lua/shared/queue/unblock.lua', 1],
+    [1903, 'lua/shared/queue/outbox.lua', 1],
+    [1914, 'lua/shared/queue/entries.lua', 1],
+    [1932, 'lua/shared/queue/history.lua', 1],
+    [1946, 'lua/shared/queue/note-end.lua', 1],
+    [1976, 'lua/shared/queue/cancel.lua', 1],
+    [1984, 'lua/shared/queue/settle.lua', 18],
+    [2058, 'lua/queue/receive.lua', 137],
   ],
   encode(args) {
     const encoded = new Array<Argument>(5 + args.entries.length * 2)
@@ -24580,7 +24531,7 @@ export type RecurAnswer =
 export const recur: Operation<RecurArguments, RecurAnswer> = {
   script: {
     name: 'queue/recur',
-    sha1: '76dc4b3daca24115d791b204d737217011d5c7cc',
+    sha1: 'b17e483cc0c34c8c833f6397bac3ab7f9420e3b9',
     reads: false,
     bytes: false,
     source: `--[[
@@ -25106,21 +25057,15 @@ local function has_second(idle, process, by_ms, now_ms, how)
   return false
 end
 
--- Some of those that wait, with their scores: those that wait longest, and those that watch.
-local function some_idle(idle, queue)
+-- Calls one that is not of this process, and has it come back by then: one of those that wait longest, or that watch.
+-- Those that are gone, or were called so before and did not come, wait no more.
+local function call_second(idle, queue, process, by_ms, now_ms, how)
   local some = redis.call('ZRANGE', idle, '0', '9', 'WITHSCORES')
   if queue.idle > 10 then
     for _, each in ipairs(redis.call('ZRANGE', idle, '-3', '-1', 'WITHSCORES')) do
       some[#some + 1] = each
     end
   end
-  return some
-end
-
--- Calls one that is not of this process, and has it come back by then. Those that are gone, or were called so before and
--- did not come, wait no more.
-local function call_second(idle, queue, process, by_ms, now_ms, how)
-  local some = some_idle(idle, queue)
   for at = 1, #some, 2 do
     local name, score = some[at], tonumber(some[at + 1])
     if process_of({ id = name }) ~= process then
@@ -25171,6 +25116,7 @@ local function see_to(idle, queue, due_ms, now_ms, how)
     call_idle(idle, queue, 1, now_ms, how)
   end
 end
+
 -- Notes when a recurrence runs next, so that somebody comes to spawn it.
 local function note_run(idle, queue, recurrence, now_ms, how)
   if recurrence.next_ms > 0 then
@@ -25245,10 +25191,10 @@ return { 'set', now_ms, known.next_ms, known.known_ms, is_short(known) and 1 or 
     [422, 'lua/shared/queue/next-interval.lua', 1],
     [427, 'lua/shared/queue/begin-recurrence.lua', 3],
     [464, 'lua/shared/queue/idle.lua', 1],
-    [579, 'lua/shared/queue/idle.lua', 127],
-    [589, 'lua/shared/queue/note-run.lua', 1],
-    [596, 'lua/shared/queue/note-time.lua', 1],
-    [601, 'lua/queue/recur.lua', 59],
+    [573, 'lua/shared/queue/idle.lua', 121],
+    [584, 'lua/shared/queue/note-run.lua', 1],
+    [591, 'lua/shared/queue/note-time.lua', 1],
+    [596, 'lua/queue/recur.lua', 59],
   ],
   encode(args) {
     return [
@@ -25716,7 +25662,7 @@ export type RefillAnswer =
 export const refill: Operation<RefillArguments, RefillAnswer> = {
   script: {
     name: 'queue/refill',
-    sha1: '853cc2a32c319a9bf0502f984d94e1cfa9dcf565',
+    sha1: '53fb455c605b40d7d9582cef36a79479aeb864ee',
     reads: false,
     bytes: false,
     source: `--[[
@@ -26125,21 +26071,15 @@ local function has_second(idle, process, by_ms, now_ms, how)
   return false
 end
 
--- Some of those that wait, with their scores: those that wait longest, and those that watch.
-local function some_idle(idle, queue)
+-- Calls one that is not of this process, and has it come back by then: one of those that wait longest, or that watch.
+-- Those that are gone, or were called so before and did not come, wait no more.
+local function call_second(idle, queue, process, by_ms, now_ms, how)
   local some = redis.call('ZRANGE', idle, '0', '9', 'WITHSCORES')
   if queue.idle > 10 then
     for _, each in ipairs(redis.call('ZRANGE', idle, '-3', '-1', 'WITHSCORES')) do
       some[#some + 1] = each
     end
   end
-  return some
-end
-
--- Calls one that is not of this process, and has it come back by then. Those that are gone, or were called so before and
--- did not come, wait no more.
-local function call_second(idle, queue, process, by_ms, now_ms, how)
-  local some = some_idle(idle, queue)
   for at = 1, #some, 2 do
     local name, score = some[at], tonumber(some[at + 1])
     if process_of({ id = name }) ~= process then
@@ -26190,6 +26130,7 @@ local function see_to(idle, queue, due_ms, now_ms, how)
     call_idle(idle, queue, 1, now_ms, how)
   end
 end
+
 -- Notes when a recurrence runs next, so that somebody comes to spawn it.
 local function note_run(idle, queue, recurrence, now_ms, how)
   if recurrence.next_ms > 0 then
@@ -26251,9 +26192,9 @@ return { 'refilled', recurrence.next_ms, recurrence.known_ms, is_short(recurrenc
     [234, 'lua/shared/queue/read-recurrence.lua', 1],
     [298, 'lua/shared/queue/recurrence.lua', 1],
     [347, 'lua/shared/queue/idle.lua', 1],
-    [462, 'lua/shared/queue/idle.lua', 127],
-    [472, 'lua/shared/queue/note-run.lua', 1],
-    [479, 'lua/queue/refill.lua', 38],
+    [456, 'lua/shared/queue/idle.lua', 121],
+    [467, 'lua/shared/queue/note-run.lua', 1],
+    [474, 'lua/queue/refill.lua', 38],
   ],
   encode(args) {
     const encoded = new Array<Argument>(8 + args.given.length)
@@ -26328,7 +26269,7 @@ function readRefusedOfReleaseReleased(part: Reply | undefined): ({ readonly at: 
 export const release: Operation<ReleaseArguments, ReleaseAnswer> = {
   script: {
     name: 'queue/release',
-    sha1: 'f2022b970f9819c902c3500bd1e6a7c994efb501',
+    sha1: 'f15ee48efd281106076b64f8b37af906071d8487',
     reads: false,
     bytes: false,
     source: `--[[
@@ -27737,21 +27678,15 @@ local function has_second(idle, process, by_ms, now_ms, how)
   return false
 end
 
--- Some of those that wait, with their scores: those that wait longest, and those that watch.
-local function some_idle(idle, queue)
+-- Calls one that is not of this process, and has it come back by then: one of those that wait longest, or that watch.
+-- Those that are gone, or were called so before and did not come, wait no more.
+local function call_second(idle, queue, process, by_ms, now_ms, how)
   local some = redis.call('ZRANGE', idle, '0', '9', 'WITHSCORES')
   if queue.idle > 10 then
     for _, each in ipairs(redis.call('ZRANGE', idle, '-3', '-1', 'WITHSCORES')) do
       some[#some + 1] = each
     end
   end
-  return some
-end
-
--- Calls one that is not of this process, and has it come back by then. Those that are gone, or were called so before and
--- did not come, wait no more.
-local function call_second(idle, queue, process, by_ms, now_ms, how)
-  local some = some_idle(idle, queue)
   for at = 1, #some, 2 do
     local name, score = some[at], tonumber(some[at + 1])
     if process_of({ id = name }) ~= process then
@@ -27802,6 +27737,7 @@ local function see_to(idle, queue, due_ms, now_ms, how)
     call_idle(idle, queue, 1, now_ms, how)
   end
 end
+
 -- One claimed job: its record and its run, or nil, nil and why the attempt has no say over it any more.
 local function judge_job(jobs, seq, token)
   local stored = redis.call('HMGET', jobs, seq, 'r' .. seq)
@@ -28167,19 +28103,19 @@ return { 'released', queue.chores, refused }
     [1331, 'lua/shared/queue/cancel.lua', 1],
     [1339, 'lua/shared/queue/stop.lua', 1],
     [1347, 'lua/shared/queue/idle.lua', 1],
-    [1462, 'lua/shared/queue/idle.lua', 127],
-    [1472, 'lua/shared/queue/judge-one.lua', 1],
-    [1482, 'lua/shared/queue/told.lua', 1],
-    [1497, 'lua/shared/queue/freed.lua', 1],
-    [1506, 'lua/shared/queue/give-back.lua', 1],
-    [1542, 'lua/queue/release.lua', 75],
-    [1610, 'lua/shared/queue/settle.lua', 1],
-    [1611, 'lua/shared/queue/failure.lua', 1],
-    [1617, 'lua/shared/queue/dead.lua', 1],
-    [1671, 'lua/shared/queue/unblock.lua', 1],
-    [1677, 'lua/shared/queue/outbox.lua', 1],
-    [1688, 'lua/shared/queue/settle.lua', 18],
-    [1762, 'lua/queue/release.lua', 144],
+    [1456, 'lua/shared/queue/idle.lua', 121],
+    [1467, 'lua/shared/queue/judge-one.lua', 1],
+    [1477, 'lua/shared/queue/told.lua', 1],
+    [1492, 'lua/shared/queue/freed.lua', 1],
+    [1501, 'lua/shared/queue/give-back.lua', 1],
+    [1537, 'lua/queue/release.lua', 75],
+    [1605, 'lua/shared/queue/settle.lua', 1],
+    [1606, 'lua/shared/queue/failure.lua', 1],
+    [1612, 'lua/shared/queue/dead.lua', 1],
+    [1666, 'lua/shared/queue/unblock.lua', 1],
+    [1672, 'lua/shared/queue/outbox.lua', 1],
+    [1683, 'lua/shared/queue/settle.lua', 18],
+    [1757, 'lua/queue/release.lua', 144],
   ],
   encode(args) {
     const encoded = new Array<Argument>(6 + args.claims.length * 3)
@@ -29005,7 +28941,7 @@ export type RequeueFailedAnswer =
 export const requeueFailed: Operation<RequeueFailedArguments, RequeueFailedAnswer> = {
   script: {
     name: 'queue/requeue-failed',
-    sha1: '8ff76edbd720f38c1d723685ede5ff4e85145e07',
+    sha1: 'fd430e4c85fa5bdf39bbac2e7549e67cfb2ff78d',
     reads: false,
     bytes: false,
     source: `--[[
@@ -29898,21 +29834,15 @@ local function has_second(idle, process, by_ms, now_ms, how)
   return false
 end
 
--- Some of those that wait, with their scores: those that wait longest, and those that watch.
-local function some_idle(idle, queue)
+-- Calls one that is not of this process, and has it come back by then: one of those that wait longest, or that watch.
+-- Those that are gone, or were called so before and did not come, wait no more.
+local function call_second(idle, queue, process, by_ms, now_ms, how)
   local some = redis.call('ZRANGE', idle, '0', '9', 'WITHSCORES')
   if queue.idle > 10 then
     for _, each in ipairs(redis.call('ZRANGE', idle, '-3', '-1', 'WITHSCORES')) do
       some[#some + 1] = each
     end
   end
-  return some
-end
-
--- Calls one that is not of this process, and has it come back by then. Those that are gone, or were called so before and
--- did not come, wait no more.
-local function call_second(idle, queue, process, by_ms, now_ms, how)
-  local some = some_idle(idle, queue)
   for at = 1, #some, 2 do
     local name, score = some[at], tonumber(some[at + 1])
     if process_of({ id = name }) ~= process then
@@ -30566,33 +30496,33 @@ return { 'requeued', #numbers, tonumber(left or 0), queue.chores }
     [802, 'lua/shared/queue/end.lua', 23],
     [812, 'lua/shared/queue/begin-again.lua', 1],
     [831, 'lua/shared/queue/idle.lua', 1],
-    [946, 'lua/shared/queue/kind.lua', 1],
-    [954, 'lua/queue/requeue-failed.lua', 62],
-    [1000, 'lua/shared/queue/settle.lua', 1],
-    [1001, 'lua/shared/queue/note-due.lua', 1],
-    [1009, 'lua/shared/queue/backoff.lua', 1],
-    [1011, 'lua/shared/queue/backoff.lua', 22],
-    [1030, 'lua/shared/queue/unblock.lua', 1],
-    [1036, 'lua/shared/queue/outbox.lua', 1],
-    [1047, 'lua/shared/queue/note-end.lua', 1],
-    [1077, 'lua/shared/queue/cancel.lua', 1],
-    [1085, 'lua/shared/queue/settle.lua', 18],
-    [1159, 'lua/queue/requeue-failed.lua', 109],
-    [1171, 'lua/shared/queue/leave-notes.lua', 1],
-    [1189, 'lua/shared/queue/fold.lua', 1],
-    [1190, 'lua/shared/queue/statistics.lua', 1],
-    [1423, 'lua/shared/queue/fold.lua', 3],
-    [1434, 'lua/shared/queue/leave-notes.lua', 20],
-    [1438, 'lua/shared/queue/packed-notes.lua', 1],
-    [1439, 'lua/shared/queue/packed-notes.lua', 3],
-    [1447, 'lua/queue/requeue-failed.lua', 123],
-    [1450, 'lua/shared/queue/publish.lua', 1],
-    [1451, 'lua/shared/queue/message.lua', 1],
-    [1461, 'lua/shared/queue/spelled.lua', 1],
-    [1469, 'lua/shared/queue/send.lua', 1],
-    [1485, 'lua/shared/queue/message.lua', 13],
-    [1508, 'lua/shared/queue/publish.lua', 3],
-    [1514, 'lua/queue/requeue-failed.lua', 127],
+    [940, 'lua/shared/queue/kind.lua', 1],
+    [948, 'lua/queue/requeue-failed.lua', 62],
+    [994, 'lua/shared/queue/settle.lua', 1],
+    [995, 'lua/shared/queue/note-due.lua', 1],
+    [1003, 'lua/shared/queue/backoff.lua', 1],
+    [1005, 'lua/shared/queue/backoff.lua', 22],
+    [1024, 'lua/shared/queue/unblock.lua', 1],
+    [1030, 'lua/shared/queue/outbox.lua', 1],
+    [1041, 'lua/shared/queue/note-end.lua', 1],
+    [1071, 'lua/shared/queue/cancel.lua', 1],
+    [1079, 'lua/shared/queue/settle.lua', 18],
+    [1153, 'lua/queue/requeue-failed.lua', 109],
+    [1165, 'lua/shared/queue/leave-notes.lua', 1],
+    [1183, 'lua/shared/queue/fold.lua', 1],
+    [1184, 'lua/shared/queue/statistics.lua', 1],
+    [1417, 'lua/shared/queue/fold.lua', 3],
+    [1428, 'lua/shared/queue/leave-notes.lua', 20],
+    [1432, 'lua/shared/queue/packed-notes.lua', 1],
+    [1433, 'lua/shared/queue/packed-notes.lua', 3],
+    [1441, 'lua/queue/requeue-failed.lua', 123],
+    [1444, 'lua/shared/queue/publish.lua', 1],
+    [1445, 'lua/shared/queue/message.lua', 1],
+    [1455, 'lua/shared/queue/spelled.lua', 1],
+    [1463, 'lua/shared/queue/send.lua', 1],
+    [1479, 'lua/shared/queue/message.lua', 13],
+    [1502, 'lua/shared/queue/publish.lua', 3],
+    [1508, 'lua/queue/requeue-failed.lua', 127],
   ],
   encode(args) {
     return withoutDefaults([
@@ -30651,7 +30581,7 @@ function readOutcomesOfRequeueRequeued(part: Reply | undefined): (string)[] {
 export const requeue: Operation<RequeueArguments, RequeueAnswer> = {
   script: {
     name: 'queue/requeue',
-    sha1: '1510a912b26b6dd8d4c3ee0a68fd413bbe591b4a',
+    sha1: '15eda857c91ce0584a9e5cbcca10d9c6d5c77655',
     reads: false,
     bytes: false,
     source: `--[[
@@ -31437,21 +31367,15 @@ local function has_second(idle, process, by_ms, now_ms, how)
   return false
 end
 
--- Some of those that wait, with their scores: those that wait longest, and those that watch.
-local function some_idle(idle, queue)
+-- Calls one that is not of this process, and has it come back by then: one of those that wait longest, or that watch.
+-- Those that are gone, or were called so before and did not come, wait no more.
+local function call_second(idle, queue, process, by_ms, now_ms, how)
   local some = redis.call('ZRANGE', idle, '0', '9', 'WITHSCORES')
   if queue.idle > 10 then
     for _, each in ipairs(redis.call('ZRANGE', idle, '-3', '-1', 'WITHSCORES')) do
       some[#some + 1] = each
     end
   end
-  return some
-end
-
--- Calls one that is not of this process, and has it come back by then. Those that are gone, or were called so before and
--- did not come, wait no more.
-local function call_second(idle, queue, process, by_ms, now_ms, how)
-  local some = some_idle(idle, queue)
   for at = 1, #some, 2 do
     local name, score = some[at], tonumber(some[at + 1])
     if process_of({ id = name }) ~= process then
@@ -31650,14 +31574,14 @@ return { 'requeued', outcomes }
     [686, 'lua/shared/queue/displace.lua', 1],
     [705, 'lua/shared/queue/begin-again.lua', 1],
     [724, 'lua/shared/queue/idle.lua', 1],
-    [839, 'lua/queue/requeue.lua', 55],
-    [890, 'lua/shared/queue/publish.lua', 1],
-    [891, 'lua/shared/queue/message.lua', 1],
-    [901, 'lua/shared/queue/spelled.lua', 1],
-    [909, 'lua/shared/queue/send.lua', 1],
-    [925, 'lua/shared/queue/message.lua', 13],
-    [948, 'lua/shared/queue/publish.lua', 3],
-    [954, 'lua/queue/requeue.lua', 107],
+    [833, 'lua/queue/requeue.lua', 55],
+    [884, 'lua/shared/queue/publish.lua', 1],
+    [885, 'lua/shared/queue/message.lua', 1],
+    [895, 'lua/shared/queue/spelled.lua', 1],
+    [903, 'lua/shared/queue/send.lua', 1],
+    [919, 'lua/shared/queue/message.lua', 13],
+    [942, 'lua/shared/queue/publish.lua', 3],
+    [948, 'lua/queue/requeue.lua', 107],
   ],
   encode(args) {
     const encoded = new Array<Argument>(3 + args.wanted.length)
@@ -31730,7 +31654,7 @@ function readBuriedOfRetryRetried(part: Reply | undefined): (number)[] {
 export const retry: Operation<RetryArguments, RetryAnswer> = {
   script: {
     name: 'queue/retry',
-    sha1: '6b40a7796c6f052e6ae8c809108af602483a38cc',
+    sha1: 'b8e020e4214960e817bdb04fdcc6ce5b309f4659',
     reads: false,
     bytes: false,
     source: `--[[
@@ -33284,21 +33208,15 @@ local function has_second(idle, process, by_ms, now_ms, how)
   return false
 end
 
--- Some of those that wait, with their scores: those that wait longest, and those that watch.
-local function some_idle(idle, queue)
+-- Calls one that is not of this process, and has it come back by then: one of those that wait longest, or that watch.
+-- Those that are gone, or were called so before and did not come, wait no more.
+local function call_second(idle, queue, process, by_ms, now_ms, how)
   local some = redis.call('ZRANGE', idle, '0', '9', 'WITHSCORES')
   if queue.idle > 10 then
     for _, each in ipairs(redis.call('ZRANGE', idle, '-3', '-1', 'WITHSCORES')) do
       some[#some + 1] = each
     end
   end
-  return some
-end
-
--- Calls one that is not of this process, and has it come back by then. Those that are gone, or were called so before and
--- did not come, wait no more.
-local function call_second(idle, queue, process, by_ms, now_ms, how)
-  local some = some_idle(idle, queue)
   for at = 1, #some, 2 do
     local name, score = some[at], tonumber(some[at + 1])
     if process_of({ id = name }) ~= process then
@@ -33349,6 +33267,7 @@ local function see_to(idle, queue, due_ms, now_ms, how)
     call_idle(idle, queue, 1, now_ms, how)
   end
 end
+
 -- One claimed job: its record and its run, or nil, nil and why the attempt has no say over it any more.
 local function judge_job(jobs, seq, token)
   local stored = redis.call('HMGET', jobs, seq, 'r' .. seq)
@@ -33654,16 +33573,16 @@ return { 'retried', queue.chores, refused, buried }
     [1477, 'lua/shared/queue/stop.lua', 1],
     [1485, 'lua/shared/queue/bury-claimed.lua', 1],
     [1492, 'lua/shared/queue/idle.lua', 1],
-    [1607, 'lua/shared/queue/idle.lua', 127],
-    [1617, 'lua/shared/queue/judge-one.lua', 1],
-    [1627, 'lua/shared/queue/told.lua', 1],
-    [1649, 'lua/shared/queue/freed.lua', 1],
-    [1658, 'lua/queue/retry.lua', 79],
-    [1739, 'lua/shared/queue/settle.lua', 1],
-    [1740, 'lua/shared/queue/unblock.lua', 1],
-    [1746, 'lua/shared/queue/outbox.lua', 1],
-    [1757, 'lua/shared/queue/settle.lua', 18],
-    [1831, 'lua/queue/retry.lua', 161],
+    [1601, 'lua/shared/queue/idle.lua', 121],
+    [1612, 'lua/shared/queue/judge-one.lua', 1],
+    [1622, 'lua/shared/queue/told.lua', 1],
+    [1644, 'lua/shared/queue/freed.lua', 1],
+    [1653, 'lua/queue/retry.lua', 79],
+    [1734, 'lua/shared/queue/settle.lua', 1],
+    [1735, 'lua/shared/queue/unblock.lua', 1],
+    [1741, 'lua/shared/queue/outbox.lua', 1],
+    [1752, 'lua/shared/queue/settle.lua', 18],
+    [1826, 'lua/queue/retry.lua', 161],
   ],
   encode(args) {
     const encoded = new Array<Argument>(6 + args.failures.length * 5)

@@ -115,9 +115,9 @@ export class CacheModel {
   extend(token: number): readonly unknown[] {
     const run = this.#run
     const held = run?.token === token && run.endsAtMs > this.#nowMs && !run.revoked
-    if (!held) return ['extended', this.#nowMs, [0]]
+    if (!held) return ['extended', this.#nowMs, [0], []]
     run.endsAtMs = this.#nowMs + LEASE_MS
-    return ['extended', this.#nowMs, [run.endsAtMs]]
+    return ['extended', this.#nowMs, [run.endsAtMs], []]
   }
 
   /** Token, version, and those of the load under way. */

@@ -143,7 +143,10 @@ class History {
 
   #extend({ token, attempt }: Actor, leaseMs: number): Promise<void> {
     const args = { leases: [{ token, lease_ms: leaseMs }] }
-    return this.#expectSame(nameFor('extend', attempt), args, this.#model.extend(token, leaseMs))
+    const expected = this.#model.extend(token, leaseMs)
+    // Readers are of one lock, and none is refused by itself.
+    const refused = attempt.kind === 's' ? [] : [[]]
+    return this.#expectSame(nameFor('extend', attempt), args, [...expected, ...refused])
   }
 
   async #abandon(actor: Actor): Promise<void> {

@@ -46,10 +46,10 @@ export class OnceModel {
 
   extend(token: number): readonly unknown[] {
     const held = token === this.#token && this.#phase === 'open' && this.#endsAtMs > this.#nowMs
-    if (!held) return ['extended', this.#nowMs, [0]]
+    if (!held) return ['extended', this.#nowMs, [0], []]
     this.#endsAtMs = this.#nowMs + LEASE_MS
     this.#keptUntilMs = this.#endsAtMs + KEEP_MS
-    return ['extended', this.#nowMs, [this.#endsAtMs]]
+    return ['extended', this.#nowMs, [this.#endsAtMs], []]
   }
 
   release(token: number): readonly unknown[] {

@@ -58,21 +58,15 @@ local function has_second(idle, process, by_ms, now_ms, how)
   return false
 end
 
--- Some of those that wait, with their scores: those that wait longest, and those that watch.
-local function some_idle(idle, queue)
+-- Calls one that is not of this process, and has it come back by then: one of those that wait longest, or that watch.
+-- Those that are gone, or were called so before and did not come, wait no more.
+local function call_second(idle, queue, process, by_ms, now_ms, how)
   local some = redis.call('ZRANGE', idle, '0', '9', 'WITHSCORES')
   if queue.idle > 10 then
     for _, each in ipairs(redis.call('ZRANGE', idle, '-3', '-1', 'WITHSCORES')) do
       some[#some + 1] = each
     end
   end
-  return some
-end
-
--- Calls one that is not of this process, and has it come back by then. Those that are gone, or were called so before and
--- did not come, wait no more.
-local function call_second(idle, queue, process, by_ms, now_ms, how)
-  local some = some_idle(idle, queue)
   for at = 1, #some, 2 do
     local name, score = some[at], tonumber(some[at + 1])
     if process_of({ id = name }) ~= process then
@@ -133,4 +127,16 @@ local function see_to(idle, queue, due_ms, now_ms, how)
   if queue.idle > 0 and (not is_watched(queue, now_ms) or due_ms < queue.watch_ms) then
     call_idle(idle, queue, 1, now_ms, how)
   end
+end
+
+-- Until when one that stood so was called to come back; nil: it was not, or comes back now.
+local function called_until(score, now_ms)
+  local by_ms = (score or 0) - SECOND
+  return by_ms > now_ms and by_ms or nil
+end
+
+-- The process of the first one, or nil. The newest is the one; there may be others, which were late.
+local function watching_process(idle)
+  local first = redis.call('ZRANGEBYSCORE', idle, WATCHING, '(2251799813685248', 'LIMIT', '0', '10')
+  return first[1] and process_of({ id = first[#first] })
 end

@@ -1,58 +1,12 @@
 -- Who watches the time; see shared/queue/idle.
 
--- Until when one that stood so was called to come back; nil: it was not, or comes back now.
-local function called_until(score, now_ms)
-  local by_ms = (score or 0) - SECOND
-  return by_ms > now_ms and by_ms or nil
-end
-
 -- Where one that watched waits no more, another one comes to watch.
-local function see_to_watch(idle, queue, worker, score, now_ms, how)
+local function see_to_watch(idle, queue, score, now_ms, how)
+  local by_ms = called_until(score, now_ms)
+  if by_ms then
+    see_to_second(idle, queue, watching_process(idle), by_ms, now_ms, how)
+  end
   if queue.watch_ms == 0 and queue.due_ms < NEVER_MS then
     see_to(idle, queue, queue.due_ms, now_ms, how)
   end
-  local by_ms = called_until(score, now_ms)
-  if by_ms then
-    see_to_second(idle, queue, process_of({ id = worker }), by_ms, now_ms, how)
-  end
-end
-
-local function stand_idle(idle, queue, name, score)
-  if redis.call('ZADD', idle, score, name) == 1 then
-    queue.idle = queue.idle + 1
-    redis.call('PEXPIRE', idle, IDLE_KEPT_MS)
-  end
-end
-
--- Until when a worker of this process watches as the second one; nil: it need not.
-local function second_until(idle, queue, process, now_ms, how)
-  local by_ms = queue.watch_ms + LATE_MS
-  -- The newest is the one; there may be others, which were late.
-  local first = redis.call('ZRANGEBYSCORE', idle, WATCHING, '(2251799813685248', 'LIMIT', '0', '10')
-  local watching = first[1] and process_of({ id = first[#first] })
-  if watching == process or has_second(idle, watching, by_ms, now_ms, how) then
-    return nil
-  end
-  return by_ms
-end
-
--- A worker waits, and watches the time where nobody else does, or what is due comes sooner (`due_ms`; nil: nothing is).
--- `score` is how it stood until now. Answers in how many milliseconds it has to come back; 0: it need not.
-local function wait_idle(idle, queue, worker, due_ms, score, now_ms, how)
-  local process, by_ms = process_of({ id = worker }), called_until(score, now_ms)
-  queue.idlers = queue.idlers + 1
-  if due_ms and not (is_watched(queue, now_ms) and queue.watch_ms <= due_ms) then
-    see_to_second(idle, queue, process, due_ms + LATE_MS, now_ms, how)
-    queue.watch_ms = due_ms
-    stand_idle(idle, queue, worker, WATCHING + queue.idlers)
-    return math.max(1, math.min(due_ms, by_ms or math.huge) - now_ms)
-  end
-  if by_ms and by_ms > (due_ms and queue.watch_ms or now_ms) + LATE_MS then
-    by_ms = nil
-  end
-  if due_ms and not by_ms and queue.idle > 0 then
-    by_ms = second_until(idle, queue, process, now_ms, how)
-  end
-  stand_idle(idle, queue, worker, by_ms and SECOND + by_ms or queue.idlers)
-  return by_ms and math.max(1, by_ms - now_ms) or 0
 end

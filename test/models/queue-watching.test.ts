@@ -1,0 +1,71 @@
+// Random histories of three processes that work on one queue, of which one dies or stands still at some time: what is ready,
+// due, or was held by the one that failed, is had soon by another one that waits. PERILUNE_LONG=1 plays 3000.
+
+import fc from 'fast-check'
+import { Redis } from 'ioredis'
+import { afterAll, expect, inject, test } from 'vitest'
+import { ioredis } from '../../src/drivers/ioredis.ts'
+import { LONG, SEED, tell } from '../proof.ts'
+import { LEASE_MS, World } from './queue-watching-world.ts'
+
+/** A second, and a millisecond for what is rounded. */
+const SOON_MS = 1001
+
+const client = new Redis({ host: '127.0.0.1', port: inject('redisPort') })
+const listening = client.duplicate()
+const driver = ioredis(client)
+
+afterAll(async () => {
+  await driver.close()
+  listening.disconnect()
+  client.disconnect()
+})
+
+const process = fc.nat({ max: 2 })
+const join = fc.record({ do: fc.constant('join' as const), process, kind: fc.nat({ max: 1 }) })
+const leave = fc.record({ do: fc.constant('leave' as const), at: fc.nat({ max: 5 }) })
+const enqueue = fc.record({ do: fc.constant('enqueue' as const), count: fc.integer({ min: 1, max: 3 }) })
+const later = fc.record({ do: fc.constant('later' as const), ms: fc.integer({ min: 1, max: 6000 }) })
+const pass = fc.record({ do: fc.constant('pass' as const), ms: fc.integer({ min: 1, max: 2000 }) })
+const how = fc.constantFrom('dies' as const, 'stands still' as const)
+const fail = fc.record({ do: fc.constant('fail' as const), process, how })
+
+const step = fc.oneof(join, leave, enqueue, later, pass, pass)
+type StepOf<Kind> = Kind extends fc.Arbitrary<infer Each> ? Each : never
+type Step = StepOf<typeof step> | StepOf<typeof fail>
+
+const history = fc
+  .tuple(
+    fc.array(join, { minLength: 2, maxLength: 6 }),
+    fc.array(step, { maxLength: 12, size: 'max' }),
+    fail,
+    fc.array(step, { maxLength: 4 }),
+  )
+  .map(([first, before, failure, after]): Step[] => [...first, ...before, failure, ...after])
+
+async function play(world: World, each: Step): Promise<void> {
+  const see = (): void => expect(world.overdue(SOON_MS)).toEqual([])
+  if (each.do === 'join') await world.join(each.process, each.kind)
+  else if (each.do === 'leave') await world.leave(each.at)
+  else if (each.do === 'enqueue') await world.enqueue(each.count)
+  else if (each.do === 'later') await world.enqueueLater(each.ms)
+  else if (each.do === 'fail') await world.fail(each.process, each.how)
+  else await world.pass(each.ms, see)
+}
+
+test('what is free is had within a second by another one that waits, whichever process fails', {
+  timeout: 3_600_000,
+}, async () => {
+  const property = fc.asyncProperty(history, async (steps) => {
+    const world = await World.begin(driver, listening)
+    try {
+      for (const each of [...steps, { do: 'pass', ms: 4 * LEASE_MS } as const]) await play(world, each)
+    } finally {
+      await world.end()
+    }
+  })
+  const numRuns = LONG ? 3000 : 100
+
+  await fc.assert(property, { numRuns, seed: SEED })
+  tell(`queue: ${numRuns} histories in which a process failed, seed ${SEED}`)
+})
