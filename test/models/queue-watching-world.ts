@@ -183,9 +183,7 @@ export class World {
     const quick = await this.#run('ack-and-claim-plain', call)
     if (quick[0] === 'claimed') {
       const [, , endsAtMs, waits, recheckMs, , token, numbers] = quick
-      const each = String(numbers)
-        .split(' ')
-        .filter((text) => text !== '')
+      const each = (numbers as string).split(' ').filter((text) => text !== '')
       const jobs = each.map((number, at): [number, number] => [Number(number), Number(token) + at])
       return [Number(endsAtMs), waits === true, Number(recheckMs), jobs]
     }
