@@ -104,14 +104,19 @@ export class SqlCounts implements CountSource {
   }
 
   async #lock(runner: SqlRunner, counters: string): Promise<Standing> {
-    for (;;) {
+    for (let isLocked = false; ; ) {
       const [row] = await runner.rows(this.#counting.lock(counters))
+      const flaw = row?.['flaw']
       if (row === undefined) {
         await runner.changes(this.#counting.enter(counters))
-        continue
+      } else if (typeof flaw !== 'string') {
+        return { counters, version: Number(row['version']), reached: String(row['reached']) }
+      } else if (isLocked) {
+        throw misconfigured(`${flaw}: ${counters}`)
+      } else {
+        // The statement may have begun before the one that it waited for: its snapshot is older than the row that it got.
+        isLocked = true
       }
-      if (typeof row['flaw'] === 'string') throw misconfigured(`${row['flaw']}: ${counters}`)
-      return { counters, version: Number(row['version']), reached: String(row['reached']) }
     }
   }
 

@@ -171,6 +171,27 @@ test('PostgreSQL says that rows came from another server', async () => {
   })
 })
 
+test('PostgreSQL takes a roll-up that another one waited for as what it is', async () => {
+  const place = await openPostgres()
+  await makeVotes(place)
+  const votes = place.events(VOTES)
+  await place.run(voteFor(1, 'ada'))
+  await rollUp(votes)
+  const other = await place.session()
+  await other.run('BEGIN')
+  await other.run('SELECT * FROM perilune_cursor FOR UPDATE')
+  await place.run(voteFor(1, 'bob'))
+
+  const waiting = rollUp(votes)
+  await until('it waits', async () => (await place.waiting()).length === 1)
+  // Further than the transactions that had begun when the one that waits asked.
+  await place.run(voteFor(1, 'cy'))
+  await other.run('UPDATE perilune_cursor SET reached = pg_snapshot_xmax(pg_current_snapshot())')
+  await other.run('COMMIT')
+
+  await expect(waiting).resolves.toBeDefined()
+})
+
 test('PostgreSQL tells right values after the roll-ups were forgotten', async () => {
   const place = await openPostgres()
   await makeVotes(place)

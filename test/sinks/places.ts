@@ -123,7 +123,7 @@ export async function openPostgres(own?: number): Promise<PostgresPlace> {
   })
   await place.run(`CREATE SCHEMA ${schema}`)
   const waiting = `SELECT pid AS id FROM pg_stat_activity WHERE wait_event_type = 'Lock'
-    AND query LIKE '%items%' AND pid IN (SELECT pid FROM pg_locks l JOIN pg_class c ON c.oid = l.relation
+    AND query ~ 'items|perilune_cursor' AND pid IN (SELECT pid FROM pg_locks l JOIN pg_class c ON c.oid = l.relation
       JOIN pg_namespace n ON n.oid = c.relnamespace WHERE n.nspname = '${schema}')`
   return {
     ...place,
