@@ -15,12 +15,8 @@ export async function run(command, args, { cwd = root, env = {} } = {}) {
   const file = join(folder, 'output')
   const output = openSync(file, 'w')
   try {
-    const child = spawn(command, args, {
-      cwd,
-      env: { ...process.env, ...env },
-      stdio: ['ignore', output, output],
-    })
-    const code = await codeOf(child)
+    const options = { cwd, env: { ...process.env, ...env }, stdio: ['ignore', output, output] }
+    const code = await codeOf(() => spawn(command, args, options))
     return { code: code ?? 1, output: readFileSync(file, 'utf8') }
   } catch (error) {
     return { code: 127, output: error.message } // no such program
@@ -30,11 +26,13 @@ export async function run(command, args, { cwd = root, env = {} } = {}) {
   }
 }
 
-/** Whoever wants this process to end wants that of the child. */
-async function codeOf(child) {
-  const end = (signal) => child.kill(signal)
+/** Whoever wants this process to end wants that of the child, from the moment when that begins. */
+async function codeOf(start) {
+  let child
+  const end = (signal) => child?.kill(signal)
   process.on('SIGTERM', end).on('SIGINT', end)
   try {
+    child = start()
     const [code] = await once(child, 'close')
     return code
   } finally {
