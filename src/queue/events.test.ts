@@ -195,7 +195,7 @@ describe('events', () => {
     const first = events.next()
     await until(async () => (await client.exists(`queue-test:{queue:${name}}:listeners`)) === 1)
     const jobs = Array.from({ length: 1000 }, () => ({ name: 'mail' as const, payload: { to } }))
-    for (let time = 0; time < 12; time += 1) await queue.enqueueMany(jobs)
+    for (let time = 0; time < 20; time += 1) await queue.enqueueMany(jobs)
     await client.ping()
     await first
     const kinds: string[] = []

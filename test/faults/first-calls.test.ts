@@ -5,7 +5,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net'
 import * as library from 'perilune'
-import { type Driver, type Perilune, perilune } from 'perilune'
+import { type Perilune, perilune } from 'perilune'
 import { describe, expect, inject, onTestFinished, test } from 'vitest'
 import { commandOf } from '../programs/fork.ts'
 import { freePort } from '../servers/ports.ts'
@@ -167,7 +167,19 @@ async function listen(serve: (socket: Socket) => void): Promise<number> {
 
 /** Nothing is asked of it. */
 function instance(): Perilune {
-  return perilune({ name: 'none', close: async () => undefined } as Driver)
+  const nothing = async (): Promise<never> => {
+    throw new Error('nothing is to be asked')
+  }
+  const asks = {
+    run: nothing,
+    runMany: () => [],
+    read: () => [],
+    write: nothing,
+    load: nothing,
+    wait: nothing,
+  }
+  const rest = { subscribe: nothing, info: nothing, healthy: () => true, close: async () => undefined }
+  return perilune({ name: 'none', ...asks, ...rest })
 }
 
 /** A handle, and all handles that its properties lead to, by the names of their classes. */

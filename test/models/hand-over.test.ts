@@ -8,9 +8,10 @@
 //   - a waiter that lives, and asks when it is told to or when its time to look has come, has the lock within a stated time,
 //     whatever the others do not do any more.
 
-import { afterAll, beforeAll, expect, inject, test } from 'vitest'
+import { afterAll, beforeAll, expect, test } from 'vitest'
 import { readContract } from '../conformance/files.ts'
 import { LONG, tell } from '../proof.ts'
+import { type RedisServer, startRedis } from '../servers/redis.ts'
 import { believers, change, LEASE_MS, NAMES, type Name, Stage, type World } from './hand-over-world.ts'
 
 // From a lock that is held, and from one that two wait for.
@@ -20,13 +21,19 @@ const SPANS_MS = [100, 400, 1000, LEASE_MS]
 /** The lease of one who has died, an offer to another that has, and twice the time after which a waiter looks again. */
 const LONGEST_WAIT_MS = LEASE_MS + 1000 + 2 * 2000
 
+let server: RedisServer
 let stage: Stage
 
-beforeAll(() => {
-  stage = new Stage(inject('redisPort'), readContract())
+// Of its own: others make the shared one forget its scripts.
+beforeAll(async () => {
+  server = await startRedis()
+  stage = new Stage(server.port, readContract())
 })
 
-afterAll(() => stage.close())
+afterAll(async () => {
+  stage.close()
+  await server.stop()
+})
 
 /** What one party may do, or what may happen to it, in a world. */
 type Event = readonly [what: string, happen: () => World | Promise<World>]
