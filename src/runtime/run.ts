@@ -12,7 +12,7 @@ import { ConnectionLostError, type Driver, type Reply, type ScriptCall, ServerRe
 import type { Deadlines, Due } from './deadlines.ts'
 import { AmbiguousError, DriverError, type PeriluneError } from './errors.ts'
 import type { Operation } from './operation.ts'
-import { isPassing, toPeriluneError } from './script-errors.ts'
+import { isPassing, toDeadlineError, toPeriluneError } from './script-errors.ts'
 
 const FIRST_PAUSE_MS = 5
 const LONGEST_PAUSE_MS = 250
@@ -174,12 +174,7 @@ export class Run<A, R> implements Due {
   #notDone(): PeriluneError {
     const name = this.#operation.script.name
     const cause = this.#lastError ?? undefined
-    if (cause instanceof ServerReplyError) {
-      if (cause.word === 'READONLY') return toPeriluneError(cause, this.#operation)
-      return new DriverError('busy', `${name}: the server could not take the call: ${cause.message}`, {
-        cause,
-      })
-    }
+    if (cause instanceof ServerReplyError) return toDeadlineError(cause, this.#operation)
     return new DriverError('unreachable', `${name}: no server answered before the deadline`, { cause })
   }
 

@@ -67,7 +67,6 @@ test('a call whose answer is lost is sent again', async () => {
 test.each([
   ['OOM command not allowed', 'store-full'],
   ['MISCONF errors writing', 'store-read-only'],
-  ['NOREPLICAS not enough', 'store-read-only'],
   ['NOPERM no', 'forbidden'],
   ['NOAUTH no', 'forbidden'],
   ['LAYOUT 9', 'unknown-layout'],
@@ -126,6 +125,14 @@ test('a replica is read-only, not busy', async () => {
     message:
       "test/write: the server is a read-only replica: READONLY You can't write against a read only replica.",
   })
+})
+
+test('a server without its replicas is asked until the deadline: they, or another primary, come back', async () => {
+  const back = setup([reply('NOREPLICAS Not enough good replicas to write.'), 7])
+  const gone = setup([reply('NOREPLICAS Not enough good replicas to write.')])
+
+  expect(await back.runner.run(write, ['k'], {})).toBe(7)
+  await expect(gone.runner.run(write, ['k'], {})).rejects.toMatchObject({ code: 'store-read-only' })
 })
 
 test('an error of a script names the line of its source', async () => {

@@ -15,6 +15,7 @@ const PASSING = new Set([
   'CLUSTERDOWN',
   'MASTERDOWN',
   'READONLY',
+  'NOREPLICAS',
   'MOVED',
   'ASK',
   'BUSY',
@@ -25,6 +26,14 @@ const SUBSCRIBE = { script: { name: 'subscribe' }, lines: [] } as const
 
 export function isPassing(error: ServerReplyError): boolean {
   return PASSING.has(error.word)
+}
+
+/** What a call ends with that met nothing but such a reply until its deadline. */
+export function toDeadlineError(error: ServerReplyError, operation: AnyOperation): PeriluneError {
+  const known = toPeriluneError(error, operation)
+  if (known instanceof DriverError && known.code === 'store-read-only') return known
+  const problem = `${operation.script.name}: the server could not take the call: ${error.message}`
+  return new DriverError('busy', problem, { cause: error })
 }
 
 /** What kept a process from listening to a channel. */

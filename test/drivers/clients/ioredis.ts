@@ -32,6 +32,8 @@ export const client: Client = {
   },
   sentinels: {
     ioredis: (ports, name) => open(new Redis({ sentinels: at(ports), name })),
+    'ioredis that listens to the Sentinels': (ports, name) =>
+      open(new Redis({ sentinels: at(ports), name, failoverDetector: true })),
     'the lowest ioredis': (ports, name) => open(new lowest.Redis({ sentinels: at(ports), name })),
   },
 }

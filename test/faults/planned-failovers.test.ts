@@ -1,0 +1,123 @@
+// Planned failovers, in which nothing that was acknowledged is lost, under those who want the same things: nobody has what another
+// one has, tokens rise, and nothing that is free stays so. PERILUNE_LONG=1 makes 204 of them.
+
+import { expect, onTestFinished, test } from 'vitest'
+import type { OpenedDriver } from '../../src/testing/driver-suite.ts'
+import { waysToOpen } from '../drivers/client.ts'
+import { LONG, tell } from '../proof.ts'
+import { ask, askFields, until } from '../servers/ask.ts'
+import { startCluster } from '../servers/cluster.ts'
+import { startOneAddress } from '../servers/one-address.ts'
+import type { RedisServer } from '../servers/redis.ts'
+import { startSentinels } from '../servers/sentinels.ts'
+import { Crowd } from './crowd.ts'
+
+const FAILOVERS = LONG ? 34 : 1
+
+interface Scene {
+  open(): Promise<OpenedDriver>
+  switchover(): Promise<void>
+  stop(): Promise<void>
+}
+type Arrange = (client: string) => Promise<Scene>
+
+const oneAddress: Arrange = async (client) => {
+  const open = await wayOf('singles', client)
+  const pair = await startOneAddress()
+  return {
+    open: () => open(pair.proxy.port),
+    switchover: async () => {
+      await pair.switchover()
+      pair.follow()
+    },
+    stop: () => pair.stop(),
+  }
+}
+
+const cluster: Arrange = async (client) => {
+  const open = await wayOf('clusters', client)
+  const nodes = await startCluster({ masters: 2, replicasPerMaster: 1 })
+  let slot = 0
+  return {
+    open: () => open(nodes.ports),
+    switchover: () => {
+      slot = 16_383 - slot
+      return nodes.switchover(slot)
+    },
+    stop: () => nodes.stop(),
+  }
+}
+
+/** As one who plans it does it: writes wait at the old primary, for what it took after the promotion would be lost. */
+const sentinel: Arrange = async (client) => {
+  const open = await wayOf('sentinels', client)
+  const group = await startSentinels({ replicas: 1 })
+  return {
+    open: () => open(group.sentinelPorts, group.masterName),
+    switchover: async () => {
+      const old = group.primary
+      await until('the replica follows', async () => (await replicasOf(old)) === 1)
+      await ask(old.port, 'CLIENT', 'PAUSE', 60_000, 'WRITE')
+      await until('the replica has all', () => isCopied(old))
+      await group.switchover()
+    },
+    stop: () => group.stop(),
+  }
+}
+
+async function replicasOf({ port }: RedisServer): Promise<number> {
+  return Number((await askFields(port, 'INFO', 'replication')).get('connected_slaves'))
+}
+
+/** A line of a replica: `slave0:ip=…,port=…,state=online,offset=42,lag=0`. */
+async function isCopied({ port }: RedisServer): Promise<boolean> {
+  const fields = await askFields(port, 'INFO', 'replication')
+  return fields.get('slave0')?.includes(`offset=${fields.get('master_repl_offset')},`) === true
+}
+
+async function wayOf<Kind extends 'singles' | 'clusters' | 'sentinels'>(
+  kind: Kind,
+  client: string,
+): Promise<Awaited<ReturnType<typeof waysToOpen<Kind>>>[number][1]> {
+  const way = (await waysToOpen(kind)).find(([name]) => name === client)
+  if (way === undefined) throw new Error(`there is no client ${client}`)
+  return way[1]
+}
+
+const scenes: [string, string, Arrange][] = [
+  ['a cluster', 'ioredis', cluster],
+  ['a cluster', 'node-redis', cluster],
+  ['one address', 'ioredis', oneAddress],
+  ['one address', 'node-redis', oneAddress],
+  // The usual one learns of a failover when the old primary is made a replica, some ten seconds later.
+  ['Sentinel', 'ioredis that listens to the Sentinels', sentinel],
+  ['Sentinel', 'node-redis', sentinel],
+]
+
+test.each(scenes)(
+  '%s, %s: what is had by one is had by nobody else, and nothing free is left',
+  {
+    timeout: 60_000 + FAILOVERS * 40_000,
+  },
+  async (where, client, arrange) => {
+    const scene = await arrange(client)
+    onTestFinished(() => scene.stop())
+    const opened = await Promise.all([1, 2, 3].map(() => scene.open()))
+    onTestFinished(async () => void (await Promise.all(opened.map((each) => each.close()))))
+    const crowd = new Crowd(opened.map(({ driver }) => driver))
+
+    crowd.begin()
+    await crowd.goesOn(5)
+    for (let at = 0; at < FAILOVERS; at++) {
+      await crowd.during(() => scene.switchover())
+      await crowd.goesOn(10)
+    }
+    await crowd.end()
+
+    const { lock, permits, office, jobs, pauses, errors } = crowd
+    const had = `${lock.entered} locks, ${permits.entered} permits, ${office.entered} terms, ${jobs} jobs`
+    tell(`${where}, ${client}: ${FAILOVERS} planned failovers, ${had}, ${crowd.problems.length} problems`)
+    tell(`  the next one came in after, at most: ${pauses} ms; errors: ${JSON.stringify([...errors])}`)
+    expect(crowd.problems).toEqual([])
+  },
+)
