@@ -116,8 +116,10 @@ test.each(scenes)(
 
     const { lock, permits, office, jobs, pauses, errors } = crowd
     const had = `${lock.entered} locks, ${permits.entered} permits, ${office.entered} terms, ${jobs} jobs`
-    tell(`${where}, ${client}: ${FAILOVERS} planned failovers, ${had}, ${crowd.problems.length} problems`)
-    tell(`  the next one came in after, at most: ${pauses} ms; errors: ${JSON.stringify([...errors])}`)
+    const faults = `${crowd.problems.length} problems, errors ${JSON.stringify([...errors])}`
+    tell(
+      `${where}, ${client}: ${FAILOVERS} planned failovers, ${had}; next one in after ${pauses} ms; ${faults}`,
+    )
     expect(crowd.problems).toEqual([])
   },
 )

@@ -88,9 +88,14 @@ class TemporaryMachine implements Machine {
   async nodeUntilCalled(signal: NodeJS.Signals, script: string): Promise<Outcome> {
     const child = this.#spawn(script, [])
     const outcome = outcomeOf(child)
-    while (!existsSync(join(this.#home, 'calls')) && child.exitCode === null) await sleep(10)
+    while (!this.#wasCalled() && child.exitCode === null) await sleep(10)
     child.kill(signal)
     return outcome
+  }
+
+  #wasCalled(): boolean {
+    const file = join(this.#home, 'calls')
+    return existsSync(file) && readFileSync(file, 'utf8') !== ''
   }
 
   #spawn(script: string, args: readonly string[]): ChildProcessByStdio<null, Readable, Readable> {
