@@ -19,11 +19,11 @@ test('while a server goes on refusing, its client looks for another ever less of
   }
 
   refuseFor(100_000)
-  vi.advanceTimersByTime(100_000)
+  vi.advanceTimersByTime(3000)
   refuseFor(1000)
 
   const after = looks.map((at) => Math.round((at - began) * 10) / 10)
-  expect(after).toEqual([0, 0.5, 1.5, 3.5, 7.5, 15.5, 31.5, 61.5, 91.5, 200, 200.5])
+  expect(after).toEqual([0, 0.5, 1.5, 3.5, 7.5, 15.5, 31.5, 61.5, 91.5, 103, 103.5])
 })
 
 test('other replies and lost connections say nothing of a primary', () => {

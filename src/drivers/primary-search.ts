@@ -6,12 +6,15 @@ import { ServerReplyError } from '../driver.ts'
 
 const FIRST_PAUSE_MS = 500
 const LONGEST_PAUSE_MS = 30_000
+/** Calls are tried again four times a second: after so long without a refusal the next one is of another failover. */
+const QUIET_MS = 1000
 
 export class PrimarySearch {
   readonly #words: ReadonlySet<string>
   readonly #look: () => void
   #pauseMs = FIRST_PAUSE_MS
   #lookedAt = -Infinity
+  #refusedAt = -Infinity
 
   /** `words`: the replies that say so. `look` is called for the first of them at once. */
   constructor(words: readonly string[], look: () => void) {
@@ -22,12 +25,13 @@ export class PrimarySearch {
   /** What a call has failed with. */
   note(error: Error): void {
     if (!(error instanceof ServerReplyError) || !this.#words.has(error.word)) return
-    const quietMs = performance.now() - this.#lookedAt
-    if (quietMs < this.#pauseMs) return
-    // Long after the last one it is another failover.
-    this.#pauseMs =
-      quietMs > 2 * LONGEST_PAUSE_MS ? FIRST_PAUSE_MS : Math.min(this.#pauseMs * 2, LONGEST_PAUSE_MS)
-    this.#lookedAt = performance.now()
+    const now = performance.now()
+    const isAnother = now - this.#refusedAt > QUIET_MS
+    this.#refusedAt = now
+    if (isAnother) this.#pauseMs = FIRST_PAUSE_MS
+    else if (now - this.#lookedAt < this.#pauseMs) return
+    else this.#pauseMs = Math.min(this.#pauseMs * 2, LONGEST_PAUSE_MS)
+    this.#lookedAt = now
     this.#look()
   }
 }

@@ -60,6 +60,9 @@ const sentinel: Arrange = async (client) => {
       await ask(old.port, 'CLIENT', 'PAUSE', 60_000, 'WRITE')
       await until('the replica has all', () => isCopied(old))
       await group.switchover()
+      // Sentinel itself does it later; a client that is slow is refused from here on, rather than served.
+      await ask(old.port, 'REPLICAOF', '127.0.0.1', group.primary.port)
+      await ask(old.port, 'CLIENT', 'UNPAUSE')
     },
     stop: () => group.stop(),
   }
