@@ -1,11 +1,13 @@
 import { acquireAll } from '../generated/lock.ts'
 import { checkOptions } from '../runtime/arguments.ts'
+import { type Attempts, abandon } from '../runtime/attempts.ts'
 import type { Duration } from '../runtime/duration.ts'
 import { InvalidArgumentError, WaitTimeoutError } from '../runtime/errors.ts'
 import { askingAt, toGrant } from '../runtime/grant.ts'
 import { unlessAborted } from '../runtime/in-time.ts'
 import type { Lease, TaskLease } from '../runtime/lease.ts'
 import { runUnder } from '../runtime/run-under.ts'
+import type { Trace } from '../runtime/runner.ts'
 import type { Runtime } from '../runtime/runtime.ts'
 import { toWaitMs, type Waiting } from '../runtime/wait.ts'
 import { Lock, type LockOptions } from './lock.ts'
@@ -82,12 +84,18 @@ export class LockSet {
     const askedAt = askingAt()
     const { holder, leaseMs } = terms
     const id = mailbox.newId()
-    const asking = runner.run(acquireAll, states, { id, holder, leaseMs })
+    const trace: Trace = {}
+    const asking = runner.run(acquireAll, states, { id, holder, leaseMs }, trace)
+    const giveUp = (): void => abandon(this.#attempts, id, mailbox, { asking, trace, listens: false })
     const answer = await unlessAborted(asking, signal).catch((error: unknown) => {
-      this.#abandonAll(id, asking)
+      giveUp()
       throw error
     })
-    if (answer.status === 'held') return null
+    if (answer.status === 'held') {
+      // A copy that comes late would be granted to nobody.
+      if (trace.repeated === true) giveUp()
+      return null
+    }
     const leases = answer.leases.map((lease, at) => {
       const lock = this.#locks[at] as Lock
       return [lock.name, lock.keep(toGrant({ ...lease, nowMs: answer.nowMs }, askedAt))] as const
@@ -99,10 +107,9 @@ export class LockSet {
     return null
   }
 
-  /** After what was asked: it may have happened, or happens yet. What cannot be told ends by itself. */
-  #abandonAll(id: string, asking: Promise<unknown>): void {
-    const tell = (): Promise<unknown> => Promise.allSettled(this.#locks.map((lock) => lock.abandon(id)))
-    void asking.then(tell, tell)
+  /** All locks of one attempt. */
+  get #attempts(): Pick<Attempts, 'abandon'> {
+    return { abandon: (id) => Promise.all(this.#locks.map((lock) => lock.abandon(id))) }
   }
 
   /** Null when one cannot be had, or was lost before the last was there; then none is kept. */

@@ -41,7 +41,7 @@ export interface Attempts {
 
 /** Not awaited: the caller has its answer. After what was asked last has settled, so that it overtakes nothing. */
 export function abandon(
-  attempts: Attempts,
+  attempts: Pick<Attempts, 'abandon'>,
   id: string,
   mailbox: Mailbox,
   { asking, trace, listens }: { asking: Promise<unknown>; trace: Trace; listens: boolean },

@@ -52,11 +52,15 @@ async function tryAgain(
   const id = mailbox.newId()
   const trace: Trace = {}
   const asking = attempts.attempt(id, { waits: false, listens: false, trace })
+  const giveUp = (): void => abandon(attempts, id, mailbox, { asking, trace, listens: false })
   try {
-    return await unlessAborted(asking, signal)
+    const standing = await unlessAborted(asking, signal)
+    // A copy that comes late would be granted to nobody.
+    if (standing.status !== 'granted' && trace.repeated === true) giveUp()
+    return standing
   } catch (error) {
     // Without an answer, or after the signal has aborted, it may have been granted: to nobody.
-    abandon(attempts, id, mailbox, { asking, trace, listens: false })
+    giveUp()
     throw error
   }
 }

@@ -1,0 +1,82 @@
+// The first copy of a question is kept on its way, the second is answered "held", and the first reaches the server when the one
+// that asked has gone: what it is granted then is given back.
+
+import { randomUUID } from 'node:crypto'
+import { Redis } from 'ioredis'
+import { type Perilune, perilune } from 'perilune'
+import { ioredis } from 'perilune/ioredis'
+import { expect, inject, onTestFinished, test } from 'vitest'
+import { ConnectionLostError, type Driver, type Reply, type ScriptCall } from '../../src/driver.ts'
+import { until } from '../servers/ask.ts'
+
+interface Scene {
+  /** Keeps the first copy of each call of this script. */
+  readonly slow: Perilune
+  readonly other: Perilune
+  /** What was kept reaches the server; resolves to its answers. */
+  arrive(): Promise<Reply[]>
+}
+
+function scene(script: string): Scene {
+  const namespace = `copies-${randomUUID()}`
+  const client = new Redis(inject('redisPort'))
+  const kept: ScriptCall[] = []
+  const plain = ioredis(client)
+  const keeping: Driver = Object.assign(Object.create(plain) as Driver, {
+    run: (call: ScriptCall) => {
+      if (call.script.name !== script || kept.length > 0) return plain.run(call)
+      kept.push(call)
+      return Promise.reject(new ConnectionLostError('kept', true))
+    },
+    info: () => plain.info(),
+    load: (one: Parameters<Driver['load']>[0]) => plain.load(one),
+    subscribe: (...args: Parameters<Driver['subscribe']>) => plain.subscribe(...args),
+    close: async () => undefined,
+  })
+  const slow = perilune(keeping, { namespace })
+  const other = perilune(plain, { namespace })
+  onTestFinished(async () => {
+    await slow.close()
+    await other.close()
+    client.disconnect()
+  })
+  const arrive = (): Promise<Reply[]> =>
+    Promise.all(kept.map((call) => plain.run({ ...call, send: 'source' })))
+  return { slow, other, arrive }
+}
+
+test('of a lock that was to be lent', async () => {
+  const { slow, other, arrive } = scene('lock/acquire')
+  const held = await other.lock('l').acquire()
+  expect(await slow.lock('l', { lease: '5m' }).lend()).toMatchObject({ status: 'held' })
+  await held.release()
+
+  expect(await arrive()).toMatchObject([{ 0: 'granted' }])
+
+  await until('it is free again', async () => (await other.lock('l').inspect()).mode === 'free')
+})
+
+test('of a permit that was to be lent', async () => {
+  const { slow, other, arrive } = scene('semaphore/acquire')
+  const held = await other.semaphore('s', { limit: 1 }).acquire()
+  expect(await slow.semaphore('s', { limit: 1, lease: '5m' }).lend()).toMatchObject({ status: 'full' })
+  await held.release()
+
+  expect(await arrive()).toMatchObject([{ 0: 'granted' }])
+
+  await until('it is free again', async () => (await other.semaphore('s', { limit: 1 }).inspect()).used === 0)
+})
+
+test('of locks that were to be had together', async () => {
+  const { slow, other, arrive } = scene('lock/acquire-all')
+  const options = { group: 'g', lease: '5m' } as const
+  const held = await other.lock('b', options).acquire()
+  expect(await slow.locks(['a', 'b'], options).tryAcquire()).toBeNull()
+  await held.release()
+
+  expect(await arrive()).toMatchObject([{ 0: 'granted' }])
+
+  const isFree = async (name: string): Promise<boolean> =>
+    (await other.lock(name, options).inspect()).mode === 'free'
+  await until('both are free again', async () => (await isFree('a')) && (await isFree('b')))
+})
