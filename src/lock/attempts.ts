@@ -73,7 +73,7 @@ export class ExclusiveSide implements LockSide {
       confirms,
     }
     const answer = await this.#unit.run(acquire, asked, trace)
-    if (answer.status !== 'granted' && answer.more) await serveAll(this.#unit)
+    if (answer.status !== 'granted' && answer.more) await serveOthers(this.#unit)
     return answer
   }
 
@@ -91,7 +91,7 @@ export class ExclusiveSide implements LockSide {
       trace,
     )
     if (answer.status === 'lost') return false
-    if (answer.more) await serveAll(this.#unit)
+    if (answer.more) await serveOthers(this.#unit)
     return true
   }
 }
@@ -121,7 +121,7 @@ export class SharedSide implements LockSide {
     const told = await learnTold(this.#unit)
     const asked = { id, waits, listens, confirms, holder, leaseMs, claimMs: CLAIM_MS, ...told }
     const answer = await this.#unit.run(acquireShared, asked, trace)
-    if (answer.status !== 'granted' && answer.more) await serveAll(this.#unit)
+    if (answer.status !== 'granted' && answer.more) await serveOthers(this.#unit)
     return answer
   }
 
@@ -136,9 +136,14 @@ export class SharedSide implements LockSide {
     const args = { token: String(token), claimMs: CLAIM_MS, ...(await learnTold(this.#unit)) }
     const answer = await this.#unit.run(releaseShared, args, trace)
     if (answer.status === 'lost') return false
-    if (answer.more) await serveAll(this.#unit)
+    if (answer.more) await serveOthers(this.#unit)
     return true
   }
+}
+
+/** What was asked for is done already, whatever becomes of this; and those who wait come by themselves. */
+function serveOthers(unit: Unit): Promise<void> {
+  return serveAll(unit).catch(() => undefined)
 }
 
 /** Hands a free lock on, in bounded steps. */

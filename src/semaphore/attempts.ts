@@ -47,14 +47,19 @@ export class Permits {
     const args = { token: String(token), claimMs: CLAIM_MS, ...(await learnTold(this.#unit)) }
     const answer = await this.#unit.run(release, args, trace)
     if (answer.status === 'lost') return false
-    if (answer.more) await this.serve()
+    if (answer.more) await this.#serveOthers()
     return true
   }
 
   async resize(limit: number): Promise<void> {
     const args = { limit, claimMs: CLAIM_MS, ...(await learnTold(this.#unit)) }
     const { more } = await this.#unit.run(resize, args)
-    if (more) await this.serve()
+    if (more) await this.#serveOthers()
+  }
+
+  /** What was asked for is done already, whatever becomes of this; and those who wait come by themselves. */
+  #serveOthers(): Promise<void> {
+    return this.serve().catch(() => undefined)
   }
 
   /** Grants what is free to those who wait, in bounded steps. */

@@ -1,7 +1,10 @@
 // Answers of the lock that are lost, or come when they are worth nothing any more.
 
-import { AmbiguousError, LeaseLostError, WaitTimeoutError } from 'perilune'
+import { Redis } from 'ioredis'
+import { AmbiguousError, LeaseLostError, perilune, WaitTimeoutError } from 'perilune'
+import { ioredis } from 'perilune/ioredis'
 import { expect, inject, onTestFinished, test } from 'vitest'
+import { type Driver, type ScriptCall, ServerReplyError } from '../../src/driver.ts'
 import { type Setup, setup } from '../lock-fixture.ts'
 import { until } from '../servers/ask.ts'
 import { type Proxy, startProxy } from '../servers/proxy.ts'
@@ -78,4 +81,31 @@ test('a holder that hears nothing any more is told no later than its lease ends'
   expect(next.token).toBeGreaterThan(lease.token)
   expect(() => lease.assertHeld()).toThrow(LeaseLostError)
   await next.release()
+})
+
+test('a release that was answered is one, whatever becomes of telling those who wait', async () => {
+  const { redis: other, name, lock: theirs } = await setup({ clock: 'real' })
+  const client = new Redis(inject('redisPort'))
+  const plain = ioredis(client)
+  const refusing: Driver = Object.assign(Object.create(plain) as Driver, {
+    run: (call: ScriptCall) =>
+      call.script.name === 'lock/serve' ? Promise.reject(new ServerReplyError('NOPERM no')) : plain.run(call),
+    info: () => plain.info(),
+    load: (script: Parameters<Driver['load']>[0]) => plain.load(script),
+    subscribe: (...args: Parameters<Driver['subscribe']>) => plain.subscribe(...args),
+    close: () => plain.close(),
+  })
+  const redis = perilune(refusing, { namespace: 'lock-test' })
+  onTestFinished(async () => {
+    await redis.close()
+    client.disconnect()
+  })
+  const lease = await redis.lock(name).acquire()
+  const reading = other.lock(name).shared.acquire({ wait: '20s' })
+  await until('a reader waits', async () => (await theirs.inspect()).waiting === 1)
+
+  await lease.release()
+
+  expect(() => lease.assertHeld()).toThrow(LeaseLostError)
+  await (await reading).release()
 })
