@@ -40,9 +40,11 @@ local counted = ARGV[3] == '1' -- flag: whether the number of those who hear tel
 -- @include shared/tell
 -- @include shared/queue/idle
 
+-- The others look by themselves.
+local MOST_CALLED = 100
 local waiting = { idle = redis.call('ZCARD', idle) }
 local how = { channel = channel, sharded = sharded, counted = counted }
-for _ = 1, MOST_GONE do
+for _ = 1, MOST_CALLED do
   local worker = pop_idle(idle, waiting)
   if not worker then
     break

@@ -38,33 +38,28 @@ local function lease_handed(keys, queue, seq, name, size, token, now_ms, ends_ms
   queue.token, queue.claimed = token, queue.claimed + size
 end
 
--- Stores a plain job, and claims it for the first whose process listens. Answers whether there is one, and whether one was
--- called instead, which does not take jobs so, or of which nobody knows whether it listens.
+-- Stores a plain job, and claims it for the first whose process listens. Answers whether there is one, and whether nobody else is
+-- to be called: one was that does not take jobs so, or of which nobody knows whether it listens, or nobody waits.
 local function hand_over(keys, queue, seq, name, payload, record, now_us, how)
   local fields = { seq, record }
   widen(queue, WIDE_JOBS, fields, '~')
   redis.call('HSET', keys.jobs, unpack(fields))
   local now_ms, token = math.floor(now_us / 1000), next_token(queue.token, now_us)
-  for _ = 1, MOST_GONE do
-    local worker = pop_idle(keys.idle, queue)
-    if not worker then
-      return false, false
-    end
-    local lease_ms, ticket = tonumber(string.match(worker, ':(%d+)$')), ticket_of(worker)
-    local listens = listens_here(ticket, how)
-    if listens and lease_ms then
-      local ends_ms = now_ms + lease_ms
-      local words = { 'job', ticket.id, seq, exact(token), exact(ends_ms) }
-      lease_handed(keys, queue, seq, name, #record, token, now_ms, ends_ms)
-      publish_to(ticket, table.concat(words, ' ') .. '\n' .. name .. '\n' .. payload, how)
-      see_to(keys.idle, queue, ends_ms, now_ms, how)
-      return true, false
-    elseif listens ~= false then
-      tell_idle(worker, how)
-      see_to_second(keys.idle, queue, process_of(ticket), now_ms + LATE_MS, now_ms, how)
-      return false, true
-    end
+  local worker, listens = pop_living(keys.idle, queue, how)
+  if not worker then
+    -- Nobody waits, or this call has passed over as many as it may.
+    return false, true
   end
-  -- As many as one call may pass over.
-  return false, true
+  local lease_ms, ticket = tonumber(string.match(worker, ':(%d+)$')), ticket_of(worker)
+  if not listens or not lease_ms then
+    publish_to(ticket, come_message(ticket), how)
+    see_to_second(keys.idle, queue, process_of(ticket), now_ms + LATE_MS, now_ms, how)
+    return false, true
+  end
+  local ends_ms = now_ms + lease_ms
+  local words = { 'job', ticket.id, seq, exact(token), exact(ends_ms) }
+  lease_handed(keys, queue, seq, name, #record, token, now_ms, ends_ms)
+  publish_to(ticket, table.concat(words, ' ') .. '\n' .. name .. '\n' .. payload, how)
+  see_to(keys.idle, queue, ends_ms, now_ms, how)
+  return true, false
 end

@@ -12,7 +12,8 @@
 local WATCHING = 1125899906842624
 local SECOND = 2251799813685248
 local IDLE_KEPT_MS = '7200000'
-local MOST_GONE = 100
+local MOST_GONE = 500
+local MOST_LOOKED_AT = 500
 -- One that is so late will not come.
 local LATE_MS = 1000
 
@@ -40,10 +41,14 @@ local function ticket_of(worker)
   return { id = string.match(worker, '^[^:]*'), listens = 1 }
 end
 
+local function come_message(ticket)
+  return 'come ' .. ticket.id .. ' 0'
+end
+
 -- Calls it. False when it is certain that it is gone.
 local function tell_idle(worker, how)
   local ticket = ticket_of(worker)
-  return tell_process(ticket, 'come ' .. ticket.id .. ' 0', how)
+  return tell_process(ticket, come_message(ticket), how)
 end
 
 -- Whether a second one that is not of this process comes by itself by then.
@@ -58,27 +63,73 @@ local function has_second(idle, process, by_ms, now_ms, how)
   return false
 end
 
--- Calls one that is not of this process, and has it come back by then: one of those that wait longest, or that watch.
--- Those that are gone, or were called so before and did not come, wait no more.
-local function call_second(idle, queue, process, by_ms, now_ms, how)
-  local some = redis.call('ZRANGE', idle, '0', '9', 'WITHSCORES')
-  if queue.idle > 10 then
-    for _, each in ipairs(redis.call('ZRANGE', idle, '-3', '-1', 'WITHSCORES')) do
-      some[#some + 1] = each
+-- Removes those that are gone from the hundred that wait longest.
+local function drop_gone(idle, queue, how)
+  -- @include shared/listening
+  local names, processes, gone = redis.call('ZRANGE', idle, '0', '99', 'WITHSCORES'), {}, {}
+  for at = 1, #names, 2 do
+    processes[#processes + 1] = process_of({ id = names[at] })
+  end
+  local listening = processes[1] and listening_here(processes, how)
+  for at, process in ipairs(listening and processes or {}) do
+    if not listening[process] then
+      gone[#gone + 1] = names[at * 2 - 1]
+      end_watch(queue, tonumber(names[at * 2]))
     end
   end
+  if gone[1] then
+    queue.idle = queue.idle - redis.call('ZREM', idle, unpack(gone))
+  end
+end
+
+-- The name of the one that waits longest and is not gone, and whether its process listens, nil where that is not known. It
+-- waits no more. Nil where nobody waits, or too many are gone.
+local function pop_living(idle, queue, how)
+  for _ = 1, MOST_GONE, 100 do
+    local name = pop_idle(idle, queue)
+    local listens = name and listens_here(ticket_of(name), how)
+    if listens ~= false then
+      return name, listens
+    end
+    -- Others may be gone, too.
+    drop_gone(idle, queue, how)
+  end
+end
+
+-- Calls the first of these that is not of this process, and has it come back by then. Those that are gone, or were called so
+-- before and did not come, wait no more. Answers whether there was one, and how many are of this process.
+local function call_one_of(some, idle, queue, process, by_ms, now_ms, how)
+  local own = 0
   for at = 1, #some, 2 do
     local name, score = some[at], tonumber(some[at + 1])
-    if process_of({ id = name }) ~= process then
+    if process_of({ id = name }) == process then
+      own = own + 1
+    else
       end_watch(queue, score)
       local is_late = score >= SECOND and score < SECOND + now_ms - LATE_MS
       if not is_late and tell_idle(name, how) then
         redis.call('ZADD', idle, SECOND + by_ms, name)
-        return
+        return true, own
       end
       queue.idle = queue.idle - redis.call('ZREM', idle, name)
     end
   end
+  return false, own
+end
+
+-- Calls one that is not of this process, and has it come back by then: one of those that wait longest, or that watch.
+local function call_second(idle, queue, process, by_ms, now_ms, how)
+  local from, count = 0, 10
+  while from < MOST_LOOKED_AT do
+    local some = redis.call('ZRANGE', idle, from, from + count - 1, 'WITHSCORES')
+    local called, own = call_one_of(some, idle, queue, process, by_ms, now_ms, how)
+    if called or #some < 2 * count then
+      return
+    end
+    from, count = from + own, 100
+  end
+  -- Behind all others stand those that watch.
+  call_one_of(redis.call('ZRANGE', idle, '-3', '-1', 'WITHSCORES'), idle, queue, process, by_ms, now_ms, how)
 end
 
 -- Sees to it that one that is not of this process comes by then.
@@ -90,17 +141,16 @@ end
 
 local function call_idle(idle, queue, count, now_ms, how)
   local first, several
-  for _ = 1, MOST_GONE do
-    local name = count > 0 and pop_idle(idle, queue)
+  for _ = 1, count do
+    local name = pop_living(idle, queue, how)
     if not name then
       break
     end
-    if tell_idle(name, how) then
-      local process = process_of({ id = name })
-      several = several or (first and first ~= process)
-      first = first or process
-      count = count - 1
-    end
+    local ticket = ticket_of(name)
+    publish_to(ticket, come_message(ticket), how)
+    local process = process_of(ticket)
+    several = several or (first and first ~= process)
+    first = first or process
   end
   if first and not several then
     see_to_second(idle, queue, first, now_ms + LATE_MS, now_ms, how)

@@ -204,7 +204,7 @@ export const queueWorks: readonly Work[] = [
   work('an enqueue into a group', [20, 200], grouped, (queue) =>
     queue.enqueue('work', 'one more', { group: 'group 7' }),
   ),
-  work('an enqueue where many waited who are gone', [220, 1100], goneWorkers, (queue) =>
+  work('an enqueue where many waited who are gone', [40, 3200], goneWorkers, (queue) =>
     queue.enqueue('work', 'one more'),
   ),
   work('a claim of twenty', [20, 500], ready, claim(20)),
