@@ -59,9 +59,10 @@ if is_free(lock) and lock.last_ticket > 0 then
   served = serve(lock, queue, '', claim_ms, now_us, how)
 elseif left and not call_first(queue, lock.expires_at_ms - now_ms, how) then
   lock.last_ticket = 0
-elseif left and lock.mode == 's' and first_ticket(queue).kind == 's' then
+elseif left and lock.mode == 's' then
+  local first = first_ticket(queue)
   -- Nobody who wants it alone stands before these readers any more.
-  served = 'more'
+  served = first and first.kind == 's' and 'more'
 end
 if left or gave or served or called then
   save_freed_lock(state, lock, now_ms)

@@ -37,7 +37,7 @@ export type AbandonSharedAnswer =
 export const abandonShared: Operation<AbandonSharedArguments, AbandonSharedAnswer> = {
   script: {
     name: 'lock/abandon-shared',
-    sha1: '5586817f262021edd9164aea2d022615a2e5b09f',
+    sha1: '08f7f3b01c1c2357d4226ba5d72467789dc830ac',
     reads: false,
     bytes: false,
     source: `--[[
@@ -438,6 +438,26 @@ local function note_late(unit, id, token, ended_ms)
   end
 end
 -- Processes that did not take what they were offered.
+local MOST_SENT_BACK = '1999'
+
+-- Removes tickets, and tells their processes to come: each in one message.
+local function remove_and_call(queue, texts, how)
+  local tickets, messages = {}, {}
+  for _, text in ipairs(texts) do
+    local ticket = parse_ticket(text)
+    local process = process_of(ticket)
+    tickets[process] = tickets[process] or ticket
+    messages[process] = messages[process] or {}
+    table.insert(messages[process], 'come ' .. ticket.id)
+  end
+  for from = 1, #texts, 1000 do
+    redis.call('ZREM', queue, unpack(texts, from, math.min(from + 999, #texts)))
+  end
+  for process, lines in pairs(messages) do
+    tell_process(tickets[process], table.concat(lines, '\\n'), how)
+  end
+end
+
 -- Removes the tickets of processes that did not take what they were offered, so that each of these processes is waited
 -- for once; but for the process of \`own\`, which calls and so is awake. Whoever stands in line again stands behind all others.
 local function send_back(queue, late, own, how)
@@ -445,12 +465,14 @@ local function send_back(queue, late, own, how)
   if not next(late) then
     return
   end
-  for _, text in ipairs(redis.call('ZRANGE', queue, '0', '499')) do
-    local ticket = parse_ticket(text)
-    if late[process_of(ticket)] then
-      redis.call('ZREM', queue, text)
-      tell_process(ticket, 'come ' .. ticket.id, how)
+  local theirs = {}
+  for _, text in ipairs(redis.call('ZRANGE', queue, '0', MOST_SENT_BACK)) do
+    if late[process_of({ id = text })] then
+      theirs[#theirs + 1] = text
     end
+  end
+  if theirs[1] then
+    remove_and_call(queue, theirs, how)
   end
 end
   if lock.mode == 'l' then
@@ -489,6 +511,8 @@ end
 local function serve_shared(lock, queue, readers, reader_ids, own, claim_ms, now_us, how)
   local now_ms = math.floor(now_us / 1000)
   local let = 0
+  -- The process of the last reader that was let in: it may sleep, and then cannot look after its next.
+  local asleep
   if lock.mode == 'l' or lock.late then
     send_back_late(lock, queue, own, how)
   end
@@ -503,7 +527,20 @@ local function serve_shared(lock, queue, readers, reader_ids, own, claim_ms, now
     if ticket.text == own and fits then
       return 'own'
     elseif not fits then
-      if tell_process(ticket, first_message(ticket, lock.expires_at_ms - now_ms), how) then
+      local recheck_ms = lock.expires_at_ms - now_ms
+      if tell_process(ticket, first_message(ticket, recheck_ms), how) then
+        if process_of(ticket) == asleep then
+-- Tells the first ticket of another process when to ask: a process that sleeps cannot look after itself.
+local function call_other(queue, process, recheck_ms, how)
+  for _, text in ipairs(redis.call('ZRANGE', queue, '0', '99')) do
+    local ticket = parse_ticket(text)
+    if process_of(ticket) ~= process and tell_process(ticket, first_message(ticket, recheck_ms), how) then
+      return
+    end
+  end
+end
+          call_other(queue, asleep, recheck_ms, how)
+        end
         return 'served'
       end
       redis.call('ZREM', queue, ticket.text)
@@ -513,6 +550,7 @@ local function serve_shared(lock, queue, readers, reader_ids, own, claim_ms, now
     elseif ticket.kind == 's' then
       local came = let_in(lock, queue, readers, reader_ids, ticket, claim_ms, now_us, how)
       let = came and let + 1 or let
+      asleep = came and process_of(ticket) or asleep
     elseif ticket.kind == 'b' then
       if is_called(lock.called, now_ms) or call_up(lock, queue, ticket, pair[2], claim_ms, now_us, how) then
         return 'served'
@@ -578,9 +616,11 @@ return { 'abandoned', served == 'more' and is_free(lock) and 1 or 0 }
     [366, 'lua/shared/lock/hand-over.lua', 24],
     [390, 'lua/shared/note-late.lua', 1],
     [398, 'lua/shared/send-back.lua', 1],
-    [414, 'lua/shared/lock/hand-over.lua', 50],
-    [423, 'lua/shared/lock/serve-shared.lua', 1],
-    [484, 'lua/lock/abandon-shared.lua', 34],
+    [436, 'lua/shared/lock/hand-over.lua', 50],
+    [445, 'lua/shared/lock/serve-shared.lua', 1],
+    [491, 'lua/shared/call-other.lua', 1],
+    [500, 'lua/shared/lock/serve-shared.lua', 48],
+    [522, 'lua/lock/abandon-shared.lua', 34],
   ],
   encode(args) {
     return withoutDefaults([
@@ -641,7 +681,7 @@ export type AbandonAnswer =
 export const abandon: Operation<AbandonArguments, AbandonAnswer> = {
   script: {
     name: 'lock/abandon',
-    sha1: '2cd92093c298c185220c949ef9a153a8cd83d6de',
+    sha1: 'aa00aa28c7f2d9b03ba52b0b26d0fd0c92bb607b',
     reads: false,
     bytes: false,
     source: `--[[
@@ -990,6 +1030,26 @@ local function note_late(unit, id, token, ended_ms)
   end
 end
 -- Processes that did not take what they were offered.
+local MOST_SENT_BACK = '1999'
+
+-- Removes tickets, and tells their processes to come: each in one message.
+local function remove_and_call(queue, texts, how)
+  local tickets, messages = {}, {}
+  for _, text in ipairs(texts) do
+    local ticket = parse_ticket(text)
+    local process = process_of(ticket)
+    tickets[process] = tickets[process] or ticket
+    messages[process] = messages[process] or {}
+    table.insert(messages[process], 'come ' .. ticket.id)
+  end
+  for from = 1, #texts, 1000 do
+    redis.call('ZREM', queue, unpack(texts, from, math.min(from + 999, #texts)))
+  end
+  for process, lines in pairs(messages) do
+    tell_process(tickets[process], table.concat(lines, '\\n'), how)
+  end
+end
+
 -- Removes the tickets of processes that did not take what they were offered, so that each of these processes is waited
 -- for once; but for the process of \`own\`, which calls and so is awake. Whoever stands in line again stands behind all others.
 local function send_back(queue, late, own, how)
@@ -997,12 +1057,14 @@ local function send_back(queue, late, own, how)
   if not next(late) then
     return
   end
-  for _, text in ipairs(redis.call('ZRANGE', queue, '0', '499')) do
-    local ticket = parse_ticket(text)
-    if late[process_of(ticket)] then
-      redis.call('ZREM', queue, text)
-      tell_process(ticket, 'come ' .. ticket.id, how)
+  local theirs = {}
+  for _, text in ipairs(redis.call('ZRANGE', queue, '0', MOST_SENT_BACK)) do
+    if late[process_of({ id = text })] then
+      theirs[#theirs + 1] = text
     end
+  end
+  if theirs[1] then
+    remove_and_call(queue, theirs, how)
   end
 end
   if lock.mode == 'l' then
@@ -1074,9 +1136,10 @@ if is_free(lock) and lock.last_ticket > 0 then
   served = serve(lock, queue, '', claim_ms, now_us, how)
 elseif left and not call_first(queue, lock.expires_at_ms - now_ms, how) then
   lock.last_ticket = 0
-elseif left and lock.mode == 's' and first_ticket(queue).kind == 's' then
+elseif left and lock.mode == 's' then
+  local first = first_ticket(queue)
   -- Nobody who wants it alone stands before these readers any more.
-  served = 'more'
+  served = first and first.kind == 's' and 'more'
 end
 if left or gave or served or called then
   save_freed_lock(state, lock, now_ms)
@@ -1103,9 +1166,9 @@ return { 'abandoned', served == 'more' and 1 or 0 }
     [314, 'lua/shared/lock/hand-over.lua', 24],
     [338, 'lua/shared/note-late.lua', 1],
     [346, 'lua/shared/send-back.lua', 1],
-    [362, 'lua/shared/lock/hand-over.lua', 50],
-    [371, 'lua/shared/lock/serve.lua', 1],
-    [401, 'lua/lock/abandon.lua', 32],
+    [384, 'lua/shared/lock/hand-over.lua', 50],
+    [393, 'lua/shared/lock/serve.lua', 1],
+    [423, 'lua/lock/abandon.lua', 32],
   ],
   encode(args) {
     return withoutDefaults([
@@ -1400,7 +1463,7 @@ export type AcquireSharedAnswer =
 export const acquireShared: Operation<AcquireSharedArguments, AcquireSharedAnswer> = {
   script: {
     name: 'lock/acquire-shared',
-    sha1: '7faeb41f6222df700b9039f5e9e9f7a5c495664f',
+    sha1: '46daa0dfbe591dda91fa2217e6dfa69470d4f04a',
     reads: false,
     bytes: false,
     source: `--[[
@@ -1842,6 +1905,26 @@ local function note_late(unit, id, token, ended_ms)
   end
 end
 -- Processes that did not take what they were offered.
+local MOST_SENT_BACK = '1999'
+
+-- Removes tickets, and tells their processes to come: each in one message.
+local function remove_and_call(queue, texts, how)
+  local tickets, messages = {}, {}
+  for _, text in ipairs(texts) do
+    local ticket = parse_ticket(text)
+    local process = process_of(ticket)
+    tickets[process] = tickets[process] or ticket
+    messages[process] = messages[process] or {}
+    table.insert(messages[process], 'come ' .. ticket.id)
+  end
+  for from = 1, #texts, 1000 do
+    redis.call('ZREM', queue, unpack(texts, from, math.min(from + 999, #texts)))
+  end
+  for process, lines in pairs(messages) do
+    tell_process(tickets[process], table.concat(lines, '\\n'), how)
+  end
+end
+
 -- Removes the tickets of processes that did not take what they were offered, so that each of these processes is waited
 -- for once; but for the process of \`own\`, which calls and so is awake. Whoever stands in line again stands behind all others.
 local function send_back(queue, late, own, how)
@@ -1849,12 +1932,14 @@ local function send_back(queue, late, own, how)
   if not next(late) then
     return
   end
-  for _, text in ipairs(redis.call('ZRANGE', queue, '0', '499')) do
-    local ticket = parse_ticket(text)
-    if late[process_of(ticket)] then
-      redis.call('ZREM', queue, text)
-      tell_process(ticket, 'come ' .. ticket.id, how)
+  local theirs = {}
+  for _, text in ipairs(redis.call('ZRANGE', queue, '0', MOST_SENT_BACK)) do
+    if late[process_of({ id = text })] then
+      theirs[#theirs + 1] = text
     end
+  end
+  if theirs[1] then
+    remove_and_call(queue, theirs, how)
   end
 end
   if lock.mode == 'l' then
@@ -1893,6 +1978,8 @@ end
 local function serve_shared(lock, queue, readers, reader_ids, own, claim_ms, now_us, how)
   local now_ms = math.floor(now_us / 1000)
   local let = 0
+  -- The process of the last reader that was let in: it may sleep, and then cannot look after its next.
+  local asleep
   if lock.mode == 'l' or lock.late then
     send_back_late(lock, queue, own, how)
   end
@@ -1907,7 +1994,20 @@ local function serve_shared(lock, queue, readers, reader_ids, own, claim_ms, now
     if ticket.text == own and fits then
       return 'own'
     elseif not fits then
-      if tell_process(ticket, first_message(ticket, lock.expires_at_ms - now_ms), how) then
+      local recheck_ms = lock.expires_at_ms - now_ms
+      if tell_process(ticket, first_message(ticket, recheck_ms), how) then
+        if process_of(ticket) == asleep then
+-- Tells the first ticket of another process when to ask: a process that sleeps cannot look after itself.
+local function call_other(queue, process, recheck_ms, how)
+  for _, text in ipairs(redis.call('ZRANGE', queue, '0', '99')) do
+    local ticket = parse_ticket(text)
+    if process_of(ticket) ~= process and tell_process(ticket, first_message(ticket, recheck_ms), how) then
+      return
+    end
+  end
+end
+          call_other(queue, asleep, recheck_ms, how)
+        end
         return 'served'
       end
       redis.call('ZREM', queue, ticket.text)
@@ -1917,6 +2017,7 @@ local function serve_shared(lock, queue, readers, reader_ids, own, claim_ms, now
     elseif ticket.kind == 's' then
       local came = let_in(lock, queue, readers, reader_ids, ticket, claim_ms, now_us, how)
       let = came and let + 1 or let
+      asleep = came and process_of(ticket) or asleep
     elseif ticket.kind == 'b' then
       if is_called(lock.called, now_ms) or call_up(lock, queue, ticket, pair[2], claim_ms, now_us, how) then
         return 'served'
@@ -2008,9 +2109,11 @@ return { 'held', recheck_ms, more }
     [407, 'lua/shared/lock/hand-over.lua', 24],
     [431, 'lua/shared/note-late.lua', 1],
     [439, 'lua/shared/send-back.lua', 1],
-    [455, 'lua/shared/lock/hand-over.lua', 50],
-    [464, 'lua/shared/lock/serve-shared.lua', 1],
-    [525, 'lua/lock/acquire-shared.lua', 40],
+    [477, 'lua/shared/lock/hand-over.lua', 50],
+    [486, 'lua/shared/lock/serve-shared.lua', 1],
+    [532, 'lua/shared/call-other.lua', 1],
+    [541, 'lua/shared/lock/serve-shared.lua', 48],
+    [563, 'lua/lock/acquire-shared.lua', 40],
   ],
   encode(args) {
     return withoutDefaults([
@@ -2095,7 +2198,7 @@ export type AcquireAnswer =
 export const acquire: Operation<AcquireArguments, AcquireAnswer> = {
   script: {
     name: 'lock/acquire',
-    sha1: '0c4a851d5b37b60ae0ca793342d48ae9cec8a445',
+    sha1: '66f04e375ef4815270e79a1249fe148b9d9b0291',
     reads: false,
     bytes: false,
     source: `--[[
@@ -2545,6 +2648,26 @@ local function note_late(unit, id, token, ended_ms)
   end
 end
 -- Processes that did not take what they were offered.
+local MOST_SENT_BACK = '1999'
+
+-- Removes tickets, and tells their processes to come: each in one message.
+local function remove_and_call(queue, texts, how)
+  local tickets, messages = {}, {}
+  for _, text in ipairs(texts) do
+    local ticket = parse_ticket(text)
+    local process = process_of(ticket)
+    tickets[process] = tickets[process] or ticket
+    messages[process] = messages[process] or {}
+    table.insert(messages[process], 'come ' .. ticket.id)
+  end
+  for from = 1, #texts, 1000 do
+    redis.call('ZREM', queue, unpack(texts, from, math.min(from + 999, #texts)))
+  end
+  for process, lines in pairs(messages) do
+    tell_process(tickets[process], table.concat(lines, '\\n'), how)
+  end
+end
+
 -- Removes the tickets of processes that did not take what they were offered, so that each of these processes is waited
 -- for once; but for the process of \`own\`, which calls and so is awake. Whoever stands in line again stands behind all others.
 local function send_back(queue, late, own, how)
@@ -2552,12 +2675,14 @@ local function send_back(queue, late, own, how)
   if not next(late) then
     return
   end
-  for _, text in ipairs(redis.call('ZRANGE', queue, '0', '499')) do
-    local ticket = parse_ticket(text)
-    if late[process_of(ticket)] then
-      redis.call('ZREM', queue, text)
-      tell_process(ticket, 'come ' .. ticket.id, how)
+  local theirs = {}
+  for _, text in ipairs(redis.call('ZRANGE', queue, '0', MOST_SENT_BACK)) do
+    if late[process_of({ id = text })] then
+      theirs[#theirs + 1] = text
     end
+  end
+  if theirs[1] then
+    remove_and_call(queue, theirs, how)
   end
 end
   if lock.mode == 'l' then
@@ -2669,9 +2794,9 @@ return { 'held', recheck_ms, more }
     [415, 'lua/shared/lock/hand-over.lua', 24],
     [439, 'lua/shared/note-late.lua', 1],
     [447, 'lua/shared/send-back.lua', 1],
-    [463, 'lua/shared/lock/hand-over.lua', 50],
-    [472, 'lua/shared/lock/serve.lua', 1],
-    [502, 'lua/lock/acquire.lua', 98],
+    [485, 'lua/shared/lock/hand-over.lua', 50],
+    [494, 'lua/shared/lock/serve.lua', 1],
+    [524, 'lua/lock/acquire.lua', 98],
   ],
   encode(args) {
     return withoutDefaults([
@@ -3655,7 +3780,7 @@ export type ReleaseSharedAnswer =
 export const releaseShared: Operation<ReleaseSharedArguments, ReleaseSharedAnswer> = {
   script: {
     name: 'lock/release-shared',
-    sha1: '8b2f02cf63c43baf2217217617e7f0deceb9760c',
+    sha1: '9d48932a5326373db3f7f95bb1a996acac61e578',
     reads: false,
     bytes: false,
     source: `--[[
@@ -4031,6 +4156,26 @@ local function note_late(unit, id, token, ended_ms)
   end
 end
 -- Processes that did not take what they were offered.
+local MOST_SENT_BACK = '1999'
+
+-- Removes tickets, and tells their processes to come: each in one message.
+local function remove_and_call(queue, texts, how)
+  local tickets, messages = {}, {}
+  for _, text in ipairs(texts) do
+    local ticket = parse_ticket(text)
+    local process = process_of(ticket)
+    tickets[process] = tickets[process] or ticket
+    messages[process] = messages[process] or {}
+    table.insert(messages[process], 'come ' .. ticket.id)
+  end
+  for from = 1, #texts, 1000 do
+    redis.call('ZREM', queue, unpack(texts, from, math.min(from + 999, #texts)))
+  end
+  for process, lines in pairs(messages) do
+    tell_process(tickets[process], table.concat(lines, '\\n'), how)
+  end
+end
+
 -- Removes the tickets of processes that did not take what they were offered, so that each of these processes is waited
 -- for once; but for the process of \`own\`, which calls and so is awake. Whoever stands in line again stands behind all others.
 local function send_back(queue, late, own, how)
@@ -4038,12 +4183,14 @@ local function send_back(queue, late, own, how)
   if not next(late) then
     return
   end
-  for _, text in ipairs(redis.call('ZRANGE', queue, '0', '499')) do
-    local ticket = parse_ticket(text)
-    if late[process_of(ticket)] then
-      redis.call('ZREM', queue, text)
-      tell_process(ticket, 'come ' .. ticket.id, how)
+  local theirs = {}
+  for _, text in ipairs(redis.call('ZRANGE', queue, '0', MOST_SENT_BACK)) do
+    if late[process_of({ id = text })] then
+      theirs[#theirs + 1] = text
     end
+  end
+  if theirs[1] then
+    remove_and_call(queue, theirs, how)
   end
 end
   if lock.mode == 'l' then
@@ -4082,6 +4229,8 @@ end
 local function serve_shared(lock, queue, readers, reader_ids, own, claim_ms, now_us, how)
   local now_ms = math.floor(now_us / 1000)
   local let = 0
+  -- The process of the last reader that was let in: it may sleep, and then cannot look after its next.
+  local asleep
   if lock.mode == 'l' or lock.late then
     send_back_late(lock, queue, own, how)
   end
@@ -4096,7 +4245,20 @@ local function serve_shared(lock, queue, readers, reader_ids, own, claim_ms, now
     if ticket.text == own and fits then
       return 'own'
     elseif not fits then
-      if tell_process(ticket, first_message(ticket, lock.expires_at_ms - now_ms), how) then
+      local recheck_ms = lock.expires_at_ms - now_ms
+      if tell_process(ticket, first_message(ticket, recheck_ms), how) then
+        if process_of(ticket) == asleep then
+-- Tells the first ticket of another process when to ask: a process that sleeps cannot look after itself.
+local function call_other(queue, process, recheck_ms, how)
+  for _, text in ipairs(redis.call('ZRANGE', queue, '0', '99')) do
+    local ticket = parse_ticket(text)
+    if process_of(ticket) ~= process and tell_process(ticket, first_message(ticket, recheck_ms), how) then
+      return
+    end
+  end
+end
+          call_other(queue, asleep, recheck_ms, how)
+        end
         return 'served'
       end
       redis.call('ZREM', queue, ticket.text)
@@ -4106,6 +4268,7 @@ local function serve_shared(lock, queue, readers, reader_ids, own, claim_ms, now
     elseif ticket.kind == 's' then
       local came = let_in(lock, queue, readers, reader_ids, ticket, claim_ms, now_us, how)
       let = came and let + 1 or let
+      asleep = came and process_of(ticket) or asleep
     elseif ticket.kind == 'b' then
       if is_called(lock.called, now_ms) or call_up(lock, queue, ticket, pair[2], claim_ms, now_us, how) then
         return 'served'
@@ -4168,9 +4331,11 @@ return { 'released', served == 'more' and 1 or 0 }
     [341, 'lua/shared/lock/hand-over.lua', 24],
     [365, 'lua/shared/note-late.lua', 1],
     [373, 'lua/shared/send-back.lua', 1],
-    [389, 'lua/shared/lock/hand-over.lua', 50],
-    [398, 'lua/shared/lock/serve-shared.lua', 1],
-    [459, 'lua/lock/release-shared.lua', 32],
+    [411, 'lua/shared/lock/hand-over.lua', 50],
+    [420, 'lua/shared/lock/serve-shared.lua', 1],
+    [466, 'lua/shared/call-other.lua', 1],
+    [475, 'lua/shared/lock/serve-shared.lua', 48],
+    [497, 'lua/lock/release-shared.lua', 32],
   ],
   encode(args) {
     return withoutDefaults([
@@ -4223,7 +4388,7 @@ export type ReleaseAnswer =
 export const release: Operation<ReleaseArguments, ReleaseAnswer> = {
   script: {
     name: 'lock/release',
-    sha1: '0244b10ec0cbb29ff1d5eb4b471341d8d769d62b',
+    sha1: 'cc82fe4c4e97f22adc0e0de3a7b0415290fb5c8d',
     reads: false,
     bytes: false,
     source: `--[[
@@ -4571,6 +4736,26 @@ local function note_late(unit, id, token, ended_ms)
   end
 end
 -- Processes that did not take what they were offered.
+local MOST_SENT_BACK = '1999'
+
+-- Removes tickets, and tells their processes to come: each in one message.
+local function remove_and_call(queue, texts, how)
+  local tickets, messages = {}, {}
+  for _, text in ipairs(texts) do
+    local ticket = parse_ticket(text)
+    local process = process_of(ticket)
+    tickets[process] = tickets[process] or ticket
+    messages[process] = messages[process] or {}
+    table.insert(messages[process], 'come ' .. ticket.id)
+  end
+  for from = 1, #texts, 1000 do
+    redis.call('ZREM', queue, unpack(texts, from, math.min(from + 999, #texts)))
+  end
+  for process, lines in pairs(messages) do
+    tell_process(tickets[process], table.concat(lines, '\\n'), how)
+  end
+end
+
 -- Removes the tickets of processes that did not take what they were offered, so that each of these processes is waited
 -- for once; but for the process of \`own\`, which calls and so is awake. Whoever stands in line again stands behind all others.
 local function send_back(queue, late, own, how)
@@ -4578,12 +4763,14 @@ local function send_back(queue, late, own, how)
   if not next(late) then
     return
   end
-  for _, text in ipairs(redis.call('ZRANGE', queue, '0', '499')) do
-    local ticket = parse_ticket(text)
-    if late[process_of(ticket)] then
-      redis.call('ZREM', queue, text)
-      tell_process(ticket, 'come ' .. ticket.id, how)
+  local theirs = {}
+  for _, text in ipairs(redis.call('ZRANGE', queue, '0', MOST_SENT_BACK)) do
+    if late[process_of({ id = text })] then
+      theirs[#theirs + 1] = text
     end
+  end
+  if theirs[1] then
+    remove_and_call(queue, theirs, how)
   end
 end
   if lock.mode == 'l' then
@@ -4676,9 +4863,9 @@ return { 'released', served == 'more' and 1 or 0 }
     [313, 'lua/shared/lock/hand-over.lua', 24],
     [337, 'lua/shared/note-late.lua', 1],
     [345, 'lua/shared/send-back.lua', 1],
-    [361, 'lua/shared/lock/hand-over.lua', 50],
-    [370, 'lua/shared/lock/serve.lua', 1],
-    [400, 'lua/lock/release.lua', 47],
+    [383, 'lua/shared/lock/hand-over.lua', 50],
+    [392, 'lua/shared/lock/serve.lua', 1],
+    [422, 'lua/lock/release.lua', 47],
   ],
   encode(args) {
     return withoutDefaults([
@@ -4728,7 +4915,7 @@ export type ServeAnswer =
 export const serve: Operation<ServeArguments, ServeAnswer> = {
   script: {
     name: 'lock/serve',
-    sha1: 'bfc177d68c92864c1736e9bdd1fd6cd8dc94a483',
+    sha1: 'da99249a6361feb7c0907e9670310d899e6e12d9',
     reads: false,
     bytes: false,
     source: `--[[
@@ -5112,6 +5299,26 @@ local function note_late(unit, id, token, ended_ms)
   end
 end
 -- Processes that did not take what they were offered.
+local MOST_SENT_BACK = '1999'
+
+-- Removes tickets, and tells their processes to come: each in one message.
+local function remove_and_call(queue, texts, how)
+  local tickets, messages = {}, {}
+  for _, text in ipairs(texts) do
+    local ticket = parse_ticket(text)
+    local process = process_of(ticket)
+    tickets[process] = tickets[process] or ticket
+    messages[process] = messages[process] or {}
+    table.insert(messages[process], 'come ' .. ticket.id)
+  end
+  for from = 1, #texts, 1000 do
+    redis.call('ZREM', queue, unpack(texts, from, math.min(from + 999, #texts)))
+  end
+  for process, lines in pairs(messages) do
+    tell_process(tickets[process], table.concat(lines, '\\n'), how)
+  end
+end
+
 -- Removes the tickets of processes that did not take what they were offered, so that each of these processes is waited
 -- for once; but for the process of \`own\`, which calls and so is awake. Whoever stands in line again stands behind all others.
 local function send_back(queue, late, own, how)
@@ -5119,12 +5326,14 @@ local function send_back(queue, late, own, how)
   if not next(late) then
     return
   end
-  for _, text in ipairs(redis.call('ZRANGE', queue, '0', '499')) do
-    local ticket = parse_ticket(text)
-    if late[process_of(ticket)] then
-      redis.call('ZREM', queue, text)
-      tell_process(ticket, 'come ' .. ticket.id, how)
+  local theirs = {}
+  for _, text in ipairs(redis.call('ZRANGE', queue, '0', MOST_SENT_BACK)) do
+    if late[process_of({ id = text })] then
+      theirs[#theirs + 1] = text
     end
+  end
+  if theirs[1] then
+    remove_and_call(queue, theirs, how)
   end
 end
   if lock.mode == 'l' then
@@ -5163,6 +5372,8 @@ end
 local function serve_shared(lock, queue, readers, reader_ids, own, claim_ms, now_us, how)
   local now_ms = math.floor(now_us / 1000)
   local let = 0
+  -- The process of the last reader that was let in: it may sleep, and then cannot look after its next.
+  local asleep
   if lock.mode == 'l' or lock.late then
     send_back_late(lock, queue, own, how)
   end
@@ -5177,7 +5388,20 @@ local function serve_shared(lock, queue, readers, reader_ids, own, claim_ms, now
     if ticket.text == own and fits then
       return 'own'
     elseif not fits then
-      if tell_process(ticket, first_message(ticket, lock.expires_at_ms - now_ms), how) then
+      local recheck_ms = lock.expires_at_ms - now_ms
+      if tell_process(ticket, first_message(ticket, recheck_ms), how) then
+        if process_of(ticket) == asleep then
+-- Tells the first ticket of another process when to ask: a process that sleeps cannot look after itself.
+local function call_other(queue, process, recheck_ms, how)
+  for _, text in ipairs(redis.call('ZRANGE', queue, '0', '99')) do
+    local ticket = parse_ticket(text)
+    if process_of(ticket) ~= process and tell_process(ticket, first_message(ticket, recheck_ms), how) then
+      return
+    end
+  end
+end
+          call_other(queue, asleep, recheck_ms, how)
+        end
         return 'served'
       end
       redis.call('ZREM', queue, ticket.text)
@@ -5187,6 +5411,7 @@ local function serve_shared(lock, queue, readers, reader_ids, own, claim_ms, now
     elseif ticket.kind == 's' then
       local came = let_in(lock, queue, readers, reader_ids, ticket, claim_ms, now_us, how)
       let = came and let + 1 or let
+      asleep = came and process_of(ticket) or asleep
     elseif ticket.kind == 'b' then
       if is_called(lock.called, now_ms) or call_up(lock, queue, ticket, pair[2], claim_ms, now_us, how) then
         return 'served'
@@ -5241,9 +5466,11 @@ return { 'served', served == 'more' and is_free(lock) and 1 or 0 }
     [349, 'lua/shared/lock/hand-over.lua', 24],
     [373, 'lua/shared/note-late.lua', 1],
     [381, 'lua/shared/send-back.lua', 1],
-    [397, 'lua/shared/lock/hand-over.lua', 50],
-    [406, 'lua/shared/lock/serve-shared.lua', 1],
-    [467, 'lua/lock/serve.lua', 29],
+    [419, 'lua/shared/lock/hand-over.lua', 50],
+    [428, 'lua/shared/lock/serve-shared.lua', 1],
+    [474, 'lua/shared/call-other.lua', 1],
+    [483, 'lua/shared/lock/serve-shared.lua', 48],
+    [505, 'lua/lock/serve.lua', 29],
   ],
   encode(args) {
     return withoutDefaults([

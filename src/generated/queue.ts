@@ -61,7 +61,7 @@ function readPayloadsOfAckAndClaimPlainClaimed(part: Reply | undefined): (Buffer
 export const ackAndClaimPlain: Operation<AckAndClaimPlainArguments, AckAndClaimPlainAnswer> = {
   script: {
     name: 'queue/ack-and-claim-plain',
-    sha1: 'c8e12a4a29ca090ebb4343da6426b73ff8ad8fdd',
+    sha1: 'a86f2bfb0a70940000b446dfb1c9cca43da0f8b2',
     reads: false,
     bytes: true,
     source: `--[[
@@ -941,7 +941,8 @@ end
 local WATCHING = 1125899906842624
 local SECOND = 2251799813685248
 local IDLE_KEPT_MS = '7200000'
-local MOST_GONE = 100
+local MOST_GONE = 500
+local MOST_LOOKED_AT = 500
 -- One that is so late will not come.
 local LATE_MS = 1000
 
@@ -969,10 +970,14 @@ local function ticket_of(worker)
   return { id = string.match(worker, '^[^:]*'), listens = 1 }
 end
 
+local function come_message(ticket)
+  return 'come ' .. ticket.id .. ' 0'
+end
+
 -- Calls it. False when it is certain that it is gone.
 local function tell_idle(worker, how)
   local ticket = ticket_of(worker)
-  return tell_process(ticket, 'come ' .. ticket.id .. ' 0', how)
+  return tell_process(ticket, come_message(ticket), how)
 end
 
 -- Whether a second one that is not of this process comes by itself by then.
@@ -987,27 +992,91 @@ local function has_second(idle, process, by_ms, now_ms, how)
   return false
 end
 
--- Calls one that is not of this process, and has it come back by then: one of those that wait longest, or that watch.
--- Those that are gone, or were called so before and did not come, wait no more.
-local function call_second(idle, queue, process, by_ms, now_ms, how)
-  local some = redis.call('ZRANGE', idle, '0', '9', 'WITHSCORES')
-  if queue.idle > 10 then
-    for _, each in ipairs(redis.call('ZRANGE', idle, '-3', '-1', 'WITHSCORES')) do
-      some[#some + 1] = each
+-- Removes those that are gone from the hundred that wait longest.
+local function drop_gone(idle, queue, how)
+-- Which of these processes listen on this node: a set; nil where that is not known.
+local function listening_here(processes, how)
+  if not how.counted then
+    return nil
+  end
+  local channels = {}
+  for at, process in ipairs(processes) do
+    channels[at] = how.channel .. ':' .. process
+  end
+  local counts = redis.pcall('PUBSUB', how.sharded and 'SHARDNUMSUB' or 'NUMSUB', unpack(channels))
+  if counts.err then
+    return nil
+  end
+  local listening = {}
+  for at, process in ipairs(processes) do
+    listening[process] = counts[at * 2] > 0
+  end
+  return listening
+end
+  local names, processes, gone = redis.call('ZRANGE', idle, '0', '99', 'WITHSCORES'), {}, {}
+  for at = 1, #names, 2 do
+    processes[#processes + 1] = process_of({ id = names[at] })
+  end
+  local listening = processes[1] and listening_here(processes, how)
+  for at, process in ipairs(listening and processes or {}) do
+    if not listening[process] then
+      gone[#gone + 1] = names[at * 2 - 1]
+      end_watch(queue, tonumber(names[at * 2]))
     end
   end
+  if gone[1] then
+    queue.idle = queue.idle - redis.call('ZREM', idle, unpack(gone))
+  end
+end
+
+-- The name of the one that waits longest and is not gone, and whether its process listens, nil where that is not known. It
+-- waits no more. Nil where nobody waits, or too many are gone.
+local function pop_living(idle, queue, how)
+  for _ = 1, MOST_GONE, 100 do
+    local name = pop_idle(idle, queue)
+    local listens = name and listens_here(ticket_of(name), how)
+    if listens ~= false then
+      return name, listens
+    end
+    -- Others may be gone, too.
+    drop_gone(idle, queue, how)
+  end
+end
+
+-- Calls the first of these that is not of this process, and has it come back by then. Those that are gone, or were called so
+-- before and did not come, wait no more. Answers whether there was one, and how many are of this process.
+local function call_one_of(some, idle, queue, process, by_ms, now_ms, how)
+  local own = 0
   for at = 1, #some, 2 do
     local name, score = some[at], tonumber(some[at + 1])
-    if process_of({ id = name }) ~= process then
+    if process_of({ id = name }) == process then
+      own = own + 1
+    else
       end_watch(queue, score)
       local is_late = score >= SECOND and score < SECOND + now_ms - LATE_MS
       if not is_late and tell_idle(name, how) then
         redis.call('ZADD', idle, SECOND + by_ms, name)
-        return
+        return true, own
       end
       queue.idle = queue.idle - redis.call('ZREM', idle, name)
     end
   end
+  return false, own
+end
+
+-- Calls one that is not of this process, and has it come back by then: one of those that wait longest, or that watch.
+local function call_second(idle, queue, process, by_ms, now_ms, how)
+  local from, count = 0, 10
+  while from < MOST_LOOKED_AT do
+    local some = redis.call('ZRANGE', idle, from, from + count - 1, 'WITHSCORES')
+    local called, own = call_one_of(some, idle, queue, process, by_ms, now_ms, how)
+    if called or #some < 2 * count then
+      return
+    end
+    from, count = from + own, 100
+  end
+  -- Behind all others stand those that watch.
+  call_one_of(redis.call('ZRANGE', idle, '-3', '-1', 'WITHSCORES'), idle, queue, process, by_ms, now_ms, how)
 end
 
 -- Sees to it that one that is not of this process comes by then.
@@ -1019,17 +1088,16 @@ end
 
 local function call_idle(idle, queue, count, now_ms, how)
   local first, several
-  for _ = 1, MOST_GONE do
-    local name = count > 0 and pop_idle(idle, queue)
+  for _ = 1, count do
+    local name = pop_living(idle, queue, how)
     if not name then
       break
     end
-    if tell_idle(name, how) then
-      local process = process_of({ id = name })
-      several = several or (first and first ~= process)
-      first = first or process
-      count = count - 1
-    end
+    local ticket = ticket_of(name)
+    publish_to(ticket, come_message(ticket), how)
+    local process = process_of(ticket)
+    several = several or (first and first ~= process)
+    first = first or process
   end
   if first and not several then
     see_to_second(idle, queue, first, now_ms + LATE_MS, now_ms, how)
@@ -1265,16 +1333,18 @@ return {
     [815, 'lua/shared/tell.lua', 1],
     [825, 'lua/shared/tell.lua', 15],
     [864, 'lua/shared/queue/idle.lua', 1],
-    [1006, 'lua/shared/queue/watch.lua', 1],
-    [1018, 'lua/shared/queue/wait-idle.lua', 1],
-    [1057, 'lua/queue/ack-and-claim-plain.lua', 83],
-    [1067, 'lua/shared/queue/note-time.lua', 1],
-    [1072, 'lua/queue/ack-and-claim-plain.lua', 94],
-    [1082, 'lua/shared/queue/publish-plain.lua', 1],
-    [1084, 'lua/shared/queue/spelled.lua', 1],
-    [1092, 'lua/shared/queue/send.lua', 1],
-    [1108, 'lua/shared/queue/publish-plain.lua', 5],
-    [1125, 'lua/queue/ack-and-claim-plain.lua', 105],
+    [931, 'lua/shared/listening.lua', 1],
+    [950, 'lua/shared/queue/idle.lua', 69],
+    [1074, 'lua/shared/queue/watch.lua', 1],
+    [1086, 'lua/shared/queue/wait-idle.lua', 1],
+    [1125, 'lua/queue/ack-and-claim-plain.lua', 83],
+    [1135, 'lua/shared/queue/note-time.lua', 1],
+    [1140, 'lua/queue/ack-and-claim-plain.lua', 94],
+    [1150, 'lua/shared/queue/publish-plain.lua', 1],
+    [1152, 'lua/shared/queue/spelled.lua', 1],
+    [1160, 'lua/shared/queue/send.lua', 1],
+    [1176, 'lua/shared/queue/publish-plain.lua', 5],
+    [1193, 'lua/queue/ack-and-claim-plain.lua', 105],
   ],
   encode(args) {
     const encoded = new Array<Argument>(9 + args.acks.length * 2)
@@ -1379,7 +1449,7 @@ function readOptionsOfAckAndClaimClaimed(part: Reply | undefined): ({ readonly a
 export const ackAndClaim: Operation<AckAndClaimArguments, AckAndClaimAnswer> = {
   script: {
     name: 'queue/ack-and-claim',
-    sha1: '69ceb39c144d694cce4349775565b4304a18a89e',
+    sha1: '9e1865d7e101683275b83abe250bdc2cb0d7bad4',
     reads: false,
     bytes: true,
     source: `--[[
@@ -3268,7 +3338,8 @@ end
 local WATCHING = 1125899906842624
 local SECOND = 2251799813685248
 local IDLE_KEPT_MS = '7200000'
-local MOST_GONE = 100
+local MOST_GONE = 500
+local MOST_LOOKED_AT = 500
 -- One that is so late will not come.
 local LATE_MS = 1000
 
@@ -3296,10 +3367,14 @@ local function ticket_of(worker)
   return { id = string.match(worker, '^[^:]*'), listens = 1 }
 end
 
+local function come_message(ticket)
+  return 'come ' .. ticket.id .. ' 0'
+end
+
 -- Calls it. False when it is certain that it is gone.
 local function tell_idle(worker, how)
   local ticket = ticket_of(worker)
-  return tell_process(ticket, 'come ' .. ticket.id .. ' 0', how)
+  return tell_process(ticket, come_message(ticket), how)
 end
 
 -- Whether a second one that is not of this process comes by itself by then.
@@ -3314,27 +3389,91 @@ local function has_second(idle, process, by_ms, now_ms, how)
   return false
 end
 
--- Calls one that is not of this process, and has it come back by then: one of those that wait longest, or that watch.
--- Those that are gone, or were called so before and did not come, wait no more.
-local function call_second(idle, queue, process, by_ms, now_ms, how)
-  local some = redis.call('ZRANGE', idle, '0', '9', 'WITHSCORES')
-  if queue.idle > 10 then
-    for _, each in ipairs(redis.call('ZRANGE', idle, '-3', '-1', 'WITHSCORES')) do
-      some[#some + 1] = each
+-- Removes those that are gone from the hundred that wait longest.
+local function drop_gone(idle, queue, how)
+-- Which of these processes listen on this node: a set; nil where that is not known.
+local function listening_here(processes, how)
+  if not how.counted then
+    return nil
+  end
+  local channels = {}
+  for at, process in ipairs(processes) do
+    channels[at] = how.channel .. ':' .. process
+  end
+  local counts = redis.pcall('PUBSUB', how.sharded and 'SHARDNUMSUB' or 'NUMSUB', unpack(channels))
+  if counts.err then
+    return nil
+  end
+  local listening = {}
+  for at, process in ipairs(processes) do
+    listening[process] = counts[at * 2] > 0
+  end
+  return listening
+end
+  local names, processes, gone = redis.call('ZRANGE', idle, '0', '99', 'WITHSCORES'), {}, {}
+  for at = 1, #names, 2 do
+    processes[#processes + 1] = process_of({ id = names[at] })
+  end
+  local listening = processes[1] and listening_here(processes, how)
+  for at, process in ipairs(listening and processes or {}) do
+    if not listening[process] then
+      gone[#gone + 1] = names[at * 2 - 1]
+      end_watch(queue, tonumber(names[at * 2]))
     end
   end
+  if gone[1] then
+    queue.idle = queue.idle - redis.call('ZREM', idle, unpack(gone))
+  end
+end
+
+-- The name of the one that waits longest and is not gone, and whether its process listens, nil where that is not known. It
+-- waits no more. Nil where nobody waits, or too many are gone.
+local function pop_living(idle, queue, how)
+  for _ = 1, MOST_GONE, 100 do
+    local name = pop_idle(idle, queue)
+    local listens = name and listens_here(ticket_of(name), how)
+    if listens ~= false then
+      return name, listens
+    end
+    -- Others may be gone, too.
+    drop_gone(idle, queue, how)
+  end
+end
+
+-- Calls the first of these that is not of this process, and has it come back by then. Those that are gone, or were called so
+-- before and did not come, wait no more. Answers whether there was one, and how many are of this process.
+local function call_one_of(some, idle, queue, process, by_ms, now_ms, how)
+  local own = 0
   for at = 1, #some, 2 do
     local name, score = some[at], tonumber(some[at + 1])
-    if process_of({ id = name }) ~= process then
+    if process_of({ id = name }) == process then
+      own = own + 1
+    else
       end_watch(queue, score)
       local is_late = score >= SECOND and score < SECOND + now_ms - LATE_MS
       if not is_late and tell_idle(name, how) then
         redis.call('ZADD', idle, SECOND + by_ms, name)
-        return
+        return true, own
       end
       queue.idle = queue.idle - redis.call('ZREM', idle, name)
     end
   end
+  return false, own
+end
+
+-- Calls one that is not of this process, and has it come back by then: one of those that wait longest, or that watch.
+local function call_second(idle, queue, process, by_ms, now_ms, how)
+  local from, count = 0, 10
+  while from < MOST_LOOKED_AT do
+    local some = redis.call('ZRANGE', idle, from, from + count - 1, 'WITHSCORES')
+    local called, own = call_one_of(some, idle, queue, process, by_ms, now_ms, how)
+    if called or #some < 2 * count then
+      return
+    end
+    from, count = from + own, 100
+  end
+  -- Behind all others stand those that watch.
+  call_one_of(redis.call('ZRANGE', idle, '-3', '-1', 'WITHSCORES'), idle, queue, process, by_ms, now_ms, how)
 end
 
 -- Sees to it that one that is not of this process comes by then.
@@ -3346,17 +3485,16 @@ end
 
 local function call_idle(idle, queue, count, now_ms, how)
   local first, several
-  for _ = 1, MOST_GONE do
-    local name = count > 0 and pop_idle(idle, queue)
+  for _ = 1, count do
+    local name = pop_living(idle, queue, how)
     if not name then
       break
     end
-    if tell_idle(name, how) then
-      local process = process_of({ id = name })
-      several = several or (first and first ~= process)
-      first = first or process
-      count = count - 1
-    end
+    local ticket = ticket_of(name)
+    publish_to(ticket, come_message(ticket), how)
+    local process = process_of(ticket)
+    several = several or (first and first ~= process)
+    first = first or process
   end
   if first and not several then
     see_to_second(idle, queue, first, now_ms + LATE_MS, now_ms, how)
@@ -4638,59 +4776,61 @@ return { 'claimed', now_ms, ends_ms, waiting, recheck_ms, paused, chores, refuse
     [1812, 'lua/shared/queue/told.lua', 1],
     [1827, 'lua/shared/queue/claimed-before.lua', 1],
     [1873, 'lua/shared/queue/idle.lua', 1],
-    [2015, 'lua/shared/queue/judge.lua', 1],
-    [2079, 'lua/shared/queue/next-due.lua', 1],
-    [2134, 'lua/queue/ack-and-claim.lua', 91],
-    [2180, 'lua/shared/queue/burst.lua', 1],
-    [2192, 'lua/queue/ack-and-claim.lua', 138],
-    [2217, 'lua/shared/queue/is-behind.lua', 1],
-    [2225, 'lua/queue/ack-and-claim.lua', 164],
-    [2228, 'lua/shared/queue/bring-due.lua', 1],
-    [2231, 'lua/shared/queue/entries.lua', 1],
-    [2249, 'lua/shared/queue/history.lua', 1],
-    [2263, 'lua/shared/queue/failure.lua', 1],
-    [2269, 'lua/shared/queue/note-failure.lua', 1],
-    [2273, 'lua/shared/queue/dead.lua', 1],
-    [2327, 'lua/shared/queue/bury-claimed.lua', 1],
-    [2334, 'lua/shared/queue/reclaim.lua', 1],
-    [2379, 'lua/shared/queue/due.lua', 1],
-    [2401, 'lua/shared/queue/bring-due.lua', 12],
-    [2405, 'lua/shared/queue/leave-short.lua', 1],
-    [2416, 'lua/shared/queue/read-recurrence.lua', 1],
-    [2480, 'lua/shared/queue/recurrence.lua', 1],
-    [2529, 'lua/shared/queue/catch-up.lua', 1],
-    [2531, 'lua/shared/queue/next-interval.lua', 1],
-    [2536, 'lua/shared/queue/catch-up.lua', 4],
-    [2584, 'lua/shared/queue/bring-due.lua', 21],
-    [2590, 'lua/shared/queue/spawn.lua', 1],
-    [2595, 'lua/shared/queue/number.lua', 1],
-    [2604, 'lua/shared/queue/enter-tags.lua', 1],
-    [2610, 'lua/shared/queue/leave-short.lua', 1],
-    [2621, 'lua/shared/queue/read-recurrence.lua', 1],
-    [2685, 'lua/shared/queue/recurrence.lua', 1],
-    [2734, 'lua/shared/queue/spawn.lua', 12],
-    [2832, 'lua/shared/queue/bring-due.lua', 28],
-    [2834, 'lua/shared/queue/look-again.lua', 1],
-    [2840, 'lua/shared/queue/bring-due.lua', 31],
-    [2842, 'lua/queue/ack-and-claim.lua', 168],
-    [2846, 'lua/shared/queue/settle.lua', 1],
-    [2847, 'lua/shared/queue/failure.lua', 1],
-    [2853, 'lua/shared/queue/dead.lua', 1],
-    [2907, 'lua/shared/queue/backoff.lua', 1],
-    [2909, 'lua/shared/queue/backoff.lua', 22],
-    [2928, 'lua/shared/queue/unblock.lua', 1],
-    [2934, 'lua/shared/queue/outbox.lua', 1],
-    [2945, 'lua/shared/queue/entries.lua', 1],
-    [2963, 'lua/shared/queue/history.lua', 1],
-    [2977, 'lua/shared/queue/settle.lua', 18],
-    [3051, 'lua/queue/ack-and-claim.lua', 173],
-    [3062, 'lua/shared/queue/watch.lua', 1],
-    [3074, 'lua/queue/ack-and-claim.lua', 185],
-    [3105, 'lua/shared/queue/wait-idle.lua', 1],
-    [3144, 'lua/shared/queue/note-time.lua', 1],
-    [3149, 'lua/shared/queue/look-again.lua', 1],
-    [3155, 'lua/shared/queue/wait.lua', 3],
-    [3171, 'lua/queue/ack-and-claim.lua', 218],
+    [1940, 'lua/shared/listening.lua', 1],
+    [1959, 'lua/shared/queue/idle.lua', 69],
+    [2083, 'lua/shared/queue/judge.lua', 1],
+    [2147, 'lua/shared/queue/next-due.lua', 1],
+    [2202, 'lua/queue/ack-and-claim.lua', 91],
+    [2248, 'lua/shared/queue/burst.lua', 1],
+    [2260, 'lua/queue/ack-and-claim.lua', 138],
+    [2285, 'lua/shared/queue/is-behind.lua', 1],
+    [2293, 'lua/queue/ack-and-claim.lua', 164],
+    [2296, 'lua/shared/queue/bring-due.lua', 1],
+    [2299, 'lua/shared/queue/entries.lua', 1],
+    [2317, 'lua/shared/queue/history.lua', 1],
+    [2331, 'lua/shared/queue/failure.lua', 1],
+    [2337, 'lua/shared/queue/note-failure.lua', 1],
+    [2341, 'lua/shared/queue/dead.lua', 1],
+    [2395, 'lua/shared/queue/bury-claimed.lua', 1],
+    [2402, 'lua/shared/queue/reclaim.lua', 1],
+    [2447, 'lua/shared/queue/due.lua', 1],
+    [2469, 'lua/shared/queue/bring-due.lua', 12],
+    [2473, 'lua/shared/queue/leave-short.lua', 1],
+    [2484, 'lua/shared/queue/read-recurrence.lua', 1],
+    [2548, 'lua/shared/queue/recurrence.lua', 1],
+    [2597, 'lua/shared/queue/catch-up.lua', 1],
+    [2599, 'lua/shared/queue/next-interval.lua', 1],
+    [2604, 'lua/shared/queue/catch-up.lua', 4],
+    [2652, 'lua/shared/queue/bring-due.lua', 21],
+    [2658, 'lua/shared/queue/spawn.lua', 1],
+    [2663, 'lua/shared/queue/number.lua', 1],
+    [2672, 'lua/shared/queue/enter-tags.lua', 1],
+    [2678, 'lua/shared/queue/leave-short.lua', 1],
+    [2689, 'lua/shared/queue/read-recurrence.lua', 1],
+    [2753, 'lua/shared/queue/recurrence.lua', 1],
+    [2802, 'lua/shared/queue/spawn.lua', 12],
+    [2900, 'lua/shared/queue/bring-due.lua', 28],
+    [2902, 'lua/shared/queue/look-again.lua', 1],
+    [2908, 'lua/shared/queue/bring-due.lua', 31],
+    [2910, 'lua/queue/ack-and-claim.lua', 168],
+    [2914, 'lua/shared/queue/settle.lua', 1],
+    [2915, 'lua/shared/queue/failure.lua', 1],
+    [2921, 'lua/shared/queue/dead.lua', 1],
+    [2975, 'lua/shared/queue/backoff.lua', 1],
+    [2977, 'lua/shared/queue/backoff.lua', 22],
+    [2996, 'lua/shared/queue/unblock.lua', 1],
+    [3002, 'lua/shared/queue/outbox.lua', 1],
+    [3013, 'lua/shared/queue/entries.lua', 1],
+    [3031, 'lua/shared/queue/history.lua', 1],
+    [3045, 'lua/shared/queue/settle.lua', 18],
+    [3119, 'lua/queue/ack-and-claim.lua', 173],
+    [3130, 'lua/shared/queue/watch.lua', 1],
+    [3142, 'lua/queue/ack-and-claim.lua', 185],
+    [3173, 'lua/shared/queue/wait-idle.lua', 1],
+    [3212, 'lua/shared/queue/note-time.lua', 1],
+    [3217, 'lua/shared/queue/look-again.lua', 1],
+    [3223, 'lua/shared/queue/wait.lua', 3],
+    [3239, 'lua/queue/ack-and-claim.lua', 218],
   ],
   encode(args) {
     const encoded = new Array<Argument>(9 + args.acks.length * 3)
@@ -4779,7 +4919,7 @@ function readDuplicatesOfAdvanceAdvanced(part: Reply | undefined): ({ readonly a
 export const advance: Operation<AdvanceArguments, AdvanceAnswer> = {
   script: {
     name: 'queue/advance',
-    sha1: 'a1913cfcf17ee3d55f8ee676842b6c2af9a352e3',
+    sha1: 'b32b8147973056ce325160734a29f1cdf49b9e5e',
     reads: false,
     bytes: false,
     source: `--[[
@@ -6257,7 +6397,8 @@ end
 local WATCHING = 1125899906842624
 local SECOND = 2251799813685248
 local IDLE_KEPT_MS = '7200000'
-local MOST_GONE = 100
+local MOST_GONE = 500
+local MOST_LOOKED_AT = 500
 -- One that is so late will not come.
 local LATE_MS = 1000
 
@@ -6285,10 +6426,14 @@ local function ticket_of(worker)
   return { id = string.match(worker, '^[^:]*'), listens = 1 }
 end
 
+local function come_message(ticket)
+  return 'come ' .. ticket.id .. ' 0'
+end
+
 -- Calls it. False when it is certain that it is gone.
 local function tell_idle(worker, how)
   local ticket = ticket_of(worker)
-  return tell_process(ticket, 'come ' .. ticket.id .. ' 0', how)
+  return tell_process(ticket, come_message(ticket), how)
 end
 
 -- Whether a second one that is not of this process comes by itself by then.
@@ -6303,27 +6448,91 @@ local function has_second(idle, process, by_ms, now_ms, how)
   return false
 end
 
--- Calls one that is not of this process, and has it come back by then: one of those that wait longest, or that watch.
--- Those that are gone, or were called so before and did not come, wait no more.
-local function call_second(idle, queue, process, by_ms, now_ms, how)
-  local some = redis.call('ZRANGE', idle, '0', '9', 'WITHSCORES')
-  if queue.idle > 10 then
-    for _, each in ipairs(redis.call('ZRANGE', idle, '-3', '-1', 'WITHSCORES')) do
-      some[#some + 1] = each
+-- Removes those that are gone from the hundred that wait longest.
+local function drop_gone(idle, queue, how)
+-- Which of these processes listen on this node: a set; nil where that is not known.
+local function listening_here(processes, how)
+  if not how.counted then
+    return nil
+  end
+  local channels = {}
+  for at, process in ipairs(processes) do
+    channels[at] = how.channel .. ':' .. process
+  end
+  local counts = redis.pcall('PUBSUB', how.sharded and 'SHARDNUMSUB' or 'NUMSUB', unpack(channels))
+  if counts.err then
+    return nil
+  end
+  local listening = {}
+  for at, process in ipairs(processes) do
+    listening[process] = counts[at * 2] > 0
+  end
+  return listening
+end
+  local names, processes, gone = redis.call('ZRANGE', idle, '0', '99', 'WITHSCORES'), {}, {}
+  for at = 1, #names, 2 do
+    processes[#processes + 1] = process_of({ id = names[at] })
+  end
+  local listening = processes[1] and listening_here(processes, how)
+  for at, process in ipairs(listening and processes or {}) do
+    if not listening[process] then
+      gone[#gone + 1] = names[at * 2 - 1]
+      end_watch(queue, tonumber(names[at * 2]))
     end
   end
+  if gone[1] then
+    queue.idle = queue.idle - redis.call('ZREM', idle, unpack(gone))
+  end
+end
+
+-- The name of the one that waits longest and is not gone, and whether its process listens, nil where that is not known. It
+-- waits no more. Nil where nobody waits, or too many are gone.
+local function pop_living(idle, queue, how)
+  for _ = 1, MOST_GONE, 100 do
+    local name = pop_idle(idle, queue)
+    local listens = name and listens_here(ticket_of(name), how)
+    if listens ~= false then
+      return name, listens
+    end
+    -- Others may be gone, too.
+    drop_gone(idle, queue, how)
+  end
+end
+
+-- Calls the first of these that is not of this process, and has it come back by then. Those that are gone, or were called so
+-- before and did not come, wait no more. Answers whether there was one, and how many are of this process.
+local function call_one_of(some, idle, queue, process, by_ms, now_ms, how)
+  local own = 0
   for at = 1, #some, 2 do
     local name, score = some[at], tonumber(some[at + 1])
-    if process_of({ id = name }) ~= process then
+    if process_of({ id = name }) == process then
+      own = own + 1
+    else
       end_watch(queue, score)
       local is_late = score >= SECOND and score < SECOND + now_ms - LATE_MS
       if not is_late and tell_idle(name, how) then
         redis.call('ZADD', idle, SECOND + by_ms, name)
-        return
+        return true, own
       end
       queue.idle = queue.idle - redis.call('ZREM', idle, name)
     end
   end
+  return false, own
+end
+
+-- Calls one that is not of this process, and has it come back by then: one of those that wait longest, or that watch.
+local function call_second(idle, queue, process, by_ms, now_ms, how)
+  local from, count = 0, 10
+  while from < MOST_LOOKED_AT do
+    local some = redis.call('ZRANGE', idle, from, from + count - 1, 'WITHSCORES')
+    local called, own = call_one_of(some, idle, queue, process, by_ms, now_ms, how)
+    if called or #some < 2 * count then
+      return
+    end
+    from, count = from + own, 100
+  end
+  -- Behind all others stand those that watch.
+  call_one_of(redis.call('ZRANGE', idle, '-3', '-1', 'WITHSCORES'), idle, queue, process, by_ms, now_ms, how)
 end
 
 -- Sees to it that one that is not of this process comes by then.
@@ -6335,17 +6544,16 @@ end
 
 local function call_idle(idle, queue, count, now_ms, how)
   local first, several
-  for _ = 1, MOST_GONE do
-    local name = count > 0 and pop_idle(idle, queue)
+  for _ = 1, count do
+    local name = pop_living(idle, queue, how)
     if not name then
       break
     end
-    if tell_idle(name, how) then
-      local process = process_of({ id = name })
-      several = several or (first and first ~= process)
-      first = first or process
-      count = count - 1
-    end
+    local ticket = ticket_of(name)
+    publish_to(ticket, come_message(ticket), how)
+    local process = process_of(ticket)
+    several = several or (first and first ~= process)
+    first = first or process
   end
   if first and not several then
     see_to_second(idle, queue, first, now_ms + LATE_MS, now_ms, how)
@@ -7207,34 +7415,36 @@ return { 'advanced', first, queue.chores, refused, tally.duplicates }
     [1423, 'lua/shared/queue/replace.lua', 57],
     [1448, 'lua/shared/queue/idempotency.lua', 1],
     [1462, 'lua/shared/queue/idle.lua', 1],
-    [1571, 'lua/shared/queue/idle.lua', 121],
-    [1582, 'lua/shared/queue/find.lua', 1],
-    [1608, 'lua/shared/queue/failure.lua', 1],
-    [1618, 'lua/shared/queue/parents.lua', 1],
-    [1677, 'lua/shared/queue/parents.lua', 70],
-    [1689, 'lua/shared/queue/link.lua', 1],
-    [1752, 'lua/shared/queue/end.lua', 1],
-    [1773, 'lua/shared/queue/leave-tags.lua', 1],
-    [1782, 'lua/shared/queue/end.lua', 23],
-    [1799, 'lua/shared/queue/cancel.lua', 1],
-    [1807, 'lua/shared/queue/stop.lua', 1],
-    [1815, 'lua/shared/queue/judge-one.lua', 1],
-    [1825, 'lua/shared/queue/finish.lua', 1],
-    [1925, 'lua/shared/queue/freed.lua', 1],
-    [1934, 'lua/shared/queue/told.lua', 1],
-    [1949, 'lua/shared/queue/outbox.lua', 1],
-    [1960, 'lua/shared/queue/spec.lua', 1],
-    [1983, 'lua/shared/queue/spec.lua', 33],
-    [2085, 'lua/queue/advance.lua', 88],
-    [2159, 'lua/shared/queue/settle.lua', 1],
-    [2160, 'lua/shared/queue/dead.lua', 1],
-    [2214, 'lua/shared/queue/backoff.lua', 1],
-    [2216, 'lua/shared/queue/backoff.lua', 22],
-    [2235, 'lua/shared/queue/unblock.lua', 1],
-    [2241, 'lua/shared/queue/entries.lua', 1],
-    [2259, 'lua/shared/queue/history.lua', 1],
-    [2273, 'lua/shared/queue/settle.lua', 18],
-    [2347, 'lua/queue/advance.lua', 163],
+    [1529, 'lua/shared/listening.lua', 1],
+    [1548, 'lua/shared/queue/idle.lua', 69],
+    [1639, 'lua/shared/queue/idle.lua', 171],
+    [1650, 'lua/shared/queue/find.lua', 1],
+    [1676, 'lua/shared/queue/failure.lua', 1],
+    [1686, 'lua/shared/queue/parents.lua', 1],
+    [1745, 'lua/shared/queue/parents.lua', 70],
+    [1757, 'lua/shared/queue/link.lua', 1],
+    [1820, 'lua/shared/queue/end.lua', 1],
+    [1841, 'lua/shared/queue/leave-tags.lua', 1],
+    [1850, 'lua/shared/queue/end.lua', 23],
+    [1867, 'lua/shared/queue/cancel.lua', 1],
+    [1875, 'lua/shared/queue/stop.lua', 1],
+    [1883, 'lua/shared/queue/judge-one.lua', 1],
+    [1893, 'lua/shared/queue/finish.lua', 1],
+    [1993, 'lua/shared/queue/freed.lua', 1],
+    [2002, 'lua/shared/queue/told.lua', 1],
+    [2017, 'lua/shared/queue/outbox.lua', 1],
+    [2028, 'lua/shared/queue/spec.lua', 1],
+    [2051, 'lua/shared/queue/spec.lua', 33],
+    [2153, 'lua/queue/advance.lua', 88],
+    [2227, 'lua/shared/queue/settle.lua', 1],
+    [2228, 'lua/shared/queue/dead.lua', 1],
+    [2282, 'lua/shared/queue/backoff.lua', 1],
+    [2284, 'lua/shared/queue/backoff.lua', 22],
+    [2303, 'lua/shared/queue/unblock.lua', 1],
+    [2309, 'lua/shared/queue/entries.lua', 1],
+    [2327, 'lua/shared/queue/history.lua', 1],
+    [2341, 'lua/shared/queue/settle.lua', 18],
+    [2415, 'lua/queue/advance.lua', 163],
   ],
   encode(args) {
     const encoded = new Array<Argument>(6 + args.steps.length * 26)
@@ -8152,7 +8362,7 @@ function readRefusedOfBuryBuried(part: Reply | undefined): ({ readonly at: numbe
 export const bury: Operation<BuryArguments, BuryAnswer> = {
   script: {
     name: 'queue/bury',
-    sha1: 'ec2eadf758f15ae386ab465fbf305526768e0b0c',
+    sha1: '7bb2536357cecdceec7e90c81ad878a54d0aab69',
     reads: false,
     bytes: false,
     source: `--[[
@@ -9603,7 +9813,8 @@ end
 local WATCHING = 1125899906842624
 local SECOND = 2251799813685248
 local IDLE_KEPT_MS = '7200000'
-local MOST_GONE = 100
+local MOST_GONE = 500
+local MOST_LOOKED_AT = 500
 -- One that is so late will not come.
 local LATE_MS = 1000
 
@@ -9631,10 +9842,14 @@ local function ticket_of(worker)
   return { id = string.match(worker, '^[^:]*'), listens = 1 }
 end
 
+local function come_message(ticket)
+  return 'come ' .. ticket.id .. ' 0'
+end
+
 -- Calls it. False when it is certain that it is gone.
 local function tell_idle(worker, how)
   local ticket = ticket_of(worker)
-  return tell_process(ticket, 'come ' .. ticket.id .. ' 0', how)
+  return tell_process(ticket, come_message(ticket), how)
 end
 
 -- Whether a second one that is not of this process comes by itself by then.
@@ -9649,27 +9864,91 @@ local function has_second(idle, process, by_ms, now_ms, how)
   return false
 end
 
--- Calls one that is not of this process, and has it come back by then: one of those that wait longest, or that watch.
--- Those that are gone, or were called so before and did not come, wait no more.
-local function call_second(idle, queue, process, by_ms, now_ms, how)
-  local some = redis.call('ZRANGE', idle, '0', '9', 'WITHSCORES')
-  if queue.idle > 10 then
-    for _, each in ipairs(redis.call('ZRANGE', idle, '-3', '-1', 'WITHSCORES')) do
-      some[#some + 1] = each
+-- Removes those that are gone from the hundred that wait longest.
+local function drop_gone(idle, queue, how)
+-- Which of these processes listen on this node: a set; nil where that is not known.
+local function listening_here(processes, how)
+  if not how.counted then
+    return nil
+  end
+  local channels = {}
+  for at, process in ipairs(processes) do
+    channels[at] = how.channel .. ':' .. process
+  end
+  local counts = redis.pcall('PUBSUB', how.sharded and 'SHARDNUMSUB' or 'NUMSUB', unpack(channels))
+  if counts.err then
+    return nil
+  end
+  local listening = {}
+  for at, process in ipairs(processes) do
+    listening[process] = counts[at * 2] > 0
+  end
+  return listening
+end
+  local names, processes, gone = redis.call('ZRANGE', idle, '0', '99', 'WITHSCORES'), {}, {}
+  for at = 1, #names, 2 do
+    processes[#processes + 1] = process_of({ id = names[at] })
+  end
+  local listening = processes[1] and listening_here(processes, how)
+  for at, process in ipairs(listening and processes or {}) do
+    if not listening[process] then
+      gone[#gone + 1] = names[at * 2 - 1]
+      end_watch(queue, tonumber(names[at * 2]))
     end
   end
+  if gone[1] then
+    queue.idle = queue.idle - redis.call('ZREM', idle, unpack(gone))
+  end
+end
+
+-- The name of the one that waits longest and is not gone, and whether its process listens, nil where that is not known. It
+-- waits no more. Nil where nobody waits, or too many are gone.
+local function pop_living(idle, queue, how)
+  for _ = 1, MOST_GONE, 100 do
+    local name = pop_idle(idle, queue)
+    local listens = name and listens_here(ticket_of(name), how)
+    if listens ~= false then
+      return name, listens
+    end
+    -- Others may be gone, too.
+    drop_gone(idle, queue, how)
+  end
+end
+
+-- Calls the first of these that is not of this process, and has it come back by then. Those that are gone, or were called so
+-- before and did not come, wait no more. Answers whether there was one, and how many are of this process.
+local function call_one_of(some, idle, queue, process, by_ms, now_ms, how)
+  local own = 0
   for at = 1, #some, 2 do
     local name, score = some[at], tonumber(some[at + 1])
-    if process_of({ id = name }) ~= process then
+    if process_of({ id = name }) == process then
+      own = own + 1
+    else
       end_watch(queue, score)
       local is_late = score >= SECOND and score < SECOND + now_ms - LATE_MS
       if not is_late and tell_idle(name, how) then
         redis.call('ZADD', idle, SECOND + by_ms, name)
-        return
+        return true, own
       end
       queue.idle = queue.idle - redis.call('ZREM', idle, name)
     end
   end
+  return false, own
+end
+
+-- Calls one that is not of this process, and has it come back by then: one of those that wait longest, or that watch.
+local function call_second(idle, queue, process, by_ms, now_ms, how)
+  local from, count = 0, 10
+  while from < MOST_LOOKED_AT do
+    local some = redis.call('ZRANGE', idle, from, from + count - 1, 'WITHSCORES')
+    local called, own = call_one_of(some, idle, queue, process, by_ms, now_ms, how)
+    if called or #some < 2 * count then
+      return
+    end
+    from, count = from + own, 100
+  end
+  -- Behind all others stand those that watch.
+  call_one_of(redis.call('ZRANGE', idle, '-3', '-1', 'WITHSCORES'), idle, queue, process, by_ms, now_ms, how)
 end
 
 -- Sees to it that one that is not of this process comes by then.
@@ -9681,17 +9960,16 @@ end
 
 local function call_idle(idle, queue, count, now_ms, how)
   local first, several
-  for _ = 1, MOST_GONE do
-    local name = count > 0 and pop_idle(idle, queue)
+  for _ = 1, count do
+    local name = pop_living(idle, queue, how)
     if not name then
       break
     end
-    if tell_idle(name, how) then
-      local process = process_of({ id = name })
-      several = several or (first and first ~= process)
-      first = first or process
-      count = count - 1
-    end
+    local ticket = ticket_of(name)
+    publish_to(ticket, come_message(ticket), how)
+    local process = process_of(ticket)
+    several = several or (first and first ~= process)
+    first = first or process
   end
   if first and not several then
     see_to_second(idle, queue, first, now_ms + LATE_MS, now_ms, how)
@@ -10008,17 +10286,19 @@ return { 'buried', queue.chores, refused }
     [1410, 'lua/shared/queue/judge-one.lua', 1],
     [1420, 'lua/shared/queue/told.lua', 1],
     [1435, 'lua/shared/queue/idle.lua', 1],
-    [1544, 'lua/shared/queue/freed.lua', 1],
-    [1553, 'lua/queue/bury.lua', 74],
-    [1621, 'lua/shared/queue/settle.lua', 1],
-    [1622, 'lua/shared/queue/note-due.lua', 1],
-    [1630, 'lua/shared/queue/ready.lua', 1],
-    [1659, 'lua/shared/queue/backoff.lua', 1],
-    [1661, 'lua/shared/queue/backoff.lua', 22],
-    [1680, 'lua/shared/queue/unblock.lua', 1],
-    [1686, 'lua/shared/queue/outbox.lua', 1],
-    [1697, 'lua/shared/queue/settle.lua', 18],
-    [1771, 'lua/queue/bury.lua', 143],
+    [1502, 'lua/shared/listening.lua', 1],
+    [1521, 'lua/shared/queue/idle.lua', 69],
+    [1612, 'lua/shared/queue/freed.lua', 1],
+    [1621, 'lua/queue/bury.lua', 74],
+    [1689, 'lua/shared/queue/settle.lua', 1],
+    [1690, 'lua/shared/queue/note-due.lua', 1],
+    [1698, 'lua/shared/queue/ready.lua', 1],
+    [1727, 'lua/shared/queue/backoff.lua', 1],
+    [1729, 'lua/shared/queue/backoff.lua', 22],
+    [1748, 'lua/shared/queue/unblock.lua', 1],
+    [1754, 'lua/shared/queue/outbox.lua', 1],
+    [1765, 'lua/shared/queue/settle.lua', 18],
+    [1839, 'lua/queue/bury.lua', 143],
   ],
   encode(args) {
     const encoded = new Array<Argument>(6 + args.failures.length * 4)
@@ -10083,7 +10363,7 @@ function readOutcomesOfCancelCancelled(part: Reply | undefined): (string)[] {
 export const cancel: Operation<CancelArguments, CancelAnswer> = {
   script: {
     name: 'queue/cancel',
-    sha1: '6c9a9463b80d8b8f262a8f3fa6a52e5209011975',
+    sha1: '40980cb11587b5c4afb278c88dd22404207a451c',
     reads: false,
     bytes: false,
     source: `--[[
@@ -11430,7 +11710,8 @@ end
 local WATCHING = 1125899906842624
 local SECOND = 2251799813685248
 local IDLE_KEPT_MS = '7200000'
-local MOST_GONE = 100
+local MOST_GONE = 500
+local MOST_LOOKED_AT = 500
 -- One that is so late will not come.
 local LATE_MS = 1000
 
@@ -11458,10 +11739,14 @@ local function ticket_of(worker)
   return { id = string.match(worker, '^[^:]*'), listens = 1 }
 end
 
+local function come_message(ticket)
+  return 'come ' .. ticket.id .. ' 0'
+end
+
 -- Calls it. False when it is certain that it is gone.
 local function tell_idle(worker, how)
   local ticket = ticket_of(worker)
-  return tell_process(ticket, 'come ' .. ticket.id .. ' 0', how)
+  return tell_process(ticket, come_message(ticket), how)
 end
 
 -- Whether a second one that is not of this process comes by itself by then.
@@ -11476,27 +11761,91 @@ local function has_second(idle, process, by_ms, now_ms, how)
   return false
 end
 
--- Calls one that is not of this process, and has it come back by then: one of those that wait longest, or that watch.
--- Those that are gone, or were called so before and did not come, wait no more.
-local function call_second(idle, queue, process, by_ms, now_ms, how)
-  local some = redis.call('ZRANGE', idle, '0', '9', 'WITHSCORES')
-  if queue.idle > 10 then
-    for _, each in ipairs(redis.call('ZRANGE', idle, '-3', '-1', 'WITHSCORES')) do
-      some[#some + 1] = each
+-- Removes those that are gone from the hundred that wait longest.
+local function drop_gone(idle, queue, how)
+-- Which of these processes listen on this node: a set; nil where that is not known.
+local function listening_here(processes, how)
+  if not how.counted then
+    return nil
+  end
+  local channels = {}
+  for at, process in ipairs(processes) do
+    channels[at] = how.channel .. ':' .. process
+  end
+  local counts = redis.pcall('PUBSUB', how.sharded and 'SHARDNUMSUB' or 'NUMSUB', unpack(channels))
+  if counts.err then
+    return nil
+  end
+  local listening = {}
+  for at, process in ipairs(processes) do
+    listening[process] = counts[at * 2] > 0
+  end
+  return listening
+end
+  local names, processes, gone = redis.call('ZRANGE', idle, '0', '99', 'WITHSCORES'), {}, {}
+  for at = 1, #names, 2 do
+    processes[#processes + 1] = process_of({ id = names[at] })
+  end
+  local listening = processes[1] and listening_here(processes, how)
+  for at, process in ipairs(listening and processes or {}) do
+    if not listening[process] then
+      gone[#gone + 1] = names[at * 2 - 1]
+      end_watch(queue, tonumber(names[at * 2]))
     end
   end
+  if gone[1] then
+    queue.idle = queue.idle - redis.call('ZREM', idle, unpack(gone))
+  end
+end
+
+-- The name of the one that waits longest and is not gone, and whether its process listens, nil where that is not known. It
+-- waits no more. Nil where nobody waits, or too many are gone.
+local function pop_living(idle, queue, how)
+  for _ = 1, MOST_GONE, 100 do
+    local name = pop_idle(idle, queue)
+    local listens = name and listens_here(ticket_of(name), how)
+    if listens ~= false then
+      return name, listens
+    end
+    -- Others may be gone, too.
+    drop_gone(idle, queue, how)
+  end
+end
+
+-- Calls the first of these that is not of this process, and has it come back by then. Those that are gone, or were called so
+-- before and did not come, wait no more. Answers whether there was one, and how many are of this process.
+local function call_one_of(some, idle, queue, process, by_ms, now_ms, how)
+  local own = 0
   for at = 1, #some, 2 do
     local name, score = some[at], tonumber(some[at + 1])
-    if process_of({ id = name }) ~= process then
+    if process_of({ id = name }) == process then
+      own = own + 1
+    else
       end_watch(queue, score)
       local is_late = score >= SECOND and score < SECOND + now_ms - LATE_MS
       if not is_late and tell_idle(name, how) then
         redis.call('ZADD', idle, SECOND + by_ms, name)
-        return
+        return true, own
       end
       queue.idle = queue.idle - redis.call('ZREM', idle, name)
     end
   end
+  return false, own
+end
+
+-- Calls one that is not of this process, and has it come back by then: one of those that wait longest, or that watch.
+local function call_second(idle, queue, process, by_ms, now_ms, how)
+  local from, count = 0, 10
+  while from < MOST_LOOKED_AT do
+    local some = redis.call('ZRANGE', idle, from, from + count - 1, 'WITHSCORES')
+    local called, own = call_one_of(some, idle, queue, process, by_ms, now_ms, how)
+    if called or #some < 2 * count then
+      return
+    end
+    from, count = from + own, 100
+  end
+  -- Behind all others stand those that watch.
+  call_one_of(redis.call('ZRANGE', idle, '-3', '-1', 'WITHSCORES'), idle, queue, process, by_ms, now_ms, how)
 end
 
 -- Sees to it that one that is not of this process comes by then.
@@ -11508,17 +11857,16 @@ end
 
 local function call_idle(idle, queue, count, now_ms, how)
   local first, several
-  for _ = 1, MOST_GONE do
-    local name = count > 0 and pop_idle(idle, queue)
+  for _ = 1, count do
+    local name = pop_living(idle, queue, how)
     if not name then
       break
     end
-    if tell_idle(name, how) then
-      local process = process_of({ id = name })
-      several = several or (first and first ~= process)
-      first = first or process
-      count = count - 1
-    end
+    local ticket = ticket_of(name)
+    publish_to(ticket, come_message(ticket), how)
+    local process = process_of(ticket)
+    several = several or (first and first ~= process)
+    first = first or process
   end
   if first and not several then
     see_to_second(idle, queue, first, now_ms + LATE_MS, now_ms, how)
@@ -11796,16 +12144,18 @@ return { 'cancelled', queue.chores, outcomes }
     [1286, 'lua/shared/queue/find.lua', 1],
     [1312, 'lua/shared/queue/displace.lua', 1],
     [1331, 'lua/shared/queue/idle.lua', 1],
-    [1440, 'lua/queue/cancel.lua', 66],
-    [1506, 'lua/shared/queue/settle.lua', 1],
-    [1507, 'lua/shared/queue/note-due.lua', 1],
-    [1515, 'lua/shared/queue/backoff.lua', 1],
-    [1517, 'lua/shared/queue/backoff.lua', 22],
-    [1536, 'lua/shared/queue/unblock.lua', 1],
-    [1542, 'lua/shared/queue/outbox.lua', 1],
-    [1553, 'lua/shared/queue/cancel.lua', 1],
-    [1561, 'lua/shared/queue/settle.lua', 18],
-    [1635, 'lua/queue/cancel.lua', 133],
+    [1398, 'lua/shared/listening.lua', 1],
+    [1417, 'lua/shared/queue/idle.lua', 69],
+    [1508, 'lua/queue/cancel.lua', 66],
+    [1574, 'lua/shared/queue/settle.lua', 1],
+    [1575, 'lua/shared/queue/note-due.lua', 1],
+    [1583, 'lua/shared/queue/backoff.lua', 1],
+    [1585, 'lua/shared/queue/backoff.lua', 22],
+    [1604, 'lua/shared/queue/unblock.lua', 1],
+    [1610, 'lua/shared/queue/outbox.lua', 1],
+    [1621, 'lua/shared/queue/cancel.lua', 1],
+    [1629, 'lua/shared/queue/settle.lua', 18],
+    [1703, 'lua/queue/cancel.lua', 133],
   ],
   encode(args) {
     const encoded = new Array<Argument>(3 + args.wanted.length)
@@ -11859,7 +12209,7 @@ export type ChangeParentsAnswer =
 export const changeParents: Operation<ChangeParentsArguments, ChangeParentsAnswer> = {
   script: {
     name: 'queue/change-parents',
-    sha1: 'd9d7f05d505e42db45847da1e1647438f248ac4d',
+    sha1: 'fc2f802206933bcd7d90d9574d449a2bc13cb255',
     reads: false,
     bytes: false,
     source: `--[[
@@ -13126,7 +13476,8 @@ end
 local WATCHING = 1125899906842624
 local SECOND = 2251799813685248
 local IDLE_KEPT_MS = '7200000'
-local MOST_GONE = 100
+local MOST_GONE = 500
+local MOST_LOOKED_AT = 500
 -- One that is so late will not come.
 local LATE_MS = 1000
 
@@ -13154,10 +13505,14 @@ local function ticket_of(worker)
   return { id = string.match(worker, '^[^:]*'), listens = 1 }
 end
 
+local function come_message(ticket)
+  return 'come ' .. ticket.id .. ' 0'
+end
+
 -- Calls it. False when it is certain that it is gone.
 local function tell_idle(worker, how)
   local ticket = ticket_of(worker)
-  return tell_process(ticket, 'come ' .. ticket.id .. ' 0', how)
+  return tell_process(ticket, come_message(ticket), how)
 end
 
 -- Whether a second one that is not of this process comes by itself by then.
@@ -13172,27 +13527,91 @@ local function has_second(idle, process, by_ms, now_ms, how)
   return false
 end
 
--- Calls one that is not of this process, and has it come back by then: one of those that wait longest, or that watch.
--- Those that are gone, or were called so before and did not come, wait no more.
-local function call_second(idle, queue, process, by_ms, now_ms, how)
-  local some = redis.call('ZRANGE', idle, '0', '9', 'WITHSCORES')
-  if queue.idle > 10 then
-    for _, each in ipairs(redis.call('ZRANGE', idle, '-3', '-1', 'WITHSCORES')) do
-      some[#some + 1] = each
+-- Removes those that are gone from the hundred that wait longest.
+local function drop_gone(idle, queue, how)
+-- Which of these processes listen on this node: a set; nil where that is not known.
+local function listening_here(processes, how)
+  if not how.counted then
+    return nil
+  end
+  local channels = {}
+  for at, process in ipairs(processes) do
+    channels[at] = how.channel .. ':' .. process
+  end
+  local counts = redis.pcall('PUBSUB', how.sharded and 'SHARDNUMSUB' or 'NUMSUB', unpack(channels))
+  if counts.err then
+    return nil
+  end
+  local listening = {}
+  for at, process in ipairs(processes) do
+    listening[process] = counts[at * 2] > 0
+  end
+  return listening
+end
+  local names, processes, gone = redis.call('ZRANGE', idle, '0', '99', 'WITHSCORES'), {}, {}
+  for at = 1, #names, 2 do
+    processes[#processes + 1] = process_of({ id = names[at] })
+  end
+  local listening = processes[1] and listening_here(processes, how)
+  for at, process in ipairs(listening and processes or {}) do
+    if not listening[process] then
+      gone[#gone + 1] = names[at * 2 - 1]
+      end_watch(queue, tonumber(names[at * 2]))
     end
   end
+  if gone[1] then
+    queue.idle = queue.idle - redis.call('ZREM', idle, unpack(gone))
+  end
+end
+
+-- The name of the one that waits longest and is not gone, and whether its process listens, nil where that is not known. It
+-- waits no more. Nil where nobody waits, or too many are gone.
+local function pop_living(idle, queue, how)
+  for _ = 1, MOST_GONE, 100 do
+    local name = pop_idle(idle, queue)
+    local listens = name and listens_here(ticket_of(name), how)
+    if listens ~= false then
+      return name, listens
+    end
+    -- Others may be gone, too.
+    drop_gone(idle, queue, how)
+  end
+end
+
+-- Calls the first of these that is not of this process, and has it come back by then. Those that are gone, or were called so
+-- before and did not come, wait no more. Answers whether there was one, and how many are of this process.
+local function call_one_of(some, idle, queue, process, by_ms, now_ms, how)
+  local own = 0
   for at = 1, #some, 2 do
     local name, score = some[at], tonumber(some[at + 1])
-    if process_of({ id = name }) ~= process then
+    if process_of({ id = name }) == process then
+      own = own + 1
+    else
       end_watch(queue, score)
       local is_late = score >= SECOND and score < SECOND + now_ms - LATE_MS
       if not is_late and tell_idle(name, how) then
         redis.call('ZADD', idle, SECOND + by_ms, name)
-        return
+        return true, own
       end
       queue.idle = queue.idle - redis.call('ZREM', idle, name)
     end
   end
+  return false, own
+end
+
+-- Calls one that is not of this process, and has it come back by then: one of those that wait longest, or that watch.
+local function call_second(idle, queue, process, by_ms, now_ms, how)
+  local from, count = 0, 10
+  while from < MOST_LOOKED_AT do
+    local some = redis.call('ZRANGE', idle, from, from + count - 1, 'WITHSCORES')
+    local called, own = call_one_of(some, idle, queue, process, by_ms, now_ms, how)
+    if called or #some < 2 * count then
+      return
+    end
+    from, count = from + own, 100
+  end
+  -- Behind all others stand those that watch.
+  call_one_of(redis.call('ZRANGE', idle, '-3', '-1', 'WITHSCORES'), idle, queue, process, by_ms, now_ms, how)
 end
 
 -- Sees to it that one that is not of this process comes by then.
@@ -13204,17 +13623,16 @@ end
 
 local function call_idle(idle, queue, count, now_ms, how)
   local first, several
-  for _ = 1, MOST_GONE do
-    local name = count > 0 and pop_idle(idle, queue)
+  for _ = 1, count do
+    local name = pop_living(idle, queue, how)
     if not name then
       break
     end
-    if tell_idle(name, how) then
-      local process = process_of({ id = name })
-      several = several or (first and first ~= process)
-      first = first or process
-      count = count - 1
-    end
+    local ticket = ticket_of(name)
+    publish_to(ticket, come_message(ticket), how)
+    local process = process_of(ticket)
+    several = several or (first and first ~= process)
+    first = first or process
   end
   if first and not several then
     see_to_second(idle, queue, first, now_ms + LATE_MS, now_ms, how)
@@ -13613,20 +14031,22 @@ return { 'changed', left, queue.chores }
     [1226, 'lua/shared/queue/backoff.lua', 22],
     [1245, 'lua/shared/queue/unblock.lua', 1],
     [1251, 'lua/shared/queue/idle.lua', 1],
-    [1360, 'lua/queue/change-parents.lua', 65],
-    [1417, 'lua/shared/queue/settle.lua', 1],
-    [1418, 'lua/shared/queue/dead.lua', 1],
-    [1472, 'lua/shared/queue/end.lua', 1],
-    [1493, 'lua/shared/queue/leave-tags.lua', 1],
-    [1502, 'lua/shared/queue/end.lua', 23],
-    [1512, 'lua/shared/queue/outbox.lua', 1],
-    [1523, 'lua/shared/queue/entries.lua', 1],
-    [1541, 'lua/shared/queue/history.lua', 1],
-    [1555, 'lua/shared/queue/happened.lua', 1],
-    [1567, 'lua/shared/queue/note-end.lua', 1],
-    [1597, 'lua/shared/queue/cancel.lua', 1],
-    [1605, 'lua/shared/queue/settle.lua', 18],
-    [1679, 'lua/queue/change-parents.lua', 123],
+    [1318, 'lua/shared/listening.lua', 1],
+    [1337, 'lua/shared/queue/idle.lua', 69],
+    [1428, 'lua/queue/change-parents.lua', 65],
+    [1485, 'lua/shared/queue/settle.lua', 1],
+    [1486, 'lua/shared/queue/dead.lua', 1],
+    [1540, 'lua/shared/queue/end.lua', 1],
+    [1561, 'lua/shared/queue/leave-tags.lua', 1],
+    [1570, 'lua/shared/queue/end.lua', 23],
+    [1580, 'lua/shared/queue/outbox.lua', 1],
+    [1591, 'lua/shared/queue/entries.lua', 1],
+    [1609, 'lua/shared/queue/history.lua', 1],
+    [1623, 'lua/shared/queue/happened.lua', 1],
+    [1635, 'lua/shared/queue/note-end.lua', 1],
+    [1665, 'lua/shared/queue/cancel.lua', 1],
+    [1673, 'lua/shared/queue/settle.lua', 18],
+    [1747, 'lua/queue/change-parents.lua', 123],
   ],
   encode(args) {
     const encoded = new Array<Argument>(4 + args.changes.length * 2)
@@ -13682,7 +14102,7 @@ export type ClearAnswer =
 export const clear: Operation<ClearArguments, ClearAnswer> = {
   script: {
     name: 'queue/clear',
-    sha1: '43f8c15db159d89f867ef64628ccdfe91300cddf',
+    sha1: '54f4dd6ee0ebc505d457821b1306e03bc3035eca',
     reads: false,
     bytes: false,
     source: `--[[
@@ -13787,7 +14207,8 @@ end
 local WATCHING = 1125899906842624
 local SECOND = 2251799813685248
 local IDLE_KEPT_MS = '7200000'
-local MOST_GONE = 100
+local MOST_GONE = 500
+local MOST_LOOKED_AT = 500
 -- One that is so late will not come.
 local LATE_MS = 1000
 
@@ -13815,15 +14236,21 @@ local function ticket_of(worker)
   return { id = string.match(worker, '^[^:]*'), listens = 1 }
 end
 
+local function come_message(ticket)
+  return 'come ' .. ticket.id .. ' 0'
+end
+
 -- Calls it. False when it is certain that it is gone.
 local function tell_idle(worker, how)
   local ticket = ticket_of(worker)
-  return tell_process(ticket, 'come ' .. ticket.id .. ' 0', how)
+  return tell_process(ticket, come_message(ticket), how)
 end
 
+-- The others look by themselves.
+local MOST_CALLED = 100
 local waiting = { idle = redis.call('ZCARD', idle) }
 local how = { channel = channel, sharded = sharded, counted = counted }
-for _ = 1, MOST_GONE do
+for _ = 1, MOST_CALLED do
   local worker = pop_idle(idle, waiting)
   if not worker then
     break
@@ -13942,13 +14369,13 @@ return { 'cleared', existed }
     [40, 'lua/shared/tell.lua', 1],
     [50, 'lua/shared/tell.lua', 15],
     [89, 'lua/shared/queue/idle.lua', 1],
-    [137, 'lua/queue/clear.lua', 43],
-    [183, 'lua/shared/clock.lua', 1],
-    [189, 'lua/shared/queue/message.lua', 1],
-    [199, 'lua/shared/queue/spelled.lua', 1],
-    [207, 'lua/shared/queue/send.lua', 1],
-    [223, 'lua/shared/queue/message.lua', 13],
-    [246, 'lua/queue/clear.lua', 91],
+    [142, 'lua/queue/clear.lua', 43],
+    [190, 'lua/shared/clock.lua', 1],
+    [196, 'lua/shared/queue/message.lua', 1],
+    [206, 'lua/shared/queue/spelled.lua', 1],
+    [214, 'lua/shared/queue/send.lua', 1],
+    [230, 'lua/shared/queue/message.lua', 13],
+    [253, 'lua/queue/clear.lua', 93],
   ],
   encode(args) {
     return withoutDefaults([
@@ -14006,7 +14433,7 @@ export type ConfigureGroupAnswer =
 export const configureGroup: Operation<ConfigureGroupArguments, ConfigureGroupAnswer> = {
   script: {
     name: 'queue/configure-group',
-    sha1: 'da2c69e1bb419110a072b763a2c0c5cd4c9528d3',
+    sha1: '31aa8f8a8d8697ffd2f4bbc1a32471dff1270d93',
     reads: false,
     bytes: false,
     source: `--[[
@@ -14391,7 +14818,8 @@ end
 local WATCHING = 1125899906842624
 local SECOND = 2251799813685248
 local IDLE_KEPT_MS = '7200000'
-local MOST_GONE = 100
+local MOST_GONE = 500
+local MOST_LOOKED_AT = 500
 -- One that is so late will not come.
 local LATE_MS = 1000
 
@@ -14419,10 +14847,14 @@ local function ticket_of(worker)
   return { id = string.match(worker, '^[^:]*'), listens = 1 }
 end
 
+local function come_message(ticket)
+  return 'come ' .. ticket.id .. ' 0'
+end
+
 -- Calls it. False when it is certain that it is gone.
 local function tell_idle(worker, how)
   local ticket = ticket_of(worker)
-  return tell_process(ticket, 'come ' .. ticket.id .. ' 0', how)
+  return tell_process(ticket, come_message(ticket), how)
 end
 
 -- Whether a second one that is not of this process comes by itself by then.
@@ -14437,27 +14869,91 @@ local function has_second(idle, process, by_ms, now_ms, how)
   return false
 end
 
--- Calls one that is not of this process, and has it come back by then: one of those that wait longest, or that watch.
--- Those that are gone, or were called so before and did not come, wait no more.
-local function call_second(idle, queue, process, by_ms, now_ms, how)
-  local some = redis.call('ZRANGE', idle, '0', '9', 'WITHSCORES')
-  if queue.idle > 10 then
-    for _, each in ipairs(redis.call('ZRANGE', idle, '-3', '-1', 'WITHSCORES')) do
-      some[#some + 1] = each
+-- Removes those that are gone from the hundred that wait longest.
+local function drop_gone(idle, queue, how)
+-- Which of these processes listen on this node: a set; nil where that is not known.
+local function listening_here(processes, how)
+  if not how.counted then
+    return nil
+  end
+  local channels = {}
+  for at, process in ipairs(processes) do
+    channels[at] = how.channel .. ':' .. process
+  end
+  local counts = redis.pcall('PUBSUB', how.sharded and 'SHARDNUMSUB' or 'NUMSUB', unpack(channels))
+  if counts.err then
+    return nil
+  end
+  local listening = {}
+  for at, process in ipairs(processes) do
+    listening[process] = counts[at * 2] > 0
+  end
+  return listening
+end
+  local names, processes, gone = redis.call('ZRANGE', idle, '0', '99', 'WITHSCORES'), {}, {}
+  for at = 1, #names, 2 do
+    processes[#processes + 1] = process_of({ id = names[at] })
+  end
+  local listening = processes[1] and listening_here(processes, how)
+  for at, process in ipairs(listening and processes or {}) do
+    if not listening[process] then
+      gone[#gone + 1] = names[at * 2 - 1]
+      end_watch(queue, tonumber(names[at * 2]))
     end
   end
+  if gone[1] then
+    queue.idle = queue.idle - redis.call('ZREM', idle, unpack(gone))
+  end
+end
+
+-- The name of the one that waits longest and is not gone, and whether its process listens, nil where that is not known. It
+-- waits no more. Nil where nobody waits, or too many are gone.
+local function pop_living(idle, queue, how)
+  for _ = 1, MOST_GONE, 100 do
+    local name = pop_idle(idle, queue)
+    local listens = name and listens_here(ticket_of(name), how)
+    if listens ~= false then
+      return name, listens
+    end
+    -- Others may be gone, too.
+    drop_gone(idle, queue, how)
+  end
+end
+
+-- Calls the first of these that is not of this process, and has it come back by then. Those that are gone, or were called so
+-- before and did not come, wait no more. Answers whether there was one, and how many are of this process.
+local function call_one_of(some, idle, queue, process, by_ms, now_ms, how)
+  local own = 0
   for at = 1, #some, 2 do
     local name, score = some[at], tonumber(some[at + 1])
-    if process_of({ id = name }) ~= process then
+    if process_of({ id = name }) == process then
+      own = own + 1
+    else
       end_watch(queue, score)
       local is_late = score >= SECOND and score < SECOND + now_ms - LATE_MS
       if not is_late and tell_idle(name, how) then
         redis.call('ZADD', idle, SECOND + by_ms, name)
-        return
+        return true, own
       end
       queue.idle = queue.idle - redis.call('ZREM', idle, name)
     end
   end
+  return false, own
+end
+
+-- Calls one that is not of this process, and has it come back by then: one of those that wait longest, or that watch.
+local function call_second(idle, queue, process, by_ms, now_ms, how)
+  local from, count = 0, 10
+  while from < MOST_LOOKED_AT do
+    local some = redis.call('ZRANGE', idle, from, from + count - 1, 'WITHSCORES')
+    local called, own = call_one_of(some, idle, queue, process, by_ms, now_ms, how)
+    if called or #some < 2 * count then
+      return
+    end
+    from, count = from + own, 100
+  end
+  -- Behind all others stand those that watch.
+  call_one_of(redis.call('ZRANGE', idle, '-3', '-1', 'WITHSCORES'), idle, queue, process, by_ms, now_ms, how)
 end
 
 -- Sees to it that one that is not of this process comes by then.
@@ -14469,17 +14965,16 @@ end
 
 local function call_idle(idle, queue, count, now_ms, how)
   local first, several
-  for _ = 1, MOST_GONE do
-    local name = count > 0 and pop_idle(idle, queue)
+  for _ = 1, count do
+    local name = pop_living(idle, queue, how)
     if not name then
       break
     end
-    if tell_idle(name, how) then
-      local process = process_of({ id = name })
-      several = several or (first and first ~= process)
-      first = first or process
-      count = count - 1
-    end
+    local ticket = ticket_of(name)
+    publish_to(ticket, come_message(ticket), how)
+    local process = process_of(ticket)
+    several = several or (first and first ~= process)
+    first = first or process
   end
   if first and not several then
     see_to_second(idle, queue, first, now_ms + LATE_MS, now_ms, how)
@@ -14552,7 +15047,9 @@ return {
     [354, 'lua/shared/queue/burst.lua', 1],
     [359, 'lua/shared/queue/keep-burst.lua', 1],
     [369, 'lua/shared/queue/idle.lua', 1],
-    [478, 'lua/queue/configure-group.lua', 33],
+    [436, 'lua/shared/listening.lua', 1],
+    [455, 'lua/shared/queue/idle.lua', 69],
+    [546, 'lua/queue/configure-group.lua', 33],
   ],
   encode(args) {
     return withoutDefaults([
@@ -14625,7 +15122,7 @@ export type ConfigureAnswer =
 export const configure: Operation<ConfigureArguments, ConfigureAnswer> = {
   script: {
     name: 'queue/configure',
-    sha1: 'ae5568015a0bd5c0f21441cdae62b51f9eb8217a',
+    sha1: 'be043d0a1f8eff6f519cd07d969083262e929497',
     reads: false,
     bytes: false,
     source: `--[[
@@ -14910,7 +15407,8 @@ end
 local WATCHING = 1125899906842624
 local SECOND = 2251799813685248
 local IDLE_KEPT_MS = '7200000'
-local MOST_GONE = 100
+local MOST_GONE = 500
+local MOST_LOOKED_AT = 500
 -- One that is so late will not come.
 local LATE_MS = 1000
 
@@ -14938,10 +15436,14 @@ local function ticket_of(worker)
   return { id = string.match(worker, '^[^:]*'), listens = 1 }
 end
 
+local function come_message(ticket)
+  return 'come ' .. ticket.id .. ' 0'
+end
+
 -- Calls it. False when it is certain that it is gone.
 local function tell_idle(worker, how)
   local ticket = ticket_of(worker)
-  return tell_process(ticket, 'come ' .. ticket.id .. ' 0', how)
+  return tell_process(ticket, come_message(ticket), how)
 end
 
 -- Whether a second one that is not of this process comes by itself by then.
@@ -14956,27 +15458,91 @@ local function has_second(idle, process, by_ms, now_ms, how)
   return false
 end
 
--- Calls one that is not of this process, and has it come back by then: one of those that wait longest, or that watch.
--- Those that are gone, or were called so before and did not come, wait no more.
-local function call_second(idle, queue, process, by_ms, now_ms, how)
-  local some = redis.call('ZRANGE', idle, '0', '9', 'WITHSCORES')
-  if queue.idle > 10 then
-    for _, each in ipairs(redis.call('ZRANGE', idle, '-3', '-1', 'WITHSCORES')) do
-      some[#some + 1] = each
+-- Removes those that are gone from the hundred that wait longest.
+local function drop_gone(idle, queue, how)
+-- Which of these processes listen on this node: a set; nil where that is not known.
+local function listening_here(processes, how)
+  if not how.counted then
+    return nil
+  end
+  local channels = {}
+  for at, process in ipairs(processes) do
+    channels[at] = how.channel .. ':' .. process
+  end
+  local counts = redis.pcall('PUBSUB', how.sharded and 'SHARDNUMSUB' or 'NUMSUB', unpack(channels))
+  if counts.err then
+    return nil
+  end
+  local listening = {}
+  for at, process in ipairs(processes) do
+    listening[process] = counts[at * 2] > 0
+  end
+  return listening
+end
+  local names, processes, gone = redis.call('ZRANGE', idle, '0', '99', 'WITHSCORES'), {}, {}
+  for at = 1, #names, 2 do
+    processes[#processes + 1] = process_of({ id = names[at] })
+  end
+  local listening = processes[1] and listening_here(processes, how)
+  for at, process in ipairs(listening and processes or {}) do
+    if not listening[process] then
+      gone[#gone + 1] = names[at * 2 - 1]
+      end_watch(queue, tonumber(names[at * 2]))
     end
   end
+  if gone[1] then
+    queue.idle = queue.idle - redis.call('ZREM', idle, unpack(gone))
+  end
+end
+
+-- The name of the one that waits longest and is not gone, and whether its process listens, nil where that is not known. It
+-- waits no more. Nil where nobody waits, or too many are gone.
+local function pop_living(idle, queue, how)
+  for _ = 1, MOST_GONE, 100 do
+    local name = pop_idle(idle, queue)
+    local listens = name and listens_here(ticket_of(name), how)
+    if listens ~= false then
+      return name, listens
+    end
+    -- Others may be gone, too.
+    drop_gone(idle, queue, how)
+  end
+end
+
+-- Calls the first of these that is not of this process, and has it come back by then. Those that are gone, or were called so
+-- before and did not come, wait no more. Answers whether there was one, and how many are of this process.
+local function call_one_of(some, idle, queue, process, by_ms, now_ms, how)
+  local own = 0
   for at = 1, #some, 2 do
     local name, score = some[at], tonumber(some[at + 1])
-    if process_of({ id = name }) ~= process then
+    if process_of({ id = name }) == process then
+      own = own + 1
+    else
       end_watch(queue, score)
       local is_late = score >= SECOND and score < SECOND + now_ms - LATE_MS
       if not is_late and tell_idle(name, how) then
         redis.call('ZADD', idle, SECOND + by_ms, name)
-        return
+        return true, own
       end
       queue.idle = queue.idle - redis.call('ZREM', idle, name)
     end
   end
+  return false, own
+end
+
+-- Calls one that is not of this process, and has it come back by then: one of those that wait longest, or that watch.
+local function call_second(idle, queue, process, by_ms, now_ms, how)
+  local from, count = 0, 10
+  while from < MOST_LOOKED_AT do
+    local some = redis.call('ZRANGE', idle, from, from + count - 1, 'WITHSCORES')
+    local called, own = call_one_of(some, idle, queue, process, by_ms, now_ms, how)
+    if called or #some < 2 * count then
+      return
+    end
+    from, count = from + own, 100
+  end
+  -- Behind all others stand those that watch.
+  call_one_of(redis.call('ZRANGE', idle, '-3', '-1', 'WITHSCORES'), idle, queue, process, by_ms, now_ms, how)
 end
 
 -- Sees to it that one that is not of this process comes by then.
@@ -14988,17 +15554,16 @@ end
 
 local function call_idle(idle, queue, count, now_ms, how)
   local first, several
-  for _ = 1, MOST_GONE do
-    local name = count > 0 and pop_idle(idle, queue)
+  for _ = 1, count do
+    local name = pop_living(idle, queue, how)
     if not name then
       break
     end
-    if tell_idle(name, how) then
-      local process = process_of({ id = name })
-      several = several or (first and first ~= process)
-      first = first or process
-      count = count - 1
-    end
+    local ticket = ticket_of(name)
+    publish_to(ticket, come_message(ticket), how)
+    local process = process_of(ticket)
+    several = several or (first and first ~= process)
+    first = first or process
   end
   if first and not several then
     see_to_second(idle, queue, first, now_ms + LATE_MS, now_ms, how)
@@ -15067,7 +15632,9 @@ return {
     [247, 'lua/shared/queue/burst.lua', 1],
     [259, 'lua/shared/queue/keep-burst.lua', 1],
     [269, 'lua/shared/queue/idle.lua', 1],
-    [378, 'lua/queue/configure.lua', 32],
+    [336, 'lua/shared/listening.lua', 1],
+    [355, 'lua/shared/queue/idle.lua', 69],
+    [446, 'lua/queue/configure.lua', 32],
   ],
   encode(args) {
     return withoutDefaults([
@@ -15354,7 +15921,7 @@ export type EnqueueAlikeAnswer =
 export const enqueueAlike: Operation<EnqueueAlikeArguments, EnqueueAlikeAnswer> = {
   script: {
     name: 'queue/enqueue-alike',
-    sha1: '568d7f809e7044c492582c80113fbf99729aea43',
+    sha1: '4516cd783ea338d19aaffddd95808db44d1f7f5d',
     reads: false,
     bytes: false,
     source: `--[[
@@ -16000,7 +16567,8 @@ end
 local WATCHING = 1125899906842624
 local SECOND = 2251799813685248
 local IDLE_KEPT_MS = '7200000'
-local MOST_GONE = 100
+local MOST_GONE = 500
+local MOST_LOOKED_AT = 500
 -- One that is so late will not come.
 local LATE_MS = 1000
 
@@ -16028,10 +16596,14 @@ local function ticket_of(worker)
   return { id = string.match(worker, '^[^:]*'), listens = 1 }
 end
 
+local function come_message(ticket)
+  return 'come ' .. ticket.id .. ' 0'
+end
+
 -- Calls it. False when it is certain that it is gone.
 local function tell_idle(worker, how)
   local ticket = ticket_of(worker)
-  return tell_process(ticket, 'come ' .. ticket.id .. ' 0', how)
+  return tell_process(ticket, come_message(ticket), how)
 end
 
 -- Whether a second one that is not of this process comes by itself by then.
@@ -16046,27 +16618,91 @@ local function has_second(idle, process, by_ms, now_ms, how)
   return false
 end
 
--- Calls one that is not of this process, and has it come back by then: one of those that wait longest, or that watch.
--- Those that are gone, or were called so before and did not come, wait no more.
-local function call_second(idle, queue, process, by_ms, now_ms, how)
-  local some = redis.call('ZRANGE', idle, '0', '9', 'WITHSCORES')
-  if queue.idle > 10 then
-    for _, each in ipairs(redis.call('ZRANGE', idle, '-3', '-1', 'WITHSCORES')) do
-      some[#some + 1] = each
+-- Removes those that are gone from the hundred that wait longest.
+local function drop_gone(idle, queue, how)
+-- Which of these processes listen on this node: a set; nil where that is not known.
+local function listening_here(processes, how)
+  if not how.counted then
+    return nil
+  end
+  local channels = {}
+  for at, process in ipairs(processes) do
+    channels[at] = how.channel .. ':' .. process
+  end
+  local counts = redis.pcall('PUBSUB', how.sharded and 'SHARDNUMSUB' or 'NUMSUB', unpack(channels))
+  if counts.err then
+    return nil
+  end
+  local listening = {}
+  for at, process in ipairs(processes) do
+    listening[process] = counts[at * 2] > 0
+  end
+  return listening
+end
+  local names, processes, gone = redis.call('ZRANGE', idle, '0', '99', 'WITHSCORES'), {}, {}
+  for at = 1, #names, 2 do
+    processes[#processes + 1] = process_of({ id = names[at] })
+  end
+  local listening = processes[1] and listening_here(processes, how)
+  for at, process in ipairs(listening and processes or {}) do
+    if not listening[process] then
+      gone[#gone + 1] = names[at * 2 - 1]
+      end_watch(queue, tonumber(names[at * 2]))
     end
   end
+  if gone[1] then
+    queue.idle = queue.idle - redis.call('ZREM', idle, unpack(gone))
+  end
+end
+
+-- The name of the one that waits longest and is not gone, and whether its process listens, nil where that is not known. It
+-- waits no more. Nil where nobody waits, or too many are gone.
+local function pop_living(idle, queue, how)
+  for _ = 1, MOST_GONE, 100 do
+    local name = pop_idle(idle, queue)
+    local listens = name and listens_here(ticket_of(name), how)
+    if listens ~= false then
+      return name, listens
+    end
+    -- Others may be gone, too.
+    drop_gone(idle, queue, how)
+  end
+end
+
+-- Calls the first of these that is not of this process, and has it come back by then. Those that are gone, or were called so
+-- before and did not come, wait no more. Answers whether there was one, and how many are of this process.
+local function call_one_of(some, idle, queue, process, by_ms, now_ms, how)
+  local own = 0
   for at = 1, #some, 2 do
     local name, score = some[at], tonumber(some[at + 1])
-    if process_of({ id = name }) ~= process then
+    if process_of({ id = name }) == process then
+      own = own + 1
+    else
       end_watch(queue, score)
       local is_late = score >= SECOND and score < SECOND + now_ms - LATE_MS
       if not is_late and tell_idle(name, how) then
         redis.call('ZADD', idle, SECOND + by_ms, name)
-        return
+        return true, own
       end
       queue.idle = queue.idle - redis.call('ZREM', idle, name)
     end
   end
+  return false, own
+end
+
+-- Calls one that is not of this process, and has it come back by then: one of those that wait longest, or that watch.
+local function call_second(idle, queue, process, by_ms, now_ms, how)
+  local from, count = 0, 10
+  while from < MOST_LOOKED_AT do
+    local some = redis.call('ZRANGE', idle, from, from + count - 1, 'WITHSCORES')
+    local called, own = call_one_of(some, idle, queue, process, by_ms, now_ms, how)
+    if called or #some < 2 * count then
+      return
+    end
+    from, count = from + own, 100
+  end
+  -- Behind all others stand those that watch.
+  call_one_of(redis.call('ZRANGE', idle, '-3', '-1', 'WITHSCORES'), idle, queue, process, by_ms, now_ms, how)
 end
 
 -- Sees to it that one that is not of this process comes by then.
@@ -16078,17 +16714,16 @@ end
 
 local function call_idle(idle, queue, count, now_ms, how)
   local first, several
-  for _ = 1, MOST_GONE do
-    local name = count > 0 and pop_idle(idle, queue)
+  for _ = 1, count do
+    local name = pop_living(idle, queue, how)
     if not name then
       break
     end
-    if tell_idle(name, how) then
-      local process = process_of({ id = name })
-      several = several or (first and first ~= process)
-      first = first or process
-      count = count - 1
-    end
+    local ticket = ticket_of(name)
+    publish_to(ticket, come_message(ticket), how)
+    local process = process_of(ticket)
+    several = several or (first and first ~= process)
+    first = first or process
   end
   if first and not several then
     see_to_second(idle, queue, first, now_ms + LATE_MS, now_ms, how)
@@ -16200,35 +16835,30 @@ local function lease_handed(keys, queue, seq, name, size, token, now_ms, ends_ms
   queue.token, queue.claimed = token, queue.claimed + size
 end
 
--- Stores a plain job, and claims it for the first whose process listens. Answers whether there is one, and whether one was
--- called instead, which does not take jobs so, or of which nobody knows whether it listens.
+-- Stores a plain job, and claims it for the first whose process listens. Answers whether there is one, and whether nobody else is
+-- to be called: one was that does not take jobs so, or of which nobody knows whether it listens, or nobody waits.
 local function hand_over(keys, queue, seq, name, payload, record, now_us, how)
   local fields = { seq, record }
   widen(queue, WIDE_JOBS, fields, '~')
   redis.call('HSET', keys.jobs, unpack(fields))
   local now_ms, token = math.floor(now_us / 1000), next_token(queue.token, now_us)
-  for _ = 1, MOST_GONE do
-    local worker = pop_idle(keys.idle, queue)
-    if not worker then
-      return false, false
-    end
-    local lease_ms, ticket = tonumber(string.match(worker, ':(%d+)$')), ticket_of(worker)
-    local listens = listens_here(ticket, how)
-    if listens and lease_ms then
-      local ends_ms = now_ms + lease_ms
-      local words = { 'job', ticket.id, seq, exact(token), exact(ends_ms) }
-      lease_handed(keys, queue, seq, name, #record, token, now_ms, ends_ms)
-      publish_to(ticket, table.concat(words, ' ') .. '\\n' .. name .. '\\n' .. payload, how)
-      see_to(keys.idle, queue, ends_ms, now_ms, how)
-      return true, false
-    elseif listens ~= false then
-      tell_idle(worker, how)
-      see_to_second(keys.idle, queue, process_of(ticket), now_ms + LATE_MS, now_ms, how)
-      return false, true
-    end
+  local worker, listens = pop_living(keys.idle, queue, how)
+  if not worker then
+    -- Nobody waits, or this call has passed over as many as it may.
+    return false, true
   end
-  -- As many as one call may pass over.
-  return false, true
+  local lease_ms, ticket = tonumber(string.match(worker, ':(%d+)$')), ticket_of(worker)
+  if not listens or not lease_ms then
+    publish_to(ticket, come_message(ticket), how)
+    see_to_second(keys.idle, queue, process_of(ticket), now_ms + LATE_MS, now_ms, how)
+    return false, true
+  end
+  local ends_ms = now_ms + lease_ms
+  local words = { 'job', ticket.id, seq, exact(token), exact(ends_ms) }
+  lease_handed(keys, queue, seq, name, #record, token, now_ms, ends_ms)
+  publish_to(ticket, table.concat(words, ' ') .. '\\n' .. name .. '\\n' .. payload, how)
+  see_to(keys.idle, queue, ends_ms, now_ms, how)
+  return true, false
 end
   local how = { channel = channel, sharded = sharded, counted = counted }
   local payload, called = payloads[payloads_at], false
@@ -16349,20 +16979,22 @@ return { 'enqueued', first }
     [586, 'lua/shared/tell.lua', 15],
     [625, 'lua/shared/next-token.lua', 1],
     [630, 'lua/shared/queue/idle.lua', 1],
-    [739, 'lua/shared/queue/idle.lua', 121],
-    [750, 'lua/shared/queue/run.lua', 1],
-    [766, 'lua/shared/queue/flags.lua', 1],
-    [783, 'lua/shared/queue/note-due.lua', 1],
-    [791, 'lua/shared/queue/note-alike.lua', 1],
-    [792, 'lua/shared/queue/bucket.lua', 1],
-    [804, 'lua/shared/queue/note-alike.lua', 4],
-    [819, 'lua/shared/queue/hand-over.lua', 16],
-    [874, 'lua/queue/enqueue-alike.lua', 72],
-    [906, 'lua/shared/queue/publish-plain.lua', 1],
-    [908, 'lua/shared/queue/spelled.lua', 1],
-    [916, 'lua/shared/queue/send.lua', 1],
-    [932, 'lua/shared/queue/publish-plain.lua', 5],
-    [949, 'lua/queue/enqueue-alike.lua', 105],
+    [697, 'lua/shared/listening.lua', 1],
+    [716, 'lua/shared/queue/idle.lua', 69],
+    [807, 'lua/shared/queue/idle.lua', 171],
+    [818, 'lua/shared/queue/run.lua', 1],
+    [834, 'lua/shared/queue/flags.lua', 1],
+    [851, 'lua/shared/queue/note-due.lua', 1],
+    [859, 'lua/shared/queue/note-alike.lua', 1],
+    [860, 'lua/shared/queue/bucket.lua', 1],
+    [872, 'lua/shared/queue/note-alike.lua', 4],
+    [887, 'lua/shared/queue/hand-over.lua', 16],
+    [937, 'lua/queue/enqueue-alike.lua', 72],
+    [969, 'lua/shared/queue/publish-plain.lua', 1],
+    [971, 'lua/shared/queue/spelled.lua', 1],
+    [979, 'lua/shared/queue/send.lua', 1],
+    [995, 'lua/shared/queue/publish-plain.lua', 5],
+    [1012, 'lua/queue/enqueue-alike.lua', 105],
   ],
   encode(args) {
     const encoded = new Array<Argument>(7 + args.payloads.length)
@@ -16430,7 +17062,7 @@ function readDuplicatesOfEnqueueEnqueued(part: Reply | undefined): ({ readonly a
 export const enqueue: Operation<EnqueueArguments, EnqueueAnswer> = {
   script: {
     name: 'queue/enqueue',
-    sha1: '410fb82d2bed39ba5de11754051452c90a5570cc',
+    sha1: '4338801ac8414573553601c218a6e1fb02cd8792',
     reads: false,
     bytes: false,
     source: `--[[
@@ -17814,7 +18446,8 @@ end
 local WATCHING = 1125899906842624
 local SECOND = 2251799813685248
 local IDLE_KEPT_MS = '7200000'
-local MOST_GONE = 100
+local MOST_GONE = 500
+local MOST_LOOKED_AT = 500
 -- One that is so late will not come.
 local LATE_MS = 1000
 
@@ -17842,10 +18475,14 @@ local function ticket_of(worker)
   return { id = string.match(worker, '^[^:]*'), listens = 1 }
 end
 
+local function come_message(ticket)
+  return 'come ' .. ticket.id .. ' 0'
+end
+
 -- Calls it. False when it is certain that it is gone.
 local function tell_idle(worker, how)
   local ticket = ticket_of(worker)
-  return tell_process(ticket, 'come ' .. ticket.id .. ' 0', how)
+  return tell_process(ticket, come_message(ticket), how)
 end
 
 -- Whether a second one that is not of this process comes by itself by then.
@@ -17860,27 +18497,91 @@ local function has_second(idle, process, by_ms, now_ms, how)
   return false
 end
 
--- Calls one that is not of this process, and has it come back by then: one of those that wait longest, or that watch.
--- Those that are gone, or were called so before and did not come, wait no more.
-local function call_second(idle, queue, process, by_ms, now_ms, how)
-  local some = redis.call('ZRANGE', idle, '0', '9', 'WITHSCORES')
-  if queue.idle > 10 then
-    for _, each in ipairs(redis.call('ZRANGE', idle, '-3', '-1', 'WITHSCORES')) do
-      some[#some + 1] = each
+-- Removes those that are gone from the hundred that wait longest.
+local function drop_gone(idle, queue, how)
+-- Which of these processes listen on this node: a set; nil where that is not known.
+local function listening_here(processes, how)
+  if not how.counted then
+    return nil
+  end
+  local channels = {}
+  for at, process in ipairs(processes) do
+    channels[at] = how.channel .. ':' .. process
+  end
+  local counts = redis.pcall('PUBSUB', how.sharded and 'SHARDNUMSUB' or 'NUMSUB', unpack(channels))
+  if counts.err then
+    return nil
+  end
+  local listening = {}
+  for at, process in ipairs(processes) do
+    listening[process] = counts[at * 2] > 0
+  end
+  return listening
+end
+  local names, processes, gone = redis.call('ZRANGE', idle, '0', '99', 'WITHSCORES'), {}, {}
+  for at = 1, #names, 2 do
+    processes[#processes + 1] = process_of({ id = names[at] })
+  end
+  local listening = processes[1] and listening_here(processes, how)
+  for at, process in ipairs(listening and processes or {}) do
+    if not listening[process] then
+      gone[#gone + 1] = names[at * 2 - 1]
+      end_watch(queue, tonumber(names[at * 2]))
     end
   end
+  if gone[1] then
+    queue.idle = queue.idle - redis.call('ZREM', idle, unpack(gone))
+  end
+end
+
+-- The name of the one that waits longest and is not gone, and whether its process listens, nil where that is not known. It
+-- waits no more. Nil where nobody waits, or too many are gone.
+local function pop_living(idle, queue, how)
+  for _ = 1, MOST_GONE, 100 do
+    local name = pop_idle(idle, queue)
+    local listens = name and listens_here(ticket_of(name), how)
+    if listens ~= false then
+      return name, listens
+    end
+    -- Others may be gone, too.
+    drop_gone(idle, queue, how)
+  end
+end
+
+-- Calls the first of these that is not of this process, and has it come back by then. Those that are gone, or were called so
+-- before and did not come, wait no more. Answers whether there was one, and how many are of this process.
+local function call_one_of(some, idle, queue, process, by_ms, now_ms, how)
+  local own = 0
   for at = 1, #some, 2 do
     local name, score = some[at], tonumber(some[at + 1])
-    if process_of({ id = name }) ~= process then
+    if process_of({ id = name }) == process then
+      own = own + 1
+    else
       end_watch(queue, score)
       local is_late = score >= SECOND and score < SECOND + now_ms - LATE_MS
       if not is_late and tell_idle(name, how) then
         redis.call('ZADD', idle, SECOND + by_ms, name)
-        return
+        return true, own
       end
       queue.idle = queue.idle - redis.call('ZREM', idle, name)
     end
   end
+  return false, own
+end
+
+-- Calls one that is not of this process, and has it come back by then: one of those that wait longest, or that watch.
+local function call_second(idle, queue, process, by_ms, now_ms, how)
+  local from, count = 0, 10
+  while from < MOST_LOOKED_AT do
+    local some = redis.call('ZRANGE', idle, from, from + count - 1, 'WITHSCORES')
+    local called, own = call_one_of(some, idle, queue, process, by_ms, now_ms, how)
+    if called or #some < 2 * count then
+      return
+    end
+    from, count = from + own, 100
+  end
+  -- Behind all others stand those that watch.
+  call_one_of(redis.call('ZRANGE', idle, '-3', '-1', 'WITHSCORES'), idle, queue, process, by_ms, now_ms, how)
 end
 
 -- Sees to it that one that is not of this process comes by then.
@@ -17892,17 +18593,16 @@ end
 
 local function call_idle(idle, queue, count, now_ms, how)
   local first, several
-  for _ = 1, MOST_GONE do
-    local name = count > 0 and pop_idle(idle, queue)
+  for _ = 1, count do
+    local name = pop_living(idle, queue, how)
     if not name then
       break
     end
-    if tell_idle(name, how) then
-      local process = process_of({ id = name })
-      several = several or (first and first ~= process)
-      first = first or process
-      count = count - 1
-    end
+    local ticket = ticket_of(name)
+    publish_to(ticket, come_message(ticket), how)
+    local process = process_of(ticket)
+    several = several or (first and first ~= process)
+    first = first or process
   end
   if first and not several then
     see_to_second(idle, queue, first, now_ms + LATE_MS, now_ms, how)
@@ -18616,29 +19316,31 @@ return { 'enqueued', first, queue.chores, tally.duplicates }
     [1329, 'lua/shared/queue/replace.lua', 57],
     [1354, 'lua/shared/queue/idempotency.lua', 1],
     [1368, 'lua/shared/queue/idle.lua', 1],
-    [1477, 'lua/shared/queue/idle.lua', 121],
-    [1488, 'lua/shared/queue/find.lua', 1],
-    [1514, 'lua/shared/queue/failure.lua', 1],
-    [1524, 'lua/shared/queue/parents.lua', 1],
-    [1583, 'lua/shared/queue/parents.lua', 70],
-    [1595, 'lua/shared/queue/link.lua', 1],
-    [1658, 'lua/shared/queue/end.lua', 1],
-    [1679, 'lua/shared/queue/leave-tags.lua', 1],
-    [1688, 'lua/shared/queue/end.lua', 23],
-    [1698, 'lua/shared/queue/spec.lua', 1],
-    [1822, 'lua/queue/enqueue.lua', 79],
-    [1878, 'lua/shared/queue/settle.lua', 1],
-    [1879, 'lua/shared/queue/dead.lua', 1],
-    [1933, 'lua/shared/queue/backoff.lua', 1],
-    [1935, 'lua/shared/queue/backoff.lua', 22],
-    [1954, 'lua/shared/queue/unblock.lua', 1],
-    [1960, 'lua/shared/queue/outbox.lua', 1],
-    [1971, 'lua/shared/queue/entries.lua', 1],
-    [1989, 'lua/shared/queue/history.lua', 1],
-    [2003, 'lua/shared/queue/note-end.lua', 1],
-    [2033, 'lua/shared/queue/cancel.lua', 1],
-    [2041, 'lua/shared/queue/settle.lua', 18],
-    [2115, 'lua/queue/enqueue.lua', 136],
+    [1435, 'lua/shared/listening.lua', 1],
+    [1454, 'lua/shared/queue/idle.lua', 69],
+    [1545, 'lua/shared/queue/idle.lua', 171],
+    [1556, 'lua/shared/queue/find.lua', 1],
+    [1582, 'lua/shared/queue/failure.lua', 1],
+    [1592, 'lua/shared/queue/parents.lua', 1],
+    [1651, 'lua/shared/queue/parents.lua', 70],
+    [1663, 'lua/shared/queue/link.lua', 1],
+    [1726, 'lua/shared/queue/end.lua', 1],
+    [1747, 'lua/shared/queue/leave-tags.lua', 1],
+    [1756, 'lua/shared/queue/end.lua', 23],
+    [1766, 'lua/shared/queue/spec.lua', 1],
+    [1890, 'lua/queue/enqueue.lua', 79],
+    [1946, 'lua/shared/queue/settle.lua', 1],
+    [1947, 'lua/shared/queue/dead.lua', 1],
+    [2001, 'lua/shared/queue/backoff.lua', 1],
+    [2003, 'lua/shared/queue/backoff.lua', 22],
+    [2022, 'lua/shared/queue/unblock.lua', 1],
+    [2028, 'lua/shared/queue/outbox.lua', 1],
+    [2039, 'lua/shared/queue/entries.lua', 1],
+    [2057, 'lua/shared/queue/history.lua', 1],
+    [2071, 'lua/shared/queue/note-end.lua', 1],
+    [2101, 'lua/shared/queue/cancel.lua', 1],
+    [2109, 'lua/shared/queue/settle.lua', 18],
+    [2183, 'lua/queue/enqueue.lua', 136],
   ],
   encode(args) {
     const encoded = new Array<Argument>(6 + args.specs.length * 22)
@@ -22286,7 +22988,7 @@ export type ReceiveAnswer =
 export const receive: Operation<ReceiveArguments, ReceiveAnswer> = {
   script: {
     name: 'queue/receive',
-    sha1: 'fba0f7ca5551166609c4d12e30a10fa83bde7977',
+    sha1: 'b870193c4122c0f1a857748ff8b73c60e3daa389',
     reads: false,
     bytes: false,
     source: `--[[
@@ -23589,7 +24291,8 @@ end
 local WATCHING = 1125899906842624
 local SECOND = 2251799813685248
 local IDLE_KEPT_MS = '7200000'
-local MOST_GONE = 100
+local MOST_GONE = 500
+local MOST_LOOKED_AT = 500
 -- One that is so late will not come.
 local LATE_MS = 1000
 
@@ -23617,10 +24320,14 @@ local function ticket_of(worker)
   return { id = string.match(worker, '^[^:]*'), listens = 1 }
 end
 
+local function come_message(ticket)
+  return 'come ' .. ticket.id .. ' 0'
+end
+
 -- Calls it. False when it is certain that it is gone.
 local function tell_idle(worker, how)
   local ticket = ticket_of(worker)
-  return tell_process(ticket, 'come ' .. ticket.id .. ' 0', how)
+  return tell_process(ticket, come_message(ticket), how)
 end
 
 -- Whether a second one that is not of this process comes by itself by then.
@@ -23635,27 +24342,91 @@ local function has_second(idle, process, by_ms, now_ms, how)
   return false
 end
 
--- Calls one that is not of this process, and has it come back by then: one of those that wait longest, or that watch.
--- Those that are gone, or were called so before and did not come, wait no more.
-local function call_second(idle, queue, process, by_ms, now_ms, how)
-  local some = redis.call('ZRANGE', idle, '0', '9', 'WITHSCORES')
-  if queue.idle > 10 then
-    for _, each in ipairs(redis.call('ZRANGE', idle, '-3', '-1', 'WITHSCORES')) do
-      some[#some + 1] = each
+-- Removes those that are gone from the hundred that wait longest.
+local function drop_gone(idle, queue, how)
+-- Which of these processes listen on this node: a set; nil where that is not known.
+local function listening_here(processes, how)
+  if not how.counted then
+    return nil
+  end
+  local channels = {}
+  for at, process in ipairs(processes) do
+    channels[at] = how.channel .. ':' .. process
+  end
+  local counts = redis.pcall('PUBSUB', how.sharded and 'SHARDNUMSUB' or 'NUMSUB', unpack(channels))
+  if counts.err then
+    return nil
+  end
+  local listening = {}
+  for at, process in ipairs(processes) do
+    listening[process] = counts[at * 2] > 0
+  end
+  return listening
+end
+  local names, processes, gone = redis.call('ZRANGE', idle, '0', '99', 'WITHSCORES'), {}, {}
+  for at = 1, #names, 2 do
+    processes[#processes + 1] = process_of({ id = names[at] })
+  end
+  local listening = processes[1] and listening_here(processes, how)
+  for at, process in ipairs(listening and processes or {}) do
+    if not listening[process] then
+      gone[#gone + 1] = names[at * 2 - 1]
+      end_watch(queue, tonumber(names[at * 2]))
     end
   end
+  if gone[1] then
+    queue.idle = queue.idle - redis.call('ZREM', idle, unpack(gone))
+  end
+end
+
+-- The name of the one that waits longest and is not gone, and whether its process listens, nil where that is not known. It
+-- waits no more. Nil where nobody waits, or too many are gone.
+local function pop_living(idle, queue, how)
+  for _ = 1, MOST_GONE, 100 do
+    local name = pop_idle(idle, queue)
+    local listens = name and listens_here(ticket_of(name), how)
+    if listens ~= false then
+      return name, listens
+    end
+    -- Others may be gone, too.
+    drop_gone(idle, queue, how)
+  end
+end
+
+-- Calls the first of these that is not of this process, and has it come back by then. Those that are gone, or were called so
+-- before and did not come, wait no more. Answers whether there was one, and how many are of this process.
+local function call_one_of(some, idle, queue, process, by_ms, now_ms, how)
+  local own = 0
   for at = 1, #some, 2 do
     local name, score = some[at], tonumber(some[at + 1])
-    if process_of({ id = name }) ~= process then
+    if process_of({ id = name }) == process then
+      own = own + 1
+    else
       end_watch(queue, score)
       local is_late = score >= SECOND and score < SECOND + now_ms - LATE_MS
       if not is_late and tell_idle(name, how) then
         redis.call('ZADD', idle, SECOND + by_ms, name)
-        return
+        return true, own
       end
       queue.idle = queue.idle - redis.call('ZREM', idle, name)
     end
   end
+  return false, own
+end
+
+-- Calls one that is not of this process, and has it come back by then: one of those that wait longest, or that watch.
+local function call_second(idle, queue, process, by_ms, now_ms, how)
+  local from, count = 0, 10
+  while from < MOST_LOOKED_AT do
+    local some = redis.call('ZRANGE', idle, from, from + count - 1, 'WITHSCORES')
+    local called, own = call_one_of(some, idle, queue, process, by_ms, now_ms, how)
+    if called or #some < 2 * count then
+      return
+    end
+    from, count = from + own, 100
+  end
+  -- Behind all others stand those that watch.
+  call_one_of(redis.call('ZRANGE', idle, '-3', '-1', 'WITHSCORES'), idle, queue, process, by_ms, now_ms, how)
 end
 
 -- Sees to it that one that is not of this process comes by then.
@@ -23667,17 +24438,16 @@ end
 
 local function call_idle(idle, queue, count, now_ms, how)
   local first, several
-  for _ = 1, MOST_GONE do
-    local name = count > 0 and pop_idle(idle, queue)
+  for _ = 1, count do
+    local name = pop_living(idle, queue, how)
     if not name then
       break
     end
-    if tell_idle(name, how) then
-      local process = process_of({ id = name })
-      several = several or (first and first ~= process)
-      first = first or process
-      count = count - 1
-    end
+    local ticket = ticket_of(name)
+    publish_to(ticket, come_message(ticket), how)
+    local process = process_of(ticket)
+    several = several or (first and first ~= process)
+    first = first or process
   end
   if first and not several then
     see_to_second(idle, queue, first, now_ms + LATE_MS, now_ms, how)
@@ -24411,29 +25181,31 @@ return { 'received', queue.chores }
     [1248, 'lua/shared/queue/replace.lua', 57],
     [1273, 'lua/shared/queue/idempotency.lua', 1],
     [1287, 'lua/shared/queue/idle.lua', 1],
-    [1396, 'lua/shared/queue/idle.lua', 121],
-    [1407, 'lua/shared/queue/find.lua', 1],
-    [1433, 'lua/shared/queue/failure.lua', 1],
-    [1443, 'lua/shared/queue/parents.lua', 1],
-    [1524, 'lua/shared/queue/link.lua', 1],
-    [1587, 'lua/shared/queue/end.lua', 1],
-    [1608, 'lua/shared/queue/leave-tags.lua', 1],
-    [1617, 'lua/shared/queue/end.lua', 23],
-    [1627, 'lua/shared/queue/spec.lua', 1],
-    [1751, 'lua/shared/queue/spec.lua', 135],
-    [1758, 'lua/queue/receive.lua', 73],
-    [1821, 'lua/shared/queue/settle.lua', 1],
-    [1822, 'lua/shared/queue/dead.lua', 1],
-    [1876, 'lua/shared/queue/backoff.lua', 1],
-    [1878, 'lua/shared/queue/backoff.lua', 22],
-    [1897, 'lua/shared/queue/unblock.lua', 1],
-    [1903, 'lua/shared/queue/outbox.lua', 1],
-    [1914, 'lua/shared/queue/entries.lua', 1],
-    [1932, 'lua/shared/queue/history.lua', 1],
-    [1946, 'lua/shared/queue/note-end.lua', 1],
-    [1976, 'lua/shared/queue/cancel.lua', 1],
-    [1984, 'lua/shared/queue/settle.lua', 18],
-    [2058, 'lua/queue/receive.lua', 137],
+    [1354, 'lua/shared/listening.lua', 1],
+    [1373, 'lua/shared/queue/idle.lua', 69],
+    [1464, 'lua/shared/queue/idle.lua', 171],
+    [1475, 'lua/shared/queue/find.lua', 1],
+    [1501, 'lua/shared/queue/failure.lua', 1],
+    [1511, 'lua/shared/queue/parents.lua', 1],
+    [1592, 'lua/shared/queue/link.lua', 1],
+    [1655, 'lua/shared/queue/end.lua', 1],
+    [1676, 'lua/shared/queue/leave-tags.lua', 1],
+    [1685, 'lua/shared/queue/end.lua', 23],
+    [1695, 'lua/shared/queue/spec.lua', 1],
+    [1819, 'lua/shared/queue/spec.lua', 135],
+    [1826, 'lua/queue/receive.lua', 73],
+    [1889, 'lua/shared/queue/settle.lua', 1],
+    [1890, 'lua/shared/queue/dead.lua', 1],
+    [1944, 'lua/shared/queue/backoff.lua', 1],
+    [1946, 'lua/shared/queue/backoff.lua', 22],
+    [1965, 'lua/shared/queue/unblock.lua', 1],
+    [1971, 'lua/shared/queue/outbox.lua', 1],
+    [1982, 'lua/shared/queue/entries.lua', 1],
+    [2000, 'lua/shared/queue/history.lua', 1],
+    [2014, 'lua/shared/queue/note-end.lua', 1],
+    [2044, 'lua/shared/queue/cancel.lua', 1],
+    [2052, 'lua/shared/queue/settle.lua', 18],
+    [2126, 'lua/queue/receive.lua', 137],
   ],
   encode(args) {
     const encoded = new Array<Argument>(5 + args.entries.length * 2)
@@ -24532,7 +25304,7 @@ export type RecurAnswer =
 export const recur: Operation<RecurArguments, RecurAnswer> = {
   script: {
     name: 'queue/recur',
-    sha1: 'b17e483cc0c34c8c833f6397bac3ab7f9420e3b9',
+    sha1: 'd87ec6ed3a66f9a9abf159d4d18632ed95489b4e',
     reads: false,
     bytes: false,
     source: `--[[
@@ -25012,7 +25784,8 @@ end
 local WATCHING = 1125899906842624
 local SECOND = 2251799813685248
 local IDLE_KEPT_MS = '7200000'
-local MOST_GONE = 100
+local MOST_GONE = 500
+local MOST_LOOKED_AT = 500
 -- One that is so late will not come.
 local LATE_MS = 1000
 
@@ -25040,10 +25813,14 @@ local function ticket_of(worker)
   return { id = string.match(worker, '^[^:]*'), listens = 1 }
 end
 
+local function come_message(ticket)
+  return 'come ' .. ticket.id .. ' 0'
+end
+
 -- Calls it. False when it is certain that it is gone.
 local function tell_idle(worker, how)
   local ticket = ticket_of(worker)
-  return tell_process(ticket, 'come ' .. ticket.id .. ' 0', how)
+  return tell_process(ticket, come_message(ticket), how)
 end
 
 -- Whether a second one that is not of this process comes by itself by then.
@@ -25058,27 +25835,91 @@ local function has_second(idle, process, by_ms, now_ms, how)
   return false
 end
 
--- Calls one that is not of this process, and has it come back by then: one of those that wait longest, or that watch.
--- Those that are gone, or were called so before and did not come, wait no more.
-local function call_second(idle, queue, process, by_ms, now_ms, how)
-  local some = redis.call('ZRANGE', idle, '0', '9', 'WITHSCORES')
-  if queue.idle > 10 then
-    for _, each in ipairs(redis.call('ZRANGE', idle, '-3', '-1', 'WITHSCORES')) do
-      some[#some + 1] = each
+-- Removes those that are gone from the hundred that wait longest.
+local function drop_gone(idle, queue, how)
+-- Which of these processes listen on this node: a set; nil where that is not known.
+local function listening_here(processes, how)
+  if not how.counted then
+    return nil
+  end
+  local channels = {}
+  for at, process in ipairs(processes) do
+    channels[at] = how.channel .. ':' .. process
+  end
+  local counts = redis.pcall('PUBSUB', how.sharded and 'SHARDNUMSUB' or 'NUMSUB', unpack(channels))
+  if counts.err then
+    return nil
+  end
+  local listening = {}
+  for at, process in ipairs(processes) do
+    listening[process] = counts[at * 2] > 0
+  end
+  return listening
+end
+  local names, processes, gone = redis.call('ZRANGE', idle, '0', '99', 'WITHSCORES'), {}, {}
+  for at = 1, #names, 2 do
+    processes[#processes + 1] = process_of({ id = names[at] })
+  end
+  local listening = processes[1] and listening_here(processes, how)
+  for at, process in ipairs(listening and processes or {}) do
+    if not listening[process] then
+      gone[#gone + 1] = names[at * 2 - 1]
+      end_watch(queue, tonumber(names[at * 2]))
     end
   end
+  if gone[1] then
+    queue.idle = queue.idle - redis.call('ZREM', idle, unpack(gone))
+  end
+end
+
+-- The name of the one that waits longest and is not gone, and whether its process listens, nil where that is not known. It
+-- waits no more. Nil where nobody waits, or too many are gone.
+local function pop_living(idle, queue, how)
+  for _ = 1, MOST_GONE, 100 do
+    local name = pop_idle(idle, queue)
+    local listens = name and listens_here(ticket_of(name), how)
+    if listens ~= false then
+      return name, listens
+    end
+    -- Others may be gone, too.
+    drop_gone(idle, queue, how)
+  end
+end
+
+-- Calls the first of these that is not of this process, and has it come back by then. Those that are gone, or were called so
+-- before and did not come, wait no more. Answers whether there was one, and how many are of this process.
+local function call_one_of(some, idle, queue, process, by_ms, now_ms, how)
+  local own = 0
   for at = 1, #some, 2 do
     local name, score = some[at], tonumber(some[at + 1])
-    if process_of({ id = name }) ~= process then
+    if process_of({ id = name }) == process then
+      own = own + 1
+    else
       end_watch(queue, score)
       local is_late = score >= SECOND and score < SECOND + now_ms - LATE_MS
       if not is_late and tell_idle(name, how) then
         redis.call('ZADD', idle, SECOND + by_ms, name)
-        return
+        return true, own
       end
       queue.idle = queue.idle - redis.call('ZREM', idle, name)
     end
   end
+  return false, own
+end
+
+-- Calls one that is not of this process, and has it come back by then: one of those that wait longest, or that watch.
+local function call_second(idle, queue, process, by_ms, now_ms, how)
+  local from, count = 0, 10
+  while from < MOST_LOOKED_AT do
+    local some = redis.call('ZRANGE', idle, from, from + count - 1, 'WITHSCORES')
+    local called, own = call_one_of(some, idle, queue, process, by_ms, now_ms, how)
+    if called or #some < 2 * count then
+      return
+    end
+    from, count = from + own, 100
+  end
+  -- Behind all others stand those that watch.
+  call_one_of(redis.call('ZRANGE', idle, '-3', '-1', 'WITHSCORES'), idle, queue, process, by_ms, now_ms, how)
 end
 
 -- Sees to it that one that is not of this process comes by then.
@@ -25090,17 +25931,16 @@ end
 
 local function call_idle(idle, queue, count, now_ms, how)
   local first, several
-  for _ = 1, MOST_GONE do
-    local name = count > 0 and pop_idle(idle, queue)
+  for _ = 1, count do
+    local name = pop_living(idle, queue, how)
     if not name then
       break
     end
-    if tell_idle(name, how) then
-      local process = process_of({ id = name })
-      several = several or (first and first ~= process)
-      first = first or process
-      count = count - 1
-    end
+    local ticket = ticket_of(name)
+    publish_to(ticket, come_message(ticket), how)
+    local process = process_of(ticket)
+    several = several or (first and first ~= process)
+    first = first or process
   end
   if first and not several then
     see_to_second(idle, queue, first, now_ms + LATE_MS, now_ms, how)
@@ -25192,10 +26032,12 @@ return { 'set', now_ms, known.next_ms, known.known_ms, is_short(known) and 1 or 
     [422, 'lua/shared/queue/next-interval.lua', 1],
     [427, 'lua/shared/queue/begin-recurrence.lua', 3],
     [464, 'lua/shared/queue/idle.lua', 1],
-    [573, 'lua/shared/queue/idle.lua', 121],
-    [584, 'lua/shared/queue/note-run.lua', 1],
-    [591, 'lua/shared/queue/note-time.lua', 1],
-    [596, 'lua/queue/recur.lua', 59],
+    [531, 'lua/shared/listening.lua', 1],
+    [550, 'lua/shared/queue/idle.lua', 69],
+    [641, 'lua/shared/queue/idle.lua', 171],
+    [652, 'lua/shared/queue/note-run.lua', 1],
+    [659, 'lua/shared/queue/note-time.lua', 1],
+    [664, 'lua/queue/recur.lua', 59],
   ],
   encode(args) {
     return [
@@ -25663,7 +26505,7 @@ export type RefillAnswer =
 export const refill: Operation<RefillArguments, RefillAnswer> = {
   script: {
     name: 'queue/refill',
-    sha1: '53fb455c605b40d7d9582cef36a79479aeb864ee',
+    sha1: '270eaf02bc887cd7259884f268375e86edee538c',
     reads: false,
     bytes: false,
     source: `--[[
@@ -26026,7 +26868,8 @@ end
 local WATCHING = 1125899906842624
 local SECOND = 2251799813685248
 local IDLE_KEPT_MS = '7200000'
-local MOST_GONE = 100
+local MOST_GONE = 500
+local MOST_LOOKED_AT = 500
 -- One that is so late will not come.
 local LATE_MS = 1000
 
@@ -26054,10 +26897,14 @@ local function ticket_of(worker)
   return { id = string.match(worker, '^[^:]*'), listens = 1 }
 end
 
+local function come_message(ticket)
+  return 'come ' .. ticket.id .. ' 0'
+end
+
 -- Calls it. False when it is certain that it is gone.
 local function tell_idle(worker, how)
   local ticket = ticket_of(worker)
-  return tell_process(ticket, 'come ' .. ticket.id .. ' 0', how)
+  return tell_process(ticket, come_message(ticket), how)
 end
 
 -- Whether a second one that is not of this process comes by itself by then.
@@ -26072,27 +26919,91 @@ local function has_second(idle, process, by_ms, now_ms, how)
   return false
 end
 
--- Calls one that is not of this process, and has it come back by then: one of those that wait longest, or that watch.
--- Those that are gone, or were called so before and did not come, wait no more.
-local function call_second(idle, queue, process, by_ms, now_ms, how)
-  local some = redis.call('ZRANGE', idle, '0', '9', 'WITHSCORES')
-  if queue.idle > 10 then
-    for _, each in ipairs(redis.call('ZRANGE', idle, '-3', '-1', 'WITHSCORES')) do
-      some[#some + 1] = each
+-- Removes those that are gone from the hundred that wait longest.
+local function drop_gone(idle, queue, how)
+-- Which of these processes listen on this node: a set; nil where that is not known.
+local function listening_here(processes, how)
+  if not how.counted then
+    return nil
+  end
+  local channels = {}
+  for at, process in ipairs(processes) do
+    channels[at] = how.channel .. ':' .. process
+  end
+  local counts = redis.pcall('PUBSUB', how.sharded and 'SHARDNUMSUB' or 'NUMSUB', unpack(channels))
+  if counts.err then
+    return nil
+  end
+  local listening = {}
+  for at, process in ipairs(processes) do
+    listening[process] = counts[at * 2] > 0
+  end
+  return listening
+end
+  local names, processes, gone = redis.call('ZRANGE', idle, '0', '99', 'WITHSCORES'), {}, {}
+  for at = 1, #names, 2 do
+    processes[#processes + 1] = process_of({ id = names[at] })
+  end
+  local listening = processes[1] and listening_here(processes, how)
+  for at, process in ipairs(listening and processes or {}) do
+    if not listening[process] then
+      gone[#gone + 1] = names[at * 2 - 1]
+      end_watch(queue, tonumber(names[at * 2]))
     end
   end
+  if gone[1] then
+    queue.idle = queue.idle - redis.call('ZREM', idle, unpack(gone))
+  end
+end
+
+-- The name of the one that waits longest and is not gone, and whether its process listens, nil where that is not known. It
+-- waits no more. Nil where nobody waits, or too many are gone.
+local function pop_living(idle, queue, how)
+  for _ = 1, MOST_GONE, 100 do
+    local name = pop_idle(idle, queue)
+    local listens = name and listens_here(ticket_of(name), how)
+    if listens ~= false then
+      return name, listens
+    end
+    -- Others may be gone, too.
+    drop_gone(idle, queue, how)
+  end
+end
+
+-- Calls the first of these that is not of this process, and has it come back by then. Those that are gone, or were called so
+-- before and did not come, wait no more. Answers whether there was one, and how many are of this process.
+local function call_one_of(some, idle, queue, process, by_ms, now_ms, how)
+  local own = 0
   for at = 1, #some, 2 do
     local name, score = some[at], tonumber(some[at + 1])
-    if process_of({ id = name }) ~= process then
+    if process_of({ id = name }) == process then
+      own = own + 1
+    else
       end_watch(queue, score)
       local is_late = score >= SECOND and score < SECOND + now_ms - LATE_MS
       if not is_late and tell_idle(name, how) then
         redis.call('ZADD', idle, SECOND + by_ms, name)
-        return
+        return true, own
       end
       queue.idle = queue.idle - redis.call('ZREM', idle, name)
     end
   end
+  return false, own
+end
+
+-- Calls one that is not of this process, and has it come back by then: one of those that wait longest, or that watch.
+local function call_second(idle, queue, process, by_ms, now_ms, how)
+  local from, count = 0, 10
+  while from < MOST_LOOKED_AT do
+    local some = redis.call('ZRANGE', idle, from, from + count - 1, 'WITHSCORES')
+    local called, own = call_one_of(some, idle, queue, process, by_ms, now_ms, how)
+    if called or #some < 2 * count then
+      return
+    end
+    from, count = from + own, 100
+  end
+  -- Behind all others stand those that watch.
+  call_one_of(redis.call('ZRANGE', idle, '-3', '-1', 'WITHSCORES'), idle, queue, process, by_ms, now_ms, how)
 end
 
 -- Sees to it that one that is not of this process comes by then.
@@ -26104,17 +27015,16 @@ end
 
 local function call_idle(idle, queue, count, now_ms, how)
   local first, several
-  for _ = 1, MOST_GONE do
-    local name = count > 0 and pop_idle(idle, queue)
+  for _ = 1, count do
+    local name = pop_living(idle, queue, how)
     if not name then
       break
     end
-    if tell_idle(name, how) then
-      local process = process_of({ id = name })
-      several = several or (first and first ~= process)
-      first = first or process
-      count = count - 1
-    end
+    local ticket = ticket_of(name)
+    publish_to(ticket, come_message(ticket), how)
+    local process = process_of(ticket)
+    several = several or (first and first ~= process)
+    first = first or process
   end
   if first and not several then
     see_to_second(idle, queue, first, now_ms + LATE_MS, now_ms, how)
@@ -26193,9 +27103,11 @@ return { 'refilled', recurrence.next_ms, recurrence.known_ms, is_short(recurrenc
     [234, 'lua/shared/queue/read-recurrence.lua', 1],
     [298, 'lua/shared/queue/recurrence.lua', 1],
     [347, 'lua/shared/queue/idle.lua', 1],
-    [456, 'lua/shared/queue/idle.lua', 121],
-    [467, 'lua/shared/queue/note-run.lua', 1],
-    [474, 'lua/queue/refill.lua', 38],
+    [414, 'lua/shared/listening.lua', 1],
+    [433, 'lua/shared/queue/idle.lua', 69],
+    [524, 'lua/shared/queue/idle.lua', 171],
+    [535, 'lua/shared/queue/note-run.lua', 1],
+    [542, 'lua/queue/refill.lua', 38],
   ],
   encode(args) {
     const encoded = new Array<Argument>(8 + args.given.length)
@@ -26270,7 +27182,7 @@ function readRefusedOfReleaseReleased(part: Reply | undefined): ({ readonly at: 
 export const release: Operation<ReleaseArguments, ReleaseAnswer> = {
   script: {
     name: 'queue/release',
-    sha1: 'f15ee48efd281106076b64f8b37af906071d8487',
+    sha1: 'fe3b7b7d5b76873229632ac2b987845a566d3d17',
     reads: false,
     bytes: false,
     source: `--[[
@@ -27633,7 +28545,8 @@ end
 local WATCHING = 1125899906842624
 local SECOND = 2251799813685248
 local IDLE_KEPT_MS = '7200000'
-local MOST_GONE = 100
+local MOST_GONE = 500
+local MOST_LOOKED_AT = 500
 -- One that is so late will not come.
 local LATE_MS = 1000
 
@@ -27661,10 +28574,14 @@ local function ticket_of(worker)
   return { id = string.match(worker, '^[^:]*'), listens = 1 }
 end
 
+local function come_message(ticket)
+  return 'come ' .. ticket.id .. ' 0'
+end
+
 -- Calls it. False when it is certain that it is gone.
 local function tell_idle(worker, how)
   local ticket = ticket_of(worker)
-  return tell_process(ticket, 'come ' .. ticket.id .. ' 0', how)
+  return tell_process(ticket, come_message(ticket), how)
 end
 
 -- Whether a second one that is not of this process comes by itself by then.
@@ -27679,27 +28596,91 @@ local function has_second(idle, process, by_ms, now_ms, how)
   return false
 end
 
--- Calls one that is not of this process, and has it come back by then: one of those that wait longest, or that watch.
--- Those that are gone, or were called so before and did not come, wait no more.
-local function call_second(idle, queue, process, by_ms, now_ms, how)
-  local some = redis.call('ZRANGE', idle, '0', '9', 'WITHSCORES')
-  if queue.idle > 10 then
-    for _, each in ipairs(redis.call('ZRANGE', idle, '-3', '-1', 'WITHSCORES')) do
-      some[#some + 1] = each
+-- Removes those that are gone from the hundred that wait longest.
+local function drop_gone(idle, queue, how)
+-- Which of these processes listen on this node: a set; nil where that is not known.
+local function listening_here(processes, how)
+  if not how.counted then
+    return nil
+  end
+  local channels = {}
+  for at, process in ipairs(processes) do
+    channels[at] = how.channel .. ':' .. process
+  end
+  local counts = redis.pcall('PUBSUB', how.sharded and 'SHARDNUMSUB' or 'NUMSUB', unpack(channels))
+  if counts.err then
+    return nil
+  end
+  local listening = {}
+  for at, process in ipairs(processes) do
+    listening[process] = counts[at * 2] > 0
+  end
+  return listening
+end
+  local names, processes, gone = redis.call('ZRANGE', idle, '0', '99', 'WITHSCORES'), {}, {}
+  for at = 1, #names, 2 do
+    processes[#processes + 1] = process_of({ id = names[at] })
+  end
+  local listening = processes[1] and listening_here(processes, how)
+  for at, process in ipairs(listening and processes or {}) do
+    if not listening[process] then
+      gone[#gone + 1] = names[at * 2 - 1]
+      end_watch(queue, tonumber(names[at * 2]))
     end
   end
+  if gone[1] then
+    queue.idle = queue.idle - redis.call('ZREM', idle, unpack(gone))
+  end
+end
+
+-- The name of the one that waits longest and is not gone, and whether its process listens, nil where that is not known. It
+-- waits no more. Nil where nobody waits, or too many are gone.
+local function pop_living(idle, queue, how)
+  for _ = 1, MOST_GONE, 100 do
+    local name = pop_idle(idle, queue)
+    local listens = name and listens_here(ticket_of(name), how)
+    if listens ~= false then
+      return name, listens
+    end
+    -- Others may be gone, too.
+    drop_gone(idle, queue, how)
+  end
+end
+
+-- Calls the first of these that is not of this process, and has it come back by then. Those that are gone, or were called so
+-- before and did not come, wait no more. Answers whether there was one, and how many are of this process.
+local function call_one_of(some, idle, queue, process, by_ms, now_ms, how)
+  local own = 0
   for at = 1, #some, 2 do
     local name, score = some[at], tonumber(some[at + 1])
-    if process_of({ id = name }) ~= process then
+    if process_of({ id = name }) == process then
+      own = own + 1
+    else
       end_watch(queue, score)
       local is_late = score >= SECOND and score < SECOND + now_ms - LATE_MS
       if not is_late and tell_idle(name, how) then
         redis.call('ZADD', idle, SECOND + by_ms, name)
-        return
+        return true, own
       end
       queue.idle = queue.idle - redis.call('ZREM', idle, name)
     end
   end
+  return false, own
+end
+
+-- Calls one that is not of this process, and has it come back by then: one of those that wait longest, or that watch.
+local function call_second(idle, queue, process, by_ms, now_ms, how)
+  local from, count = 0, 10
+  while from < MOST_LOOKED_AT do
+    local some = redis.call('ZRANGE', idle, from, from + count - 1, 'WITHSCORES')
+    local called, own = call_one_of(some, idle, queue, process, by_ms, now_ms, how)
+    if called or #some < 2 * count then
+      return
+    end
+    from, count = from + own, 100
+  end
+  -- Behind all others stand those that watch.
+  call_one_of(redis.call('ZRANGE', idle, '-3', '-1', 'WITHSCORES'), idle, queue, process, by_ms, now_ms, how)
 end
 
 -- Sees to it that one that is not of this process comes by then.
@@ -27711,17 +28692,16 @@ end
 
 local function call_idle(idle, queue, count, now_ms, how)
   local first, several
-  for _ = 1, MOST_GONE do
-    local name = count > 0 and pop_idle(idle, queue)
+  for _ = 1, count do
+    local name = pop_living(idle, queue, how)
     if not name then
       break
     end
-    if tell_idle(name, how) then
-      local process = process_of({ id = name })
-      several = several or (first and first ~= process)
-      first = first or process
-      count = count - 1
-    end
+    local ticket = ticket_of(name)
+    publish_to(ticket, come_message(ticket), how)
+    local process = process_of(ticket)
+    several = several or (first and first ~= process)
+    first = first or process
   end
   if first and not several then
     see_to_second(idle, queue, first, now_ms + LATE_MS, now_ms, how)
@@ -28104,19 +29084,21 @@ return { 'released', queue.chores, refused }
     [1331, 'lua/shared/queue/cancel.lua', 1],
     [1339, 'lua/shared/queue/stop.lua', 1],
     [1347, 'lua/shared/queue/idle.lua', 1],
-    [1456, 'lua/shared/queue/idle.lua', 121],
-    [1467, 'lua/shared/queue/judge-one.lua', 1],
-    [1477, 'lua/shared/queue/told.lua', 1],
-    [1492, 'lua/shared/queue/freed.lua', 1],
-    [1501, 'lua/shared/queue/give-back.lua', 1],
-    [1537, 'lua/queue/release.lua', 75],
-    [1605, 'lua/shared/queue/settle.lua', 1],
-    [1606, 'lua/shared/queue/failure.lua', 1],
-    [1612, 'lua/shared/queue/dead.lua', 1],
-    [1666, 'lua/shared/queue/unblock.lua', 1],
-    [1672, 'lua/shared/queue/outbox.lua', 1],
-    [1683, 'lua/shared/queue/settle.lua', 18],
-    [1757, 'lua/queue/release.lua', 144],
+    [1414, 'lua/shared/listening.lua', 1],
+    [1433, 'lua/shared/queue/idle.lua', 69],
+    [1524, 'lua/shared/queue/idle.lua', 171],
+    [1535, 'lua/shared/queue/judge-one.lua', 1],
+    [1545, 'lua/shared/queue/told.lua', 1],
+    [1560, 'lua/shared/queue/freed.lua', 1],
+    [1569, 'lua/shared/queue/give-back.lua', 1],
+    [1605, 'lua/queue/release.lua', 75],
+    [1673, 'lua/shared/queue/settle.lua', 1],
+    [1674, 'lua/shared/queue/failure.lua', 1],
+    [1680, 'lua/shared/queue/dead.lua', 1],
+    [1734, 'lua/shared/queue/unblock.lua', 1],
+    [1740, 'lua/shared/queue/outbox.lua', 1],
+    [1751, 'lua/shared/queue/settle.lua', 18],
+    [1825, 'lua/queue/release.lua', 144],
   ],
   encode(args) {
     const encoded = new Array<Argument>(6 + args.claims.length * 3)
@@ -28942,7 +29924,7 @@ export type RequeueFailedAnswer =
 export const requeueFailed: Operation<RequeueFailedArguments, RequeueFailedAnswer> = {
   script: {
     name: 'queue/requeue-failed',
-    sha1: 'fd430e4c85fa5bdf39bbac2e7549e67cfb2ff78d',
+    sha1: 'd8d8d99331cb3736cb25733b5f09678b772b654b',
     reads: false,
     bytes: false,
     source: `--[[
@@ -29789,7 +30771,8 @@ end
 local WATCHING = 1125899906842624
 local SECOND = 2251799813685248
 local IDLE_KEPT_MS = '7200000'
-local MOST_GONE = 100
+local MOST_GONE = 500
+local MOST_LOOKED_AT = 500
 -- One that is so late will not come.
 local LATE_MS = 1000
 
@@ -29817,10 +30800,14 @@ local function ticket_of(worker)
   return { id = string.match(worker, '^[^:]*'), listens = 1 }
 end
 
+local function come_message(ticket)
+  return 'come ' .. ticket.id .. ' 0'
+end
+
 -- Calls it. False when it is certain that it is gone.
 local function tell_idle(worker, how)
   local ticket = ticket_of(worker)
-  return tell_process(ticket, 'come ' .. ticket.id .. ' 0', how)
+  return tell_process(ticket, come_message(ticket), how)
 end
 
 -- Whether a second one that is not of this process comes by itself by then.
@@ -29835,27 +30822,91 @@ local function has_second(idle, process, by_ms, now_ms, how)
   return false
 end
 
--- Calls one that is not of this process, and has it come back by then: one of those that wait longest, or that watch.
--- Those that are gone, or were called so before and did not come, wait no more.
-local function call_second(idle, queue, process, by_ms, now_ms, how)
-  local some = redis.call('ZRANGE', idle, '0', '9', 'WITHSCORES')
-  if queue.idle > 10 then
-    for _, each in ipairs(redis.call('ZRANGE', idle, '-3', '-1', 'WITHSCORES')) do
-      some[#some + 1] = each
+-- Removes those that are gone from the hundred that wait longest.
+local function drop_gone(idle, queue, how)
+-- Which of these processes listen on this node: a set; nil where that is not known.
+local function listening_here(processes, how)
+  if not how.counted then
+    return nil
+  end
+  local channels = {}
+  for at, process in ipairs(processes) do
+    channels[at] = how.channel .. ':' .. process
+  end
+  local counts = redis.pcall('PUBSUB', how.sharded and 'SHARDNUMSUB' or 'NUMSUB', unpack(channels))
+  if counts.err then
+    return nil
+  end
+  local listening = {}
+  for at, process in ipairs(processes) do
+    listening[process] = counts[at * 2] > 0
+  end
+  return listening
+end
+  local names, processes, gone = redis.call('ZRANGE', idle, '0', '99', 'WITHSCORES'), {}, {}
+  for at = 1, #names, 2 do
+    processes[#processes + 1] = process_of({ id = names[at] })
+  end
+  local listening = processes[1] and listening_here(processes, how)
+  for at, process in ipairs(listening and processes or {}) do
+    if not listening[process] then
+      gone[#gone + 1] = names[at * 2 - 1]
+      end_watch(queue, tonumber(names[at * 2]))
     end
   end
+  if gone[1] then
+    queue.idle = queue.idle - redis.call('ZREM', idle, unpack(gone))
+  end
+end
+
+-- The name of the one that waits longest and is not gone, and whether its process listens, nil where that is not known. It
+-- waits no more. Nil where nobody waits, or too many are gone.
+local function pop_living(idle, queue, how)
+  for _ = 1, MOST_GONE, 100 do
+    local name = pop_idle(idle, queue)
+    local listens = name and listens_here(ticket_of(name), how)
+    if listens ~= false then
+      return name, listens
+    end
+    -- Others may be gone, too.
+    drop_gone(idle, queue, how)
+  end
+end
+
+-- Calls the first of these that is not of this process, and has it come back by then. Those that are gone, or were called so
+-- before and did not come, wait no more. Answers whether there was one, and how many are of this process.
+local function call_one_of(some, idle, queue, process, by_ms, now_ms, how)
+  local own = 0
   for at = 1, #some, 2 do
     local name, score = some[at], tonumber(some[at + 1])
-    if process_of({ id = name }) ~= process then
+    if process_of({ id = name }) == process then
+      own = own + 1
+    else
       end_watch(queue, score)
       local is_late = score >= SECOND and score < SECOND + now_ms - LATE_MS
       if not is_late and tell_idle(name, how) then
         redis.call('ZADD', idle, SECOND + by_ms, name)
-        return
+        return true, own
       end
       queue.idle = queue.idle - redis.call('ZREM', idle, name)
     end
   end
+  return false, own
+end
+
+-- Calls one that is not of this process, and has it come back by then: one of those that wait longest, or that watch.
+local function call_second(idle, queue, process, by_ms, now_ms, how)
+  local from, count = 0, 10
+  while from < MOST_LOOKED_AT do
+    local some = redis.call('ZRANGE', idle, from, from + count - 1, 'WITHSCORES')
+    local called, own = call_one_of(some, idle, queue, process, by_ms, now_ms, how)
+    if called or #some < 2 * count then
+      return
+    end
+    from, count = from + own, 100
+  end
+  -- Behind all others stand those that watch.
+  call_one_of(redis.call('ZRANGE', idle, '-3', '-1', 'WITHSCORES'), idle, queue, process, by_ms, now_ms, how)
 end
 
 -- Sees to it that one that is not of this process comes by then.
@@ -29867,17 +30918,16 @@ end
 
 local function call_idle(idle, queue, count, now_ms, how)
   local first, several
-  for _ = 1, MOST_GONE do
-    local name = count > 0 and pop_idle(idle, queue)
+  for _ = 1, count do
+    local name = pop_living(idle, queue, how)
     if not name then
       break
     end
-    if tell_idle(name, how) then
-      local process = process_of({ id = name })
-      several = several or (first and first ~= process)
-      first = first or process
-      count = count - 1
-    end
+    local ticket = ticket_of(name)
+    publish_to(ticket, come_message(ticket), how)
+    local process = process_of(ticket)
+    several = several or (first and first ~= process)
+    first = first or process
   end
   if first and not several then
     see_to_second(idle, queue, first, now_ms + LATE_MS, now_ms, how)
@@ -30497,33 +31547,35 @@ return { 'requeued', #numbers, tonumber(left or 0), queue.chores }
     [802, 'lua/shared/queue/end.lua', 23],
     [812, 'lua/shared/queue/begin-again.lua', 1],
     [831, 'lua/shared/queue/idle.lua', 1],
-    [940, 'lua/shared/queue/kind.lua', 1],
-    [948, 'lua/queue/requeue-failed.lua', 62],
-    [994, 'lua/shared/queue/settle.lua', 1],
-    [995, 'lua/shared/queue/note-due.lua', 1],
-    [1003, 'lua/shared/queue/backoff.lua', 1],
-    [1005, 'lua/shared/queue/backoff.lua', 22],
-    [1024, 'lua/shared/queue/unblock.lua', 1],
-    [1030, 'lua/shared/queue/outbox.lua', 1],
-    [1041, 'lua/shared/queue/note-end.lua', 1],
-    [1071, 'lua/shared/queue/cancel.lua', 1],
-    [1079, 'lua/shared/queue/settle.lua', 18],
-    [1153, 'lua/queue/requeue-failed.lua', 109],
-    [1165, 'lua/shared/queue/leave-notes.lua', 1],
-    [1183, 'lua/shared/queue/fold.lua', 1],
-    [1184, 'lua/shared/queue/statistics.lua', 1],
-    [1417, 'lua/shared/queue/fold.lua', 3],
-    [1428, 'lua/shared/queue/leave-notes.lua', 20],
-    [1432, 'lua/shared/queue/packed-notes.lua', 1],
-    [1433, 'lua/shared/queue/packed-notes.lua', 3],
-    [1441, 'lua/queue/requeue-failed.lua', 123],
-    [1444, 'lua/shared/queue/publish.lua', 1],
-    [1445, 'lua/shared/queue/message.lua', 1],
-    [1455, 'lua/shared/queue/spelled.lua', 1],
-    [1463, 'lua/shared/queue/send.lua', 1],
-    [1479, 'lua/shared/queue/message.lua', 13],
-    [1502, 'lua/shared/queue/publish.lua', 3],
-    [1508, 'lua/queue/requeue-failed.lua', 127],
+    [898, 'lua/shared/listening.lua', 1],
+    [917, 'lua/shared/queue/idle.lua', 69],
+    [1008, 'lua/shared/queue/kind.lua', 1],
+    [1016, 'lua/queue/requeue-failed.lua', 62],
+    [1062, 'lua/shared/queue/settle.lua', 1],
+    [1063, 'lua/shared/queue/note-due.lua', 1],
+    [1071, 'lua/shared/queue/backoff.lua', 1],
+    [1073, 'lua/shared/queue/backoff.lua', 22],
+    [1092, 'lua/shared/queue/unblock.lua', 1],
+    [1098, 'lua/shared/queue/outbox.lua', 1],
+    [1109, 'lua/shared/queue/note-end.lua', 1],
+    [1139, 'lua/shared/queue/cancel.lua', 1],
+    [1147, 'lua/shared/queue/settle.lua', 18],
+    [1221, 'lua/queue/requeue-failed.lua', 109],
+    [1233, 'lua/shared/queue/leave-notes.lua', 1],
+    [1251, 'lua/shared/queue/fold.lua', 1],
+    [1252, 'lua/shared/queue/statistics.lua', 1],
+    [1485, 'lua/shared/queue/fold.lua', 3],
+    [1496, 'lua/shared/queue/leave-notes.lua', 20],
+    [1500, 'lua/shared/queue/packed-notes.lua', 1],
+    [1501, 'lua/shared/queue/packed-notes.lua', 3],
+    [1509, 'lua/queue/requeue-failed.lua', 123],
+    [1512, 'lua/shared/queue/publish.lua', 1],
+    [1513, 'lua/shared/queue/message.lua', 1],
+    [1523, 'lua/shared/queue/spelled.lua', 1],
+    [1531, 'lua/shared/queue/send.lua', 1],
+    [1547, 'lua/shared/queue/message.lua', 13],
+    [1570, 'lua/shared/queue/publish.lua', 3],
+    [1576, 'lua/queue/requeue-failed.lua', 127],
   ],
   encode(args) {
     return withoutDefaults([
@@ -30582,7 +31634,7 @@ function readOutcomesOfRequeueRequeued(part: Reply | undefined): (string)[] {
 export const requeue: Operation<RequeueArguments, RequeueAnswer> = {
   script: {
     name: 'queue/requeue',
-    sha1: '15eda857c91ce0584a9e5cbcca10d9c6d5c77655',
+    sha1: '10503c1332fe1228fd08fd127b620d9ec37dc9fc',
     reads: false,
     bytes: false,
     source: `--[[
@@ -31322,7 +32374,8 @@ end
 local WATCHING = 1125899906842624
 local SECOND = 2251799813685248
 local IDLE_KEPT_MS = '7200000'
-local MOST_GONE = 100
+local MOST_GONE = 500
+local MOST_LOOKED_AT = 500
 -- One that is so late will not come.
 local LATE_MS = 1000
 
@@ -31350,10 +32403,14 @@ local function ticket_of(worker)
   return { id = string.match(worker, '^[^:]*'), listens = 1 }
 end
 
+local function come_message(ticket)
+  return 'come ' .. ticket.id .. ' 0'
+end
+
 -- Calls it. False when it is certain that it is gone.
 local function tell_idle(worker, how)
   local ticket = ticket_of(worker)
-  return tell_process(ticket, 'come ' .. ticket.id .. ' 0', how)
+  return tell_process(ticket, come_message(ticket), how)
 end
 
 -- Whether a second one that is not of this process comes by itself by then.
@@ -31368,27 +32425,91 @@ local function has_second(idle, process, by_ms, now_ms, how)
   return false
 end
 
--- Calls one that is not of this process, and has it come back by then: one of those that wait longest, or that watch.
--- Those that are gone, or were called so before and did not come, wait no more.
-local function call_second(idle, queue, process, by_ms, now_ms, how)
-  local some = redis.call('ZRANGE', idle, '0', '9', 'WITHSCORES')
-  if queue.idle > 10 then
-    for _, each in ipairs(redis.call('ZRANGE', idle, '-3', '-1', 'WITHSCORES')) do
-      some[#some + 1] = each
+-- Removes those that are gone from the hundred that wait longest.
+local function drop_gone(idle, queue, how)
+-- Which of these processes listen on this node: a set; nil where that is not known.
+local function listening_here(processes, how)
+  if not how.counted then
+    return nil
+  end
+  local channels = {}
+  for at, process in ipairs(processes) do
+    channels[at] = how.channel .. ':' .. process
+  end
+  local counts = redis.pcall('PUBSUB', how.sharded and 'SHARDNUMSUB' or 'NUMSUB', unpack(channels))
+  if counts.err then
+    return nil
+  end
+  local listening = {}
+  for at, process in ipairs(processes) do
+    listening[process] = counts[at * 2] > 0
+  end
+  return listening
+end
+  local names, processes, gone = redis.call('ZRANGE', idle, '0', '99', 'WITHSCORES'), {}, {}
+  for at = 1, #names, 2 do
+    processes[#processes + 1] = process_of({ id = names[at] })
+  end
+  local listening = processes[1] and listening_here(processes, how)
+  for at, process in ipairs(listening and processes or {}) do
+    if not listening[process] then
+      gone[#gone + 1] = names[at * 2 - 1]
+      end_watch(queue, tonumber(names[at * 2]))
     end
   end
+  if gone[1] then
+    queue.idle = queue.idle - redis.call('ZREM', idle, unpack(gone))
+  end
+end
+
+-- The name of the one that waits longest and is not gone, and whether its process listens, nil where that is not known. It
+-- waits no more. Nil where nobody waits, or too many are gone.
+local function pop_living(idle, queue, how)
+  for _ = 1, MOST_GONE, 100 do
+    local name = pop_idle(idle, queue)
+    local listens = name and listens_here(ticket_of(name), how)
+    if listens ~= false then
+      return name, listens
+    end
+    -- Others may be gone, too.
+    drop_gone(idle, queue, how)
+  end
+end
+
+-- Calls the first of these that is not of this process, and has it come back by then. Those that are gone, or were called so
+-- before and did not come, wait no more. Answers whether there was one, and how many are of this process.
+local function call_one_of(some, idle, queue, process, by_ms, now_ms, how)
+  local own = 0
   for at = 1, #some, 2 do
     local name, score = some[at], tonumber(some[at + 1])
-    if process_of({ id = name }) ~= process then
+    if process_of({ id = name }) == process then
+      own = own + 1
+    else
       end_watch(queue, score)
       local is_late = score >= SECOND and score < SECOND + now_ms - LATE_MS
       if not is_late and tell_idle(name, how) then
         redis.call('ZADD', idle, SECOND + by_ms, name)
-        return
+        return true, own
       end
       queue.idle = queue.idle - redis.call('ZREM', idle, name)
     end
   end
+  return false, own
+end
+
+-- Calls one that is not of this process, and has it come back by then: one of those that wait longest, or that watch.
+local function call_second(idle, queue, process, by_ms, now_ms, how)
+  local from, count = 0, 10
+  while from < MOST_LOOKED_AT do
+    local some = redis.call('ZRANGE', idle, from, from + count - 1, 'WITHSCORES')
+    local called, own = call_one_of(some, idle, queue, process, by_ms, now_ms, how)
+    if called or #some < 2 * count then
+      return
+    end
+    from, count = from + own, 100
+  end
+  -- Behind all others stand those that watch.
+  call_one_of(redis.call('ZRANGE', idle, '-3', '-1', 'WITHSCORES'), idle, queue, process, by_ms, now_ms, how)
 end
 
 -- Sees to it that one that is not of this process comes by then.
@@ -31400,17 +32521,16 @@ end
 
 local function call_idle(idle, queue, count, now_ms, how)
   local first, several
-  for _ = 1, MOST_GONE do
-    local name = count > 0 and pop_idle(idle, queue)
+  for _ = 1, count do
+    local name = pop_living(idle, queue, how)
     if not name then
       break
     end
-    if tell_idle(name, how) then
-      local process = process_of({ id = name })
-      several = several or (first and first ~= process)
-      first = first or process
-      count = count - 1
-    end
+    local ticket = ticket_of(name)
+    publish_to(ticket, come_message(ticket), how)
+    local process = process_of(ticket)
+    several = several or (first and first ~= process)
+    first = first or process
   end
   if first and not several then
     see_to_second(idle, queue, first, now_ms + LATE_MS, now_ms, how)
@@ -31575,14 +32695,16 @@ return { 'requeued', outcomes }
     [686, 'lua/shared/queue/displace.lua', 1],
     [705, 'lua/shared/queue/begin-again.lua', 1],
     [724, 'lua/shared/queue/idle.lua', 1],
-    [833, 'lua/queue/requeue.lua', 55],
-    [884, 'lua/shared/queue/publish.lua', 1],
-    [885, 'lua/shared/queue/message.lua', 1],
-    [895, 'lua/shared/queue/spelled.lua', 1],
-    [903, 'lua/shared/queue/send.lua', 1],
-    [919, 'lua/shared/queue/message.lua', 13],
-    [942, 'lua/shared/queue/publish.lua', 3],
-    [948, 'lua/queue/requeue.lua', 107],
+    [791, 'lua/shared/listening.lua', 1],
+    [810, 'lua/shared/queue/idle.lua', 69],
+    [901, 'lua/queue/requeue.lua', 55],
+    [952, 'lua/shared/queue/publish.lua', 1],
+    [953, 'lua/shared/queue/message.lua', 1],
+    [963, 'lua/shared/queue/spelled.lua', 1],
+    [971, 'lua/shared/queue/send.lua', 1],
+    [987, 'lua/shared/queue/message.lua', 13],
+    [1010, 'lua/shared/queue/publish.lua', 3],
+    [1016, 'lua/queue/requeue.lua', 107],
   ],
   encode(args) {
     const encoded = new Array<Argument>(3 + args.wanted.length)
@@ -31655,7 +32777,7 @@ function readBuriedOfRetryRetried(part: Reply | undefined): (number)[] {
 export const retry: Operation<RetryArguments, RetryAnswer> = {
   script: {
     name: 'queue/retry',
-    sha1: 'b8e020e4214960e817bdb04fdcc6ce5b309f4659',
+    sha1: 'a318eb4764ccb3092f6320f2b825e33281d57278',
     reads: false,
     bytes: false,
     source: `--[[
@@ -33163,7 +34285,8 @@ end
 local WATCHING = 1125899906842624
 local SECOND = 2251799813685248
 local IDLE_KEPT_MS = '7200000'
-local MOST_GONE = 100
+local MOST_GONE = 500
+local MOST_LOOKED_AT = 500
 -- One that is so late will not come.
 local LATE_MS = 1000
 
@@ -33191,10 +34314,14 @@ local function ticket_of(worker)
   return { id = string.match(worker, '^[^:]*'), listens = 1 }
 end
 
+local function come_message(ticket)
+  return 'come ' .. ticket.id .. ' 0'
+end
+
 -- Calls it. False when it is certain that it is gone.
 local function tell_idle(worker, how)
   local ticket = ticket_of(worker)
-  return tell_process(ticket, 'come ' .. ticket.id .. ' 0', how)
+  return tell_process(ticket, come_message(ticket), how)
 end
 
 -- Whether a second one that is not of this process comes by itself by then.
@@ -33209,27 +34336,91 @@ local function has_second(idle, process, by_ms, now_ms, how)
   return false
 end
 
--- Calls one that is not of this process, and has it come back by then: one of those that wait longest, or that watch.
--- Those that are gone, or were called so before and did not come, wait no more.
-local function call_second(idle, queue, process, by_ms, now_ms, how)
-  local some = redis.call('ZRANGE', idle, '0', '9', 'WITHSCORES')
-  if queue.idle > 10 then
-    for _, each in ipairs(redis.call('ZRANGE', idle, '-3', '-1', 'WITHSCORES')) do
-      some[#some + 1] = each
+-- Removes those that are gone from the hundred that wait longest.
+local function drop_gone(idle, queue, how)
+-- Which of these processes listen on this node: a set; nil where that is not known.
+local function listening_here(processes, how)
+  if not how.counted then
+    return nil
+  end
+  local channels = {}
+  for at, process in ipairs(processes) do
+    channels[at] = how.channel .. ':' .. process
+  end
+  local counts = redis.pcall('PUBSUB', how.sharded and 'SHARDNUMSUB' or 'NUMSUB', unpack(channels))
+  if counts.err then
+    return nil
+  end
+  local listening = {}
+  for at, process in ipairs(processes) do
+    listening[process] = counts[at * 2] > 0
+  end
+  return listening
+end
+  local names, processes, gone = redis.call('ZRANGE', idle, '0', '99', 'WITHSCORES'), {}, {}
+  for at = 1, #names, 2 do
+    processes[#processes + 1] = process_of({ id = names[at] })
+  end
+  local listening = processes[1] and listening_here(processes, how)
+  for at, process in ipairs(listening and processes or {}) do
+    if not listening[process] then
+      gone[#gone + 1] = names[at * 2 - 1]
+      end_watch(queue, tonumber(names[at * 2]))
     end
   end
+  if gone[1] then
+    queue.idle = queue.idle - redis.call('ZREM', idle, unpack(gone))
+  end
+end
+
+-- The name of the one that waits longest and is not gone, and whether its process listens, nil where that is not known. It
+-- waits no more. Nil where nobody waits, or too many are gone.
+local function pop_living(idle, queue, how)
+  for _ = 1, MOST_GONE, 100 do
+    local name = pop_idle(idle, queue)
+    local listens = name and listens_here(ticket_of(name), how)
+    if listens ~= false then
+      return name, listens
+    end
+    -- Others may be gone, too.
+    drop_gone(idle, queue, how)
+  end
+end
+
+-- Calls the first of these that is not of this process, and has it come back by then. Those that are gone, or were called so
+-- before and did not come, wait no more. Answers whether there was one, and how many are of this process.
+local function call_one_of(some, idle, queue, process, by_ms, now_ms, how)
+  local own = 0
   for at = 1, #some, 2 do
     local name, score = some[at], tonumber(some[at + 1])
-    if process_of({ id = name }) ~= process then
+    if process_of({ id = name }) == process then
+      own = own + 1
+    else
       end_watch(queue, score)
       local is_late = score >= SECOND and score < SECOND + now_ms - LATE_MS
       if not is_late and tell_idle(name, how) then
         redis.call('ZADD', idle, SECOND + by_ms, name)
-        return
+        return true, own
       end
       queue.idle = queue.idle - redis.call('ZREM', idle, name)
     end
   end
+  return false, own
+end
+
+-- Calls one that is not of this process, and has it come back by then: one of those that wait longest, or that watch.
+local function call_second(idle, queue, process, by_ms, now_ms, how)
+  local from, count = 0, 10
+  while from < MOST_LOOKED_AT do
+    local some = redis.call('ZRANGE', idle, from, from + count - 1, 'WITHSCORES')
+    local called, own = call_one_of(some, idle, queue, process, by_ms, now_ms, how)
+    if called or #some < 2 * count then
+      return
+    end
+    from, count = from + own, 100
+  end
+  -- Behind all others stand those that watch.
+  call_one_of(redis.call('ZRANGE', idle, '-3', '-1', 'WITHSCORES'), idle, queue, process, by_ms, now_ms, how)
 end
 
 -- Sees to it that one that is not of this process comes by then.
@@ -33241,17 +34432,16 @@ end
 
 local function call_idle(idle, queue, count, now_ms, how)
   local first, several
-  for _ = 1, MOST_GONE do
-    local name = count > 0 and pop_idle(idle, queue)
+  for _ = 1, count do
+    local name = pop_living(idle, queue, how)
     if not name then
       break
     end
-    if tell_idle(name, how) then
-      local process = process_of({ id = name })
-      several = several or (first and first ~= process)
-      first = first or process
-      count = count - 1
-    end
+    local ticket = ticket_of(name)
+    publish_to(ticket, come_message(ticket), how)
+    local process = process_of(ticket)
+    several = several or (first and first ~= process)
+    first = first or process
   end
   if first and not several then
     see_to_second(idle, queue, first, now_ms + LATE_MS, now_ms, how)
@@ -33574,16 +34764,18 @@ return { 'retried', queue.chores, refused, buried }
     [1477, 'lua/shared/queue/stop.lua', 1],
     [1485, 'lua/shared/queue/bury-claimed.lua', 1],
     [1492, 'lua/shared/queue/idle.lua', 1],
-    [1601, 'lua/shared/queue/idle.lua', 121],
-    [1612, 'lua/shared/queue/judge-one.lua', 1],
-    [1622, 'lua/shared/queue/told.lua', 1],
-    [1644, 'lua/shared/queue/freed.lua', 1],
-    [1653, 'lua/queue/retry.lua', 79],
-    [1734, 'lua/shared/queue/settle.lua', 1],
-    [1735, 'lua/shared/queue/unblock.lua', 1],
-    [1741, 'lua/shared/queue/outbox.lua', 1],
-    [1752, 'lua/shared/queue/settle.lua', 18],
-    [1826, 'lua/queue/retry.lua', 161],
+    [1559, 'lua/shared/listening.lua', 1],
+    [1578, 'lua/shared/queue/idle.lua', 69],
+    [1669, 'lua/shared/queue/idle.lua', 171],
+    [1680, 'lua/shared/queue/judge-one.lua', 1],
+    [1690, 'lua/shared/queue/told.lua', 1],
+    [1712, 'lua/shared/queue/freed.lua', 1],
+    [1721, 'lua/queue/retry.lua', 79],
+    [1802, 'lua/shared/queue/settle.lua', 1],
+    [1803, 'lua/shared/queue/unblock.lua', 1],
+    [1809, 'lua/shared/queue/outbox.lua', 1],
+    [1820, 'lua/shared/queue/settle.lua', 18],
+    [1894, 'lua/queue/retry.lua', 161],
   ],
   encode(args) {
     const encoded = new Array<Argument>(6 + args.failures.length * 5)

@@ -39,7 +39,7 @@ export type AbandonAnswer =
 export const abandon: Operation<AbandonArguments, AbandonAnswer> = {
   script: {
     name: 'semaphore/abandon',
-    sha1: 'dee94a6a6bfba5e8c0a0bfcb6374e17ef3d9476b',
+    sha1: '5c825129fcbe4f0d8624e63ed08da03dca7822e9',
     reads: false,
     bytes: false,
     source: `--[[
@@ -444,6 +444,26 @@ local function serve(semaphore, queue, permits, ids, own, claim_ms, now_us, how)
   local ticket, behind
   if semaphore.late then
 -- Processes that did not take what they were offered.
+local MOST_SENT_BACK = '1999'
+
+-- Removes tickets, and tells their processes to come: each in one message.
+local function remove_and_call(queue, texts, how)
+  local tickets, messages = {}, {}
+  for _, text in ipairs(texts) do
+    local ticket = parse_ticket(text)
+    local process = process_of(ticket)
+    tickets[process] = tickets[process] or ticket
+    messages[process] = messages[process] or {}
+    table.insert(messages[process], 'come ' .. ticket.id)
+  end
+  for from = 1, #texts, 1000 do
+    redis.call('ZREM', queue, unpack(texts, from, math.min(from + 999, #texts)))
+  end
+  for process, lines in pairs(messages) do
+    tell_process(tickets[process], table.concat(lines, '\\n'), how)
+  end
+end
+
 -- Removes the tickets of processes that did not take what they were offered, so that each of these processes is waited
 -- for once; but for the process of \`own\`, which calls and so is awake. Whoever stands in line again stands behind all others.
 local function send_back(queue, late, own, how)
@@ -451,12 +471,14 @@ local function send_back(queue, late, own, how)
   if not next(late) then
     return
   end
-  for _, text in ipairs(redis.call('ZRANGE', queue, '0', '499')) do
-    local ticket = parse_ticket(text)
-    if late[process_of(ticket)] then
-      redis.call('ZREM', queue, text)
-      tell_process(ticket, 'come ' .. ticket.id, how)
+  local theirs = {}
+  for _, text in ipairs(redis.call('ZRANGE', queue, '0', MOST_SENT_BACK)) do
+    if late[process_of({ id = text })] then
+      theirs[#theirs + 1] = text
     end
+  end
+  if theirs[1] then
+    remove_and_call(queue, theirs, how)
   end
 end
     send_back(queue, semaphore.late, own, how)
@@ -564,10 +586,10 @@ return { 'abandoned', served == 'more' and 1 or 0 }
     [336, 'lua/shared/semaphore/reap.lua', 8],
     [349, 'lua/shared/semaphore/serve.lua', 1],
     [402, 'lua/shared/send-back.lua', 1],
-    [418, 'lua/shared/semaphore/serve.lua', 55],
-    [438, 'lua/shared/call-other.lua', 1],
-    [447, 'lua/shared/semaphore/serve.lua', 76],
-    [475, 'lua/semaphore/abandon.lua', 34],
+    [440, 'lua/shared/semaphore/serve.lua', 55],
+    [460, 'lua/shared/call-other.lua', 1],
+    [469, 'lua/shared/semaphore/serve.lua', 76],
+    [497, 'lua/semaphore/abandon.lua', 34],
   ],
   encode(args) {
     return withoutDefaults([
@@ -638,7 +660,7 @@ export type AcquireAnswer =
 export const acquire: Operation<AcquireArguments, AcquireAnswer> = {
   script: {
     name: 'semaphore/acquire',
-    sha1: '01a225a76db3cecc7dd9d429cf5273f581534a6e',
+    sha1: '83d5341c771262f2e33c0ba65e30e670aa3b4234',
     reads: false,
     bytes: false,
     source: `--[[
@@ -1116,6 +1138,26 @@ local function serve(semaphore, queue, permits, ids, own, claim_ms, now_us, how)
   local ticket, behind
   if semaphore.late then
 -- Processes that did not take what they were offered.
+local MOST_SENT_BACK = '1999'
+
+-- Removes tickets, and tells their processes to come: each in one message.
+local function remove_and_call(queue, texts, how)
+  local tickets, messages = {}, {}
+  for _, text in ipairs(texts) do
+    local ticket = parse_ticket(text)
+    local process = process_of(ticket)
+    tickets[process] = tickets[process] or ticket
+    messages[process] = messages[process] or {}
+    table.insert(messages[process], 'come ' .. ticket.id)
+  end
+  for from = 1, #texts, 1000 do
+    redis.call('ZREM', queue, unpack(texts, from, math.min(from + 999, #texts)))
+  end
+  for process, lines in pairs(messages) do
+    tell_process(tickets[process], table.concat(lines, '\\n'), how)
+  end
+end
+
 -- Removes the tickets of processes that did not take what they were offered, so that each of these processes is waited
 -- for once; but for the process of \`own\`, which calls and so is awake. Whoever stands in line again stands behind all others.
 local function send_back(queue, late, own, how)
@@ -1123,12 +1165,14 @@ local function send_back(queue, late, own, how)
   if not next(late) then
     return
   end
-  for _, text in ipairs(redis.call('ZRANGE', queue, '0', '499')) do
-    local ticket = parse_ticket(text)
-    if late[process_of(ticket)] then
-      redis.call('ZREM', queue, text)
-      tell_process(ticket, 'come ' .. ticket.id, how)
+  local theirs = {}
+  for _, text in ipairs(redis.call('ZRANGE', queue, '0', MOST_SENT_BACK)) do
+    if late[process_of({ id = text })] then
+      theirs[#theirs + 1] = text
     end
+  end
+  if theirs[1] then
+    remove_and_call(queue, theirs, how)
   end
 end
     send_back(queue, semaphore.late, own, how)
@@ -1244,10 +1288,10 @@ return { 'full', recheck_ms }
     [402, 'lua/shared/line.lua', 1],
     [422, 'lua/shared/semaphore/serve.lua', 1],
     [475, 'lua/shared/send-back.lua', 1],
-    [491, 'lua/shared/semaphore/serve.lua', 55],
-    [511, 'lua/shared/call-other.lua', 1],
-    [520, 'lua/shared/semaphore/serve.lua', 76],
-    [548, 'lua/semaphore/acquire.lua', 78],
+    [513, 'lua/shared/semaphore/serve.lua', 55],
+    [533, 'lua/shared/call-other.lua', 1],
+    [542, 'lua/shared/semaphore/serve.lua', 76],
+    [570, 'lua/semaphore/acquire.lua', 78],
   ],
   encode(args) {
     return withoutDefaults([
@@ -1914,7 +1958,7 @@ export type ReleaseAnswer =
 export const release: Operation<ReleaseArguments, ReleaseAnswer> = {
   script: {
     name: 'semaphore/release',
-    sha1: '2e89263c918d1d471dd0b7a1cb10280d5f9a433c',
+    sha1: 'a83394fba257a8b58de63344f8ab63af4e41b622',
     reads: false,
     bytes: false,
     source: `--[[
@@ -2290,6 +2334,26 @@ local function serve(semaphore, queue, permits, ids, own, claim_ms, now_us, how)
   local ticket, behind
   if semaphore.late then
 -- Processes that did not take what they were offered.
+local MOST_SENT_BACK = '1999'
+
+-- Removes tickets, and tells their processes to come: each in one message.
+local function remove_and_call(queue, texts, how)
+  local tickets, messages = {}, {}
+  for _, text in ipairs(texts) do
+    local ticket = parse_ticket(text)
+    local process = process_of(ticket)
+    tickets[process] = tickets[process] or ticket
+    messages[process] = messages[process] or {}
+    table.insert(messages[process], 'come ' .. ticket.id)
+  end
+  for from = 1, #texts, 1000 do
+    redis.call('ZREM', queue, unpack(texts, from, math.min(from + 999, #texts)))
+  end
+  for process, lines in pairs(messages) do
+    tell_process(tickets[process], table.concat(lines, '\\n'), how)
+  end
+end
+
 -- Removes the tickets of processes that did not take what they were offered, so that each of these processes is waited
 -- for once; but for the process of \`own\`, which calls and so is awake. Whoever stands in line again stands behind all others.
 local function send_back(queue, late, own, how)
@@ -2297,12 +2361,14 @@ local function send_back(queue, late, own, how)
   if not next(late) then
     return
   end
-  for _, text in ipairs(redis.call('ZRANGE', queue, '0', '499')) do
-    local ticket = parse_ticket(text)
-    if late[process_of(ticket)] then
-      redis.call('ZREM', queue, text)
-      tell_process(ticket, 'come ' .. ticket.id, how)
+  local theirs = {}
+  for _, text in ipairs(redis.call('ZRANGE', queue, '0', MOST_SENT_BACK)) do
+    if late[process_of({ id = text })] then
+      theirs[#theirs + 1] = text
     end
+  end
+  if theirs[1] then
+    remove_and_call(queue, theirs, how)
   end
 end
     send_back(queue, semaphore.late, own, how)
@@ -2404,10 +2470,10 @@ return { 'released', served == 'more' and 1 or 0 }
     [307, 'lua/shared/semaphore/reap.lua', 8],
     [320, 'lua/shared/semaphore/serve.lua', 1],
     [373, 'lua/shared/send-back.lua', 1],
-    [389, 'lua/shared/semaphore/serve.lua', 55],
-    [409, 'lua/shared/call-other.lua', 1],
-    [418, 'lua/shared/semaphore/serve.lua', 76],
-    [446, 'lua/semaphore/release.lua', 31],
+    [411, 'lua/shared/semaphore/serve.lua', 55],
+    [431, 'lua/shared/call-other.lua', 1],
+    [440, 'lua/shared/semaphore/serve.lua', 76],
+    [468, 'lua/semaphore/release.lua', 31],
   ],
   encode(args) {
     return withoutDefaults([
@@ -2459,7 +2525,7 @@ export type ResizeAnswer =
 export const resize: Operation<ResizeArguments, ResizeAnswer> = {
   script: {
     name: 'semaphore/resize',
-    sha1: '39af3318ce37fb07cb78236d7762463301678efd',
+    sha1: 'b9a207a90661343ef6a3335f90334c994e0791b0',
     reads: false,
     bytes: false,
     source: `--[[
@@ -2827,6 +2893,26 @@ local function serve(semaphore, queue, permits, ids, own, claim_ms, now_us, how)
   local ticket, behind
   if semaphore.late then
 -- Processes that did not take what they were offered.
+local MOST_SENT_BACK = '1999'
+
+-- Removes tickets, and tells their processes to come: each in one message.
+local function remove_and_call(queue, texts, how)
+  local tickets, messages = {}, {}
+  for _, text in ipairs(texts) do
+    local ticket = parse_ticket(text)
+    local process = process_of(ticket)
+    tickets[process] = tickets[process] or ticket
+    messages[process] = messages[process] or {}
+    table.insert(messages[process], 'come ' .. ticket.id)
+  end
+  for from = 1, #texts, 1000 do
+    redis.call('ZREM', queue, unpack(texts, from, math.min(from + 999, #texts)))
+  end
+  for process, lines in pairs(messages) do
+    tell_process(tickets[process], table.concat(lines, '\\n'), how)
+  end
+end
+
 -- Removes the tickets of processes that did not take what they were offered, so that each of these processes is waited
 -- for once; but for the process of \`own\`, which calls and so is awake. Whoever stands in line again stands behind all others.
 local function send_back(queue, late, own, how)
@@ -2834,12 +2920,14 @@ local function send_back(queue, late, own, how)
   if not next(late) then
     return
   end
-  for _, text in ipairs(redis.call('ZRANGE', queue, '0', '499')) do
-    local ticket = parse_ticket(text)
-    if late[process_of(ticket)] then
-      redis.call('ZREM', queue, text)
-      tell_process(ticket, 'come ' .. ticket.id, how)
+  local theirs = {}
+  for _, text in ipairs(redis.call('ZRANGE', queue, '0', MOST_SENT_BACK)) do
+    if late[process_of({ id = text })] then
+      theirs[#theirs + 1] = text
     end
+  end
+  if theirs[1] then
+    remove_and_call(queue, theirs, how)
   end
 end
     send_back(queue, semaphore.late, own, how)
@@ -2946,10 +3034,10 @@ return { 'resized', served == 'more' and 1 or 0 }
     [299, 'lua/shared/semaphore/reap.lua', 8],
     [312, 'lua/shared/semaphore/serve.lua', 1],
     [365, 'lua/shared/send-back.lua', 1],
-    [381, 'lua/shared/semaphore/serve.lua', 55],
-    [401, 'lua/shared/call-other.lua', 1],
-    [410, 'lua/shared/semaphore/serve.lua', 76],
-    [438, 'lua/semaphore/resize.lua', 31],
+    [403, 'lua/shared/semaphore/serve.lua', 55],
+    [423, 'lua/shared/call-other.lua', 1],
+    [432, 'lua/shared/semaphore/serve.lua', 76],
+    [460, 'lua/semaphore/resize.lua', 31],
   ],
   encode(args) {
     return withoutDefaults([
@@ -2997,7 +3085,7 @@ export type ServeAnswer =
 export const serve: Operation<ServeArguments, ServeAnswer> = {
   script: {
     name: 'semaphore/serve',
-    sha1: 'c8599181ab0bb2a187b1b62ffbcbb7f3f251538c',
+    sha1: 'ea7787d983593bc436dfebecd140d7d5f90ede06',
     reads: false,
     bytes: false,
     source: `--[[
@@ -3368,6 +3456,26 @@ local function serve(semaphore, queue, permits, ids, own, claim_ms, now_us, how)
   local ticket, behind
   if semaphore.late then
 -- Processes that did not take what they were offered.
+local MOST_SENT_BACK = '1999'
+
+-- Removes tickets, and tells their processes to come: each in one message.
+local function remove_and_call(queue, texts, how)
+  local tickets, messages = {}, {}
+  for _, text in ipairs(texts) do
+    local ticket = parse_ticket(text)
+    local process = process_of(ticket)
+    tickets[process] = tickets[process] or ticket
+    messages[process] = messages[process] or {}
+    table.insert(messages[process], 'come ' .. ticket.id)
+  end
+  for from = 1, #texts, 1000 do
+    redis.call('ZREM', queue, unpack(texts, from, math.min(from + 999, #texts)))
+  end
+  for process, lines in pairs(messages) do
+    tell_process(tickets[process], table.concat(lines, '\\n'), how)
+  end
+end
+
 -- Removes the tickets of processes that did not take what they were offered, so that each of these processes is waited
 -- for once; but for the process of \`own\`, which calls and so is awake. Whoever stands in line again stands behind all others.
 local function send_back(queue, late, own, how)
@@ -3375,12 +3483,14 @@ local function send_back(queue, late, own, how)
   if not next(late) then
     return
   end
-  for _, text in ipairs(redis.call('ZRANGE', queue, '0', '499')) do
-    local ticket = parse_ticket(text)
-    if late[process_of(ticket)] then
-      redis.call('ZREM', queue, text)
-      tell_process(ticket, 'come ' .. ticket.id, how)
+  local theirs = {}
+  for _, text in ipairs(redis.call('ZRANGE', queue, '0', MOST_SENT_BACK)) do
+    if late[process_of({ id = text })] then
+      theirs[#theirs + 1] = text
     end
+  end
+  if theirs[1] then
+    remove_and_call(queue, theirs, how)
   end
 end
     send_back(queue, semaphore.late, own, how)
@@ -3479,10 +3589,10 @@ return { 'served', served == 'more' and 1 or 0 }
     [302, 'lua/shared/semaphore/reap.lua', 8],
     [315, 'lua/shared/semaphore/serve.lua', 1],
     [368, 'lua/shared/send-back.lua', 1],
-    [384, 'lua/shared/semaphore/serve.lua', 55],
-    [404, 'lua/shared/call-other.lua', 1],
-    [413, 'lua/shared/semaphore/serve.lua', 76],
-    [441, 'lua/semaphore/serve.lua', 28],
+    [406, 'lua/shared/semaphore/serve.lua', 55],
+    [426, 'lua/shared/call-other.lua', 1],
+    [435, 'lua/shared/semaphore/serve.lua', 76],
+    [463, 'lua/semaphore/serve.lua', 28],
   ],
   encode(args) {
     return withoutDefaults([

@@ -42,7 +42,7 @@ function setup(
     abandon: async (id) => void told.abandoned.push(id),
   }
   const stand = (waitMs: number, signal?: AbortSignal): ReturnType<typeof standInLine> =>
-    standInLine(attempts, { mailbox, deadlines: new Deadlines(), channel, waitMs, signal })
+    standInLine(attempts, { mailbox, deadlines: new Deadlines(), line: 'l', channel, waitMs, signal })
   return { told, stand }
 }
 

@@ -13,6 +13,8 @@ export interface LineTerms {
   readonly mailbox: Mailbox
   /** End the waiting when the instance closes. */
   readonly deadlines: Deadlines
+  /** What it is the line for: all who want it in this process name it so. */
+  readonly line: string
   /** Beginning of the channels on which processes are told. */
   channel(): string | Promise<string>
   readonly waitMs: number
@@ -38,13 +40,15 @@ async function tryFirst(attempts: Attempts, id: string, terms: LineTerms): Promi
 
 async function waitFor(attempts: Attempts, id: string, terms: LineTerms): Promise<Grant | null> {
   const endsAt = performance.now() + terms.waitMs
-  const { mailbox, signal, deadlines } = terms
+  const { mailbox, signal, deadlines, line } = terms
   const channel = terms.channel()
   const post = postNow(channel, terms, id) ?? (await openPost(channel, terms, id))
-  const waiter = new Waiter(attempts, id, { mailbox, post, endsAt, signal, deadlines })
+  const waiter = new Waiter(attempts, id, { mailbox, post, endsAt, signal, deadlines, line })
+  mailbox.standers.enter(line, id)
   try {
     return await waiter.wait()
   } finally {
+    mailbox.standers.leave(line, id)
     post?.close()
   }
 }

@@ -8,6 +8,7 @@ import type { Driver, Subscription } from '../driver.ts'
 import { Abandoned } from './abandoned.ts'
 import { ServerClock } from './server-clock.ts'
 import { Sleeper } from './sleeper.ts'
+import { Standers } from './standers.ts'
 
 // A channel is kept for a while after the last who waited on it.
 const LINGER_MS = 5000
@@ -28,6 +29,8 @@ export class Mailbox {
   #last = 0
   /** The server's clock, by the answers to attempts. */
   readonly clock: ServerClock = new ServerClock()
+  /** Attempts that stand in line. */
+  readonly standers: Standers = new Standers()
   /** Attempts that are over, and that letters may still be for. */
   readonly abandoned: Abandoned = new Abandoned()
 

@@ -18,6 +18,7 @@ export function lineTermsOf(unit: Unit, waiting: Waiting): LineTerms {
   return {
     mailbox: unit.runtime.mailbox,
     deadlines: unit.runtime.runner.deadlines,
+    line: unit.beginning,
     channel: () => channelOf(unit),
     waitMs: toWaitMs(waiting),
     signal: waiting.signal,

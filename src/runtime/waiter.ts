@@ -17,10 +17,12 @@ import type { Letter, Mailbox, Post } from './mailbox.ts'
 import type { Trace } from './runner.ts'
 
 // With a live subscription asking again is a safety net: soon after the first time, for a grant whose letter was lost, then
-// the sooner, the nearer it stands to the front. Without one (it may be forbidden) it is the way of waiting.
-const FIRST_RECHECK_MS = 1000
+// the sooner, the nearer it stands to the front. The first of each process looks for all of them, for those before it may be
+// of processes that sleep. Without a subscription (it may be forbidden) asking is the way of waiting.
+const SOON_RECHECK_MS = 1000
 const NEAR_RECHECK_MS = 2000
 const RECHECK_A_PLACE_MS = 50
+const FIRST_RECHECK_A_PLACE_MS = 2
 const LONGEST_RECHECK_MS = 15_000
 const LOST_RECHECK_MS = 1000
 const RECHECK_UNHEARD_MS = 250
@@ -34,6 +36,7 @@ export interface WaiterTerms {
   readonly signal: AbortSignal | undefined
   /** By which pauses end when the instance closes. */
   readonly deadlines: Deadlines
+  readonly line: string
 }
 
 export class Waiter {
@@ -101,17 +104,23 @@ export class Waiter {
   /** A grant; null when the time is over; undefined when it is time to ask again. */
   async #hear(recheckMs: number): Promise<Grant | null | undefined> {
     const { endsAt } = this.#terms
-    let askAt = performance.now() + this.#pauseMs(recheckMs)
+    let since = performance.now()
+    let askAt = since + this.#pauseMs(recheckMs)
     for (;;) {
       const now = performance.now()
       if (now >= endsAt) return null
       if (now >= askAt) return undefined
-      const letter = await this.#listen(Math.min(askAt, endsAt) - now)
-      if (letter === null) continue
+      const letter = await this.#listen(Math.min(askAt, endsAt, now + NEAR_RECHECK_MS) - now)
+      if (letter === null) {
+        // It may be the first of its process by now.
+        askAt = Math.min(askAt, since + this.#longestPauseMs())
+        continue
+      }
       if (letter === 'missed' || letter.word === 'come') return undefined
       if (letter.word !== 'first') return this.#read(letter)
       this.#place = 0
-      askAt = letter.receivedAt + this.#pauseMs(letter.numbers[0] ?? 0)
+      since = letter.receivedAt
+      askAt = since + this.#pauseMs(letter.numbers[0] ?? 0)
     }
   }
 
@@ -131,8 +140,11 @@ export class Waiter {
     const { post } = this.#terms
     if (post === null) return RECHECK_UNHEARD_MS
     if (!post.isHeard) return LOST_RECHECK_MS
-    if (this.#asks === 1) return FIRST_RECHECK_MS
-    return Math.min(NEAR_RECHECK_MS + this.#place * RECHECK_A_PLACE_MS, LONGEST_RECHECK_MS)
+    if (this.#asks === 1) return SOON_RECHECK_MS
+    const { mailbox, line } = this.#terms
+    const isFirst = mailbox.standers.isFirst(line, this.#id)
+    const aPlaceMs = isFirst ? FIRST_RECHECK_A_PLACE_MS : RECHECK_A_PLACE_MS
+    return Math.min(NEAR_RECHECK_MS + this.#place * aPlaceMs, LONGEST_RECHECK_MS)
   }
 
   /** The grant of a letter; undefined when it is only an offer, or was spent on the way: then it is time to ask. */

@@ -40,6 +40,24 @@ test('a process that is asleep is waited for once, however many of it stand in l
   asleep.goOn()
 })
 
+test('a process that is asleep keeps nothing for long, also where hundreds of it stand in line, readers and others', {
+  timeout: 60_000,
+}, async () => {
+  const { lock, name } = await setup({ clock: 'real', port })
+  const held = await lock.acquire()
+  const asleep = new LockProcess({ port, name, waiters: 300 })
+  await until('three hundred wait', async () => (await lock.inspect()).waiting === 300)
+  asleep.stop()
+  const awake = lock.acquire({ wait: '12s' })
+  await until('one waits behind them', async () => (await lock.inspect()).waiting === 301)
+  await sleep(300)
+
+  await held.release()
+
+  await (await awake).release()
+  asleep.goOn()
+})
+
 test('who subscribes to all channels does not make the dead count as living', async () => {
   const server = await startRedis()
   onTestFinished(() => server.stop())

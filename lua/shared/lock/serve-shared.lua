@@ -25,6 +25,8 @@ end
 local function serve_shared(lock, queue, readers, reader_ids, own, claim_ms, now_us, how)
   local now_ms = math.floor(now_us / 1000)
   local let = 0
+  -- The process of the last reader that was let in: it may sleep, and then cannot look after its next.
+  local asleep
   if lock.mode == 'l' or lock.late then
     send_back_late(lock, queue, own, how)
   end
@@ -39,7 +41,12 @@ local function serve_shared(lock, queue, readers, reader_ids, own, claim_ms, now
     if ticket.text == own and fits then
       return 'own'
     elseif not fits then
-      if tell_process(ticket, first_message(ticket, lock.expires_at_ms - now_ms), how) then
+      local recheck_ms = lock.expires_at_ms - now_ms
+      if tell_process(ticket, first_message(ticket, recheck_ms), how) then
+        if process_of(ticket) == asleep then
+          -- @include shared/call-other
+          call_other(queue, asleep, recheck_ms, how)
+        end
         return 'served'
       end
       redis.call('ZREM', queue, ticket.text)
@@ -49,6 +56,7 @@ local function serve_shared(lock, queue, readers, reader_ids, own, claim_ms, now
     elseif ticket.kind == 's' then
       local came = let_in(lock, queue, readers, reader_ids, ticket, claim_ms, now_us, how)
       let = came and let + 1 or let
+      asleep = came and process_of(ticket) or asleep
     elseif ticket.kind == 'b' then
       if is_called(lock.called, now_ms) or call_up(lock, queue, ticket, pair[2], claim_ms, now_us, how) then
         return 'served'

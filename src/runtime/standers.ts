@@ -1,0 +1,23 @@
+/** The attempts of this process that stand in lines. The one that has stood longest in each looks for all of them. */
+export class Standers {
+  /** In the order in which they came. */
+  readonly #lines = new Map<string, Set<string>>()
+
+  enter(line: string, id: string): void {
+    const ids = this.#lines.get(line)
+    if (ids === undefined) this.#lines.set(line, new Set([id]))
+    else ids.add(id)
+  }
+
+  leave(line: string, id: string): void {
+    const ids = this.#lines.get(line)
+    ids?.delete(id)
+    if (ids?.size === 0) this.#lines.delete(line)
+  }
+
+  /** True for the one that has stood longest. */
+  isFirst(line: string, id: string): boolean {
+    const [first] = this.#lines.get(line) ?? []
+    return first === id
+  }
+}
