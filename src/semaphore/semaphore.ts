@@ -110,7 +110,10 @@ export class Semaphore {
     return lend(this.#attempts(weight), terms)
   }
 
-  /** As `lease.release`, for whoever knows only the token. Throws LeaseLostError. */
+  /**
+   * As `lease.release`, for whoever knows only the token. Throws LeaseLostError, or AmbiguousError when the first answer was lost
+   * and the second does not tell.
+   */
   async release(token: number): Promise<void> {
     return releaseByToken(this.#leaseTerms, token)
   }
