@@ -24,7 +24,7 @@ import { Lock, type LockOptions } from './lock.ts'
 export interface Term {
   /** Greater than that of every earlier leader: hand it to what you protect. */
   readonly token: number
-  /** Aborts when the office is lost, or should be given up. */
+  /** Aborts when the office is lost, or should be given up; as that of a lease. */
   readonly signal: AbortSignal
   /** Throws LeaseLostError unless this process leads now, also when it has been asleep, or has stepped down. */
   assertLeading(): void

@@ -116,10 +116,10 @@ test('after a stall the signal of a set of locks tells the loss at the first loo
 
 test('after a stall the signal of a term tells the loss at the first look, and the campaign goes on', async () => {
   const { redis, name } = setup()
-  let elect = (_: Term): void => undefined
+  let elect: ((term: Term) => void) | null = null
   const elected = new Promise<Term>((resolve) => (elect = resolve))
   const campaign = redis.election(name, { lease: '300ms' }).campaign((term) => {
-    elect(term)
+    elect?.(term)
     return new Promise((resolve) => term.signal.addEventListener('abort', () => resolve()))
   })
   const term = await elected

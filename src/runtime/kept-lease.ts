@@ -48,6 +48,13 @@ export interface LeaseTerms {
   readonly maxHoldMs: number
 }
 
+interface Asked {
+  readonly leaseMs: number
+}
+
+/** Most leases are not extended by their holder. */
+const NONE: readonly Asked[] = []
+
 type State = 'held' | 'doubted' | 'releasing' | 'unsure' | 'released' | 'lost'
 
 /** A lease that the keeper extends until it is released. */
@@ -67,7 +74,7 @@ export class KeptLease implements TaskLease, Kept {
   readonly #plan: ExtensionPlan
   #leaseMs: number
   /** The lengths that its holder has asked for, and that are neither done nor refused. */
-  #inQuestion: readonly { readonly leaseMs: number }[] = []
+  #inQuestion = NONE
   #state: State = 'held'
   /** The last one; what is released twice at once is released once. */
   #releasing: Promise<void> = Promise.resolve()

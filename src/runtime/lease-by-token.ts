@@ -45,5 +45,5 @@ export async function releaseByToken(
 /** The server did not know the lease. What was sent twice may have ended it the first time. */
 export function notKnown(resource: string, token: number, trace: Trace): LeaseLostError | AmbiguousError {
   if (trace.repeated !== true) return new LeaseLostError(resource, token)
-  return new AmbiguousError(`the end of the lease on ${resource}`, undefined, 'first-lost')
+  return new AmbiguousError(`the call that ends the lease on ${resource}`, undefined, 'first-lost')
 }

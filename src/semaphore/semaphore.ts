@@ -138,8 +138,8 @@ export class Semaphore {
   }
 
   /**
-   * Deletes the semaphore: permits that are out are lost, and those who wait go on. Holders in this process are told at
-   * once, those elsewhere at their next extension. Resolves to false when there was nothing.
+   * Deletes the semaphore: permits that are out are lost, and those who wait go on. Holders of this instance are told at
+   * once, others at their next extension. Resolves to false when there was nothing.
    */
   async clear(): Promise<boolean> {
     const { channel, sharded } = await learnTold(this.#unit)
