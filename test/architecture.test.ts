@@ -108,6 +108,8 @@ const RULES = {
   operations: 'rule 12: 90 % of the operations in Lua are under 60 lines, none over 120',
   names:
     'rule 13: tsconfig.json has every public name with its source; package.json exports each, and its build has that name',
+  signals:
+    'rule 14: Joined is used, which parts with the signals that it aborts with, and not AbortSignal.any',
 }
 
 test('the port imports nothing', () => {
@@ -294,6 +296,14 @@ test('no file has a name that says nothing', () => {
   holds(
     RULES.nameless,
     files.filter((path) => nameless.test(path)),
+  )
+})
+
+test('no signal is made of others that it never parts with', () => {
+  const ours = sources.filter((path) => path.startsWith('src/') || path.startsWith('server/'))
+  holds(
+    RULES.signals,
+    ours.filter((path) => /AbortSignal\s*\.\s*any\s*\(/.test(textOf(ROOT, path))),
   )
 })
 

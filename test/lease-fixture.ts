@@ -85,6 +85,8 @@ export interface Scene {
   readonly proxy: Proxy
   /** From now on the server carries out what the holder asks for, and its answers are lost; or not any more. */
   loseAnswers(lost: boolean): void
+  /** The server carries out the next script of the holder, and its answer is lost; no other one is. */
+  loseNextAnswer(): void
   /** From now on the server refuses scripts of the holder, for certain; or not any more. */
   forbid(forbidden: boolean): Promise<void>
 }
@@ -102,7 +104,7 @@ export async function scene(): Promise<Scene> {
     retryStrategy: () => 20,
   })
   client.on('error', () => undefined)
-  const answers = { lost: false }
+  const answers: Answers = { lost: false }
   const redis = perilune(losing(ioredis(client), answers), { namespace: 'leases', deadline: '1s' })
   const other = perilune(ioredis(admin), { namespace: 'leases' })
   onTestFinished(async () => {
@@ -122,16 +124,22 @@ export async function scene(): Promise<Scene> {
     admin,
     proxy,
     loseAnswers: (lost) => (answers.lost = lost),
+    loseNextAnswer: () => (answers.lost = 'next'),
     forbid,
   }
 }
 
-function losing(driver: Driver, answers: { lost: boolean }): Driver {
+interface Answers {
+  lost: boolean | 'next'
+}
+
+function losing(driver: Driver, answers: Answers): Driver {
   const run = driver.run.bind(driver)
   driver.run = async (call) => {
     const reply = await run(call)
-    if (answers.lost) throw new ConnectionLostError('the answer was cut off', true)
-    return reply
+    if (answers.lost === false) return reply
+    if (answers.lost === 'next') answers.lost = false
+    throw new ConnectionLostError('the answer was cut off', true)
   }
   return driver
 }

@@ -10,7 +10,7 @@
 // The office is not given up before the task has ended, lest two of them run at once; and the lease is not extended any
 // more from then on, lest a task that heeds nothing keep the office.
 
-import { onAbort } from '../runtime/aborts.ts'
+import { Joined, onAbort } from '../runtime/aborts.ts'
 import { checkOptions } from '../runtime/arguments.ts'
 import { Backoff } from '../runtime/backoff.ts'
 import { LeaseLostError, PeriluneError } from '../runtime/errors.ts'
@@ -24,7 +24,7 @@ import { Lock, type LockOptions } from './lock.ts'
 export interface Term {
   /** Greater than that of every earlier leader: hand it to what you protect. */
   readonly token: number
-  /** Aborts when the office is lost, or should be given up. */
+  /** Aborts when the office is lost, or should be given up; as that of a lease. */
   readonly signal: AbortSignal
   /** Throws LeaseLostError unless this process leads now, also when it has been asleep, or has stepped down. */
   assertLeading(): void
@@ -180,6 +180,7 @@ export class Campaign implements AsyncDisposable {
       if (!term.signal.aborted) await this.#onElected(term)
     } finally {
       this.#term = null
+      term.end()
       await lease.release().catch((error: unknown) => {
         if (!(error instanceof LeaseLostError)) throw error
       })
@@ -188,13 +189,18 @@ export class Campaign implements AsyncDisposable {
 }
 
 class TermInOffice implements Term {
-  readonly signal: AbortSignal
   readonly #lease: KeptLease
-  readonly #given = new AbortController()
+  readonly #aborts: Joined
 
   constructor(lease: KeptLease, campaign: AbortSignal) {
     this.#lease = lease
-    this.signal = AbortSignal.any([lease.signal, campaign, this.#given.signal])
+    this.#aborts = new Joined([lease.signal, campaign])
+  }
+
+  get signal(): AbortSignal {
+    // The lease looks at its clock when its signal is asked for, and this one aborts with it.
+    if (this.#lease.signal.aborted) this.#aborts.abort(this.#lease.signal.reason)
+    return this.#aborts.signal
   }
 
   get token(): number {
@@ -212,6 +218,11 @@ class TermInOffice implements Term {
 
   stepDown(): void {
     this.#lease.letGo()
-    this.#given.abort(new Error('the leader stepped down'))
+    this.#aborts.abort(new Error('the leader stepped down'))
+  }
+
+  /** It is over: nothing is left on the signals that it aborts with. */
+  end(): void {
+    this.#aborts.part()
   }
 }

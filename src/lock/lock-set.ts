@@ -1,4 +1,5 @@
 import { acquireAll } from '../generated/lock.ts'
+import { Joined } from '../runtime/aborts.ts'
 import { checkOptions } from '../runtime/arguments.ts'
 import { type Attempts, abandon } from '../runtime/attempts.ts'
 import type { Duration } from '../runtime/duration.ts'
@@ -150,18 +151,24 @@ async function giveBack(leases: readonly Lease[]): Promise<void> {
 class AllLeases implements SetLease, TaskLease {
   readonly tokens: ReadonlyMap<string, number>
   readonly token: number
-  signal: AbortSignal
   readonly #leases: readonly Lease[]
+  readonly #aborts: Joined
 
   constructor(leases: ReadonlyMap<string, Lease>) {
     this.#leases = [...leases.values()]
     this.tokens = new Map([...leases].map(([name, { token }]) => [name, token]))
     this.token = Math.max(...this.tokens.values())
-    this.signal = AbortSignal.any(this.#leases.map(({ signal }) => signal))
+    this.#aborts = new Joined(this.#leases.map(({ signal }) => signal))
+  }
+
+  get signal(): AbortSignal {
+    // Each looks at its clock when its signal is asked for.
+    for (const { signal } of this.#leases) if (signal.aborted) break
+    return this.#aborts.signal
   }
 
   heed(signal: AbortSignal): void {
-    this.signal = AbortSignal.any([this.signal, signal])
+    this.#aborts.join(signal)
   }
 
   /** Its signal was taken from those of all its leases: they know that they are listened to. */
@@ -186,6 +193,7 @@ class AllLeases implements SetLease, TaskLease {
   /** Gives all of them back. Throws LeaseLostError when one had ended before; the others are given back. */
   async release(): Promise<void> {
     await settleAll(this.#leases.map((lease) => lease.release()))
+    this.#aborts.part()
   }
 
   [Symbol.asyncDispose](): Promise<void> {

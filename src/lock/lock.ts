@@ -88,7 +88,10 @@ export class LockAccess {
     return lend(this.#side, terms)
   }
 
-  /** As `lease.release`, for whoever knows only the token. Throws LeaseLostError. */
+  /**
+   * As `lease.release`, for whoever knows only the token. Throws LeaseLostError, or AmbiguousError when the first answer was lost
+   * and the second does not tell.
+   */
   async release(token: number): Promise<void> {
     return releaseByToken(this.#leaseTerms, token)
   }
@@ -173,8 +176,8 @@ export class Lock extends LockAccess {
   }
 
   /**
-   * Deletes the lock, whoever holds it: its lease is lost, and those who wait go on. A holder in this process is told
-   * at once, one elsewhere at its next extension. Resolves to false when there was nothing.
+   * Deletes the lock, whoever holds it: its lease is lost, and those who wait go on. A holder of this instance is told
+   * at once, another one at its next extension. Resolves to false when there was nothing.
    */
   async clear(): Promise<boolean> {
     const { channel, sharded } = await learnTold(this.unit)

@@ -54,6 +54,11 @@ export class Attempt<Result> implements Lease {
     return this.#lease.signal
   }
 
+  /** @internal Its signal aborts with this one, too, until the attempt ends. */
+  heed(signal: AbortSignal): void {
+    this.#lease.heed(signal)
+  }
+
   /** @internal A task runs under it from now on, and ends it. */
   begin(): void {
     this.#lease.begin()

@@ -2,6 +2,7 @@
 
 import { complete, release } from '../generated/once.ts'
 import { LeaseLostError } from '../runtime/errors.ts'
+import { notKnown } from '../runtime/lease-by-token.ts'
 import type { Trace } from '../runtime/runner.ts'
 import { resourceOf, type Source, unitOf } from './source.ts'
 
@@ -10,7 +11,10 @@ export interface Completed {
   readonly keptUntilMs: number
 }
 
-/** Stores an encoded result. Throws LeaseLostError when the attempt was taken over or released. */
+/**
+ * Stores an encoded result. Throws LeaseLostError when the attempt was taken over or released, AmbiguousError when that may have
+ * been after a first call whose answer was lost.
+ */
 export async function completeAttempt<Result>(
   source: Source<Result>,
   key: string,
@@ -21,18 +25,23 @@ export async function completeAttempt<Result>(
   const { channel, sharded } = unit
   const { codec, keepResultMs } = source
   const args = { codec: codec.name, token, keepResultMs, channel, sharded, result }
-  const answer = await unit.run(complete, args, { atClose: 'gives back' })
-  if (answer.status === 'lost') throw lost(source, key, token)
+  const trace: Trace = { atClose: 'gives back' }
+  const answer = await unit.run(complete, args, trace)
+  if (answer.status === 'lost') throw notKnown(resourceOf(source, key), token, trace)
   return { keptUntilMs: answer.keptUntilMs }
 }
 
-/** Frees the key, unless the attempt was completed. Throws LeaseLostError when it was taken over. */
+/**
+ * Frees the key, unless the attempt was completed. Throws LeaseLostError when it was taken over, AmbiguousError when that may have
+ * been after a first call whose answer was lost.
+ */
 export async function releaseAttempt<Result>(
   source: Source<Result>,
   key: string,
   token: number,
 ): Promise<void> {
-  if (!(await tryToRelease(source, key, token))) throw lost(source, key, token)
+  const trace: Trace = {}
+  if (!(await tryToRelease(source, key, token, trace))) throw notKnown(resourceOf(source, key), token, trace)
 }
 
 /** As `releaseAttempt`; false when it was taken over. */

@@ -73,7 +73,7 @@ export class Once<Result> {
     return lendAttempt(this.#source, key, options)
   }
 
-  /** As `attempt.complete`, for whoever knows only the token. Throws LeaseLostError. */
+  /** As `attempt.complete`, for whoever knows only the token. Throws LeaseLostError, or AmbiguousError as `release`. */
   async complete(key: string, token: number, result: Result): Promise<Completed> {
     return completeAttempt(this.#source, key, checkToken(token), encodeResult(this.#source, result))
   }
@@ -85,7 +85,10 @@ export class Once<Result> {
     return extendByToken({ kind, unit, resource }, token, lease)
   }
 
-  /** As `attempt.release`, for whoever knows only the token. Throws LeaseLostError. */
+  /**
+   * As `attempt.release`, for whoever knows only the token. Throws LeaseLostError, or AmbiguousError when the first answer was lost
+   * and the second does not tell.
+   */
   async release(key: string, token: number): Promise<void> {
     return releaseAttempt(this.#source, key, checkToken(token))
   }

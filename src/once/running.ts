@@ -75,19 +75,14 @@ async function settle<Result>(
 class Context implements TaskContext {
   readonly token: number
   readonly #attempt: Attempt<unknown>
-  readonly #caller: AbortSignal | undefined
-  #signal: AbortSignal | null = null
 
-  constructor(attempt: Attempt<unknown>, caller: AbortSignal | undefined) {
+  constructor(attempt: Attempt<unknown>) {
     this.token = attempt.token
     this.#attempt = attempt
-    this.#caller = caller
   }
 
   get signal(): AbortSignal {
-    const { signal } = this.#attempt
-    this.#signal ??= this.#caller === undefined ? signal : AbortSignal.any([signal, this.#caller])
-    return this.#signal
+    return this.#attempt.signal
   }
 }
 
@@ -97,7 +92,8 @@ async function perform<Result>(
   task: Task<Result>,
   signal: AbortSignal | undefined,
 ): Promise<Result> {
-  const context = new Context(attempt, signal)
+  const context = new Context(attempt)
+  if (signal !== undefined) attempt.heed(signal)
   attempt.begin()
   const [result, encoded] = await orRelease(attempt, async () => {
     const value = await task(context)

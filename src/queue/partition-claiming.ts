@@ -1,6 +1,7 @@
 // Claims by hand from all partitions: one is asked after the other, each time beginning with another one, and whoever
 // waits is called by any of them.
 
+import { Joined } from '../runtime/aborts.ts'
 import { openWithin, rest, unlessAborted } from '../runtime/in-time.ts'
 import type { Post } from '../runtime/mailbox.ts'
 import { closed } from '../runtime/runner.ts'
@@ -175,13 +176,12 @@ async function ask(
 
 /** Resolves when one has a letter, or after `ms`. Rejects with the signal's reason. */
 async function anyOf(posts: readonly Post[], ms: number, signal: AbortSignal | undefined): Promise<void> {
-  const enough = new AbortController()
-  const until = signal === undefined ? enough.signal : AbortSignal.any([signal, enough.signal])
-  const waits = posts.map((post) => post.next(ms, until))
+  const enough = new Joined(signal === undefined ? [] : [signal])
+  const waits = posts.map((post) => post.next(ms, enough.signal))
   for (const wait of waits) wait.catch(() => undefined)
   try {
     await Promise.race(waits)
   } finally {
-    enough.abort()
+    enough.abort(new Error('another one has a letter'))
   }
 }

@@ -1,5 +1,6 @@
 // Who waits for the abort of a signal of the caller. However many wait, the signal has one listener, so that Node warns of
-// no leak; it goes with the last of them.
+// no leak; it goes with the last of them. `AbortSignal.any` is not used: what it makes cannot be taken off a signal that
+// lives as long as the process.
 
 type Task = () => void
 
@@ -46,6 +47,35 @@ export function onAbort(signal: AbortSignal | undefined, task: Task): () => void
   const ear = new Ear(signal)
   ears.set(signal, ear)
   return ear.add(task)
+}
+
+/** Aborts with the first of the signals that it was joined to, for the same reason, until it parts with them. */
+export class Joined {
+  readonly #aborter = new AbortController()
+  readonly #forgets: (() => void)[] = []
+
+  constructor(signals: readonly AbortSignal[] = []) {
+    for (const signal of signals) this.join(signal)
+  }
+
+  get signal(): AbortSignal {
+    return this.#aborter.signal
+  }
+
+  join(signal: AbortSignal): void {
+    this.#forgets.push(onAbort(signal, () => this.abort(signal.reason)))
+  }
+
+  /** Parts with all signals, too. */
+  abort(reason: unknown): void {
+    this.part()
+    this.#aborter.abort(reason)
+  }
+
+  /** Leaves nothing on any of the signals. */
+  part(): void {
+    for (const forget of this.#forgets.splice(0)) forget()
+  }
 }
 
 function nothing(): void {}

@@ -236,7 +236,7 @@ describe('leases', () => {
       expect(lease.signal.reason.cause).toEqual(CLOSED)
       expect(lease.remainingMs).toBe(0)
       expect(() => lease.assertHeld()).toThrow(LeaseLostError)
-      await lease.release()
+      await expect(lease.release()).rejects.toThrow(LeaseLostError)
     }
     expect(signal).toBe(lock.signal)
     const { redis: other } = setup()
@@ -271,26 +271,42 @@ describe('leases', () => {
     expect(await other.once(name).find('a')).toMatchObject({ result: 'kept' })
   })
 
-  test('a task that does not end loses its lease to others', async () => {
-    const { redis, name } = setup()
-    const { redis: other } = setup()
-    let end = (): void => undefined
-    const begun = new Promise<void>((resolve) => {
-      redis
-        .lock(name)
-        .run(() => {
-          resolve()
-          return new Promise<void>((over) => (end = over))
-        })
-        .catch(() => undefined)
-    })
-    await begun
+  test.each<[string, (redis: Perilune, name: string, task: () => Promise<void>) => Promise<void>]>([
+    ['a lock', (redis, name, task) => redis.lock(name).run(task)],
+    ['a set', (redis, name, task) => redis.locks([name, `${name}b`]).run(task)],
+    ['a permit', (redis, name, task) => redis.semaphore(name, { limit: 1 }).run(task)],
+    [
+      'a block',
+      async (redis, name, task) => {
+        await using lease = await redis.lock(name).acquire()
+        expect(lease.signal.aborted).toBe(false)
+        await task()
+      },
+    ],
+  ])(
+    'a task under %s that does not end loses its lease to others, and is told so at its end',
+    async (_, run) => {
+      const { redis, name } = setup()
+      const { redis: other } = setup()
+      let end = (): void => undefined
+      let begin = (): void => undefined
+      const begun = new Promise<void>((resolve) => (begin = resolve))
+      const running = Promise.allSettled([
+        run(redis, name, () => {
+          begin()
+          return new Promise<void>((resolve) => (end = resolve))
+        }),
+      ])
+      await begun
 
-    await redis.close()
+      await redis.close()
 
-    expect(await isFree(other.lock(name).tryAcquire())).toBe(true)
-    end()
-  })
+      expect(await isFree(other.lock(name).tryAcquire())).toBe(true)
+      expect(await isFree(other.semaphore(name, { limit: 1 }).tryAcquire())).toBe(true)
+      end()
+      expect(await running).toMatchObject([{ reason: { name: 'LeaseLostError', cause: CLOSED } }])
+    },
+  )
 })
 
 describe('a driver of two instances', () => {

@@ -71,9 +71,15 @@ export class LeaseLostError extends PeriluneError {
   }
 }
 
+const AMBIGUITIES = {
+  none: (operation: string) => `no answer to ${operation} before the deadline`,
+  unreadable: (operation: string) => `the answer to ${operation} cannot be read`,
+  'first-lost': (operation: string) => `the first answer to ${operation} was lost`,
+} as const
+
 /**
- * The call may have happened: no answer came before the deadline, or none that can be read. Repeating it with the same key is
- * safe.
+ * The call may have happened: no answer came before the deadline, or none that can be read, or the call was sent twice and the
+ * second answer does not say what became of the first. Repeating it with the same key is safe.
  */
 export class AmbiguousError extends PeriluneError {
   static {
@@ -83,12 +89,8 @@ export class AmbiguousError extends PeriluneError {
   override readonly name = 'AmbiguousError'
   readonly code = 'ambiguous'
 
-  constructor(operation: string, options?: ErrorOptions, answer: 'none' | 'unreadable' = 'none') {
-    const what =
-      answer === 'none'
-        ? `no answer to ${operation} before the deadline`
-        : `the answer to ${operation} cannot be read`
-    super(`${what}: it may have happened`, options)
+  constructor(operation: string, options?: ErrorOptions, answer: keyof typeof AMBIGUITIES = 'none') {
+    super(`${AMBIGUITIES[answer](operation)}: it may have happened`, options)
   }
 }
 

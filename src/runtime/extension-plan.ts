@@ -1,6 +1,7 @@
 // When a lease is extended by itself: when a third of what is left has passed, or together with others when a sixth has.
+// A lease that lasts longer than it is to be extended is left alone until it does not.
 
-/** Two extensions of one lease are so far apart at least. */
+/** Two extensions of one lease are so far apart at least, unless it is so short that it would end before. */
 const LEAST_PAUSE_MS = 20
 
 export class ExtensionPlan {
@@ -23,10 +24,9 @@ export class ExtensionPlan {
 
   /** So much of the lease is left, and so long it is to last again. */
   renew(leftMs: number, leaseMs: number, now: number): void {
-    const longer = Math.min(leaseMs, this.#holdUntil - now - leftMs / 3) > (leftMs * 2) / 3
-    const isExtended = longer && this.#isWanted
-    this.at = isExtended ? now + Math.max(LEAST_PAUSE_MS, leftMs / 3) : Infinity
-    this.togetherAt = isExtended ? now + Math.max(LEAST_PAUSE_MS, leftMs / 6) : Infinity
+    const isExtended = this.#isWanted && this.#holdUntil - now > leftMs
+    this.at = isExtended ? now + pauseMs(3, leftMs, leaseMs) : Infinity
+    this.togetherAt = isExtended ? now + pauseMs(6, leftMs, leaseMs) : Infinity
   }
 
   /** -Infinity: at once; Infinity: not at all. */
@@ -39,4 +39,11 @@ export class ExtensionPlan {
   wantedMs(leaseMs: number, now: number): number {
     return this.#isWanted ? Math.min(leaseMs, this.#holdUntil - now) : 0
   }
+}
+
+/** Until this part of the lease has passed. */
+function pauseMs(part: number, leftMs: number, leaseMs: number): number {
+  const tooLongMs = Math.max(0, leftMs - leaseMs)
+  const leastMs = Math.min(LEAST_PAUSE_MS, leaseMs / part)
+  return Math.max(leastMs, tooLongMs + (leftMs - tooLongMs) / part)
 }

@@ -15,6 +15,7 @@ interface Setup {
     slotName?: string
     name?: string
   }): KeptLease
+  keeper: LeaseKeeper
   extended: (readonly ExtendedLease[])[]
   released: number[]
   /** `refuses`: calls that are for this token, all leases of them. */
@@ -53,7 +54,7 @@ function setup(): Setup {
     const kind = { name, extend }
     return new KeptLease(grant, { kind, unit, release, resource: 'lock a', leaseMs, maxHoldMs }, keeper)
   }
-  return { lease, extended, released, server }
+  return { lease, keeper, extended, released, server }
 }
 
 const aborted = ({ signal }: KeptLease): Promise<unknown> =>
@@ -248,4 +249,78 @@ test('a task that outlived its lease is told so, though it is done', async () =>
   server.knows = false
 
   await expect(runUnder(lease({ leaseMs: 20 }), () => stall(40))).rejects.toThrow(LeaseLostError)
+})
+
+test('a task that outlives what closing gives it is told that its lease is lost, with the cause', async () => {
+  const { lease, keeper, released } = setup()
+  const held = lease({ leaseMs: 60_000 })
+  const cause = new Error('closed')
+  let end = (): void => undefined
+  const running = runUnder(held, () => new Promise<void>((resolve) => (end = resolve)))
+
+  await keeper.close(cause, 10)
+  end()
+
+  await expect(running).rejects.toMatchObject({ name: 'LeaseLostError', cause })
+  await expect(held.extend()).rejects.toThrow(LeaseLostError)
+  expect(() => held.assertHeld()).toThrow(LeaseLostError)
+  expect(held.remainingMs).toBe(0)
+  expect(released).toEqual([held.token])
+})
+
+test('a holder that gives back while the keeper does so is told that the lease is lost', async () => {
+  const { lease, keeper, released } = setup()
+  const held = lease({ leaseMs: 60_000 })
+
+  const closing = keeper.close(new Error('closed'), 500)
+
+  await expect(held.release()).rejects.toThrow(LeaseLostError)
+  await closing
+  expect(released).toEqual([held.token])
+})
+
+test('a task that ends in the time that closing gives it has released its lease', async () => {
+  const { lease, keeper, released } = setup()
+  const held = lease({ leaseMs: 60_000 })
+  const running = runUnder(
+    held,
+    ({ signal }) =>
+      new Promise((resolve) => {
+        signal.addEventListener('abort', () => resolve('done'))
+      }),
+  )
+
+  await keeper.close(new Error('closed'), 60_000)
+
+  expect(await running).toBe('done')
+  expect(released).toEqual([held.token])
+})
+
+test('after a stall the signal tells the loss at the first look, also that of a nested lease', () => {
+  const { lease } = setup()
+  const held = lease({ leaseMs: 20 })
+  const nested = new NestedLease(held)
+  nested.heed(new AbortController().signal)
+  const { signal } = nested
+  stall(40)
+
+  expect(nested.signal.aborted).toBe(true)
+  expect(signal.reason).toBeInstanceOf(LeaseLostError)
+  expect(held.signal.aborted).toBe(true)
+})
+
+test('of two extensions at once the longer is done and the shorter refused: it is kept at the longer', async () => {
+  const { lease, server, extended } = setup()
+  const held = lease({ leaseMs: 600 })
+  const longer = held.extend('3s')
+  server.refuses = held.token
+  const shorter = held.extend('1s')
+
+  await longer
+  await expect(shorter).rejects.toThrow(DriverError)
+  server.refuses = 0
+  const before = extended.length
+  while (extended.length === before) await new Promise((resolve) => setTimeout(resolve, 5))
+
+  expect(extended.at(-1)).toMatchObject([{ leaseMs: 3000 }])
 })

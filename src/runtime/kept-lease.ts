@@ -11,10 +11,10 @@
 //              ▼ │
 //            DOUBTED: the server is asked
 //
-//   The instance closes: the signal aborts. It is released by its holder, or given back after half a second.
+//   The instance closes: the signal aborts. The holder releases it within half a second, or the keeper gives it back: LOST.
 //
-//   LOST: its time is over, the server does not know it any more, it was cleared, or it was doubted and the server
-//   did not say that it is held. The signal aborts.
+//   LOST: its time is over, the server does not know it any more, it was cleared, the keeper gave it back, or it was
+//   doubted and the server did not say that it is held. The signal aborts.
 //
 // Our clock is monotonic and counts from before the lease was asked for, so it never says "held" when the server does
 // not; `assertHeld` looks at it anew, for a stalled process learns of nothing else in time. It may leave out the time for
@@ -23,6 +23,7 @@
 // Kept no more: whoever could not give a lease back may not be there to try again. It is not to be held for ever.
 
 import { brand } from '../driver.ts'
+import { Joined } from './aborts.ts'
 import { Belief, type Extension, type Question } from './belief.ts'
 import type { Duration } from './duration.ts'
 import { LeaseLostError } from './errors.ts'
@@ -47,6 +48,13 @@ export interface LeaseTerms {
   readonly maxHoldMs: number
 }
 
+interface Asked {
+  readonly leaseMs: number
+}
+
+/** Most leases are not extended by their holder. */
+const NONE: readonly Asked[] = []
+
 type State = 'held' | 'doubted' | 'releasing' | 'unsure' | 'released' | 'lost'
 
 /** A lease that the keeper extends until it is released. */
@@ -61,19 +69,19 @@ export class KeptLease implements TaskLease, Kept {
   readonly #keeper: LeaseKeeper
   readonly #belief: Belief
   /** Made when somebody asks for it: most leases are over before. */
-  #aborter: AbortController | null = null
+  #aborts: Joined | null = null
   #caller: AbortSignal | null = null
-  /** Made when somebody asks for it, of the lease's own signal and the caller's. */
-  #both: AbortSignal | null = null
   readonly #plan: ExtensionPlan
   #leaseMs: number
+  /** The lengths that its holder has asked for, and that are neither done nor refused. */
+  #inQuestion = NONE
   #state: State = 'held'
   /** The last one; what is released twice at once is released once. */
   #releasing: Promise<void> = Promise.resolve()
   /** A task runs under it. */
   #hasTask = false
-  /** With what the signal aborts, or has, because the instance closes. */
-  #stopped: LeaseLostError | null = null
+  /** Why the instance closes; null: it does not. */
+  #stoppedBecause: Error | null = null
   /** Called when it is released by its holder. */
   #onRelease: (() => void) | null = null
 
@@ -115,14 +123,9 @@ export class KeptLease implements TaskLease, Kept {
   }
 
   get signal(): AbortSignal {
-    if (this.#aborter === null) {
-      this.#aborter = new AbortController()
-      if (this.#stopped !== null) this.#aborter.abort(this.#stopped)
-      else if (this.#state === 'lost') this.#aborter.abort(this.lostError())
-    }
-    const { signal } = this.#aborter
-    if (this.#caller === null) return signal
-    return (this.#both ??= AbortSignal.any([signal, this.#caller]))
+    this.expireIfOver()
+    this.#aborts ??= this.#makeAborts()
+    return this.#aborts.signal
   }
 
   heed(signal: AbortSignal): void {
@@ -166,7 +169,8 @@ export class KeptLease implements TaskLease, Kept {
 
   /** For leases that are this one, too. */
   lostError(): LeaseLostError {
-    return new LeaseLostError(this.#terms.resource, this.token)
+    const cause = this.#stoppedBecause
+    return new LeaseLostError(this.#terms.resource, this.token, cause === null ? undefined : { cause })
   }
 
   /** It is not extended by itself any more: it ends in time, also when nobody gives it back. */
@@ -189,7 +193,7 @@ export class KeptLease implements TaskLease, Kept {
   /** For the keeper: how long to extend the lease now. */
   get wantedMs(): number {
     const now = performance.now()
-    const wantedMs = this.#plan.wantedMs(this.#leaseMs, now)
+    const wantedMs = this.#plan.wantedMs(this.#keptMs, now)
     // Who only asks leaves the end where it is.
     const leftMs = this.#state === 'doubted' ? this.#belief.latestEndsAt - now : 0
     return Math.max(1, Math.floor(Math.max(wantedMs, leftMs)))
@@ -243,15 +247,22 @@ export class KeptLease implements TaskLease, Kept {
 
   /** For the keeper: the instance closes. Nothing extends the lease any more. */
   stop(cause: Error): void {
-    this.#stopped = new LeaseLostError(this.#terms.resource, this.token, { cause })
-    this.#aborter?.abort(this.#stopped)
+    this.#stoppedBecause = cause
+    this.#aborts?.abort(this.lostError())
   }
 
   /** For the keeper: who has its signal, or a task under it, has so long to release it himself. */
   async giveBackWithin(ms: number): Promise<void> {
-    const isHeard = this.#hasTask || this.#aborter !== null
+    const isHeard = this.#hasTask || this.#aborts !== null
     if (isHeard && ms > 0 && this.#mayBeHeld) await this.#releasedWithin(ms)
-    await this.release().catch(() => undefined)
+    const givingBack = this.#mayBeHeld ? this.#giveBack() : this.release()
+    await givingBack.catch(() => undefined)
+  }
+
+  /** Not by its holder, who may still be at work: for him it is lost, from before another may have it. */
+  async #giveBack(): Promise<void> {
+    this.#lose()
+    await this.#terms.release(this.token, { repeated: false, atClose: 'gives back' })
   }
 
   #releasedWithin(ms: number): Promise<void> {
@@ -266,12 +277,25 @@ export class KeptLease implements TaskLease, Kept {
 
   /** For the keeper: when it is to be extended. One in doubt is asked for already. */
   replan(): void {
-    if (this.#state === 'held') this.#plan.renew(this.#belief.leftMs, this.#leaseMs, performance.now())
+    if (this.#state === 'held') this.#plan.renew(this.#belief.leftMs, this.#keptMs, performance.now())
   }
 
   /** The server knows. */
   get #mayBeHeld(): boolean {
     return this.#state === 'held' || this.#state === 'doubted'
+  }
+
+  /** How long it lasts again each time: what may have been shortened is not lengthened meanwhile. */
+  get #keptMs(): number {
+    return Math.min(this.#leaseMs, ...this.#inQuestion.map(({ leaseMs }) => leaseMs))
+  }
+
+  #makeAborts(): Joined {
+    const aborts = new Joined()
+    if (this.#stoppedBecause !== null || this.#state === 'lost') aborts.abort(this.lostError())
+    else if (this.#caller !== null) aborts.join(this.#caller)
+    if (this.#state === 'released') aborts.part()
+    return aborts
   }
 
   #doubt(): void {
@@ -280,18 +304,15 @@ export class KeptLease implements TaskLease, Kept {
     this.#keeper.replan(this)
   }
 
-  /** Meanwhile the keeper does not lengthen what is to be shortened. */
   async #extendTo(leaseMs: number): Promise<void> {
-    const before = this.#leaseMs
-    this.#leaseMs = Math.min(before, leaseMs)
+    const question = { leaseMs }
+    this.#inQuestion = [...this.#inQuestion, question]
     try {
       await this.#keeper.extendNow(this, leaseMs)
       this.#leaseMs = leaseMs
       this.#plan.wanted = true
-    } catch (error) {
-      if (didNotHappen(error)) this.#leaseMs = before
-      throw error
     } finally {
+      this.#inQuestion = this.#inQuestion.filter((each) => each !== question)
       this.replan()
       this.#keeper.replan(this)
     }
@@ -309,6 +330,7 @@ export class KeptLease implements TaskLease, Kept {
       const isGiven = known || (trace.repeated === true && performance.now() < this.#belief.endsAt)
       if (!isGiven) throw this.lostError()
       this.#state = 'released'
+      this.#aborts?.part()
     } catch (error) {
       this.#notReleased(error, wasUnsure)
       throw error
@@ -327,6 +349,6 @@ export class KeptLease implements TaskLease, Kept {
   #lose(): void {
     this.#state = 'lost'
     this.#keeper.drop(this)
-    this.#aborter?.abort(this.lostError())
+    this.#aborts?.abort(this.lostError())
   }
 }

@@ -2,9 +2,10 @@
 
 import { checkToken } from './arguments.ts'
 import type { Duration } from './duration.ts'
-import { LeaseLostError } from './errors.ts'
+import { AmbiguousError, LeaseLostError } from './errors.ts'
 import type { LeaseTerms } from './kept-lease.ts'
 import { toLeaseMs } from './lease-options.ts'
+import type { Trace } from './runner.ts'
 
 /** What became of an extension. */
 export interface Extended {
@@ -31,11 +32,18 @@ export async function extendByToken(
   return { leaseMs, expiresAtMs }
 }
 
-/** Throws LeaseLostError when the lease has ended, InvalidArgumentError. */
+/** Throws LeaseLostError when the lease has ended, AmbiguousError when it may be this that ended it, InvalidArgumentError. */
 export async function releaseByToken(
   { release, resource }: Pick<LeaseTerms, 'release' | 'resource'>,
   token: number,
 ): Promise<void> {
-  const known = await release(checkToken(token), { repeated: false, atClose: 'gives back' })
-  if (!known) throw new LeaseLostError(resource, token)
+  const trace: Trace = { repeated: false, atClose: 'gives back' }
+  const known = await release(checkToken(token), trace)
+  if (!known) throw notKnown(resource, token, trace)
+}
+
+/** The server did not know the lease. What was sent twice may have ended it the first time. */
+export function notKnown(resource: string, token: number, trace: Trace): LeaseLostError | AmbiguousError {
+  if (trace.repeated !== true) return new LeaseLostError(resource, token)
+  return new AmbiguousError(`the call that ends the lease on ${resource}`, undefined, 'first-lost')
 }

@@ -10,7 +10,10 @@ export interface Lease extends AsyncDisposable {
   readonly expiresAtMs: number
   /** How much of the lease is left by this process's own clock; never more than the server grants. */
   readonly remainingMs: number
-  /** Aborts when the lease is lost, with the LeaseLostError as its reason. */
+  /**
+   * Aborts when the lease is lost, with the LeaseLostError as its reason. To ask for it is to look at the clock; one that was kept
+   * in a variable aborts a turn of the event loop later when the process has been asleep.
+   */
   readonly signal: AbortSignal
   /** Throws LeaseLostError unless the lease is held now, also when the process has been asleep. */
   assertHeld(): void

@@ -1,4 +1,5 @@
 import { brand } from '../driver.ts'
+import { Joined } from './aborts.ts'
 import type { Duration } from './duration.ts'
 import type { LeaseLostError } from './errors.ts'
 import type { KeptLease } from './kept-lease.ts'
@@ -15,7 +16,7 @@ export class NestedLease implements TaskLease {
   readonly #outer: KeptLease | NestedLease
   #caller: AbortSignal | null = null
   /** Made when somebody asks for it, of the lease's own signal and the caller's. */
-  #both: AbortSignal | null = null
+  #both: Joined | null = null
   #released = false
 
   constructor(outer: KeptLease | NestedLease) {
@@ -50,7 +51,9 @@ export class NestedLease implements TaskLease {
   get signal(): AbortSignal {
     const { signal } = this.#outer
     if (this.#caller === null) return signal
-    return (this.#both ??= AbortSignal.any([signal, this.#caller]))
+    this.#both ??= new Joined([signal, this.#caller])
+    if (this.#released) this.#both.part()
+    return this.#both.signal
   }
 
   heed(signal: AbortSignal): void {
@@ -78,6 +81,7 @@ export class NestedLease implements TaskLease {
   async release(): Promise<void> {
     if (this.#released) return
     this.#released = true
+    this.#both?.part()
     this.#outer.assertHeld()
   }
 

@@ -110,7 +110,10 @@ export class Semaphore {
     return lend(this.#attempts(weight), terms)
   }
 
-  /** As `lease.release`, for whoever knows only the token. Throws LeaseLostError. */
+  /**
+   * As `lease.release`, for whoever knows only the token. Throws LeaseLostError, or AmbiguousError when the first answer was lost
+   * and the second does not tell.
+   */
   async release(token: number): Promise<void> {
     return releaseByToken(this.#leaseTerms, token)
   }
@@ -135,8 +138,8 @@ export class Semaphore {
   }
 
   /**
-   * Deletes the semaphore: permits that are out are lost, and those who wait go on. Holders in this process are told at
-   * once, those elsewhere at their next extension. Resolves to false when there was nothing.
+   * Deletes the semaphore: permits that are out are lost, and those who wait go on. Holders of this instance are told at
+   * once, others at their next extension. Resolves to false when there was nothing.
    */
   async clear(): Promise<boolean> {
     const { channel, sharded } = await learnTold(this.#unit)

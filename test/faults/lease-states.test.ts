@@ -1,7 +1,7 @@
 // Every step that a lease can take while it is held (src/runtime/kept-lease.ts), for each kind of lease.
 
 import { setTimeout as sleep } from 'node:timers/promises'
-import { AmbiguousError, DriverError, LeaseLostError, PeriluneError } from 'perilune'
+import { AmbiguousError, DriverError, LeaseLostError } from 'perilune'
 import { describe, expect, test } from 'vitest'
 import { begin, extendedByItself, KINDS, lossOf, scene } from '../lease-fixture.ts'
 
@@ -28,6 +28,19 @@ describe.each(Object.entries(KINDS))('%s', (_, kind) => {
 
     await extendedByItself(lease)
     expect(lease.remainingMs).toBeLessThanOrEqual(SHORT_MS)
+  })
+
+  test('of which two extensions at once were refused is held as it was, and kept', async () => {
+    const { redis, name, forbid } = await scene()
+    const lease = await kind.take(redis, name, { lease: '6s' })
+    await forbid(true)
+
+    const refused = await Promise.allSettled([lease.extend('1s'), lease.extend('2s')])
+
+    for (const each of refused) expect(each).toMatchObject({ reason: { code: 'forbidden' } })
+    await forbid(false)
+    await extendedByItself(lease)
+    expect(lease.remainingMs).toBeGreaterThan(2000)
   })
 
   test('that was extended to a shorter lease is told to be lost at that end, before another has it', async () => {
@@ -216,7 +229,8 @@ describe.each(Object.entries(KINDS))('%s', (_, kind) => {
     const lease = await kind.take(redis, name, { lease: '1s' })
     await redis.close()
 
-    await expect(lease.extend()).rejects.toThrow(PeriluneError)
+    await expect(lease.extend()).rejects.toThrow(LeaseLostError)
+    await expect(lease.release()).rejects.toThrow(LeaseLostError)
     await kind.takeOver(other, name)
 
     expect(() => lease.assertHeld()).toThrow(LeaseLostError)

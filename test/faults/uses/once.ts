@@ -1,5 +1,5 @@
 import type { Attempt, Once } from 'perilune'
-import { errorOf, type Place, reaches, type Step, type Use, type Work } from './use.ts'
+import { notKnownOf, type Place, reaches, type Step, type Use, type Work } from './use.ts'
 
 function steps({ redis, name }: Place): readonly Step[] {
   const once = redis.once<string>(name)
@@ -22,7 +22,7 @@ function steps({ redis, name }: Place): readonly Step[] {
     ['begin', 'serves', async () => ({ ...(await once.begin('a', { fingerprint: 'f' })), token: 0 })],
     ['begin', 'serves', async () => (await once.begin('a', { fingerprint: 'g' })).status],
     ['find', 'serves', async () => (await once.find('a'))?.result],
-    ['complete', 'serves', () => errorOf(once.complete('a', 1, 'stale'))],
+    ['complete', 'serves', () => notKnownOf(once.complete('a', 1, 'stale'))],
     [
       'begin',
       'refuses',

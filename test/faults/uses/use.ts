@@ -97,3 +97,12 @@ export async function errorOf(call: Promise<unknown>): Promise<string> {
     (error: unknown) => (error instanceof Error ? error.name : String(error)),
   )
 }
+
+/**
+ * What a call by token ends with that finds no lease: it had ended before, or, where the call was sent twice, the first may have
+ * ended it.
+ */
+export async function notKnownOf(call: Promise<unknown>): Promise<unknown> {
+  const name = await errorOf(call)
+  return name === 'LeaseLostError' || name === 'AmbiguousError' ? 'not known' : name
+}
