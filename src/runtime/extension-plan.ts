@@ -24,7 +24,8 @@ export class ExtensionPlan {
 
   /** So much of the lease is left, and so long it is to last again. */
   renew(leftMs: number, leaseMs: number, now: number): void {
-    const isExtended = this.#isWanted && this.#holdUntil - now > leftMs
+    const gainMs = this.#holdUntil - now - leftMs
+    const isExtended = this.#isWanted && gainMs > leastPauseMs(3, leaseMs)
     this.at = isExtended ? now + pauseMs(3, leftMs, leaseMs) : Infinity
     this.togetherAt = isExtended ? now + pauseMs(6, leftMs, leaseMs) : Infinity
   }
@@ -44,6 +45,9 @@ export class ExtensionPlan {
 /** Until this part of the lease has passed. */
 function pauseMs(part: number, leftMs: number, leaseMs: number): number {
   const tooLongMs = Math.max(0, leftMs - leaseMs)
-  const leastMs = Math.min(LEAST_PAUSE_MS, leaseMs / part)
-  return Math.max(leastMs, tooLongMs + (leftMs - tooLongMs) / part)
+  return Math.max(leastPauseMs(part, leaseMs), tooLongMs + (leftMs - tooLongMs) / part)
+}
+
+function leastPauseMs(part: number, leaseMs: number): number {
+  return Math.min(LEAST_PAUSE_MS, leaseMs / part)
 }
