@@ -1379,7 +1379,7 @@ function readOptionsOfAckAndClaimClaimed(part: Reply | undefined): ({ readonly a
 export const ackAndClaim: Operation<AckAndClaimArguments, AckAndClaimAnswer> = {
   script: {
     name: 'queue/ack-and-claim',
-    sha1: '69ceb39c144d694cce4349775565b4304a18a89e',
+    sha1: '637900ce1ed6fbc02027761aec9819e322c6f81e',
     reads: false,
     bytes: true,
     source: `--[[
@@ -3929,16 +3929,21 @@ end
 
 -- The longest time from one run to the next, as far as is known; 0: nothing is.
 local function longest_gap(recurrence)
-  local longest_ms = recurrence.every_ms
-  for at = 2, #recurrence.times do
-    longest_ms = math.max(longest_ms, recurrence.times[at] - recurrence.times[at - 1])
+  local longest_ms, times = recurrence.every_ms, recurrence.times
+  for at = 2, #times do
+    longest_ms = math.max(longest_ms, times[at] - times[at - 1])
+  end
+  -- Of the last one before its end.
+  if #times == 1 and recurrence.last_ms > 0 then
+    return math.max(longest_ms, times[1] - recurrence.last_ms)
   end
   return longest_ms
 end
 
 -- A recurrence whose next run is further away than twice that goes on by the clock as it is now: it runs whenever that
 -- shows one of its times, also a second time. Others only wait until the clock comes to their next run, so that what runs
--- once a day does so once a day. Times of an expression are to be supplied anew; until they are, those that are known stay.
+-- once a day does so once a day. Times of an expression are to be supplied again, also where all up to its end were known;
+-- until they are, those that are known stay.
 local function go_on(keys, queue, id, now_ms)
   local recurrence = read_recurrence(keys.recurrences, id)
   local gap_ms = longest_gap(recurrence)
@@ -3946,10 +3951,10 @@ local function go_on(keys, queue, id, now_ms)
     return
   elseif recurrence.every_ms > 0 then
     recurrence.next_ms = next_interval(recurrence, now_ms)
-  elseif recurrence.complete or is_to_be_replaced(recurrence) then
+  elseif is_to_be_replaced(recurrence) then
     return
   else
-    recurrence.known_ms = now_ms
+    recurrence.known_ms, recurrence.complete = now_ms, false
   end
   save_progress(keys, queue, id, recurrence)
 end
@@ -4661,36 +4666,36 @@ return { 'claimed', now_ms, ends_ms, waiting, recheck_ms, paused, chores, refuse
     [2529, 'lua/shared/queue/catch-up.lua', 1],
     [2531, 'lua/shared/queue/next-interval.lua', 1],
     [2536, 'lua/shared/queue/catch-up.lua', 4],
-    [2584, 'lua/shared/queue/bring-due.lua', 21],
-    [2590, 'lua/shared/queue/spawn.lua', 1],
-    [2595, 'lua/shared/queue/number.lua', 1],
-    [2604, 'lua/shared/queue/enter-tags.lua', 1],
-    [2610, 'lua/shared/queue/leave-short.lua', 1],
-    [2621, 'lua/shared/queue/read-recurrence.lua', 1],
-    [2685, 'lua/shared/queue/recurrence.lua', 1],
-    [2734, 'lua/shared/queue/spawn.lua', 12],
-    [2832, 'lua/shared/queue/bring-due.lua', 28],
-    [2834, 'lua/shared/queue/look-again.lua', 1],
-    [2840, 'lua/shared/queue/bring-due.lua', 31],
-    [2842, 'lua/queue/ack-and-claim.lua', 168],
-    [2846, 'lua/shared/queue/settle.lua', 1],
-    [2847, 'lua/shared/queue/failure.lua', 1],
-    [2853, 'lua/shared/queue/dead.lua', 1],
-    [2907, 'lua/shared/queue/backoff.lua', 1],
-    [2909, 'lua/shared/queue/backoff.lua', 22],
-    [2928, 'lua/shared/queue/unblock.lua', 1],
-    [2934, 'lua/shared/queue/outbox.lua', 1],
-    [2945, 'lua/shared/queue/entries.lua', 1],
-    [2963, 'lua/shared/queue/history.lua', 1],
-    [2977, 'lua/shared/queue/settle.lua', 18],
-    [3051, 'lua/queue/ack-and-claim.lua', 173],
-    [3062, 'lua/shared/queue/watch.lua', 1],
-    [3074, 'lua/queue/ack-and-claim.lua', 185],
-    [3105, 'lua/shared/queue/wait-idle.lua', 1],
-    [3144, 'lua/shared/queue/note-time.lua', 1],
-    [3149, 'lua/shared/queue/look-again.lua', 1],
-    [3155, 'lua/shared/queue/wait.lua', 3],
-    [3171, 'lua/queue/ack-and-claim.lua', 218],
+    [2589, 'lua/shared/queue/bring-due.lua', 21],
+    [2595, 'lua/shared/queue/spawn.lua', 1],
+    [2600, 'lua/shared/queue/number.lua', 1],
+    [2609, 'lua/shared/queue/enter-tags.lua', 1],
+    [2615, 'lua/shared/queue/leave-short.lua', 1],
+    [2626, 'lua/shared/queue/read-recurrence.lua', 1],
+    [2690, 'lua/shared/queue/recurrence.lua', 1],
+    [2739, 'lua/shared/queue/spawn.lua', 12],
+    [2837, 'lua/shared/queue/bring-due.lua', 28],
+    [2839, 'lua/shared/queue/look-again.lua', 1],
+    [2845, 'lua/shared/queue/bring-due.lua', 31],
+    [2847, 'lua/queue/ack-and-claim.lua', 168],
+    [2851, 'lua/shared/queue/settle.lua', 1],
+    [2852, 'lua/shared/queue/failure.lua', 1],
+    [2858, 'lua/shared/queue/dead.lua', 1],
+    [2912, 'lua/shared/queue/backoff.lua', 1],
+    [2914, 'lua/shared/queue/backoff.lua', 22],
+    [2933, 'lua/shared/queue/unblock.lua', 1],
+    [2939, 'lua/shared/queue/outbox.lua', 1],
+    [2950, 'lua/shared/queue/entries.lua', 1],
+    [2968, 'lua/shared/queue/history.lua', 1],
+    [2982, 'lua/shared/queue/settle.lua', 18],
+    [3056, 'lua/queue/ack-and-claim.lua', 173],
+    [3067, 'lua/shared/queue/watch.lua', 1],
+    [3079, 'lua/queue/ack-and-claim.lua', 185],
+    [3110, 'lua/shared/queue/wait-idle.lua', 1],
+    [3149, 'lua/shared/queue/note-time.lua', 1],
+    [3154, 'lua/shared/queue/look-again.lua', 1],
+    [3160, 'lua/shared/queue/wait.lua', 3],
+    [3176, 'lua/queue/ack-and-claim.lua', 218],
   ],
   encode(args) {
     const encoded = new Array<Argument>(9 + args.acks.length * 3)
