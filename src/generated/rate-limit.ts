@@ -89,7 +89,7 @@ function readHeldOfInspectInspection(part: Reply | undefined): ({ readonly limit
 export const inspect: Operation<InspectArguments, InspectAnswer> = {
   script: {
     name: 'rate-limit/inspect',
-    sha1: '22d196d57c7ad5b731b886cebde563135f5efc87',
+    sha1: '9ca2055e34f02c80748725432d31e90776590edf',
     reads: true,
     bytes: false,
     source: `--[[
@@ -114,7 +114,7 @@ end
 -- So what was taken counts for as long as it was to, and no longer.
 --
 -- The field \`time\` is its only source, for all limits and in every call: a call may not name the limit of the newest take.
--- Three doubles, none of which ever shrinks:
+-- Doubles, none of which ever shrinks; only the first is stored where the second is alike and the third 0:
 --   token      the newest token of the subject
 --   taken_us   what time it was for the subject in the newest take; the token is ahead of that where takes come faster
 --              than the clock ticks
@@ -125,10 +125,13 @@ end
 local STEP_US = 10000
 
 local function read_time(stored)
-  if stored then
+  if not stored then
+    return 0, 0, 0
+  elseif #stored > 8 then
     return struct.unpack('>ddd', stored)
   end
-  return 0, 0, 0
+  local token = struct.unpack('>d', stored)
+  return token, token, 0
 end
 
 -- What counts for one subject: one hash, read once and written once a call.
@@ -373,17 +376,17 @@ return { 'inspection', subject.exists and 1 or 0, server_us, tell_meters(meters)
     [1, 'lua/rate-limit/inspect.lua', 1],
     [12, 'lua/shared/clock.lua', 1],
     [18, 'lua/shared/rate-limit/own-time.lua', 1],
-    [40, 'lua/shared/rate-limit/subject.lua', 1],
-    [72, 'lua/shared/rate-limit/pairs.lua', 1],
-    [79, 'lua/shared/rate-limit/pairs.lua', 12],
-    [83, 'lua/shared/rate-limit/gcra.lua', 1],
-    [88, 'lua/shared/rate-limit/arrival.lua', 1],
-    [115, 'lua/shared/rate-limit/gcra.lua', 7],
-    [150, 'lua/shared/rate-limit/sliding-window.lua', 1],
-    [179, 'lua/shared/rate-limit/concurrency.lua', 1],
-    [200, 'lua/shared/rate-limit/meters.lua', 1],
-    [250, 'lua/shared/rate-limit/meters.lua', 73],
-    [259, 'lua/rate-limit/inspect.lua', 21],
+    [43, 'lua/shared/rate-limit/subject.lua', 1],
+    [75, 'lua/shared/rate-limit/pairs.lua', 1],
+    [82, 'lua/shared/rate-limit/pairs.lua', 12],
+    [86, 'lua/shared/rate-limit/gcra.lua', 1],
+    [91, 'lua/shared/rate-limit/arrival.lua', 1],
+    [118, 'lua/shared/rate-limit/gcra.lua', 7],
+    [153, 'lua/shared/rate-limit/sliding-window.lua', 1],
+    [182, 'lua/shared/rate-limit/concurrency.lua', 1],
+    [203, 'lua/shared/rate-limit/meters.lua', 1],
+    [253, 'lua/shared/rate-limit/meters.lua', 73],
+    [262, 'lua/rate-limit/inspect.lua', 21],
   ],
   encode(args) {
     const encoded = new Array<Argument>(args.limits.length * 5)
@@ -451,7 +454,7 @@ function readLimitsOfPeekDenied(part: Reply | undefined): ({ readonly free: numb
 export const peek: Operation<PeekArguments, PeekAnswer> = {
   script: {
     name: 'rate-limit/peek',
-    sha1: '6fd11d20740f9a0f5e7ace2916fbcbefe3143864',
+    sha1: '7d70548465f287e08c2193b58eab87e55a6890d4',
     reads: true,
     bytes: false,
     source: `--[[
@@ -477,7 +480,7 @@ end
 -- So what was taken counts for as long as it was to, and no longer.
 --
 -- The field \`time\` is its only source, for all limits and in every call: a call may not name the limit of the newest take.
--- Three doubles, none of which ever shrinks:
+-- Doubles, none of which ever shrinks; only the first is stored where the second is alike and the third 0:
 --   token      the newest token of the subject
 --   taken_us   what time it was for the subject in the newest take; the token is ahead of that where takes come faster
 --              than the clock ticks
@@ -488,10 +491,13 @@ end
 local STEP_US = 10000
 
 local function read_time(stored)
-  if stored then
+  if not stored then
+    return 0, 0, 0
+  elseif #stored > 8 then
     return struct.unpack('>ddd', stored)
   end
-  return 0, 0, 0
+  local token = struct.unpack('>d', stored)
+  return token, token, 0
 end
 
 -- What counts for one subject: one hash, read once and written once a call.
@@ -800,16 +806,16 @@ return { 'allowed', server_us, tell_meters(meters) }
     [1, 'lua/rate-limit/peek.lua', 1],
     [13, 'lua/shared/clock.lua', 1],
     [19, 'lua/shared/rate-limit/own-time.lua', 1],
-    [41, 'lua/shared/rate-limit/subject.lua', 1],
-    [73, 'lua/shared/rate-limit/pairs.lua', 1],
-    [80, 'lua/shared/rate-limit/pairs.lua', 12],
-    [84, 'lua/shared/rate-limit/gcra.lua', 1],
-    [89, 'lua/shared/rate-limit/arrival.lua', 1],
-    [116, 'lua/shared/rate-limit/gcra.lua', 7],
-    [166, 'lua/shared/rate-limit/sliding-window.lua', 1],
-    [207, 'lua/shared/rate-limit/concurrency.lua', 1],
-    [235, 'lua/shared/rate-limit/meters.lua', 1],
-    [325, 'lua/rate-limit/peek.lua', 21],
+    [44, 'lua/shared/rate-limit/subject.lua', 1],
+    [76, 'lua/shared/rate-limit/pairs.lua', 1],
+    [83, 'lua/shared/rate-limit/pairs.lua', 12],
+    [87, 'lua/shared/rate-limit/gcra.lua', 1],
+    [92, 'lua/shared/rate-limit/arrival.lua', 1],
+    [119, 'lua/shared/rate-limit/gcra.lua', 7],
+    [169, 'lua/shared/rate-limit/sliding-window.lua', 1],
+    [210, 'lua/shared/rate-limit/concurrency.lua', 1],
+    [238, 'lua/shared/rate-limit/meters.lua', 1],
+    [328, 'lua/rate-limit/peek.lua', 21],
   ],
   encode(args) {
     const encoded = new Array<Argument>(1 + args.limits.length * 5)
@@ -891,7 +897,7 @@ function readLimitsOfRefundKnown(part: Reply | undefined): ({ readonly free: num
 export const refund: Operation<RefundArguments, RefundAnswer> = {
   script: {
     name: 'rate-limit/refund',
-    sha1: '251d556fa18f0ad027d14baf3620b66e8709ae51',
+    sha1: '113e536fb68e8fe78917d2cdeece0a74817c36f2',
     reads: false,
     bytes: false,
     source: `--[[
@@ -950,7 +956,7 @@ end
 -- So what was taken counts for as long as it was to, and no longer.
 --
 -- The field \`time\` is its only source, for all limits and in every call: a call may not name the limit of the newest take.
--- Three doubles, none of which ever shrinks:
+-- Doubles, none of which ever shrinks; only the first is stored where the second is alike and the third 0:
 --   token      the newest token of the subject
 --   taken_us   what time it was for the subject in the newest take; the token is ahead of that where takes come faster
 --              than the clock ticks
@@ -961,13 +967,19 @@ end
 local STEP_US = 10000
 
 local function read_time(stored)
-  if stored then
+  if not stored then
+    return 0, 0, 0
+  elseif #stored > 8 then
     return struct.unpack('>ddd', stored)
   end
-  return 0, 0, 0
+  local token = struct.unpack('>d', stored)
+  return token, token, 0
 end
 
 local function pack_time(token, taken_us, offset_us)
+  if token == taken_us and offset_us == 0 then
+    return struct.pack('>d', token)
+  end
   return struct.pack('>ddd', token, taken_us, offset_us)
 end
 -- What counts for one subject: one hash, read once and written once a call.
@@ -1380,23 +1392,23 @@ return { 'refunded', server_us, tell_meters(meters) }
     [18, 'lua/shared/clock.lua', 1],
     [24, 'lua/shared/rate-limit/calls.lua', 1],
     [52, 'lua/shared/rate-limit/own-time.lua', 1],
-    [77, 'lua/shared/rate-limit/subject.lua', 1],
-    [109, 'lua/shared/rate-limit/pairs.lua', 1],
-    [124, 'lua/shared/rate-limit/gcra.lua', 1],
-    [129, 'lua/shared/rate-limit/arrival.lua', 1],
-    [156, 'lua/shared/rate-limit/gcra.lua', 7],
-    [191, 'lua/shared/rate-limit/gcra.lua', 61],
-    [194, 'lua/shared/rate-limit/sliding-window.lua', 1],
-    [223, 'lua/shared/rate-limit/sliding-window.lua', 56],
-    [226, 'lua/shared/rate-limit/concurrency.lua', 1],
-    [247, 'lua/shared/rate-limit/meters.lua', 1],
-    [297, 'lua/shared/rate-limit/meters.lua', 73],
-    [306, 'lua/shared/rate-limit/refund.lua', 1],
-    [356, 'lua/shared/rate-limit/refunded.lua', 1],
-    [381, 'lua/shared/rate-limit/save.lua', 1],
-    [382, 'lua/shared/rate-limit/keep-for.lua', 1],
-    [392, 'lua/shared/rate-limit/save.lua', 3],
-    [449, 'lua/rate-limit/refund.lua', 30],
+    [83, 'lua/shared/rate-limit/subject.lua', 1],
+    [115, 'lua/shared/rate-limit/pairs.lua', 1],
+    [130, 'lua/shared/rate-limit/gcra.lua', 1],
+    [135, 'lua/shared/rate-limit/arrival.lua', 1],
+    [162, 'lua/shared/rate-limit/gcra.lua', 7],
+    [197, 'lua/shared/rate-limit/gcra.lua', 61],
+    [200, 'lua/shared/rate-limit/sliding-window.lua', 1],
+    [229, 'lua/shared/rate-limit/sliding-window.lua', 56],
+    [232, 'lua/shared/rate-limit/concurrency.lua', 1],
+    [253, 'lua/shared/rate-limit/meters.lua', 1],
+    [303, 'lua/shared/rate-limit/meters.lua', 73],
+    [312, 'lua/shared/rate-limit/refund.lua', 1],
+    [362, 'lua/shared/rate-limit/refunded.lua', 1],
+    [387, 'lua/shared/rate-limit/save.lua', 1],
+    [388, 'lua/shared/rate-limit/keep-for.lua', 1],
+    [398, 'lua/shared/rate-limit/save.lua', 3],
+    [455, 'lua/rate-limit/refund.lua', 30],
   ],
   encode(args) {
     const encoded = new Array<Argument>(4 + args.limits.length * 5)
@@ -1461,7 +1473,7 @@ export type ReleaseAnswer =
 export const release: Operation<ReleaseArguments, ReleaseAnswer> = {
   script: {
     name: 'rate-limit/release',
-    sha1: 'ab6b1c4288aa71faa0716ae8d64d33f003f3bf71',
+    sha1: '7e815fc72518dc0c667f43a2eb042f69e47131fe',
     reads: false,
     bytes: false,
     source: `--[[
@@ -1517,7 +1529,7 @@ end
 -- So what was taken counts for as long as it was to, and no longer.
 --
 -- The field \`time\` is its only source, for all limits and in every call: a call may not name the limit of the newest take.
--- Three doubles, none of which ever shrinks:
+-- Doubles, none of which ever shrinks; only the first is stored where the second is alike and the third 0:
 --   token      the newest token of the subject
 --   taken_us   what time it was for the subject in the newest take; the token is ahead of that where takes come faster
 --              than the clock ticks
@@ -1528,13 +1540,19 @@ end
 local STEP_US = 10000
 
 local function read_time(stored)
-  if stored then
+  if not stored then
+    return 0, 0, 0
+  elseif #stored > 8 then
     return struct.unpack('>ddd', stored)
   end
-  return 0, 0, 0
+  local token = struct.unpack('>d', stored)
+  return token, token, 0
 end
 
 local function pack_time(token, taken_us, offset_us)
+  if token == taken_us and offset_us == 0 then
+    return struct.pack('>d', token)
+  end
   return struct.pack('>ddd', token, taken_us, offset_us)
 end
 -- What counts for one subject: one hash, read once and written once a call.
@@ -1870,21 +1888,21 @@ return { 'released' }
     [15, 'lua/shared/clock.lua', 1],
     [21, 'lua/shared/rate-limit/calls.lua', 1],
     [49, 'lua/shared/rate-limit/own-time.lua', 1],
-    [74, 'lua/shared/rate-limit/subject.lua', 1],
-    [106, 'lua/shared/rate-limit/pairs.lua', 1],
-    [121, 'lua/shared/rate-limit/gcra.lua', 1],
-    [126, 'lua/shared/rate-limit/arrival.lua', 1],
-    [153, 'lua/shared/rate-limit/gcra.lua', 7],
-    [188, 'lua/shared/rate-limit/gcra.lua', 61],
-    [191, 'lua/shared/rate-limit/sliding-window.lua', 1],
-    [220, 'lua/shared/rate-limit/sliding-window.lua', 56],
-    [223, 'lua/shared/rate-limit/concurrency.lua', 1],
-    [244, 'lua/shared/rate-limit/concurrency.lua', 39],
-    [256, 'lua/shared/rate-limit/meters.lua', 1],
-    [306, 'lua/shared/rate-limit/save.lua', 1],
-    [307, 'lua/shared/rate-limit/keep-for.lua', 1],
-    [317, 'lua/shared/rate-limit/save.lua', 3],
-    [374, 'lua/rate-limit/release.lua', 25],
+    [80, 'lua/shared/rate-limit/subject.lua', 1],
+    [112, 'lua/shared/rate-limit/pairs.lua', 1],
+    [127, 'lua/shared/rate-limit/gcra.lua', 1],
+    [132, 'lua/shared/rate-limit/arrival.lua', 1],
+    [159, 'lua/shared/rate-limit/gcra.lua', 7],
+    [194, 'lua/shared/rate-limit/gcra.lua', 61],
+    [197, 'lua/shared/rate-limit/sliding-window.lua', 1],
+    [226, 'lua/shared/rate-limit/sliding-window.lua', 56],
+    [229, 'lua/shared/rate-limit/concurrency.lua', 1],
+    [250, 'lua/shared/rate-limit/concurrency.lua', 39],
+    [262, 'lua/shared/rate-limit/meters.lua', 1],
+    [312, 'lua/shared/rate-limit/save.lua', 1],
+    [313, 'lua/shared/rate-limit/keep-for.lua', 1],
+    [323, 'lua/shared/rate-limit/save.lua', 3],
+    [380, 'lua/rate-limit/release.lua', 25],
   ],
   encode(args) {
     const encoded = new Array<Argument>(3 + args.limits.length * 5)
@@ -1960,7 +1978,7 @@ function readRefusedOfTakeEachJudged(part: Reply | undefined): ({ readonly at: n
 export const takeEach: Operation<TakeEachArguments, TakeEachAnswer> = {
   script: {
     name: 'rate-limit/take-each',
-    sha1: 'd952fdf242f66b0833ef7fc9e8821e0736ef534d',
+    sha1: '9fd630abb88069bb1dbc6cb63510fddc248c786a',
     reads: false,
     bytes: false,
     source: `--[[
@@ -2013,7 +2031,7 @@ end
 -- So what was taken counts for as long as it was to, and no longer.
 --
 -- The field \`time\` is its only source, for all limits and in every call: a call may not name the limit of the newest take.
--- Three doubles, none of which ever shrinks:
+-- Doubles, none of which ever shrinks; only the first is stored where the second is alike and the third 0:
 --   token      the newest token of the subject
 --   taken_us   what time it was for the subject in the newest take; the token is ahead of that where takes come faster
 --              than the clock ticks
@@ -2024,13 +2042,19 @@ end
 local STEP_US = 10000
 
 local function read_time(stored)
-  if stored then
+  if not stored then
+    return 0, 0, 0
+  elseif #stored > 8 then
     return struct.unpack('>ddd', stored)
   end
-  return 0, 0, 0
+  local token = struct.unpack('>d', stored)
+  return token, token, 0
 end
 
 local function pack_time(token, taken_us, offset_us)
+  if token == taken_us and offset_us == 0 then
+    return struct.pack('>d', token)
+  end
   return struct.pack('>ddd', token, taken_us, offset_us)
 end
 -- The theoretical arrival time of gcra; see shared/rate-limit/gcra. Spans are whole microseconds and a rest in
@@ -2213,12 +2237,12 @@ return { 'judged', server_us, told, refused }
     [28, 'lua/shared/rate-limit/calls.lua', 1],
     [33, 'lua/shared/rate-limit/calls.lua', 16],
     [46, 'lua/shared/rate-limit/own-time.lua', 1],
-    [71, 'lua/shared/rate-limit/arrival.lua', 1],
-    [98, 'lua/shared/rate-limit/keep-for.lua', 1],
-    [108, 'lua/shared/rate-limit/grant-fewer.lua', 1],
-    [131, 'lua/rate-limit/take-each.lua', 28],
-    [173, 'lua/shared/rate-limit/keep-time.lua', 1],
-    [178, 'lua/rate-limit/take-each.lua', 71],
+    [77, 'lua/shared/rate-limit/arrival.lua', 1],
+    [104, 'lua/shared/rate-limit/keep-for.lua', 1],
+    [114, 'lua/shared/rate-limit/grant-fewer.lua', 1],
+    [137, 'lua/rate-limit/take-each.lua', 28],
+    [179, 'lua/shared/rate-limit/keep-time.lua', 1],
+    [184, 'lua/rate-limit/take-each.lua', 71],
   ],
   encode(args) {
     const encoded = new Array<Argument>(6 + args.takes.length * 2)
@@ -2292,7 +2316,7 @@ function readLimitsOfTakeDenied(part: Reply | undefined): ({ readonly free: numb
 export const take: Operation<TakeArguments, TakeAnswer> = {
   script: {
     name: 'rate-limit/take',
-    sha1: '5c81bfb511e9e69e207365d8a8079e0b101c2a05',
+    sha1: 'cedda9e3ce85a8f631fc41d8846c19ed354efc1d',
     reads: false,
     bytes: false,
     source: `--[[
@@ -2350,7 +2374,7 @@ end
 -- So what was taken counts for as long as it was to, and no longer.
 --
 -- The field \`time\` is its only source, for all limits and in every call: a call may not name the limit of the newest take.
--- Three doubles, none of which ever shrinks:
+-- Doubles, none of which ever shrinks; only the first is stored where the second is alike and the third 0:
 --   token      the newest token of the subject
 --   taken_us   what time it was for the subject in the newest take; the token is ahead of that where takes come faster
 --              than the clock ticks
@@ -2361,13 +2385,19 @@ end
 local STEP_US = 10000
 
 local function read_time(stored)
-  if stored then
+  if not stored then
+    return 0, 0, 0
+  elseif #stored > 8 then
     return struct.unpack('>ddd', stored)
   end
-  return 0, 0, 0
+  local token = struct.unpack('>d', stored)
+  return token, token, 0
 end
 
 local function pack_time(token, taken_us, offset_us)
+  if token == taken_us and offset_us == 0 then
+    return struct.pack('>d', token)
+  end
   return struct.pack('>ddd', token, taken_us, offset_us)
 end
 -- What counts for one subject: one hash, read once and written once a call.
@@ -2812,20 +2842,20 @@ return { 'taken', token, server_us, tell_meters(meters) }
     [17, 'lua/shared/clock.lua', 1],
     [23, 'lua/shared/rate-limit/calls.lua', 1],
     [51, 'lua/shared/rate-limit/own-time.lua', 1],
-    [76, 'lua/shared/rate-limit/subject.lua', 1],
-    [108, 'lua/shared/rate-limit/pairs.lua', 1],
-    [123, 'lua/shared/rate-limit/gcra.lua', 1],
-    [128, 'lua/shared/rate-limit/arrival.lua', 1],
-    [155, 'lua/shared/rate-limit/gcra.lua', 7],
-    [212, 'lua/shared/rate-limit/sliding-window.lua', 1],
-    [270, 'lua/shared/rate-limit/concurrency.lua', 1],
-    [308, 'lua/shared/rate-limit/meters.lua', 1],
-    [398, 'lua/shared/rate-limit/save.lua', 1],
-    [399, 'lua/shared/rate-limit/keep-for.lua', 1],
-    [409, 'lua/shared/rate-limit/save.lua', 3],
-    [466, 'lua/rate-limit/take.lua', 27],
-    [486, 'lua/shared/rate-limit/keep-time.lua', 1],
-    [491, 'lua/rate-limit/take.lua', 48],
+    [82, 'lua/shared/rate-limit/subject.lua', 1],
+    [114, 'lua/shared/rate-limit/pairs.lua', 1],
+    [129, 'lua/shared/rate-limit/gcra.lua', 1],
+    [134, 'lua/shared/rate-limit/arrival.lua', 1],
+    [161, 'lua/shared/rate-limit/gcra.lua', 7],
+    [218, 'lua/shared/rate-limit/sliding-window.lua', 1],
+    [276, 'lua/shared/rate-limit/concurrency.lua', 1],
+    [314, 'lua/shared/rate-limit/meters.lua', 1],
+    [404, 'lua/shared/rate-limit/save.lua', 1],
+    [405, 'lua/shared/rate-limit/keep-for.lua', 1],
+    [415, 'lua/shared/rate-limit/save.lua', 3],
+    [472, 'lua/rate-limit/take.lua', 27],
+    [492, 'lua/shared/rate-limit/keep-time.lua', 1],
+    [497, 'lua/rate-limit/take.lua', 48],
   ],
   encode(args) {
     const encoded = new Array<Argument>(3 + args.limits.length * 5)
