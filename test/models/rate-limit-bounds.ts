@@ -30,7 +30,7 @@ export class BoundChecker {
     if (newest !== undefined && token <= newest.token) return `token ${token} after ${newest.token}`
     const names = new Set(terms.map(({ name }) => name))
     this.#taken.push({ token, atUs, names, units: cost, released: false })
-    const broken = this.#terms.map((terms) => this.#brokenBy(terms, atUs))
+    const broken = this.#terms.map((each) => this.#brokenBy(each, atUs))
     return broken.find((problem) => problem !== null) ?? null
   }
 

@@ -84,11 +84,11 @@ class History {
     await setTestClock(driver, this.#prefix, this.#model.nowUs)
   }
 
-  async #take(terms: readonly Terms[], step: Step & { do: 'take' }): Promise<void> {
+  async #take(terms: readonly Terms[], asked: Step & { do: 'take' }): Promise<void> {
     const [only] = terms
-    const cost = possible(terms, step.cost)
-    if (step.alone && terms.length === 1 && only?.algorithm === 'gcra') {
-      return this.#takeEach(cost, step.count, only)
+    const cost = possible(terms, asked.cost)
+    if (asked.alone && terms.length === 1 && only?.algorithm === 'gcra') {
+      return this.#takeEach(cost, asked.count, only)
     }
     const expected = this.#model.take(terms, cost)
     const [word, token] = await this.#twice('take', { cost, limits: terms }, expected)
