@@ -10,8 +10,8 @@ local state = KEYS[1] -- hash: what counts for the subject
 local limits, limits_at = ARGV, 1 -- repeated (name:text algorithm:text limit:integer window_ms:integer burst:integer): the limits
 
 -- @include shared/clock
--- @include shared/rate-limit/subject
 -- @include shared/rate-limit/own-time
+-- @include shared/rate-limit/subject
 -- @include shared/rate-limit/pairs
 -- @include shared/rate-limit/gcra
 -- @include shared/rate-limit/sliding-window

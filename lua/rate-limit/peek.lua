@@ -11,8 +11,8 @@ local cost = tonumber(ARGV[1]) -- integer: units that would be taken
 local limits, limits_at = ARGV, 2 -- repeated (name:text algorithm:text limit:integer window_ms:integer burst:integer): the limits
 
 -- @include shared/clock
--- @include shared/rate-limit/subject
 -- @include shared/rate-limit/own-time
+-- @include shared/rate-limit/subject
 -- @include shared/rate-limit/pairs
 -- @include shared/rate-limit/gcra
 -- @include shared/rate-limit/sliding-window

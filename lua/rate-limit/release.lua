@@ -14,8 +14,8 @@ local limits, limits_at = ARGV, 4 -- repeated (name:text algorithm:text limit:in
 
 -- @include shared/clock
 -- @include shared/rate-limit/calls
--- @include shared/rate-limit/subject
 -- @include shared/rate-limit/own-time
+-- @include shared/rate-limit/subject
 -- @include shared/rate-limit/pairs
 -- @include shared/rate-limit/gcra
 -- @include shared/rate-limit/sliding-window

@@ -38,8 +38,8 @@ local told, refused = { 0, 0, 0, 0, 0 }, false
 for at = takes_at, #takes, 2 do
   local place = (at - takes_at) / 2
   local subject, count, cost = state[state_at + place], tonumber(takes[at]), tonumber(takes[at + 1])
-  local stored = redis.pcall('HMGET', subject, 'layout', field, caller)
-  local layout, counts, record = stored[1], stored[2], stored[3]
+  local stored = redis.pcall('HMGET', subject, 'layout', field, 'time', caller)
+  local layout, counts, record = stored[1], stored[2], stored[4]
   local number, token = -1, 0
   if record then
     number, token = decode('>dd', record)
@@ -56,23 +56,24 @@ for at = takes_at, #takes, 2 do
     token = 0
   else
     local remembered = number == call and (#record > 16 and decode('>d', record, 17) or 1)
-    local kept_until_ms, last, ahead, rest, offset_us = 0, 0, 0, 0, 0
+    local newest, taken_us, offset_us = read_time(stored[3])
+    local kept_until_ms, last, ahead, rest, arrival, arrival_rest = 0, 0, 0, 0, 0, 0
     if counts then
-      local arrival, arrival_rest
       kept_until_ms, last, arrival, arrival_rest = decode('>dddd', counts)
-      if #counts > 32 then
-        offset_us = decode('>d', counts, 33)
+      -- An older release has counted, and knows no time of the subject.
+      if last > newest then
+        newest, taken_us = last, math.max(last, taken_us)
       end
-      if last > server_us + offset_us + STEP_US then
-        -- @include shared/rate-limit/keep-offset
-        offset_us = last - server_us
-        if not remembered then
-          keep_offset(subject, offset_us, { field, counts })
-        end
-      end
-      ahead, rest = ahead_of_now(arrival, arrival_rest, server_us + offset_us, limit, span, span_rest)
     end
     local now_us = server_us + offset_us
+    if taken_us > now_us + STEP_US then
+      -- @include shared/rate-limit/keep-time
+      now_us, offset_us = taken_us, taken_us - server_us
+      if not remembered then
+        keep_time(subject, newest, taken_us, offset_us)
+      end
+    end
+    ahead, rest = ahead_of_now(arrival, arrival_rest, now_us, limit, span, span_rest)
 
     granted = remembered or count
     local units = granted * cost
@@ -91,7 +92,7 @@ for at = takes_at, #takes, 2 do
       token = 0
       if granted > 0 then
         ahead, rest = next_ahead, next_rest
-        token = last < now_us and now_us or last + 1
+        token = newest < now_us and now_us or newest + 1
       end
     end
     reset_us = rest > 0 and ahead + 1 or ahead
@@ -105,15 +106,17 @@ for at = takes_at, #takes, 2 do
         kept_until_ms = needed_ms - needed_ms % 1 + KEPT_EXTRA_MS / 2
       end
       counts = encode('>dddd', kept_until_ms, token + granted - 1, now_us + ahead, rest)
-      if offset_us > 0 then
-        -- @include shared/rate-limit/with-offset
-        counts = with_offset(counts, offset_us)
-      end
+      local time = pack_time(token + granted - 1, taken_us > now_us and taken_us or now_us, offset_us)
       if caller == '' then
-        redis.call('HSET', subject, 'layout', '1', field, counts)
+        redis.call('HSET', subject, 'layout', '1', field, counts, 'time', time)
       else
         local own = granted == 1 and encode('>dd', call, token) or encode('>ddd', call, token, granted)
-        redis.call('HSET', subject, 'layout', '1', field, counts, caller, own)
+        -- The layout is written where it is not there yet: each field costs some more.
+        if layout then
+          redis.call('HSET', subject, field, counts, 'time', time, caller, own)
+        else
+          redis.call('HSET', subject, 'layout', '1', field, counts, 'time', time, caller, own)
+        end
         -- Where a record comes, old ones go, so that they never add up.
         if layout and not record then
           forget_old_calls(subject, now_us)

@@ -16,8 +16,8 @@ local limits, limits_at = ARGV, 4 -- repeated (name:text algorithm:text limit:in
 
 -- @include shared/clock
 -- @include shared/rate-limit/calls
--- @include shared/rate-limit/subject
 -- @include shared/rate-limit/own-time
+-- @include shared/rate-limit/subject
 -- @include shared/rate-limit/pairs
 -- @include shared/rate-limit/gcra
 -- @include shared/rate-limit/sliding-window
@@ -44,16 +44,14 @@ end
 local wait_us, denier = longest_wait(meters, cost)
 if wait_us > 0 then
   if subject.stepped then
-    -- @include shared/rate-limit/keep-step
-    keep_step(state, subject, meters)
+    -- @include shared/rate-limit/keep-time
+    keep_time(state, subject.token, subject.taken_us, subject.offset_us)
   end
   return { 'denied', denier, wait_us, server_us, tell_meters(meters) }
 end
 
-local token = now_us
-for _, meter in ipairs(meters) do
-  token = math.max(token, meter.token + 1)
-end
+local token = math.max(now_us, subject.token + 1)
+subject.token, subject.taken_us = token, math.max(now_us, subject.taken_us)
 for _, meter in ipairs(meters) do
   meter.token = token
   if meter.algorithm == 'gcra' then

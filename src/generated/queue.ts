@@ -1449,7 +1449,7 @@ function readOptionsOfAckAndClaimClaimed(part: Reply | undefined): ({ readonly a
 export const ackAndClaim: Operation<AckAndClaimArguments, AckAndClaimAnswer> = {
   script: {
     name: 'queue/ack-and-claim',
-    sha1: '9e1865d7e101683275b83abe250bdc2cb0d7bad4',
+    sha1: '1582c04fdd12ee44919c508bcc5cbd48efa786ba',
     reads: false,
     bytes: true,
     source: `--[[
@@ -4067,16 +4067,21 @@ end
 
 -- The longest time from one run to the next, as far as is known; 0: nothing is.
 local function longest_gap(recurrence)
-  local longest_ms = recurrence.every_ms
-  for at = 2, #recurrence.times do
-    longest_ms = math.max(longest_ms, recurrence.times[at] - recurrence.times[at - 1])
+  local longest_ms, times = recurrence.every_ms, recurrence.times
+  for at = 2, #times do
+    longest_ms = math.max(longest_ms, times[at] - times[at - 1])
+  end
+  -- Of the last one before its end.
+  if #times == 1 and recurrence.last_ms > 0 then
+    return math.max(longest_ms, times[1] - recurrence.last_ms)
   end
   return longest_ms
 end
 
 -- A recurrence whose next run is further away than twice that goes on by the clock as it is now: it runs whenever that
 -- shows one of its times, also a second time. Others only wait until the clock comes to their next run, so that what runs
--- once a day does so once a day. Times of an expression are to be supplied anew; until they are, those that are known stay.
+-- once a day does so once a day. Times of an expression are to be supplied again, also where all up to its end were known;
+-- until they are, those that are known stay.
 local function go_on(keys, queue, id, now_ms)
   local recurrence = read_recurrence(keys.recurrences, id)
   local gap_ms = longest_gap(recurrence)
@@ -4084,10 +4089,10 @@ local function go_on(keys, queue, id, now_ms)
     return
   elseif recurrence.every_ms > 0 then
     recurrence.next_ms = next_interval(recurrence, now_ms)
-  elseif recurrence.complete or is_to_be_replaced(recurrence) then
+  elseif is_to_be_replaced(recurrence) then
     return
   else
-    recurrence.known_ms = now_ms
+    recurrence.known_ms, recurrence.complete = now_ms, false
   end
   save_progress(keys, queue, id, recurrence)
 end
@@ -4801,36 +4806,36 @@ return { 'claimed', now_ms, ends_ms, waiting, recheck_ms, paused, chores, refuse
     [2597, 'lua/shared/queue/catch-up.lua', 1],
     [2599, 'lua/shared/queue/next-interval.lua', 1],
     [2604, 'lua/shared/queue/catch-up.lua', 4],
-    [2652, 'lua/shared/queue/bring-due.lua', 21],
-    [2658, 'lua/shared/queue/spawn.lua', 1],
-    [2663, 'lua/shared/queue/number.lua', 1],
-    [2672, 'lua/shared/queue/enter-tags.lua', 1],
-    [2678, 'lua/shared/queue/leave-short.lua', 1],
-    [2689, 'lua/shared/queue/read-recurrence.lua', 1],
-    [2753, 'lua/shared/queue/recurrence.lua', 1],
-    [2802, 'lua/shared/queue/spawn.lua', 12],
-    [2900, 'lua/shared/queue/bring-due.lua', 28],
-    [2902, 'lua/shared/queue/look-again.lua', 1],
-    [2908, 'lua/shared/queue/bring-due.lua', 31],
-    [2910, 'lua/queue/ack-and-claim.lua', 168],
-    [2914, 'lua/shared/queue/settle.lua', 1],
-    [2915, 'lua/shared/queue/failure.lua', 1],
-    [2921, 'lua/shared/queue/dead.lua', 1],
-    [2975, 'lua/shared/queue/backoff.lua', 1],
-    [2977, 'lua/shared/queue/backoff.lua', 22],
-    [2996, 'lua/shared/queue/unblock.lua', 1],
-    [3002, 'lua/shared/queue/outbox.lua', 1],
-    [3013, 'lua/shared/queue/entries.lua', 1],
-    [3031, 'lua/shared/queue/history.lua', 1],
-    [3045, 'lua/shared/queue/settle.lua', 18],
-    [3119, 'lua/queue/ack-and-claim.lua', 173],
-    [3130, 'lua/shared/queue/watch.lua', 1],
-    [3142, 'lua/queue/ack-and-claim.lua', 185],
-    [3173, 'lua/shared/queue/wait-idle.lua', 1],
-    [3212, 'lua/shared/queue/note-time.lua', 1],
-    [3217, 'lua/shared/queue/look-again.lua', 1],
-    [3223, 'lua/shared/queue/wait.lua', 3],
-    [3239, 'lua/queue/ack-and-claim.lua', 218],
+    [2657, 'lua/shared/queue/bring-due.lua', 21],
+    [2663, 'lua/shared/queue/spawn.lua', 1],
+    [2668, 'lua/shared/queue/number.lua', 1],
+    [2677, 'lua/shared/queue/enter-tags.lua', 1],
+    [2683, 'lua/shared/queue/leave-short.lua', 1],
+    [2694, 'lua/shared/queue/read-recurrence.lua', 1],
+    [2758, 'lua/shared/queue/recurrence.lua', 1],
+    [2807, 'lua/shared/queue/spawn.lua', 12],
+    [2905, 'lua/shared/queue/bring-due.lua', 28],
+    [2907, 'lua/shared/queue/look-again.lua', 1],
+    [2913, 'lua/shared/queue/bring-due.lua', 31],
+    [2915, 'lua/queue/ack-and-claim.lua', 168],
+    [2919, 'lua/shared/queue/settle.lua', 1],
+    [2920, 'lua/shared/queue/failure.lua', 1],
+    [2926, 'lua/shared/queue/dead.lua', 1],
+    [2980, 'lua/shared/queue/backoff.lua', 1],
+    [2982, 'lua/shared/queue/backoff.lua', 22],
+    [3001, 'lua/shared/queue/unblock.lua', 1],
+    [3007, 'lua/shared/queue/outbox.lua', 1],
+    [3018, 'lua/shared/queue/entries.lua', 1],
+    [3036, 'lua/shared/queue/history.lua', 1],
+    [3050, 'lua/shared/queue/settle.lua', 18],
+    [3124, 'lua/queue/ack-and-claim.lua', 173],
+    [3135, 'lua/shared/queue/watch.lua', 1],
+    [3147, 'lua/queue/ack-and-claim.lua', 185],
+    [3178, 'lua/shared/queue/wait-idle.lua', 1],
+    [3217, 'lua/shared/queue/note-time.lua', 1],
+    [3222, 'lua/shared/queue/look-again.lua', 1],
+    [3228, 'lua/shared/queue/wait.lua', 3],
+    [3244, 'lua/queue/ack-and-claim.lua', 218],
   ],
   encode(args) {
     const encoded = new Array<Argument>(9 + args.acks.length * 3)

@@ -89,7 +89,7 @@ function readHeldOfInspectInspection(part: Reply | undefined): ({ readonly limit
 export const inspect: Operation<InspectArguments, InspectAnswer> = {
   script: {
     name: 'rate-limit/inspect',
-    sha1: '6edb66633b94e6c4c662617562526f5b79306564',
+    sha1: '9ca2055e34f02c80748725432d31e90776590edf',
     reads: true,
     bytes: false,
     source: `--[[
@@ -109,13 +109,38 @@ local function clock_us()
   local time = redis.call('TIME')
   return time[1] * 1000000 + time[2]
 end
+-- The time of a subject, by which all that counts for it is told. It goes as the server's clock does and never steps
+-- back: where the clock has, by itself or because a node took over whose clock is behind, it goes on from the newest take.
+-- So what was taken counts for as long as it was to, and no longer.
+--
+-- The field \`time\` is its only source, for all limits and in every call: a call may not name the limit of the newest take.
+-- Doubles, none of which ever shrinks; only the first is stored where the second is alike and the third 0:
+--   token      the newest token of the subject
+--   taken_us   what time it was for the subject in the newest take; the token is ahead of that where takes come faster
+--              than the clock ticks
+--   offset_us  how far its time is ahead of the server's clock
+-- Until 0.1.0 it was not written; then the tokens of the limits that a call names are all that is known.
+
+-- A smaller step of the clock is waited for.
+local STEP_US = 10000
+
+local function read_time(stored)
+  if not stored then
+    return 0, 0, 0
+  elseif #stored > 8 then
+    return struct.unpack('>ddd', stored)
+  end
+  local token = struct.unpack('>d', stored)
+  return token, token, 0
+end
+
 -- What counts for one subject: one hash, read once and written once a call.
 --   layout              the form of the stored data
 --   <algorithm>:<name>  what a limit has counted: doubles one behind the other
 --     kept_until_ms     the key is kept until then at least
---     token             the newest token: when the last take was, in microseconds of its time
+--     token             its newest token
 --     …                 see the fragment of the algorithm
---   offset              how far its time is ahead of the server's clock; see shared/rate-limit/own-time
+--   time                what time it is for the subject; see shared/rate-limit/own-time
 --   refunded            tokens that have been refunded; see shared/rate-limit/refunded
 --   <caller>            the record of a slot; see shared/rate-limit/calls
 local SUBJECT_LAYOUT = '1'
@@ -123,29 +148,24 @@ local FIRST_LIMIT = 5
 
 -- The subject with what its limits have counted; from \`first\` on stand the groups of the limits.
 local function open_subject(state, caller, limits, first)
-  local fields = { 'layout', 'refunded', caller, 'offset' }
+  local fields = { 'layout', 'refunded', caller, 'time' }
   for at = first, #limits, 5 do
     fields[#fields + 1] = limits[at + 1] .. ':' .. limits[at]
   end
   local stored = redis.call('HMGET', state, unpack(fields))
+  local token, taken_us, offset_us = read_time(stored[4])
   return {
     exists = stored[1],
     layout = stored[1] or SUBJECT_LAYOUT,
     refunded = stored[2] or '',
     record = stored[3],
-    offset_us = tonumber(stored[4] or 0),
+    token = token,
+    taken_us = taken_us,
+    offset_us = offset_us,
     fields = fields,
     counts = stored,
   }
 end
--- The time of a subject, by which all that counts for it is told. It goes as the server's clock does and never steps
--- back: where the clock has, by itself or because a node took over whose clock is behind, it goes on from the newest take,
--- whose token is its time, and \`offset\` is how far it is ahead of the clock from then on. So what was taken counts for as
--- long as it was to, and no longer.
-
--- Tokens lie ahead of their takes where these come faster than the clock ticks, and by less than this. A smaller step of
--- the clock is waited for.
-local STEP_US = 10000
 -- Lists of pairs of doubles, sorted by the first, packed one behind the other.
 local PAIR_BYTES = 16
 
@@ -161,7 +181,7 @@ end
 -- annex A). A unit costs \`window / limit\`; the theoretical arrival time is when all that was taken is
 -- paid off, and may lie at most \`burst\` units ahead of now. Spans are whole microseconds and a rest in
 -- \`1 / limit\` of one, so that nothing is ever rounded and the bound is exact.
--- Stored: the theoretical arrival time and its rest; and see shared/rate-limit/with-offset.
+-- Stored: the theoretical arrival time and its rest.
 -- The theoretical arrival time of gcra; see shared/rate-limit/gcra. Spans are whole microseconds and a rest in
 -- \`1 / limit\` of one.
 
@@ -291,9 +311,16 @@ local function read_counts(meter, stored)
   return read_sliding_window(meter, counts)
 end
 
+-- An older release has counted, and knows no time of the subject.
+local function note_token(subject, token)
+  if token > subject.token then
+    subject.token, subject.taken_us = token, math.max(token, subject.taken_us)
+  end
+end
+
 -- The meters, and what time it is for the subject; see shared/rate-limit/own-time.
 local function read_meters(subject, limits, first, server_us)
-  local meters, now_us, newest = {}, server_us + subject.offset_us, 0
+  local meters, now_us = {}, server_us + subject.offset_us
   for at = first, #limits, 5 do
     local place = #meters
     local meter = {
@@ -308,10 +335,10 @@ local function read_meters(subject, limits, first, server_us)
     }
     read_counts(meter, subject.counts[FIRST_LIMIT + place])
     meters[place + 1] = meter
-    newest = meter.token > newest and meter.token or newest
+    note_token(subject, meter.token)
   end
-  if newest > now_us + STEP_US then
-    subject.offset_us, subject.stepped = newest - server_us, true
+  if subject.taken_us > now_us + STEP_US then
+    subject.offset_us, subject.stepped = subject.taken_us - server_us, true
     return read_meters(subject, limits, first, server_us)
   end
   return meters, now_us
@@ -348,18 +375,18 @@ return { 'inspection', subject.exists and 1 or 0, server_us, tell_meters(meters)
   lines: [
     [1, 'lua/rate-limit/inspect.lua', 1],
     [12, 'lua/shared/clock.lua', 1],
-    [18, 'lua/shared/rate-limit/subject.lua', 1],
-    [47, 'lua/shared/rate-limit/own-time.lua', 1],
-    [55, 'lua/shared/rate-limit/pairs.lua', 1],
-    [62, 'lua/shared/rate-limit/pairs.lua', 12],
-    [66, 'lua/shared/rate-limit/gcra.lua', 1],
-    [71, 'lua/shared/rate-limit/arrival.lua', 1],
-    [98, 'lua/shared/rate-limit/gcra.lua', 7],
-    [133, 'lua/shared/rate-limit/sliding-window.lua', 1],
-    [162, 'lua/shared/rate-limit/concurrency.lua', 1],
-    [183, 'lua/shared/rate-limit/meters.lua', 1],
-    [226, 'lua/shared/rate-limit/meters.lua', 66],
-    [235, 'lua/rate-limit/inspect.lua', 21],
+    [18, 'lua/shared/rate-limit/own-time.lua', 1],
+    [43, 'lua/shared/rate-limit/subject.lua', 1],
+    [75, 'lua/shared/rate-limit/pairs.lua', 1],
+    [82, 'lua/shared/rate-limit/pairs.lua', 12],
+    [86, 'lua/shared/rate-limit/gcra.lua', 1],
+    [91, 'lua/shared/rate-limit/arrival.lua', 1],
+    [118, 'lua/shared/rate-limit/gcra.lua', 7],
+    [153, 'lua/shared/rate-limit/sliding-window.lua', 1],
+    [182, 'lua/shared/rate-limit/concurrency.lua', 1],
+    [203, 'lua/shared/rate-limit/meters.lua', 1],
+    [253, 'lua/shared/rate-limit/meters.lua', 73],
+    [262, 'lua/rate-limit/inspect.lua', 21],
   ],
   encode(args) {
     const encoded = new Array<Argument>(args.limits.length * 5)
@@ -427,7 +454,7 @@ function readLimitsOfPeekDenied(part: Reply | undefined): ({ readonly free: numb
 export const peek: Operation<PeekArguments, PeekAnswer> = {
   script: {
     name: 'rate-limit/peek',
-    sha1: 'b4f3ead76a3f7b5789c837762a7bfe5a2aa465d2',
+    sha1: '7d70548465f287e08c2193b58eab87e55a6890d4',
     reads: true,
     bytes: false,
     source: `--[[
@@ -448,13 +475,38 @@ local function clock_us()
   local time = redis.call('TIME')
   return time[1] * 1000000 + time[2]
 end
+-- The time of a subject, by which all that counts for it is told. It goes as the server's clock does and never steps
+-- back: where the clock has, by itself or because a node took over whose clock is behind, it goes on from the newest take.
+-- So what was taken counts for as long as it was to, and no longer.
+--
+-- The field \`time\` is its only source, for all limits and in every call: a call may not name the limit of the newest take.
+-- Doubles, none of which ever shrinks; only the first is stored where the second is alike and the third 0:
+--   token      the newest token of the subject
+--   taken_us   what time it was for the subject in the newest take; the token is ahead of that where takes come faster
+--              than the clock ticks
+--   offset_us  how far its time is ahead of the server's clock
+-- Until 0.1.0 it was not written; then the tokens of the limits that a call names are all that is known.
+
+-- A smaller step of the clock is waited for.
+local STEP_US = 10000
+
+local function read_time(stored)
+  if not stored then
+    return 0, 0, 0
+  elseif #stored > 8 then
+    return struct.unpack('>ddd', stored)
+  end
+  local token = struct.unpack('>d', stored)
+  return token, token, 0
+end
+
 -- What counts for one subject: one hash, read once and written once a call.
 --   layout              the form of the stored data
 --   <algorithm>:<name>  what a limit has counted: doubles one behind the other
 --     kept_until_ms     the key is kept until then at least
---     token             the newest token: when the last take was, in microseconds of its time
+--     token             its newest token
 --     …                 see the fragment of the algorithm
---   offset              how far its time is ahead of the server's clock; see shared/rate-limit/own-time
+--   time                what time it is for the subject; see shared/rate-limit/own-time
 --   refunded            tokens that have been refunded; see shared/rate-limit/refunded
 --   <caller>            the record of a slot; see shared/rate-limit/calls
 local SUBJECT_LAYOUT = '1'
@@ -462,29 +514,24 @@ local FIRST_LIMIT = 5
 
 -- The subject with what its limits have counted; from \`first\` on stand the groups of the limits.
 local function open_subject(state, caller, limits, first)
-  local fields = { 'layout', 'refunded', caller, 'offset' }
+  local fields = { 'layout', 'refunded', caller, 'time' }
   for at = first, #limits, 5 do
     fields[#fields + 1] = limits[at + 1] .. ':' .. limits[at]
   end
   local stored = redis.call('HMGET', state, unpack(fields))
+  local token, taken_us, offset_us = read_time(stored[4])
   return {
     exists = stored[1],
     layout = stored[1] or SUBJECT_LAYOUT,
     refunded = stored[2] or '',
     record = stored[3],
-    offset_us = tonumber(stored[4] or 0),
+    token = token,
+    taken_us = taken_us,
+    offset_us = offset_us,
     fields = fields,
     counts = stored,
   }
 end
--- The time of a subject, by which all that counts for it is told. It goes as the server's clock does and never steps
--- back: where the clock has, by itself or because a node took over whose clock is behind, it goes on from the newest take,
--- whose token is its time, and \`offset\` is how far it is ahead of the clock from then on. So what was taken counts for as
--- long as it was to, and no longer.
-
--- Tokens lie ahead of their takes where these come faster than the clock ticks, and by less than this. A smaller step of
--- the clock is waited for.
-local STEP_US = 10000
 -- Lists of pairs of doubles, sorted by the first, packed one behind the other.
 local PAIR_BYTES = 16
 
@@ -500,7 +547,7 @@ end
 -- annex A). A unit costs \`window / limit\`; the theoretical arrival time is when all that was taken is
 -- paid off, and may lie at most \`burst\` units ahead of now. Spans are whole microseconds and a rest in
 -- \`1 / limit\` of one, so that nothing is ever rounded and the bound is exact.
--- Stored: the theoretical arrival time and its rest; and see shared/rate-limit/with-offset.
+-- Stored: the theoretical arrival time and its rest.
 -- The theoretical arrival time of gcra; see shared/rate-limit/gcra. Spans are whole microseconds and a rest in
 -- \`1 / limit\` of one.
 
@@ -664,9 +711,16 @@ local function read_counts(meter, stored)
   return read_sliding_window(meter, counts)
 end
 
+-- An older release has counted, and knows no time of the subject.
+local function note_token(subject, token)
+  if token > subject.token then
+    subject.token, subject.taken_us = token, math.max(token, subject.taken_us)
+  end
+end
+
 -- The meters, and what time it is for the subject; see shared/rate-limit/own-time.
 local function read_meters(subject, limits, first, server_us)
-  local meters, now_us, newest = {}, server_us + subject.offset_us, 0
+  local meters, now_us = {}, server_us + subject.offset_us
   for at = first, #limits, 5 do
     local place = #meters
     local meter = {
@@ -681,10 +735,10 @@ local function read_meters(subject, limits, first, server_us)
     }
     read_counts(meter, subject.counts[FIRST_LIMIT + place])
     meters[place + 1] = meter
-    newest = meter.token > newest and meter.token or newest
+    note_token(subject, meter.token)
   end
-  if newest > now_us + STEP_US then
-    subject.offset_us, subject.stepped = newest - server_us, true
+  if subject.taken_us > now_us + STEP_US then
+    subject.offset_us, subject.stepped = subject.taken_us - server_us, true
     return read_meters(subject, limits, first, server_us)
   end
   return meters, now_us
@@ -751,17 +805,17 @@ return { 'allowed', server_us, tell_meters(meters) }
   lines: [
     [1, 'lua/rate-limit/peek.lua', 1],
     [13, 'lua/shared/clock.lua', 1],
-    [19, 'lua/shared/rate-limit/subject.lua', 1],
-    [48, 'lua/shared/rate-limit/own-time.lua', 1],
-    [56, 'lua/shared/rate-limit/pairs.lua', 1],
-    [63, 'lua/shared/rate-limit/pairs.lua', 12],
-    [67, 'lua/shared/rate-limit/gcra.lua', 1],
-    [72, 'lua/shared/rate-limit/arrival.lua', 1],
-    [99, 'lua/shared/rate-limit/gcra.lua', 7],
-    [149, 'lua/shared/rate-limit/sliding-window.lua', 1],
-    [190, 'lua/shared/rate-limit/concurrency.lua', 1],
-    [218, 'lua/shared/rate-limit/meters.lua', 1],
-    [301, 'lua/rate-limit/peek.lua', 21],
+    [19, 'lua/shared/rate-limit/own-time.lua', 1],
+    [44, 'lua/shared/rate-limit/subject.lua', 1],
+    [76, 'lua/shared/rate-limit/pairs.lua', 1],
+    [83, 'lua/shared/rate-limit/pairs.lua', 12],
+    [87, 'lua/shared/rate-limit/gcra.lua', 1],
+    [92, 'lua/shared/rate-limit/arrival.lua', 1],
+    [119, 'lua/shared/rate-limit/gcra.lua', 7],
+    [169, 'lua/shared/rate-limit/sliding-window.lua', 1],
+    [210, 'lua/shared/rate-limit/concurrency.lua', 1],
+    [238, 'lua/shared/rate-limit/meters.lua', 1],
+    [328, 'lua/rate-limit/peek.lua', 21],
   ],
   encode(args) {
     const encoded = new Array<Argument>(1 + args.limits.length * 5)
@@ -843,7 +897,7 @@ function readLimitsOfRefundKnown(part: Reply | undefined): ({ readonly free: num
 export const refund: Operation<RefundArguments, RefundAnswer> = {
   script: {
     name: 'rate-limit/refund',
-    sha1: '74151944ae52bd4224b6eeee3ada5913404d6999',
+    sha1: '113e536fb68e8fe78917d2cdeece0a74817c36f2',
     reads: false,
     bytes: false,
     source: `--[[
@@ -897,13 +951,44 @@ local function forget_old_calls(state, now_us)
     end
   end
 end
+-- The time of a subject, by which all that counts for it is told. It goes as the server's clock does and never steps
+-- back: where the clock has, by itself or because a node took over whose clock is behind, it goes on from the newest take.
+-- So what was taken counts for as long as it was to, and no longer.
+--
+-- The field \`time\` is its only source, for all limits and in every call: a call may not name the limit of the newest take.
+-- Doubles, none of which ever shrinks; only the first is stored where the second is alike and the third 0:
+--   token      the newest token of the subject
+--   taken_us   what time it was for the subject in the newest take; the token is ahead of that where takes come faster
+--              than the clock ticks
+--   offset_us  how far its time is ahead of the server's clock
+-- Until 0.1.0 it was not written; then the tokens of the limits that a call names are all that is known.
+
+-- A smaller step of the clock is waited for.
+local STEP_US = 10000
+
+local function read_time(stored)
+  if not stored then
+    return 0, 0, 0
+  elseif #stored > 8 then
+    return struct.unpack('>ddd', stored)
+  end
+  local token = struct.unpack('>d', stored)
+  return token, token, 0
+end
+
+local function pack_time(token, taken_us, offset_us)
+  if token == taken_us and offset_us == 0 then
+    return struct.pack('>d', token)
+  end
+  return struct.pack('>ddd', token, taken_us, offset_us)
+end
 -- What counts for one subject: one hash, read once and written once a call.
 --   layout              the form of the stored data
 --   <algorithm>:<name>  what a limit has counted: doubles one behind the other
 --     kept_until_ms     the key is kept until then at least
---     token             the newest token: when the last take was, in microseconds of its time
+--     token             its newest token
 --     …                 see the fragment of the algorithm
---   offset              how far its time is ahead of the server's clock; see shared/rate-limit/own-time
+--   time                what time it is for the subject; see shared/rate-limit/own-time
 --   refunded            tokens that have been refunded; see shared/rate-limit/refunded
 --   <caller>            the record of a slot; see shared/rate-limit/calls
 local SUBJECT_LAYOUT = '1'
@@ -911,29 +996,24 @@ local FIRST_LIMIT = 5
 
 -- The subject with what its limits have counted; from \`first\` on stand the groups of the limits.
 local function open_subject(state, caller, limits, first)
-  local fields = { 'layout', 'refunded', caller, 'offset' }
+  local fields = { 'layout', 'refunded', caller, 'time' }
   for at = first, #limits, 5 do
     fields[#fields + 1] = limits[at + 1] .. ':' .. limits[at]
   end
   local stored = redis.call('HMGET', state, unpack(fields))
+  local token, taken_us, offset_us = read_time(stored[4])
   return {
     exists = stored[1],
     layout = stored[1] or SUBJECT_LAYOUT,
     refunded = stored[2] or '',
     record = stored[3],
-    offset_us = tonumber(stored[4] or 0),
+    token = token,
+    taken_us = taken_us,
+    offset_us = offset_us,
     fields = fields,
     counts = stored,
   }
 end
--- The time of a subject, by which all that counts for it is told. It goes as the server's clock does and never steps
--- back: where the clock has, by itself or because a node took over whose clock is behind, it goes on from the newest take,
--- whose token is its time, and \`offset\` is how far it is ahead of the clock from then on. So what was taken counts for as
--- long as it was to, and no longer.
-
--- Tokens lie ahead of their takes where these come faster than the clock ticks, and by less than this. A smaller step of
--- the clock is waited for.
-local STEP_US = 10000
 -- Lists of pairs of doubles, sorted by the first, packed one behind the other.
 local PAIR_BYTES = 16
 
@@ -953,7 +1033,7 @@ end
 -- annex A). A unit costs \`window / limit\`; the theoretical arrival time is when all that was taken is
 -- paid off, and may lie at most \`burst\` units ahead of now. Spans are whole microseconds and a rest in
 -- \`1 / limit\` of one, so that nothing is ever rounded and the bound is exact.
--- Stored: the theoretical arrival time and its rest; and see shared/rate-limit/with-offset.
+-- Stored: the theoretical arrival time and its rest.
 -- The theoretical arrival time of gcra; see shared/rate-limit/gcra. Spans are whole microseconds and a rest in
 -- \`1 / limit\` of one.
 
@@ -1089,9 +1169,16 @@ local function read_counts(meter, stored)
   return read_sliding_window(meter, counts)
 end
 
+-- An older release has counted, and knows no time of the subject.
+local function note_token(subject, token)
+  if token > subject.token then
+    subject.token, subject.taken_us = token, math.max(token, subject.taken_us)
+  end
+end
+
 -- The meters, and what time it is for the subject; see shared/rate-limit/own-time.
 local function read_meters(subject, limits, first, server_us)
-  local meters, now_us, newest = {}, server_us + subject.offset_us, 0
+  local meters, now_us = {}, server_us + subject.offset_us
   for at = first, #limits, 5 do
     local place = #meters
     local meter = {
@@ -1106,10 +1193,10 @@ local function read_meters(subject, limits, first, server_us)
     }
     read_counts(meter, subject.counts[FIRST_LIMIT + place])
     meters[place + 1] = meter
-    newest = meter.token > newest and meter.token or newest
+    note_token(subject, meter.token)
   end
-  if newest > now_us + STEP_US then
-    subject.offset_us, subject.stepped = newest - server_us, true
+  if subject.taken_us > now_us + STEP_US then
+    subject.offset_us, subject.stepped = subject.taken_us - server_us, true
     return read_meters(subject, limits, first, server_us)
   end
   return meters, now_us
@@ -1211,19 +1298,9 @@ local function keep_for(state, life_ms)
   end
 end
 
-local function pack_counts(meter, offset_us)
+local function pack_counts(meter)
   local head = pack_pair(meter.kept_until_ms, meter.token)
   if meter.algorithm == 'gcra' then
-    if offset_us > 0 then
--- What a limit of the algorithm gcra has counted, with the offset of its subject behind it, so that a take that reads
--- nothing else knows it.
-local COUNTS_BYTES = 32
-
-local function with_offset(counts, offset_us)
-  return string.sub(counts, 1, COUNTS_BYTES) .. struct.pack('>d', offset_us)
-end
-      return with_offset(head .. pack_gcra(meter), offset_us)
-    end
     return head .. pack_gcra(meter)
   elseif meter.algorithm == 'sliding-window' then
     return head .. pack_sliding_window(meter)
@@ -1257,16 +1334,14 @@ local function save_subject(state, subject, meters, now_us, caller, call, at_us,
   local life_ms = plan_life(meters, now_us, subject.offset_us)
   for _, meter in ipairs(meters) do
     written[#written + 1] = meter.field
-    written[#written + 1] = pack_counts(meter, subject.offset_us)
+    written[#written + 1] = pack_counts(meter)
   end
   if not subject.exists then
     written[#written + 1] = 'layout'
     written[#written + 1] = SUBJECT_LAYOUT
   end
-  if subject.stepped then
-    written[#written + 1] = 'offset'
-    written[#written + 1] = string.format('%.0f', subject.offset_us)
-  end
+  written[#written + 1] = 'time'
+  written[#written + 1] = pack_time(subject.token, subject.taken_us, subject.offset_us)
   if caller ~= '' then
     written[#written + 1] = caller
     written[#written + 1] = pack_pair(call, at_us)
@@ -1316,26 +1391,24 @@ return { 'refunded', server_us, tell_meters(meters) }
     [1, 'lua/rate-limit/refund.lua', 1],
     [18, 'lua/shared/clock.lua', 1],
     [24, 'lua/shared/rate-limit/calls.lua', 1],
-    [52, 'lua/shared/rate-limit/subject.lua', 1],
-    [81, 'lua/shared/rate-limit/own-time.lua', 1],
-    [89, 'lua/shared/rate-limit/pairs.lua', 1],
-    [104, 'lua/shared/rate-limit/gcra.lua', 1],
-    [109, 'lua/shared/rate-limit/arrival.lua', 1],
-    [136, 'lua/shared/rate-limit/gcra.lua', 7],
-    [171, 'lua/shared/rate-limit/gcra.lua', 61],
-    [174, 'lua/shared/rate-limit/sliding-window.lua', 1],
-    [203, 'lua/shared/rate-limit/sliding-window.lua', 56],
-    [206, 'lua/shared/rate-limit/concurrency.lua', 1],
-    [227, 'lua/shared/rate-limit/meters.lua', 1],
-    [270, 'lua/shared/rate-limit/meters.lua', 66],
-    [279, 'lua/shared/rate-limit/refund.lua', 1],
-    [329, 'lua/shared/rate-limit/refunded.lua', 1],
-    [354, 'lua/shared/rate-limit/save.lua', 1],
-    [355, 'lua/shared/rate-limit/keep-for.lua', 1],
-    [365, 'lua/shared/rate-limit/save.lua', 3],
-    [370, 'lua/shared/rate-limit/with-offset.lua', 1],
-    [377, 'lua/shared/rate-limit/save.lua', 9],
-    [434, 'lua/rate-limit/refund.lua', 30],
+    [52, 'lua/shared/rate-limit/own-time.lua', 1],
+    [83, 'lua/shared/rate-limit/subject.lua', 1],
+    [115, 'lua/shared/rate-limit/pairs.lua', 1],
+    [130, 'lua/shared/rate-limit/gcra.lua', 1],
+    [135, 'lua/shared/rate-limit/arrival.lua', 1],
+    [162, 'lua/shared/rate-limit/gcra.lua', 7],
+    [197, 'lua/shared/rate-limit/gcra.lua', 61],
+    [200, 'lua/shared/rate-limit/sliding-window.lua', 1],
+    [229, 'lua/shared/rate-limit/sliding-window.lua', 56],
+    [232, 'lua/shared/rate-limit/concurrency.lua', 1],
+    [253, 'lua/shared/rate-limit/meters.lua', 1],
+    [303, 'lua/shared/rate-limit/meters.lua', 73],
+    [312, 'lua/shared/rate-limit/refund.lua', 1],
+    [362, 'lua/shared/rate-limit/refunded.lua', 1],
+    [387, 'lua/shared/rate-limit/save.lua', 1],
+    [388, 'lua/shared/rate-limit/keep-for.lua', 1],
+    [398, 'lua/shared/rate-limit/save.lua', 3],
+    [455, 'lua/rate-limit/refund.lua', 30],
   ],
   encode(args) {
     const encoded = new Array<Argument>(4 + args.limits.length * 5)
@@ -1400,7 +1473,7 @@ export type ReleaseAnswer =
 export const release: Operation<ReleaseArguments, ReleaseAnswer> = {
   script: {
     name: 'rate-limit/release',
-    sha1: 'dac4751423661769dcf35b3f7e5414b834ad0fc4',
+    sha1: '7e815fc72518dc0c667f43a2eb042f69e47131fe',
     reads: false,
     bytes: false,
     source: `--[[
@@ -1451,13 +1524,44 @@ local function forget_old_calls(state, now_us)
     end
   end
 end
+-- The time of a subject, by which all that counts for it is told. It goes as the server's clock does and never steps
+-- back: where the clock has, by itself or because a node took over whose clock is behind, it goes on from the newest take.
+-- So what was taken counts for as long as it was to, and no longer.
+--
+-- The field \`time\` is its only source, for all limits and in every call: a call may not name the limit of the newest take.
+-- Doubles, none of which ever shrinks; only the first is stored where the second is alike and the third 0:
+--   token      the newest token of the subject
+--   taken_us   what time it was for the subject in the newest take; the token is ahead of that where takes come faster
+--              than the clock ticks
+--   offset_us  how far its time is ahead of the server's clock
+-- Until 0.1.0 it was not written; then the tokens of the limits that a call names are all that is known.
+
+-- A smaller step of the clock is waited for.
+local STEP_US = 10000
+
+local function read_time(stored)
+  if not stored then
+    return 0, 0, 0
+  elseif #stored > 8 then
+    return struct.unpack('>ddd', stored)
+  end
+  local token = struct.unpack('>d', stored)
+  return token, token, 0
+end
+
+local function pack_time(token, taken_us, offset_us)
+  if token == taken_us and offset_us == 0 then
+    return struct.pack('>d', token)
+  end
+  return struct.pack('>ddd', token, taken_us, offset_us)
+end
 -- What counts for one subject: one hash, read once and written once a call.
 --   layout              the form of the stored data
 --   <algorithm>:<name>  what a limit has counted: doubles one behind the other
 --     kept_until_ms     the key is kept until then at least
---     token             the newest token: when the last take was, in microseconds of its time
+--     token             its newest token
 --     …                 see the fragment of the algorithm
---   offset              how far its time is ahead of the server's clock; see shared/rate-limit/own-time
+--   time                what time it is for the subject; see shared/rate-limit/own-time
 --   refunded            tokens that have been refunded; see shared/rate-limit/refunded
 --   <caller>            the record of a slot; see shared/rate-limit/calls
 local SUBJECT_LAYOUT = '1'
@@ -1465,29 +1569,24 @@ local FIRST_LIMIT = 5
 
 -- The subject with what its limits have counted; from \`first\` on stand the groups of the limits.
 local function open_subject(state, caller, limits, first)
-  local fields = { 'layout', 'refunded', caller, 'offset' }
+  local fields = { 'layout', 'refunded', caller, 'time' }
   for at = first, #limits, 5 do
     fields[#fields + 1] = limits[at + 1] .. ':' .. limits[at]
   end
   local stored = redis.call('HMGET', state, unpack(fields))
+  local token, taken_us, offset_us = read_time(stored[4])
   return {
     exists = stored[1],
     layout = stored[1] or SUBJECT_LAYOUT,
     refunded = stored[2] or '',
     record = stored[3],
-    offset_us = tonumber(stored[4] or 0),
+    token = token,
+    taken_us = taken_us,
+    offset_us = offset_us,
     fields = fields,
     counts = stored,
   }
 end
--- The time of a subject, by which all that counts for it is told. It goes as the server's clock does and never steps
--- back: where the clock has, by itself or because a node took over whose clock is behind, it goes on from the newest take,
--- whose token is its time, and \`offset\` is how far it is ahead of the clock from then on. So what was taken counts for as
--- long as it was to, and no longer.
-
--- Tokens lie ahead of their takes where these come faster than the clock ticks, and by less than this. A smaller step of
--- the clock is waited for.
-local STEP_US = 10000
 -- Lists of pairs of doubles, sorted by the first, packed one behind the other.
 local PAIR_BYTES = 16
 
@@ -1507,7 +1606,7 @@ end
 -- annex A). A unit costs \`window / limit\`; the theoretical arrival time is when all that was taken is
 -- paid off, and may lie at most \`burst\` units ahead of now. Spans are whole microseconds and a rest in
 -- \`1 / limit\` of one, so that nothing is ever rounded and the bound is exact.
--- Stored: the theoretical arrival time and its rest; and see shared/rate-limit/with-offset.
+-- Stored: the theoretical arrival time and its rest.
 -- The theoretical arrival time of gcra; see shared/rate-limit/gcra. Spans are whole microseconds and a rest in
 -- \`1 / limit\` of one.
 
@@ -1655,9 +1754,16 @@ local function read_counts(meter, stored)
   return read_sliding_window(meter, counts)
 end
 
+-- An older release has counted, and knows no time of the subject.
+local function note_token(subject, token)
+  if token > subject.token then
+    subject.token, subject.taken_us = token, math.max(token, subject.taken_us)
+  end
+end
+
 -- The meters, and what time it is for the subject; see shared/rate-limit/own-time.
 local function read_meters(subject, limits, first, server_us)
-  local meters, now_us, newest = {}, server_us + subject.offset_us, 0
+  local meters, now_us = {}, server_us + subject.offset_us
   for at = first, #limits, 5 do
     local place = #meters
     local meter = {
@@ -1672,10 +1778,10 @@ local function read_meters(subject, limits, first, server_us)
     }
     read_counts(meter, subject.counts[FIRST_LIMIT + place])
     meters[place + 1] = meter
-    newest = meter.token > newest and meter.token or newest
+    note_token(subject, meter.token)
   end
-  if newest > now_us + STEP_US then
-    subject.offset_us, subject.stepped = newest - server_us, true
+  if subject.taken_us > now_us + STEP_US then
+    subject.offset_us, subject.stepped = subject.taken_us - server_us, true
     return read_meters(subject, limits, first, server_us)
   end
   return meters, now_us
@@ -1693,19 +1799,9 @@ local function keep_for(state, life_ms)
   end
 end
 
-local function pack_counts(meter, offset_us)
+local function pack_counts(meter)
   local head = pack_pair(meter.kept_until_ms, meter.token)
   if meter.algorithm == 'gcra' then
-    if offset_us > 0 then
--- What a limit of the algorithm gcra has counted, with the offset of its subject behind it, so that a take that reads
--- nothing else knows it.
-local COUNTS_BYTES = 32
-
-local function with_offset(counts, offset_us)
-  return string.sub(counts, 1, COUNTS_BYTES) .. struct.pack('>d', offset_us)
-end
-      return with_offset(head .. pack_gcra(meter), offset_us)
-    end
     return head .. pack_gcra(meter)
   elseif meter.algorithm == 'sliding-window' then
     return head .. pack_sliding_window(meter)
@@ -1739,16 +1835,14 @@ local function save_subject(state, subject, meters, now_us, caller, call, at_us,
   local life_ms = plan_life(meters, now_us, subject.offset_us)
   for _, meter in ipairs(meters) do
     written[#written + 1] = meter.field
-    written[#written + 1] = pack_counts(meter, subject.offset_us)
+    written[#written + 1] = pack_counts(meter)
   end
   if not subject.exists then
     written[#written + 1] = 'layout'
     written[#written + 1] = SUBJECT_LAYOUT
   end
-  if subject.stepped then
-    written[#written + 1] = 'offset'
-    written[#written + 1] = string.format('%.0f', subject.offset_us)
-  end
+  written[#written + 1] = 'time'
+  written[#written + 1] = pack_time(subject.token, subject.taken_us, subject.offset_us)
   if caller ~= '' then
     written[#written + 1] = caller
     written[#written + 1] = pack_pair(call, at_us)
@@ -1793,24 +1887,22 @@ return { 'released' }
     [1, 'lua/rate-limit/release.lua', 1],
     [15, 'lua/shared/clock.lua', 1],
     [21, 'lua/shared/rate-limit/calls.lua', 1],
-    [49, 'lua/shared/rate-limit/subject.lua', 1],
-    [78, 'lua/shared/rate-limit/own-time.lua', 1],
-    [86, 'lua/shared/rate-limit/pairs.lua', 1],
-    [101, 'lua/shared/rate-limit/gcra.lua', 1],
-    [106, 'lua/shared/rate-limit/arrival.lua', 1],
-    [133, 'lua/shared/rate-limit/gcra.lua', 7],
-    [168, 'lua/shared/rate-limit/gcra.lua', 61],
-    [171, 'lua/shared/rate-limit/sliding-window.lua', 1],
-    [200, 'lua/shared/rate-limit/sliding-window.lua', 56],
-    [203, 'lua/shared/rate-limit/concurrency.lua', 1],
-    [224, 'lua/shared/rate-limit/concurrency.lua', 39],
-    [236, 'lua/shared/rate-limit/meters.lua', 1],
-    [279, 'lua/shared/rate-limit/save.lua', 1],
-    [280, 'lua/shared/rate-limit/keep-for.lua', 1],
-    [290, 'lua/shared/rate-limit/save.lua', 3],
-    [295, 'lua/shared/rate-limit/with-offset.lua', 1],
-    [302, 'lua/shared/rate-limit/save.lua', 9],
-    [359, 'lua/rate-limit/release.lua', 25],
+    [49, 'lua/shared/rate-limit/own-time.lua', 1],
+    [80, 'lua/shared/rate-limit/subject.lua', 1],
+    [112, 'lua/shared/rate-limit/pairs.lua', 1],
+    [127, 'lua/shared/rate-limit/gcra.lua', 1],
+    [132, 'lua/shared/rate-limit/arrival.lua', 1],
+    [159, 'lua/shared/rate-limit/gcra.lua', 7],
+    [194, 'lua/shared/rate-limit/gcra.lua', 61],
+    [197, 'lua/shared/rate-limit/sliding-window.lua', 1],
+    [226, 'lua/shared/rate-limit/sliding-window.lua', 56],
+    [229, 'lua/shared/rate-limit/concurrency.lua', 1],
+    [250, 'lua/shared/rate-limit/concurrency.lua', 39],
+    [262, 'lua/shared/rate-limit/meters.lua', 1],
+    [312, 'lua/shared/rate-limit/save.lua', 1],
+    [313, 'lua/shared/rate-limit/keep-for.lua', 1],
+    [323, 'lua/shared/rate-limit/save.lua', 3],
+    [380, 'lua/rate-limit/release.lua', 25],
   ],
   encode(args) {
     const encoded = new Array<Argument>(3 + args.limits.length * 5)
@@ -1886,7 +1978,7 @@ function readRefusedOfTakeEachJudged(part: Reply | undefined): ({ readonly at: n
 export const takeEach: Operation<TakeEachArguments, TakeEachAnswer> = {
   script: {
     name: 'rate-limit/take-each',
-    sha1: '3e8252eaa239e914baaeae6bdb0625ac907fe0a3',
+    sha1: '9fd630abb88069bb1dbc6cb63510fddc248c786a',
     reads: false,
     bytes: false,
     source: `--[[
@@ -1935,13 +2027,36 @@ local function forget_old_calls(state, now_us)
   end
 end
 -- The time of a subject, by which all that counts for it is told. It goes as the server's clock does and never steps
--- back: where the clock has, by itself or because a node took over whose clock is behind, it goes on from the newest take,
--- whose token is its time, and \`offset\` is how far it is ahead of the clock from then on. So what was taken counts for as
--- long as it was to, and no longer.
+-- back: where the clock has, by itself or because a node took over whose clock is behind, it goes on from the newest take.
+-- So what was taken counts for as long as it was to, and no longer.
+--
+-- The field \`time\` is its only source, for all limits and in every call: a call may not name the limit of the newest take.
+-- Doubles, none of which ever shrinks; only the first is stored where the second is alike and the third 0:
+--   token      the newest token of the subject
+--   taken_us   what time it was for the subject in the newest take; the token is ahead of that where takes come faster
+--              than the clock ticks
+--   offset_us  how far its time is ahead of the server's clock
+-- Until 0.1.0 it was not written; then the tokens of the limits that a call names are all that is known.
 
--- Tokens lie ahead of their takes where these come faster than the clock ticks, and by less than this. A smaller step of
--- the clock is waited for.
+-- A smaller step of the clock is waited for.
 local STEP_US = 10000
+
+local function read_time(stored)
+  if not stored then
+    return 0, 0, 0
+  elseif #stored > 8 then
+    return struct.unpack('>ddd', stored)
+  end
+  local token = struct.unpack('>d', stored)
+  return token, token, 0
+end
+
+local function pack_time(token, taken_us, offset_us)
+  if token == taken_us and offset_us == 0 then
+    return struct.pack('>d', token)
+  end
+  return struct.pack('>ddd', token, taken_us, offset_us)
+end
 -- The theoretical arrival time of gcra; see shared/rate-limit/gcra. Spans are whole microseconds and a rest in
 -- \`1 / limit\` of one.
 
@@ -2015,8 +2130,8 @@ local told, refused = { 0, 0, 0, 0, 0 }, false
 for at = takes_at, #takes, 2 do
   local place = (at - takes_at) / 2
   local subject, count, cost = state[state_at + place], tonumber(takes[at]), tonumber(takes[at + 1])
-  local stored = redis.pcall('HMGET', subject, 'layout', field, caller)
-  local layout, counts, record = stored[1], stored[2], stored[3]
+  local stored = redis.pcall('HMGET', subject, 'layout', field, 'time', caller)
+  local layout, counts, record = stored[1], stored[2], stored[4]
   local number, token = -1, 0
   if record then
     number, token = decode('>dd', record)
@@ -2033,41 +2148,28 @@ for at = takes_at, #takes, 2 do
     token = 0
   else
     local remembered = number == call and (#record > 16 and decode('>d', record, 17) or 1)
-    local kept_until_ms, last, ahead, rest, offset_us = 0, 0, 0, 0, 0
+    local newest, taken_us, offset_us = read_time(stored[3])
+    local kept_until_ms, last, ahead, rest, arrival, arrival_rest = 0, 0, 0, 0, 0, 0
     if counts then
-      local arrival, arrival_rest
       kept_until_ms, last, arrival, arrival_rest = decode('>dddd', counts)
-      if #counts > 32 then
-        offset_us = decode('>d', counts, 33)
+      -- An older release has counted, and knows no time of the subject.
+      if last > newest then
+        newest, taken_us = last, math.max(last, taken_us)
       end
-      if last > server_us + offset_us + STEP_US then
--- Keeps how far a subject's time is ahead of the clock, also where a take is denied, which writes nothing else: else its
--- time would stand still until one is allowed. A server that is out of memory may refuse it; the next call finds the step
--- again.
--- What a limit of the algorithm gcra has counted, with the offset of its subject behind it, so that a take that reads
--- nothing else knows it.
-local COUNTS_BYTES = 32
-
-local function with_offset(counts, offset_us)
-  return string.sub(counts, 1, COUNTS_BYTES) .. struct.pack('>d', offset_us)
-end
-
--- \`gcra\`: fields of limits of that algorithm, each with what it has counted.
-local function keep_offset(state, offset_us, gcra)
-  local written = { 'offset', string.format('%.0f', offset_us) }
-  for at = 1, #gcra, 2 do
-    written[at + 2], written[at + 3] = gcra[at], with_offset(gcra[at + 1], offset_us)
-  end
-  redis.pcall('HSET', state, unpack(written))
-end
-        offset_us = last - server_us
-        if not remembered then
-          keep_offset(subject, offset_us, { field, counts })
-        end
-      end
-      ahead, rest = ahead_of_now(arrival, arrival_rest, server_us + offset_us, limit, span, span_rest)
     end
     local now_us = server_us + offset_us
+    if taken_us > now_us + STEP_US then
+-- Keeps how far a subject's time is ahead of the clock where a take is denied, which writes nothing else: else its time
+-- would stand still until one is allowed. A server that is out of memory may refuse it; the next call finds the step again.
+local function keep_time(state, token, taken_us, offset_us)
+  redis.pcall('HSET', state, 'time', pack_time(token, taken_us, offset_us))
+end
+      now_us, offset_us = taken_us, taken_us - server_us
+      if not remembered then
+        keep_time(subject, newest, taken_us, offset_us)
+      end
+    end
+    ahead, rest = ahead_of_now(arrival, arrival_rest, now_us, limit, span, span_rest)
 
     granted = remembered or count
     local units = granted * cost
@@ -2086,7 +2188,7 @@ end
       token = 0
       if granted > 0 then
         ahead, rest = next_ahead, next_rest
-        token = last < now_us and now_us or last + 1
+        token = newest < now_us and now_us or newest + 1
       end
     end
     reset_us = rest > 0 and ahead + 1 or ahead
@@ -2100,21 +2202,17 @@ end
         kept_until_ms = needed_ms - needed_ms % 1 + KEPT_EXTRA_MS / 2
       end
       counts = encode('>dddd', kept_until_ms, token + granted - 1, now_us + ahead, rest)
-      if offset_us > 0 then
--- What a limit of the algorithm gcra has counted, with the offset of its subject behind it, so that a take that reads
--- nothing else knows it.
-local COUNTS_BYTES = 32
-
-local function with_offset(counts, offset_us)
-  return string.sub(counts, 1, COUNTS_BYTES) .. struct.pack('>d', offset_us)
-end
-        counts = with_offset(counts, offset_us)
-      end
+      local time = pack_time(token + granted - 1, taken_us > now_us and taken_us or now_us, offset_us)
       if caller == '' then
-        redis.call('HSET', subject, 'layout', '1', field, counts)
+        redis.call('HSET', subject, 'layout', '1', field, counts, 'time', time)
       else
         local own = granted == 1 and encode('>dd', call, token) or encode('>ddd', call, token, granted)
-        redis.call('HSET', subject, 'layout', '1', field, counts, caller, own)
+        -- The layout is written where it is not there yet: each field costs some more.
+        if layout then
+          redis.call('HSET', subject, field, counts, 'time', time, caller, own)
+        else
+          redis.call('HSET', subject, 'layout', '1', field, counts, 'time', time, caller, own)
+        end
         -- Where a record comes, old ones go, so that they never add up.
         if layout and not record then
           forget_old_calls(subject, now_us)
@@ -2139,16 +2237,12 @@ return { 'judged', server_us, told, refused }
     [28, 'lua/shared/rate-limit/calls.lua', 1],
     [33, 'lua/shared/rate-limit/calls.lua', 16],
     [46, 'lua/shared/rate-limit/own-time.lua', 1],
-    [54, 'lua/shared/rate-limit/arrival.lua', 1],
-    [81, 'lua/shared/rate-limit/keep-for.lua', 1],
-    [91, 'lua/shared/rate-limit/grant-fewer.lua', 1],
-    [114, 'lua/rate-limit/take-each.lua', 28],
-    [153, 'lua/shared/rate-limit/keep-offset.lua', 1],
-    [156, 'lua/shared/rate-limit/with-offset.lua', 1],
-    [163, 'lua/shared/rate-limit/keep-offset.lua', 5],
-    [172, 'lua/rate-limit/take-each.lua', 68],
-    [213, 'lua/shared/rate-limit/with-offset.lua', 1],
-    [220, 'lua/rate-limit/take-each.lua', 110],
+    [77, 'lua/shared/rate-limit/arrival.lua', 1],
+    [104, 'lua/shared/rate-limit/keep-for.lua', 1],
+    [114, 'lua/shared/rate-limit/grant-fewer.lua', 1],
+    [137, 'lua/rate-limit/take-each.lua', 28],
+    [179, 'lua/shared/rate-limit/keep-time.lua', 1],
+    [184, 'lua/rate-limit/take-each.lua', 71],
   ],
   encode(args) {
     const encoded = new Array<Argument>(6 + args.takes.length * 2)
@@ -2222,7 +2316,7 @@ function readLimitsOfTakeDenied(part: Reply | undefined): ({ readonly free: numb
 export const take: Operation<TakeArguments, TakeAnswer> = {
   script: {
     name: 'rate-limit/take',
-    sha1: '0fa2336e51dee3ababe2625e7bfe6b7211c325b6',
+    sha1: 'cedda9e3ce85a8f631fc41d8846c19ed354efc1d',
     reads: false,
     bytes: false,
     source: `--[[
@@ -2275,13 +2369,44 @@ local function forget_old_calls(state, now_us)
     end
   end
 end
+-- The time of a subject, by which all that counts for it is told. It goes as the server's clock does and never steps
+-- back: where the clock has, by itself or because a node took over whose clock is behind, it goes on from the newest take.
+-- So what was taken counts for as long as it was to, and no longer.
+--
+-- The field \`time\` is its only source, for all limits and in every call: a call may not name the limit of the newest take.
+-- Doubles, none of which ever shrinks; only the first is stored where the second is alike and the third 0:
+--   token      the newest token of the subject
+--   taken_us   what time it was for the subject in the newest take; the token is ahead of that where takes come faster
+--              than the clock ticks
+--   offset_us  how far its time is ahead of the server's clock
+-- Until 0.1.0 it was not written; then the tokens of the limits that a call names are all that is known.
+
+-- A smaller step of the clock is waited for.
+local STEP_US = 10000
+
+local function read_time(stored)
+  if not stored then
+    return 0, 0, 0
+  elseif #stored > 8 then
+    return struct.unpack('>ddd', stored)
+  end
+  local token = struct.unpack('>d', stored)
+  return token, token, 0
+end
+
+local function pack_time(token, taken_us, offset_us)
+  if token == taken_us and offset_us == 0 then
+    return struct.pack('>d', token)
+  end
+  return struct.pack('>ddd', token, taken_us, offset_us)
+end
 -- What counts for one subject: one hash, read once and written once a call.
 --   layout              the form of the stored data
 --   <algorithm>:<name>  what a limit has counted: doubles one behind the other
 --     kept_until_ms     the key is kept until then at least
---     token             the newest token: when the last take was, in microseconds of its time
+--     token             its newest token
 --     …                 see the fragment of the algorithm
---   offset              how far its time is ahead of the server's clock; see shared/rate-limit/own-time
+--   time                what time it is for the subject; see shared/rate-limit/own-time
 --   refunded            tokens that have been refunded; see shared/rate-limit/refunded
 --   <caller>            the record of a slot; see shared/rate-limit/calls
 local SUBJECT_LAYOUT = '1'
@@ -2289,29 +2414,24 @@ local FIRST_LIMIT = 5
 
 -- The subject with what its limits have counted; from \`first\` on stand the groups of the limits.
 local function open_subject(state, caller, limits, first)
-  local fields = { 'layout', 'refunded', caller, 'offset' }
+  local fields = { 'layout', 'refunded', caller, 'time' }
   for at = first, #limits, 5 do
     fields[#fields + 1] = limits[at + 1] .. ':' .. limits[at]
   end
   local stored = redis.call('HMGET', state, unpack(fields))
+  local token, taken_us, offset_us = read_time(stored[4])
   return {
     exists = stored[1],
     layout = stored[1] or SUBJECT_LAYOUT,
     refunded = stored[2] or '',
     record = stored[3],
-    offset_us = tonumber(stored[4] or 0),
+    token = token,
+    taken_us = taken_us,
+    offset_us = offset_us,
     fields = fields,
     counts = stored,
   }
 end
--- The time of a subject, by which all that counts for it is told. It goes as the server's clock does and never steps
--- back: where the clock has, by itself or because a node took over whose clock is behind, it goes on from the newest take,
--- whose token is its time, and \`offset\` is how far it is ahead of the clock from then on. So what was taken counts for as
--- long as it was to, and no longer.
-
--- Tokens lie ahead of their takes where these come faster than the clock ticks, and by less than this. A smaller step of
--- the clock is waited for.
-local STEP_US = 10000
 -- Lists of pairs of doubles, sorted by the first, packed one behind the other.
 local PAIR_BYTES = 16
 
@@ -2331,7 +2451,7 @@ end
 -- annex A). A unit costs \`window / limit\`; the theoretical arrival time is when all that was taken is
 -- paid off, and may lie at most \`burst\` units ahead of now. Spans are whole microseconds and a rest in
 -- \`1 / limit\` of one, so that nothing is ever rounded and the bound is exact.
--- Stored: the theoretical arrival time and its rest; and see shared/rate-limit/with-offset.
+-- Stored: the theoretical arrival time and its rest.
 -- The theoretical arrival time of gcra; see shared/rate-limit/gcra. Spans are whole microseconds and a rest in
 -- \`1 / limit\` of one.
 
@@ -2529,9 +2649,16 @@ local function read_counts(meter, stored)
   return read_sliding_window(meter, counts)
 end
 
+-- An older release has counted, and knows no time of the subject.
+local function note_token(subject, token)
+  if token > subject.token then
+    subject.token, subject.taken_us = token, math.max(token, subject.taken_us)
+  end
+end
+
 -- The meters, and what time it is for the subject; see shared/rate-limit/own-time.
 local function read_meters(subject, limits, first, server_us)
-  local meters, now_us, newest = {}, server_us + subject.offset_us, 0
+  local meters, now_us = {}, server_us + subject.offset_us
   for at = first, #limits, 5 do
     local place = #meters
     local meter = {
@@ -2546,10 +2673,10 @@ local function read_meters(subject, limits, first, server_us)
     }
     read_counts(meter, subject.counts[FIRST_LIMIT + place])
     meters[place + 1] = meter
-    newest = meter.token > newest and meter.token or newest
+    note_token(subject, meter.token)
   end
-  if newest > now_us + STEP_US then
-    subject.offset_us, subject.stepped = newest - server_us, true
+  if subject.taken_us > now_us + STEP_US then
+    subject.offset_us, subject.stepped = subject.taken_us - server_us, true
     return read_meters(subject, limits, first, server_us)
   end
   return meters, now_us
@@ -2607,19 +2734,9 @@ local function keep_for(state, life_ms)
   end
 end
 
-local function pack_counts(meter, offset_us)
+local function pack_counts(meter)
   local head = pack_pair(meter.kept_until_ms, meter.token)
   if meter.algorithm == 'gcra' then
-    if offset_us > 0 then
--- What a limit of the algorithm gcra has counted, with the offset of its subject behind it, so that a take that reads
--- nothing else knows it.
-local COUNTS_BYTES = 32
-
-local function with_offset(counts, offset_us)
-  return string.sub(counts, 1, COUNTS_BYTES) .. struct.pack('>d', offset_us)
-end
-      return with_offset(head .. pack_gcra(meter), offset_us)
-    end
     return head .. pack_gcra(meter)
   elseif meter.algorithm == 'sliding-window' then
     return head .. pack_sliding_window(meter)
@@ -2653,16 +2770,14 @@ local function save_subject(state, subject, meters, now_us, caller, call, at_us,
   local life_ms = plan_life(meters, now_us, subject.offset_us)
   for _, meter in ipairs(meters) do
     written[#written + 1] = meter.field
-    written[#written + 1] = pack_counts(meter, subject.offset_us)
+    written[#written + 1] = pack_counts(meter)
   end
   if not subject.exists then
     written[#written + 1] = 'layout'
     written[#written + 1] = SUBJECT_LAYOUT
   end
-  if subject.stepped then
-    written[#written + 1] = 'offset'
-    written[#written + 1] = string.format('%.0f', subject.offset_us)
-  end
+  written[#written + 1] = 'time'
+  written[#written + 1] = pack_time(subject.token, subject.taken_us, subject.offset_us)
   if caller ~= '' then
     written[#written + 1] = caller
     written[#written + 1] = pack_pair(call, at_us)
@@ -2695,47 +2810,18 @@ end
 local wait_us, denier = longest_wait(meters, cost)
 if wait_us > 0 then
   if subject.stepped then
--- As shared/rate-limit/keep-offset, for a subject whose limits have been read.
--- Keeps how far a subject's time is ahead of the clock, also where a take is denied, which writes nothing else: else its
--- time would stand still until one is allowed. A server that is out of memory may refuse it; the next call finds the step
--- again.
--- What a limit of the algorithm gcra has counted, with the offset of its subject behind it, so that a take that reads
--- nothing else knows it.
-local COUNTS_BYTES = 32
-
-local function with_offset(counts, offset_us)
-  return string.sub(counts, 1, COUNTS_BYTES) .. struct.pack('>d', offset_us)
+-- Keeps how far a subject's time is ahead of the clock where a take is denied, which writes nothing else: else its time
+-- would stand still until one is allowed. A server that is out of memory may refuse it; the next call finds the step again.
+local function keep_time(state, token, taken_us, offset_us)
+  redis.pcall('HSET', state, 'time', pack_time(token, taken_us, offset_us))
 end
-
--- \`gcra\`: fields of limits of that algorithm, each with what it has counted.
-local function keep_offset(state, offset_us, gcra)
-  local written = { 'offset', string.format('%.0f', offset_us) }
-  for at = 1, #gcra, 2 do
-    written[at + 2], written[at + 3] = gcra[at], with_offset(gcra[at + 1], offset_us)
-  end
-  redis.pcall('HSET', state, unpack(written))
-end
-
-local function keep_step(state, subject, meters)
-  local gcra = {}
-  for place, meter in ipairs(meters) do
-    local counts = subject.counts[FIRST_LIMIT + place - 1]
-    if meter.algorithm == 'gcra' and counts then
-      gcra[#gcra + 1] = meter.field
-      gcra[#gcra + 1] = counts
-    end
-  end
-  keep_offset(state, subject.offset_us, gcra)
-end
-    keep_step(state, subject, meters)
+    keep_time(state, subject.token, subject.taken_us, subject.offset_us)
   end
   return { 'denied', denier, wait_us, server_us, tell_meters(meters) }
 end
 
-local token = now_us
-for _, meter in ipairs(meters) do
-  token = math.max(token, meter.token + 1)
-end
+local token = math.max(now_us, subject.token + 1)
+subject.token, subject.taken_us = token, math.max(now_us, subject.taken_us)
 for _, meter in ipairs(meters) do
   meter.token = token
   if meter.algorithm == 'gcra' then
@@ -2755,27 +2841,21 @@ return { 'taken', token, server_us, tell_meters(meters) }
     [1, 'lua/rate-limit/take.lua', 1],
     [17, 'lua/shared/clock.lua', 1],
     [23, 'lua/shared/rate-limit/calls.lua', 1],
-    [51, 'lua/shared/rate-limit/subject.lua', 1],
-    [80, 'lua/shared/rate-limit/own-time.lua', 1],
-    [88, 'lua/shared/rate-limit/pairs.lua', 1],
-    [103, 'lua/shared/rate-limit/gcra.lua', 1],
-    [108, 'lua/shared/rate-limit/arrival.lua', 1],
-    [135, 'lua/shared/rate-limit/gcra.lua', 7],
-    [192, 'lua/shared/rate-limit/sliding-window.lua', 1],
-    [250, 'lua/shared/rate-limit/concurrency.lua', 1],
-    [288, 'lua/shared/rate-limit/meters.lua', 1],
-    [371, 'lua/shared/rate-limit/save.lua', 1],
-    [372, 'lua/shared/rate-limit/keep-for.lua', 1],
-    [382, 'lua/shared/rate-limit/save.lua', 3],
-    [387, 'lua/shared/rate-limit/with-offset.lua', 1],
-    [394, 'lua/shared/rate-limit/save.lua', 9],
-    [451, 'lua/rate-limit/take.lua', 27],
-    [471, 'lua/shared/rate-limit/keep-step.lua', 1],
-    [472, 'lua/shared/rate-limit/keep-offset.lua', 1],
-    [475, 'lua/shared/rate-limit/with-offset.lua', 1],
-    [482, 'lua/shared/rate-limit/keep-offset.lua', 5],
-    [491, 'lua/shared/rate-limit/keep-step.lua', 3],
-    [503, 'lua/rate-limit/take.lua', 48],
+    [51, 'lua/shared/rate-limit/own-time.lua', 1],
+    [82, 'lua/shared/rate-limit/subject.lua', 1],
+    [114, 'lua/shared/rate-limit/pairs.lua', 1],
+    [129, 'lua/shared/rate-limit/gcra.lua', 1],
+    [134, 'lua/shared/rate-limit/arrival.lua', 1],
+    [161, 'lua/shared/rate-limit/gcra.lua', 7],
+    [218, 'lua/shared/rate-limit/sliding-window.lua', 1],
+    [276, 'lua/shared/rate-limit/concurrency.lua', 1],
+    [314, 'lua/shared/rate-limit/meters.lua', 1],
+    [404, 'lua/shared/rate-limit/save.lua', 1],
+    [405, 'lua/shared/rate-limit/keep-for.lua', 1],
+    [415, 'lua/shared/rate-limit/save.lua', 3],
+    [472, 'lua/rate-limit/take.lua', 27],
+    [492, 'lua/shared/rate-limit/keep-time.lua', 1],
+    [497, 'lua/rate-limit/take.lua', 48],
   ],
   encode(args) {
     const encoded = new Array<Argument>(3 + args.limits.length * 5)

@@ -43,8 +43,12 @@ interface Start {
   readonly id: string
 }
 
-/** Claims each tick all that it gets, and acks it. */
-async function play(prepare: (calls: QueueCalls) => Promise<void>, sets: Steps): Promise<Start[]> {
+/** Claims each tick all that it gets, and acks it; then sees to what is `due` besides. */
+async function play(
+  prepare: (calls: QueueCalls) => Promise<void>,
+  sets: Steps,
+  due?: (calls: QueueCalls, clockMs: number) => Promise<void>,
+): Promise<Start[]> {
   const calls = new QueueCalls(driver)
   const starts: Start[] = []
   let clockMs = START_US / 1000
@@ -58,6 +62,7 @@ async function play(prepare: (calls: QueueCalls) => Promise<void>, sets: Steps):
     const jobs = answer[8] as [number, number][]
     for (const at of jobs.keys()) starts.push({ trueMs: tick * TICK_MS, clockMs, id: ids.get(at) ?? '' })
     await calls.run('ack-and-claim', { limit: 0, acks: jobs.map(([number, token]) => ({ number, token })) })
+    await due?.(calls, clockMs)
   }
   await calls.run('clear', {})
   await client.unlink(`${calls.prefix}:clock`)
@@ -141,3 +146,33 @@ test('an interval goes on, whatever the clock does, and runs each time once when
 
   await fc.assert(property, { numRuns: LONG ? 200 : 10, seed: SEED })
 })
+
+const CRON = { cron: '* * * * * *', time_zone: 'UTC' }
+
+/** Supplies the coming times of an expression that is short of them. */
+async function refill(calls: QueueCalls, clockMs: number): Promise<void> {
+  const [, , , told] = await calls.run('recurrences', { only_short: true })
+  for (const [id, , , , , known] of told as [string, number, number, number, number, number][]) {
+    const from = Math.floor(Math.max(known, clockMs - WINDOW_MS) / WINDOW_MS)
+    const given = Array.from({ length: 50 }, (_, at) => (from + 1 + at) * WINDOW_MS)
+    await calls.run('refill', { id, ...CRON, after_ms: known, given })
+  }
+}
+
+test.each([0, START_US / 1000 + 2 * TICKS * TICK_MS])(
+  'an expression goes on, whatever the clock does, with its end at %i',
+  { timeout: 900_000 },
+  async (until_ms) => {
+    // What has an end has none left once the clock has leapt behind it.
+    const played = until_ms === 0 ? steps : steps.map((all) => new Map([...all].filter(([, ms]) => ms < 0)))
+    const property = fc.asyncProperty(played, async (sets) => {
+      const prepare = (calls: QueueCalls): Promise<void> =>
+        calls.run('recur', { every_ms: 0, ...CRON, until_ms }).then(() => undefined)
+      const starts = await play(prepare, sets, refill)
+
+      expect(longestPause(starts, sets)).toBeLessThanOrEqual(3 * WINDOW_MS + TICK_MS)
+    })
+
+    await fc.assert(property, { numRuns: LONG ? 200 : 10, seed: SEED })
+  },
+)

@@ -6,6 +6,8 @@ import { STEP_US, type Terms } from './rate-limit-model.ts'
 interface Taken {
   readonly token: number
   readonly atUs: number
+  /** The limits that it was taken from. */
+  readonly names: ReadonlySet<string>
   /** Refunded units do not count. */
   units: number
   released: boolean
@@ -22,10 +24,13 @@ export class BoundChecker {
     this.#terms = terms
   }
 
-  /** What is broken by this take, or null. All windows that end with it are looked at. */
-  take(token: number, atUs: number, cost: number): string | null {
-    this.#taken.push({ token, atUs, units: cost, released: false })
-    const broken = this.#terms.map((terms) => this.#brokenBy(terms, atUs))
+  /** What is broken by this take from some of the limits, or null. All windows that end with it are looked at. */
+  take(token: number, atUs: number, cost: number, terms: readonly Terms[]): string | null {
+    const newest = this.#taken.at(-1)
+    if (newest !== undefined && token <= newest.token) return `token ${token} after ${newest.token}`
+    const names = new Set(terms.map(({ name }) => name))
+    this.#taken.push({ token, atUs, names, units: cost, released: false })
+    const broken = this.#terms.map((each) => this.#brokenBy(each, atUs))
     return broken.find((problem) => problem !== null) ?? null
   }
 
@@ -48,7 +53,7 @@ export class BoundChecker {
     if (terms.algorithm === 'concurrency') return this.#tooMany(terms, endUs)
     for (const { atUs } of this.#taken) {
       const most = this.#most(terms, endUs - atUs)
-      const units = this.#unitsFrom(atUs)
+      const units = this.#unitsFrom(terms.name, atUs)
       if (most !== null && units > most) {
         return `${terms.name}: ${units} units in ${endUs - atUs} µs, where ${most} are allowed`
       }
@@ -64,13 +69,16 @@ export class BoundChecker {
     return burst + ((spanUs + slackUs + this.#stepsUs) * limit) / (window_ms * 1000)
   }
 
-  #unitsFrom(startUs: number): number {
-    return this.#taken.filter(({ atUs }) => atUs >= startUs).reduce((sum, { units }) => sum + units, 0)
+  #unitsFrom(name: string, startUs: number): number {
+    const inside = this.#taken.filter(({ atUs, names }) => names.has(name) && atUs >= startUs)
+    return inside.reduce((sum, { units }) => sum + units, 0)
   }
 
   #tooMany({ name, limit, window_ms }: Terms, nowUs: number): string | null {
     const startUs = nowUs - window_ms * 1000 + this.#stepsUs
-    const held = this.#taken.filter(({ atUs, released }) => !released && atUs > startUs)
+    const held = this.#taken.filter(
+      ({ atUs, names, released }) => names.has(name) && !released && atUs > startUs,
+    )
     return held.length > limit ? `${name}: ${held.length} places held, of ${limit}` : null
   }
 }

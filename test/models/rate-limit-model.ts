@@ -183,11 +183,15 @@ class PlacesModel implements LimitModel {
 /** A clock that steps back by less than this is waited for. */
 export const STEP_US = 10_000
 
-/** Several limits of one subject: all or none. */
+/** Several limits of one subject. Each call names some of them, of which it takes all or none. */
 export class SubjectModel {
-  readonly #limits: readonly LimitModel[]
+  readonly #all: ReadonlyMap<string, LimitModel>
   readonly #refunded = new Set<number>()
+  /** Those that the call names. */
+  #limits: readonly LimitModel[] = []
   #token = 0
+  /** What time it was for the subject in its newest take, whose token may be ahead of that. */
+  #takenUs = 0
   #offsetUs = 0
   /** What time it is for the subject in this call. */
   #ownUs = 0
@@ -195,18 +199,18 @@ export class SubjectModel {
   nowUs: number
 
   constructor(terms: readonly Terms[], nowUs: number) {
-    this.#limits = terms.map(modelOf)
+    this.#all = new Map(terms.map((each) => [each.name, modelOf(each)]))
     this.nowUs = nowUs
   }
 
-  take(cost: number): unknown[] {
-    this.#look()
+  take(terms: readonly Terms[], cost: number): unknown[] {
+    this.#look(terms)
     return this.#takeNow(cost)
   }
 
   /** Takes of one cost one after the other, as many as are allowed; told in the form of `take-each`. */
-  takeEach(cost: number, count: number): [number, number, number, number, number] {
-    this.#look()
+  takeEach(terms: Terms, cost: number, count: number): [number, number, number, number, number] {
+    this.#look([terms])
     this.#keepTime()
     let granted = 0
     while (granted < count && this.#denied(cost) === null) {
@@ -219,13 +223,13 @@ export class SubjectModel {
     return [granted, first, limit.free(this.#ownUs), limit.resetUs(this.#ownUs), waitUs]
   }
 
-  peek(cost: number): unknown[] {
-    this.#look()
+  peek(terms: readonly Terms[], cost: number): unknown[] {
+    this.#look(terms)
     return this.#denied(cost) ?? ['allowed', this.nowUs, this.#told()]
   }
 
-  refund(cost: number, token: number): unknown[] {
-    this.#look()
+  refund(terms: readonly Terms[], cost: number, token: number): unknown[] {
+    this.#look(terms)
     if (this.#token === 0) return ['absent']
     if (token > 0 && this.#refunded.has(token)) return ['known', this.nowUs, this.#told()]
     this.#settle()
@@ -234,8 +238,8 @@ export class SubjectModel {
     return ['refunded', this.nowUs, this.#told()]
   }
 
-  release(token: number): unknown[] {
-    this.#look()
+  release(terms: readonly Terms[], token: number): unknown[] {
+    this.#look(terms)
     const places = this.#limits.filter((limit) => limit instanceof PlacesModel)
     const freed = places.map((limit) => limit.release(this.#ownUs, token))
     if (!freed.includes(true)) return ['lost']
@@ -249,14 +253,16 @@ export class SubjectModel {
     if (denied !== null) return denied
     this.#settle()
     this.#token = Math.max(this.#token + 1, this.#ownUs)
+    this.#takenUs = Math.max(this.#takenUs, this.#ownUs)
     for (const limit of this.#limits) limit.count(this.#ownUs, cost, this.#token)
     return ['taken', this.#token, this.nowUs, this.#told()]
   }
 
-  /** The subject's own time does not step back. */
-  #look(): void {
+  /** The subject's own time does not step back, whichever limits its newest take was of. */
+  #look(terms: readonly Terms[]): void {
+    this.#limits = terms.map(({ name }) => this.#all.get(name) as LimitModel)
     const ownUs = this.nowUs + this.#offsetUs
-    this.#ownUs = this.#token > ownUs + STEP_US ? this.#token : ownUs
+    this.#ownUs = this.#takenUs > ownUs + STEP_US ? this.#takenUs : ownUs
   }
 
   #settle(): void {

@@ -1,10 +1,11 @@
 import fc from 'fast-check'
 import type { Terms } from './rate-limit-model.ts'
 
+/** `handle`: which of the limits a caller names, a bit each. */
 export type Step =
   | { do: 'advance'; ms: number }
-  | { do: 'take'; cost: number; alone: boolean; count: number }
-  | { do: 'peek'; cost: number }
+  | { do: 'take'; handle: number; cost: number; alone: boolean; count: number }
+  | { do: 'peek'; handle: number; cost: number }
   | { do: 'refund'; back: number; cost: number }
   | { do: 'release'; back: number }
 
@@ -35,13 +36,14 @@ const cost = fc.integer({ min: 1, max: 5 })
 // Of takes that are judged together.
 const count = fc.oneof(fc.constant(1), fc.integer({ min: 2, max: 12 }))
 const back = fc.integer({ min: 0, max: 5 })
+const handle = fc.integer({ min: 1, max: 7 })
 
 export const step: fc.Arbitrary<Step> = fc.oneof(
   {
     weight: 6,
-    arbitrary: fc.record({ do: fc.constant('take' as const), cost, alone: fc.boolean(), count }),
+    arbitrary: fc.record({ do: fc.constant('take' as const), handle, cost, alone: fc.boolean(), count }),
   },
-  { weight: 1, arbitrary: fc.record({ do: fc.constant('peek' as const), cost }) },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant('peek' as const), handle, cost }) },
   { weight: 1, arbitrary: fc.record({ do: fc.constant('refund' as const), back, cost }) },
   { weight: 1, arbitrary: fc.record({ do: fc.constant('release' as const), back }) },
   {

@@ -28,13 +28,19 @@ afterAll(async () => {
   client.disconnect()
 })
 
-/** One history of one subject. */
+/** No more than one take could ever have. */
+function possible(terms: readonly Terms[], cost: number): number {
+  const counted = terms.filter(({ algorithm }) => algorithm !== 'concurrency')
+  return Math.min(cost, ...counted.map(({ burst }) => burst))
+}
+
+/** One history of one subject, whose callers name different limits of it. */
 class History {
   readonly #prefix = `conformance:{rate-limit:${randomUUID()}}`
   readonly #terms: readonly Terms[]
   readonly #model: SubjectModel
   readonly #checker: BoundChecker
-  readonly #taken: { token: number; cost: number }[] = []
+  readonly #taken: { token: number; cost: number; terms: readonly Terms[] }[] = []
   /** The time that has passed in truth, which a step of the clock leaves alone. */
   #trueUs = 0
   #calls = 0
@@ -56,12 +62,19 @@ class History {
 
   async #step(each: Step): Promise<void> {
     if (each.do === 'advance') return this.#advance(each.ms)
-    if (each.do === 'take') return this.#take(this.#possible(each.cost), each.alone, each.count)
-    if (each.do === 'peek') return this.#peek(this.#possible(each.cost))
-    const { token, cost } = this.#taken.at(-1 - each.back) ?? { token: 1, cost: 1 }
-    if (each.do === 'refund') return this.#refund(Math.min(cost, each.cost), token)
-    const [word] = await this.#twice('release', { token, limits: this.#terms }, this.#model.release(token))
+    if (each.do === 'take') return this.#take(this.#named(each.handle), each)
+    if (each.do === 'peek') return this.#peek(this.#named(each.handle), each.cost)
+    const { token, cost, terms } = this.#taken.at(-1 - each.back) ?? { token: 1, cost: 1, terms: this.#terms }
+    if (each.do === 'refund') return this.#refund(terms, Math.min(cost, each.cost), token)
+    const expected = this.#model.release(terms, token)
+    const [word] = await this.#twice('release', { token, limits: terms }, expected)
     if (word === 'released') this.#checker.release(token)
+  }
+
+  /** The limits that a handle names: any of them, in the order in which they were given. */
+  #named(handle: number): readonly Terms[] {
+    const named = this.#terms.filter((_, at) => Math.floor(handle / 2 ** at) % 2 === 1)
+    return named.length > 0 ? named : this.#terms
   }
 
   async #advance(ms: number): Promise<void> {
@@ -71,48 +84,44 @@ class History {
     await setTestClock(driver, this.#prefix, this.#model.nowUs)
   }
 
-  async #take(cost: number, alone: boolean, count: number): Promise<void> {
-    const [only] = this.#terms
-    if (alone && this.#terms.length === 1 && only?.algorithm === 'gcra') {
-      return this.#takeEach(cost, count, only)
+  async #take(terms: readonly Terms[], asked: Step & { do: 'take' }): Promise<void> {
+    const [only] = terms
+    const cost = possible(terms, asked.cost)
+    if (asked.alone && terms.length === 1 && only?.algorithm === 'gcra') {
+      return this.#takeEach(cost, asked.count, only)
     }
-    const expected = this.#model.take(cost)
-    const [word, token] = await this.#twice('take', { cost, limits: this.#terms }, expected)
-    if (word === 'taken') this.#took(Number(token), cost)
+    const expected = this.#model.take(terms, cost)
+    const [word, token] = await this.#twice('take', { cost, limits: terms }, expected)
+    if (word === 'taken') this.#took(terms, Number(token), cost)
     else counts.denied += 1
   }
 
   /** The model takes one after the other, and the script is told of all of them at once. */
   async #takeEach(cost: number, count: number, only: Terms): Promise<void> {
-    const told = this.#model.takeEach(cost, count)
+    const told = this.#model.takeEach(only, cost, count)
     const { name, limit, window_ms, burst } = only
     const args = { name, limit, window_ms, burst, takes: [{ count, cost }] }
     await this.#twice('take-each', args, ['judged', this.#model.nowUs, [told], null])
     const [granted, token] = told
     counts.denied += count - granted
-    for (let nth = 0; nth < granted; nth++) this.#took(token + nth, cost)
+    for (let nth = 0; nth < granted; nth++) this.#took([only], token + nth, cost)
   }
 
-  #took(token: number, cost: number): void {
+  #took(terms: readonly Terms[], token: number, cost: number): void {
     counts.taken += 1
-    this.#taken.push({ token, cost })
-    expect(this.#checker.take(token, this.#trueUs, cost)).toBe(null)
+    this.#taken.push({ token, cost, terms })
+    expect(this.#checker.take(token, this.#trueUs, cost, terms)).toBe(null)
   }
 
-  async #peek(cost: number): Promise<void> {
-    await this.#same('peek', { cost, limits: this.#terms }, this.#model.peek(cost))
+  async #peek(terms: readonly Terms[], most: number): Promise<void> {
+    const cost = possible(terms, most)
+    await this.#same('peek', { cost, limits: terms }, this.#model.peek(terms, cost))
   }
 
-  async #refund(cost: number, token: number): Promise<void> {
-    const expected = this.#model.refund(cost, token)
-    const [word] = await this.#twice('refund', { cost, token, limits: this.#terms }, expected)
+  async #refund(terms: readonly Terms[], cost: number, token: number): Promise<void> {
+    const expected = this.#model.refund(terms, cost, token)
+    const [word] = await this.#twice('refund', { cost, token, limits: terms }, expected)
     if (word === 'refunded') this.#checker.refund(token, cost)
-  }
-
-  /** No more than one take could ever have. */
-  #possible(cost: number): number {
-    const counted = this.#terms.filter(({ algorithm }) => algorithm !== 'concurrency')
-    return Math.min(cost, ...counted.map(({ burst }) => burst))
   }
 
   /** Sent again as after a lost answer; a call that changed nothing may be judged anew. */

@@ -13,16 +13,21 @@ end
 
 -- The longest time from one run to the next, as far as is known; 0: nothing is.
 local function longest_gap(recurrence)
-  local longest_ms = recurrence.every_ms
-  for at = 2, #recurrence.times do
-    longest_ms = math.max(longest_ms, recurrence.times[at] - recurrence.times[at - 1])
+  local longest_ms, times = recurrence.every_ms, recurrence.times
+  for at = 2, #times do
+    longest_ms = math.max(longest_ms, times[at] - times[at - 1])
+  end
+  -- Of the last one before its end.
+  if #times == 1 and recurrence.last_ms > 0 then
+    return math.max(longest_ms, times[1] - recurrence.last_ms)
   end
   return longest_ms
 end
 
 -- A recurrence whose next run is further away than twice that goes on by the clock as it is now: it runs whenever that
 -- shows one of its times, also a second time. Others only wait until the clock comes to their next run, so that what runs
--- once a day does so once a day. Times of an expression are to be supplied anew; until they are, those that are known stay.
+-- once a day does so once a day. Times of an expression are to be supplied again, also where all up to its end were known;
+-- until they are, those that are known stay.
 local function go_on(keys, queue, id, now_ms)
   local recurrence = read_recurrence(keys.recurrences, id)
   local gap_ms = longest_gap(recurrence)
@@ -30,10 +35,10 @@ local function go_on(keys, queue, id, now_ms)
     return
   elseif recurrence.every_ms > 0 then
     recurrence.next_ms = next_interval(recurrence, now_ms)
-  elseif recurrence.complete or is_to_be_replaced(recurrence) then
+  elseif is_to_be_replaced(recurrence) then
     return
   else
-    recurrence.known_ms = now_ms
+    recurrence.known_ms, recurrence.complete = now_ms, false
   end
   save_progress(keys, queue, id, recurrence)
 end

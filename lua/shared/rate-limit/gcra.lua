@@ -2,7 +2,7 @@
 -- annex A). A unit costs `window / limit`; the theoretical arrival time is when all that was taken is
 -- paid off, and may lie at most `burst` units ahead of now. Spans are whole microseconds and a rest in
 -- `1 / limit` of one, so that nothing is ever rounded and the bound is exact.
--- Stored: the theoretical arrival time and its rest; and see shared/rate-limit/with-offset.
+-- Stored: the theoretical arrival time and its rest.
 -- @include shared/rate-limit/arrival
 
 -- What `units` cost.

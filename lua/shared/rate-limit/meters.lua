@@ -15,9 +15,16 @@ local function read_counts(meter, stored)
   return read_sliding_window(meter, counts)
 end
 
+-- An older release has counted, and knows no time of the subject.
+local function note_token(subject, token)
+  if token > subject.token then
+    subject.token, subject.taken_us = token, math.max(token, subject.taken_us)
+  end
+end
+
 -- The meters, and what time it is for the subject; see shared/rate-limit/own-time.
 local function read_meters(subject, limits, first, server_us)
-  local meters, now_us, newest = {}, server_us + subject.offset_us, 0
+  local meters, now_us = {}, server_us + subject.offset_us
   for at = first, #limits, 5 do
     local place = #meters
     local meter = {
@@ -32,10 +39,10 @@ local function read_meters(subject, limits, first, server_us)
     }
     read_counts(meter, subject.counts[FIRST_LIMIT + place])
     meters[place + 1] = meter
-    newest = meter.token > newest and meter.token or newest
+    note_token(subject, meter.token)
   end
-  if newest > now_us + STEP_US then
-    subject.offset_us, subject.stepped = newest - server_us, true
+  if subject.taken_us > now_us + STEP_US then
+    subject.offset_us, subject.stepped = subject.taken_us - server_us, true
     return read_meters(subject, limits, first, server_us)
   end
   return meters, now_us

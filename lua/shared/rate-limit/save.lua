@@ -1,13 +1,9 @@
 -- Writes what the limits of a subject have counted.
 -- @include shared/rate-limit/keep-for
 
-local function pack_counts(meter, offset_us)
+local function pack_counts(meter)
   local head = pack_pair(meter.kept_until_ms, meter.token)
   if meter.algorithm == 'gcra' then
-    if offset_us > 0 then
-      -- @include shared/rate-limit/with-offset
-      return with_offset(head .. pack_gcra(meter), offset_us)
-    end
     return head .. pack_gcra(meter)
   elseif meter.algorithm == 'sliding-window' then
     return head .. pack_sliding_window(meter)
@@ -41,16 +37,14 @@ local function save_subject(state, subject, meters, now_us, caller, call, at_us,
   local life_ms = plan_life(meters, now_us, subject.offset_us)
   for _, meter in ipairs(meters) do
     written[#written + 1] = meter.field
-    written[#written + 1] = pack_counts(meter, subject.offset_us)
+    written[#written + 1] = pack_counts(meter)
   end
   if not subject.exists then
     written[#written + 1] = 'layout'
     written[#written + 1] = SUBJECT_LAYOUT
   end
-  if subject.stepped then
-    written[#written + 1] = 'offset'
-    written[#written + 1] = string.format('%.0f', subject.offset_us)
-  end
+  written[#written + 1] = 'time'
+  written[#written + 1] = pack_time(subject.token, subject.taken_us, subject.offset_us)
   if caller ~= '' then
     written[#written + 1] = caller
     written[#written + 1] = pack_pair(call, at_us)
