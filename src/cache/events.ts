@@ -3,6 +3,7 @@
 
 import { checkOptions } from '../runtime/arguments.ts'
 import { InvalidArgumentError } from '../runtime/errors.ts'
+import { notifying } from '../runtime/notifying.ts'
 
 /** `process`: from the level of this process. */
 export type ServedFrom = 'process' | 'redis'
@@ -29,7 +30,7 @@ export type CacheEvent =
   | { readonly kind: 'evicted'; readonly key: string }
 
 export interface CacheHooks {
-  /** Called at once with what happens in this process: it must be quick, and what it throws nobody catches. */
+  /** Called at once with what happens in this process: it must be quick; what it throws becomes an uncaught exception. */
   event?: (event: CacheEvent) => void
 }
 
@@ -41,14 +42,5 @@ export function toTell(hooks: CacheHooks = {}): Tell | null {
   const { event } = hooks
   if (event === undefined) return null
   if (typeof event !== 'function') throw new InvalidArgumentError('hooks.event', 'must be a function')
-  return (happened) => {
-    try {
-      event(happened)
-    } catch (error) {
-      // A mistake of the hook must come to light, but not change what a get does.
-      queueMicrotask(() => {
-        throw error
-      })
-    }
-  }
+  return notifying(event)
 }

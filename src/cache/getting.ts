@@ -203,7 +203,9 @@ async function loadLocally<Value>(
   wanted: Wanted<Value>,
   endsAt: number,
 ): Promise<Value> {
-  const loading = source.shared.local.load(wanted.key, wanted.absent.loader, source)
+  const { runtime, terms, shared } = source
+  const resource = resourceOf(source, wanted.key)
+  const loading = shared.local.load(wanted.key, wanted.absent.loader, { terms, runtime, resource })
   const got = await settledBy(
     loading.then((value) => ({ value })),
     endsAt,

@@ -3,6 +3,7 @@
 import { MaxRunError } from '../runtime/errors.ts'
 import { type Freshness, toSpan, type Span } from './options.ts'
 import { checkInteger, checkOptions } from '../runtime/arguments.ts'
+import { startTimer } from '../runtime/timer.ts'
 
 /** Makes the value of a key. `null` and `undefined`: there is none, which is kept too (`negativeFor`). */
 export type Loader<Value> = (context: LoadContext) => Value | Promise<Value>
@@ -58,13 +59,13 @@ export function inMaxLoad<Value>(
   aborter: AbortController,
 ): Promise<Value> {
   return new Promise((resolve, reject) => {
-    const timer = setTimeout(() => aborter.abort(new MaxRunError(maxLoadMs)), maxLoadMs)
+    const timer = startTimer(() => aborter.abort(new MaxRunError(maxLoadMs)), maxLoadMs)
     const abort = (): void => {
-      clearTimeout(timer)
+      timer.cancel()
       reject(aborter.signal.reason)
     }
     aborter.signal.addEventListener('abort', abort, { once: true })
     const working = new Promise<Value>((begun) => begun(work()))
-    working.then(resolve, reject).finally(() => clearTimeout(timer))
+    working.then(resolve, reject).finally(() => timer.cancel())
   })
 }

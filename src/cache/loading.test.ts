@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { type Driver, LoadFailedError, MaxRunError, WaitTimeoutError } from 'perilune'
+import { type Driver, LeaseLostError, LoadFailedError, MaxRunError, WaitTimeoutError } from 'perilune'
 import { Cache } from 'perilune/cache'
 import { expect, onTestFinished, test } from 'vitest'
 import { counted, setup } from '../../test/cache-fixture.ts'
@@ -51,6 +51,31 @@ test('a process that closes while it loads gives the load to another', async () 
 
   expect(await second).toBe('loaded')
 })
+
+test.each(['served', 'away'])(
+  'the signal of a loader says at close that its lease is lost, Redis %s',
+  async (state) => {
+    const { cache, runtime, client } = await setup<string>()
+    if (state === 'away') client.disconnect()
+    const began = gate()
+    let signal: AbortSignal | null = null
+    const got = cache.get('a', async (context) => {
+      signal = context.signal
+      began.open()
+      return new Promise<string>(() => undefined)
+    })
+    const closed = expect.objectContaining({ name: 'DriverError', code: 'closed' })
+    const rejected = expect(got).rejects.toEqual(closed)
+    await began.opened
+
+    await runtime.close()
+
+    await rejected
+    const { reason } = signal as unknown as AbortSignal
+    expect(reason).toBeInstanceOf(LeaseLostError)
+    expect(reason).toMatchObject({ cause: closed })
+  },
+)
 
 test('what a loader throws reaches all who wait, in every process, and is not kept', async () => {
   const { cache, another } = await setup<string>()

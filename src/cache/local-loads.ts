@@ -1,6 +1,7 @@
 // Loads without Redis: so many at once in this process, and one of a key at a time.
 
 import { inMaxLoad, LoadContext, type Loader } from './loader.ts'
+import { LeaseLostError } from '../runtime/errors.ts'
 import { closed } from '../runtime/runner.ts'
 import type { Runtime } from '../runtime/runtime.ts'
 import type { Terms } from './options.ts'
@@ -8,6 +9,8 @@ import type { Terms } from './options.ts'
 interface LocalTerms {
   readonly terms: Terms
   readonly runtime: Runtime
+  /** What errors call the key. */
+  readonly resource: string
 }
 
 export class LocalLoads<Value> {
@@ -16,10 +19,10 @@ export class LocalLoads<Value> {
   #running = 0
 
   /** What the loader makes; whoever asks for the same key meanwhile gets it too. */
-  load(key: string, loader: Loader<Value>, { terms, runtime }: LocalTerms): Promise<Value> {
+  load(key: string, loader: Loader<Value>, terms: LocalTerms): Promise<Value> {
     const joined = this.#underWay.get(key)
     if (joined !== undefined) return joined
-    const loading = this.#inTurn(key, loader, terms, runtime).finally(() => this.#underWay.delete(key))
+    const loading = this.#inTurn(key, loader, terms).finally(() => this.#underWay.delete(key))
     this.#underWay.set(key, loading)
     return loading
   }
@@ -27,17 +30,20 @@ export class LocalLoads<Value> {
   async #inTurn(
     key: string,
     loader: Loader<Value>,
-    { localConcurrency, maxLoadMs }: Terms,
-    runtime: Runtime,
+    { terms: { localConcurrency, maxLoadMs }, runtime, resource }: LocalTerms,
   ): Promise<Value> {
     if (this.#running >= localConcurrency) await new Promise<void>((resolve) => this.#line.push(resolve))
     else this.#running += 1
     const aborter = new AbortController()
     const context = new LoadContext(key, 0, () => aborter.signal)
-    const forget = runtime.atClose(() => aborter.abort(closed()))
+    // A loader need not know that it has no lease.
+    const lost = new LeaseLostError(resource, 0, { cause: closed() })
+    const forget = runtime.atClose(() => aborter.abort(lost))
     try {
       if (runtime.runner.closed) throw closed()
       return await inMaxLoad(() => loader(context), maxLoadMs, aborter)
+    } catch (error) {
+      throw error === lost ? closed() : error
     } finally {
       forget()
       // Its turn goes to the next in line.

@@ -6,6 +6,7 @@
 //      ├──the lease is lost, or revoked──► LOST: whoever still wants the value begins again
 //      └──the instance closes──► given back at once: another process may load
 
+import { LeaseLostError } from '../runtime/errors.ts'
 import { isOutage } from '../runtime/outage.ts'
 import { KeptLease } from '../runtime/kept-lease.ts'
 import { closed } from '../runtime/runner.ts'
@@ -40,7 +41,9 @@ export async function perform<Value>(
   const tookMs = (): number => Math.round(performance.now() - beganAt)
   const forget = source.runtime.atClose(() => {
     if (ending.stores) return undefined
-    aborter.abort(closed())
+    aborter.abort(
+      new LeaseLostError(resourceOf(source, election.key), election.grant.token, { cause: closed() }),
+    )
     return lease.release()
   })
   try {

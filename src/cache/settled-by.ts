@@ -1,4 +1,5 @@
 import { onAbort } from '../runtime/aborts.ts'
+import { startTimer } from '../runtime/timer.ts'
 
 /** As the promise; null when it takes longer than until `by`. Rejects with the signal's reason. */
 export function settledBy<Value>(
@@ -11,13 +12,13 @@ export function settledBy<Value>(
       forget()
       resolve(null)
     }
-    const timer = setTimeout(late, Math.max(0, Math.ceil(by - performance.now())))
+    const timer = startTimer(late, Math.max(0, Math.ceil(by - performance.now())))
     const forget = onAbort(signal, () => {
-      clearTimeout(timer)
+      timer.cancel()
       reject(signal?.reason)
     })
     promise.then(resolve, reject).finally(() => {
-      clearTimeout(timer)
+      timer.cancel()
       forget()
     })
   })

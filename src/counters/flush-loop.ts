@@ -1,11 +1,12 @@
 import { Backoff } from '../runtime/backoff.ts'
 import { unlessAborted } from '../runtime/in-time.ts'
+import { notifying } from '../runtime/notifying.ts'
 import { closed } from '../runtime/runner.ts'
 import type { Runtime } from '../runtime/runtime.ts'
 import { startTimer } from '../runtime/timer.ts'
 import { SinkError } from './errors.ts'
 import { type Flushed, flushPartition } from './flushing.ts'
-import { harmless, type Source } from './source.ts'
+import type { Source } from './source.ts'
 
 const FIRST_RETRY_MS = 100
 const LAST_RETRY_MS = 5000
@@ -41,7 +42,7 @@ export class Flushing implements AsyncDisposable {
     this.#runtime = runtime
     this.#flush = flush
     this.#everyMs = everyMs
-    this.#onError = harmless(onError)
+    this.#onError = notifying(onError)
     this.#done = this.#run()
     const forget = runtime.atClose(() => this.#closeWithInstance())
     void this.#done.then(forget)
@@ -92,9 +93,9 @@ export class Flushing implements AsyncDisposable {
 
   #sleep(ms: number): Promise<void> {
     return new Promise((resolve) => {
-      const timer = setTimeout(resolve, ms)
+      const timer = startTimer(resolve, ms)
       this.#wake = () => {
-        clearTimeout(timer)
+        timer.cancel()
         resolve()
       }
     })

@@ -5,6 +5,7 @@ import { ioredis } from 'perilune/ioredis'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { setup } from '../../test/counters-fixture.ts'
 import { counting } from '../../test/counting-driver.ts'
+import { collectUncaught } from '../../test/uncaught.ts'
 import { ConnectionLostError } from '../driver.ts'
 import { pause } from '../runtime/in-time.ts'
 import type { Sink } from './sink.ts'
@@ -130,6 +131,7 @@ describe('flushing', () => {
   })
 
   test('goes on though what it tells of errors and losses throws', async () => {
+    const uncaught = collectUncaught()
     const told = { errors: 0, losses: 0 }
     const { counters, stored, trouble, client, name } = await setup({
       onLoss: () => {
@@ -153,6 +155,8 @@ describe('flushing', () => {
     await client.del(...keys.filter((key) => !key.endsWith(':clock')))
     expect(await counters.increment(1)).toBe(2)
     expect(told.losses).toBe(1)
+    expect(uncaught).toEqual(uncaught.map(() => expect.objectContaining({ message: 'of the user' })))
+    expect(uncaught).toHaveLength(told.errors + told.losses)
   })
 
   test('is tried ever more seldom while it fails at once, and goes on when it does not', async () => {

@@ -3,6 +3,7 @@
 import { checkText } from '../runtime/arguments.ts'
 import { InvalidArgumentError } from '../runtime/errors.ts'
 import { rest } from '../runtime/in-time.ts'
+import { notifying } from '../runtime/notifying.ts'
 import { partitionOf } from '../runtime/partition-hash.ts'
 import type { Runtime } from '../runtime/runtime.ts'
 import { Unit } from '../runtime/unit.ts'
@@ -83,14 +84,7 @@ export function openSource(
     terms,
     partitions,
     settle,
-    onLoss: harmless(onLoss),
-  }
-}
-
-/** A callback of the user, whose own failure stops nothing, and is told to nobody. */
-export function harmless<Told>(callback: (told: Told) => unknown): (told: Told) => void {
-  return (told) => {
-    new Promise((resolve) => resolve(callback(told))).catch(() => undefined)
+    onLoss: notifying(onLoss),
   }
 }
 

@@ -2,7 +2,7 @@
 
 import { checkOptions } from '../runtime/arguments.ts'
 import type { Runtime } from '../runtime/runtime.ts'
-import { throughOutages } from '../runtime/through-outages.ts'
+import { throughOutages, throwIfOver } from '../runtime/through-outages.ts'
 import type { PartitionedMessage } from './partition-message.ts'
 import { type PartitionedPage, type PartitionedReadOptions, READ_OPTIONS } from './partition-reading.ts'
 
@@ -20,8 +20,8 @@ const OPTIONS = READ_OPTIONS.filter((option) => option !== 'wait')
 const PAGE_WAIT = '30s'
 
 /**
- * Yields every message after `after` and then those that come, until the signal aborts or the loop ends: an outage only
- * interrupts it. `begin` says where to begin.
+ * Yields every message after `after` and then those that come, until the signal aborts, the instance closes or the loop
+ * ends: an outage only interrupts it. `begin` says where to begin.
  */
 export async function* tailPartitions<Body>(
   { runner }: Runtime,
@@ -40,6 +40,7 @@ export async function* tailPartitions<Body>(
     for (const partition of page.gaps) lost.set(partition, lost.get(partition) ?? 'gap')
     for (const partition of page.resets) lost.set(partition, 'reset')
     for (const message of page.messages) {
+      throwIfOver(runner, signal)
       yield { ...message, lostBefore: lost.get(message.partition) ?? null }
       lost.delete(message.partition)
     }

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import type { Perilune } from 'perilune'
 import { describe, expect, test } from 'vitest'
 import { bodies, setup } from '../../test/feed-fixture.ts'
 
@@ -117,5 +118,38 @@ describe('reading', () => {
 
     expect(bodies(found)).toEqual(['c', 'b', 'a'])
     expect(found[0]?.marker).toBeNull()
+  })
+
+  describe.each(['tail', 'read of a subscriber'])('%s', (what) => {
+    const follow = async (end: (aborter: AbortController, redis: Perilune) => unknown) => {
+      const { feed, redis } = await setup<number>()
+      await feed.appendMany(Array.from({ length: 30 }, (_, n) => ({ body: n })))
+      const aborter = new AbortController()
+      const { signal } = aborter
+      const terms = { signal, limit: 100 }
+      const messages = what === 'tail' ? feed.tail(terms) : feed.subscriber('s').read(terms)
+      const met: number[] = []
+      try {
+        for await (const { body } of messages) {
+          met.push(body)
+          if (met.length === 3) await end(aborter, redis)
+        }
+      } catch (error) {
+        return { met: met.length, error }
+      }
+      return { met: met.length, error: null }
+    }
+
+    test('gives nothing more of a page once its signal has aborted', async () => {
+      const reason = new Error('enough')
+      expect(await follow((aborter) => aborter.abort(reason))).toEqual({ met: 3, error: reason })
+    })
+
+    test('gives nothing more of a page once the instance closes', async () => {
+      expect(await follow((_, redis) => redis.close())).toEqual({
+        met: 3,
+        error: expect.objectContaining({ name: 'DriverError', code: 'closed' }),
+      })
+    })
   })
 })

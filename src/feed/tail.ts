@@ -2,7 +2,7 @@
 
 import { checkOptions } from '../runtime/arguments.ts'
 import type { Runtime } from '../runtime/runtime.ts'
-import { throughOutages } from '../runtime/through-outages.ts'
+import { throughOutages, throwIfOver } from '../runtime/through-outages.ts'
 import type { Message } from './message.ts'
 import { type Page, READ_OPTIONS, type ReadOptions } from './reading.ts'
 
@@ -18,8 +18,8 @@ const OPTIONS = READ_OPTIONS.filter((option) => option !== 'wait')
 const PAGE_WAIT = '30s'
 
 /**
- * Yields every message after `after` and then those that come, until the signal aborts or the loop ends: an outage only
- * interrupts it. `begin` says where to begin.
+ * Yields every message after `after` and then those that come, until the signal aborts, the instance closes or the loop
+ * ends: an outage only interrupts it. `begin` says where to begin.
  */
 export async function* tail<Body>(
   { runner }: Runtime,
@@ -38,6 +38,7 @@ export async function* tail<Body>(
     if (page.reset) lostBefore = 'reset'
     else if (page.gap) lostBefore ??= 'gap'
     for (const message of page.messages) {
+      throwIfOver(runner, signal)
       yield { ...message, lostBefore }
       lostBefore = null
     }

@@ -16,6 +16,7 @@ import { Backoff } from '../runtime/backoff.ts'
 import { LeaseLostError, PeriluneError } from '../runtime/errors.ts'
 import { pause } from '../runtime/in-time.ts'
 import type { KeptLease } from '../runtime/kept-lease.ts'
+import { notifying } from '../runtime/notifying.ts'
 import { closed } from '../runtime/runner.ts'
 import type { Runtime } from '../runtime/runtime.ts'
 import { Lock, type LockOptions } from './lock.ts'
@@ -98,7 +99,7 @@ export class Campaign implements AsyncDisposable {
   ) {
     this.#lock = lock
     this.#onElected = onElected
-    this.#onError = onError
+    this.#onError = notifying(onError)
     const forgetSignal = onAbort(signal, () => this.#end(signal?.reason))
     const forgetInstance = runtime.atClose(() => this.#closeBecause(closed()))
     this.#ended = this.#standAgainAndAgain().finally(() => {
@@ -154,21 +155,10 @@ export class Campaign implements AsyncDisposable {
         if (performance.now() - began < SHORT_TERM_MS) await pause(SHORT_TERM_MS, signal)
       } catch (error) {
         if (signal.aborted) continue
-        this.#tell(error)
+        this.#onError(error)
         if (error instanceof PeriluneError && error.code === 'closed') return
         await pause(this.#backoff.next(), signal).catch(() => undefined)
       }
-    }
-  }
-
-  /** A mistake of the callback must come to light, but not end the campaign. */
-  #tell(error: unknown): void {
-    try {
-      this.#onError(error)
-    } catch (thrown) {
-      queueMicrotask(() => {
-        throw thrown
-      })
     }
   }
 

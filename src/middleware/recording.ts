@@ -1,4 +1,5 @@
 import type { Attempt } from '../once/once.ts'
+import { notifying } from '../runtime/notifying.ts'
 import type { Headers } from './answer.ts'
 
 /** A response as it is kept, in whatever codec the `once` has. */
@@ -40,10 +41,12 @@ export const KEPT_HEADERS: ReadonlySet<string> = new Set([
 export class Recording {
   readonly #attempt: Attempt<StoredResponse>
   readonly #options: RecordingOptions
+  readonly #onNotKept: (error: unknown, key: string) => void
 
   constructor(attempt: Attempt<StoredResponse>, options: RecordingOptions) {
     this.#attempt = attempt
     this.#options = options
+    this.#onNotKept = notifying(options.onNotKept ?? (() => undefined))
   }
 
   /** Keeps the response, unless it says that the server failed. Never rejects. */
@@ -67,7 +70,7 @@ export class Recording {
     try {
       await call
     } catch (error) {
-      this.#options.onNotKept?.(error, this.#attempt.key)
+      this.#onNotKept(error, this.#attempt.key)
     }
   }
 

@@ -6,6 +6,7 @@ import { checkInteger, checkOptions } from '../runtime/arguments.ts'
 import { type Duration, toMs } from '../runtime/duration.ts'
 import { InvalidArgumentError } from '../runtime/errors.ts'
 import { isError } from '../runtime/is-error.ts'
+import { startTimer, type Timer } from '../runtime/timer.ts'
 import type { ClaimedJob } from './claimed-job.ts'
 
 export interface BatchOptions {
@@ -55,7 +56,7 @@ export function batch<Payload>(
 
 interface Gathering {
   readonly jobs: ClaimedJob[]
-  readonly timer: NodeJS.Timeout
+  readonly timer: Timer
 }
 
 /** The jobs of a worker that wait for their batches to begin. */
@@ -70,7 +71,7 @@ export class Gatherings {
   add(handler: BatchHandler<never>, job: ClaimedJob): void {
     let gathering = this.#gatherings.get(handler)
     if (gathering === undefined) {
-      gathering = { jobs: [], timer: setTimeout(() => this.#beginOne(handler), handler.withinMs) }
+      gathering = { jobs: [], timer: startTimer(() => this.#beginOne(handler), handler.withinMs) }
       this.#gatherings.set(handler, gathering)
     }
     gathering.jobs.push(job)
@@ -93,7 +94,7 @@ export class Gatherings {
   #take(handler: BatchHandler<never>): ClaimedJob[] {
     const gathering = this.#gatherings.get(handler)
     if (gathering === undefined) return []
-    clearTimeout(gathering.timer)
+    gathering.timer.cancel()
     this.#gatherings.delete(handler)
     return gathering.jobs
   }

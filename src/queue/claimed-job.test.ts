@@ -183,4 +183,77 @@ describe('a claimed job', () => {
     expect(errors).toEqual([expect.any(PeriluneError)])
     expect(errors).toMatchObject([{ code: 'max-run' }])
   })
+
+  test('may run for as long as `maxRun` says, also for more than a timer of Node can count', async () => {
+    const { queue } = await setup({ clock: 'real' })
+    await queue.enqueue('mail', { to }, { maxRun: '30d', maxAttempts: 1 })
+    const errors: unknown[] = []
+    const handler = () => new Promise((resolve) => setTimeout(resolve, 20))
+
+    await using _worker = queue.work({ mail: handler }, { onError: (error) => errors.push(error) })
+    await until(async () => {
+      const { acked, dead } = await queue.settings.inspect()
+      return acked + dead === 1
+    })
+
+    expect(errors).toEqual([])
+    expect((await queue.settings.inspect()).acked).toBe(1)
+  })
+})
+
+describe('the signal of a job that was claimed by hand', () => {
+  const claimOne = async (lease: '50ms' | '1m') => {
+    const { queue } = await setup({ clock: 'real' })
+    await queue.enqueue('mail', { to })
+    const [job] = await queue.claim({ lease })
+    return { job: job as ClaimedJob<{ to: string }>, queue }
+  }
+  const rest = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))
+
+  test('aborts when the lease ends, also where it is asked for after that', async () => {
+    const { job } = await claimOne('50ms')
+    const { signal } = job
+    await until(() => signal.aborted)
+    expect(job.remainingMs).toBe(0)
+    expect(signal.reason).toBeInstanceOf(LeaseLostError)
+    expect(signal.reason.token).toBe(job.token)
+
+    const { job: late } = await claimOne('50ms')
+    await until(() => late.remainingMs === 0)
+    expect(late.signal.aborted).toBe(true)
+  })
+
+  test('follows extensions, to a later end and to an earlier one', async () => {
+    const { job } = await claimOne('50ms')
+    const { signal } = job
+    await job.extend('1m')
+    await rest(100)
+    expect(signal.aborted).toBe(false)
+
+    await job.extend('50ms')
+    await until(() => signal.aborted)
+    expect(job.remainingMs).toBe(0)
+  })
+
+  test.each(['ack', 'retry', 'bury', 'release'] as const)('does not abort after %s', async (end) => {
+    const { job } = await claimOne('50ms')
+    const { signal } = job
+    await job[end]()
+    await rest(100)
+    expect(signal.aborted).toBe(false)
+  })
+
+  test('does not abort when it is asked for after an ack', async () => {
+    const { job } = await claimOne('50ms')
+    await job.ack()
+    await rest(100)
+    expect(job.signal.aborted).toBe(false)
+  })
+
+  test('changes nothing for an ack: the server decides', async () => {
+    const { job, queue } = await claimOne('50ms')
+    await until(() => job.signal.aborted)
+    await job.ack()
+    expect((await queue.settings.inspect()).acked).toBe(1)
+  })
 })

@@ -2,54 +2,42 @@
 //
 //   CLAIMED ──ack, retry, bury──► SETTLED
 //      └──the lease ended, or the job was taken away──► LOST: the signal aborts
+//
+// Who claims by hand asks for the signal, or not: where nobody did, nothing watches the lease. That the signal has aborted at
+// the end of the lease changes nothing else: whether the job is lost the server decides when it is settled.
 
-import { checkOptions, checkText } from '../runtime/arguments.ts'
+import { checkOptions } from '../runtime/arguments.ts'
 import { Countdown } from '../runtime/countdown.ts'
 import type { Duration } from '../runtime/duration.ts'
-import { toMs } from '../runtime/duration.ts'
 import { LeaseLostError } from '../runtime/errors.ts'
 import { toLeaseMs } from '../runtime/lease-options.ts'
 import type { Advanced, NextJob } from './advancing.ts'
 import type { Exchanged, LossReason, ToldJob } from './exchange.ts'
 import { toId } from './ids.ts'
 import { PLAIN } from './job-options.ts'
+import { LeaseWatch } from './lease-watch.ts'
 import type { Leased } from './leased.ts'
 import { encodeProgress, type Note, toLine } from './noting.ts'
+import {
+  type BuryOptions,
+  type ReleaseOptions,
+  type RetryOptions,
+  toFailure,
+  toReleaseMs,
+  toRetry,
+} from './outcome-options.ts'
 import { type Parent, parentsOf } from './parents-of.ts'
 import type { Source } from './source.ts'
 
-export interface RetryOptions {
-  /** How long until the next attempt; default: by the job's backoff. */
-  delay?: Duration
-  /** What failed: jobs that die of the same kind are kept together. Default `retried`. */
-  kind?: string
-  /** More about it, for people. */
-  message?: string
-}
-
-export interface ReleaseOptions {
-  /** How long until others may begin; default: they may at once. */
-  delay?: Duration
-}
-
-export interface BuryOptions {
-  /** What failed: dead jobs of one kind are kept together. Default `buried`. */
-  kind?: string
-  /** More about it, for people. */
-  message?: string
-}
-
-/** Why an attempt failed. */
-export interface Failure {
-  readonly kind: string
-  readonly message: string
-}
+export type { BuryOptions, Failure, ReleaseOptions, RetryOptions } from './outcome-options.ts'
 
 /** Called with null, or with what went wrong. */
 export type Told = (error: unknown) => void
 
 /** How the outcome of an attempt reaches the server. Each rejects with LeaseLostError when the job was lost. */
 export interface Settling {
+  /** True where somebody keeps the leases of the jobs, and calls `lose` when they end. */
+  readonly keepsLeases: boolean
   /** The job is told by `noteAckEnded`; throws what the codec throws when it cannot hold the result. */
   ack(job: ClaimedJob, result: unknown): void
   advance(job: Leased, next: NextJob, result: unknown): Promise<Advanced>
@@ -64,7 +52,6 @@ export interface Settling {
 /** What may become of an attempt. */
 export type Outcome = 'acked' | 'retried' | 'buried' | 'released'
 
-const MAX_MESSAGE_BYTES = 4096
 const NO_TAGS: readonly string[] = Object.freeze([])
 
 /**
@@ -93,6 +80,8 @@ export class ClaimedJob<Payload = unknown> implements AsyncDisposable {
   readonly #encoded: Buffer
   #decoded: { payload: Payload } | null = null
   #aborter: AbortController | null = null
+  /** Once the signal was asked for, unless somebody keeps the lease. */
+  #watch: LeaseWatch | null = null
   readonly #countdown: Countdown
   #expiresAtMs: number
   readonly #leaseMs: number
@@ -153,6 +142,7 @@ export class ClaimedJob<Payload = unknown> implements AsyncDisposable {
       this.#aborter = new AbortController()
       if (this.#state === 'lost') this.#aborter.abort(this.#lostError())
       else if (this.#stopped !== null) this.#aborter.abort(this.#stopped)
+      else if (!this.#settling.keepsLeases) this.#watchLease(this.#aborter)
     }
     return this.#aborter.signal
   }
@@ -194,7 +184,7 @@ export class ClaimedJob<Payload = unknown> implements AsyncDisposable {
     if (this.#outcome === 'acked') return told(null)
     if (this.#acking !== null) return void this.#acking.push(told)
     if (!this.isClaimed) return told(this.#lostError())
-    this.#state = 'settled'
+    this.#beginSettling()
     this.#acking = [told]
     try {
       this.#settling.ack(this, result)
@@ -278,7 +268,12 @@ export class ClaimedJob<Payload = unknown> implements AsyncDisposable {
   async extend(lease?: Duration): Promise<void> {
     this.assertHeld()
     const leaseMs = lease === undefined ? this.#leaseMs : toLeaseMs(lease)
-    await this.#countdown.whileAsked(leaseMs, () => this.#settling.extend(this, leaseMs))
+    await this.#countdown.whileAsked(leaseMs, () => {
+      const extending = this.#settling.extend(this, leaseMs)
+      // It may end earlier from now on, also when no answer comes.
+      this.#lookAtLease()
+      return extending
+    })
   }
 
   /**
@@ -303,6 +298,7 @@ export class ClaimedJob<Payload = unknown> implements AsyncDisposable {
   noteExtended(endsAt: number, expiresAtMs: number): void {
     this.#countdown.set(endsAt)
     this.#expiresAtMs = expiresAtMs
+    this.#lookAtLease()
   }
 
   /** @internal For whoever checked the payload: what it has become. */
@@ -313,7 +309,7 @@ export class ClaimedJob<Payload = unknown> implements AsyncDisposable {
   /** @internal For whoever acked it along with others: null, or why the job was lost before. */
   noteAcked(why: LossReason | null): void {
     if (why !== null) return this.lose(why)
-    this.#state = 'settled'
+    this.#beginSettling()
     this.#outcome = 'acked'
   }
 
@@ -321,6 +317,7 @@ export class ClaimedJob<Payload = unknown> implements AsyncDisposable {
   lose(why: LossReason): void {
     if (this.#state !== 'claimed') return
     this.#state = 'lost'
+    this.#watch?.stop()
     this.#lostBecause = why
     this.#aborter?.abort(this.#lostError())
   }
@@ -341,7 +338,7 @@ export class ClaimedJob<Payload = unknown> implements AsyncDisposable {
 
   async #settle<Result>(send: () => Promise<Result>): Promise<Result> {
     if (this.#state !== 'claimed') throw this.#lostError()
-    this.#state = 'settled'
+    this.#beginSettling()
     try {
       return await send()
     } catch (error) {
@@ -352,7 +349,24 @@ export class ClaimedJob<Payload = unknown> implements AsyncDisposable {
 
   /** What could not be told may be told again, as long as the lease lasts. */
   #notSettled(error: unknown): void {
-    if (this.#state === 'settled') this.#state = error instanceof LeaseLostError ? 'lost' : 'claimed'
+    if (this.#state !== 'settled') return
+    this.#state = error instanceof LeaseLostError ? 'lost' : 'claimed'
+    this.#lookAtLease()
+  }
+
+  #beginSettling(): void {
+    this.#state = 'settled'
+    this.#watch?.stop()
+  }
+
+  #watchLease(aborter: AbortController): void {
+    this.#watch = new LeaseWatch(this.#countdown, () => aborter.abort(this.#lostError()))
+    this.#lookAtLease()
+  }
+
+  /** It may end at another time than was known. What is settled has no lease. */
+  #lookAtLease(): void {
+    if (this.#state === 'claimed') this.#watch?.look()
   }
 
   #lostError(): LeaseLostError {
@@ -362,29 +376,6 @@ export class ClaimedJob<Payload = unknown> implements AsyncDisposable {
 }
 
 type Options = Exchanged['options'][number]
-
-/** Throws InvalidArgumentError. */
-export function toRetry({ delay, ...failure }: RetryOptions): Failure & { delayMs: number } {
-  const delayMs = delay === undefined ? -1 : toMs('delay', delay, { min: '0ms', max: '365d' })
-  return { delayMs, ...toFailure(failure, 'retried') }
-}
-
-/** Throws InvalidArgumentError. */
-export function toReleaseMs({ delay = '0ms' }: ReleaseOptions): number {
-  return toMs('delay', delay, { min: '0ms', max: '365d' })
-}
-
-/** Throws InvalidArgumentError. */
-export function toFailure({ kind, message = '' }: BuryOptions, byDefault: string): Failure {
-  return { kind: checkText('kind', kind ?? byDefault, 200), message: short(message) }
-}
-
-function short(message: unknown): string {
-  const text = String(message)
-  return Buffer.byteLength(text) <= MAX_MESSAGE_BYTES
-    ? text
-    : Buffer.from(text).toString('utf8', 0, MAX_MESSAGE_BYTES)
-}
 
 /** The jobs of an exchange; none where their leases were over before its answer came: they are others' to claim. */
 export function toClaimedJobs<Payload>(

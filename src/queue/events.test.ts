@@ -233,4 +233,17 @@ describe('events', () => {
     await redis.close()
     await expect(queue.events().next()).rejects.toThrow()
   })
+
+  test('gives nothing more of what it has taken once the instance closes', async () => {
+    const { queue, client, redis, name } = await setup({ clock: 'real' })
+    const events = queue.events()
+    const first = events.next()
+    await until(async () => (await client.hlen(`queue-test:{queue:${name}}:listeners`)) > 0)
+    await queue.enqueueMany(Array.from({ length: 50 }, () => ({ name: 'mail', payload: { to } })))
+    await first
+
+    await redis.close()
+
+    await expect(events.next()).rejects.toMatchObject({ code: 'closed' })
+  })
 })

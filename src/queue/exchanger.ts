@@ -120,7 +120,7 @@ export class Exchanger {
     if (this.#idle) void this.#leave()
   }
 
-  /** Its instance closes: what waits is sent now, and not tried again. */
+  /** Its worker or its instance has no time left: what waits is sent now, and not tried again. */
   hurry(): void {
     this.#isHurried = true
     // Nothing is subscribed to any more.
@@ -271,7 +271,6 @@ export class Exchanger {
 
   /** The call may have happened. Acks are sent again; what was claimed comes back when its lease is over. */
   #again(error: unknown, pending: readonly PendingAck[]): void {
-    this.#terms.onError(error)
     const now = performance.now()
     const isOver = this.#isHurried || isFinal(error)
     for (const each of pending) {
@@ -279,9 +278,9 @@ export class Exchanger {
       if (each.job.endsAt > now && !isOver) this.#acks.push(each)
       else each.job.noteAckEnded(error)
     }
-    if (this.#isHurried) return
     // Two calls that failed together are one failure.
-    this.#pause ??= setTimeout(() => this.#resume(), this.#backoff.next())
+    if (!this.#isHurried) this.#pause ??= setTimeout(() => this.#resume(), this.#backoff.next())
+    this.#terms.onError(error)
   }
 
   #resume(): void {

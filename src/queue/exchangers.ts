@@ -34,7 +34,7 @@ export class Exchangers {
     for (const exchanger of this.#all) exchanger.stopAsking()
   }
 
-  /** Their instance closes: what waits is sent now, and not tried again. */
+  /** No time is left: what waits is sent now, and not tried again. */
   hurry(): void {
     for (const exchanger of this.#all) exchanger.hurry()
   }

@@ -2,6 +2,7 @@
 // a lease, and when the next lease ends, so that nobody works on what others may begin, also when no extension comes
 // through. A job whose handler has extended it to less than half of that lease is looked after by thirds of what is left.
 
+import { startTimer, type Timer } from '../runtime/timer.ts'
 import type { ClaimedJob } from './claimed-job.ts'
 import type { Settler } from './settling.ts'
 
@@ -14,7 +15,7 @@ export class Extender {
   readonly #leaseMs: number
   readonly #onError: (error: unknown) => void
   readonly #jobs = new Map<ClaimedJob, Settler>()
-  #timer: NodeJS.Timeout | null = null
+  #timer: Timer | null = null
   #timerAt = Infinity
 
   constructor(leaseMs: number, onError: (error: unknown) => void) {
@@ -42,7 +43,7 @@ export class Extender {
   }
 
   close(): void {
-    if (this.#timer !== null) clearTimeout(this.#timer)
+    this.#timer?.cancel()
     this.#timer = null
     this.#timerAt = Infinity
   }
@@ -50,9 +51,9 @@ export class Extender {
   #plan(inMs: number): void {
     const at = performance.now() + inMs
     if (at >= this.#timerAt) return
-    if (this.#timer !== null) clearTimeout(this.#timer)
+    this.#timer?.cancel()
     this.#timerAt = at
-    this.#timer = setTimeout(() => this.#tend(), Math.max(0, inMs))
+    this.#timer = startTimer(() => this.#tend(), Math.max(0, inMs))
   }
 
   /** How long until this job is to be looked after. */

@@ -2,6 +2,7 @@
 
 import { LeaseLostError, MaxRunError } from '../runtime/errors.ts'
 import { isError } from '../runtime/is-error.ts'
+import { startTimer, type Timer } from '../runtime/timer.ts'
 import { type BackoffFunction, delayAfter } from './backing-off.ts'
 import type { BatchHandler } from './batching.ts'
 import type { ClaimedJob, Told } from './claimed-job.ts'
@@ -79,19 +80,18 @@ function run(job: ClaimedJob, handler: Handler<never>): unknown {
 /** Throws what the handler throws, or that its time is over. */
 async function inTime(job: ClaimedJob, handler: Handler<never>): Promise<unknown> {
   const late = new MaxRunError(job.maxRunMs)
-  let timer: NodeJS.Timeout | undefined
+  let timer: Timer | undefined
   const ends = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => {
+    // The worker keeps the process alive as long as it has the job.
+    timer = startTimer(() => {
       job.stop(late)
       reject(late)
-    }, job.maxRunMs)
-    // The worker keeps the process alive as long as it has the job.
-    timer.unref()
+    }, job.maxRunMs).unref()
   })
   try {
     return await Promise.race([handler(job as ClaimedJob<never>), ends])
   } finally {
-    clearTimeout(timer)
+    timer?.cancel()
   }
 }
 

@@ -21,6 +21,7 @@ export function openLane(source: Source, terms: LaneTerms): Exchanger {
   })
   // Acks travel with the next claim.
   const outcomes: Settling = {
+    keepsLeases: true,
     ack: (job, result) => exchanger.ack(toAck(job, result, source), job),
     advance: (...step) => settler.advance(...step),
     retry: (...failure) => settler.retry(...failure),

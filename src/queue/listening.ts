@@ -31,7 +31,9 @@ export function listenTo(
   signal: AbortSignal | undefined,
   ready: () => Promise<void> = () => Promise.resolve(),
 ): AsyncGenerator<QueueEvent, void, undefined> {
-  return new OneByOne(hearLists(sources, filter, signal, ready), signal)
+  const { runner } = (sources[0] as Source).unit.runtime
+  const isOver = (): boolean => signal?.aborted === true || runner.closed
+  return new OneByOne(hearLists(sources, filter, signal, ready), isOver)
 }
 
 async function* hearLists(

@@ -7,6 +7,8 @@ import { ioredis } from 'perilune/ioredis'
 import { expect, inject, onTestFinished, test } from 'vitest'
 import { counting } from '../../test/counting-driver.ts'
 import { until } from '../../test/queue-fixture.ts'
+import { startProxy } from '../../test/servers/proxy.ts'
+import { collectUncaught } from '../../test/uncaught.ts'
 
 const PERIOD_MS = 10_000
 const MOST_TRIES = 10
@@ -37,11 +39,16 @@ async function restrictedUser() {
 }
 
 /** A worker that has begun `count` jobs; they end when `end` is called. */
-async function workerWith(redis: Perilune, count: number, partitions?: number) {
+async function workerWith(
+  redis: Perilune,
+  count: number,
+  partitions?: number,
+  onError: (error: unknown) => void = () => undefined,
+) {
   const name = randomUUID()
   const queue = partitions === undefined ? redis.queue(name) : redis.queue(name, { partitions })
   await queue.enqueueMany(Array.from({ length: count }, () => ({ name: 'a', payload: 1 })))
-  let [begun, acked] = [0, 0]
+  let [begun, acked, failed] = [0, 0, 0]
   let end = (): void => undefined
   const over = new Promise<void>((resolve) => (end = resolve))
   const errors: unknown[] = []
@@ -51,10 +58,18 @@ async function workerWith(redis: Perilune, count: number, partitions?: number) {
   }
   const worker = queue.work(
     { a: handler },
-    { concurrency: count + 1, onSettled: () => (acked += 1), onError: (error) => errors.push(error) },
+    {
+      concurrency: count + 1,
+      onSettled: () => (acked += 1),
+      onError: (error, job) => {
+        errors.push(error)
+        if (job !== null) failed += 1
+        onError(error)
+      },
+    },
   )
   await until(() => begun === count)
-  return { worker, end, errors, begun: () => begun, acked: () => acked }
+  return { worker, end, errors, begun: () => begun, acked: () => acked, failed: () => failed }
 }
 
 const exchanges = (calls: readonly string[]): number =>
@@ -91,4 +106,64 @@ test('a worker whose acks are refused tries at most ten times in the first ten s
     expect(errors).toEqual(errors.map(() => expect.objectContaining({ code: 'forbidden' })))
   }
   await Promise.all(scenes.map(({ worker }) => worker.close()))
+})
+
+test('an onError that throws loses no ack, and makes no pause shorter', async () => {
+  const uncaught = collectUncaught()
+  const { open, refuse, permit } = await restrictedUser()
+  const { redis, calls } = open()
+  const { worker, end, acked } = await workerWith(redis, 1, undefined, () => {
+    throw new Error('of the callback')
+  })
+
+  await refuse()
+  const before = exchanges(calls)
+  end()
+  await until(() => uncaught.length >= 4)
+  const tries = exchanges(calls) - before
+  await permit()
+  await until(() => acked() === 1)
+  await worker.close()
+
+  // Each of the two calls that may be under way at once tells of itself, before there is a pause.
+  expect(tries).toBeLessThanOrEqual(uncaught.length + 2)
+})
+
+test.each([
+  ['one queue', undefined],
+  ['partitions', 2],
+])('a worker of %s closes in time while its acks are refused, and tells of each', async (_, partitions) => {
+  const { open, refuse, permit } = await restrictedUser()
+  const { redis } = open()
+  const { worker, end, failed, acked } = await workerWith(redis, 3, partitions)
+
+  await refuse()
+  end()
+  await until(() => worker.atWork === 0)
+  await worker.close({ within: '50ms' })
+
+  expect(failed()).toBe(3)
+  expect(acked()).toBe(0)
+  await permit()
+})
+
+test('a worker whose acks are not answered closes in time, and tells of each', async () => {
+  const proxy = await startProxy(inject('redisPort'))
+  const client = new Redis(proxy.port)
+  client.on('error', () => undefined)
+  const redis = perilune(ioredis(client), { namespace: 'refused-acks-test', deadline: '1h' })
+  onTestFinished(async () => {
+    await redis.close()
+    client.disconnect()
+    await proxy.stop()
+  })
+  const { worker, end, errors, failed } = await workerWith(redis, 3)
+
+  proxy.halfOpen()
+  end()
+  await until(() => worker.atWork === 0)
+  await worker.close({ within: '50ms' })
+
+  expect(failed()).toBe(3)
+  expect(errors).toContainEqual(expect.objectContaining({ code: 'ambiguous' }))
 })

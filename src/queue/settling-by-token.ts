@@ -13,7 +13,7 @@ import {
   toFailure,
   toReleaseMs,
   toRetry,
-} from './claimed-job.ts'
+} from './outcome-options.ts'
 import type { LossReason } from './exchange.ts'
 import type { FindLeases, Held, JobLease } from './finding-leases.ts'
 import { encodeProgress, type Note, toLine } from './noting.ts'

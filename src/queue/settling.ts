@@ -38,6 +38,7 @@ const RELEASES: BatchTerms = { name: release.script.name, ...LIMITS }
 const BURIALS: BatchTerms = { name: bury.script.name, ...LIMITS }
 
 export class Settler implements Settling {
+  readonly keepsLeases: boolean = false
   readonly #source: Source
   readonly #doubts = new AckDoubts()
 

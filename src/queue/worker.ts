@@ -1,15 +1,17 @@
 // Works on the jobs of a queue.
 //
 //   RUNNING ──close, the signal aborts, or the instance closes──► CLOSING: no new jobs; those at work go on
-//   CLOSING ──all settled, or the time is over──► what is left is given back, and its signals abort ──► CLOSED
+//   CLOSING ──all settled, or the time is over──► what is left is given back, and its signals abort
+//           ──the server knows, or a second is over──► CLOSED: what it may not know goes to `onError`
 //
-// Of several that close it, the one that waits least counts.
+// How long CLOSING lasts at most: see patience.ts.
 
 import { onAbort } from '../runtime/aborts.ts'
 import { checkInteger, checkOptions } from '../runtime/arguments.ts'
 import { type Duration, toMs } from '../runtime/duration.ts'
-import { InvalidArgumentError } from '../runtime/errors.ts'
+import { AmbiguousError, InvalidArgumentError } from '../runtime/errors.ts'
 import { toLeaseMs } from '../runtime/lease-options.ts'
+import { notifying } from '../runtime/notifying.ts'
 import { LAST_WORK_MS } from '../runtime/runtime.ts'
 import { type BackoffFunction, type Backoffs, checkBackoffs } from './backing-off.ts'
 import { Batch, BatchHandler, Gatherings } from './batching.ts'
@@ -19,6 +21,7 @@ import { Extender } from './extender.ts'
 import { type Handler, type Handlers, handle, type Outcome } from './handling.ts'
 import type { QueueHooks } from './hooks.ts'
 import { openLane } from './lane.ts'
+import { Patience } from './patience.ts'
 import type { PayloadChecks } from './schemas.ts'
 import type { Settler } from './settling.ts'
 import type { Source } from './source.ts'
@@ -62,14 +65,13 @@ export class Worker<Jobs extends object> implements AsyncDisposable {
   readonly #waiting: ClaimedJob[] = []
   readonly #gatherings = new Gatherings((handler, jobs) => this.#beginBatch(handler, jobs))
   #atWork = 0
-  #settling = 0
+  /** Their outcomes are on their way. */
+  readonly #settling = new Set<ClaimedJob>()
   #state: 'running' | 'closing' | 'closed' = 'running'
   #closing: Promise<void> | null = null
   /** Resolves when jobs that were not wanted are given back. */
   #returned: Promise<unknown> = Promise.resolve()
-  /** When jobs at work are waited for no longer, by `performance.now()`. */
-  #quietBy = Infinity
-  #impatience: NodeJS.Timeout | undefined
+  readonly #patience = new Patience(() => this.#lastTry())
   #onQuiet: (() => void) | null = null
 
   /** Throws InvalidArgumentError. */
@@ -88,8 +90,8 @@ export class Worker<Jobs extends object> implements AsyncDisposable {
     this.#hooks = hooks
     this.#concurrency = checkInteger('concurrency', concurrency, 1, 10_000)
     this.#room = this.#concurrency + checkInteger('prefetch', prefetch, 0, 10_000)
-    this.#onSettled = options.onSettled ?? (() => undefined)
-    this.#onError = options.onError ?? (() => undefined)
+    this.#onSettled = notifying(options.onSettled ?? (() => undefined))
+    this.#onError = notifying(options.onError ?? (() => undefined))
     const leaseMs = toLeaseMs(lease)
     const onError = (error: unknown): void => this.#onError(error, null)
     this.#extender = new Extender(leaseMs, onError)
@@ -115,8 +117,9 @@ export class Worker<Jobs extends object> implements AsyncDisposable {
 
   /**
    * Claims no more jobs, and resolves when those at work are done, or after `within` (default 30 seconds): the
-   * signals of those that are left abort then, and they are ready for others at once. A second call may make the time
-   * shorter. Throws InvalidArgumentError.
+   * signals of those that are left abort then, and they are ready for others at once. The server has one second more for
+   * that: jobs whose outcome it has not confirmed by then go to `onError`, and come back when their leases end, unless it
+   * knows the outcome after all. A second call may make the time shorter. Throws InvalidArgumentError.
    */
   async close(options: { within?: Duration } = {}): Promise<void> {
     checkOptions('options', options, ['within'])
@@ -137,12 +140,7 @@ export class Worker<Jobs extends object> implements AsyncDisposable {
 
   #closeWithin(ms: number): Promise<void> {
     this.#closing ??= this.#close()
-    const by = performance.now() + ms
-    if (by < this.#quietBy) {
-      this.#quietBy = by
-      clearTimeout(this.#impatience)
-      this.#impatience = setTimeout(() => this.#onQuiet?.(), ms)
-    }
+    this.#patience.atMost(ms)
     return this.#closing
   }
 
@@ -156,19 +154,39 @@ export class Worker<Jobs extends object> implements AsyncDisposable {
     await this.#quiet()
     // Of others the outcome is on its way.
     const left = [...this.#extender.jobs].filter(({ isClaimed }) => isClaimed)
-    await Promise.all([given, this.#giveBack(left)])
+    await Promise.race([this.#end(Promise.all([given, this.#giveBack(left)])), this.#patience.over])
     this.#state = 'closed'
+    this.#patience.end()
     this.#extender.close()
-    await this.#exchangers.end()
-    await this.#returned
     this.#forgetInstance()
+    this.#giveUp()
   }
 
   /** Resolves when nothing is at work any more, or the time for that is over. */
   async #quiet(): Promise<void> {
-    if (this.#atWork + this.#settling > 0) await new Promise<void>((resolve) => (this.#onQuiet = resolve))
-    this.#quietBy = -Infinity
-    clearTimeout(this.#impatience)
+    if (this.#atWork + this.#settling.size === 0) return
+    await new Promise<void>((resolve) => (this.#onQuiet = resolve))
+  }
+
+  /** Resolves when the server knows all outcomes, and no job can come any more. */
+  async #end(given: Promise<unknown>): Promise<void> {
+    await given
+    this.#extender.close()
+    await this.#exchangers.end()
+    await this.#returned
+  }
+
+  /** The time is over: what the server could not be told is told once more, and then no more. */
+  #lastTry(): void {
+    this.#exchangers.hurry()
+    this.#onQuiet?.()
+  }
+
+  /** Outcomes that are not confirmed now are waited for no longer. */
+  #giveUp(): void {
+    for (const job of this.#settling) {
+      this.#settled(job, new AmbiguousError(`the end of job '${job.id}'`))
+    }
   }
 
   /** Whoever works on them is told to stop, and others may begin. */
@@ -248,7 +266,7 @@ export class Worker<Jobs extends object> implements AsyncDisposable {
   async #work(job: ClaimedJob, handling: Promise<Outcome>): Promise<void> {
     const settle = await handling
     this.#atWork -= 1
-    this.#settling += 1
+    this.#settling.add(job)
     settle((error) => this.#settled(job, error))
     // The next job need not wait until the server knows; it comes with the answer.
     this.#start()
@@ -256,16 +274,12 @@ export class Worker<Jobs extends object> implements AsyncDisposable {
   }
 
   #settled(job: ClaimedJob, error: unknown): void {
+    // A worker that is closed has given up before.
+    if (!this.#settling.delete(job)) return
     this.#extender.drop(job)
-    this.#settling -= 1
-    try {
-      if (error !== null) this.#onError(error, job)
-      if (job.outcome !== null) this.#onSettled(job)
-    } catch (thrown) {
-      // It is the caller's own, and no other job's affair.
-      void Promise.reject(thrown)
-    }
-    if (this.#atWork + this.#settling === 0) this.#onQuiet?.()
+    if (error !== null) this.#onError(error, job)
+    if (job.outcome !== null) this.#onSettled(job)
+    if (this.#atWork + this.#settling.size === 0) this.#onQuiet?.()
   }
 
   #handlerOf(name: string): Handler<never> | BatchHandler<never> | null {

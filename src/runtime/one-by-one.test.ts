@@ -24,7 +24,7 @@ function lists(signal?: AbortSignal) {
     sent.push(list)
     wake()
   }
-  return { items: new OneByOne(make(), signal), send, state }
+  return { items: new OneByOne(make(), () => signal?.aborted === true), send, state }
 }
 
 describe('what comes in lists', () => {
@@ -109,10 +109,24 @@ describe('what comes in lists', () => {
       yield [1]
       throw new Error('odd')
     }
-    const items = new OneByOne(odd(), undefined)
+    const items = new OneByOne(odd(), () => false)
     const [first, second, third] = await Promise.allSettled([items.next(), items.next(), items.next()])
     expect(first).toMatchObject({ value: { value: 1 } })
     expect(second).toMatchObject({ reason: { message: 'odd' } })
     expect(third).toMatchObject({ value: { done: true } })
+  })
+
+  test('is given no more once it is over, also where some of the list is left', async () => {
+    let isOver = false
+    async function* made(): AsyncGenerator<readonly number[], void, undefined> {
+      yield [1, 2, 3]
+      throw new Error('it is over')
+    }
+    const items = new OneByOne(made(), () => isOver)
+    expect(await items.next()).toEqual({ done: false, value: 1 })
+
+    isOver = true
+
+    await expect(items.next()).rejects.toThrow('it is over')
   })
 })

@@ -2,16 +2,16 @@
 
 export class OneByOne<Item> implements AsyncGenerator<Item, void, undefined> {
   readonly #lists: AsyncGenerator<readonly Item[], void, undefined>
-  readonly #signal: AbortSignal | undefined
+  readonly #isOver: () => boolean
   #list: readonly Item[] = []
   #at = 0
   /** The last call that is not over: what is asked for meanwhile comes after it. It never rejects. */
   #waiting: Promise<void> | null = null
 
-  /** Once the signal aborts nothing is given any more: `lists` then throws its reason. */
-  constructor(lists: AsyncGenerator<readonly Item[], void, undefined>, signal: AbortSignal | undefined) {
+  /** Once `isOver` nothing is given any more: `lists` then throws why. */
+  constructor(lists: AsyncGenerator<readonly Item[], void, undefined>, isOver: () => boolean) {
     this.#lists = lists
-    this.#signal = signal
+    this.#isOver = isOver
   }
 
   next(): Promise<IteratorResult<Item, void>> {
@@ -62,7 +62,7 @@ export class OneByOne<Item> implements AsyncGenerator<Item, void, undefined> {
   }
 
   #isHere(): boolean {
-    return this.#at < this.#list.length && this.#signal?.aborted !== true
+    return this.#at < this.#list.length && !this.#isOver()
   }
 
   #take(): IteratorYieldResult<Item> {

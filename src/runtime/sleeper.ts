@@ -1,4 +1,5 @@
 import { onAbort } from './aborts.ts'
+import { startTimer } from './timer.ts'
 
 /** Sleeps until somebody wakes it; one sleep at a time. */
 export class Sleeper {
@@ -9,12 +10,12 @@ export class Sleeper {
     if (signal?.aborted) return Promise.resolve()
     return new Promise((resolve) => {
       const up = (): void => {
-        clearTimeout(timer)
+        timer.cancel()
         forget()
         this.#up = null
         resolve()
       }
-      const timer = setTimeout(up, ms)
+      const timer = startTimer(up, ms)
       this.#up = up
       const forget = onAbort(signal, up)
     })

@@ -27,3 +27,9 @@ export async function throughOutages<Value>(
     await rest(pauseMs * (0.5 + Math.random() / 2), runner.deadlines, signal)
   }
 }
+
+/** For what is given one by one: throws the signal's reason, and DriverError `closed` once the library is closed. */
+export function throwIfOver(runner: Runner, signal?: AbortSignal): void {
+  signal?.throwIfAborted()
+  if (runner.closed) throw closed()
+}

@@ -2,6 +2,7 @@
 // entry is too old says Next.js, by when it was stored; whether its tags have been revalidated since is judged here.
 
 import { checkOptions } from '../runtime/arguments.ts'
+import { notifying } from '../runtime/notifying.ts'
 import { isOutage } from '../runtime/outage.ts'
 import { fitName } from '../runtime/fit-name.ts'
 import { keptFor } from './keeping.ts'
@@ -74,11 +75,11 @@ export function nextCacheHandler<Value extends object = { kind: string }>(
 
 /** Of Redis; what all handlers of a process share. */
 class Availability {
-  readonly #options: NextCacheHandlerOptions
+  readonly #onError: (error: unknown) => void
   #awayUntil = 0
 
-  constructor(options: NextCacheHandlerOptions) {
-    this.#options = options
+  constructor({ onError = () => undefined }: NextCacheHandlerOptions) {
+    this.#onError = notifying(onError)
   }
 
   /** Null while Redis is away. */
@@ -89,7 +90,7 @@ class Availability {
     } catch (error) {
       if (!isOutage(error)) throw error
       this.#awayUntil = performance.now() + AWAY_MS
-      this.#options.onError?.(error)
+      this.#onError(error)
       return null
     }
   }

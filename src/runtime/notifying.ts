@@ -1,0 +1,20 @@
+// The one way in which a callback of the user is called that is only told of something, such as an error: what it does
+// must not change what its caller does next.
+
+/**
+ * The callback as it may be called anywhere: it never throws. What the callback throws becomes an uncaught exception, as
+ * what an async one rejects with becomes an unhandled rejection: a mistake of the user must come to light.
+ */
+export function notifying<Args extends unknown[]>(
+  callback: (...args: Args) => unknown,
+): (...args: Args) => void {
+  return (...args) => {
+    try {
+      callback(...args)
+    } catch (thrown) {
+      queueMicrotask(() => {
+        throw thrown
+      })
+    }
+  }
+}
