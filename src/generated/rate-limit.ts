@@ -1978,7 +1978,7 @@ function readRefusedOfTakeEachJudged(part: Reply | undefined): ({ readonly at: n
 export const takeEach: Operation<TakeEachArguments, TakeEachAnswer> = {
   script: {
     name: 'rate-limit/take-each',
-    sha1: '9fd630abb88069bb1dbc6cb63510fddc248c786a',
+    sha1: '4969d5592da281a354ca7023b6045cbe64f95585',
     reads: false,
     bytes: false,
     source: `--[[
@@ -2149,8 +2149,9 @@ for at = takes_at, #takes, 2 do
   else
     local remembered = number == call and (#record > 16 and decode('>d', record, 17) or 1)
     local newest, taken_us, offset_us = read_time(stored[3])
-    local kept_until_ms, last, ahead, rest, arrival, arrival_rest = 0, 0, 0, 0, 0, 0
+    local kept_until_ms, arrival, arrival_rest = 0, 0, 0
     if counts then
+      local last
       kept_until_ms, last, arrival, arrival_rest = decode('>dddd', counts)
       -- An older release has counted, and knows no time of the subject.
       if last > newest then
@@ -2169,7 +2170,7 @@ end
         keep_time(subject, newest, taken_us, offset_us)
       end
     end
-    ahead, rest = ahead_of_now(arrival, arrival_rest, now_us, limit, span, span_rest)
+    local ahead, rest = ahead_of_now(arrival, arrival_rest, now_us, limit, span, span_rest)
 
     granted = remembered or count
     local units = granted * cost
@@ -2241,8 +2242,8 @@ return { 'judged', server_us, told, refused }
     [104, 'lua/shared/rate-limit/keep-for.lua', 1],
     [114, 'lua/shared/rate-limit/grant-fewer.lua', 1],
     [137, 'lua/rate-limit/take-each.lua', 28],
-    [179, 'lua/shared/rate-limit/keep-time.lua', 1],
-    [184, 'lua/rate-limit/take-each.lua', 71],
+    [180, 'lua/shared/rate-limit/keep-time.lua', 1],
+    [185, 'lua/rate-limit/take-each.lua', 72],
   ],
   encode(args) {
     const encoded = new Array<Argument>(6 + args.takes.length * 2)
