@@ -44,11 +44,9 @@ async function waitFor(attempts: Attempts, id: string, terms: LineTerms): Promis
   const channel = terms.channel()
   const post = postNow(channel, terms, id) ?? (await openPost(channel, terms, id))
   const waiter = new Waiter(attempts, id, { mailbox, post, endsAt, signal, deadlines, line })
-  mailbox.standers.enter(line, id)
   try {
     return await waiter.wait()
   } finally {
-    mailbox.standers.leave(line, id)
     post?.close()
   }
 }

@@ -46,6 +46,8 @@ export class Waiter {
   /** The last answer, by both clocks: what letters say is counted from there. */
   #asked = { at: 0, nowMs: 0 }
   #asks = 0
+  /** It was not granted at once. */
+  #stands = false
   #place = 0
   #asking: Promise<unknown> = Promise.resolve()
   readonly #trace: Trace = {}
@@ -64,6 +66,9 @@ export class Waiter {
     } catch (error) {
       this.#abandon()
       throw error
+    } finally {
+      const { mailbox, line } = this.#terms
+      if (this.#stands) mailbox.standers.leave(line, this.#id)
     }
   }
 
@@ -77,11 +82,18 @@ export class Waiter {
         if (performance.now() >= this.#terms.endsAt) return null
         continue
       }
+      this.#stand()
       const isQueued = standing.status === 'queued'
       this.#place = isQueued ? standing.position : 0
       const grant = await this.#hear(isQueued ? standing.recheckMs : standing.retryAfterMs)
       if (grant !== undefined) return grant
     }
+  }
+
+  #stand(): void {
+    if (this.#stands) return
+    this.#stands = true
+    this.#terms.mailbox.standers.enter(this.#terms.line, this.#id)
   }
 
   async #ask(): Promise<Standing> {
