@@ -235,6 +235,19 @@ describe('the signal of a job that was claimed by hand', () => {
     expect(job.remainingMs).toBe(0)
   })
 
+  test.each(['ack', 'retry', 'bury', 'release'] as const)(
+    'aborts when %s is told that it was cancelled',
+    async (end) => {
+      const { queue, job } = await claimOne('1m')
+      const { signal } = job
+      await queue.jobs.cancel([job.id])
+
+      await expect(job[end]()).rejects.toThrow(LeaseLostError)
+
+      expect(signal.reason).toBeInstanceOf(LeaseLostError)
+    },
+  )
+
   test.each(['ack', 'retry', 'bury', 'release'] as const)('does not abort after %s', async (end) => {
     const { job } = await claimOne('50ms')
     const { signal } = job

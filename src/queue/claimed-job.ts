@@ -350,8 +350,13 @@ export class ClaimedJob<Payload = unknown> implements AsyncDisposable {
   /** What could not be told may be told again, as long as the lease lasts. */
   #notSettled(error: unknown): void {
     if (this.#state !== 'settled') return
-    this.#state = error instanceof LeaseLostError ? 'lost' : 'claimed'
-    this.#lookAtLease()
+    if (error instanceof LeaseLostError) {
+      this.#state = 'lost'
+      this.#aborter?.abort(error)
+    } else {
+      this.#state = 'claimed'
+      this.#lookAtLease()
+    }
   }
 
   #beginSettling(): void {

@@ -147,7 +147,8 @@ test.each([
   await permit()
 })
 
-test('a worker whose acks are not answered closes in time, and tells of each', async () => {
+/** A worker of three jobs, whose server falls silent when it is told to. */
+async function workerOfSilent() {
   const proxy = await startProxy(inject('redisPort'))
   const client = new Redis(proxy.port)
   client.on('error', () => undefined)
@@ -157,7 +158,11 @@ test('a worker whose acks are not answered closes in time, and tells of each', a
     client.disconnect()
     await proxy.stop()
   })
-  const { worker, end, errors, failed } = await workerWith(redis, 3)
+  return { proxy, ...(await workerWith(redis, 3)) }
+}
+
+test('a worker whose acks are not answered closes in time, and tells of each', async () => {
+  const { proxy, worker, end, errors, failed } = await workerOfSilent()
 
   proxy.halfOpen()
   end()
@@ -166,4 +171,13 @@ test('a worker whose acks are not answered closes in time, and tells of each', a
 
   expect(failed()).toBe(3)
   expect(errors).toContainEqual(expect.objectContaining({ code: 'ambiguous' }))
+})
+
+test('a worker that gives back what it works on, without an answer, closes in time, and tells of each', async () => {
+  const { proxy, worker, errors } = await workerOfSilent()
+
+  proxy.halfOpen()
+  await worker.close({ within: '50ms' })
+
+  expect(errors.map((error) => Reflect.get(Object(error), 'code'))).toEqual(Array(3).fill('ambiguous'))
 })

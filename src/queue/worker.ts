@@ -67,6 +67,8 @@ export class Worker<Jobs extends object> implements AsyncDisposable {
   #atWork = 0
   /** Their outcomes are on their way. */
   readonly #settling = new Set<ClaimedJob>()
+  /** Given back, and the server has not confirmed that yet. */
+  readonly #returning = new Set<ClaimedJob>()
   #state: 'running' | 'closing' | 'closed' = 'running'
   #closing: Promise<void> | null = null
   /** Resolves when jobs that were not wanted are given back. */
@@ -187,15 +189,22 @@ export class Worker<Jobs extends object> implements AsyncDisposable {
     for (const job of this.#settling) {
       this.#settled(job, new AmbiguousError(`the end of job '${job.id}'`))
     }
+    const returning = [...this.#returning]
+    this.#returning.clear()
+    for (const job of returning) this.#onError(new AmbiguousError(`the release of job '${job.id}'`), job)
   }
 
   /** Whoever works on them is told to stop, and others may begin. */
   async #giveBack(jobs: readonly ClaimedJob[]): Promise<void> {
     const given = jobs.map(async (job) => {
       this.#extender.drop(job)
+      this.#returning.add(job)
       const back = job.release()
       job.stop(new Error('the worker is closed'))
-      await back.catch((error: unknown) => this.#onError(error, job))
+      await back.catch((error: unknown) => {
+        if (this.#returning.has(job)) this.#onError(error, job)
+      })
+      this.#returning.delete(job)
     })
     await Promise.all(given)
   }
