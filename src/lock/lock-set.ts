@@ -1,7 +1,7 @@
 import { acquireAll } from '../generated/lock.ts'
 import { Joined } from '../runtime/aborts.ts'
 import { checkOptions } from '../runtime/arguments.ts'
-import { type Attempts, abandon } from '../runtime/attempts.ts'
+import { type Attempts, abandon, guarded } from '../runtime/attempts.ts'
 import type { Duration } from '../runtime/duration.ts'
 import { InvalidArgumentError, WaitTimeoutError } from '../runtime/errors.ts'
 import { askingAt, toGrant } from '../runtime/grant.ts'
@@ -99,7 +99,9 @@ export class LockSet {
     }
     const leases = answer.leases.map((lease, at) => {
       const lock = this.#locks[at] as Lock
-      return [lock.name, lock.keep(toGrant({ ...lease, nowMs: answer.nowMs }, askedAt))] as const
+      const grant = toGrant({ ...lease, nowMs: answer.nowMs }, askedAt)
+      const one = { abandon: () => lock.abandon(id) }
+      return [lock.name, lock.keep(guarded(grant, one, id, mailbox, { trace, listens: false }))] as const
     })
     const all = new AllLeases(new Map(leases))
     if (all.remainingMs > 0) return all

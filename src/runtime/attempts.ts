@@ -1,5 +1,6 @@
 // How one attempt to get a lease speaks to the server, whatever it is a lease on.
 
+import type { Grant } from './grant.ts'
 import type { Mailbox } from './mailbox.ts'
 import type { Trace } from './runner.ts'
 
@@ -53,4 +54,17 @@ export function abandon(
     () => begin(trace.repeated === true),
     () => begin(true),
   )
+}
+
+/** A copy of a question that was sent twice would be granted to nobody once the lease is over: it is abandoned from then on. */
+export function guarded(
+  grant: Grant,
+  attempts: Pick<Attempts, 'abandon'>,
+  id: string,
+  mailbox: Mailbox,
+  { trace, listens }: { trace: Trace; listens: boolean },
+): Grant {
+  if (trace.repeated !== true) return grant
+  const onOver = (): void => abandon(attempts, id, mailbox, { asking: Promise.resolve(), trace, listens })
+  return { ...grant, onOver }
 }

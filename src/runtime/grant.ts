@@ -9,6 +9,8 @@ export interface Grant {
   readonly expiresAtMs: number
   /** `performance.now()` at which the lease is over for this process; never later than for the server. */
   readonly endsAt: number
+  /** To be called once the lease is over: a copy of the question may still be on its way. */
+  readonly onOver?: () => void
 }
 
 /** When something ends for this process, as a `performance.now()` that a suspension of the machine brings nearer. */

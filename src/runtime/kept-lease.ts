@@ -84,6 +84,7 @@ export class KeptLease implements TaskLease, Kept {
   #stoppedBecause: Error | null = null
   /** Called when it is released by its holder. */
   #onRelease: (() => void) | null = null
+  readonly #onOver: () => void
 
   constructor(grant: Grant, terms: LeaseTerms, keeper: LeaseKeeper) {
     const now = performance.now()
@@ -91,6 +92,7 @@ export class KeptLease implements TaskLease, Kept {
     this.#terms = terms
     this.#keeper = keeper
     this.#belief = new Belief(grant)
+    this.#onOver = grant.onOver ?? nothing
     this.#leaseMs = terms.leaseMs
     this.#plan = new ExtensionPlan(now + terms.maxHoldMs)
     this.#plan.renew(Math.max(0, grant.endsAt - now), terms.leaseMs, now)
@@ -331,6 +333,7 @@ export class KeptLease implements TaskLease, Kept {
       if (!isGiven) throw this.lostError()
       this.#state = 'released'
       this.#aborts?.part()
+      this.#onOver()
     } catch (error) {
       this.#notReleased(error, wasUnsure)
       throw error
@@ -350,5 +353,8 @@ export class KeptLease implements TaskLease, Kept {
     this.#state = 'lost'
     this.#keeper.drop(this)
     this.#aborts?.abort(this.lostError())
+    this.#onOver()
   }
 }
+
+function nothing(): void {}

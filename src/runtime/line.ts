@@ -1,7 +1,7 @@
 // Standing in line for a lease. The script grants, or gives a place in the line; whoever frees something
 // grants it to the first in line and tells its process (lua/shared/tickets).
 
-import { type Attempts, abandon } from './attempts.ts'
+import { type Attempts, abandon, guarded } from './attempts.ts'
 import type { Deadlines } from './deadlines.ts'
 import { askingAt, type Grant, toGrant } from './grant.ts'
 import { openWithin, unlessAborted } from './in-time.ts'
@@ -64,7 +64,8 @@ async function tryOnce(
     const standing = await unlessAborted(asking, signal)
     if ('nowMs' in standing && !mailbox.clock.known) mailbox.clock.note(standing.nowMs, askedAt)
     const grant = standing.status === 'granted' ? toGrant(standing, askedAt) : null
-    if (grant !== null && grant.endsAt > performance.now()) return grant
+    if (grant !== null && grant.endsAt > performance.now())
+      return guarded(grant, attempts, id, mailbox, { trace, listens: false })
     if (grant !== null || trace.repeated === true) giveUp()
     return null
   } catch (error) {

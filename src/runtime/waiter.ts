@@ -9,7 +9,7 @@
 // What is granted for less than the lease is an offer (docs/decisions/0031): asking takes it. The id makes an attempt safe to
 // repeat: one that holds already, or stands in line, gets the same answer again.
 
-import { type Attempts, abandon, type Standing } from './attempts.ts'
+import { type Attempts, abandon, guarded, type Standing } from './attempts.ts'
 import type { Deadlines } from './deadlines.ts'
 import { askingAt, endsAtOf, type Grant, ROUNDING_MS, toGrant } from './grant.ts'
 import { rest, unlessAborted } from './in-time.ts'
@@ -61,8 +61,9 @@ export class Waiter {
   async wait(): Promise<Grant | null> {
     try {
       const grant = await this.#untilGranted()
-      if (grant === null) this.#abandon()
-      return grant
+      if (grant !== null) return this.#guarded(grant)
+      this.#abandon()
+      return null
     } catch (error) {
       this.#abandon()
       throw error
@@ -173,6 +174,11 @@ export class Waiter {
     const byLastAnswer = endsAtOf(this.#asked.at, expiresAtMs - this.#asked.nowMs)
     const byLetter = endsAtOf(receivedAt, expiresAtMs - nowMs)
     return { token, expiresAtMs, endsAt: Math.min(byLastAnswer, byLetter) }
+  }
+
+  #guarded(grant: Grant): Grant {
+    const { mailbox, post } = this.#terms
+    return guarded(grant, this.#attempts, this.#id, mailbox, { trace: this.#trace, listens: post !== null })
   }
 
   #abandon(): void {

@@ -1,5 +1,5 @@
-// The first copy of a question is kept on its way, the second is answered "held", and the first reaches the server when the one
-// that asked has gone: what it is granted then is given back.
+// The first copy of a question is kept on its way, the second is answered, and the first reaches the server when the one that
+// asked has gone, or has given back what it got: what it is granted then is given back.
 
 import { randomUUID } from 'node:crypto'
 import { Redis } from 'ioredis'
@@ -73,6 +73,42 @@ test('of locks that were to be had together', async () => {
   const held = await other.lock('b', options).acquire()
   expect(await slow.locks(['a', 'b'], options).tryAcquire()).toBeNull()
   await held.release()
+
+  expect(await arrive()).toMatchObject([{ 0: 'granted' }])
+
+  const isFree = async (name: string): Promise<boolean> =>
+    (await other.lock(name, options).inspect()).mode === 'free'
+  await until('both are free again', async () => (await isFree('a')) && (await isFree('b')))
+})
+
+test.each(['alone', 'shared'] as const)('of a lock that was had %s and given back', async (how) => {
+  const { slow, other, arrive } = scene(how === 'alone' ? 'lock/acquire' : 'lock/acquire-shared')
+  const side = how === 'alone' ? slow.lock('l', { lease: '5m' }) : slow.lock('l', { lease: '5m' }).shared
+  const lease = await side.acquire({ wait: '5s' })
+  await lease.release()
+  await (await other.lock('l').acquire()).release()
+
+  expect(await arrive()).toMatchObject([{ 0: 'granted' }])
+
+  await until('it is free again', async () => (await other.lock('l').inspect()).mode === 'free')
+})
+
+test('of a permit that was had and given back', async () => {
+  const { slow, other, arrive } = scene('semaphore/acquire')
+  const permit = await slow.semaphore('s', { limit: 1, lease: '5m' }).acquire({ wait: '5s' })
+  await permit.release()
+
+  expect(await arrive()).toMatchObject([{ 0: 'granted' }])
+
+  await until('it is free again', async () => (await other.semaphore('s', { limit: 1 }).inspect()).used === 0)
+})
+
+test('of locks that were had together and given back', async () => {
+  const { slow, other, arrive } = scene('lock/acquire-all')
+  const options = { group: 'g', lease: '5m' } as const
+  const lease = await slow.locks(['a', 'b'], options).tryAcquire()
+  await lease?.release()
+  for (const name of ['a', 'b']) await (await other.lock(name, options).acquire()).release()
 
   expect(await arrive()).toMatchObject([{ 0: 'granted' }])
 
