@@ -161,18 +161,20 @@ export const CASES: Readonly<Record<string, Case>> = {
     inFlight: 1,
     prepare(redis) {
       const queue = redis.queue('profile-worker')
-      let [left, done] = [0, (): void => undefined]
+      let [settled, wanted, done] = [0, 0, (): void => undefined]
       const onSettled = (): void => {
-        left -= 1
-        if (left === 0) done()
+        settled += 1
+        if (settled === wanted) done()
       }
       const ready = queue
         .enqueueMany(JOBS)
         .then(() => queue.work(async () => 1, { concurrency: 50, onSettled }))
       return steps(1, async () => {
-        left += JOBS.length
+        await ready
+        wanted += JOBS.length
         const over = new Promise<void>((resolve) => (done = resolve))
-        await Promise.all([ready, queue.enqueueMany(JOBS)])
+        if (settled >= wanted) done()
+        await queue.enqueueMany(JOBS)
         await over
       })
     },
