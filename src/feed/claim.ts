@@ -4,7 +4,7 @@ import type { CallId } from '../runtime/call-ids.ts'
 import { Countdown } from '../runtime/countdown.ts'
 import { type Duration, toMs } from '../runtime/duration.ts'
 import { LeaseLostError } from '../runtime/errors.ts'
-import { askingAt, endsAtOf } from '../runtime/grant.ts'
+import { askingAt, End, endsAtOf } from '../runtime/grant.ts'
 import type { Extended } from '../runtime/lease-by-token.ts'
 import { toLeaseMs } from '../runtime/lease-options.ts'
 import { knownIds, type Message, type Source, toMessage } from './message.ts'
@@ -42,7 +42,7 @@ export class Claim<Body> implements AsyncDisposable {
     this.messages = claim.messages
     this.#expiresAtMs = claim.expiresAtMs
     this.#leaseMs = claim.leaseMs
-    this.#countdown = new Countdown(endsAtOf(askedAt, claim.remainingMs))
+    this.#countdown = new Countdown(new End(endsAtOf(askedAt, claim.remainingMs)))
   }
 
   /** How long the lease was made for, counted from the claim or its last extension. */
@@ -73,7 +73,7 @@ export class Claim<Body> implements AsyncDisposable {
     const extended = await this.#countdown.whileAsked(extension.leaseMs, extending)
     this.#expiresAtMs = extended.expiresAtMs
     this.#leaseMs = extended.leaseMs
-    this.#countdown.set(endsAtOf(askedAt, extended.leaseMs))
+    this.#countdown.set(new End(endsAtOf(askedAt, extended.leaseMs)))
   }
 
   /**

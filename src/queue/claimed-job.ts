@@ -10,6 +10,7 @@ import { checkOptions } from '../runtime/arguments.ts'
 import { Countdown } from '../runtime/countdown.ts'
 import type { Duration } from '../runtime/duration.ts'
 import { LeaseLostError } from '../runtime/errors.ts'
+import type { End } from '../runtime/grant.ts'
 import { toLeaseMs } from '../runtime/lease-options.ts'
 import type { Advanced, NextJob } from './advancing.ts'
 import type { Exchanged, LossReason, ToldJob } from './exchange.ts'
@@ -103,7 +104,7 @@ export class ClaimedJob<Payload = unknown> implements AsyncDisposable {
     this.#source = source
     this.#settling = settling
     this.#encoded = told.payload
-    this.#countdown = new Countdown(exchanged.endsAt)
+    this.#countdown = new Countdown(exchanged.end)
     this.#expiresAtMs = exchanged.endsAtMs
     this.#leaseMs = exchanged.leaseMs
     this.number = told.number
@@ -294,9 +295,9 @@ export class ClaimedJob<Payload = unknown> implements AsyncDisposable {
     if (this.remainingMs === 0) throw this.#lostError()
   }
 
-  /** @internal For whoever keeps the lease: until when it lasts, by `performance.now()`. */
-  noteExtended(endsAt: number, expiresAtMs: number): void {
-    this.#countdown.set(endsAt)
+  /** @internal For whoever keeps the lease: until when it lasts. */
+  noteExtended(end: End, expiresAtMs: number): void {
+    this.#countdown.set(end)
     this.#expiresAtMs = expiresAtMs
     this.#lookAtLease()
   }
@@ -388,7 +389,7 @@ export function toClaimedJobs<Payload>(
   settling: Settling,
   exchanged: Exchanged,
 ): ClaimedJob<Payload>[] {
-  if (exchanged.endsAt <= performance.now()) return []
+  if (exchanged.end.latest <= performance.now()) return []
   const { jobs, options } = exchanged
   const byPlace = options.length === 0 ? null : new Map(options.map((each) => [each.at, each]))
   return jobs.map((_, at) => new ClaimedJob<Payload>(source, settling, exchanged, at, byPlace?.get(at)))

@@ -7,7 +7,7 @@ import {
   ackAndClaimPlain,
 } from '../generated/queue.ts'
 import type { CallId } from '../runtime/call-ids.ts'
-import { askingAt, endsAtOf } from '../runtime/grant.ts'
+import { askingAt, End, endsAtOf } from '../runtime/grant.ts'
 import { toldOn } from '../runtime/told.ts'
 import type { RunInSlot } from '../runtime/unit.ts'
 import type { Source } from './source.ts'
@@ -49,7 +49,8 @@ export interface Exchanged {
   readonly options: AckAndClaimAnswer['options']
   /** Until when the jobs are claimed, by the server's clock and by `performance.now()`. */
   readonly endsAtMs: number
-  readonly endsAt: number
+  /** One for all of them, for an answer may bring thousands. */
+  readonly end: End
   /** Whether the worker will be woken; of one that waits no more, whether it waited until now, and was not called. */
   readonly waits: boolean
   /** When it has to come back nevertheless; 0: it need not. */
@@ -117,10 +118,10 @@ type PlainJobs = Extract<AckAndClaimPlainAnswer, { status: 'claimed' }>
 function quickly({ chores }: Source, { leaseMs }: Exchange, askedAt: number, answer: PlainJobs): Exchanged {
   void chores.see(answer.chores)
   const { nowMs, endsAtMs, waits, recheckMs } = answer
-  const endsAt = endsAtOf(askedAt, endsAtMs - nowMs)
+  const end = new End(endsAtOf(askedAt, endsAtMs - nowMs))
   const { options, paused, refused } = NOTHING_ELSE
   const jobs = plainJobs(answer)
-  return { nowMs, askedAt, leaseMs, jobs, options, endsAtMs, endsAt, waits, recheckMs, paused, refused }
+  return { nowMs, askedAt, leaseMs, jobs, options, endsAtMs, end, waits, recheckMs, paused, refused }
 }
 
 /** Their tokens follow one another, and one name may be that of all. */
@@ -140,9 +141,9 @@ function slowly(
 ): Exchanged {
   void chores.see(answer.chores)
   const { nowMs, endsAtMs, waits, recheckMs, options, paused } = answer
-  const endsAt = endsAtOf(askedAt, endsAtMs - nowMs)
+  const end = new End(endsAtOf(askedAt, endsAtMs - nowMs))
   // An attempt that has acked its job before what it asks for has done it.
   const refused = reasonsOf(answer.refused.filter(({ why }) => why !== 'acked'))
   const jobs = answer.jobs.map((job) => ({ ...job, number: String(job.number) }))
-  return { nowMs, askedAt, leaseMs, jobs, options, endsAtMs, endsAt, waits, recheckMs, paused, refused }
+  return { nowMs, askedAt, leaseMs, jobs, options, endsAtMs, end, waits, recheckMs, paused, refused }
 }

@@ -15,7 +15,7 @@
 import { randomInt } from 'node:crypto'
 import { Backoff } from '../runtime/backoff.ts'
 import { LeaseLostError } from '../runtime/errors.ts'
-import { endsAtOf } from '../runtime/grant.ts'
+import { End, endsAtOf } from '../runtime/grant.ts'
 import { isFinal } from '../runtime/outage.ts'
 import { AckDoubts } from './ack-doubts.ts'
 import type { ClaimedJob } from './claimed-job.ts'
@@ -264,8 +264,8 @@ export class Exchanger {
     const { nowMs, askedAt } = clock
     // Should the server's clock have been set forward since, the lease is not taken for longer than it is.
     const { leaseMs } = this.#terms
-    const endsAt = Math.min(endOf(handed, clock), receivedAt + leaseMs)
-    const answer = { nowMs, askedAt, leaseMs, endsAtMs, endsAt, waits: false, recheckMs: 0 }
+    const end = new End(Math.min(endOf(handed, clock), receivedAt + leaseMs))
+    const answer = { nowMs, askedAt, leaseMs, endsAtMs, end, waits: false, recheckMs: 0 }
     this.#terms.take({ ...answer, jobs: [job], ...NOTHING_ELSE })
   }
 

@@ -1,5 +1,6 @@
 import { InvalidArgumentError, LeaseLostError } from 'perilune'
 import { describe, expect, test } from 'vitest'
+import { End } from '../runtime/grant.ts'
 import { setup } from '../../test/queue-fixture.ts'
 import { toClaimedJobs } from './claimed-job.ts'
 import type { Exchanged } from './exchange.ts'
@@ -120,7 +121,7 @@ describe('a claimed job', () => {
       jobs: [told],
       options: [],
       endsAtMs: 0,
-      endsAt,
+      end: new End(endsAt),
       waits: false,
       recheckMs: 0,
       paused: false,

@@ -4,7 +4,7 @@ import { ackAndClaim, advance, bury, extend, release, retry } from '../generated
 import type { BatchTerms } from '../runtime/batcher.ts'
 import type { CallId } from '../runtime/call-ids.ts'
 import { LeaseLostError } from '../runtime/errors.ts'
-import { askingAt, endsAtOf } from '../runtime/grant.ts'
+import { askingAt, End, endsAtOf } from '../runtime/grant.ts'
 import { learnTold } from '../runtime/told.ts'
 import { AckDoubts } from './ack-doubts.ts'
 import { type Advanced, asCalledBy, type NextJob, type Step, sendSteps, toStep } from './advancing.ts'
@@ -116,10 +116,10 @@ export class Settler implements Settling {
 
   /** Extends the leases of jobs in one call. Those that are lost are told so, and why in the answer. */
   async extendAll(jobs: readonly ClaimedJob[], leaseMs: number): Promise<Outcome[]> {
-    const { endsAt, endsAtMs, outcomes } = await this.sendExtensions(jobs, leaseMs)
+    const { end, endsAtMs, outcomes } = await this.sendExtensions(jobs, leaseMs)
     for (const [at, job] of jobs.entries()) {
       const why = outcomes[at] ?? null
-      if (why === null) job.noteExtended(endsAt, endsAtMs)
+      if (why === null) job.noteExtended(end, endsAtMs)
       else job.lose(why)
     }
     return outcomes
@@ -129,13 +129,13 @@ export class Settler implements Settling {
   async sendExtensions(
     jobs: readonly Leased[],
     leaseMs: number,
-  ): Promise<{ endsAtMs: number; endsAt: number; outcomes: Outcome[] }> {
+  ): Promise<{ endsAtMs: number; end: End; outcomes: Outcome[] }> {
     const { unit, codec } = this.#source
     const claims = jobs.map(({ number, token }) => ({ number, token }))
     const askedAt = askingAt()
     const { refused, endsAtMs, nowMs } = await unit.run(extend, { codec: codec.name, leaseMs, claims })
-    const endsAt = endsAtOf(askedAt, endsAtMs - nowMs)
-    return { endsAtMs, endsAt, outcomes: outcomesOf(jobs, reasonsOf(refused)) }
+    const end = new End(endsAtOf(askedAt, endsAtMs - nowMs))
+    return { endsAtMs, end, outcomes: outcomesOf(jobs, reasonsOf(refused)) }
   }
 
   #batcher<Item, Result>(what: string, terms: BatchTerms, send: (items: Item[]) => Promise<Result[]>) {

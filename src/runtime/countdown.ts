@@ -11,9 +11,8 @@ export class Countdown {
   /** When it ends at the earliest, of extensions that are under way. */
   #asked = NONE
 
-  /** `endsAt`: see `endsAtOf`. */
-  constructor(endsAt: number) {
-    this.#end = new End(endsAt)
+  constructor(end: End) {
+    this.#end = end
   }
 
   /** Looks for suspensions of the machine; never below 0. */
@@ -27,8 +26,8 @@ export class Countdown {
   }
 
   /** An extension was carried out. */
-  set(endsAt: number): void {
-    this.#end = new End(endsAt)
+  set(end: End): void {
+    this.#end = end
   }
 
   /** Runs an extension by so much; what it resolves to is for `set`. */
