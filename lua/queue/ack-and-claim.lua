@@ -8,7 +8,7 @@ call acks and claims nothing more, and is answered the same as far as the jobs a
 
 @returns claimed  now_ms:integer ends_at_ms:integer waits:flag recheck_ms:integer paused:flag chores:integer refused:[at:integer why:text] jobs:[number:integer token:integer attempt:integer name:text payload:bytes] options:[at:integer id:text priority:integer max_attempts:integer max_run_ms:integer group:text trace:text tags:text]
 @cost    O((acks + limit) x log n), and at most 100 jobs that are due, 100 that were lost, 100 that recur, 200 groups and
-         2,000 entries of the list whose jobs are elsewhere,
+         2,000 entries of the list whose jobs are elsewhere, 16 kB a job and 4 MiB of larger payloads,
          and at times 16 kB of notes for the statistics
 ]]
 local meta = KEYS[1] -- hash: the queue's state
@@ -81,10 +81,7 @@ local acks, acks_at = ARGV, 10 -- repeated (number:text token:integer result:byt
 -- @include shared/queue/cancel
 -- @include shared/queue/stop
 -- @include shared/queue/finish
--- @include shared/queue/take
--- @include shared/queue/lease
 -- @include shared/queue/told
--- @include shared/queue/claimed-before
 -- @include shared/queue/idle
 -- @include shared/queue/judge
 -- @include shared/queue/next-due
@@ -139,9 +136,11 @@ if settings.rate_limit > 0 then
 end
 local paused = settings.paused and 1 or 0
 if remembered then
+  -- @include shared/queue/body
+  -- @include shared/queue/claimed-before
   local token, count, ends_ms, text = string.match(remembered, '^(%d+) (%d+) (%d+) (.*)$')
   local found = claimed_before(jobs, leases, tonumber(token), tonumber(count), ends_ms)
-  local told, options = tell_again(found, tonumber(count), queue.usual)
+  local told, options = tell_again(jobs, found, tonumber(count), queue.usual)
   return { 'claimed', now_ms, tonumber(ends_ms), 0, 0, paused, 0, parse_refused(text), told, options }
 end
 
@@ -192,15 +191,25 @@ if is_marked(queue, GROUPS) then
   release_held(keys, now_us, 100)
 end
 local room = room_of(leases, queue, settings, limit, now_us)
-local taken = room > 0 and take_ready(keys, queue, room, now_us) or {}
 local told, options = {}, {}
-local count, token, ends_ms = #taken / 3, 0, 0
-if count > 0 then
-  queue.token = next_token(queue.token, now_us) - 1
-  token, ends_ms = queue.token, now_ms + lease_ms
-  told, options = lease_jobs(keys, queue, taken, now_us, lease_ms)
-  if settings.rate_limit > 0 then
-    queue.arrival_us = arrival_after(queue.arrival_us, settings, now_us, count)
+local count, token, ends_ms = 0, 0, 0
+if room > 0 then
+  -- @include shared/queue/body
+  -- @include shared/queue/take
+  -- @include shared/queue/lease
+  local taken, is_cut = take_ready(keys, queue, room, now_us)
+  count = #taken / 3
+  if count > 0 then
+    queue.token = next_token(queue.token, now_us) - 1
+    token, ends_ms = queue.token, now_ms + lease_ms
+    told, options = lease_jobs(keys, queue, taken, now_us, lease_ms)
+    if settings.rate_limit > 0 then
+      queue.arrival_us = arrival_after(queue.arrival_us, settings, now_us, count)
+    end
+  end
+  if is_cut then
+    -- It comes again for the others.
+    room, limit = count, count
   end
 end
 local waits = worker ~= '' and count < limit

@@ -56,6 +56,7 @@ local steps, steps_at = ARGV, 7 -- repeated (number:text token:integer result:by
 -- @include shared/queue/note-due
 -- @include shared/queue/rate
 -- @include shared/queue/job
+-- @include shared/queue/body
 -- @include shared/queue/flags
 -- @include shared/queue/happened
 -- @include shared/queue/enter-tags

@@ -45,6 +45,7 @@ local wanted, wanted_at = ARGV, 4 -- repeated (id:text): the jobs
 -- @include shared/queue/marks
 -- @include shared/queue/rate
 -- @include shared/queue/job
+-- @include shared/queue/body
 -- @include shared/queue/flags
 -- @include shared/queue/run
 -- @include shared/queue/parents
@@ -117,7 +118,7 @@ for at = wanted_at, #wanted, 1 do
     outcomes[#outcomes + 1] = 'stopping'
   else
     local job = read_job(record, queue.usual)
-    displace(keys, queue, seq, job, run, #record, now_us)
+    displace(keys, queue, seq, job, run, size_of(record, run), now_us)
     happened(queue, 'cancelled', seq, job, run, '')
     if not run or run.state ~= 'd' and run.state ~= 'f' then
       note_end(queue, jobs, seq, job, run, 'x', '', '', '')

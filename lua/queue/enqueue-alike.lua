@@ -35,6 +35,7 @@ local payloads, payloads_at = ARGV, 8 -- repeated (payload:bytes): of each job
 -- @include shared/queue/wide
 -- @include shared/queue/number
 -- @include shared/queue/plain-head
+-- @include shared/queue/large
 -- @include shared/queue/count-note
 
 local queue = open_queue(meta, codec, caller)
@@ -86,9 +87,26 @@ if not handed then
   widen(queue, WIDE_JOBS, fields, '~')
   local filled = #fields
   for at = payloads_at, #payloads, 1 do
-    local seq, record = format(form, place + at), head .. payloads[at]
-    held, filled, bytes = held + 1, filled + 2, bytes + #record
-    numbers[held], fields[filled - 1], fields[filled] = seq, seq, record
+    local seq, payload = format(form, place + at), payloads[at]
+    held = held + 1
+    numbers[held] = seq
+    if #payload <= INLINE_BYTES then
+      local record = head .. payload
+      filled, bytes = filled + 2, bytes + #record
+      fields[filled - 1], fields[filled] = seq, record
+    else
+      -- @include shared/queue/run
+      -- @include shared/queue/body
+      -- @include shared/queue/job
+      local whole = full_head(read_job(head, queue.usual))
+      local stored, size, flags = record_fields(queue, seq, whole, payload)
+      add_run(stored, seq, pack_run('r', 0, 0, now_ms, size, flags, name))
+      for _, field in ipairs(stored) do
+        filled = filled + 1
+        fields[filled] = field
+      end
+      bytes = bytes + size
+    end
     if held == 1000 or at == #payloads then
       redis.call('HSET', jobs, unpack(fields))
       redis.call('RPUSH', ready, unpack(numbers))

@@ -56,6 +56,7 @@ local specs, specs_at = ARGV, 7 -- repeated (name:text payload:bytes id:text del
 -- @include shared/queue/note-due
 -- @include shared/queue/rate
 -- @include shared/queue/job
+-- @include shared/queue/body
 -- @include shared/queue/flags
 -- @include shared/queue/tell-others
 -- @include shared/queue/run

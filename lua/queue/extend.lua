@@ -31,7 +31,7 @@ local now_ms = math.floor(clock_us() / 1000)
 local ends_ms = string.format('%.0f', now_ms + lease_ms)
 local refused, ends = {}, {}
 for at = claims_at, #claims, 2 do
-  local _, _, why = judge_job(jobs, claims[at], tonumber(claims[at + 1]))
+  local why = judge_claim(jobs, claims[at], tonumber(claims[at + 1]))
   if why then
     refused[#refused + 1] = (at - claims_at) / 2
     refused[#refused + 1] = why

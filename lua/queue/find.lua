@@ -1,10 +1,10 @@
 --[[
 Finds jobs by id. `state`: ready, scheduled, claimed, stopping, dead or done. `at_ms`: since when it is ready, until when
 it is scheduled, since when it is claimed, or when it ended. `failed_at_ms` is 0 for one that never failed. Unknown ones
-are left out. `log` has the lines of their logs, by places counted from 0.
+are left out. Of large jobs it tells no more behind 4 MiB: it has `looked` at so many of those wanted. `log` has the lines of their logs, by places counted from 0.
 
-@returns found  now_ms:integer jobs:[number:integer id:text name:text state:text attempts:integer token:integer at_ms:integer priority:integer max_attempts:integer max_run_ms:integer group:text unique:text trace:text tags:text bytes:integer payload:bytes failed_at_ms:integer failure:text message:text progress:bytes result:bytes? tracked:flag] log:[at:integer at_ms:integer line:text]
-@cost    O(jobs)
+@returns found  now_ms:integer looked:integer jobs:[number:integer id:text name:text state:text attempts:integer token:integer at_ms:integer priority:integer max_attempts:integer max_run_ms:integer group:text unique:text trace:text tags:text bytes:integer payload:bytes failed_at_ms:integer failure:text message:text progress:bytes result:bytes? tracked:flag] log:[at:integer at_ms:integer line:text]
+@cost    O(jobs), and 4 MiB of payloads
 @reads
 ]]
 local meta = KEYS[1] -- hash: the queue's state
@@ -16,6 +16,7 @@ local wanted, wanted_at = ARGV, 2 -- repeated (id:text): the jobs
 -- @include shared/clock
 -- @include shared/queue/state
 -- @include shared/queue/job
+-- @include shared/queue/body
 -- @include shared/queue/flags
 -- @include shared/queue/run
 -- @include shared/queue/failure
@@ -32,12 +33,16 @@ if queue.codec ~= codec then
   return redis.error_reply('CODEC ' .. queue.codec)
 end
 local told, log, place = {}, {}, 0
+local looked, bytes = 0, 0
 for at = wanted_at, #wanted, 1 do
-  local seq, record, run = find_job(jobs, ids, wanted[at])
-  if seq then
-    tell_job(told, jobs, seq, record, run, queue.usual)
-    tell_log(log, jobs, seq, place)
-    place = place + 1
+  if bytes < CALL_BYTES then
+    local seq, record, run = find_job(jobs, ids, wanted[at])
+    if seq then
+      bytes = bytes + tell_job(told, jobs, seq, record, run, queue.usual)
+      tell_log(log, jobs, seq, place)
+      place = place + 1
+    end
+    looked = looked + 1
   end
 end
-return { 'found', math.floor(clock_us() / 1000), told, log }
+return { 'found', math.floor(clock_us() / 1000), looked, told, log }

@@ -4,7 +4,7 @@ for their priority, scheduled, blocked, claimed, dead and done ones by their tim
 after the last one looked at, or -1 at the end. Places shift as jobs come and go.
 
 @returns page  now_ms:integer next:integer jobs:[number:integer id:text name:text state:text attempts:integer token:integer at_ms:integer priority:integer max_attempts:integer max_run_ms:integer group:text unique:text trace:text tags:text bytes:integer payload:bytes failed_at_ms:integer failure:text message:text progress:bytes result:bytes? tracked:flag]
-@cost    O(limit x log n)
+@cost    O(limit x log n), and 4 MiB of payloads
 @reads
 ]]
 local meta = KEYS[1] -- hash: the queue's state
@@ -25,12 +25,12 @@ local limit = tonumber(ARGV[4]) -- integer: how many to look at
 -- @include shared/clock
 -- @include shared/queue/state
 -- @include shared/queue/job
+-- @include shared/queue/body
 -- @include shared/queue/flags
 -- @include shared/queue/run
 -- @include shared/queue/failure
 -- @include shared/queue/find
--- @include shared/queue/fields
--- @include shared/queue/tell-job
+-- @include shared/queue/tell-page
 
 local queue = open_queue(meta, codec, '')
 if queue.layout ~= QUEUE_LAYOUT then
@@ -75,17 +75,14 @@ else
   )
 end
 local told, seen = {}, {}
-if #numbers > 0 then
-  local stored = redis.call('HMGET', jobs, unpack(fields_of(numbers)))
-  for at, seq in ipairs(numbers) do
-    local record, packed = stored[at * 2 - 1], stored[at * 2]
-    local run = packed and unpack_run(packed)
-    -- A ghost is told where it stands now, and one that came back where it stands first.
-    if record and (state ~= 'ready' or (not seen[seq] and stands_listed(prioritized, record, run, seq))) then
-      tell_job(told, jobs, seq, record, run, queue.usual)
-      seen[seq] = true
-    end
+-- A ghost is told where it stands now, and one that came back where it stands first.
+local looked = tell_page(told, jobs, numbers, queue.usual, function(seq, record, run)
+  if state == 'ready' and (seen[seq] or not stands_listed(prioritized, record, run, seq)) then
+    return false
   end
-end
-local next_place = #numbers < limit and -1 or after + #numbers
+  seen[seq] = true
+  return true
+end)
+local is_end = looked == #numbers and #numbers < limit
+local next_place = is_end and -1 or after + looked
 return { 'page', math.floor(clock_us() / 1000), next_place, told }

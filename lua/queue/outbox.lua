@@ -1,8 +1,9 @@
 --[[
-What waits to be brought to other queues, by its number, which rises. Whoever brings it says so with `delivered`.
+What waits to be brought to other queues, by its number, which rises. Whoever brings it says so with `delivered`. Of
+large jobs it tells no more behind those that reach 4 MiB: only an empty answer tells that there are none.
 
 @returns outbox  entries:[number:integer target:text what:bytes]
-@cost    O(log n + limit)
+@cost    O(log n + limit), and 4 MiB of payloads
 @reads
 ]]
 local jobs = KEYS[1] -- hash: all that is stored of each job
@@ -10,13 +11,19 @@ local outbox = KEYS[2] -- sorted set: what goes to other queues -> its number
 local after = ARGV[1] -- text: number of the last one that was seen; 0: from the first
 local limit = tonumber(ARGV[2]) -- integer: how many at most
 
+-- @include shared/queue/large
+
 local numbers = redis.call('ZRANGEBYSCORE', outbox, '(' .. after, '+inf', 'LIMIT', '0', limit)
 local entries = {}
+local bytes = 0
 for _, number in ipairs(numbers) do
-  local packed = redis.call('HGET', jobs, 'x' .. number)
-  local target, what_at = struct.unpack('>Hc0', packed)
-  entries[#entries + 1] = tonumber(number)
-  entries[#entries + 1] = target
-  entries[#entries + 1] = string.sub(packed, what_at)
+  if bytes < CALL_BYTES then
+    local packed = redis.call('HGET', jobs, 'x' .. number)
+    local target, what_at = struct.unpack('>Hc0', packed)
+    bytes = bytes + #packed
+    entries[#entries + 1] = tonumber(number)
+    entries[#entries + 1] = target
+    entries[#entries + 1] = string.sub(packed, what_at)
+  end
 end
 return { 'outbox', entries }

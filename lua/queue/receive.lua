@@ -51,6 +51,7 @@ local entries, entries_at = ARGV, 6 -- repeated (number:integer what:bytes): see
 -- @include shared/queue/note-due
 -- @include shared/queue/rate
 -- @include shared/queue/job
+-- @include shared/queue/body
 -- @include shared/queue/flags
 -- @include shared/queue/happened
 -- @include shared/queue/enter-tags

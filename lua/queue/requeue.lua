@@ -36,6 +36,7 @@ local wanted, wanted_at = ARGV, 4 -- repeated (id:text): the jobs
 -- @include shared/queue/marks
 -- @include shared/queue/rate
 -- @include shared/queue/job
+-- @include shared/queue/body
 -- @include shared/queue/flags
 -- @include shared/queue/run
 -- @include shared/queue/parents
@@ -86,7 +87,7 @@ for at = wanted_at, #wanted, 1 do
     outcome = 'claimed'
   elseif seq and outcome ~= 'ready' and outcome ~= 'claimed' then
     local job = read_job(record, queue.usual)
-    displace(keys, queue, seq, job, run, #record, now_us)
+    displace(keys, queue, seq, job, run, size_of(record, run), now_us)
     begin_again(keys, queue, seq, job, run, now_us)
     outcome = 'requeued'
     requeued = requeued + 1

@@ -4,7 +4,7 @@ state are left out (empty: any). `next` is the marker for the call that goes on,
 time is found once.
 
 @returns page  now_ms:integer next:text jobs:[number:integer id:text name:text state:text attempts:integer token:integer at_ms:integer priority:integer max_attempts:integer max_run_ms:integer group:text unique:text trace:text tags:text bytes:integer payload:bytes failed_at_ms:integer failure:text message:text progress:bytes result:bytes? tracked:flag]
-@cost    O(log n + limit)
+@cost    O(log n + limit), and 4 MiB of payloads
 @reads
 ]]
 local meta = KEYS[1] -- hash: the queue's state
@@ -20,12 +20,12 @@ local state = ARGV[6] -- text: as in find
 -- @include shared/clock
 -- @include shared/queue/state
 -- @include shared/queue/job
+-- @include shared/queue/body
 -- @include shared/queue/flags
 -- @include shared/queue/run
 -- @include shared/queue/failure
--- @include shared/queue/fields
 -- @include shared/queue/find
--- @include shared/queue/tell-job
+-- @include shared/queue/tell-page
 
 local queue = open_queue(meta, codec, '')
 if queue.layout ~= QUEUE_LAYOUT then
@@ -40,16 +40,10 @@ for at, member in ipairs(numbers) do
   numbers[at] = string.match(member, '%d+$')
 end
 local told = {}
-if #numbers > 0 then
-  local stored = redis.call('HMGET', jobs, unpack(fields_of(numbers)))
-  for at, seq in ipairs(numbers) do
-    local record, packed = stored[at * 2 - 1], stored[at * 2]
-    local run = packed and unpack_run(packed)
-    local named = name == '' or read_job(record, queue.usual).name == name
-    if named and (state == '' or state_of(run) == state) then
-      tell_job(told, jobs, seq, record, run, queue.usual)
-    end
-  end
-end
-local next_number = #numbers < limit and '0' or numbers[#numbers]
+local looked = tell_page(told, jobs, numbers, queue.usual, function(_, record, run)
+  local named = name == '' or read_job(record, queue.usual).name == name
+  return named and (state == '' or state_of(run) == state)
+end)
+local is_end = looked == #numbers and #numbers < limit
+local next_number = is_end and '0' or numbers[looked]
 return { 'page', math.floor(clock_us() / 1000), next_number, told }

@@ -10,13 +10,14 @@ local meta = KEYS[1] -- hash: the queue's state
 local jobs = KEYS[2] -- hash: all that is stored of each job
 local codec = ARGV[1] -- text: name of the codec that made the payloads
 local after = ARGV[2] -- text: the marker; 0: from the start
-local looked = tonumber(ARGV[3]) -- integer: how many entries to look at, about
+local looked = tonumber(ARGV[3]) -- integer: how many entries to look at, about; fewer where they are large
 local name = ARGV[4] -- text: the name
 local state = ARGV[5] -- text: as in find
 
 -- @include shared/clock
 -- @include shared/queue/state
 -- @include shared/queue/job
+-- @include shared/queue/body
 -- @include shared/queue/flags
 -- @include shared/queue/run
 -- @include shared/queue/failure
@@ -30,7 +31,11 @@ end
 if queue.codec ~= codec then
   return redis.error_reply('CODEC ' .. queue.codec)
 end
-local scanned = redis.call('HSCAN', jobs, after, 'COUNT', looked)
+-- Fewer where jobs are large: the server reads all that is stored of each.
+local stored_bytes = queue.ready + queue.scheduled + queue.blocked + queue.claimed + queue.dead + queue.done
+local mean_bytes = math.max(1, stored_bytes / math.max(1, redis.call('HLEN', jobs)))
+local fits = math.max(1, math.min(looked, math.floor(CALL_BYTES / mean_bytes)))
+local scanned = redis.call('HSCAN', jobs, after, 'COUNT', string.format('%d', fits))
 local fields, told = scanned[2], {}
 for at = 1, #fields, 2 do
   local seq = fields[at]

@@ -61,7 +61,7 @@ function readPayloadsOfAckAndClaimPlainClaimed(part: Reply | undefined): (Buffer
 export const ackAndClaimPlain: Operation<AckAndClaimPlainArguments, AckAndClaimPlainAnswer> = {
   script: {
     name: 'queue/ack-and-claim-plain',
-    sha1: 'a86f2bfb0a70940000b446dfb1c9cca43da0f8b2',
+    sha1: 'b28420d5891406dbd22083386907b5b2bcac49b3',
     reads: false,
     bytes: true,
     source: `--[[
@@ -312,6 +312,8 @@ local STORED = 8
 local TRACKED = 16
 -- It waits for others, or did.
 local CHILD = 32
+-- Its payload is stored apart; see shared/queue/body.
+local APART = 64
 
 -- Of the chores of a queue; see CHORES in src/queue/chores.ts.
 local DELIVER = 2
@@ -1309,42 +1311,42 @@ return {
     [214, 'lua/shared/queue/wide.lua', 1],
     [229, 'lua/shared/queue/note-due.lua', 1],
     [237, 'lua/shared/queue/flags.lua', 1],
-    [254, 'lua/shared/queue/note-alike.lua', 1],
-    [255, 'lua/shared/queue/bucket.lua', 1],
-    [267, 'lua/shared/queue/leave-notes.lua', 1],
-    [285, 'lua/shared/queue/fold.lua', 1],
-    [286, 'lua/shared/queue/statistics.lua', 1],
-    [519, 'lua/shared/queue/fold.lua', 3],
-    [530, 'lua/shared/queue/leave-notes.lua', 20],
-    [534, 'lua/shared/queue/note-alike.lua', 4],
-    [549, 'lua/shared/queue/plain.lua', 1],
-    [550, 'lua/shared/queue/plain-head.lua', 1],
-    [553, 'lua/shared/queue/plain-head.lua', 8],
-    [561, 'lua/shared/queue/plain.lua', 3],
-    [569, 'lua/shared/queue/is-behind.lua', 1],
-    [577, 'lua/shared/queue/plain.lua', 12],
-    [644, 'lua/shared/queue/note-spans.lua', 1],
-    [645, 'lua/shared/queue/note-spans.lua', 3],
-    [671, 'lua/shared/queue/plain.lua', 80],
-    [698, 'lua/shared/queue/note-spans.lua', 1],
-    [699, 'lua/shared/queue/note-spans.lua', 3],
-    [725, 'lua/shared/queue/plain.lua', 108],
-    [783, 'lua/queue/ack-and-claim-plain.lua', 47],
-    [815, 'lua/shared/tell.lua', 1],
-    [825, 'lua/shared/tell.lua', 15],
-    [864, 'lua/shared/queue/idle.lua', 1],
-    [931, 'lua/shared/listening.lua', 1],
-    [950, 'lua/shared/queue/idle.lua', 69],
-    [1074, 'lua/shared/queue/watch.lua', 1],
-    [1086, 'lua/shared/queue/wait-idle.lua', 1],
-    [1125, 'lua/queue/ack-and-claim-plain.lua', 83],
-    [1135, 'lua/shared/queue/note-time.lua', 1],
-    [1140, 'lua/queue/ack-and-claim-plain.lua', 94],
-    [1150, 'lua/shared/queue/publish-plain.lua', 1],
-    [1152, 'lua/shared/queue/spelled.lua', 1],
-    [1160, 'lua/shared/queue/send.lua', 1],
-    [1176, 'lua/shared/queue/publish-plain.lua', 5],
-    [1193, 'lua/queue/ack-and-claim-plain.lua', 105],
+    [256, 'lua/shared/queue/note-alike.lua', 1],
+    [257, 'lua/shared/queue/bucket.lua', 1],
+    [269, 'lua/shared/queue/leave-notes.lua', 1],
+    [287, 'lua/shared/queue/fold.lua', 1],
+    [288, 'lua/shared/queue/statistics.lua', 1],
+    [521, 'lua/shared/queue/fold.lua', 3],
+    [532, 'lua/shared/queue/leave-notes.lua', 20],
+    [536, 'lua/shared/queue/note-alike.lua', 4],
+    [551, 'lua/shared/queue/plain.lua', 1],
+    [552, 'lua/shared/queue/plain-head.lua', 1],
+    [555, 'lua/shared/queue/plain-head.lua', 8],
+    [563, 'lua/shared/queue/plain.lua', 3],
+    [571, 'lua/shared/queue/is-behind.lua', 1],
+    [579, 'lua/shared/queue/plain.lua', 12],
+    [646, 'lua/shared/queue/note-spans.lua', 1],
+    [647, 'lua/shared/queue/note-spans.lua', 3],
+    [673, 'lua/shared/queue/plain.lua', 80],
+    [700, 'lua/shared/queue/note-spans.lua', 1],
+    [701, 'lua/shared/queue/note-spans.lua', 3],
+    [727, 'lua/shared/queue/plain.lua', 108],
+    [785, 'lua/queue/ack-and-claim-plain.lua', 47],
+    [817, 'lua/shared/tell.lua', 1],
+    [827, 'lua/shared/tell.lua', 15],
+    [866, 'lua/shared/queue/idle.lua', 1],
+    [933, 'lua/shared/listening.lua', 1],
+    [952, 'lua/shared/queue/idle.lua', 69],
+    [1076, 'lua/shared/queue/watch.lua', 1],
+    [1088, 'lua/shared/queue/wait-idle.lua', 1],
+    [1127, 'lua/queue/ack-and-claim-plain.lua', 83],
+    [1137, 'lua/shared/queue/note-time.lua', 1],
+    [1142, 'lua/queue/ack-and-claim-plain.lua', 94],
+    [1152, 'lua/shared/queue/publish-plain.lua', 1],
+    [1154, 'lua/shared/queue/spelled.lua', 1],
+    [1162, 'lua/shared/queue/send.lua', 1],
+    [1178, 'lua/shared/queue/publish-plain.lua', 5],
+    [1195, 'lua/queue/ack-and-claim-plain.lua', 105],
   ],
   encode(args) {
     const encoded = new Array<Argument>(9 + args.acks.length * 2)
@@ -1444,12 +1446,12 @@ function readOptionsOfAckAndClaimClaimed(part: Reply | undefined): ({ readonly a
 /**
  * Acks jobs that are done, and claims others. Each ack is judged by itself: those named in `refused` (places counted from 0) have lost their job, and why. Jobs are claimed in the order: those whose lease ended, then by priority; of one priority the oldest first, and those of groups in turn. A worker that claims fewer than it may `waits`, and is woken when there is work; of those who wait one watches the time and comes back after `recheck_ms` (0: it need not). A repeated call acks and claims nothing more, and is answered the same as far as the jobs are still claimed; it does not wait. `chores` is what some process has to see to; 0: nothing.
  *
- * Cost: O((acks + limit) x log n), and at most 100 jobs that are due, 100 that were lost, 100 that recur, 200 groups and 2,000 entries of the list whose jobs are elsewhere, and at times 16 kB of notes for the statistics.
+ * Cost: O((acks + limit) x log n), and at most 100 jobs that are due, 100 that were lost, 100 that recur, 200 groups and 2,000 entries of the list whose jobs are elsewhere, 16 kB a job and 4 MiB of larger payloads, and at times 16 kB of notes for the statistics.
  */
 export const ackAndClaim: Operation<AckAndClaimArguments, AckAndClaimAnswer> = {
   script: {
     name: 'queue/ack-and-claim',
-    sha1: '1582c04fdd12ee44919c508bcc5cbd48efa786ba',
+    sha1: '2ccb7ce3767a43a85ea0ec9c09b3c64340264268',
     reads: false,
     bytes: true,
     source: `--[[
@@ -1462,7 +1464,7 @@ call acks and claims nothing more, and is answered the same as far as the jobs a
 
 @returns claimed  now_ms:integer ends_at_ms:integer waits:flag recheck_ms:integer paused:flag chores:integer refused:[at:integer why:text] jobs:[number:integer token:integer attempt:integer name:text payload:bytes] options:[at:integer id:text priority:integer max_attempts:integer max_run_ms:integer group:text trace:text tags:text]
 @cost    O((acks + limit) x log n), and at most 100 jobs that are due, 100 that were lost, 100 that recur, 200 groups and
-         2,000 entries of the list whose jobs are elsewhere,
+         2,000 entries of the list whose jobs are elsewhere, 16 kB a job and 4 MiB of larger payloads,
          and at times 16 kB of notes for the statistics
 ]]
 local meta = KEYS[1] -- hash: the queue's state
@@ -2119,6 +2121,8 @@ end
 local GROUPS = 2
 -- Of those from here on the quick way need not know; see also shared/queue/recurs.
 local DEPENDENCIES = 4
+-- Payloads that are stored apart; see shared/queue/body.
+local BODIES = 128
 
 local function is_marked(queue, mark)
   return queue.marks % (mark * 2) >= mark
@@ -2293,6 +2297,8 @@ local STORED = 8
 local TRACKED = 16
 -- It waits for others, or did.
 local CHILD = 32
+-- Its payload is stored apart; see shared/queue/body.
+local APART = 64
 
 -- Of the chores of a queue; see CHORES in src/queue/chores.ts.
 local DELIVER = 2
@@ -2659,6 +2665,12 @@ local function stand_ready(keys, queue, job, seq, in_front, now_us)
   end
 end
 
+-- Whether more is ready, as far as is known without looking at each.
+local function has_more(keys, queue)
+  return redis.call('LLEN', keys.ready) > queue.ghosts
+    or (is_marked(queue, PRIORITIES) and redis.call('ZCARD', keys.prioritized) > 0)
+    or (is_marked(queue, GROUPS) and redis.call('LLEN', keys.turns) > 0)
+end
 -- The fields of jobs in their hash: the record and the run of each, which are read and removed together.
 local function fields_of(numbers)
   local fields = {}
@@ -2684,6 +2696,9 @@ local function erase_job(keys, queue, seq, job, run)
     'l' .. seq,
     'w' .. seq
   )
+  if run and has_flag(run.flags, APART) then
+    redis.call('HDEL', keys.jobs, 'b' .. seq)
+  end
   if not job.is_plain then
     free_names(keys.ids, job, seq)
   end
@@ -2942,8 +2957,9 @@ local function drop_done(keys, queue, settings, now_ms, most)
   for at, seq in ipairs(surplus) do
     local record = stored[at * 2 - 1]
     if record then
-      queue.done = queue.done - #record
-      erase_job(keys, queue, seq, read_job(record, queue.usual), unpack_run(stored[at * 2]))
+      local run = unpack_run(stored[at * 2])
+      queue.done = queue.done - run.size
+      erase_job(keys, queue, seq, read_job(record, queue.usual), run)
     end
   end
 end
@@ -3018,251 +3034,6 @@ local function finish_jobs(keys, queue, settings, ended, now_us)
   queue.acked = queue.acked + #numbers
   note_spans(queue, 'a', ran, 2, 1, now_ms, 1)
 end
--- Taking ready jobs: those with a priority above 0 first, then the list and the groups in turn, then those below 0.
--- What is taken is a flat list of number, record and packed run (false: none); its \`seen\` are the numbers that it has,
--- where the list may have one of them twice.
-local MOST_GHOSTS = 1000
-local MOST_EMPTY = 100
-
-local function is_ready(packed)
-  return not packed or string.find(packed, '^[rb]') ~= nil
-end
-
--- Whether an entry of the list is its job's place; if not, it is a ghost.
-local function stands_in_list(record, packed)
-  if not record or not is_ready(packed) then
-    return false
-  elseif string.byte(record) > 0 then
-    return true
-  end
-  local job = read_job(record)
-  return job.group == '' and job.priority == 0
-end
-
-local function take_listed(jobs, ready, queue, count, taken)
-  local passed, seen = 0, taken.seen
-  while count > 0 and passed < MOST_GHOSTS do
-    local numbers = redis.call('LPOP', ready, count)
-    if not numbers then
-      queue.ghosts = 0
-      return
-    end
-    local stored = redis.call('HMGET', jobs, unpack(fields_of(numbers)))
-    for at, seq in ipairs(numbers) do
-      local record, packed = stored[at * 2 - 1], stored[at * 2]
-      if stands_in_list(record, packed) and not (seen and seen[seq]) then
-        if seen then
-          seen[seq] = true
-        end
-        taken[#taken + 1] = seq
-        taken[#taken + 1] = record
-        taken[#taken + 1] = packed
-        count = count - 1
-      else
-        queue.ghosts = math.max(0, queue.ghosts - 1)
-        passed = passed + 1
-      end
-    end
-  end
-end
-
-local function take_numbers(jobs, numbers, taken)
-  if #numbers == 0 then
-    return
-  end
-  local stored = redis.call('HMGET', jobs, unpack(fields_of(numbers)))
-  for at, seq in ipairs(numbers) do
-    if taken.seen then
-      taken.seen[seq] = true
-    end
-    taken[#taken + 1] = seq
-    taken[#taken + 1] = stored[at * 2 - 1]
-    taken[#taken + 1] = stored[at * 2]
-  end
-end
-
-local function take_prioritized(jobs, prioritized, from, to, count, taken)
-  local numbers = redis.call('ZRANGEBYSCORE', prioritized, from, to, 'LIMIT', '0', count)
-  if #numbers > 0 then
-    redis.call('ZREM', prioritized, unpack(numbers))
-    take_numbers(jobs, numbers, taken)
-  end
-end
-
--- The next job of the group whose turn it is, or nil where no group may be served.
-local function take_of_group(keys, now_us)
-  local name = redis.call('LPOP', keys.turns)
-  if not name then
-    return nil
-  end
-  local group = read_group(keys.groups, name)
-  group.in_ring = false
-  local number = string.format('%.0f', group.number)
-  local member = redis.call('ZRANGEBYSCORE', keys.grouped, number, number, 'LIMIT', '0', '1')[1]
-  if member then
-    redis.call('ZREM', keys.grouped, member)
-    group.ready, group.claimed = group.ready - 1, group.claimed + 1
-    if group.rate_limit > 0 then
-      group.arrival_us = arrival_after(group.arrival_us, group, now_us, 1)
-    end
-  end
-  enter_ring(keys.turns, keys.held, name, group, now_us)
-  save_group(keys.groups, name, group, now_us)
-  return member and string.sub(member, 11) or false
-end
-
--- The list counts as one group more.
-local function take_in_turn(keys, queue, count, now_us, taken)
-  local ring, empty = redis.call('LLEN', keys.turns), 0
-  while count > 0 and ring > 0 and empty < MOST_EMPTY do
-    local before = #taken
-    if queue.turn >= ring then
-      queue.turn = 0
-      take_listed(keys.jobs, keys.ready, queue, 1, taken)
-    else
-      local seq = take_of_group(keys, now_us)
-      if seq then
-        queue.turn = queue.turn + 1
-        take_numbers(keys.jobs, { seq }, taken)
-      else
-        empty = empty + 1
-      end
-      ring = redis.call('LLEN', keys.turns)
-    end
-    count = count - (#taken - before) / 3
-  end
-  take_listed(keys.jobs, keys.ready, queue, count, taken)
-end
-
-local function take_ready(keys, queue, count, now_us)
-  if is_marked(queue, RETURNED) and (is_marked(queue, PRIORITIES) or is_marked(queue, GROUPS)) then
--- Jobs that were lost or released while the queue had none with a priority or a group stand at the front of the list,
--- which is not served first any more. As many as are wanted go where such jobs stand since then: before all priorities.
-local function bring_returned(keys, queue, count)
-  local looked = math.min(queue.ghosts, MOST_GHOSTS) + count
-  local numbers = redis.call('LRANGE', keys.ready, '0', string.format('%d', looked - 1))
-  local stored = #numbers > 0 and redis.call('HMGET', keys.jobs, unpack(fields_of(numbers)))
-  local returned, seen, passed = {}, {}, 0
-  for at, seq in ipairs(numbers) do
-    local record, packed = stored[at * 2 - 1], stored[at * 2]
-    local stands = not seen[seq] and stands_in_list(record, packed)
-    if stands and (#returned == count * 2 or not packed or unpack_run(packed).state ~= 'b') then
-      break
-    elseif stands then
-      returned[#returned + 1] = IN_FRONT
-      returned[#returned + 1] = seq
-      seen[seq] = true
-    else
-      queue.ghosts = math.max(0, queue.ghosts - 1)
-    end
-    passed = at
-  end
-  if passed > 0 then
-    redis.call('LTRIM', keys.ready, string.format('%d', passed), '-1')
-  end
-  if #returned > 0 then
-    set_mark(queue, PRIORITIES)
-    redis.call('ZADD', keys.prioritized, unpack(returned))
-  end
-  -- Behind the first other one there are none.
-  if #returned < count * 2 and (passed < #numbers or #numbers < looked) then
-    queue.marks = queue.marks - RETURNED
-  end
-end
-    bring_returned(keys, queue, count)
-  end
-  local taken = { seen = queue.ghosts > 0 and {} or nil }
-  local has_priorities = is_marked(queue, PRIORITIES)
-  if has_priorities then
-    take_prioritized(keys.jobs, keys.prioritized, '-inf', '(0', count, taken)
-  end
-  if is_marked(queue, GROUPS) then
-    take_in_turn(keys, queue, count - #taken / 3, now_us, taken)
-  else
-    take_listed(keys.jobs, keys.ready, queue, count - #taken / 3, taken)
-  end
-  if has_priorities and #taken / 3 < count then
-    take_prioritized(keys.jobs, keys.prioritized, '(0', '+inf', count - #taken / 3, taken)
-  end
-  return taken
-end
-
--- Whether more is ready, as far as is known without looking at each.
-local function has_more(keys, queue)
-  return redis.call('LLEN', keys.ready) > queue.ghosts
-    or (is_marked(queue, PRIORITIES) and redis.call('ZCARD', keys.prioritized) > 0)
-    or (is_marked(queue, GROUPS) and redis.call('LLEN', keys.turns) > 0)
-end
--- Leasing what was taken: a flat list of number, record and packed run.
-
-local function tell_options(options, place, seq, job)
-  options[#options + 1] = place
-  options[#options + 1] = job.id == '' and seq or job.id
-  options[#options + 1] = job.priority
-  options[#options + 1] = job.max_attempts
-  options[#options + 1] = job.max_run_ms
-  options[#options + 1] = job.group
-  options[#options + 1] = job.trace
-  options[#options + 1] = job.tags
-end
-
--- Answers what is told of the jobs, and of those with options what those are. Notes how long they waited.
-local function lease_jobs(keys, queue, taken, now_us, lease_ms)
-  local now_ms = math.floor(now_us / 1000)
-  local ends_ms = string.format('%.0f', now_ms + lease_ms)
-  local token, events = queue.token, queue.events
-  local told, options, runs, ends = {}, {}, {}, {}
-  local waited = {}
-  for at = 1, #taken, 3 do
-    local seq, record, packed = taken[at], taken[at + 1], taken[at + 2]
-    local attempts, size = 1, #record
-    local flags, since_ms = PLAIN, seq / 1000
-    local name, body_at
-    local id = ''
-    token = token + 1
-    if packed then
-      local run = unpack_run(packed)
-      attempts, flags, since_ms = run.attempts + 1, run.flags, run.at_ms
-    end
-    if string.byte(record) > 0 then
-      -- One that was requeued may have a failure to forget.
-      if packed and attempts == 1 and flags == PLAIN then
-        flags = 0
-      end
-      name, body_at = plain_name(record, queue.usual)
-    else
-      local job = read_job(record, queue.usual)
-      flags, name, body_at, id = packed and flags or 0, job.name, job.body_at, job.id
-      tell_options(options, (at - 1) / 3, seq, job)
-      if job.unique ~= '' then
-        free_unique(keys.ids, job, seq, false)
-      end
-    end
-    local told_at = #told
-    told[told_at + 1] = tonumber(seq)
-    told[told_at + 2] = token
-    told[told_at + 3] = attempts
-    told[told_at + 4] = name
-    told[told_at + 5] = string.sub(record, body_at)
-    runs[#runs + 1] = 'r' .. seq
-    runs[#runs + 1] = pack_run('c', token, attempts, now_ms, size, flags, name)
-    ends[#ends + 1] = ends_ms
-    ends[#ends + 1] = seq
-    if events then
-      events[#events + 1] = { 'claimed', seq, id, name, attempts, token, flags, '' }
-    end
-    waited[#waited + 1] = since_ms
-    waited[#waited + 1] = name
-    queue.ready, queue.claimed = queue.ready - size, queue.claimed + size
-  end
-  queue.token = token
-  redis.call('HSET', keys.jobs, unpack(runs))
-  widen(queue, WIDE_LEASES, ends, '+inf')
-  redis.call('ZADD', keys.leases, unpack(ends))
-  note_due(queue, now_ms + lease_ms)
-  note_spans(queue, 'w', waited, 2, 1, now_us / 1000, 1)
-  return told, options
-end
 -- What became of several jobs, as text: '<at> <why> <at> <why> …;<at> <at> …'.
 
 local function format_places(refused, places)
@@ -3278,51 +3049,9 @@ local function parse_refused(text)
   return refused
 end
 
--- The answer of an ack-and-claim as text: '<token> <count> <ends_ms> <refused>'. The jobs themselves are found again
--- by when their leases end, as long as those were not extended: whoever extends them has seen them.
-
+-- The answer of an ack-and-claim as text: '<token> <count> <ends_ms> <refused>'; see shared/queue/claimed-before for the jobs.
 local function format_claimed(token, count, ends_ms, refused)
   return string.format('%.0f %d %.0f ', token, count, ends_ms) .. format_places(refused, {})
-end
-
--- What was claimed by the call that got these tokens: number, record and run of each.
-local function claimed_before(jobs, leases, token, count, ends_ms)
-  local found, from = {}, 0
-  repeat
-    local numbers = count > 0 and redis.call('ZRANGEBYSCORE', leases, ends_ms, ends_ms, 'LIMIT', from, '1000')
-      or {}
-    local stored = #numbers > 0 and redis.call('HMGET', jobs, unpack(fields_of(numbers))) or {}
-    for at, seq in ipairs(numbers) do
-      local run = stored[at * 2] and unpack_run(stored[at * 2])
-      if run and run.token > token and run.token <= token + count then
-        found[run.token - token] = { seq = seq, record = stored[at * 2 - 1], run = run }
-      end
-    end
-    from = from + #numbers
-  until #numbers < 1000
-  return found
-end
-
--- Tells them as they were told before. A job that is not claimed by that call any more is left out.
-local function tell_again(found, count, usual)
-  local told, options = {}, {}
-  local place = 0
-  for at = 1, count do
-    local each = found[at]
-    if each then
-      local job = read_job(each.record, usual)
-      if not job.is_plain then
-        tell_options(options, place, each.seq, job)
-      end
-      told[#told + 1] = tonumber(each.seq)
-      told[#told + 1] = each.run.token
-      told[#told + 1] = each.run.attempts
-      told[#told + 1] = job.name
-      told[#told + 1] = string.sub(each.record, job.body_at)
-      place = place + 1
-    end
-  end
-  return told, options
 end
 -- Workers that found nothing, longest first. Each has a name, '<process>.<number>', and its process listens on
 -- '<channel>:<process>' for 'come <name> 0'; behind ':' it may say that it takes jobs by letter, see shared/queue/hand-over,
@@ -3715,9 +3444,79 @@ end
 end
 local paused = settings.paused and 1 or 0
 if remembered then
+-- Large payloads. A payload of more than INLINE_BYTES is not stored in the record of its job but under 'b' and its number, and
+-- the run of the job says so: most calls need the head of a job only, and a hundred payloads of 4 MiB cannot be read in one.
+-- Such a job has a run from the beginning, for only the run knows its bytes.
+-- From how many bytes on the payload of a job is large; see shared/queue/body.
+local INLINE_BYTES = 16384
+
+-- How many bytes of payloads one call reads or answers: it stops behind the one that reaches this.
+local CALL_BYTES = 4194304
+
+-- The payload of a job. \`flags\`: those of its run, 0: it has none.
+local function payload_of(jobs, seq, record, body_at, flags)
+  if has_flag(flags, APART) then
+    return redis.call('HGET', jobs, 'b' .. seq)
+  end
+  return string.sub(record, body_at)
+end
+-- Jobs that a call claimed before, found again by when their leases end, as long as those were not extended: whoever
+-- extends them has seen them.
+-- The options of a claimed job, told beside it by its place.
+
+local function tell_options(options, place, seq, job)
+  options[#options + 1] = place
+  options[#options + 1] = job.id == '' and seq or job.id
+  options[#options + 1] = job.priority
+  options[#options + 1] = job.max_attempts
+  options[#options + 1] = job.max_run_ms
+  options[#options + 1] = job.group
+  options[#options + 1] = job.trace
+  options[#options + 1] = job.tags
+end
+
+-- What was claimed by the call that got these tokens: number, record and run of each.
+local function claimed_before(jobs, leases, token, count, ends_ms)
+  local found, from = {}, 0
+  repeat
+    local numbers = count > 0 and redis.call('ZRANGEBYSCORE', leases, ends_ms, ends_ms, 'LIMIT', from, '1000')
+      or {}
+    local stored = #numbers > 0 and redis.call('HMGET', jobs, unpack(fields_of(numbers))) or {}
+    for at, seq in ipairs(numbers) do
+      local run = stored[at * 2] and unpack_run(stored[at * 2])
+      if run and run.token > token and run.token <= token + count then
+        found[run.token - token] = { seq = seq, record = stored[at * 2 - 1], run = run }
+      end
+    end
+    from = from + #numbers
+  until #numbers < 1000
+  return found
+end
+
+-- Tells them as they were told before. A job that is not claimed by that call any more is left out.
+local function tell_again(jobs, found, count, usual)
+  local told, options = {}, {}
+  local place = 0
+  for at = 1, count do
+    local each = found[at]
+    if each then
+      local job = read_job(each.record, usual)
+      if not job.is_plain then
+        tell_options(options, place, each.seq, job)
+      end
+      told[#told + 1] = tonumber(each.seq)
+      told[#told + 1] = each.run.token
+      told[#told + 1] = each.run.attempts
+      told[#told + 1] = job.name
+      told[#told + 1] = payload_of(jobs, each.seq, each.record, job.body_at, each.run.flags)
+      place = place + 1
+    end
+  end
+  return told, options
+end
   local token, count, ends_ms, text = string.match(remembered, '^(%d+) (%d+) (%d+) (.*)$')
   local found = claimed_before(jobs, leases, tonumber(token), tonumber(count), ends_ms)
-  local told, options = tell_again(found, tonumber(count), queue.usual)
+  local told, options = tell_again(jobs, found, tonumber(count), queue.usual)
   return { 'claimed', now_ms, tonumber(ends_ms), 0, 0, paused, 0, parse_refused(text), told, options }
 end
 
@@ -4119,6 +3918,29 @@ end
 -- Of several that are due, missed or not, as many of the latest are spawned as the recurrence makes up for; where it makes up
 -- for none, only one that was not missed.
 
+-- Large payloads. A payload of more than INLINE_BYTES is not stored in the record of its job but under 'b' and its number, and
+-- the run of the job says so: most calls need the head of a job only, and a hundred payloads of 4 MiB cannot be read in one.
+-- Such a job has a run from the beginning, for only the run knows its bytes.
+-- From how many bytes on the payload of a job is large; see shared/queue/body.
+local INLINE_BYTES = 16384
+
+-- How many bytes of payloads one call reads or answers: it stops behind the one that reaches this.
+local CALL_BYTES = 4194304
+
+-- The fields that hold the record of a job, its bytes, and the flags of its run.
+local function record_fields(queue, seq, head, payload)
+  if #payload <= INLINE_BYTES then
+    return { seq, head .. payload }, #head + #payload, 0
+  end
+  set_mark(queue, BODIES)
+  return { seq, head, 'b' .. seq, payload }, #head + #payload, APART
+end
+
+local function add_run(fields, seq, run)
+  fields[#fields + 1] = 'r' .. seq
+  fields[#fields + 1] = run
+end
+
 -- The numbers of new jobs; see shared/queue/job.
 
 -- The last number of \`count\` new jobs is \`queue.last\`; answers the first.
@@ -4321,9 +4143,10 @@ local function spawn_job(keys, queue, id, recurrence, time_ms, now_us)
     return
   end
   local number = number_jobs(queue, 1, now_us)
-  local seq, record = exact(number), full_head(job) .. string.sub(recurrence.record, job.body_at)
-  local run = pack_run('r', 0, 0, time_ms, #record, 0, job.name)
-  redis.call('HSET', keys.jobs, seq, record, 'r' .. seq, run)
+  local seq, payload = exact(number), string.sub(recurrence.record, job.body_at)
+  local fields, size, flags = record_fields(queue, seq, full_head(job), payload)
+  add_run(fields, seq, pack_run('r', 0, 0, time_ms, size, flags, job.name))
+  redis.call('HSET', keys.jobs, unpack(fields))
   redis.call('HSET', keys.ids, 'i' .. job.id, seq)
   enter_tags(keys.tagged, seq, job.tags)
   happened(queue, 'enqueued', seq, job, nil, '')
@@ -4332,26 +4155,28 @@ local function spawn_job(keys, queue, id, recurrence, time_ms, now_us)
     hold_unique(keys.ids, key, seq, till, now_ms + recurrence.window_ms)
   end
   stand_ready(keys, queue, job, seq, false, now_us)
-  queue.ready = queue.ready + #record
+  queue.ready = queue.ready + size
   recurrence.last_ms, recurrence.last_job, recurrence.runs = time_ms, number, recurrence.runs + 1
 end
 
--- At most so many runs, and recurrences.
+-- At most so many runs, and recurrences, and no more behind those that reach CALL_BYTES.
 local function spawn_due(keys, queue, now_us, most)
   local now_ms = math.floor(now_us / 1000)
   local due = redis.call('ZRANGEBYSCORE', keys.recurring, '-inf', now_ms, 'LIMIT', '0', most)
+  local bytes = 0
   for _, id in ipairs(due) do
-    if most > 0 then
+    if most > 0 and bytes < CALL_BYTES then
       -- A removal first, so that it also works when the server is out of memory.
       redis.call('ZREM', keys.recurring, id)
       local recurrence = read_recurrence(keys.recurrences, id)
       local left = recurrence.limit > 0 and recurrence.limit - recurrence.runs or most
       local take = recurrence.every_ms > 0 and take_intervals or take_times
-      local times = take(recurrence, now_ms, math.min(most, left))
+      local fits = math.ceil((CALL_BYTES - bytes) / math.max(1, #recurrence.record))
+      local times = take(recurrence, now_ms, math.min(most, left, fits))
       for _, time_ms in ipairs(times) do
         spawn_job(keys, queue, id, recurrence, time_ms, now_us)
       end
-      most = most - #times
+      most, bytes = most - #times, bytes + #recurrence.record * (#times + 1)
       save_progress(keys, queue, id, recurrence)
     end
   end
@@ -4608,15 +4433,306 @@ if is_marked(queue, GROUPS) then
   release_held(keys, now_us, 100)
 end
 local room = room_of(leases, queue, settings, limit, now_us)
-local taken = room > 0 and take_ready(keys, queue, room, now_us) or {}
 local told, options = {}, {}
-local count, token, ends_ms = #taken / 3, 0, 0
-if count > 0 then
-  queue.token = next_token(queue.token, now_us) - 1
-  token, ends_ms = queue.token, now_ms + lease_ms
-  told, options = lease_jobs(keys, queue, taken, now_us, lease_ms)
-  if settings.rate_limit > 0 then
-    queue.arrival_us = arrival_after(queue.arrival_us, settings, now_us, count)
+local count, token, ends_ms = 0, 0, 0
+if room > 0 then
+-- Large payloads. A payload of more than INLINE_BYTES is not stored in the record of its job but under 'b' and its number, and
+-- the run of the job says so: most calls need the head of a job only, and a hundred payloads of 4 MiB cannot be read in one.
+-- Such a job has a run from the beginning, for only the run knows its bytes.
+-- From how many bytes on the payload of a job is large; see shared/queue/body.
+local INLINE_BYTES = 16384
+
+-- How many bytes of payloads one call reads or answers: it stops behind the one that reaches this.
+local CALL_BYTES = 4194304
+
+-- The payload of a job. \`flags\`: those of its run, 0: it has none.
+local function payload_of(jobs, seq, record, body_at, flags)
+  if has_flag(flags, APART) then
+    return redis.call('HGET', jobs, 'b' .. seq)
+  end
+  return string.sub(record, body_at)
+end
+-- Taking ready jobs: those with a priority above 0 first, then the list and the groups in turn, then those below 0.
+-- What is taken is a flat list of number, record and packed run (false: none); its \`seen\` are the numbers that it has,
+-- where the list may have one of them twice.
+local MOST_GHOSTS = 1000
+local MOST_EMPTY = 100
+
+local function is_ready(packed)
+  return not packed or string.find(packed, '^[rb]') ~= nil
+end
+
+-- Whether an entry of the list is its job's place; if not, it is a ghost.
+local function stands_in_list(record, packed)
+  if not record or not is_ready(packed) then
+    return false
+  elseif string.byte(record) > 0 then
+    return true
+  end
+  local job = read_job(record)
+  return job.group == '' and job.priority == 0
+end
+
+local function take_listed(jobs, ready, queue, count, taken)
+  local passed, seen = 0, taken.seen
+  while count > 0 and passed < MOST_GHOSTS do
+    local numbers = redis.call('LPOP', ready, count)
+    if not numbers then
+      queue.ghosts = 0
+      return
+    end
+    local stored = redis.call('HMGET', jobs, unpack(fields_of(numbers)))
+    for at, seq in ipairs(numbers) do
+      local record, packed = stored[at * 2 - 1], stored[at * 2]
+      if stands_in_list(record, packed) and not (seen and seen[seq]) then
+        if seen then
+          seen[seq] = true
+        end
+        taken[#taken + 1] = seq
+        taken[#taken + 1] = record
+        taken[#taken + 1] = packed
+        count = count - 1
+      else
+        queue.ghosts = math.max(0, queue.ghosts - 1)
+        passed = passed + 1
+      end
+    end
+  end
+end
+
+local function take_numbers(jobs, numbers, taken)
+  if #numbers == 0 then
+    return
+  end
+  local stored = redis.call('HMGET', jobs, unpack(fields_of(numbers)))
+  for at, seq in ipairs(numbers) do
+    if taken.seen then
+      taken.seen[seq] = true
+    end
+    taken[#taken + 1] = seq
+    taken[#taken + 1] = stored[at * 2 - 1]
+    taken[#taken + 1] = stored[at * 2]
+  end
+end
+
+local function take_prioritized(jobs, prioritized, from, to, count, taken)
+  local numbers = redis.call('ZRANGEBYSCORE', prioritized, from, to, 'LIMIT', '0', count)
+  if #numbers > 0 then
+    redis.call('ZREM', prioritized, unpack(numbers))
+    take_numbers(jobs, numbers, taken)
+  end
+end
+
+-- The next job of the group whose turn it is, or nil where no group may be served.
+local function take_of_group(keys, now_us)
+  local name = redis.call('LPOP', keys.turns)
+  if not name then
+    return nil
+  end
+  local group = read_group(keys.groups, name)
+  group.in_ring = false
+  local number = string.format('%.0f', group.number)
+  local member = redis.call('ZRANGEBYSCORE', keys.grouped, number, number, 'LIMIT', '0', '1')[1]
+  if member then
+    redis.call('ZREM', keys.grouped, member)
+    group.ready, group.claimed = group.ready - 1, group.claimed + 1
+    if group.rate_limit > 0 then
+      group.arrival_us = arrival_after(group.arrival_us, group, now_us, 1)
+    end
+  end
+  enter_ring(keys.turns, keys.held, name, group, now_us)
+  save_group(keys.groups, name, group, now_us)
+  return member and string.sub(member, 11) or false
+end
+
+-- The list counts as one group more.
+local function take_in_turn(keys, queue, count, now_us, taken)
+  local ring, empty = redis.call('LLEN', keys.turns), 0
+  while count > 0 and ring > 0 and empty < MOST_EMPTY do
+    local before = #taken
+    if queue.turn >= ring then
+      queue.turn = 0
+      take_listed(keys.jobs, keys.ready, queue, 1, taken)
+    else
+      local seq = take_of_group(keys, now_us)
+      if seq then
+        queue.turn = queue.turn + 1
+        take_numbers(keys.jobs, { seq }, taken)
+      else
+        empty = empty + 1
+      end
+      ring = redis.call('LLEN', keys.turns)
+    end
+    count = count - (#taken - before) / 3
+  end
+  take_listed(keys.jobs, keys.ready, queue, count, taken)
+end
+
+-- At most so many, behind what was taken before.
+local function take_some(keys, queue, count, now_us, taken)
+  local before = #taken
+  local has_priorities = is_marked(queue, PRIORITIES)
+  if has_priorities then
+    take_prioritized(keys.jobs, keys.prioritized, '-inf', '(0', count, taken)
+  end
+  if is_marked(queue, GROUPS) then
+    take_in_turn(keys, queue, count - (#taken - before) / 3, now_us, taken)
+  else
+    take_listed(keys.jobs, keys.ready, queue, count - (#taken - before) / 3, taken)
+  end
+  local left = count - (#taken - before) / 3
+  if has_priorities and left > 0 then
+    take_prioritized(keys.jobs, keys.prioritized, '(0', '+inf', left, taken)
+  end
+  return taken
+end
+
+-- One after the other, until their payloads reach CALL_BYTES. Answers also whether there may be more.
+local function take_large(keys, queue, count, now_us, taken)
+  local bytes = 0
+  for _ = 1, count do
+    local before = #taken
+    take_some(keys, queue, 1, now_us, taken)
+    if #taken == before then
+      return taken, false
+    end
+    local packed = taken[#taken]
+    bytes = bytes + (packed and unpack_run(packed).size or #taken[#taken - 1])
+    if bytes >= CALL_BYTES then
+      return taken, true
+    end
+  end
+  return taken, false
+end
+
+-- At most so many. Answers also whether there may be more that did not fit into one answer.
+local function take_ready(keys, queue, count, now_us)
+  if is_marked(queue, RETURNED) and (is_marked(queue, PRIORITIES) or is_marked(queue, GROUPS)) then
+-- Jobs that were lost or released while the queue had none with a priority or a group stand at the front of the list,
+-- which is not served first any more. As many as are wanted go where such jobs stand since then: before all priorities.
+local function bring_returned(keys, queue, count)
+  local looked = math.min(queue.ghosts, MOST_GHOSTS) + count
+  local numbers = redis.call('LRANGE', keys.ready, '0', string.format('%d', looked - 1))
+  local stored = #numbers > 0 and redis.call('HMGET', keys.jobs, unpack(fields_of(numbers)))
+  local returned, seen, passed = {}, {}, 0
+  for at, seq in ipairs(numbers) do
+    local record, packed = stored[at * 2 - 1], stored[at * 2]
+    local stands = not seen[seq] and stands_in_list(record, packed)
+    if stands and (#returned == count * 2 or not packed or unpack_run(packed).state ~= 'b') then
+      break
+    elseif stands then
+      returned[#returned + 1] = IN_FRONT
+      returned[#returned + 1] = seq
+      seen[seq] = true
+    else
+      queue.ghosts = math.max(0, queue.ghosts - 1)
+    end
+    passed = at
+  end
+  if passed > 0 then
+    redis.call('LTRIM', keys.ready, string.format('%d', passed), '-1')
+  end
+  if #returned > 0 then
+    set_mark(queue, PRIORITIES)
+    redis.call('ZADD', keys.prioritized, unpack(returned))
+  end
+  -- Behind the first other one there are none.
+  if #returned < count * 2 and (passed < #numbers or #numbers < looked) then
+    queue.marks = queue.marks - RETURNED
+  end
+end
+    bring_returned(keys, queue, count)
+  end
+  local taken = { seen = queue.ghosts > 0 and {} or nil }
+  if is_marked(queue, BODIES) and queue.ready > CALL_BYTES then
+    return take_large(keys, queue, count, now_us, taken)
+  end
+  return take_some(keys, queue, count, now_us, taken), false
+end
+-- Leasing what was taken: a flat list of number, record and packed run.
+-- The options of a claimed job, told beside it by its place.
+
+local function tell_options(options, place, seq, job)
+  options[#options + 1] = place
+  options[#options + 1] = job.id == '' and seq or job.id
+  options[#options + 1] = job.priority
+  options[#options + 1] = job.max_attempts
+  options[#options + 1] = job.max_run_ms
+  options[#options + 1] = job.group
+  options[#options + 1] = job.trace
+  options[#options + 1] = job.tags
+end
+
+-- Answers what is told of the jobs, and of those with options what those are. Notes how long they waited.
+local function lease_jobs(keys, queue, taken, now_us, lease_ms)
+  local now_ms = math.floor(now_us / 1000)
+  local ends_ms = string.format('%.0f', now_ms + lease_ms)
+  local token, events = queue.token, queue.events
+  local told, options, runs, ends = {}, {}, {}, {}
+  local waited = {}
+  for at = 1, #taken, 3 do
+    local seq, record, packed = taken[at], taken[at + 1], taken[at + 2]
+    local attempts, size = 1, #record
+    local flags, since_ms = PLAIN, seq / 1000
+    local name, body_at
+    local id = ''
+    token = token + 1
+    if packed then
+      local run = unpack_run(packed)
+      attempts, flags, since_ms, size = run.attempts + 1, run.flags, run.at_ms, run.size
+    end
+    if string.byte(record) > 0 then
+      -- One that was requeued may have a failure to forget.
+      if packed and attempts == 1 and flags == PLAIN then
+        flags = 0
+      end
+      name, body_at = plain_name(record, queue.usual)
+    else
+      local job = read_job(record, queue.usual)
+      flags, name, body_at, id = packed and flags or 0, job.name, job.body_at, job.id
+      tell_options(options, (at - 1) / 3, seq, job)
+      if job.unique ~= '' then
+        free_unique(keys.ids, job, seq, false)
+      end
+    end
+    local told_at = #told
+    told[told_at + 1] = tonumber(seq)
+    told[told_at + 2] = token
+    told[told_at + 3] = attempts
+    told[told_at + 4] = name
+    told[told_at + 5] = payload_of(keys.jobs, seq, record, body_at, flags)
+    runs[#runs + 1] = 'r' .. seq
+    runs[#runs + 1] = pack_run('c', token, attempts, now_ms, size, flags, name)
+    ends[#ends + 1] = ends_ms
+    ends[#ends + 1] = seq
+    if events then
+      events[#events + 1] = { 'claimed', seq, id, name, attempts, token, flags, '' }
+    end
+    waited[#waited + 1] = since_ms
+    waited[#waited + 1] = name
+    queue.ready, queue.claimed = queue.ready - size, queue.claimed + size
+  end
+  queue.token = token
+  redis.call('HSET', keys.jobs, unpack(runs))
+  widen(queue, WIDE_LEASES, ends, '+inf')
+  redis.call('ZADD', keys.leases, unpack(ends))
+  note_due(queue, now_ms + lease_ms)
+  note_spans(queue, 'w', waited, 2, 1, now_us / 1000, 1)
+  return told, options
+end
+  local taken, is_cut = take_ready(keys, queue, room, now_us)
+  count = #taken / 3
+  if count > 0 then
+    queue.token = next_token(queue.token, now_us) - 1
+    token, ends_ms = queue.token, now_ms + lease_ms
+    told, options = lease_jobs(keys, queue, taken, now_us, lease_ms)
+    if settings.rate_limit > 0 then
+      queue.arrival_us = arrival_after(queue.arrival_us, settings, now_us, count)
+    end
+  end
+  if is_cut then
+    -- It comes again for the others.
+    room, limit = count, count
   end
 end
 local waits = worker ~= '' and count < limit
@@ -4732,110 +4848,129 @@ return { 'claimed', now_ms, ends_ms, waiting, recheck_ms, paused, chores, refuse
     [631, 'lua/shared/queue/wide.lua', 1],
     [646, 'lua/shared/queue/settings.lua', 1],
     [664, 'lua/shared/queue/marks.lua', 1],
-    [678, 'lua/shared/queue/recurs.lua', 1],
-    [680, 'lua/shared/queue/note-due.lua', 1],
-    [688, 'lua/shared/queue/rate.lua', 1],
-    [730, 'lua/shared/queue/job.lua', 1],
-    [742, 'lua/shared/queue/plain-head.lua', 1],
-    [745, 'lua/shared/queue/plain-head.lua', 8],
-    [753, 'lua/shared/queue/job.lua', 14],
-    [830, 'lua/shared/queue/flags.lua', 1],
-    [859, 'lua/shared/queue/run.lua', 1],
-    [906, 'lua/shared/queue/parents.lua', 1],
-    [965, 'lua/shared/queue/parents.lua', 70],
-    [977, 'lua/shared/queue/happened.lua', 1],
-    [989, 'lua/shared/queue/names.lua', 1],
-    [1005, 'lua/shared/queue/names.lua', 29],
-    [1023, 'lua/shared/queue/groups.lua', 1],
-    [1069, 'lua/shared/queue/burst.lua', 1],
-    [1081, 'lua/shared/queue/groups.lua', 48],
-    [1152, 'lua/shared/queue/groups.lua', 130],
-    [1179, 'lua/shared/queue/ready.lua', 1],
-    [1208, 'lua/shared/queue/fields.lua', 1],
-    [1217, 'lua/shared/queue/end.lua', 1],
-    [1238, 'lua/shared/queue/leave-tags.lua', 1],
-    [1247, 'lua/shared/queue/end.lua', 23],
-    [1264, 'lua/shared/queue/note-end.lua', 1],
-    [1294, 'lua/shared/queue/tell-others.lua', 1],
-    [1296, 'lua/shared/queue/packed-notes.lua', 1],
-    [1297, 'lua/shared/queue/packed-notes.lua', 3],
-    [1305, 'lua/shared/queue/tell-others.lua', 4],
-    [1308, 'lua/shared/queue/result.lua', 1],
-    [1322, 'lua/shared/queue/tell-ends.lua', 1],
-    [1378, 'lua/shared/queue/tell-others.lua', 9],
-    [1381, 'lua/shared/queue/tell-others.lua', 13],
-    [1384, 'lua/shared/queue/publish.lua', 1],
-    [1385, 'lua/shared/queue/message.lua', 1],
-    [1395, 'lua/shared/queue/spelled.lua', 1],
-    [1403, 'lua/shared/queue/send.lua', 1],
-    [1419, 'lua/shared/queue/message.lua', 13],
-    [1442, 'lua/shared/queue/publish.lua', 3],
-    [1448, 'lua/shared/queue/tell-others.lua', 17],
-    [1451, 'lua/shared/queue/cancel.lua', 1],
-    [1459, 'lua/shared/queue/stop.lua', 1],
-    [1467, 'lua/shared/queue/finish.lua', 1],
-    [1567, 'lua/shared/queue/take.lua', 1],
-    [1685, 'lua/shared/queue/bring-returned.lua', 1],
-    [1718, 'lua/shared/queue/take.lua', 120],
-    [1742, 'lua/shared/queue/lease.lua', 1],
-    [1812, 'lua/shared/queue/told.lua', 1],
-    [1827, 'lua/shared/queue/claimed-before.lua', 1],
-    [1873, 'lua/shared/queue/idle.lua', 1],
-    [1940, 'lua/shared/listening.lua', 1],
-    [1959, 'lua/shared/queue/idle.lua', 69],
-    [2083, 'lua/shared/queue/judge.lua', 1],
-    [2147, 'lua/shared/queue/next-due.lua', 1],
-    [2202, 'lua/queue/ack-and-claim.lua', 91],
-    [2248, 'lua/shared/queue/burst.lua', 1],
-    [2260, 'lua/queue/ack-and-claim.lua', 138],
-    [2285, 'lua/shared/queue/is-behind.lua', 1],
-    [2293, 'lua/queue/ack-and-claim.lua', 164],
-    [2296, 'lua/shared/queue/bring-due.lua', 1],
-    [2299, 'lua/shared/queue/entries.lua', 1],
-    [2317, 'lua/shared/queue/history.lua', 1],
-    [2331, 'lua/shared/queue/failure.lua', 1],
-    [2337, 'lua/shared/queue/note-failure.lua', 1],
-    [2341, 'lua/shared/queue/dead.lua', 1],
-    [2395, 'lua/shared/queue/bury-claimed.lua', 1],
-    [2402, 'lua/shared/queue/reclaim.lua', 1],
-    [2447, 'lua/shared/queue/due.lua', 1],
-    [2469, 'lua/shared/queue/bring-due.lua', 12],
-    [2473, 'lua/shared/queue/leave-short.lua', 1],
-    [2484, 'lua/shared/queue/read-recurrence.lua', 1],
-    [2548, 'lua/shared/queue/recurrence.lua', 1],
-    [2597, 'lua/shared/queue/catch-up.lua', 1],
-    [2599, 'lua/shared/queue/next-interval.lua', 1],
-    [2604, 'lua/shared/queue/catch-up.lua', 4],
-    [2657, 'lua/shared/queue/bring-due.lua', 21],
-    [2663, 'lua/shared/queue/spawn.lua', 1],
-    [2668, 'lua/shared/queue/number.lua', 1],
-    [2677, 'lua/shared/queue/enter-tags.lua', 1],
-    [2683, 'lua/shared/queue/leave-short.lua', 1],
-    [2694, 'lua/shared/queue/read-recurrence.lua', 1],
-    [2758, 'lua/shared/queue/recurrence.lua', 1],
-    [2807, 'lua/shared/queue/spawn.lua', 12],
-    [2905, 'lua/shared/queue/bring-due.lua', 28],
-    [2907, 'lua/shared/queue/look-again.lua', 1],
-    [2913, 'lua/shared/queue/bring-due.lua', 31],
-    [2915, 'lua/queue/ack-and-claim.lua', 168],
-    [2919, 'lua/shared/queue/settle.lua', 1],
-    [2920, 'lua/shared/queue/failure.lua', 1],
-    [2926, 'lua/shared/queue/dead.lua', 1],
-    [2980, 'lua/shared/queue/backoff.lua', 1],
-    [2982, 'lua/shared/queue/backoff.lua', 22],
-    [3001, 'lua/shared/queue/unblock.lua', 1],
-    [3007, 'lua/shared/queue/outbox.lua', 1],
-    [3018, 'lua/shared/queue/entries.lua', 1],
-    [3036, 'lua/shared/queue/history.lua', 1],
-    [3050, 'lua/shared/queue/settle.lua', 18],
-    [3124, 'lua/queue/ack-and-claim.lua', 173],
-    [3135, 'lua/shared/queue/watch.lua', 1],
-    [3147, 'lua/queue/ack-and-claim.lua', 185],
-    [3178, 'lua/shared/queue/wait-idle.lua', 1],
-    [3217, 'lua/shared/queue/note-time.lua', 1],
-    [3222, 'lua/shared/queue/look-again.lua', 1],
-    [3228, 'lua/shared/queue/wait.lua', 3],
-    [3244, 'lua/queue/ack-and-claim.lua', 218],
+    [680, 'lua/shared/queue/recurs.lua', 1],
+    [682, 'lua/shared/queue/note-due.lua', 1],
+    [690, 'lua/shared/queue/rate.lua', 1],
+    [732, 'lua/shared/queue/job.lua', 1],
+    [744, 'lua/shared/queue/plain-head.lua', 1],
+    [747, 'lua/shared/queue/plain-head.lua', 8],
+    [755, 'lua/shared/queue/job.lua', 14],
+    [832, 'lua/shared/queue/flags.lua', 1],
+    [863, 'lua/shared/queue/run.lua', 1],
+    [910, 'lua/shared/queue/parents.lua', 1],
+    [969, 'lua/shared/queue/parents.lua', 70],
+    [981, 'lua/shared/queue/happened.lua', 1],
+    [993, 'lua/shared/queue/names.lua', 1],
+    [1009, 'lua/shared/queue/names.lua', 29],
+    [1027, 'lua/shared/queue/groups.lua', 1],
+    [1073, 'lua/shared/queue/burst.lua', 1],
+    [1085, 'lua/shared/queue/groups.lua', 48],
+    [1156, 'lua/shared/queue/groups.lua', 130],
+    [1183, 'lua/shared/queue/ready.lua', 1],
+    [1212, 'lua/shared/queue/ready.lua', 39],
+    [1218, 'lua/shared/queue/fields.lua', 1],
+    [1227, 'lua/shared/queue/end.lua', 1],
+    [1251, 'lua/shared/queue/leave-tags.lua', 1],
+    [1260, 'lua/shared/queue/end.lua', 26],
+    [1277, 'lua/shared/queue/note-end.lua', 1],
+    [1307, 'lua/shared/queue/tell-others.lua', 1],
+    [1309, 'lua/shared/queue/packed-notes.lua', 1],
+    [1310, 'lua/shared/queue/packed-notes.lua', 3],
+    [1318, 'lua/shared/queue/tell-others.lua', 4],
+    [1321, 'lua/shared/queue/result.lua', 1],
+    [1335, 'lua/shared/queue/tell-ends.lua', 1],
+    [1391, 'lua/shared/queue/tell-others.lua', 9],
+    [1394, 'lua/shared/queue/tell-others.lua', 13],
+    [1397, 'lua/shared/queue/publish.lua', 1],
+    [1398, 'lua/shared/queue/message.lua', 1],
+    [1408, 'lua/shared/queue/spelled.lua', 1],
+    [1416, 'lua/shared/queue/send.lua', 1],
+    [1432, 'lua/shared/queue/message.lua', 13],
+    [1455, 'lua/shared/queue/publish.lua', 3],
+    [1461, 'lua/shared/queue/tell-others.lua', 17],
+    [1464, 'lua/shared/queue/cancel.lua', 1],
+    [1472, 'lua/shared/queue/stop.lua', 1],
+    [1480, 'lua/shared/queue/finish.lua', 1],
+    [1581, 'lua/shared/queue/told.lua', 1],
+    [1596, 'lua/shared/queue/told.lua', 24],
+    [1600, 'lua/shared/queue/idle.lua', 1],
+    [1667, 'lua/shared/listening.lua', 1],
+    [1686, 'lua/shared/queue/idle.lua', 69],
+    [1810, 'lua/shared/queue/judge.lua', 1],
+    [1874, 'lua/shared/queue/next-due.lua', 1],
+    [1929, 'lua/queue/ack-and-claim.lua', 88],
+    [1975, 'lua/shared/queue/burst.lua', 1],
+    [1987, 'lua/queue/ack-and-claim.lua', 135],
+    [1991, 'lua/shared/queue/body.lua', 1],
+    [1994, 'lua/shared/queue/large.lua', 1],
+    [1999, 'lua/shared/queue/body.lua', 7],
+    [2000, 'lua/shared/queue/body.lua', 26],
+    [2007, 'lua/shared/queue/claimed-before.lua', 1],
+    [2009, 'lua/shared/queue/tell-options.lua', 1],
+    [2021, 'lua/shared/queue/claimed-before.lua', 4],
+    [2061, 'lua/queue/ack-and-claim.lua', 141],
+    [2082, 'lua/shared/queue/is-behind.lua', 1],
+    [2090, 'lua/queue/ack-and-claim.lua', 163],
+    [2093, 'lua/shared/queue/bring-due.lua', 1],
+    [2096, 'lua/shared/queue/entries.lua', 1],
+    [2114, 'lua/shared/queue/history.lua', 1],
+    [2128, 'lua/shared/queue/failure.lua', 1],
+    [2134, 'lua/shared/queue/note-failure.lua', 1],
+    [2138, 'lua/shared/queue/dead.lua', 1],
+    [2192, 'lua/shared/queue/bury-claimed.lua', 1],
+    [2199, 'lua/shared/queue/reclaim.lua', 1],
+    [2244, 'lua/shared/queue/due.lua', 1],
+    [2266, 'lua/shared/queue/bring-due.lua', 12],
+    [2270, 'lua/shared/queue/leave-short.lua', 1],
+    [2281, 'lua/shared/queue/read-recurrence.lua', 1],
+    [2345, 'lua/shared/queue/recurrence.lua', 1],
+    [2394, 'lua/shared/queue/catch-up.lua', 1],
+    [2396, 'lua/shared/queue/next-interval.lua', 1],
+    [2401, 'lua/shared/queue/catch-up.lua', 4],
+    [2454, 'lua/shared/queue/bring-due.lua', 21],
+    [2460, 'lua/shared/queue/spawn.lua', 1],
+    [2465, 'lua/shared/queue/body.lua', 1],
+    [2468, 'lua/shared/queue/large.lua', 1],
+    [2473, 'lua/shared/queue/body.lua', 7],
+    [2488, 'lua/shared/queue/number.lua', 1],
+    [2497, 'lua/shared/queue/enter-tags.lua', 1],
+    [2503, 'lua/shared/queue/leave-short.lua', 1],
+    [2514, 'lua/shared/queue/read-recurrence.lua', 1],
+    [2578, 'lua/shared/queue/recurrence.lua', 1],
+    [2627, 'lua/shared/queue/spawn.lua', 13],
+    [2728, 'lua/shared/queue/bring-due.lua', 28],
+    [2730, 'lua/shared/queue/look-again.lua', 1],
+    [2736, 'lua/shared/queue/bring-due.lua', 31],
+    [2738, 'lua/queue/ack-and-claim.lua', 167],
+    [2742, 'lua/shared/queue/settle.lua', 1],
+    [2743, 'lua/shared/queue/failure.lua', 1],
+    [2749, 'lua/shared/queue/dead.lua', 1],
+    [2803, 'lua/shared/queue/backoff.lua', 1],
+    [2805, 'lua/shared/queue/backoff.lua', 22],
+    [2824, 'lua/shared/queue/unblock.lua', 1],
+    [2830, 'lua/shared/queue/outbox.lua', 1],
+    [2841, 'lua/shared/queue/entries.lua', 1],
+    [2859, 'lua/shared/queue/history.lua', 1],
+    [2873, 'lua/shared/queue/settle.lua', 18],
+    [2947, 'lua/queue/ack-and-claim.lua', 172],
+    [2958, 'lua/shared/queue/watch.lua', 1],
+    [2970, 'lua/queue/ack-and-claim.lua', 184],
+    [2983, 'lua/shared/queue/body.lua', 1],
+    [2986, 'lua/shared/queue/large.lua', 1],
+    [2991, 'lua/shared/queue/body.lua', 7],
+    [2992, 'lua/shared/queue/body.lua', 26],
+    [2999, 'lua/shared/queue/take.lua', 1],
+    [3155, 'lua/shared/queue/bring-returned.lua', 1],
+    [3188, 'lua/shared/queue/take.lua', 158],
+    [3196, 'lua/shared/queue/lease.lua', 1],
+    [3197, 'lua/shared/queue/tell-options.lua', 1],
+    [3209, 'lua/shared/queue/lease.lua', 3],
+    [3267, 'lua/queue/ack-and-claim.lua', 200],
+    [3292, 'lua/shared/queue/wait-idle.lua', 1],
+    [3331, 'lua/shared/queue/note-time.lua', 1],
+    [3336, 'lua/shared/queue/look-again.lua', 1],
+    [3342, 'lua/shared/queue/wait.lua', 3],
+    [3358, 'lua/queue/ack-and-claim.lua', 227],
   ],
   encode(args) {
     const encoded = new Array<Argument>(9 + args.acks.length * 3)
@@ -4924,7 +5059,7 @@ function readDuplicatesOfAdvanceAdvanced(part: Reply | undefined): ({ readonly a
 export const advance: Operation<AdvanceArguments, AdvanceAnswer> = {
   script: {
     name: 'queue/advance',
-    sha1: 'b32b8147973056ce325160734a29f1cdf49b9e5e',
+    sha1: 'cc3fd4d1f8d022f3e3d9768294c9c2add291a763',
     reads: false,
     bytes: false,
     source: `--[[
@@ -5570,6 +5705,8 @@ end
 local GROUPS = 2
 -- Of those from here on the quick way need not know; see also shared/queue/recurs.
 local DEPENDENCIES = 4
+-- Payloads that are stored apart; see shared/queue/body.
+local BODIES = 128
 
 local function is_marked(queue, mark)
   return queue.marks % (mark * 2) >= mark
@@ -5715,6 +5852,14 @@ local function read_job(record, usual)
     keep_result_ms = keep_result_ms,
   }
 end
+-- Large payloads. A payload of more than INLINE_BYTES is not stored in the record of its job but under 'b' and its number, and
+-- the run of the job says so: most calls need the head of a job only, and a hundred payloads of 4 MiB cannot be read in one.
+-- Such a job has a run from the beginning, for only the run knows its bytes.
+-- From how many bytes on the payload of a job is large; see shared/queue/body.
+local INLINE_BYTES = 16384
+
+-- How many bytes of payloads one call reads or answers: it stops behind the one that reaches this.
+local CALL_BYTES = 4194304
 -- The flags of a run, a bit each; see shared/queue/run. A job that is PLAIN has no other.
 local PLAIN = 1
 -- Others wait for it, in this queue or elsewhere; see shared/queue/parents.
@@ -5727,6 +5872,8 @@ local STORED = 8
 local TRACKED = 16
 -- It waits for others, or did.
 local CHILD = 32
+-- Its payload is stored apart; see shared/queue/body.
+local APART = 64
 
 -- Of the chores of a queue; see CHORES in src/queue/chores.ts.
 local DELIVER = 2
@@ -5744,6 +5891,25 @@ end
 local function flagged(flags, flag)
   return flags == PLAIN and flag or with_flag(flags, flag)
 end
+
+-- The fields that hold the record of a job, its bytes, and the flags of its run.
+local function record_fields(queue, seq, head, payload)
+  if #payload <= INLINE_BYTES then
+    return { seq, head .. payload }, #head + #payload, 0
+  end
+  set_mark(queue, BODIES)
+  return { seq, head, 'b' .. seq, payload }, #head + #payload, APART
+end
+
+local function add_run(fields, seq, run)
+  fields[#fields + 1] = 'r' .. seq
+  fields[#fields + 1] = run
+end
+
+local function size_of(record, run)
+  return run and run.size or #record
+end
+
 -- Remembers for those who listen, where there are any, what happens to a job; see shared/queue/message. A job that was never
 -- claimed has no run.
 local function happened(queue, what, seq, job, run, more)
@@ -6238,6 +6404,7 @@ local function leave_ready(keys, queue, job, seq, now_us)
     queue.ghosts = queue.ghosts + 1
   end
 end
+
 -- The numbers of new jobs; see shared/queue/job.
 
 -- The last number of \`count\` new jobs is \`queue.last\`; answers the first.
@@ -6251,14 +6418,17 @@ end
 
 -- A job is there from \`due_ms\` on; 0: at once.
 local function add_job(keys, queue, seq, job, payload, due_ms, now_us)
-  local record = full_head(job) .. payload
-  local size = #record
+  local fields, size, flags = record_fields(queue, seq, full_head(job), payload)
   if due_ms == 0 then
-    redis.call('HSET', keys.jobs, seq, record)
+    if flags ~= 0 then
+      add_run(fields, seq, pack_run('r', 0, 0, math.floor(now_us / 1000), size, flags, job.name))
+    end
+    redis.call('HSET', keys.jobs, unpack(fields))
     stand_ready(keys, queue, job, seq, false, now_us)
     queue.ready = queue.ready + size
   else
-    redis.call('HSET', keys.jobs, seq, record, 'r' .. seq, pack_run('s', 0, 0, due_ms, size, 0, job.name))
+    add_run(fields, seq, pack_run('s', 0, 0, due_ms, size, flags, job.name))
+    redis.call('HSET', keys.jobs, unpack(fields))
     redis.call('ZADD', keys.scheduled, string.format('%.0f', due_ms), seq)
     note_due(queue, due_ms)
     queue.scheduled = queue.scheduled + size
@@ -6270,20 +6440,14 @@ end
 
 -- A job that waits for others; see shared/queue/parents.
 local function add_blocked(keys, queue, seq, job, payload, now_ms)
-  local record = full_head(job) .. payload
-  redis.call(
-    'HSET',
-    keys.jobs,
-    seq,
-    record,
-    'r' .. seq,
-    pack_run('w', 0, 0, now_ms, #record, CHILD, job.name)
-  )
+  local fields, size, flags = record_fields(queue, seq, full_head(job), payload)
+  add_run(fields, seq, pack_run('w', 0, 0, now_ms, size, with_flag(flags, CHILD), job.name))
+  redis.call('HSET', keys.jobs, unpack(fields))
   redis.call('ZADD', keys.blocked, seq, seq)
   if job.tags ~= '' then
     enter_tags(keys.tagged, seq, job.tags)
   end
-  queue.blocked = queue.blocked + #record
+  queue.blocked = queue.blocked + size
 end
 -- Duplicates: what is remembered of them, and jobs that they replace.
 
@@ -6331,14 +6495,20 @@ local function replace_job(keys, queue, seq, new, payload, due_ms, now_us)
     return
   end
   local old, token, flags = read_job(stored[1], queue.usual), 0, 0
+  local old_size = size_of(stored[1], run)
   if run then
     token, flags = run.token, run.flags == PLAIN and 0 or run.flags
   end
   new.id, new.unique = old.id, old.unique
   happened(queue, 'replaced', seq, new, run, '')
-  local record = full_head(new) .. payload
-  local size = #record
-  redis.call('HSET', keys.jobs, seq, record)
+  local fields, size, apart = record_fields(queue, seq, full_head(new), payload)
+  redis.call('HSET', keys.jobs, unpack(fields))
+  if apart == 0 and has_flag(flags, APART) then
+    redis.call('HDEL', keys.jobs, 'b' .. seq)
+    flags = flags - APART
+  elseif apart ~= 0 then
+    flags = with_flag(flags, APART)
+  end
   if old.tags ~= new.tags then
 -- Takes a job from its tags; see shared/queue/enter-tags.
 local function leave_tags(tagged, seq, tags, is_tracked)
@@ -6352,16 +6522,16 @@ end
     leave_tags(keys.tagged, seq, old.tags, false)
     enter_tags(keys.tagged, seq, new.tags)
   end
-  if not run and due_ms == 0 and old.group == new.group and old.priority == new.priority then
-    queue.ready = queue.ready - #stored[1] + size
+  if not run and apart == 0 and due_ms == 0 and old.group == new.group and old.priority == new.priority then
+    queue.ready = queue.ready - old_size + size
     return
   end
-  leave_place(keys, queue, seq, old, state, #stored[1], now_us)
+  leave_place(keys, queue, seq, old, state, old_size, now_us)
   if state == 'w' then
     redis.call('HSET', keys.jobs, 'r' .. seq, pack_run('w', 0, 0, run.at_ms, size, flags, new.name))
     queue.blocked = queue.blocked + size
   elseif due_ms == 0 then
-    if run then
+    if run or apart ~= 0 then
       local at_ms = math.floor(now_us / 1000)
       redis.call('HSET', keys.jobs, 'r' .. seq, pack_run('r', token, 0, at_ms, size, flags, new.name))
     end
@@ -6762,6 +6932,9 @@ local function erase_job(keys, queue, seq, job, run)
     'l' .. seq,
     'w' .. seq
   )
+  if run and has_flag(run.flags, APART) then
+    redis.call('HDEL', keys.jobs, 'b' .. seq)
+  end
   if not job.is_plain then
     free_names(keys.ids, job, seq)
   end
@@ -6843,8 +7016,9 @@ local function drop_done(keys, queue, settings, now_ms, most)
   for at, seq in ipairs(surplus) do
     local record = stored[at * 2 - 1]
     if record then
-      queue.done = queue.done - #record
-      erase_job(keys, queue, seq, read_job(record, queue.usual), unpack_run(stored[at * 2]))
+      local run = unpack_run(stored[at * 2])
+      queue.done = queue.done - run.size
+      erase_job(keys, queue, seq, read_job(record, queue.usual), run)
     end
   end
 end
@@ -7014,7 +7188,7 @@ local function holder_of_id(keys, queue, id, now_ms)
     return seq
   end
   redis.call('ZREM', keys.done, seq)
-  queue.done = queue.done - #stored[1]
+  queue.done = queue.done - run.size
   erase_job(keys, queue, seq, read_job(stored[1], queue.usual), run)
   return nil
 end
@@ -7380,76 +7554,79 @@ return { 'advanced', first, queue.chores, refused, tally.duplicates }
     [614, 'lua/shared/queue/save-call.lua', 1],
     [622, 'lua/shared/queue/settings.lua', 1],
     [640, 'lua/shared/queue/marks.lua', 1],
-    [654, 'lua/shared/queue/note-due.lua', 1],
-    [662, 'lua/shared/queue/rate.lua', 1],
-    [683, 'lua/shared/queue/rate.lua', 37],
-    [689, 'lua/shared/queue/job.lua', 1],
-    [701, 'lua/shared/queue/plain-head.lua', 1],
-    [704, 'lua/shared/queue/plain-head.lua', 8],
-    [712, 'lua/shared/queue/job.lua', 14],
-    [789, 'lua/shared/queue/flags.lua', 1],
-    [818, 'lua/shared/queue/happened.lua', 1],
-    [830, 'lua/shared/queue/enter-tags.lua', 1],
-    [836, 'lua/shared/queue/note-end.lua', 1],
-    [866, 'lua/shared/queue/tell-others.lua', 1],
-    [868, 'lua/shared/queue/packed-notes.lua', 1],
-    [869, 'lua/shared/queue/packed-notes.lua', 3],
-    [877, 'lua/shared/queue/tell-others.lua', 4],
-    [880, 'lua/shared/queue/result.lua', 1],
-    [894, 'lua/shared/queue/tell-ends.lua', 1],
-    [950, 'lua/shared/queue/tell-others.lua', 9],
-    [953, 'lua/shared/queue/tell-others.lua', 13],
-    [956, 'lua/shared/queue/publish.lua', 1],
-    [957, 'lua/shared/queue/message.lua', 1],
-    [967, 'lua/shared/queue/spelled.lua', 1],
-    [975, 'lua/shared/queue/send.lua', 1],
-    [991, 'lua/shared/queue/message.lua', 13],
-    [1014, 'lua/shared/queue/publish.lua', 3],
-    [1020, 'lua/shared/queue/tell-others.lua', 17],
-    [1023, 'lua/shared/queue/run.lua', 1],
-    [1070, 'lua/shared/queue/fields.lua', 1],
-    [1079, 'lua/shared/queue/names.lua', 1],
-    [1125, 'lua/shared/queue/groups.lua', 1],
-    [1171, 'lua/shared/queue/burst.lua', 1],
-    [1183, 'lua/shared/queue/groups.lua', 48],
-    [1275, 'lua/shared/queue/ready.lua', 1],
-    [1312, 'lua/shared/queue/number.lua', 1],
-    [1321, 'lua/shared/queue/enqueue.lua', 1],
-    [1359, 'lua/shared/queue/replace.lua', 1],
-    [1414, 'lua/shared/queue/leave-tags.lua', 1],
-    [1423, 'lua/shared/queue/replace.lua', 57],
-    [1448, 'lua/shared/queue/idempotency.lua', 1],
-    [1462, 'lua/shared/queue/idle.lua', 1],
-    [1529, 'lua/shared/listening.lua', 1],
-    [1548, 'lua/shared/queue/idle.lua', 69],
-    [1639, 'lua/shared/queue/idle.lua', 171],
-    [1650, 'lua/shared/queue/find.lua', 1],
-    [1676, 'lua/shared/queue/failure.lua', 1],
-    [1686, 'lua/shared/queue/parents.lua', 1],
-    [1745, 'lua/shared/queue/parents.lua', 70],
-    [1757, 'lua/shared/queue/link.lua', 1],
-    [1820, 'lua/shared/queue/end.lua', 1],
-    [1841, 'lua/shared/queue/leave-tags.lua', 1],
-    [1850, 'lua/shared/queue/end.lua', 23],
-    [1867, 'lua/shared/queue/cancel.lua', 1],
-    [1875, 'lua/shared/queue/stop.lua', 1],
-    [1883, 'lua/shared/queue/judge-one.lua', 1],
-    [1893, 'lua/shared/queue/finish.lua', 1],
-    [1993, 'lua/shared/queue/freed.lua', 1],
-    [2002, 'lua/shared/queue/told.lua', 1],
-    [2017, 'lua/shared/queue/outbox.lua', 1],
-    [2028, 'lua/shared/queue/spec.lua', 1],
-    [2051, 'lua/shared/queue/spec.lua', 33],
-    [2153, 'lua/queue/advance.lua', 88],
-    [2227, 'lua/shared/queue/settle.lua', 1],
-    [2228, 'lua/shared/queue/dead.lua', 1],
-    [2282, 'lua/shared/queue/backoff.lua', 1],
-    [2284, 'lua/shared/queue/backoff.lua', 22],
-    [2303, 'lua/shared/queue/unblock.lua', 1],
-    [2309, 'lua/shared/queue/entries.lua', 1],
-    [2327, 'lua/shared/queue/history.lua', 1],
-    [2341, 'lua/shared/queue/settle.lua', 18],
-    [2415, 'lua/queue/advance.lua', 163],
+    [656, 'lua/shared/queue/note-due.lua', 1],
+    [664, 'lua/shared/queue/rate.lua', 1],
+    [685, 'lua/shared/queue/rate.lua', 37],
+    [691, 'lua/shared/queue/job.lua', 1],
+    [703, 'lua/shared/queue/plain-head.lua', 1],
+    [706, 'lua/shared/queue/plain-head.lua', 8],
+    [714, 'lua/shared/queue/job.lua', 14],
+    [791, 'lua/shared/queue/body.lua', 1],
+    [794, 'lua/shared/queue/large.lua', 1],
+    [799, 'lua/shared/queue/flags.lua', 1],
+    [830, 'lua/shared/queue/body.lua', 7],
+    [849, 'lua/shared/queue/happened.lua', 1],
+    [861, 'lua/shared/queue/enter-tags.lua', 1],
+    [867, 'lua/shared/queue/note-end.lua', 1],
+    [897, 'lua/shared/queue/tell-others.lua', 1],
+    [899, 'lua/shared/queue/packed-notes.lua', 1],
+    [900, 'lua/shared/queue/packed-notes.lua', 3],
+    [908, 'lua/shared/queue/tell-others.lua', 4],
+    [911, 'lua/shared/queue/result.lua', 1],
+    [925, 'lua/shared/queue/tell-ends.lua', 1],
+    [981, 'lua/shared/queue/tell-others.lua', 9],
+    [984, 'lua/shared/queue/tell-others.lua', 13],
+    [987, 'lua/shared/queue/publish.lua', 1],
+    [988, 'lua/shared/queue/message.lua', 1],
+    [998, 'lua/shared/queue/spelled.lua', 1],
+    [1006, 'lua/shared/queue/send.lua', 1],
+    [1022, 'lua/shared/queue/message.lua', 13],
+    [1045, 'lua/shared/queue/publish.lua', 3],
+    [1051, 'lua/shared/queue/tell-others.lua', 17],
+    [1054, 'lua/shared/queue/run.lua', 1],
+    [1101, 'lua/shared/queue/fields.lua', 1],
+    [1110, 'lua/shared/queue/names.lua', 1],
+    [1156, 'lua/shared/queue/groups.lua', 1],
+    [1202, 'lua/shared/queue/burst.lua', 1],
+    [1214, 'lua/shared/queue/groups.lua', 48],
+    [1306, 'lua/shared/queue/ready.lua', 1],
+    [1344, 'lua/shared/queue/number.lua', 1],
+    [1353, 'lua/shared/queue/enqueue.lua', 1],
+    [1388, 'lua/shared/queue/replace.lua', 1],
+    [1449, 'lua/shared/queue/leave-tags.lua', 1],
+    [1458, 'lua/shared/queue/replace.lua', 63],
+    [1483, 'lua/shared/queue/idempotency.lua', 1],
+    [1497, 'lua/shared/queue/idle.lua', 1],
+    [1564, 'lua/shared/listening.lua', 1],
+    [1583, 'lua/shared/queue/idle.lua', 69],
+    [1674, 'lua/shared/queue/idle.lua', 171],
+    [1685, 'lua/shared/queue/find.lua', 1],
+    [1711, 'lua/shared/queue/failure.lua', 1],
+    [1721, 'lua/shared/queue/parents.lua', 1],
+    [1780, 'lua/shared/queue/parents.lua', 70],
+    [1792, 'lua/shared/queue/link.lua', 1],
+    [1855, 'lua/shared/queue/end.lua', 1],
+    [1879, 'lua/shared/queue/leave-tags.lua', 1],
+    [1888, 'lua/shared/queue/end.lua', 26],
+    [1905, 'lua/shared/queue/cancel.lua', 1],
+    [1913, 'lua/shared/queue/stop.lua', 1],
+    [1921, 'lua/shared/queue/judge-one.lua', 7],
+    [1931, 'lua/shared/queue/finish.lua', 1],
+    [2032, 'lua/shared/queue/freed.lua', 1],
+    [2041, 'lua/shared/queue/told.lua', 1],
+    [2056, 'lua/shared/queue/outbox.lua', 1],
+    [2067, 'lua/shared/queue/spec.lua', 1],
+    [2090, 'lua/shared/queue/spec.lua', 33],
+    [2192, 'lua/queue/advance.lua', 89],
+    [2266, 'lua/shared/queue/settle.lua', 1],
+    [2267, 'lua/shared/queue/dead.lua', 1],
+    [2321, 'lua/shared/queue/backoff.lua', 1],
+    [2323, 'lua/shared/queue/backoff.lua', 22],
+    [2342, 'lua/shared/queue/unblock.lua', 1],
+    [2348, 'lua/shared/queue/entries.lua', 1],
+    [2366, 'lua/shared/queue/history.lua', 1],
+    [2380, 'lua/shared/queue/settle.lua', 18],
+    [2454, 'lua/queue/advance.lua', 164],
   ],
   encode(args) {
     const encoded = new Array<Argument>(6 + args.steps.length * 26)
@@ -7538,7 +7715,7 @@ function readParentsOfAskAsked(part: Reply | undefined): ({ readonly queue: stri
 export const ask: Operation<AskArguments, AskAnswer> = {
   script: {
     name: 'queue/ask',
-    sha1: '884c511ac68eb8daa1f0279990dbd5eebffcbd5f',
+    sha1: '398fa017d09893ff4d981f448a1875e1b43f9f12',
     reads: false,
     bytes: false,
     source: `--[[
@@ -7754,6 +7931,8 @@ local STORED = 8
 local TRACKED = 16
 -- It waits for others, or did.
 local CHILD = 32
+-- Its payload is stored apart; see shared/queue/body.
+local APART = 64
 
 -- Of the chores of a queue; see CHORES in src/queue/chores.ts.
 local DELIVER = 2
@@ -7822,8 +8001,8 @@ return { 'asked', asked }
     [151, 'lua/shared/queue/save.lua', 13],
     [194, 'lua/shared/queue/save-call.lua', 1],
     [202, 'lua/shared/queue/flags.lua', 1],
-    [223, 'lua/shared/queue/note-due.lua', 1],
-    [231, 'lua/queue/ask.lua', 22],
+    [225, 'lua/shared/queue/note-due.lua', 1],
+    [233, 'lua/queue/ask.lua', 22],
   ],
   encode(args) {
     return [
@@ -7877,7 +8056,7 @@ export type AwaitEndAnswer =
 export const awaitEnd: Operation<AwaitEndArguments, AwaitEndAnswer> = {
   script: {
     name: 'queue/await-end',
-    sha1: 'b00870d3dd075e6d133e39d84c45dcdaef6bae11',
+    sha1: '93f2d95abc436e7ad65568aae4dc09cf1eb37a63',
     reads: false,
     bytes: true,
     source: `--[[
@@ -8104,6 +8283,8 @@ local STORED = 8
 local TRACKED = 16
 -- It waits for others, or did.
 local CHILD = 32
+-- Its payload is stored apart; see shared/queue/body.
+local APART = 64
 
 -- Of the chores of a queue; see CHORES in src/queue/chores.ts.
 local DELIVER = 2
@@ -8128,14 +8309,15 @@ local function flag_job(jobs, queue, seq, record, run, flag)
     return run
   elseif not run then
     local name = read_job(record, queue.usual).name
-    run = { state = 'r', token = 0, attempts = 0, at_ms = math.floor(seq / 1000), flags = 0, name = name }
+    local at_ms = math.floor(seq / 1000)
+    run = { state = 'r', token = 0, attempts = 0, at_ms = at_ms, size = #record, flags = 0, name = name }
   end
   run.flags = flagged(run.flags, flag)
   redis.call(
     'HSET',
     jobs,
     'r' .. seq,
-    pack_run(run.state, run.token, run.attempts, run.at_ms, #record, run.flags, run.name)
+    pack_run(run.state, run.token, run.attempts, run.at_ms, run.size, run.flags, run.name)
   )
   return run
 end
@@ -8284,11 +8466,11 @@ return { 'waits', now_ms, tonumber(seq), own == '' and seq or own }
     [207, 'lua/shared/queue/failure.lua', 1],
     [209, 'lua/shared/queue/failure.lua', 7],
     [213, 'lua/shared/queue/flags.lua', 1],
-    [242, 'lua/shared/queue/flag-job.lua', 1],
-    [260, 'lua/shared/queue/find.lua', 1],
-    [286, 'lua/shared/queue/result.lua', 15],
-    [297, 'lua/shared/queue/waiters.lua', 1],
-    [361, 'lua/queue/await-end.lua', 34],
+    [244, 'lua/shared/queue/flag-job.lua', 1],
+    [263, 'lua/shared/queue/find.lua', 1],
+    [289, 'lua/shared/queue/result.lua', 15],
+    [300, 'lua/shared/queue/waiters.lua', 1],
+    [364, 'lua/queue/await-end.lua', 34],
   ],
   encode(args) {
     return [
@@ -8367,7 +8549,7 @@ function readRefusedOfBuryBuried(part: Reply | undefined): ({ readonly at: numbe
 export const bury: Operation<BuryArguments, BuryAnswer> = {
   script: {
     name: 'queue/bury',
-    sha1: '7bb2536357cecdceec7e90c81ad878a54d0aab69',
+    sha1: '9fb68cfc5ba2af3986889d8ffa19b9c3e4104da1',
     reads: false,
     bytes: false,
     source: `--[[
@@ -9004,6 +9186,8 @@ end
 local GROUPS = 2
 -- Of those from here on the quick way need not know; see also shared/queue/recurs.
 local DEPENDENCIES = 4
+-- Payloads that are stored apart; see shared/queue/body.
+local BODIES = 128
 
 local function is_marked(queue, mark)
   return queue.marks % (mark * 2) >= mark
@@ -9123,6 +9307,8 @@ local STORED = 8
 local TRACKED = 16
 -- It waits for others, or did.
 local CHILD = 32
+-- Its payload is stored apart; see shared/queue/body.
+local APART = 64
 
 -- Of the chores of a queue; see CHORES in src/queue/chores.ts.
 local DELIVER = 2
@@ -9538,6 +9724,9 @@ local function erase_job(keys, queue, seq, job, run)
     'l' .. seq,
     'w' .. seq
   )
+  if run and has_flag(run.flags, APART) then
+    redis.call('HDEL', keys.jobs, 'b' .. seq)
+  end
   if not job.is_plain then
     free_names(keys.ids, job, seq)
   end
@@ -10244,66 +10433,66 @@ return { 'buried', queue.chores, refused }
     [605, 'lua/shared/queue/save-call.lua', 1],
     [613, 'lua/shared/queue/settings.lua', 1],
     [631, 'lua/shared/queue/marks.lua', 1],
-    [645, 'lua/shared/queue/rate.lua', 1],
-    [666, 'lua/shared/queue/rate.lua', 37],
-    [672, 'lua/shared/queue/job.lua', 1],
-    [684, 'lua/shared/queue/plain-head.lua', 1],
-    [687, 'lua/shared/queue/plain-head.lua', 8],
-    [695, 'lua/shared/queue/job.lua', 14],
-    [696, 'lua/shared/queue/job.lua', 45],
-    [742, 'lua/shared/queue/flags.lua', 1],
-    [771, 'lua/shared/queue/run.lua', 1],
-    [818, 'lua/shared/queue/parents.lua', 1],
-    [877, 'lua/shared/queue/parents.lua', 70],
-    [889, 'lua/shared/queue/happened.lua', 1],
-    [901, 'lua/shared/queue/entries.lua', 1],
-    [919, 'lua/shared/queue/history.lua', 1],
-    [933, 'lua/shared/queue/names.lua', 1],
-    [936, 'lua/shared/queue/names.lua', 29],
-    [954, 'lua/shared/queue/failure.lua', 1],
-    [960, 'lua/shared/queue/groups.lua', 1],
-    [1006, 'lua/shared/queue/burst.lua', 1],
-    [1018, 'lua/shared/queue/groups.lua', 48],
-    [1089, 'lua/shared/queue/groups.lua', 130],
-    [1099, 'lua/shared/queue/dead.lua', 1],
-    [1153, 'lua/shared/queue/end.lua', 1],
-    [1174, 'lua/shared/queue/leave-tags.lua', 1],
-    [1183, 'lua/shared/queue/end.lua', 23],
-    [1200, 'lua/shared/queue/note-end.lua', 1],
-    [1230, 'lua/shared/queue/tell-others.lua', 1],
-    [1232, 'lua/shared/queue/packed-notes.lua', 1],
-    [1233, 'lua/shared/queue/packed-notes.lua', 3],
-    [1241, 'lua/shared/queue/tell-others.lua', 4],
-    [1244, 'lua/shared/queue/result.lua', 1],
-    [1258, 'lua/shared/queue/tell-ends.lua', 1],
-    [1314, 'lua/shared/queue/tell-others.lua', 9],
-    [1317, 'lua/shared/queue/tell-others.lua', 13],
-    [1320, 'lua/shared/queue/publish.lua', 1],
-    [1321, 'lua/shared/queue/message.lua', 1],
-    [1331, 'lua/shared/queue/spelled.lua', 1],
-    [1339, 'lua/shared/queue/send.lua', 1],
-    [1355, 'lua/shared/queue/message.lua', 13],
-    [1378, 'lua/shared/queue/publish.lua', 3],
-    [1384, 'lua/shared/queue/tell-others.lua', 17],
-    [1387, 'lua/shared/queue/cancel.lua', 1],
-    [1395, 'lua/shared/queue/stop.lua', 1],
-    [1403, 'lua/shared/queue/bury-claimed.lua', 1],
-    [1410, 'lua/shared/queue/judge-one.lua', 1],
-    [1420, 'lua/shared/queue/told.lua', 1],
-    [1435, 'lua/shared/queue/idle.lua', 1],
-    [1502, 'lua/shared/listening.lua', 1],
-    [1521, 'lua/shared/queue/idle.lua', 69],
-    [1612, 'lua/shared/queue/freed.lua', 1],
-    [1621, 'lua/queue/bury.lua', 74],
-    [1689, 'lua/shared/queue/settle.lua', 1],
-    [1690, 'lua/shared/queue/note-due.lua', 1],
-    [1698, 'lua/shared/queue/ready.lua', 1],
-    [1727, 'lua/shared/queue/backoff.lua', 1],
-    [1729, 'lua/shared/queue/backoff.lua', 22],
-    [1748, 'lua/shared/queue/unblock.lua', 1],
-    [1754, 'lua/shared/queue/outbox.lua', 1],
-    [1765, 'lua/shared/queue/settle.lua', 18],
-    [1839, 'lua/queue/bury.lua', 143],
+    [647, 'lua/shared/queue/rate.lua', 1],
+    [668, 'lua/shared/queue/rate.lua', 37],
+    [674, 'lua/shared/queue/job.lua', 1],
+    [686, 'lua/shared/queue/plain-head.lua', 1],
+    [689, 'lua/shared/queue/plain-head.lua', 8],
+    [697, 'lua/shared/queue/job.lua', 14],
+    [698, 'lua/shared/queue/job.lua', 45],
+    [744, 'lua/shared/queue/flags.lua', 1],
+    [775, 'lua/shared/queue/run.lua', 1],
+    [822, 'lua/shared/queue/parents.lua', 1],
+    [881, 'lua/shared/queue/parents.lua', 70],
+    [893, 'lua/shared/queue/happened.lua', 1],
+    [905, 'lua/shared/queue/entries.lua', 1],
+    [923, 'lua/shared/queue/history.lua', 1],
+    [937, 'lua/shared/queue/names.lua', 1],
+    [940, 'lua/shared/queue/names.lua', 29],
+    [958, 'lua/shared/queue/failure.lua', 1],
+    [964, 'lua/shared/queue/groups.lua', 1],
+    [1010, 'lua/shared/queue/burst.lua', 1],
+    [1022, 'lua/shared/queue/groups.lua', 48],
+    [1093, 'lua/shared/queue/groups.lua', 130],
+    [1103, 'lua/shared/queue/dead.lua', 1],
+    [1157, 'lua/shared/queue/end.lua', 1],
+    [1181, 'lua/shared/queue/leave-tags.lua', 1],
+    [1190, 'lua/shared/queue/end.lua', 26],
+    [1207, 'lua/shared/queue/note-end.lua', 1],
+    [1237, 'lua/shared/queue/tell-others.lua', 1],
+    [1239, 'lua/shared/queue/packed-notes.lua', 1],
+    [1240, 'lua/shared/queue/packed-notes.lua', 3],
+    [1248, 'lua/shared/queue/tell-others.lua', 4],
+    [1251, 'lua/shared/queue/result.lua', 1],
+    [1265, 'lua/shared/queue/tell-ends.lua', 1],
+    [1321, 'lua/shared/queue/tell-others.lua', 9],
+    [1324, 'lua/shared/queue/tell-others.lua', 13],
+    [1327, 'lua/shared/queue/publish.lua', 1],
+    [1328, 'lua/shared/queue/message.lua', 1],
+    [1338, 'lua/shared/queue/spelled.lua', 1],
+    [1346, 'lua/shared/queue/send.lua', 1],
+    [1362, 'lua/shared/queue/message.lua', 13],
+    [1385, 'lua/shared/queue/publish.lua', 3],
+    [1391, 'lua/shared/queue/tell-others.lua', 17],
+    [1394, 'lua/shared/queue/cancel.lua', 1],
+    [1402, 'lua/shared/queue/stop.lua', 1],
+    [1410, 'lua/shared/queue/bury-claimed.lua', 1],
+    [1417, 'lua/shared/queue/judge-one.lua', 7],
+    [1427, 'lua/shared/queue/told.lua', 1],
+    [1442, 'lua/shared/queue/idle.lua', 1],
+    [1509, 'lua/shared/listening.lua', 1],
+    [1528, 'lua/shared/queue/idle.lua', 69],
+    [1619, 'lua/shared/queue/freed.lua', 1],
+    [1628, 'lua/queue/bury.lua', 74],
+    [1696, 'lua/shared/queue/settle.lua', 1],
+    [1697, 'lua/shared/queue/note-due.lua', 1],
+    [1705, 'lua/shared/queue/ready.lua', 1],
+    [1734, 'lua/shared/queue/backoff.lua', 1],
+    [1736, 'lua/shared/queue/backoff.lua', 22],
+    [1755, 'lua/shared/queue/unblock.lua', 1],
+    [1761, 'lua/shared/queue/outbox.lua', 1],
+    [1772, 'lua/shared/queue/settle.lua', 18],
+    [1846, 'lua/queue/bury.lua', 143],
   ],
   encode(args) {
     const encoded = new Array<Argument>(6 + args.failures.length * 4)
@@ -10368,7 +10557,7 @@ function readOutcomesOfCancelCancelled(part: Reply | undefined): (string)[] {
 export const cancel: Operation<CancelArguments, CancelAnswer> = {
   script: {
     name: 'queue/cancel',
-    sha1: '40980cb11587b5c4afb278c88dd22404207a451c',
+    sha1: '36b9cf73bb585983210e7ea8387fb534b9267744',
     reads: false,
     bytes: false,
     source: `--[[
@@ -10605,6 +10794,8 @@ end
 local GROUPS = 2
 -- Of those from here on the quick way need not know; see also shared/queue/recurs.
 local DEPENDENCIES = 4
+-- Payloads that are stored apart; see shared/queue/body.
+local BODIES = 128
 
 local function is_marked(queue, mark)
   return queue.marks % (mark * 2) >= mark
@@ -10712,6 +10903,14 @@ local function read_job(record, usual)
     keep_result_ms = keep_result_ms,
   }
 end
+-- Large payloads. A payload of more than INLINE_BYTES is not stored in the record of its job but under 'b' and its number, and
+-- the run of the job says so: most calls need the head of a job only, and a hundred payloads of 4 MiB cannot be read in one.
+-- Such a job has a run from the beginning, for only the run knows its bytes.
+-- From how many bytes on the payload of a job is large; see shared/queue/body.
+local INLINE_BYTES = 16384
+
+-- How many bytes of payloads one call reads or answers: it stops behind the one that reaches this.
+local CALL_BYTES = 4194304
 -- The flags of a run, a bit each; see shared/queue/run. A job that is PLAIN has no other.
 local PLAIN = 1
 -- Others wait for it, in this queue or elsewhere; see shared/queue/parents.
@@ -10724,6 +10923,8 @@ local STORED = 8
 local TRACKED = 16
 -- It waits for others, or did.
 local CHILD = 32
+-- Its payload is stored apart; see shared/queue/body.
+local APART = 64
 
 -- Of the chores of a queue; see CHORES in src/queue/chores.ts.
 local DELIVER = 2
@@ -10741,6 +10942,11 @@ end
 local function flagged(flags, flag)
   return flags == PLAIN and flag or with_flag(flags, flag)
 end
+
+local function size_of(record, run)
+  return run and run.size or #record
+end
+
 -- What has happened to a job, stored in the hash of jobs under 'r' and its number. A job without it is ready and was
 -- never claimed.
 --   state      r ready, b ready again because its lease ended, w waits for others, s scheduled, c claimed, x cancelled while
@@ -11093,6 +11299,7 @@ local function leave_ready(keys, queue, job, seq, now_us)
     queue.ghosts = queue.ghosts + 1
   end
 end
+
 -- Dead jobs: \`dead\` by when they died, \`failed\` by the number of the kind of their last failure. The kinds, in a hash:
 -- under its name '<number> <count> <first_ms> <last_ms> <job> <message>', of the newest dead job.
 
@@ -11178,6 +11385,9 @@ local function erase_job(keys, queue, seq, job, run)
     'l' .. seq,
     'w' .. seq
   )
+  if run and has_flag(run.flags, APART) then
+    redis.call('HDEL', keys.jobs, 'b' .. seq)
+  end
   if not job.is_plain then
     free_names(keys.ids, job, seq)
   end
@@ -11932,7 +12142,7 @@ for at = wanted_at, #wanted, 1 do
     outcomes[#outcomes + 1] = 'stopping'
   else
     local job = read_job(record, queue.usual)
-    displace(keys, queue, seq, job, run, #record, now_us)
+    displace(keys, queue, seq, job, run, size_of(record, run), now_us)
     happened(queue, 'cancelled', seq, job, run, '')
     if not run or run.state ~= 'd' and run.state ~= 'f' then
       note_end(queue, jobs, seq, job, run, 'x', '', '', '')
@@ -12100,67 +12310,71 @@ return { 'cancelled', queue.chores, outcomes }
     [186, 'lua/shared/queue/save.lua', 1],
     [188, 'lua/shared/queue/save.lua', 13],
     [231, 'lua/shared/queue/marks.lua', 1],
-    [245, 'lua/shared/queue/rate.lua', 1],
-    [266, 'lua/shared/queue/rate.lua', 37],
-    [272, 'lua/shared/queue/job.lua', 1],
-    [284, 'lua/shared/queue/plain-head.lua', 1],
-    [287, 'lua/shared/queue/plain-head.lua', 8],
-    [295, 'lua/shared/queue/job.lua', 14],
-    [296, 'lua/shared/queue/job.lua', 45],
-    [342, 'lua/shared/queue/flags.lua', 1],
-    [371, 'lua/shared/queue/run.lua', 1],
-    [400, 'lua/shared/queue/parents.lua', 1],
-    [459, 'lua/shared/queue/parents.lua', 70],
-    [471, 'lua/shared/queue/happened.lua', 1],
-    [483, 'lua/shared/queue/entries.lua', 1],
-    [501, 'lua/shared/queue/history.lua', 1],
-    [515, 'lua/shared/queue/names.lua', 1],
-    [518, 'lua/shared/queue/names.lua', 29],
-    [536, 'lua/shared/queue/failure.lua', 1],
-    [546, 'lua/shared/queue/groups.lua', 1],
-    [592, 'lua/shared/queue/burst.lua', 1],
-    [604, 'lua/shared/queue/groups.lua', 48],
-    [686, 'lua/shared/queue/ready.lua', 1],
-    [723, 'lua/shared/queue/dead.lua', 1],
-    [792, 'lua/shared/queue/end.lua', 1],
-    [813, 'lua/shared/queue/leave-tags.lua', 1],
-    [822, 'lua/shared/queue/end.lua', 23],
-    [832, 'lua/shared/queue/note-end.lua', 1],
-    [862, 'lua/shared/queue/tell-others.lua', 1],
-    [864, 'lua/shared/queue/packed-notes.lua', 1],
-    [865, 'lua/shared/queue/leave-notes.lua', 1],
-    [883, 'lua/shared/queue/fold.lua', 1],
-    [884, 'lua/shared/queue/statistics.lua', 1],
-    [1117, 'lua/shared/queue/fold.lua', 3],
-    [1128, 'lua/shared/queue/leave-notes.lua', 20],
-    [1132, 'lua/shared/queue/packed-notes.lua', 3],
-    [1140, 'lua/shared/queue/tell-others.lua', 4],
-    [1143, 'lua/shared/queue/result.lua', 1],
-    [1157, 'lua/shared/queue/tell-ends.lua', 1],
-    [1213, 'lua/shared/queue/tell-others.lua', 9],
-    [1216, 'lua/shared/queue/tell-others.lua', 13],
-    [1219, 'lua/shared/queue/publish.lua', 1],
-    [1220, 'lua/shared/queue/message.lua', 1],
-    [1230, 'lua/shared/queue/spelled.lua', 1],
-    [1238, 'lua/shared/queue/send.lua', 1],
-    [1254, 'lua/shared/queue/message.lua', 13],
-    [1277, 'lua/shared/queue/publish.lua', 3],
-    [1283, 'lua/shared/queue/tell-others.lua', 17],
-    [1286, 'lua/shared/queue/find.lua', 1],
-    [1312, 'lua/shared/queue/displace.lua', 1],
-    [1331, 'lua/shared/queue/idle.lua', 1],
-    [1398, 'lua/shared/listening.lua', 1],
-    [1417, 'lua/shared/queue/idle.lua', 69],
-    [1508, 'lua/queue/cancel.lua', 66],
-    [1574, 'lua/shared/queue/settle.lua', 1],
-    [1575, 'lua/shared/queue/note-due.lua', 1],
-    [1583, 'lua/shared/queue/backoff.lua', 1],
-    [1585, 'lua/shared/queue/backoff.lua', 22],
-    [1604, 'lua/shared/queue/unblock.lua', 1],
-    [1610, 'lua/shared/queue/outbox.lua', 1],
-    [1621, 'lua/shared/queue/cancel.lua', 1],
-    [1629, 'lua/shared/queue/settle.lua', 18],
-    [1703, 'lua/queue/cancel.lua', 133],
+    [247, 'lua/shared/queue/rate.lua', 1],
+    [268, 'lua/shared/queue/rate.lua', 37],
+    [274, 'lua/shared/queue/job.lua', 1],
+    [286, 'lua/shared/queue/plain-head.lua', 1],
+    [289, 'lua/shared/queue/plain-head.lua', 8],
+    [297, 'lua/shared/queue/job.lua', 14],
+    [298, 'lua/shared/queue/job.lua', 45],
+    [344, 'lua/shared/queue/body.lua', 1],
+    [347, 'lua/shared/queue/large.lua', 1],
+    [352, 'lua/shared/queue/flags.lua', 1],
+    [383, 'lua/shared/queue/body.lua', 7],
+    [384, 'lua/shared/queue/body.lua', 22],
+    [388, 'lua/shared/queue/run.lua', 1],
+    [417, 'lua/shared/queue/parents.lua', 1],
+    [476, 'lua/shared/queue/parents.lua', 70],
+    [488, 'lua/shared/queue/happened.lua', 1],
+    [500, 'lua/shared/queue/entries.lua', 1],
+    [518, 'lua/shared/queue/history.lua', 1],
+    [532, 'lua/shared/queue/names.lua', 1],
+    [535, 'lua/shared/queue/names.lua', 29],
+    [553, 'lua/shared/queue/failure.lua', 1],
+    [563, 'lua/shared/queue/groups.lua', 1],
+    [609, 'lua/shared/queue/burst.lua', 1],
+    [621, 'lua/shared/queue/groups.lua', 48],
+    [703, 'lua/shared/queue/ready.lua', 1],
+    [741, 'lua/shared/queue/dead.lua', 1],
+    [810, 'lua/shared/queue/end.lua', 1],
+    [834, 'lua/shared/queue/leave-tags.lua', 1],
+    [843, 'lua/shared/queue/end.lua', 26],
+    [853, 'lua/shared/queue/note-end.lua', 1],
+    [883, 'lua/shared/queue/tell-others.lua', 1],
+    [885, 'lua/shared/queue/packed-notes.lua', 1],
+    [886, 'lua/shared/queue/leave-notes.lua', 1],
+    [904, 'lua/shared/queue/fold.lua', 1],
+    [905, 'lua/shared/queue/statistics.lua', 1],
+    [1138, 'lua/shared/queue/fold.lua', 3],
+    [1149, 'lua/shared/queue/leave-notes.lua', 20],
+    [1153, 'lua/shared/queue/packed-notes.lua', 3],
+    [1161, 'lua/shared/queue/tell-others.lua', 4],
+    [1164, 'lua/shared/queue/result.lua', 1],
+    [1178, 'lua/shared/queue/tell-ends.lua', 1],
+    [1234, 'lua/shared/queue/tell-others.lua', 9],
+    [1237, 'lua/shared/queue/tell-others.lua', 13],
+    [1240, 'lua/shared/queue/publish.lua', 1],
+    [1241, 'lua/shared/queue/message.lua', 1],
+    [1251, 'lua/shared/queue/spelled.lua', 1],
+    [1259, 'lua/shared/queue/send.lua', 1],
+    [1275, 'lua/shared/queue/message.lua', 13],
+    [1298, 'lua/shared/queue/publish.lua', 3],
+    [1304, 'lua/shared/queue/tell-others.lua', 17],
+    [1307, 'lua/shared/queue/find.lua', 1],
+    [1333, 'lua/shared/queue/displace.lua', 1],
+    [1352, 'lua/shared/queue/idle.lua', 1],
+    [1419, 'lua/shared/listening.lua', 1],
+    [1438, 'lua/shared/queue/idle.lua', 69],
+    [1529, 'lua/queue/cancel.lua', 67],
+    [1595, 'lua/shared/queue/settle.lua', 1],
+    [1596, 'lua/shared/queue/note-due.lua', 1],
+    [1604, 'lua/shared/queue/backoff.lua', 1],
+    [1606, 'lua/shared/queue/backoff.lua', 22],
+    [1625, 'lua/shared/queue/unblock.lua', 1],
+    [1631, 'lua/shared/queue/outbox.lua', 1],
+    [1642, 'lua/shared/queue/cancel.lua', 1],
+    [1650, 'lua/shared/queue/settle.lua', 18],
+    [1724, 'lua/queue/cancel.lua', 134],
   ],
   encode(args) {
     const encoded = new Array<Argument>(3 + args.wanted.length)
@@ -12214,7 +12428,7 @@ export type ChangeParentsAnswer =
 export const changeParents: Operation<ChangeParentsArguments, ChangeParentsAnswer> = {
   script: {
     name: 'queue/change-parents',
-    sha1: 'fc2f802206933bcd7d90d9574d449a2bc13cb255',
+    sha1: '13dc6f52ef282c0a3207e2766a9db4f6fffef14c',
     reads: false,
     bytes: false,
     source: `--[[
@@ -12452,6 +12666,8 @@ end
 local GROUPS = 2
 -- Of those from here on the quick way need not know; see also shared/queue/recurs.
 local DEPENDENCIES = 4
+-- Payloads that are stored apart; see shared/queue/body.
+local BODIES = 128
 
 local function is_marked(queue, mark)
   return queue.marks % (mark * 2) >= mark
@@ -12579,6 +12795,8 @@ local STORED = 8
 local TRACKED = 16
 -- It waits for others, or did.
 local CHILD = 32
+-- Its payload is stored apart; see shared/queue/body.
+local APART = 64
 
 -- Of the chores of a queue; see CHORES in src/queue/chores.ts.
 local DELIVER = 2
@@ -13772,6 +13990,9 @@ local function erase_job(keys, queue, seq, job, run)
     'l' .. seq,
     'w' .. seq
   )
+  if run and has_flag(run.flags, APART) then
+    redis.call('HDEL', keys.jobs, 'b' .. seq)
+  end
   if not job.is_plain then
     free_names(keys.ids, job, seq)
   end
@@ -13990,68 +14211,68 @@ return { 'changed', left, queue.chores }
     [187, 'lua/shared/queue/save.lua', 1],
     [189, 'lua/shared/queue/save.lua', 13],
     [232, 'lua/shared/queue/marks.lua', 1],
-    [246, 'lua/shared/queue/note-due.lua', 1],
-    [254, 'lua/shared/queue/rate.lua', 1],
-    [275, 'lua/shared/queue/rate.lua', 37],
-    [281, 'lua/shared/queue/job.lua', 1],
-    [293, 'lua/shared/queue/plain-head.lua', 1],
-    [296, 'lua/shared/queue/plain-head.lua', 8],
-    [304, 'lua/shared/queue/job.lua', 14],
-    [305, 'lua/shared/queue/job.lua', 45],
-    [351, 'lua/shared/queue/flags.lua', 1],
-    [380, 'lua/shared/queue/tell-others.lua', 1],
-    [382, 'lua/shared/queue/packed-notes.lua', 1],
-    [383, 'lua/shared/queue/leave-notes.lua', 1],
-    [401, 'lua/shared/queue/fold.lua', 1],
-    [402, 'lua/shared/queue/statistics.lua', 1],
-    [635, 'lua/shared/queue/fold.lua', 3],
-    [646, 'lua/shared/queue/leave-notes.lua', 20],
-    [650, 'lua/shared/queue/packed-notes.lua', 3],
-    [658, 'lua/shared/queue/tell-others.lua', 4],
-    [661, 'lua/shared/queue/result.lua', 1],
-    [675, 'lua/shared/queue/tell-ends.lua', 1],
-    [731, 'lua/shared/queue/tell-others.lua', 9],
-    [734, 'lua/shared/queue/tell-others.lua', 13],
-    [737, 'lua/shared/queue/publish.lua', 1],
-    [738, 'lua/shared/queue/message.lua', 1],
-    [748, 'lua/shared/queue/spelled.lua', 1],
-    [756, 'lua/shared/queue/send.lua', 1],
-    [772, 'lua/shared/queue/message.lua', 13],
-    [795, 'lua/shared/queue/publish.lua', 3],
-    [801, 'lua/shared/queue/tell-others.lua', 17],
-    [804, 'lua/shared/queue/run.lua', 1],
-    [833, 'lua/shared/queue/names.lua', 1],
-    [836, 'lua/shared/queue/names.lua', 29],
-    [854, 'lua/shared/queue/failure.lua', 1],
-    [864, 'lua/shared/queue/groups.lua', 1],
-    [910, 'lua/shared/queue/burst.lua', 1],
-    [922, 'lua/shared/queue/groups.lua', 48],
-    [993, 'lua/shared/queue/ready.lua', 1],
-    [1022, 'lua/shared/queue/find.lua', 1],
-    [1051, 'lua/shared/queue/parents.lua', 1],
-    [1110, 'lua/shared/queue/parents.lua', 70],
-    [1122, 'lua/shared/queue/link.lua', 1],
-    [1154, 'lua/shared/queue/relink.lua', 1],
-    [1224, 'lua/shared/queue/backoff.lua', 1],
-    [1226, 'lua/shared/queue/backoff.lua', 22],
-    [1245, 'lua/shared/queue/unblock.lua', 1],
-    [1251, 'lua/shared/queue/idle.lua', 1],
-    [1318, 'lua/shared/listening.lua', 1],
-    [1337, 'lua/shared/queue/idle.lua', 69],
-    [1428, 'lua/queue/change-parents.lua', 65],
-    [1485, 'lua/shared/queue/settle.lua', 1],
-    [1486, 'lua/shared/queue/dead.lua', 1],
-    [1540, 'lua/shared/queue/end.lua', 1],
-    [1561, 'lua/shared/queue/leave-tags.lua', 1],
-    [1570, 'lua/shared/queue/end.lua', 23],
-    [1580, 'lua/shared/queue/outbox.lua', 1],
-    [1591, 'lua/shared/queue/entries.lua', 1],
-    [1609, 'lua/shared/queue/history.lua', 1],
-    [1623, 'lua/shared/queue/happened.lua', 1],
-    [1635, 'lua/shared/queue/note-end.lua', 1],
-    [1665, 'lua/shared/queue/cancel.lua', 1],
-    [1673, 'lua/shared/queue/settle.lua', 18],
-    [1747, 'lua/queue/change-parents.lua', 123],
+    [248, 'lua/shared/queue/note-due.lua', 1],
+    [256, 'lua/shared/queue/rate.lua', 1],
+    [277, 'lua/shared/queue/rate.lua', 37],
+    [283, 'lua/shared/queue/job.lua', 1],
+    [295, 'lua/shared/queue/plain-head.lua', 1],
+    [298, 'lua/shared/queue/plain-head.lua', 8],
+    [306, 'lua/shared/queue/job.lua', 14],
+    [307, 'lua/shared/queue/job.lua', 45],
+    [353, 'lua/shared/queue/flags.lua', 1],
+    [384, 'lua/shared/queue/tell-others.lua', 1],
+    [386, 'lua/shared/queue/packed-notes.lua', 1],
+    [387, 'lua/shared/queue/leave-notes.lua', 1],
+    [405, 'lua/shared/queue/fold.lua', 1],
+    [406, 'lua/shared/queue/statistics.lua', 1],
+    [639, 'lua/shared/queue/fold.lua', 3],
+    [650, 'lua/shared/queue/leave-notes.lua', 20],
+    [654, 'lua/shared/queue/packed-notes.lua', 3],
+    [662, 'lua/shared/queue/tell-others.lua', 4],
+    [665, 'lua/shared/queue/result.lua', 1],
+    [679, 'lua/shared/queue/tell-ends.lua', 1],
+    [735, 'lua/shared/queue/tell-others.lua', 9],
+    [738, 'lua/shared/queue/tell-others.lua', 13],
+    [741, 'lua/shared/queue/publish.lua', 1],
+    [742, 'lua/shared/queue/message.lua', 1],
+    [752, 'lua/shared/queue/spelled.lua', 1],
+    [760, 'lua/shared/queue/send.lua', 1],
+    [776, 'lua/shared/queue/message.lua', 13],
+    [799, 'lua/shared/queue/publish.lua', 3],
+    [805, 'lua/shared/queue/tell-others.lua', 17],
+    [808, 'lua/shared/queue/run.lua', 1],
+    [837, 'lua/shared/queue/names.lua', 1],
+    [840, 'lua/shared/queue/names.lua', 29],
+    [858, 'lua/shared/queue/failure.lua', 1],
+    [868, 'lua/shared/queue/groups.lua', 1],
+    [914, 'lua/shared/queue/burst.lua', 1],
+    [926, 'lua/shared/queue/groups.lua', 48],
+    [997, 'lua/shared/queue/ready.lua', 1],
+    [1026, 'lua/shared/queue/find.lua', 1],
+    [1055, 'lua/shared/queue/parents.lua', 1],
+    [1114, 'lua/shared/queue/parents.lua', 70],
+    [1126, 'lua/shared/queue/link.lua', 1],
+    [1158, 'lua/shared/queue/relink.lua', 1],
+    [1228, 'lua/shared/queue/backoff.lua', 1],
+    [1230, 'lua/shared/queue/backoff.lua', 22],
+    [1249, 'lua/shared/queue/unblock.lua', 1],
+    [1255, 'lua/shared/queue/idle.lua', 1],
+    [1322, 'lua/shared/listening.lua', 1],
+    [1341, 'lua/shared/queue/idle.lua', 69],
+    [1432, 'lua/queue/change-parents.lua', 65],
+    [1489, 'lua/shared/queue/settle.lua', 1],
+    [1490, 'lua/shared/queue/dead.lua', 1],
+    [1544, 'lua/shared/queue/end.lua', 1],
+    [1568, 'lua/shared/queue/leave-tags.lua', 1],
+    [1577, 'lua/shared/queue/end.lua', 26],
+    [1587, 'lua/shared/queue/outbox.lua', 1],
+    [1598, 'lua/shared/queue/entries.lua', 1],
+    [1616, 'lua/shared/queue/history.lua', 1],
+    [1630, 'lua/shared/queue/happened.lua', 1],
+    [1642, 'lua/shared/queue/note-end.lua', 1],
+    [1672, 'lua/shared/queue/cancel.lua', 1],
+    [1680, 'lua/shared/queue/settle.lua', 18],
+    [1754, 'lua/queue/change-parents.lua', 123],
   ],
   encode(args) {
     const encoded = new Array<Argument>(4 + args.changes.length * 2)
@@ -15693,7 +15914,7 @@ export type DeliveredAnswer =
 export const delivered: Operation<DeliveredArguments, DeliveredAnswer> = {
   script: {
     name: 'queue/delivered',
-    sha1: '71db1119f0b1537c1af2f2e4c457597e4aa05b56',
+    sha1: '488048c6da96e54122278597d3af8ae930346add',
     reads: false,
     bytes: false,
     source: `--[[
@@ -15842,6 +16063,8 @@ local STORED = 8
 local TRACKED = 16
 -- It waits for others, or did.
 local CHILD = 32
+-- Its payload is stored apart; see shared/queue/body.
+local APART = 64
 
 -- Of the chores of a queue; see CHORES in src/queue/chores.ts.
 local DELIVER = 2
@@ -15874,7 +16097,7 @@ return { 'delivered' }
     [90, 'lua/shared/queue/save.lua', 1],
     [92, 'lua/shared/queue/save.lua', 13],
     [135, 'lua/shared/queue/flags.lua', 1],
-    [156, 'lua/queue/delivered.lua', 16],
+    [158, 'lua/queue/delivered.lua', 16],
   ],
   encode(args) {
     const encoded = new Array<Argument>(args.numbers.length)
@@ -15926,7 +16149,7 @@ export type EnqueueAlikeAnswer =
 export const enqueueAlike: Operation<EnqueueAlikeArguments, EnqueueAlikeAnswer> = {
   script: {
     name: 'queue/enqueue-alike',
-    sha1: '4516cd783ea338d19aaffddd95808db44d1f7f5d',
+    sha1: '7c805c184900b68ef787c4713ee7f1fd77e29525',
     reads: false,
     bytes: false,
     source: `--[[
@@ -16194,6 +16417,19 @@ local function plain_head(name, usual)
   return name == usual and USUAL_HEAD or string.char(#name) .. name
 end
 
+-- The name of a plain record, and where its payload begins.
+local function plain_name(record, usual)
+  local length = string.byte(record)
+  if length == USUAL then
+    return usual, 2
+  end
+  return string.sub(record, 2, length + 1), length + 2
+end
+-- From how many bytes on the payload of a job is large; see shared/queue/body.
+local INLINE_BYTES = 16384
+
+-- How many bytes of payloads one call reads or answers: it stops behind the one that reaches this.
+local CALL_BYTES = 4194304
 -- A note of jobs that are only counted.
 -- What calls leave for the statistics: notes, one behind the other. Each has the length of its key in a byte, the key, which
 -- is a letter and the name of the jobs, or none where that is too long; a bucket in a byte, how many jobs in two, and as
@@ -16774,6 +17010,8 @@ local STORED = 8
 local TRACKED = 16
 -- It waits for others, or did.
 local CHILD = 32
+-- Its payload is stored apart; see shared/queue/body.
+local APART = 64
 
 -- Of the chores of a queue; see CHORES in src/queue/chores.ts.
 local DELIVER = 2
@@ -16882,9 +17120,181 @@ if not handed then
   widen(queue, WIDE_JOBS, fields, '~')
   local filled = #fields
   for at = payloads_at, #payloads, 1 do
-    local seq, record = format(form, place + at), head .. payloads[at]
-    held, filled, bytes = held + 1, filled + 2, bytes + #record
-    numbers[held], fields[filled - 1], fields[filled] = seq, seq, record
+    local seq, payload = format(form, place + at), payloads[at]
+    held = held + 1
+    numbers[held] = seq
+    if #payload <= INLINE_BYTES then
+      local record = head .. payload
+      filled, bytes = filled + 2, bytes + #record
+      fields[filled - 1], fields[filled] = seq, record
+    else
+-- What has happened to a job, stored in the hash of jobs under 'r' and its number. A job without it is ready and was
+-- never claimed.
+--   state      r ready, b ready again because its lease ended, w waits for others, s scheduled, c claimed, x cancelled while
+--              claimed, d dead, f done (finished)
+--   token      of its newest attempt; 0: none yet
+--   attempts   how often it was claimed
+--   at_ms      since when it is ready, until when scheduled, when it was claimed or ended
+--   size       bytes of its record
+--   flags      PLAIN: a plain job (see shared/queue/job) of which nothing is stored but its record, its run and, of
+--              one that was claimed more than once, its failure; else what is stored of it, and who is to be told
+--   name       what statistics are counted under
+
+local function pack_run(state, token, attempts, at_ms, size, flags, name)
+  return struct.pack('>c1dHdI4Bc0', state, token, attempts, at_ms, size, flags, name)
+end
+
+-- Large payloads. A payload of more than INLINE_BYTES is not stored in the record of its job but under 'b' and its number, and
+-- the run of the job says so: most calls need the head of a job only, and a hundred payloads of 4 MiB cannot be read in one.
+-- Such a job has a run from the beginning, for only the run knows its bytes.
+-- The flags of a run, a bit each; see shared/queue/run. A job that is PLAIN has no other.
+local PLAIN = 1
+-- Others wait for it, in this queue or elsewhere; see shared/queue/parents.
+local PARENT = 2
+-- Somebody waits for its end; see shared/queue/note-end.
+local AWAITED = 4
+-- Progress, a log or a history is stored.
+local STORED = 8
+-- Somebody wants to follow it.
+local TRACKED = 16
+-- It waits for others, or did.
+local CHILD = 32
+-- Its payload is stored apart; see shared/queue/body.
+local APART = 64
+
+-- Of the chores of a queue; see CHORES in src/queue/chores.ts.
+local DELIVER = 2
+local ASK_AFTER = 4
+
+-- What a queue was ever used for. A part that was never used is not looked at: most queues use few.
+local GROUPS = 2
+-- Of those from here on the quick way need not know; see also shared/queue/recurs.
+local DEPENDENCIES = 4
+-- Payloads that are stored apart; see shared/queue/body.
+local BODIES = 128
+
+local function is_marked(queue, mark)
+  return queue.marks % (mark * 2) >= mark
+end
+
+local function set_mark(queue, mark)
+  if not is_marked(queue, mark) then
+    queue.marks = queue.marks + mark
+  end
+end
+
+-- The fields that hold the record of a job, its bytes, and the flags of its run.
+local function record_fields(queue, seq, head, payload)
+  if #payload <= INLINE_BYTES then
+    return { seq, head .. payload }, #head + #payload, 0
+  end
+  set_mark(queue, BODIES)
+  return { seq, head, 'b' .. seq, payload }, #head + #payload, APART
+end
+
+local function add_run(fields, seq, run)
+  fields[#fields + 1] = 'r' .. seq
+  fields[#fields + 1] = run
+end
+
+-- A job, as it is stored under its number in the hash of jobs: a head and the payload, which no script reads.
+-- The head of a plain job, one with no option but its name, is the length of the name, a byte, and the name; of one with
+-- the queue's \`usual\` name it is one byte that says so. Any other head begins with '\\0', and has all the options; see
+-- full_head.
+--
+-- The number of a job is the server's microsecond at which it was enqueued, or one more than that of the job
+-- before it; \`id\` is what its user calls it, and empty where that is the number.
+
+-- What a plain job has, and an option that is not named.
+local MAX_ATTEMPTS = 3
+local BACKOFF, BACKOFF_MS, BACKOFF_MAX_MS, JITTER = 3, 1000, 3600000, 20
+
+
+-- \`backoff\`: 0: none, 1: fixed, 2: linear, 3: exponential; \`jitter\` in percent; \`unique\`: the key that holds others off,
+-- behind a letter that says until when; \`tags\` are separated by '\\0'; \`keep_result_ms\`:
+-- how long its end is kept for those who ask, 0: not at all.
+local function full_head(job)
+  return struct.pack(
+    '>BHc0i4HI4BI4I4BHc0Hc0Hc0Hc0Hc0I4',
+    0,
+    #job.name,
+    job.name,
+    job.priority,
+    job.max_attempts,
+    job.max_run_ms,
+    job.backoff,
+    job.backoff_ms,
+    job.backoff_max_ms,
+    job.jitter,
+    #job.group,
+    job.group,
+    #job.id,
+    job.id,
+    #job.unique,
+    job.unique,
+    #job.trace,
+    job.trace,
+    #job.tags,
+    job.tags,
+    job.keep_result_ms
+  )
+end
+
+-- The job of a record. Its payload begins at \`body_at\`.
+local function read_job(record, usual)
+  if string.byte(record) > 0 then
+    local name, body_at = plain_name(record, usual)
+    return {
+      is_plain = true,
+      body_at = body_at,
+      name = name,
+      priority = 0,
+      max_attempts = MAX_ATTEMPTS,
+      max_run_ms = 0,
+      backoff = BACKOFF,
+      backoff_ms = BACKOFF_MS,
+      backoff_max_ms = BACKOFF_MAX_MS,
+      jitter = JITTER,
+      group = '',
+      id = '',
+      unique = '',
+      trace = '',
+      tags = '',
+      keep_result_ms = 0,
+    }
+  end
+  local _, name, priority, max_attempts, max_run_ms, backoff_at = struct.unpack('>BHc0i4HI4', record)
+  local backoff, backoff_ms, backoff_max_ms, jitter, group_at = struct.unpack('>BI4I4B', record, backoff_at)
+  local group, id, unique, trace, tags, keep_result_ms, body_at =
+    struct.unpack('>Hc0Hc0Hc0Hc0Hc0I4', record, group_at)
+  return {
+    is_plain = false,
+    body_at = body_at,
+    name = name,
+    priority = priority,
+    max_attempts = max_attempts,
+    max_run_ms = max_run_ms,
+    backoff = backoff,
+    backoff_ms = backoff_ms,
+    backoff_max_ms = backoff_max_ms,
+    jitter = jitter,
+    group = group,
+    id = id,
+    unique = unique,
+    trace = trace,
+    tags = tags,
+    keep_result_ms = keep_result_ms,
+  }
+end
+      local whole = full_head(read_job(head, queue.usual))
+      local stored, size, flags = record_fields(queue, seq, whole, payload)
+      add_run(stored, seq, pack_run('r', 0, 0, now_ms, size, flags, name))
+      for _, field in ipairs(stored) do
+        filled = filled + 1
+        fields[filled] = field
+      end
+      bytes = bytes + size
+    end
     if held == 1000 or at == #payloads then
       redis.call('HSET', jobs, unpack(fields))
       redis.call('RPUSH', ready, unpack(numbers))
@@ -16971,35 +17381,44 @@ return { 'enqueued', first }
     [235, 'lua/shared/queue/wide.lua', 1],
     [250, 'lua/shared/queue/number.lua', 1],
     [259, 'lua/shared/queue/plain-head.lua', 1],
-    [266, 'lua/shared/queue/count-note.lua', 1],
-    [267, 'lua/shared/queue/leave-notes.lua', 1],
-    [285, 'lua/shared/queue/fold.lua', 1],
-    [286, 'lua/shared/queue/statistics.lua', 1],
-    [519, 'lua/shared/queue/fold.lua', 3],
-    [530, 'lua/shared/queue/leave-notes.lua', 20],
-    [534, 'lua/shared/queue/count-note.lua', 3],
-    [538, 'lua/queue/enqueue-alike.lua', 39],
-    [570, 'lua/shared/queue/hand-over.lua', 1],
-    [576, 'lua/shared/tell.lua', 1],
-    [586, 'lua/shared/tell.lua', 15],
-    [625, 'lua/shared/next-token.lua', 1],
-    [630, 'lua/shared/queue/idle.lua', 1],
-    [697, 'lua/shared/listening.lua', 1],
-    [716, 'lua/shared/queue/idle.lua', 69],
-    [807, 'lua/shared/queue/idle.lua', 171],
-    [818, 'lua/shared/queue/run.lua', 1],
-    [834, 'lua/shared/queue/flags.lua', 1],
-    [851, 'lua/shared/queue/note-due.lua', 1],
-    [859, 'lua/shared/queue/note-alike.lua', 1],
-    [860, 'lua/shared/queue/bucket.lua', 1],
-    [872, 'lua/shared/queue/note-alike.lua', 4],
-    [887, 'lua/shared/queue/hand-over.lua', 16],
-    [937, 'lua/queue/enqueue-alike.lua', 72],
-    [969, 'lua/shared/queue/publish-plain.lua', 1],
-    [971, 'lua/shared/queue/spelled.lua', 1],
-    [979, 'lua/shared/queue/send.lua', 1],
-    [995, 'lua/shared/queue/publish-plain.lua', 5],
-    [1012, 'lua/queue/enqueue-alike.lua', 105],
+    [274, 'lua/shared/queue/large.lua', 1],
+    [279, 'lua/shared/queue/count-note.lua', 1],
+    [280, 'lua/shared/queue/leave-notes.lua', 1],
+    [298, 'lua/shared/queue/fold.lua', 1],
+    [299, 'lua/shared/queue/statistics.lua', 1],
+    [532, 'lua/shared/queue/fold.lua', 3],
+    [543, 'lua/shared/queue/leave-notes.lua', 20],
+    [547, 'lua/shared/queue/count-note.lua', 3],
+    [551, 'lua/queue/enqueue-alike.lua', 40],
+    [583, 'lua/shared/queue/hand-over.lua', 1],
+    [589, 'lua/shared/tell.lua', 1],
+    [599, 'lua/shared/tell.lua', 15],
+    [638, 'lua/shared/next-token.lua', 1],
+    [643, 'lua/shared/queue/idle.lua', 1],
+    [710, 'lua/shared/listening.lua', 1],
+    [729, 'lua/shared/queue/idle.lua', 69],
+    [820, 'lua/shared/queue/idle.lua', 171],
+    [831, 'lua/shared/queue/run.lua', 1],
+    [847, 'lua/shared/queue/flags.lua', 1],
+    [866, 'lua/shared/queue/note-due.lua', 1],
+    [874, 'lua/shared/queue/note-alike.lua', 1],
+    [875, 'lua/shared/queue/bucket.lua', 1],
+    [887, 'lua/shared/queue/note-alike.lua', 4],
+    [902, 'lua/shared/queue/hand-over.lua', 16],
+    [952, 'lua/queue/enqueue-alike.lua', 73],
+    [977, 'lua/shared/queue/run.lua', 1],
+    [993, 'lua/shared/queue/body.lua', 1],
+    [996, 'lua/shared/queue/flags.lua', 1],
+    [1015, 'lua/shared/queue/marks.lua', 1],
+    [1031, 'lua/shared/queue/body.lua', 7],
+    [1046, 'lua/shared/queue/job.lua', 1],
+    [1058, 'lua/shared/queue/job.lua', 14],
+    [1135, 'lua/queue/enqueue-alike.lua', 101],
+    [1156, 'lua/shared/queue/publish-plain.lua', 1],
+    [1158, 'lua/shared/queue/spelled.lua', 1],
+    [1166, 'lua/shared/queue/send.lua', 1],
+    [1182, 'lua/shared/queue/publish-plain.lua', 5],
+    [1199, 'lua/queue/enqueue-alike.lua', 123],
   ],
   encode(args) {
     const encoded = new Array<Argument>(7 + args.payloads.length)
@@ -17067,7 +17486,7 @@ function readDuplicatesOfEnqueueEnqueued(part: Reply | undefined): ({ readonly a
 export const enqueue: Operation<EnqueueArguments, EnqueueAnswer> = {
   script: {
     name: 'queue/enqueue',
-    sha1: '4338801ac8414573553601c218a6e1fb02cd8792',
+    sha1: '801e6de9ee497c1113eefb571770772b69d5db4c',
     reads: false,
     bytes: false,
     source: `--[[
@@ -17419,6 +17838,8 @@ end
 local GROUPS = 2
 -- Of those from here on the quick way need not know; see also shared/queue/recurs.
 local DEPENDENCIES = 4
+-- Payloads that are stored apart; see shared/queue/body.
+local BODIES = 128
 
 local function is_marked(queue, mark)
   return queue.marks % (mark * 2) >= mark
@@ -17564,6 +17985,14 @@ local function read_job(record, usual)
     keep_result_ms = keep_result_ms,
   }
 end
+-- Large payloads. A payload of more than INLINE_BYTES is not stored in the record of its job but under 'b' and its number, and
+-- the run of the job says so: most calls need the head of a job only, and a hundred payloads of 4 MiB cannot be read in one.
+-- Such a job has a run from the beginning, for only the run knows its bytes.
+-- From how many bytes on the payload of a job is large; see shared/queue/body.
+local INLINE_BYTES = 16384
+
+-- How many bytes of payloads one call reads or answers: it stops behind the one that reaches this.
+local CALL_BYTES = 4194304
 -- The flags of a run, a bit each; see shared/queue/run. A job that is PLAIN has no other.
 local PLAIN = 1
 -- Others wait for it, in this queue or elsewhere; see shared/queue/parents.
@@ -17576,6 +18005,8 @@ local STORED = 8
 local TRACKED = 16
 -- It waits for others, or did.
 local CHILD = 32
+-- Its payload is stored apart; see shared/queue/body.
+local APART = 64
 
 -- Of the chores of a queue; see CHORES in src/queue/chores.ts.
 local DELIVER = 2
@@ -17593,6 +18024,25 @@ end
 local function flagged(flags, flag)
   return flags == PLAIN and flag or with_flag(flags, flag)
 end
+
+-- The fields that hold the record of a job, its bytes, and the flags of its run.
+local function record_fields(queue, seq, head, payload)
+  if #payload <= INLINE_BYTES then
+    return { seq, head .. payload }, #head + #payload, 0
+  end
+  set_mark(queue, BODIES)
+  return { seq, head, 'b' .. seq, payload }, #head + #payload, APART
+end
+
+local function add_run(fields, seq, run)
+  fields[#fields + 1] = 'r' .. seq
+  fields[#fields + 1] = run
+end
+
+local function size_of(record, run)
+  return run and run.size or #record
+end
+
 -- What others are to be told when a call is over: that jobs have ended which they wait for, and what happened; and what the
 -- statistics are to know.
 -- What a call has noted for the statistics and counted.
@@ -18281,6 +18731,7 @@ local function leave_ready(keys, queue, job, seq, now_us)
     queue.ghosts = queue.ghosts + 1
   end
 end
+
 -- The numbers of new jobs; see shared/queue/job.
 
 -- The last number of \`count\` new jobs is \`queue.last\`; answers the first.
@@ -18300,14 +18751,17 @@ end
 
 -- A job is there from \`due_ms\` on; 0: at once.
 local function add_job(keys, queue, seq, job, payload, due_ms, now_us)
-  local record = full_head(job) .. payload
-  local size = #record
+  local fields, size, flags = record_fields(queue, seq, full_head(job), payload)
   if due_ms == 0 then
-    redis.call('HSET', keys.jobs, seq, record)
+    if flags ~= 0 then
+      add_run(fields, seq, pack_run('r', 0, 0, math.floor(now_us / 1000), size, flags, job.name))
+    end
+    redis.call('HSET', keys.jobs, unpack(fields))
     stand_ready(keys, queue, job, seq, false, now_us)
     queue.ready = queue.ready + size
   else
-    redis.call('HSET', keys.jobs, seq, record, 'r' .. seq, pack_run('s', 0, 0, due_ms, size, 0, job.name))
+    add_run(fields, seq, pack_run('s', 0, 0, due_ms, size, flags, job.name))
+    redis.call('HSET', keys.jobs, unpack(fields))
     redis.call('ZADD', keys.scheduled, string.format('%.0f', due_ms), seq)
     note_due(queue, due_ms)
     queue.scheduled = queue.scheduled + size
@@ -18319,20 +18773,14 @@ end
 
 -- A job that waits for others; see shared/queue/parents.
 local function add_blocked(keys, queue, seq, job, payload, now_ms)
-  local record = full_head(job) .. payload
-  redis.call(
-    'HSET',
-    keys.jobs,
-    seq,
-    record,
-    'r' .. seq,
-    pack_run('w', 0, 0, now_ms, #record, CHILD, job.name)
-  )
+  local fields, size, flags = record_fields(queue, seq, full_head(job), payload)
+  add_run(fields, seq, pack_run('w', 0, 0, now_ms, size, with_flag(flags, CHILD), job.name))
+  redis.call('HSET', keys.jobs, unpack(fields))
   redis.call('ZADD', keys.blocked, seq, seq)
   if job.tags ~= '' then
     enter_tags(keys.tagged, seq, job.tags)
   end
-  queue.blocked = queue.blocked + #record
+  queue.blocked = queue.blocked + size
 end
 -- Duplicates: what is remembered of them, and jobs that they replace.
 
@@ -18380,14 +18828,20 @@ local function replace_job(keys, queue, seq, new, payload, due_ms, now_us)
     return
   end
   local old, token, flags = read_job(stored[1], queue.usual), 0, 0
+  local old_size = size_of(stored[1], run)
   if run then
     token, flags = run.token, run.flags == PLAIN and 0 or run.flags
   end
   new.id, new.unique = old.id, old.unique
   happened(queue, 'replaced', seq, new, run, '')
-  local record = full_head(new) .. payload
-  local size = #record
-  redis.call('HSET', keys.jobs, seq, record)
+  local fields, size, apart = record_fields(queue, seq, full_head(new), payload)
+  redis.call('HSET', keys.jobs, unpack(fields))
+  if apart == 0 and has_flag(flags, APART) then
+    redis.call('HDEL', keys.jobs, 'b' .. seq)
+    flags = flags - APART
+  elseif apart ~= 0 then
+    flags = with_flag(flags, APART)
+  end
   if old.tags ~= new.tags then
 -- Takes a job from its tags; see shared/queue/enter-tags.
 local function leave_tags(tagged, seq, tags, is_tracked)
@@ -18401,16 +18855,16 @@ end
     leave_tags(keys.tagged, seq, old.tags, false)
     enter_tags(keys.tagged, seq, new.tags)
   end
-  if not run and due_ms == 0 and old.group == new.group and old.priority == new.priority then
-    queue.ready = queue.ready - #stored[1] + size
+  if not run and apart == 0 and due_ms == 0 and old.group == new.group and old.priority == new.priority then
+    queue.ready = queue.ready - old_size + size
     return
   end
-  leave_place(keys, queue, seq, old, state, #stored[1], now_us)
+  leave_place(keys, queue, seq, old, state, old_size, now_us)
   if state == 'w' then
     redis.call('HSET', keys.jobs, 'r' .. seq, pack_run('w', 0, 0, run.at_ms, size, flags, new.name))
     queue.blocked = queue.blocked + size
   elseif due_ms == 0 then
-    if run then
+    if run or apart ~= 0 then
       local at_ms = math.floor(now_us / 1000)
       redis.call('HSET', keys.jobs, 'r' .. seq, pack_run('r', token, 0, at_ms, size, flags, new.name))
     end
@@ -18811,6 +19265,9 @@ local function erase_job(keys, queue, seq, job, run)
     'l' .. seq,
     'w' .. seq
   )
+  if run and has_flag(run.flags, APART) then
+    redis.call('HDEL', keys.jobs, 'b' .. seq)
+  end
   if not job.is_plain then
     free_names(keys.ids, job, seq)
   end
@@ -18904,7 +19361,7 @@ local function holder_of_id(keys, queue, id, now_ms)
     return seq
   end
   redis.call('ZREM', keys.done, seq)
-  queue.done = queue.done - #stored[1]
+  queue.done = queue.done - run.size
   erase_job(keys, queue, seq, read_job(stored[1], queue.usual), run)
   return nil
 end
@@ -19278,74 +19735,77 @@ return { 'enqueued', first, queue.chores, tally.duplicates }
     [320, 'lua/shared/queue/save-call.lua', 1],
     [328, 'lua/shared/queue/settings.lua', 1],
     [346, 'lua/shared/queue/marks.lua', 1],
-    [360, 'lua/shared/queue/note-due.lua', 1],
-    [368, 'lua/shared/queue/rate.lua', 1],
-    [389, 'lua/shared/queue/rate.lua', 37],
-    [395, 'lua/shared/queue/job.lua', 1],
-    [407, 'lua/shared/queue/plain-head.lua', 1],
-    [410, 'lua/shared/queue/plain-head.lua', 8],
-    [418, 'lua/shared/queue/job.lua', 14],
-    [495, 'lua/shared/queue/flags.lua', 1],
-    [524, 'lua/shared/queue/tell-others.lua', 1],
-    [526, 'lua/shared/queue/packed-notes.lua', 1],
-    [527, 'lua/shared/queue/leave-notes.lua', 1],
-    [545, 'lua/shared/queue/fold.lua', 1],
-    [546, 'lua/shared/queue/statistics.lua', 1],
-    [779, 'lua/shared/queue/fold.lua', 3],
-    [790, 'lua/shared/queue/leave-notes.lua', 20],
-    [794, 'lua/shared/queue/packed-notes.lua', 3],
-    [802, 'lua/shared/queue/tell-others.lua', 4],
-    [805, 'lua/shared/queue/result.lua', 1],
-    [819, 'lua/shared/queue/tell-ends.lua', 1],
-    [875, 'lua/shared/queue/tell-others.lua', 9],
-    [878, 'lua/shared/queue/tell-others.lua', 13],
-    [881, 'lua/shared/queue/publish.lua', 1],
-    [882, 'lua/shared/queue/message.lua', 1],
-    [892, 'lua/shared/queue/spelled.lua', 1],
-    [900, 'lua/shared/queue/send.lua', 1],
-    [916, 'lua/shared/queue/message.lua', 13],
-    [939, 'lua/shared/queue/publish.lua', 3],
-    [945, 'lua/shared/queue/tell-others.lua', 17],
-    [948, 'lua/shared/queue/run.lua', 1],
-    [977, 'lua/shared/queue/happened.lua', 1],
-    [989, 'lua/shared/queue/names.lua', 1],
-    [1035, 'lua/shared/queue/groups.lua', 1],
-    [1081, 'lua/shared/queue/burst.lua', 1],
-    [1093, 'lua/shared/queue/groups.lua', 48],
-    [1175, 'lua/shared/queue/ready.lua', 1],
-    [1212, 'lua/shared/queue/number.lua', 1],
-    [1221, 'lua/shared/queue/enter-tags.lua', 1],
-    [1227, 'lua/shared/queue/enqueue.lua', 1],
-    [1265, 'lua/shared/queue/replace.lua', 1],
-    [1320, 'lua/shared/queue/leave-tags.lua', 1],
-    [1329, 'lua/shared/queue/replace.lua', 57],
-    [1354, 'lua/shared/queue/idempotency.lua', 1],
-    [1368, 'lua/shared/queue/idle.lua', 1],
-    [1435, 'lua/shared/listening.lua', 1],
-    [1454, 'lua/shared/queue/idle.lua', 69],
-    [1545, 'lua/shared/queue/idle.lua', 171],
-    [1556, 'lua/shared/queue/find.lua', 1],
-    [1582, 'lua/shared/queue/failure.lua', 1],
-    [1592, 'lua/shared/queue/parents.lua', 1],
-    [1651, 'lua/shared/queue/parents.lua', 70],
-    [1663, 'lua/shared/queue/link.lua', 1],
-    [1726, 'lua/shared/queue/end.lua', 1],
-    [1747, 'lua/shared/queue/leave-tags.lua', 1],
-    [1756, 'lua/shared/queue/end.lua', 23],
-    [1766, 'lua/shared/queue/spec.lua', 1],
-    [1890, 'lua/queue/enqueue.lua', 79],
-    [1946, 'lua/shared/queue/settle.lua', 1],
-    [1947, 'lua/shared/queue/dead.lua', 1],
-    [2001, 'lua/shared/queue/backoff.lua', 1],
-    [2003, 'lua/shared/queue/backoff.lua', 22],
-    [2022, 'lua/shared/queue/unblock.lua', 1],
-    [2028, 'lua/shared/queue/outbox.lua', 1],
-    [2039, 'lua/shared/queue/entries.lua', 1],
-    [2057, 'lua/shared/queue/history.lua', 1],
-    [2071, 'lua/shared/queue/note-end.lua', 1],
-    [2101, 'lua/shared/queue/cancel.lua', 1],
-    [2109, 'lua/shared/queue/settle.lua', 18],
-    [2183, 'lua/queue/enqueue.lua', 136],
+    [362, 'lua/shared/queue/note-due.lua', 1],
+    [370, 'lua/shared/queue/rate.lua', 1],
+    [391, 'lua/shared/queue/rate.lua', 37],
+    [397, 'lua/shared/queue/job.lua', 1],
+    [409, 'lua/shared/queue/plain-head.lua', 1],
+    [412, 'lua/shared/queue/plain-head.lua', 8],
+    [420, 'lua/shared/queue/job.lua', 14],
+    [497, 'lua/shared/queue/body.lua', 1],
+    [500, 'lua/shared/queue/large.lua', 1],
+    [505, 'lua/shared/queue/flags.lua', 1],
+    [536, 'lua/shared/queue/body.lua', 7],
+    [555, 'lua/shared/queue/tell-others.lua', 1],
+    [557, 'lua/shared/queue/packed-notes.lua', 1],
+    [558, 'lua/shared/queue/leave-notes.lua', 1],
+    [576, 'lua/shared/queue/fold.lua', 1],
+    [577, 'lua/shared/queue/statistics.lua', 1],
+    [810, 'lua/shared/queue/fold.lua', 3],
+    [821, 'lua/shared/queue/leave-notes.lua', 20],
+    [825, 'lua/shared/queue/packed-notes.lua', 3],
+    [833, 'lua/shared/queue/tell-others.lua', 4],
+    [836, 'lua/shared/queue/result.lua', 1],
+    [850, 'lua/shared/queue/tell-ends.lua', 1],
+    [906, 'lua/shared/queue/tell-others.lua', 9],
+    [909, 'lua/shared/queue/tell-others.lua', 13],
+    [912, 'lua/shared/queue/publish.lua', 1],
+    [913, 'lua/shared/queue/message.lua', 1],
+    [923, 'lua/shared/queue/spelled.lua', 1],
+    [931, 'lua/shared/queue/send.lua', 1],
+    [947, 'lua/shared/queue/message.lua', 13],
+    [970, 'lua/shared/queue/publish.lua', 3],
+    [976, 'lua/shared/queue/tell-others.lua', 17],
+    [979, 'lua/shared/queue/run.lua', 1],
+    [1008, 'lua/shared/queue/happened.lua', 1],
+    [1020, 'lua/shared/queue/names.lua', 1],
+    [1066, 'lua/shared/queue/groups.lua', 1],
+    [1112, 'lua/shared/queue/burst.lua', 1],
+    [1124, 'lua/shared/queue/groups.lua', 48],
+    [1206, 'lua/shared/queue/ready.lua', 1],
+    [1244, 'lua/shared/queue/number.lua', 1],
+    [1253, 'lua/shared/queue/enter-tags.lua', 1],
+    [1259, 'lua/shared/queue/enqueue.lua', 1],
+    [1294, 'lua/shared/queue/replace.lua', 1],
+    [1355, 'lua/shared/queue/leave-tags.lua', 1],
+    [1364, 'lua/shared/queue/replace.lua', 63],
+    [1389, 'lua/shared/queue/idempotency.lua', 1],
+    [1403, 'lua/shared/queue/idle.lua', 1],
+    [1470, 'lua/shared/listening.lua', 1],
+    [1489, 'lua/shared/queue/idle.lua', 69],
+    [1580, 'lua/shared/queue/idle.lua', 171],
+    [1591, 'lua/shared/queue/find.lua', 1],
+    [1617, 'lua/shared/queue/failure.lua', 1],
+    [1627, 'lua/shared/queue/parents.lua', 1],
+    [1686, 'lua/shared/queue/parents.lua', 70],
+    [1698, 'lua/shared/queue/link.lua', 1],
+    [1761, 'lua/shared/queue/end.lua', 1],
+    [1785, 'lua/shared/queue/leave-tags.lua', 1],
+    [1794, 'lua/shared/queue/end.lua', 26],
+    [1804, 'lua/shared/queue/spec.lua', 1],
+    [1928, 'lua/queue/enqueue.lua', 80],
+    [1984, 'lua/shared/queue/settle.lua', 1],
+    [1985, 'lua/shared/queue/dead.lua', 1],
+    [2039, 'lua/shared/queue/backoff.lua', 1],
+    [2041, 'lua/shared/queue/backoff.lua', 22],
+    [2060, 'lua/shared/queue/unblock.lua', 1],
+    [2066, 'lua/shared/queue/outbox.lua', 1],
+    [2077, 'lua/shared/queue/entries.lua', 1],
+    [2095, 'lua/shared/queue/history.lua', 1],
+    [2109, 'lua/shared/queue/note-end.lua', 1],
+    [2139, 'lua/shared/queue/cancel.lua', 1],
+    [2147, 'lua/shared/queue/settle.lua', 18],
+    [2221, 'lua/queue/enqueue.lua', 137],
   ],
   encode(args) {
     const encoded = new Array<Argument>(6 + args.specs.length * 22)
@@ -19427,7 +19887,7 @@ function readRefusedOfExtendExtended(part: Reply | undefined): ({ readonly at: n
 export const extend: Operation<ExtendArguments, ExtendAnswer> = {
   script: {
     name: 'queue/extend',
-    sha1: '524cd1efd1321832f67e2de8670eaf813bb48a70',
+    sha1: '48cbe3515fd1f06504940548b5101ba551f51789',
     reads: false,
     bytes: false,
     source: `--[[
@@ -19625,15 +20085,10 @@ local function why_not(run, token)
   end
   return run.state == 'b' and 'lost' or 'retried'
 end
--- One claimed job: its record and its run, or nil, nil and why the attempt has no say over it any more.
-local function judge_job(jobs, seq, token)
-  local stored = redis.call('HMGET', jobs, seq, 'r' .. seq)
-  local run = stored[2] and unpack_run(stored[2])
-  local why = why_not(run, token)
-  if why then
-    return nil, nil, why
-  end
-  return stored[1], run
+-- Why an attempt has no say over its job any more, or nil where it has.
+local function judge_claim(jobs, seq, token)
+  local packed = redis.call('HGET', jobs, 'r' .. seq)
+  return why_not(packed and unpack_run(packed), token)
 end
 
 local queue = open_queue(meta, codec, '')
@@ -19647,7 +20102,7 @@ local now_ms = math.floor(clock_us() / 1000)
 local ends_ms = string.format('%.0f', now_ms + lease_ms)
 local refused, ends = {}, {}
 for at = claims_at, #claims, 2 do
-  local _, _, why = judge_job(jobs, claims[at], tonumber(claims[at + 1]))
+  local why = judge_claim(jobs, claims[at], tonumber(claims[at + 1]))
   if why then
     refused[#refused + 1] = (at - claims_at) / 2
     refused[#refused + 1] = why
@@ -19677,7 +20132,7 @@ return { 'extended', now_ms, now_ms + lease_ms, refused }
     [153, 'lua/shared/queue/run.lua', 1],
     [165, 'lua/shared/queue/run.lua', 17],
     [196, 'lua/shared/queue/judge-one.lua', 1],
-    [206, 'lua/queue/extend.lua', 22],
+    [202, 'lua/queue/extend.lua', 23],
   ],
   encode(args) {
     const encoded = new Array<Argument>(2 + args.claims.length * 2)
@@ -19869,7 +20324,7 @@ export interface FindArguments {
 }
 
 export type FindAnswer =
-  | { readonly status: 'found'; readonly nowMs: number; readonly jobs: { readonly number: number; readonly id: string; readonly name: string; readonly state: string; readonly attempts: number; readonly token: number; readonly atMs: number; readonly priority: number; readonly maxAttempts: number; readonly maxRunMs: number; readonly group: string; readonly unique: string; readonly trace: string; readonly tags: string; readonly bytes: number; readonly payload: Buffer; readonly failedAtMs: number; readonly failure: string; readonly message: string; readonly progress: Buffer; readonly result: Buffer | null; readonly tracked: boolean }[]; readonly log: { readonly at: number; readonly atMs: number; readonly line: string }[] }
+  | { readonly status: 'found'; readonly nowMs: number; readonly looked: number; readonly jobs: { readonly number: number; readonly id: string; readonly name: string; readonly state: string; readonly attempts: number; readonly token: number; readonly atMs: number; readonly priority: number; readonly maxAttempts: number; readonly maxRunMs: number; readonly group: string; readonly unique: string; readonly trace: string; readonly tags: string; readonly bytes: number; readonly payload: Buffer; readonly failedAtMs: number; readonly failure: string; readonly message: string; readonly progress: Buffer; readonly result: Buffer | null; readonly tracked: boolean }[]; readonly log: { readonly at: number; readonly atMs: number; readonly line: string }[] }
 
 function readJobsOfFindFound(part: Reply | undefined): ({ readonly number: number; readonly id: string; readonly name: string; readonly state: string; readonly attempts: number; readonly token: number; readonly atMs: number; readonly priority: number; readonly maxAttempts: number; readonly maxRunMs: number; readonly group: string; readonly unique: string; readonly trace: string; readonly tags: string; readonly bytes: number; readonly payload: Buffer; readonly failedAtMs: number; readonly failure: string; readonly message: string; readonly progress: Buffer; readonly result: Buffer | null; readonly tracked: boolean })[] {
   const flat = asList(part)
@@ -19890,23 +20345,23 @@ function readLogOfFindFound(part: Reply | undefined): ({ readonly at: number; re
 }
 
 /**
- * Finds jobs by id. `state`: ready, scheduled, claimed, stopping, dead or done. `at_ms`: since when it is ready, until when it is scheduled, since when it is claimed, or when it ended. `failed_at_ms` is 0 for one that never failed. Unknown ones are left out. `log` has the lines of their logs, by places counted from 0.
+ * Finds jobs by id. `state`: ready, scheduled, claimed, stopping, dead or done. `at_ms`: since when it is ready, until when it is scheduled, since when it is claimed, or when it ended. `failed_at_ms` is 0 for one that never failed. Unknown ones are left out. Of large jobs it tells no more behind 4 MiB: it has `looked` at so many of those wanted. `log` has the lines of their logs, by places counted from 0.
  *
- * Cost: O(jobs).
+ * Cost: O(jobs), and 4 MiB of payloads.
  */
 export const find: Operation<FindArguments, FindAnswer> = {
   script: {
     name: 'queue/find',
-    sha1: '18bf3c48ad26935e37dc27b735f0405555a1b7a7',
+    sha1: 'b0023de9445a896d34b02fab5dea784382ebebdb',
     reads: true,
     bytes: true,
     source: `--[[
 Finds jobs by id. \`state\`: ready, scheduled, claimed, stopping, dead or done. \`at_ms\`: since when it is ready, until when
 it is scheduled, since when it is claimed, or when it ended. \`failed_at_ms\` is 0 for one that never failed. Unknown ones
-are left out. \`log\` has the lines of their logs, by places counted from 0.
+are left out. Of large jobs it tells no more behind 4 MiB: it has \`looked\` at so many of those wanted. \`log\` has the lines of their logs, by places counted from 0.
 
-@returns found  now_ms:integer jobs:[number:integer id:text name:text state:text attempts:integer token:integer at_ms:integer priority:integer max_attempts:integer max_run_ms:integer group:text unique:text trace:text tags:text bytes:integer payload:bytes failed_at_ms:integer failure:text message:text progress:bytes result:bytes? tracked:flag] log:[at:integer at_ms:integer line:text]
-@cost    O(jobs)
+@returns found  now_ms:integer looked:integer jobs:[number:integer id:text name:text state:text attempts:integer token:integer at_ms:integer priority:integer max_attempts:integer max_run_ms:integer group:text unique:text trace:text tags:text bytes:integer payload:bytes failed_at_ms:integer failure:text message:text progress:bytes result:bytes? tracked:flag] log:[at:integer at_ms:integer line:text]
+@cost    O(jobs), and 4 MiB of payloads
 @reads
 ]]
 local meta = KEYS[1] -- hash: the queue's state
@@ -20069,6 +20524,14 @@ local function read_job(record, usual)
     keep_result_ms = keep_result_ms,
   }
 end
+-- Large payloads. A payload of more than INLINE_BYTES is not stored in the record of its job but under 'b' and its number, and
+-- the run of the job says so: most calls need the head of a job only, and a hundred payloads of 4 MiB cannot be read in one.
+-- Such a job has a run from the beginning, for only the run knows its bytes.
+-- From how many bytes on the payload of a job is large; see shared/queue/body.
+local INLINE_BYTES = 16384
+
+-- How many bytes of payloads one call reads or answers: it stops behind the one that reaches this.
+local CALL_BYTES = 4194304
 -- The flags of a run, a bit each; see shared/queue/run. A job that is PLAIN has no other.
 local PLAIN = 1
 -- Others wait for it, in this queue or elsewhere; see shared/queue/parents.
@@ -20081,6 +20544,8 @@ local STORED = 8
 local TRACKED = 16
 -- It waits for others, or did.
 local CHILD = 32
+-- Its payload is stored apart; see shared/queue/body.
+local APART = 64
 
 -- Of the chores of a queue; see CHORES in src/queue/chores.ts.
 local DELIVER = 2
@@ -20090,6 +20555,24 @@ local function has_flag(flags, flag)
   return flags % (flag * 2) >= flag
 end
 
+-- What a queue was ever used for. A part that was never used is not looked at: most queues use few.
+local GROUPS = 2
+-- Of those from here on the quick way need not know; see also shared/queue/recurs.
+local DEPENDENCIES = 4
+-- Payloads that are stored apart; see shared/queue/body.
+local BODIES = 128
+
+local function size_of(record, run)
+  return run and run.size or #record
+end
+
+-- The payload of a job. \`flags\`: those of its run, 0: it has none.
+local function payload_of(jobs, seq, record, body_at, flags)
+  if has_flag(flags, APART) then
+    return redis.call('HGET', jobs, 'b' .. seq)
+  end
+  return string.sub(record, body_at)
+end
 -- What has happened to a job, stored in the hash of jobs under 'r' and its number. A job without it is ready and was
 -- never claimed.
 --   state      r ready, b ready again because its lease ended, w waits for others, s scheduled, c claimed, x cancelled while
@@ -20150,7 +20633,7 @@ local STATES = {
 local function state_of(run)
   return run and STATES[run.state] or 'ready'
 end
--- Everything that is known of a job, appended to a list.
+-- Everything that is known of a job, appended to a list. Answers its bytes there.
 local function tell_job(told, jobs, seq, record, run, usual)
   local job = read_job(record, usual)
   local more = redis.call('HMGET', jobs, 'e' .. seq, 'p' .. seq, 'o' .. seq)
@@ -20173,8 +20656,8 @@ local function tell_job(told, jobs, seq, record, run, usual)
     string.sub(job.unique, 2),
     job.trace,
     job.tags,
-    #record,
-    string.sub(record, job.body_at),
+    size_of(record, run),
+    payload_of(jobs, seq, record, job.body_at, run and run.flags or 0),
     failed_at_ms,
     kind,
     message,
@@ -20185,6 +20668,7 @@ local function tell_job(told, jobs, seq, record, run, usual)
   for _, part in ipairs(parts) do
     told[#told + 1] = part
   end
+  return size_of(record, run) + #message + #(more[2] or '') + #(more[3] or '')
 end
 -- The entries of such a text, the oldest first, and how many were dropped; see shared/queue/entries.
 local function list_entries(packed)
@@ -20217,15 +20701,19 @@ if queue.codec ~= codec then
   return redis.error_reply('CODEC ' .. queue.codec)
 end
 local told, log, place = {}, {}, 0
+local looked, bytes = 0, 0
 for at = wanted_at, #wanted, 1 do
-  local seq, record, run = find_job(jobs, ids, wanted[at])
-  if seq then
-    tell_job(told, jobs, seq, record, run, queue.usual)
-    tell_log(log, jobs, seq, place)
-    place = place + 1
+  if bytes < CALL_BYTES then
+    local seq, record, run = find_job(jobs, ids, wanted[at])
+    if seq then
+      bytes = bytes + tell_job(told, jobs, seq, record, run, queue.usual)
+      tell_log(log, jobs, seq, place)
+      place = place + 1
+    end
+    looked = looked + 1
   end
 end
-return { 'found', math.floor(clock_us() / 1000), told, log }
+return { 'found', math.floor(clock_us() / 1000), looked, told, log }
 `,
   },
   parts: ['meta', 'jobs', 'ids'],
@@ -20238,16 +20726,20 @@ return { 'found', math.floor(clock_us() / 1000), told, log }
     [115, 'lua/shared/queue/plain-head.lua', 8],
     [123, 'lua/shared/queue/job.lua', 14],
     [124, 'lua/shared/queue/job.lua', 45],
-    [170, 'lua/shared/queue/flags.lua', 1],
-    [191, 'lua/shared/queue/run.lua', 1],
-    [203, 'lua/shared/queue/run.lua', 17],
-    [216, 'lua/shared/queue/failure.lua', 1],
-    [218, 'lua/shared/queue/failure.lua', 7],
-    [222, 'lua/shared/queue/find.lua', 1],
-    [251, 'lua/shared/queue/tell-job.lua', 1],
-    [287, 'lua/shared/queue/list-entries.lua', 1],
-    [300, 'lua/shared/queue/tell-log.lua', 1],
-    [309, 'lua/queue/find.lua', 26],
+    [170, 'lua/shared/queue/body.lua', 1],
+    [173, 'lua/shared/queue/large.lua', 1],
+    [178, 'lua/shared/queue/flags.lua', 1],
+    [201, 'lua/shared/queue/marks.lua', 1],
+    [208, 'lua/shared/queue/body.lua', 22],
+    [219, 'lua/shared/queue/run.lua', 1],
+    [231, 'lua/shared/queue/run.lua', 17],
+    [244, 'lua/shared/queue/failure.lua', 1],
+    [246, 'lua/shared/queue/failure.lua', 7],
+    [250, 'lua/shared/queue/find.lua', 1],
+    [279, 'lua/shared/queue/tell-job.lua', 1],
+    [316, 'lua/shared/queue/list-entries.lua', 1],
+    [329, 'lua/shared/queue/tell-log.lua', 1],
+    [338, 'lua/queue/find.lua', 27],
   ],
   encode(args) {
     const encoded = new Array<Argument>(1 + args.wanted.length)
@@ -20265,8 +20757,9 @@ return { 'found', math.floor(clock_us() / 1000), told, log }
         return {
           status: 'found',
           nowMs: asInteger(parts[1]),
-          jobs: readJobsOfFindFound(parts[2]),
-          log: readLogOfFindFound(parts[3]),
+          looked: asInteger(parts[2]),
+          jobs: readJobsOfFindFound(parts[3]),
+          log: readLogOfFindFound(parts[4]),
         }
       default:
         return unexpected('the answer found', parts[0])
@@ -20853,12 +21346,12 @@ function readJobsOfListFailedPage(part: Reply | undefined): ({ readonly number: 
 /**
  * Lists dead jobs whose failure was of a kind, the oldest first. `next` is the marker, or -1 at the end. A job that is dead of it all the time is on one page, whatever comes and goes meanwhile.
  *
- * Cost: O((limit + log n) x log n), n = dead jobs.
+ * Cost: O((limit + log n) x log n), n = dead jobs, and 4 MiB of payloads.
  */
 export const listFailed: Operation<ListFailedArguments, ListFailedAnswer> = {
   script: {
     name: 'queue/list-failed',
-    sha1: '7aefb8f8689c79d0dfe44e7de6236abcae6210ff',
+    sha1: 'e7084ca57a7ab74879719172f1b5963e4e188c32',
     reads: true,
     bytes: true,
     source: `--[[
@@ -20866,7 +21359,7 @@ Lists dead jobs whose failure was of a kind, the oldest first. \`next\` is the m
 all the time is on one page, whatever comes and goes meanwhile.
 
 @returns page  now_ms:integer next:integer jobs:[number:integer id:text name:text state:text attempts:integer token:integer at_ms:integer priority:integer max_attempts:integer max_run_ms:integer group:text unique:text trace:text tags:text bytes:integer payload:bytes failed_at_ms:integer failure:text message:text progress:bytes result:bytes? tracked:flag]
-@cost    O((limit + log n) x log n), n = dead jobs
+@cost    O((limit + log n) x log n), n = dead jobs, and 4 MiB of payloads
 @reads
 ]]
 local meta = KEYS[1] -- hash: the queue's state
@@ -21032,6 +21525,14 @@ local function read_job(record, usual)
     keep_result_ms = keep_result_ms,
   }
 end
+-- Large payloads. A payload of more than INLINE_BYTES is not stored in the record of its job but under 'b' and its number, and
+-- the run of the job says so: most calls need the head of a job only, and a hundred payloads of 4 MiB cannot be read in one.
+-- Such a job has a run from the beginning, for only the run knows its bytes.
+-- From how many bytes on the payload of a job is large; see shared/queue/body.
+local INLINE_BYTES = 16384
+
+-- How many bytes of payloads one call reads or answers: it stops behind the one that reaches this.
+local CALL_BYTES = 4194304
 -- The flags of a run, a bit each; see shared/queue/run. A job that is PLAIN has no other.
 local PLAIN = 1
 -- Others wait for it, in this queue or elsewhere; see shared/queue/parents.
@@ -21044,6 +21545,8 @@ local STORED = 8
 local TRACKED = 16
 -- It waits for others, or did.
 local CHILD = 32
+-- Its payload is stored apart; see shared/queue/body.
+local APART = 64
 
 -- Of the chores of a queue; see CHORES in src/queue/chores.ts.
 local DELIVER = 2
@@ -21053,6 +21556,24 @@ local function has_flag(flags, flag)
   return flags % (flag * 2) >= flag
 end
 
+-- What a queue was ever used for. A part that was never used is not looked at: most queues use few.
+local GROUPS = 2
+-- Of those from here on the quick way need not know; see also shared/queue/recurs.
+local DEPENDENCIES = 4
+-- Payloads that are stored apart; see shared/queue/body.
+local BODIES = 128
+
+local function size_of(record, run)
+  return run and run.size or #record
+end
+
+-- The payload of a job. \`flags\`: those of its run, 0: it has none.
+local function payload_of(jobs, seq, record, body_at, flags)
+  if has_flag(flags, APART) then
+    return redis.call('HGET', jobs, 'b' .. seq)
+  end
+  return string.sub(record, body_at)
+end
 -- What has happened to a job, stored in the hash of jobs under 'r' and its number. A job without it is ready and was
 -- never claimed.
 --   state      r ready, b ready again because its lease ended, w waits for others, s scheduled, c claimed, x cancelled while
@@ -21100,6 +21621,7 @@ local STATES = {
 local function state_of(run)
   return run and STATES[run.state] or 'ready'
 end
+-- Telling a page of jobs.
 -- The fields of jobs in their hash: the record and the run of each, which are read and removed together.
 local function fields_of(numbers)
   local fields = {}
@@ -21109,7 +21631,7 @@ local function fields_of(numbers)
   end
   return fields
 end
--- Everything that is known of a job, appended to a list.
+-- Everything that is known of a job, appended to a list. Answers its bytes there.
 local function tell_job(told, jobs, seq, record, run, usual)
   local job = read_job(record, usual)
   local more = redis.call('HMGET', jobs, 'e' .. seq, 'p' .. seq, 'o' .. seq)
@@ -21132,8 +21654,8 @@ local function tell_job(told, jobs, seq, record, run, usual)
     string.sub(job.unique, 2),
     job.trace,
     job.tags,
-    #record,
-    string.sub(record, job.body_at),
+    size_of(record, run),
+    payload_of(jobs, seq, record, job.body_at, run and run.flags or 0),
     failed_at_ms,
     kind,
     message,
@@ -21144,6 +21666,28 @@ local function tell_job(told, jobs, seq, record, run, usual)
   for _, part in ipairs(parts) do
     told[#told + 1] = part
   end
+  return size_of(record, run) + #message + #(more[2] or '') + #(more[3] or '')
+end
+local READ_AT_ONCE = 100
+
+-- Tells of the jobs with these numbers those that are wanted, until they have CALL_BYTES. Answers how many it looked at.
+local function tell_page(told, jobs, numbers, usual, is_wanted)
+  local bytes = 0
+  for from = 1, #numbers, READ_AT_ONCE do
+    local some = { unpack(numbers, from, math.min(from + READ_AT_ONCE - 1, #numbers)) }
+    local stored = redis.call('HMGET', jobs, unpack(fields_of(some)))
+    for at, seq in ipairs(some) do
+      local record, packed = stored[at * 2 - 1], stored[at * 2]
+      local run = packed and unpack_run(packed)
+      if record and is_wanted(seq, record, run) then
+        bytes = bytes + tell_job(told, jobs, seq, record, run, usual)
+        if bytes >= CALL_BYTES then
+          return from + at - 1
+        end
+      end
+    end
+  end
+  return #numbers
 end
 -- Where in \`failed\`, from a place to before another one, the jobs begin whose number is greater. All are of one kind, and
 -- stand by their numbers, for these have as many digits each.
@@ -21186,13 +21730,10 @@ if queue.codec ~= codec then
 end
 local numbers, is_end = page_of_kind(failed, kinds, kind, after, limit)
 local told = {}
-if #numbers > 0 then
-  local stored = redis.call('HMGET', jobs, unpack(fields_of(numbers)))
-  for at, seq in ipairs(numbers) do
-    tell_job(told, jobs, seq, stored[at * 2 - 1], unpack_run(stored[at * 2]), queue.usual)
-  end
-end
-local next_number = is_end and -1 or tonumber(numbers[#numbers])
+local looked = tell_page(told, jobs, numbers, queue.usual, function()
+  return true
+end)
+local next_number = is_end and looked == #numbers and -1 or tonumber(numbers[looked])
 return { 'page', math.floor(clock_us() / 1000), next_number, told }
 `,
   },
@@ -21206,17 +21747,23 @@ return { 'page', math.floor(clock_us() / 1000), next_number, told }
     [117, 'lua/shared/queue/plain-head.lua', 8],
     [125, 'lua/shared/queue/job.lua', 14],
     [126, 'lua/shared/queue/job.lua', 45],
-    [172, 'lua/shared/queue/flags.lua', 1],
-    [193, 'lua/shared/queue/run.lua', 1],
-    [205, 'lua/shared/queue/run.lua', 17],
-    [218, 'lua/shared/queue/failure.lua', 1],
-    [220, 'lua/shared/queue/failure.lua', 7],
-    [224, 'lua/shared/queue/find.lua', 1],
-    [226, 'lua/shared/queue/find.lua', 16],
-    [240, 'lua/shared/queue/fields.lua', 1],
-    [249, 'lua/shared/queue/tell-job.lua', 1],
-    [285, 'lua/shared/queue/page-of-kind.lua', 1],
-    [316, 'lua/queue/list-failed.lua', 28],
+    [172, 'lua/shared/queue/body.lua', 1],
+    [175, 'lua/shared/queue/large.lua', 1],
+    [180, 'lua/shared/queue/flags.lua', 1],
+    [203, 'lua/shared/queue/marks.lua', 1],
+    [210, 'lua/shared/queue/body.lua', 22],
+    [221, 'lua/shared/queue/run.lua', 1],
+    [233, 'lua/shared/queue/run.lua', 17],
+    [246, 'lua/shared/queue/failure.lua', 1],
+    [248, 'lua/shared/queue/failure.lua', 7],
+    [252, 'lua/shared/queue/find.lua', 1],
+    [254, 'lua/shared/queue/find.lua', 16],
+    [268, 'lua/shared/queue/tell-page.lua', 1],
+    [269, 'lua/shared/queue/fields.lua', 1],
+    [278, 'lua/shared/queue/tell-job.lua', 1],
+    [315, 'lua/shared/queue/tell-page.lua', 4],
+    [336, 'lua/shared/queue/page-of-kind.lua', 1],
+    [367, 'lua/queue/list-failed.lua', 28],
   ],
   encode(args) {
     return [
@@ -21268,12 +21815,12 @@ function readJobsOfListPage(part: Reply | undefined): ({ readonly number: number
 /**
  * Lists jobs of a state, from place `after` on: ready ones (without group) in the order in which they will be claimed but for their priority, scheduled, blocked, claimed, dead and done ones by their time, and `grouped` ones by group. `next` is the place after the last one looked at, or -1 at the end. Places shift as jobs come and go.
  *
- * Cost: O(limit x log n).
+ * Cost: O(limit x log n), and 4 MiB of payloads.
  */
 export const list: Operation<ListArguments, ListAnswer> = {
   script: {
     name: 'queue/list',
-    sha1: '57da4b2adda2b2bb680e6d7123b37f8b1f910bb2',
+    sha1: '4f11069add2dfcf99cdb7284be88e7507cc4d4d5',
     reads: true,
     bytes: true,
     source: `--[[
@@ -21282,7 +21829,7 @@ for their priority, scheduled, blocked, claimed, dead and done ones by their tim
 after the last one looked at, or -1 at the end. Places shift as jobs come and go.
 
 @returns page  now_ms:integer next:integer jobs:[number:integer id:text name:text state:text attempts:integer token:integer at_ms:integer priority:integer max_attempts:integer max_run_ms:integer group:text unique:text trace:text tags:text bytes:integer payload:bytes failed_at_ms:integer failure:text message:text progress:bytes result:bytes? tracked:flag]
-@cost    O(limit x log n)
+@cost    O(limit x log n), and 4 MiB of payloads
 @reads
 ]]
 local meta = KEYS[1] -- hash: the queue's state
@@ -21454,6 +22001,14 @@ local function read_job(record, usual)
     keep_result_ms = keep_result_ms,
   }
 end
+-- Large payloads. A payload of more than INLINE_BYTES is not stored in the record of its job but under 'b' and its number, and
+-- the run of the job says so: most calls need the head of a job only, and a hundred payloads of 4 MiB cannot be read in one.
+-- Such a job has a run from the beginning, for only the run knows its bytes.
+-- From how many bytes on the payload of a job is large; see shared/queue/body.
+local INLINE_BYTES = 16384
+
+-- How many bytes of payloads one call reads or answers: it stops behind the one that reaches this.
+local CALL_BYTES = 4194304
 -- The flags of a run, a bit each; see shared/queue/run. A job that is PLAIN has no other.
 local PLAIN = 1
 -- Others wait for it, in this queue or elsewhere; see shared/queue/parents.
@@ -21466,6 +22021,8 @@ local STORED = 8
 local TRACKED = 16
 -- It waits for others, or did.
 local CHILD = 32
+-- Its payload is stored apart; see shared/queue/body.
+local APART = 64
 
 -- Of the chores of a queue; see CHORES in src/queue/chores.ts.
 local DELIVER = 2
@@ -21475,6 +22032,24 @@ local function has_flag(flags, flag)
   return flags % (flag * 2) >= flag
 end
 
+-- What a queue was ever used for. A part that was never used is not looked at: most queues use few.
+local GROUPS = 2
+-- Of those from here on the quick way need not know; see also shared/queue/recurs.
+local DEPENDENCIES = 4
+-- Payloads that are stored apart; see shared/queue/body.
+local BODIES = 128
+
+local function size_of(record, run)
+  return run and run.size or #record
+end
+
+-- The payload of a job. \`flags\`: those of its run, 0: it has none.
+local function payload_of(jobs, seq, record, body_at, flags)
+  if has_flag(flags, APART) then
+    return redis.call('HGET', jobs, 'b' .. seq)
+  end
+  return string.sub(record, body_at)
+end
 -- What has happened to a job, stored in the hash of jobs under 'r' and its number. A job without it is ready and was
 -- never claimed.
 --   state      r ready, b ready again because its lease ended, w waits for others, s scheduled, c claimed, x cancelled while
@@ -21522,6 +22097,7 @@ local STATES = {
 local function state_of(run)
   return run and STATES[run.state] or 'ready'
 end
+-- Telling a page of jobs.
 -- The fields of jobs in their hash: the record and the run of each, which are read and removed together.
 local function fields_of(numbers)
   local fields = {}
@@ -21531,7 +22107,7 @@ local function fields_of(numbers)
   end
   return fields
 end
--- Everything that is known of a job, appended to a list.
+-- Everything that is known of a job, appended to a list. Answers its bytes there.
 local function tell_job(told, jobs, seq, record, run, usual)
   local job = read_job(record, usual)
   local more = redis.call('HMGET', jobs, 'e' .. seq, 'p' .. seq, 'o' .. seq)
@@ -21554,8 +22130,8 @@ local function tell_job(told, jobs, seq, record, run, usual)
     string.sub(job.unique, 2),
     job.trace,
     job.tags,
-    #record,
-    string.sub(record, job.body_at),
+    size_of(record, run),
+    payload_of(jobs, seq, record, job.body_at, run and run.flags or 0),
     failed_at_ms,
     kind,
     message,
@@ -21566,6 +22142,28 @@ local function tell_job(told, jobs, seq, record, run, usual)
   for _, part in ipairs(parts) do
     told[#told + 1] = part
   end
+  return size_of(record, run) + #message + #(more[2] or '') + #(more[3] or '')
+end
+local READ_AT_ONCE = 100
+
+-- Tells of the jobs with these numbers those that are wanted, until they have CALL_BYTES. Answers how many it looked at.
+local function tell_page(told, jobs, numbers, usual, is_wanted)
+  local bytes = 0
+  for from = 1, #numbers, READ_AT_ONCE do
+    local some = { unpack(numbers, from, math.min(from + READ_AT_ONCE - 1, #numbers)) }
+    local stored = redis.call('HMGET', jobs, unpack(fields_of(some)))
+    for at, seq in ipairs(some) do
+      local record, packed = stored[at * 2 - 1], stored[at * 2]
+      local run = packed and unpack_run(packed)
+      if record and is_wanted(seq, record, run) then
+        bytes = bytes + tell_job(told, jobs, seq, record, run, usual)
+        if bytes >= CALL_BYTES then
+          return from + at - 1
+        end
+      end
+    end
+  end
+  return #numbers
 end
 
 local queue = open_queue(meta, codec, '')
@@ -21611,19 +22209,16 @@ else
   )
 end
 local told, seen = {}, {}
-if #numbers > 0 then
-  local stored = redis.call('HMGET', jobs, unpack(fields_of(numbers)))
-  for at, seq in ipairs(numbers) do
-    local record, packed = stored[at * 2 - 1], stored[at * 2]
-    local run = packed and unpack_run(packed)
-    -- A ghost is told where it stands now, and one that came back where it stands first.
-    if record and (state ~= 'ready' or (not seen[seq] and stands_listed(prioritized, record, run, seq))) then
-      tell_job(told, jobs, seq, record, run, queue.usual)
-      seen[seq] = true
-    end
+-- A ghost is told where it stands now, and one that came back where it stands first.
+local looked = tell_page(told, jobs, numbers, queue.usual, function(seq, record, run)
+  if state == 'ready' and (seen[seq] or not stands_listed(prioritized, record, run, seq)) then
+    return false
   end
-end
-local next_place = #numbers < limit and -1 or after + #numbers
+  seen[seq] = true
+  return true
+end)
+local is_end = looked == #numbers and #numbers < limit
+local next_place = is_end and -1 or after + looked
 return { 'page', math.floor(clock_us() / 1000), next_place, told }
 `,
   },
@@ -21637,16 +22232,22 @@ return { 'page', math.floor(clock_us() / 1000), next_place, told }
     [124, 'lua/shared/queue/plain-head.lua', 8],
     [132, 'lua/shared/queue/job.lua', 14],
     [133, 'lua/shared/queue/job.lua', 45],
-    [179, 'lua/shared/queue/flags.lua', 1],
-    [200, 'lua/shared/queue/run.lua', 1],
-    [212, 'lua/shared/queue/run.lua', 17],
-    [225, 'lua/shared/queue/failure.lua', 1],
-    [227, 'lua/shared/queue/failure.lua', 7],
-    [231, 'lua/shared/queue/find.lua', 1],
-    [233, 'lua/shared/queue/find.lua', 16],
-    [247, 'lua/shared/queue/fields.lua', 1],
-    [256, 'lua/shared/queue/tell-job.lua', 1],
-    [292, 'lua/queue/list.lua', 34],
+    [179, 'lua/shared/queue/body.lua', 1],
+    [182, 'lua/shared/queue/large.lua', 1],
+    [187, 'lua/shared/queue/flags.lua', 1],
+    [210, 'lua/shared/queue/marks.lua', 1],
+    [217, 'lua/shared/queue/body.lua', 22],
+    [228, 'lua/shared/queue/run.lua', 1],
+    [240, 'lua/shared/queue/run.lua', 17],
+    [253, 'lua/shared/queue/failure.lua', 1],
+    [255, 'lua/shared/queue/failure.lua', 7],
+    [259, 'lua/shared/queue/find.lua', 1],
+    [261, 'lua/shared/queue/find.lua', 16],
+    [275, 'lua/shared/queue/tell-page.lua', 1],
+    [276, 'lua/shared/queue/fields.lua', 1],
+    [285, 'lua/shared/queue/tell-job.lua', 1],
+    [322, 'lua/shared/queue/tell-page.lua', 4],
+    [343, 'lua/queue/list.lua', 34],
   ],
   encode(args) {
     return [
@@ -21977,7 +22578,7 @@ function readRefusedOfNoteNoted(part: Reply | undefined): ({ readonly at: number
 export const note: Operation<NoteArguments, NoteAnswer> = {
   script: {
     name: 'queue/note',
-    sha1: '7365ddbfa6842b63dcbaa71852509d8dc519c565',
+    sha1: '6d941cad2cde6e37cf29ba8a2b34fb72ebb58a28',
     reads: false,
     bytes: false,
     source: `--[[
@@ -22279,6 +22880,8 @@ local STORED = 8
 local TRACKED = 16
 -- It waits for others, or did.
 local CHILD = 32
+-- Its payload is stored apart; see shared/queue/body.
+local APART = 64
 
 -- Of the chores of a queue; see CHORES in src/queue/chores.ts.
 local DELIVER = 2
@@ -22303,14 +22906,15 @@ local function flag_job(jobs, queue, seq, record, run, flag)
     return run
   elseif not run then
     local name = read_job(record, queue.usual).name
-    run = { state = 'r', token = 0, attempts = 0, at_ms = math.floor(seq / 1000), flags = 0, name = name }
+    local at_ms = math.floor(seq / 1000)
+    run = { state = 'r', token = 0, attempts = 0, at_ms = at_ms, size = #record, flags = 0, name = name }
   end
   run.flags = flagged(run.flags, flag)
   redis.call(
     'HSET',
     jobs,
     'r' .. seq,
-    pack_run(run.state, run.token, run.attempts, run.at_ms, #record, run.flags, run.name)
+    pack_run(run.state, run.token, run.attempts, run.at_ms, run.size, run.flags, run.name)
   )
   return run
 end
@@ -22512,19 +23116,19 @@ return { 'noted', refused }
     [229, 'lua/shared/queue/run.lua', 1],
     [276, 'lua/shared/queue/happened.lua', 1],
     [288, 'lua/shared/queue/flags.lua', 1],
-    [317, 'lua/shared/queue/flag-job.lua', 1],
-    [335, 'lua/shared/queue/entries.lua', 1],
-    [353, 'lua/shared/queue/log.lua', 1],
-    [365, 'lua/shared/queue/find.lua', 1],
-    [391, 'lua/shared/queue/told.lua', 1],
-    [406, 'lua/queue/note.lua', 32],
-    [447, 'lua/shared/queue/publish.lua', 1],
-    [448, 'lua/shared/queue/message.lua', 1],
-    [458, 'lua/shared/queue/spelled.lua', 1],
-    [466, 'lua/shared/queue/send.lua', 1],
-    [482, 'lua/shared/queue/message.lua', 13],
-    [505, 'lua/shared/queue/publish.lua', 3],
-    [511, 'lua/queue/note.lua', 74],
+    [319, 'lua/shared/queue/flag-job.lua', 1],
+    [338, 'lua/shared/queue/entries.lua', 1],
+    [356, 'lua/shared/queue/log.lua', 1],
+    [368, 'lua/shared/queue/find.lua', 1],
+    [394, 'lua/shared/queue/told.lua', 1],
+    [409, 'lua/queue/note.lua', 32],
+    [450, 'lua/shared/queue/publish.lua', 1],
+    [451, 'lua/shared/queue/message.lua', 1],
+    [461, 'lua/shared/queue/spelled.lua', 1],
+    [469, 'lua/shared/queue/send.lua', 1],
+    [485, 'lua/shared/queue/message.lua', 13],
+    [508, 'lua/shared/queue/publish.lua', 3],
+    [514, 'lua/queue/note.lua', 74],
   ],
   encode(args) {
     const encoded = new Array<Argument>(3 + args.notes.length * 4)
@@ -22574,21 +23178,22 @@ function readEntriesOfOutboxOutbox(part: Reply | undefined): ({ readonly number:
 }
 
 /**
- * What waits to be brought to other queues, by its number, which rises. Whoever brings it says so with `delivered`.
+ * What waits to be brought to other queues, by its number, which rises. Whoever brings it says so with `delivered`. Of large jobs it tells no more behind those that reach 4 MiB: only an empty answer tells that there are none.
  *
- * Cost: O(log n + limit).
+ * Cost: O(log n + limit), and 4 MiB of payloads.
  */
 export const outbox: Operation<OutboxArguments, OutboxAnswer> = {
   script: {
     name: 'queue/outbox',
-    sha1: '50d20c2e5edc61d5447bd5d516e183e65340d637',
+    sha1: '04ff36dd1d1716f18813ef90df1c0f0eb80422f3',
     reads: true,
     bytes: true,
     source: `--[[
-What waits to be brought to other queues, by its number, which rises. Whoever brings it says so with \`delivered\`.
+What waits to be brought to other queues, by its number, which rises. Whoever brings it says so with \`delivered\`. Of
+large jobs it tells no more behind those that reach 4 MiB: only an empty answer tells that there are none.
 
 @returns outbox  entries:[number:integer target:text what:bytes]
-@cost    O(log n + limit)
+@cost    O(log n + limit), and 4 MiB of payloads
 @reads
 ]]
 local jobs = KEYS[1] -- hash: all that is stored of each job
@@ -22596,14 +23201,24 @@ local outbox = KEYS[2] -- sorted set: what goes to other queues -> its number
 local after = ARGV[1] -- text: number of the last one that was seen; 0: from the first
 local limit = tonumber(ARGV[2]) -- integer: how many at most
 
+-- From how many bytes on the payload of a job is large; see shared/queue/body.
+local INLINE_BYTES = 16384
+
+-- How many bytes of payloads one call reads or answers: it stops behind the one that reaches this.
+local CALL_BYTES = 4194304
+
 local numbers = redis.call('ZRANGEBYSCORE', outbox, '(' .. after, '+inf', 'LIMIT', '0', limit)
 local entries = {}
+local bytes = 0
 for _, number in ipairs(numbers) do
-  local packed = redis.call('HGET', jobs, 'x' .. number)
-  local target, what_at = struct.unpack('>Hc0', packed)
-  entries[#entries + 1] = tonumber(number)
-  entries[#entries + 1] = target
-  entries[#entries + 1] = string.sub(packed, what_at)
+  if bytes < CALL_BYTES then
+    local packed = redis.call('HGET', jobs, 'x' .. number)
+    local target, what_at = struct.unpack('>Hc0', packed)
+    bytes = bytes + #packed
+    entries[#entries + 1] = tonumber(number)
+    entries[#entries + 1] = target
+    entries[#entries + 1] = string.sub(packed, what_at)
+  end
 end
 return { 'outbox', entries }
 `,
@@ -22611,6 +23226,8 @@ return { 'outbox', entries }
   parts: ['jobs', 'outbox'],
   lines: [
     [1, 'lua/queue/outbox.lua', 1],
+    [14, 'lua/shared/queue/large.lua', 1],
+    [19, 'lua/queue/outbox.lua', 15],
   ],
   encode(args) {
     return [
@@ -22993,7 +23610,7 @@ export type ReceiveAnswer =
 export const receive: Operation<ReceiveArguments, ReceiveAnswer> = {
   script: {
     name: 'queue/receive',
-    sha1: 'b870193c4122c0f1a857748ff8b73c60e3daa389',
+    sha1: '3f96c178c88b0c71e1f025b155c2df1033c938f8',
     reads: false,
     bytes: false,
     source: `--[[
@@ -23285,6 +23902,8 @@ end
 local GROUPS = 2
 -- Of those from here on the quick way need not know; see also shared/queue/recurs.
 local DEPENDENCIES = 4
+-- Payloads that are stored apart; see shared/queue/body.
+local BODIES = 128
 
 local function is_marked(queue, mark)
   return queue.marks % (mark * 2) >= mark
@@ -23430,6 +24049,14 @@ local function read_job(record, usual)
     keep_result_ms = keep_result_ms,
   }
 end
+-- Large payloads. A payload of more than INLINE_BYTES is not stored in the record of its job but under 'b' and its number, and
+-- the run of the job says so: most calls need the head of a job only, and a hundred payloads of 4 MiB cannot be read in one.
+-- Such a job has a run from the beginning, for only the run knows its bytes.
+-- From how many bytes on the payload of a job is large; see shared/queue/body.
+local INLINE_BYTES = 16384
+
+-- How many bytes of payloads one call reads or answers: it stops behind the one that reaches this.
+local CALL_BYTES = 4194304
 -- The flags of a run, a bit each; see shared/queue/run. A job that is PLAIN has no other.
 local PLAIN = 1
 -- Others wait for it, in this queue or elsewhere; see shared/queue/parents.
@@ -23442,6 +24069,8 @@ local STORED = 8
 local TRACKED = 16
 -- It waits for others, or did.
 local CHILD = 32
+-- Its payload is stored apart; see shared/queue/body.
+local APART = 64
 
 -- Of the chores of a queue; see CHORES in src/queue/chores.ts.
 local DELIVER = 2
@@ -23459,6 +24088,25 @@ end
 local function flagged(flags, flag)
   return flags == PLAIN and flag or with_flag(flags, flag)
 end
+
+-- The fields that hold the record of a job, its bytes, and the flags of its run.
+local function record_fields(queue, seq, head, payload)
+  if #payload <= INLINE_BYTES then
+    return { seq, head .. payload }, #head + #payload, 0
+  end
+  set_mark(queue, BODIES)
+  return { seq, head, 'b' .. seq, payload }, #head + #payload, APART
+end
+
+local function add_run(fields, seq, run)
+  fields[#fields + 1] = 'r' .. seq
+  fields[#fields + 1] = run
+end
+
+local function size_of(record, run)
+  return run and run.size or #record
+end
+
 -- Remembers for those who listen, where there are any, what happens to a job; see shared/queue/message. A job that was never
 -- claimed has no run.
 local function happened(queue, what, seq, job, run, more)
@@ -24153,6 +24801,7 @@ local function leave_ready(keys, queue, job, seq, now_us)
     queue.ghosts = queue.ghosts + 1
   end
 end
+
 -- The numbers of new jobs; see shared/queue/job.
 
 -- The last number of \`count\` new jobs is \`queue.last\`; answers the first.
@@ -24166,14 +24815,17 @@ end
 
 -- A job is there from \`due_ms\` on; 0: at once.
 local function add_job(keys, queue, seq, job, payload, due_ms, now_us)
-  local record = full_head(job) .. payload
-  local size = #record
+  local fields, size, flags = record_fields(queue, seq, full_head(job), payload)
   if due_ms == 0 then
-    redis.call('HSET', keys.jobs, seq, record)
+    if flags ~= 0 then
+      add_run(fields, seq, pack_run('r', 0, 0, math.floor(now_us / 1000), size, flags, job.name))
+    end
+    redis.call('HSET', keys.jobs, unpack(fields))
     stand_ready(keys, queue, job, seq, false, now_us)
     queue.ready = queue.ready + size
   else
-    redis.call('HSET', keys.jobs, seq, record, 'r' .. seq, pack_run('s', 0, 0, due_ms, size, 0, job.name))
+    add_run(fields, seq, pack_run('s', 0, 0, due_ms, size, flags, job.name))
+    redis.call('HSET', keys.jobs, unpack(fields))
     redis.call('ZADD', keys.scheduled, string.format('%.0f', due_ms), seq)
     note_due(queue, due_ms)
     queue.scheduled = queue.scheduled + size
@@ -24185,20 +24837,14 @@ end
 
 -- A job that waits for others; see shared/queue/parents.
 local function add_blocked(keys, queue, seq, job, payload, now_ms)
-  local record = full_head(job) .. payload
-  redis.call(
-    'HSET',
-    keys.jobs,
-    seq,
-    record,
-    'r' .. seq,
-    pack_run('w', 0, 0, now_ms, #record, CHILD, job.name)
-  )
+  local fields, size, flags = record_fields(queue, seq, full_head(job), payload)
+  add_run(fields, seq, pack_run('w', 0, 0, now_ms, size, with_flag(flags, CHILD), job.name))
+  redis.call('HSET', keys.jobs, unpack(fields))
   redis.call('ZADD', keys.blocked, seq, seq)
   if job.tags ~= '' then
     enter_tags(keys.tagged, seq, job.tags)
   end
-  queue.blocked = queue.blocked + #record
+  queue.blocked = queue.blocked + size
 end
 -- Duplicates: what is remembered of them, and jobs that they replace.
 
@@ -24225,14 +24871,20 @@ local function replace_job(keys, queue, seq, new, payload, due_ms, now_us)
     return
   end
   local old, token, flags = read_job(stored[1], queue.usual), 0, 0
+  local old_size = size_of(stored[1], run)
   if run then
     token, flags = run.token, run.flags == PLAIN and 0 or run.flags
   end
   new.id, new.unique = old.id, old.unique
   happened(queue, 'replaced', seq, new, run, '')
-  local record = full_head(new) .. payload
-  local size = #record
-  redis.call('HSET', keys.jobs, seq, record)
+  local fields, size, apart = record_fields(queue, seq, full_head(new), payload)
+  redis.call('HSET', keys.jobs, unpack(fields))
+  if apart == 0 and has_flag(flags, APART) then
+    redis.call('HDEL', keys.jobs, 'b' .. seq)
+    flags = flags - APART
+  elseif apart ~= 0 then
+    flags = with_flag(flags, APART)
+  end
   if old.tags ~= new.tags then
 -- Takes a job from its tags; see shared/queue/enter-tags.
 local function leave_tags(tagged, seq, tags, is_tracked)
@@ -24246,16 +24898,16 @@ end
     leave_tags(keys.tagged, seq, old.tags, false)
     enter_tags(keys.tagged, seq, new.tags)
   end
-  if not run and due_ms == 0 and old.group == new.group and old.priority == new.priority then
-    queue.ready = queue.ready - #stored[1] + size
+  if not run and apart == 0 and due_ms == 0 and old.group == new.group and old.priority == new.priority then
+    queue.ready = queue.ready - old_size + size
     return
   end
-  leave_place(keys, queue, seq, old, state, #stored[1], now_us)
+  leave_place(keys, queue, seq, old, state, old_size, now_us)
   if state == 'w' then
     redis.call('HSET', keys.jobs, 'r' .. seq, pack_run('w', 0, 0, run.at_ms, size, flags, new.name))
     queue.blocked = queue.blocked + size
   elseif due_ms == 0 then
-    if run then
+    if run or apart ~= 0 then
       local at_ms = math.floor(now_us / 1000)
       redis.call('HSET', keys.jobs, 'r' .. seq, pack_run('r', token, 0, at_ms, size, flags, new.name))
     end
@@ -24666,6 +25318,9 @@ local function erase_job(keys, queue, seq, job, run)
     'l' .. seq,
     'w' .. seq
   )
+  if run and has_flag(run.flags, APART) then
+    redis.call('HDEL', keys.jobs, 'b' .. seq)
+  end
   if not job.is_plain then
     free_names(keys.ids, job, seq)
   end
@@ -24759,7 +25414,7 @@ local function holder_of_id(keys, queue, id, now_ms)
     return seq
   end
   redis.call('ZREM', keys.done, seq)
-  queue.done = queue.done - #stored[1]
+  queue.done = queue.done - run.size
   erase_job(keys, queue, seq, read_job(stored[1], queue.usual), run)
   return nil
 end
@@ -25142,75 +25797,78 @@ return { 'received', queue.chores }
     [253, 'lua/shared/queue/wide.lua', 1],
     [268, 'lua/shared/queue/settings.lua', 1],
     [286, 'lua/shared/queue/marks.lua', 1],
-    [300, 'lua/shared/queue/note-due.lua', 1],
-    [308, 'lua/shared/queue/rate.lua', 1],
-    [329, 'lua/shared/queue/rate.lua', 37],
-    [335, 'lua/shared/queue/job.lua', 1],
-    [347, 'lua/shared/queue/plain-head.lua', 1],
-    [350, 'lua/shared/queue/plain-head.lua', 8],
-    [358, 'lua/shared/queue/job.lua', 14],
-    [435, 'lua/shared/queue/flags.lua', 1],
-    [464, 'lua/shared/queue/happened.lua', 1],
-    [476, 'lua/shared/queue/enter-tags.lua', 1],
-    [482, 'lua/shared/queue/tell-others.lua', 1],
-    [484, 'lua/shared/queue/packed-notes.lua', 1],
-    [485, 'lua/shared/queue/leave-notes.lua', 1],
-    [503, 'lua/shared/queue/fold.lua', 1],
-    [504, 'lua/shared/queue/statistics.lua', 1],
-    [737, 'lua/shared/queue/fold.lua', 3],
-    [748, 'lua/shared/queue/leave-notes.lua', 20],
-    [752, 'lua/shared/queue/packed-notes.lua', 3],
-    [760, 'lua/shared/queue/tell-others.lua', 4],
-    [763, 'lua/shared/queue/result.lua', 1],
-    [777, 'lua/shared/queue/tell-ends.lua', 1],
-    [833, 'lua/shared/queue/tell-others.lua', 9],
-    [836, 'lua/shared/queue/tell-others.lua', 13],
-    [839, 'lua/shared/queue/publish.lua', 1],
-    [840, 'lua/shared/queue/message.lua', 1],
-    [850, 'lua/shared/queue/spelled.lua', 1],
-    [858, 'lua/shared/queue/send.lua', 1],
-    [874, 'lua/shared/queue/message.lua', 13],
-    [897, 'lua/shared/queue/publish.lua', 3],
-    [903, 'lua/shared/queue/tell-others.lua', 17],
-    [906, 'lua/shared/queue/run.lua', 1],
-    [935, 'lua/shared/queue/names.lua', 1],
-    [981, 'lua/shared/queue/groups.lua', 1],
-    [1027, 'lua/shared/queue/burst.lua', 1],
-    [1039, 'lua/shared/queue/groups.lua', 48],
-    [1121, 'lua/shared/queue/ready.lua', 1],
-    [1158, 'lua/shared/queue/number.lua', 1],
-    [1167, 'lua/shared/queue/enqueue.lua', 1],
-    [1205, 'lua/shared/queue/replace.lua', 1],
-    [1207, 'lua/shared/queue/replace.lua', 24],
-    [1239, 'lua/shared/queue/leave-tags.lua', 1],
-    [1248, 'lua/shared/queue/replace.lua', 57],
-    [1273, 'lua/shared/queue/idempotency.lua', 1],
-    [1287, 'lua/shared/queue/idle.lua', 1],
-    [1354, 'lua/shared/listening.lua', 1],
-    [1373, 'lua/shared/queue/idle.lua', 69],
-    [1464, 'lua/shared/queue/idle.lua', 171],
-    [1475, 'lua/shared/queue/find.lua', 1],
-    [1501, 'lua/shared/queue/failure.lua', 1],
-    [1511, 'lua/shared/queue/parents.lua', 1],
-    [1592, 'lua/shared/queue/link.lua', 1],
-    [1655, 'lua/shared/queue/end.lua', 1],
-    [1676, 'lua/shared/queue/leave-tags.lua', 1],
-    [1685, 'lua/shared/queue/end.lua', 23],
-    [1695, 'lua/shared/queue/spec.lua', 1],
-    [1819, 'lua/shared/queue/spec.lua', 135],
-    [1826, 'lua/queue/receive.lua', 73],
-    [1889, 'lua/shared/queue/settle.lua', 1],
-    [1890, 'lua/shared/queue/dead.lua', 1],
-    [1944, 'lua/shared/queue/backoff.lua', 1],
-    [1946, 'lua/shared/queue/backoff.lua', 22],
-    [1965, 'lua/shared/queue/unblock.lua', 1],
-    [1971, 'lua/shared/queue/outbox.lua', 1],
-    [1982, 'lua/shared/queue/entries.lua', 1],
-    [2000, 'lua/shared/queue/history.lua', 1],
-    [2014, 'lua/shared/queue/note-end.lua', 1],
-    [2044, 'lua/shared/queue/cancel.lua', 1],
-    [2052, 'lua/shared/queue/settle.lua', 18],
-    [2126, 'lua/queue/receive.lua', 137],
+    [302, 'lua/shared/queue/note-due.lua', 1],
+    [310, 'lua/shared/queue/rate.lua', 1],
+    [331, 'lua/shared/queue/rate.lua', 37],
+    [337, 'lua/shared/queue/job.lua', 1],
+    [349, 'lua/shared/queue/plain-head.lua', 1],
+    [352, 'lua/shared/queue/plain-head.lua', 8],
+    [360, 'lua/shared/queue/job.lua', 14],
+    [437, 'lua/shared/queue/body.lua', 1],
+    [440, 'lua/shared/queue/large.lua', 1],
+    [445, 'lua/shared/queue/flags.lua', 1],
+    [476, 'lua/shared/queue/body.lua', 7],
+    [495, 'lua/shared/queue/happened.lua', 1],
+    [507, 'lua/shared/queue/enter-tags.lua', 1],
+    [513, 'lua/shared/queue/tell-others.lua', 1],
+    [515, 'lua/shared/queue/packed-notes.lua', 1],
+    [516, 'lua/shared/queue/leave-notes.lua', 1],
+    [534, 'lua/shared/queue/fold.lua', 1],
+    [535, 'lua/shared/queue/statistics.lua', 1],
+    [768, 'lua/shared/queue/fold.lua', 3],
+    [779, 'lua/shared/queue/leave-notes.lua', 20],
+    [783, 'lua/shared/queue/packed-notes.lua', 3],
+    [791, 'lua/shared/queue/tell-others.lua', 4],
+    [794, 'lua/shared/queue/result.lua', 1],
+    [808, 'lua/shared/queue/tell-ends.lua', 1],
+    [864, 'lua/shared/queue/tell-others.lua', 9],
+    [867, 'lua/shared/queue/tell-others.lua', 13],
+    [870, 'lua/shared/queue/publish.lua', 1],
+    [871, 'lua/shared/queue/message.lua', 1],
+    [881, 'lua/shared/queue/spelled.lua', 1],
+    [889, 'lua/shared/queue/send.lua', 1],
+    [905, 'lua/shared/queue/message.lua', 13],
+    [928, 'lua/shared/queue/publish.lua', 3],
+    [934, 'lua/shared/queue/tell-others.lua', 17],
+    [937, 'lua/shared/queue/run.lua', 1],
+    [966, 'lua/shared/queue/names.lua', 1],
+    [1012, 'lua/shared/queue/groups.lua', 1],
+    [1058, 'lua/shared/queue/burst.lua', 1],
+    [1070, 'lua/shared/queue/groups.lua', 48],
+    [1152, 'lua/shared/queue/ready.lua', 1],
+    [1190, 'lua/shared/queue/number.lua', 1],
+    [1199, 'lua/shared/queue/enqueue.lua', 1],
+    [1234, 'lua/shared/queue/replace.lua', 1],
+    [1236, 'lua/shared/queue/replace.lua', 24],
+    [1274, 'lua/shared/queue/leave-tags.lua', 1],
+    [1283, 'lua/shared/queue/replace.lua', 63],
+    [1308, 'lua/shared/queue/idempotency.lua', 1],
+    [1322, 'lua/shared/queue/idle.lua', 1],
+    [1389, 'lua/shared/listening.lua', 1],
+    [1408, 'lua/shared/queue/idle.lua', 69],
+    [1499, 'lua/shared/queue/idle.lua', 171],
+    [1510, 'lua/shared/queue/find.lua', 1],
+    [1536, 'lua/shared/queue/failure.lua', 1],
+    [1546, 'lua/shared/queue/parents.lua', 1],
+    [1627, 'lua/shared/queue/link.lua', 1],
+    [1690, 'lua/shared/queue/end.lua', 1],
+    [1714, 'lua/shared/queue/leave-tags.lua', 1],
+    [1723, 'lua/shared/queue/end.lua', 26],
+    [1733, 'lua/shared/queue/spec.lua', 1],
+    [1857, 'lua/shared/queue/spec.lua', 135],
+    [1864, 'lua/queue/receive.lua', 74],
+    [1927, 'lua/shared/queue/settle.lua', 1],
+    [1928, 'lua/shared/queue/dead.lua', 1],
+    [1982, 'lua/shared/queue/backoff.lua', 1],
+    [1984, 'lua/shared/queue/backoff.lua', 22],
+    [2003, 'lua/shared/queue/unblock.lua', 1],
+    [2009, 'lua/shared/queue/outbox.lua', 1],
+    [2020, 'lua/shared/queue/entries.lua', 1],
+    [2038, 'lua/shared/queue/history.lua', 1],
+    [2052, 'lua/shared/queue/note-end.lua', 1],
+    [2082, 'lua/shared/queue/cancel.lua', 1],
+    [2090, 'lua/shared/queue/settle.lua', 18],
+    [2164, 'lua/queue/receive.lua', 138],
   ],
   encode(args) {
     const encoded = new Array<Argument>(5 + args.entries.length * 2)
@@ -27187,7 +27845,7 @@ function readRefusedOfReleaseReleased(part: Reply | undefined): ({ readonly at: 
 export const release: Operation<ReleaseArguments, ReleaseAnswer> = {
   script: {
     name: 'queue/release',
-    sha1: 'fe3b7b7d5b76873229632ac2b987845a566d3d17',
+    sha1: '5c7409b7ce532cf4109fd5549a47fb8703f7a4ff',
     reads: false,
     bytes: false,
     source: `--[[
@@ -27503,6 +28161,8 @@ end
 local GROUPS = 2
 -- Of those from here on the quick way need not know; see also shared/queue/recurs.
 local DEPENDENCIES = 4
+-- Payloads that are stored apart; see shared/queue/body.
+local BODIES = 128
 
 local function is_marked(queue, mark)
   return queue.marks % (mark * 2) >= mark
@@ -27630,6 +28290,8 @@ local STORED = 8
 local TRACKED = 16
 -- It waits for others, or did.
 local CHILD = 32
+-- Its payload is stored apart; see shared/queue/body.
+local APART = 64
 
 -- Of the chores of a queue; see CHORES in src/queue/chores.ts.
 local DELIVER = 2
@@ -28035,6 +28697,9 @@ local function erase_job(keys, queue, seq, job, run)
     'l' .. seq,
     'w' .. seq
   )
+  if run and has_flag(run.flags, APART) then
+    redis.call('HDEL', keys.jobs, 'b' .. seq)
+  end
   if not job.is_plain then
     free_names(keys.ids, job, seq)
   end
@@ -29038,72 +29703,72 @@ return { 'released', queue.chores, refused }
     [284, 'lua/shared/queue/save-call.lua', 1],
     [292, 'lua/shared/queue/settings.lua', 1],
     [310, 'lua/shared/queue/marks.lua', 1],
-    [324, 'lua/shared/queue/note-due.lua', 1],
-    [332, 'lua/shared/queue/rate.lua', 1],
-    [353, 'lua/shared/queue/rate.lua', 37],
-    [359, 'lua/shared/queue/job.lua', 1],
-    [371, 'lua/shared/queue/plain-head.lua', 1],
-    [374, 'lua/shared/queue/plain-head.lua', 8],
-    [382, 'lua/shared/queue/job.lua', 14],
-    [383, 'lua/shared/queue/job.lua', 45],
-    [429, 'lua/shared/queue/flags.lua', 1],
-    [458, 'lua/shared/queue/run.lua', 1],
-    [505, 'lua/shared/queue/parents.lua', 1],
-    [564, 'lua/shared/queue/parents.lua', 70],
-    [576, 'lua/shared/queue/happened.lua', 1],
-    [588, 'lua/shared/queue/entries.lua', 1],
-    [606, 'lua/shared/queue/history.lua', 1],
-    [620, 'lua/shared/queue/names.lua', 1],
-    [623, 'lua/shared/queue/names.lua', 29],
-    [641, 'lua/shared/queue/groups.lua', 1],
-    [687, 'lua/shared/queue/burst.lua', 1],
-    [699, 'lua/shared/queue/groups.lua', 48],
-    [770, 'lua/shared/queue/groups.lua', 130],
-    [780, 'lua/shared/queue/ready.lua', 1],
-    [809, 'lua/shared/queue/backoff.lua', 1],
-    [811, 'lua/shared/queue/backoff.lua', 22],
-    [830, 'lua/shared/queue/end.lua', 1],
-    [851, 'lua/shared/queue/leave-tags.lua', 1],
-    [860, 'lua/shared/queue/end.lua', 23],
-    [877, 'lua/shared/queue/note-end.lua', 1],
-    [907, 'lua/shared/queue/tell-others.lua', 1],
-    [909, 'lua/shared/queue/packed-notes.lua', 1],
-    [910, 'lua/shared/queue/leave-notes.lua', 1],
-    [928, 'lua/shared/queue/fold.lua', 1],
-    [929, 'lua/shared/queue/statistics.lua', 1],
-    [1162, 'lua/shared/queue/fold.lua', 3],
-    [1173, 'lua/shared/queue/leave-notes.lua', 20],
-    [1177, 'lua/shared/queue/packed-notes.lua', 3],
-    [1185, 'lua/shared/queue/tell-others.lua', 4],
-    [1188, 'lua/shared/queue/result.lua', 1],
-    [1202, 'lua/shared/queue/tell-ends.lua', 1],
-    [1258, 'lua/shared/queue/tell-others.lua', 9],
-    [1261, 'lua/shared/queue/tell-others.lua', 13],
-    [1264, 'lua/shared/queue/publish.lua', 1],
-    [1265, 'lua/shared/queue/message.lua', 1],
-    [1275, 'lua/shared/queue/spelled.lua', 1],
-    [1283, 'lua/shared/queue/send.lua', 1],
-    [1299, 'lua/shared/queue/message.lua', 13],
-    [1322, 'lua/shared/queue/publish.lua', 3],
-    [1328, 'lua/shared/queue/tell-others.lua', 17],
-    [1331, 'lua/shared/queue/cancel.lua', 1],
-    [1339, 'lua/shared/queue/stop.lua', 1],
-    [1347, 'lua/shared/queue/idle.lua', 1],
-    [1414, 'lua/shared/listening.lua', 1],
-    [1433, 'lua/shared/queue/idle.lua', 69],
-    [1524, 'lua/shared/queue/idle.lua', 171],
-    [1535, 'lua/shared/queue/judge-one.lua', 1],
-    [1545, 'lua/shared/queue/told.lua', 1],
-    [1560, 'lua/shared/queue/freed.lua', 1],
-    [1569, 'lua/shared/queue/give-back.lua', 1],
-    [1605, 'lua/queue/release.lua', 75],
-    [1673, 'lua/shared/queue/settle.lua', 1],
-    [1674, 'lua/shared/queue/failure.lua', 1],
-    [1680, 'lua/shared/queue/dead.lua', 1],
-    [1734, 'lua/shared/queue/unblock.lua', 1],
-    [1740, 'lua/shared/queue/outbox.lua', 1],
-    [1751, 'lua/shared/queue/settle.lua', 18],
-    [1825, 'lua/queue/release.lua', 144],
+    [326, 'lua/shared/queue/note-due.lua', 1],
+    [334, 'lua/shared/queue/rate.lua', 1],
+    [355, 'lua/shared/queue/rate.lua', 37],
+    [361, 'lua/shared/queue/job.lua', 1],
+    [373, 'lua/shared/queue/plain-head.lua', 1],
+    [376, 'lua/shared/queue/plain-head.lua', 8],
+    [384, 'lua/shared/queue/job.lua', 14],
+    [385, 'lua/shared/queue/job.lua', 45],
+    [431, 'lua/shared/queue/flags.lua', 1],
+    [462, 'lua/shared/queue/run.lua', 1],
+    [509, 'lua/shared/queue/parents.lua', 1],
+    [568, 'lua/shared/queue/parents.lua', 70],
+    [580, 'lua/shared/queue/happened.lua', 1],
+    [592, 'lua/shared/queue/entries.lua', 1],
+    [610, 'lua/shared/queue/history.lua', 1],
+    [624, 'lua/shared/queue/names.lua', 1],
+    [627, 'lua/shared/queue/names.lua', 29],
+    [645, 'lua/shared/queue/groups.lua', 1],
+    [691, 'lua/shared/queue/burst.lua', 1],
+    [703, 'lua/shared/queue/groups.lua', 48],
+    [774, 'lua/shared/queue/groups.lua', 130],
+    [784, 'lua/shared/queue/ready.lua', 1],
+    [813, 'lua/shared/queue/backoff.lua', 1],
+    [815, 'lua/shared/queue/backoff.lua', 22],
+    [834, 'lua/shared/queue/end.lua', 1],
+    [858, 'lua/shared/queue/leave-tags.lua', 1],
+    [867, 'lua/shared/queue/end.lua', 26],
+    [884, 'lua/shared/queue/note-end.lua', 1],
+    [914, 'lua/shared/queue/tell-others.lua', 1],
+    [916, 'lua/shared/queue/packed-notes.lua', 1],
+    [917, 'lua/shared/queue/leave-notes.lua', 1],
+    [935, 'lua/shared/queue/fold.lua', 1],
+    [936, 'lua/shared/queue/statistics.lua', 1],
+    [1169, 'lua/shared/queue/fold.lua', 3],
+    [1180, 'lua/shared/queue/leave-notes.lua', 20],
+    [1184, 'lua/shared/queue/packed-notes.lua', 3],
+    [1192, 'lua/shared/queue/tell-others.lua', 4],
+    [1195, 'lua/shared/queue/result.lua', 1],
+    [1209, 'lua/shared/queue/tell-ends.lua', 1],
+    [1265, 'lua/shared/queue/tell-others.lua', 9],
+    [1268, 'lua/shared/queue/tell-others.lua', 13],
+    [1271, 'lua/shared/queue/publish.lua', 1],
+    [1272, 'lua/shared/queue/message.lua', 1],
+    [1282, 'lua/shared/queue/spelled.lua', 1],
+    [1290, 'lua/shared/queue/send.lua', 1],
+    [1306, 'lua/shared/queue/message.lua', 13],
+    [1329, 'lua/shared/queue/publish.lua', 3],
+    [1335, 'lua/shared/queue/tell-others.lua', 17],
+    [1338, 'lua/shared/queue/cancel.lua', 1],
+    [1346, 'lua/shared/queue/stop.lua', 1],
+    [1354, 'lua/shared/queue/idle.lua', 1],
+    [1421, 'lua/shared/listening.lua', 1],
+    [1440, 'lua/shared/queue/idle.lua', 69],
+    [1531, 'lua/shared/queue/idle.lua', 171],
+    [1542, 'lua/shared/queue/judge-one.lua', 7],
+    [1552, 'lua/shared/queue/told.lua', 1],
+    [1567, 'lua/shared/queue/freed.lua', 1],
+    [1576, 'lua/shared/queue/give-back.lua', 1],
+    [1612, 'lua/queue/release.lua', 75],
+    [1680, 'lua/shared/queue/settle.lua', 1],
+    [1681, 'lua/shared/queue/failure.lua', 1],
+    [1687, 'lua/shared/queue/dead.lua', 1],
+    [1741, 'lua/shared/queue/unblock.lua', 1],
+    [1747, 'lua/shared/queue/outbox.lua', 1],
+    [1758, 'lua/shared/queue/settle.lua', 18],
+    [1832, 'lua/queue/release.lua', 144],
   ],
   encode(args) {
     const encoded = new Array<Argument>(6 + args.claims.length * 3)
@@ -29163,7 +29828,7 @@ function readOutcomesOfReprioritizeChanged(part: Reply | undefined): (string)[] 
 export const reprioritize: Operation<ReprioritizeArguments, ReprioritizeAnswer> = {
   script: {
     name: 'queue/reprioritize',
-    sha1: '7567f93fcb08bdf440442d424d05754ddf72d696',
+    sha1: '6d632946ceb33f1fe47fd2cced5736e3c31051da',
     reads: false,
     bytes: false,
     source: `--[[
@@ -29319,6 +29984,8 @@ end
 local GROUPS = 2
 -- Of those from here on the quick way need not know; see also shared/queue/recurs.
 local DEPENDENCIES = 4
+-- Payloads that are stored apart; see shared/queue/body.
+local BODIES = 128
 
 local function is_marked(queue, mark)
   return queue.marks % (mark * 2) >= mark
@@ -29468,6 +30135,8 @@ local STORED = 8
 local TRACKED = 16
 -- It waits for others, or did.
 local CHILD = 32
+-- Its payload is stored apart; see shared/queue/body.
+local APART = 64
 
 -- Of the chores of a queue; see CHORES in src/queue/chores.ts.
 local DELIVER = 2
@@ -29691,6 +30360,7 @@ local function leave_ready(keys, queue, job, seq, now_us)
     queue.ghosts = queue.ghosts + 1
   end
 end
+
 -- Finding a job by its id.
 
 -- Its number as text, its record and its run (nil: ready, never claimed); nil where there is no such job.
@@ -29724,15 +30394,16 @@ end
 local function rewrite_job(jobs, queue, seq, job, run, record, state)
   local changed = full_head(job) .. string.sub(record, job.body_at)
   local bytes = state == 'stopping' and 'claimed' or state
+  local grown = #changed - #record
   redis.call('HSET', jobs, seq, changed)
-  queue[bytes] = queue[bytes] + #changed - #record
+  queue[bytes] = queue[bytes] + grown
   if run then
     local flags = run.flags == PLAIN and 0 or run.flags
     redis.call(
       'HSET',
       jobs,
       'r' .. seq,
-      pack_run(run.state, run.token, run.attempts, run.at_ms, #changed, flags, run.name)
+      pack_run(run.state, run.token, run.attempts, run.at_ms, run.size + grown, flags, run.name)
     )
   end
 end
@@ -29855,29 +30526,29 @@ return { 'changed', outcomes }
     [105, 'lua/shared/queue/save.lua', 1],
     [107, 'lua/shared/queue/save.lua', 13],
     [150, 'lua/shared/queue/marks.lua', 1],
-    [164, 'lua/shared/queue/rate.lua', 1],
-    [185, 'lua/shared/queue/rate.lua', 37],
-    [191, 'lua/shared/queue/job.lua', 1],
-    [203, 'lua/shared/queue/plain-head.lua', 1],
-    [206, 'lua/shared/queue/plain-head.lua', 8],
-    [214, 'lua/shared/queue/job.lua', 14],
-    [291, 'lua/shared/queue/flags.lua', 1],
-    [308, 'lua/shared/queue/run.lua', 1],
-    [337, 'lua/shared/queue/happened.lua', 1],
-    [349, 'lua/shared/queue/groups.lua', 1],
-    [395, 'lua/shared/queue/burst.lua', 1],
-    [407, 'lua/shared/queue/groups.lua', 48],
-    [489, 'lua/shared/queue/ready.lua', 1],
-    [526, 'lua/shared/queue/find.lua', 1],
-    [555, 'lua/shared/queue/rewrite.lua', 1],
-    [571, 'lua/queue/reprioritize.lua', 34],
-    [612, 'lua/shared/queue/publish.lua', 1],
-    [613, 'lua/shared/queue/message.lua', 1],
-    [623, 'lua/shared/queue/spelled.lua', 1],
-    [631, 'lua/shared/queue/send.lua', 1],
-    [647, 'lua/shared/queue/message.lua', 13],
-    [670, 'lua/shared/queue/publish.lua', 3],
-    [676, 'lua/queue/reprioritize.lua', 76],
+    [166, 'lua/shared/queue/rate.lua', 1],
+    [187, 'lua/shared/queue/rate.lua', 37],
+    [193, 'lua/shared/queue/job.lua', 1],
+    [205, 'lua/shared/queue/plain-head.lua', 1],
+    [208, 'lua/shared/queue/plain-head.lua', 8],
+    [216, 'lua/shared/queue/job.lua', 14],
+    [293, 'lua/shared/queue/flags.lua', 1],
+    [312, 'lua/shared/queue/run.lua', 1],
+    [341, 'lua/shared/queue/happened.lua', 1],
+    [353, 'lua/shared/queue/groups.lua', 1],
+    [399, 'lua/shared/queue/burst.lua', 1],
+    [411, 'lua/shared/queue/groups.lua', 48],
+    [493, 'lua/shared/queue/ready.lua', 1],
+    [531, 'lua/shared/queue/find.lua', 1],
+    [560, 'lua/shared/queue/rewrite.lua', 1],
+    [577, 'lua/queue/reprioritize.lua', 34],
+    [618, 'lua/shared/queue/publish.lua', 1],
+    [619, 'lua/shared/queue/message.lua', 1],
+    [629, 'lua/shared/queue/spelled.lua', 1],
+    [637, 'lua/shared/queue/send.lua', 1],
+    [653, 'lua/shared/queue/message.lua', 13],
+    [676, 'lua/shared/queue/publish.lua', 3],
+    [682, 'lua/queue/reprioritize.lua', 76],
   ],
   encode(args) {
     const encoded = new Array<Argument>(1 + args.wanted.length)
@@ -29929,7 +30600,7 @@ export type RequeueFailedAnswer =
 export const requeueFailed: Operation<RequeueFailedArguments, RequeueFailedAnswer> = {
   script: {
     name: 'queue/requeue-failed',
-    sha1: 'd8d8d99331cb3736cb25733b5f09678b772b654b',
+    sha1: '1ffd80af161d3c24a357fa373b27294304f77d4d',
     reads: false,
     bytes: false,
     source: `--[[
@@ -30165,6 +30836,8 @@ end
 local GROUPS = 2
 -- Of those from here on the quick way need not know; see also shared/queue/recurs.
 local DEPENDENCIES = 4
+-- Payloads that are stored apart; see shared/queue/body.
+local BODIES = 128
 
 local function is_marked(queue, mark)
   return queue.marks % (mark * 2) >= mark
@@ -30284,6 +30957,8 @@ local STORED = 8
 local TRACKED = 16
 -- It waits for others, or did.
 local CHILD = 32
+-- Its payload is stored apart; see shared/queue/body.
+local APART = 64
 
 -- Of the chores of a queue; see CHORES in src/queue/chores.ts.
 local DELIVER = 2
@@ -30719,6 +31394,9 @@ local function erase_job(keys, queue, seq, job, run)
     'l' .. seq,
     'w' .. seq
   )
+  if run and has_flag(run.flags, APART) then
+    redis.call('HDEL', keys.jobs, 'b' .. seq)
+  end
   if not job.is_plain then
     free_names(keys.ids, job, seq)
   end
@@ -31525,62 +32203,62 @@ return { 'requeued', #numbers, tonumber(left or 0), queue.chores }
     [185, 'lua/shared/queue/save.lua', 1],
     [187, 'lua/shared/queue/save.lua', 13],
     [230, 'lua/shared/queue/marks.lua', 1],
-    [244, 'lua/shared/queue/rate.lua', 1],
-    [265, 'lua/shared/queue/rate.lua', 37],
-    [271, 'lua/shared/queue/job.lua', 1],
-    [283, 'lua/shared/queue/plain-head.lua', 1],
-    [286, 'lua/shared/queue/plain-head.lua', 8],
-    [294, 'lua/shared/queue/job.lua', 14],
-    [295, 'lua/shared/queue/job.lua', 45],
-    [341, 'lua/shared/queue/flags.lua', 1],
-    [370, 'lua/shared/queue/run.lua', 1],
-    [399, 'lua/shared/queue/parents.lua', 1],
-    [458, 'lua/shared/queue/parents.lua', 70],
-    [470, 'lua/shared/queue/happened.lua', 1],
-    [482, 'lua/shared/queue/entries.lua', 1],
-    [500, 'lua/shared/queue/history.lua', 1],
-    [514, 'lua/shared/queue/names.lua', 1],
-    [517, 'lua/shared/queue/names.lua', 29],
-    [535, 'lua/shared/queue/failure.lua', 1],
-    [545, 'lua/shared/queue/groups.lua', 1],
-    [591, 'lua/shared/queue/burst.lua', 1],
-    [603, 'lua/shared/queue/groups.lua', 48],
-    [674, 'lua/shared/queue/ready.lua', 1],
-    [703, 'lua/shared/queue/dead.lua', 1],
-    [772, 'lua/shared/queue/end.lua', 1],
-    [793, 'lua/shared/queue/leave-tags.lua', 1],
-    [802, 'lua/shared/queue/end.lua', 23],
-    [812, 'lua/shared/queue/begin-again.lua', 1],
-    [831, 'lua/shared/queue/idle.lua', 1],
-    [898, 'lua/shared/listening.lua', 1],
-    [917, 'lua/shared/queue/idle.lua', 69],
-    [1008, 'lua/shared/queue/kind.lua', 1],
-    [1016, 'lua/queue/requeue-failed.lua', 62],
-    [1062, 'lua/shared/queue/settle.lua', 1],
-    [1063, 'lua/shared/queue/note-due.lua', 1],
-    [1071, 'lua/shared/queue/backoff.lua', 1],
-    [1073, 'lua/shared/queue/backoff.lua', 22],
-    [1092, 'lua/shared/queue/unblock.lua', 1],
-    [1098, 'lua/shared/queue/outbox.lua', 1],
-    [1109, 'lua/shared/queue/note-end.lua', 1],
-    [1139, 'lua/shared/queue/cancel.lua', 1],
-    [1147, 'lua/shared/queue/settle.lua', 18],
-    [1221, 'lua/queue/requeue-failed.lua', 109],
-    [1233, 'lua/shared/queue/leave-notes.lua', 1],
-    [1251, 'lua/shared/queue/fold.lua', 1],
-    [1252, 'lua/shared/queue/statistics.lua', 1],
-    [1485, 'lua/shared/queue/fold.lua', 3],
-    [1496, 'lua/shared/queue/leave-notes.lua', 20],
-    [1500, 'lua/shared/queue/packed-notes.lua', 1],
-    [1501, 'lua/shared/queue/packed-notes.lua', 3],
-    [1509, 'lua/queue/requeue-failed.lua', 123],
-    [1512, 'lua/shared/queue/publish.lua', 1],
-    [1513, 'lua/shared/queue/message.lua', 1],
-    [1523, 'lua/shared/queue/spelled.lua', 1],
-    [1531, 'lua/shared/queue/send.lua', 1],
-    [1547, 'lua/shared/queue/message.lua', 13],
-    [1570, 'lua/shared/queue/publish.lua', 3],
-    [1576, 'lua/queue/requeue-failed.lua', 127],
+    [246, 'lua/shared/queue/rate.lua', 1],
+    [267, 'lua/shared/queue/rate.lua', 37],
+    [273, 'lua/shared/queue/job.lua', 1],
+    [285, 'lua/shared/queue/plain-head.lua', 1],
+    [288, 'lua/shared/queue/plain-head.lua', 8],
+    [296, 'lua/shared/queue/job.lua', 14],
+    [297, 'lua/shared/queue/job.lua', 45],
+    [343, 'lua/shared/queue/flags.lua', 1],
+    [374, 'lua/shared/queue/run.lua', 1],
+    [403, 'lua/shared/queue/parents.lua', 1],
+    [462, 'lua/shared/queue/parents.lua', 70],
+    [474, 'lua/shared/queue/happened.lua', 1],
+    [486, 'lua/shared/queue/entries.lua', 1],
+    [504, 'lua/shared/queue/history.lua', 1],
+    [518, 'lua/shared/queue/names.lua', 1],
+    [521, 'lua/shared/queue/names.lua', 29],
+    [539, 'lua/shared/queue/failure.lua', 1],
+    [549, 'lua/shared/queue/groups.lua', 1],
+    [595, 'lua/shared/queue/burst.lua', 1],
+    [607, 'lua/shared/queue/groups.lua', 48],
+    [678, 'lua/shared/queue/ready.lua', 1],
+    [707, 'lua/shared/queue/dead.lua', 1],
+    [776, 'lua/shared/queue/end.lua', 1],
+    [800, 'lua/shared/queue/leave-tags.lua', 1],
+    [809, 'lua/shared/queue/end.lua', 26],
+    [819, 'lua/shared/queue/begin-again.lua', 1],
+    [838, 'lua/shared/queue/idle.lua', 1],
+    [905, 'lua/shared/listening.lua', 1],
+    [924, 'lua/shared/queue/idle.lua', 69],
+    [1015, 'lua/shared/queue/kind.lua', 1],
+    [1023, 'lua/queue/requeue-failed.lua', 62],
+    [1069, 'lua/shared/queue/settle.lua', 1],
+    [1070, 'lua/shared/queue/note-due.lua', 1],
+    [1078, 'lua/shared/queue/backoff.lua', 1],
+    [1080, 'lua/shared/queue/backoff.lua', 22],
+    [1099, 'lua/shared/queue/unblock.lua', 1],
+    [1105, 'lua/shared/queue/outbox.lua', 1],
+    [1116, 'lua/shared/queue/note-end.lua', 1],
+    [1146, 'lua/shared/queue/cancel.lua', 1],
+    [1154, 'lua/shared/queue/settle.lua', 18],
+    [1228, 'lua/queue/requeue-failed.lua', 109],
+    [1240, 'lua/shared/queue/leave-notes.lua', 1],
+    [1258, 'lua/shared/queue/fold.lua', 1],
+    [1259, 'lua/shared/queue/statistics.lua', 1],
+    [1492, 'lua/shared/queue/fold.lua', 3],
+    [1503, 'lua/shared/queue/leave-notes.lua', 20],
+    [1507, 'lua/shared/queue/packed-notes.lua', 1],
+    [1508, 'lua/shared/queue/packed-notes.lua', 3],
+    [1516, 'lua/queue/requeue-failed.lua', 123],
+    [1519, 'lua/shared/queue/publish.lua', 1],
+    [1520, 'lua/shared/queue/message.lua', 1],
+    [1530, 'lua/shared/queue/spelled.lua', 1],
+    [1538, 'lua/shared/queue/send.lua', 1],
+    [1554, 'lua/shared/queue/message.lua', 13],
+    [1577, 'lua/shared/queue/publish.lua', 3],
+    [1583, 'lua/queue/requeue-failed.lua', 127],
   ],
   encode(args) {
     return withoutDefaults([
@@ -31639,7 +32317,7 @@ function readOutcomesOfRequeueRequeued(part: Reply | undefined): (string)[] {
 export const requeue: Operation<RequeueArguments, RequeueAnswer> = {
   script: {
     name: 'queue/requeue',
-    sha1: '10503c1332fe1228fd08fd127b620d9ec37dc9fc',
+    sha1: 'fa0ac03b9cb50fb3882ac0f0516e6b6caea0ffc5',
     reads: false,
     bytes: false,
     source: `--[[
@@ -31855,6 +32533,8 @@ end
 local GROUPS = 2
 -- Of those from here on the quick way need not know; see also shared/queue/recurs.
 local DEPENDENCIES = 4
+-- Payloads that are stored apart; see shared/queue/body.
+local BODIES = 128
 
 local function is_marked(queue, mark)
   return queue.marks % (mark * 2) >= mark
@@ -31962,6 +32642,14 @@ local function read_job(record, usual)
     keep_result_ms = keep_result_ms,
   }
 end
+-- Large payloads. A payload of more than INLINE_BYTES is not stored in the record of its job but under 'b' and its number, and
+-- the run of the job says so: most calls need the head of a job only, and a hundred payloads of 4 MiB cannot be read in one.
+-- Such a job has a run from the beginning, for only the run knows its bytes.
+-- From how many bytes on the payload of a job is large; see shared/queue/body.
+local INLINE_BYTES = 16384
+
+-- How many bytes of payloads one call reads or answers: it stops behind the one that reaches this.
+local CALL_BYTES = 4194304
 -- The flags of a run, a bit each; see shared/queue/run. A job that is PLAIN has no other.
 local PLAIN = 1
 -- Others wait for it, in this queue or elsewhere; see shared/queue/parents.
@@ -31974,6 +32662,8 @@ local STORED = 8
 local TRACKED = 16
 -- It waits for others, or did.
 local CHILD = 32
+-- Its payload is stored apart; see shared/queue/body.
+local APART = 64
 
 -- Of the chores of a queue; see CHORES in src/queue/chores.ts.
 local DELIVER = 2
@@ -31991,6 +32681,11 @@ end
 local function flagged(flags, flag)
   return flags == PLAIN and flag or with_flag(flags, flag)
 end
+
+local function size_of(record, run)
+  return run and run.size or #record
+end
+
 -- What has happened to a job, stored in the hash of jobs under 'r' and its number. A job without it is ready and was
 -- never claimed.
 --   state      r ready, b ready again because its lease ended, w waits for others, s scheduled, c claimed, x cancelled while
@@ -32280,6 +32975,7 @@ local function leave_ready(keys, queue, job, seq, now_us)
     queue.ghosts = queue.ghosts + 1
   end
 end
+
 -- Dead jobs: \`dead\` by when they died, \`failed\` by the number of the kind of their last failure. The kinds, in a hash:
 -- under its name '<number> <count> <first_ms> <last_ms> <job> <message>', of the newest dead job.
 
@@ -32576,7 +33272,7 @@ for at = wanted_at, #wanted, 1 do
     outcome = 'claimed'
   elseif seq and outcome ~= 'ready' and outcome ~= 'claimed' then
     local job = read_job(record, queue.usual)
-    displace(keys, queue, seq, job, run, #record, now_us)
+    displace(keys, queue, seq, job, run, size_of(record, run), now_us)
     begin_again(keys, queue, seq, job, run, now_us)
     outcome = 'requeued'
     requeued = requeued + 1
@@ -32673,43 +33369,47 @@ return { 'requeued', outcomes }
     [165, 'lua/shared/queue/save.lua', 1],
     [167, 'lua/shared/queue/save.lua', 13],
     [210, 'lua/shared/queue/marks.lua', 1],
-    [224, 'lua/shared/queue/rate.lua', 1],
-    [245, 'lua/shared/queue/rate.lua', 37],
-    [251, 'lua/shared/queue/job.lua', 1],
-    [263, 'lua/shared/queue/plain-head.lua', 1],
-    [266, 'lua/shared/queue/plain-head.lua', 8],
-    [274, 'lua/shared/queue/job.lua', 14],
-    [275, 'lua/shared/queue/job.lua', 45],
-    [321, 'lua/shared/queue/flags.lua', 1],
-    [350, 'lua/shared/queue/run.lua', 1],
-    [379, 'lua/shared/queue/parents.lua', 1],
-    [393, 'lua/shared/queue/parents.lua', 32],
-    [409, 'lua/shared/queue/happened.lua', 1],
-    [421, 'lua/shared/queue/entries.lua', 1],
-    [439, 'lua/shared/queue/history.lua', 1],
-    [453, 'lua/shared/queue/names.lua', 1],
-    [456, 'lua/shared/queue/failure.lua', 1],
-    [458, 'lua/shared/queue/failure.lua', 7],
-    [462, 'lua/shared/queue/groups.lua', 1],
-    [508, 'lua/shared/queue/burst.lua', 1],
-    [520, 'lua/shared/queue/groups.lua', 48],
-    [602, 'lua/shared/queue/ready.lua', 1],
-    [639, 'lua/shared/queue/dead.lua', 1],
-    [642, 'lua/shared/queue/dead.lua', 55],
-    [657, 'lua/shared/queue/find.lua', 1],
-    [686, 'lua/shared/queue/displace.lua', 1],
-    [705, 'lua/shared/queue/begin-again.lua', 1],
-    [724, 'lua/shared/queue/idle.lua', 1],
-    [791, 'lua/shared/listening.lua', 1],
-    [810, 'lua/shared/queue/idle.lua', 69],
-    [901, 'lua/queue/requeue.lua', 55],
-    [952, 'lua/shared/queue/publish.lua', 1],
-    [953, 'lua/shared/queue/message.lua', 1],
-    [963, 'lua/shared/queue/spelled.lua', 1],
-    [971, 'lua/shared/queue/send.lua', 1],
-    [987, 'lua/shared/queue/message.lua', 13],
-    [1010, 'lua/shared/queue/publish.lua', 3],
-    [1016, 'lua/queue/requeue.lua', 107],
+    [226, 'lua/shared/queue/rate.lua', 1],
+    [247, 'lua/shared/queue/rate.lua', 37],
+    [253, 'lua/shared/queue/job.lua', 1],
+    [265, 'lua/shared/queue/plain-head.lua', 1],
+    [268, 'lua/shared/queue/plain-head.lua', 8],
+    [276, 'lua/shared/queue/job.lua', 14],
+    [277, 'lua/shared/queue/job.lua', 45],
+    [323, 'lua/shared/queue/body.lua', 1],
+    [326, 'lua/shared/queue/large.lua', 1],
+    [331, 'lua/shared/queue/flags.lua', 1],
+    [362, 'lua/shared/queue/body.lua', 7],
+    [363, 'lua/shared/queue/body.lua', 22],
+    [367, 'lua/shared/queue/run.lua', 1],
+    [396, 'lua/shared/queue/parents.lua', 1],
+    [410, 'lua/shared/queue/parents.lua', 32],
+    [426, 'lua/shared/queue/happened.lua', 1],
+    [438, 'lua/shared/queue/entries.lua', 1],
+    [456, 'lua/shared/queue/history.lua', 1],
+    [470, 'lua/shared/queue/names.lua', 1],
+    [473, 'lua/shared/queue/failure.lua', 1],
+    [475, 'lua/shared/queue/failure.lua', 7],
+    [479, 'lua/shared/queue/groups.lua', 1],
+    [525, 'lua/shared/queue/burst.lua', 1],
+    [537, 'lua/shared/queue/groups.lua', 48],
+    [619, 'lua/shared/queue/ready.lua', 1],
+    [657, 'lua/shared/queue/dead.lua', 1],
+    [660, 'lua/shared/queue/dead.lua', 55],
+    [675, 'lua/shared/queue/find.lua', 1],
+    [704, 'lua/shared/queue/displace.lua', 1],
+    [723, 'lua/shared/queue/begin-again.lua', 1],
+    [742, 'lua/shared/queue/idle.lua', 1],
+    [809, 'lua/shared/listening.lua', 1],
+    [828, 'lua/shared/queue/idle.lua', 69],
+    [919, 'lua/queue/requeue.lua', 56],
+    [970, 'lua/shared/queue/publish.lua', 1],
+    [971, 'lua/shared/queue/message.lua', 1],
+    [981, 'lua/shared/queue/spelled.lua', 1],
+    [989, 'lua/shared/queue/send.lua', 1],
+    [1005, 'lua/shared/queue/message.lua', 13],
+    [1028, 'lua/shared/queue/publish.lua', 3],
+    [1034, 'lua/queue/requeue.lua', 108],
   ],
   encode(args) {
     const encoded = new Array<Argument>(3 + args.wanted.length)
@@ -32782,7 +33482,7 @@ function readBuriedOfRetryRetried(part: Reply | undefined): (number)[] {
 export const retry: Operation<RetryArguments, RetryAnswer> = {
   script: {
     name: 'queue/retry',
-    sha1: 'a318eb4764ccb3092f6320f2b825e33281d57278',
+    sha1: '5fcd3fdb2acd09ba784da9470e0555cfda77ce09',
     reads: false,
     bytes: false,
     source: `--[[
@@ -33420,6 +34120,8 @@ end
 local GROUPS = 2
 -- Of those from here on the quick way need not know; see also shared/queue/recurs.
 local DEPENDENCIES = 4
+-- Payloads that are stored apart; see shared/queue/body.
+local BODIES = 128
 
 local function is_marked(queue, mark)
   return queue.marks % (mark * 2) >= mark
@@ -33547,6 +34249,8 @@ local STORED = 8
 local TRACKED = 16
 -- It waits for others, or did.
 local CHILD = 32
+-- Its payload is stored apart; see shared/queue/body.
+local APART = 64
 
 -- Of the chores of a queue; see CHORES in src/queue/chores.ts.
 local DELIVER = 2
@@ -34035,6 +34739,9 @@ local function erase_job(keys, queue, seq, job, run)
     'l' .. seq,
     'w' .. seq
   )
+  if run and has_flag(run.flags, APART) then
+    redis.call('HDEL', keys.jobs, 'b' .. seq)
+  end
   if not job.is_plain then
     free_names(keys.ids, job, seq)
   end
@@ -34496,6 +35203,7 @@ local function parse_places(text)
   end
   return places
 end
+
 -- Where only so many jobs may be claimed at once, one that ends lets another one start.
 
 -- Whether a worker that waits is to be called because a job is claimed no more.
@@ -34720,67 +35428,67 @@ return { 'retried', queue.chores, refused, buried }
     [606, 'lua/shared/queue/save-call.lua', 1],
     [614, 'lua/shared/queue/settings.lua', 1],
     [632, 'lua/shared/queue/marks.lua', 1],
-    [646, 'lua/shared/queue/note-due.lua', 1],
-    [654, 'lua/shared/queue/rate.lua', 1],
-    [675, 'lua/shared/queue/rate.lua', 37],
-    [681, 'lua/shared/queue/job.lua', 1],
-    [693, 'lua/shared/queue/plain-head.lua', 1],
-    [696, 'lua/shared/queue/plain-head.lua', 8],
-    [704, 'lua/shared/queue/job.lua', 14],
-    [705, 'lua/shared/queue/job.lua', 45],
-    [751, 'lua/shared/queue/flags.lua', 1],
-    [780, 'lua/shared/queue/run.lua', 1],
-    [827, 'lua/shared/queue/parents.lua', 1],
-    [886, 'lua/shared/queue/parents.lua', 70],
-    [898, 'lua/shared/queue/happened.lua', 1],
-    [910, 'lua/shared/queue/entries.lua', 1],
-    [928, 'lua/shared/queue/history.lua', 1],
-    [942, 'lua/shared/queue/names.lua', 1],
-    [945, 'lua/shared/queue/names.lua', 29],
-    [963, 'lua/shared/queue/failure.lua', 1],
-    [969, 'lua/shared/queue/note-failure.lua', 1],
-    [973, 'lua/shared/queue/groups.lua', 1],
-    [1019, 'lua/shared/queue/burst.lua', 1],
-    [1031, 'lua/shared/queue/groups.lua', 48],
-    [1102, 'lua/shared/queue/groups.lua', 130],
-    [1112, 'lua/shared/queue/ready.lua', 1],
-    [1141, 'lua/shared/queue/backoff.lua', 1],
-    [1181, 'lua/shared/queue/dead.lua', 1],
-    [1235, 'lua/shared/queue/end.lua', 1],
-    [1256, 'lua/shared/queue/leave-tags.lua', 1],
-    [1265, 'lua/shared/queue/end.lua', 23],
-    [1282, 'lua/shared/queue/note-end.lua', 1],
-    [1312, 'lua/shared/queue/tell-others.lua', 1],
-    [1314, 'lua/shared/queue/packed-notes.lua', 1],
-    [1315, 'lua/shared/queue/packed-notes.lua', 3],
-    [1323, 'lua/shared/queue/tell-others.lua', 4],
-    [1326, 'lua/shared/queue/result.lua', 1],
-    [1340, 'lua/shared/queue/tell-ends.lua', 1],
-    [1396, 'lua/shared/queue/tell-others.lua', 9],
-    [1399, 'lua/shared/queue/tell-others.lua', 13],
-    [1402, 'lua/shared/queue/publish.lua', 1],
-    [1403, 'lua/shared/queue/message.lua', 1],
-    [1413, 'lua/shared/queue/spelled.lua', 1],
-    [1421, 'lua/shared/queue/send.lua', 1],
-    [1437, 'lua/shared/queue/message.lua', 13],
-    [1460, 'lua/shared/queue/publish.lua', 3],
-    [1466, 'lua/shared/queue/tell-others.lua', 17],
-    [1469, 'lua/shared/queue/cancel.lua', 1],
-    [1477, 'lua/shared/queue/stop.lua', 1],
-    [1485, 'lua/shared/queue/bury-claimed.lua', 1],
-    [1492, 'lua/shared/queue/idle.lua', 1],
-    [1559, 'lua/shared/listening.lua', 1],
-    [1578, 'lua/shared/queue/idle.lua', 69],
-    [1669, 'lua/shared/queue/idle.lua', 171],
-    [1680, 'lua/shared/queue/judge-one.lua', 1],
-    [1690, 'lua/shared/queue/told.lua', 1],
-    [1712, 'lua/shared/queue/freed.lua', 1],
-    [1721, 'lua/queue/retry.lua', 79],
-    [1802, 'lua/shared/queue/settle.lua', 1],
-    [1803, 'lua/shared/queue/unblock.lua', 1],
-    [1809, 'lua/shared/queue/outbox.lua', 1],
-    [1820, 'lua/shared/queue/settle.lua', 18],
-    [1894, 'lua/queue/retry.lua', 161],
+    [648, 'lua/shared/queue/note-due.lua', 1],
+    [656, 'lua/shared/queue/rate.lua', 1],
+    [677, 'lua/shared/queue/rate.lua', 37],
+    [683, 'lua/shared/queue/job.lua', 1],
+    [695, 'lua/shared/queue/plain-head.lua', 1],
+    [698, 'lua/shared/queue/plain-head.lua', 8],
+    [706, 'lua/shared/queue/job.lua', 14],
+    [707, 'lua/shared/queue/job.lua', 45],
+    [753, 'lua/shared/queue/flags.lua', 1],
+    [784, 'lua/shared/queue/run.lua', 1],
+    [831, 'lua/shared/queue/parents.lua', 1],
+    [890, 'lua/shared/queue/parents.lua', 70],
+    [902, 'lua/shared/queue/happened.lua', 1],
+    [914, 'lua/shared/queue/entries.lua', 1],
+    [932, 'lua/shared/queue/history.lua', 1],
+    [946, 'lua/shared/queue/names.lua', 1],
+    [949, 'lua/shared/queue/names.lua', 29],
+    [967, 'lua/shared/queue/failure.lua', 1],
+    [973, 'lua/shared/queue/note-failure.lua', 1],
+    [977, 'lua/shared/queue/groups.lua', 1],
+    [1023, 'lua/shared/queue/burst.lua', 1],
+    [1035, 'lua/shared/queue/groups.lua', 48],
+    [1106, 'lua/shared/queue/groups.lua', 130],
+    [1116, 'lua/shared/queue/ready.lua', 1],
+    [1145, 'lua/shared/queue/backoff.lua', 1],
+    [1185, 'lua/shared/queue/dead.lua', 1],
+    [1239, 'lua/shared/queue/end.lua', 1],
+    [1263, 'lua/shared/queue/leave-tags.lua', 1],
+    [1272, 'lua/shared/queue/end.lua', 26],
+    [1289, 'lua/shared/queue/note-end.lua', 1],
+    [1319, 'lua/shared/queue/tell-others.lua', 1],
+    [1321, 'lua/shared/queue/packed-notes.lua', 1],
+    [1322, 'lua/shared/queue/packed-notes.lua', 3],
+    [1330, 'lua/shared/queue/tell-others.lua', 4],
+    [1333, 'lua/shared/queue/result.lua', 1],
+    [1347, 'lua/shared/queue/tell-ends.lua', 1],
+    [1403, 'lua/shared/queue/tell-others.lua', 9],
+    [1406, 'lua/shared/queue/tell-others.lua', 13],
+    [1409, 'lua/shared/queue/publish.lua', 1],
+    [1410, 'lua/shared/queue/message.lua', 1],
+    [1420, 'lua/shared/queue/spelled.lua', 1],
+    [1428, 'lua/shared/queue/send.lua', 1],
+    [1444, 'lua/shared/queue/message.lua', 13],
+    [1467, 'lua/shared/queue/publish.lua', 3],
+    [1473, 'lua/shared/queue/tell-others.lua', 17],
+    [1476, 'lua/shared/queue/cancel.lua', 1],
+    [1484, 'lua/shared/queue/stop.lua', 1],
+    [1492, 'lua/shared/queue/bury-claimed.lua', 1],
+    [1499, 'lua/shared/queue/idle.lua', 1],
+    [1566, 'lua/shared/listening.lua', 1],
+    [1585, 'lua/shared/queue/idle.lua', 69],
+    [1676, 'lua/shared/queue/idle.lua', 171],
+    [1687, 'lua/shared/queue/judge-one.lua', 7],
+    [1697, 'lua/shared/queue/told.lua', 1],
+    [1720, 'lua/shared/queue/freed.lua', 1],
+    [1729, 'lua/queue/retry.lua', 79],
+    [1810, 'lua/shared/queue/settle.lua', 1],
+    [1811, 'lua/shared/queue/unblock.lua', 1],
+    [1817, 'lua/shared/queue/outbox.lua', 1],
+    [1828, 'lua/shared/queue/settle.lua', 18],
+    [1902, 'lua/queue/retry.lua', 161],
   ],
   encode(args) {
     const encoded = new Array<Argument>(6 + args.failures.length * 5)
@@ -34846,12 +35554,12 @@ function readJobsOfSearchTaggedPage(part: Reply | undefined): ({ readonly number
 /**
  * Jobs with a tag, or, where that is empty, those that somebody follows; the oldest first. Of a page those of another name or state are left out (empty: any). `next` is the marker for the call that goes on, '0' at the end. A job that is there all the time is found once.
  *
- * Cost: O(log n + limit).
+ * Cost: O(log n + limit), and 4 MiB of payloads.
  */
 export const searchTagged: Operation<SearchTaggedArguments, SearchTaggedAnswer> = {
   script: {
     name: 'queue/search-tagged',
-    sha1: '88b3e8edf11875c01e60ea2c9e047211bba73773',
+    sha1: 'c3b3ecd584af8dfdde24b81337b3f3e37e76451d',
     reads: true,
     bytes: true,
     source: `--[[
@@ -34860,7 +35568,7 @@ state are left out (empty: any). \`next\` is the marker for the call that goes o
 time is found once.
 
 @returns page  now_ms:integer next:text jobs:[number:integer id:text name:text state:text attempts:integer token:integer at_ms:integer priority:integer max_attempts:integer max_run_ms:integer group:text unique:text trace:text tags:text bytes:integer payload:bytes failed_at_ms:integer failure:text message:text progress:bytes result:bytes? tracked:flag]
-@cost    O(log n + limit)
+@cost    O(log n + limit), and 4 MiB of payloads
 @reads
 ]]
 local meta = KEYS[1] -- hash: the queue's state
@@ -35027,6 +35735,14 @@ local function read_job(record, usual)
     keep_result_ms = keep_result_ms,
   }
 end
+-- Large payloads. A payload of more than INLINE_BYTES is not stored in the record of its job but under 'b' and its number, and
+-- the run of the job says so: most calls need the head of a job only, and a hundred payloads of 4 MiB cannot be read in one.
+-- Such a job has a run from the beginning, for only the run knows its bytes.
+-- From how many bytes on the payload of a job is large; see shared/queue/body.
+local INLINE_BYTES = 16384
+
+-- How many bytes of payloads one call reads or answers: it stops behind the one that reaches this.
+local CALL_BYTES = 4194304
 -- The flags of a run, a bit each; see shared/queue/run. A job that is PLAIN has no other.
 local PLAIN = 1
 -- Others wait for it, in this queue or elsewhere; see shared/queue/parents.
@@ -35039,6 +35755,8 @@ local STORED = 8
 local TRACKED = 16
 -- It waits for others, or did.
 local CHILD = 32
+-- Its payload is stored apart; see shared/queue/body.
+local APART = 64
 
 -- Of the chores of a queue; see CHORES in src/queue/chores.ts.
 local DELIVER = 2
@@ -35048,6 +35766,24 @@ local function has_flag(flags, flag)
   return flags % (flag * 2) >= flag
 end
 
+-- What a queue was ever used for. A part that was never used is not looked at: most queues use few.
+local GROUPS = 2
+-- Of those from here on the quick way need not know; see also shared/queue/recurs.
+local DEPENDENCIES = 4
+-- Payloads that are stored apart; see shared/queue/body.
+local BODIES = 128
+
+local function size_of(record, run)
+  return run and run.size or #record
+end
+
+-- The payload of a job. \`flags\`: those of its run, 0: it has none.
+local function payload_of(jobs, seq, record, body_at, flags)
+  if has_flag(flags, APART) then
+    return redis.call('HGET', jobs, 'b' .. seq)
+  end
+  return string.sub(record, body_at)
+end
 -- What has happened to a job, stored in the hash of jobs under 'r' and its number. A job without it is ready and was
 -- never claimed.
 --   state      r ready, b ready again because its lease ended, w waits for others, s scheduled, c claimed, x cancelled while
@@ -35079,15 +35815,6 @@ local function unpack_failure(packed)
   local at_ms, kind, message_at = struct.unpack('>dHc0', packed)
   return at_ms, kind, string.sub(packed, message_at)
 end
--- The fields of jobs in their hash: the record and the run of each, which are read and removed together.
-local function fields_of(numbers)
-  local fields = {}
-  for at, seq in ipairs(numbers) do
-    fields[at * 2 - 1] = seq
-    fields[at * 2] = 'r' .. seq
-  end
-  return fields
-end
 -- Finding a job by its id.
 
 local STATES = {
@@ -35104,7 +35831,17 @@ local STATES = {
 local function state_of(run)
   return run and STATES[run.state] or 'ready'
 end
--- Everything that is known of a job, appended to a list.
+-- Telling a page of jobs.
+-- The fields of jobs in their hash: the record and the run of each, which are read and removed together.
+local function fields_of(numbers)
+  local fields = {}
+  for at, seq in ipairs(numbers) do
+    fields[at * 2 - 1] = seq
+    fields[at * 2] = 'r' .. seq
+  end
+  return fields
+end
+-- Everything that is known of a job, appended to a list. Answers its bytes there.
 local function tell_job(told, jobs, seq, record, run, usual)
   local job = read_job(record, usual)
   local more = redis.call('HMGET', jobs, 'e' .. seq, 'p' .. seq, 'o' .. seq)
@@ -35127,8 +35864,8 @@ local function tell_job(told, jobs, seq, record, run, usual)
     string.sub(job.unique, 2),
     job.trace,
     job.tags,
-    #record,
-    string.sub(record, job.body_at),
+    size_of(record, run),
+    payload_of(jobs, seq, record, job.body_at, run and run.flags or 0),
     failed_at_ms,
     kind,
     message,
@@ -35139,6 +35876,28 @@ local function tell_job(told, jobs, seq, record, run, usual)
   for _, part in ipairs(parts) do
     told[#told + 1] = part
   end
+  return size_of(record, run) + #message + #(more[2] or '') + #(more[3] or '')
+end
+local READ_AT_ONCE = 100
+
+-- Tells of the jobs with these numbers those that are wanted, until they have CALL_BYTES. Answers how many it looked at.
+local function tell_page(told, jobs, numbers, usual, is_wanted)
+  local bytes = 0
+  for from = 1, #numbers, READ_AT_ONCE do
+    local some = { unpack(numbers, from, math.min(from + READ_AT_ONCE - 1, #numbers)) }
+    local stored = redis.call('HMGET', jobs, unpack(fields_of(some)))
+    for at, seq in ipairs(some) do
+      local record, packed = stored[at * 2 - 1], stored[at * 2]
+      local run = packed and unpack_run(packed)
+      if record and is_wanted(seq, record, run) then
+        bytes = bytes + tell_job(told, jobs, seq, record, run, usual)
+        if bytes >= CALL_BYTES then
+          return from + at - 1
+        end
+      end
+    end
+  end
+  return #numbers
 end
 
 local queue = open_queue(meta, codec, '')
@@ -35154,18 +35913,12 @@ for at, member in ipairs(numbers) do
   numbers[at] = string.match(member, '%d+$')
 end
 local told = {}
-if #numbers > 0 then
-  local stored = redis.call('HMGET', jobs, unpack(fields_of(numbers)))
-  for at, seq in ipairs(numbers) do
-    local record, packed = stored[at * 2 - 1], stored[at * 2]
-    local run = packed and unpack_run(packed)
-    local named = name == '' or read_job(record, queue.usual).name == name
-    if named and (state == '' or state_of(run) == state) then
-      tell_job(told, jobs, seq, record, run, queue.usual)
-    end
-  end
-end
-local next_number = #numbers < limit and '0' or numbers[#numbers]
+local looked = tell_page(told, jobs, numbers, queue.usual, function(_, record, run)
+  local named = name == '' or read_job(record, queue.usual).name == name
+  return named and (state == '' or state_of(run) == state)
+end)
+local is_end = looked == #numbers and #numbers < limit
+local next_number = is_end and '0' or numbers[looked]
 return { 'page', math.floor(clock_us() / 1000), next_number, told }
 `,
   },
@@ -35179,16 +35932,22 @@ return { 'page', math.floor(clock_us() / 1000), next_number, told }
     [119, 'lua/shared/queue/plain-head.lua', 8],
     [127, 'lua/shared/queue/job.lua', 14],
     [128, 'lua/shared/queue/job.lua', 45],
-    [174, 'lua/shared/queue/flags.lua', 1],
-    [195, 'lua/shared/queue/run.lua', 1],
-    [207, 'lua/shared/queue/run.lua', 17],
-    [220, 'lua/shared/queue/failure.lua', 1],
-    [222, 'lua/shared/queue/failure.lua', 7],
-    [226, 'lua/shared/queue/fields.lua', 1],
-    [235, 'lua/shared/queue/find.lua', 1],
-    [237, 'lua/shared/queue/find.lua', 16],
-    [251, 'lua/shared/queue/tell-job.lua', 1],
-    [287, 'lua/queue/search-tagged.lua', 29],
+    [174, 'lua/shared/queue/body.lua', 1],
+    [177, 'lua/shared/queue/large.lua', 1],
+    [182, 'lua/shared/queue/flags.lua', 1],
+    [205, 'lua/shared/queue/marks.lua', 1],
+    [212, 'lua/shared/queue/body.lua', 22],
+    [223, 'lua/shared/queue/run.lua', 1],
+    [235, 'lua/shared/queue/run.lua', 17],
+    [248, 'lua/shared/queue/failure.lua', 1],
+    [250, 'lua/shared/queue/failure.lua', 7],
+    [254, 'lua/shared/queue/find.lua', 1],
+    [256, 'lua/shared/queue/find.lua', 16],
+    [270, 'lua/shared/queue/tell-page.lua', 1],
+    [271, 'lua/shared/queue/fields.lua', 1],
+    [280, 'lua/shared/queue/tell-job.lua', 1],
+    [317, 'lua/shared/queue/tell-page.lua', 4],
+    [338, 'lua/queue/search-tagged.lua', 29],
   ],
   encode(args) {
     return [
@@ -35221,7 +35980,7 @@ export interface SearchArguments {
   readonly codec: string
   /** the marker; 0: from the start */
   readonly after: string
-  /** how many entries to look at, about */
+  /** how many entries to look at, about; fewer where they are large */
   readonly looked: number
   /** the name */
   readonly name: string
@@ -35249,7 +36008,7 @@ function readJobsOfSearchPage(part: Reply | undefined): ({ readonly number: numb
 export const search: Operation<SearchArguments, SearchAnswer> = {
   script: {
     name: 'queue/search',
-    sha1: 'db7649d1f91e184672baff3ef51718ac43031076',
+    sha1: '015b2aab10b578209b90f0dbf386e85334d33d72',
     reads: true,
     bytes: true,
     source: `--[[
@@ -35264,7 +36023,7 @@ local meta = KEYS[1] -- hash: the queue's state
 local jobs = KEYS[2] -- hash: all that is stored of each job
 local codec = ARGV[1] -- text: name of the codec that made the payloads
 local after = ARGV[2] -- text: the marker; 0: from the start
-local looked = tonumber(ARGV[3]) -- integer: how many entries to look at, about
+local looked = tonumber(ARGV[3]) -- integer: how many entries to look at, about; fewer where they are large
 local name = ARGV[4] -- text: the name
 local state = ARGV[5] -- text: as in find
 
@@ -35422,6 +36181,14 @@ local function read_job(record, usual)
     keep_result_ms = keep_result_ms,
   }
 end
+-- Large payloads. A payload of more than INLINE_BYTES is not stored in the record of its job but under 'b' and its number, and
+-- the run of the job says so: most calls need the head of a job only, and a hundred payloads of 4 MiB cannot be read in one.
+-- Such a job has a run from the beginning, for only the run knows its bytes.
+-- From how many bytes on the payload of a job is large; see shared/queue/body.
+local INLINE_BYTES = 16384
+
+-- How many bytes of payloads one call reads or answers: it stops behind the one that reaches this.
+local CALL_BYTES = 4194304
 -- The flags of a run, a bit each; see shared/queue/run. A job that is PLAIN has no other.
 local PLAIN = 1
 -- Others wait for it, in this queue or elsewhere; see shared/queue/parents.
@@ -35434,6 +36201,8 @@ local STORED = 8
 local TRACKED = 16
 -- It waits for others, or did.
 local CHILD = 32
+-- Its payload is stored apart; see shared/queue/body.
+local APART = 64
 
 -- Of the chores of a queue; see CHORES in src/queue/chores.ts.
 local DELIVER = 2
@@ -35443,6 +36212,24 @@ local function has_flag(flags, flag)
   return flags % (flag * 2) >= flag
 end
 
+-- What a queue was ever used for. A part that was never used is not looked at: most queues use few.
+local GROUPS = 2
+-- Of those from here on the quick way need not know; see also shared/queue/recurs.
+local DEPENDENCIES = 4
+-- Payloads that are stored apart; see shared/queue/body.
+local BODIES = 128
+
+local function size_of(record, run)
+  return run and run.size or #record
+end
+
+-- The payload of a job. \`flags\`: those of its run, 0: it has none.
+local function payload_of(jobs, seq, record, body_at, flags)
+  if has_flag(flags, APART) then
+    return redis.call('HGET', jobs, 'b' .. seq)
+  end
+  return string.sub(record, body_at)
+end
 -- What has happened to a job, stored in the hash of jobs under 'r' and its number. A job without it is ready and was
 -- never claimed.
 --   state      r ready, b ready again because its lease ended, w waits for others, s scheduled, c claimed, x cancelled while
@@ -35490,7 +36277,7 @@ local STATES = {
 local function state_of(run)
   return run and STATES[run.state] or 'ready'
 end
--- Everything that is known of a job, appended to a list.
+-- Everything that is known of a job, appended to a list. Answers its bytes there.
 local function tell_job(told, jobs, seq, record, run, usual)
   local job = read_job(record, usual)
   local more = redis.call('HMGET', jobs, 'e' .. seq, 'p' .. seq, 'o' .. seq)
@@ -35513,8 +36300,8 @@ local function tell_job(told, jobs, seq, record, run, usual)
     string.sub(job.unique, 2),
     job.trace,
     job.tags,
-    #record,
-    string.sub(record, job.body_at),
+    size_of(record, run),
+    payload_of(jobs, seq, record, job.body_at, run and run.flags or 0),
     failed_at_ms,
     kind,
     message,
@@ -35525,6 +36312,7 @@ local function tell_job(told, jobs, seq, record, run, usual)
   for _, part in ipairs(parts) do
     told[#told + 1] = part
   end
+  return size_of(record, run) + #message + #(more[2] or '') + #(more[3] or '')
 end
 
 local queue = open_queue(meta, codec, '')
@@ -35534,7 +36322,11 @@ end
 if queue.codec ~= codec then
   return redis.error_reply('CODEC ' .. queue.codec)
 end
-local scanned = redis.call('HSCAN', jobs, after, 'COUNT', looked)
+-- Fewer where jobs are large: the server reads all that is stored of each.
+local stored_bytes = queue.ready + queue.scheduled + queue.blocked + queue.claimed + queue.dead + queue.done
+local mean_bytes = math.max(1, stored_bytes / math.max(1, redis.call('HLEN', jobs)))
+local fits = math.max(1, math.min(looked, math.floor(CALL_BYTES / mean_bytes)))
+local scanned = redis.call('HSCAN', jobs, after, 'COUNT', string.format('%d', fits))
 local fields, told = scanned[2], {}
 for at = 1, #fields, 2 do
   local seq = fields[at]
@@ -35563,15 +36355,19 @@ return { 'page', math.floor(clock_us() / 1000), scanned[1], told }
     [116, 'lua/shared/queue/plain-head.lua', 8],
     [124, 'lua/shared/queue/job.lua', 14],
     [125, 'lua/shared/queue/job.lua', 45],
-    [171, 'lua/shared/queue/flags.lua', 1],
-    [192, 'lua/shared/queue/run.lua', 1],
-    [204, 'lua/shared/queue/run.lua', 17],
-    [217, 'lua/shared/queue/failure.lua', 1],
-    [219, 'lua/shared/queue/failure.lua', 7],
-    [223, 'lua/shared/queue/find.lua', 1],
-    [225, 'lua/shared/queue/find.lua', 16],
-    [239, 'lua/shared/queue/tell-job.lua', 1],
-    [275, 'lua/queue/search.lua', 25],
+    [171, 'lua/shared/queue/body.lua', 1],
+    [174, 'lua/shared/queue/large.lua', 1],
+    [179, 'lua/shared/queue/flags.lua', 1],
+    [202, 'lua/shared/queue/marks.lua', 1],
+    [209, 'lua/shared/queue/body.lua', 22],
+    [220, 'lua/shared/queue/run.lua', 1],
+    [232, 'lua/shared/queue/run.lua', 17],
+    [245, 'lua/shared/queue/failure.lua', 1],
+    [247, 'lua/shared/queue/failure.lua', 7],
+    [251, 'lua/shared/queue/find.lua', 1],
+    [253, 'lua/shared/queue/find.lua', 16],
+    [267, 'lua/shared/queue/tell-job.lua', 1],
+    [304, 'lua/queue/search.lua', 26],
   ],
   encode(args) {
     return [
@@ -36090,7 +36886,7 @@ export type TagAnswer =
 export const tag: Operation<TagArguments, TagAnswer> = {
   script: {
     name: 'queue/tag',
-    sha1: '755c6514d7b3b4c87b6300728fbb917bcf3c7db5',
+    sha1: '5f1a03d1f3ea4671109885d31813e65cb9dbef01',
     reads: false,
     bytes: false,
     source: `--[[
@@ -36393,6 +37189,8 @@ local STORED = 8
 local TRACKED = 16
 -- It waits for others, or did.
 local CHILD = 32
+-- Its payload is stored apart; see shared/queue/body.
+local APART = 64
 
 -- Of the chores of a queue; see CHORES in src/queue/chores.ts.
 local DELIVER = 2
@@ -36431,15 +37229,16 @@ end
 local function rewrite_job(jobs, queue, seq, job, run, record, state)
   local changed = full_head(job) .. string.sub(record, job.body_at)
   local bytes = state == 'stopping' and 'claimed' or state
+  local grown = #changed - #record
   redis.call('HSET', jobs, seq, changed)
-  queue[bytes] = queue[bytes] + #changed - #record
+  queue[bytes] = queue[bytes] + grown
   if run then
     local flags = run.flags == PLAIN and 0 or run.flags
     redis.call(
       'HSET',
       jobs,
       'r' .. seq,
-      pack_run(run.state, run.token, run.attempts, run.at_ms, #changed, flags, run.name)
+      pack_run(run.state, run.token, run.attempts, run.at_ms, run.size + grown, flags, run.name)
     )
   end
 end
@@ -36591,19 +37390,19 @@ return { 'tagged', after }
     [248, 'lua/shared/queue/run.lua', 1],
     [277, 'lua/shared/queue/happened.lua', 1],
     [289, 'lua/shared/queue/flags.lua', 1],
-    [306, 'lua/shared/queue/find.lua', 1],
-    [335, 'lua/shared/queue/rewrite.lua', 1],
-    [351, 'lua/shared/queue/enter-tags.lua', 1],
-    [357, 'lua/shared/queue/leave-tags.lua', 1],
-    [366, 'lua/shared/queue/retag.lua', 1],
-    [388, 'lua/queue/tag.lua', 31],
-    [415, 'lua/shared/queue/publish.lua', 1],
-    [416, 'lua/shared/queue/message.lua', 1],
-    [426, 'lua/shared/queue/spelled.lua', 1],
-    [434, 'lua/shared/queue/send.lua', 1],
-    [450, 'lua/shared/queue/message.lua', 13],
-    [473, 'lua/shared/queue/publish.lua', 3],
-    [479, 'lua/queue/tag.lua', 59],
+    [308, 'lua/shared/queue/find.lua', 1],
+    [337, 'lua/shared/queue/rewrite.lua', 1],
+    [354, 'lua/shared/queue/enter-tags.lua', 1],
+    [360, 'lua/shared/queue/leave-tags.lua', 1],
+    [369, 'lua/shared/queue/retag.lua', 1],
+    [391, 'lua/queue/tag.lua', 31],
+    [418, 'lua/shared/queue/publish.lua', 1],
+    [419, 'lua/shared/queue/message.lua', 1],
+    [429, 'lua/shared/queue/spelled.lua', 1],
+    [437, 'lua/shared/queue/send.lua', 1],
+    [453, 'lua/shared/queue/message.lua', 13],
+    [476, 'lua/shared/queue/publish.lua', 3],
+    [482, 'lua/queue/tag.lua', 59],
   ],
   encode(args) {
     const encoded = new Array<Argument>(2 + args.tags.length)
@@ -36826,7 +37625,7 @@ function readOutcomesOfTrackTracking(part: Reply | undefined): (string)[] {
 export const track: Operation<TrackArguments, TrackAnswer> = {
   script: {
     name: 'queue/track',
-    sha1: '04acd5cdf52af64ce912c0e749daec051c162ac6',
+    sha1: '1f95b8ebf92f8c73c34c7e4f7371c2698d830717',
     reads: false,
     bytes: false,
     source: `--[[
@@ -37051,6 +37850,8 @@ local STORED = 8
 local TRACKED = 16
 -- It waits for others, or did.
 local CHILD = 32
+-- Its payload is stored apart; see shared/queue/body.
+local APART = 64
 
 -- Of the chores of a queue; see CHORES in src/queue/chores.ts.
 local DELIVER = 2
@@ -37075,14 +37876,15 @@ local function flag_job(jobs, queue, seq, record, run, flag)
     return run
   elseif not run then
     local name = read_job(record, queue.usual).name
-    run = { state = 'r', token = 0, attempts = 0, at_ms = math.floor(seq / 1000), flags = 0, name = name }
+    local at_ms = math.floor(seq / 1000)
+    run = { state = 'r', token = 0, attempts = 0, at_ms = at_ms, size = #record, flags = 0, name = name }
   end
   run.flags = flagged(run.flags, flag)
   redis.call(
     'HSET',
     jobs,
     'r' .. seq,
-    pack_run(run.state, run.token, run.attempts, run.at_ms, #record, run.flags, run.name)
+    pack_run(run.state, run.token, run.attempts, run.at_ms, run.size, run.flags, run.name)
   )
   return run
 end
@@ -37229,17 +38031,17 @@ return { 'tracking', outcomes }
     [170, 'lua/shared/queue/run.lua', 1],
     [199, 'lua/shared/queue/happened.lua', 1],
     [211, 'lua/shared/queue/flags.lua', 1],
-    [240, 'lua/shared/queue/flag-job.lua', 1],
-    [258, 'lua/shared/queue/unflag-job.lua', 1],
-    [268, 'lua/shared/queue/find.lua', 1],
-    [294, 'lua/queue/track.lua', 26],
-    [319, 'lua/shared/queue/publish.lua', 1],
-    [320, 'lua/shared/queue/message.lua', 1],
-    [330, 'lua/shared/queue/spelled.lua', 1],
-    [338, 'lua/shared/queue/send.lua', 1],
-    [354, 'lua/shared/queue/message.lua', 13],
-    [377, 'lua/shared/queue/publish.lua', 3],
-    [383, 'lua/queue/track.lua', 52],
+    [242, 'lua/shared/queue/flag-job.lua', 1],
+    [261, 'lua/shared/queue/unflag-job.lua', 1],
+    [271, 'lua/shared/queue/find.lua', 1],
+    [297, 'lua/queue/track.lua', 26],
+    [322, 'lua/shared/queue/publish.lua', 1],
+    [323, 'lua/shared/queue/message.lua', 1],
+    [333, 'lua/shared/queue/spelled.lua', 1],
+    [341, 'lua/shared/queue/send.lua', 1],
+    [357, 'lua/shared/queue/message.lua', 13],
+    [380, 'lua/shared/queue/publish.lua', 3],
+    [386, 'lua/queue/track.lua', 52],
   ],
   encode(args) {
     const encoded = new Array<Argument>(1 + args.wanted.length)
@@ -37497,7 +38299,7 @@ function readAbsentOfWatchWatched(part: Reply | undefined): (string)[] {
 export const watch: Operation<WatchArguments, WatchAnswer> = {
   script: {
     name: 'queue/watch',
-    sha1: '850e20f36977c10d81c8412b5262adb98ed7c952',
+    sha1: '95ad5e1c7fe904c025b3c02a1bd975293d7f31ff',
     reads: false,
     bytes: false,
     source: `--[[
@@ -37677,6 +38479,8 @@ end
 local GROUPS = 2
 -- Of those from here on the quick way need not know; see also shared/queue/recurs.
 local DEPENDENCIES = 4
+-- Payloads that are stored apart; see shared/queue/body.
+local BODIES = 128
 
 local function is_marked(queue, mark)
   return queue.marks % (mark * 2) >= mark
@@ -37769,6 +38573,8 @@ local STORED = 8
 local TRACKED = 16
 -- It waits for others, or did.
 local CHILD = 32
+-- Its payload is stored apart; see shared/queue/body.
+local APART = 64
 
 -- Of the chores of a queue; see CHORES in src/queue/chores.ts.
 local DELIVER = 2
@@ -38275,6 +39081,9 @@ local function erase_job(keys, queue, seq, job, run)
     'l' .. seq,
     'w' .. seq
   )
+  if run and has_flag(run.flags, APART) then
+    redis.call('HDEL', keys.jobs, 'b' .. seq)
+  end
   if not job.is_plain then
     free_names(keys.ids, job, seq)
   end
@@ -38787,52 +39596,52 @@ return { 'watched', queue.chores, absent }
     [129, 'lua/shared/queue/save.lua', 1],
     [131, 'lua/shared/queue/save.lua', 13],
     [174, 'lua/shared/queue/marks.lua', 1],
-    [188, 'lua/shared/queue/job.lua', 1],
-    [200, 'lua/shared/queue/plain-head.lua', 1],
-    [203, 'lua/shared/queue/plain-head.lua', 8],
-    [211, 'lua/shared/queue/job.lua', 14],
-    [212, 'lua/shared/queue/job.lua', 45],
-    [258, 'lua/shared/queue/flags.lua', 1],
-    [287, 'lua/shared/queue/run.lua', 1],
-    [316, 'lua/shared/queue/failure.lua', 1],
-    [326, 'lua/shared/queue/find.lua', 1],
-    [352, 'lua/shared/queue/parents.lua', 1],
-    [411, 'lua/shared/queue/parents.lua', 70],
-    [423, 'lua/shared/queue/note-due.lua', 1],
-    [431, 'lua/shared/queue/link.lua', 1],
-    [463, 'lua/queue/watch.lua', 46],
-    [499, 'lua/shared/queue/settle.lua', 1],
-    [500, 'lua/shared/queue/rate.lua', 1],
-    [521, 'lua/shared/queue/rate.lua', 37],
-    [527, 'lua/shared/queue/groups.lua', 1],
-    [573, 'lua/shared/queue/burst.lua', 1],
-    [585, 'lua/shared/queue/groups.lua', 48],
-    [656, 'lua/shared/queue/ready.lua', 1],
-    [685, 'lua/shared/queue/names.lua', 1],
-    [688, 'lua/shared/queue/names.lua', 29],
-    [706, 'lua/shared/queue/dead.lua', 1],
-    [760, 'lua/shared/queue/end.lua', 1],
-    [781, 'lua/shared/queue/leave-tags.lua', 1],
-    [790, 'lua/shared/queue/end.lua', 23],
-    [800, 'lua/shared/queue/backoff.lua', 1],
-    [802, 'lua/shared/queue/backoff.lua', 22],
-    [821, 'lua/shared/queue/unblock.lua', 1],
-    [827, 'lua/shared/queue/outbox.lua', 1],
-    [838, 'lua/shared/queue/entries.lua', 1],
-    [856, 'lua/shared/queue/history.lua', 1],
-    [870, 'lua/shared/queue/happened.lua', 1],
-    [882, 'lua/shared/queue/note-end.lua', 1],
-    [912, 'lua/shared/queue/cancel.lua', 1],
-    [920, 'lua/shared/queue/settle.lua', 18],
-    [994, 'lua/queue/watch.lua', 83],
-    [997, 'lua/shared/queue/leave-notes.lua', 1],
-    [1015, 'lua/shared/queue/fold.lua', 1],
-    [1016, 'lua/shared/queue/statistics.lua', 1],
-    [1249, 'lua/shared/queue/fold.lua', 3],
-    [1260, 'lua/shared/queue/leave-notes.lua', 20],
-    [1264, 'lua/shared/queue/packed-notes.lua', 1],
-    [1265, 'lua/shared/queue/packed-notes.lua', 3],
-    [1273, 'lua/queue/watch.lua', 88],
+    [190, 'lua/shared/queue/job.lua', 1],
+    [202, 'lua/shared/queue/plain-head.lua', 1],
+    [205, 'lua/shared/queue/plain-head.lua', 8],
+    [213, 'lua/shared/queue/job.lua', 14],
+    [214, 'lua/shared/queue/job.lua', 45],
+    [260, 'lua/shared/queue/flags.lua', 1],
+    [291, 'lua/shared/queue/run.lua', 1],
+    [320, 'lua/shared/queue/failure.lua', 1],
+    [330, 'lua/shared/queue/find.lua', 1],
+    [356, 'lua/shared/queue/parents.lua', 1],
+    [415, 'lua/shared/queue/parents.lua', 70],
+    [427, 'lua/shared/queue/note-due.lua', 1],
+    [435, 'lua/shared/queue/link.lua', 1],
+    [467, 'lua/queue/watch.lua', 46],
+    [503, 'lua/shared/queue/settle.lua', 1],
+    [504, 'lua/shared/queue/rate.lua', 1],
+    [525, 'lua/shared/queue/rate.lua', 37],
+    [531, 'lua/shared/queue/groups.lua', 1],
+    [577, 'lua/shared/queue/burst.lua', 1],
+    [589, 'lua/shared/queue/groups.lua', 48],
+    [660, 'lua/shared/queue/ready.lua', 1],
+    [689, 'lua/shared/queue/names.lua', 1],
+    [692, 'lua/shared/queue/names.lua', 29],
+    [710, 'lua/shared/queue/dead.lua', 1],
+    [764, 'lua/shared/queue/end.lua', 1],
+    [788, 'lua/shared/queue/leave-tags.lua', 1],
+    [797, 'lua/shared/queue/end.lua', 26],
+    [807, 'lua/shared/queue/backoff.lua', 1],
+    [809, 'lua/shared/queue/backoff.lua', 22],
+    [828, 'lua/shared/queue/unblock.lua', 1],
+    [834, 'lua/shared/queue/outbox.lua', 1],
+    [845, 'lua/shared/queue/entries.lua', 1],
+    [863, 'lua/shared/queue/history.lua', 1],
+    [877, 'lua/shared/queue/happened.lua', 1],
+    [889, 'lua/shared/queue/note-end.lua', 1],
+    [919, 'lua/shared/queue/cancel.lua', 1],
+    [927, 'lua/shared/queue/settle.lua', 18],
+    [1001, 'lua/queue/watch.lua', 83],
+    [1004, 'lua/shared/queue/leave-notes.lua', 1],
+    [1022, 'lua/shared/queue/fold.lua', 1],
+    [1023, 'lua/shared/queue/statistics.lua', 1],
+    [1256, 'lua/shared/queue/fold.lua', 3],
+    [1267, 'lua/shared/queue/leave-notes.lua', 20],
+    [1271, 'lua/shared/queue/packed-notes.lua', 1],
+    [1272, 'lua/shared/queue/packed-notes.lua', 3],
+    [1280, 'lua/queue/watch.lua', 88],
   ],
   encode(args) {
     const encoded = new Array<Argument>(1 + args.wanted.length)

@@ -89,16 +89,26 @@ export class Jobs {
 
   /** As `findMany`, with null in the places of those that are not known. */
   async findEach(ids: readonly string[]): Promise<(FoundJob | null)[]> {
+    const found = new Map<string, FoundJob>()
+    // Of large jobs an answer tells some.
+    for (let left = checkIds(ids); left.length > 0; ) {
+      const looked = await this.#findSome(left, found)
+      left = left.slice(looked)
+    }
+    return ids.map((id) => found.get(id) ?? null)
+  }
+
+  /** Resolves to how many of the ids were looked for. */
+  async #findSome(wanted: readonly string[], found: Map<string, FoundJob>): Promise<number> {
     const { unit, codec } = this.#source
-    const { jobs, log } = await unit.run(find, { codec: codec.name, wanted: checkIds(ids) })
+    const { looked, jobs, log } = await unit.run(find, { codec: codec.name, wanted })
     const lines = jobs.map((): LogLine[] => [])
     for (const { at, atMs, line } of log) lines[at]?.push({ atMs, line })
-    const byId = new Map(jobs.flatMap((job, at) => [job.id, String(job.number)].map((id) => [id, at])))
-    return ids.map((id) => {
-      const at = byId.get(id) ?? -1
-      const told = jobs[at]
-      return told === undefined ? null : { ...toJob(told, this.#source), log: lines[at] ?? [] }
-    })
+    for (const [at, told] of jobs.entries()) {
+      const job = { ...toJob(told, this.#source), log: lines[at] ?? [] }
+      found.set(job.id, job).set(String(told.number), job)
+    }
+    return looked
   }
 
   /** What happened to the job, from the time it was enqueued until now; null when it is not known (any more). */

@@ -8,6 +8,8 @@ import type { Source } from './source.ts'
 type Entry = OutboxAnswer['entries'][number]
 
 const PAGE = 100
+/** Less than the script reads of one page at most. */
+const PAGE_BYTES = 2 ** 21
 /** A parent that was asked after tells when it ends; that it is asked after again is a safety net. */
 const ASK_AGAIN_MS = 60_000
 
@@ -19,10 +21,16 @@ export async function deliver(source: Source): Promise<void> {
     const brought = await deliverPage(source, entries, out)
     if (brought.length > 0) await source.unit.run(delivered, { numbers: brought })
     const last = entries.at(-1)
-    if (last === undefined || entries.length < PAGE) break
+    if (last === undefined || isLastPage(entries)) break
     after = last.number
   }
   for (const error of out.values()) throw error
+}
+
+/** A page ends early behind large jobs. */
+function isLastPage(entries: readonly Entry[]): boolean {
+  const bytes = entries.reduce((sum, { what }) => sum + what.length, 0)
+  return entries.length < PAGE && bytes < PAGE_BYTES
 }
 
 /** Resolves to the numbers of what was brought; notes the queues that are out of reach, and why. */

@@ -1,9 +1,6 @@
--- The answer of an ack-and-claim as text: '<token> <count> <ends_ms> <refused>'. The jobs themselves are found again
--- by when their leases end, as long as those were not extended: whoever extends them has seen them.
-
-local function format_claimed(token, count, ends_ms, refused)
-  return string.format('%.0f %d %.0f ', token, count, ends_ms) .. format_places(refused, {})
-end
+-- Jobs that a call claimed before, found again by when their leases end, as long as those were not extended: whoever
+-- extends them has seen them.
+-- @include shared/queue/tell-options
 
 -- What was claimed by the call that got these tokens: number, record and run of each.
 local function claimed_before(jobs, leases, token, count, ends_ms)
@@ -24,7 +21,7 @@ local function claimed_before(jobs, leases, token, count, ends_ms)
 end
 
 -- Tells them as they were told before. A job that is not claimed by that call any more is left out.
-local function tell_again(found, count, usual)
+local function tell_again(jobs, found, count, usual)
   local told, options = {}, {}
   local place = 0
   for at = 1, count do
@@ -38,7 +35,7 @@ local function tell_again(found, count, usual)
       told[#told + 1] = each.run.token
       told[#told + 1] = each.run.attempts
       told[#told + 1] = job.name
-      told[#told + 1] = string.sub(each.record, job.body_at)
+      told[#told + 1] = payload_of(jobs, each.seq, each.record, job.body_at, each.run.flags)
       place = place + 1
     end
   end

@@ -14,6 +14,9 @@ local function erase_job(keys, queue, seq, job, run)
     'l' .. seq,
     'w' .. seq
   )
+  if run and has_flag(run.flags, APART) then
+    redis.call('HDEL', keys.jobs, 'b' .. seq)
+  end
   if not job.is_plain then
     free_names(keys.ids, job, seq)
   end

@@ -2,14 +2,17 @@
 
 -- A job is there from `due_ms` on; 0: at once.
 local function add_job(keys, queue, seq, job, payload, due_ms, now_us)
-  local record = full_head(job) .. payload
-  local size = #record
+  local fields, size, flags = record_fields(queue, seq, full_head(job), payload)
   if due_ms == 0 then
-    redis.call('HSET', keys.jobs, seq, record)
+    if flags ~= 0 then
+      add_run(fields, seq, pack_run('r', 0, 0, math.floor(now_us / 1000), size, flags, job.name))
+    end
+    redis.call('HSET', keys.jobs, unpack(fields))
     stand_ready(keys, queue, job, seq, false, now_us)
     queue.ready = queue.ready + size
   else
-    redis.call('HSET', keys.jobs, seq, record, 'r' .. seq, pack_run('s', 0, 0, due_ms, size, 0, job.name))
+    add_run(fields, seq, pack_run('s', 0, 0, due_ms, size, flags, job.name))
+    redis.call('HSET', keys.jobs, unpack(fields))
     redis.call('ZADD', keys.scheduled, string.format('%.0f', due_ms), seq)
     note_due(queue, due_ms)
     queue.scheduled = queue.scheduled + size
@@ -21,18 +24,12 @@ end
 
 -- A job that waits for others; see shared/queue/parents.
 local function add_blocked(keys, queue, seq, job, payload, now_ms)
-  local record = full_head(job) .. payload
-  redis.call(
-    'HSET',
-    keys.jobs,
-    seq,
-    record,
-    'r' .. seq,
-    pack_run('w', 0, 0, now_ms, #record, CHILD, job.name)
-  )
+  local fields, size, flags = record_fields(queue, seq, full_head(job), payload)
+  add_run(fields, seq, pack_run('w', 0, 0, now_ms, size, with_flag(flags, CHILD), job.name))
+  redis.call('HSET', keys.jobs, unpack(fields))
   redis.call('ZADD', keys.blocked, seq, seq)
   if job.tags ~= '' then
     enter_tags(keys.tagged, seq, job.tags)
   end
-  queue.blocked = queue.blocked + #record
+  queue.blocked = queue.blocked + size
 end

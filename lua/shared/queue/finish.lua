@@ -22,8 +22,9 @@ local function drop_done(keys, queue, settings, now_ms, most)
   for at, seq in ipairs(surplus) do
     local record = stored[at * 2 - 1]
     if record then
-      queue.done = queue.done - #record
-      erase_job(keys, queue, seq, read_job(record, queue.usual), unpack_run(stored[at * 2]))
+      local run = unpack_run(stored[at * 2])
+      queue.done = queue.done - run.size
+      erase_job(keys, queue, seq, read_job(record, queue.usual), run)
     end
   end
 end

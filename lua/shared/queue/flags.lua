@@ -10,6 +10,8 @@ local STORED = 8
 local TRACKED = 16
 -- It waits for others, or did.
 local CHILD = 32
+-- Its payload is stored apart; see shared/queue/body.
+local APART = 64
 
 -- Of the chores of a queue; see CHORES in src/queue/chores.ts.
 local DELIVER = 2

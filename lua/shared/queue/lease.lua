@@ -1,15 +1,5 @@
 -- Leasing what was taken: a flat list of number, record and packed run.
-
-local function tell_options(options, place, seq, job)
-  options[#options + 1] = place
-  options[#options + 1] = job.id == '' and seq or job.id
-  options[#options + 1] = job.priority
-  options[#options + 1] = job.max_attempts
-  options[#options + 1] = job.max_run_ms
-  options[#options + 1] = job.group
-  options[#options + 1] = job.trace
-  options[#options + 1] = job.tags
-end
+-- @include shared/queue/tell-options
 
 -- Answers what is told of the jobs, and of those with options what those are. Notes how long they waited.
 local function lease_jobs(keys, queue, taken, now_us, lease_ms)
@@ -27,7 +17,7 @@ local function lease_jobs(keys, queue, taken, now_us, lease_ms)
     token = token + 1
     if packed then
       local run = unpack_run(packed)
-      attempts, flags, since_ms = run.attempts + 1, run.flags, run.at_ms
+      attempts, flags, since_ms, size = run.attempts + 1, run.flags, run.at_ms, run.size
     end
     if string.byte(record) > 0 then
       -- One that was requeued may have a failure to forget.
@@ -48,7 +38,7 @@ local function lease_jobs(keys, queue, taken, now_us, lease_ms)
     told[told_at + 2] = token
     told[told_at + 3] = attempts
     told[told_at + 4] = name
-    told[told_at + 5] = string.sub(record, body_at)
+    told[told_at + 5] = payload_of(keys.jobs, seq, record, body_at, flags)
     runs[#runs + 1] = 'r' .. seq
     runs[#runs + 1] = pack_run('c', token, attempts, now_ms, size, flags, name)
     ends[#ends + 1] = ends_ms

@@ -2,6 +2,8 @@
 local GROUPS = 2
 -- Of those from here on the quick way need not know; see also shared/queue/recurs.
 local DEPENDENCIES = 4
+-- Payloads that are stored apart; see shared/queue/body.
+local BODIES = 128
 
 local function is_marked(queue, mark)
   return queue.marks % (mark * 2) >= mark

@@ -35,3 +35,10 @@ local function leave_ready(keys, queue, job, seq, now_us)
     queue.ghosts = queue.ghosts + 1
   end
 end
+
+-- Whether more is ready, as far as is known without looking at each.
+local function has_more(keys, queue)
+  return redis.call('LLEN', keys.ready) > queue.ghosts
+    or (is_marked(queue, PRIORITIES) and redis.call('ZCARD', keys.prioritized) > 0)
+    or (is_marked(queue, GROUPS) and redis.call('LLEN', keys.turns) > 0)
+end

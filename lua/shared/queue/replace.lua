@@ -44,29 +44,35 @@ local function replace_job(keys, queue, seq, new, payload, due_ms, now_us)
     return
   end
   local old, token, flags = read_job(stored[1], queue.usual), 0, 0
+  local old_size = size_of(stored[1], run)
   if run then
     token, flags = run.token, run.flags == PLAIN and 0 or run.flags
   end
   new.id, new.unique = old.id, old.unique
   happened(queue, 'replaced', seq, new, run, '')
-  local record = full_head(new) .. payload
-  local size = #record
-  redis.call('HSET', keys.jobs, seq, record)
+  local fields, size, apart = record_fields(queue, seq, full_head(new), payload)
+  redis.call('HSET', keys.jobs, unpack(fields))
+  if apart == 0 and has_flag(flags, APART) then
+    redis.call('HDEL', keys.jobs, 'b' .. seq)
+    flags = flags - APART
+  elseif apart ~= 0 then
+    flags = with_flag(flags, APART)
+  end
   if old.tags ~= new.tags then
     -- @include shared/queue/leave-tags
     leave_tags(keys.tagged, seq, old.tags, false)
     enter_tags(keys.tagged, seq, new.tags)
   end
-  if not run and due_ms == 0 and old.group == new.group and old.priority == new.priority then
-    queue.ready = queue.ready - #stored[1] + size
+  if not run and apart == 0 and due_ms == 0 and old.group == new.group and old.priority == new.priority then
+    queue.ready = queue.ready - old_size + size
     return
   end
-  leave_place(keys, queue, seq, old, state, #stored[1], now_us)
+  leave_place(keys, queue, seq, old, state, old_size, now_us)
   if state == 'w' then
     redis.call('HSET', keys.jobs, 'r' .. seq, pack_run('w', 0, 0, run.at_ms, size, flags, new.name))
     queue.blocked = queue.blocked + size
   elseif due_ms == 0 then
-    if run then
+    if run or apart ~= 0 then
       local at_ms = math.floor(now_us / 1000)
       redis.call('HSET', keys.jobs, 'r' .. seq, pack_run('r', token, 0, at_ms, size, flags, new.name))
     end

@@ -4,6 +4,7 @@
 -- for none, only one that was not missed.
 
 -- @include shared/exact
+-- @include shared/queue/body
 -- @include shared/queue/number
 -- @include shared/queue/enter-tags
 -- @include shared/queue/leave-short
@@ -72,9 +73,10 @@ local function spawn_job(keys, queue, id, recurrence, time_ms, now_us)
     return
   end
   local number = number_jobs(queue, 1, now_us)
-  local seq, record = exact(number), full_head(job) .. string.sub(recurrence.record, job.body_at)
-  local run = pack_run('r', 0, 0, time_ms, #record, 0, job.name)
-  redis.call('HSET', keys.jobs, seq, record, 'r' .. seq, run)
+  local seq, payload = exact(number), string.sub(recurrence.record, job.body_at)
+  local fields, size, flags = record_fields(queue, seq, full_head(job), payload)
+  add_run(fields, seq, pack_run('r', 0, 0, time_ms, size, flags, job.name))
+  redis.call('HSET', keys.jobs, unpack(fields))
   redis.call('HSET', keys.ids, 'i' .. job.id, seq)
   enter_tags(keys.tagged, seq, job.tags)
   happened(queue, 'enqueued', seq, job, nil, '')
@@ -83,26 +85,28 @@ local function spawn_job(keys, queue, id, recurrence, time_ms, now_us)
     hold_unique(keys.ids, key, seq, till, now_ms + recurrence.window_ms)
   end
   stand_ready(keys, queue, job, seq, false, now_us)
-  queue.ready = queue.ready + #record
+  queue.ready = queue.ready + size
   recurrence.last_ms, recurrence.last_job, recurrence.runs = time_ms, number, recurrence.runs + 1
 end
 
--- At most so many runs, and recurrences.
+-- At most so many runs, and recurrences, and no more behind those that reach CALL_BYTES.
 local function spawn_due(keys, queue, now_us, most)
   local now_ms = math.floor(now_us / 1000)
   local due = redis.call('ZRANGEBYSCORE', keys.recurring, '-inf', now_ms, 'LIMIT', '0', most)
+  local bytes = 0
   for _, id in ipairs(due) do
-    if most > 0 then
+    if most > 0 and bytes < CALL_BYTES then
       -- A removal first, so that it also works when the server is out of memory.
       redis.call('ZREM', keys.recurring, id)
       local recurrence = read_recurrence(keys.recurrences, id)
       local left = recurrence.limit > 0 and recurrence.limit - recurrence.runs or most
       local take = recurrence.every_ms > 0 and take_intervals or take_times
-      local times = take(recurrence, now_ms, math.min(most, left))
+      local fits = math.ceil((CALL_BYTES - bytes) / math.max(1, #recurrence.record))
+      local times = take(recurrence, now_ms, math.min(most, left, fits))
       for _, time_ms in ipairs(times) do
         spawn_job(keys, queue, id, recurrence, time_ms, now_us)
       end
-      most = most - #times
+      most, bytes = most - #times, bytes + #recurrence.record * (#times + 1)
       save_progress(keys, queue, id, recurrence)
     end
   end

@@ -67,7 +67,7 @@ local function holder_of_id(keys, queue, id, now_ms)
     return seq
   end
   redis.call('ZREM', keys.done, seq)
-  queue.done = queue.done - #stored[1]
+  queue.done = queue.done - run.size
   erase_job(keys, queue, seq, read_job(stored[1], queue.usual), run)
   return nil
 end

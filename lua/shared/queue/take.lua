@@ -114,30 +114,52 @@ local function take_in_turn(keys, queue, count, now_us, taken)
   take_listed(keys.jobs, keys.ready, queue, count, taken)
 end
 
+-- At most so many, behind what was taken before.
+local function take_some(keys, queue, count, now_us, taken)
+  local before = #taken
+  local has_priorities = is_marked(queue, PRIORITIES)
+  if has_priorities then
+    take_prioritized(keys.jobs, keys.prioritized, '-inf', '(0', count, taken)
+  end
+  if is_marked(queue, GROUPS) then
+    take_in_turn(keys, queue, count - (#taken - before) / 3, now_us, taken)
+  else
+    take_listed(keys.jobs, keys.ready, queue, count - (#taken - before) / 3, taken)
+  end
+  local left = count - (#taken - before) / 3
+  if has_priorities and left > 0 then
+    take_prioritized(keys.jobs, keys.prioritized, '(0', '+inf', left, taken)
+  end
+  return taken
+end
+
+-- One after the other, until their payloads reach CALL_BYTES. Answers also whether there may be more.
+local function take_large(keys, queue, count, now_us, taken)
+  local bytes = 0
+  for _ = 1, count do
+    local before = #taken
+    take_some(keys, queue, 1, now_us, taken)
+    if #taken == before then
+      return taken, false
+    end
+    local packed = taken[#taken]
+    bytes = bytes + (packed and unpack_run(packed).size or #taken[#taken - 1])
+    if bytes >= CALL_BYTES then
+      return taken, true
+    end
+  end
+  return taken, false
+end
+
+-- At most so many. Answers also whether there may be more that did not fit into one answer.
 local function take_ready(keys, queue, count, now_us)
   if is_marked(queue, RETURNED) and (is_marked(queue, PRIORITIES) or is_marked(queue, GROUPS)) then
     -- @include shared/queue/bring-returned
     bring_returned(keys, queue, count)
   end
   local taken = { seen = queue.ghosts > 0 and {} or nil }
-  local has_priorities = is_marked(queue, PRIORITIES)
-  if has_priorities then
-    take_prioritized(keys.jobs, keys.prioritized, '-inf', '(0', count, taken)
+  if is_marked(queue, BODIES) and queue.ready > CALL_BYTES then
+    return take_large(keys, queue, count, now_us, taken)
   end
-  if is_marked(queue, GROUPS) then
-    take_in_turn(keys, queue, count - #taken / 3, now_us, taken)
-  else
-    take_listed(keys.jobs, keys.ready, queue, count - #taken / 3, taken)
-  end
-  if has_priorities and #taken / 3 < count then
-    take_prioritized(keys.jobs, keys.prioritized, '(0', '+inf', count - #taken / 3, taken)
-  end
-  return taken
-end
-
--- Whether more is ready, as far as is known without looking at each.
-local function has_more(keys, queue)
-  return redis.call('LLEN', keys.ready) > queue.ghosts
-    or (is_marked(queue, PRIORITIES) and redis.call('ZCARD', keys.prioritized) > 0)
-    or (is_marked(queue, GROUPS) and redis.call('LLEN', keys.turns) > 0)
+  return take_some(keys, queue, count, now_us, taken), false
 end

@@ -1,4 +1,4 @@
--- Everything that is known of a job, appended to a list.
+-- Everything that is known of a job, appended to a list. Answers its bytes there.
 local function tell_job(told, jobs, seq, record, run, usual)
   local job = read_job(record, usual)
   local more = redis.call('HMGET', jobs, 'e' .. seq, 'p' .. seq, 'o' .. seq)
@@ -21,8 +21,8 @@ local function tell_job(told, jobs, seq, record, run, usual)
     string.sub(job.unique, 2),
     job.trace,
     job.tags,
-    #record,
-    string.sub(record, job.body_at),
+    size_of(record, run),
+    payload_of(jobs, seq, record, job.body_at, run and run.flags or 0),
     failed_at_ms,
     kind,
     message,
@@ -33,4 +33,5 @@ local function tell_job(told, jobs, seq, record, run, usual)
   for _, part in ipairs(parts) do
     told[#told + 1] = part
   end
+  return size_of(record, run) + #message + #(more[2] or '') + #(more[3] or '')
 end

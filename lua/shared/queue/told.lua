@@ -20,3 +20,8 @@ local function parse_places(text)
   end
   return places
 end
+
+-- The answer of an ack-and-claim as text: '<token> <count> <ends_ms> <refused>'; see shared/queue/claimed-before for the jobs.
+local function format_claimed(token, count, ends_ms, refused)
+  return string.format('%.0f %d %.0f ', token, count, ends_ms) .. format_places(refused, {})
+end
