@@ -198,6 +198,43 @@ test('what a line says that a channel has left is not heard', async () => {
   channels.close()
 })
 
+test('a channel whose slot leaves the node is placed anew, and the line carries the others on', async () => {
+  const [stays, leaves] = [ear(), ear()]
+  const addresses = new Map([['leaves', 'one']])
+  const lines = nodes(async () => line(), {
+    placeOf: async (channel) => ({ addresses: [addresses.get(channel) ?? 'one'], onlyFirst: true }),
+  })
+  const channels = new Channels(lines)
+  await channels.subscribe('stays', stays)
+  await channels.subscribe('leaves', leaves)
+
+  addresses.set('leaves', 'other')
+  lines.events[0]?.onLeft('leaves')
+  await expect.poll(() => leaves.told).toEqual(['lost', 'gap'])
+  lines.events[0]?.onMessage('stays', 'from one')
+  lines.events[1]?.onMessage('leaves', 'from other')
+
+  expect([stays.told, leaves.told]).toEqual([['from one'], ['lost', 'gap', 'from other']])
+  expect(lines.asked).toEqual(['one', 'other'])
+  channels.close()
+})
+
+test('a channel that leaves the node while the line proves itself for it is placed anew', async () => {
+  let tries = 0
+  const lines = nodes(async () => line({ subscribe: async () => void tries++ }), {
+    leadsTo: async () => {
+      if (tries === 1) lines.events[0]?.onLeft('a')
+      return true
+    },
+  })
+  const channels = new Channels(lines)
+
+  await channels.subscribe('a', deaf)
+
+  expect(tries).toBe(2)
+  channels.close()
+})
+
 test('a node whose refusal does not say where the slot is now is asked for no longer than the client thinks so', async () => {
   let owner = 'one'
   const lines = nodes(

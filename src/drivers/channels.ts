@@ -8,7 +8,8 @@
 //                                                             └── until the last listener leaves
 //
 // A channel is placed on a line to the node where the commands for it run, and up once the server has confirmed. A line goes
-// when it breaks, when a slot leaves its node, or when it cannot prove itself (open-line.ts): all of its channels are lost.
+// when it breaks, or when it cannot prove itself (open-line.ts): all of its channels are lost. When a slot leaves its node, the
+// channels in that slot are lost, and the line carries the others on.
 
 import { ConnectionLostError, type Listener, ServerReplyError, type Subscription } from '../driver.ts'
 import type { Lines } from './line.ts'
@@ -44,6 +45,7 @@ export class Channels {
   constructor(lines: Lines) {
     this.#placer = new Placer(lines, {
       onMessage: (line, name, message) => this.#deliver(line, name, message),
+      onLeft: (line, name) => this.#leftNode(line, name),
       onGone: (line) => this.#recover(line),
     })
     this.#rounds = new Rounds({
@@ -137,11 +139,21 @@ export class Channels {
 
   #recover(gone: OpenLine): void {
     for (const channel of this.#channels.values()) {
-      if (!channel.up || channel.line !== gone) continue
-      channel.up = false
-      channel.placed = this.#placeAgain(channel)
-      for (const { listener } of channel.members) listener.onLost?.()
+      if (channel.up && channel.line === gone) this.#lose(channel)
     }
+  }
+
+  #leftNode(line: OpenLine, name: string): void {
+    const channel = this.#channels.get(name)
+    if (channel?.up !== true || channel.line !== line) return
+    channel.line = undefined
+    this.#lose(channel)
+  }
+
+  #lose(channel: Channel): void {
+    channel.up = false
+    channel.placed = this.#placeAgain(channel)
+    for (const { listener } of channel.members) listener.onLost?.()
   }
 
   async #placeAgain(channel: Channel): Promise<void> {

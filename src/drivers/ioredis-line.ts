@@ -33,7 +33,7 @@ export async function openLine(
     end(connection)
     throw explain(lastError ?? error, { written: false })
   })
-  return new IoredisLine(connection, sharded)
+  return new IoredisLine(connection, sharded, events)
 }
 
 /** One that has ended is left alone: ioredis would set a timer for its end, which keeps the process alive for two seconds. */
@@ -51,10 +51,14 @@ class IoredisLine implements Line {
    */
   readonly #unconfirmed = new Set<(error: Error) => void>()
   #unexplainedMoves = 0
+  /** What the server has confirmed. */
+  readonly #carried = new Set<string>()
+  readonly #events: LineEvents
 
-  constructor(connection: Redis, sharded: boolean) {
+  constructor(connection: Redis, sharded: boolean, events: LineEvents) {
     this.#connection = connection
     this.#sharded = sharded
+    this.#events = events
     this.runId = sharded ? Promise.resolve(undefined) : this.#askRunId()
     this.runId.catch(() => undefined) // who needs it sees the failure
     connection.on('moved', () => this.#onMoved())
@@ -66,11 +70,17 @@ class IoredisLine implements Line {
   async subscribe(channel: string): Promise<void> {
     try {
       await this.#confirmed(this.#subscribe(channel))
+      this.#carried.add(channel)
     } catch (error) {
-      const explained = explain(error, { written: true })
-      if (explained instanceof ServerReplyError && explained.word === 'MOVED') this.#unexplainedMoves--
-      throw explained
+      throw this.#explain(error)
     }
+  }
+
+  /** A MOVED that answers us is no news of other slots. */
+  #explain(error: unknown): Error {
+    const explained = explain(error, { written: true })
+    if (explained instanceof ServerReplyError && explained.word === 'MOVED') this.#unexplainedMoves--
+    return explained
   }
 
   async #askRunId(): Promise<string | undefined> {
@@ -93,7 +103,12 @@ class IoredisLine implements Line {
   }
 
   async unsubscribe(channel: string): Promise<void> {
-    await (this.#sharded ? this.#connection.sunsubscribe(channel) : this.#connection.unsubscribe(channel))
+    this.#carried.delete(channel)
+    try {
+      await (this.#sharded ? this.#connection.sunsubscribe(channel) : this.#connection.unsubscribe(channel))
+    } catch (error) {
+      throw explain(error, { written: true })
+    }
   }
 
   ping(): Promise<unknown> {
@@ -106,14 +121,26 @@ class IoredisLine implements Line {
 
   /**
    * ioredis says `moved` when our own SSUBSCRIBE is answered with MOVED, which harms nothing, and when
-   * a slot has left the node with our channels in it, but not which: then the line is given up.
+   * a slot has left the node with our channels in it, but not which: then the line asks for all of them again. While the
+   * answer to an SSUBSCRIBE is due, ioredis 5 may have taken it for that, and the line is given up.
    */
   #onMoved(): void {
     this.#unexplainedMoves++
     setImmediate(() => {
       if (this.#unexplainedMoves <= 0) return
       this.#unexplainedMoves = 0
-      this.#connection.disconnect()
+      if (this.#unconfirmed.size > 0) this.#connection.disconnect()
+      else for (const channel of this.#carried) void this.#askAgain(channel)
     })
+  }
+
+  /** Changes nothing where the channel is carried yet. What ends the connection is told by that. */
+  async #askAgain(channel: string): Promise<void> {
+    try {
+      await this.#subscribe(channel)
+    } catch (error) {
+      const explained = this.#explain(error)
+      if (explained instanceof ServerReplyError && this.#carried.delete(channel)) this.#events.onLeft(channel)
+    }
   }
 }

@@ -6,6 +6,7 @@ import type { WriteCall } from '../driver.ts'
 export interface Line {
   /** Resolves once the server has confirmed; rejects with the errors of the port. */
   subscribe(channel: string): Promise<void>
+  /** Rejects with the errors of the port: the node refuses it for a slot that is no longer its own. */
   unsubscribe(channel: string): Promise<void>
   /** Settles with whatever the server answers. */
   ping(): Promise<unknown>
@@ -16,6 +17,8 @@ export interface Line {
 
 export interface LineEvents {
   onMessage(channel: string, message: string): void
+  /** The slot of this channel has left the node, and the channel with it. The others are heard as before. */
+  onLeft(channel: string): void
   /** The line is of no use any more; called at most once. */
   onLost(): void
 }

@@ -37,7 +37,7 @@ export interface ListeningClient {
   unsubscribe(channel: string, onMessage: OnMessage): Promise<unknown>
   sUnsubscribe(channel: string, onMessage: OnMessage): Promise<unknown>
   destroy(): void
-  on(event: string, listener: () => void): unknown
+  on(event: string, listener: (first: unknown) => void): unknown
 }
 
 export interface ClusterNode {

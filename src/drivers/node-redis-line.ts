@@ -44,7 +44,8 @@ class NodeRedisLine implements Line {
     this.#sharded = sharded
     this.#events = events
     this.#onMessage = (message, channel) => events.onMessage(channel, message)
-    for (const event of ['error', 'end', 'sharded-channel-moved']) connection.on(event, () => this.#lose())
+    for (const event of ['error', 'end']) connection.on(event, () => this.#lose())
+    connection.on('sharded-channel-moved', (channel) => this.#leave(String(channel)))
   }
 
   /** To be called before anything is subscribed to: on RESP2 nothing else may be asked later. */
@@ -69,9 +70,13 @@ class NodeRedisLine implements Line {
   }
 
   async unsubscribe(channel: string): Promise<void> {
-    await (this.#sharded
-      ? this.#connection.sUnsubscribe(channel, this.#onMessage)
-      : this.#connection.unsubscribe(channel, this.#onMessage))
+    try {
+      await (this.#sharded
+        ? this.#connection.sUnsubscribe(channel, this.#onMessage)
+        : this.#connection.unsubscribe(channel, this.#onMessage))
+    } catch (error) {
+      throw explain(error)
+    }
   }
 
   async ping(): Promise<unknown> {
@@ -81,6 +86,13 @@ class NodeRedisLine implements Line {
   close(): void {
     this.#lost = true
     if (this.#connection.isOpen) this.#connection.destroy()
+  }
+
+  /** Once what came with it is read: node-redis reads that again when its connection is destroyed meanwhile. */
+  #leave(channel: string): void {
+    setImmediate(() => {
+      if (!this.#lost) this.#events.onLeft(channel)
+    })
   }
 
   #lose(): void {

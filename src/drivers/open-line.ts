@@ -18,6 +18,8 @@ export type Whereabouts = 'here' | 'elsewhere' | 'unknown'
 
 export interface OpenLineEvents {
   onMessage(channel: string, message: string): void
+  /** The slot of this channel has left the node. */
+  onLeft(channel: string): void
   /** Called once, when the line has gone, however it went. */
   onGone(): void
 }
@@ -76,6 +78,11 @@ export class OpenLine {
     return !this.#isGone && !this.#pulse.isLate && performance.now() - this.#provenAt < PROVEN_FOR_MS
   }
 
+  /** True from when the server has confirmed the channel until its slot leaves the node. */
+  carries(channel: string): boolean {
+    return !this.#isGone && this.#carried.has(channel)
+  }
+
   /** Resolves once the server has confirmed; rejects with the errors of the port. A line that does neither in time is given up. */
   async subscribe(channel: string): Promise<void> {
     await this.#send((line) => line.subscribe(channel), 'SUBSCRIBE')
@@ -115,6 +122,10 @@ export class OpenLine {
         this.#pulse.heard()
         this.#events.onMessage(channel, message)
       },
+      onLeft: (channel) => {
+        this.#carried.delete(channel)
+        this.#events.onLeft(channel)
+      },
       onLost: () => this.close(),
     })
     try {
@@ -145,11 +156,14 @@ export class OpenLine {
   }
 
   async #whereFor(channel: string): Promise<Whereabouts> {
+    const carried = this.#carried.get(channel)
     try {
       await this.#unlessRefused('touch', () => this.#lines.touch(channel))
       const { addresses, onlyFirst } = await this.#lines.placeOf(channel)
       const isRight = onlyFirst ? addresses[0] === this.address : addresses.includes(this.address)
-      return isRight && (await this.#leadsThere(channel)) ? 'here' : 'elsewhere'
+      // A channel that was left meanwhile says nothing of the line.
+      const isHere = (isRight && (await this.#leadsThere(channel))) || this.#carried.get(channel) !== carried
+      return isHere ? 'here' : 'elsewhere'
     } catch {
       return 'unknown'
     }
@@ -157,12 +171,8 @@ export class OpenLine {
 
   async #leadsThere(channel: string): Promise<boolean> {
     const line = await this.#line
-    const carried = this.#carried.get(channel)
-    const leadsTo = await this.#unlessRefused('leadsTo', () =>
-      this.#lines.leadsTo(line, this.address, channel),
-    )
-    // A channel that was left meanwhile says nothing of the line.
-    return leadsTo !== false || this.#carried.get(channel) !== carried
+    const ask = (): Promise<boolean> => this.#lines.leadsTo(line, this.address, channel)
+    return (await this.#unlessRefused('leadsTo', ask)) !== false
   }
 
   /** Undefined when the server refuses to answer this for good. Rejects when there is no answer just now. */

@@ -19,6 +19,8 @@ export interface Placing {
 
 export interface PlacerEvents {
   onMessage(line: OpenLine, channel: string, message: string): void
+  /** The slot of the channel has left the node of the line. */
+  onLeft(line: OpenLine, channel: string): void
   onGone(line: OpenLine): void
 }
 
@@ -68,7 +70,7 @@ export class Placer {
     if (found === 'elsewhere') line.close()
     if (!suits(found))
       throw new ConnectionLostError('the connection leads to a node that takes no commands', true)
-    if (line.isGone) throw new ConnectionLostError('the connection was lost', true)
+    if (!line.carries(channel)) throw new ConnectionLostError('the connection was lost', true)
     onPlaced()
   }
 
@@ -89,6 +91,7 @@ export class Placer {
       address,
       isForSlots,
       onMessage: (channel, message) => this.#events.onMessage(line, channel, message),
+      onLeft: (channel) => this.#events.onLeft(line, channel),
       onGone: () => {
         if (this.#open.get(address) === line) this.#open.delete(address)
         this.#events.onGone(line)
