@@ -81,5 +81,5 @@ redis.call(
   exact(lease_ends_ms)
 )
 redis.call('HDEL', load, 'floor', 'failed', 'failure', 'resting_until_ms')
-keep_load(load, lease_ms)
+keep_load(load, token, lease_ms, now_ms)
 return { 'elected', token, lease_ends_ms, now_ms }

@@ -38,7 +38,7 @@ for at = leases_at, #leases, 2 do
   if is_live and known.token == tonumber(leases[at]) then
     ends[place] = now_ms + leases[at + 1]
     -- First, so that it also works when the server is out of memory.
-    keep_load(load[place], ends[place] - now_ms)
+    keep_load(load[place], 0, ends[place] - now_ms, now_ms)
     redis.call('HSET', load[place], 'lease_ends_ms', exact(ends[place]))
   end
 end

@@ -48,7 +48,7 @@ if is_open(known) then
       exact(now_ms + rest_ms)
     )
   end
-  keep_load(load, rest_ms)
+  keep_load(load, known.token, rest_ms, now_ms)
   tell_waiters(known.waiters, 'ended', { channel = channel, sharded = sharded, counted = counted })
 end
 if revoked then

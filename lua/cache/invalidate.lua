@@ -11,6 +11,7 @@ local channel = ARGV[1] -- text: begins the channel of the levels
 local sharded = ARGV[2] == '1' -- flag: whether it is a sharded channel
 
 -- @include shared/exact
+-- @include shared/clock
 -- @include shared/cache/envelope
 -- @include shared/cache/load
 -- @include shared/cache/keep-load
@@ -33,7 +34,7 @@ if newest > 0 then
   local token = is_open(known) and known.token or newest
   local version = math.max(head.version, known.version)
   redis.call('HSET', load, 'layout', LOAD_LAYOUT, 'token', exact(token), 'version', exact(version))
-  keep_load(load, 0)
+  keep_load(load, newest, 0, math.floor(clock_us() / 1000))
 end
 if head.held then
   tell_levels(value, newest + 1, { channel = channel, sharded = sharded })

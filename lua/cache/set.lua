@@ -57,7 +57,7 @@ end
 local newest = math.max(known.version, head.version)
 if version > 0 and version <= newest then
   remember_answer(load, caller, call, now_ms, '0 0 ' .. exact(newest))
-  keep_load(load, 0)
+  keep_load(load, 0, 0, now_ms)
   return { 'superseded', newest }
 end
 local token = next_token(math.max(known.token, known.floor, head.token), now_us)
@@ -76,7 +76,11 @@ if version > 0 then
   redis.call('HSET', load, 'version', exact(version))
 end
 remember_answer(load, caller, call, now_ms, exact(fresh_until_ms) .. ' ' .. exact(stale_until_ms) .. ' 0')
-keep_load(load, fresh_ms + stale_ms)
+-- The token is in the head; where the clock is behind it for longer than the value lives, here as well.
+if behind_ms(token, now_ms) > fresh_ms + stale_ms and not is_open(known) then
+  redis.call('HSET', load, 'layout', LOAD_LAYOUT, 'token', exact(token))
+end
+keep_load(load, token, fresh_ms + stale_ms, now_ms)
 local how = { channel = channel, sharded = sharded, counted = counted }
 if known.waiters ~= '' then
   redis.call('HDEL', load, 'waiters')

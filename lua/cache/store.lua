@@ -26,6 +26,7 @@ local payload = ARGV[12] -- bytes: the payload
 
 -- @include shared/exact
 -- @include shared/clock
+-- @include shared/behind
 -- @include shared/tell
 -- @include shared/cache/envelope
 -- @include shared/cache/keep-value
@@ -72,6 +73,8 @@ close_load(load, known, 'stored', how)
 if head.held then
   tell_levels(value, token, how)
 end
--- The token is in the head; the hash goes with its last field.
-redis.call('HDEL', load, 'layout', 'token')
+-- The token is in the head; the hash goes with its last field, unless the clock is behind the token for longer than the value lives.
+if behind_ms(token, now_ms) <= stale_until_ms - now_ms then
+  redis.call('HDEL', load, 'layout', 'token')
+end
 return { 'stored', fresh_until_ms, stale_until_ms, now_ms }

@@ -38,12 +38,13 @@ if last_token then
   local token = next_token(last_token, now_us)
   local expires_at_ms = now_ms + lease_ms
   local times = string.format('%.0f', token) .. ' ' .. expires_at_ms
+  local left_ms = token > now_us and math.max(lease_ms, behind_ms(token, now_ms)) or lease_ms
   redis.call(
     'SET',
     state,
     '1 x ' .. times .. ' ' .. line .. ' ' .. id .. ' ' .. holder,
     'PX',
-    kept_ms_after(lease_ms, line ~= '0 0')
+    kept_ms_after(left_ms, line ~= '0 0')
   )
   return { 'granted', token, expires_at_ms, now_ms }
 end

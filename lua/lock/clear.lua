@@ -1,5 +1,6 @@
 --[[
-Deletes the lock, whoever holds it, and its line. Those who wait are told, and stand in line anew.
+Deletes the lock, whoever holds it, and its line. Those who wait are told, and stand in line anew. Tokens go on rising, also where
+the clock has stepped back.
 
 @returns cleared  existed:flag
 @cost    O(waiting), of which at most 1,000 are told
@@ -11,15 +12,25 @@ local reader_ids = KEYS[4] -- hash: id -> token, and token -> id and holder
 local channel = ARGV[1] -- text: beginning of the channels of processes
 local sharded = ARGV[2] == '1' -- flag: whether those are sharded channels
 
+-- @include shared/clock
+-- @include shared/outlive
 -- @include shared/tickets
 -- @include shared/tell
 
 local how = { channel = channel, sharded = sharded, counted = false }
 local waiting = redis.call('ZRANGE', queue, '0', '999')
+local stored = redis.pcall('GET', state)
+local newest = type(stored) == 'string' and string.match(stored, '^1 . (%d+) ')
 local existed = 0
 local keys = { state, queue, readers, reader_ids }
 for _, key in ipairs(keys) do
   existed = math.max(existed, redis.call('UNLINK', key))
+end
+if newest then
+  local token, kept_ms = token_to_leave(tonumber(newest), math.floor(clock_us() / 1000))
+  if token then
+    redis.call('SET', state, '1 - ' .. token .. ' 0 0 0  ', 'PX', kept_ms)
+  end
 end
 for _, text in ipairs(waiting) do
   local ticket = parse_ticket(text)

@@ -74,5 +74,5 @@ redis.call(
 if known.result then
   redis.call('HDEL', state, 'result')
 end
-keep_until(state, kept_until_ms, now_ms)
+keep_until(state, token, kept_until_ms, now_ms)
 return { 'started', token, lease_ends_ms, now_ms }

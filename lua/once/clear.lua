@@ -1,5 +1,6 @@
 --[[
-Forgets all that is known of a key. An attempt under way is lost.
+Forgets all that is known of a key. An attempt under way is lost. Tokens go on rising, also where the clock has
+stepped back.
 
 @returns cleared  existed:flag
 @cost    O(1)
@@ -8,8 +9,18 @@ local state = KEYS[1] -- hash: all that is known of the key
 local channel = ARGV[1] -- text: where those wait who want the key; empty: nobody waits
 local sharded = ARGV[2] == '1' -- flag: whether that is a sharded channel
 
+-- @include shared/clock
+-- @include shared/outlive
 -- @include shared/wake
 
+local known = redis.pcall('HMGET', state, 'layout', 'token')
 local existed = redis.call('UNLINK', state)
+if known[1] == '1' then
+  local token, kept_ms = token_to_leave(tonumber(known[2]), math.floor(clock_us() / 1000))
+  if token then
+    redis.call('HSET', state, 'layout', '1', 'token', token)
+    redis.call('PEXPIRE', state, kept_ms)
+  end
+end
 wake(channel, sharded, 'cleared')
 return { 'cleared', existed }

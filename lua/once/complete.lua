@@ -37,7 +37,7 @@ if known.result then
 end
 local kept_until_ms = now_ms + keep_result_ms
 -- First, so that it also works when the server is out of memory: the task has been done.
-keep_until(state, kept_until_ms, now_ms)
+keep_until(state, token, kept_until_ms, now_ms)
 redis.call('HSET', state, 'result', result, 'kept_until_ms', exact(kept_until_ms))
 wake(channel, sharded, 'completed')
 return { 'completed', kept_until_ms }

@@ -37,7 +37,7 @@ for at = leases_at, #leases, 2 do
     ends[place] = now_ms + leases[at + 1]
     local kept_until_ms = ends[place] + known.kept_until_ms - known.lease_ends_ms
     -- First, so that it also works when the server is out of memory.
-    keep_until(state[place], kept_until_ms, now_ms)
+    keep_until(state[place], known.token, kept_until_ms, now_ms)
     redis.call(
       'HSET',
       state[place],

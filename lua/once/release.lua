@@ -33,6 +33,6 @@ end
 local now_ms = math.floor(clock_us() / 1000)
 -- It only takes away, so that it also works when the server is out of memory.
 redis.call('HDEL', state, 'lease_ends_ms', 'fingerprint')
-keep_until(state, now_ms, now_ms)
+keep_until(state, token, now_ms, now_ms)
 wake(channel, sharded, 'released')
 return { 'released' }

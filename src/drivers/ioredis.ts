@@ -206,7 +206,8 @@ class IoredisDriver implements Driver {
 
   #drop(nodes: readonly Redis[], isOfThem: (run: PendingRun) => boolean): void {
     this.#pending.giveUp(MISREAD, isOfThem)
-    for (const node of nodes) node.disconnect(true)
+    // Of many replies that were misread at once the first ends the connection.
+    for (const node of nodes) if (writesAtOnce(node)) node.disconnect(true)
   }
 
   async #onMasters(ask: (master: Redis) => Promise<unknown>): Promise<Reply[]> {

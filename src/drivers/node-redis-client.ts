@@ -70,9 +70,20 @@ export interface SentinelClient extends Emitter {
   ): Promise<NodeClient>
 }
 
+/** Those whose connection is being closed, and until when. */
+const quitting = new WeakMap<NodeClient, Promise<void>>()
+
 /** Has the server close the connection, after which node-redis connects again; resolves once it is gone. */
 export function quit(node: NodeClient): Promise<void> {
   if (!node.isReady) return Promise.resolve()
+  const before = quitting.get(node)
+  if (before !== undefined) return before
+  const gone = quitOnce(node).finally(() => quitting.delete(node))
+  quitting.set(node, gone)
+  return gone
+}
+
+function quitOnce(node: NodeClient): Promise<void> {
   return new Promise((resolve) => {
     const gone = (): void => {
       node.off('error', gone)

@@ -42,7 +42,7 @@ export class Claim<Body> implements AsyncDisposable {
     this.messages = claim.messages
     this.#expiresAtMs = claim.expiresAtMs
     this.#leaseMs = claim.leaseMs
-    this.#countdown = new Countdown(new End(endsAtOf(askedAt, claim.remainingMs)))
+    this.#countdown = new Countdown(source.unit, new End(endsAtOf(askedAt, claim.remainingMs)))
   }
 
   /** How long the lease was made for, counted from the claim or its last extension. */

@@ -226,8 +226,11 @@ export class Feed<Body> implements AsyncIterable<TailedMessage<Body>> {
    */
   async clear(): Promise<boolean> {
     const { unit } = this.#source
-    const answer = await unit.run(clear, { channel: unit.channel, sharded: unit.sharded })
-    return answer.existed
+    const { clearings } = unit.runtime
+    const clearIt = () => unit.run(clear, { channel: unit.channel, sharded: unit.sharded })
+    const clearAll = () => clearings.run(unit.beside('dead').beginning, clearIt)
+    const { existed } = await clearings.run(unit.beginning, clearAll)
+    return existed
   }
 }
 

@@ -39,7 +39,7 @@ export type ElectAnswer =
 export const elect: Operation<ElectArguments, ElectAnswer> = {
   script: {
     name: 'cache/elect',
-    sha1: '8f48220b119bbfd0fafa9fd078246963bd83aa48',
+    sha1: '978aba7afa35010a16551a87d36d0aaa2d5d9ce2',
     reads: false,
     bytes: true,
     source: `--[[
@@ -185,13 +185,21 @@ local function open_load(load)
   }
 end
 
--- Redis drops the hash this long after it has ceased to count: longer than any call is repeated.
+-- Redis drops the hash this long after it has ceased to count, and the clock is past its token: longer than any call is repeated.
+-- Tokens rise where the newest is remembered, or the clock is past it. So what holds a newest token is kept until then, however
+-- far the clock has stepped back.
+
+-- How many milliseconds the clock is behind a token; 0: it is not.
+local function behind_ms(token, now_ms)
+  return math.max(0, math.ceil(token / 1000) - now_ms)
+end
 local LOAD_SLACK_MS = 600000
 
 -- Never makes it shorter. Not refused for lack of memory.
-local function keep_load(load, ms)
-  if redis.call('PTTL', load) < ms + LOAD_SLACK_MS then
-    redis.call('PEXPIRE', load, ms + LOAD_SLACK_MS)
+local function keep_load(load, token, ms, now_ms)
+  local kept_ms = math.max(ms, behind_ms(token, now_ms)) + LOAD_SLACK_MS
+  if redis.call('PTTL', load) < kept_ms then
+    redis.call('PEXPIRE', load, kept_ms)
   end
 end
 -- The layout that a script does not know, or nil.
@@ -257,7 +265,7 @@ redis.call(
   exact(lease_ends_ms)
 )
 redis.call('HDEL', load, 'floor', 'failed', 'failure', 'resting_until_ms')
-keep_load(load, lease_ms)
+keep_load(load, token, lease_ms, now_ms)
 return { 'elected', token, lease_ends_ms, now_ms }
 `,
   },
@@ -271,8 +279,10 @@ return { 'elected', token, lease_ends_ms, now_ms }
     [69, 'lua/shared/cache/envelope.lua', 35],
     [102, 'lua/shared/cache/load.lua', 1],
     [144, 'lua/shared/cache/keep-load.lua', 1],
-    [153, 'lua/shared/cache/layouts.lua', 1],
-    [162, 'lua/cache/elect.lua', 30],
+    [145, 'lua/shared/behind.lua', 1],
+    [152, 'lua/shared/cache/keep-load.lua', 3],
+    [161, 'lua/shared/cache/layouts.lua', 1],
+    [170, 'lua/cache/elect.lua', 30],
   ],
   encode(args) {
     return [
@@ -360,7 +370,7 @@ function readRefusedOfExtendExtended(part: Reply | undefined): ({ readonly at: n
 export const extend: Operation<ExtendArguments, ExtendAnswer> = {
   script: {
     name: 'cache/extend',
-    sha1: '328265dd65d7523f86d899bea41494e2efd97f95',
+    sha1: '443ebb030450942dca527452e21f944b78196a8d',
     reads: false,
     bytes: false,
     source: `--[[
@@ -449,13 +459,21 @@ end
 local function is_revoked(known)
   return known.token <= known.floor
 end
--- Redis drops the hash this long after it has ceased to count: longer than any call is repeated.
+-- Redis drops the hash this long after it has ceased to count, and the clock is past its token: longer than any call is repeated.
+-- Tokens rise where the newest is remembered, or the clock is past it. So what holds a newest token is kept until then, however
+-- far the clock has stepped back.
+
+-- How many milliseconds the clock is behind a token; 0: it is not.
+local function behind_ms(token, now_ms)
+  return math.max(0, math.ceil(token / 1000) - now_ms)
+end
 local LOAD_SLACK_MS = 600000
 
 -- Never makes it shorter. Not refused for lack of memory.
-local function keep_load(load, ms)
-  if redis.call('PTTL', load) < ms + LOAD_SLACK_MS then
-    redis.call('PEXPIRE', load, ms + LOAD_SLACK_MS)
+local function keep_load(load, token, ms, now_ms)
+  local kept_ms = math.max(ms, behind_ms(token, now_ms)) + LOAD_SLACK_MS
+  if redis.call('PTTL', load) < kept_ms then
+    redis.call('PEXPIRE', load, kept_ms)
   end
 end
 
@@ -481,7 +499,7 @@ for at = leases_at, #leases, 2 do
   if is_live and known.token == tonumber(leases[at]) then
     ends[place] = now_ms + leases[at + 1]
     -- First, so that it also works when the server is out of memory.
-    keep_load(load[place], ends[place] - now_ms)
+    keep_load(load[place], 0, ends[place] - now_ms, now_ms)
     redis.call('HSET', load[place], 'lease_ends_ms', exact(ends[place]))
   end
 end
@@ -497,7 +515,9 @@ return { 'extended', now_ms, ends, refused }
     [42, 'lua/shared/cache/load.lua', 1],
     [84, 'lua/shared/cache/load.lua', 47],
     [87, 'lua/shared/cache/keep-load.lua', 1],
-    [96, 'lua/cache/extend.lua', 18],
+    [88, 'lua/shared/behind.lua', 1],
+    [95, 'lua/shared/cache/keep-load.lua', 3],
+    [104, 'lua/cache/extend.lua', 18],
   ],
   encode(args) {
     const encoded = new Array<Argument>(args.leases.length * 2)
@@ -553,7 +573,7 @@ export type FailAnswer =
 export const fail: Operation<FailArguments, FailAnswer> = {
   script: {
     name: 'cache/fail',
-    sha1: '218c2f50ff55cf1d491f1b246088807c4d56a50e',
+    sha1: '4ce7bcf287d7fc37ee06acddd13a8bbbdbe6c3c9',
     reads: false,
     bytes: false,
     source: `--[[
@@ -689,13 +709,21 @@ end
 local function is_revoked(known)
   return known.token <= known.floor
 end
--- Redis drops the hash this long after it has ceased to count: longer than any call is repeated.
+-- Redis drops the hash this long after it has ceased to count, and the clock is past its token: longer than any call is repeated.
+-- Tokens rise where the newest is remembered, or the clock is past it. So what holds a newest token is kept until then, however
+-- far the clock has stepped back.
+
+-- How many milliseconds the clock is behind a token; 0: it is not.
+local function behind_ms(token, now_ms)
+  return math.max(0, math.ceil(token / 1000) - now_ms)
+end
 local LOAD_SLACK_MS = 600000
 
 -- Never makes it shorter. Not refused for lack of memory.
-local function keep_load(load, ms)
-  if redis.call('PTTL', load) < ms + LOAD_SLACK_MS then
-    redis.call('PEXPIRE', load, ms + LOAD_SLACK_MS)
+local function keep_load(load, token, ms, now_ms)
+  local kept_ms = math.max(ms, behind_ms(token, now_ms)) + LOAD_SLACK_MS
+  if redis.call('PTTL', load) < kept_ms then
+    redis.call('PEXPIRE', load, kept_ms)
   end
 end
 -- Tells those who wait for a load what became of it: \`stored <id>\`, \`ended <id>\`. How: see shared/tickets.
@@ -730,7 +758,7 @@ if is_open(known) then
       exact(now_ms + rest_ms)
     )
   end
-  keep_load(load, rest_ms)
+  keep_load(load, known.token, rest_ms, now_ms)
   tell_waiters(known.waiters, 'ended', { channel = channel, sharded = sharded, counted = counted })
 end
 if revoked then
@@ -748,8 +776,10 @@ return { 'failed' }
     [46, 'lua/shared/tell.lua', 15],
     [85, 'lua/shared/cache/load.lua', 1],
     [134, 'lua/shared/cache/keep-load.lua', 1],
-    [143, 'lua/shared/cache/tell-waiters.lua', 1],
-    [150, 'lua/cache/fail.lua', 26],
+    [135, 'lua/shared/behind.lua', 1],
+    [142, 'lua/shared/cache/keep-load.lua', 3],
+    [151, 'lua/shared/cache/tell-waiters.lua', 1],
+    [158, 'lua/cache/fail.lua', 26],
   ],
   encode(args) {
     return [
@@ -1237,7 +1267,7 @@ export type InvalidateAnswer =
 export const invalidate: Operation<InvalidateArguments, InvalidateAnswer> = {
   script: {
     name: 'cache/invalidate',
-    sha1: '04c3b07880862f15f2ca74274a641ab169d9852a',
+    sha1: '782739b1829de8fba62efc120aeceb6565663707',
     reads: false,
     bytes: false,
     source: `--[[
@@ -1261,6 +1291,12 @@ local function exact(number)
   end
   local low = number % 1000000
   return string.format('%d%06d', (number - low) / 1000000, low)
+end
+-- The only reader of the server's time: microseconds since 1970.
+-- Read once per call and passed on, for two readings in one script may differ.
+local function clock_us()
+  local time = redis.call('TIME')
+  return time[1] * 1000000 + time[2]
 end
 -- What is stored of a value: one string, so that a hit is one plain GET. A head, then the payload. Numbers are
 -- big-endian, so that every language reads them without a library.
@@ -1362,13 +1398,21 @@ local function is_open(known)
   return known.lease_ends_ms > 0
 end
 
--- Redis drops the hash this long after it has ceased to count: longer than any call is repeated.
+-- Redis drops the hash this long after it has ceased to count, and the clock is past its token: longer than any call is repeated.
+-- Tokens rise where the newest is remembered, or the clock is past it. So what holds a newest token is kept until then, however
+-- far the clock has stepped back.
+
+-- How many milliseconds the clock is behind a token; 0: it is not.
+local function behind_ms(token, now_ms)
+  return math.max(0, math.ceil(token / 1000) - now_ms)
+end
 local LOAD_SLACK_MS = 600000
 
 -- Never makes it shorter. Not refused for lack of memory.
-local function keep_load(load, ms)
-  if redis.call('PTTL', load) < ms + LOAD_SLACK_MS then
-    redis.call('PEXPIRE', load, ms + LOAD_SLACK_MS)
+local function keep_load(load, token, ms, now_ms)
+  local kept_ms = math.max(ms, behind_ms(token, now_ms)) + LOAD_SLACK_MS
+  if redis.call('PTTL', load) < kept_ms then
+    redis.call('PEXPIRE', load, kept_ms)
   end
 end
 -- The layout that a script does not know, or nil.
@@ -1417,7 +1461,7 @@ if newest > 0 then
   local token = is_open(known) and known.token or newest
   local version = math.max(head.version, known.version)
   redis.call('HSET', load, 'layout', LOAD_LAYOUT, 'token', exact(token), 'version', exact(version))
-  keep_load(load, 0)
+  keep_load(load, newest, 0, math.floor(clock_us() / 1000))
 end
 if head.held then
   tell_levels(value, newest + 1, { channel = channel, sharded = sharded })
@@ -1429,14 +1473,17 @@ return { 'invalidated', existed }
   lines: [
     [1, 'lua/cache/invalidate.lua', 1],
     [13, 'lua/shared/exact.lua', 1],
-    [23, 'lua/shared/cache/envelope.lua', 1],
-    [48, 'lua/shared/cache/envelope.lua', 35],
-    [77, 'lua/shared/cache/load.lua', 1],
-    [123, 'lua/shared/cache/keep-load.lua', 1],
-    [132, 'lua/shared/cache/layouts.lua', 1],
-    [141, 'lua/shared/cache/revoke.lua', 1],
-    [150, 'lua/shared/cache/tell-levels.lua', 1],
-    [162, 'lua/cache/invalidate.lua', 20],
+    [23, 'lua/shared/clock.lua', 1],
+    [29, 'lua/shared/cache/envelope.lua', 1],
+    [54, 'lua/shared/cache/envelope.lua', 35],
+    [83, 'lua/shared/cache/load.lua', 1],
+    [129, 'lua/shared/cache/keep-load.lua', 1],
+    [130, 'lua/shared/behind.lua', 1],
+    [137, 'lua/shared/cache/keep-load.lua', 3],
+    [146, 'lua/shared/cache/layouts.lua', 1],
+    [155, 'lua/shared/cache/revoke.lua', 1],
+    [164, 'lua/shared/cache/tell-levels.lua', 1],
+    [176, 'lua/cache/invalidate.lua', 21],
   ],
   encode(args) {
     return withoutDefaults([
@@ -1498,7 +1545,7 @@ export type SetAnswer =
 export const set: Operation<SetArguments, SetAnswer> = {
   script: {
     name: 'cache/set',
-    sha1: '6ce5e33e7a5a0b27cbcec877a6d2f955ae2c9166',
+    sha1: '828389f896acb043dc307f6a2f989e6064342831',
     reads: false,
     bytes: false,
     source: `--[[
@@ -1770,13 +1817,21 @@ local function is_open(known)
   return known.lease_ends_ms > 0
 end
 
--- Redis drops the hash this long after it has ceased to count: longer than any call is repeated.
+-- Redis drops the hash this long after it has ceased to count, and the clock is past its token: longer than any call is repeated.
+-- Tokens rise where the newest is remembered, or the clock is past it. So what holds a newest token is kept until then, however
+-- far the clock has stepped back.
+
+-- How many milliseconds the clock is behind a token; 0: it is not.
+local function behind_ms(token, now_ms)
+  return math.max(0, math.ceil(token / 1000) - now_ms)
+end
 local LOAD_SLACK_MS = 600000
 
 -- Never makes it shorter. Not refused for lack of memory.
-local function keep_load(load, ms)
-  if redis.call('PTTL', load) < ms + LOAD_SLACK_MS then
-    redis.call('PEXPIRE', load, ms + LOAD_SLACK_MS)
+local function keep_load(load, token, ms, now_ms)
+  local kept_ms = math.max(ms, behind_ms(token, now_ms)) + LOAD_SLACK_MS
+  if redis.call('PTTL', load) < kept_ms then
+    redis.call('PEXPIRE', load, kept_ms)
   end
 end
 -- The layout that a script does not know, or nil.
@@ -1839,7 +1894,7 @@ end
 local newest = math.max(known.version, head.version)
 if version > 0 and version <= newest then
   remember_answer(load, caller, call, now_ms, '0 0 ' .. exact(newest))
-  keep_load(load, 0)
+  keep_load(load, 0, 0, now_ms)
   return { 'superseded', newest }
 end
 local token = next_token(math.max(known.token, known.floor, head.token), now_us)
@@ -1858,7 +1913,11 @@ if version > 0 then
   redis.call('HSET', load, 'version', exact(version))
 end
 remember_answer(load, caller, call, now_ms, exact(fresh_until_ms) .. ' ' .. exact(stale_until_ms) .. ' 0')
-keep_load(load, fresh_ms + stale_ms)
+-- The token is in the head; where the clock is behind it for longer than the value lives, here as well.
+if behind_ms(token, now_ms) > fresh_ms + stale_ms and not is_open(known) then
+  redis.call('HSET', load, 'layout', LOAD_LAYOUT, 'token', exact(token))
+end
+keep_load(load, token, fresh_ms + stale_ms, now_ms)
 local how = { channel = channel, sharded = sharded, counted = counted }
 if known.waiters ~= '' then
   redis.call('HDEL', load, 'waiters')
@@ -1884,11 +1943,13 @@ return { 'stored', fresh_until_ms, stale_until_ms, now_ms }
     [203, 'lua/shared/cache/keep-value.lua', 1],
     [224, 'lua/shared/cache/load.lua', 1],
     [270, 'lua/shared/cache/keep-load.lua', 1],
-    [279, 'lua/shared/cache/layouts.lua', 1],
-    [288, 'lua/shared/cache/tell-waiters.lua', 1],
-    [295, 'lua/shared/cache/tell-levels.lua', 1],
-    [307, 'lua/shared/cache/revoke.lua', 1],
-    [316, 'lua/cache/set.lua', 37],
+    [271, 'lua/shared/behind.lua', 1],
+    [278, 'lua/shared/cache/keep-load.lua', 3],
+    [287, 'lua/shared/cache/layouts.lua', 1],
+    [296, 'lua/shared/cache/tell-waiters.lua', 1],
+    [303, 'lua/shared/cache/tell-levels.lua', 1],
+    [315, 'lua/shared/cache/revoke.lua', 1],
+    [324, 'lua/cache/set.lua', 37],
   ],
   encode(args) {
     return [
@@ -1969,7 +2030,7 @@ export type StoreAnswer =
 export const store: Operation<StoreArguments, StoreAnswer> = {
   script: {
     name: 'cache/store',
-    sha1: 'a3a7c26397f83dddd92ab698d560488a96a13ac6',
+    sha1: '96f0e8192356479c571906002ba421e06bb5f769',
     reads: false,
     bytes: false,
     source: `--[[
@@ -2013,6 +2074,13 @@ end
 local function clock_us()
   local time = redis.call('TIME')
   return time[1] * 1000000 + time[2]
+end
+-- Tokens rise where the newest is remembered, or the clock is past it. So what holds a newest token is kept until then, however
+-- far the clock has stepped back.
+
+-- How many milliseconds the clock is behind a token; 0: it is not.
+local function behind_ms(token, now_ms)
+  return math.max(0, math.ceil(token / 1000) - now_ms)
 end
 -- Telling the processes of tickets; see shared/tickets.
 -- A script asks whether a process listens before it publishes, and never after: what PUBLISH counts is not what is
@@ -2271,8 +2339,10 @@ close_load(load, known, 'stored', how)
 if head.held then
   tell_levels(value, token, how)
 end
--- The token is in the head; the hash goes with its last field.
-redis.call('HDEL', load, 'layout', 'token')
+-- The token is in the head; the hash goes with its last field, unless the clock is behind the token for longer than the value lives.
+if behind_ms(token, now_ms) <= stale_until_ms - now_ms then
+  redis.call('HDEL', load, 'layout', 'token')
+end
 return { 'stored', fresh_until_ms, stale_until_ms, now_ms }
 `,
   },
@@ -2281,16 +2351,17 @@ return { 'stored', fresh_until_ms, stale_until_ms, now_ms }
     [1, 'lua/cache/store.lua', 1],
     [27, 'lua/shared/exact.lua', 1],
     [37, 'lua/shared/clock.lua', 1],
-    [43, 'lua/shared/tell.lua', 1],
-    [53, 'lua/shared/tell.lua', 15],
-    [92, 'lua/shared/cache/envelope.lua', 1],
-    [155, 'lua/shared/cache/keep-value.lua', 1],
-    [176, 'lua/shared/cache/load.lua', 1],
-    [225, 'lua/shared/cache/layouts.lua', 1],
-    [234, 'lua/shared/cache/tell-waiters.lua', 1],
-    [241, 'lua/shared/cache/tell-levels.lua', 1],
-    [253, 'lua/shared/cache/close-load.lua', 1],
-    [262, 'lua/cache/store.lua', 37],
+    [43, 'lua/shared/behind.lua', 1],
+    [50, 'lua/shared/tell.lua', 1],
+    [60, 'lua/shared/tell.lua', 15],
+    [99, 'lua/shared/cache/envelope.lua', 1],
+    [162, 'lua/shared/cache/keep-value.lua', 1],
+    [183, 'lua/shared/cache/load.lua', 1],
+    [232, 'lua/shared/cache/layouts.lua', 1],
+    [241, 'lua/shared/cache/tell-waiters.lua', 1],
+    [248, 'lua/shared/cache/tell-levels.lua', 1],
+    [260, 'lua/shared/cache/close-load.lua', 1],
+    [269, 'lua/cache/store.lua', 38],
   ],
   encode(args) {
     return [

@@ -37,7 +37,7 @@ export type AbandonSharedAnswer =
 export const abandonShared: Operation<AbandonSharedArguments, AbandonSharedAnswer> = {
   script: {
     name: 'lock/abandon-shared',
-    sha1: '08f7f3b01c1c2357d4226ba5d72467789dc830ac',
+    sha1: '48a97506ac5bb652088bfd8f086eda32a5495d7a',
     reads: false,
     bytes: false,
     source: `--[[
@@ -251,6 +251,13 @@ local function is_free(lock)
   return lock.mode == '-' or lock.mode == 'l'
 end
 -- How long a lock that nobody uses is remembered; one with waiters outlives the longest wait.
+-- Tokens rise where the newest is remembered, or the clock is past it. So what holds a newest token is kept until then, however
+-- far the clock has stepped back.
+
+-- How many milliseconds the clock is behind a token; 0: it is not.
+local function behind_ms(token, now_ms)
+  return math.max(0, math.ceil(token / 1000) - now_ms)
+end
 local LOCK_KEPT_MS = 600000
 local AWAITED_LOCK_KEPT_MS = 7200000
 
@@ -282,7 +289,8 @@ local function lock_text(lock)
 end
 
 local function lock_kept_ms(lock, now_ms)
-  return kept_ms_after(lock.expires_at_ms - now_ms, lock.last_ticket > 0)
+  local left_ms = math.max(lock.expires_at_ms - now_ms, behind_ms(lock.token, now_ms))
+  return kept_ms_after(left_ms, lock.last_ticket > 0)
 end
 
 -- As \`save_lock\`, for a call that gives something back: a full server refuses a call whose first write may
@@ -601,26 +609,28 @@ return { 'abandoned', served == 'more' and is_free(lock) and 1 or 0 }
     [120, 'lua/shared/line.lua', 1],
     [166, 'lua/shared/lock/state.lua', 1],
     [211, 'lua/shared/lock/kept.lua', 1],
-    [224, 'lua/shared/lock/save.lua', 1],
-    [246, 'lua/shared/lock/save.lua', 27],
-    [256, 'lua/shared/lock/grant.lua', 1],
-    [269, 'lua/shared/lock/readers.lua', 1],
-    [273, 'lua/shared/lock/readers.lua', 15],
-    [290, 'lua/shared/note-late.lua', 1],
-    [298, 'lua/shared/lock/readers.lua', 33],
-    [310, 'lua/shared/lock/readers.lua', 55],
-    [324, 'lua/shared/lock/called.lua', 1],
-    [332, 'lua/shared/lock/called.lua', 13],
-    [335, 'lua/shared/lock/hand-over.lua', 1],
-    [357, 'lua/shared/call-other.lua', 1],
-    [366, 'lua/shared/lock/hand-over.lua', 24],
-    [390, 'lua/shared/note-late.lua', 1],
-    [398, 'lua/shared/send-back.lua', 1],
-    [436, 'lua/shared/lock/hand-over.lua', 50],
-    [445, 'lua/shared/lock/serve-shared.lua', 1],
-    [491, 'lua/shared/call-other.lua', 1],
-    [500, 'lua/shared/lock/serve-shared.lua', 48],
-    [522, 'lua/lock/abandon-shared.lua', 34],
+    [212, 'lua/shared/behind.lua', 1],
+    [219, 'lua/shared/lock/kept.lua', 3],
+    [231, 'lua/shared/lock/save.lua', 1],
+    [254, 'lua/shared/lock/save.lua', 28],
+    [264, 'lua/shared/lock/grant.lua', 1],
+    [277, 'lua/shared/lock/readers.lua', 1],
+    [281, 'lua/shared/lock/readers.lua', 15],
+    [298, 'lua/shared/note-late.lua', 1],
+    [306, 'lua/shared/lock/readers.lua', 33],
+    [318, 'lua/shared/lock/readers.lua', 55],
+    [332, 'lua/shared/lock/called.lua', 1],
+    [340, 'lua/shared/lock/called.lua', 13],
+    [343, 'lua/shared/lock/hand-over.lua', 1],
+    [365, 'lua/shared/call-other.lua', 1],
+    [374, 'lua/shared/lock/hand-over.lua', 24],
+    [398, 'lua/shared/note-late.lua', 1],
+    [406, 'lua/shared/send-back.lua', 1],
+    [444, 'lua/shared/lock/hand-over.lua', 50],
+    [453, 'lua/shared/lock/serve-shared.lua', 1],
+    [499, 'lua/shared/call-other.lua', 1],
+    [508, 'lua/shared/lock/serve-shared.lua', 48],
+    [530, 'lua/lock/abandon-shared.lua', 34],
   ],
   encode(args) {
     return withoutDefaults([
@@ -681,7 +691,7 @@ export type AbandonAnswer =
 export const abandon: Operation<AbandonArguments, AbandonAnswer> = {
   script: {
     name: 'lock/abandon',
-    sha1: 'aa00aa28c7f2d9b03ba52b0b26d0fd0c92bb607b',
+    sha1: 'b85af6c36adf46d5462774d852bb4e62acf83415',
     reads: false,
     bytes: false,
     source: `--[[
@@ -894,6 +904,13 @@ local function is_free(lock)
   return lock.mode == '-' or lock.mode == 'l'
 end
 -- How long a lock that nobody uses is remembered; one with waiters outlives the longest wait.
+-- Tokens rise where the newest is remembered, or the clock is past it. So what holds a newest token is kept until then, however
+-- far the clock has stepped back.
+
+-- How many milliseconds the clock is behind a token; 0: it is not.
+local function behind_ms(token, now_ms)
+  return math.max(0, math.ceil(token / 1000) - now_ms)
+end
 local LOCK_KEPT_MS = 600000
 local AWAITED_LOCK_KEPT_MS = 7200000
 
@@ -925,7 +942,8 @@ local function lock_text(lock)
 end
 
 local function lock_kept_ms(lock, now_ms)
-  return kept_ms_after(lock.expires_at_ms - now_ms, lock.last_ticket > 0)
+  local left_ms = math.max(lock.expires_at_ms - now_ms, behind_ms(lock.token, now_ms))
+  return kept_ms_after(left_ms, lock.last_ticket > 0)
 end
 
 -- As \`save_lock\`, for a call that gives something back: a full server refuses a call whose first write may
@@ -1157,18 +1175,20 @@ return { 'abandoned', served == 'more' and 1 or 0 }
     [119, 'lua/shared/line.lua', 1],
     [165, 'lua/shared/lock/state.lua', 1],
     [210, 'lua/shared/lock/kept.lua', 1],
-    [223, 'lua/shared/lock/save.lua', 1],
-    [245, 'lua/shared/lock/save.lua', 27],
-    [255, 'lua/shared/lock/grant.lua', 1],
-    [268, 'lua/shared/lock/called.lua', 1],
-    [283, 'lua/shared/lock/hand-over.lua', 1],
-    [305, 'lua/shared/call-other.lua', 1],
-    [314, 'lua/shared/lock/hand-over.lua', 24],
-    [338, 'lua/shared/note-late.lua', 1],
-    [346, 'lua/shared/send-back.lua', 1],
-    [384, 'lua/shared/lock/hand-over.lua', 50],
-    [393, 'lua/shared/lock/serve.lua', 1],
-    [423, 'lua/lock/abandon.lua', 32],
+    [211, 'lua/shared/behind.lua', 1],
+    [218, 'lua/shared/lock/kept.lua', 3],
+    [230, 'lua/shared/lock/save.lua', 1],
+    [253, 'lua/shared/lock/save.lua', 28],
+    [263, 'lua/shared/lock/grant.lua', 1],
+    [276, 'lua/shared/lock/called.lua', 1],
+    [291, 'lua/shared/lock/hand-over.lua', 1],
+    [313, 'lua/shared/call-other.lua', 1],
+    [322, 'lua/shared/lock/hand-over.lua', 24],
+    [346, 'lua/shared/note-late.lua', 1],
+    [354, 'lua/shared/send-back.lua', 1],
+    [392, 'lua/shared/lock/hand-over.lua', 50],
+    [401, 'lua/shared/lock/serve.lua', 1],
+    [431, 'lua/lock/abandon.lua', 32],
   ],
   encode(args) {
     return withoutDefaults([
@@ -1227,7 +1247,7 @@ function readLeasesOfAcquireAllGranted(part: Reply | undefined): ({ readonly tok
 export const acquireAll: Operation<AcquireAllArguments, AcquireAllAnswer> = {
   script: {
     name: 'lock/acquire-all',
-    sha1: '9dc84f91ab6b884ef604801ebd3ac8ac773831e4',
+    sha1: 'c1851b54932a7c8d26fce76eb85edee40678d55f',
     reads: false,
     bytes: false,
     source: `--[[
@@ -1300,6 +1320,13 @@ local function is_free(lock)
   return lock.mode == '-' or lock.mode == 'l'
 end
 -- How long a lock that nobody uses is remembered; one with waiters outlives the longest wait.
+-- Tokens rise where the newest is remembered, or the clock is past it. So what holds a newest token is kept until then, however
+-- far the clock has stepped back.
+
+-- How many milliseconds the clock is behind a token; 0: it is not.
+local function behind_ms(token, now_ms)
+  return math.max(0, math.ceil(token / 1000) - now_ms)
+end
 local LOCK_KEPT_MS = 600000
 local AWAITED_LOCK_KEPT_MS = 7200000
 
@@ -1331,7 +1358,8 @@ local function lock_text(lock)
 end
 
 local function lock_kept_ms(lock, now_ms)
-  return kept_ms_after(lock.expires_at_ms - now_ms, lock.last_ticket > 0)
+  local left_ms = math.max(lock.expires_at_ms - now_ms, behind_ms(lock.token, now_ms))
+  return kept_ms_after(left_ms, lock.last_ticket > 0)
 end
 
 local function save_lock(state, lock, now_ms)
@@ -1395,9 +1423,11 @@ return { 'granted', now_ms, leases }
     [20, 'lua/shared/next-token.lua', 1],
     [25, 'lua/shared/lock/state.lua', 1],
     [70, 'lua/shared/lock/kept.lua', 1],
-    [83, 'lua/shared/lock/save.lua', 1],
-    [109, 'lua/shared/lock/grant.lua', 1],
-    [122, 'lua/lock/acquire-all.lua', 20],
+    [71, 'lua/shared/behind.lua', 1],
+    [78, 'lua/shared/lock/kept.lua', 3],
+    [90, 'lua/shared/lock/save.lua', 1],
+    [117, 'lua/shared/lock/grant.lua', 1],
+    [130, 'lua/lock/acquire-all.lua', 20],
   ],
   encode(args) {
     return [
@@ -1463,7 +1493,7 @@ export type AcquireSharedAnswer =
 export const acquireShared: Operation<AcquireSharedArguments, AcquireSharedAnswer> = {
   script: {
     name: 'lock/acquire-shared',
-    sha1: '46daa0dfbe591dda91fa2217e6dfa69470d4f04a',
+    sha1: 'f14073bb2382c0e9d6705959cfa044d56261ee0c',
     reads: false,
     bytes: false,
     source: `--[[
@@ -1694,6 +1724,13 @@ local function is_free(lock)
   return lock.mode == '-' or lock.mode == 'l'
 end
 -- How long a lock that nobody uses is remembered; one with waiters outlives the longest wait.
+-- Tokens rise where the newest is remembered, or the clock is past it. So what holds a newest token is kept until then, however
+-- far the clock has stepped back.
+
+-- How many milliseconds the clock is behind a token; 0: it is not.
+local function behind_ms(token, now_ms)
+  return math.max(0, math.ceil(token / 1000) - now_ms)
+end
 local LOCK_KEPT_MS = 600000
 local AWAITED_LOCK_KEPT_MS = 7200000
 
@@ -1725,7 +1762,8 @@ local function lock_text(lock)
 end
 
 local function lock_kept_ms(lock, now_ms)
-  return kept_ms_after(lock.expires_at_ms - now_ms, lock.last_ticket > 0)
+  local left_ms = math.max(lock.expires_at_ms - now_ms, behind_ms(lock.token, now_ms))
+  return kept_ms_after(left_ms, lock.last_ticket > 0)
 end
 
 local function save_lock(state, lock, now_ms)
@@ -2097,23 +2135,25 @@ return { 'held', recheck_ms, more }
     [171, 'lua/shared/stand.lua', 1],
     [183, 'lua/shared/lock/state.lua', 1],
     [228, 'lua/shared/lock/kept.lua', 1],
-    [241, 'lua/shared/lock/save.lua', 1],
-    [277, 'lua/shared/lock/grant.lua', 1],
-    [290, 'lua/shared/lock/readers.lua', 1],
-    [321, 'lua/shared/note-late.lua', 1],
-    [329, 'lua/shared/lock/readers.lua', 33],
-    [365, 'lua/shared/lock/called.lua', 1],
-    [373, 'lua/shared/lock/called.lua', 13],
-    [376, 'lua/shared/lock/hand-over.lua', 1],
-    [398, 'lua/shared/call-other.lua', 1],
-    [407, 'lua/shared/lock/hand-over.lua', 24],
-    [431, 'lua/shared/note-late.lua', 1],
-    [439, 'lua/shared/send-back.lua', 1],
-    [477, 'lua/shared/lock/hand-over.lua', 50],
-    [486, 'lua/shared/lock/serve-shared.lua', 1],
-    [532, 'lua/shared/call-other.lua', 1],
-    [541, 'lua/shared/lock/serve-shared.lua', 48],
-    [563, 'lua/lock/acquire-shared.lua', 40],
+    [229, 'lua/shared/behind.lua', 1],
+    [236, 'lua/shared/lock/kept.lua', 3],
+    [248, 'lua/shared/lock/save.lua', 1],
+    [285, 'lua/shared/lock/grant.lua', 1],
+    [298, 'lua/shared/lock/readers.lua', 1],
+    [329, 'lua/shared/note-late.lua', 1],
+    [337, 'lua/shared/lock/readers.lua', 33],
+    [373, 'lua/shared/lock/called.lua', 1],
+    [381, 'lua/shared/lock/called.lua', 13],
+    [384, 'lua/shared/lock/hand-over.lua', 1],
+    [406, 'lua/shared/call-other.lua', 1],
+    [415, 'lua/shared/lock/hand-over.lua', 24],
+    [439, 'lua/shared/note-late.lua', 1],
+    [447, 'lua/shared/send-back.lua', 1],
+    [485, 'lua/shared/lock/hand-over.lua', 50],
+    [494, 'lua/shared/lock/serve-shared.lua', 1],
+    [540, 'lua/shared/call-other.lua', 1],
+    [549, 'lua/shared/lock/serve-shared.lua', 48],
+    [571, 'lua/lock/acquire-shared.lua', 40],
   ],
   encode(args) {
     return withoutDefaults([
@@ -2198,7 +2238,7 @@ export type AcquireAnswer =
 export const acquire: Operation<AcquireArguments, AcquireAnswer> = {
   script: {
     name: 'lock/acquire',
-    sha1: '66f04e375ef4815270e79a1249fe148b9d9b0291',
+    sha1: 'dcf964e0fa9cfc3d3eea32f65cf23ee1b649caf9',
     reads: false,
     bytes: false,
     source: `--[[
@@ -2254,6 +2294,13 @@ local function call_until(now_ms, claim_ms, id)
   return now_ms + claim_ms .. '/' .. id
 end
 -- How long a lock that nobody uses is remembered; one with waiters outlives the longest wait.
+-- Tokens rise where the newest is remembered, or the clock is past it. So what holds a newest token is kept until then, however
+-- far the clock has stepped back.
+
+-- How many milliseconds the clock is behind a token; 0: it is not.
+local function behind_ms(token, now_ms)
+  return math.max(0, math.ceil(token / 1000) - now_ms)
+end
 local LOCK_KEPT_MS = 600000
 local AWAITED_LOCK_KEPT_MS = 7200000
 
@@ -2296,12 +2343,13 @@ if last_token then
   local token = next_token(last_token, now_us)
   local expires_at_ms = now_ms + lease_ms
   local times = string.format('%.0f', token) .. ' ' .. expires_at_ms
+  local left_ms = token > now_us and math.max(lease_ms, behind_ms(token, now_ms)) or lease_ms
   redis.call(
     'SET',
     state,
     '1 x ' .. times .. ' ' .. line .. ' ' .. id .. ' ' .. holder,
     'PX',
-    kept_ms_after(lease_ms, line ~= '0 0')
+    kept_ms_after(left_ms, line ~= '0 0')
   )
   return { 'granted', token, expires_at_ms, now_ms }
 end
@@ -2419,7 +2467,8 @@ local function lock_text(lock)
 end
 
 local function lock_kept_ms(lock, now_ms)
-  return kept_ms_after(lock.expires_at_ms - now_ms, lock.last_ticket > 0)
+  local left_ms = math.max(lock.expires_at_ms - now_ms, behind_ms(lock.token, now_ms))
+  return kept_ms_after(left_ms, lock.last_ticket > 0)
 end
 
 local function save_lock(state, lock, now_ms)
@@ -2779,24 +2828,26 @@ return { 'held', recheck_ms, more }
     [33, 'lua/shared/next-token.lua', 1],
     [38, 'lua/shared/lock/called.lua', 1],
     [53, 'lua/shared/lock/kept.lua', 1],
-    [66, 'lua/shared/lock/quick.lua', 1],
-    [88, 'lua/lock/acquire.lua', 33],
-    [108, 'lua/shared/tickets.lua', 1],
-    [143, 'lua/shared/stand.lua', 1],
-    [155, 'lua/shared/lock/state.lua', 1],
-    [200, 'lua/shared/lock/save.lua', 1],
-    [236, 'lua/shared/lock/grant.lua', 1],
-    [249, 'lua/lock/acquire.lua', 58],
-    [285, 'lua/shared/tell.lua', 1],
-    [338, 'lua/shared/line.lua', 1],
-    [384, 'lua/shared/lock/hand-over.lua', 1],
-    [406, 'lua/shared/call-other.lua', 1],
-    [415, 'lua/shared/lock/hand-over.lua', 24],
-    [439, 'lua/shared/note-late.lua', 1],
-    [447, 'lua/shared/send-back.lua', 1],
-    [485, 'lua/shared/lock/hand-over.lua', 50],
-    [494, 'lua/shared/lock/serve.lua', 1],
-    [524, 'lua/lock/acquire.lua', 98],
+    [54, 'lua/shared/behind.lua', 1],
+    [61, 'lua/shared/lock/kept.lua', 3],
+    [73, 'lua/shared/lock/quick.lua', 1],
+    [95, 'lua/lock/acquire.lua', 33],
+    [116, 'lua/shared/tickets.lua', 1],
+    [151, 'lua/shared/stand.lua', 1],
+    [163, 'lua/shared/lock/state.lua', 1],
+    [208, 'lua/shared/lock/save.lua', 1],
+    [245, 'lua/shared/lock/grant.lua', 1],
+    [258, 'lua/lock/acquire.lua', 59],
+    [294, 'lua/shared/tell.lua', 1],
+    [347, 'lua/shared/line.lua', 1],
+    [393, 'lua/shared/lock/hand-over.lua', 1],
+    [415, 'lua/shared/call-other.lua', 1],
+    [424, 'lua/shared/lock/hand-over.lua', 24],
+    [448, 'lua/shared/note-late.lua', 1],
+    [456, 'lua/shared/send-back.lua', 1],
+    [494, 'lua/shared/lock/hand-over.lua', 50],
+    [503, 'lua/shared/lock/serve.lua', 1],
+    [533, 'lua/lock/acquire.lua', 99],
   ],
   encode(args) {
     return withoutDefaults([
@@ -2855,18 +2906,19 @@ export type ClearAnswer =
 
 
 /**
- * Deletes the lock, whoever holds it, and its line. Those who wait are told, and stand in line anew.
+ * Deletes the lock, whoever holds it, and its line. Those who wait are told, and stand in line anew. Tokens go on rising, also where the clock has stepped back.
  *
  * Cost: O(waiting), of which at most 1,000 are told.
  */
 export const clear: Operation<ClearArguments, ClearAnswer> = {
   script: {
     name: 'lock/clear',
-    sha1: 'b59bd10557e5da10c20769f24bcd9bcb3183a5c2',
+    sha1: '2d526f99b76b0e72526572824d20af2372c9f6f9',
     reads: false,
     bytes: false,
     source: `--[[
-Deletes the lock, whoever holds it, and its line. Those who wait are told, and stand in line anew.
+Deletes the lock, whoever holds it, and its line. Those who wait are told, and stand in line anew. Tokens go on rising, also where
+the clock has stepped back.
 
 @returns cleared  existed:flag
 @cost    O(waiting), of which at most 1,000 are told
@@ -2878,6 +2930,35 @@ local reader_ids = KEYS[4] -- hash: id -> token, and token -> id and holder
 local channel = ARGV[1] -- text: beginning of the channels of processes
 local sharded = ARGV[2] == '1' -- flag: whether those are sharded channels
 
+-- The only reader of the server's time: microseconds since 1970.
+-- Read once per call and passed on, for two readings in one script may differ.
+local function clock_us()
+  local time = redis.call('TIME')
+  return time[1] * 1000000 + time[2]
+end
+-- What is cleared leaves its newest token behind where the clock has stepped back: those that are given after it are greater
+-- all the same.
+-- Tokens rise where the newest is remembered, or the clock is past it. So what holds a newest token is kept until then, however
+-- far the clock has stepped back.
+
+-- How many milliseconds the clock is behind a token; 0: it is not.
+local function behind_ms(token, now_ms)
+  return math.max(0, math.ceil(token / 1000) - now_ms)
+end
+
+-- A smaller step of the clock is over before anybody asks.
+local LEAST_BEHIND_MS = 10
+-- Longer than any call is repeated.
+local OUTLIVES_MS = 600000
+
+-- A token that nobody has had, greater than the newest, and for how long to keep it; nil where the clock is past that.
+local function token_to_leave(newest, now_ms)
+  local ms = behind_ms(newest, now_ms)
+  if ms < LEAST_BEHIND_MS then
+    return nil
+  end
+  return string.format('%.0f', newest + 1), ms + OUTLIVES_MS
+end
 -- Those who wait, first come first served: a sorted set of tickets by number.
 -- A ticket is the text '<id> <kind> <lease_ms> <listens> <units> <holder>'. Its id is '<process>.<number>', or
 -- '<process>.<number>@<asked_ms>' with the time at which it asked, by the server's clock as its process knows it; and
@@ -2953,10 +3034,18 @@ end
 
 local how = { channel = channel, sharded = sharded, counted = false }
 local waiting = redis.call('ZRANGE', queue, '0', '999')
+local stored = redis.pcall('GET', state)
+local newest = type(stored) == 'string' and string.match(stored, '^1 . (%d+) ')
 local existed = 0
 local keys = { state, queue, readers, reader_ids }
 for _, key in ipairs(keys) do
   existed = math.max(existed, redis.call('UNLINK', key))
+end
+if newest then
+  local token, kept_ms = token_to_leave(tonumber(newest), math.floor(clock_us() / 1000))
+  if token then
+    redis.call('SET', state, '1 - ' .. token .. ' 0 0 0  ', 'PX', kept_ms)
+  end
 end
 for _, text in ipairs(waiting) do
   local ticket = parse_ticket(text)
@@ -2968,11 +3057,15 @@ return { 'cleared', existed }
   parts: ['state', 'queue', 'readers', 'reader-ids'],
   lines: [
     [1, 'lua/lock/clear.lua', 1],
-    [14, 'lua/shared/tickets.lua', 1],
-    [25, 'lua/shared/tickets.lua', 24],
-    [37, 'lua/shared/tell.lua', 1],
-    [47, 'lua/shared/tell.lua', 15],
-    [86, 'lua/lock/clear.lua', 16],
+    [15, 'lua/shared/clock.lua', 1],
+    [21, 'lua/shared/outlive.lua', 1],
+    [23, 'lua/shared/behind.lua', 1],
+    [30, 'lua/shared/outlive.lua', 4],
+    [44, 'lua/shared/tickets.lua', 1],
+    [55, 'lua/shared/tickets.lua', 24],
+    [67, 'lua/shared/tell.lua', 1],
+    [77, 'lua/shared/tell.lua', 15],
+    [116, 'lua/lock/clear.lua', 19],
   ],
   encode(args) {
     return withoutDefaults([
@@ -3019,7 +3112,7 @@ function readLeasesOfExtendSharedExtended(part: Reply | undefined): (number)[] {
 export const extendShared: Operation<ExtendSharedArguments, ExtendSharedAnswer> = {
   script: {
     name: 'lock/extend-shared',
-    sha1: 'dfd78423f7398f87f97494e0119cb9b8df123a0b',
+    sha1: '1ba7b6dd477a59bf8348b60f8926e5848cc49dd4',
     reads: false,
     bytes: false,
     source: `--[[
@@ -3072,6 +3165,13 @@ local function read_lock(stored)
 end
 
 -- How long a lock that nobody uses is remembered; one with waiters outlives the longest wait.
+-- Tokens rise where the newest is remembered, or the clock is past it. So what holds a newest token is kept until then, however
+-- far the clock has stepped back.
+
+-- How many milliseconds the clock is behind a token; 0: it is not.
+local function behind_ms(token, now_ms)
+  return math.max(0, math.ceil(token / 1000) - now_ms)
+end
 local LOCK_KEPT_MS = 600000
 local AWAITED_LOCK_KEPT_MS = 7200000
 
@@ -3103,7 +3203,8 @@ local function lock_text(lock)
 end
 
 local function lock_kept_ms(lock, now_ms)
-  return kept_ms_after(lock.expires_at_ms - now_ms, lock.last_ticket > 0)
+  local left_ms = math.max(lock.expires_at_ms - now_ms, behind_ms(lock.token, now_ms))
+  return kept_ms_after(left_ms, lock.last_ticket > 0)
 end
 
 -- As \`save_lock\`, for a call that gives something back: a full server refuses a call whose first write may
@@ -3148,9 +3249,11 @@ return { 'extended', now_ms, ends }
     [13, 'lua/shared/clock.lua', 1],
     [19, 'lua/shared/lock/state.lua', 1],
     [50, 'lua/shared/lock/kept.lua', 1],
-    [63, 'lua/shared/lock/save.lua', 1],
-    [85, 'lua/shared/lock/save.lua', 27],
-    [95, 'lua/lock/extend-shared.lua', 17],
+    [51, 'lua/shared/behind.lua', 1],
+    [58, 'lua/shared/lock/kept.lua', 3],
+    [70, 'lua/shared/lock/save.lua', 1],
+    [93, 'lua/shared/lock/save.lua', 28],
+    [103, 'lua/lock/extend-shared.lua', 17],
   ],
   encode(args) {
     const encoded = new Array<Argument>(args.leases.length * 2)
@@ -3210,7 +3313,7 @@ function readRefusedOfExtendExtended(part: Reply | undefined): ({ readonly at: n
 export const extend: Operation<ExtendArguments, ExtendAnswer> = {
   script: {
     name: 'lock/extend',
-    sha1: '603521219b76064e8565e60737f5c0ec9d890db4',
+    sha1: 'fe76696c12f3134d52e39737cfa4b6f6f3ec1dd7',
     reads: false,
     bytes: false,
     source: `--[[
@@ -3279,6 +3382,13 @@ local function is_held(lock, now_ms)
 end
 
 -- How long a lock that nobody uses is remembered; one with waiters outlives the longest wait.
+-- Tokens rise where the newest is remembered, or the clock is past it. So what holds a newest token is kept until then, however
+-- far the clock has stepped back.
+
+-- How many milliseconds the clock is behind a token; 0: it is not.
+local function behind_ms(token, now_ms)
+  return math.max(0, math.ceil(token / 1000) - now_ms)
+end
 local LOCK_KEPT_MS = 600000
 local AWAITED_LOCK_KEPT_MS = 7200000
 
@@ -3310,7 +3420,8 @@ local function lock_text(lock)
 end
 
 local function lock_kept_ms(lock, now_ms)
-  return kept_ms_after(lock.expires_at_ms - now_ms, lock.last_ticket > 0)
+  local left_ms = math.max(lock.expires_at_ms - now_ms, behind_ms(lock.token, now_ms))
+  return kept_ms_after(left_ms, lock.last_ticket > 0)
 end
 
 -- As \`save_lock\`, for a call that gives something back: a full server refuses a call whose first write may
@@ -3358,9 +3469,11 @@ return { 'extended', now_ms, ends, refused }
     [18, 'lua/shared/try-open.lua', 1],
     [31, 'lua/shared/lock/state.lua', 1],
     [66, 'lua/shared/lock/kept.lua', 1],
-    [79, 'lua/shared/lock/save.lua', 1],
-    [101, 'lua/shared/lock/save.lua', 27],
-    [111, 'lua/lock/extend.lua', 17],
+    [67, 'lua/shared/behind.lua', 1],
+    [74, 'lua/shared/lock/kept.lua', 3],
+    [86, 'lua/shared/lock/save.lua', 1],
+    [109, 'lua/shared/lock/save.lua', 28],
+    [119, 'lua/lock/extend.lua', 17],
   ],
   encode(args) {
     const encoded = new Array<Argument>(args.leases.length * 2)
@@ -3780,7 +3893,7 @@ export type ReleaseSharedAnswer =
 export const releaseShared: Operation<ReleaseSharedArguments, ReleaseSharedAnswer> = {
   script: {
     name: 'lock/release-shared',
-    sha1: '9d48932a5326373db3f7f95bb1a996acac61e578',
+    sha1: '774802274e0e0911d538af427ae8282ac5de6421',
     reads: false,
     bytes: false,
     source: `--[[
@@ -3969,6 +4082,13 @@ local function is_free(lock)
   return lock.mode == '-' or lock.mode == 'l'
 end
 -- How long a lock that nobody uses is remembered; one with waiters outlives the longest wait.
+-- Tokens rise where the newest is remembered, or the clock is past it. So what holds a newest token is kept until then, however
+-- far the clock has stepped back.
+
+-- How many milliseconds the clock is behind a token; 0: it is not.
+local function behind_ms(token, now_ms)
+  return math.max(0, math.ceil(token / 1000) - now_ms)
+end
 local LOCK_KEPT_MS = 600000
 local AWAITED_LOCK_KEPT_MS = 7200000
 
@@ -4000,7 +4120,8 @@ local function lock_text(lock)
 end
 
 local function lock_kept_ms(lock, now_ms)
-  return kept_ms_after(lock.expires_at_ms - now_ms, lock.last_ticket > 0)
+  local left_ms = math.max(lock.expires_at_ms - now_ms, behind_ms(lock.token, now_ms))
+  return kept_ms_after(left_ms, lock.last_ticket > 0)
 end
 
 -- As \`save_lock\`, for a call that gives something back: a full server refuses a call whose first write may
@@ -4316,26 +4437,28 @@ return { 'released', served == 'more' and 1 or 0 }
     [152, 'lua/shared/lock/state.lua', 1],
     [183, 'lua/shared/lock/state.lua', 43],
     [186, 'lua/shared/lock/kept.lua', 1],
-    [199, 'lua/shared/lock/save.lua', 1],
-    [221, 'lua/shared/lock/save.lua', 27],
-    [231, 'lua/shared/lock/grant.lua', 1],
-    [244, 'lua/shared/lock/readers.lua', 1],
-    [248, 'lua/shared/lock/readers.lua', 15],
-    [265, 'lua/shared/note-late.lua', 1],
-    [273, 'lua/shared/lock/readers.lua', 33],
-    [285, 'lua/shared/lock/readers.lua', 55],
-    [299, 'lua/shared/lock/called.lua', 1],
-    [307, 'lua/shared/lock/called.lua', 13],
-    [310, 'lua/shared/lock/hand-over.lua', 1],
-    [332, 'lua/shared/call-other.lua', 1],
-    [341, 'lua/shared/lock/hand-over.lua', 24],
-    [365, 'lua/shared/note-late.lua', 1],
-    [373, 'lua/shared/send-back.lua', 1],
-    [411, 'lua/shared/lock/hand-over.lua', 50],
-    [420, 'lua/shared/lock/serve-shared.lua', 1],
-    [466, 'lua/shared/call-other.lua', 1],
-    [475, 'lua/shared/lock/serve-shared.lua', 48],
-    [497, 'lua/lock/release-shared.lua', 32],
+    [187, 'lua/shared/behind.lua', 1],
+    [194, 'lua/shared/lock/kept.lua', 3],
+    [206, 'lua/shared/lock/save.lua', 1],
+    [229, 'lua/shared/lock/save.lua', 28],
+    [239, 'lua/shared/lock/grant.lua', 1],
+    [252, 'lua/shared/lock/readers.lua', 1],
+    [256, 'lua/shared/lock/readers.lua', 15],
+    [273, 'lua/shared/note-late.lua', 1],
+    [281, 'lua/shared/lock/readers.lua', 33],
+    [293, 'lua/shared/lock/readers.lua', 55],
+    [307, 'lua/shared/lock/called.lua', 1],
+    [315, 'lua/shared/lock/called.lua', 13],
+    [318, 'lua/shared/lock/hand-over.lua', 1],
+    [340, 'lua/shared/call-other.lua', 1],
+    [349, 'lua/shared/lock/hand-over.lua', 24],
+    [373, 'lua/shared/note-late.lua', 1],
+    [381, 'lua/shared/send-back.lua', 1],
+    [419, 'lua/shared/lock/hand-over.lua', 50],
+    [428, 'lua/shared/lock/serve-shared.lua', 1],
+    [474, 'lua/shared/call-other.lua', 1],
+    [483, 'lua/shared/lock/serve-shared.lua', 48],
+    [505, 'lua/lock/release-shared.lua', 32],
   ],
   encode(args) {
     return withoutDefaults([
@@ -4388,7 +4511,7 @@ export type ReleaseAnswer =
 export const release: Operation<ReleaseArguments, ReleaseAnswer> = {
   script: {
     name: 'lock/release',
-    sha1: 'cc82fe4c4e97f22adc0e0de3a7b0415290fb5c8d',
+    sha1: '556d761cd0d7cb55821acc21f5b6ee0933d17497',
     reads: false,
     bytes: false,
     source: `--[[
@@ -4426,6 +4549,13 @@ local function call_until(now_ms, claim_ms, id)
   return now_ms + claim_ms .. '/' .. id
 end
 -- How long a lock that nobody uses is remembered; one with waiters outlives the longest wait.
+-- Tokens rise where the newest is remembered, or the clock is past it. So what holds a newest token is kept until then, however
+-- far the clock has stepped back.
+
+-- How many milliseconds the clock is behind a token; 0: it is not.
+local function behind_ms(token, now_ms)
+  return math.max(0, math.ceil(token / 1000) - now_ms)
+end
 local LOCK_KEPT_MS = 600000
 local AWAITED_LOCK_KEPT_MS = 7200000
 
@@ -4646,7 +4776,8 @@ local function lock_text(lock)
 end
 
 local function lock_kept_ms(lock, now_ms)
-  return kept_ms_after(lock.expires_at_ms - now_ms, lock.last_ticket > 0)
+  local left_ms = math.max(lock.expires_at_ms - now_ms, behind_ms(lock.token, now_ms))
+  return kept_ms_after(left_ms, lock.last_ticket > 0)
 end
 
 -- As \`save_lock\`, for a call that gives something back: a full server refuses a call whose first write may
@@ -4846,26 +4977,28 @@ return { 'released', served == 'more' and 1 or 0 }
     [24, 'lua/shared/lock/called.lua', 1],
     [32, 'lua/shared/lock/called.lua', 13],
     [35, 'lua/shared/lock/kept.lua', 1],
-    [48, 'lua/shared/lock/quick.lua', 1],
-    [52, 'lua/shared/lock/quick.lua', 23],
-    [59, 'lua/lock/release.lua', 22],
-    [75, 'lua/shared/next-token.lua', 1],
-    [80, 'lua/shared/tickets.lua', 1],
-    [91, 'lua/shared/tickets.lua', 24],
-    [103, 'lua/shared/tell.lua', 1],
-    [156, 'lua/shared/line.lua', 1],
-    [202, 'lua/shared/lock/state.lua', 1],
-    [237, 'lua/shared/lock/save.lua', 1],
-    [259, 'lua/shared/lock/save.lua', 27],
-    [269, 'lua/shared/lock/grant.lua', 1],
-    [282, 'lua/shared/lock/hand-over.lua', 1],
-    [304, 'lua/shared/call-other.lua', 1],
-    [313, 'lua/shared/lock/hand-over.lua', 24],
-    [337, 'lua/shared/note-late.lua', 1],
-    [345, 'lua/shared/send-back.lua', 1],
-    [383, 'lua/shared/lock/hand-over.lua', 50],
-    [392, 'lua/shared/lock/serve.lua', 1],
-    [422, 'lua/lock/release.lua', 47],
+    [36, 'lua/shared/behind.lua', 1],
+    [43, 'lua/shared/lock/kept.lua', 3],
+    [55, 'lua/shared/lock/quick.lua', 1],
+    [59, 'lua/shared/lock/quick.lua', 23],
+    [66, 'lua/lock/release.lua', 22],
+    [82, 'lua/shared/next-token.lua', 1],
+    [87, 'lua/shared/tickets.lua', 1],
+    [98, 'lua/shared/tickets.lua', 24],
+    [110, 'lua/shared/tell.lua', 1],
+    [163, 'lua/shared/line.lua', 1],
+    [209, 'lua/shared/lock/state.lua', 1],
+    [244, 'lua/shared/lock/save.lua', 1],
+    [267, 'lua/shared/lock/save.lua', 28],
+    [277, 'lua/shared/lock/grant.lua', 1],
+    [290, 'lua/shared/lock/hand-over.lua', 1],
+    [312, 'lua/shared/call-other.lua', 1],
+    [321, 'lua/shared/lock/hand-over.lua', 24],
+    [345, 'lua/shared/note-late.lua', 1],
+    [353, 'lua/shared/send-back.lua', 1],
+    [391, 'lua/shared/lock/hand-over.lua', 50],
+    [400, 'lua/shared/lock/serve.lua', 1],
+    [430, 'lua/lock/release.lua', 47],
   ],
   encode(args) {
     return withoutDefaults([
@@ -4915,7 +5048,7 @@ export type ServeAnswer =
 export const serve: Operation<ServeArguments, ServeAnswer> = {
   script: {
     name: 'lock/serve',
-    sha1: 'da99249a6361feb7c0907e9670310d899e6e12d9',
+    sha1: 'aed71b025d5ae78731bdd4cb01cb52093fb82d32',
     reads: false,
     bytes: false,
     source: `--[[
@@ -5112,6 +5245,13 @@ local function is_free(lock)
   return lock.mode == '-' or lock.mode == 'l'
 end
 -- How long a lock that nobody uses is remembered; one with waiters outlives the longest wait.
+-- Tokens rise where the newest is remembered, or the clock is past it. So what holds a newest token is kept until then, however
+-- far the clock has stepped back.
+
+-- How many milliseconds the clock is behind a token; 0: it is not.
+local function behind_ms(token, now_ms)
+  return math.max(0, math.ceil(token / 1000) - now_ms)
+end
 local LOCK_KEPT_MS = 600000
 local AWAITED_LOCK_KEPT_MS = 7200000
 
@@ -5143,7 +5283,8 @@ local function lock_text(lock)
 end
 
 local function lock_kept_ms(lock, now_ms)
-  return kept_ms_after(lock.expires_at_ms - now_ms, lock.last_ticket > 0)
+  local left_ms = math.max(lock.expires_at_ms - now_ms, behind_ms(lock.token, now_ms))
+  return kept_ms_after(left_ms, lock.last_ticket > 0)
 end
 
 -- As \`save_lock\`, for a call that gives something back: a full server refuses a call whose first write may
@@ -5451,26 +5592,28 @@ return { 'served', served == 'more' and is_free(lock) and 1 or 0 }
     [103, 'lua/shared/line.lua', 1],
     [149, 'lua/shared/lock/state.lua', 1],
     [194, 'lua/shared/lock/kept.lua', 1],
-    [207, 'lua/shared/lock/save.lua', 1],
-    [229, 'lua/shared/lock/save.lua', 27],
-    [239, 'lua/shared/lock/grant.lua', 1],
-    [252, 'lua/shared/lock/readers.lua', 1],
-    [256, 'lua/shared/lock/readers.lua', 15],
-    [273, 'lua/shared/note-late.lua', 1],
-    [281, 'lua/shared/lock/readers.lua', 33],
-    [293, 'lua/shared/lock/readers.lua', 55],
-    [307, 'lua/shared/lock/called.lua', 1],
-    [315, 'lua/shared/lock/called.lua', 13],
-    [318, 'lua/shared/lock/hand-over.lua', 1],
-    [340, 'lua/shared/call-other.lua', 1],
-    [349, 'lua/shared/lock/hand-over.lua', 24],
-    [373, 'lua/shared/note-late.lua', 1],
-    [381, 'lua/shared/send-back.lua', 1],
-    [419, 'lua/shared/lock/hand-over.lua', 50],
-    [428, 'lua/shared/lock/serve-shared.lua', 1],
-    [474, 'lua/shared/call-other.lua', 1],
-    [483, 'lua/shared/lock/serve-shared.lua', 48],
-    [505, 'lua/lock/serve.lua', 29],
+    [195, 'lua/shared/behind.lua', 1],
+    [202, 'lua/shared/lock/kept.lua', 3],
+    [214, 'lua/shared/lock/save.lua', 1],
+    [237, 'lua/shared/lock/save.lua', 28],
+    [247, 'lua/shared/lock/grant.lua', 1],
+    [260, 'lua/shared/lock/readers.lua', 1],
+    [264, 'lua/shared/lock/readers.lua', 15],
+    [281, 'lua/shared/note-late.lua', 1],
+    [289, 'lua/shared/lock/readers.lua', 33],
+    [301, 'lua/shared/lock/readers.lua', 55],
+    [315, 'lua/shared/lock/called.lua', 1],
+    [323, 'lua/shared/lock/called.lua', 13],
+    [326, 'lua/shared/lock/hand-over.lua', 1],
+    [348, 'lua/shared/call-other.lua', 1],
+    [357, 'lua/shared/lock/hand-over.lua', 24],
+    [381, 'lua/shared/note-late.lua', 1],
+    [389, 'lua/shared/send-back.lua', 1],
+    [427, 'lua/shared/lock/hand-over.lua', 50],
+    [436, 'lua/shared/lock/serve-shared.lua', 1],
+    [482, 'lua/shared/call-other.lua', 1],
+    [491, 'lua/shared/lock/serve-shared.lua', 48],
+    [513, 'lua/lock/serve.lua', 29],
   ],
   encode(args) {
     return withoutDefaults([

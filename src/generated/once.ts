@@ -35,7 +35,7 @@ export type BeginAnswer =
 export const begin: Operation<BeginArguments, BeginAnswer> = {
   script: {
     name: 'once/begin',
-    sha1: '80f1dec095afbe2b66b17433258de7c3702e298c',
+    sha1: 'ff68955284bee4fc587e6a4263049e604d5e45b4',
     reads: false,
     bytes: true,
     source: `--[[
@@ -122,12 +122,19 @@ end
 local function is_running(known, now_ms)
   return not known.result and known.lease_ends_ms > now_ms
 end
--- Redis drops the hash this long after it has ceased to count: longer than any call is repeated.
+-- Redis drops the hash this long after it has ceased to count, and the clock is past its token: longer than any call is repeated.
+-- Tokens rise where the newest is remembered, or the clock is past it. So what holds a newest token is kept until then, however
+-- far the clock has stepped back.
+
+-- How many milliseconds the clock is behind a token; 0: it is not.
+local function behind_ms(token, now_ms)
+  return math.max(0, math.ceil(token / 1000) - now_ms)
+end
 local SLACK_MS = 600000
 
 -- Not refused for lack of memory: what writes after it in the same script is then let through as well.
-local function keep_until(state, kept_until_ms, now_ms)
-  redis.call('PEXPIRE', state, kept_until_ms - now_ms + SLACK_MS)
+local function keep_until(state, token, kept_until_ms, now_ms)
+  redis.call('PEXPIRE', state, math.max(kept_until_ms - now_ms, behind_ms(token, now_ms)) + SLACK_MS)
 end
 
 local known = open_state(state)
@@ -180,7 +187,7 @@ redis.call(
 if known.result then
   redis.call('HDEL', state, 'result')
 end
-keep_until(state, kept_until_ms, now_ms)
+keep_until(state, token, kept_until_ms, now_ms)
 return { 'started', token, lease_ends_ms, now_ms }
 `,
   },
@@ -192,7 +199,9 @@ return { 'started', token, lease_ends_ms, now_ms }
     [37, 'lua/shared/next-token.lua', 1],
     [42, 'lua/shared/once/state.lua', 1],
     [85, 'lua/shared/once/keep.lua', 1],
-    [93, 'lua/once/begin.lua', 27],
+    [86, 'lua/shared/behind.lua', 1],
+    [93, 'lua/shared/once/keep.lua', 3],
+    [100, 'lua/once/begin.lua', 27],
   ],
   encode(args) {
     return [
@@ -249,18 +258,19 @@ export type ClearAnswer =
 
 
 /**
- * Forgets all that is known of a key. An attempt under way is lost.
+ * Forgets all that is known of a key. An attempt under way is lost. Tokens go on rising, also where the clock has stepped back.
  *
  * Cost: O(1).
  */
 export const clear: Operation<ClearArguments, ClearAnswer> = {
   script: {
     name: 'once/clear',
-    sha1: 'b558c13924701614ea472955d793c4491dab2238',
+    sha1: 'bf47f4c4e0861006fff54409350f9a6d0dbe6c3f',
     reads: false,
     bytes: false,
     source: `--[[
-Forgets all that is known of a key. An attempt under way is lost.
+Forgets all that is known of a key. An attempt under way is lost. Tokens go on rising, also where the clock has
+stepped back.
 
 @returns cleared  existed:flag
 @cost    O(1)
@@ -269,6 +279,35 @@ local state = KEYS[1] -- hash: all that is known of the key
 local channel = ARGV[1] -- text: where those wait who want the key; empty: nobody waits
 local sharded = ARGV[2] == '1' -- flag: whether that is a sharded channel
 
+-- The only reader of the server's time: microseconds since 1970.
+-- Read once per call and passed on, for two readings in one script may differ.
+local function clock_us()
+  local time = redis.call('TIME')
+  return time[1] * 1000000 + time[2]
+end
+-- What is cleared leaves its newest token behind where the clock has stepped back: those that are given after it are greater
+-- all the same.
+-- Tokens rise where the newest is remembered, or the clock is past it. So what holds a newest token is kept until then, however
+-- far the clock has stepped back.
+
+-- How many milliseconds the clock is behind a token; 0: it is not.
+local function behind_ms(token, now_ms)
+  return math.max(0, math.ceil(token / 1000) - now_ms)
+end
+
+-- A smaller step of the clock is over before anybody asks.
+local LEAST_BEHIND_MS = 10
+-- Longer than any call is repeated.
+local OUTLIVES_MS = 600000
+
+-- A token that nobody has had, greater than the newest, and for how long to keep it; nil where the clock is past that.
+local function token_to_leave(newest, now_ms)
+  local ms = behind_ms(newest, now_ms)
+  if ms < LEAST_BEHIND_MS then
+    return nil
+  end
+  return string.format('%.0f', newest + 1), ms + OUTLIVES_MS
+end
 -- Tells those who wait to look now. An empty channel tells nobody.
 -- @optional SPUBLISH only where the caller's driver has seen that the server knows sharded channels
 local function wake(channel, sharded, reason)
@@ -282,7 +321,15 @@ local function wake(channel, sharded, reason)
   end
 end
 
+local known = redis.pcall('HMGET', state, 'layout', 'token')
 local existed = redis.call('UNLINK', state)
+if known[1] == '1' then
+  local token, kept_ms = token_to_leave(tonumber(known[2]), math.floor(clock_us() / 1000))
+  if token then
+    redis.call('HSET', state, 'layout', '1', 'token', token)
+    redis.call('PEXPIRE', state, kept_ms)
+  end
+end
 wake(channel, sharded, 'cleared')
 return { 'cleared', existed }
 `,
@@ -290,8 +337,12 @@ return { 'cleared', existed }
   parts: ['state'],
   lines: [
     [1, 'lua/once/clear.lua', 1],
-    [11, 'lua/shared/wake.lua', 1],
-    [23, 'lua/once/clear.lua', 12],
+    [12, 'lua/shared/clock.lua', 1],
+    [18, 'lua/shared/outlive.lua', 1],
+    [20, 'lua/shared/behind.lua', 1],
+    [27, 'lua/shared/outlive.lua', 4],
+    [41, 'lua/shared/wake.lua', 1],
+    [53, 'lua/once/clear.lua', 15],
   ],
   encode(args) {
     return withoutDefaults([
@@ -341,7 +392,7 @@ export type CompleteAnswer =
 export const complete: Operation<CompleteArguments, CompleteAnswer> = {
   script: {
     name: 'once/complete',
-    sha1: '3fe92b68142e39313782cab7410afc01182365a3',
+    sha1: '332734edaa85a79e1d8e82367604ebeda51145d3',
     reads: false,
     bytes: false,
     source: `--[[
@@ -429,12 +480,19 @@ local function counts(known, now_ms)
   return known.kept_until_ms > now_ms and (known.result or known.lease_ends_ms > 0)
 end
 
--- Redis drops the hash this long after it has ceased to count: longer than any call is repeated.
+-- Redis drops the hash this long after it has ceased to count, and the clock is past its token: longer than any call is repeated.
+-- Tokens rise where the newest is remembered, or the clock is past it. So what holds a newest token is kept until then, however
+-- far the clock has stepped back.
+
+-- How many milliseconds the clock is behind a token; 0: it is not.
+local function behind_ms(token, now_ms)
+  return math.max(0, math.ceil(token / 1000) - now_ms)
+end
 local SLACK_MS = 600000
 
 -- Not refused for lack of memory: what writes after it in the same script is then let through as well.
-local function keep_until(state, kept_until_ms, now_ms)
-  redis.call('PEXPIRE', state, kept_until_ms - now_ms + SLACK_MS)
+local function keep_until(state, token, kept_until_ms, now_ms)
+  redis.call('PEXPIRE', state, math.max(kept_until_ms - now_ms, behind_ms(token, now_ms)) + SLACK_MS)
 end
 
 local function holds_token(known, token)
@@ -457,7 +515,7 @@ if known.result then
 end
 local kept_until_ms = now_ms + keep_result_ms
 -- First, so that it also works when the server is out of memory: the task has been done.
-keep_until(state, kept_until_ms, now_ms)
+keep_until(state, token, kept_until_ms, now_ms)
 redis.call('HSET', state, 'result', result, 'kept_until_ms', exact(kept_until_ms))
 wake(channel, sharded, 'completed')
 return { 'completed', kept_until_ms }
@@ -471,7 +529,9 @@ return { 'completed', kept_until_ms }
     [34, 'lua/shared/wake.lua', 1],
     [46, 'lua/shared/once/state.lua', 1],
     [86, 'lua/shared/once/keep.lua', 1],
-    [97, 'lua/once/complete.lua', 23],
+    [87, 'lua/shared/behind.lua', 1],
+    [94, 'lua/shared/once/keep.lua', 3],
+    [104, 'lua/once/complete.lua', 23],
   ],
   encode(args) {
     return [
@@ -533,7 +593,7 @@ function readRefusedOfExtendExtended(part: Reply | undefined): ({ readonly at: n
 export const extend: Operation<ExtendArguments, ExtendAnswer> = {
   script: {
     name: 'once/extend',
-    sha1: '673a7366272fb293ee2af79ae6d462e2930cd457',
+    sha1: 'f885403582924b8ac4be78af88ce85ff40ee7af5',
     reads: false,
     bytes: false,
     source: `--[[
@@ -614,12 +674,19 @@ end
 local function is_running(known, now_ms)
   return not known.result and known.lease_ends_ms > now_ms
 end
--- Redis drops the hash this long after it has ceased to count: longer than any call is repeated.
+-- Redis drops the hash this long after it has ceased to count, and the clock is past its token: longer than any call is repeated.
+-- Tokens rise where the newest is remembered, or the clock is past it. So what holds a newest token is kept until then, however
+-- far the clock has stepped back.
+
+-- How many milliseconds the clock is behind a token; 0: it is not.
+local function behind_ms(token, now_ms)
+  return math.max(0, math.ceil(token / 1000) - now_ms)
+end
 local SLACK_MS = 600000
 
 -- Not refused for lack of memory: what writes after it in the same script is then let through as well.
-local function keep_until(state, kept_until_ms, now_ms)
-  redis.call('PEXPIRE', state, kept_until_ms - now_ms + SLACK_MS)
+local function keep_until(state, token, kept_until_ms, now_ms)
+  redis.call('PEXPIRE', state, math.max(kept_until_ms - now_ms, behind_ms(token, now_ms)) + SLACK_MS)
 end
 
 local function holds_token(known, token)
@@ -648,7 +715,7 @@ for at = leases_at, #leases, 2 do
     ends[place] = now_ms + leases[at + 1]
     local kept_until_ms = ends[place] + known.kept_until_ms - known.lease_ends_ms
     -- First, so that it also works when the server is out of memory.
-    keep_until(state[place], kept_until_ms, now_ms)
+    keep_until(state[place], known.token, kept_until_ms, now_ms)
     redis.call(
       'HSET',
       state[place],
@@ -671,7 +738,9 @@ return { 'extended', now_ms, ends, refused }
     [41, 'lua/shared/once/state.lua', 1],
     [76, 'lua/shared/once/state.lua', 41],
     [79, 'lua/shared/once/keep.lua', 1],
-    [90, 'lua/once/extend.lua', 17],
+    [80, 'lua/shared/behind.lua', 1],
+    [87, 'lua/shared/once/keep.lua', 3],
+    [97, 'lua/once/extend.lua', 17],
   ],
   encode(args) {
     const encoded = new Array<Argument>(args.leases.length * 2)
@@ -973,7 +1042,7 @@ export type ReleaseAnswer =
 export const release: Operation<ReleaseArguments, ReleaseAnswer> = {
   script: {
     name: 'once/release',
-    sha1: 'c00ee603af58d88abf85b6f2b02d345c487cb00f',
+    sha1: '6d442ec58e14790cbff25b9a32b01a57ffbf4147',
     reads: false,
     bytes: false,
     source: `--[[
@@ -1043,12 +1112,19 @@ local function open_state(state)
   }
 end
 
--- Redis drops the hash this long after it has ceased to count: longer than any call is repeated.
+-- Redis drops the hash this long after it has ceased to count, and the clock is past its token: longer than any call is repeated.
+-- Tokens rise where the newest is remembered, or the clock is past it. So what holds a newest token is kept until then, however
+-- far the clock has stepped back.
+
+-- How many milliseconds the clock is behind a token; 0: it is not.
+local function behind_ms(token, now_ms)
+  return math.max(0, math.ceil(token / 1000) - now_ms)
+end
 local SLACK_MS = 600000
 
 -- Not refused for lack of memory: what writes after it in the same script is then let through as well.
-local function keep_until(state, kept_until_ms, now_ms)
-  redis.call('PEXPIRE', state, kept_until_ms - now_ms + SLACK_MS)
+local function keep_until(state, token, kept_until_ms, now_ms)
+  redis.call('PEXPIRE', state, math.max(kept_until_ms - now_ms, behind_ms(token, now_ms)) + SLACK_MS)
 end
 
 local function holds_token(known, token)
@@ -1071,7 +1147,7 @@ end
 local now_ms = math.floor(clock_us() / 1000)
 -- It only takes away, so that it also works when the server is out of memory.
 redis.call('HDEL', state, 'lease_ends_ms', 'fingerprint')
-keep_until(state, now_ms, now_ms)
+keep_until(state, token, now_ms, now_ms)
 wake(channel, sharded, 'released')
 return { 'released' }
 `,
@@ -1083,7 +1159,9 @@ return { 'released' }
     [21, 'lua/shared/wake.lua', 1],
     [33, 'lua/shared/once/state.lua', 1],
     [68, 'lua/shared/once/keep.lua', 1],
-    [79, 'lua/once/release.lua', 19],
+    [69, 'lua/shared/behind.lua', 1],
+    [76, 'lua/shared/once/keep.lua', 3],
+    [86, 'lua/once/release.lua', 19],
   ],
   encode(args) {
     return withoutDefaults([

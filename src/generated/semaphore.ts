@@ -39,7 +39,7 @@ export type AbandonAnswer =
 export const abandon: Operation<AbandonArguments, AbandonAnswer> = {
   script: {
     name: 'semaphore/abandon',
-    sha1: '5c825129fcbe4f0d8624e63ed08da03dca7822e9',
+    sha1: '9e3bd8f896031a6ad57151b125d1407e782286af',
     reads: false,
     bytes: false,
     source: `--[[
@@ -230,6 +230,13 @@ local function fits(semaphore, weight)
   return semaphore.used + weight <= semaphore.limit
 end
 -- Writes the main key of a semaphore; see shared/semaphore/state.
+-- Tokens rise where the newest is remembered, or the clock is past it. So what holds a newest token is kept until then, however
+-- far the clock has stepped back.
+
+-- How many milliseconds the clock is behind a token; 0: it is not.
+local function behind_ms(token, now_ms)
+  return math.max(0, math.ceil(token / 1000) - now_ms)
+end
 
 -- How long a semaphore that nobody uses is remembered.
 local SEMAPHORE_KEPT_MS = 600000
@@ -257,7 +264,8 @@ local function semaphore_kept_ms(semaphore, now_ms)
   if semaphore.resized == 1 then
     kept_ms = RESIZED_SEMAPHORE_KEPT_MS
   end
-  return string.format('%.0f', math.max(0, semaphore.last_end_ms - now_ms) + kept_ms)
+  local left_ms = math.max(semaphore.last_end_ms - now_ms, behind_ms(semaphore.token, now_ms))
+  return string.format('%.0f', left_ms + kept_ms)
 end
 
 local function save_semaphore(state, semaphore, now_ms)
@@ -578,18 +586,20 @@ return { 'abandoned', served == 'more' and 1 or 0 }
     [122, 'lua/shared/line.lua', 1],
     [142, 'lua/shared/semaphore/state.lua', 1],
     [188, 'lua/shared/semaphore/save.lua', 1],
-    [229, 'lua/shared/semaphore/permit.lua', 1],
-    [247, 'lua/shared/semaphore/permits.lua', 1],
-    [307, 'lua/shared/semaphore/permits.lua', 74],
-    [322, 'lua/shared/semaphore/reap.lua', 1],
-    [328, 'lua/shared/note-late.lua', 1],
-    [336, 'lua/shared/semaphore/reap.lua', 8],
-    [349, 'lua/shared/semaphore/serve.lua', 1],
-    [402, 'lua/shared/send-back.lua', 1],
-    [440, 'lua/shared/semaphore/serve.lua', 55],
-    [460, 'lua/shared/call-other.lua', 1],
-    [469, 'lua/shared/semaphore/serve.lua', 76],
-    [497, 'lua/semaphore/abandon.lua', 34],
+    [189, 'lua/shared/behind.lua', 1],
+    [196, 'lua/shared/semaphore/save.lua', 3],
+    [237, 'lua/shared/semaphore/permit.lua', 1],
+    [255, 'lua/shared/semaphore/permits.lua', 1],
+    [315, 'lua/shared/semaphore/permits.lua', 74],
+    [330, 'lua/shared/semaphore/reap.lua', 1],
+    [336, 'lua/shared/note-late.lua', 1],
+    [344, 'lua/shared/semaphore/reap.lua', 8],
+    [357, 'lua/shared/semaphore/serve.lua', 1],
+    [410, 'lua/shared/send-back.lua', 1],
+    [448, 'lua/shared/semaphore/serve.lua', 55],
+    [468, 'lua/shared/call-other.lua', 1],
+    [477, 'lua/shared/semaphore/serve.lua', 76],
+    [505, 'lua/semaphore/abandon.lua', 34],
   ],
   encode(args) {
     return withoutDefaults([
@@ -660,7 +670,7 @@ export type AcquireAnswer =
 export const acquire: Operation<AcquireArguments, AcquireAnswer> = {
   script: {
     name: 'semaphore/acquire',
-    sha1: '83d5341c771262f2e33c0ba65e30e670aa3b4234',
+    sha1: 'd1d9a811ec8db3d969bd14773456e4ea3aeed033',
     reads: false,
     bytes: false,
     source: `--[[
@@ -799,6 +809,13 @@ local function fits(semaphore, weight)
   return semaphore.used + weight <= semaphore.limit
 end
 -- Writes the main key of a semaphore; see shared/semaphore/state.
+-- Tokens rise where the newest is remembered, or the clock is past it. So what holds a newest token is kept until then, however
+-- far the clock has stepped back.
+
+-- How many milliseconds the clock is behind a token; 0: it is not.
+local function behind_ms(token, now_ms)
+  return math.max(0, math.ceil(token / 1000) - now_ms)
+end
 
 -- How long a semaphore that nobody uses is remembered.
 local SEMAPHORE_KEPT_MS = 600000
@@ -826,7 +843,8 @@ local function semaphore_kept_ms(semaphore, now_ms)
   if semaphore.resized == 1 then
     kept_ms = RESIZED_SEMAPHORE_KEPT_MS
   end
-  return string.format('%.0f', math.max(0, semaphore.last_end_ms - now_ms) + kept_ms)
+  local left_ms = math.max(semaphore.last_end_ms - now_ms, behind_ms(semaphore.token, now_ms))
+  return string.format('%.0f', left_ms + kept_ms)
 end
 
 local function save_semaphore(state, semaphore, now_ms)
@@ -1278,20 +1296,22 @@ return { 'full', recheck_ms }
     [78, 'lua/shared/stand.lua', 1],
     [90, 'lua/shared/semaphore/state.lua', 1],
     [136, 'lua/shared/semaphore/save.lua', 1],
-    [182, 'lua/shared/semaphore/permit.lua', 1],
-    [200, 'lua/shared/semaphore/permits.lua', 1],
-    [288, 'lua/shared/semaphore/reap.lua', 1],
-    [294, 'lua/shared/note-late.lua', 1],
-    [302, 'lua/shared/semaphore/reap.lua', 8],
-    [315, 'lua/semaphore/acquire.lua', 41],
-    [349, 'lua/shared/tell.lua', 1],
-    [402, 'lua/shared/line.lua', 1],
-    [422, 'lua/shared/semaphore/serve.lua', 1],
-    [475, 'lua/shared/send-back.lua', 1],
-    [513, 'lua/shared/semaphore/serve.lua', 55],
-    [533, 'lua/shared/call-other.lua', 1],
-    [542, 'lua/shared/semaphore/serve.lua', 76],
-    [570, 'lua/semaphore/acquire.lua', 78],
+    [137, 'lua/shared/behind.lua', 1],
+    [144, 'lua/shared/semaphore/save.lua', 3],
+    [190, 'lua/shared/semaphore/permit.lua', 1],
+    [208, 'lua/shared/semaphore/permits.lua', 1],
+    [296, 'lua/shared/semaphore/reap.lua', 1],
+    [302, 'lua/shared/note-late.lua', 1],
+    [310, 'lua/shared/semaphore/reap.lua', 8],
+    [323, 'lua/semaphore/acquire.lua', 41],
+    [357, 'lua/shared/tell.lua', 1],
+    [410, 'lua/shared/line.lua', 1],
+    [430, 'lua/shared/semaphore/serve.lua', 1],
+    [483, 'lua/shared/send-back.lua', 1],
+    [521, 'lua/shared/semaphore/serve.lua', 55],
+    [541, 'lua/shared/call-other.lua', 1],
+    [550, 'lua/shared/semaphore/serve.lua', 76],
+    [578, 'lua/semaphore/acquire.lua', 78],
   ],
   encode(args) {
     return withoutDefaults([
@@ -1354,19 +1374,19 @@ export type ClearAnswer =
 
 
 /**
- * Deletes the semaphore with all its permits, its line, and the limit that was set. Those who wait are told, and stand in line anew.
+ * Deletes the semaphore with all its permits, its line, and the limit that was set. Those who wait are told, and stand in line anew. Tokens go on rising, also where the clock has stepped back.
  *
  * Cost: O(permits and waiting), of which at most 1,000 are told.
  */
 export const clear: Operation<ClearArguments, ClearAnswer> = {
   script: {
     name: 'semaphore/clear',
-    sha1: '6f3f2dcd3d7e851b802afe236e0bdd5633195907',
+    sha1: '0fdec6b21ba20c353e3baa56b8de7de9285b8f4d',
     reads: false,
     bytes: false,
     source: `--[[
 Deletes the semaphore with all its permits, its line, and the limit that was set. Those who wait are told, and
-stand in line anew.
+stand in line anew. Tokens go on rising, also where the clock has stepped back.
 
 @returns cleared  existed:flag
 @cost    O(permits and waiting), of which at most 1,000 are told
@@ -1378,6 +1398,35 @@ local ids = KEYS[4] -- hash: id -> token, and token -> weight, id and holder
 local channel = ARGV[1] -- text: beginning of the channels of processes
 local sharded = ARGV[2] == '1' -- flag: whether those are sharded channels
 
+-- The only reader of the server's time: microseconds since 1970.
+-- Read once per call and passed on, for two readings in one script may differ.
+local function clock_us()
+  local time = redis.call('TIME')
+  return time[1] * 1000000 + time[2]
+end
+-- What is cleared leaves its newest token behind where the clock has stepped back: those that are given after it are greater
+-- all the same.
+-- Tokens rise where the newest is remembered, or the clock is past it. So what holds a newest token is kept until then, however
+-- far the clock has stepped back.
+
+-- How many milliseconds the clock is behind a token; 0: it is not.
+local function behind_ms(token, now_ms)
+  return math.max(0, math.ceil(token / 1000) - now_ms)
+end
+
+-- A smaller step of the clock is over before anybody asks.
+local LEAST_BEHIND_MS = 10
+-- Longer than any call is repeated.
+local OUTLIVES_MS = 600000
+
+-- A token that nobody has had, greater than the newest, and for how long to keep it; nil where the clock is past that.
+local function token_to_leave(newest, now_ms)
+  local ms = behind_ms(newest, now_ms)
+  if ms < LEAST_BEHIND_MS then
+    return nil
+  end
+  return string.format('%.0f', newest + 1), ms + OUTLIVES_MS
+end
 -- Those who wait, first come first served: a sorted set of tickets by number.
 -- A ticket is the text '<id> <kind> <lease_ms> <listens> <units> <holder>'. Its id is '<process>.<number>', or
 -- '<process>.<number>@<asked_ms>' with the time at which it asked, by the server's clock as its process knows it; and
@@ -1453,10 +1502,18 @@ end
 
 local how = { channel = channel, sharded = sharded, counted = false }
 local waiting = redis.call('ZRANGE', queue, '0', '999')
+local stored = redis.pcall('GET', state)
+local newest = type(stored) == 'string' and string.match(stored, '^1 %d+ %d %d+ (%d+) ')
 local existed = 0
 local keys = { state, queue, permits, ids }
 for _, key in ipairs(keys) do
   existed = math.max(existed, redis.call('UNLINK', key))
+end
+if newest then
+  local token, kept_ms = token_to_leave(tonumber(newest), math.floor(clock_us() / 1000))
+  if token then
+    redis.call('SET', state, '1 0 0 0 ' .. token .. ' 0 0 0', 'PX', kept_ms)
+  end
 end
 for _, text in ipairs(waiting) do
   local ticket = parse_ticket(text)
@@ -1468,11 +1525,15 @@ return { 'cleared', existed }
   parts: ['state', 'queue', 'permits', 'ids'],
   lines: [
     [1, 'lua/semaphore/clear.lua', 1],
-    [15, 'lua/shared/tickets.lua', 1],
-    [26, 'lua/shared/tickets.lua', 24],
-    [38, 'lua/shared/tell.lua', 1],
-    [48, 'lua/shared/tell.lua', 15],
-    [87, 'lua/semaphore/clear.lua', 17],
+    [15, 'lua/shared/clock.lua', 1],
+    [21, 'lua/shared/outlive.lua', 1],
+    [23, 'lua/shared/behind.lua', 1],
+    [30, 'lua/shared/outlive.lua', 4],
+    [44, 'lua/shared/tickets.lua', 1],
+    [55, 'lua/shared/tickets.lua', 24],
+    [67, 'lua/shared/tell.lua', 1],
+    [77, 'lua/shared/tell.lua', 15],
+    [116, 'lua/semaphore/clear.lua', 19],
   ],
   encode(args) {
     return withoutDefaults([
@@ -1519,7 +1580,7 @@ function readPermitsOfExtendExtended(part: Reply | undefined): (number)[] {
 export const extend: Operation<ExtendArguments, ExtendAnswer> = {
   script: {
     name: 'semaphore/extend',
-    sha1: 'beed6a9a912c705523ab49dc00e2c100e9696b45',
+    sha1: '749b2f4966efcf8043ecfc7e1bb053d83f797c6a',
     reads: false,
     bytes: false,
     source: `--[[
@@ -1582,6 +1643,13 @@ local function open_semaphore(state)
 end
 
 -- Writes the main key of a semaphore; see shared/semaphore/state.
+-- Tokens rise where the newest is remembered, or the clock is past it. So what holds a newest token is kept until then, however
+-- far the clock has stepped back.
+
+-- How many milliseconds the clock is behind a token; 0: it is not.
+local function behind_ms(token, now_ms)
+  return math.max(0, math.ceil(token / 1000) - now_ms)
+end
 
 -- How long a semaphore that nobody uses is remembered.
 local SEMAPHORE_KEPT_MS = 600000
@@ -1609,7 +1677,8 @@ local function semaphore_kept_ms(semaphore, now_ms)
   if semaphore.resized == 1 then
     kept_ms = RESIZED_SEMAPHORE_KEPT_MS
   end
-  return string.format('%.0f', math.max(0, semaphore.last_end_ms - now_ms) + kept_ms)
+  local left_ms = math.max(semaphore.last_end_ms - now_ms, behind_ms(semaphore.token, now_ms))
+  return string.format('%.0f', left_ms + kept_ms)
 end
 
 local function save_semaphore(state, semaphore, now_ms)
@@ -1691,11 +1760,13 @@ return { 'extended', now_ms, ends }
     [12, 'lua/shared/clock.lua', 1],
     [18, 'lua/shared/semaphore/state.lua', 1],
     [60, 'lua/shared/semaphore/save.lua', 1],
-    [101, 'lua/shared/semaphore/permit.lua', 1],
-    [106, 'lua/shared/semaphore/permits.lua', 1],
-    [111, 'lua/shared/semaphore/permits.lua', 22],
-    [121, 'lua/shared/semaphore/permits.lua', 45],
-    [132, 'lua/semaphore/extend.lua', 19],
+    [61, 'lua/shared/behind.lua', 1],
+    [68, 'lua/shared/semaphore/save.lua', 3],
+    [109, 'lua/shared/semaphore/permit.lua', 1],
+    [114, 'lua/shared/semaphore/permits.lua', 1],
+    [119, 'lua/shared/semaphore/permits.lua', 22],
+    [129, 'lua/shared/semaphore/permits.lua', 45],
+    [140, 'lua/semaphore/extend.lua', 19],
   ],
   encode(args) {
     const encoded = new Array<Argument>(args.leases.length * 2)
@@ -1958,7 +2029,7 @@ export type ReleaseAnswer =
 export const release: Operation<ReleaseArguments, ReleaseAnswer> = {
   script: {
     name: 'semaphore/release',
-    sha1: 'a83394fba257a8b58de63344f8ab63af4e41b622',
+    sha1: '85a3435b238953907ccaf3bfbb8b0f0926f483f7',
     reads: false,
     bytes: false,
     source: `--[[
@@ -2134,6 +2205,13 @@ local function fits(semaphore, weight)
   return semaphore.used + weight <= semaphore.limit
 end
 -- Writes the main key of a semaphore; see shared/semaphore/state.
+-- Tokens rise where the newest is remembered, or the clock is past it. So what holds a newest token is kept until then, however
+-- far the clock has stepped back.
+
+-- How many milliseconds the clock is behind a token; 0: it is not.
+local function behind_ms(token, now_ms)
+  return math.max(0, math.ceil(token / 1000) - now_ms)
+end
 
 -- How long a semaphore that nobody uses is remembered.
 local SEMAPHORE_KEPT_MS = 600000
@@ -2161,7 +2239,8 @@ local function semaphore_kept_ms(semaphore, now_ms)
   if semaphore.resized == 1 then
     kept_ms = RESIZED_SEMAPHORE_KEPT_MS
   end
-  return string.format('%.0f', math.max(0, semaphore.last_end_ms - now_ms) + kept_ms)
+  local left_ms = math.max(semaphore.last_end_ms - now_ms, behind_ms(semaphore.token, now_ms))
+  return string.format('%.0f', left_ms + kept_ms)
 end
 
 local function save_semaphore(state, semaphore, now_ms)
@@ -2462,18 +2541,20 @@ return { 'released', served == 'more' and 1 or 0 }
     [107, 'lua/shared/line.lua', 1],
     [127, 'lua/shared/semaphore/state.lua', 1],
     [173, 'lua/shared/semaphore/save.lua', 1],
-    [208, 'lua/shared/semaphore/permit.lua', 1],
-    [218, 'lua/shared/semaphore/permits.lua', 1],
-    [278, 'lua/shared/semaphore/permits.lua', 74],
-    [293, 'lua/shared/semaphore/reap.lua', 1],
-    [299, 'lua/shared/note-late.lua', 1],
-    [307, 'lua/shared/semaphore/reap.lua', 8],
-    [320, 'lua/shared/semaphore/serve.lua', 1],
-    [373, 'lua/shared/send-back.lua', 1],
-    [411, 'lua/shared/semaphore/serve.lua', 55],
-    [431, 'lua/shared/call-other.lua', 1],
-    [440, 'lua/shared/semaphore/serve.lua', 76],
-    [468, 'lua/semaphore/release.lua', 31],
+    [174, 'lua/shared/behind.lua', 1],
+    [181, 'lua/shared/semaphore/save.lua', 3],
+    [216, 'lua/shared/semaphore/permit.lua', 1],
+    [226, 'lua/shared/semaphore/permits.lua', 1],
+    [286, 'lua/shared/semaphore/permits.lua', 74],
+    [301, 'lua/shared/semaphore/reap.lua', 1],
+    [307, 'lua/shared/note-late.lua', 1],
+    [315, 'lua/shared/semaphore/reap.lua', 8],
+    [328, 'lua/shared/semaphore/serve.lua', 1],
+    [381, 'lua/shared/send-back.lua', 1],
+    [419, 'lua/shared/semaphore/serve.lua', 55],
+    [439, 'lua/shared/call-other.lua', 1],
+    [448, 'lua/shared/semaphore/serve.lua', 76],
+    [476, 'lua/semaphore/release.lua', 31],
   ],
   encode(args) {
     return withoutDefaults([
@@ -2525,7 +2606,7 @@ export type ResizeAnswer =
 export const resize: Operation<ResizeArguments, ResizeAnswer> = {
   script: {
     name: 'semaphore/resize',
-    sha1: 'b9a207a90661343ef6a3335f90334c994e0791b0',
+    sha1: '944ba01265813ccd57068a4805c2e17b3dcda0b5',
     reads: false,
     bytes: false,
     source: `--[[
@@ -2701,6 +2782,13 @@ local function fits(semaphore, weight)
   return semaphore.used + weight <= semaphore.limit
 end
 -- Writes the main key of a semaphore; see shared/semaphore/state.
+-- Tokens rise where the newest is remembered, or the clock is past it. So what holds a newest token is kept until then, however
+-- far the clock has stepped back.
+
+-- How many milliseconds the clock is behind a token; 0: it is not.
+local function behind_ms(token, now_ms)
+  return math.max(0, math.ceil(token / 1000) - now_ms)
+end
 
 -- How long a semaphore that nobody uses is remembered.
 local SEMAPHORE_KEPT_MS = 600000
@@ -2728,7 +2816,8 @@ local function semaphore_kept_ms(semaphore, now_ms)
   if semaphore.resized == 1 then
     kept_ms = RESIZED_SEMAPHORE_KEPT_MS
   end
-  return string.format('%.0f', math.max(0, semaphore.last_end_ms - now_ms) + kept_ms)
+  local left_ms = math.max(semaphore.last_end_ms - now_ms, behind_ms(semaphore.token, now_ms))
+  return string.format('%.0f', left_ms + kept_ms)
 end
 
 local function save_semaphore(state, semaphore, now_ms)
@@ -3025,19 +3114,21 @@ return { 'resized', served == 'more' and 1 or 0 }
     [107, 'lua/shared/line.lua', 1],
     [127, 'lua/shared/semaphore/state.lua', 1],
     [173, 'lua/shared/semaphore/save.lua', 1],
-    [208, 'lua/shared/semaphore/permit.lua', 1],
-    [218, 'lua/shared/semaphore/permits.lua', 1],
-    [249, 'lua/shared/semaphore/permits.lua', 40],
-    [270, 'lua/shared/semaphore/permits.lua', 74],
-    [285, 'lua/shared/semaphore/reap.lua', 1],
-    [291, 'lua/shared/note-late.lua', 1],
-    [299, 'lua/shared/semaphore/reap.lua', 8],
-    [312, 'lua/shared/semaphore/serve.lua', 1],
-    [365, 'lua/shared/send-back.lua', 1],
-    [403, 'lua/shared/semaphore/serve.lua', 55],
-    [423, 'lua/shared/call-other.lua', 1],
-    [432, 'lua/shared/semaphore/serve.lua', 76],
-    [460, 'lua/semaphore/resize.lua', 31],
+    [174, 'lua/shared/behind.lua', 1],
+    [181, 'lua/shared/semaphore/save.lua', 3],
+    [216, 'lua/shared/semaphore/permit.lua', 1],
+    [226, 'lua/shared/semaphore/permits.lua', 1],
+    [257, 'lua/shared/semaphore/permits.lua', 40],
+    [278, 'lua/shared/semaphore/permits.lua', 74],
+    [293, 'lua/shared/semaphore/reap.lua', 1],
+    [299, 'lua/shared/note-late.lua', 1],
+    [307, 'lua/shared/semaphore/reap.lua', 8],
+    [320, 'lua/shared/semaphore/serve.lua', 1],
+    [373, 'lua/shared/send-back.lua', 1],
+    [411, 'lua/shared/semaphore/serve.lua', 55],
+    [431, 'lua/shared/call-other.lua', 1],
+    [440, 'lua/shared/semaphore/serve.lua', 76],
+    [468, 'lua/semaphore/resize.lua', 31],
   ],
   encode(args) {
     return withoutDefaults([
@@ -3085,7 +3176,7 @@ export type ServeAnswer =
 export const serve: Operation<ServeArguments, ServeAnswer> = {
   script: {
     name: 'semaphore/serve',
-    sha1: 'ea7787d983593bc436dfebecd140d7d5f90ede06',
+    sha1: '0e6891a141dc6c90e229c7c26b0dba055aeb61ff',
     reads: false,
     bytes: false,
     source: `--[[
@@ -3258,6 +3349,13 @@ local function fits(semaphore, weight)
   return semaphore.used + weight <= semaphore.limit
 end
 -- Writes the main key of a semaphore; see shared/semaphore/state.
+-- Tokens rise where the newest is remembered, or the clock is past it. So what holds a newest token is kept until then, however
+-- far the clock has stepped back.
+
+-- How many milliseconds the clock is behind a token; 0: it is not.
+local function behind_ms(token, now_ms)
+  return math.max(0, math.ceil(token / 1000) - now_ms)
+end
 
 -- How long a semaphore that nobody uses is remembered.
 local SEMAPHORE_KEPT_MS = 600000
@@ -3285,7 +3383,8 @@ local function semaphore_kept_ms(semaphore, now_ms)
   if semaphore.resized == 1 then
     kept_ms = RESIZED_SEMAPHORE_KEPT_MS
   end
-  return string.format('%.0f', math.max(0, semaphore.last_end_ms - now_ms) + kept_ms)
+  local left_ms = math.max(semaphore.last_end_ms - now_ms, behind_ms(semaphore.token, now_ms))
+  return string.format('%.0f', left_ms + kept_ms)
 end
 
 local function save_semaphore(state, semaphore, now_ms)
@@ -3580,19 +3679,21 @@ return { 'served', served == 'more' and 1 or 0 }
     [104, 'lua/shared/line.lua', 1],
     [124, 'lua/shared/semaphore/state.lua', 1],
     [170, 'lua/shared/semaphore/save.lua', 1],
-    [211, 'lua/shared/semaphore/permit.lua', 1],
-    [221, 'lua/shared/semaphore/permits.lua', 1],
-    [252, 'lua/shared/semaphore/permits.lua', 40],
-    [273, 'lua/shared/semaphore/permits.lua', 74],
-    [288, 'lua/shared/semaphore/reap.lua', 1],
-    [294, 'lua/shared/note-late.lua', 1],
-    [302, 'lua/shared/semaphore/reap.lua', 8],
-    [315, 'lua/shared/semaphore/serve.lua', 1],
-    [368, 'lua/shared/send-back.lua', 1],
-    [406, 'lua/shared/semaphore/serve.lua', 55],
-    [426, 'lua/shared/call-other.lua', 1],
-    [435, 'lua/shared/semaphore/serve.lua', 76],
-    [463, 'lua/semaphore/serve.lua', 28],
+    [171, 'lua/shared/behind.lua', 1],
+    [178, 'lua/shared/semaphore/save.lua', 3],
+    [219, 'lua/shared/semaphore/permit.lua', 1],
+    [229, 'lua/shared/semaphore/permits.lua', 1],
+    [260, 'lua/shared/semaphore/permits.lua', 40],
+    [281, 'lua/shared/semaphore/permits.lua', 74],
+    [296, 'lua/shared/semaphore/reap.lua', 1],
+    [302, 'lua/shared/note-late.lua', 1],
+    [310, 'lua/shared/semaphore/reap.lua', 8],
+    [323, 'lua/shared/semaphore/serve.lua', 1],
+    [376, 'lua/shared/send-back.lua', 1],
+    [414, 'lua/shared/semaphore/serve.lua', 55],
+    [434, 'lua/shared/call-other.lua', 1],
+    [443, 'lua/shared/semaphore/serve.lua', 76],
+    [471, 'lua/semaphore/serve.lua', 28],
   ],
   encode(args) {
     return withoutDefaults([

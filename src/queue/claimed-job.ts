@@ -12,6 +12,7 @@ import type { Duration } from '../runtime/duration.ts'
 import { LeaseLostError } from '../runtime/errors.ts'
 import type { End } from '../runtime/grant.ts'
 import { toLeaseMs } from '../runtime/lease-options.ts'
+import { closed } from '../runtime/runner.ts'
 import type { Advanced, NextJob } from './advancing.ts'
 import type { Exchanged, LossReason, ToldJob } from './exchange.ts'
 import { toId } from './ids.ts'
@@ -104,7 +105,7 @@ export class ClaimedJob<Payload = unknown> implements AsyncDisposable {
     this.#source = source
     this.#settling = settling
     this.#encoded = told.payload
-    this.#countdown = new Countdown(exchanged.end)
+    this.#countdown = new Countdown(source.unit, exchanged.end)
     this.#expiresAtMs = exchanged.endsAtMs
     this.#leaseMs = exchanged.leaseMs
     this.number = told.number
@@ -366,7 +367,11 @@ export class ClaimedJob<Payload = unknown> implements AsyncDisposable {
   }
 
   #watchLease(aborter: AbortController): void {
-    this.#watch = new LeaseWatch(this.#countdown, () => aborter.abort(this.#lostError()))
+    this.#watch = new LeaseWatch(this.#countdown, {
+      unit: this.#source.unit,
+      onEnd: () => aborter.abort(this.#lostError()),
+      onClosed: () => this.stop(this.#lostError({ cause: closed() })),
+    })
     this.#lookAtLease()
   }
 
@@ -375,22 +380,14 @@ export class ClaimedJob<Payload = unknown> implements AsyncDisposable {
     if (this.#state === 'claimed') this.#watch?.look()
   }
 
-  #lostError(): LeaseLostError {
+  #lostError(options?: ErrorOptions): LeaseLostError {
     const why = this.#state === 'settled' ? (this.#outcome ?? 'settled') : this.#lostBecause
-    return new LeaseLostError(`job '${this.id}' of queue '${this.#source.name}' (${why})`, this.token)
+    return new LeaseLostError(
+      `job '${this.id}' of queue '${this.#source.name}' (${why})`,
+      this.token,
+      options,
+    )
   }
 }
 
 type Options = Exchanged['options'][number]
-
-/** The jobs of an exchange; none where their leases were over before its answer came: they are others' to claim. */
-export function toClaimedJobs<Payload>(
-  source: Source,
-  settling: Settling,
-  exchanged: Exchanged,
-): ClaimedJob<Payload>[] {
-  if (exchanged.end.latest <= performance.now()) return []
-  const { jobs, options } = exchanged
-  const byPlace = options.length === 0 ? null : new Map(options.map((each) => [each.at, each]))
-  return jobs.map((_, at) => new ClaimedJob<Payload>(source, settling, exchanged, at, byPlace?.get(at)))
-}

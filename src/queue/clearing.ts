@@ -4,6 +4,7 @@ import type { Source } from './source.ts'
 
 /** Resolves to false when there was nothing. */
 export async function clearSource({ unit }: Source): Promise<boolean> {
-  const { existed } = await unit.run(clear, await learnTold(unit))
+  const told = await learnTold(unit)
+  const { existed } = await unit.runtime.clearings.run(unit.beginning, () => unit.run(clear, told))
   return existed
 }

@@ -38,6 +38,12 @@ export class Extender {
     this.#plan(this.#pauseMs(job))
   }
 
+  /** Some may be over: a queue was cleared. */
+  look(): void {
+    const now = performance.now()
+    for (const job of this.#jobs.keys()) loseIfOver(job, now)
+  }
+
   drop(job: ClaimedJob): void {
     this.#jobs.delete(job)
   }
@@ -71,9 +77,7 @@ export class Extender {
     const now = performance.now()
     const due = new Map<Settler, ClaimedJob[]>()
     for (const [job, settler] of this.#jobs) {
-      // In doubt, after a suspension of the machine, it is extended: the server knows whether it is lost.
-      if (job.endsAt - now <= MARGIN_MS) job.lose('lost')
-      else pauseMs = Math.min(pauseMs, this.#pauseMs(job))
+      if (!loseIfOver(job, now)) pauseMs = Math.min(pauseMs, this.#pauseMs(job))
       if (job.isClaimed && job.remainingMs < (this.#leaseMs * 5) / 6) {
         const jobs = due.get(settler)
         if (jobs === undefined) due.set(settler, [job])
@@ -89,4 +93,11 @@ export class Extender {
       settler.extendAll(jobs.slice(from, from + MOST_A_CALL), this.#leaseMs).catch(this.#onError)
     }
   }
+}
+
+/** In doubt, after a suspension of the machine, it is extended: the server knows whether it is lost. */
+function loseIfOver(job: ClaimedJob, now: number): boolean {
+  const isOver = job.endsAt - now <= MARGIN_MS
+  if (isOver) job.lose('lost')
+  return isOver
 }

@@ -1,6 +1,7 @@
 // One queue, or one partition of it, as a worker serves it: where its jobs come from, and where their outcomes go.
 
-import { type ClaimedJob, type Settling, toClaimedJobs } from './claimed-job.ts'
+import type { ClaimedJob, Settling } from './claimed-job.ts'
+import { toClaimedJobs } from './claimed-jobs.ts'
 import { Exchanger, type ExchangeTerms } from './exchanger.ts'
 import { Settler, toAck } from './settling.ts'
 import type { Source } from './source.ts'

@@ -2,7 +2,7 @@ import { InvalidArgumentError, LeaseLostError } from 'perilune'
 import { describe, expect, test } from 'vitest'
 import { End } from '../runtime/grant.ts'
 import { setup } from '../../test/queue-fixture.ts'
-import { toClaimedJobs } from './claimed-job.ts'
+import { toClaimedJobs } from './claimed-jobs.ts'
 import type { Exchanged } from './exchange.ts'
 import { type JobOptions, PLAIN, toSpecOptions } from './job-options.ts'
 

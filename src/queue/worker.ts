@@ -62,6 +62,7 @@ export class Worker<Jobs extends object> implements AsyncDisposable {
   readonly #extender: Extender
   #forgetSignal: () => void = () => undefined
   readonly #forgetInstance: () => void
+  readonly #forgetClearings: readonly (() => void)[]
   readonly #waiting: ClaimedJob[] = []
   readonly #gatherings = new Gatherings((handler, jobs) => this.#beginBatch(handler, jobs))
   #atWork = 0
@@ -110,6 +111,8 @@ export class Worker<Jobs extends object> implements AsyncDisposable {
     this.#forgetSignal = onAbort(options.signal, () => void this.close())
     const { runtime } = (sources[0] as Source).unit
     this.#forgetInstance = runtime.atClose(() => this.#closeWithInstance())
+    const look = (): void => this.#extender.look()
+    this.#forgetClearings = sources.map(({ unit }) => runtime.clearings.watch(unit.beginning, look))
   }
 
   /** Jobs at work now. */
@@ -161,6 +164,7 @@ export class Worker<Jobs extends object> implements AsyncDisposable {
     this.#patience.end()
     this.#extender.close()
     this.#forgetInstance()
+    for (const forget of this.#forgetClearings) forget()
     this.#giveUp()
   }
 

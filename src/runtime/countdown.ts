@@ -1,27 +1,34 @@
 // Until when a process may believe in what it extends by hand. While it is not known whether an extension was carried out,
-// the earlier of both ends counts.
+// the earlier of both ends counts. It is over, too, once this instance has deleted the unit that it is of.
 
 import { askingAt, End, ROUNDING_MS } from './grant.ts'
 import { didNotHappen } from './outage.ts'
+import type { Unit } from './unit.ts'
 
 const NONE: readonly End[] = Object.freeze([])
 
 export class Countdown {
+  readonly #unit: Unit
+  readonly #hadAt: number
   #end: End
   /** When it ends at the earliest, of extensions that are under way. */
   #asked = NONE
 
-  constructor(end: End) {
+  constructor(unit: Unit, end: End) {
+    this.#unit = unit
+    this.#hadAt = end.knownAt
     this.#end = end
   }
 
   /** Looks for suspensions of the machine; never below 0. */
   get leftMs(): number {
+    if (this.#isCleared) return 0
     return this.#asked.reduce((leftMs, end) => Math.min(leftMs, end.leftMs), this.#end.leftMs)
   }
 
   /** When it is over by `performance.now()` alone. */
   get latest(): number {
+    if (this.#isCleared) return this.#hadAt
     return this.#asked.reduce((at, { latest }) => Math.min(at, latest), this.#end.latest)
   }
 
@@ -42,5 +49,9 @@ export class Countdown {
     } finally {
       this.#asked = this.#asked.filter((end) => end !== asked)
     }
+  }
+
+  get #isCleared(): boolean {
+    return this.#unit.runtime.clearings.since(this.#unit.beginning, this.#hadAt)
   }
 }

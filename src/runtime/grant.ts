@@ -17,6 +17,8 @@ export interface Grant {
 export class End {
   /** By `performance.now()` alone: there is no doubt any more. */
   readonly latest: number
+  /** Since when it is known. */
+  readonly knownAt: number = performance.now()
   readonly #suspendedMs: number = suspendedMs()
 
   constructor(at: number) {

@@ -145,10 +145,10 @@ export class Run<A, R> implements Due {
       else this.#later()
     } else if (!(error instanceof ServerReplyError)) {
       this.#reject(new DriverError('script-failed', `the driver broke: ${String(error)}`, { cause: error }))
-    } else if (error.word === 'NOSCRIPT') {
+    } else if (error.word === 'NOSCRIPT' && this.#call.send === 'hash') {
       this.#call = { ...this.#call, send: 'source' }
       this.attempt()
-    } else if (isPassing(error)) {
+    } else if (error.word === 'NOSCRIPT' || isPassing(error)) {
       this.#later()
     } else {
       this.#refused(error)

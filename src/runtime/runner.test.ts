@@ -48,6 +48,20 @@ test('a server that has forgotten the script gets its source at once', async () 
   expect(sent.map(({ send }) => send)).toEqual(['hash', 'source'])
 })
 
+test('a server that does not know the script by its source either is asked again after pauses, until the deadline', async () => {
+  let sent = 0
+  const run = async (): Promise<Reply> => {
+    sent += 1
+    await new Promise((resolve) => setImmediate(resolve))
+    throw reply('NOSCRIPT No matching script')
+  }
+  const runner = new Runner({ run } as Partial<Driver> as Driver, 100)
+
+  await expect(runner.run(write, ['k'], {})).rejects.toMatchObject({ name: 'DriverError', code: 'busy' })
+  // Without pauses thousands.
+  expect(sent).toBeLessThan(50)
+})
+
 test.each(['TRYAGAIN', 'LOADING', 'CLUSTERDOWN', 'MASTERDOWN', 'READONLY', 'BUSY', 'MOVED', 'ASK'])(
   'a call that the server refuses with %s for a moment is sent again',
   async (word) => {

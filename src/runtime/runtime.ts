@@ -11,6 +11,7 @@ import { type Driver, type Script, ServerReplyError } from '../driver.ts'
 import { Batcher, type BatchTerms, type Send } from './batcher.ts'
 import { CallIds } from './call-ids.ts'
 import { checkDriver } from './check-driver.ts'
+import { Clearings } from './clearings.ts'
 import { leaveDriver, useDriver } from './driver-users.ts'
 import { inTime, within } from './in-time.ts'
 import { unitPrefix } from './keys.ts'
@@ -40,6 +41,7 @@ export class Runtime {
   readonly wakes: Wakes
   readonly mailbox: Mailbox
   readonly keeper: LeaseKeeper = new LeaseKeeper()
+  readonly clearings: Clearings = new Clearings()
   readonly callIds: CallIds = new CallIds()
   readonly #batchers = new Map<string, unknown>()
   readonly #ends = new Set<End>()

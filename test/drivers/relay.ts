@@ -3,6 +3,8 @@ import { connect, createServer, type Server, type Socket } from 'node:net'
 import { freePort } from '../servers/ports.ts'
 import { HOST } from './client.ts'
 
+const GATHERED_MS = 100
+
 /** An address in front of a server, which passes everything on. */
 export interface Relay {
   readonly port: number
@@ -12,6 +14,8 @@ export interface Relay {
   target: number
   /** One reply more than the server gave comes before the next. */
   insertReply(): void
+  /** Likewise, together with all that the server gives within a moment. */
+  insertReplyBeforeMany(): void
   stop(): void
 }
 
@@ -28,6 +32,7 @@ class TcpRelay implements Relay {
   readonly #listener: Server
   readonly #sockets = new Set<Socket>()
   #inserts = false
+  #gathers = false
 
   constructor(port: number, target: number) {
     this.port = port
@@ -44,9 +49,20 @@ class TcpRelay implements Relay {
     this.#inserts = true
   }
 
+  insertReplyBeforeMany(): void {
+    this.#gathers = true
+  }
+
   stop(): void {
     this.#listener.close()
     for (const socket of this.#sockets) socket.destroy()
+  }
+
+  #gather(client: Socket): void {
+    this.#gathers = false
+    this.#inserts = true
+    client.cork()
+    setTimeout(() => client.uncork(), GATHERED_MS)
   }
 
   #pass(client: Socket, server: Socket): void {
@@ -60,6 +76,7 @@ class TcpRelay implements Relay {
     }
     client.on('data', (chunk) => server.write(chunk))
     server.on('data', (chunk) => {
+      if (this.#gathers) this.#gather(client)
       if (this.#inserts) client.write('+OK\r\n')
       this.#inserts = false
       client.write(chunk)

@@ -1,7 +1,7 @@
 // A client that has lost count takes a reply for that of another call, and so with all replies behind it.
 
 import { perilune } from 'perilune'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { type RedisServer, startRedis } from '../servers/redis.ts'
 import { waysToOpen } from './client.ts'
 import { type Relay, startRelay } from './relay.ts'
@@ -46,6 +46,29 @@ describe.each(await waysToOpen('singles'))('%s', (_, open) => {
     ])
     expect(taken).toMatchObject({ allowed: true })
     await lease.release()
+    await redis.close()
+    await opened.close()
+  })
+
+  test('it is given up once, however many replies behind that are misread', async () => {
+    const warnings: Error[] = []
+    const note = (warning: Error): void => void warnings.push(warning)
+    process.on('warning', note)
+    onTestFinished(() => void process.off('warning', note))
+    const opened = await open(relay.port)
+    const redis = perilune(opened.driver)
+    const limit = redis.rateLimit('many', { limit: 99, window: '1h' })
+    await limit.take('nobody')
+    const before = relay.connections
+
+    relay.insertReplyBeforeMany()
+    // No reply fits the call that is before its own.
+    const calls: Promise<unknown>[] = []
+    for (let n = 0; n < 20; n++) calls.push(redis.lock(`many ${n}`).acquire(), limit.peek(`${n}`))
+    await Promise.all(calls)
+
+    expect(relay.connections).toBe(before + 1)
+    expect(warnings).toEqual([])
     await redis.close()
     await opened.close()
   })

@@ -84,7 +84,9 @@ export class OnceModel {
 
   clear(): readonly unknown[] {
     const existed = this.#token > 0
-    this.#token = 0
+    // Where the clock has stepped back by more than a moment, tokens go on from there.
+    const isBehind = Math.ceil(this.#token / 1000) - this.#nowMs >= 10
+    this.#token = isBehind ? this.#token + 1 : 0
     this.#id = null
     this.#phase = 'free'
     return ['cleared', existed]

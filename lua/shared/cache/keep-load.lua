@@ -1,9 +1,11 @@
--- Redis drops the hash this long after it has ceased to count: longer than any call is repeated.
+-- Redis drops the hash this long after it has ceased to count, and the clock is past its token: longer than any call is repeated.
+-- @include shared/behind
 local LOAD_SLACK_MS = 600000
 
 -- Never makes it shorter. Not refused for lack of memory.
-local function keep_load(load, ms)
-  if redis.call('PTTL', load) < ms + LOAD_SLACK_MS then
-    redis.call('PEXPIRE', load, ms + LOAD_SLACK_MS)
+local function keep_load(load, token, ms, now_ms)
+  local kept_ms = math.max(ms, behind_ms(token, now_ms)) + LOAD_SLACK_MS
+  if redis.call('PTTL', load) < kept_ms then
+    redis.call('PEXPIRE', load, kept_ms)
   end
 end

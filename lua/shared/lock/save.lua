@@ -17,7 +17,8 @@ local function lock_text(lock)
 end
 
 local function lock_kept_ms(lock, now_ms)
-  return kept_ms_after(lock.expires_at_ms - now_ms, lock.last_ticket > 0)
+  local left_ms = math.max(lock.expires_at_ms - now_ms, behind_ms(lock.token, now_ms))
+  return kept_ms_after(left_ms, lock.last_ticket > 0)
 end
 
 local function save_lock(state, lock, now_ms)

@@ -1,4 +1,5 @@
 -- Writes the main key of a semaphore; see shared/semaphore/state.
+-- @include shared/behind
 
 -- How long a semaphore that nobody uses is remembered.
 local SEMAPHORE_KEPT_MS = 600000
@@ -26,7 +27,8 @@ local function semaphore_kept_ms(semaphore, now_ms)
   if semaphore.resized == 1 then
     kept_ms = RESIZED_SEMAPHORE_KEPT_MS
   end
-  return string.format('%.0f', math.max(0, semaphore.last_end_ms - now_ms) + kept_ms)
+  local left_ms = math.max(semaphore.last_end_ms - now_ms, behind_ms(semaphore.token, now_ms))
+  return string.format('%.0f', left_ms + kept_ms)
 end
 
 local function save_semaphore(state, semaphore, now_ms)
