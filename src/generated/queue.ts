@@ -4861,7 +4861,7 @@ return { 'claimed', now_ms, ends_ms, waiting, recheck_ms, paused, chores, refuse
     [969, 'lua/shared/queue/parents.lua', 70],
     [981, 'lua/shared/queue/happened.lua', 1],
     [993, 'lua/shared/queue/names.lua', 1],
-    [1009, 'lua/shared/queue/names.lua', 29],
+    [1009, 'lua/shared/queue/names.lua', 34],
     [1027, 'lua/shared/queue/groups.lua', 1],
     [1073, 'lua/shared/queue/burst.lua', 1],
     [1085, 'lua/shared/queue/groups.lua', 48],
@@ -5059,7 +5059,7 @@ function readDuplicatesOfAdvanceAdvanced(part: Reply | undefined): ({ readonly a
 export const advance: Operation<AdvanceArguments, AdvanceAnswer> = {
   script: {
     name: 'queue/advance',
-    sha1: 'cc3fd4d1f8d022f3e3d9768294c9c2add291a763',
+    sha1: '9df3fb08f3aca422f5e79dff8b002f8b561500cb',
     reads: false,
     bytes: false,
     source: `--[[
@@ -6187,15 +6187,20 @@ local function hold_unique(ids, key, seq, till, ends_ms)
   redis.call('HSET', ids, 'u' .. key, string.format('%s %s %.0f', seq, till, ends_ms))
 end
 
--- Keys of users that were held for a time are dropped by sampling, which keeps those that are over a small share.
-local function forget_old_uniques(ids, now_ms)
+-- Keys of users that were held for a time are dropped by sampling, two for each that comes: where as many end as come, no more
+-- than half of them are over.
+local function forget_old_uniques(ids, count, now_ms)
   -- The embedded demo engine does not know the command; it keeps nothing for long anyway.
-  local sample = redis.pcall('HRANDFIELD', ids, '4', 'WITHVALUES')
+  local sample = redis.pcall('HRANDFIELD', ids, math.max(4, 2 * count), 'WITHVALUES')
+  local over = {}
   for at = 1, #sample, 2 do
     local ends_ms = string.match(sample[at + 1], ' w (%d+)$')
     if ends_ms and tonumber(ends_ms) <= now_ms then
-      redis.call('HDEL', ids, sample[at])
+      over[#over + 1] = sample[at]
     end
+  end
+  if #over > 0 then
+    redis.call('HDEL', ids, unpack(over))
   end
 end
 
@@ -7151,9 +7156,10 @@ local function read_spec(specs, at)
   }
 end
 
--- What comes of several: jobs that are ready, when the first of the others is due, places and numbers of duplicates.
+-- What comes of several: jobs that are ready, when the first of the others is due, keys that are held for a time, places and
+-- numbers of duplicates.
 local function new_tally()
-  return { ready = 0, soonest_ms = math.huge, has_windows = false, duplicates = {} }
+  return { ready = 0, soonest_ms = math.huge, windows = 0, duplicates = {} }
 end
 
 local function tally_due(tally, due_ms)
@@ -7170,7 +7176,7 @@ local function hold_names(keys, tally, specs, at, job, seq, now_ms)
   end
   if job.unique ~= '' then
     hold_unique(keys.ids, specs[at + 12], seq, specs[at + 13], now_ms + specs[at + 14])
-    tally.has_windows = tally.has_windows or specs[at + 13] == 'w'
+    tally.windows = tally.windows + (specs[at + 13] == 'w' and 1 or 0)
   end
 end
 
@@ -7205,7 +7211,7 @@ local function enqueue_spec(keys, queue, tally, specs, at, place, seq, now_us)
     or job.unique ~= '' and holder_of_unique(keys.ids, specs[at + 12], now_ms)
   if key ~= '' and not repeated then
     remember_key(keys.ids, key, other or seq, now_ms)
-    tally.has_windows = true
+    tally.windows = tally.windows + 1
   end
   if other then
     tally.duplicates[#tally.duplicates + 1] = place
@@ -7231,8 +7237,8 @@ end
 
 -- What is to be done once all are in.
 local function see_to_new(keys, queue, tally, now_ms, how)
-  if tally.has_windows then
-    forget_old_uniques(keys.ids, now_ms)
+  if tally.windows > 0 then
+    forget_old_uniques(keys.ids, tally.windows, now_ms)
   end
   if queue.idle > 0 then
     call_idle(keys.idle, queue, math.min(tally.ready, 8), now_ms, how)
@@ -7586,47 +7592,47 @@ return { 'advanced', first, queue.chores, refused, tally.duplicates }
     [1054, 'lua/shared/queue/run.lua', 1],
     [1101, 'lua/shared/queue/fields.lua', 1],
     [1110, 'lua/shared/queue/names.lua', 1],
-    [1156, 'lua/shared/queue/groups.lua', 1],
-    [1202, 'lua/shared/queue/burst.lua', 1],
-    [1214, 'lua/shared/queue/groups.lua', 48],
-    [1306, 'lua/shared/queue/ready.lua', 1],
-    [1344, 'lua/shared/queue/number.lua', 1],
-    [1353, 'lua/shared/queue/enqueue.lua', 1],
-    [1388, 'lua/shared/queue/replace.lua', 1],
-    [1449, 'lua/shared/queue/leave-tags.lua', 1],
-    [1458, 'lua/shared/queue/replace.lua', 63],
-    [1483, 'lua/shared/queue/idempotency.lua', 1],
-    [1497, 'lua/shared/queue/idle.lua', 1],
-    [1564, 'lua/shared/listening.lua', 1],
-    [1583, 'lua/shared/queue/idle.lua', 69],
-    [1674, 'lua/shared/queue/idle.lua', 171],
-    [1685, 'lua/shared/queue/find.lua', 1],
-    [1711, 'lua/shared/queue/failure.lua', 1],
-    [1721, 'lua/shared/queue/parents.lua', 1],
-    [1780, 'lua/shared/queue/parents.lua', 70],
-    [1792, 'lua/shared/queue/link.lua', 1],
-    [1855, 'lua/shared/queue/end.lua', 1],
-    [1879, 'lua/shared/queue/leave-tags.lua', 1],
-    [1888, 'lua/shared/queue/end.lua', 26],
-    [1905, 'lua/shared/queue/cancel.lua', 1],
-    [1913, 'lua/shared/queue/stop.lua', 1],
-    [1921, 'lua/shared/queue/judge-one.lua', 7],
-    [1931, 'lua/shared/queue/finish.lua', 1],
-    [2032, 'lua/shared/queue/freed.lua', 1],
-    [2041, 'lua/shared/queue/told.lua', 1],
-    [2056, 'lua/shared/queue/outbox.lua', 1],
-    [2067, 'lua/shared/queue/spec.lua', 1],
-    [2090, 'lua/shared/queue/spec.lua', 33],
-    [2192, 'lua/queue/advance.lua', 89],
-    [2266, 'lua/shared/queue/settle.lua', 1],
-    [2267, 'lua/shared/queue/dead.lua', 1],
-    [2321, 'lua/shared/queue/backoff.lua', 1],
-    [2323, 'lua/shared/queue/backoff.lua', 22],
-    [2342, 'lua/shared/queue/unblock.lua', 1],
-    [2348, 'lua/shared/queue/entries.lua', 1],
-    [2366, 'lua/shared/queue/history.lua', 1],
-    [2380, 'lua/shared/queue/settle.lua', 18],
-    [2454, 'lua/queue/advance.lua', 164],
+    [1161, 'lua/shared/queue/groups.lua', 1],
+    [1207, 'lua/shared/queue/burst.lua', 1],
+    [1219, 'lua/shared/queue/groups.lua', 48],
+    [1311, 'lua/shared/queue/ready.lua', 1],
+    [1349, 'lua/shared/queue/number.lua', 1],
+    [1358, 'lua/shared/queue/enqueue.lua', 1],
+    [1393, 'lua/shared/queue/replace.lua', 1],
+    [1454, 'lua/shared/queue/leave-tags.lua', 1],
+    [1463, 'lua/shared/queue/replace.lua', 63],
+    [1488, 'lua/shared/queue/idempotency.lua', 1],
+    [1502, 'lua/shared/queue/idle.lua', 1],
+    [1569, 'lua/shared/listening.lua', 1],
+    [1588, 'lua/shared/queue/idle.lua', 69],
+    [1679, 'lua/shared/queue/idle.lua', 171],
+    [1690, 'lua/shared/queue/find.lua', 1],
+    [1716, 'lua/shared/queue/failure.lua', 1],
+    [1726, 'lua/shared/queue/parents.lua', 1],
+    [1785, 'lua/shared/queue/parents.lua', 70],
+    [1797, 'lua/shared/queue/link.lua', 1],
+    [1860, 'lua/shared/queue/end.lua', 1],
+    [1884, 'lua/shared/queue/leave-tags.lua', 1],
+    [1893, 'lua/shared/queue/end.lua', 26],
+    [1910, 'lua/shared/queue/cancel.lua', 1],
+    [1918, 'lua/shared/queue/stop.lua', 1],
+    [1926, 'lua/shared/queue/judge-one.lua', 7],
+    [1936, 'lua/shared/queue/finish.lua', 1],
+    [2037, 'lua/shared/queue/freed.lua', 1],
+    [2046, 'lua/shared/queue/told.lua', 1],
+    [2061, 'lua/shared/queue/outbox.lua', 1],
+    [2072, 'lua/shared/queue/spec.lua', 1],
+    [2095, 'lua/shared/queue/spec.lua', 33],
+    [2198, 'lua/queue/advance.lua', 89],
+    [2272, 'lua/shared/queue/settle.lua', 1],
+    [2273, 'lua/shared/queue/dead.lua', 1],
+    [2327, 'lua/shared/queue/backoff.lua', 1],
+    [2329, 'lua/shared/queue/backoff.lua', 22],
+    [2348, 'lua/shared/queue/unblock.lua', 1],
+    [2354, 'lua/shared/queue/entries.lua', 1],
+    [2372, 'lua/shared/queue/history.lua', 1],
+    [2386, 'lua/shared/queue/settle.lua', 18],
+    [2460, 'lua/queue/advance.lua', 164],
   ],
   encode(args) {
     const encoded = new Array<Argument>(6 + args.steps.length * 26)
@@ -10448,7 +10454,7 @@ return { 'buried', queue.chores, refused }
     [905, 'lua/shared/queue/entries.lua', 1],
     [923, 'lua/shared/queue/history.lua', 1],
     [937, 'lua/shared/queue/names.lua', 1],
-    [940, 'lua/shared/queue/names.lua', 29],
+    [940, 'lua/shared/queue/names.lua', 34],
     [958, 'lua/shared/queue/failure.lua', 1],
     [964, 'lua/shared/queue/groups.lua', 1],
     [1010, 'lua/shared/queue/burst.lua', 1],
@@ -12329,7 +12335,7 @@ return { 'cancelled', queue.chores, outcomes }
     [500, 'lua/shared/queue/entries.lua', 1],
     [518, 'lua/shared/queue/history.lua', 1],
     [532, 'lua/shared/queue/names.lua', 1],
-    [535, 'lua/shared/queue/names.lua', 29],
+    [535, 'lua/shared/queue/names.lua', 34],
     [553, 'lua/shared/queue/failure.lua', 1],
     [563, 'lua/shared/queue/groups.lua', 1],
     [609, 'lua/shared/queue/burst.lua', 1],
@@ -14242,7 +14248,7 @@ return { 'changed', left, queue.chores }
     [805, 'lua/shared/queue/tell-others.lua', 17],
     [808, 'lua/shared/queue/run.lua', 1],
     [837, 'lua/shared/queue/names.lua', 1],
-    [840, 'lua/shared/queue/names.lua', 29],
+    [840, 'lua/shared/queue/names.lua', 34],
     [858, 'lua/shared/queue/failure.lua', 1],
     [868, 'lua/shared/queue/groups.lua', 1],
     [914, 'lua/shared/queue/burst.lua', 1],
@@ -17486,7 +17492,7 @@ function readDuplicatesOfEnqueueEnqueued(part: Reply | undefined): ({ readonly a
 export const enqueue: Operation<EnqueueArguments, EnqueueAnswer> = {
   script: {
     name: 'queue/enqueue',
-    sha1: '801e6de9ee497c1113eefb571770772b69d5db4c',
+    sha1: '374d9b3a2f24763fbada5583907a1d74591064f0',
     reads: false,
     bytes: false,
     source: `--[[
@@ -18524,15 +18530,20 @@ local function hold_unique(ids, key, seq, till, ends_ms)
   redis.call('HSET', ids, 'u' .. key, string.format('%s %s %.0f', seq, till, ends_ms))
 end
 
--- Keys of users that were held for a time are dropped by sampling, which keeps those that are over a small share.
-local function forget_old_uniques(ids, now_ms)
+-- Keys of users that were held for a time are dropped by sampling, two for each that comes: where as many end as come, no more
+-- than half of them are over.
+local function forget_old_uniques(ids, count, now_ms)
   -- The embedded demo engine does not know the command; it keeps nothing for long anyway.
-  local sample = redis.pcall('HRANDFIELD', ids, '4', 'WITHVALUES')
+  local sample = redis.pcall('HRANDFIELD', ids, math.max(4, 2 * count), 'WITHVALUES')
+  local over = {}
   for at = 1, #sample, 2 do
     local ends_ms = string.match(sample[at + 1], ' w (%d+)$')
     if ends_ms and tonumber(ends_ms) <= now_ms then
-      redis.call('HDEL', ids, sample[at])
+      over[#over + 1] = sample[at]
     end
+  end
+  if #over > 0 then
+    redis.call('HDEL', ids, unpack(over))
   end
 end
 
@@ -19324,9 +19335,10 @@ local function begin_jobs(keys, queue)
   end
 end
 
--- What comes of several: jobs that are ready, when the first of the others is due, places and numbers of duplicates.
+-- What comes of several: jobs that are ready, when the first of the others is due, keys that are held for a time, places and
+-- numbers of duplicates.
 local function new_tally()
-  return { ready = 0, soonest_ms = math.huge, has_windows = false, duplicates = {} }
+  return { ready = 0, soonest_ms = math.huge, windows = 0, duplicates = {} }
 end
 
 local function tally_due(tally, due_ms)
@@ -19343,7 +19355,7 @@ local function hold_names(keys, tally, specs, at, job, seq, now_ms)
   end
   if job.unique ~= '' then
     hold_unique(keys.ids, specs[at + 12], seq, specs[at + 13], now_ms + specs[at + 14])
-    tally.has_windows = tally.has_windows or specs[at + 13] == 'w'
+    tally.windows = tally.windows + (specs[at + 13] == 'w' and 1 or 0)
   end
 end
 
@@ -19378,7 +19390,7 @@ local function enqueue_spec(keys, queue, tally, specs, at, place, seq, now_us)
     or job.unique ~= '' and holder_of_unique(keys.ids, specs[at + 12], now_ms)
   if key ~= '' and not repeated then
     remember_key(keys.ids, key, other or seq, now_ms)
-    tally.has_windows = true
+    tally.windows = tally.windows + 1
   end
   if other then
     tally.duplicates[#tally.duplicates + 1] = place
@@ -19404,8 +19416,8 @@ end
 
 -- What is to be done once all are in.
 local function see_to_new(keys, queue, tally, now_ms, how)
-  if tally.has_windows then
-    forget_old_uniques(keys.ids, now_ms)
+  if tally.windows > 0 then
+    forget_old_uniques(keys.ids, tally.windows, now_ms)
   end
   if queue.idle > 0 then
     call_idle(keys.idle, queue, math.min(tally.ready, 8), now_ms, how)
@@ -19769,43 +19781,43 @@ return { 'enqueued', first, queue.chores, tally.duplicates }
     [979, 'lua/shared/queue/run.lua', 1],
     [1008, 'lua/shared/queue/happened.lua', 1],
     [1020, 'lua/shared/queue/names.lua', 1],
-    [1066, 'lua/shared/queue/groups.lua', 1],
-    [1112, 'lua/shared/queue/burst.lua', 1],
-    [1124, 'lua/shared/queue/groups.lua', 48],
-    [1206, 'lua/shared/queue/ready.lua', 1],
-    [1244, 'lua/shared/queue/number.lua', 1],
-    [1253, 'lua/shared/queue/enter-tags.lua', 1],
-    [1259, 'lua/shared/queue/enqueue.lua', 1],
-    [1294, 'lua/shared/queue/replace.lua', 1],
-    [1355, 'lua/shared/queue/leave-tags.lua', 1],
-    [1364, 'lua/shared/queue/replace.lua', 63],
-    [1389, 'lua/shared/queue/idempotency.lua', 1],
-    [1403, 'lua/shared/queue/idle.lua', 1],
-    [1470, 'lua/shared/listening.lua', 1],
-    [1489, 'lua/shared/queue/idle.lua', 69],
-    [1580, 'lua/shared/queue/idle.lua', 171],
-    [1591, 'lua/shared/queue/find.lua', 1],
-    [1617, 'lua/shared/queue/failure.lua', 1],
-    [1627, 'lua/shared/queue/parents.lua', 1],
-    [1686, 'lua/shared/queue/parents.lua', 70],
-    [1698, 'lua/shared/queue/link.lua', 1],
-    [1761, 'lua/shared/queue/end.lua', 1],
-    [1785, 'lua/shared/queue/leave-tags.lua', 1],
-    [1794, 'lua/shared/queue/end.lua', 26],
-    [1804, 'lua/shared/queue/spec.lua', 1],
-    [1928, 'lua/queue/enqueue.lua', 80],
-    [1984, 'lua/shared/queue/settle.lua', 1],
-    [1985, 'lua/shared/queue/dead.lua', 1],
-    [2039, 'lua/shared/queue/backoff.lua', 1],
-    [2041, 'lua/shared/queue/backoff.lua', 22],
-    [2060, 'lua/shared/queue/unblock.lua', 1],
-    [2066, 'lua/shared/queue/outbox.lua', 1],
-    [2077, 'lua/shared/queue/entries.lua', 1],
-    [2095, 'lua/shared/queue/history.lua', 1],
-    [2109, 'lua/shared/queue/note-end.lua', 1],
-    [2139, 'lua/shared/queue/cancel.lua', 1],
-    [2147, 'lua/shared/queue/settle.lua', 18],
-    [2221, 'lua/queue/enqueue.lua', 137],
+    [1071, 'lua/shared/queue/groups.lua', 1],
+    [1117, 'lua/shared/queue/burst.lua', 1],
+    [1129, 'lua/shared/queue/groups.lua', 48],
+    [1211, 'lua/shared/queue/ready.lua', 1],
+    [1249, 'lua/shared/queue/number.lua', 1],
+    [1258, 'lua/shared/queue/enter-tags.lua', 1],
+    [1264, 'lua/shared/queue/enqueue.lua', 1],
+    [1299, 'lua/shared/queue/replace.lua', 1],
+    [1360, 'lua/shared/queue/leave-tags.lua', 1],
+    [1369, 'lua/shared/queue/replace.lua', 63],
+    [1394, 'lua/shared/queue/idempotency.lua', 1],
+    [1408, 'lua/shared/queue/idle.lua', 1],
+    [1475, 'lua/shared/listening.lua', 1],
+    [1494, 'lua/shared/queue/idle.lua', 69],
+    [1585, 'lua/shared/queue/idle.lua', 171],
+    [1596, 'lua/shared/queue/find.lua', 1],
+    [1622, 'lua/shared/queue/failure.lua', 1],
+    [1632, 'lua/shared/queue/parents.lua', 1],
+    [1691, 'lua/shared/queue/parents.lua', 70],
+    [1703, 'lua/shared/queue/link.lua', 1],
+    [1766, 'lua/shared/queue/end.lua', 1],
+    [1790, 'lua/shared/queue/leave-tags.lua', 1],
+    [1799, 'lua/shared/queue/end.lua', 26],
+    [1809, 'lua/shared/queue/spec.lua', 1],
+    [1934, 'lua/queue/enqueue.lua', 80],
+    [1990, 'lua/shared/queue/settle.lua', 1],
+    [1991, 'lua/shared/queue/dead.lua', 1],
+    [2045, 'lua/shared/queue/backoff.lua', 1],
+    [2047, 'lua/shared/queue/backoff.lua', 22],
+    [2066, 'lua/shared/queue/unblock.lua', 1],
+    [2072, 'lua/shared/queue/outbox.lua', 1],
+    [2083, 'lua/shared/queue/entries.lua', 1],
+    [2101, 'lua/shared/queue/history.lua', 1],
+    [2115, 'lua/shared/queue/note-end.lua', 1],
+    [2145, 'lua/shared/queue/cancel.lua', 1],
+    [2153, 'lua/shared/queue/settle.lua', 18],
+    [2227, 'lua/queue/enqueue.lua', 137],
   ],
   encode(args) {
     const encoded = new Array<Argument>(6 + args.specs.length * 22)
@@ -23610,7 +23622,7 @@ export type ReceiveAnswer =
 export const receive: Operation<ReceiveArguments, ReceiveAnswer> = {
   script: {
     name: 'queue/receive',
-    sha1: '3f96c178c88b0c71e1f025b155c2df1033c938f8',
+    sha1: '3faa0002a112290c826338d62a3ce6b9c761fa08',
     reads: false,
     bytes: false,
     source: `--[[
@@ -24594,15 +24606,20 @@ local function hold_unique(ids, key, seq, till, ends_ms)
   redis.call('HSET', ids, 'u' .. key, string.format('%s %s %.0f', seq, till, ends_ms))
 end
 
--- Keys of users that were held for a time are dropped by sampling, which keeps those that are over a small share.
-local function forget_old_uniques(ids, now_ms)
+-- Keys of users that were held for a time are dropped by sampling, two for each that comes: where as many end as come, no more
+-- than half of them are over.
+local function forget_old_uniques(ids, count, now_ms)
   -- The embedded demo engine does not know the command; it keeps nothing for long anyway.
-  local sample = redis.pcall('HRANDFIELD', ids, '4', 'WITHVALUES')
+  local sample = redis.pcall('HRANDFIELD', ids, math.max(4, 2 * count), 'WITHVALUES')
+  local over = {}
   for at = 1, #sample, 2 do
     local ends_ms = string.match(sample[at + 1], ' w (%d+)$')
     if ends_ms and tonumber(ends_ms) <= now_ms then
-      redis.call('HDEL', ids, sample[at])
+      over[#over + 1] = sample[at]
     end
+  end
+  if #over > 0 then
+    redis.call('HDEL', ids, unpack(over))
   end
 end
 
@@ -25377,9 +25394,10 @@ local function begin_jobs(keys, queue)
   end
 end
 
--- What comes of several: jobs that are ready, when the first of the others is due, places and numbers of duplicates.
+-- What comes of several: jobs that are ready, when the first of the others is due, keys that are held for a time, places and
+-- numbers of duplicates.
 local function new_tally()
-  return { ready = 0, soonest_ms = math.huge, has_windows = false, duplicates = {} }
+  return { ready = 0, soonest_ms = math.huge, windows = 0, duplicates = {} }
 end
 
 local function tally_due(tally, due_ms)
@@ -25396,7 +25414,7 @@ local function hold_names(keys, tally, specs, at, job, seq, now_ms)
   end
   if job.unique ~= '' then
     hold_unique(keys.ids, specs[at + 12], seq, specs[at + 13], now_ms + specs[at + 14])
-    tally.has_windows = tally.has_windows or specs[at + 13] == 'w'
+    tally.windows = tally.windows + (specs[at + 13] == 'w' and 1 or 0)
   end
 end
 
@@ -25431,7 +25449,7 @@ local function enqueue_spec(keys, queue, tally, specs, at, place, seq, now_us)
     or job.unique ~= '' and holder_of_unique(keys.ids, specs[at + 12], now_ms)
   if key ~= '' and not repeated then
     remember_key(keys.ids, key, other or seq, now_ms)
-    tally.has_windows = true
+    tally.windows = tally.windows + 1
   end
   if other then
     tally.duplicates[#tally.duplicates + 1] = place
@@ -25457,8 +25475,8 @@ end
 
 -- What is to be done once all are in.
 local function see_to_new(keys, queue, tally, now_ms, how)
-  if tally.has_windows then
-    forget_old_uniques(keys.ids, now_ms)
+  if tally.windows > 0 then
+    forget_old_uniques(keys.ids, tally.windows, now_ms)
   end
   if queue.idle > 0 then
     call_idle(keys.idle, queue, math.min(tally.ready, 8), now_ms, how)
@@ -25832,43 +25850,43 @@ return { 'received', queue.chores }
     [934, 'lua/shared/queue/tell-others.lua', 17],
     [937, 'lua/shared/queue/run.lua', 1],
     [966, 'lua/shared/queue/names.lua', 1],
-    [1012, 'lua/shared/queue/groups.lua', 1],
-    [1058, 'lua/shared/queue/burst.lua', 1],
-    [1070, 'lua/shared/queue/groups.lua', 48],
-    [1152, 'lua/shared/queue/ready.lua', 1],
-    [1190, 'lua/shared/queue/number.lua', 1],
-    [1199, 'lua/shared/queue/enqueue.lua', 1],
-    [1234, 'lua/shared/queue/replace.lua', 1],
-    [1236, 'lua/shared/queue/replace.lua', 24],
-    [1274, 'lua/shared/queue/leave-tags.lua', 1],
-    [1283, 'lua/shared/queue/replace.lua', 63],
-    [1308, 'lua/shared/queue/idempotency.lua', 1],
-    [1322, 'lua/shared/queue/idle.lua', 1],
-    [1389, 'lua/shared/listening.lua', 1],
-    [1408, 'lua/shared/queue/idle.lua', 69],
-    [1499, 'lua/shared/queue/idle.lua', 171],
-    [1510, 'lua/shared/queue/find.lua', 1],
-    [1536, 'lua/shared/queue/failure.lua', 1],
-    [1546, 'lua/shared/queue/parents.lua', 1],
-    [1627, 'lua/shared/queue/link.lua', 1],
-    [1690, 'lua/shared/queue/end.lua', 1],
-    [1714, 'lua/shared/queue/leave-tags.lua', 1],
-    [1723, 'lua/shared/queue/end.lua', 26],
-    [1733, 'lua/shared/queue/spec.lua', 1],
-    [1857, 'lua/shared/queue/spec.lua', 135],
-    [1864, 'lua/queue/receive.lua', 74],
-    [1927, 'lua/shared/queue/settle.lua', 1],
-    [1928, 'lua/shared/queue/dead.lua', 1],
-    [1982, 'lua/shared/queue/backoff.lua', 1],
-    [1984, 'lua/shared/queue/backoff.lua', 22],
-    [2003, 'lua/shared/queue/unblock.lua', 1],
-    [2009, 'lua/shared/queue/outbox.lua', 1],
-    [2020, 'lua/shared/queue/entries.lua', 1],
-    [2038, 'lua/shared/queue/history.lua', 1],
-    [2052, 'lua/shared/queue/note-end.lua', 1],
-    [2082, 'lua/shared/queue/cancel.lua', 1],
-    [2090, 'lua/shared/queue/settle.lua', 18],
-    [2164, 'lua/queue/receive.lua', 138],
+    [1017, 'lua/shared/queue/groups.lua', 1],
+    [1063, 'lua/shared/queue/burst.lua', 1],
+    [1075, 'lua/shared/queue/groups.lua', 48],
+    [1157, 'lua/shared/queue/ready.lua', 1],
+    [1195, 'lua/shared/queue/number.lua', 1],
+    [1204, 'lua/shared/queue/enqueue.lua', 1],
+    [1239, 'lua/shared/queue/replace.lua', 1],
+    [1241, 'lua/shared/queue/replace.lua', 24],
+    [1279, 'lua/shared/queue/leave-tags.lua', 1],
+    [1288, 'lua/shared/queue/replace.lua', 63],
+    [1313, 'lua/shared/queue/idempotency.lua', 1],
+    [1327, 'lua/shared/queue/idle.lua', 1],
+    [1394, 'lua/shared/listening.lua', 1],
+    [1413, 'lua/shared/queue/idle.lua', 69],
+    [1504, 'lua/shared/queue/idle.lua', 171],
+    [1515, 'lua/shared/queue/find.lua', 1],
+    [1541, 'lua/shared/queue/failure.lua', 1],
+    [1551, 'lua/shared/queue/parents.lua', 1],
+    [1632, 'lua/shared/queue/link.lua', 1],
+    [1695, 'lua/shared/queue/end.lua', 1],
+    [1719, 'lua/shared/queue/leave-tags.lua', 1],
+    [1728, 'lua/shared/queue/end.lua', 26],
+    [1738, 'lua/shared/queue/spec.lua', 1],
+    [1863, 'lua/shared/queue/spec.lua', 136],
+    [1870, 'lua/queue/receive.lua', 74],
+    [1933, 'lua/shared/queue/settle.lua', 1],
+    [1934, 'lua/shared/queue/dead.lua', 1],
+    [1988, 'lua/shared/queue/backoff.lua', 1],
+    [1990, 'lua/shared/queue/backoff.lua', 22],
+    [2009, 'lua/shared/queue/unblock.lua', 1],
+    [2015, 'lua/shared/queue/outbox.lua', 1],
+    [2026, 'lua/shared/queue/entries.lua', 1],
+    [2044, 'lua/shared/queue/history.lua', 1],
+    [2058, 'lua/shared/queue/note-end.lua', 1],
+    [2088, 'lua/shared/queue/cancel.lua', 1],
+    [2096, 'lua/shared/queue/settle.lua', 18],
+    [2170, 'lua/queue/receive.lua', 138],
   ],
   encode(args) {
     const encoded = new Array<Argument>(5 + args.entries.length * 2)
@@ -29719,7 +29737,7 @@ return { 'released', queue.chores, refused }
     [592, 'lua/shared/queue/entries.lua', 1],
     [610, 'lua/shared/queue/history.lua', 1],
     [624, 'lua/shared/queue/names.lua', 1],
-    [627, 'lua/shared/queue/names.lua', 29],
+    [627, 'lua/shared/queue/names.lua', 34],
     [645, 'lua/shared/queue/groups.lua', 1],
     [691, 'lua/shared/queue/burst.lua', 1],
     [703, 'lua/shared/queue/groups.lua', 48],
@@ -32218,7 +32236,7 @@ return { 'requeued', #numbers, tonumber(left or 0), queue.chores }
     [486, 'lua/shared/queue/entries.lua', 1],
     [504, 'lua/shared/queue/history.lua', 1],
     [518, 'lua/shared/queue/names.lua', 1],
-    [521, 'lua/shared/queue/names.lua', 29],
+    [521, 'lua/shared/queue/names.lua', 34],
     [539, 'lua/shared/queue/failure.lua', 1],
     [549, 'lua/shared/queue/groups.lua', 1],
     [595, 'lua/shared/queue/burst.lua', 1],
@@ -35444,7 +35462,7 @@ return { 'retried', queue.chores, refused, buried }
     [914, 'lua/shared/queue/entries.lua', 1],
     [932, 'lua/shared/queue/history.lua', 1],
     [946, 'lua/shared/queue/names.lua', 1],
-    [949, 'lua/shared/queue/names.lua', 29],
+    [949, 'lua/shared/queue/names.lua', 34],
     [967, 'lua/shared/queue/failure.lua', 1],
     [973, 'lua/shared/queue/note-failure.lua', 1],
     [977, 'lua/shared/queue/groups.lua', 1],
@@ -39618,7 +39636,7 @@ return { 'watched', queue.chores, absent }
     [589, 'lua/shared/queue/groups.lua', 48],
     [660, 'lua/shared/queue/ready.lua', 1],
     [689, 'lua/shared/queue/names.lua', 1],
-    [692, 'lua/shared/queue/names.lua', 29],
+    [692, 'lua/shared/queue/names.lua', 34],
     [710, 'lua/shared/queue/dead.lua', 1],
     [764, 'lua/shared/queue/end.lua', 1],
     [788, 'lua/shared/queue/leave-tags.lua', 1],

@@ -18,3 +18,21 @@ test('jobs of one call that are alike are written with two commands, not with tw
     seen.filter(({ words }) => words[0] === command && words[1]?.endsWith(`{queue:${name}}:${key}`)).length
   expect([written('RPUSH', 'ready'), written('HSET', 'jobs')]).toEqual([1, 1])
 })
+
+test('keys that are held for a time go once they are over, though a call brings many', async () => {
+  const { queue, client, name, clock } = await setup()
+  for (let call = 0; call < 20; call++) {
+    const jobs = Array.from({ length: 200 }, (_, at) => ({
+      name: 'mail' as const,
+      payload: { to: 'ada' },
+      unique: { key: `${call}-${at}`, for: '50ms' as const },
+      idempotencyKey: `${call}-${at}`,
+    }))
+    await queue.enqueueMany(jobs)
+    // Idempotency keys last for a day.
+    await clock.advance(86_400_001)
+  }
+
+  // Of 8,000. Those of the last call, and as many that are over.
+  expect(await client.hlen(`queue-test:{queue:${name}}:ids`)).toBeLessThan(1500)
+})

@@ -14,15 +14,20 @@ local function hold_unique(ids, key, seq, till, ends_ms)
   redis.call('HSET', ids, 'u' .. key, string.format('%s %s %.0f', seq, till, ends_ms))
 end
 
--- Keys of users that were held for a time are dropped by sampling, which keeps those that are over a small share.
-local function forget_old_uniques(ids, now_ms)
+-- Keys of users that were held for a time are dropped by sampling, two for each that comes: where as many end as come, no more
+-- than half of them are over.
+local function forget_old_uniques(ids, count, now_ms)
   -- The embedded demo engine does not know the command; it keeps nothing for long anyway.
-  local sample = redis.pcall('HRANDFIELD', ids, '4', 'WITHVALUES')
+  local sample = redis.pcall('HRANDFIELD', ids, math.max(4, 2 * count), 'WITHVALUES')
+  local over = {}
   for at = 1, #sample, 2 do
     local ends_ms = string.match(sample[at + 1], ' w (%d+)$')
     if ends_ms and tonumber(ends_ms) <= now_ms then
-      redis.call('HDEL', ids, sample[at])
+      over[#over + 1] = sample[at]
     end
+  end
+  if #over > 0 then
+    redis.call('HDEL', ids, unpack(over))
   end
 end
 

@@ -30,9 +30,10 @@ local function begin_jobs(keys, queue)
   end
 end
 
--- What comes of several: jobs that are ready, when the first of the others is due, places and numbers of duplicates.
+-- What comes of several: jobs that are ready, when the first of the others is due, keys that are held for a time, places and
+-- numbers of duplicates.
 local function new_tally()
-  return { ready = 0, soonest_ms = math.huge, has_windows = false, duplicates = {} }
+  return { ready = 0, soonest_ms = math.huge, windows = 0, duplicates = {} }
 end
 
 local function tally_due(tally, due_ms)
@@ -49,7 +50,7 @@ local function hold_names(keys, tally, specs, at, job, seq, now_ms)
   end
   if job.unique ~= '' then
     hold_unique(keys.ids, specs[at + 12], seq, specs[at + 13], now_ms + specs[at + 14])
-    tally.has_windows = tally.has_windows or specs[at + 13] == 'w'
+    tally.windows = tally.windows + (specs[at + 13] == 'w' and 1 or 0)
   end
 end
 
@@ -84,7 +85,7 @@ local function enqueue_spec(keys, queue, tally, specs, at, place, seq, now_us)
     or job.unique ~= '' and holder_of_unique(keys.ids, specs[at + 12], now_ms)
   if key ~= '' and not repeated then
     remember_key(keys.ids, key, other or seq, now_ms)
-    tally.has_windows = true
+    tally.windows = tally.windows + 1
   end
   if other then
     tally.duplicates[#tally.duplicates + 1] = place
@@ -110,8 +111,8 @@ end
 
 -- What is to be done once all are in.
 local function see_to_new(keys, queue, tally, now_ms, how)
-  if tally.has_windows then
-    forget_old_uniques(keys.ids, now_ms)
+  if tally.windows > 0 then
+    forget_old_uniques(keys.ids, tally.windows, now_ms)
   end
   if queue.idle > 0 then
     call_idle(keys.idle, queue, math.min(tally.ready, 8), now_ms, how)
