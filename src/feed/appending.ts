@@ -7,6 +7,7 @@ import type { Batcher, BatchTerms, Send } from '../runtime/batcher.ts'
 import type { CallId } from '../runtime/call-ids.ts'
 import { type Duration, toMs } from '../runtime/duration.ts'
 import { inGroups } from '../runtime/in-groups.ts'
+import { errorOfPart } from '../runtime/in-parts.ts'
 import type { RunInSlot } from '../runtime/unit.ts'
 import { microsText, type Source } from './message.ts'
 import { areAlike, MAX_BODY_BYTES, mayDecline, type Outgoing } from './outgoing.ts'
@@ -90,9 +91,13 @@ export class Appender<Body> {
   async appendMany(messages: readonly Outgoing[]): Promise<Appended[]> {
     if (messages.length === 1) return [await this.append(messages[0] as Outgoing)]
     const results: Appended[] = []
-    for (const group of inGroups(messages, BATCHES)) {
-      const bytes = group.reduce((sum, message) => sum + message.bytes, 0)
-      results.push(...(await this.#batcher().add(group, bytes)))
+    try {
+      for (const group of inGroups(messages, BATCHES)) {
+        const bytes = group.reduce((sum, message) => sum + message.bytes, 0)
+        results.push(...(await this.#batcher().add(group, bytes)))
+      }
+    } catch (error) {
+      throw errorOfPart('messages', results.length, messages.length, error)
     }
     return results
   }

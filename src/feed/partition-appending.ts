@@ -2,6 +2,7 @@
 
 import { checkOptions } from '../runtime/arguments.ts'
 import { InvalidArgumentError } from '../runtime/errors.ts'
+import { errorOfPart } from '../runtime/in-parts.ts'
 import { partitionOf } from '../runtime/partition-hash.ts'
 import type { Appended } from './appending.ts'
 import { type AppendOptions, checkNewMessage, type NewMessage, toOutgoing } from './outgoing.ts'
@@ -62,7 +63,10 @@ export class PartitionAppender<Body> {
       }),
     )
     const failed = settled.find((each) => each.status === 'rejected')
-    if (failed !== undefined) throw failed.reason
+    if (failed !== undefined) {
+      const done = results.filter(Boolean).length
+      throw errorOfPart('messages', done, messages.length, failed.reason)
+    }
     return results
   }
 

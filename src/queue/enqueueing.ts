@@ -6,6 +6,7 @@ import type { Batcher, BatchTerms, Send } from '../runtime/batcher.ts'
 import type { Codec } from '../runtime/codec.ts'
 import { InvalidArgumentError } from '../runtime/errors.ts'
 import { inGroups } from '../runtime/in-groups.ts'
+import { errorOfPart, inParts } from '../runtime/in-parts.ts'
 import { toldOn } from '../runtime/told.ts'
 import type { RunInSlot } from '../runtime/unit.ts'
 import { toId, toIds } from './ids.ts'
@@ -78,11 +79,19 @@ export class Enqueuer {
   async enqueueMany(jobs: readonly Outgoing[]): Promise<Enqueued[]> {
     const chunks = inGroups(jobs, BATCHES)
     if (chunks.length === 1 || jobs.every(({ options }) => options.parents === '')) {
-      return (await Promise.all(chunks.map((chunk) => this.#enqueueChunk(chunk)))).flat()
+      return inParts(
+        'jobs',
+        jobs.length,
+        chunks.map((chunk) => this.#enqueueChunk(chunk)),
+      )
     }
     // Parents are there before their children: a call that is sent again must not come behind the next one.
     const enqueued: Enqueued[] = []
-    for (const chunk of chunks) enqueued.push(...(await this.#enqueueChunk(chunk)))
+    try {
+      for (const chunk of chunks) enqueued.push(...(await this.#enqueueChunk(chunk)))
+    } catch (error) {
+      throw errorOfPart('jobs', enqueued.length, jobs.length, error)
+    }
     return enqueued
   }
 

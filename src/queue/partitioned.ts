@@ -1,4 +1,5 @@
 import { checkInteger, checkOptions } from '../runtime/arguments.ts'
+import { errorOfPart } from '../runtime/in-parts.ts'
 import { checkName } from '../runtime/keys.ts'
 import type { Runtime } from '../runtime/runtime.ts'
 import { Agreement } from './agreement.ts'
@@ -110,7 +111,11 @@ export class PartitionedQueue<Jobs extends object = Record<string, unknown>, Giv
     const routed = this.#router.route(await this.#preparer.many(jobs))
     await this.#agreement.establish()
     const enqueued: Enqueued[] = []
-    for (const step of await this.#router.inSteps(routed)) await this.#sendStep(step, enqueued)
+    try {
+      for (const step of await this.#router.inSteps(routed)) await this.#sendStep(step, enqueued)
+    } catch (error) {
+      throw errorOfPart('jobs', enqueued.filter(Boolean).length, jobs.length, error)
+    }
     return enqueued
   }
 

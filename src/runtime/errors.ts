@@ -75,11 +75,12 @@ const AMBIGUITIES = {
   none: (operation: string) => `no answer to ${operation} before the deadline`,
   unreadable: (operation: string) => `the answer to ${operation} cannot be read`,
   'first-lost': (operation: string) => `the first answer to ${operation} was lost`,
+  'in-part': (operation: string) => `only ${operation} were carried out`,
 } as const
 
 /**
  * The call may have happened: no answer came before the deadline, or none that can be read, or the call was sent twice and the
- * second answer does not say what became of the first. Repeating it with the same key is safe.
+ * second answer does not say what became of the first, or a part of it happened. Repeating it with the same key is safe.
  */
 export class AmbiguousError extends PeriluneError {
   static {
