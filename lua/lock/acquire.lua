@@ -38,7 +38,8 @@ if last_token then
   local token = next_token(last_token, now_us)
   local expires_at_ms = now_ms + lease_ms
   local times = string.format('%.0f', token) .. ' ' .. expires_at_ms
-  local left_ms = token > now_us and math.max(lease_ms, behind_ms(token, now_ms)) or lease_ms
+  -- Where the clock is behind the token it is remembered until that is over.
+  local left_ms = token > now_us and math.max(lease_ms, math.ceil((token - now_us) / 1000)) or lease_ms
   redis.call(
     'SET',
     state,

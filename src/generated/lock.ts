@@ -37,7 +37,7 @@ export type AbandonSharedAnswer =
 export const abandonShared: Operation<AbandonSharedArguments, AbandonSharedAnswer> = {
   script: {
     name: 'lock/abandon-shared',
-    sha1: '48a97506ac5bb652088bfd8f086eda32a5495d7a',
+    sha1: 'aaa71adebb83e04a7fd83f99c2580f0f659316ef',
     reads: false,
     bytes: false,
     source: `--[[
@@ -251,13 +251,6 @@ local function is_free(lock)
   return lock.mode == '-' or lock.mode == 'l'
 end
 -- How long a lock that nobody uses is remembered; one with waiters outlives the longest wait.
--- Tokens rise where the newest is remembered, or the clock is past it. So what holds a newest token is kept until then, however
--- far the clock has stepped back.
-
--- How many milliseconds the clock is behind a token; 0: it is not.
-local function behind_ms(token, now_ms)
-  return math.max(0, math.ceil(token / 1000) - now_ms)
-end
 local LOCK_KEPT_MS = 600000
 local AWAITED_LOCK_KEPT_MS = 7200000
 
@@ -289,7 +282,12 @@ local function lock_text(lock)
 end
 
 local function lock_kept_ms(lock, now_ms)
-  local left_ms = math.max(lock.expires_at_ms - now_ms, behind_ms(lock.token, now_ms))
+  local left_ms = lock.expires_at_ms - now_ms
+  -- As shared/behind does, without calls: locks that are waited for are saved often.
+  local behind = lock.token / 1000 - now_ms
+  if behind > left_ms then
+    left_ms = math.ceil(behind)
+  end
   return kept_ms_after(left_ms, lock.last_ticket > 0)
 end
 
@@ -609,28 +607,26 @@ return { 'abandoned', served == 'more' and is_free(lock) and 1 or 0 }
     [120, 'lua/shared/line.lua', 1],
     [166, 'lua/shared/lock/state.lua', 1],
     [211, 'lua/shared/lock/kept.lua', 1],
-    [212, 'lua/shared/behind.lua', 1],
-    [219, 'lua/shared/lock/kept.lua', 3],
-    [231, 'lua/shared/lock/save.lua', 1],
-    [254, 'lua/shared/lock/save.lua', 28],
-    [264, 'lua/shared/lock/grant.lua', 1],
-    [277, 'lua/shared/lock/readers.lua', 1],
-    [281, 'lua/shared/lock/readers.lua', 15],
-    [298, 'lua/shared/note-late.lua', 1],
-    [306, 'lua/shared/lock/readers.lua', 33],
-    [318, 'lua/shared/lock/readers.lua', 55],
-    [332, 'lua/shared/lock/called.lua', 1],
-    [340, 'lua/shared/lock/called.lua', 13],
-    [343, 'lua/shared/lock/hand-over.lua', 1],
-    [365, 'lua/shared/call-other.lua', 1],
-    [374, 'lua/shared/lock/hand-over.lua', 24],
-    [398, 'lua/shared/note-late.lua', 1],
-    [406, 'lua/shared/send-back.lua', 1],
-    [444, 'lua/shared/lock/hand-over.lua', 50],
-    [453, 'lua/shared/lock/serve-shared.lua', 1],
-    [499, 'lua/shared/call-other.lua', 1],
-    [508, 'lua/shared/lock/serve-shared.lua', 48],
-    [530, 'lua/lock/abandon-shared.lua', 34],
+    [224, 'lua/shared/lock/save.lua', 1],
+    [252, 'lua/shared/lock/save.lua', 33],
+    [262, 'lua/shared/lock/grant.lua', 1],
+    [275, 'lua/shared/lock/readers.lua', 1],
+    [279, 'lua/shared/lock/readers.lua', 15],
+    [296, 'lua/shared/note-late.lua', 1],
+    [304, 'lua/shared/lock/readers.lua', 33],
+    [316, 'lua/shared/lock/readers.lua', 55],
+    [330, 'lua/shared/lock/called.lua', 1],
+    [338, 'lua/shared/lock/called.lua', 13],
+    [341, 'lua/shared/lock/hand-over.lua', 1],
+    [363, 'lua/shared/call-other.lua', 1],
+    [372, 'lua/shared/lock/hand-over.lua', 24],
+    [396, 'lua/shared/note-late.lua', 1],
+    [404, 'lua/shared/send-back.lua', 1],
+    [442, 'lua/shared/lock/hand-over.lua', 50],
+    [451, 'lua/shared/lock/serve-shared.lua', 1],
+    [497, 'lua/shared/call-other.lua', 1],
+    [506, 'lua/shared/lock/serve-shared.lua', 48],
+    [528, 'lua/lock/abandon-shared.lua', 34],
   ],
   encode(args) {
     return withoutDefaults([
@@ -691,7 +687,7 @@ export type AbandonAnswer =
 export const abandon: Operation<AbandonArguments, AbandonAnswer> = {
   script: {
     name: 'lock/abandon',
-    sha1: 'b85af6c36adf46d5462774d852bb4e62acf83415',
+    sha1: '92fee8803b94595848d61958cb26bb04950cf58d',
     reads: false,
     bytes: false,
     source: `--[[
@@ -904,13 +900,6 @@ local function is_free(lock)
   return lock.mode == '-' or lock.mode == 'l'
 end
 -- How long a lock that nobody uses is remembered; one with waiters outlives the longest wait.
--- Tokens rise where the newest is remembered, or the clock is past it. So what holds a newest token is kept until then, however
--- far the clock has stepped back.
-
--- How many milliseconds the clock is behind a token; 0: it is not.
-local function behind_ms(token, now_ms)
-  return math.max(0, math.ceil(token / 1000) - now_ms)
-end
 local LOCK_KEPT_MS = 600000
 local AWAITED_LOCK_KEPT_MS = 7200000
 
@@ -942,7 +931,12 @@ local function lock_text(lock)
 end
 
 local function lock_kept_ms(lock, now_ms)
-  local left_ms = math.max(lock.expires_at_ms - now_ms, behind_ms(lock.token, now_ms))
+  local left_ms = lock.expires_at_ms - now_ms
+  -- As shared/behind does, without calls: locks that are waited for are saved often.
+  local behind = lock.token / 1000 - now_ms
+  if behind > left_ms then
+    left_ms = math.ceil(behind)
+  end
   return kept_ms_after(left_ms, lock.last_ticket > 0)
 end
 
@@ -1175,20 +1169,18 @@ return { 'abandoned', served == 'more' and 1 or 0 }
     [119, 'lua/shared/line.lua', 1],
     [165, 'lua/shared/lock/state.lua', 1],
     [210, 'lua/shared/lock/kept.lua', 1],
-    [211, 'lua/shared/behind.lua', 1],
-    [218, 'lua/shared/lock/kept.lua', 3],
-    [230, 'lua/shared/lock/save.lua', 1],
-    [253, 'lua/shared/lock/save.lua', 28],
-    [263, 'lua/shared/lock/grant.lua', 1],
-    [276, 'lua/shared/lock/called.lua', 1],
-    [291, 'lua/shared/lock/hand-over.lua', 1],
-    [313, 'lua/shared/call-other.lua', 1],
-    [322, 'lua/shared/lock/hand-over.lua', 24],
-    [346, 'lua/shared/note-late.lua', 1],
-    [354, 'lua/shared/send-back.lua', 1],
-    [392, 'lua/shared/lock/hand-over.lua', 50],
-    [401, 'lua/shared/lock/serve.lua', 1],
-    [431, 'lua/lock/abandon.lua', 32],
+    [223, 'lua/shared/lock/save.lua', 1],
+    [251, 'lua/shared/lock/save.lua', 33],
+    [261, 'lua/shared/lock/grant.lua', 1],
+    [274, 'lua/shared/lock/called.lua', 1],
+    [289, 'lua/shared/lock/hand-over.lua', 1],
+    [311, 'lua/shared/call-other.lua', 1],
+    [320, 'lua/shared/lock/hand-over.lua', 24],
+    [344, 'lua/shared/note-late.lua', 1],
+    [352, 'lua/shared/send-back.lua', 1],
+    [390, 'lua/shared/lock/hand-over.lua', 50],
+    [399, 'lua/shared/lock/serve.lua', 1],
+    [429, 'lua/lock/abandon.lua', 32],
   ],
   encode(args) {
     return withoutDefaults([
@@ -1247,7 +1239,7 @@ function readLeasesOfAcquireAllGranted(part: Reply | undefined): ({ readonly tok
 export const acquireAll: Operation<AcquireAllArguments, AcquireAllAnswer> = {
   script: {
     name: 'lock/acquire-all',
-    sha1: 'c1851b54932a7c8d26fce76eb85edee40678d55f',
+    sha1: '9aed372fcbcb6a3550a86b55f5b8efebfa3dc6c5',
     reads: false,
     bytes: false,
     source: `--[[
@@ -1320,13 +1312,6 @@ local function is_free(lock)
   return lock.mode == '-' or lock.mode == 'l'
 end
 -- How long a lock that nobody uses is remembered; one with waiters outlives the longest wait.
--- Tokens rise where the newest is remembered, or the clock is past it. So what holds a newest token is kept until then, however
--- far the clock has stepped back.
-
--- How many milliseconds the clock is behind a token; 0: it is not.
-local function behind_ms(token, now_ms)
-  return math.max(0, math.ceil(token / 1000) - now_ms)
-end
 local LOCK_KEPT_MS = 600000
 local AWAITED_LOCK_KEPT_MS = 7200000
 
@@ -1358,7 +1343,12 @@ local function lock_text(lock)
 end
 
 local function lock_kept_ms(lock, now_ms)
-  local left_ms = math.max(lock.expires_at_ms - now_ms, behind_ms(lock.token, now_ms))
+  local left_ms = lock.expires_at_ms - now_ms
+  -- As shared/behind does, without calls: locks that are waited for are saved often.
+  local behind = lock.token / 1000 - now_ms
+  if behind > left_ms then
+    left_ms = math.ceil(behind)
+  end
   return kept_ms_after(left_ms, lock.last_ticket > 0)
 end
 
@@ -1423,11 +1413,9 @@ return { 'granted', now_ms, leases }
     [20, 'lua/shared/next-token.lua', 1],
     [25, 'lua/shared/lock/state.lua', 1],
     [70, 'lua/shared/lock/kept.lua', 1],
-    [71, 'lua/shared/behind.lua', 1],
-    [78, 'lua/shared/lock/kept.lua', 3],
-    [90, 'lua/shared/lock/save.lua', 1],
-    [117, 'lua/shared/lock/grant.lua', 1],
-    [130, 'lua/lock/acquire-all.lua', 20],
+    [83, 'lua/shared/lock/save.lua', 1],
+    [115, 'lua/shared/lock/grant.lua', 1],
+    [128, 'lua/lock/acquire-all.lua', 20],
   ],
   encode(args) {
     return [
@@ -1493,7 +1481,7 @@ export type AcquireSharedAnswer =
 export const acquireShared: Operation<AcquireSharedArguments, AcquireSharedAnswer> = {
   script: {
     name: 'lock/acquire-shared',
-    sha1: 'f14073bb2382c0e9d6705959cfa044d56261ee0c',
+    sha1: '4d8b4c3921a347554d49c5017a5cc902078b2e14',
     reads: false,
     bytes: false,
     source: `--[[
@@ -1724,13 +1712,6 @@ local function is_free(lock)
   return lock.mode == '-' or lock.mode == 'l'
 end
 -- How long a lock that nobody uses is remembered; one with waiters outlives the longest wait.
--- Tokens rise where the newest is remembered, or the clock is past it. So what holds a newest token is kept until then, however
--- far the clock has stepped back.
-
--- How many milliseconds the clock is behind a token; 0: it is not.
-local function behind_ms(token, now_ms)
-  return math.max(0, math.ceil(token / 1000) - now_ms)
-end
 local LOCK_KEPT_MS = 600000
 local AWAITED_LOCK_KEPT_MS = 7200000
 
@@ -1762,7 +1743,12 @@ local function lock_text(lock)
 end
 
 local function lock_kept_ms(lock, now_ms)
-  local left_ms = math.max(lock.expires_at_ms - now_ms, behind_ms(lock.token, now_ms))
+  local left_ms = lock.expires_at_ms - now_ms
+  -- As shared/behind does, without calls: locks that are waited for are saved often.
+  local behind = lock.token / 1000 - now_ms
+  if behind > left_ms then
+    left_ms = math.ceil(behind)
+  end
   return kept_ms_after(left_ms, lock.last_ticket > 0)
 end
 
@@ -2135,25 +2121,23 @@ return { 'held', recheck_ms, more }
     [171, 'lua/shared/stand.lua', 1],
     [183, 'lua/shared/lock/state.lua', 1],
     [228, 'lua/shared/lock/kept.lua', 1],
-    [229, 'lua/shared/behind.lua', 1],
-    [236, 'lua/shared/lock/kept.lua', 3],
-    [248, 'lua/shared/lock/save.lua', 1],
-    [285, 'lua/shared/lock/grant.lua', 1],
-    [298, 'lua/shared/lock/readers.lua', 1],
-    [329, 'lua/shared/note-late.lua', 1],
-    [337, 'lua/shared/lock/readers.lua', 33],
-    [373, 'lua/shared/lock/called.lua', 1],
-    [381, 'lua/shared/lock/called.lua', 13],
-    [384, 'lua/shared/lock/hand-over.lua', 1],
-    [406, 'lua/shared/call-other.lua', 1],
-    [415, 'lua/shared/lock/hand-over.lua', 24],
-    [439, 'lua/shared/note-late.lua', 1],
-    [447, 'lua/shared/send-back.lua', 1],
-    [485, 'lua/shared/lock/hand-over.lua', 50],
-    [494, 'lua/shared/lock/serve-shared.lua', 1],
-    [540, 'lua/shared/call-other.lua', 1],
-    [549, 'lua/shared/lock/serve-shared.lua', 48],
-    [571, 'lua/lock/acquire-shared.lua', 40],
+    [241, 'lua/shared/lock/save.lua', 1],
+    [283, 'lua/shared/lock/grant.lua', 1],
+    [296, 'lua/shared/lock/readers.lua', 1],
+    [327, 'lua/shared/note-late.lua', 1],
+    [335, 'lua/shared/lock/readers.lua', 33],
+    [371, 'lua/shared/lock/called.lua', 1],
+    [379, 'lua/shared/lock/called.lua', 13],
+    [382, 'lua/shared/lock/hand-over.lua', 1],
+    [404, 'lua/shared/call-other.lua', 1],
+    [413, 'lua/shared/lock/hand-over.lua', 24],
+    [437, 'lua/shared/note-late.lua', 1],
+    [445, 'lua/shared/send-back.lua', 1],
+    [483, 'lua/shared/lock/hand-over.lua', 50],
+    [492, 'lua/shared/lock/serve-shared.lua', 1],
+    [538, 'lua/shared/call-other.lua', 1],
+    [547, 'lua/shared/lock/serve-shared.lua', 48],
+    [569, 'lua/lock/acquire-shared.lua', 40],
   ],
   encode(args) {
     return withoutDefaults([
@@ -2238,7 +2222,7 @@ export type AcquireAnswer =
 export const acquire: Operation<AcquireArguments, AcquireAnswer> = {
   script: {
     name: 'lock/acquire',
-    sha1: 'dcf964e0fa9cfc3d3eea32f65cf23ee1b649caf9',
+    sha1: 'd1a77e5c54f5d72f4799086eac84fcb864fadbf2',
     reads: false,
     bytes: false,
     source: `--[[
@@ -2294,13 +2278,6 @@ local function call_until(now_ms, claim_ms, id)
   return now_ms + claim_ms .. '/' .. id
 end
 -- How long a lock that nobody uses is remembered; one with waiters outlives the longest wait.
--- Tokens rise where the newest is remembered, or the clock is past it. So what holds a newest token is kept until then, however
--- far the clock has stepped back.
-
--- How many milliseconds the clock is behind a token; 0: it is not.
-local function behind_ms(token, now_ms)
-  return math.max(0, math.ceil(token / 1000) - now_ms)
-end
 local LOCK_KEPT_MS = 600000
 local AWAITED_LOCK_KEPT_MS = 7200000
 
@@ -2343,7 +2320,8 @@ if last_token then
   local token = next_token(last_token, now_us)
   local expires_at_ms = now_ms + lease_ms
   local times = string.format('%.0f', token) .. ' ' .. expires_at_ms
-  local left_ms = token > now_us and math.max(lease_ms, behind_ms(token, now_ms)) or lease_ms
+  -- Where the clock is behind the token it is remembered until that is over.
+  local left_ms = token > now_us and math.max(lease_ms, math.ceil((token - now_us) / 1000)) or lease_ms
   redis.call(
     'SET',
     state,
@@ -2467,7 +2445,12 @@ local function lock_text(lock)
 end
 
 local function lock_kept_ms(lock, now_ms)
-  local left_ms = math.max(lock.expires_at_ms - now_ms, behind_ms(lock.token, now_ms))
+  local left_ms = lock.expires_at_ms - now_ms
+  -- As shared/behind does, without calls: locks that are waited for are saved often.
+  local behind = lock.token / 1000 - now_ms
+  if behind > left_ms then
+    left_ms = math.ceil(behind)
+  end
   return kept_ms_after(left_ms, lock.last_ticket > 0)
 end
 
@@ -2828,26 +2811,24 @@ return { 'held', recheck_ms, more }
     [33, 'lua/shared/next-token.lua', 1],
     [38, 'lua/shared/lock/called.lua', 1],
     [53, 'lua/shared/lock/kept.lua', 1],
-    [54, 'lua/shared/behind.lua', 1],
-    [61, 'lua/shared/lock/kept.lua', 3],
-    [73, 'lua/shared/lock/quick.lua', 1],
-    [95, 'lua/lock/acquire.lua', 33],
-    [116, 'lua/shared/tickets.lua', 1],
-    [151, 'lua/shared/stand.lua', 1],
-    [163, 'lua/shared/lock/state.lua', 1],
-    [208, 'lua/shared/lock/save.lua', 1],
-    [245, 'lua/shared/lock/grant.lua', 1],
-    [258, 'lua/lock/acquire.lua', 59],
-    [294, 'lua/shared/tell.lua', 1],
-    [347, 'lua/shared/line.lua', 1],
-    [393, 'lua/shared/lock/hand-over.lua', 1],
-    [415, 'lua/shared/call-other.lua', 1],
-    [424, 'lua/shared/lock/hand-over.lua', 24],
-    [448, 'lua/shared/note-late.lua', 1],
-    [456, 'lua/shared/send-back.lua', 1],
-    [494, 'lua/shared/lock/hand-over.lua', 50],
-    [503, 'lua/shared/lock/serve.lua', 1],
-    [533, 'lua/lock/acquire.lua', 99],
+    [66, 'lua/shared/lock/quick.lua', 1],
+    [88, 'lua/lock/acquire.lua', 33],
+    [110, 'lua/shared/tickets.lua', 1],
+    [145, 'lua/shared/stand.lua', 1],
+    [157, 'lua/shared/lock/state.lua', 1],
+    [202, 'lua/shared/lock/save.lua', 1],
+    [244, 'lua/shared/lock/grant.lua', 1],
+    [257, 'lua/lock/acquire.lua', 60],
+    [293, 'lua/shared/tell.lua', 1],
+    [346, 'lua/shared/line.lua', 1],
+    [392, 'lua/shared/lock/hand-over.lua', 1],
+    [414, 'lua/shared/call-other.lua', 1],
+    [423, 'lua/shared/lock/hand-over.lua', 24],
+    [447, 'lua/shared/note-late.lua', 1],
+    [455, 'lua/shared/send-back.lua', 1],
+    [493, 'lua/shared/lock/hand-over.lua', 50],
+    [502, 'lua/shared/lock/serve.lua', 1],
+    [532, 'lua/lock/acquire.lua', 100],
   ],
   encode(args) {
     return withoutDefaults([
@@ -3112,7 +3093,7 @@ function readLeasesOfExtendSharedExtended(part: Reply | undefined): (number)[] {
 export const extendShared: Operation<ExtendSharedArguments, ExtendSharedAnswer> = {
   script: {
     name: 'lock/extend-shared',
-    sha1: '1ba7b6dd477a59bf8348b60f8926e5848cc49dd4',
+    sha1: 'a0547d351be71a70ff28ef4dc2436855688ce052',
     reads: false,
     bytes: false,
     source: `--[[
@@ -3165,13 +3146,6 @@ local function read_lock(stored)
 end
 
 -- How long a lock that nobody uses is remembered; one with waiters outlives the longest wait.
--- Tokens rise where the newest is remembered, or the clock is past it. So what holds a newest token is kept until then, however
--- far the clock has stepped back.
-
--- How many milliseconds the clock is behind a token; 0: it is not.
-local function behind_ms(token, now_ms)
-  return math.max(0, math.ceil(token / 1000) - now_ms)
-end
 local LOCK_KEPT_MS = 600000
 local AWAITED_LOCK_KEPT_MS = 7200000
 
@@ -3203,7 +3177,12 @@ local function lock_text(lock)
 end
 
 local function lock_kept_ms(lock, now_ms)
-  local left_ms = math.max(lock.expires_at_ms - now_ms, behind_ms(lock.token, now_ms))
+  local left_ms = lock.expires_at_ms - now_ms
+  -- As shared/behind does, without calls: locks that are waited for are saved often.
+  local behind = lock.token / 1000 - now_ms
+  if behind > left_ms then
+    left_ms = math.ceil(behind)
+  end
   return kept_ms_after(left_ms, lock.last_ticket > 0)
 end
 
@@ -3249,11 +3228,9 @@ return { 'extended', now_ms, ends }
     [13, 'lua/shared/clock.lua', 1],
     [19, 'lua/shared/lock/state.lua', 1],
     [50, 'lua/shared/lock/kept.lua', 1],
-    [51, 'lua/shared/behind.lua', 1],
-    [58, 'lua/shared/lock/kept.lua', 3],
-    [70, 'lua/shared/lock/save.lua', 1],
-    [93, 'lua/shared/lock/save.lua', 28],
-    [103, 'lua/lock/extend-shared.lua', 17],
+    [63, 'lua/shared/lock/save.lua', 1],
+    [91, 'lua/shared/lock/save.lua', 33],
+    [101, 'lua/lock/extend-shared.lua', 17],
   ],
   encode(args) {
     const encoded = new Array<Argument>(args.leases.length * 2)
@@ -3313,7 +3290,7 @@ function readRefusedOfExtendExtended(part: Reply | undefined): ({ readonly at: n
 export const extend: Operation<ExtendArguments, ExtendAnswer> = {
   script: {
     name: 'lock/extend',
-    sha1: 'fe76696c12f3134d52e39737cfa4b6f6f3ec1dd7',
+    sha1: 'abf8894b93be7028a629a828d979171d40bfe77f',
     reads: false,
     bytes: false,
     source: `--[[
@@ -3382,13 +3359,6 @@ local function is_held(lock, now_ms)
 end
 
 -- How long a lock that nobody uses is remembered; one with waiters outlives the longest wait.
--- Tokens rise where the newest is remembered, or the clock is past it. So what holds a newest token is kept until then, however
--- far the clock has stepped back.
-
--- How many milliseconds the clock is behind a token; 0: it is not.
-local function behind_ms(token, now_ms)
-  return math.max(0, math.ceil(token / 1000) - now_ms)
-end
 local LOCK_KEPT_MS = 600000
 local AWAITED_LOCK_KEPT_MS = 7200000
 
@@ -3420,7 +3390,12 @@ local function lock_text(lock)
 end
 
 local function lock_kept_ms(lock, now_ms)
-  local left_ms = math.max(lock.expires_at_ms - now_ms, behind_ms(lock.token, now_ms))
+  local left_ms = lock.expires_at_ms - now_ms
+  -- As shared/behind does, without calls: locks that are waited for are saved often.
+  local behind = lock.token / 1000 - now_ms
+  if behind > left_ms then
+    left_ms = math.ceil(behind)
+  end
   return kept_ms_after(left_ms, lock.last_ticket > 0)
 end
 
@@ -3469,11 +3444,9 @@ return { 'extended', now_ms, ends, refused }
     [18, 'lua/shared/try-open.lua', 1],
     [31, 'lua/shared/lock/state.lua', 1],
     [66, 'lua/shared/lock/kept.lua', 1],
-    [67, 'lua/shared/behind.lua', 1],
-    [74, 'lua/shared/lock/kept.lua', 3],
-    [86, 'lua/shared/lock/save.lua', 1],
-    [109, 'lua/shared/lock/save.lua', 28],
-    [119, 'lua/lock/extend.lua', 17],
+    [79, 'lua/shared/lock/save.lua', 1],
+    [107, 'lua/shared/lock/save.lua', 33],
+    [117, 'lua/lock/extend.lua', 17],
   ],
   encode(args) {
     const encoded = new Array<Argument>(args.leases.length * 2)
@@ -3893,7 +3866,7 @@ export type ReleaseSharedAnswer =
 export const releaseShared: Operation<ReleaseSharedArguments, ReleaseSharedAnswer> = {
   script: {
     name: 'lock/release-shared',
-    sha1: '774802274e0e0911d538af427ae8282ac5de6421',
+    sha1: 'ae09c86b16d0d8339915f3ddafc9fd2959f4a0c0',
     reads: false,
     bytes: false,
     source: `--[[
@@ -4082,13 +4055,6 @@ local function is_free(lock)
   return lock.mode == '-' or lock.mode == 'l'
 end
 -- How long a lock that nobody uses is remembered; one with waiters outlives the longest wait.
--- Tokens rise where the newest is remembered, or the clock is past it. So what holds a newest token is kept until then, however
--- far the clock has stepped back.
-
--- How many milliseconds the clock is behind a token; 0: it is not.
-local function behind_ms(token, now_ms)
-  return math.max(0, math.ceil(token / 1000) - now_ms)
-end
 local LOCK_KEPT_MS = 600000
 local AWAITED_LOCK_KEPT_MS = 7200000
 
@@ -4120,7 +4086,12 @@ local function lock_text(lock)
 end
 
 local function lock_kept_ms(lock, now_ms)
-  local left_ms = math.max(lock.expires_at_ms - now_ms, behind_ms(lock.token, now_ms))
+  local left_ms = lock.expires_at_ms - now_ms
+  -- As shared/behind does, without calls: locks that are waited for are saved often.
+  local behind = lock.token / 1000 - now_ms
+  if behind > left_ms then
+    left_ms = math.ceil(behind)
+  end
   return kept_ms_after(left_ms, lock.last_ticket > 0)
 end
 
@@ -4437,28 +4408,26 @@ return { 'released', served == 'more' and 1 or 0 }
     [152, 'lua/shared/lock/state.lua', 1],
     [183, 'lua/shared/lock/state.lua', 43],
     [186, 'lua/shared/lock/kept.lua', 1],
-    [187, 'lua/shared/behind.lua', 1],
-    [194, 'lua/shared/lock/kept.lua', 3],
-    [206, 'lua/shared/lock/save.lua', 1],
-    [229, 'lua/shared/lock/save.lua', 28],
-    [239, 'lua/shared/lock/grant.lua', 1],
-    [252, 'lua/shared/lock/readers.lua', 1],
-    [256, 'lua/shared/lock/readers.lua', 15],
-    [273, 'lua/shared/note-late.lua', 1],
-    [281, 'lua/shared/lock/readers.lua', 33],
-    [293, 'lua/shared/lock/readers.lua', 55],
-    [307, 'lua/shared/lock/called.lua', 1],
-    [315, 'lua/shared/lock/called.lua', 13],
-    [318, 'lua/shared/lock/hand-over.lua', 1],
-    [340, 'lua/shared/call-other.lua', 1],
-    [349, 'lua/shared/lock/hand-over.lua', 24],
-    [373, 'lua/shared/note-late.lua', 1],
-    [381, 'lua/shared/send-back.lua', 1],
-    [419, 'lua/shared/lock/hand-over.lua', 50],
-    [428, 'lua/shared/lock/serve-shared.lua', 1],
-    [474, 'lua/shared/call-other.lua', 1],
-    [483, 'lua/shared/lock/serve-shared.lua', 48],
-    [505, 'lua/lock/release-shared.lua', 32],
+    [199, 'lua/shared/lock/save.lua', 1],
+    [227, 'lua/shared/lock/save.lua', 33],
+    [237, 'lua/shared/lock/grant.lua', 1],
+    [250, 'lua/shared/lock/readers.lua', 1],
+    [254, 'lua/shared/lock/readers.lua', 15],
+    [271, 'lua/shared/note-late.lua', 1],
+    [279, 'lua/shared/lock/readers.lua', 33],
+    [291, 'lua/shared/lock/readers.lua', 55],
+    [305, 'lua/shared/lock/called.lua', 1],
+    [313, 'lua/shared/lock/called.lua', 13],
+    [316, 'lua/shared/lock/hand-over.lua', 1],
+    [338, 'lua/shared/call-other.lua', 1],
+    [347, 'lua/shared/lock/hand-over.lua', 24],
+    [371, 'lua/shared/note-late.lua', 1],
+    [379, 'lua/shared/send-back.lua', 1],
+    [417, 'lua/shared/lock/hand-over.lua', 50],
+    [426, 'lua/shared/lock/serve-shared.lua', 1],
+    [472, 'lua/shared/call-other.lua', 1],
+    [481, 'lua/shared/lock/serve-shared.lua', 48],
+    [503, 'lua/lock/release-shared.lua', 32],
   ],
   encode(args) {
     return withoutDefaults([
@@ -4511,7 +4480,7 @@ export type ReleaseAnswer =
 export const release: Operation<ReleaseArguments, ReleaseAnswer> = {
   script: {
     name: 'lock/release',
-    sha1: '556d761cd0d7cb55821acc21f5b6ee0933d17497',
+    sha1: '49a6600d511af97aaa20e920c894d8a2d46b15bc',
     reads: false,
     bytes: false,
     source: `--[[
@@ -4549,13 +4518,6 @@ local function call_until(now_ms, claim_ms, id)
   return now_ms + claim_ms .. '/' .. id
 end
 -- How long a lock that nobody uses is remembered; one with waiters outlives the longest wait.
--- Tokens rise where the newest is remembered, or the clock is past it. So what holds a newest token is kept until then, however
--- far the clock has stepped back.
-
--- How many milliseconds the clock is behind a token; 0: it is not.
-local function behind_ms(token, now_ms)
-  return math.max(0, math.ceil(token / 1000) - now_ms)
-end
 local LOCK_KEPT_MS = 600000
 local AWAITED_LOCK_KEPT_MS = 7200000
 
@@ -4776,7 +4738,12 @@ local function lock_text(lock)
 end
 
 local function lock_kept_ms(lock, now_ms)
-  local left_ms = math.max(lock.expires_at_ms - now_ms, behind_ms(lock.token, now_ms))
+  local left_ms = lock.expires_at_ms - now_ms
+  -- As shared/behind does, without calls: locks that are waited for are saved often.
+  local behind = lock.token / 1000 - now_ms
+  if behind > left_ms then
+    left_ms = math.ceil(behind)
+  end
   return kept_ms_after(left_ms, lock.last_ticket > 0)
 end
 
@@ -4977,28 +4944,26 @@ return { 'released', served == 'more' and 1 or 0 }
     [24, 'lua/shared/lock/called.lua', 1],
     [32, 'lua/shared/lock/called.lua', 13],
     [35, 'lua/shared/lock/kept.lua', 1],
-    [36, 'lua/shared/behind.lua', 1],
-    [43, 'lua/shared/lock/kept.lua', 3],
-    [55, 'lua/shared/lock/quick.lua', 1],
-    [59, 'lua/shared/lock/quick.lua', 23],
-    [66, 'lua/lock/release.lua', 22],
-    [82, 'lua/shared/next-token.lua', 1],
-    [87, 'lua/shared/tickets.lua', 1],
-    [98, 'lua/shared/tickets.lua', 24],
-    [110, 'lua/shared/tell.lua', 1],
-    [163, 'lua/shared/line.lua', 1],
-    [209, 'lua/shared/lock/state.lua', 1],
-    [244, 'lua/shared/lock/save.lua', 1],
-    [267, 'lua/shared/lock/save.lua', 28],
-    [277, 'lua/shared/lock/grant.lua', 1],
-    [290, 'lua/shared/lock/hand-over.lua', 1],
-    [312, 'lua/shared/call-other.lua', 1],
-    [321, 'lua/shared/lock/hand-over.lua', 24],
-    [345, 'lua/shared/note-late.lua', 1],
-    [353, 'lua/shared/send-back.lua', 1],
-    [391, 'lua/shared/lock/hand-over.lua', 50],
-    [400, 'lua/shared/lock/serve.lua', 1],
-    [430, 'lua/lock/release.lua', 47],
+    [48, 'lua/shared/lock/quick.lua', 1],
+    [52, 'lua/shared/lock/quick.lua', 23],
+    [59, 'lua/lock/release.lua', 22],
+    [75, 'lua/shared/next-token.lua', 1],
+    [80, 'lua/shared/tickets.lua', 1],
+    [91, 'lua/shared/tickets.lua', 24],
+    [103, 'lua/shared/tell.lua', 1],
+    [156, 'lua/shared/line.lua', 1],
+    [202, 'lua/shared/lock/state.lua', 1],
+    [237, 'lua/shared/lock/save.lua', 1],
+    [265, 'lua/shared/lock/save.lua', 33],
+    [275, 'lua/shared/lock/grant.lua', 1],
+    [288, 'lua/shared/lock/hand-over.lua', 1],
+    [310, 'lua/shared/call-other.lua', 1],
+    [319, 'lua/shared/lock/hand-over.lua', 24],
+    [343, 'lua/shared/note-late.lua', 1],
+    [351, 'lua/shared/send-back.lua', 1],
+    [389, 'lua/shared/lock/hand-over.lua', 50],
+    [398, 'lua/shared/lock/serve.lua', 1],
+    [428, 'lua/lock/release.lua', 47],
   ],
   encode(args) {
     return withoutDefaults([
@@ -5048,7 +5013,7 @@ export type ServeAnswer =
 export const serve: Operation<ServeArguments, ServeAnswer> = {
   script: {
     name: 'lock/serve',
-    sha1: 'aed71b025d5ae78731bdd4cb01cb52093fb82d32',
+    sha1: '41b2eee631fe8fe34026176c5409c43696bfc989',
     reads: false,
     bytes: false,
     source: `--[[
@@ -5245,13 +5210,6 @@ local function is_free(lock)
   return lock.mode == '-' or lock.mode == 'l'
 end
 -- How long a lock that nobody uses is remembered; one with waiters outlives the longest wait.
--- Tokens rise where the newest is remembered, or the clock is past it. So what holds a newest token is kept until then, however
--- far the clock has stepped back.
-
--- How many milliseconds the clock is behind a token; 0: it is not.
-local function behind_ms(token, now_ms)
-  return math.max(0, math.ceil(token / 1000) - now_ms)
-end
 local LOCK_KEPT_MS = 600000
 local AWAITED_LOCK_KEPT_MS = 7200000
 
@@ -5283,7 +5241,12 @@ local function lock_text(lock)
 end
 
 local function lock_kept_ms(lock, now_ms)
-  local left_ms = math.max(lock.expires_at_ms - now_ms, behind_ms(lock.token, now_ms))
+  local left_ms = lock.expires_at_ms - now_ms
+  -- As shared/behind does, without calls: locks that are waited for are saved often.
+  local behind = lock.token / 1000 - now_ms
+  if behind > left_ms then
+    left_ms = math.ceil(behind)
+  end
   return kept_ms_after(left_ms, lock.last_ticket > 0)
 end
 
@@ -5592,28 +5555,26 @@ return { 'served', served == 'more' and is_free(lock) and 1 or 0 }
     [103, 'lua/shared/line.lua', 1],
     [149, 'lua/shared/lock/state.lua', 1],
     [194, 'lua/shared/lock/kept.lua', 1],
-    [195, 'lua/shared/behind.lua', 1],
-    [202, 'lua/shared/lock/kept.lua', 3],
-    [214, 'lua/shared/lock/save.lua', 1],
-    [237, 'lua/shared/lock/save.lua', 28],
-    [247, 'lua/shared/lock/grant.lua', 1],
-    [260, 'lua/shared/lock/readers.lua', 1],
-    [264, 'lua/shared/lock/readers.lua', 15],
-    [281, 'lua/shared/note-late.lua', 1],
-    [289, 'lua/shared/lock/readers.lua', 33],
-    [301, 'lua/shared/lock/readers.lua', 55],
-    [315, 'lua/shared/lock/called.lua', 1],
-    [323, 'lua/shared/lock/called.lua', 13],
-    [326, 'lua/shared/lock/hand-over.lua', 1],
-    [348, 'lua/shared/call-other.lua', 1],
-    [357, 'lua/shared/lock/hand-over.lua', 24],
-    [381, 'lua/shared/note-late.lua', 1],
-    [389, 'lua/shared/send-back.lua', 1],
-    [427, 'lua/shared/lock/hand-over.lua', 50],
-    [436, 'lua/shared/lock/serve-shared.lua', 1],
-    [482, 'lua/shared/call-other.lua', 1],
-    [491, 'lua/shared/lock/serve-shared.lua', 48],
-    [513, 'lua/lock/serve.lua', 29],
+    [207, 'lua/shared/lock/save.lua', 1],
+    [235, 'lua/shared/lock/save.lua', 33],
+    [245, 'lua/shared/lock/grant.lua', 1],
+    [258, 'lua/shared/lock/readers.lua', 1],
+    [262, 'lua/shared/lock/readers.lua', 15],
+    [279, 'lua/shared/note-late.lua', 1],
+    [287, 'lua/shared/lock/readers.lua', 33],
+    [299, 'lua/shared/lock/readers.lua', 55],
+    [313, 'lua/shared/lock/called.lua', 1],
+    [321, 'lua/shared/lock/called.lua', 13],
+    [324, 'lua/shared/lock/hand-over.lua', 1],
+    [346, 'lua/shared/call-other.lua', 1],
+    [355, 'lua/shared/lock/hand-over.lua', 24],
+    [379, 'lua/shared/note-late.lua', 1],
+    [387, 'lua/shared/send-back.lua', 1],
+    [425, 'lua/shared/lock/hand-over.lua', 50],
+    [434, 'lua/shared/lock/serve-shared.lua', 1],
+    [480, 'lua/shared/call-other.lua', 1],
+    [489, 'lua/shared/lock/serve-shared.lua', 48],
+    [511, 'lua/lock/serve.lua', 29],
   ],
   encode(args) {
     return withoutDefaults([

@@ -1,5 +1,4 @@
 -- How long a lock that nobody uses is remembered; one with waiters outlives the longest wait.
--- @include shared/behind
 local LOCK_KEPT_MS = 600000
 local AWAITED_LOCK_KEPT_MS = 7200000
 
