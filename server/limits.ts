@@ -20,6 +20,8 @@ export interface Limits {
   maxQueuesPerPage: number
   maxSubscriptionsPerPage: number
   maxMessagesPerClaimOrPop: number
+  /** Tiny messages cost far more than their bytes. */
+  maxMessagesPerPost: number
   /** Bytes of the body of a request that posts messages. */
   maxMessagesPostSize: number
   /** Bytes of the body of a request that sets metadata, and of the metadata that it results in. */
@@ -77,6 +79,7 @@ const table: Readonly<Record<keyof Limits, Limit>> = {
   maxQueuesPerPage: limit(20, 1, 1000),
   maxSubscriptionsPerPage: limit(20, 1, 1000),
   maxMessagesPerClaimOrPop: limit(20, 1, 1000),
+  maxMessagesPerPost: limit(1000, 1, 10_000),
   maxMessagesPostSize: limit(262_144, 1, 4 * 1024 * 1024),
   maxQueueMetadata: limit(65_536, 2, 1024 * 1024),
   maxOtherBody: limit(65_536, 2, 1024 * 1024),
