@@ -50,6 +50,9 @@ export interface Limits {
   webhookConcurrency: number
 }
 
+/** Hidden messages that one request for a page looks through; the next request goes on behind them. */
+export const LOOK_THROUGH = 10_000
+
 interface Limit {
   readonly byDefault: number
   readonly min: number
