@@ -20,6 +20,8 @@ export interface Limits {
   maxQueuesPerPage: number
   maxSubscriptionsPerPage: number
   maxMessagesPerClaimOrPop: number
+  /** Tiny messages cost far more than their bytes. */
+  maxMessagesPerPost: number
   /** Bytes of the body of a request that posts messages. */
   maxMessagesPostSize: number
   /** Bytes of the body of a request that sets metadata, and of the metadata that it results in. */
@@ -47,6 +49,9 @@ export interface Limits {
   /** Pushes of one queue that one process has under way. */
   webhookConcurrency: number
 }
+
+/** Hidden messages that one request for a page looks through; the next request goes on behind them. */
+export const LOOK_THROUGH = 10_000
 
 interface Limit {
   readonly byDefault: number
@@ -77,6 +82,7 @@ const table: Readonly<Record<keyof Limits, Limit>> = {
   maxQueuesPerPage: limit(20, 1, 1000),
   maxSubscriptionsPerPage: limit(20, 1, 1000),
   maxMessagesPerClaimOrPop: limit(20, 1, 1000),
+  maxMessagesPerPost: limit(1000, 1, 10_000),
   maxMessagesPostSize: limit(262_144, 1, 4 * 1024 * 1024),
   maxQueueMetadata: limit(65_536, 2, 1024 * 1024),
   maxOtherBody: limit(65_536, 2, 1024 * 1024),

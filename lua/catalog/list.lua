@@ -1,8 +1,9 @@
 --[[
-Lists names in the order of their bytes, with their documents.
+Lists names in the order of their bytes, with their documents. A page ends before `limit` where its documents come to a
+megabyte; `more` tells.
 
 @returns listed  total:integer more:flag entries:[name:text version:integer document:bytes]
-@cost    O(log names + limit)
+@cost    O(log names + limit), and twenty documents beyond a megabyte of them
 @reads
 ]]
 local meta = KEYS[1] -- hash: layout of the catalog
@@ -13,20 +14,26 @@ local limit = tonumber(ARGV[2]) -- integer: names to list at most
 
 -- @include shared/catalog
 
+-- Documents may be large, so nobody reads many more bytes than these at once.
+local ENOUGH_BYTES = 1048576
+local CHUNK = 20
+
 if not knows_layout(meta) then
   return redis.error_reply('LAYOUT ' .. redis.call('HGET', meta, 'layout'))
 end
 local from = after == '' and '-' or '(' .. after
 local found = redis.call('ZRANGEBYLEX', names, from, '+', 'LIMIT', '0', limit + 1)
-local more = #found > limit and 1 or 0
-found[limit + 1] = nil
-local entries = {}
-if #found > 0 then
-  for at, stored in ipairs(redis.call('HMGET', documents, unpack(found))) do
+local entries, read, bytes = {}, 0, 0
+local wanted = math.min(limit, #found)
+while read < wanted and bytes < ENOUGH_BYTES do
+  local upto = math.min(wanted, read + CHUNK)
+  for at, stored in ipairs(redis.call('HMGET', documents, unpack(found, read + 1, upto))) do
     local version, document = parse_document(stored)
-    entries[#entries + 1] = found[at]
+    entries[#entries + 1] = found[read + at]
     entries[#entries + 1] = version
     entries[#entries + 1] = document
+    bytes = bytes + #document
   end
+  read = upto
 end
-return { 'listed', redis.call('ZCARD', names), more, entries }
+return { 'listed', redis.call('ZCARD', names), #found > read and 1 or 0, entries }

@@ -1,5 +1,5 @@
 --[[
-Removes a name and its document.
+Removes a name and its document. A catalog without names leaves no key.
 
 @returns removed
 @returns absent
@@ -17,6 +17,9 @@ if not knows_layout(meta) then
 end
 redis.call('ZREM', names, name)
 if redis.call('HDEL', documents, name) == 1 then
+  if redis.call('EXISTS', documents) == 0 then
+    redis.call('DEL', meta)
+  end
   return { 'removed' }
 end
 return { 'absent' }

@@ -73,7 +73,7 @@ export class Queues {
     const claim = await feed.claim(options)
     if (deadLetters !== null) {
       const target = besides(place, deadLetters.queue)
-      this.#deadLetters.move(feed, () => this.#bury(feed, target))
+      this.#deadLetters.move(feed.name, () => this.#bury(feed, target))
     }
     return claim
   }
@@ -91,9 +91,9 @@ export class Queues {
     if (what.subscriptions) await this.webhooks.clear(place)
   }
 
-  /** Waits for what runs in the background. */
-  settle(): Promise<void> {
-    return this.#deadLetters.settle()
+  /** Ends what runs in the background. */
+  close(withinMs: number): Promise<void> {
+    return this.#deadLetters.close(withinMs)
   }
 
   async #bury(feed: Feed<string>, target: Place): Promise<void> {

@@ -1,12 +1,12 @@
 // Which queues there are, and their metadata: one catalog a project.
 //
-// Posts and claims need the metadata on every call, so a process remembers it for a moment. Whoever reads
-// or changes metadata, or lists queues, always sees what is stored.
+// Posts and claims need some of the metadata on every call, so a process remembers what has a meaning for a
+// moment; the rest may be large. Whoever reads or changes metadata, or lists queues, always sees what is stored.
 
 import type { Catalog, Listing, ListOptions, Perilune } from 'perilune'
 import type { Limits } from '../limits.ts'
 import type { Tenant } from '../zaqar/headers.ts'
-import type { Metadata } from '../zaqar/metadata.ts'
+import { type Metadata, meaningOf } from '../zaqar/metadata.ts'
 import { feedName, type Place } from './place.ts'
 import { Recollection } from './recollection.ts'
 
@@ -20,20 +20,23 @@ export class Registry {
     this.#recollection = new Recollection({ freshMs: metadataFreshMs, maxNames: maxRememberedQueues })
   }
 
-  /** Metadata as it was a moment ago; null when the queue is not registered. */
+  /** What has a meaning in the metadata, as it was a moment ago; null when the queue is not registered. */
   recall(place: Place): Promise<Metadata | null> {
-    return this.#recollection.recall(feedName(place), () => this.#look(place))
+    return this.#recollection.recall(feedName(place), async () => meaningIn(await this.#look(place)))
   }
 
   /** Metadata as it is stored; null when the queue is not registered. */
-  read(place: Place): Promise<Metadata | null> {
-    return this.#recollection.read(feedName(place), () => this.#look(place))
+  async read(place: Place): Promise<Metadata | null> {
+    const looking = this.#look(place)
+    // From now on: what this process changes meanwhile is newer.
+    await this.#recollection.read(feedName(place), async () => meaningIn(await looking))
+    return looking
   }
 
   /** Registers a queue. Resolves to false, and changes nothing, when it is registered already. */
   async register(place: Place, metadata: Metadata): Promise<boolean> {
     const created = await this.#catalog(place.tenant).put(place.queue, metadata)
-    if (created) this.#recollection.remember(feedName(place), metadata)
+    if (created) this.#recollection.remember(feedName(place), meaningOf(metadata))
     else this.#recollection.forget(feedName(place))
     return created
   }
@@ -41,7 +44,7 @@ export class Registry {
   /** Changes metadata in one step. Resolves to null when the queue is not registered. */
   async change(place: Place, change: (metadata: Metadata) => Metadata): Promise<Metadata | null> {
     const metadata = await this.#catalog(place.tenant).update(place.queue, change)
-    this.#recollection.remember(feedName(place), metadata)
+    this.#recollection.remember(feedName(place), meaningIn(metadata))
     return metadata
   }
 
@@ -61,4 +64,8 @@ export class Registry {
   #catalog(tenant: Tenant): Catalog<Metadata> {
     return this.#perilune.catalog<Metadata>(tenant.scope)
   }
+}
+
+function meaningIn(metadata: Metadata | null): Metadata | null {
+  return metadata === null ? null : meaningOf(metadata)
 }

@@ -103,6 +103,8 @@ test('values are read in the order of their ids, also ids with commas in them', 
   ])
   const refused = await call('GET', '/votes/values?ids=7%2C8')
   expect(refused.json.detail).toContain('"7,8"')
+  const question = await call('GET', '/votes/values?ids=7?8')
+  expect(question.json.detail).toContain('"7?8"')
 })
 
 test('integers of 64 bits are exact: numbers, and beyond 2^53 texts', async () => {

@@ -11,7 +11,7 @@ import { Ids, IdsQuery, ValuePath } from '../v1/counters/arguments.ts'
 import { toJson } from '../v1/counters/increments.ts'
 import { type Open, opener } from '../v1/counters/opener.ts'
 import { tenantOf } from '../v1/place.ts'
-import { listOf, parseQuery } from '../zaqar/query.ts'
+import { listOf, writtenQueryOf } from '../zaqar/query.ts'
 import { v1CounterChanges } from './v1-counters-changes.ts'
 
 const tags = ['counters']
@@ -71,8 +71,8 @@ function readMany(app: App, open: Open): void {
 }
 
 /** As they were written: an encoded comma is a part of an id. */
-function idsIn({ raw }: FastifyRequest): string[] {
-  const ids = listOf(parseQuery(raw.url?.split('?', 2)[1] ?? ''), 'ids') ?? []
+function idsIn(request: FastifyRequest): string[] {
+  const ids = listOf(writtenQueryOf(request), 'ids') ?? []
   if (ids.length > MOST_IDS) throw new InvalidArgumentError('ids', `must be at most ${MOST_IDS}`)
   return ids
 }

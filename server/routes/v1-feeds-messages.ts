@@ -4,6 +4,7 @@ import { Type } from '@fastify/type-provider-typebox'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { type Feed, InvalidArgumentError, type Page, type ReadOptions } from 'perilune'
 import type { App } from '../fastify.ts'
+import { LOOK_THROUGH } from '../limits.ts'
 import { answers, message, page, removed } from '../v1/answers.ts'
 import {
   after,
@@ -107,10 +108,11 @@ export async function readWaiting(
   patience: ReadOptions['wait'] | undefined,
   { waits, reply }: { waits: Waits; reply: FastifyReply },
 ): Promise<Page<string>> {
-  const now = await feed.read(options)
-  if (patience === undefined || now.messages.length > 0 || now.gap || now.reset) return now
+  const bounded = { ...options, lookThrough: LOOK_THROUGH }
+  const now = await feed.read(bounded)
+  if (patience === undefined || now.messages.length > 0 || now.gap || now.reset || now.more) return now
   const later = await waits.during(reply, (signal) =>
-    feed.read({ ...options, after: now.next, wait: patience, signal }),
+    feed.read({ ...bounded, after: now.next, wait: patience, signal }),
   )
   return later ?? now
 }

@@ -69,6 +69,11 @@ describe('jobs', () => {
     ])
     expect(Object.keys(json)).toEqual(['jobs'])
 
+    await enqueued(queue, { id: 'a?b' }, { id: 'a' })
+    expect((await get(`${queue}/find?ids=a?b`)).json.jobs.map(({ id }: { id: string }) => id)).toEqual([
+      'a?b',
+    ])
+
     const many = Array.from({ length: 1001 }, () => 1).join()
     for (const wrong of ['', '?ids=', `?ids=${many}`, '?ids=1&limit=1']) {
       expect(codeOf(await get(`${queue}/find${wrong}`))).toEqual([400, 'invalid-argument'])

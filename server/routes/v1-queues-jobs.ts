@@ -12,7 +12,7 @@ import { foundJobs, job, outcome, outcomes, page } from '../v1/queues/answers.ts
 import { JobPath, priority as anyPriority, QueueQuery, spread, text } from '../v1/queues/arguments.ts'
 import { encodeFound, encodeJob, encodePage } from '../v1/queues/encode.ts'
 import { noJob, type Open } from '../v1/queues/open.ts'
-import { listOf, parseQuery } from '../zaqar/query.ts'
+import { listOf, writtenQueryOf } from '../zaqar/query.ts'
 
 const tags = ['queues']
 const one = { tags, params: JobPath, querystring: QueueQuery }
@@ -102,7 +102,7 @@ function findMany(app: App, open: Open): void {
   }
   app.get('/queues/:name/find', { schema }, async (request, reply) => {
     // As they were written: an encoded comma is a part of an id.
-    const ids = listOf(parseQuery(request.raw.url?.split('?', 2)[1] ?? ''), 'ids') ?? []
+    const ids = listOf(writtenQueryOf(request), 'ids') ?? []
     const found = await open(request).jobs.findMany(ids)
     return reply.type('application/json').send(encodeFound(found))
   })

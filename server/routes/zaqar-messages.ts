@@ -1,6 +1,6 @@
 import type { Feed, Page, ReadOptions } from 'perilune'
 import type { App } from '../fastify.ts'
-import type { Limits } from '../limits.ts'
+import { type Limits, LOOK_THROUGH } from '../limits.ts'
 import { badRequest, forbidden, notFound } from '../problems.ts'
 import type { Queues } from '../queues/queues.ts'
 import { textOfBody } from '../zaqar/body.ts'
@@ -59,8 +59,7 @@ function readMessages(app: App, queues: Queues, limits: Limits): void {
     }
     const page = await readPage(feed, readOptions(query, limits))
     if (page.reset) reply.header('Perilune-Lost-Before', 'reset')
-    const next = `${queuePath(queue)}/messages?${nextQuery(query, SHOWN, page.next)}`
-    return reply.send(encodePage(queue, page.messages, next))
+    return reply.send(encodePage(queue, page.messages, nextOf(queue, query, page)))
   })
 
   app.get('/queues/:queue/messages/:message', { schema: { params: MessagePath } }, async (request, reply) => {
@@ -69,6 +68,12 @@ function readMessages(app: App, queues: Queues, limits: Limits): void {
     if (message === undefined) throw notFound(`There is no message ${id}.`)
     return reply.type('application/json').send(encodeMessage(queue, message))
   })
+}
+
+/** A reader at the end stays where it is, by the link that it has; one who met only hidden messages goes on. */
+function nextOf(queue: string, query: Query, { messages, more, next }: Page<string>): string | null {
+  if (messages.length === 0 && !more) return null
+  return `${queuePath(queue)}/messages?${nextQuery(query, SHOWN, next)}`
 }
 
 const SHOWN = ['limit', 'echo', 'include_claimed', 'include_delayed']
@@ -84,11 +89,11 @@ function readOptions(query: Query, { defaultPage, maxMessagesPerPage }: Limits):
   }
 }
 
-/** An empty page has no link, so it must mean that there is nothing more: until then it is read on. */
+/** Where only the loss of messages is to be told, it is told with the first of those that are left. */
 async function readPage(feed: Feed<string>, options: ReadOptions): Promise<Page<string>> {
-  const page = await feed.read(options)
-  if (page.messages.length > 0 || !page.more) return page
-  const later = await readPage(feed, { ...options, after: page.next })
+  const page = await feed.read({ ...options, lookThrough: LOOK_THROUGH })
+  if (page.messages.length > 0 || !page.more || !(page.gap || page.reset)) return page
+  const later = await feed.read({ ...options, lookThrough: LOOK_THROUGH, after: page.next })
   return { ...later, reset: page.reset || later.reset }
 }
 

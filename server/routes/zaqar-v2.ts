@@ -18,6 +18,9 @@ import { zaqarQueues } from './zaqar-queues.ts'
 import { zaqarShare } from './zaqar-share.ts'
 import { zaqarSubscriptions } from './zaqar-subscriptions.ts'
 
+/** What runs in the background gets so long to end when the service closes; the rest is done after the next start. */
+const CLOSING_MS = 5000
+
 export interface ZaqarParts {
   readonly perilune: Perilune
   readonly readiness: Readiness
@@ -77,6 +80,6 @@ function openQueues(app: App, perilune: Perilune, signer: Signer, settings: Zaqa
     onError: (err) => app.log.error({ err }, 'dead letters stay where they are'),
   })
   app.addHook('onReady', async () => webhooks.start())
-  app.addHook('onClose', () => Promise.all([webhooks.close(), queues.settle()]))
+  app.addHook('onClose', () => Promise.all([webhooks.close(), queues.close(CLOSING_MS)]))
   return queues
 }

@@ -17,9 +17,9 @@ export function encodeMessages(queue: string, messages: readonly Message<string>
   return `{"messages":${list(messages, (message) => encodeMessage(queue, message))}}`
 }
 
-/** `next`: path and query of the next page; an empty page has none, and its reader stays where it is. */
-export function encodePage(queue: string, messages: readonly Message<string>[], next: string): string {
-  const links = messages.length === 0 ? [] : [{ rel: 'next', href: next }]
+/** `next`: path and query of the next page; null at the end. */
+export function encodePage(queue: string, messages: readonly Message<string>[], next: string | null): string {
+  const links = next === null ? [] : [{ rel: 'next', href: next }]
   const shown = list(messages, (message) => encodeMessage(queue, message))
   return `{"messages":${shown},"links":${JSON.stringify(links)}}`
 }

@@ -69,6 +69,21 @@ export function withDefaults(metadata: Metadata, limits: Limits): Metadata {
   return { ...Object.fromEntries(defaults), ...metadata }
 }
 
+const MEANINGFUL = [
+  '_max_messages_post_size',
+  '_default_message_ttl',
+  '_default_message_delay',
+  '_dead_letter_queue',
+  '_dead_letter_queue_messages_ttl',
+  '_max_claim_count',
+  '_retry_policy',
+]
+
+/** The members that have a meaning: what of the metadata may be kept in memory, for it is small. */
+export function meaningOf(metadata: Metadata): Metadata {
+  return Object.fromEntries(Object.entries(metadata).filter(([key]) => MEANINGFUL.includes(key)))
+}
+
 /** What the metadata means for messages and claims. */
 export interface QueueTerms {
   readonly postSize: number

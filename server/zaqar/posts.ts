@@ -13,6 +13,9 @@ export function readPosts(text: string, terms: QueueTerms, limits: Limits): NewM
   if (!Array.isArray(messages) || messages.length === 0) {
     throw badRequest('The body must hold a list of at least one message under "messages".')
   }
+  if (messages.length > limits.maxMessagesPerPost) {
+    throw badRequest(`A request posts at most ${limits.maxMessagesPerPost} messages.`)
+  }
   const slices = slicesOf(text)
   return messages.map((message: unknown, at) => {
     if (!isObject(message)) throw badRequest('A message must be an object.')

@@ -22,6 +22,13 @@ export function queryOf(request: FastifyRequest): Query {
   return request.query as Query
 }
 
+/** For a route that checks its query itself: the values as they were written. Only the first question mark ends the path. */
+export function writtenQueryOf({ raw }: Pick<FastifyRequest, 'raw'>): Query {
+  const { url = '' } = raw
+  const mark = url.indexOf('?')
+  return parseQuery(mark === -1 ? '' : url.slice(mark + 1))
+}
+
 /** Undefined when it was not given, or is empty. */
 export function textOf(query: Query, name: string): string | undefined {
   const value = query[name]?.at(-1)

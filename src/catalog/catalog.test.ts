@@ -40,3 +40,18 @@ test('a page holds as many names as its limit, and one may be the limit', async 
   expect((await catalog.list({ after: 'a' })).entries.map((entry) => entry.name)).toEqual(['b', 'c'])
   await expect(catalog.list({ limit: 0 })).rejects.toThrow(InvalidArgumentError)
 })
+
+test('a page ends where its documents come to a megabyte, and the next one goes on there', async () => {
+  const { redis, name } = instance()
+  const catalog = redis.catalog<string>(name)
+  const names = Array.from({ length: 50 }, (_, at) => `n${at + 10}`)
+  for (const each of names) await catalog.put(each, 'x'.repeat(64 * 1024))
+
+  const first = await catalog.list({ limit: 50 })
+  const last = first.entries.at(-1)?.name ?? ''
+  const second = await catalog.list({ limit: 50, after: last })
+
+  expect([first.entries.length, first.more, first.total]).toEqual([20, true, 50])
+  expect(second.entries[0]?.name).toBe('n30')
+  expect((await catalog.list({ limit: 1 })).entries).toHaveLength(1)
+})

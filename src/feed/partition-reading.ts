@@ -10,7 +10,7 @@ import { inPartition, type PartitionedMessage } from './partition-message.ts'
 import type { PartitionSet } from './partition-set.ts'
 import type { ReadOptions } from './reading.ts'
 
-export interface PartitionedReadOptions extends Omit<ReadOptions, 'includeDelayed'> {}
+export interface PartitionedReadOptions extends Omit<ReadOptions, 'includeDelayed' | 'lookThrough'> {}
 
 export interface PartitionedPage<Body> {
   readonly messages: readonly PartitionedMessage<Body>[]

@@ -25,6 +25,24 @@ describe('reading', () => {
     expect(bodies((await feed.read({ includeClaimed: false })).messages)).toEqual(['free'])
   })
 
+  test('a reader who looks through so many gets an empty page with more, and reads on from there', async () => {
+    const { feed, redis, name, calls } = await setup<number>({ origin: 'me' })
+    for (let round = 0; round < 4; round += 1) {
+      await feed.appendMany(Array.from({ length: 1000 }, (_, body) => ({ body })))
+    }
+    await redis.feed<number>(name).append(-1)
+    calls.length = 0
+
+    const page = await feed.read({ limit: 1, echo: false, lookThrough: 2000 })
+    const waited = await feed.read({ limit: 1, echo: false, lookThrough: 1, wait: '20s' })
+    const on = await feed.read({ limit: 1, echo: false, lookThrough: 3000, after: page.next })
+
+    expect([page.messages, page.more, waited.messages, waited.more]).toEqual([[], true, [], true])
+    expect(bodies(on.messages)).toEqual([-1])
+    expect(calls.slice(0, 3)).toEqual(['feed/read', 'feed/read', 'feed/read'])
+    await expect(feed.read({ lookThrough: 0 })).rejects.toThrow(/^lookThrough must be/)
+  })
+
   test('a waiting reader is woken by an append', async () => {
     const { feed } = await setup<string>({ clock: 'real' })
     const { next } = await feed.read({ after: 'end' })

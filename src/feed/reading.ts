@@ -16,6 +16,11 @@ export interface ReadOptions extends Waiting {
   includeClaimed?: boolean
   /** True shows, behind the last visible message, those that are still delayed; default false. */
   includeDelayed?: boolean
+  /**
+   * Messages to look through at most, give or take a thousand, where those found so far are hidden: then comes an empty
+   * page with `more`, and reading goes on at its `next`. Default: all.
+   */
+  lookThrough?: number
 }
 
 export const READ_OPTIONS: readonly string[] = [
@@ -24,6 +29,7 @@ export const READ_OPTIONS: readonly string[] = [
   'echo',
   'includeClaimed',
   'includeDelayed',
+  'lookThrough',
   'wait',
   'signal',
 ]
@@ -60,12 +66,13 @@ export async function readPage<Body>(
     includeClaimed,
     includeDelayed,
   }
+  const calls = toCalls(options.lookThrough)
   const { unit } = source
   let page: Page<Body> = emptyAt<Body>(after === undefined ? '' : checkMarker('after', after))
   const attempt = async (): Promise<Attempt<Page<Body>>> => {
-    const found = await readOnce(source, terms, page)
+    const found = await readOnce(source, terms, page, calls)
     page = found.page
-    return { value: isNews(page) ? page : null, recheckMs: found.recheckMs }
+    return { value: isNews(page) || page.more ? page : null, recheckMs: found.recheckMs }
   }
   await waitFor(attempt, {
     runtime: unit.runtime,
@@ -76,17 +83,26 @@ export async function readPage<Body>(
   return page
 }
 
-/** Reads on from an empty page until there is a message, something to tell, or nothing more. */
+// What one call looks at, whatever is hidden.
+const LOOKED_AT = 1000
+
+function toCalls(lookThrough: number | undefined): number {
+  if (lookThrough === undefined) return Infinity
+  return Math.ceil(checkInteger('lookThrough', lookThrough, 1, Number.MAX_SAFE_INTEGER) / LOOKED_AT)
+}
+
+/** Reads on from an empty page until there is a message, something to tell, or nothing more, or no call is left. */
 async function readOnce<Body>(
   source: Source<Body>,
   terms: Terms,
   from: Page<Body>,
+  calls: number,
 ): Promise<{ page: Page<Body>; recheckMs: number }> {
   const { unit, codec } = source
   const answer = await unit.run(read, { ...terms, codec: codec.name, after: from.next })
   if (answer.due) {
     await unit.run(settle, { channel: unit.channel, sharded: unit.sharded })
-    return readOnce(source, terms, from)
+    return readOnce(source, terms, from, calls)
   }
   const page = {
     messages: toMessages(answer, codec),
@@ -95,7 +111,7 @@ async function readOnce<Body>(
     gap: answer.gap,
     reset: answer.reset,
   }
-  if (page.more && !isNews(page)) return readOnce(source, terms, page)
+  if (page.more && !isNews(page) && calls > 1) return readOnce(source, terms, page, calls - 1)
   return { page, recheckMs: answer.recheckMs }
 }
 

@@ -20,7 +20,7 @@ export interface AdvanceOptions {
 
 export const ADVANCE_OPTIONS = ['rewind'] as const
 const PAGE_OPTIONS = READ_OPTIONS.filter((option) => option !== 'after')
-const TAIL_OPTIONS = PAGE_OPTIONS.filter((option) => option !== 'wait')
+const TAIL_OPTIONS = PAGE_OPTIONS.filter((option) => option !== 'wait' && option !== 'lookThrough')
 
 /**
  * A reader whose marker is kept with the feed.
@@ -62,7 +62,9 @@ export class Subscriber<Body> {
    * Yields every message after the stored marker, then those that come, also after an outage. Throws the signal's reason,
    * and what no retry would change.
    */
-  async *read(options: Omit<ReadOptions, 'after' | 'wait'> = {}): AsyncGenerator<TailedMessage<Body>> {
+  async *read(
+    options: Omit<ReadOptions, 'after' | 'wait' | 'lookThrough'> = {},
+  ): AsyncGenerator<TailedMessage<Body>> {
     checkOptions('options', options, TAIL_OPTIONS)
     yield* tail(this.#source.unit.runtime, this.#read, options, () => this.marker())
   }

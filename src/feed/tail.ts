@@ -6,7 +6,7 @@ import { throughOutages, throwIfOver } from '../runtime/through-outages.ts'
 import type { Message } from './message.ts'
 import { type Page, READ_OPTIONS, type ReadOptions } from './reading.ts'
 
-export interface TailOptions extends Omit<ReadOptions, 'wait'> {}
+export interface TailOptions extends Omit<ReadOptions, 'wait' | 'lookThrough'> {}
 
 /** A message as a follower meets it. */
 export interface TailedMessage<Body> extends Message<Body> {
@@ -14,7 +14,7 @@ export interface TailedMessage<Body> extends Message<Body> {
   readonly lostBefore: 'gap' | 'reset' | null
 }
 
-const OPTIONS = READ_OPTIONS.filter((option) => option !== 'wait')
+const OPTIONS = READ_OPTIONS.filter((option) => option !== 'wait' && option !== 'lookThrough')
 const PAGE_WAIT = '30s'
 
 /**

@@ -111,21 +111,22 @@ function readEntriesOfListListed(part: Reply | undefined): ({ readonly name: str
 }
 
 /**
- * Lists names in the order of their bytes, with their documents.
+ * Lists names in the order of their bytes, with their documents. A page ends before `limit` where its documents come to a megabyte; `more` tells.
  *
- * Cost: O(log names + limit).
+ * Cost: O(log names + limit), and twenty documents beyond a megabyte of them.
  */
 export const list: Operation<ListArguments, ListAnswer> = {
   script: {
     name: 'catalog/list',
-    sha1: '95d6e8941bf3ae8ef74dcae458aa0453a69a7af4',
+    sha1: '9f2be6e86240996bd07501b6701dba1af1b0015d',
     reads: true,
     bytes: true,
     source: `--[[
-Lists names in the order of their bytes, with their documents.
+Lists names in the order of their bytes, with their documents. A page ends before \`limit\` where its documents come to a
+megabyte; \`more\` tells.
 
 @returns listed  total:integer more:flag entries:[name:text version:integer document:bytes]
-@cost    O(log names + limit)
+@cost    O(log names + limit), and twenty documents beyond a megabyte of them
 @reads
 ]]
 local meta = KEYS[1] -- hash: layout of the catalog
@@ -147,30 +148,36 @@ local function parse_document(stored)
   return tonumber(version), document
 end
 
+-- Documents may be large, so nobody reads many more bytes than these at once.
+local ENOUGH_BYTES = 1048576
+local CHUNK = 20
+
 if not knows_layout(meta) then
   return redis.error_reply('LAYOUT ' .. redis.call('HGET', meta, 'layout'))
 end
 local from = after == '' and '-' or '(' .. after
 local found = redis.call('ZRANGEBYLEX', names, from, '+', 'LIMIT', '0', limit + 1)
-local more = #found > limit and 1 or 0
-found[limit + 1] = nil
-local entries = {}
-if #found > 0 then
-  for at, stored in ipairs(redis.call('HMGET', documents, unpack(found))) do
+local entries, read, bytes = {}, 0, 0
+local wanted = math.min(limit, #found)
+while read < wanted and bytes < ENOUGH_BYTES do
+  local upto = math.min(wanted, read + CHUNK)
+  for at, stored in ipairs(redis.call('HMGET', documents, unpack(found, read + 1, upto))) do
     local version, document = parse_document(stored)
-    entries[#entries + 1] = found[at]
+    entries[#entries + 1] = found[read + at]
     entries[#entries + 1] = version
     entries[#entries + 1] = document
+    bytes = bytes + #document
   end
+  read = upto
 end
-return { 'listed', redis.call('ZCARD', names), more, entries }
+return { 'listed', redis.call('ZCARD', names), #found > read and 1 or 0, entries }
 `,
   },
   parts: ['meta', 'names', 'documents'],
   lines: [
     [1, 'lua/catalog/list.lua', 1],
-    [14, 'lua/shared/catalog.lua', 1],
-    [26, 'lua/catalog/list.lua', 15],
+    [15, 'lua/shared/catalog.lua', 1],
+    [27, 'lua/catalog/list.lua', 16],
   ],
   encode(args) {
     return [
@@ -313,18 +320,18 @@ export type RemoveAnswer =
 
 
 /**
- * Removes a name and its document.
+ * Removes a name and its document. A catalog without names leaves no key.
  *
  * Cost: O(log names).
  */
 export const remove: Operation<RemoveArguments, RemoveAnswer> = {
   script: {
     name: 'catalog/remove',
-    sha1: '565d03d5d52e6f512cbaf0102b738d19aa33fc40',
+    sha1: '7f1e11161b71fdfdacc87b7c4c5541a037259f9c',
     reads: false,
     bytes: false,
     source: `--[[
-Removes a name and its document.
+Removes a name and its document. A catalog without names leaves no key.
 
 @returns removed
 @returns absent
@@ -348,6 +355,9 @@ if not knows_layout(meta) then
 end
 redis.call('ZREM', names, name)
 if redis.call('HDEL', documents, name) == 1 then
+  if redis.call('EXISTS', documents) == 0 then
+    redis.call('DEL', meta)
+  end
   return { 'removed' }
 end
 return { 'absent' }
