@@ -19,13 +19,12 @@ import type {
   StructureContract,
 } from './contract.ts'
 import { linesOf, splice } from './include.ts'
-import { withKeysInTables } from './keys-in-tables.ts'
 import { ContractError, inOrder, type Problem } from './problem.ts'
 import { type RedisCall, redisCalls } from './redis-calls.ts'
 import { literal } from './scope.ts'
 import { readScript, refuseInto, type Script } from './script.ts'
+import { sentText } from './sent-text.ts'
 import { readTree, type Tree } from './tree.ts'
-import { withoutUnused } from './without-unused.ts'
 
 const CHECKS = [checkGlobals, checkCalls, checkKeys, checkAnswers, checkDeclarations]
 /** For folders that are not ours: those that include fragments of a library. */
@@ -78,8 +77,8 @@ function structureOf(name: string, scripts: readonly Script[]): StructureContrac
 }
 
 function operationOf(script: Script): OperationContract {
-  const { structure, head, declarations, built } = script
-  const { source, lines } = withoutUnused(script, { source: withKeysInTables(script), lines: built.lines })
+  const { structure, head, declarations } = script
+  const { source, lines } = sentText(script)
   return {
     structure,
     sha1: createHash('sha1').update(source).digest('hex'),

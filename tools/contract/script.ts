@@ -47,7 +47,7 @@ export function refuseInto(problems: Problem[], built: Built): Refuse {
 
 function readChunk(source: string, refuse: Refuse): Chunk | null {
   try {
-    return parse(source, { luaVersion: '5.1', locations: true })
+    return parse(source, { luaVersion: '5.1', locations: true, ranges: true })
   } catch (error) {
     const [, line, message] =
       (error instanceof SyntaxError && /^\[(\d+):\d+\] (.*)$/s.exec(error.message)) || []
