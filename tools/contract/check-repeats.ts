@@ -18,7 +18,8 @@ const MEMORY = 'perilune/lua/shared/calls.lua'
 export function checkRepeats(script: Script, refuse: Refuse): void {
   if (script.head.repeats !== null || remembersCalls(script)) return
   const unused = unusedFunctions(script)
-  for (const call of redisCalls(script.names).filter(differsTwice)) {
+  for (const call of redisCalls(script.names)) {
+    if (!differsTwice(call, script.names)) continue
     if (isWithin(call.node, unused)) continue
     refuse(lineOf(call.node), `${call.name} twice is not ${call.name} once, ${remedy(script)}`)
   }

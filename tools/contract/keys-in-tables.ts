@@ -2,9 +2,9 @@
 // at most, and the names of all that it includes are among them.
 
 import type { Identifier, Node, TableKeyString } from 'luaparse'
+import type { Edit } from './edit.ts'
 import { type Binding, spanOf } from './scope.ts'
 import type { Script } from './script.ts'
-import type { Edit } from './sent-text.ts'
 
 /** What writes such keys into their tables; line by line as before. */
 export function keysInTables({ names, built, declarations }: Script): Edit[] {

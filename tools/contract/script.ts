@@ -49,6 +49,10 @@ function readChunk(source: string, refuse: Refuse): Chunk | null {
   try {
     return parse(source, { luaVersion: '5.1', locations: true, ranges: true })
   } catch (error) {
+    if (error instanceof RangeError) {
+      refuse(1, 'is nested too deeply')
+      return null
+    }
     const [, line, message] =
       (error instanceof SyntaxError && /^\[(\d+):\d+\] (.*)$/s.exec(error.message)) || []
     if (line === undefined || message === undefined) throw error

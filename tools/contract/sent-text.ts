@@ -1,6 +1,7 @@
 // What Redis is sent: the built script without what it has no need of. Every line of it leads to one of the built script.
 
 import type { LineRun } from './contract.ts'
+import { type Edit, withEdits } from './edit.ts'
 import { locate } from './include.ts'
 import { keysInTables } from './keys-in-tables.ts'
 import type { Span } from './scope.ts'
@@ -10,11 +11,6 @@ import { goingWith, unusedFunctions } from './without-unused.ts'
 export interface SentText {
   readonly source: string
   readonly lines: readonly LineRun[]
-}
-
-/** Another text in the place of a part of the script. */
-export interface Edit extends Span {
-  readonly text: string
 }
 
 export function sentText(script: Script): SentText {
@@ -33,14 +29,6 @@ export function sentText(script: Script): SentText {
 
 function isIn(at: number, { from, to }: Span): boolean {
   return from <= at && at < to
-}
-
-/** From the last to the first: each moves what is behind it. */
-function withEdits(source: string, edits: readonly Edit[]): string {
-  let text = source
-  for (const { from, to, text: other } of edits.toSorted((one, next) => next.from - one.from))
-    text = text.slice(0, from) + other + text.slice(to)
-  return text
 }
 
 /** What is beside it stays two things, on the lines where it was. */

@@ -11,8 +11,9 @@ export function unusedFunctions({ names, chunk, built }: Script): Span[] {
     if (fn === null || statement === null || writes.length > 0) return []
     const span = spanOf(statement)
     const next = behind(built.source, chunk.comments ?? [], span.to)
+    const after = built.source[next] === ';' ? behind(built.source, chunk.comments ?? [], next + 1) : next
     // What is before it and this would become one call.
-    return built.source[next] === '(' ? [] : [{ span, reads }]
+    return built.source[after] === '(' ? [] : [{ span, reads }]
   })
   const unused = new Set<Span>()
   for (let before = -1; before < unused.size; ) {
