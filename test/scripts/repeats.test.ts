@@ -13,8 +13,10 @@ local items = KEYS[2] -- list: items
 local ranks = KEYS[3] -- sorted set: ranks
 local log = KEYS[4] -- stream: what happened
 local copy = KEYS[5] -- sorted set: ranks too
+local some = KEYS[6] -- set: members
+local more = KEYS[7] -- set: other members
 `
-const USED = `redis.call('DEL', count, items, ranks, log, copy)\nreturn { 'done' }\n`
+const USED = `redis.call('DEL', count, items, ranks, log, copy, some, more)\nreturn { 'done' }\n`
 
 let folder: string
 beforeEach(() => {
@@ -62,6 +64,16 @@ const REFUSED = [
   `redis.call('ZPOPMIN', ranks)`,
   `redis.call('ZREMRANGEBYRANK', ranks, '0', '9')`,
   `redis.call('ZUNIONSTORE', ranks, 2, ranks, copy)`,
+  `redis.call('ZUNIONSTORE', copy, 2, ranks, ranks, copy)`,
+  `redis.call('ZDIFFSTORE', ranks, 2, copy, ranks)`,
+  `redis.call('ZRANGESTORE', ranks, ranks, '1', '-1')`,
+  `redis.call('SDIFFSTORE', some, more, some)`,
+  `redis.call('BITOP', 'NOT', count, count)`,
+  `redis.call('BITOP', 'XOR', count, count, count)`,
+  `redis.call('BITOP', 'ONE', count, count)`,
+  `redis.call('BITOP', string.upper('not'), count, count)`,
+  `redis.call('BITFIELD', count, unpack({ 'INCRBY', 'u8', '0', '1' }))`,
+  `redis.call('SET', count, '0', string.upper('get'))`,
   `redis.call('XADD', log, '*', 'what', 'x')`,
   `redis.call('XGROUP', 'CREATE', log, 'all', '0')`,
   `redis.call('RENAME', ranks, copy)`,
@@ -71,7 +83,7 @@ test.each(REFUSED)('refused without a call id: %s', (body) => {
   const name = /'([A-Z]+)'/.exec(body)?.[1]
 
   expect(problems(script(body))).toEqual([
-    `redis/demo/act.lua:13 ${name} twice is not ${name} once, and a call whose answer was lost is sent again: ` +
+    `redis/demo/act.lua:15 ${name} twice is not ${name} once, and a call whose answer was lost is sent again: ` +
       'let demo/act take a call id (caller and call, with perilune/calls); or say in its head what makes it safe: @repeats why',
   ])
 })
@@ -88,12 +100,42 @@ const ALLOWED = [
   `redis.call('ZREMRANGEBYRANK', ranks, '0', '-11')`,
   `redis.call('ZREMRANGEBYRANK', ranks, 10, -1)`,
   `redis.call('ZUNIONSTORE', copy, 1, ranks)`,
+  `redis.call('ZDIFFSTORE', copy, 2, ranks, ranks)`,
+  `redis.call('ZRANGESTORE', copy, ranks, '1', '-1')`,
+  `redis.call('SDIFFSTORE', some, some, more)`,
+  `redis.call('SINTERSTORE', some, more, some)`,
+  `redis.call('SUNIONSTORE', some, more, some)`,
+  `redis.call('BITOP', 'AND', count, count)`,
+  `redis.call('SET', count, '0', 'PX', tostring(10))`,
+  `redis.call('SET', count, tostring(10))`,
   `redis.call('XTRIM', log, 'MAXLEN', '10')`,
   `redis.call('XGROUP', 'DESTROY', log, 'all')`,
 ]
 
 test.each(ALLOWED)('the same when it runs twice: %s', (body) => {
   expect(problems(script(body))).toEqual([])
+})
+
+const DIFF = "redis.call('SDIFFSTORE', into, from, besides)"
+
+test.each([
+  [`local function less(into, from, besides) ${DIFF} end less(some, more, some)`, 1],
+  [`local function less(into, from, besides) ${DIFF} end less(some, some, more)`, 0],
+  [`local function less(into, from, besides) ${DIFF} end less(some, some, more) less(more, more, some)`, 0],
+  [
+    `local keys = { some = some } ${DIFF.replace('into', 'some').replace('from', 'more').replace('besides', 'keys.some')}`,
+    1,
+  ],
+  [
+    `local keys = { more = more } ${DIFF.replace('into', 'some').replace('from', 'some').replace('besides', 'keys.more')}`,
+    0,
+  ],
+  [
+    `local function less(keys) ${DIFF.replace('into', 'keys.some').replace('from', 'keys.more').replace('besides', 'keys.some')} end local all = { some = some, more = more } less(all)`,
+    1,
+  ],
+])('a key is the same whatever it is called: %s', (body, found) => {
+  expect(problems(script(body))).toHaveLength(found)
 })
 
 const INCR = `redis.call('INCR', count)`

@@ -26,13 +26,35 @@ export class CommandError extends Error {
 
 /** Writes the module; returns what to tell about it. Throws CommandError, and then nothing is written. */
 export function generate({ folder, out, check, library }: GenerateOptions): string {
-  const text = moduleOf(folder, library)
-  const known = existsSync(out) ? readFileSync(out, 'utf8') : null
-  if (known === text) return `${out} is up to date`
+  const text = orExplain('read', folder, () => moduleOf(folder, library))
+  // A checkout may have given it line breaks of Windows.
+  const known = check || isFile(out) ? orExplain('read', out, () => readIfThere(out)) : null
+  if (known?.replaceAll('\r\n', '\n') === text) return `${out} is up to date`
   if (check) throw new CommandError(`${out} differs: run perilune generate ${folder} --out ${out}`)
-  mkdirSync(dirname(resolve(out)), { recursive: true })
-  writeFileSync(out, text)
+  orExplain('write', out, () => {
+    mkdirSync(dirname(resolve(out)), { recursive: true })
+    writeFileSync(out, text)
+  })
   return `${out} written`
+}
+
+function isFile(path: string): boolean {
+  return existsSync(path) && statSync(path).isFile()
+}
+
+function readIfThere(path: string): string | null {
+  return existsSync(path) ? readFileSync(path, 'utf8') : null
+}
+
+/** What the file system refuses is told as it says it. */
+function orExplain<Value>(what: 'read' | 'write', place: string, act: () => Value): Value {
+  try {
+    return act()
+  } catch (error) {
+    if (!(error instanceof Error) || !('syscall' in error)) throw error
+    const path = 'path' in error ? String(error.path) : place
+    throw new CommandError(`cannot ${what} ${path}: ${error.message}`)
+  }
 }
 
 function moduleOf(folder: string, library: string): string {

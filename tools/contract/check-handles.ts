@@ -1,6 +1,7 @@
 // What the grammar allows and the module of a folder that is not ours cannot offer.
 
 import { CALL_ID } from './check-repeats.ts'
+import { OF_EVERY_OBJECT } from './check-spelling.ts'
 import type { Contract, OperationContract } from './contract.ts'
 import { namesOf } from './emit-handles.ts'
 import { READERS, readerAlias } from './emit-operation.ts'
@@ -8,15 +9,13 @@ import { ContractError, inOrder, type Problem } from './problem.ts'
 import { camel } from './spelling.ts'
 import { RESERVED } from './tree.ts'
 
-/** What the module imports, declares or uses of the language. */
+/** What the module imports, declares or uses of the language, or what compilers write beside it. */
 const TAKEN: ReadonlySet<string> = new Set([
   ...READERS.map(readerAlias),
-  ...`Argument Array Buffer CallId Math Perilune Promise Readonly Record Reply ScriptOperation ScriptUnit Uint8Array
-   arguments eval openUnit preload preloadScripts withoutDefaults`.split(/\s+/),
+  ...`Argument Array Buffer CallId Math Object Perilune Promise Readonly Record Reflect Reply ScriptOperation ScriptUnit
+   Uint8Array WeakMap WeakSet arguments eval exports globalThis module openUnit preload preloadScripts require undefined
+   withoutDefaults`.split(/\s+/),
 ])
-
-/** Names that mean something on every object. */
-const MEANT = new Set(['constructor', 'then', 'toString', 'valueOf'])
 
 /** Refuses what would not compile, or would share keys with structures of ours. Throws a ContractError. */
 export function checkHandles(contract: Contract, ours: readonly string[]): void {
@@ -50,7 +49,7 @@ function checkOperation(path: string, operation: OperationContract): Problem[] {
   const ids = args.filter(({ name }) => CALL_ID.includes(name))
   const isCallId = ids.length === 2 && ids.every(({ type }) => type === 'text')
   const problems = [
-    MEANT.has(camel(path.split('/')[1] ?? ''))
+    isMeant(camel(path.split('/')[1] ?? ''))
       ? 'every object has something of this name: take another verb'
       : '',
     keys.some(({ repeated }) => repeated) ? 'a handle has the keys of one unit: no key may be repeated' : '',
@@ -62,6 +61,11 @@ function checkOperation(path: string, operation: OperationContract): Problem[] {
   return problems
     .filter((message) => message !== '')
     .map((message) => ({ file: fileOf(operation), line: 1, message }))
+}
+
+/** Who awaits a handle would call its `then`. */
+function isMeant(method: string): boolean {
+  return method === 'then' || OF_EVERY_OBJECT.has(method)
 }
 
 /** At the operation, or at the first one of the structure. */

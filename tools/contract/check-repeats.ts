@@ -5,7 +5,7 @@ import type { Refuse } from './head.ts'
 import { locate } from './include.ts'
 import { redisCalls } from './redis-calls.ts'
 import { differsTwice } from './repeats.ts'
-import { lineOf } from './scope.ts'
+import { isWithin, lineOf } from './scope.ts'
 import type { Script } from './script.ts'
 import { unusedFunctions } from './without-unused.ts'
 
@@ -17,11 +17,11 @@ const MEMORY = 'perilune/lua/shared/calls.lua'
 /** Tells of each line that may run once only; that of a fragment is told once for each script. */
 export function checkRepeats(script: Script, refuse: Refuse): void {
   if (script.head.repeats !== null || remembersCalls(script)) return
-  const unused = unusedFunctions(script.names.bindings)
-  for (const call of redisCalls(script.names).filter(differsTwice)) {
-    const line = lineOf(call.node)
-    if (unused.some(({ first, last }) => first <= line && line <= last)) continue
-    refuse(line, `${call.name} twice is not ${call.name} once, ${remedy(script)}`)
+  const unused = unusedFunctions(script)
+  for (const call of redisCalls(script.names)) {
+    if (!differsTwice(call, script.names)) continue
+    if (isWithin(call.node, unused)) continue
+    refuse(lineOf(call.node), `${call.name} twice is not ${call.name} once, ${remedy(script)}`)
   }
 }
 

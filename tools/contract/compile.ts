@@ -9,6 +9,8 @@ import { checkGlobals } from './check-globals.ts'
 import { checkIncludes } from './check-includes.ts'
 import { checkKeys } from './check-keys.ts'
 import { checkRepeats } from './check-repeats.ts'
+import { checkRoom } from './check-room.ts'
+import { checkSpelling } from './check-spelling.ts'
 import { checkStructures } from './check-structures.ts'
 import { later, OLDEST_SERVER } from './commands.ts'
 import type {
@@ -19,15 +21,14 @@ import type {
   StructureContract,
 } from './contract.ts'
 import { linesOf, splice } from './include.ts'
-import { withKeysInTables } from './keys-in-tables.ts'
 import { ContractError, inOrder, type Problem } from './problem.ts'
 import { type RedisCall, redisCalls } from './redis-calls.ts'
 import { literal } from './scope.ts'
 import { readScript, refuseInto, type Script } from './script.ts'
+import { type SentText, sentText } from './sent-text.ts'
 import { readTree, type Tree } from './tree.ts'
-import { withoutUnused } from './without-unused.ts'
 
-const CHECKS = [checkGlobals, checkCalls, checkKeys, checkAnswers, checkDeclarations]
+const CHECKS = [checkGlobals, checkCalls, checkKeys, checkAnswers, checkDeclarations, checkSpelling]
 /** For folders that are not ours: those that include fragments of a library. */
 const CHECKS_OF_USERS = [...CHECKS, checkRepeats]
 
@@ -37,16 +38,21 @@ const CHECKS_OF_USERS = [...CHECKS, checkRepeats]
  */
 export function compileTree(root: string, version = '0.0.0', library?: string): Contract {
   const tree = readTree(root, library)
-  const problems = [...tree.problems]
+  const problems: Problem[] = []
   const scripts = readScripts(tree, library === undefined ? CHECKS : CHECKS_OF_USERS, problems)
   checkStructures(scripts, problems)
+  problems.push(...tree.problems)
+  const sent = new Map(scripts.map((script) => [script, sentText(script)]))
+  for (const text of problems.length === 0 ? sent.values() : []) checkRoom(text, problems)
   if (problems.length > 0) throw new ContractError(inOrder(problems))
   return {
     format: 1,
     version,
     clock: clockOf(tree),
     structures: structuresOf(scripts),
-    operations: Object.fromEntries(scripts.map((script) => [script.name, operationOf(script)])),
+    operations: Object.fromEntries(
+      [...sent].map(([script, text]) => [script.name, operationOf(script, text)]),
+    ),
   }
 }
 
@@ -77,9 +83,8 @@ function structureOf(name: string, scripts: readonly Script[]): StructureContrac
   return { since: own.map(sinceOf).reduce(later), commands, acl: aclRule(name, commands) }
 }
 
-function operationOf(script: Script): OperationContract {
-  const { structure, head, declarations, built } = script
-  const { source, lines } = withoutUnused(script, { source: withKeysInTables(script), lines: built.lines })
+function operationOf(script: Script, { source, lines }: SentText): OperationContract {
+  const { structure, head, declarations } = script
   return {
     structure,
     sha1: createHash('sha1').update(source).digest('hex'),

@@ -26,6 +26,13 @@ export function decoder(name: string, answers: OperationContract['answers']): st
   ].join('\n')
 }
 
+/** What these functions are called. */
+export function readerNames(name: string, answers: OperationContract['answers']): string[] {
+  return Object.entries(answers).flatMap(([word, fields]) =>
+    fields.filter(isReadList).map((field) => readerName(name, word, field)),
+  )
+}
+
 /** A function for every list of records in the answers of an operation. */
 export function listReaders(name: string, answers: OperationContract['answers']): string {
   const readers = Object.entries(answers).flatMap(([word, fields]) =>

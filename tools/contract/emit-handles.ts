@@ -8,20 +8,26 @@ import type {
   ScalarField,
   StructureContract,
 } from './contract.ts'
-import { listReaders } from './emit-decoder.ts'
+import { listReaders, readerNames } from './emit-decoder.ts'
 import { docstring, operationText, READERS, readerAlias } from './emit-operation.ts'
 import { answerTypes, argumentTypes } from './emit-types.ts'
 import { camel, pascal } from './spelling.ts'
 
-/** The names that a structure and its operations take in the module, and what takes them. */
+/** The names that structures and their operations take in the module, and what takes them. */
 export function namesOf(contract: Contract): [name: string, of: string][] {
   const handles = Object.keys(contract.structures).flatMap((structure): [string, string][] => [
     [camel(structure), structure],
     [pascal(structure), structure],
   ])
-  const operations = Object.keys(contract.operations).flatMap((path): [string, string][] => {
+  const operations = Object.entries(contract.operations).flatMap(([path, { answers }]) => {
     const name = longName(path)
-    return [camel(name), `${pascal(name)}Arguments`, `${pascal(name)}Answer`].map((one) => [one, path])
+    const own = [
+      camel(name),
+      `${pascal(name)}Arguments`,
+      `${pascal(name)}Answer`,
+      ...readerNames(name, answers),
+    ]
+    return own.map((one): [string, string] => [one, path])
   })
   return [...handles, ...operations]
 }
@@ -47,9 +53,9 @@ function rightsText([structure, { since, acl }]: [string, StructureContract]): s
 `
 }
 
-/** Only what is used: compilers of users may refuse the rest. */
+/** Only what is used: compilers of users may refuse the rest. What is written in prose and in Lua uses nothing. */
 function imports(body: string): string {
-  const code = body.replaceAll(/^ {4}source: `(?:\\.|[^\\`])*`/gm, '')
+  const code = body.replaceAll(/^ {4}source: `(?:\\.|[^\\`])*`/gm, '').replaceAll(/\/\*\*.*?\*\//gs, '')
   const readers = READERS.map(readerAlias).filter((reader) => code.includes(`${reader}(`))
   const names = [
     'openUnit',

@@ -25,7 +25,7 @@ export function readerAlias(reader: string): string {
 /** The object; `path` is `feed/append`, `name` what its functions are called after. */
 export function operationText(path: string, name: string, operation: OperationContract): string {
   const parts = operation.keys.filter(({ repeated }) => !repeated).map(({ part }) => `'${part}'`)
-  const runs = operation.lines.map(([built, file, line]) => `    [${built}, '${file}', ${line}],`)
+  const runs = operation.lines.map(([built, file, line]) => `    [${built}, ${quoted(file)}, ${line}],`)
   return [
     '{',
     scriptText(path, operation),
@@ -35,6 +35,17 @@ export function operationText(path: string, name: string, operation: OperationCo
     decoder(name, operation.answers),
     '}\n',
   ].join('\n')
+}
+
+/** Any text in single quotes. */
+function quoted(text: string): string {
+  // oxlint-disable-next-line no-control-regex
+  const escaped = text.replace(/[\\']/g, '\\$&').replace(/[\0-\x1f\x7f\u2028\u2029]/g, codeOf)
+  return `'${escaped}'`
+}
+
+function codeOf(character: string): string {
+  return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`
 }
 
 export function docstring(text: string): string {

@@ -1,4 +1,5 @@
 import type { LineRun } from './contract.ts'
+import { layoutOf } from './layout.ts'
 import type { Problem } from './problem.ts'
 
 /** A script with its fragments spliced in. */
@@ -48,51 +49,74 @@ export function linesOf(text: string): string[] {
 
 const UNREADABLE = 'an include is a line of its own: -- @include shared/name'
 
+interface Scope {
+  /** The file that it is in, as often as that is spliced in. */
+  readonly reading: object
+  /** Its last line there. */
+  readonly end: number
+}
+
 class Splicer {
   readonly out: string[] = []
   readonly lines: LineRun[] = []
   readonly includes: Include[] = []
   readonly problems: Problem[] = []
   readonly #read: ReadFragment
-  /** The fragments that are known here, and how far their block is indented. */
+  /** The blocks with fragments in them that are open here, each in the one before. */
+  readonly #scopes: Scope[] = []
+  /** The fragments that are known here, and in how many blocks. */
   readonly #known = new Map<string, number>()
 
   constructor(read: ReadFragment) {
     this.#read = read
   }
 
-  /** `indent`: of the block that all of it stands in. */
-  add(file: string, text: string, open: readonly string[], indent = 0): void {
+  add(file: string, text: string, open: readonly string[]): void {
+    const reading = layoutOf(text)
     let startsRun = true
     for (const [index, line] of linesOf(text).entries()) {
-      const name = INCLUDE.exec(line)?.[1]
-      const depth = indent + line.length - line.trimStart().length
-      if (line.trim() !== '') this.#leave(depth)
+      const at = { file, line: index + 1 }
+      this.#leave(reading, at.line)
+      const isCode = !reading.isWithinToken(at.line)
+      const name = isCode ? INCLUDE.exec(line)?.[1] : undefined
       if (name === undefined) {
-        if (MEANT.test(line)) this.#refuse({ file, line: index + 1 }, UNREADABLE)
-        if (startsRun) this.lines.push([this.out.length + 1, file, index + 1])
+        if (isCode && MEANT.test(line)) this.#refuse(at, UNREADABLE)
+        if (startsRun) this.lines.push([this.out.length + 1, file, at.line])
         this.out.push(line)
         startsRun = false
       } else {
-        this.#include(name, { file, line: index + 1 }, open, depth)
+        this.#enter(reading, reading.blockEnd(at.line))
+        this.#include(name, at, open)
         startsRun = true
       }
     }
+    this.#leave(reading, Infinity)
   }
 
-  #leave(depth: number): void {
-    for (const [name, indent] of this.#known) if (indent > depth) this.#known.delete(name)
+  #enter(reading: object, end: number): void {
+    const inner = this.#scopes.at(-1)
+    const isOpen = inner?.reading === reading && inner.end === end
+    if (end !== Infinity && !isOpen) this.#scopes.push({ reading, end })
   }
 
-  #include(name: string, at: Place, open: readonly string[], depth: number): void {
+  #leave(reading: object, line: number): void {
+    for (;;) {
+      const inner = this.#scopes.at(-1)
+      if (inner === undefined || inner.reading !== reading || inner.end >= line) return
+      this.#scopes.pop()
+      for (const [name, depth] of this.#known) if (depth > this.#scopes.length) this.#known.delete(name)
+    }
+  }
+
+  #include(name: string, at: Place, open: readonly string[]): void {
     if (open.includes(name))
       return this.#refuse(at, `includes go in a circle: ${[...open, name].join(' → ')}`)
     if (this.#known.has(name)) return
-    this.#known.set(name, depth)
+    this.#known.set(name, this.#scopes.length)
     const fragment = this.#read(name)
     if (!fragment) return this.#refuse(at, `there is no fragment ${name}`)
     this.includes.push({ fragment: fragment.file, at })
-    this.add(fragment.file, fragment.text, [...open, name], depth)
+    this.add(fragment.file, fragment.text, [...open, name])
   }
 
   #refuse(at: Place, message: string): void {

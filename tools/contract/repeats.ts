@@ -3,7 +3,8 @@
 
 import type { Expression } from 'luaparse'
 import type { RedisCall } from './redis-calls.ts'
-import { literal } from './scope.ts'
+import { mayBeSameKey } from './same-key.ts'
+import { literal, type Names } from './scope.ts'
 
 const ALWAYS: ReadonlySet<string> = new Set(
   `INCR INCRBY INCRBYFLOAT DECR DECRBY APPEND GETSET GETDEL RENAME RENAMENX
@@ -14,28 +15,65 @@ const ALWAYS: ReadonlySet<string> = new Set(
 )
 
 /** By what stands behind the command. An argument that is not written out is taken for the worse. */
-const SOMETIMES: Readonly<Record<string, (args: readonly Expression[]) => boolean>> = {
-  SET: (args) => says(args, 'GET'),
-  ZADD: (args) => says(args, 'INCR'),
-  BITFIELD: (args) => says(args, 'INCRBY'),
+const SOMETIMES: Readonly<Record<string, (args: readonly Expression[], names: Names) => boolean>> = {
+  SET: (args) => mayReadBack(args.slice(2)),
+  ZADD: (args) => optionsOf(args.slice(1)).includes('INCR'),
+  BITFIELD: (args) => mayIncrease(args.slice(1)),
   RESTORE: (args) => !says(args, 'REPLACE'),
-  XGROUP: (args) => says(args.slice(0, 1), 'CREATE'),
+  XGROUP: (args) => !['SETID', 'DESTROY', 'CREATECONSUMER', 'DELCONSUMER'].includes(word(args[0]) ?? ''),
   LREM: (args) => constant(args[1]) !== '0',
   // What is kept is counted from one end: the second time it is all there is.
   LTRIM: (args) => !keepsEnd(constant(args[1]), constant(args[2])),
   ZREMRANGEBYRANK: (args) => !leavesEnd(constant(args[1]), constant(args[2])),
-  ZUNIONSTORE: intoSource,
-  ZINTERSTORE: intoSource,
-  BITOP: (args) => literal(args[0]) === 'XOR' && intoSource(args.slice(1)),
+  ZUNIONSTORE: ([into, , ...from], names) => isAmong(into, from, names),
+  ZINTERSTORE: ([into, , ...from], names) => isAmong(into, from, names),
+  ZRANGESTORE: ([into, from], names) => isAmong(into, [from], names),
+  // Less the others of what is there already: the second time nothing of them is left.
+  SDIFFSTORE: ([into, , ...less], names) => isAmong(into, less, names),
+  ZDIFFSTORE: ([into, , , ...less], names) => isAmong(into, less, names),
+  BITOP: ([how, into, ...from], names) =>
+    !['AND', 'OR'].includes(word(how) ?? '') && isAmong(into, from, names),
 }
 
 /** True where running the call twice is not the same as running it once. */
-export function differsTwice({ name, args }: RedisCall): boolean {
-  return ALWAYS.has(name) || (SOMETIMES[name]?.(args) ?? false)
+export function differsTwice({ name, args }: RedisCall, names: Names): boolean {
+  return ALWAYS.has(name) || (SOMETIMES[name]?.(args, names) ?? false)
 }
 
-function says(args: readonly Expression[], word: string): boolean {
-  return args.some((argument) => literal(argument)?.toUpperCase() === word)
+function word(node: Expression | undefined): string | null {
+  return literal(node)?.toUpperCase() ?? null
+}
+
+/** Options of SET, some with a value behind them. */
+function mayReadBack(options: readonly Expression[]): boolean {
+  for (let at = 0; at < options.length; at++) {
+    const option = word(options[at])
+    if (option === null || option === 'GET') return true
+    if (['EX', 'PX', 'EXAT', 'PXAT'].includes(option)) at += 1
+  }
+  return false
+}
+
+const PARTS_OF_BITFIELD: Readonly<Record<string, number>> = { GET: 3, SET: 4, OVERFLOW: 2 }
+
+function mayIncrease(parts: readonly Expression[]): boolean {
+  for (let at = 0; at < parts.length; ) {
+    const size = PARTS_OF_BITFIELD[word(parts[at]) ?? '']
+    if (size === undefined) return true
+    at += size
+  }
+  return false
+}
+
+/** The words before the first score. */
+function optionsOf(args: readonly Expression[]): (string | null)[] {
+  const words = args.map(word)
+  const end = words.findIndex((each) => !['NX', 'XX', 'GT', 'LT', 'CH', 'INCR'].includes(each ?? ''))
+  return end < 0 ? words : words.slice(0, end)
+}
+
+function says(args: readonly Expression[], option: string): boolean {
+  return args.some((argument) => word(argument) === option)
 }
 
 /** A number or a text that is written out; null for what is computed. */
@@ -57,7 +95,16 @@ function leavesEnd(first: string | null, last: string | null): boolean {
   return first !== null && !first.startsWith('-') && last === '-1'
 }
 
-function intoSource([target, ...args]: readonly Expression[]): boolean {
-  if (target?.type !== 'Identifier') return true
-  return args.some((argument) => argument.type === 'Identifier' && argument.name === target.name)
+/** Weights and the like stand there too, and are no keys. */
+function isAmong(
+  into: Expression | undefined,
+  from: readonly (Expression | undefined)[],
+  names: Names,
+): boolean {
+  const keys = from.filter((each) => each !== undefined && !isPlain(each)) as Expression[]
+  return into === undefined || keys.some((key) => mayBeSameKey(into, key, names))
+}
+
+function isPlain(node: Expression): boolean {
+  return constant(node) !== null
 }

@@ -10,6 +10,8 @@ export interface Binding {
   readonly init: Lua.Expression | null
   /** The function that it names. */
   readonly fn: Lua.FunctionDeclaration | null
+  /** The statement that makes it, and nothing else. */
+  readonly statement: Lua.Statement | null
   /** Of a parameter: its function and its place there, from 0. */
   readonly place: { readonly fn: Lua.FunctionDeclaration; readonly index: number } | null
   readonly reads: Lua.Identifier[]
@@ -36,6 +38,25 @@ export function lineOf(node: Lua.Node): number {
   return node.loc?.start.line ?? 1
 }
 
+/** Where a node stands in the text. */
+export interface Span {
+  readonly from: number
+  /** Behind its last character. */
+  readonly to: number
+}
+
+/** The parser gives it, its types leave it out. */
+export function spanOf(node: Lua.Node): Span {
+  const { range } = node as { readonly range?: readonly [number, number] }
+  if (range === undefined) throw new TypeError('the script was read without ranges')
+  return { from: range[0], to: range[1] }
+}
+
+export function isWithin(node: Lua.Node, spans: readonly Span[]): boolean {
+  const { from, to } = spanOf(node)
+  return spans.some((span) => span.from <= from && to <= span.to)
+}
+
 /** The text of a string literal without its quotes; null for anything else. */
 export function literal(node: Lua.Node | undefined): string | null {
   return node?.type === 'StringLiteral' ? node.raw.replace(/^(\[=*\[|.)|(\]=*\]|.)$/gs, '') : null
@@ -52,7 +73,7 @@ export function resolve(chunk: Lua.Chunk): Names {
   return resolver
 }
 
-type New = Partial<Pick<Binding, 'init' | 'fn' | 'place'>>
+type New = Partial<Pick<Binding, 'init' | 'fn' | 'statement' | 'place'>>
 
 class Resolver implements Names {
   readonly bindings: Binding[] = []
@@ -132,18 +153,21 @@ class Resolver implements Names {
     this.#resolved.set(target, binding)
   }
 
-  #local({ variables, init }: Lua.LocalStatement): void {
+  #local(local: Lua.LocalStatement): void {
+    const { variables, init } = local
+    const statement = variables.length === 1 && init.length <= 1 ? local : null
     this.#all(init)
     for (const [index, name] of variables.entries()) {
       const value = init[index] ?? null
       const shared = value !== null && index === init.length - 1 && variables.length > init.length
       const fn = value?.type === 'FunctionDeclaration' ? value : null
-      this.#declare(name, 'local', { init: shared ? null : value, fn })
+      this.#declare(name, 'local', { init: shared ? null : value, fn, statement })
     }
   }
 
   #function(fn: Lua.FunctionDeclaration): void {
-    if (fn.identifier?.type === 'Identifier' && fn.isLocal) this.#declare(fn.identifier, 'local', { fn })
+    if (fn.identifier?.type === 'Identifier' && fn.isLocal)
+      this.#declare(fn.identifier, 'local', { fn, statement: fn })
     else if (fn.identifier) this.#write(fn.identifier)
     this.block(fn.body, () => {
       for (const [index, parameter] of fn.parameters.entries()) {
@@ -160,9 +184,20 @@ class Resolver implements Names {
     this.block(loop.body, () => variables.forEach((name) => this.#declare(name, 'loop', {})))
   }
 
-  #declare(name: Lua.Identifier, kind: Binding['kind'], { init = null, fn = null, place = null }: New): void {
+  #declare(name: Lua.Identifier, kind: Binding['kind'], of: New): void {
+    const { init = null, fn = null, statement = null, place = null } = of
     const line = lineOf(name)
-    const binding: Binding = { name: name.name, line, kind, init, fn, place, reads: [], writes: [] }
+    const binding: Binding = {
+      name: name.name,
+      line,
+      kind,
+      init,
+      fn,
+      statement,
+      place,
+      reads: [],
+      writes: [],
+    }
     this.bindings.push(binding)
     this.#resolved.set(name, binding)
     if (fn) this.#owners.set(fn, binding)

@@ -47,8 +47,12 @@ export function refuseInto(problems: Problem[], built: Built): Refuse {
 
 function readChunk(source: string, refuse: Refuse): Chunk | null {
   try {
-    return parse(source, { luaVersion: '5.1', locations: true })
+    return parse(source, { luaVersion: '5.1', locations: true, ranges: true })
   } catch (error) {
+    if (error instanceof RangeError) {
+      refuse(1, 'is nested too deeply')
+      return null
+    }
     const [, line, message] =
       (error instanceof SyntaxError && /^\[(\d+):\d+\] (.*)$/s.exec(error.message)) || []
     if (line === undefined || message === undefined) throw error

@@ -1,8 +1,9 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
-import { basename, join, resolve } from 'node:path'
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
+import { basename, join, resolve, sep } from 'node:path'
 import type { ReadFragment } from './include.ts'
 import type { Problem } from './problem.ts'
 import type { Source } from './script.ts'
+import { readText } from './source-text.ts'
 
 interface SourceFile extends Source {
   readonly text: string
@@ -28,11 +29,20 @@ export const RESERVED: ReadonlySet<string> = new Set(
 /** The fragments of ours that other folders may include, as `perilune/clock`. */
 const GENERAL: readonly string[] = ['calls', 'clock', 'exact', 'exact-range', 'next-token']
 
-/** Files are named from the folder on: `lua/feed/append.lua`. `library`: the folder of the fragments of ours. */
+/**
+ * Files are named from the folder on: `lua/feed/append.lua`. `library`: the folder of the fragments of ours. Problems of
+ * fragments are there once these are read.
+ */
 export function readTree(root: string, library?: string): Tree {
   const shown = basename(resolve(root))
-  const operations = structuresOf(root).flatMap((structure) => operationsOf(root, structure))
-  const problems = operations.flatMap(({ name, file }) => misnamed(name, file))
+  const problems: Problem[] = straysIn(root).map((path) => ({
+    file: `${shown}/${path}`,
+    line: 1,
+    message: STRAY,
+  }))
+  const operations = structuresOf(root).flatMap((structure) => operationsOf(root, structure, problems))
+  problems.push(...operations.flatMap(({ name, file }) => misnamed(name, file)))
+  const texts = new Map<string, string>()
   return { operations, problems, fragment: readFragment }
 
   function readFragment(name: string): { file: string; text: string } | null {
@@ -40,7 +50,10 @@ export function readTree(root: string, library?: string): Tree {
     if (general !== undefined && library !== undefined) return generalFragment(library, general)
     const path = join(root, `${name}.lua`)
     if (!name.startsWith('shared/') || name.includes('..') || !existsSync(path)) return null
-    return { file: `${shown}/${name}.lua`, text: readFileSync(path, 'utf8') }
+    const file = `${shown}/${name}.lua`
+    const text = texts.get(name) ?? readText(path, file, problems)
+    texts.set(name, text)
+    return { file, text }
   }
 }
 
@@ -55,21 +68,34 @@ function generalFragment(library: string, name: string): { file: string; text: s
 
 /** The structures of a folder, sorted. */
 export function structuresOf(root: string): string[] {
-  const folders = readdirSync(root, { withFileTypes: true }).filter((entry) => entry.isDirectory())
-  return folders
-    .map(({ name }) => name)
-    .filter((name) => name !== 'shared')
+  return readdirSync(root)
+    .filter((name) => name !== 'shared' && statSync(join(root, name)).isDirectory())
     .toSorted()
 }
 
-function operationsOf(root: string, structure: string): SourceFile[] {
+function operationsOf(root: string, structure: string, problems: Problem[]): SourceFile[] {
   const files = readdirSync(join(root, structure)).filter((file) => file.endsWith('.lua'))
-  return files.toSorted().map((file) => ({
-    name: `${structure}/${file.slice(0, -'.lua'.length)}`,
-    structure,
-    file: `${basename(resolve(root))}/${structure}/${file}`,
-    text: readFileSync(join(root, structure, file), 'utf8'),
-  }))
+  return files.toSorted().map((each) => {
+    const file = `${basename(resolve(root))}/${structure}/${each}`
+    return {
+      name: `${structure}/${each.slice(0, -'.lua'.length)}`,
+      structure,
+      file,
+      text: readText(join(root, structure, each), file, problems),
+    }
+  })
+}
+
+const STRAY = 'nothing is made of it: operations lie in <structure>/<operation>.lua, fragments in shared'
+
+/** Files of Lua that lie where neither operations nor fragments do. */
+function straysIn(root: string): string[] {
+  const files = readdirSync(root, { recursive: true, encoding: 'utf8' }).map((path) =>
+    path.split(sep).join('/'),
+  )
+  return files.filter(
+    (path) => /\.lua$/i.test(path) && !path.startsWith('shared/') && !/^[^/]+\/[^/]+\.lua$/.test(path),
+  )
 }
 
 function misnamed(name: string, file: string): Problem[] {

@@ -1,0 +1,133 @@
+// What is left out of the text that Redis is sent: functions that nobody calls, and nothing else.
+
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect, onTestFinished, test } from 'vitest'
+import { compileTree } from '../../tools/contract/compile.ts'
+import { locate } from '../../tools/contract/include.ts'
+
+const HEAD = `--[[
+Sets the gauge.
+
+@returns set  value:text
+@cost    O(1)
+]]
+local state = KEYS[1] -- string: the gauge
+local value = ARGV[1] -- text: what it shows
+
+`
+const ANSWER = `redis.call('SET', state, value)\nreturn { 'set', value }\n`
+
+/** The built text of an operation behind its declarations, line by line, each with the line of the source it comes from. */
+function sent(body: string, fragment = ''): [line: number, text: string][] {
+  const root = join(mkdtempSync(join(tmpdir(), 'perilune-unused-')), 'redis')
+  onTestFinished(() => rmSync(join(root, '..'), { recursive: true }))
+  mkdirSync(join(root, 'gauge'), { recursive: true })
+  mkdirSync(join(root, 'shared'))
+  writeFileSync(join(root, 'gauge/set.lua'), `${HEAD}${body}`)
+  writeFileSync(join(root, 'shared/odd.lua'), fragment)
+  const operation = compileTree(root).operations['gauge/set']
+  const text = operation?.source.split('\n') ?? []
+  const lines = text.map((line, at): [number, string] => [locate(operation?.lines ?? [], at + 1).line, line])
+  return lines.slice(9, -1)
+}
+
+const ANSWERED = ["redis.call('SET', state, value)", "return { 'set', value }"]
+const texts = (lines: [number, string][]): string[] => lines.map(([, text]) => text)
+
+test('an unused function goes with the comments above it and the empty line behind it', () => {
+  const lines = sent(
+    `-- What is not used.\n-- It is long.\nlocal function odd()\n  return 1\nend\n\n${ANSWER}`,
+  )
+
+  expect(lines).toEqual([
+    [16, ANSWERED[0]],
+    [17, ANSWERED[1]],
+  ])
+})
+
+test('what stands on the lines of an unused function beside it stays', () => {
+  const lines = sent(
+    `local seen = 1 local function odd()\n  return 1\nend redis.call('DEL', state)\nvalue = value .. seen\n${ANSWER}`,
+  )
+
+  expect(lines.map(([at, text]) => [at, text.trim()])).toEqual([
+    [10, 'local seen = 1'],
+    [12, "redis.call('DEL', state)"],
+    [13, 'value = value .. seen'],
+    [14, ANSWERED[0]],
+    [15, ANSWERED[1]],
+  ])
+})
+
+test('a function that is called on its own line stays', () => {
+  const body = `local function clamp(x) return x .. '!' end value = clamp(value)\n${ANSWER}`
+
+  expect(texts(sent(body))).toEqual([body.split('\n')[0], ...ANSWERED])
+})
+
+test('a long comment that ends on the line above, or before a function, stays whole or goes whole', () => {
+  const above = sent(
+    `--[[ what follows\nis not used yet\n-- but will be ]]\nlocal function later()\n  return 1\nend\n\n${ANSWER}`,
+  )
+  const before = sent(`--[[ not\nused ]] local function later() end\n${ANSWER}`)
+
+  expect(texts(above)).toEqual(ANSWERED)
+  expect(texts(before).map((text) => text.trim())).toEqual(['--[[ not', 'used ]]', ...ANSWERED])
+})
+
+test('lines of a text that look like a comment are none', () => {
+  const body = `local text = [[\n-- no comment]]\nlocal function odd() end\nvalue = text\n${ANSWER}`
+
+  expect(texts(sent(body))).toEqual(['local text = [[', '-- no comment]]', 'value = text', ...ANSWERED])
+})
+
+test('a semicolon behind an unused function goes with it', () => {
+  expect(texts(sent(`local function odd() end;\n${ANSWER}`))).toEqual(ANSWERED)
+  expect(texts(sent(`local function odd() end --[[ b ]] ;\n${ANSWER}`)).map((text) => text.trim())).toEqual([
+    '--[[ b ]]',
+    ...ANSWERED,
+  ])
+})
+
+test('an unused function stays where what is before and behind it would become one call', () => {
+  const body = `local call = value local function odd() end (redis).call('SET', state, call)\nreturn { 'set', value }\n`
+
+  expect(texts(sent(body))[0]).toContain('local function odd() end (')
+  expect(texts(sent(body.replace('end (', 'end; (')))[0]).toContain('local function odd() end; (')
+})
+
+test('a function among several that one statement makes stays', () => {
+  const body = `local odd, more = function() end, value\nvalue = more\n${ANSWER}`
+
+  expect(texts(sent(body))).toEqual(['local odd, more = function() end, value', 'value = more', ...ANSWERED])
+})
+
+test('a function that only unused ones call goes too, inside and outside of used ones', () => {
+  const body = `local function one() return 1 end
+local two = function() return one() end
+local function used() local three = function() return two() end return value end
+value = used()\n${ANSWER}`
+
+  expect(texts(sent(body))).toEqual([
+    expect.stringMatching(/^local function used\(\) +return value end$/),
+    'value = used()',
+    ...ANSWERED,
+  ])
+})
+
+test('an include is a comment, and none within a text or another comment', () => {
+  const fragment = "local function odd() return 'odd' end\n"
+  const include = '-- @include shared/odd'
+  const body = `local text = [[\n${include}\n]]\n--[[\n${include}\n]]\nvalue = text\n${ANSWER}`
+
+  expect(texts(sent(body, fragment))).toEqual(body.split('\n').slice(0, -1))
+})
+
+test('an unused function within an unused one goes with it, and what is behind them stays', () => {
+  const inner = '  -- Nobody calls it.\n  local function inner()\n    return 1\n  end\n\n'
+  const body = `local function outer()\n${inner}  return 2\nend\n\nlocal kept = value\nvalue = kept\n${ANSWER}`
+
+  expect(texts(sent(body))).toEqual(['local kept = value', 'value = kept', ...ANSWERED])
+})

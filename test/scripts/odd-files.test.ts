@@ -1,0 +1,150 @@
+// Folders as editors, checkouts and file systems leave them: what is right is taken, all else is refused with file and line.
+
+import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { beforeEach, expect, onTestFinished, test } from 'vitest'
+import { CommandError, generate } from '../../tools/command/generate.ts'
+
+const LIBRARY = join(import.meta.dirname, '../../lua')
+const COUNT = `--[[
+Counts.
+
+@returns counted
+@cost    O(1)
+]]
+local count = KEYS[1] -- string: the number
+redis.call('SET', count, '1')
+return { 'counted' }
+`
+
+let folder: string
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'perilune-files-'))
+  onTestFinished(() => rmSync(folder, { recursive: true }))
+})
+
+function lua(path: string, text: string | Uint8Array): void {
+  const full = join(folder, 'redis', path)
+  mkdirSync(dirname(full), { recursive: true })
+  writeFileSync(full, text)
+}
+
+const run = (check = false, out = 'redis.ts'): string =>
+  generate({ folder: join(folder, 'redis'), out: join(folder, out), check, library: LIBRARY })
+const written = (): string => readFileSync(join(folder, 'redis.ts'), 'utf8')
+
+/** What the command says is wrong, with the way to the folder taken out. */
+function problems(): string[] {
+  try {
+    run()
+  } catch (error) {
+    if (error instanceof CommandError) return error.message.replaceAll(`${folder}/`, '').split('\n')
+    throw error
+  }
+  return []
+}
+
+test('a byte order mark and line breaks of Windows make no difference', () => {
+  lua('demo/count.lua', COUNT)
+  run()
+  const plain = written()
+
+  lua('demo/count.lua', `\ufeff${COUNT.replaceAll('\n', '\r\n')}`)
+
+  expect(run()).toMatch(/redis\.ts is up to date$/)
+  expect(written()).toBe(plain)
+})
+
+test('a module that was checked out with line breaks of Windows is up to date, and any other change is not', () => {
+  lua('demo/count.lua', COUNT)
+  run()
+  writeFileSync(join(folder, 'redis.ts'), written().replaceAll('\n', '\r\n'))
+
+  expect(run(true)).toMatch(/redis\.ts is up to date$/)
+  writeFileSync(join(folder, 'redis.ts'), written().replace("'SET'", "'DEL'"))
+  expect(() => run(true)).toThrow('redis.ts differs')
+})
+
+test('text that is not UTF-8 is refused where it stands, in operations and fragments', () => {
+  const latin = (text: string): Uint8Array => Buffer.from(text, 'latin1')
+  lua('demo/count.lua', latin(COUNT.replace('the number', 'le numéro')))
+  lua('demo/more.lua', COUNT.replace('redis.call', '-- @include shared/odd\nodd()\nredis.call'))
+  lua('shared/odd.lua', latin("local function odd()\n  return 'é'\nend\n"))
+
+  const refused = 'this line is not UTF-8: save the file as UTF-8, or write a byte as \\233'
+  expect(problems()).toEqual([`redis/demo/count.lua:7 ${refused}`, `redis/shared/odd.lua:2 ${refused}`])
+})
+
+test('characters that nobody sees are refused: they would not reach Redis as they are', () => {
+  lua('demo/count.lua', COUNT.replace("'1'", "'\0'"))
+  lua('demo/more.lua', COUNT.replace("'1'", "'\x1b'"))
+
+  expect(problems()).toEqual([
+    'redis/demo/count.lua:8 this line has the control character \\0: write it so, in a text',
+    'redis/demo/more.lua:8 this line has the control character \\27: write it so, in a text',
+  ])
+})
+
+test('files of Lua of which nothing would be made are refused', () => {
+  lua('count.lua', COUNT)
+  lua('demo/count.lua', COUNT)
+  lua('demo/deep/count.lua', COUNT)
+  lua('demo/loud.LUA', COUNT)
+  lua('demo/notes.txt', 'nothing')
+  lua('shared/deep/odd.lua', 'local function odd() end')
+
+  const refused = 'nothing is made of it: operations lie in <structure>/<operation>.lua, fragments in shared'
+  expect(problems()).toEqual([
+    `redis/count.lua:1 ${refused}`,
+    `redis/demo/deep/count.lua:1 ${refused}`,
+    `redis/demo/loud.LUA:1 ${refused}`,
+  ])
+})
+
+test('a folder that is a link is a structure like others', () => {
+  lua('demo/count.lua', COUNT)
+  symlinkSync(join(folder, 'redis/demo'), join(folder, 'redis/linked'))
+
+  run()
+
+  expect(written()).toContain('export function linked(')
+})
+
+test('names of folders and fragments stand in the module as they are', () => {
+  lua("it's/count.lua", COUNT)
+  expect(problems()).toEqual(["redis/it's/count.lua:1 it's is not a name in lower case with hyphens"])
+  rmSync(join(folder, 'redis'), { recursive: true })
+
+  lua('demo/count.lua', COUNT.replace('redis.call', "-- @include shared/it's\nodd()\nredis.call"))
+  lua("shared/it's.lua", 'local function odd() end\n')
+  run()
+
+  expect(written()).toContain(String.raw`'redis/shared/it\'s.lua'`)
+})
+
+test('what the file system refuses is told in one line', () => {
+  lua('demo/count.lua', COUNT)
+  mkdirSync(join(folder, 'taken'))
+  const told = (call: () => unknown): string => {
+    try {
+      call()
+    } catch (error) {
+      if (error instanceof CommandError) return error.message
+      throw error
+    }
+    return ''
+  }
+
+  expect(told(() => run(false, 'taken'))).toMatch(/^cannot write .*taken: EISDIR/)
+  expect(told(() => run(true, 'taken'))).toMatch(/^cannot read .*taken: EISDIR/)
+  if (process.getuid?.() === 0) return
+  chmodSync(join(folder, 'redis/demo/count.lua'), 0)
+  expect(told(() => run())).toMatch(/^cannot read .*count\.lua: EACCES/)
+})
+
+test('nesting that nobody could read is refused as syntax', () => {
+  lua('demo/count.lua', COUNT.replace("'1'", `${'('.repeat(100_000)}1${')'.repeat(100_000)}`))
+
+  expect(problems()).toEqual(['redis/demo/count.lua:1 is nested too deeply'])
+})

@@ -1,0 +1,207 @@
+// What is written compiles under the strictest settings, whatever things are called; names for which it would not are refused.
+
+import { spawnSync } from 'node:child_process'
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { expect, onTestFinished, test } from 'vitest'
+import { CommandError, generate } from '../../tools/command/generate.ts'
+
+const ROOT = join(import.meta.dirname, '../..')
+
+interface Described {
+  readonly structure?: string
+  readonly operation?: string
+  readonly args?: readonly string[]
+  readonly returns?: readonly string[]
+  readonly prose?: string
+}
+
+function operation({ args = [], returns = ['done'], prose = 'Acts.' }: Described): string {
+  const declared = args.map((line, at) =>
+    line.replace('ARGV[]', `ARGV[${at + 1}]`).replace('ARGV,', `ARGV, ${at + 1}`),
+  )
+  const names = declared.flatMap((line) => /^local ([\w, ]+) = /.exec(line)?.[1] ?? [])
+  const answers = returns.map((text) => {
+    const [word = '', ...fields] = text.match(/\S+\[[^\]]*\]\??|\S+/g) ?? []
+    return `{ '${word}'${fields.map((field) => (field.includes('[') ? ', {}' : ", '1'")).join('')} }`
+  })
+  const conditional = answers
+    .slice(1)
+    .map((answer) => `if redis.call('GET', state) == '1' then\n  return ${answer}\nend\n`)
+  return `--[[
+${prose}
+
+${returns.map((text) => `@returns ${text}\n`).join('')}@cost    O(1)
+]]
+local state = KEYS[1] -- string: the state
+${declared.join('\n')}
+redis.call('SET', state, tostring(${names.join(', ').replaceAll(', ', ' or ') || '1'}))
+${conditional.join('')}return ${answers[0]}
+`
+}
+
+function folderOf(all: readonly Described[]): string {
+  mkdirSync(join(ROOT, '.perilune'), { recursive: true })
+  const folder = mkdtempSync(join(ROOT, '.perilune/names-'))
+  onTestFinished(() => rmSync(folder, { recursive: true }))
+  for (const described of all) {
+    const path = join(folder, 'redis', described.structure ?? 'demo', `${described.operation ?? 'act'}.lua`)
+    mkdirSync(dirname(path), { recursive: true })
+    writeFileSync(path, operation(described))
+  }
+  return folder
+}
+
+function write(folder: string): string[] {
+  try {
+    generate({
+      folder: join(folder, 'redis'),
+      out: join(folder, 'redis.ts'),
+      check: false,
+      library: join(ROOT, 'lua'),
+    })
+    return []
+  } catch (error) {
+    if (error instanceof CommandError) return error.message.replaceAll(`${folder}/`, '').split('\n')
+    throw error
+  }
+}
+
+/** What the type checker says of the module, by the settings of this repository and stricter ones. */
+function typeErrors(folder: string, module = 'nodenext'): string {
+  const compilerOptions = {
+    module,
+    moduleResolution: module === 'nodenext' ? 'nodenext' : 'bundler',
+    noImplicitReturns: true,
+    noFallthroughCasesInSwitch: true,
+    allowUnreachableCode: false,
+    allowUnusedLabels: false,
+    isolatedDeclarations: true,
+  }
+  const config = {
+    extends: join(ROOT, 'tsconfig.json'),
+    compilerOptions,
+    files: ['redis.ts'],
+    include: [],
+    exclude: [],
+  }
+  writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify(config))
+  writeFileSync(join(folder, 'package.json'), '{"type": "module"}')
+  return spawnSync(join(ROOT, 'node_modules/.bin/tsc'), ['-p', folder], { encoding: 'utf8' }).stdout
+}
+
+const TAKEN = 'is taken in the module: take another name'
+const EVERY = 'every object has something of this name: take another one'
+const REFUSED: [described: Described, problem: string][] = [
+  [
+    { args: ['local a_1 = tonumber(ARGV[]) -- integer: x', 'local a1 = tonumber(ARGV[]) -- integer: y'] },
+    'redis/demo/act.lua:9 a_1 and a1 are both a1 in TypeScript: rename one',
+  ],
+  [
+    { args: ['local all, all_at = ARGV, -- repeated (a_1:text a1:text): x'] },
+    'redis/demo/act.lua:8 a_1 and a1 are both a1 in TypeScript: rename one',
+  ],
+  [
+    { returns: ['done a_b:text a__b:text'] },
+    'redis/demo/act.lua:4 a_b and a__b are both aB in TypeScript: rename one',
+  ],
+  [
+    { returns: ['done all:[a_1:text a1:text]'] },
+    'redis/demo/act.lua:4 a_1 and a1 are both a1 in TypeScript: rename one',
+  ],
+  [{ args: ["local value_of = ARGV[] == '1' -- flag: x"] }, `redis/demo/act.lua:8 value_of: ${EVERY}`],
+  [
+    { args: ['local all, all_at = ARGV, -- repeated (to_string:text b:text): x'] },
+    `redis/demo/act.lua:8 to_string: ${EVERY}`,
+  ],
+  [{ args: ['local constructor = ARGV[] -- text: x'] }, `redis/demo/act.lua:8 constructor: ${EVERY}`],
+  [{ returns: ['done has_own_property:flag'] }, `redis/demo/act.lua:4 has_own_property: ${EVERY}`],
+  [{ returns: ['done status:text'] }, 'redis/demo/act.lua:1 @returns done: status is the word itself'],
+  [
+    { operation: 'value-of' },
+    'redis/demo/value-of.lua:1 every object has something of this name: take another verb',
+  ],
+  [
+    { operation: 'is-prototype-of' },
+    'redis/demo/is-prototype-of.lua:1 every object has something of this name: take another verb',
+  ],
+  [{ returns: ['a_b x:[y:text]', 'a-b x:[y:text]'] }, `redis/demo/act.lua:1 readXOfDemoActAB ${TAKEN}`],
+  [
+    { args: ['local many = tonumber(ARGV[] or 9007199254740993) -- integer: x'] },
+    'redis/demo/act.lua:8 the default is more than numbers hold: at most 9007199254740991',
+  ],
+  ...[
+    'object',
+    'require',
+    'exports',
+    'module',
+    'undefined',
+    'weak-map',
+    'global-this',
+    'script-unit',
+    'as-list',
+  ].map((structure): [Described, string] => [
+    { structure },
+    expect.stringMatching(new RegExp(`^redis/${structure}/act\\.lua:1 \\w+ ${TAKEN}$`)),
+  ]),
+]
+
+test.each(REFUSED)('refused, with what would be right: %j', (described, problem) => {
+  expect(write(folderOf([described]))).toContainEqual(problem)
+})
+
+test('readers of lists whose names become one are refused', () => {
+  const folder = folderOf([
+    { operation: 'add', returns: ['up-x x:[y:text]'] },
+    { operation: 'add-up', returns: ['x x:[y:text]'] },
+  ])
+
+  expect(write(folder)).toEqual([`redis/demo/add.lua:1 readXOfDemoAddUpX ${TAKEN}`])
+})
+
+const STRUCTURES = `args answer encoded flat found function-name item list map name number of parts perilune-x
+  promise-x script set state string symbol then-x this-x to type unit value error date boolean redis status call
+  caller unknown any never infinity nan`.split(/\s+/)
+const PROSE =
+  'Says asText( and asList(, withoutDefaults(, <Argument>, : Reply | and & CallId. `${odd}` \\ */ /** @x'
+const TAKEN_WELL: Described[] = [
+  ...STRUCTURES.map((structure) => ({ structure })),
+  { operation: 'list', returns: ['listed names:[name:text]', 'none'] },
+  {
+    operation: 'text',
+    returns: ['told at:big half:number? raw:bytes? is:flag?', 'odd rows:[a:bytes? b:flag c:big d:number?]?'],
+  },
+  { operation: 'status', prose: PROSE },
+  {
+    operation: 'call-ids',
+    args: ['local caller = ARGV[] -- text: who', 'local call = ARGV[] -- text: which'],
+  },
+  {
+    operation: 'many',
+    args: [
+      'local args = ARGV[] -- text: ${a} `b` \\ */',
+      'local reply = tonumber(ARGV[]) -- number: x',
+      'local then_ = ARGV[] -- bytes: x',
+      'local all, at = ARGV, -- repeated (item:bytes encoded:flag new:number class:integer): x',
+    ],
+  },
+  {
+    operation: 'left-out',
+    args: [
+      'local caller = ARGV[] -- text: who',
+      'local call = ARGV[] -- text: which',
+      "local is = ARGV[] == '1' -- flag: x",
+      "local not_so = ARGV[] ~= '0' -- flag: x",
+      'local times = tonumber(ARGV[] or 007) -- integer: x',
+    ],
+  },
+  { operation: 'each', args: ['local all, all_at = ARGV, -- repeated (one:flag): x'] },
+]
+
+test('whatever is written passes the type checker, for ES modules and for bundlers', () => {
+  const folder = folderOf(TAKEN_WELL)
+
+  expect(write(folder)).toEqual([])
+  expect(typeErrors(folder)).toBe('')
+  expect(typeErrors(folder, 'preserve')).toBe('')
+})
