@@ -39,7 +39,7 @@ export type AbandonAnswer =
 export const abandon: Operation<AbandonArguments, AbandonAnswer> = {
   script: {
     name: 'semaphore/abandon',
-    sha1: '5c825129fcbe4f0d8624e63ed08da03dca7822e9',
+    sha1: 'cac8e9ee6f30128e9030c2816c1db64c84c507be',
     reads: false,
     bytes: false,
     source: `--[[
@@ -231,8 +231,9 @@ local function fits(semaphore, weight)
 end
 -- Writes the main key of a semaphore; see shared/semaphore/state.
 
--- How long a semaphore that nobody uses is remembered.
-local SEMAPHORE_KEPT_MS = 600000
+-- How long a semaphore that nobody uses is remembered. Longer than its permits, which go a minute to eleven after the last of
+-- them has ended: permits that nobody had counted would be taken from the count of others once they are removed.
+local SEMAPHORE_KEPT_MS = 720000
 -- One with waiters outlives the longest wait.
 local AWAITED_SEMAPHORE_KEPT_MS = 7200000
 -- A limit that somebody has set is not forgotten over a quiet weekend.
@@ -289,7 +290,7 @@ local function permit_of(permits, ids, id)
   return token, tonumber(redis.call('ZSCORE', permits, token) or 0)
 end
 -- Granting permits and removing them; see shared/semaphore/permit.
-local PERMITS_KEPT_MS = 600000
+local PERMITS_KEPT_MS = 60000
 -- The end of the keys is moved in steps, so that most grants need not move it.
 local KEPT_STEP_MS = 600000
 
@@ -578,18 +579,18 @@ return { 'abandoned', served == 'more' and 1 or 0 }
     [122, 'lua/shared/line.lua', 1],
     [142, 'lua/shared/semaphore/state.lua', 1],
     [188, 'lua/shared/semaphore/save.lua', 1],
-    [229, 'lua/shared/semaphore/permit.lua', 1],
-    [247, 'lua/shared/semaphore/permits.lua', 1],
-    [307, 'lua/shared/semaphore/permits.lua', 74],
-    [322, 'lua/shared/semaphore/reap.lua', 1],
-    [328, 'lua/shared/note-late.lua', 1],
-    [336, 'lua/shared/semaphore/reap.lua', 8],
-    [349, 'lua/shared/semaphore/serve.lua', 1],
-    [402, 'lua/shared/send-back.lua', 1],
-    [440, 'lua/shared/semaphore/serve.lua', 55],
-    [460, 'lua/shared/call-other.lua', 1],
-    [469, 'lua/shared/semaphore/serve.lua', 76],
-    [497, 'lua/semaphore/abandon.lua', 34],
+    [230, 'lua/shared/semaphore/permit.lua', 1],
+    [248, 'lua/shared/semaphore/permits.lua', 1],
+    [308, 'lua/shared/semaphore/permits.lua', 74],
+    [323, 'lua/shared/semaphore/reap.lua', 1],
+    [329, 'lua/shared/note-late.lua', 1],
+    [337, 'lua/shared/semaphore/reap.lua', 8],
+    [350, 'lua/shared/semaphore/serve.lua', 1],
+    [403, 'lua/shared/send-back.lua', 1],
+    [441, 'lua/shared/semaphore/serve.lua', 55],
+    [461, 'lua/shared/call-other.lua', 1],
+    [470, 'lua/shared/semaphore/serve.lua', 76],
+    [498, 'lua/semaphore/abandon.lua', 34],
   ],
   encode(args) {
     return withoutDefaults([
@@ -660,7 +661,7 @@ export type AcquireAnswer =
 export const acquire: Operation<AcquireArguments, AcquireAnswer> = {
   script: {
     name: 'semaphore/acquire',
-    sha1: '83d5341c771262f2e33c0ba65e30e670aa3b4234',
+    sha1: 'ac7053d6606d828e6f30e9036d1dd5d0a34e4ee5',
     reads: false,
     bytes: false,
     source: `--[[
@@ -800,8 +801,9 @@ local function fits(semaphore, weight)
 end
 -- Writes the main key of a semaphore; see shared/semaphore/state.
 
--- How long a semaphore that nobody uses is remembered.
-local SEMAPHORE_KEPT_MS = 600000
+-- How long a semaphore that nobody uses is remembered. Longer than its permits, which go a minute to eleven after the last of
+-- them has ended: permits that nobody had counted would be taken from the count of others once they are removed.
+local SEMAPHORE_KEPT_MS = 720000
 -- One with waiters outlives the longest wait.
 local AWAITED_SEMAPHORE_KEPT_MS = 7200000
 -- A limit that somebody has set is not forgotten over a quiet weekend.
@@ -863,7 +865,7 @@ local function permit_of(permits, ids, id)
   return token, tonumber(redis.call('ZSCORE', permits, token) or 0)
 end
 -- Granting permits and removing them; see shared/semaphore/permit.
-local PERMITS_KEPT_MS = 600000
+local PERMITS_KEPT_MS = 60000
 -- The end of the keys is moved in steps, so that most grants need not move it.
 local KEPT_STEP_MS = 600000
 
@@ -1278,20 +1280,20 @@ return { 'full', recheck_ms }
     [78, 'lua/shared/stand.lua', 1],
     [90, 'lua/shared/semaphore/state.lua', 1],
     [136, 'lua/shared/semaphore/save.lua', 1],
-    [182, 'lua/shared/semaphore/permit.lua', 1],
-    [200, 'lua/shared/semaphore/permits.lua', 1],
-    [288, 'lua/shared/semaphore/reap.lua', 1],
-    [294, 'lua/shared/note-late.lua', 1],
-    [302, 'lua/shared/semaphore/reap.lua', 8],
-    [315, 'lua/semaphore/acquire.lua', 41],
-    [349, 'lua/shared/tell.lua', 1],
-    [402, 'lua/shared/line.lua', 1],
-    [422, 'lua/shared/semaphore/serve.lua', 1],
-    [475, 'lua/shared/send-back.lua', 1],
-    [513, 'lua/shared/semaphore/serve.lua', 55],
-    [533, 'lua/shared/call-other.lua', 1],
-    [542, 'lua/shared/semaphore/serve.lua', 76],
-    [570, 'lua/semaphore/acquire.lua', 78],
+    [183, 'lua/shared/semaphore/permit.lua', 1],
+    [201, 'lua/shared/semaphore/permits.lua', 1],
+    [289, 'lua/shared/semaphore/reap.lua', 1],
+    [295, 'lua/shared/note-late.lua', 1],
+    [303, 'lua/shared/semaphore/reap.lua', 8],
+    [316, 'lua/semaphore/acquire.lua', 41],
+    [350, 'lua/shared/tell.lua', 1],
+    [403, 'lua/shared/line.lua', 1],
+    [423, 'lua/shared/semaphore/serve.lua', 1],
+    [476, 'lua/shared/send-back.lua', 1],
+    [514, 'lua/shared/semaphore/serve.lua', 55],
+    [534, 'lua/shared/call-other.lua', 1],
+    [543, 'lua/shared/semaphore/serve.lua', 76],
+    [571, 'lua/semaphore/acquire.lua', 78],
   ],
   encode(args) {
     return withoutDefaults([
@@ -1519,7 +1521,7 @@ function readPermitsOfExtendExtended(part: Reply | undefined): (number)[] {
 export const extend: Operation<ExtendArguments, ExtendAnswer> = {
   script: {
     name: 'semaphore/extend',
-    sha1: 'beed6a9a912c705523ab49dc00e2c100e9696b45',
+    sha1: '2e4358b600bf7795ba4eaf5ddcf7d9b08dbcdce5',
     reads: false,
     bytes: false,
     source: `--[[
@@ -1583,8 +1585,9 @@ end
 
 -- Writes the main key of a semaphore; see shared/semaphore/state.
 
--- How long a semaphore that nobody uses is remembered.
-local SEMAPHORE_KEPT_MS = 600000
+-- How long a semaphore that nobody uses is remembered. Longer than its permits, which go a minute to eleven after the last of
+-- them has ended: permits that nobody had counted would be taken from the count of others once they are removed.
+local SEMAPHORE_KEPT_MS = 720000
 -- One with waiters outlives the longest wait.
 local AWAITED_SEMAPHORE_KEPT_MS = 7200000
 -- A limit that somebody has set is not forgotten over a quiet weekend.
@@ -1628,7 +1631,7 @@ end
 local MOST_REAPED = 1000
 
 -- Granting permits and removing them; see shared/semaphore/permit.
-local PERMITS_KEPT_MS = 600000
+local PERMITS_KEPT_MS = 60000
 -- The end of the keys is moved in steps, so that most grants need not move it.
 local KEPT_STEP_MS = 600000
 
@@ -1691,11 +1694,11 @@ return { 'extended', now_ms, ends }
     [12, 'lua/shared/clock.lua', 1],
     [18, 'lua/shared/semaphore/state.lua', 1],
     [60, 'lua/shared/semaphore/save.lua', 1],
-    [101, 'lua/shared/semaphore/permit.lua', 1],
-    [106, 'lua/shared/semaphore/permits.lua', 1],
-    [111, 'lua/shared/semaphore/permits.lua', 22],
-    [121, 'lua/shared/semaphore/permits.lua', 45],
-    [132, 'lua/semaphore/extend.lua', 19],
+    [102, 'lua/shared/semaphore/permit.lua', 1],
+    [107, 'lua/shared/semaphore/permits.lua', 1],
+    [112, 'lua/shared/semaphore/permits.lua', 22],
+    [122, 'lua/shared/semaphore/permits.lua', 45],
+    [133, 'lua/semaphore/extend.lua', 19],
   ],
   encode(args) {
     const encoded = new Array<Argument>(args.leases.length * 2)
@@ -1958,7 +1961,7 @@ export type ReleaseAnswer =
 export const release: Operation<ReleaseArguments, ReleaseAnswer> = {
   script: {
     name: 'semaphore/release',
-    sha1: 'a83394fba257a8b58de63344f8ab63af4e41b622',
+    sha1: '2e6c9541e8b640c1035a0f72b1591784b1521221',
     reads: false,
     bytes: false,
     source: `--[[
@@ -2135,8 +2138,9 @@ local function fits(semaphore, weight)
 end
 -- Writes the main key of a semaphore; see shared/semaphore/state.
 
--- How long a semaphore that nobody uses is remembered.
-local SEMAPHORE_KEPT_MS = 600000
+-- How long a semaphore that nobody uses is remembered. Longer than its permits, which go a minute to eleven after the last of
+-- them has ended: permits that nobody had counted would be taken from the count of others once they are removed.
+local SEMAPHORE_KEPT_MS = 720000
 -- One with waiters outlives the longest wait.
 local AWAITED_SEMAPHORE_KEPT_MS = 7200000
 -- A limit that somebody has set is not forgotten over a quiet weekend.
@@ -2179,7 +2183,7 @@ local function parse_permit(text)
 end
 
 -- Granting permits and removing them; see shared/semaphore/permit.
-local PERMITS_KEPT_MS = 600000
+local PERMITS_KEPT_MS = 60000
 -- The end of the keys is moved in steps, so that most grants need not move it.
 local KEPT_STEP_MS = 600000
 
@@ -2462,18 +2466,18 @@ return { 'released', served == 'more' and 1 or 0 }
     [107, 'lua/shared/line.lua', 1],
     [127, 'lua/shared/semaphore/state.lua', 1],
     [173, 'lua/shared/semaphore/save.lua', 1],
-    [208, 'lua/shared/semaphore/permit.lua', 1],
-    [218, 'lua/shared/semaphore/permits.lua', 1],
-    [278, 'lua/shared/semaphore/permits.lua', 74],
-    [293, 'lua/shared/semaphore/reap.lua', 1],
-    [299, 'lua/shared/note-late.lua', 1],
-    [307, 'lua/shared/semaphore/reap.lua', 8],
-    [320, 'lua/shared/semaphore/serve.lua', 1],
-    [373, 'lua/shared/send-back.lua', 1],
-    [411, 'lua/shared/semaphore/serve.lua', 55],
-    [431, 'lua/shared/call-other.lua', 1],
-    [440, 'lua/shared/semaphore/serve.lua', 76],
-    [468, 'lua/semaphore/release.lua', 31],
+    [209, 'lua/shared/semaphore/permit.lua', 1],
+    [219, 'lua/shared/semaphore/permits.lua', 1],
+    [279, 'lua/shared/semaphore/permits.lua', 74],
+    [294, 'lua/shared/semaphore/reap.lua', 1],
+    [300, 'lua/shared/note-late.lua', 1],
+    [308, 'lua/shared/semaphore/reap.lua', 8],
+    [321, 'lua/shared/semaphore/serve.lua', 1],
+    [374, 'lua/shared/send-back.lua', 1],
+    [412, 'lua/shared/semaphore/serve.lua', 55],
+    [432, 'lua/shared/call-other.lua', 1],
+    [441, 'lua/shared/semaphore/serve.lua', 76],
+    [469, 'lua/semaphore/release.lua', 31],
   ],
   encode(args) {
     return withoutDefaults([
@@ -2525,7 +2529,7 @@ export type ResizeAnswer =
 export const resize: Operation<ResizeArguments, ResizeAnswer> = {
   script: {
     name: 'semaphore/resize',
-    sha1: 'b9a207a90661343ef6a3335f90334c994e0791b0',
+    sha1: 'bde158b6df43c5df1535921e9b0149417135ef8f',
     reads: false,
     bytes: false,
     source: `--[[
@@ -2702,8 +2706,9 @@ local function fits(semaphore, weight)
 end
 -- Writes the main key of a semaphore; see shared/semaphore/state.
 
--- How long a semaphore that nobody uses is remembered.
-local SEMAPHORE_KEPT_MS = 600000
+-- How long a semaphore that nobody uses is remembered. Longer than its permits, which go a minute to eleven after the last of
+-- them has ended: permits that nobody had counted would be taken from the count of others once they are removed.
+local SEMAPHORE_KEPT_MS = 720000
 -- One with waiters outlives the longest wait.
 local AWAITED_SEMAPHORE_KEPT_MS = 7200000
 -- A limit that somebody has set is not forgotten over a quiet weekend.
@@ -2746,7 +2751,7 @@ local function parse_permit(text)
 end
 
 -- Granting permits and removing them; see shared/semaphore/permit.
-local PERMITS_KEPT_MS = 600000
+local PERMITS_KEPT_MS = 60000
 -- The end of the keys is moved in steps, so that most grants need not move it.
 local KEPT_STEP_MS = 600000
 
@@ -3025,19 +3030,19 @@ return { 'resized', served == 'more' and 1 or 0 }
     [107, 'lua/shared/line.lua', 1],
     [127, 'lua/shared/semaphore/state.lua', 1],
     [173, 'lua/shared/semaphore/save.lua', 1],
-    [208, 'lua/shared/semaphore/permit.lua', 1],
-    [218, 'lua/shared/semaphore/permits.lua', 1],
-    [249, 'lua/shared/semaphore/permits.lua', 40],
-    [270, 'lua/shared/semaphore/permits.lua', 74],
-    [285, 'lua/shared/semaphore/reap.lua', 1],
-    [291, 'lua/shared/note-late.lua', 1],
-    [299, 'lua/shared/semaphore/reap.lua', 8],
-    [312, 'lua/shared/semaphore/serve.lua', 1],
-    [365, 'lua/shared/send-back.lua', 1],
-    [403, 'lua/shared/semaphore/serve.lua', 55],
-    [423, 'lua/shared/call-other.lua', 1],
-    [432, 'lua/shared/semaphore/serve.lua', 76],
-    [460, 'lua/semaphore/resize.lua', 31],
+    [209, 'lua/shared/semaphore/permit.lua', 1],
+    [219, 'lua/shared/semaphore/permits.lua', 1],
+    [250, 'lua/shared/semaphore/permits.lua', 40],
+    [271, 'lua/shared/semaphore/permits.lua', 74],
+    [286, 'lua/shared/semaphore/reap.lua', 1],
+    [292, 'lua/shared/note-late.lua', 1],
+    [300, 'lua/shared/semaphore/reap.lua', 8],
+    [313, 'lua/shared/semaphore/serve.lua', 1],
+    [366, 'lua/shared/send-back.lua', 1],
+    [404, 'lua/shared/semaphore/serve.lua', 55],
+    [424, 'lua/shared/call-other.lua', 1],
+    [433, 'lua/shared/semaphore/serve.lua', 76],
+    [461, 'lua/semaphore/resize.lua', 31],
   ],
   encode(args) {
     return withoutDefaults([
@@ -3085,7 +3090,7 @@ export type ServeAnswer =
 export const serve: Operation<ServeArguments, ServeAnswer> = {
   script: {
     name: 'semaphore/serve',
-    sha1: 'ea7787d983593bc436dfebecd140d7d5f90ede06',
+    sha1: '448b1e6d494ceb737129c88f0fcc7599f8b04ce2',
     reads: false,
     bytes: false,
     source: `--[[
@@ -3259,8 +3264,9 @@ local function fits(semaphore, weight)
 end
 -- Writes the main key of a semaphore; see shared/semaphore/state.
 
--- How long a semaphore that nobody uses is remembered.
-local SEMAPHORE_KEPT_MS = 600000
+-- How long a semaphore that nobody uses is remembered. Longer than its permits, which go a minute to eleven after the last of
+-- them has ended: permits that nobody had counted would be taken from the count of others once they are removed.
+local SEMAPHORE_KEPT_MS = 720000
 -- One with waiters outlives the longest wait.
 local AWAITED_SEMAPHORE_KEPT_MS = 7200000
 -- A limit that somebody has set is not forgotten over a quiet weekend.
@@ -3309,7 +3315,7 @@ local function parse_permit(text)
 end
 
 -- Granting permits and removing them; see shared/semaphore/permit.
-local PERMITS_KEPT_MS = 600000
+local PERMITS_KEPT_MS = 60000
 -- The end of the keys is moved in steps, so that most grants need not move it.
 local KEPT_STEP_MS = 600000
 
@@ -3580,19 +3586,19 @@ return { 'served', served == 'more' and 1 or 0 }
     [104, 'lua/shared/line.lua', 1],
     [124, 'lua/shared/semaphore/state.lua', 1],
     [170, 'lua/shared/semaphore/save.lua', 1],
-    [211, 'lua/shared/semaphore/permit.lua', 1],
-    [221, 'lua/shared/semaphore/permits.lua', 1],
-    [252, 'lua/shared/semaphore/permits.lua', 40],
-    [273, 'lua/shared/semaphore/permits.lua', 74],
-    [288, 'lua/shared/semaphore/reap.lua', 1],
-    [294, 'lua/shared/note-late.lua', 1],
-    [302, 'lua/shared/semaphore/reap.lua', 8],
-    [315, 'lua/shared/semaphore/serve.lua', 1],
-    [368, 'lua/shared/send-back.lua', 1],
-    [406, 'lua/shared/semaphore/serve.lua', 55],
-    [426, 'lua/shared/call-other.lua', 1],
-    [435, 'lua/shared/semaphore/serve.lua', 76],
-    [463, 'lua/semaphore/serve.lua', 28],
+    [212, 'lua/shared/semaphore/permit.lua', 1],
+    [222, 'lua/shared/semaphore/permits.lua', 1],
+    [253, 'lua/shared/semaphore/permits.lua', 40],
+    [274, 'lua/shared/semaphore/permits.lua', 74],
+    [289, 'lua/shared/semaphore/reap.lua', 1],
+    [295, 'lua/shared/note-late.lua', 1],
+    [303, 'lua/shared/semaphore/reap.lua', 8],
+    [316, 'lua/shared/semaphore/serve.lua', 1],
+    [369, 'lua/shared/send-back.lua', 1],
+    [407, 'lua/shared/semaphore/serve.lua', 55],
+    [427, 'lua/shared/call-other.lua', 1],
+    [436, 'lua/shared/semaphore/serve.lua', 76],
+    [464, 'lua/semaphore/serve.lua', 28],
   ],
   encode(args) {
     return withoutDefaults([
