@@ -39,7 +39,7 @@ export type AbandonAnswer =
 export const abandon: Operation<AbandonArguments, AbandonAnswer> = {
   script: {
     name: 'semaphore/abandon',
-    sha1: 'cac8e9ee6f30128e9030c2816c1db64c84c507be',
+    sha1: 'e8296408e8c22b2a0bcaba4ed35c161c87dee0b0',
     reads: false,
     bytes: false,
     source: `--[[
@@ -499,8 +499,80 @@ end
       redis.call('ZREM', queue, ticket.text)
       tell_process(ticket, 'come ' .. ticket.id, how)
     elseif not fits(semaphore, ticket.units) then
-      local recheck_ms = next_end_in_ms(semaphore, now_ms)
-      if tell_process(ticket, first_message(ticket, recheck_ms), how) then
+-- One that stands first and has to wait although something is free keeps all others waiting: it wants more than that, or to have a lock
+-- alone. As long as it lives it asks every two seconds. One that does not, although others look, sleeps, or has died where the
+-- server cannot tell, and its tickets are sent back. A look is noted behind the point of the ticket's number, in thousandths:
+--   0            nobody has looked since it asked
+--   1 to 400     the second, of 400, in which another one looked and told it that it is the first
+--   401 to 800   the second in which it was told once more, for it had not asked for a while
+local ASKS_MS = 2000
+local SILENT_S = 4
+local LOOKED_S = 400
+
+-- Answers whether this ticket, which was told just now that it is the first, has not asked although it was told twice before.
+-- \`own\` looks.
+local function is_silent(queue, ticket, own, now_ms)
+  if own == '' or process_of({ id = own }) == process_of(ticket) then
+    return false
+  end
+  local score = tonumber(redis.call('ZSCORE', queue, ticket.text))
+  local number = math.floor(score)
+  local noted, second = math.floor((score - number) * 1000 + 0.5), math.floor(now_ms / 1000) % LOOKED_S
+  local told = math.ceil(noted / LOOKED_S)
+  if told > 0 and (second + 1 - noted) % LOOKED_S < SILENT_S then
+    return false
+  elseif told == 2 then
+    return true
+  end
+  local noted_now = told * LOOKED_S + second + 1
+  redis.call('ZADD', queue, 'XX', string.format('%.3f', number + noted_now / 1000), ticket.text)
+  return false
+end
+      local recheck_ms = math.min(next_end_in_ms(semaphore, now_ms), ASKS_MS)
+      if not tell_process(ticket, first_message(ticket, recheck_ms), how) then
+        redis.call('ZREM', queue, ticket.text)
+      elseif fits(semaphore, 1) and is_silent(queue, ticket, own, now_ms) then
+-- Processes that did not take what they were offered.
+local MOST_SENT_BACK = '1999'
+
+-- Removes tickets, and tells their processes to come: each in one message.
+local function remove_and_call(queue, texts, how)
+  local tickets, messages = {}, {}
+  for _, text in ipairs(texts) do
+    local ticket = parse_ticket(text)
+    local process = process_of(ticket)
+    tickets[process] = tickets[process] or ticket
+    messages[process] = messages[process] or {}
+    table.insert(messages[process], 'come ' .. ticket.id)
+  end
+  for from = 1, #texts, 1000 do
+    redis.call('ZREM', queue, unpack(texts, from, math.min(from + 999, #texts)))
+  end
+  for process, lines in pairs(messages) do
+    tell_process(tickets[process], table.concat(lines, '\\n'), how)
+  end
+end
+
+-- Removes the tickets of processes that did not take what they were offered, so that each of these processes is waited
+-- for once; but for the process of \`own\`, which calls and so is awake. Whoever stands in line again stands behind all others.
+local function send_back(queue, late, own, how)
+  late[process_of({ id = own })] = nil
+  if not next(late) then
+    return
+  end
+  local theirs = {}
+  for _, text in ipairs(redis.call('ZRANGE', queue, '0', MOST_SENT_BACK)) do
+    if late[process_of({ id = text })] then
+      theirs[#theirs + 1] = text
+    end
+  end
+  if theirs[1] then
+    remove_and_call(queue, theirs, how)
+  end
+end
+        send_back(queue, { [process_of(ticket)] = true }, own, how)
+        behind = nil
+      else
         if process_of(ticket) == asleep then
 -- Tells the first ticket of another process when to ask: a process that sleeps cannot look after itself.
 local function call_other(queue, process, recheck_ms, how)
@@ -515,7 +587,6 @@ end
         end
         return 'served'
       end
-      redis.call('ZREM', queue, ticket.text)
     elseif ticket.text == own then
       return 'own'
     elseif granted == MOST_GRANTED then
@@ -588,9 +659,13 @@ return { 'abandoned', served == 'more' and 1 or 0 }
     [350, 'lua/shared/semaphore/serve.lua', 1],
     [403, 'lua/shared/send-back.lua', 1],
     [441, 'lua/shared/semaphore/serve.lua', 55],
-    [461, 'lua/shared/call-other.lua', 1],
-    [470, 'lua/shared/semaphore/serve.lua', 76],
-    [498, 'lua/semaphore/abandon.lua', 34],
+    [458, 'lua/shared/silent.lua', 1],
+    [487, 'lua/shared/semaphore/serve.lua', 73],
+    [491, 'lua/shared/send-back.lua', 1],
+    [529, 'lua/shared/semaphore/serve.lua', 78],
+    [533, 'lua/shared/call-other.lua', 1],
+    [542, 'lua/shared/semaphore/serve.lua', 83],
+    [569, 'lua/semaphore/abandon.lua', 34],
   ],
   encode(args) {
     return withoutDefaults([
@@ -661,7 +736,7 @@ export type AcquireAnswer =
 export const acquire: Operation<AcquireArguments, AcquireAnswer> = {
   script: {
     name: 'semaphore/acquire',
-    sha1: 'ac7053d6606d828e6f30e9036d1dd5d0a34e4ee5',
+    sha1: '73114bbb9b23feff5a87b5e79cbfd3ae78828d01',
     reads: false,
     bytes: false,
     source: `--[[
@@ -744,6 +819,14 @@ end
 -- Standing in the line of tickets; see shared/tickets.
 local QUEUE_KEPT_MS = '7200000'
 
+-- The first one asks: it is not silent; see shared/silent.
+local function note_asked(queue, text)
+  local score = redis.call('ZSCORE', queue, text)
+  if string.find(score, '.', 1, true) then
+    redis.call('ZADD', queue, 'XX', math.floor(score), text)
+  end
+end
+
 -- Adds a ticket, as text, behind all others, unless it stands in line already. Answers the number of the newest
 -- ticket, and how many stand before this one.
 local function stand_in_line(queue, text, last_ticket)
@@ -751,7 +834,11 @@ local function stand_in_line(queue, text, last_ticket)
     redis.call('PEXPIRE', queue, QUEUE_KEPT_MS)
     return last_ticket + 1, redis.call('ZCARD', queue) - 1
   end
-  return last_ticket, redis.call('ZRANK', queue, text)
+  local place = redis.call('ZRANK', queue, text)
+  if place == 0 then
+    note_asked(queue, text)
+  end
+  return last_ticket, place
 end
 -- The main key of a semaphore, one text:
 -- '<layout> <limit> <resized> <used> <token> <soonest_end_ms> <last_end_ms> <last_ticket>'.
@@ -1194,8 +1281,80 @@ end
       redis.call('ZREM', queue, ticket.text)
       tell_process(ticket, 'come ' .. ticket.id, how)
     elseif not fits(semaphore, ticket.units) then
-      local recheck_ms = next_end_in_ms(semaphore, now_ms)
-      if tell_process(ticket, first_message(ticket, recheck_ms), how) then
+-- One that stands first and has to wait although something is free keeps all others waiting: it wants more than that, or to have a lock
+-- alone. As long as it lives it asks every two seconds. One that does not, although others look, sleeps, or has died where the
+-- server cannot tell, and its tickets are sent back. A look is noted behind the point of the ticket's number, in thousandths:
+--   0            nobody has looked since it asked
+--   1 to 400     the second, of 400, in which another one looked and told it that it is the first
+--   401 to 800   the second in which it was told once more, for it had not asked for a while
+local ASKS_MS = 2000
+local SILENT_S = 4
+local LOOKED_S = 400
+
+-- Answers whether this ticket, which was told just now that it is the first, has not asked although it was told twice before.
+-- \`own\` looks.
+local function is_silent(queue, ticket, own, now_ms)
+  if own == '' or process_of({ id = own }) == process_of(ticket) then
+    return false
+  end
+  local score = tonumber(redis.call('ZSCORE', queue, ticket.text))
+  local number = math.floor(score)
+  local noted, second = math.floor((score - number) * 1000 + 0.5), math.floor(now_ms / 1000) % LOOKED_S
+  local told = math.ceil(noted / LOOKED_S)
+  if told > 0 and (second + 1 - noted) % LOOKED_S < SILENT_S then
+    return false
+  elseif told == 2 then
+    return true
+  end
+  local noted_now = told * LOOKED_S + second + 1
+  redis.call('ZADD', queue, 'XX', string.format('%.3f', number + noted_now / 1000), ticket.text)
+  return false
+end
+      local recheck_ms = math.min(next_end_in_ms(semaphore, now_ms), ASKS_MS)
+      if not tell_process(ticket, first_message(ticket, recheck_ms), how) then
+        redis.call('ZREM', queue, ticket.text)
+      elseif fits(semaphore, 1) and is_silent(queue, ticket, own, now_ms) then
+-- Processes that did not take what they were offered.
+local MOST_SENT_BACK = '1999'
+
+-- Removes tickets, and tells their processes to come: each in one message.
+local function remove_and_call(queue, texts, how)
+  local tickets, messages = {}, {}
+  for _, text in ipairs(texts) do
+    local ticket = parse_ticket(text)
+    local process = process_of(ticket)
+    tickets[process] = tickets[process] or ticket
+    messages[process] = messages[process] or {}
+    table.insert(messages[process], 'come ' .. ticket.id)
+  end
+  for from = 1, #texts, 1000 do
+    redis.call('ZREM', queue, unpack(texts, from, math.min(from + 999, #texts)))
+  end
+  for process, lines in pairs(messages) do
+    tell_process(tickets[process], table.concat(lines, '\\n'), how)
+  end
+end
+
+-- Removes the tickets of processes that did not take what they were offered, so that each of these processes is waited
+-- for once; but for the process of \`own\`, which calls and so is awake. Whoever stands in line again stands behind all others.
+local function send_back(queue, late, own, how)
+  late[process_of({ id = own })] = nil
+  if not next(late) then
+    return
+  end
+  local theirs = {}
+  for _, text in ipairs(redis.call('ZRANGE', queue, '0', MOST_SENT_BACK)) do
+    if late[process_of({ id = text })] then
+      theirs[#theirs + 1] = text
+    end
+  end
+  if theirs[1] then
+    remove_and_call(queue, theirs, how)
+  end
+end
+        send_back(queue, { [process_of(ticket)] = true }, own, how)
+        behind = nil
+      else
         if process_of(ticket) == asleep then
 -- Tells the first ticket of another process when to ask: a process that sleeps cannot look after itself.
 local function call_other(queue, process, recheck_ms, how)
@@ -1210,7 +1369,6 @@ end
         end
         return 'served'
       end
-      redis.call('ZREM', queue, ticket.text)
     elseif ticket.text == own then
       return 'own'
     elseif granted == MOST_GRANTED then
@@ -1278,22 +1436,26 @@ return { 'full', recheck_ms }
     [38, 'lua/shared/next-token.lua', 1],
     [43, 'lua/shared/tickets.lua', 1],
     [78, 'lua/shared/stand.lua', 1],
-    [90, 'lua/shared/semaphore/state.lua', 1],
-    [136, 'lua/shared/semaphore/save.lua', 1],
-    [183, 'lua/shared/semaphore/permit.lua', 1],
-    [201, 'lua/shared/semaphore/permits.lua', 1],
-    [289, 'lua/shared/semaphore/reap.lua', 1],
-    [295, 'lua/shared/note-late.lua', 1],
-    [303, 'lua/shared/semaphore/reap.lua', 8],
-    [316, 'lua/semaphore/acquire.lua', 41],
-    [350, 'lua/shared/tell.lua', 1],
-    [403, 'lua/shared/line.lua', 1],
-    [423, 'lua/shared/semaphore/serve.lua', 1],
-    [476, 'lua/shared/send-back.lua', 1],
-    [514, 'lua/shared/semaphore/serve.lua', 55],
-    [534, 'lua/shared/call-other.lua', 1],
-    [543, 'lua/shared/semaphore/serve.lua', 76],
-    [571, 'lua/semaphore/acquire.lua', 78],
+    [102, 'lua/shared/semaphore/state.lua', 1],
+    [148, 'lua/shared/semaphore/save.lua', 1],
+    [195, 'lua/shared/semaphore/permit.lua', 1],
+    [213, 'lua/shared/semaphore/permits.lua', 1],
+    [301, 'lua/shared/semaphore/reap.lua', 1],
+    [307, 'lua/shared/note-late.lua', 1],
+    [315, 'lua/shared/semaphore/reap.lua', 8],
+    [328, 'lua/semaphore/acquire.lua', 41],
+    [362, 'lua/shared/tell.lua', 1],
+    [415, 'lua/shared/line.lua', 1],
+    [435, 'lua/shared/semaphore/serve.lua', 1],
+    [488, 'lua/shared/send-back.lua', 1],
+    [526, 'lua/shared/semaphore/serve.lua', 55],
+    [543, 'lua/shared/silent.lua', 1],
+    [572, 'lua/shared/semaphore/serve.lua', 73],
+    [576, 'lua/shared/send-back.lua', 1],
+    [614, 'lua/shared/semaphore/serve.lua', 78],
+    [618, 'lua/shared/call-other.lua', 1],
+    [627, 'lua/shared/semaphore/serve.lua', 83],
+    [654, 'lua/semaphore/acquire.lua', 78],
   ],
   encode(args) {
     return withoutDefaults([
@@ -1961,7 +2123,7 @@ export type ReleaseAnswer =
 export const release: Operation<ReleaseArguments, ReleaseAnswer> = {
   script: {
     name: 'semaphore/release',
-    sha1: '2e6c9541e8b640c1035a0f72b1591784b1521221',
+    sha1: '4e6e8f2927cfc9839bd2f88363205cbdfedda925',
     reads: false,
     bytes: false,
     source: `--[[
@@ -2392,8 +2554,80 @@ end
       redis.call('ZREM', queue, ticket.text)
       tell_process(ticket, 'come ' .. ticket.id, how)
     elseif not fits(semaphore, ticket.units) then
-      local recheck_ms = next_end_in_ms(semaphore, now_ms)
-      if tell_process(ticket, first_message(ticket, recheck_ms), how) then
+-- One that stands first and has to wait although something is free keeps all others waiting: it wants more than that, or to have a lock
+-- alone. As long as it lives it asks every two seconds. One that does not, although others look, sleeps, or has died where the
+-- server cannot tell, and its tickets are sent back. A look is noted behind the point of the ticket's number, in thousandths:
+--   0            nobody has looked since it asked
+--   1 to 400     the second, of 400, in which another one looked and told it that it is the first
+--   401 to 800   the second in which it was told once more, for it had not asked for a while
+local ASKS_MS = 2000
+local SILENT_S = 4
+local LOOKED_S = 400
+
+-- Answers whether this ticket, which was told just now that it is the first, has not asked although it was told twice before.
+-- \`own\` looks.
+local function is_silent(queue, ticket, own, now_ms)
+  if own == '' or process_of({ id = own }) == process_of(ticket) then
+    return false
+  end
+  local score = tonumber(redis.call('ZSCORE', queue, ticket.text))
+  local number = math.floor(score)
+  local noted, second = math.floor((score - number) * 1000 + 0.5), math.floor(now_ms / 1000) % LOOKED_S
+  local told = math.ceil(noted / LOOKED_S)
+  if told > 0 and (second + 1 - noted) % LOOKED_S < SILENT_S then
+    return false
+  elseif told == 2 then
+    return true
+  end
+  local noted_now = told * LOOKED_S + second + 1
+  redis.call('ZADD', queue, 'XX', string.format('%.3f', number + noted_now / 1000), ticket.text)
+  return false
+end
+      local recheck_ms = math.min(next_end_in_ms(semaphore, now_ms), ASKS_MS)
+      if not tell_process(ticket, first_message(ticket, recheck_ms), how) then
+        redis.call('ZREM', queue, ticket.text)
+      elseif fits(semaphore, 1) and is_silent(queue, ticket, own, now_ms) then
+-- Processes that did not take what they were offered.
+local MOST_SENT_BACK = '1999'
+
+-- Removes tickets, and tells their processes to come: each in one message.
+local function remove_and_call(queue, texts, how)
+  local tickets, messages = {}, {}
+  for _, text in ipairs(texts) do
+    local ticket = parse_ticket(text)
+    local process = process_of(ticket)
+    tickets[process] = tickets[process] or ticket
+    messages[process] = messages[process] or {}
+    table.insert(messages[process], 'come ' .. ticket.id)
+  end
+  for from = 1, #texts, 1000 do
+    redis.call('ZREM', queue, unpack(texts, from, math.min(from + 999, #texts)))
+  end
+  for process, lines in pairs(messages) do
+    tell_process(tickets[process], table.concat(lines, '\\n'), how)
+  end
+end
+
+-- Removes the tickets of processes that did not take what they were offered, so that each of these processes is waited
+-- for once; but for the process of \`own\`, which calls and so is awake. Whoever stands in line again stands behind all others.
+local function send_back(queue, late, own, how)
+  late[process_of({ id = own })] = nil
+  if not next(late) then
+    return
+  end
+  local theirs = {}
+  for _, text in ipairs(redis.call('ZRANGE', queue, '0', MOST_SENT_BACK)) do
+    if late[process_of({ id = text })] then
+      theirs[#theirs + 1] = text
+    end
+  end
+  if theirs[1] then
+    remove_and_call(queue, theirs, how)
+  end
+end
+        send_back(queue, { [process_of(ticket)] = true }, own, how)
+        behind = nil
+      else
         if process_of(ticket) == asleep then
 -- Tells the first ticket of another process when to ask: a process that sleeps cannot look after itself.
 local function call_other(queue, process, recheck_ms, how)
@@ -2408,7 +2642,6 @@ end
         end
         return 'served'
       end
-      redis.call('ZREM', queue, ticket.text)
     elseif ticket.text == own then
       return 'own'
     elseif granted == MOST_GRANTED then
@@ -2475,9 +2708,13 @@ return { 'released', served == 'more' and 1 or 0 }
     [321, 'lua/shared/semaphore/serve.lua', 1],
     [374, 'lua/shared/send-back.lua', 1],
     [412, 'lua/shared/semaphore/serve.lua', 55],
-    [432, 'lua/shared/call-other.lua', 1],
-    [441, 'lua/shared/semaphore/serve.lua', 76],
-    [469, 'lua/semaphore/release.lua', 31],
+    [429, 'lua/shared/silent.lua', 1],
+    [458, 'lua/shared/semaphore/serve.lua', 73],
+    [462, 'lua/shared/send-back.lua', 1],
+    [500, 'lua/shared/semaphore/serve.lua', 78],
+    [504, 'lua/shared/call-other.lua', 1],
+    [513, 'lua/shared/semaphore/serve.lua', 83],
+    [540, 'lua/semaphore/release.lua', 31],
   ],
   encode(args) {
     return withoutDefaults([
@@ -2529,7 +2766,7 @@ export type ResizeAnswer =
 export const resize: Operation<ResizeArguments, ResizeAnswer> = {
   script: {
     name: 'semaphore/resize',
-    sha1: 'bde158b6df43c5df1535921e9b0149417135ef8f',
+    sha1: 'dfe9c1303177dc938318c92078ace18fb34e754b',
     reads: false,
     bytes: false,
     source: `--[[
@@ -2952,8 +3189,80 @@ end
       redis.call('ZREM', queue, ticket.text)
       tell_process(ticket, 'come ' .. ticket.id, how)
     elseif not fits(semaphore, ticket.units) then
-      local recheck_ms = next_end_in_ms(semaphore, now_ms)
-      if tell_process(ticket, first_message(ticket, recheck_ms), how) then
+-- One that stands first and has to wait although something is free keeps all others waiting: it wants more than that, or to have a lock
+-- alone. As long as it lives it asks every two seconds. One that does not, although others look, sleeps, or has died where the
+-- server cannot tell, and its tickets are sent back. A look is noted behind the point of the ticket's number, in thousandths:
+--   0            nobody has looked since it asked
+--   1 to 400     the second, of 400, in which another one looked and told it that it is the first
+--   401 to 800   the second in which it was told once more, for it had not asked for a while
+local ASKS_MS = 2000
+local SILENT_S = 4
+local LOOKED_S = 400
+
+-- Answers whether this ticket, which was told just now that it is the first, has not asked although it was told twice before.
+-- \`own\` looks.
+local function is_silent(queue, ticket, own, now_ms)
+  if own == '' or process_of({ id = own }) == process_of(ticket) then
+    return false
+  end
+  local score = tonumber(redis.call('ZSCORE', queue, ticket.text))
+  local number = math.floor(score)
+  local noted, second = math.floor((score - number) * 1000 + 0.5), math.floor(now_ms / 1000) % LOOKED_S
+  local told = math.ceil(noted / LOOKED_S)
+  if told > 0 and (second + 1 - noted) % LOOKED_S < SILENT_S then
+    return false
+  elseif told == 2 then
+    return true
+  end
+  local noted_now = told * LOOKED_S + second + 1
+  redis.call('ZADD', queue, 'XX', string.format('%.3f', number + noted_now / 1000), ticket.text)
+  return false
+end
+      local recheck_ms = math.min(next_end_in_ms(semaphore, now_ms), ASKS_MS)
+      if not tell_process(ticket, first_message(ticket, recheck_ms), how) then
+        redis.call('ZREM', queue, ticket.text)
+      elseif fits(semaphore, 1) and is_silent(queue, ticket, own, now_ms) then
+-- Processes that did not take what they were offered.
+local MOST_SENT_BACK = '1999'
+
+-- Removes tickets, and tells their processes to come: each in one message.
+local function remove_and_call(queue, texts, how)
+  local tickets, messages = {}, {}
+  for _, text in ipairs(texts) do
+    local ticket = parse_ticket(text)
+    local process = process_of(ticket)
+    tickets[process] = tickets[process] or ticket
+    messages[process] = messages[process] or {}
+    table.insert(messages[process], 'come ' .. ticket.id)
+  end
+  for from = 1, #texts, 1000 do
+    redis.call('ZREM', queue, unpack(texts, from, math.min(from + 999, #texts)))
+  end
+  for process, lines in pairs(messages) do
+    tell_process(tickets[process], table.concat(lines, '\\n'), how)
+  end
+end
+
+-- Removes the tickets of processes that did not take what they were offered, so that each of these processes is waited
+-- for once; but for the process of \`own\`, which calls and so is awake. Whoever stands in line again stands behind all others.
+local function send_back(queue, late, own, how)
+  late[process_of({ id = own })] = nil
+  if not next(late) then
+    return
+  end
+  local theirs = {}
+  for _, text in ipairs(redis.call('ZRANGE', queue, '0', MOST_SENT_BACK)) do
+    if late[process_of({ id = text })] then
+      theirs[#theirs + 1] = text
+    end
+  end
+  if theirs[1] then
+    remove_and_call(queue, theirs, how)
+  end
+end
+        send_back(queue, { [process_of(ticket)] = true }, own, how)
+        behind = nil
+      else
         if process_of(ticket) == asleep then
 -- Tells the first ticket of another process when to ask: a process that sleeps cannot look after itself.
 local function call_other(queue, process, recheck_ms, how)
@@ -2968,7 +3277,6 @@ end
         end
         return 'served'
       end
-      redis.call('ZREM', queue, ticket.text)
     elseif ticket.text == own then
       return 'own'
     elseif granted == MOST_GRANTED then
@@ -3040,9 +3348,13 @@ return { 'resized', served == 'more' and 1 or 0 }
     [313, 'lua/shared/semaphore/serve.lua', 1],
     [366, 'lua/shared/send-back.lua', 1],
     [404, 'lua/shared/semaphore/serve.lua', 55],
-    [424, 'lua/shared/call-other.lua', 1],
-    [433, 'lua/shared/semaphore/serve.lua', 76],
-    [461, 'lua/semaphore/resize.lua', 31],
+    [421, 'lua/shared/silent.lua', 1],
+    [450, 'lua/shared/semaphore/serve.lua', 73],
+    [454, 'lua/shared/send-back.lua', 1],
+    [492, 'lua/shared/semaphore/serve.lua', 78],
+    [496, 'lua/shared/call-other.lua', 1],
+    [505, 'lua/shared/semaphore/serve.lua', 83],
+    [532, 'lua/semaphore/resize.lua', 31],
   ],
   encode(args) {
     return withoutDefaults([
@@ -3090,7 +3402,7 @@ export type ServeAnswer =
 export const serve: Operation<ServeArguments, ServeAnswer> = {
   script: {
     name: 'semaphore/serve',
-    sha1: '448b1e6d494ceb737129c88f0fcc7599f8b04ce2',
+    sha1: 'd232deecbe79662b5dd3f24dd0c59fbea01018bb',
     reads: false,
     bytes: false,
     source: `--[[
@@ -3516,8 +3828,80 @@ end
       redis.call('ZREM', queue, ticket.text)
       tell_process(ticket, 'come ' .. ticket.id, how)
     elseif not fits(semaphore, ticket.units) then
-      local recheck_ms = next_end_in_ms(semaphore, now_ms)
-      if tell_process(ticket, first_message(ticket, recheck_ms), how) then
+-- One that stands first and has to wait although something is free keeps all others waiting: it wants more than that, or to have a lock
+-- alone. As long as it lives it asks every two seconds. One that does not, although others look, sleeps, or has died where the
+-- server cannot tell, and its tickets are sent back. A look is noted behind the point of the ticket's number, in thousandths:
+--   0            nobody has looked since it asked
+--   1 to 400     the second, of 400, in which another one looked and told it that it is the first
+--   401 to 800   the second in which it was told once more, for it had not asked for a while
+local ASKS_MS = 2000
+local SILENT_S = 4
+local LOOKED_S = 400
+
+-- Answers whether this ticket, which was told just now that it is the first, has not asked although it was told twice before.
+-- \`own\` looks.
+local function is_silent(queue, ticket, own, now_ms)
+  if own == '' or process_of({ id = own }) == process_of(ticket) then
+    return false
+  end
+  local score = tonumber(redis.call('ZSCORE', queue, ticket.text))
+  local number = math.floor(score)
+  local noted, second = math.floor((score - number) * 1000 + 0.5), math.floor(now_ms / 1000) % LOOKED_S
+  local told = math.ceil(noted / LOOKED_S)
+  if told > 0 and (second + 1 - noted) % LOOKED_S < SILENT_S then
+    return false
+  elseif told == 2 then
+    return true
+  end
+  local noted_now = told * LOOKED_S + second + 1
+  redis.call('ZADD', queue, 'XX', string.format('%.3f', number + noted_now / 1000), ticket.text)
+  return false
+end
+      local recheck_ms = math.min(next_end_in_ms(semaphore, now_ms), ASKS_MS)
+      if not tell_process(ticket, first_message(ticket, recheck_ms), how) then
+        redis.call('ZREM', queue, ticket.text)
+      elseif fits(semaphore, 1) and is_silent(queue, ticket, own, now_ms) then
+-- Processes that did not take what they were offered.
+local MOST_SENT_BACK = '1999'
+
+-- Removes tickets, and tells their processes to come: each in one message.
+local function remove_and_call(queue, texts, how)
+  local tickets, messages = {}, {}
+  for _, text in ipairs(texts) do
+    local ticket = parse_ticket(text)
+    local process = process_of(ticket)
+    tickets[process] = tickets[process] or ticket
+    messages[process] = messages[process] or {}
+    table.insert(messages[process], 'come ' .. ticket.id)
+  end
+  for from = 1, #texts, 1000 do
+    redis.call('ZREM', queue, unpack(texts, from, math.min(from + 999, #texts)))
+  end
+  for process, lines in pairs(messages) do
+    tell_process(tickets[process], table.concat(lines, '\\n'), how)
+  end
+end
+
+-- Removes the tickets of processes that did not take what they were offered, so that each of these processes is waited
+-- for once; but for the process of \`own\`, which calls and so is awake. Whoever stands in line again stands behind all others.
+local function send_back(queue, late, own, how)
+  late[process_of({ id = own })] = nil
+  if not next(late) then
+    return
+  end
+  local theirs = {}
+  for _, text in ipairs(redis.call('ZRANGE', queue, '0', MOST_SENT_BACK)) do
+    if late[process_of({ id = text })] then
+      theirs[#theirs + 1] = text
+    end
+  end
+  if theirs[1] then
+    remove_and_call(queue, theirs, how)
+  end
+end
+        send_back(queue, { [process_of(ticket)] = true }, own, how)
+        behind = nil
+      else
         if process_of(ticket) == asleep then
 -- Tells the first ticket of another process when to ask: a process that sleeps cannot look after itself.
 local function call_other(queue, process, recheck_ms, how)
@@ -3532,7 +3916,6 @@ end
         end
         return 'served'
       end
-      redis.call('ZREM', queue, ticket.text)
     elseif ticket.text == own then
       return 'own'
     elseif granted == MOST_GRANTED then
@@ -3596,9 +3979,13 @@ return { 'served', served == 'more' and 1 or 0 }
     [316, 'lua/shared/semaphore/serve.lua', 1],
     [369, 'lua/shared/send-back.lua', 1],
     [407, 'lua/shared/semaphore/serve.lua', 55],
-    [427, 'lua/shared/call-other.lua', 1],
-    [436, 'lua/shared/semaphore/serve.lua', 76],
-    [464, 'lua/semaphore/serve.lua', 28],
+    [424, 'lua/shared/silent.lua', 1],
+    [453, 'lua/shared/semaphore/serve.lua', 73],
+    [457, 'lua/shared/send-back.lua', 1],
+    [495, 'lua/shared/semaphore/serve.lua', 78],
+    [499, 'lua/shared/call-other.lua', 1],
+    [508, 'lua/shared/semaphore/serve.lua', 83],
+    [535, 'lua/semaphore/serve.lua', 28],
   ],
   encode(args) {
     return withoutDefaults([
