@@ -4,14 +4,14 @@
 --   0            nobody has looked since it asked
 --   1 to 400     the second, of 400, in which another one looked and told it that it is the first
 --   401 to 800   the second in which it was told once more, for it had not asked for a while
-local ASKS_MS = 2000
 local SILENT_S = 4
 local LOOKED_S = 400
+-- @include shared/send-back
 
 -- Answers whether this ticket, which was told just now that it is the first, has not asked although it was told twice before.
 -- `own` looks.
 local function is_silent(queue, ticket, own, now_ms)
-  if own == '' or process_of({ id = own }) == process_of(ticket) then
+  if process_of({ id = own }) == process_of(ticket) then
     return false
   end
   local score = tonumber(redis.call('ZSCORE', queue, ticket.text))
@@ -26,4 +26,13 @@ local function is_silent(queue, ticket, own, now_ms)
   local noted_now = told * LOOKED_S + second + 1
   redis.call('ZADD', queue, 'XX', string.format('%.3f', number + noted_now / 1000), ticket.text)
   return false
+end
+
+-- Sends back the process of this ticket if it is silent. Answers whether it was.
+local function pass_silent(queue, ticket, own, now_ms, how)
+  if not is_silent(queue, ticket, own, now_ms) then
+    return false
+  end
+  send_back(queue, { [process_of(ticket)] = true }, own, how)
+  return true
 end

@@ -37,7 +37,7 @@ export type AbandonSharedAnswer =
 export const abandonShared: Operation<AbandonSharedArguments, AbandonSharedAnswer> = {
   script: {
     name: 'lock/abandon-shared',
-    sha1: '98ef9f2dcb5bc3795cb1f739ef65a2193b9567c6',
+    sha1: '1ea94930ec1d5604dad4b5eace15f772c9326078',
     reads: false,
     bytes: false,
     source: `--[[
@@ -527,39 +527,21 @@ local function serve_shared(lock, queue, readers, reader_ids, own, claim_ms, now
     if ticket.text == own and fits then
       return 'own'
     elseif not fits then
+      local recheck_ms, looks = lock.expires_at_ms - now_ms, own ~= ''
+      local ask_in_ms = looks and math.min(recheck_ms, 2000) or recheck_ms
+      if not tell_process(ticket, first_message(ticket, ask_in_ms), how) then
+        redis.call('ZREM', queue, ticket.text)
+      else
+        local passed = false
+        if looks then
 -- One that stands first and has to wait although something is free keeps all others waiting: it wants more than that, or to have a lock
 -- alone. As long as it lives it asks every two seconds. One that does not, although others look, sleeps, or has died where the
 -- server cannot tell, and its tickets are sent back. A look is noted behind the point of the ticket's number, in thousandths:
 --   0            nobody has looked since it asked
 --   1 to 400     the second, of 400, in which another one looked and told it that it is the first
 --   401 to 800   the second in which it was told once more, for it had not asked for a while
-local ASKS_MS = 2000
 local SILENT_S = 4
 local LOOKED_S = 400
-
--- Answers whether this ticket, which was told just now that it is the first, has not asked although it was told twice before.
--- \`own\` looks.
-local function is_silent(queue, ticket, own, now_ms)
-  if own == '' or process_of({ id = own }) == process_of(ticket) then
-    return false
-  end
-  local score = tonumber(redis.call('ZSCORE', queue, ticket.text))
-  local number = math.floor(score)
-  local noted, second = math.floor((score - number) * 1000 + 0.5), math.floor(now_ms / 1000) % LOOKED_S
-  local told = math.ceil(noted / LOOKED_S)
-  if told > 0 and (second + 1 - noted) % LOOKED_S < SILENT_S then
-    return false
-  elseif told == 2 then
-    return true
-  end
-  local noted_now = told * LOOKED_S + second + 1
-  redis.call('ZADD', queue, 'XX', string.format('%.3f', number + noted_now / 1000), ticket.text)
-  return false
-end
-      local recheck_ms = math.min(lock.expires_at_ms - now_ms, ASKS_MS)
-      if not tell_process(ticket, first_message(ticket, recheck_ms), how) then
-        redis.call('ZREM', queue, ticket.text)
-      elseif is_silent(queue, ticket, own, now_ms) then
 -- Processes that did not take what they were offered.
 local MOST_SENT_BACK = '1999'
 
@@ -598,9 +580,39 @@ local function send_back(queue, late, own, how)
     remove_and_call(queue, theirs, how)
   end
 end
-        send_back(queue, { [process_of(ticket)] = true }, own, how)
-      else
-        if process_of(ticket) == asleep then
+
+-- Answers whether this ticket, which was told just now that it is the first, has not asked although it was told twice before.
+-- \`own\` looks.
+local function is_silent(queue, ticket, own, now_ms)
+  if process_of({ id = own }) == process_of(ticket) then
+    return false
+  end
+  local score = tonumber(redis.call('ZSCORE', queue, ticket.text))
+  local number = math.floor(score)
+  local noted, second = math.floor((score - number) * 1000 + 0.5), math.floor(now_ms / 1000) % LOOKED_S
+  local told = math.ceil(noted / LOOKED_S)
+  if told > 0 and (second + 1 - noted) % LOOKED_S < SILENT_S then
+    return false
+  elseif told == 2 then
+    return true
+  end
+  local noted_now = told * LOOKED_S + second + 1
+  redis.call('ZADD', queue, 'XX', string.format('%.3f', number + noted_now / 1000), ticket.text)
+  return false
+end
+
+-- Sends back the process of this ticket if it is silent. Answers whether it was.
+local function pass_silent(queue, ticket, own, now_ms, how)
+  if not is_silent(queue, ticket, own, now_ms) then
+    return false
+  end
+  send_back(queue, { [process_of(ticket)] = true }, own, how)
+  return true
+end
+          passed = pass_silent(queue, ticket, own, now_ms, how)
+        end
+        if not passed then
+          if process_of(ticket) == asleep then
 -- Tells the first ticket of another process when to ask: a process that sleeps cannot look after itself.
 local function call_other(queue, process, recheck_ms, how)
   for _, text in ipairs(redis.call('ZRANGE', queue, '0', '99')) do
@@ -610,9 +622,10 @@ local function call_other(queue, process, recheck_ms, how)
     end
   end
 end
-          call_other(queue, asleep, recheck_ms, how)
+            call_other(queue, asleep, recheck_ms, how)
+          end
+          return 'served'
         end
-        return 'served'
       end
     elseif let == MOST_LET_IN then
       tell_process(ticket, 'come ' .. ticket.id, how)
@@ -688,13 +701,13 @@ return { 'abandoned', served == 'more' and is_free(lock) and 1 or 0 }
     [398, 'lua/shared/send-back.lua', 1],
     [436, 'lua/shared/lock/hand-over.lua', 50],
     [445, 'lua/shared/lock/serve-shared.lua', 1],
-    [488, 'lua/shared/silent.lua', 1],
-    [517, 'lua/shared/lock/serve-shared.lua', 45],
-    [521, 'lua/shared/send-back.lua', 1],
-    [559, 'lua/shared/lock/serve-shared.lua', 50],
-    [562, 'lua/shared/call-other.lua', 1],
-    [571, 'lua/shared/lock/serve-shared.lua', 54],
-    [592, 'lua/lock/abandon-shared.lua', 34],
+    [495, 'lua/shared/silent.lua', 1],
+    [503, 'lua/shared/send-back.lua', 1],
+    [541, 'lua/shared/silent.lua', 10],
+    [570, 'lua/shared/lock/serve-shared.lua', 52],
+    [574, 'lua/shared/call-other.lua', 1],
+    [583, 'lua/shared/lock/serve-shared.lua', 57],
+    [605, 'lua/lock/abandon-shared.lua', 34],
   ],
   encode(args) {
     return withoutDefaults([
@@ -1537,7 +1550,7 @@ export type AcquireSharedAnswer =
 export const acquireShared: Operation<AcquireSharedArguments, AcquireSharedAnswer> = {
   script: {
     name: 'lock/acquire-shared',
-    sha1: 'bf10bc75cced533ee3febf17f5f6c19ed1d4485f',
+    sha1: '411f21e58cf46d3ac9370ca9f42ee7676fdffecb',
     reads: false,
     bytes: false,
     source: `--[[
@@ -2080,39 +2093,21 @@ local function serve_shared(lock, queue, readers, reader_ids, own, claim_ms, now
     if ticket.text == own and fits then
       return 'own'
     elseif not fits then
+      local recheck_ms, looks = lock.expires_at_ms - now_ms, own ~= ''
+      local ask_in_ms = looks and math.min(recheck_ms, 2000) or recheck_ms
+      if not tell_process(ticket, first_message(ticket, ask_in_ms), how) then
+        redis.call('ZREM', queue, ticket.text)
+      else
+        local passed = false
+        if looks then
 -- One that stands first and has to wait although something is free keeps all others waiting: it wants more than that, or to have a lock
 -- alone. As long as it lives it asks every two seconds. One that does not, although others look, sleeps, or has died where the
 -- server cannot tell, and its tickets are sent back. A look is noted behind the point of the ticket's number, in thousandths:
 --   0            nobody has looked since it asked
 --   1 to 400     the second, of 400, in which another one looked and told it that it is the first
 --   401 to 800   the second in which it was told once more, for it had not asked for a while
-local ASKS_MS = 2000
 local SILENT_S = 4
 local LOOKED_S = 400
-
--- Answers whether this ticket, which was told just now that it is the first, has not asked although it was told twice before.
--- \`own\` looks.
-local function is_silent(queue, ticket, own, now_ms)
-  if own == '' or process_of({ id = own }) == process_of(ticket) then
-    return false
-  end
-  local score = tonumber(redis.call('ZSCORE', queue, ticket.text))
-  local number = math.floor(score)
-  local noted, second = math.floor((score - number) * 1000 + 0.5), math.floor(now_ms / 1000) % LOOKED_S
-  local told = math.ceil(noted / LOOKED_S)
-  if told > 0 and (second + 1 - noted) % LOOKED_S < SILENT_S then
-    return false
-  elseif told == 2 then
-    return true
-  end
-  local noted_now = told * LOOKED_S + second + 1
-  redis.call('ZADD', queue, 'XX', string.format('%.3f', number + noted_now / 1000), ticket.text)
-  return false
-end
-      local recheck_ms = math.min(lock.expires_at_ms - now_ms, ASKS_MS)
-      if not tell_process(ticket, first_message(ticket, recheck_ms), how) then
-        redis.call('ZREM', queue, ticket.text)
-      elseif is_silent(queue, ticket, own, now_ms) then
 -- Processes that did not take what they were offered.
 local MOST_SENT_BACK = '1999'
 
@@ -2151,9 +2146,39 @@ local function send_back(queue, late, own, how)
     remove_and_call(queue, theirs, how)
   end
 end
-        send_back(queue, { [process_of(ticket)] = true }, own, how)
-      else
-        if process_of(ticket) == asleep then
+
+-- Answers whether this ticket, which was told just now that it is the first, has not asked although it was told twice before.
+-- \`own\` looks.
+local function is_silent(queue, ticket, own, now_ms)
+  if process_of({ id = own }) == process_of(ticket) then
+    return false
+  end
+  local score = tonumber(redis.call('ZSCORE', queue, ticket.text))
+  local number = math.floor(score)
+  local noted, second = math.floor((score - number) * 1000 + 0.5), math.floor(now_ms / 1000) % LOOKED_S
+  local told = math.ceil(noted / LOOKED_S)
+  if told > 0 and (second + 1 - noted) % LOOKED_S < SILENT_S then
+    return false
+  elseif told == 2 then
+    return true
+  end
+  local noted_now = told * LOOKED_S + second + 1
+  redis.call('ZADD', queue, 'XX', string.format('%.3f', number + noted_now / 1000), ticket.text)
+  return false
+end
+
+-- Sends back the process of this ticket if it is silent. Answers whether it was.
+local function pass_silent(queue, ticket, own, now_ms, how)
+  if not is_silent(queue, ticket, own, now_ms) then
+    return false
+  end
+  send_back(queue, { [process_of(ticket)] = true }, own, how)
+  return true
+end
+          passed = pass_silent(queue, ticket, own, now_ms, how)
+        end
+        if not passed then
+          if process_of(ticket) == asleep then
 -- Tells the first ticket of another process when to ask: a process that sleeps cannot look after itself.
 local function call_other(queue, process, recheck_ms, how)
   for _, text in ipairs(redis.call('ZRANGE', queue, '0', '99')) do
@@ -2163,9 +2188,10 @@ local function call_other(queue, process, recheck_ms, how)
     end
   end
 end
-          call_other(queue, asleep, recheck_ms, how)
+            call_other(queue, asleep, recheck_ms, how)
+          end
+          return 'served'
         end
-        return 'served'
       end
     elseif let == MOST_LET_IN then
       tell_process(ticket, 'come ' .. ticket.id, how)
@@ -2267,13 +2293,13 @@ return { 'held', recheck_ms, more }
     [451, 'lua/shared/send-back.lua', 1],
     [489, 'lua/shared/lock/hand-over.lua', 50],
     [498, 'lua/shared/lock/serve-shared.lua', 1],
-    [541, 'lua/shared/silent.lua', 1],
-    [570, 'lua/shared/lock/serve-shared.lua', 45],
-    [574, 'lua/shared/send-back.lua', 1],
-    [612, 'lua/shared/lock/serve-shared.lua', 50],
-    [615, 'lua/shared/call-other.lua', 1],
-    [624, 'lua/shared/lock/serve-shared.lua', 54],
-    [645, 'lua/lock/acquire-shared.lua', 40],
+    [548, 'lua/shared/silent.lua', 1],
+    [556, 'lua/shared/send-back.lua', 1],
+    [594, 'lua/shared/silent.lua', 10],
+    [623, 'lua/shared/lock/serve-shared.lua', 52],
+    [627, 'lua/shared/call-other.lua', 1],
+    [636, 'lua/shared/lock/serve-shared.lua', 57],
+    [658, 'lua/lock/acquire-shared.lua', 40],
   ],
   encode(args) {
     return withoutDefaults([
@@ -3952,7 +3978,7 @@ export type ReleaseSharedAnswer =
 export const releaseShared: Operation<ReleaseSharedArguments, ReleaseSharedAnswer> = {
   script: {
     name: 'lock/release-shared',
-    sha1: 'ff4e160390dc7f309d8efc06ea11fc466c9e49ba',
+    sha1: '94404e8c5e3cc78aed02df4982b82b79a75a4c93',
     reads: false,
     bytes: false,
     source: `--[[
@@ -4417,39 +4443,21 @@ local function serve_shared(lock, queue, readers, reader_ids, own, claim_ms, now
     if ticket.text == own and fits then
       return 'own'
     elseif not fits then
+      local recheck_ms, looks = lock.expires_at_ms - now_ms, own ~= ''
+      local ask_in_ms = looks and math.min(recheck_ms, 2000) or recheck_ms
+      if not tell_process(ticket, first_message(ticket, ask_in_ms), how) then
+        redis.call('ZREM', queue, ticket.text)
+      else
+        local passed = false
+        if looks then
 -- One that stands first and has to wait although something is free keeps all others waiting: it wants more than that, or to have a lock
 -- alone. As long as it lives it asks every two seconds. One that does not, although others look, sleeps, or has died where the
 -- server cannot tell, and its tickets are sent back. A look is noted behind the point of the ticket's number, in thousandths:
 --   0            nobody has looked since it asked
 --   1 to 400     the second, of 400, in which another one looked and told it that it is the first
 --   401 to 800   the second in which it was told once more, for it had not asked for a while
-local ASKS_MS = 2000
 local SILENT_S = 4
 local LOOKED_S = 400
-
--- Answers whether this ticket, which was told just now that it is the first, has not asked although it was told twice before.
--- \`own\` looks.
-local function is_silent(queue, ticket, own, now_ms)
-  if own == '' or process_of({ id = own }) == process_of(ticket) then
-    return false
-  end
-  local score = tonumber(redis.call('ZSCORE', queue, ticket.text))
-  local number = math.floor(score)
-  local noted, second = math.floor((score - number) * 1000 + 0.5), math.floor(now_ms / 1000) % LOOKED_S
-  local told = math.ceil(noted / LOOKED_S)
-  if told > 0 and (second + 1 - noted) % LOOKED_S < SILENT_S then
-    return false
-  elseif told == 2 then
-    return true
-  end
-  local noted_now = told * LOOKED_S + second + 1
-  redis.call('ZADD', queue, 'XX', string.format('%.3f', number + noted_now / 1000), ticket.text)
-  return false
-end
-      local recheck_ms = math.min(lock.expires_at_ms - now_ms, ASKS_MS)
-      if not tell_process(ticket, first_message(ticket, recheck_ms), how) then
-        redis.call('ZREM', queue, ticket.text)
-      elseif is_silent(queue, ticket, own, now_ms) then
 -- Processes that did not take what they were offered.
 local MOST_SENT_BACK = '1999'
 
@@ -4488,9 +4496,39 @@ local function send_back(queue, late, own, how)
     remove_and_call(queue, theirs, how)
   end
 end
-        send_back(queue, { [process_of(ticket)] = true }, own, how)
-      else
-        if process_of(ticket) == asleep then
+
+-- Answers whether this ticket, which was told just now that it is the first, has not asked although it was told twice before.
+-- \`own\` looks.
+local function is_silent(queue, ticket, own, now_ms)
+  if process_of({ id = own }) == process_of(ticket) then
+    return false
+  end
+  local score = tonumber(redis.call('ZSCORE', queue, ticket.text))
+  local number = math.floor(score)
+  local noted, second = math.floor((score - number) * 1000 + 0.5), math.floor(now_ms / 1000) % LOOKED_S
+  local told = math.ceil(noted / LOOKED_S)
+  if told > 0 and (second + 1 - noted) % LOOKED_S < SILENT_S then
+    return false
+  elseif told == 2 then
+    return true
+  end
+  local noted_now = told * LOOKED_S + second + 1
+  redis.call('ZADD', queue, 'XX', string.format('%.3f', number + noted_now / 1000), ticket.text)
+  return false
+end
+
+-- Sends back the process of this ticket if it is silent. Answers whether it was.
+local function pass_silent(queue, ticket, own, now_ms, how)
+  if not is_silent(queue, ticket, own, now_ms) then
+    return false
+  end
+  send_back(queue, { [process_of(ticket)] = true }, own, how)
+  return true
+end
+          passed = pass_silent(queue, ticket, own, now_ms, how)
+        end
+        if not passed then
+          if process_of(ticket) == asleep then
 -- Tells the first ticket of another process when to ask: a process that sleeps cannot look after itself.
 local function call_other(queue, process, recheck_ms, how)
   for _, text in ipairs(redis.call('ZRANGE', queue, '0', '99')) do
@@ -4500,9 +4538,10 @@ local function call_other(queue, process, recheck_ms, how)
     end
   end
 end
-          call_other(queue, asleep, recheck_ms, how)
+            call_other(queue, asleep, recheck_ms, how)
+          end
+          return 'served'
         end
-        return 'served'
       end
     elseif let == MOST_LET_IN then
       tell_process(ticket, 'come ' .. ticket.id, how)
@@ -4575,13 +4614,13 @@ return { 'released', served == 'more' and 1 or 0 }
     [373, 'lua/shared/send-back.lua', 1],
     [411, 'lua/shared/lock/hand-over.lua', 50],
     [420, 'lua/shared/lock/serve-shared.lua', 1],
-    [463, 'lua/shared/silent.lua', 1],
-    [492, 'lua/shared/lock/serve-shared.lua', 45],
-    [496, 'lua/shared/send-back.lua', 1],
-    [534, 'lua/shared/lock/serve-shared.lua', 50],
-    [537, 'lua/shared/call-other.lua', 1],
-    [546, 'lua/shared/lock/serve-shared.lua', 54],
-    [567, 'lua/lock/release-shared.lua', 32],
+    [470, 'lua/shared/silent.lua', 1],
+    [478, 'lua/shared/send-back.lua', 1],
+    [516, 'lua/shared/silent.lua', 10],
+    [545, 'lua/shared/lock/serve-shared.lua', 52],
+    [549, 'lua/shared/call-other.lua', 1],
+    [558, 'lua/shared/lock/serve-shared.lua', 57],
+    [580, 'lua/lock/release-shared.lua', 32],
   ],
   encode(args) {
     return withoutDefaults([
@@ -5161,7 +5200,7 @@ export type ServeAnswer =
 export const serve: Operation<ServeArguments, ServeAnswer> = {
   script: {
     name: 'lock/serve',
-    sha1: '84a12fc4a1eb0df9455f4564dbdfd0f623696926',
+    sha1: '6ba4a687c2171fcb728ed0aeaae616826bad74ec',
     reads: false,
     bytes: false,
     source: `--[[
@@ -5634,39 +5673,21 @@ local function serve_shared(lock, queue, readers, reader_ids, own, claim_ms, now
     if ticket.text == own and fits then
       return 'own'
     elseif not fits then
+      local recheck_ms, looks = lock.expires_at_ms - now_ms, own ~= ''
+      local ask_in_ms = looks and math.min(recheck_ms, 2000) or recheck_ms
+      if not tell_process(ticket, first_message(ticket, ask_in_ms), how) then
+        redis.call('ZREM', queue, ticket.text)
+      else
+        local passed = false
+        if looks then
 -- One that stands first and has to wait although something is free keeps all others waiting: it wants more than that, or to have a lock
 -- alone. As long as it lives it asks every two seconds. One that does not, although others look, sleeps, or has died where the
 -- server cannot tell, and its tickets are sent back. A look is noted behind the point of the ticket's number, in thousandths:
 --   0            nobody has looked since it asked
 --   1 to 400     the second, of 400, in which another one looked and told it that it is the first
 --   401 to 800   the second in which it was told once more, for it had not asked for a while
-local ASKS_MS = 2000
 local SILENT_S = 4
 local LOOKED_S = 400
-
--- Answers whether this ticket, which was told just now that it is the first, has not asked although it was told twice before.
--- \`own\` looks.
-local function is_silent(queue, ticket, own, now_ms)
-  if own == '' or process_of({ id = own }) == process_of(ticket) then
-    return false
-  end
-  local score = tonumber(redis.call('ZSCORE', queue, ticket.text))
-  local number = math.floor(score)
-  local noted, second = math.floor((score - number) * 1000 + 0.5), math.floor(now_ms / 1000) % LOOKED_S
-  local told = math.ceil(noted / LOOKED_S)
-  if told > 0 and (second + 1 - noted) % LOOKED_S < SILENT_S then
-    return false
-  elseif told == 2 then
-    return true
-  end
-  local noted_now = told * LOOKED_S + second + 1
-  redis.call('ZADD', queue, 'XX', string.format('%.3f', number + noted_now / 1000), ticket.text)
-  return false
-end
-      local recheck_ms = math.min(lock.expires_at_ms - now_ms, ASKS_MS)
-      if not tell_process(ticket, first_message(ticket, recheck_ms), how) then
-        redis.call('ZREM', queue, ticket.text)
-      elseif is_silent(queue, ticket, own, now_ms) then
 -- Processes that did not take what they were offered.
 local MOST_SENT_BACK = '1999'
 
@@ -5705,9 +5726,39 @@ local function send_back(queue, late, own, how)
     remove_and_call(queue, theirs, how)
   end
 end
-        send_back(queue, { [process_of(ticket)] = true }, own, how)
-      else
-        if process_of(ticket) == asleep then
+
+-- Answers whether this ticket, which was told just now that it is the first, has not asked although it was told twice before.
+-- \`own\` looks.
+local function is_silent(queue, ticket, own, now_ms)
+  if process_of({ id = own }) == process_of(ticket) then
+    return false
+  end
+  local score = tonumber(redis.call('ZSCORE', queue, ticket.text))
+  local number = math.floor(score)
+  local noted, second = math.floor((score - number) * 1000 + 0.5), math.floor(now_ms / 1000) % LOOKED_S
+  local told = math.ceil(noted / LOOKED_S)
+  if told > 0 and (second + 1 - noted) % LOOKED_S < SILENT_S then
+    return false
+  elseif told == 2 then
+    return true
+  end
+  local noted_now = told * LOOKED_S + second + 1
+  redis.call('ZADD', queue, 'XX', string.format('%.3f', number + noted_now / 1000), ticket.text)
+  return false
+end
+
+-- Sends back the process of this ticket if it is silent. Answers whether it was.
+local function pass_silent(queue, ticket, own, now_ms, how)
+  if not is_silent(queue, ticket, own, now_ms) then
+    return false
+  end
+  send_back(queue, { [process_of(ticket)] = true }, own, how)
+  return true
+end
+          passed = pass_silent(queue, ticket, own, now_ms, how)
+        end
+        if not passed then
+          if process_of(ticket) == asleep then
 -- Tells the first ticket of another process when to ask: a process that sleeps cannot look after itself.
 local function call_other(queue, process, recheck_ms, how)
   for _, text in ipairs(redis.call('ZRANGE', queue, '0', '99')) do
@@ -5717,9 +5768,10 @@ local function call_other(queue, process, recheck_ms, how)
     end
   end
 end
-          call_other(queue, asleep, recheck_ms, how)
+            call_other(queue, asleep, recheck_ms, how)
+          end
+          return 'served'
         end
-        return 'served'
       end
     elseif let == MOST_LET_IN then
       tell_process(ticket, 'come ' .. ticket.id, how)
@@ -5784,13 +5836,13 @@ return { 'served', served == 'more' and is_free(lock) and 1 or 0 }
     [381, 'lua/shared/send-back.lua', 1],
     [419, 'lua/shared/lock/hand-over.lua', 50],
     [428, 'lua/shared/lock/serve-shared.lua', 1],
-    [471, 'lua/shared/silent.lua', 1],
-    [500, 'lua/shared/lock/serve-shared.lua', 45],
-    [504, 'lua/shared/send-back.lua', 1],
-    [542, 'lua/shared/lock/serve-shared.lua', 50],
-    [545, 'lua/shared/call-other.lua', 1],
-    [554, 'lua/shared/lock/serve-shared.lua', 54],
-    [575, 'lua/lock/serve.lua', 29],
+    [478, 'lua/shared/silent.lua', 1],
+    [486, 'lua/shared/send-back.lua', 1],
+    [524, 'lua/shared/silent.lua', 10],
+    [553, 'lua/shared/lock/serve-shared.lua', 52],
+    [557, 'lua/shared/call-other.lua', 1],
+    [566, 'lua/shared/lock/serve-shared.lua', 57],
+    [588, 'lua/lock/serve.lua', 29],
   ],
   encode(args) {
     return withoutDefaults([

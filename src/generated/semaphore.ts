@@ -39,7 +39,7 @@ export type AbandonAnswer =
 export const abandon: Operation<AbandonArguments, AbandonAnswer> = {
   script: {
     name: 'semaphore/abandon',
-    sha1: 'e8296408e8c22b2a0bcaba4ed35c161c87dee0b0',
+    sha1: 'c89c1ff20dc1dcb0b3f824ad86f11249fb74f68b',
     reads: false,
     bytes: false,
     source: `--[[
@@ -499,39 +499,21 @@ end
       redis.call('ZREM', queue, ticket.text)
       tell_process(ticket, 'come ' .. ticket.id, how)
     elseif not fits(semaphore, ticket.units) then
+      local recheck_ms, looks = next_end_in_ms(semaphore, now_ms), own ~= '' and fits(semaphore, 1)
+      local ask_in_ms = looks and math.min(recheck_ms, 2000) or recheck_ms
+      if not tell_process(ticket, first_message(ticket, ask_in_ms), how) then
+        redis.call('ZREM', queue, ticket.text)
+      else
+        local passed = false
+        if looks then
 -- One that stands first and has to wait although something is free keeps all others waiting: it wants more than that, or to have a lock
 -- alone. As long as it lives it asks every two seconds. One that does not, although others look, sleeps, or has died where the
 -- server cannot tell, and its tickets are sent back. A look is noted behind the point of the ticket's number, in thousandths:
 --   0            nobody has looked since it asked
 --   1 to 400     the second, of 400, in which another one looked and told it that it is the first
 --   401 to 800   the second in which it was told once more, for it had not asked for a while
-local ASKS_MS = 2000
 local SILENT_S = 4
 local LOOKED_S = 400
-
--- Answers whether this ticket, which was told just now that it is the first, has not asked although it was told twice before.
--- \`own\` looks.
-local function is_silent(queue, ticket, own, now_ms)
-  if own == '' or process_of({ id = own }) == process_of(ticket) then
-    return false
-  end
-  local score = tonumber(redis.call('ZSCORE', queue, ticket.text))
-  local number = math.floor(score)
-  local noted, second = math.floor((score - number) * 1000 + 0.5), math.floor(now_ms / 1000) % LOOKED_S
-  local told = math.ceil(noted / LOOKED_S)
-  if told > 0 and (second + 1 - noted) % LOOKED_S < SILENT_S then
-    return false
-  elseif told == 2 then
-    return true
-  end
-  local noted_now = told * LOOKED_S + second + 1
-  redis.call('ZADD', queue, 'XX', string.format('%.3f', number + noted_now / 1000), ticket.text)
-  return false
-end
-      local recheck_ms = math.min(next_end_in_ms(semaphore, now_ms), ASKS_MS)
-      if not tell_process(ticket, first_message(ticket, recheck_ms), how) then
-        redis.call('ZREM', queue, ticket.text)
-      elseif fits(semaphore, 1) and is_silent(queue, ticket, own, now_ms) then
 -- Processes that did not take what they were offered.
 local MOST_SENT_BACK = '1999'
 
@@ -570,10 +552,40 @@ local function send_back(queue, late, own, how)
     remove_and_call(queue, theirs, how)
   end
 end
-        send_back(queue, { [process_of(ticket)] = true }, own, how)
-        behind = nil
-      else
-        if process_of(ticket) == asleep then
+
+-- Answers whether this ticket, which was told just now that it is the first, has not asked although it was told twice before.
+-- \`own\` looks.
+local function is_silent(queue, ticket, own, now_ms)
+  if process_of({ id = own }) == process_of(ticket) then
+    return false
+  end
+  local score = tonumber(redis.call('ZSCORE', queue, ticket.text))
+  local number = math.floor(score)
+  local noted, second = math.floor((score - number) * 1000 + 0.5), math.floor(now_ms / 1000) % LOOKED_S
+  local told = math.ceil(noted / LOOKED_S)
+  if told > 0 and (second + 1 - noted) % LOOKED_S < SILENT_S then
+    return false
+  elseif told == 2 then
+    return true
+  end
+  local noted_now = told * LOOKED_S + second + 1
+  redis.call('ZADD', queue, 'XX', string.format('%.3f', number + noted_now / 1000), ticket.text)
+  return false
+end
+
+-- Sends back the process of this ticket if it is silent. Answers whether it was.
+local function pass_silent(queue, ticket, own, now_ms, how)
+  if not is_silent(queue, ticket, own, now_ms) then
+    return false
+  end
+  send_back(queue, { [process_of(ticket)] = true }, own, how)
+  return true
+end
+          passed = pass_silent(queue, ticket, own, now_ms, how)
+          behind = nil
+        end
+        if not passed then
+          if process_of(ticket) == asleep then
 -- Tells the first ticket of another process when to ask: a process that sleeps cannot look after itself.
 local function call_other(queue, process, recheck_ms, how)
   for _, text in ipairs(redis.call('ZRANGE', queue, '0', '99')) do
@@ -583,9 +595,10 @@ local function call_other(queue, process, recheck_ms, how)
     end
   end
 end
-          call_other(queue, asleep, recheck_ms, how)
+            call_other(queue, asleep, recheck_ms, how)
+          end
+          return 'served'
         end
-        return 'served'
       end
     elseif ticket.text == own then
       return 'own'
@@ -659,13 +672,13 @@ return { 'abandoned', served == 'more' and 1 or 0 }
     [350, 'lua/shared/semaphore/serve.lua', 1],
     [403, 'lua/shared/send-back.lua', 1],
     [441, 'lua/shared/semaphore/serve.lua', 55],
-    [458, 'lua/shared/silent.lua', 1],
-    [487, 'lua/shared/semaphore/serve.lua', 73],
-    [491, 'lua/shared/send-back.lua', 1],
-    [529, 'lua/shared/semaphore/serve.lua', 78],
-    [533, 'lua/shared/call-other.lua', 1],
-    [542, 'lua/shared/semaphore/serve.lua', 83],
-    [569, 'lua/semaphore/abandon.lua', 34],
+    [465, 'lua/shared/silent.lua', 1],
+    [473, 'lua/shared/send-back.lua', 1],
+    [511, 'lua/shared/silent.lua', 10],
+    [540, 'lua/shared/semaphore/serve.lua', 80],
+    [545, 'lua/shared/call-other.lua', 1],
+    [554, 'lua/shared/semaphore/serve.lua', 86],
+    [582, 'lua/semaphore/abandon.lua', 34],
   ],
   encode(args) {
     return withoutDefaults([
@@ -736,7 +749,7 @@ export type AcquireAnswer =
 export const acquire: Operation<AcquireArguments, AcquireAnswer> = {
   script: {
     name: 'semaphore/acquire',
-    sha1: '73114bbb9b23feff5a87b5e79cbfd3ae78828d01',
+    sha1: '8a081a9fef52c979168c2e35a8804e4e917443b5',
     reads: false,
     bytes: false,
     source: `--[[
@@ -1281,39 +1294,21 @@ end
       redis.call('ZREM', queue, ticket.text)
       tell_process(ticket, 'come ' .. ticket.id, how)
     elseif not fits(semaphore, ticket.units) then
+      local recheck_ms, looks = next_end_in_ms(semaphore, now_ms), own ~= '' and fits(semaphore, 1)
+      local ask_in_ms = looks and math.min(recheck_ms, 2000) or recheck_ms
+      if not tell_process(ticket, first_message(ticket, ask_in_ms), how) then
+        redis.call('ZREM', queue, ticket.text)
+      else
+        local passed = false
+        if looks then
 -- One that stands first and has to wait although something is free keeps all others waiting: it wants more than that, or to have a lock
 -- alone. As long as it lives it asks every two seconds. One that does not, although others look, sleeps, or has died where the
 -- server cannot tell, and its tickets are sent back. A look is noted behind the point of the ticket's number, in thousandths:
 --   0            nobody has looked since it asked
 --   1 to 400     the second, of 400, in which another one looked and told it that it is the first
 --   401 to 800   the second in which it was told once more, for it had not asked for a while
-local ASKS_MS = 2000
 local SILENT_S = 4
 local LOOKED_S = 400
-
--- Answers whether this ticket, which was told just now that it is the first, has not asked although it was told twice before.
--- \`own\` looks.
-local function is_silent(queue, ticket, own, now_ms)
-  if own == '' or process_of({ id = own }) == process_of(ticket) then
-    return false
-  end
-  local score = tonumber(redis.call('ZSCORE', queue, ticket.text))
-  local number = math.floor(score)
-  local noted, second = math.floor((score - number) * 1000 + 0.5), math.floor(now_ms / 1000) % LOOKED_S
-  local told = math.ceil(noted / LOOKED_S)
-  if told > 0 and (second + 1 - noted) % LOOKED_S < SILENT_S then
-    return false
-  elseif told == 2 then
-    return true
-  end
-  local noted_now = told * LOOKED_S + second + 1
-  redis.call('ZADD', queue, 'XX', string.format('%.3f', number + noted_now / 1000), ticket.text)
-  return false
-end
-      local recheck_ms = math.min(next_end_in_ms(semaphore, now_ms), ASKS_MS)
-      if not tell_process(ticket, first_message(ticket, recheck_ms), how) then
-        redis.call('ZREM', queue, ticket.text)
-      elseif fits(semaphore, 1) and is_silent(queue, ticket, own, now_ms) then
 -- Processes that did not take what they were offered.
 local MOST_SENT_BACK = '1999'
 
@@ -1352,10 +1347,40 @@ local function send_back(queue, late, own, how)
     remove_and_call(queue, theirs, how)
   end
 end
-        send_back(queue, { [process_of(ticket)] = true }, own, how)
-        behind = nil
-      else
-        if process_of(ticket) == asleep then
+
+-- Answers whether this ticket, which was told just now that it is the first, has not asked although it was told twice before.
+-- \`own\` looks.
+local function is_silent(queue, ticket, own, now_ms)
+  if process_of({ id = own }) == process_of(ticket) then
+    return false
+  end
+  local score = tonumber(redis.call('ZSCORE', queue, ticket.text))
+  local number = math.floor(score)
+  local noted, second = math.floor((score - number) * 1000 + 0.5), math.floor(now_ms / 1000) % LOOKED_S
+  local told = math.ceil(noted / LOOKED_S)
+  if told > 0 and (second + 1 - noted) % LOOKED_S < SILENT_S then
+    return false
+  elseif told == 2 then
+    return true
+  end
+  local noted_now = told * LOOKED_S + second + 1
+  redis.call('ZADD', queue, 'XX', string.format('%.3f', number + noted_now / 1000), ticket.text)
+  return false
+end
+
+-- Sends back the process of this ticket if it is silent. Answers whether it was.
+local function pass_silent(queue, ticket, own, now_ms, how)
+  if not is_silent(queue, ticket, own, now_ms) then
+    return false
+  end
+  send_back(queue, { [process_of(ticket)] = true }, own, how)
+  return true
+end
+          passed = pass_silent(queue, ticket, own, now_ms, how)
+          behind = nil
+        end
+        if not passed then
+          if process_of(ticket) == asleep then
 -- Tells the first ticket of another process when to ask: a process that sleeps cannot look after itself.
 local function call_other(queue, process, recheck_ms, how)
   for _, text in ipairs(redis.call('ZRANGE', queue, '0', '99')) do
@@ -1365,9 +1390,10 @@ local function call_other(queue, process, recheck_ms, how)
     end
   end
 end
-          call_other(queue, asleep, recheck_ms, how)
+            call_other(queue, asleep, recheck_ms, how)
+          end
+          return 'served'
         end
-        return 'served'
       end
     elseif ticket.text == own then
       return 'own'
@@ -1449,13 +1475,13 @@ return { 'full', recheck_ms }
     [435, 'lua/shared/semaphore/serve.lua', 1],
     [488, 'lua/shared/send-back.lua', 1],
     [526, 'lua/shared/semaphore/serve.lua', 55],
-    [543, 'lua/shared/silent.lua', 1],
-    [572, 'lua/shared/semaphore/serve.lua', 73],
-    [576, 'lua/shared/send-back.lua', 1],
-    [614, 'lua/shared/semaphore/serve.lua', 78],
-    [618, 'lua/shared/call-other.lua', 1],
-    [627, 'lua/shared/semaphore/serve.lua', 83],
-    [654, 'lua/semaphore/acquire.lua', 78],
+    [550, 'lua/shared/silent.lua', 1],
+    [558, 'lua/shared/send-back.lua', 1],
+    [596, 'lua/shared/silent.lua', 10],
+    [625, 'lua/shared/semaphore/serve.lua', 80],
+    [630, 'lua/shared/call-other.lua', 1],
+    [639, 'lua/shared/semaphore/serve.lua', 86],
+    [667, 'lua/semaphore/acquire.lua', 78],
   ],
   encode(args) {
     return withoutDefaults([
@@ -2123,7 +2149,7 @@ export type ReleaseAnswer =
 export const release: Operation<ReleaseArguments, ReleaseAnswer> = {
   script: {
     name: 'semaphore/release',
-    sha1: '4e6e8f2927cfc9839bd2f88363205cbdfedda925',
+    sha1: 'ffbcf6fecb12b146a598ca1b742d1a5eccea99e6',
     reads: false,
     bytes: false,
     source: `--[[
@@ -2554,39 +2580,21 @@ end
       redis.call('ZREM', queue, ticket.text)
       tell_process(ticket, 'come ' .. ticket.id, how)
     elseif not fits(semaphore, ticket.units) then
+      local recheck_ms, looks = next_end_in_ms(semaphore, now_ms), own ~= '' and fits(semaphore, 1)
+      local ask_in_ms = looks and math.min(recheck_ms, 2000) or recheck_ms
+      if not tell_process(ticket, first_message(ticket, ask_in_ms), how) then
+        redis.call('ZREM', queue, ticket.text)
+      else
+        local passed = false
+        if looks then
 -- One that stands first and has to wait although something is free keeps all others waiting: it wants more than that, or to have a lock
 -- alone. As long as it lives it asks every two seconds. One that does not, although others look, sleeps, or has died where the
 -- server cannot tell, and its tickets are sent back. A look is noted behind the point of the ticket's number, in thousandths:
 --   0            nobody has looked since it asked
 --   1 to 400     the second, of 400, in which another one looked and told it that it is the first
 --   401 to 800   the second in which it was told once more, for it had not asked for a while
-local ASKS_MS = 2000
 local SILENT_S = 4
 local LOOKED_S = 400
-
--- Answers whether this ticket, which was told just now that it is the first, has not asked although it was told twice before.
--- \`own\` looks.
-local function is_silent(queue, ticket, own, now_ms)
-  if own == '' or process_of({ id = own }) == process_of(ticket) then
-    return false
-  end
-  local score = tonumber(redis.call('ZSCORE', queue, ticket.text))
-  local number = math.floor(score)
-  local noted, second = math.floor((score - number) * 1000 + 0.5), math.floor(now_ms / 1000) % LOOKED_S
-  local told = math.ceil(noted / LOOKED_S)
-  if told > 0 and (second + 1 - noted) % LOOKED_S < SILENT_S then
-    return false
-  elseif told == 2 then
-    return true
-  end
-  local noted_now = told * LOOKED_S + second + 1
-  redis.call('ZADD', queue, 'XX', string.format('%.3f', number + noted_now / 1000), ticket.text)
-  return false
-end
-      local recheck_ms = math.min(next_end_in_ms(semaphore, now_ms), ASKS_MS)
-      if not tell_process(ticket, first_message(ticket, recheck_ms), how) then
-        redis.call('ZREM', queue, ticket.text)
-      elseif fits(semaphore, 1) and is_silent(queue, ticket, own, now_ms) then
 -- Processes that did not take what they were offered.
 local MOST_SENT_BACK = '1999'
 
@@ -2625,10 +2633,40 @@ local function send_back(queue, late, own, how)
     remove_and_call(queue, theirs, how)
   end
 end
-        send_back(queue, { [process_of(ticket)] = true }, own, how)
-        behind = nil
-      else
-        if process_of(ticket) == asleep then
+
+-- Answers whether this ticket, which was told just now that it is the first, has not asked although it was told twice before.
+-- \`own\` looks.
+local function is_silent(queue, ticket, own, now_ms)
+  if process_of({ id = own }) == process_of(ticket) then
+    return false
+  end
+  local score = tonumber(redis.call('ZSCORE', queue, ticket.text))
+  local number = math.floor(score)
+  local noted, second = math.floor((score - number) * 1000 + 0.5), math.floor(now_ms / 1000) % LOOKED_S
+  local told = math.ceil(noted / LOOKED_S)
+  if told > 0 and (second + 1 - noted) % LOOKED_S < SILENT_S then
+    return false
+  elseif told == 2 then
+    return true
+  end
+  local noted_now = told * LOOKED_S + second + 1
+  redis.call('ZADD', queue, 'XX', string.format('%.3f', number + noted_now / 1000), ticket.text)
+  return false
+end
+
+-- Sends back the process of this ticket if it is silent. Answers whether it was.
+local function pass_silent(queue, ticket, own, now_ms, how)
+  if not is_silent(queue, ticket, own, now_ms) then
+    return false
+  end
+  send_back(queue, { [process_of(ticket)] = true }, own, how)
+  return true
+end
+          passed = pass_silent(queue, ticket, own, now_ms, how)
+          behind = nil
+        end
+        if not passed then
+          if process_of(ticket) == asleep then
 -- Tells the first ticket of another process when to ask: a process that sleeps cannot look after itself.
 local function call_other(queue, process, recheck_ms, how)
   for _, text in ipairs(redis.call('ZRANGE', queue, '0', '99')) do
@@ -2638,9 +2676,10 @@ local function call_other(queue, process, recheck_ms, how)
     end
   end
 end
-          call_other(queue, asleep, recheck_ms, how)
+            call_other(queue, asleep, recheck_ms, how)
+          end
+          return 'served'
         end
-        return 'served'
       end
     elseif ticket.text == own then
       return 'own'
@@ -2708,13 +2747,13 @@ return { 'released', served == 'more' and 1 or 0 }
     [321, 'lua/shared/semaphore/serve.lua', 1],
     [374, 'lua/shared/send-back.lua', 1],
     [412, 'lua/shared/semaphore/serve.lua', 55],
-    [429, 'lua/shared/silent.lua', 1],
-    [458, 'lua/shared/semaphore/serve.lua', 73],
-    [462, 'lua/shared/send-back.lua', 1],
-    [500, 'lua/shared/semaphore/serve.lua', 78],
-    [504, 'lua/shared/call-other.lua', 1],
-    [513, 'lua/shared/semaphore/serve.lua', 83],
-    [540, 'lua/semaphore/release.lua', 31],
+    [436, 'lua/shared/silent.lua', 1],
+    [444, 'lua/shared/send-back.lua', 1],
+    [482, 'lua/shared/silent.lua', 10],
+    [511, 'lua/shared/semaphore/serve.lua', 80],
+    [516, 'lua/shared/call-other.lua', 1],
+    [525, 'lua/shared/semaphore/serve.lua', 86],
+    [553, 'lua/semaphore/release.lua', 31],
   ],
   encode(args) {
     return withoutDefaults([
@@ -2766,7 +2805,7 @@ export type ResizeAnswer =
 export const resize: Operation<ResizeArguments, ResizeAnswer> = {
   script: {
     name: 'semaphore/resize',
-    sha1: 'dfe9c1303177dc938318c92078ace18fb34e754b',
+    sha1: 'b32145e0e59a30ef760b472729fdc99feeacd00f',
     reads: false,
     bytes: false,
     source: `--[[
@@ -3189,39 +3228,21 @@ end
       redis.call('ZREM', queue, ticket.text)
       tell_process(ticket, 'come ' .. ticket.id, how)
     elseif not fits(semaphore, ticket.units) then
+      local recheck_ms, looks = next_end_in_ms(semaphore, now_ms), own ~= '' and fits(semaphore, 1)
+      local ask_in_ms = looks and math.min(recheck_ms, 2000) or recheck_ms
+      if not tell_process(ticket, first_message(ticket, ask_in_ms), how) then
+        redis.call('ZREM', queue, ticket.text)
+      else
+        local passed = false
+        if looks then
 -- One that stands first and has to wait although something is free keeps all others waiting: it wants more than that, or to have a lock
 -- alone. As long as it lives it asks every two seconds. One that does not, although others look, sleeps, or has died where the
 -- server cannot tell, and its tickets are sent back. A look is noted behind the point of the ticket's number, in thousandths:
 --   0            nobody has looked since it asked
 --   1 to 400     the second, of 400, in which another one looked and told it that it is the first
 --   401 to 800   the second in which it was told once more, for it had not asked for a while
-local ASKS_MS = 2000
 local SILENT_S = 4
 local LOOKED_S = 400
-
--- Answers whether this ticket, which was told just now that it is the first, has not asked although it was told twice before.
--- \`own\` looks.
-local function is_silent(queue, ticket, own, now_ms)
-  if own == '' or process_of({ id = own }) == process_of(ticket) then
-    return false
-  end
-  local score = tonumber(redis.call('ZSCORE', queue, ticket.text))
-  local number = math.floor(score)
-  local noted, second = math.floor((score - number) * 1000 + 0.5), math.floor(now_ms / 1000) % LOOKED_S
-  local told = math.ceil(noted / LOOKED_S)
-  if told > 0 and (second + 1 - noted) % LOOKED_S < SILENT_S then
-    return false
-  elseif told == 2 then
-    return true
-  end
-  local noted_now = told * LOOKED_S + second + 1
-  redis.call('ZADD', queue, 'XX', string.format('%.3f', number + noted_now / 1000), ticket.text)
-  return false
-end
-      local recheck_ms = math.min(next_end_in_ms(semaphore, now_ms), ASKS_MS)
-      if not tell_process(ticket, first_message(ticket, recheck_ms), how) then
-        redis.call('ZREM', queue, ticket.text)
-      elseif fits(semaphore, 1) and is_silent(queue, ticket, own, now_ms) then
 -- Processes that did not take what they were offered.
 local MOST_SENT_BACK = '1999'
 
@@ -3260,10 +3281,40 @@ local function send_back(queue, late, own, how)
     remove_and_call(queue, theirs, how)
   end
 end
-        send_back(queue, { [process_of(ticket)] = true }, own, how)
-        behind = nil
-      else
-        if process_of(ticket) == asleep then
+
+-- Answers whether this ticket, which was told just now that it is the first, has not asked although it was told twice before.
+-- \`own\` looks.
+local function is_silent(queue, ticket, own, now_ms)
+  if process_of({ id = own }) == process_of(ticket) then
+    return false
+  end
+  local score = tonumber(redis.call('ZSCORE', queue, ticket.text))
+  local number = math.floor(score)
+  local noted, second = math.floor((score - number) * 1000 + 0.5), math.floor(now_ms / 1000) % LOOKED_S
+  local told = math.ceil(noted / LOOKED_S)
+  if told > 0 and (second + 1 - noted) % LOOKED_S < SILENT_S then
+    return false
+  elseif told == 2 then
+    return true
+  end
+  local noted_now = told * LOOKED_S + second + 1
+  redis.call('ZADD', queue, 'XX', string.format('%.3f', number + noted_now / 1000), ticket.text)
+  return false
+end
+
+-- Sends back the process of this ticket if it is silent. Answers whether it was.
+local function pass_silent(queue, ticket, own, now_ms, how)
+  if not is_silent(queue, ticket, own, now_ms) then
+    return false
+  end
+  send_back(queue, { [process_of(ticket)] = true }, own, how)
+  return true
+end
+          passed = pass_silent(queue, ticket, own, now_ms, how)
+          behind = nil
+        end
+        if not passed then
+          if process_of(ticket) == asleep then
 -- Tells the first ticket of another process when to ask: a process that sleeps cannot look after itself.
 local function call_other(queue, process, recheck_ms, how)
   for _, text in ipairs(redis.call('ZRANGE', queue, '0', '99')) do
@@ -3273,9 +3324,10 @@ local function call_other(queue, process, recheck_ms, how)
     end
   end
 end
-          call_other(queue, asleep, recheck_ms, how)
+            call_other(queue, asleep, recheck_ms, how)
+          end
+          return 'served'
         end
-        return 'served'
       end
     elseif ticket.text == own then
       return 'own'
@@ -3348,13 +3400,13 @@ return { 'resized', served == 'more' and 1 or 0 }
     [313, 'lua/shared/semaphore/serve.lua', 1],
     [366, 'lua/shared/send-back.lua', 1],
     [404, 'lua/shared/semaphore/serve.lua', 55],
-    [421, 'lua/shared/silent.lua', 1],
-    [450, 'lua/shared/semaphore/serve.lua', 73],
-    [454, 'lua/shared/send-back.lua', 1],
-    [492, 'lua/shared/semaphore/serve.lua', 78],
-    [496, 'lua/shared/call-other.lua', 1],
-    [505, 'lua/shared/semaphore/serve.lua', 83],
-    [532, 'lua/semaphore/resize.lua', 31],
+    [428, 'lua/shared/silent.lua', 1],
+    [436, 'lua/shared/send-back.lua', 1],
+    [474, 'lua/shared/silent.lua', 10],
+    [503, 'lua/shared/semaphore/serve.lua', 80],
+    [508, 'lua/shared/call-other.lua', 1],
+    [517, 'lua/shared/semaphore/serve.lua', 86],
+    [545, 'lua/semaphore/resize.lua', 31],
   ],
   encode(args) {
     return withoutDefaults([
@@ -3402,7 +3454,7 @@ export type ServeAnswer =
 export const serve: Operation<ServeArguments, ServeAnswer> = {
   script: {
     name: 'semaphore/serve',
-    sha1: 'd232deecbe79662b5dd3f24dd0c59fbea01018bb',
+    sha1: '59505850ded7edf443cb4fb2a565ba5b6f5d17a8',
     reads: false,
     bytes: false,
     source: `--[[
@@ -3828,39 +3880,21 @@ end
       redis.call('ZREM', queue, ticket.text)
       tell_process(ticket, 'come ' .. ticket.id, how)
     elseif not fits(semaphore, ticket.units) then
+      local recheck_ms, looks = next_end_in_ms(semaphore, now_ms), own ~= '' and fits(semaphore, 1)
+      local ask_in_ms = looks and math.min(recheck_ms, 2000) or recheck_ms
+      if not tell_process(ticket, first_message(ticket, ask_in_ms), how) then
+        redis.call('ZREM', queue, ticket.text)
+      else
+        local passed = false
+        if looks then
 -- One that stands first and has to wait although something is free keeps all others waiting: it wants more than that, or to have a lock
 -- alone. As long as it lives it asks every two seconds. One that does not, although others look, sleeps, or has died where the
 -- server cannot tell, and its tickets are sent back. A look is noted behind the point of the ticket's number, in thousandths:
 --   0            nobody has looked since it asked
 --   1 to 400     the second, of 400, in which another one looked and told it that it is the first
 --   401 to 800   the second in which it was told once more, for it had not asked for a while
-local ASKS_MS = 2000
 local SILENT_S = 4
 local LOOKED_S = 400
-
--- Answers whether this ticket, which was told just now that it is the first, has not asked although it was told twice before.
--- \`own\` looks.
-local function is_silent(queue, ticket, own, now_ms)
-  if own == '' or process_of({ id = own }) == process_of(ticket) then
-    return false
-  end
-  local score = tonumber(redis.call('ZSCORE', queue, ticket.text))
-  local number = math.floor(score)
-  local noted, second = math.floor((score - number) * 1000 + 0.5), math.floor(now_ms / 1000) % LOOKED_S
-  local told = math.ceil(noted / LOOKED_S)
-  if told > 0 and (second + 1 - noted) % LOOKED_S < SILENT_S then
-    return false
-  elseif told == 2 then
-    return true
-  end
-  local noted_now = told * LOOKED_S + second + 1
-  redis.call('ZADD', queue, 'XX', string.format('%.3f', number + noted_now / 1000), ticket.text)
-  return false
-end
-      local recheck_ms = math.min(next_end_in_ms(semaphore, now_ms), ASKS_MS)
-      if not tell_process(ticket, first_message(ticket, recheck_ms), how) then
-        redis.call('ZREM', queue, ticket.text)
-      elseif fits(semaphore, 1) and is_silent(queue, ticket, own, now_ms) then
 -- Processes that did not take what they were offered.
 local MOST_SENT_BACK = '1999'
 
@@ -3899,10 +3933,40 @@ local function send_back(queue, late, own, how)
     remove_and_call(queue, theirs, how)
   end
 end
-        send_back(queue, { [process_of(ticket)] = true }, own, how)
-        behind = nil
-      else
-        if process_of(ticket) == asleep then
+
+-- Answers whether this ticket, which was told just now that it is the first, has not asked although it was told twice before.
+-- \`own\` looks.
+local function is_silent(queue, ticket, own, now_ms)
+  if process_of({ id = own }) == process_of(ticket) then
+    return false
+  end
+  local score = tonumber(redis.call('ZSCORE', queue, ticket.text))
+  local number = math.floor(score)
+  local noted, second = math.floor((score - number) * 1000 + 0.5), math.floor(now_ms / 1000) % LOOKED_S
+  local told = math.ceil(noted / LOOKED_S)
+  if told > 0 and (second + 1 - noted) % LOOKED_S < SILENT_S then
+    return false
+  elseif told == 2 then
+    return true
+  end
+  local noted_now = told * LOOKED_S + second + 1
+  redis.call('ZADD', queue, 'XX', string.format('%.3f', number + noted_now / 1000), ticket.text)
+  return false
+end
+
+-- Sends back the process of this ticket if it is silent. Answers whether it was.
+local function pass_silent(queue, ticket, own, now_ms, how)
+  if not is_silent(queue, ticket, own, now_ms) then
+    return false
+  end
+  send_back(queue, { [process_of(ticket)] = true }, own, how)
+  return true
+end
+          passed = pass_silent(queue, ticket, own, now_ms, how)
+          behind = nil
+        end
+        if not passed then
+          if process_of(ticket) == asleep then
 -- Tells the first ticket of another process when to ask: a process that sleeps cannot look after itself.
 local function call_other(queue, process, recheck_ms, how)
   for _, text in ipairs(redis.call('ZRANGE', queue, '0', '99')) do
@@ -3912,9 +3976,10 @@ local function call_other(queue, process, recheck_ms, how)
     end
   end
 end
-          call_other(queue, asleep, recheck_ms, how)
+            call_other(queue, asleep, recheck_ms, how)
+          end
+          return 'served'
         end
-        return 'served'
       end
     elseif ticket.text == own then
       return 'own'
@@ -3979,13 +4044,13 @@ return { 'served', served == 'more' and 1 or 0 }
     [316, 'lua/shared/semaphore/serve.lua', 1],
     [369, 'lua/shared/send-back.lua', 1],
     [407, 'lua/shared/semaphore/serve.lua', 55],
-    [424, 'lua/shared/silent.lua', 1],
-    [453, 'lua/shared/semaphore/serve.lua', 73],
-    [457, 'lua/shared/send-back.lua', 1],
-    [495, 'lua/shared/semaphore/serve.lua', 78],
-    [499, 'lua/shared/call-other.lua', 1],
-    [508, 'lua/shared/semaphore/serve.lua', 83],
-    [535, 'lua/semaphore/serve.lua', 28],
+    [431, 'lua/shared/silent.lua', 1],
+    [439, 'lua/shared/send-back.lua', 1],
+    [477, 'lua/shared/silent.lua', 10],
+    [506, 'lua/shared/semaphore/serve.lua', 80],
+    [511, 'lua/shared/call-other.lua', 1],
+    [520, 'lua/shared/semaphore/serve.lua', 86],
+    [548, 'lua/semaphore/serve.lua', 28],
   ],
   encode(args) {
     return withoutDefaults([

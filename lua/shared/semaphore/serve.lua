@@ -69,20 +69,24 @@ local function serve(semaphore, queue, permits, ids, own, claim_ms, now_us, how)
       redis.call('ZREM', queue, ticket.text)
       tell_process(ticket, 'come ' .. ticket.id, how)
     elseif not fits(semaphore, ticket.units) then
-      -- @include shared/silent
-      local recheck_ms = math.min(next_end_in_ms(semaphore, now_ms), ASKS_MS)
-      if not tell_process(ticket, first_message(ticket, recheck_ms), how) then
+      local recheck_ms, looks = next_end_in_ms(semaphore, now_ms), own ~= '' and fits(semaphore, 1)
+      local ask_in_ms = looks and math.min(recheck_ms, 2000) or recheck_ms
+      if not tell_process(ticket, first_message(ticket, ask_in_ms), how) then
         redis.call('ZREM', queue, ticket.text)
-      elseif fits(semaphore, 1) and is_silent(queue, ticket, own, now_ms) then
-        -- @include shared/send-back
-        send_back(queue, { [process_of(ticket)] = true }, own, how)
-        behind = nil
       else
-        if process_of(ticket) == asleep then
-          -- @include shared/call-other
-          call_other(queue, asleep, recheck_ms, how)
+        local passed = false
+        if looks then
+          -- @include shared/silent
+          passed = pass_silent(queue, ticket, own, now_ms, how)
+          behind = nil
         end
-        return 'served'
+        if not passed then
+          if process_of(ticket) == asleep then
+            -- @include shared/call-other
+            call_other(queue, asleep, recheck_ms, how)
+          end
+          return 'served'
+        end
       end
     elseif ticket.text == own then
       return 'own'
