@@ -69,7 +69,7 @@ export function withDefaults(metadata: Metadata, limits: Limits): Metadata {
   return { ...Object.fromEntries(defaults), ...metadata }
 }
 
-const MEANINGFUL = [
+const MEANINGFUL = new Set([
   '_max_messages_post_size',
   '_default_message_ttl',
   '_default_message_delay',
@@ -77,11 +77,11 @@ const MEANINGFUL = [
   '_dead_letter_queue_messages_ttl',
   '_max_claim_count',
   '_retry_policy',
-]
+])
 
 /** The members that have a meaning: what of the metadata may be kept in memory, for it is small. */
 export function meaningOf(metadata: Metadata): Metadata {
-  return Object.fromEntries(Object.entries(metadata).filter(([key]) => MEANINGFUL.includes(key)))
+  return Object.fromEntries(Object.entries(metadata).filter(([key]) => MEANINGFUL.has(key)))
 }
 
 /** What the metadata means for messages and claims. */

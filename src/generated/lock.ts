@@ -37,7 +37,7 @@ export type AbandonSharedAnswer =
 export const abandonShared: Operation<AbandonSharedArguments, AbandonSharedAnswer> = {
   script: {
     name: 'lock/abandon-shared',
-    sha1: 'aaa71adebb83e04a7fd83f99c2580f0f659316ef',
+    sha1: 'bff71e518ddb3a32353b1b64121057e388fdedf7',
     reads: false,
     bytes: false,
     source: `--[[
@@ -533,9 +533,92 @@ local function serve_shared(lock, queue, readers, reader_ids, own, claim_ms, now
     if ticket.text == own and fits then
       return 'own'
     elseif not fits then
-      local recheck_ms = lock.expires_at_ms - now_ms
-      if tell_process(ticket, first_message(ticket, recheck_ms), how) then
-        if process_of(ticket) == asleep then
+      local recheck_ms, looks = lock.expires_at_ms - now_ms, own ~= ''
+      local ask_in_ms = looks and math.min(recheck_ms, 2000) or recheck_ms
+      if not tell_process(ticket, first_message(ticket, ask_in_ms), how) then
+        redis.call('ZREM', queue, ticket.text)
+      else
+        local passed = false
+        if looks then
+-- One that stands first and has to wait although something is free keeps all others waiting: it wants more than that, or to have a lock
+-- alone. As long as it lives it asks every two seconds. One that does not, although others look, sleeps, or has died where the
+-- server cannot tell, and its tickets are sent back. A look is noted behind the point of the ticket's number, in thousandths:
+--   0            nobody has looked since it asked
+--   1 to 400     the second, of 400, in which another one looked and told it that it is the first
+--   401 to 800   the second in which it was told once more, for it had not asked for a while
+local SILENT_S = 4
+local LOOKED_S = 400
+-- Processes that did not take what they were offered.
+local MOST_SENT_BACK = '1999'
+
+-- Removes tickets, and tells their processes to come: each in one message.
+local function remove_and_call(queue, texts, how)
+  local tickets, messages = {}, {}
+  for _, text in ipairs(texts) do
+    local ticket = parse_ticket(text)
+    local process = process_of(ticket)
+    tickets[process] = tickets[process] or ticket
+    messages[process] = messages[process] or {}
+    table.insert(messages[process], 'come ' .. ticket.id)
+  end
+  for from = 1, #texts, 1000 do
+    redis.call('ZREM', queue, unpack(texts, from, math.min(from + 999, #texts)))
+  end
+  for process, lines in pairs(messages) do
+    tell_process(tickets[process], table.concat(lines, '\\n'), how)
+  end
+end
+
+-- Removes the tickets of processes that did not take what they were offered, so that each of these processes is waited
+-- for once; but for the process of \`own\`, which calls and so is awake. Whoever stands in line again stands behind all others.
+local function send_back(queue, late, own, how)
+  late[process_of({ id = own })] = nil
+  if not next(late) then
+    return
+  end
+  local theirs = {}
+  for _, text in ipairs(redis.call('ZRANGE', queue, '0', MOST_SENT_BACK)) do
+    if late[process_of({ id = text })] then
+      theirs[#theirs + 1] = text
+    end
+  end
+  if theirs[1] then
+    remove_and_call(queue, theirs, how)
+  end
+end
+
+-- Answers whether this ticket, which was told just now that it is the first, has not asked although it was told twice before.
+-- \`own\` looks.
+local function is_silent(queue, ticket, own, now_ms)
+  if process_of({ id = own }) == process_of(ticket) then
+    return false
+  end
+  local score = tonumber(redis.call('ZSCORE', queue, ticket.text))
+  local number = math.floor(score)
+  local noted, second = math.floor((score - number) * 1000 + 0.5), math.floor(now_ms / 1000) % LOOKED_S
+  local told = math.ceil(noted / LOOKED_S)
+  if told > 0 and (second + 1 - noted) % LOOKED_S < SILENT_S then
+    return false
+  elseif told == 2 then
+    return true
+  end
+  local noted_now = told * LOOKED_S + second + 1
+  redis.call('ZADD', queue, 'XX', string.format('%.3f', number + noted_now / 1000), ticket.text)
+  return false
+end
+
+-- Sends back the process of this ticket if it is silent. Answers whether it was.
+local function pass_silent(queue, ticket, own, now_ms, how)
+  if not is_silent(queue, ticket, own, now_ms) then
+    return false
+  end
+  send_back(queue, { [process_of(ticket)] = true }, own, how)
+  return true
+end
+          passed = pass_silent(queue, ticket, own, now_ms, how)
+        end
+        if not passed then
+          if process_of(ticket) == asleep then
 -- Tells the first ticket of another process when to ask: a process that sleeps cannot look after itself.
 local function call_other(queue, process, recheck_ms, how)
   for _, text in ipairs(redis.call('ZRANGE', queue, '0', '99')) do
@@ -545,11 +628,11 @@ local function call_other(queue, process, recheck_ms, how)
     end
   end
 end
-          call_other(queue, asleep, recheck_ms, how)
+            call_other(queue, asleep, recheck_ms, how)
+          end
+          return 'served'
         end
-        return 'served'
       end
-      redis.call('ZREM', queue, ticket.text)
     elseif let == MOST_LET_IN then
       tell_process(ticket, 'come ' .. ticket.id, how)
       return 'served'
@@ -624,9 +707,13 @@ return { 'abandoned', served == 'more' and is_free(lock) and 1 or 0 }
     [404, 'lua/shared/send-back.lua', 1],
     [442, 'lua/shared/lock/hand-over.lua', 50],
     [451, 'lua/shared/lock/serve-shared.lua', 1],
-    [497, 'lua/shared/call-other.lua', 1],
-    [506, 'lua/shared/lock/serve-shared.lua', 48],
-    [528, 'lua/lock/abandon-shared.lua', 34],
+    [501, 'lua/shared/silent.lua', 1],
+    [509, 'lua/shared/send-back.lua', 1],
+    [547, 'lua/shared/silent.lua', 10],
+    [576, 'lua/shared/lock/serve-shared.lua', 52],
+    [580, 'lua/shared/call-other.lua', 1],
+    [589, 'lua/shared/lock/serve-shared.lua', 57],
+    [611, 'lua/lock/abandon-shared.lua', 34],
   ],
   encode(args) {
     return withoutDefaults([
@@ -1481,7 +1568,7 @@ export type AcquireSharedAnswer =
 export const acquireShared: Operation<AcquireSharedArguments, AcquireSharedAnswer> = {
   script: {
     name: 'lock/acquire-shared',
-    sha1: '4d8b4c3921a347554d49c5017a5cc902078b2e14',
+    sha1: '6d9ef1cca610dadf134284d7bcdbc2768652fc5d',
     reads: false,
     bytes: false,
     source: `--[[
@@ -1657,6 +1744,14 @@ end
 -- Standing in the line of tickets; see shared/tickets.
 local QUEUE_KEPT_MS = '7200000'
 
+-- The first one asks: it is not silent; see shared/silent.
+local function note_asked(queue, text)
+  local score = redis.call('ZSCORE', queue, text)
+  if string.find(score, '.', 1, true) then
+    redis.call('ZADD', queue, 'XX', math.floor(score), text)
+  end
+end
+
 -- Adds a ticket, as text, behind all others, unless it stands in line already. Answers the number of the newest
 -- ticket, and how many stand before this one.
 local function stand_in_line(queue, text, last_ticket)
@@ -1664,7 +1759,11 @@ local function stand_in_line(queue, text, last_ticket)
     redis.call('PEXPIRE', queue, QUEUE_KEPT_MS)
     return last_ticket + 1, redis.call('ZCARD', queue) - 1
   end
-  return last_ticket, redis.call('ZRANK', queue, text)
+  local place = redis.call('ZRANK', queue, text)
+  if place == 0 then
+    note_asked(queue, text)
+  end
+  return last_ticket, place
 end
 -- The main key of a lock, one text: '<layout> <mode> <token> <expires_at_ms> <last_ticket> <called> <id>
 -- <holder>'.
@@ -2018,9 +2117,92 @@ local function serve_shared(lock, queue, readers, reader_ids, own, claim_ms, now
     if ticket.text == own and fits then
       return 'own'
     elseif not fits then
-      local recheck_ms = lock.expires_at_ms - now_ms
-      if tell_process(ticket, first_message(ticket, recheck_ms), how) then
-        if process_of(ticket) == asleep then
+      local recheck_ms, looks = lock.expires_at_ms - now_ms, own ~= ''
+      local ask_in_ms = looks and math.min(recheck_ms, 2000) or recheck_ms
+      if not tell_process(ticket, first_message(ticket, ask_in_ms), how) then
+        redis.call('ZREM', queue, ticket.text)
+      else
+        local passed = false
+        if looks then
+-- One that stands first and has to wait although something is free keeps all others waiting: it wants more than that, or to have a lock
+-- alone. As long as it lives it asks every two seconds. One that does not, although others look, sleeps, or has died where the
+-- server cannot tell, and its tickets are sent back. A look is noted behind the point of the ticket's number, in thousandths:
+--   0            nobody has looked since it asked
+--   1 to 400     the second, of 400, in which another one looked and told it that it is the first
+--   401 to 800   the second in which it was told once more, for it had not asked for a while
+local SILENT_S = 4
+local LOOKED_S = 400
+-- Processes that did not take what they were offered.
+local MOST_SENT_BACK = '1999'
+
+-- Removes tickets, and tells their processes to come: each in one message.
+local function remove_and_call(queue, texts, how)
+  local tickets, messages = {}, {}
+  for _, text in ipairs(texts) do
+    local ticket = parse_ticket(text)
+    local process = process_of(ticket)
+    tickets[process] = tickets[process] or ticket
+    messages[process] = messages[process] or {}
+    table.insert(messages[process], 'come ' .. ticket.id)
+  end
+  for from = 1, #texts, 1000 do
+    redis.call('ZREM', queue, unpack(texts, from, math.min(from + 999, #texts)))
+  end
+  for process, lines in pairs(messages) do
+    tell_process(tickets[process], table.concat(lines, '\\n'), how)
+  end
+end
+
+-- Removes the tickets of processes that did not take what they were offered, so that each of these processes is waited
+-- for once; but for the process of \`own\`, which calls and so is awake. Whoever stands in line again stands behind all others.
+local function send_back(queue, late, own, how)
+  late[process_of({ id = own })] = nil
+  if not next(late) then
+    return
+  end
+  local theirs = {}
+  for _, text in ipairs(redis.call('ZRANGE', queue, '0', MOST_SENT_BACK)) do
+    if late[process_of({ id = text })] then
+      theirs[#theirs + 1] = text
+    end
+  end
+  if theirs[1] then
+    remove_and_call(queue, theirs, how)
+  end
+end
+
+-- Answers whether this ticket, which was told just now that it is the first, has not asked although it was told twice before.
+-- \`own\` looks.
+local function is_silent(queue, ticket, own, now_ms)
+  if process_of({ id = own }) == process_of(ticket) then
+    return false
+  end
+  local score = tonumber(redis.call('ZSCORE', queue, ticket.text))
+  local number = math.floor(score)
+  local noted, second = math.floor((score - number) * 1000 + 0.5), math.floor(now_ms / 1000) % LOOKED_S
+  local told = math.ceil(noted / LOOKED_S)
+  if told > 0 and (second + 1 - noted) % LOOKED_S < SILENT_S then
+    return false
+  elseif told == 2 then
+    return true
+  end
+  local noted_now = told * LOOKED_S + second + 1
+  redis.call('ZADD', queue, 'XX', string.format('%.3f', number + noted_now / 1000), ticket.text)
+  return false
+end
+
+-- Sends back the process of this ticket if it is silent. Answers whether it was.
+local function pass_silent(queue, ticket, own, now_ms, how)
+  if not is_silent(queue, ticket, own, now_ms) then
+    return false
+  end
+  send_back(queue, { [process_of(ticket)] = true }, own, how)
+  return true
+end
+          passed = pass_silent(queue, ticket, own, now_ms, how)
+        end
+        if not passed then
+          if process_of(ticket) == asleep then
 -- Tells the first ticket of another process when to ask: a process that sleeps cannot look after itself.
 local function call_other(queue, process, recheck_ms, how)
   for _, text in ipairs(redis.call('ZRANGE', queue, '0', '99')) do
@@ -2030,11 +2212,11 @@ local function call_other(queue, process, recheck_ms, how)
     end
   end
 end
-          call_other(queue, asleep, recheck_ms, how)
+            call_other(queue, asleep, recheck_ms, how)
+          end
+          return 'served'
         end
-        return 'served'
       end
-      redis.call('ZREM', queue, ticket.text)
     elseif let == MOST_LET_IN then
       tell_process(ticket, 'come ' .. ticket.id, how)
       return 'served'
@@ -2119,25 +2301,29 @@ return { 'held', recheck_ms, more }
     [72, 'lua/shared/tell.lua', 1],
     [125, 'lua/shared/line.lua', 1],
     [171, 'lua/shared/stand.lua', 1],
-    [183, 'lua/shared/lock/state.lua', 1],
-    [228, 'lua/shared/lock/kept.lua', 1],
-    [241, 'lua/shared/lock/save.lua', 1],
-    [283, 'lua/shared/lock/grant.lua', 1],
-    [296, 'lua/shared/lock/readers.lua', 1],
-    [327, 'lua/shared/note-late.lua', 1],
-    [335, 'lua/shared/lock/readers.lua', 33],
-    [371, 'lua/shared/lock/called.lua', 1],
-    [379, 'lua/shared/lock/called.lua', 13],
-    [382, 'lua/shared/lock/hand-over.lua', 1],
-    [404, 'lua/shared/call-other.lua', 1],
-    [413, 'lua/shared/lock/hand-over.lua', 24],
-    [437, 'lua/shared/note-late.lua', 1],
-    [445, 'lua/shared/send-back.lua', 1],
-    [483, 'lua/shared/lock/hand-over.lua', 50],
-    [492, 'lua/shared/lock/serve-shared.lua', 1],
-    [538, 'lua/shared/call-other.lua', 1],
-    [547, 'lua/shared/lock/serve-shared.lua', 48],
-    [569, 'lua/lock/acquire-shared.lua', 40],
+    [195, 'lua/shared/lock/state.lua', 1],
+    [240, 'lua/shared/lock/kept.lua', 1],
+    [253, 'lua/shared/lock/save.lua', 1],
+    [295, 'lua/shared/lock/grant.lua', 1],
+    [308, 'lua/shared/lock/readers.lua', 1],
+    [339, 'lua/shared/note-late.lua', 1],
+    [347, 'lua/shared/lock/readers.lua', 33],
+    [383, 'lua/shared/lock/called.lua', 1],
+    [391, 'lua/shared/lock/called.lua', 13],
+    [394, 'lua/shared/lock/hand-over.lua', 1],
+    [416, 'lua/shared/call-other.lua', 1],
+    [425, 'lua/shared/lock/hand-over.lua', 24],
+    [449, 'lua/shared/note-late.lua', 1],
+    [457, 'lua/shared/send-back.lua', 1],
+    [495, 'lua/shared/lock/hand-over.lua', 50],
+    [504, 'lua/shared/lock/serve-shared.lua', 1],
+    [554, 'lua/shared/silent.lua', 1],
+    [562, 'lua/shared/send-back.lua', 1],
+    [600, 'lua/shared/silent.lua', 10],
+    [629, 'lua/shared/lock/serve-shared.lua', 52],
+    [633, 'lua/shared/call-other.lua', 1],
+    [642, 'lua/shared/lock/serve-shared.lua', 57],
+    [664, 'lua/lock/acquire-shared.lua', 40],
   ],
   encode(args) {
     return withoutDefaults([
@@ -2222,7 +2408,7 @@ export type AcquireAnswer =
 export const acquire: Operation<AcquireArguments, AcquireAnswer> = {
   script: {
     name: 'lock/acquire',
-    sha1: 'd1a77e5c54f5d72f4799086eac84fcb864fadbf2',
+    sha1: '8978c337ffd2c45bb15572ceeed24b2d7097b20f',
     reads: false,
     bytes: false,
     source: `--[[
@@ -2372,6 +2558,14 @@ end
 -- Standing in the line of tickets; see shared/tickets.
 local QUEUE_KEPT_MS = '7200000'
 
+-- The first one asks: it is not silent; see shared/silent.
+local function note_asked(queue, text)
+  local score = redis.call('ZSCORE', queue, text)
+  if string.find(score, '.', 1, true) then
+    redis.call('ZADD', queue, 'XX', math.floor(score), text)
+  end
+end
+
 -- Adds a ticket, as text, behind all others, unless it stands in line already. Answers the number of the newest
 -- ticket, and how many stand before this one.
 local function stand_in_line(queue, text, last_ticket)
@@ -2379,7 +2573,11 @@ local function stand_in_line(queue, text, last_ticket)
     redis.call('PEXPIRE', queue, QUEUE_KEPT_MS)
     return last_ticket + 1, redis.call('ZCARD', queue) - 1
   end
-  return last_ticket, redis.call('ZRANK', queue, text)
+  local place = redis.call('ZRANK', queue, text)
+  if place == 0 then
+    note_asked(queue, text)
+  end
+  return last_ticket, place
 end
 -- The main key of a lock, one text: '<layout> <mode> <token> <expires_at_ms> <last_ticket> <called> <id>
 -- <holder>'.
@@ -2815,20 +3013,20 @@ return { 'held', recheck_ms, more }
     [88, 'lua/lock/acquire.lua', 33],
     [110, 'lua/shared/tickets.lua', 1],
     [145, 'lua/shared/stand.lua', 1],
-    [157, 'lua/shared/lock/state.lua', 1],
-    [202, 'lua/shared/lock/save.lua', 1],
-    [244, 'lua/shared/lock/grant.lua', 1],
-    [257, 'lua/lock/acquire.lua', 60],
-    [293, 'lua/shared/tell.lua', 1],
-    [346, 'lua/shared/line.lua', 1],
-    [392, 'lua/shared/lock/hand-over.lua', 1],
-    [414, 'lua/shared/call-other.lua', 1],
-    [423, 'lua/shared/lock/hand-over.lua', 24],
-    [447, 'lua/shared/note-late.lua', 1],
-    [455, 'lua/shared/send-back.lua', 1],
-    [493, 'lua/shared/lock/hand-over.lua', 50],
-    [502, 'lua/shared/lock/serve.lua', 1],
-    [532, 'lua/lock/acquire.lua', 100],
+    [169, 'lua/shared/lock/state.lua', 1],
+    [214, 'lua/shared/lock/save.lua', 1],
+    [256, 'lua/shared/lock/grant.lua', 1],
+    [269, 'lua/lock/acquire.lua', 60],
+    [305, 'lua/shared/tell.lua', 1],
+    [358, 'lua/shared/line.lua', 1],
+    [404, 'lua/shared/lock/hand-over.lua', 1],
+    [426, 'lua/shared/call-other.lua', 1],
+    [435, 'lua/shared/lock/hand-over.lua', 24],
+    [459, 'lua/shared/note-late.lua', 1],
+    [467, 'lua/shared/send-back.lua', 1],
+    [505, 'lua/shared/lock/hand-over.lua', 50],
+    [514, 'lua/shared/lock/serve.lua', 1],
+    [544, 'lua/lock/acquire.lua', 100],
   ],
   encode(args) {
     return withoutDefaults([
@@ -3866,7 +4064,7 @@ export type ReleaseSharedAnswer =
 export const releaseShared: Operation<ReleaseSharedArguments, ReleaseSharedAnswer> = {
   script: {
     name: 'lock/release-shared',
-    sha1: 'ae09c86b16d0d8339915f3ddafc9fd2959f4a0c0',
+    sha1: 'd70965be55ce98f5a44dfee666ade2dd59791e9a',
     reads: false,
     bytes: false,
     source: `--[[
@@ -4337,9 +4535,92 @@ local function serve_shared(lock, queue, readers, reader_ids, own, claim_ms, now
     if ticket.text == own and fits then
       return 'own'
     elseif not fits then
-      local recheck_ms = lock.expires_at_ms - now_ms
-      if tell_process(ticket, first_message(ticket, recheck_ms), how) then
-        if process_of(ticket) == asleep then
+      local recheck_ms, looks = lock.expires_at_ms - now_ms, own ~= ''
+      local ask_in_ms = looks and math.min(recheck_ms, 2000) or recheck_ms
+      if not tell_process(ticket, first_message(ticket, ask_in_ms), how) then
+        redis.call('ZREM', queue, ticket.text)
+      else
+        local passed = false
+        if looks then
+-- One that stands first and has to wait although something is free keeps all others waiting: it wants more than that, or to have a lock
+-- alone. As long as it lives it asks every two seconds. One that does not, although others look, sleeps, or has died where the
+-- server cannot tell, and its tickets are sent back. A look is noted behind the point of the ticket's number, in thousandths:
+--   0            nobody has looked since it asked
+--   1 to 400     the second, of 400, in which another one looked and told it that it is the first
+--   401 to 800   the second in which it was told once more, for it had not asked for a while
+local SILENT_S = 4
+local LOOKED_S = 400
+-- Processes that did not take what they were offered.
+local MOST_SENT_BACK = '1999'
+
+-- Removes tickets, and tells their processes to come: each in one message.
+local function remove_and_call(queue, texts, how)
+  local tickets, messages = {}, {}
+  for _, text in ipairs(texts) do
+    local ticket = parse_ticket(text)
+    local process = process_of(ticket)
+    tickets[process] = tickets[process] or ticket
+    messages[process] = messages[process] or {}
+    table.insert(messages[process], 'come ' .. ticket.id)
+  end
+  for from = 1, #texts, 1000 do
+    redis.call('ZREM', queue, unpack(texts, from, math.min(from + 999, #texts)))
+  end
+  for process, lines in pairs(messages) do
+    tell_process(tickets[process], table.concat(lines, '\\n'), how)
+  end
+end
+
+-- Removes the tickets of processes that did not take what they were offered, so that each of these processes is waited
+-- for once; but for the process of \`own\`, which calls and so is awake. Whoever stands in line again stands behind all others.
+local function send_back(queue, late, own, how)
+  late[process_of({ id = own })] = nil
+  if not next(late) then
+    return
+  end
+  local theirs = {}
+  for _, text in ipairs(redis.call('ZRANGE', queue, '0', MOST_SENT_BACK)) do
+    if late[process_of({ id = text })] then
+      theirs[#theirs + 1] = text
+    end
+  end
+  if theirs[1] then
+    remove_and_call(queue, theirs, how)
+  end
+end
+
+-- Answers whether this ticket, which was told just now that it is the first, has not asked although it was told twice before.
+-- \`own\` looks.
+local function is_silent(queue, ticket, own, now_ms)
+  if process_of({ id = own }) == process_of(ticket) then
+    return false
+  end
+  local score = tonumber(redis.call('ZSCORE', queue, ticket.text))
+  local number = math.floor(score)
+  local noted, second = math.floor((score - number) * 1000 + 0.5), math.floor(now_ms / 1000) % LOOKED_S
+  local told = math.ceil(noted / LOOKED_S)
+  if told > 0 and (second + 1 - noted) % LOOKED_S < SILENT_S then
+    return false
+  elseif told == 2 then
+    return true
+  end
+  local noted_now = told * LOOKED_S + second + 1
+  redis.call('ZADD', queue, 'XX', string.format('%.3f', number + noted_now / 1000), ticket.text)
+  return false
+end
+
+-- Sends back the process of this ticket if it is silent. Answers whether it was.
+local function pass_silent(queue, ticket, own, now_ms, how)
+  if not is_silent(queue, ticket, own, now_ms) then
+    return false
+  end
+  send_back(queue, { [process_of(ticket)] = true }, own, how)
+  return true
+end
+          passed = pass_silent(queue, ticket, own, now_ms, how)
+        end
+        if not passed then
+          if process_of(ticket) == asleep then
 -- Tells the first ticket of another process when to ask: a process that sleeps cannot look after itself.
 local function call_other(queue, process, recheck_ms, how)
   for _, text in ipairs(redis.call('ZRANGE', queue, '0', '99')) do
@@ -4349,11 +4630,11 @@ local function call_other(queue, process, recheck_ms, how)
     end
   end
 end
-          call_other(queue, asleep, recheck_ms, how)
+            call_other(queue, asleep, recheck_ms, how)
+          end
+          return 'served'
         end
-        return 'served'
       end
-      redis.call('ZREM', queue, ticket.text)
     elseif let == MOST_LET_IN then
       tell_process(ticket, 'come ' .. ticket.id, how)
       return 'served'
@@ -4425,9 +4706,13 @@ return { 'released', served == 'more' and 1 or 0 }
     [379, 'lua/shared/send-back.lua', 1],
     [417, 'lua/shared/lock/hand-over.lua', 50],
     [426, 'lua/shared/lock/serve-shared.lua', 1],
-    [472, 'lua/shared/call-other.lua', 1],
-    [481, 'lua/shared/lock/serve-shared.lua', 48],
-    [503, 'lua/lock/release-shared.lua', 32],
+    [476, 'lua/shared/silent.lua', 1],
+    [484, 'lua/shared/send-back.lua', 1],
+    [522, 'lua/shared/silent.lua', 10],
+    [551, 'lua/shared/lock/serve-shared.lua', 52],
+    [555, 'lua/shared/call-other.lua', 1],
+    [564, 'lua/shared/lock/serve-shared.lua', 57],
+    [586, 'lua/lock/release-shared.lua', 32],
   ],
   encode(args) {
     return withoutDefaults([
@@ -5013,7 +5298,7 @@ export type ServeAnswer =
 export const serve: Operation<ServeArguments, ServeAnswer> = {
   script: {
     name: 'lock/serve',
-    sha1: '41b2eee631fe8fe34026176c5409c43696bfc989',
+    sha1: '4cabf6629c25d4d3a51336d7e885092b19a6105f',
     reads: false,
     bytes: false,
     source: `--[[
@@ -5492,9 +5777,92 @@ local function serve_shared(lock, queue, readers, reader_ids, own, claim_ms, now
     if ticket.text == own and fits then
       return 'own'
     elseif not fits then
-      local recheck_ms = lock.expires_at_ms - now_ms
-      if tell_process(ticket, first_message(ticket, recheck_ms), how) then
-        if process_of(ticket) == asleep then
+      local recheck_ms, looks = lock.expires_at_ms - now_ms, own ~= ''
+      local ask_in_ms = looks and math.min(recheck_ms, 2000) or recheck_ms
+      if not tell_process(ticket, first_message(ticket, ask_in_ms), how) then
+        redis.call('ZREM', queue, ticket.text)
+      else
+        local passed = false
+        if looks then
+-- One that stands first and has to wait although something is free keeps all others waiting: it wants more than that, or to have a lock
+-- alone. As long as it lives it asks every two seconds. One that does not, although others look, sleeps, or has died where the
+-- server cannot tell, and its tickets are sent back. A look is noted behind the point of the ticket's number, in thousandths:
+--   0            nobody has looked since it asked
+--   1 to 400     the second, of 400, in which another one looked and told it that it is the first
+--   401 to 800   the second in which it was told once more, for it had not asked for a while
+local SILENT_S = 4
+local LOOKED_S = 400
+-- Processes that did not take what they were offered.
+local MOST_SENT_BACK = '1999'
+
+-- Removes tickets, and tells their processes to come: each in one message.
+local function remove_and_call(queue, texts, how)
+  local tickets, messages = {}, {}
+  for _, text in ipairs(texts) do
+    local ticket = parse_ticket(text)
+    local process = process_of(ticket)
+    tickets[process] = tickets[process] or ticket
+    messages[process] = messages[process] or {}
+    table.insert(messages[process], 'come ' .. ticket.id)
+  end
+  for from = 1, #texts, 1000 do
+    redis.call('ZREM', queue, unpack(texts, from, math.min(from + 999, #texts)))
+  end
+  for process, lines in pairs(messages) do
+    tell_process(tickets[process], table.concat(lines, '\\n'), how)
+  end
+end
+
+-- Removes the tickets of processes that did not take what they were offered, so that each of these processes is waited
+-- for once; but for the process of \`own\`, which calls and so is awake. Whoever stands in line again stands behind all others.
+local function send_back(queue, late, own, how)
+  late[process_of({ id = own })] = nil
+  if not next(late) then
+    return
+  end
+  local theirs = {}
+  for _, text in ipairs(redis.call('ZRANGE', queue, '0', MOST_SENT_BACK)) do
+    if late[process_of({ id = text })] then
+      theirs[#theirs + 1] = text
+    end
+  end
+  if theirs[1] then
+    remove_and_call(queue, theirs, how)
+  end
+end
+
+-- Answers whether this ticket, which was told just now that it is the first, has not asked although it was told twice before.
+-- \`own\` looks.
+local function is_silent(queue, ticket, own, now_ms)
+  if process_of({ id = own }) == process_of(ticket) then
+    return false
+  end
+  local score = tonumber(redis.call('ZSCORE', queue, ticket.text))
+  local number = math.floor(score)
+  local noted, second = math.floor((score - number) * 1000 + 0.5), math.floor(now_ms / 1000) % LOOKED_S
+  local told = math.ceil(noted / LOOKED_S)
+  if told > 0 and (second + 1 - noted) % LOOKED_S < SILENT_S then
+    return false
+  elseif told == 2 then
+    return true
+  end
+  local noted_now = told * LOOKED_S + second + 1
+  redis.call('ZADD', queue, 'XX', string.format('%.3f', number + noted_now / 1000), ticket.text)
+  return false
+end
+
+-- Sends back the process of this ticket if it is silent. Answers whether it was.
+local function pass_silent(queue, ticket, own, now_ms, how)
+  if not is_silent(queue, ticket, own, now_ms) then
+    return false
+  end
+  send_back(queue, { [process_of(ticket)] = true }, own, how)
+  return true
+end
+          passed = pass_silent(queue, ticket, own, now_ms, how)
+        end
+        if not passed then
+          if process_of(ticket) == asleep then
 -- Tells the first ticket of another process when to ask: a process that sleeps cannot look after itself.
 local function call_other(queue, process, recheck_ms, how)
   for _, text in ipairs(redis.call('ZRANGE', queue, '0', '99')) do
@@ -5504,11 +5872,11 @@ local function call_other(queue, process, recheck_ms, how)
     end
   end
 end
-          call_other(queue, asleep, recheck_ms, how)
+            call_other(queue, asleep, recheck_ms, how)
+          end
+          return 'served'
         end
-        return 'served'
       end
-      redis.call('ZREM', queue, ticket.text)
     elseif let == MOST_LET_IN then
       tell_process(ticket, 'come ' .. ticket.id, how)
       return 'served'
@@ -5572,9 +5940,13 @@ return { 'served', served == 'more' and is_free(lock) and 1 or 0 }
     [387, 'lua/shared/send-back.lua', 1],
     [425, 'lua/shared/lock/hand-over.lua', 50],
     [434, 'lua/shared/lock/serve-shared.lua', 1],
-    [480, 'lua/shared/call-other.lua', 1],
-    [489, 'lua/shared/lock/serve-shared.lua', 48],
-    [511, 'lua/lock/serve.lua', 29],
+    [484, 'lua/shared/silent.lua', 1],
+    [492, 'lua/shared/send-back.lua', 1],
+    [530, 'lua/shared/silent.lua', 10],
+    [559, 'lua/shared/lock/serve-shared.lua', 52],
+    [563, 'lua/shared/call-other.lua', 1],
+    [572, 'lua/shared/lock/serve-shared.lua', 57],
+    [594, 'lua/lock/serve.lua', 29],
   ],
   encode(args) {
     return withoutDefaults([

@@ -39,7 +39,7 @@ export type AbandonAnswer =
 export const abandon: Operation<AbandonArguments, AbandonAnswer> = {
   script: {
     name: 'semaphore/abandon',
-    sha1: '9e3bd8f896031a6ad57151b125d1407e782286af',
+    sha1: '6f12152f34261860f58a54d744f07cd7c51511e1',
     reads: false,
     bytes: false,
     source: `--[[
@@ -238,8 +238,9 @@ local function behind_ms(token, now_ms)
   return math.max(0, math.ceil(token / 1000) - now_ms)
 end
 
--- How long a semaphore that nobody uses is remembered.
-local SEMAPHORE_KEPT_MS = 600000
+-- How long a semaphore that nobody uses is remembered. Longer than its permits, which go a minute to eleven after the last of
+-- them has ended: permits that nobody had counted would be taken from the count of others once they are removed.
+local SEMAPHORE_KEPT_MS = 720000
 -- One with waiters outlives the longest wait.
 local AWAITED_SEMAPHORE_KEPT_MS = 7200000
 -- A limit that somebody has set is not forgotten over a quiet weekend.
@@ -297,7 +298,7 @@ local function permit_of(permits, ids, id)
   return token, tonumber(redis.call('ZSCORE', permits, token) or 0)
 end
 -- Granting permits and removing them; see shared/semaphore/permit.
-local PERMITS_KEPT_MS = 600000
+local PERMITS_KEPT_MS = 60000
 -- The end of the keys is moved in steps, so that most grants need not move it.
 local KEPT_STEP_MS = 600000
 
@@ -506,9 +507,93 @@ end
       redis.call('ZREM', queue, ticket.text)
       tell_process(ticket, 'come ' .. ticket.id, how)
     elseif not fits(semaphore, ticket.units) then
-      local recheck_ms = next_end_in_ms(semaphore, now_ms)
-      if tell_process(ticket, first_message(ticket, recheck_ms), how) then
-        if process_of(ticket) == asleep then
+      local recheck_ms, looks = next_end_in_ms(semaphore, now_ms), own ~= '' and fits(semaphore, 1)
+      local ask_in_ms = looks and math.min(recheck_ms, 2000) or recheck_ms
+      if not tell_process(ticket, first_message(ticket, ask_in_ms), how) then
+        redis.call('ZREM', queue, ticket.text)
+      else
+        local passed = false
+        if looks then
+-- One that stands first and has to wait although something is free keeps all others waiting: it wants more than that, or to have a lock
+-- alone. As long as it lives it asks every two seconds. One that does not, although others look, sleeps, or has died where the
+-- server cannot tell, and its tickets are sent back. A look is noted behind the point of the ticket's number, in thousandths:
+--   0            nobody has looked since it asked
+--   1 to 400     the second, of 400, in which another one looked and told it that it is the first
+--   401 to 800   the second in which it was told once more, for it had not asked for a while
+local SILENT_S = 4
+local LOOKED_S = 400
+-- Processes that did not take what they were offered.
+local MOST_SENT_BACK = '1999'
+
+-- Removes tickets, and tells their processes to come: each in one message.
+local function remove_and_call(queue, texts, how)
+  local tickets, messages = {}, {}
+  for _, text in ipairs(texts) do
+    local ticket = parse_ticket(text)
+    local process = process_of(ticket)
+    tickets[process] = tickets[process] or ticket
+    messages[process] = messages[process] or {}
+    table.insert(messages[process], 'come ' .. ticket.id)
+  end
+  for from = 1, #texts, 1000 do
+    redis.call('ZREM', queue, unpack(texts, from, math.min(from + 999, #texts)))
+  end
+  for process, lines in pairs(messages) do
+    tell_process(tickets[process], table.concat(lines, '\\n'), how)
+  end
+end
+
+-- Removes the tickets of processes that did not take what they were offered, so that each of these processes is waited
+-- for once; but for the process of \`own\`, which calls and so is awake. Whoever stands in line again stands behind all others.
+local function send_back(queue, late, own, how)
+  late[process_of({ id = own })] = nil
+  if not next(late) then
+    return
+  end
+  local theirs = {}
+  for _, text in ipairs(redis.call('ZRANGE', queue, '0', MOST_SENT_BACK)) do
+    if late[process_of({ id = text })] then
+      theirs[#theirs + 1] = text
+    end
+  end
+  if theirs[1] then
+    remove_and_call(queue, theirs, how)
+  end
+end
+
+-- Answers whether this ticket, which was told just now that it is the first, has not asked although it was told twice before.
+-- \`own\` looks.
+local function is_silent(queue, ticket, own, now_ms)
+  if process_of({ id = own }) == process_of(ticket) then
+    return false
+  end
+  local score = tonumber(redis.call('ZSCORE', queue, ticket.text))
+  local number = math.floor(score)
+  local noted, second = math.floor((score - number) * 1000 + 0.5), math.floor(now_ms / 1000) % LOOKED_S
+  local told = math.ceil(noted / LOOKED_S)
+  if told > 0 and (second + 1 - noted) % LOOKED_S < SILENT_S then
+    return false
+  elseif told == 2 then
+    return true
+  end
+  local noted_now = told * LOOKED_S + second + 1
+  redis.call('ZADD', queue, 'XX', string.format('%.3f', number + noted_now / 1000), ticket.text)
+  return false
+end
+
+-- Sends back the process of this ticket if it is silent. Answers whether it was.
+local function pass_silent(queue, ticket, own, now_ms, how)
+  if not is_silent(queue, ticket, own, now_ms) then
+    return false
+  end
+  send_back(queue, { [process_of(ticket)] = true }, own, how)
+  return true
+end
+          passed = pass_silent(queue, ticket, own, now_ms, how)
+          behind = nil
+        end
+        if not passed then
+          if process_of(ticket) == asleep then
 -- Tells the first ticket of another process when to ask: a process that sleeps cannot look after itself.
 local function call_other(queue, process, recheck_ms, how)
   for _, text in ipairs(redis.call('ZRANGE', queue, '0', '99')) do
@@ -518,11 +603,11 @@ local function call_other(queue, process, recheck_ms, how)
     end
   end
 end
-          call_other(queue, asleep, recheck_ms, how)
+            call_other(queue, asleep, recheck_ms, how)
+          end
+          return 'served'
         end
-        return 'served'
       end
-      redis.call('ZREM', queue, ticket.text)
     elseif ticket.text == own then
       return 'own'
     elseif granted == MOST_GRANTED then
@@ -588,18 +673,22 @@ return { 'abandoned', served == 'more' and 1 or 0 }
     [188, 'lua/shared/semaphore/save.lua', 1],
     [189, 'lua/shared/behind.lua', 1],
     [196, 'lua/shared/semaphore/save.lua', 3],
-    [237, 'lua/shared/semaphore/permit.lua', 1],
-    [255, 'lua/shared/semaphore/permits.lua', 1],
-    [315, 'lua/shared/semaphore/permits.lua', 74],
-    [330, 'lua/shared/semaphore/reap.lua', 1],
-    [336, 'lua/shared/note-late.lua', 1],
-    [344, 'lua/shared/semaphore/reap.lua', 8],
-    [357, 'lua/shared/semaphore/serve.lua', 1],
-    [410, 'lua/shared/send-back.lua', 1],
-    [448, 'lua/shared/semaphore/serve.lua', 55],
-    [468, 'lua/shared/call-other.lua', 1],
-    [477, 'lua/shared/semaphore/serve.lua', 76],
-    [505, 'lua/semaphore/abandon.lua', 34],
+    [238, 'lua/shared/semaphore/permit.lua', 1],
+    [256, 'lua/shared/semaphore/permits.lua', 1],
+    [316, 'lua/shared/semaphore/permits.lua', 74],
+    [331, 'lua/shared/semaphore/reap.lua', 1],
+    [337, 'lua/shared/note-late.lua', 1],
+    [345, 'lua/shared/semaphore/reap.lua', 8],
+    [358, 'lua/shared/semaphore/serve.lua', 1],
+    [411, 'lua/shared/send-back.lua', 1],
+    [449, 'lua/shared/semaphore/serve.lua', 55],
+    [473, 'lua/shared/silent.lua', 1],
+    [481, 'lua/shared/send-back.lua', 1],
+    [519, 'lua/shared/silent.lua', 10],
+    [548, 'lua/shared/semaphore/serve.lua', 80],
+    [553, 'lua/shared/call-other.lua', 1],
+    [562, 'lua/shared/semaphore/serve.lua', 86],
+    [590, 'lua/semaphore/abandon.lua', 34],
   ],
   encode(args) {
     return withoutDefaults([
@@ -670,7 +759,7 @@ export type AcquireAnswer =
 export const acquire: Operation<AcquireArguments, AcquireAnswer> = {
   script: {
     name: 'semaphore/acquire',
-    sha1: 'd1d9a811ec8db3d969bd14773456e4ea3aeed033',
+    sha1: '13f6ebad92fa5dc805481280432d4f85c6b759bb',
     reads: false,
     bytes: false,
     source: `--[[
@@ -753,6 +842,14 @@ end
 -- Standing in the line of tickets; see shared/tickets.
 local QUEUE_KEPT_MS = '7200000'
 
+-- The first one asks: it is not silent; see shared/silent.
+local function note_asked(queue, text)
+  local score = redis.call('ZSCORE', queue, text)
+  if string.find(score, '.', 1, true) then
+    redis.call('ZADD', queue, 'XX', math.floor(score), text)
+  end
+end
+
 -- Adds a ticket, as text, behind all others, unless it stands in line already. Answers the number of the newest
 -- ticket, and how many stand before this one.
 local function stand_in_line(queue, text, last_ticket)
@@ -760,7 +857,11 @@ local function stand_in_line(queue, text, last_ticket)
     redis.call('PEXPIRE', queue, QUEUE_KEPT_MS)
     return last_ticket + 1, redis.call('ZCARD', queue) - 1
   end
-  return last_ticket, redis.call('ZRANK', queue, text)
+  local place = redis.call('ZRANK', queue, text)
+  if place == 0 then
+    note_asked(queue, text)
+  end
+  return last_ticket, place
 end
 -- The main key of a semaphore, one text:
 -- '<layout> <limit> <resized> <used> <token> <soonest_end_ms> <last_end_ms> <last_ticket>'.
@@ -817,8 +918,9 @@ local function behind_ms(token, now_ms)
   return math.max(0, math.ceil(token / 1000) - now_ms)
 end
 
--- How long a semaphore that nobody uses is remembered.
-local SEMAPHORE_KEPT_MS = 600000
+-- How long a semaphore that nobody uses is remembered. Longer than its permits, which go a minute to eleven after the last of
+-- them has ended: permits that nobody had counted would be taken from the count of others once they are removed.
+local SEMAPHORE_KEPT_MS = 720000
 -- One with waiters outlives the longest wait.
 local AWAITED_SEMAPHORE_KEPT_MS = 7200000
 -- A limit that somebody has set is not forgotten over a quiet weekend.
@@ -881,7 +983,7 @@ local function permit_of(permits, ids, id)
   return token, tonumber(redis.call('ZSCORE', permits, token) or 0)
 end
 -- Granting permits and removing them; see shared/semaphore/permit.
-local PERMITS_KEPT_MS = 600000
+local PERMITS_KEPT_MS = 60000
 -- The end of the keys is moved in steps, so that most grants need not move it.
 local KEPT_STEP_MS = 600000
 
@@ -1210,9 +1312,93 @@ end
       redis.call('ZREM', queue, ticket.text)
       tell_process(ticket, 'come ' .. ticket.id, how)
     elseif not fits(semaphore, ticket.units) then
-      local recheck_ms = next_end_in_ms(semaphore, now_ms)
-      if tell_process(ticket, first_message(ticket, recheck_ms), how) then
-        if process_of(ticket) == asleep then
+      local recheck_ms, looks = next_end_in_ms(semaphore, now_ms), own ~= '' and fits(semaphore, 1)
+      local ask_in_ms = looks and math.min(recheck_ms, 2000) or recheck_ms
+      if not tell_process(ticket, first_message(ticket, ask_in_ms), how) then
+        redis.call('ZREM', queue, ticket.text)
+      else
+        local passed = false
+        if looks then
+-- One that stands first and has to wait although something is free keeps all others waiting: it wants more than that, or to have a lock
+-- alone. As long as it lives it asks every two seconds. One that does not, although others look, sleeps, or has died where the
+-- server cannot tell, and its tickets are sent back. A look is noted behind the point of the ticket's number, in thousandths:
+--   0            nobody has looked since it asked
+--   1 to 400     the second, of 400, in which another one looked and told it that it is the first
+--   401 to 800   the second in which it was told once more, for it had not asked for a while
+local SILENT_S = 4
+local LOOKED_S = 400
+-- Processes that did not take what they were offered.
+local MOST_SENT_BACK = '1999'
+
+-- Removes tickets, and tells their processes to come: each in one message.
+local function remove_and_call(queue, texts, how)
+  local tickets, messages = {}, {}
+  for _, text in ipairs(texts) do
+    local ticket = parse_ticket(text)
+    local process = process_of(ticket)
+    tickets[process] = tickets[process] or ticket
+    messages[process] = messages[process] or {}
+    table.insert(messages[process], 'come ' .. ticket.id)
+  end
+  for from = 1, #texts, 1000 do
+    redis.call('ZREM', queue, unpack(texts, from, math.min(from + 999, #texts)))
+  end
+  for process, lines in pairs(messages) do
+    tell_process(tickets[process], table.concat(lines, '\\n'), how)
+  end
+end
+
+-- Removes the tickets of processes that did not take what they were offered, so that each of these processes is waited
+-- for once; but for the process of \`own\`, which calls and so is awake. Whoever stands in line again stands behind all others.
+local function send_back(queue, late, own, how)
+  late[process_of({ id = own })] = nil
+  if not next(late) then
+    return
+  end
+  local theirs = {}
+  for _, text in ipairs(redis.call('ZRANGE', queue, '0', MOST_SENT_BACK)) do
+    if late[process_of({ id = text })] then
+      theirs[#theirs + 1] = text
+    end
+  end
+  if theirs[1] then
+    remove_and_call(queue, theirs, how)
+  end
+end
+
+-- Answers whether this ticket, which was told just now that it is the first, has not asked although it was told twice before.
+-- \`own\` looks.
+local function is_silent(queue, ticket, own, now_ms)
+  if process_of({ id = own }) == process_of(ticket) then
+    return false
+  end
+  local score = tonumber(redis.call('ZSCORE', queue, ticket.text))
+  local number = math.floor(score)
+  local noted, second = math.floor((score - number) * 1000 + 0.5), math.floor(now_ms / 1000) % LOOKED_S
+  local told = math.ceil(noted / LOOKED_S)
+  if told > 0 and (second + 1 - noted) % LOOKED_S < SILENT_S then
+    return false
+  elseif told == 2 then
+    return true
+  end
+  local noted_now = told * LOOKED_S + second + 1
+  redis.call('ZADD', queue, 'XX', string.format('%.3f', number + noted_now / 1000), ticket.text)
+  return false
+end
+
+-- Sends back the process of this ticket if it is silent. Answers whether it was.
+local function pass_silent(queue, ticket, own, now_ms, how)
+  if not is_silent(queue, ticket, own, now_ms) then
+    return false
+  end
+  send_back(queue, { [process_of(ticket)] = true }, own, how)
+  return true
+end
+          passed = pass_silent(queue, ticket, own, now_ms, how)
+          behind = nil
+        end
+        if not passed then
+          if process_of(ticket) == asleep then
 -- Tells the first ticket of another process when to ask: a process that sleeps cannot look after itself.
 local function call_other(queue, process, recheck_ms, how)
   for _, text in ipairs(redis.call('ZRANGE', queue, '0', '99')) do
@@ -1222,11 +1408,11 @@ local function call_other(queue, process, recheck_ms, how)
     end
   end
 end
-          call_other(queue, asleep, recheck_ms, how)
+            call_other(queue, asleep, recheck_ms, how)
+          end
+          return 'served'
         end
-        return 'served'
       end
-      redis.call('ZREM', queue, ticket.text)
     elseif ticket.text == own then
       return 'own'
     elseif granted == MOST_GRANTED then
@@ -1294,24 +1480,28 @@ return { 'full', recheck_ms }
     [38, 'lua/shared/next-token.lua', 1],
     [43, 'lua/shared/tickets.lua', 1],
     [78, 'lua/shared/stand.lua', 1],
-    [90, 'lua/shared/semaphore/state.lua', 1],
-    [136, 'lua/shared/semaphore/save.lua', 1],
-    [137, 'lua/shared/behind.lua', 1],
-    [144, 'lua/shared/semaphore/save.lua', 3],
-    [190, 'lua/shared/semaphore/permit.lua', 1],
-    [208, 'lua/shared/semaphore/permits.lua', 1],
-    [296, 'lua/shared/semaphore/reap.lua', 1],
-    [302, 'lua/shared/note-late.lua', 1],
-    [310, 'lua/shared/semaphore/reap.lua', 8],
-    [323, 'lua/semaphore/acquire.lua', 41],
-    [357, 'lua/shared/tell.lua', 1],
-    [410, 'lua/shared/line.lua', 1],
-    [430, 'lua/shared/semaphore/serve.lua', 1],
-    [483, 'lua/shared/send-back.lua', 1],
-    [521, 'lua/shared/semaphore/serve.lua', 55],
-    [541, 'lua/shared/call-other.lua', 1],
-    [550, 'lua/shared/semaphore/serve.lua', 76],
-    [578, 'lua/semaphore/acquire.lua', 78],
+    [102, 'lua/shared/semaphore/state.lua', 1],
+    [148, 'lua/shared/semaphore/save.lua', 1],
+    [149, 'lua/shared/behind.lua', 1],
+    [156, 'lua/shared/semaphore/save.lua', 3],
+    [203, 'lua/shared/semaphore/permit.lua', 1],
+    [221, 'lua/shared/semaphore/permits.lua', 1],
+    [309, 'lua/shared/semaphore/reap.lua', 1],
+    [315, 'lua/shared/note-late.lua', 1],
+    [323, 'lua/shared/semaphore/reap.lua', 8],
+    [336, 'lua/semaphore/acquire.lua', 41],
+    [370, 'lua/shared/tell.lua', 1],
+    [423, 'lua/shared/line.lua', 1],
+    [443, 'lua/shared/semaphore/serve.lua', 1],
+    [496, 'lua/shared/send-back.lua', 1],
+    [534, 'lua/shared/semaphore/serve.lua', 55],
+    [558, 'lua/shared/silent.lua', 1],
+    [566, 'lua/shared/send-back.lua', 1],
+    [604, 'lua/shared/silent.lua', 10],
+    [633, 'lua/shared/semaphore/serve.lua', 80],
+    [638, 'lua/shared/call-other.lua', 1],
+    [647, 'lua/shared/semaphore/serve.lua', 86],
+    [675, 'lua/semaphore/acquire.lua', 78],
   ],
   encode(args) {
     return withoutDefaults([
@@ -1580,7 +1770,7 @@ function readPermitsOfExtendExtended(part: Reply | undefined): (number)[] {
 export const extend: Operation<ExtendArguments, ExtendAnswer> = {
   script: {
     name: 'semaphore/extend',
-    sha1: '749b2f4966efcf8043ecfc7e1bb053d83f797c6a',
+    sha1: '9e182fafab0aad8573d40e68232137dec66fa8b3',
     reads: false,
     bytes: false,
     source: `--[[
@@ -1651,8 +1841,9 @@ local function behind_ms(token, now_ms)
   return math.max(0, math.ceil(token / 1000) - now_ms)
 end
 
--- How long a semaphore that nobody uses is remembered.
-local SEMAPHORE_KEPT_MS = 600000
+-- How long a semaphore that nobody uses is remembered. Longer than its permits, which go a minute to eleven after the last of
+-- them has ended: permits that nobody had counted would be taken from the count of others once they are removed.
+local SEMAPHORE_KEPT_MS = 720000
 -- One with waiters outlives the longest wait.
 local AWAITED_SEMAPHORE_KEPT_MS = 7200000
 -- A limit that somebody has set is not forgotten over a quiet weekend.
@@ -1697,7 +1888,7 @@ end
 local MOST_REAPED = 1000
 
 -- Granting permits and removing them; see shared/semaphore/permit.
-local PERMITS_KEPT_MS = 600000
+local PERMITS_KEPT_MS = 60000
 -- The end of the keys is moved in steps, so that most grants need not move it.
 local KEPT_STEP_MS = 600000
 
@@ -1762,11 +1953,11 @@ return { 'extended', now_ms, ends }
     [60, 'lua/shared/semaphore/save.lua', 1],
     [61, 'lua/shared/behind.lua', 1],
     [68, 'lua/shared/semaphore/save.lua', 3],
-    [109, 'lua/shared/semaphore/permit.lua', 1],
-    [114, 'lua/shared/semaphore/permits.lua', 1],
-    [119, 'lua/shared/semaphore/permits.lua', 22],
-    [129, 'lua/shared/semaphore/permits.lua', 45],
-    [140, 'lua/semaphore/extend.lua', 19],
+    [110, 'lua/shared/semaphore/permit.lua', 1],
+    [115, 'lua/shared/semaphore/permits.lua', 1],
+    [120, 'lua/shared/semaphore/permits.lua', 22],
+    [130, 'lua/shared/semaphore/permits.lua', 45],
+    [141, 'lua/semaphore/extend.lua', 19],
   ],
   encode(args) {
     const encoded = new Array<Argument>(args.leases.length * 2)
@@ -2029,7 +2220,7 @@ export type ReleaseAnswer =
 export const release: Operation<ReleaseArguments, ReleaseAnswer> = {
   script: {
     name: 'semaphore/release',
-    sha1: '85a3435b238953907ccaf3bfbb8b0f0926f483f7',
+    sha1: '3661c08893138daf964ae2b0806d8be7e14e1857',
     reads: false,
     bytes: false,
     source: `--[[
@@ -2213,8 +2404,9 @@ local function behind_ms(token, now_ms)
   return math.max(0, math.ceil(token / 1000) - now_ms)
 end
 
--- How long a semaphore that nobody uses is remembered.
-local SEMAPHORE_KEPT_MS = 600000
+-- How long a semaphore that nobody uses is remembered. Longer than its permits, which go a minute to eleven after the last of
+-- them has ended: permits that nobody had counted would be taken from the count of others once they are removed.
+local SEMAPHORE_KEPT_MS = 720000
 -- One with waiters outlives the longest wait.
 local AWAITED_SEMAPHORE_KEPT_MS = 7200000
 -- A limit that somebody has set is not forgotten over a quiet weekend.
@@ -2258,7 +2450,7 @@ local function parse_permit(text)
 end
 
 -- Granting permits and removing them; see shared/semaphore/permit.
-local PERMITS_KEPT_MS = 600000
+local PERMITS_KEPT_MS = 60000
 -- The end of the keys is moved in steps, so that most grants need not move it.
 local KEPT_STEP_MS = 600000
 
@@ -2467,9 +2659,93 @@ end
       redis.call('ZREM', queue, ticket.text)
       tell_process(ticket, 'come ' .. ticket.id, how)
     elseif not fits(semaphore, ticket.units) then
-      local recheck_ms = next_end_in_ms(semaphore, now_ms)
-      if tell_process(ticket, first_message(ticket, recheck_ms), how) then
-        if process_of(ticket) == asleep then
+      local recheck_ms, looks = next_end_in_ms(semaphore, now_ms), own ~= '' and fits(semaphore, 1)
+      local ask_in_ms = looks and math.min(recheck_ms, 2000) or recheck_ms
+      if not tell_process(ticket, first_message(ticket, ask_in_ms), how) then
+        redis.call('ZREM', queue, ticket.text)
+      else
+        local passed = false
+        if looks then
+-- One that stands first and has to wait although something is free keeps all others waiting: it wants more than that, or to have a lock
+-- alone. As long as it lives it asks every two seconds. One that does not, although others look, sleeps, or has died where the
+-- server cannot tell, and its tickets are sent back. A look is noted behind the point of the ticket's number, in thousandths:
+--   0            nobody has looked since it asked
+--   1 to 400     the second, of 400, in which another one looked and told it that it is the first
+--   401 to 800   the second in which it was told once more, for it had not asked for a while
+local SILENT_S = 4
+local LOOKED_S = 400
+-- Processes that did not take what they were offered.
+local MOST_SENT_BACK = '1999'
+
+-- Removes tickets, and tells their processes to come: each in one message.
+local function remove_and_call(queue, texts, how)
+  local tickets, messages = {}, {}
+  for _, text in ipairs(texts) do
+    local ticket = parse_ticket(text)
+    local process = process_of(ticket)
+    tickets[process] = tickets[process] or ticket
+    messages[process] = messages[process] or {}
+    table.insert(messages[process], 'come ' .. ticket.id)
+  end
+  for from = 1, #texts, 1000 do
+    redis.call('ZREM', queue, unpack(texts, from, math.min(from + 999, #texts)))
+  end
+  for process, lines in pairs(messages) do
+    tell_process(tickets[process], table.concat(lines, '\\n'), how)
+  end
+end
+
+-- Removes the tickets of processes that did not take what they were offered, so that each of these processes is waited
+-- for once; but for the process of \`own\`, which calls and so is awake. Whoever stands in line again stands behind all others.
+local function send_back(queue, late, own, how)
+  late[process_of({ id = own })] = nil
+  if not next(late) then
+    return
+  end
+  local theirs = {}
+  for _, text in ipairs(redis.call('ZRANGE', queue, '0', MOST_SENT_BACK)) do
+    if late[process_of({ id = text })] then
+      theirs[#theirs + 1] = text
+    end
+  end
+  if theirs[1] then
+    remove_and_call(queue, theirs, how)
+  end
+end
+
+-- Answers whether this ticket, which was told just now that it is the first, has not asked although it was told twice before.
+-- \`own\` looks.
+local function is_silent(queue, ticket, own, now_ms)
+  if process_of({ id = own }) == process_of(ticket) then
+    return false
+  end
+  local score = tonumber(redis.call('ZSCORE', queue, ticket.text))
+  local number = math.floor(score)
+  local noted, second = math.floor((score - number) * 1000 + 0.5), math.floor(now_ms / 1000) % LOOKED_S
+  local told = math.ceil(noted / LOOKED_S)
+  if told > 0 and (second + 1 - noted) % LOOKED_S < SILENT_S then
+    return false
+  elseif told == 2 then
+    return true
+  end
+  local noted_now = told * LOOKED_S + second + 1
+  redis.call('ZADD', queue, 'XX', string.format('%.3f', number + noted_now / 1000), ticket.text)
+  return false
+end
+
+-- Sends back the process of this ticket if it is silent. Answers whether it was.
+local function pass_silent(queue, ticket, own, now_ms, how)
+  if not is_silent(queue, ticket, own, now_ms) then
+    return false
+  end
+  send_back(queue, { [process_of(ticket)] = true }, own, how)
+  return true
+end
+          passed = pass_silent(queue, ticket, own, now_ms, how)
+          behind = nil
+        end
+        if not passed then
+          if process_of(ticket) == asleep then
 -- Tells the first ticket of another process when to ask: a process that sleeps cannot look after itself.
 local function call_other(queue, process, recheck_ms, how)
   for _, text in ipairs(redis.call('ZRANGE', queue, '0', '99')) do
@@ -2479,11 +2755,11 @@ local function call_other(queue, process, recheck_ms, how)
     end
   end
 end
-          call_other(queue, asleep, recheck_ms, how)
+            call_other(queue, asleep, recheck_ms, how)
+          end
+          return 'served'
         end
-        return 'served'
       end
-      redis.call('ZREM', queue, ticket.text)
     elseif ticket.text == own then
       return 'own'
     elseif granted == MOST_GRANTED then
@@ -2543,18 +2819,22 @@ return { 'released', served == 'more' and 1 or 0 }
     [173, 'lua/shared/semaphore/save.lua', 1],
     [174, 'lua/shared/behind.lua', 1],
     [181, 'lua/shared/semaphore/save.lua', 3],
-    [216, 'lua/shared/semaphore/permit.lua', 1],
-    [226, 'lua/shared/semaphore/permits.lua', 1],
-    [286, 'lua/shared/semaphore/permits.lua', 74],
-    [301, 'lua/shared/semaphore/reap.lua', 1],
-    [307, 'lua/shared/note-late.lua', 1],
-    [315, 'lua/shared/semaphore/reap.lua', 8],
-    [328, 'lua/shared/semaphore/serve.lua', 1],
-    [381, 'lua/shared/send-back.lua', 1],
-    [419, 'lua/shared/semaphore/serve.lua', 55],
-    [439, 'lua/shared/call-other.lua', 1],
-    [448, 'lua/shared/semaphore/serve.lua', 76],
-    [476, 'lua/semaphore/release.lua', 31],
+    [217, 'lua/shared/semaphore/permit.lua', 1],
+    [227, 'lua/shared/semaphore/permits.lua', 1],
+    [287, 'lua/shared/semaphore/permits.lua', 74],
+    [302, 'lua/shared/semaphore/reap.lua', 1],
+    [308, 'lua/shared/note-late.lua', 1],
+    [316, 'lua/shared/semaphore/reap.lua', 8],
+    [329, 'lua/shared/semaphore/serve.lua', 1],
+    [382, 'lua/shared/send-back.lua', 1],
+    [420, 'lua/shared/semaphore/serve.lua', 55],
+    [444, 'lua/shared/silent.lua', 1],
+    [452, 'lua/shared/send-back.lua', 1],
+    [490, 'lua/shared/silent.lua', 10],
+    [519, 'lua/shared/semaphore/serve.lua', 80],
+    [524, 'lua/shared/call-other.lua', 1],
+    [533, 'lua/shared/semaphore/serve.lua', 86],
+    [561, 'lua/semaphore/release.lua', 31],
   ],
   encode(args) {
     return withoutDefaults([
@@ -2606,7 +2886,7 @@ export type ResizeAnswer =
 export const resize: Operation<ResizeArguments, ResizeAnswer> = {
   script: {
     name: 'semaphore/resize',
-    sha1: '944ba01265813ccd57068a4805c2e17b3dcda0b5',
+    sha1: 'e130ba90ebf9a6696f745f374ba6bef434326f53',
     reads: false,
     bytes: false,
     source: `--[[
@@ -2790,8 +3070,9 @@ local function behind_ms(token, now_ms)
   return math.max(0, math.ceil(token / 1000) - now_ms)
 end
 
--- How long a semaphore that nobody uses is remembered.
-local SEMAPHORE_KEPT_MS = 600000
+-- How long a semaphore that nobody uses is remembered. Longer than its permits, which go a minute to eleven after the last of
+-- them has ended: permits that nobody had counted would be taken from the count of others once they are removed.
+local SEMAPHORE_KEPT_MS = 720000
 -- One with waiters outlives the longest wait.
 local AWAITED_SEMAPHORE_KEPT_MS = 7200000
 -- A limit that somebody has set is not forgotten over a quiet weekend.
@@ -2835,7 +3116,7 @@ local function parse_permit(text)
 end
 
 -- Granting permits and removing them; see shared/semaphore/permit.
-local PERMITS_KEPT_MS = 600000
+local PERMITS_KEPT_MS = 60000
 -- The end of the keys is moved in steps, so that most grants need not move it.
 local KEPT_STEP_MS = 600000
 
@@ -3036,9 +3317,93 @@ end
       redis.call('ZREM', queue, ticket.text)
       tell_process(ticket, 'come ' .. ticket.id, how)
     elseif not fits(semaphore, ticket.units) then
-      local recheck_ms = next_end_in_ms(semaphore, now_ms)
-      if tell_process(ticket, first_message(ticket, recheck_ms), how) then
-        if process_of(ticket) == asleep then
+      local recheck_ms, looks = next_end_in_ms(semaphore, now_ms), own ~= '' and fits(semaphore, 1)
+      local ask_in_ms = looks and math.min(recheck_ms, 2000) or recheck_ms
+      if not tell_process(ticket, first_message(ticket, ask_in_ms), how) then
+        redis.call('ZREM', queue, ticket.text)
+      else
+        local passed = false
+        if looks then
+-- One that stands first and has to wait although something is free keeps all others waiting: it wants more than that, or to have a lock
+-- alone. As long as it lives it asks every two seconds. One that does not, although others look, sleeps, or has died where the
+-- server cannot tell, and its tickets are sent back. A look is noted behind the point of the ticket's number, in thousandths:
+--   0            nobody has looked since it asked
+--   1 to 400     the second, of 400, in which another one looked and told it that it is the first
+--   401 to 800   the second in which it was told once more, for it had not asked for a while
+local SILENT_S = 4
+local LOOKED_S = 400
+-- Processes that did not take what they were offered.
+local MOST_SENT_BACK = '1999'
+
+-- Removes tickets, and tells their processes to come: each in one message.
+local function remove_and_call(queue, texts, how)
+  local tickets, messages = {}, {}
+  for _, text in ipairs(texts) do
+    local ticket = parse_ticket(text)
+    local process = process_of(ticket)
+    tickets[process] = tickets[process] or ticket
+    messages[process] = messages[process] or {}
+    table.insert(messages[process], 'come ' .. ticket.id)
+  end
+  for from = 1, #texts, 1000 do
+    redis.call('ZREM', queue, unpack(texts, from, math.min(from + 999, #texts)))
+  end
+  for process, lines in pairs(messages) do
+    tell_process(tickets[process], table.concat(lines, '\\n'), how)
+  end
+end
+
+-- Removes the tickets of processes that did not take what they were offered, so that each of these processes is waited
+-- for once; but for the process of \`own\`, which calls and so is awake. Whoever stands in line again stands behind all others.
+local function send_back(queue, late, own, how)
+  late[process_of({ id = own })] = nil
+  if not next(late) then
+    return
+  end
+  local theirs = {}
+  for _, text in ipairs(redis.call('ZRANGE', queue, '0', MOST_SENT_BACK)) do
+    if late[process_of({ id = text })] then
+      theirs[#theirs + 1] = text
+    end
+  end
+  if theirs[1] then
+    remove_and_call(queue, theirs, how)
+  end
+end
+
+-- Answers whether this ticket, which was told just now that it is the first, has not asked although it was told twice before.
+-- \`own\` looks.
+local function is_silent(queue, ticket, own, now_ms)
+  if process_of({ id = own }) == process_of(ticket) then
+    return false
+  end
+  local score = tonumber(redis.call('ZSCORE', queue, ticket.text))
+  local number = math.floor(score)
+  local noted, second = math.floor((score - number) * 1000 + 0.5), math.floor(now_ms / 1000) % LOOKED_S
+  local told = math.ceil(noted / LOOKED_S)
+  if told > 0 and (second + 1 - noted) % LOOKED_S < SILENT_S then
+    return false
+  elseif told == 2 then
+    return true
+  end
+  local noted_now = told * LOOKED_S + second + 1
+  redis.call('ZADD', queue, 'XX', string.format('%.3f', number + noted_now / 1000), ticket.text)
+  return false
+end
+
+-- Sends back the process of this ticket if it is silent. Answers whether it was.
+local function pass_silent(queue, ticket, own, now_ms, how)
+  if not is_silent(queue, ticket, own, now_ms) then
+    return false
+  end
+  send_back(queue, { [process_of(ticket)] = true }, own, how)
+  return true
+end
+          passed = pass_silent(queue, ticket, own, now_ms, how)
+          behind = nil
+        end
+        if not passed then
+          if process_of(ticket) == asleep then
 -- Tells the first ticket of another process when to ask: a process that sleeps cannot look after itself.
 local function call_other(queue, process, recheck_ms, how)
   for _, text in ipairs(redis.call('ZRANGE', queue, '0', '99')) do
@@ -3048,11 +3413,11 @@ local function call_other(queue, process, recheck_ms, how)
     end
   end
 end
-          call_other(queue, asleep, recheck_ms, how)
+            call_other(queue, asleep, recheck_ms, how)
+          end
+          return 'served'
         end
-        return 'served'
       end
-      redis.call('ZREM', queue, ticket.text)
     elseif ticket.text == own then
       return 'own'
     elseif granted == MOST_GRANTED then
@@ -3116,19 +3481,23 @@ return { 'resized', served == 'more' and 1 or 0 }
     [173, 'lua/shared/semaphore/save.lua', 1],
     [174, 'lua/shared/behind.lua', 1],
     [181, 'lua/shared/semaphore/save.lua', 3],
-    [216, 'lua/shared/semaphore/permit.lua', 1],
-    [226, 'lua/shared/semaphore/permits.lua', 1],
-    [257, 'lua/shared/semaphore/permits.lua', 40],
-    [278, 'lua/shared/semaphore/permits.lua', 74],
-    [293, 'lua/shared/semaphore/reap.lua', 1],
-    [299, 'lua/shared/note-late.lua', 1],
-    [307, 'lua/shared/semaphore/reap.lua', 8],
-    [320, 'lua/shared/semaphore/serve.lua', 1],
-    [373, 'lua/shared/send-back.lua', 1],
-    [411, 'lua/shared/semaphore/serve.lua', 55],
-    [431, 'lua/shared/call-other.lua', 1],
-    [440, 'lua/shared/semaphore/serve.lua', 76],
-    [468, 'lua/semaphore/resize.lua', 31],
+    [217, 'lua/shared/semaphore/permit.lua', 1],
+    [227, 'lua/shared/semaphore/permits.lua', 1],
+    [258, 'lua/shared/semaphore/permits.lua', 40],
+    [279, 'lua/shared/semaphore/permits.lua', 74],
+    [294, 'lua/shared/semaphore/reap.lua', 1],
+    [300, 'lua/shared/note-late.lua', 1],
+    [308, 'lua/shared/semaphore/reap.lua', 8],
+    [321, 'lua/shared/semaphore/serve.lua', 1],
+    [374, 'lua/shared/send-back.lua', 1],
+    [412, 'lua/shared/semaphore/serve.lua', 55],
+    [436, 'lua/shared/silent.lua', 1],
+    [444, 'lua/shared/send-back.lua', 1],
+    [482, 'lua/shared/silent.lua', 10],
+    [511, 'lua/shared/semaphore/serve.lua', 80],
+    [516, 'lua/shared/call-other.lua', 1],
+    [525, 'lua/shared/semaphore/serve.lua', 86],
+    [553, 'lua/semaphore/resize.lua', 31],
   ],
   encode(args) {
     return withoutDefaults([
@@ -3176,7 +3545,7 @@ export type ServeAnswer =
 export const serve: Operation<ServeArguments, ServeAnswer> = {
   script: {
     name: 'semaphore/serve',
-    sha1: '0e6891a141dc6c90e229c7c26b0dba055aeb61ff',
+    sha1: 'aa45a1e11d86bccdeabc2fdf182e0f9ad27c5f8b',
     reads: false,
     bytes: false,
     source: `--[[
@@ -3357,8 +3726,9 @@ local function behind_ms(token, now_ms)
   return math.max(0, math.ceil(token / 1000) - now_ms)
 end
 
--- How long a semaphore that nobody uses is remembered.
-local SEMAPHORE_KEPT_MS = 600000
+-- How long a semaphore that nobody uses is remembered. Longer than its permits, which go a minute to eleven after the last of
+-- them has ended: permits that nobody had counted would be taken from the count of others once they are removed.
+local SEMAPHORE_KEPT_MS = 720000
 -- One with waiters outlives the longest wait.
 local AWAITED_SEMAPHORE_KEPT_MS = 7200000
 -- A limit that somebody has set is not forgotten over a quiet weekend.
@@ -3408,7 +3778,7 @@ local function parse_permit(text)
 end
 
 -- Granting permits and removing them; see shared/semaphore/permit.
-local PERMITS_KEPT_MS = 600000
+local PERMITS_KEPT_MS = 60000
 -- The end of the keys is moved in steps, so that most grants need not move it.
 local KEPT_STEP_MS = 600000
 
@@ -3609,9 +3979,93 @@ end
       redis.call('ZREM', queue, ticket.text)
       tell_process(ticket, 'come ' .. ticket.id, how)
     elseif not fits(semaphore, ticket.units) then
-      local recheck_ms = next_end_in_ms(semaphore, now_ms)
-      if tell_process(ticket, first_message(ticket, recheck_ms), how) then
-        if process_of(ticket) == asleep then
+      local recheck_ms, looks = next_end_in_ms(semaphore, now_ms), own ~= '' and fits(semaphore, 1)
+      local ask_in_ms = looks and math.min(recheck_ms, 2000) or recheck_ms
+      if not tell_process(ticket, first_message(ticket, ask_in_ms), how) then
+        redis.call('ZREM', queue, ticket.text)
+      else
+        local passed = false
+        if looks then
+-- One that stands first and has to wait although something is free keeps all others waiting: it wants more than that, or to have a lock
+-- alone. As long as it lives it asks every two seconds. One that does not, although others look, sleeps, or has died where the
+-- server cannot tell, and its tickets are sent back. A look is noted behind the point of the ticket's number, in thousandths:
+--   0            nobody has looked since it asked
+--   1 to 400     the second, of 400, in which another one looked and told it that it is the first
+--   401 to 800   the second in which it was told once more, for it had not asked for a while
+local SILENT_S = 4
+local LOOKED_S = 400
+-- Processes that did not take what they were offered.
+local MOST_SENT_BACK = '1999'
+
+-- Removes tickets, and tells their processes to come: each in one message.
+local function remove_and_call(queue, texts, how)
+  local tickets, messages = {}, {}
+  for _, text in ipairs(texts) do
+    local ticket = parse_ticket(text)
+    local process = process_of(ticket)
+    tickets[process] = tickets[process] or ticket
+    messages[process] = messages[process] or {}
+    table.insert(messages[process], 'come ' .. ticket.id)
+  end
+  for from = 1, #texts, 1000 do
+    redis.call('ZREM', queue, unpack(texts, from, math.min(from + 999, #texts)))
+  end
+  for process, lines in pairs(messages) do
+    tell_process(tickets[process], table.concat(lines, '\\n'), how)
+  end
+end
+
+-- Removes the tickets of processes that did not take what they were offered, so that each of these processes is waited
+-- for once; but for the process of \`own\`, which calls and so is awake. Whoever stands in line again stands behind all others.
+local function send_back(queue, late, own, how)
+  late[process_of({ id = own })] = nil
+  if not next(late) then
+    return
+  end
+  local theirs = {}
+  for _, text in ipairs(redis.call('ZRANGE', queue, '0', MOST_SENT_BACK)) do
+    if late[process_of({ id = text })] then
+      theirs[#theirs + 1] = text
+    end
+  end
+  if theirs[1] then
+    remove_and_call(queue, theirs, how)
+  end
+end
+
+-- Answers whether this ticket, which was told just now that it is the first, has not asked although it was told twice before.
+-- \`own\` looks.
+local function is_silent(queue, ticket, own, now_ms)
+  if process_of({ id = own }) == process_of(ticket) then
+    return false
+  end
+  local score = tonumber(redis.call('ZSCORE', queue, ticket.text))
+  local number = math.floor(score)
+  local noted, second = math.floor((score - number) * 1000 + 0.5), math.floor(now_ms / 1000) % LOOKED_S
+  local told = math.ceil(noted / LOOKED_S)
+  if told > 0 and (second + 1 - noted) % LOOKED_S < SILENT_S then
+    return false
+  elseif told == 2 then
+    return true
+  end
+  local noted_now = told * LOOKED_S + second + 1
+  redis.call('ZADD', queue, 'XX', string.format('%.3f', number + noted_now / 1000), ticket.text)
+  return false
+end
+
+-- Sends back the process of this ticket if it is silent. Answers whether it was.
+local function pass_silent(queue, ticket, own, now_ms, how)
+  if not is_silent(queue, ticket, own, now_ms) then
+    return false
+  end
+  send_back(queue, { [process_of(ticket)] = true }, own, how)
+  return true
+end
+          passed = pass_silent(queue, ticket, own, now_ms, how)
+          behind = nil
+        end
+        if not passed then
+          if process_of(ticket) == asleep then
 -- Tells the first ticket of another process when to ask: a process that sleeps cannot look after itself.
 local function call_other(queue, process, recheck_ms, how)
   for _, text in ipairs(redis.call('ZRANGE', queue, '0', '99')) do
@@ -3621,11 +4075,11 @@ local function call_other(queue, process, recheck_ms, how)
     end
   end
 end
-          call_other(queue, asleep, recheck_ms, how)
+            call_other(queue, asleep, recheck_ms, how)
+          end
+          return 'served'
         end
-        return 'served'
       end
-      redis.call('ZREM', queue, ticket.text)
     elseif ticket.text == own then
       return 'own'
     elseif granted == MOST_GRANTED then
@@ -3681,19 +4135,23 @@ return { 'served', served == 'more' and 1 or 0 }
     [170, 'lua/shared/semaphore/save.lua', 1],
     [171, 'lua/shared/behind.lua', 1],
     [178, 'lua/shared/semaphore/save.lua', 3],
-    [219, 'lua/shared/semaphore/permit.lua', 1],
-    [229, 'lua/shared/semaphore/permits.lua', 1],
-    [260, 'lua/shared/semaphore/permits.lua', 40],
-    [281, 'lua/shared/semaphore/permits.lua', 74],
-    [296, 'lua/shared/semaphore/reap.lua', 1],
-    [302, 'lua/shared/note-late.lua', 1],
-    [310, 'lua/shared/semaphore/reap.lua', 8],
-    [323, 'lua/shared/semaphore/serve.lua', 1],
-    [376, 'lua/shared/send-back.lua', 1],
-    [414, 'lua/shared/semaphore/serve.lua', 55],
-    [434, 'lua/shared/call-other.lua', 1],
-    [443, 'lua/shared/semaphore/serve.lua', 76],
-    [471, 'lua/semaphore/serve.lua', 28],
+    [220, 'lua/shared/semaphore/permit.lua', 1],
+    [230, 'lua/shared/semaphore/permits.lua', 1],
+    [261, 'lua/shared/semaphore/permits.lua', 40],
+    [282, 'lua/shared/semaphore/permits.lua', 74],
+    [297, 'lua/shared/semaphore/reap.lua', 1],
+    [303, 'lua/shared/note-late.lua', 1],
+    [311, 'lua/shared/semaphore/reap.lua', 8],
+    [324, 'lua/shared/semaphore/serve.lua', 1],
+    [377, 'lua/shared/send-back.lua', 1],
+    [415, 'lua/shared/semaphore/serve.lua', 55],
+    [439, 'lua/shared/silent.lua', 1],
+    [447, 'lua/shared/send-back.lua', 1],
+    [485, 'lua/shared/silent.lua', 10],
+    [514, 'lua/shared/semaphore/serve.lua', 80],
+    [519, 'lua/shared/call-other.lua', 1],
+    [528, 'lua/shared/semaphore/serve.lua', 86],
+    [556, 'lua/semaphore/serve.lua', 28],
   ],
   encode(args) {
     return withoutDefaults([

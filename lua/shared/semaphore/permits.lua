@@ -1,5 +1,5 @@
 -- Granting permits and removing them; see shared/semaphore/permit.
-local PERMITS_KEPT_MS = 600000
+local PERMITS_KEPT_MS = 60000
 -- The end of the keys is moved in steps, so that most grants need not move it.
 local KEPT_STEP_MS = 600000
 

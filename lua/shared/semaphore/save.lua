@@ -1,8 +1,9 @@
 -- Writes the main key of a semaphore; see shared/semaphore/state.
 -- @include shared/behind
 
--- How long a semaphore that nobody uses is remembered.
-local SEMAPHORE_KEPT_MS = 600000
+-- How long a semaphore that nobody uses is remembered. Longer than its permits, which go a minute to eleven after the last of
+-- them has ended: permits that nobody had counted would be taken from the count of others once they are removed.
+local SEMAPHORE_KEPT_MS = 720000
 -- One with waiters outlives the longest wait.
 local AWAITED_SEMAPHORE_KEPT_MS = 7200000
 -- A limit that somebody has set is not forgotten over a quiet weekend.
