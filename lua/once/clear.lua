@@ -14,13 +14,21 @@ local sharded = ARGV[2] == '1' -- flag: whether that is a sharded channel
 -- @include shared/wake
 
 local known = redis.pcall('HMGET', state, 'layout', 'token')
-local existed = redis.call('UNLINK', state)
+local existed, token, kept_ms = 1, nil, 0
 if known[1] == '1' then
-  local token, kept_ms = token_to_leave(tonumber(known[2]), math.floor(clock_us() / 1000))
-  if token then
-    redis.call('HSET', state, 'layout', '1', 'token', token)
-    redis.call('PEXPIRE', state, kept_ms)
+  token, kept_ms = token_to_leave(tonumber(known[2]), math.floor(clock_us() / 1000))
+end
+if token then
+  -- It is not removed first: a node that gives the slot away would take it for one that has gone there.
+  for _, field in ipairs(redis.call('HKEYS', state)) do
+    if field ~= 'layout' and field ~= 'token' then
+      redis.call('HDEL', state, field)
+    end
   end
+  redis.call('PEXPIRE', state, kept_ms)
+  redis.call('HSET', state, 'token', token)
+else
+  existed = redis.call('UNLINK', state)
 end
 wake(channel, sharded, 'cleared')
 return { 'cleared', existed }

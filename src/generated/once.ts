@@ -265,7 +265,7 @@ export type ClearAnswer =
 export const clear: Operation<ClearArguments, ClearAnswer> = {
   script: {
     name: 'once/clear',
-    sha1: 'bf47f4c4e0861006fff54409350f9a6d0dbe6c3f',
+    sha1: 'f48fae302292aa34cf71ec0ebc4e3c8f64ffafbb',
     reads: false,
     bytes: false,
     source: `--[[
@@ -322,13 +322,21 @@ local function wake(channel, sharded, reason)
 end
 
 local known = redis.pcall('HMGET', state, 'layout', 'token')
-local existed = redis.call('UNLINK', state)
+local existed, token, kept_ms = 1, nil, 0
 if known[1] == '1' then
-  local token, kept_ms = token_to_leave(tonumber(known[2]), math.floor(clock_us() / 1000))
-  if token then
-    redis.call('HSET', state, 'layout', '1', 'token', token)
-    redis.call('PEXPIRE', state, kept_ms)
+  token, kept_ms = token_to_leave(tonumber(known[2]), math.floor(clock_us() / 1000))
+end
+if token then
+  -- It is not removed first: a node that gives the slot away would take it for one that has gone there.
+  for _, field in ipairs(redis.call('HKEYS', state)) do
+    if field ~= 'layout' and field ~= 'token' then
+      redis.call('HDEL', state, field)
+    end
   end
+  redis.call('PEXPIRE', state, kept_ms)
+  redis.call('HSET', state, 'token', token)
+else
+  existed = redis.call('UNLINK', state)
 end
 wake(channel, sharded, 'cleared')
 return { 'cleared', existed }
