@@ -1,6 +1,14 @@
 -- Standing in the line of tickets; see shared/tickets.
 local QUEUE_KEPT_MS = '7200000'
 
+-- The first one asks: it is not silent; see shared/silent.
+local function note_asked(queue, text)
+  local score = redis.call('ZSCORE', queue, text)
+  if string.find(score, '.', 1, true) then
+    redis.call('ZADD', queue, 'XX', math.floor(score), text)
+  end
+end
+
 -- Adds a ticket, as text, behind all others, unless it stands in line already. Answers the number of the newest
 -- ticket, and how many stand before this one.
 local function stand_in_line(queue, text, last_ticket)
@@ -8,5 +16,9 @@ local function stand_in_line(queue, text, last_ticket)
     redis.call('PEXPIRE', queue, QUEUE_KEPT_MS)
     return last_ticket + 1, redis.call('ZCARD', queue) - 1
   end
-  return last_ticket, redis.call('ZRANK', queue, text)
+  local place = redis.call('ZRANK', queue, text)
+  if place == 0 then
+    note_asked(queue, text)
+  end
+  return last_ticket, place
 end

@@ -37,7 +37,7 @@ export type AbandonSharedAnswer =
 export const abandonShared: Operation<AbandonSharedArguments, AbandonSharedAnswer> = {
   script: {
     name: 'lock/abandon-shared',
-    sha1: '08f7f3b01c1c2357d4226ba5d72467789dc830ac',
+    sha1: '1ea94930ec1d5604dad4b5eace15f772c9326078',
     reads: false,
     bytes: false,
     source: `--[[
@@ -527,9 +527,92 @@ local function serve_shared(lock, queue, readers, reader_ids, own, claim_ms, now
     if ticket.text == own and fits then
       return 'own'
     elseif not fits then
-      local recheck_ms = lock.expires_at_ms - now_ms
-      if tell_process(ticket, first_message(ticket, recheck_ms), how) then
-        if process_of(ticket) == asleep then
+      local recheck_ms, looks = lock.expires_at_ms - now_ms, own ~= ''
+      local ask_in_ms = looks and math.min(recheck_ms, 2000) or recheck_ms
+      if not tell_process(ticket, first_message(ticket, ask_in_ms), how) then
+        redis.call('ZREM', queue, ticket.text)
+      else
+        local passed = false
+        if looks then
+-- One that stands first and has to wait although something is free keeps all others waiting: it wants more than that, or to have a lock
+-- alone. As long as it lives it asks every two seconds. One that does not, although others look, sleeps, or has died where the
+-- server cannot tell, and its tickets are sent back. A look is noted behind the point of the ticket's number, in thousandths:
+--   0            nobody has looked since it asked
+--   1 to 400     the second, of 400, in which another one looked and told it that it is the first
+--   401 to 800   the second in which it was told once more, for it had not asked for a while
+local SILENT_S = 4
+local LOOKED_S = 400
+-- Processes that did not take what they were offered.
+local MOST_SENT_BACK = '1999'
+
+-- Removes tickets, and tells their processes to come: each in one message.
+local function remove_and_call(queue, texts, how)
+  local tickets, messages = {}, {}
+  for _, text in ipairs(texts) do
+    local ticket = parse_ticket(text)
+    local process = process_of(ticket)
+    tickets[process] = tickets[process] or ticket
+    messages[process] = messages[process] or {}
+    table.insert(messages[process], 'come ' .. ticket.id)
+  end
+  for from = 1, #texts, 1000 do
+    redis.call('ZREM', queue, unpack(texts, from, math.min(from + 999, #texts)))
+  end
+  for process, lines in pairs(messages) do
+    tell_process(tickets[process], table.concat(lines, '\\n'), how)
+  end
+end
+
+-- Removes the tickets of processes that did not take what they were offered, so that each of these processes is waited
+-- for once; but for the process of \`own\`, which calls and so is awake. Whoever stands in line again stands behind all others.
+local function send_back(queue, late, own, how)
+  late[process_of({ id = own })] = nil
+  if not next(late) then
+    return
+  end
+  local theirs = {}
+  for _, text in ipairs(redis.call('ZRANGE', queue, '0', MOST_SENT_BACK)) do
+    if late[process_of({ id = text })] then
+      theirs[#theirs + 1] = text
+    end
+  end
+  if theirs[1] then
+    remove_and_call(queue, theirs, how)
+  end
+end
+
+-- Answers whether this ticket, which was told just now that it is the first, has not asked although it was told twice before.
+-- \`own\` looks.
+local function is_silent(queue, ticket, own, now_ms)
+  if process_of({ id = own }) == process_of(ticket) then
+    return false
+  end
+  local score = tonumber(redis.call('ZSCORE', queue, ticket.text))
+  local number = math.floor(score)
+  local noted, second = math.floor((score - number) * 1000 + 0.5), math.floor(now_ms / 1000) % LOOKED_S
+  local told = math.ceil(noted / LOOKED_S)
+  if told > 0 and (second + 1 - noted) % LOOKED_S < SILENT_S then
+    return false
+  elseif told == 2 then
+    return true
+  end
+  local noted_now = told * LOOKED_S + second + 1
+  redis.call('ZADD', queue, 'XX', string.format('%.3f', number + noted_now / 1000), ticket.text)
+  return false
+end
+
+-- Sends back the process of this ticket if it is silent. Answers whether it was.
+local function pass_silent(queue, ticket, own, now_ms, how)
+  if not is_silent(queue, ticket, own, now_ms) then
+    return false
+  end
+  send_back(queue, { [process_of(ticket)] = true }, own, how)
+  return true
+end
+          passed = pass_silent(queue, ticket, own, now_ms, how)
+        end
+        if not passed then
+          if process_of(ticket) == asleep then
 -- Tells the first ticket of another process when to ask: a process that sleeps cannot look after itself.
 local function call_other(queue, process, recheck_ms, how)
   for _, text in ipairs(redis.call('ZRANGE', queue, '0', '99')) do
@@ -539,11 +622,11 @@ local function call_other(queue, process, recheck_ms, how)
     end
   end
 end
-          call_other(queue, asleep, recheck_ms, how)
+            call_other(queue, asleep, recheck_ms, how)
+          end
+          return 'served'
         end
-        return 'served'
       end
-      redis.call('ZREM', queue, ticket.text)
     elseif let == MOST_LET_IN then
       tell_process(ticket, 'come ' .. ticket.id, how)
       return 'served'
@@ -618,9 +701,13 @@ return { 'abandoned', served == 'more' and is_free(lock) and 1 or 0 }
     [398, 'lua/shared/send-back.lua', 1],
     [436, 'lua/shared/lock/hand-over.lua', 50],
     [445, 'lua/shared/lock/serve-shared.lua', 1],
-    [491, 'lua/shared/call-other.lua', 1],
-    [500, 'lua/shared/lock/serve-shared.lua', 48],
-    [522, 'lua/lock/abandon-shared.lua', 34],
+    [495, 'lua/shared/silent.lua', 1],
+    [503, 'lua/shared/send-back.lua', 1],
+    [541, 'lua/shared/silent.lua', 10],
+    [570, 'lua/shared/lock/serve-shared.lua', 52],
+    [574, 'lua/shared/call-other.lua', 1],
+    [583, 'lua/shared/lock/serve-shared.lua', 57],
+    [605, 'lua/lock/abandon-shared.lua', 34],
   ],
   encode(args) {
     return withoutDefaults([
@@ -1463,7 +1550,7 @@ export type AcquireSharedAnswer =
 export const acquireShared: Operation<AcquireSharedArguments, AcquireSharedAnswer> = {
   script: {
     name: 'lock/acquire-shared',
-    sha1: '46daa0dfbe591dda91fa2217e6dfa69470d4f04a',
+    sha1: '411f21e58cf46d3ac9370ca9f42ee7676fdffecb',
     reads: false,
     bytes: false,
     source: `--[[
@@ -1639,6 +1726,14 @@ end
 -- Standing in the line of tickets; see shared/tickets.
 local QUEUE_KEPT_MS = '7200000'
 
+-- The first one asks: it is not silent; see shared/silent.
+local function note_asked(queue, text)
+  local score = redis.call('ZSCORE', queue, text)
+  if string.find(score, '.', 1, true) then
+    redis.call('ZADD', queue, 'XX', math.floor(score), text)
+  end
+end
+
 -- Adds a ticket, as text, behind all others, unless it stands in line already. Answers the number of the newest
 -- ticket, and how many stand before this one.
 local function stand_in_line(queue, text, last_ticket)
@@ -1646,7 +1741,11 @@ local function stand_in_line(queue, text, last_ticket)
     redis.call('PEXPIRE', queue, QUEUE_KEPT_MS)
     return last_ticket + 1, redis.call('ZCARD', queue) - 1
   end
-  return last_ticket, redis.call('ZRANK', queue, text)
+  local place = redis.call('ZRANK', queue, text)
+  if place == 0 then
+    note_asked(queue, text)
+  end
+  return last_ticket, place
 end
 -- The main key of a lock, one text: '<layout> <mode> <token> <expires_at_ms> <last_ticket> <called> <id>
 -- <holder>'.
@@ -1994,9 +2093,92 @@ local function serve_shared(lock, queue, readers, reader_ids, own, claim_ms, now
     if ticket.text == own and fits then
       return 'own'
     elseif not fits then
-      local recheck_ms = lock.expires_at_ms - now_ms
-      if tell_process(ticket, first_message(ticket, recheck_ms), how) then
-        if process_of(ticket) == asleep then
+      local recheck_ms, looks = lock.expires_at_ms - now_ms, own ~= ''
+      local ask_in_ms = looks and math.min(recheck_ms, 2000) or recheck_ms
+      if not tell_process(ticket, first_message(ticket, ask_in_ms), how) then
+        redis.call('ZREM', queue, ticket.text)
+      else
+        local passed = false
+        if looks then
+-- One that stands first and has to wait although something is free keeps all others waiting: it wants more than that, or to have a lock
+-- alone. As long as it lives it asks every two seconds. One that does not, although others look, sleeps, or has died where the
+-- server cannot tell, and its tickets are sent back. A look is noted behind the point of the ticket's number, in thousandths:
+--   0            nobody has looked since it asked
+--   1 to 400     the second, of 400, in which another one looked and told it that it is the first
+--   401 to 800   the second in which it was told once more, for it had not asked for a while
+local SILENT_S = 4
+local LOOKED_S = 400
+-- Processes that did not take what they were offered.
+local MOST_SENT_BACK = '1999'
+
+-- Removes tickets, and tells their processes to come: each in one message.
+local function remove_and_call(queue, texts, how)
+  local tickets, messages = {}, {}
+  for _, text in ipairs(texts) do
+    local ticket = parse_ticket(text)
+    local process = process_of(ticket)
+    tickets[process] = tickets[process] or ticket
+    messages[process] = messages[process] or {}
+    table.insert(messages[process], 'come ' .. ticket.id)
+  end
+  for from = 1, #texts, 1000 do
+    redis.call('ZREM', queue, unpack(texts, from, math.min(from + 999, #texts)))
+  end
+  for process, lines in pairs(messages) do
+    tell_process(tickets[process], table.concat(lines, '\\n'), how)
+  end
+end
+
+-- Removes the tickets of processes that did not take what they were offered, so that each of these processes is waited
+-- for once; but for the process of \`own\`, which calls and so is awake. Whoever stands in line again stands behind all others.
+local function send_back(queue, late, own, how)
+  late[process_of({ id = own })] = nil
+  if not next(late) then
+    return
+  end
+  local theirs = {}
+  for _, text in ipairs(redis.call('ZRANGE', queue, '0', MOST_SENT_BACK)) do
+    if late[process_of({ id = text })] then
+      theirs[#theirs + 1] = text
+    end
+  end
+  if theirs[1] then
+    remove_and_call(queue, theirs, how)
+  end
+end
+
+-- Answers whether this ticket, which was told just now that it is the first, has not asked although it was told twice before.
+-- \`own\` looks.
+local function is_silent(queue, ticket, own, now_ms)
+  if process_of({ id = own }) == process_of(ticket) then
+    return false
+  end
+  local score = tonumber(redis.call('ZSCORE', queue, ticket.text))
+  local number = math.floor(score)
+  local noted, second = math.floor((score - number) * 1000 + 0.5), math.floor(now_ms / 1000) % LOOKED_S
+  local told = math.ceil(noted / LOOKED_S)
+  if told > 0 and (second + 1 - noted) % LOOKED_S < SILENT_S then
+    return false
+  elseif told == 2 then
+    return true
+  end
+  local noted_now = told * LOOKED_S + second + 1
+  redis.call('ZADD', queue, 'XX', string.format('%.3f', number + noted_now / 1000), ticket.text)
+  return false
+end
+
+-- Sends back the process of this ticket if it is silent. Answers whether it was.
+local function pass_silent(queue, ticket, own, now_ms, how)
+  if not is_silent(queue, ticket, own, now_ms) then
+    return false
+  end
+  send_back(queue, { [process_of(ticket)] = true }, own, how)
+  return true
+end
+          passed = pass_silent(queue, ticket, own, now_ms, how)
+        end
+        if not passed then
+          if process_of(ticket) == asleep then
 -- Tells the first ticket of another process when to ask: a process that sleeps cannot look after itself.
 local function call_other(queue, process, recheck_ms, how)
   for _, text in ipairs(redis.call('ZRANGE', queue, '0', '99')) do
@@ -2006,11 +2188,11 @@ local function call_other(queue, process, recheck_ms, how)
     end
   end
 end
-          call_other(queue, asleep, recheck_ms, how)
+            call_other(queue, asleep, recheck_ms, how)
+          end
+          return 'served'
         end
-        return 'served'
       end
-      redis.call('ZREM', queue, ticket.text)
     elseif let == MOST_LET_IN then
       tell_process(ticket, 'come ' .. ticket.id, how)
       return 'served'
@@ -2095,25 +2277,29 @@ return { 'held', recheck_ms, more }
     [72, 'lua/shared/tell.lua', 1],
     [125, 'lua/shared/line.lua', 1],
     [171, 'lua/shared/stand.lua', 1],
-    [183, 'lua/shared/lock/state.lua', 1],
-    [228, 'lua/shared/lock/kept.lua', 1],
-    [241, 'lua/shared/lock/save.lua', 1],
-    [277, 'lua/shared/lock/grant.lua', 1],
-    [290, 'lua/shared/lock/readers.lua', 1],
-    [321, 'lua/shared/note-late.lua', 1],
-    [329, 'lua/shared/lock/readers.lua', 33],
-    [365, 'lua/shared/lock/called.lua', 1],
-    [373, 'lua/shared/lock/called.lua', 13],
-    [376, 'lua/shared/lock/hand-over.lua', 1],
-    [398, 'lua/shared/call-other.lua', 1],
-    [407, 'lua/shared/lock/hand-over.lua', 24],
-    [431, 'lua/shared/note-late.lua', 1],
-    [439, 'lua/shared/send-back.lua', 1],
-    [477, 'lua/shared/lock/hand-over.lua', 50],
-    [486, 'lua/shared/lock/serve-shared.lua', 1],
-    [532, 'lua/shared/call-other.lua', 1],
-    [541, 'lua/shared/lock/serve-shared.lua', 48],
-    [563, 'lua/lock/acquire-shared.lua', 40],
+    [195, 'lua/shared/lock/state.lua', 1],
+    [240, 'lua/shared/lock/kept.lua', 1],
+    [253, 'lua/shared/lock/save.lua', 1],
+    [289, 'lua/shared/lock/grant.lua', 1],
+    [302, 'lua/shared/lock/readers.lua', 1],
+    [333, 'lua/shared/note-late.lua', 1],
+    [341, 'lua/shared/lock/readers.lua', 33],
+    [377, 'lua/shared/lock/called.lua', 1],
+    [385, 'lua/shared/lock/called.lua', 13],
+    [388, 'lua/shared/lock/hand-over.lua', 1],
+    [410, 'lua/shared/call-other.lua', 1],
+    [419, 'lua/shared/lock/hand-over.lua', 24],
+    [443, 'lua/shared/note-late.lua', 1],
+    [451, 'lua/shared/send-back.lua', 1],
+    [489, 'lua/shared/lock/hand-over.lua', 50],
+    [498, 'lua/shared/lock/serve-shared.lua', 1],
+    [548, 'lua/shared/silent.lua', 1],
+    [556, 'lua/shared/send-back.lua', 1],
+    [594, 'lua/shared/silent.lua', 10],
+    [623, 'lua/shared/lock/serve-shared.lua', 52],
+    [627, 'lua/shared/call-other.lua', 1],
+    [636, 'lua/shared/lock/serve-shared.lua', 57],
+    [658, 'lua/lock/acquire-shared.lua', 40],
   ],
   encode(args) {
     return withoutDefaults([
@@ -2198,7 +2384,7 @@ export type AcquireAnswer =
 export const acquire: Operation<AcquireArguments, AcquireAnswer> = {
   script: {
     name: 'lock/acquire',
-    sha1: '66f04e375ef4815270e79a1249fe148b9d9b0291',
+    sha1: '53aedf4b19d9698b083fa76b7a475f15b8b907ec',
     reads: false,
     bytes: false,
     source: `--[[
@@ -2346,6 +2532,14 @@ end
 -- Standing in the line of tickets; see shared/tickets.
 local QUEUE_KEPT_MS = '7200000'
 
+-- The first one asks: it is not silent; see shared/silent.
+local function note_asked(queue, text)
+  local score = redis.call('ZSCORE', queue, text)
+  if string.find(score, '.', 1, true) then
+    redis.call('ZADD', queue, 'XX', math.floor(score), text)
+  end
+end
+
 -- Adds a ticket, as text, behind all others, unless it stands in line already. Answers the number of the newest
 -- ticket, and how many stand before this one.
 local function stand_in_line(queue, text, last_ticket)
@@ -2353,7 +2547,11 @@ local function stand_in_line(queue, text, last_ticket)
     redis.call('PEXPIRE', queue, QUEUE_KEPT_MS)
     return last_ticket + 1, redis.call('ZCARD', queue) - 1
   end
-  return last_ticket, redis.call('ZRANK', queue, text)
+  local place = redis.call('ZRANK', queue, text)
+  if place == 0 then
+    note_asked(queue, text)
+  end
+  return last_ticket, place
 end
 -- The main key of a lock, one text: '<layout> <mode> <token> <expires_at_ms> <last_ticket> <called> <id>
 -- <holder>'.
@@ -2783,20 +2981,20 @@ return { 'held', recheck_ms, more }
     [88, 'lua/lock/acquire.lua', 33],
     [108, 'lua/shared/tickets.lua', 1],
     [143, 'lua/shared/stand.lua', 1],
-    [155, 'lua/shared/lock/state.lua', 1],
-    [200, 'lua/shared/lock/save.lua', 1],
-    [236, 'lua/shared/lock/grant.lua', 1],
-    [249, 'lua/lock/acquire.lua', 58],
-    [285, 'lua/shared/tell.lua', 1],
-    [338, 'lua/shared/line.lua', 1],
-    [384, 'lua/shared/lock/hand-over.lua', 1],
-    [406, 'lua/shared/call-other.lua', 1],
-    [415, 'lua/shared/lock/hand-over.lua', 24],
-    [439, 'lua/shared/note-late.lua', 1],
-    [447, 'lua/shared/send-back.lua', 1],
-    [485, 'lua/shared/lock/hand-over.lua', 50],
-    [494, 'lua/shared/lock/serve.lua', 1],
-    [524, 'lua/lock/acquire.lua', 98],
+    [167, 'lua/shared/lock/state.lua', 1],
+    [212, 'lua/shared/lock/save.lua', 1],
+    [248, 'lua/shared/lock/grant.lua', 1],
+    [261, 'lua/lock/acquire.lua', 58],
+    [297, 'lua/shared/tell.lua', 1],
+    [350, 'lua/shared/line.lua', 1],
+    [396, 'lua/shared/lock/hand-over.lua', 1],
+    [418, 'lua/shared/call-other.lua', 1],
+    [427, 'lua/shared/lock/hand-over.lua', 24],
+    [451, 'lua/shared/note-late.lua', 1],
+    [459, 'lua/shared/send-back.lua', 1],
+    [497, 'lua/shared/lock/hand-over.lua', 50],
+    [506, 'lua/shared/lock/serve.lua', 1],
+    [536, 'lua/lock/acquire.lua', 98],
   ],
   encode(args) {
     return withoutDefaults([
@@ -3780,7 +3978,7 @@ export type ReleaseSharedAnswer =
 export const releaseShared: Operation<ReleaseSharedArguments, ReleaseSharedAnswer> = {
   script: {
     name: 'lock/release-shared',
-    sha1: '9d48932a5326373db3f7f95bb1a996acac61e578',
+    sha1: '94404e8c5e3cc78aed02df4982b82b79a75a4c93',
     reads: false,
     bytes: false,
     source: `--[[
@@ -4245,9 +4443,92 @@ local function serve_shared(lock, queue, readers, reader_ids, own, claim_ms, now
     if ticket.text == own and fits then
       return 'own'
     elseif not fits then
-      local recheck_ms = lock.expires_at_ms - now_ms
-      if tell_process(ticket, first_message(ticket, recheck_ms), how) then
-        if process_of(ticket) == asleep then
+      local recheck_ms, looks = lock.expires_at_ms - now_ms, own ~= ''
+      local ask_in_ms = looks and math.min(recheck_ms, 2000) or recheck_ms
+      if not tell_process(ticket, first_message(ticket, ask_in_ms), how) then
+        redis.call('ZREM', queue, ticket.text)
+      else
+        local passed = false
+        if looks then
+-- One that stands first and has to wait although something is free keeps all others waiting: it wants more than that, or to have a lock
+-- alone. As long as it lives it asks every two seconds. One that does not, although others look, sleeps, or has died where the
+-- server cannot tell, and its tickets are sent back. A look is noted behind the point of the ticket's number, in thousandths:
+--   0            nobody has looked since it asked
+--   1 to 400     the second, of 400, in which another one looked and told it that it is the first
+--   401 to 800   the second in which it was told once more, for it had not asked for a while
+local SILENT_S = 4
+local LOOKED_S = 400
+-- Processes that did not take what they were offered.
+local MOST_SENT_BACK = '1999'
+
+-- Removes tickets, and tells their processes to come: each in one message.
+local function remove_and_call(queue, texts, how)
+  local tickets, messages = {}, {}
+  for _, text in ipairs(texts) do
+    local ticket = parse_ticket(text)
+    local process = process_of(ticket)
+    tickets[process] = tickets[process] or ticket
+    messages[process] = messages[process] or {}
+    table.insert(messages[process], 'come ' .. ticket.id)
+  end
+  for from = 1, #texts, 1000 do
+    redis.call('ZREM', queue, unpack(texts, from, math.min(from + 999, #texts)))
+  end
+  for process, lines in pairs(messages) do
+    tell_process(tickets[process], table.concat(lines, '\\n'), how)
+  end
+end
+
+-- Removes the tickets of processes that did not take what they were offered, so that each of these processes is waited
+-- for once; but for the process of \`own\`, which calls and so is awake. Whoever stands in line again stands behind all others.
+local function send_back(queue, late, own, how)
+  late[process_of({ id = own })] = nil
+  if not next(late) then
+    return
+  end
+  local theirs = {}
+  for _, text in ipairs(redis.call('ZRANGE', queue, '0', MOST_SENT_BACK)) do
+    if late[process_of({ id = text })] then
+      theirs[#theirs + 1] = text
+    end
+  end
+  if theirs[1] then
+    remove_and_call(queue, theirs, how)
+  end
+end
+
+-- Answers whether this ticket, which was told just now that it is the first, has not asked although it was told twice before.
+-- \`own\` looks.
+local function is_silent(queue, ticket, own, now_ms)
+  if process_of({ id = own }) == process_of(ticket) then
+    return false
+  end
+  local score = tonumber(redis.call('ZSCORE', queue, ticket.text))
+  local number = math.floor(score)
+  local noted, second = math.floor((score - number) * 1000 + 0.5), math.floor(now_ms / 1000) % LOOKED_S
+  local told = math.ceil(noted / LOOKED_S)
+  if told > 0 and (second + 1 - noted) % LOOKED_S < SILENT_S then
+    return false
+  elseif told == 2 then
+    return true
+  end
+  local noted_now = told * LOOKED_S + second + 1
+  redis.call('ZADD', queue, 'XX', string.format('%.3f', number + noted_now / 1000), ticket.text)
+  return false
+end
+
+-- Sends back the process of this ticket if it is silent. Answers whether it was.
+local function pass_silent(queue, ticket, own, now_ms, how)
+  if not is_silent(queue, ticket, own, now_ms) then
+    return false
+  end
+  send_back(queue, { [process_of(ticket)] = true }, own, how)
+  return true
+end
+          passed = pass_silent(queue, ticket, own, now_ms, how)
+        end
+        if not passed then
+          if process_of(ticket) == asleep then
 -- Tells the first ticket of another process when to ask: a process that sleeps cannot look after itself.
 local function call_other(queue, process, recheck_ms, how)
   for _, text in ipairs(redis.call('ZRANGE', queue, '0', '99')) do
@@ -4257,11 +4538,11 @@ local function call_other(queue, process, recheck_ms, how)
     end
   end
 end
-          call_other(queue, asleep, recheck_ms, how)
+            call_other(queue, asleep, recheck_ms, how)
+          end
+          return 'served'
         end
-        return 'served'
       end
-      redis.call('ZREM', queue, ticket.text)
     elseif let == MOST_LET_IN then
       tell_process(ticket, 'come ' .. ticket.id, how)
       return 'served'
@@ -4333,9 +4614,13 @@ return { 'released', served == 'more' and 1 or 0 }
     [373, 'lua/shared/send-back.lua', 1],
     [411, 'lua/shared/lock/hand-over.lua', 50],
     [420, 'lua/shared/lock/serve-shared.lua', 1],
-    [466, 'lua/shared/call-other.lua', 1],
-    [475, 'lua/shared/lock/serve-shared.lua', 48],
-    [497, 'lua/lock/release-shared.lua', 32],
+    [470, 'lua/shared/silent.lua', 1],
+    [478, 'lua/shared/send-back.lua', 1],
+    [516, 'lua/shared/silent.lua', 10],
+    [545, 'lua/shared/lock/serve-shared.lua', 52],
+    [549, 'lua/shared/call-other.lua', 1],
+    [558, 'lua/shared/lock/serve-shared.lua', 57],
+    [580, 'lua/lock/release-shared.lua', 32],
   ],
   encode(args) {
     return withoutDefaults([
@@ -4915,7 +5200,7 @@ export type ServeAnswer =
 export const serve: Operation<ServeArguments, ServeAnswer> = {
   script: {
     name: 'lock/serve',
-    sha1: 'da99249a6361feb7c0907e9670310d899e6e12d9',
+    sha1: '6ba4a687c2171fcb728ed0aeaae616826bad74ec',
     reads: false,
     bytes: false,
     source: `--[[
@@ -5388,9 +5673,92 @@ local function serve_shared(lock, queue, readers, reader_ids, own, claim_ms, now
     if ticket.text == own and fits then
       return 'own'
     elseif not fits then
-      local recheck_ms = lock.expires_at_ms - now_ms
-      if tell_process(ticket, first_message(ticket, recheck_ms), how) then
-        if process_of(ticket) == asleep then
+      local recheck_ms, looks = lock.expires_at_ms - now_ms, own ~= ''
+      local ask_in_ms = looks and math.min(recheck_ms, 2000) or recheck_ms
+      if not tell_process(ticket, first_message(ticket, ask_in_ms), how) then
+        redis.call('ZREM', queue, ticket.text)
+      else
+        local passed = false
+        if looks then
+-- One that stands first and has to wait although something is free keeps all others waiting: it wants more than that, or to have a lock
+-- alone. As long as it lives it asks every two seconds. One that does not, although others look, sleeps, or has died where the
+-- server cannot tell, and its tickets are sent back. A look is noted behind the point of the ticket's number, in thousandths:
+--   0            nobody has looked since it asked
+--   1 to 400     the second, of 400, in which another one looked and told it that it is the first
+--   401 to 800   the second in which it was told once more, for it had not asked for a while
+local SILENT_S = 4
+local LOOKED_S = 400
+-- Processes that did not take what they were offered.
+local MOST_SENT_BACK = '1999'
+
+-- Removes tickets, and tells their processes to come: each in one message.
+local function remove_and_call(queue, texts, how)
+  local tickets, messages = {}, {}
+  for _, text in ipairs(texts) do
+    local ticket = parse_ticket(text)
+    local process = process_of(ticket)
+    tickets[process] = tickets[process] or ticket
+    messages[process] = messages[process] or {}
+    table.insert(messages[process], 'come ' .. ticket.id)
+  end
+  for from = 1, #texts, 1000 do
+    redis.call('ZREM', queue, unpack(texts, from, math.min(from + 999, #texts)))
+  end
+  for process, lines in pairs(messages) do
+    tell_process(tickets[process], table.concat(lines, '\\n'), how)
+  end
+end
+
+-- Removes the tickets of processes that did not take what they were offered, so that each of these processes is waited
+-- for once; but for the process of \`own\`, which calls and so is awake. Whoever stands in line again stands behind all others.
+local function send_back(queue, late, own, how)
+  late[process_of({ id = own })] = nil
+  if not next(late) then
+    return
+  end
+  local theirs = {}
+  for _, text in ipairs(redis.call('ZRANGE', queue, '0', MOST_SENT_BACK)) do
+    if late[process_of({ id = text })] then
+      theirs[#theirs + 1] = text
+    end
+  end
+  if theirs[1] then
+    remove_and_call(queue, theirs, how)
+  end
+end
+
+-- Answers whether this ticket, which was told just now that it is the first, has not asked although it was told twice before.
+-- \`own\` looks.
+local function is_silent(queue, ticket, own, now_ms)
+  if process_of({ id = own }) == process_of(ticket) then
+    return false
+  end
+  local score = tonumber(redis.call('ZSCORE', queue, ticket.text))
+  local number = math.floor(score)
+  local noted, second = math.floor((score - number) * 1000 + 0.5), math.floor(now_ms / 1000) % LOOKED_S
+  local told = math.ceil(noted / LOOKED_S)
+  if told > 0 and (second + 1 - noted) % LOOKED_S < SILENT_S then
+    return false
+  elseif told == 2 then
+    return true
+  end
+  local noted_now = told * LOOKED_S + second + 1
+  redis.call('ZADD', queue, 'XX', string.format('%.3f', number + noted_now / 1000), ticket.text)
+  return false
+end
+
+-- Sends back the process of this ticket if it is silent. Answers whether it was.
+local function pass_silent(queue, ticket, own, now_ms, how)
+  if not is_silent(queue, ticket, own, now_ms) then
+    return false
+  end
+  send_back(queue, { [process_of(ticket)] = true }, own, how)
+  return true
+end
+          passed = pass_silent(queue, ticket, own, now_ms, how)
+        end
+        if not passed then
+          if process_of(ticket) == asleep then
 -- Tells the first ticket of another process when to ask: a process that sleeps cannot look after itself.
 local function call_other(queue, process, recheck_ms, how)
   for _, text in ipairs(redis.call('ZRANGE', queue, '0', '99')) do
@@ -5400,11 +5768,11 @@ local function call_other(queue, process, recheck_ms, how)
     end
   end
 end
-          call_other(queue, asleep, recheck_ms, how)
+            call_other(queue, asleep, recheck_ms, how)
+          end
+          return 'served'
         end
-        return 'served'
       end
-      redis.call('ZREM', queue, ticket.text)
     elseif let == MOST_LET_IN then
       tell_process(ticket, 'come ' .. ticket.id, how)
       return 'served'
@@ -5468,9 +5836,13 @@ return { 'served', served == 'more' and is_free(lock) and 1 or 0 }
     [381, 'lua/shared/send-back.lua', 1],
     [419, 'lua/shared/lock/hand-over.lua', 50],
     [428, 'lua/shared/lock/serve-shared.lua', 1],
-    [474, 'lua/shared/call-other.lua', 1],
-    [483, 'lua/shared/lock/serve-shared.lua', 48],
-    [505, 'lua/lock/serve.lua', 29],
+    [478, 'lua/shared/silent.lua', 1],
+    [486, 'lua/shared/send-back.lua', 1],
+    [524, 'lua/shared/silent.lua', 10],
+    [553, 'lua/shared/lock/serve-shared.lua', 52],
+    [557, 'lua/shared/call-other.lua', 1],
+    [566, 'lua/shared/lock/serve-shared.lua', 57],
+    [588, 'lua/lock/serve.lua', 29],
   ],
   encode(args) {
     return withoutDefaults([

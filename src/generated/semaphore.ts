@@ -39,7 +39,7 @@ export type AbandonAnswer =
 export const abandon: Operation<AbandonArguments, AbandonAnswer> = {
   script: {
     name: 'semaphore/abandon',
-    sha1: 'cac8e9ee6f30128e9030c2816c1db64c84c507be',
+    sha1: 'c89c1ff20dc1dcb0b3f824ad86f11249fb74f68b',
     reads: false,
     bytes: false,
     source: `--[[
@@ -499,9 +499,93 @@ end
       redis.call('ZREM', queue, ticket.text)
       tell_process(ticket, 'come ' .. ticket.id, how)
     elseif not fits(semaphore, ticket.units) then
-      local recheck_ms = next_end_in_ms(semaphore, now_ms)
-      if tell_process(ticket, first_message(ticket, recheck_ms), how) then
-        if process_of(ticket) == asleep then
+      local recheck_ms, looks = next_end_in_ms(semaphore, now_ms), own ~= '' and fits(semaphore, 1)
+      local ask_in_ms = looks and math.min(recheck_ms, 2000) or recheck_ms
+      if not tell_process(ticket, first_message(ticket, ask_in_ms), how) then
+        redis.call('ZREM', queue, ticket.text)
+      else
+        local passed = false
+        if looks then
+-- One that stands first and has to wait although something is free keeps all others waiting: it wants more than that, or to have a lock
+-- alone. As long as it lives it asks every two seconds. One that does not, although others look, sleeps, or has died where the
+-- server cannot tell, and its tickets are sent back. A look is noted behind the point of the ticket's number, in thousandths:
+--   0            nobody has looked since it asked
+--   1 to 400     the second, of 400, in which another one looked and told it that it is the first
+--   401 to 800   the second in which it was told once more, for it had not asked for a while
+local SILENT_S = 4
+local LOOKED_S = 400
+-- Processes that did not take what they were offered.
+local MOST_SENT_BACK = '1999'
+
+-- Removes tickets, and tells their processes to come: each in one message.
+local function remove_and_call(queue, texts, how)
+  local tickets, messages = {}, {}
+  for _, text in ipairs(texts) do
+    local ticket = parse_ticket(text)
+    local process = process_of(ticket)
+    tickets[process] = tickets[process] or ticket
+    messages[process] = messages[process] or {}
+    table.insert(messages[process], 'come ' .. ticket.id)
+  end
+  for from = 1, #texts, 1000 do
+    redis.call('ZREM', queue, unpack(texts, from, math.min(from + 999, #texts)))
+  end
+  for process, lines in pairs(messages) do
+    tell_process(tickets[process], table.concat(lines, '\\n'), how)
+  end
+end
+
+-- Removes the tickets of processes that did not take what they were offered, so that each of these processes is waited
+-- for once; but for the process of \`own\`, which calls and so is awake. Whoever stands in line again stands behind all others.
+local function send_back(queue, late, own, how)
+  late[process_of({ id = own })] = nil
+  if not next(late) then
+    return
+  end
+  local theirs = {}
+  for _, text in ipairs(redis.call('ZRANGE', queue, '0', MOST_SENT_BACK)) do
+    if late[process_of({ id = text })] then
+      theirs[#theirs + 1] = text
+    end
+  end
+  if theirs[1] then
+    remove_and_call(queue, theirs, how)
+  end
+end
+
+-- Answers whether this ticket, which was told just now that it is the first, has not asked although it was told twice before.
+-- \`own\` looks.
+local function is_silent(queue, ticket, own, now_ms)
+  if process_of({ id = own }) == process_of(ticket) then
+    return false
+  end
+  local score = tonumber(redis.call('ZSCORE', queue, ticket.text))
+  local number = math.floor(score)
+  local noted, second = math.floor((score - number) * 1000 + 0.5), math.floor(now_ms / 1000) % LOOKED_S
+  local told = math.ceil(noted / LOOKED_S)
+  if told > 0 and (second + 1 - noted) % LOOKED_S < SILENT_S then
+    return false
+  elseif told == 2 then
+    return true
+  end
+  local noted_now = told * LOOKED_S + second + 1
+  redis.call('ZADD', queue, 'XX', string.format('%.3f', number + noted_now / 1000), ticket.text)
+  return false
+end
+
+-- Sends back the process of this ticket if it is silent. Answers whether it was.
+local function pass_silent(queue, ticket, own, now_ms, how)
+  if not is_silent(queue, ticket, own, now_ms) then
+    return false
+  end
+  send_back(queue, { [process_of(ticket)] = true }, own, how)
+  return true
+end
+          passed = pass_silent(queue, ticket, own, now_ms, how)
+          behind = nil
+        end
+        if not passed then
+          if process_of(ticket) == asleep then
 -- Tells the first ticket of another process when to ask: a process that sleeps cannot look after itself.
 local function call_other(queue, process, recheck_ms, how)
   for _, text in ipairs(redis.call('ZRANGE', queue, '0', '99')) do
@@ -511,11 +595,11 @@ local function call_other(queue, process, recheck_ms, how)
     end
   end
 end
-          call_other(queue, asleep, recheck_ms, how)
+            call_other(queue, asleep, recheck_ms, how)
+          end
+          return 'served'
         end
-        return 'served'
       end
-      redis.call('ZREM', queue, ticket.text)
     elseif ticket.text == own then
       return 'own'
     elseif granted == MOST_GRANTED then
@@ -588,9 +672,13 @@ return { 'abandoned', served == 'more' and 1 or 0 }
     [350, 'lua/shared/semaphore/serve.lua', 1],
     [403, 'lua/shared/send-back.lua', 1],
     [441, 'lua/shared/semaphore/serve.lua', 55],
-    [461, 'lua/shared/call-other.lua', 1],
-    [470, 'lua/shared/semaphore/serve.lua', 76],
-    [498, 'lua/semaphore/abandon.lua', 34],
+    [465, 'lua/shared/silent.lua', 1],
+    [473, 'lua/shared/send-back.lua', 1],
+    [511, 'lua/shared/silent.lua', 10],
+    [540, 'lua/shared/semaphore/serve.lua', 80],
+    [545, 'lua/shared/call-other.lua', 1],
+    [554, 'lua/shared/semaphore/serve.lua', 86],
+    [582, 'lua/semaphore/abandon.lua', 34],
   ],
   encode(args) {
     return withoutDefaults([
@@ -661,7 +749,7 @@ export type AcquireAnswer =
 export const acquire: Operation<AcquireArguments, AcquireAnswer> = {
   script: {
     name: 'semaphore/acquire',
-    sha1: 'ac7053d6606d828e6f30e9036d1dd5d0a34e4ee5',
+    sha1: '8a081a9fef52c979168c2e35a8804e4e917443b5',
     reads: false,
     bytes: false,
     source: `--[[
@@ -744,6 +832,14 @@ end
 -- Standing in the line of tickets; see shared/tickets.
 local QUEUE_KEPT_MS = '7200000'
 
+-- The first one asks: it is not silent; see shared/silent.
+local function note_asked(queue, text)
+  local score = redis.call('ZSCORE', queue, text)
+  if string.find(score, '.', 1, true) then
+    redis.call('ZADD', queue, 'XX', math.floor(score), text)
+  end
+end
+
 -- Adds a ticket, as text, behind all others, unless it stands in line already. Answers the number of the newest
 -- ticket, and how many stand before this one.
 local function stand_in_line(queue, text, last_ticket)
@@ -751,7 +847,11 @@ local function stand_in_line(queue, text, last_ticket)
     redis.call('PEXPIRE', queue, QUEUE_KEPT_MS)
     return last_ticket + 1, redis.call('ZCARD', queue) - 1
   end
-  return last_ticket, redis.call('ZRANK', queue, text)
+  local place = redis.call('ZRANK', queue, text)
+  if place == 0 then
+    note_asked(queue, text)
+  end
+  return last_ticket, place
 end
 -- The main key of a semaphore, one text:
 -- '<layout> <limit> <resized> <used> <token> <soonest_end_ms> <last_end_ms> <last_ticket>'.
@@ -1194,9 +1294,93 @@ end
       redis.call('ZREM', queue, ticket.text)
       tell_process(ticket, 'come ' .. ticket.id, how)
     elseif not fits(semaphore, ticket.units) then
-      local recheck_ms = next_end_in_ms(semaphore, now_ms)
-      if tell_process(ticket, first_message(ticket, recheck_ms), how) then
-        if process_of(ticket) == asleep then
+      local recheck_ms, looks = next_end_in_ms(semaphore, now_ms), own ~= '' and fits(semaphore, 1)
+      local ask_in_ms = looks and math.min(recheck_ms, 2000) or recheck_ms
+      if not tell_process(ticket, first_message(ticket, ask_in_ms), how) then
+        redis.call('ZREM', queue, ticket.text)
+      else
+        local passed = false
+        if looks then
+-- One that stands first and has to wait although something is free keeps all others waiting: it wants more than that, or to have a lock
+-- alone. As long as it lives it asks every two seconds. One that does not, although others look, sleeps, or has died where the
+-- server cannot tell, and its tickets are sent back. A look is noted behind the point of the ticket's number, in thousandths:
+--   0            nobody has looked since it asked
+--   1 to 400     the second, of 400, in which another one looked and told it that it is the first
+--   401 to 800   the second in which it was told once more, for it had not asked for a while
+local SILENT_S = 4
+local LOOKED_S = 400
+-- Processes that did not take what they were offered.
+local MOST_SENT_BACK = '1999'
+
+-- Removes tickets, and tells their processes to come: each in one message.
+local function remove_and_call(queue, texts, how)
+  local tickets, messages = {}, {}
+  for _, text in ipairs(texts) do
+    local ticket = parse_ticket(text)
+    local process = process_of(ticket)
+    tickets[process] = tickets[process] or ticket
+    messages[process] = messages[process] or {}
+    table.insert(messages[process], 'come ' .. ticket.id)
+  end
+  for from = 1, #texts, 1000 do
+    redis.call('ZREM', queue, unpack(texts, from, math.min(from + 999, #texts)))
+  end
+  for process, lines in pairs(messages) do
+    tell_process(tickets[process], table.concat(lines, '\\n'), how)
+  end
+end
+
+-- Removes the tickets of processes that did not take what they were offered, so that each of these processes is waited
+-- for once; but for the process of \`own\`, which calls and so is awake. Whoever stands in line again stands behind all others.
+local function send_back(queue, late, own, how)
+  late[process_of({ id = own })] = nil
+  if not next(late) then
+    return
+  end
+  local theirs = {}
+  for _, text in ipairs(redis.call('ZRANGE', queue, '0', MOST_SENT_BACK)) do
+    if late[process_of({ id = text })] then
+      theirs[#theirs + 1] = text
+    end
+  end
+  if theirs[1] then
+    remove_and_call(queue, theirs, how)
+  end
+end
+
+-- Answers whether this ticket, which was told just now that it is the first, has not asked although it was told twice before.
+-- \`own\` looks.
+local function is_silent(queue, ticket, own, now_ms)
+  if process_of({ id = own }) == process_of(ticket) then
+    return false
+  end
+  local score = tonumber(redis.call('ZSCORE', queue, ticket.text))
+  local number = math.floor(score)
+  local noted, second = math.floor((score - number) * 1000 + 0.5), math.floor(now_ms / 1000) % LOOKED_S
+  local told = math.ceil(noted / LOOKED_S)
+  if told > 0 and (second + 1 - noted) % LOOKED_S < SILENT_S then
+    return false
+  elseif told == 2 then
+    return true
+  end
+  local noted_now = told * LOOKED_S + second + 1
+  redis.call('ZADD', queue, 'XX', string.format('%.3f', number + noted_now / 1000), ticket.text)
+  return false
+end
+
+-- Sends back the process of this ticket if it is silent. Answers whether it was.
+local function pass_silent(queue, ticket, own, now_ms, how)
+  if not is_silent(queue, ticket, own, now_ms) then
+    return false
+  end
+  send_back(queue, { [process_of(ticket)] = true }, own, how)
+  return true
+end
+          passed = pass_silent(queue, ticket, own, now_ms, how)
+          behind = nil
+        end
+        if not passed then
+          if process_of(ticket) == asleep then
 -- Tells the first ticket of another process when to ask: a process that sleeps cannot look after itself.
 local function call_other(queue, process, recheck_ms, how)
   for _, text in ipairs(redis.call('ZRANGE', queue, '0', '99')) do
@@ -1206,11 +1390,11 @@ local function call_other(queue, process, recheck_ms, how)
     end
   end
 end
-          call_other(queue, asleep, recheck_ms, how)
+            call_other(queue, asleep, recheck_ms, how)
+          end
+          return 'served'
         end
-        return 'served'
       end
-      redis.call('ZREM', queue, ticket.text)
     elseif ticket.text == own then
       return 'own'
     elseif granted == MOST_GRANTED then
@@ -1278,22 +1462,26 @@ return { 'full', recheck_ms }
     [38, 'lua/shared/next-token.lua', 1],
     [43, 'lua/shared/tickets.lua', 1],
     [78, 'lua/shared/stand.lua', 1],
-    [90, 'lua/shared/semaphore/state.lua', 1],
-    [136, 'lua/shared/semaphore/save.lua', 1],
-    [183, 'lua/shared/semaphore/permit.lua', 1],
-    [201, 'lua/shared/semaphore/permits.lua', 1],
-    [289, 'lua/shared/semaphore/reap.lua', 1],
-    [295, 'lua/shared/note-late.lua', 1],
-    [303, 'lua/shared/semaphore/reap.lua', 8],
-    [316, 'lua/semaphore/acquire.lua', 41],
-    [350, 'lua/shared/tell.lua', 1],
-    [403, 'lua/shared/line.lua', 1],
-    [423, 'lua/shared/semaphore/serve.lua', 1],
-    [476, 'lua/shared/send-back.lua', 1],
-    [514, 'lua/shared/semaphore/serve.lua', 55],
-    [534, 'lua/shared/call-other.lua', 1],
-    [543, 'lua/shared/semaphore/serve.lua', 76],
-    [571, 'lua/semaphore/acquire.lua', 78],
+    [102, 'lua/shared/semaphore/state.lua', 1],
+    [148, 'lua/shared/semaphore/save.lua', 1],
+    [195, 'lua/shared/semaphore/permit.lua', 1],
+    [213, 'lua/shared/semaphore/permits.lua', 1],
+    [301, 'lua/shared/semaphore/reap.lua', 1],
+    [307, 'lua/shared/note-late.lua', 1],
+    [315, 'lua/shared/semaphore/reap.lua', 8],
+    [328, 'lua/semaphore/acquire.lua', 41],
+    [362, 'lua/shared/tell.lua', 1],
+    [415, 'lua/shared/line.lua', 1],
+    [435, 'lua/shared/semaphore/serve.lua', 1],
+    [488, 'lua/shared/send-back.lua', 1],
+    [526, 'lua/shared/semaphore/serve.lua', 55],
+    [550, 'lua/shared/silent.lua', 1],
+    [558, 'lua/shared/send-back.lua', 1],
+    [596, 'lua/shared/silent.lua', 10],
+    [625, 'lua/shared/semaphore/serve.lua', 80],
+    [630, 'lua/shared/call-other.lua', 1],
+    [639, 'lua/shared/semaphore/serve.lua', 86],
+    [667, 'lua/semaphore/acquire.lua', 78],
   ],
   encode(args) {
     return withoutDefaults([
@@ -1961,7 +2149,7 @@ export type ReleaseAnswer =
 export const release: Operation<ReleaseArguments, ReleaseAnswer> = {
   script: {
     name: 'semaphore/release',
-    sha1: '2e6c9541e8b640c1035a0f72b1591784b1521221',
+    sha1: 'ffbcf6fecb12b146a598ca1b742d1a5eccea99e6',
     reads: false,
     bytes: false,
     source: `--[[
@@ -2392,9 +2580,93 @@ end
       redis.call('ZREM', queue, ticket.text)
       tell_process(ticket, 'come ' .. ticket.id, how)
     elseif not fits(semaphore, ticket.units) then
-      local recheck_ms = next_end_in_ms(semaphore, now_ms)
-      if tell_process(ticket, first_message(ticket, recheck_ms), how) then
-        if process_of(ticket) == asleep then
+      local recheck_ms, looks = next_end_in_ms(semaphore, now_ms), own ~= '' and fits(semaphore, 1)
+      local ask_in_ms = looks and math.min(recheck_ms, 2000) or recheck_ms
+      if not tell_process(ticket, first_message(ticket, ask_in_ms), how) then
+        redis.call('ZREM', queue, ticket.text)
+      else
+        local passed = false
+        if looks then
+-- One that stands first and has to wait although something is free keeps all others waiting: it wants more than that, or to have a lock
+-- alone. As long as it lives it asks every two seconds. One that does not, although others look, sleeps, or has died where the
+-- server cannot tell, and its tickets are sent back. A look is noted behind the point of the ticket's number, in thousandths:
+--   0            nobody has looked since it asked
+--   1 to 400     the second, of 400, in which another one looked and told it that it is the first
+--   401 to 800   the second in which it was told once more, for it had not asked for a while
+local SILENT_S = 4
+local LOOKED_S = 400
+-- Processes that did not take what they were offered.
+local MOST_SENT_BACK = '1999'
+
+-- Removes tickets, and tells their processes to come: each in one message.
+local function remove_and_call(queue, texts, how)
+  local tickets, messages = {}, {}
+  for _, text in ipairs(texts) do
+    local ticket = parse_ticket(text)
+    local process = process_of(ticket)
+    tickets[process] = tickets[process] or ticket
+    messages[process] = messages[process] or {}
+    table.insert(messages[process], 'come ' .. ticket.id)
+  end
+  for from = 1, #texts, 1000 do
+    redis.call('ZREM', queue, unpack(texts, from, math.min(from + 999, #texts)))
+  end
+  for process, lines in pairs(messages) do
+    tell_process(tickets[process], table.concat(lines, '\\n'), how)
+  end
+end
+
+-- Removes the tickets of processes that did not take what they were offered, so that each of these processes is waited
+-- for once; but for the process of \`own\`, which calls and so is awake. Whoever stands in line again stands behind all others.
+local function send_back(queue, late, own, how)
+  late[process_of({ id = own })] = nil
+  if not next(late) then
+    return
+  end
+  local theirs = {}
+  for _, text in ipairs(redis.call('ZRANGE', queue, '0', MOST_SENT_BACK)) do
+    if late[process_of({ id = text })] then
+      theirs[#theirs + 1] = text
+    end
+  end
+  if theirs[1] then
+    remove_and_call(queue, theirs, how)
+  end
+end
+
+-- Answers whether this ticket, which was told just now that it is the first, has not asked although it was told twice before.
+-- \`own\` looks.
+local function is_silent(queue, ticket, own, now_ms)
+  if process_of({ id = own }) == process_of(ticket) then
+    return false
+  end
+  local score = tonumber(redis.call('ZSCORE', queue, ticket.text))
+  local number = math.floor(score)
+  local noted, second = math.floor((score - number) * 1000 + 0.5), math.floor(now_ms / 1000) % LOOKED_S
+  local told = math.ceil(noted / LOOKED_S)
+  if told > 0 and (second + 1 - noted) % LOOKED_S < SILENT_S then
+    return false
+  elseif told == 2 then
+    return true
+  end
+  local noted_now = told * LOOKED_S + second + 1
+  redis.call('ZADD', queue, 'XX', string.format('%.3f', number + noted_now / 1000), ticket.text)
+  return false
+end
+
+-- Sends back the process of this ticket if it is silent. Answers whether it was.
+local function pass_silent(queue, ticket, own, now_ms, how)
+  if not is_silent(queue, ticket, own, now_ms) then
+    return false
+  end
+  send_back(queue, { [process_of(ticket)] = true }, own, how)
+  return true
+end
+          passed = pass_silent(queue, ticket, own, now_ms, how)
+          behind = nil
+        end
+        if not passed then
+          if process_of(ticket) == asleep then
 -- Tells the first ticket of another process when to ask: a process that sleeps cannot look after itself.
 local function call_other(queue, process, recheck_ms, how)
   for _, text in ipairs(redis.call('ZRANGE', queue, '0', '99')) do
@@ -2404,11 +2676,11 @@ local function call_other(queue, process, recheck_ms, how)
     end
   end
 end
-          call_other(queue, asleep, recheck_ms, how)
+            call_other(queue, asleep, recheck_ms, how)
+          end
+          return 'served'
         end
-        return 'served'
       end
-      redis.call('ZREM', queue, ticket.text)
     elseif ticket.text == own then
       return 'own'
     elseif granted == MOST_GRANTED then
@@ -2475,9 +2747,13 @@ return { 'released', served == 'more' and 1 or 0 }
     [321, 'lua/shared/semaphore/serve.lua', 1],
     [374, 'lua/shared/send-back.lua', 1],
     [412, 'lua/shared/semaphore/serve.lua', 55],
-    [432, 'lua/shared/call-other.lua', 1],
-    [441, 'lua/shared/semaphore/serve.lua', 76],
-    [469, 'lua/semaphore/release.lua', 31],
+    [436, 'lua/shared/silent.lua', 1],
+    [444, 'lua/shared/send-back.lua', 1],
+    [482, 'lua/shared/silent.lua', 10],
+    [511, 'lua/shared/semaphore/serve.lua', 80],
+    [516, 'lua/shared/call-other.lua', 1],
+    [525, 'lua/shared/semaphore/serve.lua', 86],
+    [553, 'lua/semaphore/release.lua', 31],
   ],
   encode(args) {
     return withoutDefaults([
@@ -2529,7 +2805,7 @@ export type ResizeAnswer =
 export const resize: Operation<ResizeArguments, ResizeAnswer> = {
   script: {
     name: 'semaphore/resize',
-    sha1: 'bde158b6df43c5df1535921e9b0149417135ef8f',
+    sha1: 'b32145e0e59a30ef760b472729fdc99feeacd00f',
     reads: false,
     bytes: false,
     source: `--[[
@@ -2952,9 +3228,93 @@ end
       redis.call('ZREM', queue, ticket.text)
       tell_process(ticket, 'come ' .. ticket.id, how)
     elseif not fits(semaphore, ticket.units) then
-      local recheck_ms = next_end_in_ms(semaphore, now_ms)
-      if tell_process(ticket, first_message(ticket, recheck_ms), how) then
-        if process_of(ticket) == asleep then
+      local recheck_ms, looks = next_end_in_ms(semaphore, now_ms), own ~= '' and fits(semaphore, 1)
+      local ask_in_ms = looks and math.min(recheck_ms, 2000) or recheck_ms
+      if not tell_process(ticket, first_message(ticket, ask_in_ms), how) then
+        redis.call('ZREM', queue, ticket.text)
+      else
+        local passed = false
+        if looks then
+-- One that stands first and has to wait although something is free keeps all others waiting: it wants more than that, or to have a lock
+-- alone. As long as it lives it asks every two seconds. One that does not, although others look, sleeps, or has died where the
+-- server cannot tell, and its tickets are sent back. A look is noted behind the point of the ticket's number, in thousandths:
+--   0            nobody has looked since it asked
+--   1 to 400     the second, of 400, in which another one looked and told it that it is the first
+--   401 to 800   the second in which it was told once more, for it had not asked for a while
+local SILENT_S = 4
+local LOOKED_S = 400
+-- Processes that did not take what they were offered.
+local MOST_SENT_BACK = '1999'
+
+-- Removes tickets, and tells their processes to come: each in one message.
+local function remove_and_call(queue, texts, how)
+  local tickets, messages = {}, {}
+  for _, text in ipairs(texts) do
+    local ticket = parse_ticket(text)
+    local process = process_of(ticket)
+    tickets[process] = tickets[process] or ticket
+    messages[process] = messages[process] or {}
+    table.insert(messages[process], 'come ' .. ticket.id)
+  end
+  for from = 1, #texts, 1000 do
+    redis.call('ZREM', queue, unpack(texts, from, math.min(from + 999, #texts)))
+  end
+  for process, lines in pairs(messages) do
+    tell_process(tickets[process], table.concat(lines, '\\n'), how)
+  end
+end
+
+-- Removes the tickets of processes that did not take what they were offered, so that each of these processes is waited
+-- for once; but for the process of \`own\`, which calls and so is awake. Whoever stands in line again stands behind all others.
+local function send_back(queue, late, own, how)
+  late[process_of({ id = own })] = nil
+  if not next(late) then
+    return
+  end
+  local theirs = {}
+  for _, text in ipairs(redis.call('ZRANGE', queue, '0', MOST_SENT_BACK)) do
+    if late[process_of({ id = text })] then
+      theirs[#theirs + 1] = text
+    end
+  end
+  if theirs[1] then
+    remove_and_call(queue, theirs, how)
+  end
+end
+
+-- Answers whether this ticket, which was told just now that it is the first, has not asked although it was told twice before.
+-- \`own\` looks.
+local function is_silent(queue, ticket, own, now_ms)
+  if process_of({ id = own }) == process_of(ticket) then
+    return false
+  end
+  local score = tonumber(redis.call('ZSCORE', queue, ticket.text))
+  local number = math.floor(score)
+  local noted, second = math.floor((score - number) * 1000 + 0.5), math.floor(now_ms / 1000) % LOOKED_S
+  local told = math.ceil(noted / LOOKED_S)
+  if told > 0 and (second + 1 - noted) % LOOKED_S < SILENT_S then
+    return false
+  elseif told == 2 then
+    return true
+  end
+  local noted_now = told * LOOKED_S + second + 1
+  redis.call('ZADD', queue, 'XX', string.format('%.3f', number + noted_now / 1000), ticket.text)
+  return false
+end
+
+-- Sends back the process of this ticket if it is silent. Answers whether it was.
+local function pass_silent(queue, ticket, own, now_ms, how)
+  if not is_silent(queue, ticket, own, now_ms) then
+    return false
+  end
+  send_back(queue, { [process_of(ticket)] = true }, own, how)
+  return true
+end
+          passed = pass_silent(queue, ticket, own, now_ms, how)
+          behind = nil
+        end
+        if not passed then
+          if process_of(ticket) == asleep then
 -- Tells the first ticket of another process when to ask: a process that sleeps cannot look after itself.
 local function call_other(queue, process, recheck_ms, how)
   for _, text in ipairs(redis.call('ZRANGE', queue, '0', '99')) do
@@ -2964,11 +3324,11 @@ local function call_other(queue, process, recheck_ms, how)
     end
   end
 end
-          call_other(queue, asleep, recheck_ms, how)
+            call_other(queue, asleep, recheck_ms, how)
+          end
+          return 'served'
         end
-        return 'served'
       end
-      redis.call('ZREM', queue, ticket.text)
     elseif ticket.text == own then
       return 'own'
     elseif granted == MOST_GRANTED then
@@ -3040,9 +3400,13 @@ return { 'resized', served == 'more' and 1 or 0 }
     [313, 'lua/shared/semaphore/serve.lua', 1],
     [366, 'lua/shared/send-back.lua', 1],
     [404, 'lua/shared/semaphore/serve.lua', 55],
-    [424, 'lua/shared/call-other.lua', 1],
-    [433, 'lua/shared/semaphore/serve.lua', 76],
-    [461, 'lua/semaphore/resize.lua', 31],
+    [428, 'lua/shared/silent.lua', 1],
+    [436, 'lua/shared/send-back.lua', 1],
+    [474, 'lua/shared/silent.lua', 10],
+    [503, 'lua/shared/semaphore/serve.lua', 80],
+    [508, 'lua/shared/call-other.lua', 1],
+    [517, 'lua/shared/semaphore/serve.lua', 86],
+    [545, 'lua/semaphore/resize.lua', 31],
   ],
   encode(args) {
     return withoutDefaults([
@@ -3090,7 +3454,7 @@ export type ServeAnswer =
 export const serve: Operation<ServeArguments, ServeAnswer> = {
   script: {
     name: 'semaphore/serve',
-    sha1: '448b1e6d494ceb737129c88f0fcc7599f8b04ce2',
+    sha1: '59505850ded7edf443cb4fb2a565ba5b6f5d17a8',
     reads: false,
     bytes: false,
     source: `--[[
@@ -3516,9 +3880,93 @@ end
       redis.call('ZREM', queue, ticket.text)
       tell_process(ticket, 'come ' .. ticket.id, how)
     elseif not fits(semaphore, ticket.units) then
-      local recheck_ms = next_end_in_ms(semaphore, now_ms)
-      if tell_process(ticket, first_message(ticket, recheck_ms), how) then
-        if process_of(ticket) == asleep then
+      local recheck_ms, looks = next_end_in_ms(semaphore, now_ms), own ~= '' and fits(semaphore, 1)
+      local ask_in_ms = looks and math.min(recheck_ms, 2000) or recheck_ms
+      if not tell_process(ticket, first_message(ticket, ask_in_ms), how) then
+        redis.call('ZREM', queue, ticket.text)
+      else
+        local passed = false
+        if looks then
+-- One that stands first and has to wait although something is free keeps all others waiting: it wants more than that, or to have a lock
+-- alone. As long as it lives it asks every two seconds. One that does not, although others look, sleeps, or has died where the
+-- server cannot tell, and its tickets are sent back. A look is noted behind the point of the ticket's number, in thousandths:
+--   0            nobody has looked since it asked
+--   1 to 400     the second, of 400, in which another one looked and told it that it is the first
+--   401 to 800   the second in which it was told once more, for it had not asked for a while
+local SILENT_S = 4
+local LOOKED_S = 400
+-- Processes that did not take what they were offered.
+local MOST_SENT_BACK = '1999'
+
+-- Removes tickets, and tells their processes to come: each in one message.
+local function remove_and_call(queue, texts, how)
+  local tickets, messages = {}, {}
+  for _, text in ipairs(texts) do
+    local ticket = parse_ticket(text)
+    local process = process_of(ticket)
+    tickets[process] = tickets[process] or ticket
+    messages[process] = messages[process] or {}
+    table.insert(messages[process], 'come ' .. ticket.id)
+  end
+  for from = 1, #texts, 1000 do
+    redis.call('ZREM', queue, unpack(texts, from, math.min(from + 999, #texts)))
+  end
+  for process, lines in pairs(messages) do
+    tell_process(tickets[process], table.concat(lines, '\\n'), how)
+  end
+end
+
+-- Removes the tickets of processes that did not take what they were offered, so that each of these processes is waited
+-- for once; but for the process of \`own\`, which calls and so is awake. Whoever stands in line again stands behind all others.
+local function send_back(queue, late, own, how)
+  late[process_of({ id = own })] = nil
+  if not next(late) then
+    return
+  end
+  local theirs = {}
+  for _, text in ipairs(redis.call('ZRANGE', queue, '0', MOST_SENT_BACK)) do
+    if late[process_of({ id = text })] then
+      theirs[#theirs + 1] = text
+    end
+  end
+  if theirs[1] then
+    remove_and_call(queue, theirs, how)
+  end
+end
+
+-- Answers whether this ticket, which was told just now that it is the first, has not asked although it was told twice before.
+-- \`own\` looks.
+local function is_silent(queue, ticket, own, now_ms)
+  if process_of({ id = own }) == process_of(ticket) then
+    return false
+  end
+  local score = tonumber(redis.call('ZSCORE', queue, ticket.text))
+  local number = math.floor(score)
+  local noted, second = math.floor((score - number) * 1000 + 0.5), math.floor(now_ms / 1000) % LOOKED_S
+  local told = math.ceil(noted / LOOKED_S)
+  if told > 0 and (second + 1 - noted) % LOOKED_S < SILENT_S then
+    return false
+  elseif told == 2 then
+    return true
+  end
+  local noted_now = told * LOOKED_S + second + 1
+  redis.call('ZADD', queue, 'XX', string.format('%.3f', number + noted_now / 1000), ticket.text)
+  return false
+end
+
+-- Sends back the process of this ticket if it is silent. Answers whether it was.
+local function pass_silent(queue, ticket, own, now_ms, how)
+  if not is_silent(queue, ticket, own, now_ms) then
+    return false
+  end
+  send_back(queue, { [process_of(ticket)] = true }, own, how)
+  return true
+end
+          passed = pass_silent(queue, ticket, own, now_ms, how)
+          behind = nil
+        end
+        if not passed then
+          if process_of(ticket) == asleep then
 -- Tells the first ticket of another process when to ask: a process that sleeps cannot look after itself.
 local function call_other(queue, process, recheck_ms, how)
   for _, text in ipairs(redis.call('ZRANGE', queue, '0', '99')) do
@@ -3528,11 +3976,11 @@ local function call_other(queue, process, recheck_ms, how)
     end
   end
 end
-          call_other(queue, asleep, recheck_ms, how)
+            call_other(queue, asleep, recheck_ms, how)
+          end
+          return 'served'
         end
-        return 'served'
       end
-      redis.call('ZREM', queue, ticket.text)
     elseif ticket.text == own then
       return 'own'
     elseif granted == MOST_GRANTED then
@@ -3596,9 +4044,13 @@ return { 'served', served == 'more' and 1 or 0 }
     [316, 'lua/shared/semaphore/serve.lua', 1],
     [369, 'lua/shared/send-back.lua', 1],
     [407, 'lua/shared/semaphore/serve.lua', 55],
-    [427, 'lua/shared/call-other.lua', 1],
-    [436, 'lua/shared/semaphore/serve.lua', 76],
-    [464, 'lua/semaphore/serve.lua', 28],
+    [431, 'lua/shared/silent.lua', 1],
+    [439, 'lua/shared/send-back.lua', 1],
+    [477, 'lua/shared/silent.lua', 10],
+    [506, 'lua/shared/semaphore/serve.lua', 80],
+    [511, 'lua/shared/call-other.lua', 1],
+    [520, 'lua/shared/semaphore/serve.lua', 86],
+    [548, 'lua/semaphore/serve.lua', 28],
   ],
   encode(args) {
     return withoutDefaults([

@@ -139,6 +139,15 @@ describe('waiting', () => {
     expect(told.attempts).toHaveLength(2)
   })
 
+  test('the first in line looks again, however often it is told that it is the first', async () => {
+    const { stand, told } = setup([queued, granted])
+    const grant = stand(3000)
+    const telling = setInterval(() => told.send(`first ${told.attempts[0]} 2000`), 50)
+    onTestFinished(() => clearInterval(telling))
+
+    expect(await grant).toMatchObject({ token: 7 })
+  })
+
   test('letters to several on one line of one message are each read', async () => {
     const { stand, told } = setup([queued])
     const [one, other] = [stand(5000), stand(5000)]

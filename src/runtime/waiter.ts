@@ -133,7 +133,8 @@ export class Waiter {
       if (letter.word !== 'first') return this.#read(letter)
       this.#place = 0
       since = letter.receivedAt
-      askAt = since + this.#pauseMs(letter.numbers[0] ?? 0)
+      // Never later than before: others tell it so whenever they look, and take one that does not ask for asleep.
+      askAt = Math.min(askAt, since + this.#pauseMs(letter.numbers[0] ?? 0))
     }
   }
 

@@ -58,6 +58,20 @@ test('a process that is asleep keeps nothing for long, also where hundreds of it
   asleep.goOn()
 })
 
+test('a process that is asleep and wants the lock alone does not keep readers out for as long as others read', {
+  timeout: 60_000,
+}, async () => {
+  const { lock, name } = await setup({ clock: 'real', port })
+  await using _ = await lock.shared.acquire()
+  const asleep = new LockProcess({ port, name, waiters: 1 })
+  await until('one waits', async () => (await lock.inspect()).waiting === 1)
+  asleep.stop()
+
+  await (await lock.shared.acquire({ wait: '40s' })).release()
+
+  asleep.goOn()
+})
+
 test('who subscribes to all channels does not make the dead count as living', async () => {
   const server = await startRedis()
   onTestFinished(() => server.stop())

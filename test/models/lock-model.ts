@@ -10,6 +10,12 @@ export interface Attempt {
   readonly dead: boolean
 }
 
+/** One in line, and how often others have looked while it was the first and did not ask: up to twice, four seconds apart. */
+interface Waiter extends Attempt {
+  looks: number
+  lookedS: number
+}
+
 interface Lease {
   readonly id: string
   readonly token: number
@@ -19,6 +25,7 @@ interface Lease {
 const CLAIM_MS = 1000
 const CHANCE_MS = 2000
 const TRY_AGAIN_MS = 2
+const SILENT_S = 4
 
 export class LockModel {
   nowUs: number
@@ -26,7 +33,7 @@ export class LockModel {
   #holder: Lease | null = null
   #givenBack = true
   #readers: Lease[] = []
-  #line: Attempt[] = []
+  #line: Waiter[] = []
   /** Nobody has had the lock since it was given back. */
   #untouched = true
   /** Was told to come, and has not come yet. */
@@ -163,8 +170,10 @@ export class LockModel {
     const ends = this.#isHeld && this.#holder ? [this.#holder] : this.#live
     const recheckMs = this.#isFree ? CLAIM_MS : Math.max(...ends.map(({ endsMs }) => endsMs)) - this.#nowMs
     if (!waits) return ['held', recheckMs, more]
-    if (!this.#line.some(({ id }) => id === one.id)) this.#line.push(one)
+    if (!this.#line.some(({ id }) => id === one.id)) this.#line.push({ ...one, looks: 0, lookedS: 0 })
     const place = this.#line.findIndex(({ id }) => id === one.id)
+    const [front] = this.#line
+    if (place === 0 && front) front.looks = 0
     const soon = this.#isCalled && one.kind !== 's' ? Math.min(recheckMs, CLAIM_MS) : recheckMs
     const first = place === 0 ? soon : 0
     return ['queued', place, one.kind === 'b' ? Math.min(soon, CHANCE_MS) : first, more, this.#nowMs]
@@ -190,10 +199,10 @@ export class LockModel {
     for (let first = this.#line[0]; first !== undefined; first = this.#line[0]) {
       const fits = this.#isFree || first.kind === 's'
       if (first.id === own && fits) return 'own'
-      if (!fits && !first.dead) return 'served'
+      if (!fits && !first.dead && !this.#isSilent(first, own)) return 'served'
       if (fits && first.kind === 'b' && this.#isCalled) return 'served'
       this.#line.shift()
-      if (first.dead) continue
+      if (first.dead || !fits) continue
       if (first.kind === 's') {
         this.#letIn(first, Math.min(first.leaseMs, CLAIM_MS))
         continue
@@ -204,6 +213,17 @@ export class LockModel {
       return 'served'
     }
     return 'nobody'
+  }
+
+  /** Another one looks at the first in line. */
+  #isSilent(first: Waiter, own: string): boolean {
+    if (own === '') return false
+    const nowS = Math.floor(this.#nowMs / 1000)
+    if (first.looks > 0 && nowS - first.lookedS < SILENT_S) return false
+    if (first.looks === 2) return true
+    first.looks += 1
+    first.lookedS = nowS
+    return false
   }
 
   /** Whoever is found gone when it is told that it is the first has left the line. */

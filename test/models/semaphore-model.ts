@@ -1,6 +1,7 @@
 // What a semaphore is, in plain memory: permits that end, and a line.
 
 export const CLAIM_MS = 1000
+const SILENT_S = 4
 
 interface Attempt {
   readonly id: string
@@ -8,6 +9,13 @@ interface Attempt {
   readonly leaseMs: number
   /** Its process is gone: nobody hears what it is told. */
   readonly dead: boolean
+}
+
+/** One in line, and how often others have looked while it was the first and did not ask: up to twice, four seconds apart. */
+interface Waiter {
+  readonly attempt: Attempt
+  looks: number
+  lookedS: number
 }
 
 interface Permit extends Attempt {
@@ -23,7 +31,7 @@ export class SemaphoreModel {
   #resized = false
   #token = 0
   #permits: Permit[] = []
-  #line: Attempt[] = []
+  #line: Waiter[] = []
 
   constructor(nowUs: number) {
     this.nowUs = nowUs
@@ -51,8 +59,11 @@ export class SemaphoreModel {
     }
     const recheckMs = Math.min(...this.#permits.map(({ endsAtMs }) => endsAtMs)) - this.#nowMs
     if (!waits) return ['full', recheckMs]
-    if (!this.#line.some(({ id }) => id === attempt.id)) this.#line.push(attempt)
-    const place = this.#line.findIndex(({ id }) => id === attempt.id)
+    if (!this.#line.some((waiter) => waiter.attempt.id === attempt.id))
+      this.#line.push({ attempt, looks: 0, lookedS: 0 })
+    const place = this.#line.findIndex((waiter) => waiter.attempt.id === attempt.id)
+    const [first] = this.#line
+    if (place === 0 && first) first.looks = 0
     return ['queued', place, place === 0 ? recheckMs : 0, this.#nowMs]
   }
 
@@ -66,7 +77,7 @@ export class SemaphoreModel {
   }
 
   abandon(id: string): Answer {
-    const wasFirst = this.#line[0]?.id === id
+    const wasFirst = this.#line[0]?.attempt.id === id
     const before = this.#permits.length
     this.#leave(id)
     this.#permits = this.#permits.filter((permit) => permit.id !== id)
@@ -88,7 +99,7 @@ export class SemaphoreModel {
     this.#limit = limit
     this.#resized = true
     this.#reap()
-    this.#line = this.#line.filter(({ weight }) => weight <= limit)
+    this.#line = this.#line.filter(({ attempt }) => attempt.weight <= limit)
     this.#serve('')
     return ['resized', false]
   }
@@ -121,7 +132,7 @@ export class SemaphoreModel {
       this.#nowMs,
       live.map(({ token, endsAtMs, weight }) => [token, endsAtMs, weight, holder]),
       this.#line.length,
-      this.#line.map(({ id, weight }) => [id, weight, holder]),
+      this.#line.map(({ attempt }) => [attempt.id, attempt.weight, holder]),
     ]
   }
 
@@ -134,7 +145,7 @@ export class SemaphoreModel {
   }
 
   #leave(id: string): void {
-    this.#line = this.#line.filter((attempt) => attempt.id !== id)
+    this.#line = this.#line.filter(({ attempt }) => attempt.id !== id)
   }
 
   #fits(weight: number): boolean {
@@ -143,13 +154,26 @@ export class SemaphoreModel {
 
   /** True when it came to the caller's own attempt. */
   #serve(own: string): boolean {
-    for (let first = this.#line[0]; first !== undefined; first = this.#line[0]) {
+    for (let waiter = this.#line[0]; waiter !== undefined; waiter = this.#line[0]) {
+      const first = waiter.attempt
       const fits = this.#fits(first.weight)
       if (fits && first.id === own) return true
-      if (!fits && !first.dead && first.weight <= this.#limit) return false
+      const waits = !fits && !first.dead && first.weight <= this.#limit
+      if (waits && !(this.#fits(1) && this.#isSilent(waiter, own))) return false
       this.#line.shift()
       if (fits && !first.dead) this.#grant(first, Math.min(first.leaseMs, CLAIM_MS))
     }
+    return false
+  }
+
+  /** Another one looks at the first in line. */
+  #isSilent(waiter: Waiter, own: string): boolean {
+    if (own === '' || waiter.attempt.id === own) return false
+    const nowS = Math.floor(this.#nowMs / 1000)
+    if (waiter.looks > 0 && nowS - waiter.lookedS < SILENT_S) return false
+    if (waiter.looks === 2) return true
+    waiter.looks += 1
+    waiter.lookedS = nowS
     return false
   }
 

@@ -41,15 +41,24 @@ local function serve_shared(lock, queue, readers, reader_ids, own, claim_ms, now
     if ticket.text == own and fits then
       return 'own'
     elseif not fits then
-      local recheck_ms = lock.expires_at_ms - now_ms
-      if tell_process(ticket, first_message(ticket, recheck_ms), how) then
-        if process_of(ticket) == asleep then
-          -- @include shared/call-other
-          call_other(queue, asleep, recheck_ms, how)
+      local recheck_ms, looks = lock.expires_at_ms - now_ms, own ~= ''
+      local ask_in_ms = looks and math.min(recheck_ms, 2000) or recheck_ms
+      if not tell_process(ticket, first_message(ticket, ask_in_ms), how) then
+        redis.call('ZREM', queue, ticket.text)
+      else
+        local passed = false
+        if looks then
+          -- @include shared/silent
+          passed = pass_silent(queue, ticket, own, now_ms, how)
         end
-        return 'served'
+        if not passed then
+          if process_of(ticket) == asleep then
+            -- @include shared/call-other
+            call_other(queue, asleep, recheck_ms, how)
+          end
+          return 'served'
+        end
       end
-      redis.call('ZREM', queue, ticket.text)
     elseif let == MOST_LET_IN then
       tell_process(ticket, 'come ' .. ticket.id, how)
       return 'served'

@@ -69,15 +69,25 @@ local function serve(semaphore, queue, permits, ids, own, claim_ms, now_us, how)
       redis.call('ZREM', queue, ticket.text)
       tell_process(ticket, 'come ' .. ticket.id, how)
     elseif not fits(semaphore, ticket.units) then
-      local recheck_ms = next_end_in_ms(semaphore, now_ms)
-      if tell_process(ticket, first_message(ticket, recheck_ms), how) then
-        if process_of(ticket) == asleep then
-          -- @include shared/call-other
-          call_other(queue, asleep, recheck_ms, how)
+      local recheck_ms, looks = next_end_in_ms(semaphore, now_ms), own ~= '' and fits(semaphore, 1)
+      local ask_in_ms = looks and math.min(recheck_ms, 2000) or recheck_ms
+      if not tell_process(ticket, first_message(ticket, ask_in_ms), how) then
+        redis.call('ZREM', queue, ticket.text)
+      else
+        local passed = false
+        if looks then
+          -- @include shared/silent
+          passed = pass_silent(queue, ticket, own, now_ms, how)
+          behind = nil
         end
-        return 'served'
+        if not passed then
+          if process_of(ticket) == asleep then
+            -- @include shared/call-other
+            call_other(queue, asleep, recheck_ms, how)
+          end
+          return 'served'
+        end
       end
-      redis.call('ZREM', queue, ticket.text)
     elseif ticket.text == own then
       return 'own'
     elseif granted == MOST_GRANTED then
