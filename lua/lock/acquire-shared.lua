@@ -44,7 +44,7 @@ if lock.layout ~= LOCK_LAYOUT then
 end
 local now_us = clock_us()
 local now_ms = math.floor(now_us / 1000)
-local known, ends_at_ms = reading_of(readers, reader_ids, id, now_ms)
+local known, ends_at_ms, ended = reading_of(readers, reader_ids, id, now_ms)
 if known then
   if confirms then
     ends_at_ms =
@@ -72,6 +72,9 @@ if fits then
     serve_shared(lock, queue, readers, reader_ids, '', claim_ms, now_us, how)
   end
   local token = tonumber(redis.call('HGET', reader_ids, 'i' .. id))
+  if ended then
+    forget_reader(readers, reader_ids, ended)
+  end
   save_lock(state, lock, now_ms)
   return { 'granted', token, expires_at_ms, now_ms }
 end
@@ -87,6 +90,10 @@ local recheck_ms = is_free(lock) and claim_ms or lock.expires_at_ms - now_ms
 local place = 0
 if waits then
   lock.last_ticket, place = stand_in_line(queue, own, lock.last_ticket)
+  -- It did not take what it was offered, and asks now: it is not to be sent back for that later.
+  if ended then
+    forget_reader(readers, reader_ids, ended)
+  end
 end
 save_lock(state, lock, now_ms)
 if waits then

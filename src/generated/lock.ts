@@ -1568,7 +1568,7 @@ export type AcquireSharedAnswer =
 export const acquireShared: Operation<AcquireSharedArguments, AcquireSharedAnswer> = {
   script: {
     name: 'lock/acquire-shared',
-    sha1: '6d9ef1cca610dadf134284d7bcdbc2768652fc5d',
+    sha1: 'dbada187844a7a7496ba492aa305888af8cc76fb',
     reads: false,
     bytes: false,
     source: `--[[
@@ -1882,14 +1882,14 @@ end
 -- from the id of an attempt to its token ('i<id>'), and from the token to id and holder.
 local READERS_KEPT_MS = 600000
 
--- The token that this attempt has got, and when it ends, if it is live.
+-- The token that this attempt has got, and when it ends, if it is live; else nil twice, and the token if there is one.
 local function reading_of(readers, reader_ids, id, now_ms)
   local token = redis.call('HGET', reader_ids, 'i' .. id)
   local expires_at_ms = token and tonumber(redis.call('ZSCORE', readers, token) or 0)
   if expires_at_ms and expires_at_ms > now_ms then
     return tonumber(token), expires_at_ms
   end
-  return nil
+  return nil, nil, token
 end
 
 -- Answers the id of its attempt.
@@ -2241,7 +2241,7 @@ if lock.layout ~= LOCK_LAYOUT then
 end
 local now_us = clock_us()
 local now_ms = math.floor(now_us / 1000)
-local known, ends_at_ms = reading_of(readers, reader_ids, id, now_ms)
+local known, ends_at_ms, ended = reading_of(readers, reader_ids, id, now_ms)
 if known then
   if confirms then
     ends_at_ms =
@@ -2269,6 +2269,9 @@ if fits then
     serve_shared(lock, queue, readers, reader_ids, '', claim_ms, now_us, how)
   end
   local token = tonumber(redis.call('HGET', reader_ids, 'i' .. id))
+  if ended then
+    forget_reader(readers, reader_ids, ended)
+  end
   save_lock(state, lock, now_ms)
   return { 'granted', token, expires_at_ms, now_ms }
 end
@@ -2284,6 +2287,10 @@ local recheck_ms = is_free(lock) and claim_ms or lock.expires_at_ms - now_ms
 local place = 0
 if waits then
   lock.last_ticket, place = stand_in_line(queue, own, lock.last_ticket)
+  -- It did not take what it was offered, and asks now: it is not to be sent back for that later.
+  if ended then
+    forget_reader(readers, reader_ids, ended)
+  end
 end
 save_lock(state, lock, now_ms)
 if waits then

@@ -2,14 +2,14 @@
 -- from the id of an attempt to its token ('i<id>'), and from the token to id and holder.
 local READERS_KEPT_MS = 600000
 
--- The token that this attempt has got, and when it ends, if it is live.
+-- The token that this attempt has got, and when it ends, if it is live; else nil twice, and the token if there is one.
 local function reading_of(readers, reader_ids, id, now_ms)
   local token = redis.call('HGET', reader_ids, 'i' .. id)
   local expires_at_ms = token and tonumber(redis.call('ZSCORE', readers, token) or 0)
   if expires_at_ms and expires_at_ms > now_ms then
     return tonumber(token), expires_at_ms
   end
-  return nil
+  return nil, nil, token
 end
 
 -- Answers the id of its attempt.
