@@ -42,15 +42,18 @@ export interface Limits {
   defaultSubscriptionTtl: number
   minSubscriptionTtl: number
   maxSubscriptionTtl: number
-  /** Each message posted is stored once more for each of them. */
   maxSubscriptionsPerQueue: number
+  /** Bytes of the body of one push or question. */
+  maxWebhookBody: number
   /** How long a subscriber may take to answer a push, in milliseconds. */
   webhookTimeoutMs: number
-  /** Pushes of one queue that one process has under way. */
+  /** Pushes to one subscriber that are under way at once. */
   webhookConcurrency: number
+  /** Subscribers that one process serves at once, and as many more of those that take long. */
+  webhookSubscribers: number
 }
 
-/** Hidden messages that one request for a page looks through; the next request goes on behind them. */
+/** Hidden messages, or names of queues, that one request for a page looks through; the next request goes on behind them. */
 export const LOOK_THROUGH = 10_000
 
 interface Limit {
@@ -96,8 +99,10 @@ const table: Readonly<Record<keyof Limits, Limit>> = {
   minSubscriptionTtl: limit(60, 1, YEARS),
   maxSubscriptionTtl: limit(YEARS, 1, YEARS),
   maxSubscriptionsPerQueue: limit(100, 0, 1000),
+  maxWebhookBody: limit(1024 * 1024, 2048, 16 * 1024 * 1024),
   webhookTimeoutMs: limit(5000, 10, 600_000),
-  webhookConcurrency: limit(8, 1, 1000),
+  webhookConcurrency: limit(8, 1, 64),
+  webhookSubscribers: limit(16, 1, 1000),
 }
 
 // Of two neighbours the first may not be greater than the second.
@@ -107,6 +112,8 @@ const ORDERED: readonly (readonly (keyof Limits)[])[] = [
   ['minClaimTtl', 'defaultClaimTtl', 'maxClaimTtl'],
   ['minClaimGrace', 'defaultClaimGrace', 'maxClaimGrace'],
   ['minSubscriptionTtl', 'defaultSubscriptionTtl', 'maxSubscriptionTtl'],
+  // A plain push of the largest message must be one that may be sent.
+  ['maxMessagesPostSize', 'maxWebhookBody'],
   ['defaultPage', 'maxMessagesPerPage'],
   ['defaultPage', 'maxQueuesPerPage'],
   ['defaultPage', 'maxSubscriptionsPerPage'],

@@ -1,6 +1,13 @@
 // Errors as the answers that people and programs get: a status, a title, a description. Never internals.
 
-import { AmbiguousError, DriverError, InvalidArgumentError, UnsupportedServerError } from 'perilune'
+import {
+  AmbiguousError,
+  DriverError,
+  InvalidArgumentError,
+  LeaseLostError,
+  UnsupportedServerError,
+  WaitTimeoutError,
+} from 'perilune'
 
 export class Problem extends Error {
   override readonly name = 'Problem'
@@ -43,6 +50,9 @@ export function toProblem(error: unknown): Problem | null {
   if (error instanceof InvalidArgumentError) return badRequest(`${error.message}.`)
   if (error instanceof AmbiguousError) {
     return unavailable('The store did not answer in time: the request may have been carried out.')
+  }
+  if (error instanceof WaitTimeoutError || error instanceof LeaseLostError) {
+    return unavailable('Others are changing the same. Please try again.')
   }
   if (error instanceof DriverError || error instanceof UnsupportedServerError) {
     return unavailable('The store did not carry out the request. Please try again.')

@@ -1,4 +1,5 @@
 import type { CatalogEntry } from 'perilune'
+import { LOOK_THROUGH } from '../limits.ts'
 import type { Tenant } from '../zaqar/headers.ts'
 import type { Metadata } from '../zaqar/metadata.ts'
 import type { Registry } from './registry.ts'
@@ -15,11 +16,13 @@ export interface FoundQueues {
   readonly entries: readonly CatalogEntry<Metadata>[]
   /** Of all queues of the project, whatever their names. */
   readonly total: number
+  /** The name behind which to go on; null when nothing is known to follow, nor was anything found. */
+  readonly next: string | null
 }
 
 const CHUNK = 1000
 
-/** Queues of a project by name. Looking for a part of the name goes through the list in chunks. */
+/** Queues of a project by name. Looking for a part of the name goes through the list in chunks, and not through all of it. */
 export async function findQueues(
   registry: Registry,
   tenant: Tenant,
@@ -27,12 +30,16 @@ export async function findQueues(
 ): Promise<FoundQueues> {
   const { limit, part } = search
   const entries: CatalogEntry<Metadata>[] = []
-  let after = search.marker
+  let [after, looked] = [search.marker, 0]
   for (;;) {
     const chunk = part === '' ? limit : CHUNK
     const page = await registry.list(tenant, { limit: chunk, ...(after === undefined ? {} : { after }) })
     entries.push(...page.entries.filter(({ name }) => name.includes(part)))
     after = page.entries.at(-1)?.name
-    if (!page.more || entries.length >= limit) return { entries: entries.slice(0, limit), total: page.total }
+    looked += page.entries.length
+    const found = entries.slice(0, limit)
+    const last = found.at(-1)?.name ?? null
+    if (!page.more || entries.length >= limit) return { entries: found, total: page.total, next: last }
+    if (looked >= LOOK_THROUGH) return { entries: found, total: page.total, next: after ?? last }
   }
 }

@@ -77,6 +77,18 @@ test('they come page by page, and to nobody but their tenant', async () => {
   expect((await tenant().call('GET', '')).json).toEqual({ queues: [], next: null })
 })
 
+test('a page of queues in many partitions ends early, for each partition is looked at', async () => {
+  const { call } = tenant()
+  const names = ['a', 'b', 'c', 'd', 'e', 'f']
+  for (const name of names) await call('POST', `/${name}/jobs?partitions=64`, job)
+
+  const first = (await call('GET', '')).json
+  const rest = (await call('GET', `?after=${first.next}`)).json
+
+  expect([first.queues.length, first.next]).toEqual([4, 'd'])
+  expect([rest.queues.length, rest.next]).toEqual([2, null])
+})
+
 test('whatever may begin a queue makes it known, what only looks does not', async () => {
   const { call, names } = tenant()
   await call('GET', '/looked-at')

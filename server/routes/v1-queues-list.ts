@@ -1,6 +1,7 @@
 // The queues of a tenant.
 
 import { Type } from '@fastify/type-provider-typebox'
+import type { CatalogEntry } from 'perilune'
 import type { App } from '../fastify.ts'
 import { answers } from '../v1/answers.ts'
 import { strict } from '../v1/coordination/arguments.ts'
@@ -8,7 +9,7 @@ import type { Parts } from '../v1/coordination/lending.ts'
 import { nameOf } from '../v1/place.ts'
 import { allQueues } from '../v1/queues/answers.ts'
 import { text } from '../v1/queues/arguments.ts'
-import type { KnownQueues } from '../v1/queues/known-queues.ts'
+import type { KnownQueue, KnownQueues } from '../v1/queues/known-queues.ts'
 import { openQueue } from '../v1/queues/open.ts'
 import { briefly, isThere } from '../v1/queues/pictures.ts'
 
@@ -32,7 +33,9 @@ export function listQueues(app: App, { perilune }: Parts, known: KnownQueues): v
     response: answers(allQueues),
   }
   app.get('/queues', { schema }, async (request) => {
-    const { entries, more } = await known.list(request, request.query)
+    const listed = await known.list(request, request.query)
+    const entries = affordable(listed.entries)
+    const more = listed.more || entries.length < listed.entries.length
     const looked = entries.map(async ({ name, document: { partitions } }) => {
       const queue = openQueue(perilune, nameOf(request, name), partitions)
       const picture = await queue.inspect()
@@ -41,4 +44,13 @@ export function listQueues(app: App, { perilune }: Parts, known: KnownQueues): v
     const queues = (await Promise.all(looked)).flat()
     return { queues, next: more ? entries.at(-1)?.name : null }
   })
+}
+
+const MAX_LOOKS = 256
+
+/** The first of them, one at least, that have so many partitions together. */
+function affordable(entries: readonly CatalogEntry<KnownQueue>[]): readonly CatalogEntry<KnownQueue>[] {
+  let looks = 0
+  const beyond = entries.findIndex(({ document: { partitions } }) => (looks += partitions ?? 1) > MAX_LOOKS)
+  return beyond === -1 ? entries : entries.slice(0, Math.max(1, beyond))
 }

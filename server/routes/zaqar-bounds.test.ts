@@ -48,6 +48,20 @@ test('a page of the native API does the same', async () => {
   expect((await read(page.next)).json.messages).toMatchObject([{ body: 'theirs' }])
 })
 
+test('a search for queues looks through ten thousand names, and its link leads on from there', async () => {
+  const project = 'bounds'
+  const catalog = app.perilune.catalog<object>(`p:${project}`)
+  const names = Array.from({ length: 10_500 }, (_, at) => `a${at + 100_000}`)
+  await Promise.all([...names, 'z'].map((name) => catalog.put(name, {})))
+
+  const page = await app.call('GET', '/v2/queues?name=z', { project })
+  const next = await app.call('GET', page.json.links[0].href, { project })
+
+  expect([page.json.queues, page.json.links.length]).toEqual([[], 1])
+  expect(next.json.queues).toMatchObject([{ name: 'z' }])
+  expect((await app.call('GET', next.json.links[0].href, { project })).json.links).toEqual([])
+})
+
 test('a post of more messages than one request may have is refused with 400 and stores none', async () => {
   const queue = newQueue()
   const { maxMessagesPerPost } = zaqarLimits

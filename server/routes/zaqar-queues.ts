@@ -39,15 +39,14 @@ function listQueues(app: App, { registry }: Queues, limits: Limits): void {
     const marker = textOf(query, 'marker')
     if (marker !== undefined && !isQueueName(marker)) throw badRequest('marker must be the name of a queue.')
     const part = textOf(query, 'name') ?? ''
-    const { entries, total } = await findQueues(registry, request.tenant, { limit, marker, part })
-    const last = entries.at(-1)
+    const { entries, total, next } = await findQueues(registry, request.tenant, { limit, marker, part })
     return {
       queues: entries.map(({ name, document }) => ({
         name,
         href: queuePath(name),
         ...(detailed ? { metadata: withDefaults(document, limits) } : {}),
       })),
-      links: last ? [{ rel: 'next', href: `/v2/queues?${nextQuery(query, LISTED, last.name)}` }] : [],
+      links: next === null ? [] : [{ rel: 'next', href: `/v2/queues?${nextQuery(query, LISTED, next)}` }],
       ...(withCount ? { count: total } : {}),
     }
   })

@@ -80,6 +80,6 @@ function openQueues(app: App, perilune: Perilune, signer: Signer, settings: Zaqa
     onError: (err) => app.log.error({ err }, 'dead letters stay where they are'),
   })
   app.addHook('onReady', async () => webhooks.start())
-  app.addHook('onClose', () => Promise.all([webhooks.close(), queues.close(CLOSING_MS)]))
+  app.addHook('onClose', () => Promise.all([webhooks.close(CLOSING_MS), queues.close(CLOSING_MS)]))
   return queues
 }

@@ -1,81 +1,187 @@
-// Carries the pushes of one queue to its subscribers.
+// Carries pushes to one subscriber for a turn.
 //
-// A push is a message in a feed of the queue's own. It is claimed, sent, and acked once the subscriber has
-// taken it. One that failed is appended again with its delay before it is acked, under a key that makes it
-// one however often this happens. So a process may die at any point and no push is lost: its lease runs
-// out and another process sends it, perhaps for the second time.
+// The subscription remembers how far the pushes of its queue were read, and which of those failed so far. A batch
+// is read, sent, and noted as a whole: a process that dies in between leaves it to be sent again by another one,
+// perhaps for the second time. A turn is short, so that subscribers take turns; what is left is for the next one.
 
-import { setTimeout as sleep } from 'node:timers/promises'
-import { type Claim, type Feed, LeaseLostError, type Message } from 'perilune'
-import { decodeJob, encodeJob, idempotencyKeyOf, type Job } from './job.ts'
+import { randomUUID } from 'node:crypto'
+import type { Place } from '../queues/place.ts'
+import type { Agenda, Turn } from './agenda.ts'
+import { Budget, type Share } from './budget.ts'
+import { reachedBy } from './position.ts'
+import type { Push, Pushes } from './pushes.ts'
+import type { Addressee, Send, Sent } from './sending.ts'
+import { MAX_OPEN, type OpenPush, type Progress, type Subscription } from './subscription.ts'
+import type { Subscriptions } from './subscriptions.ts'
 
 export interface CourierParts {
-  readonly feed: Feed<string>
+  readonly subscriptions: Subscriptions
+  readonly pushes: Pushes
+  readonly agenda: Agenda
+  /** Pushes of one subscription that are under way at once. */
   readonly concurrency: number
-  /** One push must be over within a third of it. */
-  readonly leaseMs: number
-  /** Sends a job. Resolves to the seconds after which it is to be tried again, or null when it is done with. */
-  readonly carry: (job: Job) => Promise<number | null>
-  /** Asked when there has been nothing to do for a while. */
-  readonly mayRest: () => Promise<boolean>
-  readonly onError: (error: unknown) => void
+  /** That one push may have. */
+  readonly maxPushBytes: number
+  readonly address: (turn: Turn, subscription: Subscription, letters: Budget) => Promise<Addressee>
+  readonly send: Send
+  readonly giveUp: (to: Addressee, push: Push) => Promise<void>
 }
 
-const IDLE = '1m'
-const PAUSE_MS = 1000
+interface Batch {
+  readonly tries: readonly { readonly push: Push; readonly tries: number }[]
+  /** Of those that were to be tried again, what is there no more is left out. */
+  readonly rest: readonly OpenPush[]
+  readonly marker: string
+  readonly share: Share
+}
 
-/** Works until nothing is left to do, or the signal aborts: then what is under way is finished first. */
-export async function runCourier(parts: CourierParts, signal: AbortSignal): Promise<void> {
-  const underWay = new Set<Promise<void>>()
-  while (!signal.aborted) {
-    const free = parts.concurrency - underWay.size
-    if (free === 0) {
-      await Promise.race(underWay)
-      continue
+// Turns end after it, unless a subscriber takes longer.
+const TURN_MS = 500
+// Of the pushes, and as many of the letters, in memory: for quick and for slow subscribers.
+const BUDGET = 8 * 1024 * 1024
+// One page of a feed.
+const MAX_PAGE_BYTES = 4 * 1024 * 1024
+
+const newBudgets = (): { pages: Budget; letters: Budget } => ({
+  pages: new Budget(BUDGET),
+  letters: new Budget(BUDGET),
+})
+
+export class Courier {
+  readonly #parts: CourierParts
+  readonly #quick = newBudgets()
+  readonly #slow = newBudgets()
+
+  constructor(parts: CourierParts) {
+    this.#parts = parts
+  }
+
+  /** Pushes what is due, and sees to it that the rest has a turn. Throws the reason of the job's signal. */
+  async takeTurn(given: Turn): Promise<void> {
+    const { place, subscription: id, isSlow, job } = given
+    const { subscriptions, address } = this.#parts
+    const turn = randomUUID()
+    const begun = await subscriptions.change(place, id, (known) => withProgress(known, { turn }))
+    if (begun === null || !begun.confirmed) return
+    let { progress } = begun
+    if (progress.slow === isSlow) {
+      const addressee = await address(given, begun, this.#budgetsOf(isSlow).letters)
+      const carried = await this.#carry(addressee, isSlow)
+      if (carried === null) return
+      progress = carried
     }
-    const claim = await claimNext(parts, free, signal)
-    if (claim === 'rest') break
-    for (const message of claim?.messages ?? []) {
-      const work = handle(parts, claim, message).finally(() => underWay.delete(work))
-      underWay.add(work)
+    await job.ack()
+    await this.#planNext(place, id, { ...begun, progress })
+  }
+
+  /** Null when the subscription is gone, or another turn has taken over. */
+  async #carry(to: Addressee, isSlow: boolean): Promise<Progress | null> {
+    const endsAt = performance.now() + TURN_MS
+    let { progress } = to.subscription
+    for (;;) {
+      const next = await this.#carryBatch(to, progress, isSlow)
+      if (next === progress) return progress
+      if (!(await this.#note(to, next))) return null
+      progress = next
+      if (performance.now() >= endsAt || progress.slow !== isSlow) return progress
     }
   }
-  await Promise.all(underWay)
-}
 
-async function claimNext(
-  { feed, leaseMs, mayRest, onError }: CourierParts,
-  limit: number,
-  signal: AbortSignal,
-): Promise<Claim<string> | null | 'rest'> {
-  try {
-    const claim = await feed.claim({ limit, lease: `${leaseMs}ms`, wait: IDLE, signal })
-    return claim === null && (await mayRest()) ? 'rest' : claim
-  } catch (error) {
-    if (signal.aborted) return null
-    onError(error)
-    await sleep(PAUSE_MS)
-    return null
+  /** The same progress when there was nothing to do. */
+  async #carryBatch(to: Addressee, progress: Progress, isSlow: boolean): Promise<Progress> {
+    const batch = await this.#nextBatch(to, progress, isSlow)
+    try {
+      if (batch.tries.length === 0) return passedOver(progress, batch)
+      const tried = await Promise.all(batch.tries.map(({ push }) => this.#parts.send(to, push.body)))
+      return await this.#settle(to, progress, batch, tried)
+    } finally {
+      batch.share.release()
+    }
+  }
+
+  /** What is to be tried again, and then new ones, as long as not too many have failed. */
+  async #nextBatch(to: Addressee, progress: Progress, isSlow: boolean): Promise<Batch> {
+    const { subscriptions, pushes, concurrency, maxPushBytes } = this.#parts
+    const nowMs = await subscriptions.clock.nowMs()
+    const due = progress.open.filter(({ dueAtMs }) => dueAtMs <= nowMs).slice(0, concurrency)
+    const rest = progress.open.filter((open) => !due.includes(open))
+    const room = Math.min(concurrency - due.length, MAX_OPEN - progress.open.length)
+    const most = Math.min((due.length + Math.max(0, room)) * maxPushBytes, MAX_PAGE_BYTES + maxPushBytes)
+    const share = await this.#budgetsOf(isSlow).pages.take(most, to.signal)
+    try {
+      const again =
+        due.length === 0
+          ? []
+          : await pushes.get(
+              to.place,
+              due.map(({ id }) => id),
+            )
+      const page = room <= 0 ? null : await pushes.read(to.place, progress.marker, room)
+      const fresh = (page?.messages ?? []).filter(({ createdAtMs }) => createdAtMs >= progress.sinceMs)
+      const tries = new Map(due.map((open) => [open.id, open.tries]))
+      const all = [...again, ...fresh].map((push) => ({ push, tries: tries.get(push.id) ?? 0 }))
+      share.shrinkTo(all.reduce((bytes, { push }) => bytes + Buffer.byteLength(push.body), 0))
+      return { tries: all, rest, marker: page?.next ?? progress.marker, share }
+    } catch (error) {
+      share.release()
+      throw error
+    }
+  }
+
+  async #settle(
+    to: Addressee,
+    progress: Progress,
+    { tries, rest, marker }: Batch,
+    tried: readonly Sent[],
+  ): Promise<Progress> {
+    const nowMs = await this.#parts.subscriptions.clock.nowMs()
+    const open = [...rest]
+    for (const [at, { push, tries: before }] of tries.entries()) {
+      const result = tried[at]?.result
+      const delay = result === 'failed' ? to.delays[before] : undefined
+      if (result === 'delivered') continue
+      if (delay === undefined) await this.#parts.giveUp(to, push)
+      else
+        open.push({
+          id: push.id,
+          marker: push.marker ?? '',
+          tries: before + 1,
+          dueAtMs: nowMs + delay * 1000,
+        })
+    }
+    return { ...progress, marker, open, slow: tried.some((each) => each.slow) }
+  }
+
+  async #note({ place, id }: Addressee, progress: Progress): Promise<boolean> {
+    const kept = await this.#parts.subscriptions.change(place, id, (known) =>
+      known.progress.turn === progress.turn ? { ...known, progress } : known,
+    )
+    return kept !== null && kept.progress.turn === progress.turn
+  }
+
+  /** Looks again once its own job is done: whoever had something new until then may have left it to this turn. */
+  async #planNext(place: Place, id: string, { key, progress }: Subscription): Promise<void> {
+    const { subscriptions, pushes, agenda } = this.#parts
+    const { open, marker, slow } = progress
+    const hasRoom = open.length < MAX_OPEN
+    const end = hasRoom ? await pushes.visibleEnd(place) : null
+    const isNews = end !== null && reachedBy(marker, end) < end.at
+    if (!isNews && open.length === 0) return
+    const dueAtMs = Math.min(...open.map((each) => each.dueAtMs))
+    const delayMs = isNews ? 0 : dueAtMs - (await subscriptions.clock.nowMs())
+    await agenda.push(place, [{ subscription: id, key, isSlow: slow, delayMs, hurries: isNews }])
+  }
+
+  #budgetsOf(isSlow: boolean): { pages: Budget; letters: Budget } {
+    return isSlow ? this.#slow : this.#quick
   }
 }
 
-/** What fails here is still claimed, and comes again when the lease is over. */
-async function handle(
-  parts: CourierParts,
-  claim: Claim<string> | null,
-  message: Message<string>,
-): Promise<void> {
-  try {
-    const job = decodeJob(message.body)
-    const delay = await parts.carry(job)
-    if (delay !== null) await putBack(parts.feed, job, delay)
-    await claim?.ack([message.id])
-  } catch (error) {
-    if (!(error instanceof LeaseLostError)) parts.onError(error)
-  }
+function passedOver(progress: Progress, { rest, marker }: Batch): Progress {
+  const isSame = marker === progress.marker && rest.length === progress.open.length
+  return isSame ? progress : { ...progress, marker, open: rest }
 }
 
-async function putBack(feed: Feed<string>, job: Job, delay: number): Promise<void> {
-  const next = { ...job, retries: job.retries + 1 }
-  await feed.append(encodeJob(next), { delay: `${delay}s`, idempotencyKey: idempotencyKeyOf(next) })
+function withProgress(subscription: Subscription, changed: Partial<Progress>): Subscription {
+  return { ...subscription, progress: { ...subscription.progress, ...changed } }
 }

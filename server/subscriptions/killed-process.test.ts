@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, inject, test } from 'vitest'
 import { startProgram } from '../../test/zaqarclient/service.ts'
 import { ALICE } from '../testing/test-app.ts'
@@ -34,4 +35,40 @@ test('a push that a killed process had under way is sent again by another one', 
 
   const letters = await receiver.wait(2, isNotification)
   expect(letters.map(({ json }) => json.body)).toEqual(['kept', 'kept'])
+})
+
+test('processes that are killed again and again lose no push of any subscription', async () => {
+  const environment = {
+    REDIS_URL: `redis://127.0.0.1:${inject('redisPort')}`,
+    PERILUNE_NAMESPACE: `t-${randomUUID()}`,
+    PERILUNE_WEBHOOK_ALLOW: '127.0.0.1',
+  }
+  const PATHS = ['a', 'b', 'c']
+  await using receiver = await startReceiver()
+  let sent = 0
+  const postSome = async (queue: string): Promise<void> => {
+    for (let each = 0; each < 20; each += 1) {
+      expect(await send(`${queue}/messages`, 'POST', { messages: [{ body: (sent += 1) }] })).toBe(201)
+    }
+  }
+  let program = await startProgram(environment)
+  for (const path of PATHS) {
+    await send(`${program.url}/v2/queues/q/subscriptions`, 'POST', { subscriber: `${receiver.url}/${path}` })
+  }
+  for (const { json } of await receiver.wait(PATHS.length, isConfirmation)) {
+    await send(json.WSGISubscribeURL, 'PUT', { confirmed: true })
+  }
+
+  for (let life = 0; life < 3; life += 1) {
+    await postSome(`${program.url}/v2/queues/q`)
+    await program.kill()
+    program = await startProgram(environment)
+  }
+  await using _last = program
+
+  const taken = new Set<string>()
+  while (taken.size < PATHS.length * sent) {
+    for (const { path, json } of receiver.received.filter(isNotification)) taken.add(`${path} ${json.body}`)
+    await sleep(50)
+  }
 })

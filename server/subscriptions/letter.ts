@@ -1,7 +1,7 @@
-// What a subscriber receives.
+// What a subscriber receives: a push or a question, as it is or wrapped in the subscriber's own text.
 
+import type { JsonObject } from '../zaqar/body.ts'
 import type { Signer } from '../zaqar/signed-url.ts'
-import type { Job, Push, Question } from './job.ts'
 import type { Subscription } from './subscription.ts'
 
 export interface Letter {
@@ -16,30 +16,57 @@ export interface Sender {
   readonly publicUrl: () => string
 }
 
+/** What the subscriber is told: that it may confirm, or that it gets nothing any more. */
+export type Question = 'confirm' | 'farewell'
+
 const ANSWER_WITHIN_MS = 86_400_000
 const PLACE_OF_MESSAGE = '"$zaqar_message$"'
+// A question is never shorter than this, whatever the names in it.
+const LEAST_MESSAGE_BYTES = 512
 
-export function writeLetter(queue: string, subscription: Subscription, job: Job, sender: Sender): Letter {
-  const { post_headers: headers, post_data: template } = subscription.options
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- checked when it was subscribed
-  const own = (headers ?? {}) as Record<string, string>
-  const text =
-    job.kind === 'message' ? encodePush(queue, job) : encodeQuestion(queue, subscription, job, sender)
-  return {
-    headers: { 'Content-Type': 'application/json', ...own },
-    // A function, for what stands in a message must not be read as a pattern.
-    body: typeof template === 'string' ? template.replaceAll(PLACE_OF_MESSAGE, () => text) : text,
+/** How the letters of one subscription look. */
+export class LetterForm {
+  readonly #headers: Readonly<Record<string, string>>
+  /** The text around the places at which the message stands. */
+  readonly #parts: readonly string[]
+  readonly #ownBytes: number
+
+  constructor({ post_headers: headers, post_data: template }: JsonObject) {
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- checked when it was subscribed
+    this.#headers = { 'Content-Type': 'application/json', ...((headers ?? {}) as Record<string, string>) }
+    this.#parts = typeof template === 'string' ? template.split(PLACE_OF_MESSAGE) : ['', '']
+    this.#ownBytes = this.#parts.reduce((bytes, part) => bytes + Buffer.byteLength(part), 0)
+  }
+
+  /** How often a letter holds the message. */
+  get places(): number {
+    return this.#parts.length - 1
+  }
+
+  /** Of the smallest letter there can be. */
+  get leastBytes(): number {
+    return this.#bytesWith(LEAST_MESSAGE_BYTES)
+  }
+
+  bytesOf(message: string): number {
+    return this.#bytesWith(Buffer.byteLength(message))
+  }
+
+  write(message: string): Letter {
+    return { headers: this.#headers, body: this.#parts.join(message) }
+  }
+
+  #bytesWith(message: number): number {
+    return this.#ownBytes + this.places * message
   }
 }
 
-function encodePush(queue: string, { message, ttl, body }: Push): string {
-  return `{"Message_Type":"Notification","queue_name":"${queue}","id":"${message}","ttl":${ttl},"body":${body}}`
-}
-
-function encodeQuestion(
+/** The text of a question, as JSON. */
+export function encodeQuestion(
   queue: string,
+  id: string,
   { project }: Subscription,
-  { kind, subscription: id }: Question,
+  kind: Question,
   { signer, publicUrl }: Sender,
 ): string {
   const path = `/v2/queues/${queue}/subscriptions/${id}/confirm`

@@ -13,6 +13,8 @@ export type Outcome = 'delivered' | 'failed' | 'forbidden'
 export interface WebhookTerms {
   readonly timeoutMs: number
   readonly allowed: readonly AddressRange[]
+  /** Ends it, and says nothing of the subscriber. */
+  readonly signal?: AbortSignal
 }
 
 class ForbiddenAddressError extends Error {
@@ -22,10 +24,11 @@ class ForbiddenAddressError extends Error {
 // Enough for a polite answer; more is not listened to.
 const MAX_ANSWER_BYTES = 65_536
 
+/** Throws the signal's reason. */
 export async function postLetter(
   url: URL,
   { headers, body }: Letter,
-  { timeoutMs, allowed }: WebhookTerms,
+  { timeoutMs, allowed, signal }: WebhookTerms,
 ): Promise<Outcome> {
   if (isIP(hostOf(url)) !== 0 && !mayReach(hostOf(url), allowed)) return 'forbidden'
   const options: RequestOptions = {
@@ -34,12 +37,12 @@ export async function postLetter(
     lookup: guardedLookup(allowed),
     // A connection of its own: one that is kept open has been judged for another request.
     agent: false,
-    signal: AbortSignal.timeout(timeoutMs),
   }
   try {
-    const status = await statusOf(url, options, body)
+    const status = await statusInTime(url, options, body, { timeoutMs, signal })
     return status >= 200 && status < 300 ? 'delivered' : 'failed'
   } catch (error) {
+    signal?.throwIfAborted()
     return error instanceof ForbiddenAddressError ? 'forbidden' : 'failed'
   }
 }
@@ -49,11 +52,36 @@ export function hostOf({ hostname }: URL): string {
   return hostname.replace(/^\[(.*)\]$/, '$1')
 }
 
-function statusOf(url: URL, options: RequestOptions, body: string): Promise<number> {
+/** One signal for both ends; nothing of it is left on the one that lives longer. */
+async function statusInTime(
+  url: URL,
+  options: RequestOptions,
+  body: string,
+  { timeoutMs, signal }: { timeoutMs: number; signal: AbortSignal | undefined },
+): Promise<number> {
+  const ending = new AbortController()
+  const end = (): void => ending.abort()
+  if (signal?.aborted) end()
+  signal?.addEventListener('abort', end, { once: true })
+  // What is said behind the status is listened to until then.
+  const timer = setTimeout(end, timeoutMs).unref()
+  const over = (): void => clearTimeout(timer)
+  try {
+    return await statusOf(url, { ...options, signal: ending.signal }, body, over)
+  } catch (error) {
+    over()
+    throw error
+  } finally {
+    signal?.removeEventListener('abort', end)
+  }
+}
+
+function statusOf(url: URL, options: RequestOptions, body: string, over: () => void): Promise<number> {
   const send = url.protocol === 'https:' ? requestHttps : requestHttp
   return new Promise((resolveStatus, reject) => {
     const sent = send(url, options, (answer) => {
       drain(answer)
+      answer.on('close', over)
       resolveStatus(answer.statusCode ?? 0)
     })
     sent.on('error', reject)

@@ -3,8 +3,9 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, afterEach, expect, inject, test, vi } from 'vitest'
-import { type Answer, BOB, startApp, type TestApp, type TestAppOptions } from '../testing/test-app.ts'
-import { isConfirmation, isNotification, type Receiver, startReceiver } from './testing/receiver.ts'
+import { startApp, type TestAppOptions } from '../testing/test-app.ts'
+import { isConfirmation, isNotification, startReceiver } from './testing/receiver.ts'
+import { atOnce, confirm, post, subscribe, subscribeAndConfirm, waiting } from './testing/webhook-app.ts'
 
 vi.stubEnv('PERILUNE_WEBHOOK_ALLOW', '127.0.0.0/8')
 afterAll(() => vi.unstubAllEnvs())
@@ -20,51 +21,12 @@ function use<Used extends AsyncDisposable>(one: Used): Used {
 }
 
 /** Two retries, at once. */
-const FAST = {
-  _retry_policy: {
-    retries_with_no_delay: 2,
-    minimum_delay_retries: 0,
-    minimum_delay: 5,
-    maximum_delay: 9,
-    maximum_delay_retries: 0,
-  },
-}
+const FAST = atOnce(2)
 
 async function setup(options: TestAppOptions = {}, answer?: Parameters<typeof startReceiver>[0]) {
   const receiver = use(await startReceiver(answer))
   const app = use(await startApp(inject('redisPort'), options))
   return { app, receiver }
-}
-
-const post = (app: TestApp, ...bodies: unknown[]): Promise<Answer> =>
-  app.call('POST', '/v2/queues/q/messages', { body: { messages: bodies.map((body) => ({ body })) } })
-
-async function subscribe(app: TestApp, subscriber: string, options: object = {}): Promise<string> {
-  const body = { subscriber, ttl: 600, options }
-  const { status, json } = await app.call('POST', '/v2/queues/q/subscriptions', { body })
-  expect(status).toBe(201)
-  return json.subscription_id
-}
-
-/** As a subscriber does it: with what it was sent, and nothing else. */
-async function confirm({ wait }: Receiver, count = 1): Promise<void> {
-  const letter = (await wait(count, isConfirmation)).at(-1)?.json
-  const headers = Object.fromEntries(
-    ['URL-Signature', 'URL-Methods', 'URL-Paths', 'URL-Expires', 'X-Project-ID'].map((name) => [
-      name,
-      letter[name],
-    ]),
-  )
-  const body = JSON.stringify(letter.SubscribeBody)
-  const url = letter.WSGISubscribeURL
-  const { status } = await fetch(url, { method: 'PUT', headers: { ...headers, 'Client-ID': BOB }, body })
-  expect(status).toBe(204)
-}
-
-async function subscribeAndConfirm(app: TestApp, receiver: Receiver, options: object = {}): Promise<string> {
-  const id = await subscribe(app, receiver.url, options)
-  await confirm(receiver)
-  return id
 }
 
 test('a subscriber is asked first, and gets each message posted after it has confirmed, to the letter', async () => {
@@ -257,8 +219,7 @@ test('an answer without end is a delivery, and is not listened to', async () => 
   await post(app, 1)
 
   await receiver.wait(1, isNotification)
-  const waiting = () => app.perilune.feed('webhooks/p:test/q').inspect()
-  while ((await waiting()).total > 0) await sleep(10)
+  while ((await waiting(app)) > 0) await sleep(10)
   expect(receiver.received.filter(isNotification)).toHaveLength(1)
 })
 

@@ -3,18 +3,21 @@
 import type { Appended, NewMessage, Perilune } from 'perilune'
 import { besides, openFeed, type Place } from '../queues/place.ts'
 import type { Registry } from '../queues/registry.ts'
-import { type Metadata, termsOf } from '../zaqar/metadata.ts'
+import { termsOf } from '../zaqar/metadata.ts'
 import { isQueueName } from '../zaqar/names.ts'
 import type { ZaqarSettings } from '../zaqar/settings.ts'
-import { runCourier } from './courier.ts'
-import { Couriers } from './couriers.ts'
-import { Deliveries } from './deliveries.ts'
-import { idempotencyKeyOf, type Job, type Question } from './job.ts'
-import { type Sender, writeLetter } from './letter.ts'
+import type { SubscriptionTerms } from '../zaqar/subscription-terms.ts'
+import { Agenda, type AskJob, type Turn } from './agenda.ts'
+import { Budget } from './budget.ts'
+import { Courier } from './courier.ts'
+import { encodeQuestion, LetterForm, type Question, type Sender } from './letter.ts'
+import { News } from './news.ts'
+import { decodePush, type Push, Pushes } from './pushes.ts'
 import { choosePolicy, delaysOf } from './retry-policy.ts'
-import type { Subscription, SubscriptionEntry } from './subscription.ts'
-import { Subscriptions } from './subscriptions.ts'
-import { type Outcome, postLetter } from './webhook.ts'
+import { type Addressee, type Send, sending } from './sending.ts'
+import { nothingPushed, type Subscription, type SubscriptionEntry } from './subscription.ts'
+import { type NewSubscription, Subscriptions } from './subscriptions.ts'
+import { Tending } from './tending.ts'
 
 export interface WebhooksParts {
   readonly perilune: Perilune
@@ -25,32 +28,60 @@ export interface WebhooksParts {
   readonly onError: (error: unknown) => void
 }
 
+const HOUR_MS = 3_600_000
+const QUESTION_BYTES = 1024 * 1024
+
 export class Webhooks {
   readonly subscriptions: Subscriptions
   readonly #parts: WebhooksParts
-  readonly #deliveries: Deliveries
-  readonly #couriers: Couriers
+  readonly #pushes: Pushes
+  readonly #agenda: Agenda
+  readonly #news: News
+  readonly #courier: Courier
+  readonly #tending: Tending
+  readonly #send: Send
+  /** Bytes of questions under way. */
+  readonly #questions = new Budget(QUESTION_BYTES)
 
   constructor(parts: WebhooksParts) {
     const { perilune, settings, onError } = parts
+    const { limits, webhookAllow: allowed } = settings
     this.#parts = parts
-    this.subscriptions = new Subscriptions(perilune, settings.limits)
-    this.#deliveries = new Deliveries(perilune, settings.limits)
-    this.#couriers = new Couriers({
-      perilune,
+    const subscriptions = (this.subscriptions = new Subscriptions(perilune, limits))
+    const pushes = (this.#pushes = new Pushes(perilune, limits))
+    const agenda = (this.#agenda = new Agenda({ perilune, slots: limits.webhookSubscribers, onError }))
+    const send = (this.#send = sending({
+      timeoutMs: limits.webhookTimeoutMs,
+      allowed,
+      maxBytes: limits.maxWebhookBody,
       onError,
-      work: (place, signal) => this.#work(place, signal),
-      isDone: (place) => this.#isDone(place),
-      onChange: (place) => this.subscriptions.forget(place),
+    }))
+    this.#news = new News({ perilune, onError, onChange: (place) => subscriptions.forget(place) })
+    this.#tending = new Tending({ subscriptions, pushes, agenda })
+    this.#courier = new Courier({
+      subscriptions,
+      pushes,
+      agenda,
+      send,
+      concurrency: limits.webhookConcurrency,
+      maxPushBytes: limits.maxMessagesPostSize,
+      address: (turn, subscription, letters) => this.#address(turn, subscription, letters),
+      giveUp: (to, push) => this.#giveUp(to, push),
     })
   }
 
   start(): void {
-    this.#couriers.start()
+    this.#news.start()
+    this.#agenda.start({
+      tend: (place, round) => this.#tending.tend(place, round),
+      push: (turn) => this.#courier.takeTurn(turn),
+      ask: (turn, question) => this.#carryQuestion(turn, question),
+    })
   }
 
-  close(): Promise<void> {
-    return this.#couriers.close()
+  /** What is under way may end by itself; the rest is done after the next start, or by others. */
+  async close(withinMs: number): Promise<void> {
+    await Promise.all([this.#news.close(), this.#agenda.close(withinMs)])
   }
 
   /** Stores what is to be pushed. Once this has resolved, no push of these messages is lost. */
@@ -59,89 +90,115 @@ export class Webhooks {
     messages: readonly NewMessage<string>[],
     appended: readonly Appended[],
   ): Promise<void> {
-    const subscriptions = await this.subscriptions.recallConfirmed(place)
-    if (subscriptions.length === 0) return
-    const isFirst = await this.#deliveries.addPushes(place, subscriptions, messages, appended)
-    if (isFirst) await this.#couriers.register(place)
-    else this.#couriers.employ(place)
+    if (!(await this.subscriptions.areActive(place))) return
+    await this.#pushes.append(place, messages, appended)
+    await this.#agenda.tendNow(place)
   }
 
-  /** Sends a subscriber a question, and tells the other processes that the subscriptions have changed. */
-  async ask(place: Place, entry: SubscriptionEntry, kind: Question['kind']): Promise<void> {
-    await this.#deliveries.addQuestion(place, entry, kind)
-    await this.#couriers.tell(place)
+  /** Adds a subscription and asks its receiver for a confirmation, unless that has confirmed one already. */
+  async subscribe(place: Place, wanted: NewSubscription): Promise<SubscriptionEntry> {
+    const entry = await this.subscriptions.add(place, wanted)
+    if (entry.subscription.confirmed) return entry
+    if (entry.isNew) await this.#agenda.tendLater(place, 0, Math.min(wanted.ttl * 1000, HOUR_MS))
+    await this.#ask(place, entry, 'confirm')
+    return entry
   }
 
-  /** To be called after each change of a queue's subscriptions. */
-  tell(place: Place): Promise<void> {
-    return this.#couriers.tell(place)
+  /** Null when there is no such subscription. */
+  async change(place: Place, id: string, terms: Partial<SubscriptionTerms>): Promise<Subscription | null> {
+    const changed = await this.subscriptions.patch(place, id, terms)
+    if (changed === null) return null
+    if (changed.confirmed || terms.subscriber === undefined) await this.#news.tell(place)
+    else await this.#ask(place, { id, subscription: changed }, 'confirm')
+    return changed
+  }
+
+  /** Who confirms gets what is posted from then on. Null when there is no such subscription. */
+  async confirm(place: Place, id: string, confirmed: boolean): Promise<Subscription | null> {
+    const { subscriptions } = this
+    const marker = await this.#pushes.endMarker(place)
+    const sinceMs = await subscriptions.clock.askedMs()
+    const changed = await subscriptions.change(place, id, (known) => {
+      if (known.confirmed === confirmed) return known
+      return {
+        ...known,
+        confirmed,
+        progress: { ...nothingPushed, slow: known.progress.slow, marker, sinceMs },
+      }
+    })
+    if (changed === null) return null
+    if (confirmed) await this.#news.tell(place)
+    else await this.#ask(place, { id, subscription: changed }, 'farewell')
+    return changed
+  }
+
+  async remove(place: Place, id: string): Promise<void> {
+    if (await this.subscriptions.remove(place, id)) await this.#news.tell(place)
   }
 
   /** Ends all subscriptions of a queue. Pushes that wait are not sent. */
   async clear(place: Place): Promise<void> {
-    const wasDone = await this.#isDone(place)
-    await this.subscriptions.clear(place)
-    await this.#deliveries.feed(place).clear()
-    if (!wasDone) await this.#couriers.tell(place)
+    const wereSome = await this.subscriptions.clear(place)
+    await this.#pushes.clear(place)
+    if (wereSome) await this.#news.tell(place)
   }
 
-  #work(place: Place, signal: AbortSignal): Promise<void> {
-    const { webhookConcurrency: concurrency, webhookTimeoutMs } = this.#parts.settings.limits
-    const parts = {
-      feed: this.#deliveries.feed(place),
-      concurrency,
-      leaseMs: 3 * webhookTimeoutMs,
-      carry: (job: Job) => this.#carry(place, job),
-      mayRest: () => this.#isDone(place),
-      onError: this.#parts.onError,
-    }
-    return runCourier(parts, signal)
+  /** Sends a subscriber a question, and tells the other processes that the subscriptions have changed. */
+  async #ask(place: Place, { id, subscription }: SubscriptionEntry, kind: Question): Promise<void> {
+    await this.#agenda.ask(place, { subscription: id, key: subscription.key, kind })
+    await this.#news.tell(place)
   }
 
-  async #isDone(place: Place): Promise<boolean> {
-    const [first] = await this.subscriptions.list(place, { limit: 1, marker: undefined })
-    return first === undefined && (await this.#deliveries.feed(place).inspect()).total === 0
-  }
-
-  /** Seconds until the next try; null when there is none. */
-  async #carry(place: Place, job: Job): Promise<number | null> {
-    const subscription = await this.subscriptions.get(place, job.subscription)
-    if (subscription === null || !isFor(subscription, job)) return null
-    const outcome = await this.#post(place, subscription, job)
-    if (outcome === 'delivered') return null
+  async #address(
+    { place, subscription: id, job }: Turn,
+    subscription: Subscription,
+    letters: Budget,
+  ): Promise<Addressee> {
+    const options = await this.subscriptions.options(place, { id, subscription })
     const metadata = (await this.#parts.registry.recall(place)) ?? {}
-    const policy = choosePolicy(subscription.options['_retry_policy'], metadata['_retry_policy'])
-    const delay = outcome === 'forbidden' ? undefined : delaysOf(policy)[job.retries]
-    if (delay === undefined) await this.#giveUp(place, metadata, job)
-    return delay ?? null
+    const policy = choosePolicy(options['_retry_policy'], metadata['_retry_policy'])
+    const form = new LetterForm(options)
+    return { place, id, subscription, form, delays: delaysOf(policy), signal: job.signal, letters }
   }
 
-  #post(place: Place, subscription: Subscription, job: Job): Promise<Outcome> {
-    const { sender, settings } = this.#parts
-    const letter = writeLetter(place.queue, subscription, job, sender)
-    const { limits, webhookAllow: allowed } = settings
-    return postLetter(new URL(subscription.subscriber), letter, {
-      timeoutMs: limits.webhookTimeoutMs,
-      allowed,
-    })
+  async #carryQuestion(turn: Turn, { kind, key }: AskJob): Promise<void> {
+    const { place, subscription: id, job } = turn
+    const subscription = await this.subscriptions.get(place, id)
+    if (subscription === null || subscription.key !== key) return
+    if (kind === 'confirm' && subscription.confirmed) return
+    const to = await this.#address(turn, subscription, this.#questions)
+    const text = encodeQuestion(place.queue, id, subscription, kind, this.#parts.sender)
+    const { result, slow } = await this.#send(to, text)
+    if (result === 'delivered') return this.#noteQuickness(to, slow)
+    const delay = result === 'failed' ? to.delays[job.attempt - 1] : undefined
+    if (delay === undefined) this.#parts.onError(gaveUp('a question', to))
+    else await job.retry({ delay: `${delay}s`, kind: 'not-taken' })
   }
 
-  async #giveUp(place: Place, metadata: Metadata, job: Job): Promise<void> {
+  /** Whoever has taken a letter at once is served with those that do. */
+  async #noteQuickness({ place, id, subscription: { key } }: Addressee, slow: boolean): Promise<void> {
+    await this.subscriptions.change(place, id, (known) =>
+      known.key === key ? { ...known, progress: { ...known.progress, slow } } : known,
+    )
+  }
+
+  async #giveUp(to: Addressee, push: Push): Promise<void> {
     const { perilune, registry, settings, onError } = this.#parts
-    onError(new Error(`gave up a push of ${place.queue} to subscription ${job.subscription}`))
+    const { place, subscription } = to
+    onError(gaveUp('a push', to))
+    const metadata = (await registry.recall(place)) ?? {}
     const queue = metadata['_dead_letter_queue']
-    if (job.kind !== 'message' || !isQueueName(queue)) return
+    if (!isQueueName(queue)) return
     const target = besides(place, queue)
     const { messageTtl } = termsOf((await registry.recall(target)) ?? {}, settings.limits)
     const ttl = Number(metadata['_dead_letter_queue_messages_ttl'] ?? messageTtl)
-    const idempotencyKey = idempotencyKeyOf(job)
-    await openFeed(perilune, target).append(job.body, { expireAfter: `${ttl}s`, idempotencyKey })
+    const { id, body } = decodePush(push)
+    const idempotencyKey = `${subscription.key} ${id}`
+    await openFeed(perilune, target).append(body, { expireAfter: `${ttl}s`, idempotencyKey })
     await registry.register(target, {})
   }
 }
 
-/** What was meant for an earlier subscription of the same id, or for a confirmed one, is not sent. */
-function isFor({ key, confirmed }: Subscription, job: Job): boolean {
-  if (key !== job.key) return false
-  return job.kind === 'message' ? confirmed : job.kind === 'confirm' ? !confirmed : true
+function gaveUp(what: string, { place, id }: Addressee): Error {
+  return new Error(`gave up ${what} of ${place.queue} to subscription ${id}`)
 }

@@ -3,6 +3,7 @@
 import { validateHeaderName, validateHeaderValue } from 'node:http'
 import type { Limits } from '../limits.ts'
 import { badRequest } from '../problems.ts'
+import { LetterForm } from '../subscriptions/letter.ts'
 import { checkRetryPolicy } from '../subscriptions/retry-policy.ts'
 import { isObject, type JsonObject, parseObject, wholeNumber } from './body.ts'
 import { parseNested } from './metadata.ts'
@@ -32,7 +33,7 @@ export function readSubscription(text: string, limits: Limits): SubscriptionTerm
   const { subscriber } = wanted
   if (typeof subscriber !== 'string') throw badRequest('subscriber must be an http or https URL.')
   const ttl = readTtl(wanted, limits)
-  return { subscriber, ttl, options: readOptions(wanted['options'] ?? {}) }
+  return { subscriber, ttl, options: readOptions(wanted['options'] ?? {}, limits) }
 }
 
 /** What is to change; at least one thing. Throws a Problem. */
@@ -58,7 +59,7 @@ function readTtl(wanted: JsonObject, limits: Limits): number {
   return wholeNumber(wanted, 'ttl', defaultSubscriptionTtl, [minSubscriptionTtl, maxSubscriptionTtl])
 }
 
-function readOptions(options: unknown): JsonObject {
+function readOptions(options: unknown, { maxWebhookBody }: Limits): JsonObject {
   if (!isObject(options)) throw badRequest('options must be an object.')
   const { post_headers: headers, post_data: template, _retry_policy: policy } = options
   if (headers !== undefined && !areHeaders(headers)) {
@@ -66,6 +67,12 @@ function readOptions(options: unknown): JsonObject {
   }
   if (template !== undefined && typeof template !== 'string') throw badRequest('post_data must be text.')
   if (policy !== undefined) checkRetryPolicy(policy)
+  const form = new LetterForm(options)
+  if (form.leastBytes > maxWebhookBody) {
+    throw badRequest(
+      `post_data holds the message ${form.places} times: no letter could be as small as the ${maxWebhookBody} bytes that it may have.`,
+    )
+  }
   return options
 }
 

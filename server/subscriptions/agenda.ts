@@ -1,0 +1,181 @@
+// What is to be done for subscriptions, and when: jobs in two queues, worked on by every process of the service.
+//
+//   tend  of a queue: sees to its subscriptions and to what waits to be pushed
+//   push  of a subscription: a turn at pushing what it has not got yet
+//   ask   of a subscription: sends it a question
+//
+// Tenants take turns in both. Subscribers who take long, and those who have not answered yet, are served by the
+// slow queue alone: however many they are, the others do not wait for them.
+
+import type { ClaimedJob, Perilune, Queue, Worker } from 'perilune'
+import { feedName, type Place, placeOf } from '../queues/place.ts'
+import type { Question } from './letter.ts'
+
+export interface TendJob {
+  readonly queue: string
+  /** How often it was done since something was posted. */
+  readonly round: number
+}
+
+export interface PushJob {
+  readonly queue: string
+  readonly subscription: string
+}
+
+export interface AskJob extends PushJob {
+  readonly key: string
+  readonly kind: Question
+}
+
+interface Jobs {
+  tend: TendJob
+  push: PushJob
+  ask: AskJob
+}
+
+export interface Turn {
+  readonly place: Place
+  readonly subscription: string
+  readonly isSlow: boolean
+  readonly job: ClaimedJob
+}
+
+export interface Handlers {
+  tend(place: Place, round: number): Promise<void>
+  push(turn: Turn): Promise<void>
+  ask(turn: Turn, question: AskJob): Promise<void>
+}
+
+/** What a push job is about. */
+export interface PushTarget {
+  readonly subscription: string
+  readonly key: string
+  readonly isSlow: boolean
+  readonly delayMs: number
+  /** Whether one that waits for a later time comes now. */
+  readonly hurries: boolean
+}
+
+export interface AgendaParts {
+  readonly perilune: Perilune
+  /** Jobs of each queue that one process has at work. */
+  readonly slots: number
+  readonly onError: (error: unknown) => void
+}
+
+// What a process that died had at work is taken over after so long.
+const LEASE = '10s'
+// A job that fails is tried again as long as there is something to do.
+const PATIENT = { maxAttempts: 65_535, backoff: { kind: 'exponential', base: '1s', max: '30s' } } as const
+
+export class Agenda {
+  readonly #parts: AgendaParts
+  readonly #quick: Queue<Jobs>
+  readonly #slow: Queue<Jobs>
+  #workers: Worker<Jobs>[] = []
+
+  constructor(parts: AgendaParts) {
+    this.#parts = parts
+    this.#quick = parts.perilune.queue<Jobs>('webhooks')
+    this.#slow = parts.perilune.queue<Jobs>('webhooks/slow')
+  }
+
+  start(handlers: Handlers): void {
+    const { slots, onError } = this.#parts
+    const options = { concurrency: slots, lease: LEASE, onError: (error: unknown) => onError(error) } as const
+    this.#workers = [this.#quick, this.#slow].map((queue) =>
+      queue.work(
+        {
+          tend: ({ payload }) => handlers.tend(placeOf(payload.queue), payload.round),
+          push: (job) => quietly(job, () => handlers.push(this.#turn(queue, job))),
+          ask: (job) => quietly(job, () => handlers.ask(this.#turn(queue, job), job.payload)),
+        },
+        options,
+      ),
+    )
+  }
+
+  /** Claims nothing new. What is at work may end by itself; then it is given back, for after the next start. */
+  async close(withinMs: number): Promise<void> {
+    await Promise.all(this.#workers.map((worker) => worker.close({ within: `${withinMs}ms` })))
+  }
+
+  /** At once, though it was to be later. */
+  tendNow(place: Place): Promise<void> {
+    return this.tendAfter(place, 0, 0)
+  }
+
+  /** Then, though it was to be at another time. */
+  async tendAfter(place: Place, round: number, delayMs: number): Promise<void> {
+    await this.#tend(place, round, delayMs, true)
+  }
+
+  /** Unless it is to be earlier. */
+  async tendLater(place: Place, round: number, delayMs: number): Promise<void> {
+    await this.#tend(place, round, delayMs, false)
+  }
+
+  async push(place: Place, targets: readonly PushTarget[]): Promise<void> {
+    await Promise.all(
+      [this.#quick, this.#slow].map((queue) => {
+        const own = targets.filter(({ isSlow }) => isSlow === (queue === this.#slow))
+        return queue.enqueueMany(own.map((target) => pushJob(place, target)))
+      }),
+    )
+  }
+
+  /** Sends a question at once, also where the same one waits to be tried again. */
+  async ask(place: Place, question: Omit<AskJob, 'queue'>): Promise<void> {
+    const { id, duplicate } = await this.#slow.enqueue(
+      'ask',
+      { ...question, queue: feedName(place) },
+      { ...PATIENT, group: place.tenant.scope, unique: `ask ${question.kind} ${question.key}` },
+    )
+    if (duplicate) await this.#slow.jobs.requeue([id])
+  }
+
+  async #tend(place: Place, round: number, delayMs: number, replace: boolean): Promise<void> {
+    const queue = feedName(place)
+    await this.#quick.enqueue(
+      'tend',
+      { queue, round },
+      {
+        ...PATIENT,
+        group: place.tenant.scope,
+        // One that has started may have looked already.
+        unique: { key: `tend ${queue}`, until: 'started', replace },
+        ...delayed(delayMs),
+      },
+    )
+  }
+
+  #turn(queue: Queue<Jobs>, job: ClaimedJob<PushJob>): Turn {
+    const { queue: name, subscription } = job.payload
+    return { place: placeOf(name), subscription, isSlow: queue === this.#slow, job }
+  }
+}
+
+function pushJob(place: Place, { subscription, key, delayMs, hurries }: PushTarget) {
+  return {
+    name: 'push' as const,
+    payload: { queue: feedName(place), subscription },
+    ...PATIENT,
+    group: place.tenant.scope,
+    // Two turns of one subscription would push the same.
+    unique: { key: `push ${key}`, replace: hurries },
+    ...delayed(delayMs),
+  }
+}
+
+function delayed(ms: number): { delay?: `${number}ms` } {
+  return ms <= 0 ? {} : { delay: `${Math.ceil(ms)}ms` }
+}
+
+/** What was cut off because its job was given back, or lost, is done by another attempt. */
+async function quietly(job: ClaimedJob, work: () => Promise<void>): Promise<void> {
+  try {
+    await work()
+  } catch (error) {
+    if (!job.signal.aborted) throw error
+  }
+}

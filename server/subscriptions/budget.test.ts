@@ -1,0 +1,63 @@
+import { setImmediate as turn } from 'node:timers/promises'
+import { expect, test } from 'vitest'
+import { Budget } from './budget.ts'
+
+const never = new AbortController().signal
+
+test('what does not fit waits for what is given back, first come, first served', async () => {
+  const budget = new Budget(10)
+  const began: string[] = []
+  const take = async (name: string, bytes: number) => {
+    const share = await budget.take(bytes, never)
+    began.push(name)
+    return share
+  }
+  const first = await take('a', 8)
+  const waiting = [take('b', 6), take('c', 1)]
+  await turn()
+  expect(began).toEqual(['a'])
+
+  first.shrinkTo(4)
+  const [second] = await Promise.all([waiting[0], turn()])
+  expect(began).toEqual(['a', 'b'])
+  second?.release()
+  await waiting[1]
+
+  expect(began).toEqual(['a', 'b', 'c'])
+})
+
+test('what is more than all of it has it alone', async () => {
+  const budget = new Budget(10)
+  const large = await budget.take(100, never)
+  let isServed = false
+  const small = budget.take(1, never).then(() => (isServed = true))
+  await turn()
+  expect(isServed).toBe(false)
+
+  large.release()
+  await small
+})
+
+test('who stops waiting holds up nobody behind', async () => {
+  const budget = new Budget(10)
+  await budget.take(9, never)
+  const ending = new AbortController()
+  const given = budget.take(5, ending.signal)
+  const behind = budget.take(1, never)
+
+  ending.abort(new Error('over'))
+
+  await expect(given).rejects.toThrow('over')
+  await behind
+  await expect(budget.take(5, ending.signal)).rejects.toThrow('over')
+})
+
+test('a share is given back once', async () => {
+  const budget = new Budget(10)
+  const share = await budget.take(6, never)
+  share.release()
+  share.release()
+  await budget.take(10, never)
+  const late = budget.take(1, AbortSignal.abort(new Error('full')))
+  await expect(late).rejects.toThrow('full')
+})
