@@ -1,8 +1,9 @@
 --[[
 Adds entries, each in the place of the one with its id, or replaces it: text, score, payload and expiry. A
-repeated call changes nothing and is answered alike. `replaced`: those that were there, and had not expired.
+repeated call changes nothing and is answered alike. `replaced`: those that were there, and had not expired. `taken`:
+so many of the entries, the first ones, were as much work as one call does; the others belong into another one.
 
-@returns added  added:integer replaced:integer
+@returns added  added:integer replaced:integer taken:integer
 @cost    O(log words) for each of the 8 words of an entry at most, and of the 64 prefixes of each those that
          more than 32 words begin with: a list of 200 places, and once a call the records of its first ten
          where one of them changes. Once for 100 removals of the first entries of such a prefix, as `remove`
@@ -11,9 +12,10 @@ local meta = KEYS[1] -- hash: the state of the index, and the last call of every
 local entries = KEYS[2] -- hash: number of an entry -> all that is stored of it
 local ids = KEYS[3] -- hash: id of an entry -> its number
 local words = KEYS[4] -- sorted set: folded text from a word start on, a zero byte, and the entry's place; no scores
-local tops = KEYS[5] -- hash: prefix that many words begin with -> places of its first entries
+local tops = KEYS[5] -- hash: number of a top -> its head, and of each of its leaves -> places of first entries
 local expiry = KEYS[6] -- sorted set: number of an entry -> when it expires, in ms
-local fronts = KEYS[7] -- hash: prefix that many words begin with -> what its first entries are answered as
+local fronts = KEYS[7] -- hash: number of a top -> what its first entries are answered as
+local forks = KEYS[8] -- sorted set: prefix of many words up to where they part, zero byte, number of its top
 local codec = ARGV[1] -- text: name of the codec that made the payloads
 local caller = ARGV[2] -- text: process and slot; empty: the call is not remembered
 local call = ARGV[3] -- text: number of the call in that slot
@@ -26,12 +28,16 @@ local added, added_at = ARGV, 4 -- repeated (id:text text:text marked:text score
 -- @include shared/autocomplete/place
 -- @include shared/autocomplete/record
 -- @include shared/autocomplete/suffixes
+-- @include shared/autocomplete/work
 -- @include shared/autocomplete/best
--- @include shared/autocomplete/tops
 -- @include shared/autocomplete/ranges
+-- @include shared/autocomplete/forks
+-- @include shared/autocomplete/top
+-- @include shared/autocomplete/tops
 -- @include shared/autocomplete/hot
 -- @include shared/autocomplete/fronts
 -- @include shared/autocomplete/refill
+-- @include shared/autocomplete/cool
 -- @include shared/autocomplete/leave
 -- @include shared/autocomplete/enter
 
@@ -47,8 +53,8 @@ if superseded then
   return redis.error_reply('INVALID call: a later one has taken its slot')
 end
 if remembered then
-  local new, replaced = string.match(remembered, '^(%d+) (%d+)$')
-  return { 'added', tonumber(new), tonumber(replaced) }
+  local new, replaced, taken = string.match(remembered, '^(%d+) (%d+) (%d+)$')
+  return { 'added', tonumber(new), tonumber(replaced), tonumber(taken) }
 end
 local now_ms = math.floor(clock_us() / 1000)
 local keys = {
@@ -58,9 +64,10 @@ local keys = {
   tops = tops,
   expiry = expiry,
   fronts = fronts,
+  forks = forks,
 }
-local changed = {}
-local new, replaced = 0, 0
+local known, before = open_tops(index.last_top), index.last
+local new, replaced, taken = 0, 0, 0
 for at = added_at, #added, 6 do
   local expire_ms = tonumber(added[at + 4])
   local entry = {
@@ -71,14 +78,19 @@ for at = added_at, #added, 6 do
     expires_at_ms = expire_ms > 0 and now_ms + expire_ms or 0,
     payload = added[at + 5],
   }
-  if enter_entry(keys, changed, index, entry, now_ms) then
+  if enter_entry(keys, known, index, entry, now_ms) then
     replaced = replaced + 1
   else
     new = new + 1
   end
+  taken = taken + 1
+  if known.work > MOST_WORK then
+    break
+  end
 end
-redis.call('HSET', meta, 'layout', INDEX_LAYOUT, 'codec', codec, 'last', exact(index.last))
-reap(keys, changed, now_ms, 20)
-renew_fronts(keys, index.codec, changed)
-remember_answer(meta, caller, call, now_ms, new .. ' ' .. replaced)
-return { 'added', new, replaced }
+note_index(meta, index, codec, before, known.last)
+reap(keys, known, now_ms, 20)
+renew_fronts(keys, known, index.codec)
+write_tops(tops, known)
+remember_answer(meta, caller, call, now_ms, new .. ' ' .. replaced .. ' ' .. taken)
+return { 'added', new, replaced, taken }

@@ -1,15 +1,17 @@
 --[[
 As `suggest`, but tells the records as they are stored, which takes server and client half the time: see
-shared/autocomplete/record. The first `exact` match as they are, those behind them with one edit.
+shared/autocomplete/record. The first `exact` match as they are, those behind them with one edit. `front`: the field of
+`fronts` that tells the first ten for as long as it names the query; empty where there is none.
 
-@returns found  short:flag exact:integer records:[record:bytes]
+@returns found  short:flag exact:integer front:text records:[record:bytes]
 @cost    as `suggest`
 @reads
 ]]
 local meta = KEYS[1] -- hash: the state of the index, and the last call of every slot
 local entries = KEYS[2] -- hash: number of an entry -> all that is stored of it
 local words = KEYS[3] -- sorted set: folded text from a word start on, a zero byte, and the entry's place; no scores
-local tops = KEYS[4] -- hash: prefix that many words begin with -> places of its first entries
+local tops = KEYS[4] -- hash: number of a top -> its head, and of each of its leaves -> places of first entries
+local forks = KEYS[5] -- sorted set: prefix of many words up to where they part, zero byte, number of its top
 local codec = ARGV[1] -- text: name of the codec that made the payloads
 local query = ARGV[2] -- text: the folded query; empty: all match
 local limit = tonumber(ARGV[3] or 10) -- integer: how many are wanted, up to 100
@@ -29,22 +31,22 @@ end
 if stored_codec and stored_codec ~= codec then
   return redis.error_reply('CODEC ' .. stored_codec)
 end
-local keys = { entries = entries, words = words, tops = tops }
+local keys = { entries = entries, words = words, tops = tops, forks = forks }
 local prefix = string.sub(query, 1, MOST_BYTES)
-local found, fields, is_short = search(keys, prefix, limit)
+local found, fields, is_short, front = search(keys, prefix, limit)
 local exact = #found
 if fuzzy and not is_short and exact < limit then
   -- @include shared/autocomplete/best
-  -- @include shared/autocomplete/tops
   -- @include shared/autocomplete/ranges
+  -- @include shared/autocomplete/forks
   -- @include shared/autocomplete/offer-matches
   -- @include shared/autocomplete/nearby
   local others = {}
   for _, field in ipairs(fields) do
     others[field] = true
   end
-  local nearby, more = match_nearby(keys, prefix, MOST_TOP)
+  local nearby, more = match_nearby(keys, prefix)
   collect(entries, nearby, found, limit, others)
   is_short = more and #found < limit
 end
-return { 'found', is_short and 1 or 0, exact, found }
+return { 'found', is_short and 1 or 0, exact, front, found }

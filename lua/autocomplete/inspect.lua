@@ -8,7 +8,7 @@ A picture of an index for people. `entries` counts those that have expired and a
 local meta = KEYS[1] -- hash: the state of the index, and the last call of every slot
 local entries = KEYS[2] -- hash: number of an entry -> all that is stored of it
 local words = KEYS[3] -- sorted set: folded text from a word start on, a zero byte, and the entry's place; no scores
-local tops = KEYS[4] -- hash: prefix that many words begin with -> places of its first entries
+local forks = KEYS[4] -- sorted set: prefix of many words up to where they part, zero byte, number of its top
 local expiry = KEYS[5] -- sorted set: number of an entry -> when it expires, in ms
 
 -- @include shared/exact
@@ -25,7 +25,7 @@ return {
   index.codec,
   redis.call('HLEN', entries),
   redis.call('ZCARD', words),
-  redis.call('HLEN', tops),
+  redis.call('ZLEXCOUNT', forks, '-', '(\255'),
   redis.call('ZCARD', expiry),
   redis.call('ZCOUNT', expiry, '-inf', exact(now_ms)),
 }

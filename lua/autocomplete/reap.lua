@@ -9,9 +9,10 @@ local meta = KEYS[1] -- hash: the state of the index, and the last call of every
 local entries = KEYS[2] -- hash: number of an entry -> all that is stored of it
 local ids = KEYS[3] -- hash: id of an entry -> its number
 local words = KEYS[4] -- sorted set: folded text from a word start on, a zero byte, and the entry's place; no scores
-local tops = KEYS[5] -- hash: prefix that many words begin with -> places of its first entries
+local tops = KEYS[5] -- hash: number of a top -> its head, and of each of its leaves -> places of first entries
 local expiry = KEYS[6] -- sorted set: number of an entry -> when it expires, in ms
-local fronts = KEYS[7] -- hash: prefix that many words begin with -> what its first entries are answered as
+local fronts = KEYS[7] -- hash: number of a top -> what its first entries are answered as
+local forks = KEYS[8] -- sorted set: prefix of many words up to where they part, zero byte, number of its top
 
 -- @include shared/exact
 -- @include shared/clock
@@ -19,12 +20,16 @@ local fronts = KEYS[7] -- hash: prefix that many words begin with -> what its fi
 -- @include shared/autocomplete/place
 -- @include shared/autocomplete/record
 -- @include shared/autocomplete/suffixes
+-- @include shared/autocomplete/work
 -- @include shared/autocomplete/best
--- @include shared/autocomplete/tops
 -- @include shared/autocomplete/ranges
+-- @include shared/autocomplete/forks
+-- @include shared/autocomplete/top
+-- @include shared/autocomplete/tops
 -- @include shared/autocomplete/hot
 -- @include shared/autocomplete/fronts
 -- @include shared/autocomplete/refill
+-- @include shared/autocomplete/cool
 -- @include shared/autocomplete/leave
 
 local index = open_index(meta, '', '')
@@ -38,8 +43,10 @@ local keys = {
   tops = tops,
   expiry = expiry,
   fronts = fronts,
+  forks = forks,
 }
-local changed = {}
-local more = reap(keys, changed, math.floor(clock_us() / 1000), 100)
-renew_fronts(keys, index.codec, changed)
+local known = open_tops(index.last_top)
+local more = reap(keys, known, math.floor(clock_us() / 1000), 100)
+renew_fronts(keys, known, index.codec)
+write_tops(tops, known)
 return { 'reaped', more and 1 or 0 }

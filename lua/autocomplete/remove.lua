@@ -1,8 +1,9 @@
 --[[
 Removes entries by their ids. A repeated call changes nothing and is answered alike. `removed`: those that were
-there, and had not expired.
+there, and had not expired. `taken`: so many of the ids, the first ones, were as much work as one call does; the
+others belong into another one.
 
-@returns removed  removed:integer
+@returns removed  removed:integer taken:integer
 @cost    O(log words) for each of the 8 words of an entry at most, and of the 64 prefixes of each those that
          more than 32 words begin with: a list of 200 places, and once a call the records of its first ten
          where one of them has gone. A list that falls under 100 is made anew from those of
@@ -12,9 +13,10 @@ local meta = KEYS[1] -- hash: the state of the index, and the last call of every
 local entries = KEYS[2] -- hash: number of an entry -> all that is stored of it
 local ids = KEYS[3] -- hash: id of an entry -> its number
 local words = KEYS[4] -- sorted set: folded text from a word start on, a zero byte, and the entry's place; no scores
-local tops = KEYS[5] -- hash: prefix that many words begin with -> places of its first entries
+local tops = KEYS[5] -- hash: number of a top -> its head, and of each of its leaves -> places of first entries
 local expiry = KEYS[6] -- sorted set: number of an entry -> when it expires, in ms
-local fronts = KEYS[7] -- hash: prefix that many words begin with -> what its first entries are answered as
+local fronts = KEYS[7] -- hash: number of a top -> what its first entries are answered as
+local forks = KEYS[8] -- sorted set: prefix of many words up to where they part, zero byte, number of its top
 local caller = ARGV[1] -- text: process and slot; empty: the call is not remembered
 local call = ARGV[2] -- text: number of the call in that slot
 local gone, gone_at = ARGV, 3 -- repeated (id:text): the entries
@@ -26,12 +28,16 @@ local gone, gone_at = ARGV, 3 -- repeated (id:text): the entries
 -- @include shared/autocomplete/place
 -- @include shared/autocomplete/record
 -- @include shared/autocomplete/suffixes
+-- @include shared/autocomplete/work
 -- @include shared/autocomplete/best
--- @include shared/autocomplete/tops
 -- @include shared/autocomplete/ranges
+-- @include shared/autocomplete/forks
+-- @include shared/autocomplete/top
+-- @include shared/autocomplete/tops
 -- @include shared/autocomplete/hot
 -- @include shared/autocomplete/fronts
 -- @include shared/autocomplete/refill
+-- @include shared/autocomplete/cool
 -- @include shared/autocomplete/leave
 
 local index = open_index(meta, '', caller)
@@ -43,7 +49,8 @@ if superseded then
   return redis.error_reply('INVALID call: a later one has taken its slot')
 end
 if remembered then
-  return { 'removed', tonumber(remembered) }
+  local removed, taken = string.match(remembered, '^(%d+) (%d+)$')
+  return { 'removed', tonumber(removed), tonumber(taken) }
 end
 local now_ms = math.floor(clock_us() / 1000)
 local keys = {
@@ -53,9 +60,10 @@ local keys = {
   tops = tops,
   expiry = expiry,
   fronts = fronts,
+  forks = forks,
 }
-local changed = {}
-local removed = 0
+local known = open_tops(index.last_top)
+local removed, taken = 0, 0
 -- Changes nothing. A server out of memory lets a script write on that has begun with what frees.
 redis.call('HDEL', meta, '')
 for at = gone_at, #gone do
@@ -65,10 +73,16 @@ for at = gone_at, #gone do
     if not has_expired(struct.unpack('>d', record), now_ms) then
       removed = removed + 1
     end
-    remove_entry(keys, changed, field, record)
+    remove_entry(keys, known, field, record)
+  end
+  taken = taken + 1
+  known.work = known.work + 1
+  if known.work > MOST_WORK then
+    break
   end
 end
-reap(keys, changed, now_ms, 20)
-renew_fronts(keys, index.codec, changed)
-remember_answer(meta, caller, call, now_ms, removed .. '')
-return { 'removed', removed }
+reap(keys, known, now_ms, 20)
+renew_fronts(keys, known, index.codec)
+write_tops(tops, known)
+remember_answer(meta, caller, call, now_ms, removed .. ' ' .. taken)
+return { 'removed', removed, taken }

@@ -1,4 +1,4 @@
-import { add, clear, inspect, remove } from '../generated/autocomplete.ts'
+import { type AddAnswer, add, clear, inspect, type RemoveAnswer, remove } from '../generated/autocomplete.ts'
 import { checkOptions } from '../runtime/arguments.ts'
 import { type Codec, jsonOf } from '../runtime/codec.ts'
 import { InvalidArgumentError } from '../runtime/errors.ts'
@@ -6,7 +6,7 @@ import { inGroups } from '../runtime/in-groups.ts'
 import { checkName } from '../runtime/keys.ts'
 import type { Runtime } from '../runtime/runtime.ts'
 import { Unit } from '../runtime/unit.ts'
-import { type AddOptions, checkId, type NewEntry, type Outgoing, toOutgoing } from './entry.ts'
+import { type AddOptions, CALL, checkId, type NewEntry, type Outgoing, toOutgoing } from './entry.ts'
 import { Asking, type SuggestOptions } from './suggesting.ts'
 import type { Suggestion } from './suggestion.ts'
 
@@ -37,8 +37,6 @@ export interface AutocompleteInspection {
   readonly codec: string | null
 }
 
-const BATCH = { items: 100, bytes: 1024 * 1024 }
-
 /**
  * Texts that are suggested while someone types. A query matches a text that goes on as it does at the start of any
  * of its words; case and accents do not count. The greatest score comes first.
@@ -68,34 +66,43 @@ export class Autocomplete<Payload = unknown> {
   }
 
   /**
-   * As `add`, for many, 100 or 1 MiB a script call. Nothing is added when one of them is wrong. Those of one call
-   * appear together, all of them only one call after the other. Resolves to how many were added and how many replaced.
-   * Throws InvalidArgumentError.
+   * As `add`, for many, up to 100 a script call, and fewer where they have many words. Nothing is added when one of them is
+   * wrong. Those of one call appear together, all of them only one call after the other. Resolves to how many were added and
+   * how many replaced. Throws InvalidArgumentError.
    */
   async addMany(entries: readonly NewEntry<Payload>[]): Promise<Added> {
     checkList('entries', entries)
     const outgoing = entries.map((entry, at) => toOutgoing(this.#codec, entry, `entries[${at}]`))
     const sum = { added: 0, replaced: 0 }
-    for (const group of inGroups(outgoing, BATCH)) {
-      const { added, replaced } = await this.#add(group)
-      sum.added += added
-      sum.replaced += replaced
+    for (const group of inGroups(outgoing, CALL)) {
+      await inCalls(group, async (rest) => {
+        const { added, replaced, taken } = await this.#add(rest)
+        sum.added += added
+        sum.replaced += replaced
+        return taken
+      })
     }
     return sum
   }
 
   /** Removes the entry with this id; by default that is its text. Resolves to false when there was none. */
   async remove(id: string): Promise<boolean> {
-    return (await this.#remove([checkId(id)])) === 1
+    return (await this.#remove([checkId(id)])).removed === 1
   }
 
-  /** Removes many, 100 a script call. Resolves to how many there were. */
+  /** Removes many, up to 100 a script call. Resolves to how many there were. */
   async removeMany(ids: readonly string[]): Promise<number> {
     checkList('ids', ids)
-    const checked = ids.map((id, at) => ({ id: checkId(id, `ids[${at}]`), bytes: 0 }))
-    let removed = 0
-    for (const group of inGroups(checked, BATCH)) removed += await this.#remove(group.map(({ id }) => id))
-    return removed
+    const checked = ids.map((id, at) => ({ id: checkId(id, `ids[${at}]`), bytes: 1 }))
+    let sum = 0
+    for (const group of inGroups(checked, CALL)) {
+      await inCalls(group, async (rest) => {
+        const { removed, taken } = await this.#remove(rest.map(({ id }) => id))
+        sum += removed
+        return taken
+      })
+    }
+    return sum
   }
 
   /**
@@ -117,14 +124,21 @@ export class Autocomplete<Payload = unknown> {
     return (await this.#unit.run(clear, {})).existed
   }
 
-  async #add(added: readonly Outgoing[]): Promise<Added> {
+  #add(added: readonly Outgoing[]): Promise<AddAnswer> {
     return this.#unit.runOnce(add, ({ caller, call }) => ({ codec: this.#codec.name, caller, call, added }))
   }
 
-  async #remove(gone: readonly string[]): Promise<number> {
-    const { removed } = await this.#unit.runOnce(remove, ({ caller, call }) => ({ caller, call, gone }))
-    return removed
+  #remove(gone: readonly string[]): Promise<RemoveAnswer> {
+    return this.#unit.runOnce(remove, ({ caller, call }) => ({ caller, call, gone }))
   }
+}
+
+/** Calls until all are taken: a script takes as many as one call has work for, and one at least. */
+async function inCalls<Item>(
+  items: readonly Item[],
+  call: (rest: readonly Item[]) => Promise<number>,
+): Promise<void> {
+  for (let rest = items; rest.length > 0; ) rest = rest.slice(await call(rest))
 }
 
 function checkList(argument: string, value: unknown): void {

@@ -5,7 +5,7 @@ import { checkInteger, checkOptions, checkText } from '../runtime/arguments.ts'
 import type { Codec } from '../runtime/codec.ts'
 import { type Duration, toMs } from '../runtime/duration.ts'
 import { InvalidArgumentError } from '../runtime/errors.ts'
-import { fold, markWords } from './folding.ts'
+import { fold, MARK, markWords } from './folding.ts'
 
 export interface AddOptions<Payload> {
   /** The greater the sooner it is suggested; a whole number from -2^52 to 2^52. Default 0. */
@@ -23,8 +23,16 @@ export interface NewEntry<Payload> extends AddOptions<Payload> {
   text: string
 }
 
-/** An entry as the script takes it. */
+/** An entry as the script takes it, and how much work it makes. */
 export type Outgoing = AddArguments['added'][number] & { readonly bytes: number }
+
+/** What one script call does, as lua/shared/autocomplete/work counts it: so many units, and so many entries. */
+export const CALL = { items: 100, bytes: 6000 }
+const WORK_OF_WORD = 30
+const BYTES_OF_WORK = 128
+/** So many bytes count of what a text is from a word start on. */
+const MOST_SUFFIX_BYTES = 64
+const RECORD_HEAD_BYTES = 22
 
 const MOST_TEXT_BYTES = 512
 const MOST_PAYLOAD_BYTES = 16 * 1024
@@ -45,15 +53,29 @@ export function toOutgoing<Payload>(
     throw new InvalidArgumentError(within('text'), 'must not be white space and accents only')
   const payload = encodePayload(codec, entry.payload, within('payload'))
   const { score = 0, expireAfter } = entry
+  const id = checkId(entry.id ?? text, within('id'))
+  const stored = [id, text, marked, payload].reduce(
+    (sum, each) => sum + Buffer.byteLength(each),
+    RECORD_HEAD_BYTES,
+  )
   return {
-    id: checkId(entry.id ?? text, within('id')),
+    id,
     text,
     marked,
     score: checkInteger(within('score'), score, -MOST_SCORE, MOST_SCORE),
     expireMs: expireAfter === undefined ? 0 : toMs(within('expireAfter'), expireAfter),
     payload,
-    bytes: Buffer.byteLength(payload) + Buffer.byteLength(marked) + Buffer.byteLength(text),
+    bytes: Math.ceil(stored / BYTES_OF_WORK) + workOfWords(marked),
   }
+}
+
+function workOfWords(marked: string): number {
+  let [work, bytes] = [0, 0]
+  for (const word of marked.split(MARK).toReversed()) {
+    bytes += Buffer.byteLength(word)
+    work += WORK_OF_WORD + Math.min(bytes, MOST_SUFFIX_BYTES)
+  }
+  return work
 }
 
 /** Throws InvalidArgumentError. */

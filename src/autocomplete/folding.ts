@@ -3,7 +3,7 @@
 
 const MOST_WORDS = 8
 /** Not in any text: control characters are refused. */
-const MARK = '\u0001'
+export const MARK = '\u0001'
 /** ASCII in single spaces: of all that `fold` does, only its case can change. */
 const PLAIN = /^[!-~]+(?: [!-~]+)*$/
 

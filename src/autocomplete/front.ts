@@ -1,37 +1,53 @@
-// The front of a hot prefix: what its first entries are answered as (lua/shared/autocomplete/fronts). It is read with one
-// plain HGET, in which no write can fall. Whatever is unusual about it is left to the script, which tells what it is.
+// The front of what many words begin with: what the first entries are answered as (lua/shared/autocomplete/fronts). It is read
+// with one plain HGET, in which no write can fall, and says itself which queries it answers. Whatever is unusual about it is left
+// to the script, which tells what it is, and which front it was.
 
 import type { Reply } from '../driver.ts'
 import type { Codec } from '../runtime/codec.ts'
+import type { Runtime } from '../runtime/runtime.ts'
 import type { Unit } from '../runtime/unit.ts'
-import { readRecord, shortAt, type Suggestion, textBetween, toPacked } from './suggestion.ts'
+import { type Suggestion, textBetween, ToldEntries, toPacked } from './suggestion.ts'
 
-/** So many entries a front holds, for a hot prefix has more of them. */
+/** So many entries a front holds, for what has one has more of them. */
 export const FRONT_PLACES = 10
 const MOST_PREFIX_BYTES = 64
-const LAYOUT = 0x31
+const LAYOUT = 0x32
+const MOST_KNOWN = 10_000
 
-/** Whether fronts were missing: queries of so many characters are then asked of the script at once, for some calls. */
-export class Pace {
-  static readonly #PATIENCE = 4
-  static readonly #PAUSE = 16
-  readonly #missing = new Map<number, number>()
+const known = new WeakMap<Runtime, KnownFronts>()
 
-  isWorth(length: number): boolean {
-    const missing = this.#missing.get(length) ?? 0
-    if (missing < Pace.#PATIENCE) return true
-    this.#missing.set(length, missing < Pace.#PATIENCE + Pace.#PAUSE ? missing + 1 : Pace.#PATIENCE - 1)
-    return false
+/** Which front answered a query, as all handles of an instance have learnt it; the oldest is forgotten first. */
+export class KnownFronts {
+  readonly #fields = new Map<string, string>()
+
+  static of(runtime: Runtime): KnownFronts {
+    const before = known.get(runtime)
+    if (before !== undefined) return before
+    const fronts = new KnownFronts()
+    known.set(runtime, fronts)
+    return fronts
   }
 
-  note(length: number, found: boolean): void {
-    if (!found) this.#missing.set(length, (this.#missing.get(length) ?? 0) + 1)
-    else if (this.#missing.size > 0) this.#missing.delete(length)
+  get(query: string): string | undefined {
+    return this.#fields.get(query)
+  }
+
+  /** An empty field: none answers it. */
+  set(query: string, field: string): void {
+    if (field === '') {
+      this.#fields.delete(query)
+      return
+    }
+    this.#fields.set(query, field)
+    for (const oldest of this.#fields.keys()) {
+      if (this.#fields.size <= MOST_KNOWN) return
+      this.#fields.delete(oldest)
+    }
   }
 }
 
-/** Resolves to the front of a folded query; null where there is none, or no answer `by` then. */
-export function readFront(unit: Unit, key: string, query: string, by: number): Promise<Buffer | null> {
+/** Resolves to a front; null where there is none, or no answer `by` then. */
+export function readFront(unit: Unit, key: string, field: string, by: number): Promise<Buffer | null> {
   const { runner } = unit.runtime
   return new Promise((resolve) => {
     const settle = (front: Buffer | null): void => {
@@ -40,7 +56,7 @@ export function readFront(unit: Unit, key: string, query: string, by: number): P
     }
     const due = { by, giveUp: (): void => settle(null) }
     runner.deadlines.add(due)
-    const [reply] = runner.driver.read([{ command: 'HGET', args: [key, prefixOf(query)] }])
+    const [reply] = runner.driver.read([{ command: 'HGET', args: [key, field] }])
     reply?.then(
       (front: Reply) => settle(Buffer.isBuffer(front) ? front : null),
       () => settle(null),
@@ -48,24 +64,35 @@ export function readFront(unit: Unit, key: string, query: string, by: number): P
   })
 }
 
-function prefixOf(query: string): string | Buffer {
-  return query.length * 3 <= MOST_PREFIX_BYTES ? query : Buffer.from(query).subarray(0, MOST_PREFIX_BYTES)
-}
-
 /** The first `limit` entries of a front; null where only the script can tell them. */
 export function readEntries<Payload>(
   front: Buffer,
+  query: string,
   codec: Codec<Payload>,
   limit: number,
 ): Suggestion<Payload>[] | null {
   const packed = toPacked(front)
   const codecTo = 2 + (front[1] ?? 0)
   if (front[0] !== LAYOUT || textBetween(packed, 2, codecTo) !== codec.name) return null
-  const found: Suggestion<Payload>[] = []
-  for (let at = codecTo; at < front.length && found.length < limit; ) {
-    const to = at + 2 + shortAt(front, at)
-    found.push(readRecord(packed, at + 2, to, codec))
-    at = to
+  const prefix = prefixOf(query)
+  let [at, isAnswered] = [codecTo + 1, false]
+  for (let left = front[codecTo] ?? 0; left > 0; left--) {
+    const [least = 0, length = 0] = [front[at], front[at + 1]]
+    isAnswered ||=
+      prefix.length >= least && prefix.length <= length && packed.latin.startsWith(prefix, at + 2)
+    at += 2 + length
   }
+  if (!isAnswered) return null
+  const told = new ToldEntries(packed, at, codec)
+  const found: Suggestion<Payload>[] = []
+  while (found.length < limit && !told.ended) found.push(told.next())
   return found
+}
+
+/** What of a query counts, each byte a character. */
+function prefixOf(query: string): string {
+  for (let at = 0; at < query.length; at++) {
+    if (query.charCodeAt(at) > 0x7f) return Buffer.from(query).toString('latin1', 0, MOST_PREFIX_BYTES)
+  }
+  return query.length > MOST_PREFIX_BYTES ? query.slice(0, MOST_PREFIX_BYTES) : query
 }

@@ -1,12 +1,12 @@
-// Asking for suggestions: a plain read where the query is a hot prefix, else one script call, which only reads. Where
-// expired entries hide others, they are removed and the question is put again.
+// Asking for suggestions: a plain read where it is known which front answers the query, else one script call, which only reads.
+// Where expired entries hide others, they are removed and the question is put again.
 
 import { find, reap, suggest } from '../generated/autocomplete.ts'
 import { checkFlag, checkInteger, checkOptions, checkText } from '../runtime/arguments.ts'
 import type { Codec } from '../runtime/codec.ts'
 import type { Unit } from '../runtime/unit.ts'
 import { fold, foldPlain } from './folding.ts'
-import { FRONT_PLACES, Pace, readEntries, readFront } from './front.ts'
+import { FRONT_PLACES, KnownFronts, readEntries, readFront } from './front.ts'
 import { readRecord, type Suggestion, toPacked } from './suggestion.ts'
 
 export interface SuggestOptions {
@@ -29,24 +29,21 @@ export class Asking<Payload> {
   readonly #unit: Unit
   readonly #codec: Codec<Payload>
   readonly #fronts: string
-  readonly #pace = new Pace()
+  readonly #known: KnownFronts
 
   constructor(unit: Unit, codec: Codec<Payload>) {
     this.#unit = unit
     this.#codec = codec
     this.#fronts = `${unit.beginning}fronts`
+    this.#known = KnownFronts.of(unit.runtime)
   }
 
   /** Rejects with InvalidArgumentError for what is no question. */
   async ask(query: unknown, options: SuggestOptions): Promise<Suggestion<Payload>[]> {
     const question = this.#toQuestion(query, options)
     const by = performance.now() + this.#unit.runtime.runner.deadlineMs
-    if (this.#isWorthFront(question)) {
-      const front = await readFront(this.#unit, this.#fronts, question.query, by)
-      const found = front === null ? null : readEntries(front, this.#codec, question.limit)
-      this.#pace.note(question.query.length, found !== null)
-      if (found !== null) return found
-    }
+    const front = await this.#readFront(question, by)
+    if (front !== null) return front
     return this.#askScript(question, by)
   }
 
@@ -61,10 +58,14 @@ export class Asking<Payload> {
     }
   }
 
-  #isWorthFront({ query, limit }: Question): boolean {
+  /** Resolves to null where only the script can tell. */
+  async #readFront({ query, limit }: Question, by: number): Promise<Suggestion<Payload>[] | null> {
     const { server, runner } = this.#unit.runtime
-    if (limit > FRONT_PLACES || server.info === null || runner.closed) return false
-    return this.#pace.isWorth(query.length)
+    if (limit > FRONT_PLACES || server.info === null || runner.closed) return null
+    const field = this.#known.get(this.#fronts + query)
+    if (field === undefined) return null
+    const front = await readFront(this.#unit, this.#fronts, field, by)
+    return front === null ? null : readEntries(front, query, this.#codec, limit)
   }
 
   /** Runs the query until nothing that has expired hides what is asked for. */
@@ -74,6 +75,7 @@ export class Asking<Payload> {
       ;({ more } = await this.#unit.run(reap, {}))
       answer = await this.#askOnce(question, {})
     }
+    if (question.limit <= FRONT_PLACES) this.#known.set(this.#fronts + question.query, answer.front)
     return answer.found
   }
 
@@ -81,18 +83,23 @@ export class Asking<Payload> {
   async #askOnce(question: Question, trace: { by?: number }): Promise<Answer<Payload>> {
     const codec = this.#codec
     if (question.fuzzy) {
-      const { short, suggestions } = await this.#unit.run(suggest, question, trace)
+      const { short, front, suggestions } = await this.#unit.run(suggest, question, trace)
       const found = suggestions.map(({ id, text, score, payload, edited }) => {
         return { id, text, score, payload: payload.length === 0 ? null : codec.decode(payload), edited }
       })
-      return { short, found }
+      return { short, front, found }
     }
-    const { short, records } = await this.#unit.run(find, question, trace)
-    return { short, found: records.map((record) => readRecord(toPacked(record), 0, record.length, codec)) }
+    const { short, front, records } = await this.#unit.run(find, question, trace)
+    return {
+      short,
+      front,
+      found: records.map((record) => readRecord(toPacked(record), 0, record.length, codec)),
+    }
   }
 }
 
 interface Answer<Payload> {
   readonly short: boolean
+  readonly front: string
   readonly found: Suggestion<Payload>[]
 }

@@ -15,6 +15,7 @@ export interface Suggestion<Payload> {
 }
 
 const HEAD_BYTES = 22
+const TOLD_HEAD_BYTES = 16
 const MOST_SCORE = 2 ** 52
 
 /** Bytes that hold records, and what they are as Latin-1: of what is ASCII in it, the text. */
@@ -40,12 +41,68 @@ export function readRecord<Payload>(
   const textAt = idTo + shortAt(bytes, at + 18)
   const textTo = textAt + shortAt(bytes, at + 20)
   const text = textBetween(packed, textAt, textTo)
+  return toSuggestion(packed, codec, at + 8, idAt, idTo, text, textTo, to)
+}
+
+function toSuggestion<Payload>(
+  packed: Packed,
+  codec: Codec<Payload>,
+  rankAt: number,
+  idAt: number,
+  idTo: number,
+  text: string,
+  textTo: number,
+  to: number,
+): Suggestion<Payload> {
+  const { bytes } = packed
   return {
     id: idTo === idAt ? text : textBetween(packed, idAt, idTo),
     text,
-    score: MOST_SCORE - bytes.readDoubleBE(at + 8),
+    score: MOST_SCORE - bytes.readDoubleBE(rankAt),
     payload: textTo === to ? null : codec.decode(bytes.subarray(textTo, to)),
     edited: false,
+  }
+}
+
+/** What fronts tell of their entries, one after the other. */
+export class ToldEntries<Payload> {
+  readonly #packed: Packed
+  readonly #codec: Codec<Payload>
+  #at: number
+  /** The text of the first one, each byte a character. */
+  #first: string | null = null
+
+  constructor(packed: Packed, at: number, codec: Codec<Payload>) {
+    this.#packed = packed
+    this.#at = at
+    this.#codec = codec
+  }
+
+  get ended(): boolean {
+    return this.#at >= this.#packed.bytes.length
+  }
+
+  next(): Suggestion<Payload> {
+    const { bytes } = this.#packed
+    const at = this.#at
+    const idAt = at + TOLD_HEAD_BYTES
+    const textAt = idAt + shortAt(bytes, at + 8)
+    const textTo = textAt + shortAt(bytes, at + 12)
+    this.#at = textTo + shortAt(bytes, at + 14)
+    const text = this.#text(shortAt(bytes, at + 10), textAt, textTo)
+    return toSuggestion(this.#packed, this.#codec, at, idAt, textAt, text, textTo, this.#at)
+  }
+
+  /** One that begins with so many bytes of the first one. */
+  #text(alike: number, from: number, to: number): string {
+    const { latin } = this.#packed
+    this.#first ??= latin.slice(from, to)
+    if (alike === 0) return textBetween(this.#packed, from, to)
+    const text = this.#first.slice(0, alike) + latin.slice(from, to)
+    for (let at = 0; at < text.length; at++) {
+      if (text.charCodeAt(at) > 0x7f) return Buffer.from(text, 'latin1').toString('utf8')
+    }
+    return text
   }
 }
 

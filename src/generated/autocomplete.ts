@@ -18,25 +18,26 @@ export interface AddArguments {
 }
 
 export type AddAnswer =
-  | { readonly status: 'added'; readonly added: number; readonly replaced: number }
+  | { readonly status: 'added'; readonly added: number; readonly replaced: number; readonly taken: number }
 
 
 /**
- * Adds entries, each in the place of the one with its id, or replaces it: text, score, payload and expiry. A repeated call changes nothing and is answered alike. `replaced`: those that were there, and had not expired.
+ * Adds entries, each in the place of the one with its id, or replaces it: text, score, payload and expiry. A repeated call changes nothing and is answered alike. `replaced`: those that were there, and had not expired. `taken`: so many of the entries, the first ones, were as much work as one call does; the others belong into another one.
  *
  * Cost: O(log words) for each of the 8 words of an entry at most, and of the 64 prefixes of each those that more than 32 words begin with: a list of 200 places, and once a call the records of its first ten where one of them changes. Once for 100 removals of the first entries of such a prefix, as `remove`.
  */
 export const add: Operation<AddArguments, AddAnswer> = {
   script: {
     name: 'autocomplete/add',
-    sha1: 'ba05262fb897399d712295561ac963f666883121',
+    sha1: '9e5ebb50405294ac52f833470d734bfa5674471e',
     reads: false,
     bytes: false,
     source: `--[[
 Adds entries, each in the place of the one with its id, or replaces it: text, score, payload and expiry. A
-repeated call changes nothing and is answered alike. \`replaced\`: those that were there, and had not expired.
+repeated call changes nothing and is answered alike. \`replaced\`: those that were there, and had not expired. \`taken\`:
+so many of the entries, the first ones, were as much work as one call does; the others belong into another one.
 
-@returns added  added:integer replaced:integer
+@returns added  added:integer replaced:integer taken:integer
 @cost    O(log words) for each of the 8 words of an entry at most, and of the 64 prefixes of each those that
          more than 32 words begin with: a list of 200 places, and once a call the records of its first ten
          where one of them changes. Once for 100 removals of the first entries of such a prefix, as \`remove\`
@@ -45,9 +46,10 @@ local meta = KEYS[1] -- hash: the state of the index, and the last call of every
 -- KEYS[2] entries: hash: number of an entry -> all that is stored of it
 -- KEYS[3] ids: hash: id of an entry -> its number
 -- KEYS[4] words: sorted set: folded text from a word start on, a zero byte, and the entry's place; no scores
--- KEYS[5] tops: hash: prefix that many words begin with -> places of its first entries
+local tops = KEYS[5] -- hash: number of a top -> its head, and of each of its leaves -> places of first entries
 -- KEYS[6] expiry: sorted set: number of an entry -> when it expires, in ms
--- KEYS[7] fronts: hash: prefix that many words begin with -> what its first entries are answered as
+-- KEYS[7] fronts: hash: number of a top -> what its first entries are answered as
+-- KEYS[8] forks: sorted set: prefix of many words up to where they part, zero byte, number of its top
 local codec = ARGV[1] -- text: name of the codec that made the payloads
 local caller = ARGV[2] -- text: process and slot; empty: the call is not remembered
 local call = ARGV[3] -- text: number of the call in that slot
@@ -115,17 +117,19 @@ local function remember_answer(calls, caller, call, now_ms, answer)
     forget_old_calls(calls, call, now_ms)
   end
 end
--- The state of an index: its layout, the codec of the payloads, and the number of the newest entry. Those
--- of callers are beside them (shared/calls).
-local INDEX_LAYOUT = '1'
+-- The state of an index: its layout, the codec of the payloads, and the numbers of the newest entry and the newest top.
+-- Those of callers are beside them (shared/calls).
+local INDEX_LAYOUT = '2'
 
 local function open_index(meta, codec, caller)
-  local stored = redis.call('HMGET', meta, 'layout', 'codec', 'last', caller)
+  local stored = redis.call('HMGET', meta, 'layout', 'codec', 'last', 'tops', caller)
   return {
+    is_new = not stored[1],
     layout = stored[1] or INDEX_LAYOUT,
     codec = stored[2] or codec,
     last = tonumber(stored[3] or 0),
-    record = stored[4],
+    last_top = tonumber(stored[4] or 0),
+    record = stored[5],
   }
 end
 -- The place of an entry in the order of suggestions: the greater the score the sooner, then the older. It is
@@ -208,6 +212,22 @@ local function members_of(suffixes, place)
   end
   return members
 end
+-- What a call has to do, in units of about a microsecond: for each word of an entry, for each of the bytes that count of it, and
+-- for what is stored. A call that has done more than MOST_WORK begins no other entry, so that it ends within some milliseconds.
+-- Callers hand in no more than this (src/autocomplete/entry); what entries leave that are replaced only the script knows.
+local MOST_WORK = 6000
+local WORK_OF_WORD = 30
+local WORK_OF_FRONT = 30
+-- So many bytes that are stored are a unit.
+local BYTES_OF_WORK = 128
+
+local function work_of(suffixes, record)
+  local work = math.ceil(#record / BYTES_OF_WORK)
+  for _, suffix in ipairs(suffixes) do
+    work = work + WORK_OF_WORD + #suffix
+  end
+  return work
+end
 -- Collects places in any order and keeps the first of them, each entry once.
 -- Numbers are compared, not packed places: the order of strings depends on the server's locale.
 local function new_best(most)
@@ -257,84 +277,17 @@ local function offer_members(best, members)
     offer(best, place_at(member, #member - PLACE_BYTES + 1))
   end
 end
--- The first places among all entries that match a prefix, packed one behind the other in their order. Before
--- them stands \`all\` where these are all that match, or \`part\`.
-local ALL, PART = 'a', 'p'
--- A list never holds more.
-local MOST_TOP = 200
--- One that is only a part never holds fewer, so that so many can be suggested.
-local LEAST_TOP = 100
--- One that is all is given up with so few.
-local LEAST_HOT = 16
--- So many of its entries are in the front of a prefix (shared/autocomplete/fronts).
-local FRONT_PLACES = 10
 
-local function is_all(list)
-  return string.sub(list, 1, 1) == ALL
-end
-
-local function top_size(list)
-  return (#list - 1) / PLACE_BYTES
-end
-
--- The first byte of the place behind so many others.
-local function byte_behind(places)
-  return 2 + places * PLACE_BYTES
-end
-
--- How many places are before this one.
-local function places_before(list, rank, ref)
-  local low, high = 0, top_size(list)
-  while low < high do
-    local middle = math.floor((low + high) / 2)
-    local other_rank, other_ref = place_at(list, byte_behind(middle))
-    if is_before(other_rank, other_ref, rank, ref) then
-      low = middle + 1
-    else
-      high = middle
-    end
+-- Offers places that are packed one behind the other.
+local function offer_places(best, places)
+  for byte = 1, #places, PLACE_BYTES do
+    offer(best, place_at(places, byte))
   end
-  return low
 end
-
-local function has_place_behind(list, places, place)
-  return string.sub(list, byte_behind(places), byte_behind(places + 1) - 1) == place
-end
-
--- The list with this place in it, or nil where nothing changes; and how many are before it.
-local function with_place(list, rank, ref, place)
-  local size = top_size(list)
-  local before = places_before(list, rank, ref)
-  if has_place_behind(list, before, place) or (before == size and not is_all(list)) then
-    return nil
-  end
-  local cut = byte_behind(before)
-  local longer = string.sub(list, 1, cut - 1) .. place .. string.sub(list, cut)
-  if size == MOST_TOP then
-    longer = PART .. string.sub(longer, 2, byte_behind(MOST_TOP) - 1)
-  end
-  return longer, before
-end
-
--- The list without this place, or nil where nothing changes; and how many are before it.
-local function without_place(list, rank, ref, place)
-  local before = places_before(list, rank, ref)
-  if not has_place_behind(list, before, place) then
-    return nil
-  end
-  return string.sub(list, 1, byte_behind(before) - 1) .. string.sub(list, byte_behind(before + 1)), before
-end
-
-local function pack_top(best, whole)
-  sort_best(best)
-  local places = {}
-  for at, ref in ipairs(best.refs) do
-    places[at] = pack_place(best.ranks[ref], ref)
-  end
-  return (whole and not best.cut and ALL or PART) .. table.concat(places)
-end
--- More words of a prefix are never read where it has no list, and it never has as many (shared/autocomplete/hot).
+-- More words of a prefix are never read where it begins no fork, and it never has as many (shared/autocomplete/hot).
 local MOST_READ = 1000
+-- Those of so many words are not looked for among the forks.
+local MOST_COLD = 32
 
 -- All members with a prefix lie between these; UTF-8 has no byte 255.
 local function from_prefix(prefix)
@@ -344,238 +297,978 @@ end
 local function to_prefix(prefix)
   return '(' .. prefix .. '\\255'
 end
--- Hot prefixes: those that many words begin with. Each has a list of its first places in \`tops\` (shared/
--- autocomplete/tops), so that nobody has to read all that match. What holds after every call:
---   1. each prefix that more than MOST_COLD words and LEAST_NEW entries begin with is hot, the empty one too;
---   2. what begins a hot prefix is hot;
---   3. a list holds exactly the first places of all that match: all of them, and more than LEAST_HOT, or
+-- Forks: the prefixes behind which words part, wherever many words begin with them (shared/autocomplete/hot). Whoever
+-- begins as a fork does, and no shorter one, begins all its words: \`forks\` is a sorted set without scores, of
+--   <prefix>\\0<number of its top>
+-- and the first of it that begins as a query does is the fork whose words match the query.
+local function first_fork(forks, prefix)
+  local found = redis.call('ZRANGEBYLEX', forks, '[' .. prefix, '(' .. prefix .. '\\255', 'LIMIT', '0', '1')
+  if not found[1] then
+    return nil
+  end
+  local cut = string.find(found[1], '\\0', 1, true)
+  return string.sub(found[1], 1, cut - 1), string.sub(found[1], cut + 1)
+end
+-- A top: the places of all entries that match a prefix, as far as they are before its \`limit\`. It belongs to every fork
+-- that the same entries match: titles that share their first eight words have eight such forks and one top. In \`tops\`:
+--   <number>           the head: the limit, whether there is a front, and the letters of its leaves
+--   <number>:          the rest of it: of each leaf a place that none of its places is before; then of each fork the length
+--                      of the shortest prefix that the same words begin with, its own length, and itself
+--   <number>:<letter>  a leaf: places in their order
+-- So an entry that comes or goes changes one leaf of each top. The first leaf has the letter A, and what a front needs.
+-- Whoever asks reads no rest, and of that only what is needed is taken apart: \`leaves\` and \`prefixes\` are made when they are
+-- to change.
+local MOST_LEAF = 18
+-- None has fewer but the only one.
+local LEAST_LEAF = 8
+-- They are made with so many.
+local NEW_LEAF = 11
+local MOST_LEAVES = 16
+-- With fewer a top that has a limit is filled up again, so that so many can be suggested.
+local LEAST_TOP = 100
+-- One without a limit is given up with so few.
+local LEAST_HOT = 16
+-- So many entries are in a front (shared/autocomplete/fronts).
+local FRONT_PLACES = 10
+local TOP_HEAD_BYTES = 17
+
+local function parse_top(id, head, rest)
+  local top = { id = id, rest = rest, read = {}, dropped = {} }
+  top.rank, top.ref, top.has_front = struct.unpack('>ddB', head)
+  top.letters = string.sub(head, TOP_HEAD_BYTES + 1)
+  return top
+end
+
+local function leaf_field(top, letter)
+  return top.id .. ':' .. letter
+end
+
+-- The leaf with this letter, perhaps without its places.
+local function leaf_of(top, letter)
+  local leaf = top.read[letter]
+  if not leaf then
+    leaf = { letter = letter }
+    top.read[letter] = leaf
+  end
+  return leaf
+end
+
+local function leaves_of(top)
+  if not top.leaves then
+    top.leaves = {}
+    for at = 1, #top.letters do
+      local leaf = leaf_of(top, string.sub(top.letters, at, at))
+      leaf.rank, leaf.ref = place_at(top.rest, (at - 1) * PLACE_BYTES + 1)
+      top.leaves[at] = leaf
+    end
+  end
+  return top.leaves
+end
+
+local function prefixes_of(top)
+  if not top.prefixes then
+    top.prefixes = {}
+    local at = #top.letters * PLACE_BYTES + 1
+    while at <= #top.rest do
+      local least, bytes = string.byte(top.rest, at, at + 1)
+      top.prefixes[string.sub(top.rest, at + 2, at + 1 + bytes)] = least
+      at = at + 2 + bytes
+    end
+  end
+  return top.prefixes
+end
+
+-- Head and rest.
+local function pack_top(top)
+  local head, rest = { struct.pack('>ddB', top.rank, top.ref, top.has_front) }, {}
+  for at, leaf in ipairs(leaves_of(top)) do
+    head[at + 1] = leaf.letter
+    rest[at] = pack_place(leaf.rank, leaf.ref)
+  end
+  for prefix, least in pairs(prefixes_of(top)) do
+    rest[#rest + 1] = string.char(least, #prefix) .. prefix
+  end
+  return table.concat(head), table.concat(rest)
+end
+
+-- Reads leaves: of these tops those in the same places.
+local function read_leaves(tops, of_tops, leaves)
+  local fields, missing = {}, {}
+  for at, leaf in ipairs(leaves) do
+    if not leaf.places then
+      fields[#fields + 1] = leaf_field(of_tops[at] or of_tops[1], leaf.letter)
+      missing[#missing + 1] = leaf
+    end
+  end
+  if fields[1] then
+    local stored = redis.call('HMGET', tops, unpack(fields))
+    for at, leaf in ipairs(missing) do
+      leaf.places = stored[at]
+    end
+  end
+end
+
+-- Of leaves that are read.
+local function count_places(leaves)
+  local bytes = 0
+  for _, leaf in ipairs(leaves) do
+    bytes = bytes + #leaf.places
+  end
+  return bytes / PLACE_BYTES
+end
+
+local function set_places(leaf, places)
+  leaf.places, leaf.is_new = places, true
+end
+
+-- Puts a leaf of these places into a top. None of them is before what stands before it.
+local function put_leaf(top, at, places)
+  local leaves, taken, letter = leaves_of(top), {}, 65
+  for _, leaf in ipairs(leaves) do
+    taken[leaf.letter] = true
+  end
+  while taken[string.char(letter)] do
+    letter = letter + 1
+  end
+  local leaf = leaf_of(top, string.char(letter))
+  set_places(leaf, places)
+  leaf.rank, leaf.ref = 0, 0
+  if at > 1 then
+    leaf.rank, leaf.ref = place_at(places, 1)
+  end
+  table.insert(leaves, at, leaf)
+  top.has_new_head = true
+end
+
+local function drop_leaf(top, at)
+  local leaf = table.remove(leaves_of(top), at)
+  top.read[leaf.letter] = nil
+  top.dropped[#top.dropped + 1] = leaf.letter
+  top.has_new_head = true
+end
+
+-- Adds leaves of these places behind the others.
+local function append_leaves(top, places)
+  local from, size = 1, NEW_LEAF * PLACE_BYTES
+  while from <= #places do
+    local to = from + size - 1
+    if #places - to < LEAST_LEAF * PLACE_BYTES then
+      to = #places
+    end
+    put_leaf(top, #leaves_of(top) + 1, string.sub(places, from, to))
+    from = to + 1
+  end
+end
+
+-- How many of these places are before this one.
+local function places_before(places, rank, ref)
+  local low, high = 0, #places / PLACE_BYTES
+  while low < high do
+    local middle = math.floor((low + high) / 2)
+    local other_rank, other_ref = place_at(places, 1 + middle * PLACE_BYTES)
+    if is_before(other_rank, other_ref, rank, ref) then
+      low = middle + 1
+    else
+      high = middle
+    end
+  end
+  return low
+end
+
+-- The leaf that a place belongs to, which of all it is, and how many there are. Nil behind the limit.
+local function find_leaf(top, rank, ref)
+  if not is_before(rank, ref, top.rank, top.ref) then
+    return nil
+  end
+  local leaves = top.leaves
+  local at = leaves and #leaves or #top.letters
+  while at > 1 do
+    local other_rank, other_ref
+    if leaves then
+      other_rank, other_ref = leaves[at].rank, leaves[at].ref
+    else
+      other_rank, other_ref = place_at(top.rest, (at - 1) * PLACE_BYTES + 1)
+    end
+    if not is_before(rank, ref, other_rank, other_ref) then
+      break
+    end
+    at = at - 1
+  end
+  return leaves and leaves[at] or leaf_of(top, string.sub(top.letters, at, at)), at
+end
+
+-- How many places of a leaf are before this one, and whether it is there.
+local function find_place(leaf, one)
+  local before = places_before(leaf.places, one.rank, one.ref)
+  local byte = before * PLACE_BYTES
+  return before, string.sub(leaf.places, byte + 1, byte + PLACE_BYTES) == one.place
+end
+
+-- Notes that the front of a top is to be written anew.
+local function change_front(known, top)
+  if not top.has_new_front then
+    top.has_new_front = true
+    known.work = known.work + WORK_OF_FRONT
+  end
+end
+
+-- Makes two leaves of the places of one or two: \`cut\` bytes for the first.
+local function split_leaf(top, at, places)
+  local cut = math.ceil(#places / PLACE_BYTES / 2) * PLACE_BYTES
+  set_places(leaves_of(top)[at], string.sub(places, 1, cut))
+  put_leaf(top, at + 1, string.sub(places, cut + 1))
+end
+
+local function put_place(known, top, leaf, at, one)
+  local before, is_there = find_place(leaf, one)
+  if is_there then
+    return
+  end
+  local cut = before * PLACE_BYTES
+  set_places(leaf, string.sub(leaf.places, 1, cut) .. one.place .. string.sub(leaf.places, cut + 1))
+  if at == 1 and before < FRONT_PLACES then
+    change_front(known, top)
+  end
+  if #leaf.places <= MOST_LEAF * PLACE_BYTES then
+    return
+  end
+  split_leaf(top, at, leaf.places)
+  local count = #top.leaves
+  if count > MOST_LEAVES then
+    top.rank, top.ref = top.leaves[count].rank, top.leaves[count].ref
+    drop_leaf(top, count)
+  end
+end
+
+-- Makes one leaf of two that are next to each other, or two that are as long.
+local function level_leaves(tops, top, at)
+  local leaves = leaves_of(top)
+  local first = math.min(at, #leaves - 1)
+  if first == 0 then
+    return
+  end
+  read_leaves(tops, { top }, { leaves[first], leaves[first + 1] })
+  local both = leaves[first].places .. leaves[first + 1].places
+  drop_leaf(top, first + 1)
+  if #both <= MOST_LEAF * PLACE_BYTES then
+    set_places(leaves[first], both)
+  else
+    split_leaf(top, first, both)
+  end
+end
+
+-- True when it was there.
+local function take_place(keys, known, top, leaf, at, one)
+  local before, is_there = find_place(leaf, one)
+  if not is_there then
+    return false
+  end
+  local cut = before * PLACE_BYTES
+  set_places(leaf, string.sub(leaf.places, 1, cut) .. string.sub(leaf.places, cut + PLACE_BYTES + 1))
+  if at == 1 and before < FRONT_PLACES then
+    change_front(known, top)
+  end
+  if #leaf.places < (at == 1 and FRONT_PLACES or LEAST_LEAF) * PLACE_BYTES then
+    level_leaves(keys.tops, top, at)
+  end
+  return true
+end
+-- The tops that a call has met, each read once and written once, at its end: \`open\` by their numbers, \`forks\` the first
+-- fork that begins as a prefix does, \`last\` the newest number, \`work\` what the call has done so far (shared/autocomplete/work).
+local function open_tops(last)
+  return { open = {}, forks = {}, last = last, work = 0 }
+end
+
+-- Opens the tops with these numbers.
+local function read_tops(tops, known, ids)
+  local missing, fields = {}, {}
+  for _, id in ipairs(ids) do
+    if not known.open[id] then
+      missing[#missing + 1] = id
+      fields[#fields + 1] = id
+      fields[#fields + 1] = id .. ':'
+    end
+  end
+  if missing[1] then
+    local found = redis.call('HMGET', tops, unpack(fields))
+    for at, id in ipairs(missing) do
+      known.open[id] = parse_top(id, found[at * 2 - 1], found[at * 2])
+    end
+  end
+end
+
+local function get_top(tops, known, id)
+  read_tops(tops, known, { id })
+  return known.open[id]
+end
+
+-- Of these tops those that have a place, or would have it: the top, the leaf, which one it is.
+local function find_leaves(tops, list, one)
+  local found, of_tops, leaves = {}, {}, {}
+  for _, top in ipairs(list) do
+    local leaf, at = find_leaf(top, one.rank, one.ref)
+    if leaf then
+      found[#found + 1] = { top = top, leaf = leaf, at = at }
+      of_tops[#found], leaves[#found] = top, leaf
+    end
+  end
+  read_leaves(tops, of_tops, leaves)
+  return found
+end
+
+-- A new top without places, which no fork has yet.
+local function make_top(known)
+  known.last = known.last + 1
+  local id = exact(known.last)
+  local top = { id = id, rank = math.huge, ref = math.huge, has_front = 0, read = {}, dropped = {} }
+  top.leaves, top.prefixes = {}, {}
+  known.open[id] = top
+  return top
+end
+
+-- Another top with the same places.
+local function copy_top(tops, known, top)
+  local leaves = leaves_of(top)
+  read_leaves(tops, { top }, leaves)
+  local copy = make_top(known)
+  copy.rank, copy.ref = top.rank, top.ref
+  for at, leaf in ipairs(leaves) do
+    put_leaf(copy, at, leaf.places)
+    copy.leaves[at].rank, copy.leaves[at].ref = leaf.rank, leaf.ref
+  end
+  return copy
+end
+
+-- The first fork that begins as this prefix does: prefix and number of its top; or false.
+local function fork_behind(keys, known, prefix)
+  local fork = known.forks[prefix]
+  if fork == nil then
+    local found, id = first_fork(keys.forks, prefix)
+    fork = found and { prefix = found, id = id } or false
+    known.forks[prefix] = fork
+  end
+  return fork
+end
+
+-- Prefixes of a fork of \`least\` bytes and more are answered by its top.
+local function set_least(known, top, prefix, least)
+  prefixes_of(top)[prefix] = least
+  top.has_new_head = true
+  change_front(known, top)
+end
+
+-- Gives a top a fork.
+local function put_fork(keys, known, top, prefix, least)
+  redis.call('ZADD', keys.forks, '0', prefix .. '\\0' .. top.id)
+  set_least(known, top, prefix, least)
+  known.forks = {}
+end
+
+-- Takes a fork from its top, which is given up with the last one. Returns what was the least for it.
+local function take_fork(keys, known, top, prefix)
+  redis.call('ZREM', keys.forks, prefix .. '\\0' .. top.id)
+  local least = prefixes_of(top)[prefix]
+  set_least(known, top, prefix, nil)
+  top.is_gone = not next(top.prefixes)
+  known.forks = {}
+  return least
+end
+
+-- A server keeps few short members as one text, which it looks through from the beginning. One that is longer keeps it from
+-- that while there are forks. Nobody finds it: UTF-8 has no byte 255.
+local LONG_BYTES = 65
+
+local function keep_sorted(forks)
+  redis.call('ZADD', forks, '0', string.rep('\\255', LONG_BYTES))
+end
+
+local function forget_sorted(forks)
+  redis.call('ZREM', forks, string.rep('\\255', LONG_BYTES))
+end
+
+-- Where one of its forks begins all words, these are the last.
+local function give_up_top(keys, known, top)
+  for prefix in pairs(prefixes_of(top)) do
+    if take_fork(keys, known, top, prefix) == 0 then
+      forget_sorted(keys.forks)
+    end
+  end
+end
+
+-- Notes what is to be deleted, and what to be written, of one top.
+local function collect_writes(top, gone, written)
+  for _, letter in ipairs(top.dropped) do
+    gone[#gone + 1] = leaf_field(top, letter)
+  end
+  if top.is_gone then
+    gone[#gone + 1] = top.id
+    gone[#gone + 1] = leaf_field(top, '')
+    for _, leaf in ipairs(leaves_of(top)) do
+      gone[#gone + 1] = leaf_field(top, leaf.letter)
+    end
+    return
+  end
+  if top.has_new_head then
+    local head, rest = pack_top(top)
+    written[#written + 1] = top.id
+    written[#written + 1] = head
+    written[#written + 1] = leaf_field(top, '')
+    written[#written + 1] = rest
+  end
+  for letter, leaf in pairs(top.read) do
+    if leaf.is_new then
+      written[#written + 1] = leaf_field(top, letter)
+      written[#written + 1] = leaf.places
+    end
+  end
+end
+
+-- So many arguments a command.
+local MOST_ARGUMENTS = 1000
+
+-- What is deleted may be written again: letters of leaves are given anew.
+local function write_tops(tops, known)
+  local gone, written = {}, {}
+  for _, top in pairs(known.open) do
+    collect_writes(top, gone, written)
+  end
+  for from = 1, #gone, MOST_ARGUMENTS do
+    redis.call('HDEL', tops, unpack(gone, from, math.min(from + MOST_ARGUMENTS - 1, #gone)))
+  end
+  for from = 1, #written, MOST_ARGUMENTS do
+    redis.call('HSET', tops, unpack(written, from, math.min(from + MOST_ARGUMENTS - 1, #written)))
+  end
+end
+-- Hot prefixes: those that many words begin with. Where their words part is a fork, which has a top (shared/autocomplete/
+-- top): the same words begin with a prefix and with the first fork behind it. What holds after every call:
+--   1. each prefix that more than MOST_COLD words and LEAST_NEW entries begin with begins a fork;
+--   2. the same words begin with a prefix and with the first fork that it begins, if there is one;
+--   3. a top holds exactly the places before its limit of all that match: all of them, and more than LEAST_HOT, or
 --      LEAST_TOP at least.
--- Of a prefix that is not hot all words can be read: an entry has at most 8.
+-- Of a prefix that begins no fork all words can be read: an entry has at most 8.
 -- A prefix is made hot with more entries than this only, so that not every removal ends it again.
 local LEAST_NEW = 24
-local MOST_COLD = 32
 
--- The lists of all hot prefixes of these suffixes, and behind how many bytes each suffix is hot no more.
-local function read_hot(tops, suffixes)
-  local lists, ends = {}, {}
-  for at, suffix in ipairs(suffixes) do
-    local length = 0
-    local known
-    repeat
-      local prefixes = {}
-      for more = 0, math.min(7, #suffix - length) do
-        prefixes[more + 1] = string.sub(suffix, 1, length + more)
-      end
-      local found = redis.call('HMGET', tops, unpack(prefixes))
-      known = 0
-      while found[known + 1] do
-        known = known + 1
-        lists[prefixes[known]] = found[known]
-      end
-      length = length + known
-    until known < #prefixes or length > #suffix
-    ends[at] = length
+-- The forks on the way of a suffix, the shortest first; how long the prefix is that none of them begins with; and the
+-- fork that it begins, which the suffix parts from.
+local function walk_forks(keys, known, suffix)
+  local passed, length = {}, 0
+  while length <= #suffix do
+    local fork = fork_behind(keys, known, string.sub(suffix, 1, length))
+    if not fork then
+      return passed, length, nil
+    end
+    if string.sub(suffix, 1, #fork.prefix) ~= fork.prefix then
+      return passed, length, fork
+    end
+    passed[#passed + 1] = fork
+    length = #fork.prefix + 1
   end
-  return lists, ends
+  return passed, length, nil
+end
+
+-- What two texts begin with alike, up to the end of text.
+local function common_start(one, other)
+  local length = 0
+  repeat
+    length = length + 1
+    local byte = string.byte(other, length)
+  until byte ~= string.byte(one, length) or not byte or byte == 0
+  return string.sub(one, 1, length - 1)
+end
+
+-- All that match a few words, in their order.
+local function pack_places(members)
+  local best = new_best(#members)
+  offer_members(best, members)
+  sort_best(best)
+  local places = {}
+  for at, ref in ipairs(best.refs) do
+    places[at] = pack_place(best.ranks[ref], ref)
+  end
+  return table.concat(places), #places
+end
+
+-- The top of those in this one and of an entry that has come. \`born\`: those that were made for it, by what they were made of.
+local function top_with(keys, known, born, top, one)
+  local with = born[top.id]
+  if not with then
+    with = copy_top(keys.tops, known, top)
+    local leaf, at = find_leaf(with, one.rank, one.ref)
+    if leaf then
+      put_place(known, with, leaf, at, one)
+    end
+    born[top.id], born[with.id] = with, with
+  end
+  return with
+end
+
+-- Makes the prefix a fork where a suffix parts from the words of another one.
+local function make_fork(keys, known, born, suffix, other, one)
+  local top = get_top(keys.tops, known, other.id)
+  local with = top_with(keys, known, born, top, one)
+  local prefix = common_start(other.prefix, suffix)
+  put_fork(keys, known, with, prefix, prefixes_of(top)[other.prefix])
+  set_least(known, top, other.prefix, #prefix + 1)
 end
 
 -- Makes prefixes of a suffix hot, from this length on, where there are too many words.
-local function make_hot(keys, changed, suffix, length)
-  local list, listed = nil, -1
-  for bytes = length, #suffix do
-    local prefix = string.sub(suffix, 1, bytes)
+local function make_hot(keys, known, born, suffix, length)
+  while length <= #suffix do
+    local prefix = string.sub(suffix, 1, length)
     local from, to = from_prefix(prefix), to_prefix(prefix)
-    local count = redis.call('ZLEXCOUNT', keys.words, from, to)
-    if count <= MOST_COLD then
+    if redis.call('ZLEXCOUNT', keys.words, from, to) <= MOST_COLD then
       return
     end
-    -- Often there is but one way on.
-    if count ~= listed then
-      local best = new_best(MOST_TOP)
-      offer_members(best, redis.call('ZRANGEBYLEX', keys.words, from, to, 'LIMIT', '0', MOST_READ))
-      list, listed = pack_top(best, true), count
-    end
-    if top_size(list) <= LEAST_NEW then
+    local members = redis.call('ZRANGEBYLEX', keys.words, from, to, 'LIMIT', '0', MOST_READ)
+    local places, size = pack_places(members)
+    if size <= LEAST_NEW then
       return
     end
-    redis.call('HSET', keys.tops, prefix, list)
-    changed[prefix] = true
+    local top = born[places]
+    if not top then
+      top = make_top(known)
+      append_leaves(top, places)
+      born[places], born[top.id] = top, top
+    end
+    local fork = common_start(members[1], members[#members])
+    if length == 0 then
+      keep_sorted(keys.forks)
+    end
+    put_fork(keys, known, top, fork, length)
+    length = #fork + 1
   end
 end
 
--- Notes that an entry has come, whose words are stored.
-local function enter_hot(keys, changed, suffixes, entry, ref, place)
-  local lists, ends = read_hot(keys.tops, suffixes)
-  for prefix, list in pairs(lists) do
-    local longer, before = with_place(list, entry.rank, ref, place)
-    if longer then
-      redis.call('HSET', keys.tops, prefix, longer)
+-- The forks on the way of suffixes, by their tops: \`ids\` has their numbers.
+local function note_passed(passed_of, passed)
+  for _, fork in ipairs(passed) do
+    local prefixes = passed_of[fork.id]
+    if not prefixes then
+      prefixes = {}
+      passed_of[fork.id] = prefixes
+      passed_of.ids[#passed_of.ids + 1] = fork.id
     end
-    if longer and before < FRONT_PLACES then
-      changed[prefix] = true
-    end
-  end
-  for at, suffix in ipairs(suffixes) do
-    make_hot(keys, changed, suffix, ends[at])
+    prefixes[fork.prefix] = true
   end
 end
--- The front of a hot prefix: what its first entries are answered as, so that the first suggestions cost one plain HGET:
---   the layout, the length of the codec's name, the name, then of each entry the length of its record and the record
--- Each call that changes one of them notes the prefix in \`changed\` and renews the front at its end. A prefix has none where one
--- of its first entries expires, which nobody without a clock can judge, or where they are large: every such prefix of theirs would
--- hold them again.
+
+local function is_all_of(top, prefixes)
+  for prefix in pairs(prefixes_of(top)) do
+    if not prefixes[prefix] then
+      return false
+    end
+  end
+  return true
+end
+
+-- Puts an entry into tops of which all forks match it; where only some do, these get a top of their own.
+local function enter_tops(keys, known, born, passed_of, one)
+  local entered = {}
+  read_tops(keys.tops, known, passed_of.ids)
+  for _, id in ipairs(passed_of.ids) do
+    local top, prefixes = known.open[id], passed_of[id]
+    if born[id] ~= top and is_all_of(top, prefixes) then
+      entered[#entered + 1] = top
+    elseif born[id] ~= top then
+      local with = top_with(keys, known, born, top, one)
+      for prefix in pairs(prefixes) do
+        put_fork(keys, known, with, prefix, take_fork(keys, known, top, prefix))
+      end
+    end
+  end
+  for _, found in ipairs(find_leaves(keys.tops, entered, one)) do
+    put_place(known, found.top, found.leaf, found.at, one)
+  end
+end
+
+-- Notes that an entry has come, whose words are stored. \`one\`: its rank, ref and place.
+local function enter_hot(keys, known, suffixes, one)
+  local born, passed_of = {}, { ids = {} }
+  for _, suffix in ipairs(suffixes) do
+    local passed, length, other = walk_forks(keys, known, suffix)
+    note_passed(passed_of, passed)
+    if other then
+      make_fork(keys, known, born, suffix, other, one)
+    else
+      make_hot(keys, known, born, suffix, length)
+    end
+  end
+  enter_tops(keys, known, born, passed_of, one)
+end
+-- The front of a top: what its first entries are answered as, so that the first suggestions cost one plain HGET. In \`fronts\`,
+-- by the number of the top:
+--   the layout, the length of the codec's name, the name
+--   how many forks; of each the length of the shortest prefix that it answers, its own length, and itself
+--   of each entry its rank; the length of its id, which is empty where it is the text; how many bytes of its text are as in
+--   that of the first one, and how many follow; the length of its payload; then id, what follows of the text, and payload
+-- So it says itself which queries it answers, and a number that is given anew harms nobody. The call that changes it renews it
+-- at its end. There is none where one of the first entries expires, which nobody without a clock can judge, or where they are
+-- large: every top of theirs would hold them again.
 local MOST_FRONT_BYTES = 4096
 
--- Notes that what is stored of an entry has changed, and its place has not.
-local function note_changed(keys, changed, entry, ref)
-  for prefix, list in pairs((read_hot(keys.tops, suffixes_of(entry.marked)))) do
-    if places_before(list, entry.rank, ref) < FRONT_PLACES then
-      changed[prefix] = true
-    end
+-- What a text begins with as the first one does. Often it is what the one before it, \`start\`, began with.
+local function start_of(first, start, text)
+  if start ~= '' and string.sub(text, 1, #start) == start then
+    return start
   end
+  return common_start(first, text)
+end
+
+-- What of records is told in a front.
+local function tell_records(parts, records)
+  local first, start = '', ''
+  for at = 1, #records do
+    local record = records[at]
+    local _, rank, id_bytes, marked_bytes, text_bytes, id_at = struct.unpack('>ddHHH', record)
+    local text_at = id_at + id_bytes + marked_bytes
+    local payload_at = text_at + text_bytes
+    local text = string.sub(record, text_at, payload_at - 1)
+    start = start_of(first, start, text)
+    first = at == 1 and text or first
+    local lengths = { id_bytes, #start, text_bytes - #start, #record - payload_at + 1 }
+    parts[#parts + 1] = struct.pack('>dHHHH', rank, unpack(lengths))
+    parts[#parts + 1] = string.sub(record, id_at, id_at + id_bytes - 1)
+    parts[#parts + 1] = string.sub(record, text_at + #start)
+  end
+end
+
+local function front_head(top, codec)
+  local parts, size = { INDEX_LAYOUT, string.char(#codec), codec, '' }, 0
+  for prefix, least in pairs(prefixes_of(top)) do
+    size = size + 1
+    parts[size + 4] = string.char(least, #prefix) .. prefix
+  end
+  if size > 255 then
+    return nil
+  end
+  parts[4] = string.char(size)
+  return table.concat(parts)
+end
+
+-- Of the first entries, which the first leaf has.
+local function first_fields(tops, top)
+  local first = leaf_of(top, 'A')
+  read_leaves(tops, { top }, { first })
+  local fields = {}
+  for at = 1, FRONT_PLACES do
+    fields[at] = string.sub(first.places, at * PLACE_BYTES - 7, at * PLACE_BYTES)
+  end
+  return fields
 end
 
 -- Nil where there must be none.
-local function make_front(keys, codec, prefix)
-  local list = redis.call('HGET', keys.tops, prefix)
-  if not list or #codec > 255 then
+local function make_front(keys, codec, top)
+  local head = not top.is_gone and #codec < 256 and front_head(top, codec)
+  if not head then
     return nil
   end
-  local fields = {}
-  for at = 1, math.min(FRONT_PLACES, top_size(list)) do
-    local byte = byte_behind(at) - 8
-    fields[at] = string.sub(list, byte, byte + 7)
-  end
-  local parts, bytes = { INDEX_LAYOUT, string.char(#codec), codec }, 0
-  for _, record in ipairs(redis.call('HMGET', keys.entries, unpack(fields))) do
+  local records, bytes = redis.call('HMGET', keys.entries, unpack(first_fields(keys.tops, top))), 0
+  for _, record in ipairs(records) do
     bytes = bytes + #record
     if string.byte(record) > 0 or bytes > MOST_FRONT_BYTES then
       return nil
     end
-    parts[#parts + 1] = struct.pack('>H', #record)
-    parts[#parts + 1] = record
   end
+  local parts = { head }
+  tell_records(parts, records)
   return table.concat(parts)
 end
 
-local function renew_fronts(keys, codec, changed)
-  for prefix in pairs(changed) do
-    local front = make_front(keys, codec, prefix)
-    if front then
-      redis.call('HSET', keys.fronts, prefix, front)
-    else
-      redis.call('HDEL', keys.fronts, prefix)
+-- Nil where there was none, and is none.
+local function renew_front(keys, codec, top)
+  local front = make_front(keys, codec, top) or top.has_front == 1 and ''
+  local has_front = front and front ~= '' and 1 or 0
+  if top.has_front ~= has_front then
+    top.has_front, top.has_new_head = has_front, true
+  end
+  return front
+end
+
+-- So many bytes of fronts a command.
+local MOST_WRITTEN = 16384
+
+local function renew_fronts(keys, known, codec)
+  local written, bytes = {}, 0
+  for id, top in pairs(known.open) do
+    local front = top.has_new_front and renew_front(keys, codec, top)
+    if front == '' then
+      redis.call('HDEL', keys.fronts, id)
+    elseif front then
+      written[#written + 1] = id
+      written[#written + 1] = front
+      bytes = bytes + #front
+    end
+    if bytes > MOST_WRITTEN then
+      redis.call('HSET', keys.fronts, unpack(written))
+      written, bytes = {}, 0
+    end
+  end
+  if written[1] then
+    redis.call('HSET', keys.fronts, unpack(written))
+  end
+end
+
+-- Notes that what is stored of an entry has changed, and its place has not.
+local function note_changed(keys, known, suffixes, one)
+  local passed_of, tops = { ids = {} }, {}
+  for _, suffix in ipairs(suffixes) do
+    note_passed(passed_of, (walk_forks(keys, known, suffix)))
+  end
+  read_tops(keys.tops, known, passed_of.ids)
+  for at, id in ipairs(passed_of.ids) do
+    tops[at] = known.open[id]
+  end
+  for _, found in ipairs(find_leaves(keys.tops, tops, one)) do
+    if found.at == 1 and find_place(found.leaf, one) < FRONT_PLACES then
+      change_front(known, found.top)
     end
   end
 end
--- A list that has lost too many of its places is made anew from those of the prefixes one byte longer, which
--- are right already; where these are not hot, from their words.
+-- A top that has lost too many of its places gets those that follow, from the forks behind one of its own, which are right
+-- already; where there are none, from the words.
+-- So many it has then, at most.
+local MOST_COLLECTED = 160
 
-local function offer_list(best, list)
-  for byte = 2, #list, PLACE_BYTES do
-    offer(best, place_at(list, byte))
-  end
-end
-
--- What one longer prefix has to offer. From \`limit\` on it may be more than what is offered.
-local function offer_child(keys, best, child, limit)
-  local last_rank, last_ref
+-- Offers the places of one longer prefix, and returns the place from which on there may be more.
+local function offer_child(keys, known, best, child)
   if string.byte(child, -1) == 0 then
     -- The same text again and again: these are in the order of their places.
-    local members =
-      redis.call('ZRANGEBYLEX', keys.words, from_prefix(child), to_prefix(child), 'LIMIT', '0', MOST_TOP)
+    local from, to = from_prefix(child), to_prefix(child)
+    local members = redis.call('ZRANGEBYLEX', keys.words, from, to, 'LIMIT', '0', MOST_COLLECTED)
     offer_members(best, members)
-    if #members == MOST_TOP then
-      local last = members[MOST_TOP]
-      last_rank, last_ref = place_at(last, #last - PLACE_BYTES + 1)
+    known.work = known.work + #members
+    if #members == MOST_COLLECTED then
+      local last = members[MOST_COLLECTED]
+      return place_at(last, #last - PLACE_BYTES + 1)
     end
-  else
-    local list = redis.call('HGET', keys.tops, child)
-    if list then
-      offer_list(best, list)
-      if not is_all(list) then
-        last_rank, last_ref = place_at(list, #list - PLACE_BYTES + 1)
-      end
-    else
-      local from, to = from_prefix(child), to_prefix(child)
-      offer_members(best, redis.call('ZRANGEBYLEX', keys.words, from, to, 'LIMIT', '0', MOST_READ))
-    end
+    return math.huge, math.huge
   end
-  if last_rank and is_before(last_rank, last_ref, limit.rank, limit.ref) then
-    limit.rank, limit.ref = last_rank, last_ref
+  local fork = fork_behind(keys, known, child)
+  if not fork then
+    local from, to = from_prefix(child), to_prefix(child)
+    local members = redis.call('ZRANGEBYLEX', keys.words, from, to, 'LIMIT', '0', MOST_READ)
+    offer_members(best, members)
+    known.work = known.work + #members
+    return math.huge, math.huge
   end
+  local top = get_top(keys.tops, known, fork.id)
+  read_leaves(keys.tops, { top }, leaves_of(top))
+  for _, leaf in ipairs(top.leaves) do
+    offer_places(best, leaf.places)
+  end
+  return top.rank, top.ref
 end
 
-local function refill(keys, prefix)
-  local best, limit = new_best(MOST_TOP), { rank = math.huge, ref = math.huge }
+-- All that a prefix has to offer, and the place from which on it may be more.
+local function offer_children(keys, known, prefix)
+  local best, limit = new_best(MOST_COLLECTED), { rank = math.huge, ref = math.huge }
   local from, to = from_prefix(prefix), to_prefix(prefix)
   local found = redis.call('ZRANGEBYLEX', keys.words, from, to, 'LIMIT', '0', '1')
   while found[1] do
     local child = string.sub(found[1], 1, #prefix + 1)
-    offer_child(keys, best, child, limit)
+    local rank, ref = offer_child(keys, known, best, child)
+    if is_before(rank, ref, limit.rank, limit.ref) then
+      limit.rank, limit.ref = rank, ref
+    end
     from = '[' .. prefix .. string.char(string.byte(child, -1) + 1)
     found = redis.call('ZRANGEBYLEX', keys.words, from, to, 'LIMIT', '0', '1')
   end
-  local list = pack_top(best, limit.rank == math.huge)
-  if limit.rank < math.huge then
-    local right = places_before(list, limit.rank, limit.ref)
-    list = string.sub(list, 1, byte_behind(right + 1) - 1)
+  sort_best(best)
+  if best.cut and is_before(best.rank, best.ref, limit.rank, limit.ref) then
+    limit.rank, limit.ref = best.rank, best.ref
   end
-  redis.call('HSET', keys.tops, prefix, list)
+  return best, limit
 end
 
--- Notes that an entry has gone, whose words are gone already.
-local function leave_hot(keys, changed, suffixes, entry, ref, place)
-  local lists = read_hot(keys.tops, suffixes)
-  local prefixes = {}
-  for prefix in pairs(lists) do
-    prefixes[#prefixes + 1] = prefix
-  end
-  table.sort(prefixes, function(one, other)
-    return #one > #other
-  end)
-  for _, prefix in ipairs(prefixes) do
-    local shorter, before = without_place(lists[prefix], entry.rank, ref, place)
-    if shorter and is_all(shorter) and top_size(shorter) <= LEAST_HOT then
-      redis.call('HDEL', keys.tops, prefix)
-      changed[prefix] = true
-    elseif shorter and not is_all(shorter) and top_size(shorter) < LEAST_TOP then
-      refill(keys, prefix)
-    elseif shorter then
-      redis.call('HSET', keys.tops, prefix, shorter)
+local function longest_prefix(top)
+  local longest = ''
+  for prefix in pairs(prefixes_of(top)) do
+    if #prefix > #longest then
+      longest = prefix
     end
-    if shorter and before < FRONT_PLACES then
-      changed[prefix] = true
+  end
+  return longest
+end
+
+-- The places before its limit stay as they are.
+local function refill(keys, known, top, prefix)
+  local best, limit = offer_children(keys, known, prefix)
+  local places = {}
+  for _, ref in ipairs(best.refs) do
+    local rank = best.ranks[ref]
+    if not is_before(rank, ref, top.rank, top.ref) and is_before(rank, ref, limit.rank, limit.ref) then
+      places[#places + 1] = pack_place(rank, ref)
+    end
+  end
+  local leaves = leaves_of(top)
+  local last = leaves[#leaves].places
+  drop_leaf(top, #leaves)
+  append_leaves(top, last .. table.concat(places))
+  top.rank, top.ref = limit.rank, limit.ref
+end
+
+-- The longest first: what stands behind a fork of theirs is right then.
+local function refill_all(keys, known, short)
+  for _, one in ipairs(short) do
+    one.prefix = longest_prefix(one.top)
+  end
+  table.sort(short, function(one, other)
+    return #one.prefix > #other.prefix
+  end)
+  for _, one in ipairs(short) do
+    if not one.top.is_gone then
+      refill(keys, known, one.top, one.prefix)
     end
   end
 end
+-- What the words of an entry leave behind that goes.
+
+-- Whether words begin with this prefix.
+local function begins_words(words, prefix)
+  local found = redis.call('ZRANGEBYLEX', words, from_prefix(prefix), to_prefix(prefix), 'LIMIT', '0', '1')
+  return found[1] ~= nil
+end
+
+-- Where words part no more at a fork, it moves to where they do, or makes way for the fork that is there.
+local function mend_fork(keys, known, suffix, fork)
+  local top, prefix = get_top(keys.tops, known, fork.id), fork.prefix
+  local way = #prefix < #suffix and string.sub(suffix, 1, #prefix + 1) or prefix .. '\\0'
+  if not prefixes_of(top)[prefix] or begins_words(keys.words, way) then
+    return
+  end
+  local from, to = from_prefix(prefix), to_prefix(prefix)
+  local first = redis.call('ZRANGEBYLEX', keys.words, from, to, 'LIMIT', '0', '1')[1]
+  local last = redis.call('ZREVRANGEBYLEX', keys.words, to, from, 'LIMIT', '0', '1')[1]
+  local longer = common_start(first, last)
+  if longer == prefix then
+    return
+  end
+  local behind = fork_behind(keys, known, string.sub(longer, 1, #prefix + 1))
+  if behind then
+    set_least(known, get_top(keys.tops, known, behind.id), behind.prefix, prefixes_of(top)[prefix])
+  else
+    put_fork(keys, known, top, longer, prefixes_of(top)[prefix])
+  end
+  take_fork(keys, known, top, prefix)
+end
+
+-- Takes an entry out of a top. True when that is too short then. No leaf is counted where there are enough of them.
+local function leave_top(keys, known, found, one)
+  local top = found.top
+  if not take_place(keys, known, top, found.leaf, found.at, one) then
+    return false
+  end
+  local is_whole = top.rank == math.huge
+  local least = is_whole and LEAST_HOT or LEAST_TOP - 1
+  local count = top.leaves and #top.leaves or #top.letters
+  if count * LEAST_LEAF > least then
+    return false
+  end
+  local leaves = leaves_of(top)
+  read_leaves(keys.tops, { top }, leaves)
+  local is_short = count_places(leaves) <= least
+  if is_short and is_whole then
+    give_up_top(keys, known, top)
+  end
+  return is_short and not is_whole
+end
+
+-- Notes that an entry has gone, whose words are gone already. \`one\`: its rank, ref and place.
+local function leave_hot(keys, known, suffixes, one)
+  local passed_of, last = { ids = {} }, {}
+  for at, suffix in ipairs(suffixes) do
+    local passed = walk_forks(keys, known, suffix)
+    note_passed(passed_of, passed)
+    last[at] = passed[#passed] or false
+  end
+  local left, short = {}, {}
+  read_tops(keys.tops, known, passed_of.ids)
+  for at, id in ipairs(passed_of.ids) do
+    left[at] = known.open[id]
+  end
+  for _, found in ipairs(find_leaves(keys.tops, left, one)) do
+    if leave_top(keys, known, found, one) then
+      short[#short + 1] = { top = found.top }
+    end
+  end
+  for at, suffix in ipairs(suffixes) do
+    if last[at] then
+      mend_fork(keys, known, suffix, last[at])
+    end
+  end
+  refill_all(keys, known, short)
+end
+-- What tops know of an entry.
+local function to_one(rank, ref)
+  return { rank = rank, ref = ref, place = pack_place(rank, ref) }
+end
+
 -- Takes an entry's words out of the index.
-local function leave_words(keys, changed, entry, ref)
-  local suffixes, place = suffixes_of(entry.marked), pack_place(entry.rank, ref)
-  redis.call('ZREM', keys.words, unpack(members_of(suffixes, place)))
-  leave_hot(keys, changed, suffixes, entry, ref, place)
+local function leave_words(keys, known, entry, ref)
+  local suffixes, one = suffixes_of(entry.marked), to_one(entry.rank, ref)
+  known.work = known.work + work_of(suffixes, '')
+  redis.call('ZREM', keys.words, unpack(members_of(suffixes, one.place)))
+  leave_hot(keys, known, suffixes, one)
 end
 
 -- Removes an entry by its field in \`entries\`.
-local function remove_entry(keys, changed, field, record)
+local function remove_entry(keys, known, field, record)
   local entry = parse_record(record)
   redis.call('HDEL', keys.entries, field)
   redis.call('HDEL', keys.ids, entry.id)
   redis.call('ZREM', keys.expiry, field)
-  leave_words(keys, changed, entry, (struct.unpack('>d', field)))
+  leave_words(keys, known, entry, (struct.unpack('>d', field)))
 end
 
--- Removes up to \`most\` entries that have expired. True when there may be more.
-local function reap(keys, changed, now_ms, most)
+-- Removes up to \`most\` entries that have expired, one at least, and no other one than that where the call has done enough.
+-- True when there may be more.
+local function reap(keys, known, now_ms, most)
   local due = redis.call('ZRANGEBYSCORE', keys.expiry, '-inf', exact(now_ms), 'LIMIT', '0', most)
   for _, field in ipairs(due) do
     local record = redis.call('HGET', keys.entries, field)
-    remove_entry(keys, changed, field, record)
+    remove_entry(keys, known, field, record)
+    if known.work > MOST_WORK then
+      return true
+    end
   end
   return #due == most
 end
+-- Notes what an index is, and the newest numbers, where they have changed.
+local function note_index(meta, index, codec, before, last_top)
+  if index.is_new then
+    redis.call('HSET', meta, 'layout', INDEX_LAYOUT, 'codec', codec)
+  end
+  if index.last ~= before then
+    redis.call('HSET', meta, 'last', exact(index.last))
+  end
+  if last_top ~= index.last_top then
+    redis.call('HSET', meta, 'tops', exact(last_top))
+  end
+end
+
+-- Stores the words of an entry.
+local function enter_words(keys, known, suffixes, one)
+  local added = {}
+  for _, member in ipairs(members_of(suffixes, one.place)) do
+    added[#added + 1] = '0'
+    added[#added + 1] = member
+  end
+  redis.call('ZADD', keys.words, unpack(added))
+  enter_hot(keys, known, suffixes, one)
+end
+
+-- Notes when an entry expires.
+local function note_expiry(keys, field, before, entry)
+  if entry.expires_at_ms > 0 then
+    redis.call('ZADD', keys.expiry, exact(entry.expires_at_ms), field)
+  elseif before and before.expires_at_ms > 0 then
+    redis.call('ZREM', keys.expiry, field)
+  end
+end
+
 -- Stores an entry, new or in the place of the one with its id. True when that had not expired.
-local function enter_entry(keys, changed, index, entry, now_ms)
+local function enter_entry(keys, known, index, entry, now_ms)
   local field = redis.call('HGET', keys.ids, entry.id)
   local ref, before, stored
   if field then
@@ -589,28 +1282,21 @@ local function enter_entry(keys, changed, index, entry, now_ms)
     redis.call('HSET', keys.ids, entry.id, field)
   end
   local record = pack_record(entry)
-  redis.call('HSET', keys.entries, field, record)
+  if record ~= stored then
+    redis.call('HSET', keys.entries, field, record)
+  end
   local is_moved = not before or before.marked ~= entry.marked or before.rank ~= entry.rank
   if before and is_moved then
-    leave_words(keys, changed, before, ref)
+    leave_words(keys, known, before, ref)
   end
+  local suffixes, one = suffixes_of(entry.marked), to_one(entry.rank, ref)
+  known.work = known.work + work_of(suffixes, record)
   if is_moved then
-    local suffixes, place = suffixes_of(entry.marked), pack_place(entry.rank, ref)
-    local added = {}
-    for _, member in ipairs(members_of(suffixes, place)) do
-      added[#added + 1] = '0'
-      added[#added + 1] = member
-    end
-    redis.call('ZADD', keys.words, unpack(added))
-    enter_hot(keys, changed, suffixes, entry, ref, place)
+    enter_words(keys, known, suffixes, one)
   elseif record ~= stored then
-    note_changed(keys, changed, entry, ref)
+    note_changed(keys, known, suffixes, one)
   end
-  if entry.expires_at_ms > 0 then
-    redis.call('ZADD', keys.expiry, exact(entry.expires_at_ms), field)
-  elseif before and before.expires_at_ms > 0 then
-    redis.call('ZREM', keys.expiry, field)
-  end
+  note_expiry(keys, field, before, entry)
   return before and not has_expired(before.expires_at_ms, now_ms)
 end
 
@@ -626,20 +1312,21 @@ if superseded then
   return redis.error_reply('INVALID call: a later one has taken its slot')
 end
 if remembered then
-  local new, replaced = string.match(remembered, '^(%d+) (%d+)$')
-  return { 'added', tonumber(new), tonumber(replaced) }
+  local new, replaced, taken = string.match(remembered, '^(%d+) (%d+) (%d+)$')
+  return { 'added', tonumber(new), tonumber(replaced), tonumber(taken) }
 end
 local now_ms = math.floor(clock_us() / 1000)
 local keys = {
   entries = KEYS[2],
   ids = KEYS[3],
   words = KEYS[4],
-  tops = KEYS[5],
+  tops = tops,
   expiry = KEYS[6],
   fronts = KEYS[7],
+  forks = KEYS[8],
 }
-local changed = {}
-local new, replaced = 0, 0
+local known, before = open_tops(index.last_top), index.last
+local new, replaced, taken = 0, 0, 0
 for at = added_at, #added, 6 do
   local expire_ms = tonumber(added[at + 4])
   local entry = {
@@ -650,39 +1337,48 @@ for at = added_at, #added, 6 do
     expires_at_ms = expire_ms > 0 and now_ms + expire_ms or 0,
     payload = added[at + 5],
   }
-  if enter_entry(keys, changed, index, entry, now_ms) then
+  if enter_entry(keys, known, index, entry, now_ms) then
     replaced = replaced + 1
   else
     new = new + 1
   end
+  taken = taken + 1
+  if known.work > MOST_WORK then
+    break
+  end
 end
-redis.call('HSET', meta, 'layout', INDEX_LAYOUT, 'codec', codec, 'last', exact(index.last))
-reap(keys, changed, now_ms, 20)
-renew_fronts(keys, index.codec, changed)
-remember_answer(meta, caller, call, now_ms, new .. ' ' .. replaced)
-return { 'added', new, replaced }
+note_index(meta, index, codec, before, known.last)
+reap(keys, known, now_ms, 20)
+renew_fronts(keys, known, index.codec)
+write_tops(tops, known)
+remember_answer(meta, caller, call, now_ms, new .. ' ' .. replaced .. ' ' .. taken)
+return { 'added', new, replaced, taken }
 `,
   },
-  parts: ['meta', 'entries', 'ids', 'words', 'tops', 'expiry', 'fronts'],
+  parts: ['meta', 'entries', 'ids', 'words', 'tops', 'expiry', 'fronts', 'forks'],
   lines: [
     [1, 'lua/autocomplete/add.lua', 1],
-    [22, 'lua/shared/exact.lua', 1],
-    [32, 'lua/shared/clock.lua', 1],
-    [38, 'lua/shared/calls.lua', 1],
-    [42, 'lua/shared/calls.lua', 6],
-    [84, 'lua/shared/autocomplete/index.lua', 1],
-    [97, 'lua/shared/autocomplete/place.lua', 1],
-    [121, 'lua/shared/autocomplete/record.lua', 1],
-    [150, 'lua/shared/autocomplete/suffixes.lua', 1],
-    [177, 'lua/shared/autocomplete/best.lua', 1],
-    [226, 'lua/shared/autocomplete/tops.lua', 1],
-    [302, 'lua/shared/autocomplete/ranges.lua', 1],
-    [313, 'lua/shared/autocomplete/hot.lua', 1],
-    [388, 'lua/shared/autocomplete/fronts.lua', 1],
-    [437, 'lua/shared/autocomplete/refill.lua', 1],
-    [518, 'lua/shared/autocomplete/leave.lua', 1],
-    [543, 'lua/shared/autocomplete/enter.lua', 1],
-    [582, 'lua/autocomplete/add.lua', 37],
+    [24, 'lua/shared/exact.lua', 1],
+    [34, 'lua/shared/clock.lua', 1],
+    [40, 'lua/shared/calls.lua', 1],
+    [44, 'lua/shared/calls.lua', 6],
+    [86, 'lua/shared/autocomplete/index.lua', 1],
+    [101, 'lua/shared/autocomplete/place.lua', 1],
+    [125, 'lua/shared/autocomplete/record.lua', 1],
+    [154, 'lua/shared/autocomplete/suffixes.lua', 1],
+    [181, 'lua/shared/autocomplete/work.lua', 1],
+    [197, 'lua/shared/autocomplete/best.lua', 1],
+    [253, 'lua/shared/autocomplete/ranges.lua', 1],
+    [266, 'lua/shared/autocomplete/forks.lua', 1],
+    [278, 'lua/shared/autocomplete/top.lua', 1],
+    [542, 'lua/shared/autocomplete/tops.lua', 1],
+    [708, 'lua/shared/autocomplete/hot.lua', 1],
+    [865, 'lua/shared/autocomplete/fronts.lua', 1],
+    [994, 'lua/shared/autocomplete/refill.lua', 1],
+    [1091, 'lua/shared/autocomplete/cool.lua', 1],
+    [1168, 'lua/shared/autocomplete/leave.lua', 1],
+    [1203, 'lua/shared/autocomplete/enter.lua', 1],
+    [1268, 'lua/autocomplete/add.lua', 43],
   ],
   encode(args) {
     const encoded = new Array<Argument>(3 + args.added.length * 6)
@@ -708,6 +1404,7 @@ return { 'added', new, replaced }
           status: 'added',
           added: asInteger(parts[1]),
           replaced: asInteger(parts[2]),
+          taken: asInteger(parts[3]),
         }
       default:
         return unexpected('the answer added', parts[0])
@@ -729,7 +1426,7 @@ export type ClearAnswer =
 export const clear: Operation<ClearArguments, ClearAnswer> = {
   script: {
     name: 'autocomplete/clear',
-    sha1: '918e04d30cb48fca331d3a02311c9ecd24f81d86',
+    sha1: 'f34a1238049173f016ced0456766546a1f35d758',
     reads: false,
     bytes: false,
     source: `--[[
@@ -742,14 +1439,18 @@ local meta = KEYS[1] -- hash: the state of the index, and the last call of every
 local entries = KEYS[2] -- hash: number of an entry -> all that is stored of it
 local ids = KEYS[3] -- hash: id of an entry -> its number
 local words = KEYS[4] -- sorted set: folded text from a word start on, a zero byte, and the entry's place; no scores
-local tops = KEYS[5] -- hash: prefix that many words begin with -> places of its first entries
+local tops = KEYS[5] -- hash: number of a top -> its head, and of each of its leaves -> places of first entries
 local expiry = KEYS[6] -- sorted set: number of an entry -> when it expires, in ms
-local fronts = KEYS[7] -- hash: prefix that many words begin with -> what its first entries are answered as
+local fronts = KEYS[7] -- hash: number of a top -> what its first entries are answered as
+local forks = KEYS[8] -- sorted set: prefix of many words up to where they part, zero byte, number of its top
 
-return { 'cleared', redis.call('UNLINK', entries, ids, words, tops, expiry, fronts, meta) > 0 and 1 or 0 }
+return {
+  'cleared',
+  redis.call('UNLINK', entries, ids, words, tops, expiry, fronts, forks, meta) > 0 and 1 or 0,
+}
 `,
   },
-  parts: ['meta', 'entries', 'ids', 'words', 'tops', 'expiry', 'fronts'],
+  parts: ['meta', 'entries', 'ids', 'words', 'tops', 'expiry', 'fronts', 'forks'],
   lines: [
     [1, 'lua/autocomplete/clear.lua', 1],
   ],
@@ -782,7 +1483,7 @@ export interface FindArguments {
 }
 
 export type FindAnswer =
-  | { readonly status: 'found'; readonly short: boolean; readonly exact: number; readonly records: Buffer[] }
+  | { readonly status: 'found'; readonly short: boolean; readonly exact: number; readonly front: string; readonly records: Buffer[] }
 
 function readRecordsOfFindFound(part: Reply | undefined): (Buffer)[] {
   const flat = asList(part)
@@ -794,28 +1495,30 @@ function readRecordsOfFindFound(part: Reply | undefined): (Buffer)[] {
 }
 
 /**
- * As `suggest`, but tells the records as they are stored, which takes server and client half the time: see shared/autocomplete/record. The first `exact` match as they are, those behind them with one edit.
+ * As `suggest`, but tells the records as they are stored, which takes server and client half the time: see shared/autocomplete/record. The first `exact` match as they are, those behind them with one edit. `front`: the field of `fronts` that tells the first ten for as long as it names the query; empty where there is none.
  *
  * Cost: as `suggest`.
  */
 export const find: Operation<FindArguments, FindAnswer> = {
   script: {
     name: 'autocomplete/find',
-    sha1: '45dc0a4911f087a87e110e6b0ab0e5ff8f441875',
+    sha1: '4393bfffd262167c349cc40258d91d0aab7290c3',
     reads: true,
     bytes: true,
     source: `--[[
 As \`suggest\`, but tells the records as they are stored, which takes server and client half the time: see
-shared/autocomplete/record. The first \`exact\` match as they are, those behind them with one edit.
+shared/autocomplete/record. The first \`exact\` match as they are, those behind them with one edit. \`front\`: the field of
+\`fronts\` that tells the first ten for as long as it names the query; empty where there is none.
 
-@returns found  short:flag exact:integer records:[record:bytes]
+@returns found  short:flag exact:integer front:text records:[record:bytes]
 @cost    as \`suggest\`
 @reads
 ]]
 local meta = KEYS[1] -- hash: the state of the index, and the last call of every slot
 local entries = KEYS[2] -- hash: number of an entry -> all that is stored of it
 -- KEYS[3] words: sorted set: folded text from a word start on, a zero byte, and the entry's place; no scores
--- KEYS[4] tops: hash: prefix that many words begin with -> places of its first entries
+-- KEYS[4] tops: hash: number of a top -> its head, and of each of its leaves -> places of first entries
+-- KEYS[5] forks: sorted set: prefix of many words up to where they part, zero byte, number of its top
 local codec = ARGV[1] -- text: name of the codec that made the payloads
 local query = ARGV[2] -- text: the folded query; empty: all match
 local limit = tonumber(ARGV[3] or 10) -- integer: how many are wanted, up to 100
@@ -845,9 +1548,9 @@ end
 -- What of a suffix, and of a query, counts; it may end within a character.
 local MOST_BYTES = 64
 
--- The state of an index: its layout, the codec of the payloads, and the number of the newest entry. Those
--- of callers are beside them (shared/calls).
-local INDEX_LAYOUT = '1'
+-- The state of an index: its layout, the codec of the payloads, and the numbers of the newest entry and the newest top.
+-- Those of callers are beside them (shared/calls).
+local INDEX_LAYOUT = '2'
 
 -- The entries that match a prefix, as fields of \`entries\` in the order of their places: the first \`most\`, or
 -- all. The second value is true where there are more.
@@ -890,27 +1593,59 @@ local function first_of_members(members, most)
   return refs, more
 end
 
+-- The third value is the field of \`fronts\` that tells the first, where there is one.
 local function match_exactly(keys, prefix, most)
-  local list = redis.call('HGET', keys.tops, prefix)
-  if list then
-    local fields = new_list()
-    -- It is sorted already: \`a\` or \`p\`, then rank and field of each.
-    local size = (#list - 1) / 16
-    local sub = string.sub
-    for at = 1, math.min(most, size) do
-      local byte = at * 16 - 6
-      fields[at] = sub(list, byte, byte + 7)
+  local from, to = '[' .. prefix, '(' .. prefix .. '\\255'
+  local fork = redis.call('ZRANGEBYLEX', keys.forks, from, to, 'LIMIT', '0', '1')[1]
+  if fork then
+-- The number of the top that a fork names (shared/autocomplete/forks).
+local function id_of_fork(fork)
+  return string.sub(fork, string.find(fork, '\\0', 1, true) + 1)
+end
+
+-- The first \`most\` places of a top, as fields of \`entries\`: its leaves have them in their order, rank and field of each
+-- (shared/autocomplete/top). The second value is true where there are more, the third where it has a front.
+local function match_top(tops, id, most)
+  local fields, size, sub = new_list(), 0, string.sub
+  local field = id .. ':'
+  local head, first = unpack(redis.call('HMGET', tops, id, field .. 'A'))
+  local has_front, read, last = string.byte(head, 17) == 1, 18, #head
+  local leaves = { first }
+  while true do
+    for at = 1, #leaves do
+      local places = leaves[at]
+      for byte = 9, #places, 16 do
+        if size == most then
+          return fields, true, has_front
+        end
+        size = size + 1
+        fields[size] = sub(places, byte, byte + 7)
+      end
     end
-    return fields, most < size or sub(list, 1, 1) ~= 'a'
+    if read == last then
+      return fields, struct.unpack('>d', head) < math.huge, has_front
+    elseif size == most then
+      return fields, true, has_front
+    end
+    -- None has fewer than 8.
+    local names, to = {}, math.min(last, read + math.ceil((most - size) / 8))
+    for at = read + 1, to do
+      names[at - read] = field .. sub(head, at, at)
+    end
+    read, leaves = to, redis.call('HMGET', tops, unpack(names))
+  end
+end
+    local id = id_of_fork(fork)
+    local fields, more, has_front = match_top(keys.tops, id, most)
+    return fields, more, has_front and id or ''
   end
   -- There never are more words (shared/autocomplete/hot); UTF-8 has no byte 255.
-  local members =
-    redis.call('ZRANGEBYLEX', keys.words, '[' .. prefix, '(' .. prefix .. '\\255', 'LIMIT', '0', '1000')
+  local members = redis.call('ZRANGEBYLEX', keys.words, from, to, 'LIMIT', '0', '1000')
   local fields, more = first_of_members(members, most)
   for at = 1, #fields do
     fields[at] = struct.pack('>d', fields[at])
   end
-  return fields, more
+  return fields, more, ''
 end
 -- Collects the records of the first entries that match, as they are stored, until there are \`limit\` of them.
 
@@ -938,18 +1673,18 @@ local function collect(entries, fields, found, limit, others)
   end
 end
 
--- Returns the records, the fields of all that match, as far as they were looked at, and whether expired entries
--- hide some.
+-- Returns the records, the fields of all that match, as far as they were looked at, whether expired entries
+-- hide some, and the field of \`fronts\` that tells the first ten, or an empty text.
 local function search(keys, prefix, limit)
   local found = new_list()
-  local fields, more = match_exactly(keys, prefix, limit)
+  local fields, more, front = match_exactly(keys, prefix, limit)
   collect(keys.entries, fields, found, limit)
   if more and #found < limit then
     fields, more = match_exactly(keys, prefix, 200)
     found = new_list()
     collect(keys.entries, fields, found, limit)
   end
-  return found, fields, more and #found < limit
+  return found, fields, more and #found < limit, front
 end
 
 local layout, stored_codec = unpack(redis.call('HMGET', meta, 'layout', 'codec'))
@@ -959,9 +1694,9 @@ end
 if stored_codec and stored_codec ~= codec then
   return redis.error_reply('CODEC ' .. stored_codec)
 end
-local keys = { entries = entries, words = KEYS[3], tops = KEYS[4] }
+local keys = { entries = entries, words = KEYS[3], tops = KEYS[4], forks = KEYS[5] }
 local prefix = string.sub(query, 1, MOST_BYTES)
-local found, fields, is_short = search(keys, prefix, limit)
+local found, fields, is_short, front = search(keys, prefix, limit)
 local exact = #found
 if fuzzy and not is_short and exact < limit then
 -- Collects places in any order and keeps the first of them, each entry once.
@@ -1013,33 +1748,17 @@ local function offer_members(best, members)
     offer(best, place_at(member, #member - PLACE_BYTES + 1))
   end
 end
--- The first places among all entries that match a prefix, packed one behind the other in their order. Before
--- them stands \`all\` where these are all that match, or \`part\`.
-local ALL, PART = 'a', 'p'
--- A list never holds more.
-local MOST_TOP = 200
--- One that is only a part never holds fewer, so that so many can be suggested.
-local LEAST_TOP = 100
--- One that is all is given up with so few.
-local LEAST_HOT = 16
--- So many of its entries are in the front of a prefix (shared/autocomplete/fronts).
-local FRONT_PLACES = 10
 
-local function is_all(list)
-  return string.sub(list, 1, 1) == ALL
+-- Offers places that are packed one behind the other.
+local function offer_places(best, places)
+  for byte = 1, #places, PLACE_BYTES do
+    offer(best, place_at(places, byte))
+  end
 end
-
-local function top_size(list)
-  return (#list - 1) / PLACE_BYTES
-end
-
--- The first byte of the place behind so many others.
-local function byte_behind(places)
-  return 2 + places * PLACE_BYTES
-end
-
--- More words of a prefix are never read where it has no list, and it never has as many (shared/autocomplete/hot).
+-- More words of a prefix are never read where it begins no fork, and it never has as many (shared/autocomplete/hot).
 local MOST_READ = 1000
+-- Those of so many words are not looked for among the forks.
+local MOST_COLD = 32
 
 -- All members with a prefix lie between these; UTF-8 has no byte 255.
 local function from_prefix(prefix)
@@ -1048,6 +1767,18 @@ end
 
 local function to_prefix(prefix)
   return '(' .. prefix .. '\\255'
+end
+-- Forks: the prefixes behind which words part, wherever many words begin with them (shared/autocomplete/hot). Whoever
+-- begins as a fork does, and no shorter one, begins all its words: \`forks\` is a sorted set without scores, of
+--   <prefix>\\0<number of its top>
+-- and the first of it that begins as a query does is the fork whose words match the query.
+local function first_fork(forks, prefix)
+  local found = redis.call('ZRANGEBYLEX', forks, '[' .. prefix, '(' .. prefix .. '\\255', 'LIMIT', '0', '1')
+  if not found[1] then
+    return nil
+  end
+  local cut = string.find(found[1], '\\0', 1, true)
+  return string.sub(found[1], 1, cut - 1), string.sub(found[1], cut + 1)
 end
 local function fields_of_best(best)
   sort_best(best)
@@ -1058,19 +1789,32 @@ local function fields_of_best(best)
   return fields, best.cut
 end
 
--- Offers the first entries that match a prefix, at least as many as are collected.
+-- Offers the places of a top.
+local function offer_top(best, tops, id)
+  local head = redis.call('HGET', tops, id)
+  local names = {}
+  for at = 18, #head do
+    names[at - 17] = id .. ':' .. string.sub(head, at, at)
+  end
+  for _, leaf in ipairs(redis.call('HMGET', tops, unpack(names))) do
+    offer_places(best, leaf)
+  end
+  best.cut = best.cut or struct.unpack('>d', head) < math.huge
+end
+
+-- Offers the first entries that match a prefix, at least as many as are collected. Most of those that somebody may have meant
+-- are of few words, or of none.
 local function offer_matches(best, keys, prefix)
-  local list = redis.call('HGET', keys.tops, prefix)
-  if not list then
-    local from, to = from_prefix(prefix), to_prefix(prefix)
-    offer_members(best, redis.call('ZRANGEBYLEX', keys.words, from, to, 'LIMIT', '0', MOST_READ))
-    return
+  local from, to = from_prefix(prefix), to_prefix(prefix)
+  local members = redis.call('ZRANGEBYLEX', keys.words, from, to, 'LIMIT', '0', MOST_COLD + 1)
+  if #members > MOST_COLD then
+    local fork, id = first_fork(keys.forks, prefix)
+    if fork then
+      return offer_top(best, keys.tops, id)
+    end
+    members = redis.call('ZRANGEBYLEX', keys.words, from, to, 'LIMIT', '0', MOST_READ)
   end
-  local offered = math.min(best.most, top_size(list))
-  for places = 0, offered - 1 do
-    offer(best, place_at(list, byte_behind(places)))
-  end
-  best.cut = best.cut or offered < top_size(list) or not is_all(list)
+  offer_members(best, members)
 end
 -- Prefixes that are one edit away from a query and that some word begins with: a character left out, put in,
 -- replaced, or two neighbours swapped.
@@ -1079,6 +1823,8 @@ end
 local MOST_TRIED = 64
 -- A shorter query is taken as it is, and so is what follows so many characters.
 local LEAST_CHARACTERS, MOST_CHARACTERS = 3, 24
+-- So many entries are collected.
+local MOST_NEAR = 200
 
 local function characters_of(query)
   local characters = {}
@@ -1129,8 +1875,8 @@ local function nearby_prefixes(words, characters)
 end
 
 -- As match_exactly, for what is one edit away from the query.
-local function match_nearby(keys, query, most)
-  local best = new_best(most)
+local function match_nearby(keys, query)
+  local best = new_best(MOST_NEAR)
   local characters = characters_of(query)
   if #characters < LEAST_CHARACTERS then
     return {}, false
@@ -1148,30 +1894,32 @@ end
   for _, field in ipairs(fields) do
     others[field] = true
   end
-  local nearby, more = match_nearby(keys, prefix, MOST_TOP)
+  local nearby, more = match_nearby(keys, prefix)
   collect(entries, nearby, found, limit, others)
   is_short = more and #found < limit
 end
-return { 'found', is_short and 1 or 0, exact, found }
+return { 'found', is_short and 1 or 0, exact, front, found }
 `,
   },
-  parts: ['meta', 'entries', 'words', 'tops'],
+  parts: ['meta', 'entries', 'words', 'tops', 'forks'],
   lines: [
     [1, 'lua/autocomplete/find.lua', 1],
-    [18, 'lua/shared/clock.lua', 1],
-    [24, 'lua/shared/autocomplete/place.lua', 1],
-    [30, 'lua/shared/autocomplete/place.lua', 16],
-    [39, 'lua/shared/autocomplete/suffixes.lua', 1],
-    [42, 'lua/shared/autocomplete/index.lua', 1],
-    [46, 'lua/shared/autocomplete/match.lua', 1],
-    [109, 'lua/shared/autocomplete/search.lua', 1],
-    [148, 'lua/autocomplete/find.lua', 24],
-    [161, 'lua/shared/autocomplete/best.lua', 1],
-    [210, 'lua/shared/autocomplete/tops.lua', 1],
-    [235, 'lua/shared/autocomplete/ranges.lua', 1],
-    [246, 'lua/shared/autocomplete/offer-matches.lua', 1],
-    [269, 'lua/shared/autocomplete/nearby.lua', 1],
-    [341, 'lua/autocomplete/find.lua', 42],
+    [20, 'lua/shared/clock.lua', 1],
+    [26, 'lua/shared/autocomplete/place.lua', 1],
+    [32, 'lua/shared/autocomplete/place.lua', 16],
+    [41, 'lua/shared/autocomplete/suffixes.lua', 1],
+    [44, 'lua/shared/autocomplete/index.lua', 1],
+    [48, 'lua/shared/autocomplete/match.lua', 1],
+    [94, 'lua/shared/autocomplete/read-top.lua', 1],
+    [131, 'lua/shared/autocomplete/match.lua', 48],
+    [143, 'lua/shared/autocomplete/search.lua', 1],
+    [182, 'lua/autocomplete/find.lua', 26],
+    [195, 'lua/shared/autocomplete/best.lua', 1],
+    [251, 'lua/shared/autocomplete/ranges.lua', 1],
+    [264, 'lua/shared/autocomplete/forks.lua', 1],
+    [276, 'lua/shared/autocomplete/offer-matches.lua', 1],
+    [312, 'lua/shared/autocomplete/nearby.lua', 1],
+    [386, 'lua/autocomplete/find.lua', 44],
   ],
   encode(args) {
     return withoutDefaults([
@@ -1189,7 +1937,8 @@ return { 'found', is_short and 1 or 0, exact, found }
           status: 'found',
           short: asFlag(parts[1]),
           exact: asInteger(parts[2]),
-          records: readRecordsOfFindFound(parts[3]),
+          front: asText(parts[3]),
+          records: readRecordsOfFindFound(parts[4]),
         }
       default:
         return unexpected('the answer found', parts[0])
@@ -1211,7 +1960,7 @@ export type InspectAnswer =
 export const inspect: Operation<InspectArguments, InspectAnswer> = {
   script: {
     name: 'autocomplete/inspect',
-    sha1: '2f1b43f93bc4111330494411f14ef9183a366cbd',
+    sha1: '6e18f21780a6124075cde3ce640cded14b0e6a6f',
     reads: true,
     bytes: false,
     source: `--[[
@@ -1224,7 +1973,7 @@ A picture of an index for people. \`entries\` counts those that have expired and
 local meta = KEYS[1] -- hash: the state of the index, and the last call of every slot
 local entries = KEYS[2] -- hash: number of an entry -> all that is stored of it
 local words = KEYS[3] -- sorted set: folded text from a word start on, a zero byte, and the entry's place; no scores
-local tops = KEYS[4] -- hash: prefix that many words begin with -> places of its first entries
+local forks = KEYS[4] -- sorted set: prefix of many words up to where they part, zero byte, number of its top
 local expiry = KEYS[5] -- sorted set: number of an entry -> when it expires, in ms
 
 -- A whole number as text with all its digits. Lua itself writes 14 digits, and not every server passes
@@ -1243,17 +1992,19 @@ local function clock_us()
   local time = redis.call('TIME')
   return time[1] * 1000000 + time[2]
 end
--- The state of an index: its layout, the codec of the payloads, and the number of the newest entry. Those
--- of callers are beside them (shared/calls).
-local INDEX_LAYOUT = '1'
+-- The state of an index: its layout, the codec of the payloads, and the numbers of the newest entry and the newest top.
+-- Those of callers are beside them (shared/calls).
+local INDEX_LAYOUT = '2'
 
 local function open_index(meta, codec, caller)
-  local stored = redis.call('HMGET', meta, 'layout', 'codec', 'last', caller)
+  local stored = redis.call('HMGET', meta, 'layout', 'codec', 'last', 'tops', caller)
   return {
+    is_new = not stored[1],
     layout = stored[1] or INDEX_LAYOUT,
     codec = stored[2] or codec,
     last = tonumber(stored[3] or 0),
-    record = stored[4],
+    last_top = tonumber(stored[4] or 0),
+    record = stored[5],
   }
 end
 
@@ -1267,19 +2018,19 @@ return {
   index.codec,
   redis.call('HLEN', entries),
   redis.call('ZCARD', words),
-  redis.call('HLEN', tops),
+  redis.call('ZLEXCOUNT', forks, '-', '(\\255'),
   redis.call('ZCARD', expiry),
   redis.call('ZCOUNT', expiry, '-inf', exact(now_ms)),
 }
 `,
   },
-  parts: ['meta', 'entries', 'words', 'tops', 'expiry'],
+  parts: ['meta', 'entries', 'words', 'forks', 'expiry'],
   lines: [
     [1, 'lua/autocomplete/inspect.lua', 1],
     [14, 'lua/shared/exact.lua', 1],
     [24, 'lua/shared/clock.lua', 1],
     [30, 'lua/shared/autocomplete/index.lua', 1],
-    [43, 'lua/autocomplete/inspect.lua', 17],
+    [45, 'lua/autocomplete/inspect.lua', 17],
   ],
   encode() {
     return []
@@ -1317,7 +2068,7 @@ export type ReapAnswer =
 export const reap: Operation<ReapArguments, ReapAnswer> = {
   script: {
     name: 'autocomplete/reap',
-    sha1: '4c90500a3d55a4e1985c47e60b65a884ab65f86d',
+    sha1: '9a3dfadfc369c4ec103d4d87739c63a295c27498',
     reads: false,
     bytes: false,
     source: `--[[
@@ -1331,9 +2082,10 @@ local meta = KEYS[1] -- hash: the state of the index, and the last call of every
 -- KEYS[2] entries: hash: number of an entry -> all that is stored of it
 -- KEYS[3] ids: hash: id of an entry -> its number
 -- KEYS[4] words: sorted set: folded text from a word start on, a zero byte, and the entry's place; no scores
--- KEYS[5] tops: hash: prefix that many words begin with -> places of its first entries
+local tops = KEYS[5] -- hash: number of a top -> its head, and of each of its leaves -> places of first entries
 -- KEYS[6] expiry: sorted set: number of an entry -> when it expires, in ms
--- KEYS[7] fronts: hash: prefix that many words begin with -> what its first entries are answered as
+-- KEYS[7] fronts: hash: number of a top -> what its first entries are answered as
+-- KEYS[8] forks: sorted set: prefix of many words up to where they part, zero byte, number of its top
 
 -- A whole number as text with all its digits. Lua itself writes 14 digits, and not every server passes
 -- more to a command; microseconds have 16. Writing a large double takes twice as long as writing its halves
@@ -1351,17 +2103,19 @@ local function clock_us()
   local time = redis.call('TIME')
   return time[1] * 1000000 + time[2]
 end
--- The state of an index: its layout, the codec of the payloads, and the number of the newest entry. Those
--- of callers are beside them (shared/calls).
-local INDEX_LAYOUT = '1'
+-- The state of an index: its layout, the codec of the payloads, and the numbers of the newest entry and the newest top.
+-- Those of callers are beside them (shared/calls).
+local INDEX_LAYOUT = '2'
 
 local function open_index(meta, codec, caller)
-  local stored = redis.call('HMGET', meta, 'layout', 'codec', 'last', caller)
+  local stored = redis.call('HMGET', meta, 'layout', 'codec', 'last', 'tops', caller)
   return {
+    is_new = not stored[1],
     layout = stored[1] or INDEX_LAYOUT,
     codec = stored[2] or codec,
     last = tonumber(stored[3] or 0),
-    record = stored[4],
+    last_top = tonumber(stored[4] or 0),
+    record = stored[5],
   }
 end
 -- The place of an entry in the order of suggestions: the greater the score the sooner, then the older. It is
@@ -1426,6 +2180,22 @@ local function members_of(suffixes, place)
   end
   return members
 end
+-- What a call has to do, in units of about a microsecond: for each word of an entry, for each of the bytes that count of it, and
+-- for what is stored. A call that has done more than MOST_WORK begins no other entry, so that it ends within some milliseconds.
+-- Callers hand in no more than this (src/autocomplete/entry); what entries leave that are replaced only the script knows.
+local MOST_WORK = 6000
+local WORK_OF_WORD = 30
+local WORK_OF_FRONT = 30
+-- So many bytes that are stored are a unit.
+local BYTES_OF_WORK = 128
+
+local function work_of(suffixes, record)
+  local work = math.ceil(#record / BYTES_OF_WORK)
+  for _, suffix in ipairs(suffixes) do
+    work = work + WORK_OF_WORD + #suffix
+  end
+  return work
+end
 -- Collects places in any order and keeps the first of them, each entry once.
 -- Numbers are compared, not packed places: the order of strings depends on the server's locale.
 local function new_best(most)
@@ -1475,69 +2245,17 @@ local function offer_members(best, members)
     offer(best, place_at(member, #member - PLACE_BYTES + 1))
   end
 end
--- The first places among all entries that match a prefix, packed one behind the other in their order. Before
--- them stands \`all\` where these are all that match, or \`part\`.
-local ALL, PART = 'a', 'p'
--- A list never holds more.
-local MOST_TOP = 200
--- One that is only a part never holds fewer, so that so many can be suggested.
-local LEAST_TOP = 100
--- One that is all is given up with so few.
-local LEAST_HOT = 16
--- So many of its entries are in the front of a prefix (shared/autocomplete/fronts).
-local FRONT_PLACES = 10
 
-local function is_all(list)
-  return string.sub(list, 1, 1) == ALL
-end
-
-local function top_size(list)
-  return (#list - 1) / PLACE_BYTES
-end
-
--- The first byte of the place behind so many others.
-local function byte_behind(places)
-  return 2 + places * PLACE_BYTES
-end
-
--- How many places are before this one.
-local function places_before(list, rank, ref)
-  local low, high = 0, top_size(list)
-  while low < high do
-    local middle = math.floor((low + high) / 2)
-    local other_rank, other_ref = place_at(list, byte_behind(middle))
-    if is_before(other_rank, other_ref, rank, ref) then
-      low = middle + 1
-    else
-      high = middle
-    end
+-- Offers places that are packed one behind the other.
+local function offer_places(best, places)
+  for byte = 1, #places, PLACE_BYTES do
+    offer(best, place_at(places, byte))
   end
-  return low
 end
-
-local function has_place_behind(list, places, place)
-  return string.sub(list, byte_behind(places), byte_behind(places + 1) - 1) == place
-end
-
--- The list without this place, or nil where nothing changes; and how many are before it.
-local function without_place(list, rank, ref, place)
-  local before = places_before(list, rank, ref)
-  if not has_place_behind(list, before, place) then
-    return nil
-  end
-  return string.sub(list, 1, byte_behind(before) - 1) .. string.sub(list, byte_behind(before + 1)), before
-end
-
-local function pack_top(best, whole)
-  sort_best(best)
-  local places = {}
-  for at, ref in ipairs(best.refs) do
-    places[at] = pack_place(best.ranks[ref], ref)
-  end
-  return (whole and not best.cut and ALL or PART) .. table.concat(places)
-end
--- More words of a prefix are never read where it has no list, and it never has as many (shared/autocomplete/hot).
+-- More words of a prefix are never read where it begins no fork, and it never has as many (shared/autocomplete/hot).
 local MOST_READ = 1000
+-- Those of so many words are not looked for among the forks.
+local MOST_COLD = 32
 
 -- All members with a prefix lie between these; UTF-8 has no byte 255.
 local function from_prefix(prefix)
@@ -1547,184 +2265,770 @@ end
 local function to_prefix(prefix)
   return '(' .. prefix .. '\\255'
 end
--- Hot prefixes: those that many words begin with. Each has a list of its first places in \`tops\` (shared/
--- autocomplete/tops), so that nobody has to read all that match. What holds after every call:
---   1. each prefix that more than MOST_COLD words and LEAST_NEW entries begin with is hot, the empty one too;
---   2. what begins a hot prefix is hot;
---   3. a list holds exactly the first places of all that match: all of them, and more than LEAST_HOT, or
---      LEAST_TOP at least.
--- Of a prefix that is not hot all words can be read: an entry has at most 8.
--- A prefix is made hot with more entries than this only, so that not every removal ends it again.
-local LEAST_NEW = 24
-local MOST_COLD = 32
-
--- The lists of all hot prefixes of these suffixes, and behind how many bytes each suffix is hot no more.
-local function read_hot(tops, suffixes)
-  local lists, ends = {}, {}
-  for at, suffix in ipairs(suffixes) do
-    local length = 0
-    local known
-    repeat
-      local prefixes = {}
-      for more = 0, math.min(7, #suffix - length) do
-        prefixes[more + 1] = string.sub(suffix, 1, length + more)
-      end
-      local found = redis.call('HMGET', tops, unpack(prefixes))
-      known = 0
-      while found[known + 1] do
-        known = known + 1
-        lists[prefixes[known]] = found[known]
-      end
-      length = length + known
-    until known < #prefixes or length > #suffix
-    ends[at] = length
-  end
-  return lists, ends
-end
-
--- The front of a hot prefix: what its first entries are answered as, so that the first suggestions cost one plain HGET:
---   the layout, the length of the codec's name, the name, then of each entry the length of its record and the record
--- Each call that changes one of them notes the prefix in \`changed\` and renews the front at its end. A prefix has none where one
--- of its first entries expires, which nobody without a clock can judge, or where they are large: every such prefix of theirs would
--- hold them again.
-local MOST_FRONT_BYTES = 4096
-
--- Nil where there must be none.
-local function make_front(keys, codec, prefix)
-  local list = redis.call('HGET', keys.tops, prefix)
-  if not list or #codec > 255 then
+-- Forks: the prefixes behind which words part, wherever many words begin with them (shared/autocomplete/hot). Whoever
+-- begins as a fork does, and no shorter one, begins all its words: \`forks\` is a sorted set without scores, of
+--   <prefix>\\0<number of its top>
+-- and the first of it that begins as a query does is the fork whose words match the query.
+local function first_fork(forks, prefix)
+  local found = redis.call('ZRANGEBYLEX', forks, '[' .. prefix, '(' .. prefix .. '\\255', 'LIMIT', '0', '1')
+  if not found[1] then
     return nil
   end
-  local fields = {}
-  for at = 1, math.min(FRONT_PLACES, top_size(list)) do
-    local byte = byte_behind(at) - 8
-    fields[at] = string.sub(list, byte, byte + 7)
+  local cut = string.find(found[1], '\\0', 1, true)
+  return string.sub(found[1], 1, cut - 1), string.sub(found[1], cut + 1)
+end
+-- A top: the places of all entries that match a prefix, as far as they are before its \`limit\`. It belongs to every fork
+-- that the same entries match: titles that share their first eight words have eight such forks and one top. In \`tops\`:
+--   <number>           the head: the limit, whether there is a front, and the letters of its leaves
+--   <number>:          the rest of it: of each leaf a place that none of its places is before; then of each fork the length
+--                      of the shortest prefix that the same words begin with, its own length, and itself
+--   <number>:<letter>  a leaf: places in their order
+-- So an entry that comes or goes changes one leaf of each top. The first leaf has the letter A, and what a front needs.
+-- Whoever asks reads no rest, and of that only what is needed is taken apart: \`leaves\` and \`prefixes\` are made when they are
+-- to change.
+local MOST_LEAF = 18
+-- None has fewer but the only one.
+local LEAST_LEAF = 8
+-- They are made with so many.
+local NEW_LEAF = 11
+local MOST_LEAVES = 16
+-- With fewer a top that has a limit is filled up again, so that so many can be suggested.
+local LEAST_TOP = 100
+-- One without a limit is given up with so few.
+local LEAST_HOT = 16
+-- So many entries are in a front (shared/autocomplete/fronts).
+local FRONT_PLACES = 10
+local TOP_HEAD_BYTES = 17
+
+local function parse_top(id, head, rest)
+  local top = { id = id, rest = rest, read = {}, dropped = {} }
+  top.rank, top.ref, top.has_front = struct.unpack('>ddB', head)
+  top.letters = string.sub(head, TOP_HEAD_BYTES + 1)
+  return top
+end
+
+local function leaf_field(top, letter)
+  return top.id .. ':' .. letter
+end
+
+-- The leaf with this letter, perhaps without its places.
+local function leaf_of(top, letter)
+  local leaf = top.read[letter]
+  if not leaf then
+    leaf = { letter = letter }
+    top.read[letter] = leaf
   end
-  local parts, bytes = { INDEX_LAYOUT, string.char(#codec), codec }, 0
-  for _, record in ipairs(redis.call('HMGET', keys.entries, unpack(fields))) do
+  return leaf
+end
+
+local function leaves_of(top)
+  if not top.leaves then
+    top.leaves = {}
+    for at = 1, #top.letters do
+      local leaf = leaf_of(top, string.sub(top.letters, at, at))
+      leaf.rank, leaf.ref = place_at(top.rest, (at - 1) * PLACE_BYTES + 1)
+      top.leaves[at] = leaf
+    end
+  end
+  return top.leaves
+end
+
+local function prefixes_of(top)
+  if not top.prefixes then
+    top.prefixes = {}
+    local at = #top.letters * PLACE_BYTES + 1
+    while at <= #top.rest do
+      local least, bytes = string.byte(top.rest, at, at + 1)
+      top.prefixes[string.sub(top.rest, at + 2, at + 1 + bytes)] = least
+      at = at + 2 + bytes
+    end
+  end
+  return top.prefixes
+end
+
+-- Head and rest.
+local function pack_top(top)
+  local head, rest = { struct.pack('>ddB', top.rank, top.ref, top.has_front) }, {}
+  for at, leaf in ipairs(leaves_of(top)) do
+    head[at + 1] = leaf.letter
+    rest[at] = pack_place(leaf.rank, leaf.ref)
+  end
+  for prefix, least in pairs(prefixes_of(top)) do
+    rest[#rest + 1] = string.char(least, #prefix) .. prefix
+  end
+  return table.concat(head), table.concat(rest)
+end
+
+-- Reads leaves: of these tops those in the same places.
+local function read_leaves(tops, of_tops, leaves)
+  local fields, missing = {}, {}
+  for at, leaf in ipairs(leaves) do
+    if not leaf.places then
+      fields[#fields + 1] = leaf_field(of_tops[at] or of_tops[1], leaf.letter)
+      missing[#missing + 1] = leaf
+    end
+  end
+  if fields[1] then
+    local stored = redis.call('HMGET', tops, unpack(fields))
+    for at, leaf in ipairs(missing) do
+      leaf.places = stored[at]
+    end
+  end
+end
+
+-- Of leaves that are read.
+local function count_places(leaves)
+  local bytes = 0
+  for _, leaf in ipairs(leaves) do
+    bytes = bytes + #leaf.places
+  end
+  return bytes / PLACE_BYTES
+end
+
+local function set_places(leaf, places)
+  leaf.places, leaf.is_new = places, true
+end
+
+-- Puts a leaf of these places into a top. None of them is before what stands before it.
+local function put_leaf(top, at, places)
+  local leaves, taken, letter = leaves_of(top), {}, 65
+  for _, leaf in ipairs(leaves) do
+    taken[leaf.letter] = true
+  end
+  while taken[string.char(letter)] do
+    letter = letter + 1
+  end
+  local leaf = leaf_of(top, string.char(letter))
+  set_places(leaf, places)
+  leaf.rank, leaf.ref = 0, 0
+  if at > 1 then
+    leaf.rank, leaf.ref = place_at(places, 1)
+  end
+  table.insert(leaves, at, leaf)
+  top.has_new_head = true
+end
+
+local function drop_leaf(top, at)
+  local leaf = table.remove(leaves_of(top), at)
+  top.read[leaf.letter] = nil
+  top.dropped[#top.dropped + 1] = leaf.letter
+  top.has_new_head = true
+end
+
+-- Adds leaves of these places behind the others.
+local function append_leaves(top, places)
+  local from, size = 1, NEW_LEAF * PLACE_BYTES
+  while from <= #places do
+    local to = from + size - 1
+    if #places - to < LEAST_LEAF * PLACE_BYTES then
+      to = #places
+    end
+    put_leaf(top, #leaves_of(top) + 1, string.sub(places, from, to))
+    from = to + 1
+  end
+end
+
+-- How many of these places are before this one.
+local function places_before(places, rank, ref)
+  local low, high = 0, #places / PLACE_BYTES
+  while low < high do
+    local middle = math.floor((low + high) / 2)
+    local other_rank, other_ref = place_at(places, 1 + middle * PLACE_BYTES)
+    if is_before(other_rank, other_ref, rank, ref) then
+      low = middle + 1
+    else
+      high = middle
+    end
+  end
+  return low
+end
+
+-- The leaf that a place belongs to, which of all it is, and how many there are. Nil behind the limit.
+local function find_leaf(top, rank, ref)
+  if not is_before(rank, ref, top.rank, top.ref) then
+    return nil
+  end
+  local leaves = top.leaves
+  local at = leaves and #leaves or #top.letters
+  while at > 1 do
+    local other_rank, other_ref
+    if leaves then
+      other_rank, other_ref = leaves[at].rank, leaves[at].ref
+    else
+      other_rank, other_ref = place_at(top.rest, (at - 1) * PLACE_BYTES + 1)
+    end
+    if not is_before(rank, ref, other_rank, other_ref) then
+      break
+    end
+    at = at - 1
+  end
+  return leaves and leaves[at] or leaf_of(top, string.sub(top.letters, at, at)), at
+end
+
+-- How many places of a leaf are before this one, and whether it is there.
+local function find_place(leaf, one)
+  local before = places_before(leaf.places, one.rank, one.ref)
+  local byte = before * PLACE_BYTES
+  return before, string.sub(leaf.places, byte + 1, byte + PLACE_BYTES) == one.place
+end
+
+-- Notes that the front of a top is to be written anew.
+local function change_front(known, top)
+  if not top.has_new_front then
+    top.has_new_front = true
+    known.work = known.work + WORK_OF_FRONT
+  end
+end
+
+-- Makes two leaves of the places of one or two: \`cut\` bytes for the first.
+local function split_leaf(top, at, places)
+  local cut = math.ceil(#places / PLACE_BYTES / 2) * PLACE_BYTES
+  set_places(leaves_of(top)[at], string.sub(places, 1, cut))
+  put_leaf(top, at + 1, string.sub(places, cut + 1))
+end
+
+-- Makes one leaf of two that are next to each other, or two that are as long.
+local function level_leaves(tops, top, at)
+  local leaves = leaves_of(top)
+  local first = math.min(at, #leaves - 1)
+  if first == 0 then
+    return
+  end
+  read_leaves(tops, { top }, { leaves[first], leaves[first + 1] })
+  local both = leaves[first].places .. leaves[first + 1].places
+  drop_leaf(top, first + 1)
+  if #both <= MOST_LEAF * PLACE_BYTES then
+    set_places(leaves[first], both)
+  else
+    split_leaf(top, first, both)
+  end
+end
+
+-- True when it was there.
+local function take_place(keys, known, top, leaf, at, one)
+  local before, is_there = find_place(leaf, one)
+  if not is_there then
+    return false
+  end
+  local cut = before * PLACE_BYTES
+  set_places(leaf, string.sub(leaf.places, 1, cut) .. string.sub(leaf.places, cut + PLACE_BYTES + 1))
+  if at == 1 and before < FRONT_PLACES then
+    change_front(known, top)
+  end
+  if #leaf.places < (at == 1 and FRONT_PLACES or LEAST_LEAF) * PLACE_BYTES then
+    level_leaves(keys.tops, top, at)
+  end
+  return true
+end
+-- The tops that a call has met, each read once and written once, at its end: \`open\` by their numbers, \`forks\` the first
+-- fork that begins as a prefix does, \`last\` the newest number, \`work\` what the call has done so far (shared/autocomplete/work).
+local function open_tops(last)
+  return { open = {}, forks = {}, last = last, work = 0 }
+end
+
+-- Opens the tops with these numbers.
+local function read_tops(tops, known, ids)
+  local missing, fields = {}, {}
+  for _, id in ipairs(ids) do
+    if not known.open[id] then
+      missing[#missing + 1] = id
+      fields[#fields + 1] = id
+      fields[#fields + 1] = id .. ':'
+    end
+  end
+  if missing[1] then
+    local found = redis.call('HMGET', tops, unpack(fields))
+    for at, id in ipairs(missing) do
+      known.open[id] = parse_top(id, found[at * 2 - 1], found[at * 2])
+    end
+  end
+end
+
+local function get_top(tops, known, id)
+  read_tops(tops, known, { id })
+  return known.open[id]
+end
+
+-- Of these tops those that have a place, or would have it: the top, the leaf, which one it is.
+local function find_leaves(tops, list, one)
+  local found, of_tops, leaves = {}, {}, {}
+  for _, top in ipairs(list) do
+    local leaf, at = find_leaf(top, one.rank, one.ref)
+    if leaf then
+      found[#found + 1] = { top = top, leaf = leaf, at = at }
+      of_tops[#found], leaves[#found] = top, leaf
+    end
+  end
+  read_leaves(tops, of_tops, leaves)
+  return found
+end
+
+-- The first fork that begins as this prefix does: prefix and number of its top; or false.
+local function fork_behind(keys, known, prefix)
+  local fork = known.forks[prefix]
+  if fork == nil then
+    local found, id = first_fork(keys.forks, prefix)
+    fork = found and { prefix = found, id = id } or false
+    known.forks[prefix] = fork
+  end
+  return fork
+end
+
+-- Prefixes of a fork of \`least\` bytes and more are answered by its top.
+local function set_least(known, top, prefix, least)
+  prefixes_of(top)[prefix] = least
+  top.has_new_head = true
+  change_front(known, top)
+end
+
+-- Gives a top a fork.
+local function put_fork(keys, known, top, prefix, least)
+  redis.call('ZADD', keys.forks, '0', prefix .. '\\0' .. top.id)
+  set_least(known, top, prefix, least)
+  known.forks = {}
+end
+
+-- Takes a fork from its top, which is given up with the last one. Returns what was the least for it.
+local function take_fork(keys, known, top, prefix)
+  redis.call('ZREM', keys.forks, prefix .. '\\0' .. top.id)
+  local least = prefixes_of(top)[prefix]
+  set_least(known, top, prefix, nil)
+  top.is_gone = not next(top.prefixes)
+  known.forks = {}
+  return least
+end
+
+-- A server keeps few short members as one text, which it looks through from the beginning. One that is longer keeps it from
+-- that while there are forks. Nobody finds it: UTF-8 has no byte 255.
+local LONG_BYTES = 65
+
+local function forget_sorted(forks)
+  redis.call('ZREM', forks, string.rep('\\255', LONG_BYTES))
+end
+
+-- Where one of its forks begins all words, these are the last.
+local function give_up_top(keys, known, top)
+  for prefix in pairs(prefixes_of(top)) do
+    if take_fork(keys, known, top, prefix) == 0 then
+      forget_sorted(keys.forks)
+    end
+  end
+end
+
+-- Notes what is to be deleted, and what to be written, of one top.
+local function collect_writes(top, gone, written)
+  for _, letter in ipairs(top.dropped) do
+    gone[#gone + 1] = leaf_field(top, letter)
+  end
+  if top.is_gone then
+    gone[#gone + 1] = top.id
+    gone[#gone + 1] = leaf_field(top, '')
+    for _, leaf in ipairs(leaves_of(top)) do
+      gone[#gone + 1] = leaf_field(top, leaf.letter)
+    end
+    return
+  end
+  if top.has_new_head then
+    local head, rest = pack_top(top)
+    written[#written + 1] = top.id
+    written[#written + 1] = head
+    written[#written + 1] = leaf_field(top, '')
+    written[#written + 1] = rest
+  end
+  for letter, leaf in pairs(top.read) do
+    if leaf.is_new then
+      written[#written + 1] = leaf_field(top, letter)
+      written[#written + 1] = leaf.places
+    end
+  end
+end
+
+-- So many arguments a command.
+local MOST_ARGUMENTS = 1000
+
+-- What is deleted may be written again: letters of leaves are given anew.
+local function write_tops(tops, known)
+  local gone, written = {}, {}
+  for _, top in pairs(known.open) do
+    collect_writes(top, gone, written)
+  end
+  for from = 1, #gone, MOST_ARGUMENTS do
+    redis.call('HDEL', tops, unpack(gone, from, math.min(from + MOST_ARGUMENTS - 1, #gone)))
+  end
+  for from = 1, #written, MOST_ARGUMENTS do
+    redis.call('HSET', tops, unpack(written, from, math.min(from + MOST_ARGUMENTS - 1, #written)))
+  end
+end
+-- Hot prefixes: those that many words begin with. Where their words part is a fork, which has a top (shared/autocomplete/
+-- top): the same words begin with a prefix and with the first fork behind it. What holds after every call:
+--   1. each prefix that more than MOST_COLD words and LEAST_NEW entries begin with begins a fork;
+--   2. the same words begin with a prefix and with the first fork that it begins, if there is one;
+--   3. a top holds exactly the places before its limit of all that match: all of them, and more than LEAST_HOT, or
+--      LEAST_TOP at least.
+-- Of a prefix that begins no fork all words can be read: an entry has at most 8.
+-- A prefix is made hot with more entries than this only, so that not every removal ends it again.
+local LEAST_NEW = 24
+
+-- The forks on the way of a suffix, the shortest first; how long the prefix is that none of them begins with; and the
+-- fork that it begins, which the suffix parts from.
+local function walk_forks(keys, known, suffix)
+  local passed, length = {}, 0
+  while length <= #suffix do
+    local fork = fork_behind(keys, known, string.sub(suffix, 1, length))
+    if not fork then
+      return passed, length, nil
+    end
+    if string.sub(suffix, 1, #fork.prefix) ~= fork.prefix then
+      return passed, length, fork
+    end
+    passed[#passed + 1] = fork
+    length = #fork.prefix + 1
+  end
+  return passed, length, nil
+end
+
+-- What two texts begin with alike, up to the end of text.
+local function common_start(one, other)
+  local length = 0
+  repeat
+    length = length + 1
+    local byte = string.byte(other, length)
+  until byte ~= string.byte(one, length) or not byte or byte == 0
+  return string.sub(one, 1, length - 1)
+end
+
+-- The forks on the way of suffixes, by their tops: \`ids\` has their numbers.
+local function note_passed(passed_of, passed)
+  for _, fork in ipairs(passed) do
+    local prefixes = passed_of[fork.id]
+    if not prefixes then
+      prefixes = {}
+      passed_of[fork.id] = prefixes
+      passed_of.ids[#passed_of.ids + 1] = fork.id
+    end
+    prefixes[fork.prefix] = true
+  end
+end
+
+-- The front of a top: what its first entries are answered as, so that the first suggestions cost one plain HGET. In \`fronts\`,
+-- by the number of the top:
+--   the layout, the length of the codec's name, the name
+--   how many forks; of each the length of the shortest prefix that it answers, its own length, and itself
+--   of each entry its rank; the length of its id, which is empty where it is the text; how many bytes of its text are as in
+--   that of the first one, and how many follow; the length of its payload; then id, what follows of the text, and payload
+-- So it says itself which queries it answers, and a number that is given anew harms nobody. The call that changes it renews it
+-- at its end. There is none where one of the first entries expires, which nobody without a clock can judge, or where they are
+-- large: every top of theirs would hold them again.
+local MOST_FRONT_BYTES = 4096
+
+-- What a text begins with as the first one does. Often it is what the one before it, \`start\`, began with.
+local function start_of(first, start, text)
+  if start ~= '' and string.sub(text, 1, #start) == start then
+    return start
+  end
+  return common_start(first, text)
+end
+
+-- What of records is told in a front.
+local function tell_records(parts, records)
+  local first, start = '', ''
+  for at = 1, #records do
+    local record = records[at]
+    local _, rank, id_bytes, marked_bytes, text_bytes, id_at = struct.unpack('>ddHHH', record)
+    local text_at = id_at + id_bytes + marked_bytes
+    local payload_at = text_at + text_bytes
+    local text = string.sub(record, text_at, payload_at - 1)
+    start = start_of(first, start, text)
+    first = at == 1 and text or first
+    local lengths = { id_bytes, #start, text_bytes - #start, #record - payload_at + 1 }
+    parts[#parts + 1] = struct.pack('>dHHHH', rank, unpack(lengths))
+    parts[#parts + 1] = string.sub(record, id_at, id_at + id_bytes - 1)
+    parts[#parts + 1] = string.sub(record, text_at + #start)
+  end
+end
+
+local function front_head(top, codec)
+  local parts, size = { INDEX_LAYOUT, string.char(#codec), codec, '' }, 0
+  for prefix, least in pairs(prefixes_of(top)) do
+    size = size + 1
+    parts[size + 4] = string.char(least, #prefix) .. prefix
+  end
+  if size > 255 then
+    return nil
+  end
+  parts[4] = string.char(size)
+  return table.concat(parts)
+end
+
+-- Of the first entries, which the first leaf has.
+local function first_fields(tops, top)
+  local first = leaf_of(top, 'A')
+  read_leaves(tops, { top }, { first })
+  local fields = {}
+  for at = 1, FRONT_PLACES do
+    fields[at] = string.sub(first.places, at * PLACE_BYTES - 7, at * PLACE_BYTES)
+  end
+  return fields
+end
+
+-- Nil where there must be none.
+local function make_front(keys, codec, top)
+  local head = not top.is_gone and #codec < 256 and front_head(top, codec)
+  if not head then
+    return nil
+  end
+  local records, bytes = redis.call('HMGET', keys.entries, unpack(first_fields(keys.tops, top))), 0
+  for _, record in ipairs(records) do
     bytes = bytes + #record
     if string.byte(record) > 0 or bytes > MOST_FRONT_BYTES then
       return nil
     end
-    parts[#parts + 1] = struct.pack('>H', #record)
-    parts[#parts + 1] = record
   end
+  local parts = { head }
+  tell_records(parts, records)
   return table.concat(parts)
 end
 
-local function renew_fronts(keys, codec, changed)
-  for prefix in pairs(changed) do
-    local front = make_front(keys, codec, prefix)
-    if front then
-      redis.call('HSET', keys.fronts, prefix, front)
-    else
-      redis.call('HDEL', keys.fronts, prefix)
+-- Nil where there was none, and is none.
+local function renew_front(keys, codec, top)
+  local front = make_front(keys, codec, top) or top.has_front == 1 and ''
+  local has_front = front and front ~= '' and 1 or 0
+  if top.has_front ~= has_front then
+    top.has_front, top.has_new_head = has_front, true
+  end
+  return front
+end
+
+-- So many bytes of fronts a command.
+local MOST_WRITTEN = 16384
+
+local function renew_fronts(keys, known, codec)
+  local written, bytes = {}, 0
+  for id, top in pairs(known.open) do
+    local front = top.has_new_front and renew_front(keys, codec, top)
+    if front == '' then
+      redis.call('HDEL', keys.fronts, id)
+    elseif front then
+      written[#written + 1] = id
+      written[#written + 1] = front
+      bytes = bytes + #front
+    end
+    if bytes > MOST_WRITTEN then
+      redis.call('HSET', keys.fronts, unpack(written))
+      written, bytes = {}, 0
     end
   end
-end
--- A list that has lost too many of its places is made anew from those of the prefixes one byte longer, which
--- are right already; where these are not hot, from their words.
-
-local function offer_list(best, list)
-  for byte = 2, #list, PLACE_BYTES do
-    offer(best, place_at(list, byte))
+  if written[1] then
+    redis.call('HSET', keys.fronts, unpack(written))
   end
 end
 
--- What one longer prefix has to offer. From \`limit\` on it may be more than what is offered.
-local function offer_child(keys, best, child, limit)
-  local last_rank, last_ref
+-- A top that has lost too many of its places gets those that follow, from the forks behind one of its own, which are right
+-- already; where there are none, from the words.
+-- So many it has then, at most.
+local MOST_COLLECTED = 160
+
+-- Offers the places of one longer prefix, and returns the place from which on there may be more.
+local function offer_child(keys, known, best, child)
   if string.byte(child, -1) == 0 then
     -- The same text again and again: these are in the order of their places.
-    local members =
-      redis.call('ZRANGEBYLEX', keys.words, from_prefix(child), to_prefix(child), 'LIMIT', '0', MOST_TOP)
+    local from, to = from_prefix(child), to_prefix(child)
+    local members = redis.call('ZRANGEBYLEX', keys.words, from, to, 'LIMIT', '0', MOST_COLLECTED)
     offer_members(best, members)
-    if #members == MOST_TOP then
-      local last = members[MOST_TOP]
-      last_rank, last_ref = place_at(last, #last - PLACE_BYTES + 1)
+    known.work = known.work + #members
+    if #members == MOST_COLLECTED then
+      local last = members[MOST_COLLECTED]
+      return place_at(last, #last - PLACE_BYTES + 1)
     end
-  else
-    local list = redis.call('HGET', keys.tops, child)
-    if list then
-      offer_list(best, list)
-      if not is_all(list) then
-        last_rank, last_ref = place_at(list, #list - PLACE_BYTES + 1)
-      end
-    else
-      local from, to = from_prefix(child), to_prefix(child)
-      offer_members(best, redis.call('ZRANGEBYLEX', keys.words, from, to, 'LIMIT', '0', MOST_READ))
-    end
+    return math.huge, math.huge
   end
-  if last_rank and is_before(last_rank, last_ref, limit.rank, limit.ref) then
-    limit.rank, limit.ref = last_rank, last_ref
+  local fork = fork_behind(keys, known, child)
+  if not fork then
+    local from, to = from_prefix(child), to_prefix(child)
+    local members = redis.call('ZRANGEBYLEX', keys.words, from, to, 'LIMIT', '0', MOST_READ)
+    offer_members(best, members)
+    known.work = known.work + #members
+    return math.huge, math.huge
   end
+  local top = get_top(keys.tops, known, fork.id)
+  read_leaves(keys.tops, { top }, leaves_of(top))
+  for _, leaf in ipairs(top.leaves) do
+    offer_places(best, leaf.places)
+  end
+  return top.rank, top.ref
 end
 
-local function refill(keys, prefix)
-  local best, limit = new_best(MOST_TOP), { rank = math.huge, ref = math.huge }
+-- All that a prefix has to offer, and the place from which on it may be more.
+local function offer_children(keys, known, prefix)
+  local best, limit = new_best(MOST_COLLECTED), { rank = math.huge, ref = math.huge }
   local from, to = from_prefix(prefix), to_prefix(prefix)
   local found = redis.call('ZRANGEBYLEX', keys.words, from, to, 'LIMIT', '0', '1')
   while found[1] do
     local child = string.sub(found[1], 1, #prefix + 1)
-    offer_child(keys, best, child, limit)
+    local rank, ref = offer_child(keys, known, best, child)
+    if is_before(rank, ref, limit.rank, limit.ref) then
+      limit.rank, limit.ref = rank, ref
+    end
     from = '[' .. prefix .. string.char(string.byte(child, -1) + 1)
     found = redis.call('ZRANGEBYLEX', keys.words, from, to, 'LIMIT', '0', '1')
   end
-  local list = pack_top(best, limit.rank == math.huge)
-  if limit.rank < math.huge then
-    local right = places_before(list, limit.rank, limit.ref)
-    list = string.sub(list, 1, byte_behind(right + 1) - 1)
+  sort_best(best)
+  if best.cut and is_before(best.rank, best.ref, limit.rank, limit.ref) then
+    limit.rank, limit.ref = best.rank, best.ref
   end
-  redis.call('HSET', keys.tops, prefix, list)
+  return best, limit
 end
 
--- Notes that an entry has gone, whose words are gone already.
-local function leave_hot(keys, changed, suffixes, entry, ref, place)
-  local lists = read_hot(keys.tops, suffixes)
-  local prefixes = {}
-  for prefix in pairs(lists) do
-    prefixes[#prefixes + 1] = prefix
-  end
-  table.sort(prefixes, function(one, other)
-    return #one > #other
-  end)
-  for _, prefix in ipairs(prefixes) do
-    local shorter, before = without_place(lists[prefix], entry.rank, ref, place)
-    if shorter and is_all(shorter) and top_size(shorter) <= LEAST_HOT then
-      redis.call('HDEL', keys.tops, prefix)
-      changed[prefix] = true
-    elseif shorter and not is_all(shorter) and top_size(shorter) < LEAST_TOP then
-      refill(keys, prefix)
-    elseif shorter then
-      redis.call('HSET', keys.tops, prefix, shorter)
+local function longest_prefix(top)
+  local longest = ''
+  for prefix in pairs(prefixes_of(top)) do
+    if #prefix > #longest then
+      longest = prefix
     end
-    if shorter and before < FRONT_PLACES then
-      changed[prefix] = true
+  end
+  return longest
+end
+
+-- The places before its limit stay as they are.
+local function refill(keys, known, top, prefix)
+  local best, limit = offer_children(keys, known, prefix)
+  local places = {}
+  for _, ref in ipairs(best.refs) do
+    local rank = best.ranks[ref]
+    if not is_before(rank, ref, top.rank, top.ref) and is_before(rank, ref, limit.rank, limit.ref) then
+      places[#places + 1] = pack_place(rank, ref)
+    end
+  end
+  local leaves = leaves_of(top)
+  local last = leaves[#leaves].places
+  drop_leaf(top, #leaves)
+  append_leaves(top, last .. table.concat(places))
+  top.rank, top.ref = limit.rank, limit.ref
+end
+
+-- The longest first: what stands behind a fork of theirs is right then.
+local function refill_all(keys, known, short)
+  for _, one in ipairs(short) do
+    one.prefix = longest_prefix(one.top)
+  end
+  table.sort(short, function(one, other)
+    return #one.prefix > #other.prefix
+  end)
+  for _, one in ipairs(short) do
+    if not one.top.is_gone then
+      refill(keys, known, one.top, one.prefix)
     end
   end
 end
+-- What the words of an entry leave behind that goes.
+
+-- Whether words begin with this prefix.
+local function begins_words(words, prefix)
+  local found = redis.call('ZRANGEBYLEX', words, from_prefix(prefix), to_prefix(prefix), 'LIMIT', '0', '1')
+  return found[1] ~= nil
+end
+
+-- Where words part no more at a fork, it moves to where they do, or makes way for the fork that is there.
+local function mend_fork(keys, known, suffix, fork)
+  local top, prefix = get_top(keys.tops, known, fork.id), fork.prefix
+  local way = #prefix < #suffix and string.sub(suffix, 1, #prefix + 1) or prefix .. '\\0'
+  if not prefixes_of(top)[prefix] or begins_words(keys.words, way) then
+    return
+  end
+  local from, to = from_prefix(prefix), to_prefix(prefix)
+  local first = redis.call('ZRANGEBYLEX', keys.words, from, to, 'LIMIT', '0', '1')[1]
+  local last = redis.call('ZREVRANGEBYLEX', keys.words, to, from, 'LIMIT', '0', '1')[1]
+  local longer = common_start(first, last)
+  if longer == prefix then
+    return
+  end
+  local behind = fork_behind(keys, known, string.sub(longer, 1, #prefix + 1))
+  if behind then
+    set_least(known, get_top(keys.tops, known, behind.id), behind.prefix, prefixes_of(top)[prefix])
+  else
+    put_fork(keys, known, top, longer, prefixes_of(top)[prefix])
+  end
+  take_fork(keys, known, top, prefix)
+end
+
+-- Takes an entry out of a top. True when that is too short then. No leaf is counted where there are enough of them.
+local function leave_top(keys, known, found, one)
+  local top = found.top
+  if not take_place(keys, known, top, found.leaf, found.at, one) then
+    return false
+  end
+  local is_whole = top.rank == math.huge
+  local least = is_whole and LEAST_HOT or LEAST_TOP - 1
+  local count = top.leaves and #top.leaves or #top.letters
+  if count * LEAST_LEAF > least then
+    return false
+  end
+  local leaves = leaves_of(top)
+  read_leaves(keys.tops, { top }, leaves)
+  local is_short = count_places(leaves) <= least
+  if is_short and is_whole then
+    give_up_top(keys, known, top)
+  end
+  return is_short and not is_whole
+end
+
+-- Notes that an entry has gone, whose words are gone already. \`one\`: its rank, ref and place.
+local function leave_hot(keys, known, suffixes, one)
+  local passed_of, last = { ids = {} }, {}
+  for at, suffix in ipairs(suffixes) do
+    local passed = walk_forks(keys, known, suffix)
+    note_passed(passed_of, passed)
+    last[at] = passed[#passed] or false
+  end
+  local left, short = {}, {}
+  read_tops(keys.tops, known, passed_of.ids)
+  for at, id in ipairs(passed_of.ids) do
+    left[at] = known.open[id]
+  end
+  for _, found in ipairs(find_leaves(keys.tops, left, one)) do
+    if leave_top(keys, known, found, one) then
+      short[#short + 1] = { top = found.top }
+    end
+  end
+  for at, suffix in ipairs(suffixes) do
+    if last[at] then
+      mend_fork(keys, known, suffix, last[at])
+    end
+  end
+  refill_all(keys, known, short)
+end
+-- What tops know of an entry.
+local function to_one(rank, ref)
+  return { rank = rank, ref = ref, place = pack_place(rank, ref) }
+end
+
 -- Takes an entry's words out of the index.
-local function leave_words(keys, changed, entry, ref)
-  local suffixes, place = suffixes_of(entry.marked), pack_place(entry.rank, ref)
-  redis.call('ZREM', keys.words, unpack(members_of(suffixes, place)))
-  leave_hot(keys, changed, suffixes, entry, ref, place)
+local function leave_words(keys, known, entry, ref)
+  local suffixes, one = suffixes_of(entry.marked), to_one(entry.rank, ref)
+  known.work = known.work + work_of(suffixes, '')
+  redis.call('ZREM', keys.words, unpack(members_of(suffixes, one.place)))
+  leave_hot(keys, known, suffixes, one)
 end
 
 -- Removes an entry by its field in \`entries\`.
-local function remove_entry(keys, changed, field, record)
+local function remove_entry(keys, known, field, record)
   local entry = parse_record(record)
   redis.call('HDEL', keys.entries, field)
   redis.call('HDEL', keys.ids, entry.id)
   redis.call('ZREM', keys.expiry, field)
-  leave_words(keys, changed, entry, (struct.unpack('>d', field)))
+  leave_words(keys, known, entry, (struct.unpack('>d', field)))
 end
 
--- Removes up to \`most\` entries that have expired. True when there may be more.
-local function reap(keys, changed, now_ms, most)
+-- Removes up to \`most\` entries that have expired, one at least, and no other one than that where the call has done enough.
+-- True when there may be more.
+local function reap(keys, known, now_ms, most)
   local due = redis.call('ZRANGEBYSCORE', keys.expiry, '-inf', exact(now_ms), 'LIMIT', '0', most)
   for _, field in ipairs(due) do
     local record = redis.call('HGET', keys.entries, field)
-    remove_entry(keys, changed, field, record)
+    remove_entry(keys, known, field, record)
+    if known.work > MOST_WORK then
+      return true
+    end
   end
   return #due == most
 end
@@ -1737,37 +3041,45 @@ local keys = {
   entries = KEYS[2],
   ids = KEYS[3],
   words = KEYS[4],
-  tops = KEYS[5],
+  tops = tops,
   expiry = KEYS[6],
   fronts = KEYS[7],
+  forks = KEYS[8],
 }
-local changed = {}
-local more = reap(keys, changed, math.floor(clock_us() / 1000), 100)
-renew_fronts(keys, index.codec, changed)
+local known = open_tops(index.last_top)
+local more = reap(keys, known, math.floor(clock_us() / 1000), 100)
+renew_fronts(keys, known, index.codec)
+write_tops(tops, known)
 return { 'reaped', more and 1 or 0 }
 `,
   },
-  parts: ['meta', 'entries', 'ids', 'words', 'tops', 'expiry', 'fronts'],
+  parts: ['meta', 'entries', 'ids', 'words', 'tops', 'expiry', 'fronts', 'forks'],
   lines: [
     [1, 'lua/autocomplete/reap.lua', 1],
-    [16, 'lua/shared/exact.lua', 1],
-    [26, 'lua/shared/clock.lua', 1],
-    [32, 'lua/shared/autocomplete/index.lua', 1],
-    [45, 'lua/shared/autocomplete/place.lua', 1],
-    [51, 'lua/shared/autocomplete/place.lua', 12],
-    [60, 'lua/shared/autocomplete/record.lua', 1],
-    [65, 'lua/shared/autocomplete/record.lua', 12],
-    [80, 'lua/shared/autocomplete/suffixes.lua', 1],
-    [107, 'lua/shared/autocomplete/best.lua', 1],
-    [156, 'lua/shared/autocomplete/tops.lua', 1],
-    [200, 'lua/shared/autocomplete/tops.lua', 60],
-    [217, 'lua/shared/autocomplete/ranges.lua', 1],
-    [228, 'lua/shared/autocomplete/hot.lua', 1],
-    [263, 'lua/shared/autocomplete/fronts.lua', 1],
-    [270, 'lua/shared/autocomplete/fronts.lua', 17],
-    [303, 'lua/shared/autocomplete/refill.lua', 1],
-    [384, 'lua/shared/autocomplete/leave.lua', 1],
-    [409, 'lua/autocomplete/reap.lua', 29],
+    [17, 'lua/shared/exact.lua', 1],
+    [27, 'lua/shared/clock.lua', 1],
+    [33, 'lua/shared/autocomplete/index.lua', 1],
+    [48, 'lua/shared/autocomplete/place.lua', 1],
+    [54, 'lua/shared/autocomplete/place.lua', 12],
+    [63, 'lua/shared/autocomplete/record.lua', 1],
+    [68, 'lua/shared/autocomplete/record.lua', 12],
+    [83, 'lua/shared/autocomplete/suffixes.lua', 1],
+    [110, 'lua/shared/autocomplete/work.lua', 1],
+    [126, 'lua/shared/autocomplete/best.lua', 1],
+    [182, 'lua/shared/autocomplete/ranges.lua', 1],
+    [195, 'lua/shared/autocomplete/forks.lua', 1],
+    [207, 'lua/shared/autocomplete/top.lua', 1],
+    [417, 'lua/shared/autocomplete/top.lua', 232],
+    [450, 'lua/shared/autocomplete/tops.lua', 1],
+    [493, 'lua/shared/autocomplete/tops.lua', 67],
+    [532, 'lua/shared/autocomplete/tops.lua', 110],
+    [589, 'lua/shared/autocomplete/hot.lua', 1],
+    [627, 'lua/shared/autocomplete/hot.lua', 102],
+    [640, 'lua/shared/autocomplete/fronts.lua', 1],
+    [753, 'lua/shared/autocomplete/refill.lua', 1],
+    [850, 'lua/shared/autocomplete/cool.lua', 1],
+    [927, 'lua/shared/autocomplete/leave.lua', 1],
+    [962, 'lua/autocomplete/reap.lua', 34],
   ],
   encode() {
     return []
@@ -1796,25 +3108,26 @@ export interface RemoveArguments {
 }
 
 export type RemoveAnswer =
-  | { readonly status: 'removed'; readonly removed: number }
+  | { readonly status: 'removed'; readonly removed: number; readonly taken: number }
 
 
 /**
- * Removes entries by their ids. A repeated call changes nothing and is answered alike. `removed`: those that were there, and had not expired.
+ * Removes entries by their ids. A repeated call changes nothing and is answered alike. `removed`: those that were there, and had not expired. `taken`: so many of the ids, the first ones, were as much work as one call does; the others belong into another one.
  *
  * Cost: O(log words) for each of the 8 words of an entry at most, and of the 64 prefixes of each those that more than 32 words begin with: a list of 200 places, and once a call the records of its first ten where one of them has gone. A list that falls under 100 is made anew from those of the prefixes one byte longer; of such a prefix without a list up to 200 words are read.
  */
 export const remove: Operation<RemoveArguments, RemoveAnswer> = {
   script: {
     name: 'autocomplete/remove',
-    sha1: '20436719bdf28227a2a5de030faabd6ad5fc5cbb',
+    sha1: '555b7faf5e2429b291df92a9814f35655ddffbc3',
     reads: false,
     bytes: false,
     source: `--[[
 Removes entries by their ids. A repeated call changes nothing and is answered alike. \`removed\`: those that were
-there, and had not expired.
+there, and had not expired. \`taken\`: so many of the ids, the first ones, were as much work as one call does; the
+others belong into another one.
 
-@returns removed  removed:integer
+@returns removed  removed:integer taken:integer
 @cost    O(log words) for each of the 8 words of an entry at most, and of the 64 prefixes of each those that
          more than 32 words begin with: a list of 200 places, and once a call the records of its first ten
          where one of them has gone. A list that falls under 100 is made anew from those of
@@ -1824,9 +3137,10 @@ local meta = KEYS[1] -- hash: the state of the index, and the last call of every
 local entries = KEYS[2] -- hash: number of an entry -> all that is stored of it
 local ids = KEYS[3] -- hash: id of an entry -> its number
 -- KEYS[4] words: sorted set: folded text from a word start on, a zero byte, and the entry's place; no scores
--- KEYS[5] tops: hash: prefix that many words begin with -> places of its first entries
+local tops = KEYS[5] -- hash: number of a top -> its head, and of each of its leaves -> places of first entries
 -- KEYS[6] expiry: sorted set: number of an entry -> when it expires, in ms
--- KEYS[7] fronts: hash: prefix that many words begin with -> what its first entries are answered as
+-- KEYS[7] fronts: hash: number of a top -> what its first entries are answered as
+-- KEYS[8] forks: sorted set: prefix of many words up to where they part, zero byte, number of its top
 local caller = ARGV[1] -- text: process and slot; empty: the call is not remembered
 local call = ARGV[2] -- text: number of the call in that slot
 local gone, gone_at = ARGV, 3 -- repeated (id:text): the entries
@@ -1893,17 +3207,19 @@ local function remember_answer(calls, caller, call, now_ms, answer)
     forget_old_calls(calls, call, now_ms)
   end
 end
--- The state of an index: its layout, the codec of the payloads, and the number of the newest entry. Those
--- of callers are beside them (shared/calls).
-local INDEX_LAYOUT = '1'
+-- The state of an index: its layout, the codec of the payloads, and the numbers of the newest entry and the newest top.
+-- Those of callers are beside them (shared/calls).
+local INDEX_LAYOUT = '2'
 
 local function open_index(meta, codec, caller)
-  local stored = redis.call('HMGET', meta, 'layout', 'codec', 'last', caller)
+  local stored = redis.call('HMGET', meta, 'layout', 'codec', 'last', 'tops', caller)
   return {
+    is_new = not stored[1],
     layout = stored[1] or INDEX_LAYOUT,
     codec = stored[2] or codec,
     last = tonumber(stored[3] or 0),
-    record = stored[4],
+    last_top = tonumber(stored[4] or 0),
+    record = stored[5],
   }
 end
 -- The place of an entry in the order of suggestions: the greater the score the sooner, then the older. It is
@@ -1971,6 +3287,22 @@ local function members_of(suffixes, place)
   end
   return members
 end
+-- What a call has to do, in units of about a microsecond: for each word of an entry, for each of the bytes that count of it, and
+-- for what is stored. A call that has done more than MOST_WORK begins no other entry, so that it ends within some milliseconds.
+-- Callers hand in no more than this (src/autocomplete/entry); what entries leave that are replaced only the script knows.
+local MOST_WORK = 6000
+local WORK_OF_WORD = 30
+local WORK_OF_FRONT = 30
+-- So many bytes that are stored are a unit.
+local BYTES_OF_WORK = 128
+
+local function work_of(suffixes, record)
+  local work = math.ceil(#record / BYTES_OF_WORK)
+  for _, suffix in ipairs(suffixes) do
+    work = work + WORK_OF_WORD + #suffix
+  end
+  return work
+end
 -- Collects places in any order and keeps the first of them, each entry once.
 -- Numbers are compared, not packed places: the order of strings depends on the server's locale.
 local function new_best(most)
@@ -2020,69 +3352,17 @@ local function offer_members(best, members)
     offer(best, place_at(member, #member - PLACE_BYTES + 1))
   end
 end
--- The first places among all entries that match a prefix, packed one behind the other in their order. Before
--- them stands \`all\` where these are all that match, or \`part\`.
-local ALL, PART = 'a', 'p'
--- A list never holds more.
-local MOST_TOP = 200
--- One that is only a part never holds fewer, so that so many can be suggested.
-local LEAST_TOP = 100
--- One that is all is given up with so few.
-local LEAST_HOT = 16
--- So many of its entries are in the front of a prefix (shared/autocomplete/fronts).
-local FRONT_PLACES = 10
 
-local function is_all(list)
-  return string.sub(list, 1, 1) == ALL
-end
-
-local function top_size(list)
-  return (#list - 1) / PLACE_BYTES
-end
-
--- The first byte of the place behind so many others.
-local function byte_behind(places)
-  return 2 + places * PLACE_BYTES
-end
-
--- How many places are before this one.
-local function places_before(list, rank, ref)
-  local low, high = 0, top_size(list)
-  while low < high do
-    local middle = math.floor((low + high) / 2)
-    local other_rank, other_ref = place_at(list, byte_behind(middle))
-    if is_before(other_rank, other_ref, rank, ref) then
-      low = middle + 1
-    else
-      high = middle
-    end
+-- Offers places that are packed one behind the other.
+local function offer_places(best, places)
+  for byte = 1, #places, PLACE_BYTES do
+    offer(best, place_at(places, byte))
   end
-  return low
 end
-
-local function has_place_behind(list, places, place)
-  return string.sub(list, byte_behind(places), byte_behind(places + 1) - 1) == place
-end
-
--- The list without this place, or nil where nothing changes; and how many are before it.
-local function without_place(list, rank, ref, place)
-  local before = places_before(list, rank, ref)
-  if not has_place_behind(list, before, place) then
-    return nil
-  end
-  return string.sub(list, 1, byte_behind(before) - 1) .. string.sub(list, byte_behind(before + 1)), before
-end
-
-local function pack_top(best, whole)
-  sort_best(best)
-  local places = {}
-  for at, ref in ipairs(best.refs) do
-    places[at] = pack_place(best.ranks[ref], ref)
-  end
-  return (whole and not best.cut and ALL or PART) .. table.concat(places)
-end
--- More words of a prefix are never read where it has no list, and it never has as many (shared/autocomplete/hot).
+-- More words of a prefix are never read where it begins no fork, and it never has as many (shared/autocomplete/hot).
 local MOST_READ = 1000
+-- Those of so many words are not looked for among the forks.
+local MOST_COLD = 32
 
 -- All members with a prefix lie between these; UTF-8 has no byte 255.
 local function from_prefix(prefix)
@@ -2092,184 +3372,770 @@ end
 local function to_prefix(prefix)
   return '(' .. prefix .. '\\255'
 end
--- Hot prefixes: those that many words begin with. Each has a list of its first places in \`tops\` (shared/
--- autocomplete/tops), so that nobody has to read all that match. What holds after every call:
---   1. each prefix that more than MOST_COLD words and LEAST_NEW entries begin with is hot, the empty one too;
---   2. what begins a hot prefix is hot;
---   3. a list holds exactly the first places of all that match: all of them, and more than LEAST_HOT, or
---      LEAST_TOP at least.
--- Of a prefix that is not hot all words can be read: an entry has at most 8.
--- A prefix is made hot with more entries than this only, so that not every removal ends it again.
-local LEAST_NEW = 24
-local MOST_COLD = 32
-
--- The lists of all hot prefixes of these suffixes, and behind how many bytes each suffix is hot no more.
-local function read_hot(tops, suffixes)
-  local lists, ends = {}, {}
-  for at, suffix in ipairs(suffixes) do
-    local length = 0
-    local known
-    repeat
-      local prefixes = {}
-      for more = 0, math.min(7, #suffix - length) do
-        prefixes[more + 1] = string.sub(suffix, 1, length + more)
-      end
-      local found = redis.call('HMGET', tops, unpack(prefixes))
-      known = 0
-      while found[known + 1] do
-        known = known + 1
-        lists[prefixes[known]] = found[known]
-      end
-      length = length + known
-    until known < #prefixes or length > #suffix
-    ends[at] = length
-  end
-  return lists, ends
-end
-
--- The front of a hot prefix: what its first entries are answered as, so that the first suggestions cost one plain HGET:
---   the layout, the length of the codec's name, the name, then of each entry the length of its record and the record
--- Each call that changes one of them notes the prefix in \`changed\` and renews the front at its end. A prefix has none where one
--- of its first entries expires, which nobody without a clock can judge, or where they are large: every such prefix of theirs would
--- hold them again.
-local MOST_FRONT_BYTES = 4096
-
--- Nil where there must be none.
-local function make_front(keys, codec, prefix)
-  local list = redis.call('HGET', keys.tops, prefix)
-  if not list or #codec > 255 then
+-- Forks: the prefixes behind which words part, wherever many words begin with them (shared/autocomplete/hot). Whoever
+-- begins as a fork does, and no shorter one, begins all its words: \`forks\` is a sorted set without scores, of
+--   <prefix>\\0<number of its top>
+-- and the first of it that begins as a query does is the fork whose words match the query.
+local function first_fork(forks, prefix)
+  local found = redis.call('ZRANGEBYLEX', forks, '[' .. prefix, '(' .. prefix .. '\\255', 'LIMIT', '0', '1')
+  if not found[1] then
     return nil
   end
-  local fields = {}
-  for at = 1, math.min(FRONT_PLACES, top_size(list)) do
-    local byte = byte_behind(at) - 8
-    fields[at] = string.sub(list, byte, byte + 7)
+  local cut = string.find(found[1], '\\0', 1, true)
+  return string.sub(found[1], 1, cut - 1), string.sub(found[1], cut + 1)
+end
+-- A top: the places of all entries that match a prefix, as far as they are before its \`limit\`. It belongs to every fork
+-- that the same entries match: titles that share their first eight words have eight such forks and one top. In \`tops\`:
+--   <number>           the head: the limit, whether there is a front, and the letters of its leaves
+--   <number>:          the rest of it: of each leaf a place that none of its places is before; then of each fork the length
+--                      of the shortest prefix that the same words begin with, its own length, and itself
+--   <number>:<letter>  a leaf: places in their order
+-- So an entry that comes or goes changes one leaf of each top. The first leaf has the letter A, and what a front needs.
+-- Whoever asks reads no rest, and of that only what is needed is taken apart: \`leaves\` and \`prefixes\` are made when they are
+-- to change.
+local MOST_LEAF = 18
+-- None has fewer but the only one.
+local LEAST_LEAF = 8
+-- They are made with so many.
+local NEW_LEAF = 11
+local MOST_LEAVES = 16
+-- With fewer a top that has a limit is filled up again, so that so many can be suggested.
+local LEAST_TOP = 100
+-- One without a limit is given up with so few.
+local LEAST_HOT = 16
+-- So many entries are in a front (shared/autocomplete/fronts).
+local FRONT_PLACES = 10
+local TOP_HEAD_BYTES = 17
+
+local function parse_top(id, head, rest)
+  local top = { id = id, rest = rest, read = {}, dropped = {} }
+  top.rank, top.ref, top.has_front = struct.unpack('>ddB', head)
+  top.letters = string.sub(head, TOP_HEAD_BYTES + 1)
+  return top
+end
+
+local function leaf_field(top, letter)
+  return top.id .. ':' .. letter
+end
+
+-- The leaf with this letter, perhaps without its places.
+local function leaf_of(top, letter)
+  local leaf = top.read[letter]
+  if not leaf then
+    leaf = { letter = letter }
+    top.read[letter] = leaf
   end
-  local parts, bytes = { INDEX_LAYOUT, string.char(#codec), codec }, 0
-  for _, record in ipairs(redis.call('HMGET', keys.entries, unpack(fields))) do
+  return leaf
+end
+
+local function leaves_of(top)
+  if not top.leaves then
+    top.leaves = {}
+    for at = 1, #top.letters do
+      local leaf = leaf_of(top, string.sub(top.letters, at, at))
+      leaf.rank, leaf.ref = place_at(top.rest, (at - 1) * PLACE_BYTES + 1)
+      top.leaves[at] = leaf
+    end
+  end
+  return top.leaves
+end
+
+local function prefixes_of(top)
+  if not top.prefixes then
+    top.prefixes = {}
+    local at = #top.letters * PLACE_BYTES + 1
+    while at <= #top.rest do
+      local least, bytes = string.byte(top.rest, at, at + 1)
+      top.prefixes[string.sub(top.rest, at + 2, at + 1 + bytes)] = least
+      at = at + 2 + bytes
+    end
+  end
+  return top.prefixes
+end
+
+-- Head and rest.
+local function pack_top(top)
+  local head, rest = { struct.pack('>ddB', top.rank, top.ref, top.has_front) }, {}
+  for at, leaf in ipairs(leaves_of(top)) do
+    head[at + 1] = leaf.letter
+    rest[at] = pack_place(leaf.rank, leaf.ref)
+  end
+  for prefix, least in pairs(prefixes_of(top)) do
+    rest[#rest + 1] = string.char(least, #prefix) .. prefix
+  end
+  return table.concat(head), table.concat(rest)
+end
+
+-- Reads leaves: of these tops those in the same places.
+local function read_leaves(tops, of_tops, leaves)
+  local fields, missing = {}, {}
+  for at, leaf in ipairs(leaves) do
+    if not leaf.places then
+      fields[#fields + 1] = leaf_field(of_tops[at] or of_tops[1], leaf.letter)
+      missing[#missing + 1] = leaf
+    end
+  end
+  if fields[1] then
+    local stored = redis.call('HMGET', tops, unpack(fields))
+    for at, leaf in ipairs(missing) do
+      leaf.places = stored[at]
+    end
+  end
+end
+
+-- Of leaves that are read.
+local function count_places(leaves)
+  local bytes = 0
+  for _, leaf in ipairs(leaves) do
+    bytes = bytes + #leaf.places
+  end
+  return bytes / PLACE_BYTES
+end
+
+local function set_places(leaf, places)
+  leaf.places, leaf.is_new = places, true
+end
+
+-- Puts a leaf of these places into a top. None of them is before what stands before it.
+local function put_leaf(top, at, places)
+  local leaves, taken, letter = leaves_of(top), {}, 65
+  for _, leaf in ipairs(leaves) do
+    taken[leaf.letter] = true
+  end
+  while taken[string.char(letter)] do
+    letter = letter + 1
+  end
+  local leaf = leaf_of(top, string.char(letter))
+  set_places(leaf, places)
+  leaf.rank, leaf.ref = 0, 0
+  if at > 1 then
+    leaf.rank, leaf.ref = place_at(places, 1)
+  end
+  table.insert(leaves, at, leaf)
+  top.has_new_head = true
+end
+
+local function drop_leaf(top, at)
+  local leaf = table.remove(leaves_of(top), at)
+  top.read[leaf.letter] = nil
+  top.dropped[#top.dropped + 1] = leaf.letter
+  top.has_new_head = true
+end
+
+-- Adds leaves of these places behind the others.
+local function append_leaves(top, places)
+  local from, size = 1, NEW_LEAF * PLACE_BYTES
+  while from <= #places do
+    local to = from + size - 1
+    if #places - to < LEAST_LEAF * PLACE_BYTES then
+      to = #places
+    end
+    put_leaf(top, #leaves_of(top) + 1, string.sub(places, from, to))
+    from = to + 1
+  end
+end
+
+-- How many of these places are before this one.
+local function places_before(places, rank, ref)
+  local low, high = 0, #places / PLACE_BYTES
+  while low < high do
+    local middle = math.floor((low + high) / 2)
+    local other_rank, other_ref = place_at(places, 1 + middle * PLACE_BYTES)
+    if is_before(other_rank, other_ref, rank, ref) then
+      low = middle + 1
+    else
+      high = middle
+    end
+  end
+  return low
+end
+
+-- The leaf that a place belongs to, which of all it is, and how many there are. Nil behind the limit.
+local function find_leaf(top, rank, ref)
+  if not is_before(rank, ref, top.rank, top.ref) then
+    return nil
+  end
+  local leaves = top.leaves
+  local at = leaves and #leaves or #top.letters
+  while at > 1 do
+    local other_rank, other_ref
+    if leaves then
+      other_rank, other_ref = leaves[at].rank, leaves[at].ref
+    else
+      other_rank, other_ref = place_at(top.rest, (at - 1) * PLACE_BYTES + 1)
+    end
+    if not is_before(rank, ref, other_rank, other_ref) then
+      break
+    end
+    at = at - 1
+  end
+  return leaves and leaves[at] or leaf_of(top, string.sub(top.letters, at, at)), at
+end
+
+-- How many places of a leaf are before this one, and whether it is there.
+local function find_place(leaf, one)
+  local before = places_before(leaf.places, one.rank, one.ref)
+  local byte = before * PLACE_BYTES
+  return before, string.sub(leaf.places, byte + 1, byte + PLACE_BYTES) == one.place
+end
+
+-- Notes that the front of a top is to be written anew.
+local function change_front(known, top)
+  if not top.has_new_front then
+    top.has_new_front = true
+    known.work = known.work + WORK_OF_FRONT
+  end
+end
+
+-- Makes two leaves of the places of one or two: \`cut\` bytes for the first.
+local function split_leaf(top, at, places)
+  local cut = math.ceil(#places / PLACE_BYTES / 2) * PLACE_BYTES
+  set_places(leaves_of(top)[at], string.sub(places, 1, cut))
+  put_leaf(top, at + 1, string.sub(places, cut + 1))
+end
+
+-- Makes one leaf of two that are next to each other, or two that are as long.
+local function level_leaves(tops, top, at)
+  local leaves = leaves_of(top)
+  local first = math.min(at, #leaves - 1)
+  if first == 0 then
+    return
+  end
+  read_leaves(tops, { top }, { leaves[first], leaves[first + 1] })
+  local both = leaves[first].places .. leaves[first + 1].places
+  drop_leaf(top, first + 1)
+  if #both <= MOST_LEAF * PLACE_BYTES then
+    set_places(leaves[first], both)
+  else
+    split_leaf(top, first, both)
+  end
+end
+
+-- True when it was there.
+local function take_place(keys, known, top, leaf, at, one)
+  local before, is_there = find_place(leaf, one)
+  if not is_there then
+    return false
+  end
+  local cut = before * PLACE_BYTES
+  set_places(leaf, string.sub(leaf.places, 1, cut) .. string.sub(leaf.places, cut + PLACE_BYTES + 1))
+  if at == 1 and before < FRONT_PLACES then
+    change_front(known, top)
+  end
+  if #leaf.places < (at == 1 and FRONT_PLACES or LEAST_LEAF) * PLACE_BYTES then
+    level_leaves(keys.tops, top, at)
+  end
+  return true
+end
+-- The tops that a call has met, each read once and written once, at its end: \`open\` by their numbers, \`forks\` the first
+-- fork that begins as a prefix does, \`last\` the newest number, \`work\` what the call has done so far (shared/autocomplete/work).
+local function open_tops(last)
+  return { open = {}, forks = {}, last = last, work = 0 }
+end
+
+-- Opens the tops with these numbers.
+local function read_tops(tops, known, ids)
+  local missing, fields = {}, {}
+  for _, id in ipairs(ids) do
+    if not known.open[id] then
+      missing[#missing + 1] = id
+      fields[#fields + 1] = id
+      fields[#fields + 1] = id .. ':'
+    end
+  end
+  if missing[1] then
+    local found = redis.call('HMGET', tops, unpack(fields))
+    for at, id in ipairs(missing) do
+      known.open[id] = parse_top(id, found[at * 2 - 1], found[at * 2])
+    end
+  end
+end
+
+local function get_top(tops, known, id)
+  read_tops(tops, known, { id })
+  return known.open[id]
+end
+
+-- Of these tops those that have a place, or would have it: the top, the leaf, which one it is.
+local function find_leaves(tops, list, one)
+  local found, of_tops, leaves = {}, {}, {}
+  for _, top in ipairs(list) do
+    local leaf, at = find_leaf(top, one.rank, one.ref)
+    if leaf then
+      found[#found + 1] = { top = top, leaf = leaf, at = at }
+      of_tops[#found], leaves[#found] = top, leaf
+    end
+  end
+  read_leaves(tops, of_tops, leaves)
+  return found
+end
+
+-- The first fork that begins as this prefix does: prefix and number of its top; or false.
+local function fork_behind(keys, known, prefix)
+  local fork = known.forks[prefix]
+  if fork == nil then
+    local found, id = first_fork(keys.forks, prefix)
+    fork = found and { prefix = found, id = id } or false
+    known.forks[prefix] = fork
+  end
+  return fork
+end
+
+-- Prefixes of a fork of \`least\` bytes and more are answered by its top.
+local function set_least(known, top, prefix, least)
+  prefixes_of(top)[prefix] = least
+  top.has_new_head = true
+  change_front(known, top)
+end
+
+-- Gives a top a fork.
+local function put_fork(keys, known, top, prefix, least)
+  redis.call('ZADD', keys.forks, '0', prefix .. '\\0' .. top.id)
+  set_least(known, top, prefix, least)
+  known.forks = {}
+end
+
+-- Takes a fork from its top, which is given up with the last one. Returns what was the least for it.
+local function take_fork(keys, known, top, prefix)
+  redis.call('ZREM', keys.forks, prefix .. '\\0' .. top.id)
+  local least = prefixes_of(top)[prefix]
+  set_least(known, top, prefix, nil)
+  top.is_gone = not next(top.prefixes)
+  known.forks = {}
+  return least
+end
+
+-- A server keeps few short members as one text, which it looks through from the beginning. One that is longer keeps it from
+-- that while there are forks. Nobody finds it: UTF-8 has no byte 255.
+local LONG_BYTES = 65
+
+local function forget_sorted(forks)
+  redis.call('ZREM', forks, string.rep('\\255', LONG_BYTES))
+end
+
+-- Where one of its forks begins all words, these are the last.
+local function give_up_top(keys, known, top)
+  for prefix in pairs(prefixes_of(top)) do
+    if take_fork(keys, known, top, prefix) == 0 then
+      forget_sorted(keys.forks)
+    end
+  end
+end
+
+-- Notes what is to be deleted, and what to be written, of one top.
+local function collect_writes(top, gone, written)
+  for _, letter in ipairs(top.dropped) do
+    gone[#gone + 1] = leaf_field(top, letter)
+  end
+  if top.is_gone then
+    gone[#gone + 1] = top.id
+    gone[#gone + 1] = leaf_field(top, '')
+    for _, leaf in ipairs(leaves_of(top)) do
+      gone[#gone + 1] = leaf_field(top, leaf.letter)
+    end
+    return
+  end
+  if top.has_new_head then
+    local head, rest = pack_top(top)
+    written[#written + 1] = top.id
+    written[#written + 1] = head
+    written[#written + 1] = leaf_field(top, '')
+    written[#written + 1] = rest
+  end
+  for letter, leaf in pairs(top.read) do
+    if leaf.is_new then
+      written[#written + 1] = leaf_field(top, letter)
+      written[#written + 1] = leaf.places
+    end
+  end
+end
+
+-- So many arguments a command.
+local MOST_ARGUMENTS = 1000
+
+-- What is deleted may be written again: letters of leaves are given anew.
+local function write_tops(tops, known)
+  local gone, written = {}, {}
+  for _, top in pairs(known.open) do
+    collect_writes(top, gone, written)
+  end
+  for from = 1, #gone, MOST_ARGUMENTS do
+    redis.call('HDEL', tops, unpack(gone, from, math.min(from + MOST_ARGUMENTS - 1, #gone)))
+  end
+  for from = 1, #written, MOST_ARGUMENTS do
+    redis.call('HSET', tops, unpack(written, from, math.min(from + MOST_ARGUMENTS - 1, #written)))
+  end
+end
+-- Hot prefixes: those that many words begin with. Where their words part is a fork, which has a top (shared/autocomplete/
+-- top): the same words begin with a prefix and with the first fork behind it. What holds after every call:
+--   1. each prefix that more than MOST_COLD words and LEAST_NEW entries begin with begins a fork;
+--   2. the same words begin with a prefix and with the first fork that it begins, if there is one;
+--   3. a top holds exactly the places before its limit of all that match: all of them, and more than LEAST_HOT, or
+--      LEAST_TOP at least.
+-- Of a prefix that begins no fork all words can be read: an entry has at most 8.
+-- A prefix is made hot with more entries than this only, so that not every removal ends it again.
+local LEAST_NEW = 24
+
+-- The forks on the way of a suffix, the shortest first; how long the prefix is that none of them begins with; and the
+-- fork that it begins, which the suffix parts from.
+local function walk_forks(keys, known, suffix)
+  local passed, length = {}, 0
+  while length <= #suffix do
+    local fork = fork_behind(keys, known, string.sub(suffix, 1, length))
+    if not fork then
+      return passed, length, nil
+    end
+    if string.sub(suffix, 1, #fork.prefix) ~= fork.prefix then
+      return passed, length, fork
+    end
+    passed[#passed + 1] = fork
+    length = #fork.prefix + 1
+  end
+  return passed, length, nil
+end
+
+-- What two texts begin with alike, up to the end of text.
+local function common_start(one, other)
+  local length = 0
+  repeat
+    length = length + 1
+    local byte = string.byte(other, length)
+  until byte ~= string.byte(one, length) or not byte or byte == 0
+  return string.sub(one, 1, length - 1)
+end
+
+-- The forks on the way of suffixes, by their tops: \`ids\` has their numbers.
+local function note_passed(passed_of, passed)
+  for _, fork in ipairs(passed) do
+    local prefixes = passed_of[fork.id]
+    if not prefixes then
+      prefixes = {}
+      passed_of[fork.id] = prefixes
+      passed_of.ids[#passed_of.ids + 1] = fork.id
+    end
+    prefixes[fork.prefix] = true
+  end
+end
+
+-- The front of a top: what its first entries are answered as, so that the first suggestions cost one plain HGET. In \`fronts\`,
+-- by the number of the top:
+--   the layout, the length of the codec's name, the name
+--   how many forks; of each the length of the shortest prefix that it answers, its own length, and itself
+--   of each entry its rank; the length of its id, which is empty where it is the text; how many bytes of its text are as in
+--   that of the first one, and how many follow; the length of its payload; then id, what follows of the text, and payload
+-- So it says itself which queries it answers, and a number that is given anew harms nobody. The call that changes it renews it
+-- at its end. There is none where one of the first entries expires, which nobody without a clock can judge, or where they are
+-- large: every top of theirs would hold them again.
+local MOST_FRONT_BYTES = 4096
+
+-- What a text begins with as the first one does. Often it is what the one before it, \`start\`, began with.
+local function start_of(first, start, text)
+  if start ~= '' and string.sub(text, 1, #start) == start then
+    return start
+  end
+  return common_start(first, text)
+end
+
+-- What of records is told in a front.
+local function tell_records(parts, records)
+  local first, start = '', ''
+  for at = 1, #records do
+    local record = records[at]
+    local _, rank, id_bytes, marked_bytes, text_bytes, id_at = struct.unpack('>ddHHH', record)
+    local text_at = id_at + id_bytes + marked_bytes
+    local payload_at = text_at + text_bytes
+    local text = string.sub(record, text_at, payload_at - 1)
+    start = start_of(first, start, text)
+    first = at == 1 and text or first
+    local lengths = { id_bytes, #start, text_bytes - #start, #record - payload_at + 1 }
+    parts[#parts + 1] = struct.pack('>dHHHH', rank, unpack(lengths))
+    parts[#parts + 1] = string.sub(record, id_at, id_at + id_bytes - 1)
+    parts[#parts + 1] = string.sub(record, text_at + #start)
+  end
+end
+
+local function front_head(top, codec)
+  local parts, size = { INDEX_LAYOUT, string.char(#codec), codec, '' }, 0
+  for prefix, least in pairs(prefixes_of(top)) do
+    size = size + 1
+    parts[size + 4] = string.char(least, #prefix) .. prefix
+  end
+  if size > 255 then
+    return nil
+  end
+  parts[4] = string.char(size)
+  return table.concat(parts)
+end
+
+-- Of the first entries, which the first leaf has.
+local function first_fields(tops, top)
+  local first = leaf_of(top, 'A')
+  read_leaves(tops, { top }, { first })
+  local fields = {}
+  for at = 1, FRONT_PLACES do
+    fields[at] = string.sub(first.places, at * PLACE_BYTES - 7, at * PLACE_BYTES)
+  end
+  return fields
+end
+
+-- Nil where there must be none.
+local function make_front(keys, codec, top)
+  local head = not top.is_gone and #codec < 256 and front_head(top, codec)
+  if not head then
+    return nil
+  end
+  local records, bytes = redis.call('HMGET', keys.entries, unpack(first_fields(keys.tops, top))), 0
+  for _, record in ipairs(records) do
     bytes = bytes + #record
     if string.byte(record) > 0 or bytes > MOST_FRONT_BYTES then
       return nil
     end
-    parts[#parts + 1] = struct.pack('>H', #record)
-    parts[#parts + 1] = record
   end
+  local parts = { head }
+  tell_records(parts, records)
   return table.concat(parts)
 end
 
-local function renew_fronts(keys, codec, changed)
-  for prefix in pairs(changed) do
-    local front = make_front(keys, codec, prefix)
-    if front then
-      redis.call('HSET', keys.fronts, prefix, front)
-    else
-      redis.call('HDEL', keys.fronts, prefix)
+-- Nil where there was none, and is none.
+local function renew_front(keys, codec, top)
+  local front = make_front(keys, codec, top) or top.has_front == 1 and ''
+  local has_front = front and front ~= '' and 1 or 0
+  if top.has_front ~= has_front then
+    top.has_front, top.has_new_head = has_front, true
+  end
+  return front
+end
+
+-- So many bytes of fronts a command.
+local MOST_WRITTEN = 16384
+
+local function renew_fronts(keys, known, codec)
+  local written, bytes = {}, 0
+  for id, top in pairs(known.open) do
+    local front = top.has_new_front and renew_front(keys, codec, top)
+    if front == '' then
+      redis.call('HDEL', keys.fronts, id)
+    elseif front then
+      written[#written + 1] = id
+      written[#written + 1] = front
+      bytes = bytes + #front
+    end
+    if bytes > MOST_WRITTEN then
+      redis.call('HSET', keys.fronts, unpack(written))
+      written, bytes = {}, 0
     end
   end
-end
--- A list that has lost too many of its places is made anew from those of the prefixes one byte longer, which
--- are right already; where these are not hot, from their words.
-
-local function offer_list(best, list)
-  for byte = 2, #list, PLACE_BYTES do
-    offer(best, place_at(list, byte))
+  if written[1] then
+    redis.call('HSET', keys.fronts, unpack(written))
   end
 end
 
--- What one longer prefix has to offer. From \`limit\` on it may be more than what is offered.
-local function offer_child(keys, best, child, limit)
-  local last_rank, last_ref
+-- A top that has lost too many of its places gets those that follow, from the forks behind one of its own, which are right
+-- already; where there are none, from the words.
+-- So many it has then, at most.
+local MOST_COLLECTED = 160
+
+-- Offers the places of one longer prefix, and returns the place from which on there may be more.
+local function offer_child(keys, known, best, child)
   if string.byte(child, -1) == 0 then
     -- The same text again and again: these are in the order of their places.
-    local members =
-      redis.call('ZRANGEBYLEX', keys.words, from_prefix(child), to_prefix(child), 'LIMIT', '0', MOST_TOP)
+    local from, to = from_prefix(child), to_prefix(child)
+    local members = redis.call('ZRANGEBYLEX', keys.words, from, to, 'LIMIT', '0', MOST_COLLECTED)
     offer_members(best, members)
-    if #members == MOST_TOP then
-      local last = members[MOST_TOP]
-      last_rank, last_ref = place_at(last, #last - PLACE_BYTES + 1)
+    known.work = known.work + #members
+    if #members == MOST_COLLECTED then
+      local last = members[MOST_COLLECTED]
+      return place_at(last, #last - PLACE_BYTES + 1)
     end
-  else
-    local list = redis.call('HGET', keys.tops, child)
-    if list then
-      offer_list(best, list)
-      if not is_all(list) then
-        last_rank, last_ref = place_at(list, #list - PLACE_BYTES + 1)
-      end
-    else
-      local from, to = from_prefix(child), to_prefix(child)
-      offer_members(best, redis.call('ZRANGEBYLEX', keys.words, from, to, 'LIMIT', '0', MOST_READ))
-    end
+    return math.huge, math.huge
   end
-  if last_rank and is_before(last_rank, last_ref, limit.rank, limit.ref) then
-    limit.rank, limit.ref = last_rank, last_ref
+  local fork = fork_behind(keys, known, child)
+  if not fork then
+    local from, to = from_prefix(child), to_prefix(child)
+    local members = redis.call('ZRANGEBYLEX', keys.words, from, to, 'LIMIT', '0', MOST_READ)
+    offer_members(best, members)
+    known.work = known.work + #members
+    return math.huge, math.huge
   end
+  local top = get_top(keys.tops, known, fork.id)
+  read_leaves(keys.tops, { top }, leaves_of(top))
+  for _, leaf in ipairs(top.leaves) do
+    offer_places(best, leaf.places)
+  end
+  return top.rank, top.ref
 end
 
-local function refill(keys, prefix)
-  local best, limit = new_best(MOST_TOP), { rank = math.huge, ref = math.huge }
+-- All that a prefix has to offer, and the place from which on it may be more.
+local function offer_children(keys, known, prefix)
+  local best, limit = new_best(MOST_COLLECTED), { rank = math.huge, ref = math.huge }
   local from, to = from_prefix(prefix), to_prefix(prefix)
   local found = redis.call('ZRANGEBYLEX', keys.words, from, to, 'LIMIT', '0', '1')
   while found[1] do
     local child = string.sub(found[1], 1, #prefix + 1)
-    offer_child(keys, best, child, limit)
+    local rank, ref = offer_child(keys, known, best, child)
+    if is_before(rank, ref, limit.rank, limit.ref) then
+      limit.rank, limit.ref = rank, ref
+    end
     from = '[' .. prefix .. string.char(string.byte(child, -1) + 1)
     found = redis.call('ZRANGEBYLEX', keys.words, from, to, 'LIMIT', '0', '1')
   end
-  local list = pack_top(best, limit.rank == math.huge)
-  if limit.rank < math.huge then
-    local right = places_before(list, limit.rank, limit.ref)
-    list = string.sub(list, 1, byte_behind(right + 1) - 1)
+  sort_best(best)
+  if best.cut and is_before(best.rank, best.ref, limit.rank, limit.ref) then
+    limit.rank, limit.ref = best.rank, best.ref
   end
-  redis.call('HSET', keys.tops, prefix, list)
+  return best, limit
 end
 
--- Notes that an entry has gone, whose words are gone already.
-local function leave_hot(keys, changed, suffixes, entry, ref, place)
-  local lists = read_hot(keys.tops, suffixes)
-  local prefixes = {}
-  for prefix in pairs(lists) do
-    prefixes[#prefixes + 1] = prefix
-  end
-  table.sort(prefixes, function(one, other)
-    return #one > #other
-  end)
-  for _, prefix in ipairs(prefixes) do
-    local shorter, before = without_place(lists[prefix], entry.rank, ref, place)
-    if shorter and is_all(shorter) and top_size(shorter) <= LEAST_HOT then
-      redis.call('HDEL', keys.tops, prefix)
-      changed[prefix] = true
-    elseif shorter and not is_all(shorter) and top_size(shorter) < LEAST_TOP then
-      refill(keys, prefix)
-    elseif shorter then
-      redis.call('HSET', keys.tops, prefix, shorter)
+local function longest_prefix(top)
+  local longest = ''
+  for prefix in pairs(prefixes_of(top)) do
+    if #prefix > #longest then
+      longest = prefix
     end
-    if shorter and before < FRONT_PLACES then
-      changed[prefix] = true
+  end
+  return longest
+end
+
+-- The places before its limit stay as they are.
+local function refill(keys, known, top, prefix)
+  local best, limit = offer_children(keys, known, prefix)
+  local places = {}
+  for _, ref in ipairs(best.refs) do
+    local rank = best.ranks[ref]
+    if not is_before(rank, ref, top.rank, top.ref) and is_before(rank, ref, limit.rank, limit.ref) then
+      places[#places + 1] = pack_place(rank, ref)
+    end
+  end
+  local leaves = leaves_of(top)
+  local last = leaves[#leaves].places
+  drop_leaf(top, #leaves)
+  append_leaves(top, last .. table.concat(places))
+  top.rank, top.ref = limit.rank, limit.ref
+end
+
+-- The longest first: what stands behind a fork of theirs is right then.
+local function refill_all(keys, known, short)
+  for _, one in ipairs(short) do
+    one.prefix = longest_prefix(one.top)
+  end
+  table.sort(short, function(one, other)
+    return #one.prefix > #other.prefix
+  end)
+  for _, one in ipairs(short) do
+    if not one.top.is_gone then
+      refill(keys, known, one.top, one.prefix)
     end
   end
 end
+-- What the words of an entry leave behind that goes.
+
+-- Whether words begin with this prefix.
+local function begins_words(words, prefix)
+  local found = redis.call('ZRANGEBYLEX', words, from_prefix(prefix), to_prefix(prefix), 'LIMIT', '0', '1')
+  return found[1] ~= nil
+end
+
+-- Where words part no more at a fork, it moves to where they do, or makes way for the fork that is there.
+local function mend_fork(keys, known, suffix, fork)
+  local top, prefix = get_top(keys.tops, known, fork.id), fork.prefix
+  local way = #prefix < #suffix and string.sub(suffix, 1, #prefix + 1) or prefix .. '\\0'
+  if not prefixes_of(top)[prefix] or begins_words(keys.words, way) then
+    return
+  end
+  local from, to = from_prefix(prefix), to_prefix(prefix)
+  local first = redis.call('ZRANGEBYLEX', keys.words, from, to, 'LIMIT', '0', '1')[1]
+  local last = redis.call('ZREVRANGEBYLEX', keys.words, to, from, 'LIMIT', '0', '1')[1]
+  local longer = common_start(first, last)
+  if longer == prefix then
+    return
+  end
+  local behind = fork_behind(keys, known, string.sub(longer, 1, #prefix + 1))
+  if behind then
+    set_least(known, get_top(keys.tops, known, behind.id), behind.prefix, prefixes_of(top)[prefix])
+  else
+    put_fork(keys, known, top, longer, prefixes_of(top)[prefix])
+  end
+  take_fork(keys, known, top, prefix)
+end
+
+-- Takes an entry out of a top. True when that is too short then. No leaf is counted where there are enough of them.
+local function leave_top(keys, known, found, one)
+  local top = found.top
+  if not take_place(keys, known, top, found.leaf, found.at, one) then
+    return false
+  end
+  local is_whole = top.rank == math.huge
+  local least = is_whole and LEAST_HOT or LEAST_TOP - 1
+  local count = top.leaves and #top.leaves or #top.letters
+  if count * LEAST_LEAF > least then
+    return false
+  end
+  local leaves = leaves_of(top)
+  read_leaves(keys.tops, { top }, leaves)
+  local is_short = count_places(leaves) <= least
+  if is_short and is_whole then
+    give_up_top(keys, known, top)
+  end
+  return is_short and not is_whole
+end
+
+-- Notes that an entry has gone, whose words are gone already. \`one\`: its rank, ref and place.
+local function leave_hot(keys, known, suffixes, one)
+  local passed_of, last = { ids = {} }, {}
+  for at, suffix in ipairs(suffixes) do
+    local passed = walk_forks(keys, known, suffix)
+    note_passed(passed_of, passed)
+    last[at] = passed[#passed] or false
+  end
+  local left, short = {}, {}
+  read_tops(keys.tops, known, passed_of.ids)
+  for at, id in ipairs(passed_of.ids) do
+    left[at] = known.open[id]
+  end
+  for _, found in ipairs(find_leaves(keys.tops, left, one)) do
+    if leave_top(keys, known, found, one) then
+      short[#short + 1] = { top = found.top }
+    end
+  end
+  for at, suffix in ipairs(suffixes) do
+    if last[at] then
+      mend_fork(keys, known, suffix, last[at])
+    end
+  end
+  refill_all(keys, known, short)
+end
+-- What tops know of an entry.
+local function to_one(rank, ref)
+  return { rank = rank, ref = ref, place = pack_place(rank, ref) }
+end
+
 -- Takes an entry's words out of the index.
-local function leave_words(keys, changed, entry, ref)
-  local suffixes, place = suffixes_of(entry.marked), pack_place(entry.rank, ref)
-  redis.call('ZREM', keys.words, unpack(members_of(suffixes, place)))
-  leave_hot(keys, changed, suffixes, entry, ref, place)
+local function leave_words(keys, known, entry, ref)
+  local suffixes, one = suffixes_of(entry.marked), to_one(entry.rank, ref)
+  known.work = known.work + work_of(suffixes, '')
+  redis.call('ZREM', keys.words, unpack(members_of(suffixes, one.place)))
+  leave_hot(keys, known, suffixes, one)
 end
 
 -- Removes an entry by its field in \`entries\`.
-local function remove_entry(keys, changed, field, record)
+local function remove_entry(keys, known, field, record)
   local entry = parse_record(record)
   redis.call('HDEL', keys.entries, field)
   redis.call('HDEL', keys.ids, entry.id)
   redis.call('ZREM', keys.expiry, field)
-  leave_words(keys, changed, entry, (struct.unpack('>d', field)))
+  leave_words(keys, known, entry, (struct.unpack('>d', field)))
 end
 
--- Removes up to \`most\` entries that have expired. True when there may be more.
-local function reap(keys, changed, now_ms, most)
+-- Removes up to \`most\` entries that have expired, one at least, and no other one than that where the call has done enough.
+-- True when there may be more.
+local function reap(keys, known, now_ms, most)
   local due = redis.call('ZRANGEBYSCORE', keys.expiry, '-inf', exact(now_ms), 'LIMIT', '0', most)
   for _, field in ipairs(due) do
     local record = redis.call('HGET', keys.entries, field)
-    remove_entry(keys, changed, field, record)
+    remove_entry(keys, known, field, record)
+    if known.work > MOST_WORK then
+      return true
+    end
   end
   return #due == most
 end
@@ -2283,19 +4149,21 @@ if superseded then
   return redis.error_reply('INVALID call: a later one has taken its slot')
 end
 if remembered then
-  return { 'removed', tonumber(remembered) }
+  local removed, taken = string.match(remembered, '^(%d+) (%d+)$')
+  return { 'removed', tonumber(removed), tonumber(taken) }
 end
 local now_ms = math.floor(clock_us() / 1000)
 local keys = {
   entries = entries,
   ids = ids,
   words = KEYS[4],
-  tops = KEYS[5],
+  tops = tops,
   expiry = KEYS[6],
   fronts = KEYS[7],
+  forks = KEYS[8],
 }
-local changed = {}
-local removed = 0
+local known = open_tops(index.last_top)
+local removed, taken = 0, 0
 -- Changes nothing. A server out of memory lets a script write on that has begun with what frees.
 redis.call('HDEL', meta, '')
 for at = gone_at, #gone do
@@ -2305,38 +4173,50 @@ for at = gone_at, #gone do
     if not has_expired(struct.unpack('>d', record), now_ms) then
       removed = removed + 1
     end
-    remove_entry(keys, changed, field, record)
+    remove_entry(keys, known, field, record)
+  end
+  taken = taken + 1
+  known.work = known.work + 1
+  if known.work > MOST_WORK then
+    break
   end
 end
-reap(keys, changed, now_ms, 20)
-renew_fronts(keys, index.codec, changed)
-remember_answer(meta, caller, call, now_ms, removed .. '')
-return { 'removed', removed }
+reap(keys, known, now_ms, 20)
+renew_fronts(keys, known, index.codec)
+write_tops(tops, known)
+remember_answer(meta, caller, call, now_ms, removed .. ' ' .. taken)
+return { 'removed', removed, taken }
 `,
   },
-  parts: ['meta', 'entries', 'ids', 'words', 'tops', 'expiry', 'fronts'],
+  parts: ['meta', 'entries', 'ids', 'words', 'tops', 'expiry', 'fronts', 'forks'],
   lines: [
     [1, 'lua/autocomplete/remove.lua', 1],
-    [22, 'lua/shared/exact.lua', 1],
-    [32, 'lua/shared/clock.lua', 1],
-    [38, 'lua/shared/calls.lua', 1],
-    [42, 'lua/shared/calls.lua', 6],
-    [84, 'lua/shared/autocomplete/index.lua', 1],
-    [97, 'lua/shared/autocomplete/place.lua', 1],
-    [103, 'lua/shared/autocomplete/place.lua', 12],
-    [112, 'lua/shared/autocomplete/record.lua', 1],
-    [117, 'lua/shared/autocomplete/record.lua', 12],
-    [135, 'lua/shared/autocomplete/suffixes.lua', 1],
-    [162, 'lua/shared/autocomplete/best.lua', 1],
-    [211, 'lua/shared/autocomplete/tops.lua', 1],
-    [255, 'lua/shared/autocomplete/tops.lua', 60],
-    [272, 'lua/shared/autocomplete/ranges.lua', 1],
-    [283, 'lua/shared/autocomplete/hot.lua', 1],
-    [318, 'lua/shared/autocomplete/fronts.lua', 1],
-    [325, 'lua/shared/autocomplete/fronts.lua', 17],
-    [358, 'lua/shared/autocomplete/refill.lua', 1],
-    [439, 'lua/shared/autocomplete/leave.lua', 1],
-    [464, 'lua/autocomplete/remove.lua', 36],
+    [24, 'lua/shared/exact.lua', 1],
+    [34, 'lua/shared/clock.lua', 1],
+    [40, 'lua/shared/calls.lua', 1],
+    [44, 'lua/shared/calls.lua', 6],
+    [86, 'lua/shared/autocomplete/index.lua', 1],
+    [101, 'lua/shared/autocomplete/place.lua', 1],
+    [107, 'lua/shared/autocomplete/place.lua', 12],
+    [116, 'lua/shared/autocomplete/record.lua', 1],
+    [121, 'lua/shared/autocomplete/record.lua', 12],
+    [139, 'lua/shared/autocomplete/suffixes.lua', 1],
+    [166, 'lua/shared/autocomplete/work.lua', 1],
+    [182, 'lua/shared/autocomplete/best.lua', 1],
+    [238, 'lua/shared/autocomplete/ranges.lua', 1],
+    [251, 'lua/shared/autocomplete/forks.lua', 1],
+    [263, 'lua/shared/autocomplete/top.lua', 1],
+    [473, 'lua/shared/autocomplete/top.lua', 232],
+    [506, 'lua/shared/autocomplete/tops.lua', 1],
+    [549, 'lua/shared/autocomplete/tops.lua', 67],
+    [588, 'lua/shared/autocomplete/tops.lua', 110],
+    [645, 'lua/shared/autocomplete/hot.lua', 1],
+    [683, 'lua/shared/autocomplete/hot.lua', 102],
+    [696, 'lua/shared/autocomplete/fronts.lua', 1],
+    [809, 'lua/shared/autocomplete/refill.lua', 1],
+    [906, 'lua/shared/autocomplete/cool.lua', 1],
+    [983, 'lua/shared/autocomplete/leave.lua', 1],
+    [1018, 'lua/autocomplete/remove.lua', 42],
   ],
   encode(args) {
     const encoded = new Array<Argument>(2 + args.gone.length)
@@ -2355,6 +4235,7 @@ return { 'removed', removed }
         return {
           status: 'removed',
           removed: asInteger(parts[1]),
+          taken: asInteger(parts[2]),
         }
       default:
         return unexpected('the answer removed', parts[0])
@@ -2374,7 +4255,7 @@ export interface SuggestArguments {
 }
 
 export type SuggestAnswer =
-  | { readonly status: 'suggested'; readonly short: boolean; readonly suggestions: { readonly id: string; readonly text: string; readonly score: number; readonly payload: Buffer; readonly edited: boolean }[] }
+  | { readonly status: 'suggested'; readonly short: boolean; readonly front: string; readonly suggestions: { readonly id: string; readonly text: string; readonly score: number; readonly payload: Buffer; readonly edited: boolean }[] }
 
 function readSuggestionsOfSuggestSuggested(part: Reply | undefined): ({ readonly id: string; readonly text: string; readonly score: number; readonly payload: Buffer; readonly edited: boolean })[] {
   const flat = asList(part)
@@ -2386,22 +4267,23 @@ function readSuggestionsOfSuggestSuggested(part: Reply | undefined): ({ readonly
 }
 
 /**
- * The first entries that match a query: some word start of theirs goes on as it does. They come in the order of their scores, the greatest first, and of the same score the oldest first. With `fuzzy` those follow, in the same order, that match with one edit: they are `edited`. `short`: expired entries hide some; reap, then ask again.
+ * The first entries that match a query: some word start of theirs goes on as it does. They come in the order of their scores, the greatest first, and of the same score the oldest first. With `fuzzy` those follow, in the same order, that match with one edit: they are `edited`. `short`: expired entries hide some; reap, then ask again. `front`: as `find` tells it.
  *
  * Cost: O(log words + limit) where more than 32 words match, else up to 200 words are read. With `fuzzy` and too few others the same for each character of the query and each of the 64 first that may follow.
  */
 export const suggest: Operation<SuggestArguments, SuggestAnswer> = {
   script: {
     name: 'autocomplete/suggest',
-    sha1: '4362920ea09773671f885aeee7b15fa5d966decc',
+    sha1: '5e059256384aa151404e1aa39099e60dc656f37e',
     reads: true,
     bytes: true,
     source: `--[[
 The first entries that match a query: some word start of theirs goes on as it does. They come in the order of
 their scores, the greatest first, and of the same score the oldest first. With \`fuzzy\` those follow, in the same
 order, that match with one edit: they are \`edited\`. \`short\`: expired entries hide some; reap, then ask again.
+\`front\`: as \`find\` tells it.
 
-@returns suggested  short:flag suggestions:[id:text text:text score:integer payload:bytes edited:flag]
+@returns suggested  short:flag front:text suggestions:[id:text text:text score:integer payload:bytes edited:flag]
 @cost    O(log words + limit) where more than 32 words match, else up to 200 words are read. With \`fuzzy\` and
          too few others the same for each character of the query and each of the 64 first that may follow
 @reads
@@ -2409,7 +4291,8 @@ order, that match with one edit: they are \`edited\`. \`short\`: expired entries
 local meta = KEYS[1] -- hash: the state of the index, and the last call of every slot
 local entries = KEYS[2] -- hash: number of an entry -> all that is stored of it
 -- KEYS[3] words: sorted set: folded text from a word start on, a zero byte, and the entry's place; no scores
--- KEYS[4] tops: hash: prefix that many words begin with -> places of its first entries
+-- KEYS[4] tops: hash: number of a top -> its head, and of each of its leaves -> places of first entries
+-- KEYS[5] forks: sorted set: prefix of many words up to where they part, zero byte, number of its top
 local codec = ARGV[1] -- text: name of the codec that made the payloads
 local query = ARGV[2] -- text: the folded query; empty: all match
 local limit = tonumber(ARGV[3] or 10) -- integer: how many are wanted, up to 100
@@ -2439,9 +4322,9 @@ end
 -- What of a suffix, and of a query, counts; it may end within a character.
 local MOST_BYTES = 64
 
--- The state of an index: its layout, the codec of the payloads, and the number of the newest entry. Those
--- of callers are beside them (shared/calls).
-local INDEX_LAYOUT = '1'
+-- The state of an index: its layout, the codec of the payloads, and the numbers of the newest entry and the newest top.
+-- Those of callers are beside them (shared/calls).
+local INDEX_LAYOUT = '2'
 
 -- The entries that match a prefix, as fields of \`entries\` in the order of their places: the first \`most\`, or
 -- all. The second value is true where there are more.
@@ -2484,27 +4367,59 @@ local function first_of_members(members, most)
   return refs, more
 end
 
+-- The third value is the field of \`fronts\` that tells the first, where there is one.
 local function match_exactly(keys, prefix, most)
-  local list = redis.call('HGET', keys.tops, prefix)
-  if list then
-    local fields = new_list()
-    -- It is sorted already: \`a\` or \`p\`, then rank and field of each.
-    local size = (#list - 1) / 16
-    local sub = string.sub
-    for at = 1, math.min(most, size) do
-      local byte = at * 16 - 6
-      fields[at] = sub(list, byte, byte + 7)
+  local from, to = '[' .. prefix, '(' .. prefix .. '\\255'
+  local fork = redis.call('ZRANGEBYLEX', keys.forks, from, to, 'LIMIT', '0', '1')[1]
+  if fork then
+-- The number of the top that a fork names (shared/autocomplete/forks).
+local function id_of_fork(fork)
+  return string.sub(fork, string.find(fork, '\\0', 1, true) + 1)
+end
+
+-- The first \`most\` places of a top, as fields of \`entries\`: its leaves have them in their order, rank and field of each
+-- (shared/autocomplete/top). The second value is true where there are more, the third where it has a front.
+local function match_top(tops, id, most)
+  local fields, size, sub = new_list(), 0, string.sub
+  local field = id .. ':'
+  local head, first = unpack(redis.call('HMGET', tops, id, field .. 'A'))
+  local has_front, read, last = string.byte(head, 17) == 1, 18, #head
+  local leaves = { first }
+  while true do
+    for at = 1, #leaves do
+      local places = leaves[at]
+      for byte = 9, #places, 16 do
+        if size == most then
+          return fields, true, has_front
+        end
+        size = size + 1
+        fields[size] = sub(places, byte, byte + 7)
+      end
     end
-    return fields, most < size or sub(list, 1, 1) ~= 'a'
+    if read == last then
+      return fields, struct.unpack('>d', head) < math.huge, has_front
+    elseif size == most then
+      return fields, true, has_front
+    end
+    -- None has fewer than 8.
+    local names, to = {}, math.min(last, read + math.ceil((most - size) / 8))
+    for at = read + 1, to do
+      names[at - read] = field .. sub(head, at, at)
+    end
+    read, leaves = to, redis.call('HMGET', tops, unpack(names))
+  end
+end
+    local id = id_of_fork(fork)
+    local fields, more, has_front = match_top(keys.tops, id, most)
+    return fields, more, has_front and id or ''
   end
   -- There never are more words (shared/autocomplete/hot); UTF-8 has no byte 255.
-  local members =
-    redis.call('ZRANGEBYLEX', keys.words, '[' .. prefix, '(' .. prefix .. '\\255', 'LIMIT', '0', '1000')
+  local members = redis.call('ZRANGEBYLEX', keys.words, from, to, 'LIMIT', '0', '1000')
   local fields, more = first_of_members(members, most)
   for at = 1, #fields do
     fields[at] = struct.pack('>d', fields[at])
   end
-  return fields, more
+  return fields, more, ''
 end
 -- Collects the records of the first entries that match, as they are stored, until there are \`limit\` of them.
 
@@ -2532,18 +4447,18 @@ local function collect(entries, fields, found, limit, others)
   end
 end
 
--- Returns the records, the fields of all that match, as far as they were looked at, and whether expired entries
--- hide some.
+-- Returns the records, the fields of all that match, as far as they were looked at, whether expired entries
+-- hide some, and the field of \`fronts\` that tells the first ten, or an empty text.
 local function search(keys, prefix, limit)
   local found = new_list()
-  local fields, more = match_exactly(keys, prefix, limit)
+  local fields, more, front = match_exactly(keys, prefix, limit)
   collect(keys.entries, fields, found, limit)
   if more and #found < limit then
     fields, more = match_exactly(keys, prefix, 200)
     found = new_list()
     collect(keys.entries, fields, found, limit)
   end
-  return found, fields, more and #found < limit
+  return found, fields, more and #found < limit, front
 end
 -- What callers see of records, the first \`exact\` of which are not edited: five fields of each. A table for each record, as
 -- parse_record makes it, would cost more than all else.
@@ -2572,9 +4487,9 @@ end
 if stored_codec and stored_codec ~= codec then
   return redis.error_reply('CODEC ' .. stored_codec)
 end
-local keys = { entries = entries, words = KEYS[3], tops = KEYS[4] }
+local keys = { entries = entries, words = KEYS[3], tops = KEYS[4], forks = KEYS[5] }
 local prefix = string.sub(query, 1, MOST_BYTES)
-local found, fields, is_short = search(keys, prefix, limit)
+local found, fields, is_short, front = search(keys, prefix, limit)
 local exact = #found
 if fuzzy and not is_short and exact < limit then
 -- Collects places in any order and keeps the first of them, each entry once.
@@ -2626,33 +4541,17 @@ local function offer_members(best, members)
     offer(best, place_at(member, #member - PLACE_BYTES + 1))
   end
 end
--- The first places among all entries that match a prefix, packed one behind the other in their order. Before
--- them stands \`all\` where these are all that match, or \`part\`.
-local ALL, PART = 'a', 'p'
--- A list never holds more.
-local MOST_TOP = 200
--- One that is only a part never holds fewer, so that so many can be suggested.
-local LEAST_TOP = 100
--- One that is all is given up with so few.
-local LEAST_HOT = 16
--- So many of its entries are in the front of a prefix (shared/autocomplete/fronts).
-local FRONT_PLACES = 10
 
-local function is_all(list)
-  return string.sub(list, 1, 1) == ALL
+-- Offers places that are packed one behind the other.
+local function offer_places(best, places)
+  for byte = 1, #places, PLACE_BYTES do
+    offer(best, place_at(places, byte))
+  end
 end
-
-local function top_size(list)
-  return (#list - 1) / PLACE_BYTES
-end
-
--- The first byte of the place behind so many others.
-local function byte_behind(places)
-  return 2 + places * PLACE_BYTES
-end
-
--- More words of a prefix are never read where it has no list, and it never has as many (shared/autocomplete/hot).
+-- More words of a prefix are never read where it begins no fork, and it never has as many (shared/autocomplete/hot).
 local MOST_READ = 1000
+-- Those of so many words are not looked for among the forks.
+local MOST_COLD = 32
 
 -- All members with a prefix lie between these; UTF-8 has no byte 255.
 local function from_prefix(prefix)
@@ -2661,6 +4560,18 @@ end
 
 local function to_prefix(prefix)
   return '(' .. prefix .. '\\255'
+end
+-- Forks: the prefixes behind which words part, wherever many words begin with them (shared/autocomplete/hot). Whoever
+-- begins as a fork does, and no shorter one, begins all its words: \`forks\` is a sorted set without scores, of
+--   <prefix>\\0<number of its top>
+-- and the first of it that begins as a query does is the fork whose words match the query.
+local function first_fork(forks, prefix)
+  local found = redis.call('ZRANGEBYLEX', forks, '[' .. prefix, '(' .. prefix .. '\\255', 'LIMIT', '0', '1')
+  if not found[1] then
+    return nil
+  end
+  local cut = string.find(found[1], '\\0', 1, true)
+  return string.sub(found[1], 1, cut - 1), string.sub(found[1], cut + 1)
 end
 local function fields_of_best(best)
   sort_best(best)
@@ -2671,19 +4582,32 @@ local function fields_of_best(best)
   return fields, best.cut
 end
 
--- Offers the first entries that match a prefix, at least as many as are collected.
+-- Offers the places of a top.
+local function offer_top(best, tops, id)
+  local head = redis.call('HGET', tops, id)
+  local names = {}
+  for at = 18, #head do
+    names[at - 17] = id .. ':' .. string.sub(head, at, at)
+  end
+  for _, leaf in ipairs(redis.call('HMGET', tops, unpack(names))) do
+    offer_places(best, leaf)
+  end
+  best.cut = best.cut or struct.unpack('>d', head) < math.huge
+end
+
+-- Offers the first entries that match a prefix, at least as many as are collected. Most of those that somebody may have meant
+-- are of few words, or of none.
 local function offer_matches(best, keys, prefix)
-  local list = redis.call('HGET', keys.tops, prefix)
-  if not list then
-    local from, to = from_prefix(prefix), to_prefix(prefix)
-    offer_members(best, redis.call('ZRANGEBYLEX', keys.words, from, to, 'LIMIT', '0', MOST_READ))
-    return
+  local from, to = from_prefix(prefix), to_prefix(prefix)
+  local members = redis.call('ZRANGEBYLEX', keys.words, from, to, 'LIMIT', '0', MOST_COLD + 1)
+  if #members > MOST_COLD then
+    local fork, id = first_fork(keys.forks, prefix)
+    if fork then
+      return offer_top(best, keys.tops, id)
+    end
+    members = redis.call('ZRANGEBYLEX', keys.words, from, to, 'LIMIT', '0', MOST_READ)
   end
-  local offered = math.min(best.most, top_size(list))
-  for places = 0, offered - 1 do
-    offer(best, place_at(list, byte_behind(places)))
-  end
-  best.cut = best.cut or offered < top_size(list) or not is_all(list)
+  offer_members(best, members)
 end
 -- Prefixes that are one edit away from a query and that some word begins with: a character left out, put in,
 -- replaced, or two neighbours swapped.
@@ -2692,6 +4616,8 @@ end
 local MOST_TRIED = 64
 -- A shorter query is taken as it is, and so is what follows so many characters.
 local LEAST_CHARACTERS, MOST_CHARACTERS = 3, 24
+-- So many entries are collected.
+local MOST_NEAR = 200
 
 local function characters_of(query)
   local characters = {}
@@ -2742,8 +4668,8 @@ local function nearby_prefixes(words, characters)
 end
 
 -- As match_exactly, for what is one edit away from the query.
-local function match_nearby(keys, query, most)
-  local best = new_best(most)
+local function match_nearby(keys, query)
+  local best = new_best(MOST_NEAR)
   local characters = characters_of(query)
   if #characters < LEAST_CHARACTERS then
     return {}, false
@@ -2761,31 +4687,33 @@ end
   for _, field in ipairs(fields) do
     others[field] = true
   end
-  local nearby, more = match_nearby(keys, prefix, MOST_TOP)
+  local nearby, more = match_nearby(keys, prefix)
   collect(entries, nearby, found, limit, others)
   is_short = more and #found < limit
 end
-return { 'suggested', is_short and 1 or 0, show(found, exact) }
+return { 'suggested', is_short and 1 or 0, front, show(found, exact) }
 `,
   },
-  parts: ['meta', 'entries', 'words', 'tops'],
+  parts: ['meta', 'entries', 'words', 'tops', 'forks'],
   lines: [
     [1, 'lua/autocomplete/suggest.lua', 1],
-    [20, 'lua/shared/clock.lua', 1],
-    [26, 'lua/shared/autocomplete/place.lua', 1],
-    [32, 'lua/shared/autocomplete/place.lua', 16],
-    [41, 'lua/shared/autocomplete/suffixes.lua', 1],
-    [44, 'lua/shared/autocomplete/index.lua', 1],
-    [48, 'lua/shared/autocomplete/match.lua', 1],
-    [111, 'lua/shared/autocomplete/search.lua', 1],
-    [150, 'lua/shared/autocomplete/show.lua', 1],
-    [169, 'lua/autocomplete/suggest.lua', 27],
-    [182, 'lua/shared/autocomplete/best.lua', 1],
-    [231, 'lua/shared/autocomplete/tops.lua', 1],
-    [256, 'lua/shared/autocomplete/ranges.lua', 1],
-    [267, 'lua/shared/autocomplete/offer-matches.lua', 1],
-    [290, 'lua/shared/autocomplete/nearby.lua', 1],
-    [362, 'lua/autocomplete/suggest.lua', 45],
+    [22, 'lua/shared/clock.lua', 1],
+    [28, 'lua/shared/autocomplete/place.lua', 1],
+    [34, 'lua/shared/autocomplete/place.lua', 16],
+    [43, 'lua/shared/autocomplete/suffixes.lua', 1],
+    [46, 'lua/shared/autocomplete/index.lua', 1],
+    [50, 'lua/shared/autocomplete/match.lua', 1],
+    [96, 'lua/shared/autocomplete/read-top.lua', 1],
+    [133, 'lua/shared/autocomplete/match.lua', 48],
+    [145, 'lua/shared/autocomplete/search.lua', 1],
+    [184, 'lua/shared/autocomplete/show.lua', 1],
+    [203, 'lua/autocomplete/suggest.lua', 29],
+    [216, 'lua/shared/autocomplete/best.lua', 1],
+    [272, 'lua/shared/autocomplete/ranges.lua', 1],
+    [285, 'lua/shared/autocomplete/forks.lua', 1],
+    [297, 'lua/shared/autocomplete/offer-matches.lua', 1],
+    [333, 'lua/shared/autocomplete/nearby.lua', 1],
+    [407, 'lua/autocomplete/suggest.lua', 47],
   ],
   encode(args) {
     return withoutDefaults([
@@ -2802,7 +4730,8 @@ return { 'suggested', is_short and 1 or 0, show(found, exact) }
         return {
           status: 'suggested',
           short: asFlag(parts[1]),
-          suggestions: readSuggestionsOfSuggestSuggested(parts[2]),
+          front: asText(parts[2]),
+          suggestions: readSuggestionsOfSuggestSuggested(parts[3]),
         }
       default:
         return unexpected('the answer suggested', parts[0])

@@ -1,31 +1,81 @@
-// What `lua/shared/autocomplete/fronts` promises: each hot prefix has the front that its first entries make, unless one of
-// them expires.
+// What `lua/shared/autocomplete/fronts` promises: each top has the front that its first entries make, unless one of them
+// expires or they are large.
 
 import { expect } from 'vitest'
-
-type Hash = readonly (readonly [field: Buffer, value: Buffer])[]
+import type { Hash, Top } from './autocomplete-tops.ts'
 
 const FRONT_PLACES = 10
-const PLACE_BYTES = 16
-const HEAD = Buffer.from('1\u0004json')
+const MOST_BYTES = 4096
 
-/** All three as they are stored. */
-export function checkFronts(tops: Hash, fronts: Hash, entries: Hash): void {
-  const records = new Map(entries.map(([field, record]) => [field.toString('hex'), record]))
-  const expected = new Map<string, string>()
-  for (const [prefix, list] of tops) {
-    const front = frontOf(list, records)
-    if (front !== null) expected.set(String(prefix), front.toString('hex'))
-  }
-  expect(new Map(fronts.map(([prefix, front]) => [String(prefix), front.toString('hex')]))).toEqual(expected)
+interface Told {
+  readonly rank: number
+  readonly id: string
+  readonly text: string
+  readonly payload: string
 }
 
-function frontOf(list: Buffer, records: ReadonlyMap<string, Buffer>): Buffer | null {
-  const parts: Buffer[] = [HEAD]
-  for (let at = 1; at < Math.min(list.length, 1 + FRONT_PLACES * PLACE_BYTES); at += PLACE_BYTES) {
-    const record = records.get(list.toString('hex', at + 8, at + PLACE_BYTES)) ?? Buffer.of(1)
-    if (record.readUInt8(0) !== 0) return null
-    parts.push(Buffer.of(record.length >> 8, record.length & 255), record)
+/** Fronts as they are stored, by tops; entries by their numbers. */
+export function checkFronts(
+  tops: ReadonlyMap<string, Top>,
+  fronts: Hash,
+  entries: ReadonlyMap<number, Buffer>,
+  codec: string,
+): void {
+  const expected = new Map<string, Told[]>()
+  for (const [id, top] of tops) {
+    const told = toldOf(top, entries)
+    expect(top.hasFront, `the front of ${id}`).toBe(told !== null)
+    if (told !== null) expected.set(id, told)
   }
-  return Buffer.concat(parts)
+  const found = [...fronts].map(([id, front]) => [id, readFront(tops.get(id), front, codec)] as const)
+  expect(new Map(found)).toEqual(expected)
+}
+
+function toldOf({ places }: Top, entries: ReadonlyMap<number, Buffer>): Told[] | null {
+  const records = places.slice(0, FRONT_PLACES).map((number) => entries.get(number) ?? Buffer.of(1))
+  const bytes = records.reduce((sum, record) => sum + record.length, 0)
+  if (bytes > MOST_BYTES || records.some((record) => record.readUInt8(0) !== 0)) return null
+  return records.map((record) => {
+    const [id = 0, marked = 0, text = 0] = [16, 18, 20].map((at) => record.readUInt16BE(at))
+    const textAt = 22 + id + marked
+    return {
+      rank: record.readDoubleBE(8),
+      id: record.toString('utf8', 22, 22 + id),
+      text: record.toString('utf8', textAt, textAt + text),
+      payload: record.toString('utf8', textAt + text),
+    }
+  })
+}
+
+/** What a front tells, once its head has been held against its top. */
+function readFront(top: Top | undefined, front: Buffer, codec: string): Told[] {
+  const head = `2${String.fromCharCode(codec.length)}${codec}`
+  expect(front.toString('latin1', 0, head.length)).toBe(head)
+  const prefixes = new Map<string, number>()
+  let at = head.length + 1
+  for (let left = front.readUInt8(head.length); left > 0; left--) {
+    const to = at + 2 + front.readUInt8(at + 1)
+    prefixes.set(front.toString('latin1', at + 2, to), front.readUInt8(at))
+    at = to
+  }
+  expect(prefixes).toEqual(top?.prefixes)
+  const told: Told[] = []
+  while (at < front.length) {
+    const lengths = [8, 10, 12, 14].map((behind) => front.readUInt16BE(at + behind))
+    const [id = 0, alike = 0, text = 0, payload = 0] = lengths
+    const textAt = at + 16 + id
+    const to = textAt + text + payload
+    told.push({
+      rank: front.readDoubleBE(at),
+      id: front.toString('utf8', at + 16, textAt),
+      text: textOf(told[0]?.text ?? '', alike, front.subarray(textAt, textAt + text)),
+      payload: front.toString('utf8', textAt + text, to),
+    })
+    at = to
+  }
+  return told
+}
+
+function textOf(first: string, alike: number, rest: Buffer): string {
+  return Buffer.concat([Buffer.from(first).subarray(0, alike), rest]).toString('utf8')
 }

@@ -40,7 +40,9 @@ export class AutocompleteModel {
 
   /** Forgets what has expired and is not stored any more: an entry of that id is a new one then. */
   forgetExpired(stored: ReadonlySet<number>): void {
-    for (const entry of this.entries.values()) if (!stored.has(entry.number)) this.entries.delete(entry.id)
+    for (const entry of this.entries.values()) {
+      if (!stored.has(entry.number) && !this.#lives(entry)) this.entries.delete(entry.id)
+    }
   }
 
   suggest(query: string, limit: number, fuzzy: boolean): readonly [id: string, edited: boolean][] {

@@ -11,13 +11,17 @@ import { afterAll, expect, inject, test } from 'vitest'
 import contract from '../../lua/contract.json' with { type: 'json' }
 import { START_US, setTestClock, withTestClock } from '../../src/testing/test-clock.ts'
 import { LONG, SEED, tell } from '../proof.ts'
-import { checkFronts } from './autocomplete-fronts.ts'
-import { checkLists } from './autocomplete-lists.ts'
+import { learning } from './autocomplete-calls.ts'
 import { AutocompleteModel } from './autocomplete-model.ts'
+import { checkStored } from './autocomplete-stored.ts'
 
 const client = new Redis({ host: '127.0.0.1', port: inject('redisPort') })
 const driver = ioredis(client)
-const redis = perilune(withTestClock(driver, contract.clock), { namespace: 'model' })
+let learn: (taken: number) => Promise<void> = async () => {}
+const redis = perilune(
+  learning(withTestClock(driver, contract.clock), (taken) => learn(taken)),
+  { namespace: 'model' },
+)
 
 afterAll(async () => {
   await redis.close()
@@ -110,11 +114,7 @@ class History {
     for (const text of ['', 'a', 'b', 'aa', 'ab', 'ba', 'bb', 'c', 'abc'])
       await this.#suggest(text, 100, true)
     await this.#forgetExpired()
-    const [tops, fronts, stored] = await Promise.all(
-      ['tops', 'fronts', 'entries'].map((part) => this.#hash(part)),
-    )
-    checkLists(tops ?? [], [...this.#model.entries.values()])
-    checkFronts(tops ?? [], fronts ?? [], stored ?? [])
+    await checkStored(client, this.#prefix, [...this.#model.entries.values()])
     await this.#index.clear()
     return steps.length
   }
@@ -162,36 +162,42 @@ class History {
   }
 
   async #addAll(entries: readonly NewEntry<unknown>[]): Promise<void> {
-    // One script call after the other, as the model learns of them: each may remove what has expired.
-    for (let at = 0; at < entries.length; at += 100) {
-      const some = entries.slice(at, at + 100)
-      const replaced = some.filter(({ id = '', text: each, score = 0, expireAfter }) =>
+    let [rest, replaced] = [entries, 0]
+    this.#learn(async (taken) => {
+      const some = rest.slice(0, taken)
+      replaced += some.filter(({ id = '', text: each, score = 0, expireAfter }) =>
         this.#model.add(id, each, score, expireAfter === undefined ? 0 : 2000),
       ).length
-      expect(await this.#index.addMany(some)).toEqual({ added: some.length - replaced, replaced })
+      rest = rest.slice(taken)
+    })
+    const added = await this.#index.addMany(entries)
+    expect(added).toEqual({ added: entries.length - replaced, replaced })
+    expect(rest).toEqual([])
+  }
+
+  /** One script call after the other: each may remove what has expired. */
+  #learn(ofCall: (taken: number) => Promise<void>): void {
+    learn = async (taken) => {
+      await ofCall(taken)
       await this.#forgetExpired()
     }
   }
 
   async #remove(ids: readonly string[]): Promise<void> {
-    for (let at = 0; at < ids.length; at += 100) {
-      const some = ids.slice(at, at + 100)
-      const removed = some.filter((id) => this.#model.remove(id)).length
-      expect(await this.#index.removeMany(some)).toBe(removed)
-      await this.#forgetExpired()
-    }
+    let [rest, removed] = [ids, 0]
+    this.#learn(async (taken) => {
+      removed += rest.slice(0, taken).filter((id) => this.#model.remove(id)).length
+      rest = rest.slice(taken)
+    })
+    const told = await this.#index.removeMany(ids)
+    expect(told).toBe(removed)
+    expect(rest).toEqual([])
   }
 
   async #suggest(text: string, limit: number, fuzzy: boolean): Promise<void> {
     const suggested = await this.#index.suggest(text, { limit, fuzzy })
     const told = suggested.map(({ id, edited }) => [id, edited])
     expect(told, `suggest '${text}', ${limit}, ${fuzzy}`).toEqual(this.#model.suggest(text, limit, fuzzy))
-  }
-
-  async #hash(part: string): Promise<[field: Buffer, value: Buffer][]> {
-    const reply = await client.callBuffer('HGETALL', `${this.#prefix}:${part}`)
-    const flat = reply as Buffer[]
-    return flat.flatMap((field, at) => (at % 2 === 0 ? [[field, flat[at + 1] as Buffer]] : []))
   }
 
   async #forgetExpired(): Promise<void> {

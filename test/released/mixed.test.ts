@@ -13,14 +13,16 @@ const orders: Record<string, readonly [Contract, Contract]> = {
   'this version begins': [current, released],
 }
 
+// Of a structure whose stored data has another layout since then no vector is left.
+const played = STRUCTURES.map((structure) => {
+  const file = readVectors(structure)
+  return [structure, file, file.vectors.filter(({ since }) => since === undefined)] as const
+}).filter(([, , vectors]) => vectors.length > 0)
+
 afterAll(() => place.close())
 
 describe.each(Object.entries(orders))('%s and both take turns', (_, contracts) => {
-  describe.each(STRUCTURES)('on a %s', (structure) => {
-    const file = readVectors(structure)
-
-    for (const vector of file.vectors.filter(({ since }) => since === undefined)) {
-      test(vector.it, () => playVector({ ...place, contracts }, file, vector))
-    }
+  describe.each(played)('on a %s', (_name, file, vectors) => {
+    for (const vector of vectors) test(vector.it, () => playVector({ ...place, contracts }, file, vector))
   })
 })

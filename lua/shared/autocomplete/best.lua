@@ -47,3 +47,10 @@ local function offer_members(best, members)
     offer(best, place_at(member, #member - PLACE_BYTES + 1))
   end
 end
+
+-- Offers places that are packed one behind the other.
+local function offer_places(best, places)
+  for byte = 1, #places, PLACE_BYTES do
+    offer(best, place_at(places, byte))
+  end
+end

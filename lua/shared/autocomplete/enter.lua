@@ -1,5 +1,38 @@
+-- Notes what an index is, and the newest numbers, where they have changed.
+local function note_index(meta, index, codec, before, last_top)
+  if index.is_new then
+    redis.call('HSET', meta, 'layout', INDEX_LAYOUT, 'codec', codec)
+  end
+  if index.last ~= before then
+    redis.call('HSET', meta, 'last', exact(index.last))
+  end
+  if last_top ~= index.last_top then
+    redis.call('HSET', meta, 'tops', exact(last_top))
+  end
+end
+
+-- Stores the words of an entry.
+local function enter_words(keys, known, suffixes, one)
+  local added = {}
+  for _, member in ipairs(members_of(suffixes, one.place)) do
+    added[#added + 1] = '0'
+    added[#added + 1] = member
+  end
+  redis.call('ZADD', keys.words, unpack(added))
+  enter_hot(keys, known, suffixes, one)
+end
+
+-- Notes when an entry expires.
+local function note_expiry(keys, field, before, entry)
+  if entry.expires_at_ms > 0 then
+    redis.call('ZADD', keys.expiry, exact(entry.expires_at_ms), field)
+  elseif before and before.expires_at_ms > 0 then
+    redis.call('ZREM', keys.expiry, field)
+  end
+end
+
 -- Stores an entry, new or in the place of the one with its id. True when that had not expired.
-local function enter_entry(keys, changed, index, entry, now_ms)
+local function enter_entry(keys, known, index, entry, now_ms)
   local field = redis.call('HGET', keys.ids, entry.id)
   local ref, before, stored
   if field then
@@ -13,27 +46,20 @@ local function enter_entry(keys, changed, index, entry, now_ms)
     redis.call('HSET', keys.ids, entry.id, field)
   end
   local record = pack_record(entry)
-  redis.call('HSET', keys.entries, field, record)
+  if record ~= stored then
+    redis.call('HSET', keys.entries, field, record)
+  end
   local is_moved = not before or before.marked ~= entry.marked or before.rank ~= entry.rank
   if before and is_moved then
-    leave_words(keys, changed, before, ref)
+    leave_words(keys, known, before, ref)
   end
+  local suffixes, one = suffixes_of(entry.marked), to_one(entry.rank, ref)
+  known.work = known.work + work_of(suffixes, record)
   if is_moved then
-    local suffixes, place = suffixes_of(entry.marked), pack_place(entry.rank, ref)
-    local added = {}
-    for _, member in ipairs(members_of(suffixes, place)) do
-      added[#added + 1] = '0'
-      added[#added + 1] = member
-    end
-    redis.call('ZADD', keys.words, unpack(added))
-    enter_hot(keys, changed, suffixes, entry, ref, place)
+    enter_words(keys, known, suffixes, one)
   elseif record ~= stored then
-    note_changed(keys, changed, entry, ref)
+    note_changed(keys, known, suffixes, one)
   end
-  if entry.expires_at_ms > 0 then
-    redis.call('ZADD', keys.expiry, exact(entry.expires_at_ms), field)
-  elseif before and before.expires_at_ms > 0 then
-    redis.call('ZREM', keys.expiry, field)
-  end
+  note_expiry(keys, field, before, entry)
   return before and not has_expired(before.expires_at_ms, now_ms)
 end

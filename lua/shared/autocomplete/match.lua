@@ -39,25 +39,21 @@ local function first_of_members(members, most)
   return refs, more
 end
 
+-- The third value is the field of `fronts` that tells the first, where there is one.
 local function match_exactly(keys, prefix, most)
-  local list = redis.call('HGET', keys.tops, prefix)
-  if list then
-    local fields = new_list()
-    -- It is sorted already: `a` or `p`, then rank and field of each.
-    local size = (#list - 1) / 16
-    local sub = string.sub
-    for at = 1, math.min(most, size) do
-      local byte = at * 16 - 6
-      fields[at] = sub(list, byte, byte + 7)
-    end
-    return fields, most < size or sub(list, 1, 1) ~= 'a'
+  local from, to = '[' .. prefix, '(' .. prefix .. '\255'
+  local fork = redis.call('ZRANGEBYLEX', keys.forks, from, to, 'LIMIT', '0', '1')[1]
+  if fork then
+    -- @include shared/autocomplete/read-top
+    local id = id_of_fork(fork)
+    local fields, more, has_front = match_top(keys.tops, id, most)
+    return fields, more, has_front and id or ''
   end
   -- There never are more words (shared/autocomplete/hot); UTF-8 has no byte 255.
-  local members =
-    redis.call('ZRANGEBYLEX', keys.words, '[' .. prefix, '(' .. prefix .. '\255', 'LIMIT', '0', '1000')
+  local members = redis.call('ZRANGEBYLEX', keys.words, from, to, 'LIMIT', '0', '1000')
   local fields, more = first_of_members(members, most)
   for at = 1, #fields do
     fields[at] = struct.pack('>d', fields[at])
   end
-  return fields, more
+  return fields, more, ''
 end

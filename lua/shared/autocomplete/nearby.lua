@@ -5,6 +5,8 @@
 local MOST_TRIED = 64
 -- A shorter query is taken as it is, and so is what follows so many characters.
 local LEAST_CHARACTERS, MOST_CHARACTERS = 3, 24
+-- So many entries are collected.
+local MOST_NEAR = 200
 
 local function characters_of(query)
   local characters = {}
@@ -55,8 +57,8 @@ local function nearby_prefixes(words, characters)
 end
 
 -- As match_exactly, for what is one edit away from the query.
-local function match_nearby(keys, query, most)
-  local best = new_best(most)
+local function match_nearby(keys, query)
+  local best = new_best(MOST_NEAR)
   local characters = characters_of(query)
   if #characters < LEAST_CHARACTERS then
     return {}, false

@@ -1,81 +1,97 @@
--- A list that has lost too many of its places is made anew from those of the prefixes one byte longer, which
--- are right already; where these are not hot, from their words.
+-- A top that has lost too many of its places gets those that follow, from the forks behind one of its own, which are right
+-- already; where there are none, from the words.
+-- So many it has then, at most.
+local MOST_COLLECTED = 160
 
-local function offer_list(best, list)
-  for byte = 2, #list, PLACE_BYTES do
-    offer(best, place_at(list, byte))
-  end
-end
-
--- What one longer prefix has to offer. From `limit` on it may be more than what is offered.
-local function offer_child(keys, best, child, limit)
-  local last_rank, last_ref
+-- Offers the places of one longer prefix, and returns the place from which on there may be more.
+local function offer_child(keys, known, best, child)
   if string.byte(child, -1) == 0 then
     -- The same text again and again: these are in the order of their places.
-    local members =
-      redis.call('ZRANGEBYLEX', keys.words, from_prefix(child), to_prefix(child), 'LIMIT', '0', MOST_TOP)
+    local from, to = from_prefix(child), to_prefix(child)
+    local members = redis.call('ZRANGEBYLEX', keys.words, from, to, 'LIMIT', '0', MOST_COLLECTED)
     offer_members(best, members)
-    if #members == MOST_TOP then
-      local last = members[MOST_TOP]
-      last_rank, last_ref = place_at(last, #last - PLACE_BYTES + 1)
+    known.work = known.work + #members
+    if #members == MOST_COLLECTED then
+      local last = members[MOST_COLLECTED]
+      return place_at(last, #last - PLACE_BYTES + 1)
     end
-  else
-    local list = redis.call('HGET', keys.tops, child)
-    if list then
-      offer_list(best, list)
-      if not is_all(list) then
-        last_rank, last_ref = place_at(list, #list - PLACE_BYTES + 1)
-      end
-    else
-      local from, to = from_prefix(child), to_prefix(child)
-      offer_members(best, redis.call('ZRANGEBYLEX', keys.words, from, to, 'LIMIT', '0', MOST_READ))
-    end
+    return math.huge, math.huge
   end
-  if last_rank and is_before(last_rank, last_ref, limit.rank, limit.ref) then
-    limit.rank, limit.ref = last_rank, last_ref
+  local fork = fork_behind(keys, known, child)
+  if not fork then
+    local from, to = from_prefix(child), to_prefix(child)
+    local members = redis.call('ZRANGEBYLEX', keys.words, from, to, 'LIMIT', '0', MOST_READ)
+    offer_members(best, members)
+    known.work = known.work + #members
+    return math.huge, math.huge
   end
+  local top = get_top(keys.tops, known, fork.id)
+  read_leaves(keys.tops, { top }, leaves_of(top))
+  for _, leaf in ipairs(top.leaves) do
+    offer_places(best, leaf.places)
+  end
+  return top.rank, top.ref
 end
 
-local function refill(keys, prefix)
-  local best, limit = new_best(MOST_TOP), { rank = math.huge, ref = math.huge }
+-- All that a prefix has to offer, and the place from which on it may be more.
+local function offer_children(keys, known, prefix)
+  local best, limit = new_best(MOST_COLLECTED), { rank = math.huge, ref = math.huge }
   local from, to = from_prefix(prefix), to_prefix(prefix)
   local found = redis.call('ZRANGEBYLEX', keys.words, from, to, 'LIMIT', '0', '1')
   while found[1] do
     local child = string.sub(found[1], 1, #prefix + 1)
-    offer_child(keys, best, child, limit)
+    local rank, ref = offer_child(keys, known, best, child)
+    if is_before(rank, ref, limit.rank, limit.ref) then
+      limit.rank, limit.ref = rank, ref
+    end
     from = '[' .. prefix .. string.char(string.byte(child, -1) + 1)
     found = redis.call('ZRANGEBYLEX', keys.words, from, to, 'LIMIT', '0', '1')
   end
-  local list = pack_top(best, limit.rank == math.huge)
-  if limit.rank < math.huge then
-    local right = places_before(list, limit.rank, limit.ref)
-    list = string.sub(list, 1, byte_behind(right + 1) - 1)
+  sort_best(best)
+  if best.cut and is_before(best.rank, best.ref, limit.rank, limit.ref) then
+    limit.rank, limit.ref = best.rank, best.ref
   end
-  redis.call('HSET', keys.tops, prefix, list)
+  return best, limit
 end
 
--- Notes that an entry has gone, whose words are gone already.
-local function leave_hot(keys, changed, suffixes, entry, ref, place)
-  local lists = read_hot(keys.tops, suffixes)
-  local prefixes = {}
-  for prefix in pairs(lists) do
-    prefixes[#prefixes + 1] = prefix
-  end
-  table.sort(prefixes, function(one, other)
-    return #one > #other
-  end)
-  for _, prefix in ipairs(prefixes) do
-    local shorter, before = without_place(lists[prefix], entry.rank, ref, place)
-    if shorter and is_all(shorter) and top_size(shorter) <= LEAST_HOT then
-      redis.call('HDEL', keys.tops, prefix)
-      changed[prefix] = true
-    elseif shorter and not is_all(shorter) and top_size(shorter) < LEAST_TOP then
-      refill(keys, prefix)
-    elseif shorter then
-      redis.call('HSET', keys.tops, prefix, shorter)
+local function longest_prefix(top)
+  local longest = ''
+  for prefix in pairs(prefixes_of(top)) do
+    if #prefix > #longest then
+      longest = prefix
     end
-    if shorter and before < FRONT_PLACES then
-      changed[prefix] = true
+  end
+  return longest
+end
+
+-- The places before its limit stay as they are.
+local function refill(keys, known, top, prefix)
+  local best, limit = offer_children(keys, known, prefix)
+  local places = {}
+  for _, ref in ipairs(best.refs) do
+    local rank = best.ranks[ref]
+    if not is_before(rank, ref, top.rank, top.ref) and is_before(rank, ref, limit.rank, limit.ref) then
+      places[#places + 1] = pack_place(rank, ref)
+    end
+  end
+  local leaves = leaves_of(top)
+  local last = leaves[#leaves].places
+  drop_leaf(top, #leaves)
+  append_leaves(top, last .. table.concat(places))
+  top.rank, top.ref = limit.rank, limit.ref
+end
+
+-- The longest first: what stands behind a fork of theirs is right then.
+local function refill_all(keys, known, short)
+  for _, one in ipairs(short) do
+    one.prefix = longest_prefix(one.top)
+  end
+  table.sort(short, function(one, other)
+    return #one.prefix > #other.prefix
+  end)
+  for _, one in ipairs(short) do
+    if not one.top.is_gone then
+      refill(keys, known, one.top, one.prefix)
     end
   end
 end

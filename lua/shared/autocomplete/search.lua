@@ -24,16 +24,16 @@ local function collect(entries, fields, found, limit, others)
   end
 end
 
--- Returns the records, the fields of all that match, as far as they were looked at, and whether expired entries
--- hide some.
+-- Returns the records, the fields of all that match, as far as they were looked at, whether expired entries
+-- hide some, and the field of `fronts` that tells the first ten, or an empty text.
 local function search(keys, prefix, limit)
   local found = new_list()
-  local fields, more = match_exactly(keys, prefix, limit)
+  local fields, more, front = match_exactly(keys, prefix, limit)
   collect(keys.entries, fields, found, limit)
   if more and #found < limit then
     fields, more = match_exactly(keys, prefix, 200)
     found = new_list()
     collect(keys.entries, fields, found, limit)
   end
-  return found, fields, more and #found < limit
+  return found, fields, more and #found < limit, front
 end

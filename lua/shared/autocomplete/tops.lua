@@ -1,76 +1,166 @@
--- The first places among all entries that match a prefix, packed one behind the other in their order. Before
--- them stands `all` where these are all that match, or `part`.
-local ALL, PART = 'a', 'p'
--- A list never holds more.
-local MOST_TOP = 200
--- One that is only a part never holds fewer, so that so many can be suggested.
-local LEAST_TOP = 100
--- One that is all is given up with so few.
-local LEAST_HOT = 16
--- So many of its entries are in the front of a prefix (shared/autocomplete/fronts).
-local FRONT_PLACES = 10
-
-local function is_all(list)
-  return string.sub(list, 1, 1) == ALL
+-- The tops that a call has met, each read once and written once, at its end: `open` by their numbers, `forks` the first
+-- fork that begins as a prefix does, `last` the newest number, `work` what the call has done so far (shared/autocomplete/work).
+local function open_tops(last)
+  return { open = {}, forks = {}, last = last, work = 0 }
 end
 
-local function top_size(list)
-  return (#list - 1) / PLACE_BYTES
-end
-
--- The first byte of the place behind so many others.
-local function byte_behind(places)
-  return 2 + places * PLACE_BYTES
-end
-
--- How many places are before this one.
-local function places_before(list, rank, ref)
-  local low, high = 0, top_size(list)
-  while low < high do
-    local middle = math.floor((low + high) / 2)
-    local other_rank, other_ref = place_at(list, byte_behind(middle))
-    if is_before(other_rank, other_ref, rank, ref) then
-      low = middle + 1
-    else
-      high = middle
+-- Opens the tops with these numbers.
+local function read_tops(tops, known, ids)
+  local missing, fields = {}, {}
+  for _, id in ipairs(ids) do
+    if not known.open[id] then
+      missing[#missing + 1] = id
+      fields[#fields + 1] = id
+      fields[#fields + 1] = id .. ':'
     end
   end
-  return low
+  if missing[1] then
+    local found = redis.call('HMGET', tops, unpack(fields))
+    for at, id in ipairs(missing) do
+      known.open[id] = parse_top(id, found[at * 2 - 1], found[at * 2])
+    end
+  end
 end
 
-local function has_place_behind(list, places, place)
-  return string.sub(list, byte_behind(places), byte_behind(places + 1) - 1) == place
+local function get_top(tops, known, id)
+  read_tops(tops, known, { id })
+  return known.open[id]
 end
 
--- The list with this place in it, or nil where nothing changes; and how many are before it.
-local function with_place(list, rank, ref, place)
-  local size = top_size(list)
-  local before = places_before(list, rank, ref)
-  if has_place_behind(list, before, place) or (before == size and not is_all(list)) then
-    return nil
+-- Of these tops those that have a place, or would have it: the top, the leaf, which one it is.
+local function find_leaves(tops, list, one)
+  local found, of_tops, leaves = {}, {}, {}
+  for _, top in ipairs(list) do
+    local leaf, at = find_leaf(top, one.rank, one.ref)
+    if leaf then
+      found[#found + 1] = { top = top, leaf = leaf, at = at }
+      of_tops[#found], leaves[#found] = top, leaf
+    end
   end
-  local cut = byte_behind(before)
-  local longer = string.sub(list, 1, cut - 1) .. place .. string.sub(list, cut)
-  if size == MOST_TOP then
-    longer = PART .. string.sub(longer, 2, byte_behind(MOST_TOP) - 1)
-  end
-  return longer, before
+  read_leaves(tops, of_tops, leaves)
+  return found
 end
 
--- The list without this place, or nil where nothing changes; and how many are before it.
-local function without_place(list, rank, ref, place)
-  local before = places_before(list, rank, ref)
-  if not has_place_behind(list, before, place) then
-    return nil
-  end
-  return string.sub(list, 1, byte_behind(before) - 1) .. string.sub(list, byte_behind(before + 1)), before
+-- A new top without places, which no fork has yet.
+local function make_top(known)
+  known.last = known.last + 1
+  local id = exact(known.last)
+  local top = { id = id, rank = math.huge, ref = math.huge, has_front = 0, read = {}, dropped = {} }
+  top.leaves, top.prefixes = {}, {}
+  known.open[id] = top
+  return top
 end
 
-local function pack_top(best, whole)
-  sort_best(best)
-  local places = {}
-  for at, ref in ipairs(best.refs) do
-    places[at] = pack_place(best.ranks[ref], ref)
+-- Another top with the same places.
+local function copy_top(tops, known, top)
+  local leaves = leaves_of(top)
+  read_leaves(tops, { top }, leaves)
+  local copy = make_top(known)
+  copy.rank, copy.ref = top.rank, top.ref
+  for at, leaf in ipairs(leaves) do
+    put_leaf(copy, at, leaf.places)
+    copy.leaves[at].rank, copy.leaves[at].ref = leaf.rank, leaf.ref
   end
-  return (whole and not best.cut and ALL or PART) .. table.concat(places)
+  return copy
+end
+
+-- The first fork that begins as this prefix does: prefix and number of its top; or false.
+local function fork_behind(keys, known, prefix)
+  local fork = known.forks[prefix]
+  if fork == nil then
+    local found, id = first_fork(keys.forks, prefix)
+    fork = found and { prefix = found, id = id } or false
+    known.forks[prefix] = fork
+  end
+  return fork
+end
+
+-- Prefixes of a fork of `least` bytes and more are answered by its top.
+local function set_least(known, top, prefix, least)
+  prefixes_of(top)[prefix] = least
+  top.has_new_head = true
+  change_front(known, top)
+end
+
+-- Gives a top a fork.
+local function put_fork(keys, known, top, prefix, least)
+  redis.call('ZADD', keys.forks, '0', prefix .. '\0' .. top.id)
+  set_least(known, top, prefix, least)
+  known.forks = {}
+end
+
+-- Takes a fork from its top, which is given up with the last one. Returns what was the least for it.
+local function take_fork(keys, known, top, prefix)
+  redis.call('ZREM', keys.forks, prefix .. '\0' .. top.id)
+  local least = prefixes_of(top)[prefix]
+  set_least(known, top, prefix, nil)
+  top.is_gone = not next(top.prefixes)
+  known.forks = {}
+  return least
+end
+
+-- A server keeps few short members as one text, which it looks through from the beginning. One that is longer keeps it from
+-- that while there are forks. Nobody finds it: UTF-8 has no byte 255.
+local LONG_BYTES = 65
+
+local function keep_sorted(forks)
+  redis.call('ZADD', forks, '0', string.rep('\255', LONG_BYTES))
+end
+
+local function forget_sorted(forks)
+  redis.call('ZREM', forks, string.rep('\255', LONG_BYTES))
+end
+
+-- Where one of its forks begins all words, these are the last.
+local function give_up_top(keys, known, top)
+  for prefix in pairs(prefixes_of(top)) do
+    if take_fork(keys, known, top, prefix) == 0 then
+      forget_sorted(keys.forks)
+    end
+  end
+end
+
+-- Notes what is to be deleted, and what to be written, of one top.
+local function collect_writes(top, gone, written)
+  for _, letter in ipairs(top.dropped) do
+    gone[#gone + 1] = leaf_field(top, letter)
+  end
+  if top.is_gone then
+    gone[#gone + 1] = top.id
+    gone[#gone + 1] = leaf_field(top, '')
+    for _, leaf in ipairs(leaves_of(top)) do
+      gone[#gone + 1] = leaf_field(top, leaf.letter)
+    end
+    return
+  end
+  if top.has_new_head then
+    local head, rest = pack_top(top)
+    written[#written + 1] = top.id
+    written[#written + 1] = head
+    written[#written + 1] = leaf_field(top, '')
+    written[#written + 1] = rest
+  end
+  for letter, leaf in pairs(top.read) do
+    if leaf.is_new then
+      written[#written + 1] = leaf_field(top, letter)
+      written[#written + 1] = leaf.places
+    end
+  end
+end
+
+-- So many arguments a command.
+local MOST_ARGUMENTS = 1000
+
+-- What is deleted may be written again: letters of leaves are given anew.
+local function write_tops(tops, known)
+  local gone, written = {}, {}
+  for _, top in pairs(known.open) do
+    collect_writes(top, gone, written)
+  end
+  for from = 1, #gone, MOST_ARGUMENTS do
+    redis.call('HDEL', tops, unpack(gone, from, math.min(from + MOST_ARGUMENTS - 1, #gone)))
+  end
+  for from = 1, #written, MOST_ARGUMENTS do
+    redis.call('HSET', tops, unpack(written, from, math.min(from + MOST_ARGUMENTS - 1, #written)))
+  end
 end

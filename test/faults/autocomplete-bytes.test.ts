@@ -1,0 +1,73 @@
+// What a write to an index of autocomplete costs where it is written again: in the append-only file, and so on the way to
+// each replica. Bytes are counted, which are the same in every run.
+
+import { Redis } from 'ioredis'
+import { type Autocomplete, perilune } from 'perilune'
+import { ioredis } from 'perilune/ioredis'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { type RedisServer, startRedis } from '../servers/redis.ts'
+
+const TITLES = 1000
+const ROUNDS = 40
+/** What an addition to texts that begin alike may write. */
+const MOST_BYTES = 10_000
+const alike = (at: number): string => `the long common beginning of every title ${at}`
+
+let server: RedisServer
+let client: Redis
+let index: Autocomplete
+
+beforeAll(async () => {
+  server = await startRedis({ aof: 'no', args: ['--auto-aof-rewrite-percentage', '0'] })
+  client = new Redis(server.port)
+  index = perilune(ioredis(client), { namespace: 'bytes', deadline: '60s' }).autocomplete('titles')
+  await index.addMany(Array.from({ length: TITLES }, (_, at) => titled(at, (at * 7919) % 1000)))
+}, 120_000)
+
+afterAll(async () => {
+  client.disconnect()
+  await server.stop()
+})
+
+function titled(at: number, score: number): { id: string; text: string; score: number } {
+  return { id: `e${at}`, text: alike(at), score }
+}
+
+/** How much the file has grown by now. */
+async function written(): Promise<number> {
+  return Number(/aof_current_size:(\d+)/.exec(await client.info('persistence'))?.[1])
+}
+
+/** The most bytes that one of the calls has written. */
+async function costliest(call: (round: number) => Promise<unknown>): Promise<number> {
+  let [most, before] = [0, await written()]
+  for (let round = 0; round < ROUNDS; round++) {
+    await call(round)
+    const after = await written()
+    most = Math.max(most, after - before)
+    before = after
+  }
+  return most
+}
+
+const add = (at: number, score: number): Promise<unknown> => index.addMany([titled(at, score)])
+
+test.each<[string, (round: number) => Promise<unknown>]>([
+  ['that comes first', (round) => add(10_000 + round, 5000 + round)],
+  ['in the middle', (round) => add(20_000 + round, 500 + round)],
+  ['that comes last', (round) => add(30_000 + round, -round)],
+  ['again, with another score', (round) => add(7, 6000 + round)],
+  ['again, from far behind to the front', (round) => add(500 + round, 7000 + round)],
+  ['and nothing that is new', () => add(7, 6000 + ROUNDS)],
+])('where a thousand titles begin alike, to add one %s writes a few kilobytes', async (_, call) => {
+  const most = await costliest(call)
+
+  expect(most).toBeGreaterThan(100)
+  expect(most).toBeLessThanOrEqual(MOST_BYTES)
+})
+
+test('where a thousand titles begin alike, to remove one writes a few kilobytes', async () => {
+  const most = await costliest((round) => index.remove(`e${100 + round}`))
+
+  expect(most).toBeLessThanOrEqual(MOST_BYTES)
+})
