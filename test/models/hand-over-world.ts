@@ -16,6 +16,8 @@ export type Name = 'holder' | 'a' | 'b'
 interface Belief {
   readonly token: string
   readonly untilMs: number
+  /** How long it was granted for, as the server said. */
+  readonly leaseMs: number
 }
 
 export interface Party {
@@ -83,7 +85,8 @@ export class Stage {
     if (late) return change(next, name, { late: false })
     const asks = Math.min(party.asks + 1, 2)
     if (answer[0] !== 'granted') return change(next, name, { waits: true, asks, late: true })
-    const belief = { token: String(answer[1]), untilMs: Number(answer[2]) }
+    const untilMs = Number(answer[2])
+    const belief = { token: String(answer[1]), untilMs, leaseMs: untilMs - Number(answer[3]) }
     return change(next, name, { waits: false, asks, belief, late: true })
   }
 
@@ -172,6 +175,12 @@ export class Stage {
 
 export function change(world: World, name: Name, party: Partial<Party>): World {
   return { ...world, parties: { ...world.parties, [name]: { ...world.parties[name], ...party } } }
+}
+
+/** Who has the lock by the state, or had it last. */
+export function holderOf({ state }: World): { isHeld: boolean; token: string; untilMs: number; id: string } {
+  const [, mode, token = '0', untilMs = '0', , , id = ''] = state?.split(' ') ?? []
+  return { isHeld: mode === 'x', token, untilMs: Number(untilMs), id }
 }
 
 /** Who believes now that it holds the lock. */

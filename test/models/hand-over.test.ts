@@ -4,7 +4,8 @@
 // Held in every world that can be reached:
 //   - nobody believes that it holds the lock while another does;
 //   - whoever believes it is the holder by the state, under the same token, and for the lease it asked for;
-//   - tokens rise;
+//   - each hand-over has a greater token than all before;
+//   - what is handed over goes to nobody whose line is known to be dead, and who gave up or released has nothing left;
 //   - a waiter that lives, and asks when it is told to or when its time to look has come, has the lock within a stated time,
 //     whatever the others do not do any more.
 
@@ -12,12 +13,21 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { readContract } from '../conformance/files.ts'
 import { LONG, tell } from '../proof.ts'
 import { type RedisServer, startRedis } from '../servers/redis.ts'
-import { believers, change, LEASE_MS, NAMES, type Name, Stage, type World } from './hand-over-world.ts'
+import {
+  believers,
+  change,
+  holderOf,
+  LEASE_MS,
+  NAMES,
+  type Name,
+  Stage,
+  type World,
+} from './hand-over-world.ts'
 
 // From a lock that is held, and from one that two wait for.
 const STEPS = LONG ? [5, 6] : [3, 4]
-/** Steps of time: within the moment in which a question is fresh, past it, past an offer, past a lease. */
-const SPANS_MS = [100, 400, 1000, LEASE_MS]
+/** Steps of time: within the moment in which a question is fresh, past it, past an offer, to just before the end of a lease, past it. */
+const SPANS_MS = [100, 400, 1000, LEASE_MS - 400, LEASE_MS]
 /** The lease of one who has died, an offer to another that has, and twice the time after which a waiter looks again. */
 const LONGEST_WAIT_MS = LEASE_MS + 1000 + 2 * 2000
 
@@ -65,9 +75,10 @@ function read(world: World, name: Name, letter: string): World | Promise<World> 
   const rest = change(world, name, { letters: party.letters.slice(1) })
   const [word, id, token = '', untilMs = '0', nowMs = '0'] = letter.split(' ')
   if (!party.waits || id !== party.id || word === 'first') return rest
-  const isWhole = word === 'granted' && Number(untilMs) - Number(nowMs) >= LEASE_MS
+  const leaseMs = Number(untilMs) - Number(nowMs)
+  const isWhole = word === 'granted' && leaseMs >= LEASE_MS
   if (!isWhole || Number(untilMs) <= world.nowMs) return stage.ask(rest, name)
-  return change(rest, name, { waits: false, belief: { token, untilMs: Number(untilMs) } })
+  return change(rest, name, { waits: false, belief: { token, untilMs: Number(untilMs), leaseMs } })
 }
 
 function allEvents(world: World): Event[] {
@@ -77,17 +88,35 @@ function allEvents(world: World): Event[] {
 }
 
 function check(world: World, before: World): void {
+  const [holder, last] = [holderOf(world), holderOf(before)]
   const holding = believers(world)
   expect(holding.length).toBeLessThanOrEqual(1)
-  const [, mode, token, untilMs] = world.state?.split(' ') ?? []
   for (const name of holding) {
     const belief = world.parties[name].belief
-    expect([mode, token]).toEqual(['x', belief?.token])
-    expect(Number(untilMs)).toBeGreaterThanOrEqual(belief?.untilMs ?? 0)
-    const isNew = before.parties[name].belief !== belief
-    if (isNew) expect(belief?.untilMs).toBeGreaterThan(world.nowMs)
+    expect([holder.isHeld, holder.token]).toEqual([true, belief?.token])
+    expect(holder.untilMs).toBeGreaterThanOrEqual(belief?.untilMs ?? 0)
+    if (before.parties[name].belief === belief) continue
+    expect(belief?.untilMs).toBeGreaterThan(world.nowMs)
+    expect(belief?.leaseMs).toBeGreaterThanOrEqual(LEASE_MS)
   }
-  expect(Number(token ?? 0)).toBeGreaterThanOrEqual(Number(before.state?.split(' ')[2] ?? 0))
+  const isNew = holder.isHeld && (holder.id !== last.id || !last.isHeld)
+  const rise = Number(holder.token) - Number(last.token)
+  expect(rise).toBeGreaterThanOrEqual(isNew ? 1 : 0)
+  for (const name of NAMES) checkParty(world, before, name, isNew)
+}
+
+/** `isNew`: the event has given the lock to somebody. */
+function checkParty(world: World, before: World, name: Name, isNew: boolean): void {
+  const [party, was] = [world.parties[name], before.parties[name]]
+  const { isHeld, id, untilMs } = holderOf(world)
+  const hasIt = isHeld && id === party.id && untilMs > world.nowMs
+  const isTold = party.asks === was.asks && party.belief === was.belief && party.late === was.late
+  if (isNew && hasIt && isTold) expect(was.listens).toBe(true)
+  const gaveUp = was.waits && !party.waits && party.belief === was.belief
+  const released = was.belief !== null && party.belief === null
+  if (!gaveUp && !released) return
+  expect(hasIt).toBe(false)
+  expect(world.queue.filter((ticket) => ticket.startsWith(`${party.id} `))).toEqual([])
 }
 
 /** How long it takes `b`, when nobody else does anything any more and it hears nothing: it only asks every two seconds. */
