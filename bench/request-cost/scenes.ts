@@ -1,0 +1,114 @@
+// The dearest requests that are permitted, and what has to be there before.
+
+import { type ChildProcess, fork } from 'node:child_process'
+import { once } from 'node:events'
+import { fileURLToPath } from 'node:url'
+
+export interface Scene {
+  readonly name: string
+  prepare?(place: ScenePlace): Promise<void>
+  request(place: ScenePlace): Promise<void>
+}
+
+/** A project of its own on a service. */
+export interface ScenePlace {
+  call(method: string, path: string, body?: unknown): Promise<Answered>
+  /** Of subscribers that take everything. */
+  readonly receiver: string
+}
+
+export interface Answered {
+  readonly status: number
+  readonly text: string
+}
+
+const MOST = 262_144
+const QUEUE = '/v2/queues/q'
+const PLACE = '"$zaqar_message$"'
+const large = { messages: [{ body: 'x'.repeat(MOST - 100) }] }
+const many = { messages: Array.from({ length: 1000 }, () => ({ body: 1 })) }
+const postLarge = expecting(201, 'POST', `${QUEUE}/messages`, large)
+const postMany = expecting(201, 'POST', `${QUEUE}/messages`, many)
+
+export const scenes: readonly Scene[] = [
+  { name: 'a post of 1,000 messages', request: postMany },
+  { name: 'a post of 256 KiB', request: postLarge },
+  {
+    name: 'a post of 1,000 messages to 100 subscriptions',
+    prepare: (place) => subscribe(place, 100, {}),
+    request: postMany,
+  },
+  {
+    name: 'a post of 256 KiB to 100 subscriptions',
+    prepare: (place) => subscribe(place, 100, {}),
+    request: postLarge,
+  },
+  {
+    name: 'a post of 256 KiB to 100 subscriptions that hold it three times',
+    prepare: (place) => subscribe(place, 100, { post_data: `[${PLACE},${PLACE},${PLACE}]` }),
+    request: postLarge,
+  },
+  {
+    name: 'a page of 20 subscriptions with 60 KiB of options',
+    prepare: (place) => subscribe(place, 20, { post_data: 'x'.repeat(60_000) }),
+    request: expecting(200, 'GET', `${QUEUE}/subscriptions?limit=20`),
+  },
+  {
+    name: 'a page of 20 messages of 256 KiB',
+    prepare: (place) => repeat(20, () => postLarge(place)),
+    request: expecting(200, 'GET', `${QUEUE}/messages?limit=20&echo=true`),
+  },
+  {
+    name: 'a page that looks through 10,000 messages of its reader',
+    prepare: (place) => repeat(13, () => postMany(place)),
+    request: expecting(200, 'GET', `${QUEUE}/messages?limit=20`),
+  },
+  {
+    name: 'a claim of 20 messages of 256 KiB',
+    prepare: (place) => repeat(20, () => postLarge(place)),
+    request: expecting(201, 'POST', `${QUEUE}/claims?limit=20`, {}),
+  },
+]
+
+function expecting(wanted: number, method: string, path: string, body?: unknown): Scene['request'] {
+  return async ({ call }) => {
+    const { status, text } = await call(method, path, body)
+    if (status !== wanted) throw new Error(`${method} ${path}: ${status} ${text.slice(0, 200)}`)
+  }
+}
+
+async function subscribe({ call, receiver }: ScenePlace, count: number, options: object): Promise<void> {
+  const path = `${QUEUE}/subscriptions`
+  await repeat(count, async (at) => {
+    const { text } = await call('POST', path, { subscriber: `${receiver}/${at}`, options })
+    const { subscription_id: id } = JSON.parse(text) as { subscription_id: string }
+    await call('PUT', `${path}/${id}/confirm`, { confirmed: true })
+  })
+}
+
+async function repeat(count: number, work: (at: number) => Promise<void>): Promise<void> {
+  for (let at = 0; at < count; at += 1) await work(at)
+}
+
+export function placeOn(url: string, receiver: string, project: string): ScenePlace {
+  const headers = {
+    'Client-ID': '3381af92-2b9e-11e3-b191-71861300734c',
+    'X-Project-ID': project,
+    'Content-Type': 'application/json',
+  }
+  return {
+    receiver,
+    async call(method, path, body) {
+      const sent = body === undefined ? {} : { body: JSON.stringify(body) }
+      const answer = await fetch(url + path, { method, headers, ...sent })
+      return { status: answer.status, text: await answer.text() }
+    },
+  }
+}
+
+/** A receiver in a process of its own: what it does is nobody's cost here. */
+export async function startReceiver(): Promise<{ url: string; process: ChildProcess }> {
+  const child = fork(fileURLToPath(new URL('receiver.mjs', import.meta.url)))
+  const [port] = (await once(child, 'message')) as [number]
+  return { url: `http://127.0.0.1:${port}`, process: child }
+}
