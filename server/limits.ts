@@ -86,7 +86,8 @@ const table: Readonly<Record<keyof Limits, Limit>> = {
   maxSubscriptionsPerPage: limit(20, 1, 1000),
   maxMessagesPerClaimOrPop: limit(20, 1, 1000),
   maxMessagesPerPost: limit(1000, 1, 10_000),
-  maxMessagesPostSize: limit(262_144, 1, 4 * 1024 * 1024),
+  // A push says more than its message, and a feed takes bodies of 4 MiB.
+  maxMessagesPostSize: limit(262_144, 1, 4 * 1024 * 1024 - 1024),
   maxQueueMetadata: limit(65_536, 2, 1024 * 1024),
   maxOtherBody: limit(65_536, 2, 1024 * 1024),
   maxMetadataDepth: limit(100, 1, 1000),

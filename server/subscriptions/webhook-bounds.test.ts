@@ -3,6 +3,7 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, expect, test, vi } from 'vitest'
+import { readLimits } from '../limits.ts'
 import type { TestApp } from '../testing/test-app.ts'
 import { isNotification } from './testing/receiver.ts'
 import {
@@ -157,4 +158,23 @@ test('what is stored, and of which nobody was told, is found as long as anything
   await app.perilune.feed('webhooks/p:test/q').append(lost)
 
   await receiver.wait(1, ({ json }) => json.body === lost.body)
+})
+
+test('the largest message that a service may be told to take is pushed', async () => {
+  const most = 4 * 1024 * 1024 - 1024
+  const app = await openApp({ limits: { maxMessagesPostSize: most, maxWebhookBody: 2 * most } })
+  const receiver = await openReceiver()
+  await subscribeAndConfirm(app, receiver)
+  const body = `{"messages":[{"body":"${'x'.repeat(most - 26)}"}]}`
+
+  const posted = await app.call('POST', '/v2/queues/q/messages', { body })
+
+  expect(posted.status).toBe(201)
+  const [letter] = await receiver.wait(1, isNotification)
+  expect(letter?.json.body).toHaveLength(most - 26)
+})
+
+test('no post may be larger than what can be pushed', () => {
+  const environment = { PERILUNE_MAX_MESSAGES_POST_SIZE: String(4 * 1024 * 1024) }
+  expect(() => readLimits(environment)).toThrow(/^PERILUNE_MAX_MESSAGES_POST_SIZE must be/)
 })
