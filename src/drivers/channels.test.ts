@@ -101,6 +101,18 @@ test('a line that does not confirm a channel in time is closed, and another is t
   channels.close()
 })
 
+test('where any node will do, a further channel goes to the line that there is', async () => {
+  const lines = nodes(async () => line(), { leadsTo: async (_, address) => address === 'other' })
+  const channels = new Channels(lines)
+  await channels.subscribe('a', deaf)
+  expect(lines.asked).toEqual(['one', 'other'])
+
+  await channels.subscribe('b', deaf)
+
+  expect(lines.asked).toEqual(['one', 'other'])
+  channels.close()
+})
+
 test('a line that opens too late is closed', async () => {
   let isClosed = false
   const late = new Promise<Line>((resolve) => {

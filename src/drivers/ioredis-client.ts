@@ -1,6 +1,6 @@
 // What the driver must know about the innards of an ioredis client.
 
-import type { Cluster, Command, Redis } from 'ioredis'
+import type { Cluster, Command, Redis, RedisOptions } from 'ioredis'
 import type { PendingRun, PendingRuns } from './pending.ts'
 import { PrimarySearch } from './primary-search.ts'
 import { slotOf } from './slot.ts'
@@ -98,6 +98,25 @@ export function ownerOf(cluster: Cluster, key: string): string | undefined {
 
 export function nodeAt(cluster: Cluster, address: string | undefined): Redis | undefined {
   return cluster.nodes('master').find((node) => addressOf(node) === address)
+}
+
+/** Where the connection for commands leads, if there is one to an address. */
+export function peerOf(client: Redis): string | undefined {
+  // There is none before the first connection, whatever its type says.
+  const stream: Partial<Redis['stream']> | undefined = client.stream
+  const host = stream?.remoteAddress
+  return host === undefined ? undefined : `${host}:${stream?.remotePort}`
+}
+
+/** How a connection of its own gets to this address, past the Sentinels. */
+export function straightTo(address: string, { options }: Redis): RedisOptions {
+  const colon = address.lastIndexOf(':')
+  const place = {
+    host: address.slice(0, colon),
+    port: Number(address.slice(colon + 1)),
+    sentinels: undefined,
+  }
+  return options.sentinels && !options.enableTLSForSentinelMode ? { ...place, tls: undefined } : place
 }
 
 export function addressOf(node: Redis): string {

@@ -1,6 +1,6 @@
 import type { Cluster, Redis } from 'ioredis'
 import { ConnectionLostError, type Driver, type Reply } from '../driver.ts'
-import { addressOf, isCluster, nodeAt, ownerOf } from './ioredis-client.ts'
+import { addressOf, isCluster, nodeAt, ownerOf, peerOf, straightTo } from './ioredis-client.ts'
 import { openLine } from './ioredis-line.ts'
 import { type Line, type LineEvents, type Lines, type Place, touchOf } from './line.ts'
 import { isSameProcess } from './same-process.ts'
@@ -24,7 +24,7 @@ export class IoredisLines implements Lines {
   }
 
   async placeOf(channel: string): Promise<Place> {
-    if (!isCluster(this.#client)) return { addresses: [''], onlyFirst: false }
+    if (!isCluster(this.#client)) return { addresses: placesOf(this.#client), onlyFirst: false }
     const owner = (await this.#sharding.isOn()) ? ownerOf(this.#client, channel) : undefined
     const others = this.#client.nodes('master').map(addressOf)
     if (owner === undefined) return { addresses: others, onlyFirst: false }
@@ -32,7 +32,8 @@ export class IoredisLines implements Lines {
   }
 
   async open(address: string, events: LineEvents): Promise<Line> {
-    if (!isCluster(this.#client)) return openLine(this.#client, {}, false, events)
+    if (!isCluster(this.#client))
+      return openLine(this.#client, address === '' ? {} : straightTo(address, this.#client), false, events)
     const like = nodeAt(this.#client, address) ?? this.#client.nodes('master')[0]
     if (like === undefined) throw new ConnectionLostError('the cluster has no node', false)
     const colon = address.lastIndexOf(':')
@@ -55,4 +56,13 @@ export class IoredisLines implements Lines {
     const answer = await this.#commands.follow(() => node.call('PUBSUB', ['SHARDNUMSUB', channel]))
     return countsSomebody(answer)
   }
+}
+
+/**
+ * As the client connects. Where that leads to another server by now, for Sentinel has named another primary or a name has
+ * another address, the line goes where the client's connection leads.
+ */
+function placesOf(client: Redis): string[] {
+  const peer = client.options.Connector ? undefined : peerOf(client)
+  return peer === undefined ? [''] : ['', peer]
 }

@@ -41,7 +41,7 @@ export class Placer {
   /** Asks one node after the other to take the channel; MOVED names the one to ask next. Rejects with the errors of the port. */
   async place(placing: Placing): Promise<void> {
     const { addresses: likely, onlyFirst } = await this.#lines.placeOf(placing.channel)
-    let addresses = likely
+    let addresses = onlyFirst ? likely : this.#openFirst(likely)
     let failure: unknown = new ConnectionLostError('no node to subscribe on is known', false)
     for (let tries = 0; tries < MOST_TRIES; tries++) {
       const [address, ...others] = addresses
@@ -82,6 +82,11 @@ export class Placer {
     await inTime(this.#learning, 'the owner of the slot').catch(() => undefined)
     const [first, ...others] = (await this.#lines.placeOf(channel)).addresses
     return first === undefined || first === address ? [] : [first, ...others]
+  }
+
+  #openFirst(addresses: readonly string[]): string[] {
+    const isOpen = (address: string): boolean => this.#open.has(address)
+    return [...addresses.filter(isOpen), ...addresses.filter((address) => !isOpen(address))]
   }
 
   #lineTo(address: string, isForSlots: boolean): OpenLine {

@@ -124,6 +124,37 @@ test.each(attentive)(
   },
 )
 
+const clinging = (await waysToOpen('sentinels')).filter(([name]) => name.endsWith('ioredis'))
+
+test.each(clinging)(
+  'where Sentinel has named another primary than its commands go to, %s listens where they go',
+  async (_, open) => {
+    const group = await startSentinels({ replicas: 1 })
+    onTestFinished(() => group.stop())
+    const old = group.primary
+    const { driver, close } = await open(group.sentinelPorts, group.masterName)
+    onTestFinished(close)
+    await driver.subscribe('news', listener)
+    // Sentinel may not make it a replica, so nothing tells the client.
+    await ask(old.port, 'ACL', 'SETUSER', 'default', '-replicaof', '-slaveof')
+    await group.switchover()
+
+    await ask(old.port, 'CLIENT', 'KILL', 'TYPE', 'pubsub')
+    await until('it is told of the gap', async () => told.at(-1) === 'gap')
+    await driver.subscribe('more', listener)
+    await until('the driver is healthy', async () => driver.healthy())
+    expect(await subscribers(old.port, 'news')).toBe(1)
+    expect(await subscribers(old.port, 'more')).toBe(1)
+
+    await ask(old.port, 'ACL', 'SETUSER', 'default', '+@all')
+    await ask(old.port, 'REPLICAOF', '127.0.0.1', group.primary.port)
+    await until(
+      'the new primary counts it',
+      async () => (await subscribers(group.primary.port, 'news')) === 1,
+    )
+  },
+)
+
 describe.each(await waysToOpen('clusters'))('%s', (name, open) => {
   // ioredis 5 takes what the server says of it for an answer, and gives the line up.
   const tellsNoSlot = name === 'the lowest ioredis'
