@@ -3,7 +3,7 @@ Removes up to 100 entries that have expired. Every call that writes removes some
 cannot see past all of them, and for an index that is read only. `more`: there may be others.
 
 @returns reaped  more:flag
-@cost    as `remove` for 100 entries
+@cost    as `remove` for 100 entries, and for as many units of work
 ]]
 local meta = KEYS[1] -- hash: the state of the index, and the last call of every slot
 local entries = KEYS[2] -- hash: number of an entry -> all that is stored of it

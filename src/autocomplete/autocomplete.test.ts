@@ -133,6 +133,20 @@ test('the first ten of very many are asked of no script, once somebody has asked
   expect(calls.slice(before)).toEqual([])
 })
 
+test('a hundred are suggested, and the right ones, however many of the first have been removed', async () => {
+  const { index } = await setup()
+  const texts = Array.from({ length: 400 }, (_, at) => `${at % 8 === 0 ? 'xb' : 'xa'}${at}`)
+  await index.addMany(texts.map((text, at) => ({ text, score: at % 8 === 0 ? -at : 1000 - at })))
+  const isBetter = (text: string): boolean => text.startsWith('xa')
+  const left = [...texts.filter(isBetter), ...texts.filter((text) => !isBetter(text))]
+
+  for (let round = 0; round < 200; round++) {
+    await index.remove(left.shift() ?? '')
+    const found = await index.suggest('x', { limit: 100 })
+    expect(found.map(({ text }) => text)).toEqual(left.slice(0, 100))
+  }
+})
+
 test('an entry is suggested until it expires, also where hundreds before it have expired', async () => {
   const { index, advance } = await setup()
   const passing = Array.from({ length: 700 }, (_, at) => ({

@@ -27,7 +27,7 @@ export interface AutocompleteInspection {
   readonly entries: number
   /** Word starts of all entries. */
   readonly words: number
-  /** Prefixes that keep a list of their first entries. */
+  /** Prefixes that many words begin with, and behind which these part. */
   readonly hot: number
   /** Entries that expire. */
   readonly expiring: number

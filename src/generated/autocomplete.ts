@@ -24,12 +24,12 @@ export type AddAnswer =
 /**
  * Adds entries, each in the place of the one with its id, or replaces it: text, score, payload and expiry. A repeated call changes nothing and is answered alike. `replaced`: those that were there, and had not expired. `taken`: so many of the entries, the first ones, were as much work as one call does; the others belong into another one.
  *
- * Cost: O(log words) for each of the 8 words of an entry at most, and of the 64 prefixes of each those that more than 32 words begin with: a list of 200 places, and once a call the records of its first ten where one of them changes. Once for 100 removals of the first entries of such a prefix, as `remove`.
+ * Cost: O(log words) for each of the 8 words of an entry at most, and for each fork among its 64 bytes: of each of their tops a leaf of 18 places, and once a call the front, 5 KiB at most, where one of the first ten changes. A prefix that words part from for the first time takes 250 places over. One that is replaced costs as in `remove`. A call takes entries for 6,000 units of work (shared/autocomplete/work), about a microsecond each, and the one that exceeds them. To the file and the replicas go the record, the words, 350 bytes for each top, and the fronts: where a thousand titles begin alike 4 to 8 kB.
  */
 export const add: Operation<AddArguments, AddAnswer> = {
   script: {
     name: 'autocomplete/add',
-    sha1: '9e5ebb50405294ac52f833470d734bfa5674471e',
+    sha1: 'b3d80abbfda9aea0cd294223db7bda4fbbae1147',
     reads: false,
     bytes: false,
     source: `--[[
@@ -38,9 +38,12 @@ repeated call changes nothing and is answered alike. \`replaced\`: those that we
 so many of the entries, the first ones, were as much work as one call does; the others belong into another one.
 
 @returns added  added:integer replaced:integer taken:integer
-@cost    O(log words) for each of the 8 words of an entry at most, and of the 64 prefixes of each those that
-         more than 32 words begin with: a list of 200 places, and once a call the records of its first ten
-         where one of them changes. Once for 100 removals of the first entries of such a prefix, as \`remove\`
+@cost    O(log words) for each of the 8 words of an entry at most, and for each fork among its 64 bytes: of each of
+         their tops a leaf of 18 places, and once a call the front, 5 KiB at most, where one of the first ten changes.
+         A prefix that words part from for the first time takes 250 places over. One that is replaced costs as in
+         \`remove\`. A call takes entries for 6,000 units of work (shared/autocomplete/work), about a microsecond each, and
+         the one that exceeds them. To the file and the replicas go the record, the words, 350 bytes for each top, and
+         the fronts: where a thousand titles begin alike 4 to 8 kB
 ]]
 local meta = KEYS[1] -- hash: the state of the index, and the last call of every slot
 -- KEYS[2] entries: hash: number of an entry -> all that is stored of it
@@ -1358,27 +1361,27 @@ return { 'added', new, replaced, taken }
   parts: ['meta', 'entries', 'ids', 'words', 'tops', 'expiry', 'fronts', 'forks'],
   lines: [
     [1, 'lua/autocomplete/add.lua', 1],
-    [24, 'lua/shared/exact.lua', 1],
-    [34, 'lua/shared/clock.lua', 1],
-    [40, 'lua/shared/calls.lua', 1],
-    [44, 'lua/shared/calls.lua', 6],
-    [86, 'lua/shared/autocomplete/index.lua', 1],
-    [101, 'lua/shared/autocomplete/place.lua', 1],
-    [125, 'lua/shared/autocomplete/record.lua', 1],
-    [154, 'lua/shared/autocomplete/suffixes.lua', 1],
-    [181, 'lua/shared/autocomplete/work.lua', 1],
-    [197, 'lua/shared/autocomplete/best.lua', 1],
-    [253, 'lua/shared/autocomplete/ranges.lua', 1],
-    [266, 'lua/shared/autocomplete/forks.lua', 1],
-    [278, 'lua/shared/autocomplete/top.lua', 1],
-    [542, 'lua/shared/autocomplete/tops.lua', 1],
-    [708, 'lua/shared/autocomplete/hot.lua', 1],
-    [865, 'lua/shared/autocomplete/fronts.lua', 1],
-    [994, 'lua/shared/autocomplete/refill.lua', 1],
-    [1091, 'lua/shared/autocomplete/cool.lua', 1],
-    [1168, 'lua/shared/autocomplete/leave.lua', 1],
-    [1203, 'lua/shared/autocomplete/enter.lua', 1],
-    [1268, 'lua/autocomplete/add.lua', 43],
+    [27, 'lua/shared/exact.lua', 1],
+    [37, 'lua/shared/clock.lua', 1],
+    [43, 'lua/shared/calls.lua', 1],
+    [47, 'lua/shared/calls.lua', 6],
+    [89, 'lua/shared/autocomplete/index.lua', 1],
+    [104, 'lua/shared/autocomplete/place.lua', 1],
+    [128, 'lua/shared/autocomplete/record.lua', 1],
+    [157, 'lua/shared/autocomplete/suffixes.lua', 1],
+    [184, 'lua/shared/autocomplete/work.lua', 1],
+    [200, 'lua/shared/autocomplete/best.lua', 1],
+    [256, 'lua/shared/autocomplete/ranges.lua', 1],
+    [269, 'lua/shared/autocomplete/forks.lua', 1],
+    [281, 'lua/shared/autocomplete/top.lua', 1],
+    [545, 'lua/shared/autocomplete/tops.lua', 1],
+    [711, 'lua/shared/autocomplete/hot.lua', 1],
+    [868, 'lua/shared/autocomplete/fronts.lua', 1],
+    [997, 'lua/shared/autocomplete/refill.lua', 1],
+    [1094, 'lua/shared/autocomplete/cool.lua', 1],
+    [1171, 'lua/shared/autocomplete/leave.lua', 1],
+    [1206, 'lua/shared/autocomplete/enter.lua', 1],
+    [1271, 'lua/autocomplete/add.lua', 46],
   ],
   encode(args) {
     const encoded = new Array<Argument>(3 + args.added.length * 6)
@@ -2063,12 +2066,12 @@ export type ReapAnswer =
 /**
  * Removes up to 100 entries that have expired. Every call that writes removes some; this is for a query that cannot see past all of them, and for an index that is read only. `more`: there may be others.
  *
- * Cost: as `remove` for 100 entries.
+ * Cost: as `remove` for 100 entries, and for as many units of work.
  */
 export const reap: Operation<ReapArguments, ReapAnswer> = {
   script: {
     name: 'autocomplete/reap',
-    sha1: '9a3dfadfc369c4ec103d4d87739c63a295c27498',
+    sha1: '223a2889158b8bc7a28242a0e8c7a3ae8657d233',
     reads: false,
     bytes: false,
     source: `--[[
@@ -2076,7 +2079,7 @@ Removes up to 100 entries that have expired. Every call that writes removes some
 cannot see past all of them, and for an index that is read only. \`more\`: there may be others.
 
 @returns reaped  more:flag
-@cost    as \`remove\` for 100 entries
+@cost    as \`remove\` for 100 entries, and for as many units of work
 ]]
 local meta = KEYS[1] -- hash: the state of the index, and the last call of every slot
 -- KEYS[2] entries: hash: number of an entry -> all that is stored of it
@@ -3114,12 +3117,12 @@ export type RemoveAnswer =
 /**
  * Removes entries by their ids. A repeated call changes nothing and is answered alike. `removed`: those that were there, and had not expired. `taken`: so many of the ids, the first ones, were as much work as one call does; the others belong into another one.
  *
- * Cost: O(log words) for each of the 8 words of an entry at most, and of the 64 prefixes of each those that more than 32 words begin with: a list of 200 places, and once a call the records of its first ten where one of them has gone. A list that falls under 100 is made anew from those of the prefixes one byte longer; of such a prefix without a list up to 200 words are read.
+ * Cost: O(log words) for each of the 8 words of an entry at most, and for each fork among its 64 bytes: of each of their tops a leaf of 18 places, and once a call the front where one of the first ten has gone. A top that falls under 100 places gets up to 60 from the forks behind it; of a prefix one byte longer without a fork up to 200 words are read. A call takes entries for 6,000 units of work, as `add`. To the file and the replicas go the same as in `add`, and 1.5 kB for each top that is filled up.
  */
 export const remove: Operation<RemoveArguments, RemoveAnswer> = {
   script: {
     name: 'autocomplete/remove',
-    sha1: '555b7faf5e2429b291df92a9814f35655ddffbc3',
+    sha1: 'fcd08bc0b4d0b0ddc225890b3a2c6d6d27a5d26c',
     reads: false,
     bytes: false,
     source: `--[[
@@ -3128,10 +3131,11 @@ there, and had not expired. \`taken\`: so many of the ids, the first ones, were 
 others belong into another one.
 
 @returns removed  removed:integer taken:integer
-@cost    O(log words) for each of the 8 words of an entry at most, and of the 64 prefixes of each those that
-         more than 32 words begin with: a list of 200 places, and once a call the records of its first ten
-         where one of them has gone. A list that falls under 100 is made anew from those of
-         the prefixes one byte longer; of such a prefix without a list up to 200 words are read
+@cost    O(log words) for each of the 8 words of an entry at most, and for each fork among its 64 bytes: of each of
+         their tops a leaf of 18 places, and once a call the front where one of the first ten has gone. A top that
+         falls under 100 places gets up to 60 from the forks behind it; of a prefix one byte longer without a fork up
+         to 200 words are read. A call takes entries for 6,000 units of work, as \`add\`. To the file and the replicas go
+         the same as in \`add\`, and 1.5 kB for each top that is filled up
 ]]
 local meta = KEYS[1] -- hash: the state of the index, and the last call of every slot
 local entries = KEYS[2] -- hash: number of an entry -> all that is stored of it
@@ -4191,32 +4195,32 @@ return { 'removed', removed, taken }
   parts: ['meta', 'entries', 'ids', 'words', 'tops', 'expiry', 'fronts', 'forks'],
   lines: [
     [1, 'lua/autocomplete/remove.lua', 1],
-    [24, 'lua/shared/exact.lua', 1],
-    [34, 'lua/shared/clock.lua', 1],
-    [40, 'lua/shared/calls.lua', 1],
-    [44, 'lua/shared/calls.lua', 6],
-    [86, 'lua/shared/autocomplete/index.lua', 1],
-    [101, 'lua/shared/autocomplete/place.lua', 1],
-    [107, 'lua/shared/autocomplete/place.lua', 12],
-    [116, 'lua/shared/autocomplete/record.lua', 1],
-    [121, 'lua/shared/autocomplete/record.lua', 12],
-    [139, 'lua/shared/autocomplete/suffixes.lua', 1],
-    [166, 'lua/shared/autocomplete/work.lua', 1],
-    [182, 'lua/shared/autocomplete/best.lua', 1],
-    [238, 'lua/shared/autocomplete/ranges.lua', 1],
-    [251, 'lua/shared/autocomplete/forks.lua', 1],
-    [263, 'lua/shared/autocomplete/top.lua', 1],
-    [473, 'lua/shared/autocomplete/top.lua', 232],
-    [506, 'lua/shared/autocomplete/tops.lua', 1],
-    [549, 'lua/shared/autocomplete/tops.lua', 67],
-    [588, 'lua/shared/autocomplete/tops.lua', 110],
-    [645, 'lua/shared/autocomplete/hot.lua', 1],
-    [683, 'lua/shared/autocomplete/hot.lua', 102],
-    [696, 'lua/shared/autocomplete/fronts.lua', 1],
-    [809, 'lua/shared/autocomplete/refill.lua', 1],
-    [906, 'lua/shared/autocomplete/cool.lua', 1],
-    [983, 'lua/shared/autocomplete/leave.lua', 1],
-    [1018, 'lua/autocomplete/remove.lua', 42],
+    [25, 'lua/shared/exact.lua', 1],
+    [35, 'lua/shared/clock.lua', 1],
+    [41, 'lua/shared/calls.lua', 1],
+    [45, 'lua/shared/calls.lua', 6],
+    [87, 'lua/shared/autocomplete/index.lua', 1],
+    [102, 'lua/shared/autocomplete/place.lua', 1],
+    [108, 'lua/shared/autocomplete/place.lua', 12],
+    [117, 'lua/shared/autocomplete/record.lua', 1],
+    [122, 'lua/shared/autocomplete/record.lua', 12],
+    [140, 'lua/shared/autocomplete/suffixes.lua', 1],
+    [167, 'lua/shared/autocomplete/work.lua', 1],
+    [183, 'lua/shared/autocomplete/best.lua', 1],
+    [239, 'lua/shared/autocomplete/ranges.lua', 1],
+    [252, 'lua/shared/autocomplete/forks.lua', 1],
+    [264, 'lua/shared/autocomplete/top.lua', 1],
+    [474, 'lua/shared/autocomplete/top.lua', 232],
+    [507, 'lua/shared/autocomplete/tops.lua', 1],
+    [550, 'lua/shared/autocomplete/tops.lua', 67],
+    [589, 'lua/shared/autocomplete/tops.lua', 110],
+    [646, 'lua/shared/autocomplete/hot.lua', 1],
+    [684, 'lua/shared/autocomplete/hot.lua', 102],
+    [697, 'lua/shared/autocomplete/fronts.lua', 1],
+    [810, 'lua/shared/autocomplete/refill.lua', 1],
+    [907, 'lua/shared/autocomplete/cool.lua', 1],
+    [984, 'lua/shared/autocomplete/leave.lua', 1],
+    [1019, 'lua/autocomplete/remove.lua', 43],
   ],
   encode(args) {
     const encoded = new Array<Argument>(2 + args.gone.length)

@@ -39,9 +39,9 @@ async function written(): Promise<number> {
 }
 
 /** The most bytes that one of the calls has written. */
-async function costliest(call: (round: number) => Promise<unknown>): Promise<number> {
+async function costliest(call: (round: number) => Promise<unknown>, rounds = ROUNDS): Promise<number> {
   let [most, before] = [0, await written()]
-  for (let round = 0; round < ROUNDS; round++) {
+  for (let round = 0; round < rounds; round++) {
     await call(round)
     const after = await written()
     most = Math.max(most, after - before)
@@ -68,6 +68,26 @@ test.each<[string, (round: number) => Promise<unknown>]>([
 
 test('where a thousand titles begin alike, to remove one writes a few kilobytes', async () => {
   const most = await costliest((round) => index.remove(`e${100 + round}`))
+
+  expect(most).toBeLessThanOrEqual(MOST_BYTES)
+})
+
+test('where a thousand titles begin alike, to remove the best again and again writes a few kilobytes', async () => {
+  const best = await index.suggest('title', { limit: 100 })
+
+  const most = await costliest((round) => index.remove(best[round]?.id ?? ''), best.length)
+
+  expect(most).toBeLessThanOrEqual(MOST_BYTES)
+})
+
+test('a hundred words that have little in common write as little', async () => {
+  const words = Array.from(
+    { length: 2000 },
+    (_, at) => `${(at * 7919).toString(36)} ${(at * 104_729).toString(36)}`,
+  )
+  await index.addMany(words.map((text, score) => ({ text, score })))
+
+  const most = await costliest((round) => index.add(`${words[round * 13]} again`, { score: 10_000 + round }))
 
   expect(most).toBeLessThanOrEqual(MOST_BYTES)
 })

@@ -5,7 +5,7 @@
 import { randomUUID } from 'node:crypto'
 import fc from 'fast-check'
 import { Redis } from 'ioredis'
-import { type Autocomplete, perilune, type Suggestion, text as plainText } from 'perilune'
+import { type Autocomplete, perilune, text as plainText, type Suggestion } from 'perilune'
 import { ioredis } from 'perilune/ioredis'
 import { afterAll, expect, inject, test } from 'vitest'
 import { fold, markWords } from '../../src/autocomplete/folding.ts'
@@ -13,7 +13,7 @@ import { runOperation } from '../../src/testing/run-operation.ts'
 import { START_US, setTestClock, withTestClock } from '../../src/testing/test-clock.ts'
 import { readContract } from '../conformance/files.ts'
 import { LONG, SEED, tell } from '../proof.ts'
-import { checkStored, entryOf, readEntries } from './autocomplete-stored.ts'
+import { checkStored, readEntries, entryOf as storedEntry } from './autocomplete-stored.ts'
 
 const client = new Redis({ host: '127.0.0.1', port: inject('redisPort') })
 const driver = ioredis(client)
@@ -59,27 +59,45 @@ const BEGINNINGS = [
   'über die Häuser ',
 ]
 
-const text = fc
-  .tuple(fc.constantFrom(...BEGINNINGS), fc.nat(400), fc.boolean())
-  .map(
-    ([beginning, number, twice]) =>
-      `${beginning}${number}${twice ? ` ${beginning.slice(0, 9)}${number}` : ''}`,
-  )
+const text = (beginnings: readonly string[]): fc.Arbitrary<string> =>
+  fc
+    .tuple(
+      fc.constantFrom(...beginnings),
+      fc.nat(500),
+      fc.constantFrom(2, 10),
+      fc.integer({ min: 0, max: 4 }),
+    )
+    .map(([beginning, number, base, dice]) => {
+      const one = `${beginning}${number.toString(base)}`
+      return dice === 0 ? `${one} ${beginning.slice(0, 9)}${number}` : one
+    })
 
-const entry: fc.Arbitrary<Entry> = fc.record({
-  id: fc.nat(600).map((number) => `e${number}`),
-  text,
-  score: fc.oneof(fc.nat(5), fc.nat(1000), fc.nat(2 ** 40)),
-  expires: fc.integer({ min: 0, max: 9 }).map((dice) => dice === 0),
-  payload: fc.constantFrom('', 'p', 'a payload of some length', 'x'.repeat(600)),
-})
+const entryOf = (beginnings: readonly string[]): fc.Arbitrary<Entry> =>
+  fc.record({
+    id: fc.nat(600).map((number) => `e${number}`),
+    text: text(beginnings),
+    score: fc.oneof(fc.nat(5), fc.nat(1000), fc.nat(2 ** 40)),
+    expires: fc.integer({ min: 0, max: 9 }).map((dice) => dice === 0),
+    payload: fc.constantFrom('', 'p', 'a payload of some length', 'x'.repeat(600)),
+  })
+
+const entries = (beginnings: readonly string[]): fc.Arbitrary<Entry[]> =>
+  fc.array(entryOf(beginnings), { minLength: 1, maxLength: 250, size: 'max' })
 
 const step: fc.Arbitrary<Step> = fc.oneof(
+  // All of one kind, so that each of their words is one that all of them have.
   {
     weight: 6,
     arbitrary: fc.record({
       do: fc.constant('add' as const),
-      entries: fc.array(entry, { minLength: 1, maxLength: 250, size: 'max' }),
+      entries: fc.constantFrom(...BEGINNINGS).chain((beginning) => entries([beginning])),
+    }),
+  },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      do: fc.constant('add' as const),
+      entries: entries(BEGINNINGS),
     }),
   },
   {
@@ -111,7 +129,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
     weight: 8,
     arbitrary: fc.record({
       do: fc.constant('suggest' as const),
-      of: text,
+      of: text(BEGINNINGS),
       from: fc.nat(12),
       cut: fc.nat(70),
       limit: fc.oneof(fc.constant(10), fc.integer({ min: 1, max: 100 })),
@@ -181,7 +199,7 @@ class History {
     }
     await this.#reapAll()
     const stored = await readEntries(client, this.#now.prefix)
-    const entries = [...stored].map(([number, record]) => entryOf(number, record))
+    const entries = [...stored].map(([number, record]) => storedEntry(number, record))
     await checkStored(client, this.#now.prefix, entries, 'text')
     await this.#index.clear()
     await client.del((await client.keys(`${this.#before.prefix}:*`)).concat('none'))

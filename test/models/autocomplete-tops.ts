@@ -94,7 +94,11 @@ export function checkTops(
   for (const [prefix, top] of forks) expect(tops.get(top)?.prefixes.has(prefix), prefix).toBe(true)
   const named = [...tops.values()].reduce((sum, { prefixes }) => sum + prefixes.size, 0)
   expect(named, 'forks that tops name').toBe(forks.length)
+  const parting = new Set(forks.map(([prefix]) => prefix))
   for (const [prefix, { words, matches }] of matching) {
+    const beginning = prefix.slice(0, -1)
+    const shorter = prefix === '' ? undefined : matching.get(beginning)
+    if (shorter?.words === words && parting.has(beginning)) expect.fail(`no words part at ${beginning}`)
     const fork = forks.find(([each]) => each.startsWith(prefix))
     if (fork === undefined) {
       expect(words <= MOST_COLD || matches.length <= LEAST_NEW, prefix).toBe(true)
@@ -105,7 +109,6 @@ export function checkTops(
     const top = tops.get(id) as Top
     expect(top.prefixes.get(behind), `the least of ${behind}`).toBeLessThanOrEqual(prefix.length)
     if (prefix === behind) checkTop(prefix, top, matches)
-    const shorter = matching.get(prefix.slice(0, -1))
     if (prefix !== '' && shorter?.words !== words) {
       expect(top.prefixes.get(behind), `the least of ${behind}`).toBe(prefix.length)
     }
