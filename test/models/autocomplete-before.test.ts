@@ -81,7 +81,7 @@ const entryOf = (beginnings: readonly string[]): fc.Arbitrary<Entry> =>
     payload: fc.constantFrom('', 'p', 'a payload of some length', 'x'.repeat(600)),
   })
 
-const entries = (beginnings: readonly string[]): fc.Arbitrary<Entry[]> =>
+const entriesOf = (beginnings: readonly string[]): fc.Arbitrary<Entry[]> =>
   fc.array(entryOf(beginnings), { minLength: 1, maxLength: 250, size: 'max' })
 
 const step: fc.Arbitrary<Step> = fc.oneof(
@@ -90,14 +90,14 @@ const step: fc.Arbitrary<Step> = fc.oneof(
     weight: 6,
     arbitrary: fc.record({
       do: fc.constant('add' as const),
-      entries: fc.constantFrom(...BEGINNINGS).chain((beginning) => entries([beginning])),
+      entries: fc.constantFrom(...BEGINNINGS).chain((beginning) => entriesOf([beginning])),
     }),
   },
   {
     weight: 2,
     arbitrary: fc.record({
       do: fc.constant('add' as const),
-      entries: entries(BEGINNINGS),
+      entries: entriesOf(BEGINNINGS),
     }),
   },
   {
