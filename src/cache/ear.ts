@@ -7,7 +7,6 @@
 
 import type { Subscription } from '../driver.ts'
 import type { Subscriptions } from '../runtime/subscriptions.ts'
-import { toldOn } from '../runtime/told.ts'
 import type { Unit } from '../runtime/unit.ts'
 
 const LINGER_MS = 5000
@@ -33,7 +32,7 @@ export class Ears {
   enter(unit: Unit): Ear | null {
     const { server, subscriptions } = unit.runtime
     if (server.info === null || performance.now() < this.#restsUntil) return null
-    const channel = `${toldOn(unit).channel}:levels`
+    const channel = `${unit.told.channel}:levels`
     const ear = this.#open.get(channel) ?? this.#add(subscriptions, channel)
     ear.enter()
     return ear

@@ -14,7 +14,7 @@ import {
 import type { LeaseKind } from '../runtime/lease-keeper.ts'
 import type { Trace } from '../runtime/runner.ts'
 import { toRefusals } from '../runtime/script-errors.ts'
-import { CLAIM_MS, learnTold, toldOn } from '../runtime/told.ts'
+import { CLAIM_MS, learnTold } from '../runtime/told.ts'
 import type { Unit } from '../runtime/unit.ts'
 import type { AttemptHow, Attempts, Standing } from '../runtime/attempts.ts'
 
@@ -57,7 +57,7 @@ export class ExclusiveSide implements LockSide {
   async attempt(id: string, { waits, listens, confirms = false, trace }: AttemptHow): Promise<Standing> {
     if (this.#unit.runtime.server.info === null) await this.#unit.learn()
     const { holder, leaseMs, barging } = this.#terms
-    const { channel, sharded, counted } = toldOn(this.#unit)
+    const { channel, sharded, counted } = this.#unit.told
     const claimMs = CLAIM_MS
     const asked = {
       id,
@@ -85,11 +85,9 @@ export class ExclusiveSide implements LockSide {
 
   async release(token: number, trace: Trace): Promise<boolean> {
     if (this.#unit.runtime.server.info === null) await this.#unit.learn()
-    const answer = await this.#unit.run(
-      release,
-      { token: String(token), claimMs: CLAIM_MS, ...toldOn(this.#unit) },
-      trace,
-    )
+    const { channel, sharded, counted } = this.#unit.told
+    const args = { token: String(token), claimMs: CLAIM_MS, channel, sharded, counted }
+    const answer = await this.#unit.run(release, args, trace)
     if (answer.status === 'lost') return false
     if (answer.more) await serveOthers(this.#unit)
     return true
@@ -149,7 +147,7 @@ function serveOthers(unit: Unit): Promise<void> {
 /** Hands a free lock on, in bounded steps. */
 async function serveAll(unit: Unit): Promise<void> {
   for (;;) {
-    const { more } = await unit.run(serve, { claimMs: CLAIM_MS, ...toldOn(unit) }, { atClose: 'gives back' })
+    const { more } = await unit.run(serve, { claimMs: CLAIM_MS, ...unit.told }, { atClose: 'gives back' })
     if (!more) return
   }
 }

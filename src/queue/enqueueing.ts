@@ -7,7 +7,6 @@ import type { Codec } from '../runtime/codec.ts'
 import { InvalidArgumentError } from '../runtime/errors.ts'
 import { inGroups } from '../runtime/in-groups.ts'
 import { errorOfPart, inParts } from '../runtime/in-parts.ts'
-import { toldOn } from '../runtime/told.ts'
 import type { RunInSlot } from '../runtime/unit.ts'
 import { toId, toIds } from './ids.ts'
 import { type JobSpec, PLAIN, type SpecOptions } from './job-options.ts'
@@ -106,7 +105,7 @@ export class Enqueuer {
 
   async #enqueue(run: RunInSlot, jobs: readonly Outgoing[]): Promise<Enqueued[]> {
     const { unit, codec } = this.#source
-    const { channel, sharded, counted } = toldOn(unit)
+    const { channel, sharded, counted } = unit.told
     const told = { codec: codec.name, channel, sharded, counted }
     const name = nameOfAll(jobs)
     if (name !== null) {

@@ -8,7 +8,6 @@ import {
 } from '../generated/queue.ts'
 import type { CallId } from '../runtime/call-ids.ts'
 import { askingAt, End, endsAtOf } from '../runtime/grant.ts'
-import { toldOn } from '../runtime/told.ts'
 import type { RunInSlot } from '../runtime/unit.ts'
 import type { Source } from './source.ts'
 
@@ -101,7 +100,7 @@ async function exchangeInSlot(
 
 /** Written out, as all that is made for each call: spreading several objects into one costs more than sending it. */
 function argumentsOf({ unit, codec }: Source, wanted: Exchange, { caller, call }: CallId) {
-  const { channel, sharded, counted } = toldOn(unit)
+  const { channel, sharded, counted } = unit.told
   const { acks, limit, leaseMs, worker } = wanted
   return { codec: codec.name, caller, call, limit, leaseMs, worker, channel, sharded, counted, acks }
 }

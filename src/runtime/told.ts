@@ -1,7 +1,7 @@
 // Where the processes of those who wait in a line are told what became of them (lua/shared/tickets).
 
 import type { LineTerms } from './line.ts'
-import type { Unit } from './unit.ts'
+import type { Told, Unit } from './unit.ts'
 import { toWaitMs, type Waiting } from './wait.ts'
 
 /** Whoever is handed something has this long to confirm that it is there: by extending or releasing it. */
@@ -9,7 +9,7 @@ export const CLAIM_MS = 1000
 
 /** Everybody who waits for something of this unit is told on a channel that begins so. */
 function channelOf(unit: Unit): string | Promise<string> {
-  if (unit.runtime.server.info !== null) return toldOn(unit).channel
+  if (unit.runtime.server.info !== null) return unit.told.channel
   return learnTold(unit).then(({ channel }) => channel)
 }
 
@@ -25,20 +25,8 @@ export function lineTermsOf(unit: Unit, waiting: Waiting): LineTerms {
   }
 }
 
-/** As `toldOn`, once the server is known: before that a cluster would be taken for one node. */
-export async function learnTold(unit: Unit): Promise<ReturnType<typeof toldOn>> {
+/** Where those who wait are told, once the server is known: before that a cluster would be taken for one node. */
+export async function learnTold(unit: Unit): Promise<Told> {
   if (unit.runtime.server.info === null) await unit.learn()
-  return toldOn(unit)
-}
-
-/**
- * On one node a process listens on one channel for all units of a structure. On a cluster the channel carries
- * the tag of the unit, so that script and listeners meet on one node; without sharded channels the number of
- * those who heard tells nothing there.
- */
-export function toldOn(unit: Unit): { channel: string; sharded: boolean; counted: boolean } {
-  const { runtime, place, prefix, sharded } = unit
-  const cluster = runtime.server.info?.cluster ?? false
-  const channel = cluster ? `${prefix}:wake` : `${runtime.namespace}:{${place.structure}:}:wake`
-  return { channel, sharded, counted: !cluster || sharded }
+  return unit.told
 }

@@ -23,6 +23,13 @@ export interface Place {
   readonly since: string
 }
 
+export interface Told {
+  readonly channel: string
+  readonly sharded: boolean
+  /** The number of those who heard says who is there. */
+  readonly counted: boolean
+}
+
 export type RunInSlot = <A, R>(operation: Operation<A, R>, args: (id: CallId) => A) => Promise<R>
 
 export class Unit {
@@ -30,15 +37,19 @@ export class Unit {
   readonly place: Place
   /** `shop:{feed:room}`, the beginning of every key; with `beside` it names one unit. */
   readonly prefix: string
+  /** What each of its keys begins with: only theirs. */
+  readonly beginning: string
   /** Where those listen who wait for a change. */
   readonly channel: string
+  #told: Told | null = null
   readonly #keys = new Map<AnyOperation, string[]>()
 
   constructor(runtime: Runtime, place: Place) {
     this.runtime = runtime
     this.place = place
     this.prefix = runtime.prefix(place.structure, place.name, place.unit)
-    this.channel = `${this.prefix}:${place.beside ?? ''}wake`
+    this.beginning = `${this.prefix}:${place.beside ?? ''}`
+    this.channel = `${this.beginning}wake`
   }
 
   /** True once it is known whether wakes go over sharded channels. */
@@ -46,9 +57,21 @@ export class Unit {
     return this.runtime.server.info?.shardedChannels ?? false
   }
 
-  /** What each of its keys begins with: only theirs. */
-  get beginning(): string {
-    return `${this.prefix}:${this.place.beside ?? ''}`
+  /**
+   * Where the processes of those who wait are told, as the server is known. On one node a process listens on one channel for
+   * all units of a structure. On a cluster the channel carries the tag of the unit, so that script and listeners meet on one
+   * node; without sharded channels the number of those who heard tells nothing there.
+   */
+  get told(): Told {
+    if (this.#told !== null) return this.#told
+    const { info } = this.runtime.server
+    const cluster = info?.cluster ?? false
+    const channel = cluster
+      ? `${this.prefix}:wake`
+      : `${this.runtime.namespace}:{${this.place.structure}:}:wake`
+    const told = { channel, sharded: this.sharded, counted: !cluster || this.sharded }
+    if (info !== null) this.#told = told
+    return told
   }
 
   /** The unit beside this one, in the same slot. */

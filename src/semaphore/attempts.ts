@@ -1,23 +1,12 @@
 // How attempts on one semaphore speak to the server, and how its permits go on and end.
 
-import {
-  type AbandonArguments,
-  type AcquireArguments,
-  abandon,
-  acquire,
-  extend,
-  release,
-  resize,
-  serve,
-} from '../generated/semaphore.ts'
+import { abandon, acquire, extend, release, resize, serve } from '../generated/semaphore.ts'
 import { InvalidArgumentError } from '../runtime/errors.ts'
 import type { LeaseKind } from '../runtime/lease-keeper.ts'
 import type { Trace } from '../runtime/runner.ts'
 import { CLAIM_MS, learnTold } from '../runtime/told.ts'
 import type { Unit } from '../runtime/unit.ts'
 import type { AttemptHow, Attempts, Standing } from '../runtime/attempts.ts'
-
-type AttemptArguments = Omit<AcquireArguments, 'confirms'> & AbandonArguments
 
 /** How one handle of a semaphore asks for permits. */
 export interface PermitTerms {
@@ -44,7 +33,9 @@ export class Permits {
 
   /** False when the server does not know the permit any more. */
   async release(token: number, trace: Trace): Promise<boolean> {
-    const args = { token: String(token), claimMs: CLAIM_MS, ...(await learnTold(this.#unit)) }
+    if (this.#unit.runtime.server.info === null) await this.#unit.learn()
+    const { channel, sharded, counted } = this.#unit.told
+    const args = { token: String(token), claimMs: CLAIM_MS, channel, sharded, counted }
     const answer = await this.#unit.run(release, args, trace)
     if (answer.status === 'lost') return false
     if (answer.more) await this.#serveOthers()
@@ -93,7 +84,25 @@ export class WeightedAttempts implements Attempts {
   }
 
   async attempt(id: string, { waits, listens, confirms = false, trace }: AttemptHow): Promise<Standing> {
-    const asked = { ...(await this.#args(id, listens)), waits, confirms }
+    if (this.#unit.runtime.server.info === null) await this.#unit.learn()
+    const { holder, limit, leaseMs } = this.#terms
+    const { channel, sharded, counted } = this.#unit.told
+    const weight = this.#weight
+    const claimMs = CLAIM_MS
+    const asked = {
+      id,
+      holder,
+      limit,
+      leaseMs,
+      weight,
+      claimMs,
+      waits,
+      listens,
+      confirms,
+      channel,
+      sharded,
+      counted,
+    }
     const answer = await this.#unit.run(acquire, asked, trace)
     if (answer.status !== 'oversized') return answer
     throw new InvalidArgumentError(
@@ -103,12 +112,10 @@ export class WeightedAttempts implements Attempts {
   }
 
   async abandon(id: string, { listens }: { listens: boolean }): Promise<void> {
-    const { more } = await this.#unit.run(abandon, await this.#args(id, listens), { atClose: 'gives back' })
-    if (more) await this.#permits.serve()
-  }
-
-  async #args(id: string, listens: boolean): Promise<AttemptArguments> {
     const told = await learnTold(this.#unit)
-    return { id, listens, waits: false, weight: this.#weight, claimMs: CLAIM_MS, ...this.#terms, ...told }
+    const weight = this.#weight
+    const args = { id, listens, waits: false, weight, claimMs: CLAIM_MS, ...this.#terms, ...told }
+    const { more } = await this.#unit.run(abandon, args, { atClose: 'gives back' })
+    if (more) await this.#permits.serve()
   }
 }
