@@ -1,9 +1,11 @@
 import { randomUUID } from 'node:crypto'
 import { Redis } from 'ioredis'
 import {
+  AmbiguousError,
   type Autocomplete,
   type AutocompleteOptions,
   bytes,
+  type Driver,
   InvalidArgumentError,
   type Perilune,
   perilune,
@@ -13,6 +15,7 @@ import { ioredis } from 'perilune/ioredis'
 import { expect, inject, onTestFinished, test } from 'vitest'
 import contract from '../../lua/contract.json' with { type: 'json' }
 import { counting } from '../../test/counting-driver.ts'
+import { ServerReplyError } from '../driver.ts'
 import { START_US, setTestClock, withTestClock } from '../testing/test-clock.ts'
 
 interface Setup<Payload> {
@@ -246,4 +249,30 @@ test.each<[string, (index: Autocomplete) => Promise<unknown>]>([
   expect(error).toBeInstanceOf(InvalidArgumentError)
   expect(error).toMatchObject({ argument })
   expect(await index.inspect()).toMatchObject({ entries: 0, codec: null })
+})
+
+test('of entries that need several calls, a call that is refused does not hide that those before it were carried out', async () => {
+  const client = new Redis(inject('redisPort'))
+  const plain = ioredis(client)
+  const refused = new ServerReplyError("NOPERM User someone has no permissions to run the 'evalsha' command")
+  let passing = 1
+  const failing: Driver = Object.assign(counting(plain, []), {
+    run: (call: Parameters<Driver['run']>[0]) =>
+      call.send === 'source' || passing-- > 0 ? plain.run(call) : Promise.reject(refused),
+  })
+  const redis = perilune(failing, { namespace: 'autocomplete-test' })
+  onTestFinished(async () => {
+    await redis.close()
+    client.disconnect()
+  })
+  const index = redis.autocomplete(randomUUID())
+  const entries = Array.from({ length: 150 }, (_, at) => ({ text: `Zoe ${at}` }))
+  const adding = await index.addMany(entries).catch((error: unknown) => error)
+  expect(adding).toBeInstanceOf(AmbiguousError)
+  expect(String(adding)).toContain('only 87 of 150 additions were carried out')
+  passing = 2
+  expect(await index.inspect()).toMatchObject({ entries: 87 })
+  const removing = await index.removeMany(entries.map(({ text }) => text)).catch((error: unknown) => error)
+  expect(removing).toBeInstanceOf(AmbiguousError)
+  expect(String(removing)).toContain('only 87 of 150 removals were carried out')
 })

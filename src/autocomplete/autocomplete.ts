@@ -3,6 +3,7 @@ import { checkOptions } from '../runtime/arguments.ts'
 import { type Codec, jsonOf } from '../runtime/codec.ts'
 import { InvalidArgumentError } from '../runtime/errors.ts'
 import { inGroups } from '../runtime/in-groups.ts'
+import { errorOfPart } from '../runtime/in-parts.ts'
 import { checkName } from '../runtime/keys.ts'
 import type { Runtime } from '../runtime/runtime.ts'
 import { Unit } from '../runtime/unit.ts'
@@ -68,20 +69,18 @@ export class Autocomplete<Payload = unknown> {
   /**
    * As `add`, for many, up to 100 a script call, and fewer where they have many words. Nothing is added when one of them is
    * wrong. Those of one call appear together, all of them only one call after the other. Resolves to how many were added and
-   * how many replaced. Throws InvalidArgumentError.
+   * how many replaced. Throws InvalidArgumentError, or AmbiguousError `in-part` when a call fails and those before it did not.
    */
   async addMany(entries: readonly NewEntry<Payload>[]): Promise<Added> {
     checkList('entries', entries)
     const outgoing = entries.map((entry, at) => toOutgoing(this.#codec, entry, `entries[${at}]`))
     const sum = { added: 0, replaced: 0 }
-    for (const group of inGroups(outgoing, CALL)) {
-      await inCalls(group, async (rest) => {
-        const { added, replaced, taken } = await this.#add(rest)
-        sum.added += added
-        sum.replaced += replaced
-        return taken
-      })
-    }
+    await inCalls('additions', outgoing, async (rest) => {
+      const { added, replaced, taken } = await this.#add(rest)
+      sum.added += added
+      sum.replaced += replaced
+      return taken
+    })
     return sum
   }
 
@@ -90,18 +89,19 @@ export class Autocomplete<Payload = unknown> {
     return (await this.#remove([checkId(id)])).removed === 1
   }
 
-  /** Removes many, up to 100 a script call. Resolves to how many there were. */
+  /**
+   * Removes many, up to 100 a script call. Resolves to how many there were. Throws InvalidArgumentError, or AmbiguousError
+   * `in-part` when a call fails and those before it did not.
+   */
   async removeMany(ids: readonly string[]): Promise<number> {
     checkList('ids', ids)
     const checked = ids.map((id, at) => ({ id: checkId(id, `ids[${at}]`), bytes: 1 }))
     let sum = 0
-    for (const group of inGroups(checked, CALL)) {
-      await inCalls(group, async (rest) => {
-        const { removed, taken } = await this.#remove(rest.map(({ id }) => id))
-        sum += removed
-        return taken
-      })
-    }
+    await inCalls('removals', checked, async (rest) => {
+      const { removed, taken } = await this.#remove(rest.map(({ id }) => id))
+      sum += removed
+      return taken
+    })
     return sum
   }
 
@@ -134,11 +134,21 @@ export class Autocomplete<Payload = unknown> {
 }
 
 /** Calls until all are taken: a script takes as many as one call has work for, and one at least. */
-async function inCalls<Item>(
+async function inCalls<Item extends { readonly bytes: number }>(
+  what: string,
   items: readonly Item[],
   call: (rest: readonly Item[]) => Promise<number>,
 ): Promise<void> {
-  for (let rest = items; rest.length > 0; ) rest = rest.slice(await call(rest))
+  let done = 0
+  for (const group of inGroups(items, CALL)) {
+    for (let rest: readonly Item[] = group; rest.length > 0; ) {
+      const taken = await call(rest).catch((error: unknown) => {
+        throw errorOfPart(what, done, items.length, error)
+      })
+      done += taken
+      rest = rest.slice(taken)
+    }
+  }
 }
 
 function checkList(argument: string, value: unknown): void {

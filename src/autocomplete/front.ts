@@ -6,7 +6,7 @@ import type { Reply } from '../driver.ts'
 import type { Codec } from '../runtime/codec.ts'
 import type { Runtime } from '../runtime/runtime.ts'
 import type { Unit } from '../runtime/unit.ts'
-import { type Suggestion, textBetween, ToldEntries, toPacked } from './suggestion.ts'
+import { type Suggestion, ToldEntries, textBetween, toPacked } from './suggestion.ts'
 
 /** So many entries a front holds, for what has one has more of them. */
 export const FRONT_PLACES = 10

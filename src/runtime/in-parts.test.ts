@@ -20,7 +20,8 @@ describe('what is carried out in parts', () => {
     const error = await inParts('jobs', 3, [Promise.reject(refused), slow]).catch((thrown: unknown) => thrown)
 
     expect(error).toBeInstanceOf(AmbiguousError)
-    expect(error).toMatchObject({ cause: refused, message: /^only 2 of 3 jobs were carried out/ as never })
+    expect(error).toMatchObject({ cause: refused })
+    expect(String(error)).toContain('only 2 of 3 jobs were carried out')
     expect(ended).toBe(true)
   })
 
