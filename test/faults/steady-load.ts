@@ -1,0 +1,112 @@
+// One kind of load for each structure, with all that it has to forget again. Each is one step, called again and again with the
+// number of calls before it.
+
+import Database from 'libsql'
+import { LeaseLostError, type Perilune } from 'perilune'
+import { sqlite } from 'perilune/sqlite'
+
+export interface Load {
+  readonly what: string
+  step(at: number): Promise<unknown>
+}
+
+export type Table = Database.Database
+
+const LARGE = 40 * 1024
+const COUNTED = 20_000
+
+export function openTable(): Table {
+  const database = new Database(':memory:')
+  database.exec('CREATE TABLE votes (id INTEGER PRIMARY KEY, value BIGINT NOT NULL)')
+  return database
+}
+
+export function feedLoads(redis: Perilune): Load[] {
+  const kept = redis.feed<string>('kept', { keep: 500 })
+  const forgetful = { expireAfter: '20s', rememberFor: '20s' } as const
+  const expiring = redis.feed<string>('expiring', forgetful)
+  const worked = redis.feed<string>('worked', { ...forgetful, maxClaims: 2, deadLettersExpireAfter: '10s' })
+  const idempotencyKey = (at: number): string => `key ${at}`
+  return [
+    { what: 'feed that keeps 500', step: (at) => kept.append(body(at)) },
+    {
+      what: 'feed that expires',
+      step: (at) => expiring.append(body(at), { idempotencyKey: idempotencyKey(at) }),
+    },
+    {
+      what: 'feed that is worked on, in part in vain',
+      async step(at) {
+        await worked.append(body(at), { idempotencyKey: idempotencyKey(at) })
+        const claim = await worked.claim({ limit: 10, lease: '500ms' })
+        const done = claim?.messages.filter((_, place) => (at + place) % 10 !== 0) ?? []
+        if (done.length > 0) await claim?.ack(done.map(({ id }) => id))
+      },
+    },
+  ]
+}
+
+/** For a clock that is faster than ours: idempotency keys of a queue are remembered for a day. */
+export function queueLoads(redis: Perilune): Load[] {
+  const queue = redis.queue<{ mail: string }>('mails')
+  return [
+    {
+      what: 'queue',
+      async step(at) {
+        if (at === 0) await queue.settings.set({ keep: { count: 200 } })
+        const unique = { key: `unique ${at}`, for: '1h' } as const
+        const named = { id: `mail-${at}`, group: `group ${at % 7}` }
+        const options = [{}, { unique }, { idempotencyKey: `once ${at}` }, named][at % 4]
+        const { id } = await queue.enqueue('mail', body(at), { ...options, tags: ['mail'], keepResult: '1h' })
+        if (at % 10 === 0) await queue.jobs.cancel([id])
+      },
+    },
+    {
+      what: 'worker',
+      async step(at) {
+        const [job] = await queue.claim({ limit: 1, lease: '1h' })
+        const isDead = at % 20 === 0
+        const settling = isDead ? job?.bury({ message: 'in vain' }) : job?.ack('done')
+        // It may have been cancelled meanwhile.
+        await settling?.catch((error: unknown) => {
+          if (!(error instanceof LeaseLostError)) throw error
+        })
+        if (isDead && job !== undefined) await queue.jobs.cancel([job.id])
+      },
+    },
+  ]
+}
+
+export function otherLoads(redis: Perilune, table: Table): Load[] {
+  const cache = redis.cache<string>('pages', { freshFor: '10s', staleFor: '10s' })
+  const index = redis.autocomplete<number>('titles')
+  const once = redis.once<string>('orders', { keepResult: '20s' })
+  const limit = redis.rateLimit('visitors', { limit: 10, window: '10s' })
+  const counters = redis.counters('votes', {
+    sink: sqlite(table, { table: 'votes' }),
+    retention: '20s',
+    rememberFor: '20s',
+    settleFor: '0s',
+  })
+  return [
+    {
+      what: 'cache',
+      step: (at) => cache.get(`page ${at}`, async () => body(at), { tags: [`tag ${at % 100}`] }),
+    },
+    {
+      what: 'autocomplete',
+      step: (at) => index.add(`title ${at} of many words`, { score: at % 100, expireAfter: '20s' }),
+    },
+    { what: 'once', step: (at) => once.run(`order ${at}`, async () => 'done') },
+    { what: 'rate limit', step: (at) => limit.take(`visitor ${at}`) },
+    {
+      what: 'counters',
+      step: (at) => counters.increment(at % COUNTED, 1, { idempotencyKey: `vote ${at}` }),
+    },
+    { what: 'flush of counters', step: () => counters.flush() },
+  ]
+}
+
+/** One of fifty is large. */
+function body(at: number): string {
+  return 'x'.repeat(at % 50 === 0 ? LARGE : 20 + (at % 200))
+}
