@@ -1451,7 +1451,7 @@ function readOptionsOfAckAndClaimClaimed(part: Reply | undefined): ({ readonly a
 export const ackAndClaim: Operation<AckAndClaimArguments, AckAndClaimAnswer> = {
   script: {
     name: 'queue/ack-and-claim',
-    sha1: '2ccb7ce3767a43a85ea0ec9c09b3c64340264268',
+    sha1: '7fe1f548b7105dd80ca954f4e85e7bd8b1ca41cf',
     reads: false,
     bytes: true,
     source: `--[[
@@ -2642,11 +2642,11 @@ end
 -- The list is never searched. A job that leaves it other than from its front leaves its number behind, a ghost,
 -- which is passed over when it comes to the front. Should the job have come back to the list meanwhile, it is taken
 -- where it stands first, and the other number is the ghost.
+-- In the sorted set of prioritized jobs before all priorities: there stand jobs that came back.
+local IN_FRONT = '-4294967296'
 
 -- Marks; see shared/queue/marks. Of RETURNED also jobs that are gone again.
 local PRIORITIES, RETURNED = 1, 64
--- Before all priorities.
-local IN_FRONT = '-4294967296'
 
 -- A lost job without group goes to the front of the list only where that is served first: beside groups it is one of many.
 -- Should others come that are served before the list, it is brought before them; see shared/queue/bring-returned.
@@ -4867,7 +4867,9 @@ return { 'claimed', now_ms, ends_ms, waiting, recheck_ms, paused, chores, refuse
     [1085, 'lua/shared/queue/groups.lua', 48],
     [1156, 'lua/shared/queue/groups.lua', 130],
     [1183, 'lua/shared/queue/ready.lua', 1],
-    [1212, 'lua/shared/queue/ready.lua', 39],
+    [1189, 'lua/shared/queue/in-front.lua', 1],
+    [1191, 'lua/shared/queue/ready.lua', 8],
+    [1212, 'lua/shared/queue/ready.lua', 38],
     [1218, 'lua/shared/queue/fields.lua', 1],
     [1227, 'lua/shared/queue/end.lua', 1],
     [1251, 'lua/shared/queue/leave-tags.lua', 1],
@@ -5059,7 +5061,7 @@ function readDuplicatesOfAdvanceAdvanced(part: Reply | undefined): ({ readonly a
 export const advance: Operation<AdvanceArguments, AdvanceAnswer> = {
   script: {
     name: 'queue/advance',
-    sha1: '9df3fb08f3aca422f5e79dff8b002f8b561500cb',
+    sha1: 'd2408f2dd50da17b5bf8d765cb3c2b56ced5c3f9',
     reads: false,
     bytes: false,
     source: `--[[
@@ -6378,11 +6380,11 @@ end
 -- The list is never searched. A job that leaves it other than from its front leaves its number behind, a ghost,
 -- which is passed over when it comes to the front. Should the job have come back to the list meanwhile, it is taken
 -- where it stands first, and the other number is the ghost.
+-- In the sorted set of prioritized jobs before all priorities: there stand jobs that came back.
+local IN_FRONT = '-4294967296'
 
 -- Marks; see shared/queue/marks. Of RETURNED also jobs that are gone again.
 local PRIORITIES, RETURNED = 1, 64
--- Before all priorities.
-local IN_FRONT = '-4294967296'
 
 -- A lost job without group goes to the front of the list only where that is served first: beside groups it is one of many.
 -- Should others come that are served before the list, it is brought before them; see shared/queue/bring-returned.
@@ -7596,6 +7598,8 @@ return { 'advanced', first, queue.chores, refused, tally.duplicates }
     [1207, 'lua/shared/queue/burst.lua', 1],
     [1219, 'lua/shared/queue/groups.lua', 48],
     [1311, 'lua/shared/queue/ready.lua', 1],
+    [1317, 'lua/shared/queue/in-front.lua', 1],
+    [1319, 'lua/shared/queue/ready.lua', 8],
     [1349, 'lua/shared/queue/number.lua', 1],
     [1358, 'lua/shared/queue/enqueue.lua', 1],
     [1393, 'lua/shared/queue/replace.lua', 1],
@@ -8555,7 +8559,7 @@ function readRefusedOfBuryBuried(part: Reply | undefined): ({ readonly at: numbe
 export const bury: Operation<BuryArguments, BuryAnswer> = {
   script: {
     name: 'queue/bury',
-    sha1: '9fb68cfc5ba2af3986889d8ffa19b9c3e4104da1',
+    sha1: 'fa60469f3601b4a3d1841129e0ad86e1d9f2082d',
     reads: false,
     bytes: false,
     source: `--[[
@@ -10268,11 +10272,11 @@ end
 -- The list is never searched. A job that leaves it other than from its front leaves its number behind, a ghost,
 -- which is passed over when it comes to the front. Should the job have come back to the list meanwhile, it is taken
 -- where it stands first, and the other number is the ghost.
+-- In the sorted set of prioritized jobs before all priorities: there stand jobs that came back.
+local IN_FRONT = '-4294967296'
 
 -- Marks; see shared/queue/marks. Of RETURNED also jobs that are gone again.
 local PRIORITIES, RETURNED = 1, 64
--- Before all priorities.
-local IN_FRONT = '-4294967296'
 
 -- A lost job without group goes to the front of the list only where that is served first: beside groups it is one of many.
 -- Should others come that are served before the list, it is brought before them; see shared/queue/bring-returned.
@@ -10493,6 +10497,8 @@ return { 'buried', queue.chores, refused }
     [1696, 'lua/shared/queue/settle.lua', 1],
     [1697, 'lua/shared/queue/note-due.lua', 1],
     [1705, 'lua/shared/queue/ready.lua', 1],
+    [1711, 'lua/shared/queue/in-front.lua', 1],
+    [1713, 'lua/shared/queue/ready.lua', 8],
     [1734, 'lua/shared/queue/backoff.lua', 1],
     [1736, 'lua/shared/queue/backoff.lua', 22],
     [1755, 'lua/shared/queue/unblock.lua', 1],
@@ -10563,7 +10569,7 @@ function readOutcomesOfCancelCancelled(part: Reply | undefined): (string)[] {
 export const cancel: Operation<CancelArguments, CancelAnswer> = {
   script: {
     name: 'queue/cancel',
-    sha1: '36b9cf73bb585983210e7ea8387fb534b9267744',
+    sha1: 'ebf016147a4ba056b31b5fe5e0c28e44a66e7448',
     reads: false,
     bytes: false,
     source: `--[[
@@ -11274,11 +11280,11 @@ end
 -- The list is never searched. A job that leaves it other than from its front leaves its number behind, a ghost,
 -- which is passed over when it comes to the front. Should the job have come back to the list meanwhile, it is taken
 -- where it stands first, and the other number is the ghost.
+-- In the sorted set of prioritized jobs before all priorities: there stand jobs that came back.
+local IN_FRONT = '-4294967296'
 
 -- Marks; see shared/queue/marks. Of RETURNED also jobs that are gone again.
 local PRIORITIES, RETURNED = 1, 64
--- Before all priorities.
-local IN_FRONT = '-4294967296'
 
 -- A lost job without group goes to the front of the list only where that is served first: beside groups it is one of many.
 -- Should others come that are served before the list, it is brought before them; see shared/queue/bring-returned.
@@ -12341,6 +12347,8 @@ return { 'cancelled', queue.chores, outcomes }
     [609, 'lua/shared/queue/burst.lua', 1],
     [621, 'lua/shared/queue/groups.lua', 48],
     [703, 'lua/shared/queue/ready.lua', 1],
+    [709, 'lua/shared/queue/in-front.lua', 1],
+    [711, 'lua/shared/queue/ready.lua', 8],
     [741, 'lua/shared/queue/dead.lua', 1],
     [810, 'lua/shared/queue/end.lua', 1],
     [834, 'lua/shared/queue/leave-tags.lua', 1],
@@ -12434,7 +12442,7 @@ export type ChangeParentsAnswer =
 export const changeParents: Operation<ChangeParentsArguments, ChangeParentsAnswer> = {
   script: {
     name: 'queue/change-parents',
-    sha1: '13dc6f52ef282c0a3207e2766a9db4f6fffef14c',
+    sha1: '8c74806e933d0dfb045cc80f73c69b5ddef1cc38',
     reads: false,
     bytes: false,
     source: `--[[
@@ -13439,11 +13447,11 @@ end
 -- The list is never searched. A job that leaves it other than from its front leaves its number behind, a ghost,
 -- which is passed over when it comes to the front. Should the job have come back to the list meanwhile, it is taken
 -- where it stands first, and the other number is the ghost.
+-- In the sorted set of prioritized jobs before all priorities: there stand jobs that came back.
+local IN_FRONT = '-4294967296'
 
 -- Marks; see shared/queue/marks. Of RETURNED also jobs that are gone again.
 local PRIORITIES, RETURNED = 1, 64
--- Before all priorities.
-local IN_FRONT = '-4294967296'
 
 -- A lost job without group goes to the front of the list only where that is served first: beside groups it is one of many.
 -- Should others come that are served before the list, it is brought before them; see shared/queue/bring-returned.
@@ -14254,6 +14262,8 @@ return { 'changed', left, queue.chores }
     [914, 'lua/shared/queue/burst.lua', 1],
     [926, 'lua/shared/queue/groups.lua', 48],
     [997, 'lua/shared/queue/ready.lua', 1],
+    [1003, 'lua/shared/queue/in-front.lua', 1],
+    [1005, 'lua/shared/queue/ready.lua', 8],
     [1026, 'lua/shared/queue/find.lua', 1],
     [1055, 'lua/shared/queue/parents.lua', 1],
     [1114, 'lua/shared/queue/parents.lua', 70],
@@ -17492,7 +17502,7 @@ function readDuplicatesOfEnqueueEnqueued(part: Reply | undefined): ({ readonly a
 export const enqueue: Operation<EnqueueArguments, EnqueueAnswer> = {
   script: {
     name: 'queue/enqueue',
-    sha1: '374d9b3a2f24763fbada5583907a1d74591064f0',
+    sha1: 'e996e192e0110fba9d4b3ee4c5ab610beef18876',
     reads: false,
     bytes: false,
     source: `--[[
@@ -18711,11 +18721,11 @@ end
 -- The list is never searched. A job that leaves it other than from its front leaves its number behind, a ghost,
 -- which is passed over when it comes to the front. Should the job have come back to the list meanwhile, it is taken
 -- where it stands first, and the other number is the ghost.
+-- In the sorted set of prioritized jobs before all priorities: there stand jobs that came back.
+local IN_FRONT = '-4294967296'
 
 -- Marks; see shared/queue/marks. Of RETURNED also jobs that are gone again.
 local PRIORITIES, RETURNED = 1, 64
--- Before all priorities.
-local IN_FRONT = '-4294967296'
 
 -- A lost job without group goes to the front of the list only where that is served first: beside groups it is one of many.
 -- Should others come that are served before the list, it is brought before them; see shared/queue/bring-returned.
@@ -19785,6 +19795,8 @@ return { 'enqueued', first, queue.chores, tally.duplicates }
     [1117, 'lua/shared/queue/burst.lua', 1],
     [1129, 'lua/shared/queue/groups.lua', 48],
     [1211, 'lua/shared/queue/ready.lua', 1],
+    [1217, 'lua/shared/queue/in-front.lua', 1],
+    [1219, 'lua/shared/queue/ready.lua', 8],
     [1249, 'lua/shared/queue/number.lua', 1],
     [1258, 'lua/shared/queue/enter-tags.lua', 1],
     [1264, 'lua/shared/queue/enqueue.lua', 1],
@@ -21832,7 +21844,7 @@ function readJobsOfListPage(part: Reply | undefined): ({ readonly number: number
 export const list: Operation<ListArguments, ListAnswer> = {
   script: {
     name: 'queue/list',
-    sha1: '4f11069add2dfcf99cdb7284be88e7507cc4d4d5',
+    sha1: '76b9bc087e45535bccb17ece2209efa78de68458',
     reads: true,
     bytes: true,
     source: `--[[
@@ -22177,6 +22189,30 @@ local function tell_page(told, jobs, numbers, usual, is_wanted)
   end
   return #numbers
 end
+-- Pages of ready jobs without group.
+-- In the sorted set of prioritized jobs before all priorities: there stand jobs that came back.
+local IN_FRONT = '-4294967296'
+
+-- Their numbers from a place on: those that came back and stand before all priorities, then the list. Answers how many are of
+-- the former, too, of which some have a priority.
+local function ready_page(ready, prioritized, after, limit)
+  local count = redis.call('ZCOUNT', prioritized, '-inf', IN_FRONT)
+  local numbers = {}
+  if after < count then
+    local to = math.min(after + limit, count) - 1
+    numbers = redis.call('ZRANGE', prioritized, string.format('%.0f', after), string.format('%.0f', to))
+  end
+  local in_front = #numbers
+  if in_front < limit then
+    local from = math.max(0, after - count)
+    local to = from + limit - in_front - 1
+    local listed = redis.call('LRANGE', ready, string.format('%.0f', from), string.format('%.0f', to))
+    for _, seq in ipairs(listed) do
+      numbers[#numbers + 1] = seq
+    end
+  end
+  return numbers, in_front
+end
 
 local queue = open_queue(meta, codec, '')
 if queue.layout ~= QUEUE_LAYOUT then
@@ -22185,19 +22221,18 @@ end
 if queue.codec ~= codec then
   return redis.error_reply('CODEC ' .. queue.codec)
 end
--- Whether a job whose number is in the list is ready there.
-local function stands_listed(prioritized_jobs, record, run, seq)
-  local job = read_job(record, queue.usual)
+-- Whether a plain job whose number is in the list is ready there.
+local function stands_listed(prioritized_jobs, job, run, seq)
   return state_of(run) == 'ready'
     and job.group == ''
-    and job.priority == 0
     and not (run and run.state == 'b' and redis.call('ZSCORE', prioritized_jobs, seq))
 end
 
 local from, to = string.format('%.0f', after), string.format('%.0f', after + limit - 1)
 local numbers
+local in_front = 0
 if state == 'ready' then
-  numbers = redis.call('LRANGE', ready, from, to)
+  numbers, in_front = ready_page(ready, prioritized, after, limit)
 elseif state == 'prioritized' then
   numbers = redis.call('ZRANGE', prioritized, from, to)
 elseif state == 'grouped' then
@@ -22220,10 +22255,19 @@ else
     'INVALID state: ready, prioritized, grouped, scheduled, blocked, claimed, dead or done'
   )
 end
-local told, seen = {}, {}
+local told, seen, came_back = {}, {}, {}
+for at = 1, in_front do
+  came_back[numbers[at]] = true
+end
 -- A ghost is told where it stands now, and one that came back where it stands first.
 local looked = tell_page(told, jobs, numbers, queue.usual, function(seq, record, run)
-  if state == 'ready' and (seen[seq] or not stands_listed(prioritized, record, run, seq)) then
+  if state ~= 'ready' and state ~= 'prioritized' then
+    return true
+  end
+  local job = read_job(record, queue.usual)
+  if (job.priority == 0) ~= (state == 'ready') or seen[seq] then
+    return false
+  elseif state == 'ready' and not (came_back[seq] or stands_listed(prioritized, job, run, seq)) then
     return false
   end
   seen[seq] = true
@@ -22259,7 +22303,10 @@ return { 'page', math.floor(clock_us() / 1000), next_place, told }
     [276, 'lua/shared/queue/fields.lua', 1],
     [285, 'lua/shared/queue/tell-job.lua', 1],
     [322, 'lua/shared/queue/tell-page.lua', 4],
-    [343, 'lua/queue/list.lua', 34],
+    [343, 'lua/shared/queue/ready-page.lua', 1],
+    [344, 'lua/shared/queue/in-front.lua', 1],
+    [346, 'lua/shared/queue/ready-page.lua', 3],
+    [367, 'lua/queue/list.lua', 35],
   ],
   encode(args) {
     return [
@@ -23622,7 +23669,7 @@ export type ReceiveAnswer =
 export const receive: Operation<ReceiveArguments, ReceiveAnswer> = {
   script: {
     name: 'queue/receive',
-    sha1: '3faa0002a112290c826338d62a3ce6b9c761fa08',
+    sha1: '1c06abe515d8af1e1eb207d7b368d25fcbb04f94',
     reads: false,
     bytes: false,
     source: `--[[
@@ -24787,11 +24834,11 @@ end
 -- The list is never searched. A job that leaves it other than from its front leaves its number behind, a ghost,
 -- which is passed over when it comes to the front. Should the job have come back to the list meanwhile, it is taken
 -- where it stands first, and the other number is the ghost.
+-- In the sorted set of prioritized jobs before all priorities: there stand jobs that came back.
+local IN_FRONT = '-4294967296'
 
 -- Marks; see shared/queue/marks. Of RETURNED also jobs that are gone again.
 local PRIORITIES, RETURNED = 1, 64
--- Before all priorities.
-local IN_FRONT = '-4294967296'
 
 -- A lost job without group goes to the front of the list only where that is served first: beside groups it is one of many.
 -- Should others come that are served before the list, it is brought before them; see shared/queue/bring-returned.
@@ -25854,6 +25901,8 @@ return { 'received', queue.chores }
     [1063, 'lua/shared/queue/burst.lua', 1],
     [1075, 'lua/shared/queue/groups.lua', 48],
     [1157, 'lua/shared/queue/ready.lua', 1],
+    [1163, 'lua/shared/queue/in-front.lua', 1],
+    [1165, 'lua/shared/queue/ready.lua', 8],
     [1195, 'lua/shared/queue/number.lua', 1],
     [1204, 'lua/shared/queue/enqueue.lua', 1],
     [1239, 'lua/shared/queue/replace.lua', 1],
@@ -27863,7 +27912,7 @@ function readRefusedOfReleaseReleased(part: Reply | undefined): ({ readonly at: 
 export const release: Operation<ReleaseArguments, ReleaseAnswer> = {
   script: {
     name: 'queue/release',
-    sha1: '5c7409b7ce532cf4109fd5549a47fb8703f7a4ff',
+    sha1: '8973c565ecca8bab2c7cede582c32610a01146b5',
     reads: false,
     bytes: false,
     source: `--[[
@@ -28655,11 +28704,11 @@ end
 -- The list is never searched. A job that leaves it other than from its front leaves its number behind, a ghost,
 -- which is passed over when it comes to the front. Should the job have come back to the list meanwhile, it is taken
 -- where it stands first, and the other number is the ghost.
+-- In the sorted set of prioritized jobs before all priorities: there stand jobs that came back.
+local IN_FRONT = '-4294967296'
 
 -- Marks; see shared/queue/marks. Of RETURNED also jobs that are gone again.
 local PRIORITIES, RETURNED = 1, 64
--- Before all priorities.
-local IN_FRONT = '-4294967296'
 
 -- A lost job without group goes to the front of the list only where that is served first: beside groups it is one of many.
 -- Should others come that are served before the list, it is brought before them; see shared/queue/bring-returned.
@@ -29743,6 +29792,8 @@ return { 'released', queue.chores, refused }
     [703, 'lua/shared/queue/groups.lua', 48],
     [774, 'lua/shared/queue/groups.lua', 130],
     [784, 'lua/shared/queue/ready.lua', 1],
+    [790, 'lua/shared/queue/in-front.lua', 1],
+    [792, 'lua/shared/queue/ready.lua', 8],
     [813, 'lua/shared/queue/backoff.lua', 1],
     [815, 'lua/shared/queue/backoff.lua', 22],
     [834, 'lua/shared/queue/end.lua', 1],
@@ -29846,7 +29897,7 @@ function readOutcomesOfReprioritizeChanged(part: Reply | undefined): (string)[] 
 export const reprioritize: Operation<ReprioritizeArguments, ReprioritizeAnswer> = {
   script: {
     name: 'queue/reprioritize',
-    sha1: '6d632946ceb33f1fe47fd2cced5736e3c31051da',
+    sha1: 'b66a7ccd1bc18bf5cacacfb2c9f181d0ff1bbf94',
     reads: false,
     bytes: false,
     source: `--[[
@@ -30347,11 +30398,11 @@ end
 -- The list is never searched. A job that leaves it other than from its front leaves its number behind, a ghost,
 -- which is passed over when it comes to the front. Should the job have come back to the list meanwhile, it is taken
 -- where it stands first, and the other number is the ghost.
+-- In the sorted set of prioritized jobs before all priorities: there stand jobs that came back.
+local IN_FRONT = '-4294967296'
 
 -- Marks; see shared/queue/marks. Of RETURNED also jobs that are gone again.
 local PRIORITIES, RETURNED = 1, 64
--- Before all priorities.
-local IN_FRONT = '-4294967296'
 
 -- A lost job without group goes to the front of the list only where that is served first: beside groups it is one of many.
 -- Should others come that are served before the list, it is brought before them; see shared/queue/bring-returned.
@@ -30557,6 +30608,8 @@ return { 'changed', outcomes }
     [399, 'lua/shared/queue/burst.lua', 1],
     [411, 'lua/shared/queue/groups.lua', 48],
     [493, 'lua/shared/queue/ready.lua', 1],
+    [499, 'lua/shared/queue/in-front.lua', 1],
+    [501, 'lua/shared/queue/ready.lua', 8],
     [531, 'lua/shared/queue/find.lua', 1],
     [560, 'lua/shared/queue/rewrite.lua', 1],
     [577, 'lua/queue/reprioritize.lua', 34],
@@ -30618,7 +30671,7 @@ export type RequeueFailedAnswer =
 export const requeueFailed: Operation<RequeueFailedArguments, RequeueFailedAnswer> = {
   script: {
     name: 'queue/requeue-failed',
-    sha1: '1ffd80af161d3c24a357fa373b27294304f77d4d',
+    sha1: '6bd0780408c27b2e09f56bfc255ee976ec6dbb98',
     reads: false,
     bytes: false,
     source: `--[[
@@ -31304,11 +31357,11 @@ end
 -- The list is never searched. A job that leaves it other than from its front leaves its number behind, a ghost,
 -- which is passed over when it comes to the front. Should the job have come back to the list meanwhile, it is taken
 -- where it stands first, and the other number is the ghost.
+-- In the sorted set of prioritized jobs before all priorities: there stand jobs that came back.
+local IN_FRONT = '-4294967296'
 
 -- Marks; see shared/queue/marks. Of RETURNED also jobs that are gone again.
 local PRIORITIES, RETURNED = 1, 64
--- Before all priorities.
-local IN_FRONT = '-4294967296'
 
 -- A lost job without group goes to the front of the list only where that is served first: beside groups it is one of many.
 -- Should others come that are served before the list, it is brought before them; see shared/queue/bring-returned.
@@ -32242,6 +32295,8 @@ return { 'requeued', #numbers, tonumber(left or 0), queue.chores }
     [595, 'lua/shared/queue/burst.lua', 1],
     [607, 'lua/shared/queue/groups.lua', 48],
     [678, 'lua/shared/queue/ready.lua', 1],
+    [684, 'lua/shared/queue/in-front.lua', 1],
+    [686, 'lua/shared/queue/ready.lua', 8],
     [707, 'lua/shared/queue/dead.lua', 1],
     [776, 'lua/shared/queue/end.lua', 1],
     [800, 'lua/shared/queue/leave-tags.lua', 1],
@@ -32335,7 +32390,7 @@ function readOutcomesOfRequeueRequeued(part: Reply | undefined): (string)[] {
 export const requeue: Operation<RequeueArguments, RequeueAnswer> = {
   script: {
     name: 'queue/requeue',
-    sha1: 'fa0ac03b9cb50fb3882ac0f0516e6b6caea0ffc5',
+    sha1: '422591730efb63d19382ae655ef0e0ebe4a8f873',
     reads: false,
     bytes: false,
     source: `--[[
@@ -32962,11 +33017,11 @@ end
 -- The list is never searched. A job that leaves it other than from its front leaves its number behind, a ghost,
 -- which is passed over when it comes to the front. Should the job have come back to the list meanwhile, it is taken
 -- where it stands first, and the other number is the ghost.
+-- In the sorted set of prioritized jobs before all priorities: there stand jobs that came back.
+local IN_FRONT = '-4294967296'
 
 -- Marks; see shared/queue/marks. Of RETURNED also jobs that are gone again.
 local PRIORITIES, RETURNED = 1, 64
--- Before all priorities.
-local IN_FRONT = '-4294967296'
 
 -- A lost job without group goes to the front of the list only where that is served first: beside groups it is one of many.
 -- Should others come that are served before the list, it is brought before them; see shared/queue/bring-returned.
@@ -33412,6 +33467,8 @@ return { 'requeued', outcomes }
     [525, 'lua/shared/queue/burst.lua', 1],
     [537, 'lua/shared/queue/groups.lua', 48],
     [619, 'lua/shared/queue/ready.lua', 1],
+    [625, 'lua/shared/queue/in-front.lua', 1],
+    [627, 'lua/shared/queue/ready.lua', 8],
     [657, 'lua/shared/queue/dead.lua', 1],
     [660, 'lua/shared/queue/dead.lua', 55],
     [675, 'lua/shared/queue/find.lua', 1],
@@ -33500,7 +33557,7 @@ function readBuriedOfRetryRetried(part: Reply | undefined): (number)[] {
 export const retry: Operation<RetryArguments, RetryAnswer> = {
   script: {
     name: 'queue/retry',
-    sha1: '5fcd3fdb2acd09ba784da9470e0555cfda77ce09',
+    sha1: '867c8bcf74f56dda6136f4d0152cfcb545cf67fe',
     reads: false,
     bytes: false,
     source: `--[[
@@ -34624,11 +34681,11 @@ end
 -- The list is never searched. A job that leaves it other than from its front leaves its number behind, a ghost,
 -- which is passed over when it comes to the front. Should the job have come back to the list meanwhile, it is taken
 -- where it stands first, and the other number is the ghost.
+-- In the sorted set of prioritized jobs before all priorities: there stand jobs that came back.
+local IN_FRONT = '-4294967296'
 
 -- Marks; see shared/queue/marks. Of RETURNED also jobs that are gone again.
 local PRIORITIES, RETURNED = 1, 64
--- Before all priorities.
-local IN_FRONT = '-4294967296'
 
 -- A lost job without group goes to the front of the list only where that is served first: beside groups it is one of many.
 -- Should others come that are served before the list, it is brought before them; see shared/queue/bring-returned.
@@ -35470,6 +35527,8 @@ return { 'retried', queue.chores, refused, buried }
     [1035, 'lua/shared/queue/groups.lua', 48],
     [1106, 'lua/shared/queue/groups.lua', 130],
     [1116, 'lua/shared/queue/ready.lua', 1],
+    [1122, 'lua/shared/queue/in-front.lua', 1],
+    [1124, 'lua/shared/queue/ready.lua', 8],
     [1145, 'lua/shared/queue/backoff.lua', 1],
     [1185, 'lua/shared/queue/dead.lua', 1],
     [1239, 'lua/shared/queue/end.lua', 1],
@@ -38317,7 +38376,7 @@ function readAbsentOfWatchWatched(part: Reply | undefined): (string)[] {
 export const watch: Operation<WatchArguments, WatchAnswer> = {
   script: {
     name: 'queue/watch',
-    sha1: '95ad5e1c7fe904c025b3c02a1bd975293d7f31ff',
+    sha1: '5cc572b96fd8b4ef4ab2b88a1dca90c85a02f463',
     reads: false,
     bytes: false,
     source: `--[[
@@ -38985,11 +39044,11 @@ end
 -- The list is never searched. A job that leaves it other than from its front leaves its number behind, a ghost,
 -- which is passed over when it comes to the front. Should the job have come back to the list meanwhile, it is taken
 -- where it stands first, and the other number is the ghost.
+-- In the sorted set of prioritized jobs before all priorities: there stand jobs that came back.
+local IN_FRONT = '-4294967296'
 
 -- Marks; see shared/queue/marks. Of RETURNED also jobs that are gone again.
 local PRIORITIES, RETURNED = 1, 64
--- Before all priorities.
-local IN_FRONT = '-4294967296'
 
 -- A lost job without group goes to the front of the list only where that is served first: beside groups it is one of many.
 -- Should others come that are served before the list, it is brought before them; see shared/queue/bring-returned.
@@ -39635,6 +39694,8 @@ return { 'watched', queue.chores, absent }
     [577, 'lua/shared/queue/burst.lua', 1],
     [589, 'lua/shared/queue/groups.lua', 48],
     [660, 'lua/shared/queue/ready.lua', 1],
+    [666, 'lua/shared/queue/in-front.lua', 1],
+    [668, 'lua/shared/queue/ready.lua', 8],
     [689, 'lua/shared/queue/names.lua', 1],
     [692, 'lua/shared/queue/names.lua', 34],
     [710, 'lua/shared/queue/dead.lua', 1],
