@@ -61,6 +61,7 @@ export class PartitionClaims<Body> {
     })
     if (claimed !== null) return { value: claimed, recheckMs: 0 }
     if (failures.length > 0) throw failures[0]
+    await this.#partitions.agreement.checkNowAndThen()
     return { value: null, recheckMs: soonest(rechecks) }
   }
 }

@@ -104,4 +104,15 @@ describe('beside a silent partition', () => {
     // That of the silent partition was claimed unheard.
     expect(await plain.inspect()).toMatchObject({ ready: 5, claimed: 1, acked: 2 })
   })
+
+  test('a new handle enqueues, also where the number of partitions cannot be asked after', async () => {
+    const { queue, open, silenceKeys } = setup('300ms')
+    await enqueueEach(queue)
+    silenceKeys('', ':0')
+
+    const fresh = open()
+    for (const group of groupsFor(4).slice(1)) await fresh.enqueue('mail', 'more', { group })
+
+    expect(await fresh.claim({ limit: 6 })).toHaveLength(6)
+  })
 })
