@@ -9,7 +9,9 @@ import re
 import unicodedata
 from pathlib import Path
 
-from redis.cluster import RedisCluster
+from redis import Redis
+from redis.client import Pipeline
+from redis.cluster import ClusterPipeline, RedisCluster
 from redis.exceptions import NoScriptError
 
 _CONTRACT = Path(__file__).resolve().parents[2] / "lua" / "contract.json"
@@ -27,6 +29,7 @@ class Perilune:
     def __init__(self, client, namespace="perilune", contract=None):
         if not _NAMESPACE.fullmatch(namespace):
             raise ValueError("namespace must be 1 to 64 of A-Z a-z 0-9 _ . -")
+        _check_client(client)
         if client.get_encoder().decode_responses:
             raise ValueError("the client must not decode responses")
         self.client = client
@@ -37,7 +40,7 @@ class Perilune:
         """What shares one hash tag, such as one feed: perilune.unit("feed", "room:7").append(...).
 
         `beside` names a unit in the same slot: "dead" for the dead letters of a feed. `unit` tells which
-        one, where a name has several: a subject of a rate limit, a partition of a feed.
+        one, where a name has several: a subject of a rate limit, the number of a partition of a feed, from 0.
         """
         return Unit(self, structure, name, beside, unit)
 
@@ -79,13 +82,27 @@ class Unit:
         return decode_answer(operation["answers"], reply)
 
 
+def _check_client(client):
+    wanted = "client must be a redis.Redis or a redis.cluster.RedisCluster"
+    if isinstance(client, (Pipeline, ClusterPipeline)):
+        raise TypeError(f"{wanted}: a pipeline answers later")
+    if not isinstance(client, (Redis, RedisCluster)):
+        kind = type(client)
+        hint = ": this module has no calls for asyncio" if "asyncio" in kind.__module__ else ""
+        raise TypeError(f"{wanted}, not {kind.__module__}.{kind.__qualname__}{hint}")
+
+
 def unit_prefix(namespace, structure, name, unit=""):
     """What every key of the unit begins with: shop:{feed:room%3A7}, or shop:{feed:room%3A7:12}."""
-    tag = _encode_name(name) + (f":{_encode_name(unit)}" if unit else "")
+    if isinstance(unit, bool) or not isinstance(unit, (str, int)):
+        raise TypeError(f"unit must be text or a whole number, not {unit!r}")
+    tag = _encode_name(name) + (f":{_encode_name(str(unit))}" if unit != "" else "")
     return f"{namespace}:{{{structure}:{tag}}}"
 
 
 def _encode_name(name):
+    if not isinstance(name, str):
+        raise TypeError(f"name must be text, not {name!r}")
     if not 1 <= len(name.encode("utf-8")) <= 512 or _CONTROL.search(name):
         raise ValueError("name must be 1 to 512 bytes of UTF-8 without control characters")
     return re.sub("[%{}:]", lambda match: f"%{ord(match.group()):02X}", name)

@@ -10,13 +10,14 @@ the feed has not begun or has anything else to do first; `append` then does it a
 local meta = KEYS[1] -- hash: the feed's state
 local log = KEYS[2] -- stream: the visible messages, by position
 local codec = ARGV[1] -- text: name of the codec that made the bodies
-local caller = ARGV[2] -- text: process and slot; empty: the call is not remembered
-local call = ARGV[3] -- text: number of the call in that slot
-local channel = ARGV[4] -- text: where those who wait listen; empty: nobody waits
-local sharded = ARGV[5] == '1' -- flag: whether that is a sharded channel
-local expire_ms = tonumber(ARGV[6]) -- integer: how long the messages live; 0: they stay
-local origin = ARGV[7] -- text: who appends, without spaces or '#'; may be empty
-local bodies, bodies_at = ARGV, 8 -- repeated (body:bytes): the messages
+local partitions = tonumber(ARGV[2]) -- integer: over how many the feed is spread; 0: it is not
+local caller = ARGV[3] -- text: process and slot; empty: the call is not remembered
+local call = ARGV[4] -- text: number of the call in that slot
+local channel = ARGV[5] -- text: where those who wait listen; empty: nobody waits
+local sharded = ARGV[6] == '1' -- flag: whether that is a sharded channel
+local expire_ms = tonumber(ARGV[7]) -- integer: how long the messages live; 0: they stay
+local origin = ARGV[8] -- text: who appends, without spaces or '#'; may be empty
+local bodies, bodies_at = ARGV, 9 -- repeated (body:bytes): the messages
 
 -- @include shared/exact
 -- @include shared/exact-range
@@ -48,7 +49,7 @@ end
 local now_us = clock_us()
 local first = math.max(feed.last + 1, now_us)
 local last = first + #bodies - bodies_at
-if not is_quick(feed, last, expire_ms, now_us) then
+if feed.partitions ~= partitions or not is_quick(feed, last, expire_ms, now_us) then
   return { 'declined' }
 end
 

@@ -6,6 +6,7 @@ messages, but for those named in `duplicates` (places counted from 0), whose ide
 and which keep the id that they got then.
 
 @returns appended  epoch:integer first:integer created:flag duplicates:[at:integer id:integer]
+@returns unagreed
 @cost    O(messages) and at most 200 + 3 x messages removals of expired or surplus ones
 ]]
 local meta = KEYS[1] -- hash: the feed's state
@@ -21,15 +22,17 @@ local work = KEYS[10] -- hash: position -> claims so far, bytes, expiry, id
 local subscribers = KEYS[11] -- sorted set: subscriber -> position
 local guards = KEYS[12] -- sorted set: protected subscriber -> position
 local codec = ARGV[1] -- text: name of the codec that made the bodies
-local caller = ARGV[2] -- text: process and slot; empty: the call is not remembered
-local call = ARGV[3] -- text: number of the call in that slot
-local channel = ARGV[4] -- text: where those who wait listen; empty: nobody waits
-local sharded = ARGV[5] == '1' -- flag: whether that is a sharded channel
-local keep_count = tonumber(ARGV[6]) -- integer: messages to keep; 0: all
-local keep_ms = tonumber(ARGV[7]) -- integer: age up to which they are kept; 0: any
-local keep_bytes = tonumber(ARGV[8]) -- integer: bytes of bodies to keep; 0: all
-local remember_ms = tonumber(ARGV[9]) -- integer: how long idempotency keys are known
-local messages, messages_at = ARGV, 10 -- repeated (body:bytes expire_ms:integer delay_ms:integer key:text origin:text): 0: it stays, is visible at once; '': no key, no origin (without spaces or '#')
+local partitions = tonumber(ARGV[2]) -- integer: over how many the feed is spread; 0: it is not
+local proof = ARGV[3] -- text: what propose answered, where the partition is not agreed upon yet; else empty
+local caller = ARGV[4] -- text: process and slot; empty: the call is not remembered
+local call = ARGV[5] -- text: number of the call in that slot
+local channel = ARGV[6] -- text: where those who wait listen; empty: nobody waits
+local sharded = ARGV[7] == '1' -- flag: whether that is a sharded channel
+local keep_count = tonumber(ARGV[8]) -- integer: messages to keep; 0: all
+local keep_ms = tonumber(ARGV[9]) -- integer: age up to which they are kept; 0: any
+local keep_bytes = tonumber(ARGV[10]) -- integer: bytes of bodies to keep; 0: all
+local remember_ms = tonumber(ARGV[11]) -- integer: how long idempotency keys are known
+local messages, messages_at = ARGV, 12 -- repeated (body:bytes expire_ms:integer delay_ms:integer key:text origin:text): 0: it stays, is visible at once; '': no key, no origin (without spaces or '#')
 
 -- @include shared/exact
 -- @include shared/exact-range
@@ -55,6 +58,16 @@ if feed.layout ~= FEED_LAYOUT then
 end
 if feed.codec ~= codec then
   return redis.error_reply('CODEC ' .. feed.codec)
+end
+if feed.partitions ~= partitions then
+  if feed.partitions > 0 then
+    return redis.error_reply('PARTITIONS ' .. feed.partitions)
+  end
+  -- Only here: a script makes its functions anew in every call.
+  -- @include shared/take-up
+  if not take_up(meta, partitions, proof) then
+    return { 'unagreed' }
+  end
 end
 local now_us = clock_us()
 local now_ms = math.floor(now_us / 1000)

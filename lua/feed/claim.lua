@@ -25,15 +25,16 @@ local dead_log = KEYS[14] -- stream: the dead letters
 local dead_expiry = KEYS[15] -- sorted set: position -> expires_at_ms of dead letters
 local dead_parked = KEYS[16] -- hash: id -> position of dead letters
 local codec = ARGV[1] -- text: name of the codec that made the bodies
-local caller = ARGV[2] -- text: process and slot; empty: the call is not remembered
-local call = ARGV[3] -- text: number of the call in that slot
-local limit = tonumber(ARGV[4]) -- integer: messages to claim at most
-local lease_ms = tonumber(ARGV[5]) -- integer: how long the claim lasts
-local grace_ms = tonumber(ARGV[6]) -- integer: how long messages live beyond it at least
-local max_claims = tonumber(ARGV[7]) -- integer: claims after which a message is dead; 0: never
-local dead_ms = tonumber(ARGV[8]) -- integer: how long a dead letter lives; 0: as long as it would have
-local dead_channel = ARGV[9] -- text: where those wait who read dead letters
-local sharded = ARGV[10] == '1' -- flag: whether that is a sharded channel
+local partitions = tonumber(ARGV[2]) -- integer: over how many the feed is spread; 0: it is not
+local caller = ARGV[3] -- text: process and slot; empty: the call is not remembered
+local call = ARGV[4] -- text: number of the call in that slot
+local limit = tonumber(ARGV[5]) -- integer: messages to claim at most
+local lease_ms = tonumber(ARGV[6]) -- integer: how long the claim lasts
+local grace_ms = tonumber(ARGV[7]) -- integer: how long messages live beyond it at least
+local max_claims = tonumber(ARGV[8]) -- integer: claims after which a message is dead; 0: never
+local dead_ms = tonumber(ARGV[9]) -- integer: how long a dead letter lives; 0: as long as it would have
+local dead_channel = ARGV[10] -- text: where those wait who read dead letters
+local sharded = ARGV[11] == '1' -- flag: whether that is a sharded channel
 
 -- @include shared/exact
 -- @include shared/clock
@@ -63,6 +64,9 @@ if feed.layout ~= FEED_LAYOUT then
 end
 if feed.codec ~= codec then
   return redis.error_reply('CODEC ' .. feed.codec)
+end
+if feed.partitions > 0 and feed.partitions ~= partitions then
+  return redis.error_reply('PARTITIONS ' .. feed.partitions)
 end
 local dead = max_claims > 0 and open_feed(dead_meta, codec) or { layout = FEED_LAYOUT }
 if dead.layout ~= FEED_LAYOUT then
@@ -97,6 +101,8 @@ if #found.free > 0 then
   open_claim(leases, claimed, returned, work, exact(feed.token), expires_at_ms, lease_ms, found.free)
 end
 if #found.dead > 0 then
+  -- It is used as soon as this partition is.
+  dead.partitions = feed.partitions
   begin_feed(dead_meta, dead, now_us)
   bury_entries(dead, dead_log, dead_expiry, dead_parked, found.dead, dead_ms, now_us)
   save_feed(dead_meta, dead)

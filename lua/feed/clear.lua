@@ -33,6 +33,11 @@ local sharded = ARGV[2] == '1' -- flag: whether that is a sharded channel
 
 -- @include shared/wake
 
+-- Under its name alone a feed that is spread has only the number of its partitions: see shared/agreement.
+local layout = redis.call('HGET', meta, 'layout')
+if layout and string.find(layout, '^in %d+ partitions$') then
+  return redis.error_reply('LAYOUT ' .. layout)
+end
 local keys = {
   meta,
   log,

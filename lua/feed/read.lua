@@ -18,11 +18,12 @@ local work = KEYS[5] -- hash: position -> claims so far, bytes, expiry, id
 local delayed = KEYS[6] -- sorted set: id -> visible_at_us
 local parked = KEYS[7] -- hash: id -> delayed message, later its position
 local codec = ARGV[1] -- text: name of the codec that made the bodies
-local after = ARGV[2] -- text: marker; empty: the oldest message; 'end': only what comes
-local limit = tonumber(ARGV[3]) -- integer: messages to return at most
-local except_origin = ARGV[4] -- text: hides what this origin appended; empty: nothing
-local include_claimed = ARGV[5] == '1' -- flag: whether messages under a live claim are shown
-local include_delayed = ARGV[6] == '1' -- flag: whether delayed ones are shown after the last visible one
+local partitions = tonumber(ARGV[2]) -- integer: over how many the feed is spread; 0: it is not
+local after = ARGV[3] -- text: marker; empty: the oldest message; 'end': only what comes
+local limit = tonumber(ARGV[4]) -- integer: messages to return at most
+local except_origin = ARGV[5] -- text: hides what this origin appended; empty: nothing
+local include_claimed = ARGV[6] == '1' -- flag: whether messages under a live claim are shown
+local include_delayed = ARGV[7] == '1' -- flag: whether delayed ones are shown after the last visible one
 
 -- @include shared/exact
 -- @include shared/clock
@@ -42,6 +43,9 @@ if feed.layout ~= FEED_LAYOUT then
 end
 if feed.codec ~= codec then
   return redis.error_reply('CODEC ' .. feed.codec)
+end
+if feed.partitions > 0 and feed.partitions ~= partitions then
+  return redis.error_reply('PARTITIONS ' .. feed.partitions)
 end
 local start = where_to_start(feed, after)
 if not start then

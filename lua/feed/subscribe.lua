@@ -4,6 +4,7 @@ vanish by itself. Retention keeps what a protected subscriber has not passed yet
 one stays protected until it is forgotten.
 
 @returns subscribed  marker:text created:flag
+@returns unagreed
 @cost    O(log subscribers)
 ]]
 local meta = KEYS[1] -- hash: the feed's state
@@ -19,9 +20,11 @@ local once = KEYS[10] -- hash: idempotency key -> id
 local subscribers = KEYS[11] -- sorted set: subscriber -> position
 local guards = KEYS[12] -- sorted set: protected subscriber -> position
 local codec = ARGV[1] -- text: name of the codec that made the bodies
-local name = ARGV[2] -- text: the subscriber
-local from = ARGV[3] -- text: marker where a new one begins; empty: the oldest message; 'end': only what comes
-local protected = ARGV[4] == '1' -- flag: whether retention waits for it
+local partitions = tonumber(ARGV[2]) -- integer: over how many the feed is spread; 0: it is not
+local proof = ARGV[3] -- text: what propose answered, where the partition is not agreed upon yet; else empty
+local name = ARGV[4] -- text: the subscriber
+local from = ARGV[5] -- text: marker where a new one begins; empty: the oldest message; 'end': only what comes
+local protected = ARGV[6] == '1' -- flag: whether retention waits for it
 
 -- @include shared/exact
 -- @include shared/clock
@@ -37,6 +40,16 @@ if feed.layout ~= FEED_LAYOUT then
 end
 if feed.codec ~= codec then
   return redis.error_reply('CODEC ' .. feed.codec)
+end
+if feed.partitions ~= partitions then
+  if feed.partitions > 0 then
+    return redis.error_reply('PARTITIONS ' .. feed.partitions)
+  end
+  -- Only here: a script makes its functions anew in every call.
+  -- @include shared/take-up
+  if not take_up(meta, partitions, proof) then
+    return { 'unagreed' }
+  end
 end
 local start = where_to_start(feed, from)
 if not start then

@@ -21,15 +21,16 @@ local notes = KEYS[6] -- string: what the statistics do not hold yet; see shared
 local stats = KEYS[7] -- hash: statistics of minutes, hours and days
 local listeners = KEYS[8] -- hash: who listens to events, where, and the number of the newest message
 local codec = ARGV[1] -- text: name of the codec that made the payloads
-local caller = ARGV[2] -- text: process and slot; empty: the call is not remembered
-local call = ARGV[3] -- text: number of the call in that slot
-local limit = tonumber(ARGV[4]) -- integer: jobs to claim at most
-local lease_ms = tonumber(ARGV[5]) -- integer: how long they are claimed
-local worker = ARGV[6] -- text: who is to be woken, '<process>.<number>', with ':<lease_ms>' behind it where it takes jobs by letter; empty: nobody
-local channel = ARGV[7] -- text: beginning of the channels of processes
-local sharded = ARGV[8] == '1' -- flag: whether those are sharded channels
-local counted = ARGV[9] == '1' -- flag: whether the number of those who hear tells who is gone
-local acks, acks_at = ARGV, 10 -- repeated (number:text token:integer): jobs that are done
+local partitions = tonumber(ARGV[2]) -- integer: over how many the queue is spread; 0: it is not
+local caller = ARGV[3] -- text: process and slot; empty: the call is not remembered
+local call = ARGV[4] -- text: number of the call in that slot
+local limit = tonumber(ARGV[5]) -- integer: jobs to claim at most
+local lease_ms = tonumber(ARGV[6]) -- integer: how long they are claimed
+local worker = ARGV[7] -- text: who is to be woken, '<process>.<number>', with ':<lease_ms>' behind it where it takes jobs by letter; empty: nobody
+local channel = ARGV[8] -- text: beginning of the channels of processes
+local sharded = ARGV[9] == '1' -- flag: whether those are sharded channels
+local counted = ARGV[10] == '1' -- flag: whether the number of those who hear tells who is gone
+local acks, acks_at = ARGV, 11 -- repeated (number:text token:integer): jobs that are done
 
 -- @include shared/clock
 -- @include shared/calls
@@ -48,7 +49,7 @@ local acks, acks_at = ARGV, 10 -- repeated (number:text token:integer): jobs tha
 local queue = open_queue(meta, codec, caller)
 local now_us = clock_us()
 local now_ms = math.floor(now_us / 1000)
-if queue.codec ~= codec or not is_quiet(queue, call, now_ms) then
+if queue.codec ~= codec or queue.partitions ~= partitions or not is_quiet(queue, call, now_ms) then
   return { 'declined' }
 end
 local ended, numbers, bytes, name, since_sum, soonest, latest, runs, are_in_turn =

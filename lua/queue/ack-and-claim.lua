@@ -40,15 +40,16 @@ local tagged = KEYS[26] -- sorted set: '<tag>\0<job>' of each tag of a job, with
 local notes = KEYS[27] -- string: what the statistics do not hold yet; see shared/queue/leave-notes
 local stats = KEYS[28] -- hash: statistics of minutes, hours and days
 local codec = ARGV[1] -- text: name of the codec that made the payloads
-local caller = ARGV[2] -- text: process and slot; empty: the call is not remembered
-local call = ARGV[3] -- text: number of the call in that slot
-local limit = tonumber(ARGV[4]) -- integer: jobs to claim at most; 0: none, and the worker waits no more
-local lease_ms = tonumber(ARGV[5]) -- integer: how long they are claimed
-local worker = ARGV[6] -- text: who is to be woken, '<process>.<number>', with ':<lease_ms>' behind it where it takes jobs by letter; empty: nobody
-local channel = ARGV[7] -- text: beginning of the channels of processes
-local sharded = ARGV[8] == '1' -- flag: whether those are sharded channels
-local counted = ARGV[9] == '1' -- flag: whether the number of those who hear tells who is gone
-local acks, acks_at = ARGV, 10 -- repeated (number:text token:integer result:bytes): jobs that are done
+local partitions = tonumber(ARGV[2]) -- integer: over how many the queue is spread; 0: it is not
+local caller = ARGV[3] -- text: process and slot; empty: the call is not remembered
+local call = ARGV[4] -- text: number of the call in that slot
+local limit = tonumber(ARGV[5]) -- integer: jobs to claim at most; 0: none, and the worker waits no more
+local lease_ms = tonumber(ARGV[6]) -- integer: how long they are claimed
+local worker = ARGV[7] -- text: who is to be woken, '<process>.<number>', with ':<lease_ms>' behind it where it takes jobs by letter; empty: nobody
+local channel = ARGV[8] -- text: beginning of the channels of processes
+local sharded = ARGV[9] == '1' -- flag: whether those are sharded channels
+local counted = ARGV[10] == '1' -- flag: whether the number of those who hear tells who is gone
+local acks, acks_at = ARGV, 11 -- repeated (number:text token:integer result:bytes): jobs that are done
 
 -- @include shared/clock
 -- @include shared/calls
@@ -122,6 +123,9 @@ if queue.layout ~= QUEUE_LAYOUT then
 end
 if queue.codec ~= codec then
   return redis.error_reply('CODEC ' .. queue.codec)
+end
+if queue.partitions > 0 and queue.partitions ~= partitions then
+  return redis.error_reply('PARTITIONS ' .. queue.partitions)
 end
 local remembered, superseded = recall(queue.record, call)
 if superseded then

@@ -40,6 +40,11 @@ local counted = ARGV[3] == '1' -- flag: whether the number of those who hear tel
 -- @include shared/tell
 -- @include shared/queue/idle
 
+-- Under its name alone a queue that is spread has only the number of its partitions: see shared/agreement.
+local layout = redis.call('HGET', meta, 'layout')
+if layout and string.find(layout, '^in %d+ partitions$') then
+  return redis.error_reply('LAYOUT ' .. layout)
+end
 -- The others look by themselves.
 local MOST_CALLED = 100
 local waiting = { idle = redis.call('ZCARD', idle) }

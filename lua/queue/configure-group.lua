@@ -2,6 +2,7 @@
 Sets what holds for a group of jobs; -1 leaves a number as it is. Safe to repeat.
 
 @returns configured  paused:flag concurrency:integer rate_limit:integer rate_window_ms:integer ready:integer claimed:integer rate_burst:integer
+@returns unagreed
 @cost    O(log n + groups in the ring)
 ]]
 local meta = KEYS[1] -- hash: the queue's state
@@ -10,15 +11,17 @@ local turns = KEYS[3] -- list: groups that may be served, in turn
 local held = KEYS[4] -- sorted set: groups that their rate holds back -> until when, in ms
 local idle = KEYS[5] -- sorted set: workers that wait -> their number
 local codec = ARGV[1] -- text: name of the codec that made the payloads
-local channel = ARGV[2] -- text: beginning of the channels of processes
-local sharded = ARGV[3] == '1' -- flag: whether those are sharded channels
-local counted = ARGV[4] == '1' -- flag: whether the number of those who hear tells who is gone
-local name = ARGV[5] -- text: the group
-local paused = tonumber(ARGV[6]) -- integer: 1: gives out no job; 0: does
-local concurrency = tonumber(ARGV[7]) -- integer: jobs claimed at once; 0: any number
-local rate_limit = tonumber(ARGV[8]) -- integer: jobs claimed in a window; 0: any number
-local rate_window_ms = tonumber(ARGV[9]) -- integer: the window
-local rate_burst = tonumber(ARGV[10] or 0) -- integer: jobs that may be claimed at once if they were saved up, where a rate is set; 0: as many as in a window
+local partitions = tonumber(ARGV[2]) -- integer: over how many the queue is spread; 0: it is not
+local proof = ARGV[3] -- text: what propose answered, where the partition is not agreed upon yet; else empty
+local channel = ARGV[4] -- text: beginning of the channels of processes
+local sharded = ARGV[5] == '1' -- flag: whether those are sharded channels
+local counted = ARGV[6] == '1' -- flag: whether the number of those who hear tells who is gone
+local name = ARGV[7] -- text: the group
+local paused = tonumber(ARGV[8]) -- integer: 1: gives out no job; 0: does
+local concurrency = tonumber(ARGV[9]) -- integer: jobs claimed at once; 0: any number
+local rate_limit = tonumber(ARGV[10]) -- integer: jobs claimed in a window; 0: any number
+local rate_window_ms = tonumber(ARGV[11]) -- integer: the window
+local rate_burst = tonumber(ARGV[12] or 0) -- integer: jobs that may be claimed at once if they were saved up, where a rate is set; 0: as many as in a window
 
 -- @include shared/clock
 -- @include shared/tell
@@ -36,6 +39,16 @@ if queue.layout ~= QUEUE_LAYOUT then
 end
 if queue.codec ~= codec then
   return redis.error_reply('CODEC ' .. queue.codec)
+end
+if queue.partitions ~= partitions then
+  if queue.partitions > 0 then
+    return redis.error_reply('PARTITIONS ' .. queue.partitions)
+  end
+  -- Only here: a script makes its functions anew in every call.
+  -- @include shared/take-up
+  if not take_up(meta, partitions, proof) then
+    return { 'unagreed' }
+  end
 end
 local now_us = clock_us()
 local group = open_group(groups, queue, name)

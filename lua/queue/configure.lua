@@ -3,21 +3,24 @@ Sets what holds for the whole queue; -1 leaves a number as it is. A queue that i
 claimed go on. Whoever waits is woken when the queue goes on, or may do more. Safe to repeat.
 
 @returns configured  paused:flag concurrency:integer rate_limit:integer rate_window_ms:integer keep_count:integer keep_ms:integer rate_burst:integer
+@returns unagreed
 @cost    O(log n)
 ]]
 local meta = KEYS[1] -- hash: the queue's state
 local idle = KEYS[2] -- sorted set: workers that wait -> their number
 local codec = ARGV[1] -- text: name of the codec that made the payloads
-local channel = ARGV[2] -- text: beginning of the channels of processes
-local sharded = ARGV[3] == '1' -- flag: whether those are sharded channels
-local counted = ARGV[4] == '1' -- flag: whether the number of those who hear tells who is gone
-local paused = tonumber(ARGV[5]) -- integer: 1: gives out no job; 0: does
-local concurrency = tonumber(ARGV[6]) -- integer: jobs claimed at once; 0: any number
-local rate_limit = tonumber(ARGV[7]) -- integer: jobs claimed in a window; 0: any number
-local rate_window_ms = tonumber(ARGV[8]) -- integer: the window
-local keep_count = tonumber(ARGV[9]) -- integer: done jobs to keep; 0: see keep_ms
-local keep_ms = tonumber(ARGV[10]) -- integer: age up to which done jobs are kept; 0: see keep_count; none are where both are 0
-local rate_burst = tonumber(ARGV[11] or 0) -- integer: jobs that may be claimed at once if they were saved up, where a rate is set; 0: as many as in a window
+local partitions = tonumber(ARGV[2]) -- integer: over how many the queue is spread; 0: it is not
+local proof = ARGV[3] -- text: what propose answered, where the partition is not agreed upon yet; else empty
+local channel = ARGV[4] -- text: beginning of the channels of processes
+local sharded = ARGV[5] == '1' -- flag: whether those are sharded channels
+local counted = ARGV[6] == '1' -- flag: whether the number of those who hear tells who is gone
+local paused = tonumber(ARGV[7]) -- integer: 1: gives out no job; 0: does
+local concurrency = tonumber(ARGV[8]) -- integer: jobs claimed at once; 0: any number
+local rate_limit = tonumber(ARGV[9]) -- integer: jobs claimed in a window; 0: any number
+local rate_window_ms = tonumber(ARGV[10]) -- integer: the window
+local keep_count = tonumber(ARGV[11]) -- integer: done jobs to keep; 0: see keep_ms
+local keep_ms = tonumber(ARGV[12]) -- integer: age up to which done jobs are kept; 0: see keep_count; none are where both are 0
+local rate_burst = tonumber(ARGV[13] or 0) -- integer: jobs that may be claimed at once if they were saved up, where a rate is set; 0: as many as in a window
 
 -- @include shared/clock
 -- @include shared/tell
@@ -35,6 +38,16 @@ if queue.layout ~= QUEUE_LAYOUT then
 end
 if queue.codec ~= codec then
   return redis.error_reply('CODEC ' .. queue.codec)
+end
+if queue.partitions ~= partitions then
+  if queue.partitions > 0 then
+    return redis.error_reply('PARTITIONS ' .. queue.partitions)
+  end
+  -- Only here: a script makes its functions anew in every call.
+  -- @include shared/take-up
+  if not take_up(meta, partitions, proof) then
+    return { 'unagreed' }
+  end
 end
 local settings = parse_settings(queue.settings)
 settings.rate_burst = read_burst(meta, 'burst', settings)

@@ -5,6 +5,7 @@ enqueues nothing and is answered the same. A single job is claimed at once for a
 letter; see shared/queue/hand-over.
 
 @returns enqueued  first:integer
+@returns unagreed
 @cost    O(jobs),
          and at times 16 kB of notes for the statistics
 ]]
@@ -17,13 +18,15 @@ local listeners = KEYS[6] -- hash: who listens to events, where, and the number 
 local notes = KEYS[7] -- string: what the statistics do not hold yet; see shared/queue/leave-notes
 local stats = KEYS[8] -- hash: statistics of minutes, hours and days
 local codec = ARGV[1] -- text: name of the codec that made the payloads
-local caller = ARGV[2] -- text: process and slot; empty: the call is not remembered
-local call = ARGV[3] -- text: number of the call in that slot
-local channel = ARGV[4] -- text: beginning of the channels of processes
-local sharded = ARGV[5] == '1' -- flag: whether those are sharded channels
-local counted = ARGV[6] == '1' -- flag: whether the number of those who hear tells who is gone
-local name = ARGV[7] -- text: name of the jobs, 1 to 254 bytes
-local payloads, payloads_at = ARGV, 8 -- repeated (payload:bytes): of each job
+local partitions = tonumber(ARGV[2]) -- integer: over how many the queue is spread; 0: it is not
+local proof = ARGV[3] -- text: what propose answered, where the partition is not agreed upon yet; else empty
+local caller = ARGV[4] -- text: process and slot; empty: the call is not remembered
+local call = ARGV[5] -- text: number of the call in that slot
+local channel = ARGV[6] -- text: beginning of the channels of processes
+local sharded = ARGV[7] == '1' -- flag: whether those are sharded channels
+local counted = ARGV[8] == '1' -- flag: whether the number of those who hear tells who is gone
+local name = ARGV[9] -- text: name of the jobs, 1 to 254 bytes
+local payloads, payloads_at = ARGV, 10 -- repeated (payload:bytes): of each job
 
 -- @include shared/exact
 -- @include shared/exact-range
@@ -44,6 +47,16 @@ if queue.layout ~= QUEUE_LAYOUT then
 end
 if queue.codec ~= codec then
   return redis.error_reply('CODEC ' .. queue.codec)
+end
+if queue.partitions ~= partitions then
+  if queue.partitions > 0 then
+    return redis.error_reply('PARTITIONS ' .. queue.partitions)
+  end
+  -- Only here: a script makes its functions anew in every call.
+  -- @include shared/take-up
+  if not take_up(meta, partitions, proof) then
+    return { 'unagreed' }
+  end
 end
 local remembered, superseded = recall(queue.record, call)
 if superseded then

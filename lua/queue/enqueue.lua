@@ -6,6 +6,7 @@ gives a job that was not claimed yet its options and its payload, and where it i
 told in `duplicates` all the same. No other job comes between those of one call. A repeated call enqueues nothing.
 
 @returns enqueued  first:integer chores:integer duplicates:[at:integer number:integer]
+@returns unagreed
 @cost    O(jobs x log n),
          and at times 16 kB of notes for the statistics
 ]]
@@ -34,12 +35,14 @@ local notes = KEYS[22] -- string: what the statistics do not hold yet; see share
 local stats = KEYS[23] -- hash: statistics of minutes, hours and days
 local done = KEYS[24] -- sorted set: jobs that are done and kept -> when they ended, in ms
 local codec = ARGV[1] -- text: name of the codec that made the payloads
-local caller = ARGV[2] -- text: process and slot; empty: the call is not remembered
-local call = ARGV[3] -- text: number of the call in that slot
-local channel = ARGV[4] -- text: beginning of the channels of processes
-local sharded = ARGV[5] == '1' -- flag: whether those are sharded channels
-local counted = ARGV[6] == '1' -- flag: whether the number of those who hear tells who is gone
-local specs, specs_at = ARGV, 7 -- repeated (name:text payload:bytes id:text delay_ms:integer priority:integer max_attempts:integer max_run_ms:integer backoff:integer backoff_ms:integer backoff_max_ms:integer jitter:integer group:text unique:text until:text window_ms:integer replace:flag trace:text tags:text parents:text if_parent_fails:text idempotency_key:text keep_result_ms:integer): see shared/queue/job; `until`: s, d or w; parents: see shared/queue/link
+local partitions = tonumber(ARGV[2]) -- integer: over how many the queue is spread; 0: it is not
+local proof = ARGV[3] -- text: what propose answered, where the partition is not agreed upon yet; else empty
+local caller = ARGV[4] -- text: process and slot; empty: the call is not remembered
+local call = ARGV[5] -- text: number of the call in that slot
+local channel = ARGV[6] -- text: beginning of the channels of processes
+local sharded = ARGV[7] == '1' -- flag: whether those are sharded channels
+local counted = ARGV[8] == '1' -- flag: whether the number of those who hear tells who is gone
+local specs, specs_at = ARGV, 9 -- repeated (name:text payload:bytes id:text delay_ms:integer priority:integer max_attempts:integer max_run_ms:integer backoff:integer backoff_ms:integer backoff_max_ms:integer jitter:integer group:text unique:text until:text window_ms:integer replace:flag trace:text tags:text parents:text if_parent_fails:text idempotency_key:text keep_result_ms:integer): see shared/queue/job; `until`: s, d or w; parents: see shared/queue/link
 
 -- @include shared/exact
 -- @include shared/exact-range
@@ -109,6 +112,16 @@ if queue.layout ~= QUEUE_LAYOUT then
 end
 if queue.codec ~= codec then
   return redis.error_reply('CODEC ' .. queue.codec)
+end
+if queue.partitions ~= partitions then
+  if queue.partitions > 0 then
+    return redis.error_reply('PARTITIONS ' .. queue.partitions)
+  end
+  -- Only here: a script makes its functions anew in every call.
+  -- @include shared/take-up
+  if not take_up(meta, partitions, proof) then
+    return { 'unagreed' }
+  end
 end
 local remembered, superseded = recall(queue.record, call)
 if superseded then

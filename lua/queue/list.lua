@@ -31,6 +31,7 @@ local limit = tonumber(ARGV[4]) -- integer: how many to look at
 -- @include shared/queue/failure
 -- @include shared/queue/find
 -- @include shared/queue/tell-page
+-- @include shared/queue/ready-page
 
 local queue = open_queue(meta, codec, '')
 if queue.layout ~= QUEUE_LAYOUT then
@@ -39,19 +40,18 @@ end
 if queue.codec ~= codec then
   return redis.error_reply('CODEC ' .. queue.codec)
 end
--- Whether a job whose number is in the list is ready there.
-local function stands_listed(prioritized_jobs, record, run, seq)
-  local job = read_job(record, queue.usual)
+-- Whether a plain job whose number is in the list is ready there.
+local function stands_listed(prioritized_jobs, job, run, seq)
   return state_of(run) == 'ready'
     and job.group == ''
-    and job.priority == 0
     and not (run and run.state == 'b' and redis.call('ZSCORE', prioritized_jobs, seq))
 end
 
 local from, to = string.format('%.0f', after), string.format('%.0f', after + limit - 1)
 local numbers
+local in_front = 0
 if state == 'ready' then
-  numbers = redis.call('LRANGE', ready, from, to)
+  numbers, in_front = ready_page(ready, prioritized, after, limit)
 elseif state == 'prioritized' then
   numbers = redis.call('ZRANGE', prioritized, from, to)
 elseif state == 'grouped' then
@@ -74,10 +74,19 @@ else
     'INVALID state: ready, prioritized, grouped, scheduled, blocked, claimed, dead or done'
   )
 end
-local told, seen = {}, {}
+local told, seen, came_back = {}, {}, {}
+for at = 1, in_front do
+  came_back[numbers[at]] = true
+end
 -- A ghost is told where it stands now, and one that came back where it stands first.
 local looked = tell_page(told, jobs, numbers, queue.usual, function(seq, record, run)
-  if state == 'ready' and (seen[seq] or not stands_listed(prioritized, record, run, seq)) then
+  if state ~= 'ready' and state ~= 'prioritized' then
+    return true
+  end
+  local job = read_job(record, queue.usual)
+  if (job.priority == 0) ~= (state == 'ready') or seen[seq] then
+    return false
+  elseif state == 'ready' and not (came_back[seq] or stands_listed(prioritized, job, run, seq)) then
     return false
   end
   seen[seq] = true

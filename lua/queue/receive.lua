@@ -4,6 +4,7 @@ over, by its number, so the call is safe to repeat, by several processes at once
 always.
 
 @returns received  chores:integer
+@returns unagreed
 @cost    O(entries x log n),
          and at times 16 kB of notes for the statistics
 ]]
@@ -33,11 +34,13 @@ local notes = KEYS[23] -- string: what the statistics do not hold yet; see share
 local stats = KEYS[24] -- hash: statistics of minutes, hours and days
 local done = KEYS[25] -- sorted set: jobs that are done and kept -> when they ended, in ms
 local codec = ARGV[1] -- text: name of the codec that made the payloads
-local source = ARGV[2] -- text: name of the other queue
-local channel = ARGV[3] -- text: beginning of the channels of processes
-local sharded = ARGV[4] == '1' -- flag: whether those are sharded channels
-local counted = ARGV[5] == '1' -- flag: whether the number of those who hear tells who is gone
-local entries, entries_at = ARGV, 6 -- repeated (number:integer what:bytes): see shared/queue/outbox; 'a<id>': that parent is not known
+local partitions = tonumber(ARGV[2]) -- integer: over how many the queue is spread; 0: it is not
+local proof = ARGV[3] -- text: what propose answered, where the partition is not agreed upon yet; else empty
+local source = ARGV[4] -- text: name of the other queue
+local channel = ARGV[5] -- text: beginning of the channels of processes
+local sharded = ARGV[6] == '1' -- flag: whether those are sharded channels
+local counted = ARGV[7] == '1' -- flag: whether the number of those who hear tells who is gone
+local entries, entries_at = ARGV, 8 -- repeated (number:integer what:bytes): see shared/queue/outbox; 'a<id>': that parent is not known
 
 -- @include shared/exact
 -- @include shared/clock
@@ -104,6 +107,16 @@ if queue.layout ~= QUEUE_LAYOUT then
 end
 if queue.codec ~= codec then
   return redis.error_reply('CODEC ' .. queue.codec)
+end
+if queue.partitions ~= partitions then
+  if queue.partitions > 0 then
+    return redis.error_reply('PARTITIONS ' .. queue.partitions)
+  end
+  -- Only here: a script makes its functions anew in every call.
+  -- @include shared/take-up
+  if not take_up(meta, partitions, proof) then
+    return { 'unagreed' }
+  end
 end
 
 local now_us = clock_us()

@@ -6,6 +6,7 @@ takes its place from now on, and goes on counting; with the same rule the next r
 where no further run is known. Safe to repeat.
 
 @returns set  now_ms:integer next_ms:integer known_ms:integer short:flag
+@returns unagreed
 @cost    O(log n)
 ]]
 local meta = KEYS[1] -- hash: the queue's state
@@ -14,32 +15,35 @@ local recurring = KEYS[3] -- sorted set: recurring jobs -> when they run next, i
 local short = KEYS[4] -- sorted set: recurring jobs that run out of known times -> the last of them, in ms
 local idle = KEYS[5] -- sorted set: workers that wait -> their number
 local codec = ARGV[1] -- text: name of the codec that made the payloads
-local channel = ARGV[2] -- text: beginning of the channels of processes
-local sharded = ARGV[3] == '1' -- flag: whether those are sharded channels
-local counted = ARGV[4] == '1' -- flag: whether the number of those who hear tells who is gone
-local id = ARGV[5] -- text: the recurring job
-local every_ms = tonumber(ARGV[6]) -- integer: the interval; 0: by cron
-local offset_ms = tonumber(ARGV[7]) -- integer: from when on intervals count, below `every_ms`
-local cron = ARGV[8] -- text: the expression
-local time_zone = ARGV[9] -- text: the zone of the expression
-local missed = tonumber(ARGV[10]) -- integer: of how many runs that are due jobs are made; 0: of one that was not missed
-local limit = tonumber(ARGV[11]) -- integer: how many jobs are spawned in all; 0: no bound
-local until_ms = tonumber(ARGV[12]) -- integer: no run is later; 0: no bound
-local name = ARGV[13] -- text: of the jobs; what follows is as in enqueue
-local payload = ARGV[14] -- bytes: of the jobs
-local priority = tonumber(ARGV[15]) -- integer: of the jobs
-local max_attempts = tonumber(ARGV[16]) -- integer: of the jobs
-local max_run_ms = tonumber(ARGV[17]) -- integer: of the jobs
-local backoff = tonumber(ARGV[18]) -- integer: of the jobs
-local backoff_ms = tonumber(ARGV[19]) -- integer: of the jobs
-local backoff_max_ms = tonumber(ARGV[20]) -- integer: of the jobs
-local jitter = tonumber(ARGV[21]) -- integer: of the jobs
-local group = ARGV[22] -- text: of the jobs
-local unique = ARGV[23] -- text: of the jobs; while it is held, a run spawns none
-local till = ARGV[24] -- text: until when that key is held: s, d or w
-local window_ms = tonumber(ARGV[25]) -- integer: for how long, where it is held for a time
-local trace = ARGV[26] -- text: of the jobs
-local tags = ARGV[27] -- text: of the jobs
+local partitions = tonumber(ARGV[2]) -- integer: over how many the queue is spread; 0: it is not
+local proof = ARGV[3] -- text: what propose answered, where the partition is not agreed upon yet; else empty
+local channel = ARGV[4] -- text: beginning of the channels of processes
+local sharded = ARGV[5] == '1' -- flag: whether those are sharded channels
+local counted = ARGV[6] == '1' -- flag: whether the number of those who hear tells who is gone
+local id = ARGV[7] -- text: the recurring job
+local every_ms = tonumber(ARGV[8]) -- integer: the interval; 0: by cron
+local offset_ms = tonumber(ARGV[9]) -- integer: from when on intervals count, below `every_ms`
+local cron = ARGV[10] -- text: the expression
+local time_zone = ARGV[11] -- text: the zone of the expression
+local missed = tonumber(ARGV[12]) -- integer: of how many runs that are due jobs are made; 0: of one that was not missed
+local limit = tonumber(ARGV[13]) -- integer: how many jobs are spawned in all; 0: no bound
+local until_ms = tonumber(ARGV[14]) -- integer: no run is later; 0: no bound
+local name = ARGV[15] -- text: of the jobs; what follows is as in enqueue
+local payload = ARGV[16] -- bytes: of the jobs
+local priority = tonumber(ARGV[17]) -- integer: of the jobs
+local max_attempts = tonumber(ARGV[18]) -- integer: of the jobs
+local max_run_ms = tonumber(ARGV[19]) -- integer: of the jobs
+local backoff = tonumber(ARGV[20]) -- integer: of the jobs
+local backoff_ms = tonumber(ARGV[21]) -- integer: of the jobs
+local backoff_max_ms = tonumber(ARGV[22]) -- integer: of the jobs
+local jitter = tonumber(ARGV[23]) -- integer: of the jobs
+local group = ARGV[24] -- text: of the jobs
+local unique = ARGV[25] -- text: of the jobs; while it is held, a run spawns none
+local till = ARGV[26] -- text: until when that key is held: s, d or w
+local window_ms = tonumber(ARGV[27]) -- integer: for how long, where it is held for a time
+local trace = ARGV[28] -- text: of the jobs
+local tags = ARGV[29] -- text: of the jobs
+local moves = tonumber(ARGV[30] or 0) -- integer: how often it has moved between partitions; more that are known stay
 
 -- @include shared/exact
 -- @include shared/clock
@@ -56,6 +60,7 @@ local tags = ARGV[27] -- text: of the jobs
 -- @include shared/queue/idle
 -- @include shared/queue/note-run
 -- @include shared/queue/note-time
+-- @include shared/queue/moves-of
 
 local keys = { recurrences = recurrences, recurring = recurring, short = short }
 local queue = open_queue(meta, codec, '')
@@ -64,6 +69,16 @@ if queue.layout ~= QUEUE_LAYOUT then
 end
 if queue.codec ~= codec then
   return redis.error_reply('CODEC ' .. queue.codec)
+end
+if queue.partitions ~= partitions then
+  if queue.partitions > 0 then
+    return redis.error_reply('PARTITIONS ' .. queue.partitions)
+  end
+  -- Only here: a script makes its functions anew in every call.
+  -- @include shared/take-up
+  if not take_up(meta, partitions, proof) then
+    return { 'unagreed' }
+  end
 end
 local job = {
   name = name,
@@ -93,5 +108,8 @@ if not known or known.rule ~= rule or known.template ~= template then
   note_time(queue, now_us)
   note_run(idle, queue, known, now_ms, { channel = channel, sharded = sharded, counted = counted })
   save_queue(meta, queue)
+end
+if moves > moves_of(recurrences, id) then
+  redis.call('HSET', recurrences, 'm' .. id, moves)
 end
 return { 'set', now_ms, known.next_ms, known.known_ms, is_short(known) and 1 or 0 }

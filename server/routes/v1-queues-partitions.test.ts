@@ -124,6 +124,35 @@ describe('a queue in partitions', () => {
     expect((await other.get('/jobs?state=ready')).status).toBe(400)
   })
 
+  test.each([
+    ['none', 4],
+    [4, 'none'],
+    [8, 4],
+    [4, 8],
+  ])(
+    'is refused to a service that has not heard of a deletion, and of %s becoming %s',
+    async (old, fresh) => {
+      const namespace = `t-${randomUUID()}`
+      await using stale = await startFeedApi(inject('redisPort'), { namespace })
+      await using other = await startFeedApi(inject('redisPort'), { namespace })
+      const url = `/v1/queues/${randomUUID()}`
+      const query = (partitions: number | string): string =>
+        partitions === 'none' ? '' : `partitions=${partitions}`
+      const enqueue = (by: FeedApi, partitions: number | string, payload: unknown): Promise<Answer> =>
+        by.call('POST', `${url}/jobs?${query(partitions)}`, { body: { name: 'n', payload } })
+      for (let n = 0; n < 8; n++) expect((await enqueue(stale, old, 'before')).status).toBe(201)
+      expect((await other.call('DELETE', `${url}?${query(old)}`)).status).toBe(204)
+      expect((await enqueue(other, fresh, 'anew')).status).toBe(201)
+
+      for (let n = 0; n < 8; n++) {
+        const { status, json } = await enqueue(stale, old, 'lost?')
+        expect([status, json.argument]).toEqual([400, 'partitions'])
+      }
+      const { json } = await other.call('POST', `${url}/claims?${query(fresh)}`, { body: { limit: 50 } })
+      expect(json.jobs.map(({ payload }: { payload: unknown }) => payload)).toEqual(['anew'])
+    },
+  )
+
   test('cannot be named by another queue', async () => {
     const queue = new Queue()
     const [id] = await queue.enqueue(1)

@@ -1,9 +1,11 @@
 // What every call on counters needs whose counts are in SQL: where they are shown, and where they come from.
 
+import { agree, disband } from '../generated/counters.ts'
 import { checkInteger } from '../runtime/arguments.ts'
 import { type Duration, toMs } from '../runtime/duration.ts'
 import { InvalidArgumentError } from '../runtime/errors.ts'
 import { checkName } from '../runtime/keys.ts'
+import { PartitionNumber } from '../runtime/partition-number.ts'
 import type { Runtime } from '../runtime/runtime.ts'
 import { Unit } from '../runtime/unit.ts'
 import type { CountSource } from './count-source.ts'
@@ -31,6 +33,8 @@ export interface Board {
   readonly gapTries: number
   /** Each of them shares a slot. */
   readonly partitions: readonly Unit[]
+  /** How many there are, as all have to say it. */
+  readonly number: PartitionNumber
 }
 
 // A transaction costs what it costs, and each changes the counts of the hot counters again.
@@ -45,6 +49,7 @@ export function openBoard(
 ): Board {
   checkName('name', name)
   checkInteger('partitions', partitions, 1, 256)
+  const place = { structure: 'counters', name, since: '6.2.0' }
   return {
     runtime,
     name,
@@ -54,8 +59,9 @@ export function openBoard(
     batchSize: checkInteger('batchSize', batchSize, 1, 10_000),
     gapTries: 4,
     partitions: Array.from({ length: partitions }, (_, at) => {
-      return new Unit(runtime, { structure: 'counters', name, unit: String(at), since: '6.2.0' })
+      return new Unit(runtime, { ...place, unit: String(at) })
     }),
+    number: new PartitionNumber(new Unit(runtime, place), partitions, { agree, disband }),
   }
 }
 

@@ -169,9 +169,13 @@ export class Counters {
 
   /** Forgets all values in Redis, and what has not been flushed. Resolves to false when there was nothing. */
   async clear(): Promise<boolean> {
-    const answers = await Promise.all(this.#source.partitions.map(({ unit }) => unit.run(clear, {})))
-    for (const partition of this.#source.partitions) forgetEpoch(partition)
-    return answers.some(({ status }) => status === 'cleared')
+    const { number, partitions } = this.#source
+    const existed = await number.clear(async () => {
+      const answers = await Promise.all(partitions.map(({ unit }) => unit.run(clear, {})))
+      return answers.map(({ status }) => status === 'cleared')
+    })
+    for (const partition of partitions) forgetEpoch(partition)
+    return existed
   }
 }
 

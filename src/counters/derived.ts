@@ -98,9 +98,10 @@ export class ShownCounters {
 
   /** A read-only picture: what is here, and what is not counted yet. Throws SinkError. */
   async inspect(): Promise<ShownInspection> {
-    const { partitions, counts, sqlName } = this.#board
+    const { partitions, counts, sqlName, number } = this.#board
     const by = this.deadline
-    const seen = await Promise.all(partitions.map((partition) => partition.run(inspectShown, {})))
+    const looking = Promise.all(partitions.map((partition) => partition.run(inspectShown, {})))
+    const [seen] = await Promise.all([looking, number.check()])
     const { rows, ageMs } = await sinkInTime(counts.waiting(sqlName), by, this.deadlines)
     return {
       values: seen.reduce((sum, { values }) => sum + values, 0),
@@ -113,10 +114,11 @@ export class ShownCounters {
 
   /** Forgets what Redis shows; the database has all of it. Resolves to false when there was nothing. */
   async clear(): Promise<boolean> {
-    const answers = await Promise.all(
-      this.#board.partitions.map((partition) => partition.run(clearShown, {})),
-    )
-    return answers.some(({ status }) => status === 'cleared')
+    const { partitions, number } = this.#board
+    return number.clear(async () => {
+      const answers = await Promise.all(partitions.map((partition) => partition.run(clearShown, {})))
+      return answers.map(({ status }) => status === 'cleared')
+    })
   }
 
   protected round(ids: readonly string[], recount: boolean, signal?: AbortSignal): Promise<RolledRows> {

@@ -77,12 +77,14 @@ async function fillEach(
 
 /** Shows values that are not there, and answers them. */
 async function fill(
-  { counts, sqlName, retainMs, runtime }: Board,
+  { counts, sqlName, retainMs, runtime, number }: Board,
   partition: Unit,
   ids: readonly string[],
   by: number,
 ): Promise<(string | null)[]> {
   const { deadlines } = runtime.runner
+  // A value is here once somebody showed it by this number: so whoever says another one is refused here.
+  await number.ensure(by)
   for (let tries = 1; ; tries++) {
     const told = await partition.run(shown, { ids })
     const { version, values } = await sinkInTime(counts.read(sqlName, ids), by, deadlines)

@@ -118,6 +118,7 @@ export class Flushing implements AsyncDisposable {
 /** Flushes all partitions. Throws the first error once all are through. */
 export async function flushAll(source: Source, signal?: AbortSignal): Promise<Flushed> {
   const limits = { patienceMs: source.runtime.runner.deadlineMs, signal }
+  await source.number.check()
   const all = await Promise.allSettled(
     source.partitions.map((partition) => flushPartition(source, partition, limits)),
   )

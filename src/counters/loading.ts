@@ -64,6 +64,11 @@ export async function loadMany(
   const { deadlines } = runtime.runner
   for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS)) {
     const epoch = await epochOf(source, partition, by)
+    // A value is here once somebody loaded it by this number: so whoever says another one is refused here.
+    if (partition.agreedEpoch !== epoch) {
+      await source.number.ensure(by)
+      partition.agreedEpoch = epoch
+    }
     const place = { counters: source.ledgerName, partition: partition.at, epoch }
     const { seq, values } = await sinkInTime(sink.read(place, ids), by, deadlines)
     if (seq === null) {
@@ -101,6 +106,7 @@ export async function beginEpoch(
   batch = '',
 ): Promise<void> {
   const { deadlines } = source.runtime.runner
+  if (known === 0) await source.number.agree(by)
   const epoch = await sinkInTime(source.sink.begin(source.ledgerName, partition.at), by, deadlines)
   const untold =
     known === 0 && !partition.isTold && (await hasFlushed(source, partition, epoch, by)) ? null : 0

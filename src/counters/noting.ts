@@ -28,7 +28,7 @@ export async function noteOne(board: Board, asked: Note): Promise<CounterValue |
   const batcher = board.runtime.batcher<Note, CounterValue | null>(
     `${partition.prefix} note`,
     BATCHES,
-    (items, by) => sendBatch(partition, items, by),
+    (items, by) => sendBatch(board, partition, items, by),
   )
   try {
     return await batcher.addOne(asked, asked.id.length)
@@ -40,6 +40,7 @@ export async function noteOne(board: Board, asked: Note): Promise<CounterValue |
 }
 
 async function sendBatch(
+  board: Board,
   partition: Unit,
   notes: readonly Note[],
   by: number,
@@ -48,6 +49,8 @@ async function sendBatch(
   const counters = groups.map(({ id, sum }) => ({ id, by: String(sum) }))
   // Sent again after a lost answer it would be shown twice for a round.
   const { values } = await partition.run(note, { counters }, { by, runsOnce: true })
+  // What is not shown here may be in another partition.
+  if (values.includes(null)) await board.number.checkNowAndThen()
   const told = new Map<Note, CounterValue | null>()
   for (const [at, { members }] of groups.entries()) tell(members, values[at] ?? null, told)
   return notes.map((each) => told.get(each) ?? null)

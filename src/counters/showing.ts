@@ -49,6 +49,7 @@ const FIRST_PAUSE_MS = 20
 /** Rolls up and shows what is there when it begins. Throws SinkError, DriverError, or the reason of the signal. */
 export async function runRounds(board: Board, round: Round): Promise<RolledRows> {
   let events = 0
+  await board.number.check()
   let progress: Progress = {
     cursors: board.partitions.map(() => FIRST_PAGE),
     isTold: board.partitions.map(() => false),

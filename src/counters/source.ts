@@ -1,10 +1,12 @@
 // What every call on counters needs: their partitions, the sink behind them, and how long values stay.
 
+import { agree, disband } from '../generated/counters.ts'
 import { checkText } from '../runtime/arguments.ts'
 import { InvalidArgumentError } from '../runtime/errors.ts'
 import { rest } from '../runtime/in-time.ts'
 import { notifying } from '../runtime/notifying.ts'
 import { partitionOf } from '../runtime/partition-hash.ts'
+import { PartitionNumber } from '../runtime/partition-number.ts'
 import type { Runtime } from '../runtime/runtime.ts'
 import { Unit } from '../runtime/unit.ts'
 import type { Sink } from './sink.ts'
@@ -40,6 +42,8 @@ export interface Partition {
   readonly unit: Unit
   /** The epoch that this process saw last; 0: none. */
   epoch: number
+  /** The epoch in which the number of partitions was asked after. Whoever clears them and takes another number ends it. */
+  agreedEpoch: number
   /** That it is in no epoch was told, or is wanted. */
   isTold: boolean
   /** The last batch of this process, while the database has not answered; it never rejects. */
@@ -54,6 +58,8 @@ export interface Source {
   readonly sink: Sink
   readonly terms: Terms
   readonly partitions: readonly Partition[]
+  /** How many there are, as all have to say it. */
+  readonly number: PartitionNumber
   /** Null: it keeps everything at once. */
   readonly settle: Settle | null
   readonly onLoss: (loss: Loss) => void
@@ -71,8 +77,9 @@ export function openSource(
 ): Source {
   const partitions = Array.from({ length: terms.partitions }, (_, at): Partition => {
     const place = { structure: 'counters', name, unit: String(at), since: '6.2.0' }
-    return { at, unit: new Unit(runtime, place), epoch: 0, isTold: false, applying: null }
+    return { at, unit: new Unit(runtime, place), epoch: 0, agreedEpoch: 0, isTold: false, applying: null }
   })
+  const alone = new Unit(runtime, { structure: 'counters', name, since: '6.2.0' })
   const { settleMs } = terms
   const settle: Settle | null =
     settleMs === 0 ? null : (signal) => rest(settleMs, runtime.runner.deadlines, signal)
@@ -83,6 +90,7 @@ export function openSource(
     sink,
     terms,
     partitions,
+    number: new PartitionNumber(alone, terms.partitions, { agree, disband }),
     settle,
     onLoss: notifying(onLoss),
   }

@@ -109,13 +109,13 @@ export class Appender<Body> {
   #sendBatch(messages: Outgoing[], by: number): Promise<Appended[]> {
     if (this.#slowly > 0 || !this.#keepsAll || !areAlike(messages) || mayDecline(messages)) {
       this.#slowly -= 1
-      return this.#source.unit.inSlot((run) => this.#appendAny(run, messages), { by })
+      return this.#source.unit.inSlot((run) => this.#appendAny(run, messages, by), { by })
     }
-    return this.#source.unit.inSlot((run) => this.#appendAlike(run, messages), { by })
+    return this.#source.unit.inSlot((run) => this.#appendAlike(run, messages, by), { by })
   }
 
   /** The quick way. A feed that declines it has something else to do first; soon it may not. */
-  async #appendAlike(run: RunInSlot, messages: Outgoing[]): Promise<Appended[]> {
+  async #appendAlike(run: RunInSlot, messages: Outgoing[], by: number): Promise<Appended[]> {
     const [{ expireMs, origin }] = messages as [Outgoing]
     const answer = await run(appendAlike, (id) => ({
       ...this.#common(id),
@@ -127,23 +127,36 @@ export class Appender<Body> {
       return toAppended({ ...answer, created: false, duplicates: [] }, messages)
     }
     this.#slowly = SLOW_BATCHES
-    return this.#appendAny(run, messages)
+    return this.#appendAny(run, messages, by)
   }
 
-  async #appendAny(run: RunInSlot, messages: Outgoing[]): Promise<Appended[]> {
-    const answer = await run(append, (id) => ({ ...this.#terms, ...this.#common(id), messages }))
-    return toAppended(answer, messages)
+  async #appendAny(run: RunInSlot, messages: Outgoing[], by: number, proof = ''): Promise<Appended[]> {
+    const answer = await run(append, (id) => ({ ...this.#terms, ...this.#common(id), proof, messages }))
+    if (answer.status === 'appended') return toAppended(answer, messages)
+    const { agreement, unit } = this.#source
+    if (agreement === null) throw new TypeError('a feed that is not spread has nothing to agree upon')
+    return this.#appendAny(run, messages, by, await agreement.prove(unit, by))
   }
 
   #common({ caller, call }: CallId): Common {
-    const { unit, codec } = this.#source
-    return { codec: codec.name, caller, call, channel: unit.channel, sharded: unit.sharded }
+    const { unit, codec, spread } = this.#source
+    return {
+      codec: codec.name,
+      partitions: spread,
+      caller,
+      call,
+      channel: unit.channel,
+      sharded: unit.sharded,
+    }
   }
 }
 
-type Common = Pick<AppendAlikeArguments, 'codec' | 'caller' | 'call' | 'channel' | 'sharded'>
+type Common = Pick<AppendAlikeArguments, 'codec' | 'partitions' | 'caller' | 'call' | 'channel' | 'sharded'>
 
-function toAppended(answer: Omit<AppendAnswer, 'status'>, messages: readonly Outgoing[]): Appended[] {
+function toAppended(
+  answer: Omit<Extract<AppendAnswer, { status: 'appended' }>, 'status'>,
+  messages: readonly Outgoing[],
+): Appended[] {
   const { epoch, first, created: began } = answer
   const beginning = `${microsText(epoch)}-`
   const appended = messages.map(({ delayMs }, at) => {

@@ -83,10 +83,11 @@ export async function claimOnce<Body>(
   source: Source<Body>,
   terms: ClaimTerms,
 ): Promise<Attempt<Claim<Body>>> {
-  const { unit, codec } = source
+  const { unit, codec, spread: partitions } = source
   const askedAt = askingAt()
   const deadChannel = unit.beside('dead').channel
-  const args = (id: CallId) => ({ ...terms, codec: codec.name, ...id, deadChannel, sharded: unit.sharded })
+  const common = { ...terms, codec: codec.name, partitions, deadChannel, sharded: unit.sharded }
+  const args = (id: CallId) => ({ ...common, ...id })
   const answer = await unit.runOnce(claim, args, { atClose: 'goes on' })
   if (answer.status === 'empty') {
     // Only dead or expired messages were found so far: look on at once.

@@ -1,4 +1,5 @@
 import { clear, get } from '../generated/feed.ts'
+import type { Agreement } from '../runtime/agreement.ts'
 import { checkOptions, checkToken } from '../runtime/arguments.ts'
 import { type Codec, json } from '../runtime/codec.ts'
 import { type Duration, toMs } from '../runtime/duration.ts'
@@ -62,6 +63,12 @@ const APPEND_OPTIONS = ['expireAfter', 'delay', 'idempotencyKey'] as const
 const NO_OPTIONS: AppendOptions = {}
 const SINCE = '6.2.0'
 
+/** Where a feed is that is not under its name alone: the dead letters of one, a partition of it. */
+interface FeedUnit {
+  readonly unit: Unit
+  readonly agreement?: Agreement | null
+}
+
 /**
  * An append-only list of messages. Many readers follow it, each with its own marker; workers share it
  * out by claims. A message with a higher marker is never visible before one with a lower.
@@ -76,13 +83,16 @@ export class Feed<Body> implements AsyncIterable<TailedMessage<Body>> {
   readonly #defaults: Defaults
   readonly #dead: DeadLetterOptions
 
-  constructor(runtime: Runtime, name: string, options: FeedOptions<Body> = {}, unit?: Unit) {
+  constructor(runtime: Runtime, name: string, options: FeedOptions<Body> = {}, partition?: FeedUnit) {
     checkOptions('options', options, OPTIONS)
     this.name = checkName('name', name)
     this.#options = options
+    const { unit, agreement = null } = partition ?? {}
     this.#source = {
       unit: unit ?? new Unit(runtime, { structure: 'feed', name: this.name, since: SINCE }),
       codec: options.codec ?? json<Body>(),
+      spread: agreement?.partitions ?? 0,
+      agreement,
     }
     this.settle = new SettlingClaims(placesIn(this.#source))
     this.#appender = new Appender(this.#source, toAppendTerms(options))
@@ -192,8 +202,8 @@ export class Feed<Body> implements AsyncIterable<TailedMessage<Body>> {
   /** The messages that were claimed `maxClaims` times in vain: a feed of its own, in the same slot. */
   get deadLetters(): Feed<Body> {
     const { maxClaims: _, ...options } = this.#options
-    const { unit } = this.#source
-    return new Feed(unit.runtime, this.name, options, unit.beside('dead'))
+    const { unit, agreement } = this.#source
+    return new Feed(unit.runtime, this.name, options, { unit: unit.beside('dead'), agreement })
   }
 
   /**

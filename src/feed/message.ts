@@ -1,3 +1,4 @@
+import type { Agreement } from '../runtime/agreement.ts'
 import type { Codec } from '../runtime/codec.ts'
 import { InvalidArgumentError } from '../runtime/errors.ts'
 import type { Unit } from '../runtime/unit.ts'
@@ -25,6 +26,10 @@ export interface Message<Body> {
 export interface Source<Body> {
   readonly unit: Unit
   readonly codec: Codec<Body>
+  /** Over how many partitions the feed is spread, for scripts; 0: it is not. */
+  readonly spread: number
+  /** That number, as all have to say it; null: the feed has none. */
+  readonly agreement: Agreement | null
 }
 
 interface StoredMessage {

@@ -1,4 +1,4 @@
-// Which partition gets a message, and what happens when an append began one.
+// Which partition gets a message.
 
 import { checkOptions } from '../runtime/arguments.ts'
 import { InvalidArgumentError } from '../runtime/errors.ts'
@@ -43,20 +43,16 @@ export class PartitionAppender<Body> {
 
   async append(body: Body, { key, ...options }: PartitionedAppendOptions): Promise<PartitionedAppended> {
     const partition = this.#partitions.at(this.#route(key, options.idempotencyKey, this.#takeTurn()))
-    await this.#partitions.establish()
     const appended = await partition.feed.append(body, options)
-    await this.#settle(partition, [appended])
     return toPartitioned(partition, appended)
   }
 
   async appendMany(messages: readonly NewPartitionedMessage<Body>[]): Promise<PartitionedAppended[]> {
     const shares = this.#share(messages)
-    await this.#partitions.establish()
     const results: PartitionedAppended[] = []
     const settled = await Promise.allSettled(
       shares.map(async ({ partition, messages: own, places }) => {
         const appended = await partition.feed.appendMany(own)
-        await this.#settle(partition, appended)
         places.forEach((place, at) => {
           results[place] = toPartitioned(partition, appended[at] as Appended)
         })
@@ -98,18 +94,6 @@ export class PartitionAppender<Body> {
   #takeTurn(): number {
     this.#turn = (this.#turn + 1) % this.#partitions.count
     return this.#turn
-  }
-
-  // Whoever began a partition cannot rely on what it knew of partition 0: the feed may have been cleared,
-  // and begun by others with another number of partitions. Then nobody would ever look here.
-  async #settle(partition: Partition<Body>, appended: readonly Appended[]): Promise<void> {
-    if (!appended.some(({ began }) => began)) return
-    try {
-      await this.#partitions.establishAgain()
-    } catch (error) {
-      if (error instanceof InvalidArgumentError) await partition.feed.clear()
-      throw error
-    }
   }
 }
 

@@ -1,5 +1,6 @@
 // Taking claims from partitions in turn: each is asked until one has something, or waiting for it.
 
+import { InTurn } from '../runtime/in-turn.ts'
 import { type Attempt, toWaitMs, waitFor } from '../runtime/wait.ts'
 import {
   type ClaimOptions,
@@ -12,17 +13,17 @@ import {
 import type { FeedOptions } from './feed.ts'
 import { PartitionClaim } from './partition-claim.ts'
 import { soonest } from './partition-reading.ts'
-import type { PartitionSet } from './partition-set.ts'
+import type { Partition, PartitionSet } from './partition-set.ts'
 
 export class PartitionClaims<Body> {
   readonly #partitions: PartitionSet<Body>
   readonly #dead: DeadLetterOptions
-  #turn: number
+  readonly #inTurn: InTurn<Partition<Body>>
 
   constructor(partitions: PartitionSet<Body>, { maxClaims, deadLettersExpireAfter }: FeedOptions<Body>) {
     this.#partitions = partitions
     this.#dead = toDeadLetterOptions(maxClaims, deadLettersExpireAfter)
-    this.#turn = Math.floor(Math.random() * partitions.count)
+    this.#inTurn = new InTurn(partitions.all)
   }
 
   /** Claims free messages of one partition; null when there are none in any within `wait`. */
@@ -39,17 +40,28 @@ export class PartitionClaims<Body> {
 
   // One after the other: asked at once, several would give, and a claim given back counts as a claim.
   async #claimInTurn(terms: ClaimTerms): Promise<Attempt<PartitionClaim<Body>>> {
-    const { count } = this.#partitions
-    let recheckMs = 0
-    for (let asked = 0; asked < count; asked++) {
-      this.#turn = (this.#turn + 1) % count
-      const { number, source } = this.#partitions.at(this.#turn)
-      const attempt = await claimOnce(source, terms)
-      if (attempt.value !== null) {
-        return { value: new PartitionClaim(attempt.value, number, count), recheckMs: 0 }
-      }
-      recheckMs = soonest([recheckMs, attempt.recheckMs])
+    const rechecks: number[] = []
+    const failures: unknown[] = []
+    let claimed: PartitionClaim<Body> | null = null
+    const claim = async ({ number, source }: Partition<Body>): Promise<Attempt<PartitionClaim<Body>>> => {
+      const { value, recheckMs } = await claimOnce(source, terms)
+      return { value: value && new PartitionClaim(value, number, this.#partitions.count), recheckMs }
     }
-    return { value: null, recheckMs }
+    const giveBack = async ({ value }: Attempt<PartitionClaim<Body>>): Promise<void> => value?.release()
+    await this.#inTurn.askAll(this.#inTurn.next(), {
+      ask: (partition) => (claimed === null ? claim(partition) : null),
+      take: async (attempt) => {
+        rechecks.push(attempt.recheckMs)
+        if (claimed !== null) await giveBack(attempt)
+        else claimed = attempt.value
+      },
+      fail: (error) => failures.push(error),
+      giveBack,
+      hasEnough: () => claimed !== null,
+    })
+    if (claimed !== null) return { value: claimed, recheckMs: 0 }
+    if (failures.length > 0) throw failures[0]
+    await this.#partitions.agreement.checkNowAndThen()
+    return { value: null, recheckMs: soonest(rechecks) }
   }
 }

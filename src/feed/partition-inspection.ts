@@ -26,10 +26,11 @@ export interface PartitionedInspection<Body> extends Counts {
 }
 
 export async function inspectPartitions<Body>(set: PartitionSet<Body>): Promise<PartitionedInspection<Body>> {
-  const found = await set.map(async (partition) => ({
+  const inspecting = set.map(async (partition) => ({
     partition,
     inspection: await inspectFeed(partition.source),
   }))
+  const [found] = await Promise.all([inspecting, set.agreement.check()])
   const inspections = found.map(({ inspection }) => inspection)
   const sum = (count: (inspection: FeedInspection<Body>) => number): number =>
     inspections.reduce((total, inspection) => total + count(inspection), 0)

@@ -73,8 +73,15 @@ export class Lane<Body> {
 
   /** Fetches what follows. Only when everything fetched before has been taken. */
   async fill(limit: number): Promise<void> {
-    const { unit, codec } = this.#source
-    const wanted = { ...this.#terms, codec: codec.name, after: this.#next, limit, includeDelayed: false }
+    const { unit, codec, spread: partitions } = this.#source
+    const wanted = {
+      ...this.#terms,
+      codec: codec.name,
+      partitions,
+      after: this.#next,
+      limit,
+      includeDelayed: false,
+    }
     const answer = await unit.run(read, wanted)
     if (answer.due) {
       await unit.run(settle, { channel: unit.channel, sharded: unit.sharded })

@@ -46,6 +46,7 @@ export async function readPartitions<Body>(
   const attempt = async (): Promise<Attempt<PartitionedPage<Body>>> => {
     const page = toPage(lanes, await merge(lanes, most))
     const isNews = page.messages.length > 0 || page.gap || page.reset
+    if (!isNews) await partitions.agreement.checkNowAndThen()
     return { value: isNews ? page : null, recheckMs: soonest(lanes.map(({ recheckMs }) => recheckMs)) }
   }
   const page = await waitFor(attempt, {

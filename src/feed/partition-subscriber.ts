@@ -46,7 +46,6 @@ export class PartitionedSubscriber<Body> {
 
   /** The stored marker. The first call makes the subscriber. */
   async marker(): Promise<string> {
-    await this.#partitions.establish()
     this.#known = await Promise.all(this.#subscribers.map((subscriber) => subscriber.marker()))
     return composeMarker(this.#known)
   }

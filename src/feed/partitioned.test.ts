@@ -24,7 +24,6 @@ describe('partitions', () => {
     await feed.append('in the partition')
 
     expect((await redis.feed(`${name}:0`).inspect()).exists).toBe(false)
-    expect((await redis.feed(name).inspect()).exists).toBe(false)
   })
 
   test('clear leaves no key', async () => {
@@ -49,7 +48,7 @@ describe('the number of partitions', () => {
     const { redis, name, feed } = setup<string>({ partitions: 16 })
     await feed.append('far away', { key: keysFor(16)[12] ?? '' })
     const wrong = redis.partitionedFeed<string>(name, { partitions: 8 })
-    const refusal = /16 partitions/
+    const refusal = /^partitions must be 16: there are so many until it is cleared$/
 
     await expect(wrong.append('lost?', { key: keysFor(8)[3] ?? '' })).rejects.toThrow(refusal)
     await expect(wrong.appendMany([{ body: 'lost?' }])).rejects.toThrow(refusal)
@@ -59,7 +58,11 @@ describe('the number of partitions', () => {
     await expect(wrong.deadLetters.read()).rejects.toThrow(refusal)
     await expect(wrong.deadLetters.claim()).rejects.toThrow(refusal)
     await expect(wrong.inspect()).rejects.toThrow(refusal)
+    await expect(wrong.get(['3.17'])).rejects.toThrow(refusal)
+    await expect(wrong.remove(['3.17'])).rejects.toThrow(refusal)
+    await expect(wrong.findClaim(3, 17)).rejects.toThrow(refusal)
     await expect(wrong.clear()).rejects.toThrow(refusal)
+    await expect(wrong.deadLetters.clear()).rejects.toThrow(refusal)
     expect(bodies((await feed.read()).messages)).toEqual(['far away'])
   })
 
@@ -67,12 +70,73 @@ describe('the number of partitions', () => {
     const there = setup<string>({ partitions: 4 })
     await there.feed.append('short', { expireAfter: '10ms', key: keysFor(4)[2] ?? '' })
     await there.feed.append('short', { expireAfter: '10ms', key: keysFor(4)[0] ?? '' })
-    const first = `partition-test:{feed:${there.name}:0}:meta`
+    const alone = `partition-test:{feed:${there.name}}:meta`
 
-    expect(await there.client.pttl(first)).toBe(-1)
+    expect(await there.client.pttl(alone)).toBe(-1)
     await expect(there.redis.partitionedFeed(there.name, { partitions: 2 }).read()).rejects.toThrow(
       InvalidArgumentError,
     )
+  })
+
+  test.each([
+    [16, 8],
+    [8, 16],
+  ])(
+    'a writer that has not heard of a clear, and of %i partitions becoming %i, is refused',
+    async (old, fresh) => {
+      const there = setup<string>({ partitions: old })
+      const { redis, name, feed } = there
+      const all = keysFor(old).map((key, at) => ({ body: `late ${at}`, key }))
+      await feed.appendMany(all)
+      await redis.partitionedFeed(name, { partitions: old }).clear()
+      const anew = redis.partitionedFeed<string>(name, { partitions: fresh })
+      await anew.append('anew')
+
+      for (const { body, key } of all) {
+        await expect(feed.append(body, { key })).rejects.toThrow(`partitions must be ${fresh}`)
+      }
+      await expect(feed.appendMany(all)).rejects.toThrow(`partitions must be ${fresh}`)
+      expect(bodies((await anew.read()).messages)).toEqual(['anew'])
+    },
+  )
+
+  test('a writer that has not heard of a clear goes on with the same number', async () => {
+    const { redis, name, feed } = setup<string>({ partitions: 8 })
+    await feed.append('before')
+    await redis.partitionedFeed(name, { partitions: 8 }).clear()
+
+    await feed.append('late')
+
+    expect(bodies((await feed.read()).messages)).toEqual(['late'])
+  })
+
+  test('a handle that says none is refused where the feed is spread, and one that says some where it is not', async () => {
+    const { redis, name, feed } = setup<string>({ partitions: 8 })
+    await feed.append('spread')
+    const plain = redis.feed<string>(name)
+    const refused = [
+      plain.append('lost?'),
+      plain.read(),
+      plain.claim(),
+      plain.inspect(),
+      plain.get(['17']),
+      plain.subscriber('ada').marker(),
+      plain.clear(),
+    ]
+    for (const each of await Promise.allSettled(refused)) {
+      expect(each).toMatchObject({
+        reason: { argument: 'partitions', message: expect.stringContaining('must be 8') },
+      })
+    }
+    expect(bodies((await feed.read()).messages)).toEqual(['spread'])
+
+    const [alone, spread] = [redis.feed(`${name} alone`), redis.partitionedFeed(`${name} alone`)]
+    await alone.append('alone')
+    await expect(spread.append('lost?')).rejects.toThrow('partitions must be left out')
+    await expect(spread.read()).rejects.toThrow('partitions must be left out')
+    await expect(spread.clear()).rejects.toThrow('partitions must be left out')
+    await alone.clear()
+    expect(await spread.append('now')).toMatchObject({ duplicate: false })
   })
 
   test('a writer that did not see the feed being begun anew is refused, and hides no message', async () => {
@@ -85,8 +149,9 @@ describe('the number of partitions', () => {
 
     const late = feed.append('late', { key: keysFor(16)[12] ?? '' })
 
-    await expect(late).rejects.toThrow(/8 partitions/)
-    expect((await keysOf(there)).filter((key) => key.includes(':12}'))).toEqual([])
+    await expect(late).rejects.toThrow('partitions must be 8')
+    const left = (await keysOf(there)).filter((key) => key.includes(':12}'))
+    for (const key of left) expect(await there.client.pttl(key)).toBeGreaterThan(0)
     expect(bodies((await anew.read()).messages)).toEqual(['anew'])
   })
 

@@ -1,5 +1,4 @@
 import { checkInteger, checkOptions, checkToken } from '../runtime/arguments.ts'
-import { abortable } from '../runtime/in-time.ts'
 import { checkName } from '../runtime/keys.ts'
 import type { Runtime } from '../runtime/runtime.ts'
 import { findClaim } from './claim.ts'
@@ -53,8 +52,6 @@ export class PartitionedFeed<Body> implements AsyncIterable<TailedPartitionedMes
   readonly #partitions: PartitionSet<Body>
   readonly #appender: PartitionAppender<Body>
   readonly #claims: PartitionClaims<Body>
-  /** Such partitions do not hold the number that must be agreed upon. */
-  readonly #beside: 'dead' | undefined
 
   /** `beside`: the dead letters of the feed of that name. */
   constructor(runtime: Runtime, name: string, options: PartitionedFeedOptions<Body> = {}, beside?: 'dead') {
@@ -62,7 +59,6 @@ export class PartitionedFeed<Body> implements AsyncIterable<TailedPartitionedMes
     const count = checkInteger('partitions', partitions, 1, MAX_PARTITIONS)
     this.#runtime = runtime
     this.#options = options
-    this.#beside = beside
     this.#partitions = new PartitionSet(runtime, name, count, each, beside)
     this.#appender = new PartitionAppender(this.#partitions)
     this.#claims = new PartitionClaims(this.#partitions, each)
@@ -100,7 +96,6 @@ export class PartitionedFeed<Body> implements AsyncIterable<TailedPartitionedMes
    */
   async read(options: PartitionedReadOptions = {}): Promise<PartitionedPage<Body>> {
     checkOptions('options', options, READ_OPTIONS)
-    if (this.#beside !== undefined) await abortable(() => this.#partitions.check(), options.signal)
     return readPartitions(this.#partitions, options, this.#options.origin ?? '')
   }
 
@@ -128,6 +123,7 @@ export class PartitionedFeed<Body> implements AsyncIterable<TailedPartitionedMes
         found.set(toPartitionedId(number, message.id), inPartition(number, message, null))
       }
     })
+    if (found.size < new Set(ids).size) await this.#partitions.agreement.check()
     return placed.flatMap(({ partition, id }) => found.get(toPartitionedId(partition, id)) ?? [])
   }
 
@@ -141,10 +137,10 @@ export class PartitionedFeed<Body> implements AsyncIterable<TailedPartitionedMes
       const { count, held } = await this.#partitions.at(number).feed.remove(own, options)
       return { count, held: held.map((id) => toPartitionedId(number, id)) }
     })
-    return {
-      count: removed.reduce((sum, { count }) => sum + count, 0),
-      held: removed.flatMap(({ held }) => held),
-    }
+    const count = removed.reduce((sum, each) => sum + each.count, 0)
+    const held = removed.flatMap((each) => each.held)
+    if (count + held.length < new Set(ids).size) await this.#partitions.agreement.check()
+    return { count, held }
   }
 
   /**
@@ -153,7 +149,6 @@ export class PartitionedFeed<Body> implements AsyncIterable<TailedPartitionedMes
    */
   async claim(options: ClaimOptions = {}): Promise<PartitionClaim<Body> | null> {
     checkOptions('options', options, CLAIM_OPTIONS)
-    if (this.#beside !== undefined) await abortable(() => this.#partitions.check(), options.signal)
     return this.#claims.claim(options)
   }
 
@@ -161,7 +156,9 @@ export class PartitionedFeed<Body> implements AsyncIterable<TailedPartitionedMes
   async findClaim(partition: number, token: number): Promise<PartitionClaim<Body> | null> {
     const { source } = this.#partitions.at(partition)
     const claim = await findClaim(source, checkToken(token))
-    return claim === null ? null : new PartitionClaim(claim, partition, this.partitions)
+    if (claim !== null) return new PartitionClaim(claim, partition, this.partitions)
+    await this.#partitions.agreement.check()
+    return null
   }
 
   /**
@@ -204,7 +201,6 @@ export class PartitionedFeed<Body> implements AsyncIterable<TailedPartitionedMes
    * forgotten. Resolves to false when there was nothing.
    */
   async clear(): Promise<boolean> {
-    await this.#partitions.check()
     return this.#partitions.clear()
   }
 

@@ -98,8 +98,8 @@ async function readOnce<Body>(
   from: Page<Body>,
   calls: number,
 ): Promise<{ page: Page<Body>; recheckMs: number }> {
-  const { unit, codec } = source
-  const answer = await unit.run(read, { ...terms, codec: codec.name, after: from.next })
+  const { unit, codec, spread: partitions } = source
+  const answer = await unit.run(read, { ...terms, codec: codec.name, partitions, after: from.next })
   if (answer.due) {
     await unit.run(settle, { channel: unit.channel, sharded: unit.sharded })
     return readOnce(source, terms, from, calls)

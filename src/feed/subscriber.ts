@@ -1,4 +1,5 @@
 import { advance, forget, subscribe } from '../generated/feed.ts'
+import { inUse } from '../runtime/agreement.ts'
 import { checkOptions } from '../runtime/arguments.ts'
 import { InvalidArgumentError } from '../runtime/errors.ts'
 import { abortable } from '../runtime/in-time.ts'
@@ -48,14 +49,12 @@ export class Subscriber<Body> {
 
   /** The stored marker. The first call makes the subscriber. */
   async marker(): Promise<string> {
-    const { unit, codec } = this.#source
-    const answer = await unit.run(subscribe, {
-      codec: codec.name,
-      name: this.name,
-      from: this.#from,
-      protected: this.#protected,
-    })
-    return answer.marker
+    const { unit, codec, spread: partitions } = this.#source
+    const wanted = { name: this.name, from: this.#from, protected: this.#protected }
+    const { marker } = await inUse(this.#source, (proof) =>
+      unit.run(subscribe, { codec: codec.name, partitions, proof, ...wanted }),
+    )
+    return marker
   }
 
   /**

@@ -3,7 +3,7 @@
 /* oxlint-disable unicorn/no-new-array -- an array of known length takes half the time of a growing one */
 
 import type { Argument, Reply } from '../driver.ts'
-import type { Operation } from '../runtime/operation.ts'
+import { type Operation, withoutDefaults } from '../runtime/operation.ts'
 import { flag as asFlag, integer as asInteger, list as asList, text as asText, unexpected } from '../runtime/reply.ts'
 
 export interface AckArguments {
@@ -168,6 +168,131 @@ return { 'acked', math.min(1, redis.call('EXISTS', rest, pending)) }
         return { status: 'stale' }
       default:
         return unexpected('one of the answers acked, stale', parts[0])
+    }
+  },
+}
+
+export interface AgreeArguments {
+  /** over how many the counters are spread */
+  readonly partitions: number
+  /** whether a partition is about to be used: the number is known from now on */
+  readonly begin: boolean
+}
+
+export type AgreeAnswer =
+  | { readonly status: 'agreed'; readonly agreedUs: string }
+  | { readonly status: 'other'; readonly partitions: number }
+  | { readonly status: 'unknown' }
+
+
+/**
+ * Agrees upon the number of partitions of counters, wherever their values are kept, in the unit of their name alone. `other` tells the number they have; `unknown`: they have not begun, and were not to `begin`. With `agreed_us` whoever clears all partitions may `disband` it then. Safe to repeat.
+ *
+ * Cost: O(1).
+ */
+export const agree: Operation<AgreeArguments, AgreeAnswer> = {
+  script: {
+    name: 'counters/agree',
+    sha1: '20493d91354f3d6eee9d8133cab4f1518884f851',
+    reads: false,
+    bytes: false,
+    source: `--[[
+Agrees upon the number of partitions of counters, wherever their values are kept, in the unit of their name alone. \`other\` tells
+the number they have; \`unknown\`: they have not begun, and were not to \`begin\`. With \`agreed_us\` whoever clears all partitions
+may \`disband\` it then. Safe to repeat.
+
+@returns agreed  agreed_us:text
+@returns other  partitions:integer
+@returns unknown
+@cost    O(1)
+]]
+local meta = KEYS[1] -- hash: what is known of the partition
+local partitions = tonumber(ARGV[1]) -- integer: over how many the counters are spread
+local begin = ARGV[2] == '1' -- flag: whether a partition is about to be used: the number is known from now on
+
+-- A whole number as text with all its digits. Lua itself writes 14 digits, and not every server passes
+-- more to a command; microseconds have 16. Writing a large double takes twice as long as writing its halves
+-- as integers, which may have 32 bits only.
+local function exact(number)
+  if number < 1000000 or number >= 2147483648000000 then
+    return string.format('%.0f', number)
+  end
+  local low = number % 1000000
+  return string.format('%d%06d', (number - low) / 1000000, low)
+end
+-- The only reader of the server's time: microseconds since 1970.
+-- Read once per call and passed on, for two readings in one script may differ.
+local function clock_us()
+  local time = redis.call('TIME')
+  return time[1] * 1000000 + time[2]
+end
+-- The number of partitions of what is spread over several units. It is kept in the unit of the name alone, whose main key has a
+-- layout that says so: whoever takes the name for one that is not spread is refused as by data of an unknown layout.
+--   layout        'in <number> partitions'
+--   partitions    the number
+--   agreed_us     when it was agreed upon last, for a partition that was about to be used: whoever clears all partitions then
+--                 forgets the number, unless it was agreed upon meanwhile
+
+-- The number, 0 for what is not spread, nil where nothing has begun; and when it was agreed upon last.
+local function known_number(meta)
+  -- \`state\` tells in its first eight bytes when what is not spread began.
+  local stored = redis.call('HMGET', meta, 'partitions', 'agreed_us', 'state')
+  if stored[1] then
+    return tonumber(stored[1]), stored[2]
+  end
+  local has_begun = stored[3] and struct.unpack('>d', stored[3]) > 0
+  return has_begun and 0 or nil
+end
+
+local function agree_on(meta, partitions, now)
+  local layout = 'in ' .. partitions .. ' partitions'
+  redis.call('HSET', meta, 'layout', layout, 'partitions', partitions, 'agreed_us', now)
+end
+
+local known, agreed_us = known_number(meta)
+if known and known ~= partitions then
+  return { 'other', known }
+end
+if begin then
+  agreed_us = exact(clock_us())
+  agree_on(meta, partitions, agreed_us)
+elseif not known then
+  return { 'unknown' }
+end
+return { 'agreed', agreed_us }
+`,
+  },
+  parts: ['meta'],
+  lines: [
+    [1, 'lua/counters/agree.lua', 1],
+    [15, 'lua/shared/exact.lua', 1],
+    [25, 'lua/shared/clock.lua', 1],
+    [31, 'lua/shared/agreement.lua', 1],
+    [53, 'lua/counters/agree.lua', 18],
+  ],
+  encode(args) {
+    return withoutDefaults([
+      args.partitions,
+      args.begin ? 1 : 0,
+    ], [0])
+  },
+  decode(reply) {
+    const parts = asList(reply)
+    switch (asText(parts[0])) {
+      case 'agreed':
+        return {
+          status: 'agreed',
+          agreedUs: asText(parts[1]),
+        }
+      case 'other':
+        return {
+          status: 'other',
+          partitions: asInteger(parts[1]),
+        }
+      case 'unknown':
+        return { status: 'unknown' }
+      default:
+        return unexpected('one of the answers agreed, other, unknown', parts[0])
     }
   },
 }
@@ -479,6 +604,67 @@ return { 'cleared' }
         return { status: 'absent' }
       default:
         return unexpected('one of the answers cleared, absent', parts[0])
+    }
+  },
+}
+
+export interface DisbandArguments {
+  /** what agree answered before the partitions were cleared */
+  readonly agreedUs: string
+}
+
+export type DisbandAnswer =
+  | { readonly status: 'forgotten' }
+  | { readonly status: 'kept' }
+
+
+/**
+ * Forgets the number of partitions of counters, once all of them are cleared. It is `kept` where it was agreed upon after it was agreed upon so: then a partition is used anew. Safe to repeat.
+ *
+ * Cost: O(1).
+ */
+export const disband: Operation<DisbandArguments, DisbandAnswer> = {
+  script: {
+    name: 'counters/disband',
+    sha1: 'dcc03316cd9a88bc8ff5fc4af5ea103177b58dce',
+    reads: false,
+    bytes: false,
+    source: `--[[
+Forgets the number of partitions of counters, once all of them are cleared. It is \`kept\` where it was agreed upon
+after it was agreed upon so: then a partition is used anew. Safe to repeat.
+
+@returns forgotten
+@returns kept
+@cost    O(1)
+]]
+local meta = KEYS[1] -- hash: what is known of the partition
+local agreed_us = ARGV[1] -- text: what agree answered before the partitions were cleared
+
+if redis.call('HGET', meta, 'agreed_us') ~= agreed_us then
+  return { 'kept' }
+end
+redis.call('UNLINK', meta)
+return { 'forgotten' }
+`,
+  },
+  parts: ['meta'],
+  lines: [
+    [1, 'lua/counters/disband.lua', 1],
+  ],
+  encode(args) {
+    return [
+      args.agreedUs,
+    ]
+  },
+  decode(reply) {
+    const parts = asList(reply)
+    switch (asText(parts[0])) {
+      case 'forgotten':
+        return { status: 'forgotten' }
+      case 'kept':
+        return { status: 'kept' }
+      default:
+        return unexpected('one of the answers forgotten, kept', parts[0])
     }
   },
 }

@@ -38,7 +38,7 @@ function readRefusedOfAckAcked(part: Reply | undefined): ({ readonly id: number;
 export const ack: Operation<AckArguments, AckAnswer> = {
   script: {
     name: 'feed/ack',
-    sha1: 'c9c461274da3f00f1db92b1ae8d41f49a1dcf079',
+    sha1: '8dfcbad26d7e949d2fb4c83ab4a22abb52d0650c',
     reads: false,
     bytes: false,
     source: `--[[
@@ -127,6 +127,7 @@ local function remember_answer(calls, caller, call, now_ms, answer)
 end
 -- A feed's main key: one hash, read once and written once a call.
 --   layout, codec    the form of the stored data, and of the bodies
+--   partitions       over how many the feed is spread, where this is one of them; see shared/take-up
 --   <caller>         the record of a slot; see shared/calls
 --   state            the numbers below, as doubles one behind the other: unpacking them costs a fraction
 --                    of reading as many fields
@@ -147,7 +148,7 @@ local STATE_BYTES = 13 * 8
 -- The state of the feed, and the record of the caller's slot if it names one. A feed that does not exist
 -- yet has epoch 0 and takes the caller's codec.
 local function open_feed(meta, codec, caller)
-  local stored = redis.call('HMGET', meta, 'layout', 'codec', 'state', caller or '')
+  local stored = redis.call('HMGET', meta, 'layout', 'codec', 'state', caller or '', 'partitions')
   local layout, packed = stored[1] or FEED_LAYOUT, stored[3] or string.rep('\\0', STATE_BYTES)
   -- An unknown layout may have another state; the caller refuses it before it looks.
   local readable = layout == FEED_LAYOUT and packed or string.rep('\\0', STATE_BYTES)
@@ -160,6 +161,7 @@ local function open_feed(meta, codec, caller)
     codec = stored[2] or codec,
     packed = packed,
     record = stored[4],
+    partitions = tonumber(stored[5] or 0),
     epoch = epoch,
     last = last,
     front = front,
@@ -430,16 +432,16 @@ return { 'acked', #done, refused }
     [39, 'lua/shared/calls.lua', 1],
     [43, 'lua/shared/calls.lua', 6],
     [85, 'lua/shared/feed/meta.lua', 1],
-    [135, 'lua/shared/feed/save.lua', 1],
-    [137, 'lua/shared/feed/save.lua', 14],
-    [163, 'lua/shared/feed/entry.lua', 1],
-    [227, 'lua/shared/feed/entry.lua', 69],
-    [230, 'lua/shared/feed/work.lua', 1],
-    [245, 'lua/shared/feed/work.lua', 39],
-    [257, 'lua/shared/feed/remove.lua', 1],
-    [283, 'lua/shared/feed/leases.lua', 1],
-    [296, 'lua/shared/feed/places.lua', 1],
-    [321, 'lua/feed/ack.lua', 33],
+    [137, 'lua/shared/feed/save.lua', 1],
+    [139, 'lua/shared/feed/save.lua', 17],
+    [165, 'lua/shared/feed/entry.lua', 1],
+    [229, 'lua/shared/feed/entry.lua', 69],
+    [232, 'lua/shared/feed/work.lua', 1],
+    [247, 'lua/shared/feed/work.lua', 39],
+    [259, 'lua/shared/feed/remove.lua', 1],
+    [285, 'lua/shared/feed/leases.lua', 1],
+    [298, 'lua/shared/feed/places.lua', 1],
+    [323, 'lua/feed/ack.lua', 33],
   ],
   encode(args) {
     const encoded = new Array<Argument>(3 + args.ids.length)
@@ -491,7 +493,7 @@ export type AdvanceAnswer =
 export const advance: Operation<AdvanceArguments, AdvanceAnswer> = {
   script: {
     name: 'feed/advance',
-    sha1: '7ca89f9e334eac77601a8a8ff4ee474d5277c0f3',
+    sha1: '31e019a02dbf12671de7f05f3747660e42885adb',
     reads: false,
     bytes: false,
     source: `--[[
@@ -521,6 +523,7 @@ local function exact(number)
 end
 -- A feed's main key: one hash, read once and written once a call.
 --   layout, codec    the form of the stored data, and of the bodies
+--   partitions       over how many the feed is spread, where this is one of them; see shared/take-up
 --   <caller>         the record of a slot; see shared/calls
 --   state            the numbers below, as doubles one behind the other: unpacking them costs a fraction
 --                    of reading as many fields
@@ -541,7 +544,7 @@ local STATE_BYTES = 13 * 8
 -- The state of the feed, and the record of the caller's slot if it names one. A feed that does not exist
 -- yet has epoch 0 and takes the caller's codec.
 local function open_feed(meta, codec, caller)
-  local stored = redis.call('HMGET', meta, 'layout', 'codec', 'state', caller or '')
+  local stored = redis.call('HMGET', meta, 'layout', 'codec', 'state', caller or '', 'partitions')
   local layout, packed = stored[1] or FEED_LAYOUT, stored[3] or string.rep('\\0', STATE_BYTES)
   -- An unknown layout may have another state; the caller refuses it before it looks.
   local readable = layout == FEED_LAYOUT and packed or string.rep('\\0', STATE_BYTES)
@@ -554,6 +557,7 @@ local function open_feed(meta, codec, caller)
     codec = stored[2] or codec,
     packed = packed,
     record = stored[4],
+    partitions = tonumber(stored[5] or 0),
     epoch = epoch,
     last = last,
     front = front,
@@ -620,8 +624,8 @@ return { 'advanced', format_marker(feed.epoch, position) }
     [1, 'lua/feed/advance.lua', 1],
     [16, 'lua/shared/exact.lua', 1],
     [26, 'lua/shared/feed/meta.lua', 1],
-    [76, 'lua/shared/feed/marker.lua', 1],
-    [98, 'lua/feed/advance.lua', 19],
+    [78, 'lua/shared/feed/marker.lua', 1],
+    [100, 'lua/feed/advance.lua', 19],
   ],
   encode(args) {
     return withoutDefaults([
@@ -646,9 +650,136 @@ return { 'advanced', format_marker(feed.epoch, position) }
   },
 }
 
+export interface AgreeArguments {
+  /** over how many the feed is spread */
+  readonly partitions: number
+  /** whether a partition is about to be used: the number is known from now on */
+  readonly begin: boolean
+}
+
+export type AgreeAnswer =
+  | { readonly status: 'agreed'; readonly agreedUs: string }
+  | { readonly status: 'other'; readonly partitions: number }
+  | { readonly status: 'unknown' }
+
+
+/**
+ * Agrees upon the number of partitions of a feed that is spread, in the unit of its name alone. `other` tells the number it has, 0 for one that is not spread; `unknown`: it has not begun, and was not to `begin`. With `agreed_us` whoever clears all partitions may `disband` it then. Safe to repeat.
+ *
+ * Cost: O(1).
+ */
+export const agree: Operation<AgreeArguments, AgreeAnswer> = {
+  script: {
+    name: 'feed/agree',
+    sha1: 'e3cc8b7065f34e9b8f475e42fab4b7ce59f383e1',
+    reads: false,
+    bytes: false,
+    source: `--[[
+Agrees upon the number of partitions of a feed that is spread, in the unit of its name alone. \`other\` tells the number it has,
+0 for one that is not spread; \`unknown\`: it has not begun, and was not to \`begin\`. With \`agreed_us\` whoever clears all partitions
+may \`disband\` it then. Safe to repeat.
+
+@returns agreed  agreed_us:text
+@returns other  partitions:integer
+@returns unknown
+@cost    O(1)
+]]
+local meta = KEYS[1] -- hash: the feed's state
+local partitions = tonumber(ARGV[1]) -- integer: over how many the feed is spread
+local begin = ARGV[2] == '1' -- flag: whether a partition is about to be used: the number is known from now on
+
+-- A whole number as text with all its digits. Lua itself writes 14 digits, and not every server passes
+-- more to a command; microseconds have 16. Writing a large double takes twice as long as writing its halves
+-- as integers, which may have 32 bits only.
+local function exact(number)
+  if number < 1000000 or number >= 2147483648000000 then
+    return string.format('%.0f', number)
+  end
+  local low = number % 1000000
+  return string.format('%d%06d', (number - low) / 1000000, low)
+end
+-- The only reader of the server's time: microseconds since 1970.
+-- Read once per call and passed on, for two readings in one script may differ.
+local function clock_us()
+  local time = redis.call('TIME')
+  return time[1] * 1000000 + time[2]
+end
+-- The number of partitions of what is spread over several units. It is kept in the unit of the name alone, whose main key has a
+-- layout that says so: whoever takes the name for one that is not spread is refused as by data of an unknown layout.
+--   layout        'in <number> partitions'
+--   partitions    the number
+--   agreed_us     when it was agreed upon last, for a partition that was about to be used: whoever clears all partitions then
+--                 forgets the number, unless it was agreed upon meanwhile
+
+-- The number, 0 for what is not spread, nil where nothing has begun; and when it was agreed upon last.
+local function known_number(meta)
+  -- \`state\` tells in its first eight bytes when what is not spread began.
+  local stored = redis.call('HMGET', meta, 'partitions', 'agreed_us', 'state')
+  if stored[1] then
+    return tonumber(stored[1]), stored[2]
+  end
+  local has_begun = stored[3] and struct.unpack('>d', stored[3]) > 0
+  return has_begun and 0 or nil
+end
+
+local function agree_on(meta, partitions, now)
+  local layout = 'in ' .. partitions .. ' partitions'
+  redis.call('HSET', meta, 'layout', layout, 'partitions', partitions, 'agreed_us', now)
+end
+
+local known, agreed_us = known_number(meta)
+if known and known ~= partitions then
+  return { 'other', known }
+end
+if begin then
+  agreed_us = exact(clock_us())
+  agree_on(meta, partitions, agreed_us)
+elseif not known then
+  return { 'unknown' }
+end
+return { 'agreed', agreed_us }
+`,
+  },
+  parts: ['meta'],
+  lines: [
+    [1, 'lua/feed/agree.lua', 1],
+    [15, 'lua/shared/exact.lua', 1],
+    [25, 'lua/shared/clock.lua', 1],
+    [31, 'lua/shared/agreement.lua', 1],
+    [53, 'lua/feed/agree.lua', 18],
+  ],
+  encode(args) {
+    return withoutDefaults([
+      args.partitions,
+      args.begin ? 1 : 0,
+    ], [0])
+  },
+  decode(reply) {
+    const parts = asList(reply)
+    switch (asText(parts[0])) {
+      case 'agreed':
+        return {
+          status: 'agreed',
+          agreedUs: asText(parts[1]),
+        }
+      case 'other':
+        return {
+          status: 'other',
+          partitions: asInteger(parts[1]),
+        }
+      case 'unknown':
+        return { status: 'unknown' }
+      default:
+        return unexpected('one of the answers agreed, other, unknown', parts[0])
+    }
+  },
+}
+
 export interface AppendAlikeArguments {
   /** name of the codec that made the bodies */
   readonly codec: string
+  /** over how many the feed is spread; 0: it is not */
+  readonly partitions: number
   /** process and slot; empty: the call is not remembered */
   readonly caller: string
   /** number of the call in that slot */
@@ -678,7 +809,7 @@ export type AppendAlikeAnswer =
 export const appendAlike: Operation<AppendAlikeArguments, AppendAlikeAnswer> = {
   script: {
     name: 'feed/append-alike',
-    sha1: 'b506ae7afe489c784a0fd2f4255575aaa395319c',
+    sha1: '389c65f3adcc67bb6fd487a95ad09458070b6528',
     reads: false,
     bytes: false,
     source: `--[[
@@ -693,13 +824,14 @@ the feed has not begun or has anything else to do first; \`append\` then does it
 local meta = KEYS[1] -- hash: the feed's state
 local log = KEYS[2] -- stream: the visible messages, by position
 local codec = ARGV[1] -- text: name of the codec that made the bodies
-local caller = ARGV[2] -- text: process and slot; empty: the call is not remembered
-local call = ARGV[3] -- text: number of the call in that slot
-local channel = ARGV[4] -- text: where those who wait listen; empty: nobody waits
-local sharded = ARGV[5] == '1' -- flag: whether that is a sharded channel
-local expire_ms = tonumber(ARGV[6]) -- integer: how long the messages live; 0: they stay
-local origin = ARGV[7] -- text: who appends, without spaces or '#'; may be empty
-local bodies, bodies_at = ARGV, 8 -- repeated (body:bytes): the messages
+local partitions = tonumber(ARGV[2]) -- integer: over how many the feed is spread; 0: it is not
+local caller = ARGV[3] -- text: process and slot; empty: the call is not remembered
+local call = ARGV[4] -- text: number of the call in that slot
+local channel = ARGV[5] -- text: where those who wait listen; empty: nobody waits
+local sharded = ARGV[6] == '1' -- flag: whether that is a sharded channel
+local expire_ms = tonumber(ARGV[7]) -- integer: how long the messages live; 0: they stay
+local origin = ARGV[8] -- text: who appends, without spaces or '#'; may be empty
+local bodies, bodies_at = ARGV, 9 -- repeated (body:bytes): the messages
 
 -- A whole number as text with all its digits. Lua itself writes 14 digits, and not every server passes
 -- more to a command; microseconds have 16. Writing a large double takes twice as long as writing its halves
@@ -781,6 +913,7 @@ local function wake(channel, sharded, reason)
 end
 -- A feed's main key: one hash, read once and written once a call.
 --   layout, codec    the form of the stored data, and of the bodies
+--   partitions       over how many the feed is spread, where this is one of them; see shared/take-up
 --   <caller>         the record of a slot; see shared/calls
 --   state            the numbers below, as doubles one behind the other: unpacking them costs a fraction
 --                    of reading as many fields
@@ -801,7 +934,7 @@ local STATE_BYTES = 13 * 8
 -- The state of the feed, and the record of the caller's slot if it names one. A feed that does not exist
 -- yet has epoch 0 and takes the caller's codec.
 local function open_feed(meta, codec, caller)
-  local stored = redis.call('HMGET', meta, 'layout', 'codec', 'state', caller or '')
+  local stored = redis.call('HMGET', meta, 'layout', 'codec', 'state', caller or '', 'partitions')
   local layout, packed = stored[1] or FEED_LAYOUT, stored[3] or string.rep('\\0', STATE_BYTES)
   -- An unknown layout may have another state; the caller refuses it before it looks.
   local readable = layout == FEED_LAYOUT and packed or string.rep('\\0', STATE_BYTES)
@@ -814,6 +947,7 @@ local function open_feed(meta, codec, caller)
     codec = stored[2] or codec,
     packed = packed,
     record = stored[4],
+    partitions = tonumber(stored[5] or 0),
     epoch = epoch,
     last = last,
     front = front,
@@ -931,7 +1065,7 @@ end
 local now_us = clock_us()
 local first = math.max(feed.last + 1, now_us)
 local last = first + #bodies - bodies_at
-if not is_quick(feed, last, expire_ms, now_us) then
+if feed.partitions ~= partitions or not is_quick(feed, last, expire_ms, now_us) then
   return { 'declined' }
 end
 
@@ -952,32 +1086,33 @@ return { 'appended', feed.epoch, first }
   parts: ['meta', 'log'],
   lines: [
     [1, 'lua/feed/append-alike.lua', 1],
-    [21, 'lua/shared/exact.lua', 1],
-    [31, 'lua/shared/exact-range.lua', 1],
-    [34, 'lua/shared/exact-range.lua', 5],
-    [41, 'lua/shared/clock.lua', 1],
-    [47, 'lua/shared/calls.lua', 1],
-    [51, 'lua/shared/calls.lua', 6],
-    [87, 'lua/shared/wake.lua', 1],
-    [99, 'lua/shared/feed/meta.lua', 1],
-    [149, 'lua/shared/feed/save.lua', 1],
-    [151, 'lua/shared/feed/save.lua', 14],
-    [177, 'lua/shared/feed/save-call.lua', 1],
-    [185, 'lua/shared/feed/add-entry.lua', 1],
-    [193, 'lua/shared/feed/keep-alive.lua', 1],
-    [197, 'lua/shared/feed/quick.lua', 1],
-    [232, 'lua/feed/append-alike.lua', 32],
+    [22, 'lua/shared/exact.lua', 1],
+    [32, 'lua/shared/exact-range.lua', 1],
+    [35, 'lua/shared/exact-range.lua', 5],
+    [42, 'lua/shared/clock.lua', 1],
+    [48, 'lua/shared/calls.lua', 1],
+    [52, 'lua/shared/calls.lua', 6],
+    [88, 'lua/shared/wake.lua', 1],
+    [100, 'lua/shared/feed/meta.lua', 1],
+    [152, 'lua/shared/feed/save.lua', 1],
+    [154, 'lua/shared/feed/save.lua', 17],
+    [180, 'lua/shared/feed/save-call.lua', 1],
+    [188, 'lua/shared/feed/add-entry.lua', 1],
+    [196, 'lua/shared/feed/keep-alive.lua', 1],
+    [200, 'lua/shared/feed/quick.lua', 1],
+    [235, 'lua/feed/append-alike.lua', 33],
   ],
   encode(args) {
-    const encoded = new Array<Argument>(7 + args.bodies.length)
+    const encoded = new Array<Argument>(8 + args.bodies.length)
     encoded[0] = args.codec
-    encoded[1] = args.caller
-    encoded[2] = args.call
-    encoded[3] = args.channel
-    encoded[4] = args.sharded ? 1 : 0
-    encoded[5] = args.expireMs
-    encoded[6] = args.origin
-    let at = 7
+    encoded[1] = args.partitions
+    encoded[2] = args.caller
+    encoded[3] = args.call
+    encoded[4] = args.channel
+    encoded[5] = args.sharded ? 1 : 0
+    encoded[6] = args.expireMs
+    encoded[7] = args.origin
+    let at = 8
     for (const item of args.bodies) {
       encoded[at++] = item
     }
@@ -1003,6 +1138,10 @@ return { 'appended', feed.epoch, first }
 export interface AppendArguments {
   /** name of the codec that made the bodies */
   readonly codec: string
+  /** over how many the feed is spread; 0: it is not */
+  readonly partitions: number
+  /** what propose answered, where the partition is not agreed upon yet; else empty */
+  readonly proof: string
   /** process and slot; empty: the call is not remembered */
   readonly caller: string
   /** number of the call in that slot */
@@ -1025,6 +1164,7 @@ export interface AppendArguments {
 
 export type AppendAnswer =
   | { readonly status: 'appended'; readonly epoch: number; readonly first: number; readonly created: boolean; readonly duplicates: { readonly at: number; readonly id: number }[] }
+  | { readonly status: 'unagreed' }
 
 function readDuplicatesOfAppendAppended(part: Reply | undefined): ({ readonly at: number; readonly id: number })[] {
   const flat = asList(part)
@@ -1043,7 +1183,7 @@ function readDuplicatesOfAppendAppended(part: Reply | undefined): ({ readonly at
 export const append: Operation<AppendArguments, AppendAnswer> = {
   script: {
     name: 'feed/append',
-    sha1: 'dad68f6f261982ecea4c9c57a30f8d8021b1cef6',
+    sha1: '7a8368c56ce667b59e395d6261c858251a19b66d',
     reads: false,
     bytes: false,
     source: `--[[
@@ -1054,6 +1194,7 @@ messages, but for those named in \`duplicates\` (places counted from 0), whose i
 and which keep the id that they got then.
 
 @returns appended  epoch:integer first:integer created:flag duplicates:[at:integer id:integer]
+@returns unagreed
 @cost    O(messages) and at most 200 + 3 x messages removals of expired or surplus ones
 ]]
 local meta = KEYS[1] -- hash: the feed's state
@@ -1069,15 +1210,17 @@ local work = KEYS[10] -- hash: position -> claims so far, bytes, expiry, id
 local subscribers = KEYS[11] -- sorted set: subscriber -> position
 local guards = KEYS[12] -- sorted set: protected subscriber -> position
 local codec = ARGV[1] -- text: name of the codec that made the bodies
-local caller = ARGV[2] -- text: process and slot; empty: the call is not remembered
-local call = ARGV[3] -- text: number of the call in that slot
-local channel = ARGV[4] -- text: where those who wait listen; empty: nobody waits
-local sharded = ARGV[5] == '1' -- flag: whether that is a sharded channel
-local keep_count = tonumber(ARGV[6]) -- integer: messages to keep; 0: all
-local keep_ms = tonumber(ARGV[7]) -- integer: age up to which they are kept; 0: any
-local keep_bytes = tonumber(ARGV[8]) -- integer: bytes of bodies to keep; 0: all
-local remember_ms = tonumber(ARGV[9]) -- integer: how long idempotency keys are known
-local messages, messages_at = ARGV, 10 -- repeated (body:bytes expire_ms:integer delay_ms:integer key:text origin:text): 0: it stays, is visible at once; '': no key, no origin (without spaces or '#')
+local partitions = tonumber(ARGV[2]) -- integer: over how many the feed is spread; 0: it is not
+local proof = ARGV[3] -- text: what propose answered, where the partition is not agreed upon yet; else empty
+local caller = ARGV[4] -- text: process and slot; empty: the call is not remembered
+local call = ARGV[5] -- text: number of the call in that slot
+local channel = ARGV[6] -- text: where those who wait listen; empty: nobody waits
+local sharded = ARGV[7] == '1' -- flag: whether that is a sharded channel
+local keep_count = tonumber(ARGV[8]) -- integer: messages to keep; 0: all
+local keep_ms = tonumber(ARGV[9]) -- integer: age up to which they are kept; 0: any
+local keep_bytes = tonumber(ARGV[10]) -- integer: bytes of bodies to keep; 0: all
+local remember_ms = tonumber(ARGV[11]) -- integer: how long idempotency keys are known
+local messages, messages_at = ARGV, 12 -- repeated (body:bytes expire_ms:integer delay_ms:integer key:text origin:text): 0: it stays, is visible at once; '': no key, no origin (without spaces or '#')
 
 -- A whole number as text with all its digits. Lua itself writes 14 digits, and not every server passes
 -- more to a command; microseconds have 16. Writing a large double takes twice as long as writing its halves
@@ -1159,6 +1302,7 @@ local function wake(channel, sharded, reason)
 end
 -- A feed's main key: one hash, read once and written once a call.
 --   layout, codec    the form of the stored data, and of the bodies
+--   partitions       over how many the feed is spread, where this is one of them; see shared/take-up
 --   <caller>         the record of a slot; see shared/calls
 --   state            the numbers below, as doubles one behind the other: unpacking them costs a fraction
 --                    of reading as many fields
@@ -1179,7 +1323,7 @@ local STATE_BYTES = 13 * 8
 -- The state of the feed, and the record of the caller's slot if it names one. A feed that does not exist
 -- yet has epoch 0 and takes the caller's codec.
 local function open_feed(meta, codec, caller)
-  local stored = redis.call('HMGET', meta, 'layout', 'codec', 'state', caller or '')
+  local stored = redis.call('HMGET', meta, 'layout', 'codec', 'state', caller or '', 'partitions')
   local layout, packed = stored[1] or FEED_LAYOUT, stored[3] or string.rep('\\0', STATE_BYTES)
   -- An unknown layout may have another state; the caller refuses it before it looks.
   local readable = layout == FEED_LAYOUT and packed or string.rep('\\0', STATE_BYTES)
@@ -1192,6 +1336,7 @@ local function open_feed(meta, codec, caller)
     codec = stored[2] or codec,
     packed = packed,
     record = stored[4],
+    partitions = tonumber(stored[5] or 0),
     epoch = epoch,
     last = last,
     front = front,
@@ -1217,6 +1362,9 @@ local function begin_feed(meta, feed, now_us)
   end
   feed.epoch = now_us
   redis.call('HSET', meta, 'layout', feed.layout, 'codec', feed.codec)
+  if feed.partitions > 0 then
+    redis.call('HSET', meta, 'partitions', feed.partitions)
+  end
   return true
 end
 
@@ -1660,6 +1808,30 @@ end
 if feed.codec ~= codec then
   return redis.error_reply('CODEC ' .. feed.codec)
 end
+if feed.partitions ~= partitions then
+  if feed.partitions > 0 then
+    return redis.error_reply('PARTITIONS ' .. feed.partitions)
+  end
+  -- Only here: a script makes its functions anew in every call.
+-- Of what is spread over several units each knows over how many: the field \`partitions\` of its main key, which is there from
+-- the first time on that the partition is used. Before that it is proposed, then the number is agreed upon in the unit of the
+-- name alone, and only then it is taken up, with what proves the proposal; see shared/agreement. So whoever clears all
+-- partitions that the number tells clears this one, too.
+
+-- False where the partition was not proposed so, or was cleared since.
+local function take_up(meta, partitions, proof)
+  if proof == '' or redis.call('HGET', meta, 'proposed') ~= proof then
+    return false
+  end
+  redis.call('HSET', meta, 'partitions', partitions)
+  redis.call('HDEL', meta, 'proposed')
+  redis.call('PERSIST', meta)
+  return true
+end
+  if not take_up(meta, partitions, proof) then
+    return { 'unagreed' }
+  end
+end
 local now_us = clock_us()
 local now_ms = math.floor(now_us / 1000)
 local count = (#messages - messages_at + 1) / 5
@@ -1751,41 +1923,45 @@ return { 'appended', feed.epoch, first, created, duplicates }
   parts: ['meta', 'log', 'expiry', 'delayed', 'parked', 'once', 'claimed', 'leases', 'returned', 'work', 'subscribers', 'guards'],
   lines: [
     [1, 'lua/feed/append.lua', 1],
-    [34, 'lua/shared/exact.lua', 1],
-    [44, 'lua/shared/exact-range.lua', 1],
-    [47, 'lua/shared/exact-range.lua', 5],
-    [54, 'lua/shared/clock.lua', 1],
-    [60, 'lua/shared/calls.lua', 1],
-    [64, 'lua/shared/calls.lua', 6],
-    [100, 'lua/shared/wake.lua', 1],
-    [112, 'lua/shared/feed/meta.lua', 1],
-    [162, 'lua/shared/feed/save.lua', 1],
-    [201, 'lua/shared/feed/save-call.lua', 1],
-    [209, 'lua/shared/feed/entry.lua', 1],
-    [289, 'lua/shared/feed/add-entry.lua', 1],
-    [297, 'lua/shared/feed/remove.lua', 1],
-    [323, 'lua/shared/feed/expiry.lua', 1],
-    [415, 'lua/shared/feed/park.lua', 1],
-    [433, 'lua/shared/feed/show-due.lua', 1],
-    [434, 'lua/shared/feed/parked.lua', 1],
-    [453, 'lua/shared/feed/show-due.lua', 3],
-    [495, 'lua/shared/idempotency.lua', 1],
-    [518, 'lua/shared/feed/retention.lua', 1],
-    [571, 'lua/shared/feed/keep-alive.lua', 1],
-    [607, 'lua/feed/append.lua', 51],
+    [37, 'lua/shared/exact.lua', 1],
+    [47, 'lua/shared/exact-range.lua', 1],
+    [50, 'lua/shared/exact-range.lua', 5],
+    [57, 'lua/shared/clock.lua', 1],
+    [63, 'lua/shared/calls.lua', 1],
+    [67, 'lua/shared/calls.lua', 6],
+    [103, 'lua/shared/wake.lua', 1],
+    [115, 'lua/shared/feed/meta.lua', 1],
+    [167, 'lua/shared/feed/save.lua', 1],
+    [209, 'lua/shared/feed/save-call.lua', 1],
+    [217, 'lua/shared/feed/entry.lua', 1],
+    [297, 'lua/shared/feed/add-entry.lua', 1],
+    [305, 'lua/shared/feed/remove.lua', 1],
+    [331, 'lua/shared/feed/expiry.lua', 1],
+    [423, 'lua/shared/feed/park.lua', 1],
+    [441, 'lua/shared/feed/show-due.lua', 1],
+    [442, 'lua/shared/feed/parked.lua', 1],
+    [461, 'lua/shared/feed/show-due.lua', 3],
+    [503, 'lua/shared/idempotency.lua', 1],
+    [526, 'lua/shared/feed/retention.lua', 1],
+    [579, 'lua/shared/feed/keep-alive.lua', 1],
+    [615, 'lua/feed/append.lua', 54],
+    [628, 'lua/shared/take-up.lua', 1],
+    [643, 'lua/feed/append.lua', 68],
   ],
   encode(args) {
-    const encoded = new Array<Argument>(9 + args.messages.length * 5)
+    const encoded = new Array<Argument>(11 + args.messages.length * 5)
     encoded[0] = args.codec
-    encoded[1] = args.caller
-    encoded[2] = args.call
-    encoded[3] = args.channel
-    encoded[4] = args.sharded ? 1 : 0
-    encoded[5] = args.keepCount
-    encoded[6] = args.keepMs
-    encoded[7] = args.keepBytes
-    encoded[8] = args.rememberMs
-    let at = 9
+    encoded[1] = args.partitions
+    encoded[2] = args.proof
+    encoded[3] = args.caller
+    encoded[4] = args.call
+    encoded[5] = args.channel
+    encoded[6] = args.sharded ? 1 : 0
+    encoded[7] = args.keepCount
+    encoded[8] = args.keepMs
+    encoded[9] = args.keepBytes
+    encoded[10] = args.rememberMs
+    let at = 11
     for (const item of args.messages) {
       encoded[at++] = item.body
       encoded[at++] = item.expireMs
@@ -1806,8 +1982,10 @@ return { 'appended', feed.epoch, first, created, duplicates }
           created: asFlag(parts[3]),
           duplicates: readDuplicatesOfAppendAppended(parts[4]),
         }
+      case 'unagreed':
+        return { status: 'unagreed' }
       default:
-        return unexpected('the answer appended', parts[0])
+        return unexpected('one of the answers appended, unagreed', parts[0])
     }
   },
 }
@@ -1815,6 +1993,8 @@ return { 'appended', feed.epoch, first, created, duplicates }
 export interface ClaimArguments {
   /** name of the codec that made the bodies */
   readonly codec: string
+  /** over how many the feed is spread; 0: it is not */
+  readonly partitions: number
   /** process and slot; empty: the call is not remembered */
   readonly caller: string
   /** number of the call in that slot */
@@ -1856,7 +2036,7 @@ function readMessagesOfClaimClaimed(part: Reply | undefined): ({ readonly positi
 export const claim: Operation<ClaimArguments, ClaimAnswer> = {
   script: {
     name: 'feed/claim',
-    sha1: 'fa277dda78d068188ffaa2207187b2bc3761f751',
+    sha1: '8d442fbd51a78b01f3521b0eba91cb7d32d993f9',
     reads: false,
     bytes: true,
     source: `--[[
@@ -1886,15 +2066,16 @@ local dead_log = KEYS[14] -- stream: the dead letters
 local dead_expiry = KEYS[15] -- sorted set: position -> expires_at_ms of dead letters
 local dead_parked = KEYS[16] -- hash: id -> position of dead letters
 local codec = ARGV[1] -- text: name of the codec that made the bodies
-local caller = ARGV[2] -- text: process and slot; empty: the call is not remembered
-local call = ARGV[3] -- text: number of the call in that slot
-local limit = tonumber(ARGV[4]) -- integer: messages to claim at most
-local lease_ms = tonumber(ARGV[5]) -- integer: how long the claim lasts
-local grace_ms = tonumber(ARGV[6]) -- integer: how long messages live beyond it at least
-local max_claims = tonumber(ARGV[7]) -- integer: claims after which a message is dead; 0: never
-local dead_ms = tonumber(ARGV[8]) -- integer: how long a dead letter lives; 0: as long as it would have
-local dead_channel = ARGV[9] -- text: where those wait who read dead letters
-local sharded = ARGV[10] == '1' -- flag: whether that is a sharded channel
+local partitions = tonumber(ARGV[2]) -- integer: over how many the feed is spread; 0: it is not
+local caller = ARGV[3] -- text: process and slot; empty: the call is not remembered
+local call = ARGV[4] -- text: number of the call in that slot
+local limit = tonumber(ARGV[5]) -- integer: messages to claim at most
+local lease_ms = tonumber(ARGV[6]) -- integer: how long the claim lasts
+local grace_ms = tonumber(ARGV[7]) -- integer: how long messages live beyond it at least
+local max_claims = tonumber(ARGV[8]) -- integer: claims after which a message is dead; 0: never
+local dead_ms = tonumber(ARGV[9]) -- integer: how long a dead letter lives; 0: as long as it would have
+local dead_channel = ARGV[10] -- text: where those wait who read dead letters
+local sharded = ARGV[11] == '1' -- flag: whether that is a sharded channel
 
 -- A whole number as text with all its digits. Lua itself writes 14 digits, and not every server passes
 -- more to a command; microseconds have 16. Writing a large double takes twice as long as writing its halves
@@ -1972,6 +2153,7 @@ local function wake(channel, sharded, reason)
 end
 -- A feed's main key: one hash, read once and written once a call.
 --   layout, codec    the form of the stored data, and of the bodies
+--   partitions       over how many the feed is spread, where this is one of them; see shared/take-up
 --   <caller>         the record of a slot; see shared/calls
 --   state            the numbers below, as doubles one behind the other: unpacking them costs a fraction
 --                    of reading as many fields
@@ -1992,7 +2174,7 @@ local STATE_BYTES = 13 * 8
 -- The state of the feed, and the record of the caller's slot if it names one. A feed that does not exist
 -- yet has epoch 0 and takes the caller's codec.
 local function open_feed(meta, codec, caller)
-  local stored = redis.call('HMGET', meta, 'layout', 'codec', 'state', caller or '')
+  local stored = redis.call('HMGET', meta, 'layout', 'codec', 'state', caller or '', 'partitions')
   local layout, packed = stored[1] or FEED_LAYOUT, stored[3] or string.rep('\\0', STATE_BYTES)
   -- An unknown layout may have another state; the caller refuses it before it looks.
   local readable = layout == FEED_LAYOUT and packed or string.rep('\\0', STATE_BYTES)
@@ -2005,6 +2187,7 @@ local function open_feed(meta, codec, caller)
     codec = stored[2] or codec,
     packed = packed,
     record = stored[4],
+    partitions = tonumber(stored[5] or 0),
     epoch = epoch,
     last = last,
     front = front,
@@ -2030,6 +2213,9 @@ local function begin_feed(meta, feed, now_us)
   end
   feed.epoch = now_us
   redis.call('HSET', meta, 'layout', feed.layout, 'codec', feed.codec)
+  if feed.partitions > 0 then
+    redis.call('HSET', meta, 'partitions', feed.partitions)
+  end
   return true
 end
 
@@ -2523,6 +2709,9 @@ end
 if feed.codec ~= codec then
   return redis.error_reply('CODEC ' .. feed.codec)
 end
+if feed.partitions > 0 and feed.partitions ~= partitions then
+  return redis.error_reply('PARTITIONS ' .. feed.partitions)
+end
 local dead = max_claims > 0 and open_feed(dead_meta, codec) or { layout = FEED_LAYOUT }
 if dead.layout ~= FEED_LAYOUT then
   return redis.error_reply('LAYOUT ' .. dead.layout)
@@ -2556,6 +2745,8 @@ if #found.free > 0 then
   open_claim(leases, claimed, returned, work, exact(feed.token), expires_at_ms, lease_ms, found.free)
 end
 if #found.dead > 0 then
+  -- It is used as soon as this partition is.
+  dead.partitions = feed.partitions
   begin_feed(dead_meta, dead, now_us)
   bury_entries(dead, dead_log, dead_expiry, dead_parked, found.dead, dead_ms, now_us)
   save_feed(dead_meta, dead)
@@ -2593,35 +2784,36 @@ return { 'empty', 0, recheck_after(feed, leases, now_ms) }
   parts: ['meta', 'log', 'claimed', 'leases', 'returned', 'work', 'expiry', 'delayed', 'parked', 'once', 'subscribers', 'guards', 'dead-meta', 'dead-log', 'dead-expiry', 'dead-parked'],
   lines: [
     [1, 'lua/feed/claim.lua', 1],
-    [38, 'lua/shared/exact.lua', 1],
-    [48, 'lua/shared/clock.lua', 1],
-    [54, 'lua/shared/calls.lua', 1],
-    [58, 'lua/shared/calls.lua', 6],
-    [100, 'lua/shared/wake.lua', 1],
-    [112, 'lua/shared/feed/meta.lua', 1],
-    [162, 'lua/shared/feed/save.lua', 1],
-    [201, 'lua/shared/feed/entry.lua', 1],
-    [302, 'lua/shared/feed/add-entry.lua', 1],
-    [310, 'lua/shared/feed/work.lua', 1],
-    [348, 'lua/shared/feed/remove.lua', 1],
-    [374, 'lua/shared/feed/expiry.lua', 1],
-    [388, 'lua/shared/feed/show-due.lua', 1],
-    [389, 'lua/shared/feed/parked.lua', 1],
-    [408, 'lua/shared/feed/show-due.lua', 3],
-    [450, 'lua/shared/feed/leases.lua', 1],
-    [466, 'lua/shared/feed/claimed-entries.lua', 1],
-    [475, 'lua/shared/feed/lapse.lua', 1],
-    [509, 'lua/shared/feed/free.lua', 1],
-    [562, 'lua/shared/feed/open-claim.lua', 1],
-    [578, 'lua/shared/feed/bury.lua', 1],
-    [591, 'lua/shared/feed/prolong.lua', 1],
-    [611, 'lua/shared/feed/recheck.lua', 1],
-    [621, 'lua/shared/feed/keep-alive.lua', 1],
-    [657, 'lua/feed/claim.lua', 59],
+    [39, 'lua/shared/exact.lua', 1],
+    [49, 'lua/shared/clock.lua', 1],
+    [55, 'lua/shared/calls.lua', 1],
+    [59, 'lua/shared/calls.lua', 6],
+    [101, 'lua/shared/wake.lua', 1],
+    [113, 'lua/shared/feed/meta.lua', 1],
+    [165, 'lua/shared/feed/save.lua', 1],
+    [207, 'lua/shared/feed/entry.lua', 1],
+    [308, 'lua/shared/feed/add-entry.lua', 1],
+    [316, 'lua/shared/feed/work.lua', 1],
+    [354, 'lua/shared/feed/remove.lua', 1],
+    [380, 'lua/shared/feed/expiry.lua', 1],
+    [394, 'lua/shared/feed/show-due.lua', 1],
+    [395, 'lua/shared/feed/parked.lua', 1],
+    [414, 'lua/shared/feed/show-due.lua', 3],
+    [456, 'lua/shared/feed/leases.lua', 1],
+    [472, 'lua/shared/feed/claimed-entries.lua', 1],
+    [481, 'lua/shared/feed/lapse.lua', 1],
+    [515, 'lua/shared/feed/free.lua', 1],
+    [568, 'lua/shared/feed/open-claim.lua', 1],
+    [584, 'lua/shared/feed/bury.lua', 1],
+    [597, 'lua/shared/feed/prolong.lua', 1],
+    [617, 'lua/shared/feed/recheck.lua', 1],
+    [627, 'lua/shared/feed/keep-alive.lua', 1],
+    [663, 'lua/feed/claim.lua', 60],
   ],
   encode(args) {
     return withoutDefaults([
       args.codec,
+      args.partitions,
       args.caller,
       args.call,
       args.limit,
@@ -2686,7 +2878,7 @@ function readMessagesOfClaimedClaimed(part: Reply | undefined): ({ readonly posi
 export const claimed: Operation<ClaimedArguments, ClaimedAnswer> = {
   script: {
     name: 'feed/claimed',
-    sha1: 'd2eb9f7f80085bcc17c86b632edc072cde2996fe',
+    sha1: '00a37e8bea4a22cd26b5d3cc55c377a4172e6820',
     reads: true,
     bytes: true,
     source: `--[[
@@ -2713,6 +2905,7 @@ local function clock_us()
 end
 -- A feed's main key: one hash, read once and written once a call.
 --   layout, codec    the form of the stored data, and of the bodies
+--   partitions       over how many the feed is spread, where this is one of them; see shared/take-up
 --   <caller>         the record of a slot; see shared/calls
 --   state            the numbers below, as doubles one behind the other: unpacking them costs a fraction
 --                    of reading as many fields
@@ -2733,7 +2926,7 @@ local STATE_BYTES = 13 * 8
 -- The state of the feed, and the record of the caller's slot if it names one. A feed that does not exist
 -- yet has epoch 0 and takes the caller's codec.
 local function open_feed(meta, codec, caller)
-  local stored = redis.call('HMGET', meta, 'layout', 'codec', 'state', caller or '')
+  local stored = redis.call('HMGET', meta, 'layout', 'codec', 'state', caller or '', 'partitions')
   local layout, packed = stored[1] or FEED_LAYOUT, stored[3] or string.rep('\\0', STATE_BYTES)
   -- An unknown layout may have another state; the caller refuses it before it looks.
   local readable = layout == FEED_LAYOUT and packed or string.rep('\\0', STATE_BYTES)
@@ -2746,6 +2939,7 @@ local function open_feed(meta, codec, caller)
     codec = stored[2] or codec,
     packed = packed,
     record = stored[4],
+    partitions = tonumber(stored[5] or 0),
     epoch = epoch,
     last = last,
     front = front,
@@ -2936,14 +3130,14 @@ return {
     [1, 'lua/feed/claimed.lua', 1],
     [17, 'lua/shared/clock.lua', 1],
     [23, 'lua/shared/feed/meta.lua', 1],
-    [73, 'lua/shared/feed/entry.lua', 1],
-    [137, 'lua/shared/feed/entry.lua', 69],
-    [140, 'lua/shared/feed/entry.lua', 81],
-    [161, 'lua/shared/feed/work.lua', 1],
-    [176, 'lua/shared/feed/work.lua', 21],
-    [194, 'lua/shared/feed/leases.lua', 1],
-    [210, 'lua/shared/feed/claimed-entries.lua', 1],
-    [219, 'lua/feed/claimed.lua', 23],
+    [75, 'lua/shared/feed/entry.lua', 1],
+    [139, 'lua/shared/feed/entry.lua', 69],
+    [142, 'lua/shared/feed/entry.lua', 81],
+    [163, 'lua/shared/feed/work.lua', 1],
+    [178, 'lua/shared/feed/work.lua', 21],
+    [196, 'lua/shared/feed/leases.lua', 1],
+    [212, 'lua/shared/feed/claimed-entries.lua', 1],
+    [221, 'lua/feed/claimed.lua', 23],
   ],
   encode(args) {
     return [
@@ -2990,7 +3184,7 @@ export type ClearAnswer =
 export const clear: Operation<ClearArguments, ClearAnswer> = {
   script: {
     name: 'feed/clear',
-    sha1: 'e42a8e97f4bfda62d3409a7c466e9b9be5ca73c6',
+    sha1: '98fdc3c7a8e97790d373164f99ca9519e506e9b9',
     reads: false,
     bytes: false,
     source: `--[[
@@ -3039,6 +3233,11 @@ local function wake(channel, sharded, reason)
   end
 end
 
+-- Under its name alone a feed that is spread has only the number of its partitions: see shared/agreement.
+local layout = redis.call('HGET', meta, 'layout')
+if layout and string.find(layout, '^in %d+ partitions$') then
+  return redis.error_reply('LAYOUT ' .. layout)
+end
 local keys = {
   meta,
   log,
@@ -3099,6 +3298,67 @@ return { 'cleared', existed }
   },
 }
 
+export interface DisbandArguments {
+  /** what agree answered before the partitions were cleared */
+  readonly agreedUs: string
+}
+
+export type DisbandAnswer =
+  | { readonly status: 'forgotten' }
+  | { readonly status: 'kept' }
+
+
+/**
+ * Forgets the number of partitions of a feed, once all of them are cleared. It is `kept` where it was agreed upon after it was agreed upon so: then a partition is used anew. Safe to repeat.
+ *
+ * Cost: O(1).
+ */
+export const disband: Operation<DisbandArguments, DisbandAnswer> = {
+  script: {
+    name: 'feed/disband',
+    sha1: '9c1d7b907158df0f8bc2fb5d5c4e6ae8f0a4c17f',
+    reads: false,
+    bytes: false,
+    source: `--[[
+Forgets the number of partitions of a feed, once all of them are cleared. It is \`kept\` where it was agreed upon after it was
+agreed upon so: then a partition is used anew. Safe to repeat.
+
+@returns forgotten
+@returns kept
+@cost    O(1)
+]]
+local meta = KEYS[1] -- hash: the feed's state
+local agreed_us = ARGV[1] -- text: what agree answered before the partitions were cleared
+
+if redis.call('HGET', meta, 'agreed_us') ~= agreed_us then
+  return { 'kept' }
+end
+redis.call('UNLINK', meta)
+return { 'forgotten' }
+`,
+  },
+  parts: ['meta'],
+  lines: [
+    [1, 'lua/feed/disband.lua', 1],
+  ],
+  encode(args) {
+    return [
+      args.agreedUs,
+    ]
+  },
+  decode(reply) {
+    const parts = asList(reply)
+    switch (asText(parts[0])) {
+      case 'forgotten':
+        return { status: 'forgotten' }
+      case 'kept':
+        return { status: 'kept' }
+      default:
+        return unexpected('one of the answers forgotten, kept', parts[0])
+    }
+  },
+}
+
 export interface ExtendArguments {
   /** token of the claim */
   readonly token: string
@@ -3121,7 +3381,7 @@ export type ExtendAnswer =
 export const extend: Operation<ExtendArguments, ExtendAnswer> = {
   script: {
     name: 'feed/extend',
-    sha1: '466d8764447fc9e7f4e9b547e0c63c100c3f99b4',
+    sha1: '8f6355c09920263f8c66e038aa2638c28d199837',
     reads: false,
     bytes: false,
     source: `--[[
@@ -3155,6 +3415,7 @@ local function clock_us()
 end
 -- A feed's main key: one hash, read once and written once a call.
 --   layout, codec    the form of the stored data, and of the bodies
+--   partitions       over how many the feed is spread, where this is one of them; see shared/take-up
 --   <caller>         the record of a slot; see shared/calls
 --   state            the numbers below, as doubles one behind the other: unpacking them costs a fraction
 --                    of reading as many fields
@@ -3175,7 +3436,7 @@ local STATE_BYTES = 13 * 8
 -- The state of the feed, and the record of the caller's slot if it names one. A feed that does not exist
 -- yet has epoch 0 and takes the caller's codec.
 local function open_feed(meta, codec, caller)
-  local stored = redis.call('HMGET', meta, 'layout', 'codec', 'state', caller or '')
+  local stored = redis.call('HMGET', meta, 'layout', 'codec', 'state', caller or '', 'partitions')
   local layout, packed = stored[1] or FEED_LAYOUT, stored[3] or string.rep('\\0', STATE_BYTES)
   -- An unknown layout may have another state; the caller refuses it before it looks.
   local readable = layout == FEED_LAYOUT and packed or string.rep('\\0', STATE_BYTES)
@@ -3188,6 +3449,7 @@ local function open_feed(meta, codec, caller)
     codec = stored[2] or codec,
     packed = packed,
     record = stored[4],
+    partitions = tonumber(stored[5] or 0),
     epoch = epoch,
     last = last,
     front = front,
@@ -3370,14 +3632,14 @@ return { 'extended', expires_at_ms }
     [1, 'lua/feed/extend.lua', 1],
     [24, 'lua/shared/clock.lua', 1],
     [30, 'lua/shared/feed/meta.lua', 1],
-    [80, 'lua/shared/feed/save.lua', 1],
-    [82, 'lua/shared/feed/save.lua', 14],
-    [108, 'lua/shared/feed/work.lua', 1],
-    [128, 'lua/shared/feed/work.lua', 39],
-    [140, 'lua/shared/feed/leases.lua', 1],
-    [153, 'lua/shared/feed/prolong.lua', 1],
-    [173, 'lua/shared/feed/keep-alive.lua', 1],
-    [209, 'lua/feed/extend.lua', 31],
+    [82, 'lua/shared/feed/save.lua', 1],
+    [84, 'lua/shared/feed/save.lua', 17],
+    [110, 'lua/shared/feed/work.lua', 1],
+    [130, 'lua/shared/feed/work.lua', 39],
+    [142, 'lua/shared/feed/leases.lua', 1],
+    [155, 'lua/shared/feed/prolong.lua', 1],
+    [175, 'lua/shared/feed/keep-alive.lua', 1],
+    [211, 'lua/feed/extend.lua', 31],
   ],
   encode(args) {
     return [
@@ -3420,7 +3682,7 @@ export type ForgetAnswer =
 export const forget: Operation<ForgetArguments, ForgetAnswer> = {
   script: {
     name: 'feed/forget',
-    sha1: 'e801330813a52c921328d7859f364f698aa1ddfb',
+    sha1: 'c2d32f537c61b55b3ca98fdb1f34cadc89b9a73b',
     reads: false,
     bytes: false,
     source: `--[[
@@ -3437,6 +3699,7 @@ local name = ARGV[1] -- text: the subscriber
 
 -- A feed's main key: one hash, read once and written once a call.
 --   layout, codec    the form of the stored data, and of the bodies
+--   partitions       over how many the feed is spread, where this is one of them; see shared/take-up
 --   <caller>         the record of a slot; see shared/calls
 --   state            the numbers below, as doubles one behind the other: unpacking them costs a fraction
 --                    of reading as many fields
@@ -3457,7 +3720,7 @@ local STATE_BYTES = 13 * 8
 -- The state of the feed, and the record of the caller's slot if it names one. A feed that does not exist
 -- yet has epoch 0 and takes the caller's codec.
 local function open_feed(meta, codec, caller)
-  local stored = redis.call('HMGET', meta, 'layout', 'codec', 'state', caller or '')
+  local stored = redis.call('HMGET', meta, 'layout', 'codec', 'state', caller or '', 'partitions')
   local layout, packed = stored[1] or FEED_LAYOUT, stored[3] or string.rep('\\0', STATE_BYTES)
   -- An unknown layout may have another state; the caller refuses it before it looks.
   local readable = layout == FEED_LAYOUT and packed or string.rep('\\0', STATE_BYTES)
@@ -3470,6 +3733,7 @@ local function open_feed(meta, codec, caller)
     codec = stored[2] or codec,
     packed = packed,
     record = stored[4],
+    partitions = tonumber(stored[5] or 0),
     epoch = epoch,
     last = last,
     front = front,
@@ -3501,7 +3765,7 @@ return { 'absent' }
   lines: [
     [1, 'lua/feed/forget.lua', 1],
     [13, 'lua/shared/feed/meta.lua', 1],
-    [63, 'lua/feed/forget.lua', 14],
+    [65, 'lua/feed/forget.lua', 14],
   ],
   encode(args) {
     return [
@@ -3557,7 +3821,7 @@ function readHeldOfGetFound(part: Reply | undefined): ({ readonly position: numb
 export const get: Operation<GetArguments, GetAnswer> = {
   script: {
     name: 'feed/get',
-    sha1: '2e3780ff5998183355715258fd92c76037a192d7',
+    sha1: '795fd72773957ccf70e7372ec6e86ada4e981b17',
     reads: true,
     bytes: true,
     source: `--[[
@@ -3585,6 +3849,7 @@ local function clock_us()
 end
 -- A feed's main key: one hash, read once and written once a call.
 --   layout, codec    the form of the stored data, and of the bodies
+--   partitions       over how many the feed is spread, where this is one of them; see shared/take-up
 --   <caller>         the record of a slot; see shared/calls
 --   state            the numbers below, as doubles one behind the other: unpacking them costs a fraction
 --                    of reading as many fields
@@ -3605,7 +3870,7 @@ local STATE_BYTES = 13 * 8
 -- The state of the feed, and the record of the caller's slot if it names one. A feed that does not exist
 -- yet has epoch 0 and takes the caller's codec.
 local function open_feed(meta, codec, caller)
-  local stored = redis.call('HMGET', meta, 'layout', 'codec', 'state', caller or '')
+  local stored = redis.call('HMGET', meta, 'layout', 'codec', 'state', caller or '', 'partitions')
   local layout, packed = stored[1] or FEED_LAYOUT, stored[3] or string.rep('\\0', STATE_BYTES)
   -- An unknown layout may have another state; the caller refuses it before it looks.
   local readable = layout == FEED_LAYOUT and packed or string.rep('\\0', STATE_BYTES)
@@ -3618,6 +3883,7 @@ local function open_feed(meta, codec, caller)
     codec = stored[2] or codec,
     packed = packed,
     record = stored[4],
+    partitions = tonumber(stored[5] or 0),
     epoch = epoch,
     last = last,
     front = front,
@@ -3872,16 +4138,16 @@ return { 'found', feed.epoch, now_ms, tell_messages(alive), claims }
     [1, 'lua/feed/get.lua', 1],
     [18, 'lua/shared/clock.lua', 1],
     [24, 'lua/shared/feed/meta.lua', 1],
-    [74, 'lua/shared/feed/entry.lua', 1],
-    [145, 'lua/shared/feed/entry.lua', 81],
-    [166, 'lua/shared/feed/work.lua', 1],
-    [181, 'lua/shared/feed/work.lua', 21],
-    [199, 'lua/shared/feed/parked.lua', 1],
-    [218, 'lua/shared/feed/leases.lua', 1],
-    [222, 'lua/shared/feed/leases.lua', 9],
-    [227, 'lua/shared/feed/held.lua', 1],
-    [258, 'lua/shared/feed/places.lua', 1],
-    [283, 'lua/feed/get.lua', 26],
+    [76, 'lua/shared/feed/entry.lua', 1],
+    [147, 'lua/shared/feed/entry.lua', 81],
+    [168, 'lua/shared/feed/work.lua', 1],
+    [183, 'lua/shared/feed/work.lua', 21],
+    [201, 'lua/shared/feed/parked.lua', 1],
+    [220, 'lua/shared/feed/leases.lua', 1],
+    [224, 'lua/shared/feed/leases.lua', 9],
+    [229, 'lua/shared/feed/held.lua', 1],
+    [260, 'lua/shared/feed/places.lua', 1],
+    [285, 'lua/feed/get.lua', 26],
   ],
   encode(args) {
     const encoded = new Array<Argument>(1 + args.ids.length)
@@ -3943,7 +4209,7 @@ function readReadersOfInspectInspection(part: Reply | undefined): ({ readonly na
 export const inspect: Operation<InspectArguments, InspectAnswer> = {
   script: {
     name: 'feed/inspect',
-    sha1: '8c388890a1a51171060a97b412cd9644d2377336',
+    sha1: 'd679b2dda817ae75f046c45c89636a8a76daccd9',
     reads: true,
     bytes: true,
     source: `--[[
@@ -3975,6 +4241,7 @@ local function clock_us()
 end
 -- A feed's main key: one hash, read once and written once a call.
 --   layout, codec    the form of the stored data, and of the bodies
+--   partitions       over how many the feed is spread, where this is one of them; see shared/take-up
 --   <caller>         the record of a slot; see shared/calls
 --   state            the numbers below, as doubles one behind the other: unpacking them costs a fraction
 --                    of reading as many fields
@@ -3995,7 +4262,7 @@ local STATE_BYTES = 13 * 8
 -- The state of the feed, and the record of the caller's slot if it names one. A feed that does not exist
 -- yet has epoch 0 and takes the caller's codec.
 local function open_feed(meta, codec, caller)
-  local stored = redis.call('HMGET', meta, 'layout', 'codec', 'state', caller or '')
+  local stored = redis.call('HMGET', meta, 'layout', 'codec', 'state', caller or '', 'partitions')
   local layout, packed = stored[1] or FEED_LAYOUT, stored[3] or string.rep('\\0', STATE_BYTES)
   -- An unknown layout may have another state; the caller refuses it before it looks.
   local readable = layout == FEED_LAYOUT and packed or string.rep('\\0', STATE_BYTES)
@@ -4008,6 +4275,7 @@ local function open_feed(meta, codec, caller)
     codec = stored[2] or codec,
     packed = packed,
     record = stored[4],
+    partitions = tonumber(stored[5] or 0),
     epoch = epoch,
     last = last,
     front = front,
@@ -4187,14 +4455,14 @@ return {
     [1, 'lua/feed/inspect.lua', 1],
     [22, 'lua/shared/clock.lua', 1],
     [28, 'lua/shared/feed/meta.lua', 1],
-    [78, 'lua/shared/feed/entry.lua', 1],
-    [129, 'lua/shared/feed/entry.lua', 69],
-    [132, 'lua/shared/feed/work.lua', 1],
-    [147, 'lua/shared/feed/work.lua', 21],
-    [165, 'lua/shared/feed/leases.lua', 1],
-    [169, 'lua/shared/feed/leases.lua', 9],
-    [174, 'lua/shared/feed/due.lua', 1],
-    [181, 'lua/feed/inspect.lua', 28],
+    [80, 'lua/shared/feed/entry.lua', 1],
+    [131, 'lua/shared/feed/entry.lua', 69],
+    [134, 'lua/shared/feed/work.lua', 1],
+    [149, 'lua/shared/feed/work.lua', 21],
+    [167, 'lua/shared/feed/leases.lua', 1],
+    [171, 'lua/shared/feed/leases.lua', 9],
+    [176, 'lua/shared/feed/due.lua', 1],
+    [183, 'lua/feed/inspect.lua', 28],
   ],
   encode(args) {
     return [
@@ -4228,9 +4496,175 @@ return {
   },
 }
 
+export interface ProposeArguments {
+  /** over how many the feed is spread */
+  readonly partitions: number
+}
+
+export type ProposeAnswer =
+  | { readonly status: 'proposed'; readonly proof: string }
+  | { readonly status: 'agreed' }
+
+
+/**
+ * Says that a partition is about to be used for the first time, and answers with what proves it. Then the number of partitions is agreed upon in the unit of the feed's name alone (`agree`), and only then the partition is used, with the proof. A partition that is in use already is `agreed` upon. A proposal that nobody takes up is gone after a minute.
+ *
+ * Cost: O(1).
+ */
+export const propose: Operation<ProposeArguments, ProposeAnswer> = {
+  script: {
+    name: 'feed/propose',
+    sha1: 'c66ec43160a4ed64af9cac2ebe969a079d5f00aa',
+    reads: false,
+    bytes: false,
+    source: `--[[
+Says that a partition is about to be used for the first time, and answers with what proves it. Then the number of partitions
+is agreed upon in the unit of the feed's name alone (\`agree\`), and only then the partition is used, with the proof. A
+partition that is in use already is \`agreed\` upon. A proposal that nobody takes up is gone after a minute.
+
+@returns proposed  proof:text
+@returns agreed
+@cost    O(1)
+]]
+local meta = KEYS[1] -- hash: the feed's state
+local partitions = tonumber(ARGV[1]) -- integer: over how many the feed is spread
+
+-- The only reader of the server's time: microseconds since 1970.
+-- Read once per call and passed on, for two readings in one script may differ.
+local function clock_us()
+  local time = redis.call('TIME')
+  return time[1] * 1000000 + time[2]
+end
+-- A whole number as text with all its digits. Lua itself writes 14 digits, and not every server passes
+-- more to a command; microseconds have 16. Writing a large double takes twice as long as writing its halves
+-- as integers, which may have 32 bits only.
+local function exact(number)
+  if number < 1000000 or number >= 2147483648000000 then
+    return string.format('%.0f', number)
+  end
+  local low = number % 1000000
+  return string.format('%d%06d', (number - low) / 1000000, low)
+end
+-- A feed's main key: one hash, read once and written once a call.
+--   layout, codec    the form of the stored data, and of the bodies
+--   partitions       over how many the feed is spread, where this is one of them; see shared/take-up
+--   <caller>         the record of a slot; see shared/calls
+--   state            the numbers below, as doubles one behind the other: unpacking them costs a fraction
+--                    of reading as many fields
+--     epoch          server microseconds at which this life of the feed began
+--     last           the newest position; positions are server microseconds and always rise
+--     front          claims have looked at every message up to this position
+--     token          the newest claim token
+--     trimmed        the newest position that retention removed before its time
+--     bytes          of all bodies in the log
+--     lane_ms …      see shared/feed/expiry
+--     due_at         no message expires before this time; 0: none expires
+--     visible_at_us  no delayed message is due before this time; 0: none is delayed
+--     lives_until    all content has expired by then; 0: no content yet; -1: some of it stays
+--     kept_until     Redis drops the keys then; 0: not set yet; -1: never
+local FEED_LAYOUT = '1'
+local STATE_BYTES = 13 * 8
+
+-- The state of the feed, and the record of the caller's slot if it names one. A feed that does not exist
+-- yet has epoch 0 and takes the caller's codec.
+local function open_feed(meta, codec, caller)
+  local stored = redis.call('HMGET', meta, 'layout', 'codec', 'state', caller or '', 'partitions')
+  local layout, packed = stored[1] or FEED_LAYOUT, stored[3] or string.rep('\\0', STATE_BYTES)
+  -- An unknown layout may have another state; the caller refuses it before it looks.
+  local readable = layout == FEED_LAYOUT and packed or string.rep('\\0', STATE_BYTES)
+  local epoch, last, front, token, trimmed, bytes, rest = struct.unpack('>dddddd', readable)
+  local lane_ms, lane_swept, lane_last, due_at, visible_at_us, lives_until, kept_until =
+    struct.unpack('>ddddddd', readable, rest)
+  -- One constructor: a table that grows field by field is copied again and again.
+  return {
+    layout = layout,
+    codec = stored[2] or codec,
+    packed = packed,
+    record = stored[4],
+    partitions = tonumber(stored[5] or 0),
+    epoch = epoch,
+    last = last,
+    front = front,
+    token = token,
+    trimmed = trimmed,
+    bytes = bytes,
+    lane_ms = lane_ms,
+    lane_swept = lane_swept,
+    lane_last = lane_last,
+    due_at = due_at,
+    visible_at_us = visible_at_us,
+    lives_until = lives_until,
+    kept_until = kept_until,
+  }
+end
+-- Proposals of partitions; see shared/take-up.
+local PROPOSED_MS = '60000'
+
+-- What proves the proposal, the one before where it was not taken up yet; of which nothing is left after a minute.
+local function propose(meta, layout, now)
+  local proof = redis.call('HGET', meta, 'proposed')
+  if proof then
+    if redis.call('PTTL', meta) > 0 then
+      redis.call('PEXPIRE', meta, PROPOSED_MS)
+    end
+    return proof
+  end
+  local is_new = redis.call('EXISTS', meta) == 0
+  redis.call('HSET', meta, 'layout', layout, 'proposed', now)
+  if is_new then
+    redis.call('PEXPIRE', meta, PROPOSED_MS)
+  end
+  return now
+end
+
+local feed = open_feed(meta, '')
+if feed.layout ~= FEED_LAYOUT then
+  return redis.error_reply('LAYOUT ' .. feed.layout)
+end
+if feed.partitions > 0 and feed.partitions ~= partitions then
+  return redis.error_reply('PARTITIONS ' .. feed.partitions)
+end
+if feed.partitions > 0 then
+  return { 'agreed' }
+end
+return { 'proposed', propose(meta, FEED_LAYOUT, exact(clock_us())) }
+`,
+  },
+  parts: ['meta'],
+  lines: [
+    [1, 'lua/feed/propose.lua', 1],
+    [13, 'lua/shared/clock.lua', 1],
+    [19, 'lua/shared/exact.lua', 1],
+    [29, 'lua/shared/feed/meta.lua', 1],
+    [81, 'lua/shared/propose.lua', 1],
+    [100, 'lua/feed/propose.lua', 17],
+  ],
+  encode(args) {
+    return [
+      args.partitions,
+    ]
+  },
+  decode(reply) {
+    const parts = asList(reply)
+    switch (asText(parts[0])) {
+      case 'proposed':
+        return {
+          status: 'proposed',
+          proof: asText(parts[1]),
+        }
+      case 'agreed':
+        return { status: 'agreed' }
+      default:
+        return unexpected('one of the answers proposed, agreed', parts[0])
+    }
+  },
+}
+
 export interface ReadArguments {
   /** name of the codec that made the bodies */
   readonly codec: string
+  /** over how many the feed is spread; 0: it is not */
+  readonly partitions: number
   /** marker; empty: the oldest message; 'end': only what comes */
   readonly after: string
   /** messages to return at most */
@@ -4272,7 +4706,7 @@ function readHeldOfReadPage(part: Reply | undefined): ({ readonly position: numb
 export const read: Operation<ReadArguments, ReadAnswer> = {
   script: {
     name: 'feed/read',
-    sha1: '9f252aac4ff967ac39a4d9399c16149ad13429f9',
+    sha1: '078e12a4db24b4821298ef3e08e44adb4c2755a1',
     reads: true,
     bytes: true,
     source: `--[[
@@ -4295,11 +4729,12 @@ local work = KEYS[5] -- hash: position -> claims so far, bytes, expiry, id
 local delayed = KEYS[6] -- sorted set: id -> visible_at_us
 local parked = KEYS[7] -- hash: id -> delayed message, later its position
 local codec = ARGV[1] -- text: name of the codec that made the bodies
-local after = ARGV[2] -- text: marker; empty: the oldest message; 'end': only what comes
-local limit = tonumber(ARGV[3]) -- integer: messages to return at most
-local except_origin = ARGV[4] -- text: hides what this origin appended; empty: nothing
-local include_claimed = ARGV[5] == '1' -- flag: whether messages under a live claim are shown
-local include_delayed = ARGV[6] == '1' -- flag: whether delayed ones are shown after the last visible one
+local partitions = tonumber(ARGV[2]) -- integer: over how many the feed is spread; 0: it is not
+local after = ARGV[3] -- text: marker; empty: the oldest message; 'end': only what comes
+local limit = tonumber(ARGV[4]) -- integer: messages to return at most
+local except_origin = ARGV[5] -- text: hides what this origin appended; empty: nothing
+local include_claimed = ARGV[6] == '1' -- flag: whether messages under a live claim are shown
+local include_delayed = ARGV[7] == '1' -- flag: whether delayed ones are shown after the last visible one
 
 -- A whole number as text with all its digits. Lua itself writes 14 digits, and not every server passes
 -- more to a command; microseconds have 16. Writing a large double takes twice as long as writing its halves
@@ -4319,6 +4754,7 @@ local function clock_us()
 end
 -- A feed's main key: one hash, read once and written once a call.
 --   layout, codec    the form of the stored data, and of the bodies
+--   partitions       over how many the feed is spread, where this is one of them; see shared/take-up
 --   <caller>         the record of a slot; see shared/calls
 --   state            the numbers below, as doubles one behind the other: unpacking them costs a fraction
 --                    of reading as many fields
@@ -4339,7 +4775,7 @@ local STATE_BYTES = 13 * 8
 -- The state of the feed, and the record of the caller's slot if it names one. A feed that does not exist
 -- yet has epoch 0 and takes the caller's codec.
 local function open_feed(meta, codec, caller)
-  local stored = redis.call('HMGET', meta, 'layout', 'codec', 'state', caller or '')
+  local stored = redis.call('HMGET', meta, 'layout', 'codec', 'state', caller or '', 'partitions')
   local layout, packed = stored[1] or FEED_LAYOUT, stored[3] or string.rep('\\0', STATE_BYTES)
   -- An unknown layout may have another state; the caller refuses it before it looks.
   local readable = layout == FEED_LAYOUT and packed or string.rep('\\0', STATE_BYTES)
@@ -4352,6 +4788,7 @@ local function open_feed(meta, codec, caller)
     codec = stored[2] or codec,
     packed = packed,
     record = stored[4],
+    partitions = tonumber(stored[5] or 0),
     epoch = epoch,
     last = last,
     front = front,
@@ -4654,6 +5091,9 @@ end
 if feed.codec ~= codec then
   return redis.error_reply('CODEC ' .. feed.codec)
 end
+if feed.partitions > 0 and feed.partitions ~= partitions then
+  return redis.error_reply('PARTITIONS ' .. feed.partitions)
+end
 local start = where_to_start(feed, after)
 if not start then
   return redis.error_reply('INVALID after: not a marker')
@@ -4697,25 +5137,26 @@ return {
   parts: ['meta', 'log', 'claimed', 'leases', 'work', 'delayed', 'parked'],
   lines: [
     [1, 'lua/feed/read.lua', 1],
-    [27, 'lua/shared/exact.lua', 1],
-    [37, 'lua/shared/clock.lua', 1],
-    [43, 'lua/shared/feed/meta.lua', 1],
-    [93, 'lua/shared/feed/entry.lua', 1],
-    [130, 'lua/shared/feed/entry.lua', 65],
-    [160, 'lua/shared/feed/work.lua', 1],
-    [175, 'lua/shared/feed/work.lua', 21],
-    [193, 'lua/shared/feed/parked.lua', 1],
-    [212, 'lua/shared/feed/leases.lua', 1],
-    [216, 'lua/shared/feed/leases.lua', 9],
-    [221, 'lua/shared/feed/marker.lua', 1],
-    [243, 'lua/shared/feed/start.lua', 1],
-    [268, 'lua/shared/feed/held.lua', 1],
-    [299, 'lua/shared/feed/reading.lua', 1],
-    [372, 'lua/feed/read.lua', 38],
+    [28, 'lua/shared/exact.lua', 1],
+    [38, 'lua/shared/clock.lua', 1],
+    [44, 'lua/shared/feed/meta.lua', 1],
+    [96, 'lua/shared/feed/entry.lua', 1],
+    [133, 'lua/shared/feed/entry.lua', 65],
+    [163, 'lua/shared/feed/work.lua', 1],
+    [178, 'lua/shared/feed/work.lua', 21],
+    [196, 'lua/shared/feed/parked.lua', 1],
+    [215, 'lua/shared/feed/leases.lua', 1],
+    [219, 'lua/shared/feed/leases.lua', 9],
+    [224, 'lua/shared/feed/marker.lua', 1],
+    [246, 'lua/shared/feed/start.lua', 1],
+    [271, 'lua/shared/feed/held.lua', 1],
+    [302, 'lua/shared/feed/reading.lua', 1],
+    [375, 'lua/feed/read.lua', 39],
   ],
   encode(args) {
     return withoutDefaults([
       args.codec,
+      args.partitions,
       args.after,
       args.limit,
       args.exceptOrigin,
@@ -4774,7 +5215,7 @@ export type ReleaseAnswer =
 export const release: Operation<ReleaseArguments, ReleaseAnswer> = {
   script: {
     name: 'feed/release',
-    sha1: '96ca8952d80289b5afe0a87523a3dfddf39e0fa9',
+    sha1: '64c11e8d554ebd9ade21650adac619cd8092a6ee',
     reads: false,
     bytes: false,
     source: `--[[
@@ -4874,6 +5315,7 @@ local function wake(channel, sharded, reason)
 end
 -- A feed's main key: one hash, read once and written once a call.
 --   layout, codec    the form of the stored data, and of the bodies
+--   partitions       over how many the feed is spread, where this is one of them; see shared/take-up
 --   <caller>         the record of a slot; see shared/calls
 --   state            the numbers below, as doubles one behind the other: unpacking them costs a fraction
 --                    of reading as many fields
@@ -4894,7 +5336,7 @@ local STATE_BYTES = 13 * 8
 -- The state of the feed, and the record of the caller's slot if it names one. A feed that does not exist
 -- yet has epoch 0 and takes the caller's codec.
 local function open_feed(meta, codec, caller)
-  local stored = redis.call('HMGET', meta, 'layout', 'codec', 'state', caller or '')
+  local stored = redis.call('HMGET', meta, 'layout', 'codec', 'state', caller or '', 'partitions')
   local layout, packed = stored[1] or FEED_LAYOUT, stored[3] or string.rep('\\0', STATE_BYTES)
   -- An unknown layout may have another state; the caller refuses it before it looks.
   local readable = layout == FEED_LAYOUT and packed or string.rep('\\0', STATE_BYTES)
@@ -4907,6 +5349,7 @@ local function open_feed(meta, codec, caller)
     codec = stored[2] or codec,
     packed = packed,
     record = stored[4],
+    partitions = tonumber(stored[5] or 0),
     epoch = epoch,
     last = last,
     front = front,
@@ -5037,11 +5480,11 @@ return { 'released', #places }
     [42, 'lua/shared/calls.lua', 6],
     [84, 'lua/shared/wake.lua', 1],
     [96, 'lua/shared/feed/meta.lua', 1],
-    [146, 'lua/shared/feed/leases.lua', 1],
-    [162, 'lua/shared/feed/lapse.lua', 1],
-    [180, 'lua/shared/feed/places.lua', 1],
-    [205, 'lua/shared/feed/keep-alive.lua', 1],
-    [216, 'lua/feed/release.lua', 31],
+    [148, 'lua/shared/feed/leases.lua', 1],
+    [164, 'lua/shared/feed/lapse.lua', 1],
+    [182, 'lua/shared/feed/places.lua', 1],
+    [207, 'lua/shared/feed/keep-alive.lua', 1],
+    [218, 'lua/feed/release.lua', 31],
   ],
   encode(args) {
     const encoded = new Array<Argument>(5 + args.ids.length)
@@ -5103,7 +5546,7 @@ function readHeldOfRemoveRemoved(part: Reply | undefined): (number)[] {
 export const remove: Operation<RemoveArguments, RemoveAnswer> = {
   script: {
     name: 'feed/remove',
-    sha1: '0e5c7d484790ce41c972b256bd91bdfe41381eda',
+    sha1: '88425b53522a8b731bd939f38d560c2b77318014',
     reads: false,
     bytes: false,
     source: `--[[
@@ -5191,6 +5634,7 @@ local function remember_answer(calls, caller, call, now_ms, answer)
 end
 -- A feed's main key: one hash, read once and written once a call.
 --   layout, codec    the form of the stored data, and of the bodies
+--   partitions       over how many the feed is spread, where this is one of them; see shared/take-up
 --   <caller>         the record of a slot; see shared/calls
 --   state            the numbers below, as doubles one behind the other: unpacking them costs a fraction
 --                    of reading as many fields
@@ -5211,7 +5655,7 @@ local STATE_BYTES = 13 * 8
 -- The state of the feed, and the record of the caller's slot if it names one. A feed that does not exist
 -- yet has epoch 0 and takes the caller's codec.
 local function open_feed(meta, codec, caller)
-  local stored = redis.call('HMGET', meta, 'layout', 'codec', 'state', caller or '')
+  local stored = redis.call('HMGET', meta, 'layout', 'codec', 'state', caller or '', 'partitions')
   local layout, packed = stored[1] or FEED_LAYOUT, stored[3] or string.rep('\\0', STATE_BYTES)
   -- An unknown layout may have another state; the caller refuses it before it looks.
   local readable = layout == FEED_LAYOUT and packed or string.rep('\\0', STATE_BYTES)
@@ -5224,6 +5668,7 @@ local function open_feed(meta, codec, caller)
     codec = stored[2] or codec,
     packed = packed,
     record = stored[4],
+    partitions = tonumber(stored[5] or 0),
     epoch = epoch,
     last = last,
     front = front,
@@ -5448,15 +5893,15 @@ return { 'removed', count, held }
     [38, 'lua/shared/calls.lua', 1],
     [42, 'lua/shared/calls.lua', 6],
     [84, 'lua/shared/feed/meta.lua', 1],
-    [134, 'lua/shared/feed/save.lua', 1],
-    [136, 'lua/shared/feed/save.lua', 14],
-    [162, 'lua/shared/feed/entry.lua', 1],
-    [226, 'lua/shared/feed/entry.lua', 69],
-    [229, 'lua/shared/feed/remove.lua', 1],
-    [255, 'lua/shared/feed/leases.lua', 1],
-    [259, 'lua/shared/feed/leases.lua', 9],
-    [264, 'lua/shared/feed/places.lua', 1],
-    [289, 'lua/feed/remove.lua', 31],
+    [136, 'lua/shared/feed/save.lua', 1],
+    [138, 'lua/shared/feed/save.lua', 17],
+    [164, 'lua/shared/feed/entry.lua', 1],
+    [228, 'lua/shared/feed/entry.lua', 69],
+    [231, 'lua/shared/feed/remove.lua', 1],
+    [257, 'lua/shared/feed/leases.lua', 1],
+    [261, 'lua/shared/feed/leases.lua', 9],
+    [266, 'lua/shared/feed/places.lua', 1],
+    [291, 'lua/feed/remove.lua', 31],
   ],
   encode(args) {
     const encoded = new Array<Argument>(3 + args.ids.length)
@@ -5503,7 +5948,7 @@ export type SettleAnswer =
 export const settle: Operation<SettleArguments, SettleAnswer> = {
   script: {
     name: 'feed/settle',
-    sha1: '4341480322f3cd808e079f69e155f6f0a0e3c03b',
+    sha1: '1469607f7bb74087eed6caaf823ee42fbf3485e1',
     reads: false,
     bytes: false,
     source: `--[[
@@ -5556,6 +6001,7 @@ local function wake(channel, sharded, reason)
 end
 -- A feed's main key: one hash, read once and written once a call.
 --   layout, codec    the form of the stored data, and of the bodies
+--   partitions       over how many the feed is spread, where this is one of them; see shared/take-up
 --   <caller>         the record of a slot; see shared/calls
 --   state            the numbers below, as doubles one behind the other: unpacking them costs a fraction
 --                    of reading as many fields
@@ -5576,7 +6022,7 @@ local STATE_BYTES = 13 * 8
 -- The state of the feed, and the record of the caller's slot if it names one. A feed that does not exist
 -- yet has epoch 0 and takes the caller's codec.
 local function open_feed(meta, codec, caller)
-  local stored = redis.call('HMGET', meta, 'layout', 'codec', 'state', caller or '')
+  local stored = redis.call('HMGET', meta, 'layout', 'codec', 'state', caller or '', 'partitions')
   local layout, packed = stored[1] or FEED_LAYOUT, stored[3] or string.rep('\\0', STATE_BYTES)
   -- An unknown layout may have another state; the caller refuses it before it looks.
   local readable = layout == FEED_LAYOUT and packed or string.rep('\\0', STATE_BYTES)
@@ -5589,6 +6035,7 @@ local function open_feed(meta, codec, caller)
     codec = stored[2] or codec,
     packed = packed,
     record = stored[4],
+    partitions = tonumber(stored[5] or 0),
     epoch = epoch,
     last = last,
     front = front,
@@ -5969,22 +6416,22 @@ return { 'settled', is_due(feed, leases, now_us) and 1 or 0 }
     [31, 'lua/shared/clock.lua', 1],
     [37, 'lua/shared/wake.lua', 1],
     [49, 'lua/shared/feed/meta.lua', 1],
-    [99, 'lua/shared/feed/save.lua', 1],
-    [101, 'lua/shared/feed/save.lua', 14],
-    [127, 'lua/shared/feed/entry.lua', 1],
-    [207, 'lua/shared/feed/add-entry.lua', 1],
-    [215, 'lua/shared/feed/remove.lua', 1],
-    [241, 'lua/shared/feed/expiry.lua', 1],
-    [255, 'lua/shared/feed/expiry.lua', 37],
-    [311, 'lua/shared/feed/show-due.lua', 1],
-    [312, 'lua/shared/feed/parked.lua', 1],
-    [331, 'lua/shared/feed/show-due.lua', 3],
-    [373, 'lua/shared/feed/leases.lua', 1],
-    [381, 'lua/shared/feed/leases.lua', 14],
-    [384, 'lua/shared/feed/lapse.lua', 1],
-    [418, 'lua/shared/feed/keep-alive.lua', 1],
-    [429, 'lua/shared/feed/due.lua', 1],
-    [436, 'lua/feed/settle.lua', 35],
+    [101, 'lua/shared/feed/save.lua', 1],
+    [103, 'lua/shared/feed/save.lua', 17],
+    [129, 'lua/shared/feed/entry.lua', 1],
+    [209, 'lua/shared/feed/add-entry.lua', 1],
+    [217, 'lua/shared/feed/remove.lua', 1],
+    [243, 'lua/shared/feed/expiry.lua', 1],
+    [257, 'lua/shared/feed/expiry.lua', 37],
+    [313, 'lua/shared/feed/show-due.lua', 1],
+    [314, 'lua/shared/feed/parked.lua', 1],
+    [333, 'lua/shared/feed/show-due.lua', 3],
+    [375, 'lua/shared/feed/leases.lua', 1],
+    [383, 'lua/shared/feed/leases.lua', 14],
+    [386, 'lua/shared/feed/lapse.lua', 1],
+    [420, 'lua/shared/feed/keep-alive.lua', 1],
+    [431, 'lua/shared/feed/due.lua', 1],
+    [438, 'lua/feed/settle.lua', 35],
   ],
   encode(args) {
     return withoutDefaults([
@@ -6009,6 +6456,10 @@ return { 'settled', is_due(feed, leases, now_us) and 1 or 0 }
 export interface SubscribeArguments {
   /** name of the codec that made the bodies */
   readonly codec: string
+  /** over how many the feed is spread; 0: it is not */
+  readonly partitions: number
+  /** what propose answered, where the partition is not agreed upon yet; else empty */
+  readonly proof: string
   /** the subscriber */
   readonly name: string
   /** marker where a new one begins; empty: the oldest message; 'end': only what comes */
@@ -6019,6 +6470,7 @@ export interface SubscribeArguments {
 
 export type SubscribeAnswer =
   | { readonly status: 'subscribed'; readonly marker: string; readonly created: boolean }
+  | { readonly status: 'unagreed' }
 
 
 /**
@@ -6029,7 +6481,7 @@ export type SubscribeAnswer =
 export const subscribe: Operation<SubscribeArguments, SubscribeAnswer> = {
   script: {
     name: 'feed/subscribe',
-    sha1: '922a92633bf9fec63655c76ae6871c748872e734',
+    sha1: '9624985ea6df2ac25c72c806f4297959d25ecbd7',
     reads: false,
     bytes: false,
     source: `--[[
@@ -6038,6 +6490,7 @@ vanish by itself. Retention keeps what a protected subscriber has not passed yet
 one stays protected until it is forgotten.
 
 @returns subscribed  marker:text created:flag
+@returns unagreed
 @cost    O(log subscribers)
 ]]
 local meta = KEYS[1] -- hash: the feed's state
@@ -6053,9 +6506,11 @@ local once = KEYS[10] -- hash: idempotency key -> id
 local subscribers = KEYS[11] -- sorted set: subscriber -> position
 local guards = KEYS[12] -- sorted set: protected subscriber -> position
 local codec = ARGV[1] -- text: name of the codec that made the bodies
-local name = ARGV[2] -- text: the subscriber
-local from = ARGV[3] -- text: marker where a new one begins; empty: the oldest message; 'end': only what comes
-local protected = ARGV[4] == '1' -- flag: whether retention waits for it
+local partitions = tonumber(ARGV[2]) -- integer: over how many the feed is spread; 0: it is not
+local proof = ARGV[3] -- text: what propose answered, where the partition is not agreed upon yet; else empty
+local name = ARGV[4] -- text: the subscriber
+local from = ARGV[5] -- text: marker where a new one begins; empty: the oldest message; 'end': only what comes
+local protected = ARGV[6] == '1' -- flag: whether retention waits for it
 
 -- A whole number as text with all its digits. Lua itself writes 14 digits, and not every server passes
 -- more to a command; microseconds have 16. Writing a large double takes twice as long as writing its halves
@@ -6075,6 +6530,7 @@ local function clock_us()
 end
 -- A feed's main key: one hash, read once and written once a call.
 --   layout, codec    the form of the stored data, and of the bodies
+--   partitions       over how many the feed is spread, where this is one of them; see shared/take-up
 --   <caller>         the record of a slot; see shared/calls
 --   state            the numbers below, as doubles one behind the other: unpacking them costs a fraction
 --                    of reading as many fields
@@ -6095,7 +6551,7 @@ local STATE_BYTES = 13 * 8
 -- The state of the feed, and the record of the caller's slot if it names one. A feed that does not exist
 -- yet has epoch 0 and takes the caller's codec.
 local function open_feed(meta, codec, caller)
-  local stored = redis.call('HMGET', meta, 'layout', 'codec', 'state', caller or '')
+  local stored = redis.call('HMGET', meta, 'layout', 'codec', 'state', caller or '', 'partitions')
   local layout, packed = stored[1] or FEED_LAYOUT, stored[3] or string.rep('\\0', STATE_BYTES)
   -- An unknown layout may have another state; the caller refuses it before it looks.
   local readable = layout == FEED_LAYOUT and packed or string.rep('\\0', STATE_BYTES)
@@ -6108,6 +6564,7 @@ local function open_feed(meta, codec, caller)
     codec = stored[2] or codec,
     packed = packed,
     record = stored[4],
+    partitions = tonumber(stored[5] or 0),
     epoch = epoch,
     last = last,
     front = front,
@@ -6133,6 +6590,9 @@ local function begin_feed(meta, feed, now_us)
   end
   feed.epoch = now_us
   redis.call('HSET', meta, 'layout', feed.layout, 'codec', feed.codec)
+  if feed.partitions > 0 then
+    redis.call('HSET', meta, 'partitions', feed.partitions)
+  end
   return true
 end
 
@@ -6253,6 +6713,30 @@ end
 if feed.codec ~= codec then
   return redis.error_reply('CODEC ' .. feed.codec)
 end
+if feed.partitions ~= partitions then
+  if feed.partitions > 0 then
+    return redis.error_reply('PARTITIONS ' .. feed.partitions)
+  end
+  -- Only here: a script makes its functions anew in every call.
+-- Of what is spread over several units each knows over how many: the field \`partitions\` of its main key, which is there from
+-- the first time on that the partition is used. Before that it is proposed, then the number is agreed upon in the unit of the
+-- name alone, and only then it is taken up, with what proves the proposal; see shared/agreement. So whoever clears all
+-- partitions that the number tells clears this one, too.
+
+-- False where the partition was not proposed so, or was cleared since.
+local function take_up(meta, partitions, proof)
+  if proof == '' or redis.call('HGET', meta, 'proposed') ~= proof then
+    return false
+  end
+  redis.call('HSET', meta, 'partitions', partitions)
+  redis.call('HDEL', meta, 'proposed')
+  redis.call('PERSIST', meta)
+  return true
+end
+  if not take_up(meta, partitions, proof) then
+    return { 'unagreed' }
+  end
+end
 local start = where_to_start(feed, from)
 if not start then
   return redis.error_reply('INVALID from: not a marker')
@@ -6280,18 +6764,22 @@ return { 'subscribed', format_marker(feed.epoch, position), known and 0 or 1 }
   parts: ['meta', 'log', 'claimed', 'leases', 'returned', 'work', 'expiry', 'delayed', 'parked', 'once', 'subscribers', 'guards'],
   lines: [
     [1, 'lua/feed/subscribe.lua', 1],
-    [26, 'lua/shared/exact.lua', 1],
-    [36, 'lua/shared/clock.lua', 1],
-    [42, 'lua/shared/feed/meta.lua', 1],
-    [92, 'lua/shared/feed/save.lua', 1],
-    [131, 'lua/shared/feed/marker.lua', 1],
-    [153, 'lua/shared/feed/start.lua', 1],
-    [178, 'lua/shared/feed/keep-alive.lua', 1],
-    [214, 'lua/feed/subscribe.lua', 33],
+    [29, 'lua/shared/exact.lua', 1],
+    [39, 'lua/shared/clock.lua', 1],
+    [45, 'lua/shared/feed/meta.lua', 1],
+    [97, 'lua/shared/feed/save.lua', 1],
+    [139, 'lua/shared/feed/marker.lua', 1],
+    [161, 'lua/shared/feed/start.lua', 1],
+    [186, 'lua/shared/feed/keep-alive.lua', 1],
+    [222, 'lua/feed/subscribe.lua', 36],
+    [235, 'lua/shared/take-up.lua', 1],
+    [250, 'lua/feed/subscribe.lua', 50],
   ],
   encode(args) {
     return withoutDefaults([
       args.codec,
+      args.partitions,
+      args.proof,
       args.name,
       args.from,
       args.protected ? 1 : 0,
@@ -6306,8 +6794,10 @@ return { 'subscribed', format_marker(feed.epoch, position), known and 0 or 1 }
           marker: asText(parts[1]),
           created: asFlag(parts[2]),
         }
+      case 'unagreed':
+        return { status: 'unagreed' }
       default:
-        return unexpected('the answer subscribed', parts[0])
+        return unexpected('one of the answers subscribed, unagreed', parts[0])
     }
   },
 }

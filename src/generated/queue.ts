@@ -9,6 +9,8 @@ import { bytes as asBytes, flag as asFlag, integer as asInteger, list as asList,
 export interface AckAndClaimPlainArguments {
   /** name of the codec that made the payloads */
   readonly codec: string
+  /** over how many the queue is spread; 0: it is not */
+  readonly partitions: number
   /** process and slot; empty: the call is not remembered */
   readonly caller: string
   /** number of the call in that slot */
@@ -61,7 +63,7 @@ function readPayloadsOfAckAndClaimPlainClaimed(part: Reply | undefined): (Buffer
 export const ackAndClaimPlain: Operation<AckAndClaimPlainArguments, AckAndClaimPlainAnswer> = {
   script: {
     name: 'queue/ack-and-claim-plain',
-    sha1: 'b28420d5891406dbd22083386907b5b2bcac49b3',
+    sha1: '8396a5cf4473f520fd0e367f0ad7aad95563c041',
     reads: false,
     bytes: true,
     source: `--[[
@@ -87,15 +89,16 @@ local notes = KEYS[6] -- string: what the statistics do not hold yet; see shared
 local stats = KEYS[7] -- hash: statistics of minutes, hours and days
 local listeners = KEYS[8] -- hash: who listens to events, where, and the number of the newest message
 local codec = ARGV[1] -- text: name of the codec that made the payloads
-local caller = ARGV[2] -- text: process and slot; empty: the call is not remembered
-local call = ARGV[3] -- text: number of the call in that slot
-local limit = tonumber(ARGV[4]) -- integer: jobs to claim at most
-local lease_ms = tonumber(ARGV[5]) -- integer: how long they are claimed
-local worker = ARGV[6] -- text: who is to be woken, '<process>.<number>', with ':<lease_ms>' behind it where it takes jobs by letter; empty: nobody
-local channel = ARGV[7] -- text: beginning of the channels of processes
-local sharded = ARGV[8] == '1' -- flag: whether those are sharded channels
-local counted = ARGV[9] == '1' -- flag: whether the number of those who hear tells who is gone
-local acks, acks_at = ARGV, 10 -- repeated (number:text token:integer): jobs that are done
+local partitions = tonumber(ARGV[2]) -- integer: over how many the queue is spread; 0: it is not
+local caller = ARGV[3] -- text: process and slot; empty: the call is not remembered
+local call = ARGV[4] -- text: number of the call in that slot
+local limit = tonumber(ARGV[5]) -- integer: jobs to claim at most
+local lease_ms = tonumber(ARGV[6]) -- integer: how long they are claimed
+local worker = ARGV[7] -- text: who is to be woken, '<process>.<number>', with ':<lease_ms>' behind it where it takes jobs by letter; empty: nobody
+local channel = ARGV[8] -- text: beginning of the channels of processes
+local sharded = ARGV[9] == '1' -- flag: whether those are sharded channels
+local counted = ARGV[10] == '1' -- flag: whether the number of those who hear tells who is gone
+local acks, acks_at = ARGV, 11 -- repeated (number:text token:integer): jobs that are done
 
 -- The only reader of the server's time: microseconds since 1970.
 -- Read once per call and passed on, for two readings in one script may differ.
@@ -146,6 +149,7 @@ local function next_token(last, now_us)
 end
 -- The main key of a queue: one hash, read once and written once a call.
 --   layout, codec    the form of the stored data, and of the payloads
+--   partitions       over how many the queue is spread, where this is one of them; see shared/take-up
 --   <caller>         the record of a slot; see shared/calls
 --   settings, burst  what people set; see shared/queue/settings and shared/queue/burst
 --   state            the numbers below, as doubles one behind the other
@@ -172,7 +176,7 @@ local NUMBERS_BYTES = 29 * 8
 
 -- A queue that does not exist yet has began_us 0 and takes the caller's codec.
 local function open_queue(meta, codec, caller)
-  local stored = redis.call('HMGET', meta, 'layout', 'codec', 'state', 'settings', caller)
+  local stored = redis.call('HMGET', meta, 'layout', 'codec', 'state', 'settings', caller, 'partitions')
   local layout, packed = stored[1] or QUEUE_LAYOUT, stored[3] or string.rep('\\0', NUMBERS_BYTES)
   -- An unknown layout may have another state; the caller refuses it before it looks.
   local readable = layout == QUEUE_LAYOUT and packed or string.rep('\\0', NUMBERS_BYTES)
@@ -190,6 +194,7 @@ local function open_queue(meta, codec, caller)
     packed = packed,
     settings = stored[4],
     record = stored[5],
+    partitions = tonumber(stored[6] or 0),
     began_us = began_us,
     last = last,
     token = token,
@@ -852,7 +857,7 @@ end
 local queue = open_queue(meta, codec, caller)
 local now_us = clock_us()
 local now_ms = math.floor(now_us / 1000)
-if queue.codec ~= codec or not is_quiet(queue, call, now_ms) then
+if queue.codec ~= codec or queue.partitions ~= partitions or not is_quiet(queue, call, now_ms) then
   return { 'declined' }
 end
 local ended, numbers, bytes, name, since_sum, soonest, latest, runs, are_in_turn =
@@ -1297,69 +1302,70 @@ return {
   parts: ['meta', 'jobs', 'ready', 'leases', 'idle', 'notes', 'stats', 'listeners'],
   lines: [
     [1, 'lua/queue/ack-and-claim-plain.lua', 1],
-    [34, 'lua/shared/clock.lua', 1],
-    [40, 'lua/shared/calls.lua', 1],
-    [44, 'lua/shared/exact.lua', 1],
-    [54, 'lua/shared/calls.lua', 6],
-    [61, 'lua/shared/calls.lua', 27],
-    [76, 'lua/shared/next-token.lua', 1],
-    [81, 'lua/shared/queue/state.lua', 1],
-    [159, 'lua/shared/queue/never.lua', 1],
-    [161, 'lua/shared/queue/save.lua', 1],
-    [163, 'lua/shared/queue/save.lua', 13],
-    [206, 'lua/shared/queue/save-call.lua', 1],
-    [214, 'lua/shared/queue/wide.lua', 1],
-    [229, 'lua/shared/queue/note-due.lua', 1],
-    [237, 'lua/shared/queue/flags.lua', 1],
-    [256, 'lua/shared/queue/note-alike.lua', 1],
-    [257, 'lua/shared/queue/bucket.lua', 1],
-    [269, 'lua/shared/queue/leave-notes.lua', 1],
-    [287, 'lua/shared/queue/fold.lua', 1],
-    [288, 'lua/shared/queue/statistics.lua', 1],
-    [521, 'lua/shared/queue/fold.lua', 3],
-    [532, 'lua/shared/queue/leave-notes.lua', 20],
-    [536, 'lua/shared/queue/note-alike.lua', 4],
-    [551, 'lua/shared/queue/plain.lua', 1],
-    [552, 'lua/shared/queue/plain-head.lua', 1],
-    [555, 'lua/shared/queue/plain-head.lua', 8],
-    [563, 'lua/shared/queue/plain.lua', 3],
-    [571, 'lua/shared/queue/is-behind.lua', 1],
-    [579, 'lua/shared/queue/plain.lua', 12],
-    [646, 'lua/shared/queue/note-spans.lua', 1],
-    [647, 'lua/shared/queue/note-spans.lua', 3],
-    [673, 'lua/shared/queue/plain.lua', 80],
-    [700, 'lua/shared/queue/note-spans.lua', 1],
-    [701, 'lua/shared/queue/note-spans.lua', 3],
-    [727, 'lua/shared/queue/plain.lua', 108],
-    [785, 'lua/queue/ack-and-claim-plain.lua', 47],
-    [817, 'lua/shared/tell.lua', 1],
-    [827, 'lua/shared/tell.lua', 15],
-    [866, 'lua/shared/queue/idle.lua', 1],
-    [933, 'lua/shared/listening.lua', 1],
-    [952, 'lua/shared/queue/idle.lua', 69],
-    [1076, 'lua/shared/queue/watch.lua', 1],
-    [1088, 'lua/shared/queue/wait-idle.lua', 1],
-    [1127, 'lua/queue/ack-and-claim-plain.lua', 83],
-    [1137, 'lua/shared/queue/note-time.lua', 1],
-    [1142, 'lua/queue/ack-and-claim-plain.lua', 94],
-    [1152, 'lua/shared/queue/publish-plain.lua', 1],
-    [1154, 'lua/shared/queue/spelled.lua', 1],
-    [1162, 'lua/shared/queue/send.lua', 1],
-    [1178, 'lua/shared/queue/publish-plain.lua', 5],
-    [1195, 'lua/queue/ack-and-claim-plain.lua', 105],
+    [35, 'lua/shared/clock.lua', 1],
+    [41, 'lua/shared/calls.lua', 1],
+    [45, 'lua/shared/exact.lua', 1],
+    [55, 'lua/shared/calls.lua', 6],
+    [62, 'lua/shared/calls.lua', 27],
+    [77, 'lua/shared/next-token.lua', 1],
+    [82, 'lua/shared/queue/state.lua', 1],
+    [162, 'lua/shared/queue/never.lua', 1],
+    [164, 'lua/shared/queue/save.lua', 1],
+    [166, 'lua/shared/queue/save.lua', 13],
+    [209, 'lua/shared/queue/save-call.lua', 1],
+    [217, 'lua/shared/queue/wide.lua', 1],
+    [232, 'lua/shared/queue/note-due.lua', 1],
+    [240, 'lua/shared/queue/flags.lua', 1],
+    [259, 'lua/shared/queue/note-alike.lua', 1],
+    [260, 'lua/shared/queue/bucket.lua', 1],
+    [272, 'lua/shared/queue/leave-notes.lua', 1],
+    [290, 'lua/shared/queue/fold.lua', 1],
+    [291, 'lua/shared/queue/statistics.lua', 1],
+    [524, 'lua/shared/queue/fold.lua', 3],
+    [535, 'lua/shared/queue/leave-notes.lua', 20],
+    [539, 'lua/shared/queue/note-alike.lua', 4],
+    [554, 'lua/shared/queue/plain.lua', 1],
+    [555, 'lua/shared/queue/plain-head.lua', 1],
+    [558, 'lua/shared/queue/plain-head.lua', 8],
+    [566, 'lua/shared/queue/plain.lua', 3],
+    [574, 'lua/shared/queue/is-behind.lua', 1],
+    [582, 'lua/shared/queue/plain.lua', 12],
+    [649, 'lua/shared/queue/note-spans.lua', 1],
+    [650, 'lua/shared/queue/note-spans.lua', 3],
+    [676, 'lua/shared/queue/plain.lua', 80],
+    [703, 'lua/shared/queue/note-spans.lua', 1],
+    [704, 'lua/shared/queue/note-spans.lua', 3],
+    [730, 'lua/shared/queue/plain.lua', 108],
+    [788, 'lua/queue/ack-and-claim-plain.lua', 48],
+    [820, 'lua/shared/tell.lua', 1],
+    [830, 'lua/shared/tell.lua', 15],
+    [869, 'lua/shared/queue/idle.lua', 1],
+    [936, 'lua/shared/listening.lua', 1],
+    [955, 'lua/shared/queue/idle.lua', 69],
+    [1079, 'lua/shared/queue/watch.lua', 1],
+    [1091, 'lua/shared/queue/wait-idle.lua', 1],
+    [1130, 'lua/queue/ack-and-claim-plain.lua', 84],
+    [1140, 'lua/shared/queue/note-time.lua', 1],
+    [1145, 'lua/queue/ack-and-claim-plain.lua', 95],
+    [1155, 'lua/shared/queue/publish-plain.lua', 1],
+    [1157, 'lua/shared/queue/spelled.lua', 1],
+    [1165, 'lua/shared/queue/send.lua', 1],
+    [1181, 'lua/shared/queue/publish-plain.lua', 5],
+    [1198, 'lua/queue/ack-and-claim-plain.lua', 106],
   ],
   encode(args) {
-    const encoded = new Array<Argument>(9 + args.acks.length * 2)
+    const encoded = new Array<Argument>(10 + args.acks.length * 2)
     encoded[0] = args.codec
-    encoded[1] = args.caller
-    encoded[2] = args.call
-    encoded[3] = args.limit
-    encoded[4] = args.leaseMs
-    encoded[5] = args.worker
-    encoded[6] = args.channel
-    encoded[7] = args.sharded ? 1 : 0
-    encoded[8] = args.counted ? 1 : 0
-    let at = 9
+    encoded[1] = args.partitions
+    encoded[2] = args.caller
+    encoded[3] = args.call
+    encoded[4] = args.limit
+    encoded[5] = args.leaseMs
+    encoded[6] = args.worker
+    encoded[7] = args.channel
+    encoded[8] = args.sharded ? 1 : 0
+    encoded[9] = args.counted ? 1 : 0
+    let at = 10
     for (const item of args.acks) {
       encoded[at++] = item.number
       encoded[at++] = item.token
@@ -1393,6 +1399,8 @@ return {
 export interface AckAndClaimArguments {
   /** name of the codec that made the payloads */
   readonly codec: string
+  /** over how many the queue is spread; 0: it is not */
+  readonly partitions: number
   /** process and slot; empty: the call is not remembered */
   readonly caller: string
   /** number of the call in that slot */
@@ -1451,7 +1459,7 @@ function readOptionsOfAckAndClaimClaimed(part: Reply | undefined): ({ readonly a
 export const ackAndClaim: Operation<AckAndClaimArguments, AckAndClaimAnswer> = {
   script: {
     name: 'queue/ack-and-claim',
-    sha1: '2ccb7ce3767a43a85ea0ec9c09b3c64340264268',
+    sha1: 'fb9ad7987a5f7678d008c81f584f7943acb4d8ce',
     reads: false,
     bytes: true,
     source: `--[[
@@ -1496,15 +1504,16 @@ local idle = KEYS[16] -- sorted set: workers that wait -> their number
 -- KEYS[27] notes: string: what the statistics do not hold yet; see shared/queue/leave-notes
 -- KEYS[28] stats: hash: statistics of minutes, hours and days
 local codec = ARGV[1] -- text: name of the codec that made the payloads
-local caller = ARGV[2] -- text: process and slot; empty: the call is not remembered
-local call = ARGV[3] -- text: number of the call in that slot
-local limit = tonumber(ARGV[4]) -- integer: jobs to claim at most; 0: none, and the worker waits no more
-local lease_ms = tonumber(ARGV[5]) -- integer: how long they are claimed
-local worker = ARGV[6] -- text: who is to be woken, '<process>.<number>', with ':<lease_ms>' behind it where it takes jobs by letter; empty: nobody
-local channel = ARGV[7] -- text: beginning of the channels of processes
-local sharded = ARGV[8] == '1' -- flag: whether those are sharded channels
-local counted = ARGV[9] == '1' -- flag: whether the number of those who hear tells who is gone
-local acks, acks_at = ARGV, 10 -- repeated (number:text token:integer result:bytes): jobs that are done
+local partitions = tonumber(ARGV[2]) -- integer: over how many the queue is spread; 0: it is not
+local caller = ARGV[3] -- text: process and slot; empty: the call is not remembered
+local call = ARGV[4] -- text: number of the call in that slot
+local limit = tonumber(ARGV[5]) -- integer: jobs to claim at most; 0: none, and the worker waits no more
+local lease_ms = tonumber(ARGV[6]) -- integer: how long they are claimed
+local worker = ARGV[7] -- text: who is to be woken, '<process>.<number>', with ':<lease_ms>' behind it where it takes jobs by letter; empty: nobody
+local channel = ARGV[8] -- text: beginning of the channels of processes
+local sharded = ARGV[9] == '1' -- flag: whether those are sharded channels
+local counted = ARGV[10] == '1' -- flag: whether the number of those who hear tells who is gone
+local acks, acks_at = ARGV, 11 -- repeated (number:text token:integer result:bytes): jobs that are done
 
 -- The only reader of the server's time: microseconds since 1970.
 -- Read once per call and passed on, for two readings in one script may differ.
@@ -1618,6 +1627,7 @@ local function next_token(last, now_us)
 end
 -- The main key of a queue: one hash, read once and written once a call.
 --   layout, codec    the form of the stored data, and of the payloads
+--   partitions       over how many the queue is spread, where this is one of them; see shared/take-up
 --   <caller>         the record of a slot; see shared/calls
 --   settings, burst  what people set; see shared/queue/settings and shared/queue/burst
 --   state            the numbers below, as doubles one behind the other
@@ -1644,7 +1654,7 @@ local NUMBERS_BYTES = 29 * 8
 
 -- A queue that does not exist yet has began_us 0 and takes the caller's codec.
 local function open_queue(meta, codec, caller)
-  local stored = redis.call('HMGET', meta, 'layout', 'codec', 'state', 'settings', caller)
+  local stored = redis.call('HMGET', meta, 'layout', 'codec', 'state', 'settings', caller, 'partitions')
   local layout, packed = stored[1] or QUEUE_LAYOUT, stored[3] or string.rep('\\0', NUMBERS_BYTES)
   -- An unknown layout may have another state; the caller refuses it before it looks.
   local readable = layout == QUEUE_LAYOUT and packed or string.rep('\\0', NUMBERS_BYTES)
@@ -1662,6 +1672,7 @@ local function open_queue(meta, codec, caller)
     packed = packed,
     settings = stored[4],
     record = stored[5],
+    partitions = tonumber(stored[6] or 0),
     began_us = began_us,
     last = last,
     token = token,
@@ -2642,11 +2653,11 @@ end
 -- The list is never searched. A job that leaves it other than from its front leaves its number behind, a ghost,
 -- which is passed over when it comes to the front. Should the job have come back to the list meanwhile, it is taken
 -- where it stands first, and the other number is the ghost.
+-- In the sorted set of prioritized jobs before all priorities: there stand jobs that came back.
+local IN_FRONT = '-4294967296'
 
 -- Marks; see shared/queue/marks. Of RETURNED also jobs that are gone again.
 local PRIORITIES, RETURNED = 1, 64
--- Before all priorities.
-local IN_FRONT = '-4294967296'
 
 -- A lost job without group goes to the front of the list only where that is served first: beside groups it is one of many.
 -- Should others come that are served before the list, it is brought before them; see shared/queue/bring-returned.
@@ -3420,6 +3431,9 @@ end
 if queue.codec ~= codec then
   return redis.error_reply('CODEC ' .. queue.codec)
 end
+if queue.partitions > 0 and queue.partitions ~= partitions then
+  return redis.error_reply('PARTITIONS ' .. queue.partitions)
+end
 local remembered, superseded = recall(queue.record, call)
 if superseded then
   return redis.error_reply('INVALID call: a later one has taken its slot')
@@ -3740,6 +3754,7 @@ end
 --   j   the bounds (missed runs to make up for, jobs at most, end), and the job: a head without id, and the payload
 --   s   how far it is: when the next run is, when the last was and which job, how many, the last time that is known
 --   t   the coming times of a cron expression, as doubles
+--   m   how often it has moved to another partition of the queue: where two have it, the one it has moved to less often gives way
 -- \`recurring\` has all of them by their next run; one that has ended, or waits for more times, stands at NO_RUN. The
 -- last known time is not run before a later one is known: else nobody could say whether it was missed.
 --
@@ -3973,6 +3988,7 @@ end
 --   j   the bounds (missed runs to make up for, jobs at most, end), and the job: a head without id, and the payload
 --   s   how far it is: when the next run is, when the last was and which job, how many, the last time that is known
 --   t   the coming times of a cron expression, as doubles
+--   m   how often it has moved to another partition of the queue: where two have it, the one it has moved to less often gives way
 -- \`recurring\` has all of them by their next run; one that has ended, or waits for more times, stands at NO_RUN. The
 -- last known time is not run before a later one is known: else nobody could say whether it was missed.
 --
@@ -4822,168 +4838,171 @@ return { 'claimed', now_ms, ends_ms, waiting, recheck_ms, paused, chores, refuse
   parts: ['meta', 'jobs', 'ready', 'prioritized', 'scheduled', 'leases', 'grouped', 'groups', 'turns', 'held', 'ids', 'dead', 'failed', 'kinds', 'done', 'idle', 'blocked', 'children', 'parents', 'outbox', 'recurrences', 'recurring', 'short', 'results', 'listeners', 'tagged', 'notes', 'stats'],
   lines: [
     [1, 'lua/queue/ack-and-claim.lua', 1],
-    [53, 'lua/shared/clock.lua', 1],
-    [59, 'lua/shared/calls.lua', 1],
-    [63, 'lua/shared/exact.lua', 1],
-    [73, 'lua/shared/calls.lua', 6],
-    [109, 'lua/shared/tell.lua', 1],
-    [119, 'lua/shared/tell.lua', 15],
-    [158, 'lua/shared/next-token.lua', 1],
-    [163, 'lua/shared/queue/state.lua', 1],
-    [241, 'lua/shared/queue/count-job.lua', 1],
-    [254, 'lua/shared/queue/note-spans.lua', 1],
-    [255, 'lua/shared/queue/note-alike.lua', 1],
-    [256, 'lua/shared/queue/bucket.lua', 1],
-    [268, 'lua/shared/queue/leave-notes.lua', 1],
-    [286, 'lua/shared/queue/fold.lua', 1],
-    [287, 'lua/shared/queue/statistics.lua', 1],
-    [520, 'lua/shared/queue/fold.lua', 3],
-    [531, 'lua/shared/queue/leave-notes.lua', 20],
-    [535, 'lua/shared/queue/note-alike.lua', 4],
-    [550, 'lua/shared/queue/note-spans.lua', 3],
-    [576, 'lua/shared/queue/never.lua', 1],
-    [578, 'lua/shared/queue/save.lua', 1],
-    [580, 'lua/shared/queue/save.lua', 13],
-    [623, 'lua/shared/queue/save-call.lua', 1],
-    [631, 'lua/shared/queue/wide.lua', 1],
-    [646, 'lua/shared/queue/settings.lua', 1],
-    [664, 'lua/shared/queue/marks.lua', 1],
-    [680, 'lua/shared/queue/recurs.lua', 1],
-    [682, 'lua/shared/queue/note-due.lua', 1],
-    [690, 'lua/shared/queue/rate.lua', 1],
-    [732, 'lua/shared/queue/job.lua', 1],
-    [744, 'lua/shared/queue/plain-head.lua', 1],
-    [747, 'lua/shared/queue/plain-head.lua', 8],
-    [755, 'lua/shared/queue/job.lua', 14],
-    [832, 'lua/shared/queue/flags.lua', 1],
-    [863, 'lua/shared/queue/run.lua', 1],
-    [910, 'lua/shared/queue/parents.lua', 1],
-    [969, 'lua/shared/queue/parents.lua', 70],
-    [981, 'lua/shared/queue/happened.lua', 1],
-    [993, 'lua/shared/queue/names.lua', 1],
-    [1009, 'lua/shared/queue/names.lua', 34],
-    [1027, 'lua/shared/queue/groups.lua', 1],
-    [1073, 'lua/shared/queue/burst.lua', 1],
-    [1085, 'lua/shared/queue/groups.lua', 48],
-    [1156, 'lua/shared/queue/groups.lua', 130],
-    [1183, 'lua/shared/queue/ready.lua', 1],
-    [1212, 'lua/shared/queue/ready.lua', 39],
-    [1218, 'lua/shared/queue/fields.lua', 1],
-    [1227, 'lua/shared/queue/end.lua', 1],
-    [1251, 'lua/shared/queue/leave-tags.lua', 1],
-    [1260, 'lua/shared/queue/end.lua', 26],
-    [1277, 'lua/shared/queue/note-end.lua', 1],
-    [1307, 'lua/shared/queue/tell-others.lua', 1],
-    [1309, 'lua/shared/queue/packed-notes.lua', 1],
-    [1310, 'lua/shared/queue/packed-notes.lua', 3],
-    [1318, 'lua/shared/queue/tell-others.lua', 4],
-    [1321, 'lua/shared/queue/result.lua', 1],
-    [1335, 'lua/shared/queue/tell-ends.lua', 1],
-    [1391, 'lua/shared/queue/tell-others.lua', 9],
-    [1394, 'lua/shared/queue/tell-others.lua', 13],
-    [1397, 'lua/shared/queue/publish.lua', 1],
-    [1398, 'lua/shared/queue/message.lua', 1],
-    [1408, 'lua/shared/queue/spelled.lua', 1],
-    [1416, 'lua/shared/queue/send.lua', 1],
-    [1432, 'lua/shared/queue/message.lua', 13],
-    [1455, 'lua/shared/queue/publish.lua', 3],
-    [1461, 'lua/shared/queue/tell-others.lua', 17],
-    [1464, 'lua/shared/queue/cancel.lua', 1],
-    [1472, 'lua/shared/queue/stop.lua', 1],
-    [1480, 'lua/shared/queue/finish.lua', 1],
-    [1581, 'lua/shared/queue/told.lua', 1],
-    [1596, 'lua/shared/queue/told.lua', 24],
-    [1600, 'lua/shared/queue/idle.lua', 1],
-    [1667, 'lua/shared/listening.lua', 1],
-    [1686, 'lua/shared/queue/idle.lua', 69],
-    [1810, 'lua/shared/queue/judge.lua', 1],
-    [1874, 'lua/shared/queue/next-due.lua', 1],
-    [1929, 'lua/queue/ack-and-claim.lua', 88],
-    [1975, 'lua/shared/queue/burst.lua', 1],
-    [1987, 'lua/queue/ack-and-claim.lua', 135],
-    [1991, 'lua/shared/queue/body.lua', 1],
-    [1994, 'lua/shared/queue/large.lua', 1],
-    [1999, 'lua/shared/queue/body.lua', 7],
-    [2000, 'lua/shared/queue/body.lua', 26],
-    [2007, 'lua/shared/queue/claimed-before.lua', 1],
-    [2009, 'lua/shared/queue/tell-options.lua', 1],
-    [2021, 'lua/shared/queue/claimed-before.lua', 4],
-    [2061, 'lua/queue/ack-and-claim.lua', 141],
-    [2082, 'lua/shared/queue/is-behind.lua', 1],
-    [2090, 'lua/queue/ack-and-claim.lua', 163],
-    [2093, 'lua/shared/queue/bring-due.lua', 1],
-    [2096, 'lua/shared/queue/entries.lua', 1],
-    [2114, 'lua/shared/queue/history.lua', 1],
-    [2128, 'lua/shared/queue/failure.lua', 1],
-    [2134, 'lua/shared/queue/note-failure.lua', 1],
-    [2138, 'lua/shared/queue/dead.lua', 1],
-    [2192, 'lua/shared/queue/bury-claimed.lua', 1],
-    [2199, 'lua/shared/queue/reclaim.lua', 1],
-    [2244, 'lua/shared/queue/due.lua', 1],
-    [2266, 'lua/shared/queue/bring-due.lua', 12],
-    [2270, 'lua/shared/queue/leave-short.lua', 1],
-    [2281, 'lua/shared/queue/read-recurrence.lua', 1],
-    [2345, 'lua/shared/queue/recurrence.lua', 1],
-    [2394, 'lua/shared/queue/catch-up.lua', 1],
-    [2396, 'lua/shared/queue/next-interval.lua', 1],
-    [2401, 'lua/shared/queue/catch-up.lua', 4],
-    [2454, 'lua/shared/queue/bring-due.lua', 21],
-    [2460, 'lua/shared/queue/spawn.lua', 1],
-    [2465, 'lua/shared/queue/body.lua', 1],
-    [2468, 'lua/shared/queue/large.lua', 1],
-    [2473, 'lua/shared/queue/body.lua', 7],
-    [2488, 'lua/shared/queue/number.lua', 1],
-    [2497, 'lua/shared/queue/enter-tags.lua', 1],
-    [2503, 'lua/shared/queue/leave-short.lua', 1],
-    [2514, 'lua/shared/queue/read-recurrence.lua', 1],
-    [2578, 'lua/shared/queue/recurrence.lua', 1],
-    [2627, 'lua/shared/queue/spawn.lua', 13],
-    [2728, 'lua/shared/queue/bring-due.lua', 28],
-    [2730, 'lua/shared/queue/look-again.lua', 1],
-    [2736, 'lua/shared/queue/bring-due.lua', 31],
-    [2738, 'lua/queue/ack-and-claim.lua', 167],
-    [2742, 'lua/shared/queue/settle.lua', 1],
-    [2743, 'lua/shared/queue/failure.lua', 1],
-    [2749, 'lua/shared/queue/dead.lua', 1],
-    [2803, 'lua/shared/queue/backoff.lua', 1],
-    [2805, 'lua/shared/queue/backoff.lua', 22],
-    [2824, 'lua/shared/queue/unblock.lua', 1],
-    [2830, 'lua/shared/queue/outbox.lua', 1],
-    [2841, 'lua/shared/queue/entries.lua', 1],
-    [2859, 'lua/shared/queue/history.lua', 1],
-    [2873, 'lua/shared/queue/settle.lua', 18],
-    [2947, 'lua/queue/ack-and-claim.lua', 172],
-    [2958, 'lua/shared/queue/watch.lua', 1],
-    [2970, 'lua/queue/ack-and-claim.lua', 184],
-    [2983, 'lua/shared/queue/body.lua', 1],
-    [2986, 'lua/shared/queue/large.lua', 1],
-    [2991, 'lua/shared/queue/body.lua', 7],
-    [2992, 'lua/shared/queue/body.lua', 26],
-    [2999, 'lua/shared/queue/take.lua', 1],
-    [3155, 'lua/shared/queue/bring-returned.lua', 1],
-    [3188, 'lua/shared/queue/take.lua', 158],
-    [3196, 'lua/shared/queue/lease.lua', 1],
-    [3197, 'lua/shared/queue/tell-options.lua', 1],
-    [3209, 'lua/shared/queue/lease.lua', 3],
-    [3267, 'lua/queue/ack-and-claim.lua', 200],
-    [3292, 'lua/shared/queue/wait-idle.lua', 1],
-    [3331, 'lua/shared/queue/note-time.lua', 1],
-    [3336, 'lua/shared/queue/look-again.lua', 1],
-    [3342, 'lua/shared/queue/wait.lua', 3],
-    [3358, 'lua/queue/ack-and-claim.lua', 227],
+    [54, 'lua/shared/clock.lua', 1],
+    [60, 'lua/shared/calls.lua', 1],
+    [64, 'lua/shared/exact.lua', 1],
+    [74, 'lua/shared/calls.lua', 6],
+    [110, 'lua/shared/tell.lua', 1],
+    [120, 'lua/shared/tell.lua', 15],
+    [159, 'lua/shared/next-token.lua', 1],
+    [164, 'lua/shared/queue/state.lua', 1],
+    [244, 'lua/shared/queue/count-job.lua', 1],
+    [257, 'lua/shared/queue/note-spans.lua', 1],
+    [258, 'lua/shared/queue/note-alike.lua', 1],
+    [259, 'lua/shared/queue/bucket.lua', 1],
+    [271, 'lua/shared/queue/leave-notes.lua', 1],
+    [289, 'lua/shared/queue/fold.lua', 1],
+    [290, 'lua/shared/queue/statistics.lua', 1],
+    [523, 'lua/shared/queue/fold.lua', 3],
+    [534, 'lua/shared/queue/leave-notes.lua', 20],
+    [538, 'lua/shared/queue/note-alike.lua', 4],
+    [553, 'lua/shared/queue/note-spans.lua', 3],
+    [579, 'lua/shared/queue/never.lua', 1],
+    [581, 'lua/shared/queue/save.lua', 1],
+    [583, 'lua/shared/queue/save.lua', 13],
+    [626, 'lua/shared/queue/save-call.lua', 1],
+    [634, 'lua/shared/queue/wide.lua', 1],
+    [649, 'lua/shared/queue/settings.lua', 1],
+    [667, 'lua/shared/queue/marks.lua', 1],
+    [683, 'lua/shared/queue/recurs.lua', 1],
+    [685, 'lua/shared/queue/note-due.lua', 1],
+    [693, 'lua/shared/queue/rate.lua', 1],
+    [735, 'lua/shared/queue/job.lua', 1],
+    [747, 'lua/shared/queue/plain-head.lua', 1],
+    [750, 'lua/shared/queue/plain-head.lua', 8],
+    [758, 'lua/shared/queue/job.lua', 14],
+    [835, 'lua/shared/queue/flags.lua', 1],
+    [866, 'lua/shared/queue/run.lua', 1],
+    [913, 'lua/shared/queue/parents.lua', 1],
+    [972, 'lua/shared/queue/parents.lua', 70],
+    [984, 'lua/shared/queue/happened.lua', 1],
+    [996, 'lua/shared/queue/names.lua', 1],
+    [1012, 'lua/shared/queue/names.lua', 34],
+    [1030, 'lua/shared/queue/groups.lua', 1],
+    [1076, 'lua/shared/queue/burst.lua', 1],
+    [1088, 'lua/shared/queue/groups.lua', 48],
+    [1159, 'lua/shared/queue/groups.lua', 130],
+    [1186, 'lua/shared/queue/ready.lua', 1],
+    [1192, 'lua/shared/queue/in-front.lua', 1],
+    [1194, 'lua/shared/queue/ready.lua', 8],
+    [1215, 'lua/shared/queue/ready.lua', 38],
+    [1221, 'lua/shared/queue/fields.lua', 1],
+    [1230, 'lua/shared/queue/end.lua', 1],
+    [1254, 'lua/shared/queue/leave-tags.lua', 1],
+    [1263, 'lua/shared/queue/end.lua', 26],
+    [1280, 'lua/shared/queue/note-end.lua', 1],
+    [1310, 'lua/shared/queue/tell-others.lua', 1],
+    [1312, 'lua/shared/queue/packed-notes.lua', 1],
+    [1313, 'lua/shared/queue/packed-notes.lua', 3],
+    [1321, 'lua/shared/queue/tell-others.lua', 4],
+    [1324, 'lua/shared/queue/result.lua', 1],
+    [1338, 'lua/shared/queue/tell-ends.lua', 1],
+    [1394, 'lua/shared/queue/tell-others.lua', 9],
+    [1397, 'lua/shared/queue/tell-others.lua', 13],
+    [1400, 'lua/shared/queue/publish.lua', 1],
+    [1401, 'lua/shared/queue/message.lua', 1],
+    [1411, 'lua/shared/queue/spelled.lua', 1],
+    [1419, 'lua/shared/queue/send.lua', 1],
+    [1435, 'lua/shared/queue/message.lua', 13],
+    [1458, 'lua/shared/queue/publish.lua', 3],
+    [1464, 'lua/shared/queue/tell-others.lua', 17],
+    [1467, 'lua/shared/queue/cancel.lua', 1],
+    [1475, 'lua/shared/queue/stop.lua', 1],
+    [1483, 'lua/shared/queue/finish.lua', 1],
+    [1584, 'lua/shared/queue/told.lua', 1],
+    [1599, 'lua/shared/queue/told.lua', 24],
+    [1603, 'lua/shared/queue/idle.lua', 1],
+    [1670, 'lua/shared/listening.lua', 1],
+    [1689, 'lua/shared/queue/idle.lua', 69],
+    [1813, 'lua/shared/queue/judge.lua', 1],
+    [1877, 'lua/shared/queue/next-due.lua', 1],
+    [1932, 'lua/queue/ack-and-claim.lua', 89],
+    [1981, 'lua/shared/queue/burst.lua', 1],
+    [1993, 'lua/queue/ack-and-claim.lua', 139],
+    [1997, 'lua/shared/queue/body.lua', 1],
+    [2000, 'lua/shared/queue/large.lua', 1],
+    [2005, 'lua/shared/queue/body.lua', 7],
+    [2006, 'lua/shared/queue/body.lua', 26],
+    [2013, 'lua/shared/queue/claimed-before.lua', 1],
+    [2015, 'lua/shared/queue/tell-options.lua', 1],
+    [2027, 'lua/shared/queue/claimed-before.lua', 4],
+    [2067, 'lua/queue/ack-and-claim.lua', 145],
+    [2088, 'lua/shared/queue/is-behind.lua', 1],
+    [2096, 'lua/queue/ack-and-claim.lua', 167],
+    [2099, 'lua/shared/queue/bring-due.lua', 1],
+    [2102, 'lua/shared/queue/entries.lua', 1],
+    [2120, 'lua/shared/queue/history.lua', 1],
+    [2134, 'lua/shared/queue/failure.lua', 1],
+    [2140, 'lua/shared/queue/note-failure.lua', 1],
+    [2144, 'lua/shared/queue/dead.lua', 1],
+    [2198, 'lua/shared/queue/bury-claimed.lua', 1],
+    [2205, 'lua/shared/queue/reclaim.lua', 1],
+    [2250, 'lua/shared/queue/due.lua', 1],
+    [2272, 'lua/shared/queue/bring-due.lua', 12],
+    [2276, 'lua/shared/queue/leave-short.lua', 1],
+    [2287, 'lua/shared/queue/read-recurrence.lua', 1],
+    [2352, 'lua/shared/queue/recurrence.lua', 1],
+    [2401, 'lua/shared/queue/catch-up.lua', 1],
+    [2403, 'lua/shared/queue/next-interval.lua', 1],
+    [2408, 'lua/shared/queue/catch-up.lua', 4],
+    [2461, 'lua/shared/queue/bring-due.lua', 21],
+    [2467, 'lua/shared/queue/spawn.lua', 1],
+    [2472, 'lua/shared/queue/body.lua', 1],
+    [2475, 'lua/shared/queue/large.lua', 1],
+    [2480, 'lua/shared/queue/body.lua', 7],
+    [2495, 'lua/shared/queue/number.lua', 1],
+    [2504, 'lua/shared/queue/enter-tags.lua', 1],
+    [2510, 'lua/shared/queue/leave-short.lua', 1],
+    [2521, 'lua/shared/queue/read-recurrence.lua', 1],
+    [2586, 'lua/shared/queue/recurrence.lua', 1],
+    [2635, 'lua/shared/queue/spawn.lua', 13],
+    [2736, 'lua/shared/queue/bring-due.lua', 28],
+    [2738, 'lua/shared/queue/look-again.lua', 1],
+    [2744, 'lua/shared/queue/bring-due.lua', 31],
+    [2746, 'lua/queue/ack-and-claim.lua', 171],
+    [2750, 'lua/shared/queue/settle.lua', 1],
+    [2751, 'lua/shared/queue/failure.lua', 1],
+    [2757, 'lua/shared/queue/dead.lua', 1],
+    [2811, 'lua/shared/queue/backoff.lua', 1],
+    [2813, 'lua/shared/queue/backoff.lua', 22],
+    [2832, 'lua/shared/queue/unblock.lua', 1],
+    [2838, 'lua/shared/queue/outbox.lua', 1],
+    [2849, 'lua/shared/queue/entries.lua', 1],
+    [2867, 'lua/shared/queue/history.lua', 1],
+    [2881, 'lua/shared/queue/settle.lua', 18],
+    [2955, 'lua/queue/ack-and-claim.lua', 176],
+    [2966, 'lua/shared/queue/watch.lua', 1],
+    [2978, 'lua/queue/ack-and-claim.lua', 188],
+    [2991, 'lua/shared/queue/body.lua', 1],
+    [2994, 'lua/shared/queue/large.lua', 1],
+    [2999, 'lua/shared/queue/body.lua', 7],
+    [3000, 'lua/shared/queue/body.lua', 26],
+    [3007, 'lua/shared/queue/take.lua', 1],
+    [3163, 'lua/shared/queue/bring-returned.lua', 1],
+    [3196, 'lua/shared/queue/take.lua', 158],
+    [3204, 'lua/shared/queue/lease.lua', 1],
+    [3205, 'lua/shared/queue/tell-options.lua', 1],
+    [3217, 'lua/shared/queue/lease.lua', 3],
+    [3275, 'lua/queue/ack-and-claim.lua', 204],
+    [3300, 'lua/shared/queue/wait-idle.lua', 1],
+    [3339, 'lua/shared/queue/note-time.lua', 1],
+    [3344, 'lua/shared/queue/look-again.lua', 1],
+    [3350, 'lua/shared/queue/wait.lua', 3],
+    [3366, 'lua/queue/ack-and-claim.lua', 231],
   ],
   encode(args) {
-    const encoded = new Array<Argument>(9 + args.acks.length * 3)
+    const encoded = new Array<Argument>(10 + args.acks.length * 3)
     encoded[0] = args.codec
-    encoded[1] = args.caller
-    encoded[2] = args.call
-    encoded[3] = args.limit
-    encoded[4] = args.leaseMs
-    encoded[5] = args.worker
-    encoded[6] = args.channel
-    encoded[7] = args.sharded ? 1 : 0
-    encoded[8] = args.counted ? 1 : 0
-    let at = 9
+    encoded[1] = args.partitions
+    encoded[2] = args.caller
+    encoded[3] = args.call
+    encoded[4] = args.limit
+    encoded[5] = args.leaseMs
+    encoded[6] = args.worker
+    encoded[7] = args.channel
+    encoded[8] = args.sharded ? 1 : 0
+    encoded[9] = args.counted ? 1 : 0
+    let at = 10
     for (const item of args.acks) {
       encoded[at++] = item.number
       encoded[at++] = item.token
@@ -5059,7 +5078,7 @@ function readDuplicatesOfAdvanceAdvanced(part: Reply | undefined): ({ readonly a
 export const advance: Operation<AdvanceArguments, AdvanceAnswer> = {
   script: {
     name: 'queue/advance',
-    sha1: '9df3fb08f3aca422f5e79dff8b002f8b561500cb',
+    sha1: '79da510144457a7cb92a0404bef4aa2a87db904e',
     reads: false,
     bytes: false,
     source: `--[[
@@ -5212,6 +5231,7 @@ local function tell_process(ticket, message, how)
 end
 -- The main key of a queue: one hash, read once and written once a call.
 --   layout, codec    the form of the stored data, and of the payloads
+--   partitions       over how many the queue is spread, where this is one of them; see shared/take-up
 --   <caller>         the record of a slot; see shared/calls
 --   settings, burst  what people set; see shared/queue/settings and shared/queue/burst
 --   state            the numbers below, as doubles one behind the other
@@ -5238,7 +5258,7 @@ local NUMBERS_BYTES = 29 * 8
 
 -- A queue that does not exist yet has began_us 0 and takes the caller's codec.
 local function open_queue(meta, codec, caller)
-  local stored = redis.call('HMGET', meta, 'layout', 'codec', 'state', 'settings', caller)
+  local stored = redis.call('HMGET', meta, 'layout', 'codec', 'state', 'settings', caller, 'partitions')
   local layout, packed = stored[1] or QUEUE_LAYOUT, stored[3] or string.rep('\\0', NUMBERS_BYTES)
   -- An unknown layout may have another state; the caller refuses it before it looks.
   local readable = layout == QUEUE_LAYOUT and packed or string.rep('\\0', NUMBERS_BYTES)
@@ -5256,6 +5276,7 @@ local function open_queue(meta, codec, caller)
     packed = packed,
     settings = stored[4],
     record = stored[5],
+    partitions = tonumber(stored[6] or 0),
     began_us = began_us,
     last = last,
     token = token,
@@ -6378,11 +6399,11 @@ end
 -- The list is never searched. A job that leaves it other than from its front leaves its number behind, a ghost,
 -- which is passed over when it comes to the front. Should the job have come back to the list meanwhile, it is taken
 -- where it stands first, and the other number is the ghost.
+-- In the sorted set of prioritized jobs before all priorities: there stand jobs that came back.
+local IN_FRONT = '-4294967296'
 
 -- Marks; see shared/queue/marks. Of RETURNED also jobs that are gone again.
 local PRIORITIES, RETURNED = 1, 64
--- Before all priorities.
-local IN_FRONT = '-4294967296'
 
 -- A lost job without group goes to the front of the list only where that is served first: beside groups it is one of many.
 -- Should others come that are served before the list, it is brought before them; see shared/queue/bring-returned.
@@ -7543,96 +7564,98 @@ return { 'advanced', first, queue.chores, refused, tally.duplicates }
     [100, 'lua/shared/tell.lua', 1],
     [110, 'lua/shared/tell.lua', 15],
     [149, 'lua/shared/queue/state.lua', 1],
-    [227, 'lua/shared/queue/count-job.lua', 1],
-    [240, 'lua/shared/queue/note-spans.lua', 1],
-    [241, 'lua/shared/queue/note-alike.lua', 1],
-    [242, 'lua/shared/queue/bucket.lua', 1],
-    [254, 'lua/shared/queue/leave-notes.lua', 1],
-    [272, 'lua/shared/queue/fold.lua', 1],
-    [273, 'lua/shared/queue/statistics.lua', 1],
-    [506, 'lua/shared/queue/fold.lua', 3],
-    [517, 'lua/shared/queue/leave-notes.lua', 20],
-    [521, 'lua/shared/queue/note-alike.lua', 4],
-    [536, 'lua/shared/queue/note-spans.lua', 3],
-    [562, 'lua/shared/queue/save.lua', 1],
-    [564, 'lua/shared/queue/save.lua', 13],
-    [607, 'lua/shared/queue/wide.lua', 1],
-    [614, 'lua/shared/queue/save-call.lua', 1],
-    [622, 'lua/shared/queue/settings.lua', 1],
-    [640, 'lua/shared/queue/marks.lua', 1],
-    [656, 'lua/shared/queue/note-due.lua', 1],
-    [664, 'lua/shared/queue/rate.lua', 1],
-    [685, 'lua/shared/queue/rate.lua', 37],
-    [691, 'lua/shared/queue/job.lua', 1],
-    [703, 'lua/shared/queue/plain-head.lua', 1],
-    [706, 'lua/shared/queue/plain-head.lua', 8],
-    [714, 'lua/shared/queue/job.lua', 14],
-    [791, 'lua/shared/queue/body.lua', 1],
-    [794, 'lua/shared/queue/large.lua', 1],
-    [799, 'lua/shared/queue/flags.lua', 1],
-    [830, 'lua/shared/queue/body.lua', 7],
-    [849, 'lua/shared/queue/happened.lua', 1],
-    [861, 'lua/shared/queue/enter-tags.lua', 1],
-    [867, 'lua/shared/queue/note-end.lua', 1],
-    [897, 'lua/shared/queue/tell-others.lua', 1],
-    [899, 'lua/shared/queue/packed-notes.lua', 1],
-    [900, 'lua/shared/queue/packed-notes.lua', 3],
-    [908, 'lua/shared/queue/tell-others.lua', 4],
-    [911, 'lua/shared/queue/result.lua', 1],
-    [925, 'lua/shared/queue/tell-ends.lua', 1],
-    [981, 'lua/shared/queue/tell-others.lua', 9],
-    [984, 'lua/shared/queue/tell-others.lua', 13],
-    [987, 'lua/shared/queue/publish.lua', 1],
-    [988, 'lua/shared/queue/message.lua', 1],
-    [998, 'lua/shared/queue/spelled.lua', 1],
-    [1006, 'lua/shared/queue/send.lua', 1],
-    [1022, 'lua/shared/queue/message.lua', 13],
-    [1045, 'lua/shared/queue/publish.lua', 3],
-    [1051, 'lua/shared/queue/tell-others.lua', 17],
-    [1054, 'lua/shared/queue/run.lua', 1],
-    [1101, 'lua/shared/queue/fields.lua', 1],
-    [1110, 'lua/shared/queue/names.lua', 1],
-    [1161, 'lua/shared/queue/groups.lua', 1],
-    [1207, 'lua/shared/queue/burst.lua', 1],
-    [1219, 'lua/shared/queue/groups.lua', 48],
-    [1311, 'lua/shared/queue/ready.lua', 1],
-    [1349, 'lua/shared/queue/number.lua', 1],
-    [1358, 'lua/shared/queue/enqueue.lua', 1],
-    [1393, 'lua/shared/queue/replace.lua', 1],
-    [1454, 'lua/shared/queue/leave-tags.lua', 1],
-    [1463, 'lua/shared/queue/replace.lua', 63],
-    [1488, 'lua/shared/queue/idempotency.lua', 1],
-    [1502, 'lua/shared/queue/idle.lua', 1],
-    [1569, 'lua/shared/listening.lua', 1],
-    [1588, 'lua/shared/queue/idle.lua', 69],
-    [1679, 'lua/shared/queue/idle.lua', 171],
-    [1690, 'lua/shared/queue/find.lua', 1],
-    [1716, 'lua/shared/queue/failure.lua', 1],
-    [1726, 'lua/shared/queue/parents.lua', 1],
-    [1785, 'lua/shared/queue/parents.lua', 70],
-    [1797, 'lua/shared/queue/link.lua', 1],
-    [1860, 'lua/shared/queue/end.lua', 1],
-    [1884, 'lua/shared/queue/leave-tags.lua', 1],
-    [1893, 'lua/shared/queue/end.lua', 26],
-    [1910, 'lua/shared/queue/cancel.lua', 1],
-    [1918, 'lua/shared/queue/stop.lua', 1],
-    [1926, 'lua/shared/queue/judge-one.lua', 7],
-    [1936, 'lua/shared/queue/finish.lua', 1],
-    [2037, 'lua/shared/queue/freed.lua', 1],
-    [2046, 'lua/shared/queue/told.lua', 1],
-    [2061, 'lua/shared/queue/outbox.lua', 1],
-    [2072, 'lua/shared/queue/spec.lua', 1],
-    [2095, 'lua/shared/queue/spec.lua', 33],
-    [2198, 'lua/queue/advance.lua', 89],
-    [2272, 'lua/shared/queue/settle.lua', 1],
-    [2273, 'lua/shared/queue/dead.lua', 1],
-    [2327, 'lua/shared/queue/backoff.lua', 1],
-    [2329, 'lua/shared/queue/backoff.lua', 22],
-    [2348, 'lua/shared/queue/unblock.lua', 1],
-    [2354, 'lua/shared/queue/entries.lua', 1],
-    [2372, 'lua/shared/queue/history.lua', 1],
-    [2386, 'lua/shared/queue/settle.lua', 18],
-    [2460, 'lua/queue/advance.lua', 164],
+    [229, 'lua/shared/queue/count-job.lua', 1],
+    [242, 'lua/shared/queue/note-spans.lua', 1],
+    [243, 'lua/shared/queue/note-alike.lua', 1],
+    [244, 'lua/shared/queue/bucket.lua', 1],
+    [256, 'lua/shared/queue/leave-notes.lua', 1],
+    [274, 'lua/shared/queue/fold.lua', 1],
+    [275, 'lua/shared/queue/statistics.lua', 1],
+    [508, 'lua/shared/queue/fold.lua', 3],
+    [519, 'lua/shared/queue/leave-notes.lua', 20],
+    [523, 'lua/shared/queue/note-alike.lua', 4],
+    [538, 'lua/shared/queue/note-spans.lua', 3],
+    [564, 'lua/shared/queue/save.lua', 1],
+    [566, 'lua/shared/queue/save.lua', 13],
+    [609, 'lua/shared/queue/wide.lua', 1],
+    [616, 'lua/shared/queue/save-call.lua', 1],
+    [624, 'lua/shared/queue/settings.lua', 1],
+    [642, 'lua/shared/queue/marks.lua', 1],
+    [658, 'lua/shared/queue/note-due.lua', 1],
+    [666, 'lua/shared/queue/rate.lua', 1],
+    [687, 'lua/shared/queue/rate.lua', 37],
+    [693, 'lua/shared/queue/job.lua', 1],
+    [705, 'lua/shared/queue/plain-head.lua', 1],
+    [708, 'lua/shared/queue/plain-head.lua', 8],
+    [716, 'lua/shared/queue/job.lua', 14],
+    [793, 'lua/shared/queue/body.lua', 1],
+    [796, 'lua/shared/queue/large.lua', 1],
+    [801, 'lua/shared/queue/flags.lua', 1],
+    [832, 'lua/shared/queue/body.lua', 7],
+    [851, 'lua/shared/queue/happened.lua', 1],
+    [863, 'lua/shared/queue/enter-tags.lua', 1],
+    [869, 'lua/shared/queue/note-end.lua', 1],
+    [899, 'lua/shared/queue/tell-others.lua', 1],
+    [901, 'lua/shared/queue/packed-notes.lua', 1],
+    [902, 'lua/shared/queue/packed-notes.lua', 3],
+    [910, 'lua/shared/queue/tell-others.lua', 4],
+    [913, 'lua/shared/queue/result.lua', 1],
+    [927, 'lua/shared/queue/tell-ends.lua', 1],
+    [983, 'lua/shared/queue/tell-others.lua', 9],
+    [986, 'lua/shared/queue/tell-others.lua', 13],
+    [989, 'lua/shared/queue/publish.lua', 1],
+    [990, 'lua/shared/queue/message.lua', 1],
+    [1000, 'lua/shared/queue/spelled.lua', 1],
+    [1008, 'lua/shared/queue/send.lua', 1],
+    [1024, 'lua/shared/queue/message.lua', 13],
+    [1047, 'lua/shared/queue/publish.lua', 3],
+    [1053, 'lua/shared/queue/tell-others.lua', 17],
+    [1056, 'lua/shared/queue/run.lua', 1],
+    [1103, 'lua/shared/queue/fields.lua', 1],
+    [1112, 'lua/shared/queue/names.lua', 1],
+    [1163, 'lua/shared/queue/groups.lua', 1],
+    [1209, 'lua/shared/queue/burst.lua', 1],
+    [1221, 'lua/shared/queue/groups.lua', 48],
+    [1313, 'lua/shared/queue/ready.lua', 1],
+    [1319, 'lua/shared/queue/in-front.lua', 1],
+    [1321, 'lua/shared/queue/ready.lua', 8],
+    [1351, 'lua/shared/queue/number.lua', 1],
+    [1360, 'lua/shared/queue/enqueue.lua', 1],
+    [1395, 'lua/shared/queue/replace.lua', 1],
+    [1456, 'lua/shared/queue/leave-tags.lua', 1],
+    [1465, 'lua/shared/queue/replace.lua', 63],
+    [1490, 'lua/shared/queue/idempotency.lua', 1],
+    [1504, 'lua/shared/queue/idle.lua', 1],
+    [1571, 'lua/shared/listening.lua', 1],
+    [1590, 'lua/shared/queue/idle.lua', 69],
+    [1681, 'lua/shared/queue/idle.lua', 171],
+    [1692, 'lua/shared/queue/find.lua', 1],
+    [1718, 'lua/shared/queue/failure.lua', 1],
+    [1728, 'lua/shared/queue/parents.lua', 1],
+    [1787, 'lua/shared/queue/parents.lua', 70],
+    [1799, 'lua/shared/queue/link.lua', 1],
+    [1862, 'lua/shared/queue/end.lua', 1],
+    [1886, 'lua/shared/queue/leave-tags.lua', 1],
+    [1895, 'lua/shared/queue/end.lua', 26],
+    [1912, 'lua/shared/queue/cancel.lua', 1],
+    [1920, 'lua/shared/queue/stop.lua', 1],
+    [1928, 'lua/shared/queue/judge-one.lua', 7],
+    [1938, 'lua/shared/queue/finish.lua', 1],
+    [2039, 'lua/shared/queue/freed.lua', 1],
+    [2048, 'lua/shared/queue/told.lua', 1],
+    [2063, 'lua/shared/queue/outbox.lua', 1],
+    [2074, 'lua/shared/queue/spec.lua', 1],
+    [2097, 'lua/shared/queue/spec.lua', 33],
+    [2200, 'lua/queue/advance.lua', 89],
+    [2274, 'lua/shared/queue/settle.lua', 1],
+    [2275, 'lua/shared/queue/dead.lua', 1],
+    [2329, 'lua/shared/queue/backoff.lua', 1],
+    [2331, 'lua/shared/queue/backoff.lua', 22],
+    [2350, 'lua/shared/queue/unblock.lua', 1],
+    [2356, 'lua/shared/queue/entries.lua', 1],
+    [2374, 'lua/shared/queue/history.lua', 1],
+    [2388, 'lua/shared/queue/settle.lua', 18],
+    [2462, 'lua/queue/advance.lua', 164],
   ],
   encode(args) {
     const encoded = new Array<Argument>(6 + args.steps.length * 26)
@@ -7690,6 +7713,131 @@ return { 'advanced', first, queue.chores, refused, tally.duplicates }
   },
 }
 
+export interface AgreeArguments {
+  /** over how many the queue is spread */
+  readonly partitions: number
+  /** whether a partition is about to be used: the number is known from now on */
+  readonly begin: boolean
+}
+
+export type AgreeAnswer =
+  | { readonly status: 'agreed'; readonly agreedUs: string }
+  | { readonly status: 'other'; readonly partitions: number }
+  | { readonly status: 'unknown' }
+
+
+/**
+ * Agrees upon the number of partitions of a queue that is spread, in the unit of its name alone. `other` tells the number it has, 0 for one that is not spread; `unknown`: it has not begun, and was not to `begin`. With `agreed_us` whoever clears all partitions may `disband` it then. Safe to repeat.
+ *
+ * Cost: O(1).
+ */
+export const agree: Operation<AgreeArguments, AgreeAnswer> = {
+  script: {
+    name: 'queue/agree',
+    sha1: '35ac80f852b60e4952235767caac78153d8dab51',
+    reads: false,
+    bytes: false,
+    source: `--[[
+Agrees upon the number of partitions of a queue that is spread, in the unit of its name alone. \`other\` tells the number it has,
+0 for one that is not spread; \`unknown\`: it has not begun, and was not to \`begin\`. With \`agreed_us\` whoever clears all partitions
+may \`disband\` it then. Safe to repeat.
+
+@returns agreed  agreed_us:text
+@returns other  partitions:integer
+@returns unknown
+@cost    O(1)
+]]
+local meta = KEYS[1] -- hash: the queue's state
+local partitions = tonumber(ARGV[1]) -- integer: over how many the queue is spread
+local begin = ARGV[2] == '1' -- flag: whether a partition is about to be used: the number is known from now on
+
+-- A whole number as text with all its digits. Lua itself writes 14 digits, and not every server passes
+-- more to a command; microseconds have 16. Writing a large double takes twice as long as writing its halves
+-- as integers, which may have 32 bits only.
+local function exact(number)
+  if number < 1000000 or number >= 2147483648000000 then
+    return string.format('%.0f', number)
+  end
+  local low = number % 1000000
+  return string.format('%d%06d', (number - low) / 1000000, low)
+end
+-- The only reader of the server's time: microseconds since 1970.
+-- Read once per call and passed on, for two readings in one script may differ.
+local function clock_us()
+  local time = redis.call('TIME')
+  return time[1] * 1000000 + time[2]
+end
+-- The number of partitions of what is spread over several units. It is kept in the unit of the name alone, whose main key has a
+-- layout that says so: whoever takes the name for one that is not spread is refused as by data of an unknown layout.
+--   layout        'in <number> partitions'
+--   partitions    the number
+--   agreed_us     when it was agreed upon last, for a partition that was about to be used: whoever clears all partitions then
+--                 forgets the number, unless it was agreed upon meanwhile
+
+-- The number, 0 for what is not spread, nil where nothing has begun; and when it was agreed upon last.
+local function known_number(meta)
+  -- \`state\` tells in its first eight bytes when what is not spread began.
+  local stored = redis.call('HMGET', meta, 'partitions', 'agreed_us', 'state')
+  if stored[1] then
+    return tonumber(stored[1]), stored[2]
+  end
+  local has_begun = stored[3] and struct.unpack('>d', stored[3]) > 0
+  return has_begun and 0 or nil
+end
+
+local function agree_on(meta, partitions, now)
+  local layout = 'in ' .. partitions .. ' partitions'
+  redis.call('HSET', meta, 'layout', layout, 'partitions', partitions, 'agreed_us', now)
+end
+
+local known, agreed_us = known_number(meta)
+if known and known ~= partitions then
+  return { 'other', known }
+end
+if begin then
+  agreed_us = exact(clock_us())
+  agree_on(meta, partitions, agreed_us)
+elseif not known then
+  return { 'unknown' }
+end
+return { 'agreed', agreed_us }
+`,
+  },
+  parts: ['meta'],
+  lines: [
+    [1, 'lua/queue/agree.lua', 1],
+    [15, 'lua/shared/exact.lua', 1],
+    [25, 'lua/shared/clock.lua', 1],
+    [31, 'lua/shared/agreement.lua', 1],
+    [53, 'lua/queue/agree.lua', 18],
+  ],
+  encode(args) {
+    return withoutDefaults([
+      args.partitions,
+      args.begin ? 1 : 0,
+    ], [0])
+  },
+  decode(reply) {
+    const parts = asList(reply)
+    switch (asText(parts[0])) {
+      case 'agreed':
+        return {
+          status: 'agreed',
+          agreedUs: asText(parts[1]),
+        }
+      case 'other':
+        return {
+          status: 'other',
+          partitions: asInteger(parts[1]),
+        }
+      case 'unknown':
+        return { status: 'unknown' }
+      default:
+        return unexpected('one of the answers agreed, other, unknown', parts[0])
+    }
+  },
+}
+
 export interface AskArguments {
   /** process and slot; empty: the call is not remembered */
   readonly caller: string
@@ -7721,7 +7869,7 @@ function readParentsOfAskAsked(part: Reply | undefined): ({ readonly queue: stri
 export const ask: Operation<AskArguments, AskAnswer> = {
   script: {
     name: 'queue/ask',
-    sha1: '398fa017d09893ff4d981f448a1875e1b43f9f12',
+    sha1: '90dfdf7e2b035d42c988581ca087ec62c403fd1f',
     reads: false,
     bytes: false,
     source: `--[[
@@ -7796,6 +7944,7 @@ end
 
 -- The main key of a queue: one hash, read once and written once a call.
 --   layout, codec    the form of the stored data, and of the payloads
+--   partitions       over how many the queue is spread, where this is one of them; see shared/take-up
 --   <caller>         the record of a slot; see shared/calls
 --   settings, burst  what people set; see shared/queue/settings and shared/queue/burst
 --   state            the numbers below, as doubles one behind the other
@@ -7822,7 +7971,7 @@ local NUMBERS_BYTES = 29 * 8
 
 -- A queue that does not exist yet has began_us 0 and takes the caller's codec.
 local function open_queue(meta, codec, caller)
-  local stored = redis.call('HMGET', meta, 'layout', 'codec', 'state', 'settings', caller)
+  local stored = redis.call('HMGET', meta, 'layout', 'codec', 'state', 'settings', caller, 'partitions')
   local layout, packed = stored[1] or QUEUE_LAYOUT, stored[3] or string.rep('\\0', NUMBERS_BYTES)
   -- An unknown layout may have another state; the caller refuses it before it looks.
   local readable = layout == QUEUE_LAYOUT and packed or string.rep('\\0', NUMBERS_BYTES)
@@ -7840,6 +7989,7 @@ local function open_queue(meta, codec, caller)
     packed = packed,
     settings = stored[4],
     record = stored[5],
+    partitions = tonumber(stored[6] or 0),
     began_us = began_us,
     last = last,
     token = token,
@@ -8003,12 +8153,12 @@ return { 'asked', asked }
     [25, 'lua/shared/exact.lua', 1],
     [35, 'lua/shared/calls.lua', 6],
     [71, 'lua/shared/queue/state.lua', 1],
-    [149, 'lua/shared/queue/save.lua', 1],
-    [151, 'lua/shared/queue/save.lua', 13],
-    [194, 'lua/shared/queue/save-call.lua', 1],
-    [202, 'lua/shared/queue/flags.lua', 1],
-    [225, 'lua/shared/queue/note-due.lua', 1],
-    [233, 'lua/queue/ask.lua', 22],
+    [151, 'lua/shared/queue/save.lua', 1],
+    [153, 'lua/shared/queue/save.lua', 13],
+    [196, 'lua/shared/queue/save-call.lua', 1],
+    [204, 'lua/shared/queue/flags.lua', 1],
+    [227, 'lua/shared/queue/note-due.lua', 1],
+    [235, 'lua/queue/ask.lua', 22],
   ],
   encode(args) {
     return [
@@ -8062,7 +8212,7 @@ export type AwaitEndAnswer =
 export const awaitEnd: Operation<AwaitEndArguments, AwaitEndAnswer> = {
   script: {
     name: 'queue/await-end',
-    sha1: '93f2d95abc436e7ad65568aae4dc09cf1eb37a63',
+    sha1: '2a94adcd44f42aa488171e96a258633bd8b57abd',
     reads: false,
     bytes: true,
     source: `--[[
@@ -8096,6 +8246,7 @@ local function clock_us()
 end
 -- The main key of a queue: one hash, read once and written once a call.
 --   layout, codec    the form of the stored data, and of the payloads
+--   partitions       over how many the queue is spread, where this is one of them; see shared/take-up
 --   <caller>         the record of a slot; see shared/calls
 --   settings, burst  what people set; see shared/queue/settings and shared/queue/burst
 --   state            the numbers below, as doubles one behind the other
@@ -8122,7 +8273,7 @@ local NUMBERS_BYTES = 29 * 8
 
 -- A queue that does not exist yet has began_us 0 and takes the caller's codec.
 local function open_queue(meta, codec, caller)
-  local stored = redis.call('HMGET', meta, 'layout', 'codec', 'state', 'settings', caller)
+  local stored = redis.call('HMGET', meta, 'layout', 'codec', 'state', 'settings', caller, 'partitions')
   local layout, packed = stored[1] or QUEUE_LAYOUT, stored[3] or string.rep('\\0', NUMBERS_BYTES)
   -- An unknown layout may have another state; the caller refuses it before it looks.
   local readable = layout == QUEUE_LAYOUT and packed or string.rep('\\0', NUMBERS_BYTES)
@@ -8140,6 +8291,7 @@ local function open_queue(meta, codec, caller)
     packed = packed,
     settings = stored[4],
     record = stored[5],
+    partitions = tonumber(stored[6] or 0),
     began_us = began_us,
     last = last,
     token = token,
@@ -8463,20 +8615,20 @@ return { 'waits', now_ms, tonumber(seq), own == '' and seq or own }
     [1, 'lua/queue/await-end.lua', 1],
     [24, 'lua/shared/clock.lua', 1],
     [30, 'lua/shared/queue/state.lua', 1],
-    [108, 'lua/shared/queue/job.lua', 1],
-    [120, 'lua/shared/queue/plain-head.lua', 1],
-    [123, 'lua/shared/queue/plain-head.lua', 8],
-    [131, 'lua/shared/queue/job.lua', 14],
-    [132, 'lua/shared/queue/job.lua', 45],
-    [178, 'lua/shared/queue/run.lua', 1],
-    [207, 'lua/shared/queue/failure.lua', 1],
-    [209, 'lua/shared/queue/failure.lua', 7],
-    [213, 'lua/shared/queue/flags.lua', 1],
-    [244, 'lua/shared/queue/flag-job.lua', 1],
-    [263, 'lua/shared/queue/find.lua', 1],
-    [289, 'lua/shared/queue/result.lua', 15],
-    [300, 'lua/shared/queue/waiters.lua', 1],
-    [364, 'lua/queue/await-end.lua', 34],
+    [110, 'lua/shared/queue/job.lua', 1],
+    [122, 'lua/shared/queue/plain-head.lua', 1],
+    [125, 'lua/shared/queue/plain-head.lua', 8],
+    [133, 'lua/shared/queue/job.lua', 14],
+    [134, 'lua/shared/queue/job.lua', 45],
+    [180, 'lua/shared/queue/run.lua', 1],
+    [209, 'lua/shared/queue/failure.lua', 1],
+    [211, 'lua/shared/queue/failure.lua', 7],
+    [215, 'lua/shared/queue/flags.lua', 1],
+    [246, 'lua/shared/queue/flag-job.lua', 1],
+    [265, 'lua/shared/queue/find.lua', 1],
+    [291, 'lua/shared/queue/result.lua', 15],
+    [302, 'lua/shared/queue/waiters.lua', 1],
+    [366, 'lua/queue/await-end.lua', 34],
   ],
   encode(args) {
     return [
@@ -8555,7 +8707,7 @@ function readRefusedOfBuryBuried(part: Reply | undefined): ({ readonly at: numbe
 export const bury: Operation<BuryArguments, BuryAnswer> = {
   script: {
     name: 'queue/bury',
-    sha1: '9fb68cfc5ba2af3986889d8ffa19b9c3e4104da1',
+    sha1: 'ffb1e6da0e5f02d68c38c2a5a79c2982375a4b17',
     reads: false,
     bytes: false,
     source: `--[[
@@ -8706,6 +8858,7 @@ local function tell_process(ticket, message, how)
 end
 -- The main key of a queue: one hash, read once and written once a call.
 --   layout, codec    the form of the stored data, and of the payloads
+--   partitions       over how many the queue is spread, where this is one of them; see shared/take-up
 --   <caller>         the record of a slot; see shared/calls
 --   settings, burst  what people set; see shared/queue/settings and shared/queue/burst
 --   state            the numbers below, as doubles one behind the other
@@ -8732,7 +8885,7 @@ local NUMBERS_BYTES = 29 * 8
 
 -- A queue that does not exist yet has began_us 0 and takes the caller's codec.
 local function open_queue(meta, codec, caller)
-  local stored = redis.call('HMGET', meta, 'layout', 'codec', 'state', 'settings', caller)
+  local stored = redis.call('HMGET', meta, 'layout', 'codec', 'state', 'settings', caller, 'partitions')
   local layout, packed = stored[1] or QUEUE_LAYOUT, stored[3] or string.rep('\\0', NUMBERS_BYTES)
   -- An unknown layout may have another state; the caller refuses it before it looks.
   local readable = layout == QUEUE_LAYOUT and packed or string.rep('\\0', NUMBERS_BYTES)
@@ -8750,6 +8903,7 @@ local function open_queue(meta, codec, caller)
     packed = packed,
     settings = stored[4],
     record = stored[5],
+    partitions = tonumber(stored[6] or 0),
     began_us = began_us,
     last = last,
     token = token,
@@ -10268,11 +10422,11 @@ end
 -- The list is never searched. A job that leaves it other than from its front leaves its number behind, a ghost,
 -- which is passed over when it comes to the front. Should the job have come back to the list meanwhile, it is taken
 -- where it stands first, and the other number is the ghost.
+-- In the sorted set of prioritized jobs before all priorities: there stand jobs that came back.
+local IN_FRONT = '-4294967296'
 
 -- Marks; see shared/queue/marks. Of RETURNED also jobs that are gone again.
 local PRIORITIES, RETURNED = 1, 64
--- Before all priorities.
-local IN_FRONT = '-4294967296'
 
 -- A lost job without group goes to the front of the list only where that is served first: beside groups it is one of many.
 -- Should others come that are served before the list, it is brought before them; see shared/queue/bring-returned.
@@ -10423,82 +10577,84 @@ return { 'buried', queue.chores, refused }
     [98, 'lua/shared/tell.lua', 1],
     [108, 'lua/shared/tell.lua', 15],
     [147, 'lua/shared/queue/state.lua', 1],
-    [225, 'lua/shared/queue/count-job.lua', 1],
-    [238, 'lua/shared/queue/note-spans.lua', 1],
-    [239, 'lua/shared/queue/note-alike.lua', 1],
-    [240, 'lua/shared/queue/bucket.lua', 1],
-    [252, 'lua/shared/queue/leave-notes.lua', 1],
-    [270, 'lua/shared/queue/fold.lua', 1],
-    [271, 'lua/shared/queue/statistics.lua', 1],
-    [504, 'lua/shared/queue/fold.lua', 3],
-    [515, 'lua/shared/queue/leave-notes.lua', 20],
-    [519, 'lua/shared/queue/note-alike.lua', 4],
-    [534, 'lua/shared/queue/note-spans.lua', 3],
-    [560, 'lua/shared/queue/save.lua', 1],
-    [562, 'lua/shared/queue/save.lua', 13],
-    [605, 'lua/shared/queue/save-call.lua', 1],
-    [613, 'lua/shared/queue/settings.lua', 1],
-    [631, 'lua/shared/queue/marks.lua', 1],
-    [647, 'lua/shared/queue/rate.lua', 1],
-    [668, 'lua/shared/queue/rate.lua', 37],
-    [674, 'lua/shared/queue/job.lua', 1],
-    [686, 'lua/shared/queue/plain-head.lua', 1],
-    [689, 'lua/shared/queue/plain-head.lua', 8],
-    [697, 'lua/shared/queue/job.lua', 14],
-    [698, 'lua/shared/queue/job.lua', 45],
-    [744, 'lua/shared/queue/flags.lua', 1],
-    [775, 'lua/shared/queue/run.lua', 1],
-    [822, 'lua/shared/queue/parents.lua', 1],
-    [881, 'lua/shared/queue/parents.lua', 70],
-    [893, 'lua/shared/queue/happened.lua', 1],
-    [905, 'lua/shared/queue/entries.lua', 1],
-    [923, 'lua/shared/queue/history.lua', 1],
-    [937, 'lua/shared/queue/names.lua', 1],
-    [940, 'lua/shared/queue/names.lua', 34],
-    [958, 'lua/shared/queue/failure.lua', 1],
-    [964, 'lua/shared/queue/groups.lua', 1],
-    [1010, 'lua/shared/queue/burst.lua', 1],
-    [1022, 'lua/shared/queue/groups.lua', 48],
-    [1093, 'lua/shared/queue/groups.lua', 130],
-    [1103, 'lua/shared/queue/dead.lua', 1],
-    [1157, 'lua/shared/queue/end.lua', 1],
-    [1181, 'lua/shared/queue/leave-tags.lua', 1],
-    [1190, 'lua/shared/queue/end.lua', 26],
-    [1207, 'lua/shared/queue/note-end.lua', 1],
-    [1237, 'lua/shared/queue/tell-others.lua', 1],
-    [1239, 'lua/shared/queue/packed-notes.lua', 1],
-    [1240, 'lua/shared/queue/packed-notes.lua', 3],
-    [1248, 'lua/shared/queue/tell-others.lua', 4],
-    [1251, 'lua/shared/queue/result.lua', 1],
-    [1265, 'lua/shared/queue/tell-ends.lua', 1],
-    [1321, 'lua/shared/queue/tell-others.lua', 9],
-    [1324, 'lua/shared/queue/tell-others.lua', 13],
-    [1327, 'lua/shared/queue/publish.lua', 1],
-    [1328, 'lua/shared/queue/message.lua', 1],
-    [1338, 'lua/shared/queue/spelled.lua', 1],
-    [1346, 'lua/shared/queue/send.lua', 1],
-    [1362, 'lua/shared/queue/message.lua', 13],
-    [1385, 'lua/shared/queue/publish.lua', 3],
-    [1391, 'lua/shared/queue/tell-others.lua', 17],
-    [1394, 'lua/shared/queue/cancel.lua', 1],
-    [1402, 'lua/shared/queue/stop.lua', 1],
-    [1410, 'lua/shared/queue/bury-claimed.lua', 1],
-    [1417, 'lua/shared/queue/judge-one.lua', 7],
-    [1427, 'lua/shared/queue/told.lua', 1],
-    [1442, 'lua/shared/queue/idle.lua', 1],
-    [1509, 'lua/shared/listening.lua', 1],
-    [1528, 'lua/shared/queue/idle.lua', 69],
-    [1619, 'lua/shared/queue/freed.lua', 1],
-    [1628, 'lua/queue/bury.lua', 74],
-    [1696, 'lua/shared/queue/settle.lua', 1],
-    [1697, 'lua/shared/queue/note-due.lua', 1],
-    [1705, 'lua/shared/queue/ready.lua', 1],
-    [1734, 'lua/shared/queue/backoff.lua', 1],
-    [1736, 'lua/shared/queue/backoff.lua', 22],
-    [1755, 'lua/shared/queue/unblock.lua', 1],
-    [1761, 'lua/shared/queue/outbox.lua', 1],
-    [1772, 'lua/shared/queue/settle.lua', 18],
-    [1846, 'lua/queue/bury.lua', 143],
+    [227, 'lua/shared/queue/count-job.lua', 1],
+    [240, 'lua/shared/queue/note-spans.lua', 1],
+    [241, 'lua/shared/queue/note-alike.lua', 1],
+    [242, 'lua/shared/queue/bucket.lua', 1],
+    [254, 'lua/shared/queue/leave-notes.lua', 1],
+    [272, 'lua/shared/queue/fold.lua', 1],
+    [273, 'lua/shared/queue/statistics.lua', 1],
+    [506, 'lua/shared/queue/fold.lua', 3],
+    [517, 'lua/shared/queue/leave-notes.lua', 20],
+    [521, 'lua/shared/queue/note-alike.lua', 4],
+    [536, 'lua/shared/queue/note-spans.lua', 3],
+    [562, 'lua/shared/queue/save.lua', 1],
+    [564, 'lua/shared/queue/save.lua', 13],
+    [607, 'lua/shared/queue/save-call.lua', 1],
+    [615, 'lua/shared/queue/settings.lua', 1],
+    [633, 'lua/shared/queue/marks.lua', 1],
+    [649, 'lua/shared/queue/rate.lua', 1],
+    [670, 'lua/shared/queue/rate.lua', 37],
+    [676, 'lua/shared/queue/job.lua', 1],
+    [688, 'lua/shared/queue/plain-head.lua', 1],
+    [691, 'lua/shared/queue/plain-head.lua', 8],
+    [699, 'lua/shared/queue/job.lua', 14],
+    [700, 'lua/shared/queue/job.lua', 45],
+    [746, 'lua/shared/queue/flags.lua', 1],
+    [777, 'lua/shared/queue/run.lua', 1],
+    [824, 'lua/shared/queue/parents.lua', 1],
+    [883, 'lua/shared/queue/parents.lua', 70],
+    [895, 'lua/shared/queue/happened.lua', 1],
+    [907, 'lua/shared/queue/entries.lua', 1],
+    [925, 'lua/shared/queue/history.lua', 1],
+    [939, 'lua/shared/queue/names.lua', 1],
+    [942, 'lua/shared/queue/names.lua', 34],
+    [960, 'lua/shared/queue/failure.lua', 1],
+    [966, 'lua/shared/queue/groups.lua', 1],
+    [1012, 'lua/shared/queue/burst.lua', 1],
+    [1024, 'lua/shared/queue/groups.lua', 48],
+    [1095, 'lua/shared/queue/groups.lua', 130],
+    [1105, 'lua/shared/queue/dead.lua', 1],
+    [1159, 'lua/shared/queue/end.lua', 1],
+    [1183, 'lua/shared/queue/leave-tags.lua', 1],
+    [1192, 'lua/shared/queue/end.lua', 26],
+    [1209, 'lua/shared/queue/note-end.lua', 1],
+    [1239, 'lua/shared/queue/tell-others.lua', 1],
+    [1241, 'lua/shared/queue/packed-notes.lua', 1],
+    [1242, 'lua/shared/queue/packed-notes.lua', 3],
+    [1250, 'lua/shared/queue/tell-others.lua', 4],
+    [1253, 'lua/shared/queue/result.lua', 1],
+    [1267, 'lua/shared/queue/tell-ends.lua', 1],
+    [1323, 'lua/shared/queue/tell-others.lua', 9],
+    [1326, 'lua/shared/queue/tell-others.lua', 13],
+    [1329, 'lua/shared/queue/publish.lua', 1],
+    [1330, 'lua/shared/queue/message.lua', 1],
+    [1340, 'lua/shared/queue/spelled.lua', 1],
+    [1348, 'lua/shared/queue/send.lua', 1],
+    [1364, 'lua/shared/queue/message.lua', 13],
+    [1387, 'lua/shared/queue/publish.lua', 3],
+    [1393, 'lua/shared/queue/tell-others.lua', 17],
+    [1396, 'lua/shared/queue/cancel.lua', 1],
+    [1404, 'lua/shared/queue/stop.lua', 1],
+    [1412, 'lua/shared/queue/bury-claimed.lua', 1],
+    [1419, 'lua/shared/queue/judge-one.lua', 7],
+    [1429, 'lua/shared/queue/told.lua', 1],
+    [1444, 'lua/shared/queue/idle.lua', 1],
+    [1511, 'lua/shared/listening.lua', 1],
+    [1530, 'lua/shared/queue/idle.lua', 69],
+    [1621, 'lua/shared/queue/freed.lua', 1],
+    [1630, 'lua/queue/bury.lua', 74],
+    [1698, 'lua/shared/queue/settle.lua', 1],
+    [1699, 'lua/shared/queue/note-due.lua', 1],
+    [1707, 'lua/shared/queue/ready.lua', 1],
+    [1713, 'lua/shared/queue/in-front.lua', 1],
+    [1715, 'lua/shared/queue/ready.lua', 8],
+    [1736, 'lua/shared/queue/backoff.lua', 1],
+    [1738, 'lua/shared/queue/backoff.lua', 22],
+    [1757, 'lua/shared/queue/unblock.lua', 1],
+    [1763, 'lua/shared/queue/outbox.lua', 1],
+    [1774, 'lua/shared/queue/settle.lua', 18],
+    [1848, 'lua/queue/bury.lua', 143],
   ],
   encode(args) {
     const encoded = new Array<Argument>(6 + args.failures.length * 4)
@@ -10563,7 +10719,7 @@ function readOutcomesOfCancelCancelled(part: Reply | undefined): (string)[] {
 export const cancel: Operation<CancelArguments, CancelAnswer> = {
   script: {
     name: 'queue/cancel',
-    sha1: '36b9cf73bb585983210e7ea8387fb534b9267744',
+    sha1: '2f932d903c3419b73081930b9300ae6ad97a628d',
     reads: false,
     bytes: false,
     source: `--[[
@@ -10662,6 +10818,7 @@ local function tell_process(ticket, message, how)
 end
 -- The main key of a queue: one hash, read once and written once a call.
 --   layout, codec    the form of the stored data, and of the payloads
+--   partitions       over how many the queue is spread, where this is one of them; see shared/take-up
 --   <caller>         the record of a slot; see shared/calls
 --   settings, burst  what people set; see shared/queue/settings and shared/queue/burst
 --   state            the numbers below, as doubles one behind the other
@@ -10688,7 +10845,7 @@ local NUMBERS_BYTES = 29 * 8
 
 -- A queue that does not exist yet has began_us 0 and takes the caller's codec.
 local function open_queue(meta, codec, caller)
-  local stored = redis.call('HMGET', meta, 'layout', 'codec', 'state', 'settings', caller)
+  local stored = redis.call('HMGET', meta, 'layout', 'codec', 'state', 'settings', caller, 'partitions')
   local layout, packed = stored[1] or QUEUE_LAYOUT, stored[3] or string.rep('\\0', NUMBERS_BYTES)
   -- An unknown layout may have another state; the caller refuses it before it looks.
   local readable = layout == QUEUE_LAYOUT and packed or string.rep('\\0', NUMBERS_BYTES)
@@ -10706,6 +10863,7 @@ local function open_queue(meta, codec, caller)
     packed = packed,
     settings = stored[4],
     record = stored[5],
+    partitions = tonumber(stored[6] or 0),
     began_us = began_us,
     last = last,
     token = token,
@@ -11274,11 +11432,11 @@ end
 -- The list is never searched. A job that leaves it other than from its front leaves its number behind, a ghost,
 -- which is passed over when it comes to the front. Should the job have come back to the list meanwhile, it is taken
 -- where it stands first, and the other number is the ghost.
+-- In the sorted set of prioritized jobs before all priorities: there stand jobs that came back.
+local IN_FRONT = '-4294967296'
 
 -- Marks; see shared/queue/marks. Of RETURNED also jobs that are gone again.
 local PRIORITIES, RETURNED = 1, 64
--- Before all priorities.
-local IN_FRONT = '-4294967296'
 
 -- A lost job without group goes to the front of the list only where that is served first: beside groups it is one of many.
 -- Should others come that are served before the list, it is brought before them; see shared/queue/bring-returned.
@@ -12312,75 +12470,77 @@ return { 'cancelled', queue.chores, outcomes }
     [46, 'lua/shared/tell.lua', 1],
     [56, 'lua/shared/tell.lua', 15],
     [95, 'lua/shared/queue/state.lua', 1],
-    [173, 'lua/shared/queue/count-job.lua', 1],
-    [186, 'lua/shared/queue/save.lua', 1],
-    [188, 'lua/shared/queue/save.lua', 13],
-    [231, 'lua/shared/queue/marks.lua', 1],
-    [247, 'lua/shared/queue/rate.lua', 1],
-    [268, 'lua/shared/queue/rate.lua', 37],
-    [274, 'lua/shared/queue/job.lua', 1],
-    [286, 'lua/shared/queue/plain-head.lua', 1],
-    [289, 'lua/shared/queue/plain-head.lua', 8],
-    [297, 'lua/shared/queue/job.lua', 14],
-    [298, 'lua/shared/queue/job.lua', 45],
-    [344, 'lua/shared/queue/body.lua', 1],
-    [347, 'lua/shared/queue/large.lua', 1],
-    [352, 'lua/shared/queue/flags.lua', 1],
-    [383, 'lua/shared/queue/body.lua', 7],
-    [384, 'lua/shared/queue/body.lua', 22],
-    [388, 'lua/shared/queue/run.lua', 1],
-    [417, 'lua/shared/queue/parents.lua', 1],
-    [476, 'lua/shared/queue/parents.lua', 70],
-    [488, 'lua/shared/queue/happened.lua', 1],
-    [500, 'lua/shared/queue/entries.lua', 1],
-    [518, 'lua/shared/queue/history.lua', 1],
-    [532, 'lua/shared/queue/names.lua', 1],
-    [535, 'lua/shared/queue/names.lua', 34],
-    [553, 'lua/shared/queue/failure.lua', 1],
-    [563, 'lua/shared/queue/groups.lua', 1],
-    [609, 'lua/shared/queue/burst.lua', 1],
-    [621, 'lua/shared/queue/groups.lua', 48],
-    [703, 'lua/shared/queue/ready.lua', 1],
-    [741, 'lua/shared/queue/dead.lua', 1],
-    [810, 'lua/shared/queue/end.lua', 1],
-    [834, 'lua/shared/queue/leave-tags.lua', 1],
-    [843, 'lua/shared/queue/end.lua', 26],
-    [853, 'lua/shared/queue/note-end.lua', 1],
-    [883, 'lua/shared/queue/tell-others.lua', 1],
-    [885, 'lua/shared/queue/packed-notes.lua', 1],
-    [886, 'lua/shared/queue/leave-notes.lua', 1],
-    [904, 'lua/shared/queue/fold.lua', 1],
-    [905, 'lua/shared/queue/statistics.lua', 1],
-    [1138, 'lua/shared/queue/fold.lua', 3],
-    [1149, 'lua/shared/queue/leave-notes.lua', 20],
-    [1153, 'lua/shared/queue/packed-notes.lua', 3],
-    [1161, 'lua/shared/queue/tell-others.lua', 4],
-    [1164, 'lua/shared/queue/result.lua', 1],
-    [1178, 'lua/shared/queue/tell-ends.lua', 1],
-    [1234, 'lua/shared/queue/tell-others.lua', 9],
-    [1237, 'lua/shared/queue/tell-others.lua', 13],
-    [1240, 'lua/shared/queue/publish.lua', 1],
-    [1241, 'lua/shared/queue/message.lua', 1],
-    [1251, 'lua/shared/queue/spelled.lua', 1],
-    [1259, 'lua/shared/queue/send.lua', 1],
-    [1275, 'lua/shared/queue/message.lua', 13],
-    [1298, 'lua/shared/queue/publish.lua', 3],
-    [1304, 'lua/shared/queue/tell-others.lua', 17],
-    [1307, 'lua/shared/queue/find.lua', 1],
-    [1333, 'lua/shared/queue/displace.lua', 1],
-    [1352, 'lua/shared/queue/idle.lua', 1],
-    [1419, 'lua/shared/listening.lua', 1],
-    [1438, 'lua/shared/queue/idle.lua', 69],
-    [1529, 'lua/queue/cancel.lua', 67],
-    [1595, 'lua/shared/queue/settle.lua', 1],
-    [1596, 'lua/shared/queue/note-due.lua', 1],
-    [1604, 'lua/shared/queue/backoff.lua', 1],
-    [1606, 'lua/shared/queue/backoff.lua', 22],
-    [1625, 'lua/shared/queue/unblock.lua', 1],
-    [1631, 'lua/shared/queue/outbox.lua', 1],
-    [1642, 'lua/shared/queue/cancel.lua', 1],
-    [1650, 'lua/shared/queue/settle.lua', 18],
-    [1724, 'lua/queue/cancel.lua', 134],
+    [175, 'lua/shared/queue/count-job.lua', 1],
+    [188, 'lua/shared/queue/save.lua', 1],
+    [190, 'lua/shared/queue/save.lua', 13],
+    [233, 'lua/shared/queue/marks.lua', 1],
+    [249, 'lua/shared/queue/rate.lua', 1],
+    [270, 'lua/shared/queue/rate.lua', 37],
+    [276, 'lua/shared/queue/job.lua', 1],
+    [288, 'lua/shared/queue/plain-head.lua', 1],
+    [291, 'lua/shared/queue/plain-head.lua', 8],
+    [299, 'lua/shared/queue/job.lua', 14],
+    [300, 'lua/shared/queue/job.lua', 45],
+    [346, 'lua/shared/queue/body.lua', 1],
+    [349, 'lua/shared/queue/large.lua', 1],
+    [354, 'lua/shared/queue/flags.lua', 1],
+    [385, 'lua/shared/queue/body.lua', 7],
+    [386, 'lua/shared/queue/body.lua', 22],
+    [390, 'lua/shared/queue/run.lua', 1],
+    [419, 'lua/shared/queue/parents.lua', 1],
+    [478, 'lua/shared/queue/parents.lua', 70],
+    [490, 'lua/shared/queue/happened.lua', 1],
+    [502, 'lua/shared/queue/entries.lua', 1],
+    [520, 'lua/shared/queue/history.lua', 1],
+    [534, 'lua/shared/queue/names.lua', 1],
+    [537, 'lua/shared/queue/names.lua', 34],
+    [555, 'lua/shared/queue/failure.lua', 1],
+    [565, 'lua/shared/queue/groups.lua', 1],
+    [611, 'lua/shared/queue/burst.lua', 1],
+    [623, 'lua/shared/queue/groups.lua', 48],
+    [705, 'lua/shared/queue/ready.lua', 1],
+    [711, 'lua/shared/queue/in-front.lua', 1],
+    [713, 'lua/shared/queue/ready.lua', 8],
+    [743, 'lua/shared/queue/dead.lua', 1],
+    [812, 'lua/shared/queue/end.lua', 1],
+    [836, 'lua/shared/queue/leave-tags.lua', 1],
+    [845, 'lua/shared/queue/end.lua', 26],
+    [855, 'lua/shared/queue/note-end.lua', 1],
+    [885, 'lua/shared/queue/tell-others.lua', 1],
+    [887, 'lua/shared/queue/packed-notes.lua', 1],
+    [888, 'lua/shared/queue/leave-notes.lua', 1],
+    [906, 'lua/shared/queue/fold.lua', 1],
+    [907, 'lua/shared/queue/statistics.lua', 1],
+    [1140, 'lua/shared/queue/fold.lua', 3],
+    [1151, 'lua/shared/queue/leave-notes.lua', 20],
+    [1155, 'lua/shared/queue/packed-notes.lua', 3],
+    [1163, 'lua/shared/queue/tell-others.lua', 4],
+    [1166, 'lua/shared/queue/result.lua', 1],
+    [1180, 'lua/shared/queue/tell-ends.lua', 1],
+    [1236, 'lua/shared/queue/tell-others.lua', 9],
+    [1239, 'lua/shared/queue/tell-others.lua', 13],
+    [1242, 'lua/shared/queue/publish.lua', 1],
+    [1243, 'lua/shared/queue/message.lua', 1],
+    [1253, 'lua/shared/queue/spelled.lua', 1],
+    [1261, 'lua/shared/queue/send.lua', 1],
+    [1277, 'lua/shared/queue/message.lua', 13],
+    [1300, 'lua/shared/queue/publish.lua', 3],
+    [1306, 'lua/shared/queue/tell-others.lua', 17],
+    [1309, 'lua/shared/queue/find.lua', 1],
+    [1335, 'lua/shared/queue/displace.lua', 1],
+    [1354, 'lua/shared/queue/idle.lua', 1],
+    [1421, 'lua/shared/listening.lua', 1],
+    [1440, 'lua/shared/queue/idle.lua', 69],
+    [1531, 'lua/queue/cancel.lua', 67],
+    [1597, 'lua/shared/queue/settle.lua', 1],
+    [1598, 'lua/shared/queue/note-due.lua', 1],
+    [1606, 'lua/shared/queue/backoff.lua', 1],
+    [1608, 'lua/shared/queue/backoff.lua', 22],
+    [1627, 'lua/shared/queue/unblock.lua', 1],
+    [1633, 'lua/shared/queue/outbox.lua', 1],
+    [1644, 'lua/shared/queue/cancel.lua', 1],
+    [1652, 'lua/shared/queue/settle.lua', 18],
+    [1726, 'lua/queue/cancel.lua', 134],
   ],
   encode(args) {
     const encoded = new Array<Argument>(3 + args.wanted.length)
@@ -12434,7 +12594,7 @@ export type ChangeParentsAnswer =
 export const changeParents: Operation<ChangeParentsArguments, ChangeParentsAnswer> = {
   script: {
     name: 'queue/change-parents',
-    sha1: '13dc6f52ef282c0a3207e2766a9db4f6fffef14c',
+    sha1: 'b88e53404b9727d6a4e84461f7e4891802ec14e9',
     reads: false,
     bytes: false,
     source: `--[[
@@ -12534,6 +12694,7 @@ local function tell_process(ticket, message, how)
 end
 -- The main key of a queue: one hash, read once and written once a call.
 --   layout, codec    the form of the stored data, and of the payloads
+--   partitions       over how many the queue is spread, where this is one of them; see shared/take-up
 --   <caller>         the record of a slot; see shared/calls
 --   settings, burst  what people set; see shared/queue/settings and shared/queue/burst
 --   state            the numbers below, as doubles one behind the other
@@ -12560,7 +12721,7 @@ local NUMBERS_BYTES = 29 * 8
 
 -- A queue that does not exist yet has began_us 0 and takes the caller's codec.
 local function open_queue(meta, codec, caller)
-  local stored = redis.call('HMGET', meta, 'layout', 'codec', 'state', 'settings', caller)
+  local stored = redis.call('HMGET', meta, 'layout', 'codec', 'state', 'settings', caller, 'partitions')
   local layout, packed = stored[1] or QUEUE_LAYOUT, stored[3] or string.rep('\\0', NUMBERS_BYTES)
   -- An unknown layout may have another state; the caller refuses it before it looks.
   local readable = layout == QUEUE_LAYOUT and packed or string.rep('\\0', NUMBERS_BYTES)
@@ -12578,6 +12739,7 @@ local function open_queue(meta, codec, caller)
     packed = packed,
     settings = stored[4],
     record = stored[5],
+    partitions = tonumber(stored[6] or 0),
     began_us = began_us,
     last = last,
     token = token,
@@ -13439,11 +13601,11 @@ end
 -- The list is never searched. A job that leaves it other than from its front leaves its number behind, a ghost,
 -- which is passed over when it comes to the front. Should the job have come back to the list meanwhile, it is taken
 -- where it stands first, and the other number is the ghost.
+-- In the sorted set of prioritized jobs before all priorities: there stand jobs that came back.
+local IN_FRONT = '-4294967296'
 
 -- Marks; see shared/queue/marks. Of RETURNED also jobs that are gone again.
 local PRIORITIES, RETURNED = 1, 64
--- Before all priorities.
-local IN_FRONT = '-4294967296'
 
 -- A lost job without group goes to the front of the list only where that is served first: beside groups it is one of many.
 -- Should others come that are served before the list, it is brought before them; see shared/queue/bring-returned.
@@ -14213,72 +14375,74 @@ return { 'changed', left, queue.chores }
     [47, 'lua/shared/tell.lua', 1],
     [57, 'lua/shared/tell.lua', 15],
     [96, 'lua/shared/queue/state.lua', 1],
-    [174, 'lua/shared/queue/count-job.lua', 1],
-    [187, 'lua/shared/queue/save.lua', 1],
-    [189, 'lua/shared/queue/save.lua', 13],
-    [232, 'lua/shared/queue/marks.lua', 1],
-    [248, 'lua/shared/queue/note-due.lua', 1],
-    [256, 'lua/shared/queue/rate.lua', 1],
-    [277, 'lua/shared/queue/rate.lua', 37],
-    [283, 'lua/shared/queue/job.lua', 1],
-    [295, 'lua/shared/queue/plain-head.lua', 1],
-    [298, 'lua/shared/queue/plain-head.lua', 8],
-    [306, 'lua/shared/queue/job.lua', 14],
-    [307, 'lua/shared/queue/job.lua', 45],
-    [353, 'lua/shared/queue/flags.lua', 1],
-    [384, 'lua/shared/queue/tell-others.lua', 1],
-    [386, 'lua/shared/queue/packed-notes.lua', 1],
-    [387, 'lua/shared/queue/leave-notes.lua', 1],
-    [405, 'lua/shared/queue/fold.lua', 1],
-    [406, 'lua/shared/queue/statistics.lua', 1],
-    [639, 'lua/shared/queue/fold.lua', 3],
-    [650, 'lua/shared/queue/leave-notes.lua', 20],
-    [654, 'lua/shared/queue/packed-notes.lua', 3],
-    [662, 'lua/shared/queue/tell-others.lua', 4],
-    [665, 'lua/shared/queue/result.lua', 1],
-    [679, 'lua/shared/queue/tell-ends.lua', 1],
-    [735, 'lua/shared/queue/tell-others.lua', 9],
-    [738, 'lua/shared/queue/tell-others.lua', 13],
-    [741, 'lua/shared/queue/publish.lua', 1],
-    [742, 'lua/shared/queue/message.lua', 1],
-    [752, 'lua/shared/queue/spelled.lua', 1],
-    [760, 'lua/shared/queue/send.lua', 1],
-    [776, 'lua/shared/queue/message.lua', 13],
-    [799, 'lua/shared/queue/publish.lua', 3],
-    [805, 'lua/shared/queue/tell-others.lua', 17],
-    [808, 'lua/shared/queue/run.lua', 1],
-    [837, 'lua/shared/queue/names.lua', 1],
-    [840, 'lua/shared/queue/names.lua', 34],
-    [858, 'lua/shared/queue/failure.lua', 1],
-    [868, 'lua/shared/queue/groups.lua', 1],
-    [914, 'lua/shared/queue/burst.lua', 1],
-    [926, 'lua/shared/queue/groups.lua', 48],
-    [997, 'lua/shared/queue/ready.lua', 1],
-    [1026, 'lua/shared/queue/find.lua', 1],
-    [1055, 'lua/shared/queue/parents.lua', 1],
-    [1114, 'lua/shared/queue/parents.lua', 70],
-    [1126, 'lua/shared/queue/link.lua', 1],
-    [1158, 'lua/shared/queue/relink.lua', 1],
-    [1228, 'lua/shared/queue/backoff.lua', 1],
-    [1230, 'lua/shared/queue/backoff.lua', 22],
-    [1249, 'lua/shared/queue/unblock.lua', 1],
-    [1255, 'lua/shared/queue/idle.lua', 1],
-    [1322, 'lua/shared/listening.lua', 1],
-    [1341, 'lua/shared/queue/idle.lua', 69],
-    [1432, 'lua/queue/change-parents.lua', 65],
-    [1489, 'lua/shared/queue/settle.lua', 1],
-    [1490, 'lua/shared/queue/dead.lua', 1],
-    [1544, 'lua/shared/queue/end.lua', 1],
-    [1568, 'lua/shared/queue/leave-tags.lua', 1],
-    [1577, 'lua/shared/queue/end.lua', 26],
-    [1587, 'lua/shared/queue/outbox.lua', 1],
-    [1598, 'lua/shared/queue/entries.lua', 1],
-    [1616, 'lua/shared/queue/history.lua', 1],
-    [1630, 'lua/shared/queue/happened.lua', 1],
-    [1642, 'lua/shared/queue/note-end.lua', 1],
-    [1672, 'lua/shared/queue/cancel.lua', 1],
-    [1680, 'lua/shared/queue/settle.lua', 18],
-    [1754, 'lua/queue/change-parents.lua', 123],
+    [176, 'lua/shared/queue/count-job.lua', 1],
+    [189, 'lua/shared/queue/save.lua', 1],
+    [191, 'lua/shared/queue/save.lua', 13],
+    [234, 'lua/shared/queue/marks.lua', 1],
+    [250, 'lua/shared/queue/note-due.lua', 1],
+    [258, 'lua/shared/queue/rate.lua', 1],
+    [279, 'lua/shared/queue/rate.lua', 37],
+    [285, 'lua/shared/queue/job.lua', 1],
+    [297, 'lua/shared/queue/plain-head.lua', 1],
+    [300, 'lua/shared/queue/plain-head.lua', 8],
+    [308, 'lua/shared/queue/job.lua', 14],
+    [309, 'lua/shared/queue/job.lua', 45],
+    [355, 'lua/shared/queue/flags.lua', 1],
+    [386, 'lua/shared/queue/tell-others.lua', 1],
+    [388, 'lua/shared/queue/packed-notes.lua', 1],
+    [389, 'lua/shared/queue/leave-notes.lua', 1],
+    [407, 'lua/shared/queue/fold.lua', 1],
+    [408, 'lua/shared/queue/statistics.lua', 1],
+    [641, 'lua/shared/queue/fold.lua', 3],
+    [652, 'lua/shared/queue/leave-notes.lua', 20],
+    [656, 'lua/shared/queue/packed-notes.lua', 3],
+    [664, 'lua/shared/queue/tell-others.lua', 4],
+    [667, 'lua/shared/queue/result.lua', 1],
+    [681, 'lua/shared/queue/tell-ends.lua', 1],
+    [737, 'lua/shared/queue/tell-others.lua', 9],
+    [740, 'lua/shared/queue/tell-others.lua', 13],
+    [743, 'lua/shared/queue/publish.lua', 1],
+    [744, 'lua/shared/queue/message.lua', 1],
+    [754, 'lua/shared/queue/spelled.lua', 1],
+    [762, 'lua/shared/queue/send.lua', 1],
+    [778, 'lua/shared/queue/message.lua', 13],
+    [801, 'lua/shared/queue/publish.lua', 3],
+    [807, 'lua/shared/queue/tell-others.lua', 17],
+    [810, 'lua/shared/queue/run.lua', 1],
+    [839, 'lua/shared/queue/names.lua', 1],
+    [842, 'lua/shared/queue/names.lua', 34],
+    [860, 'lua/shared/queue/failure.lua', 1],
+    [870, 'lua/shared/queue/groups.lua', 1],
+    [916, 'lua/shared/queue/burst.lua', 1],
+    [928, 'lua/shared/queue/groups.lua', 48],
+    [999, 'lua/shared/queue/ready.lua', 1],
+    [1005, 'lua/shared/queue/in-front.lua', 1],
+    [1007, 'lua/shared/queue/ready.lua', 8],
+    [1028, 'lua/shared/queue/find.lua', 1],
+    [1057, 'lua/shared/queue/parents.lua', 1],
+    [1116, 'lua/shared/queue/parents.lua', 70],
+    [1128, 'lua/shared/queue/link.lua', 1],
+    [1160, 'lua/shared/queue/relink.lua', 1],
+    [1230, 'lua/shared/queue/backoff.lua', 1],
+    [1232, 'lua/shared/queue/backoff.lua', 22],
+    [1251, 'lua/shared/queue/unblock.lua', 1],
+    [1257, 'lua/shared/queue/idle.lua', 1],
+    [1324, 'lua/shared/listening.lua', 1],
+    [1343, 'lua/shared/queue/idle.lua', 69],
+    [1434, 'lua/queue/change-parents.lua', 65],
+    [1491, 'lua/shared/queue/settle.lua', 1],
+    [1492, 'lua/shared/queue/dead.lua', 1],
+    [1546, 'lua/shared/queue/end.lua', 1],
+    [1570, 'lua/shared/queue/leave-tags.lua', 1],
+    [1579, 'lua/shared/queue/end.lua', 26],
+    [1589, 'lua/shared/queue/outbox.lua', 1],
+    [1600, 'lua/shared/queue/entries.lua', 1],
+    [1618, 'lua/shared/queue/history.lua', 1],
+    [1632, 'lua/shared/queue/happened.lua', 1],
+    [1644, 'lua/shared/queue/note-end.lua', 1],
+    [1674, 'lua/shared/queue/cancel.lua', 1],
+    [1682, 'lua/shared/queue/settle.lua', 18],
+    [1756, 'lua/queue/change-parents.lua', 123],
   ],
   encode(args) {
     const encoded = new Array<Argument>(4 + args.changes.length * 2)
@@ -14334,7 +14498,7 @@ export type ClearAnswer =
 export const clear: Operation<ClearArguments, ClearAnswer> = {
   script: {
     name: 'queue/clear',
-    sha1: '54f4dd6ee0ebc505d457821b1306e03bc3035eca',
+    sha1: 'b7606766c8aecf62c52e4dbd045847eee39c61a1',
     reads: false,
     bytes: false,
     source: `--[[
@@ -14478,6 +14642,11 @@ local function tell_idle(worker, how)
   return tell_process(ticket, come_message(ticket), how)
 end
 
+-- Under its name alone a queue that is spread has only the number of its partitions: see shared/agreement.
+local layout = redis.call('HGET', meta, 'layout')
+if layout and string.find(layout, '^in %d+ partitions$') then
+  return redis.error_reply('LAYOUT ' .. layout)
+end
 -- The others look by themselves.
 local MOST_CALLED = 100
 local waiting = { idle = redis.call('ZCARD', idle) }
@@ -14602,12 +14771,12 @@ return { 'cleared', existed }
     [50, 'lua/shared/tell.lua', 15],
     [89, 'lua/shared/queue/idle.lua', 1],
     [142, 'lua/queue/clear.lua', 43],
-    [190, 'lua/shared/clock.lua', 1],
-    [196, 'lua/shared/queue/message.lua', 1],
-    [206, 'lua/shared/queue/spelled.lua', 1],
-    [214, 'lua/shared/queue/send.lua', 1],
-    [230, 'lua/shared/queue/message.lua', 13],
-    [253, 'lua/queue/clear.lua', 93],
+    [195, 'lua/shared/clock.lua', 1],
+    [201, 'lua/shared/queue/message.lua', 1],
+    [211, 'lua/shared/queue/spelled.lua', 1],
+    [219, 'lua/shared/queue/send.lua', 1],
+    [235, 'lua/shared/queue/message.lua', 13],
+    [258, 'lua/queue/clear.lua', 98],
   ],
   encode(args) {
     return withoutDefaults([
@@ -14633,6 +14802,10 @@ return { 'cleared', existed }
 export interface ConfigureGroupArguments {
   /** name of the codec that made the payloads */
   readonly codec: string
+  /** over how many the queue is spread; 0: it is not */
+  readonly partitions: number
+  /** what propose answered, where the partition is not agreed upon yet; else empty */
+  readonly proof: string
   /** beginning of the channels of processes */
   readonly channel: string
   /** whether those are sharded channels */
@@ -14655,6 +14828,7 @@ export interface ConfigureGroupArguments {
 
 export type ConfigureGroupAnswer =
   | { readonly status: 'configured'; readonly paused: boolean; readonly concurrency: number; readonly rateLimit: number; readonly rateWindowMs: number; readonly ready: number; readonly claimed: number; readonly rateBurst: number }
+  | { readonly status: 'unagreed' }
 
 
 /**
@@ -14665,13 +14839,14 @@ export type ConfigureGroupAnswer =
 export const configureGroup: Operation<ConfigureGroupArguments, ConfigureGroupAnswer> = {
   script: {
     name: 'queue/configure-group',
-    sha1: '31aa8f8a8d8697ffd2f4bbc1a32471dff1270d93',
+    sha1: '4d0182f7091bc468cc428a92799e5bae8fc9840c',
     reads: false,
     bytes: false,
     source: `--[[
 Sets what holds for a group of jobs; -1 leaves a number as it is. Safe to repeat.
 
 @returns configured  paused:flag concurrency:integer rate_limit:integer rate_window_ms:integer ready:integer claimed:integer rate_burst:integer
+@returns unagreed
 @cost    O(log n + groups in the ring)
 ]]
 local meta = KEYS[1] -- hash: the queue's state
@@ -14680,15 +14855,17 @@ local turns = KEYS[3] -- list: groups that may be served, in turn
 local held = KEYS[4] -- sorted set: groups that their rate holds back -> until when, in ms
 local idle = KEYS[5] -- sorted set: workers that wait -> their number
 local codec = ARGV[1] -- text: name of the codec that made the payloads
-local channel = ARGV[2] -- text: beginning of the channels of processes
-local sharded = ARGV[3] == '1' -- flag: whether those are sharded channels
-local counted = ARGV[4] == '1' -- flag: whether the number of those who hear tells who is gone
-local name = ARGV[5] -- text: the group
-local paused = tonumber(ARGV[6]) -- integer: 1: gives out no job; 0: does
-local concurrency = tonumber(ARGV[7]) -- integer: jobs claimed at once; 0: any number
-local rate_limit = tonumber(ARGV[8]) -- integer: jobs claimed in a window; 0: any number
-local rate_window_ms = tonumber(ARGV[9]) -- integer: the window
-local rate_burst = tonumber(ARGV[10] or 0) -- integer: jobs that may be claimed at once if they were saved up, where a rate is set; 0: as many as in a window
+local partitions = tonumber(ARGV[2]) -- integer: over how many the queue is spread; 0: it is not
+local proof = ARGV[3] -- text: what propose answered, where the partition is not agreed upon yet; else empty
+local channel = ARGV[4] -- text: beginning of the channels of processes
+local sharded = ARGV[5] == '1' -- flag: whether those are sharded channels
+local counted = ARGV[6] == '1' -- flag: whether the number of those who hear tells who is gone
+local name = ARGV[7] -- text: the group
+local paused = tonumber(ARGV[8]) -- integer: 1: gives out no job; 0: does
+local concurrency = tonumber(ARGV[9]) -- integer: jobs claimed at once; 0: any number
+local rate_limit = tonumber(ARGV[10]) -- integer: jobs claimed in a window; 0: any number
+local rate_window_ms = tonumber(ARGV[11]) -- integer: the window
+local rate_burst = tonumber(ARGV[12] or 0) -- integer: jobs that may be claimed at once if they were saved up, where a rate is set; 0: as many as in a window
 
 -- The only reader of the server's time: microseconds since 1970.
 -- Read once per call and passed on, for two readings in one script may differ.
@@ -14747,6 +14924,7 @@ local function tell_process(ticket, message, how)
 end
 -- The main key of a queue: one hash, read once and written once a call.
 --   layout, codec    the form of the stored data, and of the payloads
+--   partitions       over how many the queue is spread, where this is one of them; see shared/take-up
 --   <caller>         the record of a slot; see shared/calls
 --   settings, burst  what people set; see shared/queue/settings and shared/queue/burst
 --   state            the numbers below, as doubles one behind the other
@@ -14773,7 +14951,7 @@ local NUMBERS_BYTES = 29 * 8
 
 -- A queue that does not exist yet has began_us 0 and takes the caller's codec.
 local function open_queue(meta, codec, caller)
-  local stored = redis.call('HMGET', meta, 'layout', 'codec', 'state', 'settings', caller)
+  local stored = redis.call('HMGET', meta, 'layout', 'codec', 'state', 'settings', caller, 'partitions')
   local layout, packed = stored[1] or QUEUE_LAYOUT, stored[3] or string.rep('\\0', NUMBERS_BYTES)
   -- An unknown layout may have another state; the caller refuses it before it looks.
   local readable = layout == QUEUE_LAYOUT and packed or string.rep('\\0', NUMBERS_BYTES)
@@ -14791,6 +14969,7 @@ local function open_queue(meta, codec, caller)
     packed = packed,
     settings = stored[4],
     record = stored[5],
+    partitions = tonumber(stored[6] or 0),
     began_us = began_us,
     last = last,
     token = token,
@@ -15220,6 +15399,30 @@ end
 if queue.codec ~= codec then
   return redis.error_reply('CODEC ' .. queue.codec)
 end
+if queue.partitions ~= partitions then
+  if queue.partitions > 0 then
+    return redis.error_reply('PARTITIONS ' .. queue.partitions)
+  end
+  -- Only here: a script makes its functions anew in every call.
+-- Of what is spread over several units each knows over how many: the field \`partitions\` of its main key, which is there from
+-- the first time on that the partition is used. Before that it is proposed, then the number is agreed upon in the unit of the
+-- name alone, and only then it is taken up, with what proves the proposal; see shared/agreement. So whoever clears all
+-- partitions that the number tells clears this one, too.
+
+-- False where the partition was not proposed so, or was cleared since.
+local function take_up(meta, partitions, proof)
+  if proof == '' or redis.call('HGET', meta, 'proposed') ~= proof then
+    return false
+  end
+  redis.call('HSET', meta, 'partitions', partitions)
+  redis.call('HDEL', meta, 'proposed')
+  redis.call('PERSIST', meta)
+  return true
+end
+  if not take_up(meta, partitions, proof) then
+    return { 'unagreed' }
+  end
+end
 local now_us = clock_us()
 local group = open_group(groups, queue, name)
 local function pick(new, old)
@@ -15266,26 +15469,30 @@ return {
   parts: ['meta', 'groups', 'turns', 'held', 'idle'],
   lines: [
     [1, 'lua/queue/configure-group.lua', 1],
-    [23, 'lua/shared/clock.lua', 1],
-    [29, 'lua/shared/tell.lua', 1],
-    [39, 'lua/shared/tell.lua', 15],
-    [78, 'lua/shared/queue/state.lua', 1],
-    [156, 'lua/shared/queue/save.lua', 1],
-    [211, 'lua/shared/queue/rate.lua', 1],
-    [232, 'lua/shared/queue/rate.lua', 37],
-    [238, 'lua/shared/queue/groups.lua', 1],
-    [284, 'lua/shared/queue/burst.lua', 1],
-    [296, 'lua/shared/queue/groups.lua', 48],
-    [354, 'lua/shared/queue/burst.lua', 1],
-    [359, 'lua/shared/queue/keep-burst.lua', 1],
-    [369, 'lua/shared/queue/idle.lua', 1],
-    [436, 'lua/shared/listening.lua', 1],
-    [455, 'lua/shared/queue/idle.lua', 69],
-    [546, 'lua/queue/configure-group.lua', 33],
+    [26, 'lua/shared/clock.lua', 1],
+    [32, 'lua/shared/tell.lua', 1],
+    [42, 'lua/shared/tell.lua', 15],
+    [81, 'lua/shared/queue/state.lua', 1],
+    [161, 'lua/shared/queue/save.lua', 1],
+    [216, 'lua/shared/queue/rate.lua', 1],
+    [237, 'lua/shared/queue/rate.lua', 37],
+    [243, 'lua/shared/queue/groups.lua', 1],
+    [289, 'lua/shared/queue/burst.lua', 1],
+    [301, 'lua/shared/queue/groups.lua', 48],
+    [359, 'lua/shared/queue/burst.lua', 1],
+    [364, 'lua/shared/queue/keep-burst.lua', 1],
+    [374, 'lua/shared/queue/idle.lua', 1],
+    [441, 'lua/shared/listening.lua', 1],
+    [460, 'lua/shared/queue/idle.lua', 69],
+    [551, 'lua/queue/configure-group.lua', 36],
+    [563, 'lua/shared/take-up.lua', 1],
+    [578, 'lua/queue/configure-group.lua', 49],
   ],
   encode(args) {
     return withoutDefaults([
       args.codec,
+      args.partitions,
+      args.proof,
       args.channel,
       args.sharded ? 1 : 0,
       args.counted ? 1 : 0,
@@ -15311,8 +15518,10 @@ return {
           claimed: asInteger(parts[6]),
           rateBurst: asInteger(parts[7]),
         }
+      case 'unagreed':
+        return { status: 'unagreed' }
       default:
-        return unexpected('the answer configured', parts[0])
+        return unexpected('one of the answers configured, unagreed', parts[0])
     }
   },
 }
@@ -15320,6 +15529,10 @@ return {
 export interface ConfigureArguments {
   /** name of the codec that made the payloads */
   readonly codec: string
+  /** over how many the queue is spread; 0: it is not */
+  readonly partitions: number
+  /** what propose answered, where the partition is not agreed upon yet; else empty */
+  readonly proof: string
   /** beginning of the channels of processes */
   readonly channel: string
   /** whether those are sharded channels */
@@ -15344,6 +15557,7 @@ export interface ConfigureArguments {
 
 export type ConfigureAnswer =
   | { readonly status: 'configured'; readonly paused: boolean; readonly concurrency: number; readonly rateLimit: number; readonly rateWindowMs: number; readonly keepCount: number; readonly keepMs: number; readonly rateBurst: number }
+  | { readonly status: 'unagreed' }
 
 
 /**
@@ -15354,7 +15568,7 @@ export type ConfigureAnswer =
 export const configure: Operation<ConfigureArguments, ConfigureAnswer> = {
   script: {
     name: 'queue/configure',
-    sha1: 'be043d0a1f8eff6f519cd07d969083262e929497',
+    sha1: '1c2e8467507b5a36d167fc39da61bc2589e9d1f6',
     reads: false,
     bytes: false,
     source: `--[[
@@ -15362,21 +15576,24 @@ Sets what holds for the whole queue; -1 leaves a number as it is. A queue that i
 claimed go on. Whoever waits is woken when the queue goes on, or may do more. Safe to repeat.
 
 @returns configured  paused:flag concurrency:integer rate_limit:integer rate_window_ms:integer keep_count:integer keep_ms:integer rate_burst:integer
+@returns unagreed
 @cost    O(log n)
 ]]
 local meta = KEYS[1] -- hash: the queue's state
 local idle = KEYS[2] -- sorted set: workers that wait -> their number
 local codec = ARGV[1] -- text: name of the codec that made the payloads
-local channel = ARGV[2] -- text: beginning of the channels of processes
-local sharded = ARGV[3] == '1' -- flag: whether those are sharded channels
-local counted = ARGV[4] == '1' -- flag: whether the number of those who hear tells who is gone
-local paused = tonumber(ARGV[5]) -- integer: 1: gives out no job; 0: does
-local concurrency = tonumber(ARGV[6]) -- integer: jobs claimed at once; 0: any number
-local rate_limit = tonumber(ARGV[7]) -- integer: jobs claimed in a window; 0: any number
-local rate_window_ms = tonumber(ARGV[8]) -- integer: the window
-local keep_count = tonumber(ARGV[9]) -- integer: done jobs to keep; 0: see keep_ms
-local keep_ms = tonumber(ARGV[10]) -- integer: age up to which done jobs are kept; 0: see keep_count; none are where both are 0
-local rate_burst = tonumber(ARGV[11] or 0) -- integer: jobs that may be claimed at once if they were saved up, where a rate is set; 0: as many as in a window
+local partitions = tonumber(ARGV[2]) -- integer: over how many the queue is spread; 0: it is not
+local proof = ARGV[3] -- text: what propose answered, where the partition is not agreed upon yet; else empty
+local channel = ARGV[4] -- text: beginning of the channels of processes
+local sharded = ARGV[5] == '1' -- flag: whether those are sharded channels
+local counted = ARGV[6] == '1' -- flag: whether the number of those who hear tells who is gone
+local paused = tonumber(ARGV[7]) -- integer: 1: gives out no job; 0: does
+local concurrency = tonumber(ARGV[8]) -- integer: jobs claimed at once; 0: any number
+local rate_limit = tonumber(ARGV[9]) -- integer: jobs claimed in a window; 0: any number
+local rate_window_ms = tonumber(ARGV[10]) -- integer: the window
+local keep_count = tonumber(ARGV[11]) -- integer: done jobs to keep; 0: see keep_ms
+local keep_ms = tonumber(ARGV[12]) -- integer: age up to which done jobs are kept; 0: see keep_count; none are where both are 0
+local rate_burst = tonumber(ARGV[13] or 0) -- integer: jobs that may be claimed at once if they were saved up, where a rate is set; 0: as many as in a window
 
 -- The only reader of the server's time: microseconds since 1970.
 -- Read once per call and passed on, for two readings in one script may differ.
@@ -15435,6 +15652,7 @@ local function tell_process(ticket, message, how)
 end
 -- The main key of a queue: one hash, read once and written once a call.
 --   layout, codec    the form of the stored data, and of the payloads
+--   partitions       over how many the queue is spread, where this is one of them; see shared/take-up
 --   <caller>         the record of a slot; see shared/calls
 --   settings, burst  what people set; see shared/queue/settings and shared/queue/burst
 --   state            the numbers below, as doubles one behind the other
@@ -15461,7 +15679,7 @@ local NUMBERS_BYTES = 29 * 8
 
 -- A queue that does not exist yet has began_us 0 and takes the caller's codec.
 local function open_queue(meta, codec, caller)
-  local stored = redis.call('HMGET', meta, 'layout', 'codec', 'state', 'settings', caller)
+  local stored = redis.call('HMGET', meta, 'layout', 'codec', 'state', 'settings', caller, 'partitions')
   local layout, packed = stored[1] or QUEUE_LAYOUT, stored[3] or string.rep('\\0', NUMBERS_BYTES)
   -- An unknown layout may have another state; the caller refuses it before it looks.
   local readable = layout == QUEUE_LAYOUT and packed or string.rep('\\0', NUMBERS_BYTES)
@@ -15479,6 +15697,7 @@ local function open_queue(meta, codec, caller)
     packed = packed,
     settings = stored[4],
     record = stored[5],
+    partitions = tonumber(stored[6] or 0),
     began_us = began_us,
     last = last,
     token = token,
@@ -15809,6 +16028,30 @@ end
 if queue.codec ~= codec then
   return redis.error_reply('CODEC ' .. queue.codec)
 end
+if queue.partitions ~= partitions then
+  if queue.partitions > 0 then
+    return redis.error_reply('PARTITIONS ' .. queue.partitions)
+  end
+  -- Only here: a script makes its functions anew in every call.
+-- Of what is spread over several units each knows over how many: the field \`partitions\` of its main key, which is there from
+-- the first time on that the partition is used. Before that it is proposed, then the number is agreed upon in the unit of the
+-- name alone, and only then it is taken up, with what proves the proposal; see shared/agreement. So whoever clears all
+-- partitions that the number tells clears this one, too.
+
+-- False where the partition was not proposed so, or was cleared since.
+local function take_up(meta, partitions, proof)
+  if proof == '' or redis.call('HGET', meta, 'proposed') ~= proof then
+    return false
+  end
+  redis.call('HSET', meta, 'partitions', partitions)
+  redis.call('HDEL', meta, 'proposed')
+  redis.call('PERSIST', meta)
+  return true
+end
+  if not take_up(meta, partitions, proof) then
+    return { 'unagreed' }
+  end
+end
 local settings = parse_settings(queue.settings)
 settings.rate_burst = read_burst(meta, 'burst', settings)
 local function pick(new, old)
@@ -15854,23 +16097,27 @@ return {
   parts: ['meta', 'idle'],
   lines: [
     [1, 'lua/queue/configure.lua', 1],
-    [22, 'lua/shared/clock.lua', 1],
-    [28, 'lua/shared/tell.lua', 1],
-    [38, 'lua/shared/tell.lua', 15],
-    [77, 'lua/shared/queue/state.lua', 1],
-    [155, 'lua/shared/queue/save.lua', 1],
-    [210, 'lua/shared/queue/note-due.lua', 1],
-    [218, 'lua/shared/queue/settings.lua', 1],
-    [247, 'lua/shared/queue/burst.lua', 1],
-    [259, 'lua/shared/queue/keep-burst.lua', 1],
-    [269, 'lua/shared/queue/idle.lua', 1],
-    [336, 'lua/shared/listening.lua', 1],
-    [355, 'lua/shared/queue/idle.lua', 69],
-    [446, 'lua/queue/configure.lua', 32],
+    [25, 'lua/shared/clock.lua', 1],
+    [31, 'lua/shared/tell.lua', 1],
+    [41, 'lua/shared/tell.lua', 15],
+    [80, 'lua/shared/queue/state.lua', 1],
+    [160, 'lua/shared/queue/save.lua', 1],
+    [215, 'lua/shared/queue/note-due.lua', 1],
+    [223, 'lua/shared/queue/settings.lua', 1],
+    [252, 'lua/shared/queue/burst.lua', 1],
+    [264, 'lua/shared/queue/keep-burst.lua', 1],
+    [274, 'lua/shared/queue/idle.lua', 1],
+    [341, 'lua/shared/listening.lua', 1],
+    [360, 'lua/shared/queue/idle.lua', 69],
+    [451, 'lua/queue/configure.lua', 35],
+    [463, 'lua/shared/take-up.lua', 1],
+    [478, 'lua/queue/configure.lua', 48],
   ],
   encode(args) {
     return withoutDefaults([
       args.codec,
+      args.partitions,
+      args.proof,
       args.channel,
       args.sharded ? 1 : 0,
       args.counted ? 1 : 0,
@@ -15897,8 +16144,10 @@ return {
           keepMs: asInteger(parts[6]),
           rateBurst: asInteger(parts[7]),
         }
+      case 'unagreed':
+        return { status: 'unagreed' }
       default:
-        return unexpected('the answer configured', parts[0])
+        return unexpected('one of the answers configured, unagreed', parts[0])
     }
   },
 }
@@ -15920,7 +16169,7 @@ export type DeliveredAnswer =
 export const delivered: Operation<DeliveredArguments, DeliveredAnswer> = {
   script: {
     name: 'queue/delivered',
-    sha1: '488048c6da96e54122278597d3af8ae930346add',
+    sha1: '246ba8aa8ad07d3d9ab920a82da95f89ccfc6d3c',
     reads: false,
     bytes: false,
     source: `--[[
@@ -15936,6 +16185,7 @@ local numbers, numbers_at = ARGV, 1 -- repeated (number:text): of what was broug
 
 -- The main key of a queue: one hash, read once and written once a call.
 --   layout, codec    the form of the stored data, and of the payloads
+--   partitions       over how many the queue is spread, where this is one of them; see shared/take-up
 --   <caller>         the record of a slot; see shared/calls
 --   settings, burst  what people set; see shared/queue/settings and shared/queue/burst
 --   state            the numbers below, as doubles one behind the other
@@ -15962,7 +16212,7 @@ local NUMBERS_BYTES = 29 * 8
 
 -- A queue that does not exist yet has began_us 0 and takes the caller's codec.
 local function open_queue(meta, codec, caller)
-  local stored = redis.call('HMGET', meta, 'layout', 'codec', 'state', 'settings', caller)
+  local stored = redis.call('HMGET', meta, 'layout', 'codec', 'state', 'settings', caller, 'partitions')
   local layout, packed = stored[1] or QUEUE_LAYOUT, stored[3] or string.rep('\\0', NUMBERS_BYTES)
   -- An unknown layout may have another state; the caller refuses it before it looks.
   local readable = layout == QUEUE_LAYOUT and packed or string.rep('\\0', NUMBERS_BYTES)
@@ -15980,6 +16230,7 @@ local function open_queue(meta, codec, caller)
     packed = packed,
     settings = stored[4],
     record = stored[5],
+    partitions = tonumber(stored[6] or 0),
     began_us = began_us,
     last = last,
     token = token,
@@ -16100,10 +16351,10 @@ return { 'delivered' }
   lines: [
     [1, 'lua/queue/delivered.lua', 1],
     [12, 'lua/shared/queue/state.lua', 1],
-    [90, 'lua/shared/queue/save.lua', 1],
-    [92, 'lua/shared/queue/save.lua', 13],
-    [135, 'lua/shared/queue/flags.lua', 1],
-    [158, 'lua/queue/delivered.lua', 16],
+    [92, 'lua/shared/queue/save.lua', 1],
+    [94, 'lua/shared/queue/save.lua', 13],
+    [137, 'lua/shared/queue/flags.lua', 1],
+    [160, 'lua/queue/delivered.lua', 16],
   ],
   encode(args) {
     const encoded = new Array<Argument>(args.numbers.length)
@@ -16124,9 +16375,74 @@ return { 'delivered' }
   },
 }
 
+export interface DisbandArguments {
+  /** what agree answered before the partitions were cleared */
+  readonly agreedUs: string
+}
+
+export type DisbandAnswer =
+  | { readonly status: 'forgotten' }
+  | { readonly status: 'kept' }
+
+
+/**
+ * Forgets the number of partitions of a queue, once all of them are cleared. It is `kept` where it was agreed upon after it was agreed upon so: then a partition is used anew. Safe to repeat.
+ *
+ * Cost: O(1).
+ */
+export const disband: Operation<DisbandArguments, DisbandAnswer> = {
+  script: {
+    name: 'queue/disband',
+    sha1: 'b85997ebd10aa204c5685c3a0300fef8f2317bfd',
+    reads: false,
+    bytes: false,
+    source: `--[[
+Forgets the number of partitions of a queue, once all of them are cleared. It is \`kept\` where it was agreed upon after it was
+agreed upon so: then a partition is used anew. Safe to repeat.
+
+@returns forgotten
+@returns kept
+@cost    O(1)
+]]
+local meta = KEYS[1] -- hash: the queue's state
+local agreed_us = ARGV[1] -- text: what agree answered before the partitions were cleared
+
+if redis.call('HGET', meta, 'agreed_us') ~= agreed_us then
+  return { 'kept' }
+end
+redis.call('UNLINK', meta)
+return { 'forgotten' }
+`,
+  },
+  parts: ['meta'],
+  lines: [
+    [1, 'lua/queue/disband.lua', 1],
+  ],
+  encode(args) {
+    return [
+      args.agreedUs,
+    ]
+  },
+  decode(reply) {
+    const parts = asList(reply)
+    switch (asText(parts[0])) {
+      case 'forgotten':
+        return { status: 'forgotten' }
+      case 'kept':
+        return { status: 'kept' }
+      default:
+        return unexpected('one of the answers forgotten, kept', parts[0])
+    }
+  },
+}
+
 export interface EnqueueAlikeArguments {
   /** name of the codec that made the payloads */
   readonly codec: string
+  /** over how many the queue is spread; 0: it is not */
+  readonly partitions: number
+  /** what propose answered, where the partition is not agreed upon yet; else empty */
+  readonly proof: string
   /** process and slot; empty: the call is not remembered */
   readonly caller: string
   /** number of the call in that slot */
@@ -16145,6 +16461,7 @@ export interface EnqueueAlikeArguments {
 
 export type EnqueueAlikeAnswer =
   | { readonly status: 'enqueued'; readonly first: number }
+  | { readonly status: 'unagreed' }
 
 
 /**
@@ -16155,7 +16472,7 @@ export type EnqueueAlikeAnswer =
 export const enqueueAlike: Operation<EnqueueAlikeArguments, EnqueueAlikeAnswer> = {
   script: {
     name: 'queue/enqueue-alike',
-    sha1: '7c805c184900b68ef787c4713ee7f1fd77e29525',
+    sha1: 'f64dd31da9791e304e5455b412695c77a75659cb',
     reads: false,
     bytes: false,
     source: `--[[
@@ -16165,6 +16482,7 @@ enqueues nothing and is answered the same. A single job is claimed at once for a
 letter; see shared/queue/hand-over.
 
 @returns enqueued  first:integer
+@returns unagreed
 @cost    O(jobs),
          and at times 16 kB of notes for the statistics
 ]]
@@ -16177,13 +16495,15 @@ local listeners = KEYS[6] -- hash: who listens to events, where, and the number 
 local notes = KEYS[7] -- string: what the statistics do not hold yet; see shared/queue/leave-notes
 local stats = KEYS[8] -- hash: statistics of minutes, hours and days
 local codec = ARGV[1] -- text: name of the codec that made the payloads
-local caller = ARGV[2] -- text: process and slot; empty: the call is not remembered
-local call = ARGV[3] -- text: number of the call in that slot
-local channel = ARGV[4] -- text: beginning of the channels of processes
-local sharded = ARGV[5] == '1' -- flag: whether those are sharded channels
-local counted = ARGV[6] == '1' -- flag: whether the number of those who hear tells who is gone
-local name = ARGV[7] -- text: name of the jobs, 1 to 254 bytes
-local payloads, payloads_at = ARGV, 8 -- repeated (payload:bytes): of each job
+local partitions = tonumber(ARGV[2]) -- integer: over how many the queue is spread; 0: it is not
+local proof = ARGV[3] -- text: what propose answered, where the partition is not agreed upon yet; else empty
+local caller = ARGV[4] -- text: process and slot; empty: the call is not remembered
+local call = ARGV[5] -- text: number of the call in that slot
+local channel = ARGV[6] -- text: beginning of the channels of processes
+local sharded = ARGV[7] == '1' -- flag: whether those are sharded channels
+local counted = ARGV[8] == '1' -- flag: whether the number of those who hear tells who is gone
+local name = ARGV[9] -- text: name of the jobs, 1 to 254 bytes
+local payloads, payloads_at = ARGV, 10 -- repeated (payload:bytes): of each job
 
 -- A whole number as text with all its digits. Lua itself writes 14 digits, and not every server passes
 -- more to a command; microseconds have 16. Writing a large double takes twice as long as writing its halves
@@ -16253,6 +16573,7 @@ end
 
 -- The main key of a queue: one hash, read once and written once a call.
 --   layout, codec    the form of the stored data, and of the payloads
+--   partitions       over how many the queue is spread, where this is one of them; see shared/take-up
 --   <caller>         the record of a slot; see shared/calls
 --   settings, burst  what people set; see shared/queue/settings and shared/queue/burst
 --   state            the numbers below, as doubles one behind the other
@@ -16279,7 +16600,7 @@ local NUMBERS_BYTES = 29 * 8
 
 -- A queue that does not exist yet has began_us 0 and takes the caller's codec.
 local function open_queue(meta, codec, caller)
-  local stored = redis.call('HMGET', meta, 'layout', 'codec', 'state', 'settings', caller)
+  local stored = redis.call('HMGET', meta, 'layout', 'codec', 'state', 'settings', caller, 'partitions')
   local layout, packed = stored[1] or QUEUE_LAYOUT, stored[3] or string.rep('\\0', NUMBERS_BYTES)
   -- An unknown layout may have another state; the caller refuses it before it looks.
   local readable = layout == QUEUE_LAYOUT and packed or string.rep('\\0', NUMBERS_BYTES)
@@ -16297,6 +16618,7 @@ local function open_queue(meta, codec, caller)
     packed = packed,
     settings = stored[4],
     record = stored[5],
+    partitions = tonumber(stored[6] or 0),
     began_us = began_us,
     last = last,
     token = token,
@@ -16715,6 +17037,30 @@ if queue.layout ~= QUEUE_LAYOUT then
 end
 if queue.codec ~= codec then
   return redis.error_reply('CODEC ' .. queue.codec)
+end
+if queue.partitions ~= partitions then
+  if queue.partitions > 0 then
+    return redis.error_reply('PARTITIONS ' .. queue.partitions)
+  end
+  -- Only here: a script makes its functions anew in every call.
+-- Of what is spread over several units each knows over how many: the field \`partitions\` of its main key, which is there from
+-- the first time on that the partition is used. Before that it is proposed, then the number is agreed upon in the unit of the
+-- name alone, and only then it is taken up, with what proves the proposal; see shared/agreement. So whoever clears all
+-- partitions that the number tells clears this one, too.
+
+-- False where the partition was not proposed so, or was cleared since.
+local function take_up(meta, partitions, proof)
+  if proof == '' or redis.call('HGET', meta, 'proposed') ~= proof then
+    return false
+  end
+  redis.call('HSET', meta, 'partitions', partitions)
+  redis.call('HDEL', meta, 'proposed')
+  redis.call('PERSIST', meta)
+  return true
+end
+  if not take_up(meta, partitions, proof) then
+    return { 'unagreed' }
+  end
 end
 local remembered, superseded = recall(queue.record, call)
 if superseded then
@@ -17375,67 +17721,71 @@ return { 'enqueued', first }
   parts: ['meta', 'jobs', 'ready', 'leases', 'idle', 'listeners', 'notes', 'stats'],
   lines: [
     [1, 'lua/queue/enqueue-alike.lua', 1],
-    [28, 'lua/shared/exact.lua', 1],
-    [38, 'lua/shared/exact-range.lua', 1],
-    [41, 'lua/shared/exact-range.lua', 5],
-    [48, 'lua/shared/clock.lua', 1],
-    [54, 'lua/shared/calls.lua', 1],
-    [58, 'lua/shared/calls.lua', 6],
-    [94, 'lua/shared/queue/state.lua', 1],
-    [172, 'lua/shared/queue/save.lua', 1],
-    [227, 'lua/shared/queue/save-call.lua', 1],
-    [235, 'lua/shared/queue/wide.lua', 1],
-    [250, 'lua/shared/queue/number.lua', 1],
-    [259, 'lua/shared/queue/plain-head.lua', 1],
-    [274, 'lua/shared/queue/large.lua', 1],
-    [279, 'lua/shared/queue/count-note.lua', 1],
-    [280, 'lua/shared/queue/leave-notes.lua', 1],
-    [298, 'lua/shared/queue/fold.lua', 1],
-    [299, 'lua/shared/queue/statistics.lua', 1],
-    [532, 'lua/shared/queue/fold.lua', 3],
-    [543, 'lua/shared/queue/leave-notes.lua', 20],
-    [547, 'lua/shared/queue/count-note.lua', 3],
-    [551, 'lua/queue/enqueue-alike.lua', 40],
-    [583, 'lua/shared/queue/hand-over.lua', 1],
-    [589, 'lua/shared/tell.lua', 1],
-    [599, 'lua/shared/tell.lua', 15],
-    [638, 'lua/shared/next-token.lua', 1],
-    [643, 'lua/shared/queue/idle.lua', 1],
-    [710, 'lua/shared/listening.lua', 1],
-    [729, 'lua/shared/queue/idle.lua', 69],
-    [820, 'lua/shared/queue/idle.lua', 171],
-    [831, 'lua/shared/queue/run.lua', 1],
-    [847, 'lua/shared/queue/flags.lua', 1],
-    [866, 'lua/shared/queue/note-due.lua', 1],
-    [874, 'lua/shared/queue/note-alike.lua', 1],
-    [875, 'lua/shared/queue/bucket.lua', 1],
-    [887, 'lua/shared/queue/note-alike.lua', 4],
-    [902, 'lua/shared/queue/hand-over.lua', 16],
-    [952, 'lua/queue/enqueue-alike.lua', 73],
-    [977, 'lua/shared/queue/run.lua', 1],
-    [993, 'lua/shared/queue/body.lua', 1],
-    [996, 'lua/shared/queue/flags.lua', 1],
-    [1015, 'lua/shared/queue/marks.lua', 1],
-    [1031, 'lua/shared/queue/body.lua', 7],
-    [1046, 'lua/shared/queue/job.lua', 1],
-    [1058, 'lua/shared/queue/job.lua', 14],
-    [1135, 'lua/queue/enqueue-alike.lua', 101],
-    [1156, 'lua/shared/queue/publish-plain.lua', 1],
-    [1158, 'lua/shared/queue/spelled.lua', 1],
-    [1166, 'lua/shared/queue/send.lua', 1],
-    [1182, 'lua/shared/queue/publish-plain.lua', 5],
-    [1199, 'lua/queue/enqueue-alike.lua', 123],
+    [31, 'lua/shared/exact.lua', 1],
+    [41, 'lua/shared/exact-range.lua', 1],
+    [44, 'lua/shared/exact-range.lua', 5],
+    [51, 'lua/shared/clock.lua', 1],
+    [57, 'lua/shared/calls.lua', 1],
+    [61, 'lua/shared/calls.lua', 6],
+    [97, 'lua/shared/queue/state.lua', 1],
+    [177, 'lua/shared/queue/save.lua', 1],
+    [232, 'lua/shared/queue/save-call.lua', 1],
+    [240, 'lua/shared/queue/wide.lua', 1],
+    [255, 'lua/shared/queue/number.lua', 1],
+    [264, 'lua/shared/queue/plain-head.lua', 1],
+    [279, 'lua/shared/queue/large.lua', 1],
+    [284, 'lua/shared/queue/count-note.lua', 1],
+    [285, 'lua/shared/queue/leave-notes.lua', 1],
+    [303, 'lua/shared/queue/fold.lua', 1],
+    [304, 'lua/shared/queue/statistics.lua', 1],
+    [537, 'lua/shared/queue/fold.lua', 3],
+    [548, 'lua/shared/queue/leave-notes.lua', 20],
+    [552, 'lua/shared/queue/count-note.lua', 3],
+    [556, 'lua/queue/enqueue-alike.lua', 43],
+    [569, 'lua/shared/take-up.lua', 1],
+    [584, 'lua/queue/enqueue-alike.lua', 57],
+    [612, 'lua/shared/queue/hand-over.lua', 1],
+    [618, 'lua/shared/tell.lua', 1],
+    [628, 'lua/shared/tell.lua', 15],
+    [667, 'lua/shared/next-token.lua', 1],
+    [672, 'lua/shared/queue/idle.lua', 1],
+    [739, 'lua/shared/listening.lua', 1],
+    [758, 'lua/shared/queue/idle.lua', 69],
+    [849, 'lua/shared/queue/idle.lua', 171],
+    [860, 'lua/shared/queue/run.lua', 1],
+    [876, 'lua/shared/queue/flags.lua', 1],
+    [895, 'lua/shared/queue/note-due.lua', 1],
+    [903, 'lua/shared/queue/note-alike.lua', 1],
+    [904, 'lua/shared/queue/bucket.lua', 1],
+    [916, 'lua/shared/queue/note-alike.lua', 4],
+    [931, 'lua/shared/queue/hand-over.lua', 16],
+    [981, 'lua/queue/enqueue-alike.lua', 86],
+    [1006, 'lua/shared/queue/run.lua', 1],
+    [1022, 'lua/shared/queue/body.lua', 1],
+    [1025, 'lua/shared/queue/flags.lua', 1],
+    [1044, 'lua/shared/queue/marks.lua', 1],
+    [1060, 'lua/shared/queue/body.lua', 7],
+    [1075, 'lua/shared/queue/job.lua', 1],
+    [1087, 'lua/shared/queue/job.lua', 14],
+    [1164, 'lua/queue/enqueue-alike.lua', 114],
+    [1185, 'lua/shared/queue/publish-plain.lua', 1],
+    [1187, 'lua/shared/queue/spelled.lua', 1],
+    [1195, 'lua/shared/queue/send.lua', 1],
+    [1211, 'lua/shared/queue/publish-plain.lua', 5],
+    [1228, 'lua/queue/enqueue-alike.lua', 136],
   ],
   encode(args) {
-    const encoded = new Array<Argument>(7 + args.payloads.length)
+    const encoded = new Array<Argument>(9 + args.payloads.length)
     encoded[0] = args.codec
-    encoded[1] = args.caller
-    encoded[2] = args.call
-    encoded[3] = args.channel
-    encoded[4] = args.sharded ? 1 : 0
-    encoded[5] = args.counted ? 1 : 0
-    encoded[6] = args.name
-    let at = 7
+    encoded[1] = args.partitions
+    encoded[2] = args.proof
+    encoded[3] = args.caller
+    encoded[4] = args.call
+    encoded[5] = args.channel
+    encoded[6] = args.sharded ? 1 : 0
+    encoded[7] = args.counted ? 1 : 0
+    encoded[8] = args.name
+    let at = 9
     for (const item of args.payloads) {
       encoded[at++] = item
     }
@@ -17449,8 +17799,10 @@ return { 'enqueued', first }
           status: 'enqueued',
           first: asInteger(parts[1]),
         }
+      case 'unagreed':
+        return { status: 'unagreed' }
       default:
-        return unexpected('the answer enqueued', parts[0])
+        return unexpected('one of the answers enqueued, unagreed', parts[0])
     }
   },
 }
@@ -17458,6 +17810,10 @@ return { 'enqueued', first }
 export interface EnqueueArguments {
   /** name of the codec that made the payloads */
   readonly codec: string
+  /** over how many the queue is spread; 0: it is not */
+  readonly partitions: number
+  /** what propose answered, where the partition is not agreed upon yet; else empty */
+  readonly proof: string
   /** process and slot; empty: the call is not remembered */
   readonly caller: string
   /** number of the call in that slot */
@@ -17474,6 +17830,7 @@ export interface EnqueueArguments {
 
 export type EnqueueAnswer =
   | { readonly status: 'enqueued'; readonly first: number; readonly chores: number; readonly duplicates: { readonly at: number; readonly number: number }[] }
+  | { readonly status: 'unagreed' }
 
 function readDuplicatesOfEnqueueEnqueued(part: Reply | undefined): ({ readonly at: number; readonly number: number })[] {
   const flat = asList(part)
@@ -17492,7 +17849,7 @@ function readDuplicatesOfEnqueueEnqueued(part: Reply | undefined): ({ readonly a
 export const enqueue: Operation<EnqueueArguments, EnqueueAnswer> = {
   script: {
     name: 'queue/enqueue',
-    sha1: '374d9b3a2f24763fbada5583907a1d74591064f0',
+    sha1: '47af15a114b5160a94dd8a705a542b0f0aef6a17',
     reads: false,
     bytes: false,
     source: `--[[
@@ -17503,6 +17860,7 @@ gives a job that was not claimed yet its options and its payload, and where it i
 told in \`duplicates\` all the same. No other job comes between those of one call. A repeated call enqueues nothing.
 
 @returns enqueued  first:integer chores:integer duplicates:[at:integer number:integer]
+@returns unagreed
 @cost    O(jobs x log n),
          and at times 16 kB of notes for the statistics
 ]]
@@ -17531,12 +17889,14 @@ local meta = KEYS[1] -- hash: the queue's state
 -- KEYS[23] stats: hash: statistics of minutes, hours and days
 -- KEYS[24] done: sorted set: jobs that are done and kept -> when they ended, in ms
 local codec = ARGV[1] -- text: name of the codec that made the payloads
-local caller = ARGV[2] -- text: process and slot; empty: the call is not remembered
-local call = ARGV[3] -- text: number of the call in that slot
-local channel = ARGV[4] -- text: beginning of the channels of processes
-local sharded = ARGV[5] == '1' -- flag: whether those are sharded channels
-local counted = ARGV[6] == '1' -- flag: whether the number of those who hear tells who is gone
-local specs, specs_at = ARGV, 7 -- repeated (name:text payload:bytes id:text delay_ms:integer priority:integer max_attempts:integer max_run_ms:integer backoff:integer backoff_ms:integer backoff_max_ms:integer jitter:integer group:text unique:text until:text window_ms:integer replace:flag trace:text tags:text parents:text if_parent_fails:text idempotency_key:text keep_result_ms:integer): see shared/queue/job; \`until\`: s, d or w; parents: see shared/queue/link
+local partitions = tonumber(ARGV[2]) -- integer: over how many the queue is spread; 0: it is not
+local proof = ARGV[3] -- text: what propose answered, where the partition is not agreed upon yet; else empty
+local caller = ARGV[4] -- text: process and slot; empty: the call is not remembered
+local call = ARGV[5] -- text: number of the call in that slot
+local channel = ARGV[6] -- text: beginning of the channels of processes
+local sharded = ARGV[7] == '1' -- flag: whether those are sharded channels
+local counted = ARGV[8] == '1' -- flag: whether the number of those who hear tells who is gone
+local specs, specs_at = ARGV, 9 -- repeated (name:text payload:bytes id:text delay_ms:integer priority:integer max_attempts:integer max_run_ms:integer backoff:integer backoff_ms:integer backoff_max_ms:integer jitter:integer group:text unique:text until:text window_ms:integer replace:flag trace:text tags:text parents:text if_parent_fails:text idempotency_key:text keep_result_ms:integer): see shared/queue/job; \`until\`: s, d or w; parents: see shared/queue/link
 
 -- A whole number as text with all its digits. Lua itself writes 14 digits, and not every server passes
 -- more to a command; microseconds have 16. Writing a large double takes twice as long as writing its halves
@@ -17655,6 +18015,7 @@ local function tell_process(ticket, message, how)
 end
 -- The main key of a queue: one hash, read once and written once a call.
 --   layout, codec    the form of the stored data, and of the payloads
+--   partitions       over how many the queue is spread, where this is one of them; see shared/take-up
 --   <caller>         the record of a slot; see shared/calls
 --   settings, burst  what people set; see shared/queue/settings and shared/queue/burst
 --   state            the numbers below, as doubles one behind the other
@@ -17681,7 +18042,7 @@ local NUMBERS_BYTES = 29 * 8
 
 -- A queue that does not exist yet has began_us 0 and takes the caller's codec.
 local function open_queue(meta, codec, caller)
-  local stored = redis.call('HMGET', meta, 'layout', 'codec', 'state', 'settings', caller)
+  local stored = redis.call('HMGET', meta, 'layout', 'codec', 'state', 'settings', caller, 'partitions')
   local layout, packed = stored[1] or QUEUE_LAYOUT, stored[3] or string.rep('\\0', NUMBERS_BYTES)
   -- An unknown layout may have another state; the caller refuses it before it looks.
   local readable = layout == QUEUE_LAYOUT and packed or string.rep('\\0', NUMBERS_BYTES)
@@ -17699,6 +18060,7 @@ local function open_queue(meta, codec, caller)
     packed = packed,
     settings = stored[4],
     record = stored[5],
+    partitions = tonumber(stored[6] or 0),
     began_us = began_us,
     last = last,
     token = token,
@@ -18711,11 +19073,11 @@ end
 -- The list is never searched. A job that leaves it other than from its front leaves its number behind, a ghost,
 -- which is passed over when it comes to the front. Should the job have come back to the list meanwhile, it is taken
 -- where it stands first, and the other number is the ghost.
+-- In the sorted set of prioritized jobs before all priorities: there stand jobs that came back.
+local IN_FRONT = '-4294967296'
 
 -- Marks; see shared/queue/marks. Of RETURNED also jobs that are gone again.
 local PRIORITIES, RETURNED = 1, 64
--- Before all priorities.
-local IN_FRONT = '-4294967296'
 
 -- A lost job without group goes to the front of the list only where that is served first: beside groups it is one of many.
 -- Should others come that are served before the list, it is brought before them; see shared/queue/bring-returned.
@@ -19461,6 +19823,30 @@ end
 if queue.codec ~= codec then
   return redis.error_reply('CODEC ' .. queue.codec)
 end
+if queue.partitions ~= partitions then
+  if queue.partitions > 0 then
+    return redis.error_reply('PARTITIONS ' .. queue.partitions)
+  end
+  -- Only here: a script makes its functions anew in every call.
+-- Of what is spread over several units each knows over how many: the field \`partitions\` of its main key, which is there from
+-- the first time on that the partition is used. Before that it is proposed, then the number is agreed upon in the unit of the
+-- name alone, and only then it is taken up, with what proves the proposal; see shared/agreement. So whoever clears all
+-- partitions that the number tells clears this one, too.
+
+-- False where the partition was not proposed so, or was cleared since.
+local function take_up(meta, partitions, proof)
+  if proof == '' or redis.call('HGET', meta, 'proposed') ~= proof then
+    return false
+  end
+  redis.call('HSET', meta, 'partitions', partitions)
+  redis.call('HDEL', meta, 'proposed')
+  redis.call('PERSIST', meta)
+  return true
+end
+  if not take_up(meta, partitions, proof) then
+    return { 'unagreed' }
+  end
+end
 local remembered, superseded = recall(queue.record, call)
 if superseded then
   return redis.error_reply('INVALID call: a later one has taken its slot')
@@ -19732,102 +20118,108 @@ return { 'enqueued', first, queue.chores, tally.duplicates }
   parts: ['meta', 'jobs', 'ready', 'prioritized', 'scheduled', 'grouped', 'groups', 'turns', 'held', 'ids', 'idle', 'dead', 'failed', 'kinds', 'blocked', 'children', 'parents', 'outbox', 'listeners', 'tagged', 'results', 'notes', 'stats', 'done'],
   lines: [
     [1, 'lua/queue/enqueue.lua', 1],
-    [44, 'lua/shared/exact.lua', 1],
-    [54, 'lua/shared/exact-range.lua', 1],
-    [57, 'lua/shared/exact-range.lua', 5],
-    [64, 'lua/shared/clock.lua', 1],
-    [70, 'lua/shared/calls.lua', 1],
-    [74, 'lua/shared/calls.lua', 6],
-    [110, 'lua/shared/tell.lua', 1],
-    [120, 'lua/shared/tell.lua', 15],
-    [159, 'lua/shared/queue/state.lua', 1],
-    [237, 'lua/shared/queue/count-job.lua', 1],
-    [250, 'lua/shared/queue/save.lua', 1],
-    [305, 'lua/shared/queue/wide.lua', 1],
-    [320, 'lua/shared/queue/save-call.lua', 1],
-    [328, 'lua/shared/queue/settings.lua', 1],
-    [346, 'lua/shared/queue/marks.lua', 1],
-    [362, 'lua/shared/queue/note-due.lua', 1],
-    [370, 'lua/shared/queue/rate.lua', 1],
-    [391, 'lua/shared/queue/rate.lua', 37],
-    [397, 'lua/shared/queue/job.lua', 1],
-    [409, 'lua/shared/queue/plain-head.lua', 1],
-    [412, 'lua/shared/queue/plain-head.lua', 8],
-    [420, 'lua/shared/queue/job.lua', 14],
-    [497, 'lua/shared/queue/body.lua', 1],
-    [500, 'lua/shared/queue/large.lua', 1],
-    [505, 'lua/shared/queue/flags.lua', 1],
-    [536, 'lua/shared/queue/body.lua', 7],
-    [555, 'lua/shared/queue/tell-others.lua', 1],
-    [557, 'lua/shared/queue/packed-notes.lua', 1],
-    [558, 'lua/shared/queue/leave-notes.lua', 1],
-    [576, 'lua/shared/queue/fold.lua', 1],
-    [577, 'lua/shared/queue/statistics.lua', 1],
-    [810, 'lua/shared/queue/fold.lua', 3],
-    [821, 'lua/shared/queue/leave-notes.lua', 20],
-    [825, 'lua/shared/queue/packed-notes.lua', 3],
-    [833, 'lua/shared/queue/tell-others.lua', 4],
-    [836, 'lua/shared/queue/result.lua', 1],
-    [850, 'lua/shared/queue/tell-ends.lua', 1],
-    [906, 'lua/shared/queue/tell-others.lua', 9],
-    [909, 'lua/shared/queue/tell-others.lua', 13],
-    [912, 'lua/shared/queue/publish.lua', 1],
-    [913, 'lua/shared/queue/message.lua', 1],
-    [923, 'lua/shared/queue/spelled.lua', 1],
-    [931, 'lua/shared/queue/send.lua', 1],
-    [947, 'lua/shared/queue/message.lua', 13],
-    [970, 'lua/shared/queue/publish.lua', 3],
-    [976, 'lua/shared/queue/tell-others.lua', 17],
-    [979, 'lua/shared/queue/run.lua', 1],
-    [1008, 'lua/shared/queue/happened.lua', 1],
-    [1020, 'lua/shared/queue/names.lua', 1],
-    [1071, 'lua/shared/queue/groups.lua', 1],
-    [1117, 'lua/shared/queue/burst.lua', 1],
-    [1129, 'lua/shared/queue/groups.lua', 48],
-    [1211, 'lua/shared/queue/ready.lua', 1],
-    [1249, 'lua/shared/queue/number.lua', 1],
-    [1258, 'lua/shared/queue/enter-tags.lua', 1],
-    [1264, 'lua/shared/queue/enqueue.lua', 1],
-    [1299, 'lua/shared/queue/replace.lua', 1],
-    [1360, 'lua/shared/queue/leave-tags.lua', 1],
-    [1369, 'lua/shared/queue/replace.lua', 63],
-    [1394, 'lua/shared/queue/idempotency.lua', 1],
-    [1408, 'lua/shared/queue/idle.lua', 1],
-    [1475, 'lua/shared/listening.lua', 1],
-    [1494, 'lua/shared/queue/idle.lua', 69],
-    [1585, 'lua/shared/queue/idle.lua', 171],
-    [1596, 'lua/shared/queue/find.lua', 1],
-    [1622, 'lua/shared/queue/failure.lua', 1],
-    [1632, 'lua/shared/queue/parents.lua', 1],
-    [1691, 'lua/shared/queue/parents.lua', 70],
-    [1703, 'lua/shared/queue/link.lua', 1],
-    [1766, 'lua/shared/queue/end.lua', 1],
-    [1790, 'lua/shared/queue/leave-tags.lua', 1],
-    [1799, 'lua/shared/queue/end.lua', 26],
-    [1809, 'lua/shared/queue/spec.lua', 1],
-    [1934, 'lua/queue/enqueue.lua', 80],
-    [1990, 'lua/shared/queue/settle.lua', 1],
-    [1991, 'lua/shared/queue/dead.lua', 1],
-    [2045, 'lua/shared/queue/backoff.lua', 1],
-    [2047, 'lua/shared/queue/backoff.lua', 22],
-    [2066, 'lua/shared/queue/unblock.lua', 1],
-    [2072, 'lua/shared/queue/outbox.lua', 1],
-    [2083, 'lua/shared/queue/entries.lua', 1],
-    [2101, 'lua/shared/queue/history.lua', 1],
-    [2115, 'lua/shared/queue/note-end.lua', 1],
-    [2145, 'lua/shared/queue/cancel.lua', 1],
-    [2153, 'lua/shared/queue/settle.lua', 18],
-    [2227, 'lua/queue/enqueue.lua', 137],
+    [47, 'lua/shared/exact.lua', 1],
+    [57, 'lua/shared/exact-range.lua', 1],
+    [60, 'lua/shared/exact-range.lua', 5],
+    [67, 'lua/shared/clock.lua', 1],
+    [73, 'lua/shared/calls.lua', 1],
+    [77, 'lua/shared/calls.lua', 6],
+    [113, 'lua/shared/tell.lua', 1],
+    [123, 'lua/shared/tell.lua', 15],
+    [162, 'lua/shared/queue/state.lua', 1],
+    [242, 'lua/shared/queue/count-job.lua', 1],
+    [255, 'lua/shared/queue/save.lua', 1],
+    [310, 'lua/shared/queue/wide.lua', 1],
+    [325, 'lua/shared/queue/save-call.lua', 1],
+    [333, 'lua/shared/queue/settings.lua', 1],
+    [351, 'lua/shared/queue/marks.lua', 1],
+    [367, 'lua/shared/queue/note-due.lua', 1],
+    [375, 'lua/shared/queue/rate.lua', 1],
+    [396, 'lua/shared/queue/rate.lua', 37],
+    [402, 'lua/shared/queue/job.lua', 1],
+    [414, 'lua/shared/queue/plain-head.lua', 1],
+    [417, 'lua/shared/queue/plain-head.lua', 8],
+    [425, 'lua/shared/queue/job.lua', 14],
+    [502, 'lua/shared/queue/body.lua', 1],
+    [505, 'lua/shared/queue/large.lua', 1],
+    [510, 'lua/shared/queue/flags.lua', 1],
+    [541, 'lua/shared/queue/body.lua', 7],
+    [560, 'lua/shared/queue/tell-others.lua', 1],
+    [562, 'lua/shared/queue/packed-notes.lua', 1],
+    [563, 'lua/shared/queue/leave-notes.lua', 1],
+    [581, 'lua/shared/queue/fold.lua', 1],
+    [582, 'lua/shared/queue/statistics.lua', 1],
+    [815, 'lua/shared/queue/fold.lua', 3],
+    [826, 'lua/shared/queue/leave-notes.lua', 20],
+    [830, 'lua/shared/queue/packed-notes.lua', 3],
+    [838, 'lua/shared/queue/tell-others.lua', 4],
+    [841, 'lua/shared/queue/result.lua', 1],
+    [855, 'lua/shared/queue/tell-ends.lua', 1],
+    [911, 'lua/shared/queue/tell-others.lua', 9],
+    [914, 'lua/shared/queue/tell-others.lua', 13],
+    [917, 'lua/shared/queue/publish.lua', 1],
+    [918, 'lua/shared/queue/message.lua', 1],
+    [928, 'lua/shared/queue/spelled.lua', 1],
+    [936, 'lua/shared/queue/send.lua', 1],
+    [952, 'lua/shared/queue/message.lua', 13],
+    [975, 'lua/shared/queue/publish.lua', 3],
+    [981, 'lua/shared/queue/tell-others.lua', 17],
+    [984, 'lua/shared/queue/run.lua', 1],
+    [1013, 'lua/shared/queue/happened.lua', 1],
+    [1025, 'lua/shared/queue/names.lua', 1],
+    [1076, 'lua/shared/queue/groups.lua', 1],
+    [1122, 'lua/shared/queue/burst.lua', 1],
+    [1134, 'lua/shared/queue/groups.lua', 48],
+    [1216, 'lua/shared/queue/ready.lua', 1],
+    [1222, 'lua/shared/queue/in-front.lua', 1],
+    [1224, 'lua/shared/queue/ready.lua', 8],
+    [1254, 'lua/shared/queue/number.lua', 1],
+    [1263, 'lua/shared/queue/enter-tags.lua', 1],
+    [1269, 'lua/shared/queue/enqueue.lua', 1],
+    [1304, 'lua/shared/queue/replace.lua', 1],
+    [1365, 'lua/shared/queue/leave-tags.lua', 1],
+    [1374, 'lua/shared/queue/replace.lua', 63],
+    [1399, 'lua/shared/queue/idempotency.lua', 1],
+    [1413, 'lua/shared/queue/idle.lua', 1],
+    [1480, 'lua/shared/listening.lua', 1],
+    [1499, 'lua/shared/queue/idle.lua', 69],
+    [1590, 'lua/shared/queue/idle.lua', 171],
+    [1601, 'lua/shared/queue/find.lua', 1],
+    [1627, 'lua/shared/queue/failure.lua', 1],
+    [1637, 'lua/shared/queue/parents.lua', 1],
+    [1696, 'lua/shared/queue/parents.lua', 70],
+    [1708, 'lua/shared/queue/link.lua', 1],
+    [1771, 'lua/shared/queue/end.lua', 1],
+    [1795, 'lua/shared/queue/leave-tags.lua', 1],
+    [1804, 'lua/shared/queue/end.lua', 26],
+    [1814, 'lua/shared/queue/spec.lua', 1],
+    [1939, 'lua/queue/enqueue.lua', 83],
+    [1977, 'lua/shared/take-up.lua', 1],
+    [1992, 'lua/queue/enqueue.lua', 122],
+    [2019, 'lua/shared/queue/settle.lua', 1],
+    [2020, 'lua/shared/queue/dead.lua', 1],
+    [2074, 'lua/shared/queue/backoff.lua', 1],
+    [2076, 'lua/shared/queue/backoff.lua', 22],
+    [2095, 'lua/shared/queue/unblock.lua', 1],
+    [2101, 'lua/shared/queue/outbox.lua', 1],
+    [2112, 'lua/shared/queue/entries.lua', 1],
+    [2130, 'lua/shared/queue/history.lua', 1],
+    [2144, 'lua/shared/queue/note-end.lua', 1],
+    [2174, 'lua/shared/queue/cancel.lua', 1],
+    [2182, 'lua/shared/queue/settle.lua', 18],
+    [2256, 'lua/queue/enqueue.lua', 150],
   ],
   encode(args) {
-    const encoded = new Array<Argument>(6 + args.specs.length * 22)
+    const encoded = new Array<Argument>(8 + args.specs.length * 22)
     encoded[0] = args.codec
-    encoded[1] = args.caller
-    encoded[2] = args.call
-    encoded[3] = args.channel
-    encoded[4] = args.sharded ? 1 : 0
-    encoded[5] = args.counted ? 1 : 0
-    let at = 6
+    encoded[1] = args.partitions
+    encoded[2] = args.proof
+    encoded[3] = args.caller
+    encoded[4] = args.call
+    encoded[5] = args.channel
+    encoded[6] = args.sharded ? 1 : 0
+    encoded[7] = args.counted ? 1 : 0
+    let at = 8
     for (const item of args.specs) {
       encoded[at++] = item.name
       encoded[at++] = item.payload
@@ -19864,8 +20256,10 @@ return { 'enqueued', first, queue.chores, tally.duplicates }
           chores: asInteger(parts[2]),
           duplicates: readDuplicatesOfEnqueueEnqueued(parts[3]),
         }
+      case 'unagreed':
+        return { status: 'unagreed' }
       default:
-        return unexpected('the answer enqueued', parts[0])
+        return unexpected('one of the answers enqueued, unagreed', parts[0])
     }
   },
 }
@@ -19899,7 +20293,7 @@ function readRefusedOfExtendExtended(part: Reply | undefined): ({ readonly at: n
 export const extend: Operation<ExtendArguments, ExtendAnswer> = {
   script: {
     name: 'queue/extend',
-    sha1: '48cbe3515fd1f06504940548b5101ba551f51789',
+    sha1: '460576bb7b491924019758792ddd3c29471eae44',
     reads: false,
     bytes: false,
     source: `--[[
@@ -19925,6 +20319,7 @@ local function clock_us()
 end
 -- The main key of a queue: one hash, read once and written once a call.
 --   layout, codec    the form of the stored data, and of the payloads
+--   partitions       over how many the queue is spread, where this is one of them; see shared/take-up
 --   <caller>         the record of a slot; see shared/calls
 --   settings, burst  what people set; see shared/queue/settings and shared/queue/burst
 --   state            the numbers below, as doubles one behind the other
@@ -19951,7 +20346,7 @@ local NUMBERS_BYTES = 29 * 8
 
 -- A queue that does not exist yet has began_us 0 and takes the caller's codec.
 local function open_queue(meta, codec, caller)
-  local stored = redis.call('HMGET', meta, 'layout', 'codec', 'state', 'settings', caller)
+  local stored = redis.call('HMGET', meta, 'layout', 'codec', 'state', 'settings', caller, 'partitions')
   local layout, packed = stored[1] or QUEUE_LAYOUT, stored[3] or string.rep('\\0', NUMBERS_BYTES)
   -- An unknown layout may have another state; the caller refuses it before it looks.
   local readable = layout == QUEUE_LAYOUT and packed or string.rep('\\0', NUMBERS_BYTES)
@@ -19969,6 +20364,7 @@ local function open_queue(meta, codec, caller)
     packed = packed,
     settings = stored[4],
     record = stored[5],
+    partitions = tonumber(stored[6] or 0),
     began_us = began_us,
     last = last,
     token = token,
@@ -20138,13 +20534,13 @@ return { 'extended', now_ms, now_ms + lease_ms, refused }
     [1, 'lua/queue/extend.lua', 1],
     [16, 'lua/shared/clock.lua', 1],
     [22, 'lua/shared/queue/state.lua', 1],
-    [100, 'lua/shared/queue/save.lua', 1],
-    [102, 'lua/shared/queue/save.lua', 13],
-    [145, 'lua/shared/queue/note-due.lua', 1],
-    [153, 'lua/shared/queue/run.lua', 1],
-    [165, 'lua/shared/queue/run.lua', 17],
-    [196, 'lua/shared/queue/judge-one.lua', 1],
-    [202, 'lua/queue/extend.lua', 23],
+    [102, 'lua/shared/queue/save.lua', 1],
+    [104, 'lua/shared/queue/save.lua', 13],
+    [147, 'lua/shared/queue/note-due.lua', 1],
+    [155, 'lua/shared/queue/run.lua', 1],
+    [167, 'lua/shared/queue/run.lua', 17],
+    [198, 'lua/shared/queue/judge-one.lua', 1],
+    [204, 'lua/queue/extend.lua', 23],
   ],
   encode(args) {
     const encoded = new Array<Argument>(2 + args.claims.length * 2)
@@ -20195,7 +20591,7 @@ function readKindsOfFailuresFailures(part: Reply | undefined): ({ readonly kind:
 export const failures: Operation<FailuresArguments, FailuresAnswer> = {
   script: {
     name: 'queue/failures',
-    sha1: '4ef417d64070b09c18c1a895b68d2c0d52e1d194',
+    sha1: '895bccd86d2142aa3d2b49e3d55bfd955d87a17a',
     reads: true,
     bytes: false,
     source: `--[[
@@ -20211,6 +20607,7 @@ local kinds = KEYS[2] -- hash: kinds of failures
 
 -- The main key of a queue: one hash, read once and written once a call.
 --   layout, codec    the form of the stored data, and of the payloads
+--   partitions       over how many the queue is spread, where this is one of them; see shared/take-up
 --   <caller>         the record of a slot; see shared/calls
 --   settings, burst  what people set; see shared/queue/settings and shared/queue/burst
 --   state            the numbers below, as doubles one behind the other
@@ -20237,7 +20634,7 @@ local NUMBERS_BYTES = 29 * 8
 
 -- A queue that does not exist yet has began_us 0 and takes the caller's codec.
 local function open_queue(meta, codec, caller)
-  local stored = redis.call('HMGET', meta, 'layout', 'codec', 'state', 'settings', caller)
+  local stored = redis.call('HMGET', meta, 'layout', 'codec', 'state', 'settings', caller, 'partitions')
   local layout, packed = stored[1] or QUEUE_LAYOUT, stored[3] or string.rep('\\0', NUMBERS_BYTES)
   -- An unknown layout may have another state; the caller refuses it before it looks.
   local readable = layout == QUEUE_LAYOUT and packed or string.rep('\\0', NUMBERS_BYTES)
@@ -20255,6 +20652,7 @@ local function open_queue(meta, codec, caller)
     packed = packed,
     settings = stored[4],
     record = stored[5],
+    partitions = tonumber(stored[6] or 0),
     began_us = began_us,
     last = last,
     token = token,
@@ -20309,7 +20707,7 @@ return { 'failures', told }
   lines: [
     [1, 'lua/queue/failures.lua', 1],
     [12, 'lua/shared/queue/state.lua', 1],
-    [90, 'lua/queue/failures.lua', 13],
+    [92, 'lua/queue/failures.lua', 13],
   ],
   encode() {
     return []
@@ -20364,7 +20762,7 @@ function readLogOfFindFound(part: Reply | undefined): ({ readonly at: number; re
 export const find: Operation<FindArguments, FindAnswer> = {
   script: {
     name: 'queue/find',
-    sha1: 'b0023de9445a896d34b02fab5dea784382ebebdb',
+    sha1: 'b0beefb84f1527c1106b985a7cbc0fdc4fec2f1e',
     reads: true,
     bytes: true,
     source: `--[[
@@ -20390,6 +20788,7 @@ local function clock_us()
 end
 -- The main key of a queue: one hash, read once and written once a call.
 --   layout, codec    the form of the stored data, and of the payloads
+--   partitions       over how many the queue is spread, where this is one of them; see shared/take-up
 --   <caller>         the record of a slot; see shared/calls
 --   settings, burst  what people set; see shared/queue/settings and shared/queue/burst
 --   state            the numbers below, as doubles one behind the other
@@ -20416,7 +20815,7 @@ local NUMBERS_BYTES = 29 * 8
 
 -- A queue that does not exist yet has began_us 0 and takes the caller's codec.
 local function open_queue(meta, codec, caller)
-  local stored = redis.call('HMGET', meta, 'layout', 'codec', 'state', 'settings', caller)
+  local stored = redis.call('HMGET', meta, 'layout', 'codec', 'state', 'settings', caller, 'partitions')
   local layout, packed = stored[1] or QUEUE_LAYOUT, stored[3] or string.rep('\\0', NUMBERS_BYTES)
   -- An unknown layout may have another state; the caller refuses it before it looks.
   local readable = layout == QUEUE_LAYOUT and packed or string.rep('\\0', NUMBERS_BYTES)
@@ -20434,6 +20833,7 @@ local function open_queue(meta, codec, caller)
     packed = packed,
     settings = stored[4],
     record = stored[5],
+    partitions = tonumber(stored[6] or 0),
     began_us = began_us,
     last = last,
     token = token,
@@ -20733,25 +21133,25 @@ return { 'found', math.floor(clock_us() / 1000), looked, told, log }
     [1, 'lua/queue/find.lua', 1],
     [16, 'lua/shared/clock.lua', 1],
     [22, 'lua/shared/queue/state.lua', 1],
-    [100, 'lua/shared/queue/job.lua', 1],
-    [112, 'lua/shared/queue/plain-head.lua', 1],
-    [115, 'lua/shared/queue/plain-head.lua', 8],
-    [123, 'lua/shared/queue/job.lua', 14],
-    [124, 'lua/shared/queue/job.lua', 45],
-    [170, 'lua/shared/queue/body.lua', 1],
-    [173, 'lua/shared/queue/large.lua', 1],
-    [178, 'lua/shared/queue/flags.lua', 1],
-    [201, 'lua/shared/queue/marks.lua', 1],
-    [208, 'lua/shared/queue/body.lua', 22],
-    [219, 'lua/shared/queue/run.lua', 1],
-    [231, 'lua/shared/queue/run.lua', 17],
-    [244, 'lua/shared/queue/failure.lua', 1],
-    [246, 'lua/shared/queue/failure.lua', 7],
-    [250, 'lua/shared/queue/find.lua', 1],
-    [279, 'lua/shared/queue/tell-job.lua', 1],
-    [316, 'lua/shared/queue/list-entries.lua', 1],
-    [329, 'lua/shared/queue/tell-log.lua', 1],
-    [338, 'lua/queue/find.lua', 27],
+    [102, 'lua/shared/queue/job.lua', 1],
+    [114, 'lua/shared/queue/plain-head.lua', 1],
+    [117, 'lua/shared/queue/plain-head.lua', 8],
+    [125, 'lua/shared/queue/job.lua', 14],
+    [126, 'lua/shared/queue/job.lua', 45],
+    [172, 'lua/shared/queue/body.lua', 1],
+    [175, 'lua/shared/queue/large.lua', 1],
+    [180, 'lua/shared/queue/flags.lua', 1],
+    [203, 'lua/shared/queue/marks.lua', 1],
+    [210, 'lua/shared/queue/body.lua', 22],
+    [221, 'lua/shared/queue/run.lua', 1],
+    [233, 'lua/shared/queue/run.lua', 17],
+    [246, 'lua/shared/queue/failure.lua', 1],
+    [248, 'lua/shared/queue/failure.lua', 7],
+    [252, 'lua/shared/queue/find.lua', 1],
+    [281, 'lua/shared/queue/tell-job.lua', 1],
+    [318, 'lua/shared/queue/list-entries.lua', 1],
+    [331, 'lua/shared/queue/tell-log.lua', 1],
+    [340, 'lua/queue/find.lua', 27],
   ],
   encode(args) {
     const encoded = new Array<Argument>(1 + args.wanted.length)
@@ -20805,7 +21205,7 @@ function readEntriesOfHistoryHistory(part: Reply | undefined): ({ readonly what:
 export const history: Operation<HistoryArguments, HistoryAnswer> = {
   script: {
     name: 'queue/history',
-    sha1: '12f86f55e1139662ba48fe073cc179068fbb4ee4',
+    sha1: '51b038d20697b92751b2721af3996210105134fc',
     reads: true,
     bytes: false,
     source: `--[[
@@ -20831,6 +21231,7 @@ local function clock_us()
 end
 -- The main key of a queue: one hash, read once and written once a call.
 --   layout, codec    the form of the stored data, and of the payloads
+--   partitions       over how many the queue is spread, where this is one of them; see shared/take-up
 --   <caller>         the record of a slot; see shared/calls
 --   settings, burst  what people set; see shared/queue/settings and shared/queue/burst
 --   state            the numbers below, as doubles one behind the other
@@ -20857,7 +21258,7 @@ local NUMBERS_BYTES = 29 * 8
 
 -- A queue that does not exist yet has began_us 0 and takes the caller's codec.
 local function open_queue(meta, codec, caller)
-  local stored = redis.call('HMGET', meta, 'layout', 'codec', 'state', 'settings', caller)
+  local stored = redis.call('HMGET', meta, 'layout', 'codec', 'state', 'settings', caller, 'partitions')
   local layout, packed = stored[1] or QUEUE_LAYOUT, stored[3] or string.rep('\\0', NUMBERS_BYTES)
   -- An unknown layout may have another state; the caller refuses it before it looks.
   local readable = layout == QUEUE_LAYOUT and packed or string.rep('\\0', NUMBERS_BYTES)
@@ -20875,6 +21276,7 @@ local function open_queue(meta, codec, caller)
     packed = packed,
     settings = stored[4],
     record = stored[5],
+    partitions = tonumber(stored[6] or 0),
     began_us = began_us,
     last = last,
     token = token,
@@ -21034,12 +21436,12 @@ return { 'history', math.floor(clock_us() / 1000), tonumber(seq), omitted, entri
     [1, 'lua/queue/history.lua', 1],
     [16, 'lua/shared/clock.lua', 1],
     [22, 'lua/shared/queue/state.lua', 1],
-    [100, 'lua/shared/queue/run.lua', 1],
-    [112, 'lua/shared/queue/run.lua', 17],
-    [125, 'lua/shared/queue/find.lua', 1],
-    [151, 'lua/shared/queue/list-entries.lua', 1],
-    [164, 'lua/shared/queue/tell-history.lua', 1],
-    [209, 'lua/queue/history.lua', 22],
+    [102, 'lua/shared/queue/run.lua', 1],
+    [114, 'lua/shared/queue/run.lua', 17],
+    [127, 'lua/shared/queue/find.lua', 1],
+    [153, 'lua/shared/queue/list-entries.lua', 1],
+    [166, 'lua/shared/queue/tell-history.lua', 1],
+    [211, 'lua/queue/history.lua', 22],
   ],
   encode(args) {
     return [
@@ -21082,7 +21484,7 @@ export type InspectAnswer =
 export const inspect: Operation<InspectArguments, InspectAnswer> = {
   script: {
     name: 'queue/inspect',
-    sha1: 'd517883ea9bc6a3bf7aa417a15ae41c03a7ba83d',
+    sha1: 'bd7fc2ca5e0a775879824168f6d6a65336f7a202',
     reads: true,
     bytes: false,
     source: `--[[
@@ -21114,6 +21516,7 @@ local function clock_us()
 end
 -- The main key of a queue: one hash, read once and written once a call.
 --   layout, codec    the form of the stored data, and of the payloads
+--   partitions       over how many the queue is spread, where this is one of them; see shared/take-up
 --   <caller>         the record of a slot; see shared/calls
 --   settings, burst  what people set; see shared/queue/settings and shared/queue/burst
 --   state            the numbers below, as doubles one behind the other
@@ -21140,7 +21543,7 @@ local NUMBERS_BYTES = 29 * 8
 
 -- A queue that does not exist yet has began_us 0 and takes the caller's codec.
 local function open_queue(meta, codec, caller)
-  local stored = redis.call('HMGET', meta, 'layout', 'codec', 'state', 'settings', caller)
+  local stored = redis.call('HMGET', meta, 'layout', 'codec', 'state', 'settings', caller, 'partitions')
   local layout, packed = stored[1] or QUEUE_LAYOUT, stored[3] or string.rep('\\0', NUMBERS_BYTES)
   -- An unknown layout may have another state; the caller refuses it before it looks.
   local readable = layout == QUEUE_LAYOUT and packed or string.rep('\\0', NUMBERS_BYTES)
@@ -21158,6 +21561,7 @@ local function open_queue(meta, codec, caller)
     packed = packed,
     settings = stored[4],
     record = stored[5],
+    partitions = tonumber(stored[6] or 0),
     began_us = began_us,
     last = last,
     token = token,
@@ -21277,9 +21681,9 @@ return {
     [1, 'lua/queue/inspect.lua', 1],
     [22, 'lua/shared/clock.lua', 1],
     [28, 'lua/shared/queue/state.lua', 1],
-    [106, 'lua/shared/queue/settings.lua', 1],
-    [124, 'lua/shared/queue/burst.lua', 1],
-    [136, 'lua/queue/inspect.lua', 26],
+    [108, 'lua/shared/queue/settings.lua', 1],
+    [126, 'lua/shared/queue/burst.lua', 1],
+    [138, 'lua/queue/inspect.lua', 26],
   ],
   encode(args) {
     return [
@@ -21363,7 +21767,7 @@ function readJobsOfListFailedPage(part: Reply | undefined): ({ readonly number: 
 export const listFailed: Operation<ListFailedArguments, ListFailedAnswer> = {
   script: {
     name: 'queue/list-failed',
-    sha1: 'e7084ca57a7ab74879719172f1b5963e4e188c32',
+    sha1: '6263822db7f14922a21fc98c00ef07320905ac9d',
     reads: true,
     bytes: true,
     source: `--[[
@@ -21391,6 +21795,7 @@ local function clock_us()
 end
 -- The main key of a queue: one hash, read once and written once a call.
 --   layout, codec    the form of the stored data, and of the payloads
+--   partitions       over how many the queue is spread, where this is one of them; see shared/take-up
 --   <caller>         the record of a slot; see shared/calls
 --   settings, burst  what people set; see shared/queue/settings and shared/queue/burst
 --   state            the numbers below, as doubles one behind the other
@@ -21417,7 +21822,7 @@ local NUMBERS_BYTES = 29 * 8
 
 -- A queue that does not exist yet has began_us 0 and takes the caller's codec.
 local function open_queue(meta, codec, caller)
-  local stored = redis.call('HMGET', meta, 'layout', 'codec', 'state', 'settings', caller)
+  local stored = redis.call('HMGET', meta, 'layout', 'codec', 'state', 'settings', caller, 'partitions')
   local layout, packed = stored[1] or QUEUE_LAYOUT, stored[3] or string.rep('\\0', NUMBERS_BYTES)
   -- An unknown layout may have another state; the caller refuses it before it looks.
   local readable = layout == QUEUE_LAYOUT and packed or string.rep('\\0', NUMBERS_BYTES)
@@ -21435,6 +21840,7 @@ local function open_queue(meta, codec, caller)
     packed = packed,
     settings = stored[4],
     record = stored[5],
+    partitions = tonumber(stored[6] or 0),
     began_us = began_us,
     last = last,
     token = token,
@@ -21754,28 +22160,28 @@ return { 'page', math.floor(clock_us() / 1000), next_number, told }
     [1, 'lua/queue/list-failed.lua', 1],
     [18, 'lua/shared/clock.lua', 1],
     [24, 'lua/shared/queue/state.lua', 1],
-    [102, 'lua/shared/queue/job.lua', 1],
-    [114, 'lua/shared/queue/plain-head.lua', 1],
-    [117, 'lua/shared/queue/plain-head.lua', 8],
-    [125, 'lua/shared/queue/job.lua', 14],
-    [126, 'lua/shared/queue/job.lua', 45],
-    [172, 'lua/shared/queue/body.lua', 1],
-    [175, 'lua/shared/queue/large.lua', 1],
-    [180, 'lua/shared/queue/flags.lua', 1],
-    [203, 'lua/shared/queue/marks.lua', 1],
-    [210, 'lua/shared/queue/body.lua', 22],
-    [221, 'lua/shared/queue/run.lua', 1],
-    [233, 'lua/shared/queue/run.lua', 17],
-    [246, 'lua/shared/queue/failure.lua', 1],
-    [248, 'lua/shared/queue/failure.lua', 7],
-    [252, 'lua/shared/queue/find.lua', 1],
-    [254, 'lua/shared/queue/find.lua', 16],
-    [268, 'lua/shared/queue/tell-page.lua', 1],
-    [269, 'lua/shared/queue/fields.lua', 1],
-    [278, 'lua/shared/queue/tell-job.lua', 1],
-    [315, 'lua/shared/queue/tell-page.lua', 4],
-    [336, 'lua/shared/queue/page-of-kind.lua', 1],
-    [367, 'lua/queue/list-failed.lua', 28],
+    [104, 'lua/shared/queue/job.lua', 1],
+    [116, 'lua/shared/queue/plain-head.lua', 1],
+    [119, 'lua/shared/queue/plain-head.lua', 8],
+    [127, 'lua/shared/queue/job.lua', 14],
+    [128, 'lua/shared/queue/job.lua', 45],
+    [174, 'lua/shared/queue/body.lua', 1],
+    [177, 'lua/shared/queue/large.lua', 1],
+    [182, 'lua/shared/queue/flags.lua', 1],
+    [205, 'lua/shared/queue/marks.lua', 1],
+    [212, 'lua/shared/queue/body.lua', 22],
+    [223, 'lua/shared/queue/run.lua', 1],
+    [235, 'lua/shared/queue/run.lua', 17],
+    [248, 'lua/shared/queue/failure.lua', 1],
+    [250, 'lua/shared/queue/failure.lua', 7],
+    [254, 'lua/shared/queue/find.lua', 1],
+    [256, 'lua/shared/queue/find.lua', 16],
+    [270, 'lua/shared/queue/tell-page.lua', 1],
+    [271, 'lua/shared/queue/fields.lua', 1],
+    [280, 'lua/shared/queue/tell-job.lua', 1],
+    [317, 'lua/shared/queue/tell-page.lua', 4],
+    [338, 'lua/shared/queue/page-of-kind.lua', 1],
+    [369, 'lua/queue/list-failed.lua', 28],
   ],
   encode(args) {
     return [
@@ -21832,7 +22238,7 @@ function readJobsOfListPage(part: Reply | undefined): ({ readonly number: number
 export const list: Operation<ListArguments, ListAnswer> = {
   script: {
     name: 'queue/list',
-    sha1: '4f11069add2dfcf99cdb7284be88e7507cc4d4d5',
+    sha1: '22571732b64084648c9a40da749745dffe3bc2e9',
     reads: true,
     bytes: true,
     source: `--[[
@@ -21867,6 +22273,7 @@ local function clock_us()
 end
 -- The main key of a queue: one hash, read once and written once a call.
 --   layout, codec    the form of the stored data, and of the payloads
+--   partitions       over how many the queue is spread, where this is one of them; see shared/take-up
 --   <caller>         the record of a slot; see shared/calls
 --   settings, burst  what people set; see shared/queue/settings and shared/queue/burst
 --   state            the numbers below, as doubles one behind the other
@@ -21893,7 +22300,7 @@ local NUMBERS_BYTES = 29 * 8
 
 -- A queue that does not exist yet has began_us 0 and takes the caller's codec.
 local function open_queue(meta, codec, caller)
-  local stored = redis.call('HMGET', meta, 'layout', 'codec', 'state', 'settings', caller)
+  local stored = redis.call('HMGET', meta, 'layout', 'codec', 'state', 'settings', caller, 'partitions')
   local layout, packed = stored[1] or QUEUE_LAYOUT, stored[3] or string.rep('\\0', NUMBERS_BYTES)
   -- An unknown layout may have another state; the caller refuses it before it looks.
   local readable = layout == QUEUE_LAYOUT and packed or string.rep('\\0', NUMBERS_BYTES)
@@ -21911,6 +22318,7 @@ local function open_queue(meta, codec, caller)
     packed = packed,
     settings = stored[4],
     record = stored[5],
+    partitions = tonumber(stored[6] or 0),
     began_us = began_us,
     last = last,
     token = token,
@@ -22177,6 +22585,30 @@ local function tell_page(told, jobs, numbers, usual, is_wanted)
   end
   return #numbers
 end
+-- Pages of ready jobs without group.
+-- In the sorted set of prioritized jobs before all priorities: there stand jobs that came back.
+local IN_FRONT = '-4294967296'
+
+-- Their numbers from a place on: those that came back and stand before all priorities, then the list. Answers how many are of
+-- the former, too, of which some have a priority.
+local function ready_page(ready, prioritized, after, limit)
+  local count = redis.call('ZCOUNT', prioritized, '-inf', IN_FRONT)
+  local numbers = {}
+  if after < count then
+    local to = math.min(after + limit, count) - 1
+    numbers = redis.call('ZRANGE', prioritized, string.format('%.0f', after), string.format('%.0f', to))
+  end
+  local in_front = #numbers
+  if in_front < limit then
+    local from = math.max(0, after - count)
+    local to = from + limit - in_front - 1
+    local listed = redis.call('LRANGE', ready, string.format('%.0f', from), string.format('%.0f', to))
+    for _, seq in ipairs(listed) do
+      numbers[#numbers + 1] = seq
+    end
+  end
+  return numbers, in_front
+end
 
 local queue = open_queue(meta, codec, '')
 if queue.layout ~= QUEUE_LAYOUT then
@@ -22185,19 +22617,18 @@ end
 if queue.codec ~= codec then
   return redis.error_reply('CODEC ' .. queue.codec)
 end
--- Whether a job whose number is in the list is ready there.
-local function stands_listed(prioritized_jobs, record, run, seq)
-  local job = read_job(record, queue.usual)
+-- Whether a plain job whose number is in the list is ready there.
+local function stands_listed(prioritized_jobs, job, run, seq)
   return state_of(run) == 'ready'
     and job.group == ''
-    and job.priority == 0
     and not (run and run.state == 'b' and redis.call('ZSCORE', prioritized_jobs, seq))
 end
 
 local from, to = string.format('%.0f', after), string.format('%.0f', after + limit - 1)
 local numbers
+local in_front = 0
 if state == 'ready' then
-  numbers = redis.call('LRANGE', ready, from, to)
+  numbers, in_front = ready_page(ready, prioritized, after, limit)
 elseif state == 'prioritized' then
   numbers = redis.call('ZRANGE', prioritized, from, to)
 elseif state == 'grouped' then
@@ -22220,10 +22651,19 @@ else
     'INVALID state: ready, prioritized, grouped, scheduled, blocked, claimed, dead or done'
   )
 end
-local told, seen = {}, {}
+local told, seen, came_back = {}, {}, {}
+for at = 1, in_front do
+  came_back[numbers[at]] = true
+end
 -- A ghost is told where it stands now, and one that came back where it stands first.
 local looked = tell_page(told, jobs, numbers, queue.usual, function(seq, record, run)
-  if state == 'ready' and (seen[seq] or not stands_listed(prioritized, record, run, seq)) then
+  if state ~= 'ready' and state ~= 'prioritized' then
+    return true
+  end
+  local job = read_job(record, queue.usual)
+  if (job.priority == 0) ~= (state == 'ready') or seen[seq] then
+    return false
+  elseif state == 'ready' and not (came_back[seq] or stands_listed(prioritized, job, run, seq)) then
     return false
   end
   seen[seq] = true
@@ -22239,27 +22679,30 @@ return { 'page', math.floor(clock_us() / 1000), next_place, told }
     [1, 'lua/queue/list.lua', 1],
     [25, 'lua/shared/clock.lua', 1],
     [31, 'lua/shared/queue/state.lua', 1],
-    [109, 'lua/shared/queue/job.lua', 1],
-    [121, 'lua/shared/queue/plain-head.lua', 1],
-    [124, 'lua/shared/queue/plain-head.lua', 8],
-    [132, 'lua/shared/queue/job.lua', 14],
-    [133, 'lua/shared/queue/job.lua', 45],
-    [179, 'lua/shared/queue/body.lua', 1],
-    [182, 'lua/shared/queue/large.lua', 1],
-    [187, 'lua/shared/queue/flags.lua', 1],
-    [210, 'lua/shared/queue/marks.lua', 1],
-    [217, 'lua/shared/queue/body.lua', 22],
-    [228, 'lua/shared/queue/run.lua', 1],
-    [240, 'lua/shared/queue/run.lua', 17],
-    [253, 'lua/shared/queue/failure.lua', 1],
-    [255, 'lua/shared/queue/failure.lua', 7],
-    [259, 'lua/shared/queue/find.lua', 1],
-    [261, 'lua/shared/queue/find.lua', 16],
-    [275, 'lua/shared/queue/tell-page.lua', 1],
-    [276, 'lua/shared/queue/fields.lua', 1],
-    [285, 'lua/shared/queue/tell-job.lua', 1],
-    [322, 'lua/shared/queue/tell-page.lua', 4],
-    [343, 'lua/queue/list.lua', 34],
+    [111, 'lua/shared/queue/job.lua', 1],
+    [123, 'lua/shared/queue/plain-head.lua', 1],
+    [126, 'lua/shared/queue/plain-head.lua', 8],
+    [134, 'lua/shared/queue/job.lua', 14],
+    [135, 'lua/shared/queue/job.lua', 45],
+    [181, 'lua/shared/queue/body.lua', 1],
+    [184, 'lua/shared/queue/large.lua', 1],
+    [189, 'lua/shared/queue/flags.lua', 1],
+    [212, 'lua/shared/queue/marks.lua', 1],
+    [219, 'lua/shared/queue/body.lua', 22],
+    [230, 'lua/shared/queue/run.lua', 1],
+    [242, 'lua/shared/queue/run.lua', 17],
+    [255, 'lua/shared/queue/failure.lua', 1],
+    [257, 'lua/shared/queue/failure.lua', 7],
+    [261, 'lua/shared/queue/find.lua', 1],
+    [263, 'lua/shared/queue/find.lua', 16],
+    [277, 'lua/shared/queue/tell-page.lua', 1],
+    [278, 'lua/shared/queue/fields.lua', 1],
+    [287, 'lua/shared/queue/tell-job.lua', 1],
+    [324, 'lua/shared/queue/tell-page.lua', 4],
+    [345, 'lua/shared/queue/ready-page.lua', 1],
+    [346, 'lua/shared/queue/in-front.lua', 1],
+    [348, 'lua/shared/queue/ready-page.lua', 3],
+    [369, 'lua/queue/list.lua', 35],
   ],
   encode(args) {
     return [
@@ -22311,7 +22754,7 @@ export type ListenAnswer =
 export const listen: Operation<ListenArguments, ListenAnswer> = {
   script: {
     name: 'queue/listen',
-    sha1: 'f769bf7ef1851226b2c27a4055825c0726dacd2a',
+    sha1: '8ccaf8ac11cf5b1a5a434b99fd0fd4a1c9d27725',
     reads: false,
     bytes: false,
     source: `--[[
@@ -22339,6 +22782,7 @@ local function clock_us()
 end
 -- The main key of a queue: one hash, read once and written once a call.
 --   layout, codec    the form of the stored data, and of the payloads
+--   partitions       over how many the queue is spread, where this is one of them; see shared/take-up
 --   <caller>         the record of a slot; see shared/calls
 --   settings, burst  what people set; see shared/queue/settings and shared/queue/burst
 --   state            the numbers below, as doubles one behind the other
@@ -22365,7 +22809,7 @@ local NUMBERS_BYTES = 29 * 8
 
 -- A queue that does not exist yet has began_us 0 and takes the caller's codec.
 local function open_queue(meta, codec, caller)
-  local stored = redis.call('HMGET', meta, 'layout', 'codec', 'state', 'settings', caller)
+  local stored = redis.call('HMGET', meta, 'layout', 'codec', 'state', 'settings', caller, 'partitions')
   local layout, packed = stored[1] or QUEUE_LAYOUT, stored[3] or string.rep('\\0', NUMBERS_BYTES)
   -- An unknown layout may have another state; the caller refuses it before it looks.
   local readable = layout == QUEUE_LAYOUT and packed or string.rep('\\0', NUMBERS_BYTES)
@@ -22383,6 +22827,7 @@ local function open_queue(meta, codec, caller)
     packed = packed,
     settings = stored[4],
     record = stored[5],
+    partitions = tonumber(stored[6] or 0),
     began_us = began_us,
     last = last,
     token = token,
@@ -22529,9 +22974,9 @@ return { 'listening', now_ms, tonumber(redis.call('HGET', listeners, 'number') o
     [1, 'lua/queue/listen.lua', 1],
     [18, 'lua/shared/clock.lua', 1],
     [24, 'lua/shared/queue/state.lua', 1],
-    [102, 'lua/shared/queue/save.lua', 1],
-    [157, 'lua/shared/queue/listeners.lua', 1],
-    [176, 'lua/queue/listen.lua', 22],
+    [104, 'lua/shared/queue/save.lua', 1],
+    [159, 'lua/shared/queue/listeners.lua', 1],
+    [178, 'lua/queue/listen.lua', 22],
   ],
   encode(args) {
     return withoutDefaults([
@@ -22590,7 +23035,7 @@ function readRefusedOfNoteNoted(part: Reply | undefined): ({ readonly at: number
 export const note: Operation<NoteArguments, NoteAnswer> = {
   script: {
     name: 'queue/note',
-    sha1: '6d941cad2cde6e37cf29ba8a2b34fb72ebb58a28',
+    sha1: 'c1a8095d23a8f17196eea60502267ddde27e1ab4',
     reads: false,
     bytes: false,
     source: `--[[
@@ -22675,6 +23120,7 @@ local function remember_answer(calls, caller, call, now_ms, answer)
 end
 -- The main key of a queue: one hash, read once and written once a call.
 --   layout, codec    the form of the stored data, and of the payloads
+--   partitions       over how many the queue is spread, where this is one of them; see shared/take-up
 --   <caller>         the record of a slot; see shared/calls
 --   settings, burst  what people set; see shared/queue/settings and shared/queue/burst
 --   state            the numbers below, as doubles one behind the other
@@ -22701,7 +23147,7 @@ local NUMBERS_BYTES = 29 * 8
 
 -- A queue that does not exist yet has began_us 0 and takes the caller's codec.
 local function open_queue(meta, codec, caller)
-  local stored = redis.call('HMGET', meta, 'layout', 'codec', 'state', 'settings', caller)
+  local stored = redis.call('HMGET', meta, 'layout', 'codec', 'state', 'settings', caller, 'partitions')
   local layout, packed = stored[1] or QUEUE_LAYOUT, stored[3] or string.rep('\\0', NUMBERS_BYTES)
   -- An unknown layout may have another state; the caller refuses it before it looks.
   local readable = layout == QUEUE_LAYOUT and packed or string.rep('\\0', NUMBERS_BYTES)
@@ -22719,6 +23165,7 @@ local function open_queue(meta, codec, caller)
     packed = packed,
     settings = stored[4],
     record = stored[5],
+    partitions = tonumber(stored[6] or 0),
     began_us = began_us,
     last = last,
     token = token,
@@ -23120,27 +23567,27 @@ return { 'noted', refused }
     [29, 'lua/shared/exact.lua', 1],
     [39, 'lua/shared/calls.lua', 6],
     [81, 'lua/shared/queue/state.lua', 1],
-    [159, 'lua/shared/queue/job.lua', 1],
-    [171, 'lua/shared/queue/plain-head.lua', 1],
-    [174, 'lua/shared/queue/plain-head.lua', 8],
-    [182, 'lua/shared/queue/job.lua', 14],
-    [183, 'lua/shared/queue/job.lua', 45],
-    [229, 'lua/shared/queue/run.lua', 1],
-    [276, 'lua/shared/queue/happened.lua', 1],
-    [288, 'lua/shared/queue/flags.lua', 1],
-    [319, 'lua/shared/queue/flag-job.lua', 1],
-    [338, 'lua/shared/queue/entries.lua', 1],
-    [356, 'lua/shared/queue/log.lua', 1],
-    [368, 'lua/shared/queue/find.lua', 1],
-    [394, 'lua/shared/queue/told.lua', 1],
-    [409, 'lua/queue/note.lua', 32],
-    [450, 'lua/shared/queue/publish.lua', 1],
-    [451, 'lua/shared/queue/message.lua', 1],
-    [461, 'lua/shared/queue/spelled.lua', 1],
-    [469, 'lua/shared/queue/send.lua', 1],
-    [485, 'lua/shared/queue/message.lua', 13],
-    [508, 'lua/shared/queue/publish.lua', 3],
-    [514, 'lua/queue/note.lua', 74],
+    [161, 'lua/shared/queue/job.lua', 1],
+    [173, 'lua/shared/queue/plain-head.lua', 1],
+    [176, 'lua/shared/queue/plain-head.lua', 8],
+    [184, 'lua/shared/queue/job.lua', 14],
+    [185, 'lua/shared/queue/job.lua', 45],
+    [231, 'lua/shared/queue/run.lua', 1],
+    [278, 'lua/shared/queue/happened.lua', 1],
+    [290, 'lua/shared/queue/flags.lua', 1],
+    [321, 'lua/shared/queue/flag-job.lua', 1],
+    [340, 'lua/shared/queue/entries.lua', 1],
+    [358, 'lua/shared/queue/log.lua', 1],
+    [370, 'lua/shared/queue/find.lua', 1],
+    [396, 'lua/shared/queue/told.lua', 1],
+    [411, 'lua/queue/note.lua', 32],
+    [452, 'lua/shared/queue/publish.lua', 1],
+    [453, 'lua/shared/queue/message.lua', 1],
+    [463, 'lua/shared/queue/spelled.lua', 1],
+    [471, 'lua/shared/queue/send.lua', 1],
+    [487, 'lua/shared/queue/message.lua', 13],
+    [510, 'lua/shared/queue/publish.lua', 3],
+    [516, 'lua/queue/note.lua', 74],
   ],
   encode(args) {
     const encoded = new Array<Argument>(3 + args.notes.length * 4)
@@ -23288,7 +23735,7 @@ function readParentsOfParentsParents(part: Reply | undefined): ({ readonly queue
 export const parents: Operation<ParentsArguments, ParentsAnswer> = {
   script: {
     name: 'queue/parents',
-    sha1: 'b0511ee89d305ccc092b734b763d6433e36fad32',
+    sha1: 'a4dabd8283e64312794ad950e36a90738cf13887',
     reads: true,
     bytes: true,
     source: `--[[
@@ -23307,6 +23754,7 @@ local id = ARGV[2] -- text: the job
 
 -- The main key of a queue: one hash, read once and written once a call.
 --   layout, codec    the form of the stored data, and of the payloads
+--   partitions       over how many the queue is spread, where this is one of them; see shared/take-up
 --   <caller>         the record of a slot; see shared/calls
 --   settings, burst  what people set; see shared/queue/settings and shared/queue/burst
 --   state            the numbers below, as doubles one behind the other
@@ -23333,7 +23781,7 @@ local NUMBERS_BYTES = 29 * 8
 
 -- A queue that does not exist yet has began_us 0 and takes the caller's codec.
 local function open_queue(meta, codec, caller)
-  local stored = redis.call('HMGET', meta, 'layout', 'codec', 'state', 'settings', caller)
+  local stored = redis.call('HMGET', meta, 'layout', 'codec', 'state', 'settings', caller, 'partitions')
   local layout, packed = stored[1] or QUEUE_LAYOUT, stored[3] or string.rep('\\0', NUMBERS_BYTES)
   -- An unknown layout may have another state; the caller refuses it before it looks.
   local readable = layout == QUEUE_LAYOUT and packed or string.rep('\\0', NUMBERS_BYTES)
@@ -23351,6 +23799,7 @@ local function open_queue(meta, codec, caller)
     packed = packed,
     settings = stored[4],
     record = stored[5],
+    partitions = tonumber(stored[6] or 0),
     began_us = began_us,
     last = last,
     token = token,
@@ -23564,16 +24013,16 @@ return { 'parents', told }
   lines: [
     [1, 'lua/queue/parents.lua', 1],
     [15, 'lua/shared/queue/state.lua', 1],
-    [93, 'lua/shared/queue/job.lua', 1],
-    [105, 'lua/shared/queue/plain-head.lua', 1],
-    [108, 'lua/shared/queue/plain-head.lua', 8],
-    [116, 'lua/shared/queue/job.lua', 14],
-    [117, 'lua/shared/queue/job.lua', 45],
-    [163, 'lua/shared/queue/run.lua', 1],
-    [175, 'lua/shared/queue/run.lua', 17],
-    [188, 'lua/shared/queue/find.lua', 1],
-    [214, 'lua/shared/queue/refs.lua', 1],
-    [250, 'lua/queue/parents.lua', 20],
+    [95, 'lua/shared/queue/job.lua', 1],
+    [107, 'lua/shared/queue/plain-head.lua', 1],
+    [110, 'lua/shared/queue/plain-head.lua', 8],
+    [118, 'lua/shared/queue/job.lua', 14],
+    [119, 'lua/shared/queue/job.lua', 45],
+    [165, 'lua/shared/queue/run.lua', 1],
+    [177, 'lua/shared/queue/run.lua', 17],
+    [190, 'lua/shared/queue/find.lua', 1],
+    [216, 'lua/shared/queue/refs.lua', 1],
+    [252, 'lua/queue/parents.lua', 20],
   ],
   encode(args) {
     return [
@@ -23595,9 +24044,205 @@ return { 'parents', told }
   },
 }
 
+export interface ProposeArguments {
+  /** over how many the queue is spread */
+  readonly partitions: number
+}
+
+export type ProposeAnswer =
+  | { readonly status: 'proposed'; readonly proof: string }
+  | { readonly status: 'agreed' }
+
+
+/**
+ * Says that a partition is about to be used for the first time, and answers with what proves it. Then the number of partitions is agreed upon in the unit of the queue's name alone (`agree`), and only then the partition is used, with the proof. A partition that is in use already is `agreed` upon. A proposal that nobody takes up is gone after a minute.
+ *
+ * Cost: O(1).
+ */
+export const propose: Operation<ProposeArguments, ProposeAnswer> = {
+  script: {
+    name: 'queue/propose',
+    sha1: '00cfe834ad5c80a6c9adb826d5f19986301f8396',
+    reads: false,
+    bytes: false,
+    source: `--[[
+Says that a partition is about to be used for the first time, and answers with what proves it. Then the number of partitions
+is agreed upon in the unit of the queue's name alone (\`agree\`), and only then the partition is used, with the proof. A
+partition that is in use already is \`agreed\` upon. A proposal that nobody takes up is gone after a minute.
+
+@returns proposed  proof:text
+@returns agreed
+@cost    O(1)
+]]
+local meta = KEYS[1] -- hash: the queue's state
+local partitions = tonumber(ARGV[1]) -- integer: over how many the queue is spread
+
+-- The only reader of the server's time: microseconds since 1970.
+-- Read once per call and passed on, for two readings in one script may differ.
+local function clock_us()
+  local time = redis.call('TIME')
+  return time[1] * 1000000 + time[2]
+end
+-- A whole number as text with all its digits. Lua itself writes 14 digits, and not every server passes
+-- more to a command; microseconds have 16. Writing a large double takes twice as long as writing its halves
+-- as integers, which may have 32 bits only.
+local function exact(number)
+  if number < 1000000 or number >= 2147483648000000 then
+    return string.format('%.0f', number)
+  end
+  local low = number % 1000000
+  return string.format('%d%06d', (number - low) / 1000000, low)
+end
+-- The main key of a queue: one hash, read once and written once a call.
+--   layout, codec    the form of the stored data, and of the payloads
+--   partitions       over how many the queue is spread, where this is one of them; see shared/take-up
+--   <caller>         the record of a slot; see shared/calls
+--   settings, burst  what people set; see shared/queue/settings and shared/queue/burst
+--   state            the numbers below, as doubles one behind the other
+--     began_us       server microseconds at which the queue began
+--     last           the newest job: its server microsecond, or one more than the job before
+--     token          the newest token of an attempt
+--     groups, kinds  the newest numbers of a group of jobs and of a kind of failure
+--     idle, idlers   workers that wait to be woken, and the newest number of one
+--     watch_ms       when the one of them comes back that watches the time; 0: nobody watches
+--     turn           groups served since a job without one was
+--     ghosts         entries of the ready list whose jobs are elsewhere, or gone
+--     marks          what the queue was ever used for; see MARKS
+--     due_ms         no scheduled job is due and no lease ends before; see shared/queue/note-due
+--     arrival_us     theoretical arrival time of the queue's rate
+--     chores         what waits for some process to see to it; see CHORES in src/queue/chores.ts
+--     sent           the newest number of what goes to other queues
+--     listened_ms    until when somebody listens to events
+--     minute         to which the newest notes of the statistics belong; 0: there are none
+--     enqueued, acked, retried, buried, reclaimed, cancelled    how often
+--     ready, scheduled, blocked, claimed, dead, done            bytes of jobs in that state
+--     usual          behind them, the name of the first plain job; records of others with that name do not repeat it
+local QUEUE_LAYOUT = '1'
+local NUMBERS_BYTES = 29 * 8
+
+-- A queue that does not exist yet has began_us 0 and takes the caller's codec.
+local function open_queue(meta, codec, caller)
+  local stored = redis.call('HMGET', meta, 'layout', 'codec', 'state', 'settings', caller, 'partitions')
+  local layout, packed = stored[1] or QUEUE_LAYOUT, stored[3] or string.rep('\\0', NUMBERS_BYTES)
+  -- An unknown layout may have another state; the caller refuses it before it looks.
+  local readable = layout == QUEUE_LAYOUT and packed or string.rep('\\0', NUMBERS_BYTES)
+  local began_us, last, token, groups, kinds, idle, idlers, watch_ms, more =
+    struct.unpack('>dddddddd', readable)
+  local turn, ghosts, marks, due_ms, arrival_us, chores, sent, listened_ms, minute, rest =
+    struct.unpack('>ddddddddd', readable, more)
+  local enqueued, acked, retried, buried, reclaimed, cancelled, sizes =
+    struct.unpack('>dddddd', readable, rest)
+  local ready, scheduled, blocked, claimed, dead, done = struct.unpack('>dddddd', readable, sizes)
+  -- One constructor: a table that grows field by field is copied again and again.
+  return {
+    layout = layout,
+    codec = stored[2] or codec,
+    packed = packed,
+    settings = stored[4],
+    record = stored[5],
+    partitions = tonumber(stored[6] or 0),
+    began_us = began_us,
+    last = last,
+    token = token,
+    groups = groups,
+    kinds = kinds,
+    idle = idle,
+    idlers = idlers,
+    watch_ms = watch_ms,
+    turn = turn,
+    ghosts = ghosts,
+    marks = marks,
+    due_ms = due_ms,
+    arrival_us = arrival_us,
+    chores = chores,
+    sent = sent,
+    listened_ms = listened_ms,
+    minute = minute,
+    enqueued = enqueued,
+    acked = acked,
+    retried = retried,
+    buried = buried,
+    reclaimed = reclaimed,
+    cancelled = cancelled,
+    ready = ready,
+    scheduled = scheduled,
+    blocked = blocked,
+    claimed = claimed,
+    dead = dead,
+    done = done,
+    usual = string.sub(readable, NUMBERS_BYTES + 1),
+  }
+end
+-- Proposals of partitions; see shared/take-up.
+local PROPOSED_MS = '60000'
+
+-- What proves the proposal, the one before where it was not taken up yet; of which nothing is left after a minute.
+local function propose(meta, layout, now)
+  local proof = redis.call('HGET', meta, 'proposed')
+  if proof then
+    if redis.call('PTTL', meta) > 0 then
+      redis.call('PEXPIRE', meta, PROPOSED_MS)
+    end
+    return proof
+  end
+  local is_new = redis.call('EXISTS', meta) == 0
+  redis.call('HSET', meta, 'layout', layout, 'proposed', now)
+  if is_new then
+    redis.call('PEXPIRE', meta, PROPOSED_MS)
+  end
+  return now
+end
+
+local queue = open_queue(meta, '', '')
+if queue.layout ~= QUEUE_LAYOUT then
+  return redis.error_reply('LAYOUT ' .. queue.layout)
+end
+if queue.partitions > 0 and queue.partitions ~= partitions then
+  return redis.error_reply('PARTITIONS ' .. queue.partitions)
+end
+if queue.partitions > 0 then
+  return { 'agreed' }
+end
+return { 'proposed', propose(meta, QUEUE_LAYOUT, exact(clock_us())) }
+`,
+  },
+  parts: ['meta'],
+  lines: [
+    [1, 'lua/queue/propose.lua', 1],
+    [13, 'lua/shared/clock.lua', 1],
+    [19, 'lua/shared/exact.lua', 1],
+    [29, 'lua/shared/queue/state.lua', 1],
+    [109, 'lua/shared/propose.lua', 1],
+    [128, 'lua/queue/propose.lua', 17],
+  ],
+  encode(args) {
+    return [
+      args.partitions,
+    ]
+  },
+  decode(reply) {
+    const parts = asList(reply)
+    switch (asText(parts[0])) {
+      case 'proposed':
+        return {
+          status: 'proposed',
+          proof: asText(parts[1]),
+        }
+      case 'agreed':
+        return { status: 'agreed' }
+      default:
+        return unexpected('one of the answers proposed, agreed', parts[0])
+    }
+  },
+}
+
 export interface ReceiveArguments {
   /** name of the codec that made the payloads */
   readonly codec: string
+  /** over how many the queue is spread; 0: it is not */
+  readonly partitions: number
+  /** what propose answered, where the partition is not agreed upon yet; else empty */
+  readonly proof: string
   /** name of the other queue */
   readonly source: string
   /** beginning of the channels of processes */
@@ -23612,6 +24257,7 @@ export interface ReceiveArguments {
 
 export type ReceiveAnswer =
   | { readonly status: 'received'; readonly chores: number }
+  | { readonly status: 'unagreed' }
 
 
 /**
@@ -23622,7 +24268,7 @@ export type ReceiveAnswer =
 export const receive: Operation<ReceiveArguments, ReceiveAnswer> = {
   script: {
     name: 'queue/receive',
-    sha1: '3faa0002a112290c826338d62a3ce6b9c761fa08',
+    sha1: 'cf6536a7fa993215a18d893f9e4945431640f8a5',
     reads: false,
     bytes: false,
     source: `--[[
@@ -23631,6 +24277,7 @@ over, by its number, so the call is safe to repeat, by several processes at once
 always.
 
 @returns received  chores:integer
+@returns unagreed
 @cost    O(entries x log n),
          and at times 16 kB of notes for the statistics
 ]]
@@ -23660,11 +24307,13 @@ local inbox = KEYS[19] -- hash: other queue -> number of the newest that came fr
 -- KEYS[24] stats: hash: statistics of minutes, hours and days
 -- KEYS[25] done: sorted set: jobs that are done and kept -> when they ended, in ms
 local codec = ARGV[1] -- text: name of the codec that made the payloads
-local source = ARGV[2] -- text: name of the other queue
-local channel = ARGV[3] -- text: beginning of the channels of processes
-local sharded = ARGV[4] == '1' -- flag: whether those are sharded channels
-local counted = ARGV[5] == '1' -- flag: whether the number of those who hear tells who is gone
-local entries, entries_at = ARGV, 6 -- repeated (number:integer what:bytes): see shared/queue/outbox; 'a<id>': that parent is not known
+local partitions = tonumber(ARGV[2]) -- integer: over how many the queue is spread; 0: it is not
+local proof = ARGV[3] -- text: what propose answered, where the partition is not agreed upon yet; else empty
+local source = ARGV[4] -- text: name of the other queue
+local channel = ARGV[5] -- text: beginning of the channels of processes
+local sharded = ARGV[6] == '1' -- flag: whether those are sharded channels
+local counted = ARGV[7] == '1' -- flag: whether the number of those who hear tells who is gone
+local entries, entries_at = ARGV, 8 -- repeated (number:integer what:bytes): see shared/queue/outbox; 'a<id>': that parent is not known
 
 -- A whole number as text with all its digits. Lua itself writes 14 digits, and not every server passes
 -- more to a command; microseconds have 16. Writing a large double takes twice as long as writing its halves
@@ -23733,6 +24382,7 @@ local function tell_process(ticket, message, how)
 end
 -- The main key of a queue: one hash, read once and written once a call.
 --   layout, codec    the form of the stored data, and of the payloads
+--   partitions       over how many the queue is spread, where this is one of them; see shared/take-up
 --   <caller>         the record of a slot; see shared/calls
 --   settings, burst  what people set; see shared/queue/settings and shared/queue/burst
 --   state            the numbers below, as doubles one behind the other
@@ -23759,7 +24409,7 @@ local NUMBERS_BYTES = 29 * 8
 
 -- A queue that does not exist yet has began_us 0 and takes the caller's codec.
 local function open_queue(meta, codec, caller)
-  local stored = redis.call('HMGET', meta, 'layout', 'codec', 'state', 'settings', caller)
+  local stored = redis.call('HMGET', meta, 'layout', 'codec', 'state', 'settings', caller, 'partitions')
   local layout, packed = stored[1] or QUEUE_LAYOUT, stored[3] or string.rep('\\0', NUMBERS_BYTES)
   -- An unknown layout may have another state; the caller refuses it before it looks.
   local readable = layout == QUEUE_LAYOUT and packed or string.rep('\\0', NUMBERS_BYTES)
@@ -23777,6 +24427,7 @@ local function open_queue(meta, codec, caller)
     packed = packed,
     settings = stored[4],
     record = stored[5],
+    partitions = tonumber(stored[6] or 0),
     began_us = began_us,
     last = last,
     token = token,
@@ -24787,11 +25438,11 @@ end
 -- The list is never searched. A job that leaves it other than from its front leaves its number behind, a ghost,
 -- which is passed over when it comes to the front. Should the job have come back to the list meanwhile, it is taken
 -- where it stands first, and the other number is the ghost.
+-- In the sorted set of prioritized jobs before all priorities: there stand jobs that came back.
+local IN_FRONT = '-4294967296'
 
 -- Marks; see shared/queue/marks. Of RETURNED also jobs that are gone again.
 local PRIORITIES, RETURNED = 1, 64
--- Before all priorities.
-local IN_FRONT = '-4294967296'
 
 -- A lost job without group goes to the front of the list only where that is served first: beside groups it is one of many.
 -- Should others come that are served before the list, it is brought before them; see shared/queue/bring-returned.
@@ -25528,6 +26179,30 @@ end
 if queue.codec ~= codec then
   return redis.error_reply('CODEC ' .. queue.codec)
 end
+if queue.partitions ~= partitions then
+  if queue.partitions > 0 then
+    return redis.error_reply('PARTITIONS ' .. queue.partitions)
+  end
+  -- Only here: a script makes its functions anew in every call.
+-- Of what is spread over several units each knows over how many: the field \`partitions\` of its main key, which is there from
+-- the first time on that the partition is used. Before that it is proposed, then the number is agreed upon in the unit of the
+-- name alone, and only then it is taken up, with what proves the proposal; see shared/agreement. So whoever clears all
+-- partitions that the number tells clears this one, too.
+
+-- False where the partition was not proposed so, or was cleared since.
+local function take_up(meta, partitions, proof)
+  if proof == '' or redis.call('HGET', meta, 'proposed') ~= proof then
+    return false
+  end
+  redis.call('HSET', meta, 'partitions', partitions)
+  redis.call('HDEL', meta, 'proposed')
+  redis.call('PERSIST', meta)
+  return true
+end
+  if not take_up(meta, partitions, proof) then
+    return { 'unagreed' }
+  end
+end
 
 local now_us = clock_us()
 local now_ms = math.floor(now_us / 1000)
@@ -25805,97 +26480,103 @@ return { 'received', queue.chores }
   parts: ['meta', 'jobs', 'ready', 'prioritized', 'scheduled', 'grouped', 'groups', 'turns', 'held', 'ids', 'dead', 'failed', 'kinds', 'blocked', 'children', 'parents', 'outbox', 'idle', 'inbox', 'results', 'listeners', 'tagged', 'notes', 'stats', 'done'],
   lines: [
     [1, 'lua/queue/receive.lua', 1],
-    [42, 'lua/shared/exact.lua', 1],
-    [52, 'lua/shared/clock.lua', 1],
-    [58, 'lua/shared/tell.lua', 1],
-    [68, 'lua/shared/tell.lua', 15],
-    [107, 'lua/shared/queue/state.lua', 1],
-    [185, 'lua/shared/queue/count-job.lua', 1],
-    [198, 'lua/shared/queue/save.lua', 1],
-    [253, 'lua/shared/queue/wide.lua', 1],
-    [268, 'lua/shared/queue/settings.lua', 1],
-    [286, 'lua/shared/queue/marks.lua', 1],
-    [302, 'lua/shared/queue/note-due.lua', 1],
-    [310, 'lua/shared/queue/rate.lua', 1],
-    [331, 'lua/shared/queue/rate.lua', 37],
-    [337, 'lua/shared/queue/job.lua', 1],
-    [349, 'lua/shared/queue/plain-head.lua', 1],
-    [352, 'lua/shared/queue/plain-head.lua', 8],
-    [360, 'lua/shared/queue/job.lua', 14],
-    [437, 'lua/shared/queue/body.lua', 1],
-    [440, 'lua/shared/queue/large.lua', 1],
-    [445, 'lua/shared/queue/flags.lua', 1],
-    [476, 'lua/shared/queue/body.lua', 7],
-    [495, 'lua/shared/queue/happened.lua', 1],
-    [507, 'lua/shared/queue/enter-tags.lua', 1],
-    [513, 'lua/shared/queue/tell-others.lua', 1],
-    [515, 'lua/shared/queue/packed-notes.lua', 1],
-    [516, 'lua/shared/queue/leave-notes.lua', 1],
-    [534, 'lua/shared/queue/fold.lua', 1],
-    [535, 'lua/shared/queue/statistics.lua', 1],
-    [768, 'lua/shared/queue/fold.lua', 3],
-    [779, 'lua/shared/queue/leave-notes.lua', 20],
-    [783, 'lua/shared/queue/packed-notes.lua', 3],
-    [791, 'lua/shared/queue/tell-others.lua', 4],
-    [794, 'lua/shared/queue/result.lua', 1],
-    [808, 'lua/shared/queue/tell-ends.lua', 1],
-    [864, 'lua/shared/queue/tell-others.lua', 9],
-    [867, 'lua/shared/queue/tell-others.lua', 13],
-    [870, 'lua/shared/queue/publish.lua', 1],
-    [871, 'lua/shared/queue/message.lua', 1],
-    [881, 'lua/shared/queue/spelled.lua', 1],
-    [889, 'lua/shared/queue/send.lua', 1],
-    [905, 'lua/shared/queue/message.lua', 13],
-    [928, 'lua/shared/queue/publish.lua', 3],
-    [934, 'lua/shared/queue/tell-others.lua', 17],
-    [937, 'lua/shared/queue/run.lua', 1],
-    [966, 'lua/shared/queue/names.lua', 1],
-    [1017, 'lua/shared/queue/groups.lua', 1],
-    [1063, 'lua/shared/queue/burst.lua', 1],
-    [1075, 'lua/shared/queue/groups.lua', 48],
-    [1157, 'lua/shared/queue/ready.lua', 1],
-    [1195, 'lua/shared/queue/number.lua', 1],
-    [1204, 'lua/shared/queue/enqueue.lua', 1],
-    [1239, 'lua/shared/queue/replace.lua', 1],
-    [1241, 'lua/shared/queue/replace.lua', 24],
-    [1279, 'lua/shared/queue/leave-tags.lua', 1],
-    [1288, 'lua/shared/queue/replace.lua', 63],
-    [1313, 'lua/shared/queue/idempotency.lua', 1],
-    [1327, 'lua/shared/queue/idle.lua', 1],
-    [1394, 'lua/shared/listening.lua', 1],
-    [1413, 'lua/shared/queue/idle.lua', 69],
-    [1504, 'lua/shared/queue/idle.lua', 171],
-    [1515, 'lua/shared/queue/find.lua', 1],
-    [1541, 'lua/shared/queue/failure.lua', 1],
-    [1551, 'lua/shared/queue/parents.lua', 1],
-    [1632, 'lua/shared/queue/link.lua', 1],
-    [1695, 'lua/shared/queue/end.lua', 1],
-    [1719, 'lua/shared/queue/leave-tags.lua', 1],
-    [1728, 'lua/shared/queue/end.lua', 26],
-    [1738, 'lua/shared/queue/spec.lua', 1],
-    [1863, 'lua/shared/queue/spec.lua', 136],
-    [1870, 'lua/queue/receive.lua', 74],
-    [1933, 'lua/shared/queue/settle.lua', 1],
-    [1934, 'lua/shared/queue/dead.lua', 1],
-    [1988, 'lua/shared/queue/backoff.lua', 1],
-    [1990, 'lua/shared/queue/backoff.lua', 22],
-    [2009, 'lua/shared/queue/unblock.lua', 1],
-    [2015, 'lua/shared/queue/outbox.lua', 1],
-    [2026, 'lua/shared/queue/entries.lua', 1],
-    [2044, 'lua/shared/queue/history.lua', 1],
-    [2058, 'lua/shared/queue/note-end.lua', 1],
-    [2088, 'lua/shared/queue/cancel.lua', 1],
-    [2096, 'lua/shared/queue/settle.lua', 18],
-    [2170, 'lua/queue/receive.lua', 138],
+    [45, 'lua/shared/exact.lua', 1],
+    [55, 'lua/shared/clock.lua', 1],
+    [61, 'lua/shared/tell.lua', 1],
+    [71, 'lua/shared/tell.lua', 15],
+    [110, 'lua/shared/queue/state.lua', 1],
+    [190, 'lua/shared/queue/count-job.lua', 1],
+    [203, 'lua/shared/queue/save.lua', 1],
+    [258, 'lua/shared/queue/wide.lua', 1],
+    [273, 'lua/shared/queue/settings.lua', 1],
+    [291, 'lua/shared/queue/marks.lua', 1],
+    [307, 'lua/shared/queue/note-due.lua', 1],
+    [315, 'lua/shared/queue/rate.lua', 1],
+    [336, 'lua/shared/queue/rate.lua', 37],
+    [342, 'lua/shared/queue/job.lua', 1],
+    [354, 'lua/shared/queue/plain-head.lua', 1],
+    [357, 'lua/shared/queue/plain-head.lua', 8],
+    [365, 'lua/shared/queue/job.lua', 14],
+    [442, 'lua/shared/queue/body.lua', 1],
+    [445, 'lua/shared/queue/large.lua', 1],
+    [450, 'lua/shared/queue/flags.lua', 1],
+    [481, 'lua/shared/queue/body.lua', 7],
+    [500, 'lua/shared/queue/happened.lua', 1],
+    [512, 'lua/shared/queue/enter-tags.lua', 1],
+    [518, 'lua/shared/queue/tell-others.lua', 1],
+    [520, 'lua/shared/queue/packed-notes.lua', 1],
+    [521, 'lua/shared/queue/leave-notes.lua', 1],
+    [539, 'lua/shared/queue/fold.lua', 1],
+    [540, 'lua/shared/queue/statistics.lua', 1],
+    [773, 'lua/shared/queue/fold.lua', 3],
+    [784, 'lua/shared/queue/leave-notes.lua', 20],
+    [788, 'lua/shared/queue/packed-notes.lua', 3],
+    [796, 'lua/shared/queue/tell-others.lua', 4],
+    [799, 'lua/shared/queue/result.lua', 1],
+    [813, 'lua/shared/queue/tell-ends.lua', 1],
+    [869, 'lua/shared/queue/tell-others.lua', 9],
+    [872, 'lua/shared/queue/tell-others.lua', 13],
+    [875, 'lua/shared/queue/publish.lua', 1],
+    [876, 'lua/shared/queue/message.lua', 1],
+    [886, 'lua/shared/queue/spelled.lua', 1],
+    [894, 'lua/shared/queue/send.lua', 1],
+    [910, 'lua/shared/queue/message.lua', 13],
+    [933, 'lua/shared/queue/publish.lua', 3],
+    [939, 'lua/shared/queue/tell-others.lua', 17],
+    [942, 'lua/shared/queue/run.lua', 1],
+    [971, 'lua/shared/queue/names.lua', 1],
+    [1022, 'lua/shared/queue/groups.lua', 1],
+    [1068, 'lua/shared/queue/burst.lua', 1],
+    [1080, 'lua/shared/queue/groups.lua', 48],
+    [1162, 'lua/shared/queue/ready.lua', 1],
+    [1168, 'lua/shared/queue/in-front.lua', 1],
+    [1170, 'lua/shared/queue/ready.lua', 8],
+    [1200, 'lua/shared/queue/number.lua', 1],
+    [1209, 'lua/shared/queue/enqueue.lua', 1],
+    [1244, 'lua/shared/queue/replace.lua', 1],
+    [1246, 'lua/shared/queue/replace.lua', 24],
+    [1284, 'lua/shared/queue/leave-tags.lua', 1],
+    [1293, 'lua/shared/queue/replace.lua', 63],
+    [1318, 'lua/shared/queue/idempotency.lua', 1],
+    [1332, 'lua/shared/queue/idle.lua', 1],
+    [1399, 'lua/shared/listening.lua', 1],
+    [1418, 'lua/shared/queue/idle.lua', 69],
+    [1509, 'lua/shared/queue/idle.lua', 171],
+    [1520, 'lua/shared/queue/find.lua', 1],
+    [1546, 'lua/shared/queue/failure.lua', 1],
+    [1556, 'lua/shared/queue/parents.lua', 1],
+    [1637, 'lua/shared/queue/link.lua', 1],
+    [1700, 'lua/shared/queue/end.lua', 1],
+    [1724, 'lua/shared/queue/leave-tags.lua', 1],
+    [1733, 'lua/shared/queue/end.lua', 26],
+    [1743, 'lua/shared/queue/spec.lua', 1],
+    [1868, 'lua/shared/queue/spec.lua', 136],
+    [1875, 'lua/queue/receive.lua', 77],
+    [1914, 'lua/shared/take-up.lua', 1],
+    [1929, 'lua/queue/receive.lua', 117],
+    [1962, 'lua/shared/queue/settle.lua', 1],
+    [1963, 'lua/shared/queue/dead.lua', 1],
+    [2017, 'lua/shared/queue/backoff.lua', 1],
+    [2019, 'lua/shared/queue/backoff.lua', 22],
+    [2038, 'lua/shared/queue/unblock.lua', 1],
+    [2044, 'lua/shared/queue/outbox.lua', 1],
+    [2055, 'lua/shared/queue/entries.lua', 1],
+    [2073, 'lua/shared/queue/history.lua', 1],
+    [2087, 'lua/shared/queue/note-end.lua', 1],
+    [2117, 'lua/shared/queue/cancel.lua', 1],
+    [2125, 'lua/shared/queue/settle.lua', 18],
+    [2199, 'lua/queue/receive.lua', 151],
   ],
   encode(args) {
-    const encoded = new Array<Argument>(5 + args.entries.length * 2)
+    const encoded = new Array<Argument>(7 + args.entries.length * 2)
     encoded[0] = args.codec
-    encoded[1] = args.source
-    encoded[2] = args.channel
-    encoded[3] = args.sharded ? 1 : 0
-    encoded[4] = args.counted ? 1 : 0
-    let at = 5
+    encoded[1] = args.partitions
+    encoded[2] = args.proof
+    encoded[3] = args.source
+    encoded[4] = args.channel
+    encoded[5] = args.sharded ? 1 : 0
+    encoded[6] = args.counted ? 1 : 0
+    let at = 7
     for (const item of args.entries) {
       encoded[at++] = item.number
       encoded[at++] = item.what
@@ -25910,8 +26591,10 @@ return { 'received', queue.chores }
           status: 'received',
           chores: asInteger(parts[1]),
         }
+      case 'unagreed':
+        return { status: 'unagreed' }
       default:
-        return unexpected('the answer received', parts[0])
+        return unexpected('one of the answers received, unagreed', parts[0])
     }
   },
 }
@@ -25919,6 +26602,10 @@ return { 'received', queue.chores }
 export interface RecurArguments {
   /** name of the codec that made the payloads */
   readonly codec: string
+  /** over how many the queue is spread; 0: it is not */
+  readonly partitions: number
+  /** what propose answered, where the partition is not agreed upon yet; else empty */
+  readonly proof: string
   /** beginning of the channels of processes */
   readonly channel: string
   /** whether those are sharded channels */
@@ -25971,10 +26658,13 @@ export interface RecurArguments {
   readonly trace: string
   /** of the jobs */
   readonly tags: string
+  /** how often it has moved between partitions; more that are known stay */
+  readonly moves: number
 }
 
 export type RecurAnswer =
   | { readonly status: 'set'; readonly nowMs: number; readonly nextMs: number; readonly knownMs: number; readonly short: boolean }
+  | { readonly status: 'unagreed' }
 
 
 /**
@@ -25985,7 +26675,7 @@ export type RecurAnswer =
 export const recur: Operation<RecurArguments, RecurAnswer> = {
   script: {
     name: 'queue/recur',
-    sha1: 'd87ec6ed3a66f9a9abf159d4d18632ed95489b4e',
+    sha1: 'ba0676b0f9b0a31e2eed31bd5ad445b58e8df89b',
     reads: false,
     bytes: false,
     source: `--[[
@@ -25996,6 +26686,7 @@ takes its place from now on, and goes on counting; with the same rule the next r
 where no further run is known. Safe to repeat.
 
 @returns set  now_ms:integer next_ms:integer known_ms:integer short:flag
+@returns unagreed
 @cost    O(log n)
 ]]
 local meta = KEYS[1] -- hash: the queue's state
@@ -26004,32 +26695,35 @@ local recurrences = KEYS[2] -- hash: recurring jobs
 -- KEYS[4] short: sorted set: recurring jobs that run out of known times -> the last of them, in ms
 local idle = KEYS[5] -- sorted set: workers that wait -> their number
 local codec = ARGV[1] -- text: name of the codec that made the payloads
-local channel = ARGV[2] -- text: beginning of the channels of processes
-local sharded = ARGV[3] == '1' -- flag: whether those are sharded channels
-local counted = ARGV[4] == '1' -- flag: whether the number of those who hear tells who is gone
-local id = ARGV[5] -- text: the recurring job
-local every_ms = tonumber(ARGV[6]) -- integer: the interval; 0: by cron
-local offset_ms = tonumber(ARGV[7]) -- integer: from when on intervals count, below \`every_ms\`
-local cron = ARGV[8] -- text: the expression
-local time_zone = ARGV[9] -- text: the zone of the expression
-local missed = tonumber(ARGV[10]) -- integer: of how many runs that are due jobs are made; 0: of one that was not missed
-local limit = tonumber(ARGV[11]) -- integer: how many jobs are spawned in all; 0: no bound
-local until_ms = tonumber(ARGV[12]) -- integer: no run is later; 0: no bound
-local name = ARGV[13] -- text: of the jobs; what follows is as in enqueue
-local payload = ARGV[14] -- bytes: of the jobs
-local priority = tonumber(ARGV[15]) -- integer: of the jobs
-local max_attempts = tonumber(ARGV[16]) -- integer: of the jobs
-local max_run_ms = tonumber(ARGV[17]) -- integer: of the jobs
-local backoff = tonumber(ARGV[18]) -- integer: of the jobs
-local backoff_ms = tonumber(ARGV[19]) -- integer: of the jobs
-local backoff_max_ms = tonumber(ARGV[20]) -- integer: of the jobs
-local jitter = tonumber(ARGV[21]) -- integer: of the jobs
-local group = ARGV[22] -- text: of the jobs
-local unique = ARGV[23] -- text: of the jobs; while it is held, a run spawns none
-local till = ARGV[24] -- text: until when that key is held: s, d or w
-local window_ms = tonumber(ARGV[25]) -- integer: for how long, where it is held for a time
-local trace = ARGV[26] -- text: of the jobs
-local tags = ARGV[27] -- text: of the jobs
+local partitions = tonumber(ARGV[2]) -- integer: over how many the queue is spread; 0: it is not
+local proof = ARGV[3] -- text: what propose answered, where the partition is not agreed upon yet; else empty
+local channel = ARGV[4] -- text: beginning of the channels of processes
+local sharded = ARGV[5] == '1' -- flag: whether those are sharded channels
+local counted = ARGV[6] == '1' -- flag: whether the number of those who hear tells who is gone
+local id = ARGV[7] -- text: the recurring job
+local every_ms = tonumber(ARGV[8]) -- integer: the interval; 0: by cron
+local offset_ms = tonumber(ARGV[9]) -- integer: from when on intervals count, below \`every_ms\`
+local cron = ARGV[10] -- text: the expression
+local time_zone = ARGV[11] -- text: the zone of the expression
+local missed = tonumber(ARGV[12]) -- integer: of how many runs that are due jobs are made; 0: of one that was not missed
+local limit = tonumber(ARGV[13]) -- integer: how many jobs are spawned in all; 0: no bound
+local until_ms = tonumber(ARGV[14]) -- integer: no run is later; 0: no bound
+local name = ARGV[15] -- text: of the jobs; what follows is as in enqueue
+local payload = ARGV[16] -- bytes: of the jobs
+local priority = tonumber(ARGV[17]) -- integer: of the jobs
+local max_attempts = tonumber(ARGV[18]) -- integer: of the jobs
+local max_run_ms = tonumber(ARGV[19]) -- integer: of the jobs
+local backoff = tonumber(ARGV[20]) -- integer: of the jobs
+local backoff_ms = tonumber(ARGV[21]) -- integer: of the jobs
+local backoff_max_ms = tonumber(ARGV[22]) -- integer: of the jobs
+local jitter = tonumber(ARGV[23]) -- integer: of the jobs
+local group = ARGV[24] -- text: of the jobs
+local unique = ARGV[25] -- text: of the jobs; while it is held, a run spawns none
+local till = ARGV[26] -- text: until when that key is held: s, d or w
+local window_ms = tonumber(ARGV[27]) -- integer: for how long, where it is held for a time
+local trace = ARGV[28] -- text: of the jobs
+local tags = ARGV[29] -- text: of the jobs
+local moves = tonumber(ARGV[30] or 0) -- integer: how often it has moved between partitions; more that are known stay
 
 -- A whole number as text with all its digits. Lua itself writes 14 digits, and not every server passes
 -- more to a command; microseconds have 16. Writing a large double takes twice as long as writing its halves
@@ -26098,6 +26792,7 @@ local function tell_process(ticket, message, how)
 end
 -- The main key of a queue: one hash, read once and written once a call.
 --   layout, codec    the form of the stored data, and of the payloads
+--   partitions       over how many the queue is spread, where this is one of them; see shared/take-up
 --   <caller>         the record of a slot; see shared/calls
 --   settings, burst  what people set; see shared/queue/settings and shared/queue/burst
 --   state            the numbers below, as doubles one behind the other
@@ -26124,7 +26819,7 @@ local NUMBERS_BYTES = 29 * 8
 
 -- A queue that does not exist yet has began_us 0 and takes the caller's codec.
 local function open_queue(meta, codec, caller)
-  local stored = redis.call('HMGET', meta, 'layout', 'codec', 'state', 'settings', caller)
+  local stored = redis.call('HMGET', meta, 'layout', 'codec', 'state', 'settings', caller, 'partitions')
   local layout, packed = stored[1] or QUEUE_LAYOUT, stored[3] or string.rep('\\0', NUMBERS_BYTES)
   -- An unknown layout may have another state; the caller refuses it before it looks.
   local readable = layout == QUEUE_LAYOUT and packed or string.rep('\\0', NUMBERS_BYTES)
@@ -26142,6 +26837,7 @@ local function open_queue(meta, codec, caller)
     packed = packed,
     settings = stored[4],
     record = stored[5],
+    partitions = tonumber(stored[6] or 0),
     began_us = began_us,
     last = last,
     token = token,
@@ -26301,6 +26997,7 @@ end
 --   j   the bounds (missed runs to make up for, jobs at most, end), and the job: a head without id, and the payload
 --   s   how far it is: when the next run is, when the last was and which job, how many, the last time that is known
 --   t   the coming times of a cron expression, as doubles
+--   m   how often it has moved to another partition of the queue: where two have it, the one it has moved to less often gives way
 -- \`recurring\` has all of them by their next run; one that has ended, or waits for more times, stands at NO_RUN. The
 -- last known time is not run before a later one is known: else nobody could say whether it was missed.
 --
@@ -26651,6 +27348,11 @@ end
 local function note_time(queue, now_us)
   queue.token = math.max(queue.token, now_us - 1)
 end
+-- How often a recurring job has moved to another partition; see shared/queue/read-recurrence.
+
+local function moves_of(recurrences, id)
+  return tonumber(redis.call('HGET', recurrences, 'm' .. id) or 0)
+end
 
 local keys = { recurrences = recurrences, recurring = KEYS[3], short = KEYS[4] }
 local queue = open_queue(meta, codec, '')
@@ -26659,6 +27361,30 @@ if queue.layout ~= QUEUE_LAYOUT then
 end
 if queue.codec ~= codec then
   return redis.error_reply('CODEC ' .. queue.codec)
+end
+if queue.partitions ~= partitions then
+  if queue.partitions > 0 then
+    return redis.error_reply('PARTITIONS ' .. queue.partitions)
+  end
+  -- Only here: a script makes its functions anew in every call.
+-- Of what is spread over several units each knows over how many: the field \`partitions\` of its main key, which is there from
+-- the first time on that the partition is used. Before that it is proposed, then the number is agreed upon in the unit of the
+-- name alone, and only then it is taken up, with what proves the proposal; see shared/agreement. So whoever clears all
+-- partitions that the number tells clears this one, too.
+
+-- False where the partition was not proposed so, or was cleared since.
+local function take_up(meta, partitions, proof)
+  if proof == '' or redis.call('HGET', meta, 'proposed') ~= proof then
+    return false
+  end
+  redis.call('HSET', meta, 'partitions', partitions)
+  redis.call('HDEL', meta, 'proposed')
+  redis.call('PERSIST', meta)
+  return true
+end
+  if not take_up(meta, partitions, proof) then
+    return { 'unagreed' }
+  end
 end
 local job = {
   name = name,
@@ -26689,40 +27415,48 @@ if not known or known.rule ~= rule or known.template ~= template then
   note_run(idle, queue, known, now_ms, { channel = channel, sharded = sharded, counted = counted })
   save_queue(meta, queue)
 end
+if moves > moves_of(recurrences, id) then
+  redis.call('HSET', recurrences, 'm' .. id, moves)
+end
 return { 'set', now_ms, known.next_ms, known.known_ms, is_short(known) and 1 or 0 }
 `,
   },
   parts: ['meta', 'recurrences', 'recurring', 'short', 'idle'],
   lines: [
     [1, 'lua/queue/recur.lua', 1],
-    [44, 'lua/shared/exact.lua', 1],
-    [54, 'lua/shared/clock.lua', 1],
-    [60, 'lua/shared/tell.lua', 1],
-    [70, 'lua/shared/tell.lua', 15],
-    [109, 'lua/shared/queue/state.lua', 1],
-    [187, 'lua/shared/queue/save.lua', 1],
-    [242, 'lua/shared/queue/recurs.lua', 1],
-    [244, 'lua/shared/queue/note-due.lua', 1],
-    [252, 'lua/shared/queue/job.lua', 1],
-    [264, 'lua/shared/queue/plain-head.lua', 1],
-    [267, 'lua/shared/queue/job.lua', 15],
-    [297, 'lua/shared/queue/leave-short.lua', 1],
-    [308, 'lua/shared/queue/read-recurrence.lua', 1],
-    [372, 'lua/shared/queue/recurrence.lua', 1],
-    [421, 'lua/shared/queue/begin-recurrence.lua', 1],
-    [422, 'lua/shared/queue/next-interval.lua', 1],
-    [427, 'lua/shared/queue/begin-recurrence.lua', 3],
-    [464, 'lua/shared/queue/idle.lua', 1],
-    [531, 'lua/shared/listening.lua', 1],
-    [550, 'lua/shared/queue/idle.lua', 69],
-    [641, 'lua/shared/queue/idle.lua', 171],
-    [652, 'lua/shared/queue/note-run.lua', 1],
-    [659, 'lua/shared/queue/note-time.lua', 1],
-    [664, 'lua/queue/recur.lua', 59],
+    [48, 'lua/shared/exact.lua', 1],
+    [58, 'lua/shared/clock.lua', 1],
+    [64, 'lua/shared/tell.lua', 1],
+    [74, 'lua/shared/tell.lua', 15],
+    [113, 'lua/shared/queue/state.lua', 1],
+    [193, 'lua/shared/queue/save.lua', 1],
+    [248, 'lua/shared/queue/recurs.lua', 1],
+    [250, 'lua/shared/queue/note-due.lua', 1],
+    [258, 'lua/shared/queue/job.lua', 1],
+    [270, 'lua/shared/queue/plain-head.lua', 1],
+    [273, 'lua/shared/queue/job.lua', 15],
+    [303, 'lua/shared/queue/leave-short.lua', 1],
+    [314, 'lua/shared/queue/read-recurrence.lua', 1],
+    [379, 'lua/shared/queue/recurrence.lua', 1],
+    [428, 'lua/shared/queue/begin-recurrence.lua', 1],
+    [429, 'lua/shared/queue/next-interval.lua', 1],
+    [434, 'lua/shared/queue/begin-recurrence.lua', 3],
+    [471, 'lua/shared/queue/idle.lua', 1],
+    [538, 'lua/shared/listening.lua', 1],
+    [557, 'lua/shared/queue/idle.lua', 69],
+    [648, 'lua/shared/queue/idle.lua', 171],
+    [659, 'lua/shared/queue/note-run.lua', 1],
+    [666, 'lua/shared/queue/note-time.lua', 1],
+    [671, 'lua/shared/queue/moves-of.lua', 1],
+    [676, 'lua/queue/recur.lua', 64],
+    [690, 'lua/shared/take-up.lua', 1],
+    [705, 'lua/queue/recur.lua', 79],
   ],
   encode(args) {
-    return [
+    return withoutDefaults([
       args.codec,
+      args.partitions,
+      args.proof,
       args.channel,
       args.sharded ? 1 : 0,
       args.counted ? 1 : 0,
@@ -26749,7 +27483,8 @@ return { 'set', now_ms, known.next_ms, known.known_ms, is_short(known) and 1 or 
       args.windowMs,
       args.trace,
       args.tags,
-    ]
+      args.moves,
+    ], [0])
   },
   decode(reply) {
     const parts = asList(reply)
@@ -26762,8 +27497,10 @@ return { 'set', now_ms, known.next_ms, known.known_ms, is_short(known) and 1 or 
           knownMs: asInteger(parts[3]),
           short: asFlag(parts[4]),
         }
+      case 'unagreed':
+        return { status: 'unagreed' }
       default:
-        return unexpected('the answer set', parts[0])
+        return unexpected('one of the answers set, unagreed', parts[0])
     }
   },
 }
@@ -26801,7 +27538,7 @@ function readRecurrencesOfRecurrencesPage(part: Reply | undefined): ({ readonly 
 export const recurrences: Operation<RecurrencesArguments, RecurrencesAnswer> = {
   script: {
     name: 'queue/recurrences',
-    sha1: '45e406517a26aca689ba3d70f355d6322c4e6e80',
+    sha1: '2628b92682873fb77e03381fe86137299f64f369',
     reads: true,
     bytes: true,
     source: `--[[
@@ -26832,6 +27569,7 @@ local function clock_us()
 end
 -- The main key of a queue: one hash, read once and written once a call.
 --   layout, codec    the form of the stored data, and of the payloads
+--   partitions       over how many the queue is spread, where this is one of them; see shared/take-up
 --   <caller>         the record of a slot; see shared/calls
 --   settings, burst  what people set; see shared/queue/settings and shared/queue/burst
 --   state            the numbers below, as doubles one behind the other
@@ -26858,7 +27596,7 @@ local NUMBERS_BYTES = 29 * 8
 
 -- A queue that does not exist yet has began_us 0 and takes the caller's codec.
 local function open_queue(meta, codec, caller)
-  local stored = redis.call('HMGET', meta, 'layout', 'codec', 'state', 'settings', caller)
+  local stored = redis.call('HMGET', meta, 'layout', 'codec', 'state', 'settings', caller, 'partitions')
   local layout, packed = stored[1] or QUEUE_LAYOUT, stored[3] or string.rep('\\0', NUMBERS_BYTES)
   -- An unknown layout may have another state; the caller refuses it before it looks.
   local readable = layout == QUEUE_LAYOUT and packed or string.rep('\\0', NUMBERS_BYTES)
@@ -26876,6 +27614,7 @@ local function open_queue(meta, codec, caller)
     packed = packed,
     settings = stored[4],
     record = stored[5],
+    partitions = tonumber(stored[6] or 0),
     began_us = began_us,
     last = last,
     token = token,
@@ -26984,6 +27723,7 @@ end
 --   j   the bounds (missed runs to make up for, jobs at most, end), and the job: a head without id, and the payload
 --   s   how far it is: when the next run is, when the last was and which job, how many, the last time that is known
 --   t   the coming times of a cron expression, as doubles
+--   m   how often it has moved to another partition of the queue: where two have it, the one it has moved to less often gives way
 -- \`recurring\` has all of them by their next run; one that has ended, or waits for more times, stands at NO_RUN. The
 -- last known time is not run before a later one is known: else nobody could say whether it was missed.
 --
@@ -27114,14 +27854,14 @@ return { 'page', math.floor(clock_us() / 1000), next_place, told }
     [1, 'lua/queue/recurrences.lua', 1],
     [21, 'lua/shared/clock.lua', 1],
     [27, 'lua/shared/queue/state.lua', 1],
-    [105, 'lua/shared/queue/job.lua', 1],
-    [117, 'lua/shared/queue/plain-head.lua', 1],
-    [120, 'lua/shared/queue/plain-head.lua', 8],
-    [128, 'lua/shared/queue/job.lua', 14],
-    [129, 'lua/shared/queue/job.lua', 45],
-    [175, 'lua/shared/queue/read-recurrence.lua', 1],
-    [239, 'lua/shared/queue/tell-recurrence.lua', 1],
-    [281, 'lua/queue/recurrences.lua', 26],
+    [107, 'lua/shared/queue/job.lua', 1],
+    [119, 'lua/shared/queue/plain-head.lua', 1],
+    [122, 'lua/shared/queue/plain-head.lua', 8],
+    [130, 'lua/shared/queue/job.lua', 14],
+    [131, 'lua/shared/queue/job.lua', 45],
+    [177, 'lua/shared/queue/read-recurrence.lua', 1],
+    [242, 'lua/shared/queue/tell-recurrence.lua', 1],
+    [284, 'lua/queue/recurrences.lua', 26],
   ],
   encode(args) {
     const encoded = new Array<Argument>(4 + args.wanted.length)
@@ -27186,7 +27926,7 @@ export type RefillAnswer =
 export const refill: Operation<RefillArguments, RefillAnswer> = {
   script: {
     name: 'queue/refill',
-    sha1: '270eaf02bc887cd7259884f268375e86edee538c',
+    sha1: '9e630e7e1917aedc45e72d648eae49f43cc44c7f',
     reads: false,
     bytes: false,
     source: `--[[
@@ -27282,6 +28022,7 @@ local function tell_process(ticket, message, how)
 end
 -- The main key of a queue: one hash, read once and written once a call.
 --   layout, codec    the form of the stored data, and of the payloads
+--   partitions       over how many the queue is spread, where this is one of them; see shared/take-up
 --   <caller>         the record of a slot; see shared/calls
 --   settings, burst  what people set; see shared/queue/settings and shared/queue/burst
 --   state            the numbers below, as doubles one behind the other
@@ -27308,7 +28049,7 @@ local NUMBERS_BYTES = 29 * 8
 
 -- A queue that does not exist yet has began_us 0 and takes the caller's codec.
 local function open_queue(meta, codec, caller)
-  local stored = redis.call('HMGET', meta, 'layout', 'codec', 'state', 'settings', caller)
+  local stored = redis.call('HMGET', meta, 'layout', 'codec', 'state', 'settings', caller, 'partitions')
   local layout, packed = stored[1] or QUEUE_LAYOUT, stored[3] or string.rep('\\0', NUMBERS_BYTES)
   -- An unknown layout may have another state; the caller refuses it before it looks.
   local readable = layout == QUEUE_LAYOUT and packed or string.rep('\\0', NUMBERS_BYTES)
@@ -27326,6 +28067,7 @@ local function open_queue(meta, codec, caller)
     packed = packed,
     settings = stored[4],
     record = stored[5],
+    partitions = tonumber(stored[6] or 0),
     began_us = began_us,
     last = last,
     token = token,
@@ -27428,6 +28170,7 @@ end
 --   j   the bounds (missed runs to make up for, jobs at most, end), and the job: a head without id, and the payload
 --   s   how far it is: when the next run is, when the last was and which job, how many, the last time that is known
 --   t   the coming times of a cron expression, as doubles
+--   m   how often it has moved to another partition of the queue: where two have it, the one it has moved to less often gives way
 -- \`recurring\` has all of them by their next run; one that has ended, or waits for more times, stands at NO_RUN. The
 -- last known time is not run before a later one is known: else nobody could say whether it was missed.
 --
@@ -27777,18 +28520,18 @@ return { 'refilled', recurrence.next_ms, recurrence.known_ms, is_short(recurrenc
     [43, 'lua/shared/tell.lua', 1],
     [53, 'lua/shared/tell.lua', 15],
     [92, 'lua/shared/queue/state.lua', 1],
-    [170, 'lua/shared/queue/save.lua', 1],
-    [172, 'lua/shared/queue/save.lua', 13],
-    [215, 'lua/shared/queue/note-due.lua', 1],
-    [223, 'lua/shared/queue/leave-short.lua', 1],
-    [234, 'lua/shared/queue/read-recurrence.lua', 1],
-    [298, 'lua/shared/queue/recurrence.lua', 1],
-    [347, 'lua/shared/queue/idle.lua', 1],
-    [414, 'lua/shared/listening.lua', 1],
-    [433, 'lua/shared/queue/idle.lua', 69],
-    [524, 'lua/shared/queue/idle.lua', 171],
-    [535, 'lua/shared/queue/note-run.lua', 1],
-    [542, 'lua/queue/refill.lua', 38],
+    [172, 'lua/shared/queue/save.lua', 1],
+    [174, 'lua/shared/queue/save.lua', 13],
+    [217, 'lua/shared/queue/note-due.lua', 1],
+    [225, 'lua/shared/queue/leave-short.lua', 1],
+    [236, 'lua/shared/queue/read-recurrence.lua', 1],
+    [301, 'lua/shared/queue/recurrence.lua', 1],
+    [350, 'lua/shared/queue/idle.lua', 1],
+    [417, 'lua/shared/listening.lua', 1],
+    [436, 'lua/shared/queue/idle.lua', 69],
+    [527, 'lua/shared/queue/idle.lua', 171],
+    [538, 'lua/shared/queue/note-run.lua', 1],
+    [545, 'lua/queue/refill.lua', 38],
   ],
   encode(args) {
     const encoded = new Array<Argument>(8 + args.given.length)
@@ -27863,7 +28606,7 @@ function readRefusedOfReleaseReleased(part: Reply | undefined): ({ readonly at: 
 export const release: Operation<ReleaseArguments, ReleaseAnswer> = {
   script: {
     name: 'queue/release',
-    sha1: '5c7409b7ce532cf4109fd5549a47fb8703f7a4ff',
+    sha1: '520dc285e9ec08488bc15e8d2e668c0a6560211d',
     reads: false,
     bytes: false,
     source: `--[[
@@ -28015,6 +28758,7 @@ local function tell_process(ticket, message, how)
 end
 -- The main key of a queue: one hash, read once and written once a call.
 --   layout, codec    the form of the stored data, and of the payloads
+--   partitions       over how many the queue is spread, where this is one of them; see shared/take-up
 --   <caller>         the record of a slot; see shared/calls
 --   settings, burst  what people set; see shared/queue/settings and shared/queue/burst
 --   state            the numbers below, as doubles one behind the other
@@ -28041,7 +28785,7 @@ local NUMBERS_BYTES = 29 * 8
 
 -- A queue that does not exist yet has began_us 0 and takes the caller's codec.
 local function open_queue(meta, codec, caller)
-  local stored = redis.call('HMGET', meta, 'layout', 'codec', 'state', 'settings', caller)
+  local stored = redis.call('HMGET', meta, 'layout', 'codec', 'state', 'settings', caller, 'partitions')
   local layout, packed = stored[1] or QUEUE_LAYOUT, stored[3] or string.rep('\\0', NUMBERS_BYTES)
   -- An unknown layout may have another state; the caller refuses it before it looks.
   local readable = layout == QUEUE_LAYOUT and packed or string.rep('\\0', NUMBERS_BYTES)
@@ -28059,6 +28803,7 @@ local function open_queue(meta, codec, caller)
     packed = packed,
     settings = stored[4],
     record = stored[5],
+    partitions = tonumber(stored[6] or 0),
     began_us = began_us,
     last = last,
     token = token,
@@ -28655,11 +29400,11 @@ end
 -- The list is never searched. A job that leaves it other than from its front leaves its number behind, a ghost,
 -- which is passed over when it comes to the front. Should the job have come back to the list meanwhile, it is taken
 -- where it stands first, and the other number is the ghost.
+-- In the sorted set of prioritized jobs before all priorities: there stand jobs that came back.
+local IN_FRONT = '-4294967296'
 
 -- Marks; see shared/queue/marks. Of RETURNED also jobs that are gone again.
 local PRIORITIES, RETURNED = 1, 64
--- Before all priorities.
-local IN_FRONT = '-4294967296'
 
 -- A lost job without group goes to the front of the list only where that is served first: beside groups it is one of many.
 -- Should others come that are served before the list, it is brought before them; see shared/queue/bring-returned.
@@ -29715,78 +30460,80 @@ return { 'released', queue.chores, refused }
     [99, 'lua/shared/tell.lua', 1],
     [109, 'lua/shared/tell.lua', 15],
     [148, 'lua/shared/queue/state.lua', 1],
-    [226, 'lua/shared/queue/count-job.lua', 1],
-    [239, 'lua/shared/queue/save.lua', 1],
-    [241, 'lua/shared/queue/save.lua', 13],
-    [284, 'lua/shared/queue/save-call.lua', 1],
-    [292, 'lua/shared/queue/settings.lua', 1],
-    [310, 'lua/shared/queue/marks.lua', 1],
-    [326, 'lua/shared/queue/note-due.lua', 1],
-    [334, 'lua/shared/queue/rate.lua', 1],
-    [355, 'lua/shared/queue/rate.lua', 37],
-    [361, 'lua/shared/queue/job.lua', 1],
-    [373, 'lua/shared/queue/plain-head.lua', 1],
-    [376, 'lua/shared/queue/plain-head.lua', 8],
-    [384, 'lua/shared/queue/job.lua', 14],
-    [385, 'lua/shared/queue/job.lua', 45],
-    [431, 'lua/shared/queue/flags.lua', 1],
-    [462, 'lua/shared/queue/run.lua', 1],
-    [509, 'lua/shared/queue/parents.lua', 1],
-    [568, 'lua/shared/queue/parents.lua', 70],
-    [580, 'lua/shared/queue/happened.lua', 1],
-    [592, 'lua/shared/queue/entries.lua', 1],
-    [610, 'lua/shared/queue/history.lua', 1],
-    [624, 'lua/shared/queue/names.lua', 1],
-    [627, 'lua/shared/queue/names.lua', 34],
-    [645, 'lua/shared/queue/groups.lua', 1],
-    [691, 'lua/shared/queue/burst.lua', 1],
-    [703, 'lua/shared/queue/groups.lua', 48],
-    [774, 'lua/shared/queue/groups.lua', 130],
-    [784, 'lua/shared/queue/ready.lua', 1],
-    [813, 'lua/shared/queue/backoff.lua', 1],
-    [815, 'lua/shared/queue/backoff.lua', 22],
-    [834, 'lua/shared/queue/end.lua', 1],
-    [858, 'lua/shared/queue/leave-tags.lua', 1],
-    [867, 'lua/shared/queue/end.lua', 26],
-    [884, 'lua/shared/queue/note-end.lua', 1],
-    [914, 'lua/shared/queue/tell-others.lua', 1],
-    [916, 'lua/shared/queue/packed-notes.lua', 1],
-    [917, 'lua/shared/queue/leave-notes.lua', 1],
-    [935, 'lua/shared/queue/fold.lua', 1],
-    [936, 'lua/shared/queue/statistics.lua', 1],
-    [1169, 'lua/shared/queue/fold.lua', 3],
-    [1180, 'lua/shared/queue/leave-notes.lua', 20],
-    [1184, 'lua/shared/queue/packed-notes.lua', 3],
-    [1192, 'lua/shared/queue/tell-others.lua', 4],
-    [1195, 'lua/shared/queue/result.lua', 1],
-    [1209, 'lua/shared/queue/tell-ends.lua', 1],
-    [1265, 'lua/shared/queue/tell-others.lua', 9],
-    [1268, 'lua/shared/queue/tell-others.lua', 13],
-    [1271, 'lua/shared/queue/publish.lua', 1],
-    [1272, 'lua/shared/queue/message.lua', 1],
-    [1282, 'lua/shared/queue/spelled.lua', 1],
-    [1290, 'lua/shared/queue/send.lua', 1],
-    [1306, 'lua/shared/queue/message.lua', 13],
-    [1329, 'lua/shared/queue/publish.lua', 3],
-    [1335, 'lua/shared/queue/tell-others.lua', 17],
-    [1338, 'lua/shared/queue/cancel.lua', 1],
-    [1346, 'lua/shared/queue/stop.lua', 1],
-    [1354, 'lua/shared/queue/idle.lua', 1],
-    [1421, 'lua/shared/listening.lua', 1],
-    [1440, 'lua/shared/queue/idle.lua', 69],
-    [1531, 'lua/shared/queue/idle.lua', 171],
-    [1542, 'lua/shared/queue/judge-one.lua', 7],
-    [1552, 'lua/shared/queue/told.lua', 1],
-    [1567, 'lua/shared/queue/freed.lua', 1],
-    [1576, 'lua/shared/queue/give-back.lua', 1],
-    [1612, 'lua/queue/release.lua', 75],
-    [1680, 'lua/shared/queue/settle.lua', 1],
-    [1681, 'lua/shared/queue/failure.lua', 1],
-    [1687, 'lua/shared/queue/dead.lua', 1],
-    [1741, 'lua/shared/queue/unblock.lua', 1],
-    [1747, 'lua/shared/queue/outbox.lua', 1],
-    [1758, 'lua/shared/queue/settle.lua', 18],
-    [1832, 'lua/queue/release.lua', 144],
+    [228, 'lua/shared/queue/count-job.lua', 1],
+    [241, 'lua/shared/queue/save.lua', 1],
+    [243, 'lua/shared/queue/save.lua', 13],
+    [286, 'lua/shared/queue/save-call.lua', 1],
+    [294, 'lua/shared/queue/settings.lua', 1],
+    [312, 'lua/shared/queue/marks.lua', 1],
+    [328, 'lua/shared/queue/note-due.lua', 1],
+    [336, 'lua/shared/queue/rate.lua', 1],
+    [357, 'lua/shared/queue/rate.lua', 37],
+    [363, 'lua/shared/queue/job.lua', 1],
+    [375, 'lua/shared/queue/plain-head.lua', 1],
+    [378, 'lua/shared/queue/plain-head.lua', 8],
+    [386, 'lua/shared/queue/job.lua', 14],
+    [387, 'lua/shared/queue/job.lua', 45],
+    [433, 'lua/shared/queue/flags.lua', 1],
+    [464, 'lua/shared/queue/run.lua', 1],
+    [511, 'lua/shared/queue/parents.lua', 1],
+    [570, 'lua/shared/queue/parents.lua', 70],
+    [582, 'lua/shared/queue/happened.lua', 1],
+    [594, 'lua/shared/queue/entries.lua', 1],
+    [612, 'lua/shared/queue/history.lua', 1],
+    [626, 'lua/shared/queue/names.lua', 1],
+    [629, 'lua/shared/queue/names.lua', 34],
+    [647, 'lua/shared/queue/groups.lua', 1],
+    [693, 'lua/shared/queue/burst.lua', 1],
+    [705, 'lua/shared/queue/groups.lua', 48],
+    [776, 'lua/shared/queue/groups.lua', 130],
+    [786, 'lua/shared/queue/ready.lua', 1],
+    [792, 'lua/shared/queue/in-front.lua', 1],
+    [794, 'lua/shared/queue/ready.lua', 8],
+    [815, 'lua/shared/queue/backoff.lua', 1],
+    [817, 'lua/shared/queue/backoff.lua', 22],
+    [836, 'lua/shared/queue/end.lua', 1],
+    [860, 'lua/shared/queue/leave-tags.lua', 1],
+    [869, 'lua/shared/queue/end.lua', 26],
+    [886, 'lua/shared/queue/note-end.lua', 1],
+    [916, 'lua/shared/queue/tell-others.lua', 1],
+    [918, 'lua/shared/queue/packed-notes.lua', 1],
+    [919, 'lua/shared/queue/leave-notes.lua', 1],
+    [937, 'lua/shared/queue/fold.lua', 1],
+    [938, 'lua/shared/queue/statistics.lua', 1],
+    [1171, 'lua/shared/queue/fold.lua', 3],
+    [1182, 'lua/shared/queue/leave-notes.lua', 20],
+    [1186, 'lua/shared/queue/packed-notes.lua', 3],
+    [1194, 'lua/shared/queue/tell-others.lua', 4],
+    [1197, 'lua/shared/queue/result.lua', 1],
+    [1211, 'lua/shared/queue/tell-ends.lua', 1],
+    [1267, 'lua/shared/queue/tell-others.lua', 9],
+    [1270, 'lua/shared/queue/tell-others.lua', 13],
+    [1273, 'lua/shared/queue/publish.lua', 1],
+    [1274, 'lua/shared/queue/message.lua', 1],
+    [1284, 'lua/shared/queue/spelled.lua', 1],
+    [1292, 'lua/shared/queue/send.lua', 1],
+    [1308, 'lua/shared/queue/message.lua', 13],
+    [1331, 'lua/shared/queue/publish.lua', 3],
+    [1337, 'lua/shared/queue/tell-others.lua', 17],
+    [1340, 'lua/shared/queue/cancel.lua', 1],
+    [1348, 'lua/shared/queue/stop.lua', 1],
+    [1356, 'lua/shared/queue/idle.lua', 1],
+    [1423, 'lua/shared/listening.lua', 1],
+    [1442, 'lua/shared/queue/idle.lua', 69],
+    [1533, 'lua/shared/queue/idle.lua', 171],
+    [1544, 'lua/shared/queue/judge-one.lua', 7],
+    [1554, 'lua/shared/queue/told.lua', 1],
+    [1569, 'lua/shared/queue/freed.lua', 1],
+    [1578, 'lua/shared/queue/give-back.lua', 1],
+    [1614, 'lua/queue/release.lua', 75],
+    [1682, 'lua/shared/queue/settle.lua', 1],
+    [1683, 'lua/shared/queue/failure.lua', 1],
+    [1689, 'lua/shared/queue/dead.lua', 1],
+    [1743, 'lua/shared/queue/unblock.lua', 1],
+    [1749, 'lua/shared/queue/outbox.lua', 1],
+    [1760, 'lua/shared/queue/settle.lua', 18],
+    [1834, 'lua/queue/release.lua', 144],
   ],
   encode(args) {
     const encoded = new Array<Argument>(6 + args.claims.length * 3)
@@ -29846,7 +30593,7 @@ function readOutcomesOfReprioritizeChanged(part: Reply | undefined): (string)[] 
 export const reprioritize: Operation<ReprioritizeArguments, ReprioritizeAnswer> = {
   script: {
     name: 'queue/reprioritize',
-    sha1: '6d632946ceb33f1fe47fd2cced5736e3c31051da',
+    sha1: '5404beebe04d9ecf4574185cdf7c93fd8416a751',
     reads: false,
     bytes: false,
     source: `--[[
@@ -29877,6 +30624,7 @@ local function clock_us()
 end
 -- The main key of a queue: one hash, read once and written once a call.
 --   layout, codec    the form of the stored data, and of the payloads
+--   partitions       over how many the queue is spread, where this is one of them; see shared/take-up
 --   <caller>         the record of a slot; see shared/calls
 --   settings, burst  what people set; see shared/queue/settings and shared/queue/burst
 --   state            the numbers below, as doubles one behind the other
@@ -29903,7 +30651,7 @@ local NUMBERS_BYTES = 29 * 8
 
 -- A queue that does not exist yet has began_us 0 and takes the caller's codec.
 local function open_queue(meta, codec, caller)
-  local stored = redis.call('HMGET', meta, 'layout', 'codec', 'state', 'settings', caller)
+  local stored = redis.call('HMGET', meta, 'layout', 'codec', 'state', 'settings', caller, 'partitions')
   local layout, packed = stored[1] or QUEUE_LAYOUT, stored[3] or string.rep('\\0', NUMBERS_BYTES)
   -- An unknown layout may have another state; the caller refuses it before it looks.
   local readable = layout == QUEUE_LAYOUT and packed or string.rep('\\0', NUMBERS_BYTES)
@@ -29921,6 +30669,7 @@ local function open_queue(meta, codec, caller)
     packed = packed,
     settings = stored[4],
     record = stored[5],
+    partitions = tonumber(stored[6] or 0),
     began_us = began_us,
     last = last,
     token = token,
@@ -30347,11 +31096,11 @@ end
 -- The list is never searched. A job that leaves it other than from its front leaves its number behind, a ghost,
 -- which is passed over when it comes to the front. Should the job have come back to the list meanwhile, it is taken
 -- where it stands first, and the other number is the ghost.
+-- In the sorted set of prioritized jobs before all priorities: there stand jobs that came back.
+local IN_FRONT = '-4294967296'
 
 -- Marks; see shared/queue/marks. Of RETURNED also jobs that are gone again.
 local PRIORITIES, RETURNED = 1, 64
--- Before all priorities.
-local IN_FRONT = '-4294967296'
 
 -- A lost job without group goes to the front of the list only where that is served first: beside groups it is one of many.
 -- Should others come that are served before the list, it is brought before them; see shared/queue/bring-returned.
@@ -30541,32 +31290,34 @@ return { 'changed', outcomes }
     [1, 'lua/queue/reprioritize.lua', 1],
     [21, 'lua/shared/clock.lua', 1],
     [27, 'lua/shared/queue/state.lua', 1],
-    [105, 'lua/shared/queue/save.lua', 1],
-    [107, 'lua/shared/queue/save.lua', 13],
-    [150, 'lua/shared/queue/marks.lua', 1],
-    [166, 'lua/shared/queue/rate.lua', 1],
-    [187, 'lua/shared/queue/rate.lua', 37],
-    [193, 'lua/shared/queue/job.lua', 1],
-    [205, 'lua/shared/queue/plain-head.lua', 1],
-    [208, 'lua/shared/queue/plain-head.lua', 8],
-    [216, 'lua/shared/queue/job.lua', 14],
-    [293, 'lua/shared/queue/flags.lua', 1],
-    [312, 'lua/shared/queue/run.lua', 1],
-    [341, 'lua/shared/queue/happened.lua', 1],
-    [353, 'lua/shared/queue/groups.lua', 1],
-    [399, 'lua/shared/queue/burst.lua', 1],
-    [411, 'lua/shared/queue/groups.lua', 48],
-    [493, 'lua/shared/queue/ready.lua', 1],
-    [531, 'lua/shared/queue/find.lua', 1],
-    [560, 'lua/shared/queue/rewrite.lua', 1],
-    [577, 'lua/queue/reprioritize.lua', 34],
-    [618, 'lua/shared/queue/publish.lua', 1],
-    [619, 'lua/shared/queue/message.lua', 1],
-    [629, 'lua/shared/queue/spelled.lua', 1],
-    [637, 'lua/shared/queue/send.lua', 1],
-    [653, 'lua/shared/queue/message.lua', 13],
-    [676, 'lua/shared/queue/publish.lua', 3],
-    [682, 'lua/queue/reprioritize.lua', 76],
+    [107, 'lua/shared/queue/save.lua', 1],
+    [109, 'lua/shared/queue/save.lua', 13],
+    [152, 'lua/shared/queue/marks.lua', 1],
+    [168, 'lua/shared/queue/rate.lua', 1],
+    [189, 'lua/shared/queue/rate.lua', 37],
+    [195, 'lua/shared/queue/job.lua', 1],
+    [207, 'lua/shared/queue/plain-head.lua', 1],
+    [210, 'lua/shared/queue/plain-head.lua', 8],
+    [218, 'lua/shared/queue/job.lua', 14],
+    [295, 'lua/shared/queue/flags.lua', 1],
+    [314, 'lua/shared/queue/run.lua', 1],
+    [343, 'lua/shared/queue/happened.lua', 1],
+    [355, 'lua/shared/queue/groups.lua', 1],
+    [401, 'lua/shared/queue/burst.lua', 1],
+    [413, 'lua/shared/queue/groups.lua', 48],
+    [495, 'lua/shared/queue/ready.lua', 1],
+    [501, 'lua/shared/queue/in-front.lua', 1],
+    [503, 'lua/shared/queue/ready.lua', 8],
+    [533, 'lua/shared/queue/find.lua', 1],
+    [562, 'lua/shared/queue/rewrite.lua', 1],
+    [579, 'lua/queue/reprioritize.lua', 34],
+    [620, 'lua/shared/queue/publish.lua', 1],
+    [621, 'lua/shared/queue/message.lua', 1],
+    [631, 'lua/shared/queue/spelled.lua', 1],
+    [639, 'lua/shared/queue/send.lua', 1],
+    [655, 'lua/shared/queue/message.lua', 13],
+    [678, 'lua/shared/queue/publish.lua', 3],
+    [684, 'lua/queue/reprioritize.lua', 76],
   ],
   encode(args) {
     const encoded = new Array<Argument>(1 + args.wanted.length)
@@ -30618,7 +31369,7 @@ export type RequeueFailedAnswer =
 export const requeueFailed: Operation<RequeueFailedArguments, RequeueFailedAnswer> = {
   script: {
     name: 'queue/requeue-failed',
-    sha1: '1ffd80af161d3c24a357fa373b27294304f77d4d',
+    sha1: '39af061929055c65d1d36f17ba19edd542810f85',
     reads: false,
     bytes: false,
     source: `--[[
@@ -30716,6 +31467,7 @@ local function tell_process(ticket, message, how)
 end
 -- The main key of a queue: one hash, read once and written once a call.
 --   layout, codec    the form of the stored data, and of the payloads
+--   partitions       over how many the queue is spread, where this is one of them; see shared/take-up
 --   <caller>         the record of a slot; see shared/calls
 --   settings, burst  what people set; see shared/queue/settings and shared/queue/burst
 --   state            the numbers below, as doubles one behind the other
@@ -30742,7 +31494,7 @@ local NUMBERS_BYTES = 29 * 8
 
 -- A queue that does not exist yet has began_us 0 and takes the caller's codec.
 local function open_queue(meta, codec, caller)
-  local stored = redis.call('HMGET', meta, 'layout', 'codec', 'state', 'settings', caller)
+  local stored = redis.call('HMGET', meta, 'layout', 'codec', 'state', 'settings', caller, 'partitions')
   local layout, packed = stored[1] or QUEUE_LAYOUT, stored[3] or string.rep('\\0', NUMBERS_BYTES)
   -- An unknown layout may have another state; the caller refuses it before it looks.
   local readable = layout == QUEUE_LAYOUT and packed or string.rep('\\0', NUMBERS_BYTES)
@@ -30760,6 +31512,7 @@ local function open_queue(meta, codec, caller)
     packed = packed,
     settings = stored[4],
     record = stored[5],
+    partitions = tonumber(stored[6] or 0),
     began_us = began_us,
     last = last,
     token = token,
@@ -31304,11 +32057,11 @@ end
 -- The list is never searched. A job that leaves it other than from its front leaves its number behind, a ghost,
 -- which is passed over when it comes to the front. Should the job have come back to the list meanwhile, it is taken
 -- where it stands first, and the other number is the ghost.
+-- In the sorted set of prioritized jobs before all priorities: there stand jobs that came back.
+local IN_FRONT = '-4294967296'
 
 -- Marks; see shared/queue/marks. Of RETURNED also jobs that are gone again.
 local PRIORITIES, RETURNED = 1, 64
--- Before all priorities.
-local IN_FRONT = '-4294967296'
 
 -- A lost job without group goes to the front of the list only where that is served first: beside groups it is one of many.
 -- Should others come that are served before the list, it is brought before them; see shared/queue/bring-returned.
@@ -32217,66 +32970,68 @@ return { 'requeued', #numbers, tonumber(left or 0), queue.chores }
     [45, 'lua/shared/tell.lua', 1],
     [55, 'lua/shared/tell.lua', 15],
     [94, 'lua/shared/queue/state.lua', 1],
-    [172, 'lua/shared/queue/count-job.lua', 1],
-    [185, 'lua/shared/queue/save.lua', 1],
-    [187, 'lua/shared/queue/save.lua', 13],
-    [230, 'lua/shared/queue/marks.lua', 1],
-    [246, 'lua/shared/queue/rate.lua', 1],
-    [267, 'lua/shared/queue/rate.lua', 37],
-    [273, 'lua/shared/queue/job.lua', 1],
-    [285, 'lua/shared/queue/plain-head.lua', 1],
-    [288, 'lua/shared/queue/plain-head.lua', 8],
-    [296, 'lua/shared/queue/job.lua', 14],
-    [297, 'lua/shared/queue/job.lua', 45],
-    [343, 'lua/shared/queue/flags.lua', 1],
-    [374, 'lua/shared/queue/run.lua', 1],
-    [403, 'lua/shared/queue/parents.lua', 1],
-    [462, 'lua/shared/queue/parents.lua', 70],
-    [474, 'lua/shared/queue/happened.lua', 1],
-    [486, 'lua/shared/queue/entries.lua', 1],
-    [504, 'lua/shared/queue/history.lua', 1],
-    [518, 'lua/shared/queue/names.lua', 1],
-    [521, 'lua/shared/queue/names.lua', 34],
-    [539, 'lua/shared/queue/failure.lua', 1],
-    [549, 'lua/shared/queue/groups.lua', 1],
-    [595, 'lua/shared/queue/burst.lua', 1],
-    [607, 'lua/shared/queue/groups.lua', 48],
-    [678, 'lua/shared/queue/ready.lua', 1],
-    [707, 'lua/shared/queue/dead.lua', 1],
-    [776, 'lua/shared/queue/end.lua', 1],
-    [800, 'lua/shared/queue/leave-tags.lua', 1],
-    [809, 'lua/shared/queue/end.lua', 26],
-    [819, 'lua/shared/queue/begin-again.lua', 1],
-    [838, 'lua/shared/queue/idle.lua', 1],
-    [905, 'lua/shared/listening.lua', 1],
-    [924, 'lua/shared/queue/idle.lua', 69],
-    [1015, 'lua/shared/queue/kind.lua', 1],
-    [1023, 'lua/queue/requeue-failed.lua', 62],
-    [1069, 'lua/shared/queue/settle.lua', 1],
-    [1070, 'lua/shared/queue/note-due.lua', 1],
-    [1078, 'lua/shared/queue/backoff.lua', 1],
-    [1080, 'lua/shared/queue/backoff.lua', 22],
-    [1099, 'lua/shared/queue/unblock.lua', 1],
-    [1105, 'lua/shared/queue/outbox.lua', 1],
-    [1116, 'lua/shared/queue/note-end.lua', 1],
-    [1146, 'lua/shared/queue/cancel.lua', 1],
-    [1154, 'lua/shared/queue/settle.lua', 18],
-    [1228, 'lua/queue/requeue-failed.lua', 109],
-    [1240, 'lua/shared/queue/leave-notes.lua', 1],
-    [1258, 'lua/shared/queue/fold.lua', 1],
-    [1259, 'lua/shared/queue/statistics.lua', 1],
-    [1492, 'lua/shared/queue/fold.lua', 3],
-    [1503, 'lua/shared/queue/leave-notes.lua', 20],
-    [1507, 'lua/shared/queue/packed-notes.lua', 1],
-    [1508, 'lua/shared/queue/packed-notes.lua', 3],
-    [1516, 'lua/queue/requeue-failed.lua', 123],
-    [1519, 'lua/shared/queue/publish.lua', 1],
-    [1520, 'lua/shared/queue/message.lua', 1],
-    [1530, 'lua/shared/queue/spelled.lua', 1],
-    [1538, 'lua/shared/queue/send.lua', 1],
-    [1554, 'lua/shared/queue/message.lua', 13],
-    [1577, 'lua/shared/queue/publish.lua', 3],
-    [1583, 'lua/queue/requeue-failed.lua', 127],
+    [174, 'lua/shared/queue/count-job.lua', 1],
+    [187, 'lua/shared/queue/save.lua', 1],
+    [189, 'lua/shared/queue/save.lua', 13],
+    [232, 'lua/shared/queue/marks.lua', 1],
+    [248, 'lua/shared/queue/rate.lua', 1],
+    [269, 'lua/shared/queue/rate.lua', 37],
+    [275, 'lua/shared/queue/job.lua', 1],
+    [287, 'lua/shared/queue/plain-head.lua', 1],
+    [290, 'lua/shared/queue/plain-head.lua', 8],
+    [298, 'lua/shared/queue/job.lua', 14],
+    [299, 'lua/shared/queue/job.lua', 45],
+    [345, 'lua/shared/queue/flags.lua', 1],
+    [376, 'lua/shared/queue/run.lua', 1],
+    [405, 'lua/shared/queue/parents.lua', 1],
+    [464, 'lua/shared/queue/parents.lua', 70],
+    [476, 'lua/shared/queue/happened.lua', 1],
+    [488, 'lua/shared/queue/entries.lua', 1],
+    [506, 'lua/shared/queue/history.lua', 1],
+    [520, 'lua/shared/queue/names.lua', 1],
+    [523, 'lua/shared/queue/names.lua', 34],
+    [541, 'lua/shared/queue/failure.lua', 1],
+    [551, 'lua/shared/queue/groups.lua', 1],
+    [597, 'lua/shared/queue/burst.lua', 1],
+    [609, 'lua/shared/queue/groups.lua', 48],
+    [680, 'lua/shared/queue/ready.lua', 1],
+    [686, 'lua/shared/queue/in-front.lua', 1],
+    [688, 'lua/shared/queue/ready.lua', 8],
+    [709, 'lua/shared/queue/dead.lua', 1],
+    [778, 'lua/shared/queue/end.lua', 1],
+    [802, 'lua/shared/queue/leave-tags.lua', 1],
+    [811, 'lua/shared/queue/end.lua', 26],
+    [821, 'lua/shared/queue/begin-again.lua', 1],
+    [840, 'lua/shared/queue/idle.lua', 1],
+    [907, 'lua/shared/listening.lua', 1],
+    [926, 'lua/shared/queue/idle.lua', 69],
+    [1017, 'lua/shared/queue/kind.lua', 1],
+    [1025, 'lua/queue/requeue-failed.lua', 62],
+    [1071, 'lua/shared/queue/settle.lua', 1],
+    [1072, 'lua/shared/queue/note-due.lua', 1],
+    [1080, 'lua/shared/queue/backoff.lua', 1],
+    [1082, 'lua/shared/queue/backoff.lua', 22],
+    [1101, 'lua/shared/queue/unblock.lua', 1],
+    [1107, 'lua/shared/queue/outbox.lua', 1],
+    [1118, 'lua/shared/queue/note-end.lua', 1],
+    [1148, 'lua/shared/queue/cancel.lua', 1],
+    [1156, 'lua/shared/queue/settle.lua', 18],
+    [1230, 'lua/queue/requeue-failed.lua', 109],
+    [1242, 'lua/shared/queue/leave-notes.lua', 1],
+    [1260, 'lua/shared/queue/fold.lua', 1],
+    [1261, 'lua/shared/queue/statistics.lua', 1],
+    [1494, 'lua/shared/queue/fold.lua', 3],
+    [1505, 'lua/shared/queue/leave-notes.lua', 20],
+    [1509, 'lua/shared/queue/packed-notes.lua', 1],
+    [1510, 'lua/shared/queue/packed-notes.lua', 3],
+    [1518, 'lua/queue/requeue-failed.lua', 123],
+    [1521, 'lua/shared/queue/publish.lua', 1],
+    [1522, 'lua/shared/queue/message.lua', 1],
+    [1532, 'lua/shared/queue/spelled.lua', 1],
+    [1540, 'lua/shared/queue/send.lua', 1],
+    [1556, 'lua/shared/queue/message.lua', 13],
+    [1579, 'lua/shared/queue/publish.lua', 3],
+    [1585, 'lua/queue/requeue-failed.lua', 127],
   ],
   encode(args) {
     return withoutDefaults([
@@ -32335,7 +33090,7 @@ function readOutcomesOfRequeueRequeued(part: Reply | undefined): (string)[] {
 export const requeue: Operation<RequeueArguments, RequeueAnswer> = {
   script: {
     name: 'queue/requeue',
-    sha1: 'fa0ac03b9cb50fb3882ac0f0516e6b6caea0ffc5',
+    sha1: 'ed065d20675819586ecb844488fd2dc4938711e7',
     reads: false,
     bytes: false,
     source: `--[[
@@ -32426,6 +33181,7 @@ local function tell_process(ticket, message, how)
 end
 -- The main key of a queue: one hash, read once and written once a call.
 --   layout, codec    the form of the stored data, and of the payloads
+--   partitions       over how many the queue is spread, where this is one of them; see shared/take-up
 --   <caller>         the record of a slot; see shared/calls
 --   settings, burst  what people set; see shared/queue/settings and shared/queue/burst
 --   state            the numbers below, as doubles one behind the other
@@ -32452,7 +33208,7 @@ local NUMBERS_BYTES = 29 * 8
 
 -- A queue that does not exist yet has began_us 0 and takes the caller's codec.
 local function open_queue(meta, codec, caller)
-  local stored = redis.call('HMGET', meta, 'layout', 'codec', 'state', 'settings', caller)
+  local stored = redis.call('HMGET', meta, 'layout', 'codec', 'state', 'settings', caller, 'partitions')
   local layout, packed = stored[1] or QUEUE_LAYOUT, stored[3] or string.rep('\\0', NUMBERS_BYTES)
   -- An unknown layout may have another state; the caller refuses it before it looks.
   local readable = layout == QUEUE_LAYOUT and packed or string.rep('\\0', NUMBERS_BYTES)
@@ -32470,6 +33226,7 @@ local function open_queue(meta, codec, caller)
     packed = packed,
     settings = stored[4],
     record = stored[5],
+    partitions = tonumber(stored[6] or 0),
     began_us = began_us,
     last = last,
     token = token,
@@ -32962,11 +33719,11 @@ end
 -- The list is never searched. A job that leaves it other than from its front leaves its number behind, a ghost,
 -- which is passed over when it comes to the front. Should the job have come back to the list meanwhile, it is taken
 -- where it stands first, and the other number is the ghost.
+-- In the sorted set of prioritized jobs before all priorities: there stand jobs that came back.
+local IN_FRONT = '-4294967296'
 
 -- Marks; see shared/queue/marks. Of RETURNED also jobs that are gone again.
 local PRIORITIES, RETURNED = 1, 64
--- Before all priorities.
-local IN_FRONT = '-4294967296'
 
 -- A lost job without group goes to the front of the list only where that is served first: beside groups it is one of many.
 -- Should others come that are served before the list, it is brought before them; see shared/queue/bring-returned.
@@ -33384,50 +34141,52 @@ return { 'requeued', outcomes }
     [38, 'lua/shared/tell.lua', 1],
     [48, 'lua/shared/tell.lua', 15],
     [87, 'lua/shared/queue/state.lua', 1],
-    [165, 'lua/shared/queue/save.lua', 1],
-    [167, 'lua/shared/queue/save.lua', 13],
-    [210, 'lua/shared/queue/marks.lua', 1],
-    [226, 'lua/shared/queue/rate.lua', 1],
-    [247, 'lua/shared/queue/rate.lua', 37],
-    [253, 'lua/shared/queue/job.lua', 1],
-    [265, 'lua/shared/queue/plain-head.lua', 1],
-    [268, 'lua/shared/queue/plain-head.lua', 8],
-    [276, 'lua/shared/queue/job.lua', 14],
-    [277, 'lua/shared/queue/job.lua', 45],
-    [323, 'lua/shared/queue/body.lua', 1],
-    [326, 'lua/shared/queue/large.lua', 1],
-    [331, 'lua/shared/queue/flags.lua', 1],
-    [362, 'lua/shared/queue/body.lua', 7],
-    [363, 'lua/shared/queue/body.lua', 22],
-    [367, 'lua/shared/queue/run.lua', 1],
-    [396, 'lua/shared/queue/parents.lua', 1],
-    [410, 'lua/shared/queue/parents.lua', 32],
-    [426, 'lua/shared/queue/happened.lua', 1],
-    [438, 'lua/shared/queue/entries.lua', 1],
-    [456, 'lua/shared/queue/history.lua', 1],
-    [470, 'lua/shared/queue/names.lua', 1],
-    [473, 'lua/shared/queue/failure.lua', 1],
-    [475, 'lua/shared/queue/failure.lua', 7],
-    [479, 'lua/shared/queue/groups.lua', 1],
-    [525, 'lua/shared/queue/burst.lua', 1],
-    [537, 'lua/shared/queue/groups.lua', 48],
-    [619, 'lua/shared/queue/ready.lua', 1],
-    [657, 'lua/shared/queue/dead.lua', 1],
-    [660, 'lua/shared/queue/dead.lua', 55],
-    [675, 'lua/shared/queue/find.lua', 1],
-    [704, 'lua/shared/queue/displace.lua', 1],
-    [723, 'lua/shared/queue/begin-again.lua', 1],
-    [742, 'lua/shared/queue/idle.lua', 1],
-    [809, 'lua/shared/listening.lua', 1],
-    [828, 'lua/shared/queue/idle.lua', 69],
-    [919, 'lua/queue/requeue.lua', 56],
-    [970, 'lua/shared/queue/publish.lua', 1],
-    [971, 'lua/shared/queue/message.lua', 1],
-    [981, 'lua/shared/queue/spelled.lua', 1],
-    [989, 'lua/shared/queue/send.lua', 1],
-    [1005, 'lua/shared/queue/message.lua', 13],
-    [1028, 'lua/shared/queue/publish.lua', 3],
-    [1034, 'lua/queue/requeue.lua', 108],
+    [167, 'lua/shared/queue/save.lua', 1],
+    [169, 'lua/shared/queue/save.lua', 13],
+    [212, 'lua/shared/queue/marks.lua', 1],
+    [228, 'lua/shared/queue/rate.lua', 1],
+    [249, 'lua/shared/queue/rate.lua', 37],
+    [255, 'lua/shared/queue/job.lua', 1],
+    [267, 'lua/shared/queue/plain-head.lua', 1],
+    [270, 'lua/shared/queue/plain-head.lua', 8],
+    [278, 'lua/shared/queue/job.lua', 14],
+    [279, 'lua/shared/queue/job.lua', 45],
+    [325, 'lua/shared/queue/body.lua', 1],
+    [328, 'lua/shared/queue/large.lua', 1],
+    [333, 'lua/shared/queue/flags.lua', 1],
+    [364, 'lua/shared/queue/body.lua', 7],
+    [365, 'lua/shared/queue/body.lua', 22],
+    [369, 'lua/shared/queue/run.lua', 1],
+    [398, 'lua/shared/queue/parents.lua', 1],
+    [412, 'lua/shared/queue/parents.lua', 32],
+    [428, 'lua/shared/queue/happened.lua', 1],
+    [440, 'lua/shared/queue/entries.lua', 1],
+    [458, 'lua/shared/queue/history.lua', 1],
+    [472, 'lua/shared/queue/names.lua', 1],
+    [475, 'lua/shared/queue/failure.lua', 1],
+    [477, 'lua/shared/queue/failure.lua', 7],
+    [481, 'lua/shared/queue/groups.lua', 1],
+    [527, 'lua/shared/queue/burst.lua', 1],
+    [539, 'lua/shared/queue/groups.lua', 48],
+    [621, 'lua/shared/queue/ready.lua', 1],
+    [627, 'lua/shared/queue/in-front.lua', 1],
+    [629, 'lua/shared/queue/ready.lua', 8],
+    [659, 'lua/shared/queue/dead.lua', 1],
+    [662, 'lua/shared/queue/dead.lua', 55],
+    [677, 'lua/shared/queue/find.lua', 1],
+    [706, 'lua/shared/queue/displace.lua', 1],
+    [725, 'lua/shared/queue/begin-again.lua', 1],
+    [744, 'lua/shared/queue/idle.lua', 1],
+    [811, 'lua/shared/listening.lua', 1],
+    [830, 'lua/shared/queue/idle.lua', 69],
+    [921, 'lua/queue/requeue.lua', 56],
+    [972, 'lua/shared/queue/publish.lua', 1],
+    [973, 'lua/shared/queue/message.lua', 1],
+    [983, 'lua/shared/queue/spelled.lua', 1],
+    [991, 'lua/shared/queue/send.lua', 1],
+    [1007, 'lua/shared/queue/message.lua', 13],
+    [1030, 'lua/shared/queue/publish.lua', 3],
+    [1036, 'lua/queue/requeue.lua', 108],
   ],
   encode(args) {
     const encoded = new Array<Argument>(3 + args.wanted.length)
@@ -33500,7 +34259,7 @@ function readBuriedOfRetryRetried(part: Reply | undefined): (number)[] {
 export const retry: Operation<RetryArguments, RetryAnswer> = {
   script: {
     name: 'queue/retry',
-    sha1: '5fcd3fdb2acd09ba784da9470e0555cfda77ce09',
+    sha1: '752732937cb754f9be5e10c165c7f08572356cfa',
     reads: false,
     bytes: false,
     source: `--[[
@@ -33652,6 +34411,7 @@ local function tell_process(ticket, message, how)
 end
 -- The main key of a queue: one hash, read once and written once a call.
 --   layout, codec    the form of the stored data, and of the payloads
+--   partitions       over how many the queue is spread, where this is one of them; see shared/take-up
 --   <caller>         the record of a slot; see shared/calls
 --   settings, burst  what people set; see shared/queue/settings and shared/queue/burst
 --   state            the numbers below, as doubles one behind the other
@@ -33678,7 +34438,7 @@ local NUMBERS_BYTES = 29 * 8
 
 -- A queue that does not exist yet has began_us 0 and takes the caller's codec.
 local function open_queue(meta, codec, caller)
-  local stored = redis.call('HMGET', meta, 'layout', 'codec', 'state', 'settings', caller)
+  local stored = redis.call('HMGET', meta, 'layout', 'codec', 'state', 'settings', caller, 'partitions')
   local layout, packed = stored[1] or QUEUE_LAYOUT, stored[3] or string.rep('\\0', NUMBERS_BYTES)
   -- An unknown layout may have another state; the caller refuses it before it looks.
   local readable = layout == QUEUE_LAYOUT and packed or string.rep('\\0', NUMBERS_BYTES)
@@ -33696,6 +34456,7 @@ local function open_queue(meta, codec, caller)
     packed = packed,
     settings = stored[4],
     record = stored[5],
+    partitions = tonumber(stored[6] or 0),
     began_us = began_us,
     last = last,
     token = token,
@@ -34624,11 +35385,11 @@ end
 -- The list is never searched. A job that leaves it other than from its front leaves its number behind, a ghost,
 -- which is passed over when it comes to the front. Should the job have come back to the list meanwhile, it is taken
 -- where it stands first, and the other number is the ghost.
+-- In the sorted set of prioritized jobs before all priorities: there stand jobs that came back.
+local IN_FRONT = '-4294967296'
 
 -- Marks; see shared/queue/marks. Of RETURNED also jobs that are gone again.
 local PRIORITIES, RETURNED = 1, 64
--- Before all priorities.
-local IN_FRONT = '-4294967296'
 
 -- A lost job without group goes to the front of the list only where that is served first: beside groups it is one of many.
 -- Should others come that are served before the list, it is brought before them; see shared/queue/bring-returned.
@@ -35430,83 +36191,85 @@ return { 'retried', queue.chores, refused, buried }
     [99, 'lua/shared/tell.lua', 1],
     [109, 'lua/shared/tell.lua', 15],
     [148, 'lua/shared/queue/state.lua', 1],
-    [226, 'lua/shared/queue/count-job.lua', 1],
-    [239, 'lua/shared/queue/note-spans.lua', 1],
-    [240, 'lua/shared/queue/note-alike.lua', 1],
-    [241, 'lua/shared/queue/bucket.lua', 1],
-    [253, 'lua/shared/queue/leave-notes.lua', 1],
-    [271, 'lua/shared/queue/fold.lua', 1],
-    [272, 'lua/shared/queue/statistics.lua', 1],
-    [505, 'lua/shared/queue/fold.lua', 3],
-    [516, 'lua/shared/queue/leave-notes.lua', 20],
-    [520, 'lua/shared/queue/note-alike.lua', 4],
-    [535, 'lua/shared/queue/note-spans.lua', 3],
-    [561, 'lua/shared/queue/save.lua', 1],
-    [563, 'lua/shared/queue/save.lua', 13],
-    [606, 'lua/shared/queue/save-call.lua', 1],
-    [614, 'lua/shared/queue/settings.lua', 1],
-    [632, 'lua/shared/queue/marks.lua', 1],
-    [648, 'lua/shared/queue/note-due.lua', 1],
-    [656, 'lua/shared/queue/rate.lua', 1],
-    [677, 'lua/shared/queue/rate.lua', 37],
-    [683, 'lua/shared/queue/job.lua', 1],
-    [695, 'lua/shared/queue/plain-head.lua', 1],
-    [698, 'lua/shared/queue/plain-head.lua', 8],
-    [706, 'lua/shared/queue/job.lua', 14],
-    [707, 'lua/shared/queue/job.lua', 45],
-    [753, 'lua/shared/queue/flags.lua', 1],
-    [784, 'lua/shared/queue/run.lua', 1],
-    [831, 'lua/shared/queue/parents.lua', 1],
-    [890, 'lua/shared/queue/parents.lua', 70],
-    [902, 'lua/shared/queue/happened.lua', 1],
-    [914, 'lua/shared/queue/entries.lua', 1],
-    [932, 'lua/shared/queue/history.lua', 1],
-    [946, 'lua/shared/queue/names.lua', 1],
-    [949, 'lua/shared/queue/names.lua', 34],
-    [967, 'lua/shared/queue/failure.lua', 1],
-    [973, 'lua/shared/queue/note-failure.lua', 1],
-    [977, 'lua/shared/queue/groups.lua', 1],
-    [1023, 'lua/shared/queue/burst.lua', 1],
-    [1035, 'lua/shared/queue/groups.lua', 48],
-    [1106, 'lua/shared/queue/groups.lua', 130],
-    [1116, 'lua/shared/queue/ready.lua', 1],
-    [1145, 'lua/shared/queue/backoff.lua', 1],
-    [1185, 'lua/shared/queue/dead.lua', 1],
-    [1239, 'lua/shared/queue/end.lua', 1],
-    [1263, 'lua/shared/queue/leave-tags.lua', 1],
-    [1272, 'lua/shared/queue/end.lua', 26],
-    [1289, 'lua/shared/queue/note-end.lua', 1],
-    [1319, 'lua/shared/queue/tell-others.lua', 1],
-    [1321, 'lua/shared/queue/packed-notes.lua', 1],
-    [1322, 'lua/shared/queue/packed-notes.lua', 3],
-    [1330, 'lua/shared/queue/tell-others.lua', 4],
-    [1333, 'lua/shared/queue/result.lua', 1],
-    [1347, 'lua/shared/queue/tell-ends.lua', 1],
-    [1403, 'lua/shared/queue/tell-others.lua', 9],
-    [1406, 'lua/shared/queue/tell-others.lua', 13],
-    [1409, 'lua/shared/queue/publish.lua', 1],
-    [1410, 'lua/shared/queue/message.lua', 1],
-    [1420, 'lua/shared/queue/spelled.lua', 1],
-    [1428, 'lua/shared/queue/send.lua', 1],
-    [1444, 'lua/shared/queue/message.lua', 13],
-    [1467, 'lua/shared/queue/publish.lua', 3],
-    [1473, 'lua/shared/queue/tell-others.lua', 17],
-    [1476, 'lua/shared/queue/cancel.lua', 1],
-    [1484, 'lua/shared/queue/stop.lua', 1],
-    [1492, 'lua/shared/queue/bury-claimed.lua', 1],
-    [1499, 'lua/shared/queue/idle.lua', 1],
-    [1566, 'lua/shared/listening.lua', 1],
-    [1585, 'lua/shared/queue/idle.lua', 69],
-    [1676, 'lua/shared/queue/idle.lua', 171],
-    [1687, 'lua/shared/queue/judge-one.lua', 7],
-    [1697, 'lua/shared/queue/told.lua', 1],
-    [1720, 'lua/shared/queue/freed.lua', 1],
-    [1729, 'lua/queue/retry.lua', 79],
-    [1810, 'lua/shared/queue/settle.lua', 1],
-    [1811, 'lua/shared/queue/unblock.lua', 1],
-    [1817, 'lua/shared/queue/outbox.lua', 1],
-    [1828, 'lua/shared/queue/settle.lua', 18],
-    [1902, 'lua/queue/retry.lua', 161],
+    [228, 'lua/shared/queue/count-job.lua', 1],
+    [241, 'lua/shared/queue/note-spans.lua', 1],
+    [242, 'lua/shared/queue/note-alike.lua', 1],
+    [243, 'lua/shared/queue/bucket.lua', 1],
+    [255, 'lua/shared/queue/leave-notes.lua', 1],
+    [273, 'lua/shared/queue/fold.lua', 1],
+    [274, 'lua/shared/queue/statistics.lua', 1],
+    [507, 'lua/shared/queue/fold.lua', 3],
+    [518, 'lua/shared/queue/leave-notes.lua', 20],
+    [522, 'lua/shared/queue/note-alike.lua', 4],
+    [537, 'lua/shared/queue/note-spans.lua', 3],
+    [563, 'lua/shared/queue/save.lua', 1],
+    [565, 'lua/shared/queue/save.lua', 13],
+    [608, 'lua/shared/queue/save-call.lua', 1],
+    [616, 'lua/shared/queue/settings.lua', 1],
+    [634, 'lua/shared/queue/marks.lua', 1],
+    [650, 'lua/shared/queue/note-due.lua', 1],
+    [658, 'lua/shared/queue/rate.lua', 1],
+    [679, 'lua/shared/queue/rate.lua', 37],
+    [685, 'lua/shared/queue/job.lua', 1],
+    [697, 'lua/shared/queue/plain-head.lua', 1],
+    [700, 'lua/shared/queue/plain-head.lua', 8],
+    [708, 'lua/shared/queue/job.lua', 14],
+    [709, 'lua/shared/queue/job.lua', 45],
+    [755, 'lua/shared/queue/flags.lua', 1],
+    [786, 'lua/shared/queue/run.lua', 1],
+    [833, 'lua/shared/queue/parents.lua', 1],
+    [892, 'lua/shared/queue/parents.lua', 70],
+    [904, 'lua/shared/queue/happened.lua', 1],
+    [916, 'lua/shared/queue/entries.lua', 1],
+    [934, 'lua/shared/queue/history.lua', 1],
+    [948, 'lua/shared/queue/names.lua', 1],
+    [951, 'lua/shared/queue/names.lua', 34],
+    [969, 'lua/shared/queue/failure.lua', 1],
+    [975, 'lua/shared/queue/note-failure.lua', 1],
+    [979, 'lua/shared/queue/groups.lua', 1],
+    [1025, 'lua/shared/queue/burst.lua', 1],
+    [1037, 'lua/shared/queue/groups.lua', 48],
+    [1108, 'lua/shared/queue/groups.lua', 130],
+    [1118, 'lua/shared/queue/ready.lua', 1],
+    [1124, 'lua/shared/queue/in-front.lua', 1],
+    [1126, 'lua/shared/queue/ready.lua', 8],
+    [1147, 'lua/shared/queue/backoff.lua', 1],
+    [1187, 'lua/shared/queue/dead.lua', 1],
+    [1241, 'lua/shared/queue/end.lua', 1],
+    [1265, 'lua/shared/queue/leave-tags.lua', 1],
+    [1274, 'lua/shared/queue/end.lua', 26],
+    [1291, 'lua/shared/queue/note-end.lua', 1],
+    [1321, 'lua/shared/queue/tell-others.lua', 1],
+    [1323, 'lua/shared/queue/packed-notes.lua', 1],
+    [1324, 'lua/shared/queue/packed-notes.lua', 3],
+    [1332, 'lua/shared/queue/tell-others.lua', 4],
+    [1335, 'lua/shared/queue/result.lua', 1],
+    [1349, 'lua/shared/queue/tell-ends.lua', 1],
+    [1405, 'lua/shared/queue/tell-others.lua', 9],
+    [1408, 'lua/shared/queue/tell-others.lua', 13],
+    [1411, 'lua/shared/queue/publish.lua', 1],
+    [1412, 'lua/shared/queue/message.lua', 1],
+    [1422, 'lua/shared/queue/spelled.lua', 1],
+    [1430, 'lua/shared/queue/send.lua', 1],
+    [1446, 'lua/shared/queue/message.lua', 13],
+    [1469, 'lua/shared/queue/publish.lua', 3],
+    [1475, 'lua/shared/queue/tell-others.lua', 17],
+    [1478, 'lua/shared/queue/cancel.lua', 1],
+    [1486, 'lua/shared/queue/stop.lua', 1],
+    [1494, 'lua/shared/queue/bury-claimed.lua', 1],
+    [1501, 'lua/shared/queue/idle.lua', 1],
+    [1568, 'lua/shared/listening.lua', 1],
+    [1587, 'lua/shared/queue/idle.lua', 69],
+    [1678, 'lua/shared/queue/idle.lua', 171],
+    [1689, 'lua/shared/queue/judge-one.lua', 7],
+    [1699, 'lua/shared/queue/told.lua', 1],
+    [1722, 'lua/shared/queue/freed.lua', 1],
+    [1731, 'lua/queue/retry.lua', 79],
+    [1812, 'lua/shared/queue/settle.lua', 1],
+    [1813, 'lua/shared/queue/unblock.lua', 1],
+    [1819, 'lua/shared/queue/outbox.lua', 1],
+    [1830, 'lua/shared/queue/settle.lua', 18],
+    [1904, 'lua/queue/retry.lua', 161],
   ],
   encode(args) {
     const encoded = new Array<Argument>(6 + args.failures.length * 5)
@@ -35577,7 +36340,7 @@ function readJobsOfSearchTaggedPage(part: Reply | undefined): ({ readonly number
 export const searchTagged: Operation<SearchTaggedArguments, SearchTaggedAnswer> = {
   script: {
     name: 'queue/search-tagged',
-    sha1: 'c3b3ecd584af8dfdde24b81337b3f3e37e76451d',
+    sha1: '7d794745c4d083d67de9291f20b1ecf3e6ecd31a',
     reads: true,
     bytes: true,
     source: `--[[
@@ -35607,6 +36370,7 @@ local function clock_us()
 end
 -- The main key of a queue: one hash, read once and written once a call.
 --   layout, codec    the form of the stored data, and of the payloads
+--   partitions       over how many the queue is spread, where this is one of them; see shared/take-up
 --   <caller>         the record of a slot; see shared/calls
 --   settings, burst  what people set; see shared/queue/settings and shared/queue/burst
 --   state            the numbers below, as doubles one behind the other
@@ -35633,7 +36397,7 @@ local NUMBERS_BYTES = 29 * 8
 
 -- A queue that does not exist yet has began_us 0 and takes the caller's codec.
 local function open_queue(meta, codec, caller)
-  local stored = redis.call('HMGET', meta, 'layout', 'codec', 'state', 'settings', caller)
+  local stored = redis.call('HMGET', meta, 'layout', 'codec', 'state', 'settings', caller, 'partitions')
   local layout, packed = stored[1] or QUEUE_LAYOUT, stored[3] or string.rep('\\0', NUMBERS_BYTES)
   -- An unknown layout may have another state; the caller refuses it before it looks.
   local readable = layout == QUEUE_LAYOUT and packed or string.rep('\\0', NUMBERS_BYTES)
@@ -35651,6 +36415,7 @@ local function open_queue(meta, codec, caller)
     packed = packed,
     settings = stored[4],
     record = stored[5],
+    partitions = tonumber(stored[6] or 0),
     began_us = began_us,
     last = last,
     token = token,
@@ -35945,27 +36710,27 @@ return { 'page', math.floor(clock_us() / 1000), next_number, told }
     [1, 'lua/queue/search-tagged.lua', 1],
     [20, 'lua/shared/clock.lua', 1],
     [26, 'lua/shared/queue/state.lua', 1],
-    [104, 'lua/shared/queue/job.lua', 1],
-    [116, 'lua/shared/queue/plain-head.lua', 1],
-    [119, 'lua/shared/queue/plain-head.lua', 8],
-    [127, 'lua/shared/queue/job.lua', 14],
-    [128, 'lua/shared/queue/job.lua', 45],
-    [174, 'lua/shared/queue/body.lua', 1],
-    [177, 'lua/shared/queue/large.lua', 1],
-    [182, 'lua/shared/queue/flags.lua', 1],
-    [205, 'lua/shared/queue/marks.lua', 1],
-    [212, 'lua/shared/queue/body.lua', 22],
-    [223, 'lua/shared/queue/run.lua', 1],
-    [235, 'lua/shared/queue/run.lua', 17],
-    [248, 'lua/shared/queue/failure.lua', 1],
-    [250, 'lua/shared/queue/failure.lua', 7],
-    [254, 'lua/shared/queue/find.lua', 1],
-    [256, 'lua/shared/queue/find.lua', 16],
-    [270, 'lua/shared/queue/tell-page.lua', 1],
-    [271, 'lua/shared/queue/fields.lua', 1],
-    [280, 'lua/shared/queue/tell-job.lua', 1],
-    [317, 'lua/shared/queue/tell-page.lua', 4],
-    [338, 'lua/queue/search-tagged.lua', 29],
+    [106, 'lua/shared/queue/job.lua', 1],
+    [118, 'lua/shared/queue/plain-head.lua', 1],
+    [121, 'lua/shared/queue/plain-head.lua', 8],
+    [129, 'lua/shared/queue/job.lua', 14],
+    [130, 'lua/shared/queue/job.lua', 45],
+    [176, 'lua/shared/queue/body.lua', 1],
+    [179, 'lua/shared/queue/large.lua', 1],
+    [184, 'lua/shared/queue/flags.lua', 1],
+    [207, 'lua/shared/queue/marks.lua', 1],
+    [214, 'lua/shared/queue/body.lua', 22],
+    [225, 'lua/shared/queue/run.lua', 1],
+    [237, 'lua/shared/queue/run.lua', 17],
+    [250, 'lua/shared/queue/failure.lua', 1],
+    [252, 'lua/shared/queue/failure.lua', 7],
+    [256, 'lua/shared/queue/find.lua', 1],
+    [258, 'lua/shared/queue/find.lua', 16],
+    [272, 'lua/shared/queue/tell-page.lua', 1],
+    [273, 'lua/shared/queue/fields.lua', 1],
+    [282, 'lua/shared/queue/tell-job.lua', 1],
+    [319, 'lua/shared/queue/tell-page.lua', 4],
+    [340, 'lua/queue/search-tagged.lua', 29],
   ],
   encode(args) {
     return [
@@ -36026,7 +36791,7 @@ function readJobsOfSearchPage(part: Reply | undefined): ({ readonly number: numb
 export const search: Operation<SearchArguments, SearchAnswer> = {
   script: {
     name: 'queue/search',
-    sha1: '015b2aab10b578209b90f0dbf386e85334d33d72',
+    sha1: '371d49f16b6b880d2cdccefbb7c216e2569a6b58',
     reads: true,
     bytes: true,
     source: `--[[
@@ -36053,6 +36818,7 @@ local function clock_us()
 end
 -- The main key of a queue: one hash, read once and written once a call.
 --   layout, codec    the form of the stored data, and of the payloads
+--   partitions       over how many the queue is spread, where this is one of them; see shared/take-up
 --   <caller>         the record of a slot; see shared/calls
 --   settings, burst  what people set; see shared/queue/settings and shared/queue/burst
 --   state            the numbers below, as doubles one behind the other
@@ -36079,7 +36845,7 @@ local NUMBERS_BYTES = 29 * 8
 
 -- A queue that does not exist yet has began_us 0 and takes the caller's codec.
 local function open_queue(meta, codec, caller)
-  local stored = redis.call('HMGET', meta, 'layout', 'codec', 'state', 'settings', caller)
+  local stored = redis.call('HMGET', meta, 'layout', 'codec', 'state', 'settings', caller, 'partitions')
   local layout, packed = stored[1] or QUEUE_LAYOUT, stored[3] or string.rep('\\0', NUMBERS_BYTES)
   -- An unknown layout may have another state; the caller refuses it before it looks.
   local readable = layout == QUEUE_LAYOUT and packed or string.rep('\\0', NUMBERS_BYTES)
@@ -36097,6 +36863,7 @@ local function open_queue(meta, codec, caller)
     packed = packed,
     settings = stored[4],
     record = stored[5],
+    partitions = tonumber(stored[6] or 0),
     began_us = began_us,
     last = last,
     token = token,
@@ -36368,24 +37135,24 @@ return { 'page', math.floor(clock_us() / 1000), scanned[1], told }
     [1, 'lua/queue/search.lua', 1],
     [17, 'lua/shared/clock.lua', 1],
     [23, 'lua/shared/queue/state.lua', 1],
-    [101, 'lua/shared/queue/job.lua', 1],
-    [113, 'lua/shared/queue/plain-head.lua', 1],
-    [116, 'lua/shared/queue/plain-head.lua', 8],
-    [124, 'lua/shared/queue/job.lua', 14],
-    [125, 'lua/shared/queue/job.lua', 45],
-    [171, 'lua/shared/queue/body.lua', 1],
-    [174, 'lua/shared/queue/large.lua', 1],
-    [179, 'lua/shared/queue/flags.lua', 1],
-    [202, 'lua/shared/queue/marks.lua', 1],
-    [209, 'lua/shared/queue/body.lua', 22],
-    [220, 'lua/shared/queue/run.lua', 1],
-    [232, 'lua/shared/queue/run.lua', 17],
-    [245, 'lua/shared/queue/failure.lua', 1],
-    [247, 'lua/shared/queue/failure.lua', 7],
-    [251, 'lua/shared/queue/find.lua', 1],
-    [253, 'lua/shared/queue/find.lua', 16],
-    [267, 'lua/shared/queue/tell-job.lua', 1],
-    [304, 'lua/queue/search.lua', 26],
+    [103, 'lua/shared/queue/job.lua', 1],
+    [115, 'lua/shared/queue/plain-head.lua', 1],
+    [118, 'lua/shared/queue/plain-head.lua', 8],
+    [126, 'lua/shared/queue/job.lua', 14],
+    [127, 'lua/shared/queue/job.lua', 45],
+    [173, 'lua/shared/queue/body.lua', 1],
+    [176, 'lua/shared/queue/large.lua', 1],
+    [181, 'lua/shared/queue/flags.lua', 1],
+    [204, 'lua/shared/queue/marks.lua', 1],
+    [211, 'lua/shared/queue/body.lua', 22],
+    [222, 'lua/shared/queue/run.lua', 1],
+    [234, 'lua/shared/queue/run.lua', 17],
+    [247, 'lua/shared/queue/failure.lua', 1],
+    [249, 'lua/shared/queue/failure.lua', 7],
+    [253, 'lua/shared/queue/find.lua', 1],
+    [255, 'lua/shared/queue/find.lua', 16],
+    [269, 'lua/shared/queue/tell-job.lua', 1],
+    [306, 'lua/queue/search.lua', 26],
   ],
   encode(args) {
     return [
@@ -36454,7 +37221,7 @@ function readPeriodsOfStatsStatistics(part: Reply | undefined): ({ readonly atMs
 export const stats: Operation<StatsArguments, StatsAnswer> = {
   script: {
     name: 'queue/stats',
-    sha1: 'ab197bb032445b38e91fa175e7a2eca7d0d3d216',
+    sha1: 'f603b6af63ce500d3e00980ac9521f0715cd49c7',
     reads: true,
     bytes: true,
     source: `--[[
@@ -36486,6 +37253,7 @@ local function clock_us()
 end
 -- The main key of a queue: one hash, read once and written once a call.
 --   layout, codec    the form of the stored data, and of the payloads
+--   partitions       over how many the queue is spread, where this is one of them; see shared/take-up
 --   <caller>         the record of a slot; see shared/calls
 --   settings, burst  what people set; see shared/queue/settings and shared/queue/burst
 --   state            the numbers below, as doubles one behind the other
@@ -36512,7 +37280,7 @@ local NUMBERS_BYTES = 29 * 8
 
 -- A queue that does not exist yet has began_us 0 and takes the caller's codec.
 local function open_queue(meta, codec, caller)
-  local stored = redis.call('HMGET', meta, 'layout', 'codec', 'state', 'settings', caller)
+  local stored = redis.call('HMGET', meta, 'layout', 'codec', 'state', 'settings', caller, 'partitions')
   local layout, packed = stored[1] or QUEUE_LAYOUT, stored[3] or string.rep('\\0', NUMBERS_BYTES)
   -- An unknown layout may have another state; the caller refuses it before it looks.
   local readable = layout == QUEUE_LAYOUT and packed or string.rep('\\0', NUMBERS_BYTES)
@@ -36530,6 +37298,7 @@ local function open_queue(meta, codec, caller)
     packed = packed,
     settings = stored[4],
     record = stored[5],
+    partitions = tonumber(stored[6] or 0),
     began_us = began_us,
     last = last,
     token = token,
@@ -36850,9 +37619,9 @@ return { 'statistics', first * length_ms, last * length_ms, length_ms, parse_nam
     [1, 'lua/queue/stats.lua', 1],
     [22, 'lua/shared/clock.lua', 1],
     [28, 'lua/shared/queue/state.lua', 1],
-    [106, 'lua/shared/queue/statistics.lua', 1],
-    [339, 'lua/shared/queue/tell-period.lua', 1],
-    [361, 'lua/queue/stats.lua', 26],
+    [108, 'lua/shared/queue/statistics.lua', 1],
+    [341, 'lua/shared/queue/tell-period.lua', 1],
+    [363, 'lua/queue/stats.lua', 26],
   ],
   encode(args) {
     return [
@@ -36904,7 +37673,7 @@ export type TagAnswer =
 export const tag: Operation<TagArguments, TagAnswer> = {
   script: {
     name: 'queue/tag',
-    sha1: '5f1a03d1f3ea4671109885d31813e65cb9dbef01',
+    sha1: '3eea6208e967fedfd014aa15399f5edd84e91dec',
     reads: false,
     bytes: false,
     source: `--[[
@@ -36933,6 +37702,7 @@ local function clock_us()
 end
 -- The main key of a queue: one hash, read once and written once a call.
 --   layout, codec    the form of the stored data, and of the payloads
+--   partitions       over how many the queue is spread, where this is one of them; see shared/take-up
 --   <caller>         the record of a slot; see shared/calls
 --   settings, burst  what people set; see shared/queue/settings and shared/queue/burst
 --   state            the numbers below, as doubles one behind the other
@@ -36959,7 +37729,7 @@ local NUMBERS_BYTES = 29 * 8
 
 -- A queue that does not exist yet has began_us 0 and takes the caller's codec.
 local function open_queue(meta, codec, caller)
-  local stored = redis.call('HMGET', meta, 'layout', 'codec', 'state', 'settings', caller)
+  local stored = redis.call('HMGET', meta, 'layout', 'codec', 'state', 'settings', caller, 'partitions')
   local layout, packed = stored[1] or QUEUE_LAYOUT, stored[3] or string.rep('\\0', NUMBERS_BYTES)
   -- An unknown layout may have another state; the caller refuses it before it looks.
   local readable = layout == QUEUE_LAYOUT and packed or string.rep('\\0', NUMBERS_BYTES)
@@ -36977,6 +37747,7 @@ local function open_queue(meta, codec, caller)
     packed = packed,
     settings = stored[4],
     record = stored[5],
+    partitions = tonumber(stored[6] or 0),
     began_us = began_us,
     last = last,
     token = token,
@@ -37399,28 +38170,28 @@ return { 'tagged', after }
     [1, 'lua/queue/tag.lua', 1],
     [19, 'lua/shared/clock.lua', 1],
     [25, 'lua/shared/queue/state.lua', 1],
-    [103, 'lua/shared/queue/save.lua', 1],
-    [105, 'lua/shared/queue/save.lua', 13],
-    [148, 'lua/shared/queue/job.lua', 1],
-    [160, 'lua/shared/queue/plain-head.lua', 1],
-    [163, 'lua/shared/queue/plain-head.lua', 8],
-    [171, 'lua/shared/queue/job.lua', 14],
-    [248, 'lua/shared/queue/run.lua', 1],
-    [277, 'lua/shared/queue/happened.lua', 1],
-    [289, 'lua/shared/queue/flags.lua', 1],
-    [308, 'lua/shared/queue/find.lua', 1],
-    [337, 'lua/shared/queue/rewrite.lua', 1],
-    [354, 'lua/shared/queue/enter-tags.lua', 1],
-    [360, 'lua/shared/queue/leave-tags.lua', 1],
-    [369, 'lua/shared/queue/retag.lua', 1],
-    [391, 'lua/queue/tag.lua', 31],
-    [418, 'lua/shared/queue/publish.lua', 1],
-    [419, 'lua/shared/queue/message.lua', 1],
-    [429, 'lua/shared/queue/spelled.lua', 1],
-    [437, 'lua/shared/queue/send.lua', 1],
-    [453, 'lua/shared/queue/message.lua', 13],
-    [476, 'lua/shared/queue/publish.lua', 3],
-    [482, 'lua/queue/tag.lua', 59],
+    [105, 'lua/shared/queue/save.lua', 1],
+    [107, 'lua/shared/queue/save.lua', 13],
+    [150, 'lua/shared/queue/job.lua', 1],
+    [162, 'lua/shared/queue/plain-head.lua', 1],
+    [165, 'lua/shared/queue/plain-head.lua', 8],
+    [173, 'lua/shared/queue/job.lua', 14],
+    [250, 'lua/shared/queue/run.lua', 1],
+    [279, 'lua/shared/queue/happened.lua', 1],
+    [291, 'lua/shared/queue/flags.lua', 1],
+    [310, 'lua/shared/queue/find.lua', 1],
+    [339, 'lua/shared/queue/rewrite.lua', 1],
+    [356, 'lua/shared/queue/enter-tags.lua', 1],
+    [362, 'lua/shared/queue/leave-tags.lua', 1],
+    [371, 'lua/shared/queue/retag.lua', 1],
+    [393, 'lua/queue/tag.lua', 31],
+    [420, 'lua/shared/queue/publish.lua', 1],
+    [421, 'lua/shared/queue/message.lua', 1],
+    [431, 'lua/shared/queue/spelled.lua', 1],
+    [439, 'lua/shared/queue/send.lua', 1],
+    [455, 'lua/shared/queue/message.lua', 13],
+    [478, 'lua/shared/queue/publish.lua', 3],
+    [484, 'lua/queue/tag.lua', 59],
   ],
   encode(args) {
     const encoded = new Array<Argument>(2 + args.tags.length)
@@ -37477,7 +38248,7 @@ function readTagsOfTagsTags(part: Reply | undefined): ({ readonly tag: string; r
 export const tags: Operation<TagsArguments, TagsAnswer> = {
   script: {
     name: 'queue/tags',
-    sha1: 'ffefafba71eb6cfda743f3cc1c34ab1b0a45dc83',
+    sha1: '7556fa3edc6e066c0b754a68adc1c626561a25d1',
     reads: true,
     bytes: false,
     source: `--[[
@@ -37495,6 +38266,7 @@ local limit = tonumber(ARGV[2]) -- integer: how many at most
 
 -- The main key of a queue: one hash, read once and written once a call.
 --   layout, codec    the form of the stored data, and of the payloads
+--   partitions       over how many the queue is spread, where this is one of them; see shared/take-up
 --   <caller>         the record of a slot; see shared/calls
 --   settings, burst  what people set; see shared/queue/settings and shared/queue/burst
 --   state            the numbers below, as doubles one behind the other
@@ -37521,7 +38293,7 @@ local NUMBERS_BYTES = 29 * 8
 
 -- A queue that does not exist yet has began_us 0 and takes the caller's codec.
 local function open_queue(meta, codec, caller)
-  local stored = redis.call('HMGET', meta, 'layout', 'codec', 'state', 'settings', caller)
+  local stored = redis.call('HMGET', meta, 'layout', 'codec', 'state', 'settings', caller, 'partitions')
   local layout, packed = stored[1] or QUEUE_LAYOUT, stored[3] or string.rep('\\0', NUMBERS_BYTES)
   -- An unknown layout may have another state; the caller refuses it before it looks.
   local readable = layout == QUEUE_LAYOUT and packed or string.rep('\\0', NUMBERS_BYTES)
@@ -37539,6 +38311,7 @@ local function open_queue(meta, codec, caller)
     packed = packed,
     settings = stored[4],
     record = stored[5],
+    partitions = tonumber(stored[6] or 0),
     began_us = began_us,
     last = last,
     token = token,
@@ -37593,7 +38366,7 @@ return { 'tags', last, told }
   lines: [
     [1, 'lua/queue/tags.lua', 1],
     [14, 'lua/shared/queue/state.lua', 1],
-    [92, 'lua/queue/tags.lua', 15],
+    [94, 'lua/queue/tags.lua', 15],
   ],
   encode(args) {
     return [
@@ -37643,7 +38416,7 @@ function readOutcomesOfTrackTracking(part: Reply | undefined): (string)[] {
 export const track: Operation<TrackArguments, TrackAnswer> = {
   script: {
     name: 'queue/track',
-    sha1: '1f95b8ebf92f8c73c34c7e4f7371c2698d830717',
+    sha1: '0c1a5c803e0bc2569ffbb6efdb711746fe2f4172',
     reads: false,
     bytes: false,
     source: `--[[
@@ -37669,6 +38442,7 @@ local function clock_us()
 end
 -- The main key of a queue: one hash, read once and written once a call.
 --   layout, codec    the form of the stored data, and of the payloads
+--   partitions       over how many the queue is spread, where this is one of them; see shared/take-up
 --   <caller>         the record of a slot; see shared/calls
 --   settings, burst  what people set; see shared/queue/settings and shared/queue/burst
 --   state            the numbers below, as doubles one behind the other
@@ -37695,7 +38469,7 @@ local NUMBERS_BYTES = 29 * 8
 
 -- A queue that does not exist yet has began_us 0 and takes the caller's codec.
 local function open_queue(meta, codec, caller)
-  local stored = redis.call('HMGET', meta, 'layout', 'codec', 'state', 'settings', caller)
+  local stored = redis.call('HMGET', meta, 'layout', 'codec', 'state', 'settings', caller, 'partitions')
   local layout, packed = stored[1] or QUEUE_LAYOUT, stored[3] or string.rep('\\0', NUMBERS_BYTES)
   -- An unknown layout may have another state; the caller refuses it before it looks.
   local readable = layout == QUEUE_LAYOUT and packed or string.rep('\\0', NUMBERS_BYTES)
@@ -37713,6 +38487,7 @@ local function open_queue(meta, codec, caller)
     packed = packed,
     settings = stored[4],
     record = stored[5],
+    partitions = tonumber(stored[6] or 0),
     began_us = began_us,
     last = last,
     token = token,
@@ -38041,25 +38816,25 @@ return { 'tracking', outcomes }
     [1, 'lua/queue/track.lua', 1],
     [16, 'lua/shared/clock.lua', 1],
     [22, 'lua/shared/queue/state.lua', 1],
-    [100, 'lua/shared/queue/job.lua', 1],
-    [112, 'lua/shared/queue/plain-head.lua', 1],
-    [115, 'lua/shared/queue/plain-head.lua', 8],
-    [123, 'lua/shared/queue/job.lua', 14],
-    [124, 'lua/shared/queue/job.lua', 45],
-    [170, 'lua/shared/queue/run.lua', 1],
-    [199, 'lua/shared/queue/happened.lua', 1],
-    [211, 'lua/shared/queue/flags.lua', 1],
-    [242, 'lua/shared/queue/flag-job.lua', 1],
-    [261, 'lua/shared/queue/unflag-job.lua', 1],
-    [271, 'lua/shared/queue/find.lua', 1],
-    [297, 'lua/queue/track.lua', 26],
-    [322, 'lua/shared/queue/publish.lua', 1],
-    [323, 'lua/shared/queue/message.lua', 1],
-    [333, 'lua/shared/queue/spelled.lua', 1],
-    [341, 'lua/shared/queue/send.lua', 1],
-    [357, 'lua/shared/queue/message.lua', 13],
-    [380, 'lua/shared/queue/publish.lua', 3],
-    [386, 'lua/queue/track.lua', 52],
+    [102, 'lua/shared/queue/job.lua', 1],
+    [114, 'lua/shared/queue/plain-head.lua', 1],
+    [117, 'lua/shared/queue/plain-head.lua', 8],
+    [125, 'lua/shared/queue/job.lua', 14],
+    [126, 'lua/shared/queue/job.lua', 45],
+    [172, 'lua/shared/queue/run.lua', 1],
+    [201, 'lua/shared/queue/happened.lua', 1],
+    [213, 'lua/shared/queue/flags.lua', 1],
+    [244, 'lua/shared/queue/flag-job.lua', 1],
+    [263, 'lua/shared/queue/unflag-job.lua', 1],
+    [273, 'lua/shared/queue/find.lua', 1],
+    [299, 'lua/queue/track.lua', 26],
+    [324, 'lua/shared/queue/publish.lua', 1],
+    [325, 'lua/shared/queue/message.lua', 1],
+    [335, 'lua/shared/queue/spelled.lua', 1],
+    [343, 'lua/shared/queue/send.lua', 1],
+    [359, 'lua/shared/queue/message.lua', 13],
+    [382, 'lua/shared/queue/publish.lua', 3],
+    [388, 'lua/queue/track.lua', 52],
   ],
   encode(args) {
     const encoded = new Array<Argument>(1 + args.wanted.length)
@@ -38087,27 +38862,32 @@ return { 'tracking', outcomes }
 export interface UnrecurArguments {
   /** the recurring job */
   readonly id: string
+  /** moves between partitions with which it is kept; 0: it never is */
+  readonly enough: number
 }
 
 export type UnrecurAnswer =
   | { readonly status: 'removed'; readonly existed: boolean }
+  | { readonly status: 'kept'; readonly moves: number }
 
 
 /**
- * Removes a recurring job: no further job is spawned. Those that were stay. Safe to repeat.
+ * Removes a recurring job: no further job is spawned. Those that were stay. One that has moved between partitions often `enough` is `kept`. Safe to repeat.
  *
  * Cost: O(log n).
  */
 export const unrecur: Operation<UnrecurArguments, UnrecurAnswer> = {
   script: {
     name: 'queue/unrecur',
-    sha1: '34bf333ce7850635c9dafbb7e086c750cac94da9',
+    sha1: 'fb78d618aafc5f85a8053bb2ce29b25d9f762087',
     reads: false,
     bytes: false,
     source: `--[[
-Removes a recurring job: no further job is spawned. Those that were stay. Safe to repeat.
+Removes a recurring job: no further job is spawned. Those that were stay. One that has moved between partitions often
+\`enough\` is \`kept\`. Safe to repeat.
 
 @returns removed  existed:flag
+@returns kept     moves:integer
 @cost    O(log n)
 ]]
 local meta = KEYS[1] -- hash: the queue's state
@@ -38115,9 +38895,11 @@ local recurrences = KEYS[2] -- hash: recurring jobs
 local recurring = KEYS[3] -- sorted set: recurring jobs -> when they run next, in ms
 local short = KEYS[4] -- sorted set: recurring jobs that run out of known times -> the last of them, in ms
 local id = ARGV[1] -- text: the recurring job
+local enough = tonumber(ARGV[2] or 0) -- integer: moves between partitions with which it is kept; 0: it never is
 
 -- The main key of a queue: one hash, read once and written once a call.
 --   layout, codec    the form of the stored data, and of the payloads
+--   partitions       over how many the queue is spread, where this is one of them; see shared/take-up
 --   <caller>         the record of a slot; see shared/calls
 --   settings, burst  what people set; see shared/queue/settings and shared/queue/burst
 --   state            the numbers below, as doubles one behind the other
@@ -38144,7 +38926,7 @@ local NUMBERS_BYTES = 29 * 8
 
 -- A queue that does not exist yet has began_us 0 and takes the caller's codec.
 local function open_queue(meta, codec, caller)
-  local stored = redis.call('HMGET', meta, 'layout', 'codec', 'state', 'settings', caller)
+  local stored = redis.call('HMGET', meta, 'layout', 'codec', 'state', 'settings', caller, 'partitions')
   local layout, packed = stored[1] or QUEUE_LAYOUT, stored[3] or string.rep('\\0', NUMBERS_BYTES)
   -- An unknown layout may have another state; the caller refuses it before it looks.
   local readable = layout == QUEUE_LAYOUT and packed or string.rep('\\0', NUMBERS_BYTES)
@@ -38162,6 +38944,7 @@ local function open_queue(meta, codec, caller)
     packed = packed,
     settings = stored[4],
     record = stored[5],
+    partitions = tonumber(stored[6] or 0),
     began_us = began_us,
     last = last,
     token = token,
@@ -38250,12 +39033,21 @@ local function leave_short(short, queue, id)
     queue.chores = queue.chores - REFILL
   end
 end
+-- How often a recurring job has moved to another partition; see shared/queue/read-recurrence.
+
+local function moves_of(recurrences, id)
+  return tonumber(redis.call('HGET', recurrences, 'm' .. id) or 0)
+end
 
 local queue = open_queue(meta, '', '')
 if queue.layout ~= QUEUE_LAYOUT then
   return redis.error_reply('LAYOUT ' .. queue.layout)
 end
-local existed = redis.call('HDEL', recurrences, 'd' .. id, 'j' .. id, 's' .. id, 't' .. id)
+local moves = moves_of(recurrences, id)
+if enough > 0 and moves >= enough then
+  return { 'kept', moves }
+end
+local existed = redis.call('HDEL', recurrences, 'd' .. id, 'j' .. id, 's' .. id, 't' .. id, 'm' .. id)
 redis.call('ZREM', recurring, id)
 leave_short(short, queue, id)
 save_queue(meta, queue)
@@ -38265,16 +39057,18 @@ return { 'removed', existed > 0 and 1 or 0 }
   parts: ['meta', 'recurrences', 'recurring', 'short'],
   lines: [
     [1, 'lua/queue/unrecur.lua', 1],
-    [13, 'lua/shared/queue/state.lua', 1],
-    [91, 'lua/shared/queue/save.lua', 1],
-    [93, 'lua/shared/queue/save.lua', 13],
-    [136, 'lua/shared/queue/leave-short.lua', 1],
-    [147, 'lua/queue/unrecur.lua', 16],
+    [16, 'lua/shared/queue/state.lua', 1],
+    [96, 'lua/shared/queue/save.lua', 1],
+    [98, 'lua/shared/queue/save.lua', 13],
+    [141, 'lua/shared/queue/leave-short.lua', 1],
+    [152, 'lua/shared/queue/moves-of.lua', 1],
+    [157, 'lua/queue/unrecur.lua', 20],
   ],
   encode(args) {
-    return [
+    return withoutDefaults([
       args.id,
-    ]
+      args.enough,
+    ], [0])
   },
   decode(reply) {
     const parts = asList(reply)
@@ -38284,8 +39078,13 @@ return { 'removed', existed > 0 and 1 or 0 }
           status: 'removed',
           existed: asFlag(parts[1]),
         }
+      case 'kept':
+        return {
+          status: 'kept',
+          moves: asInteger(parts[1]),
+        }
       default:
-        return unexpected('the answer removed', parts[0])
+        return unexpected('one of the answers removed, kept', parts[0])
     }
   },
 }
@@ -38317,7 +39116,7 @@ function readAbsentOfWatchWatched(part: Reply | undefined): (string)[] {
 export const watch: Operation<WatchArguments, WatchAnswer> = {
   script: {
     name: 'queue/watch',
-    sha1: '95ad5e1c7fe904c025b3c02a1bd975293d7f31ff',
+    sha1: '41c8ab788cc4f8fe70278688b37799ac61749bf6',
     reads: false,
     bytes: false,
     source: `--[[
@@ -38359,6 +39158,7 @@ local function clock_us()
 end
 -- The main key of a queue: one hash, read once and written once a call.
 --   layout, codec    the form of the stored data, and of the payloads
+--   partitions       over how many the queue is spread, where this is one of them; see shared/take-up
 --   <caller>         the record of a slot; see shared/calls
 --   settings, burst  what people set; see shared/queue/settings and shared/queue/burst
 --   state            the numbers below, as doubles one behind the other
@@ -38385,7 +39185,7 @@ local NUMBERS_BYTES = 29 * 8
 
 -- A queue that does not exist yet has began_us 0 and takes the caller's codec.
 local function open_queue(meta, codec, caller)
-  local stored = redis.call('HMGET', meta, 'layout', 'codec', 'state', 'settings', caller)
+  local stored = redis.call('HMGET', meta, 'layout', 'codec', 'state', 'settings', caller, 'partitions')
   local layout, packed = stored[1] or QUEUE_LAYOUT, stored[3] or string.rep('\\0', NUMBERS_BYTES)
   -- An unknown layout may have another state; the caller refuses it before it looks.
   local readable = layout == QUEUE_LAYOUT and packed or string.rep('\\0', NUMBERS_BYTES)
@@ -38403,6 +39203,7 @@ local function open_queue(meta, codec, caller)
     packed = packed,
     settings = stored[4],
     record = stored[5],
+    partitions = tonumber(stored[6] or 0),
     began_us = began_us,
     last = last,
     token = token,
@@ -38985,11 +39786,11 @@ end
 -- The list is never searched. A job that leaves it other than from its front leaves its number behind, a ghost,
 -- which is passed over when it comes to the front. Should the job have come back to the list meanwhile, it is taken
 -- where it stands first, and the other number is the ghost.
+-- In the sorted set of prioritized jobs before all priorities: there stand jobs that came back.
+local IN_FRONT = '-4294967296'
 
 -- Marks; see shared/queue/marks. Of RETURNED also jobs that are gone again.
 local PRIORITIES, RETURNED = 1, 64
--- Before all priorities.
-local IN_FRONT = '-4294967296'
 
 -- A lost job without group goes to the front of the list only where that is served first: beside groups it is one of many.
 -- Should others come that are served before the list, it is brought before them; see shared/queue/bring-returned.
@@ -39610,56 +40411,58 @@ return { 'watched', queue.chores, absent }
     [1, 'lua/queue/watch.lua', 1],
     [32, 'lua/shared/clock.lua', 1],
     [38, 'lua/shared/queue/state.lua', 1],
-    [116, 'lua/shared/queue/count-job.lua', 1],
-    [129, 'lua/shared/queue/save.lua', 1],
-    [131, 'lua/shared/queue/save.lua', 13],
-    [174, 'lua/shared/queue/marks.lua', 1],
-    [190, 'lua/shared/queue/job.lua', 1],
-    [202, 'lua/shared/queue/plain-head.lua', 1],
-    [205, 'lua/shared/queue/plain-head.lua', 8],
-    [213, 'lua/shared/queue/job.lua', 14],
-    [214, 'lua/shared/queue/job.lua', 45],
-    [260, 'lua/shared/queue/flags.lua', 1],
-    [291, 'lua/shared/queue/run.lua', 1],
-    [320, 'lua/shared/queue/failure.lua', 1],
-    [330, 'lua/shared/queue/find.lua', 1],
-    [356, 'lua/shared/queue/parents.lua', 1],
-    [415, 'lua/shared/queue/parents.lua', 70],
-    [427, 'lua/shared/queue/note-due.lua', 1],
-    [435, 'lua/shared/queue/link.lua', 1],
-    [467, 'lua/queue/watch.lua', 46],
-    [503, 'lua/shared/queue/settle.lua', 1],
-    [504, 'lua/shared/queue/rate.lua', 1],
-    [525, 'lua/shared/queue/rate.lua', 37],
-    [531, 'lua/shared/queue/groups.lua', 1],
-    [577, 'lua/shared/queue/burst.lua', 1],
-    [589, 'lua/shared/queue/groups.lua', 48],
-    [660, 'lua/shared/queue/ready.lua', 1],
-    [689, 'lua/shared/queue/names.lua', 1],
-    [692, 'lua/shared/queue/names.lua', 34],
-    [710, 'lua/shared/queue/dead.lua', 1],
-    [764, 'lua/shared/queue/end.lua', 1],
-    [788, 'lua/shared/queue/leave-tags.lua', 1],
-    [797, 'lua/shared/queue/end.lua', 26],
-    [807, 'lua/shared/queue/backoff.lua', 1],
-    [809, 'lua/shared/queue/backoff.lua', 22],
-    [828, 'lua/shared/queue/unblock.lua', 1],
-    [834, 'lua/shared/queue/outbox.lua', 1],
-    [845, 'lua/shared/queue/entries.lua', 1],
-    [863, 'lua/shared/queue/history.lua', 1],
-    [877, 'lua/shared/queue/happened.lua', 1],
-    [889, 'lua/shared/queue/note-end.lua', 1],
-    [919, 'lua/shared/queue/cancel.lua', 1],
-    [927, 'lua/shared/queue/settle.lua', 18],
-    [1001, 'lua/queue/watch.lua', 83],
-    [1004, 'lua/shared/queue/leave-notes.lua', 1],
-    [1022, 'lua/shared/queue/fold.lua', 1],
-    [1023, 'lua/shared/queue/statistics.lua', 1],
-    [1256, 'lua/shared/queue/fold.lua', 3],
-    [1267, 'lua/shared/queue/leave-notes.lua', 20],
-    [1271, 'lua/shared/queue/packed-notes.lua', 1],
-    [1272, 'lua/shared/queue/packed-notes.lua', 3],
-    [1280, 'lua/queue/watch.lua', 88],
+    [118, 'lua/shared/queue/count-job.lua', 1],
+    [131, 'lua/shared/queue/save.lua', 1],
+    [133, 'lua/shared/queue/save.lua', 13],
+    [176, 'lua/shared/queue/marks.lua', 1],
+    [192, 'lua/shared/queue/job.lua', 1],
+    [204, 'lua/shared/queue/plain-head.lua', 1],
+    [207, 'lua/shared/queue/plain-head.lua', 8],
+    [215, 'lua/shared/queue/job.lua', 14],
+    [216, 'lua/shared/queue/job.lua', 45],
+    [262, 'lua/shared/queue/flags.lua', 1],
+    [293, 'lua/shared/queue/run.lua', 1],
+    [322, 'lua/shared/queue/failure.lua', 1],
+    [332, 'lua/shared/queue/find.lua', 1],
+    [358, 'lua/shared/queue/parents.lua', 1],
+    [417, 'lua/shared/queue/parents.lua', 70],
+    [429, 'lua/shared/queue/note-due.lua', 1],
+    [437, 'lua/shared/queue/link.lua', 1],
+    [469, 'lua/queue/watch.lua', 46],
+    [505, 'lua/shared/queue/settle.lua', 1],
+    [506, 'lua/shared/queue/rate.lua', 1],
+    [527, 'lua/shared/queue/rate.lua', 37],
+    [533, 'lua/shared/queue/groups.lua', 1],
+    [579, 'lua/shared/queue/burst.lua', 1],
+    [591, 'lua/shared/queue/groups.lua', 48],
+    [662, 'lua/shared/queue/ready.lua', 1],
+    [668, 'lua/shared/queue/in-front.lua', 1],
+    [670, 'lua/shared/queue/ready.lua', 8],
+    [691, 'lua/shared/queue/names.lua', 1],
+    [694, 'lua/shared/queue/names.lua', 34],
+    [712, 'lua/shared/queue/dead.lua', 1],
+    [766, 'lua/shared/queue/end.lua', 1],
+    [790, 'lua/shared/queue/leave-tags.lua', 1],
+    [799, 'lua/shared/queue/end.lua', 26],
+    [809, 'lua/shared/queue/backoff.lua', 1],
+    [811, 'lua/shared/queue/backoff.lua', 22],
+    [830, 'lua/shared/queue/unblock.lua', 1],
+    [836, 'lua/shared/queue/outbox.lua', 1],
+    [847, 'lua/shared/queue/entries.lua', 1],
+    [865, 'lua/shared/queue/history.lua', 1],
+    [879, 'lua/shared/queue/happened.lua', 1],
+    [891, 'lua/shared/queue/note-end.lua', 1],
+    [921, 'lua/shared/queue/cancel.lua', 1],
+    [929, 'lua/shared/queue/settle.lua', 18],
+    [1003, 'lua/queue/watch.lua', 83],
+    [1006, 'lua/shared/queue/leave-notes.lua', 1],
+    [1024, 'lua/shared/queue/fold.lua', 1],
+    [1025, 'lua/shared/queue/statistics.lua', 1],
+    [1258, 'lua/shared/queue/fold.lua', 3],
+    [1269, 'lua/shared/queue/leave-notes.lua', 20],
+    [1273, 'lua/shared/queue/packed-notes.lua', 1],
+    [1274, 'lua/shared/queue/packed-notes.lua', 3],
+    [1282, 'lua/queue/watch.lua', 88],
   ],
   encode(args) {
     const encoded = new Array<Argument>(1 + args.wanted.length)

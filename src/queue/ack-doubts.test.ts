@@ -8,7 +8,7 @@ import { expect, inject, onTestFinished, test } from 'vitest'
 import { until } from '../../test/queue-fixture.ts'
 
 // Behind them stand the acks.
-const ARGUMENTS_BEFORE_ACKS = 9
+const ARGUMENTS_BEFORE_ACKS = 10
 
 /** Carries out the first call that acks, and never gives its answer. */
 function losingAnAnswer(driver: Driver): Driver {

@@ -38,7 +38,6 @@ export async function askEach<Part, Told>(
   absent: Told,
 ): Promise<Told[]> {
   const wanted = placeAll(ids, parts.length)
-  await check()
   const told = new Map<number, Told>()
   const ask = async (part: Part, places: readonly Wanted[]): Promise<void> => {
     if (places.length === 0) return
@@ -59,6 +58,8 @@ export async function askEach<Part, Told>(
   await askAll(({ home }, partition) => home === partition)
   const missing = new Set(wanted.filter(({ at, surely }) => !surely && !told.has(at)))
   await askAll((place, partition) => place.home !== partition && missing.has(place))
+  // They may be in partitions that nobody thinks of here.
+  if (told.size < ids.length) await check()
   return ids.map((_, at) => told.get(at) ?? absent)
 }
 
@@ -81,8 +82,17 @@ export async function pageThrough<Part, Page extends { readonly next: string | n
   look: (part: Part, own: { after?: string }) => Promise<Page>,
   isEmpty: (page: Page) => boolean,
 ): Promise<Page> {
-  let { partition, own } = readMarker(after, parts.length)
-  await check()
+  const [page] = await Promise.all([findPage(parts, readMarker(after, parts.length), look, isEmpty), check()])
+  return page
+}
+
+async function findPage<Part, Page extends { readonly next: string | null }>(
+  parts: readonly Part[],
+  from: { partition: number; own: { after?: string } },
+  look: (part: Part, own: { after?: string }) => Promise<Page>,
+  isEmpty: (page: Page) => boolean,
+): Promise<Page> {
+  let { partition, own } = from
   for (;;) {
     const page = await look(parts[partition] as Part, own)
     if (page.next !== null) return { ...page, next: `${partition}-${page.next}` }

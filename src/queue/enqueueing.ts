@@ -68,7 +68,7 @@ export class Enqueuer {
   constructor(source: Source) {
     this.#source = source
     this.#batch = `${source.unit.channel} ${source.codec.name} enqueues`
-    this.#send = (jobs, by) => source.unit.inSlot((run) => this.#enqueue(run, jobs), { by })
+    this.#send = (jobs, by) => source.unit.inSlot((run) => this.#enqueue(run, jobs, by), { by })
   }
 
   enqueue(job: Outgoing): Promise<Enqueued> {
@@ -103,25 +103,46 @@ export class Enqueuer {
     return this.#source.unit.runtime.batcher(this.#batch, BATCHES, this.#send)
   }
 
-  async #enqueue(run: RunInSlot, jobs: readonly Outgoing[]): Promise<Enqueued[]> {
-    const { unit, codec } = this.#source
-    const { channel, sharded, counted } = unit.told
-    const told = { codec: codec.name, channel, sharded, counted }
+  async #enqueue(run: RunInSlot, jobs: readonly Outgoing[], by: number, proof = ''): Promise<Enqueued[]> {
     const name = nameOfAll(jobs)
-    if (name !== null) {
-      const payloads = jobs.map(({ payload }) => payload)
-      // Written out: spreading several objects into one costs more than sending it.
-      const { first } = await run(enqueueAlike, ({ caller, call }) => {
-        return { codec: codec.name, caller, call, channel, sharded, counted, name, payloads }
-      })
-      return toIds(this.#source, first, jobs.length).map((id) => ({ id, duplicate: false }))
-    }
+    const enqueued = await (name === null
+      ? this.#enqueueAny(run, jobs, proof)
+      : this.#enqueueAlike(run, jobs, name, proof))
+    if (enqueued !== null) return enqueued
+    const { agreement, unit } = this.#source
+    if (agreement === null) throw new TypeError('a queue that is not spread has nothing to agree upon')
+    return this.#enqueue(run, jobs, by, await agreement.prove(unit, by))
+  }
+
+  /** Null where the partition is not agreed upon. */
+  async #enqueueAlike(
+    run: RunInSlot,
+    jobs: readonly Outgoing[],
+    name: string,
+    proof: string,
+  ): Promise<Enqueued[] | null> {
+    const { unit, codec, spread: partitions } = this.#source
+    const { channel, sharded, counted } = unit.told
+    const payloads = jobs.map(({ payload }) => payload)
+    // Written out: spreading several objects into one costs more than sending it.
+    const answer = await run(enqueueAlike, ({ caller, call }) => {
+      return { codec: codec.name, partitions, proof, caller, call, channel, sharded, counted, name, payloads }
+    })
+    if (answer.status === 'unagreed') return null
+    return toIds(this.#source, answer.first, jobs.length).map((id) => ({ id, duplicate: false }))
+  }
+
+  /** Null where the partition is not agreed upon. */
+  async #enqueueAny(run: RunInSlot, jobs: readonly Outgoing[], proof: string): Promise<Enqueued[] | null> {
+    const { unit, codec, spread: partitions } = this.#source
     const specs = jobs.map(toSpec)
-    const { first, chores, duplicates } = await run(enqueue, (id) => ({ ...told, ...id, specs }))
-    const seen = this.#source.chores.see(chores)
+    const common = { codec: codec.name, partitions, proof, ...unit.told }
+    const answer = await run(enqueue, (id) => ({ ...common, ...id, specs }))
+    if (answer.status === 'unagreed') return null
+    const seen = this.#source.chores.see(answer.chores)
     // From now on the queues of the parents tell of their ends.
     if (specs.some(hasParentElsewhere)) await seen
-    return toEnqueued(this.#source, first, specs, duplicates)
+    return toEnqueued(this.#source, answer.first, specs, answer.duplicates)
   }
 }
 

@@ -6,6 +6,7 @@ import {
   ackAndClaim,
   ackAndClaimPlain,
 } from '../generated/queue.ts'
+import type { Agreement } from '../runtime/agreement.ts'
 import type { CallId } from '../runtime/call-ids.ts'
 import { askingAt, End, endsAtOf } from '../runtime/grant.ts'
 import type { RunInSlot } from '../runtime/unit.ts'
@@ -76,7 +77,16 @@ export async function exchange(source: Source, wanted: Exchange): Promise<Exchan
   const askedAt = askingAt()
   // What is claimed while the instance begins to close is given back: so its answer is waited for.
   const atClose = wanted.limit > 0 && wanted.acks.length === 0 ? 'goes on' : 'gives back'
-  return unit.inSlot((run) => exchangeInSlot(run, source, wanted, askedAt), { atClose })
+  const exchanging = unit.inSlot((run) => exchangeInSlot(run, source, wanted, askedAt), { atClose })
+  if (source.agreement === null || wanted.limit === 0) return exchanging
+  return orOther(exchanging, source.agreement)
+}
+
+/** Where there are no jobs, they may be in other partitions. */
+async function orOther(exchanging: Promise<Exchanged>, agreement: Agreement): Promise<Exchanged> {
+  const exchanged = await exchanging
+  if (exchanged.jobs.length === 0) await agreement.checkNowAndThen()
+  return exchanged
 }
 
 async function exchangeInSlot(
@@ -99,10 +109,22 @@ async function exchangeInSlot(
 }
 
 /** Written out, as all that is made for each call: spreading several objects into one costs more than sending it. */
-function argumentsOf({ unit, codec }: Source, wanted: Exchange, { caller, call }: CallId) {
+function argumentsOf({ unit, codec, spread }: Source, wanted: Exchange, { caller, call }: CallId) {
   const { channel, sharded, counted } = unit.told
   const { acks, limit, leaseMs, worker } = wanted
-  return { codec: codec.name, caller, call, limit, leaseMs, worker, channel, sharded, counted, acks }
+  return {
+    codec: codec.name,
+    partitions: spread,
+    caller,
+    call,
+    limit,
+    leaseMs,
+    worker,
+    channel,
+    sharded,
+    counted,
+    acks,
+  }
 }
 
 /** What plain jobs are answered without. */

@@ -49,9 +49,9 @@ export function leasesIn(sources: readonly Source[], check: () => Promise<void>)
   const settlers = sources.map((source) => new Settler(source))
   return async (jobs) => {
     const places = jobs.map(({ id }) => placeId(id, sources.length, 'id'))
-    await check()
     const own = jobs.filter((_, at) => places[at] === null).map(({ id }) => id)
     const found = await Promise.all(sources.map((source) => findOwn(source, own)))
+    if (own.some((id) => !found.some((each) => each.has(id)))) await check()
     return jobs.map(({ id, token }, at) => {
       const { partition, number } = places[at] ?? whereIs(found, id, token)
       const settler = settlers[partition]

@@ -1,7 +1,9 @@
+import { agree, disband, propose } from '../generated/queue.ts'
+import { Agreement } from '../runtime/agreement.ts'
 import { type Codec, jsonOf } from '../runtime/codec.ts'
 import { checkName } from '../runtime/keys.ts'
 import type { Runtime } from '../runtime/runtime.ts'
-import { Unit } from '../runtime/unit.ts'
+import { type Place, Unit } from '../runtime/unit.ts'
 import { type Partition, readAddress, toAddress } from './address.ts'
 import { Chores } from './chores.ts'
 import { askAfter, deliver } from './outbox.ts'
@@ -22,8 +24,9 @@ export function openSource(
   name: string,
   { codec = jsonOf<unknown>('payload'), schemas }: SourceOptions,
   partition: Partition | null,
+  agreement: Agreement | null = partition === null ? null : agreementOf(runtime, name, partition.count),
 ): Source {
-  const place = { structure: 'queue', name: checkName('name', name), since: SINCE }
+  const place = placeOf(name)
   const address = toAddress({ name, partition })
   const siblingAt = (other: string): Source => {
     const { name: named, partition: part } = readAddress(other)
@@ -31,7 +34,7 @@ export function openSource(
   }
   const source: Source = {
     unit: new Unit(runtime, partition === null ? place : { ...place, unit: String(partition.number) }),
-    codec: partition === null ? codec : inPartitions(codec, partition.count),
+    codec,
     name,
     pace: { slowly: 0 },
     chores: new Chores({
@@ -42,17 +45,19 @@ export function openSource(
     address,
     sibling: (other) => (other === address ? source : siblingAt(other)),
     checks: schemas === undefined ? null : new PayloadChecks(schemas),
+    spread: partition === null ? 0 : partition.count,
+    agreement,
     partition: partition === null ? null : partition.number,
     partitions: partition === null ? 1 : partition.count,
   }
   return source
 }
 
-/** Whoever thinks of another number of partitions is refused for the name of the codec. */
-function inPartitions(codec: Codec<unknown>, count: number): Codec<unknown> {
-  return {
-    name: `${codec.name} in ${count} partitions`,
-    encode: (payload) => codec.encode(payload),
-    decode: (bytes) => codec.decode(bytes),
-  }
+/** The number of partitions of the named queue, as those of this runtime say it. Throws InvalidArgumentError. */
+export function agreementOf(runtime: Runtime, name: string, count: number): Agreement {
+  return new Agreement(new Unit(runtime, placeOf(name)), count, { propose, agree, disband })
+}
+
+function placeOf(name: string): Place {
+  return { structure: 'queue', name: checkName('name', name), since: SINCE }
 }

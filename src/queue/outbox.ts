@@ -2,6 +2,7 @@
 // there is some; several may bring the same, for who receives it passes over what came before.
 
 import { ask, delivered, type OutboxAnswer, outbox, receive, watch } from '../generated/queue.ts'
+import { inUse } from '../runtime/agreement.ts'
 import { learnTold } from '../runtime/told.ts'
 import type { Source } from './source.ts'
 
@@ -56,7 +57,9 @@ async function hand(source: Source, target: string, entries: readonly Pick<Entry
   const other = source.sibling(target)
   const told = await learnTold(other.unit)
   const from = { codec: other.codec.name, source: source.address }
-  const { chores } = await other.unit.run(receive, { ...from, ...told, entries })
+  const { chores } = await inUse(other, (proof) =>
+    other.unit.run(receive, { ...from, partitions: other.spread, proof, ...told, entries }),
+  )
   void other.chores.see(chores)
 }
 

@@ -1,8 +1,8 @@
-// Claims by hand from all partitions: one is asked after the other, each time beginning with another one, and whoever
-// waits is called by any of them.
+// Claims by hand from all partitions, which are asked in turn; whoever waits is called by any of them.
 
 import { Joined } from '../runtime/aborts.ts'
 import { openWithin, rest, unlessAborted } from '../runtime/in-time.ts'
+import { type Asking, InTurn, isSoon, PATIENCE_MS } from '../runtime/in-turn.ts'
 import type { Post } from '../runtime/mailbox.ts'
 import { closed } from '../runtime/runner.ts'
 import { learnTold } from '../runtime/told.ts'
@@ -36,11 +36,11 @@ interface Turn {
 
 export class PartitionClaims {
   readonly #sources: readonly Source[]
-  #turn: number
+  readonly #inTurn: InTurn<Source>
 
   constructor(sources: readonly Source[]) {
     this.#sources = sources
-    this.#turn = Math.floor(Math.random() * sources.length)
+    this.#inTurn = new InTurn(sources)
   }
 
   /** Resolves to none when there was none for `wait`; acks those that are done first. Throws the signal's reason. */
@@ -96,38 +96,25 @@ export class PartitionClaims {
 
   /** Rejects with the signal's reason: jobs that were claimed for a caller who has gone are for others. */
   #askInTurn(terms: ClaimTerms, turn: Turn): Promise<Asked> {
-    return unlessAborted(this.#askAll(terms, turn), turn.signal, ({ jobs }) =>
-      Promise.allSettled(jobs.map((job) => job.release())),
-    )
+    return unlessAborted(this.#askAll(terms, turn), turn.signal, ({ jobs }) => giveBack(jobs))
   }
 
-  /** A partition that does not answer does not keep the others from it; where none gives any, it is told. */
+  /**
+   * A partition that does not answer does not keep the others from it; where none gives any, it is told. Acks come first: where
+   * one of them fails, that is told, and what was claimed with them is given back.
+   */
   async #askAll(terms: ClaimTerms, { worker, done, signal }: Turn): Promise<Asked> {
-    const jobs: ClaimedJob[] = []
-    const rechecks: number[] = []
-    const ends: number[] = []
-    const failures: unknown[] = []
-    for (const source of this.#inTurn()) {
-      const acks = done.filter((job) => job.partition === source.partition)
-      const limit = terms.limit - jobs.length
-      if (signal?.aborted || (limit === 0 && acks.length === 0)) continue
-      try {
-        const asked = await ask(source, { ...terms, limit }, worker, acks)
-        jobs.push(...asked.jobs)
-        if (limit > 0) ends.push(asked.endsAtMs)
-        if (asked.recheckMs > 0) rechecks.push(asked.recheckMs)
-      } catch (error) {
-        failures.push(error)
-      }
+    const round = new Round(terms, worker, signal)
+    const parts = this.#inTurn.next()
+    const acksFor = (source: Source): ClaimedJob[] => done.filter((job) => job.partition === source.partition)
+    const acking = parts.filter((source) => acksFor(source).length > 0)
+    if (acking.length > 0) {
+      await this.#inTurn.askAll(acking, round.asking(acksFor))
+      await round.throwFailure()
     }
-    if (jobs.length === 0 && failures.length > 0) throw failures[0]
-    const endsAtMs = Math.min(...(jobs.length === 0 ? ends : jobs.map(({ expiresAtMs }) => expiresAtMs)))
-    return { jobs, endsAtMs, recheckMs: rechecks.length === 0 ? 0 : Math.min(...rechecks) }
-  }
-
-  #inTurn(): Source[] {
-    this.#turn = (this.#turn + 1) % this.#sources.length
-    return [...this.#sources.slice(this.#turn), ...this.#sources.slice(0, this.#turn)]
+    const others = parts.filter((source) => !acking.includes(source))
+    await this.#inTurn.askAll(others, round.asking())
+    return round.end()
   }
 
   /** Null where listening is forbidden, or takes too long. Partitions may share a channel. */
@@ -135,7 +122,7 @@ export class PartitionClaims {
     const told = await Promise.all(this.#sources.map(({ unit }) => learnTold(unit)))
     const channels = [...new Set(told.map(({ channel }) => channel))]
     const { mailbox } = (this.#sources[0] as Source).unit.runtime
-    const leftMs = endsAt - performance.now()
+    const leftMs = Math.min(endsAt - performance.now(), PATIENCE_MS)
     const opening = channels.map((channel) => openWithin(mailbox.expect(channel, id), leftMs, signal))
     const opened = await Promise.allSettled(opening)
     const posts = opened.flatMap((each) => (each.status === 'fulfilled' ? (each.value ?? []) : []))
@@ -145,12 +132,76 @@ export class PartitionClaims {
     return null
   }
 
-  /** Nobody must be called in vain. Whoever was aborted goes at once. */
+  /** Nobody must be called in vain. Whoever was aborted goes at once, and nobody waits for a silent partition. */
   async #leave(worker: string, signal: AbortSignal | undefined): Promise<void> {
     const nothing = { acks: [], limit: 0, leaseMs: 0, worker }
     const leaving = Promise.allSettled(this.#sources.map((source) => exchange(source, nothing)))
-    if (!signal?.aborted) await leaving
+    if (!signal?.aborted) await isSoon(leaving)
   }
+}
+
+/** What comes of asking all partitions once. */
+class Round {
+  readonly #terms: ClaimTerms
+  readonly #worker: string
+  readonly #signal: AbortSignal | undefined
+  readonly #jobs: ClaimedJob[] = []
+  readonly #rechecks: number[] = []
+  readonly #ends: number[] = []
+  readonly #failures: unknown[] = []
+
+  constructor(terms: ClaimTerms, worker: string, signal: AbortSignal | undefined) {
+    this.#terms = terms
+    this.#worker = worker
+    this.#signal = signal
+  }
+
+  /** `acksFor`: of whom every answer is needed. */
+  asking(acksFor?: (source: Source) => ClaimedJob[]): Asking<Source, Asked> {
+    return {
+      ask: (source) => {
+        const acks = acksFor?.(source) ?? []
+        const limit = this.#limit
+        if (this.#signal?.aborted || (limit === 0 && acks.length === 0)) return null
+        return ask(source, { ...this.#terms, limit }, this.#worker, acks)
+      },
+      take: (asked) => this.#take(asked),
+      fail: (error) => this.#failures.push(error),
+      giveBack: ({ jobs }) => giveBack(jobs),
+      hasEnough: () => acksFor === undefined && this.#jobs.length > 0,
+    }
+  }
+
+  /** Throws what went wrong, once all that was claimed is given back. */
+  async throwFailure(): Promise<void> {
+    if (this.#failures.length === 0) return
+    await giveBack(this.#jobs)
+    throw this.#failures[0]
+  }
+
+  end(): Asked {
+    if (this.#jobs.length === 0 && this.#failures.length > 0) throw this.#failures[0]
+    const ends = this.#jobs.length === 0 ? this.#ends : this.#jobs.map(({ expiresAtMs }) => expiresAtMs)
+    const recheckMs = this.#rechecks.length === 0 ? 0 : Math.min(...this.#rechecks)
+    return { jobs: this.#jobs, endsAtMs: Math.min(...ends), recheckMs }
+  }
+
+  get #limit(): number {
+    return this.#terms.limit - this.#jobs.length
+  }
+
+  /** Where a silent partition was asked for as many, too, there may be more than are wanted. */
+  async #take({ jobs, endsAtMs, recheckMs }: Asked): Promise<void> {
+    const wanted = jobs.slice(0, this.#limit)
+    this.#jobs.push(...wanted)
+    this.#ends.push(endsAtMs)
+    if (recheckMs > 0) this.#rechecks.push(recheckMs)
+    await giveBack(jobs.slice(wanted.length))
+  }
+}
+
+async function giveBack(jobs: readonly ClaimedJob[]): Promise<void> {
+  await Promise.allSettled(jobs.map((job) => job.release()))
 }
 
 /** Asks again as long as all that came does not fit. */

@@ -1,6 +1,9 @@
-import { expect, test } from 'vitest'
+import { Redis } from 'ioredis'
+import { type PartitionedQueue, perilune } from 'perilune'
+import { ioredis } from 'perilune/ioredis'
+import { expect, inject, onTestFinished, test } from 'vitest'
 import { groupsFor, setup } from '../../test/partitioned-queue-fixture.ts'
-import { until } from '../../test/queue-fixture.ts'
+import { type Payloads, until } from '../../test/queue-fixture.ts'
 import { partitionOf } from '../runtime/partition-hash.ts'
 import type { ClaimedJob } from './claimed-job.ts'
 
@@ -57,4 +60,60 @@ test('a recurring job of partitions lives where the group of its jobs is, and ne
   }
   await expect(queue.recurring.set('tick', { ...mail, every: '1ms' })).rejects.toThrow(/every/)
   expect(await queue.recurring.find('tick')).toMatchObject({ group: groupsFor(4)[3] })
+})
+
+/** As another process has the queue; what `hold` names is sent when `release` is called. */
+function holding(name: string, hold: string): { queue: PartitionedQueue<Payloads>; release(): void } {
+  let release: () => void = () => undefined
+  const released = new Promise<void>((resolve) => {
+    release = resolve
+  })
+  const client = new Redis(inject('redisPort'))
+  const driver = ioredis(client)
+  const run = driver.run.bind(driver)
+  driver.run = async (call) => {
+    if (call.script.name === hold) await released
+    return run(call)
+  }
+  const redis = perilune(driver, { namespace: 'partitioned-queue-test' })
+  onTestFinished(async () => {
+    await redis.close()
+    client.disconnect()
+  })
+  return { queue: redis.queue<Payloads>(name, { partitions: 4 }), release }
+}
+
+test.each([
+  [0, 3],
+  [3, 0],
+])('a recurring job that two move at once, to %i and to %i, lives in one partition', async (slow, quick) => {
+  const { queue, name } = setup()
+  const groups = groupsFor(4)
+  await queue.recurring.set('tick', { ...mail, group: groups[1] as string, every: '1h' })
+  const { queue: other, release } = holding(name, 'queue/recur')
+
+  const moving = other.recurring.set('tick', { ...mail, group: groups[slow] as string, every: '1h' })
+  // It has looked where the job is, and has not set it.
+  await until(async () => (await queue.recurring.list()).recurring.length === 0)
+  await queue.recurring.set('tick', { ...mail, group: groups[quick] as string, every: '1h' })
+  release()
+  await moving
+
+  expect((await queue.recurring.list({ limit: 100 })).recurring).toHaveLength(1)
+  await queue.recurring.set('tick', { ...mail, group: groups[slow] as string, every: '1h' })
+  expect((await queue.recurring.list({ limit: 100 })).recurring).toMatchObject([{ group: groups[slow] }])
+})
+
+test('recurring jobs that processes move at once, again and again, live in one partition', async () => {
+  const { queue, again } = setup()
+  const groups = groupsFor(4)
+  const handles = [queue, again(), again()]
+  for (let round = 0; round < 30; round++) {
+    await Promise.all(
+      handles.map((each, at) =>
+        each.recurring.set('tick', { ...mail, group: groups[(at + round) % 4] as string, every: '1h' }),
+      ),
+    )
+    expect((await queue.recurring.list({ limit: 100 })).recurring).toHaveLength(1)
+  }
 })

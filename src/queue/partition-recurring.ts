@@ -1,4 +1,7 @@
-// Recurring jobs of a queue in partitions. Each lives in one: that of the group of its jobs, without one that of its id.
+// Recurring jobs of a queue in partitions. Each lives in one: that of the group of its jobs, without one that of its id. Set for
+// another group it moves, and how often it has moved is kept with it. Should several move it at once it may be in several
+// partitions for a moment: each of them looks at all partitions once more, and where it has moved less often it is removed. Of two
+// that have moved equally often the one in the later partition stays.
 
 import { partitionOf } from '../runtime/partition-hash.ts'
 import { pageThrough } from './asking-partitions.ts'
@@ -8,15 +11,11 @@ import type { Source } from './source.ts'
 /** As `Recurring`, over all partitions. */
 export class PartitionedRecurring<Jobs extends object = Record<string, unknown>> {
   readonly #parts: readonly Recurring<Jobs>[]
-  readonly #agree: () => Promise<void>
   readonly #check: () => Promise<void>
 
-  constructor(
-    sources: readonly Source[],
-    { agree, check }: { agree: () => Promise<void>; check: () => Promise<void> },
-  ) {
+  /** `check`: that the queue has so many partitions. */
+  constructor(sources: readonly Source[], check: () => Promise<void>) {
     this.#parts = sources.map((source) => new Recurring<Jobs>(source))
-    this.#agree = agree
     this.#check = check
   }
 
@@ -33,11 +32,26 @@ export class PartitionedRecurring<Jobs extends object = Record<string, unknown>>
     const { group } = options
     const argument = group === undefined ? 'id' : 'group'
     const home = partitionOf(group ?? id, this.#parts.length, argument)
-    await this.#agree()
-    // Before it is set: so it never lives in two.
-    const others = this.#parts.filter((_, at) => at !== home)
-    await Promise.all(others.map((part) => part.remove(id)))
-    return (this.#parts[home] as Recurring<Jobs>).set(id, options)
+    await this.#check()
+    const known = await Promise.all(this.#parts.map((part) => part.giveWay(id, 1)))
+    const moves = Math.max(1, ...known.map((each, at) => (at === home || each === 0 ? each : each + 1)))
+    // Before it is set, too: so no run has two jobs.
+    if (known.some((each, at) => each > 0 && at !== home)) await this.#leaveTo(home, id, moves)
+    const set = await (this.#parts[home] as Recurring<Jobs>).place(id, options, moves)
+    const isOutdone = await this.#leaveTo(home, id, moves)
+    if (isOutdone) await (this.#parts[home] as Recurring<Jobs>).giveWay(id, moves + 1)
+    return set
+  }
+
+  /** Removes it from all other partitions. True where another set has moved it on. */
+  async #leaveTo(home: number, id: string, moves: number): Promise<boolean> {
+    const left = await Promise.all(
+      this.#parts.map(async (part, at) => {
+        if (at === home) return 0
+        return part.giveWay(id, at < home ? moves + 1 : moves)
+      }),
+    )
+    return left.some((each) => each > 0)
   }
 
   /** No further job is spawned; those that were stay. Resolves to false when there was none with this id. */

@@ -16,11 +16,9 @@ export interface PartitionedQueueInspection extends Omit<QueueInspection, 'codec
 
 export class PartitionedSettings {
   readonly #parts: readonly Settings[]
-  readonly #agree: () => Promise<void>
 
-  constructor(parts: readonly Settings[], agree: () => Promise<void>) {
+  constructor(parts: readonly Settings[]) {
     this.#parts = parts
-    this.#agree = agree
   }
 
   /** Gives out no more jobs; those at work go on. */
@@ -58,7 +56,6 @@ export class PartitionedSettings {
   }
 
   async #each(call: (settings: Settings, at: number) => Promise<void>): Promise<void> {
-    await this.#agree()
     await Promise.all(this.#parts.map(call))
   }
 
@@ -67,7 +64,6 @@ export class PartitionedSettings {
     call: (settings: Settings) => Promise<GroupInspection>,
   ): Promise<GroupInspection> {
     const home = partitionOf(checkText('group', group, 512), this.#parts.length, 'group')
-    await this.#agree()
     return call(this.#parts[home] as Settings)
   }
 }

@@ -11,6 +11,8 @@ const REASONS: Readonly<Record<string, string>> = {
   'jobs.findEach': 'for those who ask several partitions',
   'jobs.partitionsOf': 'for those who ask several partitions',
   'recurring.check': 'for those who ask several partitions',
+  'recurring.giveWay': 'for those who ask several partitions',
+  'recurring.place': 'for those who ask several partitions',
   'settings.inspect': 'inspect() of the queue adds up, and has a picture of each',
 }
 const PARTS = ['jobs', 'settings', 'settle', 'recurring'] as const

@@ -1,4 +1,4 @@
-import { batch, InvalidArgumentError, PartitionedQueue } from 'perilune'
+import { batch, InvalidArgumentError } from 'perilune'
 import { describe, expect, expectTypeOf, test } from 'vitest'
 import { z } from 'zod'
 import { groupsFor, mails, setup } from '../../test/partitioned-queue-fixture.ts'
@@ -319,33 +319,5 @@ describe('a picture of partitions', () => {
     expect(partitions.map((each) => each.oldestAtMs === null)).toEqual(
       partitions.map(({ ready }) => ready === 0),
     )
-  })
-})
-
-describe('the number of partitions', () => {
-  test('is the same for all, until the queue is cleared', async () => {
-    const { queue, again } = setup({ partitions: 4 })
-    const other = again(8)
-    expect(await other.jobs.find('mine')).toBeNull()
-    const [, , , last] = groupsFor(4)
-    await queue.enqueue('mail', { to: 'ada' }, { group: last as string })
-
-    await expect(other.enqueue('mail', { to: 'bob' })).rejects.toThrow(/8 partitions|4 partitions/)
-    await expect(other.jobs.find('mine')).rejects.toThrow(InvalidArgumentError)
-    await expect(other.claim()).rejects.toThrow(InvalidArgumentError)
-    await expect(other.clear()).rejects.toThrow(InvalidArgumentError)
-    await expect(other.inspect()).rejects.toThrow(InvalidArgumentError)
-
-    expect([await queue.clear(), await queue.clear()]).toEqual([true, false])
-    await other.enqueue('mail', { to: 'bob' })
-    await expect(queue.enqueue('mail', { to: 'ada' })).rejects.toThrow(InvalidArgumentError)
-  })
-
-  test('is from 1 to 64', () => {
-    const { redis } = setup()
-    expect(redis.queue('x', { partitions: 1 })).toBeInstanceOf(PartitionedQueue)
-    for (const partitions of [0, 65, 1.5]) {
-      expect(() => redis.queue('x', { partitions })).toThrow(/partitions/)
-    }
   })
 })

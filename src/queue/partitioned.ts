@@ -1,8 +1,8 @@
+import type { Agreement } from '../runtime/agreement.ts'
 import { checkInteger, checkOptions } from '../runtime/arguments.ts'
 import { errorOfPart } from '../runtime/in-parts.ts'
 import { checkName } from '../runtime/keys.ts'
 import type { Runtime } from '../runtime/runtime.ts'
-import { Agreement } from './agreement.ts'
 import { CLAIM_OPTIONS, type ClaimOptions, checkAcks, LEND_OPTIONS, toClaimTerms } from './claim-options.ts'
 import type { ClaimedJob } from './claimed-job.ts'
 import { clearSource } from './clearing.ts'
@@ -14,7 +14,7 @@ import { checkHooks, type QueueHooks } from './hooks.ts'
 import type { JobOptions } from './job-options.ts'
 import type { LentJobs } from './lending.ts'
 import { listenTo } from './listening.ts'
-import { openSource } from './open-source.ts'
+import { agreementOf, openSource } from './open-source.ts'
 import { PartitionClaims } from './partition-claiming.ts'
 import { PartitionedJobs } from './partition-jobs.ts'
 import { PartitionedRecurring } from './partition-recurring.ts'
@@ -62,23 +62,22 @@ export class PartitionedQueue<Jobs extends object = Record<string, unknown>, Giv
     checkOptions('options', options, ['codec', 'schemas', 'hooks'])
     const count = checkInteger('partitions', partitions, 1, MAX_PARTITIONS)
     this.name = checkName('name', name)
+    this.#agreement = agreementOf(runtime, name, count)
     this.#sources = Array.from({ length: count }, (_, number) =>
-      openSource(runtime, name, options, { number, count }),
+      openSource(runtime, name, options, { number, count }, this.#agreement),
     )
     const [first] = this.#sources as [Source]
     this.#hooks = checkHooks(options.hooks ?? {})
     this.#preparer = new Preparer(first, this.#hooks)
     this.#enqueuers = this.#sources.map((source) => new Enqueuer(source))
     this.#claims = new PartitionClaims(this.#sources)
-    this.#agreement = new Agreement(first)
     this.#settings = this.#sources.map((source) => new Settings(source))
-    const agree = (): Promise<void> => this.#agreement.establish()
     const check = (): Promise<void> => this.#agreement.check()
     this.jobs = new PartitionedJobs(this.#sources, check)
     this.#router = new Router(this.#sources, (ids) => this.jobs.partitionsOf(ids))
-    this.settings = new PartitionedSettings(this.#settings, agree)
+    this.settings = new PartitionedSettings(this.#settings)
     this.settle = new SettlingByToken(first, leasesIn(this.#sources, check))
-    this.recurring = new PartitionedRecurring(this.#sources, { agree, check })
+    this.recurring = new PartitionedRecurring(this.#sources, check)
   }
 
   /** How many partitions the queue has. */
@@ -97,7 +96,6 @@ export class PartitionedQueue<Jobs extends object = Record<string, unknown>, Giv
   ): Promise<Enqueued> {
     const outgoing = await this.#preparer.one(name, payload, options)
     const [routed] = this.#router.route([outgoing]) as [Routed]
-    await this.#agreement.establish()
     const [[placed]] =
       outgoing.options.parents === '' ? [[routed]] : ((await this.#router.inSteps([routed])) as [[Routed]])
     return (this.#enqueuers[placed.partition] as Enqueuer).enqueue(placed.job)
@@ -109,7 +107,6 @@ export class PartitionedQueue<Jobs extends object = Record<string, unknown>, Giv
    */
   async enqueueMany(jobs: readonly NewJob<Given>[]): Promise<Enqueued[]> {
     const routed = this.#router.route(await this.#preparer.many(jobs))
-    await this.#agreement.establish()
     const enqueued: Enqueued[] = []
     try {
       for (const step of await this.#router.inSteps(routed)) await this.#sendStep(step, enqueued)
@@ -147,7 +144,9 @@ export class PartitionedQueue<Jobs extends object = Record<string, unknown>, Giv
 
   /** A read-only picture of the queue, with one of each partition. */
   async inspect(): Promise<PartitionedQueueInspection> {
-    return inspectionOf(await Promise.all(this.#settings.map((settings) => settings.inspect())))
+    const inspecting = Promise.all(this.#settings.map((settings) => settings.inspect()))
+    const [inspections] = await Promise.all([inspecting, this.#agreement.check()])
+    return inspectionOf(inspections)
   }
 
   /**
@@ -176,13 +175,7 @@ export class PartitionedQueue<Jobs extends object = Record<string, unknown>, Giv
 
   /** Removes everything; workers lose their jobs. Resolves to false when there was nothing. */
   async clear(): Promise<boolean> {
-    await this.#agreement.check()
-    const [first, ...others] = this.#sources as [Source, ...Source[]]
-    const cleared = await Promise.all(others.map(clearSource))
-    // Partition 0 last, so that an interrupted clear leaves the number known.
-    cleared.push(await clearSource(first))
-    this.#agreement.forget()
-    return cleared.includes(true)
+    return this.#agreement.clear(() => Promise.all(this.#sources.map(clearSource)))
   }
 
   async #sendStep(step: readonly Routed[], enqueued: Enqueued[]): Promise<void> {

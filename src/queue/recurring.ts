@@ -2,6 +2,7 @@
 
 import { types } from 'node:util'
 import { type RecurrencesAnswer, recur, recurrences, unrecur } from '../generated/queue.ts'
+import { inUse } from '../runtime/agreement.ts'
 import { checkInteger, checkOptions, checkText } from '../runtime/arguments.ts'
 import { InvalidArgumentError } from '../runtime/errors.ts'
 import { learnTold } from '../runtime/told.ts'
@@ -83,11 +84,22 @@ export class Recurring<Jobs extends object = Record<string, unknown>> {
     id: string,
     options: RecurringOptions<Jobs, Name>,
   ): Promise<{ nextAtMs: number | null }> {
+    return this.place(id, options, 0)
+  }
+
+  /** @internal As `set`, for a queue in partitions: with how often it has moved between them. */
+  async place<Name extends keyof Jobs & string>(
+    id: string,
+    options: RecurringOptions<Jobs, Name>,
+    moves: number,
+  ): Promise<{ nextAtMs: number | null }> {
     const checked = checkText('id', id, MAX_ID_BYTES)
     const { rule, ...definition } = this.#define(options)
-    const { unit, codec } = this.#source
-    const common = { codec: codec.name, ...(await learnTold(unit)) }
-    const answer = await unit.run(recur, { ...common, id: checked, ...definition })
+    const { unit, codec, spread: partitions } = this.#source
+    const common = { codec: codec.name, partitions, ...(await learnTold(unit)) }
+    const answer = await inUse(this.#source, (proof) =>
+      unit.run(recur, { ...common, proof, id: checked, ...definition, moves }),
+    )
     if (!answer.short || rule.kind === 'interval') return { nextAtMs: orNull(answer.nextMs) }
     const filled = await refillOne(this.#source, { id: checked, rule, knownMs: answer.knownMs }, answer.nowMs)
     return { nextAtMs: orNull(filled.status === 'refilled' ? filled.nextMs : answer.nextMs) }
@@ -101,8 +113,15 @@ export class Recurring<Jobs extends object = Record<string, unknown>> {
 
   /** No further job is spawned; those that were stay. Resolves to false when there was none with this id. */
   async remove(id: string): Promise<boolean> {
-    const { existed } = await this.#source.unit.run(unrecur, { id: checkText('id', id, MAX_ID_BYTES) })
-    return existed
+    const checked = checkText('id', id, MAX_ID_BYTES)
+    const answer = await this.#source.unit.run(unrecur, { id: checked, enough: 0 })
+    return answer.status === 'removed' && answer.existed
+  }
+
+  /** @internal Removes it unless it has moved often `enough`: resolves to how often then, and to 0 where it is not there any more. */
+  async giveWay(id: string, enough: number): Promise<number> {
+    const answer = await this.#source.unit.run(unrecur, { id, enough })
+    return answer.status === 'kept' ? answer.moves : 0
   }
 
   /** Null when there is none with this id. */

@@ -1,6 +1,7 @@
 // What holds for a whole queue and for its groups, and a picture of it all.
 
 import { configure, configureGroup, inspect } from '../generated/queue.ts'
+import { inUse } from '../runtime/agreement.ts'
 import { checkInteger, checkOptions, checkText } from '../runtime/arguments.ts'
 import { type Duration, toMs } from '../runtime/duration.ts'
 import { InvalidArgumentError } from '../runtime/errors.ts'
@@ -152,15 +153,20 @@ export class Settings {
   }
 
   async #configure(numbers: Numbers, keep = { keepCount: -1, keepMs: -1 }): Promise<void> {
-    const { unit, codec } = this.#source
-    await unit.run(configure, { codec: codec.name, ...(await learnTold(unit)), ...numbers, ...keep })
+    const { unit, codec, spread: partitions } = this.#source
+    const told = await learnTold(unit)
+    await inUse(this.#source, (proof) =>
+      unit.run(configure, { codec: codec.name, partitions, proof, ...told, ...numbers, ...keep }),
+    )
   }
 
   async #configureGroup(name: string, numbers: Numbers): Promise<GroupInspection> {
     checkText('group', name, 512)
-    const { unit, codec } = this.#source
+    const { unit, codec, spread: partitions } = this.#source
     const told = await learnTold(unit)
-    const answer = await unit.run(configureGroup, { codec: codec.name, ...told, name, ...numbers })
+    const answer = await inUse(this.#source, (proof) =>
+      unit.run(configureGroup, { codec: codec.name, partitions, proof, ...told, name, ...numbers }),
+    )
     const { status: _, ...group } = answer
     return group
   }

@@ -1,3 +1,4 @@
+import type { Agreement } from '../runtime/agreement.ts'
 import type { Codec } from '../runtime/codec.ts'
 import type { Unit } from '../runtime/unit.ts'
 import type { Chores } from './chores.ts'
@@ -18,6 +19,10 @@ export interface Source {
   sibling(address: string): Source
   /** Null: any payload will do. */
   readonly checks: PayloadChecks | null
+  /** Over how many partitions the queue is spread, for scripts; 0: it is not. */
+  readonly spread: number
+  /** That number, as all have to say it; null: the queue has none. */
+  readonly agreement: Agreement | null
   /** Which partition of the queue it is; null: the queue has none. */
   readonly partition: number | null
   /** How many the queue has; 1 where it has none. */

@@ -3,6 +3,7 @@
 import { ConnectionLostError, ServerReplyError } from '../driver.ts'
 import { DriverError, InvalidArgumentError, type PeriluneError } from './errors.ts'
 import type { Operation } from './operation.ts'
+import { otherNumber } from './other-number.ts'
 
 interface AnyOperation extends Pick<Operation<never, unknown>, 'lines'> {
   readonly script: { readonly name: string }
@@ -66,12 +67,10 @@ export function toPeriluneError(error: ServerReplyError, operation: AnyOperation
     case 'NOAUTH':
     case 'WRONGPASS':
       return new DriverError('forbidden', `${name}: ${error.message}`, options)
+    case 'PARTITIONS':
+      return otherNumber(Number(detail(error)))
     case 'LAYOUT':
-      return new DriverError(
-        'unknown-layout',
-        `${name}: the data has ${error.message.toLowerCase()}, which this version does not know; upgrade it`,
-        options,
-      )
+      return unknownLayout(error, name)
     case 'CODEC':
       return new InvalidArgumentError('codec', `must be the one the data was written with: ${detail(error)}`)
     case 'INVALID': {
@@ -81,6 +80,14 @@ export function toPeriluneError(error: ServerReplyError, operation: AnyOperation
     default:
       return new DriverError('script-failed', `${name}: ${inSource(error.message, operation)}`, options)
   }
+}
+
+/** What is spread over partitions has the number of them in the layout of the name alone. */
+function unknownLayout(error: ServerReplyError, name: string): PeriluneError {
+  const spread = /^in (\d+) partitions$/.exec(detail(error))?.[1]
+  if (spread !== undefined) return otherNumber(Number(spread))
+  const problem = `${name}: the data has ${error.message.toLowerCase()}, which this version does not know; upgrade it`
+  return new DriverError('unknown-layout', problem, { cause: error })
 }
 
 /** By their places, what a script could not read of what it was called for, and why. */

@@ -9,9 +9,15 @@ const total = STRUCTURES.reduce(
   readNames().names.length + readFolding().texts.length,
 )
 
+const checks = fileURLToPath(new URL('../../bindings/python/check_binding.py', import.meta.url))
+
 // Needs Debian's python3-redis; without it this fails.
 function play(...args: string[]): { output: string; exitCode: number | null } {
-  const { stdout, stderr, status } = spawnSync('/usr/bin/python3', [player, ...args], { encoding: 'utf8' })
+  return run(player, args)
+}
+
+function run(program: string, args: string[]): { output: string; exitCode: number | null } {
+  const { stdout, stderr, status } = spawnSync('/usr/bin/python3', [program, ...args], { encoding: 'utf8' })
   return { output: `${stdout}${stderr}`.trim(), exitCode: status }
 }
 
@@ -23,4 +29,11 @@ test('the Python binding plays every vector on a single server', () => {
 
 test('the Python binding plays every vector on a cluster', () => {
   expect(play('--cluster', `redis://127.0.0.1:${inject('clusterPorts')[0]}`)).toEqual(allPassed)
+})
+
+test('the Python binding says what it cannot work with, and tells partition 0 from a feed without partitions', () => {
+  const { output, exitCode } = run(checks, [`redis://127.0.0.1:${inject('redisPort')}`])
+
+  expect(output).toMatch(/^Ran \d+ tests .*OK$/ms)
+  expect(exitCode).toBe(0)
 })

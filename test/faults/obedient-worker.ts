@@ -71,6 +71,7 @@ export function look(runner: Runner, place: Place, worker: string): Promise<AckA
   const keys = ackAndClaim.parts.map((part) => `${prefix}:${part}`)
   return runner.run(ackAndClaim, keys, {
     codec: 'json',
+    partitions: 0,
     caller: '',
     call: '0',
     limit: 10,

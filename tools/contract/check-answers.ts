@@ -5,7 +5,7 @@ import { argumentsOf, lineOf, literal } from './scope.ts'
 import type { Script } from './script.ts'
 
 /** What an error reply may begin with: the runtime turns each into its own error. */
-const ERROR_WORDS = ['INVALID', 'LAYOUT', 'CODEC']
+const ERROR_WORDS = ['INVALID', 'LAYOUT', 'CODEC', 'PARTITIONS']
 
 /** Every answer is one that the head declares, every declared one is given, and there always is one. */
 export function checkAnswers(script: Script, refuse: Refuse): void {

@@ -1,5 +1,6 @@
 -- A feed's main key: one hash, read once and written once a call.
 --   layout, codec    the form of the stored data, and of the bodies
+--   partitions       over how many the feed is spread, where this is one of them; see shared/take-up
 --   <caller>         the record of a slot; see shared/calls
 --   state            the numbers below, as doubles one behind the other: unpacking them costs a fraction
 --                    of reading as many fields
@@ -20,7 +21,7 @@ local STATE_BYTES = 13 * 8
 -- The state of the feed, and the record of the caller's slot if it names one. A feed that does not exist
 -- yet has epoch 0 and takes the caller's codec.
 local function open_feed(meta, codec, caller)
-  local stored = redis.call('HMGET', meta, 'layout', 'codec', 'state', caller or '')
+  local stored = redis.call('HMGET', meta, 'layout', 'codec', 'state', caller or '', 'partitions')
   local layout, packed = stored[1] or FEED_LAYOUT, stored[3] or string.rep('\0', STATE_BYTES)
   -- An unknown layout may have another state; the caller refuses it before it looks.
   local readable = layout == FEED_LAYOUT and packed or string.rep('\0', STATE_BYTES)
@@ -33,6 +34,7 @@ local function open_feed(meta, codec, caller)
     codec = stored[2] or codec,
     packed = packed,
     record = stored[4],
+    partitions = tonumber(stored[5] or 0),
     epoch = epoch,
     last = last,
     front = front,

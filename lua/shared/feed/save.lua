@@ -8,6 +8,9 @@ local function begin_feed(meta, feed, now_us)
   end
   feed.epoch = now_us
   redis.call('HSET', meta, 'layout', feed.layout, 'codec', feed.codec)
+  if feed.partitions > 0 then
+    redis.call('HSET', meta, 'partitions', feed.partitions)
+  end
   return true
 end
 

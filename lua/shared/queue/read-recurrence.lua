@@ -4,6 +4,7 @@
 --   j   the bounds (missed runs to make up for, jobs at most, end), and the job: a head without id, and the payload
 --   s   how far it is: when the next run is, when the last was and which job, how many, the last time that is known
 --   t   the coming times of a cron expression, as doubles
+--   m   how often it has moved to another partition of the queue: where two have it, the one it has moved to less often gives way
 -- `recurring` has all of them by their next run; one that has ended, or waits for more times, stands at NO_RUN. The
 -- last known time is not run before a later one is known: else nobody could say whether it was missed.
 --

@@ -4,11 +4,10 @@
 -- The list is never searched. A job that leaves it other than from its front leaves its number behind, a ghost,
 -- which is passed over when it comes to the front. Should the job have come back to the list meanwhile, it is taken
 -- where it stands first, and the other number is the ghost.
+-- @include shared/queue/in-front
 
 -- Marks; see shared/queue/marks. Of RETURNED also jobs that are gone again.
 local PRIORITIES, RETURNED = 1, 64
--- Before all priorities.
-local IN_FRONT = '-4294967296'
 
 -- A lost job without group goes to the front of the list only where that is served first: beside groups it is one of many.
 -- Should others come that are served before the list, it is brought before them; see shared/queue/bring-returned.

@@ -1,5 +1,6 @@
 -- The main key of a queue: one hash, read once and written once a call.
 --   layout, codec    the form of the stored data, and of the payloads
+--   partitions       over how many the queue is spread, where this is one of them; see shared/take-up
 --   <caller>         the record of a slot; see shared/calls
 --   settings, burst  what people set; see shared/queue/settings and shared/queue/burst
 --   state            the numbers below, as doubles one behind the other
@@ -26,7 +27,7 @@ local NUMBERS_BYTES = 29 * 8
 
 -- A queue that does not exist yet has began_us 0 and takes the caller's codec.
 local function open_queue(meta, codec, caller)
-  local stored = redis.call('HMGET', meta, 'layout', 'codec', 'state', 'settings', caller)
+  local stored = redis.call('HMGET', meta, 'layout', 'codec', 'state', 'settings', caller, 'partitions')
   local layout, packed = stored[1] or QUEUE_LAYOUT, stored[3] or string.rep('\0', NUMBERS_BYTES)
   -- An unknown layout may have another state; the caller refuses it before it looks.
   local readable = layout == QUEUE_LAYOUT and packed or string.rep('\0', NUMBERS_BYTES)
@@ -44,6 +45,7 @@ local function open_queue(meta, codec, caller)
     packed = packed,
     settings = stored[4],
     record = stored[5],
+    partitions = tonumber(stored[6] or 0),
     began_us = began_us,
     last = last,
     token = token,

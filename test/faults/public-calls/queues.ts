@@ -104,6 +104,8 @@ export const queues: readonly Group[] = [
   group<Recurring>('Recurring', (redis) => redis.queue('a').recurring, {
     ...ofRecurring,
     check: gives((recurring) => recurring.check('a', EVERY)),
+    place: (recurring) => recurring.place('a', EVERY, 1),
+    giveWay: (recurring) => recurring.giveWay('a', 1),
   }),
   group<AnyQueue>('PartitionedQueue', inPartitions, ofQueue),
   group<PartitionedJobs>('PartitionedJobs', (redis) => inPartitions(redis).jobs, {

@@ -13,7 +13,8 @@ function stepsOfRows(place: Place): readonly Step[] {
     await votes.note('a')
   }
   return [
-    ['show-absent', 'refuses', () => votes.get('a')],
+    ['agree', 'refuses', () => votes.get('a')],
+    ['show-absent', 'refuses', () => votes.get('b')],
     ['note', 'serves', () => note(1)],
     ['show', 'refuses', flush],
     ['shown', 'serves', () => votes.get('a')],
@@ -23,6 +24,7 @@ function stepsOfRows(place: Place): readonly Step[] {
     ['inspect-shown', 'serves', async () => (await votes.inspect()).noted],
     ['clear-shown', 'serves', async () => void (await votes.clear())],
     ['show-absent', 'refuses', () => votes.get('a')],
+    ['disband', 'serves', async () => void (await votes.clear())],
   ]
 }
 
@@ -30,6 +32,7 @@ function steps(place: Place): readonly Step[] {
   const counters = openCounters(place)
   return [
     ...stepsOfRows(place),
+    ['agree', 'serves', async () => (await counters.inspect()).dirty],
     ['begin', 'refuses', () => counters.increment('a', 5)],
     ['load', 'refuses', () => counters.increment('b')],
     ['increment', 'refuses', () => counters.increment('a', 2)],
@@ -44,6 +47,7 @@ function steps(place: Place): readonly Step[] {
     // Whether there was something to forget, a repetition cannot know.
     ['clear', 'serves', async () => void (await counters.clear())],
     ['load', 'refuses', () => counters.increment('a')],
+    ['disband', 'serves', async () => void (await counters.clear())],
   ]
 }
 

@@ -1,5 +1,6 @@
 import type { Claim } from 'perilune'
 import { feedWorks } from './feed-works.ts'
+import { spreadFeedSteps } from './spread.ts'
 import { type Place, reaches, type Step, type Use } from './use.ts'
 
 type Bodies = readonly { body: number }[]
@@ -7,7 +8,7 @@ type Bodies = readonly { body: number }[]
 const bodiesOf = (messages: Bodies = []): number[] => messages.map(({ body }) => body)
 
 function steps(place: Place): readonly Step[] {
-  return [...contentSteps(place), ...claimSteps(place), ...subscriberSteps(place)]
+  return [...contentSteps(place), ...claimSteps(place), ...subscriberSteps(place), ...spreadFeedSteps(place)]
 }
 
 /** What comes and goes: with keys, delayed, in batches, until nothing is left. */

@@ -2,6 +2,7 @@ import type { ClaimedJob, NewJob, Queue } from 'perilune'
 import { outboxSteps, parentSteps } from './queue-parents.ts'
 import { recurringSteps } from './queue-recurring.ts'
 import { queueWorks } from './queue-works.ts'
+import { spreadQueueSteps } from './spread.ts'
 import { errorOf, type Place, reaches, type Step, type Use } from './use.ts'
 
 type Jobs = Record<string, number>
@@ -21,6 +22,7 @@ function steps(place: Place): readonly Step[] {
     ...parentSteps(place),
     ...outboxSteps(place),
     ...recurringSteps(place),
+    ...spreadQueueSteps(place),
   ]
 }
 

@@ -1,0 +1,83 @@
+"""What no vector says: how the module refuses what it cannot work with, and names units.
+
+    check_binding.py redis://127.0.0.1:6379
+"""
+
+import asyncio
+import sys
+import unittest
+
+import redis
+import redis.asyncio
+from perilune import Perilune, unit_prefix
+
+URL = sys.argv.pop() if len(sys.argv) > 1 else "redis://127.0.0.1:6379"
+
+
+class Clients(unittest.TestCase):
+    def setUp(self):
+        self.client = redis.Redis.from_url(URL)
+        self.addCleanup(self.client.close)
+
+    def refused(self, client):
+        with self.assertRaises(TypeError) as raised:
+            Perilune(client)
+        return str(raised.exception)
+
+    def test_a_pipeline_is_refused(self):
+        self.assertRegex(self.refused(self.client.pipeline()), "^client must be .*: a pipeline answers later$")
+
+    def test_a_client_of_asyncio_is_refused(self):
+        client = redis.asyncio.Redis.from_url(URL)
+        self.assertRegex(self.refused(client), "^client must be .*, not redis.asyncio.*: .* asyncio")
+        asyncio.run(client.close())
+
+    def test_what_is_no_client_is_refused(self):
+        for other in (None, URL, object(), redis.ConnectionPool.from_url(URL)):
+            self.assertRegex(self.refused(other), "^client must be a redis.Redis or a redis.cluster.RedisCluster, not ")
+
+    def test_a_client_that_decodes_is_refused(self):
+        with self.assertRaisesRegex(ValueError, "must not decode"):
+            Perilune(redis.Redis.from_url(URL, decode_responses=True))
+
+    def test_a_kind_of_client_is_taken(self):
+        class Own(redis.Redis):
+            pass
+
+        self.assertIsInstance(Perilune(Own.from_url(URL)), Perilune)
+
+
+class Units(unittest.TestCase):
+    def test_a_unit_may_be_a_number_and_zero_is_one(self):
+        self.assertEqual(unit_prefix("shop", "feed", "room", 0), "shop:{feed:room:0}")
+        self.assertEqual(unit_prefix("shop", "feed", "room", "0"), "shop:{feed:room:0}")
+        self.assertEqual(unit_prefix("shop", "feed", "room", 12), "shop:{feed:room:12}")
+        self.assertEqual(unit_prefix("shop", "feed", "room"), "shop:{feed:room}")
+        self.assertEqual(unit_prefix("shop", "feed", "room", ""), "shop:{feed:room}")
+
+    def test_what_is_neither_text_nor_a_whole_number_is_refused(self):
+        for unit in (False, True, 1.0, b"1", None, []):
+            with self.assertRaisesRegex(TypeError, "^unit must be text or a whole number"):
+                unit_prefix("shop", "feed", "room", unit)
+        for name in (0, None, b"room"):
+            with self.assertRaisesRegex(TypeError, "^name must be text"):
+                unit_prefix("shop", "feed", name)
+
+    def test_partition_zero_is_not_the_feed_without_partitions(self):
+        client = redis.Redis.from_url(URL)
+        self.addCleanup(client.close)
+        library = Perilune(client, namespace="python-units")
+        first, alone = library.unit("feed", "spread", unit=0), library.unit("feed", "spread")
+        for unit in (first, alone):
+            self.addCleanup(lambda unit=unit: client.delete(f"{unit.prefix}:meta", f"{unit.prefix}:log"))
+        one = {"codec": "json", "messages": [{"body": "1"}]}
+        self.assertEqual(first.append(partitions=4, **one), {"status": "unagreed"})
+        proof = first.propose(partitions=4)["proof"]
+        self.assertEqual(alone.agree(partitions=4, begin=True)["status"], "agreed")
+        self.assertEqual(first.append(partitions=4, proof=proof, **one)["status"], "appended")
+        with self.assertRaisesRegex(redis.ResponseError, "in 4 partitions"):
+            alone.append(**one)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,29 @@
+--[[
+Agrees upon the number of partitions of counters, wherever their values are kept, in the unit of their name alone. `other` tells
+the number they have; `unknown`: they have not begun, and were not to `begin`. With `agreed_us` whoever clears all partitions
+may `disband` it then. Safe to repeat.
+
+@returns agreed  agreed_us:text
+@returns other  partitions:integer
+@returns unknown
+@cost    O(1)
+]]
+local meta = KEYS[1] -- hash: what is known of the partition
+local partitions = tonumber(ARGV[1]) -- integer: over how many the counters are spread
+local begin = ARGV[2] == '1' -- flag: whether a partition is about to be used: the number is known from now on
+
+-- @include shared/exact
+-- @include shared/clock
+-- @include shared/agreement
+
+local known, agreed_us = known_number(meta)
+if known and known ~= partitions then
+  return { 'other', known }
+end
+if begin then
+  agreed_us = exact(clock_us())
+  agree_on(meta, partitions, agreed_us)
+elseif not known then
+  return { 'unknown' }
+end
+return { 'agreed', agreed_us }

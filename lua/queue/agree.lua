@@ -1,0 +1,29 @@
+--[[
+Agrees upon the number of partitions of a queue that is spread, in the unit of its name alone. `other` tells the number it has,
+0 for one that is not spread; `unknown`: it has not begun, and was not to `begin`. With `agreed_us` whoever clears all partitions
+may `disband` it then. Safe to repeat.
+
+@returns agreed  agreed_us:text
+@returns other  partitions:integer
+@returns unknown
+@cost    O(1)
+]]
+local meta = KEYS[1] -- hash: the queue's state
+local partitions = tonumber(ARGV[1]) -- integer: over how many the queue is spread
+local begin = ARGV[2] == '1' -- flag: whether a partition is about to be used: the number is known from now on
+
+-- @include shared/exact
+-- @include shared/clock
+-- @include shared/agreement
+
+local known, agreed_us = known_number(meta)
+if known and known ~= partitions then
+  return { 'other', known }
+end
+if begin then
+  agreed_us = exact(clock_us())
+  agree_on(meta, partitions, agreed_us)
+elseif not known then
+  return { 'unknown' }
+end
+return { 'agreed', agreed_us }

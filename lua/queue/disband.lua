@@ -1,0 +1,16 @@
+--[[
+Forgets the number of partitions of a queue, once all of them are cleared. It is `kept` where it was agreed upon after it was
+agreed upon so: then a partition is used anew. Safe to repeat.
+
+@returns forgotten
+@returns kept
+@cost    O(1)
+]]
+local meta = KEYS[1] -- hash: the queue's state
+local agreed_us = ARGV[1] -- text: what agree answered before the partitions were cleared
+
+if redis.call('HGET', meta, 'agreed_us') ~= agreed_us then
+  return { 'kept' }
+end
+redis.call('UNLINK', meta)
+return { 'forgotten' }

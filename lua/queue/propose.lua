@@ -1,0 +1,28 @@
+--[[
+Says that a partition is about to be used for the first time, and answers with what proves it. Then the number of partitions
+is agreed upon in the unit of the queue's name alone (`agree`), and only then the partition is used, with the proof. A
+partition that is in use already is `agreed` upon. A proposal that nobody takes up is gone after a minute.
+
+@returns proposed  proof:text
+@returns agreed
+@cost    O(1)
+]]
+local meta = KEYS[1] -- hash: the queue's state
+local partitions = tonumber(ARGV[1]) -- integer: over how many the queue is spread
+
+-- @include shared/clock
+-- @include shared/exact
+-- @include shared/queue/state
+-- @include shared/propose
+
+local queue = open_queue(meta, '', '')
+if queue.layout ~= QUEUE_LAYOUT then
+  return redis.error_reply('LAYOUT ' .. queue.layout)
+end
+if queue.partitions > 0 and queue.partitions ~= partitions then
+  return redis.error_reply('PARTITIONS ' .. queue.partitions)
+end
+if queue.partitions > 0 then
+  return { 'agreed' }
+end
+return { 'proposed', propose(meta, QUEUE_LAYOUT, exact(clock_us())) }

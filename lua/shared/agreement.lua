@@ -1,0 +1,22 @@
+-- The number of partitions of what is spread over several units. It is kept in the unit of the name alone, whose main key has a
+-- layout that says so: whoever takes the name for one that is not spread is refused as by data of an unknown layout.
+--   layout        'in <number> partitions'
+--   partitions    the number
+--   agreed_us     when it was agreed upon last, for a partition that was about to be used: whoever clears all partitions then
+--                 forgets the number, unless it was agreed upon meanwhile
+
+-- The number, 0 for what is not spread, nil where nothing has begun; and when it was agreed upon last.
+local function known_number(meta)
+  -- `state` tells in its first eight bytes when what is not spread began.
+  local stored = redis.call('HMGET', meta, 'partitions', 'agreed_us', 'state')
+  if stored[1] then
+    return tonumber(stored[1]), stored[2]
+  end
+  local has_begun = stored[3] and struct.unpack('>d', stored[3]) > 0
+  return has_begun and 0 or nil
+end
+
+local function agree_on(meta, partitions, now)
+  local layout = 'in ' .. partitions .. ' partitions'
+  redis.call('HSET', meta, 'layout', layout, 'partitions', partitions, 'agreed_us', now)
+end
