@@ -6,6 +6,16 @@ import { DriverError, type Perilune } from 'perilune'
 
 const PATIENCE_MS = 1000
 
+const SILENT = 'Redis does not answer within a second'
+
+/** What Redis refuses PING with, by the first word. */
+const REFUSALS: ReadonlyMap<string, string> = new Map([
+  ['MISCONF', 'Redis cannot write to its disk, and refuses writes until it can'],
+  ['BUSY', 'Redis is busy with a script'],
+  ['LOADING', 'Redis is loading its data'],
+  ['MASTERDOWN', 'Redis is a replica that has lost its primary'],
+])
+
 const LOADING = 'the scripts are not loaded yet'
 const FORBIDDEN = 'this user of Redis lacks a right that the scripts need; docs/compatibility.md names them'
 
@@ -21,28 +31,46 @@ export class Readiness {
   readonly #client: Redis
   readonly #perilune: Perilune
   readonly #needs: readonly Need[]
+  readonly #engineObstacle: () => string | null
   #loaded: Promise<void> | null = null
   #obstacle = LOADING
 
-  constructor(client: Redis, perilune: Perilune, needs: readonly Need[] = []) {
+  /** `engineObstacle` is what the engine itself knows to keep it from serving. */
+  constructor(
+    client: Redis,
+    perilune: Perilune,
+    needs: readonly Need[] = [],
+    engineObstacle: () => string | null = () => null,
+  ) {
     this.#client = client
     this.#perilune = perilune
     this.#needs = needs
+    this.#engineObstacle = engineObstacle
     // A server that went away may come back without the scripts.
     client.on('close', () => (this.#loaded = null))
   }
 
   /** Null when ready, else the reason why not. Becomes ready by itself once Redis is back. */
   async reason(): Promise<string | null> {
-    if (!(await this.answers())) return 'Redis does not answer within a second'
+    const trouble = this.#engineObstacle() ?? (await this.#refusal())
+    if (trouble !== null) return trouble
     if (!(await inTime(this.#load()))) return this.#obstacle
     const obstacles = await Promise.all(this.#needs.map(obstacleTo))
     return obstacles.find((obstacle) => obstacle !== null) ?? null
   }
 
-  /** Whether Redis answers within a second. */
-  answers(): Promise<boolean> {
-    return inTime(this.#client.ping())
+  /** Whether Redis answers within a second, and refuses nothing. */
+  async answers(): Promise<boolean> {
+    return (await this.#refusal()) === null
+  }
+
+  async #refusal(): Promise<string | null> {
+    let words = SILENT
+    const asked = this.#client.ping().catch((error: unknown) => {
+      words = REFUSALS.get(String(error instanceof Error && error.message).split(' ', 1)[0] ?? '') ?? SILENT
+      throw error
+    })
+    return (await inTime(asked)) ? null : words
   }
 
   #load(): Promise<void> {

@@ -59,11 +59,12 @@ async function serve(
   let app: App | undefined
   try {
     const { counters, needs, flush } = countersAtWork(redis, tables, () => log)
-    const readiness = new Readiness(client, redis, needs)
+    const readiness = new Readiness(client, redis, needs, () => engine.obstacle?.() ?? null)
     const serving = (app = buildApp({ perilune: redis, readiness, counters, zaqar, logLevel }))
     log = app.log
     const obstacle = await readiness.reason()
     const url = await app.listen({ host, port })
+    engine.serves?.(url)
     const flushing = flush()
     const close = async (): Promise<void> => {
       await drain(serving)

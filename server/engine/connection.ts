@@ -23,7 +23,7 @@ export async function connectTo(url: string): Promise<Redis> {
   }
 }
 
-/** Large data may take minutes to load; a server that is loading is alive, so there is no limit. */
+/** Large data may take minutes to load; a server that is loading, or busy, is alive, so there is no limit. */
 async function untilLoaded(client: Redis): Promise<void> {
   while (!(await isLoaded(client))) await sleep(100)
 }
@@ -33,7 +33,9 @@ async function isLoaded(client: Redis): Promise<boolean> {
     await client.ping()
     return true
   } catch (error) {
-    if (error instanceof Error && error.message.startsWith('LOADING')) return false
+    const [word = ''] = error instanceof Error ? error.message.split(' ', 1) : []
+    if (word === 'LOADING' || word === 'BUSY') return false
+    if (word === 'MISCONF') return true // it answers reads, and more once it can write to its disk
     throw error
   }
 }

@@ -1,64 +1,85 @@
 // A private Redis in a container, for machines that have Docker but no redis-server.
 import { execFile } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { mkdirSync } from 'node:fs'
-import { join, resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { connectTo } from './connection.ts'
 import type { Engine, EngineOptions } from './engine.ts'
 import { freePort } from './free-port.ts'
-import { occupy, serverArguments } from './own-server.ts'
+import type { Home } from './home.ts'
+import { serverArguments } from './own-server.ts'
 import { readSettings } from './settings.ts'
 
 const IMAGE = 'redis:7'
 
-/** Resolves to undefined when no Docker engine answers or it cannot start the container. */
-export async function useDocker(executable: string, options: EngineOptions): Promise<Engine | undefined> {
+/**
+ * Resolves to undefined when no Docker engine answers or it cannot start the container. The directory is ours alone, and the
+ * name of the container belongs to it, so there is one container on it.
+ */
+export async function useDocker(
+  executable: string,
+  home: Home,
+  options: EngineOptions,
+): Promise<Engine | undefined> {
   const docker = new Docker(executable, options.env)
   if (!(await docker.answers())) return undefined
-  const data = join(resolve(options.directory), 'redis')
-  const container = `perilune-${createHash('sha256').update(data).digest('hex').slice(0, 12)}`
+  const container = `perilune-${createHash('sha256').update(home.data).digest('hex').slice(0, 12)}`
   // A container of this name was left by a service that was killed.
-  const port = (await docker.portOf(container)) ?? (await run(docker, container, data, options))
-  return port === undefined ? undefined : connected(docker, container, port, data)
+  const port = (await docker.portOf(container)) ?? (await run(docker, container, home, options))
+  return port === undefined ? undefined : connected(docker, container, port, home)
+}
+
+/** Of a container that a killed service has noted. */
+export async function stateOf(
+  executable: string | undefined,
+  container: string,
+  { env }: EngineOptions,
+): Promise<'running' | 'gone' | 'unknown'> {
+  const docker = executable === undefined ? undefined : new Docker(executable, env)
+  if (docker === undefined || !(await docker.answers())) return 'unknown'
+  return (await docker.portOf(container)) === undefined ? 'gone' : 'running'
 }
 
 async function run(
   docker: Docker,
   container: string,
-  data: string,
+  home: Home,
   options: EngineOptions,
 ): Promise<number | undefined> {
-  mkdirSync(data, { recursive: true, mode: 0o700 })
   const port = await freePort()
   const settings = serverArguments(options.env)
-  const place = ['--name', container, '-p', `127.0.0.1:${port}:6379`, '-v', `${data}:/data`]
+  const place = ['--name', container, '-p', `127.0.0.1:${port}:6379`, '-v', `${home.data}:/data`]
   options.say(`starting ${IMAGE} with Docker; the first time it is downloaded`)
+  home.note({ port, container })
   try {
     // One that stopped with the machine still has the name. (`run --rm` would free it too late for a quick restart.)
     await docker.remove(container)
     await docker.call(['run', '-d', ...place, IMAGE, 'redis-server', ...settings])
     return port
   } catch (error) {
+    home.forget()
     options.say(`Docker could not start ${IMAGE}: ${lastLine(error)}`)
     return undefined
   }
 }
 
-async function connected(docker: Docker, container: string, port: number, data: string): Promise<Engine> {
+async function connected(docker: Docker, container: string, port: number, home: Home): Promise<Engine> {
   const url = `redis://127.0.0.1:${port}`
   await untilReachable(url, docker, container)
-  const client = await occupy(url)
+  // From now on Docker starts it again when it ends by itself, each time after a longer pause.
+  await docker.call(['update', '--restart', 'on-failure', container]).catch(() => '')
+  const client = await connectTo(url)
+  const settings = await readSettings(client).finally(() => client.disconnect())
   return {
     url,
     kind: 'docker',
-    description: `private Redis in the Docker container ${container} on port ${port}, data in ${data}`,
-    ...(await readSettings(client)),
+    description: `private Redis in the Docker container ${container} on port ${port}, data in ${home.data}`,
+    ...settings,
+    serves: (address) => home.serves(address),
     stop: async () => {
-      client.disconnect()
       await docker.call(['stop', container])
       await docker.remove(container)
+      home.forget()
     },
   }
 }

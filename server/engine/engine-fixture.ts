@@ -1,7 +1,8 @@
 // What the tests of the engines share: machines with a PATH and a data directory of their own.
 
+import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { type AddressInfo, createServer, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -15,30 +16,46 @@ import { startEngine } from './start-engine.ts'
 export const REAL_SERVER: string =
   findExecutable(['redis-server', 'valkey-server'], process.env['PATH']) ?? ''
 
+const STARTS = 'starts'
+
 export interface Machine {
   directory: string
   said: string[]
+  /** Its PATH. */
+  path: string
   /** Puts a shell script on the PATH of this machine. */
   program(name: string, script: string): void
-  start(env?: Record<string, string>): Promise<Engine>
+  start(env?: Record<string, string>, patienceMs?: number): Promise<Engine>
+  /** The redis-servers of `setupWithRedis` that run, by their pids, whoever started them. */
+  servers(): number[]
+  /** How many there have been. */
+  starts(): number
 }
 
 /** A machine whose PATH has only what the test puts there. */
 export function setup(): Machine {
   const root = mkdtempSync(join(tmpdir(), 'perilune-engine-'))
-  onTestFinished(() => rmSync(root, { recursive: true, force: true, maxRetries: 5 }))
   const bin = join(root, 'bin')
   mkdirSync(bin)
+  const servers = (): number[] => startedIn(bin).filter(isAlive)
+  onTestFinished(() => {
+    for (const pid of servers()) process.kill(pid, 'SIGKILL')
+    rmSync(root, { recursive: true, force: true, maxRetries: 5 })
+  })
   const directory = join(root, '.perilune')
   const said: string[] = []
   return {
     directory,
     said,
+    path: bin,
+    servers,
+    starts: () => startedIn(bin).length,
     program: (name, script) => writeFileSync(join(bin, name), `#!/bin/sh\n${script}\n`, { mode: 0o755 }),
-    start: async (env = {}) => {
+    start: async (env = {}, patienceMs = 60_000) => {
       const engine = await startEngine({
         env: { PATH: bin, ...env },
         directory,
+        patienceMs,
         say: (line) => said.push(line),
       })
       onTestFinished(() => engine.stop())
@@ -49,8 +66,50 @@ export function setup(): Machine {
 
 export function setupWithRedis(): Machine {
   const machine = setup()
-  machine.program('redis-server', `exec ${REAL_SERVER} "$@"`)
+  useRedis(machine)
   return machine
+}
+
+/** `before` is what the shell does that becomes the server. */
+export function useRedis(machine: Machine, before = ''): void {
+  machine.program('redis-server', `echo $$ >>"\${0%/*}/${STARTS}"\n${before}\nexec ${REAL_SERVER} "$@"`)
+}
+
+function startedIn(bin: string): number[] {
+  const file = join(bin, STARTS)
+  return existsSync(file) ? readFileSync(file, 'utf8').trim().split('\n').map(Number) : []
+}
+
+/** Nobody may have taken note yet of one that has ended. */
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0)
+    const state = `/proc/${pid}/stat`
+    return !existsSync(state) || !/\) Z /.test(readFileSync(state, 'utf8'))
+  } catch {
+    return false
+  }
+}
+
+/** Resolves to the URL of the server that it left behind, unless it ends at SIGTERM, when it exits at once. */
+export async function startAndKillService(
+  { directory }: Machine,
+  signal: 'SIGKILL' | 'SIGTERM' = 'SIGKILL',
+): Promise<string> {
+  const program = `import('${new URL('start-engine.ts', import.meta.url).href}').then(async ({ startEngine }) => {
+    const env = { PATH: '${join(directory, '..', 'bin')}' }
+    const engine = await startEngine({ env, directory: '${directory}', say: () => {} })
+    process.on('SIGTERM', () => process.exit(1))
+    console.log(engine.url)
+    setInterval(() => {}, 1000)
+  })`
+  const service = spawn(process.execPath, ['--import', 'tsx', '-e', program], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  const [line] = await once(service.stdout, 'data')
+  service.kill(signal)
+  await once(service, 'exit')
+  return String(line).trim()
 }
 
 export function portOf(engine: Engine): number {

@@ -12,6 +12,10 @@ export interface Engine {
   readonly keepsData: boolean
   /** Settings under which the promises of the structures do not hold; to be said loudly. */
   readonly warnings: readonly string[]
+  /** Why it does not serve at the moment, for anybody to read, as far as it knows by itself; else null. */
+  obstacle?(): string | null
+  /** Tells whoever starts another service on the same data where this one listens. */
+  serves?(url: string): void
   /** Ends an engine that is ours, data safely on disk; lets go of one that is not. */
   stop(): Promise<void>
 }
@@ -21,6 +25,8 @@ export interface EngineOptions {
   readonly env: Readonly<Record<string, string | undefined>>
   /** Where our own engine keeps its files: `.perilune`. */
   readonly directory: string
+  /** How long what a killed service has left may be silent; by default half a minute. */
+  readonly patienceMs?: number
   /** Called with a line about what is going on while it takes more than a moment. */
   say(line: string): void
 }

@@ -1,6 +1,5 @@
-import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { connect, type Socket } from 'node:net'
 import { networkInterfaces } from 'node:os'
 import { join } from 'node:path'
@@ -8,17 +7,7 @@ import { describe, expect, onTestFinished, test } from 'vitest'
 import { ask, askFields, until } from '../../test/servers/ask.ts'
 import { startRedis } from '../../test/servers/redis.ts'
 import { EngineError } from './engine.ts'
-import {
-  external,
-  listener,
-  type Machine,
-  portOf,
-  REAL_SERVER,
-  setting,
-  setup,
-  setupWithRedis,
-} from './engine-fixture.ts'
-import { findExecutable } from './executable.ts'
+import { external, listener, portOf, REAL_SERVER, setting, setup, setupWithRedis } from './engine-fixture.ts'
 
 describe('a server named by REDIS_URL', () => {
   test('is used before anything else, and not stopped', async () => {
@@ -225,30 +214,6 @@ describe('a private server from PATH', () => {
     await expect(machine.start()).rejects.toThrow(/^redis-server ended at once: .*redis\.log\)$/)
   })
 
-  test('is adopted when the service that started it was killed', async () => {
-    const machine = setupWithRedis()
-    const killed = await startAndKillService(machine)
-
-    const engine = await machine.start()
-
-    expect(engine.url).toBe(killed)
-    expect(machine.said).toEqual(['taking over the redis-server of a service that was killed'])
-    await engine.stop()
-    await expect(ask(portOf(engine), 'PING')).rejects.toThrow()
-  })
-
-  test('is not shared with a service that still runs', async () => {
-    const machine = setupWithRedis()
-    await machine.start()
-
-    await expect(machine.start()).rejects.toThrow(
-      new EngineError(
-        'another perilune service is already running on this data directory: stop it, or set PERILUNE_DATA to another one',
-      ),
-    )
-    expect(machine.said).toEqual([])
-  })
-
   test('is not mistaken for a stranger on the noted port', async () => {
     const stranger = await startRedis()
     onTestFinished(() => stranger.stop())
@@ -262,51 +227,6 @@ describe('a private server from PATH', () => {
     const engine = await machine.start()
 
     expect(portOf(engine)).not.toBe(stranger.port)
-  })
-})
-
-describe('a server in Docker', () => {
-  test('is started on our data directory and stopped', async () => {
-    const machine = setup()
-    installDocker(machine)
-
-    const engine = await machine.start()
-
-    expect(engine).toMatchObject({ kind: 'docker', keepsData: true, warnings: [] })
-    expect(engine.durability).toContain('fsync every second')
-    expect(await setting(engine, 'dir')).toContain(join(machine.directory, 'redis'))
-    await engine.stop()
-    await until('it is gone', async () =>
-      ask(portOf(engine), 'PING').then(
-        () => false,
-        () => true,
-      ),
-    )
-  })
-
-  test('is taken over when the service that started it was killed', async () => {
-    const machine = setup()
-    installDocker(machine)
-    const killed = await startAndKillService(machine)
-
-    const engine = await machine.start()
-
-    expect(engine.url).toBe(killed)
-  })
-
-  test('is passed over when the engine does not answer', async () => {
-    const machine = setup()
-    machine.program('docker', 'exit 1')
-
-    expect((await machine.start()).kind).toBe('embedded')
-  })
-
-  test('is passed over, with its reason, when the container cannot be started', async () => {
-    const machine = setup()
-    machine.program('docker', '[ "$1" = info ] || { echo "no such image" >&2; exit 125; }')
-
-    expect((await machine.start()).kind).toBe('embedded')
-    expect(machine.said.at(-1)).toBe('Docker could not start redis:7: no such image')
   })
 })
 
@@ -348,46 +268,3 @@ describe('with nothing else', () => {
     await expect(start).rejects.toThrow(/^no Redis found: install one \(apt-get install redis-server/)
   })
 })
-
-/** Resolves to the URL of the server it left behind. */
-async function startAndKillService({ directory }: Machine): Promise<string> {
-  const program = `import('${new URL('start-engine.ts', import.meta.url).href}').then(async ({ startEngine }) => {
-    const env = { PATH: '${join(directory, '..', 'bin')}' }
-    const engine = await startEngine({ env, directory: '${directory}', say: () => {} })
-    console.log(engine.url)
-    setInterval(() => {}, 1000)
-  })`
-  const service = spawn(process.execPath, ['--import', 'tsx', '-e', program], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-  })
-  const [line] = await once(service.stdout, 'data')
-  service.kill('SIGKILL')
-  await once(service, 'exit')
-  return String(line).trim()
-}
-
-// Stands in for Docker: a "container" is a real redis-server whose port and pid are in a file.
-function installDocker(machine: Machine): void {
-  const bin = join(machine.directory, '..', 'bin')
-  symlinkSync(findExecutable(['rm'], process.env['PATH']) ?? '', join(bin, 'rm'))
-  machine.program(
-    'docker',
-    `state="${bin}/container"
-case "$1" in
-  info) exit 0 ;;
-  run)
-    while [ "$1" != redis-server ]; do
-      case "$1" in -p) published="$2" ;; -v) data="\${2%:/data}" ;; esac
-      shift
-    done
-    shift
-    port="\${published#127.0.0.1:}"; port="\${port%:6379}"
-    ${REAL_SERVER} "$@" --port "$port" --dir "$data" >/dev/null 2>&1 &
-    echo "$port $!" >"$state"
-    echo 0123456789abcdef ;;
-  port) read -r port pid <"$state" && echo "127.0.0.1:$port" ;;
-  stop) read -r port pid <"$state" && kill "$pid" ;;
-  rm) rm -f "$state" ;;
-esac`,
-  )
-}

@@ -1,8 +1,9 @@
-import { useDocker } from './docker.ts'
+import { stateOf, useDocker } from './docker.ts'
 import { useEmbedded } from './embedded.ts'
 import { type Engine, EngineError, type EngineOptions } from './engine.ts'
 import { findExecutable } from './executable.ts'
 import { useExternal } from './external.ts'
+import { type Home, openHome } from './home.ts'
 import { useSpawned } from './spawned.ts'
 
 const NOTHING_FOUND =
@@ -21,15 +22,50 @@ export async function startEngine(options: EngineOptions): Promise<Engine> {
 async function firstPossible(options: EngineOptions): Promise<Engine> {
   const { env } = options
   if (env['REDIS_URL']) return useExternal(env['REDIS_URL'], options.say)
-
-  const server = findExecutable(['redis-server', 'valkey-server'], env['PATH'])
-  if (server !== undefined) return useSpawned(server, options)
-
-  const docker = findExecutable(['docker'], env['PATH'])
-  const container = docker && (await useDocker(docker, options))
-  if (container) return container
-
+  const own = await useOwn(options)
+  if (own !== undefined) return own
   const embedded = env['PERILUNE_DEMO'] === 'never' ? undefined : await useEmbedded()
   if (embedded === undefined) throw new EngineError(NOTHING_FOUND)
   return embedded
+}
+
+/** One that we run, on a directory that is this service's alone. Resolves to undefined when there is none to run. */
+async function useOwn(options: EngineOptions): Promise<Engine | undefined> {
+  const { env } = options
+  const server = findExecutable(['redis-server', 'valkey-server'], env['PATH'])
+  const docker = findExecutable(['docker'], env['PATH'])
+  if (server === undefined && docker === undefined) return undefined
+  const home = await openHome(options)
+  try {
+    const engine = await onHome({ server, docker }, home, options)
+    if (engine === undefined) home.release()
+    return engine && { ...engine, stop: () => engine.stop().finally(() => home.release()) }
+  } catch (error) {
+    home.release()
+    throw error
+  }
+}
+
+interface Programs {
+  readonly server: string | undefined
+  readonly docker: string | undefined
+}
+
+/** What a killed service has left on the data goes on, whatever is found first today. */
+async function onHome(
+  { server, docker }: Programs,
+  home: Home,
+  options: EngineOptions,
+): Promise<Engine | undefined> {
+  const container = home.noted()?.container
+  const left = container && (await stateOf(docker, container, options))
+  if (left === 'unknown') throw new EngineError(containerLeft(container, home))
+  const isFree = await home.lock.take()
+  if (isFree && docker !== undefined && (left === 'running' || server === undefined))
+    return useDocker(docker, home, options)
+  return useSpawned(server ?? 'redis-server', home, options)
+}
+
+function containerLeft(container: string | undefined, { data }: Home): string {
+  return `the Docker container ${container} of a service that was killed may still have the data in ${data}, and Docker does not answer: start Docker, or set PERILUNE_DATA to another directory`
 }

@@ -1,5 +1,8 @@
+import { mkdirSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, test } from 'vitest'
+import { ask, until } from '../../test/servers/ask.ts'
 import { startRedis } from '../../test/servers/redis.ts'
 import { type Answer, startApp, type TestApp } from '../testing/test-app.ts'
 
@@ -47,6 +50,42 @@ test('a Redis that hangs makes the service not ready, and the process stays aliv
 
     expect([alive.status, ready.status]).toEqual([200, 503])
     while ((await app.call('GET', '/readyz')).status !== 200) await sleep(50)
+  }
+  await redis.stop()
+})
+
+test('a Redis that cannot write to its disk is told as that, and is ready again when it can', async () => {
+  const redis = await startRedis()
+  await ask(redis.port, 'CONFIG', 'SET', 'save', '3600 1000000')
+  const inItsWay = join(redis.dir, 'dump.rdb')
+  {
+    await using app = await startApp(redis.port, { deadline: '1s' })
+    mkdirSync(inItsWay)
+    await ask(redis.port, 'BGSAVE')
+    await until('its writing has failed', async () => (await post(app)).status === 503)
+
+    const ready = await app.call('GET', '/readyz')
+    expect([ready.status, ready.json.description]).toEqual([
+      503,
+      'Not ready: Redis cannot write to its disk, and refuses writes until it can.',
+    ])
+
+    rmSync(inItsWay, { recursive: true })
+    await ask(redis.port, 'BGSAVE')
+    while ((await app.call('GET', '/readyz')).status !== 200) await sleep(50)
+  }
+  await redis.stop()
+})
+
+test('a Redis that is busy with a script is told as that', async () => {
+  const redis = await startRedis({ args: ['--busy-reply-threshold', '10'] })
+  {
+    await using app = await startApp(redis.port, { deadline: '1s' })
+    const endless = ask(redis.port, 'EVAL', 'while true do end', 0).catch(String)
+    const told = async (): Promise<unknown> => (await app.call('GET', '/readyz')).json.description
+    await expect.poll(told).toBe('Not ready: Redis is busy with a script.')
+    await ask(redis.port, 'SCRIPT', 'KILL')
+    await endless
   }
   await redis.stop()
 })

@@ -1,0 +1,111 @@
+// A redis-server as our child, on our data, holding the lock on them: it outlives a service that is killed.
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { cpSync, existsSync, readFileSync } from 'node:fs'
+import { basename } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { mendAppendOnly, saysCut, UNLESS_CUT } from './append-only.ts'
+import { connectTo } from './connection.ts'
+import { EngineError, type EngineOptions } from './engine.ts'
+import { findExecutable } from './executable.ts'
+import type { Home } from './home.ts'
+import { serverArguments } from './own-server.ts'
+
+/** A process that serves, or is about to. */
+export interface Process {
+  readonly pid: number
+  /** Resolves to how it ended. */
+  readonly ended: Promise<string>
+}
+
+export interface Start {
+  readonly executable: string
+  readonly home: Home
+  readonly options: EngineOptions
+  readonly port: number
+  /** Called with each process at once, before it serves. */
+  began(process: Process): void
+  /** Aborts when none is wanted any more. */
+  readonly signal: AbortSignal
+}
+
+/**
+ * Resolves when it serves; throws `EngineError` when it cannot. The lock must be held. A server that was killed, or lost its
+ * power, may have left half a script in its file: that is removed.
+ */
+export async function startChild(start: Start): Promise<void> {
+  const { executable, home, options } = start
+  const settings = serverArguments(options.env)
+  const logged = readLog(home).length
+  try {
+    return await serve(start, [...settings, ...UNLESS_CUT])
+  } catch (error) {
+    if (!saysCut(readLog(home).slice(logged))) throw error
+  }
+  const name = basename(executable).replace('-server', '-check-aof')
+  const mender = findExecutable([name], options.env['PATH'])
+  // Where a server started on a cut file before, the tool removes all that came behind that, too.
+  const copy = `${home.data}-${Date.now()}`
+  if (mender !== undefined) cpSync(home.data, copy, { recursive: true })
+  const isMended = mender !== undefined && (await mendAppendOnly(home.data, mender))
+  options.say(
+    isMended
+      ? `removed from ${home.data} what a crash had cut in the middle of its writing; as it was it is in ${copy}`
+      : `starting on what a crash has cut in the middle of its writing: no ${name} could remove it from ${home.data}`,
+  )
+  return serve(start, settings)
+}
+
+async function serve(start: Start, settings: readonly string[]): Promise<void> {
+  const { executable, home, port } = start
+  const place = ['--port', String(port), '--bind', '127.0.0.1', '--protected-mode', 'yes']
+  const paths = ['--dir', home.data, '--logfile', home.log]
+  // Before it runs, so that it can be found whatever happens; not again, for the disk may be full by now.
+  if (home.noted()?.port !== port) home.note({ port })
+  start.signal.throwIfAborted()
+  const child = spawn(executable, [...place, ...paths, ...settings], {
+    stdio: ['ignore', 'ignore', 'ignore', home.lock.descriptor],
+    // Ctrl-C in the terminal is for the service, which stops the server when it has drained.
+    detached: true,
+  })
+  child.unref()
+  if (child.pid === undefined) throw new EngineError(await whyNotSpawned(child))
+  const process = { pid: child.pid, ended: once(child, 'exit').then(wordsFor) }
+  start.began(process)
+  home.noteIfPossible({ port, pid: process.pid })
+  await untilServing(process, port, home)
+}
+
+async function whyNotSpawned(child: ChildProcess): Promise<string> {
+  const reason: unknown = await once(child, 'spawn').catch((error: unknown) => error)
+  return `cannot run redis-server: ${reason instanceof Error ? reason.message : String(reason)}`
+}
+
+async function untilServing({ ended }: Process, port: number, home: Home): Promise<void> {
+  let hasEnded = false
+  void ended.then(() => (hasEnded = true))
+  for (;;) {
+    try {
+      const client = await connectTo(`redis://127.0.0.1:${port}`)
+      client.disconnect()
+      return
+    } catch (error) {
+      if (hasEnded)
+        throw new EngineError(`redis-server ended at once: ${lastLogLine(home)}`, { cause: error })
+      await sleep(10)
+    }
+  }
+}
+
+function wordsFor([code, signal]: unknown[]): string {
+  return code === null ? `killed by ${String(signal)}` : `exit code ${Number(code)}`
+}
+
+function lastLogLine(home: Home): string {
+  const text = readLog(home).trimEnd()
+  return `${text === '' ? 'it wrote no log' : text.slice(text.lastIndexOf('\n') + 1)} (see ${home.log})`
+}
+
+function readLog({ log }: Home): string {
+  return existsSync(log) ? readFileSync(log, 'utf8') : ''
+}
