@@ -5,6 +5,7 @@ import type { ServerResponse } from 'node:http'
 import type { Headers } from './answer.ts'
 import { pairsOf } from './node-request.ts'
 import type { Outgoing } from './recording.ts'
+import { isClosed, whenClosed } from './when-closed.ts'
 
 /** What is used of a response of Node's http module. */
 export type NodeResponse = Pick<
@@ -18,6 +19,7 @@ export type NodeResponse = Pick<
   | 'write'
   | 'end'
   | 'destroy'
+  | 'destroyed'
   | 'writableEnded'
 >
 
@@ -42,11 +44,17 @@ export function record(response: NodeResponse, recording: KeepsResponses, maxByt
     const bytes = whole && !isEventStream(response) ? body.bytes : null
     return recording.keep({ status, headers: seeHeaders(), body: bytes })
   }
+  // A stream that the client no longer wants will not be ended; what it tells of has been done.
+  const seeLeft = (): void => {
+    if (state === 'writing') void keep(false)
+  }
   const replaced = {
     write: (...args: Written): boolean => {
       state = 'writing'
       seeHeaders()
       body.add(args)
+      // Nothing tells that any more. What is ended in this turn is kept whole.
+      if (isClosed(response)) setImmediate(seeLeft)
       return write(...args)
     },
     end: (...args: Written): NodeResponse => {
@@ -60,10 +68,7 @@ export function record(response: NodeResponse, recording: KeepsResponses, maxByt
     },
   }
   Object.assign(response, replaced)
-  // A stream that the client no longer wanted will not be ended; what it tells of has been done.
-  response.once('close', () => {
-    if (state === 'writing') void keep(false)
-  })
+  whenClosed(response, seeLeft)
 }
 
 /** What was written so far, up to a size. */
