@@ -224,3 +224,15 @@ test('many campaigns share one signal without a warning', async () => {
 
   expect(warnings).toEqual([])
 })
+
+test('a leader whose instance closes is told so as every holder of a lease is', async () => {
+  const { redis, name } = instance()
+  const { terms } = stand(redis.election(name), 1)
+  await expect.poll(() => terms.length).toBe(1)
+
+  await redis.close()
+
+  const { reason } = terms[0]?.signal ?? {}
+  expect(reason).toBeInstanceOf(LeaseLostError)
+  expect(reason).toHaveProperty('cause.code', 'closed')
+})

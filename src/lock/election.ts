@@ -101,7 +101,7 @@ export class Campaign implements AsyncDisposable {
     this.#onElected = onElected
     this.#onError = notifying(onError)
     const forgetSignal = onAbort(signal, () => this.#end(signal?.reason))
-    const forgetInstance = runtime.atClose(() => this.#closeBecause(closed()))
+    const forgetInstance = runtime.atClose(() => this.#closeWithInstance())
     this.#ended = this.#standAgainAndAgain().finally(() => {
       forgetSignal()
       forgetInstance()
@@ -131,6 +131,12 @@ export class Campaign implements AsyncDisposable {
 
   [Symbol.asyncDispose](): Promise<void> {
     return this.close()
+  }
+
+  /** The leader is told what every holder of a lease is. */
+  #closeWithInstance(): Promise<void> {
+    this.#term?.stop(closed())
+    return this.#closeBecause(closed())
   }
 
   #closeBecause(reason: Error): Promise<void> {
@@ -209,6 +215,11 @@ class TermInOffice implements Term {
   stepDown(): void {
     this.#lease.letGo()
     this.#aborts.abort(new Error('the leader stepped down'))
+  }
+
+  /** The instance closes. */
+  stop(cause: Error): void {
+    this.#lease.stop(cause)
   }
 
   /** It is over: nothing is left on the signals that it aborts with. */

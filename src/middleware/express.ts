@@ -17,6 +17,7 @@ import {
   type ResponseCacheOptions,
   type ResponseStore,
 } from './response-caching.ts'
+import { whenClosed } from './when-closed.ts'
 
 /** What is used of an Express request. */
 export interface ExpressRequest extends ParsedRequest {
@@ -38,7 +39,7 @@ export function rateLimit<Request extends ExpressRequest>(
   return async (request, response, next) => {
     const passage = await pass(limiter, options, request)
     if (!passage.allowed) return send(response, passage.answer)
-    response.once('close', passage.done)
+    whenClosed(response, passage.done)
     for (const [name, value] of passage.headers) response.setHeader(name, value)
     next()
   }
@@ -78,7 +79,7 @@ export function responseCache<Request extends ExpressRequest>(
 
 function keepWhole(response: NodeResponse, begun: BegunResponse, maxBytes: number): void {
   // Before `record` takes what was written so far for the response.
-  response.once('close', () => {
+  whenClosed(response, () => {
     if (!response.writableEnded) begun.fail()
   })
   record(response, begun, maxBytes)

@@ -21,6 +21,7 @@ import {
   type ResponseCacheOptions,
   type ResponseStore,
 } from './response-caching.ts'
+import { type Closing, whenClosed } from './when-closed.ts'
 
 /** What is used of Fastify's request. */
 export interface FastifyRequestLike extends ParsedRequest {
@@ -30,7 +31,7 @@ export interface FastifyRequestLike extends ParsedRequest {
 /** What is used of Fastify's reply. */
 export interface FastifyReplyLike {
   readonly statusCode: number
-  readonly raw: { once(event: 'close', listener: () => void): unknown }
+  readonly raw: Closing
   getHeaders(): Record<string, number | string | string[] | undefined>
   code(status: number): unknown
   header(name: string, value: string): unknown
@@ -56,7 +57,7 @@ export function rateLimit<Request extends FastifyRequestLike>(
     async onRequest(request, reply) {
       const passage = await pass(limiter, options, request)
       if (!passage.allowed) return send(reply, passage.answer)
-      reply.raw.once('close', passage.done)
+      whenClosed(reply.raw, passage.done)
       for (const [name, value] of passage.headers) reply.header(name, value)
       return undefined
     },
@@ -127,7 +128,7 @@ export function responseCache<Request extends FastifyRequestLike>(
     under.set(request, begun)
     forgetConditions(request)
     // Where there is no response at all.
-    reply.raw.once('close', () => begun.fail())
+    whenClosed(reply.raw, () => begun.fail())
   }
 }
 

@@ -1,15 +1,18 @@
 // Keeps what is written to a response of Node. Its end waits until the response has been kept, so a client
-// that has the whole answer can repeat the request and gets the same one.
+// that has the whole answer can repeat the request and gets the same one. What its handler does to it meanwhile comes too late.
 
 import type { ServerResponse } from 'node:http'
 import type { Headers } from './answer.ts'
+import { freezeHead } from './frozen-head.ts'
 import { pairsOf } from './node-request.ts'
 import type { Outgoing } from './recording.ts'
+import { isClosed, whenClosed } from './when-closed.ts'
 
 /** What is used of a response of Node's http module. */
 export type NodeResponse = Pick<
   ServerResponse,
   | 'statusCode'
+  | 'statusMessage'
   | 'setHeader'
   | 'appendHeader'
   | 'getHeaders'
@@ -18,6 +21,7 @@ export type NodeResponse = Pick<
   | 'write'
   | 'end'
   | 'destroy'
+  | 'destroyed'
   | 'writableEnded'
 >
 
@@ -33,6 +37,8 @@ export function record(response: NodeResponse, recording: KeepsResponses, maxByt
   const write = response.write.bind(response) as (...args: Written) => boolean
   const end = response.end.bind(response) as (...args: Written) => NodeResponse
   let state: 'silent' | 'writing' | 'ended' = 'silent'
+  /** By its handler, and not for its client has left. */
+  let isEnded = false
   // As the handler has left them: what stands before it may add some as they are sent, such as an encoding.
   let headers: Headers | null = null
   const seeHeaders = (): Headers => (headers ??= [...pairsOf(response.getHeaders())])
@@ -42,28 +48,38 @@ export function record(response: NodeResponse, recording: KeepsResponses, maxByt
     const bytes = whole && !isEventStream(response) ? body.bytes : null
     return recording.keep({ status, headers: seeHeaders(), body: bytes })
   }
+  // A stream that the client no longer wants will not be ended; what it tells of has been done.
+  const seeLeft = (): void => {
+    if (state === 'writing') void keep(false)
+  }
   const replaced = {
     write: (...args: Written): boolean => {
+      if (isEnded) return false
       state = 'writing'
       seeHeaders()
       body.add(args)
+      // Nothing tells that any more. What is ended in this turn is kept whole.
+      if (isClosed(response)) setImmediate(seeLeft)
       return write(...args)
     },
     end: (...args: Written): NodeResponse => {
       if (state === 'ended') return response
+      isEnded = true
       body.add(args)
+      const kept = keep(true)
+      const thaw = freezeHead(response)
       // What it throws for a chunk that cannot be sent has no caller any more.
-      keep(true)
-        .then(() => end(...args))
+      kept
+        .then(() => {
+          thaw()
+          return end(...args)
+        })
         .catch((error: unknown) => response.destroy(error as Error))
       return response
     },
   }
   Object.assign(response, replaced)
-  // A stream that the client no longer wanted will not be ended; what it tells of has been done.
-  response.once('close', () => {
-    if (state === 'writing') void keep(false)
-  })
+  whenClosed(response, seeLeft)
 }
 
 /** What was written so far, up to a size. */

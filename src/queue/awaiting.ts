@@ -3,6 +3,7 @@
 import { type AwaitEndAnswer, awaitEnd } from '../generated/queue.ts'
 import { checkText } from '../runtime/arguments.ts'
 import { openWithin, rest, unlessAborted } from '../runtime/in-time.ts'
+import { lastWord } from '../runtime/last-word.ts'
 import type { Post } from '../runtime/mailbox.ts'
 import { learnTold } from '../runtime/told.ts'
 import type { Unit } from '../runtime/unit.ts'
@@ -75,10 +76,9 @@ async function askOrSleep(
   }
 }
 
-/** Whoever was aborted goes at once. */
-async function leave(source: Source, asked: Asked, signal: AbortSignal | undefined): Promise<void> {
+function leave(source: Source, asked: Asked, signal: AbortSignal | undefined): Promise<void> {
   const leaving = ask(source, { ...asked, leaves: true }, 'gives back').catch(() => undefined)
-  if (!signal?.aborted) await leaving
+  return lastWord(leaving, source.unit.runtime.runner, signal)
 }
 
 function ask({ unit, codec }: Source, asked: Asked, atClose?: 'gives back'): Promise<AwaitEndAnswer> {

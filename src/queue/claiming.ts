@@ -1,6 +1,7 @@
 // Claims by hand: for those who settle and extend their jobs themselves.
 
 import { rest, unlessAborted } from '../runtime/in-time.ts'
+import { lastWord } from '../runtime/last-word.ts'
 import type { Post } from '../runtime/mailbox.ts'
 import { closed } from '../runtime/runner.ts'
 import { toWaitMs, type Waiting } from '../runtime/wait.ts'
@@ -128,10 +129,9 @@ async function claimOrSleep(
   }
 }
 
-/** Whoever was aborted goes at once. */
-async function leave(source: Source, worker: string, signal: AbortSignal | undefined): Promise<void> {
+function leave(source: Source, worker: string, signal: AbortSignal | undefined): Promise<void> {
   const leaving = exchange(source, { acks: [], limit: 0, leaseMs: 0, worker }).catch(() => undefined)
-  if (!signal?.aborted) await leaving
+  return lastWord(leaving, source.unit.runtime.runner, signal)
 }
 
 /** Jobs that were claimed for a caller who had gone are for others. */

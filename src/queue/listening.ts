@@ -7,6 +7,7 @@ import { listen } from '../generated/queue.ts'
 import { Backoff } from '../runtime/backoff.ts'
 import { DriverError } from '../runtime/errors.ts'
 import { abortable, inTime, unlessAborted } from '../runtime/in-time.ts'
+import { lastWord } from '../runtime/last-word.ts'
 import { OneByOne } from '../runtime/one-by-one.ts'
 import { isFinal } from '../runtime/outage.ts'
 import { closed } from '../runtime/runner.ts'
@@ -64,8 +65,7 @@ async function* hearLists(
   } finally {
     forget()
     const closing = Promise.all(ears.map((ear) => ear.close()))
-    // Whoever was aborted goes at once.
-    if (!signal?.aborted) await closing
+    await lastWord(closing, runtime.runner, signal)
   }
 }
 

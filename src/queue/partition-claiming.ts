@@ -3,6 +3,7 @@
 import { Joined } from '../runtime/aborts.ts'
 import { openWithin, rest, unlessAborted } from '../runtime/in-time.ts'
 import { type Asking, InTurn, isSoon, PATIENCE_MS } from '../runtime/in-turn.ts'
+import { lastWord } from '../runtime/last-word.ts'
 import type { Post } from '../runtime/mailbox.ts'
 import { closed } from '../runtime/runner.ts'
 import { learnTold } from '../runtime/told.ts'
@@ -132,11 +133,11 @@ export class PartitionClaims {
     return null
   }
 
-  /** Nobody must be called in vain. Whoever was aborted goes at once, and nobody waits for a silent partition. */
-  async #leave(worker: string, signal: AbortSignal | undefined): Promise<void> {
+  /** Nobody must be called in vain. Nobody waits for a silent partition. */
+  #leave(worker: string, signal: AbortSignal | undefined): Promise<void> {
     const nothing = { acks: [], limit: 0, leaseMs: 0, worker }
     const leaving = Promise.allSettled(this.#sources.map((source) => exchange(source, nothing)))
-    if (!signal?.aborted) await isSoon(leaving)
+    return lastWord(isSoon(leaving), (this.#sources[0] as Source).unit.runtime.runner, signal)
   }
 }
 

@@ -247,7 +247,7 @@ export class KeptLease implements TaskLease, Kept {
     else if (this.#state === 'held') this.#doubt()
   }
 
-  /** For the keeper: the instance closes. Nothing extends the lease any more. */
+  /** The instance closes. Nothing extends the lease any more. */
   stop(cause: Error): void {
     this.#stoppedBecause = cause
     this.#aborts?.abort(this.lostError())
