@@ -340,14 +340,6 @@ describe('headers', () => {
     }
   })
 
-  test('that claim another encoding of the body are not believed', async () => {
-    for (const path of [`${FEED}/messages`, `${QUEUE}/messages`]) {
-      const headers = [...HEADERS, 'Content-Encoding: gzip']
-      const body = Buffer.from('1f8b0800', 'hex')
-      expect(await raw({ method: 'POST', path, headers, body }), path).toBe(400)
-    }
-  })
-
   test('that override the method mean nothing', async () => {
     await api.append(FEED, 'stays')
     const headers = [...HEADERS, 'X-HTTP-Method-Override: DELETE', 'X-Method-Override: DELETE']

@@ -13,7 +13,11 @@ import {
   LogController,
   type RawServerDefault,
 } from 'fastify'
+import { refuseOtherForms } from './body-forms.ts'
+import { BrokenRequests } from './broken-requests.ts'
 import { notFound, toProblem, unforeseen } from './problems.ts'
+import { refuseRepeatedHeaders } from './single-headers.ts'
+import { passOverUnreadBodies } from './unread-bodies.ts'
 import { closeUnusedConnections } from './unused-connections.ts'
 import { toProblemAnswer, unforeseenAnswer } from './v1/problem-documents.ts'
 import { parseQuery } from './zaqar/query.ts'
@@ -33,6 +37,7 @@ const MAX_HEADER_BYTES = 16_384
  * not come in whole is ended with 408.
  */
 export function createFastify(logLevel: string, requestTimeoutMs = 30_000): App {
+  const broken = new BrokenRequests()
   const app: App = fastify({
     logger: { level: logLevel },
     logController: new LogController({ disableRequestLogging: true }),
@@ -43,12 +48,16 @@ export function createFastify(logLevel: string, requestTimeoutMs = 30_000): App 
     connectionTimeout: 60_000,
     // Too long a name is the caller's mistake, not an unknown path.
     routerOptions: { maxParamLength: MAX_HEADER_BYTES, querystringParser: parseQuery },
+    clientErrorHandler: (error, socket) => broken.answer(error, socket),
     frameworkErrors: (error, request, reply) => {
       void sendError(error, request, reply)
     },
   }).withTypeProvider<TypeBoxTypeProvider>()
+  broken.watch(app.server)
   closeUnusedConnections(app, app.server)
-  endConnectionsWhenClosing(app)
+  refuseRepeatedHeaders(app, app.server)
+  refuseOtherForms(app)
+  passOverUnreadBodies(app, endConnectionsWhenClosing(app))
   takeBodiesAsBytes(app)
   app.setErrorHandler<FastifyError>(sendError)
   app.setNotFoundHandler((request, reply) =>
@@ -64,8 +73,11 @@ export function createFastify(logLevel: string, requestTimeoutMs = 30_000): App 
   return app
 }
 
-/** An answer that is on its way when the service closes is the last one on its connection, or closing would wait. */
-function endConnectionsWhenClosing(app: App): void {
+/**
+ * An answer that is on its way when the service closes is the last one on its connection, or closing would wait.
+ * Answers whether it closes.
+ */
+function endConnectionsWhenClosing(app: App): () => boolean {
   let closing = false
   app.addHook('preClose', async () => {
     closing = true
@@ -73,6 +85,7 @@ function endConnectionsWhenClosing(app: App): void {
   app.addHook('onSend', async (_request, reply) => {
     if (closing) reply.header('Connection', 'close')
   })
+  return () => closing
 }
 
 function takeBodiesAsBytes(app: App): void {

@@ -5,6 +5,7 @@ import {
   DriverError,
   InvalidArgumentError,
   LeaseLostError,
+  type PeriluneError,
   UnsupportedServerError,
   WaitTimeoutError,
 } from 'perilune'
@@ -44,6 +45,19 @@ export const unsupportedMediaType = (accepted: string): Problem =>
 export const unavailable = (description: string): Problem =>
   new Problem(503, 'Service temporarily unavailable', description)
 
+const LASTING_CODES: ReadonlySet<string> = new Set([
+  'forbidden',
+  'unknown-layout',
+  'script-failed',
+  'unsupported-server',
+])
+export const LASTING = 'The store refuses the request, and will again; the log of the service says why.'
+
+/** Whether only somebody who sees to the store can change that an error of the library comes again. */
+export function isLasting(error: PeriluneError): boolean {
+  return LASTING_CODES.has(error.code)
+}
+
 /** What the caller is told about an error; null when nobody foresaw it. */
 export function toProblem(error: unknown): Problem | null {
   if (error instanceof Problem) return error
@@ -55,6 +69,7 @@ export function toProblem(error: unknown): Problem | null {
     return unavailable('Others are changing the same. Please try again.')
   }
   if (error instanceof DriverError || error instanceof UnsupportedServerError) {
+    if (isLasting(error)) return unavailable(LASTING)
     return unavailable('The store did not carry out the request. Please try again.')
   }
   return fromFramework(error)

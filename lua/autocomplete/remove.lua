@@ -85,5 +85,7 @@ end
 reap(keys, known, now_ms, 20)
 renew_fronts(keys, known, index.codec)
 write_tops(tops, known)
-remember_answer(meta, caller, call, now_ms, removed .. ' ' .. taken)
+if not index.is_new then
+  remember_answer(meta, caller, call, now_ms, removed .. ' ' .. taken)
+end
 return { 'removed', removed, taken }

@@ -61,26 +61,29 @@ end
 group.concurrency = pick(concurrency, group.concurrency)
 group.rate_limit = pick(rate_limit, group.rate_limit)
 group.rate_window_ms = pick(rate_window_ms, group.rate_window_ms)
-begin_queue(meta, queue, now_us)
-if rate_limit >= 0 then
-  group.rate_burst = rate_limit > 0 and rate_burst or 0
-  local more = keep_burst(groups, GROUP_BURST .. name, group)
-  if more ~= 0 then
-    redis.call('HINCRBY', groups, GROUP_BURST, more)
+-- What is as it is anyway begins no queue.
+if queue.began_us > 0 or group.paused or group.concurrency > 0 or group.rate_limit > 0 then
+  begin_queue(meta, queue, now_us)
+  if rate_limit >= 0 then
+    group.rate_burst = rate_limit > 0 and rate_burst or 0
+    local more = keep_burst(groups, GROUP_BURST .. name, group)
+    if more ~= 0 then
+      redis.call('HINCRBY', groups, GROUP_BURST, more)
+    end
   end
+  if group.in_ring then
+    redis.call('LREM', turns, '0', name)
+    group.in_ring = false
+  end
+  redis.call('ZREM', held, name)
+  enter_ring(turns, held, name, group, now_us)
+  save_group(groups, name, group, now_us)
+  if group.in_ring and queue.idle > 0 then
+    local now_ms = math.floor(now_us / 1000)
+    call_idle(idle, queue, 1, now_ms, { channel = channel, sharded = sharded, counted = counted })
+  end
+  save_queue(meta, queue)
 end
-if group.in_ring then
-  redis.call('LREM', turns, '0', name)
-  group.in_ring = false
-end
-redis.call('ZREM', held, name)
-enter_ring(turns, held, name, group, now_us)
-save_group(groups, name, group, now_us)
-if group.in_ring and queue.idle > 0 then
-  local now_ms = math.floor(now_us / 1000)
-  call_idle(idle, queue, 1, now_ms, { channel = channel, sharded = sharded, counted = counted })
-end
-save_queue(meta, queue)
 return {
   'configured',
   group.paused and 1 or 0,

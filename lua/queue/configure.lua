@@ -68,17 +68,21 @@ settings.keep_count = pick(keep_count, settings.keep_count)
 settings.keep_ms = pick(keep_ms, settings.keep_ms)
 local now_us = clock_us()
 local now_ms = math.floor(now_us / 1000)
-begin_queue(meta, queue, now_us)
-if resumes then
-  -- A queue that is paused spawns no recurring jobs.
-  note_due(queue, now_ms)
+local text = format_settings(settings)
+-- What is as it is anyway begins no queue.
+if queue.began_us > 0 or text ~= format_settings(parse_settings()) then
+  begin_queue(meta, queue, now_us)
+  if resumes then
+    -- A queue that is paused spawns no recurring jobs.
+    note_due(queue, now_ms)
+  end
+  redis.call('HSET', meta, 'settings', text)
+  keep_burst(meta, 'burst', settings)
+  if not settings.paused and queue.idle > 0 then
+    call_idle(idle, queue, 1, now_ms, { channel = channel, sharded = sharded, counted = counted })
+  end
+  save_queue(meta, queue)
 end
-redis.call('HSET', meta, 'settings', format_settings(settings))
-keep_burst(meta, 'burst', settings)
-if not settings.paused and queue.idle > 0 then
-  call_idle(idle, queue, 1, now_ms, { channel = channel, sharded = sharded, counted = counted })
-end
-save_queue(meta, queue)
 return {
   'configured',
   settings.paused and 1 or 0,

@@ -1,7 +1,7 @@
 --[[
 Listens to what happens in the queue, for `listen_ms` from now on; 0: no more. Who listens calls again in time, and subscribes
-to the channel before. `number` is that of the newest message: those that follow count on from there. Safe to repeat. At most
-a thousand listen at once.
+to the channel before. `number` is that of the newest message: those that follow count on from there. A queue may be listened
+to before it begins, and does not begin by that. Safe to repeat. At most a thousand listen at once.
 
 @returns listening  now_ms:integer number:integer
 @returns full
@@ -27,15 +27,13 @@ end
 if queue.codec ~= codec then
   return redis.error_reply('CODEC ' .. queue.codec)
 end
-local now_us = clock_us()
-local now_ms = math.floor(now_us / 1000)
+local now_ms = math.floor(clock_us() / 1000)
 local count, last_ms = look_at_listeners(listeners, name, now_ms)
 if listen_ms == 0 then
   redis.call('HDEL', listeners, 'l' .. name)
 elseif count >= MOST_LISTENERS then
   return { 'full' }
 else
-  begin_queue(meta, queue, now_us)
   last_ms = math.max(last_ms, now_ms + listen_ms)
   redis.call(
     'HSET',
@@ -47,8 +45,6 @@ else
   )
   redis.call('PEXPIRE', listeners, LISTENERS_KEPT_MS)
 end
-if queue.began_us > 0 then
-  queue.listened_ms = last_ms
-  save_queue(meta, queue)
-end
+queue.listened_ms = last_ms
+save_queue(meta, queue)
 return { 'listening', now_ms, tonumber(redis.call('HGET', listeners, 'number') or 0) }

@@ -73,5 +73,7 @@ if queue.events then
   -- @include shared/queue/publish
   publish(listeners, queue.events, now_ms)
 end
-remember_answer(meta, caller, call, now_ms, format_places(refused, {}))
+if queue.began_us > 0 then
+  remember_answer(meta, caller, call, now_ms, format_places(refused, {}))
+end
 return { 'noted', refused }

@@ -143,7 +143,8 @@ for at = entries_at, #entries, 2 do
   end
   newest = math.max(newest, number)
 end
-if newest > known then
+-- Where no queue is there is nobody whom an end would matter to.
+if newest > known and queue.began_us > 0 then
   redis.call('HSET', inbox, source, exact(newest))
 end
 if queue.settling then

@@ -16,6 +16,9 @@ export async function connectTo(url: string): Promise<Redis> {
   try {
     await client.connect()
     await untilLoaded(client)
+    // Without this the client goes on in database 0.
+    const { db = 0 } = client.options
+    if (db !== 0) await client.select(db)
     return client
   } catch (error) {
     client.disconnect()
@@ -43,6 +46,9 @@ async function isLoaded(client: Redis): Promise<boolean> {
 function explain(reason: string): string {
   if (/WRONGPASS|invalid password/i.test(reason)) return 'wrong user name or password'
   if (/NOAUTH/.test(reason)) return 'it asks for a password (redis://:password@host:port)'
+  if (/select.*NOPERM|NOPERM.*select/i.test(reason))
+    return 'this user has no right to SELECT the database that the URL names'
+  if (/DB index|invalid DB/i.test(reason)) return 'it has no database of the number that the URL names'
   if (/NOPERM/.test(reason)) return 'this user has no right to PING'
   if (/ECONNREFUSED/.test(reason)) return 'nothing listens there'
   if (/ETIMEDOUT/.test(reason))

@@ -3,26 +3,36 @@ import { methodNotAllowed } from '../problems.ts'
 
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as const
 
-/** Answers 405 wherever a path of this app is known but the method is not. To be called before its routes. */
-export function refuseOtherMethods(app: App): void {
+/**
+ * Answers 405 wherever a path of this app is known but the method is not. To be called before its routes. `answersHead`:
+ * whether what may be read there answers HEAD, too.
+ */
+export function refuseOtherMethods(app: App, answersHead: (url: string) => boolean = () => true): void {
   const known = new Map<string, Set<string>>()
-  app.addHook('onRoute', ({ url, path, method }) => {
-    const methods = known.get(path ?? url) ?? new Set()
-    for (const each of [method].flat()) methods.add(each)
-    known.set(path ?? url, methods)
+  const allowed = new Map<string, string>()
+  app.addHook('onRoute', (route) => {
+    const { path, method } = route
+    const methods = known.get(path) ?? new Set()
+    known.set(path, methods)
+    // That of HEAD comes by itself with each of GET.
+    if (method === 'HEAD' && !answersHead(path)) route.handler = () => refuse(allowed.get(path))
+    else for (const each of [method].flat()) methods.add(each)
   })
   app.after(() => {
-    for (const [url, methods] of new Map(known)) refuse(app, url.slice(app.prefix.length), methods)
+    for (const [path, methods] of known) allowed.set(path, [...methods].join(', '))
+    for (const [path, methods] of allowed) refuseAllBut(app, path, methods)
   })
 }
 
-function refuse(app: App, url: string, known: ReadonlySet<string>): void {
-  const allowed = [...known].join(', ')
+function refuseAllBut(app: App, path: string, allowed: string): void {
+  const known = new Set(allowed.split(', '))
   app.route({
-    url,
-    method: METHODS.filter((method) => !known.has(method)),
-    handler: () => {
-      throw methodNotAllowed(allowed)
-    },
+    url: path.slice(app.prefix.length),
+    method: METHODS.filter((method) => !known.has(method === 'HEAD' ? 'GET' : method)),
+    handler: () => refuse(allowed),
   })
+}
+
+function refuse(allowed = ''): never {
+  throw methodNotAllowed(allowed)
 }

@@ -198,3 +198,16 @@ async function waitersOf(key: string): Promise<number> {
   const [hash = ''] = await api.client.keys(`*${cache}*:load`)
   return ((await api.client.hget(hash, 'waiters')) ?? '').split(' ').filter((id) => id !== '').length
 }
+
+test('bytes of somebody else in the place of a value are no value, and make room for one', async () => {
+  const name = randomUUID()
+  const path = `${keyOf(`/v1/caches/${name}`)}/value`
+  await put(path, { value: 1 })
+  const [stored = ''] = await api.client.keys(`*${name}*:value`)
+  for (const bytes of ['', '\u0001', '\u0001\u0002\u0003', `\u0001${'\u00ff'.repeat(200)}`]) {
+    await api.client.set(stored, Buffer.from(bytes, 'latin1'))
+    expect(codeOf(await get(path))).toEqual([404, 'not-found'])
+    expect((await put(path, { value: 2 })).json).toMatchObject({ stored: true })
+    expect((await get(path)).json.value).toBe(2)
+  }
+})

@@ -43,6 +43,7 @@ export function advanceJobs(app: App, { limits }: Parts, open: Open, known: Know
     await beginAll(known, request, [step.next], name)
     const job = { id, token, ...step, next: nextFor(request, step.next, name) }
     const { next } = notLost(await open(request).settle.advance([job]), token)
+    known.keep(request)
     return { id, token, next }
   })
 
@@ -69,6 +70,7 @@ export function advanceJobs(app: App, { limits }: Parts, open: Open, known: Know
       next: nextFor(request, each.next, name),
     }))
     const told = await open(request).settle.advance(steps)
+    if (told.some(({ outcome }) => outcome !== 'lost')) known.keep(request)
     return { jobs: jobs.map(({ id, token }, at) => ({ id, token, ...told[at] })) }
   })
 }

@@ -1,6 +1,7 @@
 // Claims, and what becomes of one claimed job.
 
 import { Type } from '@fastify/type-provider-typebox'
+import type { FastifyRequest } from 'fastify'
 import { InvalidArgumentError } from 'perilune'
 import type { App } from '../fastify.ts'
 import { answers, BODY } from '../v1/answers.ts'
@@ -66,10 +67,19 @@ function claim(app: App, parts: Parts, open: Open): void {
     const { acks, ...terms } = request.body
     const queue = open(request)
     const acked = acks === undefined ? undefined : await ackJobs(queue, acks, request.jsonText, 'acks')
-    const lent = await lendJobsTo(reply, parts, { queue, terms, wait: request.query.wait })
+    const lending = lendJobsTo(reply, parts, { queue, terms, wait: request.query.wait })
+    // What has been acked must be told, whatever becomes of the claim.
+    const lent = await (acked === undefined ? lending : lending.catch(logged(request)))
     if (lent !== null) return reply.code(201).type('application/json').send(encodeLent(lent, acked))
     return acked === undefined ? reply.code(204).send() : reply.code(200).send({ jobs: [], acked })
   })
+}
+
+function logged({ log }: FastifyRequest): (error: unknown) => null {
+  return (error) => {
+    log.warn({ reason: String(error) }, 'the acks of a claim were done, and the claim failed')
+    return null
+  }
 }
 
 function extendOne(app: App, { limits }: Parts, open: Open): void {

@@ -60,6 +60,10 @@ function knowQueues(app: App, known: KnownQueues): void {
     if (!url.startsWith(`${app.prefix}/queues/:name`)) return
     await (config.beginsQueue === true ? known.begin(request) : known.check(request))
   })
+  app.addHook('onSend', async (request, reply) => {
+    // What nobody knows the outcome of may begin it yet. The list of queues passes over what is not there.
+    if (reply.statusCode < 500) await known.takeBack(request).catch(() => undefined)
+  })
 }
 
 function wholeQueues(app: App, open: Open, known: KnownQueues): void {

@@ -127,6 +127,16 @@ describe('a claim', () => {
     expect((await app.call('GET', `${queue}/claims/${id}`)).status).toBe(200)
   })
 
+  test('that is longer than its messages gives them its ttl and grace, whoever looks', async () => {
+    const queue = '/v2/queues/longer'
+    await app.call('POST', `${queue}/messages`, { body: { messages: [{ body: 1, ttl: 400 }] } })
+    // Not in the millisecond of the post.
+    await sleep(20)
+    expect((await claim(queue, { ttl: 340, grace: 60 })).json.messages[0].ttl).toBe(400)
+    const page = await app.call('GET', `${queue}/messages?echo=true&include_claimed=true`)
+    expect(page.json.messages[0].ttl).toBe(400)
+  })
+
   test('is prolonged by a change; what it does not name falls back to the defaults', async () => {
     const queue = await setup(['a'])
     const place = (await claim(queue, { ttl: 100, grace: 60 })).headers.get('location') ?? ''

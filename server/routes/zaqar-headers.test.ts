@@ -109,6 +109,12 @@ describe('Content-Type', () => {
     expect(answer.status).toBe(400)
   })
 
+  test('of a request without a body says nothing', async () => {
+    const headers = { 'Content-Type': 'application/x-www-form-urlencoded' }
+    expect((await app.call('PUT', '/v2/queues/bodyless', { headers })).status).toBe(201)
+    expect((await app.call('GET', '/v2/queues/bodyless', { headers })).status).toBe(200)
+  })
+
   test('may be any other, or none, for a body is JSON in any case', async () => {
     const headers = { 'Client-ID': ALICE, 'X-Project-ID': 'types' }
     const body = '{"messages":[{"body":1}]}'
@@ -136,13 +142,13 @@ describe('an error', () => {
     expect((await app.call('GET', '/v2')).status).toBe(404)
     const wrong = [
       ['POST', '/', 'GET, HEAD'],
-      ['DELETE', '/v2/', 'GET, HEAD'],
+      ['DELETE', '/v2/', 'GET'],
       ['GET', '/v2/queues/q/purge', 'POST'],
       ['GET', '/v2/queues/q/share', 'POST'],
       ['PUT', '/v2/queues/q/subscriptions', 'POST'],
       ['POST', '/v2/queues/q/subscriptions/1', 'PATCH'],
       ['POST', '/v2/queues/q/subscriptions/1/confirm', 'PUT'],
-      ['POST', '/v2/queues', 'GET, HEAD'],
+      ['POST', '/v2/queues', 'GET'],
       ['POST', '/v2/queues/q', 'PATCH'],
       ['PUT', '/v2/queues/q/messages', 'POST'],
       ['PATCH', '/v2/queues/q/messages/1', 'DELETE'],
@@ -180,4 +186,29 @@ test('a ping answers 204 with no body, to GET and to HEAD', async () => {
     const answer = await app.call(method, '/v2/ping')
     expect([answer.status, answer.text]).toEqual([204, ''])
   }
+})
+
+test('a body of blanks is a body, and no JSON; without one what it says is left out', async () => {
+  const calls = [
+    ['PUT', '/v2/queues/blank'],
+    ['POST', '/v2/queues/blank/claims'],
+    ['POST', '/v2/queues/blank/purge'],
+    ['POST', '/v2/queues/blank/share'],
+  ] as const
+  for (const [method, path] of calls) {
+    expect((await app.call(method, path, { body: ' \n ' })).status, path).toBe(400)
+    expect((await app.call(method, path)).status, path).toBeLessThan(300)
+  }
+})
+
+test('HEAD is answered with 405, but for a ping', async () => {
+  const paths = ['/v2/', '/v2/queues', '/v2/queues/q', '/v2/queues/q/messages', '/v2/queues/q/stats']
+  for (const path of paths) {
+    const answer = await fetch(app.url + path, {
+      method: 'HEAD',
+      headers: { 'Client-ID': ALICE, 'X-Project-ID': 'p' },
+    })
+    expect([answer.status, answer.headers.get('allow')?.includes('HEAD')], path).toEqual([405, false])
+  }
+  expect((await app.call('HEAD', '/v2/ping')).status).toBe(204)
 })

@@ -37,7 +37,8 @@ export function zaqarV2(app: App, { perilune, readiness, settings }: ZaqarParts)
   })
   app.register(
     async (v2: App) => {
-      refuseOtherMethods(v2)
+      // As in Zaqar, HEAD is for pings alone.
+      refuseOtherMethods(v2, (url) => url === `${v2.prefix}/ping`)
       v2.decorateRequest('tenant')
       v2.addHook('onRequest', async (request) => {
         request.tenant = readTenant(request.headers, limits)

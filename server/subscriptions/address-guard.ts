@@ -20,18 +20,22 @@ const NOT_PUBLIC = [
   '169.254.0.0/16', // link-local, where clouds keep their metadata
   '172.16.0.0/12', // private
   '192.0.0.0/24', // protocol assignments
+  '192.0.2.0/24', // documentation
+  '192.88.99.0/24', // IPv6 through a tunnel
   '192.168.0.0/16', // private
   '198.18.0.0/15', // benchmarks between networks
+  '198.51.100.0/24', // documentation
+  '203.0.113.0/24', // documentation
   '224.0.0.0/4', // multicast
   '240.0.0.0/4', // reserved, and broadcast
-  '::/96', // unspecified, loopback, IPv4 in its oldest disguise
-  '64:ff9b::/32', // IPv4 behind a translator, the private use of it included
-  '100::/64', // discarded
-  '2001::/32', // IPv4 through a tunnel
+  // Of IPv6 only 2000::/3 is public: below it stand loopback and the disguises of IPv4, behind it what is private or reserved.
+  '::/3',
+  '4000::/2',
+  '8000::/1',
+  '2001::/23', // protocol assignments, IPv4 through a tunnel among them
+  '2001:db8::/32', // documentation
   '2002::/16', // IPv4 through a tunnel
-  'fc00::/7', // private
-  'fe80::/9', // link-local and site-local
-  'ff00::/8', // multicast
+  '3fff::/20', // documentation
 ].flatMap((range) => parseRange(range) ?? [])
 
 /** Whether a webhook may reach an address, as text. */

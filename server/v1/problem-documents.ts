@@ -9,7 +9,7 @@ import {
   SinkError,
   UnknownCounterError,
 } from 'perilune'
-import { Problem } from '../problems.ts'
+import { isLasting, LASTING, Problem } from '../problems.ts'
 
 interface ProblemDocument {
   readonly type: string
@@ -133,6 +133,7 @@ function fromLibrary(error: PeriluneError): ProblemAnswer {
     return { headers: {}, document: problem(422, detail, error.code) }
   }
   if (error instanceof SinkError) return fromDatabase(error)
+  if (isLasting(error)) return { headers: {}, document: problem(503, LASTING, error.code) }
   const detail =
     error.code === 'ambiguous'
       ? 'The store did not answer in time: the request may have been carried out.'

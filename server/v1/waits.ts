@@ -13,6 +13,11 @@ export class Waits {
     this.#maxMs = maxMs
   }
 
+  /** How many requests wait. */
+  get count(): number {
+    return this.#open.size
+  }
+
   /** True once no request can wait any more. */
   get closed(): boolean {
     return this.#closed
@@ -21,12 +26,16 @@ export class Waits {
   /** A signal that aborts when the answer is over, however it ends, or when the service closes. */
   begin({ raw }: FastifyReply): AbortSignal {
     const controller = new AbortController()
+    if (this.#closed || raw.destroyed) {
+      // That the client has left is told once, and was told before.
+      controller.abort()
+      return controller.signal
+    }
     this.#open.add(controller)
     raw.once('close', () => {
       this.#open.delete(controller)
       controller.abort()
     })
-    if (this.#closed || raw.destroyed) controller.abort()
     return controller.signal
   }
 

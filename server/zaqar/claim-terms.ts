@@ -19,7 +19,7 @@ export function readClaimTerms(text: string, limits: Limits): ClaimTerms {
 }
 
 function readTerms(text: string): JsonObject {
-  return text.trim() === '' ? {} : parseObject(text)
+  return text === '' ? {} : parseObject(text)
 }
 
 function checkTerms(terms: JsonObject, limits: Limits): ClaimTerms {

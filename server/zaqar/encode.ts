@@ -77,9 +77,12 @@ function life(message: Message<string>, ttl: number): string {
   return `"ttl":${ttl},"age":${Math.floor(message.ageMs / 1000)},"body":${message.body}`
 }
 
-/** Seconds from its creation to its end. */
+// Ids are times, and of many messages each is later than the one before: their creation may seem so much too late.
+const CREATED_LATE_MS = 100
+
+/** Whole seconds from its creation to its end. One that a claim has prolonged has a part of a second more. */
 function lifetimeOf({ expiresAtMs, createdAtMs }: Message<string>): number {
-  return expiresAtMs === null ? 0 : Math.ceil((expiresAtMs - createdAtMs) / 1000)
+  return expiresAtMs === null ? 0 : Math.floor((expiresAtMs - createdAtMs + CREATED_LATE_MS) / 1000)
 }
 
 /**

@@ -2,6 +2,7 @@
 
 import { createHash } from 'node:crypto'
 import type { IncomingHttpHeaders } from 'node:http'
+import { hasBody } from '../body-forms.ts'
 import type { Limits } from '../limits.ts'
 import { badRequest, notAcceptable } from '../problems.ts'
 
@@ -22,7 +23,9 @@ declare module 'fastify' {
 /** Throws a Problem for headers that no call may have. */
 export function readTenant(headers: IncomingHttpHeaders, limits: Limits): Tenant {
   if (!acceptsJson(headers.accept)) throw notAcceptable()
-  if (headers['content-type']?.toLowerCase().includes('application/x-www-form-urlencoded')) {
+  const isForm = headers['content-type']?.toLowerCase().includes('application/x-www-form-urlencoded')
+  // Of a request without a body the type says nothing: clients send one by default.
+  if (isForm && hasBody({ headers })) {
     throw badRequest('A body must be JSON, not application/x-www-form-urlencoded.')
   }
   const origin = readClientId(headers['client-id'])

@@ -36,7 +36,7 @@ export function reservedKeys(limits: Limits): Readonly<Record<string, Reserved>>
 
 /** Metadata as a request sends it: text of any object, or nothing. */
 export function readMetadata(text: string, limits: Limits): Metadata {
-  if (text.trim() === '') return {}
+  if (text === '') return {}
   return checkMetadata(parseNested(text, parseObject, limits), limits)
 }
 

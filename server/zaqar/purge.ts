@@ -12,7 +12,7 @@ const TYPES = new Set<unknown>(['messages', 'subscriptions'])
 
 /** Without a body: everything. Throws a Problem. */
 export function readPurge(text: string): Purge {
-  if (text.trim() === '') return { messages: true, subscriptions: true }
+  if (text === '') return { messages: true, subscriptions: true }
   const { resource_types: types } = parseObject(text)
   if (!Array.isArray(types) || !types.every((type) => TYPES.has(type))) {
     throw badRequest('resource_types must be a list of messages, subscriptions or both.')

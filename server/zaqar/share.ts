@@ -18,7 +18,7 @@ const DAY_MS = 86_400_000
 
 /** Throws a Problem. */
 export function readShare(queue: string, text: string, nowMs: number): Share {
-  const wanted = text.trim() === '' ? {} : parseObject(text)
+  const wanted = text === '' ? {} : parseObject(text)
   const unknown = Object.keys(wanted).find((key) => !KEYS.has(key))
   if (unknown !== undefined) throw badRequest(`${unknown} is not known here: ${[...KEYS].join(', ')} are.`)
   return {

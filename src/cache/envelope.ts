@@ -26,6 +26,13 @@ export class Envelope {
     this.#bytes = bytes
   }
 
+  /** Null for bytes whose head is cut or says what cannot be: nobody who stores values wrote them. Throws as the constructor does. */
+  static read(bytes: Buffer): Envelope | null {
+    if (bytes.length === 0) return null
+    const envelope = new Envelope(bytes)
+    return envelope.#isWhole ? envelope : null
+  }
+
   get flags(): number {
     return this.#bytes.readUInt8(1) % HELD
   }
@@ -100,6 +107,11 @@ export class Envelope {
   checkCodec(name: string): void {
     if (this.codec === name) return
     throw new InvalidArgumentError('codec', `must be the one the data was written with: ${this.codec}`)
+  }
+
+  get #isWhole(): boolean {
+    const { length } = this.#bytes
+    return length >= CODEC_AT && this.#tagsAt <= this.#payloadAt && this.#payloadAt <= length
   }
 
   get #tagsAt(): number {

@@ -46,7 +46,8 @@ export async function findValue<Value>(
   if (source.runtime.clock.agedAt(performance.now())) await look(source, key, [])
   const bytes = await source.shared.reads.get(valueKeyOf(source, key), source.terms.storeMs)
   if (bytes === null) return null
-  const envelope = new Envelope(bytes)
+  const envelope = Envelope.read(bytes)
+  if (envelope === null) return null
   const worth = judge(envelope, source.terms, source.runtime.clock.latestMs())
   if (worth === 'absent') return null
   const tags = await readTags(source, tagsIn(envelope.tags))

@@ -94,9 +94,9 @@ interface Block {
 }
 
 function toSeen<Value>(source: Source<Value>, bytes: Buffer | null, { tags, whole }: Block): Seen {
-  if (bytes === null) return { envelope: null, worth: 'absent', tags, whole, from: 'redis' }
-  const envelope = new Envelope(bytes)
-  if (!envelope.hasTags(tags)) return { envelope: null, worth: 'absent', tags, whole, from: 'redis' }
+  const envelope = bytes === null ? null : Envelope.read(bytes)
+  if (envelope === null || !envelope.hasTags(tags))
+    return { envelope: null, worth: 'absent', tags, whole, from: 'redis' }
   return seenOf(source, envelope, { tags, whole }, 'redis', performance.now())
 }
 

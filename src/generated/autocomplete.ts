@@ -3122,7 +3122,7 @@ export type RemoveAnswer =
 export const remove: Operation<RemoveArguments, RemoveAnswer> = {
   script: {
     name: 'autocomplete/remove',
-    sha1: 'fcd08bc0b4d0b0ddc225890b3a2c6d6d27a5d26c',
+    sha1: 'fc35b1eedb28af1153c30ae5db4e1b6155d4eecb',
     reads: false,
     bytes: false,
     source: `--[[
@@ -4188,7 +4188,9 @@ end
 reap(keys, known, now_ms, 20)
 renew_fronts(keys, known, index.codec)
 write_tops(tops, known)
-remember_answer(meta, caller, call, now_ms, removed .. ' ' .. taken)
+if not index.is_new then
+  remember_answer(meta, caller, call, now_ms, removed .. ' ' .. taken)
+end
 return { 'removed', removed, taken }
 `,
   },

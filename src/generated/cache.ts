@@ -39,7 +39,7 @@ export type ElectAnswer =
 export const elect: Operation<ElectArguments, ElectAnswer> = {
   script: {
     name: 'cache/elect',
-    sha1: '978aba7afa35010a16551a87d36d0aaa2d5d9ce2',
+    sha1: '981a1b71e127bc568d7c91c3f52c3598f784c193',
     reads: false,
     bytes: true,
     source: `--[[
@@ -113,15 +113,16 @@ end
 -- The head of the value, or of none: then its token is 0. Its payload is not read.
 local function open_head(value)
   local head = redis.call('GETRANGE', value, '0', LONGEST_HEAD - 1)
-  if head == '' then
-    return { layout = VALUE_LAYOUT, token = 0, version = 0, stale_until_ms = 0 }
-  end
-  local layout = string.byte(head)
+  local layout = string.byte(head) or VALUE_LAYOUT
   if layout ~= VALUE_LAYOUT then
     return { layout = layout }
   end
-  local length = read_number(head, 3, 2)
-  local codec_ends = 41 + string.byte(head, 41)
+  -- What is cut, or says what cannot be, is no value of ours: as if there were none.
+  local length = #head > 40 and read_number(head, 3, 2) or 0
+  local codec_ends = 41 + (string.byte(head, 41) or 0)
+  if codec_ends > length or length > #head then
+    return { layout = VALUE_LAYOUT, token = 0, version = 0, stale_until_ms = 0 }
+  end
   local flags = string.byte(head, 2)
   return {
     layout = layout,
@@ -277,12 +278,12 @@ return { 'elected', token, lease_ends_ms, now_ms }
     [39, 'lua/shared/next-token.lua', 1],
     [44, 'lua/shared/cache/envelope.lua', 1],
     [69, 'lua/shared/cache/envelope.lua', 35],
-    [102, 'lua/shared/cache/load.lua', 1],
-    [144, 'lua/shared/cache/keep-load.lua', 1],
-    [145, 'lua/shared/behind.lua', 1],
-    [152, 'lua/shared/cache/keep-load.lua', 3],
-    [161, 'lua/shared/cache/layouts.lua', 1],
-    [170, 'lua/cache/elect.lua', 30],
+    [103, 'lua/shared/cache/load.lua', 1],
+    [145, 'lua/shared/cache/keep-load.lua', 1],
+    [146, 'lua/shared/behind.lua', 1],
+    [153, 'lua/shared/cache/keep-load.lua', 3],
+    [162, 'lua/shared/cache/layouts.lua', 1],
+    [171, 'lua/cache/elect.lua', 30],
   ],
   encode(args) {
     return [
@@ -824,7 +825,7 @@ export type HoldAnswer =
 export const hold: Operation<HoldArguments, HoldAnswer> = {
   script: {
     name: 'cache/hold',
-    sha1: '37645544555642994c2421cdd986db254ef86f56',
+    sha1: '10f12d2da234e368747dc96d5f560b2ad4e705e4',
     reads: false,
     bytes: false,
     source: `--[[
@@ -866,15 +867,16 @@ end
 -- The head of the value, or of none: then its token is 0. Its payload is not read.
 local function open_head(value)
   local head = redis.call('GETRANGE', value, '0', LONGEST_HEAD - 1)
-  if head == '' then
-    return { layout = VALUE_LAYOUT, token = 0, version = 0, stale_until_ms = 0 }
-  end
-  local layout = string.byte(head)
+  local layout = string.byte(head) or VALUE_LAYOUT
   if layout ~= VALUE_LAYOUT then
     return { layout = layout }
   end
-  local length = read_number(head, 3, 2)
-  local codec_ends = 41 + string.byte(head, 41)
+  -- What is cut, or says what cannot be, is no value of ours: as if there were none.
+  local length = #head > 40 and read_number(head, 3, 2) or 0
+  local codec_ends = 41 + (string.byte(head, 41) or 0)
+  if codec_ends > length or length > #head then
+    return { layout = VALUE_LAYOUT, token = 0, version = 0, stale_until_ms = 0 }
+  end
   local flags = string.byte(head, 2)
   return {
     layout = layout,
@@ -910,7 +912,7 @@ return { 'held' }
     [1, 'lua/cache/hold.lua', 1],
     [12, 'lua/shared/cache/envelope.lua', 1],
     [37, 'lua/shared/cache/envelope.lua', 35],
-    [66, 'lua/cache/hold.lua', 14],
+    [67, 'lua/cache/hold.lua', 14],
   ],
   encode(args) {
     return [
@@ -944,7 +946,7 @@ export type InspectAnswer =
 export const inspect: Operation<InspectArguments, InspectAnswer> = {
   script: {
     name: 'cache/inspect',
-    sha1: 'a99e3de9dd5e39fb8a33474e5143813b7bc9f06e',
+    sha1: '3ebc8ea03408ec13718c7e982ade7c542efb6792',
     reads: true,
     bytes: true,
     source: `--[[
@@ -992,15 +994,16 @@ end
 -- The head of the value, or of none: then its token is 0. Its payload is not read.
 local function open_head(value)
   local head = redis.call('GETRANGE', value, '0', LONGEST_HEAD - 1)
-  if head == '' then
-    return { layout = VALUE_LAYOUT, token = 0, version = 0, stale_until_ms = 0 }
-  end
-  local layout = string.byte(head)
+  local layout = string.byte(head) or VALUE_LAYOUT
   if layout ~= VALUE_LAYOUT then
     return { layout = layout }
   end
-  local length = read_number(head, 3, 2)
-  local codec_ends = 41 + string.byte(head, 41)
+  -- What is cut, or says what cannot be, is no value of ours: as if there were none.
+  local length = #head > 40 and read_number(head, 3, 2) or 0
+  local codec_ends = 41 + (string.byte(head, 41) or 0)
+  if codec_ends > length or length > #head then
+    return { layout = VALUE_LAYOUT, token = 0, version = 0, stale_until_ms = 0 }
+  end
   local flags = string.byte(head, 2)
   return {
     layout = layout,
@@ -1109,9 +1112,9 @@ return {
     [12, 'lua/shared/clock.lua', 1],
     [18, 'lua/shared/cache/envelope.lua', 1],
     [43, 'lua/shared/cache/envelope.lua', 35],
-    [72, 'lua/shared/cache/load.lua', 1],
-    [114, 'lua/shared/cache/layouts.lua', 1],
-    [123, 'lua/cache/inspect.lua', 16],
+    [73, 'lua/shared/cache/load.lua', 1],
+    [115, 'lua/shared/cache/layouts.lua', 1],
+    [124, 'lua/cache/inspect.lua', 16],
   ],
   encode() {
     return []
@@ -1267,7 +1270,7 @@ export type InvalidateAnswer =
 export const invalidate: Operation<InvalidateArguments, InvalidateAnswer> = {
   script: {
     name: 'cache/invalidate',
-    sha1: '782739b1829de8fba62efc120aeceb6565663707',
+    sha1: '501f52c1771dc087fb7bd3616d34c3c0862c2aa8',
     reads: false,
     bytes: false,
     source: `--[[
@@ -1326,15 +1329,16 @@ end
 -- The head of the value, or of none: then its token is 0. Its payload is not read.
 local function open_head(value)
   local head = redis.call('GETRANGE', value, '0', LONGEST_HEAD - 1)
-  if head == '' then
-    return { layout = VALUE_LAYOUT, token = 0, version = 0, stale_until_ms = 0 }
-  end
-  local layout = string.byte(head)
+  local layout = string.byte(head) or VALUE_LAYOUT
   if layout ~= VALUE_LAYOUT then
     return { layout = layout }
   end
-  local length = read_number(head, 3, 2)
-  local codec_ends = 41 + string.byte(head, 41)
+  -- What is cut, or says what cannot be, is no value of ours: as if there were none.
+  local length = #head > 40 and read_number(head, 3, 2) or 0
+  local codec_ends = 41 + (string.byte(head, 41) or 0)
+  if codec_ends > length or length > #head then
+    return { layout = VALUE_LAYOUT, token = 0, version = 0, stale_until_ms = 0 }
+  end
   local flags = string.byte(head, 2)
   return {
     layout = layout,
@@ -1476,14 +1480,14 @@ return { 'invalidated', existed }
     [23, 'lua/shared/clock.lua', 1],
     [29, 'lua/shared/cache/envelope.lua', 1],
     [54, 'lua/shared/cache/envelope.lua', 35],
-    [83, 'lua/shared/cache/load.lua', 1],
-    [129, 'lua/shared/cache/keep-load.lua', 1],
-    [130, 'lua/shared/behind.lua', 1],
-    [137, 'lua/shared/cache/keep-load.lua', 3],
-    [146, 'lua/shared/cache/layouts.lua', 1],
-    [155, 'lua/shared/cache/revoke.lua', 1],
-    [164, 'lua/shared/cache/tell-levels.lua', 1],
-    [176, 'lua/cache/invalidate.lua', 21],
+    [84, 'lua/shared/cache/load.lua', 1],
+    [130, 'lua/shared/cache/keep-load.lua', 1],
+    [131, 'lua/shared/behind.lua', 1],
+    [138, 'lua/shared/cache/keep-load.lua', 3],
+    [147, 'lua/shared/cache/layouts.lua', 1],
+    [156, 'lua/shared/cache/revoke.lua', 1],
+    [165, 'lua/shared/cache/tell-levels.lua', 1],
+    [177, 'lua/cache/invalidate.lua', 21],
   ],
   encode(args) {
     return withoutDefaults([
@@ -1545,7 +1549,7 @@ export type SetAnswer =
 export const set: Operation<SetArguments, SetAnswer> = {
   script: {
     name: 'cache/set',
-    sha1: '828389f896acb043dc307f6a2f989e6064342831',
+    sha1: '4f986e46b1104f8c6c8d236d213b53c7081cd814',
     reads: false,
     bytes: false,
     source: `--[[
@@ -1724,15 +1728,16 @@ end
 -- The head of the value, or of none: then its token is 0. Its payload is not read.
 local function open_head(value)
   local head = redis.call('GETRANGE', value, '0', LONGEST_HEAD - 1)
-  if head == '' then
-    return { layout = VALUE_LAYOUT, token = 0, version = 0, stale_until_ms = 0 }
-  end
-  local layout = string.byte(head)
+  local layout = string.byte(head) or VALUE_LAYOUT
   if layout ~= VALUE_LAYOUT then
     return { layout = layout }
   end
-  local length = read_number(head, 3, 2)
-  local codec_ends = 41 + string.byte(head, 41)
+  -- What is cut, or says what cannot be, is no value of ours: as if there were none.
+  local length = #head > 40 and read_number(head, 3, 2) or 0
+  local codec_ends = 41 + (string.byte(head, 41) or 0)
+  if codec_ends > length or length > #head then
+    return { layout = VALUE_LAYOUT, token = 0, version = 0, stale_until_ms = 0 }
+  end
   local flags = string.byte(head, 2)
   return {
     layout = layout,
@@ -1940,16 +1945,16 @@ return { 'stored', fresh_until_ms, stale_until_ms, now_ms }
     [91, 'lua/shared/tell.lua', 1],
     [101, 'lua/shared/tell.lua', 15],
     [140, 'lua/shared/cache/envelope.lua', 1],
-    [203, 'lua/shared/cache/keep-value.lua', 1],
-    [224, 'lua/shared/cache/load.lua', 1],
-    [270, 'lua/shared/cache/keep-load.lua', 1],
-    [271, 'lua/shared/behind.lua', 1],
-    [278, 'lua/shared/cache/keep-load.lua', 3],
-    [287, 'lua/shared/cache/layouts.lua', 1],
-    [296, 'lua/shared/cache/tell-waiters.lua', 1],
-    [303, 'lua/shared/cache/tell-levels.lua', 1],
-    [315, 'lua/shared/cache/revoke.lua', 1],
-    [324, 'lua/cache/set.lua', 37],
+    [204, 'lua/shared/cache/keep-value.lua', 1],
+    [225, 'lua/shared/cache/load.lua', 1],
+    [271, 'lua/shared/cache/keep-load.lua', 1],
+    [272, 'lua/shared/behind.lua', 1],
+    [279, 'lua/shared/cache/keep-load.lua', 3],
+    [288, 'lua/shared/cache/layouts.lua', 1],
+    [297, 'lua/shared/cache/tell-waiters.lua', 1],
+    [304, 'lua/shared/cache/tell-levels.lua', 1],
+    [316, 'lua/shared/cache/revoke.lua', 1],
+    [325, 'lua/cache/set.lua', 37],
   ],
   encode(args) {
     return [
@@ -2030,7 +2035,7 @@ export type StoreAnswer =
 export const store: Operation<StoreArguments, StoreAnswer> = {
   script: {
     name: 'cache/store',
-    sha1: '96f0e8192356479c571906002ba421e06bb5f769',
+    sha1: 'aebf52a42c149a9696c48a6835812e2039bb9246',
     reads: false,
     bytes: false,
     source: `--[[
@@ -2168,15 +2173,16 @@ end
 -- The head of the value, or of none: then its token is 0. Its payload is not read.
 local function open_head(value)
   local head = redis.call('GETRANGE', value, '0', LONGEST_HEAD - 1)
-  if head == '' then
-    return { layout = VALUE_LAYOUT, token = 0, version = 0, stale_until_ms = 0 }
-  end
-  local layout = string.byte(head)
+  local layout = string.byte(head) or VALUE_LAYOUT
   if layout ~= VALUE_LAYOUT then
     return { layout = layout }
   end
-  local length = read_number(head, 3, 2)
-  local codec_ends = 41 + string.byte(head, 41)
+  -- What is cut, or says what cannot be, is no value of ours: as if there were none.
+  local length = #head > 40 and read_number(head, 3, 2) or 0
+  local codec_ends = 41 + (string.byte(head, 41) or 0)
+  if codec_ends > length or length > #head then
+    return { layout = VALUE_LAYOUT, token = 0, version = 0, stale_until_ms = 0 }
+  end
   local flags = string.byte(head, 2)
   return {
     layout = layout,
@@ -2355,13 +2361,13 @@ return { 'stored', fresh_until_ms, stale_until_ms, now_ms }
     [50, 'lua/shared/tell.lua', 1],
     [60, 'lua/shared/tell.lua', 15],
     [99, 'lua/shared/cache/envelope.lua', 1],
-    [162, 'lua/shared/cache/keep-value.lua', 1],
-    [183, 'lua/shared/cache/load.lua', 1],
-    [232, 'lua/shared/cache/layouts.lua', 1],
-    [241, 'lua/shared/cache/tell-waiters.lua', 1],
-    [248, 'lua/shared/cache/tell-levels.lua', 1],
-    [260, 'lua/shared/cache/close-load.lua', 1],
-    [269, 'lua/cache/store.lua', 38],
+    [163, 'lua/shared/cache/keep-value.lua', 1],
+    [184, 'lua/shared/cache/load.lua', 1],
+    [233, 'lua/shared/cache/layouts.lua', 1],
+    [242, 'lua/shared/cache/tell-waiters.lua', 1],
+    [249, 'lua/shared/cache/tell-levels.lua', 1],
+    [261, 'lua/shared/cache/close-load.lua', 1],
+    [270, 'lua/cache/store.lua', 38],
   ],
   encode(args) {
     return [

@@ -63,7 +63,7 @@ function readPayloadsOfAckAndClaimPlainClaimed(part: Reply | undefined): (Buffer
 export const ackAndClaimPlain: Operation<AckAndClaimPlainArguments, AckAndClaimPlainAnswer> = {
   script: {
     name: 'queue/ack-and-claim-plain',
-    sha1: '8396a5cf4473f520fd0e367f0ad7aad95563c041',
+    sha1: 'cd4e4b3729d30a934918e735edaf4eedad3a8a74',
     reads: false,
     bytes: true,
     source: `--[[
@@ -267,11 +267,37 @@ local function packed_state(queue)
   )
 end
 
+-- Writes the state, and beside it the record of a call where there is one.
+local function write_state(meta, queue, packed, caller, record)
+  if queue.began_us == 0 then
+-- A queue that nobody has begun is not stored, but for those who wait for its first job, or listen to its events. What is
+-- known of these goes with the last of them, and by itself should none come back: they look again far more often.
+local AWAITED_KEPT_MS = '7200000'
+
+local function save_awaited(meta, queue, packed, caller, record)
+  if queue.idle == 0 and queue.listened_ms == 0 then
+    redis.call('UNLINK', meta)
+    return
+  end
+  redis.call('HSET', meta, 'layout', queue.layout, 'state', packed)
+  if caller then
+    redis.call('HSET', meta, caller, record)
+  end
+  redis.call('PEXPIRE', meta, AWAITED_KEPT_MS)
+end
+    save_awaited(meta, queue, packed, caller, record)
+  elseif caller then
+    redis.call('HSET', meta, 'state', packed, caller, record)
+  else
+    redis.call('HSET', meta, 'state', packed)
+  end
+end
+
 -- Writes the state if it has changed.
 local function save_queue(meta, queue)
   local packed = packed_state(queue)
   if packed ~= queue.packed then
-    redis.call('HSET', meta, 'state', packed)
+    write_state(meta, queue, packed)
   end
 end
 -- Saves the queue and remembers the call, in one write.
@@ -279,7 +305,7 @@ local function save_queue_and_call(meta, queue, caller, call, now_ms, answer)
   if caller == '' then
     return save_queue(meta, queue)
   end
-  redis.call('HSET', meta, 'state', packed_state(queue), caller, call_record(call, now_ms, answer))
+  write_state(meta, queue, packed_state(queue), caller, call_record(call, now_ms, answer))
   forget_old_calls(meta, call, now_ms)
 end
 -- Redis keeps a hash or a sorted set of few small entries as one list, and looks for each entry from its front. What
@@ -1311,47 +1337,49 @@ return {
     [82, 'lua/shared/queue/state.lua', 1],
     [162, 'lua/shared/queue/never.lua', 1],
     [164, 'lua/shared/queue/save.lua', 1],
-    [166, 'lua/shared/queue/save.lua', 13],
-    [209, 'lua/shared/queue/save-call.lua', 1],
-    [217, 'lua/shared/queue/wide.lua', 1],
-    [232, 'lua/shared/queue/note-due.lua', 1],
-    [240, 'lua/shared/queue/flags.lua', 1],
-    [259, 'lua/shared/queue/note-alike.lua', 1],
-    [260, 'lua/shared/queue/bucket.lua', 1],
-    [272, 'lua/shared/queue/leave-notes.lua', 1],
-    [290, 'lua/shared/queue/fold.lua', 1],
-    [291, 'lua/shared/queue/statistics.lua', 1],
-    [524, 'lua/shared/queue/fold.lua', 3],
-    [535, 'lua/shared/queue/leave-notes.lua', 20],
-    [539, 'lua/shared/queue/note-alike.lua', 4],
-    [554, 'lua/shared/queue/plain.lua', 1],
-    [555, 'lua/shared/queue/plain-head.lua', 1],
-    [558, 'lua/shared/queue/plain-head.lua', 8],
-    [566, 'lua/shared/queue/plain.lua', 3],
-    [574, 'lua/shared/queue/is-behind.lua', 1],
-    [582, 'lua/shared/queue/plain.lua', 12],
-    [649, 'lua/shared/queue/note-spans.lua', 1],
-    [650, 'lua/shared/queue/note-spans.lua', 3],
-    [676, 'lua/shared/queue/plain.lua', 80],
-    [703, 'lua/shared/queue/note-spans.lua', 1],
-    [704, 'lua/shared/queue/note-spans.lua', 3],
-    [730, 'lua/shared/queue/plain.lua', 108],
-    [788, 'lua/queue/ack-and-claim-plain.lua', 48],
-    [820, 'lua/shared/tell.lua', 1],
-    [830, 'lua/shared/tell.lua', 15],
-    [869, 'lua/shared/queue/idle.lua', 1],
-    [936, 'lua/shared/listening.lua', 1],
-    [955, 'lua/shared/queue/idle.lua', 69],
-    [1079, 'lua/shared/queue/watch.lua', 1],
-    [1091, 'lua/shared/queue/wait-idle.lua', 1],
-    [1130, 'lua/queue/ack-and-claim-plain.lua', 84],
-    [1140, 'lua/shared/queue/note-time.lua', 1],
-    [1145, 'lua/queue/ack-and-claim-plain.lua', 95],
-    [1155, 'lua/shared/queue/publish-plain.lua', 1],
-    [1157, 'lua/shared/queue/spelled.lua', 1],
-    [1165, 'lua/shared/queue/send.lua', 1],
-    [1181, 'lua/shared/queue/publish-plain.lua', 5],
-    [1198, 'lua/queue/ack-and-claim-plain.lua', 106],
+    [166, 'lua/shared/queue/save.lua', 15],
+    [205, 'lua/shared/queue/save-awaited.lua', 1],
+    [220, 'lua/shared/queue/save.lua', 55],
+    [235, 'lua/shared/queue/save-call.lua', 1],
+    [243, 'lua/shared/queue/wide.lua', 1],
+    [258, 'lua/shared/queue/note-due.lua', 1],
+    [266, 'lua/shared/queue/flags.lua', 1],
+    [285, 'lua/shared/queue/note-alike.lua', 1],
+    [286, 'lua/shared/queue/bucket.lua', 1],
+    [298, 'lua/shared/queue/leave-notes.lua', 1],
+    [316, 'lua/shared/queue/fold.lua', 1],
+    [317, 'lua/shared/queue/statistics.lua', 1],
+    [550, 'lua/shared/queue/fold.lua', 3],
+    [561, 'lua/shared/queue/leave-notes.lua', 20],
+    [565, 'lua/shared/queue/note-alike.lua', 4],
+    [580, 'lua/shared/queue/plain.lua', 1],
+    [581, 'lua/shared/queue/plain-head.lua', 1],
+    [584, 'lua/shared/queue/plain-head.lua', 8],
+    [592, 'lua/shared/queue/plain.lua', 3],
+    [600, 'lua/shared/queue/is-behind.lua', 1],
+    [608, 'lua/shared/queue/plain.lua', 12],
+    [675, 'lua/shared/queue/note-spans.lua', 1],
+    [676, 'lua/shared/queue/note-spans.lua', 3],
+    [702, 'lua/shared/queue/plain.lua', 80],
+    [729, 'lua/shared/queue/note-spans.lua', 1],
+    [730, 'lua/shared/queue/note-spans.lua', 3],
+    [756, 'lua/shared/queue/plain.lua', 108],
+    [814, 'lua/queue/ack-and-claim-plain.lua', 48],
+    [846, 'lua/shared/tell.lua', 1],
+    [856, 'lua/shared/tell.lua', 15],
+    [895, 'lua/shared/queue/idle.lua', 1],
+    [962, 'lua/shared/listening.lua', 1],
+    [981, 'lua/shared/queue/idle.lua', 69],
+    [1105, 'lua/shared/queue/watch.lua', 1],
+    [1117, 'lua/shared/queue/wait-idle.lua', 1],
+    [1156, 'lua/queue/ack-and-claim-plain.lua', 84],
+    [1166, 'lua/shared/queue/note-time.lua', 1],
+    [1171, 'lua/queue/ack-and-claim-plain.lua', 95],
+    [1181, 'lua/shared/queue/publish-plain.lua', 1],
+    [1183, 'lua/shared/queue/spelled.lua', 1],
+    [1191, 'lua/shared/queue/send.lua', 1],
+    [1207, 'lua/shared/queue/publish-plain.lua', 5],
+    [1224, 'lua/queue/ack-and-claim-plain.lua', 106],
   ],
   encode(args) {
     const encoded = new Array<Argument>(10 + args.acks.length * 2)
@@ -1459,7 +1487,7 @@ function readOptionsOfAckAndClaimClaimed(part: Reply | undefined): ({ readonly a
 export const ackAndClaim: Operation<AckAndClaimArguments, AckAndClaimAnswer> = {
   script: {
     name: 'queue/ack-and-claim',
-    sha1: 'fb9ad7987a5f7678d008c81f584f7943acb4d8ce',
+    sha1: 'f0580e827a33bef5a3940219e416d1c22dd9812a',
     reads: false,
     bytes: true,
     source: `--[[
@@ -2080,11 +2108,37 @@ local function packed_state(queue)
   )
 end
 
+-- Writes the state, and beside it the record of a call where there is one.
+local function write_state(meta, queue, packed, caller, record)
+  if queue.began_us == 0 then
+-- A queue that nobody has begun is not stored, but for those who wait for its first job, or listen to its events. What is
+-- known of these goes with the last of them, and by itself should none come back: they look again far more often.
+local AWAITED_KEPT_MS = '7200000'
+
+local function save_awaited(meta, queue, packed, caller, record)
+  if queue.idle == 0 and queue.listened_ms == 0 then
+    redis.call('UNLINK', meta)
+    return
+  end
+  redis.call('HSET', meta, 'layout', queue.layout, 'state', packed)
+  if caller then
+    redis.call('HSET', meta, caller, record)
+  end
+  redis.call('PEXPIRE', meta, AWAITED_KEPT_MS)
+end
+    save_awaited(meta, queue, packed, caller, record)
+  elseif caller then
+    redis.call('HSET', meta, 'state', packed, caller, record)
+  else
+    redis.call('HSET', meta, 'state', packed)
+  end
+end
+
 -- Writes the state if it has changed.
 local function save_queue(meta, queue)
   local packed = packed_state(queue)
   if packed ~= queue.packed then
-    redis.call('HSET', meta, 'state', packed)
+    write_state(meta, queue, packed)
   end
 end
 -- Saves the queue and remembers the call, in one write.
@@ -2092,7 +2146,7 @@ local function save_queue_and_call(meta, queue, caller, call, now_ms, answer)
   if caller == '' then
     return save_queue(meta, queue)
   end
-  redis.call('HSET', meta, 'state', packed_state(queue), caller, call_record(call, now_ms, answer))
+  write_state(meta, queue, packed_state(queue), caller, call_record(call, now_ms, answer))
   forget_old_calls(meta, call, now_ms)
 end
 -- Redis keeps a hash or a sorted set of few small entries as one list, and looks for each entry from its front. What
@@ -4859,136 +4913,138 @@ return { 'claimed', now_ms, ends_ms, waiting, recheck_ms, paused, chores, refuse
     [553, 'lua/shared/queue/note-spans.lua', 3],
     [579, 'lua/shared/queue/never.lua', 1],
     [581, 'lua/shared/queue/save.lua', 1],
-    [583, 'lua/shared/queue/save.lua', 13],
-    [626, 'lua/shared/queue/save-call.lua', 1],
-    [634, 'lua/shared/queue/wide.lua', 1],
-    [649, 'lua/shared/queue/settings.lua', 1],
-    [667, 'lua/shared/queue/marks.lua', 1],
-    [683, 'lua/shared/queue/recurs.lua', 1],
-    [685, 'lua/shared/queue/note-due.lua', 1],
-    [693, 'lua/shared/queue/rate.lua', 1],
-    [735, 'lua/shared/queue/job.lua', 1],
-    [747, 'lua/shared/queue/plain-head.lua', 1],
-    [750, 'lua/shared/queue/plain-head.lua', 8],
-    [758, 'lua/shared/queue/job.lua', 14],
-    [835, 'lua/shared/queue/flags.lua', 1],
-    [866, 'lua/shared/queue/run.lua', 1],
-    [913, 'lua/shared/queue/parents.lua', 1],
-    [972, 'lua/shared/queue/parents.lua', 70],
-    [984, 'lua/shared/queue/happened.lua', 1],
-    [996, 'lua/shared/queue/names.lua', 1],
-    [1012, 'lua/shared/queue/names.lua', 34],
-    [1030, 'lua/shared/queue/groups.lua', 1],
-    [1076, 'lua/shared/queue/burst.lua', 1],
-    [1088, 'lua/shared/queue/groups.lua', 48],
-    [1159, 'lua/shared/queue/groups.lua', 130],
-    [1186, 'lua/shared/queue/ready.lua', 1],
-    [1192, 'lua/shared/queue/in-front.lua', 1],
-    [1194, 'lua/shared/queue/ready.lua', 8],
-    [1215, 'lua/shared/queue/ready.lua', 38],
-    [1221, 'lua/shared/queue/fields.lua', 1],
-    [1230, 'lua/shared/queue/end.lua', 1],
-    [1254, 'lua/shared/queue/leave-tags.lua', 1],
-    [1263, 'lua/shared/queue/end.lua', 26],
-    [1280, 'lua/shared/queue/note-end.lua', 1],
-    [1310, 'lua/shared/queue/tell-others.lua', 1],
-    [1312, 'lua/shared/queue/packed-notes.lua', 1],
-    [1313, 'lua/shared/queue/packed-notes.lua', 3],
-    [1321, 'lua/shared/queue/tell-others.lua', 4],
-    [1324, 'lua/shared/queue/result.lua', 1],
-    [1338, 'lua/shared/queue/tell-ends.lua', 1],
-    [1394, 'lua/shared/queue/tell-others.lua', 9],
-    [1397, 'lua/shared/queue/tell-others.lua', 13],
-    [1400, 'lua/shared/queue/publish.lua', 1],
-    [1401, 'lua/shared/queue/message.lua', 1],
-    [1411, 'lua/shared/queue/spelled.lua', 1],
-    [1419, 'lua/shared/queue/send.lua', 1],
-    [1435, 'lua/shared/queue/message.lua', 13],
-    [1458, 'lua/shared/queue/publish.lua', 3],
-    [1464, 'lua/shared/queue/tell-others.lua', 17],
-    [1467, 'lua/shared/queue/cancel.lua', 1],
-    [1475, 'lua/shared/queue/stop.lua', 1],
-    [1483, 'lua/shared/queue/finish.lua', 1],
-    [1584, 'lua/shared/queue/told.lua', 1],
-    [1599, 'lua/shared/queue/told.lua', 24],
-    [1603, 'lua/shared/queue/idle.lua', 1],
-    [1670, 'lua/shared/listening.lua', 1],
-    [1689, 'lua/shared/queue/idle.lua', 69],
-    [1813, 'lua/shared/queue/judge.lua', 1],
-    [1877, 'lua/shared/queue/next-due.lua', 1],
-    [1932, 'lua/queue/ack-and-claim.lua', 89],
-    [1981, 'lua/shared/queue/burst.lua', 1],
-    [1993, 'lua/queue/ack-and-claim.lua', 139],
-    [1997, 'lua/shared/queue/body.lua', 1],
-    [2000, 'lua/shared/queue/large.lua', 1],
-    [2005, 'lua/shared/queue/body.lua', 7],
-    [2006, 'lua/shared/queue/body.lua', 26],
-    [2013, 'lua/shared/queue/claimed-before.lua', 1],
-    [2015, 'lua/shared/queue/tell-options.lua', 1],
-    [2027, 'lua/shared/queue/claimed-before.lua', 4],
-    [2067, 'lua/queue/ack-and-claim.lua', 145],
-    [2088, 'lua/shared/queue/is-behind.lua', 1],
-    [2096, 'lua/queue/ack-and-claim.lua', 167],
-    [2099, 'lua/shared/queue/bring-due.lua', 1],
-    [2102, 'lua/shared/queue/entries.lua', 1],
-    [2120, 'lua/shared/queue/history.lua', 1],
-    [2134, 'lua/shared/queue/failure.lua', 1],
-    [2140, 'lua/shared/queue/note-failure.lua', 1],
-    [2144, 'lua/shared/queue/dead.lua', 1],
-    [2198, 'lua/shared/queue/bury-claimed.lua', 1],
-    [2205, 'lua/shared/queue/reclaim.lua', 1],
-    [2250, 'lua/shared/queue/due.lua', 1],
-    [2272, 'lua/shared/queue/bring-due.lua', 12],
-    [2276, 'lua/shared/queue/leave-short.lua', 1],
-    [2287, 'lua/shared/queue/read-recurrence.lua', 1],
-    [2352, 'lua/shared/queue/recurrence.lua', 1],
-    [2401, 'lua/shared/queue/catch-up.lua', 1],
-    [2403, 'lua/shared/queue/next-interval.lua', 1],
-    [2408, 'lua/shared/queue/catch-up.lua', 4],
-    [2461, 'lua/shared/queue/bring-due.lua', 21],
-    [2467, 'lua/shared/queue/spawn.lua', 1],
-    [2472, 'lua/shared/queue/body.lua', 1],
-    [2475, 'lua/shared/queue/large.lua', 1],
-    [2480, 'lua/shared/queue/body.lua', 7],
-    [2495, 'lua/shared/queue/number.lua', 1],
-    [2504, 'lua/shared/queue/enter-tags.lua', 1],
-    [2510, 'lua/shared/queue/leave-short.lua', 1],
-    [2521, 'lua/shared/queue/read-recurrence.lua', 1],
-    [2586, 'lua/shared/queue/recurrence.lua', 1],
-    [2635, 'lua/shared/queue/spawn.lua', 13],
-    [2736, 'lua/shared/queue/bring-due.lua', 28],
-    [2738, 'lua/shared/queue/look-again.lua', 1],
-    [2744, 'lua/shared/queue/bring-due.lua', 31],
-    [2746, 'lua/queue/ack-and-claim.lua', 171],
-    [2750, 'lua/shared/queue/settle.lua', 1],
-    [2751, 'lua/shared/queue/failure.lua', 1],
-    [2757, 'lua/shared/queue/dead.lua', 1],
-    [2811, 'lua/shared/queue/backoff.lua', 1],
-    [2813, 'lua/shared/queue/backoff.lua', 22],
-    [2832, 'lua/shared/queue/unblock.lua', 1],
-    [2838, 'lua/shared/queue/outbox.lua', 1],
-    [2849, 'lua/shared/queue/entries.lua', 1],
-    [2867, 'lua/shared/queue/history.lua', 1],
-    [2881, 'lua/shared/queue/settle.lua', 18],
-    [2955, 'lua/queue/ack-and-claim.lua', 176],
-    [2966, 'lua/shared/queue/watch.lua', 1],
-    [2978, 'lua/queue/ack-and-claim.lua', 188],
-    [2991, 'lua/shared/queue/body.lua', 1],
-    [2994, 'lua/shared/queue/large.lua', 1],
-    [2999, 'lua/shared/queue/body.lua', 7],
-    [3000, 'lua/shared/queue/body.lua', 26],
-    [3007, 'lua/shared/queue/take.lua', 1],
-    [3163, 'lua/shared/queue/bring-returned.lua', 1],
-    [3196, 'lua/shared/queue/take.lua', 158],
-    [3204, 'lua/shared/queue/lease.lua', 1],
-    [3205, 'lua/shared/queue/tell-options.lua', 1],
-    [3217, 'lua/shared/queue/lease.lua', 3],
-    [3275, 'lua/queue/ack-and-claim.lua', 204],
-    [3300, 'lua/shared/queue/wait-idle.lua', 1],
-    [3339, 'lua/shared/queue/note-time.lua', 1],
-    [3344, 'lua/shared/queue/look-again.lua', 1],
-    [3350, 'lua/shared/queue/wait.lua', 3],
-    [3366, 'lua/queue/ack-and-claim.lua', 231],
+    [583, 'lua/shared/queue/save.lua', 15],
+    [622, 'lua/shared/queue/save-awaited.lua', 1],
+    [637, 'lua/shared/queue/save.lua', 55],
+    [652, 'lua/shared/queue/save-call.lua', 1],
+    [660, 'lua/shared/queue/wide.lua', 1],
+    [675, 'lua/shared/queue/settings.lua', 1],
+    [693, 'lua/shared/queue/marks.lua', 1],
+    [709, 'lua/shared/queue/recurs.lua', 1],
+    [711, 'lua/shared/queue/note-due.lua', 1],
+    [719, 'lua/shared/queue/rate.lua', 1],
+    [761, 'lua/shared/queue/job.lua', 1],
+    [773, 'lua/shared/queue/plain-head.lua', 1],
+    [776, 'lua/shared/queue/plain-head.lua', 8],
+    [784, 'lua/shared/queue/job.lua', 14],
+    [861, 'lua/shared/queue/flags.lua', 1],
+    [892, 'lua/shared/queue/run.lua', 1],
+    [939, 'lua/shared/queue/parents.lua', 1],
+    [998, 'lua/shared/queue/parents.lua', 70],
+    [1010, 'lua/shared/queue/happened.lua', 1],
+    [1022, 'lua/shared/queue/names.lua', 1],
+    [1038, 'lua/shared/queue/names.lua', 34],
+    [1056, 'lua/shared/queue/groups.lua', 1],
+    [1102, 'lua/shared/queue/burst.lua', 1],
+    [1114, 'lua/shared/queue/groups.lua', 48],
+    [1185, 'lua/shared/queue/groups.lua', 130],
+    [1212, 'lua/shared/queue/ready.lua', 1],
+    [1218, 'lua/shared/queue/in-front.lua', 1],
+    [1220, 'lua/shared/queue/ready.lua', 8],
+    [1241, 'lua/shared/queue/ready.lua', 38],
+    [1247, 'lua/shared/queue/fields.lua', 1],
+    [1256, 'lua/shared/queue/end.lua', 1],
+    [1280, 'lua/shared/queue/leave-tags.lua', 1],
+    [1289, 'lua/shared/queue/end.lua', 26],
+    [1306, 'lua/shared/queue/note-end.lua', 1],
+    [1336, 'lua/shared/queue/tell-others.lua', 1],
+    [1338, 'lua/shared/queue/packed-notes.lua', 1],
+    [1339, 'lua/shared/queue/packed-notes.lua', 3],
+    [1347, 'lua/shared/queue/tell-others.lua', 4],
+    [1350, 'lua/shared/queue/result.lua', 1],
+    [1364, 'lua/shared/queue/tell-ends.lua', 1],
+    [1420, 'lua/shared/queue/tell-others.lua', 9],
+    [1423, 'lua/shared/queue/tell-others.lua', 13],
+    [1426, 'lua/shared/queue/publish.lua', 1],
+    [1427, 'lua/shared/queue/message.lua', 1],
+    [1437, 'lua/shared/queue/spelled.lua', 1],
+    [1445, 'lua/shared/queue/send.lua', 1],
+    [1461, 'lua/shared/queue/message.lua', 13],
+    [1484, 'lua/shared/queue/publish.lua', 3],
+    [1490, 'lua/shared/queue/tell-others.lua', 17],
+    [1493, 'lua/shared/queue/cancel.lua', 1],
+    [1501, 'lua/shared/queue/stop.lua', 1],
+    [1509, 'lua/shared/queue/finish.lua', 1],
+    [1610, 'lua/shared/queue/told.lua', 1],
+    [1625, 'lua/shared/queue/told.lua', 24],
+    [1629, 'lua/shared/queue/idle.lua', 1],
+    [1696, 'lua/shared/listening.lua', 1],
+    [1715, 'lua/shared/queue/idle.lua', 69],
+    [1839, 'lua/shared/queue/judge.lua', 1],
+    [1903, 'lua/shared/queue/next-due.lua', 1],
+    [1958, 'lua/queue/ack-and-claim.lua', 89],
+    [2007, 'lua/shared/queue/burst.lua', 1],
+    [2019, 'lua/queue/ack-and-claim.lua', 139],
+    [2023, 'lua/shared/queue/body.lua', 1],
+    [2026, 'lua/shared/queue/large.lua', 1],
+    [2031, 'lua/shared/queue/body.lua', 7],
+    [2032, 'lua/shared/queue/body.lua', 26],
+    [2039, 'lua/shared/queue/claimed-before.lua', 1],
+    [2041, 'lua/shared/queue/tell-options.lua', 1],
+    [2053, 'lua/shared/queue/claimed-before.lua', 4],
+    [2093, 'lua/queue/ack-and-claim.lua', 145],
+    [2114, 'lua/shared/queue/is-behind.lua', 1],
+    [2122, 'lua/queue/ack-and-claim.lua', 167],
+    [2125, 'lua/shared/queue/bring-due.lua', 1],
+    [2128, 'lua/shared/queue/entries.lua', 1],
+    [2146, 'lua/shared/queue/history.lua', 1],
+    [2160, 'lua/shared/queue/failure.lua', 1],
+    [2166, 'lua/shared/queue/note-failure.lua', 1],
+    [2170, 'lua/shared/queue/dead.lua', 1],
+    [2224, 'lua/shared/queue/bury-claimed.lua', 1],
+    [2231, 'lua/shared/queue/reclaim.lua', 1],
+    [2276, 'lua/shared/queue/due.lua', 1],
+    [2298, 'lua/shared/queue/bring-due.lua', 12],
+    [2302, 'lua/shared/queue/leave-short.lua', 1],
+    [2313, 'lua/shared/queue/read-recurrence.lua', 1],
+    [2378, 'lua/shared/queue/recurrence.lua', 1],
+    [2427, 'lua/shared/queue/catch-up.lua', 1],
+    [2429, 'lua/shared/queue/next-interval.lua', 1],
+    [2434, 'lua/shared/queue/catch-up.lua', 4],
+    [2487, 'lua/shared/queue/bring-due.lua', 21],
+    [2493, 'lua/shared/queue/spawn.lua', 1],
+    [2498, 'lua/shared/queue/body.lua', 1],
+    [2501, 'lua/shared/queue/large.lua', 1],
+    [2506, 'lua/shared/queue/body.lua', 7],
+    [2521, 'lua/shared/queue/number.lua', 1],
+    [2530, 'lua/shared/queue/enter-tags.lua', 1],
+    [2536, 'lua/shared/queue/leave-short.lua', 1],
+    [2547, 'lua/shared/queue/read-recurrence.lua', 1],
+    [2612, 'lua/shared/queue/recurrence.lua', 1],
+    [2661, 'lua/shared/queue/spawn.lua', 13],
+    [2762, 'lua/shared/queue/bring-due.lua', 28],
+    [2764, 'lua/shared/queue/look-again.lua', 1],
+    [2770, 'lua/shared/queue/bring-due.lua', 31],
+    [2772, 'lua/queue/ack-and-claim.lua', 171],
+    [2776, 'lua/shared/queue/settle.lua', 1],
+    [2777, 'lua/shared/queue/failure.lua', 1],
+    [2783, 'lua/shared/queue/dead.lua', 1],
+    [2837, 'lua/shared/queue/backoff.lua', 1],
+    [2839, 'lua/shared/queue/backoff.lua', 22],
+    [2858, 'lua/shared/queue/unblock.lua', 1],
+    [2864, 'lua/shared/queue/outbox.lua', 1],
+    [2875, 'lua/shared/queue/entries.lua', 1],
+    [2893, 'lua/shared/queue/history.lua', 1],
+    [2907, 'lua/shared/queue/settle.lua', 18],
+    [2981, 'lua/queue/ack-and-claim.lua', 176],
+    [2992, 'lua/shared/queue/watch.lua', 1],
+    [3004, 'lua/queue/ack-and-claim.lua', 188],
+    [3017, 'lua/shared/queue/body.lua', 1],
+    [3020, 'lua/shared/queue/large.lua', 1],
+    [3025, 'lua/shared/queue/body.lua', 7],
+    [3026, 'lua/shared/queue/body.lua', 26],
+    [3033, 'lua/shared/queue/take.lua', 1],
+    [3189, 'lua/shared/queue/bring-returned.lua', 1],
+    [3222, 'lua/shared/queue/take.lua', 158],
+    [3230, 'lua/shared/queue/lease.lua', 1],
+    [3231, 'lua/shared/queue/tell-options.lua', 1],
+    [3243, 'lua/shared/queue/lease.lua', 3],
+    [3301, 'lua/queue/ack-and-claim.lua', 204],
+    [3326, 'lua/shared/queue/wait-idle.lua', 1],
+    [3365, 'lua/shared/queue/note-time.lua', 1],
+    [3370, 'lua/shared/queue/look-again.lua', 1],
+    [3376, 'lua/shared/queue/wait.lua', 3],
+    [3392, 'lua/queue/ack-and-claim.lua', 231],
   ],
   encode(args) {
     const encoded = new Array<Argument>(10 + args.acks.length * 3)
@@ -5078,7 +5134,7 @@ function readDuplicatesOfAdvanceAdvanced(part: Reply | undefined): ({ readonly a
 export const advance: Operation<AdvanceArguments, AdvanceAnswer> = {
   script: {
     name: 'queue/advance',
-    sha1: '79da510144457a7cb92a0404bef4aa2a87db904e',
+    sha1: 'd45aa94cfea13de9f0ae7deabfe02bf4de460813',
     reads: false,
     bytes: false,
     source: `--[[
@@ -5682,11 +5738,37 @@ local function packed_state(queue)
   )
 end
 
+-- Writes the state, and beside it the record of a call where there is one.
+local function write_state(meta, queue, packed, caller, record)
+  if queue.began_us == 0 then
+-- A queue that nobody has begun is not stored, but for those who wait for its first job, or listen to its events. What is
+-- known of these goes with the last of them, and by itself should none come back: they look again far more often.
+local AWAITED_KEPT_MS = '7200000'
+
+local function save_awaited(meta, queue, packed, caller, record)
+  if queue.idle == 0 and queue.listened_ms == 0 then
+    redis.call('UNLINK', meta)
+    return
+  end
+  redis.call('HSET', meta, 'layout', queue.layout, 'state', packed)
+  if caller then
+    redis.call('HSET', meta, caller, record)
+  end
+  redis.call('PEXPIRE', meta, AWAITED_KEPT_MS)
+end
+    save_awaited(meta, queue, packed, caller, record)
+  elseif caller then
+    redis.call('HSET', meta, 'state', packed, caller, record)
+  else
+    redis.call('HSET', meta, 'state', packed)
+  end
+end
+
 -- Writes the state if it has changed.
 local function save_queue(meta, queue)
   local packed = packed_state(queue)
   if packed ~= queue.packed then
-    redis.call('HSET', meta, 'state', packed)
+    write_state(meta, queue, packed)
   end
 end
 -- Redis keeps a hash or a sorted set of few small entries as one list, and looks for each entry from its front. What
@@ -5701,7 +5783,7 @@ local function save_queue_and_call(meta, queue, caller, call, now_ms, answer)
   if caller == '' then
     return save_queue(meta, queue)
   end
-  redis.call('HSET', meta, 'state', packed_state(queue), caller, call_record(call, now_ms, answer))
+  write_state(meta, queue, packed_state(queue), caller, call_record(call, now_ms, answer))
   forget_old_calls(meta, call, now_ms)
 end
 -- What people set for a queue, one text: '<paused>,<concurrency>,<rate_limit>,<rate_window_ms>,<keep_count>,<keep_ms>'.
@@ -7576,86 +7658,88 @@ return { 'advanced', first, queue.chores, refused, tally.duplicates }
     [523, 'lua/shared/queue/note-alike.lua', 4],
     [538, 'lua/shared/queue/note-spans.lua', 3],
     [564, 'lua/shared/queue/save.lua', 1],
-    [566, 'lua/shared/queue/save.lua', 13],
-    [609, 'lua/shared/queue/wide.lua', 1],
-    [616, 'lua/shared/queue/save-call.lua', 1],
-    [624, 'lua/shared/queue/settings.lua', 1],
-    [642, 'lua/shared/queue/marks.lua', 1],
-    [658, 'lua/shared/queue/note-due.lua', 1],
-    [666, 'lua/shared/queue/rate.lua', 1],
-    [687, 'lua/shared/queue/rate.lua', 37],
-    [693, 'lua/shared/queue/job.lua', 1],
-    [705, 'lua/shared/queue/plain-head.lua', 1],
-    [708, 'lua/shared/queue/plain-head.lua', 8],
-    [716, 'lua/shared/queue/job.lua', 14],
-    [793, 'lua/shared/queue/body.lua', 1],
-    [796, 'lua/shared/queue/large.lua', 1],
-    [801, 'lua/shared/queue/flags.lua', 1],
-    [832, 'lua/shared/queue/body.lua', 7],
-    [851, 'lua/shared/queue/happened.lua', 1],
-    [863, 'lua/shared/queue/enter-tags.lua', 1],
-    [869, 'lua/shared/queue/note-end.lua', 1],
-    [899, 'lua/shared/queue/tell-others.lua', 1],
-    [901, 'lua/shared/queue/packed-notes.lua', 1],
-    [902, 'lua/shared/queue/packed-notes.lua', 3],
-    [910, 'lua/shared/queue/tell-others.lua', 4],
-    [913, 'lua/shared/queue/result.lua', 1],
-    [927, 'lua/shared/queue/tell-ends.lua', 1],
-    [983, 'lua/shared/queue/tell-others.lua', 9],
-    [986, 'lua/shared/queue/tell-others.lua', 13],
-    [989, 'lua/shared/queue/publish.lua', 1],
-    [990, 'lua/shared/queue/message.lua', 1],
-    [1000, 'lua/shared/queue/spelled.lua', 1],
-    [1008, 'lua/shared/queue/send.lua', 1],
-    [1024, 'lua/shared/queue/message.lua', 13],
-    [1047, 'lua/shared/queue/publish.lua', 3],
-    [1053, 'lua/shared/queue/tell-others.lua', 17],
-    [1056, 'lua/shared/queue/run.lua', 1],
-    [1103, 'lua/shared/queue/fields.lua', 1],
-    [1112, 'lua/shared/queue/names.lua', 1],
-    [1163, 'lua/shared/queue/groups.lua', 1],
-    [1209, 'lua/shared/queue/burst.lua', 1],
-    [1221, 'lua/shared/queue/groups.lua', 48],
-    [1313, 'lua/shared/queue/ready.lua', 1],
-    [1319, 'lua/shared/queue/in-front.lua', 1],
-    [1321, 'lua/shared/queue/ready.lua', 8],
-    [1351, 'lua/shared/queue/number.lua', 1],
-    [1360, 'lua/shared/queue/enqueue.lua', 1],
-    [1395, 'lua/shared/queue/replace.lua', 1],
-    [1456, 'lua/shared/queue/leave-tags.lua', 1],
-    [1465, 'lua/shared/queue/replace.lua', 63],
-    [1490, 'lua/shared/queue/idempotency.lua', 1],
-    [1504, 'lua/shared/queue/idle.lua', 1],
-    [1571, 'lua/shared/listening.lua', 1],
-    [1590, 'lua/shared/queue/idle.lua', 69],
-    [1681, 'lua/shared/queue/idle.lua', 171],
-    [1692, 'lua/shared/queue/find.lua', 1],
-    [1718, 'lua/shared/queue/failure.lua', 1],
-    [1728, 'lua/shared/queue/parents.lua', 1],
-    [1787, 'lua/shared/queue/parents.lua', 70],
-    [1799, 'lua/shared/queue/link.lua', 1],
-    [1862, 'lua/shared/queue/end.lua', 1],
-    [1886, 'lua/shared/queue/leave-tags.lua', 1],
-    [1895, 'lua/shared/queue/end.lua', 26],
-    [1912, 'lua/shared/queue/cancel.lua', 1],
-    [1920, 'lua/shared/queue/stop.lua', 1],
-    [1928, 'lua/shared/queue/judge-one.lua', 7],
-    [1938, 'lua/shared/queue/finish.lua', 1],
-    [2039, 'lua/shared/queue/freed.lua', 1],
-    [2048, 'lua/shared/queue/told.lua', 1],
-    [2063, 'lua/shared/queue/outbox.lua', 1],
-    [2074, 'lua/shared/queue/spec.lua', 1],
-    [2097, 'lua/shared/queue/spec.lua', 33],
-    [2200, 'lua/queue/advance.lua', 89],
-    [2274, 'lua/shared/queue/settle.lua', 1],
-    [2275, 'lua/shared/queue/dead.lua', 1],
-    [2329, 'lua/shared/queue/backoff.lua', 1],
-    [2331, 'lua/shared/queue/backoff.lua', 22],
-    [2350, 'lua/shared/queue/unblock.lua', 1],
-    [2356, 'lua/shared/queue/entries.lua', 1],
-    [2374, 'lua/shared/queue/history.lua', 1],
-    [2388, 'lua/shared/queue/settle.lua', 18],
-    [2462, 'lua/queue/advance.lua', 164],
+    [566, 'lua/shared/queue/save.lua', 15],
+    [605, 'lua/shared/queue/save-awaited.lua', 1],
+    [620, 'lua/shared/queue/save.lua', 55],
+    [635, 'lua/shared/queue/wide.lua', 1],
+    [642, 'lua/shared/queue/save-call.lua', 1],
+    [650, 'lua/shared/queue/settings.lua', 1],
+    [668, 'lua/shared/queue/marks.lua', 1],
+    [684, 'lua/shared/queue/note-due.lua', 1],
+    [692, 'lua/shared/queue/rate.lua', 1],
+    [713, 'lua/shared/queue/rate.lua', 37],
+    [719, 'lua/shared/queue/job.lua', 1],
+    [731, 'lua/shared/queue/plain-head.lua', 1],
+    [734, 'lua/shared/queue/plain-head.lua', 8],
+    [742, 'lua/shared/queue/job.lua', 14],
+    [819, 'lua/shared/queue/body.lua', 1],
+    [822, 'lua/shared/queue/large.lua', 1],
+    [827, 'lua/shared/queue/flags.lua', 1],
+    [858, 'lua/shared/queue/body.lua', 7],
+    [877, 'lua/shared/queue/happened.lua', 1],
+    [889, 'lua/shared/queue/enter-tags.lua', 1],
+    [895, 'lua/shared/queue/note-end.lua', 1],
+    [925, 'lua/shared/queue/tell-others.lua', 1],
+    [927, 'lua/shared/queue/packed-notes.lua', 1],
+    [928, 'lua/shared/queue/packed-notes.lua', 3],
+    [936, 'lua/shared/queue/tell-others.lua', 4],
+    [939, 'lua/shared/queue/result.lua', 1],
+    [953, 'lua/shared/queue/tell-ends.lua', 1],
+    [1009, 'lua/shared/queue/tell-others.lua', 9],
+    [1012, 'lua/shared/queue/tell-others.lua', 13],
+    [1015, 'lua/shared/queue/publish.lua', 1],
+    [1016, 'lua/shared/queue/message.lua', 1],
+    [1026, 'lua/shared/queue/spelled.lua', 1],
+    [1034, 'lua/shared/queue/send.lua', 1],
+    [1050, 'lua/shared/queue/message.lua', 13],
+    [1073, 'lua/shared/queue/publish.lua', 3],
+    [1079, 'lua/shared/queue/tell-others.lua', 17],
+    [1082, 'lua/shared/queue/run.lua', 1],
+    [1129, 'lua/shared/queue/fields.lua', 1],
+    [1138, 'lua/shared/queue/names.lua', 1],
+    [1189, 'lua/shared/queue/groups.lua', 1],
+    [1235, 'lua/shared/queue/burst.lua', 1],
+    [1247, 'lua/shared/queue/groups.lua', 48],
+    [1339, 'lua/shared/queue/ready.lua', 1],
+    [1345, 'lua/shared/queue/in-front.lua', 1],
+    [1347, 'lua/shared/queue/ready.lua', 8],
+    [1377, 'lua/shared/queue/number.lua', 1],
+    [1386, 'lua/shared/queue/enqueue.lua', 1],
+    [1421, 'lua/shared/queue/replace.lua', 1],
+    [1482, 'lua/shared/queue/leave-tags.lua', 1],
+    [1491, 'lua/shared/queue/replace.lua', 63],
+    [1516, 'lua/shared/queue/idempotency.lua', 1],
+    [1530, 'lua/shared/queue/idle.lua', 1],
+    [1597, 'lua/shared/listening.lua', 1],
+    [1616, 'lua/shared/queue/idle.lua', 69],
+    [1707, 'lua/shared/queue/idle.lua', 171],
+    [1718, 'lua/shared/queue/find.lua', 1],
+    [1744, 'lua/shared/queue/failure.lua', 1],
+    [1754, 'lua/shared/queue/parents.lua', 1],
+    [1813, 'lua/shared/queue/parents.lua', 70],
+    [1825, 'lua/shared/queue/link.lua', 1],
+    [1888, 'lua/shared/queue/end.lua', 1],
+    [1912, 'lua/shared/queue/leave-tags.lua', 1],
+    [1921, 'lua/shared/queue/end.lua', 26],
+    [1938, 'lua/shared/queue/cancel.lua', 1],
+    [1946, 'lua/shared/queue/stop.lua', 1],
+    [1954, 'lua/shared/queue/judge-one.lua', 7],
+    [1964, 'lua/shared/queue/finish.lua', 1],
+    [2065, 'lua/shared/queue/freed.lua', 1],
+    [2074, 'lua/shared/queue/told.lua', 1],
+    [2089, 'lua/shared/queue/outbox.lua', 1],
+    [2100, 'lua/shared/queue/spec.lua', 1],
+    [2123, 'lua/shared/queue/spec.lua', 33],
+    [2226, 'lua/queue/advance.lua', 89],
+    [2300, 'lua/shared/queue/settle.lua', 1],
+    [2301, 'lua/shared/queue/dead.lua', 1],
+    [2355, 'lua/shared/queue/backoff.lua', 1],
+    [2357, 'lua/shared/queue/backoff.lua', 22],
+    [2376, 'lua/shared/queue/unblock.lua', 1],
+    [2382, 'lua/shared/queue/entries.lua', 1],
+    [2400, 'lua/shared/queue/history.lua', 1],
+    [2414, 'lua/shared/queue/settle.lua', 18],
+    [2488, 'lua/queue/advance.lua', 164],
   ],
   encode(args) {
     const encoded = new Array<Argument>(6 + args.steps.length * 26)
@@ -7869,7 +7953,7 @@ function readParentsOfAskAsked(part: Reply | undefined): ({ readonly queue: stri
 export const ask: Operation<AskArguments, AskAnswer> = {
   script: {
     name: 'queue/ask',
-    sha1: '90dfdf7e2b035d42c988581ca087ec62c403fd1f',
+    sha1: 'e73dc33a60a3dc4979622baff7348f575e819c0a',
     reads: false,
     bytes: false,
     source: `--[[
@@ -8060,11 +8144,37 @@ local function packed_state(queue)
   )
 end
 
+-- Writes the state, and beside it the record of a call where there is one.
+local function write_state(meta, queue, packed, caller, record)
+  if queue.began_us == 0 then
+-- A queue that nobody has begun is not stored, but for those who wait for its first job, or listen to its events. What is
+-- known of these goes with the last of them, and by itself should none come back: they look again far more often.
+local AWAITED_KEPT_MS = '7200000'
+
+local function save_awaited(meta, queue, packed, caller, record)
+  if queue.idle == 0 and queue.listened_ms == 0 then
+    redis.call('UNLINK', meta)
+    return
+  end
+  redis.call('HSET', meta, 'layout', queue.layout, 'state', packed)
+  if caller then
+    redis.call('HSET', meta, caller, record)
+  end
+  redis.call('PEXPIRE', meta, AWAITED_KEPT_MS)
+end
+    save_awaited(meta, queue, packed, caller, record)
+  elseif caller then
+    redis.call('HSET', meta, 'state', packed, caller, record)
+  else
+    redis.call('HSET', meta, 'state', packed)
+  end
+end
+
 -- Writes the state if it has changed.
 local function save_queue(meta, queue)
   local packed = packed_state(queue)
   if packed ~= queue.packed then
-    redis.call('HSET', meta, 'state', packed)
+    write_state(meta, queue, packed)
   end
 end
 -- Saves the queue and remembers the call, in one write.
@@ -8072,7 +8182,7 @@ local function save_queue_and_call(meta, queue, caller, call, now_ms, answer)
   if caller == '' then
     return save_queue(meta, queue)
   end
-  redis.call('HSET', meta, 'state', packed_state(queue), caller, call_record(call, now_ms, answer))
+  write_state(meta, queue, packed_state(queue), caller, call_record(call, now_ms, answer))
   forget_old_calls(meta, call, now_ms)
 end
 -- The flags of a run, a bit each; see shared/queue/run. A job that is PLAIN has no other.
@@ -8154,11 +8264,13 @@ return { 'asked', asked }
     [35, 'lua/shared/calls.lua', 6],
     [71, 'lua/shared/queue/state.lua', 1],
     [151, 'lua/shared/queue/save.lua', 1],
-    [153, 'lua/shared/queue/save.lua', 13],
-    [196, 'lua/shared/queue/save-call.lua', 1],
-    [204, 'lua/shared/queue/flags.lua', 1],
-    [227, 'lua/shared/queue/note-due.lua', 1],
-    [235, 'lua/queue/ask.lua', 22],
+    [153, 'lua/shared/queue/save.lua', 15],
+    [192, 'lua/shared/queue/save-awaited.lua', 1],
+    [207, 'lua/shared/queue/save.lua', 55],
+    [222, 'lua/shared/queue/save-call.lua', 1],
+    [230, 'lua/shared/queue/flags.lua', 1],
+    [253, 'lua/shared/queue/note-due.lua', 1],
+    [261, 'lua/queue/ask.lua', 22],
   ],
   encode(args) {
     return [
@@ -8707,7 +8819,7 @@ function readRefusedOfBuryBuried(part: Reply | undefined): ({ readonly at: numbe
 export const bury: Operation<BuryArguments, BuryAnswer> = {
   script: {
     name: 'queue/bury',
-    sha1: 'ffb1e6da0e5f02d68c38c2a5a79c2982375a4b17',
+    sha1: 'ca1105ce5f0fc6f9977d508d2b72cafb39eca2cc',
     reads: false,
     bytes: false,
     source: `--[[
@@ -9309,11 +9421,37 @@ local function packed_state(queue)
   )
 end
 
+-- Writes the state, and beside it the record of a call where there is one.
+local function write_state(meta, queue, packed, caller, record)
+  if queue.began_us == 0 then
+-- A queue that nobody has begun is not stored, but for those who wait for its first job, or listen to its events. What is
+-- known of these goes with the last of them, and by itself should none come back: they look again far more often.
+local AWAITED_KEPT_MS = '7200000'
+
+local function save_awaited(meta, queue, packed, caller, record)
+  if queue.idle == 0 and queue.listened_ms == 0 then
+    redis.call('UNLINK', meta)
+    return
+  end
+  redis.call('HSET', meta, 'layout', queue.layout, 'state', packed)
+  if caller then
+    redis.call('HSET', meta, caller, record)
+  end
+  redis.call('PEXPIRE', meta, AWAITED_KEPT_MS)
+end
+    save_awaited(meta, queue, packed, caller, record)
+  elseif caller then
+    redis.call('HSET', meta, 'state', packed, caller, record)
+  else
+    redis.call('HSET', meta, 'state', packed)
+  end
+end
+
 -- Writes the state if it has changed.
 local function save_queue(meta, queue)
   local packed = packed_state(queue)
   if packed ~= queue.packed then
-    redis.call('HSET', meta, 'state', packed)
+    write_state(meta, queue, packed)
   end
 end
 -- Saves the queue and remembers the call, in one write.
@@ -9321,7 +9459,7 @@ local function save_queue_and_call(meta, queue, caller, call, now_ms, answer)
   if caller == '' then
     return save_queue(meta, queue)
   end
-  redis.call('HSET', meta, 'state', packed_state(queue), caller, call_record(call, now_ms, answer))
+  write_state(meta, queue, packed_state(queue), caller, call_record(call, now_ms, answer))
   forget_old_calls(meta, call, now_ms)
 end
 -- What people set for a queue, one text: '<paused>,<concurrency>,<rate_limit>,<rate_window_ms>,<keep_count>,<keep_ms>'.
@@ -10589,72 +10727,74 @@ return { 'buried', queue.chores, refused }
     [521, 'lua/shared/queue/note-alike.lua', 4],
     [536, 'lua/shared/queue/note-spans.lua', 3],
     [562, 'lua/shared/queue/save.lua', 1],
-    [564, 'lua/shared/queue/save.lua', 13],
-    [607, 'lua/shared/queue/save-call.lua', 1],
-    [615, 'lua/shared/queue/settings.lua', 1],
-    [633, 'lua/shared/queue/marks.lua', 1],
-    [649, 'lua/shared/queue/rate.lua', 1],
-    [670, 'lua/shared/queue/rate.lua', 37],
-    [676, 'lua/shared/queue/job.lua', 1],
-    [688, 'lua/shared/queue/plain-head.lua', 1],
-    [691, 'lua/shared/queue/plain-head.lua', 8],
-    [699, 'lua/shared/queue/job.lua', 14],
-    [700, 'lua/shared/queue/job.lua', 45],
-    [746, 'lua/shared/queue/flags.lua', 1],
-    [777, 'lua/shared/queue/run.lua', 1],
-    [824, 'lua/shared/queue/parents.lua', 1],
-    [883, 'lua/shared/queue/parents.lua', 70],
-    [895, 'lua/shared/queue/happened.lua', 1],
-    [907, 'lua/shared/queue/entries.lua', 1],
-    [925, 'lua/shared/queue/history.lua', 1],
-    [939, 'lua/shared/queue/names.lua', 1],
-    [942, 'lua/shared/queue/names.lua', 34],
-    [960, 'lua/shared/queue/failure.lua', 1],
-    [966, 'lua/shared/queue/groups.lua', 1],
-    [1012, 'lua/shared/queue/burst.lua', 1],
-    [1024, 'lua/shared/queue/groups.lua', 48],
-    [1095, 'lua/shared/queue/groups.lua', 130],
-    [1105, 'lua/shared/queue/dead.lua', 1],
-    [1159, 'lua/shared/queue/end.lua', 1],
-    [1183, 'lua/shared/queue/leave-tags.lua', 1],
-    [1192, 'lua/shared/queue/end.lua', 26],
-    [1209, 'lua/shared/queue/note-end.lua', 1],
-    [1239, 'lua/shared/queue/tell-others.lua', 1],
-    [1241, 'lua/shared/queue/packed-notes.lua', 1],
-    [1242, 'lua/shared/queue/packed-notes.lua', 3],
-    [1250, 'lua/shared/queue/tell-others.lua', 4],
-    [1253, 'lua/shared/queue/result.lua', 1],
-    [1267, 'lua/shared/queue/tell-ends.lua', 1],
-    [1323, 'lua/shared/queue/tell-others.lua', 9],
-    [1326, 'lua/shared/queue/tell-others.lua', 13],
-    [1329, 'lua/shared/queue/publish.lua', 1],
-    [1330, 'lua/shared/queue/message.lua', 1],
-    [1340, 'lua/shared/queue/spelled.lua', 1],
-    [1348, 'lua/shared/queue/send.lua', 1],
-    [1364, 'lua/shared/queue/message.lua', 13],
-    [1387, 'lua/shared/queue/publish.lua', 3],
-    [1393, 'lua/shared/queue/tell-others.lua', 17],
-    [1396, 'lua/shared/queue/cancel.lua', 1],
-    [1404, 'lua/shared/queue/stop.lua', 1],
-    [1412, 'lua/shared/queue/bury-claimed.lua', 1],
-    [1419, 'lua/shared/queue/judge-one.lua', 7],
-    [1429, 'lua/shared/queue/told.lua', 1],
-    [1444, 'lua/shared/queue/idle.lua', 1],
-    [1511, 'lua/shared/listening.lua', 1],
-    [1530, 'lua/shared/queue/idle.lua', 69],
-    [1621, 'lua/shared/queue/freed.lua', 1],
-    [1630, 'lua/queue/bury.lua', 74],
-    [1698, 'lua/shared/queue/settle.lua', 1],
-    [1699, 'lua/shared/queue/note-due.lua', 1],
-    [1707, 'lua/shared/queue/ready.lua', 1],
-    [1713, 'lua/shared/queue/in-front.lua', 1],
-    [1715, 'lua/shared/queue/ready.lua', 8],
-    [1736, 'lua/shared/queue/backoff.lua', 1],
-    [1738, 'lua/shared/queue/backoff.lua', 22],
-    [1757, 'lua/shared/queue/unblock.lua', 1],
-    [1763, 'lua/shared/queue/outbox.lua', 1],
-    [1774, 'lua/shared/queue/settle.lua', 18],
-    [1848, 'lua/queue/bury.lua', 143],
+    [564, 'lua/shared/queue/save.lua', 15],
+    [603, 'lua/shared/queue/save-awaited.lua', 1],
+    [618, 'lua/shared/queue/save.lua', 55],
+    [633, 'lua/shared/queue/save-call.lua', 1],
+    [641, 'lua/shared/queue/settings.lua', 1],
+    [659, 'lua/shared/queue/marks.lua', 1],
+    [675, 'lua/shared/queue/rate.lua', 1],
+    [696, 'lua/shared/queue/rate.lua', 37],
+    [702, 'lua/shared/queue/job.lua', 1],
+    [714, 'lua/shared/queue/plain-head.lua', 1],
+    [717, 'lua/shared/queue/plain-head.lua', 8],
+    [725, 'lua/shared/queue/job.lua', 14],
+    [726, 'lua/shared/queue/job.lua', 45],
+    [772, 'lua/shared/queue/flags.lua', 1],
+    [803, 'lua/shared/queue/run.lua', 1],
+    [850, 'lua/shared/queue/parents.lua', 1],
+    [909, 'lua/shared/queue/parents.lua', 70],
+    [921, 'lua/shared/queue/happened.lua', 1],
+    [933, 'lua/shared/queue/entries.lua', 1],
+    [951, 'lua/shared/queue/history.lua', 1],
+    [965, 'lua/shared/queue/names.lua', 1],
+    [968, 'lua/shared/queue/names.lua', 34],
+    [986, 'lua/shared/queue/failure.lua', 1],
+    [992, 'lua/shared/queue/groups.lua', 1],
+    [1038, 'lua/shared/queue/burst.lua', 1],
+    [1050, 'lua/shared/queue/groups.lua', 48],
+    [1121, 'lua/shared/queue/groups.lua', 130],
+    [1131, 'lua/shared/queue/dead.lua', 1],
+    [1185, 'lua/shared/queue/end.lua', 1],
+    [1209, 'lua/shared/queue/leave-tags.lua', 1],
+    [1218, 'lua/shared/queue/end.lua', 26],
+    [1235, 'lua/shared/queue/note-end.lua', 1],
+    [1265, 'lua/shared/queue/tell-others.lua', 1],
+    [1267, 'lua/shared/queue/packed-notes.lua', 1],
+    [1268, 'lua/shared/queue/packed-notes.lua', 3],
+    [1276, 'lua/shared/queue/tell-others.lua', 4],
+    [1279, 'lua/shared/queue/result.lua', 1],
+    [1293, 'lua/shared/queue/tell-ends.lua', 1],
+    [1349, 'lua/shared/queue/tell-others.lua', 9],
+    [1352, 'lua/shared/queue/tell-others.lua', 13],
+    [1355, 'lua/shared/queue/publish.lua', 1],
+    [1356, 'lua/shared/queue/message.lua', 1],
+    [1366, 'lua/shared/queue/spelled.lua', 1],
+    [1374, 'lua/shared/queue/send.lua', 1],
+    [1390, 'lua/shared/queue/message.lua', 13],
+    [1413, 'lua/shared/queue/publish.lua', 3],
+    [1419, 'lua/shared/queue/tell-others.lua', 17],
+    [1422, 'lua/shared/queue/cancel.lua', 1],
+    [1430, 'lua/shared/queue/stop.lua', 1],
+    [1438, 'lua/shared/queue/bury-claimed.lua', 1],
+    [1445, 'lua/shared/queue/judge-one.lua', 7],
+    [1455, 'lua/shared/queue/told.lua', 1],
+    [1470, 'lua/shared/queue/idle.lua', 1],
+    [1537, 'lua/shared/listening.lua', 1],
+    [1556, 'lua/shared/queue/idle.lua', 69],
+    [1647, 'lua/shared/queue/freed.lua', 1],
+    [1656, 'lua/queue/bury.lua', 74],
+    [1724, 'lua/shared/queue/settle.lua', 1],
+    [1725, 'lua/shared/queue/note-due.lua', 1],
+    [1733, 'lua/shared/queue/ready.lua', 1],
+    [1739, 'lua/shared/queue/in-front.lua', 1],
+    [1741, 'lua/shared/queue/ready.lua', 8],
+    [1762, 'lua/shared/queue/backoff.lua', 1],
+    [1764, 'lua/shared/queue/backoff.lua', 22],
+    [1783, 'lua/shared/queue/unblock.lua', 1],
+    [1789, 'lua/shared/queue/outbox.lua', 1],
+    [1800, 'lua/shared/queue/settle.lua', 18],
+    [1874, 'lua/queue/bury.lua', 143],
   ],
   encode(args) {
     const encoded = new Array<Argument>(6 + args.failures.length * 4)
@@ -10719,7 +10859,7 @@ function readOutcomesOfCancelCancelled(part: Reply | undefined): (string)[] {
 export const cancel: Operation<CancelArguments, CancelAnswer> = {
   script: {
     name: 'queue/cancel',
-    sha1: '2f932d903c3419b73081930b9300ae6ad97a628d',
+    sha1: '4ddb9ca6665f5d7bddd79233dccf2dcb40237099',
     reads: false,
     bytes: false,
     source: `--[[
@@ -10947,11 +11087,37 @@ local function packed_state(queue)
   )
 end
 
+-- Writes the state, and beside it the record of a call where there is one.
+local function write_state(meta, queue, packed, caller, record)
+  if queue.began_us == 0 then
+-- A queue that nobody has begun is not stored, but for those who wait for its first job, or listen to its events. What is
+-- known of these goes with the last of them, and by itself should none come back: they look again far more often.
+local AWAITED_KEPT_MS = '7200000'
+
+local function save_awaited(meta, queue, packed, caller, record)
+  if queue.idle == 0 and queue.listened_ms == 0 then
+    redis.call('UNLINK', meta)
+    return
+  end
+  redis.call('HSET', meta, 'layout', queue.layout, 'state', packed)
+  if caller then
+    redis.call('HSET', meta, caller, record)
+  end
+  redis.call('PEXPIRE', meta, AWAITED_KEPT_MS)
+end
+    save_awaited(meta, queue, packed, caller, record)
+  elseif caller then
+    redis.call('HSET', meta, 'state', packed, caller, record)
+  else
+    redis.call('HSET', meta, 'state', packed)
+  end
+end
+
 -- Writes the state if it has changed.
 local function save_queue(meta, queue)
   local packed = packed_state(queue)
   if packed ~= queue.packed then
-    redis.call('HSET', meta, 'state', packed)
+    write_state(meta, queue, packed)
   end
 end
 -- What a queue was ever used for. A part that was never used is not looked at: most queues use few.
@@ -12472,75 +12638,77 @@ return { 'cancelled', queue.chores, outcomes }
     [95, 'lua/shared/queue/state.lua', 1],
     [175, 'lua/shared/queue/count-job.lua', 1],
     [188, 'lua/shared/queue/save.lua', 1],
-    [190, 'lua/shared/queue/save.lua', 13],
-    [233, 'lua/shared/queue/marks.lua', 1],
-    [249, 'lua/shared/queue/rate.lua', 1],
-    [270, 'lua/shared/queue/rate.lua', 37],
-    [276, 'lua/shared/queue/job.lua', 1],
-    [288, 'lua/shared/queue/plain-head.lua', 1],
-    [291, 'lua/shared/queue/plain-head.lua', 8],
-    [299, 'lua/shared/queue/job.lua', 14],
-    [300, 'lua/shared/queue/job.lua', 45],
-    [346, 'lua/shared/queue/body.lua', 1],
-    [349, 'lua/shared/queue/large.lua', 1],
-    [354, 'lua/shared/queue/flags.lua', 1],
-    [385, 'lua/shared/queue/body.lua', 7],
-    [386, 'lua/shared/queue/body.lua', 22],
-    [390, 'lua/shared/queue/run.lua', 1],
-    [419, 'lua/shared/queue/parents.lua', 1],
-    [478, 'lua/shared/queue/parents.lua', 70],
-    [490, 'lua/shared/queue/happened.lua', 1],
-    [502, 'lua/shared/queue/entries.lua', 1],
-    [520, 'lua/shared/queue/history.lua', 1],
-    [534, 'lua/shared/queue/names.lua', 1],
-    [537, 'lua/shared/queue/names.lua', 34],
-    [555, 'lua/shared/queue/failure.lua', 1],
-    [565, 'lua/shared/queue/groups.lua', 1],
-    [611, 'lua/shared/queue/burst.lua', 1],
-    [623, 'lua/shared/queue/groups.lua', 48],
-    [705, 'lua/shared/queue/ready.lua', 1],
-    [711, 'lua/shared/queue/in-front.lua', 1],
-    [713, 'lua/shared/queue/ready.lua', 8],
-    [743, 'lua/shared/queue/dead.lua', 1],
-    [812, 'lua/shared/queue/end.lua', 1],
-    [836, 'lua/shared/queue/leave-tags.lua', 1],
-    [845, 'lua/shared/queue/end.lua', 26],
-    [855, 'lua/shared/queue/note-end.lua', 1],
-    [885, 'lua/shared/queue/tell-others.lua', 1],
-    [887, 'lua/shared/queue/packed-notes.lua', 1],
-    [888, 'lua/shared/queue/leave-notes.lua', 1],
-    [906, 'lua/shared/queue/fold.lua', 1],
-    [907, 'lua/shared/queue/statistics.lua', 1],
-    [1140, 'lua/shared/queue/fold.lua', 3],
-    [1151, 'lua/shared/queue/leave-notes.lua', 20],
-    [1155, 'lua/shared/queue/packed-notes.lua', 3],
-    [1163, 'lua/shared/queue/tell-others.lua', 4],
-    [1166, 'lua/shared/queue/result.lua', 1],
-    [1180, 'lua/shared/queue/tell-ends.lua', 1],
-    [1236, 'lua/shared/queue/tell-others.lua', 9],
-    [1239, 'lua/shared/queue/tell-others.lua', 13],
-    [1242, 'lua/shared/queue/publish.lua', 1],
-    [1243, 'lua/shared/queue/message.lua', 1],
-    [1253, 'lua/shared/queue/spelled.lua', 1],
-    [1261, 'lua/shared/queue/send.lua', 1],
-    [1277, 'lua/shared/queue/message.lua', 13],
-    [1300, 'lua/shared/queue/publish.lua', 3],
-    [1306, 'lua/shared/queue/tell-others.lua', 17],
-    [1309, 'lua/shared/queue/find.lua', 1],
-    [1335, 'lua/shared/queue/displace.lua', 1],
-    [1354, 'lua/shared/queue/idle.lua', 1],
-    [1421, 'lua/shared/listening.lua', 1],
-    [1440, 'lua/shared/queue/idle.lua', 69],
-    [1531, 'lua/queue/cancel.lua', 67],
-    [1597, 'lua/shared/queue/settle.lua', 1],
-    [1598, 'lua/shared/queue/note-due.lua', 1],
-    [1606, 'lua/shared/queue/backoff.lua', 1],
-    [1608, 'lua/shared/queue/backoff.lua', 22],
-    [1627, 'lua/shared/queue/unblock.lua', 1],
-    [1633, 'lua/shared/queue/outbox.lua', 1],
-    [1644, 'lua/shared/queue/cancel.lua', 1],
-    [1652, 'lua/shared/queue/settle.lua', 18],
-    [1726, 'lua/queue/cancel.lua', 134],
+    [190, 'lua/shared/queue/save.lua', 15],
+    [229, 'lua/shared/queue/save-awaited.lua', 1],
+    [244, 'lua/shared/queue/save.lua', 55],
+    [259, 'lua/shared/queue/marks.lua', 1],
+    [275, 'lua/shared/queue/rate.lua', 1],
+    [296, 'lua/shared/queue/rate.lua', 37],
+    [302, 'lua/shared/queue/job.lua', 1],
+    [314, 'lua/shared/queue/plain-head.lua', 1],
+    [317, 'lua/shared/queue/plain-head.lua', 8],
+    [325, 'lua/shared/queue/job.lua', 14],
+    [326, 'lua/shared/queue/job.lua', 45],
+    [372, 'lua/shared/queue/body.lua', 1],
+    [375, 'lua/shared/queue/large.lua', 1],
+    [380, 'lua/shared/queue/flags.lua', 1],
+    [411, 'lua/shared/queue/body.lua', 7],
+    [412, 'lua/shared/queue/body.lua', 22],
+    [416, 'lua/shared/queue/run.lua', 1],
+    [445, 'lua/shared/queue/parents.lua', 1],
+    [504, 'lua/shared/queue/parents.lua', 70],
+    [516, 'lua/shared/queue/happened.lua', 1],
+    [528, 'lua/shared/queue/entries.lua', 1],
+    [546, 'lua/shared/queue/history.lua', 1],
+    [560, 'lua/shared/queue/names.lua', 1],
+    [563, 'lua/shared/queue/names.lua', 34],
+    [581, 'lua/shared/queue/failure.lua', 1],
+    [591, 'lua/shared/queue/groups.lua', 1],
+    [637, 'lua/shared/queue/burst.lua', 1],
+    [649, 'lua/shared/queue/groups.lua', 48],
+    [731, 'lua/shared/queue/ready.lua', 1],
+    [737, 'lua/shared/queue/in-front.lua', 1],
+    [739, 'lua/shared/queue/ready.lua', 8],
+    [769, 'lua/shared/queue/dead.lua', 1],
+    [838, 'lua/shared/queue/end.lua', 1],
+    [862, 'lua/shared/queue/leave-tags.lua', 1],
+    [871, 'lua/shared/queue/end.lua', 26],
+    [881, 'lua/shared/queue/note-end.lua', 1],
+    [911, 'lua/shared/queue/tell-others.lua', 1],
+    [913, 'lua/shared/queue/packed-notes.lua', 1],
+    [914, 'lua/shared/queue/leave-notes.lua', 1],
+    [932, 'lua/shared/queue/fold.lua', 1],
+    [933, 'lua/shared/queue/statistics.lua', 1],
+    [1166, 'lua/shared/queue/fold.lua', 3],
+    [1177, 'lua/shared/queue/leave-notes.lua', 20],
+    [1181, 'lua/shared/queue/packed-notes.lua', 3],
+    [1189, 'lua/shared/queue/tell-others.lua', 4],
+    [1192, 'lua/shared/queue/result.lua', 1],
+    [1206, 'lua/shared/queue/tell-ends.lua', 1],
+    [1262, 'lua/shared/queue/tell-others.lua', 9],
+    [1265, 'lua/shared/queue/tell-others.lua', 13],
+    [1268, 'lua/shared/queue/publish.lua', 1],
+    [1269, 'lua/shared/queue/message.lua', 1],
+    [1279, 'lua/shared/queue/spelled.lua', 1],
+    [1287, 'lua/shared/queue/send.lua', 1],
+    [1303, 'lua/shared/queue/message.lua', 13],
+    [1326, 'lua/shared/queue/publish.lua', 3],
+    [1332, 'lua/shared/queue/tell-others.lua', 17],
+    [1335, 'lua/shared/queue/find.lua', 1],
+    [1361, 'lua/shared/queue/displace.lua', 1],
+    [1380, 'lua/shared/queue/idle.lua', 1],
+    [1447, 'lua/shared/listening.lua', 1],
+    [1466, 'lua/shared/queue/idle.lua', 69],
+    [1557, 'lua/queue/cancel.lua', 67],
+    [1623, 'lua/shared/queue/settle.lua', 1],
+    [1624, 'lua/shared/queue/note-due.lua', 1],
+    [1632, 'lua/shared/queue/backoff.lua', 1],
+    [1634, 'lua/shared/queue/backoff.lua', 22],
+    [1653, 'lua/shared/queue/unblock.lua', 1],
+    [1659, 'lua/shared/queue/outbox.lua', 1],
+    [1670, 'lua/shared/queue/cancel.lua', 1],
+    [1678, 'lua/shared/queue/settle.lua', 18],
+    [1752, 'lua/queue/cancel.lua', 134],
   ],
   encode(args) {
     const encoded = new Array<Argument>(3 + args.wanted.length)
@@ -12594,7 +12762,7 @@ export type ChangeParentsAnswer =
 export const changeParents: Operation<ChangeParentsArguments, ChangeParentsAnswer> = {
   script: {
     name: 'queue/change-parents',
-    sha1: 'b88e53404b9727d6a4e84461f7e4891802ec14e9',
+    sha1: 'c1080ffc474af69ee50612456489ba2cf3532362',
     reads: false,
     bytes: false,
     source: `--[[
@@ -12823,11 +12991,37 @@ local function packed_state(queue)
   )
 end
 
+-- Writes the state, and beside it the record of a call where there is one.
+local function write_state(meta, queue, packed, caller, record)
+  if queue.began_us == 0 then
+-- A queue that nobody has begun is not stored, but for those who wait for its first job, or listen to its events. What is
+-- known of these goes with the last of them, and by itself should none come back: they look again far more often.
+local AWAITED_KEPT_MS = '7200000'
+
+local function save_awaited(meta, queue, packed, caller, record)
+  if queue.idle == 0 and queue.listened_ms == 0 then
+    redis.call('UNLINK', meta)
+    return
+  end
+  redis.call('HSET', meta, 'layout', queue.layout, 'state', packed)
+  if caller then
+    redis.call('HSET', meta, caller, record)
+  end
+  redis.call('PEXPIRE', meta, AWAITED_KEPT_MS)
+end
+    save_awaited(meta, queue, packed, caller, record)
+  elseif caller then
+    redis.call('HSET', meta, 'state', packed, caller, record)
+  else
+    redis.call('HSET', meta, 'state', packed)
+  end
+end
+
 -- Writes the state if it has changed.
 local function save_queue(meta, queue)
   local packed = packed_state(queue)
   if packed ~= queue.packed then
-    redis.call('HSET', meta, 'state', packed)
+    write_state(meta, queue, packed)
   end
 end
 -- What a queue was ever used for. A part that was never used is not looked at: most queues use few.
@@ -14377,72 +14571,74 @@ return { 'changed', left, queue.chores }
     [96, 'lua/shared/queue/state.lua', 1],
     [176, 'lua/shared/queue/count-job.lua', 1],
     [189, 'lua/shared/queue/save.lua', 1],
-    [191, 'lua/shared/queue/save.lua', 13],
-    [234, 'lua/shared/queue/marks.lua', 1],
-    [250, 'lua/shared/queue/note-due.lua', 1],
-    [258, 'lua/shared/queue/rate.lua', 1],
-    [279, 'lua/shared/queue/rate.lua', 37],
-    [285, 'lua/shared/queue/job.lua', 1],
-    [297, 'lua/shared/queue/plain-head.lua', 1],
-    [300, 'lua/shared/queue/plain-head.lua', 8],
-    [308, 'lua/shared/queue/job.lua', 14],
-    [309, 'lua/shared/queue/job.lua', 45],
-    [355, 'lua/shared/queue/flags.lua', 1],
-    [386, 'lua/shared/queue/tell-others.lua', 1],
-    [388, 'lua/shared/queue/packed-notes.lua', 1],
-    [389, 'lua/shared/queue/leave-notes.lua', 1],
-    [407, 'lua/shared/queue/fold.lua', 1],
-    [408, 'lua/shared/queue/statistics.lua', 1],
-    [641, 'lua/shared/queue/fold.lua', 3],
-    [652, 'lua/shared/queue/leave-notes.lua', 20],
-    [656, 'lua/shared/queue/packed-notes.lua', 3],
-    [664, 'lua/shared/queue/tell-others.lua', 4],
-    [667, 'lua/shared/queue/result.lua', 1],
-    [681, 'lua/shared/queue/tell-ends.lua', 1],
-    [737, 'lua/shared/queue/tell-others.lua', 9],
-    [740, 'lua/shared/queue/tell-others.lua', 13],
-    [743, 'lua/shared/queue/publish.lua', 1],
-    [744, 'lua/shared/queue/message.lua', 1],
-    [754, 'lua/shared/queue/spelled.lua', 1],
-    [762, 'lua/shared/queue/send.lua', 1],
-    [778, 'lua/shared/queue/message.lua', 13],
-    [801, 'lua/shared/queue/publish.lua', 3],
-    [807, 'lua/shared/queue/tell-others.lua', 17],
-    [810, 'lua/shared/queue/run.lua', 1],
-    [839, 'lua/shared/queue/names.lua', 1],
-    [842, 'lua/shared/queue/names.lua', 34],
-    [860, 'lua/shared/queue/failure.lua', 1],
-    [870, 'lua/shared/queue/groups.lua', 1],
-    [916, 'lua/shared/queue/burst.lua', 1],
-    [928, 'lua/shared/queue/groups.lua', 48],
-    [999, 'lua/shared/queue/ready.lua', 1],
-    [1005, 'lua/shared/queue/in-front.lua', 1],
-    [1007, 'lua/shared/queue/ready.lua', 8],
-    [1028, 'lua/shared/queue/find.lua', 1],
-    [1057, 'lua/shared/queue/parents.lua', 1],
-    [1116, 'lua/shared/queue/parents.lua', 70],
-    [1128, 'lua/shared/queue/link.lua', 1],
-    [1160, 'lua/shared/queue/relink.lua', 1],
-    [1230, 'lua/shared/queue/backoff.lua', 1],
-    [1232, 'lua/shared/queue/backoff.lua', 22],
-    [1251, 'lua/shared/queue/unblock.lua', 1],
-    [1257, 'lua/shared/queue/idle.lua', 1],
-    [1324, 'lua/shared/listening.lua', 1],
-    [1343, 'lua/shared/queue/idle.lua', 69],
-    [1434, 'lua/queue/change-parents.lua', 65],
-    [1491, 'lua/shared/queue/settle.lua', 1],
-    [1492, 'lua/shared/queue/dead.lua', 1],
-    [1546, 'lua/shared/queue/end.lua', 1],
-    [1570, 'lua/shared/queue/leave-tags.lua', 1],
-    [1579, 'lua/shared/queue/end.lua', 26],
-    [1589, 'lua/shared/queue/outbox.lua', 1],
-    [1600, 'lua/shared/queue/entries.lua', 1],
-    [1618, 'lua/shared/queue/history.lua', 1],
-    [1632, 'lua/shared/queue/happened.lua', 1],
-    [1644, 'lua/shared/queue/note-end.lua', 1],
-    [1674, 'lua/shared/queue/cancel.lua', 1],
-    [1682, 'lua/shared/queue/settle.lua', 18],
-    [1756, 'lua/queue/change-parents.lua', 123],
+    [191, 'lua/shared/queue/save.lua', 15],
+    [230, 'lua/shared/queue/save-awaited.lua', 1],
+    [245, 'lua/shared/queue/save.lua', 55],
+    [260, 'lua/shared/queue/marks.lua', 1],
+    [276, 'lua/shared/queue/note-due.lua', 1],
+    [284, 'lua/shared/queue/rate.lua', 1],
+    [305, 'lua/shared/queue/rate.lua', 37],
+    [311, 'lua/shared/queue/job.lua', 1],
+    [323, 'lua/shared/queue/plain-head.lua', 1],
+    [326, 'lua/shared/queue/plain-head.lua', 8],
+    [334, 'lua/shared/queue/job.lua', 14],
+    [335, 'lua/shared/queue/job.lua', 45],
+    [381, 'lua/shared/queue/flags.lua', 1],
+    [412, 'lua/shared/queue/tell-others.lua', 1],
+    [414, 'lua/shared/queue/packed-notes.lua', 1],
+    [415, 'lua/shared/queue/leave-notes.lua', 1],
+    [433, 'lua/shared/queue/fold.lua', 1],
+    [434, 'lua/shared/queue/statistics.lua', 1],
+    [667, 'lua/shared/queue/fold.lua', 3],
+    [678, 'lua/shared/queue/leave-notes.lua', 20],
+    [682, 'lua/shared/queue/packed-notes.lua', 3],
+    [690, 'lua/shared/queue/tell-others.lua', 4],
+    [693, 'lua/shared/queue/result.lua', 1],
+    [707, 'lua/shared/queue/tell-ends.lua', 1],
+    [763, 'lua/shared/queue/tell-others.lua', 9],
+    [766, 'lua/shared/queue/tell-others.lua', 13],
+    [769, 'lua/shared/queue/publish.lua', 1],
+    [770, 'lua/shared/queue/message.lua', 1],
+    [780, 'lua/shared/queue/spelled.lua', 1],
+    [788, 'lua/shared/queue/send.lua', 1],
+    [804, 'lua/shared/queue/message.lua', 13],
+    [827, 'lua/shared/queue/publish.lua', 3],
+    [833, 'lua/shared/queue/tell-others.lua', 17],
+    [836, 'lua/shared/queue/run.lua', 1],
+    [865, 'lua/shared/queue/names.lua', 1],
+    [868, 'lua/shared/queue/names.lua', 34],
+    [886, 'lua/shared/queue/failure.lua', 1],
+    [896, 'lua/shared/queue/groups.lua', 1],
+    [942, 'lua/shared/queue/burst.lua', 1],
+    [954, 'lua/shared/queue/groups.lua', 48],
+    [1025, 'lua/shared/queue/ready.lua', 1],
+    [1031, 'lua/shared/queue/in-front.lua', 1],
+    [1033, 'lua/shared/queue/ready.lua', 8],
+    [1054, 'lua/shared/queue/find.lua', 1],
+    [1083, 'lua/shared/queue/parents.lua', 1],
+    [1142, 'lua/shared/queue/parents.lua', 70],
+    [1154, 'lua/shared/queue/link.lua', 1],
+    [1186, 'lua/shared/queue/relink.lua', 1],
+    [1256, 'lua/shared/queue/backoff.lua', 1],
+    [1258, 'lua/shared/queue/backoff.lua', 22],
+    [1277, 'lua/shared/queue/unblock.lua', 1],
+    [1283, 'lua/shared/queue/idle.lua', 1],
+    [1350, 'lua/shared/listening.lua', 1],
+    [1369, 'lua/shared/queue/idle.lua', 69],
+    [1460, 'lua/queue/change-parents.lua', 65],
+    [1517, 'lua/shared/queue/settle.lua', 1],
+    [1518, 'lua/shared/queue/dead.lua', 1],
+    [1572, 'lua/shared/queue/end.lua', 1],
+    [1596, 'lua/shared/queue/leave-tags.lua', 1],
+    [1605, 'lua/shared/queue/end.lua', 26],
+    [1615, 'lua/shared/queue/outbox.lua', 1],
+    [1626, 'lua/shared/queue/entries.lua', 1],
+    [1644, 'lua/shared/queue/history.lua', 1],
+    [1658, 'lua/shared/queue/happened.lua', 1],
+    [1670, 'lua/shared/queue/note-end.lua', 1],
+    [1700, 'lua/shared/queue/cancel.lua', 1],
+    [1708, 'lua/shared/queue/settle.lua', 18],
+    [1782, 'lua/queue/change-parents.lua', 123],
   ],
   encode(args) {
     const encoded = new Array<Argument>(4 + args.changes.length * 2)
@@ -14839,7 +15035,7 @@ export type ConfigureGroupAnswer =
 export const configureGroup: Operation<ConfigureGroupArguments, ConfigureGroupAnswer> = {
   script: {
     name: 'queue/configure-group',
-    sha1: '4d0182f7091bc468cc428a92799e5bae8fc9840c',
+    sha1: '6f1b539e60d7968f7d6ea1200ce4c9c6304ad97a',
     reads: false,
     bytes: false,
     source: `--[[
@@ -15011,6 +15207,8 @@ local function begin_queue(meta, queue, now_us)
     -- Of what comes now everything notes when it is due.
     queue.due_ms = 9007199254740991
     redis.call('HSET', meta, 'layout', queue.layout, 'codec', queue.codec)
+    -- Those who waited for it were to be forgotten; see shared/queue/save-awaited.
+    redis.call('PERSIST', meta)
   end
 end
 
@@ -15050,11 +15248,37 @@ local function packed_state(queue)
   )
 end
 
+-- Writes the state, and beside it the record of a call where there is one.
+local function write_state(meta, queue, packed, caller, record)
+  if queue.began_us == 0 then
+-- A queue that nobody has begun is not stored, but for those who wait for its first job, or listen to its events. What is
+-- known of these goes with the last of them, and by itself should none come back: they look again far more often.
+local AWAITED_KEPT_MS = '7200000'
+
+local function save_awaited(meta, queue, packed, caller, record)
+  if queue.idle == 0 and queue.listened_ms == 0 then
+    redis.call('UNLINK', meta)
+    return
+  end
+  redis.call('HSET', meta, 'layout', queue.layout, 'state', packed)
+  if caller then
+    redis.call('HSET', meta, caller, record)
+  end
+  redis.call('PEXPIRE', meta, AWAITED_KEPT_MS)
+end
+    save_awaited(meta, queue, packed, caller, record)
+  elseif caller then
+    redis.call('HSET', meta, 'state', packed, caller, record)
+  else
+    redis.call('HSET', meta, 'state', packed)
+  end
+end
+
 -- Writes the state if it has changed.
 local function save_queue(meta, queue)
   local packed = packed_state(queue)
   if packed ~= queue.packed then
-    redis.call('HSET', meta, 'state', packed)
+    write_state(meta, queue, packed)
   end
 end
 -- A rate, as the generic cell rate algorithm of shared/rate-limit/gcra: \`rate_limit\` starts flow back in a window, and
@@ -15434,26 +15658,29 @@ end
 group.concurrency = pick(concurrency, group.concurrency)
 group.rate_limit = pick(rate_limit, group.rate_limit)
 group.rate_window_ms = pick(rate_window_ms, group.rate_window_ms)
-begin_queue(meta, queue, now_us)
-if rate_limit >= 0 then
-  group.rate_burst = rate_limit > 0 and rate_burst or 0
-  local more = keep_burst(groups, GROUP_BURST .. name, group)
-  if more ~= 0 then
-    redis.call('HINCRBY', groups, GROUP_BURST, more)
+-- What is as it is anyway begins no queue.
+if queue.began_us > 0 or group.paused or group.concurrency > 0 or group.rate_limit > 0 then
+  begin_queue(meta, queue, now_us)
+  if rate_limit >= 0 then
+    group.rate_burst = rate_limit > 0 and rate_burst or 0
+    local more = keep_burst(groups, GROUP_BURST .. name, group)
+    if more ~= 0 then
+      redis.call('HINCRBY', groups, GROUP_BURST, more)
+    end
   end
+  if group.in_ring then
+    redis.call('LREM', turns, '0', name)
+    group.in_ring = false
+  end
+  redis.call('ZREM', held, name)
+  enter_ring(turns, held, name, group, now_us)
+  save_group(groups, name, group, now_us)
+  if group.in_ring and queue.idle > 0 then
+    local now_ms = math.floor(now_us / 1000)
+    call_idle(idle, queue, 1, now_ms, { channel = channel, sharded = sharded, counted = counted })
+  end
+  save_queue(meta, queue)
 end
-if group.in_ring then
-  redis.call('LREM', turns, '0', name)
-  group.in_ring = false
-end
-redis.call('ZREM', held, name)
-enter_ring(turns, held, name, group, now_us)
-save_group(groups, name, group, now_us)
-if group.in_ring and queue.idle > 0 then
-  local now_ms = math.floor(now_us / 1000)
-  call_idle(idle, queue, 1, now_ms, { channel = channel, sharded = sharded, counted = counted })
-end
-save_queue(meta, queue)
 return {
   'configured',
   group.paused and 1 or 0,
@@ -15474,19 +15701,21 @@ return {
     [42, 'lua/shared/tell.lua', 15],
     [81, 'lua/shared/queue/state.lua', 1],
     [161, 'lua/shared/queue/save.lua', 1],
-    [216, 'lua/shared/queue/rate.lua', 1],
-    [237, 'lua/shared/queue/rate.lua', 37],
-    [243, 'lua/shared/queue/groups.lua', 1],
-    [289, 'lua/shared/queue/burst.lua', 1],
-    [301, 'lua/shared/queue/groups.lua', 48],
-    [359, 'lua/shared/queue/burst.lua', 1],
-    [364, 'lua/shared/queue/keep-burst.lua', 1],
-    [374, 'lua/shared/queue/idle.lua', 1],
-    [441, 'lua/shared/listening.lua', 1],
-    [460, 'lua/shared/queue/idle.lua', 69],
-    [551, 'lua/queue/configure-group.lua', 36],
-    [563, 'lua/shared/take-up.lua', 1],
-    [578, 'lua/queue/configure-group.lua', 49],
+    [214, 'lua/shared/queue/save-awaited.lua', 1],
+    [229, 'lua/shared/queue/save.lua', 55],
+    [244, 'lua/shared/queue/rate.lua', 1],
+    [265, 'lua/shared/queue/rate.lua', 37],
+    [271, 'lua/shared/queue/groups.lua', 1],
+    [317, 'lua/shared/queue/burst.lua', 1],
+    [329, 'lua/shared/queue/groups.lua', 48],
+    [387, 'lua/shared/queue/burst.lua', 1],
+    [392, 'lua/shared/queue/keep-burst.lua', 1],
+    [402, 'lua/shared/queue/idle.lua', 1],
+    [469, 'lua/shared/listening.lua', 1],
+    [488, 'lua/shared/queue/idle.lua', 69],
+    [579, 'lua/queue/configure-group.lua', 36],
+    [591, 'lua/shared/take-up.lua', 1],
+    [606, 'lua/queue/configure-group.lua', 49],
   ],
   encode(args) {
     return withoutDefaults([
@@ -15568,7 +15797,7 @@ export type ConfigureAnswer =
 export const configure: Operation<ConfigureArguments, ConfigureAnswer> = {
   script: {
     name: 'queue/configure',
-    sha1: '1c2e8467507b5a36d167fc39da61bc2589e9d1f6',
+    sha1: '6366767d0dc183b8eac4f14a5e8541d72c99dfa7',
     reads: false,
     bytes: false,
     source: `--[[
@@ -15739,6 +15968,8 @@ local function begin_queue(meta, queue, now_us)
     -- Of what comes now everything notes when it is due.
     queue.due_ms = 9007199254740991
     redis.call('HSET', meta, 'layout', queue.layout, 'codec', queue.codec)
+    -- Those who waited for it were to be forgotten; see shared/queue/save-awaited.
+    redis.call('PERSIST', meta)
   end
 end
 
@@ -15778,11 +16009,37 @@ local function packed_state(queue)
   )
 end
 
+-- Writes the state, and beside it the record of a call where there is one.
+local function write_state(meta, queue, packed, caller, record)
+  if queue.began_us == 0 then
+-- A queue that nobody has begun is not stored, but for those who wait for its first job, or listen to its events. What is
+-- known of these goes with the last of them, and by itself should none come back: they look again far more often.
+local AWAITED_KEPT_MS = '7200000'
+
+local function save_awaited(meta, queue, packed, caller, record)
+  if queue.idle == 0 and queue.listened_ms == 0 then
+    redis.call('UNLINK', meta)
+    return
+  end
+  redis.call('HSET', meta, 'layout', queue.layout, 'state', packed)
+  if caller then
+    redis.call('HSET', meta, caller, record)
+  end
+  redis.call('PEXPIRE', meta, AWAITED_KEPT_MS)
+end
+    save_awaited(meta, queue, packed, caller, record)
+  elseif caller then
+    redis.call('HSET', meta, 'state', packed, caller, record)
+  else
+    redis.call('HSET', meta, 'state', packed)
+  end
+end
+
 -- Writes the state if it has changed.
 local function save_queue(meta, queue)
   local packed = packed_state(queue)
   if packed ~= queue.packed then
-    redis.call('HSET', meta, 'state', packed)
+    write_state(meta, queue, packed)
   end
 end
 -- From when on something may be due: a scheduled job, or a lease that ends. Whoever comes earlier need not look. It is
@@ -16071,17 +16328,21 @@ settings.keep_count = pick(keep_count, settings.keep_count)
 settings.keep_ms = pick(keep_ms, settings.keep_ms)
 local now_us = clock_us()
 local now_ms = math.floor(now_us / 1000)
-begin_queue(meta, queue, now_us)
-if resumes then
-  -- A queue that is paused spawns no recurring jobs.
-  note_due(queue, now_ms)
+local text = format_settings(settings)
+-- What is as it is anyway begins no queue.
+if queue.began_us > 0 or text ~= format_settings(parse_settings()) then
+  begin_queue(meta, queue, now_us)
+  if resumes then
+    -- A queue that is paused spawns no recurring jobs.
+    note_due(queue, now_ms)
+  end
+  redis.call('HSET', meta, 'settings', text)
+  keep_burst(meta, 'burst', settings)
+  if not settings.paused and queue.idle > 0 then
+    call_idle(idle, queue, 1, now_ms, { channel = channel, sharded = sharded, counted = counted })
+  end
+  save_queue(meta, queue)
 end
-redis.call('HSET', meta, 'settings', format_settings(settings))
-keep_burst(meta, 'burst', settings)
-if not settings.paused and queue.idle > 0 then
-  call_idle(idle, queue, 1, now_ms, { channel = channel, sharded = sharded, counted = counted })
-end
-save_queue(meta, queue)
 return {
   'configured',
   settings.paused and 1 or 0,
@@ -16102,16 +16363,18 @@ return {
     [41, 'lua/shared/tell.lua', 15],
     [80, 'lua/shared/queue/state.lua', 1],
     [160, 'lua/shared/queue/save.lua', 1],
-    [215, 'lua/shared/queue/note-due.lua', 1],
-    [223, 'lua/shared/queue/settings.lua', 1],
-    [252, 'lua/shared/queue/burst.lua', 1],
-    [264, 'lua/shared/queue/keep-burst.lua', 1],
-    [274, 'lua/shared/queue/idle.lua', 1],
-    [341, 'lua/shared/listening.lua', 1],
-    [360, 'lua/shared/queue/idle.lua', 69],
-    [451, 'lua/queue/configure.lua', 35],
-    [463, 'lua/shared/take-up.lua', 1],
-    [478, 'lua/queue/configure.lua', 48],
+    [213, 'lua/shared/queue/save-awaited.lua', 1],
+    [228, 'lua/shared/queue/save.lua', 55],
+    [243, 'lua/shared/queue/note-due.lua', 1],
+    [251, 'lua/shared/queue/settings.lua', 1],
+    [280, 'lua/shared/queue/burst.lua', 1],
+    [292, 'lua/shared/queue/keep-burst.lua', 1],
+    [302, 'lua/shared/queue/idle.lua', 1],
+    [369, 'lua/shared/listening.lua', 1],
+    [388, 'lua/shared/queue/idle.lua', 69],
+    [479, 'lua/queue/configure.lua', 35],
+    [491, 'lua/shared/take-up.lua', 1],
+    [506, 'lua/queue/configure.lua', 48],
   ],
   encode(args) {
     return withoutDefaults([
@@ -16169,7 +16432,7 @@ export type DeliveredAnswer =
 export const delivered: Operation<DeliveredArguments, DeliveredAnswer> = {
   script: {
     name: 'queue/delivered',
-    sha1: '246ba8aa8ad07d3d9ab920a82da95f89ccfc6d3c',
+    sha1: '83a4da6ea1aab1ac30c81ab1379d2203dd6daa39',
     reads: false,
     bytes: false,
     source: `--[[
@@ -16301,11 +16564,37 @@ local function packed_state(queue)
   )
 end
 
+-- Writes the state, and beside it the record of a call where there is one.
+local function write_state(meta, queue, packed, caller, record)
+  if queue.began_us == 0 then
+-- A queue that nobody has begun is not stored, but for those who wait for its first job, or listen to its events. What is
+-- known of these goes with the last of them, and by itself should none come back: they look again far more often.
+local AWAITED_KEPT_MS = '7200000'
+
+local function save_awaited(meta, queue, packed, caller, record)
+  if queue.idle == 0 and queue.listened_ms == 0 then
+    redis.call('UNLINK', meta)
+    return
+  end
+  redis.call('HSET', meta, 'layout', queue.layout, 'state', packed)
+  if caller then
+    redis.call('HSET', meta, caller, record)
+  end
+  redis.call('PEXPIRE', meta, AWAITED_KEPT_MS)
+end
+    save_awaited(meta, queue, packed, caller, record)
+  elseif caller then
+    redis.call('HSET', meta, 'state', packed, caller, record)
+  else
+    redis.call('HSET', meta, 'state', packed)
+  end
+end
+
 -- Writes the state if it has changed.
 local function save_queue(meta, queue)
   local packed = packed_state(queue)
   if packed ~= queue.packed then
-    redis.call('HSET', meta, 'state', packed)
+    write_state(meta, queue, packed)
   end
 end
 -- The flags of a run, a bit each; see shared/queue/run. A job that is PLAIN has no other.
@@ -16352,9 +16641,11 @@ return { 'delivered' }
     [1, 'lua/queue/delivered.lua', 1],
     [12, 'lua/shared/queue/state.lua', 1],
     [92, 'lua/shared/queue/save.lua', 1],
-    [94, 'lua/shared/queue/save.lua', 13],
-    [137, 'lua/shared/queue/flags.lua', 1],
-    [160, 'lua/queue/delivered.lua', 16],
+    [94, 'lua/shared/queue/save.lua', 15],
+    [133, 'lua/shared/queue/save-awaited.lua', 1],
+    [148, 'lua/shared/queue/save.lua', 55],
+    [163, 'lua/shared/queue/flags.lua', 1],
+    [186, 'lua/queue/delivered.lua', 16],
   ],
   encode(args) {
     const encoded = new Array<Argument>(args.numbers.length)
@@ -16472,7 +16763,7 @@ export type EnqueueAlikeAnswer =
 export const enqueueAlike: Operation<EnqueueAlikeArguments, EnqueueAlikeAnswer> = {
   script: {
     name: 'queue/enqueue-alike',
-    sha1: 'f64dd31da9791e304e5455b412695c77a75659cb',
+    sha1: '622ffec93ebfc9dad69bcbab6c37a0973795e0ff',
     reads: false,
     bytes: false,
     source: `--[[
@@ -16660,6 +16951,8 @@ local function begin_queue(meta, queue, now_us)
     -- Of what comes now everything notes when it is due.
     queue.due_ms = 9007199254740991
     redis.call('HSET', meta, 'layout', queue.layout, 'codec', queue.codec)
+    -- Those who waited for it were to be forgotten; see shared/queue/save-awaited.
+    redis.call('PERSIST', meta)
   end
 end
 
@@ -16699,11 +16992,37 @@ local function packed_state(queue)
   )
 end
 
+-- Writes the state, and beside it the record of a call where there is one.
+local function write_state(meta, queue, packed, caller, record)
+  if queue.began_us == 0 then
+-- A queue that nobody has begun is not stored, but for those who wait for its first job, or listen to its events. What is
+-- known of these goes with the last of them, and by itself should none come back: they look again far more often.
+local AWAITED_KEPT_MS = '7200000'
+
+local function save_awaited(meta, queue, packed, caller, record)
+  if queue.idle == 0 and queue.listened_ms == 0 then
+    redis.call('UNLINK', meta)
+    return
+  end
+  redis.call('HSET', meta, 'layout', queue.layout, 'state', packed)
+  if caller then
+    redis.call('HSET', meta, caller, record)
+  end
+  redis.call('PEXPIRE', meta, AWAITED_KEPT_MS)
+end
+    save_awaited(meta, queue, packed, caller, record)
+  elseif caller then
+    redis.call('HSET', meta, 'state', packed, caller, record)
+  else
+    redis.call('HSET', meta, 'state', packed)
+  end
+end
+
 -- Writes the state if it has changed.
 local function save_queue(meta, queue)
   local packed = packed_state(queue)
   if packed ~= queue.packed then
-    redis.call('HSET', meta, 'state', packed)
+    write_state(meta, queue, packed)
   end
 end
 -- Saves the queue and remembers the call, in one write.
@@ -16711,7 +17030,7 @@ local function save_queue_and_call(meta, queue, caller, call, now_ms, answer)
   if caller == '' then
     return save_queue(meta, queue)
   end
-  redis.call('HSET', meta, 'state', packed_state(queue), caller, call_record(call, now_ms, answer))
+  write_state(meta, queue, packed_state(queue), caller, call_record(call, now_ms, answer))
   forget_old_calls(meta, call, now_ms)
 end
 -- Redis keeps a hash or a sorted set of few small entries as one list, and looks for each entry from its front. What
@@ -17729,50 +18048,52 @@ return { 'enqueued', first }
     [61, 'lua/shared/calls.lua', 6],
     [97, 'lua/shared/queue/state.lua', 1],
     [177, 'lua/shared/queue/save.lua', 1],
-    [232, 'lua/shared/queue/save-call.lua', 1],
-    [240, 'lua/shared/queue/wide.lua', 1],
-    [255, 'lua/shared/queue/number.lua', 1],
-    [264, 'lua/shared/queue/plain-head.lua', 1],
-    [279, 'lua/shared/queue/large.lua', 1],
-    [284, 'lua/shared/queue/count-note.lua', 1],
-    [285, 'lua/shared/queue/leave-notes.lua', 1],
-    [303, 'lua/shared/queue/fold.lua', 1],
-    [304, 'lua/shared/queue/statistics.lua', 1],
-    [537, 'lua/shared/queue/fold.lua', 3],
-    [548, 'lua/shared/queue/leave-notes.lua', 20],
-    [552, 'lua/shared/queue/count-note.lua', 3],
-    [556, 'lua/queue/enqueue-alike.lua', 43],
-    [569, 'lua/shared/take-up.lua', 1],
-    [584, 'lua/queue/enqueue-alike.lua', 57],
-    [612, 'lua/shared/queue/hand-over.lua', 1],
-    [618, 'lua/shared/tell.lua', 1],
-    [628, 'lua/shared/tell.lua', 15],
-    [667, 'lua/shared/next-token.lua', 1],
-    [672, 'lua/shared/queue/idle.lua', 1],
-    [739, 'lua/shared/listening.lua', 1],
-    [758, 'lua/shared/queue/idle.lua', 69],
-    [849, 'lua/shared/queue/idle.lua', 171],
-    [860, 'lua/shared/queue/run.lua', 1],
-    [876, 'lua/shared/queue/flags.lua', 1],
-    [895, 'lua/shared/queue/note-due.lua', 1],
-    [903, 'lua/shared/queue/note-alike.lua', 1],
-    [904, 'lua/shared/queue/bucket.lua', 1],
-    [916, 'lua/shared/queue/note-alike.lua', 4],
-    [931, 'lua/shared/queue/hand-over.lua', 16],
-    [981, 'lua/queue/enqueue-alike.lua', 86],
-    [1006, 'lua/shared/queue/run.lua', 1],
-    [1022, 'lua/shared/queue/body.lua', 1],
-    [1025, 'lua/shared/queue/flags.lua', 1],
-    [1044, 'lua/shared/queue/marks.lua', 1],
-    [1060, 'lua/shared/queue/body.lua', 7],
-    [1075, 'lua/shared/queue/job.lua', 1],
-    [1087, 'lua/shared/queue/job.lua', 14],
-    [1164, 'lua/queue/enqueue-alike.lua', 114],
-    [1185, 'lua/shared/queue/publish-plain.lua', 1],
-    [1187, 'lua/shared/queue/spelled.lua', 1],
-    [1195, 'lua/shared/queue/send.lua', 1],
-    [1211, 'lua/shared/queue/publish-plain.lua', 5],
-    [1228, 'lua/queue/enqueue-alike.lua', 136],
+    [230, 'lua/shared/queue/save-awaited.lua', 1],
+    [245, 'lua/shared/queue/save.lua', 55],
+    [260, 'lua/shared/queue/save-call.lua', 1],
+    [268, 'lua/shared/queue/wide.lua', 1],
+    [283, 'lua/shared/queue/number.lua', 1],
+    [292, 'lua/shared/queue/plain-head.lua', 1],
+    [307, 'lua/shared/queue/large.lua', 1],
+    [312, 'lua/shared/queue/count-note.lua', 1],
+    [313, 'lua/shared/queue/leave-notes.lua', 1],
+    [331, 'lua/shared/queue/fold.lua', 1],
+    [332, 'lua/shared/queue/statistics.lua', 1],
+    [565, 'lua/shared/queue/fold.lua', 3],
+    [576, 'lua/shared/queue/leave-notes.lua', 20],
+    [580, 'lua/shared/queue/count-note.lua', 3],
+    [584, 'lua/queue/enqueue-alike.lua', 43],
+    [597, 'lua/shared/take-up.lua', 1],
+    [612, 'lua/queue/enqueue-alike.lua', 57],
+    [640, 'lua/shared/queue/hand-over.lua', 1],
+    [646, 'lua/shared/tell.lua', 1],
+    [656, 'lua/shared/tell.lua', 15],
+    [695, 'lua/shared/next-token.lua', 1],
+    [700, 'lua/shared/queue/idle.lua', 1],
+    [767, 'lua/shared/listening.lua', 1],
+    [786, 'lua/shared/queue/idle.lua', 69],
+    [877, 'lua/shared/queue/idle.lua', 171],
+    [888, 'lua/shared/queue/run.lua', 1],
+    [904, 'lua/shared/queue/flags.lua', 1],
+    [923, 'lua/shared/queue/note-due.lua', 1],
+    [931, 'lua/shared/queue/note-alike.lua', 1],
+    [932, 'lua/shared/queue/bucket.lua', 1],
+    [944, 'lua/shared/queue/note-alike.lua', 4],
+    [959, 'lua/shared/queue/hand-over.lua', 16],
+    [1009, 'lua/queue/enqueue-alike.lua', 86],
+    [1034, 'lua/shared/queue/run.lua', 1],
+    [1050, 'lua/shared/queue/body.lua', 1],
+    [1053, 'lua/shared/queue/flags.lua', 1],
+    [1072, 'lua/shared/queue/marks.lua', 1],
+    [1088, 'lua/shared/queue/body.lua', 7],
+    [1103, 'lua/shared/queue/job.lua', 1],
+    [1115, 'lua/shared/queue/job.lua', 14],
+    [1192, 'lua/queue/enqueue-alike.lua', 114],
+    [1213, 'lua/shared/queue/publish-plain.lua', 1],
+    [1215, 'lua/shared/queue/spelled.lua', 1],
+    [1223, 'lua/shared/queue/send.lua', 1],
+    [1239, 'lua/shared/queue/publish-plain.lua', 5],
+    [1256, 'lua/queue/enqueue-alike.lua', 136],
   ],
   encode(args) {
     const encoded = new Array<Argument>(9 + args.payloads.length)
@@ -17849,7 +18170,7 @@ function readDuplicatesOfEnqueueEnqueued(part: Reply | undefined): ({ readonly a
 export const enqueue: Operation<EnqueueArguments, EnqueueAnswer> = {
   script: {
     name: 'queue/enqueue',
-    sha1: '47af15a114b5160a94dd8a705a542b0f0aef6a17',
+    sha1: '12ac5f25f66c59617c668a99dc4930e335dbd3b2',
     reads: false,
     bytes: false,
     source: `--[[
@@ -18115,6 +18436,8 @@ local function begin_queue(meta, queue, now_us)
     -- Of what comes now everything notes when it is due.
     queue.due_ms = 9007199254740991
     redis.call('HSET', meta, 'layout', queue.layout, 'codec', queue.codec)
+    -- Those who waited for it were to be forgotten; see shared/queue/save-awaited.
+    redis.call('PERSIST', meta)
   end
 end
 
@@ -18154,11 +18477,37 @@ local function packed_state(queue)
   )
 end
 
+-- Writes the state, and beside it the record of a call where there is one.
+local function write_state(meta, queue, packed, caller, record)
+  if queue.began_us == 0 then
+-- A queue that nobody has begun is not stored, but for those who wait for its first job, or listen to its events. What is
+-- known of these goes with the last of them, and by itself should none come back: they look again far more often.
+local AWAITED_KEPT_MS = '7200000'
+
+local function save_awaited(meta, queue, packed, caller, record)
+  if queue.idle == 0 and queue.listened_ms == 0 then
+    redis.call('UNLINK', meta)
+    return
+  end
+  redis.call('HSET', meta, 'layout', queue.layout, 'state', packed)
+  if caller then
+    redis.call('HSET', meta, caller, record)
+  end
+  redis.call('PEXPIRE', meta, AWAITED_KEPT_MS)
+end
+    save_awaited(meta, queue, packed, caller, record)
+  elseif caller then
+    redis.call('HSET', meta, 'state', packed, caller, record)
+  else
+    redis.call('HSET', meta, 'state', packed)
+  end
+end
+
 -- Writes the state if it has changed.
 local function save_queue(meta, queue)
   local packed = packed_state(queue)
   if packed ~= queue.packed then
-    redis.call('HSET', meta, 'state', packed)
+    write_state(meta, queue, packed)
   end
 end
 -- Redis keeps a hash or a sorted set of few small entries as one list, and looks for each entry from its front. What
@@ -18181,7 +18530,7 @@ local function save_queue_and_call(meta, queue, caller, call, now_ms, answer)
   if caller == '' then
     return save_queue(meta, queue)
   end
-  redis.call('HSET', meta, 'state', packed_state(queue), caller, call_record(call, now_ms, answer))
+  write_state(meta, queue, packed_state(queue), caller, call_record(call, now_ms, answer))
   forget_old_calls(meta, call, now_ms)
 end
 -- What people set for a queue, one text: '<paused>,<concurrency>,<rate_limit>,<rate_window_ms>,<keep_count>,<keep_ms>'.
@@ -20129,85 +20478,87 @@ return { 'enqueued', first, queue.chores, tally.duplicates }
     [162, 'lua/shared/queue/state.lua', 1],
     [242, 'lua/shared/queue/count-job.lua', 1],
     [255, 'lua/shared/queue/save.lua', 1],
-    [310, 'lua/shared/queue/wide.lua', 1],
-    [325, 'lua/shared/queue/save-call.lua', 1],
-    [333, 'lua/shared/queue/settings.lua', 1],
-    [351, 'lua/shared/queue/marks.lua', 1],
-    [367, 'lua/shared/queue/note-due.lua', 1],
-    [375, 'lua/shared/queue/rate.lua', 1],
-    [396, 'lua/shared/queue/rate.lua', 37],
-    [402, 'lua/shared/queue/job.lua', 1],
-    [414, 'lua/shared/queue/plain-head.lua', 1],
-    [417, 'lua/shared/queue/plain-head.lua', 8],
-    [425, 'lua/shared/queue/job.lua', 14],
-    [502, 'lua/shared/queue/body.lua', 1],
-    [505, 'lua/shared/queue/large.lua', 1],
-    [510, 'lua/shared/queue/flags.lua', 1],
-    [541, 'lua/shared/queue/body.lua', 7],
-    [560, 'lua/shared/queue/tell-others.lua', 1],
-    [562, 'lua/shared/queue/packed-notes.lua', 1],
-    [563, 'lua/shared/queue/leave-notes.lua', 1],
-    [581, 'lua/shared/queue/fold.lua', 1],
-    [582, 'lua/shared/queue/statistics.lua', 1],
-    [815, 'lua/shared/queue/fold.lua', 3],
-    [826, 'lua/shared/queue/leave-notes.lua', 20],
-    [830, 'lua/shared/queue/packed-notes.lua', 3],
-    [838, 'lua/shared/queue/tell-others.lua', 4],
-    [841, 'lua/shared/queue/result.lua', 1],
-    [855, 'lua/shared/queue/tell-ends.lua', 1],
-    [911, 'lua/shared/queue/tell-others.lua', 9],
-    [914, 'lua/shared/queue/tell-others.lua', 13],
-    [917, 'lua/shared/queue/publish.lua', 1],
-    [918, 'lua/shared/queue/message.lua', 1],
-    [928, 'lua/shared/queue/spelled.lua', 1],
-    [936, 'lua/shared/queue/send.lua', 1],
-    [952, 'lua/shared/queue/message.lua', 13],
-    [975, 'lua/shared/queue/publish.lua', 3],
-    [981, 'lua/shared/queue/tell-others.lua', 17],
-    [984, 'lua/shared/queue/run.lua', 1],
-    [1013, 'lua/shared/queue/happened.lua', 1],
-    [1025, 'lua/shared/queue/names.lua', 1],
-    [1076, 'lua/shared/queue/groups.lua', 1],
-    [1122, 'lua/shared/queue/burst.lua', 1],
-    [1134, 'lua/shared/queue/groups.lua', 48],
-    [1216, 'lua/shared/queue/ready.lua', 1],
-    [1222, 'lua/shared/queue/in-front.lua', 1],
-    [1224, 'lua/shared/queue/ready.lua', 8],
-    [1254, 'lua/shared/queue/number.lua', 1],
-    [1263, 'lua/shared/queue/enter-tags.lua', 1],
-    [1269, 'lua/shared/queue/enqueue.lua', 1],
-    [1304, 'lua/shared/queue/replace.lua', 1],
-    [1365, 'lua/shared/queue/leave-tags.lua', 1],
-    [1374, 'lua/shared/queue/replace.lua', 63],
-    [1399, 'lua/shared/queue/idempotency.lua', 1],
-    [1413, 'lua/shared/queue/idle.lua', 1],
-    [1480, 'lua/shared/listening.lua', 1],
-    [1499, 'lua/shared/queue/idle.lua', 69],
-    [1590, 'lua/shared/queue/idle.lua', 171],
-    [1601, 'lua/shared/queue/find.lua', 1],
-    [1627, 'lua/shared/queue/failure.lua', 1],
-    [1637, 'lua/shared/queue/parents.lua', 1],
-    [1696, 'lua/shared/queue/parents.lua', 70],
-    [1708, 'lua/shared/queue/link.lua', 1],
-    [1771, 'lua/shared/queue/end.lua', 1],
-    [1795, 'lua/shared/queue/leave-tags.lua', 1],
-    [1804, 'lua/shared/queue/end.lua', 26],
-    [1814, 'lua/shared/queue/spec.lua', 1],
-    [1939, 'lua/queue/enqueue.lua', 83],
-    [1977, 'lua/shared/take-up.lua', 1],
-    [1992, 'lua/queue/enqueue.lua', 122],
-    [2019, 'lua/shared/queue/settle.lua', 1],
-    [2020, 'lua/shared/queue/dead.lua', 1],
-    [2074, 'lua/shared/queue/backoff.lua', 1],
-    [2076, 'lua/shared/queue/backoff.lua', 22],
-    [2095, 'lua/shared/queue/unblock.lua', 1],
-    [2101, 'lua/shared/queue/outbox.lua', 1],
-    [2112, 'lua/shared/queue/entries.lua', 1],
-    [2130, 'lua/shared/queue/history.lua', 1],
-    [2144, 'lua/shared/queue/note-end.lua', 1],
-    [2174, 'lua/shared/queue/cancel.lua', 1],
-    [2182, 'lua/shared/queue/settle.lua', 18],
-    [2256, 'lua/queue/enqueue.lua', 150],
+    [308, 'lua/shared/queue/save-awaited.lua', 1],
+    [323, 'lua/shared/queue/save.lua', 55],
+    [338, 'lua/shared/queue/wide.lua', 1],
+    [353, 'lua/shared/queue/save-call.lua', 1],
+    [361, 'lua/shared/queue/settings.lua', 1],
+    [379, 'lua/shared/queue/marks.lua', 1],
+    [395, 'lua/shared/queue/note-due.lua', 1],
+    [403, 'lua/shared/queue/rate.lua', 1],
+    [424, 'lua/shared/queue/rate.lua', 37],
+    [430, 'lua/shared/queue/job.lua', 1],
+    [442, 'lua/shared/queue/plain-head.lua', 1],
+    [445, 'lua/shared/queue/plain-head.lua', 8],
+    [453, 'lua/shared/queue/job.lua', 14],
+    [530, 'lua/shared/queue/body.lua', 1],
+    [533, 'lua/shared/queue/large.lua', 1],
+    [538, 'lua/shared/queue/flags.lua', 1],
+    [569, 'lua/shared/queue/body.lua', 7],
+    [588, 'lua/shared/queue/tell-others.lua', 1],
+    [590, 'lua/shared/queue/packed-notes.lua', 1],
+    [591, 'lua/shared/queue/leave-notes.lua', 1],
+    [609, 'lua/shared/queue/fold.lua', 1],
+    [610, 'lua/shared/queue/statistics.lua', 1],
+    [843, 'lua/shared/queue/fold.lua', 3],
+    [854, 'lua/shared/queue/leave-notes.lua', 20],
+    [858, 'lua/shared/queue/packed-notes.lua', 3],
+    [866, 'lua/shared/queue/tell-others.lua', 4],
+    [869, 'lua/shared/queue/result.lua', 1],
+    [883, 'lua/shared/queue/tell-ends.lua', 1],
+    [939, 'lua/shared/queue/tell-others.lua', 9],
+    [942, 'lua/shared/queue/tell-others.lua', 13],
+    [945, 'lua/shared/queue/publish.lua', 1],
+    [946, 'lua/shared/queue/message.lua', 1],
+    [956, 'lua/shared/queue/spelled.lua', 1],
+    [964, 'lua/shared/queue/send.lua', 1],
+    [980, 'lua/shared/queue/message.lua', 13],
+    [1003, 'lua/shared/queue/publish.lua', 3],
+    [1009, 'lua/shared/queue/tell-others.lua', 17],
+    [1012, 'lua/shared/queue/run.lua', 1],
+    [1041, 'lua/shared/queue/happened.lua', 1],
+    [1053, 'lua/shared/queue/names.lua', 1],
+    [1104, 'lua/shared/queue/groups.lua', 1],
+    [1150, 'lua/shared/queue/burst.lua', 1],
+    [1162, 'lua/shared/queue/groups.lua', 48],
+    [1244, 'lua/shared/queue/ready.lua', 1],
+    [1250, 'lua/shared/queue/in-front.lua', 1],
+    [1252, 'lua/shared/queue/ready.lua', 8],
+    [1282, 'lua/shared/queue/number.lua', 1],
+    [1291, 'lua/shared/queue/enter-tags.lua', 1],
+    [1297, 'lua/shared/queue/enqueue.lua', 1],
+    [1332, 'lua/shared/queue/replace.lua', 1],
+    [1393, 'lua/shared/queue/leave-tags.lua', 1],
+    [1402, 'lua/shared/queue/replace.lua', 63],
+    [1427, 'lua/shared/queue/idempotency.lua', 1],
+    [1441, 'lua/shared/queue/idle.lua', 1],
+    [1508, 'lua/shared/listening.lua', 1],
+    [1527, 'lua/shared/queue/idle.lua', 69],
+    [1618, 'lua/shared/queue/idle.lua', 171],
+    [1629, 'lua/shared/queue/find.lua', 1],
+    [1655, 'lua/shared/queue/failure.lua', 1],
+    [1665, 'lua/shared/queue/parents.lua', 1],
+    [1724, 'lua/shared/queue/parents.lua', 70],
+    [1736, 'lua/shared/queue/link.lua', 1],
+    [1799, 'lua/shared/queue/end.lua', 1],
+    [1823, 'lua/shared/queue/leave-tags.lua', 1],
+    [1832, 'lua/shared/queue/end.lua', 26],
+    [1842, 'lua/shared/queue/spec.lua', 1],
+    [1967, 'lua/queue/enqueue.lua', 83],
+    [2005, 'lua/shared/take-up.lua', 1],
+    [2020, 'lua/queue/enqueue.lua', 122],
+    [2047, 'lua/shared/queue/settle.lua', 1],
+    [2048, 'lua/shared/queue/dead.lua', 1],
+    [2102, 'lua/shared/queue/backoff.lua', 1],
+    [2104, 'lua/shared/queue/backoff.lua', 22],
+    [2123, 'lua/shared/queue/unblock.lua', 1],
+    [2129, 'lua/shared/queue/outbox.lua', 1],
+    [2140, 'lua/shared/queue/entries.lua', 1],
+    [2158, 'lua/shared/queue/history.lua', 1],
+    [2172, 'lua/shared/queue/note-end.lua', 1],
+    [2202, 'lua/shared/queue/cancel.lua', 1],
+    [2210, 'lua/shared/queue/settle.lua', 18],
+    [2284, 'lua/queue/enqueue.lua', 150],
   ],
   encode(args) {
     const encoded = new Array<Argument>(8 + args.specs.length * 22)
@@ -20293,7 +20644,7 @@ function readRefusedOfExtendExtended(part: Reply | undefined): ({ readonly at: n
 export const extend: Operation<ExtendArguments, ExtendAnswer> = {
   script: {
     name: 'queue/extend',
-    sha1: '460576bb7b491924019758792ddd3c29471eae44',
+    sha1: '7d7053770f0624b9b74c286918e4c5505904a347',
     reads: false,
     bytes: false,
     source: `--[[
@@ -20435,11 +20786,37 @@ local function packed_state(queue)
   )
 end
 
+-- Writes the state, and beside it the record of a call where there is one.
+local function write_state(meta, queue, packed, caller, record)
+  if queue.began_us == 0 then
+-- A queue that nobody has begun is not stored, but for those who wait for its first job, or listen to its events. What is
+-- known of these goes with the last of them, and by itself should none come back: they look again far more often.
+local AWAITED_KEPT_MS = '7200000'
+
+local function save_awaited(meta, queue, packed, caller, record)
+  if queue.idle == 0 and queue.listened_ms == 0 then
+    redis.call('UNLINK', meta)
+    return
+  end
+  redis.call('HSET', meta, 'layout', queue.layout, 'state', packed)
+  if caller then
+    redis.call('HSET', meta, caller, record)
+  end
+  redis.call('PEXPIRE', meta, AWAITED_KEPT_MS)
+end
+    save_awaited(meta, queue, packed, caller, record)
+  elseif caller then
+    redis.call('HSET', meta, 'state', packed, caller, record)
+  else
+    redis.call('HSET', meta, 'state', packed)
+  end
+end
+
 -- Writes the state if it has changed.
 local function save_queue(meta, queue)
   local packed = packed_state(queue)
   if packed ~= queue.packed then
-    redis.call('HSET', meta, 'state', packed)
+    write_state(meta, queue, packed)
   end
 end
 -- From when on something may be due: a scheduled job, or a lease that ends. Whoever comes earlier need not look. It is
@@ -20535,12 +20912,14 @@ return { 'extended', now_ms, now_ms + lease_ms, refused }
     [16, 'lua/shared/clock.lua', 1],
     [22, 'lua/shared/queue/state.lua', 1],
     [102, 'lua/shared/queue/save.lua', 1],
-    [104, 'lua/shared/queue/save.lua', 13],
-    [147, 'lua/shared/queue/note-due.lua', 1],
-    [155, 'lua/shared/queue/run.lua', 1],
-    [167, 'lua/shared/queue/run.lua', 17],
-    [198, 'lua/shared/queue/judge-one.lua', 1],
-    [204, 'lua/queue/extend.lua', 23],
+    [104, 'lua/shared/queue/save.lua', 15],
+    [143, 'lua/shared/queue/save-awaited.lua', 1],
+    [158, 'lua/shared/queue/save.lua', 55],
+    [173, 'lua/shared/queue/note-due.lua', 1],
+    [181, 'lua/shared/queue/run.lua', 1],
+    [193, 'lua/shared/queue/run.lua', 17],
+    [224, 'lua/shared/queue/judge-one.lua', 1],
+    [230, 'lua/queue/extend.lua', 23],
   ],
   encode(args) {
     const encoded = new Array<Argument>(2 + args.claims.length * 2)
@@ -22747,20 +23126,20 @@ export type ListenAnswer =
 
 
 /**
- * Listens to what happens in the queue, for `listen_ms` from now on; 0: no more. Who listens calls again in time, and subscribes to the channel before. `number` is that of the newest message: those that follow count on from there. Safe to repeat. At most a thousand listen at once.
+ * Listens to what happens in the queue, for `listen_ms` from now on; 0: no more. Who listens calls again in time, and subscribes to the channel before. `number` is that of the newest message: those that follow count on from there. A queue may be listened to before it begins, and does not begin by that. Safe to repeat. At most a thousand listen at once.
  *
  * Cost: O(listeners).
  */
 export const listen: Operation<ListenArguments, ListenAnswer> = {
   script: {
     name: 'queue/listen',
-    sha1: '8ccaf8ac11cf5b1a5a434b99fd0fd4a1c9d27725',
+    sha1: '8356a5402980e32d1234cbdc34ea65e35c50de87',
     reads: false,
     bytes: false,
     source: `--[[
 Listens to what happens in the queue, for \`listen_ms\` from now on; 0: no more. Who listens calls again in time, and subscribes
-to the channel before. \`number\` is that of the newest message: those that follow count on from there. Safe to repeat. At most
-a thousand listen at once.
+to the channel before. \`number\` is that of the newest message: those that follow count on from there. A queue may be listened
+to before it begins, and does not begin by that. Safe to repeat. At most a thousand listen at once.
 
 @returns listening  now_ms:integer number:integer
 @returns full
@@ -22862,16 +23241,6 @@ local function open_queue(meta, codec, caller)
 end
 -- Changes to the main key of a queue; see shared/queue/state for its fields.
 
--- Stores a queue that did not exist, so that its main key is there from its first write on.
-local function begin_queue(meta, queue, now_us)
-  if queue.began_us == 0 then
-    queue.began_us = now_us
-    -- Of what comes now everything notes when it is due.
-    queue.due_ms = 9007199254740991
-    redis.call('HSET', meta, 'layout', queue.layout, 'codec', queue.codec)
-  end
-end
-
 local function packed_state(queue)
   return struct.pack(
     '>dddddddddddddddddddddddddddddc0',
@@ -22908,11 +23277,37 @@ local function packed_state(queue)
   )
 end
 
+-- Writes the state, and beside it the record of a call where there is one.
+local function write_state(meta, queue, packed, caller, record)
+  if queue.began_us == 0 then
+-- A queue that nobody has begun is not stored, but for those who wait for its first job, or listen to its events. What is
+-- known of these goes with the last of them, and by itself should none come back: they look again far more often.
+local AWAITED_KEPT_MS = '7200000'
+
+local function save_awaited(meta, queue, packed, caller, record)
+  if queue.idle == 0 and queue.listened_ms == 0 then
+    redis.call('UNLINK', meta)
+    return
+  end
+  redis.call('HSET', meta, 'layout', queue.layout, 'state', packed)
+  if caller then
+    redis.call('HSET', meta, caller, record)
+  end
+  redis.call('PEXPIRE', meta, AWAITED_KEPT_MS)
+end
+    save_awaited(meta, queue, packed, caller, record)
+  elseif caller then
+    redis.call('HSET', meta, 'state', packed, caller, record)
+  else
+    redis.call('HSET', meta, 'state', packed)
+  end
+end
+
 -- Writes the state if it has changed.
 local function save_queue(meta, queue)
   local packed = packed_state(queue)
   if packed ~= queue.packed then
-    redis.call('HSET', meta, 'state', packed)
+    write_state(meta, queue, packed)
   end
 end
 -- Those who listen to events; see shared/queue/message.
@@ -22942,15 +23337,13 @@ end
 if queue.codec ~= codec then
   return redis.error_reply('CODEC ' .. queue.codec)
 end
-local now_us = clock_us()
-local now_ms = math.floor(now_us / 1000)
+local now_ms = math.floor(clock_us() / 1000)
 local count, last_ms = look_at_listeners(listeners, name, now_ms)
 if listen_ms == 0 then
   redis.call('HDEL', listeners, 'l' .. name)
 elseif count >= MOST_LISTENERS then
   return { 'full' }
 else
-  begin_queue(meta, queue, now_us)
   last_ms = math.max(last_ms, now_ms + listen_ms)
   redis.call(
     'HSET',
@@ -22962,10 +23355,8 @@ else
   )
   redis.call('PEXPIRE', listeners, LISTENERS_KEPT_MS)
 end
-if queue.began_us > 0 then
-  queue.listened_ms = last_ms
-  save_queue(meta, queue)
-end
+queue.listened_ms = last_ms
+save_queue(meta, queue)
 return { 'listening', now_ms, tonumber(redis.call('HGET', listeners, 'number') or 0) }
 `,
   },
@@ -22975,8 +23366,11 @@ return { 'listening', now_ms, tonumber(redis.call('HGET', listeners, 'number') o
     [18, 'lua/shared/clock.lua', 1],
     [24, 'lua/shared/queue/state.lua', 1],
     [104, 'lua/shared/queue/save.lua', 1],
-    [159, 'lua/shared/queue/listeners.lua', 1],
-    [178, 'lua/queue/listen.lua', 22],
+    [106, 'lua/shared/queue/save.lua', 15],
+    [145, 'lua/shared/queue/save-awaited.lua', 1],
+    [160, 'lua/shared/queue/save.lua', 55],
+    [175, 'lua/shared/queue/listeners.lua', 1],
+    [194, 'lua/queue/listen.lua', 22],
   ],
   encode(args) {
     return withoutDefaults([
@@ -23035,7 +23429,7 @@ function readRefusedOfNoteNoted(part: Reply | undefined): ({ readonly at: number
 export const note: Operation<NoteArguments, NoteAnswer> = {
   script: {
     name: 'queue/note',
-    sha1: 'c1a8095d23a8f17196eea60502267ddde27e1ab4',
+    sha1: '48a7e0e38e157f528e72a0abf6dbeb4e25e1d198',
     reads: false,
     bytes: false,
     source: `--[[
@@ -23555,7 +23949,9 @@ local function publish(listeners, events, now_ms)
 end
   publish(listeners, queue.events, now_ms)
 end
-remember_answer(meta, caller, call, now_ms, format_places(refused, {}))
+if queue.began_us > 0 then
+  remember_answer(meta, caller, call, now_ms, format_places(refused, {}))
+end
 return { 'noted', refused }
 `,
   },
@@ -24268,7 +24664,7 @@ export type ReceiveAnswer =
 export const receive: Operation<ReceiveArguments, ReceiveAnswer> = {
   script: {
     name: 'queue/receive',
-    sha1: 'cf6536a7fa993215a18d893f9e4945431640f8a5',
+    sha1: '16d6c3c443ad52f4c55a55876844dafcd3869e64',
     reads: false,
     bytes: false,
     source: `--[[
@@ -24482,6 +24878,8 @@ local function begin_queue(meta, queue, now_us)
     -- Of what comes now everything notes when it is due.
     queue.due_ms = 9007199254740991
     redis.call('HSET', meta, 'layout', queue.layout, 'codec', queue.codec)
+    -- Those who waited for it were to be forgotten; see shared/queue/save-awaited.
+    redis.call('PERSIST', meta)
   end
 end
 
@@ -24521,11 +24919,37 @@ local function packed_state(queue)
   )
 end
 
+-- Writes the state, and beside it the record of a call where there is one.
+local function write_state(meta, queue, packed, caller, record)
+  if queue.began_us == 0 then
+-- A queue that nobody has begun is not stored, but for those who wait for its first job, or listen to its events. What is
+-- known of these goes with the last of them, and by itself should none come back: they look again far more often.
+local AWAITED_KEPT_MS = '7200000'
+
+local function save_awaited(meta, queue, packed, caller, record)
+  if queue.idle == 0 and queue.listened_ms == 0 then
+    redis.call('UNLINK', meta)
+    return
+  end
+  redis.call('HSET', meta, 'layout', queue.layout, 'state', packed)
+  if caller then
+    redis.call('HSET', meta, caller, record)
+  end
+  redis.call('PEXPIRE', meta, AWAITED_KEPT_MS)
+end
+    save_awaited(meta, queue, packed, caller, record)
+  elseif caller then
+    redis.call('HSET', meta, 'state', packed, caller, record)
+  else
+    redis.call('HSET', meta, 'state', packed)
+  end
+end
+
 -- Writes the state if it has changed.
 local function save_queue(meta, queue)
   local packed = packed_state(queue)
   if packed ~= queue.packed then
-    redis.call('HSET', meta, 'state', packed)
+    write_state(meta, queue, packed)
   end
 end
 -- Redis keeps a hash or a sorted set of few small entries as one list, and looks for each entry from its front. What
@@ -26228,7 +26652,8 @@ for at = entries_at, #entries, 2 do
   end
   newest = math.max(newest, number)
 end
-if newest > known then
+-- Where no queue is there is nobody whom an end would matter to.
+if newest > known and queue.began_us > 0 then
   redis.call('HSET', inbox, source, exact(newest))
 end
 if queue.settling then
@@ -26487,85 +26912,87 @@ return { 'received', queue.chores }
     [110, 'lua/shared/queue/state.lua', 1],
     [190, 'lua/shared/queue/count-job.lua', 1],
     [203, 'lua/shared/queue/save.lua', 1],
-    [258, 'lua/shared/queue/wide.lua', 1],
-    [273, 'lua/shared/queue/settings.lua', 1],
-    [291, 'lua/shared/queue/marks.lua', 1],
-    [307, 'lua/shared/queue/note-due.lua', 1],
-    [315, 'lua/shared/queue/rate.lua', 1],
-    [336, 'lua/shared/queue/rate.lua', 37],
-    [342, 'lua/shared/queue/job.lua', 1],
-    [354, 'lua/shared/queue/plain-head.lua', 1],
-    [357, 'lua/shared/queue/plain-head.lua', 8],
-    [365, 'lua/shared/queue/job.lua', 14],
-    [442, 'lua/shared/queue/body.lua', 1],
-    [445, 'lua/shared/queue/large.lua', 1],
-    [450, 'lua/shared/queue/flags.lua', 1],
-    [481, 'lua/shared/queue/body.lua', 7],
-    [500, 'lua/shared/queue/happened.lua', 1],
-    [512, 'lua/shared/queue/enter-tags.lua', 1],
-    [518, 'lua/shared/queue/tell-others.lua', 1],
-    [520, 'lua/shared/queue/packed-notes.lua', 1],
-    [521, 'lua/shared/queue/leave-notes.lua', 1],
-    [539, 'lua/shared/queue/fold.lua', 1],
-    [540, 'lua/shared/queue/statistics.lua', 1],
-    [773, 'lua/shared/queue/fold.lua', 3],
-    [784, 'lua/shared/queue/leave-notes.lua', 20],
-    [788, 'lua/shared/queue/packed-notes.lua', 3],
-    [796, 'lua/shared/queue/tell-others.lua', 4],
-    [799, 'lua/shared/queue/result.lua', 1],
-    [813, 'lua/shared/queue/tell-ends.lua', 1],
-    [869, 'lua/shared/queue/tell-others.lua', 9],
-    [872, 'lua/shared/queue/tell-others.lua', 13],
-    [875, 'lua/shared/queue/publish.lua', 1],
-    [876, 'lua/shared/queue/message.lua', 1],
-    [886, 'lua/shared/queue/spelled.lua', 1],
-    [894, 'lua/shared/queue/send.lua', 1],
-    [910, 'lua/shared/queue/message.lua', 13],
-    [933, 'lua/shared/queue/publish.lua', 3],
-    [939, 'lua/shared/queue/tell-others.lua', 17],
-    [942, 'lua/shared/queue/run.lua', 1],
-    [971, 'lua/shared/queue/names.lua', 1],
-    [1022, 'lua/shared/queue/groups.lua', 1],
-    [1068, 'lua/shared/queue/burst.lua', 1],
-    [1080, 'lua/shared/queue/groups.lua', 48],
-    [1162, 'lua/shared/queue/ready.lua', 1],
-    [1168, 'lua/shared/queue/in-front.lua', 1],
-    [1170, 'lua/shared/queue/ready.lua', 8],
-    [1200, 'lua/shared/queue/number.lua', 1],
-    [1209, 'lua/shared/queue/enqueue.lua', 1],
-    [1244, 'lua/shared/queue/replace.lua', 1],
-    [1246, 'lua/shared/queue/replace.lua', 24],
-    [1284, 'lua/shared/queue/leave-tags.lua', 1],
-    [1293, 'lua/shared/queue/replace.lua', 63],
-    [1318, 'lua/shared/queue/idempotency.lua', 1],
-    [1332, 'lua/shared/queue/idle.lua', 1],
-    [1399, 'lua/shared/listening.lua', 1],
-    [1418, 'lua/shared/queue/idle.lua', 69],
-    [1509, 'lua/shared/queue/idle.lua', 171],
-    [1520, 'lua/shared/queue/find.lua', 1],
-    [1546, 'lua/shared/queue/failure.lua', 1],
-    [1556, 'lua/shared/queue/parents.lua', 1],
-    [1637, 'lua/shared/queue/link.lua', 1],
-    [1700, 'lua/shared/queue/end.lua', 1],
-    [1724, 'lua/shared/queue/leave-tags.lua', 1],
-    [1733, 'lua/shared/queue/end.lua', 26],
-    [1743, 'lua/shared/queue/spec.lua', 1],
-    [1868, 'lua/shared/queue/spec.lua', 136],
-    [1875, 'lua/queue/receive.lua', 77],
-    [1914, 'lua/shared/take-up.lua', 1],
-    [1929, 'lua/queue/receive.lua', 117],
-    [1962, 'lua/shared/queue/settle.lua', 1],
-    [1963, 'lua/shared/queue/dead.lua', 1],
-    [2017, 'lua/shared/queue/backoff.lua', 1],
-    [2019, 'lua/shared/queue/backoff.lua', 22],
-    [2038, 'lua/shared/queue/unblock.lua', 1],
-    [2044, 'lua/shared/queue/outbox.lua', 1],
-    [2055, 'lua/shared/queue/entries.lua', 1],
-    [2073, 'lua/shared/queue/history.lua', 1],
-    [2087, 'lua/shared/queue/note-end.lua', 1],
-    [2117, 'lua/shared/queue/cancel.lua', 1],
-    [2125, 'lua/shared/queue/settle.lua', 18],
-    [2199, 'lua/queue/receive.lua', 151],
+    [256, 'lua/shared/queue/save-awaited.lua', 1],
+    [271, 'lua/shared/queue/save.lua', 55],
+    [286, 'lua/shared/queue/wide.lua', 1],
+    [301, 'lua/shared/queue/settings.lua', 1],
+    [319, 'lua/shared/queue/marks.lua', 1],
+    [335, 'lua/shared/queue/note-due.lua', 1],
+    [343, 'lua/shared/queue/rate.lua', 1],
+    [364, 'lua/shared/queue/rate.lua', 37],
+    [370, 'lua/shared/queue/job.lua', 1],
+    [382, 'lua/shared/queue/plain-head.lua', 1],
+    [385, 'lua/shared/queue/plain-head.lua', 8],
+    [393, 'lua/shared/queue/job.lua', 14],
+    [470, 'lua/shared/queue/body.lua', 1],
+    [473, 'lua/shared/queue/large.lua', 1],
+    [478, 'lua/shared/queue/flags.lua', 1],
+    [509, 'lua/shared/queue/body.lua', 7],
+    [528, 'lua/shared/queue/happened.lua', 1],
+    [540, 'lua/shared/queue/enter-tags.lua', 1],
+    [546, 'lua/shared/queue/tell-others.lua', 1],
+    [548, 'lua/shared/queue/packed-notes.lua', 1],
+    [549, 'lua/shared/queue/leave-notes.lua', 1],
+    [567, 'lua/shared/queue/fold.lua', 1],
+    [568, 'lua/shared/queue/statistics.lua', 1],
+    [801, 'lua/shared/queue/fold.lua', 3],
+    [812, 'lua/shared/queue/leave-notes.lua', 20],
+    [816, 'lua/shared/queue/packed-notes.lua', 3],
+    [824, 'lua/shared/queue/tell-others.lua', 4],
+    [827, 'lua/shared/queue/result.lua', 1],
+    [841, 'lua/shared/queue/tell-ends.lua', 1],
+    [897, 'lua/shared/queue/tell-others.lua', 9],
+    [900, 'lua/shared/queue/tell-others.lua', 13],
+    [903, 'lua/shared/queue/publish.lua', 1],
+    [904, 'lua/shared/queue/message.lua', 1],
+    [914, 'lua/shared/queue/spelled.lua', 1],
+    [922, 'lua/shared/queue/send.lua', 1],
+    [938, 'lua/shared/queue/message.lua', 13],
+    [961, 'lua/shared/queue/publish.lua', 3],
+    [967, 'lua/shared/queue/tell-others.lua', 17],
+    [970, 'lua/shared/queue/run.lua', 1],
+    [999, 'lua/shared/queue/names.lua', 1],
+    [1050, 'lua/shared/queue/groups.lua', 1],
+    [1096, 'lua/shared/queue/burst.lua', 1],
+    [1108, 'lua/shared/queue/groups.lua', 48],
+    [1190, 'lua/shared/queue/ready.lua', 1],
+    [1196, 'lua/shared/queue/in-front.lua', 1],
+    [1198, 'lua/shared/queue/ready.lua', 8],
+    [1228, 'lua/shared/queue/number.lua', 1],
+    [1237, 'lua/shared/queue/enqueue.lua', 1],
+    [1272, 'lua/shared/queue/replace.lua', 1],
+    [1274, 'lua/shared/queue/replace.lua', 24],
+    [1312, 'lua/shared/queue/leave-tags.lua', 1],
+    [1321, 'lua/shared/queue/replace.lua', 63],
+    [1346, 'lua/shared/queue/idempotency.lua', 1],
+    [1360, 'lua/shared/queue/idle.lua', 1],
+    [1427, 'lua/shared/listening.lua', 1],
+    [1446, 'lua/shared/queue/idle.lua', 69],
+    [1537, 'lua/shared/queue/idle.lua', 171],
+    [1548, 'lua/shared/queue/find.lua', 1],
+    [1574, 'lua/shared/queue/failure.lua', 1],
+    [1584, 'lua/shared/queue/parents.lua', 1],
+    [1665, 'lua/shared/queue/link.lua', 1],
+    [1728, 'lua/shared/queue/end.lua', 1],
+    [1752, 'lua/shared/queue/leave-tags.lua', 1],
+    [1761, 'lua/shared/queue/end.lua', 26],
+    [1771, 'lua/shared/queue/spec.lua', 1],
+    [1896, 'lua/shared/queue/spec.lua', 136],
+    [1903, 'lua/queue/receive.lua', 77],
+    [1942, 'lua/shared/take-up.lua', 1],
+    [1957, 'lua/queue/receive.lua', 117],
+    [1991, 'lua/shared/queue/settle.lua', 1],
+    [1992, 'lua/shared/queue/dead.lua', 1],
+    [2046, 'lua/shared/queue/backoff.lua', 1],
+    [2048, 'lua/shared/queue/backoff.lua', 22],
+    [2067, 'lua/shared/queue/unblock.lua', 1],
+    [2073, 'lua/shared/queue/outbox.lua', 1],
+    [2084, 'lua/shared/queue/entries.lua', 1],
+    [2102, 'lua/shared/queue/history.lua', 1],
+    [2116, 'lua/shared/queue/note-end.lua', 1],
+    [2146, 'lua/shared/queue/cancel.lua', 1],
+    [2154, 'lua/shared/queue/settle.lua', 18],
+    [2228, 'lua/queue/receive.lua', 152],
   ],
   encode(args) {
     const encoded = new Array<Argument>(7 + args.entries.length * 2)
@@ -26675,7 +27102,7 @@ export type RecurAnswer =
 export const recur: Operation<RecurArguments, RecurAnswer> = {
   script: {
     name: 'queue/recur',
-    sha1: 'ba0676b0f9b0a31e2eed31bd5ad445b58e8df89b',
+    sha1: '0a16a192f380aafb41fcc34e55570b05bd59484b',
     reads: false,
     bytes: false,
     source: `--[[
@@ -26879,6 +27306,8 @@ local function begin_queue(meta, queue, now_us)
     -- Of what comes now everything notes when it is due.
     queue.due_ms = 9007199254740991
     redis.call('HSET', meta, 'layout', queue.layout, 'codec', queue.codec)
+    -- Those who waited for it were to be forgotten; see shared/queue/save-awaited.
+    redis.call('PERSIST', meta)
   end
 end
 
@@ -26918,11 +27347,37 @@ local function packed_state(queue)
   )
 end
 
+-- Writes the state, and beside it the record of a call where there is one.
+local function write_state(meta, queue, packed, caller, record)
+  if queue.began_us == 0 then
+-- A queue that nobody has begun is not stored, but for those who wait for its first job, or listen to its events. What is
+-- known of these goes with the last of them, and by itself should none come back: they look again far more often.
+local AWAITED_KEPT_MS = '7200000'
+
+local function save_awaited(meta, queue, packed, caller, record)
+  if queue.idle == 0 and queue.listened_ms == 0 then
+    redis.call('UNLINK', meta)
+    return
+  end
+  redis.call('HSET', meta, 'layout', queue.layout, 'state', packed)
+  if caller then
+    redis.call('HSET', meta, caller, record)
+  end
+  redis.call('PEXPIRE', meta, AWAITED_KEPT_MS)
+end
+    save_awaited(meta, queue, packed, caller, record)
+  elseif caller then
+    redis.call('HSET', meta, 'state', packed, caller, record)
+  else
+    redis.call('HSET', meta, 'state', packed)
+  end
+end
+
 -- Writes the state if it has changed.
 local function save_queue(meta, queue)
   local packed = packed_state(queue)
   if packed ~= queue.packed then
-    redis.call('HSET', meta, 'state', packed)
+    write_state(meta, queue, packed)
   end
 end
 -- A mark; see shared/queue/marks.
@@ -27430,27 +27885,29 @@ return { 'set', now_ms, known.next_ms, known.known_ms, is_short(known) and 1 or 
     [74, 'lua/shared/tell.lua', 15],
     [113, 'lua/shared/queue/state.lua', 1],
     [193, 'lua/shared/queue/save.lua', 1],
-    [248, 'lua/shared/queue/recurs.lua', 1],
-    [250, 'lua/shared/queue/note-due.lua', 1],
-    [258, 'lua/shared/queue/job.lua', 1],
-    [270, 'lua/shared/queue/plain-head.lua', 1],
-    [273, 'lua/shared/queue/job.lua', 15],
-    [303, 'lua/shared/queue/leave-short.lua', 1],
-    [314, 'lua/shared/queue/read-recurrence.lua', 1],
-    [379, 'lua/shared/queue/recurrence.lua', 1],
-    [428, 'lua/shared/queue/begin-recurrence.lua', 1],
-    [429, 'lua/shared/queue/next-interval.lua', 1],
-    [434, 'lua/shared/queue/begin-recurrence.lua', 3],
-    [471, 'lua/shared/queue/idle.lua', 1],
-    [538, 'lua/shared/listening.lua', 1],
-    [557, 'lua/shared/queue/idle.lua', 69],
-    [648, 'lua/shared/queue/idle.lua', 171],
-    [659, 'lua/shared/queue/note-run.lua', 1],
-    [666, 'lua/shared/queue/note-time.lua', 1],
-    [671, 'lua/shared/queue/moves-of.lua', 1],
-    [676, 'lua/queue/recur.lua', 64],
-    [690, 'lua/shared/take-up.lua', 1],
-    [705, 'lua/queue/recur.lua', 79],
+    [246, 'lua/shared/queue/save-awaited.lua', 1],
+    [261, 'lua/shared/queue/save.lua', 55],
+    [276, 'lua/shared/queue/recurs.lua', 1],
+    [278, 'lua/shared/queue/note-due.lua', 1],
+    [286, 'lua/shared/queue/job.lua', 1],
+    [298, 'lua/shared/queue/plain-head.lua', 1],
+    [301, 'lua/shared/queue/job.lua', 15],
+    [331, 'lua/shared/queue/leave-short.lua', 1],
+    [342, 'lua/shared/queue/read-recurrence.lua', 1],
+    [407, 'lua/shared/queue/recurrence.lua', 1],
+    [456, 'lua/shared/queue/begin-recurrence.lua', 1],
+    [457, 'lua/shared/queue/next-interval.lua', 1],
+    [462, 'lua/shared/queue/begin-recurrence.lua', 3],
+    [499, 'lua/shared/queue/idle.lua', 1],
+    [566, 'lua/shared/listening.lua', 1],
+    [585, 'lua/shared/queue/idle.lua', 69],
+    [676, 'lua/shared/queue/idle.lua', 171],
+    [687, 'lua/shared/queue/note-run.lua', 1],
+    [694, 'lua/shared/queue/note-time.lua', 1],
+    [699, 'lua/shared/queue/moves-of.lua', 1],
+    [704, 'lua/queue/recur.lua', 64],
+    [718, 'lua/shared/take-up.lua', 1],
+    [733, 'lua/queue/recur.lua', 79],
   ],
   encode(args) {
     return withoutDefaults([
@@ -27926,7 +28383,7 @@ export type RefillAnswer =
 export const refill: Operation<RefillArguments, RefillAnswer> = {
   script: {
     name: 'queue/refill',
-    sha1: '9e630e7e1917aedc45e72d648eae49f43cc44c7f',
+    sha1: '13f410d4f92a1a1521367e0056b165280af4ec6d',
     reads: false,
     bytes: false,
     source: `--[[
@@ -28138,11 +28595,37 @@ local function packed_state(queue)
   )
 end
 
+-- Writes the state, and beside it the record of a call where there is one.
+local function write_state(meta, queue, packed, caller, record)
+  if queue.began_us == 0 then
+-- A queue that nobody has begun is not stored, but for those who wait for its first job, or listen to its events. What is
+-- known of these goes with the last of them, and by itself should none come back: they look again far more often.
+local AWAITED_KEPT_MS = '7200000'
+
+local function save_awaited(meta, queue, packed, caller, record)
+  if queue.idle == 0 and queue.listened_ms == 0 then
+    redis.call('UNLINK', meta)
+    return
+  end
+  redis.call('HSET', meta, 'layout', queue.layout, 'state', packed)
+  if caller then
+    redis.call('HSET', meta, caller, record)
+  end
+  redis.call('PEXPIRE', meta, AWAITED_KEPT_MS)
+end
+    save_awaited(meta, queue, packed, caller, record)
+  elseif caller then
+    redis.call('HSET', meta, 'state', packed, caller, record)
+  else
+    redis.call('HSET', meta, 'state', packed)
+  end
+end
+
 -- Writes the state if it has changed.
 local function save_queue(meta, queue)
   local packed = packed_state(queue)
   if packed ~= queue.packed then
-    redis.call('HSET', meta, 'state', packed)
+    write_state(meta, queue, packed)
   end
 end
 -- From when on something may be due: a scheduled job, or a lease that ends. Whoever comes earlier need not look. It is
@@ -28521,17 +29004,19 @@ return { 'refilled', recurrence.next_ms, recurrence.known_ms, is_short(recurrenc
     [53, 'lua/shared/tell.lua', 15],
     [92, 'lua/shared/queue/state.lua', 1],
     [172, 'lua/shared/queue/save.lua', 1],
-    [174, 'lua/shared/queue/save.lua', 13],
-    [217, 'lua/shared/queue/note-due.lua', 1],
-    [225, 'lua/shared/queue/leave-short.lua', 1],
-    [236, 'lua/shared/queue/read-recurrence.lua', 1],
-    [301, 'lua/shared/queue/recurrence.lua', 1],
-    [350, 'lua/shared/queue/idle.lua', 1],
-    [417, 'lua/shared/listening.lua', 1],
-    [436, 'lua/shared/queue/idle.lua', 69],
-    [527, 'lua/shared/queue/idle.lua', 171],
-    [538, 'lua/shared/queue/note-run.lua', 1],
-    [545, 'lua/queue/refill.lua', 38],
+    [174, 'lua/shared/queue/save.lua', 15],
+    [213, 'lua/shared/queue/save-awaited.lua', 1],
+    [228, 'lua/shared/queue/save.lua', 55],
+    [243, 'lua/shared/queue/note-due.lua', 1],
+    [251, 'lua/shared/queue/leave-short.lua', 1],
+    [262, 'lua/shared/queue/read-recurrence.lua', 1],
+    [327, 'lua/shared/queue/recurrence.lua', 1],
+    [376, 'lua/shared/queue/idle.lua', 1],
+    [443, 'lua/shared/listening.lua', 1],
+    [462, 'lua/shared/queue/idle.lua', 69],
+    [553, 'lua/shared/queue/idle.lua', 171],
+    [564, 'lua/shared/queue/note-run.lua', 1],
+    [571, 'lua/queue/refill.lua', 38],
   ],
   encode(args) {
     const encoded = new Array<Argument>(8 + args.given.length)
@@ -28606,7 +29091,7 @@ function readRefusedOfReleaseReleased(part: Reply | undefined): ({ readonly at: 
 export const release: Operation<ReleaseArguments, ReleaseAnswer> = {
   script: {
     name: 'queue/release',
-    sha1: '520dc285e9ec08488bc15e8d2e668c0a6560211d',
+    sha1: 'f3016fd5dcbae0a995bbb0a8718671010123cf54',
     reads: false,
     bytes: false,
     source: `--[[
@@ -28887,11 +29372,37 @@ local function packed_state(queue)
   )
 end
 
+-- Writes the state, and beside it the record of a call where there is one.
+local function write_state(meta, queue, packed, caller, record)
+  if queue.began_us == 0 then
+-- A queue that nobody has begun is not stored, but for those who wait for its first job, or listen to its events. What is
+-- known of these goes with the last of them, and by itself should none come back: they look again far more often.
+local AWAITED_KEPT_MS = '7200000'
+
+local function save_awaited(meta, queue, packed, caller, record)
+  if queue.idle == 0 and queue.listened_ms == 0 then
+    redis.call('UNLINK', meta)
+    return
+  end
+  redis.call('HSET', meta, 'layout', queue.layout, 'state', packed)
+  if caller then
+    redis.call('HSET', meta, caller, record)
+  end
+  redis.call('PEXPIRE', meta, AWAITED_KEPT_MS)
+end
+    save_awaited(meta, queue, packed, caller, record)
+  elseif caller then
+    redis.call('HSET', meta, 'state', packed, caller, record)
+  else
+    redis.call('HSET', meta, 'state', packed)
+  end
+end
+
 -- Writes the state if it has changed.
 local function save_queue(meta, queue)
   local packed = packed_state(queue)
   if packed ~= queue.packed then
-    redis.call('HSET', meta, 'state', packed)
+    write_state(meta, queue, packed)
   end
 end
 -- Saves the queue and remembers the call, in one write.
@@ -28899,7 +29410,7 @@ local function save_queue_and_call(meta, queue, caller, call, now_ms, answer)
   if caller == '' then
     return save_queue(meta, queue)
   end
-  redis.call('HSET', meta, 'state', packed_state(queue), caller, call_record(call, now_ms, answer))
+  write_state(meta, queue, packed_state(queue), caller, call_record(call, now_ms, answer))
   forget_old_calls(meta, call, now_ms)
 end
 -- What people set for a queue, one text: '<paused>,<concurrency>,<rate_limit>,<rate_window_ms>,<keep_count>,<keep_ms>'.
@@ -30462,78 +30973,80 @@ return { 'released', queue.chores, refused }
     [148, 'lua/shared/queue/state.lua', 1],
     [228, 'lua/shared/queue/count-job.lua', 1],
     [241, 'lua/shared/queue/save.lua', 1],
-    [243, 'lua/shared/queue/save.lua', 13],
-    [286, 'lua/shared/queue/save-call.lua', 1],
-    [294, 'lua/shared/queue/settings.lua', 1],
-    [312, 'lua/shared/queue/marks.lua', 1],
-    [328, 'lua/shared/queue/note-due.lua', 1],
-    [336, 'lua/shared/queue/rate.lua', 1],
-    [357, 'lua/shared/queue/rate.lua', 37],
-    [363, 'lua/shared/queue/job.lua', 1],
-    [375, 'lua/shared/queue/plain-head.lua', 1],
-    [378, 'lua/shared/queue/plain-head.lua', 8],
-    [386, 'lua/shared/queue/job.lua', 14],
-    [387, 'lua/shared/queue/job.lua', 45],
-    [433, 'lua/shared/queue/flags.lua', 1],
-    [464, 'lua/shared/queue/run.lua', 1],
-    [511, 'lua/shared/queue/parents.lua', 1],
-    [570, 'lua/shared/queue/parents.lua', 70],
-    [582, 'lua/shared/queue/happened.lua', 1],
-    [594, 'lua/shared/queue/entries.lua', 1],
-    [612, 'lua/shared/queue/history.lua', 1],
-    [626, 'lua/shared/queue/names.lua', 1],
-    [629, 'lua/shared/queue/names.lua', 34],
-    [647, 'lua/shared/queue/groups.lua', 1],
-    [693, 'lua/shared/queue/burst.lua', 1],
-    [705, 'lua/shared/queue/groups.lua', 48],
-    [776, 'lua/shared/queue/groups.lua', 130],
-    [786, 'lua/shared/queue/ready.lua', 1],
-    [792, 'lua/shared/queue/in-front.lua', 1],
-    [794, 'lua/shared/queue/ready.lua', 8],
-    [815, 'lua/shared/queue/backoff.lua', 1],
-    [817, 'lua/shared/queue/backoff.lua', 22],
-    [836, 'lua/shared/queue/end.lua', 1],
-    [860, 'lua/shared/queue/leave-tags.lua', 1],
-    [869, 'lua/shared/queue/end.lua', 26],
-    [886, 'lua/shared/queue/note-end.lua', 1],
-    [916, 'lua/shared/queue/tell-others.lua', 1],
-    [918, 'lua/shared/queue/packed-notes.lua', 1],
-    [919, 'lua/shared/queue/leave-notes.lua', 1],
-    [937, 'lua/shared/queue/fold.lua', 1],
-    [938, 'lua/shared/queue/statistics.lua', 1],
-    [1171, 'lua/shared/queue/fold.lua', 3],
-    [1182, 'lua/shared/queue/leave-notes.lua', 20],
-    [1186, 'lua/shared/queue/packed-notes.lua', 3],
-    [1194, 'lua/shared/queue/tell-others.lua', 4],
-    [1197, 'lua/shared/queue/result.lua', 1],
-    [1211, 'lua/shared/queue/tell-ends.lua', 1],
-    [1267, 'lua/shared/queue/tell-others.lua', 9],
-    [1270, 'lua/shared/queue/tell-others.lua', 13],
-    [1273, 'lua/shared/queue/publish.lua', 1],
-    [1274, 'lua/shared/queue/message.lua', 1],
-    [1284, 'lua/shared/queue/spelled.lua', 1],
-    [1292, 'lua/shared/queue/send.lua', 1],
-    [1308, 'lua/shared/queue/message.lua', 13],
-    [1331, 'lua/shared/queue/publish.lua', 3],
-    [1337, 'lua/shared/queue/tell-others.lua', 17],
-    [1340, 'lua/shared/queue/cancel.lua', 1],
-    [1348, 'lua/shared/queue/stop.lua', 1],
-    [1356, 'lua/shared/queue/idle.lua', 1],
-    [1423, 'lua/shared/listening.lua', 1],
-    [1442, 'lua/shared/queue/idle.lua', 69],
-    [1533, 'lua/shared/queue/idle.lua', 171],
-    [1544, 'lua/shared/queue/judge-one.lua', 7],
-    [1554, 'lua/shared/queue/told.lua', 1],
-    [1569, 'lua/shared/queue/freed.lua', 1],
-    [1578, 'lua/shared/queue/give-back.lua', 1],
-    [1614, 'lua/queue/release.lua', 75],
-    [1682, 'lua/shared/queue/settle.lua', 1],
-    [1683, 'lua/shared/queue/failure.lua', 1],
-    [1689, 'lua/shared/queue/dead.lua', 1],
-    [1743, 'lua/shared/queue/unblock.lua', 1],
-    [1749, 'lua/shared/queue/outbox.lua', 1],
-    [1760, 'lua/shared/queue/settle.lua', 18],
-    [1834, 'lua/queue/release.lua', 144],
+    [243, 'lua/shared/queue/save.lua', 15],
+    [282, 'lua/shared/queue/save-awaited.lua', 1],
+    [297, 'lua/shared/queue/save.lua', 55],
+    [312, 'lua/shared/queue/save-call.lua', 1],
+    [320, 'lua/shared/queue/settings.lua', 1],
+    [338, 'lua/shared/queue/marks.lua', 1],
+    [354, 'lua/shared/queue/note-due.lua', 1],
+    [362, 'lua/shared/queue/rate.lua', 1],
+    [383, 'lua/shared/queue/rate.lua', 37],
+    [389, 'lua/shared/queue/job.lua', 1],
+    [401, 'lua/shared/queue/plain-head.lua', 1],
+    [404, 'lua/shared/queue/plain-head.lua', 8],
+    [412, 'lua/shared/queue/job.lua', 14],
+    [413, 'lua/shared/queue/job.lua', 45],
+    [459, 'lua/shared/queue/flags.lua', 1],
+    [490, 'lua/shared/queue/run.lua', 1],
+    [537, 'lua/shared/queue/parents.lua', 1],
+    [596, 'lua/shared/queue/parents.lua', 70],
+    [608, 'lua/shared/queue/happened.lua', 1],
+    [620, 'lua/shared/queue/entries.lua', 1],
+    [638, 'lua/shared/queue/history.lua', 1],
+    [652, 'lua/shared/queue/names.lua', 1],
+    [655, 'lua/shared/queue/names.lua', 34],
+    [673, 'lua/shared/queue/groups.lua', 1],
+    [719, 'lua/shared/queue/burst.lua', 1],
+    [731, 'lua/shared/queue/groups.lua', 48],
+    [802, 'lua/shared/queue/groups.lua', 130],
+    [812, 'lua/shared/queue/ready.lua', 1],
+    [818, 'lua/shared/queue/in-front.lua', 1],
+    [820, 'lua/shared/queue/ready.lua', 8],
+    [841, 'lua/shared/queue/backoff.lua', 1],
+    [843, 'lua/shared/queue/backoff.lua', 22],
+    [862, 'lua/shared/queue/end.lua', 1],
+    [886, 'lua/shared/queue/leave-tags.lua', 1],
+    [895, 'lua/shared/queue/end.lua', 26],
+    [912, 'lua/shared/queue/note-end.lua', 1],
+    [942, 'lua/shared/queue/tell-others.lua', 1],
+    [944, 'lua/shared/queue/packed-notes.lua', 1],
+    [945, 'lua/shared/queue/leave-notes.lua', 1],
+    [963, 'lua/shared/queue/fold.lua', 1],
+    [964, 'lua/shared/queue/statistics.lua', 1],
+    [1197, 'lua/shared/queue/fold.lua', 3],
+    [1208, 'lua/shared/queue/leave-notes.lua', 20],
+    [1212, 'lua/shared/queue/packed-notes.lua', 3],
+    [1220, 'lua/shared/queue/tell-others.lua', 4],
+    [1223, 'lua/shared/queue/result.lua', 1],
+    [1237, 'lua/shared/queue/tell-ends.lua', 1],
+    [1293, 'lua/shared/queue/tell-others.lua', 9],
+    [1296, 'lua/shared/queue/tell-others.lua', 13],
+    [1299, 'lua/shared/queue/publish.lua', 1],
+    [1300, 'lua/shared/queue/message.lua', 1],
+    [1310, 'lua/shared/queue/spelled.lua', 1],
+    [1318, 'lua/shared/queue/send.lua', 1],
+    [1334, 'lua/shared/queue/message.lua', 13],
+    [1357, 'lua/shared/queue/publish.lua', 3],
+    [1363, 'lua/shared/queue/tell-others.lua', 17],
+    [1366, 'lua/shared/queue/cancel.lua', 1],
+    [1374, 'lua/shared/queue/stop.lua', 1],
+    [1382, 'lua/shared/queue/idle.lua', 1],
+    [1449, 'lua/shared/listening.lua', 1],
+    [1468, 'lua/shared/queue/idle.lua', 69],
+    [1559, 'lua/shared/queue/idle.lua', 171],
+    [1570, 'lua/shared/queue/judge-one.lua', 7],
+    [1580, 'lua/shared/queue/told.lua', 1],
+    [1595, 'lua/shared/queue/freed.lua', 1],
+    [1604, 'lua/shared/queue/give-back.lua', 1],
+    [1640, 'lua/queue/release.lua', 75],
+    [1708, 'lua/shared/queue/settle.lua', 1],
+    [1709, 'lua/shared/queue/failure.lua', 1],
+    [1715, 'lua/shared/queue/dead.lua', 1],
+    [1769, 'lua/shared/queue/unblock.lua', 1],
+    [1775, 'lua/shared/queue/outbox.lua', 1],
+    [1786, 'lua/shared/queue/settle.lua', 18],
+    [1860, 'lua/queue/release.lua', 144],
   ],
   encode(args) {
     const encoded = new Array<Argument>(6 + args.claims.length * 3)
@@ -30593,7 +31106,7 @@ function readOutcomesOfReprioritizeChanged(part: Reply | undefined): (string)[] 
 export const reprioritize: Operation<ReprioritizeArguments, ReprioritizeAnswer> = {
   script: {
     name: 'queue/reprioritize',
-    sha1: '5404beebe04d9ecf4574185cdf7c93fd8416a751',
+    sha1: '2a44bc49fddece0c3fc9c7371bb9f6fd269d68f9',
     reads: false,
     bytes: false,
     source: `--[[
@@ -30740,11 +31253,37 @@ local function packed_state(queue)
   )
 end
 
+-- Writes the state, and beside it the record of a call where there is one.
+local function write_state(meta, queue, packed, caller, record)
+  if queue.began_us == 0 then
+-- A queue that nobody has begun is not stored, but for those who wait for its first job, or listen to its events. What is
+-- known of these goes with the last of them, and by itself should none come back: they look again far more often.
+local AWAITED_KEPT_MS = '7200000'
+
+local function save_awaited(meta, queue, packed, caller, record)
+  if queue.idle == 0 and queue.listened_ms == 0 then
+    redis.call('UNLINK', meta)
+    return
+  end
+  redis.call('HSET', meta, 'layout', queue.layout, 'state', packed)
+  if caller then
+    redis.call('HSET', meta, caller, record)
+  end
+  redis.call('PEXPIRE', meta, AWAITED_KEPT_MS)
+end
+    save_awaited(meta, queue, packed, caller, record)
+  elseif caller then
+    redis.call('HSET', meta, 'state', packed, caller, record)
+  else
+    redis.call('HSET', meta, 'state', packed)
+  end
+end
+
 -- Writes the state if it has changed.
 local function save_queue(meta, queue)
   local packed = packed_state(queue)
   if packed ~= queue.packed then
-    redis.call('HSET', meta, 'state', packed)
+    write_state(meta, queue, packed)
   end
 end
 -- What a queue was ever used for. A part that was never used is not looked at: most queues use few.
@@ -31291,33 +31830,35 @@ return { 'changed', outcomes }
     [21, 'lua/shared/clock.lua', 1],
     [27, 'lua/shared/queue/state.lua', 1],
     [107, 'lua/shared/queue/save.lua', 1],
-    [109, 'lua/shared/queue/save.lua', 13],
-    [152, 'lua/shared/queue/marks.lua', 1],
-    [168, 'lua/shared/queue/rate.lua', 1],
-    [189, 'lua/shared/queue/rate.lua', 37],
-    [195, 'lua/shared/queue/job.lua', 1],
-    [207, 'lua/shared/queue/plain-head.lua', 1],
-    [210, 'lua/shared/queue/plain-head.lua', 8],
-    [218, 'lua/shared/queue/job.lua', 14],
-    [295, 'lua/shared/queue/flags.lua', 1],
-    [314, 'lua/shared/queue/run.lua', 1],
-    [343, 'lua/shared/queue/happened.lua', 1],
-    [355, 'lua/shared/queue/groups.lua', 1],
-    [401, 'lua/shared/queue/burst.lua', 1],
-    [413, 'lua/shared/queue/groups.lua', 48],
-    [495, 'lua/shared/queue/ready.lua', 1],
-    [501, 'lua/shared/queue/in-front.lua', 1],
-    [503, 'lua/shared/queue/ready.lua', 8],
-    [533, 'lua/shared/queue/find.lua', 1],
-    [562, 'lua/shared/queue/rewrite.lua', 1],
-    [579, 'lua/queue/reprioritize.lua', 34],
-    [620, 'lua/shared/queue/publish.lua', 1],
-    [621, 'lua/shared/queue/message.lua', 1],
-    [631, 'lua/shared/queue/spelled.lua', 1],
-    [639, 'lua/shared/queue/send.lua', 1],
-    [655, 'lua/shared/queue/message.lua', 13],
-    [678, 'lua/shared/queue/publish.lua', 3],
-    [684, 'lua/queue/reprioritize.lua', 76],
+    [109, 'lua/shared/queue/save.lua', 15],
+    [148, 'lua/shared/queue/save-awaited.lua', 1],
+    [163, 'lua/shared/queue/save.lua', 55],
+    [178, 'lua/shared/queue/marks.lua', 1],
+    [194, 'lua/shared/queue/rate.lua', 1],
+    [215, 'lua/shared/queue/rate.lua', 37],
+    [221, 'lua/shared/queue/job.lua', 1],
+    [233, 'lua/shared/queue/plain-head.lua', 1],
+    [236, 'lua/shared/queue/plain-head.lua', 8],
+    [244, 'lua/shared/queue/job.lua', 14],
+    [321, 'lua/shared/queue/flags.lua', 1],
+    [340, 'lua/shared/queue/run.lua', 1],
+    [369, 'lua/shared/queue/happened.lua', 1],
+    [381, 'lua/shared/queue/groups.lua', 1],
+    [427, 'lua/shared/queue/burst.lua', 1],
+    [439, 'lua/shared/queue/groups.lua', 48],
+    [521, 'lua/shared/queue/ready.lua', 1],
+    [527, 'lua/shared/queue/in-front.lua', 1],
+    [529, 'lua/shared/queue/ready.lua', 8],
+    [559, 'lua/shared/queue/find.lua', 1],
+    [588, 'lua/shared/queue/rewrite.lua', 1],
+    [605, 'lua/queue/reprioritize.lua', 34],
+    [646, 'lua/shared/queue/publish.lua', 1],
+    [647, 'lua/shared/queue/message.lua', 1],
+    [657, 'lua/shared/queue/spelled.lua', 1],
+    [665, 'lua/shared/queue/send.lua', 1],
+    [681, 'lua/shared/queue/message.lua', 13],
+    [704, 'lua/shared/queue/publish.lua', 3],
+    [710, 'lua/queue/reprioritize.lua', 76],
   ],
   encode(args) {
     const encoded = new Array<Argument>(1 + args.wanted.length)
@@ -31369,7 +31910,7 @@ export type RequeueFailedAnswer =
 export const requeueFailed: Operation<RequeueFailedArguments, RequeueFailedAnswer> = {
   script: {
     name: 'queue/requeue-failed',
-    sha1: '39af061929055c65d1d36f17ba19edd542810f85',
+    sha1: '49a5e9b71a51e80f1b9df6eb6bb3d7666170a2de',
     reads: false,
     bytes: false,
     source: `--[[
@@ -31596,11 +32137,37 @@ local function packed_state(queue)
   )
 end
 
+-- Writes the state, and beside it the record of a call where there is one.
+local function write_state(meta, queue, packed, caller, record)
+  if queue.began_us == 0 then
+-- A queue that nobody has begun is not stored, but for those who wait for its first job, or listen to its events. What is
+-- known of these goes with the last of them, and by itself should none come back: they look again far more often.
+local AWAITED_KEPT_MS = '7200000'
+
+local function save_awaited(meta, queue, packed, caller, record)
+  if queue.idle == 0 and queue.listened_ms == 0 then
+    redis.call('UNLINK', meta)
+    return
+  end
+  redis.call('HSET', meta, 'layout', queue.layout, 'state', packed)
+  if caller then
+    redis.call('HSET', meta, caller, record)
+  end
+  redis.call('PEXPIRE', meta, AWAITED_KEPT_MS)
+end
+    save_awaited(meta, queue, packed, caller, record)
+  elseif caller then
+    redis.call('HSET', meta, 'state', packed, caller, record)
+  else
+    redis.call('HSET', meta, 'state', packed)
+  end
+end
+
 -- Writes the state if it has changed.
 local function save_queue(meta, queue)
   local packed = packed_state(queue)
   if packed ~= queue.packed then
-    redis.call('HSET', meta, 'state', packed)
+    write_state(meta, queue, packed)
   end
 end
 -- What a queue was ever used for. A part that was never used is not looked at: most queues use few.
@@ -32972,66 +33539,68 @@ return { 'requeued', #numbers, tonumber(left or 0), queue.chores }
     [94, 'lua/shared/queue/state.lua', 1],
     [174, 'lua/shared/queue/count-job.lua', 1],
     [187, 'lua/shared/queue/save.lua', 1],
-    [189, 'lua/shared/queue/save.lua', 13],
-    [232, 'lua/shared/queue/marks.lua', 1],
-    [248, 'lua/shared/queue/rate.lua', 1],
-    [269, 'lua/shared/queue/rate.lua', 37],
-    [275, 'lua/shared/queue/job.lua', 1],
-    [287, 'lua/shared/queue/plain-head.lua', 1],
-    [290, 'lua/shared/queue/plain-head.lua', 8],
-    [298, 'lua/shared/queue/job.lua', 14],
-    [299, 'lua/shared/queue/job.lua', 45],
-    [345, 'lua/shared/queue/flags.lua', 1],
-    [376, 'lua/shared/queue/run.lua', 1],
-    [405, 'lua/shared/queue/parents.lua', 1],
-    [464, 'lua/shared/queue/parents.lua', 70],
-    [476, 'lua/shared/queue/happened.lua', 1],
-    [488, 'lua/shared/queue/entries.lua', 1],
-    [506, 'lua/shared/queue/history.lua', 1],
-    [520, 'lua/shared/queue/names.lua', 1],
-    [523, 'lua/shared/queue/names.lua', 34],
-    [541, 'lua/shared/queue/failure.lua', 1],
-    [551, 'lua/shared/queue/groups.lua', 1],
-    [597, 'lua/shared/queue/burst.lua', 1],
-    [609, 'lua/shared/queue/groups.lua', 48],
-    [680, 'lua/shared/queue/ready.lua', 1],
-    [686, 'lua/shared/queue/in-front.lua', 1],
-    [688, 'lua/shared/queue/ready.lua', 8],
-    [709, 'lua/shared/queue/dead.lua', 1],
-    [778, 'lua/shared/queue/end.lua', 1],
-    [802, 'lua/shared/queue/leave-tags.lua', 1],
-    [811, 'lua/shared/queue/end.lua', 26],
-    [821, 'lua/shared/queue/begin-again.lua', 1],
-    [840, 'lua/shared/queue/idle.lua', 1],
-    [907, 'lua/shared/listening.lua', 1],
-    [926, 'lua/shared/queue/idle.lua', 69],
-    [1017, 'lua/shared/queue/kind.lua', 1],
-    [1025, 'lua/queue/requeue-failed.lua', 62],
-    [1071, 'lua/shared/queue/settle.lua', 1],
-    [1072, 'lua/shared/queue/note-due.lua', 1],
-    [1080, 'lua/shared/queue/backoff.lua', 1],
-    [1082, 'lua/shared/queue/backoff.lua', 22],
-    [1101, 'lua/shared/queue/unblock.lua', 1],
-    [1107, 'lua/shared/queue/outbox.lua', 1],
-    [1118, 'lua/shared/queue/note-end.lua', 1],
-    [1148, 'lua/shared/queue/cancel.lua', 1],
-    [1156, 'lua/shared/queue/settle.lua', 18],
-    [1230, 'lua/queue/requeue-failed.lua', 109],
-    [1242, 'lua/shared/queue/leave-notes.lua', 1],
-    [1260, 'lua/shared/queue/fold.lua', 1],
-    [1261, 'lua/shared/queue/statistics.lua', 1],
-    [1494, 'lua/shared/queue/fold.lua', 3],
-    [1505, 'lua/shared/queue/leave-notes.lua', 20],
-    [1509, 'lua/shared/queue/packed-notes.lua', 1],
-    [1510, 'lua/shared/queue/packed-notes.lua', 3],
-    [1518, 'lua/queue/requeue-failed.lua', 123],
-    [1521, 'lua/shared/queue/publish.lua', 1],
-    [1522, 'lua/shared/queue/message.lua', 1],
-    [1532, 'lua/shared/queue/spelled.lua', 1],
-    [1540, 'lua/shared/queue/send.lua', 1],
-    [1556, 'lua/shared/queue/message.lua', 13],
-    [1579, 'lua/shared/queue/publish.lua', 3],
-    [1585, 'lua/queue/requeue-failed.lua', 127],
+    [189, 'lua/shared/queue/save.lua', 15],
+    [228, 'lua/shared/queue/save-awaited.lua', 1],
+    [243, 'lua/shared/queue/save.lua', 55],
+    [258, 'lua/shared/queue/marks.lua', 1],
+    [274, 'lua/shared/queue/rate.lua', 1],
+    [295, 'lua/shared/queue/rate.lua', 37],
+    [301, 'lua/shared/queue/job.lua', 1],
+    [313, 'lua/shared/queue/plain-head.lua', 1],
+    [316, 'lua/shared/queue/plain-head.lua', 8],
+    [324, 'lua/shared/queue/job.lua', 14],
+    [325, 'lua/shared/queue/job.lua', 45],
+    [371, 'lua/shared/queue/flags.lua', 1],
+    [402, 'lua/shared/queue/run.lua', 1],
+    [431, 'lua/shared/queue/parents.lua', 1],
+    [490, 'lua/shared/queue/parents.lua', 70],
+    [502, 'lua/shared/queue/happened.lua', 1],
+    [514, 'lua/shared/queue/entries.lua', 1],
+    [532, 'lua/shared/queue/history.lua', 1],
+    [546, 'lua/shared/queue/names.lua', 1],
+    [549, 'lua/shared/queue/names.lua', 34],
+    [567, 'lua/shared/queue/failure.lua', 1],
+    [577, 'lua/shared/queue/groups.lua', 1],
+    [623, 'lua/shared/queue/burst.lua', 1],
+    [635, 'lua/shared/queue/groups.lua', 48],
+    [706, 'lua/shared/queue/ready.lua', 1],
+    [712, 'lua/shared/queue/in-front.lua', 1],
+    [714, 'lua/shared/queue/ready.lua', 8],
+    [735, 'lua/shared/queue/dead.lua', 1],
+    [804, 'lua/shared/queue/end.lua', 1],
+    [828, 'lua/shared/queue/leave-tags.lua', 1],
+    [837, 'lua/shared/queue/end.lua', 26],
+    [847, 'lua/shared/queue/begin-again.lua', 1],
+    [866, 'lua/shared/queue/idle.lua', 1],
+    [933, 'lua/shared/listening.lua', 1],
+    [952, 'lua/shared/queue/idle.lua', 69],
+    [1043, 'lua/shared/queue/kind.lua', 1],
+    [1051, 'lua/queue/requeue-failed.lua', 62],
+    [1097, 'lua/shared/queue/settle.lua', 1],
+    [1098, 'lua/shared/queue/note-due.lua', 1],
+    [1106, 'lua/shared/queue/backoff.lua', 1],
+    [1108, 'lua/shared/queue/backoff.lua', 22],
+    [1127, 'lua/shared/queue/unblock.lua', 1],
+    [1133, 'lua/shared/queue/outbox.lua', 1],
+    [1144, 'lua/shared/queue/note-end.lua', 1],
+    [1174, 'lua/shared/queue/cancel.lua', 1],
+    [1182, 'lua/shared/queue/settle.lua', 18],
+    [1256, 'lua/queue/requeue-failed.lua', 109],
+    [1268, 'lua/shared/queue/leave-notes.lua', 1],
+    [1286, 'lua/shared/queue/fold.lua', 1],
+    [1287, 'lua/shared/queue/statistics.lua', 1],
+    [1520, 'lua/shared/queue/fold.lua', 3],
+    [1531, 'lua/shared/queue/leave-notes.lua', 20],
+    [1535, 'lua/shared/queue/packed-notes.lua', 1],
+    [1536, 'lua/shared/queue/packed-notes.lua', 3],
+    [1544, 'lua/queue/requeue-failed.lua', 123],
+    [1547, 'lua/shared/queue/publish.lua', 1],
+    [1548, 'lua/shared/queue/message.lua', 1],
+    [1558, 'lua/shared/queue/spelled.lua', 1],
+    [1566, 'lua/shared/queue/send.lua', 1],
+    [1582, 'lua/shared/queue/message.lua', 13],
+    [1605, 'lua/shared/queue/publish.lua', 3],
+    [1611, 'lua/queue/requeue-failed.lua', 127],
   ],
   encode(args) {
     return withoutDefaults([
@@ -33090,7 +33659,7 @@ function readOutcomesOfRequeueRequeued(part: Reply | undefined): (string)[] {
 export const requeue: Operation<RequeueArguments, RequeueAnswer> = {
   script: {
     name: 'queue/requeue',
-    sha1: 'ed065d20675819586ecb844488fd2dc4938711e7',
+    sha1: '2d033367a3876f0211c2d7c61df6728e6b9e4523',
     reads: false,
     bytes: false,
     source: `--[[
@@ -33297,11 +33866,37 @@ local function packed_state(queue)
   )
 end
 
+-- Writes the state, and beside it the record of a call where there is one.
+local function write_state(meta, queue, packed, caller, record)
+  if queue.began_us == 0 then
+-- A queue that nobody has begun is not stored, but for those who wait for its first job, or listen to its events. What is
+-- known of these goes with the last of them, and by itself should none come back: they look again far more often.
+local AWAITED_KEPT_MS = '7200000'
+
+local function save_awaited(meta, queue, packed, caller, record)
+  if queue.idle == 0 and queue.listened_ms == 0 then
+    redis.call('UNLINK', meta)
+    return
+  end
+  redis.call('HSET', meta, 'layout', queue.layout, 'state', packed)
+  if caller then
+    redis.call('HSET', meta, caller, record)
+  end
+  redis.call('PEXPIRE', meta, AWAITED_KEPT_MS)
+end
+    save_awaited(meta, queue, packed, caller, record)
+  elseif caller then
+    redis.call('HSET', meta, 'state', packed, caller, record)
+  else
+    redis.call('HSET', meta, 'state', packed)
+  end
+end
+
 -- Writes the state if it has changed.
 local function save_queue(meta, queue)
   local packed = packed_state(queue)
   if packed ~= queue.packed then
-    redis.call('HSET', meta, 'state', packed)
+    write_state(meta, queue, packed)
   end
 end
 -- What a queue was ever used for. A part that was never used is not looked at: most queues use few.
@@ -34142,51 +34737,53 @@ return { 'requeued', outcomes }
     [48, 'lua/shared/tell.lua', 15],
     [87, 'lua/shared/queue/state.lua', 1],
     [167, 'lua/shared/queue/save.lua', 1],
-    [169, 'lua/shared/queue/save.lua', 13],
-    [212, 'lua/shared/queue/marks.lua', 1],
-    [228, 'lua/shared/queue/rate.lua', 1],
-    [249, 'lua/shared/queue/rate.lua', 37],
-    [255, 'lua/shared/queue/job.lua', 1],
-    [267, 'lua/shared/queue/plain-head.lua', 1],
-    [270, 'lua/shared/queue/plain-head.lua', 8],
-    [278, 'lua/shared/queue/job.lua', 14],
-    [279, 'lua/shared/queue/job.lua', 45],
-    [325, 'lua/shared/queue/body.lua', 1],
-    [328, 'lua/shared/queue/large.lua', 1],
-    [333, 'lua/shared/queue/flags.lua', 1],
-    [364, 'lua/shared/queue/body.lua', 7],
-    [365, 'lua/shared/queue/body.lua', 22],
-    [369, 'lua/shared/queue/run.lua', 1],
-    [398, 'lua/shared/queue/parents.lua', 1],
-    [412, 'lua/shared/queue/parents.lua', 32],
-    [428, 'lua/shared/queue/happened.lua', 1],
-    [440, 'lua/shared/queue/entries.lua', 1],
-    [458, 'lua/shared/queue/history.lua', 1],
-    [472, 'lua/shared/queue/names.lua', 1],
-    [475, 'lua/shared/queue/failure.lua', 1],
-    [477, 'lua/shared/queue/failure.lua', 7],
-    [481, 'lua/shared/queue/groups.lua', 1],
-    [527, 'lua/shared/queue/burst.lua', 1],
-    [539, 'lua/shared/queue/groups.lua', 48],
-    [621, 'lua/shared/queue/ready.lua', 1],
-    [627, 'lua/shared/queue/in-front.lua', 1],
-    [629, 'lua/shared/queue/ready.lua', 8],
-    [659, 'lua/shared/queue/dead.lua', 1],
-    [662, 'lua/shared/queue/dead.lua', 55],
-    [677, 'lua/shared/queue/find.lua', 1],
-    [706, 'lua/shared/queue/displace.lua', 1],
-    [725, 'lua/shared/queue/begin-again.lua', 1],
-    [744, 'lua/shared/queue/idle.lua', 1],
-    [811, 'lua/shared/listening.lua', 1],
-    [830, 'lua/shared/queue/idle.lua', 69],
-    [921, 'lua/queue/requeue.lua', 56],
-    [972, 'lua/shared/queue/publish.lua', 1],
-    [973, 'lua/shared/queue/message.lua', 1],
-    [983, 'lua/shared/queue/spelled.lua', 1],
-    [991, 'lua/shared/queue/send.lua', 1],
-    [1007, 'lua/shared/queue/message.lua', 13],
-    [1030, 'lua/shared/queue/publish.lua', 3],
-    [1036, 'lua/queue/requeue.lua', 108],
+    [169, 'lua/shared/queue/save.lua', 15],
+    [208, 'lua/shared/queue/save-awaited.lua', 1],
+    [223, 'lua/shared/queue/save.lua', 55],
+    [238, 'lua/shared/queue/marks.lua', 1],
+    [254, 'lua/shared/queue/rate.lua', 1],
+    [275, 'lua/shared/queue/rate.lua', 37],
+    [281, 'lua/shared/queue/job.lua', 1],
+    [293, 'lua/shared/queue/plain-head.lua', 1],
+    [296, 'lua/shared/queue/plain-head.lua', 8],
+    [304, 'lua/shared/queue/job.lua', 14],
+    [305, 'lua/shared/queue/job.lua', 45],
+    [351, 'lua/shared/queue/body.lua', 1],
+    [354, 'lua/shared/queue/large.lua', 1],
+    [359, 'lua/shared/queue/flags.lua', 1],
+    [390, 'lua/shared/queue/body.lua', 7],
+    [391, 'lua/shared/queue/body.lua', 22],
+    [395, 'lua/shared/queue/run.lua', 1],
+    [424, 'lua/shared/queue/parents.lua', 1],
+    [438, 'lua/shared/queue/parents.lua', 32],
+    [454, 'lua/shared/queue/happened.lua', 1],
+    [466, 'lua/shared/queue/entries.lua', 1],
+    [484, 'lua/shared/queue/history.lua', 1],
+    [498, 'lua/shared/queue/names.lua', 1],
+    [501, 'lua/shared/queue/failure.lua', 1],
+    [503, 'lua/shared/queue/failure.lua', 7],
+    [507, 'lua/shared/queue/groups.lua', 1],
+    [553, 'lua/shared/queue/burst.lua', 1],
+    [565, 'lua/shared/queue/groups.lua', 48],
+    [647, 'lua/shared/queue/ready.lua', 1],
+    [653, 'lua/shared/queue/in-front.lua', 1],
+    [655, 'lua/shared/queue/ready.lua', 8],
+    [685, 'lua/shared/queue/dead.lua', 1],
+    [688, 'lua/shared/queue/dead.lua', 55],
+    [703, 'lua/shared/queue/find.lua', 1],
+    [732, 'lua/shared/queue/displace.lua', 1],
+    [751, 'lua/shared/queue/begin-again.lua', 1],
+    [770, 'lua/shared/queue/idle.lua', 1],
+    [837, 'lua/shared/listening.lua', 1],
+    [856, 'lua/shared/queue/idle.lua', 69],
+    [947, 'lua/queue/requeue.lua', 56],
+    [998, 'lua/shared/queue/publish.lua', 1],
+    [999, 'lua/shared/queue/message.lua', 1],
+    [1009, 'lua/shared/queue/spelled.lua', 1],
+    [1017, 'lua/shared/queue/send.lua', 1],
+    [1033, 'lua/shared/queue/message.lua', 13],
+    [1056, 'lua/shared/queue/publish.lua', 3],
+    [1062, 'lua/queue/requeue.lua', 108],
   ],
   encode(args) {
     const encoded = new Array<Argument>(3 + args.wanted.length)
@@ -34259,7 +34856,7 @@ function readBuriedOfRetryRetried(part: Reply | undefined): (number)[] {
 export const retry: Operation<RetryArguments, RetryAnswer> = {
   script: {
     name: 'queue/retry',
-    sha1: '752732937cb754f9be5e10c165c7f08572356cfa',
+    sha1: '7d72017dd2d316d66ecce21843292437fa633d8a',
     reads: false,
     bytes: false,
     source: `--[[
@@ -34862,11 +35459,37 @@ local function packed_state(queue)
   )
 end
 
+-- Writes the state, and beside it the record of a call where there is one.
+local function write_state(meta, queue, packed, caller, record)
+  if queue.began_us == 0 then
+-- A queue that nobody has begun is not stored, but for those who wait for its first job, or listen to its events. What is
+-- known of these goes with the last of them, and by itself should none come back: they look again far more often.
+local AWAITED_KEPT_MS = '7200000'
+
+local function save_awaited(meta, queue, packed, caller, record)
+  if queue.idle == 0 and queue.listened_ms == 0 then
+    redis.call('UNLINK', meta)
+    return
+  end
+  redis.call('HSET', meta, 'layout', queue.layout, 'state', packed)
+  if caller then
+    redis.call('HSET', meta, caller, record)
+  end
+  redis.call('PEXPIRE', meta, AWAITED_KEPT_MS)
+end
+    save_awaited(meta, queue, packed, caller, record)
+  elseif caller then
+    redis.call('HSET', meta, 'state', packed, caller, record)
+  else
+    redis.call('HSET', meta, 'state', packed)
+  end
+end
+
 -- Writes the state if it has changed.
 local function save_queue(meta, queue)
   local packed = packed_state(queue)
   if packed ~= queue.packed then
-    redis.call('HSET', meta, 'state', packed)
+    write_state(meta, queue, packed)
   end
 end
 -- Saves the queue and remembers the call, in one write.
@@ -34874,7 +35497,7 @@ local function save_queue_and_call(meta, queue, caller, call, now_ms, answer)
   if caller == '' then
     return save_queue(meta, queue)
   end
-  redis.call('HSET', meta, 'state', packed_state(queue), caller, call_record(call, now_ms, answer))
+  write_state(meta, queue, packed_state(queue), caller, call_record(call, now_ms, answer))
   forget_old_calls(meta, call, now_ms)
 end
 -- What people set for a queue, one text: '<paused>,<concurrency>,<rate_limit>,<rate_window_ms>,<keep_count>,<keep_ms>'.
@@ -36203,73 +36826,75 @@ return { 'retried', queue.chores, refused, buried }
     [522, 'lua/shared/queue/note-alike.lua', 4],
     [537, 'lua/shared/queue/note-spans.lua', 3],
     [563, 'lua/shared/queue/save.lua', 1],
-    [565, 'lua/shared/queue/save.lua', 13],
-    [608, 'lua/shared/queue/save-call.lua', 1],
-    [616, 'lua/shared/queue/settings.lua', 1],
-    [634, 'lua/shared/queue/marks.lua', 1],
-    [650, 'lua/shared/queue/note-due.lua', 1],
-    [658, 'lua/shared/queue/rate.lua', 1],
-    [679, 'lua/shared/queue/rate.lua', 37],
-    [685, 'lua/shared/queue/job.lua', 1],
-    [697, 'lua/shared/queue/plain-head.lua', 1],
-    [700, 'lua/shared/queue/plain-head.lua', 8],
-    [708, 'lua/shared/queue/job.lua', 14],
-    [709, 'lua/shared/queue/job.lua', 45],
-    [755, 'lua/shared/queue/flags.lua', 1],
-    [786, 'lua/shared/queue/run.lua', 1],
-    [833, 'lua/shared/queue/parents.lua', 1],
-    [892, 'lua/shared/queue/parents.lua', 70],
-    [904, 'lua/shared/queue/happened.lua', 1],
-    [916, 'lua/shared/queue/entries.lua', 1],
-    [934, 'lua/shared/queue/history.lua', 1],
-    [948, 'lua/shared/queue/names.lua', 1],
-    [951, 'lua/shared/queue/names.lua', 34],
-    [969, 'lua/shared/queue/failure.lua', 1],
-    [975, 'lua/shared/queue/note-failure.lua', 1],
-    [979, 'lua/shared/queue/groups.lua', 1],
-    [1025, 'lua/shared/queue/burst.lua', 1],
-    [1037, 'lua/shared/queue/groups.lua', 48],
-    [1108, 'lua/shared/queue/groups.lua', 130],
-    [1118, 'lua/shared/queue/ready.lua', 1],
-    [1124, 'lua/shared/queue/in-front.lua', 1],
-    [1126, 'lua/shared/queue/ready.lua', 8],
-    [1147, 'lua/shared/queue/backoff.lua', 1],
-    [1187, 'lua/shared/queue/dead.lua', 1],
-    [1241, 'lua/shared/queue/end.lua', 1],
-    [1265, 'lua/shared/queue/leave-tags.lua', 1],
-    [1274, 'lua/shared/queue/end.lua', 26],
-    [1291, 'lua/shared/queue/note-end.lua', 1],
-    [1321, 'lua/shared/queue/tell-others.lua', 1],
-    [1323, 'lua/shared/queue/packed-notes.lua', 1],
-    [1324, 'lua/shared/queue/packed-notes.lua', 3],
-    [1332, 'lua/shared/queue/tell-others.lua', 4],
-    [1335, 'lua/shared/queue/result.lua', 1],
-    [1349, 'lua/shared/queue/tell-ends.lua', 1],
-    [1405, 'lua/shared/queue/tell-others.lua', 9],
-    [1408, 'lua/shared/queue/tell-others.lua', 13],
-    [1411, 'lua/shared/queue/publish.lua', 1],
-    [1412, 'lua/shared/queue/message.lua', 1],
-    [1422, 'lua/shared/queue/spelled.lua', 1],
-    [1430, 'lua/shared/queue/send.lua', 1],
-    [1446, 'lua/shared/queue/message.lua', 13],
-    [1469, 'lua/shared/queue/publish.lua', 3],
-    [1475, 'lua/shared/queue/tell-others.lua', 17],
-    [1478, 'lua/shared/queue/cancel.lua', 1],
-    [1486, 'lua/shared/queue/stop.lua', 1],
-    [1494, 'lua/shared/queue/bury-claimed.lua', 1],
-    [1501, 'lua/shared/queue/idle.lua', 1],
-    [1568, 'lua/shared/listening.lua', 1],
-    [1587, 'lua/shared/queue/idle.lua', 69],
-    [1678, 'lua/shared/queue/idle.lua', 171],
-    [1689, 'lua/shared/queue/judge-one.lua', 7],
-    [1699, 'lua/shared/queue/told.lua', 1],
-    [1722, 'lua/shared/queue/freed.lua', 1],
-    [1731, 'lua/queue/retry.lua', 79],
-    [1812, 'lua/shared/queue/settle.lua', 1],
-    [1813, 'lua/shared/queue/unblock.lua', 1],
-    [1819, 'lua/shared/queue/outbox.lua', 1],
-    [1830, 'lua/shared/queue/settle.lua', 18],
-    [1904, 'lua/queue/retry.lua', 161],
+    [565, 'lua/shared/queue/save.lua', 15],
+    [604, 'lua/shared/queue/save-awaited.lua', 1],
+    [619, 'lua/shared/queue/save.lua', 55],
+    [634, 'lua/shared/queue/save-call.lua', 1],
+    [642, 'lua/shared/queue/settings.lua', 1],
+    [660, 'lua/shared/queue/marks.lua', 1],
+    [676, 'lua/shared/queue/note-due.lua', 1],
+    [684, 'lua/shared/queue/rate.lua', 1],
+    [705, 'lua/shared/queue/rate.lua', 37],
+    [711, 'lua/shared/queue/job.lua', 1],
+    [723, 'lua/shared/queue/plain-head.lua', 1],
+    [726, 'lua/shared/queue/plain-head.lua', 8],
+    [734, 'lua/shared/queue/job.lua', 14],
+    [735, 'lua/shared/queue/job.lua', 45],
+    [781, 'lua/shared/queue/flags.lua', 1],
+    [812, 'lua/shared/queue/run.lua', 1],
+    [859, 'lua/shared/queue/parents.lua', 1],
+    [918, 'lua/shared/queue/parents.lua', 70],
+    [930, 'lua/shared/queue/happened.lua', 1],
+    [942, 'lua/shared/queue/entries.lua', 1],
+    [960, 'lua/shared/queue/history.lua', 1],
+    [974, 'lua/shared/queue/names.lua', 1],
+    [977, 'lua/shared/queue/names.lua', 34],
+    [995, 'lua/shared/queue/failure.lua', 1],
+    [1001, 'lua/shared/queue/note-failure.lua', 1],
+    [1005, 'lua/shared/queue/groups.lua', 1],
+    [1051, 'lua/shared/queue/burst.lua', 1],
+    [1063, 'lua/shared/queue/groups.lua', 48],
+    [1134, 'lua/shared/queue/groups.lua', 130],
+    [1144, 'lua/shared/queue/ready.lua', 1],
+    [1150, 'lua/shared/queue/in-front.lua', 1],
+    [1152, 'lua/shared/queue/ready.lua', 8],
+    [1173, 'lua/shared/queue/backoff.lua', 1],
+    [1213, 'lua/shared/queue/dead.lua', 1],
+    [1267, 'lua/shared/queue/end.lua', 1],
+    [1291, 'lua/shared/queue/leave-tags.lua', 1],
+    [1300, 'lua/shared/queue/end.lua', 26],
+    [1317, 'lua/shared/queue/note-end.lua', 1],
+    [1347, 'lua/shared/queue/tell-others.lua', 1],
+    [1349, 'lua/shared/queue/packed-notes.lua', 1],
+    [1350, 'lua/shared/queue/packed-notes.lua', 3],
+    [1358, 'lua/shared/queue/tell-others.lua', 4],
+    [1361, 'lua/shared/queue/result.lua', 1],
+    [1375, 'lua/shared/queue/tell-ends.lua', 1],
+    [1431, 'lua/shared/queue/tell-others.lua', 9],
+    [1434, 'lua/shared/queue/tell-others.lua', 13],
+    [1437, 'lua/shared/queue/publish.lua', 1],
+    [1438, 'lua/shared/queue/message.lua', 1],
+    [1448, 'lua/shared/queue/spelled.lua', 1],
+    [1456, 'lua/shared/queue/send.lua', 1],
+    [1472, 'lua/shared/queue/message.lua', 13],
+    [1495, 'lua/shared/queue/publish.lua', 3],
+    [1501, 'lua/shared/queue/tell-others.lua', 17],
+    [1504, 'lua/shared/queue/cancel.lua', 1],
+    [1512, 'lua/shared/queue/stop.lua', 1],
+    [1520, 'lua/shared/queue/bury-claimed.lua', 1],
+    [1527, 'lua/shared/queue/idle.lua', 1],
+    [1594, 'lua/shared/listening.lua', 1],
+    [1613, 'lua/shared/queue/idle.lua', 69],
+    [1704, 'lua/shared/queue/idle.lua', 171],
+    [1715, 'lua/shared/queue/judge-one.lua', 7],
+    [1725, 'lua/shared/queue/told.lua', 1],
+    [1748, 'lua/shared/queue/freed.lua', 1],
+    [1757, 'lua/queue/retry.lua', 79],
+    [1838, 'lua/shared/queue/settle.lua', 1],
+    [1839, 'lua/shared/queue/unblock.lua', 1],
+    [1845, 'lua/shared/queue/outbox.lua', 1],
+    [1856, 'lua/shared/queue/settle.lua', 18],
+    [1930, 'lua/queue/retry.lua', 161],
   ],
   encode(args) {
     const encoded = new Array<Argument>(6 + args.failures.length * 5)
@@ -37673,7 +38298,7 @@ export type TagAnswer =
 export const tag: Operation<TagArguments, TagAnswer> = {
   script: {
     name: 'queue/tag',
-    sha1: '3eea6208e967fedfd014aa15399f5edd84e91dec',
+    sha1: '1713793094c710bcdfea80d05b4aafbe0f403df7',
     reads: false,
     bytes: false,
     source: `--[[
@@ -37818,11 +38443,37 @@ local function packed_state(queue)
   )
 end
 
+-- Writes the state, and beside it the record of a call where there is one.
+local function write_state(meta, queue, packed, caller, record)
+  if queue.began_us == 0 then
+-- A queue that nobody has begun is not stored, but for those who wait for its first job, or listen to its events. What is
+-- known of these goes with the last of them, and by itself should none come back: they look again far more often.
+local AWAITED_KEPT_MS = '7200000'
+
+local function save_awaited(meta, queue, packed, caller, record)
+  if queue.idle == 0 and queue.listened_ms == 0 then
+    redis.call('UNLINK', meta)
+    return
+  end
+  redis.call('HSET', meta, 'layout', queue.layout, 'state', packed)
+  if caller then
+    redis.call('HSET', meta, caller, record)
+  end
+  redis.call('PEXPIRE', meta, AWAITED_KEPT_MS)
+end
+    save_awaited(meta, queue, packed, caller, record)
+  elseif caller then
+    redis.call('HSET', meta, 'state', packed, caller, record)
+  else
+    redis.call('HSET', meta, 'state', packed)
+  end
+end
+
 -- Writes the state if it has changed.
 local function save_queue(meta, queue)
   local packed = packed_state(queue)
   if packed ~= queue.packed then
-    redis.call('HSET', meta, 'state', packed)
+    write_state(meta, queue, packed)
   end
 end
 -- A job, as it is stored under its number in the hash of jobs: a head and the payload, which no script reads.
@@ -38171,27 +38822,29 @@ return { 'tagged', after }
     [19, 'lua/shared/clock.lua', 1],
     [25, 'lua/shared/queue/state.lua', 1],
     [105, 'lua/shared/queue/save.lua', 1],
-    [107, 'lua/shared/queue/save.lua', 13],
-    [150, 'lua/shared/queue/job.lua', 1],
-    [162, 'lua/shared/queue/plain-head.lua', 1],
-    [165, 'lua/shared/queue/plain-head.lua', 8],
-    [173, 'lua/shared/queue/job.lua', 14],
-    [250, 'lua/shared/queue/run.lua', 1],
-    [279, 'lua/shared/queue/happened.lua', 1],
-    [291, 'lua/shared/queue/flags.lua', 1],
-    [310, 'lua/shared/queue/find.lua', 1],
-    [339, 'lua/shared/queue/rewrite.lua', 1],
-    [356, 'lua/shared/queue/enter-tags.lua', 1],
-    [362, 'lua/shared/queue/leave-tags.lua', 1],
-    [371, 'lua/shared/queue/retag.lua', 1],
-    [393, 'lua/queue/tag.lua', 31],
-    [420, 'lua/shared/queue/publish.lua', 1],
-    [421, 'lua/shared/queue/message.lua', 1],
-    [431, 'lua/shared/queue/spelled.lua', 1],
-    [439, 'lua/shared/queue/send.lua', 1],
-    [455, 'lua/shared/queue/message.lua', 13],
-    [478, 'lua/shared/queue/publish.lua', 3],
-    [484, 'lua/queue/tag.lua', 59],
+    [107, 'lua/shared/queue/save.lua', 15],
+    [146, 'lua/shared/queue/save-awaited.lua', 1],
+    [161, 'lua/shared/queue/save.lua', 55],
+    [176, 'lua/shared/queue/job.lua', 1],
+    [188, 'lua/shared/queue/plain-head.lua', 1],
+    [191, 'lua/shared/queue/plain-head.lua', 8],
+    [199, 'lua/shared/queue/job.lua', 14],
+    [276, 'lua/shared/queue/run.lua', 1],
+    [305, 'lua/shared/queue/happened.lua', 1],
+    [317, 'lua/shared/queue/flags.lua', 1],
+    [336, 'lua/shared/queue/find.lua', 1],
+    [365, 'lua/shared/queue/rewrite.lua', 1],
+    [382, 'lua/shared/queue/enter-tags.lua', 1],
+    [388, 'lua/shared/queue/leave-tags.lua', 1],
+    [397, 'lua/shared/queue/retag.lua', 1],
+    [419, 'lua/queue/tag.lua', 31],
+    [446, 'lua/shared/queue/publish.lua', 1],
+    [447, 'lua/shared/queue/message.lua', 1],
+    [457, 'lua/shared/queue/spelled.lua', 1],
+    [465, 'lua/shared/queue/send.lua', 1],
+    [481, 'lua/shared/queue/message.lua', 13],
+    [504, 'lua/shared/queue/publish.lua', 3],
+    [510, 'lua/queue/tag.lua', 59],
   ],
   encode(args) {
     const encoded = new Array<Argument>(2 + args.tags.length)
@@ -38879,7 +39532,7 @@ export type UnrecurAnswer =
 export const unrecur: Operation<UnrecurArguments, UnrecurAnswer> = {
   script: {
     name: 'queue/unrecur',
-    sha1: 'fb78d618aafc5f85a8053bb2ce29b25d9f762087',
+    sha1: '6e266e7bd27e34020d06a93c815d762c29e155c3',
     reads: false,
     bytes: false,
     source: `--[[
@@ -39015,11 +39668,37 @@ local function packed_state(queue)
   )
 end
 
+-- Writes the state, and beside it the record of a call where there is one.
+local function write_state(meta, queue, packed, caller, record)
+  if queue.began_us == 0 then
+-- A queue that nobody has begun is not stored, but for those who wait for its first job, or listen to its events. What is
+-- known of these goes with the last of them, and by itself should none come back: they look again far more often.
+local AWAITED_KEPT_MS = '7200000'
+
+local function save_awaited(meta, queue, packed, caller, record)
+  if queue.idle == 0 and queue.listened_ms == 0 then
+    redis.call('UNLINK', meta)
+    return
+  end
+  redis.call('HSET', meta, 'layout', queue.layout, 'state', packed)
+  if caller then
+    redis.call('HSET', meta, caller, record)
+  end
+  redis.call('PEXPIRE', meta, AWAITED_KEPT_MS)
+end
+    save_awaited(meta, queue, packed, caller, record)
+  elseif caller then
+    redis.call('HSET', meta, 'state', packed, caller, record)
+  else
+    redis.call('HSET', meta, 'state', packed)
+  end
+end
+
 -- Writes the state if it has changed.
 local function save_queue(meta, queue)
   local packed = packed_state(queue)
   if packed ~= queue.packed then
-    redis.call('HSET', meta, 'state', packed)
+    write_state(meta, queue, packed)
   end
 end
 -- Recurrences that know few coming times. As long as there are any, claims tell that there is a chore; see
@@ -39059,10 +39738,12 @@ return { 'removed', existed > 0 and 1 or 0 }
     [1, 'lua/queue/unrecur.lua', 1],
     [16, 'lua/shared/queue/state.lua', 1],
     [96, 'lua/shared/queue/save.lua', 1],
-    [98, 'lua/shared/queue/save.lua', 13],
-    [141, 'lua/shared/queue/leave-short.lua', 1],
-    [152, 'lua/shared/queue/moves-of.lua', 1],
-    [157, 'lua/queue/unrecur.lua', 20],
+    [98, 'lua/shared/queue/save.lua', 15],
+    [137, 'lua/shared/queue/save-awaited.lua', 1],
+    [152, 'lua/shared/queue/save.lua', 55],
+    [167, 'lua/shared/queue/leave-short.lua', 1],
+    [178, 'lua/shared/queue/moves-of.lua', 1],
+    [183, 'lua/queue/unrecur.lua', 20],
   ],
   encode(args) {
     return withoutDefaults([
@@ -39116,7 +39797,7 @@ function readAbsentOfWatchWatched(part: Reply | undefined): (string)[] {
 export const watch: Operation<WatchArguments, WatchAnswer> = {
   script: {
     name: 'queue/watch',
-    sha1: '41c8ab788cc4f8fe70278688b37799ac61749bf6',
+    sha1: '20742669751b021e41d5af72c0013245461d6914',
     reads: false,
     bytes: false,
     source: `--[[
@@ -39287,11 +39968,37 @@ local function packed_state(queue)
   )
 end
 
+-- Writes the state, and beside it the record of a call where there is one.
+local function write_state(meta, queue, packed, caller, record)
+  if queue.began_us == 0 then
+-- A queue that nobody has begun is not stored, but for those who wait for its first job, or listen to its events. What is
+-- known of these goes with the last of them, and by itself should none come back: they look again far more often.
+local AWAITED_KEPT_MS = '7200000'
+
+local function save_awaited(meta, queue, packed, caller, record)
+  if queue.idle == 0 and queue.listened_ms == 0 then
+    redis.call('UNLINK', meta)
+    return
+  end
+  redis.call('HSET', meta, 'layout', queue.layout, 'state', packed)
+  if caller then
+    redis.call('HSET', meta, caller, record)
+  end
+  redis.call('PEXPIRE', meta, AWAITED_KEPT_MS)
+end
+    save_awaited(meta, queue, packed, caller, record)
+  elseif caller then
+    redis.call('HSET', meta, 'state', packed, caller, record)
+  else
+    redis.call('HSET', meta, 'state', packed)
+  end
+end
+
 -- Writes the state if it has changed.
 local function save_queue(meta, queue)
   local packed = packed_state(queue)
   if packed ~= queue.packed then
-    redis.call('HSET', meta, 'state', packed)
+    write_state(meta, queue, packed)
   end
 end
 -- What a queue was ever used for. A part that was never used is not looked at: most queues use few.
@@ -40413,56 +41120,58 @@ return { 'watched', queue.chores, absent }
     [38, 'lua/shared/queue/state.lua', 1],
     [118, 'lua/shared/queue/count-job.lua', 1],
     [131, 'lua/shared/queue/save.lua', 1],
-    [133, 'lua/shared/queue/save.lua', 13],
-    [176, 'lua/shared/queue/marks.lua', 1],
-    [192, 'lua/shared/queue/job.lua', 1],
-    [204, 'lua/shared/queue/plain-head.lua', 1],
-    [207, 'lua/shared/queue/plain-head.lua', 8],
-    [215, 'lua/shared/queue/job.lua', 14],
-    [216, 'lua/shared/queue/job.lua', 45],
-    [262, 'lua/shared/queue/flags.lua', 1],
-    [293, 'lua/shared/queue/run.lua', 1],
-    [322, 'lua/shared/queue/failure.lua', 1],
-    [332, 'lua/shared/queue/find.lua', 1],
-    [358, 'lua/shared/queue/parents.lua', 1],
-    [417, 'lua/shared/queue/parents.lua', 70],
-    [429, 'lua/shared/queue/note-due.lua', 1],
-    [437, 'lua/shared/queue/link.lua', 1],
-    [469, 'lua/queue/watch.lua', 46],
-    [505, 'lua/shared/queue/settle.lua', 1],
-    [506, 'lua/shared/queue/rate.lua', 1],
-    [527, 'lua/shared/queue/rate.lua', 37],
-    [533, 'lua/shared/queue/groups.lua', 1],
-    [579, 'lua/shared/queue/burst.lua', 1],
-    [591, 'lua/shared/queue/groups.lua', 48],
-    [662, 'lua/shared/queue/ready.lua', 1],
-    [668, 'lua/shared/queue/in-front.lua', 1],
-    [670, 'lua/shared/queue/ready.lua', 8],
-    [691, 'lua/shared/queue/names.lua', 1],
-    [694, 'lua/shared/queue/names.lua', 34],
-    [712, 'lua/shared/queue/dead.lua', 1],
-    [766, 'lua/shared/queue/end.lua', 1],
-    [790, 'lua/shared/queue/leave-tags.lua', 1],
-    [799, 'lua/shared/queue/end.lua', 26],
-    [809, 'lua/shared/queue/backoff.lua', 1],
-    [811, 'lua/shared/queue/backoff.lua', 22],
-    [830, 'lua/shared/queue/unblock.lua', 1],
-    [836, 'lua/shared/queue/outbox.lua', 1],
-    [847, 'lua/shared/queue/entries.lua', 1],
-    [865, 'lua/shared/queue/history.lua', 1],
-    [879, 'lua/shared/queue/happened.lua', 1],
-    [891, 'lua/shared/queue/note-end.lua', 1],
-    [921, 'lua/shared/queue/cancel.lua', 1],
-    [929, 'lua/shared/queue/settle.lua', 18],
-    [1003, 'lua/queue/watch.lua', 83],
-    [1006, 'lua/shared/queue/leave-notes.lua', 1],
-    [1024, 'lua/shared/queue/fold.lua', 1],
-    [1025, 'lua/shared/queue/statistics.lua', 1],
-    [1258, 'lua/shared/queue/fold.lua', 3],
-    [1269, 'lua/shared/queue/leave-notes.lua', 20],
-    [1273, 'lua/shared/queue/packed-notes.lua', 1],
-    [1274, 'lua/shared/queue/packed-notes.lua', 3],
-    [1282, 'lua/queue/watch.lua', 88],
+    [133, 'lua/shared/queue/save.lua', 15],
+    [172, 'lua/shared/queue/save-awaited.lua', 1],
+    [187, 'lua/shared/queue/save.lua', 55],
+    [202, 'lua/shared/queue/marks.lua', 1],
+    [218, 'lua/shared/queue/job.lua', 1],
+    [230, 'lua/shared/queue/plain-head.lua', 1],
+    [233, 'lua/shared/queue/plain-head.lua', 8],
+    [241, 'lua/shared/queue/job.lua', 14],
+    [242, 'lua/shared/queue/job.lua', 45],
+    [288, 'lua/shared/queue/flags.lua', 1],
+    [319, 'lua/shared/queue/run.lua', 1],
+    [348, 'lua/shared/queue/failure.lua', 1],
+    [358, 'lua/shared/queue/find.lua', 1],
+    [384, 'lua/shared/queue/parents.lua', 1],
+    [443, 'lua/shared/queue/parents.lua', 70],
+    [455, 'lua/shared/queue/note-due.lua', 1],
+    [463, 'lua/shared/queue/link.lua', 1],
+    [495, 'lua/queue/watch.lua', 46],
+    [531, 'lua/shared/queue/settle.lua', 1],
+    [532, 'lua/shared/queue/rate.lua', 1],
+    [553, 'lua/shared/queue/rate.lua', 37],
+    [559, 'lua/shared/queue/groups.lua', 1],
+    [605, 'lua/shared/queue/burst.lua', 1],
+    [617, 'lua/shared/queue/groups.lua', 48],
+    [688, 'lua/shared/queue/ready.lua', 1],
+    [694, 'lua/shared/queue/in-front.lua', 1],
+    [696, 'lua/shared/queue/ready.lua', 8],
+    [717, 'lua/shared/queue/names.lua', 1],
+    [720, 'lua/shared/queue/names.lua', 34],
+    [738, 'lua/shared/queue/dead.lua', 1],
+    [792, 'lua/shared/queue/end.lua', 1],
+    [816, 'lua/shared/queue/leave-tags.lua', 1],
+    [825, 'lua/shared/queue/end.lua', 26],
+    [835, 'lua/shared/queue/backoff.lua', 1],
+    [837, 'lua/shared/queue/backoff.lua', 22],
+    [856, 'lua/shared/queue/unblock.lua', 1],
+    [862, 'lua/shared/queue/outbox.lua', 1],
+    [873, 'lua/shared/queue/entries.lua', 1],
+    [891, 'lua/shared/queue/history.lua', 1],
+    [905, 'lua/shared/queue/happened.lua', 1],
+    [917, 'lua/shared/queue/note-end.lua', 1],
+    [947, 'lua/shared/queue/cancel.lua', 1],
+    [955, 'lua/shared/queue/settle.lua', 18],
+    [1029, 'lua/queue/watch.lua', 83],
+    [1032, 'lua/shared/queue/leave-notes.lua', 1],
+    [1050, 'lua/shared/queue/fold.lua', 1],
+    [1051, 'lua/shared/queue/statistics.lua', 1],
+    [1284, 'lua/shared/queue/fold.lua', 3],
+    [1295, 'lua/shared/queue/leave-notes.lua', 20],
+    [1299, 'lua/shared/queue/packed-notes.lua', 1],
+    [1300, 'lua/shared/queue/packed-notes.lua', 3],
+    [1308, 'lua/queue/watch.lua', 88],
   ],
   encode(args) {
     const encoded = new Array<Argument>(1 + args.wanted.length)

@@ -35,15 +35,16 @@ end
 -- The head of the value, or of none: then its token is 0. Its payload is not read.
 local function open_head(value)
   local head = redis.call('GETRANGE', value, '0', LONGEST_HEAD - 1)
-  if head == '' then
-    return { layout = VALUE_LAYOUT, token = 0, version = 0, stale_until_ms = 0 }
-  end
-  local layout = string.byte(head)
+  local layout = string.byte(head) or VALUE_LAYOUT
   if layout ~= VALUE_LAYOUT then
     return { layout = layout }
   end
-  local length = read_number(head, 3, 2)
-  local codec_ends = 41 + string.byte(head, 41)
+  -- What is cut, or says what cannot be, is no value of ours: as if there were none.
+  local length = #head > 40 and read_number(head, 3, 2) or 0
+  local codec_ends = 41 + (string.byte(head, 41) or 0)
+  if codec_ends > length or length > #head then
+    return { layout = VALUE_LAYOUT, token = 0, version = 0, stale_until_ms = 0 }
+  end
   local flags = string.byte(head, 2)
   return {
     layout = layout,

@@ -3,6 +3,6 @@ local function save_queue_and_call(meta, queue, caller, call, now_ms, answer)
   if caller == '' then
     return save_queue(meta, queue)
   end
-  redis.call('HSET', meta, 'state', packed_state(queue), caller, call_record(call, now_ms, answer))
+  write_state(meta, queue, packed_state(queue), caller, call_record(call, now_ms, answer))
   forget_old_calls(meta, call, now_ms)
 end

@@ -7,6 +7,8 @@ local function begin_queue(meta, queue, now_us)
     -- Of what comes now everything notes when it is due.
     queue.due_ms = 9007199254740991
     redis.call('HSET', meta, 'layout', queue.layout, 'codec', queue.codec)
+    -- Those who waited for it were to be forgotten; see shared/queue/save-awaited.
+    redis.call('PERSIST', meta)
   end
 end
 
@@ -46,10 +48,22 @@ local function packed_state(queue)
   )
 end
 
+-- Writes the state, and beside it the record of a call where there is one.
+local function write_state(meta, queue, packed, caller, record)
+  if queue.began_us == 0 then
+    -- @include shared/queue/save-awaited
+    save_awaited(meta, queue, packed, caller, record)
+  elseif caller then
+    redis.call('HSET', meta, 'state', packed, caller, record)
+  else
+    redis.call('HSET', meta, 'state', packed)
+  end
+end
+
 -- Writes the state if it has changed.
 local function save_queue(meta, queue)
   local packed = packed_state(queue)
   if packed ~= queue.packed then
-    redis.call('HSET', meta, 'state', packed)
+    write_state(meta, queue, packed)
   end
 end

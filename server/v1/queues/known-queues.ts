@@ -6,10 +6,16 @@ import type { FastifyRequest } from 'fastify'
 import { type Catalog, InvalidArgumentError, type Listing, type Perilune } from 'perilune'
 import { Recollection } from '../../queues/recollection.ts'
 import { nameOf } from '../place.ts'
+import { openQueue } from './open.ts'
+import { isThere } from './pictures.ts'
 
 /** What is known of a queue; null: it is not spread. */
 export interface KnownQueue {
   readonly partitions: number | null
+}
+
+interface Named extends KnownQueue {
+  readonly name: string
 }
 
 interface Place {
@@ -24,6 +30,8 @@ export class KnownQueues {
   readonly #perilune: Perilune
   /** Null: it is not in the catalog. */
   readonly #recollection = new Recollection<KnownQueue | null>({ freshMs: 1000, maxNames: 10_000 })
+  /** What each request has put into the catalog. */
+  readonly #put = new WeakMap<FastifyRequest, Named[]>()
 
   constructor(perilune: Perilune) {
     this.#perilune = perilune
@@ -40,13 +48,29 @@ export class KnownQueues {
 
   /** As `check`, before a request that may begin the queue: it is known from now on. */
   async begin(request: FastifyRequest): Promise<void> {
-    await this.#begin(this.#placeOf(request), partitionsOf(request))
+    await this.#begin(request, queueOf(request), partitionsOf(request))
   }
 
   /** Before a request that may begin another queue, which can only be one without partitions. */
   async beginOther(request: FastifyRequest, name: string, argument: string): Promise<void> {
     await this.checkOther(request, name, argument)
-    await this.#begin(this.#placeOf(request, name), null)
+    await this.#begin(request, name, null)
+  }
+
+  /** What the request has put into the catalog stays: it is on its way. */
+  keep(request: FastifyRequest): void {
+    this.#put.delete(request)
+  }
+
+  /** Takes back what the request has put into the catalog, where it began no queue after all. */
+  async takeBack(request: FastifyRequest): Promise<void> {
+    const named = this.#put.get(request) ?? []
+    await Promise.all(
+      named.map(async ({ name, partitions }) => {
+        const queue = openQueue(this.#perilune, nameOf(request, name), partitions)
+        if (!isThere(await queue.inspect())) await this.#remove(this.#placeOf(request, name))
+      }),
+    )
   }
 
   /** Throws InvalidArgumentError where another queue is known to be in partitions: none can name these. */
@@ -63,17 +87,22 @@ export class KnownQueues {
 
   /** Before the queue of the request is cleared: whoever uses it meanwhile puts it there again. */
   async remove(request: FastifyRequest): Promise<void> {
-    const { catalog, name, key } = this.#placeOf(request)
+    await this.#remove(this.#placeOf(request))
+  }
+
+  async #remove({ catalog, name, key }: Place): Promise<void> {
     await catalog.remove(name)
     this.#recollection.forget(key)
   }
 
-  async #begin(place: Place, partitions: number | null): Promise<void> {
+  async #begin(request: FastifyRequest, name: string, partitions: number | null): Promise<void> {
+    const place = this.#placeOf(request, name)
     const known = await this.#recall(place)
     if (known !== null && isLike(known, partitions)) return
-    const { catalog, name, key } = place
-    if (await catalog.put(name, { partitions })) this.#recollection.remember(key, { partitions })
-    else refuseOther(await this.#read(place), partitions)
+    if (await place.catalog.put(name, { partitions })) {
+      this.#recollection.remember(place.key, { partitions })
+      this.#put.set(request, [...(this.#put.get(request) ?? []), { name, partitions }])
+    } else refuseOther(await this.#read(place), partitions)
   }
 
   #recall(place: Place): Promise<KnownQueue | null> {

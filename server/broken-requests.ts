@@ -1,0 +1,76 @@
+// What is no HTTP, or does not come in time. It is answered behind the answers to what came before it on the same
+// connection: one that took their place would tell of a request that was carried out that it was not.
+
+import type { IncomingMessage, Server, ServerResponse } from 'node:http'
+import { STATUS_CODES } from 'node:http'
+import type { Socket } from 'node:net'
+
+interface Exchange {
+  readonly request: IncomingMessage
+  readonly response: ServerResponse
+  readonly over: Promise<void>
+}
+
+type BrokenError = Error & { readonly code?: string }
+
+/** So long the client may take to read the last answer. */
+const LINGER_MS = 2000
+
+const PROBLEMS: Readonly<Record<string, readonly [status: number, detail: string]>> = {
+  ERR_HTTP_REQUEST_TIMEOUT: [408, 'The request did not come in whole in time.'],
+  HPE_HEADER_OVERFLOW: [431, 'The header fields of the request are too large.'],
+}
+const NO_HTTP = [400, 'This is no HTTP request.'] as const
+
+export class BrokenRequests {
+  readonly #open = new WeakMap<Socket, Set<Exchange>>()
+  readonly #answered = new WeakSet<Socket>()
+
+  /** To be called before the server listens. */
+  watch(server: Server): void {
+    server.on('request', (request: IncomingMessage, response: ServerResponse) => {
+      const exchanges = this.#open.get(request.socket) ?? new Set()
+      this.#open.set(request.socket, exchanges)
+      const over = new Promise<void>((resolve) => response.once('close', resolve))
+      const exchange = { request, response, over }
+      exchanges.add(exchange)
+      void over.then(() => exchanges.delete(exchange))
+    })
+  }
+
+  /** The listener of `clientError`. */
+  answer(error: BrokenError, socket: Socket): void {
+    if (this.#answered.has(socket)) return
+    this.#answered.add(socket)
+    if (error.code === 'ECONNRESET' || socket.destroyed) socket.destroy()
+    else void this.#answerBehind(error, socket)
+  }
+
+  async #answerBehind({ code = '' }: BrokenError, socket: Socket): Promise<void> {
+    const exchanges = [...(this.#open.get(socket) ?? [])]
+    // One that breaks off in its body is never over: it is what is answered here.
+    const whole = exchanges.filter(({ request }) => request.complete)
+    await Promise.all(whole.map(({ over }) => over))
+    const isAnswered = exchanges.some(({ request, response }) => !request.complete && response.headersSent)
+    if (socket.destroyed) return
+    socket.end(isAnswered || !socket.writable ? '' : textOf(PROBLEMS[code] ?? NO_HTTP))
+    // What still comes is passed over, for unread bytes would reset the connection.
+    const lingering = setTimeout(() => socket.destroy(), LINGER_MS)
+    socket.once('close', () => clearTimeout(lingering))
+  }
+}
+
+/** Nobody knows for which part of the service the request was meant: it is a problem document and an error of /v2 in one. */
+function textOf([status, detail]: readonly [status: number, detail: string]): string {
+  const title = STATUS_CODES[status] ?? ''
+  const code = 'invalid-http'
+  const problem = { type: `urn:perilune:problem:${code}`, title, status, detail, code, description: detail }
+  const body = JSON.stringify(problem)
+  const lines = [
+    `HTTP/1.1 ${status} ${title}`,
+    'Content-Type: application/problem+json',
+    `Content-Length: ${Buffer.byteLength(body)}`,
+    'Connection: close',
+  ]
+  return `${lines.join('\r\n')}\r\n\r\n${body}`
+}

@@ -1,0 +1,135 @@
+// What holds for every request, whatever it is for: its head, how its body is written, and that its answer arrives.
+
+import { once } from 'node:events'
+import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
+import { type FeedApi, startFeedApi } from './testing/feed-api.ts'
+import { openSocket, readStatus, send, statusOf } from './testing/raw-request.ts'
+import { ALICE } from './testing/test-app.ts'
+
+let api: FeedApi
+beforeAll(async () => {
+  api = await startFeedApi(inject('redisPort'))
+})
+afterAll(() => api[Symbol.asyncDispose]())
+
+const JSON_TYPE = 'Content-Type: application/json'
+const ZAQAR = [`Client-ID: ${ALICE}`, 'X-Project-ID: p']
+const post = (path: string, headers: readonly string[], body = '{"body":1}'): Promise<number> =>
+  statusOf(api.url, { method: 'POST', path, headers, body })
+
+/** The statuses of all answers on one connection, up to its end, and the last body. */
+async function talk(text: string): Promise<{ statuses: number[]; last: string }> {
+  const socket = await openSocket(api.url)
+  let told = ''
+  socket.on('data', (piece) => (told += String(piece)))
+  socket.write(text)
+  await once(socket, 'close')
+  const statuses = [...told.matchAll(/HTTP\/1\.1 (\d{3})/g)].map(([, status]) => Number(status))
+  return { statuses, last: told.split('\r\n\r\n').at(-1) ?? '' }
+}
+
+describe('the head of a request', () => {
+  test('is read to its end: a tenant behind thousands of lines is the tenant', async () => {
+    const feed = api.newFeed()
+    const lines = Array.from({ length: 2000 }, () => 'a:b')
+    expect(await post(`${feed}/messages`, [...lines, JSON_TYPE, 'X-Project-ID: far'])).toBe(201)
+    expect((await api.call('GET', feed, { project: 'far' })).status).toBe(200)
+    expect((await api.call('GET', feed, { project: 'default' })).status).toBe(404)
+  })
+
+  test('has each field once that says for whom, or whether once, the request acts', async () => {
+    const fields = [
+      'X-Project-ID: p',
+      `Client-ID: ${ALICE}`,
+      'Idempotency-Key: k',
+      'Last-Event-ID: m',
+      'Host: localhost',
+      JSON_TYPE,
+      'URL-Signature: s',
+      'URL-Paths: p',
+      'URL-Methods: GET',
+      'URL-Expires: e',
+    ]
+    for (const field of fields) {
+      for (const path of ['/v1/locks/l', '/v2/queues', '/readyz']) {
+        expect(await statusOf(api.url, { path, headers: [...ZAQAR, field, field] }), field).toBe(400)
+      }
+    }
+  })
+})
+
+describe('a body', () => {
+  test('that is compressed, or in another charset than UTF-8, is refused by every route', async () => {
+    const forms = [
+      ['Content-Encoding: gzip', JSON_TYPE],
+      ['Content-Encoding: br, gzip', JSON_TYPE],
+      ['Content-Type: application/json; charset=utf-16'],
+      ['Content-Type: application/json; charset="iso-8859-1"'],
+      ['Content-Type: application/json; x=y; CHARSET = UTF-7'],
+    ]
+    const described = Object.entries(api.description.paths).flatMap(([path, methods]) =>
+      Object.keys(methods).map((method) => [method.toUpperCase(), path.replace(/\{\w+\}/g, '1')] as const),
+    )
+    const zaqar = ['/messages', '/claims', '/purge', '/share'].map(
+      (path) => ['POST', `/v2/queues/q${path}`] as const,
+    )
+    for (const [method, path] of [...described, ...zaqar]) {
+      for (const form of forms) {
+        const status = await statusOf(api.url, { method, path, headers: [...ZAQAR, ...form], body: '{}' })
+        expect(status, `${method} ${path} ${form.join()}`).toBe(415)
+      }
+    }
+  })
+
+  test('that says that it is plain UTF-8 is taken', async () => {
+    const types = ['application/json; charset=utf-8', 'application/json;charset="UTF-8"']
+    for (const type of types) {
+      const path = `${api.newFeed()}/messages`
+      expect(await post(path, ['Content-Encoding: identity', `Content-Type: ${type}`])).toBe(201)
+    }
+  })
+})
+
+describe('an answer', () => {
+  test('to a body that is too large arrives, also where the client reads only when it has sent it all', async () => {
+    for (const path of ['/v1/feeds/f/messages', '/v2/queues/q/messages']) {
+      const socket = await openSocket(api.url)
+      send(socket, { method: 'POST', path, headers: [...ZAQAR, JSON_TYPE], length: 20_000_000 })
+      const left = once(socket, 'close')
+      for (let at = 0; at < 20 && !socket.destroyed; at += 1) {
+        if (!socket.write(Buffer.alloc(1_000_000))) await Promise.race([once(socket, 'drain'), left])
+      }
+      expect([400, 413], path).toContain(await readStatus(socket))
+      socket.destroy()
+    }
+  })
+
+  test('to a body that is too large leaves the connection to the next request', async () => {
+    const large = 'x'.repeat(1_000_000)
+    const head = `Host: x\r\n${JSON_TYPE}\r\n`
+    const { statuses } = await talk(
+      `POST /v1/locks/l/leases HTTP/1.1\r\n${head}Content-Length: ${large.length}\r\n\r\n${large}` +
+        `GET /v1/locks/l HTTP/1.1\r\n${head}Connection: close\r\n\r\n`,
+    )
+    expect(statuses).toEqual([413, 200])
+  })
+
+  test('to a good request is not taken by the garbage behind it', async () => {
+    const feed = api.newFeed()
+    const good = `POST ${feed}/messages HTTP/1.1\r\nHost: x\r\n${JSON_TYPE}\r\nContent-Length: 10\r\n\r\n{"body":1}`
+    const { statuses, last } = await talk(`${good}${good}GARBAGE\0\r\n\r\n`)
+    expect(statuses).toEqual([201, 201, 400])
+    expect(JSON.parse(last)).toMatchObject({ status: 400, code: 'invalid-http', title: 'Bad Request' })
+    expect((await api.call('GET', feed, { project: 'default' })).json.total).toBe(2)
+  })
+
+  test('to a request that breaks off in its body is one, behind those before it', async () => {
+    const feed = api.newFeed()
+    const head = `POST ${feed}/messages HTTP/1.1\r\nHost: x\r\n${JSON_TYPE}\r\n`
+    const good = `${head}Content-Length: 10\r\n\r\n{"body":1}`
+    const { statuses } = await talk(
+      `${good}${head}Transfer-Encoding: chunked\r\n\r\nZZ\r\n{"body":2}\r\n0\r\n\r\n`,
+    )
+    expect(statuses).toEqual([201, 400])
+  })
+})

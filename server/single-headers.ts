@@ -1,0 +1,31 @@
+// Headers that decide for whom a request acts, and whether it acts again: each is seen, and stands there once. A proxy in
+// front of this service may otherwise have read another one than the service does.
+
+import type { Server } from 'node:http'
+import type { FastifyInstance } from 'fastify'
+import { InvalidArgumentError } from 'perilune'
+
+const ONCE = [
+  'Host',
+  'Content-Type',
+  'Content-Encoding',
+  'X-Project-ID',
+  'Client-ID',
+  'Idempotency-Key',
+  'Last-Event-ID',
+  'URL-Signature',
+  'URL-Paths',
+  'URL-Methods',
+  'URL-Expires',
+] as const
+
+export function refuseRepeatedHeaders(app: Pick<FastifyInstance, 'addHook'>, server: Server): void {
+  // By default Node drops what comes behind a thousand lines, and says nothing. What bounds them is their size.
+  server.maxHeadersCount = 0
+  app.addHook('onRequest', async ({ raw }) => {
+    for (const name of ONCE) {
+      const lines = raw.headersDistinct[name.toLowerCase()]
+      if (lines !== undefined && lines.length > 1) throw new InvalidArgumentError(name, 'must be given once')
+    }
+  })
+}
