@@ -1459,7 +1459,7 @@ function readOptionsOfAckAndClaimClaimed(part: Reply | undefined): ({ readonly a
 export const ackAndClaim: Operation<AckAndClaimArguments, AckAndClaimAnswer> = {
   script: {
     name: 'queue/ack-and-claim',
-    sha1: 'fb9ad7987a5f7678d008c81f584f7943acb4d8ce',
+    sha1: 'a1dd44eda36007522e97b7972e2fb57239199642',
     reads: false,
     bytes: true,
     source: `--[[
@@ -4461,6 +4461,10 @@ local INLINE_BYTES = 16384
 -- How many bytes of payloads one call reads or answers: it stops behind the one that reaches this.
 local CALL_BYTES = 4194304
 
+local function size_of(record, run)
+  return run and run.size or #record
+end
+
 -- The payload of a job. \`flags\`: those of its run, 0: it has none.
 local function payload_of(jobs, seq, record, body_at, flags)
   if has_flag(flags, APART) then
@@ -4613,7 +4617,7 @@ local function take_large(keys, queue, count, now_us, taken)
       return taken, false
     end
     local packed = taken[#taken]
-    bytes = bytes + (packed and unpack_run(packed).size or #taken[#taken - 1])
+    bytes = bytes + size_of(taken[#taken - 1], packed and unpack_run(packed))
     if bytes >= CALL_BYTES then
       return taken, true
     end
@@ -4976,19 +4980,19 @@ return { 'claimed', now_ms, ends_ms, waiting, recheck_ms, paused, chores, refuse
     [2991, 'lua/shared/queue/body.lua', 1],
     [2994, 'lua/shared/queue/large.lua', 1],
     [2999, 'lua/shared/queue/body.lua', 7],
-    [3000, 'lua/shared/queue/body.lua', 26],
-    [3007, 'lua/shared/queue/take.lua', 1],
-    [3163, 'lua/shared/queue/bring-returned.lua', 1],
-    [3196, 'lua/shared/queue/take.lua', 158],
-    [3204, 'lua/shared/queue/lease.lua', 1],
-    [3205, 'lua/shared/queue/tell-options.lua', 1],
-    [3217, 'lua/shared/queue/lease.lua', 3],
-    [3275, 'lua/queue/ack-and-claim.lua', 204],
-    [3300, 'lua/shared/queue/wait-idle.lua', 1],
-    [3339, 'lua/shared/queue/note-time.lua', 1],
-    [3344, 'lua/shared/queue/look-again.lua', 1],
-    [3350, 'lua/shared/queue/wait.lua', 3],
-    [3366, 'lua/queue/ack-and-claim.lua', 231],
+    [3000, 'lua/shared/queue/body.lua', 22],
+    [3011, 'lua/shared/queue/take.lua', 1],
+    [3167, 'lua/shared/queue/bring-returned.lua', 1],
+    [3200, 'lua/shared/queue/take.lua', 158],
+    [3208, 'lua/shared/queue/lease.lua', 1],
+    [3209, 'lua/shared/queue/tell-options.lua', 1],
+    [3221, 'lua/shared/queue/lease.lua', 3],
+    [3279, 'lua/queue/ack-and-claim.lua', 204],
+    [3304, 'lua/shared/queue/wait-idle.lua', 1],
+    [3343, 'lua/shared/queue/note-time.lua', 1],
+    [3348, 'lua/shared/queue/look-again.lua', 1],
+    [3354, 'lua/shared/queue/wait.lua', 3],
+    [3370, 'lua/queue/ack-and-claim.lua', 231],
   ],
   encode(args) {
     const encoded = new Array<Argument>(10 + args.acks.length * 3)
