@@ -8209,21 +8209,21 @@ export type AwaitEndAnswer =
 
 
 /**
- * Tells how a job ended, or lets somebody wait for it: whoever `waits` is told 'ended <waiter> 0' when it does, and asks again then, with the `number` and the `id` that it was told and the time of its first call. `state`: done, dead or cancelled; an end is kept as long as the job says, and for a minute where somebody waited. `absent`: there is no such job, or its end was not kept. Of a hundred who wait for one job the oldest is not told any more. Safe to repeat.
+ * Tells how a job ended, or lets somebody wait for it: whoever `waits` is told 'ended <waiter> 0' when it does, and asks again then, with the `number` and the `id` that it was told and the time of its first call. `state`: done, dead or cancelled; an end is kept as long as the job says, and for a minute where somebody waited. `absent`: there is no such job, or its end was not kept. Of more than a hundred names the oldest is not told any more: those of one process who wait for one job share one. Safe to repeat.
  *
  * Cost: O(1).
  */
 export const awaitEnd: Operation<AwaitEndArguments, AwaitEndAnswer> = {
   script: {
     name: 'queue/await-end',
-    sha1: '2a94adcd44f42aa488171e96a258633bd8b57abd',
+    sha1: '0c4a8f083fe91a73b8cfac1ab52b4e480bc90c5a',
     reads: false,
     bytes: true,
     source: `--[[
 Tells how a job ended, or lets somebody wait for it: whoever \`waits\` is told 'ended <waiter> 0' when it does, and asks again
 then, with the \`number\` and the \`id\` that it was told and the time of its first call. \`state\`: done, dead or cancelled; an end
 is kept as long as the job says, and for a minute where somebody waited. \`absent\`: there is no such job, or its end was not
-kept. Of a hundred who wait for one job the oldest is not told any more. Safe to repeat.
+kept. Of more than a hundred names the oldest is not told any more: those of one process who wait for one job share one. Safe to repeat.
 
 @returns ended   now_ms:integer state:text at_ms:integer kind:text message:text result:bytes
 @returns waits   now_ms:integer number:integer id:text
