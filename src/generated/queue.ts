@@ -1459,7 +1459,7 @@ function readOptionsOfAckAndClaimClaimed(part: Reply | undefined): ({ readonly a
 export const ackAndClaim: Operation<AckAndClaimArguments, AckAndClaimAnswer> = {
   script: {
     name: 'queue/ack-and-claim',
-    sha1: 'a1dd44eda36007522e97b7972e2fb57239199642',
+    sha1: 'e86cfbf455318c78cea8177d90c3963592fb6db7',
     reads: false,
     bytes: true,
     source: `--[[
@@ -2414,35 +2414,59 @@ local function unblock(keys, queue, seq, run)
   queue.blocked = queue.blocked - run.size
 end
 
--- A child waits no more.
-local function leave_parents(keys, seq, stored)
+-- A child waits no more. How many links a call takes apart is counted; see shared/queue/displace.
+local function leave_parents(keys, queue, seq, stored)
+  local links = {}
   for ref in each_ref(stored) do
-    redis.call('ZREM', keys.children, ref .. '\\0' .. seq)
+    links[#links + 1] = ref .. '\\0' .. seq
+  end
+  if #links > 0 then
+    redis.call('ZREM', keys.children, unpack(links))
+  end
+  queue.work = (queue.work or 0) + #links
+end
+
+-- No job names that parent any more.
+local function forget_parent(keys, ref)
+  redis.call('HDEL', keys.jobs, 'y' .. ref)
+  -- Who has ended just now is still told of.
+  if redis.call('ZSCORE', keys.parents, ref) ~= '0' then
+    redis.call('HDEL', keys.jobs, 'z' .. ref)
+    redis.call('ZREM', keys.parents, ref)
   end
 end
 
--- One job fewer names that parent.
-local function forget_parent(keys, ref)
-  if redis.call('HINCRBY', keys.jobs, 'y' .. ref, '-1') <= 0 then
-    redis.call('HDEL', keys.jobs, 'y' .. ref)
-    -- Who has ended just now is still told of.
-    if redis.call('ZSCORE', keys.parents, ref) ~= '0' then
-      redis.call('HDEL', keys.jobs, 'z' .. ref)
-      redis.call('ZREM', keys.parents, ref)
+-- One job fewer names these parents, each of which is named by one. A few commands, but for those that nobody names any more.
+local function unname_parents(keys, refs)
+  local counts, left = {}, {}
+  for at, ref in ipairs(refs) do
+    counts[at] = 'y' .. ref
+  end
+  for at, count in ipairs(#refs > 0 and redis.call('HMGET', keys.jobs, unpack(counts)) or {}) do
+    if count and tonumber(count) > 1 then
+      left[#left + 1] = counts[at]
+      left[#left + 1] = string.format('%d', count - 1)
+    else
+      forget_parent(keys, refs[at])
     end
+  end
+  if #left > 0 then
+    redis.call('HSET', keys.jobs, unpack(left))
   end
 end
 
 -- A job that has parents is no more: what was kept of those for it is dropped, if nobody else wants it.
-local function drop_parents(keys, seq)
+local function drop_parents(keys, queue, seq)
   local stored = redis.call('HGET', keys.jobs, 'd' .. seq)
   if not stored then
     return
   end
-  leave_parents(keys, seq, stored)
+  leave_parents(keys, queue, seq, stored)
+  local refs = {}
   for ref in each_ref(stored) do
-    forget_parent(keys, ref)
+    refs[#refs + 1] = ref
   end
+  unname_parents(keys, refs)
   redis.call('HDEL', keys.jobs, 'd' .. seq)
 end
 -- Remembers for those who listen, where there are any, what happens to a job; see shared/queue/message. A job that was never
@@ -2717,11 +2741,12 @@ local function erase_job(keys, queue, seq, job, run)
   if job.tags ~= '' or is_tracked then
 -- Takes a job from its tags; see shared/queue/enter-tags.
 local function leave_tags(tagged, seq, tags, is_tracked)
-  if is_tracked then
-    redis.call('ZREM', tagged, '\\0' .. seq)
-  end
+  local members = { is_tracked and '\\0' .. seq or nil }
   for tag in string.gmatch(tags, '[^%z]+') do
-    redis.call('ZREM', tagged, tag .. '\\0' .. seq)
+    members[#members + 1] = tag .. '\\0' .. seq
+  end
+  if #members > 0 then
+    redis.call('ZREM', tagged, unpack(members))
   end
 end
     leave_tags(keys.tagged, seq, job.tags, is_tracked)
@@ -2730,7 +2755,7 @@ end
     end_parent(keys, queue, seq, job.id, 'x', '')
   end
   if run and has_flag(run.flags, CHILD) then
-    drop_parents(keys, seq)
+    drop_parents(keys, queue, seq)
   end
 end
 
@@ -3967,8 +3992,13 @@ local function number_jobs(queue, count, now_us)
 end
 -- Jobs by their tags, in one sorted set without scores: '<tag>\\0<number>'. A job that somebody follows has an empty tag more.
 local function enter_tags(tagged, seq, tags)
+  local members = {}
   for tag in string.gmatch(tags, '[^%z]+') do
-    redis.call('ZADD', tagged, '0', tag .. '\\0' .. seq)
+    members[#members + 1] = '0'
+    members[#members + 1] = tag .. '\\0' .. seq
+  end
+  if #members > 0 then
+    redis.call('ZADD', tagged, unpack(members))
   end
 end
 -- Recurrences that know few coming times. As long as there are any, claims tell that there is a chore; see
@@ -4348,7 +4378,7 @@ local PARENT_FAILED = 'parent-failed'
 -- One whose parent died or was cancelled.
 local function fail_child(keys, queue, seq, job, run, policy, stored, parent, now_ms)
   unblock(keys, queue, seq, run)
-  leave_parents(keys, seq, stored)
+  leave_parents(keys, queue, seq, stored)
   if policy == 'b' then
     note_history(keys.jobs, seq, run, 'b', now_ms, 0, PARENT_FAILED)
     happened(queue, 'buried', seq, job, run, PARENT_FAILED)
@@ -4878,121 +4908,121 @@ return { 'claimed', now_ms, ends_ms, waiting, recheck_ms, paused, chores, refuse
     [835, 'lua/shared/queue/flags.lua', 1],
     [866, 'lua/shared/queue/run.lua', 1],
     [913, 'lua/shared/queue/parents.lua', 1],
-    [972, 'lua/shared/queue/parents.lua', 70],
-    [984, 'lua/shared/queue/happened.lua', 1],
-    [996, 'lua/shared/queue/names.lua', 1],
-    [1012, 'lua/shared/queue/names.lua', 34],
-    [1030, 'lua/shared/queue/groups.lua', 1],
-    [1076, 'lua/shared/queue/burst.lua', 1],
-    [1088, 'lua/shared/queue/groups.lua', 48],
-    [1159, 'lua/shared/queue/groups.lua', 130],
-    [1186, 'lua/shared/queue/ready.lua', 1],
-    [1192, 'lua/shared/queue/in-front.lua', 1],
-    [1194, 'lua/shared/queue/ready.lua', 8],
-    [1215, 'lua/shared/queue/ready.lua', 38],
-    [1221, 'lua/shared/queue/fields.lua', 1],
-    [1230, 'lua/shared/queue/end.lua', 1],
-    [1254, 'lua/shared/queue/leave-tags.lua', 1],
-    [1263, 'lua/shared/queue/end.lua', 26],
-    [1280, 'lua/shared/queue/note-end.lua', 1],
-    [1310, 'lua/shared/queue/tell-others.lua', 1],
-    [1312, 'lua/shared/queue/packed-notes.lua', 1],
-    [1313, 'lua/shared/queue/packed-notes.lua', 3],
-    [1321, 'lua/shared/queue/tell-others.lua', 4],
-    [1324, 'lua/shared/queue/result.lua', 1],
-    [1338, 'lua/shared/queue/tell-ends.lua', 1],
-    [1394, 'lua/shared/queue/tell-others.lua', 9],
-    [1397, 'lua/shared/queue/tell-others.lua', 13],
-    [1400, 'lua/shared/queue/publish.lua', 1],
-    [1401, 'lua/shared/queue/message.lua', 1],
-    [1411, 'lua/shared/queue/spelled.lua', 1],
-    [1419, 'lua/shared/queue/send.lua', 1],
-    [1435, 'lua/shared/queue/message.lua', 13],
-    [1458, 'lua/shared/queue/publish.lua', 3],
-    [1464, 'lua/shared/queue/tell-others.lua', 17],
-    [1467, 'lua/shared/queue/cancel.lua', 1],
-    [1475, 'lua/shared/queue/stop.lua', 1],
-    [1483, 'lua/shared/queue/finish.lua', 1],
-    [1584, 'lua/shared/queue/told.lua', 1],
-    [1599, 'lua/shared/queue/told.lua', 24],
-    [1603, 'lua/shared/queue/idle.lua', 1],
-    [1670, 'lua/shared/listening.lua', 1],
-    [1689, 'lua/shared/queue/idle.lua', 69],
-    [1813, 'lua/shared/queue/judge.lua', 1],
-    [1877, 'lua/shared/queue/next-due.lua', 1],
-    [1932, 'lua/queue/ack-and-claim.lua', 89],
-    [1981, 'lua/shared/queue/burst.lua', 1],
-    [1993, 'lua/queue/ack-and-claim.lua', 139],
-    [1997, 'lua/shared/queue/body.lua', 1],
-    [2000, 'lua/shared/queue/large.lua', 1],
-    [2005, 'lua/shared/queue/body.lua', 7],
-    [2006, 'lua/shared/queue/body.lua', 26],
-    [2013, 'lua/shared/queue/claimed-before.lua', 1],
-    [2015, 'lua/shared/queue/tell-options.lua', 1],
-    [2027, 'lua/shared/queue/claimed-before.lua', 4],
-    [2067, 'lua/queue/ack-and-claim.lua', 145],
-    [2088, 'lua/shared/queue/is-behind.lua', 1],
-    [2096, 'lua/queue/ack-and-claim.lua', 167],
-    [2099, 'lua/shared/queue/bring-due.lua', 1],
-    [2102, 'lua/shared/queue/entries.lua', 1],
-    [2120, 'lua/shared/queue/history.lua', 1],
-    [2134, 'lua/shared/queue/failure.lua', 1],
-    [2140, 'lua/shared/queue/note-failure.lua', 1],
-    [2144, 'lua/shared/queue/dead.lua', 1],
-    [2198, 'lua/shared/queue/bury-claimed.lua', 1],
-    [2205, 'lua/shared/queue/reclaim.lua', 1],
-    [2250, 'lua/shared/queue/due.lua', 1],
-    [2272, 'lua/shared/queue/bring-due.lua', 12],
-    [2276, 'lua/shared/queue/leave-short.lua', 1],
-    [2287, 'lua/shared/queue/read-recurrence.lua', 1],
-    [2352, 'lua/shared/queue/recurrence.lua', 1],
-    [2401, 'lua/shared/queue/catch-up.lua', 1],
-    [2403, 'lua/shared/queue/next-interval.lua', 1],
-    [2408, 'lua/shared/queue/catch-up.lua', 4],
-    [2461, 'lua/shared/queue/bring-due.lua', 21],
-    [2467, 'lua/shared/queue/spawn.lua', 1],
-    [2472, 'lua/shared/queue/body.lua', 1],
-    [2475, 'lua/shared/queue/large.lua', 1],
-    [2480, 'lua/shared/queue/body.lua', 7],
-    [2495, 'lua/shared/queue/number.lua', 1],
-    [2504, 'lua/shared/queue/enter-tags.lua', 1],
-    [2510, 'lua/shared/queue/leave-short.lua', 1],
-    [2521, 'lua/shared/queue/read-recurrence.lua', 1],
-    [2586, 'lua/shared/queue/recurrence.lua', 1],
-    [2635, 'lua/shared/queue/spawn.lua', 13],
-    [2736, 'lua/shared/queue/bring-due.lua', 28],
-    [2738, 'lua/shared/queue/look-again.lua', 1],
-    [2744, 'lua/shared/queue/bring-due.lua', 31],
-    [2746, 'lua/queue/ack-and-claim.lua', 171],
-    [2750, 'lua/shared/queue/settle.lua', 1],
-    [2751, 'lua/shared/queue/failure.lua', 1],
-    [2757, 'lua/shared/queue/dead.lua', 1],
-    [2811, 'lua/shared/queue/backoff.lua', 1],
-    [2813, 'lua/shared/queue/backoff.lua', 22],
-    [2832, 'lua/shared/queue/unblock.lua', 1],
-    [2838, 'lua/shared/queue/outbox.lua', 1],
-    [2849, 'lua/shared/queue/entries.lua', 1],
-    [2867, 'lua/shared/queue/history.lua', 1],
-    [2881, 'lua/shared/queue/settle.lua', 18],
-    [2955, 'lua/queue/ack-and-claim.lua', 176],
-    [2966, 'lua/shared/queue/watch.lua', 1],
-    [2978, 'lua/queue/ack-and-claim.lua', 188],
-    [2991, 'lua/shared/queue/body.lua', 1],
-    [2994, 'lua/shared/queue/large.lua', 1],
-    [2999, 'lua/shared/queue/body.lua', 7],
-    [3000, 'lua/shared/queue/body.lua', 22],
-    [3011, 'lua/shared/queue/take.lua', 1],
-    [3167, 'lua/shared/queue/bring-returned.lua', 1],
-    [3200, 'lua/shared/queue/take.lua', 158],
-    [3208, 'lua/shared/queue/lease.lua', 1],
-    [3209, 'lua/shared/queue/tell-options.lua', 1],
-    [3221, 'lua/shared/queue/lease.lua', 3],
-    [3279, 'lua/queue/ack-and-claim.lua', 204],
-    [3304, 'lua/shared/queue/wait-idle.lua', 1],
-    [3343, 'lua/shared/queue/note-time.lua', 1],
-    [3348, 'lua/shared/queue/look-again.lua', 1],
-    [3354, 'lua/shared/queue/wait.lua', 3],
-    [3370, 'lua/queue/ack-and-claim.lua', 231],
+    [994, 'lua/shared/queue/parents.lua', 92],
+    [1008, 'lua/shared/queue/happened.lua', 1],
+    [1020, 'lua/shared/queue/names.lua', 1],
+    [1036, 'lua/shared/queue/names.lua', 34],
+    [1054, 'lua/shared/queue/groups.lua', 1],
+    [1100, 'lua/shared/queue/burst.lua', 1],
+    [1112, 'lua/shared/queue/groups.lua', 48],
+    [1183, 'lua/shared/queue/groups.lua', 130],
+    [1210, 'lua/shared/queue/ready.lua', 1],
+    [1216, 'lua/shared/queue/in-front.lua', 1],
+    [1218, 'lua/shared/queue/ready.lua', 8],
+    [1239, 'lua/shared/queue/ready.lua', 38],
+    [1245, 'lua/shared/queue/fields.lua', 1],
+    [1254, 'lua/shared/queue/end.lua', 1],
+    [1278, 'lua/shared/queue/leave-tags.lua', 1],
+    [1288, 'lua/shared/queue/end.lua', 26],
+    [1305, 'lua/shared/queue/note-end.lua', 1],
+    [1335, 'lua/shared/queue/tell-others.lua', 1],
+    [1337, 'lua/shared/queue/packed-notes.lua', 1],
+    [1338, 'lua/shared/queue/packed-notes.lua', 3],
+    [1346, 'lua/shared/queue/tell-others.lua', 4],
+    [1349, 'lua/shared/queue/result.lua', 1],
+    [1363, 'lua/shared/queue/tell-ends.lua', 1],
+    [1419, 'lua/shared/queue/tell-others.lua', 9],
+    [1422, 'lua/shared/queue/tell-others.lua', 13],
+    [1425, 'lua/shared/queue/publish.lua', 1],
+    [1426, 'lua/shared/queue/message.lua', 1],
+    [1436, 'lua/shared/queue/spelled.lua', 1],
+    [1444, 'lua/shared/queue/send.lua', 1],
+    [1460, 'lua/shared/queue/message.lua', 13],
+    [1483, 'lua/shared/queue/publish.lua', 3],
+    [1489, 'lua/shared/queue/tell-others.lua', 17],
+    [1492, 'lua/shared/queue/cancel.lua', 1],
+    [1500, 'lua/shared/queue/stop.lua', 1],
+    [1508, 'lua/shared/queue/finish.lua', 1],
+    [1609, 'lua/shared/queue/told.lua', 1],
+    [1624, 'lua/shared/queue/told.lua', 24],
+    [1628, 'lua/shared/queue/idle.lua', 1],
+    [1695, 'lua/shared/listening.lua', 1],
+    [1714, 'lua/shared/queue/idle.lua', 69],
+    [1838, 'lua/shared/queue/judge.lua', 1],
+    [1902, 'lua/shared/queue/next-due.lua', 1],
+    [1957, 'lua/queue/ack-and-claim.lua', 89],
+    [2006, 'lua/shared/queue/burst.lua', 1],
+    [2018, 'lua/queue/ack-and-claim.lua', 139],
+    [2022, 'lua/shared/queue/body.lua', 1],
+    [2025, 'lua/shared/queue/large.lua', 1],
+    [2030, 'lua/shared/queue/body.lua', 7],
+    [2031, 'lua/shared/queue/body.lua', 26],
+    [2038, 'lua/shared/queue/claimed-before.lua', 1],
+    [2040, 'lua/shared/queue/tell-options.lua', 1],
+    [2052, 'lua/shared/queue/claimed-before.lua', 4],
+    [2092, 'lua/queue/ack-and-claim.lua', 145],
+    [2113, 'lua/shared/queue/is-behind.lua', 1],
+    [2121, 'lua/queue/ack-and-claim.lua', 167],
+    [2124, 'lua/shared/queue/bring-due.lua', 1],
+    [2127, 'lua/shared/queue/entries.lua', 1],
+    [2145, 'lua/shared/queue/history.lua', 1],
+    [2159, 'lua/shared/queue/failure.lua', 1],
+    [2165, 'lua/shared/queue/note-failure.lua', 1],
+    [2169, 'lua/shared/queue/dead.lua', 1],
+    [2223, 'lua/shared/queue/bury-claimed.lua', 1],
+    [2230, 'lua/shared/queue/reclaim.lua', 1],
+    [2275, 'lua/shared/queue/due.lua', 1],
+    [2297, 'lua/shared/queue/bring-due.lua', 12],
+    [2301, 'lua/shared/queue/leave-short.lua', 1],
+    [2312, 'lua/shared/queue/read-recurrence.lua', 1],
+    [2377, 'lua/shared/queue/recurrence.lua', 1],
+    [2426, 'lua/shared/queue/catch-up.lua', 1],
+    [2428, 'lua/shared/queue/next-interval.lua', 1],
+    [2433, 'lua/shared/queue/catch-up.lua', 4],
+    [2486, 'lua/shared/queue/bring-due.lua', 21],
+    [2492, 'lua/shared/queue/spawn.lua', 1],
+    [2497, 'lua/shared/queue/body.lua', 1],
+    [2500, 'lua/shared/queue/large.lua', 1],
+    [2505, 'lua/shared/queue/body.lua', 7],
+    [2520, 'lua/shared/queue/number.lua', 1],
+    [2529, 'lua/shared/queue/enter-tags.lua', 1],
+    [2540, 'lua/shared/queue/leave-short.lua', 1],
+    [2551, 'lua/shared/queue/read-recurrence.lua', 1],
+    [2616, 'lua/shared/queue/recurrence.lua', 1],
+    [2665, 'lua/shared/queue/spawn.lua', 13],
+    [2766, 'lua/shared/queue/bring-due.lua', 28],
+    [2768, 'lua/shared/queue/look-again.lua', 1],
+    [2774, 'lua/shared/queue/bring-due.lua', 31],
+    [2776, 'lua/queue/ack-and-claim.lua', 171],
+    [2780, 'lua/shared/queue/settle.lua', 1],
+    [2781, 'lua/shared/queue/failure.lua', 1],
+    [2787, 'lua/shared/queue/dead.lua', 1],
+    [2841, 'lua/shared/queue/backoff.lua', 1],
+    [2843, 'lua/shared/queue/backoff.lua', 22],
+    [2862, 'lua/shared/queue/unblock.lua', 1],
+    [2868, 'lua/shared/queue/outbox.lua', 1],
+    [2879, 'lua/shared/queue/entries.lua', 1],
+    [2897, 'lua/shared/queue/history.lua', 1],
+    [2911, 'lua/shared/queue/settle.lua', 18],
+    [2985, 'lua/queue/ack-and-claim.lua', 176],
+    [2996, 'lua/shared/queue/watch.lua', 1],
+    [3008, 'lua/queue/ack-and-claim.lua', 188],
+    [3021, 'lua/shared/queue/body.lua', 1],
+    [3024, 'lua/shared/queue/large.lua', 1],
+    [3029, 'lua/shared/queue/body.lua', 7],
+    [3030, 'lua/shared/queue/body.lua', 22],
+    [3041, 'lua/shared/queue/take.lua', 1],
+    [3197, 'lua/shared/queue/bring-returned.lua', 1],
+    [3230, 'lua/shared/queue/take.lua', 158],
+    [3238, 'lua/shared/queue/lease.lua', 1],
+    [3239, 'lua/shared/queue/tell-options.lua', 1],
+    [3251, 'lua/shared/queue/lease.lua', 3],
+    [3309, 'lua/queue/ack-and-claim.lua', 204],
+    [3334, 'lua/shared/queue/wait-idle.lua', 1],
+    [3373, 'lua/shared/queue/note-time.lua', 1],
+    [3378, 'lua/shared/queue/look-again.lua', 1],
+    [3384, 'lua/shared/queue/wait.lua', 3],
+    [3400, 'lua/queue/ack-and-claim.lua', 231],
   ],
   encode(args) {
     const encoded = new Array<Argument>(10 + args.acks.length * 3)
@@ -5082,7 +5112,7 @@ function readDuplicatesOfAdvanceAdvanced(part: Reply | undefined): ({ readonly a
 export const advance: Operation<AdvanceArguments, AdvanceAnswer> = {
   script: {
     name: 'queue/advance',
-    sha1: '79da510144457a7cb92a0404bef4aa2a87db904e',
+    sha1: 'af6b0c12cfcc52f759d67d7aaf8af7c4deedffbc',
     reads: false,
     bytes: false,
     source: `--[[
@@ -5949,8 +5979,13 @@ local function happened(queue, what, seq, job, run, more)
 end
 -- Jobs by their tags, in one sorted set without scores: '<tag>\\0<number>'. A job that somebody follows has an empty tag more.
 local function enter_tags(tagged, seq, tags)
+  local members = {}
   for tag in string.gmatch(tags, '[^%z]+') do
-    redis.call('ZADD', tagged, '0', tag .. '\\0' .. seq)
+    members[#members + 1] = '0'
+    members[#members + 1] = tag .. '\\0' .. seq
+  end
+  if #members > 0 then
+    redis.call('ZADD', tagged, unpack(members))
   end
 end
 -- The end of a job that somebody waits for, or that is kept for those who ask. Those who wait stand in the hash of jobs under
@@ -6542,11 +6577,12 @@ local function replace_job(keys, queue, seq, new, payload, due_ms, now_us)
   if old.tags ~= new.tags then
 -- Takes a job from its tags; see shared/queue/enter-tags.
 local function leave_tags(tagged, seq, tags, is_tracked)
-  if is_tracked then
-    redis.call('ZREM', tagged, '\\0' .. seq)
-  end
+  local members = { is_tracked and '\\0' .. seq or nil }
   for tag in string.gmatch(tags, '[^%z]+') do
-    redis.call('ZREM', tagged, tag .. '\\0' .. seq)
+    members[#members + 1] = tag .. '\\0' .. seq
+  end
+  if #members > 0 then
+    redis.call('ZREM', tagged, unpack(members))
   end
 end
     leave_tags(keys.tagged, seq, old.tags, false)
@@ -6852,35 +6888,59 @@ local function unblock(keys, queue, seq, run)
   queue.blocked = queue.blocked - run.size
 end
 
--- A child waits no more.
-local function leave_parents(keys, seq, stored)
+-- A child waits no more. How many links a call takes apart is counted; see shared/queue/displace.
+local function leave_parents(keys, queue, seq, stored)
+  local links = {}
   for ref in each_ref(stored) do
-    redis.call('ZREM', keys.children, ref .. '\\0' .. seq)
+    links[#links + 1] = ref .. '\\0' .. seq
+  end
+  if #links > 0 then
+    redis.call('ZREM', keys.children, unpack(links))
+  end
+  queue.work = (queue.work or 0) + #links
+end
+
+-- No job names that parent any more.
+local function forget_parent(keys, ref)
+  redis.call('HDEL', keys.jobs, 'y' .. ref)
+  -- Who has ended just now is still told of.
+  if redis.call('ZSCORE', keys.parents, ref) ~= '0' then
+    redis.call('HDEL', keys.jobs, 'z' .. ref)
+    redis.call('ZREM', keys.parents, ref)
   end
 end
 
--- One job fewer names that parent.
-local function forget_parent(keys, ref)
-  if redis.call('HINCRBY', keys.jobs, 'y' .. ref, '-1') <= 0 then
-    redis.call('HDEL', keys.jobs, 'y' .. ref)
-    -- Who has ended just now is still told of.
-    if redis.call('ZSCORE', keys.parents, ref) ~= '0' then
-      redis.call('HDEL', keys.jobs, 'z' .. ref)
-      redis.call('ZREM', keys.parents, ref)
+-- One job fewer names these parents, each of which is named by one. A few commands, but for those that nobody names any more.
+local function unname_parents(keys, refs)
+  local counts, left = {}, {}
+  for at, ref in ipairs(refs) do
+    counts[at] = 'y' .. ref
+  end
+  for at, count in ipairs(#refs > 0 and redis.call('HMGET', keys.jobs, unpack(counts)) or {}) do
+    if count and tonumber(count) > 1 then
+      left[#left + 1] = counts[at]
+      left[#left + 1] = string.format('%d', count - 1)
+    else
+      forget_parent(keys, refs[at])
     end
+  end
+  if #left > 0 then
+    redis.call('HSET', keys.jobs, unpack(left))
   end
 end
 
 -- A job that has parents is no more: what was kept of those for it is dropped, if nobody else wants it.
-local function drop_parents(keys, seq)
+local function drop_parents(keys, queue, seq)
   local stored = redis.call('HGET', keys.jobs, 'd' .. seq)
   if not stored then
     return
   end
-  leave_parents(keys, seq, stored)
+  leave_parents(keys, queue, seq, stored)
+  local refs = {}
   for ref in each_ref(stored) do
-    forget_parent(keys, ref)
+    refs[#refs + 1] = ref
   end
+  unname_parents(keys, refs)
   redis.call('HDEL', keys.jobs, 'd' .. seq)
 end
 -- New children; see shared/queue/parents.
@@ -6897,7 +6957,7 @@ local function link_here(keys, queue, id)
   elseif run and run.state == 'd' then
     local _, kind, message = unpack_failure(redis.call('HGET', keys.jobs, 'e' .. seq))
     end_parent(keys, queue, seq, read_job(record).id, 'd', kind .. '\\0' .. message)
-  else
+  elseif not run or not has_flag(run.flags, PARENT) then
     local at_ms = math.floor(seq / 1000)
     local packed = run
         and pack_run(
@@ -6924,23 +6984,52 @@ local function link_elsewhere(keys, queue, ref, now_ms)
   end
 end
 
+-- The ref of a parent of this queue, or nil. Jobs of one call often have the same.
+local function known_here(keys, queue, id)
+  local known = queue.linked
+  if not known then
+    known = {}
+    queue.linked = known
+  end
+  if known[id] == nil then
+    known[id] = link_here(keys, queue, id) or false
+  end
+  return known[id] or nil
+end
+
+-- Of a new job: '<ref>\\0<child>' for each of its parents, and one job more that names each.
+local function store_links(keys, seq, refs)
+  local links, counts = {}, {}
+  for at, ref in ipairs(refs) do
+    links[at * 2 - 1], links[at * 2] = '0', ref .. '\\0' .. seq
+    counts[at] = 'y' .. ref
+  end
+  redis.call('ZADD', keys.children, unpack(links))
+  local fields = {}
+  for at, count in ipairs(redis.call('HMGET', keys.jobs, unpack(counts))) do
+    fields[at * 2 - 1], fields[at * 2] = counts[at], string.format('%d', (count or 0) + 1)
+  end
+  redis.call('HSET', keys.jobs, unpack(fields))
+end
+
 -- Links a new job to its parents: 'l<id>' and 'q<queue>\\1<id>', one behind the other with '\\0' between. Answers how many
--- it waits for; one that is not known is taken for done.
+-- it waits for; one that is not known is taken for done. A few commands, however many they are.
 local function link_parents(keys, queue, seq, parents, policy, delay_ms, now_ms)
-  local refs = {}
+  local refs, seen = {}, {}
   for parent in string.gmatch(parents, '[^%z]+') do
     local ref = parent
     if string.sub(parent, 1, 1) == 'l' then
-      ref = link_here(keys, queue, string.sub(parent, 2))
+      ref = known_here(keys, queue, string.sub(parent, 2))
     else
       link_elsewhere(keys, queue, ref, now_ms)
     end
-    if ref and redis.call('ZADD', keys.children, '0', ref .. '\\0' .. seq) == 1 then
-      redis.call('HINCRBY', keys.jobs, 'y' .. ref, '1')
+    if ref and not seen[ref] then
+      seen[ref] = true
       refs[#refs + 1] = ref
     end
   end
   if #refs > 0 then
+    store_links(keys, seq, refs)
     local head = string.format('%s%d %.0f', policy, #refs, delay_ms)
     redis.call('HSET', keys.jobs, 'd' .. seq, head .. '\\0' .. table.concat(refs, '\\0'))
   end
@@ -6972,11 +7061,12 @@ local function erase_job(keys, queue, seq, job, run)
   if job.tags ~= '' or is_tracked then
 -- Takes a job from its tags; see shared/queue/enter-tags.
 local function leave_tags(tagged, seq, tags, is_tracked)
-  if is_tracked then
-    redis.call('ZREM', tagged, '\\0' .. seq)
-  end
+  local members = { is_tracked and '\\0' .. seq or nil }
   for tag in string.gmatch(tags, '[^%z]+') do
-    redis.call('ZREM', tagged, tag .. '\\0' .. seq)
+    members[#members + 1] = tag .. '\\0' .. seq
+  end
+  if #members > 0 then
+    redis.call('ZREM', tagged, unpack(members))
   end
 end
     leave_tags(keys.tagged, seq, job.tags, is_tracked)
@@ -6985,7 +7075,7 @@ end
     end_parent(keys, queue, seq, job.id, 'x', '')
   end
   if run and has_flag(run.flags, CHILD) then
-    drop_parents(keys, seq)
+    drop_parents(keys, queue, seq)
   end
 end
 
@@ -7249,6 +7339,10 @@ local function enqueue_spec(keys, queue, tally, specs, at, place, seq, now_us)
     return
   end
   hold_names(keys, tally, specs, at, job, seq, now_ms)
+  if queue.linked then
+    -- Whoever had this id, or nobody, until now.
+    queue.linked[job.id], queue.linked[seq] = nil, nil
+  end
   happened(queue, 'enqueued', seq, job, nil, '')
   count_job(queue, 'e', job.name)
   local parents = specs[at + 18]
@@ -7478,7 +7572,7 @@ local PARENT_FAILED = 'parent-failed'
 -- One whose parent died or was cancelled.
 local function fail_child(keys, queue, seq, job, run, policy, stored, parent, now_ms)
   unblock(keys, queue, seq, run)
-  leave_parents(keys, seq, stored)
+  leave_parents(keys, queue, seq, stored)
   if policy == 'b' then
     note_history(keys.jobs, seq, run, 'b', now_ms, 0, PARENT_FAILED)
     happened(queue, 'buried', seq, job, run, PARENT_FAILED)
@@ -7598,68 +7692,68 @@ return { 'advanced', first, queue.chores, refused, tally.duplicates }
     [832, 'lua/shared/queue/body.lua', 7],
     [851, 'lua/shared/queue/happened.lua', 1],
     [863, 'lua/shared/queue/enter-tags.lua', 1],
-    [869, 'lua/shared/queue/note-end.lua', 1],
-    [899, 'lua/shared/queue/tell-others.lua', 1],
-    [901, 'lua/shared/queue/packed-notes.lua', 1],
-    [902, 'lua/shared/queue/packed-notes.lua', 3],
-    [910, 'lua/shared/queue/tell-others.lua', 4],
-    [913, 'lua/shared/queue/result.lua', 1],
-    [927, 'lua/shared/queue/tell-ends.lua', 1],
-    [983, 'lua/shared/queue/tell-others.lua', 9],
-    [986, 'lua/shared/queue/tell-others.lua', 13],
-    [989, 'lua/shared/queue/publish.lua', 1],
-    [990, 'lua/shared/queue/message.lua', 1],
-    [1000, 'lua/shared/queue/spelled.lua', 1],
-    [1008, 'lua/shared/queue/send.lua', 1],
-    [1024, 'lua/shared/queue/message.lua', 13],
-    [1047, 'lua/shared/queue/publish.lua', 3],
-    [1053, 'lua/shared/queue/tell-others.lua', 17],
-    [1056, 'lua/shared/queue/run.lua', 1],
-    [1103, 'lua/shared/queue/fields.lua', 1],
-    [1112, 'lua/shared/queue/names.lua', 1],
-    [1163, 'lua/shared/queue/groups.lua', 1],
-    [1209, 'lua/shared/queue/burst.lua', 1],
-    [1221, 'lua/shared/queue/groups.lua', 48],
-    [1313, 'lua/shared/queue/ready.lua', 1],
-    [1319, 'lua/shared/queue/in-front.lua', 1],
-    [1321, 'lua/shared/queue/ready.lua', 8],
-    [1351, 'lua/shared/queue/number.lua', 1],
-    [1360, 'lua/shared/queue/enqueue.lua', 1],
-    [1395, 'lua/shared/queue/replace.lua', 1],
-    [1456, 'lua/shared/queue/leave-tags.lua', 1],
-    [1465, 'lua/shared/queue/replace.lua', 63],
-    [1490, 'lua/shared/queue/idempotency.lua', 1],
-    [1504, 'lua/shared/queue/idle.lua', 1],
-    [1571, 'lua/shared/listening.lua', 1],
-    [1590, 'lua/shared/queue/idle.lua', 69],
-    [1681, 'lua/shared/queue/idle.lua', 171],
-    [1692, 'lua/shared/queue/find.lua', 1],
-    [1718, 'lua/shared/queue/failure.lua', 1],
-    [1728, 'lua/shared/queue/parents.lua', 1],
-    [1787, 'lua/shared/queue/parents.lua', 70],
-    [1799, 'lua/shared/queue/link.lua', 1],
-    [1862, 'lua/shared/queue/end.lua', 1],
-    [1886, 'lua/shared/queue/leave-tags.lua', 1],
-    [1895, 'lua/shared/queue/end.lua', 26],
-    [1912, 'lua/shared/queue/cancel.lua', 1],
-    [1920, 'lua/shared/queue/stop.lua', 1],
-    [1928, 'lua/shared/queue/judge-one.lua', 7],
-    [1938, 'lua/shared/queue/finish.lua', 1],
-    [2039, 'lua/shared/queue/freed.lua', 1],
-    [2048, 'lua/shared/queue/told.lua', 1],
-    [2063, 'lua/shared/queue/outbox.lua', 1],
-    [2074, 'lua/shared/queue/spec.lua', 1],
-    [2097, 'lua/shared/queue/spec.lua', 33],
-    [2200, 'lua/queue/advance.lua', 89],
-    [2274, 'lua/shared/queue/settle.lua', 1],
-    [2275, 'lua/shared/queue/dead.lua', 1],
-    [2329, 'lua/shared/queue/backoff.lua', 1],
-    [2331, 'lua/shared/queue/backoff.lua', 22],
-    [2350, 'lua/shared/queue/unblock.lua', 1],
-    [2356, 'lua/shared/queue/entries.lua', 1],
-    [2374, 'lua/shared/queue/history.lua', 1],
-    [2388, 'lua/shared/queue/settle.lua', 18],
-    [2462, 'lua/queue/advance.lua', 164],
+    [874, 'lua/shared/queue/note-end.lua', 1],
+    [904, 'lua/shared/queue/tell-others.lua', 1],
+    [906, 'lua/shared/queue/packed-notes.lua', 1],
+    [907, 'lua/shared/queue/packed-notes.lua', 3],
+    [915, 'lua/shared/queue/tell-others.lua', 4],
+    [918, 'lua/shared/queue/result.lua', 1],
+    [932, 'lua/shared/queue/tell-ends.lua', 1],
+    [988, 'lua/shared/queue/tell-others.lua', 9],
+    [991, 'lua/shared/queue/tell-others.lua', 13],
+    [994, 'lua/shared/queue/publish.lua', 1],
+    [995, 'lua/shared/queue/message.lua', 1],
+    [1005, 'lua/shared/queue/spelled.lua', 1],
+    [1013, 'lua/shared/queue/send.lua', 1],
+    [1029, 'lua/shared/queue/message.lua', 13],
+    [1052, 'lua/shared/queue/publish.lua', 3],
+    [1058, 'lua/shared/queue/tell-others.lua', 17],
+    [1061, 'lua/shared/queue/run.lua', 1],
+    [1108, 'lua/shared/queue/fields.lua', 1],
+    [1117, 'lua/shared/queue/names.lua', 1],
+    [1168, 'lua/shared/queue/groups.lua', 1],
+    [1214, 'lua/shared/queue/burst.lua', 1],
+    [1226, 'lua/shared/queue/groups.lua', 48],
+    [1318, 'lua/shared/queue/ready.lua', 1],
+    [1324, 'lua/shared/queue/in-front.lua', 1],
+    [1326, 'lua/shared/queue/ready.lua', 8],
+    [1356, 'lua/shared/queue/number.lua', 1],
+    [1365, 'lua/shared/queue/enqueue.lua', 1],
+    [1400, 'lua/shared/queue/replace.lua', 1],
+    [1461, 'lua/shared/queue/leave-tags.lua', 1],
+    [1471, 'lua/shared/queue/replace.lua', 63],
+    [1496, 'lua/shared/queue/idempotency.lua', 1],
+    [1510, 'lua/shared/queue/idle.lua', 1],
+    [1577, 'lua/shared/listening.lua', 1],
+    [1596, 'lua/shared/queue/idle.lua', 69],
+    [1687, 'lua/shared/queue/idle.lua', 171],
+    [1698, 'lua/shared/queue/find.lua', 1],
+    [1724, 'lua/shared/queue/failure.lua', 1],
+    [1734, 'lua/shared/queue/parents.lua', 1],
+    [1815, 'lua/shared/queue/parents.lua', 92],
+    [1829, 'lua/shared/queue/link.lua', 1],
+    [1921, 'lua/shared/queue/end.lua', 1],
+    [1945, 'lua/shared/queue/leave-tags.lua', 1],
+    [1955, 'lua/shared/queue/end.lua', 26],
+    [1972, 'lua/shared/queue/cancel.lua', 1],
+    [1980, 'lua/shared/queue/stop.lua', 1],
+    [1988, 'lua/shared/queue/judge-one.lua', 7],
+    [1998, 'lua/shared/queue/finish.lua', 1],
+    [2099, 'lua/shared/queue/freed.lua', 1],
+    [2108, 'lua/shared/queue/told.lua', 1],
+    [2123, 'lua/shared/queue/outbox.lua', 1],
+    [2134, 'lua/shared/queue/spec.lua', 1],
+    [2157, 'lua/shared/queue/spec.lua', 33],
+    [2264, 'lua/queue/advance.lua', 89],
+    [2338, 'lua/shared/queue/settle.lua', 1],
+    [2339, 'lua/shared/queue/dead.lua', 1],
+    [2393, 'lua/shared/queue/backoff.lua', 1],
+    [2395, 'lua/shared/queue/backoff.lua', 22],
+    [2414, 'lua/shared/queue/unblock.lua', 1],
+    [2420, 'lua/shared/queue/entries.lua', 1],
+    [2438, 'lua/shared/queue/history.lua', 1],
+    [2452, 'lua/shared/queue/settle.lua', 18],
+    [2526, 'lua/queue/advance.lua', 164],
   ],
   encode(args) {
     const encoded = new Array<Argument>(6 + args.steps.length * 26)
@@ -8711,7 +8805,7 @@ function readRefusedOfBuryBuried(part: Reply | undefined): ({ readonly at: numbe
 export const bury: Operation<BuryArguments, BuryAnswer> = {
   script: {
     name: 'queue/bury',
-    sha1: 'ffb1e6da0e5f02d68c38c2a5a79c2982375a4b17',
+    sha1: '858a0139e3091fb5e00f45685b6e11002c0c54d7',
     reads: false,
     bytes: false,
     source: `--[[
@@ -9577,35 +9671,59 @@ local function unblock(keys, queue, seq, run)
   queue.blocked = queue.blocked - run.size
 end
 
--- A child waits no more.
-local function leave_parents(keys, seq, stored)
+-- A child waits no more. How many links a call takes apart is counted; see shared/queue/displace.
+local function leave_parents(keys, queue, seq, stored)
+  local links = {}
   for ref in each_ref(stored) do
-    redis.call('ZREM', keys.children, ref .. '\\0' .. seq)
+    links[#links + 1] = ref .. '\\0' .. seq
+  end
+  if #links > 0 then
+    redis.call('ZREM', keys.children, unpack(links))
+  end
+  queue.work = (queue.work or 0) + #links
+end
+
+-- No job names that parent any more.
+local function forget_parent(keys, ref)
+  redis.call('HDEL', keys.jobs, 'y' .. ref)
+  -- Who has ended just now is still told of.
+  if redis.call('ZSCORE', keys.parents, ref) ~= '0' then
+    redis.call('HDEL', keys.jobs, 'z' .. ref)
+    redis.call('ZREM', keys.parents, ref)
   end
 end
 
--- One job fewer names that parent.
-local function forget_parent(keys, ref)
-  if redis.call('HINCRBY', keys.jobs, 'y' .. ref, '-1') <= 0 then
-    redis.call('HDEL', keys.jobs, 'y' .. ref)
-    -- Who has ended just now is still told of.
-    if redis.call('ZSCORE', keys.parents, ref) ~= '0' then
-      redis.call('HDEL', keys.jobs, 'z' .. ref)
-      redis.call('ZREM', keys.parents, ref)
+-- One job fewer names these parents, each of which is named by one. A few commands, but for those that nobody names any more.
+local function unname_parents(keys, refs)
+  local counts, left = {}, {}
+  for at, ref in ipairs(refs) do
+    counts[at] = 'y' .. ref
+  end
+  for at, count in ipairs(#refs > 0 and redis.call('HMGET', keys.jobs, unpack(counts)) or {}) do
+    if count and tonumber(count) > 1 then
+      left[#left + 1] = counts[at]
+      left[#left + 1] = string.format('%d', count - 1)
+    else
+      forget_parent(keys, refs[at])
     end
+  end
+  if #left > 0 then
+    redis.call('HSET', keys.jobs, unpack(left))
   end
 end
 
 -- A job that has parents is no more: what was kept of those for it is dropped, if nobody else wants it.
-local function drop_parents(keys, seq)
+local function drop_parents(keys, queue, seq)
   local stored = redis.call('HGET', keys.jobs, 'd' .. seq)
   if not stored then
     return
   end
-  leave_parents(keys, seq, stored)
+  leave_parents(keys, queue, seq, stored)
+  local refs = {}
   for ref in each_ref(stored) do
-    forget_parent(keys, ref)
+    refs[#refs + 1] = ref
   end
+  unname_parents(keys, refs)
   redis.call('HDEL', keys.jobs, 'd' .. seq)
 end
 -- Remembers for those who listen, where there are any, what happens to a job; see shared/queue/message. A job that was never
@@ -9898,11 +10016,12 @@ local function erase_job(keys, queue, seq, job, run)
   if job.tags ~= '' or is_tracked then
 -- Takes a job from its tags; see shared/queue/enter-tags.
 local function leave_tags(tagged, seq, tags, is_tracked)
-  if is_tracked then
-    redis.call('ZREM', tagged, '\\0' .. seq)
-  end
+  local members = { is_tracked and '\\0' .. seq or nil }
   for tag in string.gmatch(tags, '[^%z]+') do
-    redis.call('ZREM', tagged, tag .. '\\0' .. seq)
+    members[#members + 1] = tag .. '\\0' .. seq
+  end
+  if #members > 0 then
+    redis.call('ZREM', tagged, unpack(members))
   end
 end
     leave_tags(keys.tagged, seq, job.tags, is_tracked)
@@ -9911,7 +10030,7 @@ end
     end_parent(keys, queue, seq, job.id, 'x', '')
   end
   if run and has_flag(run.flags, CHILD) then
-    drop_parents(keys, seq)
+    drop_parents(keys, queue, seq)
   end
 end
 
@@ -10493,7 +10612,7 @@ local PARENT_FAILED = 'parent-failed'
 -- One whose parent died or was cancelled.
 local function fail_child(keys, queue, seq, job, run, policy, stored, parent, now_ms)
   unblock(keys, queue, seq, run)
-  leave_parents(keys, seq, stored)
+  leave_parents(keys, queue, seq, stored)
   if policy == 'b' then
     note_history(keys.jobs, seq, run, 'b', now_ms, 0, PARENT_FAILED)
     happened(queue, 'buried', seq, job, run, PARENT_FAILED)
@@ -10607,58 +10726,58 @@ return { 'buried', queue.chores, refused }
     [746, 'lua/shared/queue/flags.lua', 1],
     [777, 'lua/shared/queue/run.lua', 1],
     [824, 'lua/shared/queue/parents.lua', 1],
-    [883, 'lua/shared/queue/parents.lua', 70],
-    [895, 'lua/shared/queue/happened.lua', 1],
-    [907, 'lua/shared/queue/entries.lua', 1],
-    [925, 'lua/shared/queue/history.lua', 1],
-    [939, 'lua/shared/queue/names.lua', 1],
-    [942, 'lua/shared/queue/names.lua', 34],
-    [960, 'lua/shared/queue/failure.lua', 1],
-    [966, 'lua/shared/queue/groups.lua', 1],
-    [1012, 'lua/shared/queue/burst.lua', 1],
-    [1024, 'lua/shared/queue/groups.lua', 48],
-    [1095, 'lua/shared/queue/groups.lua', 130],
-    [1105, 'lua/shared/queue/dead.lua', 1],
-    [1159, 'lua/shared/queue/end.lua', 1],
-    [1183, 'lua/shared/queue/leave-tags.lua', 1],
-    [1192, 'lua/shared/queue/end.lua', 26],
-    [1209, 'lua/shared/queue/note-end.lua', 1],
-    [1239, 'lua/shared/queue/tell-others.lua', 1],
-    [1241, 'lua/shared/queue/packed-notes.lua', 1],
-    [1242, 'lua/shared/queue/packed-notes.lua', 3],
-    [1250, 'lua/shared/queue/tell-others.lua', 4],
-    [1253, 'lua/shared/queue/result.lua', 1],
-    [1267, 'lua/shared/queue/tell-ends.lua', 1],
-    [1323, 'lua/shared/queue/tell-others.lua', 9],
-    [1326, 'lua/shared/queue/tell-others.lua', 13],
-    [1329, 'lua/shared/queue/publish.lua', 1],
-    [1330, 'lua/shared/queue/message.lua', 1],
-    [1340, 'lua/shared/queue/spelled.lua', 1],
-    [1348, 'lua/shared/queue/send.lua', 1],
-    [1364, 'lua/shared/queue/message.lua', 13],
-    [1387, 'lua/shared/queue/publish.lua', 3],
-    [1393, 'lua/shared/queue/tell-others.lua', 17],
-    [1396, 'lua/shared/queue/cancel.lua', 1],
-    [1404, 'lua/shared/queue/stop.lua', 1],
-    [1412, 'lua/shared/queue/bury-claimed.lua', 1],
-    [1419, 'lua/shared/queue/judge-one.lua', 7],
-    [1429, 'lua/shared/queue/told.lua', 1],
-    [1444, 'lua/shared/queue/idle.lua', 1],
-    [1511, 'lua/shared/listening.lua', 1],
-    [1530, 'lua/shared/queue/idle.lua', 69],
-    [1621, 'lua/shared/queue/freed.lua', 1],
-    [1630, 'lua/queue/bury.lua', 74],
-    [1698, 'lua/shared/queue/settle.lua', 1],
-    [1699, 'lua/shared/queue/note-due.lua', 1],
-    [1707, 'lua/shared/queue/ready.lua', 1],
-    [1713, 'lua/shared/queue/in-front.lua', 1],
-    [1715, 'lua/shared/queue/ready.lua', 8],
-    [1736, 'lua/shared/queue/backoff.lua', 1],
-    [1738, 'lua/shared/queue/backoff.lua', 22],
-    [1757, 'lua/shared/queue/unblock.lua', 1],
-    [1763, 'lua/shared/queue/outbox.lua', 1],
-    [1774, 'lua/shared/queue/settle.lua', 18],
-    [1848, 'lua/queue/bury.lua', 143],
+    [905, 'lua/shared/queue/parents.lua', 92],
+    [919, 'lua/shared/queue/happened.lua', 1],
+    [931, 'lua/shared/queue/entries.lua', 1],
+    [949, 'lua/shared/queue/history.lua', 1],
+    [963, 'lua/shared/queue/names.lua', 1],
+    [966, 'lua/shared/queue/names.lua', 34],
+    [984, 'lua/shared/queue/failure.lua', 1],
+    [990, 'lua/shared/queue/groups.lua', 1],
+    [1036, 'lua/shared/queue/burst.lua', 1],
+    [1048, 'lua/shared/queue/groups.lua', 48],
+    [1119, 'lua/shared/queue/groups.lua', 130],
+    [1129, 'lua/shared/queue/dead.lua', 1],
+    [1183, 'lua/shared/queue/end.lua', 1],
+    [1207, 'lua/shared/queue/leave-tags.lua', 1],
+    [1217, 'lua/shared/queue/end.lua', 26],
+    [1234, 'lua/shared/queue/note-end.lua', 1],
+    [1264, 'lua/shared/queue/tell-others.lua', 1],
+    [1266, 'lua/shared/queue/packed-notes.lua', 1],
+    [1267, 'lua/shared/queue/packed-notes.lua', 3],
+    [1275, 'lua/shared/queue/tell-others.lua', 4],
+    [1278, 'lua/shared/queue/result.lua', 1],
+    [1292, 'lua/shared/queue/tell-ends.lua', 1],
+    [1348, 'lua/shared/queue/tell-others.lua', 9],
+    [1351, 'lua/shared/queue/tell-others.lua', 13],
+    [1354, 'lua/shared/queue/publish.lua', 1],
+    [1355, 'lua/shared/queue/message.lua', 1],
+    [1365, 'lua/shared/queue/spelled.lua', 1],
+    [1373, 'lua/shared/queue/send.lua', 1],
+    [1389, 'lua/shared/queue/message.lua', 13],
+    [1412, 'lua/shared/queue/publish.lua', 3],
+    [1418, 'lua/shared/queue/tell-others.lua', 17],
+    [1421, 'lua/shared/queue/cancel.lua', 1],
+    [1429, 'lua/shared/queue/stop.lua', 1],
+    [1437, 'lua/shared/queue/bury-claimed.lua', 1],
+    [1444, 'lua/shared/queue/judge-one.lua', 7],
+    [1454, 'lua/shared/queue/told.lua', 1],
+    [1469, 'lua/shared/queue/idle.lua', 1],
+    [1536, 'lua/shared/listening.lua', 1],
+    [1555, 'lua/shared/queue/idle.lua', 69],
+    [1646, 'lua/shared/queue/freed.lua', 1],
+    [1655, 'lua/queue/bury.lua', 74],
+    [1723, 'lua/shared/queue/settle.lua', 1],
+    [1724, 'lua/shared/queue/note-due.lua', 1],
+    [1732, 'lua/shared/queue/ready.lua', 1],
+    [1738, 'lua/shared/queue/in-front.lua', 1],
+    [1740, 'lua/shared/queue/ready.lua', 8],
+    [1761, 'lua/shared/queue/backoff.lua', 1],
+    [1763, 'lua/shared/queue/backoff.lua', 22],
+    [1782, 'lua/shared/queue/unblock.lua', 1],
+    [1788, 'lua/shared/queue/outbox.lua', 1],
+    [1799, 'lua/shared/queue/settle.lua', 18],
+    [1873, 'lua/queue/bury.lua', 143],
   ],
   encode(args) {
     const encoded = new Array<Argument>(6 + args.failures.length * 4)
@@ -10716,24 +10835,25 @@ function readOutcomesOfCancelCancelled(part: Reply | undefined): (string)[] {
 }
 
 /**
- * Cancels jobs. One that is not claimed is removed, also one that is dead or done: `cancelled`. One that is claimed is to stop: `stopping`. Its worker is told when it extends, acks, retries or buries it; the job is removed when that gives it up by one of the last three, or when its lease ends. `absent`: there is no such job. Repeating the call changes nothing more, and says `absent` of what it removed. `chores` is what some process has to see to; 0: nothing.
+ * Cancels jobs. One that is not claimed is removed, also one that is dead or done: `cancelled`. One that is claimed is to stop: `stopping`. Its worker is told when it extends, acks, retries or buries it; the job is removed when that gives it up by one of the last three, or when its lease ends. `absent`: there is no such job. Repeating the call changes nothing more, and says `absent` of what it removed. Where that takes long there are fewer outcomes than ids: the others are for the next call. `chores` is what some process has to see to; 0: nothing.
  *
- * Cost: O(jobs x log n), and at times 16 kB of notes for the statistics.
+ * Cost: O(jobs x log n), of at most 1,000 that change, and fewer with options and parents, and at times 16 kB of notes for the statistics.
  */
 export const cancel: Operation<CancelArguments, CancelAnswer> = {
   script: {
     name: 'queue/cancel',
-    sha1: '2f932d903c3419b73081930b9300ae6ad97a628d',
+    sha1: '878e0fa5ecb8584a3987eda1b9787f923be89bd1',
     reads: false,
     bytes: false,
     source: `--[[
 Cancels jobs. One that is not claimed is removed, also one that is dead or done: \`cancelled\`. One that is claimed is to
 stop: \`stopping\`. Its worker is told when it extends, acks, retries or buries it; the job is removed when that gives it up by
 one of the last three, or when its lease ends. \`absent\`: there is no such job. Repeating the call changes nothing more,
-and says \`absent\` of what it removed. \`chores\` is what some process has to see to; 0: nothing.
+and says \`absent\` of what it removed. Where that takes long there are fewer outcomes than ids: the others are for the
+next call. \`chores\` is what some process has to see to; 0: nothing.
 
 @returns cancelled  chores:integer outcomes:[outcome:text]
-@cost    O(jobs x log n),
+@cost    O(jobs x log n), of at most 1,000 that change, and fewer with options and parents,
          and at times 16 kB of notes for the statistics
 ]]
 local meta = KEYS[1] -- hash: the queue's state
@@ -11184,35 +11304,59 @@ local function unblock(keys, queue, seq, run)
   queue.blocked = queue.blocked - run.size
 end
 
--- A child waits no more.
-local function leave_parents(keys, seq, stored)
+-- A child waits no more. How many links a call takes apart is counted; see shared/queue/displace.
+local function leave_parents(keys, queue, seq, stored)
+  local links = {}
   for ref in each_ref(stored) do
-    redis.call('ZREM', keys.children, ref .. '\\0' .. seq)
+    links[#links + 1] = ref .. '\\0' .. seq
+  end
+  if #links > 0 then
+    redis.call('ZREM', keys.children, unpack(links))
+  end
+  queue.work = (queue.work or 0) + #links
+end
+
+-- No job names that parent any more.
+local function forget_parent(keys, ref)
+  redis.call('HDEL', keys.jobs, 'y' .. ref)
+  -- Who has ended just now is still told of.
+  if redis.call('ZSCORE', keys.parents, ref) ~= '0' then
+    redis.call('HDEL', keys.jobs, 'z' .. ref)
+    redis.call('ZREM', keys.parents, ref)
   end
 end
 
--- One job fewer names that parent.
-local function forget_parent(keys, ref)
-  if redis.call('HINCRBY', keys.jobs, 'y' .. ref, '-1') <= 0 then
-    redis.call('HDEL', keys.jobs, 'y' .. ref)
-    -- Who has ended just now is still told of.
-    if redis.call('ZSCORE', keys.parents, ref) ~= '0' then
-      redis.call('HDEL', keys.jobs, 'z' .. ref)
-      redis.call('ZREM', keys.parents, ref)
+-- One job fewer names these parents, each of which is named by one. A few commands, but for those that nobody names any more.
+local function unname_parents(keys, refs)
+  local counts, left = {}, {}
+  for at, ref in ipairs(refs) do
+    counts[at] = 'y' .. ref
+  end
+  for at, count in ipairs(#refs > 0 and redis.call('HMGET', keys.jobs, unpack(counts)) or {}) do
+    if count and tonumber(count) > 1 then
+      left[#left + 1] = counts[at]
+      left[#left + 1] = string.format('%d', count - 1)
+    else
+      forget_parent(keys, refs[at])
     end
+  end
+  if #left > 0 then
+    redis.call('HSET', keys.jobs, unpack(left))
   end
 end
 
 -- A job that has parents is no more: what was kept of those for it is dropped, if nobody else wants it.
-local function drop_parents(keys, seq)
+local function drop_parents(keys, queue, seq)
   local stored = redis.call('HGET', keys.jobs, 'd' .. seq)
   if not stored then
     return
   end
-  leave_parents(keys, seq, stored)
+  leave_parents(keys, queue, seq, stored)
+  local refs = {}
   for ref in each_ref(stored) do
-    forget_parent(keys, ref)
+    refs[#refs + 1] = ref
   end
+  unname_parents(keys, refs)
   redis.call('HDEL', keys.jobs, 'd' .. seq)
 end
 -- Remembers for those who listen, where there are any, what happens to a job; see shared/queue/message. A job that was never
@@ -11563,11 +11707,12 @@ local function erase_job(keys, queue, seq, job, run)
   if job.tags ~= '' or is_tracked then
 -- Takes a job from its tags; see shared/queue/enter-tags.
 local function leave_tags(tagged, seq, tags, is_tracked)
-  if is_tracked then
-    redis.call('ZREM', tagged, '\\0' .. seq)
-  end
+  local members = { is_tracked and '\\0' .. seq or nil }
   for tag in string.gmatch(tags, '[^%z]+') do
-    redis.call('ZREM', tagged, tag .. '\\0' .. seq)
+    members[#members + 1] = tag .. '\\0' .. seq
+  end
+  if #members > 0 then
+    redis.call('ZREM', tagged, unpack(members))
   end
 end
     leave_tags(keys.tagged, seq, job.tags, is_tracked)
@@ -11576,7 +11721,7 @@ end
     end_parent(keys, queue, seq, job.id, 'x', '')
   end
   if run and has_flag(run.flags, CHILD) then
-    drop_parents(keys, seq)
+    drop_parents(keys, queue, seq)
   end
 end
 
@@ -12060,15 +12205,24 @@ local STATES = {
   f = 'done',
 }
 
+-- Calls on many jobs end behind the one that reaches this, and the others are for the next call: 2 for a job, 4 for one with
+-- options, and 1 for each of its parents.
+local MOST_WORK = 2000
+
+local function may_displace_more(queue)
+  return (queue.work or 0) < MOST_WORK
+end
+
 -- Takes a job that is not claimed from where it stands, whatever its state.
 local function displace(keys, queue, seq, job, run, size, now_us)
   local state = run and run.state or 'r'
+  queue.work = (queue.work or 0) + (job.is_plain and 2 or 4)
   if state == 's' then
     redis.call('ZREM', keys.scheduled, seq)
     queue.scheduled = queue.scheduled - size
   elseif state == 'w' then
     unblock(keys, queue, seq, run)
-    leave_parents(keys, seq, redis.call('HGET', keys.jobs, 'd' .. seq) or '')
+    leave_parents(keys, queue, seq, redis.call('HGET', keys.jobs, 'd' .. seq) or '')
   elseif state == 'd' then
     leave_dead(keys, queue, seq, run)
   elseif state == 'f' then
@@ -12293,6 +12447,9 @@ if queue.listened_ms > now_ms then
 end
 local outcomes = {}
 for at = wanted_at, #wanted, 1 do
+  if not may_displace_more(queue) then
+    break
+  end
   local seq, record, run = find_job(jobs, ids, wanted[at])
   if not seq then
     outcomes[#outcomes + 1] = 'absent'
@@ -12383,7 +12540,7 @@ local PARENT_FAILED = 'parent-failed'
 -- One whose parent died or was cancelled.
 local function fail_child(keys, queue, seq, job, run, policy, stored, parent, now_ms)
   unblock(keys, queue, seq, run)
-  leave_parents(keys, seq, stored)
+  leave_parents(keys, queue, seq, stored)
   if policy == 'b' then
     note_history(keys.jobs, seq, run, 'b', now_ms, 0, PARENT_FAILED)
     happened(queue, 'buried', seq, job, run, PARENT_FAILED)
@@ -12470,81 +12627,81 @@ return { 'cancelled', queue.chores, outcomes }
   parts: ['meta', 'jobs', 'prioritized', 'scheduled', 'grouped', 'groups', 'ids', 'dead', 'failed', 'kinds', 'done', 'ready', 'turns', 'held', 'blocked', 'children', 'parents', 'outbox', 'idle', 'results', 'listeners', 'tagged', 'notes', 'stats'],
   lines: [
     [1, 'lua/queue/cancel.lua', 1],
-    [40, 'lua/shared/clock.lua', 1],
-    [46, 'lua/shared/tell.lua', 1],
-    [56, 'lua/shared/tell.lua', 15],
-    [95, 'lua/shared/queue/state.lua', 1],
-    [175, 'lua/shared/queue/count-job.lua', 1],
-    [188, 'lua/shared/queue/save.lua', 1],
-    [190, 'lua/shared/queue/save.lua', 13],
-    [233, 'lua/shared/queue/marks.lua', 1],
-    [249, 'lua/shared/queue/rate.lua', 1],
-    [270, 'lua/shared/queue/rate.lua', 37],
-    [276, 'lua/shared/queue/job.lua', 1],
-    [288, 'lua/shared/queue/plain-head.lua', 1],
-    [291, 'lua/shared/queue/plain-head.lua', 8],
-    [299, 'lua/shared/queue/job.lua', 14],
-    [300, 'lua/shared/queue/job.lua', 45],
-    [346, 'lua/shared/queue/body.lua', 1],
-    [349, 'lua/shared/queue/large.lua', 1],
-    [354, 'lua/shared/queue/flags.lua', 1],
-    [385, 'lua/shared/queue/body.lua', 7],
-    [386, 'lua/shared/queue/body.lua', 22],
-    [390, 'lua/shared/queue/run.lua', 1],
-    [419, 'lua/shared/queue/parents.lua', 1],
-    [478, 'lua/shared/queue/parents.lua', 70],
-    [490, 'lua/shared/queue/happened.lua', 1],
-    [502, 'lua/shared/queue/entries.lua', 1],
-    [520, 'lua/shared/queue/history.lua', 1],
-    [534, 'lua/shared/queue/names.lua', 1],
-    [537, 'lua/shared/queue/names.lua', 34],
-    [555, 'lua/shared/queue/failure.lua', 1],
-    [565, 'lua/shared/queue/groups.lua', 1],
-    [611, 'lua/shared/queue/burst.lua', 1],
-    [623, 'lua/shared/queue/groups.lua', 48],
-    [705, 'lua/shared/queue/ready.lua', 1],
-    [711, 'lua/shared/queue/in-front.lua', 1],
-    [713, 'lua/shared/queue/ready.lua', 8],
-    [743, 'lua/shared/queue/dead.lua', 1],
-    [812, 'lua/shared/queue/end.lua', 1],
-    [836, 'lua/shared/queue/leave-tags.lua', 1],
-    [845, 'lua/shared/queue/end.lua', 26],
-    [855, 'lua/shared/queue/note-end.lua', 1],
-    [885, 'lua/shared/queue/tell-others.lua', 1],
-    [887, 'lua/shared/queue/packed-notes.lua', 1],
-    [888, 'lua/shared/queue/leave-notes.lua', 1],
-    [906, 'lua/shared/queue/fold.lua', 1],
-    [907, 'lua/shared/queue/statistics.lua', 1],
-    [1140, 'lua/shared/queue/fold.lua', 3],
-    [1151, 'lua/shared/queue/leave-notes.lua', 20],
-    [1155, 'lua/shared/queue/packed-notes.lua', 3],
-    [1163, 'lua/shared/queue/tell-others.lua', 4],
-    [1166, 'lua/shared/queue/result.lua', 1],
-    [1180, 'lua/shared/queue/tell-ends.lua', 1],
-    [1236, 'lua/shared/queue/tell-others.lua', 9],
-    [1239, 'lua/shared/queue/tell-others.lua', 13],
-    [1242, 'lua/shared/queue/publish.lua', 1],
-    [1243, 'lua/shared/queue/message.lua', 1],
-    [1253, 'lua/shared/queue/spelled.lua', 1],
-    [1261, 'lua/shared/queue/send.lua', 1],
-    [1277, 'lua/shared/queue/message.lua', 13],
-    [1300, 'lua/shared/queue/publish.lua', 3],
-    [1306, 'lua/shared/queue/tell-others.lua', 17],
-    [1309, 'lua/shared/queue/find.lua', 1],
-    [1335, 'lua/shared/queue/displace.lua', 1],
-    [1354, 'lua/shared/queue/idle.lua', 1],
-    [1421, 'lua/shared/listening.lua', 1],
-    [1440, 'lua/shared/queue/idle.lua', 69],
-    [1531, 'lua/queue/cancel.lua', 67],
-    [1597, 'lua/shared/queue/settle.lua', 1],
-    [1598, 'lua/shared/queue/note-due.lua', 1],
-    [1606, 'lua/shared/queue/backoff.lua', 1],
-    [1608, 'lua/shared/queue/backoff.lua', 22],
-    [1627, 'lua/shared/queue/unblock.lua', 1],
-    [1633, 'lua/shared/queue/outbox.lua', 1],
-    [1644, 'lua/shared/queue/cancel.lua', 1],
-    [1652, 'lua/shared/queue/settle.lua', 18],
-    [1726, 'lua/queue/cancel.lua', 134],
+    [41, 'lua/shared/clock.lua', 1],
+    [47, 'lua/shared/tell.lua', 1],
+    [57, 'lua/shared/tell.lua', 15],
+    [96, 'lua/shared/queue/state.lua', 1],
+    [176, 'lua/shared/queue/count-job.lua', 1],
+    [189, 'lua/shared/queue/save.lua', 1],
+    [191, 'lua/shared/queue/save.lua', 13],
+    [234, 'lua/shared/queue/marks.lua', 1],
+    [250, 'lua/shared/queue/rate.lua', 1],
+    [271, 'lua/shared/queue/rate.lua', 37],
+    [277, 'lua/shared/queue/job.lua', 1],
+    [289, 'lua/shared/queue/plain-head.lua', 1],
+    [292, 'lua/shared/queue/plain-head.lua', 8],
+    [300, 'lua/shared/queue/job.lua', 14],
+    [301, 'lua/shared/queue/job.lua', 45],
+    [347, 'lua/shared/queue/body.lua', 1],
+    [350, 'lua/shared/queue/large.lua', 1],
+    [355, 'lua/shared/queue/flags.lua', 1],
+    [386, 'lua/shared/queue/body.lua', 7],
+    [387, 'lua/shared/queue/body.lua', 22],
+    [391, 'lua/shared/queue/run.lua', 1],
+    [420, 'lua/shared/queue/parents.lua', 1],
+    [501, 'lua/shared/queue/parents.lua', 92],
+    [515, 'lua/shared/queue/happened.lua', 1],
+    [527, 'lua/shared/queue/entries.lua', 1],
+    [545, 'lua/shared/queue/history.lua', 1],
+    [559, 'lua/shared/queue/names.lua', 1],
+    [562, 'lua/shared/queue/names.lua', 34],
+    [580, 'lua/shared/queue/failure.lua', 1],
+    [590, 'lua/shared/queue/groups.lua', 1],
+    [636, 'lua/shared/queue/burst.lua', 1],
+    [648, 'lua/shared/queue/groups.lua', 48],
+    [730, 'lua/shared/queue/ready.lua', 1],
+    [736, 'lua/shared/queue/in-front.lua', 1],
+    [738, 'lua/shared/queue/ready.lua', 8],
+    [768, 'lua/shared/queue/dead.lua', 1],
+    [837, 'lua/shared/queue/end.lua', 1],
+    [861, 'lua/shared/queue/leave-tags.lua', 1],
+    [871, 'lua/shared/queue/end.lua', 26],
+    [881, 'lua/shared/queue/note-end.lua', 1],
+    [911, 'lua/shared/queue/tell-others.lua', 1],
+    [913, 'lua/shared/queue/packed-notes.lua', 1],
+    [914, 'lua/shared/queue/leave-notes.lua', 1],
+    [932, 'lua/shared/queue/fold.lua', 1],
+    [933, 'lua/shared/queue/statistics.lua', 1],
+    [1166, 'lua/shared/queue/fold.lua', 3],
+    [1177, 'lua/shared/queue/leave-notes.lua', 20],
+    [1181, 'lua/shared/queue/packed-notes.lua', 3],
+    [1189, 'lua/shared/queue/tell-others.lua', 4],
+    [1192, 'lua/shared/queue/result.lua', 1],
+    [1206, 'lua/shared/queue/tell-ends.lua', 1],
+    [1262, 'lua/shared/queue/tell-others.lua', 9],
+    [1265, 'lua/shared/queue/tell-others.lua', 13],
+    [1268, 'lua/shared/queue/publish.lua', 1],
+    [1269, 'lua/shared/queue/message.lua', 1],
+    [1279, 'lua/shared/queue/spelled.lua', 1],
+    [1287, 'lua/shared/queue/send.lua', 1],
+    [1303, 'lua/shared/queue/message.lua', 13],
+    [1326, 'lua/shared/queue/publish.lua', 3],
+    [1332, 'lua/shared/queue/tell-others.lua', 17],
+    [1335, 'lua/shared/queue/find.lua', 1],
+    [1361, 'lua/shared/queue/displace.lua', 1],
+    [1389, 'lua/shared/queue/idle.lua', 1],
+    [1456, 'lua/shared/listening.lua', 1],
+    [1475, 'lua/shared/queue/idle.lua', 69],
+    [1566, 'lua/queue/cancel.lua', 68],
+    [1635, 'lua/shared/queue/settle.lua', 1],
+    [1636, 'lua/shared/queue/note-due.lua', 1],
+    [1644, 'lua/shared/queue/backoff.lua', 1],
+    [1646, 'lua/shared/queue/backoff.lua', 22],
+    [1665, 'lua/shared/queue/unblock.lua', 1],
+    [1671, 'lua/shared/queue/outbox.lua', 1],
+    [1682, 'lua/shared/queue/cancel.lua', 1],
+    [1690, 'lua/shared/queue/settle.lua', 18],
+    [1764, 'lua/queue/cancel.lua', 138],
   ],
   encode(args) {
     const encoded = new Array<Argument>(3 + args.wanted.length)
@@ -12598,7 +12755,7 @@ export type ChangeParentsAnswer =
 export const changeParents: Operation<ChangeParentsArguments, ChangeParentsAnswer> = {
   script: {
     name: 'queue/change-parents',
-    sha1: 'b88e53404b9727d6a4e84461f7e4891802ec14e9',
+    sha1: 'acbf57279886c4b3683ed560b713145f66195352',
     reads: false,
     bytes: false,
     source: `--[[
@@ -13697,35 +13854,59 @@ local function unblock(keys, queue, seq, run)
   queue.blocked = queue.blocked - run.size
 end
 
--- A child waits no more.
-local function leave_parents(keys, seq, stored)
+-- A child waits no more. How many links a call takes apart is counted; see shared/queue/displace.
+local function leave_parents(keys, queue, seq, stored)
+  local links = {}
   for ref in each_ref(stored) do
-    redis.call('ZREM', keys.children, ref .. '\\0' .. seq)
+    links[#links + 1] = ref .. '\\0' .. seq
+  end
+  if #links > 0 then
+    redis.call('ZREM', keys.children, unpack(links))
+  end
+  queue.work = (queue.work or 0) + #links
+end
+
+-- No job names that parent any more.
+local function forget_parent(keys, ref)
+  redis.call('HDEL', keys.jobs, 'y' .. ref)
+  -- Who has ended just now is still told of.
+  if redis.call('ZSCORE', keys.parents, ref) ~= '0' then
+    redis.call('HDEL', keys.jobs, 'z' .. ref)
+    redis.call('ZREM', keys.parents, ref)
   end
 end
 
--- One job fewer names that parent.
-local function forget_parent(keys, ref)
-  if redis.call('HINCRBY', keys.jobs, 'y' .. ref, '-1') <= 0 then
-    redis.call('HDEL', keys.jobs, 'y' .. ref)
-    -- Who has ended just now is still told of.
-    if redis.call('ZSCORE', keys.parents, ref) ~= '0' then
-      redis.call('HDEL', keys.jobs, 'z' .. ref)
-      redis.call('ZREM', keys.parents, ref)
+-- One job fewer names these parents, each of which is named by one. A few commands, but for those that nobody names any more.
+local function unname_parents(keys, refs)
+  local counts, left = {}, {}
+  for at, ref in ipairs(refs) do
+    counts[at] = 'y' .. ref
+  end
+  for at, count in ipairs(#refs > 0 and redis.call('HMGET', keys.jobs, unpack(counts)) or {}) do
+    if count and tonumber(count) > 1 then
+      left[#left + 1] = counts[at]
+      left[#left + 1] = string.format('%d', count - 1)
+    else
+      forget_parent(keys, refs[at])
     end
+  end
+  if #left > 0 then
+    redis.call('HSET', keys.jobs, unpack(left))
   end
 end
 
 -- A job that has parents is no more: what was kept of those for it is dropped, if nobody else wants it.
-local function drop_parents(keys, seq)
+local function drop_parents(keys, queue, seq)
   local stored = redis.call('HGET', keys.jobs, 'd' .. seq)
   if not stored then
     return
   end
-  leave_parents(keys, seq, stored)
+  leave_parents(keys, queue, seq, stored)
+  local refs = {}
   for ref in each_ref(stored) do
-    forget_parent(keys, ref)
+    refs[#refs + 1] = ref
   end
+  unname_parents(keys, refs)
   redis.call('HDEL', keys.jobs, 'd' .. seq)
 end
 -- New children; see shared/queue/parents.
@@ -13742,7 +13923,7 @@ local function link_here(keys, queue, id)
   elseif run and run.state == 'd' then
     local _, kind, message = unpack_failure(redis.call('HGET', keys.jobs, 'e' .. seq))
     end_parent(keys, queue, seq, read_job(record).id, 'd', kind .. '\\0' .. message)
-  else
+  elseif not run or not has_flag(run.flags, PARENT) then
     local at_ms = math.floor(seq / 1000)
     local packed = run
         and pack_run(
@@ -13817,7 +13998,7 @@ local function remove_parent(keys, seq, wants, parent)
     if other == ref then
       table.remove(wants.refs, at)
       redis.call('ZREM', keys.children, ref .. '\\0' .. seq)
-      forget_parent(keys, ref)
+      unname_parents(keys, { ref })
       return
     end
   end
@@ -14172,11 +14353,12 @@ local function erase_job(keys, queue, seq, job, run)
   if job.tags ~= '' or is_tracked then
 -- Takes a job from its tags; see shared/queue/enter-tags.
 local function leave_tags(tagged, seq, tags, is_tracked)
-  if is_tracked then
-    redis.call('ZREM', tagged, '\\0' .. seq)
-  end
+  local members = { is_tracked and '\\0' .. seq or nil }
   for tag in string.gmatch(tags, '[^%z]+') do
-    redis.call('ZREM', tagged, tag .. '\\0' .. seq)
+    members[#members + 1] = tag .. '\\0' .. seq
+  end
+  if #members > 0 then
+    redis.call('ZREM', tagged, unpack(members))
   end
 end
     leave_tags(keys.tagged, seq, job.tags, is_tracked)
@@ -14185,7 +14367,7 @@ end
     end_parent(keys, queue, seq, job.id, 'x', '')
   end
   if run and has_flag(run.flags, CHILD) then
-    drop_parents(keys, seq)
+    drop_parents(keys, queue, seq)
   end
 end
 
@@ -14288,7 +14470,7 @@ local PARENT_FAILED = 'parent-failed'
 -- One whose parent died or was cancelled.
 local function fail_child(keys, queue, seq, job, run, policy, stored, parent, now_ms)
   unblock(keys, queue, seq, run)
-  leave_parents(keys, seq, stored)
+  leave_parents(keys, queue, seq, stored)
   if policy == 'b' then
     note_history(keys.jobs, seq, run, 'b', now_ms, 0, PARENT_FAILED)
     happened(queue, 'buried', seq, job, run, PARENT_FAILED)
@@ -14424,29 +14606,29 @@ return { 'changed', left, queue.chores }
     [1007, 'lua/shared/queue/ready.lua', 8],
     [1028, 'lua/shared/queue/find.lua', 1],
     [1057, 'lua/shared/queue/parents.lua', 1],
-    [1116, 'lua/shared/queue/parents.lua', 70],
-    [1128, 'lua/shared/queue/link.lua', 1],
-    [1160, 'lua/shared/queue/relink.lua', 1],
-    [1230, 'lua/shared/queue/backoff.lua', 1],
-    [1232, 'lua/shared/queue/backoff.lua', 22],
-    [1251, 'lua/shared/queue/unblock.lua', 1],
-    [1257, 'lua/shared/queue/idle.lua', 1],
-    [1324, 'lua/shared/listening.lua', 1],
-    [1343, 'lua/shared/queue/idle.lua', 69],
-    [1434, 'lua/queue/change-parents.lua', 65],
-    [1491, 'lua/shared/queue/settle.lua', 1],
-    [1492, 'lua/shared/queue/dead.lua', 1],
-    [1546, 'lua/shared/queue/end.lua', 1],
-    [1570, 'lua/shared/queue/leave-tags.lua', 1],
-    [1579, 'lua/shared/queue/end.lua', 26],
-    [1589, 'lua/shared/queue/outbox.lua', 1],
-    [1600, 'lua/shared/queue/entries.lua', 1],
-    [1618, 'lua/shared/queue/history.lua', 1],
-    [1632, 'lua/shared/queue/happened.lua', 1],
-    [1644, 'lua/shared/queue/note-end.lua', 1],
-    [1674, 'lua/shared/queue/cancel.lua', 1],
-    [1682, 'lua/shared/queue/settle.lua', 18],
-    [1756, 'lua/queue/change-parents.lua', 123],
+    [1138, 'lua/shared/queue/parents.lua', 92],
+    [1152, 'lua/shared/queue/link.lua', 1],
+    [1184, 'lua/shared/queue/relink.lua', 1],
+    [1254, 'lua/shared/queue/backoff.lua', 1],
+    [1256, 'lua/shared/queue/backoff.lua', 22],
+    [1275, 'lua/shared/queue/unblock.lua', 1],
+    [1281, 'lua/shared/queue/idle.lua', 1],
+    [1348, 'lua/shared/listening.lua', 1],
+    [1367, 'lua/shared/queue/idle.lua', 69],
+    [1458, 'lua/queue/change-parents.lua', 65],
+    [1515, 'lua/shared/queue/settle.lua', 1],
+    [1516, 'lua/shared/queue/dead.lua', 1],
+    [1570, 'lua/shared/queue/end.lua', 1],
+    [1594, 'lua/shared/queue/leave-tags.lua', 1],
+    [1604, 'lua/shared/queue/end.lua', 26],
+    [1614, 'lua/shared/queue/outbox.lua', 1],
+    [1625, 'lua/shared/queue/entries.lua', 1],
+    [1643, 'lua/shared/queue/history.lua', 1],
+    [1657, 'lua/shared/queue/happened.lua', 1],
+    [1669, 'lua/shared/queue/note-end.lua', 1],
+    [1699, 'lua/shared/queue/cancel.lua', 1],
+    [1707, 'lua/shared/queue/settle.lua', 18],
+    [1781, 'lua/queue/change-parents.lua', 123],
   ],
   encode(args) {
     const encoded = new Array<Argument>(4 + args.changes.length * 2)
@@ -17853,7 +18035,7 @@ function readDuplicatesOfEnqueueEnqueued(part: Reply | undefined): ({ readonly a
 export const enqueue: Operation<EnqueueArguments, EnqueueAnswer> = {
   script: {
     name: 'queue/enqueue',
-    sha1: '47af15a114b5160a94dd8a705a542b0f0aef6a17',
+    sha1: 'cf756e98130e0894c1cf5f879f3cbcf07e694c2a',
     reads: false,
     bytes: false,
     source: `--[[
@@ -19120,8 +19302,13 @@ local function number_jobs(queue, count, now_us)
 end
 -- Jobs by their tags, in one sorted set without scores: '<tag>\\0<number>'. A job that somebody follows has an empty tag more.
 local function enter_tags(tagged, seq, tags)
+  local members = {}
   for tag in string.gmatch(tags, '[^%z]+') do
-    redis.call('ZADD', tagged, '0', tag .. '\\0' .. seq)
+    members[#members + 1] = '0'
+    members[#members + 1] = tag .. '\\0' .. seq
+  end
+  if #members > 0 then
+    redis.call('ZADD', tagged, unpack(members))
   end
 end
 -- Putting jobs into a queue.
@@ -19222,11 +19409,12 @@ local function replace_job(keys, queue, seq, new, payload, due_ms, now_us)
   if old.tags ~= new.tags then
 -- Takes a job from its tags; see shared/queue/enter-tags.
 local function leave_tags(tagged, seq, tags, is_tracked)
-  if is_tracked then
-    redis.call('ZREM', tagged, '\\0' .. seq)
-  end
+  local members = { is_tracked and '\\0' .. seq or nil }
   for tag in string.gmatch(tags, '[^%z]+') do
-    redis.call('ZREM', tagged, tag .. '\\0' .. seq)
+    members[#members + 1] = tag .. '\\0' .. seq
+  end
+  if #members > 0 then
+    redis.call('ZREM', tagged, unpack(members))
   end
 end
     leave_tags(keys.tagged, seq, old.tags, false)
@@ -19532,35 +19720,59 @@ local function unblock(keys, queue, seq, run)
   queue.blocked = queue.blocked - run.size
 end
 
--- A child waits no more.
-local function leave_parents(keys, seq, stored)
+-- A child waits no more. How many links a call takes apart is counted; see shared/queue/displace.
+local function leave_parents(keys, queue, seq, stored)
+  local links = {}
   for ref in each_ref(stored) do
-    redis.call('ZREM', keys.children, ref .. '\\0' .. seq)
+    links[#links + 1] = ref .. '\\0' .. seq
+  end
+  if #links > 0 then
+    redis.call('ZREM', keys.children, unpack(links))
+  end
+  queue.work = (queue.work or 0) + #links
+end
+
+-- No job names that parent any more.
+local function forget_parent(keys, ref)
+  redis.call('HDEL', keys.jobs, 'y' .. ref)
+  -- Who has ended just now is still told of.
+  if redis.call('ZSCORE', keys.parents, ref) ~= '0' then
+    redis.call('HDEL', keys.jobs, 'z' .. ref)
+    redis.call('ZREM', keys.parents, ref)
   end
 end
 
--- One job fewer names that parent.
-local function forget_parent(keys, ref)
-  if redis.call('HINCRBY', keys.jobs, 'y' .. ref, '-1') <= 0 then
-    redis.call('HDEL', keys.jobs, 'y' .. ref)
-    -- Who has ended just now is still told of.
-    if redis.call('ZSCORE', keys.parents, ref) ~= '0' then
-      redis.call('HDEL', keys.jobs, 'z' .. ref)
-      redis.call('ZREM', keys.parents, ref)
+-- One job fewer names these parents, each of which is named by one. A few commands, but for those that nobody names any more.
+local function unname_parents(keys, refs)
+  local counts, left = {}, {}
+  for at, ref in ipairs(refs) do
+    counts[at] = 'y' .. ref
+  end
+  for at, count in ipairs(#refs > 0 and redis.call('HMGET', keys.jobs, unpack(counts)) or {}) do
+    if count and tonumber(count) > 1 then
+      left[#left + 1] = counts[at]
+      left[#left + 1] = string.format('%d', count - 1)
+    else
+      forget_parent(keys, refs[at])
     end
+  end
+  if #left > 0 then
+    redis.call('HSET', keys.jobs, unpack(left))
   end
 end
 
 -- A job that has parents is no more: what was kept of those for it is dropped, if nobody else wants it.
-local function drop_parents(keys, seq)
+local function drop_parents(keys, queue, seq)
   local stored = redis.call('HGET', keys.jobs, 'd' .. seq)
   if not stored then
     return
   end
-  leave_parents(keys, seq, stored)
+  leave_parents(keys, queue, seq, stored)
+  local refs = {}
   for ref in each_ref(stored) do
-    forget_parent(keys, ref)
+    refs[#refs + 1] = ref
   end
+  unname_parents(keys, refs)
   redis.call('HDEL', keys.jobs, 'd' .. seq)
 end
 -- New children; see shared/queue/parents.
@@ -19577,7 +19789,7 @@ local function link_here(keys, queue, id)
   elseif run and run.state == 'd' then
     local _, kind, message = unpack_failure(redis.call('HGET', keys.jobs, 'e' .. seq))
     end_parent(keys, queue, seq, read_job(record).id, 'd', kind .. '\\0' .. message)
-  else
+  elseif not run or not has_flag(run.flags, PARENT) then
     local at_ms = math.floor(seq / 1000)
     local packed = run
         and pack_run(
@@ -19604,23 +19816,52 @@ local function link_elsewhere(keys, queue, ref, now_ms)
   end
 end
 
+-- The ref of a parent of this queue, or nil. Jobs of one call often have the same.
+local function known_here(keys, queue, id)
+  local known = queue.linked
+  if not known then
+    known = {}
+    queue.linked = known
+  end
+  if known[id] == nil then
+    known[id] = link_here(keys, queue, id) or false
+  end
+  return known[id] or nil
+end
+
+-- Of a new job: '<ref>\\0<child>' for each of its parents, and one job more that names each.
+local function store_links(keys, seq, refs)
+  local links, counts = {}, {}
+  for at, ref in ipairs(refs) do
+    links[at * 2 - 1], links[at * 2] = '0', ref .. '\\0' .. seq
+    counts[at] = 'y' .. ref
+  end
+  redis.call('ZADD', keys.children, unpack(links))
+  local fields = {}
+  for at, count in ipairs(redis.call('HMGET', keys.jobs, unpack(counts))) do
+    fields[at * 2 - 1], fields[at * 2] = counts[at], string.format('%d', (count or 0) + 1)
+  end
+  redis.call('HSET', keys.jobs, unpack(fields))
+end
+
 -- Links a new job to its parents: 'l<id>' and 'q<queue>\\1<id>', one behind the other with '\\0' between. Answers how many
--- it waits for; one that is not known is taken for done.
+-- it waits for; one that is not known is taken for done. A few commands, however many they are.
 local function link_parents(keys, queue, seq, parents, policy, delay_ms, now_ms)
-  local refs = {}
+  local refs, seen = {}, {}
   for parent in string.gmatch(parents, '[^%z]+') do
     local ref = parent
     if string.sub(parent, 1, 1) == 'l' then
-      ref = link_here(keys, queue, string.sub(parent, 2))
+      ref = known_here(keys, queue, string.sub(parent, 2))
     else
       link_elsewhere(keys, queue, ref, now_ms)
     end
-    if ref and redis.call('ZADD', keys.children, '0', ref .. '\\0' .. seq) == 1 then
-      redis.call('HINCRBY', keys.jobs, 'y' .. ref, '1')
+    if ref and not seen[ref] then
+      seen[ref] = true
       refs[#refs + 1] = ref
     end
   end
   if #refs > 0 then
+    store_links(keys, seq, refs)
     local head = string.format('%s%d %.0f', policy, #refs, delay_ms)
     redis.call('HSET', keys.jobs, 'd' .. seq, head .. '\\0' .. table.concat(refs, '\\0'))
   end
@@ -19652,11 +19893,12 @@ local function erase_job(keys, queue, seq, job, run)
   if job.tags ~= '' or is_tracked then
 -- Takes a job from its tags; see shared/queue/enter-tags.
 local function leave_tags(tagged, seq, tags, is_tracked)
-  if is_tracked then
-    redis.call('ZREM', tagged, '\\0' .. seq)
-  end
+  local members = { is_tracked and '\\0' .. seq or nil }
   for tag in string.gmatch(tags, '[^%z]+') do
-    redis.call('ZREM', tagged, tag .. '\\0' .. seq)
+    members[#members + 1] = tag .. '\\0' .. seq
+  end
+  if #members > 0 then
+    redis.call('ZREM', tagged, unpack(members))
   end
 end
     leave_tags(keys.tagged, seq, job.tags, is_tracked)
@@ -19665,7 +19907,7 @@ end
     end_parent(keys, queue, seq, job.id, 'x', '')
   end
   if run and has_flag(run.flags, CHILD) then
-    drop_parents(keys, seq)
+    drop_parents(keys, queue, seq)
   end
 end
 
@@ -19769,6 +20011,10 @@ local function enqueue_spec(keys, queue, tally, specs, at, place, seq, now_us)
     return
   end
   hold_names(keys, tally, specs, at, job, seq, now_ms)
+  if queue.linked then
+    -- Whoever had this id, or nobody, until now.
+    queue.linked[job.id], queue.linked[seq] = nil, nil
+  end
   happened(queue, 'enqueued', seq, job, nil, '')
   count_job(queue, 'e', job.name)
   local parents = specs[at + 18]
@@ -20043,7 +20289,7 @@ local PARENT_FAILED = 'parent-failed'
 -- One whose parent died or was cancelled.
 local function fail_child(keys, queue, seq, job, run, policy, stored, parent, now_ms)
   unblock(keys, queue, seq, run)
-  leave_parents(keys, seq, stored)
+  leave_parents(keys, queue, seq, stored)
   if policy == 'b' then
     note_history(keys.jobs, seq, run, 'b', now_ms, 0, PARENT_FAILED)
     happened(queue, 'buried', seq, job, run, PARENT_FAILED)
@@ -20179,39 +20425,39 @@ return { 'enqueued', first, queue.chores, tally.duplicates }
     [1224, 'lua/shared/queue/ready.lua', 8],
     [1254, 'lua/shared/queue/number.lua', 1],
     [1263, 'lua/shared/queue/enter-tags.lua', 1],
-    [1269, 'lua/shared/queue/enqueue.lua', 1],
-    [1304, 'lua/shared/queue/replace.lua', 1],
-    [1365, 'lua/shared/queue/leave-tags.lua', 1],
-    [1374, 'lua/shared/queue/replace.lua', 63],
-    [1399, 'lua/shared/queue/idempotency.lua', 1],
-    [1413, 'lua/shared/queue/idle.lua', 1],
-    [1480, 'lua/shared/listening.lua', 1],
-    [1499, 'lua/shared/queue/idle.lua', 69],
-    [1590, 'lua/shared/queue/idle.lua', 171],
-    [1601, 'lua/shared/queue/find.lua', 1],
-    [1627, 'lua/shared/queue/failure.lua', 1],
-    [1637, 'lua/shared/queue/parents.lua', 1],
-    [1696, 'lua/shared/queue/parents.lua', 70],
-    [1708, 'lua/shared/queue/link.lua', 1],
-    [1771, 'lua/shared/queue/end.lua', 1],
-    [1795, 'lua/shared/queue/leave-tags.lua', 1],
-    [1804, 'lua/shared/queue/end.lua', 26],
-    [1814, 'lua/shared/queue/spec.lua', 1],
-    [1939, 'lua/queue/enqueue.lua', 83],
-    [1977, 'lua/shared/take-up.lua', 1],
-    [1992, 'lua/queue/enqueue.lua', 122],
-    [2019, 'lua/shared/queue/settle.lua', 1],
-    [2020, 'lua/shared/queue/dead.lua', 1],
-    [2074, 'lua/shared/queue/backoff.lua', 1],
-    [2076, 'lua/shared/queue/backoff.lua', 22],
-    [2095, 'lua/shared/queue/unblock.lua', 1],
-    [2101, 'lua/shared/queue/outbox.lua', 1],
-    [2112, 'lua/shared/queue/entries.lua', 1],
-    [2130, 'lua/shared/queue/history.lua', 1],
-    [2144, 'lua/shared/queue/note-end.lua', 1],
-    [2174, 'lua/shared/queue/cancel.lua', 1],
-    [2182, 'lua/shared/queue/settle.lua', 18],
-    [2256, 'lua/queue/enqueue.lua', 150],
+    [1274, 'lua/shared/queue/enqueue.lua', 1],
+    [1309, 'lua/shared/queue/replace.lua', 1],
+    [1370, 'lua/shared/queue/leave-tags.lua', 1],
+    [1380, 'lua/shared/queue/replace.lua', 63],
+    [1405, 'lua/shared/queue/idempotency.lua', 1],
+    [1419, 'lua/shared/queue/idle.lua', 1],
+    [1486, 'lua/shared/listening.lua', 1],
+    [1505, 'lua/shared/queue/idle.lua', 69],
+    [1596, 'lua/shared/queue/idle.lua', 171],
+    [1607, 'lua/shared/queue/find.lua', 1],
+    [1633, 'lua/shared/queue/failure.lua', 1],
+    [1643, 'lua/shared/queue/parents.lua', 1],
+    [1724, 'lua/shared/queue/parents.lua', 92],
+    [1738, 'lua/shared/queue/link.lua', 1],
+    [1830, 'lua/shared/queue/end.lua', 1],
+    [1854, 'lua/shared/queue/leave-tags.lua', 1],
+    [1864, 'lua/shared/queue/end.lua', 26],
+    [1874, 'lua/shared/queue/spec.lua', 1],
+    [2003, 'lua/queue/enqueue.lua', 83],
+    [2041, 'lua/shared/take-up.lua', 1],
+    [2056, 'lua/queue/enqueue.lua', 122],
+    [2083, 'lua/shared/queue/settle.lua', 1],
+    [2084, 'lua/shared/queue/dead.lua', 1],
+    [2138, 'lua/shared/queue/backoff.lua', 1],
+    [2140, 'lua/shared/queue/backoff.lua', 22],
+    [2159, 'lua/shared/queue/unblock.lua', 1],
+    [2165, 'lua/shared/queue/outbox.lua', 1],
+    [2176, 'lua/shared/queue/entries.lua', 1],
+    [2194, 'lua/shared/queue/history.lua', 1],
+    [2208, 'lua/shared/queue/note-end.lua', 1],
+    [2238, 'lua/shared/queue/cancel.lua', 1],
+    [2246, 'lua/shared/queue/settle.lua', 18],
+    [2320, 'lua/queue/enqueue.lua', 150],
   ],
   encode(args) {
     const encoded = new Array<Argument>(8 + args.specs.length * 22)
@@ -24272,7 +24518,7 @@ export type ReceiveAnswer =
 export const receive: Operation<ReceiveArguments, ReceiveAnswer> = {
   script: {
     name: 'queue/receive',
-    sha1: 'cf6536a7fa993215a18d893f9e4945431640f8a5',
+    sha1: '421f584cc9c8cc7f9634038fe4c3d055d5e00b52',
     reads: false,
     bytes: false,
     source: `--[[
@@ -24788,8 +25034,13 @@ local function happened(queue, what, seq, job, run, more)
 end
 -- Jobs by their tags, in one sorted set without scores: '<tag>\\0<number>'. A job that somebody follows has an empty tag more.
 local function enter_tags(tagged, seq, tags)
+  local members = {}
   for tag in string.gmatch(tags, '[^%z]+') do
-    redis.call('ZADD', tagged, '0', tag .. '\\0' .. seq)
+    members[#members + 1] = '0'
+    members[#members + 1] = tag .. '\\0' .. seq
+  end
+  if #members > 0 then
+    redis.call('ZADD', tagged, unpack(members))
   end
 end
 -- What others are to be told when a call is over: that jobs have ended which they wait for, and what happened; and what the
@@ -25560,11 +25811,12 @@ local function replace_job(keys, queue, seq, new, payload, due_ms, now_us)
   if old.tags ~= new.tags then
 -- Takes a job from its tags; see shared/queue/enter-tags.
 local function leave_tags(tagged, seq, tags, is_tracked)
-  if is_tracked then
-    redis.call('ZREM', tagged, '\\0' .. seq)
-  end
+  local members = { is_tracked and '\\0' .. seq or nil }
   for tag in string.gmatch(tags, '[^%z]+') do
-    redis.call('ZREM', tagged, tag .. '\\0' .. seq)
+    members[#members + 1] = tag .. '\\0' .. seq
+  end
+  if #members > 0 then
+    redis.call('ZREM', tagged, unpack(members))
   end
 end
     leave_tags(keys.tagged, seq, old.tags, false)
@@ -25870,22 +26122,44 @@ local function unblock(keys, queue, seq, run)
   queue.blocked = queue.blocked - run.size
 end
 
--- A child waits no more.
-local function leave_parents(keys, seq, stored)
+-- A child waits no more. How many links a call takes apart is counted; see shared/queue/displace.
+local function leave_parents(keys, queue, seq, stored)
+  local links = {}
   for ref in each_ref(stored) do
-    redis.call('ZREM', keys.children, ref .. '\\0' .. seq)
+    links[#links + 1] = ref .. '\\0' .. seq
+  end
+  if #links > 0 then
+    redis.call('ZREM', keys.children, unpack(links))
+  end
+  queue.work = (queue.work or 0) + #links
+end
+
+-- No job names that parent any more.
+local function forget_parent(keys, ref)
+  redis.call('HDEL', keys.jobs, 'y' .. ref)
+  -- Who has ended just now is still told of.
+  if redis.call('ZSCORE', keys.parents, ref) ~= '0' then
+    redis.call('HDEL', keys.jobs, 'z' .. ref)
+    redis.call('ZREM', keys.parents, ref)
   end
 end
 
--- One job fewer names that parent.
-local function forget_parent(keys, ref)
-  if redis.call('HINCRBY', keys.jobs, 'y' .. ref, '-1') <= 0 then
-    redis.call('HDEL', keys.jobs, 'y' .. ref)
-    -- Who has ended just now is still told of.
-    if redis.call('ZSCORE', keys.parents, ref) ~= '0' then
-      redis.call('HDEL', keys.jobs, 'z' .. ref)
-      redis.call('ZREM', keys.parents, ref)
+-- One job fewer names these parents, each of which is named by one. A few commands, but for those that nobody names any more.
+local function unname_parents(keys, refs)
+  local counts, left = {}, {}
+  for at, ref in ipairs(refs) do
+    counts[at] = 'y' .. ref
+  end
+  for at, count in ipairs(#refs > 0 and redis.call('HMGET', keys.jobs, unpack(counts)) or {}) do
+    if count and tonumber(count) > 1 then
+      left[#left + 1] = counts[at]
+      left[#left + 1] = string.format('%d', count - 1)
+    else
+      forget_parent(keys, refs[at])
     end
+  end
+  if #left > 0 then
+    redis.call('HSET', keys.jobs, unpack(left))
   end
 end
 
@@ -25900,15 +26174,17 @@ local function hear_of_parent(keys, queue, source, id, ended)
 end
 
 -- A job that has parents is no more: what was kept of those for it is dropped, if nobody else wants it.
-local function drop_parents(keys, seq)
+local function drop_parents(keys, queue, seq)
   local stored = redis.call('HGET', keys.jobs, 'd' .. seq)
   if not stored then
     return
   end
-  leave_parents(keys, seq, stored)
+  leave_parents(keys, queue, seq, stored)
+  local refs = {}
   for ref in each_ref(stored) do
-    forget_parent(keys, ref)
+    refs[#refs + 1] = ref
   end
+  unname_parents(keys, refs)
   redis.call('HDEL', keys.jobs, 'd' .. seq)
 end
 -- New children; see shared/queue/parents.
@@ -25925,7 +26201,7 @@ local function link_here(keys, queue, id)
   elseif run and run.state == 'd' then
     local _, kind, message = unpack_failure(redis.call('HGET', keys.jobs, 'e' .. seq))
     end_parent(keys, queue, seq, read_job(record).id, 'd', kind .. '\\0' .. message)
-  else
+  elseif not run or not has_flag(run.flags, PARENT) then
     local at_ms = math.floor(seq / 1000)
     local packed = run
         and pack_run(
@@ -25952,23 +26228,52 @@ local function link_elsewhere(keys, queue, ref, now_ms)
   end
 end
 
+-- The ref of a parent of this queue, or nil. Jobs of one call often have the same.
+local function known_here(keys, queue, id)
+  local known = queue.linked
+  if not known then
+    known = {}
+    queue.linked = known
+  end
+  if known[id] == nil then
+    known[id] = link_here(keys, queue, id) or false
+  end
+  return known[id] or nil
+end
+
+-- Of a new job: '<ref>\\0<child>' for each of its parents, and one job more that names each.
+local function store_links(keys, seq, refs)
+  local links, counts = {}, {}
+  for at, ref in ipairs(refs) do
+    links[at * 2 - 1], links[at * 2] = '0', ref .. '\\0' .. seq
+    counts[at] = 'y' .. ref
+  end
+  redis.call('ZADD', keys.children, unpack(links))
+  local fields = {}
+  for at, count in ipairs(redis.call('HMGET', keys.jobs, unpack(counts))) do
+    fields[at * 2 - 1], fields[at * 2] = counts[at], string.format('%d', (count or 0) + 1)
+  end
+  redis.call('HSET', keys.jobs, unpack(fields))
+end
+
 -- Links a new job to its parents: 'l<id>' and 'q<queue>\\1<id>', one behind the other with '\\0' between. Answers how many
--- it waits for; one that is not known is taken for done.
+-- it waits for; one that is not known is taken for done. A few commands, however many they are.
 local function link_parents(keys, queue, seq, parents, policy, delay_ms, now_ms)
-  local refs = {}
+  local refs, seen = {}, {}
   for parent in string.gmatch(parents, '[^%z]+') do
     local ref = parent
     if string.sub(parent, 1, 1) == 'l' then
-      ref = link_here(keys, queue, string.sub(parent, 2))
+      ref = known_here(keys, queue, string.sub(parent, 2))
     else
       link_elsewhere(keys, queue, ref, now_ms)
     end
-    if ref and redis.call('ZADD', keys.children, '0', ref .. '\\0' .. seq) == 1 then
-      redis.call('HINCRBY', keys.jobs, 'y' .. ref, '1')
+    if ref and not seen[ref] then
+      seen[ref] = true
       refs[#refs + 1] = ref
     end
   end
   if #refs > 0 then
+    store_links(keys, seq, refs)
     local head = string.format('%s%d %.0f', policy, #refs, delay_ms)
     redis.call('HSET', keys.jobs, 'd' .. seq, head .. '\\0' .. table.concat(refs, '\\0'))
   end
@@ -26000,11 +26305,12 @@ local function erase_job(keys, queue, seq, job, run)
   if job.tags ~= '' or is_tracked then
 -- Takes a job from its tags; see shared/queue/enter-tags.
 local function leave_tags(tagged, seq, tags, is_tracked)
-  if is_tracked then
-    redis.call('ZREM', tagged, '\\0' .. seq)
-  end
+  local members = { is_tracked and '\\0' .. seq or nil }
   for tag in string.gmatch(tags, '[^%z]+') do
-    redis.call('ZREM', tagged, tag .. '\\0' .. seq)
+    members[#members + 1] = tag .. '\\0' .. seq
+  end
+  if #members > 0 then
+    redis.call('ZREM', tagged, unpack(members))
   end
 end
     leave_tags(keys.tagged, seq, job.tags, is_tracked)
@@ -26013,7 +26319,7 @@ end
     end_parent(keys, queue, seq, job.id, 'x', '')
   end
   if run and has_flag(run.flags, CHILD) then
-    drop_parents(keys, seq)
+    drop_parents(keys, queue, seq)
   end
 end
 
@@ -26117,6 +26423,10 @@ local function enqueue_spec(keys, queue, tally, specs, at, place, seq, now_us)
     return
   end
   hold_names(keys, tally, specs, at, job, seq, now_ms)
+  if queue.linked then
+    -- Whoever had this id, or nobody, until now.
+    queue.linked[job.id], queue.linked[seq] = nil, nil
+  end
   happened(queue, 'enqueued', seq, job, nil, '')
   count_job(queue, 'e', job.name)
   local parents = specs[at + 18]
@@ -26405,7 +26715,7 @@ local PARENT_FAILED = 'parent-failed'
 -- One whose parent died or was cancelled.
 local function fail_child(keys, queue, seq, job, run, policy, stored, parent, now_ms)
   unblock(keys, queue, seq, run)
-  leave_parents(keys, seq, stored)
+  leave_parents(keys, queue, seq, stored)
   if policy == 'b' then
     note_history(keys.jobs, seq, run, 'b', now_ms, 0, PARENT_FAILED)
     happened(queue, 'buried', seq, job, run, PARENT_FAILED)
@@ -26507,69 +26817,69 @@ return { 'received', queue.chores }
     [481, 'lua/shared/queue/body.lua', 7],
     [500, 'lua/shared/queue/happened.lua', 1],
     [512, 'lua/shared/queue/enter-tags.lua', 1],
-    [518, 'lua/shared/queue/tell-others.lua', 1],
-    [520, 'lua/shared/queue/packed-notes.lua', 1],
-    [521, 'lua/shared/queue/leave-notes.lua', 1],
-    [539, 'lua/shared/queue/fold.lua', 1],
-    [540, 'lua/shared/queue/statistics.lua', 1],
-    [773, 'lua/shared/queue/fold.lua', 3],
-    [784, 'lua/shared/queue/leave-notes.lua', 20],
-    [788, 'lua/shared/queue/packed-notes.lua', 3],
-    [796, 'lua/shared/queue/tell-others.lua', 4],
-    [799, 'lua/shared/queue/result.lua', 1],
-    [813, 'lua/shared/queue/tell-ends.lua', 1],
-    [869, 'lua/shared/queue/tell-others.lua', 9],
-    [872, 'lua/shared/queue/tell-others.lua', 13],
-    [875, 'lua/shared/queue/publish.lua', 1],
-    [876, 'lua/shared/queue/message.lua', 1],
-    [886, 'lua/shared/queue/spelled.lua', 1],
-    [894, 'lua/shared/queue/send.lua', 1],
-    [910, 'lua/shared/queue/message.lua', 13],
-    [933, 'lua/shared/queue/publish.lua', 3],
-    [939, 'lua/shared/queue/tell-others.lua', 17],
-    [942, 'lua/shared/queue/run.lua', 1],
-    [971, 'lua/shared/queue/names.lua', 1],
-    [1022, 'lua/shared/queue/groups.lua', 1],
-    [1068, 'lua/shared/queue/burst.lua', 1],
-    [1080, 'lua/shared/queue/groups.lua', 48],
-    [1162, 'lua/shared/queue/ready.lua', 1],
-    [1168, 'lua/shared/queue/in-front.lua', 1],
-    [1170, 'lua/shared/queue/ready.lua', 8],
-    [1200, 'lua/shared/queue/number.lua', 1],
-    [1209, 'lua/shared/queue/enqueue.lua', 1],
-    [1244, 'lua/shared/queue/replace.lua', 1],
-    [1246, 'lua/shared/queue/replace.lua', 24],
-    [1284, 'lua/shared/queue/leave-tags.lua', 1],
-    [1293, 'lua/shared/queue/replace.lua', 63],
-    [1318, 'lua/shared/queue/idempotency.lua', 1],
-    [1332, 'lua/shared/queue/idle.lua', 1],
-    [1399, 'lua/shared/listening.lua', 1],
-    [1418, 'lua/shared/queue/idle.lua', 69],
-    [1509, 'lua/shared/queue/idle.lua', 171],
-    [1520, 'lua/shared/queue/find.lua', 1],
-    [1546, 'lua/shared/queue/failure.lua', 1],
-    [1556, 'lua/shared/queue/parents.lua', 1],
-    [1637, 'lua/shared/queue/link.lua', 1],
-    [1700, 'lua/shared/queue/end.lua', 1],
-    [1724, 'lua/shared/queue/leave-tags.lua', 1],
-    [1733, 'lua/shared/queue/end.lua', 26],
-    [1743, 'lua/shared/queue/spec.lua', 1],
-    [1868, 'lua/shared/queue/spec.lua', 136],
-    [1875, 'lua/queue/receive.lua', 77],
-    [1914, 'lua/shared/take-up.lua', 1],
-    [1929, 'lua/queue/receive.lua', 117],
-    [1962, 'lua/shared/queue/settle.lua', 1],
-    [1963, 'lua/shared/queue/dead.lua', 1],
-    [2017, 'lua/shared/queue/backoff.lua', 1],
-    [2019, 'lua/shared/queue/backoff.lua', 22],
-    [2038, 'lua/shared/queue/unblock.lua', 1],
-    [2044, 'lua/shared/queue/outbox.lua', 1],
-    [2055, 'lua/shared/queue/entries.lua', 1],
-    [2073, 'lua/shared/queue/history.lua', 1],
-    [2087, 'lua/shared/queue/note-end.lua', 1],
-    [2117, 'lua/shared/queue/cancel.lua', 1],
-    [2125, 'lua/shared/queue/settle.lua', 18],
-    [2199, 'lua/queue/receive.lua', 151],
+    [523, 'lua/shared/queue/tell-others.lua', 1],
+    [525, 'lua/shared/queue/packed-notes.lua', 1],
+    [526, 'lua/shared/queue/leave-notes.lua', 1],
+    [544, 'lua/shared/queue/fold.lua', 1],
+    [545, 'lua/shared/queue/statistics.lua', 1],
+    [778, 'lua/shared/queue/fold.lua', 3],
+    [789, 'lua/shared/queue/leave-notes.lua', 20],
+    [793, 'lua/shared/queue/packed-notes.lua', 3],
+    [801, 'lua/shared/queue/tell-others.lua', 4],
+    [804, 'lua/shared/queue/result.lua', 1],
+    [818, 'lua/shared/queue/tell-ends.lua', 1],
+    [874, 'lua/shared/queue/tell-others.lua', 9],
+    [877, 'lua/shared/queue/tell-others.lua', 13],
+    [880, 'lua/shared/queue/publish.lua', 1],
+    [881, 'lua/shared/queue/message.lua', 1],
+    [891, 'lua/shared/queue/spelled.lua', 1],
+    [899, 'lua/shared/queue/send.lua', 1],
+    [915, 'lua/shared/queue/message.lua', 13],
+    [938, 'lua/shared/queue/publish.lua', 3],
+    [944, 'lua/shared/queue/tell-others.lua', 17],
+    [947, 'lua/shared/queue/run.lua', 1],
+    [976, 'lua/shared/queue/names.lua', 1],
+    [1027, 'lua/shared/queue/groups.lua', 1],
+    [1073, 'lua/shared/queue/burst.lua', 1],
+    [1085, 'lua/shared/queue/groups.lua', 48],
+    [1167, 'lua/shared/queue/ready.lua', 1],
+    [1173, 'lua/shared/queue/in-front.lua', 1],
+    [1175, 'lua/shared/queue/ready.lua', 8],
+    [1205, 'lua/shared/queue/number.lua', 1],
+    [1214, 'lua/shared/queue/enqueue.lua', 1],
+    [1249, 'lua/shared/queue/replace.lua', 1],
+    [1251, 'lua/shared/queue/replace.lua', 24],
+    [1289, 'lua/shared/queue/leave-tags.lua', 1],
+    [1299, 'lua/shared/queue/replace.lua', 63],
+    [1324, 'lua/shared/queue/idempotency.lua', 1],
+    [1338, 'lua/shared/queue/idle.lua', 1],
+    [1405, 'lua/shared/listening.lua', 1],
+    [1424, 'lua/shared/queue/idle.lua', 69],
+    [1515, 'lua/shared/queue/idle.lua', 171],
+    [1526, 'lua/shared/queue/find.lua', 1],
+    [1552, 'lua/shared/queue/failure.lua', 1],
+    [1562, 'lua/shared/queue/parents.lua', 1],
+    [1667, 'lua/shared/queue/link.lua', 1],
+    [1759, 'lua/shared/queue/end.lua', 1],
+    [1783, 'lua/shared/queue/leave-tags.lua', 1],
+    [1793, 'lua/shared/queue/end.lua', 26],
+    [1803, 'lua/shared/queue/spec.lua', 1],
+    [1932, 'lua/shared/queue/spec.lua', 140],
+    [1939, 'lua/queue/receive.lua', 77],
+    [1978, 'lua/shared/take-up.lua', 1],
+    [1993, 'lua/queue/receive.lua', 117],
+    [2026, 'lua/shared/queue/settle.lua', 1],
+    [2027, 'lua/shared/queue/dead.lua', 1],
+    [2081, 'lua/shared/queue/backoff.lua', 1],
+    [2083, 'lua/shared/queue/backoff.lua', 22],
+    [2102, 'lua/shared/queue/unblock.lua', 1],
+    [2108, 'lua/shared/queue/outbox.lua', 1],
+    [2119, 'lua/shared/queue/entries.lua', 1],
+    [2137, 'lua/shared/queue/history.lua', 1],
+    [2151, 'lua/shared/queue/note-end.lua', 1],
+    [2181, 'lua/shared/queue/cancel.lua', 1],
+    [2189, 'lua/shared/queue/settle.lua', 18],
+    [2263, 'lua/queue/receive.lua', 151],
   ],
   encode(args) {
     const encoded = new Array<Argument>(7 + args.entries.length * 2)
@@ -28610,7 +28920,7 @@ function readRefusedOfReleaseReleased(part: Reply | undefined): ({ readonly at: 
 export const release: Operation<ReleaseArguments, ReleaseAnswer> = {
   script: {
     name: 'queue/release',
-    sha1: '520dc285e9ec08488bc15e8d2e668c0a6560211d',
+    sha1: '12e004aba6b2489139985e244a602d0074e4bf86',
     reads: false,
     bytes: false,
     source: `--[[
@@ -29163,35 +29473,59 @@ local function unblock(keys, queue, seq, run)
   queue.blocked = queue.blocked - run.size
 end
 
--- A child waits no more.
-local function leave_parents(keys, seq, stored)
+-- A child waits no more. How many links a call takes apart is counted; see shared/queue/displace.
+local function leave_parents(keys, queue, seq, stored)
+  local links = {}
   for ref in each_ref(stored) do
-    redis.call('ZREM', keys.children, ref .. '\\0' .. seq)
+    links[#links + 1] = ref .. '\\0' .. seq
+  end
+  if #links > 0 then
+    redis.call('ZREM', keys.children, unpack(links))
+  end
+  queue.work = (queue.work or 0) + #links
+end
+
+-- No job names that parent any more.
+local function forget_parent(keys, ref)
+  redis.call('HDEL', keys.jobs, 'y' .. ref)
+  -- Who has ended just now is still told of.
+  if redis.call('ZSCORE', keys.parents, ref) ~= '0' then
+    redis.call('HDEL', keys.jobs, 'z' .. ref)
+    redis.call('ZREM', keys.parents, ref)
   end
 end
 
--- One job fewer names that parent.
-local function forget_parent(keys, ref)
-  if redis.call('HINCRBY', keys.jobs, 'y' .. ref, '-1') <= 0 then
-    redis.call('HDEL', keys.jobs, 'y' .. ref)
-    -- Who has ended just now is still told of.
-    if redis.call('ZSCORE', keys.parents, ref) ~= '0' then
-      redis.call('HDEL', keys.jobs, 'z' .. ref)
-      redis.call('ZREM', keys.parents, ref)
+-- One job fewer names these parents, each of which is named by one. A few commands, but for those that nobody names any more.
+local function unname_parents(keys, refs)
+  local counts, left = {}, {}
+  for at, ref in ipairs(refs) do
+    counts[at] = 'y' .. ref
+  end
+  for at, count in ipairs(#refs > 0 and redis.call('HMGET', keys.jobs, unpack(counts)) or {}) do
+    if count and tonumber(count) > 1 then
+      left[#left + 1] = counts[at]
+      left[#left + 1] = string.format('%d', count - 1)
+    else
+      forget_parent(keys, refs[at])
     end
+  end
+  if #left > 0 then
+    redis.call('HSET', keys.jobs, unpack(left))
   end
 end
 
 -- A job that has parents is no more: what was kept of those for it is dropped, if nobody else wants it.
-local function drop_parents(keys, seq)
+local function drop_parents(keys, queue, seq)
   local stored = redis.call('HGET', keys.jobs, 'd' .. seq)
   if not stored then
     return
   end
-  leave_parents(keys, seq, stored)
+  leave_parents(keys, queue, seq, stored)
+  local refs = {}
   for ref in each_ref(stored) do
-    forget_parent(keys, ref)
+    refs[#refs + 1] = ref
   end
+  unname_parents(keys, refs)
   redis.call('HDEL', keys.jobs, 'd' .. seq)
 end
 -- Remembers for those who listen, where there are any, what happens to a job; see shared/queue/message. A job that was never
@@ -29474,11 +29808,12 @@ local function erase_job(keys, queue, seq, job, run)
   if job.tags ~= '' or is_tracked then
 -- Takes a job from its tags; see shared/queue/enter-tags.
 local function leave_tags(tagged, seq, tags, is_tracked)
-  if is_tracked then
-    redis.call('ZREM', tagged, '\\0' .. seq)
-  end
+  local members = { is_tracked and '\\0' .. seq or nil }
   for tag in string.gmatch(tags, '[^%z]+') do
-    redis.call('ZREM', tagged, tag .. '\\0' .. seq)
+    members[#members + 1] = tag .. '\\0' .. seq
+  end
+  if #members > 0 then
+    redis.call('ZREM', tagged, unpack(members))
   end
 end
     leave_tags(keys.tagged, seq, job.tags, is_tracked)
@@ -29487,7 +29822,7 @@ end
     end_parent(keys, queue, seq, job.id, 'x', '')
   end
   if run and has_flag(run.flags, CHILD) then
-    drop_parents(keys, seq)
+    drop_parents(keys, queue, seq)
   end
 end
 
@@ -30378,7 +30713,7 @@ local PARENT_FAILED = 'parent-failed'
 -- One whose parent died or was cancelled.
 local function fail_child(keys, queue, seq, job, run, policy, stored, parent, now_ms)
   unblock(keys, queue, seq, run)
-  leave_parents(keys, seq, stored)
+  leave_parents(keys, queue, seq, stored)
   if policy == 'b' then
     note_history(keys.jobs, seq, run, 'b', now_ms, 0, PARENT_FAILED)
     happened(queue, 'buried', seq, job, run, PARENT_FAILED)
@@ -30481,63 +30816,63 @@ return { 'released', queue.chores, refused }
     [433, 'lua/shared/queue/flags.lua', 1],
     [464, 'lua/shared/queue/run.lua', 1],
     [511, 'lua/shared/queue/parents.lua', 1],
-    [570, 'lua/shared/queue/parents.lua', 70],
-    [582, 'lua/shared/queue/happened.lua', 1],
-    [594, 'lua/shared/queue/entries.lua', 1],
-    [612, 'lua/shared/queue/history.lua', 1],
-    [626, 'lua/shared/queue/names.lua', 1],
-    [629, 'lua/shared/queue/names.lua', 34],
-    [647, 'lua/shared/queue/groups.lua', 1],
-    [693, 'lua/shared/queue/burst.lua', 1],
-    [705, 'lua/shared/queue/groups.lua', 48],
-    [776, 'lua/shared/queue/groups.lua', 130],
-    [786, 'lua/shared/queue/ready.lua', 1],
-    [792, 'lua/shared/queue/in-front.lua', 1],
-    [794, 'lua/shared/queue/ready.lua', 8],
-    [815, 'lua/shared/queue/backoff.lua', 1],
-    [817, 'lua/shared/queue/backoff.lua', 22],
-    [836, 'lua/shared/queue/end.lua', 1],
-    [860, 'lua/shared/queue/leave-tags.lua', 1],
-    [869, 'lua/shared/queue/end.lua', 26],
-    [886, 'lua/shared/queue/note-end.lua', 1],
-    [916, 'lua/shared/queue/tell-others.lua', 1],
-    [918, 'lua/shared/queue/packed-notes.lua', 1],
-    [919, 'lua/shared/queue/leave-notes.lua', 1],
-    [937, 'lua/shared/queue/fold.lua', 1],
-    [938, 'lua/shared/queue/statistics.lua', 1],
-    [1171, 'lua/shared/queue/fold.lua', 3],
-    [1182, 'lua/shared/queue/leave-notes.lua', 20],
-    [1186, 'lua/shared/queue/packed-notes.lua', 3],
-    [1194, 'lua/shared/queue/tell-others.lua', 4],
-    [1197, 'lua/shared/queue/result.lua', 1],
-    [1211, 'lua/shared/queue/tell-ends.lua', 1],
-    [1267, 'lua/shared/queue/tell-others.lua', 9],
-    [1270, 'lua/shared/queue/tell-others.lua', 13],
-    [1273, 'lua/shared/queue/publish.lua', 1],
-    [1274, 'lua/shared/queue/message.lua', 1],
-    [1284, 'lua/shared/queue/spelled.lua', 1],
-    [1292, 'lua/shared/queue/send.lua', 1],
-    [1308, 'lua/shared/queue/message.lua', 13],
-    [1331, 'lua/shared/queue/publish.lua', 3],
-    [1337, 'lua/shared/queue/tell-others.lua', 17],
-    [1340, 'lua/shared/queue/cancel.lua', 1],
-    [1348, 'lua/shared/queue/stop.lua', 1],
-    [1356, 'lua/shared/queue/idle.lua', 1],
-    [1423, 'lua/shared/listening.lua', 1],
-    [1442, 'lua/shared/queue/idle.lua', 69],
-    [1533, 'lua/shared/queue/idle.lua', 171],
-    [1544, 'lua/shared/queue/judge-one.lua', 7],
-    [1554, 'lua/shared/queue/told.lua', 1],
-    [1569, 'lua/shared/queue/freed.lua', 1],
-    [1578, 'lua/shared/queue/give-back.lua', 1],
-    [1614, 'lua/queue/release.lua', 75],
-    [1682, 'lua/shared/queue/settle.lua', 1],
-    [1683, 'lua/shared/queue/failure.lua', 1],
-    [1689, 'lua/shared/queue/dead.lua', 1],
-    [1743, 'lua/shared/queue/unblock.lua', 1],
-    [1749, 'lua/shared/queue/outbox.lua', 1],
-    [1760, 'lua/shared/queue/settle.lua', 18],
-    [1834, 'lua/queue/release.lua', 144],
+    [592, 'lua/shared/queue/parents.lua', 92],
+    [606, 'lua/shared/queue/happened.lua', 1],
+    [618, 'lua/shared/queue/entries.lua', 1],
+    [636, 'lua/shared/queue/history.lua', 1],
+    [650, 'lua/shared/queue/names.lua', 1],
+    [653, 'lua/shared/queue/names.lua', 34],
+    [671, 'lua/shared/queue/groups.lua', 1],
+    [717, 'lua/shared/queue/burst.lua', 1],
+    [729, 'lua/shared/queue/groups.lua', 48],
+    [800, 'lua/shared/queue/groups.lua', 130],
+    [810, 'lua/shared/queue/ready.lua', 1],
+    [816, 'lua/shared/queue/in-front.lua', 1],
+    [818, 'lua/shared/queue/ready.lua', 8],
+    [839, 'lua/shared/queue/backoff.lua', 1],
+    [841, 'lua/shared/queue/backoff.lua', 22],
+    [860, 'lua/shared/queue/end.lua', 1],
+    [884, 'lua/shared/queue/leave-tags.lua', 1],
+    [894, 'lua/shared/queue/end.lua', 26],
+    [911, 'lua/shared/queue/note-end.lua', 1],
+    [941, 'lua/shared/queue/tell-others.lua', 1],
+    [943, 'lua/shared/queue/packed-notes.lua', 1],
+    [944, 'lua/shared/queue/leave-notes.lua', 1],
+    [962, 'lua/shared/queue/fold.lua', 1],
+    [963, 'lua/shared/queue/statistics.lua', 1],
+    [1196, 'lua/shared/queue/fold.lua', 3],
+    [1207, 'lua/shared/queue/leave-notes.lua', 20],
+    [1211, 'lua/shared/queue/packed-notes.lua', 3],
+    [1219, 'lua/shared/queue/tell-others.lua', 4],
+    [1222, 'lua/shared/queue/result.lua', 1],
+    [1236, 'lua/shared/queue/tell-ends.lua', 1],
+    [1292, 'lua/shared/queue/tell-others.lua', 9],
+    [1295, 'lua/shared/queue/tell-others.lua', 13],
+    [1298, 'lua/shared/queue/publish.lua', 1],
+    [1299, 'lua/shared/queue/message.lua', 1],
+    [1309, 'lua/shared/queue/spelled.lua', 1],
+    [1317, 'lua/shared/queue/send.lua', 1],
+    [1333, 'lua/shared/queue/message.lua', 13],
+    [1356, 'lua/shared/queue/publish.lua', 3],
+    [1362, 'lua/shared/queue/tell-others.lua', 17],
+    [1365, 'lua/shared/queue/cancel.lua', 1],
+    [1373, 'lua/shared/queue/stop.lua', 1],
+    [1381, 'lua/shared/queue/idle.lua', 1],
+    [1448, 'lua/shared/listening.lua', 1],
+    [1467, 'lua/shared/queue/idle.lua', 69],
+    [1558, 'lua/shared/queue/idle.lua', 171],
+    [1569, 'lua/shared/queue/judge-one.lua', 7],
+    [1579, 'lua/shared/queue/told.lua', 1],
+    [1594, 'lua/shared/queue/freed.lua', 1],
+    [1603, 'lua/shared/queue/give-back.lua', 1],
+    [1639, 'lua/queue/release.lua', 75],
+    [1707, 'lua/shared/queue/settle.lua', 1],
+    [1708, 'lua/shared/queue/failure.lua', 1],
+    [1714, 'lua/shared/queue/dead.lua', 1],
+    [1768, 'lua/shared/queue/unblock.lua', 1],
+    [1774, 'lua/shared/queue/outbox.lua', 1],
+    [1785, 'lua/shared/queue/settle.lua', 18],
+    [1859, 'lua/queue/release.lua', 144],
   ],
   encode(args) {
     const encoded = new Array<Argument>(6 + args.claims.length * 3)
@@ -31373,7 +31708,7 @@ export type RequeueFailedAnswer =
 export const requeueFailed: Operation<RequeueFailedArguments, RequeueFailedAnswer> = {
   script: {
     name: 'queue/requeue-failed',
-    sha1: '39af061929055c65d1d36f17ba19edd542810f85',
+    sha1: 'fc8de0f1eafcf78cc13e44b27d5f5f114ffff52f',
     reads: false,
     bytes: false,
     source: `--[[
@@ -31820,35 +32155,59 @@ local function unblock(keys, queue, seq, run)
   queue.blocked = queue.blocked - run.size
 end
 
--- A child waits no more.
-local function leave_parents(keys, seq, stored)
+-- A child waits no more. How many links a call takes apart is counted; see shared/queue/displace.
+local function leave_parents(keys, queue, seq, stored)
+  local links = {}
   for ref in each_ref(stored) do
-    redis.call('ZREM', keys.children, ref .. '\\0' .. seq)
+    links[#links + 1] = ref .. '\\0' .. seq
+  end
+  if #links > 0 then
+    redis.call('ZREM', keys.children, unpack(links))
+  end
+  queue.work = (queue.work or 0) + #links
+end
+
+-- No job names that parent any more.
+local function forget_parent(keys, ref)
+  redis.call('HDEL', keys.jobs, 'y' .. ref)
+  -- Who has ended just now is still told of.
+  if redis.call('ZSCORE', keys.parents, ref) ~= '0' then
+    redis.call('HDEL', keys.jobs, 'z' .. ref)
+    redis.call('ZREM', keys.parents, ref)
   end
 end
 
--- One job fewer names that parent.
-local function forget_parent(keys, ref)
-  if redis.call('HINCRBY', keys.jobs, 'y' .. ref, '-1') <= 0 then
-    redis.call('HDEL', keys.jobs, 'y' .. ref)
-    -- Who has ended just now is still told of.
-    if redis.call('ZSCORE', keys.parents, ref) ~= '0' then
-      redis.call('HDEL', keys.jobs, 'z' .. ref)
-      redis.call('ZREM', keys.parents, ref)
+-- One job fewer names these parents, each of which is named by one. A few commands, but for those that nobody names any more.
+local function unname_parents(keys, refs)
+  local counts, left = {}, {}
+  for at, ref in ipairs(refs) do
+    counts[at] = 'y' .. ref
+  end
+  for at, count in ipairs(#refs > 0 and redis.call('HMGET', keys.jobs, unpack(counts)) or {}) do
+    if count and tonumber(count) > 1 then
+      left[#left + 1] = counts[at]
+      left[#left + 1] = string.format('%d', count - 1)
+    else
+      forget_parent(keys, refs[at])
     end
+  end
+  if #left > 0 then
+    redis.call('HSET', keys.jobs, unpack(left))
   end
 end
 
 -- A job that has parents is no more: what was kept of those for it is dropped, if nobody else wants it.
-local function drop_parents(keys, seq)
+local function drop_parents(keys, queue, seq)
   local stored = redis.call('HGET', keys.jobs, 'd' .. seq)
   if not stored then
     return
   end
-  leave_parents(keys, seq, stored)
+  leave_parents(keys, queue, seq, stored)
+  local refs = {}
   for ref in each_ref(stored) do
-    forget_parent(keys, ref)
+    refs[#refs + 1] = ref
   end
+  unname_parents(keys, refs)
   redis.call('HDEL', keys.jobs, 'd' .. seq)
 end
 -- Remembers for those who listen, where there are any, what happens to a job; see shared/queue/message. A job that was never
@@ -32179,11 +32538,12 @@ local function erase_job(keys, queue, seq, job, run)
   if job.tags ~= '' or is_tracked then
 -- Takes a job from its tags; see shared/queue/enter-tags.
 local function leave_tags(tagged, seq, tags, is_tracked)
-  if is_tracked then
-    redis.call('ZREM', tagged, '\\0' .. seq)
-  end
+  local members = { is_tracked and '\\0' .. seq or nil }
   for tag in string.gmatch(tags, '[^%z]+') do
-    redis.call('ZREM', tagged, tag .. '\\0' .. seq)
+    members[#members + 1] = tag .. '\\0' .. seq
+  end
+  if #members > 0 then
+    redis.call('ZREM', tagged, unpack(members))
   end
 end
     leave_tags(keys.tagged, seq, job.tags, is_tracked)
@@ -32192,7 +32552,7 @@ end
     end_parent(keys, queue, seq, job.id, 'x', '')
   end
   if run and has_flag(run.flags, CHILD) then
-    drop_parents(keys, seq)
+    drop_parents(keys, queue, seq)
   end
 end
 
@@ -32537,7 +32897,7 @@ local PARENT_FAILED = 'parent-failed'
 -- One whose parent died or was cancelled.
 local function fail_child(keys, queue, seq, job, run, policy, stored, parent, now_ms)
   unblock(keys, queue, seq, run)
-  leave_parents(keys, seq, stored)
+  leave_parents(keys, queue, seq, stored)
   if policy == 'b' then
     note_history(keys.jobs, seq, run, 'b', now_ms, 0, PARENT_FAILED)
     happened(queue, 'buried', seq, job, run, PARENT_FAILED)
@@ -32988,54 +33348,54 @@ return { 'requeued', #numbers, tonumber(left or 0), queue.chores }
     [345, 'lua/shared/queue/flags.lua', 1],
     [376, 'lua/shared/queue/run.lua', 1],
     [405, 'lua/shared/queue/parents.lua', 1],
-    [464, 'lua/shared/queue/parents.lua', 70],
-    [476, 'lua/shared/queue/happened.lua', 1],
-    [488, 'lua/shared/queue/entries.lua', 1],
-    [506, 'lua/shared/queue/history.lua', 1],
-    [520, 'lua/shared/queue/names.lua', 1],
-    [523, 'lua/shared/queue/names.lua', 34],
-    [541, 'lua/shared/queue/failure.lua', 1],
-    [551, 'lua/shared/queue/groups.lua', 1],
-    [597, 'lua/shared/queue/burst.lua', 1],
-    [609, 'lua/shared/queue/groups.lua', 48],
-    [680, 'lua/shared/queue/ready.lua', 1],
-    [686, 'lua/shared/queue/in-front.lua', 1],
-    [688, 'lua/shared/queue/ready.lua', 8],
-    [709, 'lua/shared/queue/dead.lua', 1],
-    [778, 'lua/shared/queue/end.lua', 1],
-    [802, 'lua/shared/queue/leave-tags.lua', 1],
-    [811, 'lua/shared/queue/end.lua', 26],
-    [821, 'lua/shared/queue/begin-again.lua', 1],
-    [840, 'lua/shared/queue/idle.lua', 1],
-    [907, 'lua/shared/listening.lua', 1],
-    [926, 'lua/shared/queue/idle.lua', 69],
-    [1017, 'lua/shared/queue/kind.lua', 1],
-    [1025, 'lua/queue/requeue-failed.lua', 62],
-    [1071, 'lua/shared/queue/settle.lua', 1],
-    [1072, 'lua/shared/queue/note-due.lua', 1],
-    [1080, 'lua/shared/queue/backoff.lua', 1],
-    [1082, 'lua/shared/queue/backoff.lua', 22],
-    [1101, 'lua/shared/queue/unblock.lua', 1],
-    [1107, 'lua/shared/queue/outbox.lua', 1],
-    [1118, 'lua/shared/queue/note-end.lua', 1],
-    [1148, 'lua/shared/queue/cancel.lua', 1],
-    [1156, 'lua/shared/queue/settle.lua', 18],
-    [1230, 'lua/queue/requeue-failed.lua', 109],
-    [1242, 'lua/shared/queue/leave-notes.lua', 1],
-    [1260, 'lua/shared/queue/fold.lua', 1],
-    [1261, 'lua/shared/queue/statistics.lua', 1],
-    [1494, 'lua/shared/queue/fold.lua', 3],
-    [1505, 'lua/shared/queue/leave-notes.lua', 20],
-    [1509, 'lua/shared/queue/packed-notes.lua', 1],
-    [1510, 'lua/shared/queue/packed-notes.lua', 3],
-    [1518, 'lua/queue/requeue-failed.lua', 123],
-    [1521, 'lua/shared/queue/publish.lua', 1],
-    [1522, 'lua/shared/queue/message.lua', 1],
-    [1532, 'lua/shared/queue/spelled.lua', 1],
-    [1540, 'lua/shared/queue/send.lua', 1],
-    [1556, 'lua/shared/queue/message.lua', 13],
-    [1579, 'lua/shared/queue/publish.lua', 3],
-    [1585, 'lua/queue/requeue-failed.lua', 127],
+    [486, 'lua/shared/queue/parents.lua', 92],
+    [500, 'lua/shared/queue/happened.lua', 1],
+    [512, 'lua/shared/queue/entries.lua', 1],
+    [530, 'lua/shared/queue/history.lua', 1],
+    [544, 'lua/shared/queue/names.lua', 1],
+    [547, 'lua/shared/queue/names.lua', 34],
+    [565, 'lua/shared/queue/failure.lua', 1],
+    [575, 'lua/shared/queue/groups.lua', 1],
+    [621, 'lua/shared/queue/burst.lua', 1],
+    [633, 'lua/shared/queue/groups.lua', 48],
+    [704, 'lua/shared/queue/ready.lua', 1],
+    [710, 'lua/shared/queue/in-front.lua', 1],
+    [712, 'lua/shared/queue/ready.lua', 8],
+    [733, 'lua/shared/queue/dead.lua', 1],
+    [802, 'lua/shared/queue/end.lua', 1],
+    [826, 'lua/shared/queue/leave-tags.lua', 1],
+    [836, 'lua/shared/queue/end.lua', 26],
+    [846, 'lua/shared/queue/begin-again.lua', 1],
+    [865, 'lua/shared/queue/idle.lua', 1],
+    [932, 'lua/shared/listening.lua', 1],
+    [951, 'lua/shared/queue/idle.lua', 69],
+    [1042, 'lua/shared/queue/kind.lua', 1],
+    [1050, 'lua/queue/requeue-failed.lua', 62],
+    [1096, 'lua/shared/queue/settle.lua', 1],
+    [1097, 'lua/shared/queue/note-due.lua', 1],
+    [1105, 'lua/shared/queue/backoff.lua', 1],
+    [1107, 'lua/shared/queue/backoff.lua', 22],
+    [1126, 'lua/shared/queue/unblock.lua', 1],
+    [1132, 'lua/shared/queue/outbox.lua', 1],
+    [1143, 'lua/shared/queue/note-end.lua', 1],
+    [1173, 'lua/shared/queue/cancel.lua', 1],
+    [1181, 'lua/shared/queue/settle.lua', 18],
+    [1255, 'lua/queue/requeue-failed.lua', 109],
+    [1267, 'lua/shared/queue/leave-notes.lua', 1],
+    [1285, 'lua/shared/queue/fold.lua', 1],
+    [1286, 'lua/shared/queue/statistics.lua', 1],
+    [1519, 'lua/shared/queue/fold.lua', 3],
+    [1530, 'lua/shared/queue/leave-notes.lua', 20],
+    [1534, 'lua/shared/queue/packed-notes.lua', 1],
+    [1535, 'lua/shared/queue/packed-notes.lua', 3],
+    [1543, 'lua/queue/requeue-failed.lua', 123],
+    [1546, 'lua/shared/queue/publish.lua', 1],
+    [1547, 'lua/shared/queue/message.lua', 1],
+    [1557, 'lua/shared/queue/spelled.lua', 1],
+    [1565, 'lua/shared/queue/send.lua', 1],
+    [1581, 'lua/shared/queue/message.lua', 13],
+    [1604, 'lua/shared/queue/publish.lua', 3],
+    [1610, 'lua/queue/requeue-failed.lua', 127],
   ],
   encode(args) {
     return withoutDefaults([
@@ -33087,23 +33447,24 @@ function readOutcomesOfRequeueRequeued(part: Reply | undefined): (string)[] {
 }
 
 /**
- * Makes jobs ready now, whatever they waited for: scheduled ones, blocked ones, dead ones, and ones that are done and kept. Their attempts count from the start again. `requeued`, or why not: `ready`, `claimed`, or `absent`. Repeating the call changes nothing more, and says `ready` or `claimed` of what it requeued.
+ * Makes jobs ready now, whatever they waited for: scheduled ones, blocked ones, dead ones, and ones that are done and kept. Their attempts count from the start again. `requeued`, or why not: `ready`, `claimed`, or `absent`. Repeating the call changes nothing more, and says `ready` or `claimed` of what it requeued. Where that takes long there are fewer outcomes than ids: the others are for the next call.
  *
- * Cost: O(jobs x log n).
+ * Cost: O(jobs x log n), of at most 1,000 that change, and fewer with options and parents.
  */
 export const requeue: Operation<RequeueArguments, RequeueAnswer> = {
   script: {
     name: 'queue/requeue',
-    sha1: 'ed065d20675819586ecb844488fd2dc4938711e7',
+    sha1: 'e8f7bf02115d0976ebd09afc3803359f3eb3b15d',
     reads: false,
     bytes: false,
     source: `--[[
 Makes jobs ready now, whatever they waited for: scheduled ones, blocked ones, dead ones, and ones that are done and kept.
 Their attempts count from the start again. \`requeued\`, or why not: \`ready\`, \`claimed\`, or \`absent\`. Repeating the call changes nothing
-more, and says \`ready\` or \`claimed\` of what it requeued.
+more, and says \`ready\` or \`claimed\` of what it requeued. Where that takes long there are fewer outcomes than ids: the others are
+for the next call.
 
 @returns requeued  outcomes:[outcome:text]
-@cost    O(jobs x log n)
+@cost    O(jobs x log n), of at most 1,000 that change, and fewer with options and parents
 ]]
 local meta = KEYS[1] -- hash: the queue's state
 local jobs = KEYS[2] -- hash: all that is stored of each job
@@ -33517,11 +33878,16 @@ local function unblock(keys, queue, seq, run)
   queue.blocked = queue.blocked - run.size
 end
 
--- A child waits no more.
-local function leave_parents(keys, seq, stored)
+-- A child waits no more. How many links a call takes apart is counted; see shared/queue/displace.
+local function leave_parents(keys, queue, seq, stored)
+  local links = {}
   for ref in each_ref(stored) do
-    redis.call('ZREM', keys.children, ref .. '\\0' .. seq)
+    links[#links + 1] = ref .. '\\0' .. seq
   end
+  if #links > 0 then
+    redis.call('ZREM', keys.children, unpack(links))
+  end
+  queue.work = (queue.work or 0) + #links
 end
 
 -- Remembers for those who listen, where there are any, what happens to a job; see shared/queue/message. A job that was never
@@ -33802,15 +34168,24 @@ local STATES = {
 local function state_of(run)
   return run and STATES[run.state] or 'ready'
 end
+-- Calls on many jobs end behind the one that reaches this, and the others are for the next call: 2 for a job, 4 for one with
+-- options, and 1 for each of its parents.
+local MOST_WORK = 2000
+
+local function may_displace_more(queue)
+  return (queue.work or 0) < MOST_WORK
+end
+
 -- Takes a job that is not claimed from where it stands, whatever its state.
 local function displace(keys, queue, seq, job, run, size, now_us)
   local state = run and run.state or 'r'
+  queue.work = (queue.work or 0) + (job.is_plain and 2 or 4)
   if state == 's' then
     redis.call('ZREM', keys.scheduled, seq)
     queue.scheduled = queue.scheduled - size
   elseif state == 'w' then
     unblock(keys, queue, seq, run)
-    leave_parents(keys, seq, redis.call('HGET', keys.jobs, 'd' .. seq) or '')
+    leave_parents(keys, queue, seq, redis.call('HGET', keys.jobs, 'd' .. seq) or '')
   elseif state == 'd' then
     leave_dead(keys, queue, seq, run)
   elseif state == 'f' then
@@ -34045,6 +34420,9 @@ if queue.listened_ms > now_ms then
 end
 local outcomes, requeued = {}, 0
 for at = wanted_at, #wanted, 1 do
+  if not may_displace_more(queue) then
+    break
+  end
   local seq, record, run = find_job(jobs, ids, wanted[at])
   local outcome = not seq and 'absent' or state_of(run)
   if outcome == 'stopping' then
@@ -34141,56 +34519,56 @@ return { 'requeued', outcomes }
   parts: ['meta', 'jobs', 'ready', 'prioritized', 'scheduled', 'grouped', 'groups', 'turns', 'held', 'ids', 'dead', 'failed', 'kinds', 'done', 'idle', 'blocked', 'children', 'listeners'],
   lines: [
     [1, 'lua/queue/requeue.lua', 1],
-    [32, 'lua/shared/clock.lua', 1],
-    [38, 'lua/shared/tell.lua', 1],
-    [48, 'lua/shared/tell.lua', 15],
-    [87, 'lua/shared/queue/state.lua', 1],
-    [167, 'lua/shared/queue/save.lua', 1],
-    [169, 'lua/shared/queue/save.lua', 13],
-    [212, 'lua/shared/queue/marks.lua', 1],
-    [228, 'lua/shared/queue/rate.lua', 1],
-    [249, 'lua/shared/queue/rate.lua', 37],
-    [255, 'lua/shared/queue/job.lua', 1],
-    [267, 'lua/shared/queue/plain-head.lua', 1],
-    [270, 'lua/shared/queue/plain-head.lua', 8],
-    [278, 'lua/shared/queue/job.lua', 14],
-    [279, 'lua/shared/queue/job.lua', 45],
-    [325, 'lua/shared/queue/body.lua', 1],
-    [328, 'lua/shared/queue/large.lua', 1],
-    [333, 'lua/shared/queue/flags.lua', 1],
-    [364, 'lua/shared/queue/body.lua', 7],
-    [365, 'lua/shared/queue/body.lua', 22],
-    [369, 'lua/shared/queue/run.lua', 1],
-    [398, 'lua/shared/queue/parents.lua', 1],
-    [412, 'lua/shared/queue/parents.lua', 32],
-    [428, 'lua/shared/queue/happened.lua', 1],
-    [440, 'lua/shared/queue/entries.lua', 1],
-    [458, 'lua/shared/queue/history.lua', 1],
-    [472, 'lua/shared/queue/names.lua', 1],
-    [475, 'lua/shared/queue/failure.lua', 1],
-    [477, 'lua/shared/queue/failure.lua', 7],
-    [481, 'lua/shared/queue/groups.lua', 1],
-    [527, 'lua/shared/queue/burst.lua', 1],
-    [539, 'lua/shared/queue/groups.lua', 48],
-    [621, 'lua/shared/queue/ready.lua', 1],
-    [627, 'lua/shared/queue/in-front.lua', 1],
-    [629, 'lua/shared/queue/ready.lua', 8],
-    [659, 'lua/shared/queue/dead.lua', 1],
-    [662, 'lua/shared/queue/dead.lua', 55],
-    [677, 'lua/shared/queue/find.lua', 1],
-    [706, 'lua/shared/queue/displace.lua', 1],
-    [725, 'lua/shared/queue/begin-again.lua', 1],
-    [744, 'lua/shared/queue/idle.lua', 1],
-    [811, 'lua/shared/listening.lua', 1],
-    [830, 'lua/shared/queue/idle.lua', 69],
-    [921, 'lua/queue/requeue.lua', 56],
-    [972, 'lua/shared/queue/publish.lua', 1],
-    [973, 'lua/shared/queue/message.lua', 1],
-    [983, 'lua/shared/queue/spelled.lua', 1],
-    [991, 'lua/shared/queue/send.lua', 1],
-    [1007, 'lua/shared/queue/message.lua', 13],
-    [1030, 'lua/shared/queue/publish.lua', 3],
-    [1036, 'lua/queue/requeue.lua', 108],
+    [33, 'lua/shared/clock.lua', 1],
+    [39, 'lua/shared/tell.lua', 1],
+    [49, 'lua/shared/tell.lua', 15],
+    [88, 'lua/shared/queue/state.lua', 1],
+    [168, 'lua/shared/queue/save.lua', 1],
+    [170, 'lua/shared/queue/save.lua', 13],
+    [213, 'lua/shared/queue/marks.lua', 1],
+    [229, 'lua/shared/queue/rate.lua', 1],
+    [250, 'lua/shared/queue/rate.lua', 37],
+    [256, 'lua/shared/queue/job.lua', 1],
+    [268, 'lua/shared/queue/plain-head.lua', 1],
+    [271, 'lua/shared/queue/plain-head.lua', 8],
+    [279, 'lua/shared/queue/job.lua', 14],
+    [280, 'lua/shared/queue/job.lua', 45],
+    [326, 'lua/shared/queue/body.lua', 1],
+    [329, 'lua/shared/queue/large.lua', 1],
+    [334, 'lua/shared/queue/flags.lua', 1],
+    [365, 'lua/shared/queue/body.lua', 7],
+    [366, 'lua/shared/queue/body.lua', 22],
+    [370, 'lua/shared/queue/run.lua', 1],
+    [399, 'lua/shared/queue/parents.lua', 1],
+    [413, 'lua/shared/queue/parents.lua', 32],
+    [434, 'lua/shared/queue/happened.lua', 1],
+    [446, 'lua/shared/queue/entries.lua', 1],
+    [464, 'lua/shared/queue/history.lua', 1],
+    [478, 'lua/shared/queue/names.lua', 1],
+    [481, 'lua/shared/queue/failure.lua', 1],
+    [483, 'lua/shared/queue/failure.lua', 7],
+    [487, 'lua/shared/queue/groups.lua', 1],
+    [533, 'lua/shared/queue/burst.lua', 1],
+    [545, 'lua/shared/queue/groups.lua', 48],
+    [627, 'lua/shared/queue/ready.lua', 1],
+    [633, 'lua/shared/queue/in-front.lua', 1],
+    [635, 'lua/shared/queue/ready.lua', 8],
+    [665, 'lua/shared/queue/dead.lua', 1],
+    [668, 'lua/shared/queue/dead.lua', 55],
+    [683, 'lua/shared/queue/find.lua', 1],
+    [712, 'lua/shared/queue/displace.lua', 1],
+    [740, 'lua/shared/queue/begin-again.lua', 1],
+    [759, 'lua/shared/queue/idle.lua', 1],
+    [826, 'lua/shared/listening.lua', 1],
+    [845, 'lua/shared/queue/idle.lua', 69],
+    [936, 'lua/queue/requeue.lua', 57],
+    [990, 'lua/shared/queue/publish.lua', 1],
+    [991, 'lua/shared/queue/message.lua', 1],
+    [1001, 'lua/shared/queue/spelled.lua', 1],
+    [1009, 'lua/shared/queue/send.lua', 1],
+    [1025, 'lua/shared/queue/message.lua', 13],
+    [1048, 'lua/shared/queue/publish.lua', 3],
+    [1054, 'lua/queue/requeue.lua', 112],
   ],
   encode(args) {
     const encoded = new Array<Argument>(3 + args.wanted.length)
@@ -34263,7 +34641,7 @@ function readBuriedOfRetryRetried(part: Reply | undefined): (number)[] {
 export const retry: Operation<RetryArguments, RetryAnswer> = {
   script: {
     name: 'queue/retry',
-    sha1: '752732937cb754f9be5e10c165c7f08572356cfa',
+    sha1: '0936d41ab3133d4fa008bbe8d1fe142a6cf9c638',
     reads: false,
     bytes: false,
     source: `--[[
@@ -35138,35 +35516,59 @@ local function unblock(keys, queue, seq, run)
   queue.blocked = queue.blocked - run.size
 end
 
--- A child waits no more.
-local function leave_parents(keys, seq, stored)
+-- A child waits no more. How many links a call takes apart is counted; see shared/queue/displace.
+local function leave_parents(keys, queue, seq, stored)
+  local links = {}
   for ref in each_ref(stored) do
-    redis.call('ZREM', keys.children, ref .. '\\0' .. seq)
+    links[#links + 1] = ref .. '\\0' .. seq
+  end
+  if #links > 0 then
+    redis.call('ZREM', keys.children, unpack(links))
+  end
+  queue.work = (queue.work or 0) + #links
+end
+
+-- No job names that parent any more.
+local function forget_parent(keys, ref)
+  redis.call('HDEL', keys.jobs, 'y' .. ref)
+  -- Who has ended just now is still told of.
+  if redis.call('ZSCORE', keys.parents, ref) ~= '0' then
+    redis.call('HDEL', keys.jobs, 'z' .. ref)
+    redis.call('ZREM', keys.parents, ref)
   end
 end
 
--- One job fewer names that parent.
-local function forget_parent(keys, ref)
-  if redis.call('HINCRBY', keys.jobs, 'y' .. ref, '-1') <= 0 then
-    redis.call('HDEL', keys.jobs, 'y' .. ref)
-    -- Who has ended just now is still told of.
-    if redis.call('ZSCORE', keys.parents, ref) ~= '0' then
-      redis.call('HDEL', keys.jobs, 'z' .. ref)
-      redis.call('ZREM', keys.parents, ref)
+-- One job fewer names these parents, each of which is named by one. A few commands, but for those that nobody names any more.
+local function unname_parents(keys, refs)
+  local counts, left = {}, {}
+  for at, ref in ipairs(refs) do
+    counts[at] = 'y' .. ref
+  end
+  for at, count in ipairs(#refs > 0 and redis.call('HMGET', keys.jobs, unpack(counts)) or {}) do
+    if count and tonumber(count) > 1 then
+      left[#left + 1] = counts[at]
+      left[#left + 1] = string.format('%d', count - 1)
+    else
+      forget_parent(keys, refs[at])
     end
+  end
+  if #left > 0 then
+    redis.call('HSET', keys.jobs, unpack(left))
   end
 end
 
 -- A job that has parents is no more: what was kept of those for it is dropped, if nobody else wants it.
-local function drop_parents(keys, seq)
+local function drop_parents(keys, queue, seq)
   local stored = redis.call('HGET', keys.jobs, 'd' .. seq)
   if not stored then
     return
   end
-  leave_parents(keys, seq, stored)
+  leave_parents(keys, queue, seq, stored)
+  local refs = {}
   for ref in each_ref(stored) do
-    forget_parent(keys, ref)
+    refs[#refs + 1] = ref
   end
+  unname_parents(keys, refs)
   redis.call('HDEL', keys.jobs, 'd' .. seq)
 end
 -- Remembers for those who listen, where there are any, what happens to a job; see shared/queue/message. A job that was never
@@ -35532,11 +35934,12 @@ local function erase_job(keys, queue, seq, job, run)
   if job.tags ~= '' or is_tracked then
 -- Takes a job from its tags; see shared/queue/enter-tags.
 local function leave_tags(tagged, seq, tags, is_tracked)
-  if is_tracked then
-    redis.call('ZREM', tagged, '\\0' .. seq)
-  end
+  local members = { is_tracked and '\\0' .. seq or nil }
   for tag in string.gmatch(tags, '[^%z]+') do
-    redis.call('ZREM', tagged, tag .. '\\0' .. seq)
+    members[#members + 1] = tag .. '\\0' .. seq
+  end
+  if #members > 0 then
+    redis.call('ZREM', tagged, unpack(members))
   end
 end
     leave_tags(keys.tagged, seq, job.tags, is_tracked)
@@ -35545,7 +35948,7 @@ end
     end_parent(keys, queue, seq, job.id, 'x', '')
   end
   if run and has_flag(run.flags, CHILD) then
-    drop_parents(keys, seq)
+    drop_parents(keys, queue, seq)
   end
 end
 
@@ -36101,7 +36504,7 @@ local PARENT_FAILED = 'parent-failed'
 -- One whose parent died or was cancelled.
 local function fail_child(keys, queue, seq, job, run, policy, stored, parent, now_ms)
   unblock(keys, queue, seq, run)
-  leave_parents(keys, seq, stored)
+  leave_parents(keys, queue, seq, stored)
   if policy == 'b' then
     note_history(keys.jobs, seq, run, 'b', now_ms, 0, PARENT_FAILED)
     happened(queue, 'buried', seq, job, run, PARENT_FAILED)
@@ -36222,58 +36625,58 @@ return { 'retried', queue.chores, refused, buried }
     [755, 'lua/shared/queue/flags.lua', 1],
     [786, 'lua/shared/queue/run.lua', 1],
     [833, 'lua/shared/queue/parents.lua', 1],
-    [892, 'lua/shared/queue/parents.lua', 70],
-    [904, 'lua/shared/queue/happened.lua', 1],
-    [916, 'lua/shared/queue/entries.lua', 1],
-    [934, 'lua/shared/queue/history.lua', 1],
-    [948, 'lua/shared/queue/names.lua', 1],
-    [951, 'lua/shared/queue/names.lua', 34],
-    [969, 'lua/shared/queue/failure.lua', 1],
-    [975, 'lua/shared/queue/note-failure.lua', 1],
-    [979, 'lua/shared/queue/groups.lua', 1],
-    [1025, 'lua/shared/queue/burst.lua', 1],
-    [1037, 'lua/shared/queue/groups.lua', 48],
-    [1108, 'lua/shared/queue/groups.lua', 130],
-    [1118, 'lua/shared/queue/ready.lua', 1],
-    [1124, 'lua/shared/queue/in-front.lua', 1],
-    [1126, 'lua/shared/queue/ready.lua', 8],
-    [1147, 'lua/shared/queue/backoff.lua', 1],
-    [1187, 'lua/shared/queue/dead.lua', 1],
-    [1241, 'lua/shared/queue/end.lua', 1],
-    [1265, 'lua/shared/queue/leave-tags.lua', 1],
-    [1274, 'lua/shared/queue/end.lua', 26],
-    [1291, 'lua/shared/queue/note-end.lua', 1],
-    [1321, 'lua/shared/queue/tell-others.lua', 1],
-    [1323, 'lua/shared/queue/packed-notes.lua', 1],
-    [1324, 'lua/shared/queue/packed-notes.lua', 3],
-    [1332, 'lua/shared/queue/tell-others.lua', 4],
-    [1335, 'lua/shared/queue/result.lua', 1],
-    [1349, 'lua/shared/queue/tell-ends.lua', 1],
-    [1405, 'lua/shared/queue/tell-others.lua', 9],
-    [1408, 'lua/shared/queue/tell-others.lua', 13],
-    [1411, 'lua/shared/queue/publish.lua', 1],
-    [1412, 'lua/shared/queue/message.lua', 1],
-    [1422, 'lua/shared/queue/spelled.lua', 1],
-    [1430, 'lua/shared/queue/send.lua', 1],
-    [1446, 'lua/shared/queue/message.lua', 13],
-    [1469, 'lua/shared/queue/publish.lua', 3],
-    [1475, 'lua/shared/queue/tell-others.lua', 17],
-    [1478, 'lua/shared/queue/cancel.lua', 1],
-    [1486, 'lua/shared/queue/stop.lua', 1],
-    [1494, 'lua/shared/queue/bury-claimed.lua', 1],
-    [1501, 'lua/shared/queue/idle.lua', 1],
-    [1568, 'lua/shared/listening.lua', 1],
-    [1587, 'lua/shared/queue/idle.lua', 69],
-    [1678, 'lua/shared/queue/idle.lua', 171],
-    [1689, 'lua/shared/queue/judge-one.lua', 7],
-    [1699, 'lua/shared/queue/told.lua', 1],
-    [1722, 'lua/shared/queue/freed.lua', 1],
-    [1731, 'lua/queue/retry.lua', 79],
-    [1812, 'lua/shared/queue/settle.lua', 1],
-    [1813, 'lua/shared/queue/unblock.lua', 1],
-    [1819, 'lua/shared/queue/outbox.lua', 1],
-    [1830, 'lua/shared/queue/settle.lua', 18],
-    [1904, 'lua/queue/retry.lua', 161],
+    [914, 'lua/shared/queue/parents.lua', 92],
+    [928, 'lua/shared/queue/happened.lua', 1],
+    [940, 'lua/shared/queue/entries.lua', 1],
+    [958, 'lua/shared/queue/history.lua', 1],
+    [972, 'lua/shared/queue/names.lua', 1],
+    [975, 'lua/shared/queue/names.lua', 34],
+    [993, 'lua/shared/queue/failure.lua', 1],
+    [999, 'lua/shared/queue/note-failure.lua', 1],
+    [1003, 'lua/shared/queue/groups.lua', 1],
+    [1049, 'lua/shared/queue/burst.lua', 1],
+    [1061, 'lua/shared/queue/groups.lua', 48],
+    [1132, 'lua/shared/queue/groups.lua', 130],
+    [1142, 'lua/shared/queue/ready.lua', 1],
+    [1148, 'lua/shared/queue/in-front.lua', 1],
+    [1150, 'lua/shared/queue/ready.lua', 8],
+    [1171, 'lua/shared/queue/backoff.lua', 1],
+    [1211, 'lua/shared/queue/dead.lua', 1],
+    [1265, 'lua/shared/queue/end.lua', 1],
+    [1289, 'lua/shared/queue/leave-tags.lua', 1],
+    [1299, 'lua/shared/queue/end.lua', 26],
+    [1316, 'lua/shared/queue/note-end.lua', 1],
+    [1346, 'lua/shared/queue/tell-others.lua', 1],
+    [1348, 'lua/shared/queue/packed-notes.lua', 1],
+    [1349, 'lua/shared/queue/packed-notes.lua', 3],
+    [1357, 'lua/shared/queue/tell-others.lua', 4],
+    [1360, 'lua/shared/queue/result.lua', 1],
+    [1374, 'lua/shared/queue/tell-ends.lua', 1],
+    [1430, 'lua/shared/queue/tell-others.lua', 9],
+    [1433, 'lua/shared/queue/tell-others.lua', 13],
+    [1436, 'lua/shared/queue/publish.lua', 1],
+    [1437, 'lua/shared/queue/message.lua', 1],
+    [1447, 'lua/shared/queue/spelled.lua', 1],
+    [1455, 'lua/shared/queue/send.lua', 1],
+    [1471, 'lua/shared/queue/message.lua', 13],
+    [1494, 'lua/shared/queue/publish.lua', 3],
+    [1500, 'lua/shared/queue/tell-others.lua', 17],
+    [1503, 'lua/shared/queue/cancel.lua', 1],
+    [1511, 'lua/shared/queue/stop.lua', 1],
+    [1519, 'lua/shared/queue/bury-claimed.lua', 1],
+    [1526, 'lua/shared/queue/idle.lua', 1],
+    [1593, 'lua/shared/listening.lua', 1],
+    [1612, 'lua/shared/queue/idle.lua', 69],
+    [1703, 'lua/shared/queue/idle.lua', 171],
+    [1714, 'lua/shared/queue/judge-one.lua', 7],
+    [1724, 'lua/shared/queue/told.lua', 1],
+    [1747, 'lua/shared/queue/freed.lua', 1],
+    [1756, 'lua/queue/retry.lua', 79],
+    [1837, 'lua/shared/queue/settle.lua', 1],
+    [1838, 'lua/shared/queue/unblock.lua', 1],
+    [1844, 'lua/shared/queue/outbox.lua', 1],
+    [1855, 'lua/shared/queue/settle.lua', 18],
+    [1929, 'lua/queue/retry.lua', 161],
   ],
   encode(args) {
     const encoded = new Array<Argument>(6 + args.failures.length * 5)
@@ -37677,7 +38080,7 @@ export type TagAnswer =
 export const tag: Operation<TagArguments, TagAnswer> = {
   script: {
     name: 'queue/tag',
-    sha1: '3eea6208e967fedfd014aa15399f5edd84e91dec',
+    sha1: 'd7b26a7bd793f2667edb190d2c05b93d01334f95',
     reads: false,
     bytes: false,
     source: `--[[
@@ -38037,17 +38440,23 @@ local function rewrite_job(jobs, queue, seq, job, run, record, state)
 end
 -- Jobs by their tags, in one sorted set without scores: '<tag>\\0<number>'. A job that somebody follows has an empty tag more.
 local function enter_tags(tagged, seq, tags)
+  local members = {}
   for tag in string.gmatch(tags, '[^%z]+') do
-    redis.call('ZADD', tagged, '0', tag .. '\\0' .. seq)
+    members[#members + 1] = '0'
+    members[#members + 1] = tag .. '\\0' .. seq
+  end
+  if #members > 0 then
+    redis.call('ZADD', tagged, unpack(members))
   end
 end
 -- Takes a job from its tags; see shared/queue/enter-tags.
 local function leave_tags(tagged, seq, tags, is_tracked)
-  if is_tracked then
-    redis.call('ZREM', tagged, '\\0' .. seq)
-  end
+  local members = { is_tracked and '\\0' .. seq or nil }
   for tag in string.gmatch(tags, '[^%z]+') do
-    redis.call('ZREM', tagged, tag .. '\\0' .. seq)
+    members[#members + 1] = tag .. '\\0' .. seq
+  end
+  if #members > 0 then
+    redis.call('ZREM', tagged, unpack(members))
   end
 end
 -- The tags of a job with others, or without them, in their order, and how many they are.
@@ -38186,16 +38595,16 @@ return { 'tagged', after }
     [310, 'lua/shared/queue/find.lua', 1],
     [339, 'lua/shared/queue/rewrite.lua', 1],
     [356, 'lua/shared/queue/enter-tags.lua', 1],
-    [362, 'lua/shared/queue/leave-tags.lua', 1],
-    [371, 'lua/shared/queue/retag.lua', 1],
-    [393, 'lua/queue/tag.lua', 31],
-    [420, 'lua/shared/queue/publish.lua', 1],
-    [421, 'lua/shared/queue/message.lua', 1],
-    [431, 'lua/shared/queue/spelled.lua', 1],
-    [439, 'lua/shared/queue/send.lua', 1],
-    [455, 'lua/shared/queue/message.lua', 13],
-    [478, 'lua/shared/queue/publish.lua', 3],
-    [484, 'lua/queue/tag.lua', 59],
+    [367, 'lua/shared/queue/leave-tags.lua', 1],
+    [377, 'lua/shared/queue/retag.lua', 1],
+    [399, 'lua/queue/tag.lua', 31],
+    [426, 'lua/shared/queue/publish.lua', 1],
+    [427, 'lua/shared/queue/message.lua', 1],
+    [437, 'lua/shared/queue/spelled.lua', 1],
+    [445, 'lua/shared/queue/send.lua', 1],
+    [461, 'lua/shared/queue/message.lua', 13],
+    [484, 'lua/shared/queue/publish.lua', 3],
+    [490, 'lua/queue/tag.lua', 59],
   ],
   encode(args) {
     const encoded = new Array<Argument>(2 + args.tags.length)
@@ -39120,7 +39529,7 @@ function readAbsentOfWatchWatched(part: Reply | undefined): (string)[] {
 export const watch: Operation<WatchArguments, WatchAnswer> = {
   script: {
     name: 'queue/watch',
-    sha1: '41c8ab788cc4f8fe70278688b37799ac61749bf6',
+    sha1: '390ed1ddbcd1dd75af460d30d9cdbf0e7eacbe32',
     reads: false,
     bytes: false,
     source: `--[[
@@ -39520,35 +39929,59 @@ local function unblock(keys, queue, seq, run)
   queue.blocked = queue.blocked - run.size
 end
 
--- A child waits no more.
-local function leave_parents(keys, seq, stored)
+-- A child waits no more. How many links a call takes apart is counted; see shared/queue/displace.
+local function leave_parents(keys, queue, seq, stored)
+  local links = {}
   for ref in each_ref(stored) do
-    redis.call('ZREM', keys.children, ref .. '\\0' .. seq)
+    links[#links + 1] = ref .. '\\0' .. seq
+  end
+  if #links > 0 then
+    redis.call('ZREM', keys.children, unpack(links))
+  end
+  queue.work = (queue.work or 0) + #links
+end
+
+-- No job names that parent any more.
+local function forget_parent(keys, ref)
+  redis.call('HDEL', keys.jobs, 'y' .. ref)
+  -- Who has ended just now is still told of.
+  if redis.call('ZSCORE', keys.parents, ref) ~= '0' then
+    redis.call('HDEL', keys.jobs, 'z' .. ref)
+    redis.call('ZREM', keys.parents, ref)
   end
 end
 
--- One job fewer names that parent.
-local function forget_parent(keys, ref)
-  if redis.call('HINCRBY', keys.jobs, 'y' .. ref, '-1') <= 0 then
-    redis.call('HDEL', keys.jobs, 'y' .. ref)
-    -- Who has ended just now is still told of.
-    if redis.call('ZSCORE', keys.parents, ref) ~= '0' then
-      redis.call('HDEL', keys.jobs, 'z' .. ref)
-      redis.call('ZREM', keys.parents, ref)
+-- One job fewer names these parents, each of which is named by one. A few commands, but for those that nobody names any more.
+local function unname_parents(keys, refs)
+  local counts, left = {}, {}
+  for at, ref in ipairs(refs) do
+    counts[at] = 'y' .. ref
+  end
+  for at, count in ipairs(#refs > 0 and redis.call('HMGET', keys.jobs, unpack(counts)) or {}) do
+    if count and tonumber(count) > 1 then
+      left[#left + 1] = counts[at]
+      left[#left + 1] = string.format('%d', count - 1)
+    else
+      forget_parent(keys, refs[at])
     end
+  end
+  if #left > 0 then
+    redis.call('HSET', keys.jobs, unpack(left))
   end
 end
 
 -- A job that has parents is no more: what was kept of those for it is dropped, if nobody else wants it.
-local function drop_parents(keys, seq)
+local function drop_parents(keys, queue, seq)
   local stored = redis.call('HGET', keys.jobs, 'd' .. seq)
   if not stored then
     return
   end
-  leave_parents(keys, seq, stored)
+  leave_parents(keys, queue, seq, stored)
+  local refs = {}
   for ref in each_ref(stored) do
-    forget_parent(keys, ref)
+    refs[#refs + 1] = ref
   end
+  unname_parents(keys, refs)
   redis.call('HDEL', keys.jobs, 'd' .. seq)
 end
 -- From when on something may be due: a scheduled job, or a lease that ends. Whoever comes earlier need not look. It is
@@ -39573,7 +40006,7 @@ local function link_here(keys, queue, id)
   elseif run and run.state == 'd' then
     local _, kind, message = unpack_failure(redis.call('HGET', keys.jobs, 'e' .. seq))
     end_parent(keys, queue, seq, read_job(record).id, 'd', kind .. '\\0' .. message)
-  else
+  elseif not run or not has_flag(run.flags, PARENT) then
     local at_ms = math.floor(seq / 1000)
     local packed = run
         and pack_run(
@@ -39914,11 +40347,12 @@ local function erase_job(keys, queue, seq, job, run)
   if job.tags ~= '' or is_tracked then
 -- Takes a job from its tags; see shared/queue/enter-tags.
 local function leave_tags(tagged, seq, tags, is_tracked)
-  if is_tracked then
-    redis.call('ZREM', tagged, '\\0' .. seq)
-  end
+  local members = { is_tracked and '\\0' .. seq or nil }
   for tag in string.gmatch(tags, '[^%z]+') do
-    redis.call('ZREM', tagged, tag .. '\\0' .. seq)
+    members[#members + 1] = tag .. '\\0' .. seq
+  end
+  if #members > 0 then
+    redis.call('ZREM', tagged, unpack(members))
   end
 end
     leave_tags(keys.tagged, seq, job.tags, is_tracked)
@@ -39927,7 +40361,7 @@ end
     end_parent(keys, queue, seq, job.id, 'x', '')
   end
   if run and has_flag(run.flags, CHILD) then
-    drop_parents(keys, seq)
+    drop_parents(keys, queue, seq)
   end
 end
 
@@ -40057,7 +40491,7 @@ local PARENT_FAILED = 'parent-failed'
 -- One whose parent died or was cancelled.
 local function fail_child(keys, queue, seq, job, run, policy, stored, parent, now_ms)
   unblock(keys, queue, seq, run)
-  leave_parents(keys, seq, stored)
+  leave_parents(keys, queue, seq, stored)
   if policy == 'b' then
     note_history(keys.jobs, seq, run, 'b', now_ms, 0, PARENT_FAILED)
     happened(queue, 'buried', seq, job, run, PARENT_FAILED)
@@ -40429,44 +40863,44 @@ return { 'watched', queue.chores, absent }
     [322, 'lua/shared/queue/failure.lua', 1],
     [332, 'lua/shared/queue/find.lua', 1],
     [358, 'lua/shared/queue/parents.lua', 1],
-    [417, 'lua/shared/queue/parents.lua', 70],
-    [429, 'lua/shared/queue/note-due.lua', 1],
-    [437, 'lua/shared/queue/link.lua', 1],
-    [469, 'lua/queue/watch.lua', 46],
-    [505, 'lua/shared/queue/settle.lua', 1],
-    [506, 'lua/shared/queue/rate.lua', 1],
-    [527, 'lua/shared/queue/rate.lua', 37],
-    [533, 'lua/shared/queue/groups.lua', 1],
-    [579, 'lua/shared/queue/burst.lua', 1],
-    [591, 'lua/shared/queue/groups.lua', 48],
-    [662, 'lua/shared/queue/ready.lua', 1],
-    [668, 'lua/shared/queue/in-front.lua', 1],
-    [670, 'lua/shared/queue/ready.lua', 8],
-    [691, 'lua/shared/queue/names.lua', 1],
-    [694, 'lua/shared/queue/names.lua', 34],
-    [712, 'lua/shared/queue/dead.lua', 1],
-    [766, 'lua/shared/queue/end.lua', 1],
-    [790, 'lua/shared/queue/leave-tags.lua', 1],
-    [799, 'lua/shared/queue/end.lua', 26],
-    [809, 'lua/shared/queue/backoff.lua', 1],
-    [811, 'lua/shared/queue/backoff.lua', 22],
-    [830, 'lua/shared/queue/unblock.lua', 1],
-    [836, 'lua/shared/queue/outbox.lua', 1],
-    [847, 'lua/shared/queue/entries.lua', 1],
-    [865, 'lua/shared/queue/history.lua', 1],
-    [879, 'lua/shared/queue/happened.lua', 1],
-    [891, 'lua/shared/queue/note-end.lua', 1],
-    [921, 'lua/shared/queue/cancel.lua', 1],
-    [929, 'lua/shared/queue/settle.lua', 18],
-    [1003, 'lua/queue/watch.lua', 83],
-    [1006, 'lua/shared/queue/leave-notes.lua', 1],
-    [1024, 'lua/shared/queue/fold.lua', 1],
-    [1025, 'lua/shared/queue/statistics.lua', 1],
-    [1258, 'lua/shared/queue/fold.lua', 3],
-    [1269, 'lua/shared/queue/leave-notes.lua', 20],
-    [1273, 'lua/shared/queue/packed-notes.lua', 1],
-    [1274, 'lua/shared/queue/packed-notes.lua', 3],
-    [1282, 'lua/queue/watch.lua', 88],
+    [439, 'lua/shared/queue/parents.lua', 92],
+    [453, 'lua/shared/queue/note-due.lua', 1],
+    [461, 'lua/shared/queue/link.lua', 1],
+    [493, 'lua/queue/watch.lua', 46],
+    [529, 'lua/shared/queue/settle.lua', 1],
+    [530, 'lua/shared/queue/rate.lua', 1],
+    [551, 'lua/shared/queue/rate.lua', 37],
+    [557, 'lua/shared/queue/groups.lua', 1],
+    [603, 'lua/shared/queue/burst.lua', 1],
+    [615, 'lua/shared/queue/groups.lua', 48],
+    [686, 'lua/shared/queue/ready.lua', 1],
+    [692, 'lua/shared/queue/in-front.lua', 1],
+    [694, 'lua/shared/queue/ready.lua', 8],
+    [715, 'lua/shared/queue/names.lua', 1],
+    [718, 'lua/shared/queue/names.lua', 34],
+    [736, 'lua/shared/queue/dead.lua', 1],
+    [790, 'lua/shared/queue/end.lua', 1],
+    [814, 'lua/shared/queue/leave-tags.lua', 1],
+    [824, 'lua/shared/queue/end.lua', 26],
+    [834, 'lua/shared/queue/backoff.lua', 1],
+    [836, 'lua/shared/queue/backoff.lua', 22],
+    [855, 'lua/shared/queue/unblock.lua', 1],
+    [861, 'lua/shared/queue/outbox.lua', 1],
+    [872, 'lua/shared/queue/entries.lua', 1],
+    [890, 'lua/shared/queue/history.lua', 1],
+    [904, 'lua/shared/queue/happened.lua', 1],
+    [916, 'lua/shared/queue/note-end.lua', 1],
+    [946, 'lua/shared/queue/cancel.lua', 1],
+    [954, 'lua/shared/queue/settle.lua', 18],
+    [1028, 'lua/queue/watch.lua', 83],
+    [1031, 'lua/shared/queue/leave-notes.lua', 1],
+    [1049, 'lua/shared/queue/fold.lua', 1],
+    [1050, 'lua/shared/queue/statistics.lua', 1],
+    [1283, 'lua/shared/queue/fold.lua', 3],
+    [1294, 'lua/shared/queue/leave-notes.lua', 20],
+    [1298, 'lua/shared/queue/packed-notes.lua', 1],
+    [1299, 'lua/shared/queue/packed-notes.lua', 3],
+    [1307, 'lua/queue/watch.lua', 88],
   ],
   encode(args) {
     const encoded = new Array<Argument>(1 + args.wanted.length)
