@@ -2,7 +2,8 @@
 Acks jobs that are done, and claims others. Each ack is judged by itself: those named in `refused` (places counted from
 0) have lost their job, and why. Jobs are claimed in the order: those whose lease ended, then by priority; of one
 priority the oldest first, and those of groups in turn. A worker that claims fewer than it may `waits`, and is woken when
-there is work; of those who wait one watches the time and comes back after `recheck_ms` (0: it need not). A repeated
+there is work; of those who wait one watches the time and comes back after `recheck_ms` (0: it need not). So does one that
+does not wait, and got nothing though more is ready, behind places of jobs that are gone. A repeated
 call acks and claims nothing more, and is answered the same as far as the jobs are still claimed; it does not wait.
 `chores` is what some process has to see to; 0: nothing.
 
@@ -229,6 +230,9 @@ if waits then
   -- @include shared/queue/wait-idle
   -- @include shared/queue/wait
   recheck_ms = wait_for_work(keys, queue, settings, worker, score, room > count, now_us, how)
+elseif count == 0 and room > 0 and queue.ready > 0 and has_more(keys, queue) then
+  -- What it looked at were places of jobs that are gone.
+  recheck_ms = 1
 end
 tell_others(keys, queue, now_ms, how)
 save_queue_and_call(meta, queue, caller, call, now_ms, format_claimed(token, count, ends_ms, refused))

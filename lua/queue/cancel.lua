@@ -7,6 +7,7 @@ next call. `chores` is what some process has to see to; 0: nothing.
 
 @returns cancelled  chores:integer outcomes:[outcome:text]
 @cost    O(jobs x log n), of at most 1,000 that change, and fewer with options and parents,
+         and at times a list of at most 3,000 numbers,
          and at times 16 kB of notes for the statistics
 ]]
 local meta = KEYS[1] -- hash: the queue's state
@@ -145,6 +146,10 @@ if queue.settling then
       { channel = channel, sharded = sharded, counted = counted }
     )
   end
+end
+if queue.left then
+  -- @include shared/queue/sweep
+  sweep_ready(keys, queue, queue.left)
 end
 tell_others(keys, queue, now_ms, how)
 save_queue(meta, queue)

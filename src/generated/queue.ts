@@ -1452,21 +1452,22 @@ function readOptionsOfAckAndClaimClaimed(part: Reply | undefined): ({ readonly a
 }
 
 /**
- * Acks jobs that are done, and claims others. Each ack is judged by itself: those named in `refused` (places counted from 0) have lost their job, and why. Jobs are claimed in the order: those whose lease ended, then by priority; of one priority the oldest first, and those of groups in turn. A worker that claims fewer than it may `waits`, and is woken when there is work; of those who wait one watches the time and comes back after `recheck_ms` (0: it need not). A repeated call acks and claims nothing more, and is answered the same as far as the jobs are still claimed; it does not wait. `chores` is what some process has to see to; 0: nothing.
+ * Acks jobs that are done, and claims others. Each ack is judged by itself: those named in `refused` (places counted from 0) have lost their job, and why. Jobs are claimed in the order: those whose lease ended, then by priority; of one priority the oldest first, and those of groups in turn. A worker that claims fewer than it may `waits`, and is woken when there is work; of those who wait one watches the time and comes back after `recheck_ms` (0: it need not). So does one that does not wait, and got nothing though more is ready, behind places of jobs that are gone. A repeated call acks and claims nothing more, and is answered the same as far as the jobs are still claimed; it does not wait. `chores` is what some process has to see to; 0: nothing.
  *
  * Cost: O((acks + limit) x log n), and at most 100 jobs that are due, 100 that were lost, 100 that recur, 200 groups and 2,000 entries of the list whose jobs are elsewhere, 16 kB a job and 4 MiB of larger payloads, and at times 16 kB of notes for the statistics.
  */
 export const ackAndClaim: Operation<AckAndClaimArguments, AckAndClaimAnswer> = {
   script: {
     name: 'queue/ack-and-claim',
-    sha1: 'e86cfbf455318c78cea8177d90c3963592fb6db7',
+    sha1: '0dcd4f708a870203313df98d7d673ca2b040edd9',
     reads: false,
     bytes: true,
     source: `--[[
 Acks jobs that are done, and claims others. Each ack is judged by itself: those named in \`refused\` (places counted from
 0) have lost their job, and why. Jobs are claimed in the order: those whose lease ended, then by priority; of one
 priority the oldest first, and those of groups in turn. A worker that claims fewer than it may \`waits\`, and is woken when
-there is work; of those who wait one watches the time and comes back after \`recheck_ms\` (0: it need not). A repeated
+there is work; of those who wait one watches the time and comes back after \`recheck_ms\` (0: it need not). So does one that
+does not wait, and got nothing though more is ready, behind places of jobs that are gone. A repeated
 call acks and claims nothing more, and is answered the same as far as the jobs are still claimed; it does not wait.
 \`chores\` is what some process has to see to; 0: nothing.
 
@@ -2676,7 +2677,8 @@ end
 --
 -- The list is never searched. A job that leaves it other than from its front leaves its number behind, a ghost,
 -- which is passed over when it comes to the front. Should the job have come back to the list meanwhile, it is taken
--- where it stands first, and the other number is the ghost.
+-- where it stands first, and the other number is the ghost. Whoever leaves some sweeps the list; see shared/queue/sweep.
+-- \`queue.left\`: how many there were before.
 -- In the sorted set of prioritized jobs before all priorities: there stand jobs that came back.
 local IN_FRONT = '-4294967296'
 
@@ -4862,6 +4864,9 @@ local function wait_for_work(keys, queue, settings, worker, score, has_room, now
   return wait_idle(keys.idle, queue, worker, due_ms, score, now_ms, how)
 end
   recheck_ms = wait_for_work(keys, queue, settings, worker, score, room > count, now_us, how)
+elseif count == 0 and room > 0 and queue.ready > 0 and has_more(keys, queue) then
+  -- What it looked at were places of jobs that are gone.
+  recheck_ms = 1
 end
 tell_others(keys, queue, now_ms, how)
 save_queue_and_call(meta, queue, caller, call, now_ms, format_claimed(token, count, ends_ms, refused))
@@ -4872,157 +4877,157 @@ return { 'claimed', now_ms, ends_ms, waiting, recheck_ms, paused, chores, refuse
   parts: ['meta', 'jobs', 'ready', 'prioritized', 'scheduled', 'leases', 'grouped', 'groups', 'turns', 'held', 'ids', 'dead', 'failed', 'kinds', 'done', 'idle', 'blocked', 'children', 'parents', 'outbox', 'recurrences', 'recurring', 'short', 'results', 'listeners', 'tagged', 'notes', 'stats'],
   lines: [
     [1, 'lua/queue/ack-and-claim.lua', 1],
-    [54, 'lua/shared/clock.lua', 1],
-    [60, 'lua/shared/calls.lua', 1],
-    [64, 'lua/shared/exact.lua', 1],
-    [74, 'lua/shared/calls.lua', 6],
-    [110, 'lua/shared/tell.lua', 1],
-    [120, 'lua/shared/tell.lua', 15],
-    [159, 'lua/shared/next-token.lua', 1],
-    [164, 'lua/shared/queue/state.lua', 1],
-    [244, 'lua/shared/queue/count-job.lua', 1],
-    [257, 'lua/shared/queue/note-spans.lua', 1],
-    [258, 'lua/shared/queue/note-alike.lua', 1],
-    [259, 'lua/shared/queue/bucket.lua', 1],
-    [271, 'lua/shared/queue/leave-notes.lua', 1],
-    [289, 'lua/shared/queue/fold.lua', 1],
-    [290, 'lua/shared/queue/statistics.lua', 1],
-    [523, 'lua/shared/queue/fold.lua', 3],
-    [534, 'lua/shared/queue/leave-notes.lua', 20],
-    [538, 'lua/shared/queue/note-alike.lua', 4],
-    [553, 'lua/shared/queue/note-spans.lua', 3],
-    [579, 'lua/shared/queue/never.lua', 1],
-    [581, 'lua/shared/queue/save.lua', 1],
-    [583, 'lua/shared/queue/save.lua', 13],
-    [626, 'lua/shared/queue/save-call.lua', 1],
-    [634, 'lua/shared/queue/wide.lua', 1],
-    [649, 'lua/shared/queue/settings.lua', 1],
-    [667, 'lua/shared/queue/marks.lua', 1],
-    [683, 'lua/shared/queue/recurs.lua', 1],
-    [685, 'lua/shared/queue/note-due.lua', 1],
-    [693, 'lua/shared/queue/rate.lua', 1],
-    [735, 'lua/shared/queue/job.lua', 1],
-    [747, 'lua/shared/queue/plain-head.lua', 1],
-    [750, 'lua/shared/queue/plain-head.lua', 8],
-    [758, 'lua/shared/queue/job.lua', 14],
-    [835, 'lua/shared/queue/flags.lua', 1],
-    [866, 'lua/shared/queue/run.lua', 1],
-    [913, 'lua/shared/queue/parents.lua', 1],
-    [994, 'lua/shared/queue/parents.lua', 92],
-    [1008, 'lua/shared/queue/happened.lua', 1],
-    [1020, 'lua/shared/queue/names.lua', 1],
-    [1036, 'lua/shared/queue/names.lua', 34],
-    [1054, 'lua/shared/queue/groups.lua', 1],
-    [1100, 'lua/shared/queue/burst.lua', 1],
-    [1112, 'lua/shared/queue/groups.lua', 48],
-    [1183, 'lua/shared/queue/groups.lua', 130],
-    [1210, 'lua/shared/queue/ready.lua', 1],
-    [1216, 'lua/shared/queue/in-front.lua', 1],
-    [1218, 'lua/shared/queue/ready.lua', 8],
-    [1239, 'lua/shared/queue/ready.lua', 38],
-    [1245, 'lua/shared/queue/fields.lua', 1],
-    [1254, 'lua/shared/queue/end.lua', 1],
-    [1278, 'lua/shared/queue/leave-tags.lua', 1],
-    [1288, 'lua/shared/queue/end.lua', 26],
-    [1305, 'lua/shared/queue/note-end.lua', 1],
-    [1335, 'lua/shared/queue/tell-others.lua', 1],
-    [1337, 'lua/shared/queue/packed-notes.lua', 1],
-    [1338, 'lua/shared/queue/packed-notes.lua', 3],
-    [1346, 'lua/shared/queue/tell-others.lua', 4],
-    [1349, 'lua/shared/queue/result.lua', 1],
-    [1363, 'lua/shared/queue/tell-ends.lua', 1],
-    [1419, 'lua/shared/queue/tell-others.lua', 9],
-    [1422, 'lua/shared/queue/tell-others.lua', 13],
-    [1425, 'lua/shared/queue/publish.lua', 1],
-    [1426, 'lua/shared/queue/message.lua', 1],
-    [1436, 'lua/shared/queue/spelled.lua', 1],
-    [1444, 'lua/shared/queue/send.lua', 1],
-    [1460, 'lua/shared/queue/message.lua', 13],
-    [1483, 'lua/shared/queue/publish.lua', 3],
-    [1489, 'lua/shared/queue/tell-others.lua', 17],
-    [1492, 'lua/shared/queue/cancel.lua', 1],
-    [1500, 'lua/shared/queue/stop.lua', 1],
-    [1508, 'lua/shared/queue/finish.lua', 1],
-    [1609, 'lua/shared/queue/told.lua', 1],
-    [1624, 'lua/shared/queue/told.lua', 24],
-    [1628, 'lua/shared/queue/idle.lua', 1],
-    [1695, 'lua/shared/listening.lua', 1],
-    [1714, 'lua/shared/queue/idle.lua', 69],
-    [1838, 'lua/shared/queue/judge.lua', 1],
-    [1902, 'lua/shared/queue/next-due.lua', 1],
-    [1957, 'lua/queue/ack-and-claim.lua', 89],
-    [2006, 'lua/shared/queue/burst.lua', 1],
-    [2018, 'lua/queue/ack-and-claim.lua', 139],
-    [2022, 'lua/shared/queue/body.lua', 1],
-    [2025, 'lua/shared/queue/large.lua', 1],
-    [2030, 'lua/shared/queue/body.lua', 7],
-    [2031, 'lua/shared/queue/body.lua', 26],
-    [2038, 'lua/shared/queue/claimed-before.lua', 1],
-    [2040, 'lua/shared/queue/tell-options.lua', 1],
-    [2052, 'lua/shared/queue/claimed-before.lua', 4],
-    [2092, 'lua/queue/ack-and-claim.lua', 145],
-    [2113, 'lua/shared/queue/is-behind.lua', 1],
-    [2121, 'lua/queue/ack-and-claim.lua', 167],
-    [2124, 'lua/shared/queue/bring-due.lua', 1],
-    [2127, 'lua/shared/queue/entries.lua', 1],
-    [2145, 'lua/shared/queue/history.lua', 1],
-    [2159, 'lua/shared/queue/failure.lua', 1],
-    [2165, 'lua/shared/queue/note-failure.lua', 1],
-    [2169, 'lua/shared/queue/dead.lua', 1],
-    [2223, 'lua/shared/queue/bury-claimed.lua', 1],
-    [2230, 'lua/shared/queue/reclaim.lua', 1],
-    [2275, 'lua/shared/queue/due.lua', 1],
-    [2297, 'lua/shared/queue/bring-due.lua', 12],
-    [2301, 'lua/shared/queue/leave-short.lua', 1],
-    [2312, 'lua/shared/queue/read-recurrence.lua', 1],
-    [2377, 'lua/shared/queue/recurrence.lua', 1],
-    [2426, 'lua/shared/queue/catch-up.lua', 1],
-    [2428, 'lua/shared/queue/next-interval.lua', 1],
-    [2433, 'lua/shared/queue/catch-up.lua', 4],
-    [2486, 'lua/shared/queue/bring-due.lua', 21],
-    [2492, 'lua/shared/queue/spawn.lua', 1],
-    [2497, 'lua/shared/queue/body.lua', 1],
-    [2500, 'lua/shared/queue/large.lua', 1],
-    [2505, 'lua/shared/queue/body.lua', 7],
-    [2520, 'lua/shared/queue/number.lua', 1],
-    [2529, 'lua/shared/queue/enter-tags.lua', 1],
-    [2540, 'lua/shared/queue/leave-short.lua', 1],
-    [2551, 'lua/shared/queue/read-recurrence.lua', 1],
-    [2616, 'lua/shared/queue/recurrence.lua', 1],
-    [2665, 'lua/shared/queue/spawn.lua', 13],
-    [2766, 'lua/shared/queue/bring-due.lua', 28],
-    [2768, 'lua/shared/queue/look-again.lua', 1],
-    [2774, 'lua/shared/queue/bring-due.lua', 31],
-    [2776, 'lua/queue/ack-and-claim.lua', 171],
-    [2780, 'lua/shared/queue/settle.lua', 1],
-    [2781, 'lua/shared/queue/failure.lua', 1],
-    [2787, 'lua/shared/queue/dead.lua', 1],
-    [2841, 'lua/shared/queue/backoff.lua', 1],
-    [2843, 'lua/shared/queue/backoff.lua', 22],
-    [2862, 'lua/shared/queue/unblock.lua', 1],
-    [2868, 'lua/shared/queue/outbox.lua', 1],
-    [2879, 'lua/shared/queue/entries.lua', 1],
-    [2897, 'lua/shared/queue/history.lua', 1],
-    [2911, 'lua/shared/queue/settle.lua', 18],
-    [2985, 'lua/queue/ack-and-claim.lua', 176],
-    [2996, 'lua/shared/queue/watch.lua', 1],
-    [3008, 'lua/queue/ack-and-claim.lua', 188],
-    [3021, 'lua/shared/queue/body.lua', 1],
-    [3024, 'lua/shared/queue/large.lua', 1],
-    [3029, 'lua/shared/queue/body.lua', 7],
-    [3030, 'lua/shared/queue/body.lua', 22],
-    [3041, 'lua/shared/queue/take.lua', 1],
-    [3197, 'lua/shared/queue/bring-returned.lua', 1],
-    [3230, 'lua/shared/queue/take.lua', 158],
-    [3238, 'lua/shared/queue/lease.lua', 1],
-    [3239, 'lua/shared/queue/tell-options.lua', 1],
-    [3251, 'lua/shared/queue/lease.lua', 3],
-    [3309, 'lua/queue/ack-and-claim.lua', 204],
-    [3334, 'lua/shared/queue/wait-idle.lua', 1],
-    [3373, 'lua/shared/queue/note-time.lua', 1],
-    [3378, 'lua/shared/queue/look-again.lua', 1],
-    [3384, 'lua/shared/queue/wait.lua', 3],
-    [3400, 'lua/queue/ack-and-claim.lua', 231],
+    [55, 'lua/shared/clock.lua', 1],
+    [61, 'lua/shared/calls.lua', 1],
+    [65, 'lua/shared/exact.lua', 1],
+    [75, 'lua/shared/calls.lua', 6],
+    [111, 'lua/shared/tell.lua', 1],
+    [121, 'lua/shared/tell.lua', 15],
+    [160, 'lua/shared/next-token.lua', 1],
+    [165, 'lua/shared/queue/state.lua', 1],
+    [245, 'lua/shared/queue/count-job.lua', 1],
+    [258, 'lua/shared/queue/note-spans.lua', 1],
+    [259, 'lua/shared/queue/note-alike.lua', 1],
+    [260, 'lua/shared/queue/bucket.lua', 1],
+    [272, 'lua/shared/queue/leave-notes.lua', 1],
+    [290, 'lua/shared/queue/fold.lua', 1],
+    [291, 'lua/shared/queue/statistics.lua', 1],
+    [524, 'lua/shared/queue/fold.lua', 3],
+    [535, 'lua/shared/queue/leave-notes.lua', 20],
+    [539, 'lua/shared/queue/note-alike.lua', 4],
+    [554, 'lua/shared/queue/note-spans.lua', 3],
+    [580, 'lua/shared/queue/never.lua', 1],
+    [582, 'lua/shared/queue/save.lua', 1],
+    [584, 'lua/shared/queue/save.lua', 13],
+    [627, 'lua/shared/queue/save-call.lua', 1],
+    [635, 'lua/shared/queue/wide.lua', 1],
+    [650, 'lua/shared/queue/settings.lua', 1],
+    [668, 'lua/shared/queue/marks.lua', 1],
+    [684, 'lua/shared/queue/recurs.lua', 1],
+    [686, 'lua/shared/queue/note-due.lua', 1],
+    [694, 'lua/shared/queue/rate.lua', 1],
+    [736, 'lua/shared/queue/job.lua', 1],
+    [748, 'lua/shared/queue/plain-head.lua', 1],
+    [751, 'lua/shared/queue/plain-head.lua', 8],
+    [759, 'lua/shared/queue/job.lua', 14],
+    [836, 'lua/shared/queue/flags.lua', 1],
+    [867, 'lua/shared/queue/run.lua', 1],
+    [914, 'lua/shared/queue/parents.lua', 1],
+    [995, 'lua/shared/queue/parents.lua', 92],
+    [1009, 'lua/shared/queue/happened.lua', 1],
+    [1021, 'lua/shared/queue/names.lua', 1],
+    [1037, 'lua/shared/queue/names.lua', 34],
+    [1055, 'lua/shared/queue/groups.lua', 1],
+    [1101, 'lua/shared/queue/burst.lua', 1],
+    [1113, 'lua/shared/queue/groups.lua', 48],
+    [1184, 'lua/shared/queue/groups.lua', 130],
+    [1211, 'lua/shared/queue/ready.lua', 1],
+    [1218, 'lua/shared/queue/in-front.lua', 1],
+    [1220, 'lua/shared/queue/ready.lua', 9],
+    [1241, 'lua/shared/queue/ready.lua', 40],
+    [1247, 'lua/shared/queue/fields.lua', 1],
+    [1256, 'lua/shared/queue/end.lua', 1],
+    [1280, 'lua/shared/queue/leave-tags.lua', 1],
+    [1290, 'lua/shared/queue/end.lua', 26],
+    [1307, 'lua/shared/queue/note-end.lua', 1],
+    [1337, 'lua/shared/queue/tell-others.lua', 1],
+    [1339, 'lua/shared/queue/packed-notes.lua', 1],
+    [1340, 'lua/shared/queue/packed-notes.lua', 3],
+    [1348, 'lua/shared/queue/tell-others.lua', 4],
+    [1351, 'lua/shared/queue/result.lua', 1],
+    [1365, 'lua/shared/queue/tell-ends.lua', 1],
+    [1421, 'lua/shared/queue/tell-others.lua', 9],
+    [1424, 'lua/shared/queue/tell-others.lua', 13],
+    [1427, 'lua/shared/queue/publish.lua', 1],
+    [1428, 'lua/shared/queue/message.lua', 1],
+    [1438, 'lua/shared/queue/spelled.lua', 1],
+    [1446, 'lua/shared/queue/send.lua', 1],
+    [1462, 'lua/shared/queue/message.lua', 13],
+    [1485, 'lua/shared/queue/publish.lua', 3],
+    [1491, 'lua/shared/queue/tell-others.lua', 17],
+    [1494, 'lua/shared/queue/cancel.lua', 1],
+    [1502, 'lua/shared/queue/stop.lua', 1],
+    [1510, 'lua/shared/queue/finish.lua', 1],
+    [1611, 'lua/shared/queue/told.lua', 1],
+    [1626, 'lua/shared/queue/told.lua', 24],
+    [1630, 'lua/shared/queue/idle.lua', 1],
+    [1697, 'lua/shared/listening.lua', 1],
+    [1716, 'lua/shared/queue/idle.lua', 69],
+    [1840, 'lua/shared/queue/judge.lua', 1],
+    [1904, 'lua/shared/queue/next-due.lua', 1],
+    [1959, 'lua/queue/ack-and-claim.lua', 90],
+    [2008, 'lua/shared/queue/burst.lua', 1],
+    [2020, 'lua/queue/ack-and-claim.lua', 140],
+    [2024, 'lua/shared/queue/body.lua', 1],
+    [2027, 'lua/shared/queue/large.lua', 1],
+    [2032, 'lua/shared/queue/body.lua', 7],
+    [2033, 'lua/shared/queue/body.lua', 26],
+    [2040, 'lua/shared/queue/claimed-before.lua', 1],
+    [2042, 'lua/shared/queue/tell-options.lua', 1],
+    [2054, 'lua/shared/queue/claimed-before.lua', 4],
+    [2094, 'lua/queue/ack-and-claim.lua', 146],
+    [2115, 'lua/shared/queue/is-behind.lua', 1],
+    [2123, 'lua/queue/ack-and-claim.lua', 168],
+    [2126, 'lua/shared/queue/bring-due.lua', 1],
+    [2129, 'lua/shared/queue/entries.lua', 1],
+    [2147, 'lua/shared/queue/history.lua', 1],
+    [2161, 'lua/shared/queue/failure.lua', 1],
+    [2167, 'lua/shared/queue/note-failure.lua', 1],
+    [2171, 'lua/shared/queue/dead.lua', 1],
+    [2225, 'lua/shared/queue/bury-claimed.lua', 1],
+    [2232, 'lua/shared/queue/reclaim.lua', 1],
+    [2277, 'lua/shared/queue/due.lua', 1],
+    [2299, 'lua/shared/queue/bring-due.lua', 12],
+    [2303, 'lua/shared/queue/leave-short.lua', 1],
+    [2314, 'lua/shared/queue/read-recurrence.lua', 1],
+    [2379, 'lua/shared/queue/recurrence.lua', 1],
+    [2428, 'lua/shared/queue/catch-up.lua', 1],
+    [2430, 'lua/shared/queue/next-interval.lua', 1],
+    [2435, 'lua/shared/queue/catch-up.lua', 4],
+    [2488, 'lua/shared/queue/bring-due.lua', 21],
+    [2494, 'lua/shared/queue/spawn.lua', 1],
+    [2499, 'lua/shared/queue/body.lua', 1],
+    [2502, 'lua/shared/queue/large.lua', 1],
+    [2507, 'lua/shared/queue/body.lua', 7],
+    [2522, 'lua/shared/queue/number.lua', 1],
+    [2531, 'lua/shared/queue/enter-tags.lua', 1],
+    [2542, 'lua/shared/queue/leave-short.lua', 1],
+    [2553, 'lua/shared/queue/read-recurrence.lua', 1],
+    [2618, 'lua/shared/queue/recurrence.lua', 1],
+    [2667, 'lua/shared/queue/spawn.lua', 13],
+    [2768, 'lua/shared/queue/bring-due.lua', 28],
+    [2770, 'lua/shared/queue/look-again.lua', 1],
+    [2776, 'lua/shared/queue/bring-due.lua', 31],
+    [2778, 'lua/queue/ack-and-claim.lua', 172],
+    [2782, 'lua/shared/queue/settle.lua', 1],
+    [2783, 'lua/shared/queue/failure.lua', 1],
+    [2789, 'lua/shared/queue/dead.lua', 1],
+    [2843, 'lua/shared/queue/backoff.lua', 1],
+    [2845, 'lua/shared/queue/backoff.lua', 22],
+    [2864, 'lua/shared/queue/unblock.lua', 1],
+    [2870, 'lua/shared/queue/outbox.lua', 1],
+    [2881, 'lua/shared/queue/entries.lua', 1],
+    [2899, 'lua/shared/queue/history.lua', 1],
+    [2913, 'lua/shared/queue/settle.lua', 18],
+    [2987, 'lua/queue/ack-and-claim.lua', 177],
+    [2998, 'lua/shared/queue/watch.lua', 1],
+    [3010, 'lua/queue/ack-and-claim.lua', 189],
+    [3023, 'lua/shared/queue/body.lua', 1],
+    [3026, 'lua/shared/queue/large.lua', 1],
+    [3031, 'lua/shared/queue/body.lua', 7],
+    [3032, 'lua/shared/queue/body.lua', 22],
+    [3043, 'lua/shared/queue/take.lua', 1],
+    [3199, 'lua/shared/queue/bring-returned.lua', 1],
+    [3232, 'lua/shared/queue/take.lua', 158],
+    [3240, 'lua/shared/queue/lease.lua', 1],
+    [3241, 'lua/shared/queue/tell-options.lua', 1],
+    [3253, 'lua/shared/queue/lease.lua', 3],
+    [3311, 'lua/queue/ack-and-claim.lua', 205],
+    [3336, 'lua/shared/queue/wait-idle.lua', 1],
+    [3375, 'lua/shared/queue/note-time.lua', 1],
+    [3380, 'lua/shared/queue/look-again.lua', 1],
+    [3386, 'lua/shared/queue/wait.lua', 3],
+    [3402, 'lua/queue/ack-and-claim.lua', 232],
   ],
   encode(args) {
     const encoded = new Array<Argument>(10 + args.acks.length * 3)
@@ -5112,7 +5117,7 @@ function readDuplicatesOfAdvanceAdvanced(part: Reply | undefined): ({ readonly a
 export const advance: Operation<AdvanceArguments, AdvanceAnswer> = {
   script: {
     name: 'queue/advance',
-    sha1: 'af6b0c12cfcc52f759d67d7aaf8af7c4deedffbc',
+    sha1: '2846b4d2be9347212fbf5279bdd118db0972e59c',
     reads: false,
     bytes: false,
     source: `--[[
@@ -6437,7 +6442,8 @@ end
 --
 -- The list is never searched. A job that leaves it other than from its front leaves its number behind, a ghost,
 -- which is passed over when it comes to the front. Should the job have come back to the list meanwhile, it is taken
--- where it stands first, and the other number is the ghost.
+-- where it stands first, and the other number is the ghost. Whoever leaves some sweeps the list; see shared/queue/sweep.
+-- \`queue.left\`: how many there were before.
 -- In the sorted set of prioritized jobs before all priorities: there stand jobs that came back.
 local IN_FRONT = '-4294967296'
 
@@ -6466,6 +6472,7 @@ local function leave_ready(keys, queue, job, seq, now_us)
   if job.group ~= '' then
     leave_group(keys.grouped, keys.groups, job, seq, now_us)
   elseif not is_marked(queue, PRIORITIES) or redis.call('ZREM', keys.prioritized, seq) == 0 then
+    queue.left = queue.left or queue.ghosts
     queue.ghosts = queue.ghosts + 1
   end
 end
@@ -7356,6 +7363,86 @@ end
 
 -- What is to be done once all are in.
 local function see_to_new(keys, queue, tally, now_ms, how)
+  if queue.left then
+-- Numbers that the list keeps of jobs that are elsewhere, or gone: calls that leave some take away as many, from both ends,
+-- where they find such. A job that is only elsewhere keeps its place, once, for it may come back to it.
+local SWEPT_AT_ONCE = 100
+local REBUILT_EACH = 500
+local MOST_REBUILT = 3000
+
+local function is_gone(keys, seq)
+  return redis.call('HEXISTS', keys.jobs, seq) == 0
+end
+
+local function sweep_front(keys, most)
+  local swept = 0
+  repeat
+    local numbers, gone = redis.call('LRANGE', keys.ready, '0', string.format('%d', SWEPT_AT_ONCE - 1)), 0
+    while gone < #numbers and is_gone(keys, numbers[gone + 1]) do
+      gone = gone + 1
+    end
+    if gone > 0 then
+      redis.call('LTRIM', keys.ready, string.format('%d', gone), '-1')
+    end
+    swept = swept + gone
+  until gone == 0 or gone < #numbers or swept >= most
+  return swept
+end
+
+-- Also one that stands before, too: the first place counts.
+local function sweep_back(keys, most)
+  local swept = 0
+  repeat
+    local numbers = redis.call('LRANGE', keys.ready, string.format('%d', -SWEPT_AT_ONCE), '-1')
+    local first, left = {}, #numbers
+    for at, seq in ipairs(numbers) do
+      first[seq] = first[seq] or at
+    end
+    while left > 0 and (first[numbers[left]] < left or is_gone(keys, numbers[left])) do
+      left = left - 1
+    end
+    local gone = #numbers - left
+    if gone > 0 then
+      redis.call('LTRIM', keys.ready, '0', string.format('%d', -gone - 1))
+    end
+    swept = swept + gone
+  until gone == 0 or left > 0 or swept >= most
+  return swept
+end
+
+-- Of a short list all that stand between others, too.
+local function rebuild(keys)
+  local numbers, seen, kept = redis.call('LRANGE', keys.ready, '0', '-1'), {}, {}
+  for _, seq in ipairs(numbers) do
+    if not seen[seq] and not is_gone(keys, seq) then
+      kept[#kept + 1] = seq
+    end
+    seen[seq] = true
+  end
+  if #kept < #numbers then
+    -- A removal first, so that it also works when the server is out of memory.
+    redis.call('LTRIM', keys.ready, '1', '0')
+    for at = 1, #kept, 1000 do
+      redis.call('RPUSH', keys.ready, unpack(kept, at, math.min(at + 999, #kept)))
+    end
+  end
+  return #numbers - #kept
+end
+
+-- \`before\`: how many there were when the call began.
+local function sweep_ready(keys, queue, before)
+  local made = queue.ghosts - before
+  local swept = sweep_front(keys, made + 10)
+  swept = swept + sweep_back(keys, made + 10)
+  local left = queue.ghosts - swept
+  local is_turn = math.floor(left / REBUILT_EACH) > math.floor((left - made) / REBUILT_EACH)
+  if is_turn and redis.call('LLEN', keys.ready) <= MOST_REBUILT then
+    swept = swept + rebuild(keys)
+  end
+  queue.ghosts = math.max(0, queue.ghosts - swept)
+end
+    sweep_ready(keys, queue, queue.left)
+  end
   if tally.windows > 0 then
     forget_old_uniques(keys.ids, tally.windows, now_ms)
   end
@@ -7715,45 +7802,47 @@ return { 'advanced', first, queue.chores, refused, tally.duplicates }
     [1214, 'lua/shared/queue/burst.lua', 1],
     [1226, 'lua/shared/queue/groups.lua', 48],
     [1318, 'lua/shared/queue/ready.lua', 1],
-    [1324, 'lua/shared/queue/in-front.lua', 1],
-    [1326, 'lua/shared/queue/ready.lua', 8],
-    [1356, 'lua/shared/queue/number.lua', 1],
-    [1365, 'lua/shared/queue/enqueue.lua', 1],
-    [1400, 'lua/shared/queue/replace.lua', 1],
-    [1461, 'lua/shared/queue/leave-tags.lua', 1],
-    [1471, 'lua/shared/queue/replace.lua', 63],
-    [1496, 'lua/shared/queue/idempotency.lua', 1],
-    [1510, 'lua/shared/queue/idle.lua', 1],
-    [1577, 'lua/shared/listening.lua', 1],
-    [1596, 'lua/shared/queue/idle.lua', 69],
-    [1687, 'lua/shared/queue/idle.lua', 171],
-    [1698, 'lua/shared/queue/find.lua', 1],
-    [1724, 'lua/shared/queue/failure.lua', 1],
-    [1734, 'lua/shared/queue/parents.lua', 1],
-    [1815, 'lua/shared/queue/parents.lua', 92],
-    [1829, 'lua/shared/queue/link.lua', 1],
-    [1921, 'lua/shared/queue/end.lua', 1],
-    [1945, 'lua/shared/queue/leave-tags.lua', 1],
-    [1955, 'lua/shared/queue/end.lua', 26],
-    [1972, 'lua/shared/queue/cancel.lua', 1],
-    [1980, 'lua/shared/queue/stop.lua', 1],
-    [1988, 'lua/shared/queue/judge-one.lua', 7],
-    [1998, 'lua/shared/queue/finish.lua', 1],
-    [2099, 'lua/shared/queue/freed.lua', 1],
-    [2108, 'lua/shared/queue/told.lua', 1],
-    [2123, 'lua/shared/queue/outbox.lua', 1],
-    [2134, 'lua/shared/queue/spec.lua', 1],
-    [2157, 'lua/shared/queue/spec.lua', 33],
-    [2264, 'lua/queue/advance.lua', 89],
-    [2338, 'lua/shared/queue/settle.lua', 1],
-    [2339, 'lua/shared/queue/dead.lua', 1],
-    [2393, 'lua/shared/queue/backoff.lua', 1],
-    [2395, 'lua/shared/queue/backoff.lua', 22],
-    [2414, 'lua/shared/queue/unblock.lua', 1],
-    [2420, 'lua/shared/queue/entries.lua', 1],
-    [2438, 'lua/shared/queue/history.lua', 1],
-    [2452, 'lua/shared/queue/settle.lua', 18],
-    [2526, 'lua/queue/advance.lua', 164],
+    [1325, 'lua/shared/queue/in-front.lua', 1],
+    [1327, 'lua/shared/queue/ready.lua', 9],
+    [1358, 'lua/shared/queue/number.lua', 1],
+    [1367, 'lua/shared/queue/enqueue.lua', 1],
+    [1402, 'lua/shared/queue/replace.lua', 1],
+    [1463, 'lua/shared/queue/leave-tags.lua', 1],
+    [1473, 'lua/shared/queue/replace.lua', 63],
+    [1498, 'lua/shared/queue/idempotency.lua', 1],
+    [1512, 'lua/shared/queue/idle.lua', 1],
+    [1579, 'lua/shared/listening.lua', 1],
+    [1598, 'lua/shared/queue/idle.lua', 69],
+    [1689, 'lua/shared/queue/idle.lua', 171],
+    [1700, 'lua/shared/queue/find.lua', 1],
+    [1726, 'lua/shared/queue/failure.lua', 1],
+    [1736, 'lua/shared/queue/parents.lua', 1],
+    [1817, 'lua/shared/queue/parents.lua', 92],
+    [1831, 'lua/shared/queue/link.lua', 1],
+    [1923, 'lua/shared/queue/end.lua', 1],
+    [1947, 'lua/shared/queue/leave-tags.lua', 1],
+    [1957, 'lua/shared/queue/end.lua', 26],
+    [1974, 'lua/shared/queue/cancel.lua', 1],
+    [1982, 'lua/shared/queue/stop.lua', 1],
+    [1990, 'lua/shared/queue/judge-one.lua', 7],
+    [2000, 'lua/shared/queue/finish.lua', 1],
+    [2101, 'lua/shared/queue/freed.lua', 1],
+    [2110, 'lua/shared/queue/told.lua', 1],
+    [2125, 'lua/shared/queue/outbox.lua', 1],
+    [2136, 'lua/shared/queue/spec.lua', 1],
+    [2159, 'lua/shared/queue/spec.lua', 33],
+    [2245, 'lua/shared/queue/sweep.lua', 1],
+    [2322, 'lua/shared/queue/spec.lua', 120],
+    [2346, 'lua/queue/advance.lua', 89],
+    [2420, 'lua/shared/queue/settle.lua', 1],
+    [2421, 'lua/shared/queue/dead.lua', 1],
+    [2475, 'lua/shared/queue/backoff.lua', 1],
+    [2477, 'lua/shared/queue/backoff.lua', 22],
+    [2496, 'lua/shared/queue/unblock.lua', 1],
+    [2502, 'lua/shared/queue/entries.lua', 1],
+    [2520, 'lua/shared/queue/history.lua', 1],
+    [2534, 'lua/shared/queue/settle.lua', 18],
+    [2608, 'lua/queue/advance.lua', 164],
   ],
   encode(args) {
     const encoded = new Array<Argument>(6 + args.steps.length * 26)
@@ -8805,7 +8894,7 @@ function readRefusedOfBuryBuried(part: Reply | undefined): ({ readonly at: numbe
 export const bury: Operation<BuryArguments, BuryAnswer> = {
   script: {
     name: 'queue/bury',
-    sha1: '858a0139e3091fb5e00f45685b6e11002c0c54d7',
+    sha1: 'b97633a74e94d1e3bb874904efcf0b7d8126425f',
     reads: false,
     bytes: false,
     source: `--[[
@@ -10544,7 +10633,8 @@ end
 --
 -- The list is never searched. A job that leaves it other than from its front leaves its number behind, a ghost,
 -- which is passed over when it comes to the front. Should the job have come back to the list meanwhile, it is taken
--- where it stands first, and the other number is the ghost.
+-- where it stands first, and the other number is the ghost. Whoever leaves some sweeps the list; see shared/queue/sweep.
+-- \`queue.left\`: how many there were before.
 -- In the sorted set of prioritized jobs before all priorities: there stand jobs that came back.
 local IN_FRONT = '-4294967296'
 
@@ -10770,14 +10860,14 @@ return { 'buried', queue.chores, refused }
     [1723, 'lua/shared/queue/settle.lua', 1],
     [1724, 'lua/shared/queue/note-due.lua', 1],
     [1732, 'lua/shared/queue/ready.lua', 1],
-    [1738, 'lua/shared/queue/in-front.lua', 1],
-    [1740, 'lua/shared/queue/ready.lua', 8],
-    [1761, 'lua/shared/queue/backoff.lua', 1],
-    [1763, 'lua/shared/queue/backoff.lua', 22],
-    [1782, 'lua/shared/queue/unblock.lua', 1],
-    [1788, 'lua/shared/queue/outbox.lua', 1],
-    [1799, 'lua/shared/queue/settle.lua', 18],
-    [1873, 'lua/queue/bury.lua', 143],
+    [1739, 'lua/shared/queue/in-front.lua', 1],
+    [1741, 'lua/shared/queue/ready.lua', 9],
+    [1762, 'lua/shared/queue/backoff.lua', 1],
+    [1764, 'lua/shared/queue/backoff.lua', 22],
+    [1783, 'lua/shared/queue/unblock.lua', 1],
+    [1789, 'lua/shared/queue/outbox.lua', 1],
+    [1800, 'lua/shared/queue/settle.lua', 18],
+    [1874, 'lua/queue/bury.lua', 143],
   ],
   encode(args) {
     const encoded = new Array<Argument>(6 + args.failures.length * 4)
@@ -10837,12 +10927,12 @@ function readOutcomesOfCancelCancelled(part: Reply | undefined): (string)[] {
 /**
  * Cancels jobs. One that is not claimed is removed, also one that is dead or done: `cancelled`. One that is claimed is to stop: `stopping`. Its worker is told when it extends, acks, retries or buries it; the job is removed when that gives it up by one of the last three, or when its lease ends. `absent`: there is no such job. Repeating the call changes nothing more, and says `absent` of what it removed. Where that takes long there are fewer outcomes than ids: the others are for the next call. `chores` is what some process has to see to; 0: nothing.
  *
- * Cost: O(jobs x log n), of at most 1,000 that change, and fewer with options and parents, and at times 16 kB of notes for the statistics.
+ * Cost: O(jobs x log n), of at most 1,000 that change, and fewer with options and parents, and at times a list of at most 3,000 numbers, and at times 16 kB of notes for the statistics.
  */
 export const cancel: Operation<CancelArguments, CancelAnswer> = {
   script: {
     name: 'queue/cancel',
-    sha1: '878e0fa5ecb8584a3987eda1b9787f923be89bd1',
+    sha1: '7424b86c1325bbcc310602cc0a4c86746cdff923',
     reads: false,
     bytes: false,
     source: `--[[
@@ -10854,6 +10944,7 @@ next call. \`chores\` is what some process has to see to; 0: nothing.
 
 @returns cancelled  chores:integer outcomes:[outcome:text]
 @cost    O(jobs x log n), of at most 1,000 that change, and fewer with options and parents,
+         and at times a list of at most 3,000 numbers,
          and at times 16 kB of notes for the statistics
 ]]
 local meta = KEYS[1] -- hash: the queue's state
@@ -11579,7 +11670,8 @@ end
 --
 -- The list is never searched. A job that leaves it other than from its front leaves its number behind, a ghost,
 -- which is passed over when it comes to the front. Should the job have come back to the list meanwhile, it is taken
--- where it stands first, and the other number is the ghost.
+-- where it stands first, and the other number is the ghost. Whoever leaves some sweeps the list; see shared/queue/sweep.
+-- \`queue.left\`: how many there were before.
 -- In the sorted set of prioritized jobs before all priorities: there stand jobs that came back.
 local IN_FRONT = '-4294967296'
 
@@ -11608,6 +11700,7 @@ local function leave_ready(keys, queue, job, seq, now_us)
   if job.group ~= '' then
     leave_group(keys.grouped, keys.groups, job, seq, now_us)
   elseif not is_marked(queue, PRIORITIES) or redis.call('ZREM', keys.prioritized, seq) == 0 then
+    queue.left = queue.left or queue.ghosts
     queue.ghosts = queue.ghosts + 1
   end
 end
@@ -12619,6 +12712,86 @@ end
     )
   end
 end
+if queue.left then
+-- Numbers that the list keeps of jobs that are elsewhere, or gone: calls that leave some take away as many, from both ends,
+-- where they find such. A job that is only elsewhere keeps its place, once, for it may come back to it.
+local SWEPT_AT_ONCE = 100
+local REBUILT_EACH = 500
+local MOST_REBUILT = 3000
+
+local function is_gone(keys, seq)
+  return redis.call('HEXISTS', keys.jobs, seq) == 0
+end
+
+local function sweep_front(keys, most)
+  local swept = 0
+  repeat
+    local numbers, gone = redis.call('LRANGE', keys.ready, '0', string.format('%d', SWEPT_AT_ONCE - 1)), 0
+    while gone < #numbers and is_gone(keys, numbers[gone + 1]) do
+      gone = gone + 1
+    end
+    if gone > 0 then
+      redis.call('LTRIM', keys.ready, string.format('%d', gone), '-1')
+    end
+    swept = swept + gone
+  until gone == 0 or gone < #numbers or swept >= most
+  return swept
+end
+
+-- Also one that stands before, too: the first place counts.
+local function sweep_back(keys, most)
+  local swept = 0
+  repeat
+    local numbers = redis.call('LRANGE', keys.ready, string.format('%d', -SWEPT_AT_ONCE), '-1')
+    local first, left = {}, #numbers
+    for at, seq in ipairs(numbers) do
+      first[seq] = first[seq] or at
+    end
+    while left > 0 and (first[numbers[left]] < left or is_gone(keys, numbers[left])) do
+      left = left - 1
+    end
+    local gone = #numbers - left
+    if gone > 0 then
+      redis.call('LTRIM', keys.ready, '0', string.format('%d', -gone - 1))
+    end
+    swept = swept + gone
+  until gone == 0 or left > 0 or swept >= most
+  return swept
+end
+
+-- Of a short list all that stand between others, too.
+local function rebuild(keys)
+  local numbers, seen, kept = redis.call('LRANGE', keys.ready, '0', '-1'), {}, {}
+  for _, seq in ipairs(numbers) do
+    if not seen[seq] and not is_gone(keys, seq) then
+      kept[#kept + 1] = seq
+    end
+    seen[seq] = true
+  end
+  if #kept < #numbers then
+    -- A removal first, so that it also works when the server is out of memory.
+    redis.call('LTRIM', keys.ready, '1', '0')
+    for at = 1, #kept, 1000 do
+      redis.call('RPUSH', keys.ready, unpack(kept, at, math.min(at + 999, #kept)))
+    end
+  end
+  return #numbers - #kept
+end
+
+-- \`before\`: how many there were when the call began.
+local function sweep_ready(keys, queue, before)
+  local made = queue.ghosts - before
+  local swept = sweep_front(keys, made + 10)
+  swept = swept + sweep_back(keys, made + 10)
+  local left = queue.ghosts - swept
+  local is_turn = math.floor(left / REBUILT_EACH) > math.floor((left - made) / REBUILT_EACH)
+  if is_turn and redis.call('LLEN', keys.ready) <= MOST_REBUILT then
+    swept = swept + rebuild(keys)
+  end
+  queue.ghosts = math.max(0, queue.ghosts - swept)
+end
+  sweep_ready(keys, queue, queue.left)
+end
 tell_others(keys, queue, now_ms, how)
 save_queue(meta, queue)
 return { 'cancelled', queue.chores, outcomes }
@@ -12627,81 +12800,83 @@ return { 'cancelled', queue.chores, outcomes }
   parts: ['meta', 'jobs', 'prioritized', 'scheduled', 'grouped', 'groups', 'ids', 'dead', 'failed', 'kinds', 'done', 'ready', 'turns', 'held', 'blocked', 'children', 'parents', 'outbox', 'idle', 'results', 'listeners', 'tagged', 'notes', 'stats'],
   lines: [
     [1, 'lua/queue/cancel.lua', 1],
-    [41, 'lua/shared/clock.lua', 1],
-    [47, 'lua/shared/tell.lua', 1],
-    [57, 'lua/shared/tell.lua', 15],
-    [96, 'lua/shared/queue/state.lua', 1],
-    [176, 'lua/shared/queue/count-job.lua', 1],
-    [189, 'lua/shared/queue/save.lua', 1],
-    [191, 'lua/shared/queue/save.lua', 13],
-    [234, 'lua/shared/queue/marks.lua', 1],
-    [250, 'lua/shared/queue/rate.lua', 1],
-    [271, 'lua/shared/queue/rate.lua', 37],
-    [277, 'lua/shared/queue/job.lua', 1],
-    [289, 'lua/shared/queue/plain-head.lua', 1],
-    [292, 'lua/shared/queue/plain-head.lua', 8],
-    [300, 'lua/shared/queue/job.lua', 14],
-    [301, 'lua/shared/queue/job.lua', 45],
-    [347, 'lua/shared/queue/body.lua', 1],
-    [350, 'lua/shared/queue/large.lua', 1],
-    [355, 'lua/shared/queue/flags.lua', 1],
-    [386, 'lua/shared/queue/body.lua', 7],
-    [387, 'lua/shared/queue/body.lua', 22],
-    [391, 'lua/shared/queue/run.lua', 1],
-    [420, 'lua/shared/queue/parents.lua', 1],
-    [501, 'lua/shared/queue/parents.lua', 92],
-    [515, 'lua/shared/queue/happened.lua', 1],
-    [527, 'lua/shared/queue/entries.lua', 1],
-    [545, 'lua/shared/queue/history.lua', 1],
-    [559, 'lua/shared/queue/names.lua', 1],
-    [562, 'lua/shared/queue/names.lua', 34],
-    [580, 'lua/shared/queue/failure.lua', 1],
-    [590, 'lua/shared/queue/groups.lua', 1],
-    [636, 'lua/shared/queue/burst.lua', 1],
-    [648, 'lua/shared/queue/groups.lua', 48],
-    [730, 'lua/shared/queue/ready.lua', 1],
-    [736, 'lua/shared/queue/in-front.lua', 1],
-    [738, 'lua/shared/queue/ready.lua', 8],
-    [768, 'lua/shared/queue/dead.lua', 1],
-    [837, 'lua/shared/queue/end.lua', 1],
-    [861, 'lua/shared/queue/leave-tags.lua', 1],
-    [871, 'lua/shared/queue/end.lua', 26],
-    [881, 'lua/shared/queue/note-end.lua', 1],
-    [911, 'lua/shared/queue/tell-others.lua', 1],
-    [913, 'lua/shared/queue/packed-notes.lua', 1],
-    [914, 'lua/shared/queue/leave-notes.lua', 1],
-    [932, 'lua/shared/queue/fold.lua', 1],
-    [933, 'lua/shared/queue/statistics.lua', 1],
-    [1166, 'lua/shared/queue/fold.lua', 3],
-    [1177, 'lua/shared/queue/leave-notes.lua', 20],
-    [1181, 'lua/shared/queue/packed-notes.lua', 3],
-    [1189, 'lua/shared/queue/tell-others.lua', 4],
-    [1192, 'lua/shared/queue/result.lua', 1],
-    [1206, 'lua/shared/queue/tell-ends.lua', 1],
-    [1262, 'lua/shared/queue/tell-others.lua', 9],
-    [1265, 'lua/shared/queue/tell-others.lua', 13],
-    [1268, 'lua/shared/queue/publish.lua', 1],
-    [1269, 'lua/shared/queue/message.lua', 1],
-    [1279, 'lua/shared/queue/spelled.lua', 1],
-    [1287, 'lua/shared/queue/send.lua', 1],
-    [1303, 'lua/shared/queue/message.lua', 13],
-    [1326, 'lua/shared/queue/publish.lua', 3],
-    [1332, 'lua/shared/queue/tell-others.lua', 17],
-    [1335, 'lua/shared/queue/find.lua', 1],
-    [1361, 'lua/shared/queue/displace.lua', 1],
-    [1389, 'lua/shared/queue/idle.lua', 1],
-    [1456, 'lua/shared/listening.lua', 1],
-    [1475, 'lua/shared/queue/idle.lua', 69],
-    [1566, 'lua/queue/cancel.lua', 68],
-    [1635, 'lua/shared/queue/settle.lua', 1],
-    [1636, 'lua/shared/queue/note-due.lua', 1],
-    [1644, 'lua/shared/queue/backoff.lua', 1],
-    [1646, 'lua/shared/queue/backoff.lua', 22],
-    [1665, 'lua/shared/queue/unblock.lua', 1],
-    [1671, 'lua/shared/queue/outbox.lua', 1],
-    [1682, 'lua/shared/queue/cancel.lua', 1],
-    [1690, 'lua/shared/queue/settle.lua', 18],
-    [1764, 'lua/queue/cancel.lua', 138],
+    [42, 'lua/shared/clock.lua', 1],
+    [48, 'lua/shared/tell.lua', 1],
+    [58, 'lua/shared/tell.lua', 15],
+    [97, 'lua/shared/queue/state.lua', 1],
+    [177, 'lua/shared/queue/count-job.lua', 1],
+    [190, 'lua/shared/queue/save.lua', 1],
+    [192, 'lua/shared/queue/save.lua', 13],
+    [235, 'lua/shared/queue/marks.lua', 1],
+    [251, 'lua/shared/queue/rate.lua', 1],
+    [272, 'lua/shared/queue/rate.lua', 37],
+    [278, 'lua/shared/queue/job.lua', 1],
+    [290, 'lua/shared/queue/plain-head.lua', 1],
+    [293, 'lua/shared/queue/plain-head.lua', 8],
+    [301, 'lua/shared/queue/job.lua', 14],
+    [302, 'lua/shared/queue/job.lua', 45],
+    [348, 'lua/shared/queue/body.lua', 1],
+    [351, 'lua/shared/queue/large.lua', 1],
+    [356, 'lua/shared/queue/flags.lua', 1],
+    [387, 'lua/shared/queue/body.lua', 7],
+    [388, 'lua/shared/queue/body.lua', 22],
+    [392, 'lua/shared/queue/run.lua', 1],
+    [421, 'lua/shared/queue/parents.lua', 1],
+    [502, 'lua/shared/queue/parents.lua', 92],
+    [516, 'lua/shared/queue/happened.lua', 1],
+    [528, 'lua/shared/queue/entries.lua', 1],
+    [546, 'lua/shared/queue/history.lua', 1],
+    [560, 'lua/shared/queue/names.lua', 1],
+    [563, 'lua/shared/queue/names.lua', 34],
+    [581, 'lua/shared/queue/failure.lua', 1],
+    [591, 'lua/shared/queue/groups.lua', 1],
+    [637, 'lua/shared/queue/burst.lua', 1],
+    [649, 'lua/shared/queue/groups.lua', 48],
+    [731, 'lua/shared/queue/ready.lua', 1],
+    [738, 'lua/shared/queue/in-front.lua', 1],
+    [740, 'lua/shared/queue/ready.lua', 9],
+    [771, 'lua/shared/queue/dead.lua', 1],
+    [840, 'lua/shared/queue/end.lua', 1],
+    [864, 'lua/shared/queue/leave-tags.lua', 1],
+    [874, 'lua/shared/queue/end.lua', 26],
+    [884, 'lua/shared/queue/note-end.lua', 1],
+    [914, 'lua/shared/queue/tell-others.lua', 1],
+    [916, 'lua/shared/queue/packed-notes.lua', 1],
+    [917, 'lua/shared/queue/leave-notes.lua', 1],
+    [935, 'lua/shared/queue/fold.lua', 1],
+    [936, 'lua/shared/queue/statistics.lua', 1],
+    [1169, 'lua/shared/queue/fold.lua', 3],
+    [1180, 'lua/shared/queue/leave-notes.lua', 20],
+    [1184, 'lua/shared/queue/packed-notes.lua', 3],
+    [1192, 'lua/shared/queue/tell-others.lua', 4],
+    [1195, 'lua/shared/queue/result.lua', 1],
+    [1209, 'lua/shared/queue/tell-ends.lua', 1],
+    [1265, 'lua/shared/queue/tell-others.lua', 9],
+    [1268, 'lua/shared/queue/tell-others.lua', 13],
+    [1271, 'lua/shared/queue/publish.lua', 1],
+    [1272, 'lua/shared/queue/message.lua', 1],
+    [1282, 'lua/shared/queue/spelled.lua', 1],
+    [1290, 'lua/shared/queue/send.lua', 1],
+    [1306, 'lua/shared/queue/message.lua', 13],
+    [1329, 'lua/shared/queue/publish.lua', 3],
+    [1335, 'lua/shared/queue/tell-others.lua', 17],
+    [1338, 'lua/shared/queue/find.lua', 1],
+    [1364, 'lua/shared/queue/displace.lua', 1],
+    [1392, 'lua/shared/queue/idle.lua', 1],
+    [1459, 'lua/shared/listening.lua', 1],
+    [1478, 'lua/shared/queue/idle.lua', 69],
+    [1569, 'lua/queue/cancel.lua', 69],
+    [1638, 'lua/shared/queue/settle.lua', 1],
+    [1639, 'lua/shared/queue/note-due.lua', 1],
+    [1647, 'lua/shared/queue/backoff.lua', 1],
+    [1649, 'lua/shared/queue/backoff.lua', 22],
+    [1668, 'lua/shared/queue/unblock.lua', 1],
+    [1674, 'lua/shared/queue/outbox.lua', 1],
+    [1685, 'lua/shared/queue/cancel.lua', 1],
+    [1693, 'lua/shared/queue/settle.lua', 18],
+    [1767, 'lua/queue/cancel.lua', 139],
+    [1779, 'lua/shared/queue/sweep.lua', 1],
+    [1856, 'lua/queue/cancel.lua', 152],
   ],
   encode(args) {
     const encoded = new Array<Argument>(3 + args.wanted.length)
@@ -12755,7 +12930,7 @@ export type ChangeParentsAnswer =
 export const changeParents: Operation<ChangeParentsArguments, ChangeParentsAnswer> = {
   script: {
     name: 'queue/change-parents',
-    sha1: 'acbf57279886c4b3683ed560b713145f66195352',
+    sha1: '31ec0f28faf8845612aa0b40a833228aad404aee',
     reads: false,
     bytes: false,
     source: `--[[
@@ -13761,7 +13936,8 @@ end
 --
 -- The list is never searched. A job that leaves it other than from its front leaves its number behind, a ghost,
 -- which is passed over when it comes to the front. Should the job have come back to the list meanwhile, it is taken
--- where it stands first, and the other number is the ghost.
+-- where it stands first, and the other number is the ghost. Whoever leaves some sweeps the list; see shared/queue/sweep.
+-- \`queue.left\`: how many there were before.
 -- In the sorted set of prioritized jobs before all priorities: there stand jobs that came back.
 local IN_FRONT = '-4294967296'
 
@@ -14602,33 +14778,33 @@ return { 'changed', left, queue.chores }
     [916, 'lua/shared/queue/burst.lua', 1],
     [928, 'lua/shared/queue/groups.lua', 48],
     [999, 'lua/shared/queue/ready.lua', 1],
-    [1005, 'lua/shared/queue/in-front.lua', 1],
-    [1007, 'lua/shared/queue/ready.lua', 8],
-    [1028, 'lua/shared/queue/find.lua', 1],
-    [1057, 'lua/shared/queue/parents.lua', 1],
-    [1138, 'lua/shared/queue/parents.lua', 92],
-    [1152, 'lua/shared/queue/link.lua', 1],
-    [1184, 'lua/shared/queue/relink.lua', 1],
-    [1254, 'lua/shared/queue/backoff.lua', 1],
-    [1256, 'lua/shared/queue/backoff.lua', 22],
-    [1275, 'lua/shared/queue/unblock.lua', 1],
-    [1281, 'lua/shared/queue/idle.lua', 1],
-    [1348, 'lua/shared/listening.lua', 1],
-    [1367, 'lua/shared/queue/idle.lua', 69],
-    [1458, 'lua/queue/change-parents.lua', 65],
-    [1515, 'lua/shared/queue/settle.lua', 1],
-    [1516, 'lua/shared/queue/dead.lua', 1],
-    [1570, 'lua/shared/queue/end.lua', 1],
-    [1594, 'lua/shared/queue/leave-tags.lua', 1],
-    [1604, 'lua/shared/queue/end.lua', 26],
-    [1614, 'lua/shared/queue/outbox.lua', 1],
-    [1625, 'lua/shared/queue/entries.lua', 1],
-    [1643, 'lua/shared/queue/history.lua', 1],
-    [1657, 'lua/shared/queue/happened.lua', 1],
-    [1669, 'lua/shared/queue/note-end.lua', 1],
-    [1699, 'lua/shared/queue/cancel.lua', 1],
-    [1707, 'lua/shared/queue/settle.lua', 18],
-    [1781, 'lua/queue/change-parents.lua', 123],
+    [1006, 'lua/shared/queue/in-front.lua', 1],
+    [1008, 'lua/shared/queue/ready.lua', 9],
+    [1029, 'lua/shared/queue/find.lua', 1],
+    [1058, 'lua/shared/queue/parents.lua', 1],
+    [1139, 'lua/shared/queue/parents.lua', 92],
+    [1153, 'lua/shared/queue/link.lua', 1],
+    [1185, 'lua/shared/queue/relink.lua', 1],
+    [1255, 'lua/shared/queue/backoff.lua', 1],
+    [1257, 'lua/shared/queue/backoff.lua', 22],
+    [1276, 'lua/shared/queue/unblock.lua', 1],
+    [1282, 'lua/shared/queue/idle.lua', 1],
+    [1349, 'lua/shared/listening.lua', 1],
+    [1368, 'lua/shared/queue/idle.lua', 69],
+    [1459, 'lua/queue/change-parents.lua', 65],
+    [1516, 'lua/shared/queue/settle.lua', 1],
+    [1517, 'lua/shared/queue/dead.lua', 1],
+    [1571, 'lua/shared/queue/end.lua', 1],
+    [1595, 'lua/shared/queue/leave-tags.lua', 1],
+    [1605, 'lua/shared/queue/end.lua', 26],
+    [1615, 'lua/shared/queue/outbox.lua', 1],
+    [1626, 'lua/shared/queue/entries.lua', 1],
+    [1644, 'lua/shared/queue/history.lua', 1],
+    [1658, 'lua/shared/queue/happened.lua', 1],
+    [1670, 'lua/shared/queue/note-end.lua', 1],
+    [1700, 'lua/shared/queue/cancel.lua', 1],
+    [1708, 'lua/shared/queue/settle.lua', 18],
+    [1782, 'lua/queue/change-parents.lua', 123],
   ],
   encode(args) {
     const encoded = new Array<Argument>(4 + args.changes.length * 2)
@@ -18030,12 +18206,12 @@ function readDuplicatesOfEnqueueEnqueued(part: Reply | undefined): ({ readonly a
 /**
  * Puts jobs into a queue, each with options of its own. Their numbers are `first`, `first + 1` and so on in the order given, but for those named in `duplicates` (places counted from 0), whose id is that of a job that is still known, or whose unique key is held, or whose idempotency key was seen in the last 24 hours: those are not enqueued, and `number` is that of the other job. A duplicate that may `replace` gives a job that was not claimed yet its options and its payload, and where it is delayed that job waits anew: it is told in `duplicates` all the same. No other job comes between those of one call. A repeated call enqueues nothing.
  *
- * Cost: O(jobs x log n), and at times 16 kB of notes for the statistics.
+ * Cost: O(jobs x log n), and where jobs are replaced at times a list of at most 3,000 numbers, and at times 16 kB of notes for the statistics.
  */
 export const enqueue: Operation<EnqueueArguments, EnqueueAnswer> = {
   script: {
     name: 'queue/enqueue',
-    sha1: 'cf756e98130e0894c1cf5f879f3cbcf07e694c2a',
+    sha1: 'd7c4c4e25c0347bc7bebf09cc848beeed42534ac',
     reads: false,
     bytes: false,
     source: `--[[
@@ -18047,7 +18223,7 @@ told in \`duplicates\` all the same. No other job comes between those of one cal
 
 @returns enqueued  first:integer chores:integer duplicates:[at:integer number:integer]
 @returns unagreed
-@cost    O(jobs x log n),
+@cost    O(jobs x log n), and where jobs are replaced at times a list of at most 3,000 numbers,
          and at times 16 kB of notes for the statistics
 ]]
 local meta = KEYS[1] -- hash: the queue's state
@@ -19258,7 +19434,8 @@ end
 --
 -- The list is never searched. A job that leaves it other than from its front leaves its number behind, a ghost,
 -- which is passed over when it comes to the front. Should the job have come back to the list meanwhile, it is taken
--- where it stands first, and the other number is the ghost.
+-- where it stands first, and the other number is the ghost. Whoever leaves some sweeps the list; see shared/queue/sweep.
+-- \`queue.left\`: how many there were before.
 -- In the sorted set of prioritized jobs before all priorities: there stand jobs that came back.
 local IN_FRONT = '-4294967296'
 
@@ -19287,6 +19464,7 @@ local function leave_ready(keys, queue, job, seq, now_us)
   if job.group ~= '' then
     leave_group(keys.grouped, keys.groups, job, seq, now_us)
   elseif not is_marked(queue, PRIORITIES) or redis.call('ZREM', keys.prioritized, seq) == 0 then
+    queue.left = queue.left or queue.ghosts
     queue.ghosts = queue.ghosts + 1
   end
 end
@@ -20028,6 +20206,86 @@ end
 
 -- What is to be done once all are in.
 local function see_to_new(keys, queue, tally, now_ms, how)
+  if queue.left then
+-- Numbers that the list keeps of jobs that are elsewhere, or gone: calls that leave some take away as many, from both ends,
+-- where they find such. A job that is only elsewhere keeps its place, once, for it may come back to it.
+local SWEPT_AT_ONCE = 100
+local REBUILT_EACH = 500
+local MOST_REBUILT = 3000
+
+local function is_gone(keys, seq)
+  return redis.call('HEXISTS', keys.jobs, seq) == 0
+end
+
+local function sweep_front(keys, most)
+  local swept = 0
+  repeat
+    local numbers, gone = redis.call('LRANGE', keys.ready, '0', string.format('%d', SWEPT_AT_ONCE - 1)), 0
+    while gone < #numbers and is_gone(keys, numbers[gone + 1]) do
+      gone = gone + 1
+    end
+    if gone > 0 then
+      redis.call('LTRIM', keys.ready, string.format('%d', gone), '-1')
+    end
+    swept = swept + gone
+  until gone == 0 or gone < #numbers or swept >= most
+  return swept
+end
+
+-- Also one that stands before, too: the first place counts.
+local function sweep_back(keys, most)
+  local swept = 0
+  repeat
+    local numbers = redis.call('LRANGE', keys.ready, string.format('%d', -SWEPT_AT_ONCE), '-1')
+    local first, left = {}, #numbers
+    for at, seq in ipairs(numbers) do
+      first[seq] = first[seq] or at
+    end
+    while left > 0 and (first[numbers[left]] < left or is_gone(keys, numbers[left])) do
+      left = left - 1
+    end
+    local gone = #numbers - left
+    if gone > 0 then
+      redis.call('LTRIM', keys.ready, '0', string.format('%d', -gone - 1))
+    end
+    swept = swept + gone
+  until gone == 0 or left > 0 or swept >= most
+  return swept
+end
+
+-- Of a short list all that stand between others, too.
+local function rebuild(keys)
+  local numbers, seen, kept = redis.call('LRANGE', keys.ready, '0', '-1'), {}, {}
+  for _, seq in ipairs(numbers) do
+    if not seen[seq] and not is_gone(keys, seq) then
+      kept[#kept + 1] = seq
+    end
+    seen[seq] = true
+  end
+  if #kept < #numbers then
+    -- A removal first, so that it also works when the server is out of memory.
+    redis.call('LTRIM', keys.ready, '1', '0')
+    for at = 1, #kept, 1000 do
+      redis.call('RPUSH', keys.ready, unpack(kept, at, math.min(at + 999, #kept)))
+    end
+  end
+  return #numbers - #kept
+end
+
+-- \`before\`: how many there were when the call began.
+local function sweep_ready(keys, queue, before)
+  local made = queue.ghosts - before
+  local swept = sweep_front(keys, made + 10)
+  swept = swept + sweep_back(keys, made + 10)
+  local left = queue.ghosts - swept
+  local is_turn = math.floor(left / REBUILT_EACH) > math.floor((left - made) / REBUILT_EACH)
+  if is_turn and redis.call('LLEN', keys.ready) <= MOST_REBUILT then
+    swept = swept + rebuild(keys)
+  end
+  queue.ghosts = math.max(0, queue.ghosts - swept)
+end
+    sweep_ready(keys, queue, queue.left)
+  end
   if tally.windows > 0 then
     forget_old_uniques(keys.ids, tally.windows, now_ms)
   end
@@ -20421,43 +20679,45 @@ return { 'enqueued', first, queue.chores, tally.duplicates }
     [1122, 'lua/shared/queue/burst.lua', 1],
     [1134, 'lua/shared/queue/groups.lua', 48],
     [1216, 'lua/shared/queue/ready.lua', 1],
-    [1222, 'lua/shared/queue/in-front.lua', 1],
-    [1224, 'lua/shared/queue/ready.lua', 8],
-    [1254, 'lua/shared/queue/number.lua', 1],
-    [1263, 'lua/shared/queue/enter-tags.lua', 1],
-    [1274, 'lua/shared/queue/enqueue.lua', 1],
-    [1309, 'lua/shared/queue/replace.lua', 1],
-    [1370, 'lua/shared/queue/leave-tags.lua', 1],
-    [1380, 'lua/shared/queue/replace.lua', 63],
-    [1405, 'lua/shared/queue/idempotency.lua', 1],
-    [1419, 'lua/shared/queue/idle.lua', 1],
-    [1486, 'lua/shared/listening.lua', 1],
-    [1505, 'lua/shared/queue/idle.lua', 69],
-    [1596, 'lua/shared/queue/idle.lua', 171],
-    [1607, 'lua/shared/queue/find.lua', 1],
-    [1633, 'lua/shared/queue/failure.lua', 1],
-    [1643, 'lua/shared/queue/parents.lua', 1],
-    [1724, 'lua/shared/queue/parents.lua', 92],
-    [1738, 'lua/shared/queue/link.lua', 1],
-    [1830, 'lua/shared/queue/end.lua', 1],
-    [1854, 'lua/shared/queue/leave-tags.lua', 1],
-    [1864, 'lua/shared/queue/end.lua', 26],
-    [1874, 'lua/shared/queue/spec.lua', 1],
-    [2003, 'lua/queue/enqueue.lua', 83],
-    [2041, 'lua/shared/take-up.lua', 1],
-    [2056, 'lua/queue/enqueue.lua', 122],
-    [2083, 'lua/shared/queue/settle.lua', 1],
-    [2084, 'lua/shared/queue/dead.lua', 1],
-    [2138, 'lua/shared/queue/backoff.lua', 1],
-    [2140, 'lua/shared/queue/backoff.lua', 22],
-    [2159, 'lua/shared/queue/unblock.lua', 1],
-    [2165, 'lua/shared/queue/outbox.lua', 1],
-    [2176, 'lua/shared/queue/entries.lua', 1],
-    [2194, 'lua/shared/queue/history.lua', 1],
-    [2208, 'lua/shared/queue/note-end.lua', 1],
-    [2238, 'lua/shared/queue/cancel.lua', 1],
-    [2246, 'lua/shared/queue/settle.lua', 18],
-    [2320, 'lua/queue/enqueue.lua', 150],
+    [1223, 'lua/shared/queue/in-front.lua', 1],
+    [1225, 'lua/shared/queue/ready.lua', 9],
+    [1256, 'lua/shared/queue/number.lua', 1],
+    [1265, 'lua/shared/queue/enter-tags.lua', 1],
+    [1276, 'lua/shared/queue/enqueue.lua', 1],
+    [1311, 'lua/shared/queue/replace.lua', 1],
+    [1372, 'lua/shared/queue/leave-tags.lua', 1],
+    [1382, 'lua/shared/queue/replace.lua', 63],
+    [1407, 'lua/shared/queue/idempotency.lua', 1],
+    [1421, 'lua/shared/queue/idle.lua', 1],
+    [1488, 'lua/shared/listening.lua', 1],
+    [1507, 'lua/shared/queue/idle.lua', 69],
+    [1598, 'lua/shared/queue/idle.lua', 171],
+    [1609, 'lua/shared/queue/find.lua', 1],
+    [1635, 'lua/shared/queue/failure.lua', 1],
+    [1645, 'lua/shared/queue/parents.lua', 1],
+    [1726, 'lua/shared/queue/parents.lua', 92],
+    [1740, 'lua/shared/queue/link.lua', 1],
+    [1832, 'lua/shared/queue/end.lua', 1],
+    [1856, 'lua/shared/queue/leave-tags.lua', 1],
+    [1866, 'lua/shared/queue/end.lua', 26],
+    [1876, 'lua/shared/queue/spec.lua', 1],
+    [1994, 'lua/shared/queue/sweep.lua', 1],
+    [2071, 'lua/shared/queue/spec.lua', 120],
+    [2085, 'lua/queue/enqueue.lua', 83],
+    [2123, 'lua/shared/take-up.lua', 1],
+    [2138, 'lua/queue/enqueue.lua', 122],
+    [2165, 'lua/shared/queue/settle.lua', 1],
+    [2166, 'lua/shared/queue/dead.lua', 1],
+    [2220, 'lua/shared/queue/backoff.lua', 1],
+    [2222, 'lua/shared/queue/backoff.lua', 22],
+    [2241, 'lua/shared/queue/unblock.lua', 1],
+    [2247, 'lua/shared/queue/outbox.lua', 1],
+    [2258, 'lua/shared/queue/entries.lua', 1],
+    [2276, 'lua/shared/queue/history.lua', 1],
+    [2290, 'lua/shared/queue/note-end.lua', 1],
+    [2320, 'lua/shared/queue/cancel.lua', 1],
+    [2328, 'lua/shared/queue/settle.lua', 18],
+    [2402, 'lua/queue/enqueue.lua', 150],
   ],
   encode(args) {
     const encoded = new Array<Argument>(8 + args.specs.length * 22)
@@ -24518,7 +24778,7 @@ export type ReceiveAnswer =
 export const receive: Operation<ReceiveArguments, ReceiveAnswer> = {
   script: {
     name: 'queue/receive',
-    sha1: '421f584cc9c8cc7f9634038fe4c3d055d5e00b52',
+    sha1: '5af6eb23836dfb337e31ccc53a45562b31d26157',
     reads: false,
     bytes: false,
     source: `--[[
@@ -25692,7 +25952,8 @@ end
 --
 -- The list is never searched. A job that leaves it other than from its front leaves its number behind, a ghost,
 -- which is passed over when it comes to the front. Should the job have come back to the list meanwhile, it is taken
--- where it stands first, and the other number is the ghost.
+-- where it stands first, and the other number is the ghost. Whoever leaves some sweeps the list; see shared/queue/sweep.
+-- \`queue.left\`: how many there were before.
 -- In the sorted set of prioritized jobs before all priorities: there stand jobs that came back.
 local IN_FRONT = '-4294967296'
 
@@ -25721,6 +25982,7 @@ local function leave_ready(keys, queue, job, seq, now_us)
   if job.group ~= '' then
     leave_group(keys.grouped, keys.groups, job, seq, now_us)
   elseif not is_marked(queue, PRIORITIES) or redis.call('ZREM', keys.prioritized, seq) == 0 then
+    queue.left = queue.left or queue.ghosts
     queue.ghosts = queue.ghosts + 1
   end
 end
@@ -26440,6 +26702,86 @@ end
 
 -- What is to be done once all are in.
 local function see_to_new(keys, queue, tally, now_ms, how)
+  if queue.left then
+-- Numbers that the list keeps of jobs that are elsewhere, or gone: calls that leave some take away as many, from both ends,
+-- where they find such. A job that is only elsewhere keeps its place, once, for it may come back to it.
+local SWEPT_AT_ONCE = 100
+local REBUILT_EACH = 500
+local MOST_REBUILT = 3000
+
+local function is_gone(keys, seq)
+  return redis.call('HEXISTS', keys.jobs, seq) == 0
+end
+
+local function sweep_front(keys, most)
+  local swept = 0
+  repeat
+    local numbers, gone = redis.call('LRANGE', keys.ready, '0', string.format('%d', SWEPT_AT_ONCE - 1)), 0
+    while gone < #numbers and is_gone(keys, numbers[gone + 1]) do
+      gone = gone + 1
+    end
+    if gone > 0 then
+      redis.call('LTRIM', keys.ready, string.format('%d', gone), '-1')
+    end
+    swept = swept + gone
+  until gone == 0 or gone < #numbers or swept >= most
+  return swept
+end
+
+-- Also one that stands before, too: the first place counts.
+local function sweep_back(keys, most)
+  local swept = 0
+  repeat
+    local numbers = redis.call('LRANGE', keys.ready, string.format('%d', -SWEPT_AT_ONCE), '-1')
+    local first, left = {}, #numbers
+    for at, seq in ipairs(numbers) do
+      first[seq] = first[seq] or at
+    end
+    while left > 0 and (first[numbers[left]] < left or is_gone(keys, numbers[left])) do
+      left = left - 1
+    end
+    local gone = #numbers - left
+    if gone > 0 then
+      redis.call('LTRIM', keys.ready, '0', string.format('%d', -gone - 1))
+    end
+    swept = swept + gone
+  until gone == 0 or left > 0 or swept >= most
+  return swept
+end
+
+-- Of a short list all that stand between others, too.
+local function rebuild(keys)
+  local numbers, seen, kept = redis.call('LRANGE', keys.ready, '0', '-1'), {}, {}
+  for _, seq in ipairs(numbers) do
+    if not seen[seq] and not is_gone(keys, seq) then
+      kept[#kept + 1] = seq
+    end
+    seen[seq] = true
+  end
+  if #kept < #numbers then
+    -- A removal first, so that it also works when the server is out of memory.
+    redis.call('LTRIM', keys.ready, '1', '0')
+    for at = 1, #kept, 1000 do
+      redis.call('RPUSH', keys.ready, unpack(kept, at, math.min(at + 999, #kept)))
+    end
+  end
+  return #numbers - #kept
+end
+
+-- \`before\`: how many there were when the call began.
+local function sweep_ready(keys, queue, before)
+  local made = queue.ghosts - before
+  local swept = sweep_front(keys, made + 10)
+  swept = swept + sweep_back(keys, made + 10)
+  local left = queue.ghosts - swept
+  local is_turn = math.floor(left / REBUILT_EACH) > math.floor((left - made) / REBUILT_EACH)
+  if is_turn and redis.call('LLEN', keys.ready) <= MOST_REBUILT then
+    swept = swept + rebuild(keys)
+  end
+  queue.ghosts = math.max(0, queue.ghosts - swept)
+end
+    sweep_ready(keys, queue, queue.left)
+  end
   if tally.windows > 0 then
     forget_old_uniques(keys.ids, tally.windows, now_ms)
   end
@@ -26843,43 +27185,45 @@ return { 'received', queue.chores }
     [1073, 'lua/shared/queue/burst.lua', 1],
     [1085, 'lua/shared/queue/groups.lua', 48],
     [1167, 'lua/shared/queue/ready.lua', 1],
-    [1173, 'lua/shared/queue/in-front.lua', 1],
-    [1175, 'lua/shared/queue/ready.lua', 8],
-    [1205, 'lua/shared/queue/number.lua', 1],
-    [1214, 'lua/shared/queue/enqueue.lua', 1],
-    [1249, 'lua/shared/queue/replace.lua', 1],
-    [1251, 'lua/shared/queue/replace.lua', 24],
-    [1289, 'lua/shared/queue/leave-tags.lua', 1],
-    [1299, 'lua/shared/queue/replace.lua', 63],
-    [1324, 'lua/shared/queue/idempotency.lua', 1],
-    [1338, 'lua/shared/queue/idle.lua', 1],
-    [1405, 'lua/shared/listening.lua', 1],
-    [1424, 'lua/shared/queue/idle.lua', 69],
-    [1515, 'lua/shared/queue/idle.lua', 171],
-    [1526, 'lua/shared/queue/find.lua', 1],
-    [1552, 'lua/shared/queue/failure.lua', 1],
-    [1562, 'lua/shared/queue/parents.lua', 1],
-    [1667, 'lua/shared/queue/link.lua', 1],
-    [1759, 'lua/shared/queue/end.lua', 1],
-    [1783, 'lua/shared/queue/leave-tags.lua', 1],
-    [1793, 'lua/shared/queue/end.lua', 26],
-    [1803, 'lua/shared/queue/spec.lua', 1],
-    [1932, 'lua/shared/queue/spec.lua', 140],
-    [1939, 'lua/queue/receive.lua', 77],
-    [1978, 'lua/shared/take-up.lua', 1],
-    [1993, 'lua/queue/receive.lua', 117],
-    [2026, 'lua/shared/queue/settle.lua', 1],
-    [2027, 'lua/shared/queue/dead.lua', 1],
-    [2081, 'lua/shared/queue/backoff.lua', 1],
-    [2083, 'lua/shared/queue/backoff.lua', 22],
-    [2102, 'lua/shared/queue/unblock.lua', 1],
-    [2108, 'lua/shared/queue/outbox.lua', 1],
-    [2119, 'lua/shared/queue/entries.lua', 1],
-    [2137, 'lua/shared/queue/history.lua', 1],
-    [2151, 'lua/shared/queue/note-end.lua', 1],
-    [2181, 'lua/shared/queue/cancel.lua', 1],
-    [2189, 'lua/shared/queue/settle.lua', 18],
-    [2263, 'lua/queue/receive.lua', 151],
+    [1174, 'lua/shared/queue/in-front.lua', 1],
+    [1176, 'lua/shared/queue/ready.lua', 9],
+    [1207, 'lua/shared/queue/number.lua', 1],
+    [1216, 'lua/shared/queue/enqueue.lua', 1],
+    [1251, 'lua/shared/queue/replace.lua', 1],
+    [1253, 'lua/shared/queue/replace.lua', 24],
+    [1291, 'lua/shared/queue/leave-tags.lua', 1],
+    [1301, 'lua/shared/queue/replace.lua', 63],
+    [1326, 'lua/shared/queue/idempotency.lua', 1],
+    [1340, 'lua/shared/queue/idle.lua', 1],
+    [1407, 'lua/shared/listening.lua', 1],
+    [1426, 'lua/shared/queue/idle.lua', 69],
+    [1517, 'lua/shared/queue/idle.lua', 171],
+    [1528, 'lua/shared/queue/find.lua', 1],
+    [1554, 'lua/shared/queue/failure.lua', 1],
+    [1564, 'lua/shared/queue/parents.lua', 1],
+    [1669, 'lua/shared/queue/link.lua', 1],
+    [1761, 'lua/shared/queue/end.lua', 1],
+    [1785, 'lua/shared/queue/leave-tags.lua', 1],
+    [1795, 'lua/shared/queue/end.lua', 26],
+    [1805, 'lua/shared/queue/spec.lua', 1],
+    [1923, 'lua/shared/queue/sweep.lua', 1],
+    [2000, 'lua/shared/queue/spec.lua', 120],
+    [2014, 'lua/shared/queue/spec.lua', 144],
+    [2021, 'lua/queue/receive.lua', 77],
+    [2060, 'lua/shared/take-up.lua', 1],
+    [2075, 'lua/queue/receive.lua', 117],
+    [2108, 'lua/shared/queue/settle.lua', 1],
+    [2109, 'lua/shared/queue/dead.lua', 1],
+    [2163, 'lua/shared/queue/backoff.lua', 1],
+    [2165, 'lua/shared/queue/backoff.lua', 22],
+    [2184, 'lua/shared/queue/unblock.lua', 1],
+    [2190, 'lua/shared/queue/outbox.lua', 1],
+    [2201, 'lua/shared/queue/entries.lua', 1],
+    [2219, 'lua/shared/queue/history.lua', 1],
+    [2233, 'lua/shared/queue/note-end.lua', 1],
+    [2263, 'lua/shared/queue/cancel.lua', 1],
+    [2271, 'lua/shared/queue/settle.lua', 18],
+    [2345, 'lua/queue/receive.lua', 151],
   ],
   encode(args) {
     const encoded = new Array<Argument>(7 + args.entries.length * 2)
@@ -28920,7 +29264,7 @@ function readRefusedOfReleaseReleased(part: Reply | undefined): ({ readonly at: 
 export const release: Operation<ReleaseArguments, ReleaseAnswer> = {
   script: {
     name: 'queue/release',
-    sha1: '12e004aba6b2489139985e244a602d0074e4bf86',
+    sha1: '74b76336c97a81f00c2cbdd0c67b9ebb72e2e125',
     reads: false,
     bytes: false,
     source: `--[[
@@ -29737,7 +30081,8 @@ end
 --
 -- The list is never searched. A job that leaves it other than from its front leaves its number behind, a ghost,
 -- which is passed over when it comes to the front. Should the job have come back to the list meanwhile, it is taken
--- where it stands first, and the other number is the ghost.
+-- where it stands first, and the other number is the ghost. Whoever leaves some sweeps the list; see shared/queue/sweep.
+-- \`queue.left\`: how many there were before.
 -- In the sorted set of prioritized jobs before all priorities: there stand jobs that came back.
 local IN_FRONT = '-4294967296'
 
@@ -30827,52 +31172,52 @@ return { 'released', queue.chores, refused }
     [729, 'lua/shared/queue/groups.lua', 48],
     [800, 'lua/shared/queue/groups.lua', 130],
     [810, 'lua/shared/queue/ready.lua', 1],
-    [816, 'lua/shared/queue/in-front.lua', 1],
-    [818, 'lua/shared/queue/ready.lua', 8],
-    [839, 'lua/shared/queue/backoff.lua', 1],
-    [841, 'lua/shared/queue/backoff.lua', 22],
-    [860, 'lua/shared/queue/end.lua', 1],
-    [884, 'lua/shared/queue/leave-tags.lua', 1],
-    [894, 'lua/shared/queue/end.lua', 26],
-    [911, 'lua/shared/queue/note-end.lua', 1],
-    [941, 'lua/shared/queue/tell-others.lua', 1],
-    [943, 'lua/shared/queue/packed-notes.lua', 1],
-    [944, 'lua/shared/queue/leave-notes.lua', 1],
-    [962, 'lua/shared/queue/fold.lua', 1],
-    [963, 'lua/shared/queue/statistics.lua', 1],
-    [1196, 'lua/shared/queue/fold.lua', 3],
-    [1207, 'lua/shared/queue/leave-notes.lua', 20],
-    [1211, 'lua/shared/queue/packed-notes.lua', 3],
-    [1219, 'lua/shared/queue/tell-others.lua', 4],
-    [1222, 'lua/shared/queue/result.lua', 1],
-    [1236, 'lua/shared/queue/tell-ends.lua', 1],
-    [1292, 'lua/shared/queue/tell-others.lua', 9],
-    [1295, 'lua/shared/queue/tell-others.lua', 13],
-    [1298, 'lua/shared/queue/publish.lua', 1],
-    [1299, 'lua/shared/queue/message.lua', 1],
-    [1309, 'lua/shared/queue/spelled.lua', 1],
-    [1317, 'lua/shared/queue/send.lua', 1],
-    [1333, 'lua/shared/queue/message.lua', 13],
-    [1356, 'lua/shared/queue/publish.lua', 3],
-    [1362, 'lua/shared/queue/tell-others.lua', 17],
-    [1365, 'lua/shared/queue/cancel.lua', 1],
-    [1373, 'lua/shared/queue/stop.lua', 1],
-    [1381, 'lua/shared/queue/idle.lua', 1],
-    [1448, 'lua/shared/listening.lua', 1],
-    [1467, 'lua/shared/queue/idle.lua', 69],
-    [1558, 'lua/shared/queue/idle.lua', 171],
-    [1569, 'lua/shared/queue/judge-one.lua', 7],
-    [1579, 'lua/shared/queue/told.lua', 1],
-    [1594, 'lua/shared/queue/freed.lua', 1],
-    [1603, 'lua/shared/queue/give-back.lua', 1],
-    [1639, 'lua/queue/release.lua', 75],
-    [1707, 'lua/shared/queue/settle.lua', 1],
-    [1708, 'lua/shared/queue/failure.lua', 1],
-    [1714, 'lua/shared/queue/dead.lua', 1],
-    [1768, 'lua/shared/queue/unblock.lua', 1],
-    [1774, 'lua/shared/queue/outbox.lua', 1],
-    [1785, 'lua/shared/queue/settle.lua', 18],
-    [1859, 'lua/queue/release.lua', 144],
+    [817, 'lua/shared/queue/in-front.lua', 1],
+    [819, 'lua/shared/queue/ready.lua', 9],
+    [840, 'lua/shared/queue/backoff.lua', 1],
+    [842, 'lua/shared/queue/backoff.lua', 22],
+    [861, 'lua/shared/queue/end.lua', 1],
+    [885, 'lua/shared/queue/leave-tags.lua', 1],
+    [895, 'lua/shared/queue/end.lua', 26],
+    [912, 'lua/shared/queue/note-end.lua', 1],
+    [942, 'lua/shared/queue/tell-others.lua', 1],
+    [944, 'lua/shared/queue/packed-notes.lua', 1],
+    [945, 'lua/shared/queue/leave-notes.lua', 1],
+    [963, 'lua/shared/queue/fold.lua', 1],
+    [964, 'lua/shared/queue/statistics.lua', 1],
+    [1197, 'lua/shared/queue/fold.lua', 3],
+    [1208, 'lua/shared/queue/leave-notes.lua', 20],
+    [1212, 'lua/shared/queue/packed-notes.lua', 3],
+    [1220, 'lua/shared/queue/tell-others.lua', 4],
+    [1223, 'lua/shared/queue/result.lua', 1],
+    [1237, 'lua/shared/queue/tell-ends.lua', 1],
+    [1293, 'lua/shared/queue/tell-others.lua', 9],
+    [1296, 'lua/shared/queue/tell-others.lua', 13],
+    [1299, 'lua/shared/queue/publish.lua', 1],
+    [1300, 'lua/shared/queue/message.lua', 1],
+    [1310, 'lua/shared/queue/spelled.lua', 1],
+    [1318, 'lua/shared/queue/send.lua', 1],
+    [1334, 'lua/shared/queue/message.lua', 13],
+    [1357, 'lua/shared/queue/publish.lua', 3],
+    [1363, 'lua/shared/queue/tell-others.lua', 17],
+    [1366, 'lua/shared/queue/cancel.lua', 1],
+    [1374, 'lua/shared/queue/stop.lua', 1],
+    [1382, 'lua/shared/queue/idle.lua', 1],
+    [1449, 'lua/shared/listening.lua', 1],
+    [1468, 'lua/shared/queue/idle.lua', 69],
+    [1559, 'lua/shared/queue/idle.lua', 171],
+    [1570, 'lua/shared/queue/judge-one.lua', 7],
+    [1580, 'lua/shared/queue/told.lua', 1],
+    [1595, 'lua/shared/queue/freed.lua', 1],
+    [1604, 'lua/shared/queue/give-back.lua', 1],
+    [1640, 'lua/queue/release.lua', 75],
+    [1708, 'lua/shared/queue/settle.lua', 1],
+    [1709, 'lua/shared/queue/failure.lua', 1],
+    [1715, 'lua/shared/queue/dead.lua', 1],
+    [1769, 'lua/shared/queue/unblock.lua', 1],
+    [1775, 'lua/shared/queue/outbox.lua', 1],
+    [1786, 'lua/shared/queue/settle.lua', 18],
+    [1860, 'lua/queue/release.lua', 144],
   ],
   encode(args) {
     const encoded = new Array<Argument>(6 + args.claims.length * 3)
@@ -30927,12 +31272,12 @@ function readOutcomesOfReprioritizeChanged(part: Reply | undefined): (string)[] 
 /**
  * Gives jobs that are not claimed another priority; among those of one priority they keep their age, but one without group that gets priority 0 goes behind the others. Outcomes: `changed`, `claimed`, `absent`. Safe to repeat.
  *
- * Cost: O(jobs x log n).
+ * Cost: O(jobs x log n), and at times a list of at most 3,000 numbers.
  */
 export const reprioritize: Operation<ReprioritizeArguments, ReprioritizeAnswer> = {
   script: {
     name: 'queue/reprioritize',
-    sha1: '5404beebe04d9ecf4574185cdf7c93fd8416a751',
+    sha1: '65808aa05ac115c2562c67133993d860006dbc63',
     reads: false,
     bytes: false,
     source: `--[[
@@ -30940,7 +31285,7 @@ Gives jobs that are not claimed another priority; among those of one priority th
 that gets priority 0 goes behind the others. Outcomes: \`changed\`, \`claimed\`, \`absent\`. Safe to repeat.
 
 @returns changed  outcomes:[outcome:text]
-@cost    O(jobs x log n)
+@cost    O(jobs x log n), and at times a list of at most 3,000 numbers
 ]]
 local meta = KEYS[1] -- hash: the queue's state
 local jobs = KEYS[2] -- hash: all that is stored of each job
@@ -31434,7 +31779,8 @@ end
 --
 -- The list is never searched. A job that leaves it other than from its front leaves its number behind, a ghost,
 -- which is passed over when it comes to the front. Should the job have come back to the list meanwhile, it is taken
--- where it stands first, and the other number is the ghost.
+-- where it stands first, and the other number is the ghost. Whoever leaves some sweeps the list; see shared/queue/sweep.
+-- \`queue.left\`: how many there were before.
 -- In the sorted set of prioritized jobs before all priorities: there stand jobs that came back.
 local IN_FRONT = '-4294967296'
 
@@ -31463,6 +31809,7 @@ local function leave_ready(keys, queue, job, seq, now_us)
   if job.group ~= '' then
     leave_group(keys.grouped, keys.groups, job, seq, now_us)
   elseif not is_marked(queue, PRIORITIES) or redis.call('ZREM', keys.prioritized, seq) == 0 then
+    queue.left = queue.left or queue.ghosts
     queue.ghosts = queue.ghosts + 1
   end
 end
@@ -31515,6 +31862,7 @@ local function rewrite_job(jobs, queue, seq, job, run, record, state)
 end
 
 local keys = {
+  jobs = jobs,
   ready = KEYS[3],
   prioritized = KEYS[4],
   grouped = KEYS[5],
@@ -31552,6 +31900,86 @@ for at = wanted_at, #wanted, 1 do
     outcome = 'changed'
   end
   outcomes[#outcomes + 1] = outcome == 'stopping' and 'claimed' or outcome
+end
+if queue.left then
+-- Numbers that the list keeps of jobs that are elsewhere, or gone: calls that leave some take away as many, from both ends,
+-- where they find such. A job that is only elsewhere keeps its place, once, for it may come back to it.
+local SWEPT_AT_ONCE = 100
+local REBUILT_EACH = 500
+local MOST_REBUILT = 3000
+
+local function is_gone(keys, seq)
+  return redis.call('HEXISTS', keys.jobs, seq) == 0
+end
+
+local function sweep_front(keys, most)
+  local swept = 0
+  repeat
+    local numbers, gone = redis.call('LRANGE', keys.ready, '0', string.format('%d', SWEPT_AT_ONCE - 1)), 0
+    while gone < #numbers and is_gone(keys, numbers[gone + 1]) do
+      gone = gone + 1
+    end
+    if gone > 0 then
+      redis.call('LTRIM', keys.ready, string.format('%d', gone), '-1')
+    end
+    swept = swept + gone
+  until gone == 0 or gone < #numbers or swept >= most
+  return swept
+end
+
+-- Also one that stands before, too: the first place counts.
+local function sweep_back(keys, most)
+  local swept = 0
+  repeat
+    local numbers = redis.call('LRANGE', keys.ready, string.format('%d', -SWEPT_AT_ONCE), '-1')
+    local first, left = {}, #numbers
+    for at, seq in ipairs(numbers) do
+      first[seq] = first[seq] or at
+    end
+    while left > 0 and (first[numbers[left]] < left or is_gone(keys, numbers[left])) do
+      left = left - 1
+    end
+    local gone = #numbers - left
+    if gone > 0 then
+      redis.call('LTRIM', keys.ready, '0', string.format('%d', -gone - 1))
+    end
+    swept = swept + gone
+  until gone == 0 or left > 0 or swept >= most
+  return swept
+end
+
+-- Of a short list all that stand between others, too.
+local function rebuild(keys)
+  local numbers, seen, kept = redis.call('LRANGE', keys.ready, '0', '-1'), {}, {}
+  for _, seq in ipairs(numbers) do
+    if not seen[seq] and not is_gone(keys, seq) then
+      kept[#kept + 1] = seq
+    end
+    seen[seq] = true
+  end
+  if #kept < #numbers then
+    -- A removal first, so that it also works when the server is out of memory.
+    redis.call('LTRIM', keys.ready, '1', '0')
+    for at = 1, #kept, 1000 do
+      redis.call('RPUSH', keys.ready, unpack(kept, at, math.min(at + 999, #kept)))
+    end
+  end
+  return #numbers - #kept
+end
+
+-- \`before\`: how many there were when the call began.
+local function sweep_ready(keys, queue, before)
+  local made = queue.ghosts - before
+  local swept = sweep_front(keys, made + 10)
+  swept = swept + sweep_back(keys, made + 10)
+  local left = queue.ghosts - swept
+  local is_turn = math.floor(left / REBUILT_EACH) > math.floor((left - made) / REBUILT_EACH)
+  if is_turn and redis.call('LLEN', keys.ready) <= MOST_REBUILT then
+    swept = swept + rebuild(keys)
+  end
+  queue.ghosts = math.max(0, queue.ghosts - swept)
+end
+  sweep_ready(keys, queue, queue.left)
 end
 if queue.events then
 -- Tells those who listen what happened in a call; see shared/queue/message.
@@ -31645,18 +32073,20 @@ return { 'changed', outcomes }
     [401, 'lua/shared/queue/burst.lua', 1],
     [413, 'lua/shared/queue/groups.lua', 48],
     [495, 'lua/shared/queue/ready.lua', 1],
-    [501, 'lua/shared/queue/in-front.lua', 1],
-    [503, 'lua/shared/queue/ready.lua', 8],
-    [533, 'lua/shared/queue/find.lua', 1],
-    [562, 'lua/shared/queue/rewrite.lua', 1],
-    [579, 'lua/queue/reprioritize.lua', 34],
-    [620, 'lua/shared/queue/publish.lua', 1],
-    [621, 'lua/shared/queue/message.lua', 1],
-    [631, 'lua/shared/queue/spelled.lua', 1],
-    [639, 'lua/shared/queue/send.lua', 1],
-    [655, 'lua/shared/queue/message.lua', 13],
-    [678, 'lua/shared/queue/publish.lua', 3],
-    [684, 'lua/queue/reprioritize.lua', 76],
+    [502, 'lua/shared/queue/in-front.lua', 1],
+    [504, 'lua/shared/queue/ready.lua', 9],
+    [535, 'lua/shared/queue/find.lua', 1],
+    [564, 'lua/shared/queue/rewrite.lua', 1],
+    [581, 'lua/queue/reprioritize.lua', 34],
+    [623, 'lua/shared/queue/sweep.lua', 1],
+    [700, 'lua/queue/reprioritize.lua', 77],
+    [703, 'lua/shared/queue/publish.lua', 1],
+    [704, 'lua/shared/queue/message.lua', 1],
+    [714, 'lua/shared/queue/spelled.lua', 1],
+    [722, 'lua/shared/queue/send.lua', 1],
+    [738, 'lua/shared/queue/message.lua', 13],
+    [761, 'lua/shared/queue/publish.lua', 3],
+    [767, 'lua/queue/reprioritize.lua', 81],
   ],
   encode(args) {
     const encoded = new Array<Argument>(1 + args.wanted.length)
@@ -31708,7 +32138,7 @@ export type RequeueFailedAnswer =
 export const requeueFailed: Operation<RequeueFailedArguments, RequeueFailedAnswer> = {
   script: {
     name: 'queue/requeue-failed',
-    sha1: 'fc8de0f1eafcf78cc13e44b27d5f5f114ffff52f',
+    sha1: 'fc856aad70603faefeb95b3b7f72c0fecc467c45',
     reads: false,
     bytes: false,
     source: `--[[
@@ -32419,7 +32849,8 @@ end
 --
 -- The list is never searched. A job that leaves it other than from its front leaves its number behind, a ghost,
 -- which is passed over when it comes to the front. Should the job have come back to the list meanwhile, it is taken
--- where it stands first, and the other number is the ghost.
+-- where it stands first, and the other number is the ghost. Whoever leaves some sweeps the list; see shared/queue/sweep.
+-- \`queue.left\`: how many there were before.
 -- In the sorted set of prioritized jobs before all priorities: there stand jobs that came back.
 local IN_FRONT = '-4294967296'
 
@@ -33359,43 +33790,43 @@ return { 'requeued', #numbers, tonumber(left or 0), queue.chores }
     [621, 'lua/shared/queue/burst.lua', 1],
     [633, 'lua/shared/queue/groups.lua', 48],
     [704, 'lua/shared/queue/ready.lua', 1],
-    [710, 'lua/shared/queue/in-front.lua', 1],
-    [712, 'lua/shared/queue/ready.lua', 8],
-    [733, 'lua/shared/queue/dead.lua', 1],
-    [802, 'lua/shared/queue/end.lua', 1],
-    [826, 'lua/shared/queue/leave-tags.lua', 1],
-    [836, 'lua/shared/queue/end.lua', 26],
-    [846, 'lua/shared/queue/begin-again.lua', 1],
-    [865, 'lua/shared/queue/idle.lua', 1],
-    [932, 'lua/shared/listening.lua', 1],
-    [951, 'lua/shared/queue/idle.lua', 69],
-    [1042, 'lua/shared/queue/kind.lua', 1],
-    [1050, 'lua/queue/requeue-failed.lua', 62],
-    [1096, 'lua/shared/queue/settle.lua', 1],
-    [1097, 'lua/shared/queue/note-due.lua', 1],
-    [1105, 'lua/shared/queue/backoff.lua', 1],
-    [1107, 'lua/shared/queue/backoff.lua', 22],
-    [1126, 'lua/shared/queue/unblock.lua', 1],
-    [1132, 'lua/shared/queue/outbox.lua', 1],
-    [1143, 'lua/shared/queue/note-end.lua', 1],
-    [1173, 'lua/shared/queue/cancel.lua', 1],
-    [1181, 'lua/shared/queue/settle.lua', 18],
-    [1255, 'lua/queue/requeue-failed.lua', 109],
-    [1267, 'lua/shared/queue/leave-notes.lua', 1],
-    [1285, 'lua/shared/queue/fold.lua', 1],
-    [1286, 'lua/shared/queue/statistics.lua', 1],
-    [1519, 'lua/shared/queue/fold.lua', 3],
-    [1530, 'lua/shared/queue/leave-notes.lua', 20],
-    [1534, 'lua/shared/queue/packed-notes.lua', 1],
-    [1535, 'lua/shared/queue/packed-notes.lua', 3],
-    [1543, 'lua/queue/requeue-failed.lua', 123],
-    [1546, 'lua/shared/queue/publish.lua', 1],
-    [1547, 'lua/shared/queue/message.lua', 1],
-    [1557, 'lua/shared/queue/spelled.lua', 1],
-    [1565, 'lua/shared/queue/send.lua', 1],
-    [1581, 'lua/shared/queue/message.lua', 13],
-    [1604, 'lua/shared/queue/publish.lua', 3],
-    [1610, 'lua/queue/requeue-failed.lua', 127],
+    [711, 'lua/shared/queue/in-front.lua', 1],
+    [713, 'lua/shared/queue/ready.lua', 9],
+    [734, 'lua/shared/queue/dead.lua', 1],
+    [803, 'lua/shared/queue/end.lua', 1],
+    [827, 'lua/shared/queue/leave-tags.lua', 1],
+    [837, 'lua/shared/queue/end.lua', 26],
+    [847, 'lua/shared/queue/begin-again.lua', 1],
+    [866, 'lua/shared/queue/idle.lua', 1],
+    [933, 'lua/shared/listening.lua', 1],
+    [952, 'lua/shared/queue/idle.lua', 69],
+    [1043, 'lua/shared/queue/kind.lua', 1],
+    [1051, 'lua/queue/requeue-failed.lua', 62],
+    [1097, 'lua/shared/queue/settle.lua', 1],
+    [1098, 'lua/shared/queue/note-due.lua', 1],
+    [1106, 'lua/shared/queue/backoff.lua', 1],
+    [1108, 'lua/shared/queue/backoff.lua', 22],
+    [1127, 'lua/shared/queue/unblock.lua', 1],
+    [1133, 'lua/shared/queue/outbox.lua', 1],
+    [1144, 'lua/shared/queue/note-end.lua', 1],
+    [1174, 'lua/shared/queue/cancel.lua', 1],
+    [1182, 'lua/shared/queue/settle.lua', 18],
+    [1256, 'lua/queue/requeue-failed.lua', 109],
+    [1268, 'lua/shared/queue/leave-notes.lua', 1],
+    [1286, 'lua/shared/queue/fold.lua', 1],
+    [1287, 'lua/shared/queue/statistics.lua', 1],
+    [1520, 'lua/shared/queue/fold.lua', 3],
+    [1531, 'lua/shared/queue/leave-notes.lua', 20],
+    [1535, 'lua/shared/queue/packed-notes.lua', 1],
+    [1536, 'lua/shared/queue/packed-notes.lua', 3],
+    [1544, 'lua/queue/requeue-failed.lua', 123],
+    [1547, 'lua/shared/queue/publish.lua', 1],
+    [1548, 'lua/shared/queue/message.lua', 1],
+    [1558, 'lua/shared/queue/spelled.lua', 1],
+    [1566, 'lua/shared/queue/send.lua', 1],
+    [1582, 'lua/shared/queue/message.lua', 13],
+    [1605, 'lua/shared/queue/publish.lua', 3],
+    [1611, 'lua/queue/requeue-failed.lua', 127],
   ],
   encode(args) {
     return withoutDefaults([
@@ -33454,7 +33885,7 @@ function readOutcomesOfRequeueRequeued(part: Reply | undefined): (string)[] {
 export const requeue: Operation<RequeueArguments, RequeueAnswer> = {
   script: {
     name: 'queue/requeue',
-    sha1: 'e8f7bf02115d0976ebd09afc3803359f3eb3b15d',
+    sha1: '26fffe5c3638c28a7b5b14a61864b505437380f2',
     reads: false,
     bytes: false,
     source: `--[[
@@ -34088,7 +34519,8 @@ end
 --
 -- The list is never searched. A job that leaves it other than from its front leaves its number behind, a ghost,
 -- which is passed over when it comes to the front. Should the job have come back to the list meanwhile, it is taken
--- where it stands first, and the other number is the ghost.
+-- where it stands first, and the other number is the ghost. Whoever leaves some sweeps the list; see shared/queue/sweep.
+-- \`queue.left\`: how many there were before.
 -- In the sorted set of prioritized jobs before all priorities: there stand jobs that came back.
 local IN_FRONT = '-4294967296'
 
@@ -34117,6 +34549,7 @@ local function leave_ready(keys, queue, job, seq, now_us)
   if job.group ~= '' then
     leave_group(keys.grouped, keys.groups, job, seq, now_us)
   elseif not is_marked(queue, PRIORITIES) or redis.call('ZREM', keys.prioritized, seq) == 0 then
+    queue.left = queue.left or queue.ghosts
     queue.ghosts = queue.ghosts + 1
   end
 end
@@ -34551,24 +34984,24 @@ return { 'requeued', outcomes }
     [533, 'lua/shared/queue/burst.lua', 1],
     [545, 'lua/shared/queue/groups.lua', 48],
     [627, 'lua/shared/queue/ready.lua', 1],
-    [633, 'lua/shared/queue/in-front.lua', 1],
-    [635, 'lua/shared/queue/ready.lua', 8],
-    [665, 'lua/shared/queue/dead.lua', 1],
-    [668, 'lua/shared/queue/dead.lua', 55],
-    [683, 'lua/shared/queue/find.lua', 1],
-    [712, 'lua/shared/queue/displace.lua', 1],
-    [740, 'lua/shared/queue/begin-again.lua', 1],
-    [759, 'lua/shared/queue/idle.lua', 1],
-    [826, 'lua/shared/listening.lua', 1],
-    [845, 'lua/shared/queue/idle.lua', 69],
-    [936, 'lua/queue/requeue.lua', 57],
-    [990, 'lua/shared/queue/publish.lua', 1],
-    [991, 'lua/shared/queue/message.lua', 1],
-    [1001, 'lua/shared/queue/spelled.lua', 1],
-    [1009, 'lua/shared/queue/send.lua', 1],
-    [1025, 'lua/shared/queue/message.lua', 13],
-    [1048, 'lua/shared/queue/publish.lua', 3],
-    [1054, 'lua/queue/requeue.lua', 112],
+    [634, 'lua/shared/queue/in-front.lua', 1],
+    [636, 'lua/shared/queue/ready.lua', 9],
+    [667, 'lua/shared/queue/dead.lua', 1],
+    [670, 'lua/shared/queue/dead.lua', 55],
+    [685, 'lua/shared/queue/find.lua', 1],
+    [714, 'lua/shared/queue/displace.lua', 1],
+    [742, 'lua/shared/queue/begin-again.lua', 1],
+    [761, 'lua/shared/queue/idle.lua', 1],
+    [828, 'lua/shared/listening.lua', 1],
+    [847, 'lua/shared/queue/idle.lua', 69],
+    [938, 'lua/queue/requeue.lua', 57],
+    [992, 'lua/shared/queue/publish.lua', 1],
+    [993, 'lua/shared/queue/message.lua', 1],
+    [1003, 'lua/shared/queue/spelled.lua', 1],
+    [1011, 'lua/shared/queue/send.lua', 1],
+    [1027, 'lua/shared/queue/message.lua', 13],
+    [1050, 'lua/shared/queue/publish.lua', 3],
+    [1056, 'lua/queue/requeue.lua', 112],
   ],
   encode(args) {
     const encoded = new Array<Argument>(3 + args.wanted.length)
@@ -34641,7 +35074,7 @@ function readBuriedOfRetryRetried(part: Reply | undefined): (number)[] {
 export const retry: Operation<RetryArguments, RetryAnswer> = {
   script: {
     name: 'queue/retry',
-    sha1: '0936d41ab3133d4fa008bbe8d1fe142a6cf9c638',
+    sha1: '46a4807ecfcedfc76fa8e2f768df9409c839ea69',
     reads: false,
     bytes: false,
     source: `--[[
@@ -35790,7 +36223,8 @@ end
 --
 -- The list is never searched. A job that leaves it other than from its front leaves its number behind, a ghost,
 -- which is passed over when it comes to the front. Should the job have come back to the list meanwhile, it is taken
--- where it stands first, and the other number is the ghost.
+-- where it stands first, and the other number is the ghost. Whoever leaves some sweeps the list; see shared/queue/sweep.
+-- \`queue.left\`: how many there were before.
 -- In the sorted set of prioritized jobs before all priorities: there stand jobs that came back.
 local IN_FRONT = '-4294967296'
 
@@ -36638,45 +37072,45 @@ return { 'retried', queue.chores, refused, buried }
     [1061, 'lua/shared/queue/groups.lua', 48],
     [1132, 'lua/shared/queue/groups.lua', 130],
     [1142, 'lua/shared/queue/ready.lua', 1],
-    [1148, 'lua/shared/queue/in-front.lua', 1],
-    [1150, 'lua/shared/queue/ready.lua', 8],
-    [1171, 'lua/shared/queue/backoff.lua', 1],
-    [1211, 'lua/shared/queue/dead.lua', 1],
-    [1265, 'lua/shared/queue/end.lua', 1],
-    [1289, 'lua/shared/queue/leave-tags.lua', 1],
-    [1299, 'lua/shared/queue/end.lua', 26],
-    [1316, 'lua/shared/queue/note-end.lua', 1],
-    [1346, 'lua/shared/queue/tell-others.lua', 1],
-    [1348, 'lua/shared/queue/packed-notes.lua', 1],
-    [1349, 'lua/shared/queue/packed-notes.lua', 3],
-    [1357, 'lua/shared/queue/tell-others.lua', 4],
-    [1360, 'lua/shared/queue/result.lua', 1],
-    [1374, 'lua/shared/queue/tell-ends.lua', 1],
-    [1430, 'lua/shared/queue/tell-others.lua', 9],
-    [1433, 'lua/shared/queue/tell-others.lua', 13],
-    [1436, 'lua/shared/queue/publish.lua', 1],
-    [1437, 'lua/shared/queue/message.lua', 1],
-    [1447, 'lua/shared/queue/spelled.lua', 1],
-    [1455, 'lua/shared/queue/send.lua', 1],
-    [1471, 'lua/shared/queue/message.lua', 13],
-    [1494, 'lua/shared/queue/publish.lua', 3],
-    [1500, 'lua/shared/queue/tell-others.lua', 17],
-    [1503, 'lua/shared/queue/cancel.lua', 1],
-    [1511, 'lua/shared/queue/stop.lua', 1],
-    [1519, 'lua/shared/queue/bury-claimed.lua', 1],
-    [1526, 'lua/shared/queue/idle.lua', 1],
-    [1593, 'lua/shared/listening.lua', 1],
-    [1612, 'lua/shared/queue/idle.lua', 69],
-    [1703, 'lua/shared/queue/idle.lua', 171],
-    [1714, 'lua/shared/queue/judge-one.lua', 7],
-    [1724, 'lua/shared/queue/told.lua', 1],
-    [1747, 'lua/shared/queue/freed.lua', 1],
-    [1756, 'lua/queue/retry.lua', 79],
-    [1837, 'lua/shared/queue/settle.lua', 1],
-    [1838, 'lua/shared/queue/unblock.lua', 1],
-    [1844, 'lua/shared/queue/outbox.lua', 1],
-    [1855, 'lua/shared/queue/settle.lua', 18],
-    [1929, 'lua/queue/retry.lua', 161],
+    [1149, 'lua/shared/queue/in-front.lua', 1],
+    [1151, 'lua/shared/queue/ready.lua', 9],
+    [1172, 'lua/shared/queue/backoff.lua', 1],
+    [1212, 'lua/shared/queue/dead.lua', 1],
+    [1266, 'lua/shared/queue/end.lua', 1],
+    [1290, 'lua/shared/queue/leave-tags.lua', 1],
+    [1300, 'lua/shared/queue/end.lua', 26],
+    [1317, 'lua/shared/queue/note-end.lua', 1],
+    [1347, 'lua/shared/queue/tell-others.lua', 1],
+    [1349, 'lua/shared/queue/packed-notes.lua', 1],
+    [1350, 'lua/shared/queue/packed-notes.lua', 3],
+    [1358, 'lua/shared/queue/tell-others.lua', 4],
+    [1361, 'lua/shared/queue/result.lua', 1],
+    [1375, 'lua/shared/queue/tell-ends.lua', 1],
+    [1431, 'lua/shared/queue/tell-others.lua', 9],
+    [1434, 'lua/shared/queue/tell-others.lua', 13],
+    [1437, 'lua/shared/queue/publish.lua', 1],
+    [1438, 'lua/shared/queue/message.lua', 1],
+    [1448, 'lua/shared/queue/spelled.lua', 1],
+    [1456, 'lua/shared/queue/send.lua', 1],
+    [1472, 'lua/shared/queue/message.lua', 13],
+    [1495, 'lua/shared/queue/publish.lua', 3],
+    [1501, 'lua/shared/queue/tell-others.lua', 17],
+    [1504, 'lua/shared/queue/cancel.lua', 1],
+    [1512, 'lua/shared/queue/stop.lua', 1],
+    [1520, 'lua/shared/queue/bury-claimed.lua', 1],
+    [1527, 'lua/shared/queue/idle.lua', 1],
+    [1594, 'lua/shared/listening.lua', 1],
+    [1613, 'lua/shared/queue/idle.lua', 69],
+    [1704, 'lua/shared/queue/idle.lua', 171],
+    [1715, 'lua/shared/queue/judge-one.lua', 7],
+    [1725, 'lua/shared/queue/told.lua', 1],
+    [1748, 'lua/shared/queue/freed.lua', 1],
+    [1757, 'lua/queue/retry.lua', 79],
+    [1838, 'lua/shared/queue/settle.lua', 1],
+    [1839, 'lua/shared/queue/unblock.lua', 1],
+    [1845, 'lua/shared/queue/outbox.lua', 1],
+    [1856, 'lua/shared/queue/settle.lua', 18],
+    [1930, 'lua/queue/retry.lua', 161],
   ],
   encode(args) {
     const encoded = new Array<Argument>(6 + args.failures.length * 5)
@@ -39529,7 +39963,7 @@ function readAbsentOfWatchWatched(part: Reply | undefined): (string)[] {
 export const watch: Operation<WatchArguments, WatchAnswer> = {
   script: {
     name: 'queue/watch',
-    sha1: '390ed1ddbcd1dd75af460d30d9cdbf0e7eacbe32',
+    sha1: '5527f80c991a3a992cc8e15888becc78b9733a5c',
     reads: false,
     bytes: false,
     source: `--[[
@@ -40222,7 +40656,8 @@ end
 --
 -- The list is never searched. A job that leaves it other than from its front leaves its number behind, a ghost,
 -- which is passed over when it comes to the front. Should the job have come back to the list meanwhile, it is taken
--- where it stands first, and the other number is the ghost.
+-- where it stands first, and the other number is the ghost. Whoever leaves some sweeps the list; see shared/queue/sweep.
+-- \`queue.left\`: how many there were before.
 -- In the sorted set of prioritized jobs before all priorities: there stand jobs that came back.
 local IN_FRONT = '-4294967296'
 
@@ -40874,33 +41309,33 @@ return { 'watched', queue.chores, absent }
     [603, 'lua/shared/queue/burst.lua', 1],
     [615, 'lua/shared/queue/groups.lua', 48],
     [686, 'lua/shared/queue/ready.lua', 1],
-    [692, 'lua/shared/queue/in-front.lua', 1],
-    [694, 'lua/shared/queue/ready.lua', 8],
-    [715, 'lua/shared/queue/names.lua', 1],
-    [718, 'lua/shared/queue/names.lua', 34],
-    [736, 'lua/shared/queue/dead.lua', 1],
-    [790, 'lua/shared/queue/end.lua', 1],
-    [814, 'lua/shared/queue/leave-tags.lua', 1],
-    [824, 'lua/shared/queue/end.lua', 26],
-    [834, 'lua/shared/queue/backoff.lua', 1],
-    [836, 'lua/shared/queue/backoff.lua', 22],
-    [855, 'lua/shared/queue/unblock.lua', 1],
-    [861, 'lua/shared/queue/outbox.lua', 1],
-    [872, 'lua/shared/queue/entries.lua', 1],
-    [890, 'lua/shared/queue/history.lua', 1],
-    [904, 'lua/shared/queue/happened.lua', 1],
-    [916, 'lua/shared/queue/note-end.lua', 1],
-    [946, 'lua/shared/queue/cancel.lua', 1],
-    [954, 'lua/shared/queue/settle.lua', 18],
-    [1028, 'lua/queue/watch.lua', 83],
-    [1031, 'lua/shared/queue/leave-notes.lua', 1],
-    [1049, 'lua/shared/queue/fold.lua', 1],
-    [1050, 'lua/shared/queue/statistics.lua', 1],
-    [1283, 'lua/shared/queue/fold.lua', 3],
-    [1294, 'lua/shared/queue/leave-notes.lua', 20],
-    [1298, 'lua/shared/queue/packed-notes.lua', 1],
-    [1299, 'lua/shared/queue/packed-notes.lua', 3],
-    [1307, 'lua/queue/watch.lua', 88],
+    [693, 'lua/shared/queue/in-front.lua', 1],
+    [695, 'lua/shared/queue/ready.lua', 9],
+    [716, 'lua/shared/queue/names.lua', 1],
+    [719, 'lua/shared/queue/names.lua', 34],
+    [737, 'lua/shared/queue/dead.lua', 1],
+    [791, 'lua/shared/queue/end.lua', 1],
+    [815, 'lua/shared/queue/leave-tags.lua', 1],
+    [825, 'lua/shared/queue/end.lua', 26],
+    [835, 'lua/shared/queue/backoff.lua', 1],
+    [837, 'lua/shared/queue/backoff.lua', 22],
+    [856, 'lua/shared/queue/unblock.lua', 1],
+    [862, 'lua/shared/queue/outbox.lua', 1],
+    [873, 'lua/shared/queue/entries.lua', 1],
+    [891, 'lua/shared/queue/history.lua', 1],
+    [905, 'lua/shared/queue/happened.lua', 1],
+    [917, 'lua/shared/queue/note-end.lua', 1],
+    [947, 'lua/shared/queue/cancel.lua', 1],
+    [955, 'lua/shared/queue/settle.lua', 18],
+    [1029, 'lua/queue/watch.lua', 83],
+    [1032, 'lua/shared/queue/leave-notes.lua', 1],
+    [1050, 'lua/shared/queue/fold.lua', 1],
+    [1051, 'lua/shared/queue/statistics.lua', 1],
+    [1284, 'lua/shared/queue/fold.lua', 3],
+    [1295, 'lua/shared/queue/leave-notes.lua', 20],
+    [1299, 'lua/shared/queue/packed-notes.lua', 1],
+    [1300, 'lua/shared/queue/packed-notes.lua', 3],
+    [1308, 'lua/queue/watch.lua', 88],
   ],
   encode(args) {
     const encoded = new Array<Argument>(1 + args.wanted.length)

@@ -12,8 +12,8 @@ import { type RedisServer, startRedis } from '../servers/redis.ts'
 import { METER, type Metered, metering, parseMetered } from './metered-driver.ts'
 
 // A command takes a microsecond or two, and an element half of one.
-const MOST_COMMANDS = 4500
-const MOST_ELEMENTS = 22_000
+const MOST_COMMANDS = 6000
+const MOST_ELEMENTS = 30_000
 const JOBS = 1000
 
 let server: RedisServer

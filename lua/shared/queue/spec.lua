@@ -115,6 +115,10 @@ end
 
 -- What is to be done once all are in.
 local function see_to_new(keys, queue, tally, now_ms, how)
+  if queue.left then
+    -- @include shared/queue/sweep
+    sweep_ready(keys, queue, queue.left)
+  end
   if tally.windows > 0 then
     forget_old_uniques(keys.ids, tally.windows, now_ms)
   end
