@@ -136,7 +136,9 @@ for at = wanted_at, #wanted, 1 do
 end
 if queue.settling then
   -- @include shared/queue/settle
+  -- @include shared/queue/see-to-rest
   local became_ready = settle_children(keys, queue, now_us, 100)
+  see_to_rest(idle, queue, now_ms, how)
   if queue.idle > 0 then
     call_idle(
       idle,

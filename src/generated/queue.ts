@@ -63,7 +63,7 @@ function readPayloadsOfAckAndClaimPlainClaimed(part: Reply | undefined): (Buffer
 export const ackAndClaimPlain: Operation<AckAndClaimPlainArguments, AckAndClaimPlainAnswer> = {
   script: {
     name: 'queue/ack-and-claim-plain',
-    sha1: '8396a5cf4473f520fd0e367f0ad7aad95563c041',
+    sha1: 'a120e1d4567165b5b2ea468c41254fd8412d8154',
     reads: false,
     bytes: true,
     source: `--[[
@@ -344,13 +344,17 @@ end
 --              shared/queue/bucket); in milliseconds
 --   e d r c    jobs that were enqueued, died without having run to an end, were reclaimed, cancelled
 --   m          from here on notes are of the minute since 1970 that is in the place of the sum
--- When there are many of them they are folded: put into the hash of statistics.
+-- When there are many of them they are folded: put into the hash of statistics. Both are gone when the newest day that they know is
+-- no longer told: a queue that nobody uses any more keeps no statistics.
 local NOTE = '>Bc0BHdd'
 local MOST_NOTES = 16384
+-- A day more than are told.
+local NOTES_KEPT_MS = '7862400000'
 
 local function leave_notes(notes, stats, queue, noted, now_ms)
   local minute = now_ms / 60000 - now_ms / 60000 % 1
-  if minute ~= queue.minute then
+  local is_new = minute ~= queue.minute
+  if is_new then
     queue.minute = minute
     noted = struct.pack(NOTE, 1, 'm', 0, 0, minute, 0) .. noted
   end
@@ -601,7 +605,10 @@ local function fold(notes, stats)
   redis.call('DEL', notes)
 end
     fold(notes, stats)
+    redis.call('PEXPIRE', stats, NOTES_KEPT_MS)
     queue.minute = 0
+  elseif is_new then
+    redis.call('PEXPIRE', notes, NOTES_KEPT_MS)
   end
 end
 
@@ -1319,39 +1326,39 @@ return {
     [259, 'lua/shared/queue/note-alike.lua', 1],
     [260, 'lua/shared/queue/bucket.lua', 1],
     [272, 'lua/shared/queue/leave-notes.lua', 1],
-    [290, 'lua/shared/queue/fold.lua', 1],
-    [291, 'lua/shared/queue/statistics.lua', 1],
-    [524, 'lua/shared/queue/fold.lua', 3],
-    [535, 'lua/shared/queue/leave-notes.lua', 20],
-    [539, 'lua/shared/queue/note-alike.lua', 4],
-    [554, 'lua/shared/queue/plain.lua', 1],
-    [555, 'lua/shared/queue/plain-head.lua', 1],
-    [558, 'lua/shared/queue/plain-head.lua', 8],
-    [566, 'lua/shared/queue/plain.lua', 3],
-    [574, 'lua/shared/queue/is-behind.lua', 1],
-    [582, 'lua/shared/queue/plain.lua', 12],
-    [649, 'lua/shared/queue/note-spans.lua', 1],
-    [650, 'lua/shared/queue/note-spans.lua', 3],
-    [676, 'lua/shared/queue/plain.lua', 80],
-    [703, 'lua/shared/queue/note-spans.lua', 1],
-    [704, 'lua/shared/queue/note-spans.lua', 3],
-    [730, 'lua/shared/queue/plain.lua', 108],
-    [788, 'lua/queue/ack-and-claim-plain.lua', 48],
-    [820, 'lua/shared/tell.lua', 1],
-    [830, 'lua/shared/tell.lua', 15],
-    [869, 'lua/shared/queue/idle.lua', 1],
-    [936, 'lua/shared/listening.lua', 1],
-    [955, 'lua/shared/queue/idle.lua', 69],
-    [1079, 'lua/shared/queue/watch.lua', 1],
-    [1091, 'lua/shared/queue/wait-idle.lua', 1],
-    [1130, 'lua/queue/ack-and-claim-plain.lua', 84],
-    [1140, 'lua/shared/queue/note-time.lua', 1],
-    [1145, 'lua/queue/ack-and-claim-plain.lua', 95],
-    [1155, 'lua/shared/queue/publish-plain.lua', 1],
-    [1157, 'lua/shared/queue/spelled.lua', 1],
-    [1165, 'lua/shared/queue/send.lua', 1],
-    [1181, 'lua/shared/queue/publish-plain.lua', 5],
-    [1198, 'lua/queue/ack-and-claim-plain.lua', 106],
+    [294, 'lua/shared/queue/fold.lua', 1],
+    [295, 'lua/shared/queue/statistics.lua', 1],
+    [528, 'lua/shared/queue/fold.lua', 3],
+    [539, 'lua/shared/queue/leave-notes.lua', 24],
+    [546, 'lua/shared/queue/note-alike.lua', 4],
+    [561, 'lua/shared/queue/plain.lua', 1],
+    [562, 'lua/shared/queue/plain-head.lua', 1],
+    [565, 'lua/shared/queue/plain-head.lua', 8],
+    [573, 'lua/shared/queue/plain.lua', 3],
+    [581, 'lua/shared/queue/is-behind.lua', 1],
+    [589, 'lua/shared/queue/plain.lua', 12],
+    [656, 'lua/shared/queue/note-spans.lua', 1],
+    [657, 'lua/shared/queue/note-spans.lua', 3],
+    [683, 'lua/shared/queue/plain.lua', 80],
+    [710, 'lua/shared/queue/note-spans.lua', 1],
+    [711, 'lua/shared/queue/note-spans.lua', 3],
+    [737, 'lua/shared/queue/plain.lua', 108],
+    [795, 'lua/queue/ack-and-claim-plain.lua', 48],
+    [827, 'lua/shared/tell.lua', 1],
+    [837, 'lua/shared/tell.lua', 15],
+    [876, 'lua/shared/queue/idle.lua', 1],
+    [943, 'lua/shared/listening.lua', 1],
+    [962, 'lua/shared/queue/idle.lua', 69],
+    [1086, 'lua/shared/queue/watch.lua', 1],
+    [1098, 'lua/shared/queue/wait-idle.lua', 1],
+    [1137, 'lua/queue/ack-and-claim-plain.lua', 84],
+    [1147, 'lua/shared/queue/note-time.lua', 1],
+    [1152, 'lua/queue/ack-and-claim-plain.lua', 95],
+    [1162, 'lua/shared/queue/publish-plain.lua', 1],
+    [1164, 'lua/shared/queue/spelled.lua', 1],
+    [1172, 'lua/shared/queue/send.lua', 1],
+    [1188, 'lua/shared/queue/publish-plain.lua', 5],
+    [1205, 'lua/queue/ack-and-claim-plain.lua', 106],
   ],
   encode(args) {
     const encoded = new Array<Argument>(10 + args.acks.length * 2)
@@ -1459,7 +1466,7 @@ function readOptionsOfAckAndClaimClaimed(part: Reply | undefined): ({ readonly a
 export const ackAndClaim: Operation<AckAndClaimArguments, AckAndClaimAnswer> = {
   script: {
     name: 'queue/ack-and-claim',
-    sha1: '0dcd4f708a870203313df98d7d673ca2b040edd9',
+    sha1: '279b04969d1db102e2924d6eba83186256bb60d0',
     reads: false,
     bytes: true,
     source: `--[[
@@ -1740,13 +1747,17 @@ end
 --              shared/queue/bucket); in milliseconds
 --   e d r c    jobs that were enqueued, died without having run to an end, were reclaimed, cancelled
 --   m          from here on notes are of the minute since 1970 that is in the place of the sum
--- When there are many of them they are folded: put into the hash of statistics.
+-- When there are many of them they are folded: put into the hash of statistics. Both are gone when the newest day that they know is
+-- no longer told: a queue that nobody uses any more keeps no statistics.
 local NOTE = '>Bc0BHdd'
 local MOST_NOTES = 16384
+-- A day more than are told.
+local NOTES_KEPT_MS = '7862400000'
 
 local function leave_notes(notes, stats, queue, noted, now_ms)
   local minute = now_ms / 60000 - now_ms / 60000 % 1
-  if minute ~= queue.minute then
+  local is_new = minute ~= queue.minute
+  if is_new then
     queue.minute = minute
     noted = struct.pack(NOTE, 1, 'm', 0, 0, minute, 0) .. noted
   end
@@ -1997,7 +2008,10 @@ local function fold(notes, stats)
   redis.call('DEL', notes)
 end
     fold(notes, stats)
+    redis.call('PEXPIRE', stats, NOTES_KEPT_MS)
     queue.minute = 0
+  elseif is_new then
+    redis.call('PEXPIRE', notes, NOTES_KEPT_MS)
   end
 end
 
@@ -4890,144 +4904,144 @@ return { 'claimed', now_ms, ends_ms, waiting, recheck_ms, paused, chores, refuse
     [259, 'lua/shared/queue/note-alike.lua', 1],
     [260, 'lua/shared/queue/bucket.lua', 1],
     [272, 'lua/shared/queue/leave-notes.lua', 1],
-    [290, 'lua/shared/queue/fold.lua', 1],
-    [291, 'lua/shared/queue/statistics.lua', 1],
-    [524, 'lua/shared/queue/fold.lua', 3],
-    [535, 'lua/shared/queue/leave-notes.lua', 20],
-    [539, 'lua/shared/queue/note-alike.lua', 4],
-    [554, 'lua/shared/queue/note-spans.lua', 3],
-    [580, 'lua/shared/queue/never.lua', 1],
-    [582, 'lua/shared/queue/save.lua', 1],
-    [584, 'lua/shared/queue/save.lua', 13],
-    [627, 'lua/shared/queue/save-call.lua', 1],
-    [635, 'lua/shared/queue/wide.lua', 1],
-    [650, 'lua/shared/queue/settings.lua', 1],
-    [668, 'lua/shared/queue/marks.lua', 1],
-    [684, 'lua/shared/queue/recurs.lua', 1],
-    [686, 'lua/shared/queue/note-due.lua', 1],
-    [694, 'lua/shared/queue/rate.lua', 1],
-    [736, 'lua/shared/queue/job.lua', 1],
-    [748, 'lua/shared/queue/plain-head.lua', 1],
-    [751, 'lua/shared/queue/plain-head.lua', 8],
-    [759, 'lua/shared/queue/job.lua', 14],
-    [836, 'lua/shared/queue/flags.lua', 1],
-    [867, 'lua/shared/queue/run.lua', 1],
-    [914, 'lua/shared/queue/parents.lua', 1],
-    [995, 'lua/shared/queue/parents.lua', 92],
-    [1009, 'lua/shared/queue/happened.lua', 1],
-    [1021, 'lua/shared/queue/names.lua', 1],
-    [1037, 'lua/shared/queue/names.lua', 34],
-    [1055, 'lua/shared/queue/groups.lua', 1],
-    [1101, 'lua/shared/queue/burst.lua', 1],
-    [1113, 'lua/shared/queue/groups.lua', 48],
-    [1184, 'lua/shared/queue/groups.lua', 130],
-    [1211, 'lua/shared/queue/ready.lua', 1],
-    [1218, 'lua/shared/queue/in-front.lua', 1],
-    [1220, 'lua/shared/queue/ready.lua', 9],
-    [1241, 'lua/shared/queue/ready.lua', 40],
-    [1247, 'lua/shared/queue/fields.lua', 1],
-    [1256, 'lua/shared/queue/end.lua', 1],
-    [1280, 'lua/shared/queue/leave-tags.lua', 1],
-    [1290, 'lua/shared/queue/end.lua', 26],
-    [1307, 'lua/shared/queue/note-end.lua', 1],
-    [1337, 'lua/shared/queue/tell-others.lua', 1],
-    [1339, 'lua/shared/queue/packed-notes.lua', 1],
-    [1340, 'lua/shared/queue/packed-notes.lua', 3],
-    [1348, 'lua/shared/queue/tell-others.lua', 4],
-    [1351, 'lua/shared/queue/result.lua', 1],
-    [1365, 'lua/shared/queue/tell-ends.lua', 1],
-    [1421, 'lua/shared/queue/tell-others.lua', 9],
-    [1424, 'lua/shared/queue/tell-others.lua', 13],
-    [1427, 'lua/shared/queue/publish.lua', 1],
-    [1428, 'lua/shared/queue/message.lua', 1],
-    [1438, 'lua/shared/queue/spelled.lua', 1],
-    [1446, 'lua/shared/queue/send.lua', 1],
-    [1462, 'lua/shared/queue/message.lua', 13],
-    [1485, 'lua/shared/queue/publish.lua', 3],
-    [1491, 'lua/shared/queue/tell-others.lua', 17],
-    [1494, 'lua/shared/queue/cancel.lua', 1],
-    [1502, 'lua/shared/queue/stop.lua', 1],
-    [1510, 'lua/shared/queue/finish.lua', 1],
-    [1611, 'lua/shared/queue/told.lua', 1],
-    [1626, 'lua/shared/queue/told.lua', 24],
-    [1630, 'lua/shared/queue/idle.lua', 1],
-    [1697, 'lua/shared/listening.lua', 1],
-    [1716, 'lua/shared/queue/idle.lua', 69],
-    [1840, 'lua/shared/queue/judge.lua', 1],
-    [1904, 'lua/shared/queue/next-due.lua', 1],
-    [1959, 'lua/queue/ack-and-claim.lua', 90],
-    [2008, 'lua/shared/queue/burst.lua', 1],
-    [2020, 'lua/queue/ack-and-claim.lua', 140],
-    [2024, 'lua/shared/queue/body.lua', 1],
-    [2027, 'lua/shared/queue/large.lua', 1],
-    [2032, 'lua/shared/queue/body.lua', 7],
-    [2033, 'lua/shared/queue/body.lua', 26],
-    [2040, 'lua/shared/queue/claimed-before.lua', 1],
-    [2042, 'lua/shared/queue/tell-options.lua', 1],
-    [2054, 'lua/shared/queue/claimed-before.lua', 4],
-    [2094, 'lua/queue/ack-and-claim.lua', 146],
-    [2115, 'lua/shared/queue/is-behind.lua', 1],
-    [2123, 'lua/queue/ack-and-claim.lua', 168],
-    [2126, 'lua/shared/queue/bring-due.lua', 1],
-    [2129, 'lua/shared/queue/entries.lua', 1],
-    [2147, 'lua/shared/queue/history.lua', 1],
-    [2161, 'lua/shared/queue/failure.lua', 1],
-    [2167, 'lua/shared/queue/note-failure.lua', 1],
-    [2171, 'lua/shared/queue/dead.lua', 1],
-    [2225, 'lua/shared/queue/bury-claimed.lua', 1],
-    [2232, 'lua/shared/queue/reclaim.lua', 1],
-    [2277, 'lua/shared/queue/due.lua', 1],
-    [2299, 'lua/shared/queue/bring-due.lua', 12],
-    [2303, 'lua/shared/queue/leave-short.lua', 1],
-    [2314, 'lua/shared/queue/read-recurrence.lua', 1],
-    [2379, 'lua/shared/queue/recurrence.lua', 1],
-    [2428, 'lua/shared/queue/catch-up.lua', 1],
-    [2430, 'lua/shared/queue/next-interval.lua', 1],
-    [2435, 'lua/shared/queue/catch-up.lua', 4],
-    [2488, 'lua/shared/queue/bring-due.lua', 21],
-    [2494, 'lua/shared/queue/spawn.lua', 1],
-    [2499, 'lua/shared/queue/body.lua', 1],
-    [2502, 'lua/shared/queue/large.lua', 1],
-    [2507, 'lua/shared/queue/body.lua', 7],
-    [2522, 'lua/shared/queue/number.lua', 1],
-    [2531, 'lua/shared/queue/enter-tags.lua', 1],
-    [2542, 'lua/shared/queue/leave-short.lua', 1],
-    [2553, 'lua/shared/queue/read-recurrence.lua', 1],
-    [2618, 'lua/shared/queue/recurrence.lua', 1],
-    [2667, 'lua/shared/queue/spawn.lua', 13],
-    [2768, 'lua/shared/queue/bring-due.lua', 28],
-    [2770, 'lua/shared/queue/look-again.lua', 1],
-    [2776, 'lua/shared/queue/bring-due.lua', 31],
-    [2778, 'lua/queue/ack-and-claim.lua', 172],
-    [2782, 'lua/shared/queue/settle.lua', 1],
-    [2783, 'lua/shared/queue/failure.lua', 1],
-    [2789, 'lua/shared/queue/dead.lua', 1],
-    [2843, 'lua/shared/queue/backoff.lua', 1],
-    [2845, 'lua/shared/queue/backoff.lua', 22],
-    [2864, 'lua/shared/queue/unblock.lua', 1],
-    [2870, 'lua/shared/queue/outbox.lua', 1],
-    [2881, 'lua/shared/queue/entries.lua', 1],
-    [2899, 'lua/shared/queue/history.lua', 1],
-    [2913, 'lua/shared/queue/settle.lua', 18],
-    [2987, 'lua/queue/ack-and-claim.lua', 177],
-    [2998, 'lua/shared/queue/watch.lua', 1],
-    [3010, 'lua/queue/ack-and-claim.lua', 189],
-    [3023, 'lua/shared/queue/body.lua', 1],
-    [3026, 'lua/shared/queue/large.lua', 1],
-    [3031, 'lua/shared/queue/body.lua', 7],
-    [3032, 'lua/shared/queue/body.lua', 22],
-    [3043, 'lua/shared/queue/take.lua', 1],
-    [3199, 'lua/shared/queue/bring-returned.lua', 1],
-    [3232, 'lua/shared/queue/take.lua', 158],
-    [3240, 'lua/shared/queue/lease.lua', 1],
-    [3241, 'lua/shared/queue/tell-options.lua', 1],
-    [3253, 'lua/shared/queue/lease.lua', 3],
-    [3311, 'lua/queue/ack-and-claim.lua', 205],
-    [3336, 'lua/shared/queue/wait-idle.lua', 1],
-    [3375, 'lua/shared/queue/note-time.lua', 1],
-    [3380, 'lua/shared/queue/look-again.lua', 1],
-    [3386, 'lua/shared/queue/wait.lua', 3],
-    [3402, 'lua/queue/ack-and-claim.lua', 232],
+    [294, 'lua/shared/queue/fold.lua', 1],
+    [295, 'lua/shared/queue/statistics.lua', 1],
+    [528, 'lua/shared/queue/fold.lua', 3],
+    [539, 'lua/shared/queue/leave-notes.lua', 24],
+    [546, 'lua/shared/queue/note-alike.lua', 4],
+    [561, 'lua/shared/queue/note-spans.lua', 3],
+    [587, 'lua/shared/queue/never.lua', 1],
+    [589, 'lua/shared/queue/save.lua', 1],
+    [591, 'lua/shared/queue/save.lua', 13],
+    [634, 'lua/shared/queue/save-call.lua', 1],
+    [642, 'lua/shared/queue/wide.lua', 1],
+    [657, 'lua/shared/queue/settings.lua', 1],
+    [675, 'lua/shared/queue/marks.lua', 1],
+    [691, 'lua/shared/queue/recurs.lua', 1],
+    [693, 'lua/shared/queue/note-due.lua', 1],
+    [701, 'lua/shared/queue/rate.lua', 1],
+    [743, 'lua/shared/queue/job.lua', 1],
+    [755, 'lua/shared/queue/plain-head.lua', 1],
+    [758, 'lua/shared/queue/plain-head.lua', 8],
+    [766, 'lua/shared/queue/job.lua', 14],
+    [843, 'lua/shared/queue/flags.lua', 1],
+    [874, 'lua/shared/queue/run.lua', 1],
+    [921, 'lua/shared/queue/parents.lua', 1],
+    [1002, 'lua/shared/queue/parents.lua', 92],
+    [1016, 'lua/shared/queue/happened.lua', 1],
+    [1028, 'lua/shared/queue/names.lua', 1],
+    [1044, 'lua/shared/queue/names.lua', 34],
+    [1062, 'lua/shared/queue/groups.lua', 1],
+    [1108, 'lua/shared/queue/burst.lua', 1],
+    [1120, 'lua/shared/queue/groups.lua', 48],
+    [1191, 'lua/shared/queue/groups.lua', 130],
+    [1218, 'lua/shared/queue/ready.lua', 1],
+    [1225, 'lua/shared/queue/in-front.lua', 1],
+    [1227, 'lua/shared/queue/ready.lua', 9],
+    [1248, 'lua/shared/queue/ready.lua', 40],
+    [1254, 'lua/shared/queue/fields.lua', 1],
+    [1263, 'lua/shared/queue/end.lua', 1],
+    [1287, 'lua/shared/queue/leave-tags.lua', 1],
+    [1297, 'lua/shared/queue/end.lua', 26],
+    [1314, 'lua/shared/queue/note-end.lua', 1],
+    [1344, 'lua/shared/queue/tell-others.lua', 1],
+    [1346, 'lua/shared/queue/packed-notes.lua', 1],
+    [1347, 'lua/shared/queue/packed-notes.lua', 3],
+    [1355, 'lua/shared/queue/tell-others.lua', 4],
+    [1358, 'lua/shared/queue/result.lua', 1],
+    [1372, 'lua/shared/queue/tell-ends.lua', 1],
+    [1428, 'lua/shared/queue/tell-others.lua', 9],
+    [1431, 'lua/shared/queue/tell-others.lua', 13],
+    [1434, 'lua/shared/queue/publish.lua', 1],
+    [1435, 'lua/shared/queue/message.lua', 1],
+    [1445, 'lua/shared/queue/spelled.lua', 1],
+    [1453, 'lua/shared/queue/send.lua', 1],
+    [1469, 'lua/shared/queue/message.lua', 13],
+    [1492, 'lua/shared/queue/publish.lua', 3],
+    [1498, 'lua/shared/queue/tell-others.lua', 17],
+    [1501, 'lua/shared/queue/cancel.lua', 1],
+    [1509, 'lua/shared/queue/stop.lua', 1],
+    [1517, 'lua/shared/queue/finish.lua', 1],
+    [1618, 'lua/shared/queue/told.lua', 1],
+    [1633, 'lua/shared/queue/told.lua', 24],
+    [1637, 'lua/shared/queue/idle.lua', 1],
+    [1704, 'lua/shared/listening.lua', 1],
+    [1723, 'lua/shared/queue/idle.lua', 69],
+    [1847, 'lua/shared/queue/judge.lua', 1],
+    [1911, 'lua/shared/queue/next-due.lua', 1],
+    [1966, 'lua/queue/ack-and-claim.lua', 90],
+    [2015, 'lua/shared/queue/burst.lua', 1],
+    [2027, 'lua/queue/ack-and-claim.lua', 140],
+    [2031, 'lua/shared/queue/body.lua', 1],
+    [2034, 'lua/shared/queue/large.lua', 1],
+    [2039, 'lua/shared/queue/body.lua', 7],
+    [2040, 'lua/shared/queue/body.lua', 26],
+    [2047, 'lua/shared/queue/claimed-before.lua', 1],
+    [2049, 'lua/shared/queue/tell-options.lua', 1],
+    [2061, 'lua/shared/queue/claimed-before.lua', 4],
+    [2101, 'lua/queue/ack-and-claim.lua', 146],
+    [2122, 'lua/shared/queue/is-behind.lua', 1],
+    [2130, 'lua/queue/ack-and-claim.lua', 168],
+    [2133, 'lua/shared/queue/bring-due.lua', 1],
+    [2136, 'lua/shared/queue/entries.lua', 1],
+    [2154, 'lua/shared/queue/history.lua', 1],
+    [2168, 'lua/shared/queue/failure.lua', 1],
+    [2174, 'lua/shared/queue/note-failure.lua', 1],
+    [2178, 'lua/shared/queue/dead.lua', 1],
+    [2232, 'lua/shared/queue/bury-claimed.lua', 1],
+    [2239, 'lua/shared/queue/reclaim.lua', 1],
+    [2284, 'lua/shared/queue/due.lua', 1],
+    [2306, 'lua/shared/queue/bring-due.lua', 12],
+    [2310, 'lua/shared/queue/leave-short.lua', 1],
+    [2321, 'lua/shared/queue/read-recurrence.lua', 1],
+    [2386, 'lua/shared/queue/recurrence.lua', 1],
+    [2435, 'lua/shared/queue/catch-up.lua', 1],
+    [2437, 'lua/shared/queue/next-interval.lua', 1],
+    [2442, 'lua/shared/queue/catch-up.lua', 4],
+    [2495, 'lua/shared/queue/bring-due.lua', 21],
+    [2501, 'lua/shared/queue/spawn.lua', 1],
+    [2506, 'lua/shared/queue/body.lua', 1],
+    [2509, 'lua/shared/queue/large.lua', 1],
+    [2514, 'lua/shared/queue/body.lua', 7],
+    [2529, 'lua/shared/queue/number.lua', 1],
+    [2538, 'lua/shared/queue/enter-tags.lua', 1],
+    [2549, 'lua/shared/queue/leave-short.lua', 1],
+    [2560, 'lua/shared/queue/read-recurrence.lua', 1],
+    [2625, 'lua/shared/queue/recurrence.lua', 1],
+    [2674, 'lua/shared/queue/spawn.lua', 13],
+    [2775, 'lua/shared/queue/bring-due.lua', 28],
+    [2777, 'lua/shared/queue/look-again.lua', 1],
+    [2783, 'lua/shared/queue/bring-due.lua', 31],
+    [2785, 'lua/queue/ack-and-claim.lua', 172],
+    [2789, 'lua/shared/queue/settle.lua', 1],
+    [2790, 'lua/shared/queue/failure.lua', 1],
+    [2796, 'lua/shared/queue/dead.lua', 1],
+    [2850, 'lua/shared/queue/backoff.lua', 1],
+    [2852, 'lua/shared/queue/backoff.lua', 22],
+    [2871, 'lua/shared/queue/unblock.lua', 1],
+    [2877, 'lua/shared/queue/outbox.lua', 1],
+    [2888, 'lua/shared/queue/entries.lua', 1],
+    [2906, 'lua/shared/queue/history.lua', 1],
+    [2920, 'lua/shared/queue/settle.lua', 18],
+    [2994, 'lua/queue/ack-and-claim.lua', 177],
+    [3005, 'lua/shared/queue/watch.lua', 1],
+    [3017, 'lua/queue/ack-and-claim.lua', 189],
+    [3030, 'lua/shared/queue/body.lua', 1],
+    [3033, 'lua/shared/queue/large.lua', 1],
+    [3038, 'lua/shared/queue/body.lua', 7],
+    [3039, 'lua/shared/queue/body.lua', 22],
+    [3050, 'lua/shared/queue/take.lua', 1],
+    [3206, 'lua/shared/queue/bring-returned.lua', 1],
+    [3239, 'lua/shared/queue/take.lua', 158],
+    [3247, 'lua/shared/queue/lease.lua', 1],
+    [3248, 'lua/shared/queue/tell-options.lua', 1],
+    [3260, 'lua/shared/queue/lease.lua', 3],
+    [3318, 'lua/queue/ack-and-claim.lua', 205],
+    [3343, 'lua/shared/queue/wait-idle.lua', 1],
+    [3382, 'lua/shared/queue/note-time.lua', 1],
+    [3387, 'lua/shared/queue/look-again.lua', 1],
+    [3393, 'lua/shared/queue/wait.lua', 3],
+    [3409, 'lua/queue/ack-and-claim.lua', 232],
   ],
   encode(args) {
     const encoded = new Array<Argument>(10 + args.acks.length * 3)
@@ -5117,7 +5131,7 @@ function readDuplicatesOfAdvanceAdvanced(part: Reply | undefined): ({ readonly a
 export const advance: Operation<AdvanceArguments, AdvanceAnswer> = {
   script: {
     name: 'queue/advance',
-    sha1: '2846b4d2be9347212fbf5279bdd118db0972e59c',
+    sha1: '28b19c7b470331157244ccf9be1a6f4e0ea8656b',
     reads: false,
     bytes: false,
     source: `--[[
@@ -5382,13 +5396,17 @@ end
 --              shared/queue/bucket); in milliseconds
 --   e d r c    jobs that were enqueued, died without having run to an end, were reclaimed, cancelled
 --   m          from here on notes are of the minute since 1970 that is in the place of the sum
--- When there are many of them they are folded: put into the hash of statistics.
+-- When there are many of them they are folded: put into the hash of statistics. Both are gone when the newest day that they know is
+-- no longer told: a queue that nobody uses any more keeps no statistics.
 local NOTE = '>Bc0BHdd'
 local MOST_NOTES = 16384
+-- A day more than are told.
+local NOTES_KEPT_MS = '7862400000'
 
 local function leave_notes(notes, stats, queue, noted, now_ms)
   local minute = now_ms / 60000 - now_ms / 60000 % 1
-  if minute ~= queue.minute then
+  local is_new = minute ~= queue.minute
+  if is_new then
     queue.minute = minute
     noted = struct.pack(NOTE, 1, 'm', 0, 0, minute, 0) .. noted
   end
@@ -5639,7 +5657,10 @@ local function fold(notes, stats)
   redis.call('DEL', notes)
 end
     fold(notes, stats)
+    redis.call('PEXPIRE', stats, NOTES_KEPT_MS)
     queue.minute = 0
+  elseif is_new then
+    redis.call('PEXPIRE', notes, NOTES_KEPT_MS)
   end
 end
 
@@ -7754,95 +7775,95 @@ return { 'advanced', first, queue.chores, refused, tally.duplicates }
     [243, 'lua/shared/queue/note-alike.lua', 1],
     [244, 'lua/shared/queue/bucket.lua', 1],
     [256, 'lua/shared/queue/leave-notes.lua', 1],
-    [274, 'lua/shared/queue/fold.lua', 1],
-    [275, 'lua/shared/queue/statistics.lua', 1],
-    [508, 'lua/shared/queue/fold.lua', 3],
-    [519, 'lua/shared/queue/leave-notes.lua', 20],
-    [523, 'lua/shared/queue/note-alike.lua', 4],
-    [538, 'lua/shared/queue/note-spans.lua', 3],
-    [564, 'lua/shared/queue/save.lua', 1],
-    [566, 'lua/shared/queue/save.lua', 13],
-    [609, 'lua/shared/queue/wide.lua', 1],
-    [616, 'lua/shared/queue/save-call.lua', 1],
-    [624, 'lua/shared/queue/settings.lua', 1],
-    [642, 'lua/shared/queue/marks.lua', 1],
-    [658, 'lua/shared/queue/note-due.lua', 1],
-    [666, 'lua/shared/queue/rate.lua', 1],
-    [687, 'lua/shared/queue/rate.lua', 37],
-    [693, 'lua/shared/queue/job.lua', 1],
-    [705, 'lua/shared/queue/plain-head.lua', 1],
-    [708, 'lua/shared/queue/plain-head.lua', 8],
-    [716, 'lua/shared/queue/job.lua', 14],
-    [793, 'lua/shared/queue/body.lua', 1],
-    [796, 'lua/shared/queue/large.lua', 1],
-    [801, 'lua/shared/queue/flags.lua', 1],
-    [832, 'lua/shared/queue/body.lua', 7],
-    [851, 'lua/shared/queue/happened.lua', 1],
-    [863, 'lua/shared/queue/enter-tags.lua', 1],
-    [874, 'lua/shared/queue/note-end.lua', 1],
-    [904, 'lua/shared/queue/tell-others.lua', 1],
-    [906, 'lua/shared/queue/packed-notes.lua', 1],
-    [907, 'lua/shared/queue/packed-notes.lua', 3],
-    [915, 'lua/shared/queue/tell-others.lua', 4],
-    [918, 'lua/shared/queue/result.lua', 1],
-    [932, 'lua/shared/queue/tell-ends.lua', 1],
-    [988, 'lua/shared/queue/tell-others.lua', 9],
-    [991, 'lua/shared/queue/tell-others.lua', 13],
-    [994, 'lua/shared/queue/publish.lua', 1],
-    [995, 'lua/shared/queue/message.lua', 1],
-    [1005, 'lua/shared/queue/spelled.lua', 1],
-    [1013, 'lua/shared/queue/send.lua', 1],
-    [1029, 'lua/shared/queue/message.lua', 13],
-    [1052, 'lua/shared/queue/publish.lua', 3],
-    [1058, 'lua/shared/queue/tell-others.lua', 17],
-    [1061, 'lua/shared/queue/run.lua', 1],
-    [1108, 'lua/shared/queue/fields.lua', 1],
-    [1117, 'lua/shared/queue/names.lua', 1],
-    [1168, 'lua/shared/queue/groups.lua', 1],
-    [1214, 'lua/shared/queue/burst.lua', 1],
-    [1226, 'lua/shared/queue/groups.lua', 48],
-    [1318, 'lua/shared/queue/ready.lua', 1],
-    [1325, 'lua/shared/queue/in-front.lua', 1],
-    [1327, 'lua/shared/queue/ready.lua', 9],
-    [1358, 'lua/shared/queue/number.lua', 1],
-    [1367, 'lua/shared/queue/enqueue.lua', 1],
-    [1402, 'lua/shared/queue/replace.lua', 1],
-    [1463, 'lua/shared/queue/leave-tags.lua', 1],
-    [1473, 'lua/shared/queue/replace.lua', 63],
-    [1498, 'lua/shared/queue/idempotency.lua', 1],
-    [1512, 'lua/shared/queue/idle.lua', 1],
-    [1579, 'lua/shared/listening.lua', 1],
-    [1598, 'lua/shared/queue/idle.lua', 69],
-    [1689, 'lua/shared/queue/idle.lua', 171],
-    [1700, 'lua/shared/queue/find.lua', 1],
-    [1726, 'lua/shared/queue/failure.lua', 1],
-    [1736, 'lua/shared/queue/parents.lua', 1],
-    [1817, 'lua/shared/queue/parents.lua', 92],
-    [1831, 'lua/shared/queue/link.lua', 1],
-    [1923, 'lua/shared/queue/end.lua', 1],
-    [1947, 'lua/shared/queue/leave-tags.lua', 1],
-    [1957, 'lua/shared/queue/end.lua', 26],
-    [1974, 'lua/shared/queue/cancel.lua', 1],
-    [1982, 'lua/shared/queue/stop.lua', 1],
-    [1990, 'lua/shared/queue/judge-one.lua', 7],
-    [2000, 'lua/shared/queue/finish.lua', 1],
-    [2101, 'lua/shared/queue/freed.lua', 1],
-    [2110, 'lua/shared/queue/told.lua', 1],
-    [2125, 'lua/shared/queue/outbox.lua', 1],
-    [2136, 'lua/shared/queue/spec.lua', 1],
-    [2159, 'lua/shared/queue/spec.lua', 33],
-    [2245, 'lua/shared/queue/sweep.lua', 1],
-    [2322, 'lua/shared/queue/spec.lua', 120],
-    [2346, 'lua/queue/advance.lua', 89],
-    [2420, 'lua/shared/queue/settle.lua', 1],
-    [2421, 'lua/shared/queue/dead.lua', 1],
-    [2475, 'lua/shared/queue/backoff.lua', 1],
-    [2477, 'lua/shared/queue/backoff.lua', 22],
-    [2496, 'lua/shared/queue/unblock.lua', 1],
-    [2502, 'lua/shared/queue/entries.lua', 1],
-    [2520, 'lua/shared/queue/history.lua', 1],
-    [2534, 'lua/shared/queue/settle.lua', 18],
-    [2608, 'lua/queue/advance.lua', 164],
+    [278, 'lua/shared/queue/fold.lua', 1],
+    [279, 'lua/shared/queue/statistics.lua', 1],
+    [512, 'lua/shared/queue/fold.lua', 3],
+    [523, 'lua/shared/queue/leave-notes.lua', 24],
+    [530, 'lua/shared/queue/note-alike.lua', 4],
+    [545, 'lua/shared/queue/note-spans.lua', 3],
+    [571, 'lua/shared/queue/save.lua', 1],
+    [573, 'lua/shared/queue/save.lua', 13],
+    [616, 'lua/shared/queue/wide.lua', 1],
+    [623, 'lua/shared/queue/save-call.lua', 1],
+    [631, 'lua/shared/queue/settings.lua', 1],
+    [649, 'lua/shared/queue/marks.lua', 1],
+    [665, 'lua/shared/queue/note-due.lua', 1],
+    [673, 'lua/shared/queue/rate.lua', 1],
+    [694, 'lua/shared/queue/rate.lua', 37],
+    [700, 'lua/shared/queue/job.lua', 1],
+    [712, 'lua/shared/queue/plain-head.lua', 1],
+    [715, 'lua/shared/queue/plain-head.lua', 8],
+    [723, 'lua/shared/queue/job.lua', 14],
+    [800, 'lua/shared/queue/body.lua', 1],
+    [803, 'lua/shared/queue/large.lua', 1],
+    [808, 'lua/shared/queue/flags.lua', 1],
+    [839, 'lua/shared/queue/body.lua', 7],
+    [858, 'lua/shared/queue/happened.lua', 1],
+    [870, 'lua/shared/queue/enter-tags.lua', 1],
+    [881, 'lua/shared/queue/note-end.lua', 1],
+    [911, 'lua/shared/queue/tell-others.lua', 1],
+    [913, 'lua/shared/queue/packed-notes.lua', 1],
+    [914, 'lua/shared/queue/packed-notes.lua', 3],
+    [922, 'lua/shared/queue/tell-others.lua', 4],
+    [925, 'lua/shared/queue/result.lua', 1],
+    [939, 'lua/shared/queue/tell-ends.lua', 1],
+    [995, 'lua/shared/queue/tell-others.lua', 9],
+    [998, 'lua/shared/queue/tell-others.lua', 13],
+    [1001, 'lua/shared/queue/publish.lua', 1],
+    [1002, 'lua/shared/queue/message.lua', 1],
+    [1012, 'lua/shared/queue/spelled.lua', 1],
+    [1020, 'lua/shared/queue/send.lua', 1],
+    [1036, 'lua/shared/queue/message.lua', 13],
+    [1059, 'lua/shared/queue/publish.lua', 3],
+    [1065, 'lua/shared/queue/tell-others.lua', 17],
+    [1068, 'lua/shared/queue/run.lua', 1],
+    [1115, 'lua/shared/queue/fields.lua', 1],
+    [1124, 'lua/shared/queue/names.lua', 1],
+    [1175, 'lua/shared/queue/groups.lua', 1],
+    [1221, 'lua/shared/queue/burst.lua', 1],
+    [1233, 'lua/shared/queue/groups.lua', 48],
+    [1325, 'lua/shared/queue/ready.lua', 1],
+    [1332, 'lua/shared/queue/in-front.lua', 1],
+    [1334, 'lua/shared/queue/ready.lua', 9],
+    [1365, 'lua/shared/queue/number.lua', 1],
+    [1374, 'lua/shared/queue/enqueue.lua', 1],
+    [1409, 'lua/shared/queue/replace.lua', 1],
+    [1470, 'lua/shared/queue/leave-tags.lua', 1],
+    [1480, 'lua/shared/queue/replace.lua', 63],
+    [1505, 'lua/shared/queue/idempotency.lua', 1],
+    [1519, 'lua/shared/queue/idle.lua', 1],
+    [1586, 'lua/shared/listening.lua', 1],
+    [1605, 'lua/shared/queue/idle.lua', 69],
+    [1696, 'lua/shared/queue/idle.lua', 171],
+    [1707, 'lua/shared/queue/find.lua', 1],
+    [1733, 'lua/shared/queue/failure.lua', 1],
+    [1743, 'lua/shared/queue/parents.lua', 1],
+    [1824, 'lua/shared/queue/parents.lua', 92],
+    [1838, 'lua/shared/queue/link.lua', 1],
+    [1930, 'lua/shared/queue/end.lua', 1],
+    [1954, 'lua/shared/queue/leave-tags.lua', 1],
+    [1964, 'lua/shared/queue/end.lua', 26],
+    [1981, 'lua/shared/queue/cancel.lua', 1],
+    [1989, 'lua/shared/queue/stop.lua', 1],
+    [1997, 'lua/shared/queue/judge-one.lua', 7],
+    [2007, 'lua/shared/queue/finish.lua', 1],
+    [2108, 'lua/shared/queue/freed.lua', 1],
+    [2117, 'lua/shared/queue/told.lua', 1],
+    [2132, 'lua/shared/queue/outbox.lua', 1],
+    [2143, 'lua/shared/queue/spec.lua', 1],
+    [2166, 'lua/shared/queue/spec.lua', 33],
+    [2252, 'lua/shared/queue/sweep.lua', 1],
+    [2329, 'lua/shared/queue/spec.lua', 120],
+    [2353, 'lua/queue/advance.lua', 89],
+    [2427, 'lua/shared/queue/settle.lua', 1],
+    [2428, 'lua/shared/queue/dead.lua', 1],
+    [2482, 'lua/shared/queue/backoff.lua', 1],
+    [2484, 'lua/shared/queue/backoff.lua', 22],
+    [2503, 'lua/shared/queue/unblock.lua', 1],
+    [2509, 'lua/shared/queue/entries.lua', 1],
+    [2527, 'lua/shared/queue/history.lua', 1],
+    [2541, 'lua/shared/queue/settle.lua', 18],
+    [2615, 'lua/queue/advance.lua', 164],
   ],
   encode(args) {
     const encoded = new Array<Argument>(6 + args.steps.length * 26)
@@ -8894,7 +8915,7 @@ function readRefusedOfBuryBuried(part: Reply | undefined): ({ readonly at: numbe
 export const bury: Operation<BuryArguments, BuryAnswer> = {
   script: {
     name: 'queue/bury',
-    sha1: 'b97633a74e94d1e3bb874904efcf0b7d8126425f',
+    sha1: '6819489af9851f07c249a8d56ddd87a891f021d5',
     reads: false,
     bytes: false,
     source: `--[[
@@ -9157,13 +9178,17 @@ end
 --              shared/queue/bucket); in milliseconds
 --   e d r c    jobs that were enqueued, died without having run to an end, were reclaimed, cancelled
 --   m          from here on notes are of the minute since 1970 that is in the place of the sum
--- When there are many of them they are folded: put into the hash of statistics.
+-- When there are many of them they are folded: put into the hash of statistics. Both are gone when the newest day that they know is
+-- no longer told: a queue that nobody uses any more keeps no statistics.
 local NOTE = '>Bc0BHdd'
 local MOST_NOTES = 16384
+-- A day more than are told.
+local NOTES_KEPT_MS = '7862400000'
 
 local function leave_notes(notes, stats, queue, noted, now_ms)
   local minute = now_ms / 60000 - now_ms / 60000 % 1
-  if minute ~= queue.minute then
+  local is_new = minute ~= queue.minute
+  if is_new then
     queue.minute = minute
     noted = struct.pack(NOTE, 1, 'm', 0, 0, minute, 0) .. noted
   end
@@ -9414,7 +9439,10 @@ local function fold(notes, stats)
   redis.call('DEL', notes)
 end
     fold(notes, stats)
+    redis.call('PEXPIRE', stats, NOTES_KEPT_MS)
     queue.minute = 0
+  elseif is_new then
+    redis.call('PEXPIRE', notes, NOTES_KEPT_MS)
   end
 end
 
@@ -10542,6 +10570,17 @@ local function call_idle(idle, queue, count, now_ms, how)
   end
 end
 
+local function is_watched(queue, now_ms)
+  return queue.watch_ms + LATE_MS > now_ms
+end
+
+-- What comes at that time must be seen by somebody.
+local function see_to(idle, queue, due_ms, now_ms, how)
+  if queue.idle > 0 and (not is_watched(queue, now_ms) or due_ms < queue.watch_ms) then
+    call_idle(idle, queue, 1, now_ms, how)
+  end
+end
+
 -- Where only so many jobs may be claimed at once, one that ends lets another one start.
 
 -- Whether a worker that waits is to be called because a job is claimed no more.
@@ -10770,7 +10809,14 @@ local function settle_children(keys, queue, now_us, most)
   note_due(queue, math.floor(now_us / 1000))
   return became_ready
 end
+-- Children of parents that have ended, beyond those that one call tells, are due at once: one that waits sees to them.
+local function see_to_rest(idle, queue, now_ms, how)
+  if queue.due_ms <= now_ms then
+    see_to(idle, queue, now_ms, now_ms, how)
+  end
+end
   freed = math.max(freed, settle_children(keys, queue, now_us, 100))
+  see_to_rest(idle, queue, now_ms, how)
 end
 if queue.idle > 0 and freed > 0 then
   call_idle(idle, queue, math.min(freed, 8), now_ms, how)
@@ -10795,79 +10841,81 @@ return { 'buried', queue.chores, refused }
     [241, 'lua/shared/queue/note-alike.lua', 1],
     [242, 'lua/shared/queue/bucket.lua', 1],
     [254, 'lua/shared/queue/leave-notes.lua', 1],
-    [272, 'lua/shared/queue/fold.lua', 1],
-    [273, 'lua/shared/queue/statistics.lua', 1],
-    [506, 'lua/shared/queue/fold.lua', 3],
-    [517, 'lua/shared/queue/leave-notes.lua', 20],
-    [521, 'lua/shared/queue/note-alike.lua', 4],
-    [536, 'lua/shared/queue/note-spans.lua', 3],
-    [562, 'lua/shared/queue/save.lua', 1],
-    [564, 'lua/shared/queue/save.lua', 13],
-    [607, 'lua/shared/queue/save-call.lua', 1],
-    [615, 'lua/shared/queue/settings.lua', 1],
-    [633, 'lua/shared/queue/marks.lua', 1],
-    [649, 'lua/shared/queue/rate.lua', 1],
-    [670, 'lua/shared/queue/rate.lua', 37],
-    [676, 'lua/shared/queue/job.lua', 1],
-    [688, 'lua/shared/queue/plain-head.lua', 1],
-    [691, 'lua/shared/queue/plain-head.lua', 8],
-    [699, 'lua/shared/queue/job.lua', 14],
-    [700, 'lua/shared/queue/job.lua', 45],
-    [746, 'lua/shared/queue/flags.lua', 1],
-    [777, 'lua/shared/queue/run.lua', 1],
-    [824, 'lua/shared/queue/parents.lua', 1],
-    [905, 'lua/shared/queue/parents.lua', 92],
-    [919, 'lua/shared/queue/happened.lua', 1],
-    [931, 'lua/shared/queue/entries.lua', 1],
-    [949, 'lua/shared/queue/history.lua', 1],
-    [963, 'lua/shared/queue/names.lua', 1],
-    [966, 'lua/shared/queue/names.lua', 34],
-    [984, 'lua/shared/queue/failure.lua', 1],
-    [990, 'lua/shared/queue/groups.lua', 1],
-    [1036, 'lua/shared/queue/burst.lua', 1],
-    [1048, 'lua/shared/queue/groups.lua', 48],
-    [1119, 'lua/shared/queue/groups.lua', 130],
-    [1129, 'lua/shared/queue/dead.lua', 1],
-    [1183, 'lua/shared/queue/end.lua', 1],
-    [1207, 'lua/shared/queue/leave-tags.lua', 1],
-    [1217, 'lua/shared/queue/end.lua', 26],
-    [1234, 'lua/shared/queue/note-end.lua', 1],
-    [1264, 'lua/shared/queue/tell-others.lua', 1],
-    [1266, 'lua/shared/queue/packed-notes.lua', 1],
-    [1267, 'lua/shared/queue/packed-notes.lua', 3],
-    [1275, 'lua/shared/queue/tell-others.lua', 4],
-    [1278, 'lua/shared/queue/result.lua', 1],
-    [1292, 'lua/shared/queue/tell-ends.lua', 1],
-    [1348, 'lua/shared/queue/tell-others.lua', 9],
-    [1351, 'lua/shared/queue/tell-others.lua', 13],
-    [1354, 'lua/shared/queue/publish.lua', 1],
-    [1355, 'lua/shared/queue/message.lua', 1],
-    [1365, 'lua/shared/queue/spelled.lua', 1],
-    [1373, 'lua/shared/queue/send.lua', 1],
-    [1389, 'lua/shared/queue/message.lua', 13],
-    [1412, 'lua/shared/queue/publish.lua', 3],
-    [1418, 'lua/shared/queue/tell-others.lua', 17],
-    [1421, 'lua/shared/queue/cancel.lua', 1],
-    [1429, 'lua/shared/queue/stop.lua', 1],
-    [1437, 'lua/shared/queue/bury-claimed.lua', 1],
-    [1444, 'lua/shared/queue/judge-one.lua', 7],
-    [1454, 'lua/shared/queue/told.lua', 1],
-    [1469, 'lua/shared/queue/idle.lua', 1],
-    [1536, 'lua/shared/listening.lua', 1],
-    [1555, 'lua/shared/queue/idle.lua', 69],
-    [1646, 'lua/shared/queue/freed.lua', 1],
-    [1655, 'lua/queue/bury.lua', 74],
-    [1723, 'lua/shared/queue/settle.lua', 1],
-    [1724, 'lua/shared/queue/note-due.lua', 1],
-    [1732, 'lua/shared/queue/ready.lua', 1],
-    [1739, 'lua/shared/queue/in-front.lua', 1],
-    [1741, 'lua/shared/queue/ready.lua', 9],
-    [1762, 'lua/shared/queue/backoff.lua', 1],
-    [1764, 'lua/shared/queue/backoff.lua', 22],
-    [1783, 'lua/shared/queue/unblock.lua', 1],
-    [1789, 'lua/shared/queue/outbox.lua', 1],
-    [1800, 'lua/shared/queue/settle.lua', 18],
-    [1874, 'lua/queue/bury.lua', 143],
+    [276, 'lua/shared/queue/fold.lua', 1],
+    [277, 'lua/shared/queue/statistics.lua', 1],
+    [510, 'lua/shared/queue/fold.lua', 3],
+    [521, 'lua/shared/queue/leave-notes.lua', 24],
+    [528, 'lua/shared/queue/note-alike.lua', 4],
+    [543, 'lua/shared/queue/note-spans.lua', 3],
+    [569, 'lua/shared/queue/save.lua', 1],
+    [571, 'lua/shared/queue/save.lua', 13],
+    [614, 'lua/shared/queue/save-call.lua', 1],
+    [622, 'lua/shared/queue/settings.lua', 1],
+    [640, 'lua/shared/queue/marks.lua', 1],
+    [656, 'lua/shared/queue/rate.lua', 1],
+    [677, 'lua/shared/queue/rate.lua', 37],
+    [683, 'lua/shared/queue/job.lua', 1],
+    [695, 'lua/shared/queue/plain-head.lua', 1],
+    [698, 'lua/shared/queue/plain-head.lua', 8],
+    [706, 'lua/shared/queue/job.lua', 14],
+    [707, 'lua/shared/queue/job.lua', 45],
+    [753, 'lua/shared/queue/flags.lua', 1],
+    [784, 'lua/shared/queue/run.lua', 1],
+    [831, 'lua/shared/queue/parents.lua', 1],
+    [912, 'lua/shared/queue/parents.lua', 92],
+    [926, 'lua/shared/queue/happened.lua', 1],
+    [938, 'lua/shared/queue/entries.lua', 1],
+    [956, 'lua/shared/queue/history.lua', 1],
+    [970, 'lua/shared/queue/names.lua', 1],
+    [973, 'lua/shared/queue/names.lua', 34],
+    [991, 'lua/shared/queue/failure.lua', 1],
+    [997, 'lua/shared/queue/groups.lua', 1],
+    [1043, 'lua/shared/queue/burst.lua', 1],
+    [1055, 'lua/shared/queue/groups.lua', 48],
+    [1126, 'lua/shared/queue/groups.lua', 130],
+    [1136, 'lua/shared/queue/dead.lua', 1],
+    [1190, 'lua/shared/queue/end.lua', 1],
+    [1214, 'lua/shared/queue/leave-tags.lua', 1],
+    [1224, 'lua/shared/queue/end.lua', 26],
+    [1241, 'lua/shared/queue/note-end.lua', 1],
+    [1271, 'lua/shared/queue/tell-others.lua', 1],
+    [1273, 'lua/shared/queue/packed-notes.lua', 1],
+    [1274, 'lua/shared/queue/packed-notes.lua', 3],
+    [1282, 'lua/shared/queue/tell-others.lua', 4],
+    [1285, 'lua/shared/queue/result.lua', 1],
+    [1299, 'lua/shared/queue/tell-ends.lua', 1],
+    [1355, 'lua/shared/queue/tell-others.lua', 9],
+    [1358, 'lua/shared/queue/tell-others.lua', 13],
+    [1361, 'lua/shared/queue/publish.lua', 1],
+    [1362, 'lua/shared/queue/message.lua', 1],
+    [1372, 'lua/shared/queue/spelled.lua', 1],
+    [1380, 'lua/shared/queue/send.lua', 1],
+    [1396, 'lua/shared/queue/message.lua', 13],
+    [1419, 'lua/shared/queue/publish.lua', 3],
+    [1425, 'lua/shared/queue/tell-others.lua', 17],
+    [1428, 'lua/shared/queue/cancel.lua', 1],
+    [1436, 'lua/shared/queue/stop.lua', 1],
+    [1444, 'lua/shared/queue/bury-claimed.lua', 1],
+    [1451, 'lua/shared/queue/judge-one.lua', 7],
+    [1461, 'lua/shared/queue/told.lua', 1],
+    [1476, 'lua/shared/queue/idle.lua', 1],
+    [1543, 'lua/shared/listening.lua', 1],
+    [1562, 'lua/shared/queue/idle.lua', 69],
+    [1653, 'lua/shared/queue/idle.lua', 171],
+    [1664, 'lua/shared/queue/freed.lua', 1],
+    [1673, 'lua/queue/bury.lua', 74],
+    [1741, 'lua/shared/queue/settle.lua', 1],
+    [1742, 'lua/shared/queue/note-due.lua', 1],
+    [1750, 'lua/shared/queue/ready.lua', 1],
+    [1757, 'lua/shared/queue/in-front.lua', 1],
+    [1759, 'lua/shared/queue/ready.lua', 9],
+    [1780, 'lua/shared/queue/backoff.lua', 1],
+    [1782, 'lua/shared/queue/backoff.lua', 22],
+    [1801, 'lua/shared/queue/unblock.lua', 1],
+    [1807, 'lua/shared/queue/outbox.lua', 1],
+    [1818, 'lua/shared/queue/settle.lua', 18],
+    [1892, 'lua/shared/queue/see-to-rest.lua', 1],
+    [1898, 'lua/queue/bury.lua', 144],
   ],
   encode(args) {
     const encoded = new Array<Argument>(6 + args.failures.length * 4)
@@ -10932,7 +10980,7 @@ function readOutcomesOfCancelCancelled(part: Reply | undefined): (string)[] {
 export const cancel: Operation<CancelArguments, CancelAnswer> = {
   script: {
     name: 'queue/cancel',
-    sha1: '7424b86c1325bbcc310602cc0a4c86746cdff923',
+    sha1: '76e8a29a02cce6a5405bb56cf3eabd1d96e63a50',
     reads: false,
     bytes: false,
     source: `--[[
@@ -11858,13 +11906,17 @@ end
 --              shared/queue/bucket); in milliseconds
 --   e d r c    jobs that were enqueued, died without having run to an end, were reclaimed, cancelled
 --   m          from here on notes are of the minute since 1970 that is in the place of the sum
--- When there are many of them they are folded: put into the hash of statistics.
+-- When there are many of them they are folded: put into the hash of statistics. Both are gone when the newest day that they know is
+-- no longer told: a queue that nobody uses any more keeps no statistics.
 local NOTE = '>Bc0BHdd'
 local MOST_NOTES = 16384
+-- A day more than are told.
+local NOTES_KEPT_MS = '7862400000'
 
 local function leave_notes(notes, stats, queue, noted, now_ms)
   local minute = now_ms / 60000 - now_ms / 60000 % 1
-  if minute ~= queue.minute then
+  local is_new = minute ~= queue.minute
+  if is_new then
     queue.minute = minute
     noted = struct.pack(NOTE, 1, 'm', 0, 0, minute, 0) .. noted
   end
@@ -12115,7 +12167,10 @@ local function fold(notes, stats)
   redis.call('DEL', notes)
 end
     fold(notes, stats)
+    redis.call('PEXPIRE', stats, NOTES_KEPT_MS)
     queue.minute = 0
+  elseif is_new then
+    redis.call('PEXPIRE', notes, NOTES_KEPT_MS)
   end
 end
 local function packed_notes(queue)
@@ -12503,6 +12558,17 @@ local function call_idle(idle, queue, count, now_ms, how)
   end
 end
 
+local function is_watched(queue, now_ms)
+  return queue.watch_ms + LATE_MS > now_ms
+end
+
+-- What comes at that time must be seen by somebody.
+local function see_to(idle, queue, due_ms, now_ms, how)
+  if queue.idle > 0 and (not is_watched(queue, now_ms) or due_ms < queue.watch_ms) then
+    call_idle(idle, queue, 1, now_ms, how)
+  end
+end
+
 local keys = {
   jobs = jobs,
   prioritized = KEYS[3],
@@ -12701,7 +12767,14 @@ local function settle_children(keys, queue, now_us, most)
   note_due(queue, math.floor(now_us / 1000))
   return became_ready
 end
+-- Children of parents that have ended, beyond those that one call tells, are due at once: one that waits sees to them.
+local function see_to_rest(idle, queue, now_ms, how)
+  if queue.due_ms <= now_ms then
+    see_to(idle, queue, now_ms, now_ms, how)
+  end
+end
   local became_ready = settle_children(keys, queue, now_us, 100)
+  see_to_rest(idle, queue, now_ms, how)
   if queue.idle > 0 then
     call_idle(
       idle,
@@ -12843,40 +12916,42 @@ return { 'cancelled', queue.chores, outcomes }
     [914, 'lua/shared/queue/tell-others.lua', 1],
     [916, 'lua/shared/queue/packed-notes.lua', 1],
     [917, 'lua/shared/queue/leave-notes.lua', 1],
-    [935, 'lua/shared/queue/fold.lua', 1],
-    [936, 'lua/shared/queue/statistics.lua', 1],
-    [1169, 'lua/shared/queue/fold.lua', 3],
-    [1180, 'lua/shared/queue/leave-notes.lua', 20],
-    [1184, 'lua/shared/queue/packed-notes.lua', 3],
-    [1192, 'lua/shared/queue/tell-others.lua', 4],
-    [1195, 'lua/shared/queue/result.lua', 1],
-    [1209, 'lua/shared/queue/tell-ends.lua', 1],
-    [1265, 'lua/shared/queue/tell-others.lua', 9],
-    [1268, 'lua/shared/queue/tell-others.lua', 13],
-    [1271, 'lua/shared/queue/publish.lua', 1],
-    [1272, 'lua/shared/queue/message.lua', 1],
-    [1282, 'lua/shared/queue/spelled.lua', 1],
-    [1290, 'lua/shared/queue/send.lua', 1],
-    [1306, 'lua/shared/queue/message.lua', 13],
-    [1329, 'lua/shared/queue/publish.lua', 3],
-    [1335, 'lua/shared/queue/tell-others.lua', 17],
-    [1338, 'lua/shared/queue/find.lua', 1],
-    [1364, 'lua/shared/queue/displace.lua', 1],
-    [1392, 'lua/shared/queue/idle.lua', 1],
-    [1459, 'lua/shared/listening.lua', 1],
-    [1478, 'lua/shared/queue/idle.lua', 69],
-    [1569, 'lua/queue/cancel.lua', 69],
-    [1638, 'lua/shared/queue/settle.lua', 1],
-    [1639, 'lua/shared/queue/note-due.lua', 1],
-    [1647, 'lua/shared/queue/backoff.lua', 1],
-    [1649, 'lua/shared/queue/backoff.lua', 22],
-    [1668, 'lua/shared/queue/unblock.lua', 1],
-    [1674, 'lua/shared/queue/outbox.lua', 1],
-    [1685, 'lua/shared/queue/cancel.lua', 1],
-    [1693, 'lua/shared/queue/settle.lua', 18],
-    [1767, 'lua/queue/cancel.lua', 139],
-    [1779, 'lua/shared/queue/sweep.lua', 1],
-    [1856, 'lua/queue/cancel.lua', 152],
+    [939, 'lua/shared/queue/fold.lua', 1],
+    [940, 'lua/shared/queue/statistics.lua', 1],
+    [1173, 'lua/shared/queue/fold.lua', 3],
+    [1184, 'lua/shared/queue/leave-notes.lua', 24],
+    [1191, 'lua/shared/queue/packed-notes.lua', 3],
+    [1199, 'lua/shared/queue/tell-others.lua', 4],
+    [1202, 'lua/shared/queue/result.lua', 1],
+    [1216, 'lua/shared/queue/tell-ends.lua', 1],
+    [1272, 'lua/shared/queue/tell-others.lua', 9],
+    [1275, 'lua/shared/queue/tell-others.lua', 13],
+    [1278, 'lua/shared/queue/publish.lua', 1],
+    [1279, 'lua/shared/queue/message.lua', 1],
+    [1289, 'lua/shared/queue/spelled.lua', 1],
+    [1297, 'lua/shared/queue/send.lua', 1],
+    [1313, 'lua/shared/queue/message.lua', 13],
+    [1336, 'lua/shared/queue/publish.lua', 3],
+    [1342, 'lua/shared/queue/tell-others.lua', 17],
+    [1345, 'lua/shared/queue/find.lua', 1],
+    [1371, 'lua/shared/queue/displace.lua', 1],
+    [1399, 'lua/shared/queue/idle.lua', 1],
+    [1466, 'lua/shared/listening.lua', 1],
+    [1485, 'lua/shared/queue/idle.lua', 69],
+    [1576, 'lua/shared/queue/idle.lua', 171],
+    [1587, 'lua/queue/cancel.lua', 69],
+    [1656, 'lua/shared/queue/settle.lua', 1],
+    [1657, 'lua/shared/queue/note-due.lua', 1],
+    [1665, 'lua/shared/queue/backoff.lua', 1],
+    [1667, 'lua/shared/queue/backoff.lua', 22],
+    [1686, 'lua/shared/queue/unblock.lua', 1],
+    [1692, 'lua/shared/queue/outbox.lua', 1],
+    [1703, 'lua/shared/queue/cancel.lua', 1],
+    [1711, 'lua/shared/queue/settle.lua', 18],
+    [1785, 'lua/shared/queue/see-to-rest.lua', 1],
+    [1791, 'lua/queue/cancel.lua', 140],
+    [1804, 'lua/shared/queue/sweep.lua', 1],
+    [1881, 'lua/queue/cancel.lua', 154],
   ],
   encode(args) {
     const encoded = new Array<Argument>(3 + args.wanted.length)
@@ -12930,7 +13005,7 @@ export type ChangeParentsAnswer =
 export const changeParents: Operation<ChangeParentsArguments, ChangeParentsAnswer> = {
   script: {
     name: 'queue/change-parents',
-    sha1: '31ec0f28faf8845612aa0b40a833228aad404aee',
+    sha1: '6b4acbb6774a9efe2b43233b6bf7ac52efe80345',
     reads: false,
     bytes: false,
     source: `--[[
@@ -13328,13 +13403,17 @@ end
 --              shared/queue/bucket); in milliseconds
 --   e d r c    jobs that were enqueued, died without having run to an end, were reclaimed, cancelled
 --   m          from here on notes are of the minute since 1970 that is in the place of the sum
--- When there are many of them they are folded: put into the hash of statistics.
+-- When there are many of them they are folded: put into the hash of statistics. Both are gone when the newest day that they know is
+-- no longer told: a queue that nobody uses any more keeps no statistics.
 local NOTE = '>Bc0BHdd'
 local MOST_NOTES = 16384
+-- A day more than are told.
+local NOTES_KEPT_MS = '7862400000'
 
 local function leave_notes(notes, stats, queue, noted, now_ms)
   local minute = now_ms / 60000 - now_ms / 60000 % 1
-  if minute ~= queue.minute then
+  local is_new = minute ~= queue.minute
+  if is_new then
     queue.minute = minute
     noted = struct.pack(NOTE, 1, 'm', 0, 0, minute, 0) .. noted
   end
@@ -13585,7 +13664,10 @@ local function fold(notes, stats)
   redis.call('DEL', notes)
 end
     fold(notes, stats)
+    redis.call('PEXPIRE', stats, NOTES_KEPT_MS)
     queue.minute = 0
+  elseif is_new then
+    redis.call('PEXPIRE', notes, NOTES_KEPT_MS)
   end
 end
 local function packed_notes(queue)
@@ -14391,6 +14473,17 @@ local function call_idle(idle, queue, count, now_ms, how)
   end
 end
 
+local function is_watched(queue, now_ms)
+  return queue.watch_ms + LATE_MS > now_ms
+end
+
+-- What comes at that time must be seen by somebody.
+local function see_to(idle, queue, due_ms, now_ms, how)
+  if queue.idle > 0 and (not is_watched(queue, now_ms) or due_ms < queue.watch_ms) then
+    call_idle(idle, queue, 1, now_ms, how)
+  end
+end
+
 local keys = {
   jobs = jobs,
   ready = KEYS[3],
@@ -14714,7 +14807,14 @@ local function settle_children(keys, queue, now_us, most)
   note_due(queue, math.floor(now_us / 1000))
   return became_ready
 end
+-- Children of parents that have ended, beyond those that one call tells, are due at once: one that waits sees to them.
+local function see_to_rest(idle, queue, now_ms, how)
+  if queue.due_ms <= now_ms then
+    see_to(idle, queue, now_ms, now_ms, how)
+  end
+end
   became_ready = became_ready + settle_children(keys, queue, now_us, 100)
+  see_to_rest(idle, queue, now_ms, how)
 end
 if queue.idle > 0 then
   call_idle(
@@ -14753,58 +14853,60 @@ return { 'changed', left, queue.chores }
     [386, 'lua/shared/queue/tell-others.lua', 1],
     [388, 'lua/shared/queue/packed-notes.lua', 1],
     [389, 'lua/shared/queue/leave-notes.lua', 1],
-    [407, 'lua/shared/queue/fold.lua', 1],
-    [408, 'lua/shared/queue/statistics.lua', 1],
-    [641, 'lua/shared/queue/fold.lua', 3],
-    [652, 'lua/shared/queue/leave-notes.lua', 20],
-    [656, 'lua/shared/queue/packed-notes.lua', 3],
-    [664, 'lua/shared/queue/tell-others.lua', 4],
-    [667, 'lua/shared/queue/result.lua', 1],
-    [681, 'lua/shared/queue/tell-ends.lua', 1],
-    [737, 'lua/shared/queue/tell-others.lua', 9],
-    [740, 'lua/shared/queue/tell-others.lua', 13],
-    [743, 'lua/shared/queue/publish.lua', 1],
-    [744, 'lua/shared/queue/message.lua', 1],
-    [754, 'lua/shared/queue/spelled.lua', 1],
-    [762, 'lua/shared/queue/send.lua', 1],
-    [778, 'lua/shared/queue/message.lua', 13],
-    [801, 'lua/shared/queue/publish.lua', 3],
-    [807, 'lua/shared/queue/tell-others.lua', 17],
-    [810, 'lua/shared/queue/run.lua', 1],
-    [839, 'lua/shared/queue/names.lua', 1],
-    [842, 'lua/shared/queue/names.lua', 34],
-    [860, 'lua/shared/queue/failure.lua', 1],
-    [870, 'lua/shared/queue/groups.lua', 1],
-    [916, 'lua/shared/queue/burst.lua', 1],
-    [928, 'lua/shared/queue/groups.lua', 48],
-    [999, 'lua/shared/queue/ready.lua', 1],
-    [1006, 'lua/shared/queue/in-front.lua', 1],
-    [1008, 'lua/shared/queue/ready.lua', 9],
-    [1029, 'lua/shared/queue/find.lua', 1],
-    [1058, 'lua/shared/queue/parents.lua', 1],
-    [1139, 'lua/shared/queue/parents.lua', 92],
-    [1153, 'lua/shared/queue/link.lua', 1],
-    [1185, 'lua/shared/queue/relink.lua', 1],
-    [1255, 'lua/shared/queue/backoff.lua', 1],
-    [1257, 'lua/shared/queue/backoff.lua', 22],
-    [1276, 'lua/shared/queue/unblock.lua', 1],
-    [1282, 'lua/shared/queue/idle.lua', 1],
-    [1349, 'lua/shared/listening.lua', 1],
-    [1368, 'lua/shared/queue/idle.lua', 69],
-    [1459, 'lua/queue/change-parents.lua', 65],
-    [1516, 'lua/shared/queue/settle.lua', 1],
-    [1517, 'lua/shared/queue/dead.lua', 1],
-    [1571, 'lua/shared/queue/end.lua', 1],
-    [1595, 'lua/shared/queue/leave-tags.lua', 1],
-    [1605, 'lua/shared/queue/end.lua', 26],
-    [1615, 'lua/shared/queue/outbox.lua', 1],
-    [1626, 'lua/shared/queue/entries.lua', 1],
-    [1644, 'lua/shared/queue/history.lua', 1],
-    [1658, 'lua/shared/queue/happened.lua', 1],
-    [1670, 'lua/shared/queue/note-end.lua', 1],
-    [1700, 'lua/shared/queue/cancel.lua', 1],
-    [1708, 'lua/shared/queue/settle.lua', 18],
-    [1782, 'lua/queue/change-parents.lua', 123],
+    [411, 'lua/shared/queue/fold.lua', 1],
+    [412, 'lua/shared/queue/statistics.lua', 1],
+    [645, 'lua/shared/queue/fold.lua', 3],
+    [656, 'lua/shared/queue/leave-notes.lua', 24],
+    [663, 'lua/shared/queue/packed-notes.lua', 3],
+    [671, 'lua/shared/queue/tell-others.lua', 4],
+    [674, 'lua/shared/queue/result.lua', 1],
+    [688, 'lua/shared/queue/tell-ends.lua', 1],
+    [744, 'lua/shared/queue/tell-others.lua', 9],
+    [747, 'lua/shared/queue/tell-others.lua', 13],
+    [750, 'lua/shared/queue/publish.lua', 1],
+    [751, 'lua/shared/queue/message.lua', 1],
+    [761, 'lua/shared/queue/spelled.lua', 1],
+    [769, 'lua/shared/queue/send.lua', 1],
+    [785, 'lua/shared/queue/message.lua', 13],
+    [808, 'lua/shared/queue/publish.lua', 3],
+    [814, 'lua/shared/queue/tell-others.lua', 17],
+    [817, 'lua/shared/queue/run.lua', 1],
+    [846, 'lua/shared/queue/names.lua', 1],
+    [849, 'lua/shared/queue/names.lua', 34],
+    [867, 'lua/shared/queue/failure.lua', 1],
+    [877, 'lua/shared/queue/groups.lua', 1],
+    [923, 'lua/shared/queue/burst.lua', 1],
+    [935, 'lua/shared/queue/groups.lua', 48],
+    [1006, 'lua/shared/queue/ready.lua', 1],
+    [1013, 'lua/shared/queue/in-front.lua', 1],
+    [1015, 'lua/shared/queue/ready.lua', 9],
+    [1036, 'lua/shared/queue/find.lua', 1],
+    [1065, 'lua/shared/queue/parents.lua', 1],
+    [1146, 'lua/shared/queue/parents.lua', 92],
+    [1160, 'lua/shared/queue/link.lua', 1],
+    [1192, 'lua/shared/queue/relink.lua', 1],
+    [1262, 'lua/shared/queue/backoff.lua', 1],
+    [1264, 'lua/shared/queue/backoff.lua', 22],
+    [1283, 'lua/shared/queue/unblock.lua', 1],
+    [1289, 'lua/shared/queue/idle.lua', 1],
+    [1356, 'lua/shared/listening.lua', 1],
+    [1375, 'lua/shared/queue/idle.lua', 69],
+    [1466, 'lua/shared/queue/idle.lua', 171],
+    [1477, 'lua/queue/change-parents.lua', 65],
+    [1534, 'lua/shared/queue/settle.lua', 1],
+    [1535, 'lua/shared/queue/dead.lua', 1],
+    [1589, 'lua/shared/queue/end.lua', 1],
+    [1613, 'lua/shared/queue/leave-tags.lua', 1],
+    [1623, 'lua/shared/queue/end.lua', 26],
+    [1633, 'lua/shared/queue/outbox.lua', 1],
+    [1644, 'lua/shared/queue/entries.lua', 1],
+    [1662, 'lua/shared/queue/history.lua', 1],
+    [1676, 'lua/shared/queue/happened.lua', 1],
+    [1688, 'lua/shared/queue/note-end.lua', 1],
+    [1718, 'lua/shared/queue/cancel.lua', 1],
+    [1726, 'lua/shared/queue/settle.lua', 18],
+    [1800, 'lua/shared/queue/see-to-rest.lua', 1],
+    [1806, 'lua/queue/change-parents.lua', 124],
   ],
   encode(args) {
     const encoded = new Array<Argument>(4 + args.changes.length * 2)
@@ -16834,7 +16936,7 @@ export type EnqueueAlikeAnswer =
 export const enqueueAlike: Operation<EnqueueAlikeArguments, EnqueueAlikeAnswer> = {
   script: {
     name: 'queue/enqueue-alike',
-    sha1: 'f64dd31da9791e304e5455b412695c77a75659cb',
+    sha1: '4964a7308dce220a5401a5fe2683e38c085c2ee2',
     reads: false,
     bytes: false,
     source: `--[[
@@ -17128,13 +17230,17 @@ local CALL_BYTES = 4194304
 --              shared/queue/bucket); in milliseconds
 --   e d r c    jobs that were enqueued, died without having run to an end, were reclaimed, cancelled
 --   m          from here on notes are of the minute since 1970 that is in the place of the sum
--- When there are many of them they are folded: put into the hash of statistics.
+-- When there are many of them they are folded: put into the hash of statistics. Both are gone when the newest day that they know is
+-- no longer told: a queue that nobody uses any more keeps no statistics.
 local NOTE = '>Bc0BHdd'
 local MOST_NOTES = 16384
+-- A day more than are told.
+local NOTES_KEPT_MS = '7862400000'
 
 local function leave_notes(notes, stats, queue, noted, now_ms)
   local minute = now_ms / 60000 - now_ms / 60000 % 1
-  if minute ~= queue.minute then
+  local is_new = minute ~= queue.minute
+  if is_new then
     queue.minute = minute
     noted = struct.pack(NOTE, 1, 'm', 0, 0, minute, 0) .. noted
   end
@@ -17385,7 +17491,10 @@ local function fold(notes, stats)
   redis.call('DEL', notes)
 end
     fold(notes, stats)
+    redis.call('PEXPIRE', stats, NOTES_KEPT_MS)
     queue.minute = 0
+  elseif is_new then
+    redis.call('PEXPIRE', notes, NOTES_KEPT_MS)
   end
 end
 local function count_note(kind, name, count)
@@ -18098,43 +18207,43 @@ return { 'enqueued', first }
     [279, 'lua/shared/queue/large.lua', 1],
     [284, 'lua/shared/queue/count-note.lua', 1],
     [285, 'lua/shared/queue/leave-notes.lua', 1],
-    [303, 'lua/shared/queue/fold.lua', 1],
-    [304, 'lua/shared/queue/statistics.lua', 1],
-    [537, 'lua/shared/queue/fold.lua', 3],
-    [548, 'lua/shared/queue/leave-notes.lua', 20],
-    [552, 'lua/shared/queue/count-note.lua', 3],
-    [556, 'lua/queue/enqueue-alike.lua', 43],
-    [569, 'lua/shared/take-up.lua', 1],
-    [584, 'lua/queue/enqueue-alike.lua', 57],
-    [612, 'lua/shared/queue/hand-over.lua', 1],
-    [618, 'lua/shared/tell.lua', 1],
-    [628, 'lua/shared/tell.lua', 15],
-    [667, 'lua/shared/next-token.lua', 1],
-    [672, 'lua/shared/queue/idle.lua', 1],
-    [739, 'lua/shared/listening.lua', 1],
-    [758, 'lua/shared/queue/idle.lua', 69],
-    [849, 'lua/shared/queue/idle.lua', 171],
-    [860, 'lua/shared/queue/run.lua', 1],
-    [876, 'lua/shared/queue/flags.lua', 1],
-    [895, 'lua/shared/queue/note-due.lua', 1],
-    [903, 'lua/shared/queue/note-alike.lua', 1],
-    [904, 'lua/shared/queue/bucket.lua', 1],
-    [916, 'lua/shared/queue/note-alike.lua', 4],
-    [931, 'lua/shared/queue/hand-over.lua', 16],
-    [981, 'lua/queue/enqueue-alike.lua', 86],
-    [1006, 'lua/shared/queue/run.lua', 1],
-    [1022, 'lua/shared/queue/body.lua', 1],
-    [1025, 'lua/shared/queue/flags.lua', 1],
-    [1044, 'lua/shared/queue/marks.lua', 1],
-    [1060, 'lua/shared/queue/body.lua', 7],
-    [1075, 'lua/shared/queue/job.lua', 1],
-    [1087, 'lua/shared/queue/job.lua', 14],
-    [1164, 'lua/queue/enqueue-alike.lua', 114],
-    [1185, 'lua/shared/queue/publish-plain.lua', 1],
-    [1187, 'lua/shared/queue/spelled.lua', 1],
-    [1195, 'lua/shared/queue/send.lua', 1],
-    [1211, 'lua/shared/queue/publish-plain.lua', 5],
-    [1228, 'lua/queue/enqueue-alike.lua', 136],
+    [307, 'lua/shared/queue/fold.lua', 1],
+    [308, 'lua/shared/queue/statistics.lua', 1],
+    [541, 'lua/shared/queue/fold.lua', 3],
+    [552, 'lua/shared/queue/leave-notes.lua', 24],
+    [559, 'lua/shared/queue/count-note.lua', 3],
+    [563, 'lua/queue/enqueue-alike.lua', 43],
+    [576, 'lua/shared/take-up.lua', 1],
+    [591, 'lua/queue/enqueue-alike.lua', 57],
+    [619, 'lua/shared/queue/hand-over.lua', 1],
+    [625, 'lua/shared/tell.lua', 1],
+    [635, 'lua/shared/tell.lua', 15],
+    [674, 'lua/shared/next-token.lua', 1],
+    [679, 'lua/shared/queue/idle.lua', 1],
+    [746, 'lua/shared/listening.lua', 1],
+    [765, 'lua/shared/queue/idle.lua', 69],
+    [856, 'lua/shared/queue/idle.lua', 171],
+    [867, 'lua/shared/queue/run.lua', 1],
+    [883, 'lua/shared/queue/flags.lua', 1],
+    [902, 'lua/shared/queue/note-due.lua', 1],
+    [910, 'lua/shared/queue/note-alike.lua', 1],
+    [911, 'lua/shared/queue/bucket.lua', 1],
+    [923, 'lua/shared/queue/note-alike.lua', 4],
+    [938, 'lua/shared/queue/hand-over.lua', 16],
+    [988, 'lua/queue/enqueue-alike.lua', 86],
+    [1013, 'lua/shared/queue/run.lua', 1],
+    [1029, 'lua/shared/queue/body.lua', 1],
+    [1032, 'lua/shared/queue/flags.lua', 1],
+    [1051, 'lua/shared/queue/marks.lua', 1],
+    [1067, 'lua/shared/queue/body.lua', 7],
+    [1082, 'lua/shared/queue/job.lua', 1],
+    [1094, 'lua/shared/queue/job.lua', 14],
+    [1171, 'lua/queue/enqueue-alike.lua', 114],
+    [1192, 'lua/shared/queue/publish-plain.lua', 1],
+    [1194, 'lua/shared/queue/spelled.lua', 1],
+    [1202, 'lua/shared/queue/send.lua', 1],
+    [1218, 'lua/shared/queue/publish-plain.lua', 5],
+    [1235, 'lua/queue/enqueue-alike.lua', 136],
   ],
   encode(args) {
     const encoded = new Array<Argument>(9 + args.payloads.length)
@@ -18211,7 +18320,7 @@ function readDuplicatesOfEnqueueEnqueued(part: Reply | undefined): ({ readonly a
 export const enqueue: Operation<EnqueueArguments, EnqueueAnswer> = {
   script: {
     name: 'queue/enqueue',
-    sha1: 'd7c4c4e25c0347bc7bebf09cc848beeed42534ac',
+    sha1: '17f3f01b5487bcdcbf13e2cedf6dc621f601b454',
     reads: false,
     bytes: false,
     source: `--[[
@@ -18783,13 +18892,17 @@ end
 --              shared/queue/bucket); in milliseconds
 --   e d r c    jobs that were enqueued, died without having run to an end, were reclaimed, cancelled
 --   m          from here on notes are of the minute since 1970 that is in the place of the sum
--- When there are many of them they are folded: put into the hash of statistics.
+-- When there are many of them they are folded: put into the hash of statistics. Both are gone when the newest day that they know is
+-- no longer told: a queue that nobody uses any more keeps no statistics.
 local NOTE = '>Bc0BHdd'
 local MOST_NOTES = 16384
+-- A day more than are told.
+local NOTES_KEPT_MS = '7862400000'
 
 local function leave_notes(notes, stats, queue, noted, now_ms)
   local minute = now_ms / 60000 - now_ms / 60000 % 1
-  if minute ~= queue.minute then
+  local is_new = minute ~= queue.minute
+  if is_new then
     queue.minute = minute
     noted = struct.pack(NOTE, 1, 'm', 0, 0, minute, 0) .. noted
   end
@@ -19040,7 +19153,10 @@ local function fold(notes, stats)
   redis.call('DEL', notes)
 end
     fold(notes, stats)
+    redis.call('PEXPIRE', stats, NOTES_KEPT_MS)
     queue.minute = 0
+  elseif is_new then
+    redis.call('PEXPIRE', notes, NOTES_KEPT_MS)
   end
 end
 local function packed_notes(queue)
@@ -20655,69 +20771,69 @@ return { 'enqueued', first, queue.chores, tally.duplicates }
     [560, 'lua/shared/queue/tell-others.lua', 1],
     [562, 'lua/shared/queue/packed-notes.lua', 1],
     [563, 'lua/shared/queue/leave-notes.lua', 1],
-    [581, 'lua/shared/queue/fold.lua', 1],
-    [582, 'lua/shared/queue/statistics.lua', 1],
-    [815, 'lua/shared/queue/fold.lua', 3],
-    [826, 'lua/shared/queue/leave-notes.lua', 20],
-    [830, 'lua/shared/queue/packed-notes.lua', 3],
-    [838, 'lua/shared/queue/tell-others.lua', 4],
-    [841, 'lua/shared/queue/result.lua', 1],
-    [855, 'lua/shared/queue/tell-ends.lua', 1],
-    [911, 'lua/shared/queue/tell-others.lua', 9],
-    [914, 'lua/shared/queue/tell-others.lua', 13],
-    [917, 'lua/shared/queue/publish.lua', 1],
-    [918, 'lua/shared/queue/message.lua', 1],
-    [928, 'lua/shared/queue/spelled.lua', 1],
-    [936, 'lua/shared/queue/send.lua', 1],
-    [952, 'lua/shared/queue/message.lua', 13],
-    [975, 'lua/shared/queue/publish.lua', 3],
-    [981, 'lua/shared/queue/tell-others.lua', 17],
-    [984, 'lua/shared/queue/run.lua', 1],
-    [1013, 'lua/shared/queue/happened.lua', 1],
-    [1025, 'lua/shared/queue/names.lua', 1],
-    [1076, 'lua/shared/queue/groups.lua', 1],
-    [1122, 'lua/shared/queue/burst.lua', 1],
-    [1134, 'lua/shared/queue/groups.lua', 48],
-    [1216, 'lua/shared/queue/ready.lua', 1],
-    [1223, 'lua/shared/queue/in-front.lua', 1],
-    [1225, 'lua/shared/queue/ready.lua', 9],
-    [1256, 'lua/shared/queue/number.lua', 1],
-    [1265, 'lua/shared/queue/enter-tags.lua', 1],
-    [1276, 'lua/shared/queue/enqueue.lua', 1],
-    [1311, 'lua/shared/queue/replace.lua', 1],
-    [1372, 'lua/shared/queue/leave-tags.lua', 1],
-    [1382, 'lua/shared/queue/replace.lua', 63],
-    [1407, 'lua/shared/queue/idempotency.lua', 1],
-    [1421, 'lua/shared/queue/idle.lua', 1],
-    [1488, 'lua/shared/listening.lua', 1],
-    [1507, 'lua/shared/queue/idle.lua', 69],
-    [1598, 'lua/shared/queue/idle.lua', 171],
-    [1609, 'lua/shared/queue/find.lua', 1],
-    [1635, 'lua/shared/queue/failure.lua', 1],
-    [1645, 'lua/shared/queue/parents.lua', 1],
-    [1726, 'lua/shared/queue/parents.lua', 92],
-    [1740, 'lua/shared/queue/link.lua', 1],
-    [1832, 'lua/shared/queue/end.lua', 1],
-    [1856, 'lua/shared/queue/leave-tags.lua', 1],
-    [1866, 'lua/shared/queue/end.lua', 26],
-    [1876, 'lua/shared/queue/spec.lua', 1],
-    [1994, 'lua/shared/queue/sweep.lua', 1],
-    [2071, 'lua/shared/queue/spec.lua', 120],
-    [2085, 'lua/queue/enqueue.lua', 83],
-    [2123, 'lua/shared/take-up.lua', 1],
-    [2138, 'lua/queue/enqueue.lua', 122],
-    [2165, 'lua/shared/queue/settle.lua', 1],
-    [2166, 'lua/shared/queue/dead.lua', 1],
-    [2220, 'lua/shared/queue/backoff.lua', 1],
-    [2222, 'lua/shared/queue/backoff.lua', 22],
-    [2241, 'lua/shared/queue/unblock.lua', 1],
-    [2247, 'lua/shared/queue/outbox.lua', 1],
-    [2258, 'lua/shared/queue/entries.lua', 1],
-    [2276, 'lua/shared/queue/history.lua', 1],
-    [2290, 'lua/shared/queue/note-end.lua', 1],
-    [2320, 'lua/shared/queue/cancel.lua', 1],
-    [2328, 'lua/shared/queue/settle.lua', 18],
-    [2402, 'lua/queue/enqueue.lua', 150],
+    [585, 'lua/shared/queue/fold.lua', 1],
+    [586, 'lua/shared/queue/statistics.lua', 1],
+    [819, 'lua/shared/queue/fold.lua', 3],
+    [830, 'lua/shared/queue/leave-notes.lua', 24],
+    [837, 'lua/shared/queue/packed-notes.lua', 3],
+    [845, 'lua/shared/queue/tell-others.lua', 4],
+    [848, 'lua/shared/queue/result.lua', 1],
+    [862, 'lua/shared/queue/tell-ends.lua', 1],
+    [918, 'lua/shared/queue/tell-others.lua', 9],
+    [921, 'lua/shared/queue/tell-others.lua', 13],
+    [924, 'lua/shared/queue/publish.lua', 1],
+    [925, 'lua/shared/queue/message.lua', 1],
+    [935, 'lua/shared/queue/spelled.lua', 1],
+    [943, 'lua/shared/queue/send.lua', 1],
+    [959, 'lua/shared/queue/message.lua', 13],
+    [982, 'lua/shared/queue/publish.lua', 3],
+    [988, 'lua/shared/queue/tell-others.lua', 17],
+    [991, 'lua/shared/queue/run.lua', 1],
+    [1020, 'lua/shared/queue/happened.lua', 1],
+    [1032, 'lua/shared/queue/names.lua', 1],
+    [1083, 'lua/shared/queue/groups.lua', 1],
+    [1129, 'lua/shared/queue/burst.lua', 1],
+    [1141, 'lua/shared/queue/groups.lua', 48],
+    [1223, 'lua/shared/queue/ready.lua', 1],
+    [1230, 'lua/shared/queue/in-front.lua', 1],
+    [1232, 'lua/shared/queue/ready.lua', 9],
+    [1263, 'lua/shared/queue/number.lua', 1],
+    [1272, 'lua/shared/queue/enter-tags.lua', 1],
+    [1283, 'lua/shared/queue/enqueue.lua', 1],
+    [1318, 'lua/shared/queue/replace.lua', 1],
+    [1379, 'lua/shared/queue/leave-tags.lua', 1],
+    [1389, 'lua/shared/queue/replace.lua', 63],
+    [1414, 'lua/shared/queue/idempotency.lua', 1],
+    [1428, 'lua/shared/queue/idle.lua', 1],
+    [1495, 'lua/shared/listening.lua', 1],
+    [1514, 'lua/shared/queue/idle.lua', 69],
+    [1605, 'lua/shared/queue/idle.lua', 171],
+    [1616, 'lua/shared/queue/find.lua', 1],
+    [1642, 'lua/shared/queue/failure.lua', 1],
+    [1652, 'lua/shared/queue/parents.lua', 1],
+    [1733, 'lua/shared/queue/parents.lua', 92],
+    [1747, 'lua/shared/queue/link.lua', 1],
+    [1839, 'lua/shared/queue/end.lua', 1],
+    [1863, 'lua/shared/queue/leave-tags.lua', 1],
+    [1873, 'lua/shared/queue/end.lua', 26],
+    [1883, 'lua/shared/queue/spec.lua', 1],
+    [2001, 'lua/shared/queue/sweep.lua', 1],
+    [2078, 'lua/shared/queue/spec.lua', 120],
+    [2092, 'lua/queue/enqueue.lua', 83],
+    [2130, 'lua/shared/take-up.lua', 1],
+    [2145, 'lua/queue/enqueue.lua', 122],
+    [2172, 'lua/shared/queue/settle.lua', 1],
+    [2173, 'lua/shared/queue/dead.lua', 1],
+    [2227, 'lua/shared/queue/backoff.lua', 1],
+    [2229, 'lua/shared/queue/backoff.lua', 22],
+    [2248, 'lua/shared/queue/unblock.lua', 1],
+    [2254, 'lua/shared/queue/outbox.lua', 1],
+    [2265, 'lua/shared/queue/entries.lua', 1],
+    [2283, 'lua/shared/queue/history.lua', 1],
+    [2297, 'lua/shared/queue/note-end.lua', 1],
+    [2327, 'lua/shared/queue/cancel.lua', 1],
+    [2335, 'lua/shared/queue/settle.lua', 18],
+    [2409, 'lua/queue/enqueue.lua', 150],
   ],
   encode(args) {
     const encoded = new Array<Argument>(8 + args.specs.length * 22)
@@ -24778,7 +24894,7 @@ export type ReceiveAnswer =
 export const receive: Operation<ReceiveArguments, ReceiveAnswer> = {
   script: {
     name: 'queue/receive',
-    sha1: '5af6eb23836dfb337e31ccc53a45562b31d26157',
+    sha1: 'e3075bc29fc694dadf40bab39205128569e13fc9',
     reads: false,
     bytes: false,
     source: `--[[
@@ -25313,13 +25429,17 @@ end
 --              shared/queue/bucket); in milliseconds
 --   e d r c    jobs that were enqueued, died without having run to an end, were reclaimed, cancelled
 --   m          from here on notes are of the minute since 1970 that is in the place of the sum
--- When there are many of them they are folded: put into the hash of statistics.
+-- When there are many of them they are folded: put into the hash of statistics. Both are gone when the newest day that they know is
+-- no longer told: a queue that nobody uses any more keeps no statistics.
 local NOTE = '>Bc0BHdd'
 local MOST_NOTES = 16384
+-- A day more than are told.
+local NOTES_KEPT_MS = '7862400000'
 
 local function leave_notes(notes, stats, queue, noted, now_ms)
   local minute = now_ms / 60000 - now_ms / 60000 % 1
-  if minute ~= queue.minute then
+  local is_new = minute ~= queue.minute
+  if is_new then
     queue.minute = minute
     noted = struct.pack(NOTE, 1, 'm', 0, 0, minute, 0) .. noted
   end
@@ -25570,7 +25690,10 @@ local function fold(notes, stats)
   redis.call('DEL', notes)
 end
     fold(notes, stats)
+    redis.call('PEXPIRE', stats, NOTES_KEPT_MS)
     queue.minute = 0
+  elseif is_new then
+    redis.call('PEXPIRE', notes, NOTES_KEPT_MS)
   end
 end
 local function packed_notes(queue)
@@ -27162,68 +27285,68 @@ return { 'received', queue.chores }
     [523, 'lua/shared/queue/tell-others.lua', 1],
     [525, 'lua/shared/queue/packed-notes.lua', 1],
     [526, 'lua/shared/queue/leave-notes.lua', 1],
-    [544, 'lua/shared/queue/fold.lua', 1],
-    [545, 'lua/shared/queue/statistics.lua', 1],
-    [778, 'lua/shared/queue/fold.lua', 3],
-    [789, 'lua/shared/queue/leave-notes.lua', 20],
-    [793, 'lua/shared/queue/packed-notes.lua', 3],
-    [801, 'lua/shared/queue/tell-others.lua', 4],
-    [804, 'lua/shared/queue/result.lua', 1],
-    [818, 'lua/shared/queue/tell-ends.lua', 1],
-    [874, 'lua/shared/queue/tell-others.lua', 9],
-    [877, 'lua/shared/queue/tell-others.lua', 13],
-    [880, 'lua/shared/queue/publish.lua', 1],
-    [881, 'lua/shared/queue/message.lua', 1],
-    [891, 'lua/shared/queue/spelled.lua', 1],
-    [899, 'lua/shared/queue/send.lua', 1],
-    [915, 'lua/shared/queue/message.lua', 13],
-    [938, 'lua/shared/queue/publish.lua', 3],
-    [944, 'lua/shared/queue/tell-others.lua', 17],
-    [947, 'lua/shared/queue/run.lua', 1],
-    [976, 'lua/shared/queue/names.lua', 1],
-    [1027, 'lua/shared/queue/groups.lua', 1],
-    [1073, 'lua/shared/queue/burst.lua', 1],
-    [1085, 'lua/shared/queue/groups.lua', 48],
-    [1167, 'lua/shared/queue/ready.lua', 1],
-    [1174, 'lua/shared/queue/in-front.lua', 1],
-    [1176, 'lua/shared/queue/ready.lua', 9],
-    [1207, 'lua/shared/queue/number.lua', 1],
-    [1216, 'lua/shared/queue/enqueue.lua', 1],
-    [1251, 'lua/shared/queue/replace.lua', 1],
-    [1253, 'lua/shared/queue/replace.lua', 24],
-    [1291, 'lua/shared/queue/leave-tags.lua', 1],
-    [1301, 'lua/shared/queue/replace.lua', 63],
-    [1326, 'lua/shared/queue/idempotency.lua', 1],
-    [1340, 'lua/shared/queue/idle.lua', 1],
-    [1407, 'lua/shared/listening.lua', 1],
-    [1426, 'lua/shared/queue/idle.lua', 69],
-    [1517, 'lua/shared/queue/idle.lua', 171],
-    [1528, 'lua/shared/queue/find.lua', 1],
-    [1554, 'lua/shared/queue/failure.lua', 1],
-    [1564, 'lua/shared/queue/parents.lua', 1],
-    [1669, 'lua/shared/queue/link.lua', 1],
-    [1761, 'lua/shared/queue/end.lua', 1],
-    [1785, 'lua/shared/queue/leave-tags.lua', 1],
-    [1795, 'lua/shared/queue/end.lua', 26],
-    [1805, 'lua/shared/queue/spec.lua', 1],
-    [1923, 'lua/shared/queue/sweep.lua', 1],
-    [2000, 'lua/shared/queue/spec.lua', 120],
-    [2014, 'lua/shared/queue/spec.lua', 144],
-    [2021, 'lua/queue/receive.lua', 77],
-    [2060, 'lua/shared/take-up.lua', 1],
-    [2075, 'lua/queue/receive.lua', 117],
-    [2108, 'lua/shared/queue/settle.lua', 1],
-    [2109, 'lua/shared/queue/dead.lua', 1],
-    [2163, 'lua/shared/queue/backoff.lua', 1],
-    [2165, 'lua/shared/queue/backoff.lua', 22],
-    [2184, 'lua/shared/queue/unblock.lua', 1],
-    [2190, 'lua/shared/queue/outbox.lua', 1],
-    [2201, 'lua/shared/queue/entries.lua', 1],
-    [2219, 'lua/shared/queue/history.lua', 1],
-    [2233, 'lua/shared/queue/note-end.lua', 1],
-    [2263, 'lua/shared/queue/cancel.lua', 1],
-    [2271, 'lua/shared/queue/settle.lua', 18],
-    [2345, 'lua/queue/receive.lua', 151],
+    [548, 'lua/shared/queue/fold.lua', 1],
+    [549, 'lua/shared/queue/statistics.lua', 1],
+    [782, 'lua/shared/queue/fold.lua', 3],
+    [793, 'lua/shared/queue/leave-notes.lua', 24],
+    [800, 'lua/shared/queue/packed-notes.lua', 3],
+    [808, 'lua/shared/queue/tell-others.lua', 4],
+    [811, 'lua/shared/queue/result.lua', 1],
+    [825, 'lua/shared/queue/tell-ends.lua', 1],
+    [881, 'lua/shared/queue/tell-others.lua', 9],
+    [884, 'lua/shared/queue/tell-others.lua', 13],
+    [887, 'lua/shared/queue/publish.lua', 1],
+    [888, 'lua/shared/queue/message.lua', 1],
+    [898, 'lua/shared/queue/spelled.lua', 1],
+    [906, 'lua/shared/queue/send.lua', 1],
+    [922, 'lua/shared/queue/message.lua', 13],
+    [945, 'lua/shared/queue/publish.lua', 3],
+    [951, 'lua/shared/queue/tell-others.lua', 17],
+    [954, 'lua/shared/queue/run.lua', 1],
+    [983, 'lua/shared/queue/names.lua', 1],
+    [1034, 'lua/shared/queue/groups.lua', 1],
+    [1080, 'lua/shared/queue/burst.lua', 1],
+    [1092, 'lua/shared/queue/groups.lua', 48],
+    [1174, 'lua/shared/queue/ready.lua', 1],
+    [1181, 'lua/shared/queue/in-front.lua', 1],
+    [1183, 'lua/shared/queue/ready.lua', 9],
+    [1214, 'lua/shared/queue/number.lua', 1],
+    [1223, 'lua/shared/queue/enqueue.lua', 1],
+    [1258, 'lua/shared/queue/replace.lua', 1],
+    [1260, 'lua/shared/queue/replace.lua', 24],
+    [1298, 'lua/shared/queue/leave-tags.lua', 1],
+    [1308, 'lua/shared/queue/replace.lua', 63],
+    [1333, 'lua/shared/queue/idempotency.lua', 1],
+    [1347, 'lua/shared/queue/idle.lua', 1],
+    [1414, 'lua/shared/listening.lua', 1],
+    [1433, 'lua/shared/queue/idle.lua', 69],
+    [1524, 'lua/shared/queue/idle.lua', 171],
+    [1535, 'lua/shared/queue/find.lua', 1],
+    [1561, 'lua/shared/queue/failure.lua', 1],
+    [1571, 'lua/shared/queue/parents.lua', 1],
+    [1676, 'lua/shared/queue/link.lua', 1],
+    [1768, 'lua/shared/queue/end.lua', 1],
+    [1792, 'lua/shared/queue/leave-tags.lua', 1],
+    [1802, 'lua/shared/queue/end.lua', 26],
+    [1812, 'lua/shared/queue/spec.lua', 1],
+    [1930, 'lua/shared/queue/sweep.lua', 1],
+    [2007, 'lua/shared/queue/spec.lua', 120],
+    [2021, 'lua/shared/queue/spec.lua', 144],
+    [2028, 'lua/queue/receive.lua', 77],
+    [2067, 'lua/shared/take-up.lua', 1],
+    [2082, 'lua/queue/receive.lua', 117],
+    [2115, 'lua/shared/queue/settle.lua', 1],
+    [2116, 'lua/shared/queue/dead.lua', 1],
+    [2170, 'lua/shared/queue/backoff.lua', 1],
+    [2172, 'lua/shared/queue/backoff.lua', 22],
+    [2191, 'lua/shared/queue/unblock.lua', 1],
+    [2197, 'lua/shared/queue/outbox.lua', 1],
+    [2208, 'lua/shared/queue/entries.lua', 1],
+    [2226, 'lua/shared/queue/history.lua', 1],
+    [2240, 'lua/shared/queue/note-end.lua', 1],
+    [2270, 'lua/shared/queue/cancel.lua', 1],
+    [2278, 'lua/shared/queue/settle.lua', 18],
+    [2352, 'lua/queue/receive.lua', 151],
   ],
   encode(args) {
     const encoded = new Array<Argument>(7 + args.entries.length * 2)
@@ -29264,7 +29387,7 @@ function readRefusedOfReleaseReleased(part: Reply | undefined): ({ readonly at: 
 export const release: Operation<ReleaseArguments, ReleaseAnswer> = {
   script: {
     name: 'queue/release',
-    sha1: '74b76336c97a81f00c2cbdd0c67b9ebb72e2e125',
+    sha1: 'bb74037af70c24c6c6b4ec36191f4febfd650c1e',
     reads: false,
     bytes: false,
     source: `--[[
@@ -30218,13 +30341,17 @@ end
 --              shared/queue/bucket); in milliseconds
 --   e d r c    jobs that were enqueued, died without having run to an end, were reclaimed, cancelled
 --   m          from here on notes are of the minute since 1970 that is in the place of the sum
--- When there are many of them they are folded: put into the hash of statistics.
+-- When there are many of them they are folded: put into the hash of statistics. Both are gone when the newest day that they know is
+-- no longer told: a queue that nobody uses any more keeps no statistics.
 local NOTE = '>Bc0BHdd'
 local MOST_NOTES = 16384
+-- A day more than are told.
+local NOTES_KEPT_MS = '7862400000'
 
 local function leave_notes(notes, stats, queue, noted, now_ms)
   local minute = now_ms / 60000 - now_ms / 60000 % 1
-  if minute ~= queue.minute then
+  local is_new = minute ~= queue.minute
+  if is_new then
     queue.minute = minute
     noted = struct.pack(NOTE, 1, 'm', 0, 0, minute, 0) .. noted
   end
@@ -30475,7 +30602,10 @@ local function fold(notes, stats)
   redis.call('DEL', notes)
 end
     fold(notes, stats)
+    redis.call('PEXPIRE', stats, NOTES_KEPT_MS)
     queue.minute = 0
+  elseif is_new then
+    redis.call('PEXPIRE', notes, NOTES_KEPT_MS)
   end
 end
 local function packed_notes(queue)
@@ -31126,7 +31256,14 @@ local function settle_children(keys, queue, now_us, most)
   note_due(queue, math.floor(now_us / 1000))
   return became_ready
 end
+-- Children of parents that have ended, beyond those that one call tells, are due at once: one that waits sees to them.
+local function see_to_rest(idle, queue, now_ms, how)
+  if queue.due_ms <= now_ms then
+    see_to(idle, queue, now_ms, now_ms, how)
+  end
+end
   standing = standing + settle_children(keys, queue, now_us, 100)
+  see_to_rest(idle, queue, now_ms, how)
 end
 call_for_returned(idle, queue, standing, soonest_ms, now_ms, how)
 tell_others(keys, queue, now_ms, how)
@@ -31183,41 +31320,42 @@ return { 'released', queue.chores, refused }
     [942, 'lua/shared/queue/tell-others.lua', 1],
     [944, 'lua/shared/queue/packed-notes.lua', 1],
     [945, 'lua/shared/queue/leave-notes.lua', 1],
-    [963, 'lua/shared/queue/fold.lua', 1],
-    [964, 'lua/shared/queue/statistics.lua', 1],
-    [1197, 'lua/shared/queue/fold.lua', 3],
-    [1208, 'lua/shared/queue/leave-notes.lua', 20],
-    [1212, 'lua/shared/queue/packed-notes.lua', 3],
-    [1220, 'lua/shared/queue/tell-others.lua', 4],
-    [1223, 'lua/shared/queue/result.lua', 1],
-    [1237, 'lua/shared/queue/tell-ends.lua', 1],
-    [1293, 'lua/shared/queue/tell-others.lua', 9],
-    [1296, 'lua/shared/queue/tell-others.lua', 13],
-    [1299, 'lua/shared/queue/publish.lua', 1],
-    [1300, 'lua/shared/queue/message.lua', 1],
-    [1310, 'lua/shared/queue/spelled.lua', 1],
-    [1318, 'lua/shared/queue/send.lua', 1],
-    [1334, 'lua/shared/queue/message.lua', 13],
-    [1357, 'lua/shared/queue/publish.lua', 3],
-    [1363, 'lua/shared/queue/tell-others.lua', 17],
-    [1366, 'lua/shared/queue/cancel.lua', 1],
-    [1374, 'lua/shared/queue/stop.lua', 1],
-    [1382, 'lua/shared/queue/idle.lua', 1],
-    [1449, 'lua/shared/listening.lua', 1],
-    [1468, 'lua/shared/queue/idle.lua', 69],
-    [1559, 'lua/shared/queue/idle.lua', 171],
-    [1570, 'lua/shared/queue/judge-one.lua', 7],
-    [1580, 'lua/shared/queue/told.lua', 1],
-    [1595, 'lua/shared/queue/freed.lua', 1],
-    [1604, 'lua/shared/queue/give-back.lua', 1],
-    [1640, 'lua/queue/release.lua', 75],
-    [1708, 'lua/shared/queue/settle.lua', 1],
-    [1709, 'lua/shared/queue/failure.lua', 1],
-    [1715, 'lua/shared/queue/dead.lua', 1],
-    [1769, 'lua/shared/queue/unblock.lua', 1],
-    [1775, 'lua/shared/queue/outbox.lua', 1],
-    [1786, 'lua/shared/queue/settle.lua', 18],
-    [1860, 'lua/queue/release.lua', 144],
+    [967, 'lua/shared/queue/fold.lua', 1],
+    [968, 'lua/shared/queue/statistics.lua', 1],
+    [1201, 'lua/shared/queue/fold.lua', 3],
+    [1212, 'lua/shared/queue/leave-notes.lua', 24],
+    [1219, 'lua/shared/queue/packed-notes.lua', 3],
+    [1227, 'lua/shared/queue/tell-others.lua', 4],
+    [1230, 'lua/shared/queue/result.lua', 1],
+    [1244, 'lua/shared/queue/tell-ends.lua', 1],
+    [1300, 'lua/shared/queue/tell-others.lua', 9],
+    [1303, 'lua/shared/queue/tell-others.lua', 13],
+    [1306, 'lua/shared/queue/publish.lua', 1],
+    [1307, 'lua/shared/queue/message.lua', 1],
+    [1317, 'lua/shared/queue/spelled.lua', 1],
+    [1325, 'lua/shared/queue/send.lua', 1],
+    [1341, 'lua/shared/queue/message.lua', 13],
+    [1364, 'lua/shared/queue/publish.lua', 3],
+    [1370, 'lua/shared/queue/tell-others.lua', 17],
+    [1373, 'lua/shared/queue/cancel.lua', 1],
+    [1381, 'lua/shared/queue/stop.lua', 1],
+    [1389, 'lua/shared/queue/idle.lua', 1],
+    [1456, 'lua/shared/listening.lua', 1],
+    [1475, 'lua/shared/queue/idle.lua', 69],
+    [1566, 'lua/shared/queue/idle.lua', 171],
+    [1577, 'lua/shared/queue/judge-one.lua', 7],
+    [1587, 'lua/shared/queue/told.lua', 1],
+    [1602, 'lua/shared/queue/freed.lua', 1],
+    [1611, 'lua/shared/queue/give-back.lua', 1],
+    [1647, 'lua/queue/release.lua', 75],
+    [1715, 'lua/shared/queue/settle.lua', 1],
+    [1716, 'lua/shared/queue/failure.lua', 1],
+    [1722, 'lua/shared/queue/dead.lua', 1],
+    [1776, 'lua/shared/queue/unblock.lua', 1],
+    [1782, 'lua/shared/queue/outbox.lua', 1],
+    [1793, 'lua/shared/queue/settle.lua', 18],
+    [1867, 'lua/shared/queue/see-to-rest.lua', 1],
+    [1873, 'lua/queue/release.lua', 145],
   ],
   encode(args) {
     const encoded = new Array<Argument>(6 + args.claims.length * 3)
@@ -32138,7 +32276,7 @@ export type RequeueFailedAnswer =
 export const requeueFailed: Operation<RequeueFailedArguments, RequeueFailedAnswer> = {
   script: {
     name: 'queue/requeue-failed',
-    sha1: 'fc856aad70603faefeb95b3b7f72c0fecc467c45',
+    sha1: '8165cae54121bbaf0f9b36cfb203ce2ba4a638d1',
     reads: false,
     bytes: false,
     source: `--[[
@@ -33183,6 +33321,17 @@ local function call_idle(idle, queue, count, now_ms, how)
   end
 end
 
+local function is_watched(queue, now_ms)
+  return queue.watch_ms + LATE_MS > now_ms
+end
+
+-- What comes at that time must be seen by somebody.
+local function see_to(idle, queue, due_ms, now_ms, how)
+  if queue.idle > 0 and (not is_watched(queue, now_ms) or due_ms < queue.watch_ms) then
+    call_idle(idle, queue, 1, now_ms, how)
+  end
+end
+
 -- The oldest dead jobs whose failure was of a kind.
 local function dead_of_kind(failed, kinds, kind, limit)
   local number = string.match(redis.call('HGET', kinds, kind) or '', '^%d+')
@@ -33221,6 +33370,7 @@ local now_ms = math.floor(now_us / 1000)
 if queue.listened_ms > now_ms then
   queue.events = {}
 end
+local how = { channel = channel, sharded = sharded, counted = counted }
 local numbers = dead_of_kind(failed, kinds, kind, limit)
 for _, seq in ipairs(numbers) do
   local stored = redis.call('HMGET', jobs, seq, 'r' .. seq)
@@ -33396,16 +33546,17 @@ local function settle_children(keys, queue, now_us, most)
   note_due(queue, math.floor(now_us / 1000))
   return became_ready
 end
+-- Children of parents that have ended, beyond those that one call tells, are due at once: one that waits sees to them.
+local function see_to_rest(idle, queue, now_ms, how)
+  if queue.due_ms <= now_ms then
+    see_to(idle, queue, now_ms, now_ms, how)
+  end
+end
   standing = standing + settle_children(keys, queue, now_us, 100)
+  see_to_rest(idle, queue, now_ms, how)
 end
 if queue.idle > 0 then
-  call_idle(
-    idle,
-    queue,
-    math.min(standing, 8),
-    now_ms,
-    { channel = channel, sharded = sharded, counted = counted }
-  )
+  call_idle(idle, queue, math.min(standing, 8), now_ms, how)
 end
 if queue.counted then
 -- What calls leave for the statistics: notes, one behind the other. Each has the length of its key in a byte, the key, which
@@ -33415,13 +33566,17 @@ if queue.counted then
 --              shared/queue/bucket); in milliseconds
 --   e d r c    jobs that were enqueued, died without having run to an end, were reclaimed, cancelled
 --   m          from here on notes are of the minute since 1970 that is in the place of the sum
--- When there are many of them they are folded: put into the hash of statistics.
+-- When there are many of them they are folded: put into the hash of statistics. Both are gone when the newest day that they know is
+-- no longer told: a queue that nobody uses any more keeps no statistics.
 local NOTE = '>Bc0BHdd'
 local MOST_NOTES = 16384
+-- A day more than are told.
+local NOTES_KEPT_MS = '7862400000'
 
 local function leave_notes(notes, stats, queue, noted, now_ms)
   local minute = now_ms / 60000 - now_ms / 60000 % 1
-  if minute ~= queue.minute then
+  local is_new = minute ~= queue.minute
+  if is_new then
     queue.minute = minute
     noted = struct.pack(NOTE, 1, 'm', 0, 0, minute, 0) .. noted
   end
@@ -33672,7 +33827,10 @@ local function fold(notes, stats)
   redis.call('DEL', notes)
 end
     fold(notes, stats)
+    redis.call('PEXPIRE', stats, NOTES_KEPT_MS)
     queue.minute = 0
+  elseif is_new then
+    redis.call('PEXPIRE', notes, NOTES_KEPT_MS)
   end
 end
 -- What a call has noted for the statistics and counted.
@@ -33800,33 +33958,35 @@ return { 'requeued', #numbers, tonumber(left or 0), queue.chores }
     [866, 'lua/shared/queue/idle.lua', 1],
     [933, 'lua/shared/listening.lua', 1],
     [952, 'lua/shared/queue/idle.lua', 69],
-    [1043, 'lua/shared/queue/kind.lua', 1],
-    [1051, 'lua/queue/requeue-failed.lua', 62],
-    [1097, 'lua/shared/queue/settle.lua', 1],
-    [1098, 'lua/shared/queue/note-due.lua', 1],
-    [1106, 'lua/shared/queue/backoff.lua', 1],
-    [1108, 'lua/shared/queue/backoff.lua', 22],
-    [1127, 'lua/shared/queue/unblock.lua', 1],
-    [1133, 'lua/shared/queue/outbox.lua', 1],
-    [1144, 'lua/shared/queue/note-end.lua', 1],
-    [1174, 'lua/shared/queue/cancel.lua', 1],
-    [1182, 'lua/shared/queue/settle.lua', 18],
-    [1256, 'lua/queue/requeue-failed.lua', 109],
-    [1268, 'lua/shared/queue/leave-notes.lua', 1],
-    [1286, 'lua/shared/queue/fold.lua', 1],
-    [1287, 'lua/shared/queue/statistics.lua', 1],
-    [1520, 'lua/shared/queue/fold.lua', 3],
-    [1531, 'lua/shared/queue/leave-notes.lua', 20],
-    [1535, 'lua/shared/queue/packed-notes.lua', 1],
-    [1536, 'lua/shared/queue/packed-notes.lua', 3],
-    [1544, 'lua/queue/requeue-failed.lua', 123],
-    [1547, 'lua/shared/queue/publish.lua', 1],
-    [1548, 'lua/shared/queue/message.lua', 1],
-    [1558, 'lua/shared/queue/spelled.lua', 1],
-    [1566, 'lua/shared/queue/send.lua', 1],
-    [1582, 'lua/shared/queue/message.lua', 13],
-    [1605, 'lua/shared/queue/publish.lua', 3],
-    [1611, 'lua/queue/requeue-failed.lua', 127],
+    [1043, 'lua/shared/queue/idle.lua', 171],
+    [1054, 'lua/shared/queue/kind.lua', 1],
+    [1062, 'lua/queue/requeue-failed.lua', 62],
+    [1109, 'lua/shared/queue/settle.lua', 1],
+    [1110, 'lua/shared/queue/note-due.lua', 1],
+    [1118, 'lua/shared/queue/backoff.lua', 1],
+    [1120, 'lua/shared/queue/backoff.lua', 22],
+    [1139, 'lua/shared/queue/unblock.lua', 1],
+    [1145, 'lua/shared/queue/outbox.lua', 1],
+    [1156, 'lua/shared/queue/note-end.lua', 1],
+    [1186, 'lua/shared/queue/cancel.lua', 1],
+    [1194, 'lua/shared/queue/settle.lua', 18],
+    [1268, 'lua/shared/queue/see-to-rest.lua', 1],
+    [1274, 'lua/queue/requeue-failed.lua', 111],
+    [1281, 'lua/shared/queue/leave-notes.lua', 1],
+    [1303, 'lua/shared/queue/fold.lua', 1],
+    [1304, 'lua/shared/queue/statistics.lua', 1],
+    [1537, 'lua/shared/queue/fold.lua', 3],
+    [1548, 'lua/shared/queue/leave-notes.lua', 24],
+    [1555, 'lua/shared/queue/packed-notes.lua', 1],
+    [1556, 'lua/shared/queue/packed-notes.lua', 3],
+    [1564, 'lua/queue/requeue-failed.lua', 120],
+    [1567, 'lua/shared/queue/publish.lua', 1],
+    [1568, 'lua/shared/queue/message.lua', 1],
+    [1578, 'lua/shared/queue/spelled.lua', 1],
+    [1586, 'lua/shared/queue/send.lua', 1],
+    [1602, 'lua/shared/queue/message.lua', 13],
+    [1625, 'lua/shared/queue/publish.lua', 3],
+    [1631, 'lua/queue/requeue-failed.lua', 124],
   ],
   encode(args) {
     return withoutDefaults([
@@ -35074,7 +35234,7 @@ function readBuriedOfRetryRetried(part: Reply | undefined): (number)[] {
 export const retry: Operation<RetryArguments, RetryAnswer> = {
   script: {
     name: 'queue/retry',
-    sha1: '46a4807ecfcedfc76fa8e2f768df9409c839ea69',
+    sha1: '7cf68086af4002fd02a4faf91419556fe89f15e8',
     reads: false,
     bytes: false,
     source: `--[[
@@ -35338,13 +35498,17 @@ end
 --              shared/queue/bucket); in milliseconds
 --   e d r c    jobs that were enqueued, died without having run to an end, were reclaimed, cancelled
 --   m          from here on notes are of the minute since 1970 that is in the place of the sum
--- When there are many of them they are folded: put into the hash of statistics.
+-- When there are many of them they are folded: put into the hash of statistics. Both are gone when the newest day that they know is
+-- no longer told: a queue that nobody uses any more keeps no statistics.
 local NOTE = '>Bc0BHdd'
 local MOST_NOTES = 16384
+-- A day more than are told.
+local NOTES_KEPT_MS = '7862400000'
 
 local function leave_notes(notes, stats, queue, noted, now_ms)
   local minute = now_ms / 60000 - now_ms / 60000 % 1
-  if minute ~= queue.minute then
+  local is_new = minute ~= queue.minute
+  if is_new then
     queue.minute = minute
     noted = struct.pack(NOTE, 1, 'm', 0, 0, minute, 0) .. noted
   end
@@ -35595,7 +35759,10 @@ local function fold(notes, stats)
   redis.call('DEL', notes)
 end
     fold(notes, stats)
+    redis.call('PEXPIRE', stats, NOTES_KEPT_MS)
     queue.minute = 0
+  elseif is_new then
+    redis.call('PEXPIRE', notes, NOTES_KEPT_MS)
   end
 end
 
@@ -37006,7 +37173,14 @@ local function settle_children(keys, queue, now_us, most)
   note_due(queue, math.floor(now_us / 1000))
   return became_ready
 end
+-- Children of parents that have ended, beyond those that one call tells, are due at once: one that waits sees to them.
+local function see_to_rest(idle, queue, now_ms, how)
+  if queue.due_ms <= now_ms then
+    see_to(idle, queue, now_ms, now_ms, how)
+  end
+end
   standing = standing + settle_children(keys, queue, now_us, 100)
+  see_to_rest(idle, queue, now_ms, how)
 end
 if queue.idle > 0 then
   if frees_others(queue) then
@@ -37037,80 +37211,81 @@ return { 'retried', queue.chores, refused, buried }
     [242, 'lua/shared/queue/note-alike.lua', 1],
     [243, 'lua/shared/queue/bucket.lua', 1],
     [255, 'lua/shared/queue/leave-notes.lua', 1],
-    [273, 'lua/shared/queue/fold.lua', 1],
-    [274, 'lua/shared/queue/statistics.lua', 1],
-    [507, 'lua/shared/queue/fold.lua', 3],
-    [518, 'lua/shared/queue/leave-notes.lua', 20],
-    [522, 'lua/shared/queue/note-alike.lua', 4],
-    [537, 'lua/shared/queue/note-spans.lua', 3],
-    [563, 'lua/shared/queue/save.lua', 1],
-    [565, 'lua/shared/queue/save.lua', 13],
-    [608, 'lua/shared/queue/save-call.lua', 1],
-    [616, 'lua/shared/queue/settings.lua', 1],
-    [634, 'lua/shared/queue/marks.lua', 1],
-    [650, 'lua/shared/queue/note-due.lua', 1],
-    [658, 'lua/shared/queue/rate.lua', 1],
-    [679, 'lua/shared/queue/rate.lua', 37],
-    [685, 'lua/shared/queue/job.lua', 1],
-    [697, 'lua/shared/queue/plain-head.lua', 1],
-    [700, 'lua/shared/queue/plain-head.lua', 8],
-    [708, 'lua/shared/queue/job.lua', 14],
-    [709, 'lua/shared/queue/job.lua', 45],
-    [755, 'lua/shared/queue/flags.lua', 1],
-    [786, 'lua/shared/queue/run.lua', 1],
-    [833, 'lua/shared/queue/parents.lua', 1],
-    [914, 'lua/shared/queue/parents.lua', 92],
-    [928, 'lua/shared/queue/happened.lua', 1],
-    [940, 'lua/shared/queue/entries.lua', 1],
-    [958, 'lua/shared/queue/history.lua', 1],
-    [972, 'lua/shared/queue/names.lua', 1],
-    [975, 'lua/shared/queue/names.lua', 34],
-    [993, 'lua/shared/queue/failure.lua', 1],
-    [999, 'lua/shared/queue/note-failure.lua', 1],
-    [1003, 'lua/shared/queue/groups.lua', 1],
-    [1049, 'lua/shared/queue/burst.lua', 1],
-    [1061, 'lua/shared/queue/groups.lua', 48],
-    [1132, 'lua/shared/queue/groups.lua', 130],
-    [1142, 'lua/shared/queue/ready.lua', 1],
-    [1149, 'lua/shared/queue/in-front.lua', 1],
-    [1151, 'lua/shared/queue/ready.lua', 9],
-    [1172, 'lua/shared/queue/backoff.lua', 1],
-    [1212, 'lua/shared/queue/dead.lua', 1],
-    [1266, 'lua/shared/queue/end.lua', 1],
-    [1290, 'lua/shared/queue/leave-tags.lua', 1],
-    [1300, 'lua/shared/queue/end.lua', 26],
-    [1317, 'lua/shared/queue/note-end.lua', 1],
-    [1347, 'lua/shared/queue/tell-others.lua', 1],
-    [1349, 'lua/shared/queue/packed-notes.lua', 1],
-    [1350, 'lua/shared/queue/packed-notes.lua', 3],
-    [1358, 'lua/shared/queue/tell-others.lua', 4],
-    [1361, 'lua/shared/queue/result.lua', 1],
-    [1375, 'lua/shared/queue/tell-ends.lua', 1],
-    [1431, 'lua/shared/queue/tell-others.lua', 9],
-    [1434, 'lua/shared/queue/tell-others.lua', 13],
-    [1437, 'lua/shared/queue/publish.lua', 1],
-    [1438, 'lua/shared/queue/message.lua', 1],
-    [1448, 'lua/shared/queue/spelled.lua', 1],
-    [1456, 'lua/shared/queue/send.lua', 1],
-    [1472, 'lua/shared/queue/message.lua', 13],
-    [1495, 'lua/shared/queue/publish.lua', 3],
-    [1501, 'lua/shared/queue/tell-others.lua', 17],
-    [1504, 'lua/shared/queue/cancel.lua', 1],
-    [1512, 'lua/shared/queue/stop.lua', 1],
-    [1520, 'lua/shared/queue/bury-claimed.lua', 1],
-    [1527, 'lua/shared/queue/idle.lua', 1],
-    [1594, 'lua/shared/listening.lua', 1],
-    [1613, 'lua/shared/queue/idle.lua', 69],
-    [1704, 'lua/shared/queue/idle.lua', 171],
-    [1715, 'lua/shared/queue/judge-one.lua', 7],
-    [1725, 'lua/shared/queue/told.lua', 1],
-    [1748, 'lua/shared/queue/freed.lua', 1],
-    [1757, 'lua/queue/retry.lua', 79],
-    [1838, 'lua/shared/queue/settle.lua', 1],
-    [1839, 'lua/shared/queue/unblock.lua', 1],
-    [1845, 'lua/shared/queue/outbox.lua', 1],
-    [1856, 'lua/shared/queue/settle.lua', 18],
-    [1930, 'lua/queue/retry.lua', 161],
+    [277, 'lua/shared/queue/fold.lua', 1],
+    [278, 'lua/shared/queue/statistics.lua', 1],
+    [511, 'lua/shared/queue/fold.lua', 3],
+    [522, 'lua/shared/queue/leave-notes.lua', 24],
+    [529, 'lua/shared/queue/note-alike.lua', 4],
+    [544, 'lua/shared/queue/note-spans.lua', 3],
+    [570, 'lua/shared/queue/save.lua', 1],
+    [572, 'lua/shared/queue/save.lua', 13],
+    [615, 'lua/shared/queue/save-call.lua', 1],
+    [623, 'lua/shared/queue/settings.lua', 1],
+    [641, 'lua/shared/queue/marks.lua', 1],
+    [657, 'lua/shared/queue/note-due.lua', 1],
+    [665, 'lua/shared/queue/rate.lua', 1],
+    [686, 'lua/shared/queue/rate.lua', 37],
+    [692, 'lua/shared/queue/job.lua', 1],
+    [704, 'lua/shared/queue/plain-head.lua', 1],
+    [707, 'lua/shared/queue/plain-head.lua', 8],
+    [715, 'lua/shared/queue/job.lua', 14],
+    [716, 'lua/shared/queue/job.lua', 45],
+    [762, 'lua/shared/queue/flags.lua', 1],
+    [793, 'lua/shared/queue/run.lua', 1],
+    [840, 'lua/shared/queue/parents.lua', 1],
+    [921, 'lua/shared/queue/parents.lua', 92],
+    [935, 'lua/shared/queue/happened.lua', 1],
+    [947, 'lua/shared/queue/entries.lua', 1],
+    [965, 'lua/shared/queue/history.lua', 1],
+    [979, 'lua/shared/queue/names.lua', 1],
+    [982, 'lua/shared/queue/names.lua', 34],
+    [1000, 'lua/shared/queue/failure.lua', 1],
+    [1006, 'lua/shared/queue/note-failure.lua', 1],
+    [1010, 'lua/shared/queue/groups.lua', 1],
+    [1056, 'lua/shared/queue/burst.lua', 1],
+    [1068, 'lua/shared/queue/groups.lua', 48],
+    [1139, 'lua/shared/queue/groups.lua', 130],
+    [1149, 'lua/shared/queue/ready.lua', 1],
+    [1156, 'lua/shared/queue/in-front.lua', 1],
+    [1158, 'lua/shared/queue/ready.lua', 9],
+    [1179, 'lua/shared/queue/backoff.lua', 1],
+    [1219, 'lua/shared/queue/dead.lua', 1],
+    [1273, 'lua/shared/queue/end.lua', 1],
+    [1297, 'lua/shared/queue/leave-tags.lua', 1],
+    [1307, 'lua/shared/queue/end.lua', 26],
+    [1324, 'lua/shared/queue/note-end.lua', 1],
+    [1354, 'lua/shared/queue/tell-others.lua', 1],
+    [1356, 'lua/shared/queue/packed-notes.lua', 1],
+    [1357, 'lua/shared/queue/packed-notes.lua', 3],
+    [1365, 'lua/shared/queue/tell-others.lua', 4],
+    [1368, 'lua/shared/queue/result.lua', 1],
+    [1382, 'lua/shared/queue/tell-ends.lua', 1],
+    [1438, 'lua/shared/queue/tell-others.lua', 9],
+    [1441, 'lua/shared/queue/tell-others.lua', 13],
+    [1444, 'lua/shared/queue/publish.lua', 1],
+    [1445, 'lua/shared/queue/message.lua', 1],
+    [1455, 'lua/shared/queue/spelled.lua', 1],
+    [1463, 'lua/shared/queue/send.lua', 1],
+    [1479, 'lua/shared/queue/message.lua', 13],
+    [1502, 'lua/shared/queue/publish.lua', 3],
+    [1508, 'lua/shared/queue/tell-others.lua', 17],
+    [1511, 'lua/shared/queue/cancel.lua', 1],
+    [1519, 'lua/shared/queue/stop.lua', 1],
+    [1527, 'lua/shared/queue/bury-claimed.lua', 1],
+    [1534, 'lua/shared/queue/idle.lua', 1],
+    [1601, 'lua/shared/listening.lua', 1],
+    [1620, 'lua/shared/queue/idle.lua', 69],
+    [1711, 'lua/shared/queue/idle.lua', 171],
+    [1722, 'lua/shared/queue/judge-one.lua', 7],
+    [1732, 'lua/shared/queue/told.lua', 1],
+    [1755, 'lua/shared/queue/freed.lua', 1],
+    [1764, 'lua/queue/retry.lua', 79],
+    [1845, 'lua/shared/queue/settle.lua', 1],
+    [1846, 'lua/shared/queue/unblock.lua', 1],
+    [1852, 'lua/shared/queue/outbox.lua', 1],
+    [1863, 'lua/shared/queue/settle.lua', 18],
+    [1937, 'lua/shared/queue/see-to-rest.lua', 1],
+    [1943, 'lua/queue/retry.lua', 162],
   ],
   encode(args) {
     const encoded = new Array<Argument>(6 + args.failures.length * 5)
@@ -39963,7 +40138,7 @@ function readAbsentOfWatchWatched(part: Reply | undefined): (string)[] {
 export const watch: Operation<WatchArguments, WatchAnswer> = {
   script: {
     name: 'queue/watch',
-    sha1: '5527f80c991a3a992cc8e15888becc78b9733a5c',
+    sha1: '5af0551f77e5e7238fe8b645b9bb190df7a9f28c',
     reads: false,
     bytes: false,
     source: `--[[
@@ -41004,13 +41179,17 @@ if queue.counted then
 --              shared/queue/bucket); in milliseconds
 --   e d r c    jobs that were enqueued, died without having run to an end, were reclaimed, cancelled
 --   m          from here on notes are of the minute since 1970 that is in the place of the sum
--- When there are many of them they are folded: put into the hash of statistics.
+-- When there are many of them they are folded: put into the hash of statistics. Both are gone when the newest day that they know is
+-- no longer told: a queue that nobody uses any more keeps no statistics.
 local NOTE = '>Bc0BHdd'
 local MOST_NOTES = 16384
+-- A day more than are told.
+local NOTES_KEPT_MS = '7862400000'
 
 local function leave_notes(notes, stats, queue, noted, now_ms)
   local minute = now_ms / 60000 - now_ms / 60000 % 1
-  if minute ~= queue.minute then
+  local is_new = minute ~= queue.minute
+  if is_new then
     queue.minute = minute
     noted = struct.pack(NOTE, 1, 'm', 0, 0, minute, 0) .. noted
   end
@@ -41261,7 +41440,10 @@ local function fold(notes, stats)
   redis.call('DEL', notes)
 end
     fold(notes, stats)
+    redis.call('PEXPIRE', stats, NOTES_KEPT_MS)
     queue.minute = 0
+  elseif is_new then
+    redis.call('PEXPIRE', notes, NOTES_KEPT_MS)
   end
 end
 -- What a call has noted for the statistics and counted.
@@ -41329,13 +41511,13 @@ return { 'watched', queue.chores, absent }
     [955, 'lua/shared/queue/settle.lua', 18],
     [1029, 'lua/queue/watch.lua', 83],
     [1032, 'lua/shared/queue/leave-notes.lua', 1],
-    [1050, 'lua/shared/queue/fold.lua', 1],
-    [1051, 'lua/shared/queue/statistics.lua', 1],
-    [1284, 'lua/shared/queue/fold.lua', 3],
-    [1295, 'lua/shared/queue/leave-notes.lua', 20],
-    [1299, 'lua/shared/queue/packed-notes.lua', 1],
-    [1300, 'lua/shared/queue/packed-notes.lua', 3],
-    [1308, 'lua/queue/watch.lua', 88],
+    [1054, 'lua/shared/queue/fold.lua', 1],
+    [1055, 'lua/shared/queue/statistics.lua', 1],
+    [1288, 'lua/shared/queue/fold.lua', 3],
+    [1299, 'lua/shared/queue/leave-notes.lua', 24],
+    [1306, 'lua/shared/queue/packed-notes.lua', 1],
+    [1307, 'lua/shared/queue/packed-notes.lua', 3],
+    [1315, 'lua/queue/watch.lua', 88],
   ],
   encode(args) {
     const encoded = new Array<Argument>(1 + args.wanted.length)
