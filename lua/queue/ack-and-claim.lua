@@ -2,7 +2,8 @@
 Acks jobs that are done, and claims others. Each ack is judged by itself: those named in `refused` (places counted from
 0) have lost their job, and why. Jobs are claimed in the order: those whose lease ended, then by priority; of one
 priority the oldest first, and those of groups in turn. A worker that claims fewer than it may `waits`, and is woken when
-there is work; of those who wait one watches the time and comes back after `recheck_ms` (0: it need not). A repeated
+there is work; of those who wait one watches the time and comes back after `recheck_ms` (0: it need not). So does one that
+does not wait, and got nothing though more is ready, behind places of jobs that are gone. A repeated
 call acks and claims nothing more, and is answered the same as far as the jobs are still claimed; it does not wait.
 `chores` is what some process has to see to; 0: nothing.
 
@@ -151,12 +152,17 @@ end
 if queue.listened_ms > now_ms then
   queue.events = {}
 end
-local ended, refused, stopped = judge_acks(jobs, acks, acks_at)
-for _, seq in ipairs(stopped) do
-  stop_job(keys, queue, seq, now_us)
-end
-if #ended > 0 then
-  finish_jobs(keys, queue, settings, ended, now_us)
+local refused
+do
+  local ended, stopped
+  ended, refused, stopped = judge_acks(jobs, acks, acks_at)
+  for _, seq in ipairs(stopped) do
+    stop_job(keys, queue, seq, now_us)
+  end
+  if #ended > 0 then
+    finish_jobs(keys, queue, settings, ended, now_us)
+  end
+  queue.acked = #ended + #stopped
 end
 if limit > 0 and queue.watch_ms <= now_ms then
   queue.watch_ms = 0
@@ -179,7 +185,7 @@ end
 local how = { channel = channel, sharded = sharded, counted = counted }
 local score = leave_idle(idle, queue, worker)
 if limit == 0 then
-  local frees = settled > 0 or (#ended + #stopped > 0 and may_free_others(queue, settings))
+  local frees = settled > 0 or (queue.acked > 0 and may_free_others(queue, settings))
   -- One that waits no more may have been called for what is there: another one comes.
   if (frees or (worker ~= '' and not settings.paused)) and has_more(keys, queue) then
     call_idle(idle, queue, 1, now_ms, how)
@@ -229,6 +235,9 @@ if waits then
   -- @include shared/queue/wait-idle
   -- @include shared/queue/wait
   recheck_ms = wait_for_work(keys, queue, settings, worker, score, room > count, now_us, how)
+elseif count == 0 and room > 0 and queue.ready > 0 and has_more(keys, queue) then
+  -- What it looked at were places of jobs that are gone.
+  recheck_ms = 1
 end
 tell_others(keys, queue, now_ms, how)
 save_queue_and_call(meta, queue, caller, call, now_ms, format_claimed(token, count, ends_ms, refused))

@@ -2,7 +2,7 @@
 Tells how a job ended, or lets somebody wait for it: whoever `waits` is told 'ended <waiter> 0' when it does, and asks again
 then, with the `number` and the `id` that it was told and the time of its first call. `state`: done, dead or cancelled; an end
 is kept as long as the job says, and for a minute where somebody waited. `absent`: there is no such job, or its end was not
-kept. Of a hundred who wait for one job the oldest is not told any more. Safe to repeat.
+kept. Of more than a hundred names the oldest is not told any more: those of one process who wait for one job share one. Safe to repeat.
 
 @returns ended   now_ms:integer state:text at_ms:integer kind:text message:text result:bytes
 @returns waits   now_ms:integer number:integer id:text

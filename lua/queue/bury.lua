@@ -140,7 +140,9 @@ note_spans(queue, 'b', ran, 2, 1, now_ms, 1)
 local freed = frees_others(queue) and 1 or 0
 if queue.settling then
   -- @include shared/queue/settle
+  -- @include shared/queue/see-to-rest
   freed = math.max(freed, settle_children(keys, queue, now_us, 100))
+  see_to_rest(idle, queue, now_ms, how)
 end
 if queue.idle > 0 and freed > 0 then
   call_idle(idle, queue, math.min(freed, 8), now_ms, how)

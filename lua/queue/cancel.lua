@@ -2,10 +2,12 @@
 Cancels jobs. One that is not claimed is removed, also one that is dead or done: `cancelled`. One that is claimed is to
 stop: `stopping`. Its worker is told when it extends, acks, retries or buries it; the job is removed when that gives it up by
 one of the last three, or when its lease ends. `absent`: there is no such job. Repeating the call changes nothing more,
-and says `absent` of what it removed. `chores` is what some process has to see to; 0: nothing.
+and says `absent` of what it removed. Where that takes long there are fewer outcomes than ids: the others are for the
+next call. `chores` is what some process has to see to; 0: nothing.
 
 @returns cancelled  chores:integer outcomes:[outcome:text]
-@cost    O(jobs x log n),
+@cost    O(jobs x log n), of at most 1,000 that change, and fewer with options and parents,
+         and at times a list of at most 3,000 numbers,
          and at times 16 kB of notes for the statistics
 ]]
 local meta = KEYS[1] -- hash: the queue's state
@@ -101,6 +103,9 @@ if queue.listened_ms > now_ms then
 end
 local outcomes = {}
 for at = wanted_at, #wanted, 1 do
+  if not may_displace_more(queue) then
+    break
+  end
   local seq, record, run = find_job(jobs, ids, wanted[at])
   if not seq then
     outcomes[#outcomes + 1] = 'absent'
@@ -131,7 +136,9 @@ for at = wanted_at, #wanted, 1 do
 end
 if queue.settling then
   -- @include shared/queue/settle
+  -- @include shared/queue/see-to-rest
   local became_ready = settle_children(keys, queue, now_us, 100)
+  see_to_rest(idle, queue, now_ms, how)
   if queue.idle > 0 then
     call_idle(
       idle,
@@ -141,6 +148,10 @@ if queue.settling then
       { channel = channel, sharded = sharded, counted = counted }
     )
   end
+end
+if queue.left then
+  -- @include shared/queue/sweep
+  sweep_ready(keys, queue, queue.left)
 end
 tell_others(keys, queue, now_ms, how)
 save_queue(meta, queue)

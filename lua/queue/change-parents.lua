@@ -120,7 +120,9 @@ then
 end
 if queue.settling then
   -- @include shared/queue/settle
+  -- @include shared/queue/see-to-rest
   became_ready = became_ready + settle_children(keys, queue, now_us, 100)
+  see_to_rest(idle, queue, now_ms, how)
 end
 if queue.idle > 0 then
   call_idle(

@@ -141,7 +141,9 @@ for at = #claims - 2, claims_at, -3 do
 end
 if queue.settling then
   -- @include shared/queue/settle
+  -- @include shared/queue/see-to-rest
   standing = standing + settle_children(keys, queue, now_us, 100)
+  see_to_rest(idle, queue, now_ms, how)
 end
 call_for_returned(idle, queue, standing, soonest_ms, now_ms, how)
 tell_others(keys, queue, now_ms, how)

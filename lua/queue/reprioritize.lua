@@ -3,7 +3,7 @@ Gives jobs that are not claimed another priority; among those of one priority th
 that gets priority 0 goes behind the others. Outcomes: `changed`, `claimed`, `absent`. Safe to repeat.
 
 @returns changed  outcomes:[outcome:text]
-@cost    O(jobs x log n)
+@cost    O(jobs x log n), and at times a list of at most 3,000 numbers
 ]]
 local meta = KEYS[1] -- hash: the queue's state
 local jobs = KEYS[2] -- hash: all that is stored of each job
@@ -33,6 +33,7 @@ local wanted, wanted_at = ARGV, 2 -- repeated (id:text): the jobs
 -- @include shared/queue/rewrite
 
 local keys = {
+  jobs = jobs,
   ready = ready,
   prioritized = prioritized,
   grouped = grouped,
@@ -70,6 +71,10 @@ for at = wanted_at, #wanted, 1 do
     outcome = 'changed'
   end
   outcomes[#outcomes + 1] = outcome == 'stopping' and 'claimed' or outcome
+end
+if queue.left then
+  -- @include shared/queue/sweep
+  sweep_ready(keys, queue, queue.left)
 end
 if queue.events then
   -- @include shared/queue/publish

@@ -89,6 +89,7 @@ local now_ms = math.floor(now_us / 1000)
 if queue.listened_ms > now_ms then
   queue.events = {}
 end
+local how = { channel = channel, sharded = sharded, counted = counted }
 local numbers = dead_of_kind(failed, kinds, kind, limit)
 for _, seq in ipairs(numbers) do
   local stored = redis.call('HMGET', jobs, seq, 'r' .. seq)
@@ -106,16 +107,12 @@ end
 local standing = drops and 0 or #numbers
 if queue.settling then
   -- @include shared/queue/settle
+  -- @include shared/queue/see-to-rest
   standing = standing + settle_children(keys, queue, now_us, 100)
+  see_to_rest(idle, queue, now_ms, how)
 end
 if queue.idle > 0 then
-  call_idle(
-    idle,
-    queue,
-    math.min(standing, 8),
-    now_ms,
-    { channel = channel, sharded = sharded, counted = counted }
-  )
+  call_idle(idle, queue, math.min(standing, 8), now_ms, how)
 end
 if queue.counted then
   -- @include shared/queue/leave-notes

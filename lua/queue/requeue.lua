@@ -1,10 +1,11 @@
 --[[
 Makes jobs ready now, whatever they waited for: scheduled ones, blocked ones, dead ones, and ones that are done and kept.
 Their attempts count from the start again. `requeued`, or why not: `ready`, `claimed`, or `absent`. Repeating the call changes nothing
-more, and says `ready` or `claimed` of what it requeued.
+more, and says `ready` or `claimed` of what it requeued. Where that takes long there are fewer outcomes than ids: the others are
+for the next call.
 
 @returns requeued  outcomes:[outcome:text]
-@cost    O(jobs x log n)
+@cost    O(jobs x log n), of at most 1,000 that change, and fewer with options and parents
 ]]
 local meta = KEYS[1] -- hash: the queue's state
 local jobs = KEYS[2] -- hash: all that is stored of each job
@@ -81,6 +82,9 @@ if queue.listened_ms > now_ms then
 end
 local outcomes, requeued = {}, 0
 for at = wanted_at, #wanted, 1 do
+  if not may_displace_more(queue) then
+    break
+  end
   local seq, record, run = find_job(jobs, ids, wanted[at])
   local outcome = not seq and 'absent' or state_of(run)
   if outcome == 'stopping' then

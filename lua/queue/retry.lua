@@ -158,7 +158,9 @@ end
 note_spans(queue, 't', ran, 2, 1, now_ms, 1)
 if queue.settling then
   -- @include shared/queue/settle
+  -- @include shared/queue/see-to-rest
   standing = standing + settle_children(keys, queue, now_us, 100)
+  see_to_rest(idle, queue, now_ms, how)
 end
 if queue.idle > 0 then
   if frees_others(queue) then

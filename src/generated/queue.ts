@@ -63,7 +63,7 @@ function readPayloadsOfAckAndClaimPlainClaimed(part: Reply | undefined): (Buffer
 export const ackAndClaimPlain: Operation<AckAndClaimPlainArguments, AckAndClaimPlainAnswer> = {
   script: {
     name: 'queue/ack-and-claim-plain',
-    sha1: 'cd4e4b3729d30a934918e735edaf4eedad3a8a74',
+    sha1: '6472623309b3e4f17b071dfbcddeda9ffef06dda',
     reads: false,
     bytes: true,
     source: `--[[
@@ -370,13 +370,17 @@ end
 --              shared/queue/bucket); in milliseconds
 --   e d r c    jobs that were enqueued, died without having run to an end, were reclaimed, cancelled
 --   m          from here on notes are of the minute since 1970 that is in the place of the sum
--- When there are many of them they are folded: put into the hash of statistics.
+-- When there are many of them they are folded: put into the hash of statistics. Both are gone when the newest day that they know is
+-- no longer told: a queue that nobody uses any more keeps no statistics.
 local NOTE = '>Bc0BHdd'
 local MOST_NOTES = 16384
+-- A day more than are told.
+local NOTES_KEPT_MS = '7862400000'
 
 local function leave_notes(notes, stats, queue, noted, now_ms)
   local minute = now_ms / 60000 - now_ms / 60000 % 1
-  if minute ~= queue.minute then
+  local is_new = minute ~= queue.minute
+  if is_new then
     queue.minute = minute
     noted = struct.pack(NOTE, 1, 'm', 0, 0, minute, 0) .. noted
   end
@@ -627,7 +631,10 @@ local function fold(notes, stats)
   redis.call('DEL', notes)
 end
     fold(notes, stats)
+    redis.call('PEXPIRE', stats, NOTES_KEPT_MS)
     queue.minute = 0
+  elseif is_new then
+    redis.call('PEXPIRE', notes, NOTES_KEPT_MS)
   end
 end
 
@@ -1347,39 +1354,39 @@ return {
     [285, 'lua/shared/queue/note-alike.lua', 1],
     [286, 'lua/shared/queue/bucket.lua', 1],
     [298, 'lua/shared/queue/leave-notes.lua', 1],
-    [316, 'lua/shared/queue/fold.lua', 1],
-    [317, 'lua/shared/queue/statistics.lua', 1],
-    [550, 'lua/shared/queue/fold.lua', 3],
-    [561, 'lua/shared/queue/leave-notes.lua', 20],
-    [565, 'lua/shared/queue/note-alike.lua', 4],
-    [580, 'lua/shared/queue/plain.lua', 1],
-    [581, 'lua/shared/queue/plain-head.lua', 1],
-    [584, 'lua/shared/queue/plain-head.lua', 8],
-    [592, 'lua/shared/queue/plain.lua', 3],
-    [600, 'lua/shared/queue/is-behind.lua', 1],
-    [608, 'lua/shared/queue/plain.lua', 12],
-    [675, 'lua/shared/queue/note-spans.lua', 1],
-    [676, 'lua/shared/queue/note-spans.lua', 3],
-    [702, 'lua/shared/queue/plain.lua', 80],
-    [729, 'lua/shared/queue/note-spans.lua', 1],
-    [730, 'lua/shared/queue/note-spans.lua', 3],
-    [756, 'lua/shared/queue/plain.lua', 108],
-    [814, 'lua/queue/ack-and-claim-plain.lua', 48],
-    [846, 'lua/shared/tell.lua', 1],
-    [856, 'lua/shared/tell.lua', 15],
-    [895, 'lua/shared/queue/idle.lua', 1],
-    [962, 'lua/shared/listening.lua', 1],
-    [981, 'lua/shared/queue/idle.lua', 69],
-    [1105, 'lua/shared/queue/watch.lua', 1],
-    [1117, 'lua/shared/queue/wait-idle.lua', 1],
-    [1156, 'lua/queue/ack-and-claim-plain.lua', 84],
-    [1166, 'lua/shared/queue/note-time.lua', 1],
-    [1171, 'lua/queue/ack-and-claim-plain.lua', 95],
-    [1181, 'lua/shared/queue/publish-plain.lua', 1],
-    [1183, 'lua/shared/queue/spelled.lua', 1],
-    [1191, 'lua/shared/queue/send.lua', 1],
-    [1207, 'lua/shared/queue/publish-plain.lua', 5],
-    [1224, 'lua/queue/ack-and-claim-plain.lua', 106],
+    [320, 'lua/shared/queue/fold.lua', 1],
+    [321, 'lua/shared/queue/statistics.lua', 1],
+    [554, 'lua/shared/queue/fold.lua', 3],
+    [565, 'lua/shared/queue/leave-notes.lua', 24],
+    [572, 'lua/shared/queue/note-alike.lua', 4],
+    [587, 'lua/shared/queue/plain.lua', 1],
+    [588, 'lua/shared/queue/plain-head.lua', 1],
+    [591, 'lua/shared/queue/plain-head.lua', 8],
+    [599, 'lua/shared/queue/plain.lua', 3],
+    [607, 'lua/shared/queue/is-behind.lua', 1],
+    [615, 'lua/shared/queue/plain.lua', 12],
+    [682, 'lua/shared/queue/note-spans.lua', 1],
+    [683, 'lua/shared/queue/note-spans.lua', 3],
+    [709, 'lua/shared/queue/plain.lua', 80],
+    [736, 'lua/shared/queue/note-spans.lua', 1],
+    [737, 'lua/shared/queue/note-spans.lua', 3],
+    [763, 'lua/shared/queue/plain.lua', 108],
+    [821, 'lua/queue/ack-and-claim-plain.lua', 48],
+    [853, 'lua/shared/tell.lua', 1],
+    [863, 'lua/shared/tell.lua', 15],
+    [902, 'lua/shared/queue/idle.lua', 1],
+    [969, 'lua/shared/listening.lua', 1],
+    [988, 'lua/shared/queue/idle.lua', 69],
+    [1112, 'lua/shared/queue/watch.lua', 1],
+    [1124, 'lua/shared/queue/wait-idle.lua', 1],
+    [1163, 'lua/queue/ack-and-claim-plain.lua', 84],
+    [1173, 'lua/shared/queue/note-time.lua', 1],
+    [1178, 'lua/queue/ack-and-claim-plain.lua', 95],
+    [1188, 'lua/shared/queue/publish-plain.lua', 1],
+    [1190, 'lua/shared/queue/spelled.lua', 1],
+    [1198, 'lua/shared/queue/send.lua', 1],
+    [1214, 'lua/shared/queue/publish-plain.lua', 5],
+    [1231, 'lua/queue/ack-and-claim-plain.lua', 106],
   ],
   encode(args) {
     const encoded = new Array<Argument>(10 + args.acks.length * 2)
@@ -1480,21 +1487,22 @@ function readOptionsOfAckAndClaimClaimed(part: Reply | undefined): ({ readonly a
 }
 
 /**
- * Acks jobs that are done, and claims others. Each ack is judged by itself: those named in `refused` (places counted from 0) have lost their job, and why. Jobs are claimed in the order: those whose lease ended, then by priority; of one priority the oldest first, and those of groups in turn. A worker that claims fewer than it may `waits`, and is woken when there is work; of those who wait one watches the time and comes back after `recheck_ms` (0: it need not). A repeated call acks and claims nothing more, and is answered the same as far as the jobs are still claimed; it does not wait. `chores` is what some process has to see to; 0: nothing.
+ * Acks jobs that are done, and claims others. Each ack is judged by itself: those named in `refused` (places counted from 0) have lost their job, and why. Jobs are claimed in the order: those whose lease ended, then by priority; of one priority the oldest first, and those of groups in turn. A worker that claims fewer than it may `waits`, and is woken when there is work; of those who wait one watches the time and comes back after `recheck_ms` (0: it need not). So does one that does not wait, and got nothing though more is ready, behind places of jobs that are gone. A repeated call acks and claims nothing more, and is answered the same as far as the jobs are still claimed; it does not wait. `chores` is what some process has to see to; 0: nothing.
  *
  * Cost: O((acks + limit) x log n), and at most 100 jobs that are due, 100 that were lost, 100 that recur, 200 groups and 2,000 entries of the list whose jobs are elsewhere, 16 kB a job and 4 MiB of larger payloads, and at times 16 kB of notes for the statistics.
  */
 export const ackAndClaim: Operation<AckAndClaimArguments, AckAndClaimAnswer> = {
   script: {
     name: 'queue/ack-and-claim',
-    sha1: 'f0580e827a33bef5a3940219e416d1c22dd9812a',
+    sha1: '6b91ac9db785c1e3bfaf2582014a6e0bb43347c5',
     reads: false,
     bytes: true,
     source: `--[[
 Acks jobs that are done, and claims others. Each ack is judged by itself: those named in \`refused\` (places counted from
 0) have lost their job, and why. Jobs are claimed in the order: those whose lease ended, then by priority; of one
 priority the oldest first, and those of groups in turn. A worker that claims fewer than it may \`waits\`, and is woken when
-there is work; of those who wait one watches the time and comes back after \`recheck_ms\` (0: it need not). A repeated
+there is work; of those who wait one watches the time and comes back after \`recheck_ms\` (0: it need not). So does one that
+does not wait, and got nothing though more is ready, behind places of jobs that are gone. A repeated
 call acks and claims nothing more, and is answered the same as far as the jobs are still claimed; it does not wait.
 \`chores\` is what some process has to see to; 0: nothing.
 
@@ -1767,13 +1775,17 @@ end
 --              shared/queue/bucket); in milliseconds
 --   e d r c    jobs that were enqueued, died without having run to an end, were reclaimed, cancelled
 --   m          from here on notes are of the minute since 1970 that is in the place of the sum
--- When there are many of them they are folded: put into the hash of statistics.
+-- When there are many of them they are folded: put into the hash of statistics. Both are gone when the newest day that they know is
+-- no longer told: a queue that nobody uses any more keeps no statistics.
 local NOTE = '>Bc0BHdd'
 local MOST_NOTES = 16384
+-- A day more than are told.
+local NOTES_KEPT_MS = '7862400000'
 
 local function leave_notes(notes, stats, queue, noted, now_ms)
   local minute = now_ms / 60000 - now_ms / 60000 % 1
-  if minute ~= queue.minute then
+  local is_new = minute ~= queue.minute
+  if is_new then
     queue.minute = minute
     noted = struct.pack(NOTE, 1, 'm', 0, 0, minute, 0) .. noted
   end
@@ -2024,7 +2036,10 @@ local function fold(notes, stats)
   redis.call('DEL', notes)
 end
     fold(notes, stats)
+    redis.call('PEXPIRE', stats, NOTES_KEPT_MS)
     queue.minute = 0
+  elseif is_new then
+    redis.call('PEXPIRE', notes, NOTES_KEPT_MS)
   end
 end
 
@@ -2468,35 +2483,59 @@ local function unblock(keys, queue, seq, run)
   queue.blocked = queue.blocked - run.size
 end
 
--- A child waits no more.
-local function leave_parents(keys, seq, stored)
+-- A child waits no more. How many links a call takes apart is counted; see shared/queue/displace.
+local function leave_parents(keys, queue, seq, stored)
+  local links = {}
   for ref in each_ref(stored) do
-    redis.call('ZREM', keys.children, ref .. '\\0' .. seq)
+    links[#links + 1] = ref .. '\\0' .. seq
+  end
+  if #links > 0 then
+    redis.call('ZREM', keys.children, unpack(links))
+  end
+  queue.work = (queue.work or 0) + #links
+end
+
+-- No job names that parent any more.
+local function forget_parent(keys, ref)
+  redis.call('HDEL', keys.jobs, 'y' .. ref)
+  -- Who has ended just now is still told of.
+  if redis.call('ZSCORE', keys.parents, ref) ~= '0' then
+    redis.call('HDEL', keys.jobs, 'z' .. ref)
+    redis.call('ZREM', keys.parents, ref)
   end
 end
 
--- One job fewer names that parent.
-local function forget_parent(keys, ref)
-  if redis.call('HINCRBY', keys.jobs, 'y' .. ref, '-1') <= 0 then
-    redis.call('HDEL', keys.jobs, 'y' .. ref)
-    -- Who has ended just now is still told of.
-    if redis.call('ZSCORE', keys.parents, ref) ~= '0' then
-      redis.call('HDEL', keys.jobs, 'z' .. ref)
-      redis.call('ZREM', keys.parents, ref)
+-- One job fewer names these parents, each of which is named by one. A few commands, but for those that nobody names any more.
+local function unname_parents(keys, refs)
+  local counts, left = {}, {}
+  for at, ref in ipairs(refs) do
+    counts[at] = 'y' .. ref
+  end
+  for at, count in ipairs(#refs > 0 and redis.call('HMGET', keys.jobs, unpack(counts)) or {}) do
+    if count and tonumber(count) > 1 then
+      left[#left + 1] = counts[at]
+      left[#left + 1] = string.format('%d', count - 1)
+    else
+      forget_parent(keys, refs[at])
     end
+  end
+  if #left > 0 then
+    redis.call('HSET', keys.jobs, unpack(left))
   end
 end
 
 -- A job that has parents is no more: what was kept of those for it is dropped, if nobody else wants it.
-local function drop_parents(keys, seq)
+local function drop_parents(keys, queue, seq)
   local stored = redis.call('HGET', keys.jobs, 'd' .. seq)
   if not stored then
     return
   end
-  leave_parents(keys, seq, stored)
+  leave_parents(keys, queue, seq, stored)
+  local refs = {}
   for ref in each_ref(stored) do
-    forget_parent(keys, ref)
+    refs[#refs + 1] = ref
   end
+  unname_parents(keys, refs)
   redis.call('HDEL', keys.jobs, 'd' .. seq)
 end
 -- Remembers for those who listen, where there are any, what happens to a job; see shared/queue/message. A job that was never
@@ -2706,7 +2745,8 @@ end
 --
 -- The list is never searched. A job that leaves it other than from its front leaves its number behind, a ghost,
 -- which is passed over when it comes to the front. Should the job have come back to the list meanwhile, it is taken
--- where it stands first, and the other number is the ghost.
+-- where it stands first, and the other number is the ghost. Whoever leaves some sweeps the list; see shared/queue/sweep.
+-- \`queue.left\`: how many there were before.
 -- In the sorted set of prioritized jobs before all priorities: there stand jobs that came back.
 local IN_FRONT = '-4294967296'
 
@@ -2771,11 +2811,12 @@ local function erase_job(keys, queue, seq, job, run)
   if job.tags ~= '' or is_tracked then
 -- Takes a job from its tags; see shared/queue/enter-tags.
 local function leave_tags(tagged, seq, tags, is_tracked)
-  if is_tracked then
-    redis.call('ZREM', tagged, '\\0' .. seq)
-  end
+  local members = { is_tracked and '\\0' .. seq or nil }
   for tag in string.gmatch(tags, '[^%z]+') do
-    redis.call('ZREM', tagged, tag .. '\\0' .. seq)
+    members[#members + 1] = tag .. '\\0' .. seq
+  end
+  if #members > 0 then
+    redis.call('ZREM', tagged, unpack(members))
   end
 end
     leave_tags(keys.tagged, seq, job.tags, is_tracked)
@@ -2784,7 +2825,7 @@ end
     end_parent(keys, queue, seq, job.id, 'x', '')
   end
   if run and has_flag(run.flags, CHILD) then
-    drop_parents(keys, seq)
+    drop_parents(keys, queue, seq)
   end
 end
 
@@ -3591,12 +3632,17 @@ end
 if queue.listened_ms > now_ms then
   queue.events = {}
 end
-local ended, refused, stopped = judge_acks(jobs, acks, acks_at)
-for _, seq in ipairs(stopped) do
-  stop_job(keys, queue, seq, now_us)
-end
-if #ended > 0 then
-  finish_jobs(keys, queue, settings, ended, now_us)
+local refused
+do
+  local ended, stopped
+  ended, refused, stopped = judge_acks(jobs, acks, acks_at)
+  for _, seq in ipairs(stopped) do
+    stop_job(keys, queue, seq, now_us)
+  end
+  if #ended > 0 then
+    finish_jobs(keys, queue, settings, ended, now_us)
+  end
+  queue.acked = #ended + #stopped
 end
 if limit > 0 and queue.watch_ms <= now_ms then
   queue.watch_ms = 0
@@ -4021,8 +4067,13 @@ local function number_jobs(queue, count, now_us)
 end
 -- Jobs by their tags, in one sorted set without scores: '<tag>\\0<number>'. A job that somebody follows has an empty tag more.
 local function enter_tags(tagged, seq, tags)
+  local members = {}
   for tag in string.gmatch(tags, '[^%z]+') do
-    redis.call('ZADD', tagged, '0', tag .. '\\0' .. seq)
+    members[#members + 1] = '0'
+    members[#members + 1] = tag .. '\\0' .. seq
+  end
+  if #members > 0 then
+    redis.call('ZADD', tagged, unpack(members))
   end
 end
 -- Recurrences that know few coming times. As long as there are any, claims tell that there is a chore; see
@@ -4402,7 +4453,7 @@ local PARENT_FAILED = 'parent-failed'
 -- One whose parent died or was cancelled.
 local function fail_child(keys, queue, seq, job, run, policy, stored, parent, now_ms)
   unblock(keys, queue, seq, run)
-  leave_parents(keys, seq, stored)
+  leave_parents(keys, queue, seq, stored)
   if policy == 'b' then
     note_history(keys.jobs, seq, run, 'b', now_ms, 0, PARENT_FAILED)
     happened(queue, 'buried', seq, job, run, PARENT_FAILED)
@@ -4476,7 +4527,7 @@ end
 local how = { channel = channel, sharded = sharded, counted = counted }
 local score = leave_idle(idle, queue, worker)
 if limit == 0 then
-  local frees = settled > 0 or (#ended + #stopped > 0 and may_free_others(queue, settings))
+  local frees = settled > 0 or (queue.acked > 0 and may_free_others(queue, settings))
   -- One that waits no more may have been called for what is there: another one comes.
   if (frees or (worker ~= '' and not settings.paused)) and has_more(keys, queue) then
     call_idle(idle, queue, 1, now_ms, how)
@@ -4514,6 +4565,10 @@ local INLINE_BYTES = 16384
 
 -- How many bytes of payloads one call reads or answers: it stops behind the one that reaches this.
 local CALL_BYTES = 4194304
+
+local function size_of(record, run)
+  return run and run.size or #record
+end
 
 -- The payload of a job. \`flags\`: those of its run, 0: it has none.
 local function payload_of(jobs, seq, record, body_at, flags)
@@ -4667,7 +4722,7 @@ local function take_large(keys, queue, count, now_us, taken)
       return taken, false
     end
     local packed = taken[#taken]
-    bytes = bytes + (packed and unpack_run(packed).size or #taken[#taken - 1])
+    bytes = bytes + size_of(taken[#taken - 1], packed and unpack_run(packed))
     if bytes >= CALL_BYTES then
       return taken, true
     end
@@ -4882,6 +4937,9 @@ local function wait_for_work(keys, queue, settings, worker, score, has_room, now
   return wait_idle(keys.idle, queue, worker, due_ms, score, now_ms, how)
 end
   recheck_ms = wait_for_work(keys, queue, settings, worker, score, room > count, now_us, how)
+elseif count == 0 and room > 0 and queue.ready > 0 and has_more(keys, queue) then
+  -- What it looked at were places of jobs that are gone.
+  recheck_ms = 1
 end
 tell_others(keys, queue, now_ms, how)
 save_queue_and_call(meta, queue, caller, call, now_ms, format_claimed(token, count, ends_ms, refused))
@@ -4892,159 +4950,159 @@ return { 'claimed', now_ms, ends_ms, waiting, recheck_ms, paused, chores, refuse
   parts: ['meta', 'jobs', 'ready', 'prioritized', 'scheduled', 'leases', 'grouped', 'groups', 'turns', 'held', 'ids', 'dead', 'failed', 'kinds', 'done', 'idle', 'blocked', 'children', 'parents', 'outbox', 'recurrences', 'recurring', 'short', 'results', 'listeners', 'tagged', 'notes', 'stats'],
   lines: [
     [1, 'lua/queue/ack-and-claim.lua', 1],
-    [54, 'lua/shared/clock.lua', 1],
-    [60, 'lua/shared/calls.lua', 1],
-    [64, 'lua/shared/exact.lua', 1],
-    [74, 'lua/shared/calls.lua', 6],
-    [110, 'lua/shared/tell.lua', 1],
-    [120, 'lua/shared/tell.lua', 15],
-    [159, 'lua/shared/next-token.lua', 1],
-    [164, 'lua/shared/queue/state.lua', 1],
-    [244, 'lua/shared/queue/count-job.lua', 1],
-    [257, 'lua/shared/queue/note-spans.lua', 1],
-    [258, 'lua/shared/queue/note-alike.lua', 1],
-    [259, 'lua/shared/queue/bucket.lua', 1],
-    [271, 'lua/shared/queue/leave-notes.lua', 1],
-    [289, 'lua/shared/queue/fold.lua', 1],
-    [290, 'lua/shared/queue/statistics.lua', 1],
-    [523, 'lua/shared/queue/fold.lua', 3],
-    [534, 'lua/shared/queue/leave-notes.lua', 20],
-    [538, 'lua/shared/queue/note-alike.lua', 4],
-    [553, 'lua/shared/queue/note-spans.lua', 3],
-    [579, 'lua/shared/queue/never.lua', 1],
-    [581, 'lua/shared/queue/save.lua', 1],
-    [583, 'lua/shared/queue/save.lua', 15],
-    [622, 'lua/shared/queue/save-awaited.lua', 1],
-    [637, 'lua/shared/queue/save.lua', 55],
-    [652, 'lua/shared/queue/save-call.lua', 1],
-    [660, 'lua/shared/queue/wide.lua', 1],
-    [675, 'lua/shared/queue/settings.lua', 1],
-    [693, 'lua/shared/queue/marks.lua', 1],
-    [709, 'lua/shared/queue/recurs.lua', 1],
-    [711, 'lua/shared/queue/note-due.lua', 1],
-    [719, 'lua/shared/queue/rate.lua', 1],
-    [761, 'lua/shared/queue/job.lua', 1],
-    [773, 'lua/shared/queue/plain-head.lua', 1],
-    [776, 'lua/shared/queue/plain-head.lua', 8],
-    [784, 'lua/shared/queue/job.lua', 14],
-    [861, 'lua/shared/queue/flags.lua', 1],
-    [892, 'lua/shared/queue/run.lua', 1],
-    [939, 'lua/shared/queue/parents.lua', 1],
-    [998, 'lua/shared/queue/parents.lua', 70],
-    [1010, 'lua/shared/queue/happened.lua', 1],
-    [1022, 'lua/shared/queue/names.lua', 1],
-    [1038, 'lua/shared/queue/names.lua', 34],
-    [1056, 'lua/shared/queue/groups.lua', 1],
-    [1102, 'lua/shared/queue/burst.lua', 1],
-    [1114, 'lua/shared/queue/groups.lua', 48],
-    [1185, 'lua/shared/queue/groups.lua', 130],
-    [1212, 'lua/shared/queue/ready.lua', 1],
-    [1218, 'lua/shared/queue/in-front.lua', 1],
-    [1220, 'lua/shared/queue/ready.lua', 8],
-    [1241, 'lua/shared/queue/ready.lua', 38],
-    [1247, 'lua/shared/queue/fields.lua', 1],
-    [1256, 'lua/shared/queue/end.lua', 1],
-    [1280, 'lua/shared/queue/leave-tags.lua', 1],
-    [1289, 'lua/shared/queue/end.lua', 26],
-    [1306, 'lua/shared/queue/note-end.lua', 1],
-    [1336, 'lua/shared/queue/tell-others.lua', 1],
-    [1338, 'lua/shared/queue/packed-notes.lua', 1],
-    [1339, 'lua/shared/queue/packed-notes.lua', 3],
-    [1347, 'lua/shared/queue/tell-others.lua', 4],
-    [1350, 'lua/shared/queue/result.lua', 1],
-    [1364, 'lua/shared/queue/tell-ends.lua', 1],
-    [1420, 'lua/shared/queue/tell-others.lua', 9],
-    [1423, 'lua/shared/queue/tell-others.lua', 13],
-    [1426, 'lua/shared/queue/publish.lua', 1],
-    [1427, 'lua/shared/queue/message.lua', 1],
-    [1437, 'lua/shared/queue/spelled.lua', 1],
-    [1445, 'lua/shared/queue/send.lua', 1],
-    [1461, 'lua/shared/queue/message.lua', 13],
-    [1484, 'lua/shared/queue/publish.lua', 3],
-    [1490, 'lua/shared/queue/tell-others.lua', 17],
-    [1493, 'lua/shared/queue/cancel.lua', 1],
-    [1501, 'lua/shared/queue/stop.lua', 1],
-    [1509, 'lua/shared/queue/finish.lua', 1],
-    [1610, 'lua/shared/queue/told.lua', 1],
-    [1625, 'lua/shared/queue/told.lua', 24],
-    [1629, 'lua/shared/queue/idle.lua', 1],
-    [1696, 'lua/shared/listening.lua', 1],
-    [1715, 'lua/shared/queue/idle.lua', 69],
-    [1839, 'lua/shared/queue/judge.lua', 1],
-    [1903, 'lua/shared/queue/next-due.lua', 1],
-    [1958, 'lua/queue/ack-and-claim.lua', 89],
-    [2007, 'lua/shared/queue/burst.lua', 1],
-    [2019, 'lua/queue/ack-and-claim.lua', 139],
-    [2023, 'lua/shared/queue/body.lua', 1],
-    [2026, 'lua/shared/queue/large.lua', 1],
-    [2031, 'lua/shared/queue/body.lua', 7],
-    [2032, 'lua/shared/queue/body.lua', 26],
-    [2039, 'lua/shared/queue/claimed-before.lua', 1],
-    [2041, 'lua/shared/queue/tell-options.lua', 1],
-    [2053, 'lua/shared/queue/claimed-before.lua', 4],
-    [2093, 'lua/queue/ack-and-claim.lua', 145],
-    [2114, 'lua/shared/queue/is-behind.lua', 1],
-    [2122, 'lua/queue/ack-and-claim.lua', 167],
-    [2125, 'lua/shared/queue/bring-due.lua', 1],
-    [2128, 'lua/shared/queue/entries.lua', 1],
-    [2146, 'lua/shared/queue/history.lua', 1],
-    [2160, 'lua/shared/queue/failure.lua', 1],
-    [2166, 'lua/shared/queue/note-failure.lua', 1],
-    [2170, 'lua/shared/queue/dead.lua', 1],
-    [2224, 'lua/shared/queue/bury-claimed.lua', 1],
-    [2231, 'lua/shared/queue/reclaim.lua', 1],
-    [2276, 'lua/shared/queue/due.lua', 1],
-    [2298, 'lua/shared/queue/bring-due.lua', 12],
-    [2302, 'lua/shared/queue/leave-short.lua', 1],
-    [2313, 'lua/shared/queue/read-recurrence.lua', 1],
-    [2378, 'lua/shared/queue/recurrence.lua', 1],
-    [2427, 'lua/shared/queue/catch-up.lua', 1],
-    [2429, 'lua/shared/queue/next-interval.lua', 1],
-    [2434, 'lua/shared/queue/catch-up.lua', 4],
-    [2487, 'lua/shared/queue/bring-due.lua', 21],
-    [2493, 'lua/shared/queue/spawn.lua', 1],
-    [2498, 'lua/shared/queue/body.lua', 1],
-    [2501, 'lua/shared/queue/large.lua', 1],
-    [2506, 'lua/shared/queue/body.lua', 7],
-    [2521, 'lua/shared/queue/number.lua', 1],
-    [2530, 'lua/shared/queue/enter-tags.lua', 1],
-    [2536, 'lua/shared/queue/leave-short.lua', 1],
-    [2547, 'lua/shared/queue/read-recurrence.lua', 1],
-    [2612, 'lua/shared/queue/recurrence.lua', 1],
-    [2661, 'lua/shared/queue/spawn.lua', 13],
-    [2762, 'lua/shared/queue/bring-due.lua', 28],
-    [2764, 'lua/shared/queue/look-again.lua', 1],
-    [2770, 'lua/shared/queue/bring-due.lua', 31],
-    [2772, 'lua/queue/ack-and-claim.lua', 171],
-    [2776, 'lua/shared/queue/settle.lua', 1],
-    [2777, 'lua/shared/queue/failure.lua', 1],
-    [2783, 'lua/shared/queue/dead.lua', 1],
-    [2837, 'lua/shared/queue/backoff.lua', 1],
-    [2839, 'lua/shared/queue/backoff.lua', 22],
-    [2858, 'lua/shared/queue/unblock.lua', 1],
-    [2864, 'lua/shared/queue/outbox.lua', 1],
-    [2875, 'lua/shared/queue/entries.lua', 1],
-    [2893, 'lua/shared/queue/history.lua', 1],
-    [2907, 'lua/shared/queue/settle.lua', 18],
-    [2981, 'lua/queue/ack-and-claim.lua', 176],
-    [2992, 'lua/shared/queue/watch.lua', 1],
-    [3004, 'lua/queue/ack-and-claim.lua', 188],
-    [3017, 'lua/shared/queue/body.lua', 1],
-    [3020, 'lua/shared/queue/large.lua', 1],
-    [3025, 'lua/shared/queue/body.lua', 7],
-    [3026, 'lua/shared/queue/body.lua', 26],
-    [3033, 'lua/shared/queue/take.lua', 1],
-    [3189, 'lua/shared/queue/bring-returned.lua', 1],
-    [3222, 'lua/shared/queue/take.lua', 158],
-    [3230, 'lua/shared/queue/lease.lua', 1],
-    [3231, 'lua/shared/queue/tell-options.lua', 1],
-    [3243, 'lua/shared/queue/lease.lua', 3],
-    [3301, 'lua/queue/ack-and-claim.lua', 204],
-    [3326, 'lua/shared/queue/wait-idle.lua', 1],
-    [3365, 'lua/shared/queue/note-time.lua', 1],
-    [3370, 'lua/shared/queue/look-again.lua', 1],
-    [3376, 'lua/shared/queue/wait.lua', 3],
-    [3392, 'lua/queue/ack-and-claim.lua', 231],
+    [55, 'lua/shared/clock.lua', 1],
+    [61, 'lua/shared/calls.lua', 1],
+    [65, 'lua/shared/exact.lua', 1],
+    [75, 'lua/shared/calls.lua', 6],
+    [111, 'lua/shared/tell.lua', 1],
+    [121, 'lua/shared/tell.lua', 15],
+    [160, 'lua/shared/next-token.lua', 1],
+    [165, 'lua/shared/queue/state.lua', 1],
+    [245, 'lua/shared/queue/count-job.lua', 1],
+    [258, 'lua/shared/queue/note-spans.lua', 1],
+    [259, 'lua/shared/queue/note-alike.lua', 1],
+    [260, 'lua/shared/queue/bucket.lua', 1],
+    [272, 'lua/shared/queue/leave-notes.lua', 1],
+    [294, 'lua/shared/queue/fold.lua', 1],
+    [295, 'lua/shared/queue/statistics.lua', 1],
+    [528, 'lua/shared/queue/fold.lua', 3],
+    [539, 'lua/shared/queue/leave-notes.lua', 24],
+    [546, 'lua/shared/queue/note-alike.lua', 4],
+    [561, 'lua/shared/queue/note-spans.lua', 3],
+    [587, 'lua/shared/queue/never.lua', 1],
+    [589, 'lua/shared/queue/save.lua', 1],
+    [591, 'lua/shared/queue/save.lua', 15],
+    [630, 'lua/shared/queue/save-awaited.lua', 1],
+    [645, 'lua/shared/queue/save.lua', 55],
+    [660, 'lua/shared/queue/save-call.lua', 1],
+    [668, 'lua/shared/queue/wide.lua', 1],
+    [683, 'lua/shared/queue/settings.lua', 1],
+    [701, 'lua/shared/queue/marks.lua', 1],
+    [717, 'lua/shared/queue/recurs.lua', 1],
+    [719, 'lua/shared/queue/note-due.lua', 1],
+    [727, 'lua/shared/queue/rate.lua', 1],
+    [769, 'lua/shared/queue/job.lua', 1],
+    [781, 'lua/shared/queue/plain-head.lua', 1],
+    [784, 'lua/shared/queue/plain-head.lua', 8],
+    [792, 'lua/shared/queue/job.lua', 14],
+    [869, 'lua/shared/queue/flags.lua', 1],
+    [900, 'lua/shared/queue/run.lua', 1],
+    [947, 'lua/shared/queue/parents.lua', 1],
+    [1028, 'lua/shared/queue/parents.lua', 92],
+    [1042, 'lua/shared/queue/happened.lua', 1],
+    [1054, 'lua/shared/queue/names.lua', 1],
+    [1070, 'lua/shared/queue/names.lua', 34],
+    [1088, 'lua/shared/queue/groups.lua', 1],
+    [1134, 'lua/shared/queue/burst.lua', 1],
+    [1146, 'lua/shared/queue/groups.lua', 48],
+    [1217, 'lua/shared/queue/groups.lua', 130],
+    [1244, 'lua/shared/queue/ready.lua', 1],
+    [1251, 'lua/shared/queue/in-front.lua', 1],
+    [1253, 'lua/shared/queue/ready.lua', 9],
+    [1274, 'lua/shared/queue/ready.lua', 40],
+    [1280, 'lua/shared/queue/fields.lua', 1],
+    [1289, 'lua/shared/queue/end.lua', 1],
+    [1313, 'lua/shared/queue/leave-tags.lua', 1],
+    [1323, 'lua/shared/queue/end.lua', 26],
+    [1340, 'lua/shared/queue/note-end.lua', 1],
+    [1370, 'lua/shared/queue/tell-others.lua', 1],
+    [1372, 'lua/shared/queue/packed-notes.lua', 1],
+    [1373, 'lua/shared/queue/packed-notes.lua', 3],
+    [1381, 'lua/shared/queue/tell-others.lua', 4],
+    [1384, 'lua/shared/queue/result.lua', 1],
+    [1398, 'lua/shared/queue/tell-ends.lua', 1],
+    [1454, 'lua/shared/queue/tell-others.lua', 9],
+    [1457, 'lua/shared/queue/tell-others.lua', 13],
+    [1460, 'lua/shared/queue/publish.lua', 1],
+    [1461, 'lua/shared/queue/message.lua', 1],
+    [1471, 'lua/shared/queue/spelled.lua', 1],
+    [1479, 'lua/shared/queue/send.lua', 1],
+    [1495, 'lua/shared/queue/message.lua', 13],
+    [1518, 'lua/shared/queue/publish.lua', 3],
+    [1524, 'lua/shared/queue/tell-others.lua', 17],
+    [1527, 'lua/shared/queue/cancel.lua', 1],
+    [1535, 'lua/shared/queue/stop.lua', 1],
+    [1543, 'lua/shared/queue/finish.lua', 1],
+    [1644, 'lua/shared/queue/told.lua', 1],
+    [1659, 'lua/shared/queue/told.lua', 24],
+    [1663, 'lua/shared/queue/idle.lua', 1],
+    [1730, 'lua/shared/listening.lua', 1],
+    [1749, 'lua/shared/queue/idle.lua', 69],
+    [1873, 'lua/shared/queue/judge.lua', 1],
+    [1937, 'lua/shared/queue/next-due.lua', 1],
+    [1992, 'lua/queue/ack-and-claim.lua', 90],
+    [2041, 'lua/shared/queue/burst.lua', 1],
+    [2053, 'lua/queue/ack-and-claim.lua', 140],
+    [2057, 'lua/shared/queue/body.lua', 1],
+    [2060, 'lua/shared/queue/large.lua', 1],
+    [2065, 'lua/shared/queue/body.lua', 7],
+    [2066, 'lua/shared/queue/body.lua', 26],
+    [2073, 'lua/shared/queue/claimed-before.lua', 1],
+    [2075, 'lua/shared/queue/tell-options.lua', 1],
+    [2087, 'lua/shared/queue/claimed-before.lua', 4],
+    [2127, 'lua/queue/ack-and-claim.lua', 146],
+    [2153, 'lua/shared/queue/is-behind.lua', 1],
+    [2161, 'lua/queue/ack-and-claim.lua', 173],
+    [2164, 'lua/shared/queue/bring-due.lua', 1],
+    [2167, 'lua/shared/queue/entries.lua', 1],
+    [2185, 'lua/shared/queue/history.lua', 1],
+    [2199, 'lua/shared/queue/failure.lua', 1],
+    [2205, 'lua/shared/queue/note-failure.lua', 1],
+    [2209, 'lua/shared/queue/dead.lua', 1],
+    [2263, 'lua/shared/queue/bury-claimed.lua', 1],
+    [2270, 'lua/shared/queue/reclaim.lua', 1],
+    [2315, 'lua/shared/queue/due.lua', 1],
+    [2337, 'lua/shared/queue/bring-due.lua', 12],
+    [2341, 'lua/shared/queue/leave-short.lua', 1],
+    [2352, 'lua/shared/queue/read-recurrence.lua', 1],
+    [2417, 'lua/shared/queue/recurrence.lua', 1],
+    [2466, 'lua/shared/queue/catch-up.lua', 1],
+    [2468, 'lua/shared/queue/next-interval.lua', 1],
+    [2473, 'lua/shared/queue/catch-up.lua', 4],
+    [2526, 'lua/shared/queue/bring-due.lua', 21],
+    [2532, 'lua/shared/queue/spawn.lua', 1],
+    [2537, 'lua/shared/queue/body.lua', 1],
+    [2540, 'lua/shared/queue/large.lua', 1],
+    [2545, 'lua/shared/queue/body.lua', 7],
+    [2560, 'lua/shared/queue/number.lua', 1],
+    [2569, 'lua/shared/queue/enter-tags.lua', 1],
+    [2580, 'lua/shared/queue/leave-short.lua', 1],
+    [2591, 'lua/shared/queue/read-recurrence.lua', 1],
+    [2656, 'lua/shared/queue/recurrence.lua', 1],
+    [2705, 'lua/shared/queue/spawn.lua', 13],
+    [2806, 'lua/shared/queue/bring-due.lua', 28],
+    [2808, 'lua/shared/queue/look-again.lua', 1],
+    [2814, 'lua/shared/queue/bring-due.lua', 31],
+    [2816, 'lua/queue/ack-and-claim.lua', 177],
+    [2820, 'lua/shared/queue/settle.lua', 1],
+    [2821, 'lua/shared/queue/failure.lua', 1],
+    [2827, 'lua/shared/queue/dead.lua', 1],
+    [2881, 'lua/shared/queue/backoff.lua', 1],
+    [2883, 'lua/shared/queue/backoff.lua', 22],
+    [2902, 'lua/shared/queue/unblock.lua', 1],
+    [2908, 'lua/shared/queue/outbox.lua', 1],
+    [2919, 'lua/shared/queue/entries.lua', 1],
+    [2937, 'lua/shared/queue/history.lua', 1],
+    [2951, 'lua/shared/queue/settle.lua', 18],
+    [3025, 'lua/queue/ack-and-claim.lua', 182],
+    [3036, 'lua/shared/queue/watch.lua', 1],
+    [3048, 'lua/queue/ack-and-claim.lua', 194],
+    [3061, 'lua/shared/queue/body.lua', 1],
+    [3064, 'lua/shared/queue/large.lua', 1],
+    [3069, 'lua/shared/queue/body.lua', 7],
+    [3070, 'lua/shared/queue/body.lua', 22],
+    [3081, 'lua/shared/queue/take.lua', 1],
+    [3237, 'lua/shared/queue/bring-returned.lua', 1],
+    [3270, 'lua/shared/queue/take.lua', 158],
+    [3278, 'lua/shared/queue/lease.lua', 1],
+    [3279, 'lua/shared/queue/tell-options.lua', 1],
+    [3291, 'lua/shared/queue/lease.lua', 3],
+    [3349, 'lua/queue/ack-and-claim.lua', 210],
+    [3374, 'lua/shared/queue/wait-idle.lua', 1],
+    [3413, 'lua/shared/queue/note-time.lua', 1],
+    [3418, 'lua/shared/queue/look-again.lua', 1],
+    [3424, 'lua/shared/queue/wait.lua', 3],
+    [3440, 'lua/queue/ack-and-claim.lua', 237],
   ],
   encode(args) {
     const encoded = new Array<Argument>(10 + args.acks.length * 3)
@@ -5134,7 +5192,7 @@ function readDuplicatesOfAdvanceAdvanced(part: Reply | undefined): ({ readonly a
 export const advance: Operation<AdvanceArguments, AdvanceAnswer> = {
   script: {
     name: 'queue/advance',
-    sha1: 'd45aa94cfea13de9f0ae7deabfe02bf4de460813',
+    sha1: '7b53762e00f831e8dd21f361f3f62bd26b6100b4',
     reads: false,
     bytes: false,
     source: `--[[
@@ -5399,13 +5457,17 @@ end
 --              shared/queue/bucket); in milliseconds
 --   e d r c    jobs that were enqueued, died without having run to an end, were reclaimed, cancelled
 --   m          from here on notes are of the minute since 1970 that is in the place of the sum
--- When there are many of them they are folded: put into the hash of statistics.
+-- When there are many of them they are folded: put into the hash of statistics. Both are gone when the newest day that they know is
+-- no longer told: a queue that nobody uses any more keeps no statistics.
 local NOTE = '>Bc0BHdd'
 local MOST_NOTES = 16384
+-- A day more than are told.
+local NOTES_KEPT_MS = '7862400000'
 
 local function leave_notes(notes, stats, queue, noted, now_ms)
   local minute = now_ms / 60000 - now_ms / 60000 % 1
-  if minute ~= queue.minute then
+  local is_new = minute ~= queue.minute
+  if is_new then
     queue.minute = minute
     noted = struct.pack(NOTE, 1, 'm', 0, 0, minute, 0) .. noted
   end
@@ -5656,7 +5718,10 @@ local function fold(notes, stats)
   redis.call('DEL', notes)
 end
     fold(notes, stats)
+    redis.call('PEXPIRE', stats, NOTES_KEPT_MS)
     queue.minute = 0
+  elseif is_new then
+    redis.call('PEXPIRE', notes, NOTES_KEPT_MS)
   end
 end
 
@@ -6027,8 +6092,13 @@ local function happened(queue, what, seq, job, run, more)
 end
 -- Jobs by their tags, in one sorted set without scores: '<tag>\\0<number>'. A job that somebody follows has an empty tag more.
 local function enter_tags(tagged, seq, tags)
+  local members = {}
   for tag in string.gmatch(tags, '[^%z]+') do
-    redis.call('ZADD', tagged, '0', tag .. '\\0' .. seq)
+    members[#members + 1] = '0'
+    members[#members + 1] = tag .. '\\0' .. seq
+  end
+  if #members > 0 then
+    redis.call('ZADD', tagged, unpack(members))
   end
 end
 -- The end of a job that somebody waits for, or that is kept for those who ask. Those who wait stand in the hash of jobs under
@@ -6480,7 +6550,8 @@ end
 --
 -- The list is never searched. A job that leaves it other than from its front leaves its number behind, a ghost,
 -- which is passed over when it comes to the front. Should the job have come back to the list meanwhile, it is taken
--- where it stands first, and the other number is the ghost.
+-- where it stands first, and the other number is the ghost. Whoever leaves some sweeps the list; see shared/queue/sweep.
+-- \`queue.left\`: how many there were before.
 -- In the sorted set of prioritized jobs before all priorities: there stand jobs that came back.
 local IN_FRONT = '-4294967296'
 
@@ -6509,6 +6580,7 @@ local function leave_ready(keys, queue, job, seq, now_us)
   if job.group ~= '' then
     leave_group(keys.grouped, keys.groups, job, seq, now_us)
   elseif not is_marked(queue, PRIORITIES) or redis.call('ZREM', keys.prioritized, seq) == 0 then
+    queue.left = queue.left or queue.ghosts
     queue.ghosts = queue.ghosts + 1
   end
 end
@@ -6620,11 +6692,12 @@ local function replace_job(keys, queue, seq, new, payload, due_ms, now_us)
   if old.tags ~= new.tags then
 -- Takes a job from its tags; see shared/queue/enter-tags.
 local function leave_tags(tagged, seq, tags, is_tracked)
-  if is_tracked then
-    redis.call('ZREM', tagged, '\\0' .. seq)
-  end
+  local members = { is_tracked and '\\0' .. seq or nil }
   for tag in string.gmatch(tags, '[^%z]+') do
-    redis.call('ZREM', tagged, tag .. '\\0' .. seq)
+    members[#members + 1] = tag .. '\\0' .. seq
+  end
+  if #members > 0 then
+    redis.call('ZREM', tagged, unpack(members))
   end
 end
     leave_tags(keys.tagged, seq, old.tags, false)
@@ -6930,35 +7003,59 @@ local function unblock(keys, queue, seq, run)
   queue.blocked = queue.blocked - run.size
 end
 
--- A child waits no more.
-local function leave_parents(keys, seq, stored)
+-- A child waits no more. How many links a call takes apart is counted; see shared/queue/displace.
+local function leave_parents(keys, queue, seq, stored)
+  local links = {}
   for ref in each_ref(stored) do
-    redis.call('ZREM', keys.children, ref .. '\\0' .. seq)
+    links[#links + 1] = ref .. '\\0' .. seq
+  end
+  if #links > 0 then
+    redis.call('ZREM', keys.children, unpack(links))
+  end
+  queue.work = (queue.work or 0) + #links
+end
+
+-- No job names that parent any more.
+local function forget_parent(keys, ref)
+  redis.call('HDEL', keys.jobs, 'y' .. ref)
+  -- Who has ended just now is still told of.
+  if redis.call('ZSCORE', keys.parents, ref) ~= '0' then
+    redis.call('HDEL', keys.jobs, 'z' .. ref)
+    redis.call('ZREM', keys.parents, ref)
   end
 end
 
--- One job fewer names that parent.
-local function forget_parent(keys, ref)
-  if redis.call('HINCRBY', keys.jobs, 'y' .. ref, '-1') <= 0 then
-    redis.call('HDEL', keys.jobs, 'y' .. ref)
-    -- Who has ended just now is still told of.
-    if redis.call('ZSCORE', keys.parents, ref) ~= '0' then
-      redis.call('HDEL', keys.jobs, 'z' .. ref)
-      redis.call('ZREM', keys.parents, ref)
+-- One job fewer names these parents, each of which is named by one. A few commands, but for those that nobody names any more.
+local function unname_parents(keys, refs)
+  local counts, left = {}, {}
+  for at, ref in ipairs(refs) do
+    counts[at] = 'y' .. ref
+  end
+  for at, count in ipairs(#refs > 0 and redis.call('HMGET', keys.jobs, unpack(counts)) or {}) do
+    if count and tonumber(count) > 1 then
+      left[#left + 1] = counts[at]
+      left[#left + 1] = string.format('%d', count - 1)
+    else
+      forget_parent(keys, refs[at])
     end
+  end
+  if #left > 0 then
+    redis.call('HSET', keys.jobs, unpack(left))
   end
 end
 
 -- A job that has parents is no more: what was kept of those for it is dropped, if nobody else wants it.
-local function drop_parents(keys, seq)
+local function drop_parents(keys, queue, seq)
   local stored = redis.call('HGET', keys.jobs, 'd' .. seq)
   if not stored then
     return
   end
-  leave_parents(keys, seq, stored)
+  leave_parents(keys, queue, seq, stored)
+  local refs = {}
   for ref in each_ref(stored) do
-    forget_parent(keys, ref)
+    refs[#refs + 1] = ref
   end
+  unname_parents(keys, refs)
   redis.call('HDEL', keys.jobs, 'd' .. seq)
 end
 -- New children; see shared/queue/parents.
@@ -6975,7 +7072,7 @@ local function link_here(keys, queue, id)
   elseif run and run.state == 'd' then
     local _, kind, message = unpack_failure(redis.call('HGET', keys.jobs, 'e' .. seq))
     end_parent(keys, queue, seq, read_job(record).id, 'd', kind .. '\\0' .. message)
-  else
+  elseif not run or not has_flag(run.flags, PARENT) then
     local at_ms = math.floor(seq / 1000)
     local packed = run
         and pack_run(
@@ -7002,23 +7099,52 @@ local function link_elsewhere(keys, queue, ref, now_ms)
   end
 end
 
+-- The ref of a parent of this queue, or nil. Jobs of one call often have the same.
+local function known_here(keys, queue, id)
+  local known = queue.linked
+  if not known then
+    known = {}
+    queue.linked = known
+  end
+  if known[id] == nil then
+    known[id] = link_here(keys, queue, id) or false
+  end
+  return known[id] or nil
+end
+
+-- Of a new job: '<ref>\\0<child>' for each of its parents, and one job more that names each.
+local function store_links(keys, seq, refs)
+  local links, counts = {}, {}
+  for at, ref in ipairs(refs) do
+    links[at * 2 - 1], links[at * 2] = '0', ref .. '\\0' .. seq
+    counts[at] = 'y' .. ref
+  end
+  redis.call('ZADD', keys.children, unpack(links))
+  local fields = {}
+  for at, count in ipairs(redis.call('HMGET', keys.jobs, unpack(counts))) do
+    fields[at * 2 - 1], fields[at * 2] = counts[at], string.format('%d', (count or 0) + 1)
+  end
+  redis.call('HSET', keys.jobs, unpack(fields))
+end
+
 -- Links a new job to its parents: 'l<id>' and 'q<queue>\\1<id>', one behind the other with '\\0' between. Answers how many
--- it waits for; one that is not known is taken for done.
+-- it waits for; one that is not known is taken for done. A few commands, however many they are.
 local function link_parents(keys, queue, seq, parents, policy, delay_ms, now_ms)
-  local refs = {}
+  local refs, seen = {}, {}
   for parent in string.gmatch(parents, '[^%z]+') do
     local ref = parent
     if string.sub(parent, 1, 1) == 'l' then
-      ref = link_here(keys, queue, string.sub(parent, 2))
+      ref = known_here(keys, queue, string.sub(parent, 2))
     else
       link_elsewhere(keys, queue, ref, now_ms)
     end
-    if ref and redis.call('ZADD', keys.children, '0', ref .. '\\0' .. seq) == 1 then
-      redis.call('HINCRBY', keys.jobs, 'y' .. ref, '1')
+    if ref and not seen[ref] then
+      seen[ref] = true
       refs[#refs + 1] = ref
     end
   end
   if #refs > 0 then
+    store_links(keys, seq, refs)
     local head = string.format('%s%d %.0f', policy, #refs, delay_ms)
     redis.call('HSET', keys.jobs, 'd' .. seq, head .. '\\0' .. table.concat(refs, '\\0'))
   end
@@ -7050,11 +7176,12 @@ local function erase_job(keys, queue, seq, job, run)
   if job.tags ~= '' or is_tracked then
 -- Takes a job from its tags; see shared/queue/enter-tags.
 local function leave_tags(tagged, seq, tags, is_tracked)
-  if is_tracked then
-    redis.call('ZREM', tagged, '\\0' .. seq)
-  end
+  local members = { is_tracked and '\\0' .. seq or nil }
   for tag in string.gmatch(tags, '[^%z]+') do
-    redis.call('ZREM', tagged, tag .. '\\0' .. seq)
+    members[#members + 1] = tag .. '\\0' .. seq
+  end
+  if #members > 0 then
+    redis.call('ZREM', tagged, unpack(members))
   end
 end
     leave_tags(keys.tagged, seq, job.tags, is_tracked)
@@ -7063,7 +7190,7 @@ end
     end_parent(keys, queue, seq, job.id, 'x', '')
   end
   if run and has_flag(run.flags, CHILD) then
-    drop_parents(keys, seq)
+    drop_parents(keys, queue, seq)
   end
 end
 
@@ -7327,6 +7454,10 @@ local function enqueue_spec(keys, queue, tally, specs, at, place, seq, now_us)
     return
   end
   hold_names(keys, tally, specs, at, job, seq, now_ms)
+  if queue.linked then
+    -- Whoever had this id, or nobody, until now.
+    queue.linked[job.id], queue.linked[seq] = nil, nil
+  end
   happened(queue, 'enqueued', seq, job, nil, '')
   count_job(queue, 'e', job.name)
   local parents = specs[at + 18]
@@ -7340,6 +7471,86 @@ end
 
 -- What is to be done once all are in.
 local function see_to_new(keys, queue, tally, now_ms, how)
+  if queue.left then
+-- Numbers that the list keeps of jobs that are elsewhere, or gone: calls that leave some take away as many, from both ends,
+-- where they find such. A job that is only elsewhere keeps its place, once, for it may come back to it.
+local SWEPT_AT_ONCE = 100
+local REBUILT_EACH = 500
+local MOST_REBUILT = 3000
+
+local function is_gone(keys, seq)
+  return redis.call('HEXISTS', keys.jobs, seq) == 0
+end
+
+local function sweep_front(keys, most)
+  local swept = 0
+  repeat
+    local numbers, gone = redis.call('LRANGE', keys.ready, '0', string.format('%d', SWEPT_AT_ONCE - 1)), 0
+    while gone < #numbers and is_gone(keys, numbers[gone + 1]) do
+      gone = gone + 1
+    end
+    if gone > 0 then
+      redis.call('LTRIM', keys.ready, string.format('%d', gone), '-1')
+    end
+    swept = swept + gone
+  until gone == 0 or gone < #numbers or swept >= most
+  return swept
+end
+
+-- Also one that stands before, too: the first place counts.
+local function sweep_back(keys, most)
+  local swept = 0
+  repeat
+    local numbers = redis.call('LRANGE', keys.ready, string.format('%d', -SWEPT_AT_ONCE), '-1')
+    local first, left = {}, #numbers
+    for at, seq in ipairs(numbers) do
+      first[seq] = first[seq] or at
+    end
+    while left > 0 and (first[numbers[left]] < left or is_gone(keys, numbers[left])) do
+      left = left - 1
+    end
+    local gone = #numbers - left
+    if gone > 0 then
+      redis.call('LTRIM', keys.ready, '0', string.format('%d', -gone - 1))
+    end
+    swept = swept + gone
+  until gone == 0 or left > 0 or swept >= most
+  return swept
+end
+
+-- Of a short list all that stand between others, too.
+local function rebuild(keys)
+  local numbers, seen, kept = redis.call('LRANGE', keys.ready, '0', '-1'), {}, {}
+  for _, seq in ipairs(numbers) do
+    if not seen[seq] and not is_gone(keys, seq) then
+      kept[#kept + 1] = seq
+    end
+    seen[seq] = true
+  end
+  if #kept < #numbers then
+    -- A removal first, so that it also works when the server is out of memory.
+    redis.call('LTRIM', keys.ready, '1', '0')
+    for at = 1, #kept, 1000 do
+      redis.call('RPUSH', keys.ready, unpack(kept, at, math.min(at + 999, #kept)))
+    end
+  end
+  return #numbers - #kept
+end
+
+-- \`before\`: how many there were when the call began.
+local function sweep_ready(keys, queue, before)
+  local made = queue.ghosts - before
+  local swept = sweep_front(keys, made + 10)
+  swept = swept + sweep_back(keys, made + 10)
+  local left = queue.ghosts - swept
+  local is_turn = math.floor(left / REBUILT_EACH) > math.floor((left - made) / REBUILT_EACH)
+  if is_turn and redis.call('LLEN', keys.ready) <= MOST_REBUILT then
+    swept = swept + rebuild(keys)
+  end
+  queue.ghosts = math.max(0, queue.ghosts - swept)
+end
+    sweep_ready(keys, queue, queue.left)
+  end
   if tally.windows > 0 then
     forget_old_uniques(keys.ids, tally.windows, now_ms)
   end
@@ -7556,7 +7767,7 @@ local PARENT_FAILED = 'parent-failed'
 -- One whose parent died or was cancelled.
 local function fail_child(keys, queue, seq, job, run, policy, stored, parent, now_ms)
   unblock(keys, queue, seq, run)
-  leave_parents(keys, seq, stored)
+  leave_parents(keys, queue, seq, stored)
   if policy == 'b' then
     note_history(keys.jobs, seq, run, 'b', now_ms, 0, PARENT_FAILED)
     happened(queue, 'buried', seq, job, run, PARENT_FAILED)
@@ -7651,95 +7862,97 @@ return { 'advanced', first, queue.chores, refused, tally.duplicates }
     [243, 'lua/shared/queue/note-alike.lua', 1],
     [244, 'lua/shared/queue/bucket.lua', 1],
     [256, 'lua/shared/queue/leave-notes.lua', 1],
-    [274, 'lua/shared/queue/fold.lua', 1],
-    [275, 'lua/shared/queue/statistics.lua', 1],
-    [508, 'lua/shared/queue/fold.lua', 3],
-    [519, 'lua/shared/queue/leave-notes.lua', 20],
-    [523, 'lua/shared/queue/note-alike.lua', 4],
-    [538, 'lua/shared/queue/note-spans.lua', 3],
-    [564, 'lua/shared/queue/save.lua', 1],
-    [566, 'lua/shared/queue/save.lua', 15],
-    [605, 'lua/shared/queue/save-awaited.lua', 1],
-    [620, 'lua/shared/queue/save.lua', 55],
-    [635, 'lua/shared/queue/wide.lua', 1],
-    [642, 'lua/shared/queue/save-call.lua', 1],
-    [650, 'lua/shared/queue/settings.lua', 1],
-    [668, 'lua/shared/queue/marks.lua', 1],
-    [684, 'lua/shared/queue/note-due.lua', 1],
-    [692, 'lua/shared/queue/rate.lua', 1],
-    [713, 'lua/shared/queue/rate.lua', 37],
-    [719, 'lua/shared/queue/job.lua', 1],
-    [731, 'lua/shared/queue/plain-head.lua', 1],
-    [734, 'lua/shared/queue/plain-head.lua', 8],
-    [742, 'lua/shared/queue/job.lua', 14],
-    [819, 'lua/shared/queue/body.lua', 1],
-    [822, 'lua/shared/queue/large.lua', 1],
-    [827, 'lua/shared/queue/flags.lua', 1],
-    [858, 'lua/shared/queue/body.lua', 7],
-    [877, 'lua/shared/queue/happened.lua', 1],
-    [889, 'lua/shared/queue/enter-tags.lua', 1],
-    [895, 'lua/shared/queue/note-end.lua', 1],
-    [925, 'lua/shared/queue/tell-others.lua', 1],
-    [927, 'lua/shared/queue/packed-notes.lua', 1],
-    [928, 'lua/shared/queue/packed-notes.lua', 3],
-    [936, 'lua/shared/queue/tell-others.lua', 4],
-    [939, 'lua/shared/queue/result.lua', 1],
-    [953, 'lua/shared/queue/tell-ends.lua', 1],
-    [1009, 'lua/shared/queue/tell-others.lua', 9],
-    [1012, 'lua/shared/queue/tell-others.lua', 13],
-    [1015, 'lua/shared/queue/publish.lua', 1],
-    [1016, 'lua/shared/queue/message.lua', 1],
-    [1026, 'lua/shared/queue/spelled.lua', 1],
-    [1034, 'lua/shared/queue/send.lua', 1],
-    [1050, 'lua/shared/queue/message.lua', 13],
-    [1073, 'lua/shared/queue/publish.lua', 3],
-    [1079, 'lua/shared/queue/tell-others.lua', 17],
-    [1082, 'lua/shared/queue/run.lua', 1],
-    [1129, 'lua/shared/queue/fields.lua', 1],
-    [1138, 'lua/shared/queue/names.lua', 1],
-    [1189, 'lua/shared/queue/groups.lua', 1],
-    [1235, 'lua/shared/queue/burst.lua', 1],
-    [1247, 'lua/shared/queue/groups.lua', 48],
-    [1339, 'lua/shared/queue/ready.lua', 1],
-    [1345, 'lua/shared/queue/in-front.lua', 1],
-    [1347, 'lua/shared/queue/ready.lua', 8],
-    [1377, 'lua/shared/queue/number.lua', 1],
-    [1386, 'lua/shared/queue/enqueue.lua', 1],
-    [1421, 'lua/shared/queue/replace.lua', 1],
-    [1482, 'lua/shared/queue/leave-tags.lua', 1],
-    [1491, 'lua/shared/queue/replace.lua', 63],
-    [1516, 'lua/shared/queue/idempotency.lua', 1],
-    [1530, 'lua/shared/queue/idle.lua', 1],
-    [1597, 'lua/shared/listening.lua', 1],
-    [1616, 'lua/shared/queue/idle.lua', 69],
-    [1707, 'lua/shared/queue/idle.lua', 171],
-    [1718, 'lua/shared/queue/find.lua', 1],
-    [1744, 'lua/shared/queue/failure.lua', 1],
-    [1754, 'lua/shared/queue/parents.lua', 1],
-    [1813, 'lua/shared/queue/parents.lua', 70],
-    [1825, 'lua/shared/queue/link.lua', 1],
-    [1888, 'lua/shared/queue/end.lua', 1],
-    [1912, 'lua/shared/queue/leave-tags.lua', 1],
-    [1921, 'lua/shared/queue/end.lua', 26],
-    [1938, 'lua/shared/queue/cancel.lua', 1],
-    [1946, 'lua/shared/queue/stop.lua', 1],
-    [1954, 'lua/shared/queue/judge-one.lua', 7],
-    [1964, 'lua/shared/queue/finish.lua', 1],
-    [2065, 'lua/shared/queue/freed.lua', 1],
-    [2074, 'lua/shared/queue/told.lua', 1],
-    [2089, 'lua/shared/queue/outbox.lua', 1],
-    [2100, 'lua/shared/queue/spec.lua', 1],
-    [2123, 'lua/shared/queue/spec.lua', 33],
-    [2226, 'lua/queue/advance.lua', 89],
-    [2300, 'lua/shared/queue/settle.lua', 1],
-    [2301, 'lua/shared/queue/dead.lua', 1],
-    [2355, 'lua/shared/queue/backoff.lua', 1],
-    [2357, 'lua/shared/queue/backoff.lua', 22],
-    [2376, 'lua/shared/queue/unblock.lua', 1],
-    [2382, 'lua/shared/queue/entries.lua', 1],
-    [2400, 'lua/shared/queue/history.lua', 1],
-    [2414, 'lua/shared/queue/settle.lua', 18],
-    [2488, 'lua/queue/advance.lua', 164],
+    [278, 'lua/shared/queue/fold.lua', 1],
+    [279, 'lua/shared/queue/statistics.lua', 1],
+    [512, 'lua/shared/queue/fold.lua', 3],
+    [523, 'lua/shared/queue/leave-notes.lua', 24],
+    [530, 'lua/shared/queue/note-alike.lua', 4],
+    [545, 'lua/shared/queue/note-spans.lua', 3],
+    [571, 'lua/shared/queue/save.lua', 1],
+    [573, 'lua/shared/queue/save.lua', 15],
+    [612, 'lua/shared/queue/save-awaited.lua', 1],
+    [627, 'lua/shared/queue/save.lua', 55],
+    [642, 'lua/shared/queue/wide.lua', 1],
+    [649, 'lua/shared/queue/save-call.lua', 1],
+    [657, 'lua/shared/queue/settings.lua', 1],
+    [675, 'lua/shared/queue/marks.lua', 1],
+    [691, 'lua/shared/queue/note-due.lua', 1],
+    [699, 'lua/shared/queue/rate.lua', 1],
+    [720, 'lua/shared/queue/rate.lua', 37],
+    [726, 'lua/shared/queue/job.lua', 1],
+    [738, 'lua/shared/queue/plain-head.lua', 1],
+    [741, 'lua/shared/queue/plain-head.lua', 8],
+    [749, 'lua/shared/queue/job.lua', 14],
+    [826, 'lua/shared/queue/body.lua', 1],
+    [829, 'lua/shared/queue/large.lua', 1],
+    [834, 'lua/shared/queue/flags.lua', 1],
+    [865, 'lua/shared/queue/body.lua', 7],
+    [884, 'lua/shared/queue/happened.lua', 1],
+    [896, 'lua/shared/queue/enter-tags.lua', 1],
+    [907, 'lua/shared/queue/note-end.lua', 1],
+    [937, 'lua/shared/queue/tell-others.lua', 1],
+    [939, 'lua/shared/queue/packed-notes.lua', 1],
+    [940, 'lua/shared/queue/packed-notes.lua', 3],
+    [948, 'lua/shared/queue/tell-others.lua', 4],
+    [951, 'lua/shared/queue/result.lua', 1],
+    [965, 'lua/shared/queue/tell-ends.lua', 1],
+    [1021, 'lua/shared/queue/tell-others.lua', 9],
+    [1024, 'lua/shared/queue/tell-others.lua', 13],
+    [1027, 'lua/shared/queue/publish.lua', 1],
+    [1028, 'lua/shared/queue/message.lua', 1],
+    [1038, 'lua/shared/queue/spelled.lua', 1],
+    [1046, 'lua/shared/queue/send.lua', 1],
+    [1062, 'lua/shared/queue/message.lua', 13],
+    [1085, 'lua/shared/queue/publish.lua', 3],
+    [1091, 'lua/shared/queue/tell-others.lua', 17],
+    [1094, 'lua/shared/queue/run.lua', 1],
+    [1141, 'lua/shared/queue/fields.lua', 1],
+    [1150, 'lua/shared/queue/names.lua', 1],
+    [1201, 'lua/shared/queue/groups.lua', 1],
+    [1247, 'lua/shared/queue/burst.lua', 1],
+    [1259, 'lua/shared/queue/groups.lua', 48],
+    [1351, 'lua/shared/queue/ready.lua', 1],
+    [1358, 'lua/shared/queue/in-front.lua', 1],
+    [1360, 'lua/shared/queue/ready.lua', 9],
+    [1391, 'lua/shared/queue/number.lua', 1],
+    [1400, 'lua/shared/queue/enqueue.lua', 1],
+    [1435, 'lua/shared/queue/replace.lua', 1],
+    [1496, 'lua/shared/queue/leave-tags.lua', 1],
+    [1506, 'lua/shared/queue/replace.lua', 63],
+    [1531, 'lua/shared/queue/idempotency.lua', 1],
+    [1545, 'lua/shared/queue/idle.lua', 1],
+    [1612, 'lua/shared/listening.lua', 1],
+    [1631, 'lua/shared/queue/idle.lua', 69],
+    [1722, 'lua/shared/queue/idle.lua', 171],
+    [1733, 'lua/shared/queue/find.lua', 1],
+    [1759, 'lua/shared/queue/failure.lua', 1],
+    [1769, 'lua/shared/queue/parents.lua', 1],
+    [1850, 'lua/shared/queue/parents.lua', 92],
+    [1864, 'lua/shared/queue/link.lua', 1],
+    [1956, 'lua/shared/queue/end.lua', 1],
+    [1980, 'lua/shared/queue/leave-tags.lua', 1],
+    [1990, 'lua/shared/queue/end.lua', 26],
+    [2007, 'lua/shared/queue/cancel.lua', 1],
+    [2015, 'lua/shared/queue/stop.lua', 1],
+    [2023, 'lua/shared/queue/judge-one.lua', 7],
+    [2033, 'lua/shared/queue/finish.lua', 1],
+    [2134, 'lua/shared/queue/freed.lua', 1],
+    [2143, 'lua/shared/queue/told.lua', 1],
+    [2158, 'lua/shared/queue/outbox.lua', 1],
+    [2169, 'lua/shared/queue/spec.lua', 1],
+    [2192, 'lua/shared/queue/spec.lua', 33],
+    [2278, 'lua/shared/queue/sweep.lua', 1],
+    [2355, 'lua/shared/queue/spec.lua', 120],
+    [2379, 'lua/queue/advance.lua', 89],
+    [2453, 'lua/shared/queue/settle.lua', 1],
+    [2454, 'lua/shared/queue/dead.lua', 1],
+    [2508, 'lua/shared/queue/backoff.lua', 1],
+    [2510, 'lua/shared/queue/backoff.lua', 22],
+    [2529, 'lua/shared/queue/unblock.lua', 1],
+    [2535, 'lua/shared/queue/entries.lua', 1],
+    [2553, 'lua/shared/queue/history.lua', 1],
+    [2567, 'lua/shared/queue/settle.lua', 18],
+    [2641, 'lua/queue/advance.lua', 164],
   ],
   encode(args) {
     const encoded = new Array<Argument>(6 + args.steps.length * 26)
@@ -8317,21 +8530,21 @@ export type AwaitEndAnswer =
 
 
 /**
- * Tells how a job ended, or lets somebody wait for it: whoever `waits` is told 'ended <waiter> 0' when it does, and asks again then, with the `number` and the `id` that it was told and the time of its first call. `state`: done, dead or cancelled; an end is kept as long as the job says, and for a minute where somebody waited. `absent`: there is no such job, or its end was not kept. Of a hundred who wait for one job the oldest is not told any more. Safe to repeat.
+ * Tells how a job ended, or lets somebody wait for it: whoever `waits` is told 'ended <waiter> 0' when it does, and asks again then, with the `number` and the `id` that it was told and the time of its first call. `state`: done, dead or cancelled; an end is kept as long as the job says, and for a minute where somebody waited. `absent`: there is no such job, or its end was not kept. Of more than a hundred names the oldest is not told any more: those of one process who wait for one job share one. Safe to repeat.
  *
  * Cost: O(1).
  */
 export const awaitEnd: Operation<AwaitEndArguments, AwaitEndAnswer> = {
   script: {
     name: 'queue/await-end',
-    sha1: '2a94adcd44f42aa488171e96a258633bd8b57abd',
+    sha1: '0c4a8f083fe91a73b8cfac1ab52b4e480bc90c5a',
     reads: false,
     bytes: true,
     source: `--[[
 Tells how a job ended, or lets somebody wait for it: whoever \`waits\` is told 'ended <waiter> 0' when it does, and asks again
 then, with the \`number\` and the \`id\` that it was told and the time of its first call. \`state\`: done, dead or cancelled; an end
 is kept as long as the job says, and for a minute where somebody waited. \`absent\`: there is no such job, or its end was not
-kept. Of a hundred who wait for one job the oldest is not told any more. Safe to repeat.
+kept. Of more than a hundred names the oldest is not told any more: those of one process who wait for one job share one. Safe to repeat.
 
 @returns ended   now_ms:integer state:text at_ms:integer kind:text message:text result:bytes
 @returns waits   now_ms:integer number:integer id:text
@@ -8819,7 +9032,7 @@ function readRefusedOfBuryBuried(part: Reply | undefined): ({ readonly at: numbe
 export const bury: Operation<BuryArguments, BuryAnswer> = {
   script: {
     name: 'queue/bury',
-    sha1: 'ca1105ce5f0fc6f9977d508d2b72cafb39eca2cc',
+    sha1: '8efe8edec3f25419aefe8609b55ab575ae17b55d',
     reads: false,
     bytes: false,
     source: `--[[
@@ -9082,13 +9295,17 @@ end
 --              shared/queue/bucket); in milliseconds
 --   e d r c    jobs that were enqueued, died without having run to an end, were reclaimed, cancelled
 --   m          from here on notes are of the minute since 1970 that is in the place of the sum
--- When there are many of them they are folded: put into the hash of statistics.
+-- When there are many of them they are folded: put into the hash of statistics. Both are gone when the newest day that they know is
+-- no longer told: a queue that nobody uses any more keeps no statistics.
 local NOTE = '>Bc0BHdd'
 local MOST_NOTES = 16384
+-- A day more than are told.
+local NOTES_KEPT_MS = '7862400000'
 
 local function leave_notes(notes, stats, queue, noted, now_ms)
   local minute = now_ms / 60000 - now_ms / 60000 % 1
-  if minute ~= queue.minute then
+  local is_new = minute ~= queue.minute
+  if is_new then
     queue.minute = minute
     noted = struct.pack(NOTE, 1, 'm', 0, 0, minute, 0) .. noted
   end
@@ -9339,7 +9556,10 @@ local function fold(notes, stats)
   redis.call('DEL', notes)
 end
     fold(notes, stats)
+    redis.call('PEXPIRE', stats, NOTES_KEPT_MS)
     queue.minute = 0
+  elseif is_new then
+    redis.call('PEXPIRE', notes, NOTES_KEPT_MS)
   end
 end
 
@@ -9711,35 +9931,59 @@ local function unblock(keys, queue, seq, run)
   queue.blocked = queue.blocked - run.size
 end
 
--- A child waits no more.
-local function leave_parents(keys, seq, stored)
+-- A child waits no more. How many links a call takes apart is counted; see shared/queue/displace.
+local function leave_parents(keys, queue, seq, stored)
+  local links = {}
   for ref in each_ref(stored) do
-    redis.call('ZREM', keys.children, ref .. '\\0' .. seq)
+    links[#links + 1] = ref .. '\\0' .. seq
+  end
+  if #links > 0 then
+    redis.call('ZREM', keys.children, unpack(links))
+  end
+  queue.work = (queue.work or 0) + #links
+end
+
+-- No job names that parent any more.
+local function forget_parent(keys, ref)
+  redis.call('HDEL', keys.jobs, 'y' .. ref)
+  -- Who has ended just now is still told of.
+  if redis.call('ZSCORE', keys.parents, ref) ~= '0' then
+    redis.call('HDEL', keys.jobs, 'z' .. ref)
+    redis.call('ZREM', keys.parents, ref)
   end
 end
 
--- One job fewer names that parent.
-local function forget_parent(keys, ref)
-  if redis.call('HINCRBY', keys.jobs, 'y' .. ref, '-1') <= 0 then
-    redis.call('HDEL', keys.jobs, 'y' .. ref)
-    -- Who has ended just now is still told of.
-    if redis.call('ZSCORE', keys.parents, ref) ~= '0' then
-      redis.call('HDEL', keys.jobs, 'z' .. ref)
-      redis.call('ZREM', keys.parents, ref)
+-- One job fewer names these parents, each of which is named by one. A few commands, but for those that nobody names any more.
+local function unname_parents(keys, refs)
+  local counts, left = {}, {}
+  for at, ref in ipairs(refs) do
+    counts[at] = 'y' .. ref
+  end
+  for at, count in ipairs(#refs > 0 and redis.call('HMGET', keys.jobs, unpack(counts)) or {}) do
+    if count and tonumber(count) > 1 then
+      left[#left + 1] = counts[at]
+      left[#left + 1] = string.format('%d', count - 1)
+    else
+      forget_parent(keys, refs[at])
     end
+  end
+  if #left > 0 then
+    redis.call('HSET', keys.jobs, unpack(left))
   end
 end
 
 -- A job that has parents is no more: what was kept of those for it is dropped, if nobody else wants it.
-local function drop_parents(keys, seq)
+local function drop_parents(keys, queue, seq)
   local stored = redis.call('HGET', keys.jobs, 'd' .. seq)
   if not stored then
     return
   end
-  leave_parents(keys, seq, stored)
+  leave_parents(keys, queue, seq, stored)
+  local refs = {}
   for ref in each_ref(stored) do
-    forget_parent(keys, ref)
+    refs[#refs + 1] = ref
   end
+  unname_parents(keys, refs)
   redis.call('HDEL', keys.jobs, 'd' .. seq)
 end
 -- Remembers for those who listen, where there are any, what happens to a job; see shared/queue/message. A job that was never
@@ -10032,11 +10276,12 @@ local function erase_job(keys, queue, seq, job, run)
   if job.tags ~= '' or is_tracked then
 -- Takes a job from its tags; see shared/queue/enter-tags.
 local function leave_tags(tagged, seq, tags, is_tracked)
-  if is_tracked then
-    redis.call('ZREM', tagged, '\\0' .. seq)
-  end
+  local members = { is_tracked and '\\0' .. seq or nil }
   for tag in string.gmatch(tags, '[^%z]+') do
-    redis.call('ZREM', tagged, tag .. '\\0' .. seq)
+    members[#members + 1] = tag .. '\\0' .. seq
+  end
+  if #members > 0 then
+    redis.call('ZREM', tagged, unpack(members))
   end
 end
     leave_tags(keys.tagged, seq, job.tags, is_tracked)
@@ -10045,7 +10290,7 @@ end
     end_parent(keys, queue, seq, job.id, 'x', '')
   end
   if run and has_flag(run.flags, CHILD) then
-    drop_parents(keys, seq)
+    drop_parents(keys, queue, seq)
   end
 end
 
@@ -10468,6 +10713,17 @@ local function call_idle(idle, queue, count, now_ms, how)
   end
 end
 
+local function is_watched(queue, now_ms)
+  return queue.watch_ms + LATE_MS > now_ms
+end
+
+-- What comes at that time must be seen by somebody.
+local function see_to(idle, queue, due_ms, now_ms, how)
+  if queue.idle > 0 and (not is_watched(queue, now_ms) or due_ms < queue.watch_ms) then
+    call_idle(idle, queue, 1, now_ms, how)
+  end
+end
+
 -- Where only so many jobs may be claimed at once, one that ends lets another one start.
 
 -- Whether a worker that waits is to be called because a job is claimed no more.
@@ -10559,7 +10815,8 @@ end
 --
 -- The list is never searched. A job that leaves it other than from its front leaves its number behind, a ghost,
 -- which is passed over when it comes to the front. Should the job have come back to the list meanwhile, it is taken
--- where it stands first, and the other number is the ghost.
+-- where it stands first, and the other number is the ghost. Whoever leaves some sweeps the list; see shared/queue/sweep.
+-- \`queue.left\`: how many there were before.
 -- In the sorted set of prioritized jobs before all priorities: there stand jobs that came back.
 local IN_FRONT = '-4294967296'
 
@@ -10627,7 +10884,7 @@ local PARENT_FAILED = 'parent-failed'
 -- One whose parent died or was cancelled.
 local function fail_child(keys, queue, seq, job, run, policy, stored, parent, now_ms)
   unblock(keys, queue, seq, run)
-  leave_parents(keys, seq, stored)
+  leave_parents(keys, queue, seq, stored)
   if policy == 'b' then
     note_history(keys.jobs, seq, run, 'b', now_ms, 0, PARENT_FAILED)
     happened(queue, 'buried', seq, job, run, PARENT_FAILED)
@@ -10695,7 +10952,14 @@ local function settle_children(keys, queue, now_us, most)
   note_due(queue, math.floor(now_us / 1000))
   return became_ready
 end
+-- Children of parents that have ended, beyond those that one call tells, are due at once: one that waits sees to them.
+local function see_to_rest(idle, queue, now_ms, how)
+  if queue.due_ms <= now_ms then
+    see_to(idle, queue, now_ms, now_ms, how)
+  end
+end
   freed = math.max(freed, settle_children(keys, queue, now_us, 100))
+  see_to_rest(idle, queue, now_ms, how)
 end
 if queue.idle > 0 and freed > 0 then
   call_idle(idle, queue, math.min(freed, 8), now_ms, how)
@@ -10720,81 +10984,83 @@ return { 'buried', queue.chores, refused }
     [241, 'lua/shared/queue/note-alike.lua', 1],
     [242, 'lua/shared/queue/bucket.lua', 1],
     [254, 'lua/shared/queue/leave-notes.lua', 1],
-    [272, 'lua/shared/queue/fold.lua', 1],
-    [273, 'lua/shared/queue/statistics.lua', 1],
-    [506, 'lua/shared/queue/fold.lua', 3],
-    [517, 'lua/shared/queue/leave-notes.lua', 20],
-    [521, 'lua/shared/queue/note-alike.lua', 4],
-    [536, 'lua/shared/queue/note-spans.lua', 3],
-    [562, 'lua/shared/queue/save.lua', 1],
-    [564, 'lua/shared/queue/save.lua', 15],
-    [603, 'lua/shared/queue/save-awaited.lua', 1],
-    [618, 'lua/shared/queue/save.lua', 55],
-    [633, 'lua/shared/queue/save-call.lua', 1],
-    [641, 'lua/shared/queue/settings.lua', 1],
-    [659, 'lua/shared/queue/marks.lua', 1],
-    [675, 'lua/shared/queue/rate.lua', 1],
-    [696, 'lua/shared/queue/rate.lua', 37],
-    [702, 'lua/shared/queue/job.lua', 1],
-    [714, 'lua/shared/queue/plain-head.lua', 1],
-    [717, 'lua/shared/queue/plain-head.lua', 8],
-    [725, 'lua/shared/queue/job.lua', 14],
-    [726, 'lua/shared/queue/job.lua', 45],
-    [772, 'lua/shared/queue/flags.lua', 1],
-    [803, 'lua/shared/queue/run.lua', 1],
-    [850, 'lua/shared/queue/parents.lua', 1],
-    [909, 'lua/shared/queue/parents.lua', 70],
-    [921, 'lua/shared/queue/happened.lua', 1],
-    [933, 'lua/shared/queue/entries.lua', 1],
-    [951, 'lua/shared/queue/history.lua', 1],
-    [965, 'lua/shared/queue/names.lua', 1],
-    [968, 'lua/shared/queue/names.lua', 34],
-    [986, 'lua/shared/queue/failure.lua', 1],
-    [992, 'lua/shared/queue/groups.lua', 1],
-    [1038, 'lua/shared/queue/burst.lua', 1],
-    [1050, 'lua/shared/queue/groups.lua', 48],
-    [1121, 'lua/shared/queue/groups.lua', 130],
-    [1131, 'lua/shared/queue/dead.lua', 1],
-    [1185, 'lua/shared/queue/end.lua', 1],
-    [1209, 'lua/shared/queue/leave-tags.lua', 1],
-    [1218, 'lua/shared/queue/end.lua', 26],
-    [1235, 'lua/shared/queue/note-end.lua', 1],
-    [1265, 'lua/shared/queue/tell-others.lua', 1],
-    [1267, 'lua/shared/queue/packed-notes.lua', 1],
-    [1268, 'lua/shared/queue/packed-notes.lua', 3],
-    [1276, 'lua/shared/queue/tell-others.lua', 4],
-    [1279, 'lua/shared/queue/result.lua', 1],
-    [1293, 'lua/shared/queue/tell-ends.lua', 1],
-    [1349, 'lua/shared/queue/tell-others.lua', 9],
-    [1352, 'lua/shared/queue/tell-others.lua', 13],
-    [1355, 'lua/shared/queue/publish.lua', 1],
-    [1356, 'lua/shared/queue/message.lua', 1],
-    [1366, 'lua/shared/queue/spelled.lua', 1],
-    [1374, 'lua/shared/queue/send.lua', 1],
-    [1390, 'lua/shared/queue/message.lua', 13],
-    [1413, 'lua/shared/queue/publish.lua', 3],
-    [1419, 'lua/shared/queue/tell-others.lua', 17],
-    [1422, 'lua/shared/queue/cancel.lua', 1],
-    [1430, 'lua/shared/queue/stop.lua', 1],
-    [1438, 'lua/shared/queue/bury-claimed.lua', 1],
-    [1445, 'lua/shared/queue/judge-one.lua', 7],
-    [1455, 'lua/shared/queue/told.lua', 1],
-    [1470, 'lua/shared/queue/idle.lua', 1],
-    [1537, 'lua/shared/listening.lua', 1],
-    [1556, 'lua/shared/queue/idle.lua', 69],
-    [1647, 'lua/shared/queue/freed.lua', 1],
-    [1656, 'lua/queue/bury.lua', 74],
-    [1724, 'lua/shared/queue/settle.lua', 1],
-    [1725, 'lua/shared/queue/note-due.lua', 1],
-    [1733, 'lua/shared/queue/ready.lua', 1],
-    [1739, 'lua/shared/queue/in-front.lua', 1],
-    [1741, 'lua/shared/queue/ready.lua', 8],
-    [1762, 'lua/shared/queue/backoff.lua', 1],
-    [1764, 'lua/shared/queue/backoff.lua', 22],
-    [1783, 'lua/shared/queue/unblock.lua', 1],
-    [1789, 'lua/shared/queue/outbox.lua', 1],
-    [1800, 'lua/shared/queue/settle.lua', 18],
-    [1874, 'lua/queue/bury.lua', 143],
+    [276, 'lua/shared/queue/fold.lua', 1],
+    [277, 'lua/shared/queue/statistics.lua', 1],
+    [510, 'lua/shared/queue/fold.lua', 3],
+    [521, 'lua/shared/queue/leave-notes.lua', 24],
+    [528, 'lua/shared/queue/note-alike.lua', 4],
+    [543, 'lua/shared/queue/note-spans.lua', 3],
+    [569, 'lua/shared/queue/save.lua', 1],
+    [571, 'lua/shared/queue/save.lua', 15],
+    [610, 'lua/shared/queue/save-awaited.lua', 1],
+    [625, 'lua/shared/queue/save.lua', 55],
+    [640, 'lua/shared/queue/save-call.lua', 1],
+    [648, 'lua/shared/queue/settings.lua', 1],
+    [666, 'lua/shared/queue/marks.lua', 1],
+    [682, 'lua/shared/queue/rate.lua', 1],
+    [703, 'lua/shared/queue/rate.lua', 37],
+    [709, 'lua/shared/queue/job.lua', 1],
+    [721, 'lua/shared/queue/plain-head.lua', 1],
+    [724, 'lua/shared/queue/plain-head.lua', 8],
+    [732, 'lua/shared/queue/job.lua', 14],
+    [733, 'lua/shared/queue/job.lua', 45],
+    [779, 'lua/shared/queue/flags.lua', 1],
+    [810, 'lua/shared/queue/run.lua', 1],
+    [857, 'lua/shared/queue/parents.lua', 1],
+    [938, 'lua/shared/queue/parents.lua', 92],
+    [952, 'lua/shared/queue/happened.lua', 1],
+    [964, 'lua/shared/queue/entries.lua', 1],
+    [982, 'lua/shared/queue/history.lua', 1],
+    [996, 'lua/shared/queue/names.lua', 1],
+    [999, 'lua/shared/queue/names.lua', 34],
+    [1017, 'lua/shared/queue/failure.lua', 1],
+    [1023, 'lua/shared/queue/groups.lua', 1],
+    [1069, 'lua/shared/queue/burst.lua', 1],
+    [1081, 'lua/shared/queue/groups.lua', 48],
+    [1152, 'lua/shared/queue/groups.lua', 130],
+    [1162, 'lua/shared/queue/dead.lua', 1],
+    [1216, 'lua/shared/queue/end.lua', 1],
+    [1240, 'lua/shared/queue/leave-tags.lua', 1],
+    [1250, 'lua/shared/queue/end.lua', 26],
+    [1267, 'lua/shared/queue/note-end.lua', 1],
+    [1297, 'lua/shared/queue/tell-others.lua', 1],
+    [1299, 'lua/shared/queue/packed-notes.lua', 1],
+    [1300, 'lua/shared/queue/packed-notes.lua', 3],
+    [1308, 'lua/shared/queue/tell-others.lua', 4],
+    [1311, 'lua/shared/queue/result.lua', 1],
+    [1325, 'lua/shared/queue/tell-ends.lua', 1],
+    [1381, 'lua/shared/queue/tell-others.lua', 9],
+    [1384, 'lua/shared/queue/tell-others.lua', 13],
+    [1387, 'lua/shared/queue/publish.lua', 1],
+    [1388, 'lua/shared/queue/message.lua', 1],
+    [1398, 'lua/shared/queue/spelled.lua', 1],
+    [1406, 'lua/shared/queue/send.lua', 1],
+    [1422, 'lua/shared/queue/message.lua', 13],
+    [1445, 'lua/shared/queue/publish.lua', 3],
+    [1451, 'lua/shared/queue/tell-others.lua', 17],
+    [1454, 'lua/shared/queue/cancel.lua', 1],
+    [1462, 'lua/shared/queue/stop.lua', 1],
+    [1470, 'lua/shared/queue/bury-claimed.lua', 1],
+    [1477, 'lua/shared/queue/judge-one.lua', 7],
+    [1487, 'lua/shared/queue/told.lua', 1],
+    [1502, 'lua/shared/queue/idle.lua', 1],
+    [1569, 'lua/shared/listening.lua', 1],
+    [1588, 'lua/shared/queue/idle.lua', 69],
+    [1679, 'lua/shared/queue/idle.lua', 171],
+    [1690, 'lua/shared/queue/freed.lua', 1],
+    [1699, 'lua/queue/bury.lua', 74],
+    [1767, 'lua/shared/queue/settle.lua', 1],
+    [1768, 'lua/shared/queue/note-due.lua', 1],
+    [1776, 'lua/shared/queue/ready.lua', 1],
+    [1783, 'lua/shared/queue/in-front.lua', 1],
+    [1785, 'lua/shared/queue/ready.lua', 9],
+    [1806, 'lua/shared/queue/backoff.lua', 1],
+    [1808, 'lua/shared/queue/backoff.lua', 22],
+    [1827, 'lua/shared/queue/unblock.lua', 1],
+    [1833, 'lua/shared/queue/outbox.lua', 1],
+    [1844, 'lua/shared/queue/settle.lua', 18],
+    [1918, 'lua/shared/queue/see-to-rest.lua', 1],
+    [1924, 'lua/queue/bury.lua', 144],
   ],
   encode(args) {
     const encoded = new Array<Argument>(6 + args.failures.length * 4)
@@ -10852,24 +11118,26 @@ function readOutcomesOfCancelCancelled(part: Reply | undefined): (string)[] {
 }
 
 /**
- * Cancels jobs. One that is not claimed is removed, also one that is dead or done: `cancelled`. One that is claimed is to stop: `stopping`. Its worker is told when it extends, acks, retries or buries it; the job is removed when that gives it up by one of the last three, or when its lease ends. `absent`: there is no such job. Repeating the call changes nothing more, and says `absent` of what it removed. `chores` is what some process has to see to; 0: nothing.
+ * Cancels jobs. One that is not claimed is removed, also one that is dead or done: `cancelled`. One that is claimed is to stop: `stopping`. Its worker is told when it extends, acks, retries or buries it; the job is removed when that gives it up by one of the last three, or when its lease ends. `absent`: there is no such job. Repeating the call changes nothing more, and says `absent` of what it removed. Where that takes long there are fewer outcomes than ids: the others are for the next call. `chores` is what some process has to see to; 0: nothing.
  *
- * Cost: O(jobs x log n), and at times 16 kB of notes for the statistics.
+ * Cost: O(jobs x log n), of at most 1,000 that change, and fewer with options and parents, and at times a list of at most 3,000 numbers, and at times 16 kB of notes for the statistics.
  */
 export const cancel: Operation<CancelArguments, CancelAnswer> = {
   script: {
     name: 'queue/cancel',
-    sha1: '4ddb9ca6665f5d7bddd79233dccf2dcb40237099',
+    sha1: '7c83c416eeed1ac0291d0dcdba7010e167b096c1',
     reads: false,
     bytes: false,
     source: `--[[
 Cancels jobs. One that is not claimed is removed, also one that is dead or done: \`cancelled\`. One that is claimed is to
 stop: \`stopping\`. Its worker is told when it extends, acks, retries or buries it; the job is removed when that gives it up by
 one of the last three, or when its lease ends. \`absent\`: there is no such job. Repeating the call changes nothing more,
-and says \`absent\` of what it removed. \`chores\` is what some process has to see to; 0: nothing.
+and says \`absent\` of what it removed. Where that takes long there are fewer outcomes than ids: the others are for the
+next call. \`chores\` is what some process has to see to; 0: nothing.
 
 @returns cancelled  chores:integer outcomes:[outcome:text]
-@cost    O(jobs x log n),
+@cost    O(jobs x log n), of at most 1,000 that change, and fewer with options and parents,
+         and at times a list of at most 3,000 numbers,
          and at times 16 kB of notes for the statistics
 ]]
 local meta = KEYS[1] -- hash: the queue's state
@@ -11346,35 +11614,59 @@ local function unblock(keys, queue, seq, run)
   queue.blocked = queue.blocked - run.size
 end
 
--- A child waits no more.
-local function leave_parents(keys, seq, stored)
+-- A child waits no more. How many links a call takes apart is counted; see shared/queue/displace.
+local function leave_parents(keys, queue, seq, stored)
+  local links = {}
   for ref in each_ref(stored) do
-    redis.call('ZREM', keys.children, ref .. '\\0' .. seq)
+    links[#links + 1] = ref .. '\\0' .. seq
+  end
+  if #links > 0 then
+    redis.call('ZREM', keys.children, unpack(links))
+  end
+  queue.work = (queue.work or 0) + #links
+end
+
+-- No job names that parent any more.
+local function forget_parent(keys, ref)
+  redis.call('HDEL', keys.jobs, 'y' .. ref)
+  -- Who has ended just now is still told of.
+  if redis.call('ZSCORE', keys.parents, ref) ~= '0' then
+    redis.call('HDEL', keys.jobs, 'z' .. ref)
+    redis.call('ZREM', keys.parents, ref)
   end
 end
 
--- One job fewer names that parent.
-local function forget_parent(keys, ref)
-  if redis.call('HINCRBY', keys.jobs, 'y' .. ref, '-1') <= 0 then
-    redis.call('HDEL', keys.jobs, 'y' .. ref)
-    -- Who has ended just now is still told of.
-    if redis.call('ZSCORE', keys.parents, ref) ~= '0' then
-      redis.call('HDEL', keys.jobs, 'z' .. ref)
-      redis.call('ZREM', keys.parents, ref)
+-- One job fewer names these parents, each of which is named by one. A few commands, but for those that nobody names any more.
+local function unname_parents(keys, refs)
+  local counts, left = {}, {}
+  for at, ref in ipairs(refs) do
+    counts[at] = 'y' .. ref
+  end
+  for at, count in ipairs(#refs > 0 and redis.call('HMGET', keys.jobs, unpack(counts)) or {}) do
+    if count and tonumber(count) > 1 then
+      left[#left + 1] = counts[at]
+      left[#left + 1] = string.format('%d', count - 1)
+    else
+      forget_parent(keys, refs[at])
     end
+  end
+  if #left > 0 then
+    redis.call('HSET', keys.jobs, unpack(left))
   end
 end
 
 -- A job that has parents is no more: what was kept of those for it is dropped, if nobody else wants it.
-local function drop_parents(keys, seq)
+local function drop_parents(keys, queue, seq)
   local stored = redis.call('HGET', keys.jobs, 'd' .. seq)
   if not stored then
     return
   end
-  leave_parents(keys, seq, stored)
+  leave_parents(keys, queue, seq, stored)
+  local refs = {}
   for ref in each_ref(stored) do
-    forget_parent(keys, ref)
+    refs[#refs + 1] = ref
   end
+  unname_parents(keys, refs)
   redis.call('HDEL', keys.jobs, 'd' .. seq)
 end
 -- Remembers for those who listen, where there are any, what happens to a job; see shared/queue/message. A job that was never
@@ -11597,7 +11889,8 @@ end
 --
 -- The list is never searched. A job that leaves it other than from its front leaves its number behind, a ghost,
 -- which is passed over when it comes to the front. Should the job have come back to the list meanwhile, it is taken
--- where it stands first, and the other number is the ghost.
+-- where it stands first, and the other number is the ghost. Whoever leaves some sweeps the list; see shared/queue/sweep.
+-- \`queue.left\`: how many there were before.
 -- In the sorted set of prioritized jobs before all priorities: there stand jobs that came back.
 local IN_FRONT = '-4294967296'
 
@@ -11626,6 +11919,7 @@ local function leave_ready(keys, queue, job, seq, now_us)
   if job.group ~= '' then
     leave_group(keys.grouped, keys.groups, job, seq, now_us)
   elseif not is_marked(queue, PRIORITIES) or redis.call('ZREM', keys.prioritized, seq) == 0 then
+    queue.left = queue.left or queue.ghosts
     queue.ghosts = queue.ghosts + 1
   end
 end
@@ -11725,11 +12019,12 @@ local function erase_job(keys, queue, seq, job, run)
   if job.tags ~= '' or is_tracked then
 -- Takes a job from its tags; see shared/queue/enter-tags.
 local function leave_tags(tagged, seq, tags, is_tracked)
-  if is_tracked then
-    redis.call('ZREM', tagged, '\\0' .. seq)
-  end
+  local members = { is_tracked and '\\0' .. seq or nil }
   for tag in string.gmatch(tags, '[^%z]+') do
-    redis.call('ZREM', tagged, tag .. '\\0' .. seq)
+    members[#members + 1] = tag .. '\\0' .. seq
+  end
+  if #members > 0 then
+    redis.call('ZREM', tagged, unpack(members))
   end
 end
     leave_tags(keys.tagged, seq, job.tags, is_tracked)
@@ -11738,7 +12033,7 @@ end
     end_parent(keys, queue, seq, job.id, 'x', '')
   end
   if run and has_flag(run.flags, CHILD) then
-    drop_parents(keys, seq)
+    drop_parents(keys, queue, seq)
   end
 end
 
@@ -11782,13 +12077,17 @@ end
 --              shared/queue/bucket); in milliseconds
 --   e d r c    jobs that were enqueued, died without having run to an end, were reclaimed, cancelled
 --   m          from here on notes are of the minute since 1970 that is in the place of the sum
--- When there are many of them they are folded: put into the hash of statistics.
+-- When there are many of them they are folded: put into the hash of statistics. Both are gone when the newest day that they know is
+-- no longer told: a queue that nobody uses any more keeps no statistics.
 local NOTE = '>Bc0BHdd'
 local MOST_NOTES = 16384
+-- A day more than are told.
+local NOTES_KEPT_MS = '7862400000'
 
 local function leave_notes(notes, stats, queue, noted, now_ms)
   local minute = now_ms / 60000 - now_ms / 60000 % 1
-  if minute ~= queue.minute then
+  local is_new = minute ~= queue.minute
+  if is_new then
     queue.minute = minute
     noted = struct.pack(NOTE, 1, 'm', 0, 0, minute, 0) .. noted
   end
@@ -12039,7 +12338,10 @@ local function fold(notes, stats)
   redis.call('DEL', notes)
 end
     fold(notes, stats)
+    redis.call('PEXPIRE', stats, NOTES_KEPT_MS)
     queue.minute = 0
+  elseif is_new then
+    redis.call('PEXPIRE', notes, NOTES_KEPT_MS)
   end
 end
 local function packed_notes(queue)
@@ -12222,15 +12524,24 @@ local STATES = {
   f = 'done',
 }
 
+-- Calls on many jobs end behind the one that reaches this, and the others are for the next call: 2 for a job, 4 for one with
+-- options, and 1 for each of its parents.
+local MOST_WORK = 2000
+
+local function may_displace_more(queue)
+  return (queue.work or 0) < MOST_WORK
+end
+
 -- Takes a job that is not claimed from where it stands, whatever its state.
 local function displace(keys, queue, seq, job, run, size, now_us)
   local state = run and run.state or 'r'
+  queue.work = (queue.work or 0) + (job.is_plain and 2 or 4)
   if state == 's' then
     redis.call('ZREM', keys.scheduled, seq)
     queue.scheduled = queue.scheduled - size
   elseif state == 'w' then
     unblock(keys, queue, seq, run)
-    leave_parents(keys, seq, redis.call('HGET', keys.jobs, 'd' .. seq) or '')
+    leave_parents(keys, queue, seq, redis.call('HGET', keys.jobs, 'd' .. seq) or '')
   elseif state == 'd' then
     leave_dead(keys, queue, seq, run)
   elseif state == 'f' then
@@ -12418,6 +12729,17 @@ local function call_idle(idle, queue, count, now_ms, how)
   end
 end
 
+local function is_watched(queue, now_ms)
+  return queue.watch_ms + LATE_MS > now_ms
+end
+
+-- What comes at that time must be seen by somebody.
+local function see_to(idle, queue, due_ms, now_ms, how)
+  if queue.idle > 0 and (not is_watched(queue, now_ms) or due_ms < queue.watch_ms) then
+    call_idle(idle, queue, 1, now_ms, how)
+  end
+end
+
 local keys = {
   jobs = jobs,
   prioritized = KEYS[3],
@@ -12455,6 +12777,9 @@ if queue.listened_ms > now_ms then
 end
 local outcomes = {}
 for at = wanted_at, #wanted, 1 do
+  if not may_displace_more(queue) then
+    break
+  end
   local seq, record, run = find_job(jobs, ids, wanted[at])
   if not seq then
     outcomes[#outcomes + 1] = 'absent'
@@ -12545,7 +12870,7 @@ local PARENT_FAILED = 'parent-failed'
 -- One whose parent died or was cancelled.
 local function fail_child(keys, queue, seq, job, run, policy, stored, parent, now_ms)
   unblock(keys, queue, seq, run)
-  leave_parents(keys, seq, stored)
+  leave_parents(keys, queue, seq, stored)
   if policy == 'b' then
     note_history(keys.jobs, seq, run, 'b', now_ms, 0, PARENT_FAILED)
     happened(queue, 'buried', seq, job, run, PARENT_FAILED)
@@ -12613,7 +12938,14 @@ local function settle_children(keys, queue, now_us, most)
   note_due(queue, math.floor(now_us / 1000))
   return became_ready
 end
+-- Children of parents that have ended, beyond those that one call tells, are due at once: one that waits sees to them.
+local function see_to_rest(idle, queue, now_ms, how)
+  if queue.due_ms <= now_ms then
+    see_to(idle, queue, now_ms, now_ms, how)
+  end
+end
   local became_ready = settle_children(keys, queue, now_us, 100)
+  see_to_rest(idle, queue, now_ms, how)
   if queue.idle > 0 then
     call_idle(
       idle,
@@ -12624,6 +12956,86 @@ end
     )
   end
 end
+if queue.left then
+-- Numbers that the list keeps of jobs that are elsewhere, or gone: calls that leave some take away as many, from both ends,
+-- where they find such. A job that is only elsewhere keeps its place, once, for it may come back to it.
+local SWEPT_AT_ONCE = 100
+local REBUILT_EACH = 500
+local MOST_REBUILT = 3000
+
+local function is_gone(keys, seq)
+  return redis.call('HEXISTS', keys.jobs, seq) == 0
+end
+
+local function sweep_front(keys, most)
+  local swept = 0
+  repeat
+    local numbers, gone = redis.call('LRANGE', keys.ready, '0', string.format('%d', SWEPT_AT_ONCE - 1)), 0
+    while gone < #numbers and is_gone(keys, numbers[gone + 1]) do
+      gone = gone + 1
+    end
+    if gone > 0 then
+      redis.call('LTRIM', keys.ready, string.format('%d', gone), '-1')
+    end
+    swept = swept + gone
+  until gone == 0 or gone < #numbers or swept >= most
+  return swept
+end
+
+-- Also one that stands before, too: the first place counts.
+local function sweep_back(keys, most)
+  local swept = 0
+  repeat
+    local numbers = redis.call('LRANGE', keys.ready, string.format('%d', -SWEPT_AT_ONCE), '-1')
+    local first, left = {}, #numbers
+    for at, seq in ipairs(numbers) do
+      first[seq] = first[seq] or at
+    end
+    while left > 0 and (first[numbers[left]] < left or is_gone(keys, numbers[left])) do
+      left = left - 1
+    end
+    local gone = #numbers - left
+    if gone > 0 then
+      redis.call('LTRIM', keys.ready, '0', string.format('%d', -gone - 1))
+    end
+    swept = swept + gone
+  until gone == 0 or left > 0 or swept >= most
+  return swept
+end
+
+-- Of a short list all that stand between others, too.
+local function rebuild(keys)
+  local numbers, seen, kept = redis.call('LRANGE', keys.ready, '0', '-1'), {}, {}
+  for _, seq in ipairs(numbers) do
+    if not seen[seq] and not is_gone(keys, seq) then
+      kept[#kept + 1] = seq
+    end
+    seen[seq] = true
+  end
+  if #kept < #numbers then
+    -- A removal first, so that it also works when the server is out of memory.
+    redis.call('LTRIM', keys.ready, '1', '0')
+    for at = 1, #kept, 1000 do
+      redis.call('RPUSH', keys.ready, unpack(kept, at, math.min(at + 999, #kept)))
+    end
+  end
+  return #numbers - #kept
+end
+
+-- \`before\`: how many there were when the call began.
+local function sweep_ready(keys, queue, before)
+  local made = queue.ghosts - before
+  local swept = sweep_front(keys, made + 10)
+  swept = swept + sweep_back(keys, made + 10)
+  local left = queue.ghosts - swept
+  local is_turn = math.floor(left / REBUILT_EACH) > math.floor((left - made) / REBUILT_EACH)
+  if is_turn and redis.call('LLEN', keys.ready) <= MOST_REBUILT then
+    swept = swept + rebuild(keys)
+  end
+  queue.ghosts = math.max(0, queue.ghosts - swept)
+end
+  sweep_ready(keys, queue, queue.left)
+end
 tell_others(keys, queue, now_ms, how)
 save_queue(meta, queue)
 return { 'cancelled', queue.chores, outcomes }
@@ -12632,83 +13044,87 @@ return { 'cancelled', queue.chores, outcomes }
   parts: ['meta', 'jobs', 'prioritized', 'scheduled', 'grouped', 'groups', 'ids', 'dead', 'failed', 'kinds', 'done', 'ready', 'turns', 'held', 'blocked', 'children', 'parents', 'outbox', 'idle', 'results', 'listeners', 'tagged', 'notes', 'stats'],
   lines: [
     [1, 'lua/queue/cancel.lua', 1],
-    [40, 'lua/shared/clock.lua', 1],
-    [46, 'lua/shared/tell.lua', 1],
-    [56, 'lua/shared/tell.lua', 15],
-    [95, 'lua/shared/queue/state.lua', 1],
-    [175, 'lua/shared/queue/count-job.lua', 1],
-    [188, 'lua/shared/queue/save.lua', 1],
-    [190, 'lua/shared/queue/save.lua', 15],
-    [229, 'lua/shared/queue/save-awaited.lua', 1],
-    [244, 'lua/shared/queue/save.lua', 55],
-    [259, 'lua/shared/queue/marks.lua', 1],
-    [275, 'lua/shared/queue/rate.lua', 1],
-    [296, 'lua/shared/queue/rate.lua', 37],
-    [302, 'lua/shared/queue/job.lua', 1],
-    [314, 'lua/shared/queue/plain-head.lua', 1],
-    [317, 'lua/shared/queue/plain-head.lua', 8],
-    [325, 'lua/shared/queue/job.lua', 14],
-    [326, 'lua/shared/queue/job.lua', 45],
-    [372, 'lua/shared/queue/body.lua', 1],
-    [375, 'lua/shared/queue/large.lua', 1],
-    [380, 'lua/shared/queue/flags.lua', 1],
-    [411, 'lua/shared/queue/body.lua', 7],
-    [412, 'lua/shared/queue/body.lua', 22],
-    [416, 'lua/shared/queue/run.lua', 1],
-    [445, 'lua/shared/queue/parents.lua', 1],
-    [504, 'lua/shared/queue/parents.lua', 70],
-    [516, 'lua/shared/queue/happened.lua', 1],
-    [528, 'lua/shared/queue/entries.lua', 1],
-    [546, 'lua/shared/queue/history.lua', 1],
-    [560, 'lua/shared/queue/names.lua', 1],
-    [563, 'lua/shared/queue/names.lua', 34],
-    [581, 'lua/shared/queue/failure.lua', 1],
-    [591, 'lua/shared/queue/groups.lua', 1],
-    [637, 'lua/shared/queue/burst.lua', 1],
-    [649, 'lua/shared/queue/groups.lua', 48],
-    [731, 'lua/shared/queue/ready.lua', 1],
-    [737, 'lua/shared/queue/in-front.lua', 1],
-    [739, 'lua/shared/queue/ready.lua', 8],
-    [769, 'lua/shared/queue/dead.lua', 1],
-    [838, 'lua/shared/queue/end.lua', 1],
-    [862, 'lua/shared/queue/leave-tags.lua', 1],
-    [871, 'lua/shared/queue/end.lua', 26],
-    [881, 'lua/shared/queue/note-end.lua', 1],
-    [911, 'lua/shared/queue/tell-others.lua', 1],
-    [913, 'lua/shared/queue/packed-notes.lua', 1],
-    [914, 'lua/shared/queue/leave-notes.lua', 1],
-    [932, 'lua/shared/queue/fold.lua', 1],
-    [933, 'lua/shared/queue/statistics.lua', 1],
-    [1166, 'lua/shared/queue/fold.lua', 3],
-    [1177, 'lua/shared/queue/leave-notes.lua', 20],
-    [1181, 'lua/shared/queue/packed-notes.lua', 3],
-    [1189, 'lua/shared/queue/tell-others.lua', 4],
-    [1192, 'lua/shared/queue/result.lua', 1],
-    [1206, 'lua/shared/queue/tell-ends.lua', 1],
-    [1262, 'lua/shared/queue/tell-others.lua', 9],
-    [1265, 'lua/shared/queue/tell-others.lua', 13],
-    [1268, 'lua/shared/queue/publish.lua', 1],
-    [1269, 'lua/shared/queue/message.lua', 1],
-    [1279, 'lua/shared/queue/spelled.lua', 1],
-    [1287, 'lua/shared/queue/send.lua', 1],
-    [1303, 'lua/shared/queue/message.lua', 13],
-    [1326, 'lua/shared/queue/publish.lua', 3],
-    [1332, 'lua/shared/queue/tell-others.lua', 17],
-    [1335, 'lua/shared/queue/find.lua', 1],
-    [1361, 'lua/shared/queue/displace.lua', 1],
-    [1380, 'lua/shared/queue/idle.lua', 1],
-    [1447, 'lua/shared/listening.lua', 1],
-    [1466, 'lua/shared/queue/idle.lua', 69],
-    [1557, 'lua/queue/cancel.lua', 67],
-    [1623, 'lua/shared/queue/settle.lua', 1],
-    [1624, 'lua/shared/queue/note-due.lua', 1],
-    [1632, 'lua/shared/queue/backoff.lua', 1],
-    [1634, 'lua/shared/queue/backoff.lua', 22],
-    [1653, 'lua/shared/queue/unblock.lua', 1],
-    [1659, 'lua/shared/queue/outbox.lua', 1],
-    [1670, 'lua/shared/queue/cancel.lua', 1],
-    [1678, 'lua/shared/queue/settle.lua', 18],
-    [1752, 'lua/queue/cancel.lua', 134],
+    [42, 'lua/shared/clock.lua', 1],
+    [48, 'lua/shared/tell.lua', 1],
+    [58, 'lua/shared/tell.lua', 15],
+    [97, 'lua/shared/queue/state.lua', 1],
+    [177, 'lua/shared/queue/count-job.lua', 1],
+    [190, 'lua/shared/queue/save.lua', 1],
+    [192, 'lua/shared/queue/save.lua', 15],
+    [231, 'lua/shared/queue/save-awaited.lua', 1],
+    [246, 'lua/shared/queue/save.lua', 55],
+    [261, 'lua/shared/queue/marks.lua', 1],
+    [277, 'lua/shared/queue/rate.lua', 1],
+    [298, 'lua/shared/queue/rate.lua', 37],
+    [304, 'lua/shared/queue/job.lua', 1],
+    [316, 'lua/shared/queue/plain-head.lua', 1],
+    [319, 'lua/shared/queue/plain-head.lua', 8],
+    [327, 'lua/shared/queue/job.lua', 14],
+    [328, 'lua/shared/queue/job.lua', 45],
+    [374, 'lua/shared/queue/body.lua', 1],
+    [377, 'lua/shared/queue/large.lua', 1],
+    [382, 'lua/shared/queue/flags.lua', 1],
+    [413, 'lua/shared/queue/body.lua', 7],
+    [414, 'lua/shared/queue/body.lua', 22],
+    [418, 'lua/shared/queue/run.lua', 1],
+    [447, 'lua/shared/queue/parents.lua', 1],
+    [528, 'lua/shared/queue/parents.lua', 92],
+    [542, 'lua/shared/queue/happened.lua', 1],
+    [554, 'lua/shared/queue/entries.lua', 1],
+    [572, 'lua/shared/queue/history.lua', 1],
+    [586, 'lua/shared/queue/names.lua', 1],
+    [589, 'lua/shared/queue/names.lua', 34],
+    [607, 'lua/shared/queue/failure.lua', 1],
+    [617, 'lua/shared/queue/groups.lua', 1],
+    [663, 'lua/shared/queue/burst.lua', 1],
+    [675, 'lua/shared/queue/groups.lua', 48],
+    [757, 'lua/shared/queue/ready.lua', 1],
+    [764, 'lua/shared/queue/in-front.lua', 1],
+    [766, 'lua/shared/queue/ready.lua', 9],
+    [797, 'lua/shared/queue/dead.lua', 1],
+    [866, 'lua/shared/queue/end.lua', 1],
+    [890, 'lua/shared/queue/leave-tags.lua', 1],
+    [900, 'lua/shared/queue/end.lua', 26],
+    [910, 'lua/shared/queue/note-end.lua', 1],
+    [940, 'lua/shared/queue/tell-others.lua', 1],
+    [942, 'lua/shared/queue/packed-notes.lua', 1],
+    [943, 'lua/shared/queue/leave-notes.lua', 1],
+    [965, 'lua/shared/queue/fold.lua', 1],
+    [966, 'lua/shared/queue/statistics.lua', 1],
+    [1199, 'lua/shared/queue/fold.lua', 3],
+    [1210, 'lua/shared/queue/leave-notes.lua', 24],
+    [1217, 'lua/shared/queue/packed-notes.lua', 3],
+    [1225, 'lua/shared/queue/tell-others.lua', 4],
+    [1228, 'lua/shared/queue/result.lua', 1],
+    [1242, 'lua/shared/queue/tell-ends.lua', 1],
+    [1298, 'lua/shared/queue/tell-others.lua', 9],
+    [1301, 'lua/shared/queue/tell-others.lua', 13],
+    [1304, 'lua/shared/queue/publish.lua', 1],
+    [1305, 'lua/shared/queue/message.lua', 1],
+    [1315, 'lua/shared/queue/spelled.lua', 1],
+    [1323, 'lua/shared/queue/send.lua', 1],
+    [1339, 'lua/shared/queue/message.lua', 13],
+    [1362, 'lua/shared/queue/publish.lua', 3],
+    [1368, 'lua/shared/queue/tell-others.lua', 17],
+    [1371, 'lua/shared/queue/find.lua', 1],
+    [1397, 'lua/shared/queue/displace.lua', 1],
+    [1425, 'lua/shared/queue/idle.lua', 1],
+    [1492, 'lua/shared/listening.lua', 1],
+    [1511, 'lua/shared/queue/idle.lua', 69],
+    [1602, 'lua/shared/queue/idle.lua', 171],
+    [1613, 'lua/queue/cancel.lua', 69],
+    [1682, 'lua/shared/queue/settle.lua', 1],
+    [1683, 'lua/shared/queue/note-due.lua', 1],
+    [1691, 'lua/shared/queue/backoff.lua', 1],
+    [1693, 'lua/shared/queue/backoff.lua', 22],
+    [1712, 'lua/shared/queue/unblock.lua', 1],
+    [1718, 'lua/shared/queue/outbox.lua', 1],
+    [1729, 'lua/shared/queue/cancel.lua', 1],
+    [1737, 'lua/shared/queue/settle.lua', 18],
+    [1811, 'lua/shared/queue/see-to-rest.lua', 1],
+    [1817, 'lua/queue/cancel.lua', 140],
+    [1830, 'lua/shared/queue/sweep.lua', 1],
+    [1907, 'lua/queue/cancel.lua', 154],
   ],
   encode(args) {
     const encoded = new Array<Argument>(3 + args.wanted.length)
@@ -12762,7 +13178,7 @@ export type ChangeParentsAnswer =
 export const changeParents: Operation<ChangeParentsArguments, ChangeParentsAnswer> = {
   script: {
     name: 'queue/change-parents',
-    sha1: 'c1080ffc474af69ee50612456489ba2cf3532362',
+    sha1: '1d701f51841e2e9f3221b86b88f2e0e9ffdfd950',
     reads: false,
     bytes: false,
     source: `--[[
@@ -13186,13 +13602,17 @@ end
 --              shared/queue/bucket); in milliseconds
 --   e d r c    jobs that were enqueued, died without having run to an end, were reclaimed, cancelled
 --   m          from here on notes are of the minute since 1970 that is in the place of the sum
--- When there are many of them they are folded: put into the hash of statistics.
+-- When there are many of them they are folded: put into the hash of statistics. Both are gone when the newest day that they know is
+-- no longer told: a queue that nobody uses any more keeps no statistics.
 local NOTE = '>Bc0BHdd'
 local MOST_NOTES = 16384
+-- A day more than are told.
+local NOTES_KEPT_MS = '7862400000'
 
 local function leave_notes(notes, stats, queue, noted, now_ms)
   local minute = now_ms / 60000 - now_ms / 60000 % 1
-  if minute ~= queue.minute then
+  local is_new = minute ~= queue.minute
+  if is_new then
     queue.minute = minute
     noted = struct.pack(NOTE, 1, 'm', 0, 0, minute, 0) .. noted
   end
@@ -13443,7 +13863,10 @@ local function fold(notes, stats)
   redis.call('DEL', notes)
 end
     fold(notes, stats)
+    redis.call('PEXPIRE', stats, NOTES_KEPT_MS)
     queue.minute = 0
+  elseif is_new then
+    redis.call('PEXPIRE', notes, NOTES_KEPT_MS)
   end
 end
 local function packed_notes(queue)
@@ -13794,7 +14217,8 @@ end
 --
 -- The list is never searched. A job that leaves it other than from its front leaves its number behind, a ghost,
 -- which is passed over when it comes to the front. Should the job have come back to the list meanwhile, it is taken
--- where it stands first, and the other number is the ghost.
+-- where it stands first, and the other number is the ghost. Whoever leaves some sweeps the list; see shared/queue/sweep.
+-- \`queue.left\`: how many there were before.
 -- In the sorted set of prioritized jobs before all priorities: there stand jobs that came back.
 local IN_FRONT = '-4294967296'
 
@@ -13887,35 +14311,59 @@ local function unblock(keys, queue, seq, run)
   queue.blocked = queue.blocked - run.size
 end
 
--- A child waits no more.
-local function leave_parents(keys, seq, stored)
+-- A child waits no more. How many links a call takes apart is counted; see shared/queue/displace.
+local function leave_parents(keys, queue, seq, stored)
+  local links = {}
   for ref in each_ref(stored) do
-    redis.call('ZREM', keys.children, ref .. '\\0' .. seq)
+    links[#links + 1] = ref .. '\\0' .. seq
+  end
+  if #links > 0 then
+    redis.call('ZREM', keys.children, unpack(links))
+  end
+  queue.work = (queue.work or 0) + #links
+end
+
+-- No job names that parent any more.
+local function forget_parent(keys, ref)
+  redis.call('HDEL', keys.jobs, 'y' .. ref)
+  -- Who has ended just now is still told of.
+  if redis.call('ZSCORE', keys.parents, ref) ~= '0' then
+    redis.call('HDEL', keys.jobs, 'z' .. ref)
+    redis.call('ZREM', keys.parents, ref)
   end
 end
 
--- One job fewer names that parent.
-local function forget_parent(keys, ref)
-  if redis.call('HINCRBY', keys.jobs, 'y' .. ref, '-1') <= 0 then
-    redis.call('HDEL', keys.jobs, 'y' .. ref)
-    -- Who has ended just now is still told of.
-    if redis.call('ZSCORE', keys.parents, ref) ~= '0' then
-      redis.call('HDEL', keys.jobs, 'z' .. ref)
-      redis.call('ZREM', keys.parents, ref)
+-- One job fewer names these parents, each of which is named by one. A few commands, but for those that nobody names any more.
+local function unname_parents(keys, refs)
+  local counts, left = {}, {}
+  for at, ref in ipairs(refs) do
+    counts[at] = 'y' .. ref
+  end
+  for at, count in ipairs(#refs > 0 and redis.call('HMGET', keys.jobs, unpack(counts)) or {}) do
+    if count and tonumber(count) > 1 then
+      left[#left + 1] = counts[at]
+      left[#left + 1] = string.format('%d', count - 1)
+    else
+      forget_parent(keys, refs[at])
     end
+  end
+  if #left > 0 then
+    redis.call('HSET', keys.jobs, unpack(left))
   end
 end
 
 -- A job that has parents is no more: what was kept of those for it is dropped, if nobody else wants it.
-local function drop_parents(keys, seq)
+local function drop_parents(keys, queue, seq)
   local stored = redis.call('HGET', keys.jobs, 'd' .. seq)
   if not stored then
     return
   end
-  leave_parents(keys, seq, stored)
+  leave_parents(keys, queue, seq, stored)
+  local refs = {}
   for ref in each_ref(stored) do
-    forget_parent(keys, ref)
+    refs[#refs + 1] = ref
   end
+  unname_parents(keys, refs)
   redis.call('HDEL', keys.jobs, 'd' .. seq)
 end
 -- New children; see shared/queue/parents.
@@ -13932,7 +14380,7 @@ local function link_here(keys, queue, id)
   elseif run and run.state == 'd' then
     local _, kind, message = unpack_failure(redis.call('HGET', keys.jobs, 'e' .. seq))
     end_parent(keys, queue, seq, read_job(record).id, 'd', kind .. '\\0' .. message)
-  else
+  elseif not run or not has_flag(run.flags, PARENT) then
     local at_ms = math.floor(seq / 1000)
     local packed = run
         and pack_run(
@@ -14007,7 +14455,7 @@ local function remove_parent(keys, seq, wants, parent)
     if other == ref then
       table.remove(wants.refs, at)
       redis.call('ZREM', keys.children, ref .. '\\0' .. seq)
-      forget_parent(keys, ref)
+      unname_parents(keys, { ref })
       return
     end
   end
@@ -14224,6 +14672,17 @@ local function call_idle(idle, queue, count, now_ms, how)
   end
 end
 
+local function is_watched(queue, now_ms)
+  return queue.watch_ms + LATE_MS > now_ms
+end
+
+-- What comes at that time must be seen by somebody.
+local function see_to(idle, queue, due_ms, now_ms, how)
+  if queue.idle > 0 and (not is_watched(queue, now_ms) or due_ms < queue.watch_ms) then
+    call_idle(idle, queue, 1, now_ms, how)
+  end
+end
+
 local keys = {
   jobs = jobs,
   ready = KEYS[3],
@@ -14362,11 +14821,12 @@ local function erase_job(keys, queue, seq, job, run)
   if job.tags ~= '' or is_tracked then
 -- Takes a job from its tags; see shared/queue/enter-tags.
 local function leave_tags(tagged, seq, tags, is_tracked)
-  if is_tracked then
-    redis.call('ZREM', tagged, '\\0' .. seq)
-  end
+  local members = { is_tracked and '\\0' .. seq or nil }
   for tag in string.gmatch(tags, '[^%z]+') do
-    redis.call('ZREM', tagged, tag .. '\\0' .. seq)
+    members[#members + 1] = tag .. '\\0' .. seq
+  end
+  if #members > 0 then
+    redis.call('ZREM', tagged, unpack(members))
   end
 end
     leave_tags(keys.tagged, seq, job.tags, is_tracked)
@@ -14375,7 +14835,7 @@ end
     end_parent(keys, queue, seq, job.id, 'x', '')
   end
   if run and has_flag(run.flags, CHILD) then
-    drop_parents(keys, seq)
+    drop_parents(keys, queue, seq)
   end
 end
 
@@ -14478,7 +14938,7 @@ local PARENT_FAILED = 'parent-failed'
 -- One whose parent died or was cancelled.
 local function fail_child(keys, queue, seq, job, run, policy, stored, parent, now_ms)
   unblock(keys, queue, seq, run)
-  leave_parents(keys, seq, stored)
+  leave_parents(keys, queue, seq, stored)
   if policy == 'b' then
     note_history(keys.jobs, seq, run, 'b', now_ms, 0, PARENT_FAILED)
     happened(queue, 'buried', seq, job, run, PARENT_FAILED)
@@ -14546,7 +15006,14 @@ local function settle_children(keys, queue, now_us, most)
   note_due(queue, math.floor(now_us / 1000))
   return became_ready
 end
+-- Children of parents that have ended, beyond those that one call tells, are due at once: one that waits sees to them.
+local function see_to_rest(idle, queue, now_ms, how)
+  if queue.due_ms <= now_ms then
+    see_to(idle, queue, now_ms, now_ms, how)
+  end
+end
   became_ready = became_ready + settle_children(keys, queue, now_us, 100)
+  see_to_rest(idle, queue, now_ms, how)
 end
 if queue.idle > 0 then
   call_idle(
@@ -14587,58 +15054,60 @@ return { 'changed', left, queue.chores }
     [412, 'lua/shared/queue/tell-others.lua', 1],
     [414, 'lua/shared/queue/packed-notes.lua', 1],
     [415, 'lua/shared/queue/leave-notes.lua', 1],
-    [433, 'lua/shared/queue/fold.lua', 1],
-    [434, 'lua/shared/queue/statistics.lua', 1],
-    [667, 'lua/shared/queue/fold.lua', 3],
-    [678, 'lua/shared/queue/leave-notes.lua', 20],
-    [682, 'lua/shared/queue/packed-notes.lua', 3],
-    [690, 'lua/shared/queue/tell-others.lua', 4],
-    [693, 'lua/shared/queue/result.lua', 1],
-    [707, 'lua/shared/queue/tell-ends.lua', 1],
-    [763, 'lua/shared/queue/tell-others.lua', 9],
-    [766, 'lua/shared/queue/tell-others.lua', 13],
-    [769, 'lua/shared/queue/publish.lua', 1],
-    [770, 'lua/shared/queue/message.lua', 1],
-    [780, 'lua/shared/queue/spelled.lua', 1],
-    [788, 'lua/shared/queue/send.lua', 1],
-    [804, 'lua/shared/queue/message.lua', 13],
-    [827, 'lua/shared/queue/publish.lua', 3],
-    [833, 'lua/shared/queue/tell-others.lua', 17],
-    [836, 'lua/shared/queue/run.lua', 1],
-    [865, 'lua/shared/queue/names.lua', 1],
-    [868, 'lua/shared/queue/names.lua', 34],
-    [886, 'lua/shared/queue/failure.lua', 1],
-    [896, 'lua/shared/queue/groups.lua', 1],
-    [942, 'lua/shared/queue/burst.lua', 1],
-    [954, 'lua/shared/queue/groups.lua', 48],
-    [1025, 'lua/shared/queue/ready.lua', 1],
-    [1031, 'lua/shared/queue/in-front.lua', 1],
-    [1033, 'lua/shared/queue/ready.lua', 8],
-    [1054, 'lua/shared/queue/find.lua', 1],
-    [1083, 'lua/shared/queue/parents.lua', 1],
-    [1142, 'lua/shared/queue/parents.lua', 70],
-    [1154, 'lua/shared/queue/link.lua', 1],
-    [1186, 'lua/shared/queue/relink.lua', 1],
-    [1256, 'lua/shared/queue/backoff.lua', 1],
-    [1258, 'lua/shared/queue/backoff.lua', 22],
-    [1277, 'lua/shared/queue/unblock.lua', 1],
-    [1283, 'lua/shared/queue/idle.lua', 1],
-    [1350, 'lua/shared/listening.lua', 1],
-    [1369, 'lua/shared/queue/idle.lua', 69],
-    [1460, 'lua/queue/change-parents.lua', 65],
-    [1517, 'lua/shared/queue/settle.lua', 1],
-    [1518, 'lua/shared/queue/dead.lua', 1],
-    [1572, 'lua/shared/queue/end.lua', 1],
-    [1596, 'lua/shared/queue/leave-tags.lua', 1],
-    [1605, 'lua/shared/queue/end.lua', 26],
-    [1615, 'lua/shared/queue/outbox.lua', 1],
-    [1626, 'lua/shared/queue/entries.lua', 1],
-    [1644, 'lua/shared/queue/history.lua', 1],
-    [1658, 'lua/shared/queue/happened.lua', 1],
-    [1670, 'lua/shared/queue/note-end.lua', 1],
-    [1700, 'lua/shared/queue/cancel.lua', 1],
-    [1708, 'lua/shared/queue/settle.lua', 18],
-    [1782, 'lua/queue/change-parents.lua', 123],
+    [437, 'lua/shared/queue/fold.lua', 1],
+    [438, 'lua/shared/queue/statistics.lua', 1],
+    [671, 'lua/shared/queue/fold.lua', 3],
+    [682, 'lua/shared/queue/leave-notes.lua', 24],
+    [689, 'lua/shared/queue/packed-notes.lua', 3],
+    [697, 'lua/shared/queue/tell-others.lua', 4],
+    [700, 'lua/shared/queue/result.lua', 1],
+    [714, 'lua/shared/queue/tell-ends.lua', 1],
+    [770, 'lua/shared/queue/tell-others.lua', 9],
+    [773, 'lua/shared/queue/tell-others.lua', 13],
+    [776, 'lua/shared/queue/publish.lua', 1],
+    [777, 'lua/shared/queue/message.lua', 1],
+    [787, 'lua/shared/queue/spelled.lua', 1],
+    [795, 'lua/shared/queue/send.lua', 1],
+    [811, 'lua/shared/queue/message.lua', 13],
+    [834, 'lua/shared/queue/publish.lua', 3],
+    [840, 'lua/shared/queue/tell-others.lua', 17],
+    [843, 'lua/shared/queue/run.lua', 1],
+    [872, 'lua/shared/queue/names.lua', 1],
+    [875, 'lua/shared/queue/names.lua', 34],
+    [893, 'lua/shared/queue/failure.lua', 1],
+    [903, 'lua/shared/queue/groups.lua', 1],
+    [949, 'lua/shared/queue/burst.lua', 1],
+    [961, 'lua/shared/queue/groups.lua', 48],
+    [1032, 'lua/shared/queue/ready.lua', 1],
+    [1039, 'lua/shared/queue/in-front.lua', 1],
+    [1041, 'lua/shared/queue/ready.lua', 9],
+    [1062, 'lua/shared/queue/find.lua', 1],
+    [1091, 'lua/shared/queue/parents.lua', 1],
+    [1172, 'lua/shared/queue/parents.lua', 92],
+    [1186, 'lua/shared/queue/link.lua', 1],
+    [1218, 'lua/shared/queue/relink.lua', 1],
+    [1288, 'lua/shared/queue/backoff.lua', 1],
+    [1290, 'lua/shared/queue/backoff.lua', 22],
+    [1309, 'lua/shared/queue/unblock.lua', 1],
+    [1315, 'lua/shared/queue/idle.lua', 1],
+    [1382, 'lua/shared/listening.lua', 1],
+    [1401, 'lua/shared/queue/idle.lua', 69],
+    [1492, 'lua/shared/queue/idle.lua', 171],
+    [1503, 'lua/queue/change-parents.lua', 65],
+    [1560, 'lua/shared/queue/settle.lua', 1],
+    [1561, 'lua/shared/queue/dead.lua', 1],
+    [1615, 'lua/shared/queue/end.lua', 1],
+    [1639, 'lua/shared/queue/leave-tags.lua', 1],
+    [1649, 'lua/shared/queue/end.lua', 26],
+    [1659, 'lua/shared/queue/outbox.lua', 1],
+    [1670, 'lua/shared/queue/entries.lua', 1],
+    [1688, 'lua/shared/queue/history.lua', 1],
+    [1702, 'lua/shared/queue/happened.lua', 1],
+    [1714, 'lua/shared/queue/note-end.lua', 1],
+    [1744, 'lua/shared/queue/cancel.lua', 1],
+    [1752, 'lua/shared/queue/settle.lua', 18],
+    [1826, 'lua/shared/queue/see-to-rest.lua', 1],
+    [1832, 'lua/queue/change-parents.lua', 124],
   ],
   encode(args) {
     const encoded = new Array<Argument>(4 + args.changes.length * 2)
@@ -16763,7 +17232,7 @@ export type EnqueueAlikeAnswer =
 export const enqueueAlike: Operation<EnqueueAlikeArguments, EnqueueAlikeAnswer> = {
   script: {
     name: 'queue/enqueue-alike',
-    sha1: '622ffec93ebfc9dad69bcbab6c37a0973795e0ff',
+    sha1: 'b4d56cf9fb484a316503d96b676c9acef5f742f0',
     reads: false,
     bytes: false,
     source: `--[[
@@ -17085,13 +17554,17 @@ local CALL_BYTES = 4194304
 --              shared/queue/bucket); in milliseconds
 --   e d r c    jobs that were enqueued, died without having run to an end, were reclaimed, cancelled
 --   m          from here on notes are of the minute since 1970 that is in the place of the sum
--- When there are many of them they are folded: put into the hash of statistics.
+-- When there are many of them they are folded: put into the hash of statistics. Both are gone when the newest day that they know is
+-- no longer told: a queue that nobody uses any more keeps no statistics.
 local NOTE = '>Bc0BHdd'
 local MOST_NOTES = 16384
+-- A day more than are told.
+local NOTES_KEPT_MS = '7862400000'
 
 local function leave_notes(notes, stats, queue, noted, now_ms)
   local minute = now_ms / 60000 - now_ms / 60000 % 1
-  if minute ~= queue.minute then
+  local is_new = minute ~= queue.minute
+  if is_new then
     queue.minute = minute
     noted = struct.pack(NOTE, 1, 'm', 0, 0, minute, 0) .. noted
   end
@@ -17342,7 +17815,10 @@ local function fold(notes, stats)
   redis.call('DEL', notes)
 end
     fold(notes, stats)
+    redis.call('PEXPIRE', stats, NOTES_KEPT_MS)
     queue.minute = 0
+  elseif is_new then
+    redis.call('PEXPIRE', notes, NOTES_KEPT_MS)
   end
 end
 local function count_note(kind, name, count)
@@ -18057,43 +18533,43 @@ return { 'enqueued', first }
     [307, 'lua/shared/queue/large.lua', 1],
     [312, 'lua/shared/queue/count-note.lua', 1],
     [313, 'lua/shared/queue/leave-notes.lua', 1],
-    [331, 'lua/shared/queue/fold.lua', 1],
-    [332, 'lua/shared/queue/statistics.lua', 1],
-    [565, 'lua/shared/queue/fold.lua', 3],
-    [576, 'lua/shared/queue/leave-notes.lua', 20],
-    [580, 'lua/shared/queue/count-note.lua', 3],
-    [584, 'lua/queue/enqueue-alike.lua', 43],
-    [597, 'lua/shared/take-up.lua', 1],
-    [612, 'lua/queue/enqueue-alike.lua', 57],
-    [640, 'lua/shared/queue/hand-over.lua', 1],
-    [646, 'lua/shared/tell.lua', 1],
-    [656, 'lua/shared/tell.lua', 15],
-    [695, 'lua/shared/next-token.lua', 1],
-    [700, 'lua/shared/queue/idle.lua', 1],
-    [767, 'lua/shared/listening.lua', 1],
-    [786, 'lua/shared/queue/idle.lua', 69],
-    [877, 'lua/shared/queue/idle.lua', 171],
-    [888, 'lua/shared/queue/run.lua', 1],
-    [904, 'lua/shared/queue/flags.lua', 1],
-    [923, 'lua/shared/queue/note-due.lua', 1],
-    [931, 'lua/shared/queue/note-alike.lua', 1],
-    [932, 'lua/shared/queue/bucket.lua', 1],
-    [944, 'lua/shared/queue/note-alike.lua', 4],
-    [959, 'lua/shared/queue/hand-over.lua', 16],
-    [1009, 'lua/queue/enqueue-alike.lua', 86],
-    [1034, 'lua/shared/queue/run.lua', 1],
-    [1050, 'lua/shared/queue/body.lua', 1],
-    [1053, 'lua/shared/queue/flags.lua', 1],
-    [1072, 'lua/shared/queue/marks.lua', 1],
-    [1088, 'lua/shared/queue/body.lua', 7],
-    [1103, 'lua/shared/queue/job.lua', 1],
-    [1115, 'lua/shared/queue/job.lua', 14],
-    [1192, 'lua/queue/enqueue-alike.lua', 114],
-    [1213, 'lua/shared/queue/publish-plain.lua', 1],
-    [1215, 'lua/shared/queue/spelled.lua', 1],
-    [1223, 'lua/shared/queue/send.lua', 1],
-    [1239, 'lua/shared/queue/publish-plain.lua', 5],
-    [1256, 'lua/queue/enqueue-alike.lua', 136],
+    [335, 'lua/shared/queue/fold.lua', 1],
+    [336, 'lua/shared/queue/statistics.lua', 1],
+    [569, 'lua/shared/queue/fold.lua', 3],
+    [580, 'lua/shared/queue/leave-notes.lua', 24],
+    [587, 'lua/shared/queue/count-note.lua', 3],
+    [591, 'lua/queue/enqueue-alike.lua', 43],
+    [604, 'lua/shared/take-up.lua', 1],
+    [619, 'lua/queue/enqueue-alike.lua', 57],
+    [647, 'lua/shared/queue/hand-over.lua', 1],
+    [653, 'lua/shared/tell.lua', 1],
+    [663, 'lua/shared/tell.lua', 15],
+    [702, 'lua/shared/next-token.lua', 1],
+    [707, 'lua/shared/queue/idle.lua', 1],
+    [774, 'lua/shared/listening.lua', 1],
+    [793, 'lua/shared/queue/idle.lua', 69],
+    [884, 'lua/shared/queue/idle.lua', 171],
+    [895, 'lua/shared/queue/run.lua', 1],
+    [911, 'lua/shared/queue/flags.lua', 1],
+    [930, 'lua/shared/queue/note-due.lua', 1],
+    [938, 'lua/shared/queue/note-alike.lua', 1],
+    [939, 'lua/shared/queue/bucket.lua', 1],
+    [951, 'lua/shared/queue/note-alike.lua', 4],
+    [966, 'lua/shared/queue/hand-over.lua', 16],
+    [1016, 'lua/queue/enqueue-alike.lua', 86],
+    [1041, 'lua/shared/queue/run.lua', 1],
+    [1057, 'lua/shared/queue/body.lua', 1],
+    [1060, 'lua/shared/queue/flags.lua', 1],
+    [1079, 'lua/shared/queue/marks.lua', 1],
+    [1095, 'lua/shared/queue/body.lua', 7],
+    [1110, 'lua/shared/queue/job.lua', 1],
+    [1122, 'lua/shared/queue/job.lua', 14],
+    [1199, 'lua/queue/enqueue-alike.lua', 114],
+    [1220, 'lua/shared/queue/publish-plain.lua', 1],
+    [1222, 'lua/shared/queue/spelled.lua', 1],
+    [1230, 'lua/shared/queue/send.lua', 1],
+    [1246, 'lua/shared/queue/publish-plain.lua', 5],
+    [1263, 'lua/queue/enqueue-alike.lua', 136],
   ],
   encode(args) {
     const encoded = new Array<Argument>(9 + args.payloads.length)
@@ -18165,12 +18641,12 @@ function readDuplicatesOfEnqueueEnqueued(part: Reply | undefined): ({ readonly a
 /**
  * Puts jobs into a queue, each with options of its own. Their numbers are `first`, `first + 1` and so on in the order given, but for those named in `duplicates` (places counted from 0), whose id is that of a job that is still known, or whose unique key is held, or whose idempotency key was seen in the last 24 hours: those are not enqueued, and `number` is that of the other job. A duplicate that may `replace` gives a job that was not claimed yet its options and its payload, and where it is delayed that job waits anew: it is told in `duplicates` all the same. No other job comes between those of one call. A repeated call enqueues nothing.
  *
- * Cost: O(jobs x log n), and at times 16 kB of notes for the statistics.
+ * Cost: O(jobs x log n), and where jobs are replaced at times a list of at most 3,000 numbers, and at times 16 kB of notes for the statistics.
  */
 export const enqueue: Operation<EnqueueArguments, EnqueueAnswer> = {
   script: {
     name: 'queue/enqueue',
-    sha1: '12ac5f25f66c59617c668a99dc4930e335dbd3b2',
+    sha1: 'd73b0d0c57febb0b883697565eab4baae59f958f',
     reads: false,
     bytes: false,
     source: `--[[
@@ -18182,7 +18658,7 @@ told in \`duplicates\` all the same. No other job comes between those of one cal
 
 @returns enqueued  first:integer chores:integer duplicates:[at:integer number:integer]
 @returns unagreed
-@cost    O(jobs x log n),
+@cost    O(jobs x log n), and where jobs are replaced at times a list of at most 3,000 numbers,
          and at times 16 kB of notes for the statistics
 ]]
 local meta = KEYS[1] -- hash: the queue's state
@@ -18770,13 +19246,17 @@ end
 --              shared/queue/bucket); in milliseconds
 --   e d r c    jobs that were enqueued, died without having run to an end, were reclaimed, cancelled
 --   m          from here on notes are of the minute since 1970 that is in the place of the sum
--- When there are many of them they are folded: put into the hash of statistics.
+-- When there are many of them they are folded: put into the hash of statistics. Both are gone when the newest day that they know is
+-- no longer told: a queue that nobody uses any more keeps no statistics.
 local NOTE = '>Bc0BHdd'
 local MOST_NOTES = 16384
+-- A day more than are told.
+local NOTES_KEPT_MS = '7862400000'
 
 local function leave_notes(notes, stats, queue, noted, now_ms)
   local minute = now_ms / 60000 - now_ms / 60000 % 1
-  if minute ~= queue.minute then
+  local is_new = minute ~= queue.minute
+  if is_new then
     queue.minute = minute
     noted = struct.pack(NOTE, 1, 'm', 0, 0, minute, 0) .. noted
   end
@@ -19027,7 +19507,10 @@ local function fold(notes, stats)
   redis.call('DEL', notes)
 end
     fold(notes, stats)
+    redis.call('PEXPIRE', stats, NOTES_KEPT_MS)
     queue.minute = 0
+  elseif is_new then
+    redis.call('PEXPIRE', notes, NOTES_KEPT_MS)
   end
 end
 local function packed_notes(queue)
@@ -19421,7 +19904,8 @@ end
 --
 -- The list is never searched. A job that leaves it other than from its front leaves its number behind, a ghost,
 -- which is passed over when it comes to the front. Should the job have come back to the list meanwhile, it is taken
--- where it stands first, and the other number is the ghost.
+-- where it stands first, and the other number is the ghost. Whoever leaves some sweeps the list; see shared/queue/sweep.
+-- \`queue.left\`: how many there were before.
 -- In the sorted set of prioritized jobs before all priorities: there stand jobs that came back.
 local IN_FRONT = '-4294967296'
 
@@ -19450,6 +19934,7 @@ local function leave_ready(keys, queue, job, seq, now_us)
   if job.group ~= '' then
     leave_group(keys.grouped, keys.groups, job, seq, now_us)
   elseif not is_marked(queue, PRIORITIES) or redis.call('ZREM', keys.prioritized, seq) == 0 then
+    queue.left = queue.left or queue.ghosts
     queue.ghosts = queue.ghosts + 1
   end
 end
@@ -19465,8 +19950,13 @@ local function number_jobs(queue, count, now_us)
 end
 -- Jobs by their tags, in one sorted set without scores: '<tag>\\0<number>'. A job that somebody follows has an empty tag more.
 local function enter_tags(tagged, seq, tags)
+  local members = {}
   for tag in string.gmatch(tags, '[^%z]+') do
-    redis.call('ZADD', tagged, '0', tag .. '\\0' .. seq)
+    members[#members + 1] = '0'
+    members[#members + 1] = tag .. '\\0' .. seq
+  end
+  if #members > 0 then
+    redis.call('ZADD', tagged, unpack(members))
   end
 end
 -- Putting jobs into a queue.
@@ -19567,11 +20057,12 @@ local function replace_job(keys, queue, seq, new, payload, due_ms, now_us)
   if old.tags ~= new.tags then
 -- Takes a job from its tags; see shared/queue/enter-tags.
 local function leave_tags(tagged, seq, tags, is_tracked)
-  if is_tracked then
-    redis.call('ZREM', tagged, '\\0' .. seq)
-  end
+  local members = { is_tracked and '\\0' .. seq or nil }
   for tag in string.gmatch(tags, '[^%z]+') do
-    redis.call('ZREM', tagged, tag .. '\\0' .. seq)
+    members[#members + 1] = tag .. '\\0' .. seq
+  end
+  if #members > 0 then
+    redis.call('ZREM', tagged, unpack(members))
   end
 end
     leave_tags(keys.tagged, seq, old.tags, false)
@@ -19877,35 +20368,59 @@ local function unblock(keys, queue, seq, run)
   queue.blocked = queue.blocked - run.size
 end
 
--- A child waits no more.
-local function leave_parents(keys, seq, stored)
+-- A child waits no more. How many links a call takes apart is counted; see shared/queue/displace.
+local function leave_parents(keys, queue, seq, stored)
+  local links = {}
   for ref in each_ref(stored) do
-    redis.call('ZREM', keys.children, ref .. '\\0' .. seq)
+    links[#links + 1] = ref .. '\\0' .. seq
+  end
+  if #links > 0 then
+    redis.call('ZREM', keys.children, unpack(links))
+  end
+  queue.work = (queue.work or 0) + #links
+end
+
+-- No job names that parent any more.
+local function forget_parent(keys, ref)
+  redis.call('HDEL', keys.jobs, 'y' .. ref)
+  -- Who has ended just now is still told of.
+  if redis.call('ZSCORE', keys.parents, ref) ~= '0' then
+    redis.call('HDEL', keys.jobs, 'z' .. ref)
+    redis.call('ZREM', keys.parents, ref)
   end
 end
 
--- One job fewer names that parent.
-local function forget_parent(keys, ref)
-  if redis.call('HINCRBY', keys.jobs, 'y' .. ref, '-1') <= 0 then
-    redis.call('HDEL', keys.jobs, 'y' .. ref)
-    -- Who has ended just now is still told of.
-    if redis.call('ZSCORE', keys.parents, ref) ~= '0' then
-      redis.call('HDEL', keys.jobs, 'z' .. ref)
-      redis.call('ZREM', keys.parents, ref)
+-- One job fewer names these parents, each of which is named by one. A few commands, but for those that nobody names any more.
+local function unname_parents(keys, refs)
+  local counts, left = {}, {}
+  for at, ref in ipairs(refs) do
+    counts[at] = 'y' .. ref
+  end
+  for at, count in ipairs(#refs > 0 and redis.call('HMGET', keys.jobs, unpack(counts)) or {}) do
+    if count and tonumber(count) > 1 then
+      left[#left + 1] = counts[at]
+      left[#left + 1] = string.format('%d', count - 1)
+    else
+      forget_parent(keys, refs[at])
     end
+  end
+  if #left > 0 then
+    redis.call('HSET', keys.jobs, unpack(left))
   end
 end
 
 -- A job that has parents is no more: what was kept of those for it is dropped, if nobody else wants it.
-local function drop_parents(keys, seq)
+local function drop_parents(keys, queue, seq)
   local stored = redis.call('HGET', keys.jobs, 'd' .. seq)
   if not stored then
     return
   end
-  leave_parents(keys, seq, stored)
+  leave_parents(keys, queue, seq, stored)
+  local refs = {}
   for ref in each_ref(stored) do
-    forget_parent(keys, ref)
+    refs[#refs + 1] = ref
   end
+  unname_parents(keys, refs)
   redis.call('HDEL', keys.jobs, 'd' .. seq)
 end
 -- New children; see shared/queue/parents.
@@ -19922,7 +20437,7 @@ local function link_here(keys, queue, id)
   elseif run and run.state == 'd' then
     local _, kind, message = unpack_failure(redis.call('HGET', keys.jobs, 'e' .. seq))
     end_parent(keys, queue, seq, read_job(record).id, 'd', kind .. '\\0' .. message)
-  else
+  elseif not run or not has_flag(run.flags, PARENT) then
     local at_ms = math.floor(seq / 1000)
     local packed = run
         and pack_run(
@@ -19949,23 +20464,52 @@ local function link_elsewhere(keys, queue, ref, now_ms)
   end
 end
 
+-- The ref of a parent of this queue, or nil. Jobs of one call often have the same.
+local function known_here(keys, queue, id)
+  local known = queue.linked
+  if not known then
+    known = {}
+    queue.linked = known
+  end
+  if known[id] == nil then
+    known[id] = link_here(keys, queue, id) or false
+  end
+  return known[id] or nil
+end
+
+-- Of a new job: '<ref>\\0<child>' for each of its parents, and one job more that names each.
+local function store_links(keys, seq, refs)
+  local links, counts = {}, {}
+  for at, ref in ipairs(refs) do
+    links[at * 2 - 1], links[at * 2] = '0', ref .. '\\0' .. seq
+    counts[at] = 'y' .. ref
+  end
+  redis.call('ZADD', keys.children, unpack(links))
+  local fields = {}
+  for at, count in ipairs(redis.call('HMGET', keys.jobs, unpack(counts))) do
+    fields[at * 2 - 1], fields[at * 2] = counts[at], string.format('%d', (count or 0) + 1)
+  end
+  redis.call('HSET', keys.jobs, unpack(fields))
+end
+
 -- Links a new job to its parents: 'l<id>' and 'q<queue>\\1<id>', one behind the other with '\\0' between. Answers how many
--- it waits for; one that is not known is taken for done.
+-- it waits for; one that is not known is taken for done. A few commands, however many they are.
 local function link_parents(keys, queue, seq, parents, policy, delay_ms, now_ms)
-  local refs = {}
+  local refs, seen = {}, {}
   for parent in string.gmatch(parents, '[^%z]+') do
     local ref = parent
     if string.sub(parent, 1, 1) == 'l' then
-      ref = link_here(keys, queue, string.sub(parent, 2))
+      ref = known_here(keys, queue, string.sub(parent, 2))
     else
       link_elsewhere(keys, queue, ref, now_ms)
     end
-    if ref and redis.call('ZADD', keys.children, '0', ref .. '\\0' .. seq) == 1 then
-      redis.call('HINCRBY', keys.jobs, 'y' .. ref, '1')
+    if ref and not seen[ref] then
+      seen[ref] = true
       refs[#refs + 1] = ref
     end
   end
   if #refs > 0 then
+    store_links(keys, seq, refs)
     local head = string.format('%s%d %.0f', policy, #refs, delay_ms)
     redis.call('HSET', keys.jobs, 'd' .. seq, head .. '\\0' .. table.concat(refs, '\\0'))
   end
@@ -19997,11 +20541,12 @@ local function erase_job(keys, queue, seq, job, run)
   if job.tags ~= '' or is_tracked then
 -- Takes a job from its tags; see shared/queue/enter-tags.
 local function leave_tags(tagged, seq, tags, is_tracked)
-  if is_tracked then
-    redis.call('ZREM', tagged, '\\0' .. seq)
-  end
+  local members = { is_tracked and '\\0' .. seq or nil }
   for tag in string.gmatch(tags, '[^%z]+') do
-    redis.call('ZREM', tagged, tag .. '\\0' .. seq)
+    members[#members + 1] = tag .. '\\0' .. seq
+  end
+  if #members > 0 then
+    redis.call('ZREM', tagged, unpack(members))
   end
 end
     leave_tags(keys.tagged, seq, job.tags, is_tracked)
@@ -20010,7 +20555,7 @@ end
     end_parent(keys, queue, seq, job.id, 'x', '')
   end
   if run and has_flag(run.flags, CHILD) then
-    drop_parents(keys, seq)
+    drop_parents(keys, queue, seq)
   end
 end
 
@@ -20114,6 +20659,10 @@ local function enqueue_spec(keys, queue, tally, specs, at, place, seq, now_us)
     return
   end
   hold_names(keys, tally, specs, at, job, seq, now_ms)
+  if queue.linked then
+    -- Whoever had this id, or nobody, until now.
+    queue.linked[job.id], queue.linked[seq] = nil, nil
+  end
   happened(queue, 'enqueued', seq, job, nil, '')
   count_job(queue, 'e', job.name)
   local parents = specs[at + 18]
@@ -20127,6 +20676,86 @@ end
 
 -- What is to be done once all are in.
 local function see_to_new(keys, queue, tally, now_ms, how)
+  if queue.left then
+-- Numbers that the list keeps of jobs that are elsewhere, or gone: calls that leave some take away as many, from both ends,
+-- where they find such. A job that is only elsewhere keeps its place, once, for it may come back to it.
+local SWEPT_AT_ONCE = 100
+local REBUILT_EACH = 500
+local MOST_REBUILT = 3000
+
+local function is_gone(keys, seq)
+  return redis.call('HEXISTS', keys.jobs, seq) == 0
+end
+
+local function sweep_front(keys, most)
+  local swept = 0
+  repeat
+    local numbers, gone = redis.call('LRANGE', keys.ready, '0', string.format('%d', SWEPT_AT_ONCE - 1)), 0
+    while gone < #numbers and is_gone(keys, numbers[gone + 1]) do
+      gone = gone + 1
+    end
+    if gone > 0 then
+      redis.call('LTRIM', keys.ready, string.format('%d', gone), '-1')
+    end
+    swept = swept + gone
+  until gone == 0 or gone < #numbers or swept >= most
+  return swept
+end
+
+-- Also one that stands before, too: the first place counts.
+local function sweep_back(keys, most)
+  local swept = 0
+  repeat
+    local numbers = redis.call('LRANGE', keys.ready, string.format('%d', -SWEPT_AT_ONCE), '-1')
+    local first, left = {}, #numbers
+    for at, seq in ipairs(numbers) do
+      first[seq] = first[seq] or at
+    end
+    while left > 0 and (first[numbers[left]] < left or is_gone(keys, numbers[left])) do
+      left = left - 1
+    end
+    local gone = #numbers - left
+    if gone > 0 then
+      redis.call('LTRIM', keys.ready, '0', string.format('%d', -gone - 1))
+    end
+    swept = swept + gone
+  until gone == 0 or left > 0 or swept >= most
+  return swept
+end
+
+-- Of a short list all that stand between others, too.
+local function rebuild(keys)
+  local numbers, seen, kept = redis.call('LRANGE', keys.ready, '0', '-1'), {}, {}
+  for _, seq in ipairs(numbers) do
+    if not seen[seq] and not is_gone(keys, seq) then
+      kept[#kept + 1] = seq
+    end
+    seen[seq] = true
+  end
+  if #kept < #numbers then
+    -- A removal first, so that it also works when the server is out of memory.
+    redis.call('LTRIM', keys.ready, '1', '0')
+    for at = 1, #kept, 1000 do
+      redis.call('RPUSH', keys.ready, unpack(kept, at, math.min(at + 999, #kept)))
+    end
+  end
+  return #numbers - #kept
+end
+
+-- \`before\`: how many there were when the call began.
+local function sweep_ready(keys, queue, before)
+  local made = queue.ghosts - before
+  local swept = sweep_front(keys, made + 10)
+  swept = swept + sweep_back(keys, made + 10)
+  local left = queue.ghosts - swept
+  local is_turn = math.floor(left / REBUILT_EACH) > math.floor((left - made) / REBUILT_EACH)
+  if is_turn and redis.call('LLEN', keys.ready) <= MOST_REBUILT then
+    swept = swept + rebuild(keys)
+  end
+  queue.ghosts = math.max(0, queue.ghosts - swept)
+end
+    sweep_ready(keys, queue, queue.left)
+  end
   if tally.windows > 0 then
     forget_old_uniques(keys.ids, tally.windows, now_ms)
   end
@@ -20388,7 +21017,7 @@ local PARENT_FAILED = 'parent-failed'
 -- One whose parent died or was cancelled.
 local function fail_child(keys, queue, seq, job, run, policy, stored, parent, now_ms)
   unblock(keys, queue, seq, run)
-  leave_parents(keys, seq, stored)
+  leave_parents(keys, queue, seq, stored)
   if policy == 'b' then
     note_history(keys.jobs, seq, run, 'b', now_ms, 0, PARENT_FAILED)
     happened(queue, 'buried', seq, job, run, PARENT_FAILED)
@@ -20498,67 +21127,69 @@ return { 'enqueued', first, queue.chores, tally.duplicates }
     [588, 'lua/shared/queue/tell-others.lua', 1],
     [590, 'lua/shared/queue/packed-notes.lua', 1],
     [591, 'lua/shared/queue/leave-notes.lua', 1],
-    [609, 'lua/shared/queue/fold.lua', 1],
-    [610, 'lua/shared/queue/statistics.lua', 1],
-    [843, 'lua/shared/queue/fold.lua', 3],
-    [854, 'lua/shared/queue/leave-notes.lua', 20],
-    [858, 'lua/shared/queue/packed-notes.lua', 3],
-    [866, 'lua/shared/queue/tell-others.lua', 4],
-    [869, 'lua/shared/queue/result.lua', 1],
-    [883, 'lua/shared/queue/tell-ends.lua', 1],
-    [939, 'lua/shared/queue/tell-others.lua', 9],
-    [942, 'lua/shared/queue/tell-others.lua', 13],
-    [945, 'lua/shared/queue/publish.lua', 1],
-    [946, 'lua/shared/queue/message.lua', 1],
-    [956, 'lua/shared/queue/spelled.lua', 1],
-    [964, 'lua/shared/queue/send.lua', 1],
-    [980, 'lua/shared/queue/message.lua', 13],
-    [1003, 'lua/shared/queue/publish.lua', 3],
-    [1009, 'lua/shared/queue/tell-others.lua', 17],
-    [1012, 'lua/shared/queue/run.lua', 1],
-    [1041, 'lua/shared/queue/happened.lua', 1],
-    [1053, 'lua/shared/queue/names.lua', 1],
-    [1104, 'lua/shared/queue/groups.lua', 1],
-    [1150, 'lua/shared/queue/burst.lua', 1],
-    [1162, 'lua/shared/queue/groups.lua', 48],
-    [1244, 'lua/shared/queue/ready.lua', 1],
-    [1250, 'lua/shared/queue/in-front.lua', 1],
-    [1252, 'lua/shared/queue/ready.lua', 8],
-    [1282, 'lua/shared/queue/number.lua', 1],
-    [1291, 'lua/shared/queue/enter-tags.lua', 1],
-    [1297, 'lua/shared/queue/enqueue.lua', 1],
-    [1332, 'lua/shared/queue/replace.lua', 1],
-    [1393, 'lua/shared/queue/leave-tags.lua', 1],
-    [1402, 'lua/shared/queue/replace.lua', 63],
-    [1427, 'lua/shared/queue/idempotency.lua', 1],
-    [1441, 'lua/shared/queue/idle.lua', 1],
-    [1508, 'lua/shared/listening.lua', 1],
-    [1527, 'lua/shared/queue/idle.lua', 69],
-    [1618, 'lua/shared/queue/idle.lua', 171],
-    [1629, 'lua/shared/queue/find.lua', 1],
-    [1655, 'lua/shared/queue/failure.lua', 1],
-    [1665, 'lua/shared/queue/parents.lua', 1],
-    [1724, 'lua/shared/queue/parents.lua', 70],
-    [1736, 'lua/shared/queue/link.lua', 1],
-    [1799, 'lua/shared/queue/end.lua', 1],
-    [1823, 'lua/shared/queue/leave-tags.lua', 1],
-    [1832, 'lua/shared/queue/end.lua', 26],
-    [1842, 'lua/shared/queue/spec.lua', 1],
-    [1967, 'lua/queue/enqueue.lua', 83],
-    [2005, 'lua/shared/take-up.lua', 1],
-    [2020, 'lua/queue/enqueue.lua', 122],
-    [2047, 'lua/shared/queue/settle.lua', 1],
-    [2048, 'lua/shared/queue/dead.lua', 1],
-    [2102, 'lua/shared/queue/backoff.lua', 1],
-    [2104, 'lua/shared/queue/backoff.lua', 22],
-    [2123, 'lua/shared/queue/unblock.lua', 1],
-    [2129, 'lua/shared/queue/outbox.lua', 1],
-    [2140, 'lua/shared/queue/entries.lua', 1],
-    [2158, 'lua/shared/queue/history.lua', 1],
-    [2172, 'lua/shared/queue/note-end.lua', 1],
-    [2202, 'lua/shared/queue/cancel.lua', 1],
-    [2210, 'lua/shared/queue/settle.lua', 18],
-    [2284, 'lua/queue/enqueue.lua', 150],
+    [613, 'lua/shared/queue/fold.lua', 1],
+    [614, 'lua/shared/queue/statistics.lua', 1],
+    [847, 'lua/shared/queue/fold.lua', 3],
+    [858, 'lua/shared/queue/leave-notes.lua', 24],
+    [865, 'lua/shared/queue/packed-notes.lua', 3],
+    [873, 'lua/shared/queue/tell-others.lua', 4],
+    [876, 'lua/shared/queue/result.lua', 1],
+    [890, 'lua/shared/queue/tell-ends.lua', 1],
+    [946, 'lua/shared/queue/tell-others.lua', 9],
+    [949, 'lua/shared/queue/tell-others.lua', 13],
+    [952, 'lua/shared/queue/publish.lua', 1],
+    [953, 'lua/shared/queue/message.lua', 1],
+    [963, 'lua/shared/queue/spelled.lua', 1],
+    [971, 'lua/shared/queue/send.lua', 1],
+    [987, 'lua/shared/queue/message.lua', 13],
+    [1010, 'lua/shared/queue/publish.lua', 3],
+    [1016, 'lua/shared/queue/tell-others.lua', 17],
+    [1019, 'lua/shared/queue/run.lua', 1],
+    [1048, 'lua/shared/queue/happened.lua', 1],
+    [1060, 'lua/shared/queue/names.lua', 1],
+    [1111, 'lua/shared/queue/groups.lua', 1],
+    [1157, 'lua/shared/queue/burst.lua', 1],
+    [1169, 'lua/shared/queue/groups.lua', 48],
+    [1251, 'lua/shared/queue/ready.lua', 1],
+    [1258, 'lua/shared/queue/in-front.lua', 1],
+    [1260, 'lua/shared/queue/ready.lua', 9],
+    [1291, 'lua/shared/queue/number.lua', 1],
+    [1300, 'lua/shared/queue/enter-tags.lua', 1],
+    [1311, 'lua/shared/queue/enqueue.lua', 1],
+    [1346, 'lua/shared/queue/replace.lua', 1],
+    [1407, 'lua/shared/queue/leave-tags.lua', 1],
+    [1417, 'lua/shared/queue/replace.lua', 63],
+    [1442, 'lua/shared/queue/idempotency.lua', 1],
+    [1456, 'lua/shared/queue/idle.lua', 1],
+    [1523, 'lua/shared/listening.lua', 1],
+    [1542, 'lua/shared/queue/idle.lua', 69],
+    [1633, 'lua/shared/queue/idle.lua', 171],
+    [1644, 'lua/shared/queue/find.lua', 1],
+    [1670, 'lua/shared/queue/failure.lua', 1],
+    [1680, 'lua/shared/queue/parents.lua', 1],
+    [1761, 'lua/shared/queue/parents.lua', 92],
+    [1775, 'lua/shared/queue/link.lua', 1],
+    [1867, 'lua/shared/queue/end.lua', 1],
+    [1891, 'lua/shared/queue/leave-tags.lua', 1],
+    [1901, 'lua/shared/queue/end.lua', 26],
+    [1911, 'lua/shared/queue/spec.lua', 1],
+    [2029, 'lua/shared/queue/sweep.lua', 1],
+    [2106, 'lua/shared/queue/spec.lua', 120],
+    [2120, 'lua/queue/enqueue.lua', 83],
+    [2158, 'lua/shared/take-up.lua', 1],
+    [2173, 'lua/queue/enqueue.lua', 122],
+    [2200, 'lua/shared/queue/settle.lua', 1],
+    [2201, 'lua/shared/queue/dead.lua', 1],
+    [2255, 'lua/shared/queue/backoff.lua', 1],
+    [2257, 'lua/shared/queue/backoff.lua', 22],
+    [2276, 'lua/shared/queue/unblock.lua', 1],
+    [2282, 'lua/shared/queue/outbox.lua', 1],
+    [2293, 'lua/shared/queue/entries.lua', 1],
+    [2311, 'lua/shared/queue/history.lua', 1],
+    [2325, 'lua/shared/queue/note-end.lua', 1],
+    [2355, 'lua/shared/queue/cancel.lua', 1],
+    [2363, 'lua/shared/queue/settle.lua', 18],
+    [2437, 'lua/queue/enqueue.lua', 150],
   ],
   encode(args) {
     const encoded = new Array<Argument>(8 + args.specs.length * 22)
@@ -24664,7 +25295,7 @@ export type ReceiveAnswer =
 export const receive: Operation<ReceiveArguments, ReceiveAnswer> = {
   script: {
     name: 'queue/receive',
-    sha1: '16d6c3c443ad52f4c55a55876844dafcd3869e64',
+    sha1: '9a0f8e33ec480f229bc12a1476d3f18e79964f8d',
     reads: false,
     bytes: false,
     source: `--[[
@@ -25208,8 +25839,13 @@ local function happened(queue, what, seq, job, run, more)
 end
 -- Jobs by their tags, in one sorted set without scores: '<tag>\\0<number>'. A job that somebody follows has an empty tag more.
 local function enter_tags(tagged, seq, tags)
+  local members = {}
   for tag in string.gmatch(tags, '[^%z]+') do
-    redis.call('ZADD', tagged, '0', tag .. '\\0' .. seq)
+    members[#members + 1] = '0'
+    members[#members + 1] = tag .. '\\0' .. seq
+  end
+  if #members > 0 then
+    redis.call('ZADD', tagged, unpack(members))
   end
 end
 -- What others are to be told when a call is over: that jobs have ended which they wait for, and what happened; and what the
@@ -25222,13 +25858,17 @@ end
 --              shared/queue/bucket); in milliseconds
 --   e d r c    jobs that were enqueued, died without having run to an end, were reclaimed, cancelled
 --   m          from here on notes are of the minute since 1970 that is in the place of the sum
--- When there are many of them they are folded: put into the hash of statistics.
+-- When there are many of them they are folded: put into the hash of statistics. Both are gone when the newest day that they know is
+-- no longer told: a queue that nobody uses any more keeps no statistics.
 local NOTE = '>Bc0BHdd'
 local MOST_NOTES = 16384
+-- A day more than are told.
+local NOTES_KEPT_MS = '7862400000'
 
 local function leave_notes(notes, stats, queue, noted, now_ms)
   local minute = now_ms / 60000 - now_ms / 60000 % 1
-  if minute ~= queue.minute then
+  local is_new = minute ~= queue.minute
+  if is_new then
     queue.minute = minute
     noted = struct.pack(NOTE, 1, 'm', 0, 0, minute, 0) .. noted
   end
@@ -25479,7 +26119,10 @@ local function fold(notes, stats)
   redis.call('DEL', notes)
 end
     fold(notes, stats)
+    redis.call('PEXPIRE', stats, NOTES_KEPT_MS)
     queue.minute = 0
+  elseif is_new then
+    redis.call('PEXPIRE', notes, NOTES_KEPT_MS)
   end
 end
 local function packed_notes(queue)
@@ -25861,7 +26504,8 @@ end
 --
 -- The list is never searched. A job that leaves it other than from its front leaves its number behind, a ghost,
 -- which is passed over when it comes to the front. Should the job have come back to the list meanwhile, it is taken
--- where it stands first, and the other number is the ghost.
+-- where it stands first, and the other number is the ghost. Whoever leaves some sweeps the list; see shared/queue/sweep.
+-- \`queue.left\`: how many there were before.
 -- In the sorted set of prioritized jobs before all priorities: there stand jobs that came back.
 local IN_FRONT = '-4294967296'
 
@@ -25890,6 +26534,7 @@ local function leave_ready(keys, queue, job, seq, now_us)
   if job.group ~= '' then
     leave_group(keys.grouped, keys.groups, job, seq, now_us)
   elseif not is_marked(queue, PRIORITIES) or redis.call('ZREM', keys.prioritized, seq) == 0 then
+    queue.left = queue.left or queue.ghosts
     queue.ghosts = queue.ghosts + 1
   end
 end
@@ -25980,11 +26625,12 @@ local function replace_job(keys, queue, seq, new, payload, due_ms, now_us)
   if old.tags ~= new.tags then
 -- Takes a job from its tags; see shared/queue/enter-tags.
 local function leave_tags(tagged, seq, tags, is_tracked)
-  if is_tracked then
-    redis.call('ZREM', tagged, '\\0' .. seq)
-  end
+  local members = { is_tracked and '\\0' .. seq or nil }
   for tag in string.gmatch(tags, '[^%z]+') do
-    redis.call('ZREM', tagged, tag .. '\\0' .. seq)
+    members[#members + 1] = tag .. '\\0' .. seq
+  end
+  if #members > 0 then
+    redis.call('ZREM', tagged, unpack(members))
   end
 end
     leave_tags(keys.tagged, seq, old.tags, false)
@@ -26290,22 +26936,44 @@ local function unblock(keys, queue, seq, run)
   queue.blocked = queue.blocked - run.size
 end
 
--- A child waits no more.
-local function leave_parents(keys, seq, stored)
+-- A child waits no more. How many links a call takes apart is counted; see shared/queue/displace.
+local function leave_parents(keys, queue, seq, stored)
+  local links = {}
   for ref in each_ref(stored) do
-    redis.call('ZREM', keys.children, ref .. '\\0' .. seq)
+    links[#links + 1] = ref .. '\\0' .. seq
+  end
+  if #links > 0 then
+    redis.call('ZREM', keys.children, unpack(links))
+  end
+  queue.work = (queue.work or 0) + #links
+end
+
+-- No job names that parent any more.
+local function forget_parent(keys, ref)
+  redis.call('HDEL', keys.jobs, 'y' .. ref)
+  -- Who has ended just now is still told of.
+  if redis.call('ZSCORE', keys.parents, ref) ~= '0' then
+    redis.call('HDEL', keys.jobs, 'z' .. ref)
+    redis.call('ZREM', keys.parents, ref)
   end
 end
 
--- One job fewer names that parent.
-local function forget_parent(keys, ref)
-  if redis.call('HINCRBY', keys.jobs, 'y' .. ref, '-1') <= 0 then
-    redis.call('HDEL', keys.jobs, 'y' .. ref)
-    -- Who has ended just now is still told of.
-    if redis.call('ZSCORE', keys.parents, ref) ~= '0' then
-      redis.call('HDEL', keys.jobs, 'z' .. ref)
-      redis.call('ZREM', keys.parents, ref)
+-- One job fewer names these parents, each of which is named by one. A few commands, but for those that nobody names any more.
+local function unname_parents(keys, refs)
+  local counts, left = {}, {}
+  for at, ref in ipairs(refs) do
+    counts[at] = 'y' .. ref
+  end
+  for at, count in ipairs(#refs > 0 and redis.call('HMGET', keys.jobs, unpack(counts)) or {}) do
+    if count and tonumber(count) > 1 then
+      left[#left + 1] = counts[at]
+      left[#left + 1] = string.format('%d', count - 1)
+    else
+      forget_parent(keys, refs[at])
     end
+  end
+  if #left > 0 then
+    redis.call('HSET', keys.jobs, unpack(left))
   end
 end
 
@@ -26320,15 +26988,17 @@ local function hear_of_parent(keys, queue, source, id, ended)
 end
 
 -- A job that has parents is no more: what was kept of those for it is dropped, if nobody else wants it.
-local function drop_parents(keys, seq)
+local function drop_parents(keys, queue, seq)
   local stored = redis.call('HGET', keys.jobs, 'd' .. seq)
   if not stored then
     return
   end
-  leave_parents(keys, seq, stored)
+  leave_parents(keys, queue, seq, stored)
+  local refs = {}
   for ref in each_ref(stored) do
-    forget_parent(keys, ref)
+    refs[#refs + 1] = ref
   end
+  unname_parents(keys, refs)
   redis.call('HDEL', keys.jobs, 'd' .. seq)
 end
 -- New children; see shared/queue/parents.
@@ -26345,7 +27015,7 @@ local function link_here(keys, queue, id)
   elseif run and run.state == 'd' then
     local _, kind, message = unpack_failure(redis.call('HGET', keys.jobs, 'e' .. seq))
     end_parent(keys, queue, seq, read_job(record).id, 'd', kind .. '\\0' .. message)
-  else
+  elseif not run or not has_flag(run.flags, PARENT) then
     local at_ms = math.floor(seq / 1000)
     local packed = run
         and pack_run(
@@ -26372,23 +27042,52 @@ local function link_elsewhere(keys, queue, ref, now_ms)
   end
 end
 
+-- The ref of a parent of this queue, or nil. Jobs of one call often have the same.
+local function known_here(keys, queue, id)
+  local known = queue.linked
+  if not known then
+    known = {}
+    queue.linked = known
+  end
+  if known[id] == nil then
+    known[id] = link_here(keys, queue, id) or false
+  end
+  return known[id] or nil
+end
+
+-- Of a new job: '<ref>\\0<child>' for each of its parents, and one job more that names each.
+local function store_links(keys, seq, refs)
+  local links, counts = {}, {}
+  for at, ref in ipairs(refs) do
+    links[at * 2 - 1], links[at * 2] = '0', ref .. '\\0' .. seq
+    counts[at] = 'y' .. ref
+  end
+  redis.call('ZADD', keys.children, unpack(links))
+  local fields = {}
+  for at, count in ipairs(redis.call('HMGET', keys.jobs, unpack(counts))) do
+    fields[at * 2 - 1], fields[at * 2] = counts[at], string.format('%d', (count or 0) + 1)
+  end
+  redis.call('HSET', keys.jobs, unpack(fields))
+end
+
 -- Links a new job to its parents: 'l<id>' and 'q<queue>\\1<id>', one behind the other with '\\0' between. Answers how many
--- it waits for; one that is not known is taken for done.
+-- it waits for; one that is not known is taken for done. A few commands, however many they are.
 local function link_parents(keys, queue, seq, parents, policy, delay_ms, now_ms)
-  local refs = {}
+  local refs, seen = {}, {}
   for parent in string.gmatch(parents, '[^%z]+') do
     local ref = parent
     if string.sub(parent, 1, 1) == 'l' then
-      ref = link_here(keys, queue, string.sub(parent, 2))
+      ref = known_here(keys, queue, string.sub(parent, 2))
     else
       link_elsewhere(keys, queue, ref, now_ms)
     end
-    if ref and redis.call('ZADD', keys.children, '0', ref .. '\\0' .. seq) == 1 then
-      redis.call('HINCRBY', keys.jobs, 'y' .. ref, '1')
+    if ref and not seen[ref] then
+      seen[ref] = true
       refs[#refs + 1] = ref
     end
   end
   if #refs > 0 then
+    store_links(keys, seq, refs)
     local head = string.format('%s%d %.0f', policy, #refs, delay_ms)
     redis.call('HSET', keys.jobs, 'd' .. seq, head .. '\\0' .. table.concat(refs, '\\0'))
   end
@@ -26420,11 +27119,12 @@ local function erase_job(keys, queue, seq, job, run)
   if job.tags ~= '' or is_tracked then
 -- Takes a job from its tags; see shared/queue/enter-tags.
 local function leave_tags(tagged, seq, tags, is_tracked)
-  if is_tracked then
-    redis.call('ZREM', tagged, '\\0' .. seq)
-  end
+  local members = { is_tracked and '\\0' .. seq or nil }
   for tag in string.gmatch(tags, '[^%z]+') do
-    redis.call('ZREM', tagged, tag .. '\\0' .. seq)
+    members[#members + 1] = tag .. '\\0' .. seq
+  end
+  if #members > 0 then
+    redis.call('ZREM', tagged, unpack(members))
   end
 end
     leave_tags(keys.tagged, seq, job.tags, is_tracked)
@@ -26433,7 +27133,7 @@ end
     end_parent(keys, queue, seq, job.id, 'x', '')
   end
   if run and has_flag(run.flags, CHILD) then
-    drop_parents(keys, seq)
+    drop_parents(keys, queue, seq)
   end
 end
 
@@ -26537,6 +27237,10 @@ local function enqueue_spec(keys, queue, tally, specs, at, place, seq, now_us)
     return
   end
   hold_names(keys, tally, specs, at, job, seq, now_ms)
+  if queue.linked then
+    -- Whoever had this id, or nobody, until now.
+    queue.linked[job.id], queue.linked[seq] = nil, nil
+  end
   happened(queue, 'enqueued', seq, job, nil, '')
   count_job(queue, 'e', job.name)
   local parents = specs[at + 18]
@@ -26550,6 +27254,86 @@ end
 
 -- What is to be done once all are in.
 local function see_to_new(keys, queue, tally, now_ms, how)
+  if queue.left then
+-- Numbers that the list keeps of jobs that are elsewhere, or gone: calls that leave some take away as many, from both ends,
+-- where they find such. A job that is only elsewhere keeps its place, once, for it may come back to it.
+local SWEPT_AT_ONCE = 100
+local REBUILT_EACH = 500
+local MOST_REBUILT = 3000
+
+local function is_gone(keys, seq)
+  return redis.call('HEXISTS', keys.jobs, seq) == 0
+end
+
+local function sweep_front(keys, most)
+  local swept = 0
+  repeat
+    local numbers, gone = redis.call('LRANGE', keys.ready, '0', string.format('%d', SWEPT_AT_ONCE - 1)), 0
+    while gone < #numbers and is_gone(keys, numbers[gone + 1]) do
+      gone = gone + 1
+    end
+    if gone > 0 then
+      redis.call('LTRIM', keys.ready, string.format('%d', gone), '-1')
+    end
+    swept = swept + gone
+  until gone == 0 or gone < #numbers or swept >= most
+  return swept
+end
+
+-- Also one that stands before, too: the first place counts.
+local function sweep_back(keys, most)
+  local swept = 0
+  repeat
+    local numbers = redis.call('LRANGE', keys.ready, string.format('%d', -SWEPT_AT_ONCE), '-1')
+    local first, left = {}, #numbers
+    for at, seq in ipairs(numbers) do
+      first[seq] = first[seq] or at
+    end
+    while left > 0 and (first[numbers[left]] < left or is_gone(keys, numbers[left])) do
+      left = left - 1
+    end
+    local gone = #numbers - left
+    if gone > 0 then
+      redis.call('LTRIM', keys.ready, '0', string.format('%d', -gone - 1))
+    end
+    swept = swept + gone
+  until gone == 0 or left > 0 or swept >= most
+  return swept
+end
+
+-- Of a short list all that stand between others, too.
+local function rebuild(keys)
+  local numbers, seen, kept = redis.call('LRANGE', keys.ready, '0', '-1'), {}, {}
+  for _, seq in ipairs(numbers) do
+    if not seen[seq] and not is_gone(keys, seq) then
+      kept[#kept + 1] = seq
+    end
+    seen[seq] = true
+  end
+  if #kept < #numbers then
+    -- A removal first, so that it also works when the server is out of memory.
+    redis.call('LTRIM', keys.ready, '1', '0')
+    for at = 1, #kept, 1000 do
+      redis.call('RPUSH', keys.ready, unpack(kept, at, math.min(at + 999, #kept)))
+    end
+  end
+  return #numbers - #kept
+end
+
+-- \`before\`: how many there were when the call began.
+local function sweep_ready(keys, queue, before)
+  local made = queue.ghosts - before
+  local swept = sweep_front(keys, made + 10)
+  swept = swept + sweep_back(keys, made + 10)
+  local left = queue.ghosts - swept
+  local is_turn = math.floor(left / REBUILT_EACH) > math.floor((left - made) / REBUILT_EACH)
+  if is_turn and redis.call('LLEN', keys.ready) <= MOST_REBUILT then
+    swept = swept + rebuild(keys)
+  end
+  queue.ghosts = math.max(0, queue.ghosts - swept)
+end
+    sweep_ready(keys, queue, queue.left)
+  end
   if tally.windows > 0 then
     forget_old_uniques(keys.ids, tally.windows, now_ms)
   end
@@ -26826,7 +27610,7 @@ local PARENT_FAILED = 'parent-failed'
 -- One whose parent died or was cancelled.
 local function fail_child(keys, queue, seq, job, run, policy, stored, parent, now_ms)
   unblock(keys, queue, seq, run)
-  leave_parents(keys, seq, stored)
+  leave_parents(keys, queue, seq, stored)
   if policy == 'b' then
     note_history(keys.jobs, seq, run, 'b', now_ms, 0, PARENT_FAILED)
     happened(queue, 'buried', seq, job, run, PARENT_FAILED)
@@ -26930,69 +27714,71 @@ return { 'received', queue.chores }
     [509, 'lua/shared/queue/body.lua', 7],
     [528, 'lua/shared/queue/happened.lua', 1],
     [540, 'lua/shared/queue/enter-tags.lua', 1],
-    [546, 'lua/shared/queue/tell-others.lua', 1],
-    [548, 'lua/shared/queue/packed-notes.lua', 1],
-    [549, 'lua/shared/queue/leave-notes.lua', 1],
-    [567, 'lua/shared/queue/fold.lua', 1],
-    [568, 'lua/shared/queue/statistics.lua', 1],
-    [801, 'lua/shared/queue/fold.lua', 3],
-    [812, 'lua/shared/queue/leave-notes.lua', 20],
-    [816, 'lua/shared/queue/packed-notes.lua', 3],
-    [824, 'lua/shared/queue/tell-others.lua', 4],
-    [827, 'lua/shared/queue/result.lua', 1],
-    [841, 'lua/shared/queue/tell-ends.lua', 1],
-    [897, 'lua/shared/queue/tell-others.lua', 9],
-    [900, 'lua/shared/queue/tell-others.lua', 13],
-    [903, 'lua/shared/queue/publish.lua', 1],
-    [904, 'lua/shared/queue/message.lua', 1],
-    [914, 'lua/shared/queue/spelled.lua', 1],
-    [922, 'lua/shared/queue/send.lua', 1],
-    [938, 'lua/shared/queue/message.lua', 13],
-    [961, 'lua/shared/queue/publish.lua', 3],
-    [967, 'lua/shared/queue/tell-others.lua', 17],
-    [970, 'lua/shared/queue/run.lua', 1],
-    [999, 'lua/shared/queue/names.lua', 1],
-    [1050, 'lua/shared/queue/groups.lua', 1],
-    [1096, 'lua/shared/queue/burst.lua', 1],
-    [1108, 'lua/shared/queue/groups.lua', 48],
-    [1190, 'lua/shared/queue/ready.lua', 1],
-    [1196, 'lua/shared/queue/in-front.lua', 1],
-    [1198, 'lua/shared/queue/ready.lua', 8],
-    [1228, 'lua/shared/queue/number.lua', 1],
-    [1237, 'lua/shared/queue/enqueue.lua', 1],
-    [1272, 'lua/shared/queue/replace.lua', 1],
-    [1274, 'lua/shared/queue/replace.lua', 24],
-    [1312, 'lua/shared/queue/leave-tags.lua', 1],
-    [1321, 'lua/shared/queue/replace.lua', 63],
-    [1346, 'lua/shared/queue/idempotency.lua', 1],
-    [1360, 'lua/shared/queue/idle.lua', 1],
-    [1427, 'lua/shared/listening.lua', 1],
-    [1446, 'lua/shared/queue/idle.lua', 69],
-    [1537, 'lua/shared/queue/idle.lua', 171],
-    [1548, 'lua/shared/queue/find.lua', 1],
-    [1574, 'lua/shared/queue/failure.lua', 1],
-    [1584, 'lua/shared/queue/parents.lua', 1],
-    [1665, 'lua/shared/queue/link.lua', 1],
-    [1728, 'lua/shared/queue/end.lua', 1],
-    [1752, 'lua/shared/queue/leave-tags.lua', 1],
-    [1761, 'lua/shared/queue/end.lua', 26],
-    [1771, 'lua/shared/queue/spec.lua', 1],
-    [1896, 'lua/shared/queue/spec.lua', 136],
-    [1903, 'lua/queue/receive.lua', 77],
-    [1942, 'lua/shared/take-up.lua', 1],
-    [1957, 'lua/queue/receive.lua', 117],
-    [1991, 'lua/shared/queue/settle.lua', 1],
-    [1992, 'lua/shared/queue/dead.lua', 1],
-    [2046, 'lua/shared/queue/backoff.lua', 1],
-    [2048, 'lua/shared/queue/backoff.lua', 22],
-    [2067, 'lua/shared/queue/unblock.lua', 1],
-    [2073, 'lua/shared/queue/outbox.lua', 1],
-    [2084, 'lua/shared/queue/entries.lua', 1],
-    [2102, 'lua/shared/queue/history.lua', 1],
-    [2116, 'lua/shared/queue/note-end.lua', 1],
-    [2146, 'lua/shared/queue/cancel.lua', 1],
-    [2154, 'lua/shared/queue/settle.lua', 18],
-    [2228, 'lua/queue/receive.lua', 152],
+    [551, 'lua/shared/queue/tell-others.lua', 1],
+    [553, 'lua/shared/queue/packed-notes.lua', 1],
+    [554, 'lua/shared/queue/leave-notes.lua', 1],
+    [576, 'lua/shared/queue/fold.lua', 1],
+    [577, 'lua/shared/queue/statistics.lua', 1],
+    [810, 'lua/shared/queue/fold.lua', 3],
+    [821, 'lua/shared/queue/leave-notes.lua', 24],
+    [828, 'lua/shared/queue/packed-notes.lua', 3],
+    [836, 'lua/shared/queue/tell-others.lua', 4],
+    [839, 'lua/shared/queue/result.lua', 1],
+    [853, 'lua/shared/queue/tell-ends.lua', 1],
+    [909, 'lua/shared/queue/tell-others.lua', 9],
+    [912, 'lua/shared/queue/tell-others.lua', 13],
+    [915, 'lua/shared/queue/publish.lua', 1],
+    [916, 'lua/shared/queue/message.lua', 1],
+    [926, 'lua/shared/queue/spelled.lua', 1],
+    [934, 'lua/shared/queue/send.lua', 1],
+    [950, 'lua/shared/queue/message.lua', 13],
+    [973, 'lua/shared/queue/publish.lua', 3],
+    [979, 'lua/shared/queue/tell-others.lua', 17],
+    [982, 'lua/shared/queue/run.lua', 1],
+    [1011, 'lua/shared/queue/names.lua', 1],
+    [1062, 'lua/shared/queue/groups.lua', 1],
+    [1108, 'lua/shared/queue/burst.lua', 1],
+    [1120, 'lua/shared/queue/groups.lua', 48],
+    [1202, 'lua/shared/queue/ready.lua', 1],
+    [1209, 'lua/shared/queue/in-front.lua', 1],
+    [1211, 'lua/shared/queue/ready.lua', 9],
+    [1242, 'lua/shared/queue/number.lua', 1],
+    [1251, 'lua/shared/queue/enqueue.lua', 1],
+    [1286, 'lua/shared/queue/replace.lua', 1],
+    [1288, 'lua/shared/queue/replace.lua', 24],
+    [1326, 'lua/shared/queue/leave-tags.lua', 1],
+    [1336, 'lua/shared/queue/replace.lua', 63],
+    [1361, 'lua/shared/queue/idempotency.lua', 1],
+    [1375, 'lua/shared/queue/idle.lua', 1],
+    [1442, 'lua/shared/listening.lua', 1],
+    [1461, 'lua/shared/queue/idle.lua', 69],
+    [1552, 'lua/shared/queue/idle.lua', 171],
+    [1563, 'lua/shared/queue/find.lua', 1],
+    [1589, 'lua/shared/queue/failure.lua', 1],
+    [1599, 'lua/shared/queue/parents.lua', 1],
+    [1704, 'lua/shared/queue/link.lua', 1],
+    [1796, 'lua/shared/queue/end.lua', 1],
+    [1820, 'lua/shared/queue/leave-tags.lua', 1],
+    [1830, 'lua/shared/queue/end.lua', 26],
+    [1840, 'lua/shared/queue/spec.lua', 1],
+    [1958, 'lua/shared/queue/sweep.lua', 1],
+    [2035, 'lua/shared/queue/spec.lua', 120],
+    [2049, 'lua/shared/queue/spec.lua', 144],
+    [2056, 'lua/queue/receive.lua', 77],
+    [2095, 'lua/shared/take-up.lua', 1],
+    [2110, 'lua/queue/receive.lua', 117],
+    [2144, 'lua/shared/queue/settle.lua', 1],
+    [2145, 'lua/shared/queue/dead.lua', 1],
+    [2199, 'lua/shared/queue/backoff.lua', 1],
+    [2201, 'lua/shared/queue/backoff.lua', 22],
+    [2220, 'lua/shared/queue/unblock.lua', 1],
+    [2226, 'lua/shared/queue/outbox.lua', 1],
+    [2237, 'lua/shared/queue/entries.lua', 1],
+    [2255, 'lua/shared/queue/history.lua', 1],
+    [2269, 'lua/shared/queue/note-end.lua', 1],
+    [2299, 'lua/shared/queue/cancel.lua', 1],
+    [2307, 'lua/shared/queue/settle.lua', 18],
+    [2381, 'lua/queue/receive.lua', 152],
   ],
   encode(args) {
     const encoded = new Array<Argument>(7 + args.entries.length * 2)
@@ -29091,7 +29877,7 @@ function readRefusedOfReleaseReleased(part: Reply | undefined): ({ readonly at: 
 export const release: Operation<ReleaseArguments, ReleaseAnswer> = {
   script: {
     name: 'queue/release',
-    sha1: 'f3016fd5dcbae0a995bbb0a8718671010123cf54',
+    sha1: '0b49daf2b9aa772fcae98ae9211b7bb773f2d893',
     reads: false,
     bytes: false,
     source: `--[[
@@ -29670,35 +30456,59 @@ local function unblock(keys, queue, seq, run)
   queue.blocked = queue.blocked - run.size
 end
 
--- A child waits no more.
-local function leave_parents(keys, seq, stored)
+-- A child waits no more. How many links a call takes apart is counted; see shared/queue/displace.
+local function leave_parents(keys, queue, seq, stored)
+  local links = {}
   for ref in each_ref(stored) do
-    redis.call('ZREM', keys.children, ref .. '\\0' .. seq)
+    links[#links + 1] = ref .. '\\0' .. seq
+  end
+  if #links > 0 then
+    redis.call('ZREM', keys.children, unpack(links))
+  end
+  queue.work = (queue.work or 0) + #links
+end
+
+-- No job names that parent any more.
+local function forget_parent(keys, ref)
+  redis.call('HDEL', keys.jobs, 'y' .. ref)
+  -- Who has ended just now is still told of.
+  if redis.call('ZSCORE', keys.parents, ref) ~= '0' then
+    redis.call('HDEL', keys.jobs, 'z' .. ref)
+    redis.call('ZREM', keys.parents, ref)
   end
 end
 
--- One job fewer names that parent.
-local function forget_parent(keys, ref)
-  if redis.call('HINCRBY', keys.jobs, 'y' .. ref, '-1') <= 0 then
-    redis.call('HDEL', keys.jobs, 'y' .. ref)
-    -- Who has ended just now is still told of.
-    if redis.call('ZSCORE', keys.parents, ref) ~= '0' then
-      redis.call('HDEL', keys.jobs, 'z' .. ref)
-      redis.call('ZREM', keys.parents, ref)
+-- One job fewer names these parents, each of which is named by one. A few commands, but for those that nobody names any more.
+local function unname_parents(keys, refs)
+  local counts, left = {}, {}
+  for at, ref in ipairs(refs) do
+    counts[at] = 'y' .. ref
+  end
+  for at, count in ipairs(#refs > 0 and redis.call('HMGET', keys.jobs, unpack(counts)) or {}) do
+    if count and tonumber(count) > 1 then
+      left[#left + 1] = counts[at]
+      left[#left + 1] = string.format('%d', count - 1)
+    else
+      forget_parent(keys, refs[at])
     end
+  end
+  if #left > 0 then
+    redis.call('HSET', keys.jobs, unpack(left))
   end
 end
 
 -- A job that has parents is no more: what was kept of those for it is dropped, if nobody else wants it.
-local function drop_parents(keys, seq)
+local function drop_parents(keys, queue, seq)
   local stored = redis.call('HGET', keys.jobs, 'd' .. seq)
   if not stored then
     return
   end
-  leave_parents(keys, seq, stored)
+  leave_parents(keys, queue, seq, stored)
+  local refs = {}
   for ref in each_ref(stored) do
-    forget_parent(keys, ref)
+    refs[#refs + 1] = ref
   end
+  unname_parents(keys, refs)
   redis.call('HDEL', keys.jobs, 'd' .. seq)
 end
 -- Remembers for those who listen, where there are any, what happens to a job; see shared/queue/message. A job that was never
@@ -29910,7 +30720,8 @@ end
 --
 -- The list is never searched. A job that leaves it other than from its front leaves its number behind, a ghost,
 -- which is passed over when it comes to the front. Should the job have come back to the list meanwhile, it is taken
--- where it stands first, and the other number is the ghost.
+-- where it stands first, and the other number is the ghost. Whoever leaves some sweeps the list; see shared/queue/sweep.
+-- \`queue.left\`: how many there were before.
 -- In the sorted set of prioritized jobs before all priorities: there stand jobs that came back.
 local IN_FRONT = '-4294967296'
 
@@ -29981,11 +30792,12 @@ local function erase_job(keys, queue, seq, job, run)
   if job.tags ~= '' or is_tracked then
 -- Takes a job from its tags; see shared/queue/enter-tags.
 local function leave_tags(tagged, seq, tags, is_tracked)
-  if is_tracked then
-    redis.call('ZREM', tagged, '\\0' .. seq)
-  end
+  local members = { is_tracked and '\\0' .. seq or nil }
   for tag in string.gmatch(tags, '[^%z]+') do
-    redis.call('ZREM', tagged, tag .. '\\0' .. seq)
+    members[#members + 1] = tag .. '\\0' .. seq
+  end
+  if #members > 0 then
+    redis.call('ZREM', tagged, unpack(members))
   end
 end
     leave_tags(keys.tagged, seq, job.tags, is_tracked)
@@ -29994,7 +30806,7 @@ end
     end_parent(keys, queue, seq, job.id, 'x', '')
   end
   if run and has_flag(run.flags, CHILD) then
-    drop_parents(keys, seq)
+    drop_parents(keys, queue, seq)
   end
 end
 
@@ -30045,13 +30857,17 @@ end
 --              shared/queue/bucket); in milliseconds
 --   e d r c    jobs that were enqueued, died without having run to an end, were reclaimed, cancelled
 --   m          from here on notes are of the minute since 1970 that is in the place of the sum
--- When there are many of them they are folded: put into the hash of statistics.
+-- When there are many of them they are folded: put into the hash of statistics. Both are gone when the newest day that they know is
+-- no longer told: a queue that nobody uses any more keeps no statistics.
 local NOTE = '>Bc0BHdd'
 local MOST_NOTES = 16384
+-- A day more than are told.
+local NOTES_KEPT_MS = '7862400000'
 
 local function leave_notes(notes, stats, queue, noted, now_ms)
   local minute = now_ms / 60000 - now_ms / 60000 % 1
-  if minute ~= queue.minute then
+  local is_new = minute ~= queue.minute
+  if is_new then
     queue.minute = minute
     noted = struct.pack(NOTE, 1, 'm', 0, 0, minute, 0) .. noted
   end
@@ -30302,7 +31118,10 @@ local function fold(notes, stats)
   redis.call('DEL', notes)
 end
     fold(notes, stats)
+    redis.call('PEXPIRE', stats, NOTES_KEPT_MS)
     queue.minute = 0
+  elseif is_new then
+    redis.call('PEXPIRE', notes, NOTES_KEPT_MS)
   end
 end
 local function packed_notes(queue)
@@ -30885,7 +31704,7 @@ local PARENT_FAILED = 'parent-failed'
 -- One whose parent died or was cancelled.
 local function fail_child(keys, queue, seq, job, run, policy, stored, parent, now_ms)
   unblock(keys, queue, seq, run)
-  leave_parents(keys, seq, stored)
+  leave_parents(keys, queue, seq, stored)
   if policy == 'b' then
     note_history(keys.jobs, seq, run, 'b', now_ms, 0, PARENT_FAILED)
     happened(queue, 'buried', seq, job, run, PARENT_FAILED)
@@ -30953,7 +31772,14 @@ local function settle_children(keys, queue, now_us, most)
   note_due(queue, math.floor(now_us / 1000))
   return became_ready
 end
+-- Children of parents that have ended, beyond those that one call tells, are due at once: one that waits sees to them.
+local function see_to_rest(idle, queue, now_ms, how)
+  if queue.due_ms <= now_ms then
+    see_to(idle, queue, now_ms, now_ms, how)
+  end
+end
   standing = standing + settle_children(keys, queue, now_us, 100)
+  see_to_rest(idle, queue, now_ms, how)
 end
 call_for_returned(idle, queue, standing, soonest_ms, now_ms, how)
 tell_others(keys, queue, now_ms, how)
@@ -30990,63 +31816,64 @@ return { 'released', queue.chores, refused }
     [459, 'lua/shared/queue/flags.lua', 1],
     [490, 'lua/shared/queue/run.lua', 1],
     [537, 'lua/shared/queue/parents.lua', 1],
-    [596, 'lua/shared/queue/parents.lua', 70],
-    [608, 'lua/shared/queue/happened.lua', 1],
-    [620, 'lua/shared/queue/entries.lua', 1],
-    [638, 'lua/shared/queue/history.lua', 1],
-    [652, 'lua/shared/queue/names.lua', 1],
-    [655, 'lua/shared/queue/names.lua', 34],
-    [673, 'lua/shared/queue/groups.lua', 1],
-    [719, 'lua/shared/queue/burst.lua', 1],
-    [731, 'lua/shared/queue/groups.lua', 48],
-    [802, 'lua/shared/queue/groups.lua', 130],
-    [812, 'lua/shared/queue/ready.lua', 1],
-    [818, 'lua/shared/queue/in-front.lua', 1],
-    [820, 'lua/shared/queue/ready.lua', 8],
-    [841, 'lua/shared/queue/backoff.lua', 1],
-    [843, 'lua/shared/queue/backoff.lua', 22],
-    [862, 'lua/shared/queue/end.lua', 1],
-    [886, 'lua/shared/queue/leave-tags.lua', 1],
-    [895, 'lua/shared/queue/end.lua', 26],
-    [912, 'lua/shared/queue/note-end.lua', 1],
-    [942, 'lua/shared/queue/tell-others.lua', 1],
-    [944, 'lua/shared/queue/packed-notes.lua', 1],
-    [945, 'lua/shared/queue/leave-notes.lua', 1],
-    [963, 'lua/shared/queue/fold.lua', 1],
-    [964, 'lua/shared/queue/statistics.lua', 1],
-    [1197, 'lua/shared/queue/fold.lua', 3],
-    [1208, 'lua/shared/queue/leave-notes.lua', 20],
-    [1212, 'lua/shared/queue/packed-notes.lua', 3],
-    [1220, 'lua/shared/queue/tell-others.lua', 4],
-    [1223, 'lua/shared/queue/result.lua', 1],
-    [1237, 'lua/shared/queue/tell-ends.lua', 1],
-    [1293, 'lua/shared/queue/tell-others.lua', 9],
-    [1296, 'lua/shared/queue/tell-others.lua', 13],
-    [1299, 'lua/shared/queue/publish.lua', 1],
-    [1300, 'lua/shared/queue/message.lua', 1],
-    [1310, 'lua/shared/queue/spelled.lua', 1],
-    [1318, 'lua/shared/queue/send.lua', 1],
-    [1334, 'lua/shared/queue/message.lua', 13],
-    [1357, 'lua/shared/queue/publish.lua', 3],
-    [1363, 'lua/shared/queue/tell-others.lua', 17],
-    [1366, 'lua/shared/queue/cancel.lua', 1],
-    [1374, 'lua/shared/queue/stop.lua', 1],
-    [1382, 'lua/shared/queue/idle.lua', 1],
-    [1449, 'lua/shared/listening.lua', 1],
-    [1468, 'lua/shared/queue/idle.lua', 69],
-    [1559, 'lua/shared/queue/idle.lua', 171],
-    [1570, 'lua/shared/queue/judge-one.lua', 7],
-    [1580, 'lua/shared/queue/told.lua', 1],
-    [1595, 'lua/shared/queue/freed.lua', 1],
-    [1604, 'lua/shared/queue/give-back.lua', 1],
-    [1640, 'lua/queue/release.lua', 75],
-    [1708, 'lua/shared/queue/settle.lua', 1],
-    [1709, 'lua/shared/queue/failure.lua', 1],
-    [1715, 'lua/shared/queue/dead.lua', 1],
-    [1769, 'lua/shared/queue/unblock.lua', 1],
-    [1775, 'lua/shared/queue/outbox.lua', 1],
-    [1786, 'lua/shared/queue/settle.lua', 18],
-    [1860, 'lua/queue/release.lua', 144],
+    [618, 'lua/shared/queue/parents.lua', 92],
+    [632, 'lua/shared/queue/happened.lua', 1],
+    [644, 'lua/shared/queue/entries.lua', 1],
+    [662, 'lua/shared/queue/history.lua', 1],
+    [676, 'lua/shared/queue/names.lua', 1],
+    [679, 'lua/shared/queue/names.lua', 34],
+    [697, 'lua/shared/queue/groups.lua', 1],
+    [743, 'lua/shared/queue/burst.lua', 1],
+    [755, 'lua/shared/queue/groups.lua', 48],
+    [826, 'lua/shared/queue/groups.lua', 130],
+    [836, 'lua/shared/queue/ready.lua', 1],
+    [843, 'lua/shared/queue/in-front.lua', 1],
+    [845, 'lua/shared/queue/ready.lua', 9],
+    [866, 'lua/shared/queue/backoff.lua', 1],
+    [868, 'lua/shared/queue/backoff.lua', 22],
+    [887, 'lua/shared/queue/end.lua', 1],
+    [911, 'lua/shared/queue/leave-tags.lua', 1],
+    [921, 'lua/shared/queue/end.lua', 26],
+    [938, 'lua/shared/queue/note-end.lua', 1],
+    [968, 'lua/shared/queue/tell-others.lua', 1],
+    [970, 'lua/shared/queue/packed-notes.lua', 1],
+    [971, 'lua/shared/queue/leave-notes.lua', 1],
+    [993, 'lua/shared/queue/fold.lua', 1],
+    [994, 'lua/shared/queue/statistics.lua', 1],
+    [1227, 'lua/shared/queue/fold.lua', 3],
+    [1238, 'lua/shared/queue/leave-notes.lua', 24],
+    [1245, 'lua/shared/queue/packed-notes.lua', 3],
+    [1253, 'lua/shared/queue/tell-others.lua', 4],
+    [1256, 'lua/shared/queue/result.lua', 1],
+    [1270, 'lua/shared/queue/tell-ends.lua', 1],
+    [1326, 'lua/shared/queue/tell-others.lua', 9],
+    [1329, 'lua/shared/queue/tell-others.lua', 13],
+    [1332, 'lua/shared/queue/publish.lua', 1],
+    [1333, 'lua/shared/queue/message.lua', 1],
+    [1343, 'lua/shared/queue/spelled.lua', 1],
+    [1351, 'lua/shared/queue/send.lua', 1],
+    [1367, 'lua/shared/queue/message.lua', 13],
+    [1390, 'lua/shared/queue/publish.lua', 3],
+    [1396, 'lua/shared/queue/tell-others.lua', 17],
+    [1399, 'lua/shared/queue/cancel.lua', 1],
+    [1407, 'lua/shared/queue/stop.lua', 1],
+    [1415, 'lua/shared/queue/idle.lua', 1],
+    [1482, 'lua/shared/listening.lua', 1],
+    [1501, 'lua/shared/queue/idle.lua', 69],
+    [1592, 'lua/shared/queue/idle.lua', 171],
+    [1603, 'lua/shared/queue/judge-one.lua', 7],
+    [1613, 'lua/shared/queue/told.lua', 1],
+    [1628, 'lua/shared/queue/freed.lua', 1],
+    [1637, 'lua/shared/queue/give-back.lua', 1],
+    [1673, 'lua/queue/release.lua', 75],
+    [1741, 'lua/shared/queue/settle.lua', 1],
+    [1742, 'lua/shared/queue/failure.lua', 1],
+    [1748, 'lua/shared/queue/dead.lua', 1],
+    [1802, 'lua/shared/queue/unblock.lua', 1],
+    [1808, 'lua/shared/queue/outbox.lua', 1],
+    [1819, 'lua/shared/queue/settle.lua', 18],
+    [1893, 'lua/shared/queue/see-to-rest.lua', 1],
+    [1899, 'lua/queue/release.lua', 145],
   ],
   encode(args) {
     const encoded = new Array<Argument>(6 + args.claims.length * 3)
@@ -31101,12 +31928,12 @@ function readOutcomesOfReprioritizeChanged(part: Reply | undefined): (string)[] 
 /**
  * Gives jobs that are not claimed another priority; among those of one priority they keep their age, but one without group that gets priority 0 goes behind the others. Outcomes: `changed`, `claimed`, `absent`. Safe to repeat.
  *
- * Cost: O(jobs x log n).
+ * Cost: O(jobs x log n), and at times a list of at most 3,000 numbers.
  */
 export const reprioritize: Operation<ReprioritizeArguments, ReprioritizeAnswer> = {
   script: {
     name: 'queue/reprioritize',
-    sha1: '2a44bc49fddece0c3fc9c7371bb9f6fd269d68f9',
+    sha1: '84db999185a5455a6879ad904587db8b71856509',
     reads: false,
     bytes: false,
     source: `--[[
@@ -31114,7 +31941,7 @@ Gives jobs that are not claimed another priority; among those of one priority th
 that gets priority 0 goes behind the others. Outcomes: \`changed\`, \`claimed\`, \`absent\`. Safe to repeat.
 
 @returns changed  outcomes:[outcome:text]
-@cost    O(jobs x log n)
+@cost    O(jobs x log n), and at times a list of at most 3,000 numbers
 ]]
 local meta = KEYS[1] -- hash: the queue's state
 local jobs = KEYS[2] -- hash: all that is stored of each job
@@ -31634,7 +32461,8 @@ end
 --
 -- The list is never searched. A job that leaves it other than from its front leaves its number behind, a ghost,
 -- which is passed over when it comes to the front. Should the job have come back to the list meanwhile, it is taken
--- where it stands first, and the other number is the ghost.
+-- where it stands first, and the other number is the ghost. Whoever leaves some sweeps the list; see shared/queue/sweep.
+-- \`queue.left\`: how many there were before.
 -- In the sorted set of prioritized jobs before all priorities: there stand jobs that came back.
 local IN_FRONT = '-4294967296'
 
@@ -31663,6 +32491,7 @@ local function leave_ready(keys, queue, job, seq, now_us)
   if job.group ~= '' then
     leave_group(keys.grouped, keys.groups, job, seq, now_us)
   elseif not is_marked(queue, PRIORITIES) or redis.call('ZREM', keys.prioritized, seq) == 0 then
+    queue.left = queue.left or queue.ghosts
     queue.ghosts = queue.ghosts + 1
   end
 end
@@ -31715,6 +32544,7 @@ local function rewrite_job(jobs, queue, seq, job, run, record, state)
 end
 
 local keys = {
+  jobs = jobs,
   ready = KEYS[3],
   prioritized = KEYS[4],
   grouped = KEYS[5],
@@ -31752,6 +32582,86 @@ for at = wanted_at, #wanted, 1 do
     outcome = 'changed'
   end
   outcomes[#outcomes + 1] = outcome == 'stopping' and 'claimed' or outcome
+end
+if queue.left then
+-- Numbers that the list keeps of jobs that are elsewhere, or gone: calls that leave some take away as many, from both ends,
+-- where they find such. A job that is only elsewhere keeps its place, once, for it may come back to it.
+local SWEPT_AT_ONCE = 100
+local REBUILT_EACH = 500
+local MOST_REBUILT = 3000
+
+local function is_gone(keys, seq)
+  return redis.call('HEXISTS', keys.jobs, seq) == 0
+end
+
+local function sweep_front(keys, most)
+  local swept = 0
+  repeat
+    local numbers, gone = redis.call('LRANGE', keys.ready, '0', string.format('%d', SWEPT_AT_ONCE - 1)), 0
+    while gone < #numbers and is_gone(keys, numbers[gone + 1]) do
+      gone = gone + 1
+    end
+    if gone > 0 then
+      redis.call('LTRIM', keys.ready, string.format('%d', gone), '-1')
+    end
+    swept = swept + gone
+  until gone == 0 or gone < #numbers or swept >= most
+  return swept
+end
+
+-- Also one that stands before, too: the first place counts.
+local function sweep_back(keys, most)
+  local swept = 0
+  repeat
+    local numbers = redis.call('LRANGE', keys.ready, string.format('%d', -SWEPT_AT_ONCE), '-1')
+    local first, left = {}, #numbers
+    for at, seq in ipairs(numbers) do
+      first[seq] = first[seq] or at
+    end
+    while left > 0 and (first[numbers[left]] < left or is_gone(keys, numbers[left])) do
+      left = left - 1
+    end
+    local gone = #numbers - left
+    if gone > 0 then
+      redis.call('LTRIM', keys.ready, '0', string.format('%d', -gone - 1))
+    end
+    swept = swept + gone
+  until gone == 0 or left > 0 or swept >= most
+  return swept
+end
+
+-- Of a short list all that stand between others, too.
+local function rebuild(keys)
+  local numbers, seen, kept = redis.call('LRANGE', keys.ready, '0', '-1'), {}, {}
+  for _, seq in ipairs(numbers) do
+    if not seen[seq] and not is_gone(keys, seq) then
+      kept[#kept + 1] = seq
+    end
+    seen[seq] = true
+  end
+  if #kept < #numbers then
+    -- A removal first, so that it also works when the server is out of memory.
+    redis.call('LTRIM', keys.ready, '1', '0')
+    for at = 1, #kept, 1000 do
+      redis.call('RPUSH', keys.ready, unpack(kept, at, math.min(at + 999, #kept)))
+    end
+  end
+  return #numbers - #kept
+end
+
+-- \`before\`: how many there were when the call began.
+local function sweep_ready(keys, queue, before)
+  local made = queue.ghosts - before
+  local swept = sweep_front(keys, made + 10)
+  swept = swept + sweep_back(keys, made + 10)
+  local left = queue.ghosts - swept
+  local is_turn = math.floor(left / REBUILT_EACH) > math.floor((left - made) / REBUILT_EACH)
+  if is_turn and redis.call('LLEN', keys.ready) <= MOST_REBUILT then
+    swept = swept + rebuild(keys)
+  end
+  queue.ghosts = math.max(0, queue.ghosts - swept)
+end
+  sweep_ready(keys, queue, queue.left)
 end
 if queue.events then
 -- Tells those who listen what happened in a call; see shared/queue/message.
@@ -31847,18 +32757,20 @@ return { 'changed', outcomes }
     [427, 'lua/shared/queue/burst.lua', 1],
     [439, 'lua/shared/queue/groups.lua', 48],
     [521, 'lua/shared/queue/ready.lua', 1],
-    [527, 'lua/shared/queue/in-front.lua', 1],
-    [529, 'lua/shared/queue/ready.lua', 8],
-    [559, 'lua/shared/queue/find.lua', 1],
-    [588, 'lua/shared/queue/rewrite.lua', 1],
-    [605, 'lua/queue/reprioritize.lua', 34],
-    [646, 'lua/shared/queue/publish.lua', 1],
-    [647, 'lua/shared/queue/message.lua', 1],
-    [657, 'lua/shared/queue/spelled.lua', 1],
-    [665, 'lua/shared/queue/send.lua', 1],
-    [681, 'lua/shared/queue/message.lua', 13],
-    [704, 'lua/shared/queue/publish.lua', 3],
-    [710, 'lua/queue/reprioritize.lua', 76],
+    [528, 'lua/shared/queue/in-front.lua', 1],
+    [530, 'lua/shared/queue/ready.lua', 9],
+    [561, 'lua/shared/queue/find.lua', 1],
+    [590, 'lua/shared/queue/rewrite.lua', 1],
+    [607, 'lua/queue/reprioritize.lua', 34],
+    [649, 'lua/shared/queue/sweep.lua', 1],
+    [726, 'lua/queue/reprioritize.lua', 77],
+    [729, 'lua/shared/queue/publish.lua', 1],
+    [730, 'lua/shared/queue/message.lua', 1],
+    [740, 'lua/shared/queue/spelled.lua', 1],
+    [748, 'lua/shared/queue/send.lua', 1],
+    [764, 'lua/shared/queue/message.lua', 13],
+    [787, 'lua/shared/queue/publish.lua', 3],
+    [793, 'lua/queue/reprioritize.lua', 81],
   ],
   encode(args) {
     const encoded = new Array<Argument>(1 + args.wanted.length)
@@ -31910,7 +32822,7 @@ export type RequeueFailedAnswer =
 export const requeueFailed: Operation<RequeueFailedArguments, RequeueFailedAnswer> = {
   script: {
     name: 'queue/requeue-failed',
-    sha1: '49a5e9b71a51e80f1b9df6eb6bb3d7666170a2de',
+    sha1: '8f5b9b22ace93f2dbe306b5ac0b3de32b2d168b4',
     reads: false,
     bytes: false,
     source: `--[[
@@ -32383,35 +33295,59 @@ local function unblock(keys, queue, seq, run)
   queue.blocked = queue.blocked - run.size
 end
 
--- A child waits no more.
-local function leave_parents(keys, seq, stored)
+-- A child waits no more. How many links a call takes apart is counted; see shared/queue/displace.
+local function leave_parents(keys, queue, seq, stored)
+  local links = {}
   for ref in each_ref(stored) do
-    redis.call('ZREM', keys.children, ref .. '\\0' .. seq)
+    links[#links + 1] = ref .. '\\0' .. seq
+  end
+  if #links > 0 then
+    redis.call('ZREM', keys.children, unpack(links))
+  end
+  queue.work = (queue.work or 0) + #links
+end
+
+-- No job names that parent any more.
+local function forget_parent(keys, ref)
+  redis.call('HDEL', keys.jobs, 'y' .. ref)
+  -- Who has ended just now is still told of.
+  if redis.call('ZSCORE', keys.parents, ref) ~= '0' then
+    redis.call('HDEL', keys.jobs, 'z' .. ref)
+    redis.call('ZREM', keys.parents, ref)
   end
 end
 
--- One job fewer names that parent.
-local function forget_parent(keys, ref)
-  if redis.call('HINCRBY', keys.jobs, 'y' .. ref, '-1') <= 0 then
-    redis.call('HDEL', keys.jobs, 'y' .. ref)
-    -- Who has ended just now is still told of.
-    if redis.call('ZSCORE', keys.parents, ref) ~= '0' then
-      redis.call('HDEL', keys.jobs, 'z' .. ref)
-      redis.call('ZREM', keys.parents, ref)
+-- One job fewer names these parents, each of which is named by one. A few commands, but for those that nobody names any more.
+local function unname_parents(keys, refs)
+  local counts, left = {}, {}
+  for at, ref in ipairs(refs) do
+    counts[at] = 'y' .. ref
+  end
+  for at, count in ipairs(#refs > 0 and redis.call('HMGET', keys.jobs, unpack(counts)) or {}) do
+    if count and tonumber(count) > 1 then
+      left[#left + 1] = counts[at]
+      left[#left + 1] = string.format('%d', count - 1)
+    else
+      forget_parent(keys, refs[at])
     end
+  end
+  if #left > 0 then
+    redis.call('HSET', keys.jobs, unpack(left))
   end
 end
 
 -- A job that has parents is no more: what was kept of those for it is dropped, if nobody else wants it.
-local function drop_parents(keys, seq)
+local function drop_parents(keys, queue, seq)
   local stored = redis.call('HGET', keys.jobs, 'd' .. seq)
   if not stored then
     return
   end
-  leave_parents(keys, seq, stored)
+  leave_parents(keys, queue, seq, stored)
+  local refs = {}
   for ref in each_ref(stored) do
-    forget_parent(keys, ref)
+    refs[#refs + 1] = ref
   end
+  unname_parents(keys, refs)
   redis.call('HDEL', keys.jobs, 'd' .. seq)
 end
 -- Remembers for those who listen, where there are any, what happens to a job; see shared/queue/message. A job that was never
@@ -32623,7 +33559,8 @@ end
 --
 -- The list is never searched. A job that leaves it other than from its front leaves its number behind, a ghost,
 -- which is passed over when it comes to the front. Should the job have come back to the list meanwhile, it is taken
--- where it stands first, and the other number is the ghost.
+-- where it stands first, and the other number is the ghost. Whoever leaves some sweeps the list; see shared/queue/sweep.
+-- \`queue.left\`: how many there were before.
 -- In the sorted set of prioritized jobs before all priorities: there stand jobs that came back.
 local IN_FRONT = '-4294967296'
 
@@ -32742,11 +33679,12 @@ local function erase_job(keys, queue, seq, job, run)
   if job.tags ~= '' or is_tracked then
 -- Takes a job from its tags; see shared/queue/enter-tags.
 local function leave_tags(tagged, seq, tags, is_tracked)
-  if is_tracked then
-    redis.call('ZREM', tagged, '\\0' .. seq)
-  end
+  local members = { is_tracked and '\\0' .. seq or nil }
   for tag in string.gmatch(tags, '[^%z]+') do
-    redis.call('ZREM', tagged, tag .. '\\0' .. seq)
+    members[#members + 1] = tag .. '\\0' .. seq
+  end
+  if #members > 0 then
+    redis.call('ZREM', tagged, unpack(members))
   end
 end
     leave_tags(keys.tagged, seq, job.tags, is_tracked)
@@ -32755,7 +33693,7 @@ end
     end_parent(keys, queue, seq, job.id, 'x', '')
   end
   if run and has_flag(run.flags, CHILD) then
-    drop_parents(keys, seq)
+    drop_parents(keys, queue, seq)
   end
 end
 
@@ -32955,6 +33893,17 @@ local function call_idle(idle, queue, count, now_ms, how)
   end
 end
 
+local function is_watched(queue, now_ms)
+  return queue.watch_ms + LATE_MS > now_ms
+end
+
+-- What comes at that time must be seen by somebody.
+local function see_to(idle, queue, due_ms, now_ms, how)
+  if queue.idle > 0 and (not is_watched(queue, now_ms) or due_ms < queue.watch_ms) then
+    call_idle(idle, queue, 1, now_ms, how)
+  end
+end
+
 -- The oldest dead jobs whose failure was of a kind.
 local function dead_of_kind(failed, kinds, kind, limit)
   local number = string.match(redis.call('HGET', kinds, kind) or '', '^%d+')
@@ -32993,6 +33942,7 @@ local now_ms = math.floor(now_us / 1000)
 if queue.listened_ms > now_ms then
   queue.events = {}
 end
+local how = { channel = channel, sharded = sharded, counted = counted }
 local numbers = dead_of_kind(failed, kinds, kind, limit)
 for _, seq in ipairs(numbers) do
   local stored = redis.call('HMGET', jobs, seq, 'r' .. seq)
@@ -33100,7 +34050,7 @@ local PARENT_FAILED = 'parent-failed'
 -- One whose parent died or was cancelled.
 local function fail_child(keys, queue, seq, job, run, policy, stored, parent, now_ms)
   unblock(keys, queue, seq, run)
-  leave_parents(keys, seq, stored)
+  leave_parents(keys, queue, seq, stored)
   if policy == 'b' then
     note_history(keys.jobs, seq, run, 'b', now_ms, 0, PARENT_FAILED)
     happened(queue, 'buried', seq, job, run, PARENT_FAILED)
@@ -33168,16 +34118,17 @@ local function settle_children(keys, queue, now_us, most)
   note_due(queue, math.floor(now_us / 1000))
   return became_ready
 end
+-- Children of parents that have ended, beyond those that one call tells, are due at once: one that waits sees to them.
+local function see_to_rest(idle, queue, now_ms, how)
+  if queue.due_ms <= now_ms then
+    see_to(idle, queue, now_ms, now_ms, how)
+  end
+end
   standing = standing + settle_children(keys, queue, now_us, 100)
+  see_to_rest(idle, queue, now_ms, how)
 end
 if queue.idle > 0 then
-  call_idle(
-    idle,
-    queue,
-    math.min(standing, 8),
-    now_ms,
-    { channel = channel, sharded = sharded, counted = counted }
-  )
+  call_idle(idle, queue, math.min(standing, 8), now_ms, how)
 end
 if queue.counted then
 -- What calls leave for the statistics: notes, one behind the other. Each has the length of its key in a byte, the key, which
@@ -33187,13 +34138,17 @@ if queue.counted then
 --              shared/queue/bucket); in milliseconds
 --   e d r c    jobs that were enqueued, died without having run to an end, were reclaimed, cancelled
 --   m          from here on notes are of the minute since 1970 that is in the place of the sum
--- When there are many of them they are folded: put into the hash of statistics.
+-- When there are many of them they are folded: put into the hash of statistics. Both are gone when the newest day that they know is
+-- no longer told: a queue that nobody uses any more keeps no statistics.
 local NOTE = '>Bc0BHdd'
 local MOST_NOTES = 16384
+-- A day more than are told.
+local NOTES_KEPT_MS = '7862400000'
 
 local function leave_notes(notes, stats, queue, noted, now_ms)
   local minute = now_ms / 60000 - now_ms / 60000 % 1
-  if minute ~= queue.minute then
+  local is_new = minute ~= queue.minute
+  if is_new then
     queue.minute = minute
     noted = struct.pack(NOTE, 1, 'm', 0, 0, minute, 0) .. noted
   end
@@ -33444,7 +34399,10 @@ local function fold(notes, stats)
   redis.call('DEL', notes)
 end
     fold(notes, stats)
+    redis.call('PEXPIRE', stats, NOTES_KEPT_MS)
     queue.minute = 0
+  elseif is_new then
+    redis.call('PEXPIRE', notes, NOTES_KEPT_MS)
   end
 end
 -- What a call has noted for the statistics and counted.
@@ -33553,54 +34511,56 @@ return { 'requeued', #numbers, tonumber(left or 0), queue.chores }
     [371, 'lua/shared/queue/flags.lua', 1],
     [402, 'lua/shared/queue/run.lua', 1],
     [431, 'lua/shared/queue/parents.lua', 1],
-    [490, 'lua/shared/queue/parents.lua', 70],
-    [502, 'lua/shared/queue/happened.lua', 1],
-    [514, 'lua/shared/queue/entries.lua', 1],
-    [532, 'lua/shared/queue/history.lua', 1],
-    [546, 'lua/shared/queue/names.lua', 1],
-    [549, 'lua/shared/queue/names.lua', 34],
-    [567, 'lua/shared/queue/failure.lua', 1],
-    [577, 'lua/shared/queue/groups.lua', 1],
-    [623, 'lua/shared/queue/burst.lua', 1],
-    [635, 'lua/shared/queue/groups.lua', 48],
-    [706, 'lua/shared/queue/ready.lua', 1],
-    [712, 'lua/shared/queue/in-front.lua', 1],
-    [714, 'lua/shared/queue/ready.lua', 8],
-    [735, 'lua/shared/queue/dead.lua', 1],
-    [804, 'lua/shared/queue/end.lua', 1],
-    [828, 'lua/shared/queue/leave-tags.lua', 1],
-    [837, 'lua/shared/queue/end.lua', 26],
-    [847, 'lua/shared/queue/begin-again.lua', 1],
-    [866, 'lua/shared/queue/idle.lua', 1],
-    [933, 'lua/shared/listening.lua', 1],
-    [952, 'lua/shared/queue/idle.lua', 69],
-    [1043, 'lua/shared/queue/kind.lua', 1],
-    [1051, 'lua/queue/requeue-failed.lua', 62],
-    [1097, 'lua/shared/queue/settle.lua', 1],
-    [1098, 'lua/shared/queue/note-due.lua', 1],
-    [1106, 'lua/shared/queue/backoff.lua', 1],
-    [1108, 'lua/shared/queue/backoff.lua', 22],
-    [1127, 'lua/shared/queue/unblock.lua', 1],
-    [1133, 'lua/shared/queue/outbox.lua', 1],
-    [1144, 'lua/shared/queue/note-end.lua', 1],
-    [1174, 'lua/shared/queue/cancel.lua', 1],
-    [1182, 'lua/shared/queue/settle.lua', 18],
-    [1256, 'lua/queue/requeue-failed.lua', 109],
-    [1268, 'lua/shared/queue/leave-notes.lua', 1],
-    [1286, 'lua/shared/queue/fold.lua', 1],
-    [1287, 'lua/shared/queue/statistics.lua', 1],
-    [1520, 'lua/shared/queue/fold.lua', 3],
-    [1531, 'lua/shared/queue/leave-notes.lua', 20],
-    [1535, 'lua/shared/queue/packed-notes.lua', 1],
-    [1536, 'lua/shared/queue/packed-notes.lua', 3],
-    [1544, 'lua/queue/requeue-failed.lua', 123],
-    [1547, 'lua/shared/queue/publish.lua', 1],
-    [1548, 'lua/shared/queue/message.lua', 1],
-    [1558, 'lua/shared/queue/spelled.lua', 1],
-    [1566, 'lua/shared/queue/send.lua', 1],
-    [1582, 'lua/shared/queue/message.lua', 13],
-    [1605, 'lua/shared/queue/publish.lua', 3],
-    [1611, 'lua/queue/requeue-failed.lua', 127],
+    [512, 'lua/shared/queue/parents.lua', 92],
+    [526, 'lua/shared/queue/happened.lua', 1],
+    [538, 'lua/shared/queue/entries.lua', 1],
+    [556, 'lua/shared/queue/history.lua', 1],
+    [570, 'lua/shared/queue/names.lua', 1],
+    [573, 'lua/shared/queue/names.lua', 34],
+    [591, 'lua/shared/queue/failure.lua', 1],
+    [601, 'lua/shared/queue/groups.lua', 1],
+    [647, 'lua/shared/queue/burst.lua', 1],
+    [659, 'lua/shared/queue/groups.lua', 48],
+    [730, 'lua/shared/queue/ready.lua', 1],
+    [737, 'lua/shared/queue/in-front.lua', 1],
+    [739, 'lua/shared/queue/ready.lua', 9],
+    [760, 'lua/shared/queue/dead.lua', 1],
+    [829, 'lua/shared/queue/end.lua', 1],
+    [853, 'lua/shared/queue/leave-tags.lua', 1],
+    [863, 'lua/shared/queue/end.lua', 26],
+    [873, 'lua/shared/queue/begin-again.lua', 1],
+    [892, 'lua/shared/queue/idle.lua', 1],
+    [959, 'lua/shared/listening.lua', 1],
+    [978, 'lua/shared/queue/idle.lua', 69],
+    [1069, 'lua/shared/queue/idle.lua', 171],
+    [1080, 'lua/shared/queue/kind.lua', 1],
+    [1088, 'lua/queue/requeue-failed.lua', 62],
+    [1135, 'lua/shared/queue/settle.lua', 1],
+    [1136, 'lua/shared/queue/note-due.lua', 1],
+    [1144, 'lua/shared/queue/backoff.lua', 1],
+    [1146, 'lua/shared/queue/backoff.lua', 22],
+    [1165, 'lua/shared/queue/unblock.lua', 1],
+    [1171, 'lua/shared/queue/outbox.lua', 1],
+    [1182, 'lua/shared/queue/note-end.lua', 1],
+    [1212, 'lua/shared/queue/cancel.lua', 1],
+    [1220, 'lua/shared/queue/settle.lua', 18],
+    [1294, 'lua/shared/queue/see-to-rest.lua', 1],
+    [1300, 'lua/queue/requeue-failed.lua', 111],
+    [1307, 'lua/shared/queue/leave-notes.lua', 1],
+    [1329, 'lua/shared/queue/fold.lua', 1],
+    [1330, 'lua/shared/queue/statistics.lua', 1],
+    [1563, 'lua/shared/queue/fold.lua', 3],
+    [1574, 'lua/shared/queue/leave-notes.lua', 24],
+    [1581, 'lua/shared/queue/packed-notes.lua', 1],
+    [1582, 'lua/shared/queue/packed-notes.lua', 3],
+    [1590, 'lua/queue/requeue-failed.lua', 120],
+    [1593, 'lua/shared/queue/publish.lua', 1],
+    [1594, 'lua/shared/queue/message.lua', 1],
+    [1604, 'lua/shared/queue/spelled.lua', 1],
+    [1612, 'lua/shared/queue/send.lua', 1],
+    [1628, 'lua/shared/queue/message.lua', 13],
+    [1651, 'lua/shared/queue/publish.lua', 3],
+    [1657, 'lua/queue/requeue-failed.lua', 124],
   ],
   encode(args) {
     return withoutDefaults([
@@ -33652,23 +34612,24 @@ function readOutcomesOfRequeueRequeued(part: Reply | undefined): (string)[] {
 }
 
 /**
- * Makes jobs ready now, whatever they waited for: scheduled ones, blocked ones, dead ones, and ones that are done and kept. Their attempts count from the start again. `requeued`, or why not: `ready`, `claimed`, or `absent`. Repeating the call changes nothing more, and says `ready` or `claimed` of what it requeued.
+ * Makes jobs ready now, whatever they waited for: scheduled ones, blocked ones, dead ones, and ones that are done and kept. Their attempts count from the start again. `requeued`, or why not: `ready`, `claimed`, or `absent`. Repeating the call changes nothing more, and says `ready` or `claimed` of what it requeued. Where that takes long there are fewer outcomes than ids: the others are for the next call.
  *
- * Cost: O(jobs x log n).
+ * Cost: O(jobs x log n), of at most 1,000 that change, and fewer with options and parents.
  */
 export const requeue: Operation<RequeueArguments, RequeueAnswer> = {
   script: {
     name: 'queue/requeue',
-    sha1: '2d033367a3876f0211c2d7c61df6728e6b9e4523',
+    sha1: '02233ca09c540348856e9257a1462bf66bb28eba',
     reads: false,
     bytes: false,
     source: `--[[
 Makes jobs ready now, whatever they waited for: scheduled ones, blocked ones, dead ones, and ones that are done and kept.
 Their attempts count from the start again. \`requeued\`, or why not: \`ready\`, \`claimed\`, or \`absent\`. Repeating the call changes nothing
-more, and says \`ready\` or \`claimed\` of what it requeued.
+more, and says \`ready\` or \`claimed\` of what it requeued. Where that takes long there are fewer outcomes than ids: the others are
+for the next call.
 
 @returns requeued  outcomes:[outcome:text]
-@cost    O(jobs x log n)
+@cost    O(jobs x log n), of at most 1,000 that change, and fewer with options and parents
 ]]
 local meta = KEYS[1] -- hash: the queue's state
 local jobs = KEYS[2] -- hash: all that is stored of each job
@@ -34108,11 +35069,16 @@ local function unblock(keys, queue, seq, run)
   queue.blocked = queue.blocked - run.size
 end
 
--- A child waits no more.
-local function leave_parents(keys, seq, stored)
+-- A child waits no more. How many links a call takes apart is counted; see shared/queue/displace.
+local function leave_parents(keys, queue, seq, stored)
+  local links = {}
   for ref in each_ref(stored) do
-    redis.call('ZREM', keys.children, ref .. '\\0' .. seq)
+    links[#links + 1] = ref .. '\\0' .. seq
   end
+  if #links > 0 then
+    redis.call('ZREM', keys.children, unpack(links))
+  end
+  queue.work = (queue.work or 0) + #links
 end
 
 -- Remembers for those who listen, where there are any, what happens to a job; see shared/queue/message. A job that was never
@@ -34313,7 +35279,8 @@ end
 --
 -- The list is never searched. A job that leaves it other than from its front leaves its number behind, a ghost,
 -- which is passed over when it comes to the front. Should the job have come back to the list meanwhile, it is taken
--- where it stands first, and the other number is the ghost.
+-- where it stands first, and the other number is the ghost. Whoever leaves some sweeps the list; see shared/queue/sweep.
+-- \`queue.left\`: how many there were before.
 -- In the sorted set of prioritized jobs before all priorities: there stand jobs that came back.
 local IN_FRONT = '-4294967296'
 
@@ -34342,6 +35309,7 @@ local function leave_ready(keys, queue, job, seq, now_us)
   if job.group ~= '' then
     leave_group(keys.grouped, keys.groups, job, seq, now_us)
   elseif not is_marked(queue, PRIORITIES) or redis.call('ZREM', keys.prioritized, seq) == 0 then
+    queue.left = queue.left or queue.ghosts
     queue.ghosts = queue.ghosts + 1
   end
 end
@@ -34393,15 +35361,24 @@ local STATES = {
 local function state_of(run)
   return run and STATES[run.state] or 'ready'
 end
+-- Calls on many jobs end behind the one that reaches this, and the others are for the next call: 2 for a job, 4 for one with
+-- options, and 1 for each of its parents.
+local MOST_WORK = 2000
+
+local function may_displace_more(queue)
+  return (queue.work or 0) < MOST_WORK
+end
+
 -- Takes a job that is not claimed from where it stands, whatever its state.
 local function displace(keys, queue, seq, job, run, size, now_us)
   local state = run and run.state or 'r'
+  queue.work = (queue.work or 0) + (job.is_plain and 2 or 4)
   if state == 's' then
     redis.call('ZREM', keys.scheduled, seq)
     queue.scheduled = queue.scheduled - size
   elseif state == 'w' then
     unblock(keys, queue, seq, run)
-    leave_parents(keys, seq, redis.call('HGET', keys.jobs, 'd' .. seq) or '')
+    leave_parents(keys, queue, seq, redis.call('HGET', keys.jobs, 'd' .. seq) or '')
   elseif state == 'd' then
     leave_dead(keys, queue, seq, run)
   elseif state == 'f' then
@@ -34636,6 +35613,9 @@ if queue.listened_ms > now_ms then
 end
 local outcomes, requeued = {}, 0
 for at = wanted_at, #wanted, 1 do
+  if not may_displace_more(queue) then
+    break
+  end
   local seq, record, run = find_job(jobs, ids, wanted[at])
   local outcome = not seq and 'absent' or state_of(run)
   if outcome == 'stopping' then
@@ -34732,58 +35712,58 @@ return { 'requeued', outcomes }
   parts: ['meta', 'jobs', 'ready', 'prioritized', 'scheduled', 'grouped', 'groups', 'turns', 'held', 'ids', 'dead', 'failed', 'kinds', 'done', 'idle', 'blocked', 'children', 'listeners'],
   lines: [
     [1, 'lua/queue/requeue.lua', 1],
-    [32, 'lua/shared/clock.lua', 1],
-    [38, 'lua/shared/tell.lua', 1],
-    [48, 'lua/shared/tell.lua', 15],
-    [87, 'lua/shared/queue/state.lua', 1],
-    [167, 'lua/shared/queue/save.lua', 1],
-    [169, 'lua/shared/queue/save.lua', 15],
-    [208, 'lua/shared/queue/save-awaited.lua', 1],
-    [223, 'lua/shared/queue/save.lua', 55],
-    [238, 'lua/shared/queue/marks.lua', 1],
-    [254, 'lua/shared/queue/rate.lua', 1],
-    [275, 'lua/shared/queue/rate.lua', 37],
-    [281, 'lua/shared/queue/job.lua', 1],
-    [293, 'lua/shared/queue/plain-head.lua', 1],
-    [296, 'lua/shared/queue/plain-head.lua', 8],
-    [304, 'lua/shared/queue/job.lua', 14],
-    [305, 'lua/shared/queue/job.lua', 45],
-    [351, 'lua/shared/queue/body.lua', 1],
-    [354, 'lua/shared/queue/large.lua', 1],
-    [359, 'lua/shared/queue/flags.lua', 1],
-    [390, 'lua/shared/queue/body.lua', 7],
-    [391, 'lua/shared/queue/body.lua', 22],
-    [395, 'lua/shared/queue/run.lua', 1],
-    [424, 'lua/shared/queue/parents.lua', 1],
-    [438, 'lua/shared/queue/parents.lua', 32],
-    [454, 'lua/shared/queue/happened.lua', 1],
-    [466, 'lua/shared/queue/entries.lua', 1],
-    [484, 'lua/shared/queue/history.lua', 1],
-    [498, 'lua/shared/queue/names.lua', 1],
-    [501, 'lua/shared/queue/failure.lua', 1],
-    [503, 'lua/shared/queue/failure.lua', 7],
-    [507, 'lua/shared/queue/groups.lua', 1],
-    [553, 'lua/shared/queue/burst.lua', 1],
-    [565, 'lua/shared/queue/groups.lua', 48],
-    [647, 'lua/shared/queue/ready.lua', 1],
-    [653, 'lua/shared/queue/in-front.lua', 1],
-    [655, 'lua/shared/queue/ready.lua', 8],
-    [685, 'lua/shared/queue/dead.lua', 1],
-    [688, 'lua/shared/queue/dead.lua', 55],
-    [703, 'lua/shared/queue/find.lua', 1],
-    [732, 'lua/shared/queue/displace.lua', 1],
-    [751, 'lua/shared/queue/begin-again.lua', 1],
-    [770, 'lua/shared/queue/idle.lua', 1],
-    [837, 'lua/shared/listening.lua', 1],
-    [856, 'lua/shared/queue/idle.lua', 69],
-    [947, 'lua/queue/requeue.lua', 56],
-    [998, 'lua/shared/queue/publish.lua', 1],
-    [999, 'lua/shared/queue/message.lua', 1],
-    [1009, 'lua/shared/queue/spelled.lua', 1],
-    [1017, 'lua/shared/queue/send.lua', 1],
-    [1033, 'lua/shared/queue/message.lua', 13],
-    [1056, 'lua/shared/queue/publish.lua', 3],
-    [1062, 'lua/queue/requeue.lua', 108],
+    [33, 'lua/shared/clock.lua', 1],
+    [39, 'lua/shared/tell.lua', 1],
+    [49, 'lua/shared/tell.lua', 15],
+    [88, 'lua/shared/queue/state.lua', 1],
+    [168, 'lua/shared/queue/save.lua', 1],
+    [170, 'lua/shared/queue/save.lua', 15],
+    [209, 'lua/shared/queue/save-awaited.lua', 1],
+    [224, 'lua/shared/queue/save.lua', 55],
+    [239, 'lua/shared/queue/marks.lua', 1],
+    [255, 'lua/shared/queue/rate.lua', 1],
+    [276, 'lua/shared/queue/rate.lua', 37],
+    [282, 'lua/shared/queue/job.lua', 1],
+    [294, 'lua/shared/queue/plain-head.lua', 1],
+    [297, 'lua/shared/queue/plain-head.lua', 8],
+    [305, 'lua/shared/queue/job.lua', 14],
+    [306, 'lua/shared/queue/job.lua', 45],
+    [352, 'lua/shared/queue/body.lua', 1],
+    [355, 'lua/shared/queue/large.lua', 1],
+    [360, 'lua/shared/queue/flags.lua', 1],
+    [391, 'lua/shared/queue/body.lua', 7],
+    [392, 'lua/shared/queue/body.lua', 22],
+    [396, 'lua/shared/queue/run.lua', 1],
+    [425, 'lua/shared/queue/parents.lua', 1],
+    [439, 'lua/shared/queue/parents.lua', 32],
+    [460, 'lua/shared/queue/happened.lua', 1],
+    [472, 'lua/shared/queue/entries.lua', 1],
+    [490, 'lua/shared/queue/history.lua', 1],
+    [504, 'lua/shared/queue/names.lua', 1],
+    [507, 'lua/shared/queue/failure.lua', 1],
+    [509, 'lua/shared/queue/failure.lua', 7],
+    [513, 'lua/shared/queue/groups.lua', 1],
+    [559, 'lua/shared/queue/burst.lua', 1],
+    [571, 'lua/shared/queue/groups.lua', 48],
+    [653, 'lua/shared/queue/ready.lua', 1],
+    [660, 'lua/shared/queue/in-front.lua', 1],
+    [662, 'lua/shared/queue/ready.lua', 9],
+    [693, 'lua/shared/queue/dead.lua', 1],
+    [696, 'lua/shared/queue/dead.lua', 55],
+    [711, 'lua/shared/queue/find.lua', 1],
+    [740, 'lua/shared/queue/displace.lua', 1],
+    [768, 'lua/shared/queue/begin-again.lua', 1],
+    [787, 'lua/shared/queue/idle.lua', 1],
+    [854, 'lua/shared/listening.lua', 1],
+    [873, 'lua/shared/queue/idle.lua', 69],
+    [964, 'lua/queue/requeue.lua', 57],
+    [1018, 'lua/shared/queue/publish.lua', 1],
+    [1019, 'lua/shared/queue/message.lua', 1],
+    [1029, 'lua/shared/queue/spelled.lua', 1],
+    [1037, 'lua/shared/queue/send.lua', 1],
+    [1053, 'lua/shared/queue/message.lua', 13],
+    [1076, 'lua/shared/queue/publish.lua', 3],
+    [1082, 'lua/queue/requeue.lua', 112],
   ],
   encode(args) {
     const encoded = new Array<Argument>(3 + args.wanted.length)
@@ -34856,7 +35836,7 @@ function readBuriedOfRetryRetried(part: Reply | undefined): (number)[] {
 export const retry: Operation<RetryArguments, RetryAnswer> = {
   script: {
     name: 'queue/retry',
-    sha1: '7d72017dd2d316d66ecce21843292437fa633d8a',
+    sha1: 'ee2b90818818ea0b8666ca15d2f39af981d07fff',
     reads: false,
     bytes: false,
     source: `--[[
@@ -35120,13 +36100,17 @@ end
 --              shared/queue/bucket); in milliseconds
 --   e d r c    jobs that were enqueued, died without having run to an end, were reclaimed, cancelled
 --   m          from here on notes are of the minute since 1970 that is in the place of the sum
--- When there are many of them they are folded: put into the hash of statistics.
+-- When there are many of them they are folded: put into the hash of statistics. Both are gone when the newest day that they know is
+-- no longer told: a queue that nobody uses any more keeps no statistics.
 local NOTE = '>Bc0BHdd'
 local MOST_NOTES = 16384
+-- A day more than are told.
+local NOTES_KEPT_MS = '7862400000'
 
 local function leave_notes(notes, stats, queue, noted, now_ms)
   local minute = now_ms / 60000 - now_ms / 60000 % 1
-  if minute ~= queue.minute then
+  local is_new = minute ~= queue.minute
+  if is_new then
     queue.minute = minute
     noted = struct.pack(NOTE, 1, 'm', 0, 0, minute, 0) .. noted
   end
@@ -35377,7 +36361,10 @@ local function fold(notes, stats)
   redis.call('DEL', notes)
 end
     fold(notes, stats)
+    redis.call('PEXPIRE', stats, NOTES_KEPT_MS)
     queue.minute = 0
+  elseif is_new then
+    redis.call('PEXPIRE', notes, NOTES_KEPT_MS)
   end
 end
 
@@ -35757,35 +36744,59 @@ local function unblock(keys, queue, seq, run)
   queue.blocked = queue.blocked - run.size
 end
 
--- A child waits no more.
-local function leave_parents(keys, seq, stored)
+-- A child waits no more. How many links a call takes apart is counted; see shared/queue/displace.
+local function leave_parents(keys, queue, seq, stored)
+  local links = {}
   for ref in each_ref(stored) do
-    redis.call('ZREM', keys.children, ref .. '\\0' .. seq)
+    links[#links + 1] = ref .. '\\0' .. seq
+  end
+  if #links > 0 then
+    redis.call('ZREM', keys.children, unpack(links))
+  end
+  queue.work = (queue.work or 0) + #links
+end
+
+-- No job names that parent any more.
+local function forget_parent(keys, ref)
+  redis.call('HDEL', keys.jobs, 'y' .. ref)
+  -- Who has ended just now is still told of.
+  if redis.call('ZSCORE', keys.parents, ref) ~= '0' then
+    redis.call('HDEL', keys.jobs, 'z' .. ref)
+    redis.call('ZREM', keys.parents, ref)
   end
 end
 
--- One job fewer names that parent.
-local function forget_parent(keys, ref)
-  if redis.call('HINCRBY', keys.jobs, 'y' .. ref, '-1') <= 0 then
-    redis.call('HDEL', keys.jobs, 'y' .. ref)
-    -- Who has ended just now is still told of.
-    if redis.call('ZSCORE', keys.parents, ref) ~= '0' then
-      redis.call('HDEL', keys.jobs, 'z' .. ref)
-      redis.call('ZREM', keys.parents, ref)
+-- One job fewer names these parents, each of which is named by one. A few commands, but for those that nobody names any more.
+local function unname_parents(keys, refs)
+  local counts, left = {}, {}
+  for at, ref in ipairs(refs) do
+    counts[at] = 'y' .. ref
+  end
+  for at, count in ipairs(#refs > 0 and redis.call('HMGET', keys.jobs, unpack(counts)) or {}) do
+    if count and tonumber(count) > 1 then
+      left[#left + 1] = counts[at]
+      left[#left + 1] = string.format('%d', count - 1)
+    else
+      forget_parent(keys, refs[at])
     end
+  end
+  if #left > 0 then
+    redis.call('HSET', keys.jobs, unpack(left))
   end
 end
 
 -- A job that has parents is no more: what was kept of those for it is dropped, if nobody else wants it.
-local function drop_parents(keys, seq)
+local function drop_parents(keys, queue, seq)
   local stored = redis.call('HGET', keys.jobs, 'd' .. seq)
   if not stored then
     return
   end
-  leave_parents(keys, seq, stored)
+  leave_parents(keys, queue, seq, stored)
+  local refs = {}
   for ref in each_ref(stored) do
-    forget_parent(keys, ref)
+    refs[#refs + 1] = ref
   end
+  unname_parents(keys, refs)
   redis.call('HDEL', keys.jobs, 'd' .. seq)
 end
 -- Remembers for those who listen, where there are any, what happens to a job; see shared/queue/message. A job that was never
@@ -36007,7 +37018,8 @@ end
 --
 -- The list is never searched. A job that leaves it other than from its front leaves its number behind, a ghost,
 -- which is passed over when it comes to the front. Should the job have come back to the list meanwhile, it is taken
--- where it stands first, and the other number is the ghost.
+-- where it stands first, and the other number is the ghost. Whoever leaves some sweeps the list; see shared/queue/sweep.
+-- \`queue.left\`: how many there were before.
 -- In the sorted set of prioritized jobs before all priorities: there stand jobs that came back.
 local IN_FRONT = '-4294967296'
 
@@ -36151,11 +37163,12 @@ local function erase_job(keys, queue, seq, job, run)
   if job.tags ~= '' or is_tracked then
 -- Takes a job from its tags; see shared/queue/enter-tags.
 local function leave_tags(tagged, seq, tags, is_tracked)
-  if is_tracked then
-    redis.call('ZREM', tagged, '\\0' .. seq)
-  end
+  local members = { is_tracked and '\\0' .. seq or nil }
   for tag in string.gmatch(tags, '[^%z]+') do
-    redis.call('ZREM', tagged, tag .. '\\0' .. seq)
+    members[#members + 1] = tag .. '\\0' .. seq
+  end
+  if #members > 0 then
+    redis.call('ZREM', tagged, unpack(members))
   end
 end
     leave_tags(keys.tagged, seq, job.tags, is_tracked)
@@ -36164,7 +37177,7 @@ end
     end_parent(keys, queue, seq, job.id, 'x', '')
   end
   if run and has_flag(run.flags, CHILD) then
-    drop_parents(keys, seq)
+    drop_parents(keys, queue, seq)
   end
 end
 
@@ -36720,7 +37733,7 @@ local PARENT_FAILED = 'parent-failed'
 -- One whose parent died or was cancelled.
 local function fail_child(keys, queue, seq, job, run, policy, stored, parent, now_ms)
   unblock(keys, queue, seq, run)
-  leave_parents(keys, seq, stored)
+  leave_parents(keys, queue, seq, stored)
   if policy == 'b' then
     note_history(keys.jobs, seq, run, 'b', now_ms, 0, PARENT_FAILED)
     happened(queue, 'buried', seq, job, run, PARENT_FAILED)
@@ -36788,7 +37801,14 @@ local function settle_children(keys, queue, now_us, most)
   note_due(queue, math.floor(now_us / 1000))
   return became_ready
 end
+-- Children of parents that have ended, beyond those that one call tells, are due at once: one that waits sees to them.
+local function see_to_rest(idle, queue, now_ms, how)
+  if queue.due_ms <= now_ms then
+    see_to(idle, queue, now_ms, now_ms, how)
+  end
+end
   standing = standing + settle_children(keys, queue, now_us, 100)
+  see_to_rest(idle, queue, now_ms, how)
 end
 if queue.idle > 0 then
   if frees_others(queue) then
@@ -36819,82 +37839,83 @@ return { 'retried', queue.chores, refused, buried }
     [242, 'lua/shared/queue/note-alike.lua', 1],
     [243, 'lua/shared/queue/bucket.lua', 1],
     [255, 'lua/shared/queue/leave-notes.lua', 1],
-    [273, 'lua/shared/queue/fold.lua', 1],
-    [274, 'lua/shared/queue/statistics.lua', 1],
-    [507, 'lua/shared/queue/fold.lua', 3],
-    [518, 'lua/shared/queue/leave-notes.lua', 20],
-    [522, 'lua/shared/queue/note-alike.lua', 4],
-    [537, 'lua/shared/queue/note-spans.lua', 3],
-    [563, 'lua/shared/queue/save.lua', 1],
-    [565, 'lua/shared/queue/save.lua', 15],
-    [604, 'lua/shared/queue/save-awaited.lua', 1],
-    [619, 'lua/shared/queue/save.lua', 55],
-    [634, 'lua/shared/queue/save-call.lua', 1],
-    [642, 'lua/shared/queue/settings.lua', 1],
-    [660, 'lua/shared/queue/marks.lua', 1],
-    [676, 'lua/shared/queue/note-due.lua', 1],
-    [684, 'lua/shared/queue/rate.lua', 1],
-    [705, 'lua/shared/queue/rate.lua', 37],
-    [711, 'lua/shared/queue/job.lua', 1],
-    [723, 'lua/shared/queue/plain-head.lua', 1],
-    [726, 'lua/shared/queue/plain-head.lua', 8],
-    [734, 'lua/shared/queue/job.lua', 14],
-    [735, 'lua/shared/queue/job.lua', 45],
-    [781, 'lua/shared/queue/flags.lua', 1],
-    [812, 'lua/shared/queue/run.lua', 1],
-    [859, 'lua/shared/queue/parents.lua', 1],
-    [918, 'lua/shared/queue/parents.lua', 70],
-    [930, 'lua/shared/queue/happened.lua', 1],
-    [942, 'lua/shared/queue/entries.lua', 1],
-    [960, 'lua/shared/queue/history.lua', 1],
-    [974, 'lua/shared/queue/names.lua', 1],
-    [977, 'lua/shared/queue/names.lua', 34],
-    [995, 'lua/shared/queue/failure.lua', 1],
-    [1001, 'lua/shared/queue/note-failure.lua', 1],
-    [1005, 'lua/shared/queue/groups.lua', 1],
-    [1051, 'lua/shared/queue/burst.lua', 1],
-    [1063, 'lua/shared/queue/groups.lua', 48],
-    [1134, 'lua/shared/queue/groups.lua', 130],
-    [1144, 'lua/shared/queue/ready.lua', 1],
-    [1150, 'lua/shared/queue/in-front.lua', 1],
-    [1152, 'lua/shared/queue/ready.lua', 8],
-    [1173, 'lua/shared/queue/backoff.lua', 1],
-    [1213, 'lua/shared/queue/dead.lua', 1],
-    [1267, 'lua/shared/queue/end.lua', 1],
-    [1291, 'lua/shared/queue/leave-tags.lua', 1],
-    [1300, 'lua/shared/queue/end.lua', 26],
-    [1317, 'lua/shared/queue/note-end.lua', 1],
-    [1347, 'lua/shared/queue/tell-others.lua', 1],
-    [1349, 'lua/shared/queue/packed-notes.lua', 1],
-    [1350, 'lua/shared/queue/packed-notes.lua', 3],
-    [1358, 'lua/shared/queue/tell-others.lua', 4],
-    [1361, 'lua/shared/queue/result.lua', 1],
-    [1375, 'lua/shared/queue/tell-ends.lua', 1],
-    [1431, 'lua/shared/queue/tell-others.lua', 9],
-    [1434, 'lua/shared/queue/tell-others.lua', 13],
-    [1437, 'lua/shared/queue/publish.lua', 1],
-    [1438, 'lua/shared/queue/message.lua', 1],
-    [1448, 'lua/shared/queue/spelled.lua', 1],
-    [1456, 'lua/shared/queue/send.lua', 1],
-    [1472, 'lua/shared/queue/message.lua', 13],
-    [1495, 'lua/shared/queue/publish.lua', 3],
-    [1501, 'lua/shared/queue/tell-others.lua', 17],
-    [1504, 'lua/shared/queue/cancel.lua', 1],
-    [1512, 'lua/shared/queue/stop.lua', 1],
-    [1520, 'lua/shared/queue/bury-claimed.lua', 1],
-    [1527, 'lua/shared/queue/idle.lua', 1],
-    [1594, 'lua/shared/listening.lua', 1],
-    [1613, 'lua/shared/queue/idle.lua', 69],
-    [1704, 'lua/shared/queue/idle.lua', 171],
-    [1715, 'lua/shared/queue/judge-one.lua', 7],
-    [1725, 'lua/shared/queue/told.lua', 1],
-    [1748, 'lua/shared/queue/freed.lua', 1],
-    [1757, 'lua/queue/retry.lua', 79],
-    [1838, 'lua/shared/queue/settle.lua', 1],
-    [1839, 'lua/shared/queue/unblock.lua', 1],
-    [1845, 'lua/shared/queue/outbox.lua', 1],
-    [1856, 'lua/shared/queue/settle.lua', 18],
-    [1930, 'lua/queue/retry.lua', 161],
+    [277, 'lua/shared/queue/fold.lua', 1],
+    [278, 'lua/shared/queue/statistics.lua', 1],
+    [511, 'lua/shared/queue/fold.lua', 3],
+    [522, 'lua/shared/queue/leave-notes.lua', 24],
+    [529, 'lua/shared/queue/note-alike.lua', 4],
+    [544, 'lua/shared/queue/note-spans.lua', 3],
+    [570, 'lua/shared/queue/save.lua', 1],
+    [572, 'lua/shared/queue/save.lua', 15],
+    [611, 'lua/shared/queue/save-awaited.lua', 1],
+    [626, 'lua/shared/queue/save.lua', 55],
+    [641, 'lua/shared/queue/save-call.lua', 1],
+    [649, 'lua/shared/queue/settings.lua', 1],
+    [667, 'lua/shared/queue/marks.lua', 1],
+    [683, 'lua/shared/queue/note-due.lua', 1],
+    [691, 'lua/shared/queue/rate.lua', 1],
+    [712, 'lua/shared/queue/rate.lua', 37],
+    [718, 'lua/shared/queue/job.lua', 1],
+    [730, 'lua/shared/queue/plain-head.lua', 1],
+    [733, 'lua/shared/queue/plain-head.lua', 8],
+    [741, 'lua/shared/queue/job.lua', 14],
+    [742, 'lua/shared/queue/job.lua', 45],
+    [788, 'lua/shared/queue/flags.lua', 1],
+    [819, 'lua/shared/queue/run.lua', 1],
+    [866, 'lua/shared/queue/parents.lua', 1],
+    [947, 'lua/shared/queue/parents.lua', 92],
+    [961, 'lua/shared/queue/happened.lua', 1],
+    [973, 'lua/shared/queue/entries.lua', 1],
+    [991, 'lua/shared/queue/history.lua', 1],
+    [1005, 'lua/shared/queue/names.lua', 1],
+    [1008, 'lua/shared/queue/names.lua', 34],
+    [1026, 'lua/shared/queue/failure.lua', 1],
+    [1032, 'lua/shared/queue/note-failure.lua', 1],
+    [1036, 'lua/shared/queue/groups.lua', 1],
+    [1082, 'lua/shared/queue/burst.lua', 1],
+    [1094, 'lua/shared/queue/groups.lua', 48],
+    [1165, 'lua/shared/queue/groups.lua', 130],
+    [1175, 'lua/shared/queue/ready.lua', 1],
+    [1182, 'lua/shared/queue/in-front.lua', 1],
+    [1184, 'lua/shared/queue/ready.lua', 9],
+    [1205, 'lua/shared/queue/backoff.lua', 1],
+    [1245, 'lua/shared/queue/dead.lua', 1],
+    [1299, 'lua/shared/queue/end.lua', 1],
+    [1323, 'lua/shared/queue/leave-tags.lua', 1],
+    [1333, 'lua/shared/queue/end.lua', 26],
+    [1350, 'lua/shared/queue/note-end.lua', 1],
+    [1380, 'lua/shared/queue/tell-others.lua', 1],
+    [1382, 'lua/shared/queue/packed-notes.lua', 1],
+    [1383, 'lua/shared/queue/packed-notes.lua', 3],
+    [1391, 'lua/shared/queue/tell-others.lua', 4],
+    [1394, 'lua/shared/queue/result.lua', 1],
+    [1408, 'lua/shared/queue/tell-ends.lua', 1],
+    [1464, 'lua/shared/queue/tell-others.lua', 9],
+    [1467, 'lua/shared/queue/tell-others.lua', 13],
+    [1470, 'lua/shared/queue/publish.lua', 1],
+    [1471, 'lua/shared/queue/message.lua', 1],
+    [1481, 'lua/shared/queue/spelled.lua', 1],
+    [1489, 'lua/shared/queue/send.lua', 1],
+    [1505, 'lua/shared/queue/message.lua', 13],
+    [1528, 'lua/shared/queue/publish.lua', 3],
+    [1534, 'lua/shared/queue/tell-others.lua', 17],
+    [1537, 'lua/shared/queue/cancel.lua', 1],
+    [1545, 'lua/shared/queue/stop.lua', 1],
+    [1553, 'lua/shared/queue/bury-claimed.lua', 1],
+    [1560, 'lua/shared/queue/idle.lua', 1],
+    [1627, 'lua/shared/listening.lua', 1],
+    [1646, 'lua/shared/queue/idle.lua', 69],
+    [1737, 'lua/shared/queue/idle.lua', 171],
+    [1748, 'lua/shared/queue/judge-one.lua', 7],
+    [1758, 'lua/shared/queue/told.lua', 1],
+    [1781, 'lua/shared/queue/freed.lua', 1],
+    [1790, 'lua/queue/retry.lua', 79],
+    [1871, 'lua/shared/queue/settle.lua', 1],
+    [1872, 'lua/shared/queue/unblock.lua', 1],
+    [1878, 'lua/shared/queue/outbox.lua', 1],
+    [1889, 'lua/shared/queue/settle.lua', 18],
+    [1963, 'lua/shared/queue/see-to-rest.lua', 1],
+    [1969, 'lua/queue/retry.lua', 162],
   ],
   encode(args) {
     const encoded = new Array<Argument>(6 + args.failures.length * 5)
@@ -38298,7 +39319,7 @@ export type TagAnswer =
 export const tag: Operation<TagArguments, TagAnswer> = {
   script: {
     name: 'queue/tag',
-    sha1: '1713793094c710bcdfea80d05b4aafbe0f403df7',
+    sha1: '9bc9d21642be80c098f5831984fca16b15209382',
     reads: false,
     bytes: false,
     source: `--[[
@@ -38684,17 +39705,23 @@ local function rewrite_job(jobs, queue, seq, job, run, record, state)
 end
 -- Jobs by their tags, in one sorted set without scores: '<tag>\\0<number>'. A job that somebody follows has an empty tag more.
 local function enter_tags(tagged, seq, tags)
+  local members = {}
   for tag in string.gmatch(tags, '[^%z]+') do
-    redis.call('ZADD', tagged, '0', tag .. '\\0' .. seq)
+    members[#members + 1] = '0'
+    members[#members + 1] = tag .. '\\0' .. seq
+  end
+  if #members > 0 then
+    redis.call('ZADD', tagged, unpack(members))
   end
 end
 -- Takes a job from its tags; see shared/queue/enter-tags.
 local function leave_tags(tagged, seq, tags, is_tracked)
-  if is_tracked then
-    redis.call('ZREM', tagged, '\\0' .. seq)
-  end
+  local members = { is_tracked and '\\0' .. seq or nil }
   for tag in string.gmatch(tags, '[^%z]+') do
-    redis.call('ZREM', tagged, tag .. '\\0' .. seq)
+    members[#members + 1] = tag .. '\\0' .. seq
+  end
+  if #members > 0 then
+    redis.call('ZREM', tagged, unpack(members))
   end
 end
 -- The tags of a job with others, or without them, in their order, and how many they are.
@@ -38835,16 +39862,16 @@ return { 'tagged', after }
     [336, 'lua/shared/queue/find.lua', 1],
     [365, 'lua/shared/queue/rewrite.lua', 1],
     [382, 'lua/shared/queue/enter-tags.lua', 1],
-    [388, 'lua/shared/queue/leave-tags.lua', 1],
-    [397, 'lua/shared/queue/retag.lua', 1],
-    [419, 'lua/queue/tag.lua', 31],
-    [446, 'lua/shared/queue/publish.lua', 1],
-    [447, 'lua/shared/queue/message.lua', 1],
-    [457, 'lua/shared/queue/spelled.lua', 1],
-    [465, 'lua/shared/queue/send.lua', 1],
-    [481, 'lua/shared/queue/message.lua', 13],
-    [504, 'lua/shared/queue/publish.lua', 3],
-    [510, 'lua/queue/tag.lua', 59],
+    [393, 'lua/shared/queue/leave-tags.lua', 1],
+    [403, 'lua/shared/queue/retag.lua', 1],
+    [425, 'lua/queue/tag.lua', 31],
+    [452, 'lua/shared/queue/publish.lua', 1],
+    [453, 'lua/shared/queue/message.lua', 1],
+    [463, 'lua/shared/queue/spelled.lua', 1],
+    [471, 'lua/shared/queue/send.lua', 1],
+    [487, 'lua/shared/queue/message.lua', 13],
+    [510, 'lua/shared/queue/publish.lua', 3],
+    [516, 'lua/queue/tag.lua', 59],
   ],
   encode(args) {
     const encoded = new Array<Argument>(2 + args.tags.length)
@@ -39797,7 +40824,7 @@ function readAbsentOfWatchWatched(part: Reply | undefined): (string)[] {
 export const watch: Operation<WatchArguments, WatchAnswer> = {
   script: {
     name: 'queue/watch',
-    sha1: '20742669751b021e41d5af72c0013245461d6914',
+    sha1: '4c3271d9decb8a4390bbd2323733ab309bb3de8e',
     reads: false,
     bytes: false,
     source: `--[[
@@ -40223,35 +41250,59 @@ local function unblock(keys, queue, seq, run)
   queue.blocked = queue.blocked - run.size
 end
 
--- A child waits no more.
-local function leave_parents(keys, seq, stored)
+-- A child waits no more. How many links a call takes apart is counted; see shared/queue/displace.
+local function leave_parents(keys, queue, seq, stored)
+  local links = {}
   for ref in each_ref(stored) do
-    redis.call('ZREM', keys.children, ref .. '\\0' .. seq)
+    links[#links + 1] = ref .. '\\0' .. seq
+  end
+  if #links > 0 then
+    redis.call('ZREM', keys.children, unpack(links))
+  end
+  queue.work = (queue.work or 0) + #links
+end
+
+-- No job names that parent any more.
+local function forget_parent(keys, ref)
+  redis.call('HDEL', keys.jobs, 'y' .. ref)
+  -- Who has ended just now is still told of.
+  if redis.call('ZSCORE', keys.parents, ref) ~= '0' then
+    redis.call('HDEL', keys.jobs, 'z' .. ref)
+    redis.call('ZREM', keys.parents, ref)
   end
 end
 
--- One job fewer names that parent.
-local function forget_parent(keys, ref)
-  if redis.call('HINCRBY', keys.jobs, 'y' .. ref, '-1') <= 0 then
-    redis.call('HDEL', keys.jobs, 'y' .. ref)
-    -- Who has ended just now is still told of.
-    if redis.call('ZSCORE', keys.parents, ref) ~= '0' then
-      redis.call('HDEL', keys.jobs, 'z' .. ref)
-      redis.call('ZREM', keys.parents, ref)
+-- One job fewer names these parents, each of which is named by one. A few commands, but for those that nobody names any more.
+local function unname_parents(keys, refs)
+  local counts, left = {}, {}
+  for at, ref in ipairs(refs) do
+    counts[at] = 'y' .. ref
+  end
+  for at, count in ipairs(#refs > 0 and redis.call('HMGET', keys.jobs, unpack(counts)) or {}) do
+    if count and tonumber(count) > 1 then
+      left[#left + 1] = counts[at]
+      left[#left + 1] = string.format('%d', count - 1)
+    else
+      forget_parent(keys, refs[at])
     end
+  end
+  if #left > 0 then
+    redis.call('HSET', keys.jobs, unpack(left))
   end
 end
 
 -- A job that has parents is no more: what was kept of those for it is dropped, if nobody else wants it.
-local function drop_parents(keys, seq)
+local function drop_parents(keys, queue, seq)
   local stored = redis.call('HGET', keys.jobs, 'd' .. seq)
   if not stored then
     return
   end
-  leave_parents(keys, seq, stored)
+  leave_parents(keys, queue, seq, stored)
+  local refs = {}
   for ref in each_ref(stored) do
-    forget_parent(keys, ref)
+    refs[#refs + 1] = ref
   end
+  unname_parents(keys, refs)
   redis.call('HDEL', keys.jobs, 'd' .. seq)
 end
 -- From when on something may be due: a scheduled job, or a lease that ends. Whoever comes earlier need not look. It is
@@ -40276,7 +41327,7 @@ local function link_here(keys, queue, id)
   elseif run and run.state == 'd' then
     local _, kind, message = unpack_failure(redis.call('HGET', keys.jobs, 'e' .. seq))
     end_parent(keys, queue, seq, read_job(record).id, 'd', kind .. '\\0' .. message)
-  else
+  elseif not run or not has_flag(run.flags, PARENT) then
     local at_ms = math.floor(seq / 1000)
     local packed = run
         and pack_run(
@@ -40492,7 +41543,8 @@ end
 --
 -- The list is never searched. A job that leaves it other than from its front leaves its number behind, a ghost,
 -- which is passed over when it comes to the front. Should the job have come back to the list meanwhile, it is taken
--- where it stands first, and the other number is the ghost.
+-- where it stands first, and the other number is the ghost. Whoever leaves some sweeps the list; see shared/queue/sweep.
+-- \`queue.left\`: how many there were before.
 -- In the sorted set of prioritized jobs before all priorities: there stand jobs that came back.
 local IN_FRONT = '-4294967296'
 
@@ -40617,11 +41669,12 @@ local function erase_job(keys, queue, seq, job, run)
   if job.tags ~= '' or is_tracked then
 -- Takes a job from its tags; see shared/queue/enter-tags.
 local function leave_tags(tagged, seq, tags, is_tracked)
-  if is_tracked then
-    redis.call('ZREM', tagged, '\\0' .. seq)
-  end
+  local members = { is_tracked and '\\0' .. seq or nil }
   for tag in string.gmatch(tags, '[^%z]+') do
-    redis.call('ZREM', tagged, tag .. '\\0' .. seq)
+    members[#members + 1] = tag .. '\\0' .. seq
+  end
+  if #members > 0 then
+    redis.call('ZREM', tagged, unpack(members))
   end
 end
     leave_tags(keys.tagged, seq, job.tags, is_tracked)
@@ -40630,7 +41683,7 @@ end
     end_parent(keys, queue, seq, job.id, 'x', '')
   end
   if run and has_flag(run.flags, CHILD) then
-    drop_parents(keys, seq)
+    drop_parents(keys, queue, seq)
   end
 end
 
@@ -40760,7 +41813,7 @@ local PARENT_FAILED = 'parent-failed'
 -- One whose parent died or was cancelled.
 local function fail_child(keys, queue, seq, job, run, policy, stored, parent, now_ms)
   unblock(keys, queue, seq, run)
-  leave_parents(keys, seq, stored)
+  leave_parents(keys, queue, seq, stored)
   if policy == 'b' then
     note_history(keys.jobs, seq, run, 'b', now_ms, 0, PARENT_FAILED)
     happened(queue, 'buried', seq, job, run, PARENT_FAILED)
@@ -40838,13 +41891,17 @@ if queue.counted then
 --              shared/queue/bucket); in milliseconds
 --   e d r c    jobs that were enqueued, died without having run to an end, were reclaimed, cancelled
 --   m          from here on notes are of the minute since 1970 that is in the place of the sum
--- When there are many of them they are folded: put into the hash of statistics.
+-- When there are many of them they are folded: put into the hash of statistics. Both are gone when the newest day that they know is
+-- no longer told: a queue that nobody uses any more keeps no statistics.
 local NOTE = '>Bc0BHdd'
 local MOST_NOTES = 16384
+-- A day more than are told.
+local NOTES_KEPT_MS = '7862400000'
 
 local function leave_notes(notes, stats, queue, noted, now_ms)
   local minute = now_ms / 60000 - now_ms / 60000 % 1
-  if minute ~= queue.minute then
+  local is_new = minute ~= queue.minute
+  if is_new then
     queue.minute = minute
     noted = struct.pack(NOTE, 1, 'm', 0, 0, minute, 0) .. noted
   end
@@ -41095,7 +42152,10 @@ local function fold(notes, stats)
   redis.call('DEL', notes)
 end
     fold(notes, stats)
+    redis.call('PEXPIRE', stats, NOTES_KEPT_MS)
     queue.minute = 0
+  elseif is_new then
+    redis.call('PEXPIRE', notes, NOTES_KEPT_MS)
   end
 end
 -- What a call has noted for the statistics and counted.
@@ -41134,44 +42194,44 @@ return { 'watched', queue.chores, absent }
     [348, 'lua/shared/queue/failure.lua', 1],
     [358, 'lua/shared/queue/find.lua', 1],
     [384, 'lua/shared/queue/parents.lua', 1],
-    [443, 'lua/shared/queue/parents.lua', 70],
-    [455, 'lua/shared/queue/note-due.lua', 1],
-    [463, 'lua/shared/queue/link.lua', 1],
-    [495, 'lua/queue/watch.lua', 46],
-    [531, 'lua/shared/queue/settle.lua', 1],
-    [532, 'lua/shared/queue/rate.lua', 1],
-    [553, 'lua/shared/queue/rate.lua', 37],
-    [559, 'lua/shared/queue/groups.lua', 1],
-    [605, 'lua/shared/queue/burst.lua', 1],
-    [617, 'lua/shared/queue/groups.lua', 48],
-    [688, 'lua/shared/queue/ready.lua', 1],
-    [694, 'lua/shared/queue/in-front.lua', 1],
-    [696, 'lua/shared/queue/ready.lua', 8],
-    [717, 'lua/shared/queue/names.lua', 1],
-    [720, 'lua/shared/queue/names.lua', 34],
-    [738, 'lua/shared/queue/dead.lua', 1],
-    [792, 'lua/shared/queue/end.lua', 1],
-    [816, 'lua/shared/queue/leave-tags.lua', 1],
-    [825, 'lua/shared/queue/end.lua', 26],
-    [835, 'lua/shared/queue/backoff.lua', 1],
-    [837, 'lua/shared/queue/backoff.lua', 22],
-    [856, 'lua/shared/queue/unblock.lua', 1],
-    [862, 'lua/shared/queue/outbox.lua', 1],
-    [873, 'lua/shared/queue/entries.lua', 1],
-    [891, 'lua/shared/queue/history.lua', 1],
-    [905, 'lua/shared/queue/happened.lua', 1],
-    [917, 'lua/shared/queue/note-end.lua', 1],
-    [947, 'lua/shared/queue/cancel.lua', 1],
-    [955, 'lua/shared/queue/settle.lua', 18],
-    [1029, 'lua/queue/watch.lua', 83],
-    [1032, 'lua/shared/queue/leave-notes.lua', 1],
-    [1050, 'lua/shared/queue/fold.lua', 1],
-    [1051, 'lua/shared/queue/statistics.lua', 1],
-    [1284, 'lua/shared/queue/fold.lua', 3],
-    [1295, 'lua/shared/queue/leave-notes.lua', 20],
-    [1299, 'lua/shared/queue/packed-notes.lua', 1],
-    [1300, 'lua/shared/queue/packed-notes.lua', 3],
-    [1308, 'lua/queue/watch.lua', 88],
+    [465, 'lua/shared/queue/parents.lua', 92],
+    [479, 'lua/shared/queue/note-due.lua', 1],
+    [487, 'lua/shared/queue/link.lua', 1],
+    [519, 'lua/queue/watch.lua', 46],
+    [555, 'lua/shared/queue/settle.lua', 1],
+    [556, 'lua/shared/queue/rate.lua', 1],
+    [577, 'lua/shared/queue/rate.lua', 37],
+    [583, 'lua/shared/queue/groups.lua', 1],
+    [629, 'lua/shared/queue/burst.lua', 1],
+    [641, 'lua/shared/queue/groups.lua', 48],
+    [712, 'lua/shared/queue/ready.lua', 1],
+    [719, 'lua/shared/queue/in-front.lua', 1],
+    [721, 'lua/shared/queue/ready.lua', 9],
+    [742, 'lua/shared/queue/names.lua', 1],
+    [745, 'lua/shared/queue/names.lua', 34],
+    [763, 'lua/shared/queue/dead.lua', 1],
+    [817, 'lua/shared/queue/end.lua', 1],
+    [841, 'lua/shared/queue/leave-tags.lua', 1],
+    [851, 'lua/shared/queue/end.lua', 26],
+    [861, 'lua/shared/queue/backoff.lua', 1],
+    [863, 'lua/shared/queue/backoff.lua', 22],
+    [882, 'lua/shared/queue/unblock.lua', 1],
+    [888, 'lua/shared/queue/outbox.lua', 1],
+    [899, 'lua/shared/queue/entries.lua', 1],
+    [917, 'lua/shared/queue/history.lua', 1],
+    [931, 'lua/shared/queue/happened.lua', 1],
+    [943, 'lua/shared/queue/note-end.lua', 1],
+    [973, 'lua/shared/queue/cancel.lua', 1],
+    [981, 'lua/shared/queue/settle.lua', 18],
+    [1055, 'lua/queue/watch.lua', 83],
+    [1058, 'lua/shared/queue/leave-notes.lua', 1],
+    [1080, 'lua/shared/queue/fold.lua', 1],
+    [1081, 'lua/shared/queue/statistics.lua', 1],
+    [1314, 'lua/shared/queue/fold.lua', 3],
+    [1325, 'lua/shared/queue/leave-notes.lua', 24],
+    [1332, 'lua/shared/queue/packed-notes.lua', 1],
+    [1333, 'lua/shared/queue/packed-notes.lua', 3],
+    [1341, 'lua/queue/watch.lua', 88],
   ],
   encode(args) {
     const encoded = new Array<Argument>(1 + args.wanted.length)

@@ -21,8 +21,9 @@ describe('waiting for a result', () => {
     const place = await setup({ clock: 'real' })
     const { queue } = place
     const { id } = await queue.enqueue('mail', { to })
+    // Those of one process have one name.
     const ends = [1, 2].map(() => queue.jobs.waitForResult(id, { wait: '1h' }))
-    await waiting(place, id, 2)
+    await waiting(place, id, 1)
     await using _worker = queue.work(() => ({ sent: true }))
 
     const end = { state: 'done', result: { sent: true }, failure: null }
@@ -60,6 +61,39 @@ describe('waiting for a result', () => {
     expect(await queue.jobs.waitForResult('not kept')).toMatchObject({ state: 'absent', result: null })
     await clock.advance(60_000)
     expect(await queue.jobs.waitForResult('kept', { wait: '1h' })).toMatchObject({ state: 'absent' })
+  })
+
+  test('tells all who wait in one process, however many they are', async () => {
+    const place = await setup({ clock: 'real' })
+    const { queue, redis, name, calls } = place
+    const { id } = await queue.enqueue('mail', { to })
+    const ends = Array.from({ length: 300 }, () =>
+      // Each through a handle of its own, as requests of a service have it.
+      redis.queue(name).jobs.waitForResult(id, { wait: '1h' }),
+    )
+    const asked = () => calls.filter((each) => each === 'queue/await-end').length
+    await until(() => asked() === 600)
+    await waiting(place, id, 1)
+    for (const job of await queue.claim()) await job.ack('sent')
+
+    expect(new Set((await Promise.all(ends)).map((end) => end?.result))).toEqual(new Set(['sent']))
+    // Once when they came, once with their name, and once when they were told.
+    expect(asked()).toBe(900)
+  })
+
+  test('goes on for the others where one of them waits no more', async () => {
+    const place = await setup({ clock: 'real' })
+    const { queue } = place
+    const { id } = await queue.enqueue('mail', { to })
+    const aborter = new AbortController()
+    const aborted = queue.jobs.waitForResult(id, { wait: '1h', signal: aborter.signal })
+    const other = queue.jobs.waitForResult(id, { wait: '1h' })
+    await waiting(place, id, 1)
+    aborter.abort(new Error('enough'))
+    await expect(aborted).rejects.toThrow('enough')
+    for (const job of await queue.claim()) await job.ack('sent')
+
+    expect(await other).toMatchObject({ result: 'sent' })
   })
 
   test('ends with its time and its signal, and leaves nothing behind', async () => {

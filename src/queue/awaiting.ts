@@ -4,7 +4,7 @@ import { type AwaitEndAnswer, awaitEnd } from '../generated/queue.ts'
 import { checkText } from '../runtime/arguments.ts'
 import { openWithin, rest, unlessAborted } from '../runtime/in-time.ts'
 import { lastWord } from '../runtime/last-word.ts'
-import type { Post } from '../runtime/mailbox.ts'
+import type { Post, SharedPost } from '../runtime/mailbox.ts'
 import { learnTold } from '../runtime/told.ts'
 import type { Unit } from '../runtime/unit.ts'
 import { toWaitMs, type Waiting } from '../runtime/wait.ts'
@@ -39,17 +39,18 @@ export async function waitForEnd(source: Source, id: string, waiting: Waiting): 
   const first = await unlessAborted(ask(source, { ...NOBODY, id: checkText('id', id, 512) }), signal)
   if (first.status !== 'waits') return toEnd(source, first)
   if (waitMs === 0) return null
-  const waiter = source.unit.runtime.mailbox.newId()
+  const post = await hearTogether(source.unit, first.number, endsAt, signal)
+  const waiter = post?.id ?? source.unit.runtime.mailbox.newId()
   const asked: Asked = { ...NOBODY, id: first.id, waiter, number: first.number, sinceMs: first.nowMs }
-  const post = await hear(source.unit, waiter, endsAt, signal)
   let end: JobEnd | null = null
   try {
     end = await askOrSleep(source, asked, { post, endsAt, signal })
     return end
   } finally {
+    const isLast = post?.isLast ?? true
     post?.close()
     // Nobody must be told in vain.
-    if (end === null) await leave(source, asked, signal)
+    if (end === null && isLast) await leave(source, asked, signal)
   }
 }
 
@@ -104,4 +105,16 @@ export async function hear(
 ): Promise<Post | null> {
   const { channel } = await learnTold(unit)
   return openWithin(unit.runtime.mailbox.expect(channel, id), endsAt - performance.now(), signal)
+}
+
+/** As `hear`, by one name with all in this process who wait for the end of that job: the server tells few names. */
+async function hearTogether(
+  unit: Unit,
+  number: number,
+  endsAt: number,
+  signal: AbortSignal | undefined,
+): Promise<SharedPost | null> {
+  const { channel } = await learnTold(unit)
+  const opening = unit.runtime.mailbox.expectShared(channel, `${unit.prefix} ${number}`)
+  return openWithin(opening, endsAt - performance.now(), signal)
 }

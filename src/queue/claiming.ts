@@ -8,7 +8,7 @@ import { toWaitMs, type Waiting } from '../runtime/wait.ts'
 import { hear } from './awaiting.ts'
 import type { ClaimedJob, Settling } from './claimed-job.ts'
 import { toClaimedJobs } from './claimed-jobs.ts'
-import { type Ack, type Exchanged, exchange } from './exchange.ts'
+import { type Ack, type Exchanged, exchange, isBehindOthers } from './exchange.ts'
 import { onlyFitting } from './misfits.ts'
 import { Settler, toAck } from './settling.ts'
 import type { Source } from './source.ts'
@@ -83,15 +83,15 @@ export async function exchangeAndWait(
   signal?.throwIfAborted()
   if (source.unit.runtime.runner.closed) throw closed()
   const { limit, leaseMs } = terms
-  const first = await unlessAborted(
-    exchange(source, { acks, limit, leaseMs, worker: '' }),
-    signal,
-    (late) => {
-      onAcked(late)
-      return giveBack(source, late)
-    },
-  )
+  let first = await unlessAborted(exchange(source, { acks, limit, leaseMs, worker: '' }), signal, (late) => {
+    onAcked(late)
+    return giveBack(source, late)
+  })
   onAcked(first)
+  while (isBehindOthers(first)) {
+    const again = exchange(source, { acks: [], limit, leaseMs, worker: '' })
+    first = await unlessAborted(again, signal, (late) => giveBack(source, late))
+  }
   if (first.jobs.length > 0 || waitMs === 0) return first
   const endsAt = performance.now() + waitMs
   const id = source.unit.runtime.mailbox.newId()

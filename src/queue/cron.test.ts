@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import { afterEach, describe, expect, test } from 'vitest'
+import { afterEach, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { type Field, type Fields, scan, wallAt } from '../../test/cron-scan.ts'
 import { cronTimes } from './cron.ts'
 
@@ -194,4 +194,22 @@ test('around every switch of the clocks, the runs are those that a look at every
     }),
     { numRuns: 150 },
   )
+})
+
+test.each([
+  ['* * * * *', 'Europe/Berlin'],
+  ['0 9 * * MON-FRI', 'America/New_York'],
+  ['*/15 8-17 * * *', 'UTC'],
+])('%s in %s asks for the time zone no more for a second recurring job than for one', (cron, timeZone) => {
+  const start = Date.UTC(2026, 10, 10, 4, 5)
+  const first = cronTimes(cron, timeZone, start, 50)
+  // The ways of ours and of croner to what `Intl` knows of a zone.
+  const asked = [
+    vi.spyOn(Intl.DateTimeFormat.prototype, 'formatToParts'),
+    vi.spyOn(Date.prototype, 'toLocaleString'),
+  ]
+  onTestFinished(() => asked.forEach((each) => each.mockRestore()))
+
+  expect(cronTimes(cron, timeZone, start + 1, 50)).toEqual(first)
+  expect(asked.map((each) => each.mock.calls.length)).toEqual([0, 0])
 })

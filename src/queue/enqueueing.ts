@@ -11,6 +11,7 @@ import type { RunInSlot } from '../runtime/unit.ts'
 import { toId, toIds } from './ids.ts'
 import { type JobSpec, PLAIN, type SpecOptions } from './job-options.ts'
 import type { Source } from './source.ts'
+import { CALL, workOf } from './work-of.ts'
 
 export interface Enqueued {
   /** What to call the job: its own id, or the one the queue gave it. */
@@ -22,8 +23,7 @@ export interface Enqueued {
 const MAX_PAYLOAD_BYTES: number = 4 * 1024 * 1024
 const BATCHES: BatchTerms = {
   name: enqueue.script.name,
-  items: 1000,
-  bytes: MAX_PAYLOAD_BYTES,
+  ...CALL,
   underWay: 2,
   waiting: 100_000,
 }
@@ -34,6 +34,7 @@ export interface Outgoing {
   readonly name: string
   readonly payload: string | Uint8Array
   readonly options: SpecOptions
+  /** What it takes of a call, with its options. */
   readonly bytes: number
 }
 
@@ -52,7 +53,7 @@ export function encodeJob(
   if (bytes > MAX_PAYLOAD_BYTES) {
     throw new InvalidArgumentError('payload', `must be at most ${MAX_PAYLOAD_BYTES} bytes when encoded`)
   }
-  return { name, payload: encoded, options, bytes }
+  return { name, payload: encoded, options, bytes: bytes + workOf(options) }
 }
 
 /** As the script takes it. */

@@ -53,7 +53,7 @@ export interface Exchanged {
   readonly end: End
   /** Whether the worker will be woken; of one that waits no more, whether it waited until now, and was not called. */
   readonly waits: boolean
-  /** When it has to come back nevertheless; 0: it need not. */
+  /** When it has to come back nevertheless, also where it does not wait; 0: it need not. */
   readonly recheckMs: number
   readonly paused: boolean
   /** Why acks were refused, by their places. */
@@ -65,6 +65,11 @@ export function reasonsOf(
   refused: readonly { readonly at: number; readonly why: string }[],
 ): ReadonlyMap<number, LossReason> {
   return new Map(refused.map(({ at, why }) => [at, why as LossReason]))
+}
+
+/** Nothing came, and not because nothing is there: it stands behind places of jobs that are gone, and is asked for again. */
+export function isBehindOthers({ jobs, waits, recheckMs }: Exchanged): boolean {
+  return jobs.length === 0 && !waits && recheckMs > 0
 }
 
 // Calls for which the quick way is not tried: it would be declined, and cost a call more.

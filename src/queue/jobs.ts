@@ -220,10 +220,12 @@ export class Jobs {
    */
   async cancel(ids: readonly string[]): Promise<('cancelled' | 'stopping' | 'absent')[]> {
     const { unit, chores } = this.#source
-    const answer = await unit.run(cancel, { ...(await learnTold(unit)), wanted: checkIds(ids) })
-    void chores.see(answer.chores)
-    const { outcomes } = answer
-    return outcomes as ('cancelled' | 'stopping' | 'absent')[]
+    const told = await learnTold(unit)
+    return inSteps(checkIds(ids), async (wanted) => {
+      const answer = await unit.run(cancel, { ...told, wanted })
+      void chores.see(answer.chores)
+      return answer.outcomes as ('cancelled' | 'stopping' | 'absent')[]
+    })
   }
 
   /** The jobs that a job waits for, or waited for; none where it has none, or is not known (any more). */
@@ -255,8 +257,10 @@ export class Jobs {
    */
   async requeue(ids: readonly string[]): Promise<('requeued' | JobState | 'absent')[]> {
     const told = await learnTold(this.#source.unit)
-    const { outcomes } = await this.#source.unit.run(requeue, { ...told, wanted: checkIds(ids) })
-    return outcomes as ('requeued' | JobState | 'absent')[]
+    return inSteps(checkIds(ids), async (wanted) => {
+      const { outcomes } = await this.#source.unit.run(requeue, { ...told, wanted })
+      return outcomes as ('requeued' | JobState | 'absent')[]
+    })
   }
 
   /**
@@ -313,6 +317,16 @@ export class Jobs {
       if (count === 0 || left === 0 || total >= most) return total
     }
   }
+}
+
+/** A call tells of as many as it has come to, at least of one: jobs with many parents take longer. */
+async function inSteps<Outcome>(
+  ids: readonly string[],
+  step: (wanted: readonly string[]) => Promise<readonly Outcome[]>,
+): Promise<Outcome[]> {
+  const outcomes: Outcome[] = []
+  while (outcomes.length < ids.length) outcomes.push(...(await step(ids.slice(outcomes.length))))
+  return outcomes
 }
 
 function checkIds(ids: unknown): string[] {

@@ -1,5 +1,10 @@
+import { ioredis } from 'perilune/ioredis'
 import { describe, expect, test } from 'vitest'
+import { readContract } from '../../test/conformance/files.ts'
 import { setup } from '../../test/queue-fixture.ts'
+import { runOperation } from '../testing/run-operation.ts'
+import type { Arguments } from '../testing/vector-contract.ts'
+import type { Value } from '../testing/vector-value.ts'
 
 // Beyond what is stored in the record of a job, and so large that four of them fill an answer.
 const LARGE = 'x'.repeat(1_100_000)
@@ -158,5 +163,70 @@ describe('a page', () => {
     const found = await queue.jobs.findMany([...ids, 'unknown'])
 
     expect(found.map(({ id }) => id)).toEqual(ids)
+  })
+})
+
+describe('what goes to another queue', () => {
+  test('goes in pages that end behind those that fill an answer, and all of it arrives', async () => {
+    const { queue, another, client, name } = await setup()
+    const other = await another()
+    const run = (operation: string, args: Arguments): Promise<Value[]> =>
+      runOperation(ioredis(client), readContract(), operation, `queue-test:{queue:${name}}:`, args)
+    for (let at = 0; at < 6; at += 1) await queue.enqueue('mail', { to: SMALL })
+    const jobs = await queue.claim({ limit: 6 })
+    // What is put out at once is brought at once: the queue has no codec of this name.
+    await client.hset(`queue-test:{queue:${other.name}}:meta`, 'layout', '1', 'codec', 'another')
+    for (const job of jobs) await job.advance({ queue: other.name, name: 'mail', payload: { to } })
+
+    const [, first] = (await run('queue/outbox', { after: '0', limit: 100 })) as [string, [number][]]
+    const after = String(first.at(-1)?.[0])
+    const [, second] = (await run('queue/outbox', { after, limit: 100 })) as [string, unknown[]]
+    expect([first.length, second.length]).toEqual([4, 2])
+
+    await client.del(`queue-test:{queue:${other.name}}:meta`)
+    await queue.claim()
+    await expect.poll(async () => (await other.inspect()).ready).toBe(6)
+  })
+})
+
+describe('a search', () => {
+  test('looks at fewer where jobs are large on average, and finds each', async () => {
+    const { queue } = await setup()
+    const ids = Array.from({ length: 600 }, (_, at) => `j${at}`)
+    // Not so large that they stand apart: the server reads them all with what it looks at.
+    const payload = { to: 'x'.repeat(16_000) }
+    await queue.enqueueMany(ids.map((id) => ({ name: 'mail', payload, id })))
+
+    const found = new Set<string>()
+    let [most, after] = [0, null as string | null]
+    do {
+      const page = await queue.jobs.search({ limit: 1000, ...(after === null ? {} : { after }) })
+      for (const { id } of page.jobs) found.add(id)
+      most = Math.max(most, page.jobs.length)
+      after = page.next
+    } while (after !== null)
+
+    expect(found.size).toBe(600)
+    // 4 MiB are 262 of them.
+    expect(most).toBeLessThan(400)
+  })
+})
+
+describe('a recurring job', () => {
+  test('with a large payload has it stored apart, and no more runs become jobs in a call than fill one', async () => {
+    const { queue, client, name, clock } = await setup()
+    await queue.recurring.set('big', { name: 'mail', payload: { to }, every: '1s', missed: { upTo: 10 } })
+    await clock.advance(10_000)
+
+    const [job] = await queue.claim()
+    expect(job?.payload).toEqual({ to })
+    expect((await queue.inspect()).ready).toBe(3)
+    const stored = await client.hkeys(`queue-test:{queue:${name}}:jobs`)
+    expect(stored.filter((field) => field.startsWith('b'))).toHaveLength(4)
+
+    const runs = [job?.id]
+    for (let at = 1; at < 10; at += 1) runs.push((await queue.claim())[0]?.id)
+    expect(new Set(runs).size).toBe(10)
+    expect(await queue.claim()).toEqual([])
   })
 })

@@ -11,7 +11,7 @@ import { toWaitMs, type Waiting } from '../runtime/wait.ts'
 import type { ClaimedJob } from './claimed-job.ts'
 import { toClaimedJobs } from './claimed-jobs.ts'
 import { type ClaimTerms, giveBackIfClosed } from './claiming.ts'
-import { exchange } from './exchange.ts'
+import { exchange, isBehindOthers } from './exchange.ts'
 import { type LentJobs, toLentJob } from './lending.ts'
 import { onlyFitting } from './misfits.ts'
 import { Settler, toAck } from './settling.ts'
@@ -221,7 +221,7 @@ async function ask(
     const claimed = toClaimedJobs(source, new Settler(source), exchanged)
     await giveBackIfClosed(source, claimed)
     const jobs = await onlyFitting(source.checks, claimed)
-    if (jobs.length > 0 || claimed.length === 0) {
+    if (jobs.length > 0 || (claimed.length === 0 && !isBehindOthers(exchanged))) {
       return { jobs, endsAtMs: exchanged.endsAtMs, recheckMs: exchanged.recheckMs }
     }
   }

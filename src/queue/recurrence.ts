@@ -98,7 +98,7 @@ function toIntervalRule(options: IntervalRecurrence): IntervalRule {
 function toCronRule(options: CronRecurrence): CronRule {
   checkOptions('recurrence', options, ['cron', 'timeZone', 'missed'])
   const { timeZone = 'UTC' } = options
-  void new WallClock(timeZone)
+  void WallClock.of(timeZone)
   return { kind: 'cron', cron: checkCron(options.cron), timeZone, missed: toMissed(options.missed) }
 }
 

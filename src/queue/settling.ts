@@ -13,6 +13,7 @@ import { type Ack, exchange, type LossReason, reasonsOf } from './exchange.ts'
 import type { Leased } from './leased.ts'
 import { type Note, sendNote } from './noting.ts'
 import type { Source } from './source.ts'
+import { workOf } from './work-of.ts'
 
 /** Null: it took effect; else why it did not. */
 export type Outcome = LossReason | null
@@ -79,7 +80,7 @@ export class Settler implements Settling {
   /** As `advance`; that the job was lost is a value. */
   sendStep(step: Step): Promise<Advanced | LossReason> {
     const send = (steps: Step[]): Promise<(Advanced | LossReason)[]> => sendSteps(this.#source, steps)
-    const bytes = Buffer.byteLength(step.payload) + Buffer.byteLength(step.result)
+    const bytes = Buffer.byteLength(step.payload) + Buffer.byteLength(step.result) + workOf(step)
     return this.#batcher('steps', STEPS, send).addOne(asCalledBy(this.#source, step), bytes)
   }
 

@@ -147,3 +147,17 @@ describe('periods', () => {
     await expect(queue.stats({ from: 1.5 })).rejects.toThrow(InvalidArgumentError)
   })
 })
+
+test('statistics of a queue that nobody uses any more are gone when their last day is no longer told', async () => {
+  const { queue, client, name } = await setup()
+  const parts = ['notes', 'stats'].map((part) => `queue-test:{queue:${name}}:${part}`)
+  const days = async () => (await Promise.all(parts.map((key) => client.pttl(key)))).map((ms) => ms / DAY_MS)
+  const jobs = (from: number) =>
+    Array.from({ length: 1000 }, (_, at) => ({ name: `job ${from + at}`, payload: at }) as never)
+
+  await queue.enqueue('mail', { to: 'somebody' })
+  expect((await days())[0]).toBeGreaterThan(90)
+  // So many names fill the notes.
+  await queue.enqueueMany(jobs(0))
+  expect((await days())[1]).toBeGreaterThan(90)
+})

@@ -99,3 +99,36 @@ test('whoever comes after a subscription failed tries again', async () => {
 
   expect(channels.size).toBe(1)
 })
+
+test('those who wait for the same have one name, and each gets every letter', async () => {
+  const { mailbox, channels } = setup()
+  const [one, other] = await Promise.all([
+    mailbox.expectShared('here', 'job 7'),
+    mailbox.expectShared('here', 'job 7'),
+  ])
+  const apart = await mailbox.expectShared('here', 'job 8')
+  const [listener] = channels.values()
+
+  listener?.onMessage(`ended ${one?.id} 0`)
+  expect(other?.id).toBe(one?.id)
+  expect(apart.id).not.toBe(one?.id)
+  expect(await one?.next(0)).toMatchObject({ word: 'ended' })
+  expect(await other?.next(0)).toMatchObject({ word: 'ended' })
+  expect(await apart.next(0)).toBe(null)
+
+  one?.close()
+  one?.close()
+  expect(other?.isLast).toBe(true)
+  other?.close()
+  expect((await mailbox.expectShared('here', 'job 7')).id).not.toBe(one?.id)
+})
+
+test('those who wait for the same learn alike that the server refuses to tell them', async () => {
+  const { mailbox, confirm } = setup()
+  confirm.fails = true
+  const refused = await Promise.allSettled([1, 2].map(() => mailbox.expectShared('here', 'job 7')))
+  expect(refused.map(({ status }) => status)).toEqual(['rejected', 'rejected'])
+
+  confirm.fails = false
+  await expect(mailbox.expectShared('here', 'job 7')).resolves.toMatchObject({ isLast: true })
+})

@@ -63,6 +63,23 @@ export class Mailbox {
     return post
   }
 
+  /**
+   * As `expect`, under one name with all others of this process who wait for the same: each has a post of its own, and gets
+   * every letter.
+   */
+  async expectShared(beginning: string, what: string): Promise<SharedPost> {
+    const box = this.#box(beginning)
+    const shared = box.share(what, () => this.newId())
+    const post = new SharedPost(box, shared)
+    try {
+      await box.opened
+    } catch (error) {
+      post.close()
+      throw error
+    }
+    return post
+  }
+
   /** As `expect`, when the process listens there already; else null. */
   expectNow(beginning: string, id: string): Post | null {
     const box = this.#boxes.get(beginning)
@@ -146,9 +163,61 @@ export class Post {
   }
 }
 
+/** One name, and those who wait under it. */
+class Shared {
+  readonly id: string
+  readonly what: string
+  readonly lasts = false
+  readonly posts: Set<Post> = new Set()
+
+  constructor(id: string, what: string) {
+    this.id = id
+    this.what = what
+  }
+
+  deliver(letter: Letter): void {
+    for (const post of this.posts) post.deliver(letter)
+  }
+
+  interrupt(): void {
+    for (const post of this.posts) post.interrupt()
+  }
+}
+
+/** Letters to all who wait for the same. */
+export class SharedPost extends Post {
+  /** The name of all of them. */
+  readonly id: string
+  readonly #shared: Shared
+  readonly #in: Box
+
+  constructor(box: Box, shared: Shared) {
+    super(box, shared.id)
+    this.id = shared.id
+    this.#shared = shared
+    this.#in = box
+    shared.posts.add(this)
+  }
+
+  /** Whether nobody else waits under this name. */
+  get isLast(): boolean {
+    return this.#shared.posts.size === 1 && this.#shared.posts.has(this)
+  }
+
+  override close(): void {
+    const { isLast } = this
+    this.#shared.posts.delete(this)
+    if (isLast) this.#in.unshare(this.#shared)
+  }
+}
+
+type Reader = Pick<Post, 'lasts' | 'deliver' | 'interrupt'>
+
 class Box {
   readonly #subscription: Promise<Subscription>
-  readonly #posts = new Map<string, Post>()
+  readonly #posts = new Map<string, Reader>()
+  /** By what they wait for. */
+  readonly #shared = new Map<string, Shared>()
   readonly #abandoned: Abandoned
   readonly #forget: () => void
   #linger: NodeJS.Timeout | null = null
@@ -178,8 +247,28 @@ class Box {
     return this.#ready && !this.#lost
   }
 
+  /** Resolves when the server has confirmed. */
+  get opened(): Promise<unknown> {
+    return this.#subscription
+  }
+
   put(id: string, post: Post): void {
     this.#posts.set(id, post)
+  }
+
+  share(what: string, newId: () => string): Shared {
+    const known = this.#shared.get(what)
+    if (known !== undefined) return known
+    const shared = new Shared(newId(), what)
+    this.#shared.set(what, shared)
+    this.#posts.set(shared.id, shared)
+    return shared
+  }
+
+  /** The last one has gone: a name is never used twice. */
+  unshare({ id, what }: Shared): void {
+    this.#shared.delete(what)
+    this.leave(id)
   }
 
   async enter(id: string, post: Post): Promise<void> {

@@ -47,14 +47,20 @@ function payloads(count: number): string[] {
 test('a worker that met only jobs that are gone comes back at once for those behind them', async () => {
   const calls = new QueueCalls(driver)
   await calls.setClock(START_US)
-  const [, first] = await calls.run('enqueue-alike', { payloads: payloads(1101) })
-  const gone = payloads(1100).map((at) => String(Number(first) + Number(at)))
-  await calls.run('cancel', { wanted: gone })
+  const [, first] = await calls.run('enqueue-alike', { payloads: payloads(3102) })
+  // Between others, and too many to be swept by those who cancel them, a thousand a call.
+  const gone = payloads(3101).map((at) => String(Number(first) + Number(at)))
+  for (const from of [1, 1001, 2001, 3001]) {
+    await calls.run('cancel', { wanted: gone.slice(from, from + 1000) })
+  }
   const claim = { limit: 1, worker: 'p.1' }
   const nowMs = START_US / 1000
+  await calls.same('ack-and-claim', claim, ['claimed', nowMs, '*', false, 0, false, 0, [], '*', []])
 
-  await calls.same('ack-and-claim', claim, ['claimed', nowMs, 0, true, 1, false, 0, [], [], []])
-  const last = [Number(first) + 1100, '*', 1, 'mail', '1100']
+  for (let passed = 1000; passed < 3100; passed += 1000) {
+    await calls.same('ack-and-claim', claim, ['claimed', nowMs, 0, true, 1, false, 0, [], [], []])
+  }
+  const last = [Number(first) + 3101, '*', 1, 'mail', '3101']
   await calls.same('ack-and-claim', claim, ['claimed', nowMs, '*', false, 0, false, 0, [], [last], []])
   await calls.run('clear', {})
 })

@@ -29,7 +29,7 @@ local function erase_job(keys, queue, seq, job, run)
     end_parent(keys, queue, seq, job.id, 'x', '')
   end
   if run and has_flag(run.flags, CHILD) then
-    drop_parents(keys, seq)
+    drop_parents(keys, queue, seq)
   end
 end
 

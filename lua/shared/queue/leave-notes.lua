@@ -5,19 +5,26 @@
 --              shared/queue/bucket); in milliseconds
 --   e d r c    jobs that were enqueued, died without having run to an end, were reclaimed, cancelled
 --   m          from here on notes are of the minute since 1970 that is in the place of the sum
--- When there are many of them they are folded: put into the hash of statistics.
+-- When there are many of them they are folded: put into the hash of statistics. Both are gone when the newest day that they know is
+-- no longer told: a queue that nobody uses any more keeps no statistics.
 local NOTE = '>Bc0BHdd'
 local MOST_NOTES = 16384
+-- A day more than are told.
+local NOTES_KEPT_MS = '7862400000'
 
 local function leave_notes(notes, stats, queue, noted, now_ms)
   local minute = now_ms / 60000 - now_ms / 60000 % 1
-  if minute ~= queue.minute then
+  local is_new = minute ~= queue.minute
+  if is_new then
     queue.minute = minute
     noted = struct.pack(NOTE, 1, 'm', 0, 0, minute, 0) .. noted
   end
   if redis.call('APPEND', notes, noted) > MOST_NOTES then
     -- @include shared/queue/fold
     fold(notes, stats)
+    redis.call('PEXPIRE', stats, NOTES_KEPT_MS)
     queue.minute = 0
+  elseif is_new then
+    redis.call('PEXPIRE', notes, NOTES_KEPT_MS)
   end
 end

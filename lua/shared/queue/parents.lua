@@ -38,22 +38,44 @@ local function unblock(keys, queue, seq, run)
   queue.blocked = queue.blocked - run.size
 end
 
--- A child waits no more.
-local function leave_parents(keys, seq, stored)
+-- A child waits no more. How many links a call takes apart is counted; see shared/queue/displace.
+local function leave_parents(keys, queue, seq, stored)
+  local links = {}
   for ref in each_ref(stored) do
-    redis.call('ZREM', keys.children, ref .. '\0' .. seq)
+    links[#links + 1] = ref .. '\0' .. seq
+  end
+  if #links > 0 then
+    redis.call('ZREM', keys.children, unpack(links))
+  end
+  queue.work = (queue.work or 0) + #links
+end
+
+-- No job names that parent any more.
+local function forget_parent(keys, ref)
+  redis.call('HDEL', keys.jobs, 'y' .. ref)
+  -- Who has ended just now is still told of.
+  if redis.call('ZSCORE', keys.parents, ref) ~= '0' then
+    redis.call('HDEL', keys.jobs, 'z' .. ref)
+    redis.call('ZREM', keys.parents, ref)
   end
 end
 
--- One job fewer names that parent.
-local function forget_parent(keys, ref)
-  if redis.call('HINCRBY', keys.jobs, 'y' .. ref, '-1') <= 0 then
-    redis.call('HDEL', keys.jobs, 'y' .. ref)
-    -- Who has ended just now is still told of.
-    if redis.call('ZSCORE', keys.parents, ref) ~= '0' then
-      redis.call('HDEL', keys.jobs, 'z' .. ref)
-      redis.call('ZREM', keys.parents, ref)
+-- One job fewer names these parents, each of which is named by one. A few commands, but for those that nobody names any more.
+local function unname_parents(keys, refs)
+  local counts, left = {}, {}
+  for at, ref in ipairs(refs) do
+    counts[at] = 'y' .. ref
+  end
+  for at, count in ipairs(#refs > 0 and redis.call('HMGET', keys.jobs, unpack(counts)) or {}) do
+    if count and tonumber(count) > 1 then
+      left[#left + 1] = counts[at]
+      left[#left + 1] = string.format('%d', count - 1)
+    else
+      forget_parent(keys, refs[at])
     end
+  end
+  if #left > 0 then
+    redis.call('HSET', keys.jobs, unpack(left))
   end
 end
 
@@ -68,14 +90,16 @@ local function hear_of_parent(keys, queue, source, id, ended)
 end
 
 -- A job that has parents is no more: what was kept of those for it is dropped, if nobody else wants it.
-local function drop_parents(keys, seq)
+local function drop_parents(keys, queue, seq)
   local stored = redis.call('HGET', keys.jobs, 'd' .. seq)
   if not stored then
     return
   end
-  leave_parents(keys, seq, stored)
+  leave_parents(keys, queue, seq, stored)
+  local refs = {}
   for ref in each_ref(stored) do
-    forget_parent(keys, ref)
+    refs[#refs + 1] = ref
   end
+  unname_parents(keys, refs)
   redis.call('HDEL', keys.jobs, 'd' .. seq)
 end

@@ -3,7 +3,8 @@
 --
 -- The list is never searched. A job that leaves it other than from its front leaves its number behind, a ghost,
 -- which is passed over when it comes to the front. Should the job have come back to the list meanwhile, it is taken
--- where it stands first, and the other number is the ghost.
+-- where it stands first, and the other number is the ghost. Whoever leaves some sweeps the list; see shared/queue/sweep.
+-- `queue.left`: how many there were before.
 -- @include shared/queue/in-front
 
 -- Marks; see shared/queue/marks. Of RETURNED also jobs that are gone again.
@@ -31,6 +32,7 @@ local function leave_ready(keys, queue, job, seq, now_us)
   if job.group ~= '' then
     leave_group(keys.grouped, keys.groups, job, seq, now_us)
   elseif not is_marked(queue, PRIORITIES) or redis.call('ZREM', keys.prioritized, seq) == 0 then
+    queue.left = queue.left or queue.ghosts
     queue.ghosts = queue.ghosts + 1
   end
 end

@@ -55,7 +55,7 @@ local function remove_parent(keys, seq, wants, parent)
     if other == ref then
       table.remove(wants.refs, at)
       redis.call('ZREM', keys.children, ref .. '\0' .. seq)
-      forget_parent(keys, ref)
+      unname_parents(keys, { ref })
       return
     end
   end

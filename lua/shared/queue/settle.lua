@@ -21,7 +21,7 @@ local PARENT_FAILED = 'parent-failed'
 -- One whose parent died or was cancelled.
 local function fail_child(keys, queue, seq, job, run, policy, stored, parent, now_ms)
   unblock(keys, queue, seq, run)
-  leave_parents(keys, seq, stored)
+  leave_parents(keys, queue, seq, stored)
   if policy == 'b' then
     note_history(keys.jobs, seq, run, 'b', now_ms, 0, PARENT_FAILED)
     happened(queue, 'buried', seq, job, run, PARENT_FAILED)

@@ -98,6 +98,10 @@ local function enqueue_spec(keys, queue, tally, specs, at, place, seq, now_us)
     return
   end
   hold_names(keys, tally, specs, at, job, seq, now_ms)
+  if queue.linked then
+    -- Whoever had this id, or nobody, until now.
+    queue.linked[job.id], queue.linked[seq] = nil, nil
+  end
   happened(queue, 'enqueued', seq, job, nil, '')
   count_job(queue, 'e', job.name)
   local parents = specs[at + 18]
@@ -111,6 +115,10 @@ end
 
 -- What is to be done once all are in.
 local function see_to_new(keys, queue, tally, now_ms, how)
+  if queue.left then
+    -- @include shared/queue/sweep
+    sweep_ready(keys, queue, queue.left)
+  end
   if tally.windows > 0 then
     forget_old_uniques(keys.ids, tally.windows, now_ms)
   end

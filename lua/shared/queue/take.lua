@@ -143,7 +143,7 @@ local function take_large(keys, queue, count, now_us, taken)
       return taken, false
     end
     local packed = taken[#taken]
-    bytes = bytes + (packed and unpack_run(packed).size or #taken[#taken - 1])
+    bytes = bytes + size_of(taken[#taken - 1], packed and unpack_run(packed))
     if bytes >= CALL_BYTES then
       return taken, true
     end

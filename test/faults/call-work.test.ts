@@ -1,0 +1,64 @@
+// What one call asks of the server is bounded, whatever its jobs are like: each call on many jobs does no more than a few
+// thousand commands, and the library sends the rest in the next one.
+
+import { Redis } from 'ioredis'
+import { perilune } from 'perilune'
+import { ioredis } from 'perilune/ioredis'
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
+import { KINDS } from '../../bench/queue/kinds.ts'
+import { tell } from '../proof.ts'
+import { ask } from '../servers/ask.ts'
+import { type RedisServer, startRedis } from '../servers/redis.ts'
+import { METER, type Metered, metering, parseMetered } from './metered-driver.ts'
+
+// A command takes a microsecond or two, and an element half of one.
+const MOST_COMMANDS = 6000
+const MOST_ELEMENTS = 30_000
+const JOBS = 1000
+
+let server: RedisServer
+
+beforeAll(async () => {
+  server = await startRedis()
+})
+
+afterAll(() => server.stop())
+
+test.each(Object.entries(KINDS))(
+  'a thousand jobs with %s are enqueued, made ready and cancelled by calls that are bounded',
+  { timeout: 120_000 },
+  async (name, kind) => {
+    await ask(server.port, 'FLUSHALL')
+    const client = new Redis(server.port)
+    const redis = perilune(metering(ioredis(client)), { namespace: 'work', deadline: '60s' })
+    onTestFinished(async () => {
+      await redis.close()
+      client.disconnect()
+    })
+    const queue = redis.queue('work')
+    const parents = await queue.enqueueMany(
+      Array.from({ length: 100 }, (_, at) => ({ name: 'parent', payload: at, id: `parent ${at}` })),
+    )
+    const ids = parents.map(({ id }) => id)
+    const jobs = Array.from({ length: JOBS }, (_, at) => ({ name: 'job', payload: at, ...kind(at, ids) }))
+
+    const enqueued = (await queue.enqueueMany(jobs)).map(({ id }) => id)
+    expect(new Set(enqueued).size).toBe(JOBS)
+    const half = enqueued.slice(JOBS / 2)
+    expect(new Set(await queue.jobs.requeue(half)).size).toBe(1)
+    expect(await queue.jobs.cancel(enqueued)).toEqual(enqueued.map(() => 'cancelled'))
+
+    const calls = (await client.lrange(METER, 0, -1)).map(parseMetered)
+    for (const script of ['queue/enqueue', 'queue/requeue', 'queue/cancel']) {
+      const those = calls.filter((each) => each.script === script)
+      const [commands, elements] = [most(those, 'commands'), most(those, 'elements')]
+      tell(`${name}: ${those.length} calls of ${script}, ${commands} commands, ${elements} elements at most`)
+      expect(commands, `commands of ${script}`).toBeLessThanOrEqual(MOST_COMMANDS)
+      expect(elements, `elements of ${script}`).toBeLessThanOrEqual(MOST_ELEMENTS)
+    }
+  },
+)
+
+function most(calls: readonly Metered[], what: 'commands' | 'elements'): number {
+  return Math.max(...calls.map((each) => each[what]))
+}
