@@ -1,11 +1,12 @@
 import { Redis } from 'ioredis'
-import { type PartitionedQueue, perilune } from 'perilune'
+import { type PartitionedQueue, perilune, type RecurringJob } from 'perilune'
 import { ioredis } from 'perilune/ioredis'
 import { expect, inject, onTestFinished, test } from 'vitest'
 import { groupsFor, setup } from '../../test/partitioned-queue-fixture.ts'
 import { type Payloads, until } from '../../test/queue-fixture.ts'
 import { partitionOf } from '../runtime/partition-hash.ts'
 import type { ClaimedJob } from './claimed-job.ts'
+import type { RecurringPage } from './recurring.ts'
 
 const mail = { name: 'mail', payload: { to: 'ada' } } as const
 
@@ -56,11 +57,23 @@ test('a recurring job of partitions lives where the group of its jobs is, and ne
   const { queue } = setup()
   for (const group of groupsFor(4)) {
     await queue.recurring.set('tick', { ...mail, group, every: '1h' })
-    expect((await queue.recurring.list()).recurring.map((each) => each.group)).toEqual([group])
+    expect((await all(queue)).map((each) => each.group)).toEqual([group])
   }
   await expect(queue.recurring.set('tick', { ...mail, every: '1ms' })).rejects.toThrow(/every/)
   expect(await queue.recurring.find('tick')).toMatchObject({ group: groupsFor(4)[3] })
 })
+
+/** Those of all partitions: a page has those of one. */
+async function all(queue: PartitionedQueue<Payloads>): Promise<RecurringJob[]> {
+  const jobs: RecurringJob[] = []
+  let after: string | null = null
+  do {
+    const page: RecurringPage = await queue.recurring.list(after === null ? {} : { after })
+    jobs.push(...page.recurring)
+    after = page.next
+  } while (after !== null)
+  return jobs
+}
 
 /** As another process has the queue; what `hold` names is sent when `release` is called. */
 function holding(name: string, hold: string): { queue: PartitionedQueue<Payloads>; release(): void } {
@@ -94,14 +107,14 @@ test.each([
 
   const moving = other.recurring.set('tick', { ...mail, group: groups[slow] as string, every: '1h' })
   // It has looked where the job is, and has not set it.
-  await until(async () => (await queue.recurring.list()).recurring.length === 0)
+  await until(async () => (await all(queue)).length === 0)
   await queue.recurring.set('tick', { ...mail, group: groups[quick] as string, every: '1h' })
   release()
   await moving
 
-  expect((await queue.recurring.list({ limit: 100 })).recurring).toHaveLength(1)
+  expect(await all(queue)).toHaveLength(1)
   await queue.recurring.set('tick', { ...mail, group: groups[slow] as string, every: '1h' })
-  expect((await queue.recurring.list({ limit: 100 })).recurring).toMatchObject([{ group: groups[slow] }])
+  expect(await all(queue)).toMatchObject([{ group: groups[slow] }])
 })
 
 test('recurring jobs that processes move at once, again and again, live in one partition', async () => {
@@ -114,6 +127,6 @@ test('recurring jobs that processes move at once, again and again, live in one p
         each.recurring.set('tick', { ...mail, group: groups[(at + round) % 4] as string, every: '1h' }),
       ),
     )
-    expect((await queue.recurring.list({ limit: 100 })).recurring).toHaveLength(1)
+    expect(await all(queue)).toHaveLength(1)
   }
 })
