@@ -162,7 +162,8 @@ do
   if #ended > 0 then
     finish_jobs(keys, queue, settings, ended, now_us)
   end
-  queue.acked = #ended + #stopped
+  -- Not a local: a script has at most 200.
+  queue.over = #ended + #stopped
 end
 if limit > 0 and queue.watch_ms <= now_ms then
   queue.watch_ms = 0
@@ -185,7 +186,7 @@ end
 local how = { channel = channel, sharded = sharded, counted = counted }
 local score = leave_idle(idle, queue, worker)
 if limit == 0 then
-  local frees = settled > 0 or (queue.acked > 0 and may_free_others(queue, settings))
+  local frees = settled > 0 or (queue.over > 0 and may_free_others(queue, settings))
   -- One that waits no more may have been called for what is there: another one comes.
   if (frees or (worker ~= '' and not settings.paused)) and has_more(keys, queue) then
     call_idle(idle, queue, 1, now_ms, how)
