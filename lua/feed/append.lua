@@ -117,7 +117,8 @@ for at = messages_at, #messages, 5 do
       plan_expiry(feed, id, tonumber(ttl_ms), indexed)
     end
   else
-    local visible_at_us = id + delay_ms * 1000
+    -- Ids are ahead of a clock that has stepped back.
+    local visible_at_us = now_us + id - first + delay_ms * 1000
     park_message(delayed, parked, id, visible_at_us, ttl_ms, origin, body)
     note_parked(feed, id, visible_at_us, tonumber(ttl_ms))
     aside = true

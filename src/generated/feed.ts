@@ -1183,7 +1183,7 @@ function readDuplicatesOfAppendAppended(part: Reply | undefined): ({ readonly at
 export const append: Operation<AppendArguments, AppendAnswer> = {
   script: {
     name: 'feed/append',
-    sha1: '7a8368c56ce667b59e395d6261c858251a19b66d',
+    sha1: '25d87083250a7c978d1d3c1deb020b3ac3144a4e',
     reads: false,
     bytes: false,
     source: `--[[
@@ -1880,7 +1880,8 @@ for at = messages_at, #messages, 5 do
       plan_expiry(feed, id, tonumber(ttl_ms), indexed)
     end
   else
-    local visible_at_us = id + delay_ms * 1000
+    -- Ids are ahead of a clock that has stepped back.
+    local visible_at_us = now_us + id - first + delay_ms * 1000
     park_message(delayed, parked, id, visible_at_us, ttl_ms, origin, body)
     note_parked(feed, id, visible_at_us, tonumber(ttl_ms))
     aside = true

@@ -44,7 +44,7 @@ export class FeedModel {
     for (const [at, message] of messages.entries()) {
       const known = this.#keys.get(message.key)
       if (known !== undefined && known.untilMs > this.#nowMs) duplicates.push([at, known.id])
-      else this.#add(first + at, message)
+      else this.#add(first + at, this.nowUs + at, message)
     }
     this.#last = first + messages.length - 1
     return ['appended', this.#epoch, first, created, duplicates]
@@ -139,10 +139,10 @@ export class FeedModel {
     return Math.floor(this.nowUs / 1000)
   }
 
-  #add(id: number, { body, expire_ms, delay_ms, key }: NewMessage): void {
+  #add(id: number, nowUs: number, { body, expire_ms, delay_ms, key }: NewMessage): void {
     const expiresAtMs = expire_ms === 0 ? Infinity : Math.floor(id / 1000) + expire_ms
     const position = delay_ms === 0 ? id : 0
-    const visibleAtUs = id + delay_ms * 1000
+    const visibleAtUs = nowUs + delay_ms * 1000
     this.#messages.push({ id, position, visibleAtUs, expiresAtMs, body, claims: 0, holder: 0 })
     if (key !== '') this.#keys.set(key, { id, untilMs: this.#nowMs + REMEMBER_MS })
   }
