@@ -1395,6 +1395,7 @@ export interface AcquireAllArguments {
 export type AcquireAllAnswer =
   | { readonly status: 'granted'; readonly nowMs: number; readonly leases: { readonly token: number; readonly expiresAtMs: number }[] }
   | { readonly status: 'held'; readonly at: number }
+  | { readonly status: 'awaited'; readonly at: number }
 
 function readLeasesOfAcquireAllGranted(part: Reply | undefined): ({ readonly token: number; readonly expiresAtMs: number })[] {
   const flat = asList(part)
@@ -1406,22 +1407,24 @@ function readLeasesOfAcquireAllGranted(part: Reply | undefined): ({ readonly tok
 }
 
 /**
- * Gives several locks of one slot to one holder, all or none, when each of them is free and nobody waits for any. Safe to repeat: an attempt that has them all gets the same answer again.
+ * Gives several locks of one slot to one holder, all or none, when each of them is free and nobody waits for any. Safe to repeat: an attempt that has them all gets the same answer again. `awaited`: the one at this place is free, and somebody waits for it, who may be gone; call `serve`.
  *
  * Cost: O(locks).
  */
 export const acquireAll: Operation<AcquireAllArguments, AcquireAllAnswer> = {
   script: {
     name: 'lock/acquire-all',
-    sha1: '9aed372fcbcb6a3550a86b55f5b8efebfa3dc6c5',
+    sha1: '082fa874683970652e0feb08c326e9f285dfba56',
     reads: false,
     bytes: false,
     source: `--[[
 Gives several locks of one slot to one holder, all or none, when each of them is free and nobody waits for
-any. Safe to repeat: an attempt that has them all gets the same answer again.
+any. Safe to repeat: an attempt that has them all gets the same answer again. \`awaited\`: the one at this place is free, and
+somebody waits for it, who may be gone; call \`serve\`.
 
 @returns granted  now_ms:integer leases:[token:integer expires_at_ms:integer]
 @returns held     at:integer
+@returns awaited  at:integer
 @cost    O(locks)
 ]]
 local states, states_at = KEYS, 1 -- repeated string: states of the locks
@@ -1563,8 +1566,10 @@ for at = states_at, #states, 1 do
 end
 if mine < #locks then
   for at, lock in ipairs(locks) do
-    if not is_free(lock) or lock.last_ticket > 0 then
+    if not is_free(lock) then
       return { 'held', at - 1 }
+    elseif lock.last_ticket > 0 then
+      return { 'awaited', at - 1 }
     end
   end
 end
@@ -1583,13 +1588,13 @@ return { 'granted', now_ms, leases }
   parts: [],
   lines: [
     [1, 'lua/lock/acquire-all.lua', 1],
-    [14, 'lua/shared/clock.lua', 1],
-    [20, 'lua/shared/next-token.lua', 1],
-    [25, 'lua/shared/lock/state.lua', 1],
-    [70, 'lua/shared/lock/kept.lua', 1],
-    [83, 'lua/shared/lock/save.lua', 1],
-    [115, 'lua/shared/lock/grant.lua', 1],
-    [128, 'lua/lock/acquire-all.lua', 20],
+    [16, 'lua/shared/clock.lua', 1],
+    [22, 'lua/shared/next-token.lua', 1],
+    [27, 'lua/shared/lock/state.lua', 1],
+    [72, 'lua/shared/lock/kept.lua', 1],
+    [85, 'lua/shared/lock/save.lua', 1],
+    [117, 'lua/shared/lock/grant.lua', 1],
+    [130, 'lua/lock/acquire-all.lua', 22],
   ],
   encode(args) {
     return [
@@ -1612,8 +1617,13 @@ return { 'granted', now_ms, leases }
           status: 'held',
           at: asInteger(parts[1]),
         }
+      case 'awaited':
+        return {
+          status: 'awaited',
+          at: asInteger(parts[1]),
+        }
       default:
-        return unexpected('one of the answers granted, held', parts[0])
+        return unexpected('one of the answers granted, held, awaited', parts[0])
     }
   },
 }
