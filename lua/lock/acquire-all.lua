@@ -1,9 +1,11 @@
 --[[
 Gives several locks of one slot to one holder, all or none, when each of them is free and nobody waits for
-any. Safe to repeat: an attempt that has them all gets the same answer again.
+any. Safe to repeat: an attempt that has them all gets the same answer again. `awaited`: the one at this place is free, and
+somebody waits for it, who may be gone; call `serve`.
 
 @returns granted  now_ms:integer leases:[token:integer expires_at_ms:integer]
 @returns held     at:integer
+@returns awaited  at:integer
 @cost    O(locks)
 ]]
 local states, states_at = KEYS, 1 -- repeated string: states of the locks
@@ -37,8 +39,10 @@ for at = states_at, #states, 1 do
 end
 if mine < #locks then
   for at, lock in ipairs(locks) do
-    if not is_free(lock) or lock.last_ticket > 0 then
+    if not is_free(lock) then
       return { 'held', at - 1 }
+    elseif lock.last_ticket > 0 then
+      return { 'awaited', at - 1 }
     end
   end
 end

@@ -44,7 +44,7 @@ if lock.layout ~= LOCK_LAYOUT then
 end
 local now_us = clock_us()
 local now_ms = math.floor(now_us / 1000)
-local known, ends_at_ms, ended = reading_of(readers, reader_ids, id, now_ms)
+local known, ends_at_ms, ended = reading_of(lock, readers, reader_ids, id, now_ms)
 if known then
   if confirms then
     ends_at_ms =
@@ -79,7 +79,7 @@ if fits then
   return { 'granted', token, expires_at_ms, now_ms }
 end
 -- The attempt may just have been let in with those before it.
-known, ends_at_ms = reading_of(readers, reader_ids, id, now_ms)
+known, ends_at_ms = reading_of(lock, readers, reader_ids, id, now_ms)
 if known then
   save_lock(state, lock, now_ms)
   return { 'granted', known, ends_at_ms, now_ms }

@@ -2,11 +2,16 @@
 -- Dead tickets passed over by one call.
 local MOST_SKIPPED = 500
 
--- For how long a ticket is granted what it waits for: its whole lease, where its process listens here and has asked within the
--- last quarter of a second; else for the time in which it has to ask. Its id ends with the time at which it asked.
+-- Whether it asked within the last quarter of a second: its id ends with the time at which it did.
+local function has_just_asked(ticket, now_ms)
+  local asked_ms = string.match(ticket.id, '@(%d+)$')
+  return asked_ms and math.abs(now_ms - asked_ms) <= 250
+end
+
+-- For how long a ticket is granted what it waits for: its whole lease, where its process listens here and it has just asked;
+-- else for the time in which it has to ask.
 local function offered_ms(ticket, heard, claim_ms, now_ms)
-  local asked_ms = heard and string.match(ticket.id, '@(%d+)$')
-  if asked_ms and math.abs(now_ms - asked_ms) <= 250 then
+  if heard and has_just_asked(ticket, now_ms) then
     return ticket.lease_ms
   end
   return math.min(ticket.lease_ms, claim_ms)

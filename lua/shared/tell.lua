@@ -31,16 +31,20 @@ local function listens_here(ticket, how)
   return counts[2] > 0
 end
 
+-- Answers false when the user may not publish there: whoever waits asks by itself after a while. What a script has written
+-- before is kept in any case, so a refusal must not end it.
 local function publish_to(ticket, message, how)
   if ticket.listens == 0 then
-    return
+    return true
   end
   local channel = how.channel .. ':' .. process_of(ticket)
+  local heard
   if how.sharded then
-    redis.call('SPUBLISH', channel, message)
+    heard = redis.pcall('SPUBLISH', channel, message)
   else
-    redis.call('PUBLISH', channel, message)
+    heard = redis.pcall('PUBLISH', channel, message)
   end
+  return type(heard) == 'number'
 end
 
 -- Answers false, and tells nobody, when it is certain that the process does not listen on this node.

@@ -574,7 +574,7 @@ export type FailAnswer =
 export const fail: Operation<FailArguments, FailAnswer> = {
   script: {
     name: 'cache/fail',
-    sha1: '4ce7bcf287d7fc37ee06acddd13a8bbbdbe6c3c9',
+    sha1: 'b612372639096ea5977a8b6520fc7f038aa13e12',
     reads: false,
     bytes: false,
     source: `--[[
@@ -641,16 +641,20 @@ local function listens_here(ticket, how)
   return counts[2] > 0
 end
 
+-- Answers false when the user may not publish there: whoever waits asks by itself after a while. What a script has written
+-- before is kept in any case, so a refusal must not end it.
 local function publish_to(ticket, message, how)
   if ticket.listens == 0 then
-    return
+    return true
   end
   local channel = how.channel .. ':' .. process_of(ticket)
+  local heard
   if how.sharded then
-    redis.call('SPUBLISH', channel, message)
+    heard = redis.pcall('SPUBLISH', channel, message)
   else
-    redis.call('PUBLISH', channel, message)
+    heard = redis.pcall('PUBLISH', channel, message)
   end
+  return type(heard) == 'number'
 end
 
 -- Answers false, and tells nobody, when it is certain that the process does not listen on this node.
@@ -775,12 +779,12 @@ return { 'failed' }
     [30, 'lua/shared/clock.lua', 1],
     [36, 'lua/shared/tell.lua', 1],
     [46, 'lua/shared/tell.lua', 15],
-    [85, 'lua/shared/cache/load.lua', 1],
-    [134, 'lua/shared/cache/keep-load.lua', 1],
-    [135, 'lua/shared/behind.lua', 1],
-    [142, 'lua/shared/cache/keep-load.lua', 3],
-    [151, 'lua/shared/cache/tell-waiters.lua', 1],
-    [158, 'lua/cache/fail.lua', 26],
+    [89, 'lua/shared/cache/load.lua', 1],
+    [138, 'lua/shared/cache/keep-load.lua', 1],
+    [139, 'lua/shared/behind.lua', 1],
+    [146, 'lua/shared/cache/keep-load.lua', 3],
+    [155, 'lua/shared/cache/tell-waiters.lua', 1],
+    [162, 'lua/cache/fail.lua', 26],
   ],
   encode(args) {
     return [
@@ -1549,7 +1553,7 @@ export type SetAnswer =
 export const set: Operation<SetArguments, SetAnswer> = {
   script: {
     name: 'cache/set',
-    sha1: '4f986e46b1104f8c6c8d236d213b53c7081cd814',
+    sha1: '1c194ab70d409a59a699edd8cf81a93005e9afbd',
     reads: false,
     bytes: false,
     source: `--[[
@@ -1671,16 +1675,20 @@ local function listens_here(ticket, how)
   return counts[2] > 0
 end
 
+-- Answers false when the user may not publish there: whoever waits asks by itself after a while. What a script has written
+-- before is kept in any case, so a refusal must not end it.
 local function publish_to(ticket, message, how)
   if ticket.listens == 0 then
-    return
+    return true
   end
   local channel = how.channel .. ':' .. process_of(ticket)
+  local heard
   if how.sharded then
-    redis.call('SPUBLISH', channel, message)
+    heard = redis.pcall('SPUBLISH', channel, message)
   else
-    redis.call('PUBLISH', channel, message)
+    heard = redis.pcall('PUBLISH', channel, message)
   end
+  return type(heard) == 'number'
 end
 
 -- Answers false, and tells nobody, when it is certain that the process does not listen on this node.
@@ -1944,17 +1952,17 @@ return { 'stored', fresh_until_ms, stale_until_ms, now_ms }
     [86, 'lua/shared/next-token.lua', 1],
     [91, 'lua/shared/tell.lua', 1],
     [101, 'lua/shared/tell.lua', 15],
-    [140, 'lua/shared/cache/envelope.lua', 1],
-    [204, 'lua/shared/cache/keep-value.lua', 1],
-    [225, 'lua/shared/cache/load.lua', 1],
-    [271, 'lua/shared/cache/keep-load.lua', 1],
-    [272, 'lua/shared/behind.lua', 1],
-    [279, 'lua/shared/cache/keep-load.lua', 3],
-    [288, 'lua/shared/cache/layouts.lua', 1],
-    [297, 'lua/shared/cache/tell-waiters.lua', 1],
-    [304, 'lua/shared/cache/tell-levels.lua', 1],
-    [316, 'lua/shared/cache/revoke.lua', 1],
-    [325, 'lua/cache/set.lua', 37],
+    [144, 'lua/shared/cache/envelope.lua', 1],
+    [208, 'lua/shared/cache/keep-value.lua', 1],
+    [229, 'lua/shared/cache/load.lua', 1],
+    [275, 'lua/shared/cache/keep-load.lua', 1],
+    [276, 'lua/shared/behind.lua', 1],
+    [283, 'lua/shared/cache/keep-load.lua', 3],
+    [292, 'lua/shared/cache/layouts.lua', 1],
+    [301, 'lua/shared/cache/tell-waiters.lua', 1],
+    [308, 'lua/shared/cache/tell-levels.lua', 1],
+    [320, 'lua/shared/cache/revoke.lua', 1],
+    [329, 'lua/cache/set.lua', 37],
   ],
   encode(args) {
     return [
@@ -2035,7 +2043,7 @@ export type StoreAnswer =
 export const store: Operation<StoreArguments, StoreAnswer> = {
   script: {
     name: 'cache/store',
-    sha1: 'aebf52a42c149a9696c48a6835812e2039bb9246',
+    sha1: '5c19af2c74711b56fa7f133e1fd3434500dcc237',
     reads: false,
     bytes: false,
     source: `--[[
@@ -2116,16 +2124,20 @@ local function listens_here(ticket, how)
   return counts[2] > 0
 end
 
+-- Answers false when the user may not publish there: whoever waits asks by itself after a while. What a script has written
+-- before is kept in any case, so a refusal must not end it.
 local function publish_to(ticket, message, how)
   if ticket.listens == 0 then
-    return
+    return true
   end
   local channel = how.channel .. ':' .. process_of(ticket)
+  local heard
   if how.sharded then
-    redis.call('SPUBLISH', channel, message)
+    heard = redis.pcall('SPUBLISH', channel, message)
   else
-    redis.call('PUBLISH', channel, message)
+    heard = redis.pcall('PUBLISH', channel, message)
   end
+  return type(heard) == 'number'
 end
 
 -- Answers false, and tells nobody, when it is certain that the process does not listen on this node.
@@ -2360,14 +2372,14 @@ return { 'stored', fresh_until_ms, stale_until_ms, now_ms }
     [43, 'lua/shared/behind.lua', 1],
     [50, 'lua/shared/tell.lua', 1],
     [60, 'lua/shared/tell.lua', 15],
-    [99, 'lua/shared/cache/envelope.lua', 1],
-    [163, 'lua/shared/cache/keep-value.lua', 1],
-    [184, 'lua/shared/cache/load.lua', 1],
-    [233, 'lua/shared/cache/layouts.lua', 1],
-    [242, 'lua/shared/cache/tell-waiters.lua', 1],
-    [249, 'lua/shared/cache/tell-levels.lua', 1],
-    [261, 'lua/shared/cache/close-load.lua', 1],
-    [270, 'lua/cache/store.lua', 38],
+    [103, 'lua/shared/cache/envelope.lua', 1],
+    [167, 'lua/shared/cache/keep-value.lua', 1],
+    [188, 'lua/shared/cache/load.lua', 1],
+    [237, 'lua/shared/cache/layouts.lua', 1],
+    [246, 'lua/shared/cache/tell-waiters.lua', 1],
+    [253, 'lua/shared/cache/tell-levels.lua', 1],
+    [265, 'lua/shared/cache/close-load.lua', 1],
+    [274, 'lua/cache/store.lua', 38],
   ],
   encode(args) {
     return [

@@ -809,7 +809,7 @@ export type AppendAlikeAnswer =
 export const appendAlike: Operation<AppendAlikeArguments, AppendAlikeAnswer> = {
   script: {
     name: 'feed/append-alike',
-    sha1: '389c65f3adcc67bb6fd487a95ad09458070b6528',
+    sha1: '7c7ff62b6912468c55b880002da1aaf3861a480d',
     reads: false,
     bytes: false,
     source: `--[[
@@ -899,16 +899,17 @@ local function forget_old_calls(calls, call, now_ms)
   end
 end
 
--- Tells those who wait to look now. An empty channel tells nobody.
+-- Tells those who wait to look now. An empty channel tells nobody, nor does a user who may not publish: then they look by
+-- themselves after a while. What the script has written is kept in any case, so a refusal must not end it.
 -- @optional SPUBLISH only where the caller's driver has seen that the server knows sharded channels
 local function wake(channel, sharded, reason)
   if channel == '' then
     return
   end
   if sharded then
-    redis.call('SPUBLISH', channel, reason)
+    redis.pcall('SPUBLISH', channel, reason)
   else
-    redis.call('PUBLISH', channel, reason)
+    redis.pcall('PUBLISH', channel, reason)
   end
 end
 -- A feed's main key: one hash, read once and written once a call.
@@ -1093,14 +1094,14 @@ return { 'appended', feed.epoch, first }
     [48, 'lua/shared/calls.lua', 1],
     [52, 'lua/shared/calls.lua', 6],
     [88, 'lua/shared/wake.lua', 1],
-    [100, 'lua/shared/feed/meta.lua', 1],
-    [152, 'lua/shared/feed/save.lua', 1],
-    [154, 'lua/shared/feed/save.lua', 17],
-    [180, 'lua/shared/feed/save-call.lua', 1],
-    [188, 'lua/shared/feed/add-entry.lua', 1],
-    [196, 'lua/shared/feed/keep-alive.lua', 1],
-    [200, 'lua/shared/feed/quick.lua', 1],
-    [235, 'lua/feed/append-alike.lua', 33],
+    [101, 'lua/shared/feed/meta.lua', 1],
+    [153, 'lua/shared/feed/save.lua', 1],
+    [155, 'lua/shared/feed/save.lua', 17],
+    [181, 'lua/shared/feed/save-call.lua', 1],
+    [189, 'lua/shared/feed/add-entry.lua', 1],
+    [197, 'lua/shared/feed/keep-alive.lua', 1],
+    [201, 'lua/shared/feed/quick.lua', 1],
+    [236, 'lua/feed/append-alike.lua', 33],
   ],
   encode(args) {
     const encoded = new Array<Argument>(8 + args.bodies.length)
@@ -1183,7 +1184,7 @@ function readDuplicatesOfAppendAppended(part: Reply | undefined): ({ readonly at
 export const append: Operation<AppendArguments, AppendAnswer> = {
   script: {
     name: 'feed/append',
-    sha1: '25d87083250a7c978d1d3c1deb020b3ac3144a4e',
+    sha1: '8a5339edfed369e53f4250c6600d4f30b32c5dab',
     reads: false,
     bytes: false,
     source: `--[[
@@ -1288,16 +1289,17 @@ local function forget_old_calls(calls, call, now_ms)
   end
 end
 
--- Tells those who wait to look now. An empty channel tells nobody.
+-- Tells those who wait to look now. An empty channel tells nobody, nor does a user who may not publish: then they look by
+-- themselves after a while. What the script has written is kept in any case, so a refusal must not end it.
 -- @optional SPUBLISH only where the caller's driver has seen that the server knows sharded channels
 local function wake(channel, sharded, reason)
   if channel == '' then
     return
   end
   if sharded then
-    redis.call('SPUBLISH', channel, reason)
+    redis.pcall('SPUBLISH', channel, reason)
   else
-    redis.call('PUBLISH', channel, reason)
+    redis.pcall('PUBLISH', channel, reason)
   end
 end
 -- A feed's main key: one hash, read once and written once a call.
@@ -1931,23 +1933,23 @@ return { 'appended', feed.epoch, first, created, duplicates }
     [63, 'lua/shared/calls.lua', 1],
     [67, 'lua/shared/calls.lua', 6],
     [103, 'lua/shared/wake.lua', 1],
-    [115, 'lua/shared/feed/meta.lua', 1],
-    [167, 'lua/shared/feed/save.lua', 1],
-    [209, 'lua/shared/feed/save-call.lua', 1],
-    [217, 'lua/shared/feed/entry.lua', 1],
-    [297, 'lua/shared/feed/add-entry.lua', 1],
-    [305, 'lua/shared/feed/remove.lua', 1],
-    [331, 'lua/shared/feed/expiry.lua', 1],
-    [423, 'lua/shared/feed/park.lua', 1],
-    [441, 'lua/shared/feed/show-due.lua', 1],
-    [442, 'lua/shared/feed/parked.lua', 1],
-    [461, 'lua/shared/feed/show-due.lua', 3],
-    [503, 'lua/shared/idempotency.lua', 1],
-    [526, 'lua/shared/feed/retention.lua', 1],
-    [579, 'lua/shared/feed/keep-alive.lua', 1],
-    [615, 'lua/feed/append.lua', 54],
-    [628, 'lua/shared/take-up.lua', 1],
-    [643, 'lua/feed/append.lua', 68],
+    [116, 'lua/shared/feed/meta.lua', 1],
+    [168, 'lua/shared/feed/save.lua', 1],
+    [210, 'lua/shared/feed/save-call.lua', 1],
+    [218, 'lua/shared/feed/entry.lua', 1],
+    [298, 'lua/shared/feed/add-entry.lua', 1],
+    [306, 'lua/shared/feed/remove.lua', 1],
+    [332, 'lua/shared/feed/expiry.lua', 1],
+    [424, 'lua/shared/feed/park.lua', 1],
+    [442, 'lua/shared/feed/show-due.lua', 1],
+    [443, 'lua/shared/feed/parked.lua', 1],
+    [462, 'lua/shared/feed/show-due.lua', 3],
+    [504, 'lua/shared/idempotency.lua', 1],
+    [527, 'lua/shared/feed/retention.lua', 1],
+    [580, 'lua/shared/feed/keep-alive.lua', 1],
+    [616, 'lua/feed/append.lua', 54],
+    [629, 'lua/shared/take-up.lua', 1],
+    [644, 'lua/feed/append.lua', 68],
   ],
   encode(args) {
     const encoded = new Array<Argument>(11 + args.messages.length * 5)
@@ -2037,7 +2039,7 @@ function readMessagesOfClaimClaimed(part: Reply | undefined): ({ readonly positi
 export const claim: Operation<ClaimArguments, ClaimAnswer> = {
   script: {
     name: 'feed/claim',
-    sha1: '8d442fbd51a78b01f3521b0eba91cb7d32d993f9',
+    sha1: '5f0fa16b6caf66ad4f3def0e25c344f24072ddad',
     reads: false,
     bytes: true,
     source: `--[[
@@ -2140,16 +2142,17 @@ local function remember_answer(calls, caller, call, now_ms, answer)
     forget_old_calls(calls, call, now_ms)
   end
 end
--- Tells those who wait to look now. An empty channel tells nobody.
+-- Tells those who wait to look now. An empty channel tells nobody, nor does a user who may not publish: then they look by
+-- themselves after a while. What the script has written is kept in any case, so a refusal must not end it.
 -- @optional SPUBLISH only where the caller's driver has seen that the server knows sharded channels
 local function wake(channel, sharded, reason)
   if channel == '' then
     return
   end
   if sharded then
-    redis.call('SPUBLISH', channel, reason)
+    redis.pcall('SPUBLISH', channel, reason)
   else
-    redis.call('PUBLISH', channel, reason)
+    redis.pcall('PUBLISH', channel, reason)
   end
 end
 -- A feed's main key: one hash, read once and written once a call.
@@ -2790,26 +2793,26 @@ return { 'empty', 0, recheck_after(feed, leases, now_ms) }
     [55, 'lua/shared/calls.lua', 1],
     [59, 'lua/shared/calls.lua', 6],
     [101, 'lua/shared/wake.lua', 1],
-    [113, 'lua/shared/feed/meta.lua', 1],
-    [165, 'lua/shared/feed/save.lua', 1],
-    [207, 'lua/shared/feed/entry.lua', 1],
-    [308, 'lua/shared/feed/add-entry.lua', 1],
-    [316, 'lua/shared/feed/work.lua', 1],
-    [354, 'lua/shared/feed/remove.lua', 1],
-    [380, 'lua/shared/feed/expiry.lua', 1],
-    [394, 'lua/shared/feed/show-due.lua', 1],
-    [395, 'lua/shared/feed/parked.lua', 1],
-    [414, 'lua/shared/feed/show-due.lua', 3],
-    [456, 'lua/shared/feed/leases.lua', 1],
-    [472, 'lua/shared/feed/claimed-entries.lua', 1],
-    [481, 'lua/shared/feed/lapse.lua', 1],
-    [515, 'lua/shared/feed/free.lua', 1],
-    [568, 'lua/shared/feed/open-claim.lua', 1],
-    [584, 'lua/shared/feed/bury.lua', 1],
-    [597, 'lua/shared/feed/prolong.lua', 1],
-    [617, 'lua/shared/feed/recheck.lua', 1],
-    [627, 'lua/shared/feed/keep-alive.lua', 1],
-    [663, 'lua/feed/claim.lua', 60],
+    [114, 'lua/shared/feed/meta.lua', 1],
+    [166, 'lua/shared/feed/save.lua', 1],
+    [208, 'lua/shared/feed/entry.lua', 1],
+    [309, 'lua/shared/feed/add-entry.lua', 1],
+    [317, 'lua/shared/feed/work.lua', 1],
+    [355, 'lua/shared/feed/remove.lua', 1],
+    [381, 'lua/shared/feed/expiry.lua', 1],
+    [395, 'lua/shared/feed/show-due.lua', 1],
+    [396, 'lua/shared/feed/parked.lua', 1],
+    [415, 'lua/shared/feed/show-due.lua', 3],
+    [457, 'lua/shared/feed/leases.lua', 1],
+    [473, 'lua/shared/feed/claimed-entries.lua', 1],
+    [482, 'lua/shared/feed/lapse.lua', 1],
+    [516, 'lua/shared/feed/free.lua', 1],
+    [569, 'lua/shared/feed/open-claim.lua', 1],
+    [585, 'lua/shared/feed/bury.lua', 1],
+    [598, 'lua/shared/feed/prolong.lua', 1],
+    [618, 'lua/shared/feed/recheck.lua', 1],
+    [628, 'lua/shared/feed/keep-alive.lua', 1],
+    [664, 'lua/feed/claim.lua', 60],
   ],
   encode(args) {
     return withoutDefaults([
@@ -3185,7 +3188,7 @@ export type ClearAnswer =
 export const clear: Operation<ClearArguments, ClearAnswer> = {
   script: {
     name: 'feed/clear',
-    sha1: '98fdc3c7a8e97790d373164f99ca9519e506e9b9',
+    sha1: '33df3df0cd1713429960736ffe56fe62cf6590dc',
     reads: false,
     bytes: false,
     source: `--[[
@@ -3221,16 +3224,17 @@ local dead_guards = KEYS[24] -- sorted set: the same of the dead letters
 local channel = ARGV[1] -- text: where those who wait listen; empty: nobody waits
 local sharded = ARGV[2] == '1' -- flag: whether that is a sharded channel
 
--- Tells those who wait to look now. An empty channel tells nobody.
+-- Tells those who wait to look now. An empty channel tells nobody, nor does a user who may not publish: then they look by
+-- themselves after a while. What the script has written is kept in any case, so a refusal must not end it.
 -- @optional SPUBLISH only where the caller's driver has seen that the server knows sharded channels
 local function wake(channel, sharded, reason)
   if channel == '' then
     return
   end
   if sharded then
-    redis.call('SPUBLISH', channel, reason)
+    redis.pcall('SPUBLISH', channel, reason)
   else
-    redis.call('PUBLISH', channel, reason)
+    redis.pcall('PUBLISH', channel, reason)
   end
 end
 
@@ -3277,7 +3281,7 @@ return { 'cleared', existed }
   lines: [
     [1, 'lua/feed/clear.lua', 1],
     [34, 'lua/shared/wake.lua', 1],
-    [46, 'lua/feed/clear.lua', 35],
+    [47, 'lua/feed/clear.lua', 35],
   ],
   encode(args) {
     return withoutDefaults([
@@ -5216,7 +5220,7 @@ export type ReleaseAnswer =
 export const release: Operation<ReleaseArguments, ReleaseAnswer> = {
   script: {
     name: 'feed/release',
-    sha1: '64c11e8d554ebd9ade21650adac619cd8092a6ee',
+    sha1: 'afcfb380c56cd2b318e19b264c71694953671338',
     reads: false,
     bytes: false,
     source: `--[[
@@ -5302,16 +5306,17 @@ local function remember_answer(calls, caller, call, now_ms, answer)
     forget_old_calls(calls, call, now_ms)
   end
 end
--- Tells those who wait to look now. An empty channel tells nobody.
+-- Tells those who wait to look now. An empty channel tells nobody, nor does a user who may not publish: then they look by
+-- themselves after a while. What the script has written is kept in any case, so a refusal must not end it.
 -- @optional SPUBLISH only where the caller's driver has seen that the server knows sharded channels
 local function wake(channel, sharded, reason)
   if channel == '' then
     return
   end
   if sharded then
-    redis.call('SPUBLISH', channel, reason)
+    redis.pcall('SPUBLISH', channel, reason)
   else
-    redis.call('PUBLISH', channel, reason)
+    redis.pcall('PUBLISH', channel, reason)
   end
 end
 -- A feed's main key: one hash, read once and written once a call.
@@ -5480,12 +5485,12 @@ return { 'released', #places }
     [32, 'lua/shared/exact.lua', 1],
     [42, 'lua/shared/calls.lua', 6],
     [84, 'lua/shared/wake.lua', 1],
-    [96, 'lua/shared/feed/meta.lua', 1],
-    [148, 'lua/shared/feed/leases.lua', 1],
-    [164, 'lua/shared/feed/lapse.lua', 1],
-    [182, 'lua/shared/feed/places.lua', 1],
-    [207, 'lua/shared/feed/keep-alive.lua', 1],
-    [218, 'lua/feed/release.lua', 31],
+    [97, 'lua/shared/feed/meta.lua', 1],
+    [149, 'lua/shared/feed/leases.lua', 1],
+    [165, 'lua/shared/feed/lapse.lua', 1],
+    [183, 'lua/shared/feed/places.lua', 1],
+    [208, 'lua/shared/feed/keep-alive.lua', 1],
+    [219, 'lua/feed/release.lua', 31],
   ],
   encode(args) {
     const encoded = new Array<Argument>(5 + args.ids.length)
@@ -5949,7 +5954,7 @@ export type SettleAnswer =
 export const settle: Operation<SettleArguments, SettleAnswer> = {
   script: {
     name: 'feed/settle',
-    sha1: '1469607f7bb74087eed6caaf823ee42fbf3485e1',
+    sha1: '4d44c005e964d17633b8f46ab24900343e72660a',
     reads: false,
     bytes: false,
     source: `--[[
@@ -5988,16 +5993,17 @@ local function clock_us()
   local time = redis.call('TIME')
   return time[1] * 1000000 + time[2]
 end
--- Tells those who wait to look now. An empty channel tells nobody.
+-- Tells those who wait to look now. An empty channel tells nobody, nor does a user who may not publish: then they look by
+-- themselves after a while. What the script has written is kept in any case, so a refusal must not end it.
 -- @optional SPUBLISH only where the caller's driver has seen that the server knows sharded channels
 local function wake(channel, sharded, reason)
   if channel == '' then
     return
   end
   if sharded then
-    redis.call('SPUBLISH', channel, reason)
+    redis.pcall('SPUBLISH', channel, reason)
   else
-    redis.call('PUBLISH', channel, reason)
+    redis.pcall('PUBLISH', channel, reason)
   end
 end
 -- A feed's main key: one hash, read once and written once a call.
@@ -6416,23 +6422,23 @@ return { 'settled', is_due(feed, leases, now_us) and 1 or 0 }
     [21, 'lua/shared/exact.lua', 1],
     [31, 'lua/shared/clock.lua', 1],
     [37, 'lua/shared/wake.lua', 1],
-    [49, 'lua/shared/feed/meta.lua', 1],
-    [101, 'lua/shared/feed/save.lua', 1],
-    [103, 'lua/shared/feed/save.lua', 17],
-    [129, 'lua/shared/feed/entry.lua', 1],
-    [209, 'lua/shared/feed/add-entry.lua', 1],
-    [217, 'lua/shared/feed/remove.lua', 1],
-    [243, 'lua/shared/feed/expiry.lua', 1],
-    [257, 'lua/shared/feed/expiry.lua', 37],
-    [313, 'lua/shared/feed/show-due.lua', 1],
-    [314, 'lua/shared/feed/parked.lua', 1],
-    [333, 'lua/shared/feed/show-due.lua', 3],
-    [375, 'lua/shared/feed/leases.lua', 1],
-    [383, 'lua/shared/feed/leases.lua', 14],
-    [386, 'lua/shared/feed/lapse.lua', 1],
-    [420, 'lua/shared/feed/keep-alive.lua', 1],
-    [431, 'lua/shared/feed/due.lua', 1],
-    [438, 'lua/feed/settle.lua', 35],
+    [50, 'lua/shared/feed/meta.lua', 1],
+    [102, 'lua/shared/feed/save.lua', 1],
+    [104, 'lua/shared/feed/save.lua', 17],
+    [130, 'lua/shared/feed/entry.lua', 1],
+    [210, 'lua/shared/feed/add-entry.lua', 1],
+    [218, 'lua/shared/feed/remove.lua', 1],
+    [244, 'lua/shared/feed/expiry.lua', 1],
+    [258, 'lua/shared/feed/expiry.lua', 37],
+    [314, 'lua/shared/feed/show-due.lua', 1],
+    [315, 'lua/shared/feed/parked.lua', 1],
+    [334, 'lua/shared/feed/show-due.lua', 3],
+    [376, 'lua/shared/feed/leases.lua', 1],
+    [384, 'lua/shared/feed/leases.lua', 14],
+    [387, 'lua/shared/feed/lapse.lua', 1],
+    [421, 'lua/shared/feed/keep-alive.lua', 1],
+    [432, 'lua/shared/feed/due.lua', 1],
+    [439, 'lua/feed/settle.lua', 35],
   ],
   encode(args) {
     return withoutDefaults([

@@ -37,7 +37,7 @@ export type AbandonSharedAnswer =
 export const abandonShared: Operation<AbandonSharedArguments, AbandonSharedAnswer> = {
   script: {
     name: 'lock/abandon-shared',
-    sha1: 'bff71e518ddb3a32353b1b64121057e388fdedf7',
+    sha1: '300f04042ec1e87b151d74504ddd9167fde9c775',
     reads: false,
     bytes: false,
     source: `--[[
@@ -139,16 +139,20 @@ local function listens_here(ticket, how)
   return counts[2] > 0
 end
 
+-- Answers false when the user may not publish there: whoever waits asks by itself after a while. What a script has written
+-- before is kept in any case, so a refusal must not end it.
 local function publish_to(ticket, message, how)
   if ticket.listens == 0 then
-    return
+    return true
   end
   local channel = how.channel .. ':' .. process_of(ticket)
+  local heard
   if how.sharded then
-    redis.call('SPUBLISH', channel, message)
+    heard = redis.pcall('SPUBLISH', channel, message)
   else
-    redis.call('PUBLISH', channel, message)
+    heard = redis.pcall('PUBLISH', channel, message)
   end
+  return type(heard) == 'number'
 end
 
 -- Answers false, and tells nobody, when it is certain that the process does not listen on this node.
@@ -163,11 +167,16 @@ end
 -- Dead tickets passed over by one call.
 local MOST_SKIPPED = 500
 
--- For how long a ticket is granted what it waits for: its whole lease, where its process listens here and has asked within the
--- last quarter of a second; else for the time in which it has to ask. Its id ends with the time at which it asked.
+-- Whether it asked within the last quarter of a second: its id ends with the time at which it did.
+local function has_just_asked(ticket, now_ms)
+  local asked_ms = string.match(ticket.id, '@(%d+)$')
+  return asked_ms and math.abs(now_ms - asked_ms) <= 250
+end
+
+-- For how long a ticket is granted what it waits for: its whole lease, where its process listens here and it has just asked;
+-- else for the time in which it has to ask.
 local function offered_ms(ticket, heard, claim_ms, now_ms)
-  local asked_ms = heard and string.match(ticket.id, '@(%d+)$')
-  if asked_ms and math.abs(now_ms - asked_ms) <= 250 then
+  if heard and has_just_asked(ticket, now_ms) then
     return ticket.lease_ms
   end
   return math.min(ticket.lease_ms, claim_ms)
@@ -330,9 +339,10 @@ local function forget_reader(readers, reader_ids, token)
   return id
 end
 
--- Removes leases that have ended, and notes in the lock what is left.
+-- Removes leases that have ended, and notes in the lock what is left. Of one that is free all have: whoever wants it alone sees that
+-- they have, and does not remove them.
 local function count_readers(lock, readers, reader_ids, now_ms)
-  if lock.mode ~= 's' then
+  if lock.mode == 'x' then
     return
   end
 -- Notes the process of an attempt that did not take what it was offered, by what has ended: an offer ends a second after it was
@@ -343,10 +353,14 @@ local function note_late(unit, id, token, ended_ms)
     unit.late[string.match(id, '^[^.]*')] = true
   end
 end
-  local ended = redis.call('ZRANGEBYSCORE', readers, '-inf', now_ms, 'WITHSCORES', 'LIMIT', '0', '1000')
+  local until_ms = lock.mode == 's' and now_ms or '+inf'
+  local ended = redis.call('ZRANGEBYSCORE', readers, '-inf', until_ms, 'WITHSCORES', 'LIMIT', '0', '1000')
   for at = 1, #ended, 2 do
     local id = forget_reader(readers, reader_ids, ended[at])
     note_late(lock, id, ended[at], ended[at + 1])
+  end
+  if lock.mode ~= 's' then
+    return
   end
   local last = redis.call('ZRANGE', readers, '-1', '-1', 'WITHSCORES')
   lock.expires_at_ms = tonumber(last[2] or 0)
@@ -377,11 +391,15 @@ local function is_called(called, now_ms)
   return called ~= '0' and tonumber(string.match(called, '^%d+')) > now_ms
 end
 
+local function called_id(called)
+  return string.match(called, '/(.*)$')
+end
+
 local function call_until(now_ms, claim_ms, id)
   return now_ms + claim_ms .. '/' .. id
 end
 -- Gives the lock to a ticket, or offers it for the time in which its process has to ask, and tells the one behind
--- it. Answers false, and has only removed the ticket, when the process is gone.
+-- it; one that may not be told asks by itself. Answers false, and has only removed the ticket, when the process is gone.
 local function hand_over(lock, queue, ticket, behind, claim_ms, now_us, how)
   local heard = listens_here(ticket, how)
   if heard == false then
@@ -398,9 +416,11 @@ local function hand_over(lock, queue, ticket, behind, claim_ms, now_us, how)
   if together then
     message = message .. '\\n' .. first_message(next_ticket, lease_ms)
   end
+  if not publish_to(ticket, message, how) then
+    return true
+  end
   redis.call('ZREM', queue, ticket.text)
   grant(lock, ticket.id, ticket.holder, token, expires_at_ms)
-  publish_to(ticket, message, how)
   if is_offer and next_ticket and process_of(next_ticket) == process_of(ticket) then
 -- Tells the first ticket of another process when to ask: a process that sleeps cannot look after itself.
 local function call_other(queue, process, recheck_ms, how)
@@ -426,15 +446,34 @@ local function call_up(lock, queue, ticket, behind, claim_ms, now_us, how)
   if not tell_process(ticket, 'come ' .. ticket.id, how) then
     return false
   end
-  lock.called = call_until(math.floor(now_us / 1000), claim_ms, ticket.id)
-  if not call_next(queue, behind and parse_ticket(behind), claim_ms, how) then
+  local now_ms, next_ticket = math.floor(now_us / 1000), behind and parse_ticket(behind)
+  lock.called = call_until(now_ms, claim_ms, ticket.id)
+  local together = next_ticket and process_of(next_ticket) == process_of(ticket)
+  if together and not has_just_asked(ticket, now_ms) then
+-- Tells the first ticket of another process when to ask: a process that sleeps cannot look after itself.
+local function call_other(queue, process, recheck_ms, how)
+  for _, text in ipairs(redis.call('ZRANGE', queue, '0', '99')) do
+    local ticket = parse_ticket(text)
+    if process_of(ticket) ~= process and tell_process(ticket, first_message(ticket, recheck_ms), how) then
+      return
+    end
+  end
+end
+    call_other(queue, process_of(ticket), claim_ms, how)
+  end
+  if not call_next(queue, next_ticket, claim_ms, how) then
     lock.last_ticket = 0
   end
   return true
 end
 
--- Sends back the tickets of processes that did not take what they were offered.
-local function send_back_late(lock, queue, own, how)
+-- Whether one that was told to come has not come, though it had the time.
+local function is_overdue(called, now_ms)
+  return called ~= '0' and not is_called(called, now_ms)
+end
+
+-- Sends back the tickets of processes that did not take what they were offered, or did not come.
+local function send_back_late(lock, queue, own, now_ms, how)
 -- Notes the process of an attempt that did not take what it was offered, by what has ended: an offer ends a second after it was
 -- made; what was asked for lasts longer, or was for no longer.
 local function note_late(unit, id, token, ended_ms)
@@ -481,6 +520,11 @@ local function send_back(queue, late, own, how)
     remove_and_call(queue, theirs, how)
   end
 end
+  if is_overdue(lock.called, now_ms) then
+    lock.late = lock.late or {}
+    lock.late[process_of({ id = called_id(lock.called) })] = true
+    lock.called = '0'
+  end
   if lock.mode == 'l' then
     note_late(lock, lock.id, lock.token, lock.expires_at_ms)
     -- Once: its attempt may stand in line again.
@@ -494,7 +538,7 @@ end
 local MOST_LET_IN = 100
 
 -- Lets a waiting reader in, or offers it for the time in which its process has to ask. Answers false when the
--- process is gone.
+-- process is gone, and nil when it may not be told: it asks by itself.
 local function let_in(lock, queue, readers, reader_ids, ticket, claim_ms, now_us, how)
   local heard = listens_here(ticket, how)
   if heard == false then
@@ -504,10 +548,12 @@ local function let_in(lock, queue, readers, reader_ids, ticket, claim_ms, now_us
   local now_ms = math.floor(now_us / 1000)
   local lease_ms = offered_ms(ticket, heard, claim_ms, now_ms)
   local token = next_token(lock.token, now_us)
+  local message = string.format('granted %s %.0f %.0f %.0f', ticket.id, token, now_ms + lease_ms, now_ms)
+  if not publish_to(ticket, message, how) then
+    return nil
+  end
   redis.call('ZREM', queue, ticket.text)
   add_reader(lock, readers, reader_ids, ticket, lease_ms, now_us)
-  local message = string.format('granted %s %.0f %.0f %.0f', ticket.id, token, now_ms + lease_ms, now_ms)
-  publish_to(ticket, message, how)
   return true
 end
 
@@ -519,8 +565,8 @@ local function serve_shared(lock, queue, readers, reader_ids, own, claim_ms, now
   local let = 0
   -- The process of the last reader that was let in: it may sleep, and then cannot look after its next.
   local asleep
-  if lock.mode == 'l' or lock.late then
-    send_back_late(lock, queue, own, how)
+  if lock.mode == 'l' or lock.late or is_overdue(lock.called, now_ms) then
+    send_back_late(lock, queue, own, now_ms, how)
   end
   for _ = 1, MOST_SKIPPED do
     local pair = redis.call('ZRANGE', queue, '0', '1')
@@ -638,6 +684,9 @@ end
       return 'served'
     elseif ticket.kind == 's' then
       local came = let_in(lock, queue, readers, reader_ids, ticket, claim_ms, now_us, how)
+      if came == nil then
+        return 'served'
+      end
       let = came and let + 1 or let
       asleep = came and process_of(ticket) or asleep
     elseif ticket.kind == 'b' then
@@ -687,33 +736,34 @@ return { 'abandoned', served == 'more' and is_free(lock) and 1 or 0 }
     [27, 'lua/shared/next-token.lua', 1],
     [32, 'lua/shared/tickets.lua', 1],
     [67, 'lua/shared/tell.lua', 1],
-    [120, 'lua/shared/line.lua', 1],
-    [166, 'lua/shared/lock/state.lua', 1],
-    [211, 'lua/shared/lock/kept.lua', 1],
-    [224, 'lua/shared/lock/save.lua', 1],
-    [252, 'lua/shared/lock/save.lua', 33],
-    [262, 'lua/shared/lock/grant.lua', 1],
-    [275, 'lua/shared/lock/readers.lua', 1],
-    [279, 'lua/shared/lock/readers.lua', 15],
-    [296, 'lua/shared/note-late.lua', 1],
-    [304, 'lua/shared/lock/readers.lua', 33],
-    [316, 'lua/shared/lock/readers.lua', 55],
-    [330, 'lua/shared/lock/called.lua', 1],
-    [338, 'lua/shared/lock/called.lua', 13],
-    [341, 'lua/shared/lock/hand-over.lua', 1],
-    [363, 'lua/shared/call-other.lua', 1],
-    [372, 'lua/shared/lock/hand-over.lua', 24],
-    [396, 'lua/shared/note-late.lua', 1],
-    [404, 'lua/shared/send-back.lua', 1],
-    [442, 'lua/shared/lock/hand-over.lua', 50],
-    [451, 'lua/shared/lock/serve-shared.lua', 1],
-    [501, 'lua/shared/silent.lua', 1],
-    [509, 'lua/shared/send-back.lua', 1],
-    [547, 'lua/shared/silent.lua', 10],
-    [576, 'lua/shared/lock/serve-shared.lua', 52],
-    [580, 'lua/shared/call-other.lua', 1],
-    [589, 'lua/shared/lock/serve-shared.lua', 57],
-    [611, 'lua/lock/abandon-shared.lua', 34],
+    [124, 'lua/shared/line.lua', 1],
+    [175, 'lua/shared/lock/state.lua', 1],
+    [220, 'lua/shared/lock/kept.lua', 1],
+    [233, 'lua/shared/lock/save.lua', 1],
+    [261, 'lua/shared/lock/save.lua', 33],
+    [271, 'lua/shared/lock/grant.lua', 1],
+    [284, 'lua/shared/lock/readers.lua', 1],
+    [288, 'lua/shared/lock/readers.lua', 16],
+    [306, 'lua/shared/note-late.lua', 1],
+    [314, 'lua/shared/lock/readers.lua', 35],
+    [330, 'lua/shared/lock/readers.lua', 61],
+    [344, 'lua/shared/lock/called.lua', 1],
+    [359, 'lua/shared/lock/hand-over.lua', 1],
+    [383, 'lua/shared/call-other.lua', 1],
+    [392, 'lua/shared/lock/hand-over.lua', 26],
+    [411, 'lua/shared/call-other.lua', 1],
+    [420, 'lua/shared/lock/hand-over.lua', 46],
+    [435, 'lua/shared/note-late.lua', 1],
+    [443, 'lua/shared/send-back.lua', 1],
+    [481, 'lua/shared/lock/hand-over.lua', 63],
+    [495, 'lua/shared/lock/serve-shared.lua', 1],
+    [547, 'lua/shared/silent.lua', 1],
+    [555, 'lua/shared/send-back.lua', 1],
+    [593, 'lua/shared/silent.lua', 10],
+    [622, 'lua/shared/lock/serve-shared.lua', 54],
+    [626, 'lua/shared/call-other.lua', 1],
+    [635, 'lua/shared/lock/serve-shared.lua', 59],
+    [660, 'lua/lock/abandon-shared.lua', 34],
   ],
   encode(args) {
     return withoutDefaults([
@@ -774,7 +824,7 @@ export type AbandonAnswer =
 export const abandon: Operation<AbandonArguments, AbandonAnswer> = {
   script: {
     name: 'lock/abandon',
-    sha1: '92fee8803b94595848d61958cb26bb04950cf58d',
+    sha1: 'a344546b30a35c4895b53dc8b6c1ebcbbc95672a',
     reads: false,
     bytes: false,
     source: `--[[
@@ -875,16 +925,20 @@ local function listens_here(ticket, how)
   return counts[2] > 0
 end
 
+-- Answers false when the user may not publish there: whoever waits asks by itself after a while. What a script has written
+-- before is kept in any case, so a refusal must not end it.
 local function publish_to(ticket, message, how)
   if ticket.listens == 0 then
-    return
+    return true
   end
   local channel = how.channel .. ':' .. process_of(ticket)
+  local heard
   if how.sharded then
-    redis.call('SPUBLISH', channel, message)
+    heard = redis.pcall('SPUBLISH', channel, message)
   else
-    redis.call('PUBLISH', channel, message)
+    heard = redis.pcall('PUBLISH', channel, message)
   end
+  return type(heard) == 'number'
 end
 
 -- Answers false, and tells nobody, when it is certain that the process does not listen on this node.
@@ -899,11 +953,16 @@ end
 -- Dead tickets passed over by one call.
 local MOST_SKIPPED = 500
 
--- For how long a ticket is granted what it waits for: its whole lease, where its process listens here and has asked within the
--- last quarter of a second; else for the time in which it has to ask. Its id ends with the time at which it asked.
+-- Whether it asked within the last quarter of a second: its id ends with the time at which it did.
+local function has_just_asked(ticket, now_ms)
+  local asked_ms = string.match(ticket.id, '@(%d+)$')
+  return asked_ms and math.abs(now_ms - asked_ms) <= 250
+end
+
+-- For how long a ticket is granted what it waits for: its whole lease, where its process listens here and it has just asked;
+-- else for the time in which it has to ask.
 local function offered_ms(ticket, heard, claim_ms, now_ms)
-  local asked_ms = heard and string.match(ticket.id, '@(%d+)$')
-  if asked_ms and math.abs(now_ms - asked_ms) <= 250 then
+  if heard and has_just_asked(ticket, now_ms) then
     return ticket.lease_ms
   end
   return math.min(ticket.lease_ms, claim_ms)
@@ -1066,7 +1125,7 @@ local function call_until(now_ms, claim_ms, id)
   return now_ms + claim_ms .. '/' .. id
 end
 -- Gives the lock to a ticket, or offers it for the time in which its process has to ask, and tells the one behind
--- it. Answers false, and has only removed the ticket, when the process is gone.
+-- it; one that may not be told asks by itself. Answers false, and has only removed the ticket, when the process is gone.
 local function hand_over(lock, queue, ticket, behind, claim_ms, now_us, how)
   local heard = listens_here(ticket, how)
   if heard == false then
@@ -1083,9 +1142,11 @@ local function hand_over(lock, queue, ticket, behind, claim_ms, now_us, how)
   if together then
     message = message .. '\\n' .. first_message(next_ticket, lease_ms)
   end
+  if not publish_to(ticket, message, how) then
+    return true
+  end
   redis.call('ZREM', queue, ticket.text)
   grant(lock, ticket.id, ticket.holder, token, expires_at_ms)
-  publish_to(ticket, message, how)
   if is_offer and next_ticket and process_of(next_ticket) == process_of(ticket) then
 -- Tells the first ticket of another process when to ask: a process that sleeps cannot look after itself.
 local function call_other(queue, process, recheck_ms, how)
@@ -1111,15 +1172,34 @@ local function call_up(lock, queue, ticket, behind, claim_ms, now_us, how)
   if not tell_process(ticket, 'come ' .. ticket.id, how) then
     return false
   end
-  lock.called = call_until(math.floor(now_us / 1000), claim_ms, ticket.id)
-  if not call_next(queue, behind and parse_ticket(behind), claim_ms, how) then
+  local now_ms, next_ticket = math.floor(now_us / 1000), behind and parse_ticket(behind)
+  lock.called = call_until(now_ms, claim_ms, ticket.id)
+  local together = next_ticket and process_of(next_ticket) == process_of(ticket)
+  if together and not has_just_asked(ticket, now_ms) then
+-- Tells the first ticket of another process when to ask: a process that sleeps cannot look after itself.
+local function call_other(queue, process, recheck_ms, how)
+  for _, text in ipairs(redis.call('ZRANGE', queue, '0', '99')) do
+    local ticket = parse_ticket(text)
+    if process_of(ticket) ~= process and tell_process(ticket, first_message(ticket, recheck_ms), how) then
+      return
+    end
+  end
+end
+    call_other(queue, process_of(ticket), claim_ms, how)
+  end
+  if not call_next(queue, next_ticket, claim_ms, how) then
     lock.last_ticket = 0
   end
   return true
 end
 
--- Sends back the tickets of processes that did not take what they were offered.
-local function send_back_late(lock, queue, own, how)
+-- Whether one that was told to come has not come, though it had the time.
+local function is_overdue(called, now_ms)
+  return called ~= '0' and not is_called(called, now_ms)
+end
+
+-- Sends back the tickets of processes that did not take what they were offered, or did not come.
+local function send_back_late(lock, queue, own, now_ms, how)
 -- Notes the process of an attempt that did not take what it was offered, by what has ended: an offer ends a second after it was
 -- made; what was asked for lasts longer, or was for no longer.
 local function note_late(unit, id, token, ended_ms)
@@ -1166,6 +1246,11 @@ local function send_back(queue, late, own, how)
     remove_and_call(queue, theirs, how)
   end
 end
+  if is_overdue(lock.called, now_ms) then
+    lock.late = lock.late or {}
+    lock.late[process_of({ id = called_id(lock.called) })] = true
+    lock.called = '0'
+  end
   if lock.mode == 'l' then
     note_late(lock, lock.id, lock.token, lock.expires_at_ms)
     -- Once: its attempt may stand in line again.
@@ -1179,8 +1264,9 @@ end
 -- come instead. Answers 'own' when that was the caller's own ticket, 'nobody' when the line is empty, and
 -- 'more' when the lock is still free: readers are first, or the call ended among dead tickets.
 local function serve(lock, queue, own, claim_ms, now_us, how)
-  if lock.mode == 'l' or lock.late then
-    send_back_late(lock, queue, own, how)
+  local now_ms = math.floor(now_us / 1000)
+  if lock.mode == 'l' or lock.late or is_overdue(lock.called, now_ms) then
+    send_back_late(lock, queue, own, now_ms, how)
   end
   for _ = 1, MOST_SKIPPED do
     local pair = redis.call('ZRANGE', queue, '0', '1')
@@ -1195,7 +1281,6 @@ local function serve(lock, queue, own, claim_ms, now_us, how)
     if ticket.kind == 's' then
       return 'more'
     elseif ticket.kind == 'b' then
-      local now_ms = math.floor(now_us / 1000)
       if is_called(lock.called, now_ms) or call_up(lock, queue, ticket, pair[2], claim_ms, now_us, how) then
         return 'told'
       end
@@ -1253,21 +1338,23 @@ return { 'abandoned', served == 'more' and 1 or 0 }
     [26, 'lua/shared/next-token.lua', 1],
     [31, 'lua/shared/tickets.lua', 1],
     [66, 'lua/shared/tell.lua', 1],
-    [119, 'lua/shared/line.lua', 1],
-    [165, 'lua/shared/lock/state.lua', 1],
-    [210, 'lua/shared/lock/kept.lua', 1],
-    [223, 'lua/shared/lock/save.lua', 1],
-    [251, 'lua/shared/lock/save.lua', 33],
-    [261, 'lua/shared/lock/grant.lua', 1],
-    [274, 'lua/shared/lock/called.lua', 1],
-    [289, 'lua/shared/lock/hand-over.lua', 1],
-    [311, 'lua/shared/call-other.lua', 1],
-    [320, 'lua/shared/lock/hand-over.lua', 24],
-    [344, 'lua/shared/note-late.lua', 1],
-    [352, 'lua/shared/send-back.lua', 1],
-    [390, 'lua/shared/lock/hand-over.lua', 50],
-    [399, 'lua/shared/lock/serve.lua', 1],
-    [429, 'lua/lock/abandon.lua', 32],
+    [123, 'lua/shared/line.lua', 1],
+    [174, 'lua/shared/lock/state.lua', 1],
+    [219, 'lua/shared/lock/kept.lua', 1],
+    [232, 'lua/shared/lock/save.lua', 1],
+    [260, 'lua/shared/lock/save.lua', 33],
+    [270, 'lua/shared/lock/grant.lua', 1],
+    [283, 'lua/shared/lock/called.lua', 1],
+    [298, 'lua/shared/lock/hand-over.lua', 1],
+    [322, 'lua/shared/call-other.lua', 1],
+    [331, 'lua/shared/lock/hand-over.lua', 26],
+    [350, 'lua/shared/call-other.lua', 1],
+    [359, 'lua/shared/lock/hand-over.lua', 46],
+    [374, 'lua/shared/note-late.lua', 1],
+    [382, 'lua/shared/send-back.lua', 1],
+    [420, 'lua/shared/lock/hand-over.lua', 63],
+    [434, 'lua/shared/lock/serve.lua', 1],
+    [464, 'lua/lock/abandon.lua', 32],
   ],
   encode(args) {
     return withoutDefaults([
@@ -1308,6 +1395,7 @@ export interface AcquireAllArguments {
 export type AcquireAllAnswer =
   | { readonly status: 'granted'; readonly nowMs: number; readonly leases: { readonly token: number; readonly expiresAtMs: number }[] }
   | { readonly status: 'held'; readonly at: number }
+  | { readonly status: 'awaited'; readonly at: number }
 
 function readLeasesOfAcquireAllGranted(part: Reply | undefined): ({ readonly token: number; readonly expiresAtMs: number })[] {
   const flat = asList(part)
@@ -1319,22 +1407,24 @@ function readLeasesOfAcquireAllGranted(part: Reply | undefined): ({ readonly tok
 }
 
 /**
- * Gives several locks of one slot to one holder, all or none, when each of them is free and nobody waits for any. Safe to repeat: an attempt that has them all gets the same answer again.
+ * Gives several locks of one slot to one holder, all or none, when each of them is free and nobody waits for any. Safe to repeat: an attempt that has them all gets the same answer again. `awaited`: the one at this place is free, and somebody waits for it, who may be gone; call `serve`.
  *
  * Cost: O(locks).
  */
 export const acquireAll: Operation<AcquireAllArguments, AcquireAllAnswer> = {
   script: {
     name: 'lock/acquire-all',
-    sha1: '9aed372fcbcb6a3550a86b55f5b8efebfa3dc6c5',
+    sha1: '082fa874683970652e0feb08c326e9f285dfba56',
     reads: false,
     bytes: false,
     source: `--[[
 Gives several locks of one slot to one holder, all or none, when each of them is free and nobody waits for
-any. Safe to repeat: an attempt that has them all gets the same answer again.
+any. Safe to repeat: an attempt that has them all gets the same answer again. \`awaited\`: the one at this place is free, and
+somebody waits for it, who may be gone; call \`serve\`.
 
 @returns granted  now_ms:integer leases:[token:integer expires_at_ms:integer]
 @returns held     at:integer
+@returns awaited  at:integer
 @cost    O(locks)
 ]]
 local states, states_at = KEYS, 1 -- repeated string: states of the locks
@@ -1476,8 +1566,10 @@ for at = states_at, #states, 1 do
 end
 if mine < #locks then
   for at, lock in ipairs(locks) do
-    if not is_free(lock) or lock.last_ticket > 0 then
+    if not is_free(lock) then
       return { 'held', at - 1 }
+    elseif lock.last_ticket > 0 then
+      return { 'awaited', at - 1 }
     end
   end
 end
@@ -1496,13 +1588,13 @@ return { 'granted', now_ms, leases }
   parts: [],
   lines: [
     [1, 'lua/lock/acquire-all.lua', 1],
-    [14, 'lua/shared/clock.lua', 1],
-    [20, 'lua/shared/next-token.lua', 1],
-    [25, 'lua/shared/lock/state.lua', 1],
-    [70, 'lua/shared/lock/kept.lua', 1],
-    [83, 'lua/shared/lock/save.lua', 1],
-    [115, 'lua/shared/lock/grant.lua', 1],
-    [128, 'lua/lock/acquire-all.lua', 20],
+    [16, 'lua/shared/clock.lua', 1],
+    [22, 'lua/shared/next-token.lua', 1],
+    [27, 'lua/shared/lock/state.lua', 1],
+    [72, 'lua/shared/lock/kept.lua', 1],
+    [85, 'lua/shared/lock/save.lua', 1],
+    [117, 'lua/shared/lock/grant.lua', 1],
+    [130, 'lua/lock/acquire-all.lua', 22],
   ],
   encode(args) {
     return [
@@ -1525,8 +1617,13 @@ return { 'granted', now_ms, leases }
           status: 'held',
           at: asInteger(parts[1]),
         }
+      case 'awaited':
+        return {
+          status: 'awaited',
+          at: asInteger(parts[1]),
+        }
       default:
-        return unexpected('one of the answers granted, held', parts[0])
+        return unexpected('one of the answers granted, held, awaited', parts[0])
     }
   },
 }
@@ -1568,7 +1665,7 @@ export type AcquireSharedAnswer =
 export const acquireShared: Operation<AcquireSharedArguments, AcquireSharedAnswer> = {
   script: {
     name: 'lock/acquire-shared',
-    sha1: 'dbada187844a7a7496ba492aa305888af8cc76fb',
+    sha1: 'eb10b928f9711058ca38504e19a2d98ebfc93527',
     reads: false,
     bytes: false,
     source: `--[[
@@ -1675,16 +1772,20 @@ local function listens_here(ticket, how)
   return counts[2] > 0
 end
 
+-- Answers false when the user may not publish there: whoever waits asks by itself after a while. What a script has written
+-- before is kept in any case, so a refusal must not end it.
 local function publish_to(ticket, message, how)
   if ticket.listens == 0 then
-    return
+    return true
   end
   local channel = how.channel .. ':' .. process_of(ticket)
+  local heard
   if how.sharded then
-    redis.call('SPUBLISH', channel, message)
+    heard = redis.pcall('SPUBLISH', channel, message)
   else
-    redis.call('PUBLISH', channel, message)
+    heard = redis.pcall('PUBLISH', channel, message)
   end
+  return type(heard) == 'number'
 end
 
 -- Answers false, and tells nobody, when it is certain that the process does not listen on this node.
@@ -1699,11 +1800,16 @@ end
 -- Dead tickets passed over by one call.
 local MOST_SKIPPED = 500
 
--- For how long a ticket is granted what it waits for: its whole lease, where its process listens here and has asked within the
--- last quarter of a second; else for the time in which it has to ask. Its id ends with the time at which it asked.
+-- Whether it asked within the last quarter of a second: its id ends with the time at which it did.
+local function has_just_asked(ticket, now_ms)
+  local asked_ms = string.match(ticket.id, '@(%d+)$')
+  return asked_ms and math.abs(now_ms - asked_ms) <= 250
+end
+
+-- For how long a ticket is granted what it waits for: its whole lease, where its process listens here and it has just asked;
+-- else for the time in which it has to ask.
 local function offered_ms(ticket, heard, claim_ms, now_ms)
-  local asked_ms = heard and string.match(ticket.id, '@(%d+)$')
-  if asked_ms and math.abs(now_ms - asked_ms) <= 250 then
+  if heard and has_just_asked(ticket, now_ms) then
     return ticket.lease_ms
   end
   return math.min(ticket.lease_ms, claim_ms)
@@ -1882,11 +1988,12 @@ end
 -- from the id of an attempt to its token ('i<id>'), and from the token to id and holder.
 local READERS_KEPT_MS = 600000
 
--- The token that this attempt has got, and when it ends, if it is live; else nil twice, and the token if there is one.
-local function reading_of(readers, reader_ids, id, now_ms)
+-- The token that this attempt has got, and when it ends, if it is live; else nil twice, and the token if there is one. Nobody reads
+-- while the lock is not shared, whatever the time says that has stepped back since a lease ended.
+local function reading_of(lock, readers, reader_ids, id, now_ms)
   local token = redis.call('HGET', reader_ids, 'i' .. id)
   local expires_at_ms = token and tonumber(redis.call('ZSCORE', readers, token) or 0)
-  if expires_at_ms and expires_at_ms > now_ms then
+  if lock.mode == 's' and expires_at_ms and expires_at_ms > now_ms then
     return tonumber(token), expires_at_ms
   end
   return nil, nil, token
@@ -1904,9 +2011,10 @@ local function forget_reader(readers, reader_ids, token)
   return id
 end
 
--- Removes leases that have ended, and notes in the lock what is left.
+-- Removes leases that have ended, and notes in the lock what is left. Of one that is free all have: whoever wants it alone sees that
+-- they have, and does not remove them.
 local function count_readers(lock, readers, reader_ids, now_ms)
-  if lock.mode ~= 's' then
+  if lock.mode == 'x' then
     return
   end
 -- Notes the process of an attempt that did not take what it was offered, by what has ended: an offer ends a second after it was
@@ -1917,10 +2025,14 @@ local function note_late(unit, id, token, ended_ms)
     unit.late[string.match(id, '^[^.]*')] = true
   end
 end
-  local ended = redis.call('ZRANGEBYSCORE', readers, '-inf', now_ms, 'WITHSCORES', 'LIMIT', '0', '1000')
+  local until_ms = lock.mode == 's' and now_ms or '+inf'
+  local ended = redis.call('ZRANGEBYSCORE', readers, '-inf', until_ms, 'WITHSCORES', 'LIMIT', '0', '1000')
   for at = 1, #ended, 2 do
     local id = forget_reader(readers, reader_ids, ended[at])
     note_late(lock, id, ended[at], ended[at + 1])
+  end
+  if lock.mode ~= 's' then
+    return
   end
   local last = redis.call('ZRANGE', readers, '-1', '-1', 'WITHSCORES')
   lock.expires_at_ms = tonumber(last[2] or 0)
@@ -1961,11 +2073,15 @@ local function is_called(called, now_ms)
   return called ~= '0' and tonumber(string.match(called, '^%d+')) > now_ms
 end
 
+local function called_id(called)
+  return string.match(called, '/(.*)$')
+end
+
 local function call_until(now_ms, claim_ms, id)
   return now_ms + claim_ms .. '/' .. id
 end
 -- Gives the lock to a ticket, or offers it for the time in which its process has to ask, and tells the one behind
--- it. Answers false, and has only removed the ticket, when the process is gone.
+-- it; one that may not be told asks by itself. Answers false, and has only removed the ticket, when the process is gone.
 local function hand_over(lock, queue, ticket, behind, claim_ms, now_us, how)
   local heard = listens_here(ticket, how)
   if heard == false then
@@ -1982,9 +2098,11 @@ local function hand_over(lock, queue, ticket, behind, claim_ms, now_us, how)
   if together then
     message = message .. '\\n' .. first_message(next_ticket, lease_ms)
   end
+  if not publish_to(ticket, message, how) then
+    return true
+  end
   redis.call('ZREM', queue, ticket.text)
   grant(lock, ticket.id, ticket.holder, token, expires_at_ms)
-  publish_to(ticket, message, how)
   if is_offer and next_ticket and process_of(next_ticket) == process_of(ticket) then
 -- Tells the first ticket of another process when to ask: a process that sleeps cannot look after itself.
 local function call_other(queue, process, recheck_ms, how)
@@ -2010,15 +2128,34 @@ local function call_up(lock, queue, ticket, behind, claim_ms, now_us, how)
   if not tell_process(ticket, 'come ' .. ticket.id, how) then
     return false
   end
-  lock.called = call_until(math.floor(now_us / 1000), claim_ms, ticket.id)
-  if not call_next(queue, behind and parse_ticket(behind), claim_ms, how) then
+  local now_ms, next_ticket = math.floor(now_us / 1000), behind and parse_ticket(behind)
+  lock.called = call_until(now_ms, claim_ms, ticket.id)
+  local together = next_ticket and process_of(next_ticket) == process_of(ticket)
+  if together and not has_just_asked(ticket, now_ms) then
+-- Tells the first ticket of another process when to ask: a process that sleeps cannot look after itself.
+local function call_other(queue, process, recheck_ms, how)
+  for _, text in ipairs(redis.call('ZRANGE', queue, '0', '99')) do
+    local ticket = parse_ticket(text)
+    if process_of(ticket) ~= process and tell_process(ticket, first_message(ticket, recheck_ms), how) then
+      return
+    end
+  end
+end
+    call_other(queue, process_of(ticket), claim_ms, how)
+  end
+  if not call_next(queue, next_ticket, claim_ms, how) then
     lock.last_ticket = 0
   end
   return true
 end
 
--- Sends back the tickets of processes that did not take what they were offered.
-local function send_back_late(lock, queue, own, how)
+-- Whether one that was told to come has not come, though it had the time.
+local function is_overdue(called, now_ms)
+  return called ~= '0' and not is_called(called, now_ms)
+end
+
+-- Sends back the tickets of processes that did not take what they were offered, or did not come.
+local function send_back_late(lock, queue, own, now_ms, how)
 -- Notes the process of an attempt that did not take what it was offered, by what has ended: an offer ends a second after it was
 -- made; what was asked for lasts longer, or was for no longer.
 local function note_late(unit, id, token, ended_ms)
@@ -2065,6 +2202,11 @@ local function send_back(queue, late, own, how)
     remove_and_call(queue, theirs, how)
   end
 end
+  if is_overdue(lock.called, now_ms) then
+    lock.late = lock.late or {}
+    lock.late[process_of({ id = called_id(lock.called) })] = true
+    lock.called = '0'
+  end
   if lock.mode == 'l' then
     note_late(lock, lock.id, lock.token, lock.expires_at_ms)
     -- Once: its attempt may stand in line again.
@@ -2078,7 +2220,7 @@ end
 local MOST_LET_IN = 100
 
 -- Lets a waiting reader in, or offers it for the time in which its process has to ask. Answers false when the
--- process is gone.
+-- process is gone, and nil when it may not be told: it asks by itself.
 local function let_in(lock, queue, readers, reader_ids, ticket, claim_ms, now_us, how)
   local heard = listens_here(ticket, how)
   if heard == false then
@@ -2088,10 +2230,12 @@ local function let_in(lock, queue, readers, reader_ids, ticket, claim_ms, now_us
   local now_ms = math.floor(now_us / 1000)
   local lease_ms = offered_ms(ticket, heard, claim_ms, now_ms)
   local token = next_token(lock.token, now_us)
+  local message = string.format('granted %s %.0f %.0f %.0f', ticket.id, token, now_ms + lease_ms, now_ms)
+  if not publish_to(ticket, message, how) then
+    return nil
+  end
   redis.call('ZREM', queue, ticket.text)
   add_reader(lock, readers, reader_ids, ticket, lease_ms, now_us)
-  local message = string.format('granted %s %.0f %.0f %.0f', ticket.id, token, now_ms + lease_ms, now_ms)
-  publish_to(ticket, message, how)
   return true
 end
 
@@ -2103,8 +2247,8 @@ local function serve_shared(lock, queue, readers, reader_ids, own, claim_ms, now
   local let = 0
   -- The process of the last reader that was let in: it may sleep, and then cannot look after its next.
   local asleep
-  if lock.mode == 'l' or lock.late then
-    send_back_late(lock, queue, own, how)
+  if lock.mode == 'l' or lock.late or is_overdue(lock.called, now_ms) then
+    send_back_late(lock, queue, own, now_ms, how)
   end
   for _ = 1, MOST_SKIPPED do
     local pair = redis.call('ZRANGE', queue, '0', '1')
@@ -2222,6 +2366,9 @@ end
       return 'served'
     elseif ticket.kind == 's' then
       local came = let_in(lock, queue, readers, reader_ids, ticket, claim_ms, now_us, how)
+      if came == nil then
+        return 'served'
+      end
       let = came and let + 1 or let
       asleep = came and process_of(ticket) or asleep
     elseif ticket.kind == 'b' then
@@ -2241,7 +2388,7 @@ if lock.layout ~= LOCK_LAYOUT then
 end
 local now_us = clock_us()
 local now_ms = math.floor(now_us / 1000)
-local known, ends_at_ms, ended = reading_of(readers, reader_ids, id, now_ms)
+local known, ends_at_ms, ended = reading_of(lock, readers, reader_ids, id, now_ms)
 if known then
   if confirms then
     ends_at_ms =
@@ -2276,7 +2423,7 @@ if fits then
   return { 'granted', token, expires_at_ms, now_ms }
 end
 -- The attempt may just have been let in with those before it.
-known, ends_at_ms = reading_of(readers, reader_ids, id, now_ms)
+known, ends_at_ms = reading_of(lock, readers, reader_ids, id, now_ms)
 if known then
   save_lock(state, lock, now_ms)
   return { 'granted', known, ends_at_ms, now_ms }
@@ -2306,31 +2453,32 @@ return { 'held', recheck_ms, more }
     [32, 'lua/shared/next-token.lua', 1],
     [37, 'lua/shared/tickets.lua', 1],
     [72, 'lua/shared/tell.lua', 1],
-    [125, 'lua/shared/line.lua', 1],
-    [171, 'lua/shared/stand.lua', 1],
-    [195, 'lua/shared/lock/state.lua', 1],
-    [240, 'lua/shared/lock/kept.lua', 1],
-    [253, 'lua/shared/lock/save.lua', 1],
-    [295, 'lua/shared/lock/grant.lua', 1],
-    [308, 'lua/shared/lock/readers.lua', 1],
-    [339, 'lua/shared/note-late.lua', 1],
-    [347, 'lua/shared/lock/readers.lua', 33],
-    [383, 'lua/shared/lock/called.lua', 1],
-    [391, 'lua/shared/lock/called.lua', 13],
-    [394, 'lua/shared/lock/hand-over.lua', 1],
-    [416, 'lua/shared/call-other.lua', 1],
-    [425, 'lua/shared/lock/hand-over.lua', 24],
-    [449, 'lua/shared/note-late.lua', 1],
-    [457, 'lua/shared/send-back.lua', 1],
-    [495, 'lua/shared/lock/hand-over.lua', 50],
-    [504, 'lua/shared/lock/serve-shared.lua', 1],
-    [554, 'lua/shared/silent.lua', 1],
-    [562, 'lua/shared/send-back.lua', 1],
-    [600, 'lua/shared/silent.lua', 10],
-    [629, 'lua/shared/lock/serve-shared.lua', 52],
-    [633, 'lua/shared/call-other.lua', 1],
-    [642, 'lua/shared/lock/serve-shared.lua', 57],
-    [664, 'lua/lock/acquire-shared.lua', 40],
+    [129, 'lua/shared/line.lua', 1],
+    [180, 'lua/shared/stand.lua', 1],
+    [204, 'lua/shared/lock/state.lua', 1],
+    [249, 'lua/shared/lock/kept.lua', 1],
+    [262, 'lua/shared/lock/save.lua', 1],
+    [304, 'lua/shared/lock/grant.lua', 1],
+    [317, 'lua/shared/lock/readers.lua', 1],
+    [350, 'lua/shared/note-late.lua', 1],
+    [358, 'lua/shared/lock/readers.lua', 35],
+    [398, 'lua/shared/lock/called.lua', 1],
+    [413, 'lua/shared/lock/hand-over.lua', 1],
+    [437, 'lua/shared/call-other.lua', 1],
+    [446, 'lua/shared/lock/hand-over.lua', 26],
+    [465, 'lua/shared/call-other.lua', 1],
+    [474, 'lua/shared/lock/hand-over.lua', 46],
+    [489, 'lua/shared/note-late.lua', 1],
+    [497, 'lua/shared/send-back.lua', 1],
+    [535, 'lua/shared/lock/hand-over.lua', 63],
+    [549, 'lua/shared/lock/serve-shared.lua', 1],
+    [601, 'lua/shared/silent.lua', 1],
+    [609, 'lua/shared/send-back.lua', 1],
+    [647, 'lua/shared/silent.lua', 10],
+    [676, 'lua/shared/lock/serve-shared.lua', 54],
+    [680, 'lua/shared/call-other.lua', 1],
+    [689, 'lua/shared/lock/serve-shared.lua', 59],
+    [714, 'lua/lock/acquire-shared.lua', 40],
   ],
   encode(args) {
     return withoutDefaults([
@@ -2415,7 +2563,7 @@ export type AcquireAnswer =
 export const acquire: Operation<AcquireArguments, AcquireAnswer> = {
   script: {
     name: 'lock/acquire',
-    sha1: '8978c337ffd2c45bb15572ceeed24b2d7097b20f',
+    sha1: '95e99e875ce18c36c2c2574647f21f9e7fc69f74',
     reads: false,
     bytes: false,
     source: `--[[
@@ -2755,16 +2903,20 @@ local function listens_here(ticket, how)
   return counts[2] > 0
 end
 
+-- Answers false when the user may not publish there: whoever waits asks by itself after a while. What a script has written
+-- before is kept in any case, so a refusal must not end it.
 local function publish_to(ticket, message, how)
   if ticket.listens == 0 then
-    return
+    return true
   end
   local channel = how.channel .. ':' .. process_of(ticket)
+  local heard
   if how.sharded then
-    redis.call('SPUBLISH', channel, message)
+    heard = redis.pcall('SPUBLISH', channel, message)
   else
-    redis.call('PUBLISH', channel, message)
+    heard = redis.pcall('PUBLISH', channel, message)
   end
+  return type(heard) == 'number'
 end
 
 -- Answers false, and tells nobody, when it is certain that the process does not listen on this node.
@@ -2779,11 +2931,16 @@ end
 -- Dead tickets passed over by one call.
 local MOST_SKIPPED = 500
 
--- For how long a ticket is granted what it waits for: its whole lease, where its process listens here and has asked within the
--- last quarter of a second; else for the time in which it has to ask. Its id ends with the time at which it asked.
+-- Whether it asked within the last quarter of a second: its id ends with the time at which it did.
+local function has_just_asked(ticket, now_ms)
+  local asked_ms = string.match(ticket.id, '@(%d+)$')
+  return asked_ms and math.abs(now_ms - asked_ms) <= 250
+end
+
+-- For how long a ticket is granted what it waits for: its whole lease, where its process listens here and it has just asked;
+-- else for the time in which it has to ask.
 local function offered_ms(ticket, heard, claim_ms, now_ms)
-  local asked_ms = heard and string.match(ticket.id, '@(%d+)$')
-  if asked_ms and math.abs(now_ms - asked_ms) <= 250 then
+  if heard and has_just_asked(ticket, now_ms) then
     return ticket.lease_ms
   end
   return math.min(ticket.lease_ms, claim_ms)
@@ -2822,7 +2979,7 @@ local function call_next(queue, ticket, recheck_ms, how)
   return call_first(queue, recheck_ms, how)
 end
 -- Gives the lock to a ticket, or offers it for the time in which its process has to ask, and tells the one behind
--- it. Answers false, and has only removed the ticket, when the process is gone.
+-- it; one that may not be told asks by itself. Answers false, and has only removed the ticket, when the process is gone.
 local function hand_over(lock, queue, ticket, behind, claim_ms, now_us, how)
   local heard = listens_here(ticket, how)
   if heard == false then
@@ -2839,9 +2996,11 @@ local function hand_over(lock, queue, ticket, behind, claim_ms, now_us, how)
   if together then
     message = message .. '\\n' .. first_message(next_ticket, lease_ms)
   end
+  if not publish_to(ticket, message, how) then
+    return true
+  end
   redis.call('ZREM', queue, ticket.text)
   grant(lock, ticket.id, ticket.holder, token, expires_at_ms)
-  publish_to(ticket, message, how)
   if is_offer and next_ticket and process_of(next_ticket) == process_of(ticket) then
 -- Tells the first ticket of another process when to ask: a process that sleeps cannot look after itself.
 local function call_other(queue, process, recheck_ms, how)
@@ -2867,15 +3026,34 @@ local function call_up(lock, queue, ticket, behind, claim_ms, now_us, how)
   if not tell_process(ticket, 'come ' .. ticket.id, how) then
     return false
   end
-  lock.called = call_until(math.floor(now_us / 1000), claim_ms, ticket.id)
-  if not call_next(queue, behind and parse_ticket(behind), claim_ms, how) then
+  local now_ms, next_ticket = math.floor(now_us / 1000), behind and parse_ticket(behind)
+  lock.called = call_until(now_ms, claim_ms, ticket.id)
+  local together = next_ticket and process_of(next_ticket) == process_of(ticket)
+  if together and not has_just_asked(ticket, now_ms) then
+-- Tells the first ticket of another process when to ask: a process that sleeps cannot look after itself.
+local function call_other(queue, process, recheck_ms, how)
+  for _, text in ipairs(redis.call('ZRANGE', queue, '0', '99')) do
+    local ticket = parse_ticket(text)
+    if process_of(ticket) ~= process and tell_process(ticket, first_message(ticket, recheck_ms), how) then
+      return
+    end
+  end
+end
+    call_other(queue, process_of(ticket), claim_ms, how)
+  end
+  if not call_next(queue, next_ticket, claim_ms, how) then
     lock.last_ticket = 0
   end
   return true
 end
 
--- Sends back the tickets of processes that did not take what they were offered.
-local function send_back_late(lock, queue, own, how)
+-- Whether one that was told to come has not come, though it had the time.
+local function is_overdue(called, now_ms)
+  return called ~= '0' and not is_called(called, now_ms)
+end
+
+-- Sends back the tickets of processes that did not take what they were offered, or did not come.
+local function send_back_late(lock, queue, own, now_ms, how)
 -- Notes the process of an attempt that did not take what it was offered, by what has ended: an offer ends a second after it was
 -- made; what was asked for lasts longer, or was for no longer.
 local function note_late(unit, id, token, ended_ms)
@@ -2922,6 +3100,11 @@ local function send_back(queue, late, own, how)
     remove_and_call(queue, theirs, how)
   end
 end
+  if is_overdue(lock.called, now_ms) then
+    lock.late = lock.late or {}
+    lock.late[process_of({ id = called_id(lock.called) })] = true
+    lock.called = '0'
+  end
   if lock.mode == 'l' then
     note_late(lock, lock.id, lock.token, lock.expires_at_ms)
     -- Once: its attempt may stand in line again.
@@ -2935,8 +3118,9 @@ end
 -- come instead. Answers 'own' when that was the caller's own ticket, 'nobody' when the line is empty, and
 -- 'more' when the lock is still free: readers are first, or the call ended among dead tickets.
 local function serve(lock, queue, own, claim_ms, now_us, how)
-  if lock.mode == 'l' or lock.late then
-    send_back_late(lock, queue, own, how)
+  local now_ms = math.floor(now_us / 1000)
+  if lock.mode == 'l' or lock.late or is_overdue(lock.called, now_ms) then
+    send_back_late(lock, queue, own, now_ms, how)
   end
   for _ = 1, MOST_SKIPPED do
     local pair = redis.call('ZRANGE', queue, '0', '1')
@@ -2951,7 +3135,6 @@ local function serve(lock, queue, own, claim_ms, now_us, how)
     if ticket.kind == 's' then
       return 'more'
     elseif ticket.kind == 'b' then
-      local now_ms = math.floor(now_us / 1000)
       if is_called(lock.called, now_ms) or call_up(lock, queue, ticket, pair[2], claim_ms, now_us, how) then
         return 'told'
       end
@@ -3025,15 +3208,17 @@ return { 'held', recheck_ms, more }
     [256, 'lua/shared/lock/grant.lua', 1],
     [269, 'lua/lock/acquire.lua', 60],
     [305, 'lua/shared/tell.lua', 1],
-    [358, 'lua/shared/line.lua', 1],
-    [404, 'lua/shared/lock/hand-over.lua', 1],
-    [426, 'lua/shared/call-other.lua', 1],
-    [435, 'lua/shared/lock/hand-over.lua', 24],
-    [459, 'lua/shared/note-late.lua', 1],
-    [467, 'lua/shared/send-back.lua', 1],
-    [505, 'lua/shared/lock/hand-over.lua', 50],
-    [514, 'lua/shared/lock/serve.lua', 1],
-    [544, 'lua/lock/acquire.lua', 100],
+    [362, 'lua/shared/line.lua', 1],
+    [413, 'lua/shared/lock/hand-over.lua', 1],
+    [437, 'lua/shared/call-other.lua', 1],
+    [446, 'lua/shared/lock/hand-over.lua', 26],
+    [465, 'lua/shared/call-other.lua', 1],
+    [474, 'lua/shared/lock/hand-over.lua', 46],
+    [489, 'lua/shared/note-late.lua', 1],
+    [497, 'lua/shared/send-back.lua', 1],
+    [535, 'lua/shared/lock/hand-over.lua', 63],
+    [549, 'lua/shared/lock/serve.lua', 1],
+    [579, 'lua/lock/acquire.lua', 100],
   ],
   encode(args) {
     return withoutDefaults([
@@ -3099,7 +3284,7 @@ export type ClearAnswer =
 export const clear: Operation<ClearArguments, ClearAnswer> = {
   script: {
     name: 'lock/clear',
-    sha1: '2d526f99b76b0e72526572824d20af2372c9f6f9',
+    sha1: '56cff27b8d91562967ee339fdbb4d3e7280981ae',
     reads: false,
     bytes: false,
     source: `--[[
@@ -3197,16 +3382,20 @@ local function listens_here(ticket, how)
   return counts[2] > 0
 end
 
+-- Answers false when the user may not publish there: whoever waits asks by itself after a while. What a script has written
+-- before is kept in any case, so a refusal must not end it.
 local function publish_to(ticket, message, how)
   if ticket.listens == 0 then
-    return
+    return true
   end
   local channel = how.channel .. ':' .. process_of(ticket)
+  local heard
   if how.sharded then
-    redis.call('SPUBLISH', channel, message)
+    heard = redis.pcall('SPUBLISH', channel, message)
   else
-    redis.call('PUBLISH', channel, message)
+    heard = redis.pcall('PUBLISH', channel, message)
   end
+  return type(heard) == 'number'
 end
 
 -- Answers false, and tells nobody, when it is certain that the process does not listen on this node.
@@ -3251,7 +3440,7 @@ return { 'cleared', existed }
     [55, 'lua/shared/tickets.lua', 24],
     [67, 'lua/shared/tell.lua', 1],
     [77, 'lua/shared/tell.lua', 15],
-    [116, 'lua/lock/clear.lua', 19],
+    [120, 'lua/lock/clear.lua', 19],
   ],
   encode(args) {
     return withoutDefaults([
@@ -4071,7 +4260,7 @@ export type ReleaseSharedAnswer =
 export const releaseShared: Operation<ReleaseSharedArguments, ReleaseSharedAnswer> = {
   script: {
     name: 'lock/release-shared',
-    sha1: 'd70965be55ce98f5a44dfee666ade2dd59791e9a',
+    sha1: 'ecce39e2d7e0b747a55f936765726cfbe14a6a99',
     reads: false,
     bytes: false,
     source: `--[[
@@ -4159,16 +4348,20 @@ local function listens_here(ticket, how)
   return counts[2] > 0
 end
 
+-- Answers false when the user may not publish there: whoever waits asks by itself after a while. What a script has written
+-- before is kept in any case, so a refusal must not end it.
 local function publish_to(ticket, message, how)
   if ticket.listens == 0 then
-    return
+    return true
   end
   local channel = how.channel .. ':' .. process_of(ticket)
+  local heard
   if how.sharded then
-    redis.call('SPUBLISH', channel, message)
+    heard = redis.pcall('SPUBLISH', channel, message)
   else
-    redis.call('PUBLISH', channel, message)
+    heard = redis.pcall('PUBLISH', channel, message)
   end
+  return type(heard) == 'number'
 end
 
 -- Answers false, and tells nobody, when it is certain that the process does not listen on this node.
@@ -4183,11 +4376,16 @@ end
 -- Dead tickets passed over by one call.
 local MOST_SKIPPED = 500
 
--- For how long a ticket is granted what it waits for: its whole lease, where its process listens here and has asked within the
--- last quarter of a second; else for the time in which it has to ask. Its id ends with the time at which it asked.
+-- Whether it asked within the last quarter of a second: its id ends with the time at which it did.
+local function has_just_asked(ticket, now_ms)
+  local asked_ms = string.match(ticket.id, '@(%d+)$')
+  return asked_ms and math.abs(now_ms - asked_ms) <= 250
+end
+
+-- For how long a ticket is granted what it waits for: its whole lease, where its process listens here and it has just asked;
+-- else for the time in which it has to ask.
 local function offered_ms(ticket, heard, claim_ms, now_ms)
-  local asked_ms = heard and string.match(ticket.id, '@(%d+)$')
-  if asked_ms and math.abs(now_ms - asked_ms) <= 250 then
+  if heard and has_just_asked(ticket, now_ms) then
     return ticket.lease_ms
   end
   return math.min(ticket.lease_ms, claim_ms)
@@ -4339,9 +4537,10 @@ local function forget_reader(readers, reader_ids, token)
   return id
 end
 
--- Removes leases that have ended, and notes in the lock what is left.
+-- Removes leases that have ended, and notes in the lock what is left. Of one that is free all have: whoever wants it alone sees that
+-- they have, and does not remove them.
 local function count_readers(lock, readers, reader_ids, now_ms)
-  if lock.mode ~= 's' then
+  if lock.mode == 'x' then
     return
   end
 -- Notes the process of an attempt that did not take what it was offered, by what has ended: an offer ends a second after it was
@@ -4352,10 +4551,14 @@ local function note_late(unit, id, token, ended_ms)
     unit.late[string.match(id, '^[^.]*')] = true
   end
 end
-  local ended = redis.call('ZRANGEBYSCORE', readers, '-inf', now_ms, 'WITHSCORES', 'LIMIT', '0', '1000')
+  local until_ms = lock.mode == 's' and now_ms or '+inf'
+  local ended = redis.call('ZRANGEBYSCORE', readers, '-inf', until_ms, 'WITHSCORES', 'LIMIT', '0', '1000')
   for at = 1, #ended, 2 do
     local id = forget_reader(readers, reader_ids, ended[at])
     note_late(lock, id, ended[at], ended[at + 1])
+  end
+  if lock.mode ~= 's' then
+    return
   end
   local last = redis.call('ZRANGE', readers, '-1', '-1', 'WITHSCORES')
   lock.expires_at_ms = tonumber(last[2] or 0)
@@ -4386,11 +4589,15 @@ local function is_called(called, now_ms)
   return called ~= '0' and tonumber(string.match(called, '^%d+')) > now_ms
 end
 
+local function called_id(called)
+  return string.match(called, '/(.*)$')
+end
+
 local function call_until(now_ms, claim_ms, id)
   return now_ms + claim_ms .. '/' .. id
 end
 -- Gives the lock to a ticket, or offers it for the time in which its process has to ask, and tells the one behind
--- it. Answers false, and has only removed the ticket, when the process is gone.
+-- it; one that may not be told asks by itself. Answers false, and has only removed the ticket, when the process is gone.
 local function hand_over(lock, queue, ticket, behind, claim_ms, now_us, how)
   local heard = listens_here(ticket, how)
   if heard == false then
@@ -4407,9 +4614,11 @@ local function hand_over(lock, queue, ticket, behind, claim_ms, now_us, how)
   if together then
     message = message .. '\\n' .. first_message(next_ticket, lease_ms)
   end
+  if not publish_to(ticket, message, how) then
+    return true
+  end
   redis.call('ZREM', queue, ticket.text)
   grant(lock, ticket.id, ticket.holder, token, expires_at_ms)
-  publish_to(ticket, message, how)
   if is_offer and next_ticket and process_of(next_ticket) == process_of(ticket) then
 -- Tells the first ticket of another process when to ask: a process that sleeps cannot look after itself.
 local function call_other(queue, process, recheck_ms, how)
@@ -4435,15 +4644,34 @@ local function call_up(lock, queue, ticket, behind, claim_ms, now_us, how)
   if not tell_process(ticket, 'come ' .. ticket.id, how) then
     return false
   end
-  lock.called = call_until(math.floor(now_us / 1000), claim_ms, ticket.id)
-  if not call_next(queue, behind and parse_ticket(behind), claim_ms, how) then
+  local now_ms, next_ticket = math.floor(now_us / 1000), behind and parse_ticket(behind)
+  lock.called = call_until(now_ms, claim_ms, ticket.id)
+  local together = next_ticket and process_of(next_ticket) == process_of(ticket)
+  if together and not has_just_asked(ticket, now_ms) then
+-- Tells the first ticket of another process when to ask: a process that sleeps cannot look after itself.
+local function call_other(queue, process, recheck_ms, how)
+  for _, text in ipairs(redis.call('ZRANGE', queue, '0', '99')) do
+    local ticket = parse_ticket(text)
+    if process_of(ticket) ~= process and tell_process(ticket, first_message(ticket, recheck_ms), how) then
+      return
+    end
+  end
+end
+    call_other(queue, process_of(ticket), claim_ms, how)
+  end
+  if not call_next(queue, next_ticket, claim_ms, how) then
     lock.last_ticket = 0
   end
   return true
 end
 
--- Sends back the tickets of processes that did not take what they were offered.
-local function send_back_late(lock, queue, own, how)
+-- Whether one that was told to come has not come, though it had the time.
+local function is_overdue(called, now_ms)
+  return called ~= '0' and not is_called(called, now_ms)
+end
+
+-- Sends back the tickets of processes that did not take what they were offered, or did not come.
+local function send_back_late(lock, queue, own, now_ms, how)
 -- Notes the process of an attempt that did not take what it was offered, by what has ended: an offer ends a second after it was
 -- made; what was asked for lasts longer, or was for no longer.
 local function note_late(unit, id, token, ended_ms)
@@ -4490,6 +4718,11 @@ local function send_back(queue, late, own, how)
     remove_and_call(queue, theirs, how)
   end
 end
+  if is_overdue(lock.called, now_ms) then
+    lock.late = lock.late or {}
+    lock.late[process_of({ id = called_id(lock.called) })] = true
+    lock.called = '0'
+  end
   if lock.mode == 'l' then
     note_late(lock, lock.id, lock.token, lock.expires_at_ms)
     -- Once: its attempt may stand in line again.
@@ -4503,7 +4736,7 @@ end
 local MOST_LET_IN = 100
 
 -- Lets a waiting reader in, or offers it for the time in which its process has to ask. Answers false when the
--- process is gone.
+-- process is gone, and nil when it may not be told: it asks by itself.
 local function let_in(lock, queue, readers, reader_ids, ticket, claim_ms, now_us, how)
   local heard = listens_here(ticket, how)
   if heard == false then
@@ -4513,10 +4746,12 @@ local function let_in(lock, queue, readers, reader_ids, ticket, claim_ms, now_us
   local now_ms = math.floor(now_us / 1000)
   local lease_ms = offered_ms(ticket, heard, claim_ms, now_ms)
   local token = next_token(lock.token, now_us)
+  local message = string.format('granted %s %.0f %.0f %.0f', ticket.id, token, now_ms + lease_ms, now_ms)
+  if not publish_to(ticket, message, how) then
+    return nil
+  end
   redis.call('ZREM', queue, ticket.text)
   add_reader(lock, readers, reader_ids, ticket, lease_ms, now_us)
-  local message = string.format('granted %s %.0f %.0f %.0f', ticket.id, token, now_ms + lease_ms, now_ms)
-  publish_to(ticket, message, how)
   return true
 end
 
@@ -4528,8 +4763,8 @@ local function serve_shared(lock, queue, readers, reader_ids, own, claim_ms, now
   local let = 0
   -- The process of the last reader that was let in: it may sleep, and then cannot look after its next.
   local asleep
-  if lock.mode == 'l' or lock.late then
-    send_back_late(lock, queue, own, how)
+  if lock.mode == 'l' or lock.late or is_overdue(lock.called, now_ms) then
+    send_back_late(lock, queue, own, now_ms, how)
   end
   for _ = 1, MOST_SKIPPED do
     local pair = redis.call('ZRANGE', queue, '0', '1')
@@ -4647,6 +4882,9 @@ end
       return 'served'
     elseif ticket.kind == 's' then
       local came = let_in(lock, queue, readers, reader_ids, ticket, claim_ms, now_us, how)
+      if came == nil then
+        return 'served'
+      end
       let = came and let + 1 or let
       asleep = came and process_of(ticket) or asleep
     elseif ticket.kind == 'b' then
@@ -4692,34 +4930,35 @@ return { 'released', served == 'more' and 1 or 0 }
     [30, 'lua/shared/tickets.lua', 1],
     [41, 'lua/shared/tickets.lua', 24],
     [53, 'lua/shared/tell.lua', 1],
-    [106, 'lua/shared/line.lua', 1],
-    [152, 'lua/shared/lock/state.lua', 1],
-    [183, 'lua/shared/lock/state.lua', 43],
-    [186, 'lua/shared/lock/kept.lua', 1],
-    [199, 'lua/shared/lock/save.lua', 1],
-    [227, 'lua/shared/lock/save.lua', 33],
-    [237, 'lua/shared/lock/grant.lua', 1],
-    [250, 'lua/shared/lock/readers.lua', 1],
-    [254, 'lua/shared/lock/readers.lua', 15],
-    [271, 'lua/shared/note-late.lua', 1],
-    [279, 'lua/shared/lock/readers.lua', 33],
-    [291, 'lua/shared/lock/readers.lua', 55],
-    [305, 'lua/shared/lock/called.lua', 1],
-    [313, 'lua/shared/lock/called.lua', 13],
-    [316, 'lua/shared/lock/hand-over.lua', 1],
-    [338, 'lua/shared/call-other.lua', 1],
-    [347, 'lua/shared/lock/hand-over.lua', 24],
-    [371, 'lua/shared/note-late.lua', 1],
-    [379, 'lua/shared/send-back.lua', 1],
-    [417, 'lua/shared/lock/hand-over.lua', 50],
-    [426, 'lua/shared/lock/serve-shared.lua', 1],
-    [476, 'lua/shared/silent.lua', 1],
-    [484, 'lua/shared/send-back.lua', 1],
-    [522, 'lua/shared/silent.lua', 10],
-    [551, 'lua/shared/lock/serve-shared.lua', 52],
-    [555, 'lua/shared/call-other.lua', 1],
-    [564, 'lua/shared/lock/serve-shared.lua', 57],
-    [586, 'lua/lock/release-shared.lua', 32],
+    [110, 'lua/shared/line.lua', 1],
+    [161, 'lua/shared/lock/state.lua', 1],
+    [192, 'lua/shared/lock/state.lua', 43],
+    [195, 'lua/shared/lock/kept.lua', 1],
+    [208, 'lua/shared/lock/save.lua', 1],
+    [236, 'lua/shared/lock/save.lua', 33],
+    [246, 'lua/shared/lock/grant.lua', 1],
+    [259, 'lua/shared/lock/readers.lua', 1],
+    [263, 'lua/shared/lock/readers.lua', 16],
+    [281, 'lua/shared/note-late.lua', 1],
+    [289, 'lua/shared/lock/readers.lua', 35],
+    [305, 'lua/shared/lock/readers.lua', 61],
+    [319, 'lua/shared/lock/called.lua', 1],
+    [334, 'lua/shared/lock/hand-over.lua', 1],
+    [358, 'lua/shared/call-other.lua', 1],
+    [367, 'lua/shared/lock/hand-over.lua', 26],
+    [386, 'lua/shared/call-other.lua', 1],
+    [395, 'lua/shared/lock/hand-over.lua', 46],
+    [410, 'lua/shared/note-late.lua', 1],
+    [418, 'lua/shared/send-back.lua', 1],
+    [456, 'lua/shared/lock/hand-over.lua', 63],
+    [470, 'lua/shared/lock/serve-shared.lua', 1],
+    [522, 'lua/shared/silent.lua', 1],
+    [530, 'lua/shared/send-back.lua', 1],
+    [568, 'lua/shared/silent.lua', 10],
+    [597, 'lua/shared/lock/serve-shared.lua', 54],
+    [601, 'lua/shared/call-other.lua', 1],
+    [610, 'lua/shared/lock/serve-shared.lua', 59],
+    [635, 'lua/lock/release-shared.lua', 32],
   ],
   encode(args) {
     return withoutDefaults([
@@ -4772,7 +5011,7 @@ export type ReleaseAnswer =
 export const release: Operation<ReleaseArguments, ReleaseAnswer> = {
   script: {
     name: 'lock/release',
-    sha1: '49a6600d511af97aaa20e920c894d8a2d46b15bc',
+    sha1: 'cf4e7f46503f6af767961d6f2389fae72d7a2cfa',
     reads: false,
     bytes: false,
     source: `--[[
@@ -4804,6 +5043,10 @@ end
 
 local function is_called(called, now_ms)
   return called ~= '0' and tonumber(string.match(called, '^%d+')) > now_ms
+end
+
+local function called_id(called)
+  return string.match(called, '/(.*)$')
 end
 
 local function call_until(now_ms, claim_ms, id)
@@ -4910,16 +5153,20 @@ local function listens_here(ticket, how)
   return counts[2] > 0
 end
 
+-- Answers false when the user may not publish there: whoever waits asks by itself after a while. What a script has written
+-- before is kept in any case, so a refusal must not end it.
 local function publish_to(ticket, message, how)
   if ticket.listens == 0 then
-    return
+    return true
   end
   local channel = how.channel .. ':' .. process_of(ticket)
+  local heard
   if how.sharded then
-    redis.call('SPUBLISH', channel, message)
+    heard = redis.pcall('SPUBLISH', channel, message)
   else
-    redis.call('PUBLISH', channel, message)
+    heard = redis.pcall('PUBLISH', channel, message)
   end
+  return type(heard) == 'number'
 end
 
 -- Answers false, and tells nobody, when it is certain that the process does not listen on this node.
@@ -4934,11 +5181,16 @@ end
 -- Dead tickets passed over by one call.
 local MOST_SKIPPED = 500
 
--- For how long a ticket is granted what it waits for: its whole lease, where its process listens here and has asked within the
--- last quarter of a second; else for the time in which it has to ask. Its id ends with the time at which it asked.
+-- Whether it asked within the last quarter of a second: its id ends with the time at which it did.
+local function has_just_asked(ticket, now_ms)
+  local asked_ms = string.match(ticket.id, '@(%d+)$')
+  return asked_ms and math.abs(now_ms - asked_ms) <= 250
+end
+
+-- For how long a ticket is granted what it waits for: its whole lease, where its process listens here and it has just asked;
+-- else for the time in which it has to ask.
 local function offered_ms(ticket, heard, claim_ms, now_ms)
-  local asked_ms = heard and string.match(ticket.id, '@(%d+)$')
-  if asked_ms and math.abs(now_ms - asked_ms) <= 250 then
+  if heard and has_just_asked(ticket, now_ms) then
     return ticket.lease_ms
   end
   return math.min(ticket.lease_ms, claim_ms)
@@ -5063,7 +5315,7 @@ local function grant(lock, id, holder, token, expires_at_ms)
   lock.holder = holder
 end
 -- Gives the lock to a ticket, or offers it for the time in which its process has to ask, and tells the one behind
--- it. Answers false, and has only removed the ticket, when the process is gone.
+-- it; one that may not be told asks by itself. Answers false, and has only removed the ticket, when the process is gone.
 local function hand_over(lock, queue, ticket, behind, claim_ms, now_us, how)
   local heard = listens_here(ticket, how)
   if heard == false then
@@ -5080,9 +5332,11 @@ local function hand_over(lock, queue, ticket, behind, claim_ms, now_us, how)
   if together then
     message = message .. '\\n' .. first_message(next_ticket, lease_ms)
   end
+  if not publish_to(ticket, message, how) then
+    return true
+  end
   redis.call('ZREM', queue, ticket.text)
   grant(lock, ticket.id, ticket.holder, token, expires_at_ms)
-  publish_to(ticket, message, how)
   if is_offer and next_ticket and process_of(next_ticket) == process_of(ticket) then
 -- Tells the first ticket of another process when to ask: a process that sleeps cannot look after itself.
 local function call_other(queue, process, recheck_ms, how)
@@ -5108,15 +5362,34 @@ local function call_up(lock, queue, ticket, behind, claim_ms, now_us, how)
   if not tell_process(ticket, 'come ' .. ticket.id, how) then
     return false
   end
-  lock.called = call_until(math.floor(now_us / 1000), claim_ms, ticket.id)
-  if not call_next(queue, behind and parse_ticket(behind), claim_ms, how) then
+  local now_ms, next_ticket = math.floor(now_us / 1000), behind and parse_ticket(behind)
+  lock.called = call_until(now_ms, claim_ms, ticket.id)
+  local together = next_ticket and process_of(next_ticket) == process_of(ticket)
+  if together and not has_just_asked(ticket, now_ms) then
+-- Tells the first ticket of another process when to ask: a process that sleeps cannot look after itself.
+local function call_other(queue, process, recheck_ms, how)
+  for _, text in ipairs(redis.call('ZRANGE', queue, '0', '99')) do
+    local ticket = parse_ticket(text)
+    if process_of(ticket) ~= process and tell_process(ticket, first_message(ticket, recheck_ms), how) then
+      return
+    end
+  end
+end
+    call_other(queue, process_of(ticket), claim_ms, how)
+  end
+  if not call_next(queue, next_ticket, claim_ms, how) then
     lock.last_ticket = 0
   end
   return true
 end
 
--- Sends back the tickets of processes that did not take what they were offered.
-local function send_back_late(lock, queue, own, how)
+-- Whether one that was told to come has not come, though it had the time.
+local function is_overdue(called, now_ms)
+  return called ~= '0' and not is_called(called, now_ms)
+end
+
+-- Sends back the tickets of processes that did not take what they were offered, or did not come.
+local function send_back_late(lock, queue, own, now_ms, how)
 -- Notes the process of an attempt that did not take what it was offered, by what has ended: an offer ends a second after it was
 -- made; what was asked for lasts longer, or was for no longer.
 local function note_late(unit, id, token, ended_ms)
@@ -5163,6 +5436,11 @@ local function send_back(queue, late, own, how)
     remove_and_call(queue, theirs, how)
   end
 end
+  if is_overdue(lock.called, now_ms) then
+    lock.late = lock.late or {}
+    lock.late[process_of({ id = called_id(lock.called) })] = true
+    lock.called = '0'
+  end
   if lock.mode == 'l' then
     note_late(lock, lock.id, lock.token, lock.expires_at_ms)
     -- Once: its attempt may stand in line again.
@@ -5176,8 +5454,9 @@ end
 -- come instead. Answers 'own' when that was the caller's own ticket, 'nobody' when the line is empty, and
 -- 'more' when the lock is still free: readers are first, or the call ended among dead tickets.
 local function serve(lock, queue, own, claim_ms, now_us, how)
-  if lock.mode == 'l' or lock.late then
-    send_back_late(lock, queue, own, how)
+  local now_ms = math.floor(now_us / 1000)
+  if lock.mode == 'l' or lock.late or is_overdue(lock.called, now_ms) then
+    send_back_late(lock, queue, own, now_ms, how)
   end
   for _ = 1, MOST_SKIPPED do
     local pair = redis.call('ZRANGE', queue, '0', '1')
@@ -5192,7 +5471,6 @@ local function serve(lock, queue, own, claim_ms, now_us, how)
     if ticket.kind == 's' then
       return 'more'
     elseif ticket.kind == 'b' then
-      local now_ms = math.floor(now_us / 1000)
       if is_called(lock.called, now_ms) or call_up(lock, queue, ticket, pair[2], claim_ms, now_us, how) then
         return 'told'
       end
@@ -5234,28 +5512,29 @@ return { 'released', served == 'more' and 1 or 0 }
     [1, 'lua/lock/release.lua', 1],
     [18, 'lua/shared/clock.lua', 1],
     [24, 'lua/shared/lock/called.lua', 1],
-    [32, 'lua/shared/lock/called.lua', 13],
-    [35, 'lua/shared/lock/kept.lua', 1],
-    [48, 'lua/shared/lock/quick.lua', 1],
-    [52, 'lua/shared/lock/quick.lua', 23],
-    [59, 'lua/lock/release.lua', 22],
-    [75, 'lua/shared/next-token.lua', 1],
-    [80, 'lua/shared/tickets.lua', 1],
-    [91, 'lua/shared/tickets.lua', 24],
-    [103, 'lua/shared/tell.lua', 1],
-    [156, 'lua/shared/line.lua', 1],
-    [202, 'lua/shared/lock/state.lua', 1],
-    [237, 'lua/shared/lock/save.lua', 1],
-    [265, 'lua/shared/lock/save.lua', 33],
-    [275, 'lua/shared/lock/grant.lua', 1],
-    [288, 'lua/shared/lock/hand-over.lua', 1],
-    [310, 'lua/shared/call-other.lua', 1],
-    [319, 'lua/shared/lock/hand-over.lua', 24],
-    [343, 'lua/shared/note-late.lua', 1],
-    [351, 'lua/shared/send-back.lua', 1],
-    [389, 'lua/shared/lock/hand-over.lua', 50],
-    [398, 'lua/shared/lock/serve.lua', 1],
-    [428, 'lua/lock/release.lua', 47],
+    [39, 'lua/shared/lock/kept.lua', 1],
+    [52, 'lua/shared/lock/quick.lua', 1],
+    [56, 'lua/shared/lock/quick.lua', 23],
+    [63, 'lua/lock/release.lua', 22],
+    [79, 'lua/shared/next-token.lua', 1],
+    [84, 'lua/shared/tickets.lua', 1],
+    [95, 'lua/shared/tickets.lua', 24],
+    [107, 'lua/shared/tell.lua', 1],
+    [164, 'lua/shared/line.lua', 1],
+    [215, 'lua/shared/lock/state.lua', 1],
+    [250, 'lua/shared/lock/save.lua', 1],
+    [278, 'lua/shared/lock/save.lua', 33],
+    [288, 'lua/shared/lock/grant.lua', 1],
+    [301, 'lua/shared/lock/hand-over.lua', 1],
+    [325, 'lua/shared/call-other.lua', 1],
+    [334, 'lua/shared/lock/hand-over.lua', 26],
+    [353, 'lua/shared/call-other.lua', 1],
+    [362, 'lua/shared/lock/hand-over.lua', 46],
+    [377, 'lua/shared/note-late.lua', 1],
+    [385, 'lua/shared/send-back.lua', 1],
+    [423, 'lua/shared/lock/hand-over.lua', 63],
+    [437, 'lua/shared/lock/serve.lua', 1],
+    [467, 'lua/lock/release.lua', 47],
   ],
   encode(args) {
     return withoutDefaults([
@@ -5305,7 +5584,7 @@ export type ServeAnswer =
 export const serve: Operation<ServeArguments, ServeAnswer> = {
   script: {
     name: 'lock/serve',
-    sha1: '4cabf6629c25d4d3a51336d7e885092b19a6105f',
+    sha1: '8a413c5ab1d2e6a1dee5eaaa2318b5b7fa107e3a',
     reads: false,
     bytes: false,
     source: `--[[
@@ -5390,16 +5669,20 @@ local function listens_here(ticket, how)
   return counts[2] > 0
 end
 
+-- Answers false when the user may not publish there: whoever waits asks by itself after a while. What a script has written
+-- before is kept in any case, so a refusal must not end it.
 local function publish_to(ticket, message, how)
   if ticket.listens == 0 then
-    return
+    return true
   end
   local channel = how.channel .. ':' .. process_of(ticket)
+  local heard
   if how.sharded then
-    redis.call('SPUBLISH', channel, message)
+    heard = redis.pcall('SPUBLISH', channel, message)
   else
-    redis.call('PUBLISH', channel, message)
+    heard = redis.pcall('PUBLISH', channel, message)
   end
+  return type(heard) == 'number'
 end
 
 -- Answers false, and tells nobody, when it is certain that the process does not listen on this node.
@@ -5414,11 +5697,16 @@ end
 -- Dead tickets passed over by one call.
 local MOST_SKIPPED = 500
 
--- For how long a ticket is granted what it waits for: its whole lease, where its process listens here and has asked within the
--- last quarter of a second; else for the time in which it has to ask. Its id ends with the time at which it asked.
+-- Whether it asked within the last quarter of a second: its id ends with the time at which it did.
+local function has_just_asked(ticket, now_ms)
+  local asked_ms = string.match(ticket.id, '@(%d+)$')
+  return asked_ms and math.abs(now_ms - asked_ms) <= 250
+end
+
+-- For how long a ticket is granted what it waits for: its whole lease, where its process listens here and it has just asked;
+-- else for the time in which it has to ask.
 local function offered_ms(ticket, heard, claim_ms, now_ms)
-  local asked_ms = heard and string.match(ticket.id, '@(%d+)$')
-  if asked_ms and math.abs(now_ms - asked_ms) <= 250 then
+  if heard and has_just_asked(ticket, now_ms) then
     return ticket.lease_ms
   end
   return math.min(ticket.lease_ms, claim_ms)
@@ -5581,9 +5869,10 @@ local function forget_reader(readers, reader_ids, token)
   return id
 end
 
--- Removes leases that have ended, and notes in the lock what is left.
+-- Removes leases that have ended, and notes in the lock what is left. Of one that is free all have: whoever wants it alone sees that
+-- they have, and does not remove them.
 local function count_readers(lock, readers, reader_ids, now_ms)
-  if lock.mode ~= 's' then
+  if lock.mode == 'x' then
     return
   end
 -- Notes the process of an attempt that did not take what it was offered, by what has ended: an offer ends a second after it was
@@ -5594,10 +5883,14 @@ local function note_late(unit, id, token, ended_ms)
     unit.late[string.match(id, '^[^.]*')] = true
   end
 end
-  local ended = redis.call('ZRANGEBYSCORE', readers, '-inf', now_ms, 'WITHSCORES', 'LIMIT', '0', '1000')
+  local until_ms = lock.mode == 's' and now_ms or '+inf'
+  local ended = redis.call('ZRANGEBYSCORE', readers, '-inf', until_ms, 'WITHSCORES', 'LIMIT', '0', '1000')
   for at = 1, #ended, 2 do
     local id = forget_reader(readers, reader_ids, ended[at])
     note_late(lock, id, ended[at], ended[at + 1])
+  end
+  if lock.mode ~= 's' then
+    return
   end
   local last = redis.call('ZRANGE', readers, '-1', '-1', 'WITHSCORES')
   lock.expires_at_ms = tonumber(last[2] or 0)
@@ -5628,11 +5921,15 @@ local function is_called(called, now_ms)
   return called ~= '0' and tonumber(string.match(called, '^%d+')) > now_ms
 end
 
+local function called_id(called)
+  return string.match(called, '/(.*)$')
+end
+
 local function call_until(now_ms, claim_ms, id)
   return now_ms + claim_ms .. '/' .. id
 end
 -- Gives the lock to a ticket, or offers it for the time in which its process has to ask, and tells the one behind
--- it. Answers false, and has only removed the ticket, when the process is gone.
+-- it; one that may not be told asks by itself. Answers false, and has only removed the ticket, when the process is gone.
 local function hand_over(lock, queue, ticket, behind, claim_ms, now_us, how)
   local heard = listens_here(ticket, how)
   if heard == false then
@@ -5649,9 +5946,11 @@ local function hand_over(lock, queue, ticket, behind, claim_ms, now_us, how)
   if together then
     message = message .. '\\n' .. first_message(next_ticket, lease_ms)
   end
+  if not publish_to(ticket, message, how) then
+    return true
+  end
   redis.call('ZREM', queue, ticket.text)
   grant(lock, ticket.id, ticket.holder, token, expires_at_ms)
-  publish_to(ticket, message, how)
   if is_offer and next_ticket and process_of(next_ticket) == process_of(ticket) then
 -- Tells the first ticket of another process when to ask: a process that sleeps cannot look after itself.
 local function call_other(queue, process, recheck_ms, how)
@@ -5677,15 +5976,34 @@ local function call_up(lock, queue, ticket, behind, claim_ms, now_us, how)
   if not tell_process(ticket, 'come ' .. ticket.id, how) then
     return false
   end
-  lock.called = call_until(math.floor(now_us / 1000), claim_ms, ticket.id)
-  if not call_next(queue, behind and parse_ticket(behind), claim_ms, how) then
+  local now_ms, next_ticket = math.floor(now_us / 1000), behind and parse_ticket(behind)
+  lock.called = call_until(now_ms, claim_ms, ticket.id)
+  local together = next_ticket and process_of(next_ticket) == process_of(ticket)
+  if together and not has_just_asked(ticket, now_ms) then
+-- Tells the first ticket of another process when to ask: a process that sleeps cannot look after itself.
+local function call_other(queue, process, recheck_ms, how)
+  for _, text in ipairs(redis.call('ZRANGE', queue, '0', '99')) do
+    local ticket = parse_ticket(text)
+    if process_of(ticket) ~= process and tell_process(ticket, first_message(ticket, recheck_ms), how) then
+      return
+    end
+  end
+end
+    call_other(queue, process_of(ticket), claim_ms, how)
+  end
+  if not call_next(queue, next_ticket, claim_ms, how) then
     lock.last_ticket = 0
   end
   return true
 end
 
--- Sends back the tickets of processes that did not take what they were offered.
-local function send_back_late(lock, queue, own, how)
+-- Whether one that was told to come has not come, though it had the time.
+local function is_overdue(called, now_ms)
+  return called ~= '0' and not is_called(called, now_ms)
+end
+
+-- Sends back the tickets of processes that did not take what they were offered, or did not come.
+local function send_back_late(lock, queue, own, now_ms, how)
 -- Notes the process of an attempt that did not take what it was offered, by what has ended: an offer ends a second after it was
 -- made; what was asked for lasts longer, or was for no longer.
 local function note_late(unit, id, token, ended_ms)
@@ -5732,6 +6050,11 @@ local function send_back(queue, late, own, how)
     remove_and_call(queue, theirs, how)
   end
 end
+  if is_overdue(lock.called, now_ms) then
+    lock.late = lock.late or {}
+    lock.late[process_of({ id = called_id(lock.called) })] = true
+    lock.called = '0'
+  end
   if lock.mode == 'l' then
     note_late(lock, lock.id, lock.token, lock.expires_at_ms)
     -- Once: its attempt may stand in line again.
@@ -5745,7 +6068,7 @@ end
 local MOST_LET_IN = 100
 
 -- Lets a waiting reader in, or offers it for the time in which its process has to ask. Answers false when the
--- process is gone.
+-- process is gone, and nil when it may not be told: it asks by itself.
 local function let_in(lock, queue, readers, reader_ids, ticket, claim_ms, now_us, how)
   local heard = listens_here(ticket, how)
   if heard == false then
@@ -5755,10 +6078,12 @@ local function let_in(lock, queue, readers, reader_ids, ticket, claim_ms, now_us
   local now_ms = math.floor(now_us / 1000)
   local lease_ms = offered_ms(ticket, heard, claim_ms, now_ms)
   local token = next_token(lock.token, now_us)
+  local message = string.format('granted %s %.0f %.0f %.0f', ticket.id, token, now_ms + lease_ms, now_ms)
+  if not publish_to(ticket, message, how) then
+    return nil
+  end
   redis.call('ZREM', queue, ticket.text)
   add_reader(lock, readers, reader_ids, ticket, lease_ms, now_us)
-  local message = string.format('granted %s %.0f %.0f %.0f', ticket.id, token, now_ms + lease_ms, now_ms)
-  publish_to(ticket, message, how)
   return true
 end
 
@@ -5770,8 +6095,8 @@ local function serve_shared(lock, queue, readers, reader_ids, own, claim_ms, now
   local let = 0
   -- The process of the last reader that was let in: it may sleep, and then cannot look after its next.
   local asleep
-  if lock.mode == 'l' or lock.late then
-    send_back_late(lock, queue, own, how)
+  if lock.mode == 'l' or lock.late or is_overdue(lock.called, now_ms) then
+    send_back_late(lock, queue, own, now_ms, how)
   end
   for _ = 1, MOST_SKIPPED do
     local pair = redis.call('ZRANGE', queue, '0', '1')
@@ -5889,6 +6214,9 @@ end
       return 'served'
     elseif ticket.kind == 's' then
       local came = let_in(lock, queue, readers, reader_ids, ticket, claim_ms, now_us, how)
+      if came == nil then
+        return 'served'
+      end
       let = came and let + 1 or let
       asleep = came and process_of(ticket) or asleep
     elseif ticket.kind == 'b' then
@@ -5927,33 +6255,34 @@ return { 'served', served == 'more' and is_free(lock) and 1 or 0 }
     [27, 'lua/shared/tickets.lua', 1],
     [38, 'lua/shared/tickets.lua', 24],
     [50, 'lua/shared/tell.lua', 1],
-    [103, 'lua/shared/line.lua', 1],
-    [149, 'lua/shared/lock/state.lua', 1],
-    [194, 'lua/shared/lock/kept.lua', 1],
-    [207, 'lua/shared/lock/save.lua', 1],
-    [235, 'lua/shared/lock/save.lua', 33],
-    [245, 'lua/shared/lock/grant.lua', 1],
-    [258, 'lua/shared/lock/readers.lua', 1],
-    [262, 'lua/shared/lock/readers.lua', 15],
-    [279, 'lua/shared/note-late.lua', 1],
-    [287, 'lua/shared/lock/readers.lua', 33],
-    [299, 'lua/shared/lock/readers.lua', 55],
-    [313, 'lua/shared/lock/called.lua', 1],
-    [321, 'lua/shared/lock/called.lua', 13],
-    [324, 'lua/shared/lock/hand-over.lua', 1],
-    [346, 'lua/shared/call-other.lua', 1],
-    [355, 'lua/shared/lock/hand-over.lua', 24],
-    [379, 'lua/shared/note-late.lua', 1],
-    [387, 'lua/shared/send-back.lua', 1],
-    [425, 'lua/shared/lock/hand-over.lua', 50],
-    [434, 'lua/shared/lock/serve-shared.lua', 1],
-    [484, 'lua/shared/silent.lua', 1],
-    [492, 'lua/shared/send-back.lua', 1],
-    [530, 'lua/shared/silent.lua', 10],
-    [559, 'lua/shared/lock/serve-shared.lua', 52],
-    [563, 'lua/shared/call-other.lua', 1],
-    [572, 'lua/shared/lock/serve-shared.lua', 57],
-    [594, 'lua/lock/serve.lua', 29],
+    [107, 'lua/shared/line.lua', 1],
+    [158, 'lua/shared/lock/state.lua', 1],
+    [203, 'lua/shared/lock/kept.lua', 1],
+    [216, 'lua/shared/lock/save.lua', 1],
+    [244, 'lua/shared/lock/save.lua', 33],
+    [254, 'lua/shared/lock/grant.lua', 1],
+    [267, 'lua/shared/lock/readers.lua', 1],
+    [271, 'lua/shared/lock/readers.lua', 16],
+    [289, 'lua/shared/note-late.lua', 1],
+    [297, 'lua/shared/lock/readers.lua', 35],
+    [313, 'lua/shared/lock/readers.lua', 61],
+    [327, 'lua/shared/lock/called.lua', 1],
+    [342, 'lua/shared/lock/hand-over.lua', 1],
+    [366, 'lua/shared/call-other.lua', 1],
+    [375, 'lua/shared/lock/hand-over.lua', 26],
+    [394, 'lua/shared/call-other.lua', 1],
+    [403, 'lua/shared/lock/hand-over.lua', 46],
+    [418, 'lua/shared/note-late.lua', 1],
+    [426, 'lua/shared/send-back.lua', 1],
+    [464, 'lua/shared/lock/hand-over.lua', 63],
+    [478, 'lua/shared/lock/serve-shared.lua', 1],
+    [530, 'lua/shared/silent.lua', 1],
+    [538, 'lua/shared/send-back.lua', 1],
+    [576, 'lua/shared/silent.lua', 10],
+    [605, 'lua/shared/lock/serve-shared.lua', 54],
+    [609, 'lua/shared/call-other.lua', 1],
+    [618, 'lua/shared/lock/serve-shared.lua', 59],
+    [643, 'lua/lock/serve.lua', 29],
   ],
   encode(args) {
     return withoutDefaults([

@@ -265,7 +265,7 @@ export type ClearAnswer =
 export const clear: Operation<ClearArguments, ClearAnswer> = {
   script: {
     name: 'once/clear',
-    sha1: 'f48fae302292aa34cf71ec0ebc4e3c8f64ffafbb',
+    sha1: '3b3d782e44f631256dd44be1a206d5ebc610c92c',
     reads: false,
     bytes: false,
     source: `--[[
@@ -308,16 +308,17 @@ local function token_to_leave(newest, now_ms)
   end
   return string.format('%.0f', newest + 1), ms + OUTLIVES_MS
 end
--- Tells those who wait to look now. An empty channel tells nobody.
+-- Tells those who wait to look now. An empty channel tells nobody, nor does a user who may not publish: then they look by
+-- themselves after a while. What the script has written is kept in any case, so a refusal must not end it.
 -- @optional SPUBLISH only where the caller's driver has seen that the server knows sharded channels
 local function wake(channel, sharded, reason)
   if channel == '' then
     return
   end
   if sharded then
-    redis.call('SPUBLISH', channel, reason)
+    redis.pcall('SPUBLISH', channel, reason)
   else
-    redis.call('PUBLISH', channel, reason)
+    redis.pcall('PUBLISH', channel, reason)
   end
 end
 
@@ -350,7 +351,7 @@ return { 'cleared', existed }
     [20, 'lua/shared/behind.lua', 1],
     [27, 'lua/shared/outlive.lua', 4],
     [41, 'lua/shared/wake.lua', 1],
-    [53, 'lua/once/clear.lua', 15],
+    [54, 'lua/once/clear.lua', 15],
   ],
   encode(args) {
     return withoutDefaults([
@@ -400,7 +401,7 @@ export type CompleteAnswer =
 export const complete: Operation<CompleteArguments, CompleteAnswer> = {
   script: {
     name: 'once/complete',
-    sha1: '332734edaa85a79e1d8e82367604ebeda51145d3',
+    sha1: '03d9ecc9072f9682e6dace19f15576de11b1f60c',
     reads: false,
     bytes: false,
     source: `--[[
@@ -436,16 +437,17 @@ local function clock_us()
   local time = redis.call('TIME')
   return time[1] * 1000000 + time[2]
 end
--- Tells those who wait to look now. An empty channel tells nobody.
+-- Tells those who wait to look now. An empty channel tells nobody, nor does a user who may not publish: then they look by
+-- themselves after a while. What the script has written is kept in any case, so a refusal must not end it.
 -- @optional SPUBLISH only where the caller's driver has seen that the server knows sharded channels
 local function wake(channel, sharded, reason)
   if channel == '' then
     return
   end
   if sharded then
-    redis.call('SPUBLISH', channel, reason)
+    redis.pcall('SPUBLISH', channel, reason)
   else
-    redis.call('PUBLISH', channel, reason)
+    redis.pcall('PUBLISH', channel, reason)
   end
 end
 -- All that is known of one key: one hash, read once a call.
@@ -535,11 +537,11 @@ return { 'completed', kept_until_ms }
     [18, 'lua/shared/exact.lua', 1],
     [28, 'lua/shared/clock.lua', 1],
     [34, 'lua/shared/wake.lua', 1],
-    [46, 'lua/shared/once/state.lua', 1],
-    [86, 'lua/shared/once/keep.lua', 1],
-    [87, 'lua/shared/behind.lua', 1],
-    [94, 'lua/shared/once/keep.lua', 3],
-    [104, 'lua/once/complete.lua', 23],
+    [47, 'lua/shared/once/state.lua', 1],
+    [87, 'lua/shared/once/keep.lua', 1],
+    [88, 'lua/shared/behind.lua', 1],
+    [95, 'lua/shared/once/keep.lua', 3],
+    [105, 'lua/once/complete.lua', 23],
   ],
   encode(args) {
     return [
@@ -1050,7 +1052,7 @@ export type ReleaseAnswer =
 export const release: Operation<ReleaseArguments, ReleaseAnswer> = {
   script: {
     name: 'once/release',
-    sha1: '6d442ec58e14790cbff25b9a32b01a57ffbf4147',
+    sha1: 'c12eadd07fa58ac219edbca640ff06fa4822aa59',
     reads: false,
     bytes: false,
     source: `--[[
@@ -1073,16 +1075,17 @@ local function clock_us()
   local time = redis.call('TIME')
   return time[1] * 1000000 + time[2]
 end
--- Tells those who wait to look now. An empty channel tells nobody.
+-- Tells those who wait to look now. An empty channel tells nobody, nor does a user who may not publish: then they look by
+-- themselves after a while. What the script has written is kept in any case, so a refusal must not end it.
 -- @optional SPUBLISH only where the caller's driver has seen that the server knows sharded channels
 local function wake(channel, sharded, reason)
   if channel == '' then
     return
   end
   if sharded then
-    redis.call('SPUBLISH', channel, reason)
+    redis.pcall('SPUBLISH', channel, reason)
   else
-    redis.call('PUBLISH', channel, reason)
+    redis.pcall('PUBLISH', channel, reason)
   end
 end
 -- All that is known of one key: one hash, read once a call.
@@ -1165,11 +1168,11 @@ return { 'released' }
     [1, 'lua/once/release.lua', 1],
     [15, 'lua/shared/clock.lua', 1],
     [21, 'lua/shared/wake.lua', 1],
-    [33, 'lua/shared/once/state.lua', 1],
-    [68, 'lua/shared/once/keep.lua', 1],
-    [69, 'lua/shared/behind.lua', 1],
-    [76, 'lua/shared/once/keep.lua', 3],
-    [86, 'lua/once/release.lua', 19],
+    [34, 'lua/shared/once/state.lua', 1],
+    [69, 'lua/shared/once/keep.lua', 1],
+    [70, 'lua/shared/behind.lua', 1],
+    [77, 'lua/shared/once/keep.lua', 3],
+    [87, 'lua/once/release.lua', 19],
   ],
   encode(args) {
     return withoutDefaults([

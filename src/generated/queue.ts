@@ -63,7 +63,7 @@ function readPayloadsOfAckAndClaimPlainClaimed(part: Reply | undefined): (Buffer
 export const ackAndClaimPlain: Operation<AckAndClaimPlainArguments, AckAndClaimPlainAnswer> = {
   script: {
     name: 'queue/ack-and-claim-plain',
-    sha1: '6472623309b3e4f17b071dfbcddeda9ffef06dda',
+    sha1: 'a334ba1e7215b26936e6b3a63b500e71ba4b6233',
     reads: false,
     bytes: true,
     source: `--[[
@@ -947,16 +947,20 @@ local function listens_here(ticket, how)
   return counts[2] > 0
 end
 
+-- Answers false when the user may not publish there: whoever waits asks by itself after a while. What a script has written
+-- before is kept in any case, so a refusal must not end it.
 local function publish_to(ticket, message, how)
   if ticket.listens == 0 then
-    return
+    return true
   end
   local channel = how.channel .. ':' .. process_of(ticket)
+  local heard
   if how.sharded then
-    redis.call('SPUBLISH', channel, message)
+    heard = redis.pcall('SPUBLISH', channel, message)
   else
-    redis.call('PUBLISH', channel, message)
+    heard = redis.pcall('PUBLISH', channel, message)
   end
+  return type(heard) == 'number'
 end
 
 -- Answers false, and tells nobody, when it is certain that the process does not listen on this node.
@@ -1270,13 +1274,13 @@ local function message_head(number, now_ms)
   return string.format('%.0f %.0f', number, now_ms)
 end
 
--- \`stored\`: where to.
+-- \`stored\`: where to. Where the user may not publish, listeners learn by the next number that they have missed something.
 local function send(stored, message)
   local channel = string.sub(stored, 3)
   if string.byte(stored) == 49 then
-    redis.call('SPUBLISH', channel, message)
+    redis.pcall('SPUBLISH', channel, message)
   else
-    redis.call('PUBLISH', channel, message)
+    redis.pcall('PUBLISH', channel, message)
   end
 end
 
@@ -1374,19 +1378,19 @@ return {
     [821, 'lua/queue/ack-and-claim-plain.lua', 48],
     [853, 'lua/shared/tell.lua', 1],
     [863, 'lua/shared/tell.lua', 15],
-    [902, 'lua/shared/queue/idle.lua', 1],
-    [969, 'lua/shared/listening.lua', 1],
-    [988, 'lua/shared/queue/idle.lua', 69],
-    [1112, 'lua/shared/queue/watch.lua', 1],
-    [1124, 'lua/shared/queue/wait-idle.lua', 1],
-    [1163, 'lua/queue/ack-and-claim-plain.lua', 84],
-    [1173, 'lua/shared/queue/note-time.lua', 1],
-    [1178, 'lua/queue/ack-and-claim-plain.lua', 95],
-    [1188, 'lua/shared/queue/publish-plain.lua', 1],
-    [1190, 'lua/shared/queue/spelled.lua', 1],
-    [1198, 'lua/shared/queue/send.lua', 1],
-    [1214, 'lua/shared/queue/publish-plain.lua', 5],
-    [1231, 'lua/queue/ack-and-claim-plain.lua', 106],
+    [906, 'lua/shared/queue/idle.lua', 1],
+    [973, 'lua/shared/listening.lua', 1],
+    [992, 'lua/shared/queue/idle.lua', 69],
+    [1116, 'lua/shared/queue/watch.lua', 1],
+    [1128, 'lua/shared/queue/wait-idle.lua', 1],
+    [1167, 'lua/queue/ack-and-claim-plain.lua', 84],
+    [1177, 'lua/shared/queue/note-time.lua', 1],
+    [1182, 'lua/queue/ack-and-claim-plain.lua', 95],
+    [1192, 'lua/shared/queue/publish-plain.lua', 1],
+    [1194, 'lua/shared/queue/spelled.lua', 1],
+    [1202, 'lua/shared/queue/send.lua', 1],
+    [1218, 'lua/shared/queue/publish-plain.lua', 5],
+    [1235, 'lua/queue/ack-and-claim-plain.lua', 106],
   ],
   encode(args) {
     const encoded = new Array<Argument>(10 + args.acks.length * 2)
@@ -1494,7 +1498,7 @@ function readOptionsOfAckAndClaimClaimed(part: Reply | undefined): ({ readonly a
 export const ackAndClaim: Operation<AckAndClaimArguments, AckAndClaimAnswer> = {
   script: {
     name: 'queue/ack-and-claim',
-    sha1: '4c070c0a7bf329d7df356901f63a4755d4c067ca',
+    sha1: 'f05f7aa8be613dc5317edfd6f847a2b308a1f8ed',
     reads: false,
     bytes: true,
     source: `--[[
@@ -1636,16 +1640,20 @@ local function listens_here(ticket, how)
   return counts[2] > 0
 end
 
+-- Answers false when the user may not publish there: whoever waits asks by itself after a while. What a script has written
+-- before is kept in any case, so a refusal must not end it.
 local function publish_to(ticket, message, how)
   if ticket.listens == 0 then
-    return
+    return true
   end
   local channel = how.channel .. ':' .. process_of(ticket)
+  local heard
   if how.sharded then
-    redis.call('SPUBLISH', channel, message)
+    heard = redis.pcall('SPUBLISH', channel, message)
   else
-    redis.call('PUBLISH', channel, message)
+    heard = redis.pcall('PUBLISH', channel, message)
   end
+  return type(heard) == 'number'
 end
 
 -- Answers false, and tells nobody, when it is certain that the process does not listen on this node.
@@ -2982,13 +2990,13 @@ local function message_head(number, now_ms)
   return string.format('%.0f %.0f', number, now_ms)
 end
 
--- \`stored\`: where to.
+-- \`stored\`: where to. Where the user may not publish, listeners learn by the next number that they have missed something.
 local function send(stored, message)
   local channel = string.sub(stored, 3)
   if string.byte(stored) == 49 then
-    redis.call('SPUBLISH', channel, message)
+    redis.pcall('SPUBLISH', channel, message)
   else
-    redis.call('PUBLISH', channel, message)
+    redis.pcall('PUBLISH', channel, message)
   end
 end
 
@@ -4957,153 +4965,153 @@ return { 'claimed', now_ms, ends_ms, waiting, recheck_ms, paused, chores, refuse
     [75, 'lua/shared/calls.lua', 6],
     [111, 'lua/shared/tell.lua', 1],
     [121, 'lua/shared/tell.lua', 15],
-    [160, 'lua/shared/next-token.lua', 1],
-    [165, 'lua/shared/queue/state.lua', 1],
-    [245, 'lua/shared/queue/count-job.lua', 1],
-    [258, 'lua/shared/queue/note-spans.lua', 1],
-    [259, 'lua/shared/queue/note-alike.lua', 1],
-    [260, 'lua/shared/queue/bucket.lua', 1],
-    [272, 'lua/shared/queue/leave-notes.lua', 1],
-    [294, 'lua/shared/queue/fold.lua', 1],
-    [295, 'lua/shared/queue/statistics.lua', 1],
-    [528, 'lua/shared/queue/fold.lua', 3],
-    [539, 'lua/shared/queue/leave-notes.lua', 24],
-    [546, 'lua/shared/queue/note-alike.lua', 4],
-    [561, 'lua/shared/queue/note-spans.lua', 3],
-    [587, 'lua/shared/queue/never.lua', 1],
-    [589, 'lua/shared/queue/save.lua', 1],
-    [591, 'lua/shared/queue/save.lua', 15],
-    [630, 'lua/shared/queue/save-awaited.lua', 1],
-    [645, 'lua/shared/queue/save.lua', 55],
-    [660, 'lua/shared/queue/save-call.lua', 1],
-    [668, 'lua/shared/queue/wide.lua', 1],
-    [683, 'lua/shared/queue/settings.lua', 1],
-    [701, 'lua/shared/queue/marks.lua', 1],
-    [717, 'lua/shared/queue/recurs.lua', 1],
-    [719, 'lua/shared/queue/note-due.lua', 1],
-    [727, 'lua/shared/queue/rate.lua', 1],
-    [769, 'lua/shared/queue/job.lua', 1],
-    [781, 'lua/shared/queue/plain-head.lua', 1],
-    [784, 'lua/shared/queue/plain-head.lua', 8],
-    [792, 'lua/shared/queue/job.lua', 14],
-    [869, 'lua/shared/queue/flags.lua', 1],
-    [900, 'lua/shared/queue/run.lua', 1],
-    [947, 'lua/shared/queue/parents.lua', 1],
-    [1028, 'lua/shared/queue/parents.lua', 92],
-    [1042, 'lua/shared/queue/happened.lua', 1],
-    [1054, 'lua/shared/queue/names.lua', 1],
-    [1070, 'lua/shared/queue/names.lua', 34],
-    [1088, 'lua/shared/queue/groups.lua', 1],
-    [1134, 'lua/shared/queue/burst.lua', 1],
-    [1146, 'lua/shared/queue/groups.lua', 48],
-    [1217, 'lua/shared/queue/groups.lua', 130],
-    [1244, 'lua/shared/queue/ready.lua', 1],
-    [1251, 'lua/shared/queue/in-front.lua', 1],
-    [1253, 'lua/shared/queue/ready.lua', 9],
-    [1274, 'lua/shared/queue/ready.lua', 40],
-    [1280, 'lua/shared/queue/fields.lua', 1],
-    [1289, 'lua/shared/queue/end.lua', 1],
-    [1313, 'lua/shared/queue/leave-tags.lua', 1],
-    [1323, 'lua/shared/queue/end.lua', 26],
-    [1340, 'lua/shared/queue/note-end.lua', 1],
-    [1370, 'lua/shared/queue/tell-others.lua', 1],
-    [1372, 'lua/shared/queue/packed-notes.lua', 1],
-    [1373, 'lua/shared/queue/packed-notes.lua', 3],
-    [1381, 'lua/shared/queue/tell-others.lua', 4],
-    [1384, 'lua/shared/queue/result.lua', 1],
-    [1398, 'lua/shared/queue/tell-ends.lua', 1],
-    [1454, 'lua/shared/queue/tell-others.lua', 9],
-    [1457, 'lua/shared/queue/tell-others.lua', 13],
-    [1460, 'lua/shared/queue/publish.lua', 1],
-    [1461, 'lua/shared/queue/message.lua', 1],
-    [1471, 'lua/shared/queue/spelled.lua', 1],
-    [1479, 'lua/shared/queue/send.lua', 1],
-    [1495, 'lua/shared/queue/message.lua', 13],
-    [1518, 'lua/shared/queue/publish.lua', 3],
-    [1524, 'lua/shared/queue/tell-others.lua', 17],
-    [1527, 'lua/shared/queue/cancel.lua', 1],
-    [1535, 'lua/shared/queue/stop.lua', 1],
-    [1543, 'lua/shared/queue/finish.lua', 1],
-    [1644, 'lua/shared/queue/told.lua', 1],
-    [1659, 'lua/shared/queue/told.lua', 24],
-    [1663, 'lua/shared/queue/idle.lua', 1],
-    [1730, 'lua/shared/listening.lua', 1],
-    [1749, 'lua/shared/queue/idle.lua', 69],
-    [1873, 'lua/shared/queue/judge.lua', 1],
-    [1937, 'lua/shared/queue/next-due.lua', 1],
-    [1992, 'lua/queue/ack-and-claim.lua', 90],
-    [2041, 'lua/shared/queue/burst.lua', 1],
-    [2053, 'lua/queue/ack-and-claim.lua', 140],
-    [2057, 'lua/shared/queue/body.lua', 1],
-    [2060, 'lua/shared/queue/large.lua', 1],
-    [2065, 'lua/shared/queue/body.lua', 7],
-    [2066, 'lua/shared/queue/body.lua', 26],
-    [2073, 'lua/shared/queue/claimed-before.lua', 1],
-    [2075, 'lua/shared/queue/tell-options.lua', 1],
-    [2087, 'lua/shared/queue/claimed-before.lua', 4],
-    [2127, 'lua/queue/ack-and-claim.lua', 146],
-    [2154, 'lua/shared/queue/is-behind.lua', 1],
-    [2162, 'lua/queue/ack-and-claim.lua', 174],
-    [2165, 'lua/shared/queue/bring-due.lua', 1],
-    [2168, 'lua/shared/queue/entries.lua', 1],
-    [2186, 'lua/shared/queue/history.lua', 1],
-    [2200, 'lua/shared/queue/failure.lua', 1],
-    [2206, 'lua/shared/queue/note-failure.lua', 1],
-    [2210, 'lua/shared/queue/dead.lua', 1],
-    [2264, 'lua/shared/queue/bury-claimed.lua', 1],
-    [2271, 'lua/shared/queue/reclaim.lua', 1],
-    [2316, 'lua/shared/queue/due.lua', 1],
-    [2338, 'lua/shared/queue/bring-due.lua', 12],
-    [2342, 'lua/shared/queue/leave-short.lua', 1],
-    [2353, 'lua/shared/queue/read-recurrence.lua', 1],
-    [2418, 'lua/shared/queue/recurrence.lua', 1],
-    [2467, 'lua/shared/queue/catch-up.lua', 1],
-    [2469, 'lua/shared/queue/next-interval.lua', 1],
-    [2474, 'lua/shared/queue/catch-up.lua', 4],
-    [2527, 'lua/shared/queue/bring-due.lua', 21],
-    [2533, 'lua/shared/queue/spawn.lua', 1],
-    [2538, 'lua/shared/queue/body.lua', 1],
-    [2541, 'lua/shared/queue/large.lua', 1],
-    [2546, 'lua/shared/queue/body.lua', 7],
-    [2561, 'lua/shared/queue/number.lua', 1],
-    [2570, 'lua/shared/queue/enter-tags.lua', 1],
-    [2581, 'lua/shared/queue/leave-short.lua', 1],
-    [2592, 'lua/shared/queue/read-recurrence.lua', 1],
-    [2657, 'lua/shared/queue/recurrence.lua', 1],
-    [2706, 'lua/shared/queue/spawn.lua', 13],
-    [2807, 'lua/shared/queue/bring-due.lua', 28],
-    [2809, 'lua/shared/queue/look-again.lua', 1],
-    [2815, 'lua/shared/queue/bring-due.lua', 31],
-    [2817, 'lua/queue/ack-and-claim.lua', 178],
-    [2821, 'lua/shared/queue/settle.lua', 1],
-    [2822, 'lua/shared/queue/failure.lua', 1],
-    [2828, 'lua/shared/queue/dead.lua', 1],
-    [2882, 'lua/shared/queue/backoff.lua', 1],
-    [2884, 'lua/shared/queue/backoff.lua', 22],
-    [2903, 'lua/shared/queue/unblock.lua', 1],
-    [2909, 'lua/shared/queue/outbox.lua', 1],
-    [2920, 'lua/shared/queue/entries.lua', 1],
-    [2938, 'lua/shared/queue/history.lua', 1],
-    [2952, 'lua/shared/queue/settle.lua', 18],
-    [3026, 'lua/queue/ack-and-claim.lua', 183],
-    [3037, 'lua/shared/queue/watch.lua', 1],
-    [3049, 'lua/queue/ack-and-claim.lua', 195],
-    [3062, 'lua/shared/queue/body.lua', 1],
-    [3065, 'lua/shared/queue/large.lua', 1],
-    [3070, 'lua/shared/queue/body.lua', 7],
-    [3071, 'lua/shared/queue/body.lua', 22],
-    [3082, 'lua/shared/queue/take.lua', 1],
-    [3238, 'lua/shared/queue/bring-returned.lua', 1],
-    [3271, 'lua/shared/queue/take.lua', 158],
-    [3279, 'lua/shared/queue/lease.lua', 1],
-    [3280, 'lua/shared/queue/tell-options.lua', 1],
-    [3292, 'lua/shared/queue/lease.lua', 3],
-    [3350, 'lua/queue/ack-and-claim.lua', 211],
-    [3375, 'lua/shared/queue/wait-idle.lua', 1],
-    [3414, 'lua/shared/queue/note-time.lua', 1],
-    [3419, 'lua/shared/queue/look-again.lua', 1],
-    [3425, 'lua/shared/queue/wait.lua', 3],
-    [3441, 'lua/queue/ack-and-claim.lua', 238],
+    [164, 'lua/shared/next-token.lua', 1],
+    [169, 'lua/shared/queue/state.lua', 1],
+    [249, 'lua/shared/queue/count-job.lua', 1],
+    [262, 'lua/shared/queue/note-spans.lua', 1],
+    [263, 'lua/shared/queue/note-alike.lua', 1],
+    [264, 'lua/shared/queue/bucket.lua', 1],
+    [276, 'lua/shared/queue/leave-notes.lua', 1],
+    [298, 'lua/shared/queue/fold.lua', 1],
+    [299, 'lua/shared/queue/statistics.lua', 1],
+    [532, 'lua/shared/queue/fold.lua', 3],
+    [543, 'lua/shared/queue/leave-notes.lua', 24],
+    [550, 'lua/shared/queue/note-alike.lua', 4],
+    [565, 'lua/shared/queue/note-spans.lua', 3],
+    [591, 'lua/shared/queue/never.lua', 1],
+    [593, 'lua/shared/queue/save.lua', 1],
+    [595, 'lua/shared/queue/save.lua', 15],
+    [634, 'lua/shared/queue/save-awaited.lua', 1],
+    [649, 'lua/shared/queue/save.lua', 55],
+    [664, 'lua/shared/queue/save-call.lua', 1],
+    [672, 'lua/shared/queue/wide.lua', 1],
+    [687, 'lua/shared/queue/settings.lua', 1],
+    [705, 'lua/shared/queue/marks.lua', 1],
+    [721, 'lua/shared/queue/recurs.lua', 1],
+    [723, 'lua/shared/queue/note-due.lua', 1],
+    [731, 'lua/shared/queue/rate.lua', 1],
+    [773, 'lua/shared/queue/job.lua', 1],
+    [785, 'lua/shared/queue/plain-head.lua', 1],
+    [788, 'lua/shared/queue/plain-head.lua', 8],
+    [796, 'lua/shared/queue/job.lua', 14],
+    [873, 'lua/shared/queue/flags.lua', 1],
+    [904, 'lua/shared/queue/run.lua', 1],
+    [951, 'lua/shared/queue/parents.lua', 1],
+    [1032, 'lua/shared/queue/parents.lua', 92],
+    [1046, 'lua/shared/queue/happened.lua', 1],
+    [1058, 'lua/shared/queue/names.lua', 1],
+    [1074, 'lua/shared/queue/names.lua', 34],
+    [1092, 'lua/shared/queue/groups.lua', 1],
+    [1138, 'lua/shared/queue/burst.lua', 1],
+    [1150, 'lua/shared/queue/groups.lua', 48],
+    [1221, 'lua/shared/queue/groups.lua', 130],
+    [1248, 'lua/shared/queue/ready.lua', 1],
+    [1255, 'lua/shared/queue/in-front.lua', 1],
+    [1257, 'lua/shared/queue/ready.lua', 9],
+    [1278, 'lua/shared/queue/ready.lua', 40],
+    [1284, 'lua/shared/queue/fields.lua', 1],
+    [1293, 'lua/shared/queue/end.lua', 1],
+    [1317, 'lua/shared/queue/leave-tags.lua', 1],
+    [1327, 'lua/shared/queue/end.lua', 26],
+    [1344, 'lua/shared/queue/note-end.lua', 1],
+    [1374, 'lua/shared/queue/tell-others.lua', 1],
+    [1376, 'lua/shared/queue/packed-notes.lua', 1],
+    [1377, 'lua/shared/queue/packed-notes.lua', 3],
+    [1385, 'lua/shared/queue/tell-others.lua', 4],
+    [1388, 'lua/shared/queue/result.lua', 1],
+    [1402, 'lua/shared/queue/tell-ends.lua', 1],
+    [1458, 'lua/shared/queue/tell-others.lua', 9],
+    [1461, 'lua/shared/queue/tell-others.lua', 13],
+    [1464, 'lua/shared/queue/publish.lua', 1],
+    [1465, 'lua/shared/queue/message.lua', 1],
+    [1475, 'lua/shared/queue/spelled.lua', 1],
+    [1483, 'lua/shared/queue/send.lua', 1],
+    [1499, 'lua/shared/queue/message.lua', 13],
+    [1522, 'lua/shared/queue/publish.lua', 3],
+    [1528, 'lua/shared/queue/tell-others.lua', 17],
+    [1531, 'lua/shared/queue/cancel.lua', 1],
+    [1539, 'lua/shared/queue/stop.lua', 1],
+    [1547, 'lua/shared/queue/finish.lua', 1],
+    [1648, 'lua/shared/queue/told.lua', 1],
+    [1663, 'lua/shared/queue/told.lua', 24],
+    [1667, 'lua/shared/queue/idle.lua', 1],
+    [1734, 'lua/shared/listening.lua', 1],
+    [1753, 'lua/shared/queue/idle.lua', 69],
+    [1877, 'lua/shared/queue/judge.lua', 1],
+    [1941, 'lua/shared/queue/next-due.lua', 1],
+    [1996, 'lua/queue/ack-and-claim.lua', 90],
+    [2045, 'lua/shared/queue/burst.lua', 1],
+    [2057, 'lua/queue/ack-and-claim.lua', 140],
+    [2061, 'lua/shared/queue/body.lua', 1],
+    [2064, 'lua/shared/queue/large.lua', 1],
+    [2069, 'lua/shared/queue/body.lua', 7],
+    [2070, 'lua/shared/queue/body.lua', 26],
+    [2077, 'lua/shared/queue/claimed-before.lua', 1],
+    [2079, 'lua/shared/queue/tell-options.lua', 1],
+    [2091, 'lua/shared/queue/claimed-before.lua', 4],
+    [2131, 'lua/queue/ack-and-claim.lua', 146],
+    [2158, 'lua/shared/queue/is-behind.lua', 1],
+    [2166, 'lua/queue/ack-and-claim.lua', 174],
+    [2169, 'lua/shared/queue/bring-due.lua', 1],
+    [2172, 'lua/shared/queue/entries.lua', 1],
+    [2190, 'lua/shared/queue/history.lua', 1],
+    [2204, 'lua/shared/queue/failure.lua', 1],
+    [2210, 'lua/shared/queue/note-failure.lua', 1],
+    [2214, 'lua/shared/queue/dead.lua', 1],
+    [2268, 'lua/shared/queue/bury-claimed.lua', 1],
+    [2275, 'lua/shared/queue/reclaim.lua', 1],
+    [2320, 'lua/shared/queue/due.lua', 1],
+    [2342, 'lua/shared/queue/bring-due.lua', 12],
+    [2346, 'lua/shared/queue/leave-short.lua', 1],
+    [2357, 'lua/shared/queue/read-recurrence.lua', 1],
+    [2422, 'lua/shared/queue/recurrence.lua', 1],
+    [2471, 'lua/shared/queue/catch-up.lua', 1],
+    [2473, 'lua/shared/queue/next-interval.lua', 1],
+    [2478, 'lua/shared/queue/catch-up.lua', 4],
+    [2531, 'lua/shared/queue/bring-due.lua', 21],
+    [2537, 'lua/shared/queue/spawn.lua', 1],
+    [2542, 'lua/shared/queue/body.lua', 1],
+    [2545, 'lua/shared/queue/large.lua', 1],
+    [2550, 'lua/shared/queue/body.lua', 7],
+    [2565, 'lua/shared/queue/number.lua', 1],
+    [2574, 'lua/shared/queue/enter-tags.lua', 1],
+    [2585, 'lua/shared/queue/leave-short.lua', 1],
+    [2596, 'lua/shared/queue/read-recurrence.lua', 1],
+    [2661, 'lua/shared/queue/recurrence.lua', 1],
+    [2710, 'lua/shared/queue/spawn.lua', 13],
+    [2811, 'lua/shared/queue/bring-due.lua', 28],
+    [2813, 'lua/shared/queue/look-again.lua', 1],
+    [2819, 'lua/shared/queue/bring-due.lua', 31],
+    [2821, 'lua/queue/ack-and-claim.lua', 178],
+    [2825, 'lua/shared/queue/settle.lua', 1],
+    [2826, 'lua/shared/queue/failure.lua', 1],
+    [2832, 'lua/shared/queue/dead.lua', 1],
+    [2886, 'lua/shared/queue/backoff.lua', 1],
+    [2888, 'lua/shared/queue/backoff.lua', 22],
+    [2907, 'lua/shared/queue/unblock.lua', 1],
+    [2913, 'lua/shared/queue/outbox.lua', 1],
+    [2924, 'lua/shared/queue/entries.lua', 1],
+    [2942, 'lua/shared/queue/history.lua', 1],
+    [2956, 'lua/shared/queue/settle.lua', 18],
+    [3030, 'lua/queue/ack-and-claim.lua', 183],
+    [3041, 'lua/shared/queue/watch.lua', 1],
+    [3053, 'lua/queue/ack-and-claim.lua', 195],
+    [3066, 'lua/shared/queue/body.lua', 1],
+    [3069, 'lua/shared/queue/large.lua', 1],
+    [3074, 'lua/shared/queue/body.lua', 7],
+    [3075, 'lua/shared/queue/body.lua', 22],
+    [3086, 'lua/shared/queue/take.lua', 1],
+    [3242, 'lua/shared/queue/bring-returned.lua', 1],
+    [3275, 'lua/shared/queue/take.lua', 158],
+    [3283, 'lua/shared/queue/lease.lua', 1],
+    [3284, 'lua/shared/queue/tell-options.lua', 1],
+    [3296, 'lua/shared/queue/lease.lua', 3],
+    [3354, 'lua/queue/ack-and-claim.lua', 211],
+    [3379, 'lua/shared/queue/wait-idle.lua', 1],
+    [3418, 'lua/shared/queue/note-time.lua', 1],
+    [3423, 'lua/shared/queue/look-again.lua', 1],
+    [3429, 'lua/shared/queue/wait.lua', 3],
+    [3445, 'lua/queue/ack-and-claim.lua', 238],
   ],
   encode(args) {
     const encoded = new Array<Argument>(10 + args.acks.length * 3)
@@ -5193,7 +5201,7 @@ function readDuplicatesOfAdvanceAdvanced(part: Reply | undefined): ({ readonly a
 export const advance: Operation<AdvanceArguments, AdvanceAnswer> = {
   script: {
     name: 'queue/advance',
-    sha1: '7b53762e00f831e8dd21f361f3f62bd26b6100b4',
+    sha1: '57d6ad3599a5b0b0d13d3fc3a6b0852084dfdd7b',
     reads: false,
     bytes: false,
     source: `--[[
@@ -5324,16 +5332,20 @@ local function listens_here(ticket, how)
   return counts[2] > 0
 end
 
+-- Answers false when the user may not publish there: whoever waits asks by itself after a while. What a script has written
+-- before is kept in any case, so a refusal must not end it.
 local function publish_to(ticket, message, how)
   if ticket.listens == 0 then
-    return
+    return true
   end
   local channel = how.channel .. ':' .. process_of(ticket)
+  local heard
   if how.sharded then
-    redis.call('SPUBLISH', channel, message)
+    heard = redis.pcall('SPUBLISH', channel, message)
   else
-    redis.call('PUBLISH', channel, message)
+    heard = redis.pcall('PUBLISH', channel, message)
   end
+  return type(heard) == 'number'
 end
 
 -- Answers false, and tells nobody, when it is certain that the process does not listen on this node.
@@ -6248,13 +6260,13 @@ local function message_head(number, now_ms)
   return string.format('%.0f %.0f', number, now_ms)
 end
 
--- \`stored\`: where to.
+-- \`stored\`: where to. Where the user may not publish, listeners learn by the next number that they have missed something.
 local function send(stored, message)
   local channel = string.sub(stored, 3)
   if string.byte(stored) == 49 then
-    redis.call('SPUBLISH', channel, message)
+    redis.pcall('SPUBLISH', channel, message)
   else
-    redis.call('PUBLISH', channel, message)
+    redis.pcall('PUBLISH', channel, message)
   end
 end
 
@@ -7857,103 +7869,103 @@ return { 'advanced', first, queue.chores, refused, tally.duplicates }
     [64, 'lua/shared/calls.lua', 6],
     [100, 'lua/shared/tell.lua', 1],
     [110, 'lua/shared/tell.lua', 15],
-    [149, 'lua/shared/queue/state.lua', 1],
-    [229, 'lua/shared/queue/count-job.lua', 1],
-    [242, 'lua/shared/queue/note-spans.lua', 1],
-    [243, 'lua/shared/queue/note-alike.lua', 1],
-    [244, 'lua/shared/queue/bucket.lua', 1],
-    [256, 'lua/shared/queue/leave-notes.lua', 1],
-    [278, 'lua/shared/queue/fold.lua', 1],
-    [279, 'lua/shared/queue/statistics.lua', 1],
-    [512, 'lua/shared/queue/fold.lua', 3],
-    [523, 'lua/shared/queue/leave-notes.lua', 24],
-    [530, 'lua/shared/queue/note-alike.lua', 4],
-    [545, 'lua/shared/queue/note-spans.lua', 3],
-    [571, 'lua/shared/queue/save.lua', 1],
-    [573, 'lua/shared/queue/save.lua', 15],
-    [612, 'lua/shared/queue/save-awaited.lua', 1],
-    [627, 'lua/shared/queue/save.lua', 55],
-    [642, 'lua/shared/queue/wide.lua', 1],
-    [649, 'lua/shared/queue/save-call.lua', 1],
-    [657, 'lua/shared/queue/settings.lua', 1],
-    [675, 'lua/shared/queue/marks.lua', 1],
-    [691, 'lua/shared/queue/note-due.lua', 1],
-    [699, 'lua/shared/queue/rate.lua', 1],
-    [720, 'lua/shared/queue/rate.lua', 37],
-    [726, 'lua/shared/queue/job.lua', 1],
-    [738, 'lua/shared/queue/plain-head.lua', 1],
-    [741, 'lua/shared/queue/plain-head.lua', 8],
-    [749, 'lua/shared/queue/job.lua', 14],
-    [826, 'lua/shared/queue/body.lua', 1],
-    [829, 'lua/shared/queue/large.lua', 1],
-    [834, 'lua/shared/queue/flags.lua', 1],
-    [865, 'lua/shared/queue/body.lua', 7],
-    [884, 'lua/shared/queue/happened.lua', 1],
-    [896, 'lua/shared/queue/enter-tags.lua', 1],
-    [907, 'lua/shared/queue/note-end.lua', 1],
-    [937, 'lua/shared/queue/tell-others.lua', 1],
-    [939, 'lua/shared/queue/packed-notes.lua', 1],
-    [940, 'lua/shared/queue/packed-notes.lua', 3],
-    [948, 'lua/shared/queue/tell-others.lua', 4],
-    [951, 'lua/shared/queue/result.lua', 1],
-    [965, 'lua/shared/queue/tell-ends.lua', 1],
-    [1021, 'lua/shared/queue/tell-others.lua', 9],
-    [1024, 'lua/shared/queue/tell-others.lua', 13],
-    [1027, 'lua/shared/queue/publish.lua', 1],
-    [1028, 'lua/shared/queue/message.lua', 1],
-    [1038, 'lua/shared/queue/spelled.lua', 1],
-    [1046, 'lua/shared/queue/send.lua', 1],
-    [1062, 'lua/shared/queue/message.lua', 13],
-    [1085, 'lua/shared/queue/publish.lua', 3],
-    [1091, 'lua/shared/queue/tell-others.lua', 17],
-    [1094, 'lua/shared/queue/run.lua', 1],
-    [1141, 'lua/shared/queue/fields.lua', 1],
-    [1150, 'lua/shared/queue/names.lua', 1],
-    [1201, 'lua/shared/queue/groups.lua', 1],
-    [1247, 'lua/shared/queue/burst.lua', 1],
-    [1259, 'lua/shared/queue/groups.lua', 48],
-    [1351, 'lua/shared/queue/ready.lua', 1],
-    [1358, 'lua/shared/queue/in-front.lua', 1],
-    [1360, 'lua/shared/queue/ready.lua', 9],
-    [1391, 'lua/shared/queue/number.lua', 1],
-    [1400, 'lua/shared/queue/enqueue.lua', 1],
-    [1435, 'lua/shared/queue/replace.lua', 1],
-    [1496, 'lua/shared/queue/leave-tags.lua', 1],
-    [1506, 'lua/shared/queue/replace.lua', 63],
-    [1531, 'lua/shared/queue/idempotency.lua', 1],
-    [1545, 'lua/shared/queue/idle.lua', 1],
-    [1612, 'lua/shared/listening.lua', 1],
-    [1631, 'lua/shared/queue/idle.lua', 69],
-    [1722, 'lua/shared/queue/idle.lua', 171],
-    [1733, 'lua/shared/queue/find.lua', 1],
-    [1759, 'lua/shared/queue/failure.lua', 1],
-    [1769, 'lua/shared/queue/parents.lua', 1],
-    [1850, 'lua/shared/queue/parents.lua', 92],
-    [1864, 'lua/shared/queue/link.lua', 1],
-    [1956, 'lua/shared/queue/end.lua', 1],
-    [1980, 'lua/shared/queue/leave-tags.lua', 1],
-    [1990, 'lua/shared/queue/end.lua', 26],
-    [2007, 'lua/shared/queue/cancel.lua', 1],
-    [2015, 'lua/shared/queue/stop.lua', 1],
-    [2023, 'lua/shared/queue/judge-one.lua', 7],
-    [2033, 'lua/shared/queue/finish.lua', 1],
-    [2134, 'lua/shared/queue/freed.lua', 1],
-    [2143, 'lua/shared/queue/told.lua', 1],
-    [2158, 'lua/shared/queue/outbox.lua', 1],
-    [2169, 'lua/shared/queue/spec.lua', 1],
-    [2192, 'lua/shared/queue/spec.lua', 33],
-    [2278, 'lua/shared/queue/sweep.lua', 1],
-    [2355, 'lua/shared/queue/spec.lua', 120],
-    [2379, 'lua/queue/advance.lua', 89],
-    [2453, 'lua/shared/queue/settle.lua', 1],
-    [2454, 'lua/shared/queue/dead.lua', 1],
-    [2508, 'lua/shared/queue/backoff.lua', 1],
-    [2510, 'lua/shared/queue/backoff.lua', 22],
-    [2529, 'lua/shared/queue/unblock.lua', 1],
-    [2535, 'lua/shared/queue/entries.lua', 1],
-    [2553, 'lua/shared/queue/history.lua', 1],
-    [2567, 'lua/shared/queue/settle.lua', 18],
-    [2641, 'lua/queue/advance.lua', 164],
+    [153, 'lua/shared/queue/state.lua', 1],
+    [233, 'lua/shared/queue/count-job.lua', 1],
+    [246, 'lua/shared/queue/note-spans.lua', 1],
+    [247, 'lua/shared/queue/note-alike.lua', 1],
+    [248, 'lua/shared/queue/bucket.lua', 1],
+    [260, 'lua/shared/queue/leave-notes.lua', 1],
+    [282, 'lua/shared/queue/fold.lua', 1],
+    [283, 'lua/shared/queue/statistics.lua', 1],
+    [516, 'lua/shared/queue/fold.lua', 3],
+    [527, 'lua/shared/queue/leave-notes.lua', 24],
+    [534, 'lua/shared/queue/note-alike.lua', 4],
+    [549, 'lua/shared/queue/note-spans.lua', 3],
+    [575, 'lua/shared/queue/save.lua', 1],
+    [577, 'lua/shared/queue/save.lua', 15],
+    [616, 'lua/shared/queue/save-awaited.lua', 1],
+    [631, 'lua/shared/queue/save.lua', 55],
+    [646, 'lua/shared/queue/wide.lua', 1],
+    [653, 'lua/shared/queue/save-call.lua', 1],
+    [661, 'lua/shared/queue/settings.lua', 1],
+    [679, 'lua/shared/queue/marks.lua', 1],
+    [695, 'lua/shared/queue/note-due.lua', 1],
+    [703, 'lua/shared/queue/rate.lua', 1],
+    [724, 'lua/shared/queue/rate.lua', 37],
+    [730, 'lua/shared/queue/job.lua', 1],
+    [742, 'lua/shared/queue/plain-head.lua', 1],
+    [745, 'lua/shared/queue/plain-head.lua', 8],
+    [753, 'lua/shared/queue/job.lua', 14],
+    [830, 'lua/shared/queue/body.lua', 1],
+    [833, 'lua/shared/queue/large.lua', 1],
+    [838, 'lua/shared/queue/flags.lua', 1],
+    [869, 'lua/shared/queue/body.lua', 7],
+    [888, 'lua/shared/queue/happened.lua', 1],
+    [900, 'lua/shared/queue/enter-tags.lua', 1],
+    [911, 'lua/shared/queue/note-end.lua', 1],
+    [941, 'lua/shared/queue/tell-others.lua', 1],
+    [943, 'lua/shared/queue/packed-notes.lua', 1],
+    [944, 'lua/shared/queue/packed-notes.lua', 3],
+    [952, 'lua/shared/queue/tell-others.lua', 4],
+    [955, 'lua/shared/queue/result.lua', 1],
+    [969, 'lua/shared/queue/tell-ends.lua', 1],
+    [1025, 'lua/shared/queue/tell-others.lua', 9],
+    [1028, 'lua/shared/queue/tell-others.lua', 13],
+    [1031, 'lua/shared/queue/publish.lua', 1],
+    [1032, 'lua/shared/queue/message.lua', 1],
+    [1042, 'lua/shared/queue/spelled.lua', 1],
+    [1050, 'lua/shared/queue/send.lua', 1],
+    [1066, 'lua/shared/queue/message.lua', 13],
+    [1089, 'lua/shared/queue/publish.lua', 3],
+    [1095, 'lua/shared/queue/tell-others.lua', 17],
+    [1098, 'lua/shared/queue/run.lua', 1],
+    [1145, 'lua/shared/queue/fields.lua', 1],
+    [1154, 'lua/shared/queue/names.lua', 1],
+    [1205, 'lua/shared/queue/groups.lua', 1],
+    [1251, 'lua/shared/queue/burst.lua', 1],
+    [1263, 'lua/shared/queue/groups.lua', 48],
+    [1355, 'lua/shared/queue/ready.lua', 1],
+    [1362, 'lua/shared/queue/in-front.lua', 1],
+    [1364, 'lua/shared/queue/ready.lua', 9],
+    [1395, 'lua/shared/queue/number.lua', 1],
+    [1404, 'lua/shared/queue/enqueue.lua', 1],
+    [1439, 'lua/shared/queue/replace.lua', 1],
+    [1500, 'lua/shared/queue/leave-tags.lua', 1],
+    [1510, 'lua/shared/queue/replace.lua', 63],
+    [1535, 'lua/shared/queue/idempotency.lua', 1],
+    [1549, 'lua/shared/queue/idle.lua', 1],
+    [1616, 'lua/shared/listening.lua', 1],
+    [1635, 'lua/shared/queue/idle.lua', 69],
+    [1726, 'lua/shared/queue/idle.lua', 171],
+    [1737, 'lua/shared/queue/find.lua', 1],
+    [1763, 'lua/shared/queue/failure.lua', 1],
+    [1773, 'lua/shared/queue/parents.lua', 1],
+    [1854, 'lua/shared/queue/parents.lua', 92],
+    [1868, 'lua/shared/queue/link.lua', 1],
+    [1960, 'lua/shared/queue/end.lua', 1],
+    [1984, 'lua/shared/queue/leave-tags.lua', 1],
+    [1994, 'lua/shared/queue/end.lua', 26],
+    [2011, 'lua/shared/queue/cancel.lua', 1],
+    [2019, 'lua/shared/queue/stop.lua', 1],
+    [2027, 'lua/shared/queue/judge-one.lua', 7],
+    [2037, 'lua/shared/queue/finish.lua', 1],
+    [2138, 'lua/shared/queue/freed.lua', 1],
+    [2147, 'lua/shared/queue/told.lua', 1],
+    [2162, 'lua/shared/queue/outbox.lua', 1],
+    [2173, 'lua/shared/queue/spec.lua', 1],
+    [2196, 'lua/shared/queue/spec.lua', 33],
+    [2282, 'lua/shared/queue/sweep.lua', 1],
+    [2359, 'lua/shared/queue/spec.lua', 120],
+    [2383, 'lua/queue/advance.lua', 89],
+    [2457, 'lua/shared/queue/settle.lua', 1],
+    [2458, 'lua/shared/queue/dead.lua', 1],
+    [2512, 'lua/shared/queue/backoff.lua', 1],
+    [2514, 'lua/shared/queue/backoff.lua', 22],
+    [2533, 'lua/shared/queue/unblock.lua', 1],
+    [2539, 'lua/shared/queue/entries.lua', 1],
+    [2557, 'lua/shared/queue/history.lua', 1],
+    [2571, 'lua/shared/queue/settle.lua', 18],
+    [2645, 'lua/queue/advance.lua', 164],
   ],
   encode(args) {
     const encoded = new Array<Argument>(6 + args.steps.length * 26)
@@ -9033,7 +9045,7 @@ function readRefusedOfBuryBuried(part: Reply | undefined): ({ readonly at: numbe
 export const bury: Operation<BuryArguments, BuryAnswer> = {
   script: {
     name: 'queue/bury',
-    sha1: '8efe8edec3f25419aefe8609b55ab575ae17b55d',
+    sha1: 'e6a58a27902c1dea65fb95ac92acf6ecec5ca800',
     reads: false,
     bytes: false,
     source: `--[[
@@ -9162,16 +9174,20 @@ local function listens_here(ticket, how)
   return counts[2] > 0
 end
 
+-- Answers false when the user may not publish there: whoever waits asks by itself after a while. What a script has written
+-- before is kept in any case, so a refusal must not end it.
 local function publish_to(ticket, message, how)
   if ticket.listens == 0 then
-    return
+    return true
   end
   local channel = how.channel .. ':' .. process_of(ticket)
+  local heard
   if how.sharded then
-    redis.call('SPUBLISH', channel, message)
+    heard = redis.pcall('SPUBLISH', channel, message)
   else
-    redis.call('PUBLISH', channel, message)
+    heard = redis.pcall('PUBLISH', channel, message)
   end
+  return type(heard) == 'number'
 end
 
 -- Answers false, and tells nobody, when it is certain that the process does not listen on this node.
@@ -10448,13 +10464,13 @@ local function message_head(number, now_ms)
   return string.format('%.0f %.0f', number, now_ms)
 end
 
--- \`stored\`: where to.
+-- \`stored\`: where to. Where the user may not publish, listeners learn by the next number that they have missed something.
 local function send(stored, message)
   local channel = string.sub(stored, 3)
   if string.byte(stored) == 49 then
-    redis.call('SPUBLISH', channel, message)
+    redis.pcall('SPUBLISH', channel, message)
   else
-    redis.call('PUBLISH', channel, message)
+    redis.pcall('PUBLISH', channel, message)
   end
 end
 
@@ -10979,89 +10995,89 @@ return { 'buried', queue.chores, refused }
     [62, 'lua/shared/calls.lua', 6],
     [98, 'lua/shared/tell.lua', 1],
     [108, 'lua/shared/tell.lua', 15],
-    [147, 'lua/shared/queue/state.lua', 1],
-    [227, 'lua/shared/queue/count-job.lua', 1],
-    [240, 'lua/shared/queue/note-spans.lua', 1],
-    [241, 'lua/shared/queue/note-alike.lua', 1],
-    [242, 'lua/shared/queue/bucket.lua', 1],
-    [254, 'lua/shared/queue/leave-notes.lua', 1],
-    [276, 'lua/shared/queue/fold.lua', 1],
-    [277, 'lua/shared/queue/statistics.lua', 1],
-    [510, 'lua/shared/queue/fold.lua', 3],
-    [521, 'lua/shared/queue/leave-notes.lua', 24],
-    [528, 'lua/shared/queue/note-alike.lua', 4],
-    [543, 'lua/shared/queue/note-spans.lua', 3],
-    [569, 'lua/shared/queue/save.lua', 1],
-    [571, 'lua/shared/queue/save.lua', 15],
-    [610, 'lua/shared/queue/save-awaited.lua', 1],
-    [625, 'lua/shared/queue/save.lua', 55],
-    [640, 'lua/shared/queue/save-call.lua', 1],
-    [648, 'lua/shared/queue/settings.lua', 1],
-    [666, 'lua/shared/queue/marks.lua', 1],
-    [682, 'lua/shared/queue/rate.lua', 1],
-    [703, 'lua/shared/queue/rate.lua', 37],
-    [709, 'lua/shared/queue/job.lua', 1],
-    [721, 'lua/shared/queue/plain-head.lua', 1],
-    [724, 'lua/shared/queue/plain-head.lua', 8],
-    [732, 'lua/shared/queue/job.lua', 14],
-    [733, 'lua/shared/queue/job.lua', 45],
-    [779, 'lua/shared/queue/flags.lua', 1],
-    [810, 'lua/shared/queue/run.lua', 1],
-    [857, 'lua/shared/queue/parents.lua', 1],
-    [938, 'lua/shared/queue/parents.lua', 92],
-    [952, 'lua/shared/queue/happened.lua', 1],
-    [964, 'lua/shared/queue/entries.lua', 1],
-    [982, 'lua/shared/queue/history.lua', 1],
-    [996, 'lua/shared/queue/names.lua', 1],
-    [999, 'lua/shared/queue/names.lua', 34],
-    [1017, 'lua/shared/queue/failure.lua', 1],
-    [1023, 'lua/shared/queue/groups.lua', 1],
-    [1069, 'lua/shared/queue/burst.lua', 1],
-    [1081, 'lua/shared/queue/groups.lua', 48],
-    [1152, 'lua/shared/queue/groups.lua', 130],
-    [1162, 'lua/shared/queue/dead.lua', 1],
-    [1216, 'lua/shared/queue/end.lua', 1],
-    [1240, 'lua/shared/queue/leave-tags.lua', 1],
-    [1250, 'lua/shared/queue/end.lua', 26],
-    [1267, 'lua/shared/queue/note-end.lua', 1],
-    [1297, 'lua/shared/queue/tell-others.lua', 1],
-    [1299, 'lua/shared/queue/packed-notes.lua', 1],
-    [1300, 'lua/shared/queue/packed-notes.lua', 3],
-    [1308, 'lua/shared/queue/tell-others.lua', 4],
-    [1311, 'lua/shared/queue/result.lua', 1],
-    [1325, 'lua/shared/queue/tell-ends.lua', 1],
-    [1381, 'lua/shared/queue/tell-others.lua', 9],
-    [1384, 'lua/shared/queue/tell-others.lua', 13],
-    [1387, 'lua/shared/queue/publish.lua', 1],
-    [1388, 'lua/shared/queue/message.lua', 1],
-    [1398, 'lua/shared/queue/spelled.lua', 1],
-    [1406, 'lua/shared/queue/send.lua', 1],
-    [1422, 'lua/shared/queue/message.lua', 13],
-    [1445, 'lua/shared/queue/publish.lua', 3],
-    [1451, 'lua/shared/queue/tell-others.lua', 17],
-    [1454, 'lua/shared/queue/cancel.lua', 1],
-    [1462, 'lua/shared/queue/stop.lua', 1],
-    [1470, 'lua/shared/queue/bury-claimed.lua', 1],
-    [1477, 'lua/shared/queue/judge-one.lua', 7],
-    [1487, 'lua/shared/queue/told.lua', 1],
-    [1502, 'lua/shared/queue/idle.lua', 1],
-    [1569, 'lua/shared/listening.lua', 1],
-    [1588, 'lua/shared/queue/idle.lua', 69],
-    [1679, 'lua/shared/queue/idle.lua', 171],
-    [1690, 'lua/shared/queue/freed.lua', 1],
-    [1699, 'lua/queue/bury.lua', 74],
-    [1767, 'lua/shared/queue/settle.lua', 1],
-    [1768, 'lua/shared/queue/note-due.lua', 1],
-    [1776, 'lua/shared/queue/ready.lua', 1],
-    [1783, 'lua/shared/queue/in-front.lua', 1],
-    [1785, 'lua/shared/queue/ready.lua', 9],
-    [1806, 'lua/shared/queue/backoff.lua', 1],
-    [1808, 'lua/shared/queue/backoff.lua', 22],
-    [1827, 'lua/shared/queue/unblock.lua', 1],
-    [1833, 'lua/shared/queue/outbox.lua', 1],
-    [1844, 'lua/shared/queue/settle.lua', 18],
-    [1918, 'lua/shared/queue/see-to-rest.lua', 1],
-    [1924, 'lua/queue/bury.lua', 144],
+    [151, 'lua/shared/queue/state.lua', 1],
+    [231, 'lua/shared/queue/count-job.lua', 1],
+    [244, 'lua/shared/queue/note-spans.lua', 1],
+    [245, 'lua/shared/queue/note-alike.lua', 1],
+    [246, 'lua/shared/queue/bucket.lua', 1],
+    [258, 'lua/shared/queue/leave-notes.lua', 1],
+    [280, 'lua/shared/queue/fold.lua', 1],
+    [281, 'lua/shared/queue/statistics.lua', 1],
+    [514, 'lua/shared/queue/fold.lua', 3],
+    [525, 'lua/shared/queue/leave-notes.lua', 24],
+    [532, 'lua/shared/queue/note-alike.lua', 4],
+    [547, 'lua/shared/queue/note-spans.lua', 3],
+    [573, 'lua/shared/queue/save.lua', 1],
+    [575, 'lua/shared/queue/save.lua', 15],
+    [614, 'lua/shared/queue/save-awaited.lua', 1],
+    [629, 'lua/shared/queue/save.lua', 55],
+    [644, 'lua/shared/queue/save-call.lua', 1],
+    [652, 'lua/shared/queue/settings.lua', 1],
+    [670, 'lua/shared/queue/marks.lua', 1],
+    [686, 'lua/shared/queue/rate.lua', 1],
+    [707, 'lua/shared/queue/rate.lua', 37],
+    [713, 'lua/shared/queue/job.lua', 1],
+    [725, 'lua/shared/queue/plain-head.lua', 1],
+    [728, 'lua/shared/queue/plain-head.lua', 8],
+    [736, 'lua/shared/queue/job.lua', 14],
+    [737, 'lua/shared/queue/job.lua', 45],
+    [783, 'lua/shared/queue/flags.lua', 1],
+    [814, 'lua/shared/queue/run.lua', 1],
+    [861, 'lua/shared/queue/parents.lua', 1],
+    [942, 'lua/shared/queue/parents.lua', 92],
+    [956, 'lua/shared/queue/happened.lua', 1],
+    [968, 'lua/shared/queue/entries.lua', 1],
+    [986, 'lua/shared/queue/history.lua', 1],
+    [1000, 'lua/shared/queue/names.lua', 1],
+    [1003, 'lua/shared/queue/names.lua', 34],
+    [1021, 'lua/shared/queue/failure.lua', 1],
+    [1027, 'lua/shared/queue/groups.lua', 1],
+    [1073, 'lua/shared/queue/burst.lua', 1],
+    [1085, 'lua/shared/queue/groups.lua', 48],
+    [1156, 'lua/shared/queue/groups.lua', 130],
+    [1166, 'lua/shared/queue/dead.lua', 1],
+    [1220, 'lua/shared/queue/end.lua', 1],
+    [1244, 'lua/shared/queue/leave-tags.lua', 1],
+    [1254, 'lua/shared/queue/end.lua', 26],
+    [1271, 'lua/shared/queue/note-end.lua', 1],
+    [1301, 'lua/shared/queue/tell-others.lua', 1],
+    [1303, 'lua/shared/queue/packed-notes.lua', 1],
+    [1304, 'lua/shared/queue/packed-notes.lua', 3],
+    [1312, 'lua/shared/queue/tell-others.lua', 4],
+    [1315, 'lua/shared/queue/result.lua', 1],
+    [1329, 'lua/shared/queue/tell-ends.lua', 1],
+    [1385, 'lua/shared/queue/tell-others.lua', 9],
+    [1388, 'lua/shared/queue/tell-others.lua', 13],
+    [1391, 'lua/shared/queue/publish.lua', 1],
+    [1392, 'lua/shared/queue/message.lua', 1],
+    [1402, 'lua/shared/queue/spelled.lua', 1],
+    [1410, 'lua/shared/queue/send.lua', 1],
+    [1426, 'lua/shared/queue/message.lua', 13],
+    [1449, 'lua/shared/queue/publish.lua', 3],
+    [1455, 'lua/shared/queue/tell-others.lua', 17],
+    [1458, 'lua/shared/queue/cancel.lua', 1],
+    [1466, 'lua/shared/queue/stop.lua', 1],
+    [1474, 'lua/shared/queue/bury-claimed.lua', 1],
+    [1481, 'lua/shared/queue/judge-one.lua', 7],
+    [1491, 'lua/shared/queue/told.lua', 1],
+    [1506, 'lua/shared/queue/idle.lua', 1],
+    [1573, 'lua/shared/listening.lua', 1],
+    [1592, 'lua/shared/queue/idle.lua', 69],
+    [1683, 'lua/shared/queue/idle.lua', 171],
+    [1694, 'lua/shared/queue/freed.lua', 1],
+    [1703, 'lua/queue/bury.lua', 74],
+    [1771, 'lua/shared/queue/settle.lua', 1],
+    [1772, 'lua/shared/queue/note-due.lua', 1],
+    [1780, 'lua/shared/queue/ready.lua', 1],
+    [1787, 'lua/shared/queue/in-front.lua', 1],
+    [1789, 'lua/shared/queue/ready.lua', 9],
+    [1810, 'lua/shared/queue/backoff.lua', 1],
+    [1812, 'lua/shared/queue/backoff.lua', 22],
+    [1831, 'lua/shared/queue/unblock.lua', 1],
+    [1837, 'lua/shared/queue/outbox.lua', 1],
+    [1848, 'lua/shared/queue/settle.lua', 18],
+    [1922, 'lua/shared/queue/see-to-rest.lua', 1],
+    [1928, 'lua/queue/bury.lua', 144],
   ],
   encode(args) {
     const encoded = new Array<Argument>(6 + args.failures.length * 4)
@@ -11126,7 +11142,7 @@ function readOutcomesOfCancelCancelled(part: Reply | undefined): (string)[] {
 export const cancel: Operation<CancelArguments, CancelAnswer> = {
   script: {
     name: 'queue/cancel',
-    sha1: '7c83c416eeed1ac0291d0dcdba7010e167b096c1',
+    sha1: '2bee14ede0e5bbac9cc68b805120e7afd8a3d83b',
     reads: false,
     bytes: false,
     source: `--[[
@@ -11205,16 +11221,20 @@ local function listens_here(ticket, how)
   return counts[2] > 0
 end
 
+-- Answers false when the user may not publish there: whoever waits asks by itself after a while. What a script has written
+-- before is kept in any case, so a refusal must not end it.
 local function publish_to(ticket, message, how)
   if ticket.listens == 0 then
-    return
+    return true
   end
   local channel = how.channel .. ':' .. process_of(ticket)
+  local heard
   if how.sharded then
-    redis.call('SPUBLISH', channel, message)
+    heard = redis.pcall('SPUBLISH', channel, message)
   else
-    redis.call('PUBLISH', channel, message)
+    heard = redis.pcall('PUBLISH', channel, message)
   end
+  return type(heard) == 'number'
 end
 
 -- Answers false, and tells nobody, when it is certain that the process does not listen on this node.
@@ -12458,13 +12478,13 @@ local function message_head(number, now_ms)
   return string.format('%.0f %.0f', number, now_ms)
 end
 
--- \`stored\`: where to.
+-- \`stored\`: where to. Where the user may not publish, listeners learn by the next number that they have missed something.
 local function send(stored, message)
   local channel = string.sub(stored, 3)
   if string.byte(stored) == 49 then
-    redis.call('SPUBLISH', channel, message)
+    redis.pcall('SPUBLISH', channel, message)
   else
-    redis.call('PUBLISH', channel, message)
+    redis.pcall('PUBLISH', channel, message)
   end
 end
 
@@ -13048,84 +13068,84 @@ return { 'cancelled', queue.chores, outcomes }
     [42, 'lua/shared/clock.lua', 1],
     [48, 'lua/shared/tell.lua', 1],
     [58, 'lua/shared/tell.lua', 15],
-    [97, 'lua/shared/queue/state.lua', 1],
-    [177, 'lua/shared/queue/count-job.lua', 1],
-    [190, 'lua/shared/queue/save.lua', 1],
-    [192, 'lua/shared/queue/save.lua', 15],
-    [231, 'lua/shared/queue/save-awaited.lua', 1],
-    [246, 'lua/shared/queue/save.lua', 55],
-    [261, 'lua/shared/queue/marks.lua', 1],
-    [277, 'lua/shared/queue/rate.lua', 1],
-    [298, 'lua/shared/queue/rate.lua', 37],
-    [304, 'lua/shared/queue/job.lua', 1],
-    [316, 'lua/shared/queue/plain-head.lua', 1],
-    [319, 'lua/shared/queue/plain-head.lua', 8],
-    [327, 'lua/shared/queue/job.lua', 14],
-    [328, 'lua/shared/queue/job.lua', 45],
-    [374, 'lua/shared/queue/body.lua', 1],
-    [377, 'lua/shared/queue/large.lua', 1],
-    [382, 'lua/shared/queue/flags.lua', 1],
-    [413, 'lua/shared/queue/body.lua', 7],
-    [414, 'lua/shared/queue/body.lua', 22],
-    [418, 'lua/shared/queue/run.lua', 1],
-    [447, 'lua/shared/queue/parents.lua', 1],
-    [528, 'lua/shared/queue/parents.lua', 92],
-    [542, 'lua/shared/queue/happened.lua', 1],
-    [554, 'lua/shared/queue/entries.lua', 1],
-    [572, 'lua/shared/queue/history.lua', 1],
-    [586, 'lua/shared/queue/names.lua', 1],
-    [589, 'lua/shared/queue/names.lua', 34],
-    [607, 'lua/shared/queue/failure.lua', 1],
-    [617, 'lua/shared/queue/groups.lua', 1],
-    [663, 'lua/shared/queue/burst.lua', 1],
-    [675, 'lua/shared/queue/groups.lua', 48],
-    [757, 'lua/shared/queue/ready.lua', 1],
-    [764, 'lua/shared/queue/in-front.lua', 1],
-    [766, 'lua/shared/queue/ready.lua', 9],
-    [797, 'lua/shared/queue/dead.lua', 1],
-    [866, 'lua/shared/queue/end.lua', 1],
-    [890, 'lua/shared/queue/leave-tags.lua', 1],
-    [900, 'lua/shared/queue/end.lua', 26],
-    [910, 'lua/shared/queue/note-end.lua', 1],
-    [940, 'lua/shared/queue/tell-others.lua', 1],
-    [942, 'lua/shared/queue/packed-notes.lua', 1],
-    [943, 'lua/shared/queue/leave-notes.lua', 1],
-    [965, 'lua/shared/queue/fold.lua', 1],
-    [966, 'lua/shared/queue/statistics.lua', 1],
-    [1199, 'lua/shared/queue/fold.lua', 3],
-    [1210, 'lua/shared/queue/leave-notes.lua', 24],
-    [1217, 'lua/shared/queue/packed-notes.lua', 3],
-    [1225, 'lua/shared/queue/tell-others.lua', 4],
-    [1228, 'lua/shared/queue/result.lua', 1],
-    [1242, 'lua/shared/queue/tell-ends.lua', 1],
-    [1298, 'lua/shared/queue/tell-others.lua', 9],
-    [1301, 'lua/shared/queue/tell-others.lua', 13],
-    [1304, 'lua/shared/queue/publish.lua', 1],
-    [1305, 'lua/shared/queue/message.lua', 1],
-    [1315, 'lua/shared/queue/spelled.lua', 1],
-    [1323, 'lua/shared/queue/send.lua', 1],
-    [1339, 'lua/shared/queue/message.lua', 13],
-    [1362, 'lua/shared/queue/publish.lua', 3],
-    [1368, 'lua/shared/queue/tell-others.lua', 17],
-    [1371, 'lua/shared/queue/find.lua', 1],
-    [1397, 'lua/shared/queue/displace.lua', 1],
-    [1425, 'lua/shared/queue/idle.lua', 1],
-    [1492, 'lua/shared/listening.lua', 1],
-    [1511, 'lua/shared/queue/idle.lua', 69],
-    [1602, 'lua/shared/queue/idle.lua', 171],
-    [1613, 'lua/queue/cancel.lua', 69],
-    [1682, 'lua/shared/queue/settle.lua', 1],
-    [1683, 'lua/shared/queue/note-due.lua', 1],
-    [1691, 'lua/shared/queue/backoff.lua', 1],
-    [1693, 'lua/shared/queue/backoff.lua', 22],
-    [1712, 'lua/shared/queue/unblock.lua', 1],
-    [1718, 'lua/shared/queue/outbox.lua', 1],
-    [1729, 'lua/shared/queue/cancel.lua', 1],
-    [1737, 'lua/shared/queue/settle.lua', 18],
-    [1811, 'lua/shared/queue/see-to-rest.lua', 1],
-    [1817, 'lua/queue/cancel.lua', 140],
-    [1830, 'lua/shared/queue/sweep.lua', 1],
-    [1907, 'lua/queue/cancel.lua', 154],
+    [101, 'lua/shared/queue/state.lua', 1],
+    [181, 'lua/shared/queue/count-job.lua', 1],
+    [194, 'lua/shared/queue/save.lua', 1],
+    [196, 'lua/shared/queue/save.lua', 15],
+    [235, 'lua/shared/queue/save-awaited.lua', 1],
+    [250, 'lua/shared/queue/save.lua', 55],
+    [265, 'lua/shared/queue/marks.lua', 1],
+    [281, 'lua/shared/queue/rate.lua', 1],
+    [302, 'lua/shared/queue/rate.lua', 37],
+    [308, 'lua/shared/queue/job.lua', 1],
+    [320, 'lua/shared/queue/plain-head.lua', 1],
+    [323, 'lua/shared/queue/plain-head.lua', 8],
+    [331, 'lua/shared/queue/job.lua', 14],
+    [332, 'lua/shared/queue/job.lua', 45],
+    [378, 'lua/shared/queue/body.lua', 1],
+    [381, 'lua/shared/queue/large.lua', 1],
+    [386, 'lua/shared/queue/flags.lua', 1],
+    [417, 'lua/shared/queue/body.lua', 7],
+    [418, 'lua/shared/queue/body.lua', 22],
+    [422, 'lua/shared/queue/run.lua', 1],
+    [451, 'lua/shared/queue/parents.lua', 1],
+    [532, 'lua/shared/queue/parents.lua', 92],
+    [546, 'lua/shared/queue/happened.lua', 1],
+    [558, 'lua/shared/queue/entries.lua', 1],
+    [576, 'lua/shared/queue/history.lua', 1],
+    [590, 'lua/shared/queue/names.lua', 1],
+    [593, 'lua/shared/queue/names.lua', 34],
+    [611, 'lua/shared/queue/failure.lua', 1],
+    [621, 'lua/shared/queue/groups.lua', 1],
+    [667, 'lua/shared/queue/burst.lua', 1],
+    [679, 'lua/shared/queue/groups.lua', 48],
+    [761, 'lua/shared/queue/ready.lua', 1],
+    [768, 'lua/shared/queue/in-front.lua', 1],
+    [770, 'lua/shared/queue/ready.lua', 9],
+    [801, 'lua/shared/queue/dead.lua', 1],
+    [870, 'lua/shared/queue/end.lua', 1],
+    [894, 'lua/shared/queue/leave-tags.lua', 1],
+    [904, 'lua/shared/queue/end.lua', 26],
+    [914, 'lua/shared/queue/note-end.lua', 1],
+    [944, 'lua/shared/queue/tell-others.lua', 1],
+    [946, 'lua/shared/queue/packed-notes.lua', 1],
+    [947, 'lua/shared/queue/leave-notes.lua', 1],
+    [969, 'lua/shared/queue/fold.lua', 1],
+    [970, 'lua/shared/queue/statistics.lua', 1],
+    [1203, 'lua/shared/queue/fold.lua', 3],
+    [1214, 'lua/shared/queue/leave-notes.lua', 24],
+    [1221, 'lua/shared/queue/packed-notes.lua', 3],
+    [1229, 'lua/shared/queue/tell-others.lua', 4],
+    [1232, 'lua/shared/queue/result.lua', 1],
+    [1246, 'lua/shared/queue/tell-ends.lua', 1],
+    [1302, 'lua/shared/queue/tell-others.lua', 9],
+    [1305, 'lua/shared/queue/tell-others.lua', 13],
+    [1308, 'lua/shared/queue/publish.lua', 1],
+    [1309, 'lua/shared/queue/message.lua', 1],
+    [1319, 'lua/shared/queue/spelled.lua', 1],
+    [1327, 'lua/shared/queue/send.lua', 1],
+    [1343, 'lua/shared/queue/message.lua', 13],
+    [1366, 'lua/shared/queue/publish.lua', 3],
+    [1372, 'lua/shared/queue/tell-others.lua', 17],
+    [1375, 'lua/shared/queue/find.lua', 1],
+    [1401, 'lua/shared/queue/displace.lua', 1],
+    [1429, 'lua/shared/queue/idle.lua', 1],
+    [1496, 'lua/shared/listening.lua', 1],
+    [1515, 'lua/shared/queue/idle.lua', 69],
+    [1606, 'lua/shared/queue/idle.lua', 171],
+    [1617, 'lua/queue/cancel.lua', 69],
+    [1686, 'lua/shared/queue/settle.lua', 1],
+    [1687, 'lua/shared/queue/note-due.lua', 1],
+    [1695, 'lua/shared/queue/backoff.lua', 1],
+    [1697, 'lua/shared/queue/backoff.lua', 22],
+    [1716, 'lua/shared/queue/unblock.lua', 1],
+    [1722, 'lua/shared/queue/outbox.lua', 1],
+    [1733, 'lua/shared/queue/cancel.lua', 1],
+    [1741, 'lua/shared/queue/settle.lua', 18],
+    [1815, 'lua/shared/queue/see-to-rest.lua', 1],
+    [1821, 'lua/queue/cancel.lua', 140],
+    [1834, 'lua/shared/queue/sweep.lua', 1],
+    [1911, 'lua/queue/cancel.lua', 154],
   ],
   encode(args) {
     const encoded = new Array<Argument>(3 + args.wanted.length)
@@ -13179,7 +13199,7 @@ export type ChangeParentsAnswer =
 export const changeParents: Operation<ChangeParentsArguments, ChangeParentsAnswer> = {
   script: {
     name: 'queue/change-parents',
-    sha1: '1d701f51841e2e9f3221b86b88f2e0e9ffdfd950',
+    sha1: '91491a79a48c0968b27cc70d9dfa40df33f3c661',
     reads: false,
     bytes: false,
     source: `--[[
@@ -13257,16 +13277,20 @@ local function listens_here(ticket, how)
   return counts[2] > 0
 end
 
+-- Answers false when the user may not publish there: whoever waits asks by itself after a while. What a script has written
+-- before is kept in any case, so a refusal must not end it.
 local function publish_to(ticket, message, how)
   if ticket.listens == 0 then
-    return
+    return true
   end
   local channel = how.channel .. ':' .. process_of(ticket)
+  local heard
   if how.sharded then
-    redis.call('SPUBLISH', channel, message)
+    heard = redis.pcall('SPUBLISH', channel, message)
   else
-    redis.call('PUBLISH', channel, message)
+    heard = redis.pcall('PUBLISH', channel, message)
   end
+  return type(heard) == 'number'
 end
 
 -- Answers false, and tells nobody, when it is certain that the process does not listen on this node.
@@ -13983,13 +14007,13 @@ local function message_head(number, now_ms)
   return string.format('%.0f %.0f', number, now_ms)
 end
 
--- \`stored\`: where to.
+-- \`stored\`: where to. Where the user may not publish, listeners learn by the next number that they have missed something.
 local function send(stored, message)
   local channel = string.sub(stored, 3)
   if string.byte(stored) == 49 then
-    redis.call('SPUBLISH', channel, message)
+    redis.pcall('SPUBLISH', channel, message)
   else
-    redis.call('PUBLISH', channel, message)
+    redis.pcall('PUBLISH', channel, message)
   end
 end
 
@@ -15036,79 +15060,79 @@ return { 'changed', left, queue.chores }
     [41, 'lua/shared/clock.lua', 1],
     [47, 'lua/shared/tell.lua', 1],
     [57, 'lua/shared/tell.lua', 15],
-    [96, 'lua/shared/queue/state.lua', 1],
-    [176, 'lua/shared/queue/count-job.lua', 1],
-    [189, 'lua/shared/queue/save.lua', 1],
-    [191, 'lua/shared/queue/save.lua', 15],
-    [230, 'lua/shared/queue/save-awaited.lua', 1],
-    [245, 'lua/shared/queue/save.lua', 55],
-    [260, 'lua/shared/queue/marks.lua', 1],
-    [276, 'lua/shared/queue/note-due.lua', 1],
-    [284, 'lua/shared/queue/rate.lua', 1],
-    [305, 'lua/shared/queue/rate.lua', 37],
-    [311, 'lua/shared/queue/job.lua', 1],
-    [323, 'lua/shared/queue/plain-head.lua', 1],
-    [326, 'lua/shared/queue/plain-head.lua', 8],
-    [334, 'lua/shared/queue/job.lua', 14],
-    [335, 'lua/shared/queue/job.lua', 45],
-    [381, 'lua/shared/queue/flags.lua', 1],
-    [412, 'lua/shared/queue/tell-others.lua', 1],
-    [414, 'lua/shared/queue/packed-notes.lua', 1],
-    [415, 'lua/shared/queue/leave-notes.lua', 1],
-    [437, 'lua/shared/queue/fold.lua', 1],
-    [438, 'lua/shared/queue/statistics.lua', 1],
-    [671, 'lua/shared/queue/fold.lua', 3],
-    [682, 'lua/shared/queue/leave-notes.lua', 24],
-    [689, 'lua/shared/queue/packed-notes.lua', 3],
-    [697, 'lua/shared/queue/tell-others.lua', 4],
-    [700, 'lua/shared/queue/result.lua', 1],
-    [714, 'lua/shared/queue/tell-ends.lua', 1],
-    [770, 'lua/shared/queue/tell-others.lua', 9],
-    [773, 'lua/shared/queue/tell-others.lua', 13],
-    [776, 'lua/shared/queue/publish.lua', 1],
-    [777, 'lua/shared/queue/message.lua', 1],
-    [787, 'lua/shared/queue/spelled.lua', 1],
-    [795, 'lua/shared/queue/send.lua', 1],
-    [811, 'lua/shared/queue/message.lua', 13],
-    [834, 'lua/shared/queue/publish.lua', 3],
-    [840, 'lua/shared/queue/tell-others.lua', 17],
-    [843, 'lua/shared/queue/run.lua', 1],
-    [872, 'lua/shared/queue/names.lua', 1],
-    [875, 'lua/shared/queue/names.lua', 34],
-    [893, 'lua/shared/queue/failure.lua', 1],
-    [903, 'lua/shared/queue/groups.lua', 1],
-    [949, 'lua/shared/queue/burst.lua', 1],
-    [961, 'lua/shared/queue/groups.lua', 48],
-    [1032, 'lua/shared/queue/ready.lua', 1],
-    [1039, 'lua/shared/queue/in-front.lua', 1],
-    [1041, 'lua/shared/queue/ready.lua', 9],
-    [1062, 'lua/shared/queue/find.lua', 1],
-    [1091, 'lua/shared/queue/parents.lua', 1],
-    [1172, 'lua/shared/queue/parents.lua', 92],
-    [1186, 'lua/shared/queue/link.lua', 1],
-    [1218, 'lua/shared/queue/relink.lua', 1],
-    [1288, 'lua/shared/queue/backoff.lua', 1],
-    [1290, 'lua/shared/queue/backoff.lua', 22],
-    [1309, 'lua/shared/queue/unblock.lua', 1],
-    [1315, 'lua/shared/queue/idle.lua', 1],
-    [1382, 'lua/shared/listening.lua', 1],
-    [1401, 'lua/shared/queue/idle.lua', 69],
-    [1492, 'lua/shared/queue/idle.lua', 171],
-    [1503, 'lua/queue/change-parents.lua', 65],
-    [1560, 'lua/shared/queue/settle.lua', 1],
-    [1561, 'lua/shared/queue/dead.lua', 1],
-    [1615, 'lua/shared/queue/end.lua', 1],
-    [1639, 'lua/shared/queue/leave-tags.lua', 1],
-    [1649, 'lua/shared/queue/end.lua', 26],
-    [1659, 'lua/shared/queue/outbox.lua', 1],
-    [1670, 'lua/shared/queue/entries.lua', 1],
-    [1688, 'lua/shared/queue/history.lua', 1],
-    [1702, 'lua/shared/queue/happened.lua', 1],
-    [1714, 'lua/shared/queue/note-end.lua', 1],
-    [1744, 'lua/shared/queue/cancel.lua', 1],
-    [1752, 'lua/shared/queue/settle.lua', 18],
-    [1826, 'lua/shared/queue/see-to-rest.lua', 1],
-    [1832, 'lua/queue/change-parents.lua', 124],
+    [100, 'lua/shared/queue/state.lua', 1],
+    [180, 'lua/shared/queue/count-job.lua', 1],
+    [193, 'lua/shared/queue/save.lua', 1],
+    [195, 'lua/shared/queue/save.lua', 15],
+    [234, 'lua/shared/queue/save-awaited.lua', 1],
+    [249, 'lua/shared/queue/save.lua', 55],
+    [264, 'lua/shared/queue/marks.lua', 1],
+    [280, 'lua/shared/queue/note-due.lua', 1],
+    [288, 'lua/shared/queue/rate.lua', 1],
+    [309, 'lua/shared/queue/rate.lua', 37],
+    [315, 'lua/shared/queue/job.lua', 1],
+    [327, 'lua/shared/queue/plain-head.lua', 1],
+    [330, 'lua/shared/queue/plain-head.lua', 8],
+    [338, 'lua/shared/queue/job.lua', 14],
+    [339, 'lua/shared/queue/job.lua', 45],
+    [385, 'lua/shared/queue/flags.lua', 1],
+    [416, 'lua/shared/queue/tell-others.lua', 1],
+    [418, 'lua/shared/queue/packed-notes.lua', 1],
+    [419, 'lua/shared/queue/leave-notes.lua', 1],
+    [441, 'lua/shared/queue/fold.lua', 1],
+    [442, 'lua/shared/queue/statistics.lua', 1],
+    [675, 'lua/shared/queue/fold.lua', 3],
+    [686, 'lua/shared/queue/leave-notes.lua', 24],
+    [693, 'lua/shared/queue/packed-notes.lua', 3],
+    [701, 'lua/shared/queue/tell-others.lua', 4],
+    [704, 'lua/shared/queue/result.lua', 1],
+    [718, 'lua/shared/queue/tell-ends.lua', 1],
+    [774, 'lua/shared/queue/tell-others.lua', 9],
+    [777, 'lua/shared/queue/tell-others.lua', 13],
+    [780, 'lua/shared/queue/publish.lua', 1],
+    [781, 'lua/shared/queue/message.lua', 1],
+    [791, 'lua/shared/queue/spelled.lua', 1],
+    [799, 'lua/shared/queue/send.lua', 1],
+    [815, 'lua/shared/queue/message.lua', 13],
+    [838, 'lua/shared/queue/publish.lua', 3],
+    [844, 'lua/shared/queue/tell-others.lua', 17],
+    [847, 'lua/shared/queue/run.lua', 1],
+    [876, 'lua/shared/queue/names.lua', 1],
+    [879, 'lua/shared/queue/names.lua', 34],
+    [897, 'lua/shared/queue/failure.lua', 1],
+    [907, 'lua/shared/queue/groups.lua', 1],
+    [953, 'lua/shared/queue/burst.lua', 1],
+    [965, 'lua/shared/queue/groups.lua', 48],
+    [1036, 'lua/shared/queue/ready.lua', 1],
+    [1043, 'lua/shared/queue/in-front.lua', 1],
+    [1045, 'lua/shared/queue/ready.lua', 9],
+    [1066, 'lua/shared/queue/find.lua', 1],
+    [1095, 'lua/shared/queue/parents.lua', 1],
+    [1176, 'lua/shared/queue/parents.lua', 92],
+    [1190, 'lua/shared/queue/link.lua', 1],
+    [1222, 'lua/shared/queue/relink.lua', 1],
+    [1292, 'lua/shared/queue/backoff.lua', 1],
+    [1294, 'lua/shared/queue/backoff.lua', 22],
+    [1313, 'lua/shared/queue/unblock.lua', 1],
+    [1319, 'lua/shared/queue/idle.lua', 1],
+    [1386, 'lua/shared/listening.lua', 1],
+    [1405, 'lua/shared/queue/idle.lua', 69],
+    [1496, 'lua/shared/queue/idle.lua', 171],
+    [1507, 'lua/queue/change-parents.lua', 65],
+    [1564, 'lua/shared/queue/settle.lua', 1],
+    [1565, 'lua/shared/queue/dead.lua', 1],
+    [1619, 'lua/shared/queue/end.lua', 1],
+    [1643, 'lua/shared/queue/leave-tags.lua', 1],
+    [1653, 'lua/shared/queue/end.lua', 26],
+    [1663, 'lua/shared/queue/outbox.lua', 1],
+    [1674, 'lua/shared/queue/entries.lua', 1],
+    [1692, 'lua/shared/queue/history.lua', 1],
+    [1706, 'lua/shared/queue/happened.lua', 1],
+    [1718, 'lua/shared/queue/note-end.lua', 1],
+    [1748, 'lua/shared/queue/cancel.lua', 1],
+    [1756, 'lua/shared/queue/settle.lua', 18],
+    [1830, 'lua/shared/queue/see-to-rest.lua', 1],
+    [1836, 'lua/queue/change-parents.lua', 124],
   ],
   encode(args) {
     const encoded = new Array<Argument>(4 + args.changes.length * 2)
@@ -15164,7 +15188,7 @@ export type ClearAnswer =
 export const clear: Operation<ClearArguments, ClearAnswer> = {
   script: {
     name: 'queue/clear',
-    sha1: 'b7606766c8aecf62c52e4dbd045847eee39c61a1',
+    sha1: '301a569d61f71564c753df9ed034cb8efca4051c',
     reads: false,
     bytes: false,
     source: `--[[
@@ -15235,16 +15259,20 @@ local function listens_here(ticket, how)
   return counts[2] > 0
 end
 
+-- Answers false when the user may not publish there: whoever waits asks by itself after a while. What a script has written
+-- before is kept in any case, so a refusal must not end it.
 local function publish_to(ticket, message, how)
   if ticket.listens == 0 then
-    return
+    return true
   end
   local channel = how.channel .. ':' .. process_of(ticket)
+  local heard
   if how.sharded then
-    redis.call('SPUBLISH', channel, message)
+    heard = redis.pcall('SPUBLISH', channel, message)
   else
-    redis.call('PUBLISH', channel, message)
+    heard = redis.pcall('PUBLISH', channel, message)
   end
+  return type(heard) == 'number'
 end
 
 -- Answers false, and tells nobody, when it is certain that the process does not listen on this node.
@@ -15392,13 +15420,13 @@ local function message_head(number, now_ms)
   return string.format('%.0f %.0f', number, now_ms)
 end
 
--- \`stored\`: where to.
+-- \`stored\`: where to. Where the user may not publish, listeners learn by the next number that they have missed something.
 local function send(stored, message)
   local channel = string.sub(stored, 3)
   if string.byte(stored) == 49 then
-    redis.call('SPUBLISH', channel, message)
+    redis.pcall('SPUBLISH', channel, message)
   else
-    redis.call('PUBLISH', channel, message)
+    redis.pcall('PUBLISH', channel, message)
   end
 end
 
@@ -15435,14 +15463,14 @@ return { 'cleared', existed }
     [1, 'lua/queue/clear.lua', 1],
     [40, 'lua/shared/tell.lua', 1],
     [50, 'lua/shared/tell.lua', 15],
-    [89, 'lua/shared/queue/idle.lua', 1],
-    [142, 'lua/queue/clear.lua', 43],
-    [195, 'lua/shared/clock.lua', 1],
-    [201, 'lua/shared/queue/message.lua', 1],
-    [211, 'lua/shared/queue/spelled.lua', 1],
-    [219, 'lua/shared/queue/send.lua', 1],
-    [235, 'lua/shared/queue/message.lua', 13],
-    [258, 'lua/queue/clear.lua', 98],
+    [93, 'lua/shared/queue/idle.lua', 1],
+    [146, 'lua/queue/clear.lua', 43],
+    [199, 'lua/shared/clock.lua', 1],
+    [205, 'lua/shared/queue/message.lua', 1],
+    [215, 'lua/shared/queue/spelled.lua', 1],
+    [223, 'lua/shared/queue/send.lua', 1],
+    [239, 'lua/shared/queue/message.lua', 13],
+    [262, 'lua/queue/clear.lua', 98],
   ],
   encode(args) {
     return withoutDefaults([
@@ -15505,7 +15533,7 @@ export type ConfigureGroupAnswer =
 export const configureGroup: Operation<ConfigureGroupArguments, ConfigureGroupAnswer> = {
   script: {
     name: 'queue/configure-group',
-    sha1: '6f1b539e60d7968f7d6ea1200ce4c9c6304ad97a',
+    sha1: '375c239de8d143582ed6a13892f2ddb35cc19995',
     reads: false,
     bytes: false,
     source: `--[[
@@ -15568,16 +15596,20 @@ local function listens_here(ticket, how)
   return counts[2] > 0
 end
 
+-- Answers false when the user may not publish there: whoever waits asks by itself after a while. What a script has written
+-- before is kept in any case, so a refusal must not end it.
 local function publish_to(ticket, message, how)
   if ticket.listens == 0 then
-    return
+    return true
   end
   local channel = how.channel .. ':' .. process_of(ticket)
+  local heard
   if how.sharded then
-    redis.call('SPUBLISH', channel, message)
+    heard = redis.pcall('SPUBLISH', channel, message)
   else
-    redis.call('PUBLISH', channel, message)
+    heard = redis.pcall('PUBLISH', channel, message)
   end
+  return type(heard) == 'number'
 end
 
 -- Answers false, and tells nobody, when it is certain that the process does not listen on this node.
@@ -16169,23 +16201,23 @@ return {
     [26, 'lua/shared/clock.lua', 1],
     [32, 'lua/shared/tell.lua', 1],
     [42, 'lua/shared/tell.lua', 15],
-    [81, 'lua/shared/queue/state.lua', 1],
-    [161, 'lua/shared/queue/save.lua', 1],
-    [214, 'lua/shared/queue/save-awaited.lua', 1],
-    [229, 'lua/shared/queue/save.lua', 55],
-    [244, 'lua/shared/queue/rate.lua', 1],
-    [265, 'lua/shared/queue/rate.lua', 37],
-    [271, 'lua/shared/queue/groups.lua', 1],
-    [317, 'lua/shared/queue/burst.lua', 1],
-    [329, 'lua/shared/queue/groups.lua', 48],
-    [387, 'lua/shared/queue/burst.lua', 1],
-    [392, 'lua/shared/queue/keep-burst.lua', 1],
-    [402, 'lua/shared/queue/idle.lua', 1],
-    [469, 'lua/shared/listening.lua', 1],
-    [488, 'lua/shared/queue/idle.lua', 69],
-    [579, 'lua/queue/configure-group.lua', 36],
-    [591, 'lua/shared/take-up.lua', 1],
-    [606, 'lua/queue/configure-group.lua', 49],
+    [85, 'lua/shared/queue/state.lua', 1],
+    [165, 'lua/shared/queue/save.lua', 1],
+    [218, 'lua/shared/queue/save-awaited.lua', 1],
+    [233, 'lua/shared/queue/save.lua', 55],
+    [248, 'lua/shared/queue/rate.lua', 1],
+    [269, 'lua/shared/queue/rate.lua', 37],
+    [275, 'lua/shared/queue/groups.lua', 1],
+    [321, 'lua/shared/queue/burst.lua', 1],
+    [333, 'lua/shared/queue/groups.lua', 48],
+    [391, 'lua/shared/queue/burst.lua', 1],
+    [396, 'lua/shared/queue/keep-burst.lua', 1],
+    [406, 'lua/shared/queue/idle.lua', 1],
+    [473, 'lua/shared/listening.lua', 1],
+    [492, 'lua/shared/queue/idle.lua', 69],
+    [583, 'lua/queue/configure-group.lua', 36],
+    [595, 'lua/shared/take-up.lua', 1],
+    [610, 'lua/queue/configure-group.lua', 49],
   ],
   encode(args) {
     return withoutDefaults([
@@ -16267,7 +16299,7 @@ export type ConfigureAnswer =
 export const configure: Operation<ConfigureArguments, ConfigureAnswer> = {
   script: {
     name: 'queue/configure',
-    sha1: '6366767d0dc183b8eac4f14a5e8541d72c99dfa7',
+    sha1: 'bd0bce69ce8cacda209bc0615fdb6f44655e5d56',
     reads: false,
     bytes: false,
     source: `--[[
@@ -16329,16 +16361,20 @@ local function listens_here(ticket, how)
   return counts[2] > 0
 end
 
+-- Answers false when the user may not publish there: whoever waits asks by itself after a while. What a script has written
+-- before is kept in any case, so a refusal must not end it.
 local function publish_to(ticket, message, how)
   if ticket.listens == 0 then
-    return
+    return true
   end
   local channel = how.channel .. ':' .. process_of(ticket)
+  local heard
   if how.sharded then
-    redis.call('SPUBLISH', channel, message)
+    heard = redis.pcall('SPUBLISH', channel, message)
   else
-    redis.call('PUBLISH', channel, message)
+    heard = redis.pcall('PUBLISH', channel, message)
   end
+  return type(heard) == 'number'
 end
 
 -- Answers false, and tells nobody, when it is certain that the process does not listen on this node.
@@ -16831,20 +16867,20 @@ return {
     [25, 'lua/shared/clock.lua', 1],
     [31, 'lua/shared/tell.lua', 1],
     [41, 'lua/shared/tell.lua', 15],
-    [80, 'lua/shared/queue/state.lua', 1],
-    [160, 'lua/shared/queue/save.lua', 1],
-    [213, 'lua/shared/queue/save-awaited.lua', 1],
-    [228, 'lua/shared/queue/save.lua', 55],
-    [243, 'lua/shared/queue/note-due.lua', 1],
-    [251, 'lua/shared/queue/settings.lua', 1],
-    [280, 'lua/shared/queue/burst.lua', 1],
-    [292, 'lua/shared/queue/keep-burst.lua', 1],
-    [302, 'lua/shared/queue/idle.lua', 1],
-    [369, 'lua/shared/listening.lua', 1],
-    [388, 'lua/shared/queue/idle.lua', 69],
-    [479, 'lua/queue/configure.lua', 35],
-    [491, 'lua/shared/take-up.lua', 1],
-    [506, 'lua/queue/configure.lua', 48],
+    [84, 'lua/shared/queue/state.lua', 1],
+    [164, 'lua/shared/queue/save.lua', 1],
+    [217, 'lua/shared/queue/save-awaited.lua', 1],
+    [232, 'lua/shared/queue/save.lua', 55],
+    [247, 'lua/shared/queue/note-due.lua', 1],
+    [255, 'lua/shared/queue/settings.lua', 1],
+    [284, 'lua/shared/queue/burst.lua', 1],
+    [296, 'lua/shared/queue/keep-burst.lua', 1],
+    [306, 'lua/shared/queue/idle.lua', 1],
+    [373, 'lua/shared/listening.lua', 1],
+    [392, 'lua/shared/queue/idle.lua', 69],
+    [483, 'lua/queue/configure.lua', 35],
+    [495, 'lua/shared/take-up.lua', 1],
+    [510, 'lua/queue/configure.lua', 48],
   ],
   encode(args) {
     return withoutDefaults([
@@ -17233,7 +17269,7 @@ export type EnqueueAlikeAnswer =
 export const enqueueAlike: Operation<EnqueueAlikeArguments, EnqueueAlikeAnswer> = {
   script: {
     name: 'queue/enqueue-alike',
-    sha1: 'b4d56cf9fb484a316503d96b676c9acef5f742f0',
+    sha1: '3ad0fe756e30c56cfd79083f8c091f8a42255e56',
     reads: false,
     bytes: false,
     source: `--[[
@@ -17917,16 +17953,20 @@ local function listens_here(ticket, how)
   return counts[2] > 0
 end
 
+-- Answers false when the user may not publish there: whoever waits asks by itself after a while. What a script has written
+-- before is kept in any case, so a refusal must not end it.
 local function publish_to(ticket, message, how)
   if ticket.listens == 0 then
-    return
+    return true
   end
   local channel = how.channel .. ':' .. process_of(ticket)
+  local heard
   if how.sharded then
-    redis.call('SPUBLISH', channel, message)
+    heard = redis.pcall('SPUBLISH', channel, message)
   else
-    redis.call('PUBLISH', channel, message)
+    heard = redis.pcall('PUBLISH', channel, message)
   end
+  return type(heard) == 'number'
 end
 
 -- Answers false, and tells nobody, when it is certain that the process does not listen on this node.
@@ -18246,8 +18286,11 @@ local function hand_over(keys, queue, seq, name, payload, record, now_us, how)
   end
   local ends_ms = now_ms + lease_ms
   local words = { 'job', ticket.id, seq, exact(token), exact(ends_ms) }
+  if not publish_to(ticket, table.concat(words, ' ') .. '\\n' .. name .. '\\n' .. payload, how) then
+    -- It looks by itself after a while.
+    return false, true
+  end
   lease_handed(keys, queue, seq, name, #record, token, now_ms, ends_ms)
-  publish_to(ticket, table.concat(words, ' ') .. '\\n' .. name .. '\\n' .. payload, how)
   see_to(keys.idle, queue, ends_ms, now_ms, how)
   return true, false
 end
@@ -18472,13 +18515,13 @@ local function message_head(number, now_ms)
   return string.format('%.0f %.0f', number, now_ms)
 end
 
--- \`stored\`: where to.
+-- \`stored\`: where to. Where the user may not publish, listeners learn by the next number that they have missed something.
 local function send(stored, message)
   local channel = string.sub(stored, 3)
   if string.byte(stored) == 49 then
-    redis.call('SPUBLISH', channel, message)
+    redis.pcall('SPUBLISH', channel, message)
   else
-    redis.call('PUBLISH', channel, message)
+    redis.pcall('PUBLISH', channel, message)
   end
 end
 
@@ -18545,32 +18588,32 @@ return { 'enqueued', first }
     [647, 'lua/shared/queue/hand-over.lua', 1],
     [653, 'lua/shared/tell.lua', 1],
     [663, 'lua/shared/tell.lua', 15],
-    [702, 'lua/shared/next-token.lua', 1],
-    [707, 'lua/shared/queue/idle.lua', 1],
-    [774, 'lua/shared/listening.lua', 1],
-    [793, 'lua/shared/queue/idle.lua', 69],
-    [884, 'lua/shared/queue/idle.lua', 171],
-    [895, 'lua/shared/queue/run.lua', 1],
-    [911, 'lua/shared/queue/flags.lua', 1],
-    [930, 'lua/shared/queue/note-due.lua', 1],
-    [938, 'lua/shared/queue/note-alike.lua', 1],
-    [939, 'lua/shared/queue/bucket.lua', 1],
-    [951, 'lua/shared/queue/note-alike.lua', 4],
-    [966, 'lua/shared/queue/hand-over.lua', 16],
-    [1016, 'lua/queue/enqueue-alike.lua', 86],
-    [1041, 'lua/shared/queue/run.lua', 1],
-    [1057, 'lua/shared/queue/body.lua', 1],
-    [1060, 'lua/shared/queue/flags.lua', 1],
-    [1079, 'lua/shared/queue/marks.lua', 1],
-    [1095, 'lua/shared/queue/body.lua', 7],
-    [1110, 'lua/shared/queue/job.lua', 1],
-    [1122, 'lua/shared/queue/job.lua', 14],
-    [1199, 'lua/queue/enqueue-alike.lua', 114],
-    [1220, 'lua/shared/queue/publish-plain.lua', 1],
-    [1222, 'lua/shared/queue/spelled.lua', 1],
-    [1230, 'lua/shared/queue/send.lua', 1],
-    [1246, 'lua/shared/queue/publish-plain.lua', 5],
-    [1263, 'lua/queue/enqueue-alike.lua', 136],
+    [706, 'lua/shared/next-token.lua', 1],
+    [711, 'lua/shared/queue/idle.lua', 1],
+    [778, 'lua/shared/listening.lua', 1],
+    [797, 'lua/shared/queue/idle.lua', 69],
+    [888, 'lua/shared/queue/idle.lua', 171],
+    [899, 'lua/shared/queue/run.lua', 1],
+    [915, 'lua/shared/queue/flags.lua', 1],
+    [934, 'lua/shared/queue/note-due.lua', 1],
+    [942, 'lua/shared/queue/note-alike.lua', 1],
+    [943, 'lua/shared/queue/bucket.lua', 1],
+    [955, 'lua/shared/queue/note-alike.lua', 4],
+    [970, 'lua/shared/queue/hand-over.lua', 16],
+    [1023, 'lua/queue/enqueue-alike.lua', 86],
+    [1048, 'lua/shared/queue/run.lua', 1],
+    [1064, 'lua/shared/queue/body.lua', 1],
+    [1067, 'lua/shared/queue/flags.lua', 1],
+    [1086, 'lua/shared/queue/marks.lua', 1],
+    [1102, 'lua/shared/queue/body.lua', 7],
+    [1117, 'lua/shared/queue/job.lua', 1],
+    [1129, 'lua/shared/queue/job.lua', 14],
+    [1206, 'lua/queue/enqueue-alike.lua', 114],
+    [1227, 'lua/shared/queue/publish-plain.lua', 1],
+    [1229, 'lua/shared/queue/spelled.lua', 1],
+    [1237, 'lua/shared/queue/send.lua', 1],
+    [1253, 'lua/shared/queue/publish-plain.lua', 5],
+    [1270, 'lua/queue/enqueue-alike.lua', 136],
   ],
   encode(args) {
     const encoded = new Array<Argument>(9 + args.payloads.length)
@@ -18647,7 +18690,7 @@ function readDuplicatesOfEnqueueEnqueued(part: Reply | undefined): ({ readonly a
 export const enqueue: Operation<EnqueueArguments, EnqueueAnswer> = {
   script: {
     name: 'queue/enqueue',
-    sha1: 'd73b0d0c57febb0b883697565eab4baae59f958f',
+    sha1: 'bb233a5250c28a39d7d7ccf7942970d2867c7c30',
     reads: false,
     bytes: false,
     source: `--[[
@@ -18791,16 +18834,20 @@ local function listens_here(ticket, how)
   return counts[2] > 0
 end
 
+-- Answers false when the user may not publish there: whoever waits asks by itself after a while. What a script has written
+-- before is kept in any case, so a refusal must not end it.
 local function publish_to(ticket, message, how)
   if ticket.listens == 0 then
-    return
+    return true
   end
   local channel = how.channel .. ':' .. process_of(ticket)
+  local heard
   if how.sharded then
-    redis.call('SPUBLISH', channel, message)
+    heard = redis.pcall('SPUBLISH', channel, message)
   else
-    redis.call('PUBLISH', channel, message)
+    heard = redis.pcall('PUBLISH', channel, message)
   end
+  return type(heard) == 'number'
 end
 
 -- Answers false, and tells nobody, when it is certain that the process does not listen on this node.
@@ -19627,13 +19674,13 @@ local function message_head(number, now_ms)
   return string.format('%.0f %.0f', number, now_ms)
 end
 
--- \`stored\`: where to.
+-- \`stored\`: where to. Where the user may not publish, listeners learn by the next number that they have missed something.
 local function send(stored, message)
   local channel = string.sub(stored, 3)
   if string.byte(stored) == 49 then
-    redis.call('SPUBLISH', channel, message)
+    redis.pcall('SPUBLISH', channel, message)
   else
-    redis.call('PUBLISH', channel, message)
+    redis.pcall('PUBLISH', channel, message)
   end
 end
 
@@ -21105,92 +21152,92 @@ return { 'enqueued', first, queue.chores, tally.duplicates }
     [77, 'lua/shared/calls.lua', 6],
     [113, 'lua/shared/tell.lua', 1],
     [123, 'lua/shared/tell.lua', 15],
-    [162, 'lua/shared/queue/state.lua', 1],
-    [242, 'lua/shared/queue/count-job.lua', 1],
-    [255, 'lua/shared/queue/save.lua', 1],
-    [308, 'lua/shared/queue/save-awaited.lua', 1],
-    [323, 'lua/shared/queue/save.lua', 55],
-    [338, 'lua/shared/queue/wide.lua', 1],
-    [353, 'lua/shared/queue/save-call.lua', 1],
-    [361, 'lua/shared/queue/settings.lua', 1],
-    [379, 'lua/shared/queue/marks.lua', 1],
-    [395, 'lua/shared/queue/note-due.lua', 1],
-    [403, 'lua/shared/queue/rate.lua', 1],
-    [424, 'lua/shared/queue/rate.lua', 37],
-    [430, 'lua/shared/queue/job.lua', 1],
-    [442, 'lua/shared/queue/plain-head.lua', 1],
-    [445, 'lua/shared/queue/plain-head.lua', 8],
-    [453, 'lua/shared/queue/job.lua', 14],
-    [530, 'lua/shared/queue/body.lua', 1],
-    [533, 'lua/shared/queue/large.lua', 1],
-    [538, 'lua/shared/queue/flags.lua', 1],
-    [569, 'lua/shared/queue/body.lua', 7],
-    [588, 'lua/shared/queue/tell-others.lua', 1],
-    [590, 'lua/shared/queue/packed-notes.lua', 1],
-    [591, 'lua/shared/queue/leave-notes.lua', 1],
-    [613, 'lua/shared/queue/fold.lua', 1],
-    [614, 'lua/shared/queue/statistics.lua', 1],
-    [847, 'lua/shared/queue/fold.lua', 3],
-    [858, 'lua/shared/queue/leave-notes.lua', 24],
-    [865, 'lua/shared/queue/packed-notes.lua', 3],
-    [873, 'lua/shared/queue/tell-others.lua', 4],
-    [876, 'lua/shared/queue/result.lua', 1],
-    [890, 'lua/shared/queue/tell-ends.lua', 1],
-    [946, 'lua/shared/queue/tell-others.lua', 9],
-    [949, 'lua/shared/queue/tell-others.lua', 13],
-    [952, 'lua/shared/queue/publish.lua', 1],
-    [953, 'lua/shared/queue/message.lua', 1],
-    [963, 'lua/shared/queue/spelled.lua', 1],
-    [971, 'lua/shared/queue/send.lua', 1],
-    [987, 'lua/shared/queue/message.lua', 13],
-    [1010, 'lua/shared/queue/publish.lua', 3],
-    [1016, 'lua/shared/queue/tell-others.lua', 17],
-    [1019, 'lua/shared/queue/run.lua', 1],
-    [1048, 'lua/shared/queue/happened.lua', 1],
-    [1060, 'lua/shared/queue/names.lua', 1],
-    [1111, 'lua/shared/queue/groups.lua', 1],
-    [1157, 'lua/shared/queue/burst.lua', 1],
-    [1169, 'lua/shared/queue/groups.lua', 48],
-    [1251, 'lua/shared/queue/ready.lua', 1],
-    [1258, 'lua/shared/queue/in-front.lua', 1],
-    [1260, 'lua/shared/queue/ready.lua', 9],
-    [1291, 'lua/shared/queue/number.lua', 1],
-    [1300, 'lua/shared/queue/enter-tags.lua', 1],
-    [1311, 'lua/shared/queue/enqueue.lua', 1],
-    [1346, 'lua/shared/queue/replace.lua', 1],
-    [1407, 'lua/shared/queue/leave-tags.lua', 1],
-    [1417, 'lua/shared/queue/replace.lua', 63],
-    [1442, 'lua/shared/queue/idempotency.lua', 1],
-    [1456, 'lua/shared/queue/idle.lua', 1],
-    [1523, 'lua/shared/listening.lua', 1],
-    [1542, 'lua/shared/queue/idle.lua', 69],
-    [1633, 'lua/shared/queue/idle.lua', 171],
-    [1644, 'lua/shared/queue/find.lua', 1],
-    [1670, 'lua/shared/queue/failure.lua', 1],
-    [1680, 'lua/shared/queue/parents.lua', 1],
-    [1761, 'lua/shared/queue/parents.lua', 92],
-    [1775, 'lua/shared/queue/link.lua', 1],
-    [1867, 'lua/shared/queue/end.lua', 1],
-    [1891, 'lua/shared/queue/leave-tags.lua', 1],
-    [1901, 'lua/shared/queue/end.lua', 26],
-    [1911, 'lua/shared/queue/spec.lua', 1],
-    [2029, 'lua/shared/queue/sweep.lua', 1],
-    [2106, 'lua/shared/queue/spec.lua', 120],
-    [2120, 'lua/queue/enqueue.lua', 83],
-    [2158, 'lua/shared/take-up.lua', 1],
-    [2173, 'lua/queue/enqueue.lua', 122],
-    [2200, 'lua/shared/queue/settle.lua', 1],
-    [2201, 'lua/shared/queue/dead.lua', 1],
-    [2255, 'lua/shared/queue/backoff.lua', 1],
-    [2257, 'lua/shared/queue/backoff.lua', 22],
-    [2276, 'lua/shared/queue/unblock.lua', 1],
-    [2282, 'lua/shared/queue/outbox.lua', 1],
-    [2293, 'lua/shared/queue/entries.lua', 1],
-    [2311, 'lua/shared/queue/history.lua', 1],
-    [2325, 'lua/shared/queue/note-end.lua', 1],
-    [2355, 'lua/shared/queue/cancel.lua', 1],
-    [2363, 'lua/shared/queue/settle.lua', 18],
-    [2437, 'lua/queue/enqueue.lua', 150],
+    [166, 'lua/shared/queue/state.lua', 1],
+    [246, 'lua/shared/queue/count-job.lua', 1],
+    [259, 'lua/shared/queue/save.lua', 1],
+    [312, 'lua/shared/queue/save-awaited.lua', 1],
+    [327, 'lua/shared/queue/save.lua', 55],
+    [342, 'lua/shared/queue/wide.lua', 1],
+    [357, 'lua/shared/queue/save-call.lua', 1],
+    [365, 'lua/shared/queue/settings.lua', 1],
+    [383, 'lua/shared/queue/marks.lua', 1],
+    [399, 'lua/shared/queue/note-due.lua', 1],
+    [407, 'lua/shared/queue/rate.lua', 1],
+    [428, 'lua/shared/queue/rate.lua', 37],
+    [434, 'lua/shared/queue/job.lua', 1],
+    [446, 'lua/shared/queue/plain-head.lua', 1],
+    [449, 'lua/shared/queue/plain-head.lua', 8],
+    [457, 'lua/shared/queue/job.lua', 14],
+    [534, 'lua/shared/queue/body.lua', 1],
+    [537, 'lua/shared/queue/large.lua', 1],
+    [542, 'lua/shared/queue/flags.lua', 1],
+    [573, 'lua/shared/queue/body.lua', 7],
+    [592, 'lua/shared/queue/tell-others.lua', 1],
+    [594, 'lua/shared/queue/packed-notes.lua', 1],
+    [595, 'lua/shared/queue/leave-notes.lua', 1],
+    [617, 'lua/shared/queue/fold.lua', 1],
+    [618, 'lua/shared/queue/statistics.lua', 1],
+    [851, 'lua/shared/queue/fold.lua', 3],
+    [862, 'lua/shared/queue/leave-notes.lua', 24],
+    [869, 'lua/shared/queue/packed-notes.lua', 3],
+    [877, 'lua/shared/queue/tell-others.lua', 4],
+    [880, 'lua/shared/queue/result.lua', 1],
+    [894, 'lua/shared/queue/tell-ends.lua', 1],
+    [950, 'lua/shared/queue/tell-others.lua', 9],
+    [953, 'lua/shared/queue/tell-others.lua', 13],
+    [956, 'lua/shared/queue/publish.lua', 1],
+    [957, 'lua/shared/queue/message.lua', 1],
+    [967, 'lua/shared/queue/spelled.lua', 1],
+    [975, 'lua/shared/queue/send.lua', 1],
+    [991, 'lua/shared/queue/message.lua', 13],
+    [1014, 'lua/shared/queue/publish.lua', 3],
+    [1020, 'lua/shared/queue/tell-others.lua', 17],
+    [1023, 'lua/shared/queue/run.lua', 1],
+    [1052, 'lua/shared/queue/happened.lua', 1],
+    [1064, 'lua/shared/queue/names.lua', 1],
+    [1115, 'lua/shared/queue/groups.lua', 1],
+    [1161, 'lua/shared/queue/burst.lua', 1],
+    [1173, 'lua/shared/queue/groups.lua', 48],
+    [1255, 'lua/shared/queue/ready.lua', 1],
+    [1262, 'lua/shared/queue/in-front.lua', 1],
+    [1264, 'lua/shared/queue/ready.lua', 9],
+    [1295, 'lua/shared/queue/number.lua', 1],
+    [1304, 'lua/shared/queue/enter-tags.lua', 1],
+    [1315, 'lua/shared/queue/enqueue.lua', 1],
+    [1350, 'lua/shared/queue/replace.lua', 1],
+    [1411, 'lua/shared/queue/leave-tags.lua', 1],
+    [1421, 'lua/shared/queue/replace.lua', 63],
+    [1446, 'lua/shared/queue/idempotency.lua', 1],
+    [1460, 'lua/shared/queue/idle.lua', 1],
+    [1527, 'lua/shared/listening.lua', 1],
+    [1546, 'lua/shared/queue/idle.lua', 69],
+    [1637, 'lua/shared/queue/idle.lua', 171],
+    [1648, 'lua/shared/queue/find.lua', 1],
+    [1674, 'lua/shared/queue/failure.lua', 1],
+    [1684, 'lua/shared/queue/parents.lua', 1],
+    [1765, 'lua/shared/queue/parents.lua', 92],
+    [1779, 'lua/shared/queue/link.lua', 1],
+    [1871, 'lua/shared/queue/end.lua', 1],
+    [1895, 'lua/shared/queue/leave-tags.lua', 1],
+    [1905, 'lua/shared/queue/end.lua', 26],
+    [1915, 'lua/shared/queue/spec.lua', 1],
+    [2033, 'lua/shared/queue/sweep.lua', 1],
+    [2110, 'lua/shared/queue/spec.lua', 120],
+    [2124, 'lua/queue/enqueue.lua', 83],
+    [2162, 'lua/shared/take-up.lua', 1],
+    [2177, 'lua/queue/enqueue.lua', 122],
+    [2204, 'lua/shared/queue/settle.lua', 1],
+    [2205, 'lua/shared/queue/dead.lua', 1],
+    [2259, 'lua/shared/queue/backoff.lua', 1],
+    [2261, 'lua/shared/queue/backoff.lua', 22],
+    [2280, 'lua/shared/queue/unblock.lua', 1],
+    [2286, 'lua/shared/queue/outbox.lua', 1],
+    [2297, 'lua/shared/queue/entries.lua', 1],
+    [2315, 'lua/shared/queue/history.lua', 1],
+    [2329, 'lua/shared/queue/note-end.lua', 1],
+    [2359, 'lua/shared/queue/cancel.lua', 1],
+    [2367, 'lua/shared/queue/settle.lua', 18],
+    [2441, 'lua/queue/enqueue.lua', 150],
   ],
   encode(args) {
     const encoded = new Array<Argument>(8 + args.specs.length * 22)
@@ -24061,7 +24108,7 @@ function readRefusedOfNoteNoted(part: Reply | undefined): ({ readonly at: number
 export const note: Operation<NoteArguments, NoteAnswer> = {
   script: {
     name: 'queue/note',
-    sha1: '48a7e0e38e157f528e72a0abf6dbeb4e25e1d198',
+    sha1: '762dbb224f6132a97bf639c12c808deb4652af81',
     reads: false,
     bytes: false,
     source: `--[[
@@ -24541,13 +24588,13 @@ local function message_head(number, now_ms)
   return string.format('%.0f %.0f', number, now_ms)
 end
 
--- \`stored\`: where to.
+-- \`stored\`: where to. Where the user may not publish, listeners learn by the next number that they have missed something.
 local function send(stored, message)
   local channel = string.sub(stored, 3)
   if string.byte(stored) == 49 then
-    redis.call('SPUBLISH', channel, message)
+    redis.pcall('SPUBLISH', channel, message)
   else
-    redis.call('PUBLISH', channel, message)
+    redis.pcall('PUBLISH', channel, message)
   end
 end
 
@@ -25296,7 +25343,7 @@ export type ReceiveAnswer =
 export const receive: Operation<ReceiveArguments, ReceiveAnswer> = {
   script: {
     name: 'queue/receive',
-    sha1: '9a0f8e33ec480f229bc12a1476d3f18e79964f8d',
+    sha1: 'b867d315c4403e1682932ad082e58d126cb9df58',
     reads: false,
     bytes: false,
     source: `--[[
@@ -25388,16 +25435,20 @@ local function listens_here(ticket, how)
   return counts[2] > 0
 end
 
+-- Answers false when the user may not publish there: whoever waits asks by itself after a while. What a script has written
+-- before is kept in any case, so a refusal must not end it.
 local function publish_to(ticket, message, how)
   if ticket.listens == 0 then
-    return
+    return true
   end
   local channel = how.channel .. ':' .. process_of(ticket)
+  local heard
   if how.sharded then
-    redis.call('SPUBLISH', channel, message)
+    heard = redis.pcall('SPUBLISH', channel, message)
   else
-    redis.call('PUBLISH', channel, message)
+    heard = redis.pcall('PUBLISH', channel, message)
   end
+  return type(heard) == 'number'
 end
 
 -- Answers false, and tells nobody, when it is certain that the process does not listen on this node.
@@ -26239,13 +26290,13 @@ local function message_head(number, now_ms)
   return string.format('%.0f %.0f', number, now_ms)
 end
 
--- \`stored\`: where to.
+-- \`stored\`: where to. Where the user may not publish, listeners learn by the next number that they have missed something.
 local function send(stored, message)
   local channel = string.sub(stored, 3)
   if string.byte(stored) == 49 then
-    redis.call('SPUBLISH', channel, message)
+    redis.pcall('SPUBLISH', channel, message)
   else
-    redis.call('PUBLISH', channel, message)
+    redis.pcall('PUBLISH', channel, message)
   end
 end
 
@@ -27694,92 +27745,92 @@ return { 'received', queue.chores }
     [55, 'lua/shared/clock.lua', 1],
     [61, 'lua/shared/tell.lua', 1],
     [71, 'lua/shared/tell.lua', 15],
-    [110, 'lua/shared/queue/state.lua', 1],
-    [190, 'lua/shared/queue/count-job.lua', 1],
-    [203, 'lua/shared/queue/save.lua', 1],
-    [256, 'lua/shared/queue/save-awaited.lua', 1],
-    [271, 'lua/shared/queue/save.lua', 55],
-    [286, 'lua/shared/queue/wide.lua', 1],
-    [301, 'lua/shared/queue/settings.lua', 1],
-    [319, 'lua/shared/queue/marks.lua', 1],
-    [335, 'lua/shared/queue/note-due.lua', 1],
-    [343, 'lua/shared/queue/rate.lua', 1],
-    [364, 'lua/shared/queue/rate.lua', 37],
-    [370, 'lua/shared/queue/job.lua', 1],
-    [382, 'lua/shared/queue/plain-head.lua', 1],
-    [385, 'lua/shared/queue/plain-head.lua', 8],
-    [393, 'lua/shared/queue/job.lua', 14],
-    [470, 'lua/shared/queue/body.lua', 1],
-    [473, 'lua/shared/queue/large.lua', 1],
-    [478, 'lua/shared/queue/flags.lua', 1],
-    [509, 'lua/shared/queue/body.lua', 7],
-    [528, 'lua/shared/queue/happened.lua', 1],
-    [540, 'lua/shared/queue/enter-tags.lua', 1],
-    [551, 'lua/shared/queue/tell-others.lua', 1],
-    [553, 'lua/shared/queue/packed-notes.lua', 1],
-    [554, 'lua/shared/queue/leave-notes.lua', 1],
-    [576, 'lua/shared/queue/fold.lua', 1],
-    [577, 'lua/shared/queue/statistics.lua', 1],
-    [810, 'lua/shared/queue/fold.lua', 3],
-    [821, 'lua/shared/queue/leave-notes.lua', 24],
-    [828, 'lua/shared/queue/packed-notes.lua', 3],
-    [836, 'lua/shared/queue/tell-others.lua', 4],
-    [839, 'lua/shared/queue/result.lua', 1],
-    [853, 'lua/shared/queue/tell-ends.lua', 1],
-    [909, 'lua/shared/queue/tell-others.lua', 9],
-    [912, 'lua/shared/queue/tell-others.lua', 13],
-    [915, 'lua/shared/queue/publish.lua', 1],
-    [916, 'lua/shared/queue/message.lua', 1],
-    [926, 'lua/shared/queue/spelled.lua', 1],
-    [934, 'lua/shared/queue/send.lua', 1],
-    [950, 'lua/shared/queue/message.lua', 13],
-    [973, 'lua/shared/queue/publish.lua', 3],
-    [979, 'lua/shared/queue/tell-others.lua', 17],
-    [982, 'lua/shared/queue/run.lua', 1],
-    [1011, 'lua/shared/queue/names.lua', 1],
-    [1062, 'lua/shared/queue/groups.lua', 1],
-    [1108, 'lua/shared/queue/burst.lua', 1],
-    [1120, 'lua/shared/queue/groups.lua', 48],
-    [1202, 'lua/shared/queue/ready.lua', 1],
-    [1209, 'lua/shared/queue/in-front.lua', 1],
-    [1211, 'lua/shared/queue/ready.lua', 9],
-    [1242, 'lua/shared/queue/number.lua', 1],
-    [1251, 'lua/shared/queue/enqueue.lua', 1],
-    [1286, 'lua/shared/queue/replace.lua', 1],
-    [1288, 'lua/shared/queue/replace.lua', 24],
-    [1326, 'lua/shared/queue/leave-tags.lua', 1],
-    [1336, 'lua/shared/queue/replace.lua', 63],
-    [1361, 'lua/shared/queue/idempotency.lua', 1],
-    [1375, 'lua/shared/queue/idle.lua', 1],
-    [1442, 'lua/shared/listening.lua', 1],
-    [1461, 'lua/shared/queue/idle.lua', 69],
-    [1552, 'lua/shared/queue/idle.lua', 171],
-    [1563, 'lua/shared/queue/find.lua', 1],
-    [1589, 'lua/shared/queue/failure.lua', 1],
-    [1599, 'lua/shared/queue/parents.lua', 1],
-    [1704, 'lua/shared/queue/link.lua', 1],
-    [1796, 'lua/shared/queue/end.lua', 1],
-    [1820, 'lua/shared/queue/leave-tags.lua', 1],
-    [1830, 'lua/shared/queue/end.lua', 26],
-    [1840, 'lua/shared/queue/spec.lua', 1],
-    [1958, 'lua/shared/queue/sweep.lua', 1],
-    [2035, 'lua/shared/queue/spec.lua', 120],
-    [2049, 'lua/shared/queue/spec.lua', 144],
-    [2056, 'lua/queue/receive.lua', 77],
-    [2095, 'lua/shared/take-up.lua', 1],
-    [2110, 'lua/queue/receive.lua', 117],
-    [2144, 'lua/shared/queue/settle.lua', 1],
-    [2145, 'lua/shared/queue/dead.lua', 1],
-    [2199, 'lua/shared/queue/backoff.lua', 1],
-    [2201, 'lua/shared/queue/backoff.lua', 22],
-    [2220, 'lua/shared/queue/unblock.lua', 1],
-    [2226, 'lua/shared/queue/outbox.lua', 1],
-    [2237, 'lua/shared/queue/entries.lua', 1],
-    [2255, 'lua/shared/queue/history.lua', 1],
-    [2269, 'lua/shared/queue/note-end.lua', 1],
-    [2299, 'lua/shared/queue/cancel.lua', 1],
-    [2307, 'lua/shared/queue/settle.lua', 18],
-    [2381, 'lua/queue/receive.lua', 152],
+    [114, 'lua/shared/queue/state.lua', 1],
+    [194, 'lua/shared/queue/count-job.lua', 1],
+    [207, 'lua/shared/queue/save.lua', 1],
+    [260, 'lua/shared/queue/save-awaited.lua', 1],
+    [275, 'lua/shared/queue/save.lua', 55],
+    [290, 'lua/shared/queue/wide.lua', 1],
+    [305, 'lua/shared/queue/settings.lua', 1],
+    [323, 'lua/shared/queue/marks.lua', 1],
+    [339, 'lua/shared/queue/note-due.lua', 1],
+    [347, 'lua/shared/queue/rate.lua', 1],
+    [368, 'lua/shared/queue/rate.lua', 37],
+    [374, 'lua/shared/queue/job.lua', 1],
+    [386, 'lua/shared/queue/plain-head.lua', 1],
+    [389, 'lua/shared/queue/plain-head.lua', 8],
+    [397, 'lua/shared/queue/job.lua', 14],
+    [474, 'lua/shared/queue/body.lua', 1],
+    [477, 'lua/shared/queue/large.lua', 1],
+    [482, 'lua/shared/queue/flags.lua', 1],
+    [513, 'lua/shared/queue/body.lua', 7],
+    [532, 'lua/shared/queue/happened.lua', 1],
+    [544, 'lua/shared/queue/enter-tags.lua', 1],
+    [555, 'lua/shared/queue/tell-others.lua', 1],
+    [557, 'lua/shared/queue/packed-notes.lua', 1],
+    [558, 'lua/shared/queue/leave-notes.lua', 1],
+    [580, 'lua/shared/queue/fold.lua', 1],
+    [581, 'lua/shared/queue/statistics.lua', 1],
+    [814, 'lua/shared/queue/fold.lua', 3],
+    [825, 'lua/shared/queue/leave-notes.lua', 24],
+    [832, 'lua/shared/queue/packed-notes.lua', 3],
+    [840, 'lua/shared/queue/tell-others.lua', 4],
+    [843, 'lua/shared/queue/result.lua', 1],
+    [857, 'lua/shared/queue/tell-ends.lua', 1],
+    [913, 'lua/shared/queue/tell-others.lua', 9],
+    [916, 'lua/shared/queue/tell-others.lua', 13],
+    [919, 'lua/shared/queue/publish.lua', 1],
+    [920, 'lua/shared/queue/message.lua', 1],
+    [930, 'lua/shared/queue/spelled.lua', 1],
+    [938, 'lua/shared/queue/send.lua', 1],
+    [954, 'lua/shared/queue/message.lua', 13],
+    [977, 'lua/shared/queue/publish.lua', 3],
+    [983, 'lua/shared/queue/tell-others.lua', 17],
+    [986, 'lua/shared/queue/run.lua', 1],
+    [1015, 'lua/shared/queue/names.lua', 1],
+    [1066, 'lua/shared/queue/groups.lua', 1],
+    [1112, 'lua/shared/queue/burst.lua', 1],
+    [1124, 'lua/shared/queue/groups.lua', 48],
+    [1206, 'lua/shared/queue/ready.lua', 1],
+    [1213, 'lua/shared/queue/in-front.lua', 1],
+    [1215, 'lua/shared/queue/ready.lua', 9],
+    [1246, 'lua/shared/queue/number.lua', 1],
+    [1255, 'lua/shared/queue/enqueue.lua', 1],
+    [1290, 'lua/shared/queue/replace.lua', 1],
+    [1292, 'lua/shared/queue/replace.lua', 24],
+    [1330, 'lua/shared/queue/leave-tags.lua', 1],
+    [1340, 'lua/shared/queue/replace.lua', 63],
+    [1365, 'lua/shared/queue/idempotency.lua', 1],
+    [1379, 'lua/shared/queue/idle.lua', 1],
+    [1446, 'lua/shared/listening.lua', 1],
+    [1465, 'lua/shared/queue/idle.lua', 69],
+    [1556, 'lua/shared/queue/idle.lua', 171],
+    [1567, 'lua/shared/queue/find.lua', 1],
+    [1593, 'lua/shared/queue/failure.lua', 1],
+    [1603, 'lua/shared/queue/parents.lua', 1],
+    [1708, 'lua/shared/queue/link.lua', 1],
+    [1800, 'lua/shared/queue/end.lua', 1],
+    [1824, 'lua/shared/queue/leave-tags.lua', 1],
+    [1834, 'lua/shared/queue/end.lua', 26],
+    [1844, 'lua/shared/queue/spec.lua', 1],
+    [1962, 'lua/shared/queue/sweep.lua', 1],
+    [2039, 'lua/shared/queue/spec.lua', 120],
+    [2053, 'lua/shared/queue/spec.lua', 144],
+    [2060, 'lua/queue/receive.lua', 77],
+    [2099, 'lua/shared/take-up.lua', 1],
+    [2114, 'lua/queue/receive.lua', 117],
+    [2148, 'lua/shared/queue/settle.lua', 1],
+    [2149, 'lua/shared/queue/dead.lua', 1],
+    [2203, 'lua/shared/queue/backoff.lua', 1],
+    [2205, 'lua/shared/queue/backoff.lua', 22],
+    [2224, 'lua/shared/queue/unblock.lua', 1],
+    [2230, 'lua/shared/queue/outbox.lua', 1],
+    [2241, 'lua/shared/queue/entries.lua', 1],
+    [2259, 'lua/shared/queue/history.lua', 1],
+    [2273, 'lua/shared/queue/note-end.lua', 1],
+    [2303, 'lua/shared/queue/cancel.lua', 1],
+    [2311, 'lua/shared/queue/settle.lua', 18],
+    [2385, 'lua/queue/receive.lua', 152],
   ],
   encode(args) {
     const encoded = new Array<Argument>(7 + args.entries.length * 2)
@@ -27889,7 +27940,7 @@ export type RecurAnswer =
 export const recur: Operation<RecurArguments, RecurAnswer> = {
   script: {
     name: 'queue/recur',
-    sha1: '0a16a192f380aafb41fcc34e55570b05bd59484b',
+    sha1: 'c8d719bdf5d4d18c3b62a226d05634efb1acc93b',
     reads: false,
     bytes: false,
     source: `--[[
@@ -27984,16 +28035,20 @@ local function listens_here(ticket, how)
   return counts[2] > 0
 end
 
+-- Answers false when the user may not publish there: whoever waits asks by itself after a while. What a script has written
+-- before is kept in any case, so a refusal must not end it.
 local function publish_to(ticket, message, how)
   if ticket.listens == 0 then
-    return
+    return true
   end
   local channel = how.channel .. ':' .. process_of(ticket)
+  local heard
   if how.sharded then
-    redis.call('SPUBLISH', channel, message)
+    heard = redis.pcall('SPUBLISH', channel, message)
   else
-    redis.call('PUBLISH', channel, message)
+    heard = redis.pcall('PUBLISH', channel, message)
   end
+  return type(heard) == 'number'
 end
 
 -- Answers false, and tells nobody, when it is certain that the process does not listen on this node.
@@ -28670,31 +28725,31 @@ return { 'set', now_ms, known.next_ms, known.known_ms, is_short(known) and 1 or 
     [58, 'lua/shared/clock.lua', 1],
     [64, 'lua/shared/tell.lua', 1],
     [74, 'lua/shared/tell.lua', 15],
-    [113, 'lua/shared/queue/state.lua', 1],
-    [193, 'lua/shared/queue/save.lua', 1],
-    [246, 'lua/shared/queue/save-awaited.lua', 1],
-    [261, 'lua/shared/queue/save.lua', 55],
-    [276, 'lua/shared/queue/recurs.lua', 1],
-    [278, 'lua/shared/queue/note-due.lua', 1],
-    [286, 'lua/shared/queue/job.lua', 1],
-    [298, 'lua/shared/queue/plain-head.lua', 1],
-    [301, 'lua/shared/queue/job.lua', 15],
-    [331, 'lua/shared/queue/leave-short.lua', 1],
-    [342, 'lua/shared/queue/read-recurrence.lua', 1],
-    [407, 'lua/shared/queue/recurrence.lua', 1],
-    [456, 'lua/shared/queue/begin-recurrence.lua', 1],
-    [457, 'lua/shared/queue/next-interval.lua', 1],
-    [462, 'lua/shared/queue/begin-recurrence.lua', 3],
-    [499, 'lua/shared/queue/idle.lua', 1],
-    [566, 'lua/shared/listening.lua', 1],
-    [585, 'lua/shared/queue/idle.lua', 69],
-    [676, 'lua/shared/queue/idle.lua', 171],
-    [687, 'lua/shared/queue/note-run.lua', 1],
-    [694, 'lua/shared/queue/note-time.lua', 1],
-    [699, 'lua/shared/queue/moves-of.lua', 1],
-    [704, 'lua/queue/recur.lua', 64],
-    [718, 'lua/shared/take-up.lua', 1],
-    [733, 'lua/queue/recur.lua', 79],
+    [117, 'lua/shared/queue/state.lua', 1],
+    [197, 'lua/shared/queue/save.lua', 1],
+    [250, 'lua/shared/queue/save-awaited.lua', 1],
+    [265, 'lua/shared/queue/save.lua', 55],
+    [280, 'lua/shared/queue/recurs.lua', 1],
+    [282, 'lua/shared/queue/note-due.lua', 1],
+    [290, 'lua/shared/queue/job.lua', 1],
+    [302, 'lua/shared/queue/plain-head.lua', 1],
+    [305, 'lua/shared/queue/job.lua', 15],
+    [335, 'lua/shared/queue/leave-short.lua', 1],
+    [346, 'lua/shared/queue/read-recurrence.lua', 1],
+    [411, 'lua/shared/queue/recurrence.lua', 1],
+    [460, 'lua/shared/queue/begin-recurrence.lua', 1],
+    [461, 'lua/shared/queue/next-interval.lua', 1],
+    [466, 'lua/shared/queue/begin-recurrence.lua', 3],
+    [503, 'lua/shared/queue/idle.lua', 1],
+    [570, 'lua/shared/listening.lua', 1],
+    [589, 'lua/shared/queue/idle.lua', 69],
+    [680, 'lua/shared/queue/idle.lua', 171],
+    [691, 'lua/shared/queue/note-run.lua', 1],
+    [698, 'lua/shared/queue/note-time.lua', 1],
+    [703, 'lua/shared/queue/moves-of.lua', 1],
+    [708, 'lua/queue/recur.lua', 64],
+    [722, 'lua/shared/take-up.lua', 1],
+    [737, 'lua/queue/recur.lua', 79],
   ],
   encode(args) {
     return withoutDefaults([
@@ -29170,7 +29225,7 @@ export type RefillAnswer =
 export const refill: Operation<RefillArguments, RefillAnswer> = {
   script: {
     name: 'queue/refill',
-    sha1: '13f410d4f92a1a1521367e0056b165280af4ec6d',
+    sha1: '2d61940c513186f9d1a68c47e7bad5d5af2095cf',
     reads: false,
     bytes: false,
     source: `--[[
@@ -29244,16 +29299,20 @@ local function listens_here(ticket, how)
   return counts[2] > 0
 end
 
+-- Answers false when the user may not publish there: whoever waits asks by itself after a while. What a script has written
+-- before is kept in any case, so a refusal must not end it.
 local function publish_to(ticket, message, how)
   if ticket.listens == 0 then
-    return
+    return true
   end
   local channel = how.channel .. ':' .. process_of(ticket)
+  local heard
   if how.sharded then
-    redis.call('SPUBLISH', channel, message)
+    heard = redis.pcall('SPUBLISH', channel, message)
   else
-    redis.call('PUBLISH', channel, message)
+    heard = redis.pcall('PUBLISH', channel, message)
   end
+  return type(heard) == 'number'
 end
 
 -- Answers false, and tells nobody, when it is certain that the process does not listen on this node.
@@ -29789,21 +29848,21 @@ return { 'refilled', recurrence.next_ms, recurrence.known_ms, is_short(recurrenc
     [37, 'lua/shared/clock.lua', 1],
     [43, 'lua/shared/tell.lua', 1],
     [53, 'lua/shared/tell.lua', 15],
-    [92, 'lua/shared/queue/state.lua', 1],
-    [172, 'lua/shared/queue/save.lua', 1],
-    [174, 'lua/shared/queue/save.lua', 15],
-    [213, 'lua/shared/queue/save-awaited.lua', 1],
-    [228, 'lua/shared/queue/save.lua', 55],
-    [243, 'lua/shared/queue/note-due.lua', 1],
-    [251, 'lua/shared/queue/leave-short.lua', 1],
-    [262, 'lua/shared/queue/read-recurrence.lua', 1],
-    [327, 'lua/shared/queue/recurrence.lua', 1],
-    [376, 'lua/shared/queue/idle.lua', 1],
-    [443, 'lua/shared/listening.lua', 1],
-    [462, 'lua/shared/queue/idle.lua', 69],
-    [553, 'lua/shared/queue/idle.lua', 171],
-    [564, 'lua/shared/queue/note-run.lua', 1],
-    [571, 'lua/queue/refill.lua', 38],
+    [96, 'lua/shared/queue/state.lua', 1],
+    [176, 'lua/shared/queue/save.lua', 1],
+    [178, 'lua/shared/queue/save.lua', 15],
+    [217, 'lua/shared/queue/save-awaited.lua', 1],
+    [232, 'lua/shared/queue/save.lua', 55],
+    [247, 'lua/shared/queue/note-due.lua', 1],
+    [255, 'lua/shared/queue/leave-short.lua', 1],
+    [266, 'lua/shared/queue/read-recurrence.lua', 1],
+    [331, 'lua/shared/queue/recurrence.lua', 1],
+    [380, 'lua/shared/queue/idle.lua', 1],
+    [447, 'lua/shared/listening.lua', 1],
+    [466, 'lua/shared/queue/idle.lua', 69],
+    [557, 'lua/shared/queue/idle.lua', 171],
+    [568, 'lua/shared/queue/note-run.lua', 1],
+    [575, 'lua/queue/refill.lua', 38],
   ],
   encode(args) {
     const encoded = new Array<Argument>(8 + args.given.length)
@@ -29878,7 +29937,7 @@ function readRefusedOfReleaseReleased(part: Reply | undefined): ({ readonly at: 
 export const release: Operation<ReleaseArguments, ReleaseAnswer> = {
   script: {
     name: 'queue/release',
-    sha1: '0b49daf2b9aa772fcae98ae9211b7bb773f2d893',
+    sha1: '17e2e12df5180deca90eb36aac924a5235e2e3e7',
     reads: false,
     bytes: false,
     source: `--[[
@@ -30008,16 +30067,20 @@ local function listens_here(ticket, how)
   return counts[2] > 0
 end
 
+-- Answers false when the user may not publish there: whoever waits asks by itself after a while. What a script has written
+-- before is kept in any case, so a refusal must not end it.
 local function publish_to(ticket, message, how)
   if ticket.listens == 0 then
-    return
+    return true
   end
   local channel = how.channel .. ':' .. process_of(ticket)
+  local heard
   if how.sharded then
-    redis.call('SPUBLISH', channel, message)
+    heard = redis.pcall('SPUBLISH', channel, message)
   else
-    redis.call('PUBLISH', channel, message)
+    heard = redis.pcall('PUBLISH', channel, message)
   end
+  return type(heard) == 'number'
 end
 
 -- Answers false, and tells nobody, when it is certain that the process does not listen on this node.
@@ -31238,13 +31301,13 @@ local function message_head(number, now_ms)
   return string.format('%.0f %.0f', number, now_ms)
 end
 
--- \`stored\`: where to.
+-- \`stored\`: where to. Where the user may not publish, listeners learn by the next number that they have missed something.
 local function send(stored, message)
   local channel = string.sub(stored, 3)
   if string.byte(stored) == 49 then
-    redis.call('SPUBLISH', channel, message)
+    redis.pcall('SPUBLISH', channel, message)
   else
-    redis.call('PUBLISH', channel, message)
+    redis.pcall('PUBLISH', channel, message)
   end
 end
 
@@ -31797,84 +31860,84 @@ return { 'released', queue.chores, refused }
     [63, 'lua/shared/calls.lua', 6],
     [99, 'lua/shared/tell.lua', 1],
     [109, 'lua/shared/tell.lua', 15],
-    [148, 'lua/shared/queue/state.lua', 1],
-    [228, 'lua/shared/queue/count-job.lua', 1],
-    [241, 'lua/shared/queue/save.lua', 1],
-    [243, 'lua/shared/queue/save.lua', 15],
-    [282, 'lua/shared/queue/save-awaited.lua', 1],
-    [297, 'lua/shared/queue/save.lua', 55],
-    [312, 'lua/shared/queue/save-call.lua', 1],
-    [320, 'lua/shared/queue/settings.lua', 1],
-    [338, 'lua/shared/queue/marks.lua', 1],
-    [354, 'lua/shared/queue/note-due.lua', 1],
-    [362, 'lua/shared/queue/rate.lua', 1],
-    [383, 'lua/shared/queue/rate.lua', 37],
-    [389, 'lua/shared/queue/job.lua', 1],
-    [401, 'lua/shared/queue/plain-head.lua', 1],
-    [404, 'lua/shared/queue/plain-head.lua', 8],
-    [412, 'lua/shared/queue/job.lua', 14],
-    [413, 'lua/shared/queue/job.lua', 45],
-    [459, 'lua/shared/queue/flags.lua', 1],
-    [490, 'lua/shared/queue/run.lua', 1],
-    [537, 'lua/shared/queue/parents.lua', 1],
-    [618, 'lua/shared/queue/parents.lua', 92],
-    [632, 'lua/shared/queue/happened.lua', 1],
-    [644, 'lua/shared/queue/entries.lua', 1],
-    [662, 'lua/shared/queue/history.lua', 1],
-    [676, 'lua/shared/queue/names.lua', 1],
-    [679, 'lua/shared/queue/names.lua', 34],
-    [697, 'lua/shared/queue/groups.lua', 1],
-    [743, 'lua/shared/queue/burst.lua', 1],
-    [755, 'lua/shared/queue/groups.lua', 48],
-    [826, 'lua/shared/queue/groups.lua', 130],
-    [836, 'lua/shared/queue/ready.lua', 1],
-    [843, 'lua/shared/queue/in-front.lua', 1],
-    [845, 'lua/shared/queue/ready.lua', 9],
-    [866, 'lua/shared/queue/backoff.lua', 1],
-    [868, 'lua/shared/queue/backoff.lua', 22],
-    [887, 'lua/shared/queue/end.lua', 1],
-    [911, 'lua/shared/queue/leave-tags.lua', 1],
-    [921, 'lua/shared/queue/end.lua', 26],
-    [938, 'lua/shared/queue/note-end.lua', 1],
-    [968, 'lua/shared/queue/tell-others.lua', 1],
-    [970, 'lua/shared/queue/packed-notes.lua', 1],
-    [971, 'lua/shared/queue/leave-notes.lua', 1],
-    [993, 'lua/shared/queue/fold.lua', 1],
-    [994, 'lua/shared/queue/statistics.lua', 1],
-    [1227, 'lua/shared/queue/fold.lua', 3],
-    [1238, 'lua/shared/queue/leave-notes.lua', 24],
-    [1245, 'lua/shared/queue/packed-notes.lua', 3],
-    [1253, 'lua/shared/queue/tell-others.lua', 4],
-    [1256, 'lua/shared/queue/result.lua', 1],
-    [1270, 'lua/shared/queue/tell-ends.lua', 1],
-    [1326, 'lua/shared/queue/tell-others.lua', 9],
-    [1329, 'lua/shared/queue/tell-others.lua', 13],
-    [1332, 'lua/shared/queue/publish.lua', 1],
-    [1333, 'lua/shared/queue/message.lua', 1],
-    [1343, 'lua/shared/queue/spelled.lua', 1],
-    [1351, 'lua/shared/queue/send.lua', 1],
-    [1367, 'lua/shared/queue/message.lua', 13],
-    [1390, 'lua/shared/queue/publish.lua', 3],
-    [1396, 'lua/shared/queue/tell-others.lua', 17],
-    [1399, 'lua/shared/queue/cancel.lua', 1],
-    [1407, 'lua/shared/queue/stop.lua', 1],
-    [1415, 'lua/shared/queue/idle.lua', 1],
-    [1482, 'lua/shared/listening.lua', 1],
-    [1501, 'lua/shared/queue/idle.lua', 69],
-    [1592, 'lua/shared/queue/idle.lua', 171],
-    [1603, 'lua/shared/queue/judge-one.lua', 7],
-    [1613, 'lua/shared/queue/told.lua', 1],
-    [1628, 'lua/shared/queue/freed.lua', 1],
-    [1637, 'lua/shared/queue/give-back.lua', 1],
-    [1673, 'lua/queue/release.lua', 75],
-    [1741, 'lua/shared/queue/settle.lua', 1],
-    [1742, 'lua/shared/queue/failure.lua', 1],
-    [1748, 'lua/shared/queue/dead.lua', 1],
-    [1802, 'lua/shared/queue/unblock.lua', 1],
-    [1808, 'lua/shared/queue/outbox.lua', 1],
-    [1819, 'lua/shared/queue/settle.lua', 18],
-    [1893, 'lua/shared/queue/see-to-rest.lua', 1],
-    [1899, 'lua/queue/release.lua', 145],
+    [152, 'lua/shared/queue/state.lua', 1],
+    [232, 'lua/shared/queue/count-job.lua', 1],
+    [245, 'lua/shared/queue/save.lua', 1],
+    [247, 'lua/shared/queue/save.lua', 15],
+    [286, 'lua/shared/queue/save-awaited.lua', 1],
+    [301, 'lua/shared/queue/save.lua', 55],
+    [316, 'lua/shared/queue/save-call.lua', 1],
+    [324, 'lua/shared/queue/settings.lua', 1],
+    [342, 'lua/shared/queue/marks.lua', 1],
+    [358, 'lua/shared/queue/note-due.lua', 1],
+    [366, 'lua/shared/queue/rate.lua', 1],
+    [387, 'lua/shared/queue/rate.lua', 37],
+    [393, 'lua/shared/queue/job.lua', 1],
+    [405, 'lua/shared/queue/plain-head.lua', 1],
+    [408, 'lua/shared/queue/plain-head.lua', 8],
+    [416, 'lua/shared/queue/job.lua', 14],
+    [417, 'lua/shared/queue/job.lua', 45],
+    [463, 'lua/shared/queue/flags.lua', 1],
+    [494, 'lua/shared/queue/run.lua', 1],
+    [541, 'lua/shared/queue/parents.lua', 1],
+    [622, 'lua/shared/queue/parents.lua', 92],
+    [636, 'lua/shared/queue/happened.lua', 1],
+    [648, 'lua/shared/queue/entries.lua', 1],
+    [666, 'lua/shared/queue/history.lua', 1],
+    [680, 'lua/shared/queue/names.lua', 1],
+    [683, 'lua/shared/queue/names.lua', 34],
+    [701, 'lua/shared/queue/groups.lua', 1],
+    [747, 'lua/shared/queue/burst.lua', 1],
+    [759, 'lua/shared/queue/groups.lua', 48],
+    [830, 'lua/shared/queue/groups.lua', 130],
+    [840, 'lua/shared/queue/ready.lua', 1],
+    [847, 'lua/shared/queue/in-front.lua', 1],
+    [849, 'lua/shared/queue/ready.lua', 9],
+    [870, 'lua/shared/queue/backoff.lua', 1],
+    [872, 'lua/shared/queue/backoff.lua', 22],
+    [891, 'lua/shared/queue/end.lua', 1],
+    [915, 'lua/shared/queue/leave-tags.lua', 1],
+    [925, 'lua/shared/queue/end.lua', 26],
+    [942, 'lua/shared/queue/note-end.lua', 1],
+    [972, 'lua/shared/queue/tell-others.lua', 1],
+    [974, 'lua/shared/queue/packed-notes.lua', 1],
+    [975, 'lua/shared/queue/leave-notes.lua', 1],
+    [997, 'lua/shared/queue/fold.lua', 1],
+    [998, 'lua/shared/queue/statistics.lua', 1],
+    [1231, 'lua/shared/queue/fold.lua', 3],
+    [1242, 'lua/shared/queue/leave-notes.lua', 24],
+    [1249, 'lua/shared/queue/packed-notes.lua', 3],
+    [1257, 'lua/shared/queue/tell-others.lua', 4],
+    [1260, 'lua/shared/queue/result.lua', 1],
+    [1274, 'lua/shared/queue/tell-ends.lua', 1],
+    [1330, 'lua/shared/queue/tell-others.lua', 9],
+    [1333, 'lua/shared/queue/tell-others.lua', 13],
+    [1336, 'lua/shared/queue/publish.lua', 1],
+    [1337, 'lua/shared/queue/message.lua', 1],
+    [1347, 'lua/shared/queue/spelled.lua', 1],
+    [1355, 'lua/shared/queue/send.lua', 1],
+    [1371, 'lua/shared/queue/message.lua', 13],
+    [1394, 'lua/shared/queue/publish.lua', 3],
+    [1400, 'lua/shared/queue/tell-others.lua', 17],
+    [1403, 'lua/shared/queue/cancel.lua', 1],
+    [1411, 'lua/shared/queue/stop.lua', 1],
+    [1419, 'lua/shared/queue/idle.lua', 1],
+    [1486, 'lua/shared/listening.lua', 1],
+    [1505, 'lua/shared/queue/idle.lua', 69],
+    [1596, 'lua/shared/queue/idle.lua', 171],
+    [1607, 'lua/shared/queue/judge-one.lua', 7],
+    [1617, 'lua/shared/queue/told.lua', 1],
+    [1632, 'lua/shared/queue/freed.lua', 1],
+    [1641, 'lua/shared/queue/give-back.lua', 1],
+    [1677, 'lua/queue/release.lua', 75],
+    [1745, 'lua/shared/queue/settle.lua', 1],
+    [1746, 'lua/shared/queue/failure.lua', 1],
+    [1752, 'lua/shared/queue/dead.lua', 1],
+    [1806, 'lua/shared/queue/unblock.lua', 1],
+    [1812, 'lua/shared/queue/outbox.lua', 1],
+    [1823, 'lua/shared/queue/settle.lua', 18],
+    [1897, 'lua/shared/queue/see-to-rest.lua', 1],
+    [1903, 'lua/queue/release.lua', 145],
   ],
   encode(args) {
     const encoded = new Array<Argument>(6 + args.claims.length * 3)
@@ -31934,7 +31997,7 @@ function readOutcomesOfReprioritizeChanged(part: Reply | undefined): (string)[] 
 export const reprioritize: Operation<ReprioritizeArguments, ReprioritizeAnswer> = {
   script: {
     name: 'queue/reprioritize',
-    sha1: '84db999185a5455a6879ad904587db8b71856509',
+    sha1: '1474fba6fa5466cb1380e773d244e0903f4cb681',
     reads: false,
     bytes: false,
     source: `--[[
@@ -32691,13 +32754,13 @@ local function message_head(number, now_ms)
   return string.format('%.0f %.0f', number, now_ms)
 end
 
--- \`stored\`: where to.
+-- \`stored\`: where to. Where the user may not publish, listeners learn by the next number that they have missed something.
 local function send(stored, message)
   local channel = string.sub(stored, 3)
   if string.byte(stored) == 49 then
-    redis.call('SPUBLISH', channel, message)
+    redis.pcall('SPUBLISH', channel, message)
   else
-    redis.call('PUBLISH', channel, message)
+    redis.pcall('PUBLISH', channel, message)
   end
 end
 
@@ -32823,7 +32886,7 @@ export type RequeueFailedAnswer =
 export const requeueFailed: Operation<RequeueFailedArguments, RequeueFailedAnswer> = {
   script: {
     name: 'queue/requeue-failed',
-    sha1: '8f5b9b22ace93f2dbe306b5ac0b3de32b2d168b4',
+    sha1: 'fb3fb2a81d3c3096df2899d05f7dfc69a0110f87',
     reads: false,
     bytes: false,
     source: `--[[
@@ -32899,16 +32962,20 @@ local function listens_here(ticket, how)
   return counts[2] > 0
 end
 
+-- Answers false when the user may not publish there: whoever waits asks by itself after a while. What a script has written
+-- before is kept in any case, so a refusal must not end it.
 local function publish_to(ticket, message, how)
   if ticket.listens == 0 then
-    return
+    return true
   end
   local channel = how.channel .. ':' .. process_of(ticket)
+  local heard
   if how.sharded then
-    redis.call('SPUBLISH', channel, message)
+    heard = redis.pcall('SPUBLISH', channel, message)
   else
-    redis.call('PUBLISH', channel, message)
+    heard = redis.pcall('PUBLISH', channel, message)
   end
+  return type(heard) == 'number'
 end
 
 -- Answers false, and tells nobody, when it is certain that the process does not listen on this node.
@@ -34444,13 +34511,13 @@ local function message_head(number, now_ms)
   return string.format('%.0f %.0f', number, now_ms)
 end
 
--- \`stored\`: where to.
+-- \`stored\`: where to. Where the user may not publish, listeners learn by the next number that they have missed something.
 local function send(stored, message)
   local channel = string.sub(stored, 3)
   if string.byte(stored) == 49 then
-    redis.call('SPUBLISH', channel, message)
+    redis.pcall('SPUBLISH', channel, message)
   else
-    redis.call('PUBLISH', channel, message)
+    redis.pcall('PUBLISH', channel, message)
   end
 end
 
@@ -34495,73 +34562,73 @@ return { 'requeued', #numbers, tonumber(left or 0), queue.chores }
     [39, 'lua/shared/clock.lua', 1],
     [45, 'lua/shared/tell.lua', 1],
     [55, 'lua/shared/tell.lua', 15],
-    [94, 'lua/shared/queue/state.lua', 1],
-    [174, 'lua/shared/queue/count-job.lua', 1],
-    [187, 'lua/shared/queue/save.lua', 1],
-    [189, 'lua/shared/queue/save.lua', 15],
-    [228, 'lua/shared/queue/save-awaited.lua', 1],
-    [243, 'lua/shared/queue/save.lua', 55],
-    [258, 'lua/shared/queue/marks.lua', 1],
-    [274, 'lua/shared/queue/rate.lua', 1],
-    [295, 'lua/shared/queue/rate.lua', 37],
-    [301, 'lua/shared/queue/job.lua', 1],
-    [313, 'lua/shared/queue/plain-head.lua', 1],
-    [316, 'lua/shared/queue/plain-head.lua', 8],
-    [324, 'lua/shared/queue/job.lua', 14],
-    [325, 'lua/shared/queue/job.lua', 45],
-    [371, 'lua/shared/queue/flags.lua', 1],
-    [402, 'lua/shared/queue/run.lua', 1],
-    [431, 'lua/shared/queue/parents.lua', 1],
-    [512, 'lua/shared/queue/parents.lua', 92],
-    [526, 'lua/shared/queue/happened.lua', 1],
-    [538, 'lua/shared/queue/entries.lua', 1],
-    [556, 'lua/shared/queue/history.lua', 1],
-    [570, 'lua/shared/queue/names.lua', 1],
-    [573, 'lua/shared/queue/names.lua', 34],
-    [591, 'lua/shared/queue/failure.lua', 1],
-    [601, 'lua/shared/queue/groups.lua', 1],
-    [647, 'lua/shared/queue/burst.lua', 1],
-    [659, 'lua/shared/queue/groups.lua', 48],
-    [730, 'lua/shared/queue/ready.lua', 1],
-    [737, 'lua/shared/queue/in-front.lua', 1],
-    [739, 'lua/shared/queue/ready.lua', 9],
-    [760, 'lua/shared/queue/dead.lua', 1],
-    [829, 'lua/shared/queue/end.lua', 1],
-    [853, 'lua/shared/queue/leave-tags.lua', 1],
-    [863, 'lua/shared/queue/end.lua', 26],
-    [873, 'lua/shared/queue/begin-again.lua', 1],
-    [892, 'lua/shared/queue/idle.lua', 1],
-    [959, 'lua/shared/listening.lua', 1],
-    [978, 'lua/shared/queue/idle.lua', 69],
-    [1069, 'lua/shared/queue/idle.lua', 171],
-    [1080, 'lua/shared/queue/kind.lua', 1],
-    [1088, 'lua/queue/requeue-failed.lua', 62],
-    [1135, 'lua/shared/queue/settle.lua', 1],
-    [1136, 'lua/shared/queue/note-due.lua', 1],
-    [1144, 'lua/shared/queue/backoff.lua', 1],
-    [1146, 'lua/shared/queue/backoff.lua', 22],
-    [1165, 'lua/shared/queue/unblock.lua', 1],
-    [1171, 'lua/shared/queue/outbox.lua', 1],
-    [1182, 'lua/shared/queue/note-end.lua', 1],
-    [1212, 'lua/shared/queue/cancel.lua', 1],
-    [1220, 'lua/shared/queue/settle.lua', 18],
-    [1294, 'lua/shared/queue/see-to-rest.lua', 1],
-    [1300, 'lua/queue/requeue-failed.lua', 111],
-    [1307, 'lua/shared/queue/leave-notes.lua', 1],
-    [1329, 'lua/shared/queue/fold.lua', 1],
-    [1330, 'lua/shared/queue/statistics.lua', 1],
-    [1563, 'lua/shared/queue/fold.lua', 3],
-    [1574, 'lua/shared/queue/leave-notes.lua', 24],
-    [1581, 'lua/shared/queue/packed-notes.lua', 1],
-    [1582, 'lua/shared/queue/packed-notes.lua', 3],
-    [1590, 'lua/queue/requeue-failed.lua', 120],
-    [1593, 'lua/shared/queue/publish.lua', 1],
-    [1594, 'lua/shared/queue/message.lua', 1],
-    [1604, 'lua/shared/queue/spelled.lua', 1],
-    [1612, 'lua/shared/queue/send.lua', 1],
-    [1628, 'lua/shared/queue/message.lua', 13],
-    [1651, 'lua/shared/queue/publish.lua', 3],
-    [1657, 'lua/queue/requeue-failed.lua', 124],
+    [98, 'lua/shared/queue/state.lua', 1],
+    [178, 'lua/shared/queue/count-job.lua', 1],
+    [191, 'lua/shared/queue/save.lua', 1],
+    [193, 'lua/shared/queue/save.lua', 15],
+    [232, 'lua/shared/queue/save-awaited.lua', 1],
+    [247, 'lua/shared/queue/save.lua', 55],
+    [262, 'lua/shared/queue/marks.lua', 1],
+    [278, 'lua/shared/queue/rate.lua', 1],
+    [299, 'lua/shared/queue/rate.lua', 37],
+    [305, 'lua/shared/queue/job.lua', 1],
+    [317, 'lua/shared/queue/plain-head.lua', 1],
+    [320, 'lua/shared/queue/plain-head.lua', 8],
+    [328, 'lua/shared/queue/job.lua', 14],
+    [329, 'lua/shared/queue/job.lua', 45],
+    [375, 'lua/shared/queue/flags.lua', 1],
+    [406, 'lua/shared/queue/run.lua', 1],
+    [435, 'lua/shared/queue/parents.lua', 1],
+    [516, 'lua/shared/queue/parents.lua', 92],
+    [530, 'lua/shared/queue/happened.lua', 1],
+    [542, 'lua/shared/queue/entries.lua', 1],
+    [560, 'lua/shared/queue/history.lua', 1],
+    [574, 'lua/shared/queue/names.lua', 1],
+    [577, 'lua/shared/queue/names.lua', 34],
+    [595, 'lua/shared/queue/failure.lua', 1],
+    [605, 'lua/shared/queue/groups.lua', 1],
+    [651, 'lua/shared/queue/burst.lua', 1],
+    [663, 'lua/shared/queue/groups.lua', 48],
+    [734, 'lua/shared/queue/ready.lua', 1],
+    [741, 'lua/shared/queue/in-front.lua', 1],
+    [743, 'lua/shared/queue/ready.lua', 9],
+    [764, 'lua/shared/queue/dead.lua', 1],
+    [833, 'lua/shared/queue/end.lua', 1],
+    [857, 'lua/shared/queue/leave-tags.lua', 1],
+    [867, 'lua/shared/queue/end.lua', 26],
+    [877, 'lua/shared/queue/begin-again.lua', 1],
+    [896, 'lua/shared/queue/idle.lua', 1],
+    [963, 'lua/shared/listening.lua', 1],
+    [982, 'lua/shared/queue/idle.lua', 69],
+    [1073, 'lua/shared/queue/idle.lua', 171],
+    [1084, 'lua/shared/queue/kind.lua', 1],
+    [1092, 'lua/queue/requeue-failed.lua', 62],
+    [1139, 'lua/shared/queue/settle.lua', 1],
+    [1140, 'lua/shared/queue/note-due.lua', 1],
+    [1148, 'lua/shared/queue/backoff.lua', 1],
+    [1150, 'lua/shared/queue/backoff.lua', 22],
+    [1169, 'lua/shared/queue/unblock.lua', 1],
+    [1175, 'lua/shared/queue/outbox.lua', 1],
+    [1186, 'lua/shared/queue/note-end.lua', 1],
+    [1216, 'lua/shared/queue/cancel.lua', 1],
+    [1224, 'lua/shared/queue/settle.lua', 18],
+    [1298, 'lua/shared/queue/see-to-rest.lua', 1],
+    [1304, 'lua/queue/requeue-failed.lua', 111],
+    [1311, 'lua/shared/queue/leave-notes.lua', 1],
+    [1333, 'lua/shared/queue/fold.lua', 1],
+    [1334, 'lua/shared/queue/statistics.lua', 1],
+    [1567, 'lua/shared/queue/fold.lua', 3],
+    [1578, 'lua/shared/queue/leave-notes.lua', 24],
+    [1585, 'lua/shared/queue/packed-notes.lua', 1],
+    [1586, 'lua/shared/queue/packed-notes.lua', 3],
+    [1594, 'lua/queue/requeue-failed.lua', 120],
+    [1597, 'lua/shared/queue/publish.lua', 1],
+    [1598, 'lua/shared/queue/message.lua', 1],
+    [1608, 'lua/shared/queue/spelled.lua', 1],
+    [1616, 'lua/shared/queue/send.lua', 1],
+    [1632, 'lua/shared/queue/message.lua', 13],
+    [1655, 'lua/shared/queue/publish.lua', 3],
+    [1661, 'lua/queue/requeue-failed.lua', 124],
   ],
   encode(args) {
     return withoutDefaults([
@@ -34620,7 +34687,7 @@ function readOutcomesOfRequeueRequeued(part: Reply | undefined): (string)[] {
 export const requeue: Operation<RequeueArguments, RequeueAnswer> = {
   script: {
     name: 'queue/requeue',
-    sha1: '02233ca09c540348856e9257a1462bf66bb28eba',
+    sha1: 'ac02f6bd46426425f006fdbdc9883b7f9880682a',
     reads: false,
     bytes: false,
     source: `--[[
@@ -34690,16 +34757,20 @@ local function listens_here(ticket, how)
   return counts[2] > 0
 end
 
+-- Answers false when the user may not publish there: whoever waits asks by itself after a while. What a script has written
+-- before is kept in any case, so a refusal must not end it.
 local function publish_to(ticket, message, how)
   if ticket.listens == 0 then
-    return
+    return true
   end
   local channel = how.channel .. ':' .. process_of(ticket)
+  local heard
   if how.sharded then
-    redis.call('SPUBLISH', channel, message)
+    heard = redis.pcall('SPUBLISH', channel, message)
   else
-    redis.call('PUBLISH', channel, message)
+    heard = redis.pcall('PUBLISH', channel, message)
   end
+  return type(heard) == 'number'
 end
 
 -- Answers false, and tells nobody, when it is certain that the process does not listen on this node.
@@ -35666,13 +35737,13 @@ local function message_head(number, now_ms)
   return string.format('%.0f %.0f', number, now_ms)
 end
 
--- \`stored\`: where to.
+-- \`stored\`: where to. Where the user may not publish, listeners learn by the next number that they have missed something.
 local function send(stored, message)
   local channel = string.sub(stored, 3)
   if string.byte(stored) == 49 then
-    redis.call('SPUBLISH', channel, message)
+    redis.pcall('SPUBLISH', channel, message)
   else
-    redis.call('PUBLISH', channel, message)
+    redis.pcall('PUBLISH', channel, message)
   end
 end
 
@@ -35716,55 +35787,55 @@ return { 'requeued', outcomes }
     [33, 'lua/shared/clock.lua', 1],
     [39, 'lua/shared/tell.lua', 1],
     [49, 'lua/shared/tell.lua', 15],
-    [88, 'lua/shared/queue/state.lua', 1],
-    [168, 'lua/shared/queue/save.lua', 1],
-    [170, 'lua/shared/queue/save.lua', 15],
-    [209, 'lua/shared/queue/save-awaited.lua', 1],
-    [224, 'lua/shared/queue/save.lua', 55],
-    [239, 'lua/shared/queue/marks.lua', 1],
-    [255, 'lua/shared/queue/rate.lua', 1],
-    [276, 'lua/shared/queue/rate.lua', 37],
-    [282, 'lua/shared/queue/job.lua', 1],
-    [294, 'lua/shared/queue/plain-head.lua', 1],
-    [297, 'lua/shared/queue/plain-head.lua', 8],
-    [305, 'lua/shared/queue/job.lua', 14],
-    [306, 'lua/shared/queue/job.lua', 45],
-    [352, 'lua/shared/queue/body.lua', 1],
-    [355, 'lua/shared/queue/large.lua', 1],
-    [360, 'lua/shared/queue/flags.lua', 1],
-    [391, 'lua/shared/queue/body.lua', 7],
-    [392, 'lua/shared/queue/body.lua', 22],
-    [396, 'lua/shared/queue/run.lua', 1],
-    [425, 'lua/shared/queue/parents.lua', 1],
-    [439, 'lua/shared/queue/parents.lua', 32],
-    [460, 'lua/shared/queue/happened.lua', 1],
-    [472, 'lua/shared/queue/entries.lua', 1],
-    [490, 'lua/shared/queue/history.lua', 1],
-    [504, 'lua/shared/queue/names.lua', 1],
-    [507, 'lua/shared/queue/failure.lua', 1],
-    [509, 'lua/shared/queue/failure.lua', 7],
-    [513, 'lua/shared/queue/groups.lua', 1],
-    [559, 'lua/shared/queue/burst.lua', 1],
-    [571, 'lua/shared/queue/groups.lua', 48],
-    [653, 'lua/shared/queue/ready.lua', 1],
-    [660, 'lua/shared/queue/in-front.lua', 1],
-    [662, 'lua/shared/queue/ready.lua', 9],
-    [693, 'lua/shared/queue/dead.lua', 1],
-    [696, 'lua/shared/queue/dead.lua', 55],
-    [711, 'lua/shared/queue/find.lua', 1],
-    [740, 'lua/shared/queue/displace.lua', 1],
-    [768, 'lua/shared/queue/begin-again.lua', 1],
-    [787, 'lua/shared/queue/idle.lua', 1],
-    [854, 'lua/shared/listening.lua', 1],
-    [873, 'lua/shared/queue/idle.lua', 69],
-    [964, 'lua/queue/requeue.lua', 57],
-    [1018, 'lua/shared/queue/publish.lua', 1],
-    [1019, 'lua/shared/queue/message.lua', 1],
-    [1029, 'lua/shared/queue/spelled.lua', 1],
-    [1037, 'lua/shared/queue/send.lua', 1],
-    [1053, 'lua/shared/queue/message.lua', 13],
-    [1076, 'lua/shared/queue/publish.lua', 3],
-    [1082, 'lua/queue/requeue.lua', 112],
+    [92, 'lua/shared/queue/state.lua', 1],
+    [172, 'lua/shared/queue/save.lua', 1],
+    [174, 'lua/shared/queue/save.lua', 15],
+    [213, 'lua/shared/queue/save-awaited.lua', 1],
+    [228, 'lua/shared/queue/save.lua', 55],
+    [243, 'lua/shared/queue/marks.lua', 1],
+    [259, 'lua/shared/queue/rate.lua', 1],
+    [280, 'lua/shared/queue/rate.lua', 37],
+    [286, 'lua/shared/queue/job.lua', 1],
+    [298, 'lua/shared/queue/plain-head.lua', 1],
+    [301, 'lua/shared/queue/plain-head.lua', 8],
+    [309, 'lua/shared/queue/job.lua', 14],
+    [310, 'lua/shared/queue/job.lua', 45],
+    [356, 'lua/shared/queue/body.lua', 1],
+    [359, 'lua/shared/queue/large.lua', 1],
+    [364, 'lua/shared/queue/flags.lua', 1],
+    [395, 'lua/shared/queue/body.lua', 7],
+    [396, 'lua/shared/queue/body.lua', 22],
+    [400, 'lua/shared/queue/run.lua', 1],
+    [429, 'lua/shared/queue/parents.lua', 1],
+    [443, 'lua/shared/queue/parents.lua', 32],
+    [464, 'lua/shared/queue/happened.lua', 1],
+    [476, 'lua/shared/queue/entries.lua', 1],
+    [494, 'lua/shared/queue/history.lua', 1],
+    [508, 'lua/shared/queue/names.lua', 1],
+    [511, 'lua/shared/queue/failure.lua', 1],
+    [513, 'lua/shared/queue/failure.lua', 7],
+    [517, 'lua/shared/queue/groups.lua', 1],
+    [563, 'lua/shared/queue/burst.lua', 1],
+    [575, 'lua/shared/queue/groups.lua', 48],
+    [657, 'lua/shared/queue/ready.lua', 1],
+    [664, 'lua/shared/queue/in-front.lua', 1],
+    [666, 'lua/shared/queue/ready.lua', 9],
+    [697, 'lua/shared/queue/dead.lua', 1],
+    [700, 'lua/shared/queue/dead.lua', 55],
+    [715, 'lua/shared/queue/find.lua', 1],
+    [744, 'lua/shared/queue/displace.lua', 1],
+    [772, 'lua/shared/queue/begin-again.lua', 1],
+    [791, 'lua/shared/queue/idle.lua', 1],
+    [858, 'lua/shared/listening.lua', 1],
+    [877, 'lua/shared/queue/idle.lua', 69],
+    [968, 'lua/queue/requeue.lua', 57],
+    [1022, 'lua/shared/queue/publish.lua', 1],
+    [1023, 'lua/shared/queue/message.lua', 1],
+    [1033, 'lua/shared/queue/spelled.lua', 1],
+    [1041, 'lua/shared/queue/send.lua', 1],
+    [1057, 'lua/shared/queue/message.lua', 13],
+    [1080, 'lua/shared/queue/publish.lua', 3],
+    [1086, 'lua/queue/requeue.lua', 112],
   ],
   encode(args) {
     const encoded = new Array<Argument>(3 + args.wanted.length)
@@ -35837,7 +35908,7 @@ function readBuriedOfRetryRetried(part: Reply | undefined): (number)[] {
 export const retry: Operation<RetryArguments, RetryAnswer> = {
   script: {
     name: 'queue/retry',
-    sha1: 'ee2b90818818ea0b8666ca15d2f39af981d07fff',
+    sha1: '6fa5fa6db0bd756c84af0f0db1983073201c84db',
     reads: false,
     bytes: false,
     source: `--[[
@@ -35967,16 +36038,20 @@ local function listens_here(ticket, how)
   return counts[2] > 0
 end
 
+-- Answers false when the user may not publish there: whoever waits asks by itself after a while. What a script has written
+-- before is kept in any case, so a refusal must not end it.
 local function publish_to(ticket, message, how)
   if ticket.listens == 0 then
-    return
+    return true
   end
   local channel = how.channel .. ':' .. process_of(ticket)
+  local heard
   if how.sharded then
-    redis.call('SPUBLISH', channel, message)
+    heard = redis.pcall('SPUBLISH', channel, message)
   else
-    redis.call('PUBLISH', channel, message)
+    heard = redis.pcall('PUBLISH', channel, message)
   end
+  return type(heard) == 'number'
 end
 
 -- Answers false, and tells nobody, when it is certain that the process does not listen on this node.
@@ -37335,13 +37410,13 @@ local function message_head(number, now_ms)
   return string.format('%.0f %.0f', number, now_ms)
 end
 
--- \`stored\`: where to.
+-- \`stored\`: where to. Where the user may not publish, listeners learn by the next number that they have missed something.
 local function send(stored, message)
   local channel = string.sub(stored, 3)
   if string.byte(stored) == 49 then
-    redis.call('SPUBLISH', channel, message)
+    redis.pcall('SPUBLISH', channel, message)
   else
-    redis.call('PUBLISH', channel, message)
+    redis.pcall('PUBLISH', channel, message)
   end
 end
 
@@ -37834,89 +37909,89 @@ return { 'retried', queue.chores, refused, buried }
     [63, 'lua/shared/calls.lua', 6],
     [99, 'lua/shared/tell.lua', 1],
     [109, 'lua/shared/tell.lua', 15],
-    [148, 'lua/shared/queue/state.lua', 1],
-    [228, 'lua/shared/queue/count-job.lua', 1],
-    [241, 'lua/shared/queue/note-spans.lua', 1],
-    [242, 'lua/shared/queue/note-alike.lua', 1],
-    [243, 'lua/shared/queue/bucket.lua', 1],
-    [255, 'lua/shared/queue/leave-notes.lua', 1],
-    [277, 'lua/shared/queue/fold.lua', 1],
-    [278, 'lua/shared/queue/statistics.lua', 1],
-    [511, 'lua/shared/queue/fold.lua', 3],
-    [522, 'lua/shared/queue/leave-notes.lua', 24],
-    [529, 'lua/shared/queue/note-alike.lua', 4],
-    [544, 'lua/shared/queue/note-spans.lua', 3],
-    [570, 'lua/shared/queue/save.lua', 1],
-    [572, 'lua/shared/queue/save.lua', 15],
-    [611, 'lua/shared/queue/save-awaited.lua', 1],
-    [626, 'lua/shared/queue/save.lua', 55],
-    [641, 'lua/shared/queue/save-call.lua', 1],
-    [649, 'lua/shared/queue/settings.lua', 1],
-    [667, 'lua/shared/queue/marks.lua', 1],
-    [683, 'lua/shared/queue/note-due.lua', 1],
-    [691, 'lua/shared/queue/rate.lua', 1],
-    [712, 'lua/shared/queue/rate.lua', 37],
-    [718, 'lua/shared/queue/job.lua', 1],
-    [730, 'lua/shared/queue/plain-head.lua', 1],
-    [733, 'lua/shared/queue/plain-head.lua', 8],
-    [741, 'lua/shared/queue/job.lua', 14],
-    [742, 'lua/shared/queue/job.lua', 45],
-    [788, 'lua/shared/queue/flags.lua', 1],
-    [819, 'lua/shared/queue/run.lua', 1],
-    [866, 'lua/shared/queue/parents.lua', 1],
-    [947, 'lua/shared/queue/parents.lua', 92],
-    [961, 'lua/shared/queue/happened.lua', 1],
-    [973, 'lua/shared/queue/entries.lua', 1],
-    [991, 'lua/shared/queue/history.lua', 1],
-    [1005, 'lua/shared/queue/names.lua', 1],
-    [1008, 'lua/shared/queue/names.lua', 34],
-    [1026, 'lua/shared/queue/failure.lua', 1],
-    [1032, 'lua/shared/queue/note-failure.lua', 1],
-    [1036, 'lua/shared/queue/groups.lua', 1],
-    [1082, 'lua/shared/queue/burst.lua', 1],
-    [1094, 'lua/shared/queue/groups.lua', 48],
-    [1165, 'lua/shared/queue/groups.lua', 130],
-    [1175, 'lua/shared/queue/ready.lua', 1],
-    [1182, 'lua/shared/queue/in-front.lua', 1],
-    [1184, 'lua/shared/queue/ready.lua', 9],
-    [1205, 'lua/shared/queue/backoff.lua', 1],
-    [1245, 'lua/shared/queue/dead.lua', 1],
-    [1299, 'lua/shared/queue/end.lua', 1],
-    [1323, 'lua/shared/queue/leave-tags.lua', 1],
-    [1333, 'lua/shared/queue/end.lua', 26],
-    [1350, 'lua/shared/queue/note-end.lua', 1],
-    [1380, 'lua/shared/queue/tell-others.lua', 1],
-    [1382, 'lua/shared/queue/packed-notes.lua', 1],
-    [1383, 'lua/shared/queue/packed-notes.lua', 3],
-    [1391, 'lua/shared/queue/tell-others.lua', 4],
-    [1394, 'lua/shared/queue/result.lua', 1],
-    [1408, 'lua/shared/queue/tell-ends.lua', 1],
-    [1464, 'lua/shared/queue/tell-others.lua', 9],
-    [1467, 'lua/shared/queue/tell-others.lua', 13],
-    [1470, 'lua/shared/queue/publish.lua', 1],
-    [1471, 'lua/shared/queue/message.lua', 1],
-    [1481, 'lua/shared/queue/spelled.lua', 1],
-    [1489, 'lua/shared/queue/send.lua', 1],
-    [1505, 'lua/shared/queue/message.lua', 13],
-    [1528, 'lua/shared/queue/publish.lua', 3],
-    [1534, 'lua/shared/queue/tell-others.lua', 17],
-    [1537, 'lua/shared/queue/cancel.lua', 1],
-    [1545, 'lua/shared/queue/stop.lua', 1],
-    [1553, 'lua/shared/queue/bury-claimed.lua', 1],
-    [1560, 'lua/shared/queue/idle.lua', 1],
-    [1627, 'lua/shared/listening.lua', 1],
-    [1646, 'lua/shared/queue/idle.lua', 69],
-    [1737, 'lua/shared/queue/idle.lua', 171],
-    [1748, 'lua/shared/queue/judge-one.lua', 7],
-    [1758, 'lua/shared/queue/told.lua', 1],
-    [1781, 'lua/shared/queue/freed.lua', 1],
-    [1790, 'lua/queue/retry.lua', 79],
-    [1871, 'lua/shared/queue/settle.lua', 1],
-    [1872, 'lua/shared/queue/unblock.lua', 1],
-    [1878, 'lua/shared/queue/outbox.lua', 1],
-    [1889, 'lua/shared/queue/settle.lua', 18],
-    [1963, 'lua/shared/queue/see-to-rest.lua', 1],
-    [1969, 'lua/queue/retry.lua', 162],
+    [152, 'lua/shared/queue/state.lua', 1],
+    [232, 'lua/shared/queue/count-job.lua', 1],
+    [245, 'lua/shared/queue/note-spans.lua', 1],
+    [246, 'lua/shared/queue/note-alike.lua', 1],
+    [247, 'lua/shared/queue/bucket.lua', 1],
+    [259, 'lua/shared/queue/leave-notes.lua', 1],
+    [281, 'lua/shared/queue/fold.lua', 1],
+    [282, 'lua/shared/queue/statistics.lua', 1],
+    [515, 'lua/shared/queue/fold.lua', 3],
+    [526, 'lua/shared/queue/leave-notes.lua', 24],
+    [533, 'lua/shared/queue/note-alike.lua', 4],
+    [548, 'lua/shared/queue/note-spans.lua', 3],
+    [574, 'lua/shared/queue/save.lua', 1],
+    [576, 'lua/shared/queue/save.lua', 15],
+    [615, 'lua/shared/queue/save-awaited.lua', 1],
+    [630, 'lua/shared/queue/save.lua', 55],
+    [645, 'lua/shared/queue/save-call.lua', 1],
+    [653, 'lua/shared/queue/settings.lua', 1],
+    [671, 'lua/shared/queue/marks.lua', 1],
+    [687, 'lua/shared/queue/note-due.lua', 1],
+    [695, 'lua/shared/queue/rate.lua', 1],
+    [716, 'lua/shared/queue/rate.lua', 37],
+    [722, 'lua/shared/queue/job.lua', 1],
+    [734, 'lua/shared/queue/plain-head.lua', 1],
+    [737, 'lua/shared/queue/plain-head.lua', 8],
+    [745, 'lua/shared/queue/job.lua', 14],
+    [746, 'lua/shared/queue/job.lua', 45],
+    [792, 'lua/shared/queue/flags.lua', 1],
+    [823, 'lua/shared/queue/run.lua', 1],
+    [870, 'lua/shared/queue/parents.lua', 1],
+    [951, 'lua/shared/queue/parents.lua', 92],
+    [965, 'lua/shared/queue/happened.lua', 1],
+    [977, 'lua/shared/queue/entries.lua', 1],
+    [995, 'lua/shared/queue/history.lua', 1],
+    [1009, 'lua/shared/queue/names.lua', 1],
+    [1012, 'lua/shared/queue/names.lua', 34],
+    [1030, 'lua/shared/queue/failure.lua', 1],
+    [1036, 'lua/shared/queue/note-failure.lua', 1],
+    [1040, 'lua/shared/queue/groups.lua', 1],
+    [1086, 'lua/shared/queue/burst.lua', 1],
+    [1098, 'lua/shared/queue/groups.lua', 48],
+    [1169, 'lua/shared/queue/groups.lua', 130],
+    [1179, 'lua/shared/queue/ready.lua', 1],
+    [1186, 'lua/shared/queue/in-front.lua', 1],
+    [1188, 'lua/shared/queue/ready.lua', 9],
+    [1209, 'lua/shared/queue/backoff.lua', 1],
+    [1249, 'lua/shared/queue/dead.lua', 1],
+    [1303, 'lua/shared/queue/end.lua', 1],
+    [1327, 'lua/shared/queue/leave-tags.lua', 1],
+    [1337, 'lua/shared/queue/end.lua', 26],
+    [1354, 'lua/shared/queue/note-end.lua', 1],
+    [1384, 'lua/shared/queue/tell-others.lua', 1],
+    [1386, 'lua/shared/queue/packed-notes.lua', 1],
+    [1387, 'lua/shared/queue/packed-notes.lua', 3],
+    [1395, 'lua/shared/queue/tell-others.lua', 4],
+    [1398, 'lua/shared/queue/result.lua', 1],
+    [1412, 'lua/shared/queue/tell-ends.lua', 1],
+    [1468, 'lua/shared/queue/tell-others.lua', 9],
+    [1471, 'lua/shared/queue/tell-others.lua', 13],
+    [1474, 'lua/shared/queue/publish.lua', 1],
+    [1475, 'lua/shared/queue/message.lua', 1],
+    [1485, 'lua/shared/queue/spelled.lua', 1],
+    [1493, 'lua/shared/queue/send.lua', 1],
+    [1509, 'lua/shared/queue/message.lua', 13],
+    [1532, 'lua/shared/queue/publish.lua', 3],
+    [1538, 'lua/shared/queue/tell-others.lua', 17],
+    [1541, 'lua/shared/queue/cancel.lua', 1],
+    [1549, 'lua/shared/queue/stop.lua', 1],
+    [1557, 'lua/shared/queue/bury-claimed.lua', 1],
+    [1564, 'lua/shared/queue/idle.lua', 1],
+    [1631, 'lua/shared/listening.lua', 1],
+    [1650, 'lua/shared/queue/idle.lua', 69],
+    [1741, 'lua/shared/queue/idle.lua', 171],
+    [1752, 'lua/shared/queue/judge-one.lua', 7],
+    [1762, 'lua/shared/queue/told.lua', 1],
+    [1785, 'lua/shared/queue/freed.lua', 1],
+    [1794, 'lua/queue/retry.lua', 79],
+    [1875, 'lua/shared/queue/settle.lua', 1],
+    [1876, 'lua/shared/queue/unblock.lua', 1],
+    [1882, 'lua/shared/queue/outbox.lua', 1],
+    [1893, 'lua/shared/queue/settle.lua', 18],
+    [1967, 'lua/shared/queue/see-to-rest.lua', 1],
+    [1973, 'lua/queue/retry.lua', 162],
   ],
   encode(args) {
     const encoded = new Array<Argument>(6 + args.failures.length * 5)
@@ -39320,7 +39395,7 @@ export type TagAnswer =
 export const tag: Operation<TagArguments, TagAnswer> = {
   script: {
     name: 'queue/tag',
-    sha1: '9bc9d21642be80c098f5831984fca16b15209382',
+    sha1: '15762994bba4bc7d3a2d7cb45fc2557b6c123d55',
     reads: false,
     bytes: false,
     source: `--[[
@@ -39800,13 +39875,13 @@ local function message_head(number, now_ms)
   return string.format('%.0f %.0f', number, now_ms)
 end
 
--- \`stored\`: where to.
+-- \`stored\`: where to. Where the user may not publish, listeners learn by the next number that they have missed something.
 local function send(stored, message)
   local channel = string.sub(stored, 3)
   if string.byte(stored) == 49 then
-    redis.call('SPUBLISH', channel, message)
+    redis.pcall('SPUBLISH', channel, message)
   else
-    redis.call('PUBLISH', channel, message)
+    redis.pcall('PUBLISH', channel, message)
   end
 end
 
@@ -40097,7 +40172,7 @@ function readOutcomesOfTrackTracking(part: Reply | undefined): (string)[] {
 export const track: Operation<TrackArguments, TrackAnswer> = {
   script: {
     name: 'queue/track',
-    sha1: '0c1a5c803e0bc2569ffbb6efdb711746fe2f4172',
+    sha1: '064a249867a47c1f8bf1b200f51ba83c1fa21462',
     reads: false,
     bytes: false,
     source: `--[[
@@ -40449,13 +40524,13 @@ local function message_head(number, now_ms)
   return string.format('%.0f %.0f', number, now_ms)
 end
 
--- \`stored\`: where to.
+-- \`stored\`: where to. Where the user may not publish, listeners learn by the next number that they have missed something.
 local function send(stored, message)
   local channel = string.sub(stored, 3)
   if string.byte(stored) == 49 then
-    redis.call('SPUBLISH', channel, message)
+    redis.pcall('SPUBLISH', channel, message)
   else
-    redis.call('PUBLISH', channel, message)
+    redis.pcall('PUBLISH', channel, message)
   end
 end
 

@@ -39,7 +39,7 @@ export type AbandonAnswer =
 export const abandon: Operation<AbandonArguments, AbandonAnswer> = {
   script: {
     name: 'semaphore/abandon',
-    sha1: '6f12152f34261860f58a54d744f07cd7c51511e1',
+    sha1: '1203f0721a8c3b5d7c2c384ad003ba2821e64726',
     reads: false,
     bytes: false,
     source: `--[[
@@ -143,16 +143,20 @@ local function listens_here(ticket, how)
   return counts[2] > 0
 end
 
+-- Answers false when the user may not publish there: whoever waits asks by itself after a while. What a script has written
+-- before is kept in any case, so a refusal must not end it.
 local function publish_to(ticket, message, how)
   if ticket.listens == 0 then
-    return
+    return true
   end
   local channel = how.channel .. ':' .. process_of(ticket)
+  local heard
   if how.sharded then
-    redis.call('SPUBLISH', channel, message)
+    heard = redis.pcall('SPUBLISH', channel, message)
   else
-    redis.call('PUBLISH', channel, message)
+    heard = redis.pcall('PUBLISH', channel, message)
   end
+  return type(heard) == 'number'
 end
 
 -- Answers false, and tells nobody, when it is certain that the process does not listen on this node.
@@ -167,11 +171,16 @@ end
 -- Dead tickets passed over by one call.
 local MOST_SKIPPED = 500
 
--- For how long a ticket is granted what it waits for: its whole lease, where its process listens here and has asked within the
--- last quarter of a second; else for the time in which it has to ask. Its id ends with the time at which it asked.
+-- Whether it asked within the last quarter of a second: its id ends with the time at which it did.
+local function has_just_asked(ticket, now_ms)
+  local asked_ms = string.match(ticket.id, '@(%d+)$')
+  return asked_ms and math.abs(now_ms - asked_ms) <= 250
+end
+
+-- For how long a ticket is granted what it waits for: its whole lease, where its process listens here and it has just asked;
+-- else for the time in which it has to ask.
 local function offered_ms(ticket, heard, claim_ms, now_ms)
-  local asked_ms = heard and string.match(ticket.id, '@(%d+)$')
-  if asked_ms and math.abs(now_ms - asked_ms) <= 250 then
+  if heard and has_just_asked(ticket, now_ms) then
     return ticket.lease_ms
   end
   return math.min(ticket.lease_ms, claim_ms)
@@ -406,7 +415,8 @@ local MOST_GRANTED = 100
 
 -- Grants the first ticket a permit, or offers it for the time in which its process has to ask, and in the same message
 -- tells the one behind it, of the same process, that it is the first now. Answers 'granted', 'offered', 'called' when it
--- told the next one too, and 'gone', having only removed the ticket, when the process is gone.
+-- told the next one too, 'untold' when it may not be told, and so asks by itself, and 'gone', having only removed the ticket,
+-- when the process is gone.
 local function hand_permit(semaphore, queue, permits, ids, ticket, behind, claim_ms, now_us, how)
   local heard = listens_here(ticket, how)
   if heard == false then
@@ -430,9 +440,11 @@ local function hand_permit(semaphore, queue, permits, ids, ticket, behind, claim
     end
     message = message .. '\\n' .. first_message(behind, recheck_ms)
   end
+  if not publish_to(ticket, message, how) then
+    return 'untold'
+  end
   redis.call('ZREM', queue, ticket.text)
   add_permit(semaphore, permits, ids, ticket, token, expires_at_ms, now_ms)
-  publish_to(ticket, message, how)
   return together and 'called' or is_offer and 'offered' or 'granted'
 end
 
@@ -617,7 +629,7 @@ end
       redis.call('ZREM', queue, ticket.text)
     else
       local came = hand_permit(semaphore, queue, permits, ids, ticket, behind, claim_ms, now_us, how)
-      if came == 'called' then
+      if came == 'called' or came == 'untold' then
         return 'served'
       elseif came ~= 'gone' then
         granted = granted + 1
@@ -668,27 +680,27 @@ return { 'abandoned', served == 'more' and 1 or 0 }
     [29, 'lua/shared/next-token.lua', 1],
     [34, 'lua/shared/tickets.lua', 1],
     [69, 'lua/shared/tell.lua', 1],
-    [122, 'lua/shared/line.lua', 1],
-    [142, 'lua/shared/semaphore/state.lua', 1],
-    [188, 'lua/shared/semaphore/save.lua', 1],
-    [189, 'lua/shared/behind.lua', 1],
-    [196, 'lua/shared/semaphore/save.lua', 3],
-    [238, 'lua/shared/semaphore/permit.lua', 1],
-    [256, 'lua/shared/semaphore/permits.lua', 1],
-    [316, 'lua/shared/semaphore/permits.lua', 74],
-    [331, 'lua/shared/semaphore/reap.lua', 1],
-    [337, 'lua/shared/note-late.lua', 1],
-    [345, 'lua/shared/semaphore/reap.lua', 8],
-    [358, 'lua/shared/semaphore/serve.lua', 1],
-    [411, 'lua/shared/send-back.lua', 1],
-    [449, 'lua/shared/semaphore/serve.lua', 55],
-    [473, 'lua/shared/silent.lua', 1],
-    [481, 'lua/shared/send-back.lua', 1],
-    [519, 'lua/shared/silent.lua', 10],
-    [548, 'lua/shared/semaphore/serve.lua', 80],
-    [553, 'lua/shared/call-other.lua', 1],
-    [562, 'lua/shared/semaphore/serve.lua', 86],
-    [590, 'lua/semaphore/abandon.lua', 34],
+    [126, 'lua/shared/line.lua', 1],
+    [151, 'lua/shared/semaphore/state.lua', 1],
+    [197, 'lua/shared/semaphore/save.lua', 1],
+    [198, 'lua/shared/behind.lua', 1],
+    [205, 'lua/shared/semaphore/save.lua', 3],
+    [247, 'lua/shared/semaphore/permit.lua', 1],
+    [265, 'lua/shared/semaphore/permits.lua', 1],
+    [325, 'lua/shared/semaphore/permits.lua', 74],
+    [340, 'lua/shared/semaphore/reap.lua', 1],
+    [346, 'lua/shared/note-late.lua', 1],
+    [354, 'lua/shared/semaphore/reap.lua', 8],
+    [367, 'lua/shared/semaphore/serve.lua', 1],
+    [423, 'lua/shared/send-back.lua', 1],
+    [461, 'lua/shared/semaphore/serve.lua', 58],
+    [485, 'lua/shared/silent.lua', 1],
+    [493, 'lua/shared/send-back.lua', 1],
+    [531, 'lua/shared/silent.lua', 10],
+    [560, 'lua/shared/semaphore/serve.lua', 83],
+    [565, 'lua/shared/call-other.lua', 1],
+    [574, 'lua/shared/semaphore/serve.lua', 89],
+    [602, 'lua/semaphore/abandon.lua', 34],
   ],
   encode(args) {
     return withoutDefaults([
@@ -759,7 +771,7 @@ export type AcquireAnswer =
 export const acquire: Operation<AcquireArguments, AcquireAnswer> = {
   script: {
     name: 'semaphore/acquire',
-    sha1: '13f6ebad92fa5dc805481280432d4f85c6b759bb',
+    sha1: '5acb623f08ac4c452fdfe5426a36a6ccbec57b66',
     reads: false,
     bytes: false,
     source: `--[[
@@ -1164,16 +1176,20 @@ local function listens_here(ticket, how)
   return counts[2] > 0
 end
 
+-- Answers false when the user may not publish there: whoever waits asks by itself after a while. What a script has written
+-- before is kept in any case, so a refusal must not end it.
 local function publish_to(ticket, message, how)
   if ticket.listens == 0 then
-    return
+    return true
   end
   local channel = how.channel .. ':' .. process_of(ticket)
+  local heard
   if how.sharded then
-    redis.call('SPUBLISH', channel, message)
+    heard = redis.pcall('SPUBLISH', channel, message)
   else
-    redis.call('PUBLISH', channel, message)
+    heard = redis.pcall('PUBLISH', channel, message)
   end
+  return type(heard) == 'number'
 end
 
 -- Answers false, and tells nobody, when it is certain that the process does not listen on this node.
@@ -1188,11 +1204,16 @@ end
 -- Dead tickets passed over by one call.
 local MOST_SKIPPED = 500
 
--- For how long a ticket is granted what it waits for: its whole lease, where its process listens here and has asked within the
--- last quarter of a second; else for the time in which it has to ask. Its id ends with the time at which it asked.
+-- Whether it asked within the last quarter of a second: its id ends with the time at which it did.
+local function has_just_asked(ticket, now_ms)
+  local asked_ms = string.match(ticket.id, '@(%d+)$')
+  return asked_ms and math.abs(now_ms - asked_ms) <= 250
+end
+
+-- For how long a ticket is granted what it waits for: its whole lease, where its process listens here and it has just asked;
+-- else for the time in which it has to ask.
 local function offered_ms(ticket, heard, claim_ms, now_ms)
-  local asked_ms = heard and string.match(ticket.id, '@(%d+)$')
-  if asked_ms and math.abs(now_ms - asked_ms) <= 250 then
+  if heard and has_just_asked(ticket, now_ms) then
     return ticket.lease_ms
   end
   return math.min(ticket.lease_ms, claim_ms)
@@ -1211,7 +1232,8 @@ local MOST_GRANTED = 100
 
 -- Grants the first ticket a permit, or offers it for the time in which its process has to ask, and in the same message
 -- tells the one behind it, of the same process, that it is the first now. Answers 'granted', 'offered', 'called' when it
--- told the next one too, and 'gone', having only removed the ticket, when the process is gone.
+-- told the next one too, 'untold' when it may not be told, and so asks by itself, and 'gone', having only removed the ticket,
+-- when the process is gone.
 local function hand_permit(semaphore, queue, permits, ids, ticket, behind, claim_ms, now_us, how)
   local heard = listens_here(ticket, how)
   if heard == false then
@@ -1235,9 +1257,11 @@ local function hand_permit(semaphore, queue, permits, ids, ticket, behind, claim
     end
     message = message .. '\\n' .. first_message(behind, recheck_ms)
   end
+  if not publish_to(ticket, message, how) then
+    return 'untold'
+  end
   redis.call('ZREM', queue, ticket.text)
   add_permit(semaphore, permits, ids, ticket, token, expires_at_ms, now_ms)
-  publish_to(ticket, message, how)
   return together and 'called' or is_offer and 'offered' or 'granted'
 end
 
@@ -1422,7 +1446,7 @@ end
       redis.call('ZREM', queue, ticket.text)
     else
       local came = hand_permit(semaphore, queue, permits, ids, ticket, behind, claim_ms, now_us, how)
-      if came == 'called' then
+      if came == 'called' or came == 'untold' then
         return 'served'
       elseif came ~= 'gone' then
         granted = granted + 1
@@ -1491,17 +1515,17 @@ return { 'full', recheck_ms }
     [323, 'lua/shared/semaphore/reap.lua', 8],
     [336, 'lua/semaphore/acquire.lua', 41],
     [370, 'lua/shared/tell.lua', 1],
-    [423, 'lua/shared/line.lua', 1],
-    [443, 'lua/shared/semaphore/serve.lua', 1],
-    [496, 'lua/shared/send-back.lua', 1],
-    [534, 'lua/shared/semaphore/serve.lua', 55],
-    [558, 'lua/shared/silent.lua', 1],
-    [566, 'lua/shared/send-back.lua', 1],
-    [604, 'lua/shared/silent.lua', 10],
-    [633, 'lua/shared/semaphore/serve.lua', 80],
-    [638, 'lua/shared/call-other.lua', 1],
-    [647, 'lua/shared/semaphore/serve.lua', 86],
-    [675, 'lua/semaphore/acquire.lua', 78],
+    [427, 'lua/shared/line.lua', 1],
+    [452, 'lua/shared/semaphore/serve.lua', 1],
+    [508, 'lua/shared/send-back.lua', 1],
+    [546, 'lua/shared/semaphore/serve.lua', 58],
+    [570, 'lua/shared/silent.lua', 1],
+    [578, 'lua/shared/send-back.lua', 1],
+    [616, 'lua/shared/silent.lua', 10],
+    [645, 'lua/shared/semaphore/serve.lua', 83],
+    [650, 'lua/shared/call-other.lua', 1],
+    [659, 'lua/shared/semaphore/serve.lua', 89],
+    [687, 'lua/semaphore/acquire.lua', 78],
   ],
   encode(args) {
     return withoutDefaults([
@@ -1571,7 +1595,7 @@ export type ClearAnswer =
 export const clear: Operation<ClearArguments, ClearAnswer> = {
   script: {
     name: 'semaphore/clear',
-    sha1: '0fdec6b21ba20c353e3baa56b8de7de9285b8f4d',
+    sha1: '40b6588e674b575fc48fa0027cbfed5b73b1eb82',
     reads: false,
     bytes: false,
     source: `--[[
@@ -1669,16 +1693,20 @@ local function listens_here(ticket, how)
   return counts[2] > 0
 end
 
+-- Answers false when the user may not publish there: whoever waits asks by itself after a while. What a script has written
+-- before is kept in any case, so a refusal must not end it.
 local function publish_to(ticket, message, how)
   if ticket.listens == 0 then
-    return
+    return true
   end
   local channel = how.channel .. ':' .. process_of(ticket)
+  local heard
   if how.sharded then
-    redis.call('SPUBLISH', channel, message)
+    heard = redis.pcall('SPUBLISH', channel, message)
   else
-    redis.call('PUBLISH', channel, message)
+    heard = redis.pcall('PUBLISH', channel, message)
   end
+  return type(heard) == 'number'
 end
 
 -- Answers false, and tells nobody, when it is certain that the process does not listen on this node.
@@ -1723,7 +1751,7 @@ return { 'cleared', existed }
     [55, 'lua/shared/tickets.lua', 24],
     [67, 'lua/shared/tell.lua', 1],
     [77, 'lua/shared/tell.lua', 15],
-    [116, 'lua/semaphore/clear.lua', 19],
+    [120, 'lua/semaphore/clear.lua', 19],
   ],
   encode(args) {
     return withoutDefaults([
@@ -2220,7 +2248,7 @@ export type ReleaseAnswer =
 export const release: Operation<ReleaseArguments, ReleaseAnswer> = {
   script: {
     name: 'semaphore/release',
-    sha1: '3661c08893138daf964ae2b0806d8be7e14e1857',
+    sha1: '979ac59ea682db610436800cb13bfe9baca49961',
     reads: false,
     bytes: false,
     source: `--[[
@@ -2309,16 +2337,20 @@ local function listens_here(ticket, how)
   return counts[2] > 0
 end
 
+-- Answers false when the user may not publish there: whoever waits asks by itself after a while. What a script has written
+-- before is kept in any case, so a refusal must not end it.
 local function publish_to(ticket, message, how)
   if ticket.listens == 0 then
-    return
+    return true
   end
   local channel = how.channel .. ':' .. process_of(ticket)
+  local heard
   if how.sharded then
-    redis.call('SPUBLISH', channel, message)
+    heard = redis.pcall('SPUBLISH', channel, message)
   else
-    redis.call('PUBLISH', channel, message)
+    heard = redis.pcall('PUBLISH', channel, message)
   end
+  return type(heard) == 'number'
 end
 
 -- Answers false, and tells nobody, when it is certain that the process does not listen on this node.
@@ -2333,11 +2365,16 @@ end
 -- Dead tickets passed over by one call.
 local MOST_SKIPPED = 500
 
--- For how long a ticket is granted what it waits for: its whole lease, where its process listens here and has asked within the
--- last quarter of a second; else for the time in which it has to ask. Its id ends with the time at which it asked.
+-- Whether it asked within the last quarter of a second: its id ends with the time at which it did.
+local function has_just_asked(ticket, now_ms)
+  local asked_ms = string.match(ticket.id, '@(%d+)$')
+  return asked_ms and math.abs(now_ms - asked_ms) <= 250
+end
+
+-- For how long a ticket is granted what it waits for: its whole lease, where its process listens here and it has just asked;
+-- else for the time in which it has to ask.
 local function offered_ms(ticket, heard, claim_ms, now_ms)
-  local asked_ms = heard and string.match(ticket.id, '@(%d+)$')
-  if asked_ms and math.abs(now_ms - asked_ms) <= 250 then
+  if heard and has_just_asked(ticket, now_ms) then
     return ticket.lease_ms
   end
   return math.min(ticket.lease_ms, claim_ms)
@@ -2558,7 +2595,8 @@ local MOST_GRANTED = 100
 
 -- Grants the first ticket a permit, or offers it for the time in which its process has to ask, and in the same message
 -- tells the one behind it, of the same process, that it is the first now. Answers 'granted', 'offered', 'called' when it
--- told the next one too, and 'gone', having only removed the ticket, when the process is gone.
+-- told the next one too, 'untold' when it may not be told, and so asks by itself, and 'gone', having only removed the ticket,
+-- when the process is gone.
 local function hand_permit(semaphore, queue, permits, ids, ticket, behind, claim_ms, now_us, how)
   local heard = listens_here(ticket, how)
   if heard == false then
@@ -2582,9 +2620,11 @@ local function hand_permit(semaphore, queue, permits, ids, ticket, behind, claim
     end
     message = message .. '\\n' .. first_message(behind, recheck_ms)
   end
+  if not publish_to(ticket, message, how) then
+    return 'untold'
+  end
   redis.call('ZREM', queue, ticket.text)
   add_permit(semaphore, permits, ids, ticket, token, expires_at_ms, now_ms)
-  publish_to(ticket, message, how)
   return together and 'called' or is_offer and 'offered' or 'granted'
 end
 
@@ -2769,7 +2809,7 @@ end
       redis.call('ZREM', queue, ticket.text)
     else
       local came = hand_permit(semaphore, queue, permits, ids, ticket, behind, claim_ms, now_us, how)
-      if came == 'called' then
+      if came == 'called' or came == 'untold' then
         return 'served'
       elseif came ~= 'gone' then
         granted = granted + 1
@@ -2814,27 +2854,27 @@ return { 'released', served == 'more' and 1 or 0 }
     [31, 'lua/shared/tickets.lua', 1],
     [42, 'lua/shared/tickets.lua', 24],
     [54, 'lua/shared/tell.lua', 1],
-    [107, 'lua/shared/line.lua', 1],
-    [127, 'lua/shared/semaphore/state.lua', 1],
-    [173, 'lua/shared/semaphore/save.lua', 1],
-    [174, 'lua/shared/behind.lua', 1],
-    [181, 'lua/shared/semaphore/save.lua', 3],
-    [217, 'lua/shared/semaphore/permit.lua', 1],
-    [227, 'lua/shared/semaphore/permits.lua', 1],
-    [287, 'lua/shared/semaphore/permits.lua', 74],
-    [302, 'lua/shared/semaphore/reap.lua', 1],
-    [308, 'lua/shared/note-late.lua', 1],
-    [316, 'lua/shared/semaphore/reap.lua', 8],
-    [329, 'lua/shared/semaphore/serve.lua', 1],
-    [382, 'lua/shared/send-back.lua', 1],
-    [420, 'lua/shared/semaphore/serve.lua', 55],
-    [444, 'lua/shared/silent.lua', 1],
-    [452, 'lua/shared/send-back.lua', 1],
-    [490, 'lua/shared/silent.lua', 10],
-    [519, 'lua/shared/semaphore/serve.lua', 80],
-    [524, 'lua/shared/call-other.lua', 1],
-    [533, 'lua/shared/semaphore/serve.lua', 86],
-    [561, 'lua/semaphore/release.lua', 31],
+    [111, 'lua/shared/line.lua', 1],
+    [136, 'lua/shared/semaphore/state.lua', 1],
+    [182, 'lua/shared/semaphore/save.lua', 1],
+    [183, 'lua/shared/behind.lua', 1],
+    [190, 'lua/shared/semaphore/save.lua', 3],
+    [226, 'lua/shared/semaphore/permit.lua', 1],
+    [236, 'lua/shared/semaphore/permits.lua', 1],
+    [296, 'lua/shared/semaphore/permits.lua', 74],
+    [311, 'lua/shared/semaphore/reap.lua', 1],
+    [317, 'lua/shared/note-late.lua', 1],
+    [325, 'lua/shared/semaphore/reap.lua', 8],
+    [338, 'lua/shared/semaphore/serve.lua', 1],
+    [394, 'lua/shared/send-back.lua', 1],
+    [432, 'lua/shared/semaphore/serve.lua', 58],
+    [456, 'lua/shared/silent.lua', 1],
+    [464, 'lua/shared/send-back.lua', 1],
+    [502, 'lua/shared/silent.lua', 10],
+    [531, 'lua/shared/semaphore/serve.lua', 83],
+    [536, 'lua/shared/call-other.lua', 1],
+    [545, 'lua/shared/semaphore/serve.lua', 89],
+    [573, 'lua/semaphore/release.lua', 31],
   ],
   encode(args) {
     return withoutDefaults([
@@ -2886,7 +2926,7 @@ export type ResizeAnswer =
 export const resize: Operation<ResizeArguments, ResizeAnswer> = {
   script: {
     name: 'semaphore/resize',
-    sha1: 'e130ba90ebf9a6696f745f374ba6bef434326f53',
+    sha1: '4ea214e649188dcf43cbc28b4d61d8d971d7b9cd',
     reads: false,
     bytes: false,
     source: `--[[
@@ -2975,16 +3015,20 @@ local function listens_here(ticket, how)
   return counts[2] > 0
 end
 
+-- Answers false when the user may not publish there: whoever waits asks by itself after a while. What a script has written
+-- before is kept in any case, so a refusal must not end it.
 local function publish_to(ticket, message, how)
   if ticket.listens == 0 then
-    return
+    return true
   end
   local channel = how.channel .. ':' .. process_of(ticket)
+  local heard
   if how.sharded then
-    redis.call('SPUBLISH', channel, message)
+    heard = redis.pcall('SPUBLISH', channel, message)
   else
-    redis.call('PUBLISH', channel, message)
+    heard = redis.pcall('PUBLISH', channel, message)
   end
+  return type(heard) == 'number'
 end
 
 -- Answers false, and tells nobody, when it is certain that the process does not listen on this node.
@@ -2999,11 +3043,16 @@ end
 -- Dead tickets passed over by one call.
 local MOST_SKIPPED = 500
 
--- For how long a ticket is granted what it waits for: its whole lease, where its process listens here and has asked within the
--- last quarter of a second; else for the time in which it has to ask. Its id ends with the time at which it asked.
+-- Whether it asked within the last quarter of a second: its id ends with the time at which it did.
+local function has_just_asked(ticket, now_ms)
+  local asked_ms = string.match(ticket.id, '@(%d+)$')
+  return asked_ms and math.abs(now_ms - asked_ms) <= 250
+end
+
+-- For how long a ticket is granted what it waits for: its whole lease, where its process listens here and it has just asked;
+-- else for the time in which it has to ask.
 local function offered_ms(ticket, heard, claim_ms, now_ms)
-  local asked_ms = heard and string.match(ticket.id, '@(%d+)$')
-  if asked_ms and math.abs(now_ms - asked_ms) <= 250 then
+  if heard and has_just_asked(ticket, now_ms) then
     return ticket.lease_ms
   end
   return math.min(ticket.lease_ms, claim_ms)
@@ -3216,7 +3265,8 @@ local MOST_GRANTED = 100
 
 -- Grants the first ticket a permit, or offers it for the time in which its process has to ask, and in the same message
 -- tells the one behind it, of the same process, that it is the first now. Answers 'granted', 'offered', 'called' when it
--- told the next one too, and 'gone', having only removed the ticket, when the process is gone.
+-- told the next one too, 'untold' when it may not be told, and so asks by itself, and 'gone', having only removed the ticket,
+-- when the process is gone.
 local function hand_permit(semaphore, queue, permits, ids, ticket, behind, claim_ms, now_us, how)
   local heard = listens_here(ticket, how)
   if heard == false then
@@ -3240,9 +3290,11 @@ local function hand_permit(semaphore, queue, permits, ids, ticket, behind, claim
     end
     message = message .. '\\n' .. first_message(behind, recheck_ms)
   end
+  if not publish_to(ticket, message, how) then
+    return 'untold'
+  end
   redis.call('ZREM', queue, ticket.text)
   add_permit(semaphore, permits, ids, ticket, token, expires_at_ms, now_ms)
-  publish_to(ticket, message, how)
   return together and 'called' or is_offer and 'offered' or 'granted'
 end
 
@@ -3427,7 +3479,7 @@ end
       redis.call('ZREM', queue, ticket.text)
     else
       local came = hand_permit(semaphore, queue, permits, ids, ticket, behind, claim_ms, now_us, how)
-      if came == 'called' then
+      if came == 'called' or came == 'untold' then
         return 'served'
       elseif came ~= 'gone' then
         granted = granted + 1
@@ -3476,28 +3528,28 @@ return { 'resized', served == 'more' and 1 or 0 }
     [31, 'lua/shared/tickets.lua', 1],
     [42, 'lua/shared/tickets.lua', 24],
     [54, 'lua/shared/tell.lua', 1],
-    [107, 'lua/shared/line.lua', 1],
-    [127, 'lua/shared/semaphore/state.lua', 1],
-    [173, 'lua/shared/semaphore/save.lua', 1],
-    [174, 'lua/shared/behind.lua', 1],
-    [181, 'lua/shared/semaphore/save.lua', 3],
-    [217, 'lua/shared/semaphore/permit.lua', 1],
-    [227, 'lua/shared/semaphore/permits.lua', 1],
-    [258, 'lua/shared/semaphore/permits.lua', 40],
-    [279, 'lua/shared/semaphore/permits.lua', 74],
-    [294, 'lua/shared/semaphore/reap.lua', 1],
-    [300, 'lua/shared/note-late.lua', 1],
-    [308, 'lua/shared/semaphore/reap.lua', 8],
-    [321, 'lua/shared/semaphore/serve.lua', 1],
-    [374, 'lua/shared/send-back.lua', 1],
-    [412, 'lua/shared/semaphore/serve.lua', 55],
-    [436, 'lua/shared/silent.lua', 1],
-    [444, 'lua/shared/send-back.lua', 1],
-    [482, 'lua/shared/silent.lua', 10],
-    [511, 'lua/shared/semaphore/serve.lua', 80],
-    [516, 'lua/shared/call-other.lua', 1],
-    [525, 'lua/shared/semaphore/serve.lua', 86],
-    [553, 'lua/semaphore/resize.lua', 31],
+    [111, 'lua/shared/line.lua', 1],
+    [136, 'lua/shared/semaphore/state.lua', 1],
+    [182, 'lua/shared/semaphore/save.lua', 1],
+    [183, 'lua/shared/behind.lua', 1],
+    [190, 'lua/shared/semaphore/save.lua', 3],
+    [226, 'lua/shared/semaphore/permit.lua', 1],
+    [236, 'lua/shared/semaphore/permits.lua', 1],
+    [267, 'lua/shared/semaphore/permits.lua', 40],
+    [288, 'lua/shared/semaphore/permits.lua', 74],
+    [303, 'lua/shared/semaphore/reap.lua', 1],
+    [309, 'lua/shared/note-late.lua', 1],
+    [317, 'lua/shared/semaphore/reap.lua', 8],
+    [330, 'lua/shared/semaphore/serve.lua', 1],
+    [386, 'lua/shared/send-back.lua', 1],
+    [424, 'lua/shared/semaphore/serve.lua', 58],
+    [448, 'lua/shared/silent.lua', 1],
+    [456, 'lua/shared/send-back.lua', 1],
+    [494, 'lua/shared/silent.lua', 10],
+    [523, 'lua/shared/semaphore/serve.lua', 83],
+    [528, 'lua/shared/call-other.lua', 1],
+    [537, 'lua/shared/semaphore/serve.lua', 89],
+    [565, 'lua/semaphore/resize.lua', 31],
   ],
   encode(args) {
     return withoutDefaults([
@@ -3545,7 +3597,7 @@ export type ServeAnswer =
 export const serve: Operation<ServeArguments, ServeAnswer> = {
   script: {
     name: 'semaphore/serve',
-    sha1: 'aa45a1e11d86bccdeabc2fdf182e0f9ad27c5f8b',
+    sha1: '0b7a79514edd2164f23ca8a8a8c3d118163ece8c',
     reads: false,
     bytes: false,
     source: `--[[
@@ -3631,16 +3683,20 @@ local function listens_here(ticket, how)
   return counts[2] > 0
 end
 
+-- Answers false when the user may not publish there: whoever waits asks by itself after a while. What a script has written
+-- before is kept in any case, so a refusal must not end it.
 local function publish_to(ticket, message, how)
   if ticket.listens == 0 then
-    return
+    return true
   end
   local channel = how.channel .. ':' .. process_of(ticket)
+  local heard
   if how.sharded then
-    redis.call('SPUBLISH', channel, message)
+    heard = redis.pcall('SPUBLISH', channel, message)
   else
-    redis.call('PUBLISH', channel, message)
+    heard = redis.pcall('PUBLISH', channel, message)
   end
+  return type(heard) == 'number'
 end
 
 -- Answers false, and tells nobody, when it is certain that the process does not listen on this node.
@@ -3655,11 +3711,16 @@ end
 -- Dead tickets passed over by one call.
 local MOST_SKIPPED = 500
 
--- For how long a ticket is granted what it waits for: its whole lease, where its process listens here and has asked within the
--- last quarter of a second; else for the time in which it has to ask. Its id ends with the time at which it asked.
+-- Whether it asked within the last quarter of a second: its id ends with the time at which it did.
+local function has_just_asked(ticket, now_ms)
+  local asked_ms = string.match(ticket.id, '@(%d+)$')
+  return asked_ms and math.abs(now_ms - asked_ms) <= 250
+end
+
+-- For how long a ticket is granted what it waits for: its whole lease, where its process listens here and it has just asked;
+-- else for the time in which it has to ask.
 local function offered_ms(ticket, heard, claim_ms, now_ms)
-  local asked_ms = heard and string.match(ticket.id, '@(%d+)$')
-  if asked_ms and math.abs(now_ms - asked_ms) <= 250 then
+  if heard and has_just_asked(ticket, now_ms) then
     return ticket.lease_ms
   end
   return math.min(ticket.lease_ms, claim_ms)
@@ -3878,7 +3939,8 @@ local MOST_GRANTED = 100
 
 -- Grants the first ticket a permit, or offers it for the time in which its process has to ask, and in the same message
 -- tells the one behind it, of the same process, that it is the first now. Answers 'granted', 'offered', 'called' when it
--- told the next one too, and 'gone', having only removed the ticket, when the process is gone.
+-- told the next one too, 'untold' when it may not be told, and so asks by itself, and 'gone', having only removed the ticket,
+-- when the process is gone.
 local function hand_permit(semaphore, queue, permits, ids, ticket, behind, claim_ms, now_us, how)
   local heard = listens_here(ticket, how)
   if heard == false then
@@ -3902,9 +3964,11 @@ local function hand_permit(semaphore, queue, permits, ids, ticket, behind, claim
     end
     message = message .. '\\n' .. first_message(behind, recheck_ms)
   end
+  if not publish_to(ticket, message, how) then
+    return 'untold'
+  end
   redis.call('ZREM', queue, ticket.text)
   add_permit(semaphore, permits, ids, ticket, token, expires_at_ms, now_ms)
-  publish_to(ticket, message, how)
   return together and 'called' or is_offer and 'offered' or 'granted'
 end
 
@@ -4089,7 +4153,7 @@ end
       redis.call('ZREM', queue, ticket.text)
     else
       local came = hand_permit(semaphore, queue, permits, ids, ticket, behind, claim_ms, now_us, how)
-      if came == 'called' then
+      if came == 'called' or came == 'untold' then
         return 'served'
       elseif came ~= 'gone' then
         granted = granted + 1
@@ -4130,28 +4194,28 @@ return { 'served', served == 'more' and 1 or 0 }
     [28, 'lua/shared/tickets.lua', 1],
     [39, 'lua/shared/tickets.lua', 24],
     [51, 'lua/shared/tell.lua', 1],
-    [104, 'lua/shared/line.lua', 1],
-    [124, 'lua/shared/semaphore/state.lua', 1],
-    [170, 'lua/shared/semaphore/save.lua', 1],
-    [171, 'lua/shared/behind.lua', 1],
-    [178, 'lua/shared/semaphore/save.lua', 3],
-    [220, 'lua/shared/semaphore/permit.lua', 1],
-    [230, 'lua/shared/semaphore/permits.lua', 1],
-    [261, 'lua/shared/semaphore/permits.lua', 40],
-    [282, 'lua/shared/semaphore/permits.lua', 74],
-    [297, 'lua/shared/semaphore/reap.lua', 1],
-    [303, 'lua/shared/note-late.lua', 1],
-    [311, 'lua/shared/semaphore/reap.lua', 8],
-    [324, 'lua/shared/semaphore/serve.lua', 1],
-    [377, 'lua/shared/send-back.lua', 1],
-    [415, 'lua/shared/semaphore/serve.lua', 55],
-    [439, 'lua/shared/silent.lua', 1],
-    [447, 'lua/shared/send-back.lua', 1],
-    [485, 'lua/shared/silent.lua', 10],
-    [514, 'lua/shared/semaphore/serve.lua', 80],
-    [519, 'lua/shared/call-other.lua', 1],
-    [528, 'lua/shared/semaphore/serve.lua', 86],
-    [556, 'lua/semaphore/serve.lua', 28],
+    [108, 'lua/shared/line.lua', 1],
+    [133, 'lua/shared/semaphore/state.lua', 1],
+    [179, 'lua/shared/semaphore/save.lua', 1],
+    [180, 'lua/shared/behind.lua', 1],
+    [187, 'lua/shared/semaphore/save.lua', 3],
+    [229, 'lua/shared/semaphore/permit.lua', 1],
+    [239, 'lua/shared/semaphore/permits.lua', 1],
+    [270, 'lua/shared/semaphore/permits.lua', 40],
+    [291, 'lua/shared/semaphore/permits.lua', 74],
+    [306, 'lua/shared/semaphore/reap.lua', 1],
+    [312, 'lua/shared/note-late.lua', 1],
+    [320, 'lua/shared/semaphore/reap.lua', 8],
+    [333, 'lua/shared/semaphore/serve.lua', 1],
+    [389, 'lua/shared/send-back.lua', 1],
+    [427, 'lua/shared/semaphore/serve.lua', 58],
+    [451, 'lua/shared/silent.lua', 1],
+    [459, 'lua/shared/send-back.lua', 1],
+    [497, 'lua/shared/silent.lua', 10],
+    [526, 'lua/shared/semaphore/serve.lua', 83],
+    [531, 'lua/shared/call-other.lua', 1],
+    [540, 'lua/shared/semaphore/serve.lua', 89],
+    [568, 'lua/semaphore/serve.lua', 28],
   ],
   encode(args) {
     return withoutDefaults([

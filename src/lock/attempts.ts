@@ -140,7 +140,7 @@ export class SharedSide implements LockSide {
 }
 
 /** What was asked for is done already, whatever becomes of this; and those who wait come by themselves. */
-function serveOthers(unit: Unit): Promise<void> {
+export function serveOthers(unit: Unit): Promise<void> {
   return serveAll(unit).catch(() => undefined)
 }
 

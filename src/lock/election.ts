@@ -12,11 +12,11 @@
 
 import { Joined, onAbort } from '../runtime/aborts.ts'
 import { checkOptions } from '../runtime/arguments.ts'
-import { Backoff } from '../runtime/backoff.ts'
 import { LeaseLostError, PeriluneError } from '../runtime/errors.ts'
 import { pause } from '../runtime/in-time.ts'
 import type { KeptLease } from '../runtime/kept-lease.ts'
 import { notifying } from '../runtime/notifying.ts'
+import { Retries } from '../runtime/retries.ts'
 import { closed } from '../runtime/runner.ts'
 import type { Runtime } from '../runtime/runtime.ts'
 import { Lock, type LockOptions } from './lock.ts'
@@ -87,7 +87,7 @@ export class Campaign implements AsyncDisposable {
   readonly #onElected: (term: Term) => Promise<void> | void
   readonly #onError: (error: unknown) => void
   readonly #aborter = new AbortController()
-  readonly #backoff = new Backoff(FIRST_RETRY_MS, LAST_RETRY_MS)
+  readonly #retries = new Retries(FIRST_RETRY_MS, LAST_RETRY_MS)
   readonly #ended: Promise<void>
   #term: TermInOffice | null = null
 
@@ -155,7 +155,7 @@ export class Campaign implements AsyncDisposable {
       try {
         const lease = await this.#lock.stand({ wait: WAIT, signal })
         if (lease === null) continue
-        this.#backoff.reset()
+        this.#retries.reset()
         const began = performance.now()
         await this.#serve(lease)
         if (performance.now() - began < SHORT_TERM_MS) await pause(SHORT_TERM_MS, signal)
@@ -163,7 +163,7 @@ export class Campaign implements AsyncDisposable {
         if (signal.aborted) continue
         this.#onError(error)
         if (error instanceof PeriluneError && error.code === 'closed') return
-        await pause(this.#backoff.next(), signal).catch(() => undefined)
+        await pause(this.#retries.after(error), signal).catch(() => undefined)
       }
     }
   }

@@ -4,13 +4,14 @@ import { checkOptions } from '../runtime/arguments.ts'
 import { type Attempts, abandon, guarded } from '../runtime/attempts.ts'
 import type { Duration } from '../runtime/duration.ts'
 import { InvalidArgumentError, WaitTimeoutError } from '../runtime/errors.ts'
-import { askingAt, toGrant } from '../runtime/grant.ts'
+import { askingAt, type Grant, toGrant } from '../runtime/grant.ts'
 import { unlessAborted } from '../runtime/in-time.ts'
 import type { Lease, TaskLease } from '../runtime/lease.ts'
 import { runUnder } from '../runtime/run-under.ts'
 import type { Trace } from '../runtime/runner.ts'
 import type { Runtime } from '../runtime/runtime.ts'
 import { toWaitMs, type Waiting } from '../runtime/wait.ts'
+import { serveOthers } from './attempts.ts'
 import { Lock, type LockOptions } from './lock.ts'
 
 const MOST_NAMES = 100
@@ -76,8 +77,22 @@ export class LockSet {
     return runUnder(await this.#acquire(options), task, options.signal)
   }
 
-  /** In one script call; null when one of them is held or awaited. */
+  /** In one script call; null when one of them is held, or awaited by somebody who lives. */
   async #takeTogether(signal?: AbortSignal): Promise<AllLeases | null> {
+    let served = -1
+    for (;;) {
+      const taken = await this.#takeAtOnce(signal)
+      if (taken === null || taken instanceof AllLeases) return taken
+      const lock = this.#locks[taken.awaitedAt]
+      if (lock === undefined || taken.awaitedAt <= served) return null
+      // Those who wait for it may be gone.
+      served = taken.awaitedAt
+      await unlessAborted(serveOthers(lock.unit), signal)
+    }
+  }
+
+  /** Null when one of them is held; or which one is free, and awaited. */
+  async #takeAtOnce(signal?: AbortSignal): Promise<AllLeases | { awaitedAt: number } | null> {
     const { runner, mailbox } = this.#runtime
     const [{ unit, terms }] = this.#locks as [Lock]
     await unlessAborted(unit.learn(), signal)
@@ -92,20 +107,25 @@ export class LockSet {
       giveUp()
       throw error
     })
-    if (answer.status === 'held') {
+    if (answer.status !== 'granted') {
       // A copy that comes late would be granted to nobody.
       if (trace.repeated === true) giveUp()
-      return null
+      return answer.status === 'awaited' ? { awaitedAt: answer.at } : null
     }
-    const leases = answer.leases.map((lease, at) => {
+    const grants = answer.leases.map((lease) => toGrant({ ...lease, nowMs: answer.nowMs }, askedAt))
+    return this.#kept(grants, id, trace)
+  }
+
+  /** The leases that an attempt got; null when they were spent on the way. */
+  async #kept(grants: readonly Grant[], id: string, trace: Trace): Promise<AllLeases | null> {
+    const { mailbox } = this.#runtime
+    const leases = grants.map((grant, at) => {
       const lock = this.#locks[at] as Lock
-      const grant = toGrant({ ...lease, nowMs: answer.nowMs }, askedAt)
       const one = { abandon: () => lock.abandon(id) }
       return [lock.name, lock.keep(guarded(grant, one, id, mailbox, { trace, listens: false }))] as const
     })
     const all = new AllLeases(new Map(leases))
     if (all.remainingMs > 0) return all
-    // Spent on the way.
     await giveBack(leases.map(([, lease]) => lease))
     return null
   }

@@ -9,14 +9,15 @@
 //      └───────────────────────────── stopAsking ───────────► only acks are sent
 //
 // After a call that failed it PAUSES, in each of these states: nothing is sent until the pause is over, then one call
-// tries again. Each pause is longer than the one before. An ack is tried again until its job's lease is over, or the
+// tries again. Each pause is longer than the one before,
+// up to five seconds; in an outage to one. An ack is tried again until its job's lease is over, or the
 // server refuses it in a way that cannot pass.
 
 import { randomInt } from 'node:crypto'
-import { Backoff } from '../runtime/backoff.ts'
 import { LeaseLostError } from '../runtime/errors.ts'
 import { End, endsAtOf } from '../runtime/grant.ts'
 import { isFinal } from '../runtime/outage.ts'
+import { Retries } from '../runtime/retries.ts'
 import { AckDoubts } from './ack-doubts.ts'
 import type { ClaimedJob } from './claimed-job.ts'
 import { type Ack, type Exchanged, exchange, type LossReason, NOTHING_ELSE } from './exchange.ts'
@@ -68,7 +69,7 @@ export class Exchanger {
   readonly #doubts = new AckDoubts()
   #asked = 0
   #underWay = 0
-  readonly #backoff = new Backoff(FIRST_RETRY_MS, LAST_RETRY_MS)
+  readonly #retries = new Retries(FIRST_RETRY_MS, LAST_RETRY_MS)
   /** Runs while nothing is sent, after a call that failed. */
   #pause: NodeJS.Timeout | null = null
   #idle = false
@@ -154,7 +155,7 @@ export class Exchanger {
   exchange(wanted: number): void {
     const count = this.#acks.length
     if (this.#pause !== null) return
-    const isAlone = this.#underWay > 0 || count < WORTH_TWO_CALLS || this.#backoff.failures > 0
+    const isAlone = this.#underWay > 0 || count < WORTH_TWO_CALLS || this.#retries.failures > 0
     if (isAlone) return this.#exchange(wanted, count)
     const half = Math.ceil(wanted / 2)
     this.#exchange(half, Math.ceil(count / 2))
@@ -178,7 +179,7 @@ export class Exchanger {
     try {
       const exchanged = await exchange(this.#source, { acks, limit, leaseMs: this.#terms.leaseMs, worker })
       this.#asked -= limit
-      this.#backoff.reset()
+      this.#retries.reset()
       this.#clock = exchanged
       for (const handed of this.#early.splice(0)) this.#takeHanded(handed, exchanged)
       // Of two calls that were under way, the later one says whether the server waits to call.
@@ -279,7 +280,7 @@ export class Exchanger {
       else each.job.noteAckEnded(error)
     }
     // Two calls that failed together are one failure.
-    if (!this.#isHurried) this.#pause ??= setTimeout(() => this.#resume(), this.#backoff.next())
+    if (!this.#isHurried) this.#pause ??= setTimeout(() => this.#resume(), this.#retries.after(error))
     this.#terms.onError(error)
   }
 

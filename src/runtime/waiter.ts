@@ -24,6 +24,7 @@ const NEAR_RECHECK_MS = 2000
 const RECHECK_A_PLACE_MS = 50
 const FIRST_RECHECK_A_PLACE_MS = 2
 const LONGEST_RECHECK_MS = 15_000
+const LONGEST_FIRST_RECHECK_MS = 4000
 const LOST_RECHECK_MS = 1000
 const RECHECK_UNHEARD_MS = 250
 
@@ -157,8 +158,9 @@ export class Waiter {
     if (this.#asks === 1) return SOON_RECHECK_MS
     const { mailbox, line } = this.#terms
     const isFirst = mailbox.standers.isFirst(line, this.#id)
-    const aPlaceMs = isFirst ? FIRST_RECHECK_A_PLACE_MS : RECHECK_A_PLACE_MS
-    return Math.min(NEAR_RECHECK_MS + this.#place * aPlaceMs, LONGEST_RECHECK_MS)
+    if (isFirst)
+      return Math.min(NEAR_RECHECK_MS + this.#place * FIRST_RECHECK_A_PLACE_MS, LONGEST_FIRST_RECHECK_MS)
+    return Math.min(NEAR_RECHECK_MS + this.#place * RECHECK_A_PLACE_MS, LONGEST_RECHECK_MS)
   }
 
   /** The grant of a letter; undefined when it is only an offer, or was spent on the way: then it is time to ask. */

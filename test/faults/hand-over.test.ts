@@ -58,6 +58,29 @@ test('a process that is asleep keeps nothing for long, also where hundreds of it
   asleep.goOn()
 })
 
+test.each([
+  ['want to read', 600, { reads: true }],
+  ['wait for their chance only', 15, { barging: true }],
+] as const)(
+  'a process that is asleep keeps nothing for long of which many %s',
+  { timeout: 60_000 },
+  async (_, waiters, how) => {
+    const { lock, name } = await setup({ clock: 'real', port })
+    const held = await lock.acquire()
+    const asleep = new LockProcess({ port, name, waiters, ...how })
+    await until('they wait', async () => (await lock.inspect()).waiting === waiters)
+    asleep.stop()
+    const awake = ('reads' in how ? lock : lock.shared).acquire({ wait: '12s' })
+    await until('one waits behind them', async () => (await lock.inspect()).waiting === waiters + 1)
+    await sleep(300)
+
+    await held.release()
+
+    await (await awake).release()
+    asleep.goOn()
+  },
+)
+
 test('a process that is asleep and wants the lock alone does not keep readers out for as long as others read', {
   timeout: 60_000,
 }, async () => {

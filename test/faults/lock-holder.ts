@@ -12,6 +12,10 @@ interface Order {
   /** How many stand in line in this process. */
   waiters: number
   cluster: boolean
+  /** They want to read. */
+  reads?: boolean
+  barging?: boolean
+  group?: string
 }
 
 const order = JSON.parse(process.argv[2] ?? '{}') as Order
@@ -21,7 +25,12 @@ const client = order.cluster
   ? new Cluster([{ host: '127.0.0.1', port: order.port }], { redisOptions: named })
   : new Redis(order.port, named)
 const redis = perilune(ioredis(client), { namespace: 'lock-test' })
-const lock = redis.lock(order.name, { lease: order.lease })
+const lock = redis.lock(order.name, {
+  lease: order.lease,
+  order: order.barging ? 'barging' : 'fair',
+  ...(order.group === undefined ? {} : { group: order.group }),
+})
+const awaited = order.reads ? lock.shared : lock
 
 process.on('unhandledRejection', (error) => say({ unhandled: String(error) }))
 process.on('disconnect', () => process.exit(0))
@@ -65,4 +74,4 @@ async function hold(): Promise<void> {
 }
 
 if (order.waiters === 0) await hold()
-for (let n = 0; n < order.waiters; n++) void lock.acquire({ wait: '1h' }).catch(() => undefined)
+for (let n = 0; n < order.waiters; n++) void awaited.acquire({ wait: '1h' }).catch(() => undefined)

@@ -11,6 +11,9 @@ interface Order {
   lease?: string
   waiters?: number
   cluster?: boolean
+  reads?: boolean
+  barging?: boolean
+  group?: string
 }
 
 /** A process that holds a lock or waits for it; gone when the test is. */

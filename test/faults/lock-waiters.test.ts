@@ -177,6 +177,22 @@ test('on a cluster, waiters for many locks listen on one connection for each mas
   await Promise.all((await waiting).map((lease) => lease.release()))
 })
 
+test('a set is had although somebody waited for one of its locks and was killed', async () => {
+  const own = await ownPort()
+  const group = randomUUID()
+  const { lock, redis, name } = await setup({ clock: 'real', port: own, group })
+  const held = await redis.lock(name, { group, lease: '1s', maxHold: '0s' }).acquire()
+  const dead = new LockProcess({ port: own, name, waiters: 1, group })
+  await until('one waits', async () => (await lock.inspect()).waiting === 1)
+  await dead.kill()
+  await until('the server has noticed', async () => (await listeners(own)) === 0)
+  await until('the lease has ended', async () => held.remainingMs === 0)
+
+  const set = redis.locks([`${name}:a`, name], { group })
+
+  await expect.poll(() => set.tryAcquire()).not.toBeNull()
+})
+
 test('on a cluster, too, those behind killed waiters go on by the very release', async () => {
   const [first = 0] = inject('clusterPorts')
   const { redis } = clusterClient()

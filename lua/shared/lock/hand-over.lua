@@ -1,5 +1,5 @@
 -- Gives the lock to a ticket, or offers it for the time in which its process has to ask, and tells the one behind
--- it. Answers false, and has only removed the ticket, when the process is gone.
+-- it; one that may not be told asks by itself. Answers false, and has only removed the ticket, when the process is gone.
 local function hand_over(lock, queue, ticket, behind, claim_ms, now_us, how)
   local heard = listens_here(ticket, how)
   if heard == false then
@@ -16,9 +16,11 @@ local function hand_over(lock, queue, ticket, behind, claim_ms, now_us, how)
   if together then
     message = message .. '\n' .. first_message(next_ticket, lease_ms)
   end
+  if not publish_to(ticket, message, how) then
+    return true
+  end
   redis.call('ZREM', queue, ticket.text)
   grant(lock, ticket.id, ticket.holder, token, expires_at_ms)
-  publish_to(ticket, message, how)
   if is_offer and next_ticket and process_of(next_ticket) == process_of(ticket) then
     -- @include shared/call-other
     call_other(queue, process_of(ticket), lease_ms, how)
@@ -36,17 +38,33 @@ local function call_up(lock, queue, ticket, behind, claim_ms, now_us, how)
   if not tell_process(ticket, 'come ' .. ticket.id, how) then
     return false
   end
-  lock.called = call_until(math.floor(now_us / 1000), claim_ms, ticket.id)
-  if not call_next(queue, behind and parse_ticket(behind), claim_ms, how) then
+  local now_ms, next_ticket = math.floor(now_us / 1000), behind and parse_ticket(behind)
+  lock.called = call_until(now_ms, claim_ms, ticket.id)
+  local together = next_ticket and process_of(next_ticket) == process_of(ticket)
+  if together and not has_just_asked(ticket, now_ms) then
+    -- @include shared/call-other
+    call_other(queue, process_of(ticket), claim_ms, how)
+  end
+  if not call_next(queue, next_ticket, claim_ms, how) then
     lock.last_ticket = 0
   end
   return true
 end
 
--- Sends back the tickets of processes that did not take what they were offered.
-local function send_back_late(lock, queue, own, how)
+-- Whether one that was told to come has not come, though it had the time.
+local function is_overdue(called, now_ms)
+  return called ~= '0' and not is_called(called, now_ms)
+end
+
+-- Sends back the tickets of processes that did not take what they were offered, or did not come.
+local function send_back_late(lock, queue, own, now_ms, how)
   -- @include shared/note-late
   -- @include shared/send-back
+  if is_overdue(lock.called, now_ms) then
+    lock.late = lock.late or {}
+    lock.late[process_of({ id = called_id(lock.called) })] = true
+    lock.called = '0'
+  end
   if lock.mode == 'l' then
     note_late(lock, lock.id, lock.token, lock.expires_at_ms)
     -- Once: its attempt may stand in line again.

@@ -2,11 +2,12 @@
 -- from the id of an attempt to its token ('i<id>'), and from the token to id and holder.
 local READERS_KEPT_MS = 600000
 
--- The token that this attempt has got, and when it ends, if it is live; else nil twice, and the token if there is one.
-local function reading_of(readers, reader_ids, id, now_ms)
+-- The token that this attempt has got, and when it ends, if it is live; else nil twice, and the token if there is one. Nobody reads
+-- while the lock is not shared, whatever the time says that has stepped back since a lease ended.
+local function reading_of(lock, readers, reader_ids, id, now_ms)
   local token = redis.call('HGET', reader_ids, 'i' .. id)
   local expires_at_ms = token and tonumber(redis.call('ZSCORE', readers, token) or 0)
-  if expires_at_ms and expires_at_ms > now_ms then
+  if lock.mode == 's' and expires_at_ms and expires_at_ms > now_ms then
     return tonumber(token), expires_at_ms
   end
   return nil, nil, token
@@ -24,16 +25,21 @@ local function forget_reader(readers, reader_ids, token)
   return id
 end
 
--- Removes leases that have ended, and notes in the lock what is left.
+-- Removes leases that have ended, and notes in the lock what is left. Of one that is free all have: whoever wants it alone sees that
+-- they have, and does not remove them.
 local function count_readers(lock, readers, reader_ids, now_ms)
-  if lock.mode ~= 's' then
+  if lock.mode == 'x' then
     return
   end
   -- @include shared/note-late
-  local ended = redis.call('ZRANGEBYSCORE', readers, '-inf', now_ms, 'WITHSCORES', 'LIMIT', '0', '1000')
+  local until_ms = lock.mode == 's' and now_ms or '+inf'
+  local ended = redis.call('ZRANGEBYSCORE', readers, '-inf', until_ms, 'WITHSCORES', 'LIMIT', '0', '1000')
   for at = 1, #ended, 2 do
     local id = forget_reader(readers, reader_ids, ended[at])
     note_late(lock, id, ended[at], ended[at + 1])
+  end
+  if lock.mode ~= 's' then
+    return
   end
   local last = redis.call('ZRANGE', readers, '-1', '-1', 'WITHSCORES')
   lock.expires_at_ms = tonumber(last[2] or 0)

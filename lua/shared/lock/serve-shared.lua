@@ -2,7 +2,7 @@
 local MOST_LET_IN = 100
 
 -- Lets a waiting reader in, or offers it for the time in which its process has to ask. Answers false when the
--- process is gone.
+-- process is gone, and nil when it may not be told: it asks by itself.
 local function let_in(lock, queue, readers, reader_ids, ticket, claim_ms, now_us, how)
   local heard = listens_here(ticket, how)
   if heard == false then
@@ -12,10 +12,12 @@ local function let_in(lock, queue, readers, reader_ids, ticket, claim_ms, now_us
   local now_ms = math.floor(now_us / 1000)
   local lease_ms = offered_ms(ticket, heard, claim_ms, now_ms)
   local token = next_token(lock.token, now_us)
+  local message = string.format('granted %s %.0f %.0f %.0f', ticket.id, token, now_ms + lease_ms, now_ms)
+  if not publish_to(ticket, message, how) then
+    return nil
+  end
   redis.call('ZREM', queue, ticket.text)
   add_reader(lock, readers, reader_ids, ticket, lease_ms, now_us)
-  local message = string.format('granted %s %.0f %.0f %.0f', ticket.id, token, now_ms + lease_ms, now_ms)
-  publish_to(ticket, message, how)
   return true
 end
 
@@ -27,8 +29,8 @@ local function serve_shared(lock, queue, readers, reader_ids, own, claim_ms, now
   local let = 0
   -- The process of the last reader that was let in: it may sleep, and then cannot look after its next.
   local asleep
-  if lock.mode == 'l' or lock.late then
-    send_back_late(lock, queue, own, how)
+  if lock.mode == 'l' or lock.late or is_overdue(lock.called, now_ms) then
+    send_back_late(lock, queue, own, now_ms, how)
   end
   for _ = 1, MOST_SKIPPED do
     local pair = redis.call('ZRANGE', queue, '0', '1')
@@ -64,6 +66,9 @@ local function serve_shared(lock, queue, readers, reader_ids, own, claim_ms, now
       return 'served'
     elseif ticket.kind == 's' then
       local came = let_in(lock, queue, readers, reader_ids, ticket, claim_ms, now_us, how)
+      if came == nil then
+        return 'served'
+      end
       let = came and let + 1 or let
       asleep = came and process_of(ticket) or asleep
     elseif ticket.kind == 'b' then

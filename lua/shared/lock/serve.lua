@@ -2,8 +2,9 @@
 -- come instead. Answers 'own' when that was the caller's own ticket, 'nobody' when the line is empty, and
 -- 'more' when the lock is still free: readers are first, or the call ended among dead tickets.
 local function serve(lock, queue, own, claim_ms, now_us, how)
-  if lock.mode == 'l' or lock.late then
-    send_back_late(lock, queue, own, how)
+  local now_ms = math.floor(now_us / 1000)
+  if lock.mode == 'l' or lock.late or is_overdue(lock.called, now_ms) then
+    send_back_late(lock, queue, own, now_ms, how)
   end
   for _ = 1, MOST_SKIPPED do
     local pair = redis.call('ZRANGE', queue, '0', '1')
@@ -18,7 +19,6 @@ local function serve(lock, queue, own, claim_ms, now_us, how)
     if ticket.kind == 's' then
       return 'more'
     elseif ticket.kind == 'b' then
-      local now_ms = math.floor(now_us / 1000)
       if is_called(lock.called, now_ms) or call_up(lock, queue, ticket, pair[2], claim_ms, now_us, how) then
         return 'told'
       end

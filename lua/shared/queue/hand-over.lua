@@ -58,8 +58,11 @@ local function hand_over(keys, queue, seq, name, payload, record, now_us, how)
   end
   local ends_ms = now_ms + lease_ms
   local words = { 'job', ticket.id, seq, exact(token), exact(ends_ms) }
+  if not publish_to(ticket, table.concat(words, ' ') .. '\n' .. name .. '\n' .. payload, how) then
+    -- It looks by itself after a while.
+    return false, true
+  end
   lease_handed(keys, queue, seq, name, #record, token, now_ms, ends_ms)
-  publish_to(ticket, table.concat(words, ' ') .. '\n' .. name .. '\n' .. payload, how)
   see_to(keys.idle, queue, ends_ms, now_ms, how)
   return true, false
 end

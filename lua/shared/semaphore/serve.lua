@@ -5,7 +5,8 @@ local MOST_GRANTED = 100
 
 -- Grants the first ticket a permit, or offers it for the time in which its process has to ask, and in the same message
 -- tells the one behind it, of the same process, that it is the first now. Answers 'granted', 'offered', 'called' when it
--- told the next one too, and 'gone', having only removed the ticket, when the process is gone.
+-- told the next one too, 'untold' when it may not be told, and so asks by itself, and 'gone', having only removed the ticket,
+-- when the process is gone.
 local function hand_permit(semaphore, queue, permits, ids, ticket, behind, claim_ms, now_us, how)
   local heard = listens_here(ticket, how)
   if heard == false then
@@ -29,9 +30,11 @@ local function hand_permit(semaphore, queue, permits, ids, ticket, behind, claim
     end
     message = message .. '\n' .. first_message(behind, recheck_ms)
   end
+  if not publish_to(ticket, message, how) then
+    return 'untold'
+  end
   redis.call('ZREM', queue, ticket.text)
   add_permit(semaphore, permits, ids, ticket, token, expires_at_ms, now_ms)
-  publish_to(ticket, message, how)
   return together and 'called' or is_offer and 'offered' or 'granted'
 end
 
@@ -97,7 +100,7 @@ local function serve(semaphore, queue, permits, ids, own, claim_ms, now_us, how)
       redis.call('ZREM', queue, ticket.text)
     else
       local came = hand_permit(semaphore, queue, permits, ids, ticket, behind, claim_ms, now_us, how)
-      if came == 'called' then
+      if came == 'called' or came == 'untold' then
         return 'served'
       elseif came ~= 'gone' then
         granted = granted + 1

@@ -1,0 +1,35 @@
+// What is free when the server is back is had by those who want it then, and kept by nobody who gave up meanwhile.
+
+import { setTimeout as sleep } from 'node:timers/promises'
+import { Redis } from 'ioredis'
+import { perilune } from 'perilune'
+import { ioredis } from 'perilune/ioredis'
+import { expect, onTestFinished, test } from 'vitest'
+import { startRedis } from '../servers/redis.ts'
+
+test.each(['lock', 'semaphore'] as const)(
+  'what a server that stood still reads of those who gave up keeps a %s from nobody',
+  { timeout: 60_000 },
+  async (kind) => {
+    const server = await startRedis()
+    const client = new Redis(server.port)
+    const redis = perilune(ioredis(client), { deadline: '300ms' })
+    onTestFinished(async () => {
+      await redis.close()
+      client.disconnect()
+      await server.stop()
+    })
+    const of = (lease: '1s' | '10m') =>
+      kind === 'lock' ? redis.lock('a', { lease }) : redis.semaphore('a', { limit: 1, lease })
+    await of('1s').lend()
+    process.kill(server.pid, 'SIGSTOP')
+    const gaveUp = of('10m').acquire({ wait: '30s' })
+    await expect(gaveUp).rejects.toMatchObject({ code: 'ambiguous' })
+    await sleep(6000)
+
+    process.kill(server.pid, 'SIGCONT')
+
+    const lease = await of('10m').acquire({ wait: '6s' })
+    expect(lease.remainingMs).toBeGreaterThan(500_000)
+  },
+)
