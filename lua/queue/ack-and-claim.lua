@@ -154,16 +154,9 @@ if queue.listened_ms > now_ms then
 end
 local refused
 do
-  local ended, stopped
-  ended, refused, stopped = judge_acks(jobs, acks, acks_at)
-  for _, seq in ipairs(stopped) do
-    stop_job(keys, queue, seq, now_us)
-  end
-  if #ended > 0 then
-    finish_jobs(keys, queue, settings, ended, now_us)
-  end
+  -- @include shared/queue/carry-out-acks
   -- Not a local: a script has at most 200.
-  queue.over = #ended + #stopped
+  refused, queue.over = carry_out_acks(keys, queue, settings, acks, acks_at, now_us)
 end
 if limit > 0 and queue.watch_ms <= now_ms then
   queue.watch_ms = 0

@@ -83,7 +83,7 @@ test('a job of one who may not call workers is done', async () => {
   await jobs.enqueue('count', 1)
   await jobs.enqueue('count', 2)
 
-  await expect.poll(() => done.toSorted(), { timeout: 20_000 }).toEqual([1, 2])
+  await expect.poll(() => done.toSorted((a, b) => a - b), { timeout: 20_000 }).toEqual([1, 2])
   expect(await heard.queue(name).inspect()).toMatchObject({ enqueued: 2, claimed: 0, ready: 0 })
 }, 30_000)
 
