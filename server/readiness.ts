@@ -3,6 +3,7 @@
 
 import type { Redis } from 'ioredis'
 import { DriverError, type Perilune } from 'perilune'
+import { refusalOfWrites } from './writability.ts'
 
 const PATIENCE_MS = 1000
 
@@ -30,6 +31,7 @@ export interface Need {
 export class Readiness {
   readonly #client: Redis
   readonly #perilune: Perilune
+  readonly #namespace: string
   readonly #needs: readonly Need[]
   readonly #engineObstacle: () => string | null
   #loaded: Promise<void> | null = null
@@ -41,8 +43,10 @@ export class Readiness {
     perilune: Perilune,
     needs: readonly Need[] = [],
     engineObstacle: () => string | null = () => null,
+    namespace = 'perilune',
   ) {
     this.#client = client
+    this.#namespace = namespace
     this.#perilune = perilune
     this.#needs = needs
     this.#engineObstacle = engineObstacle
@@ -55,6 +59,8 @@ export class Readiness {
     const trouble = this.#engineObstacle() ?? (await this.#refusal())
     if (trouble !== null) return trouble
     if (!(await inTime(this.#load()))) return this.#obstacle
+    const refusal = await this.#refusalOfWrites()
+    if (refusal !== null) return refusal
     const obstacles = await Promise.all(this.#needs.map(obstacleTo))
     return obstacles.find((obstacle) => obstacle !== null) ?? null
   }
@@ -71,6 +77,13 @@ export class Readiness {
       throw error
     })
     return (await inTime(asked)) ? null : words
+  }
+
+  async #refusalOfWrites(): Promise<string | null> {
+    let refusal: string | null = SILENT
+    const asked = refusalOfWrites(this.#client, this.#namespace).then((told) => (refusal = told))
+    await inTime(asked)
+    return refusal
   }
 
   #load(): Promise<void> {

@@ -59,7 +59,7 @@ async function serve(
   let app: App | undefined
   try {
     const { counters, needs, flush } = countersAtWork(redis, tables, () => log)
-    const readiness = new Readiness(client, redis, needs, () => engine.obstacle?.() ?? null)
+    const readiness = new Readiness(client, redis, needs, () => engine.obstacle?.() ?? null, namespace)
     const serving = (app = buildApp({ perilune: redis, readiness, counters, zaqar, logLevel }))
     log = app.log
     const obstacle = await readiness.reason()

@@ -89,3 +89,32 @@ test('a Redis that is busy with a script is told as that', async () => {
   }
   await redis.stop()
 })
+
+test('a service is not ready while no write can succeed, or where its user may not write for a structure', async () => {
+  const redis = await startRedis()
+  {
+    await using app = await startApp(redis.port, { deadline: '1s' })
+    const reason = async (): Promise<string | null> =>
+      (await app.call('GET', '/readyz')).json.description ?? null
+    expect(await reason()).toBeNull()
+
+    await app.client.config('SET', 'min-replicas-to-write', '1')
+    expect(await reason()).toMatch(/^Not ready: Redis has too few replicas/)
+    await app.client.config('SET', 'min-replicas-to-write', '0')
+
+    await app.client.replicaof('127.0.0.1', '1')
+    expect(await reason()).toMatch(/^Not ready: Redis is a read-only replica/)
+    await app.client.replicaof('NO', 'ONE')
+
+    await app.client.config('SET', 'maxmemory', '1')
+    expect(await reason()).toBeNull()
+    await app.client.config('SET', 'maxmemory', '0')
+
+    const allowed = ['~*:{queue:*', '~*:{feed:*', '~*:{catalog:*', '~*:{autocomplete:*', '~*:{cache:*']
+    await app.client.call('ACL', 'SETUSER', 'default', 'resetkeys', ...allowed)
+    expect(await reason()).toMatch(/lacks the right to write keys of collection/)
+    await app.client.call('ACL', 'SETUSER', 'default', 'allkeys')
+    expect(await reason()).toBeNull()
+  }
+  await redis.stop()
+})

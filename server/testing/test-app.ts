@@ -59,7 +59,7 @@ export async function startApp(redisPort: number, options: TestAppOptions = {}):
   const redis = perilune(ioredis(client), { namespace, deadline })
   const tables = await openTables(readCountersEntries({ PERILUNE_COUNTERS: JSON.stringify(counters) }))
   const atWork = countersAtWork(redis, tables, () => undefined)
-  const readiness = new Readiness(client, redis, atWork.needs)
+  const readiness = new Readiness(client, redis, atWork.needs, () => null, namespace)
   await readiness.reason()
   const app = buildApp({
     perilune: redis,

@@ -1,0 +1,46 @@
+// Whether Redis takes writes for each structure: a write that changes nothing is sent to a key of each. A Redis that is full
+// takes it, for acks, releases and removals work there as well.
+
+import type { Redis } from 'ioredis'
+
+const STRUCTURES = [
+  'autocomplete',
+  'cache',
+  'catalog',
+  'collection',
+  'counters',
+  'feed',
+  'lock',
+  'once',
+  'queue',
+  'rate-limit',
+  'semaphore',
+] as const
+
+const REFUSALS: ReadonlyMap<string, string> = new Map([
+  ['READONLY', 'Redis is a read-only replica: REDIS_URL must name its primary'],
+  ['NOREPLICAS', 'Redis has too few replicas, and refuses writes until it has them'],
+  ['MISCONF', 'Redis cannot write to its disk, and refuses writes until it can'],
+])
+
+/** Null where all are taken, else why not. */
+export async function refusalOfWrites(client: Redis, namespace: string): Promise<string | null> {
+  const refusals = await Promise.all(
+    STRUCTURES.map((structure) =>
+      client.hdel(`${namespace}:{${structure}:readiness}:never`, 'never').then(
+        () => null,
+        (error: unknown) => explain(structure, error),
+      ),
+    ),
+  )
+  return refusals.find((refusal) => refusal !== null) ?? null
+}
+
+function explain(structure: string, error: unknown): string {
+  const message = error instanceof Error ? error.message : String(error)
+  const word = message.split(' ', 1)[0] ?? ''
+  if (word === 'NOPERM') {
+    return `this user of Redis lacks the right to write keys of ${structure}; docs/compatibility.md names what it needs`
+  }
+  return REFUSALS.get(word) ?? 'Redis refuses writes'
+}
