@@ -32,6 +32,7 @@ local rate_burst = tonumber(ARGV[12] or 0) -- integer: jobs that may be claimed 
 -- @include shared/queue/burst
 -- @include shared/queue/keep-burst
 -- @include shared/queue/idle
+-- @include shared/queue/pick
 
 local queue = open_queue(meta, codec, '')
 if queue.layout ~= QUEUE_LAYOUT then
@@ -52,9 +53,6 @@ if queue.partitions ~= partitions then
 end
 local now_us = clock_us()
 local group = open_group(groups, queue, name)
-local function pick(new, old)
-  return new < 0 and old or new
-end
 if paused >= 0 then
   group.paused = paused == 1
 end

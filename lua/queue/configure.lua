@@ -31,6 +31,7 @@ local rate_burst = tonumber(ARGV[13] or 0) -- integer: jobs that may be claimed 
 -- @include shared/queue/burst
 -- @include shared/queue/keep-burst
 -- @include shared/queue/idle
+-- @include shared/queue/pick
 
 local queue = open_queue(meta, codec, '')
 if queue.layout ~= QUEUE_LAYOUT then
@@ -51,9 +52,6 @@ if queue.partitions ~= partitions then
 end
 local settings = parse_settings(queue.settings)
 settings.rate_burst = read_burst(meta, 'burst', settings)
-local function pick(new, old)
-  return new < 0 and old or new
-end
 local resumes = paused == 0 and settings.paused
 if paused >= 0 then
   settings.paused = paused == 1

@@ -40,13 +40,6 @@ end
 if queue.codec ~= codec then
   return redis.error_reply('CODEC ' .. queue.codec)
 end
--- Whether a plain job whose number is in the list is ready there.
-local function stands_listed(prioritized_jobs, job, run, seq)
-  return state_of(run) == 'ready'
-    and job.group == ''
-    and not (run and run.state == 'b' and redis.call('ZSCORE', prioritized_jobs, seq))
-end
-
 local from, to = string.format('%.0f', after), string.format('%.0f', after + limit - 1)
 local numbers
 local in_front = 0

@@ -8,31 +8,36 @@ const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as 
  * whether what may be read there answers HEAD, too.
  */
 export function refuseOtherMethods(app: App, answersHead: (url: string) => boolean = () => true): void {
-  const known = new Map<string, Set<string>>()
-  const allowed = new Map<string, string>()
+  /** By path: the methods that have a route, and those of them that are answered. */
+  const routed = new Map<string, Set<string>>()
+  const answered = new Map<string, Set<string>>()
+  const allowedOn = (path: string): string => [...(answered.get(path) ?? [])].join(', ')
   app.addHook('onRoute', (route) => {
     const { path, method } = route
-    const methods = known.get(path) ?? new Set()
-    known.set(path, methods)
+    const methods = [method].flat()
+    addTo(routed, path, methods)
     // That of HEAD comes by itself with each of GET.
-    if (method === 'HEAD' && !answersHead(path)) route.handler = () => refuse(allowed.get(path))
-    else for (const each of [method].flat()) methods.add(each)
+    if (method === 'HEAD' && !answersHead(path)) route.handler = () => refuse(allowedOn(path))
+    else addTo(answered, path, methods)
   })
   app.after(() => {
-    for (const [path, methods] of known) allowed.set(path, [...methods].join(', '))
-    for (const [path, methods] of allowed) refuseAllBut(app, path, methods)
+    for (const [path, methods] of [...routed]) {
+      const allowed = allowedOn(path)
+      app.route({
+        url: path.slice(app.prefix.length),
+        method: METHODS.filter((method) => !methods.has(method)),
+        handler: () => refuse(allowed),
+      })
+    }
   })
 }
 
-function refuseAllBut(app: App, path: string, allowed: string): void {
-  const known = new Set(allowed.split(', '))
-  app.route({
-    url: path.slice(app.prefix.length),
-    method: METHODS.filter((method) => !known.has(method === 'HEAD' ? 'GET' : method)),
-    handler: () => refuse(allowed),
-  })
+function addTo(map: Map<string, Set<string>>, path: string, methods: readonly string[]): void {
+  const known = map.get(path) ?? new Set()
+  for (const method of methods) known.add(method)
+  map.set(path, known)
 }
 
-function refuse(allowed = ''): never {
+function refuse(allowed: string): never {
   throw methodNotAllowed(allowed)
 }

@@ -15541,7 +15541,7 @@ export type ConfigureGroupAnswer =
 export const configureGroup: Operation<ConfigureGroupArguments, ConfigureGroupAnswer> = {
   script: {
     name: 'queue/configure-group',
-    sha1: '375c239de8d143582ed6a13892f2ddb35cc19995',
+    sha1: '5132db925dead5c3078e5ea2517f727736611524',
     reads: false,
     bytes: false,
     source: `--[[
@@ -16126,6 +16126,11 @@ local function call_idle(idle, queue, count, now_ms, how)
   end
 end
 
+-- A setting as it is to be: what is negative stays as it was.
+local function pick(new, old)
+  return new < 0 and old or new
+end
+
 local queue = open_queue(meta, codec, '')
 if queue.layout ~= QUEUE_LAYOUT then
   return redis.error_reply('LAYOUT ' .. queue.layout)
@@ -16159,9 +16164,6 @@ end
 end
 local now_us = clock_us()
 local group = open_group(groups, queue, name)
-local function pick(new, old)
-  return new < 0 and old or new
-end
 if paused >= 0 then
   group.paused = paused == 1
 end
@@ -16223,9 +16225,10 @@ return {
     [406, 'lua/shared/queue/idle.lua', 1],
     [473, 'lua/shared/listening.lua', 1],
     [492, 'lua/shared/queue/idle.lua', 69],
-    [583, 'lua/queue/configure-group.lua', 36],
-    [595, 'lua/shared/take-up.lua', 1],
-    [610, 'lua/queue/configure-group.lua', 49],
+    [583, 'lua/shared/queue/pick.lua', 1],
+    [587, 'lua/queue/configure-group.lua', 36],
+    [600, 'lua/shared/take-up.lua', 1],
+    [615, 'lua/queue/configure-group.lua', 50],
   ],
   encode(args) {
     return withoutDefaults([
@@ -16307,7 +16310,7 @@ export type ConfigureAnswer =
 export const configure: Operation<ConfigureArguments, ConfigureAnswer> = {
   script: {
     name: 'queue/configure',
-    sha1: 'bd0bce69ce8cacda209bc0615fdb6f44655e5d56',
+    sha1: '86b72e316512ff613d816b3d403d986923a5c89e',
     reads: false,
     bytes: false,
     source: `--[[
@@ -16792,6 +16795,11 @@ local function call_idle(idle, queue, count, now_ms, how)
   end
 end
 
+-- A setting as it is to be: what is negative stays as it was.
+local function pick(new, old)
+  return new < 0 and old or new
+end
+
 local queue = open_queue(meta, codec, '')
 if queue.layout ~= QUEUE_LAYOUT then
   return redis.error_reply('LAYOUT ' .. queue.layout)
@@ -16825,9 +16833,6 @@ end
 end
 local settings = parse_settings(queue.settings)
 settings.rate_burst = read_burst(meta, 'burst', settings)
-local function pick(new, old)
-  return new < 0 and old or new
-end
 local resumes = paused == 0 and settings.paused
 if paused >= 0 then
   settings.paused = paused == 1
@@ -16886,9 +16891,10 @@ return {
     [306, 'lua/shared/queue/idle.lua', 1],
     [373, 'lua/shared/listening.lua', 1],
     [392, 'lua/shared/queue/idle.lua', 69],
-    [483, 'lua/queue/configure.lua', 35],
-    [495, 'lua/shared/take-up.lua', 1],
-    [510, 'lua/queue/configure.lua', 48],
+    [483, 'lua/shared/queue/pick.lua', 1],
+    [487, 'lua/queue/configure.lua', 35],
+    [500, 'lua/shared/take-up.lua', 1],
+    [515, 'lua/queue/configure.lua', 49],
   ],
   encode(args) {
     return withoutDefaults([
@@ -23304,7 +23310,7 @@ function readJobsOfListPage(part: Reply | undefined): ({ readonly number: number
 export const list: Operation<ListArguments, ListAnswer> = {
   script: {
     name: 'queue/list',
-    sha1: '22571732b64084648c9a40da749745dffe3bc2e9',
+    sha1: '8edeca8769340e5ac417a6a8d3b3050e188ece5b',
     reads: true,
     bytes: true,
     source: `--[[
@@ -23676,13 +23682,6 @@ local function ready_page(ready, prioritized, after, limit)
   return numbers, in_front
 end
 
-local queue = open_queue(meta, codec, '')
-if queue.layout ~= QUEUE_LAYOUT then
-  return redis.error_reply('LAYOUT ' .. queue.layout)
-end
-if queue.codec ~= codec then
-  return redis.error_reply('CODEC ' .. queue.codec)
-end
 -- Whether a plain job whose number is in the list is ready there.
 local function stands_listed(prioritized_jobs, job, run, seq)
   return state_of(run) == 'ready'
@@ -23690,6 +23689,13 @@ local function stands_listed(prioritized_jobs, job, run, seq)
     and not (run and run.state == 'b' and redis.call('ZSCORE', prioritized_jobs, seq))
 end
 
+local queue = open_queue(meta, codec, '')
+if queue.layout ~= QUEUE_LAYOUT then
+  return redis.error_reply('LAYOUT ' .. queue.layout)
+end
+if queue.codec ~= codec then
+  return redis.error_reply('CODEC ' .. queue.codec)
+end
 local from, to = string.format('%.0f', after), string.format('%.0f', after + limit - 1)
 local numbers
 local in_front = 0
@@ -23768,7 +23774,7 @@ return { 'page', math.floor(clock_us() / 1000), next_place, told }
     [345, 'lua/shared/queue/ready-page.lua', 1],
     [346, 'lua/shared/queue/in-front.lua', 1],
     [348, 'lua/shared/queue/ready-page.lua', 3],
-    [369, 'lua/queue/list.lua', 35],
+    [376, 'lua/queue/list.lua', 35],
   ],
   encode(args) {
     return [

@@ -21,3 +21,10 @@ local function ready_page(ready, prioritized, after, limit)
   end
   return numbers, in_front
 end
+
+-- Whether a plain job whose number is in the list is ready there.
+local function stands_listed(prioritized_jobs, job, run, seq)
+  return state_of(run) == 'ready'
+    and job.group == ''
+    and not (run and run.state == 'b' and redis.call('ZSCORE', prioritized_jobs, seq))
+end
