@@ -49,6 +49,8 @@ class Side {
     await ears.subscribe(channel)
     await this.calls.run('listen', { name: 'x.1', listen_ms: 3_600_000, channel })
     if (!this.#isQuick) await this.calls.run('configure', { concurrency: 1_000_000 })
+    // The quick way is for queues that have begun.
+    await this.enqueue('mail', ['first'])
   }
 
   async enqueue(name: string, payloads: readonly string[]): Promise<void> {

@@ -20,7 +20,8 @@ async function atWork({ queue }: Pick<Place, 'queue'>): Promise<[string, number 
 /** Somebody claims, finds nothing, and is heard of no more. */
 async function waitAs(worker: string, client: Redis, name: string): Promise<void> {
   const place = { channel: 'queue-test:{queue:}:wake', sharded: false, counted: true }
-  const args = { codec: 'json', caller: '', call: '', limit: 1, lease_ms: 1000, worker, ...place, acks: [] }
+  const who = { codec: 'json', partitions: 0, caller: '', call: '', worker }
+  const args = { ...who, limit: 1, lease_ms: 1000, ...place, acks: [] }
   const prefix = `queue-test:{queue:${name}}:`
   await runOperation(ioredis(client), contract as unknown as Contract, 'queue/ack-and-claim', prefix, args)
 }
