@@ -66,6 +66,9 @@ if lock.last_ticket > 0 and lock.mode ~= 'x' then
 end
 local fits = lock.mode ~= 'x' and (served == 'own' or lock.last_ticket == 0)
 if fits then
+  if not is_called(lock.called, now_ms) then
+    lock.called = '0'
+  end
   local expires_at_ms = add_reader(lock, readers, reader_ids, ticket, lease_ms, now_us)
   if served == 'own' then
     redis.call('ZREM', queue, own)

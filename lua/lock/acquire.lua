@@ -76,7 +76,7 @@ lapse(lock, now_ms)
 local called = called_id(lock.called) == id
 
 if is_free(lock) and lock.last_ticket == 0 then
-  lock.called = called and '0' or lock.called
+  lock.called = is_called(lock.called, now_ms) and not called and lock.called or '0'
   grant(lock, id, holder, new_token(lock, now_us), now_ms + lease_ms)
   save_lock(state, lock, now_ms)
   return { 'granted', tonumber(lock.token), lock.expires_at_ms, now_ms }
@@ -102,7 +102,7 @@ if is_free(lock) then
     served = serve(lock, queue, own, claim_ms, now_us, how)
   end
   if barging or served == 'own' or served == 'nobody' then
-    lock.called = called and '0' or lock.called
+    lock.called = is_called(lock.called, now_ms) and not called and lock.called or '0'
     grant(lock, id, holder, new_token(lock, now_us), now_ms + lease_ms)
     save_lock(state, lock, now_ms)
     redis.call('ZREM', queue, own)

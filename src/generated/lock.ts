@@ -1665,7 +1665,7 @@ export type AcquireSharedAnswer =
 export const acquireShared: Operation<AcquireSharedArguments, AcquireSharedAnswer> = {
   script: {
     name: 'lock/acquire-shared',
-    sha1: 'eb10b928f9711058ca38504e19a2d98ebfc93527',
+    sha1: '1332e915f384b0bbea2d3c96febc1e2147bf851d',
     reads: false,
     bytes: false,
     source: `--[[
@@ -2410,6 +2410,9 @@ if lock.last_ticket > 0 and lock.mode ~= 'x' then
 end
 local fits = lock.mode ~= 'x' and (served == 'own' or lock.last_ticket == 0)
 if fits then
+  if not is_called(lock.called, now_ms) then
+    lock.called = '0'
+  end
   local expires_at_ms = add_reader(lock, readers, reader_ids, ticket, lease_ms, now_us)
   if served == 'own' then
     redis.call('ZREM', queue, own)
@@ -2563,7 +2566,7 @@ export type AcquireAnswer =
 export const acquire: Operation<AcquireArguments, AcquireAnswer> = {
   script: {
     name: 'lock/acquire',
-    sha1: '95e99e875ce18c36c2c2574647f21f9e7fc69f74',
+    sha1: '2669c729477aef6f61fae09a5535c14ff8f3581d',
     reads: false,
     bytes: false,
     source: `--[[
@@ -2853,7 +2856,7 @@ lapse(lock, now_ms)
 local called = called_id(lock.called) == id
 
 if is_free(lock) and lock.last_ticket == 0 then
-  lock.called = called and '0' or lock.called
+  lock.called = is_called(lock.called, now_ms) and not called and lock.called or '0'
   grant(lock, id, holder, new_token(lock, now_us), now_ms + lease_ms)
   save_lock(state, lock, now_ms)
   return { 'granted', tonumber(lock.token), lock.expires_at_ms, now_ms }
@@ -3149,7 +3152,7 @@ end
     served = serve(lock, queue, own, claim_ms, now_us, how)
   end
   if barging or served == 'own' or served == 'nobody' then
-    lock.called = called and '0' or lock.called
+    lock.called = is_called(lock.called, now_ms) and not called and lock.called or '0'
     grant(lock, id, holder, new_token(lock, now_us), now_ms + lease_ms)
     save_lock(state, lock, now_ms)
     redis.call('ZREM', queue, own)

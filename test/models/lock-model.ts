@@ -138,6 +138,7 @@ export class LockModel {
     const called = this.#called?.id === one.id
     if (this.#untouched && (this.#line.length === 0 || passes)) {
       this.#come(one.id)
+      this.#missOverdue()
       this.#grant(one, one.leaseMs)
       return this.#granted(this.#holder)
     }
@@ -149,6 +150,7 @@ export class LockModel {
       return ['queued', 0, TRY_AGAIN_MS, served === 'more', this.#nowMs]
     }
     this.#come(one.id)
+    this.#missOverdue()
     this.#grant(one, one.leaseMs)
     this.#leaveLine(one.id)
     this.#callFirst()
@@ -181,6 +183,7 @@ export class LockModel {
 
   /** As one who wants the lock alone does: readers are left to `serve`. */
   #serve(own: string): 'own' | 'nobody' | 'more' | 'served' {
+    this.#missOverdue()
     for (let first = this.#line[0]; first !== undefined; first = this.#line[0]) {
       if (first.id === own) return 'own'
       if (first.kind === 's') return 'more'
@@ -196,6 +199,7 @@ export class LockModel {
   }
 
   #serveShared(own: string): 'own' | 'nobody' | 'served' {
+    this.#missOverdue()
     for (let first = this.#line[0]; first !== undefined; first = this.#line[0]) {
       const fits = this.#isFree || first.kind === 's'
       if (first.id === own && fits) return 'own'
@@ -229,6 +233,11 @@ export class LockModel {
   /** Whoever is found gone when it is told that it is the first has left the line. */
   #callFirst(): void {
     while (this.#line[0]?.dead) this.#line.shift()
+  }
+
+  /** Who was told to come, and has not in that time, is waited for no more: its process has nobody else in line here. */
+  #missOverdue(): void {
+    if (!this.#isCalled) this.#called = null
   }
 
   get #isCalled(): boolean {

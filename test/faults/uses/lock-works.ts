@@ -55,7 +55,7 @@ export const lockWorks: readonly Work[] = [
   ),
   inFrontOf('an extension before a line', ONE, {}, (_lock, lease) => lease.extend('1m')),
   inFrontOf('a release before a line', WATCHED, {}, (_lock, lease) => lease.release()),
-  inFrontOf('a release before a line that barges', ONE, { kind: 'b' }, (_lock, lease) => lease.release()),
+  inFrontOf('a release before a line that barges', WATCHED, { kind: 'b' }, (_lock, lease) => lease.release()),
   inFrontOf('an inspection of a line', [8, 140], {}, (lock) => lock.inspect()),
   inFrontOf('clearing a line', [1010, 5100], { dead: true }, (lock) => lock.clear()),
   inFrontOf('a release before a line of the dead', SKIPS, { dead: true }, (_lock, lease) => lease.release()),
