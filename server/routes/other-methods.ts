@@ -21,7 +21,8 @@ export function refuseOtherMethods(app: App, answersHead: (url: string) => boole
     else addTo(answered, path, methods)
   })
   app.after(() => {
-    for (const [path, methods] of [...routed]) {
+    // Those that the refusals add are not of the app.
+    for (const [path, methods] of new Map(routed)) {
       const allowed = allowedOn(path)
       app.route({
         url: path.slice(app.prefix.length),
