@@ -69,7 +69,7 @@ export class Autocomplete<Payload = unknown> {
   /**
    * As `add`, for many, up to 100 a script call, and fewer where they have many words. Nothing is added when one of them is
    * wrong. Those of one call appear together, all of them only one call after the other. Resolves to how many were added and
-   * how many replaced. Throws InvalidArgumentError, or AmbiguousError `in-part` when a call fails and those before it did not.
+   * how many replaced. Throws InvalidArgumentError, or AmbiguousError when a call fails and those before it did not.
    */
   async addMany(entries: readonly NewEntry<Payload>[]): Promise<Added> {
     checkList('entries', entries)
@@ -91,7 +91,7 @@ export class Autocomplete<Payload = unknown> {
 
   /**
    * Removes many, up to 100 a script call. Resolves to how many there were. Throws InvalidArgumentError, or AmbiguousError
-   * `in-part` when a call fails and those before it did not.
+   * when a call fails and those before it did not.
    */
   async removeMany(ids: readonly string[]): Promise<number> {
     checkList('ids', ids)
