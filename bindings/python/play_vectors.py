@@ -220,7 +220,12 @@ def check_folding(each):
 
 
 def read_vectors(name):
-    return json.loads((VECTORS / f"{name}.json").read_text("utf-8"))
+    return json.loads((VECTORS / f"{name}.json").read_text("utf-8"), object_hook=spelled)
+
+
+def spelled(value):
+    """{"repeat": "x", "times": 3} as a text."""
+    return value["repeat"] * value["times"] if "repeat" in value and "times" in value else value
 
 
 def structures():

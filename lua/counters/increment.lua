@@ -63,7 +63,7 @@ local shown, refused, added
 if is_plain and are_few(pending, rest, count, most_dirty) then
   shown, refused, added = add_plain(values, pending, clean, ids, now, counters, counters_at)
 end
-local known, keyed = {}, false
+local known, keyed = {}, 0
 if shown then
   now = shown
 else
@@ -92,15 +92,15 @@ else
         refused[#refused + 1] = 'overflow'
       end
       if value and key ~= '' then
-        keyed = true
+        keyed = keyed + 1
         remember_key(once, id .. '\0' .. key, 0, now_ms + remember_ms)
       end
     end
   end
 end
-if keyed then
-  forget_old_keys(once, now_ms)
-  redis.call('PEXPIRE', once, exact(remember_ms))
+if keyed > 0 then
+  forget_old_keys(once, keyed, now_ms)
+  keep_keys(once, remember_ms)
 end
 if added and partition.pending_ms == 0 then
   let_stay(values, clean)

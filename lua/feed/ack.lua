@@ -5,16 +5,18 @@ more), unclaimed, held (by another claim).
 
 @returns acked  count:integer refused:[id:integer reason:text]
 @returns lost
-@cost    O(messages x log n)
+@cost    O(messages x log n), and as much for twice as many that are written anew
 ]]
 local meta = KEYS[1] -- hash: the feed's state
 local log = KEYS[2] -- stream: the visible messages, by position
-local claimed = KEYS[3] -- sorted set: position -> token of its claim
-local leases = KEYS[4] -- sorted set: token -> when the claim ends, in ms
-local returned = KEYS[5] -- sorted set: positions that are free again
-local work = KEYS[6] -- hash: position -> claims so far, bytes, expiry, id
-local expiry = KEYS[7] -- sorted set: position -> expires_at_ms, where not in the lane
-local parked = KEYS[8] -- hash: id -> delayed message, later its position
+local early = KEYS[3] -- stream: the oldest visible messages, while the log is written anew
+local bodies = KEYS[4] -- hash: id -> body, of those that are large
+local claimed = KEYS[5] -- sorted set: position -> token of its claim
+local leases = KEYS[6] -- sorted set: token -> when the claim ends, in ms
+local returned = KEYS[7] -- sorted set: positions that are free again
+local work = KEYS[8] -- hash: position -> claims so far, bytes, expiry, id
+local expiry = KEYS[9] -- sorted set: position -> expires_at_ms, where not in the lane
+local parked = KEYS[10] -- hash: id -> delayed message, later its position
 local caller = ARGV[1] -- text: process and slot; empty: the call is not remembered
 local call = ARGV[2] -- text: number of the call in that slot
 local token = ARGV[3] -- text: token of the claim
@@ -25,11 +27,24 @@ local ids, ids_at = ARGV, 4 -- repeated (id:integer): messages that are done; no
 -- @include shared/calls
 -- @include shared/feed/meta
 -- @include shared/feed/save
--- @include shared/feed/entry
 -- @include shared/feed/work
 -- @include shared/feed/remove
 -- @include shared/feed/leases
 -- @include shared/feed/places
+-- @include shared/feed/may-rest
+
+local keys = {
+  meta = meta,
+  log = log,
+  early = early,
+  bodies = bodies,
+  claimed = claimed,
+  leases = leases,
+  returned = returned,
+  work = work,
+  expiry = expiry,
+  parked = parked,
+}
 
 local feed = open_feed(meta, '', caller)
 if feed.layout ~= FEED_LAYOUT then
@@ -52,16 +67,7 @@ if not is_live(leases, token, now_ms) then
   return { 'lost' }
 end
 
-local function why_not(found)
-  local holder = found.place and redis.call('ZSCORE', claimed, found.place)
-  if holder and is_live(leases, holder, now_ms) then
-    return 'held'
-  end
-  local present = found.parked or (found.place and entry_at(log, found.place))
-  return present and 'unclaimed' or 'absent'
-end
-
-local done, refused, told = {}, {}, {}
+local done, others, refused, told = {}, {}, {}, ''
 if #ids < ids_at then
   done = work_of(claimed, work, token)
 end
@@ -72,20 +78,30 @@ for _, found in ipairs(look_up(parked, ids, ids_at)) do
     entry.place = found.place
     done[#done + 1] = entry
   else
-    local reason = why_not(found)
-    refused[#refused + 1] = tonumber(found.id)
-    refused[#refused + 1] = reason
-    told[#told + 1] = found.id .. ':' .. reason
+    found.holder = holder
+    others[#others + 1] = found
   end
+end
+if #others > 0 then
+  -- @include shared/feed/refuse
+  refused, told = refuse(feed, keys, others, now_ms)
 end
 
 if #done > 0 then
-  remove_entries(feed, log, claimed, returned, expiry, work, parked, done)
+  remove_entries(feed, keys, done)
   if redis.call('ZCOUNT', claimed, token, token) == 0 then
     redis.call('ZREM', leases, token)
     redis.call('HDEL', work, lease_field(token))
   end
-  remember_answer(meta, caller, call, now_ms, #done .. ' ' .. table.concat(told, ' '))
+  if feed.look or feed.moved ~= 0 then
+    -- @include shared/feed/compact
+    compact(feed, keys, now_ms, #done)
+  end
+  if may_rest(feed) then
+    -- @include shared/feed/rest
+    rest_when_empty(feed, keys, now_ms)
+  end
+  remember_answer(meta, caller, call, now_ms, #done .. ' ' .. told)
   save_feed(meta, feed)
 end
 return { 'acked', #done, refused }

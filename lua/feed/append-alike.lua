@@ -1,7 +1,7 @@
 --[[
 Appends messages that are alike, the quick way: one life and one origin for all, visible at once, without
 idempotency keys or retention. Positions and ids are as in `append`. Declines, and has done nothing, when
-the feed has not begun or has anything else to do first; `append` then does it all.
+the feed has not begun or has anything else to do first, or a message has more than 16 KiB; `append` then does it all.
 
 @returns appended  epoch:integer first:integer
 @returns declined
@@ -27,6 +27,7 @@ local bodies, bodies_at = ARGV, 9 -- repeated (body:bytes): the messages
 -- @include shared/feed/meta
 -- @include shared/feed/save
 -- @include shared/feed/save-call
+-- @include shared/bytes
 -- @include shared/feed/add-entry
 -- @include shared/feed/keep-alive
 -- @include shared/feed/quick
@@ -52,6 +53,11 @@ local last = first + #bodies - bodies_at
 if feed.partitions ~= partitions or not is_quick(feed, last, expire_ms, now_us) then
   return { 'declined' }
 end
+for at = bodies_at, #bodies, 1 do
+  if #bodies[at] > INLINE_BYTES then
+    return { 'declined' }
+  end
+end
 
 local ttl_ms, bytes = exact(expire_ms), feed.bytes
 local form, base = exact_range(first, last)
@@ -60,7 +66,7 @@ for at = bodies_at, #bodies, 1 do
   add_entry(log, string.format(form, first - base + at - bodies_at), ttl_ms, origin, body)
   bytes = bytes + #body
 end
-note_quick(feed, first, last, expire_ms)
+note_quick(feed, first, last, expire_ms, meta)
 feed.last, feed.bytes = last, bytes
 save_feed_and_call(meta, feed, caller, call, math.floor(now_us / 1000), exact(first) .. ' 0')
 wake(channel, sharded, 'appended')

@@ -7,20 +7,23 @@ and which keep the id that they got then.
 
 @returns appended  epoch:integer first:integer created:flag duplicates:[at:integer id:integer]
 @returns unagreed
-@cost    O(messages) and at most 200 + 3 x messages removals of expired or surplus ones
+@cost    O(messages) and at most 200 + 3 x messages removals of expired or surplus ones, which read 4 MiB and as much as is
+         appended; twice as many messages that are written anew
 ]]
 local meta = KEYS[1] -- hash: the feed's state
 local log = KEYS[2] -- stream: the visible messages, by position
-local expiry = KEYS[3] -- sorted set: position -> expires_at_ms, where not in the lane
-local delayed = KEYS[4] -- sorted set: id -> visible_at_us
-local parked = KEYS[5] -- hash: id -> delayed message, later its position
-local once = KEYS[6] -- hash: idempotency key -> id
-local claimed = KEYS[7] -- sorted set: position -> token of its claim
-local leases = KEYS[8] -- sorted set: token -> when the claim ends, in ms
-local returned = KEYS[9] -- sorted set: positions that are free again
-local work = KEYS[10] -- hash: position -> claims so far, bytes, expiry, id
-local subscribers = KEYS[11] -- sorted set: subscriber -> position
-local guards = KEYS[12] -- sorted set: protected subscriber -> position
+local early = KEYS[3] -- stream: the oldest visible messages, while the log is written anew
+local bodies = KEYS[4] -- hash: id -> body, of those that are large
+local expiry = KEYS[5] -- sorted set: position -> expires_at_ms, where not in the lane
+local delayed = KEYS[6] -- sorted set: id -> visible_at_us
+local parked = KEYS[7] -- hash: id -> delayed message, later its position
+local once = KEYS[8] -- hash: idempotency key -> id
+local claimed = KEYS[9] -- sorted set: position -> token of its claim
+local leases = KEYS[10] -- sorted set: token -> when the claim ends, in ms
+local returned = KEYS[11] -- sorted set: positions that are free again
+local work = KEYS[12] -- hash: position -> claims so far, bytes, expiry, id
+local subscribers = KEYS[13] -- sorted set: subscriber -> position
+local guards = KEYS[14] -- sorted set: protected subscriber -> position
 local codec = ARGV[1] -- text: name of the codec that made the bodies
 local partitions = tonumber(ARGV[2]) -- integer: over how many the feed is spread; 0: it is not
 local proof = ARGV[3] -- text: what propose answered, where the partition is not agreed upon yet; else empty
@@ -42,15 +45,27 @@ local messages, messages_at = ARGV, 12 -- repeated (body:bytes expire_ms:integer
 -- @include shared/feed/meta
 -- @include shared/feed/save
 -- @include shared/feed/save-call
--- @include shared/feed/entry
--- @include shared/feed/add-entry
--- @include shared/feed/remove
+-- @include shared/feed/add-message
 -- @include shared/feed/expiry
 -- @include shared/feed/park
--- @include shared/feed/show-due
 -- @include shared/idempotency
--- @include shared/feed/retention
 -- @include shared/feed/keep-alive
+
+local keys = {
+  meta = meta,
+  log = log,
+  early = early,
+  bodies = bodies,
+  claimed = claimed,
+  leases = leases,
+  returned = returned,
+  work = work,
+  expiry = expiry,
+  delayed = delayed,
+  parked = parked,
+  subscribers = subscribers,
+  guards = guards,
+}
 
 local feed = open_feed(meta, codec, caller)
 if feed.layout ~= FEED_LAYOUT then
@@ -92,14 +107,17 @@ if remembered then
 end
 
 local created = begin_feed(meta, feed, now_us) and 1 or 0
-local log_may_begin = feed.bytes == 0
-show_due(feed, log, expiry, delayed, parked, now_us, 100)
+local log_may_begin, large_before, late = feed.bytes == 0, feed.large, 0
+if feed.visible_at_us ~= 0 and feed.visible_at_us <= now_us then
+  -- @include shared/feed/show-due
+  late = show_due(feed, keys, now_us, 100)
+end
 local first = math.max(feed.last + 1, now_us)
 local form, base = exact_range(first, first + count)
 local indexed = {}
-local aside = false
-local keyed = false
-local id, bytes = first - 1, feed.bytes
+local aside = late > 0
+local keyed = 0
+local id, bytes = first - 1, 0
 for at = messages_at, #messages, 5 do
   id = id + 1
   local body, ttl_ms, delay_ms = messages[at], messages[at + 1], messages[at + 2]
@@ -109,7 +127,7 @@ for at = messages_at, #messages, 5 do
     duplicates[#duplicates + 1] = id - first
     duplicates[#duplicates + 1] = known
   elseif delay_ms == '0' then
-    add_entry(log, string.format(form, id - base), ttl_ms, origin, body)
+    add_message(feed, keys, string.format(form, id - base), ttl_ms, origin, body)
     bytes = bytes + #body
     if ttl_ms == '0' then
       feed.lives_until = -1
@@ -119,36 +137,44 @@ for at = messages_at, #messages, 5 do
   else
     -- Ids are ahead of a clock that has stepped back.
     local visible_at_us = now_us + id - first + delay_ms * 1000
-    park_message(delayed, parked, id, visible_at_us, ttl_ms, origin, body)
+    park_message(keys, id, visible_at_us, ttl_ms, origin, body)
     note_parked(feed, id, visible_at_us, tonumber(ttl_ms))
     aside = true
   end
   if key ~= '' and not known then
     remember_key(once, key, id, now_ms + remember_ms)
-    keyed = true
+    keyed = keyed + 1
   end
 end
-feed.last, feed.bytes = id, bytes
+feed.last, feed.bytes = id, feed.bytes + bytes
 
 index_expiry(expiry, indexed)
-reap_expired(feed, log, claimed, returned, expiry, work, parked, now_ms, 50 + count)
-if keep_count + keep_ms + keep_bytes > 0 then
-  local keep = { count = keep_count, ms = keep_ms, bytes = keep_bytes }
-  apply_retention(feed, log, claimed, returned, expiry, work, parked, guards, keep, now_us, 100 + count)
+if feed.due_at ~= 0 and feed.due_at <= now_ms then
+  -- @include shared/feed/reap
+  reap_expired(feed, keys, now_ms, 50 + count, bytes)
 end
-if keyed then
-  forget_old_keys(once, now_ms)
+if keep_count + keep_ms + keep_bytes > 0 then
+  -- @include shared/feed/retention
+  local keep = { count = keep_count, ms = keep_ms, bytes = keep_bytes }
+  apply_retention(feed, keys, keep, now_us, 100 + count, bytes)
+end
+if feed.look or feed.moved ~= 0 then
+  -- @include shared/feed/compact
+  compact(feed, keys, now_ms, count)
+end
+if keyed > 0 then
+  forget_old_keys(once, keyed, now_ms)
+  keep_keys(once, remember_ms)
   if feed.lives_until ~= -1 then
     feed.lives_until = math.max(feed.lives_until, now_ms + remember_ms)
   end
 end
 if must_move(feed, now_ms) then
-  local keys =
-    { meta, log, expiry, delayed, parked, once, claimed, leases, returned, work, subscribers, guards }
-  move_keys(feed, keys, now_ms)
+  -- @include shared/feed/move-all
+  move_all(feed, keys, now_ms)
 end
-if log_may_begin or keyed or aside or #indexed > 0 then
-  local aside_keys = { log, expiry, delayed, parked, once }
+if log_may_begin or aside or #indexed > 0 or feed.large > large_before then
+  local aside_keys = { log, bodies, expiry, delayed, parked }
   for _, key in ipairs(aside_keys) do
     keep_with_feed(feed, key, now_ms)
   end

@@ -1,29 +1,38 @@
 --[[
 Claims free messages for a while, oldest first. Until its lease ends nobody else gets them.
 A message lives at least as long as its claim and the grace behind it. One that was claimed
-`max_claims` times already becomes a dead letter instead, in the feed's own dead-letter feed.
+`max_claims` times already becomes a dead letter instead, in the feed's own dead-letter feed. A claim has no more messages
+behind those that reach 4 MiB.
 Repeating the call gives the same claim again while it is live.
 
 @returns claimed  epoch:integer token:integer expires_at_ms:integer now_ms:integer dead:integer messages:[position:integer id:integer expires_at_ms:integer claims:integer body:bytes]
 @returns empty    dead:integer recheck_ms:integer
-@cost    O(limit x log n), and at most 200 expired or dead messages, 100 delayed ones, 1000 of lapsed claims
+@cost    O(limit x log n) and 4 MiB of bodies; at most 200 + 2 x limit expired or dead messages, 100 delayed ones, 1000 of
+         lapsed claims
 ]]
 local meta = KEYS[1] -- hash: the feed's state
 local log = KEYS[2] -- stream: the visible messages, by position
-local claimed = KEYS[3] -- sorted set: position -> token of its claim
-local leases = KEYS[4] -- sorted set: token -> when the claim ends, in ms
-local returned = KEYS[5] -- sorted set: positions that are free again
-local work = KEYS[6] -- hash: position -> claims so far, bytes, expiry, id
-local expiry = KEYS[7] -- sorted set: position -> expires_at_ms, where not in the lane
-local delayed = KEYS[8] -- sorted set: id -> visible_at_us
-local parked = KEYS[9] -- hash: id -> delayed message, later its position
-local once = KEYS[10] -- hash: idempotency key -> id
-local subscribers = KEYS[11] -- sorted set: subscriber -> position
-local guards = KEYS[12] -- sorted set: protected subscriber -> position
-local dead_meta = KEYS[13] -- hash: state of the dead-letter feed
-local dead_log = KEYS[14] -- stream: the dead letters
-local dead_expiry = KEYS[15] -- sorted set: position -> expires_at_ms of dead letters
-local dead_parked = KEYS[16] -- hash: id -> position of dead letters
+local early = KEYS[3] -- stream: the oldest visible messages, while the log is written anew
+local bodies = KEYS[4] -- hash: id -> body, of those that are large
+local claimed = KEYS[5] -- sorted set: position -> token of its claim
+local leases = KEYS[6] -- sorted set: token -> when the claim ends, in ms
+local returned = KEYS[7] -- sorted set: positions that are free again
+local work = KEYS[8] -- hash: position -> claims so far, bytes, expiry, id
+local expiry = KEYS[9] -- sorted set: position -> expires_at_ms, where not in the lane
+local delayed = KEYS[10] -- sorted set: id -> visible_at_us
+local parked = KEYS[11] -- hash: id -> delayed message, later its position
+local subscribers = KEYS[12] -- sorted set: subscriber -> position
+local guards = KEYS[13] -- sorted set: protected subscriber -> position
+local dead_meta = KEYS[14] -- hash: state of the dead-letter feed
+local dead_log = KEYS[15] -- stream: the dead letters
+local dead_early = KEYS[16] -- stream: the same of the dead letters
+local dead_bodies = KEYS[17] -- hash: the same of the dead letters
+local dead_claimed = KEYS[18] -- sorted set: the same of the dead letters
+local dead_leases = KEYS[19] -- sorted set: the same of the dead letters
+local dead_returned = KEYS[20] -- sorted set: the same of the dead letters
+local dead_work = KEYS[21] -- hash: the same of the dead letters
+local dead_expiry = KEYS[22] -- sorted set: position -> expires_at_ms of dead letters
+local dead_parked = KEYS[23] -- hash: id -> position of dead letters
 local codec = ARGV[1] -- text: name of the codec that made the bodies
 local partitions = tonumber(ARGV[2]) -- integer: over how many the feed is spread; 0: it is not
 local caller = ARGV[3] -- text: process and slot; empty: the call is not remembered
@@ -39,24 +48,35 @@ local sharded = ARGV[11] == '1' -- flag: whether that is a sharded channel
 -- @include shared/exact
 -- @include shared/clock
 -- @include shared/calls
--- @include shared/wake
 -- @include shared/feed/meta
 -- @include shared/feed/save
 -- @include shared/feed/entry
--- @include shared/feed/add-entry
+-- @include shared/feed/tell-messages
 -- @include shared/feed/work
--- @include shared/feed/remove
--- @include shared/feed/expiry
--- @include shared/feed/show-due
 -- @include shared/feed/leases
--- @include shared/feed/claimed-entries
 -- @include shared/feed/lapse
 -- @include shared/feed/free
 -- @include shared/feed/open-claim
--- @include shared/feed/bury
 -- @include shared/feed/prolong
 -- @include shared/feed/recheck
 -- @include shared/feed/keep-alive
+-- @include shared/feed/may-rest
+
+local keys = {
+  meta = meta,
+  log = log,
+  early = early,
+  bodies = bodies,
+  claimed = claimed,
+  leases = leases,
+  returned = returned,
+  work = work,
+  expiry = expiry,
+  delayed = delayed,
+  parked = parked,
+  subscribers = subscribers,
+  guards = guards,
+}
 
 local feed = open_feed(meta, codec, caller)
 if feed.layout ~= FEED_LAYOUT then
@@ -80,8 +100,9 @@ if superseded then
 end
 local known_token = remembered
 if known_token and is_live(leases, known_token, now_ms) then
+  -- @include shared/feed/claimed-entries
   local ends_at_ms = tonumber(redis.call('ZSCORE', leases, known_token))
-  local messages = tell_messages(claimed_entries(log, claimed, work, known_token))
+  local messages = tell_messages(claimed_entries(feed, keys, known_token), bodies)
   return { 'claimed', feed.epoch, tonumber(known_token), ends_at_ms, now_ms, 0, messages }
 end
 if feed.epoch == 0 then
@@ -89,10 +110,14 @@ if feed.epoch == 0 then
 end
 
 local freed = lapse_claims(leases, claimed, returned, work, now_ms, 1000)
-local shown = show_due(feed, log, expiry, delayed, parked, now_us, 100)
-local found = { free = {}, dead = {}, expired = {}, count = 0, bytes = 0 }
-find_returned(found, log, returned, work, limit, max_claims, now_ms)
-find_fresh(found, feed, log, limit, max_claims, now_ms)
+local shown = 0
+if feed.visible_at_us ~= 0 and feed.visible_at_us <= now_us then
+  -- @include shared/feed/show-due
+  shown = show_due(feed, keys, now_us, 100)
+end
+local found = new_findings(limit)
+find_returned(found, feed, keys, limit, max_claims, now_ms)
+find_fresh(found, feed, keys, limit, max_claims, now_ms)
 
 local expires_at_ms = now_ms + lease_ms
 if #found.free > 0 then
@@ -101,17 +126,38 @@ if #found.free > 0 then
   open_claim(leases, claimed, returned, work, exact(feed.token), expires_at_ms, lease_ms, found.free)
 end
 if #found.dead > 0 then
+  -- @include shared/wake
+  -- @include shared/feed/bury
+  local dead_keys = {
+    meta = dead_meta,
+    log = dead_log,
+    early = dead_early,
+    bodies = dead_bodies,
+    claimed = dead_claimed,
+    leases = dead_leases,
+    returned = dead_returned,
+    work = dead_work,
+    expiry = dead_expiry,
+    parked = dead_parked,
+  }
   -- It is used as soon as this partition is.
   dead.partitions = feed.partitions
-  begin_feed(dead_meta, dead, now_us)
-  bury_entries(dead, dead_log, dead_expiry, dead_parked, found.dead, dead_ms, now_us)
-  save_feed(dead_meta, dead)
-  local dead_keys = { dead_meta, dead_log, dead_expiry, dead_parked }
-  move_keys(dead, dead_keys, now_ms)
+  bury_entries(dead, dead_keys, bodies, found.dead, dead_ms, now_us)
   wake(dead_channel, sharded, 'appended')
 end
-remove_entries(feed, log, claimed, returned, expiry, work, parked, found.dead)
-remove_entries(feed, log, claimed, returned, expiry, work, parked, found.expired)
+if #found.dead + #found.expired > 0 then
+  -- @include shared/feed/remove
+  remove_entries(feed, keys, found.dead)
+  remove_entries(feed, keys, found.expired)
+  if feed.look or feed.moved ~= 0 then
+    -- @include shared/feed/compact
+    compact(feed, keys, now_ms, #found.dead + #found.expired)
+  end
+  if may_rest(feed) then
+    -- @include shared/feed/rest
+    rest_when_empty(feed, keys, now_ms)
+  end
+end
 
 if #found.free > 0 then
   remember_answer(meta, caller, call, now_ms, exact(feed.token))
@@ -123,13 +169,13 @@ if #found.free + freed + shown > 0 then
   end
 end
 if must_move(feed, now_ms) then
-  local keys =
-    { meta, log, claimed, leases, returned, work, expiry, delayed, parked, once, subscribers, guards }
-  move_keys(feed, keys, now_ms)
+  -- @include shared/feed/move-all
+  move_all(feed, keys, now_ms)
 end
 save_feed(meta, feed)
 if #found.free > 0 then
-  return { 'claimed', feed.epoch, feed.token, expires_at_ms, now_ms, #found.dead, tell_messages(found.free) }
+  local messages = tell_messages(found.free, bodies)
+  return { 'claimed', feed.epoch, feed.token, expires_at_ms, now_ms, #found.dead, messages }
 end
 if #found.dead + #found.expired > 0 then
   return { 'empty', #found.dead, 1 }

@@ -3,23 +3,33 @@ Shows a claim: what it holds and how long it lasts.
 
 @returns claimed  epoch:integer lease_ms:integer expires_at_ms:integer now_ms:integer messages:[position:integer id:integer expires_at_ms:integer claims:integer body:bytes]
 @returns lost
-@cost    O(messages of the claim x log n)
+@cost    O(messages of the claim x log n), and its bodies: 4 MiB, as of any claim
 @reads
 ]]
 local meta = KEYS[1] -- hash: the feed's state
 local log = KEYS[2] -- stream: the visible messages, by position
-local claimed = KEYS[3] -- sorted set: position -> token of its claim
-local leases = KEYS[4] -- sorted set: token -> when the claim ends, in ms
-local work = KEYS[5] -- hash: position -> claims so far, bytes, expiry, id
+local early = KEYS[3] -- stream: the oldest visible messages, while the log is written anew
+local bodies = KEYS[4] -- hash: id -> body, of those that are large
+local claimed = KEYS[5] -- sorted set: position -> token of its claim
+local leases = KEYS[6] -- sorted set: token -> when the claim ends, in ms
+local work = KEYS[7] -- hash: position -> claims so far, bytes, expiry, id
 local codec = ARGV[1] -- text: name of the codec that made the bodies
 local token = ARGV[2] -- text: token of the claim
 
 -- @include shared/clock
 -- @include shared/feed/meta
 -- @include shared/feed/entry
+-- @include shared/feed/tell-messages
 -- @include shared/feed/work
 -- @include shared/feed/leases
 -- @include shared/feed/claimed-entries
+
+local keys = {
+  log = log,
+  early = early,
+  claimed = claimed,
+  work = work,
+}
 
 local feed = open_feed(meta, codec)
 if feed.layout ~= FEED_LAYOUT then
@@ -40,5 +50,5 @@ return {
   lease_ms,
   expires_at_ms,
   now_ms,
-  tell_messages(claimed_entries(log, claimed, work, token)),
+  tell_messages(claimed_entries(feed, keys, token), bodies),
 }

@@ -7,16 +7,17 @@ Makes a claim last longer, counted from now. A claim that has ended is never bro
 ]]
 local meta = KEYS[1] -- hash: the feed's state
 local log = KEYS[2] -- stream: the visible messages, by position
-local claimed = KEYS[3] -- sorted set: position -> token of its claim
-local leases = KEYS[4] -- sorted set: token -> when the claim ends, in ms
-local returned = KEYS[5] -- sorted set: positions that are free again
-local work = KEYS[6] -- hash: position -> claims so far, bytes, expiry, id
-local expiry = KEYS[7] -- sorted set: position -> expires_at_ms, where not in the lane
-local delayed = KEYS[8] -- sorted set: id -> visible_at_us
-local parked = KEYS[9] -- hash: id -> delayed message, later its position
-local once = KEYS[10] -- hash: idempotency key -> id
-local subscribers = KEYS[11] -- sorted set: subscriber -> position
-local guards = KEYS[12] -- sorted set: protected subscriber -> position
+local early = KEYS[3] -- stream: the oldest visible messages, while the log is written anew
+local bodies = KEYS[4] -- hash: id -> body, of those that are large
+local claimed = KEYS[5] -- sorted set: position -> token of its claim
+local leases = KEYS[6] -- sorted set: token -> when the claim ends, in ms
+local returned = KEYS[7] -- sorted set: positions that are free again
+local work = KEYS[8] -- hash: position -> claims so far, bytes, expiry, id
+local expiry = KEYS[9] -- sorted set: position -> expires_at_ms, where not in the lane
+local delayed = KEYS[10] -- sorted set: id -> visible_at_us
+local parked = KEYS[11] -- hash: id -> delayed message, later its position
+local subscribers = KEYS[12] -- sorted set: subscriber -> position
+local guards = KEYS[13] -- sorted set: protected subscriber -> position
 local token = ARGV[1] -- text: token of the claim
 local lease_ms = tonumber(ARGV[2]) -- integer: how long the claim lasts from now
 local grace_ms = tonumber(ARGV[3]) -- integer: how long messages live beyond it at least
@@ -53,9 +54,22 @@ for _, key in ipairs(touched) do
   keep_with_feed(feed, key, now_ms)
 end
 if must_move(feed, now_ms) then
-  local keys =
-    { meta, log, claimed, leases, returned, work, expiry, delayed, parked, once, subscribers, guards }
-  move_keys(feed, keys, now_ms)
+  local moving = {
+    meta,
+    log,
+    early,
+    bodies,
+    claimed,
+    leases,
+    returned,
+    work,
+    expiry,
+    delayed,
+    parked,
+    subscribers,
+    guards,
+  }
+  move_keys(feed, moving, now_ms)
 end
 save_feed(meta, feed)
 return { 'extended', expires_at_ms }

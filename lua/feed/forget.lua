@@ -1,23 +1,39 @@
 --[[
-Removes a subscriber.
+Removes a subscriber. With the last one goes, after a while, what is left of a feed that is empty.
 
 @returns forgotten
 @returns absent
 @cost    O(log subscribers)
 ]]
 local meta = KEYS[1] -- hash: the feed's state
-local subscribers = KEYS[2] -- sorted set: subscriber -> position
-local guards = KEYS[3] -- sorted set: protected subscriber -> position
+local log = KEYS[2] -- stream: the visible messages, by position
+local early = KEYS[3] -- stream: the oldest visible messages, while the log is written anew
+local leases = KEYS[4] -- sorted set: token -> when the claim ends, in ms
+local work = KEYS[5] -- hash: position -> claims so far, bytes, expiry, id
+local subscribers = KEYS[6] -- sorted set: subscriber -> position
+local guards = KEYS[7] -- sorted set: protected subscriber -> position
 local name = ARGV[1] -- text: the subscriber
 
+-- @include shared/clock
 -- @include shared/feed/meta
+-- @include shared/feed/save
+-- @include shared/feed/may-rest
 
 local feed = open_feed(meta, '')
 if feed.layout ~= FEED_LAYOUT then
   return redis.error_reply('LAYOUT ' .. feed.layout)
 end
 redis.call('ZREM', guards, name)
-if redis.call('ZREM', subscribers, name) == 1 then
-  return { 'forgotten' }
+if redis.call('ZREM', subscribers, name) == 0 then
+  return { 'absent' }
 end
-return { 'absent' }
+if feed.stays == 1 and redis.call('ZCARD', subscribers) == 0 then
+  feed.stays = 0
+  if may_rest(feed) then
+    -- @include shared/feed/rest
+    local keys = { meta = meta, log = log, early = early, leases = leases, work = work }
+    rest_when_empty(feed, keys, math.floor(clock_us() / 1000))
+  end
+  save_feed(meta, feed)
+end
+return { 'forgotten' }

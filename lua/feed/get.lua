@@ -1,28 +1,39 @@
 --[[
 Looks messages up by id, in the order asked; ids that are not in the feed are passed over. A delayed
-message has position 0 until it becomes visible. `held`: which of them a live claim holds.
+message has position 0 until it becomes visible. `held`: which of them a live claim holds. Behind messages that reach 4 MiB it
+looks for no more: it has `looked` for so many of the ids.
 
-@returns found  epoch:integer now_ms:integer messages:[position:integer id:integer expires_at_ms:integer claims:integer body:bytes] held:[position:integer token:integer]
-@cost    O(ids x log n)
+@returns found  epoch:integer now_ms:integer looked:integer messages:[position:integer id:integer expires_at_ms:integer claims:integer body:bytes] held:[position:integer token:integer]
+@cost    O(ids x log n), and 4 MiB of bodies
 @reads
 ]]
 local meta = KEYS[1] -- hash: the feed's state
 local log = KEYS[2] -- stream: the visible messages, by position
-local work = KEYS[3] -- hash: position -> claims so far, bytes, expiry, id
-local claimed = KEYS[4] -- sorted set: position -> token of its claim
-local leases = KEYS[5] -- sorted set: token -> when the claim ends, in ms
-local parked = KEYS[6] -- hash: id -> delayed message, later its position
+local early = KEYS[3] -- stream: the oldest visible messages, while the log is written anew
+local bodies = KEYS[4] -- hash: id -> body, of those that are large
+local work = KEYS[5] -- hash: position -> claims so far, bytes, expiry, id
+local claimed = KEYS[6] -- sorted set: position -> token of its claim
+local leases = KEYS[7] -- sorted set: token -> when the claim ends, in ms
+local parked = KEYS[8] -- hash: id -> delayed message, later its position
 local codec = ARGV[1] -- text: name of the codec that made the bodies
 local ids, ids_at = ARGV, 2 -- repeated (id:integer): messages to look up
 
 -- @include shared/clock
+-- @include shared/budget
 -- @include shared/feed/meta
 -- @include shared/feed/entry
+-- @include shared/feed/tell-messages
+-- @include shared/feed/expired
 -- @include shared/feed/work
 -- @include shared/feed/parked
 -- @include shared/feed/leases
 -- @include shared/feed/held
 -- @include shared/feed/places
+
+local keys = {
+  log = log,
+  early = early,
+}
 
 local feed = open_feed(meta, codec)
 if feed.layout ~= FEED_LAYOUT then
@@ -33,9 +44,19 @@ if feed.codec ~= codec then
 end
 local now_ms = math.floor(clock_us() / 1000)
 local entries, alive, claims = {}, {}, {}
+local looked, budget = 0, budget_of(#ids)
 for _, found in ipairs(look_up(parked, ids, ids_at)) do
-  local entry = found.parked and parse_parked(tonumber(found.id), found.parked) or nil
-  entries[#entries + 1] = entry or entry_at(log, found.place)
+  if not is_left(budget) then
+    break
+  end
+  local is_parked = found.parked ~= nil
+  local entry = is_parked and parse_parked(tonumber(found.id), found.parked)
+    or entry_at(feed, keys, found.place)
+  if entry then
+    spend(budget, 1, entry.bytes)
+    entries[#entries + 1] = entry
+  end
+  looked = found.at
 end
 complete_entries(work, entries)
 local held = find_claimed(claimed, leases, entries, now_ms)
@@ -45,4 +66,4 @@ for _, entry in ipairs(entries) do
     tell_claim(claims, entry.position, held[entry.place])
   end
 end
-return { 'found', feed.epoch, now_ms, tell_messages(alive), claims }
+return { 'found', feed.epoch, now_ms, looked, tell_messages(alive, bodies), claims }

@@ -4,19 +4,22 @@ Messages that have expired, and those that the arguments hide, are passed over, 
 `gap`: retention removed messages after the marker before this reader came. `reset`: the marker is of an
 earlier life of the feed, or the server lost its tail; the page begins at the oldest message that this
 reader cannot have seen. `due`: delayed messages wait for `settle`. `recheck_ms`: when the next delayed
-message becomes visible; 0: none is delayed. `held`: which of the messages a live claim holds.
+message becomes visible; 0: none is delayed. `held`: which of the messages a live claim holds. A page has no more messages behind
+those that reach `most_bytes`: there is `more` then.
 
 @returns page  epoch:integer next:text more:flag gap:flag reset:flag due:flag recheck_ms:integer now_ms:integer messages:[position:integer id:integer expires_at_ms:integer claims:integer body:bytes] held:[position:integer token:integer]
-@cost    O(log n + messages looked at), at most limit + 1000 of them
+@cost    O(log n + messages looked at), at most limit + 1000 of them, and 4 MiB of bodies
 @reads
 ]]
 local meta = KEYS[1] -- hash: the feed's state
 local log = KEYS[2] -- stream: the visible messages, by position
-local claimed = KEYS[3] -- sorted set: position -> token of its claim
-local leases = KEYS[4] -- sorted set: token -> when the claim ends, in ms
-local work = KEYS[5] -- hash: position -> claims so far, bytes, expiry, id
-local delayed = KEYS[6] -- sorted set: id -> visible_at_us
-local parked = KEYS[7] -- hash: id -> delayed message, later its position
+local early = KEYS[3] -- stream: the oldest visible messages, while the log is written anew
+local bodies = KEYS[4] -- hash: id -> body, of those that are large
+local claimed = KEYS[5] -- sorted set: position -> token of its claim
+local leases = KEYS[6] -- sorted set: token -> when the claim ends, in ms
+local work = KEYS[7] -- hash: position -> claims so far, bytes, expiry, id
+local delayed = KEYS[8] -- sorted set: id -> visible_at_us
+local parked = KEYS[9] -- hash: id -> delayed message, later its position
 local codec = ARGV[1] -- text: name of the codec that made the bodies
 local partitions = tonumber(ARGV[2]) -- integer: over how many the feed is spread; 0: it is not
 local after = ARGV[3] -- text: marker; empty: the oldest message; 'end': only what comes
@@ -24,13 +27,13 @@ local limit = tonumber(ARGV[4]) -- integer: messages to return at most
 local except_origin = ARGV[5] -- text: hides what this origin appended; empty: nothing
 local include_claimed = ARGV[6] == '1' -- flag: whether messages under a live claim are shown
 local include_delayed = ARGV[7] == '1' -- flag: whether delayed ones are shown after the last visible one
+local most_bytes = tonumber(ARGV[8] or 4194304) -- integer: bytes of bodies behind which a page ends; 4 MiB at most
 
 -- @include shared/exact
 -- @include shared/clock
 -- @include shared/feed/meta
 -- @include shared/feed/entry
 -- @include shared/feed/work
--- @include shared/feed/parked
 -- @include shared/feed/leases
 -- @include shared/feed/marker
 -- @include shared/feed/start
@@ -56,12 +59,15 @@ local now_ms = math.floor(now_us / 1000)
 local page = { messages = {}, claims = {} }
 
 local hide = { origin = except_origin, claimed = not include_claimed }
-local position, shown, more =
-  read_log(feed, log, claimed, leases, work, start.position, limit, hide, now_ms, page)
+local most = math.min(CALL_BYTES, most_bytes)
+local position, shown, more, left =
+  read_log(feed, log, early, bodies, claimed, leases, work, start.position, limit, most, hide, now_ms, page)
 local next_marker = format_marker(feed.epoch, position)
 if include_delayed and not more then
+  -- @include shared/feed/read-delayed
   local suffix
-  suffix, more = read_delayed(delayed, parked, start, limit - shown, hide, now_ms, page)
+  suffix, more =
+    read_delayed(delayed, parked, bodies, start, limit - shown, left, hide, now_ms, page.messages)
   next_marker = next_marker .. suffix
 elseif include_delayed then
   next_marker = next_marker .. start.suffix

@@ -3,17 +3,19 @@ Removes messages by id, delayed ones too. Ids that are not in the feed are passe
 `even_claimed`, a message under a live claim stays and is named.
 
 @returns removed  count:integer held:[id:integer]
-@cost    O(messages x log n)
+@cost    O(messages x log n), and as much for twice as many that are written anew
 ]]
 local meta = KEYS[1] -- hash: the feed's state
 local log = KEYS[2] -- stream: the visible messages, by position
-local claimed = KEYS[3] -- sorted set: position -> token of its claim
-local leases = KEYS[4] -- sorted set: token -> when the claim ends, in ms
-local returned = KEYS[5] -- sorted set: positions that are free again
-local work = KEYS[6] -- hash: position -> claims so far, bytes, expiry, id
-local expiry = KEYS[7] -- sorted set: position -> expires_at_ms, where not in the lane
-local delayed = KEYS[8] -- sorted set: id -> visible_at_us
-local parked = KEYS[9] -- hash: id -> delayed message, later its position
+local early = KEYS[3] -- stream: the oldest visible messages, while the log is written anew
+local bodies = KEYS[4] -- hash: id -> body, of those that are large
+local claimed = KEYS[5] -- sorted set: position -> token of its claim
+local leases = KEYS[6] -- sorted set: token -> when the claim ends, in ms
+local returned = KEYS[7] -- sorted set: positions that are free again
+local work = KEYS[8] -- hash: position -> claims so far, bytes, expiry, id
+local expiry = KEYS[9] -- sorted set: position -> expires_at_ms, where not in the lane
+local delayed = KEYS[10] -- sorted set: id -> visible_at_us
+local parked = KEYS[11] -- hash: id -> delayed message, later its position
 local caller = ARGV[1] -- text: process and slot; empty: the call is not remembered
 local call = ARGV[2] -- text: number of the call in that slot
 local even_claimed = ARGV[3] == '1' -- flag: whether messages under a live claim go too
@@ -25,9 +27,26 @@ local ids, ids_at = ARGV, 4 -- repeated (id:integer): messages to remove
 -- @include shared/feed/meta
 -- @include shared/feed/save
 -- @include shared/feed/entry
+-- @include shared/feed/body
 -- @include shared/feed/remove
 -- @include shared/feed/leases
 -- @include shared/feed/places
+-- @include shared/feed/parked
+-- @include shared/feed/unpark
+-- @include shared/feed/may-rest
+
+local keys = {
+  meta = meta,
+  log = log,
+  early = early,
+  bodies = bodies,
+  claimed = claimed,
+  leases = leases,
+  returned = returned,
+  work = work,
+  expiry = expiry,
+  parked = parked,
+}
 
 local feed = open_feed(meta, '', caller)
 if feed.layout ~= FEED_LAYOUT then
@@ -46,12 +65,14 @@ if remembered then
 end
 local now_ms = math.floor(clock_us() / 1000)
 local going, parked_ids, held, told = {}, {}, {}, { '' }
+local has_large = false
 for _, found in ipairs(look_up(parked, ids, ids_at)) do
   if found.parked then
     parked_ids[#parked_ids + 1] = found.id
+    has_large = has_large or is_large(parse_parked(tonumber(found.id), found.parked).bytes)
   else
     local holder = not even_claimed and redis.call('ZSCORE', claimed, found.place)
-    local entry = entry_at(log, found.place)
+    local entry = entry_at(feed, keys, found.place)
     if entry and holder and is_live(leases, holder, now_ms) then
       held[#held + 1] = tonumber(found.id)
       told[#told + 1] = found.id
@@ -63,11 +84,18 @@ end
 local count = #going + #parked_ids
 if count > 0 then
   if #parked_ids > 0 then
-    redis.call('ZREM', delayed, unpack(parked_ids))
-    redis.call('HDEL', parked, unpack(parked_ids))
+    unpark(delayed, parked, bodies, parked_ids, has_large)
     feed.visible_at_us = tonumber(redis.call('ZRANGE', delayed, '0', '0', 'WITHSCORES')[2] or 0)
   end
-  remove_entries(feed, log, claimed, returned, expiry, work, parked, going)
+  remove_entries(feed, keys, going)
+  if feed.look or feed.moved ~= 0 then
+    -- @include shared/feed/compact
+    compact(feed, keys, now_ms, #going)
+  end
+  if may_rest(feed) then
+    -- @include shared/feed/rest
+    rest_when_empty(feed, keys, now_ms)
+  end
   remember_answer(meta, caller, call, now_ms, count .. table.concat(told, ' '))
   save_feed(meta, feed)
 end

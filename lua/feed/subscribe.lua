@@ -9,16 +9,17 @@ one stays protected until it is forgotten.
 ]]
 local meta = KEYS[1] -- hash: the feed's state
 local log = KEYS[2] -- stream: the visible messages, by position
-local claimed = KEYS[3] -- sorted set: position -> token of its claim
-local leases = KEYS[4] -- sorted set: token -> when the claim ends, in ms
-local returned = KEYS[5] -- sorted set: positions that are free again
-local work = KEYS[6] -- hash: position -> claims so far, bytes, expiry, id
-local expiry = KEYS[7] -- sorted set: position -> expires_at_ms, where not in the lane
-local delayed = KEYS[8] -- sorted set: id -> visible_at_us
-local parked = KEYS[9] -- hash: id -> delayed message, later its position
-local once = KEYS[10] -- hash: idempotency key -> id
-local subscribers = KEYS[11] -- sorted set: subscriber -> position
-local guards = KEYS[12] -- sorted set: protected subscriber -> position
+local early = KEYS[3] -- stream: the oldest visible messages, while the log is written anew
+local bodies = KEYS[4] -- hash: id -> body, of those that are large
+local claimed = KEYS[5] -- sorted set: position -> token of its claim
+local leases = KEYS[6] -- sorted set: token -> when the claim ends, in ms
+local returned = KEYS[7] -- sorted set: positions that are free again
+local work = KEYS[8] -- hash: position -> claims so far, bytes, expiry, id
+local expiry = KEYS[9] -- sorted set: position -> expires_at_ms, where not in the lane
+local delayed = KEYS[10] -- sorted set: id -> visible_at_us
+local parked = KEYS[11] -- hash: id -> delayed message, later its position
+local subscribers = KEYS[12] -- sorted set: subscriber -> position
+local guards = KEYS[13] -- sorted set: protected subscriber -> position
 local codec = ARGV[1] -- text: name of the codec that made the bodies
 local partitions = tonumber(ARGV[2]) -- integer: over how many the feed is spread; 0: it is not
 local proof = ARGV[3] -- text: what propose answered, where the partition is not agreed upon yet; else empty
@@ -66,10 +67,24 @@ if protected then
 end
 begin_feed(meta, feed, now_us)
 feed.lives_until = -1
+feed.stays = 1
 if must_move(feed, math.floor(now_us / 1000)) then
-  local keys =
-    { meta, log, claimed, leases, returned, work, expiry, delayed, parked, once, subscribers, guards }
-  move_keys(feed, keys, math.floor(now_us / 1000))
+  local moving = {
+    meta,
+    log,
+    early,
+    bodies,
+    claimed,
+    leases,
+    returned,
+    work,
+    expiry,
+    delayed,
+    parked,
+    subscribers,
+    guards,
+  }
+  move_keys(feed, moving, math.floor(now_us / 1000))
 end
 save_feed(meta, feed)
 return { 'subscribed', format_marker(feed.epoch, position), known and 0 or 1 }

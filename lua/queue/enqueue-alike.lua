@@ -38,7 +38,7 @@ local payloads, payloads_at = ARGV, 10 -- repeated (payload:bytes): of each job
 -- @include shared/queue/wide
 -- @include shared/queue/number
 -- @include shared/queue/plain-head
--- @include shared/queue/large
+-- @include shared/bytes
 -- @include shared/queue/count-note
 
 local queue = open_queue(meta, codec, caller)

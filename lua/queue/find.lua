@@ -14,6 +14,7 @@ local codec = ARGV[1] -- text: name of the codec that made the payloads
 local wanted, wanted_at = ARGV, 2 -- repeated (id:text): the jobs
 
 -- @include shared/clock
+-- @include shared/budget
 -- @include shared/queue/state
 -- @include shared/queue/job
 -- @include shared/queue/body
@@ -33,12 +34,12 @@ if queue.codec ~= codec then
   return redis.error_reply('CODEC ' .. queue.codec)
 end
 local told, log, place = {}, {}, 0
-local looked, bytes = 0, 0
+local looked, budget = 0, budget_of(#wanted)
 for at = wanted_at, #wanted, 1 do
-  if bytes < CALL_BYTES then
+  if is_left(budget) then
     local seq, record, run = find_job(jobs, ids, wanted[at])
     if seq then
-      bytes = bytes + tell_job(told, jobs, seq, record, run, queue.usual)
+      spend(budget, 1, tell_job(told, jobs, seq, record, run, queue.usual))
       tell_log(log, jobs, seq, place)
       place = place + 1
     end

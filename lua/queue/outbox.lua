@@ -11,16 +11,16 @@ local outbox = KEYS[2] -- sorted set: what goes to other queues -> its number
 local after = ARGV[1] -- text: number of the last one that was seen; 0: from the first
 local limit = tonumber(ARGV[2]) -- integer: how many at most
 
--- @include shared/queue/large
+-- @include shared/budget
 
 local numbers = redis.call('ZRANGEBYSCORE', outbox, '(' .. after, '+inf', 'LIMIT', '0', limit)
 local entries = {}
-local bytes = 0
+local budget = budget_of(limit)
 for _, number in ipairs(numbers) do
-  if bytes < CALL_BYTES then
+  if is_left(budget) then
     local packed = redis.call('HGET', jobs, 'x' .. number)
     local target, what_at = struct.unpack('>Hc0', packed)
-    bytes = bytes + #packed
+    spend(budget, 1, #packed)
     entries[#entries + 1] = tonumber(number)
     entries[#entries + 1] = target
     entries[#entries + 1] = string.sub(packed, what_at)

@@ -1,5 +1,5 @@
--- Idempotency keys of messages: '<id> <forget_at_ms>' under the key. Forgotten ones are dropped by
--- sampling whenever keys come in, which keeps them a small share without an index.
+-- Idempotency keys of messages: '<id> <forget_at_ms>' under the key. Those that are over are dropped by sampling whenever keys
+-- come, which needs no index and keeps them below those that are known.
 
 -- The id of the message that was appended with this key, or nil.
 local function id_of_key(once, key, now_ms)
@@ -11,13 +11,17 @@ local function remember_key(once, key, id, forget_at_ms)
   redis.call('HSET', once, key, string.format('%.0f %.0f', id, forget_at_ms))
 end
 
-local function forget_old_keys(once, now_ms)
-  -- The embedded demo engine does not know the command; it keeps nothing for long anyway.
-  local sample = redis.pcall('HRANDFIELD', once, '4', 'WITHVALUES')
-  for at = 1, #sample, 2 do
-    local forget_at_ms = string.match(sample[at + 1], ' (%d+)$')
-    if tonumber(forget_at_ms) <= now_ms then
-      redis.call('HDEL', once, sample[at])
-    end
+-- `added`: how many keys came.
+local function forget_old_keys(once, added, now_ms)
+  -- @include shared/drop-over
+  drop_over(once, 2 + 2 * added, function(known)
+    return tonumber(string.match(known, ' (%d+)$')) <= now_ms
+  end)
+end
+
+-- Redis drops the keys some time after the newest is over. Others may have been told to be known for longer.
+local function keep_keys(once, remember_ms)
+  if redis.call('PTTL', once) < remember_ms then
+    redis.call('PEXPIRE', once, string.format('%.0f', remember_ms + 600000))
   end
 end

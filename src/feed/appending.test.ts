@@ -44,6 +44,17 @@ describe('appending', () => {
     expect(calls).toHaveLength(1)
   })
 
+  test('a large message is one script call, for the quick way declines it', async () => {
+    const { feed, calls } = await setup<string>()
+    await feed.append('first')
+    calls.length = 0
+
+    await feed.append('x'.repeat(20_000))
+    await feed.append('last')
+
+    expect(calls).toEqual(['feed/append', 'feed/append-alike'])
+  })
+
   test('handles of the same feed share their batches', async () => {
     const { redis, name, calls, feed } = await setup<number>()
     await feed.append(0)

@@ -15,6 +15,17 @@ describe('the whole feed', () => {
     expect(seen).toMatchObject({ total: 11, free: 8, claimed: 3, delayed: 0 })
   })
 
+  test('inspect counts no dead letter that has expired', async () => {
+    const { feed, clock } = await setup<number>({ maxClaims: 1, deadLettersExpireAfter: '10s' })
+    await feed.appendMany(Array.from({ length: 1200 }, (_, body) => ({ body })))
+    for (let claimed = 0; claimed < 1200; claimed += 400) await (await feed.claim({ limit: 400 }))?.release()
+    while ((await feed.claim({ limit: 400 })) !== null || (await feed.inspect()).deadLetters < 1200);
+    await clock.advance(10_001)
+
+    expect((await feed.inspect()).deadLetters).toBe(0)
+    expect((await feed.deadLetters.inspect()).total).toBe(0)
+  })
+
   test('after clear none of its keys is left, and old markers are told', async () => {
     const { feed, client, name, clock } = await setup<string>({ maxClaims: 1 })
     await feed.appendMany([

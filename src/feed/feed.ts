@@ -1,4 +1,4 @@
-import { clear, get } from '../generated/feed.ts'
+import { clear } from '../generated/feed.ts'
 import type { Agreement } from '../runtime/agreement.ts'
 import { checkOptions, checkToken } from '../runtime/arguments.ts'
 import { type Codec, json } from '../runtime/codec.ts'
@@ -18,7 +18,8 @@ import {
   toDeadLetterOptions,
 } from './claiming.ts'
 import { type FeedInspection, inspectFeed } from './inspection.ts'
-import { knownIds, type Message, type Source, toMessages } from './message.ts'
+import { lookUp } from './looking-up.ts'
+import type { Message, Source } from './message.ts'
 import {
   type AppendOptions,
   checkNewMessage,
@@ -154,11 +155,7 @@ export class Feed<Body> implements AsyncIterable<TailedMessage<Body>> {
    * Looks messages up by id, in the order asked; ids that are not in the feed are left out. Throws InvalidArgumentError.
    */
   async get(ids: readonly string[]): Promise<Message<Body>[]> {
-    const known = knownIds('ids', ids)
-    if (known.length === 0) return []
-    const { unit, codec } = this.#source
-    const answer = await unit.run(get, { codec: codec.name, ids: known })
-    return toMessages(answer, codec)
+    return lookUp(this.#source, ids)
   }
 
   /**

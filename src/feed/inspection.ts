@@ -1,4 +1,5 @@
 import { inspect, settle } from '../generated/feed.ts'
+import type { Unit } from '../runtime/unit.ts'
 import { type Message, type Source, toMarker, toMessage } from './message.ts'
 
 /** A picture of a feed. The counts are exact at one instant. */
@@ -31,7 +32,7 @@ export async function inspectFeed<Body>(source: Source<Body>): Promise<FeedInspe
   const { unit, codec } = source
   const answer = await unit.run(inspect, { codec: codec.name })
   if (answer.due) {
-    await settleAll(source)
+    await Promise.all([settleAll(unit), settleAll(unit.beside('dead'))])
     return inspectFeed(source)
   }
   const { epoch, total, claimed, delayed, ends } = answer
@@ -61,7 +62,7 @@ export async function inspectFeed<Body>(source: Source<Body>): Promise<FeedInspe
 }
 
 /** Does everything that time has made due, in bounded steps. */
-async function settleAll<Body>({ unit }: Source<Body>): Promise<void> {
+async function settleAll(unit: Unit): Promise<void> {
   for (;;) {
     const { more } = await unit.run(settle, { channel: unit.channel, sharded: unit.sharded })
     if (!more) return

@@ -113,6 +113,8 @@ export function checkMarker(argument: string, marker: unknown): string {
 }
 
 export const MAX_IDS = 1000
+/** Of bodies: no more messages are on a page behind those that reach it. */
+export const PAGE_BYTES: number = 4 * 1024 * 1024
 const MARKER = /^(?:end|\d{1,16}-\d{1,16}(?:-\d{1,16}-\d{1,16})?)$/
 
 function isId(id: string): boolean {

@@ -37,6 +37,8 @@ export interface Defaults {
 
 export const MAX_BODY_BYTES: number = 4 * 1024 * 1024
 const MAX_KEY_BYTES = 512
+/** The scripts store larger bodies apart from the log. */
+const INLINE_BYTES = 16 * 1024
 
 export function toOutgoing<Body>(
   { codec }: Source<Body>,
@@ -71,16 +73,18 @@ export function toNewMessage<Body>(
   return { body, idempotencyKey, expireAfter: `${leftMs}ms` }
 }
 
-/** One life and one origin, visible at once, no keys. */
-export function areAlike([first, ...others]: readonly Outgoing[]): boolean {
-  if (first === undefined || first.delayMs > 0 || first.key !== '') return false
+/** One life and one origin, visible at once, no keys, none that is stored apart. */
+export function areAlike(messages: readonly Outgoing[]): boolean {
+  const [first] = messages
+  if (first === undefined) return false
   const { expireMs, origin } = first
-  return others.every(
+  return messages.every(
     (message) =>
       message.expireMs === expireMs &&
       message.origin === origin &&
       message.delayMs === 0 &&
-      message.key === '',
+      message.key === '' &&
+      message.bytes <= INLINE_BYTES,
   )
 }
 

@@ -15,6 +15,7 @@ export class Lane<Body> {
   readonly #source: Source<Body>
   readonly #terms: LaneTerms
   #messages: readonly Message<Body>[] = []
+  #sizes: readonly number[] = []
   #taken = 0
   #next: string
   #more = false
@@ -65,14 +66,18 @@ export class Lane<Body> {
     return this.#entry
   }
 
-  /** Takes the head away. */
-  take(): void {
+  /** Takes the head away; the bytes of its body. */
+  take(): number {
     this.#taken += 1
     this.#entry = null
+    return this.#sizes[this.#taken - 1] ?? 0
   }
 
-  /** Fetches what follows. Only when everything fetched before has been taken. */
-  async fill(limit: number): Promise<void> {
+  /**
+   * Fetches what follows, and at least one message if there is any. Only when everything fetched before has been taken.
+   * `mostBytes`: of bodies, behind which it fetches no more.
+   */
+  async fill(limit: number, mostBytes: number): Promise<void> {
     const { unit, codec, spread: partitions } = this.#source
     const wanted = {
       ...this.#terms,
@@ -81,13 +86,15 @@ export class Lane<Body> {
       after: this.#next,
       limit,
       includeDelayed: false,
+      mostBytes,
     }
     const answer = await unit.run(read, wanted)
     if (answer.due) {
       await unit.run(settle, { channel: unit.channel, sharded: unit.sharded })
-      return this.fill(limit)
+      return this.fill(limit, mostBytes)
     }
     this.#messages = toMessages(answer, codec)
+    this.#sizes = answer.messages.map(({ body }) => body.length)
     this.#next = answer.next
     this.#more = answer.more
     this.#gap ||= answer.gap
@@ -95,7 +102,7 @@ export class Lane<Body> {
     this.#recheckMs = answer.recheckMs
     this.#taken = 0
     this.#entry = null
-    if (this.dry) return this.fill(limit)
+    if (this.dry) return this.fill(limit, mostBytes)
   }
 
   #marker(): string {

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Perilune } from 'perilune'
+import { type Perilune, text } from 'perilune'
 import { describe, expect, test } from 'vitest'
 import { bodies, setup as feedSetup } from '../../test/feed-fixture.ts'
 import { keysFor, numbers, readAll, setup } from '../../test/partitioned-fixture.ts'
@@ -70,6 +70,18 @@ describe('reading', () => {
     met.push(...bodies((await feed.read({ after, limit: 100 })).messages))
 
     expect(met.toSorted((a, b) => a - b)).toEqual(numbers(40))
+  })
+
+  test('a page of large messages has no more than four MiB and a message of each partition', async () => {
+    const mib = 1024 * 1024
+    const { feed } = setup<string>({ codec: text })
+    const keys = keysFor(4)
+    for (const n of numbers(24)) await feed.append(`${n} `.padEnd(mib, 'x'), { key: keys[n % 4] ?? '' })
+
+    const { messages, pages } = await readAll(feed, 1000)
+
+    expect(messages.map(({ body }) => Number.parseInt(body, 10))).toEqual(numbers(24))
+    expect(pages).toBeGreaterThanOrEqual(4)
   })
 
   test('a gap is told once, with the partition that has it', async () => {

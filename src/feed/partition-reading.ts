@@ -3,7 +3,7 @@
 
 import { checkInteger } from '../runtime/arguments.ts'
 import { type Attempt, toWaitMs, waitFor } from '../runtime/wait.ts'
-import { MAX_IDS } from './message.ts'
+import { MAX_IDS, PAGE_BYTES } from './message.ts'
 import { Lane } from './partition-lane.ts'
 import { joinEntries, parseMarker } from './partition-marker.ts'
 import { inPartition, type PartitionedMessage } from './partition-message.ts'
@@ -66,14 +66,19 @@ export function soonest(times: readonly number[]): number {
 
 async function merge<Body>(lanes: readonly Lane<Body>[], limit: number): Promise<PartitionedMessage<Body>[]> {
   const messages: PartitionedMessage<Body>[] = []
-  await Promise.all(lanes.map((lane) => lane.fill(firstShare(limit, lanes.length))))
+  // Each partition has its share, for all are asked at once, and tells one message at least.
+  let left = PAGE_BYTES
+  const fill = (some: readonly Lane<Body>[], most: number): Promise<unknown> =>
+    Promise.all(some.map((lane) => lane.fill(most, Math.ceil(left / some.length))))
+  await fill(lanes, firstShare(limit, lanes.length))
   while (messages.length < limit) {
     // What a partition holds back may be older than what the others show.
     const dry = lanes.filter((lane) => lane.dry)
-    await Promise.all(dry.map((lane) => lane.fill(limit - messages.length)))
+    if (dry.length > 0 && left <= 0) break
+    await fill(dry, limit - messages.length)
     const oldest = findOldest(lanes)
     if (oldest === null) break
-    messages.push(takeFrom(oldest, lanes))
+    left -= take(oldest, lanes, messages)
   }
   return messages
 }
@@ -95,11 +100,17 @@ function findOldest<Body>(lanes: readonly Lane<Body>[]): Lane<Body> | null {
   return oldest
 }
 
-function takeFrom<Body>(lane: Lane<Body>, lanes: readonly Lane<Body>[]): PartitionedMessage<Body> {
+/** Moves the head of a lane to the messages; the bytes of its body. */
+function take<Body>(
+  lane: Lane<Body>,
+  lanes: readonly Lane<Body>[],
+  messages: PartitionedMessage<Body>[],
+): number {
   const { head } = lane
   if (head === undefined) throw new Error('nothing was fetched')
-  lane.take()
-  return inPartition(lane.partition, head, markerOf(lanes))
+  const bytes = lane.take()
+  messages.push(inPartition(lane.partition, head, markerOf(lanes)))
+  return bytes
 }
 
 function markerOf<Body>(lanes: readonly Lane<Body>[]): string {

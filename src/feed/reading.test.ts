@@ -1,7 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Perilune } from 'perilune'
+import { type Perilune, text } from 'perilune'
 import { describe, expect, test } from 'vitest'
 import { bodies, setup } from '../../test/feed-fixture.ts'
+
+const MIB = 1024 * 1024
 
 describe('reading', () => {
   test('one page is one script call', async () => {
@@ -136,6 +138,33 @@ describe('reading', () => {
 
     expect(bodies(found)).toEqual(['c', 'b', 'a'])
     expect(found[0]?.marker).toBeNull()
+  })
+
+  test('a page ends behind the message with which its bodies reach 4 MiB, and reads on from there', async () => {
+    const { feed } = await setup<string>({ codec: text })
+    const large = ['a', 'b', 'c'].map((letter) => letter.repeat(2 * MIB))
+    for (const body of large) await feed.append(body)
+
+    const page = await feed.read({ limit: 1000 })
+    const rest = await feed.read({ limit: 1000, after: page.next })
+
+    expect(page.more).toBe(true)
+    expect(bodies(page.messages)).toEqual(large.slice(0, 2))
+    expect(rest.more).toBe(false)
+    expect(bodies(rest.messages)).toEqual(large.slice(2))
+  })
+
+  test('get finds all, in as many calls as their bytes need', async () => {
+    const { feed, calls } = await setup<string>({ codec: text })
+    const large = ['a', 'b', 'c'].map((letter) => letter.repeat(2 * MIB))
+    const ids: string[] = []
+    for (const body of large) ids.push((await feed.append(body)).id)
+    calls.length = 0
+
+    const found = await feed.get([...ids, ids[0] ?? '', '1'])
+
+    expect(bodies(found)).toEqual(large)
+    expect(calls).toEqual(['feed/get', 'feed/get'])
   })
 
   describe.each(['tail', 'read of a subscriber'])('%s', (what) => {

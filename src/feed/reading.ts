@@ -3,7 +3,7 @@
 import { read, settle } from '../generated/feed.ts'
 import { checkInteger } from '../runtime/arguments.ts'
 import { type Attempt, toWaitMs, type Waiting, waitFor } from '../runtime/wait.ts'
-import { checkMarker, MAX_IDS, type Message, type Source, toMessages } from './message.ts'
+import { checkMarker, MAX_IDS, type Message, PAGE_BYTES, type Source, toMessages } from './message.ts'
 
 export interface ReadOptions extends Waiting {
   /** The `next` of an earlier page; `'end'`: only what comes from now on; default: the oldest message. */
@@ -99,7 +99,13 @@ async function readOnce<Body>(
   calls: number,
 ): Promise<{ page: Page<Body>; recheckMs: number }> {
   const { unit, codec, spread: partitions } = source
-  const answer = await unit.run(read, { ...terms, codec: codec.name, partitions, after: from.next })
+  const answer = await unit.run(read, {
+    ...terms,
+    codec: codec.name,
+    partitions,
+    after: from.next,
+    mostBytes: PAGE_BYTES,
+  })
   if (answer.due) {
     await unit.run(settle, { channel: unit.channel, sharded: unit.sharded })
     return readOnce(source, terms, from, calls)

@@ -29,7 +29,7 @@ export type AddAnswer =
 export const add: Operation<AddArguments, AddAnswer> = {
   script: {
     name: 'autocomplete/add',
-    sha1: 'b3d80abbfda9aea0cd294223db7bda4fbbae1147',
+    sha1: '5c8a2d4b375644de1cb9c7da1a4ed0f86f042e8c',
     reads: false,
     bytes: false,
     source: `--[[
@@ -99,25 +99,49 @@ local function recall(record, call)
   return nil, tonumber(number) > tonumber(call)
 end
 
-local function forget_old_calls(calls, call, now_ms)
-  if call % 16 ~= 0 then
+-- \`added\`: how many fields came with the record of this call. Where one comes, others go, for a caller may live for one call;
+-- few are no burden. Callers that stay drop by and by what was left.
+local function forget_old_calls(calls, call, added, now_ms)
+  local is_one_more = added > 0 and redis.call('HLEN', calls) > 16
+  if not is_one_more and call % 16 ~= 0 then
     return
   end
-  -- The embedded demo engine does not know the command; it keeps nothing for long anyway.
-  -- Two records, and up to three other fields.
-  local sample = redis.pcall('HRANDFIELD', calls, '5', 'WITHVALUES')
-  for at = 1, #sample, 2 do
-    local at_ms = string.match(sample[at + 1], '^%d+ (%d+) ')
-    if at_ms and now_ms - at_ms > CALL_MEMORY_MS then
-      redis.call('HDEL', calls, sample[at])
+-- What is over goes by sampling: no index, nothing to keep in step. Where fields come, twice as many are looked at: as soon as half
+-- of all are over, as many go as come, and they never add up, whoever comes.
+
+-- Looks at so many fields of the hash, of many at some twice, and drops those whose value says that they are over; at a few only
+-- where none of these is.
+local function drop_over(hash, looked_at, is_over)
+  local left, count = looked_at, math.min(looked_at, 8)
+  while left > 0 do
+    -- The embedded demo engine does not know the command; it keeps nothing for long anyway.
+    local sample = redis.pcall('HRANDFIELD', hash, string.format('%d', count), 'WITHVALUES')
+    local over = {}
+    for at = 1, #sample, 2 do
+      if is_over(sample[at + 1], sample[at]) then
+        over[#over + 1] = sample[at]
+      end
     end
+    if #over == 0 then
+      return
+    end
+    redis.call('HDEL', hash, unpack(over))
+    left = left - math.abs(count)
+    -- A count below 0 lets fields come twice, which costs a third less.
+    count = -math.min(left, 3000)
   end
+end
+  -- Two records, and up to three other fields.
+  drop_over(calls, 5, function(record)
+    local at_ms = string.match(record, '^%d+ (%d+) ')
+    return at_ms and now_ms - at_ms > CALL_MEMORY_MS
+  end)
 end
 
 local function remember_answer(calls, caller, call, now_ms, answer)
   if caller ~= '' then
-    redis.call('HSET', calls, caller, call_record(call, now_ms, answer))
-    forget_old_calls(calls, call, now_ms)
+    local added = redis.call('HSET', calls, caller, call_record(call, now_ms, answer))
+    forget_old_calls(calls, call, added, now_ms)
   end
 end
 -- The state of an index: its layout, the codec of the payloads, and the numbers of the newest entry and the newest top.
@@ -1365,23 +1389,25 @@ return { 'added', new, replaced, taken }
     [37, 'lua/shared/clock.lua', 1],
     [43, 'lua/shared/calls.lua', 1],
     [47, 'lua/shared/calls.lua', 6],
-    [89, 'lua/shared/autocomplete/index.lua', 1],
-    [104, 'lua/shared/autocomplete/place.lua', 1],
-    [128, 'lua/shared/autocomplete/record.lua', 1],
-    [157, 'lua/shared/autocomplete/suffixes.lua', 1],
-    [184, 'lua/shared/autocomplete/work.lua', 1],
-    [200, 'lua/shared/autocomplete/best.lua', 1],
-    [256, 'lua/shared/autocomplete/ranges.lua', 1],
-    [269, 'lua/shared/autocomplete/forks.lua', 1],
-    [281, 'lua/shared/autocomplete/top.lua', 1],
-    [545, 'lua/shared/autocomplete/tops.lua', 1],
-    [711, 'lua/shared/autocomplete/hot.lua', 1],
-    [868, 'lua/shared/autocomplete/fronts.lua', 1],
-    [997, 'lua/shared/autocomplete/refill.lua', 1],
-    [1094, 'lua/shared/autocomplete/cool.lua', 1],
-    [1171, 'lua/shared/autocomplete/leave.lua', 1],
-    [1206, 'lua/shared/autocomplete/enter.lua', 1],
-    [1271, 'lua/autocomplete/add.lua', 46],
+    [75, 'lua/shared/drop-over.lua', 1],
+    [100, 'lua/shared/calls.lua', 35],
+    [113, 'lua/shared/autocomplete/index.lua', 1],
+    [128, 'lua/shared/autocomplete/place.lua', 1],
+    [152, 'lua/shared/autocomplete/record.lua', 1],
+    [181, 'lua/shared/autocomplete/suffixes.lua', 1],
+    [208, 'lua/shared/autocomplete/work.lua', 1],
+    [224, 'lua/shared/autocomplete/best.lua', 1],
+    [280, 'lua/shared/autocomplete/ranges.lua', 1],
+    [293, 'lua/shared/autocomplete/forks.lua', 1],
+    [305, 'lua/shared/autocomplete/top.lua', 1],
+    [569, 'lua/shared/autocomplete/tops.lua', 1],
+    [735, 'lua/shared/autocomplete/hot.lua', 1],
+    [892, 'lua/shared/autocomplete/fronts.lua', 1],
+    [1021, 'lua/shared/autocomplete/refill.lua', 1],
+    [1118, 'lua/shared/autocomplete/cool.lua', 1],
+    [1195, 'lua/shared/autocomplete/leave.lua', 1],
+    [1230, 'lua/shared/autocomplete/enter.lua', 1],
+    [1295, 'lua/autocomplete/add.lua', 46],
   ],
   encode(args) {
     const encoded = new Array<Argument>(3 + args.added.length * 6)
@@ -3122,7 +3148,7 @@ export type RemoveAnswer =
 export const remove: Operation<RemoveArguments, RemoveAnswer> = {
   script: {
     name: 'autocomplete/remove',
-    sha1: 'fc35b1eedb28af1153c30ae5db4e1b6155d4eecb',
+    sha1: 'fd60793e9d15ccf873a08de1d27d43a0d06b17bf',
     reads: false,
     bytes: false,
     source: `--[[
@@ -3190,25 +3216,49 @@ local function recall(record, call)
   return nil, tonumber(number) > tonumber(call)
 end
 
-local function forget_old_calls(calls, call, now_ms)
-  if call % 16 ~= 0 then
+-- \`added\`: how many fields came with the record of this call. Where one comes, others go, for a caller may live for one call;
+-- few are no burden. Callers that stay drop by and by what was left.
+local function forget_old_calls(calls, call, added, now_ms)
+  local is_one_more = added > 0 and redis.call('HLEN', calls) > 16
+  if not is_one_more and call % 16 ~= 0 then
     return
   end
-  -- The embedded demo engine does not know the command; it keeps nothing for long anyway.
-  -- Two records, and up to three other fields.
-  local sample = redis.pcall('HRANDFIELD', calls, '5', 'WITHVALUES')
-  for at = 1, #sample, 2 do
-    local at_ms = string.match(sample[at + 1], '^%d+ (%d+) ')
-    if at_ms and now_ms - at_ms > CALL_MEMORY_MS then
-      redis.call('HDEL', calls, sample[at])
+-- What is over goes by sampling: no index, nothing to keep in step. Where fields come, twice as many are looked at: as soon as half
+-- of all are over, as many go as come, and they never add up, whoever comes.
+
+-- Looks at so many fields of the hash, of many at some twice, and drops those whose value says that they are over; at a few only
+-- where none of these is.
+local function drop_over(hash, looked_at, is_over)
+  local left, count = looked_at, math.min(looked_at, 8)
+  while left > 0 do
+    -- The embedded demo engine does not know the command; it keeps nothing for long anyway.
+    local sample = redis.pcall('HRANDFIELD', hash, string.format('%d', count), 'WITHVALUES')
+    local over = {}
+    for at = 1, #sample, 2 do
+      if is_over(sample[at + 1], sample[at]) then
+        over[#over + 1] = sample[at]
+      end
     end
+    if #over == 0 then
+      return
+    end
+    redis.call('HDEL', hash, unpack(over))
+    left = left - math.abs(count)
+    -- A count below 0 lets fields come twice, which costs a third less.
+    count = -math.min(left, 3000)
   end
+end
+  -- Two records, and up to three other fields.
+  drop_over(calls, 5, function(record)
+    local at_ms = string.match(record, '^%d+ (%d+) ')
+    return at_ms and now_ms - at_ms > CALL_MEMORY_MS
+  end)
 end
 
 local function remember_answer(calls, caller, call, now_ms, answer)
   if caller ~= '' then
-    redis.call('HSET', calls, caller, call_record(call, now_ms, answer))
-    forget_old_calls(calls, call, now_ms)
+    local added = redis.call('HSET', calls, caller, call_record(call, now_ms, answer))
+    forget_old_calls(calls, call, added, now_ms)
   end
 end
 -- The state of an index: its layout, the codec of the payloads, and the numbers of the newest entry and the newest top.
@@ -4201,28 +4251,30 @@ return { 'removed', removed, taken }
     [35, 'lua/shared/clock.lua', 1],
     [41, 'lua/shared/calls.lua', 1],
     [45, 'lua/shared/calls.lua', 6],
-    [87, 'lua/shared/autocomplete/index.lua', 1],
-    [102, 'lua/shared/autocomplete/place.lua', 1],
-    [108, 'lua/shared/autocomplete/place.lua', 12],
-    [117, 'lua/shared/autocomplete/record.lua', 1],
-    [122, 'lua/shared/autocomplete/record.lua', 12],
-    [140, 'lua/shared/autocomplete/suffixes.lua', 1],
-    [167, 'lua/shared/autocomplete/work.lua', 1],
-    [183, 'lua/shared/autocomplete/best.lua', 1],
-    [239, 'lua/shared/autocomplete/ranges.lua', 1],
-    [252, 'lua/shared/autocomplete/forks.lua', 1],
-    [264, 'lua/shared/autocomplete/top.lua', 1],
-    [474, 'lua/shared/autocomplete/top.lua', 232],
-    [507, 'lua/shared/autocomplete/tops.lua', 1],
-    [550, 'lua/shared/autocomplete/tops.lua', 67],
-    [589, 'lua/shared/autocomplete/tops.lua', 110],
-    [646, 'lua/shared/autocomplete/hot.lua', 1],
-    [684, 'lua/shared/autocomplete/hot.lua', 102],
-    [697, 'lua/shared/autocomplete/fronts.lua', 1],
-    [810, 'lua/shared/autocomplete/refill.lua', 1],
-    [907, 'lua/shared/autocomplete/cool.lua', 1],
-    [984, 'lua/shared/autocomplete/leave.lua', 1],
-    [1019, 'lua/autocomplete/remove.lua', 43],
+    [73, 'lua/shared/drop-over.lua', 1],
+    [98, 'lua/shared/calls.lua', 35],
+    [111, 'lua/shared/autocomplete/index.lua', 1],
+    [126, 'lua/shared/autocomplete/place.lua', 1],
+    [132, 'lua/shared/autocomplete/place.lua', 12],
+    [141, 'lua/shared/autocomplete/record.lua', 1],
+    [146, 'lua/shared/autocomplete/record.lua', 12],
+    [164, 'lua/shared/autocomplete/suffixes.lua', 1],
+    [191, 'lua/shared/autocomplete/work.lua', 1],
+    [207, 'lua/shared/autocomplete/best.lua', 1],
+    [263, 'lua/shared/autocomplete/ranges.lua', 1],
+    [276, 'lua/shared/autocomplete/forks.lua', 1],
+    [288, 'lua/shared/autocomplete/top.lua', 1],
+    [498, 'lua/shared/autocomplete/top.lua', 232],
+    [531, 'lua/shared/autocomplete/tops.lua', 1],
+    [574, 'lua/shared/autocomplete/tops.lua', 67],
+    [613, 'lua/shared/autocomplete/tops.lua', 110],
+    [670, 'lua/shared/autocomplete/hot.lua', 1],
+    [708, 'lua/shared/autocomplete/hot.lua', 102],
+    [721, 'lua/shared/autocomplete/fronts.lua', 1],
+    [834, 'lua/shared/autocomplete/refill.lua', 1],
+    [931, 'lua/shared/autocomplete/cool.lua', 1],
+    [1008, 'lua/shared/autocomplete/leave.lua', 1],
+    [1043, 'lua/autocomplete/remove.lua', 43],
   ],
   encode(args) {
     const encoded = new Array<Argument>(2 + args.gone.length)

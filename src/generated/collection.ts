@@ -36,7 +36,7 @@ export type AddAnswer =
 export const add: Operation<AddArguments, AddAnswer> = {
   script: {
     name: 'collection/add',
-    sha1: '327664af951e7a732e7cebc2dc3f81e7c1b4dace',
+    sha1: 'cb56c75c2362853a3fb2903d5d2d6b47d267387d',
     reads: false,
     bytes: false,
     source: `--[[
@@ -100,25 +100,49 @@ local function recall(record, call)
   return nil, tonumber(number) > tonumber(call)
 end
 
-local function forget_old_calls(calls, call, now_ms)
-  if call % 16 ~= 0 then
+-- \`added\`: how many fields came with the record of this call. Where one comes, others go, for a caller may live for one call;
+-- few are no burden. Callers that stay drop by and by what was left.
+local function forget_old_calls(calls, call, added, now_ms)
+  local is_one_more = added > 0 and redis.call('HLEN', calls) > 16
+  if not is_one_more and call % 16 ~= 0 then
     return
   end
-  -- The embedded demo engine does not know the command; it keeps nothing for long anyway.
-  -- Two records, and up to three other fields.
-  local sample = redis.pcall('HRANDFIELD', calls, '5', 'WITHVALUES')
-  for at = 1, #sample, 2 do
-    local at_ms = string.match(sample[at + 1], '^%d+ (%d+) ')
-    if at_ms and now_ms - at_ms > CALL_MEMORY_MS then
-      redis.call('HDEL', calls, sample[at])
+-- What is over goes by sampling: no index, nothing to keep in step. Where fields come, twice as many are looked at: as soon as half
+-- of all are over, as many go as come, and they never add up, whoever comes.
+
+-- Looks at so many fields of the hash, of many at some twice, and drops those whose value says that they are over; at a few only
+-- where none of these is.
+local function drop_over(hash, looked_at, is_over)
+  local left, count = looked_at, math.min(looked_at, 8)
+  while left > 0 do
+    -- The embedded demo engine does not know the command; it keeps nothing for long anyway.
+    local sample = redis.pcall('HRANDFIELD', hash, string.format('%d', count), 'WITHVALUES')
+    local over = {}
+    for at = 1, #sample, 2 do
+      if is_over(sample[at + 1], sample[at]) then
+        over[#over + 1] = sample[at]
+      end
     end
+    if #over == 0 then
+      return
+    end
+    redis.call('HDEL', hash, unpack(over))
+    left = left - math.abs(count)
+    -- A count below 0 lets fields come twice, which costs a third less.
+    count = -math.min(left, 3000)
   end
+end
+  -- Two records, and up to three other fields.
+  drop_over(calls, 5, function(record)
+    local at_ms = string.match(record, '^%d+ (%d+) ')
+    return at_ms and now_ms - at_ms > CALL_MEMORY_MS
+  end)
 end
 
 local function remember_answer(calls, caller, call, now_ms, answer)
   if caller ~= '' then
-    redis.call('HSET', calls, caller, call_record(call, now_ms, answer))
-    forget_old_calls(calls, call, now_ms)
+    local added = redis.call('HSET', calls, caller, call_record(call, now_ms, answer))
+    forget_old_calls(calls, call, added, now_ms)
   end
 end
 -- All that is known of a collection but its items: one hash, read once a call.
@@ -277,12 +301,14 @@ return { 'added', size, added, removed }
     [31, 'lua/shared/clock.lua', 1],
     [37, 'lua/shared/calls.lua', 1],
     [41, 'lua/shared/calls.lua', 6],
-    [83, 'lua/shared/collection/state.lua', 1],
-    [123, 'lua/shared/collection/items.lua', 1],
-    [141, 'lua/shared/collection/fill.lua', 1],
-    [156, 'lua/shared/collection/limit.lua', 1],
-    [172, 'lua/shared/collection/keep.lua', 1],
-    [181, 'lua/collection/add.lua', 29],
+    [69, 'lua/shared/drop-over.lua', 1],
+    [94, 'lua/shared/calls.lua', 35],
+    [107, 'lua/shared/collection/state.lua', 1],
+    [147, 'lua/shared/collection/items.lua', 1],
+    [165, 'lua/shared/collection/fill.lua', 1],
+    [180, 'lua/shared/collection/limit.lua', 1],
+    [196, 'lua/shared/collection/keep.lua', 1],
+    [205, 'lua/collection/add.lua', 29],
   ],
   encode(args) {
     const encoded = new Array<Argument>(6 + args.parts.length)
@@ -1011,7 +1037,7 @@ export type RemoveAnswer =
 export const remove: Operation<RemoveArguments, RemoveAnswer> = {
   script: {
     name: 'collection/remove',
-    sha1: '8c08bc249098d501ab6909235cd30f9c79530cf3',
+    sha1: 'ae6edc79ac880d1b4c7fb2cea6e49d596a479691',
     reads: false,
     bytes: false,
     source: `--[[
@@ -1071,25 +1097,49 @@ local function recall(record, call)
   return nil, tonumber(number) > tonumber(call)
 end
 
-local function forget_old_calls(calls, call, now_ms)
-  if call % 16 ~= 0 then
+-- \`added\`: how many fields came with the record of this call. Where one comes, others go, for a caller may live for one call;
+-- few are no burden. Callers that stay drop by and by what was left.
+local function forget_old_calls(calls, call, added, now_ms)
+  local is_one_more = added > 0 and redis.call('HLEN', calls) > 16
+  if not is_one_more and call % 16 ~= 0 then
     return
   end
-  -- The embedded demo engine does not know the command; it keeps nothing for long anyway.
-  -- Two records, and up to three other fields.
-  local sample = redis.pcall('HRANDFIELD', calls, '5', 'WITHVALUES')
-  for at = 1, #sample, 2 do
-    local at_ms = string.match(sample[at + 1], '^%d+ (%d+) ')
-    if at_ms and now_ms - at_ms > CALL_MEMORY_MS then
-      redis.call('HDEL', calls, sample[at])
+-- What is over goes by sampling: no index, nothing to keep in step. Where fields come, twice as many are looked at: as soon as half
+-- of all are over, as many go as come, and they never add up, whoever comes.
+
+-- Looks at so many fields of the hash, of many at some twice, and drops those whose value says that they are over; at a few only
+-- where none of these is.
+local function drop_over(hash, looked_at, is_over)
+  local left, count = looked_at, math.min(looked_at, 8)
+  while left > 0 do
+    -- The embedded demo engine does not know the command; it keeps nothing for long anyway.
+    local sample = redis.pcall('HRANDFIELD', hash, string.format('%d', count), 'WITHVALUES')
+    local over = {}
+    for at = 1, #sample, 2 do
+      if is_over(sample[at + 1], sample[at]) then
+        over[#over + 1] = sample[at]
+      end
     end
+    if #over == 0 then
+      return
+    end
+    redis.call('HDEL', hash, unpack(over))
+    left = left - math.abs(count)
+    -- A count below 0 lets fields come twice, which costs a third less.
+    count = -math.min(left, 3000)
   end
+end
+  -- Two records, and up to three other fields.
+  drop_over(calls, 5, function(record)
+    local at_ms = string.match(record, '^%d+ (%d+) ')
+    return at_ms and now_ms - at_ms > CALL_MEMORY_MS
+  end)
 end
 
 local function remember_answer(calls, caller, call, now_ms, answer)
   if caller ~= '' then
-    redis.call('HSET', calls, caller, call_record(call, now_ms, answer))
-    forget_old_calls(calls, call, now_ms)
+    local added = redis.call('HSET', calls, caller, call_record(call, now_ms, answer))
+    forget_old_calls(calls, call, added, now_ms)
   end
 end
 -- All that is known of a collection but its items: one hash, read once a call.
@@ -1214,11 +1264,13 @@ return { 'removed', size, removed }
     [27, 'lua/shared/clock.lua', 1],
     [33, 'lua/shared/calls.lua', 1],
     [37, 'lua/shared/calls.lua', 6],
-    [79, 'lua/shared/collection/state.lua', 1],
-    [119, 'lua/shared/collection/items.lua', 1],
-    [137, 'lua/shared/collection/take-out.lua', 1],
-    [150, 'lua/shared/collection/keep.lua', 1],
-    [159, 'lua/collection/remove.lua', 24],
+    [65, 'lua/shared/drop-over.lua', 1],
+    [90, 'lua/shared/calls.lua', 35],
+    [103, 'lua/shared/collection/state.lua', 1],
+    [143, 'lua/shared/collection/items.lua', 1],
+    [161, 'lua/shared/collection/take-out.lua', 1],
+    [174, 'lua/shared/collection/keep.lua', 1],
+    [183, 'lua/collection/remove.lua', 24],
   ],
   encode(args) {
     const encoded = new Array<Argument>(4 + args.parts.length)
@@ -1282,7 +1334,7 @@ export type ReplaceAnswer =
 export const replace: Operation<ReplaceArguments, ReplaceAnswer> = {
   script: {
     name: 'collection/replace',
-    sha1: 'ddfd7e6521facd42af46db81abc05b8a519a210e',
+    sha1: '45ac28ce2a6d1d44cb8fdd87e77b7d0713b206ff',
     reads: false,
     bytes: false,
     source: `--[[
@@ -1352,25 +1404,49 @@ local function recall(record, call)
   return nil, tonumber(number) > tonumber(call)
 end
 
-local function forget_old_calls(calls, call, now_ms)
-  if call % 16 ~= 0 then
+-- \`added\`: how many fields came with the record of this call. Where one comes, others go, for a caller may live for one call;
+-- few are no burden. Callers that stay drop by and by what was left.
+local function forget_old_calls(calls, call, added, now_ms)
+  local is_one_more = added > 0 and redis.call('HLEN', calls) > 16
+  if not is_one_more and call % 16 ~= 0 then
     return
   end
-  -- The embedded demo engine does not know the command; it keeps nothing for long anyway.
-  -- Two records, and up to three other fields.
-  local sample = redis.pcall('HRANDFIELD', calls, '5', 'WITHVALUES')
-  for at = 1, #sample, 2 do
-    local at_ms = string.match(sample[at + 1], '^%d+ (%d+) ')
-    if at_ms and now_ms - at_ms > CALL_MEMORY_MS then
-      redis.call('HDEL', calls, sample[at])
+-- What is over goes by sampling: no index, nothing to keep in step. Where fields come, twice as many are looked at: as soon as half
+-- of all are over, as many go as come, and they never add up, whoever comes.
+
+-- Looks at so many fields of the hash, of many at some twice, and drops those whose value says that they are over; at a few only
+-- where none of these is.
+local function drop_over(hash, looked_at, is_over)
+  local left, count = looked_at, math.min(looked_at, 8)
+  while left > 0 do
+    -- The embedded demo engine does not know the command; it keeps nothing for long anyway.
+    local sample = redis.pcall('HRANDFIELD', hash, string.format('%d', count), 'WITHVALUES')
+    local over = {}
+    for at = 1, #sample, 2 do
+      if is_over(sample[at + 1], sample[at]) then
+        over[#over + 1] = sample[at]
+      end
     end
+    if #over == 0 then
+      return
+    end
+    redis.call('HDEL', hash, unpack(over))
+    left = left - math.abs(count)
+    -- A count below 0 lets fields come twice, which costs a third less.
+    count = -math.min(left, 3000)
   end
+end
+  -- Two records, and up to three other fields.
+  drop_over(calls, 5, function(record)
+    local at_ms = string.match(record, '^%d+ (%d+) ')
+    return at_ms and now_ms - at_ms > CALL_MEMORY_MS
+  end)
 end
 
 local function remember_answer(calls, caller, call, now_ms, answer)
   if caller ~= '' then
-    redis.call('HSET', calls, caller, call_record(call, now_ms, answer))
-    forget_old_calls(calls, call, now_ms)
+    local added = redis.call('HSET', calls, caller, call_record(call, now_ms, answer))
+    forget_old_calls(calls, call, added, now_ms)
   end
 end
 -- All that is known of a collection but its items: one hash, read once a call.
@@ -1547,12 +1623,14 @@ return { 'replaced', known.copy, known.expires_at_ms }
     [38, 'lua/shared/next-token.lua', 1],
     [43, 'lua/shared/calls.lua', 1],
     [47, 'lua/shared/calls.lua', 6],
-    [89, 'lua/shared/collection/state.lua', 1],
-    [129, 'lua/shared/collection/items.lua', 1],
-    [147, 'lua/shared/collection/fill.lua', 1],
-    [162, 'lua/shared/collection/keep.lua', 1],
-    [171, 'lua/shared/collection/replace.lua', 1],
-    [208, 'lua/collection/replace.lua', 31],
+    [75, 'lua/shared/drop-over.lua', 1],
+    [100, 'lua/shared/calls.lua', 35],
+    [113, 'lua/shared/collection/state.lua', 1],
+    [153, 'lua/shared/collection/items.lua', 1],
+    [171, 'lua/shared/collection/fill.lua', 1],
+    [186, 'lua/shared/collection/keep.lua', 1],
+    [195, 'lua/shared/collection/replace.lua', 1],
+    [232, 'lua/collection/replace.lua', 31],
   ],
   encode(args) {
     const encoded = new Array<Argument>(7 + args.parts.length)
@@ -1629,7 +1707,7 @@ export type SwitchInAnswer =
 export const switchIn: Operation<SwitchInArguments, SwitchInAnswer> = {
   script: {
     name: 'collection/switch-in',
-    sha1: '4a70247d8d65cbe34f96d8ec67706d2eab00ba07',
+    sha1: '27bc1913ce50353ff63da597af800198d35488df',
     reads: false,
     bytes: false,
     source: `--[[
@@ -1701,25 +1779,49 @@ local function recall(record, call)
   return nil, tonumber(number) > tonumber(call)
 end
 
-local function forget_old_calls(calls, call, now_ms)
-  if call % 16 ~= 0 then
+-- \`added\`: how many fields came with the record of this call. Where one comes, others go, for a caller may live for one call;
+-- few are no burden. Callers that stay drop by and by what was left.
+local function forget_old_calls(calls, call, added, now_ms)
+  local is_one_more = added > 0 and redis.call('HLEN', calls) > 16
+  if not is_one_more and call % 16 ~= 0 then
     return
   end
-  -- The embedded demo engine does not know the command; it keeps nothing for long anyway.
-  -- Two records, and up to three other fields.
-  local sample = redis.pcall('HRANDFIELD', calls, '5', 'WITHVALUES')
-  for at = 1, #sample, 2 do
-    local at_ms = string.match(sample[at + 1], '^%d+ (%d+) ')
-    if at_ms and now_ms - at_ms > CALL_MEMORY_MS then
-      redis.call('HDEL', calls, sample[at])
+-- What is over goes by sampling: no index, nothing to keep in step. Where fields come, twice as many are looked at: as soon as half
+-- of all are over, as many go as come, and they never add up, whoever comes.
+
+-- Looks at so many fields of the hash, of many at some twice, and drops those whose value says that they are over; at a few only
+-- where none of these is.
+local function drop_over(hash, looked_at, is_over)
+  local left, count = looked_at, math.min(looked_at, 8)
+  while left > 0 do
+    -- The embedded demo engine does not know the command; it keeps nothing for long anyway.
+    local sample = redis.pcall('HRANDFIELD', hash, string.format('%d', count), 'WITHVALUES')
+    local over = {}
+    for at = 1, #sample, 2 do
+      if is_over(sample[at + 1], sample[at]) then
+        over[#over + 1] = sample[at]
+      end
     end
+    if #over == 0 then
+      return
+    end
+    redis.call('HDEL', hash, unpack(over))
+    left = left - math.abs(count)
+    -- A count below 0 lets fields come twice, which costs a third less.
+    count = -math.min(left, 3000)
   end
+end
+  -- Two records, and up to three other fields.
+  drop_over(calls, 5, function(record)
+    local at_ms = string.match(record, '^%d+ (%d+) ')
+    return at_ms and now_ms - at_ms > CALL_MEMORY_MS
+  end)
 end
 
 local function remember_answer(calls, caller, call, now_ms, answer)
   if caller ~= '' then
-    redis.call('HSET', calls, caller, call_record(call, now_ms, answer))
-    forget_old_calls(calls, call, now_ms)
+    local added = redis.call('HSET', calls, caller, call_record(call, now_ms, answer))
+    forget_old_calls(calls, call, added, now_ms)
   end
 end
 -- All that is known of a collection but its items: one hash, read once a call.
@@ -1883,11 +1985,13 @@ return { 'replaced', known.copy, known.expires_at_ms }
     [40, 'lua/shared/next-token.lua', 1],
     [45, 'lua/shared/calls.lua', 1],
     [49, 'lua/shared/calls.lua', 6],
-    [91, 'lua/shared/collection/state.lua', 1],
-    [131, 'lua/shared/collection/items.lua', 1],
-    [149, 'lua/shared/collection/keep.lua', 1],
-    [158, 'lua/shared/collection/replace.lua', 1],
-    [195, 'lua/collection/switch-in.lua', 32],
+    [77, 'lua/shared/drop-over.lua', 1],
+    [102, 'lua/shared/calls.lua', 35],
+    [115, 'lua/shared/collection/state.lua', 1],
+    [155, 'lua/shared/collection/items.lua', 1],
+    [173, 'lua/shared/collection/keep.lua', 1],
+    [182, 'lua/shared/collection/replace.lua', 1],
+    [219, 'lua/collection/switch-in.lua', 32],
   ],
   encode(args) {
     return [

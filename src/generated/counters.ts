@@ -824,7 +824,7 @@ function readKnownOfIncrementCounted(part: Reply | undefined): (number)[] {
 export const increment: Operation<IncrementArguments, IncrementAnswer> = {
   script: {
     name: 'counters/increment',
-    sha1: '739e0947b0b81e5e4bccb5bf8293a30f03352192',
+    sha1: 'ffc7f700e1dd803ae6fca5034875997667558ef2',
     reads: false,
     bytes: false,
     source: `--[[
@@ -889,29 +889,53 @@ local function recall(record, call)
   return nil, tonumber(number) > tonumber(call)
 end
 
-local function forget_old_calls(calls, call, now_ms)
-  if call % 16 ~= 0 then
+-- \`added\`: how many fields came with the record of this call. Where one comes, others go, for a caller may live for one call;
+-- few are no burden. Callers that stay drop by and by what was left.
+local function forget_old_calls(calls, call, added, now_ms)
+  local is_one_more = added > 0 and redis.call('HLEN', calls) > 16
+  if not is_one_more and call % 16 ~= 0 then
     return
   end
-  -- The embedded demo engine does not know the command; it keeps nothing for long anyway.
-  -- Two records, and up to three other fields.
-  local sample = redis.pcall('HRANDFIELD', calls, '5', 'WITHVALUES')
-  for at = 1, #sample, 2 do
-    local at_ms = string.match(sample[at + 1], '^%d+ (%d+) ')
-    if at_ms and now_ms - at_ms > CALL_MEMORY_MS then
-      redis.call('HDEL', calls, sample[at])
+-- What is over goes by sampling: no index, nothing to keep in step. Where fields come, twice as many are looked at: as soon as half
+-- of all are over, as many go as come, and they never add up, whoever comes.
+
+-- Looks at so many fields of the hash, of many at some twice, and drops those whose value says that they are over; at a few only
+-- where none of these is.
+local function drop_over(hash, looked_at, is_over)
+  local left, count = looked_at, math.min(looked_at, 8)
+  while left > 0 do
+    -- The embedded demo engine does not know the command; it keeps nothing for long anyway.
+    local sample = redis.pcall('HRANDFIELD', hash, string.format('%d', count), 'WITHVALUES')
+    local over = {}
+    for at = 1, #sample, 2 do
+      if is_over(sample[at + 1], sample[at]) then
+        over[#over + 1] = sample[at]
+      end
     end
+    if #over == 0 then
+      return
+    end
+    redis.call('HDEL', hash, unpack(over))
+    left = left - math.abs(count)
+    -- A count below 0 lets fields come twice, which costs a third less.
+    count = -math.min(left, 3000)
   end
+end
+  -- Two records, and up to three other fields.
+  drop_over(calls, 5, function(record)
+    local at_ms = string.match(record, '^%d+ (%d+) ')
+    return at_ms and now_ms - at_ms > CALL_MEMORY_MS
+  end)
 end
 
 local function remember_answer(calls, caller, call, now_ms, answer)
   if caller ~= '' then
-    redis.call('HSET', calls, caller, call_record(call, now_ms, answer))
-    forget_old_calls(calls, call, now_ms)
+    local added = redis.call('HSET', calls, caller, call_record(call, now_ms, answer))
+    forget_old_calls(calls, call, added, now_ms)
   end
 end
--- Idempotency keys of messages: '<id> <forget_at_ms>' under the key. Forgotten ones are dropped by
--- sampling whenever keys come in, which keeps them a small share without an index.
+-- Idempotency keys of messages: '<id> <forget_at_ms>' under the key. Those that are over are dropped by sampling whenever keys
+-- come, which needs no index and keeps them below those that are known.
 
 -- The id of the message that was appended with this key, or nil.
 local function id_of_key(once, key, now_ms)
@@ -923,14 +947,42 @@ local function remember_key(once, key, id, forget_at_ms)
   redis.call('HSET', once, key, string.format('%.0f %.0f', id, forget_at_ms))
 end
 
-local function forget_old_keys(once, now_ms)
-  -- The embedded demo engine does not know the command; it keeps nothing for long anyway.
-  local sample = redis.pcall('HRANDFIELD', once, '4', 'WITHVALUES')
-  for at = 1, #sample, 2 do
-    local forget_at_ms = string.match(sample[at + 1], ' (%d+)$')
-    if tonumber(forget_at_ms) <= now_ms then
-      redis.call('HDEL', once, sample[at])
+-- \`added\`: how many keys came.
+local function forget_old_keys(once, added, now_ms)
+-- What is over goes by sampling: no index, nothing to keep in step. Where fields come, twice as many are looked at: as soon as half
+-- of all are over, as many go as come, and they never add up, whoever comes.
+
+-- Looks at so many fields of the hash, of many at some twice, and drops those whose value says that they are over; at a few only
+-- where none of these is.
+local function drop_over(hash, looked_at, is_over)
+  local left, count = looked_at, math.min(looked_at, 8)
+  while left > 0 do
+    -- The embedded demo engine does not know the command; it keeps nothing for long anyway.
+    local sample = redis.pcall('HRANDFIELD', hash, string.format('%d', count), 'WITHVALUES')
+    local over = {}
+    for at = 1, #sample, 2 do
+      if is_over(sample[at + 1], sample[at]) then
+        over[#over + 1] = sample[at]
+      end
     end
+    if #over == 0 then
+      return
+    end
+    redis.call('HDEL', hash, unpack(over))
+    left = left - math.abs(count)
+    -- A count below 0 lets fields come twice, which costs a third less.
+    count = -math.min(left, 3000)
+  end
+end
+  drop_over(once, 2 + 2 * added, function(known)
+    return tonumber(string.match(known, ' (%d+)$')) <= now_ms
+  end)
+end
+
+-- Redis drops the keys some time after the newest is over. Others may have been told to be known for longer.
+local function keep_keys(once, remember_ms)
+  if redis.call('PTTL', once) < remember_ms then
+    redis.call('PEXPIRE', once, string.format('%.0f', remember_ms + 600000))
   end
 end
 -- What is known of a partition of counters: one hash, read once a call.
@@ -1154,7 +1206,7 @@ local shown, refused, added
 if is_plain and are_few(pending, rest, count, most_dirty) then
   shown, refused, added = add_plain(values, pending, clean, ids, now, counters, counters_at)
 end
-local known, keyed = {}, false
+local known, keyed = {}, 0
 if shown then
   now = shown
 else
@@ -1183,15 +1235,15 @@ else
         refused[#refused + 1] = 'overflow'
       end
       if value and key ~= '' then
-        keyed = true
+        keyed = keyed + 1
         remember_key(once, id .. '\\0' .. key, 0, now_ms + remember_ms)
       end
     end
   end
 end
-if keyed then
-  forget_old_keys(once, now_ms)
-  redis.call('PEXPIRE', once, exact(remember_ms))
+if keyed > 0 then
+  forget_old_keys(once, keyed, now_ms)
+  keep_keys(once, remember_ms)
 end
 if added and partition.pending_ms == 0 then
   let_stay(values, clean)
@@ -1209,15 +1261,19 @@ return { 'counted', now_ms, partition.epoch, now, refused, known }
     [32, 'lua/shared/clock.lua', 1],
     [38, 'lua/shared/calls.lua', 1],
     [42, 'lua/shared/calls.lua', 6],
-    [84, 'lua/shared/idempotency.lua', 1],
-    [107, 'lua/shared/counters/partition.lua', 1],
-    [132, 'lua/shared/counters/save.lua', 1],
-    [152, 'lua/shared/counters/retention.lua', 1],
-    [158, 'lua/shared/counters/retention.lua', 33],
-    [163, 'lua/shared/counters/add.lua', 1],
-    [221, 'lua/shared/counters/add-plain.lua', 1],
-    [276, 'lua/shared/counters/outcomes.lua', 1],
-    [294, 'lua/counters/increment.lua', 32],
+    [70, 'lua/shared/drop-over.lua', 1],
+    [95, 'lua/shared/calls.lua', 35],
+    [108, 'lua/shared/idempotency.lua', 1],
+    [123, 'lua/shared/drop-over.lua', 1],
+    [148, 'lua/shared/idempotency.lua', 17],
+    [159, 'lua/shared/counters/partition.lua', 1],
+    [184, 'lua/shared/counters/save.lua', 1],
+    [204, 'lua/shared/counters/retention.lua', 1],
+    [210, 'lua/shared/counters/retention.lua', 33],
+    [215, 'lua/shared/counters/add.lua', 1],
+    [273, 'lua/shared/counters/add-plain.lua', 1],
+    [328, 'lua/shared/counters/outcomes.lua', 1],
+    [346, 'lua/counters/increment.lua', 32],
   ],
   encode(args) {
     const encoded = new Array<Argument>(4 + args.counters.length * 3)

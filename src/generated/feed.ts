@@ -33,12 +33,12 @@ function readRefusedOfAckAcked(part: Reply | undefined): ({ readonly id: number;
 /**
  * Removes messages of a live claim: they are done. Without ids all of the claim. A message that the claim does not hold stays, and is named with the reason: absent (not in the feed any more), unclaimed, held (by another claim).
  *
- * Cost: O(messages x log n).
+ * Cost: O(messages x log n), and as much for twice as many that are written anew.
  */
 export const ack: Operation<AckArguments, AckAnswer> = {
   script: {
     name: 'feed/ack',
-    sha1: '8dfcbad26d7e949d2fb4c83ab4a22abb52d0650c',
+    sha1: '1e0460c2b8e29225fd267cd185831b4e40ea5b25',
     reads: false,
     bytes: false,
     source: `--[[
@@ -48,16 +48,18 @@ more), unclaimed, held (by another claim).
 
 @returns acked  count:integer refused:[id:integer reason:text]
 @returns lost
-@cost    O(messages x log n)
+@cost    O(messages x log n), and as much for twice as many that are written anew
 ]]
 local meta = KEYS[1] -- hash: the feed's state
-local log = KEYS[2] -- stream: the visible messages, by position
-local claimed = KEYS[3] -- sorted set: position -> token of its claim
-local leases = KEYS[4] -- sorted set: token -> when the claim ends, in ms
-local returned = KEYS[5] -- sorted set: positions that are free again
-local work = KEYS[6] -- hash: position -> claims so far, bytes, expiry, id
-local expiry = KEYS[7] -- sorted set: position -> expires_at_ms, where not in the lane
-local parked = KEYS[8] -- hash: id -> delayed message, later its position
+-- KEYS[2] log: stream: the visible messages, by position
+-- KEYS[3] early: stream: the oldest visible messages, while the log is written anew
+-- KEYS[4] bodies: hash: id -> body, of those that are large
+local claimed = KEYS[5] -- sorted set: position -> token of its claim
+local leases = KEYS[6] -- sorted set: token -> when the claim ends, in ms
+-- KEYS[7] returned: sorted set: positions that are free again
+local work = KEYS[8] -- hash: position -> claims so far, bytes, expiry, id
+-- KEYS[9] expiry: sorted set: position -> expires_at_ms, where not in the lane
+local parked = KEYS[10] -- hash: id -> delayed message, later its position
 local caller = ARGV[1] -- text: process and slot; empty: the call is not remembered
 local call = ARGV[2] -- text: number of the call in that slot
 local token = ARGV[3] -- text: token of the claim
@@ -104,25 +106,49 @@ local function recall(record, call)
   return nil, tonumber(number) > tonumber(call)
 end
 
-local function forget_old_calls(calls, call, now_ms)
-  if call % 16 ~= 0 then
+-- \`added\`: how many fields came with the record of this call. Where one comes, others go, for a caller may live for one call;
+-- few are no burden. Callers that stay drop by and by what was left.
+local function forget_old_calls(calls, call, added, now_ms)
+  local is_one_more = added > 0 and redis.call('HLEN', calls) > 16
+  if not is_one_more and call % 16 ~= 0 then
     return
   end
-  -- The embedded demo engine does not know the command; it keeps nothing for long anyway.
-  -- Two records, and up to three other fields.
-  local sample = redis.pcall('HRANDFIELD', calls, '5', 'WITHVALUES')
-  for at = 1, #sample, 2 do
-    local at_ms = string.match(sample[at + 1], '^%d+ (%d+) ')
-    if at_ms and now_ms - at_ms > CALL_MEMORY_MS then
-      redis.call('HDEL', calls, sample[at])
+-- What is over goes by sampling: no index, nothing to keep in step. Where fields come, twice as many are looked at: as soon as half
+-- of all are over, as many go as come, and they never add up, whoever comes.
+
+-- Looks at so many fields of the hash, of many at some twice, and drops those whose value says that they are over; at a few only
+-- where none of these is.
+local function drop_over(hash, looked_at, is_over)
+  local left, count = looked_at, math.min(looked_at, 8)
+  while left > 0 do
+    -- The embedded demo engine does not know the command; it keeps nothing for long anyway.
+    local sample = redis.pcall('HRANDFIELD', hash, string.format('%d', count), 'WITHVALUES')
+    local over = {}
+    for at = 1, #sample, 2 do
+      if is_over(sample[at + 1], sample[at]) then
+        over[#over + 1] = sample[at]
+      end
     end
+    if #over == 0 then
+      return
+    end
+    redis.call('HDEL', hash, unpack(over))
+    left = left - math.abs(count)
+    -- A count below 0 lets fields come twice, which costs a third less.
+    count = -math.min(left, 3000)
   end
+end
+  -- Two records, and up to three other fields.
+  drop_over(calls, 5, function(record)
+    local at_ms = string.match(record, '^%d+ (%d+) ')
+    return at_ms and now_ms - at_ms > CALL_MEMORY_MS
+  end)
 end
 
 local function remember_answer(calls, caller, call, now_ms, answer)
   if caller ~= '' then
-    redis.call('HSET', calls, caller, call_record(call, now_ms, answer))
-    forget_old_calls(calls, call, now_ms)
+    local added = redis.call('HSET', calls, caller, call_record(call, now_ms, answer))
+    forget_old_calls(calls, call, added, now_ms)
   end
 end
 -- A feed's main key: one hash, read once and written once a call.
@@ -140,8 +166,12 @@ end
 --     lane_ms …      see shared/feed/expiry
 --     due_at         no message expires before this time; 0: none expires
 --     visible_at_us  no delayed message is due before this time; 0: none is delayed
---     lives_until    all content has expired by then; 0: no content yet; -1: some of it stays
+--     lives_until    all content has expired by then; 0: no content yet, or any more; -1: some of it stays
 --     kept_until     Redis drops the keys then; 0: not set yet; -1: never
+--     and, where one of them is not 0:
+--     large          of \`bytes\` those of large bodies; see shared/feed/body
+--     moved          the messages up to this position are in \`early\`; 0: none is; see shared/feed/compact
+--     stays          1: has subscribers, and does not go when it is empty
 local FEED_LAYOUT = '1'
 local STATE_BYTES = 13 * 8
 
@@ -153,8 +183,12 @@ local function open_feed(meta, codec, caller)
   -- An unknown layout may have another state; the caller refuses it before it looks.
   local readable = layout == FEED_LAYOUT and packed or string.rep('\\0', STATE_BYTES)
   local epoch, last, front, token, trimmed, bytes, rest = struct.unpack('>dddddd', readable)
-  local lane_ms, lane_swept, lane_last, due_at, visible_at_us, lives_until, kept_until =
+  local lane_ms, lane_swept, lane_last, due_at, visible_at_us, lives_until, kept_until, tail =
     struct.unpack('>ddddddd', readable, rest)
+  local large, moved, stays = 0, 0, 0
+  if #readable > STATE_BYTES then
+    large, moved, stays = struct.unpack('>ddd', readable, tail)
+  end
   -- One constructor: a table that grows field by field is copied again and again.
   return {
     layout = layout,
@@ -175,12 +209,15 @@ local function open_feed(meta, codec, caller)
     visible_at_us = visible_at_us,
     lives_until = lives_until,
     kept_until = kept_until,
+    large = large,
+    moved = moved,
+    stays = stays,
   }
 end
 -- Changes to the main key of a feed; see shared/feed/meta for its fields.
 
 local function packed_state(feed)
-  return struct.pack(
+  local packed = struct.pack(
     '>ddddddddddddd',
     feed.epoch,
     feed.last,
@@ -196,6 +233,10 @@ local function packed_state(feed)
     feed.lives_until,
     feed.kept_until
   )
+  if feed.large == 0 and feed.moved == 0 and feed.stays == 0 then
+    return packed
+  end
+  return packed .. struct.pack('>ddd', feed.large, feed.moved, feed.stays)
 end
 
 -- Writes the state if it has changed.
@@ -205,73 +246,6 @@ local function save_feed(meta, feed)
     redis.call('HSET', meta, 'state', packed)
   end
 end
--- One message in the log: a stream entry \`<position>-0\` with the fields
---   t  milliseconds it lives, counted from its position; 0: it stays
---   x  '<origin>', and '#<id>' behind it when the message got its position later than its id
---   b  the body
--- Without t and x it stays and has no extras. Most feeds have entries of one kind, and Redis stores the
--- names of equal fields once a node.
-
--- Lives that this call has read, and extras without an id: entries of one feed are much alike, and
--- reading a text again costs more than finding what it meant.
-local lives_read, plain_extras = {}, {}
-
--- What an entry says, as values: a page is read without a table for each message. expires_at_ms is 0 when
--- the message stays.
-local function read_entry(raw)
-  local place, fields = string.sub(raw[1], 1, -3), raw[2]
-  local position = tonumber(place)
-  if fields[1] ~= 't' then
-    return place, position, position, 0, '', fields[2], 0
-  end
-  local ttl_ms, extra, id = lives_read[fields[2]], fields[4], position
-  if not ttl_ms then
-    ttl_ms = tonumber(fields[2])
-    lives_read[fields[2]] = ttl_ms
-  end
-  local expires_at_ms = ttl_ms == 0 and 0 or (position - position % 1000) / 1000 + ttl_ms
-  if not plain_extras[extra] then
-    local mark = string.find(extra, '#', 1, true)
-    if mark then
-      id = tonumber(string.sub(extra, mark + 1))
-      extra = string.sub(extra, 1, mark - 1)
-    else
-      plain_extras[extra] = true
-    end
-  end
-  return place, position, id, expires_at_ms, extra, fields[6], ttl_ms
-end
-
-local function parse_entry(raw)
-  local place, position, id, expires_at_ms, origin, body, ttl_ms = read_entry(raw)
-  return {
-    place = place,
-    position = position,
-    id = id,
-    expires_at_ms = expires_at_ms,
-    origin = origin,
-    body = body,
-    ttl_ms = ttl_ms,
-    claims = 0,
-  }
-end
-
--- The entries from one place to another, oldest first. A place is a position as text; '+' is the end.
-local function entries_between(log, from, to, count)
-  local entries = redis.call('XRANGE', log, from, to, 'COUNT', count)
-  for at = 1, #entries do
-    entries[at] = parse_entry(entries[at])
-  end
-  return entries
-end
-
-local function entry_at(log, place)
-  return entries_between(log, place, place, 1)[1]
-end
-
--- Bodies may be large, so nobody reads more than this at once: a page or a claim ends there.
-local ENOUGH_BYTES = 4194304
-
 -- What is known of a message beyond its entry, once it has been claimed for the first time. Entries
 -- never change, so the number of claims and a prolonged life stand in the hash \`work\`:
 --   <place>        '<claims> <bytes> <expires_at_ms> <id>'
@@ -299,30 +273,64 @@ local function work_of(claimed, work, token)
   end
   return entries
 end
--- Removes messages from the log and from every index. An entry is any table with \`place\`, \`id\` and
--- either \`bytes\` or \`body\`.
-local function remove_entries(feed, log, claimed, returned, expiry, work, parked, entries)
+-- Removes messages from the log and from every index. An entry is any table with \`place\`, \`id\` and \`bytes\`.
+-- A call reads or answers no more payloads behind the one with which they reach this.
+local CALL_BYTES = 4194304
+
+-- A body of more bytes than this is not stored where elements are listed, but beside: what needs no bodies reads no more than this
+-- of each, and can tell before it reads how many are too many.
+local INLINE_BYTES = 16384
+
+-- While the log is written anew some of them are in \`early\`; see shared/feed/compact.
+local function delete_entries(feed, keys, places)
+  if feed.moved == 0 then
+    redis.call('XDEL', keys.log, unpack(places))
+    return
+  end
+  local early, late = {}, {}
+  for _, place in ipairs(places) do
+    local among = tonumber(place) <= feed.moved and early or late
+    among[#among + 1] = place
+  end
+  if #early > 0 then
+    redis.call('XDEL', keys.early, unpack(early))
+  end
+  if #late > 0 then
+    redis.call('XDEL', keys.log, unpack(late))
+  end
+end
+
+local function remove_entries(feed, keys, entries)
   if #entries == 0 then
     return
   end
-  local places, moved = {}, {}
+  local places, moved, large = {}, {}, {}
   for at, entry in ipairs(entries) do
     places[at] = entry.place
-    feed.bytes = feed.bytes - (entry.bytes or #entry.body)
+    feed.bytes = feed.bytes - entry.bytes
     local id = exact(entry.id)
     if id ~= entry.place then
       moved[#moved + 1] = id
     end
+    if entry.bytes > INLINE_BYTES then
+      large[#large + 1] = id
+      feed.large = math.max(0, feed.large - entry.bytes)
+    end
   end
-  redis.call('XDEL', log, unpack(places))
-  redis.call('ZREM', expiry, unpack(places))
-  if redis.call('EXISTS', work) == 1 then
-    redis.call('ZREM', claimed, unpack(places))
-    redis.call('ZREM', returned, unpack(places))
-    redis.call('HDEL', work, unpack(places))
+  delete_entries(feed, keys, places)
+  -- About once for each thousand messages; see shared/feed/compact.
+  feed.look = tonumber(string.sub(places[1], -3)) < #places
+  redis.call('ZREM', keys.expiry, unpack(places))
+  if redis.call('EXISTS', keys.work) == 1 then
+    redis.call('ZREM', keys.claimed, unpack(places))
+    redis.call('ZREM', keys.returned, unpack(places))
+    redis.call('HDEL', keys.work, unpack(places))
   end
   if #moved > 0 then
-    redis.call('HDEL', parked, unpack(moved))
+    redis.call('HDEL', keys.parked, unpack(moved))
+  end
+  if #large > 0 then
+    redis.call('HDEL', keys.bodies, unpack(large))
   end
 end
 -- Claims. \`claimed\` leads from a message's position to the token of its claim, \`leases\` from a token to
@@ -340,15 +348,16 @@ end
 
 -- From ids to places: a message that was delayed has a place other than its id.
 
--- For each id, named twice or not, one table with \`id\` and either its \`place\` (whether or not something is there) or, for a
--- message that is still delayed, what is \`parked\`.
+-- For each id, named twice or not, one table with \`id\`, how many ids were named up to it (\`at\`), and either its \`place\` (whether
+-- or not something is there) or, for a message that is still delayed, what is \`parked\`.
 local function look_up(parked, ids, ids_at)
-  local asked, found, seen = {}, {}, {}
+  local asked, ats, found, seen = {}, {}, {}, {}
   for at = ids_at, #ids, 1 do
     if not seen[ids[at]] then
       asked[#asked + 1] = ids[at]
       seen[ids[at]] = true
     end
+    ats[#asked] = at - ids_at + 1
   end
   if #asked == 0 then
     return found
@@ -356,13 +365,34 @@ local function look_up(parked, ids, ids_at)
   for at, known in ipairs(redis.call('HMGET', parked, unpack(asked))) do
     local moved_to = string.match(known or '', '^@(%d+)$')
     if known and not moved_to then
-      found[at] = { id = asked[at], parked = known }
+      found[at] = { id = asked[at], at = ats[at], parked = known }
     else
-      found[at] = { id = asked[at], place = moved_to or asked[at] }
+      found[at] = { id = asked[at], at = ats[at], place = moved_to or asked[at] }
     end
   end
   return found
 end
+-- Whether a feed has come to be empty that was to stay, as far as its state tells; see shared/feed/rest.
+local function may_rest(feed)
+  return feed.bytes == 0
+    and feed.kept_until == -1
+    and feed.stays == 0
+    and feed.visible_at_us == 0
+    and feed.epoch ~= 0
+end
+
+local keys = {
+  meta = meta,
+  log = KEYS[2],
+  early = KEYS[3],
+  bodies = KEYS[4],
+  claimed = claimed,
+  leases = leases,
+  returned = KEYS[7],
+  work = work,
+  expiry = KEYS[9],
+  parked = parked,
+}
 
 local feed = open_feed(meta, '', caller)
 if feed.layout ~= FEED_LAYOUT then
@@ -385,16 +415,7 @@ if not is_live(leases, token, now_ms) then
   return { 'lost' }
 end
 
-local function why_not(found)
-  local holder = found.place and redis.call('ZSCORE', claimed, found.place)
-  if holder and is_live(leases, holder, now_ms) then
-    return 'held'
-  end
-  local present = found.parked or (found.place and entry_at(log, found.place))
-  return present and 'unclaimed' or 'absent'
-end
-
-local done, refused, told = {}, {}, {}
+local done, others, refused, told = {}, {}, {}, ''
 if #ids < ids_at then
   done = work_of(claimed, work, token)
 end
@@ -405,43 +426,281 @@ for _, found in ipairs(look_up(parked, ids, ids_at)) do
     entry.place = found.place
     done[#done + 1] = entry
   else
-    local reason = why_not(found)
+    found.holder = holder
+    others[#others + 1] = found
+  end
+end
+if #others > 0 then
+-- One message in the log: a stream entry \`<position>-0\` with the fields
+--   t  milliseconds it lives, counted from its position; 0: it stays
+--   x  '<origin>', and '#<id>' behind it when the message got its position later than its id
+--   b  the body; or s, the size of one that is stored apart (shared/feed/body)
+-- Without t and x it stays, has no extras and a body that is not large. Most feeds have entries of one kind, and Redis
+-- stores the names of equal fields once a node.
+
+-- Lives that this call has read, and extras without an id: entries of one feed are much alike, and
+-- reading a text again costs more than finding what it meant.
+local lives_read, plain_extras = {}, {}
+
+-- What an entry says, as values: a page is read without a table for each message. expires_at_ms is 0 when
+-- the message stays. A body that is stored apart is nil, and its size follows.
+local function read_entry(raw)
+  local place, fields = string.sub(raw[1], 1, -3), raw[2]
+  local position = tonumber(place)
+  if fields[1] ~= 't' then
+    return place, position, position, 0, '', fields[2]
+  end
+  local ttl_ms, extra, id = lives_read[fields[2]], fields[4], position
+  if not ttl_ms then
+    ttl_ms = tonumber(fields[2])
+    lives_read[fields[2]] = ttl_ms
+  end
+  local expires_at_ms = ttl_ms == 0 and 0 or (position - position % 1000) / 1000 + ttl_ms
+  if not plain_extras[extra] then
+    local mark = string.find(extra, '#', 1, true)
+    if mark then
+      id = tonumber(string.sub(extra, mark + 1))
+      extra = string.sub(extra, 1, mark - 1)
+    else
+      plain_extras[extra] = true
+    end
+  end
+  if fields[5] == 's' then
+    return place, position, id, expires_at_ms, extra, nil, tonumber(fields[6])
+  end
+  return place, position, id, expires_at_ms, extra, fields[6]
+end
+
+local function parse_entry(raw)
+  local place, position, id, expires_at_ms, origin, body, size = read_entry(raw)
+  -- No more than eight: a table of nine takes the room of sixteen.
+  return {
+    place = place,
+    position = position,
+    id = id,
+    expires_at_ms = expires_at_ms,
+    origin = origin,
+    bytes = size or #body,
+    body = body,
+    claims = 0,
+  }
+end
+
+local function entry_at(feed, keys, place)
+  local raws
+  if feed.moved == 0 or tonumber(place) > feed.moved then
+    raws = redis.call('XRANGE', keys.log, place, place, 'COUNT', '1')
+  else
+    raws = redis.call('XRANGE', keys.early, place, place, 'COUNT', '1')
+  end
+  return raws[1] and parse_entry(raws[1])
+end
+
+-- Why messages that a claim does not hold cannot be acked: as an answer tells it, and as it is remembered.
+local function refuse(feed, keys, others, now_ms)
+  local refused, told = {}, {}
+  for _, found in ipairs(others) do
+    local reason = 'absent'
+    if found.holder and is_live(keys.leases, found.holder, now_ms) then
+      reason = 'held'
+    elseif found.parked or entry_at(feed, keys, found.place) then
+      reason = 'unclaimed'
+    end
     refused[#refused + 1] = tonumber(found.id)
     refused[#refused + 1] = reason
     told[#told + 1] = found.id .. ':' .. reason
   end
+  return refused, table.concat(told, ' ')
+end
+  refused, told = refuse(feed, keys, others, now_ms)
 end
 
 if #done > 0 then
-  remove_entries(feed, log, claimed, returned, expiry, work, parked, done)
+  remove_entries(feed, keys, done)
   if redis.call('ZCOUNT', claimed, token, token) == 0 then
     redis.call('ZREM', leases, token)
     redis.call('HDEL', work, lease_field(token))
   end
-  remember_answer(meta, caller, call, now_ms, #done .. ' ' .. table.concat(told, ' '))
+  if feed.look or feed.moved ~= 0 then
+-- Holes. Redis keeps the messages of a stream in nodes of some dozens, and frees a node once all in it are gone: a message that
+-- stays behind keeps the bytes of its neighbours, up to 4 KiB. Where so much is held that way, the messages are written anew, a
+-- few a call: they go from the front of \`log\` to the end of \`early\`, another stream, which ends at \`moved\`, and nobody sees a
+-- difference. When the log has been emptied so, \`early\` takes its place. To be asked for where \`feed.look\` or \`feed.moved\` is set,
+-- behind what frees memory.
+-- How much one call works on. An element costs by its bytes too, for a body may have 4 MiB: whoever walks over elements takes them
+-- from a budget, until their number or their bytes are used up. The element that uses them up is still taken. So a call works on
+-- one at least, which is progress, and on no more than CALL_BYTES and one element.
+
+-- \`more_bytes\`: of what a call adds, where it removes as much.
+local function budget_of(elements, more_bytes)
+  return { elements = elements, bytes = CALL_BYTES + (more_bytes or 0) }
+end
+
+-- Whether one more may be taken.
+local function is_left(budget)
+  return budget.elements > 0 and budget.bytes > 0
+end
+
+local function spend(budget, elements, bytes)
+  budget.elements = budget.elements - elements
+  budget.bytes = budget.bytes - bytes
+end
+
+-- How many elements one command may read whose bytes are known only then, each of INLINE_BYTES at most.
+local function at_once(budget)
+  return math.min(budget.elements, math.max(1, math.floor(budget.bytes / INLINE_BYTES)))
+end
+-- An idle feed vanishes by itself: Redis drops its keys some time after everything in it has expired.
+-- The slack makes moving that time rare, and is never shorter than a call is remembered.
+local IDLE_SLACK_MS = 1200000
+
+-- Lets a key that this call may have created go when the feed goes.
+local function keep_with_feed(feed, key, now_ms)
+  if feed.kept_until > 0 then
+    redis.call('PEXPIRE', key, math.max(IDLE_SLACK_MS / 2, feed.kept_until - now_ms))
+  end
+end
+
+-- Whether the log takes more than three times the nodes that its messages need: two of three have gone since it was dense.
+local function is_sparse(feed, log)
+  local length = redis.call('XLEN', log)
+  if length == 0 then
+    return false
+  end
+  -- The embedded demo engine does not know the command; it keeps nothing for long anyway.
+  local info, nodes = redis.pcall('XINFO', 'STREAM', log), 0
+  for at = 1, #info, 2 do
+    if info[at] == 'radix-tree-keys' then
+      nodes = info[at + 1]
+    end
+  end
+  -- By Redis' defaults a node has 4096 bytes or 100 messages, each with some bytes beside its body.
+  local bytes = feed.bytes - feed.large + 40 * length
+  return nodes > 16 + 3 * math.max(bytes / 4096, length / 100)
+end
+
+-- Moves the oldest messages of the log; answers whether that has emptied it.
+local function move_oldest(feed, keys, budget)
+  repeat
+    local wanted, moved = at_once(budget), {}
+    for at, raw in ipairs(redis.call('XRANGE', keys.log, '-', '+', 'COUNT', wanted)) do
+      redis.call('XADD', keys.early, raw[1], unpack(raw[2]))
+      moved[at] = raw[1]
+      -- The last field is the body, or the size of one that stands apart.
+      spend(budget, 1, #raw[2][#raw[2]])
+    end
+    if #moved > 0 then
+      redis.call('XDEL', keys.log, unpack(moved))
+      feed.moved = tonumber(string.sub(moved[#moved], 1, -3))
+    end
+    if #moved < wanted then
+      return true
+    end
+  until not is_left(budget)
+  return false
+end
+
+-- Moves some messages where that has begun or is worthwhile. \`done\`: how many this call has added and removed; it moves twice
+-- as many, so that the end is reached whoever appends meanwhile.
+local function compact(feed, keys, now_ms, done)
+  if feed.moved == 0 and not is_sparse(feed, keys.log) then
+    return
+  end
+  if move_oldest(feed, keys, budget_of(4 + 2 * done)) and redis.call('EXISTS', keys.early) == 1 then
+    redis.call('RENAME', keys.early, keys.log)
+    feed.moved = 0
+    keep_with_feed(feed, keys.log, now_ms)
+  else
+    keep_with_feed(feed, keys.early, now_ms)
+  end
+end
+    compact(feed, keys, now_ms, #done)
+  end
+  if may_rest(feed) then
+-- A feed of lasting messages that has been emptied needs nothing but what is remembered for a while: who reads on must learn that
+-- nothing is lost, who repeats a call what it did. So it goes as an idle feed of expiring messages does, unless it has
+-- subscribers. A message that comes meanwhile finds it as it was.
+-- How many messages are visible.
+local function log_length(feed, keys)
+  local length = redis.call('XLEN', keys.log)
+  return feed.moved == 0 and length or length + redis.call('XLEN', keys.early)
+end
+-- An idle feed vanishes by itself: Redis drops its keys some time after everything in it has expired.
+-- The slack makes moving that time rare, and is never shorter than a call is remembered.
+local IDLE_SLACK_MS = 1200000
+
+-- Lets a key that this call may have created go when the feed goes.
+local function keep_with_feed(feed, key, now_ms)
+  if feed.kept_until > 0 then
+    redis.call('PEXPIRE', key, math.max(IDLE_SLACK_MS / 2, feed.kept_until - now_ms))
+  end
+end
+
+-- To be asked for where the feed \`may_rest\`.
+local function rest_when_empty(feed, keys, now_ms)
+  if log_length(feed, keys) > 0 then
+    return
+  end
+  redis.call('UNLINK', keys.log)
+  if feed.moved ~= 0 then
+    redis.call('UNLINK', keys.early)
+    feed.moved = 0
+  end
+  -- A claim may be live though its messages were removed.
+  local last_lease = redis.call('ZRANGE', keys.leases, '-1', '-1', 'WITHSCORES')[2]
+  feed.lives_until = tonumber(last_lease or 0)
+  feed.kept_until = math.max(now_ms, feed.lives_until) + IDLE_SLACK_MS
+  keep_with_feed(feed, keys.meta, now_ms)
+  if last_lease then
+    keep_with_feed(feed, keys.leases, now_ms)
+    keep_with_feed(feed, keys.work, now_ms)
+  end
+end
+    rest_when_empty(feed, keys, now_ms)
+  end
+  remember_answer(meta, caller, call, now_ms, #done .. ' ' .. told)
   save_feed(meta, feed)
 end
 return { 'acked', #done, refused }
 `,
   },
-  parts: ['meta', 'log', 'claimed', 'leases', 'returned', 'work', 'expiry', 'parked'],
+  parts: ['meta', 'log', 'early', 'bodies', 'claimed', 'leases', 'returned', 'work', 'expiry', 'parked'],
   lines: [
     [1, 'lua/feed/ack.lua', 1],
-    [23, 'lua/shared/exact.lua', 1],
-    [33, 'lua/shared/clock.lua', 1],
-    [39, 'lua/shared/calls.lua', 1],
-    [43, 'lua/shared/calls.lua', 6],
-    [85, 'lua/shared/feed/meta.lua', 1],
-    [137, 'lua/shared/feed/save.lua', 1],
-    [139, 'lua/shared/feed/save.lua', 17],
-    [165, 'lua/shared/feed/entry.lua', 1],
-    [229, 'lua/shared/feed/entry.lua', 69],
-    [232, 'lua/shared/feed/work.lua', 1],
-    [247, 'lua/shared/feed/work.lua', 39],
-    [259, 'lua/shared/feed/remove.lua', 1],
-    [285, 'lua/shared/feed/leases.lua', 1],
-    [298, 'lua/shared/feed/places.lua', 1],
-    [323, 'lua/feed/ack.lua', 33],
+    [25, 'lua/shared/exact.lua', 1],
+    [35, 'lua/shared/clock.lua', 1],
+    [41, 'lua/shared/calls.lua', 1],
+    [45, 'lua/shared/calls.lua', 6],
+    [73, 'lua/shared/drop-over.lua', 1],
+    [98, 'lua/shared/calls.lua', 35],
+    [111, 'lua/shared/feed/meta.lua', 1],
+    [174, 'lua/shared/feed/save.lua', 1],
+    [176, 'lua/shared/feed/save.lua', 17],
+    [206, 'lua/shared/feed/work.lua', 1],
+    [221, 'lua/shared/feed/work.lua', 38],
+    [233, 'lua/shared/feed/remove.lua', 1],
+    [234, 'lua/shared/bytes.lua', 1],
+    [240, 'lua/shared/feed/remove.lua', 4],
+    [293, 'lua/shared/feed/leases.lua', 1],
+    [306, 'lua/shared/feed/places.lua', 1],
+    [332, 'lua/shared/feed/may-rest.lua', 1],
+    [340, 'lua/feed/ack.lua', 35],
+    [391, 'lua/shared/feed/entry.lua', 1],
+    [397, 'lua/shared/feed/entry.lua', 8],
+    [446, 'lua/shared/feed/entry.lua', 79],
+    [456, 'lua/shared/feed/refuse.lua', 4],
+    [472, 'lua/feed/ack.lua', 87],
+    [482, 'lua/shared/feed/compact.lua', 1],
+    [487, 'lua/shared/budget.lua', 1],
+    [490, 'lua/shared/budget.lua', 5],
+    [510, 'lua/shared/feed/keep-alive.lua', 1],
+    [521, 'lua/shared/feed/compact.lua', 9],
+    [574, 'lua/feed/ack.lua', 98],
+    [577, 'lua/shared/feed/rest.lua', 1],
+    [580, 'lua/shared/feed/log-length.lua', 1],
+    [585, 'lua/shared/feed/keep-alive.lua', 1],
+    [596, 'lua/shared/feed/rest.lua', 7],
+    [616, 'lua/feed/ack.lua', 102],
   ],
   encode(args) {
     const encoded = new Array<Argument>(3 + args.ids.length)
@@ -493,7 +752,7 @@ export type AdvanceAnswer =
 export const advance: Operation<AdvanceArguments, AdvanceAnswer> = {
   script: {
     name: 'feed/advance',
-    sha1: '31e019a02dbf12671de7f05f3747660e42885adb',
+    sha1: 'c27a4450152176db3043fbd04d71036956bfd862',
     reads: false,
     bytes: false,
     source: `--[[
@@ -536,8 +795,12 @@ end
 --     lane_ms …      see shared/feed/expiry
 --     due_at         no message expires before this time; 0: none expires
 --     visible_at_us  no delayed message is due before this time; 0: none is delayed
---     lives_until    all content has expired by then; 0: no content yet; -1: some of it stays
+--     lives_until    all content has expired by then; 0: no content yet, or any more; -1: some of it stays
 --     kept_until     Redis drops the keys then; 0: not set yet; -1: never
+--     and, where one of them is not 0:
+--     large          of \`bytes\` those of large bodies; see shared/feed/body
+--     moved          the messages up to this position are in \`early\`; 0: none is; see shared/feed/compact
+--     stays          1: has subscribers, and does not go when it is empty
 local FEED_LAYOUT = '1'
 local STATE_BYTES = 13 * 8
 
@@ -549,8 +812,12 @@ local function open_feed(meta, codec, caller)
   -- An unknown layout may have another state; the caller refuses it before it looks.
   local readable = layout == FEED_LAYOUT and packed or string.rep('\\0', STATE_BYTES)
   local epoch, last, front, token, trimmed, bytes, rest = struct.unpack('>dddddd', readable)
-  local lane_ms, lane_swept, lane_last, due_at, visible_at_us, lives_until, kept_until =
+  local lane_ms, lane_swept, lane_last, due_at, visible_at_us, lives_until, kept_until, tail =
     struct.unpack('>ddddddd', readable, rest)
+  local large, moved, stays = 0, 0, 0
+  if #readable > STATE_BYTES then
+    large, moved, stays = struct.unpack('>ddd', readable, tail)
+  end
   -- One constructor: a table that grows field by field is copied again and again.
   return {
     layout = layout,
@@ -571,6 +838,9 @@ local function open_feed(meta, codec, caller)
     visible_at_us = visible_at_us,
     lives_until = lives_until,
     kept_until = kept_until,
+    large = large,
+    moved = moved,
+    stays = stays,
   }
 end
 -- A marker is '<epoch>-<position>', both server microseconds: every message up to that position is
@@ -624,8 +894,8 @@ return { 'advanced', format_marker(feed.epoch, position) }
     [1, 'lua/feed/advance.lua', 1],
     [16, 'lua/shared/exact.lua', 1],
     [26, 'lua/shared/feed/meta.lua', 1],
-    [78, 'lua/shared/feed/marker.lua', 1],
-    [100, 'lua/feed/advance.lua', 19],
+    [89, 'lua/shared/feed/marker.lua', 1],
+    [111, 'lua/feed/advance.lua', 19],
   ],
   encode(args) {
     return withoutDefaults([
@@ -802,20 +1072,20 @@ export type AppendAlikeAnswer =
 
 
 /**
- * Appends messages that are alike, the quick way: one life and one origin for all, visible at once, without idempotency keys or retention. Positions and ids are as in `append`. Declines, and has done nothing, when the feed has not begun or has anything else to do first; `append` then does it all.
+ * Appends messages that are alike, the quick way: one life and one origin for all, visible at once, without idempotency keys or retention. Positions and ids are as in `append`. Declines, and has done nothing, when the feed has not begun or has anything else to do first, or a message has more than 16 KiB; `append` then does it all.
  *
  * Cost: O(messages).
  */
 export const appendAlike: Operation<AppendAlikeArguments, AppendAlikeAnswer> = {
   script: {
     name: 'feed/append-alike',
-    sha1: '7c7ff62b6912468c55b880002da1aaf3861a480d',
+    sha1: '164ee2afdd4681c107c9b32d5d40b9e54b731789',
     reads: false,
     bytes: false,
     source: `--[[
 Appends messages that are alike, the quick way: one life and one origin for all, visible at once, without
 idempotency keys or retention. Positions and ids are as in \`append\`. Declines, and has done nothing, when
-the feed has not begun or has anything else to do first; \`append\` then does it all.
+the feed has not begun or has anything else to do first, or a message has more than 16 KiB; \`append\` then does it all.
 
 @returns appended  epoch:integer first:integer
 @returns declined
@@ -884,19 +1154,43 @@ local function recall(record, call)
   return nil, tonumber(number) > tonumber(call)
 end
 
-local function forget_old_calls(calls, call, now_ms)
-  if call % 16 ~= 0 then
+-- \`added\`: how many fields came with the record of this call. Where one comes, others go, for a caller may live for one call;
+-- few are no burden. Callers that stay drop by and by what was left.
+local function forget_old_calls(calls, call, added, now_ms)
+  local is_one_more = added > 0 and redis.call('HLEN', calls) > 16
+  if not is_one_more and call % 16 ~= 0 then
     return
   end
-  -- The embedded demo engine does not know the command; it keeps nothing for long anyway.
-  -- Two records, and up to three other fields.
-  local sample = redis.pcall('HRANDFIELD', calls, '5', 'WITHVALUES')
-  for at = 1, #sample, 2 do
-    local at_ms = string.match(sample[at + 1], '^%d+ (%d+) ')
-    if at_ms and now_ms - at_ms > CALL_MEMORY_MS then
-      redis.call('HDEL', calls, sample[at])
+-- What is over goes by sampling: no index, nothing to keep in step. Where fields come, twice as many are looked at: as soon as half
+-- of all are over, as many go as come, and they never add up, whoever comes.
+
+-- Looks at so many fields of the hash, of many at some twice, and drops those whose value says that they are over; at a few only
+-- where none of these is.
+local function drop_over(hash, looked_at, is_over)
+  local left, count = looked_at, math.min(looked_at, 8)
+  while left > 0 do
+    -- The embedded demo engine does not know the command; it keeps nothing for long anyway.
+    local sample = redis.pcall('HRANDFIELD', hash, string.format('%d', count), 'WITHVALUES')
+    local over = {}
+    for at = 1, #sample, 2 do
+      if is_over(sample[at + 1], sample[at]) then
+        over[#over + 1] = sample[at]
+      end
     end
+    if #over == 0 then
+      return
+    end
+    redis.call('HDEL', hash, unpack(over))
+    left = left - math.abs(count)
+    -- A count below 0 lets fields come twice, which costs a third less.
+    count = -math.min(left, 3000)
   end
+end
+  -- Two records, and up to three other fields.
+  drop_over(calls, 5, function(record)
+    local at_ms = string.match(record, '^%d+ (%d+) ')
+    return at_ms and now_ms - at_ms > CALL_MEMORY_MS
+  end)
 end
 
 -- Tells those who wait to look now. An empty channel tells nobody, nor does a user who may not publish: then they look by
@@ -927,8 +1221,12 @@ end
 --     lane_ms …      see shared/feed/expiry
 --     due_at         no message expires before this time; 0: none expires
 --     visible_at_us  no delayed message is due before this time; 0: none is delayed
---     lives_until    all content has expired by then; 0: no content yet; -1: some of it stays
+--     lives_until    all content has expired by then; 0: no content yet, or any more; -1: some of it stays
 --     kept_until     Redis drops the keys then; 0: not set yet; -1: never
+--     and, where one of them is not 0:
+--     large          of \`bytes\` those of large bodies; see shared/feed/body
+--     moved          the messages up to this position are in \`early\`; 0: none is; see shared/feed/compact
+--     stays          1: has subscribers, and does not go when it is empty
 local FEED_LAYOUT = '1'
 local STATE_BYTES = 13 * 8
 
@@ -940,8 +1238,12 @@ local function open_feed(meta, codec, caller)
   -- An unknown layout may have another state; the caller refuses it before it looks.
   local readable = layout == FEED_LAYOUT and packed or string.rep('\\0', STATE_BYTES)
   local epoch, last, front, token, trimmed, bytes, rest = struct.unpack('>dddddd', readable)
-  local lane_ms, lane_swept, lane_last, due_at, visible_at_us, lives_until, kept_until =
+  local lane_ms, lane_swept, lane_last, due_at, visible_at_us, lives_until, kept_until, tail =
     struct.unpack('>ddddddd', readable, rest)
+  local large, moved, stays = 0, 0, 0
+  if #readable > STATE_BYTES then
+    large, moved, stays = struct.unpack('>ddd', readable, tail)
+  end
   -- One constructor: a table that grows field by field is copied again and again.
   return {
     layout = layout,
@@ -962,12 +1264,15 @@ local function open_feed(meta, codec, caller)
     visible_at_us = visible_at_us,
     lives_until = lives_until,
     kept_until = kept_until,
+    large = large,
+    moved = moved,
+    stays = stays,
   }
 end
 -- Changes to the main key of a feed; see shared/feed/meta for its fields.
 
 local function packed_state(feed)
-  return struct.pack(
+  local packed = struct.pack(
     '>ddddddddddddd',
     feed.epoch,
     feed.last,
@@ -983,6 +1288,10 @@ local function packed_state(feed)
     feed.lives_until,
     feed.kept_until
   )
+  if feed.large == 0 and feed.moved == 0 and feed.stays == 0 then
+    return packed
+  end
+  return packed .. struct.pack('>ddd', feed.large, feed.moved, feed.stays)
 end
 
 -- Writes the state if it has changed.
@@ -997,9 +1306,16 @@ local function save_feed_and_call(meta, feed, caller, call, now_ms, answer)
   if caller == '' then
     return save_feed(meta, feed)
   end
-  redis.call('HSET', meta, 'state', packed_state(feed), caller, call_record(call, now_ms, answer))
-  forget_old_calls(meta, call, now_ms)
+  local record = call_record(call, now_ms, answer)
+  local added = redis.call('HSET', meta, 'state', packed_state(feed), caller, record)
+  forget_old_calls(meta, call, added, now_ms)
 end
+-- A call reads or answers no more payloads behind the one with which they reach this.
+local CALL_BYTES = 4194304
+
+-- A body of more bytes than this is not stored where elements are listed, but beside: what needs no bodies reads no more than this
+-- of each, and can tell before it reads how many are too many.
+local INLINE_BYTES = 16384
 -- Stores a message in the log; see shared/feed/entry for the fields.
 local function add_entry(log, place, ttl_ms, extra, body)
   if ttl_ms == '0' and extra == '' then
@@ -1021,7 +1337,8 @@ local function is_quick(feed, last, ttl_ms, now_us)
   elseif feed.visible_at_us ~= 0 and feed.visible_at_us <= now_us then
     return false
   elseif ttl_ms == 0 then
-    return feed.kept_until == -1
+    -- A feed that has been emptied, and rests, has one key; see shared/feed/rest.
+    return feed.kept_until == -1 or feed.lives_until == 0
   end
   local lane_is_free = feed.lane_swept >= feed.lane_last
   if lane_is_free or ttl_ms ~= feed.lane_ms then
@@ -1032,9 +1349,12 @@ local function is_quick(feed, last, ttl_ms, now_us)
 end
 
 -- Counts the messages from \`first\` to \`last\` into the state of the feed.
-local function note_quick(feed, first, last, ttl_ms)
+local function note_quick(feed, first, last, ttl_ms, meta)
   if ttl_ms == 0 then
-    feed.lives_until = -1
+    if feed.kept_until ~= -1 then
+      redis.call('PERSIST', meta)
+    end
+    feed.lives_until, feed.kept_until = -1, -1
     return
   end
   feed.lane_last = last
@@ -1069,6 +1389,11 @@ local last = first + #bodies - bodies_at
 if feed.partitions ~= partitions or not is_quick(feed, last, expire_ms, now_us) then
   return { 'declined' }
 end
+for at = bodies_at, #bodies, 1 do
+  if #bodies[at] > INLINE_BYTES then
+    return { 'declined' }
+  end
+end
 
 local ttl_ms, bytes = exact(expire_ms), feed.bytes
 local form, base = exact_range(first, last)
@@ -1077,7 +1402,7 @@ for at = bodies_at, #bodies, 1 do
   add_entry(log, string.format(form, first - base + at - bodies_at), ttl_ms, origin, body)
   bytes = bytes + #body
 end
-note_quick(feed, first, last, expire_ms)
+note_quick(feed, first, last, expire_ms, meta)
 feed.last, feed.bytes = last, bytes
 save_feed_and_call(meta, feed, caller, call, math.floor(now_us / 1000), exact(first) .. ' 0')
 wake(channel, sharded, 'appended')
@@ -1093,15 +1418,18 @@ return { 'appended', feed.epoch, first }
     [42, 'lua/shared/clock.lua', 1],
     [48, 'lua/shared/calls.lua', 1],
     [52, 'lua/shared/calls.lua', 6],
-    [88, 'lua/shared/wake.lua', 1],
-    [101, 'lua/shared/feed/meta.lua', 1],
-    [153, 'lua/shared/feed/save.lua', 1],
-    [155, 'lua/shared/feed/save.lua', 17],
-    [181, 'lua/shared/feed/save-call.lua', 1],
-    [189, 'lua/shared/feed/add-entry.lua', 1],
-    [197, 'lua/shared/feed/keep-alive.lua', 1],
-    [201, 'lua/shared/feed/quick.lua', 1],
-    [236, 'lua/feed/append-alike.lua', 33],
+    [80, 'lua/shared/drop-over.lua', 1],
+    [105, 'lua/shared/calls.lua', 35],
+    [112, 'lua/shared/wake.lua', 1],
+    [125, 'lua/shared/feed/meta.lua', 1],
+    [188, 'lua/shared/feed/save.lua', 1],
+    [190, 'lua/shared/feed/save.lua', 17],
+    [220, 'lua/shared/feed/save-call.lua', 1],
+    [229, 'lua/shared/bytes.lua', 1],
+    [235, 'lua/shared/feed/add-entry.lua', 1],
+    [243, 'lua/shared/feed/keep-alive.lua', 1],
+    [247, 'lua/shared/feed/quick.lua', 1],
+    [286, 'lua/feed/append-alike.lua', 34],
   ],
   encode(args) {
     const encoded = new Array<Argument>(8 + args.bodies.length)
@@ -1179,12 +1507,12 @@ function readDuplicatesOfAppendAppended(part: Reply | undefined): ({ readonly at
 /**
  * Appends messages; no other message falls between those of one call. Positions are microseconds of the server and always greater than every earlier one, so they keep rising when the server has lost its tail. The ids are first, first + 1 and so on in the order of the messages, but for those named in `duplicates` (places counted from 0), whose idempotency key is known and which keep the id that they got then.
  *
- * Cost: O(messages) and at most 200 + 3 x messages removals of expired or surplus ones.
+ * Cost: O(messages) and at most 200 + 3 x messages removals of expired or surplus ones, which read 4 MiB and as much as is appended; twice as many messages that are written anew.
  */
 export const append: Operation<AppendArguments, AppendAnswer> = {
   script: {
     name: 'feed/append',
-    sha1: '8a5339edfed369e53f4250c6600d4f30b32c5dab',
+    sha1: '1d0cfaa81b3eb9bbb48d3638b5d8eeb899a58667',
     reads: false,
     bytes: false,
     source: `--[[
@@ -1196,20 +1524,23 @@ and which keep the id that they got then.
 
 @returns appended  epoch:integer first:integer created:flag duplicates:[at:integer id:integer]
 @returns unagreed
-@cost    O(messages) and at most 200 + 3 x messages removals of expired or surplus ones
+@cost    O(messages) and at most 200 + 3 x messages removals of expired or surplus ones, which read 4 MiB and as much as is
+         appended; twice as many messages that are written anew
 ]]
 local meta = KEYS[1] -- hash: the feed's state
 local log = KEYS[2] -- stream: the visible messages, by position
-local expiry = KEYS[3] -- sorted set: position -> expires_at_ms, where not in the lane
-local delayed = KEYS[4] -- sorted set: id -> visible_at_us
-local parked = KEYS[5] -- hash: id -> delayed message, later its position
-local once = KEYS[6] -- hash: idempotency key -> id
-local claimed = KEYS[7] -- sorted set: position -> token of its claim
-local leases = KEYS[8] -- sorted set: token -> when the claim ends, in ms
-local returned = KEYS[9] -- sorted set: positions that are free again
-local work = KEYS[10] -- hash: position -> claims so far, bytes, expiry, id
-local subscribers = KEYS[11] -- sorted set: subscriber -> position
-local guards = KEYS[12] -- sorted set: protected subscriber -> position
+-- KEYS[3] early: stream: the oldest visible messages, while the log is written anew
+local bodies = KEYS[4] -- hash: id -> body, of those that are large
+local expiry = KEYS[5] -- sorted set: position -> expires_at_ms, where not in the lane
+local delayed = KEYS[6] -- sorted set: id -> visible_at_us
+local parked = KEYS[7] -- hash: id -> delayed message, later its position
+local once = KEYS[8] -- hash: idempotency key -> id
+-- KEYS[9] claimed: sorted set: position -> token of its claim
+-- KEYS[10] leases: sorted set: token -> when the claim ends, in ms
+-- KEYS[11] returned: sorted set: positions that are free again
+-- KEYS[12] work: hash: position -> claims so far, bytes, expiry, id
+-- KEYS[13] subscribers: sorted set: subscriber -> position
+-- KEYS[14] guards: sorted set: protected subscriber -> position
 local codec = ARGV[1] -- text: name of the codec that made the bodies
 local partitions = tonumber(ARGV[2]) -- integer: over how many the feed is spread; 0: it is not
 local proof = ARGV[3] -- text: what propose answered, where the partition is not agreed upon yet; else empty
@@ -1274,19 +1605,43 @@ local function recall(record, call)
   return nil, tonumber(number) > tonumber(call)
 end
 
-local function forget_old_calls(calls, call, now_ms)
-  if call % 16 ~= 0 then
+-- \`added\`: how many fields came with the record of this call. Where one comes, others go, for a caller may live for one call;
+-- few are no burden. Callers that stay drop by and by what was left.
+local function forget_old_calls(calls, call, added, now_ms)
+  local is_one_more = added > 0 and redis.call('HLEN', calls) > 16
+  if not is_one_more and call % 16 ~= 0 then
     return
   end
-  -- The embedded demo engine does not know the command; it keeps nothing for long anyway.
-  -- Two records, and up to three other fields.
-  local sample = redis.pcall('HRANDFIELD', calls, '5', 'WITHVALUES')
-  for at = 1, #sample, 2 do
-    local at_ms = string.match(sample[at + 1], '^%d+ (%d+) ')
-    if at_ms and now_ms - at_ms > CALL_MEMORY_MS then
-      redis.call('HDEL', calls, sample[at])
+-- What is over goes by sampling: no index, nothing to keep in step. Where fields come, twice as many are looked at: as soon as half
+-- of all are over, as many go as come, and they never add up, whoever comes.
+
+-- Looks at so many fields of the hash, of many at some twice, and drops those whose value says that they are over; at a few only
+-- where none of these is.
+local function drop_over(hash, looked_at, is_over)
+  local left, count = looked_at, math.min(looked_at, 8)
+  while left > 0 do
+    -- The embedded demo engine does not know the command; it keeps nothing for long anyway.
+    local sample = redis.pcall('HRANDFIELD', hash, string.format('%d', count), 'WITHVALUES')
+    local over = {}
+    for at = 1, #sample, 2 do
+      if is_over(sample[at + 1], sample[at]) then
+        over[#over + 1] = sample[at]
+      end
     end
+    if #over == 0 then
+      return
+    end
+    redis.call('HDEL', hash, unpack(over))
+    left = left - math.abs(count)
+    -- A count below 0 lets fields come twice, which costs a third less.
+    count = -math.min(left, 3000)
   end
+end
+  -- Two records, and up to three other fields.
+  drop_over(calls, 5, function(record)
+    local at_ms = string.match(record, '^%d+ (%d+) ')
+    return at_ms and now_ms - at_ms > CALL_MEMORY_MS
+  end)
 end
 
 -- Tells those who wait to look now. An empty channel tells nobody, nor does a user who may not publish: then they look by
@@ -1317,8 +1672,12 @@ end
 --     lane_ms …      see shared/feed/expiry
 --     due_at         no message expires before this time; 0: none expires
 --     visible_at_us  no delayed message is due before this time; 0: none is delayed
---     lives_until    all content has expired by then; 0: no content yet; -1: some of it stays
+--     lives_until    all content has expired by then; 0: no content yet, or any more; -1: some of it stays
 --     kept_until     Redis drops the keys then; 0: not set yet; -1: never
+--     and, where one of them is not 0:
+--     large          of \`bytes\` those of large bodies; see shared/feed/body
+--     moved          the messages up to this position are in \`early\`; 0: none is; see shared/feed/compact
+--     stays          1: has subscribers, and does not go when it is empty
 local FEED_LAYOUT = '1'
 local STATE_BYTES = 13 * 8
 
@@ -1330,8 +1689,12 @@ local function open_feed(meta, codec, caller)
   -- An unknown layout may have another state; the caller refuses it before it looks.
   local readable = layout == FEED_LAYOUT and packed or string.rep('\\0', STATE_BYTES)
   local epoch, last, front, token, trimmed, bytes, rest = struct.unpack('>dddddd', readable)
-  local lane_ms, lane_swept, lane_last, due_at, visible_at_us, lives_until, kept_until =
+  local lane_ms, lane_swept, lane_last, due_at, visible_at_us, lives_until, kept_until, tail =
     struct.unpack('>ddddddd', readable, rest)
+  local large, moved, stays = 0, 0, 0
+  if #readable > STATE_BYTES then
+    large, moved, stays = struct.unpack('>ddd', readable, tail)
+  end
   -- One constructor: a table that grows field by field is copied again and again.
   return {
     layout = layout,
@@ -1352,6 +1715,9 @@ local function open_feed(meta, codec, caller)
     visible_at_us = visible_at_us,
     lives_until = lives_until,
     kept_until = kept_until,
+    large = large,
+    moved = moved,
+    stays = stays,
   }
 end
 -- Changes to the main key of a feed; see shared/feed/meta for its fields.
@@ -1371,7 +1737,7 @@ local function begin_feed(meta, feed, now_us)
 end
 
 local function packed_state(feed)
-  return struct.pack(
+  local packed = struct.pack(
     '>ddddddddddddd',
     feed.epoch,
     feed.last,
@@ -1387,6 +1753,10 @@ local function packed_state(feed)
     feed.lives_until,
     feed.kept_until
   )
+  if feed.large == 0 and feed.moved == 0 and feed.stays == 0 then
+    return packed
+  end
+  return packed .. struct.pack('>ddd', feed.large, feed.moved, feed.stays)
 end
 
 -- Writes the state if it has changed.
@@ -1401,89 +1771,11 @@ local function save_feed_and_call(meta, feed, caller, call, now_ms, answer)
   if caller == '' then
     return save_feed(meta, feed)
   end
-  redis.call('HSET', meta, 'state', packed_state(feed), caller, call_record(call, now_ms, answer))
-  forget_old_calls(meta, call, now_ms)
+  local record = call_record(call, now_ms, answer)
+  local added = redis.call('HSET', meta, 'state', packed_state(feed), caller, record)
+  forget_old_calls(meta, call, added, now_ms)
 end
--- One message in the log: a stream entry \`<position>-0\` with the fields
---   t  milliseconds it lives, counted from its position; 0: it stays
---   x  '<origin>', and '#<id>' behind it when the message got its position later than its id
---   b  the body
--- Without t and x it stays and has no extras. Most feeds have entries of one kind, and Redis stores the
--- names of equal fields once a node.
-
--- Lives that this call has read, and extras without an id: entries of one feed are much alike, and
--- reading a text again costs more than finding what it meant.
-local lives_read, plain_extras = {}, {}
-
--- What an entry says, as values: a page is read without a table for each message. expires_at_ms is 0 when
--- the message stays.
-local function read_entry(raw)
-  local place, fields = string.sub(raw[1], 1, -3), raw[2]
-  local position = tonumber(place)
-  if fields[1] ~= 't' then
-    return place, position, position, 0, '', fields[2], 0
-  end
-  local ttl_ms, extra, id = lives_read[fields[2]], fields[4], position
-  if not ttl_ms then
-    ttl_ms = tonumber(fields[2])
-    lives_read[fields[2]] = ttl_ms
-  end
-  local expires_at_ms = ttl_ms == 0 and 0 or (position - position % 1000) / 1000 + ttl_ms
-  if not plain_extras[extra] then
-    local mark = string.find(extra, '#', 1, true)
-    if mark then
-      id = tonumber(string.sub(extra, mark + 1))
-      extra = string.sub(extra, 1, mark - 1)
-    else
-      plain_extras[extra] = true
-    end
-  end
-  return place, position, id, expires_at_ms, extra, fields[6], ttl_ms
-end
-
-local function parse_entry(raw)
-  local place, position, id, expires_at_ms, origin, body, ttl_ms = read_entry(raw)
-  return {
-    place = place,
-    position = position,
-    id = id,
-    expires_at_ms = expires_at_ms,
-    origin = origin,
-    body = body,
-    ttl_ms = ttl_ms,
-    claims = 0,
-  }
-end
-
--- The entries from one place to another, oldest first. A place is a position as text; '+' is the end.
-local function entries_between(log, from, to, count)
-  local entries = redis.call('XRANGE', log, from, to, 'COUNT', count)
-  for at = 1, #entries do
-    entries[at] = parse_entry(entries[at])
-  end
-  return entries
-end
-
-local function entry_at(log, place)
-  return entries_between(log, place, place, 1)[1]
-end
-
-local function has_expired(entry, now_ms)
-  return entry.expires_at_ms ~= 0 and entry.expires_at_ms <= now_ms
-end
-
--- Bodies may be large, so nobody reads more than this at once: a page or a claim ends there.
-local ENOUGH_BYTES = 4194304
-
--- How many entries to read next: \`wanted\`, unless the bodies read so far promise too many bytes.
-local function next_chunk(wanted, read_count, read_bytes)
-  if read_count == 0 then
-    return math.min(wanted, 20)
-  end
-  local left = math.max(0, ENOUGH_BYTES - read_bytes)
-  return math.max(1, math.min(wanted, math.floor(left * read_count / math.max(1, read_bytes))))
-end
-
+-- Stores a message of any size in the log.
 -- Stores a message in the log; see shared/feed/entry for the fields.
 local function add_entry(log, place, ttl_ms, extra, body)
   if ttl_ms == '0' and extra == '' then
@@ -1492,36 +1784,44 @@ local function add_entry(log, place, ttl_ms, extra, body)
     redis.call('XADD', log, place, 't', ttl_ms, 'x', extra, 'b', body)
   end
 end
--- Removes messages from the log and from every index. An entry is any table with \`place\`, \`id\` and
--- either \`bytes\` or \`body\`.
-local function remove_entries(feed, log, claimed, returned, expiry, work, parked, entries)
-  if #entries == 0 then
-    return
-  end
-  local places, moved = {}, {}
-  for at, entry in ipairs(entries) do
-    places[at] = entry.place
-    feed.bytes = feed.bytes - (entry.bytes or #entry.body)
-    local id = exact(entry.id)
-    if id ~= entry.place then
-      moved[#moved + 1] = id
-    end
-  end
-  redis.call('XDEL', log, unpack(places))
-  redis.call('ZREM', expiry, unpack(places))
-  if redis.call('EXISTS', work) == 1 then
-    redis.call('ZREM', claimed, unpack(places))
-    redis.call('ZREM', returned, unpack(places))
-    redis.call('HDEL', work, unpack(places))
-  end
-  if #moved > 0 then
-    redis.call('HDEL', parked, unpack(moved))
+-- Large bodies. One of more than INLINE_BYTES is stored under the id of its message in the hash \`bodies\`; its entry in the log, or
+-- what is parked of it, has its size. So the log is walked over without them: whoever removes, expires, counts or looks for
+-- messages reads INLINE_BYTES of each at most.
+-- A call reads or answers no more payloads behind the one with which they reach this.
+local CALL_BYTES = 4194304
+
+-- A body of more bytes than this is not stored where elements are listed, but beside: what needs no bodies reads no more than this
+-- of each, and can tell before it reads how many are too many.
+local INLINE_BYTES = 16384
+
+local function is_large(bytes)
+  return bytes > INLINE_BYTES
+end
+
+-- How much of an entry was read with it.
+local function read_of(entry)
+  return entry.body and entry.bytes or 0
+end
+
+-- Stores one whose body is large and stands apart already.
+local function add_large_entry(feed, log, place, ttl_ms, extra, bytes)
+  redis.call('XADD', log, place, 't', ttl_ms, 'x', extra, 's', bytes)
+  feed.large = feed.large + bytes
+end
+
+-- Stores one whose place is its id.
+local function add_message(feed, keys, place, ttl_ms, origin, body)
+  if is_large(#body) then
+    redis.call('HSET', keys.bodies, place, body)
+    add_large_entry(feed, keys.log, place, ttl_ms, origin, #body)
+  else
+    add_entry(keys.log, place, ttl_ms, origin, body)
   end
 end
 -- Expiry without a pass over the messages. Most feeds give most messages the same life, and those
 -- expire in the order of their positions: they form the lane (\`lane_ms\`), which needs no index.
 -- Everything up to \`lane_swept\` has been looked at; \`lane_last\` is the newest member. Messages with
--- another life, and those that a claim prolonged, stand in the sorted set \`expiry\`.
+-- another life, and those that a claim prolonged, stand in the sorted set \`expiry\`. What has expired goes with shared/feed/reap.
 
 local function note_expiry(feed, expires_at_ms)
   if feed.due_at == 0 or expires_at_ms < feed.due_at then
@@ -1553,68 +1853,16 @@ local function index_expiry(expiry, indexed)
     redis.call('ZADD', expiry, unpack(indexed))
   end
 end
-
--- Members of the lane that have expired; moves \`lane_swept\` over what was looked at.
-local function sweep_lane(feed, log, expiry, now_ms, budget)
-  local upto = math.min((now_ms - feed.lane_ms) * 1000 + 999, feed.lane_last)
-  local expired = {}
-  if feed.lane_swept >= upto then
-    return expired
-  end
-  local entries = entries_between(log, exact(feed.lane_swept + 1), exact(upto), budget)
-  for _, entry in ipairs(entries) do
-    if entry.ttl_ms == feed.lane_ms and not redis.call('ZSCORE', expiry, entry.place) then
-      expired[#expired + 1] = entry
-    end
-  end
-  feed.lane_swept = #entries < budget and upto or entries[#entries].position
-  return expired
-end
-
--- Entries whose time in the index has come.
-local function indexed_and_expired(log, expiry, now_ms, budget)
-  local expired = {}
-  local places = redis.call('ZRANGEBYSCORE', expiry, '-inf', now_ms, 'LIMIT', '0', budget)
-  for _, place in ipairs(places) do
-    local entry = entry_at(log, place)
-    if entry then
-      expired[#expired + 1] = entry
-    else
-      redis.call('ZREM', expiry, place)
-    end
-  end
-  return expired
-end
-
--- When to look again: at the next expiry, or at that of a message in between that is not in the lane.
-local function next_due(feed, log, expiry)
-  local soonest = redis.call('ZRANGE', expiry, '0', '0', 'WITHSCORES')
-  local due_at = tonumber(soonest[2] or 0)
-  local next_entry = entries_between(log, exact(feed.lane_swept + 1), exact(feed.lane_last), 1)[1]
-  if next_entry then
-    local lane_due = math.floor(next_entry.position / 1000) + feed.lane_ms
-    due_at = due_at == 0 and lane_due or math.min(due_at, lane_due)
-  end
-  return due_at
-end
-
--- Removes at most 2 x \`most\` expired messages, fewer where bodies are large.
-local function reap_expired(feed, log, claimed, returned, expiry, work, parked, now_ms, most)
-  if feed.due_at == 0 or now_ms < feed.due_at then
-    return
-  end
-  local budget = next_chunk(most, redis.call('XLEN', log), feed.bytes)
-  local swept = sweep_lane(feed, log, expiry, now_ms, budget)
-  remove_entries(feed, log, claimed, returned, expiry, work, parked, swept)
-  local indexed = indexed_and_expired(log, expiry, now_ms, budget)
-  remove_entries(feed, log, claimed, returned, expiry, work, parked, indexed)
-  feed.due_at = next_due(feed, log, expiry)
-end
 -- Puts a delayed message aside; see shared/feed/parked.
 
-local function park_message(delayed, parked, id, visible_at_us, ttl_ms, origin, body)
-  redis.call('HSET', parked, exact(id), string.format('%.0f %s\\n', ttl_ms, origin) .. body)
-  redis.call('ZADD', delayed, exact(visible_at_us), exact(id))
+local function park_message(keys, id, visible_at_us, ttl_ms, origin, body)
+  if is_large(#body) then
+    redis.call('HSET', keys.bodies, exact(id), body)
+    redis.call('HSET', keys.parked, exact(id), string.format('%.0f %s %d\\n', ttl_ms, origin, #body))
+  else
+    redis.call('HSET', keys.parked, exact(id), string.format('%.0f %s\\n', ttl_ms, origin) .. body)
+  end
+  redis.call('ZADD', keys.delayed, exact(visible_at_us), exact(id))
 end
 
 -- Counts a message that was just parked into the state of the feed.
@@ -1628,70 +1876,8 @@ local function note_parked(feed, id, visible_at_us, ttl_ms)
     feed.lives_until = math.max(feed.lives_until, math.floor(id / 1000) + ttl_ms)
   end
 end
--- Delayed messages become visible.
--- A delayed message waits outside the log and gets its position when it becomes visible, so no reader
--- can have passed it. Its id, given at once, stays valid: \`parked\` leads from the id to the message
--- ('<ttl_ms> <origin>\\n<body>'), later to its position ('@<position>').
-
--- The parked message as an entry without a position; its place is empty, where nothing ever is.
-local function parse_parked(id, text)
-  local ttl_ms, origin, start = string.match(text, '^(%d+) (%S*)\\n()')
-  local life = tonumber(ttl_ms)
-  return {
-    id = id,
-    place = '',
-    position = 0,
-    ttl_ms = life,
-    origin = origin,
-    body = string.sub(text, start),
-    claims = 0,
-    expires_at_ms = life == 0 and 0 or math.floor(id / 1000) + life,
-  }
-end
-
--- Stores a message that has its id already at the next position of a log. Its life counts from its
--- id, an entry's from its position.
-local function store_late(feed, log, expiry, parked, entry)
-  feed.last = feed.last + 1
-  local ttl_ms = '0'
-  if entry.expires_at_ms ~= 0 then
-    ttl_ms = exact(math.max(1, entry.expires_at_ms - math.floor(feed.last / 1000)))
-  end
-  add_entry(log, exact(feed.last), ttl_ms, entry.origin .. '#' .. exact(entry.id), entry.body)
-  redis.call('HSET', parked, exact(entry.id), '@' .. exact(feed.last))
-  feed.bytes = feed.bytes + #entry.body
-  if ttl_ms == '0' then
-    feed.lives_until = -1
-  else
-    local expires_at_ms = math.floor(feed.last / 1000) + ttl_ms
-    redis.call('ZADD', expiry, expires_at_ms, exact(feed.last))
-    note_expiry(feed, expires_at_ms)
-  end
-end
-
--- Gives at most \`budget\` due messages their positions. Answers how many became visible.
-local function show_due(feed, log, expiry, delayed, parked, now_us, budget)
-  if feed.visible_at_us == 0 or now_us < feed.visible_at_us then
-    return 0
-  end
-  local shown = 0
-  feed.last = math.max(feed.last, now_us - 1)
-  local ids = redis.call('ZRANGEBYSCORE', delayed, '-inf', exact(now_us), 'LIMIT', '0', budget)
-  for _, id in ipairs(ids) do
-    local entry = parse_parked(tonumber(id), redis.call('HGET', parked, id))
-    if has_expired(entry, math.floor(now_us / 1000)) then
-      redis.call('HDEL', parked, id)
-    else
-      store_late(feed, log, expiry, parked, entry)
-      shown = shown + 1
-    end
-    redis.call('ZREM', delayed, id)
-  end
-  feed.visible_at_us = tonumber(redis.call('ZRANGE', delayed, '0', '0', 'WITHSCORES')[2] or 0)
-  return shown
-end
--- Idempotency keys of messages: '<id> <forget_at_ms>' under the key. Forgotten ones are dropped by
--- sampling whenever keys come in, which keeps them a small share without an index.
+-- Idempotency keys of messages: '<id> <forget_at_ms>' under the key. Those that are over are dropped by sampling whenever keys
+-- come, which needs no index and keeps them below those that are known.
 
 -- The id of the message that was appended with this key, or nil.
 local function id_of_key(once, key, now_ms)
@@ -1703,68 +1889,43 @@ local function remember_key(once, key, id, forget_at_ms)
   redis.call('HSET', once, key, string.format('%.0f %.0f', id, forget_at_ms))
 end
 
-local function forget_old_keys(once, now_ms)
-  -- The embedded demo engine does not know the command; it keeps nothing for long anyway.
-  local sample = redis.pcall('HRANDFIELD', once, '4', 'WITHVALUES')
-  for at = 1, #sample, 2 do
-    local forget_at_ms = string.match(sample[at + 1], ' (%d+)$')
-    if tonumber(forget_at_ms) <= now_ms then
-      redis.call('HDEL', once, sample[at])
+-- \`added\`: how many keys came.
+local function forget_old_keys(once, added, now_ms)
+-- What is over goes by sampling: no index, nothing to keep in step. Where fields come, twice as many are looked at: as soon as half
+-- of all are over, as many go as come, and they never add up, whoever comes.
+
+-- Looks at so many fields of the hash, of many at some twice, and drops those whose value says that they are over; at a few only
+-- where none of these is.
+local function drop_over(hash, looked_at, is_over)
+  local left, count = looked_at, math.min(looked_at, 8)
+  while left > 0 do
+    -- The embedded demo engine does not know the command; it keeps nothing for long anyway.
+    local sample = redis.pcall('HRANDFIELD', hash, string.format('%d', count), 'WITHVALUES')
+    local over = {}
+    for at = 1, #sample, 2 do
+      if is_over(sample[at + 1], sample[at]) then
+        over[#over + 1] = sample[at]
+      end
     end
+    if #over == 0 then
+      return
+    end
+    redis.call('HDEL', hash, unpack(over))
+    left = left - math.abs(count)
+    -- A count below 0 lets fields come twice, which costs a third less.
+    count = -math.min(left, 3000)
   end
 end
--- Retention: what the log holds beyond \`keep\` goes, oldest first, up to the smallest marker of a
--- protected subscriber. Readers behind what went are told of the gap.
-
-local function is_surplus(surplus, entry)
-  return surplus.count > 0 or surplus.bytes > 0 or entry.position <= surplus.before
+  drop_over(once, 2 + 2 * added, function(known)
+    return tonumber(string.match(known, ' (%d+)$')) <= now_ms
+  end)
 end
 
--- Removes at most \`budget\` messages.
-local function apply_retention(
-  feed,
-  log,
-  claimed,
-  returned,
-  expiry,
-  work,
-  parked,
-  guards,
-  keep,
-  now_us,
-  budget
-)
-  local surplus = {
-    count = keep.count == 0 and 0 or redis.call('XLEN', log) - keep.count,
-    bytes = keep.bytes == 0 and 0 or feed.bytes - keep.bytes,
-    before = keep.ms == 0 and 0 or now_us - keep.ms * 1000,
-  }
-  local upto = exact(surplus.before)
-  local wanted = budget
-  if surplus.bytes > 0 then
-    upto = '+'
-  elseif surplus.count > 0 then
-    upto = '+'
-    wanted = surplus.before > 0 and budget or math.min(budget, surplus.count)
+-- Redis drops the keys some time after the newest is over. Others may have been told to be known for longer.
+local function keep_keys(once, remember_ms)
+  if redis.call('PTTL', once) < remember_ms then
+    redis.call('PEXPIRE', once, string.format('%.0f', remember_ms + 600000))
   end
-  if upto == '0' then
-    return
-  end
-  local guard = tonumber(redis.call('ZRANGE', guards, '0', '0', 'WITHSCORES')[2] or math.huge)
-  local chunk = next_chunk(wanted, redis.call('XLEN', log), feed.bytes)
-  local surplus_entries = {}
-  for _, entry in ipairs(entries_between(log, '-', upto, chunk)) do
-    if entry.position > guard or not is_surplus(surplus, entry) then
-      break
-    end
-    surplus_entries[#surplus_entries + 1] = entry
-    surplus.count = surplus.count - 1
-    surplus.bytes = surplus.bytes - #entry.body
-    if not has_expired(entry, math.floor(now_us / 1000)) then
-      feed.trimmed = entry.position
-    end
-  end
-  remove_entries(feed, log, claimed, returned, expiry, work, parked, surplus_entries)
 end
 -- An idle feed vanishes by itself: Redis drops its keys some time after everything in it has expired.
 -- The slack makes moving that time rare, and is never shorter than a call is remembered.
@@ -1802,6 +1963,22 @@ local function move_keys(feed, keys, now_ms)
     end
   end
 end
+
+local keys = {
+  meta = meta,
+  log = log,
+  early = KEYS[3],
+  bodies = bodies,
+  claimed = KEYS[9],
+  leases = KEYS[10],
+  returned = KEYS[11],
+  work = KEYS[12],
+  expiry = expiry,
+  delayed = delayed,
+  parked = parked,
+  subscribers = KEYS[13],
+  guards = KEYS[14],
+}
 
 local feed = open_feed(meta, codec, caller)
 if feed.layout ~= FEED_LAYOUT then
@@ -1857,14 +2034,114 @@ if remembered then
 end
 
 local created = begin_feed(meta, feed, now_us) and 1 or 0
-local log_may_begin = feed.bytes == 0
-show_due(feed, log, expiry, delayed, parked, now_us, 100)
+local log_may_begin, large_before, late = feed.bytes == 0, feed.large, 0
+if feed.visible_at_us ~= 0 and feed.visible_at_us <= now_us then
+-- Delayed messages become visible. To be asked for from \`visible_at_us\` on.
+-- How much one call works on. An element costs by its bytes too, for a body may have 4 MiB: whoever walks over elements takes them
+-- from a budget, until their number or their bytes are used up. The element that uses them up is still taken. So a call works on
+-- one at least, which is progress, and on no more than CALL_BYTES and one element.
+
+-- \`more_bytes\`: of what a call adds, where it removes as much.
+local function budget_of(elements, more_bytes)
+  return { elements = elements, bytes = CALL_BYTES + (more_bytes or 0) }
+end
+
+-- Whether one more may be taken.
+local function is_left(budget)
+  return budget.elements > 0 and budget.bytes > 0
+end
+
+local function spend(budget, elements, bytes)
+  budget.elements = budget.elements - elements
+  budget.bytes = budget.bytes - bytes
+end
+
+local function has_expired(entry, now_ms)
+  return entry.expires_at_ms ~= 0 and entry.expires_at_ms <= now_ms
+end
+-- A delayed message waits outside the log and gets its position when it becomes visible, so no reader
+-- can have passed it. Its id, given at once, stays valid: \`parked\` leads from the id to the message
+-- ('<ttl_ms> <origin>\\n<body>', or '<ttl_ms> <origin> <bytes>\\n' when its body is large), later to its position
+-- ('@<position>').
+
+-- The parked message as an entry without a position; its place is empty, where nothing ever is.
+local function parse_parked(id, text)
+  local ttl_ms, origin, size, start = string.match(text, '^(%d+) (%S*) ?(%d*)\\n()')
+  local life = tonumber(ttl_ms)
+  return {
+    id = id,
+    place = '',
+    position = 0,
+    origin = origin,
+    bytes = tonumber(size) or #text - start + 1,
+    body = size == '' and string.sub(text, start) or nil,
+    claims = 0,
+    expires_at_ms = life == 0 and 0 or math.floor(id / 1000) + life,
+  }
+end
+-- Takes messages that are still delayed away.
+local function unpark(delayed, parked, bodies, ids, has_large)
+  redis.call('ZREM', delayed, unpack(ids))
+  redis.call('HDEL', parked, unpack(ids))
+  if has_large then
+    redis.call('HDEL', bodies, unpack(ids))
+  end
+end
+-- Stores a message that has its id already at the next position of a log. Its life counts from its
+-- id, an entry's from its position. A large body stands apart already.
+local function store_late(feed, keys, entry)
+  feed.last = feed.last + 1
+  local place, id = exact(feed.last), exact(entry.id)
+  local extra, ttl_ms = entry.origin .. '#' .. id, '0'
+  if entry.expires_at_ms ~= 0 then
+    ttl_ms = exact(math.max(1, entry.expires_at_ms - math.floor(feed.last / 1000)))
+  end
+  if is_large(entry.bytes) then
+    add_large_entry(feed, keys.log, place, ttl_ms, extra, entry.bytes)
+  else
+    add_entry(keys.log, place, ttl_ms, extra, entry.body)
+  end
+  redis.call('HSET', keys.parked, id, '@' .. place)
+  feed.bytes = feed.bytes + entry.bytes
+  if ttl_ms == '0' then
+    feed.lives_until = -1
+  else
+    local expires_at_ms = math.floor(feed.last / 1000) + ttl_ms
+    redis.call('ZADD', keys.expiry, expires_at_ms, place)
+    note_expiry(feed, expires_at_ms)
+  end
+end
+
+-- Gives at most \`most\` due messages their positions. Answers how many became visible.
+local function show_due(feed, keys, now_us, most)
+  local shown, budget = 0, budget_of(most)
+  feed.last = math.max(feed.last, now_us - 1)
+  local ids = redis.call('ZRANGEBYSCORE', keys.delayed, '-inf', exact(now_us), 'LIMIT', '0', most)
+  for _, id in ipairs(ids) do
+    if not is_left(budget) then
+      break
+    end
+    local entry = parse_parked(tonumber(id), redis.call('HGET', keys.parked, id))
+    spend(budget, 1, read_of(entry))
+    if has_expired(entry, math.floor(now_us / 1000)) then
+      unpark(keys.delayed, keys.parked, keys.bodies, { id }, is_large(entry.bytes))
+    else
+      store_late(feed, keys, entry)
+      shown = shown + 1
+      redis.call('ZREM', keys.delayed, id)
+    end
+  end
+  feed.visible_at_us = tonumber(redis.call('ZRANGE', keys.delayed, '0', '0', 'WITHSCORES')[2] or 0)
+  return shown
+end
+  late = show_due(feed, keys, now_us, 100)
+end
 local first = math.max(feed.last + 1, now_us)
 local form, base = exact_range(first, first + count)
 local indexed = {}
-local aside = false
-local keyed = false
-local id, bytes = first - 1, feed.bytes
+local aside = late > 0
+local keyed = 0
+local id, bytes = first - 1, 0
 for at = messages_at, #messages, 5 do
   id = id + 1
   local body, ttl_ms, delay_ms = messages[at], messages[at + 1], messages[at + 2]
@@ -1874,7 +2151,7 @@ for at = messages_at, #messages, 5 do
     duplicates[#duplicates + 1] = id - first
     duplicates[#duplicates + 1] = known
   elseif delay_ms == '0' then
-    add_entry(log, string.format(form, id - base), ttl_ms, origin, body)
+    add_message(feed, keys, string.format(form, id - base), ttl_ms, origin, body)
     bytes = bytes + #body
     if ttl_ms == '0' then
       feed.lives_until = -1
@@ -1884,36 +2161,578 @@ for at = messages_at, #messages, 5 do
   else
     -- Ids are ahead of a clock that has stepped back.
     local visible_at_us = now_us + id - first + delay_ms * 1000
-    park_message(delayed, parked, id, visible_at_us, ttl_ms, origin, body)
+    park_message(keys, id, visible_at_us, ttl_ms, origin, body)
     note_parked(feed, id, visible_at_us, tonumber(ttl_ms))
     aside = true
   end
   if key ~= '' and not known then
     remember_key(once, key, id, now_ms + remember_ms)
-    keyed = true
+    keyed = keyed + 1
   end
 end
-feed.last, feed.bytes = id, bytes
+feed.last, feed.bytes = id, feed.bytes + bytes
 
 index_expiry(expiry, indexed)
-reap_expired(feed, log, claimed, returned, expiry, work, parked, now_ms, 50 + count)
-if keep_count + keep_ms + keep_bytes > 0 then
-  local keep = { count = keep_count, ms = keep_ms, bytes = keep_bytes }
-  apply_retention(feed, log, claimed, returned, expiry, work, parked, guards, keep, now_us, 100 + count)
+if feed.due_at ~= 0 and feed.due_at <= now_ms then
+-- What has expired goes; see shared/feed/expiry for how it is found. To be asked for from \`due_at\` on.
+-- How much one call works on. An element costs by its bytes too, for a body may have 4 MiB: whoever walks over elements takes them
+-- from a budget, until their number or their bytes are used up. The element that uses them up is still taken. So a call works on
+-- one at least, which is progress, and on no more than CALL_BYTES and one element.
+
+-- \`more_bytes\`: of what a call adds, where it removes as much.
+local function budget_of(elements, more_bytes)
+  return { elements = elements, bytes = CALL_BYTES + (more_bytes or 0) }
 end
-if keyed then
-  forget_old_keys(once, now_ms)
+
+-- Whether one more may be taken.
+local function is_left(budget)
+  return budget.elements > 0 and budget.bytes > 0
+end
+
+local function spend(budget, elements, bytes)
+  budget.elements = budget.elements - elements
+  budget.bytes = budget.bytes - bytes
+end
+
+-- How many elements one command may read whose bytes are known only then, each of INLINE_BYTES at most.
+local function at_once(budget)
+  return math.min(budget.elements, math.max(1, math.floor(budget.bytes / INLINE_BYTES)))
+end
+-- One message in the log: a stream entry \`<position>-0\` with the fields
+--   t  milliseconds it lives, counted from its position; 0: it stays
+--   x  '<origin>', and '#<id>' behind it when the message got its position later than its id
+--   b  the body; or s, the size of one that is stored apart (shared/feed/body)
+-- Without t and x it stays, has no extras and a body that is not large. Most feeds have entries of one kind, and Redis
+-- stores the names of equal fields once a node.
+
+-- Lives that this call has read, and extras without an id: entries of one feed are much alike, and
+-- reading a text again costs more than finding what it meant.
+local lives_read, plain_extras = {}, {}
+
+-- What an entry says, as values: a page is read without a table for each message. expires_at_ms is 0 when
+-- the message stays. A body that is stored apart is nil, and its size follows.
+local function read_entry(raw)
+  local place, fields = string.sub(raw[1], 1, -3), raw[2]
+  local position = tonumber(place)
+  if fields[1] ~= 't' then
+    return place, position, position, 0, '', fields[2]
+  end
+  local ttl_ms, extra, id = lives_read[fields[2]], fields[4], position
+  if not ttl_ms then
+    ttl_ms = tonumber(fields[2])
+    lives_read[fields[2]] = ttl_ms
+  end
+  local expires_at_ms = ttl_ms == 0 and 0 or (position - position % 1000) / 1000 + ttl_ms
+  if not plain_extras[extra] then
+    local mark = string.find(extra, '#', 1, true)
+    if mark then
+      id = tonumber(string.sub(extra, mark + 1))
+      extra = string.sub(extra, 1, mark - 1)
+    else
+      plain_extras[extra] = true
+    end
+  end
+  if fields[5] == 's' then
+    return place, position, id, expires_at_ms, extra, nil, tonumber(fields[6])
+  end
+  return place, position, id, expires_at_ms, extra, fields[6]
+end
+
+local function parse_entry(raw)
+  local place, position, id, expires_at_ms, origin, body, size = read_entry(raw)
+  -- No more than eight: a table of nine takes the room of sixteen.
+  return {
+    place = place,
+    position = position,
+    id = id,
+    expires_at_ms = expires_at_ms,
+    origin = origin,
+    bytes = size or #body,
+    body = body,
+    claims = 0,
+  }
+end
+
+-- The entries from one position to a place, oldest first, as Redis has them. The place is a position as text; '+' is the end.
+local function raws_between(feed, log, early, from, to, count)
+  if from > feed.moved then
+    return redis.call('XRANGE', log, exact(from), to, 'COUNT', count)
+  end
+  local raws = redis.call('XRANGE', early, exact(from), to, 'COUNT', count)
+  if #raws < count then
+    for _, raw in ipairs(redis.call('XRANGE', log, '-', to, 'COUNT', count - #raws)) do
+      raws[#raws + 1] = raw
+    end
+  end
+  return raws
+end
+
+local function entries_between(feed, keys, from, to, count)
+  local entries = raws_between(feed, keys.log, keys.early, from, to, count)
+  for at = 1, #entries do
+    entries[at] = parse_entry(entries[at])
+  end
+  return entries
+end
+
+local function entry_at(feed, keys, place)
+  local raws
+  if feed.moved == 0 or tonumber(place) > feed.moved then
+    raws = redis.call('XRANGE', keys.log, place, place, 'COUNT', '1')
+  else
+    raws = redis.call('XRANGE', keys.early, place, place, 'COUNT', '1')
+  end
+  return raws[1] and parse_entry(raws[1])
+end
+
+-- Removes messages from the log and from every index. An entry is any table with \`place\`, \`id\` and \`bytes\`.
+
+-- While the log is written anew some of them are in \`early\`; see shared/feed/compact.
+local function delete_entries(feed, keys, places)
+  if feed.moved == 0 then
+    redis.call('XDEL', keys.log, unpack(places))
+    return
+  end
+  local early, late = {}, {}
+  for _, place in ipairs(places) do
+    local among = tonumber(place) <= feed.moved and early or late
+    among[#among + 1] = place
+  end
+  if #early > 0 then
+    redis.call('XDEL', keys.early, unpack(early))
+  end
+  if #late > 0 then
+    redis.call('XDEL', keys.log, unpack(late))
+  end
+end
+
+local function remove_entries(feed, keys, entries)
+  if #entries == 0 then
+    return
+  end
+  local places, moved, large = {}, {}, {}
+  for at, entry in ipairs(entries) do
+    places[at] = entry.place
+    feed.bytes = feed.bytes - entry.bytes
+    local id = exact(entry.id)
+    if id ~= entry.place then
+      moved[#moved + 1] = id
+    end
+    if entry.bytes > INLINE_BYTES then
+      large[#large + 1] = id
+      feed.large = math.max(0, feed.large - entry.bytes)
+    end
+  end
+  delete_entries(feed, keys, places)
+  -- About once for each thousand messages; see shared/feed/compact.
+  feed.look = tonumber(string.sub(places[1], -3)) < #places
+  redis.call('ZREM', keys.expiry, unpack(places))
+  if redis.call('EXISTS', keys.work) == 1 then
+    redis.call('ZREM', keys.claimed, unpack(places))
+    redis.call('ZREM', keys.returned, unpack(places))
+    redis.call('HDEL', keys.work, unpack(places))
+  end
+  if #moved > 0 then
+    redis.call('HDEL', keys.parked, unpack(moved))
+  end
+  if #large > 0 then
+    redis.call('HDEL', keys.bodies, unpack(large))
+  end
+end
+
+-- Removes members of the lane that have expired; moves \`lane_swept\` over what was looked at.
+local function sweep_lane(feed, keys, now_ms, budget)
+  local upto = math.min((now_ms - feed.lane_ms) * 1000 + 999, feed.lane_last)
+  while feed.lane_swept < upto and is_left(budget) do
+    local most, expired = at_once(budget), {}
+    local entries = entries_between(feed, keys, feed.lane_swept + 1, exact(upto), most)
+    for _, entry in ipairs(entries) do
+      spend(budget, 1, read_of(entry))
+      local is_member = entry.expires_at_ms == math.floor(entry.position / 1000) + feed.lane_ms
+      if is_member and not redis.call('ZSCORE', keys.expiry, entry.place) then
+        expired[#expired + 1] = entry
+      end
+    end
+    feed.lane_swept = #entries < most and upto or entries[#entries].position
+    remove_entries(feed, keys, expired)
+  end
+end
+
+-- Removes entries whose time in the index has come.
+local function sweep_index(feed, keys, now_ms, budget)
+  repeat
+    local most, expired = at_once(budget), {}
+    local places = redis.call('ZRANGEBYSCORE', keys.expiry, '-inf', now_ms, 'LIMIT', '0', most)
+    for _, place in ipairs(places) do
+      local entry = entry_at(feed, keys, place)
+      if entry then
+        spend(budget, 1, read_of(entry))
+        expired[#expired + 1] = entry
+      else
+        spend(budget, 1, 0)
+        redis.call('ZREM', keys.expiry, place)
+      end
+    end
+    remove_entries(feed, keys, expired)
+  until #places < most or not is_left(budget)
+end
+
+-- When to look again: at the next expiry, or at that of a message in between that is not in the lane.
+local function next_due(feed, keys)
+  local soonest = redis.call('ZRANGE', keys.expiry, '0', '0', 'WITHSCORES')
+  local due_at = tonumber(soonest[2] or 0)
+  local next_entry = entries_between(feed, keys, feed.lane_swept + 1, exact(feed.lane_last), 1)[1]
+  if next_entry then
+    local lane_due = math.floor(next_entry.position / 1000) + feed.lane_ms
+    due_at = due_at == 0 and lane_due or math.min(due_at, lane_due)
+  end
+  return due_at
+end
+
+-- Removes at most 2 x \`most\` expired messages. \`added_bytes\`: what the call has added.
+local function reap_expired(feed, keys, now_ms, most, added_bytes)
+  sweep_lane(feed, keys, now_ms, budget_of(most, added_bytes))
+  sweep_index(feed, keys, now_ms, budget_of(most, added_bytes))
+  feed.due_at = next_due(feed, keys)
+end
+  reap_expired(feed, keys, now_ms, 50 + count, bytes)
+end
+if keep_count + keep_ms + keep_bytes > 0 then
+-- Retention: what the log holds beyond \`keep\` goes, oldest first, up to the smallest marker of a
+-- protected subscriber. Readers behind what went are told of the gap.
+-- How much one call works on. An element costs by its bytes too, for a body may have 4 MiB: whoever walks over elements takes them
+-- from a budget, until their number or their bytes are used up. The element that uses them up is still taken. So a call works on
+-- one at least, which is progress, and on no more than CALL_BYTES and one element.
+
+-- \`more_bytes\`: of what a call adds, where it removes as much.
+local function budget_of(elements, more_bytes)
+  return { elements = elements, bytes = CALL_BYTES + (more_bytes or 0) }
+end
+
+-- Whether one more may be taken.
+local function is_left(budget)
+  return budget.elements > 0 and budget.bytes > 0
+end
+
+local function spend(budget, elements, bytes)
+  budget.elements = budget.elements - elements
+  budget.bytes = budget.bytes - bytes
+end
+
+-- How many elements one command may read whose bytes are known only then, each of INLINE_BYTES at most.
+local function at_once(budget)
+  return math.min(budget.elements, math.max(1, math.floor(budget.bytes / INLINE_BYTES)))
+end
+-- One message in the log: a stream entry \`<position>-0\` with the fields
+--   t  milliseconds it lives, counted from its position; 0: it stays
+--   x  '<origin>', and '#<id>' behind it when the message got its position later than its id
+--   b  the body; or s, the size of one that is stored apart (shared/feed/body)
+-- Without t and x it stays, has no extras and a body that is not large. Most feeds have entries of one kind, and Redis
+-- stores the names of equal fields once a node.
+
+-- Lives that this call has read, and extras without an id: entries of one feed are much alike, and
+-- reading a text again costs more than finding what it meant.
+local lives_read, plain_extras = {}, {}
+
+-- What an entry says, as values: a page is read without a table for each message. expires_at_ms is 0 when
+-- the message stays. A body that is stored apart is nil, and its size follows.
+local function read_entry(raw)
+  local place, fields = string.sub(raw[1], 1, -3), raw[2]
+  local position = tonumber(place)
+  if fields[1] ~= 't' then
+    return place, position, position, 0, '', fields[2]
+  end
+  local ttl_ms, extra, id = lives_read[fields[2]], fields[4], position
+  if not ttl_ms then
+    ttl_ms = tonumber(fields[2])
+    lives_read[fields[2]] = ttl_ms
+  end
+  local expires_at_ms = ttl_ms == 0 and 0 or (position - position % 1000) / 1000 + ttl_ms
+  if not plain_extras[extra] then
+    local mark = string.find(extra, '#', 1, true)
+    if mark then
+      id = tonumber(string.sub(extra, mark + 1))
+      extra = string.sub(extra, 1, mark - 1)
+    else
+      plain_extras[extra] = true
+    end
+  end
+  if fields[5] == 's' then
+    return place, position, id, expires_at_ms, extra, nil, tonumber(fields[6])
+  end
+  return place, position, id, expires_at_ms, extra, fields[6]
+end
+
+local function parse_entry(raw)
+  local place, position, id, expires_at_ms, origin, body, size = read_entry(raw)
+  -- No more than eight: a table of nine takes the room of sixteen.
+  return {
+    place = place,
+    position = position,
+    id = id,
+    expires_at_ms = expires_at_ms,
+    origin = origin,
+    bytes = size or #body,
+    body = body,
+    claims = 0,
+  }
+end
+
+-- The entries from one position to a place, oldest first, as Redis has them. The place is a position as text; '+' is the end.
+local function raws_between(feed, log, early, from, to, count)
+  if from > feed.moved then
+    return redis.call('XRANGE', log, exact(from), to, 'COUNT', count)
+  end
+  local raws = redis.call('XRANGE', early, exact(from), to, 'COUNT', count)
+  if #raws < count then
+    for _, raw in ipairs(redis.call('XRANGE', log, '-', to, 'COUNT', count - #raws)) do
+      raws[#raws + 1] = raw
+    end
+  end
+  return raws
+end
+
+local function entries_between(feed, keys, from, to, count)
+  local entries = raws_between(feed, keys.log, keys.early, from, to, count)
+  for at = 1, #entries do
+    entries[at] = parse_entry(entries[at])
+  end
+  return entries
+end
+
+local function has_expired(entry, now_ms)
+  return entry.expires_at_ms ~= 0 and entry.expires_at_ms <= now_ms
+end
+-- How many messages are visible.
+local function log_length(feed, keys)
+  local length = redis.call('XLEN', keys.log)
+  return feed.moved == 0 and length or length + redis.call('XLEN', keys.early)
+end
+-- Removes messages from the log and from every index. An entry is any table with \`place\`, \`id\` and \`bytes\`.
+
+-- While the log is written anew some of them are in \`early\`; see shared/feed/compact.
+local function delete_entries(feed, keys, places)
+  if feed.moved == 0 then
+    redis.call('XDEL', keys.log, unpack(places))
+    return
+  end
+  local early, late = {}, {}
+  for _, place in ipairs(places) do
+    local among = tonumber(place) <= feed.moved and early or late
+    among[#among + 1] = place
+  end
+  if #early > 0 then
+    redis.call('XDEL', keys.early, unpack(early))
+  end
+  if #late > 0 then
+    redis.call('XDEL', keys.log, unpack(late))
+  end
+end
+
+local function remove_entries(feed, keys, entries)
+  if #entries == 0 then
+    return
+  end
+  local places, moved, large = {}, {}, {}
+  for at, entry in ipairs(entries) do
+    places[at] = entry.place
+    feed.bytes = feed.bytes - entry.bytes
+    local id = exact(entry.id)
+    if id ~= entry.place then
+      moved[#moved + 1] = id
+    end
+    if entry.bytes > INLINE_BYTES then
+      large[#large + 1] = id
+      feed.large = math.max(0, feed.large - entry.bytes)
+    end
+  end
+  delete_entries(feed, keys, places)
+  -- About once for each thousand messages; see shared/feed/compact.
+  feed.look = tonumber(string.sub(places[1], -3)) < #places
+  redis.call('ZREM', keys.expiry, unpack(places))
+  if redis.call('EXISTS', keys.work) == 1 then
+    redis.call('ZREM', keys.claimed, unpack(places))
+    redis.call('ZREM', keys.returned, unpack(places))
+    redis.call('HDEL', keys.work, unpack(places))
+  end
+  if #moved > 0 then
+    redis.call('HDEL', keys.parked, unpack(moved))
+  end
+  if #large > 0 then
+    redis.call('HDEL', keys.bodies, unpack(large))
+  end
+end
+
+local function is_surplus(surplus, entry)
+  return surplus.count > 0 or surplus.bytes > 0 or entry.position <= surplus.before
+end
+
+-- Of these, the oldest messages, those that go. Moves \`trimmed\` over them, and counts them off.
+local function pick_surplus(feed, surplus, entries, guard, now_ms)
+  local going = {}
+  for _, entry in ipairs(entries) do
+    if entry.position > guard or not is_surplus(surplus, entry) then
+      break
+    end
+    going[#going + 1] = entry
+    surplus.count = surplus.count - 1
+    surplus.bytes = surplus.bytes - entry.bytes
+    if not has_expired(entry, now_ms) then
+      feed.trimmed = entry.position
+    end
+  end
+  return going
+end
+
+-- Removes at most \`most\` messages. \`added_bytes\`: what the call has added.
+local function apply_retention(feed, keys, keep, now_us, most, added_bytes)
+  local surplus = {
+    count = keep.count == 0 and 0 or log_length(feed, keys) - keep.count,
+    bytes = keep.bytes == 0 and 0 or feed.bytes - keep.bytes,
+    before = keep.ms == 0 and 0 or now_us - keep.ms * 1000,
+  }
+  local upto = exact(surplus.before)
+  if surplus.bytes > 0 then
+    upto = '+'
+  elseif surplus.count > 0 then
+    upto = '+'
+    most = surplus.before > 0 and most or math.min(most, surplus.count)
+  end
+  if upto == '0' then
+    return
+  end
+  local guard = tonumber(redis.call('ZRANGE', keys.guards, '0', '0', 'WITHSCORES')[2] or math.huge)
+  local budget, now_ms = budget_of(most, added_bytes), math.floor(now_us / 1000)
+  repeat
+    local wanted = at_once(budget)
+    local entries = entries_between(feed, keys, 1, upto, wanted)
+    local going = pick_surplus(feed, surplus, entries, guard, now_ms)
+    for _, entry in ipairs(going) do
+      spend(budget, 1, read_of(entry))
+    end
+    remove_entries(feed, keys, going)
+  until #going < wanted or not is_left(budget)
+end
+  local keep = { count = keep_count, ms = keep_ms, bytes = keep_bytes }
+  apply_retention(feed, keys, keep, now_us, 100 + count, bytes)
+end
+if feed.look or feed.moved ~= 0 then
+-- Holes. Redis keeps the messages of a stream in nodes of some dozens, and frees a node once all in it are gone: a message that
+-- stays behind keeps the bytes of its neighbours, up to 4 KiB. Where so much is held that way, the messages are written anew, a
+-- few a call: they go from the front of \`log\` to the end of \`early\`, another stream, which ends at \`moved\`, and nobody sees a
+-- difference. When the log has been emptied so, \`early\` takes its place. To be asked for where \`feed.look\` or \`feed.moved\` is set,
+-- behind what frees memory.
+-- How much one call works on. An element costs by its bytes too, for a body may have 4 MiB: whoever walks over elements takes them
+-- from a budget, until their number or their bytes are used up. The element that uses them up is still taken. So a call works on
+-- one at least, which is progress, and on no more than CALL_BYTES and one element.
+
+-- \`more_bytes\`: of what a call adds, where it removes as much.
+local function budget_of(elements, more_bytes)
+  return { elements = elements, bytes = CALL_BYTES + (more_bytes or 0) }
+end
+
+-- Whether one more may be taken.
+local function is_left(budget)
+  return budget.elements > 0 and budget.bytes > 0
+end
+
+local function spend(budget, elements, bytes)
+  budget.elements = budget.elements - elements
+  budget.bytes = budget.bytes - bytes
+end
+
+-- How many elements one command may read whose bytes are known only then, each of INLINE_BYTES at most.
+local function at_once(budget)
+  return math.min(budget.elements, math.max(1, math.floor(budget.bytes / INLINE_BYTES)))
+end
+
+-- Whether the log takes more than three times the nodes that its messages need: two of three have gone since it was dense.
+local function is_sparse(feed, log)
+  local length = redis.call('XLEN', log)
+  if length == 0 then
+    return false
+  end
+  -- The embedded demo engine does not know the command; it keeps nothing for long anyway.
+  local info, nodes = redis.pcall('XINFO', 'STREAM', log), 0
+  for at = 1, #info, 2 do
+    if info[at] == 'radix-tree-keys' then
+      nodes = info[at + 1]
+    end
+  end
+  -- By Redis' defaults a node has 4096 bytes or 100 messages, each with some bytes beside its body.
+  local bytes = feed.bytes - feed.large + 40 * length
+  return nodes > 16 + 3 * math.max(bytes / 4096, length / 100)
+end
+
+-- Moves the oldest messages of the log; answers whether that has emptied it.
+local function move_oldest(feed, keys, budget)
+  repeat
+    local wanted, moved = at_once(budget), {}
+    for at, raw in ipairs(redis.call('XRANGE', keys.log, '-', '+', 'COUNT', wanted)) do
+      redis.call('XADD', keys.early, raw[1], unpack(raw[2]))
+      moved[at] = raw[1]
+      -- The last field is the body, or the size of one that stands apart.
+      spend(budget, 1, #raw[2][#raw[2]])
+    end
+    if #moved > 0 then
+      redis.call('XDEL', keys.log, unpack(moved))
+      feed.moved = tonumber(string.sub(moved[#moved], 1, -3))
+    end
+    if #moved < wanted then
+      return true
+    end
+  until not is_left(budget)
+  return false
+end
+
+-- Moves some messages where that has begun or is worthwhile. \`done\`: how many this call has added and removed; it moves twice
+-- as many, so that the end is reached whoever appends meanwhile.
+local function compact(feed, keys, now_ms, done)
+  if feed.moved == 0 and not is_sparse(feed, keys.log) then
+    return
+  end
+  if move_oldest(feed, keys, budget_of(4 + 2 * done)) and redis.call('EXISTS', keys.early) == 1 then
+    redis.call('RENAME', keys.early, keys.log)
+    feed.moved = 0
+    keep_with_feed(feed, keys.log, now_ms)
+  else
+    keep_with_feed(feed, keys.early, now_ms)
+  end
+end
+  compact(feed, keys, now_ms, count)
+end
+if keyed > 0 then
+  forget_old_keys(once, keyed, now_ms)
+  keep_keys(once, remember_ms)
   if feed.lives_until ~= -1 then
     feed.lives_until = math.max(feed.lives_until, now_ms + remember_ms)
   end
 end
 if must_move(feed, now_ms) then
-  local keys =
-    { meta, log, expiry, delayed, parked, once, claimed, leases, returned, work, subscribers, guards }
-  move_keys(feed, keys, now_ms)
+
+-- Tells Redis of all keys of a feed the time that \`must_move\` has set.
+local function move_all(feed, keys, now_ms)
+  local moving = {
+    keys.meta,
+    keys.log,
+    keys.early,
+    keys.bodies,
+    keys.claimed,
+    keys.leases,
+    keys.returned,
+    keys.work,
+    keys.expiry,
+    keys.delayed,
+    keys.parked,
+    keys.subscribers,
+    keys.guards,
+  }
+  move_keys(feed, moving, now_ms)
 end
-if log_may_begin or keyed or aside or #indexed > 0 then
-  local aside_keys = { log, expiry, delayed, parked, once }
+  move_all(feed, keys, now_ms)
+end
+if log_may_begin or aside or #indexed > 0 or feed.large > large_before then
+  local aside_keys = { log, bodies, expiry, delayed, parked }
   for _, key in ipairs(aside_keys) do
     keep_with_feed(feed, key, now_ms)
   end
@@ -1923,33 +2742,74 @@ wake(channel, sharded, 'appended')
 return { 'appended', feed.epoch, first, created, duplicates }
 `,
   },
-  parts: ['meta', 'log', 'expiry', 'delayed', 'parked', 'once', 'claimed', 'leases', 'returned', 'work', 'subscribers', 'guards'],
+  parts: ['meta', 'log', 'early', 'bodies', 'expiry', 'delayed', 'parked', 'once', 'claimed', 'leases', 'returned', 'work', 'subscribers', 'guards'],
   lines: [
     [1, 'lua/feed/append.lua', 1],
-    [37, 'lua/shared/exact.lua', 1],
-    [47, 'lua/shared/exact-range.lua', 1],
-    [50, 'lua/shared/exact-range.lua', 5],
-    [57, 'lua/shared/clock.lua', 1],
-    [63, 'lua/shared/calls.lua', 1],
-    [67, 'lua/shared/calls.lua', 6],
-    [103, 'lua/shared/wake.lua', 1],
-    [116, 'lua/shared/feed/meta.lua', 1],
-    [168, 'lua/shared/feed/save.lua', 1],
-    [210, 'lua/shared/feed/save-call.lua', 1],
-    [218, 'lua/shared/feed/entry.lua', 1],
-    [298, 'lua/shared/feed/add-entry.lua', 1],
-    [306, 'lua/shared/feed/remove.lua', 1],
-    [332, 'lua/shared/feed/expiry.lua', 1],
-    [424, 'lua/shared/feed/park.lua', 1],
-    [442, 'lua/shared/feed/show-due.lua', 1],
-    [443, 'lua/shared/feed/parked.lua', 1],
-    [462, 'lua/shared/feed/show-due.lua', 3],
-    [504, 'lua/shared/idempotency.lua', 1],
-    [527, 'lua/shared/feed/retention.lua', 1],
-    [580, 'lua/shared/feed/keep-alive.lua', 1],
-    [616, 'lua/feed/append.lua', 54],
-    [629, 'lua/shared/take-up.lua', 1],
-    [644, 'lua/feed/append.lua', 68],
+    [40, 'lua/shared/exact.lua', 1],
+    [50, 'lua/shared/exact-range.lua', 1],
+    [53, 'lua/shared/exact-range.lua', 5],
+    [60, 'lua/shared/clock.lua', 1],
+    [66, 'lua/shared/calls.lua', 1],
+    [70, 'lua/shared/calls.lua', 6],
+    [98, 'lua/shared/drop-over.lua', 1],
+    [123, 'lua/shared/calls.lua', 35],
+    [130, 'lua/shared/wake.lua', 1],
+    [143, 'lua/shared/feed/meta.lua', 1],
+    [206, 'lua/shared/feed/save.lua', 1],
+    [252, 'lua/shared/feed/save-call.lua', 1],
+    [261, 'lua/shared/feed/add-message.lua', 1],
+    [262, 'lua/shared/feed/add-entry.lua', 1],
+    [270, 'lua/shared/feed/body.lua', 1],
+    [273, 'lua/shared/bytes.lua', 1],
+    [279, 'lua/shared/feed/body.lua', 6],
+    [284, 'lua/shared/feed/body.lua', 16],
+    [288, 'lua/shared/feed/add-message.lua', 4],
+    [304, 'lua/shared/feed/expiry.lua', 1],
+    [339, 'lua/shared/feed/park.lua', 1],
+    [340, 'lua/shared/feed/park.lua', 3],
+    [362, 'lua/shared/idempotency.lua', 1],
+    [377, 'lua/shared/drop-over.lua', 1],
+    [402, 'lua/shared/idempotency.lua', 17],
+    [413, 'lua/shared/feed/keep-alive.lua', 1],
+    [449, 'lua/feed/append.lua', 53],
+    [478, 'lua/shared/take-up.lua', 1],
+    [493, 'lua/feed/append.lua', 83],
+    [522, 'lua/shared/feed/show-due.lua', 1],
+    [523, 'lua/shared/budget.lua', 1],
+    [526, 'lua/shared/budget.lua', 5],
+    [542, 'lua/shared/feed/expired.lua', 1],
+    [545, 'lua/shared/feed/parked.lua', 1],
+    [565, 'lua/shared/feed/unpark.lua', 1],
+    [573, 'lua/shared/feed/store-late.lua', 3],
+    [597, 'lua/shared/feed/show-due.lua', 8],
+    [620, 'lua/feed/append.lua', 113],
+    [660, 'lua/shared/feed/reap.lua', 1],
+    [661, 'lua/shared/budget.lua', 1],
+    [664, 'lua/shared/budget.lua', 5],
+    [684, 'lua/shared/feed/entry.lua', 1],
+    [690, 'lua/shared/feed/entry.lua', 8],
+    [771, 'lua/shared/feed/remove.lua', 1],
+    [772, 'lua/shared/feed/remove.lua', 4],
+    [825, 'lua/shared/feed/reap.lua', 6],
+    [881, 'lua/feed/append.lua', 154],
+    [884, 'lua/shared/feed/retention.lua', 1],
+    [886, 'lua/shared/budget.lua', 1],
+    [889, 'lua/shared/budget.lua', 5],
+    [909, 'lua/shared/feed/entry.lua', 1],
+    [915, 'lua/shared/feed/entry.lua', 8],
+    [986, 'lua/shared/feed/expired.lua', 1],
+    [989, 'lua/shared/feed/log-length.lua', 1],
+    [994, 'lua/shared/feed/remove.lua', 1],
+    [995, 'lua/shared/feed/remove.lua', 4],
+    [1048, 'lua/shared/feed/retention.lua', 9],
+    [1099, 'lua/feed/append.lua', 158],
+    [1103, 'lua/shared/feed/compact.lua', 1],
+    [1108, 'lua/shared/budget.lua', 1],
+    [1111, 'lua/shared/budget.lua', 5],
+    [1131, 'lua/shared/feed/compact.lua', 8],
+    [1185, 'lua/feed/append.lua', 163],
+    [1195, 'lua/shared/feed/move-all.lua', 2],
+    [1215, 'lua/feed/append.lua', 174],
   ],
   encode(args) {
     const encoded = new Array<Argument>(11 + args.messages.length * 5)
@@ -2032,42 +2892,51 @@ function readMessagesOfClaimClaimed(part: Reply | undefined): ({ readonly positi
 }
 
 /**
- * Claims free messages for a while, oldest first. Until its lease ends nobody else gets them. A message lives at least as long as its claim and the grace behind it. One that was claimed `max_claims` times already becomes a dead letter instead, in the feed's own dead-letter feed. Repeating the call gives the same claim again while it is live.
+ * Claims free messages for a while, oldest first. Until its lease ends nobody else gets them. A message lives at least as long as its claim and the grace behind it. One that was claimed `max_claims` times already becomes a dead letter instead, in the feed's own dead-letter feed. A claim has no more messages behind those that reach 4 MiB. Repeating the call gives the same claim again while it is live.
  *
- * Cost: O(limit x log n), and at most 200 expired or dead messages, 100 delayed ones, 1000 of lapsed claims.
+ * Cost: O(limit x log n) and 4 MiB of bodies; at most 200 + 2 x limit expired or dead messages, 100 delayed ones, 1000 of lapsed claims.
  */
 export const claim: Operation<ClaimArguments, ClaimAnswer> = {
   script: {
     name: 'feed/claim',
-    sha1: '5f0fa16b6caf66ad4f3def0e25c344f24072ddad',
+    sha1: '8e81b19683f89690d0ec2e8b063a2e2e25fa8236',
     reads: false,
     bytes: true,
     source: `--[[
 Claims free messages for a while, oldest first. Until its lease ends nobody else gets them.
 A message lives at least as long as its claim and the grace behind it. One that was claimed
-\`max_claims\` times already becomes a dead letter instead, in the feed's own dead-letter feed.
+\`max_claims\` times already becomes a dead letter instead, in the feed's own dead-letter feed. A claim has no more messages
+behind those that reach 4 MiB.
 Repeating the call gives the same claim again while it is live.
 
 @returns claimed  epoch:integer token:integer expires_at_ms:integer now_ms:integer dead:integer messages:[position:integer id:integer expires_at_ms:integer claims:integer body:bytes]
 @returns empty    dead:integer recheck_ms:integer
-@cost    O(limit x log n), and at most 200 expired or dead messages, 100 delayed ones, 1000 of lapsed claims
+@cost    O(limit x log n) and 4 MiB of bodies; at most 200 + 2 x limit expired or dead messages, 100 delayed ones, 1000 of
+         lapsed claims
 ]]
 local meta = KEYS[1] -- hash: the feed's state
 local log = KEYS[2] -- stream: the visible messages, by position
-local claimed = KEYS[3] -- sorted set: position -> token of its claim
-local leases = KEYS[4] -- sorted set: token -> when the claim ends, in ms
-local returned = KEYS[5] -- sorted set: positions that are free again
-local work = KEYS[6] -- hash: position -> claims so far, bytes, expiry, id
-local expiry = KEYS[7] -- sorted set: position -> expires_at_ms, where not in the lane
-local delayed = KEYS[8] -- sorted set: id -> visible_at_us
-local parked = KEYS[9] -- hash: id -> delayed message, later its position
-local once = KEYS[10] -- hash: idempotency key -> id
-local subscribers = KEYS[11] -- sorted set: subscriber -> position
-local guards = KEYS[12] -- sorted set: protected subscriber -> position
-local dead_meta = KEYS[13] -- hash: state of the dead-letter feed
-local dead_log = KEYS[14] -- stream: the dead letters
-local dead_expiry = KEYS[15] -- sorted set: position -> expires_at_ms of dead letters
-local dead_parked = KEYS[16] -- hash: id -> position of dead letters
+-- KEYS[3] early: stream: the oldest visible messages, while the log is written anew
+local bodies = KEYS[4] -- hash: id -> body, of those that are large
+local claimed = KEYS[5] -- sorted set: position -> token of its claim
+local leases = KEYS[6] -- sorted set: token -> when the claim ends, in ms
+local returned = KEYS[7] -- sorted set: positions that are free again
+local work = KEYS[8] -- hash: position -> claims so far, bytes, expiry, id
+local expiry = KEYS[9] -- sorted set: position -> expires_at_ms, where not in the lane
+-- KEYS[10] delayed: sorted set: id -> visible_at_us
+local parked = KEYS[11] -- hash: id -> delayed message, later its position
+-- KEYS[12] subscribers: sorted set: subscriber -> position
+-- KEYS[13] guards: sorted set: protected subscriber -> position
+local dead_meta = KEYS[14] -- hash: state of the dead-letter feed
+-- KEYS[15] dead_log: stream: the dead letters
+-- KEYS[16] dead_early: stream: the same of the dead letters
+-- KEYS[17] dead_bodies: hash: the same of the dead letters
+-- KEYS[18] dead_claimed: sorted set: the same of the dead letters
+-- KEYS[19] dead_leases: sorted set: the same of the dead letters
+-- KEYS[20] dead_returned: sorted set: the same of the dead letters
+-- KEYS[21] dead_work: hash: the same of the dead letters
+-- KEYS[22] dead_expiry: sorted set: position -> expires_at_ms of dead letters
+-- KEYS[23] dead_parked: hash: id -> position of dead letters
 local codec = ARGV[1] -- text: name of the codec that made the bodies
 local partitions = tonumber(ARGV[2]) -- integer: over how many the feed is spread; 0: it is not
 local caller = ARGV[3] -- text: process and slot; empty: the call is not remembered
@@ -2121,38 +2990,49 @@ local function recall(record, call)
   return nil, tonumber(number) > tonumber(call)
 end
 
-local function forget_old_calls(calls, call, now_ms)
-  if call % 16 ~= 0 then
+-- \`added\`: how many fields came with the record of this call. Where one comes, others go, for a caller may live for one call;
+-- few are no burden. Callers that stay drop by and by what was left.
+local function forget_old_calls(calls, call, added, now_ms)
+  local is_one_more = added > 0 and redis.call('HLEN', calls) > 16
+  if not is_one_more and call % 16 ~= 0 then
     return
   end
-  -- The embedded demo engine does not know the command; it keeps nothing for long anyway.
-  -- Two records, and up to three other fields.
-  local sample = redis.pcall('HRANDFIELD', calls, '5', 'WITHVALUES')
-  for at = 1, #sample, 2 do
-    local at_ms = string.match(sample[at + 1], '^%d+ (%d+) ')
-    if at_ms and now_ms - at_ms > CALL_MEMORY_MS then
-      redis.call('HDEL', calls, sample[at])
+-- What is over goes by sampling: no index, nothing to keep in step. Where fields come, twice as many are looked at: as soon as half
+-- of all are over, as many go as come, and they never add up, whoever comes.
+
+-- Looks at so many fields of the hash, of many at some twice, and drops those whose value says that they are over; at a few only
+-- where none of these is.
+local function drop_over(hash, looked_at, is_over)
+  local left, count = looked_at, math.min(looked_at, 8)
+  while left > 0 do
+    -- The embedded demo engine does not know the command; it keeps nothing for long anyway.
+    local sample = redis.pcall('HRANDFIELD', hash, string.format('%d', count), 'WITHVALUES')
+    local over = {}
+    for at = 1, #sample, 2 do
+      if is_over(sample[at + 1], sample[at]) then
+        over[#over + 1] = sample[at]
+      end
     end
+    if #over == 0 then
+      return
+    end
+    redis.call('HDEL', hash, unpack(over))
+    left = left - math.abs(count)
+    -- A count below 0 lets fields come twice, which costs a third less.
+    count = -math.min(left, 3000)
   end
+end
+  -- Two records, and up to three other fields.
+  drop_over(calls, 5, function(record)
+    local at_ms = string.match(record, '^%d+ (%d+) ')
+    return at_ms and now_ms - at_ms > CALL_MEMORY_MS
+  end)
 end
 
 local function remember_answer(calls, caller, call, now_ms, answer)
   if caller ~= '' then
-    redis.call('HSET', calls, caller, call_record(call, now_ms, answer))
-    forget_old_calls(calls, call, now_ms)
-  end
-end
--- Tells those who wait to look now. An empty channel tells nobody, nor does a user who may not publish: then they look by
--- themselves after a while. What the script has written is kept in any case, so a refusal must not end it.
--- @optional SPUBLISH only where the caller's driver has seen that the server knows sharded channels
-local function wake(channel, sharded, reason)
-  if channel == '' then
-    return
-  end
-  if sharded then
-    redis.pcall('SPUBLISH', channel, reason)
-  else
-    redis.pcall('PUBLISH', channel, reason)
+    local added = redis.call('HSET', calls, caller, call_record(call, now_ms, answer))
+    forget_old_calls(calls, call, added, now_ms)
   end
 end
 -- A feed's main key: one hash, read once and written once a call.
@@ -2170,8 +3050,12 @@ end
 --     lane_ms …      see shared/feed/expiry
 --     due_at         no message expires before this time; 0: none expires
 --     visible_at_us  no delayed message is due before this time; 0: none is delayed
---     lives_until    all content has expired by then; 0: no content yet; -1: some of it stays
+--     lives_until    all content has expired by then; 0: no content yet, or any more; -1: some of it stays
 --     kept_until     Redis drops the keys then; 0: not set yet; -1: never
+--     and, where one of them is not 0:
+--     large          of \`bytes\` those of large bodies; see shared/feed/body
+--     moved          the messages up to this position are in \`early\`; 0: none is; see shared/feed/compact
+--     stays          1: has subscribers, and does not go when it is empty
 local FEED_LAYOUT = '1'
 local STATE_BYTES = 13 * 8
 
@@ -2183,8 +3067,12 @@ local function open_feed(meta, codec, caller)
   -- An unknown layout may have another state; the caller refuses it before it looks.
   local readable = layout == FEED_LAYOUT and packed or string.rep('\\0', STATE_BYTES)
   local epoch, last, front, token, trimmed, bytes, rest = struct.unpack('>dddddd', readable)
-  local lane_ms, lane_swept, lane_last, due_at, visible_at_us, lives_until, kept_until =
+  local lane_ms, lane_swept, lane_last, due_at, visible_at_us, lives_until, kept_until, tail =
     struct.unpack('>ddddddd', readable, rest)
+  local large, moved, stays = 0, 0, 0
+  if #readable > STATE_BYTES then
+    large, moved, stays = struct.unpack('>ddd', readable, tail)
+  end
   -- One constructor: a table that grows field by field is copied again and again.
   return {
     layout = layout,
@@ -2205,6 +3093,9 @@ local function open_feed(meta, codec, caller)
     visible_at_us = visible_at_us,
     lives_until = lives_until,
     kept_until = kept_until,
+    large = large,
+    moved = moved,
+    stays = stays,
   }
 end
 -- Changes to the main key of a feed; see shared/feed/meta for its fields.
@@ -2224,7 +3115,7 @@ local function begin_feed(meta, feed, now_us)
 end
 
 local function packed_state(feed)
-  return struct.pack(
+  local packed = struct.pack(
     '>ddddddddddddd',
     feed.epoch,
     feed.last,
@@ -2240,6 +3131,10 @@ local function packed_state(feed)
     feed.lives_until,
     feed.kept_until
   )
+  if feed.large == 0 and feed.moved == 0 and feed.stays == 0 then
+    return packed
+  end
+  return packed .. struct.pack('>ddd', feed.large, feed.moved, feed.stays)
 end
 
 -- Writes the state if it has changed.
@@ -2252,21 +3147,21 @@ end
 -- One message in the log: a stream entry \`<position>-0\` with the fields
 --   t  milliseconds it lives, counted from its position; 0: it stays
 --   x  '<origin>', and '#<id>' behind it when the message got its position later than its id
---   b  the body
--- Without t and x it stays and has no extras. Most feeds have entries of one kind, and Redis stores the
--- names of equal fields once a node.
+--   b  the body; or s, the size of one that is stored apart (shared/feed/body)
+-- Without t and x it stays, has no extras and a body that is not large. Most feeds have entries of one kind, and Redis
+-- stores the names of equal fields once a node.
 
 -- Lives that this call has read, and extras without an id: entries of one feed are much alike, and
 -- reading a text again costs more than finding what it meant.
 local lives_read, plain_extras = {}, {}
 
 -- What an entry says, as values: a page is read without a table for each message. expires_at_ms is 0 when
--- the message stays.
+-- the message stays. A body that is stored apart is nil, and its size follows.
 local function read_entry(raw)
   local place, fields = string.sub(raw[1], 1, -3), raw[2]
   local position = tonumber(place)
   if fields[1] ~= 't' then
-    return place, position, position, 0, '', fields[2], 0
+    return place, position, position, 0, '', fields[2]
   end
   local ttl_ms, extra, id = lives_read[fields[2]], fields[4], position
   if not ttl_ms then
@@ -2283,50 +3178,57 @@ local function read_entry(raw)
       plain_extras[extra] = true
     end
   end
-  return place, position, id, expires_at_ms, extra, fields[6], ttl_ms
+  if fields[5] == 's' then
+    return place, position, id, expires_at_ms, extra, nil, tonumber(fields[6])
+  end
+  return place, position, id, expires_at_ms, extra, fields[6]
 end
 
 local function parse_entry(raw)
-  local place, position, id, expires_at_ms, origin, body, ttl_ms = read_entry(raw)
+  local place, position, id, expires_at_ms, origin, body, size = read_entry(raw)
+  -- No more than eight: a table of nine takes the room of sixteen.
   return {
     place = place,
     position = position,
     id = id,
     expires_at_ms = expires_at_ms,
     origin = origin,
+    bytes = size or #body,
     body = body,
-    ttl_ms = ttl_ms,
     claims = 0,
   }
 end
 
--- The entries from one place to another, oldest first. A place is a position as text; '+' is the end.
-local function entries_between(log, from, to, count)
-  local entries = redis.call('XRANGE', log, from, to, 'COUNT', count)
+-- The entries from one position to a place, oldest first, as Redis has them. The place is a position as text; '+' is the end.
+local function raws_between(feed, log, early, from, to, count)
+  if from > feed.moved then
+    return redis.call('XRANGE', log, exact(from), to, 'COUNT', count)
+  end
+  local raws = redis.call('XRANGE', early, exact(from), to, 'COUNT', count)
+  if #raws < count then
+    for _, raw in ipairs(redis.call('XRANGE', log, '-', to, 'COUNT', count - #raws)) do
+      raws[#raws + 1] = raw
+    end
+  end
+  return raws
+end
+
+local function entries_between(feed, keys, from, to, count)
+  local entries = raws_between(feed, keys.log, keys.early, from, to, count)
   for at = 1, #entries do
     entries[at] = parse_entry(entries[at])
   end
   return entries
 end
 
-local function entry_at(log, place)
-  return entries_between(log, place, place, 1)[1]
-end
-
-local function has_expired(entry, now_ms)
-  return entry.expires_at_ms ~= 0 and entry.expires_at_ms <= now_ms
-end
-
--- Bodies may be large, so nobody reads more than this at once: a page or a claim ends there.
-local ENOUGH_BYTES = 4194304
-
--- How many entries to read next: \`wanted\`, unless the bodies read so far promise too many bytes.
-local function next_chunk(wanted, read_count, read_bytes)
-  if read_count == 0 then
-    return math.min(wanted, 20)
+local function entry_at(feed, keys, place)
+  local raws
+  if feed.moved == 0 or tonumber(place) > feed.moved then
+    raws = redis.call('XRANGE', keys.log, place, place, 'COUNT', '1')
+  else
+    raws = redis.call('XRANGE', keys.early, place, place, 'COUNT', '1')
   end
-  local left = math.max(0, ENOUGH_BYTES - read_bytes)
-  return math.max(1, math.min(wanted, math.floor(left * read_count / math.max(1, read_bytes))))
+  return raws[1] and parse_entry(raws[1])
 end
 
 -- Adds what an answer tells of a message behind its first \`n\` values; the order of \`messages:[…]\` in
@@ -2338,25 +3240,40 @@ local function tell(answer, n, position, id, expires_at_ms, claims, body)
   answer[n + 4] = claims
   answer[n + 5] = body
 end
+-- Large bodies. One of more than INLINE_BYTES is stored under the id of its message in the hash \`bodies\`; its entry in the log, or
+-- what is parked of it, has its size. So the log is walked over without them: whoever removes, expires, counts or looks for
+-- messages reads INLINE_BYTES of each at most.
+-- A call reads or answers no more payloads behind the one with which they reach this.
+local CALL_BYTES = 4194304
 
-local function tell_message(answer, entry)
-  tell(answer, #answer, entry.position, entry.id, entry.expires_at_ms, entry.claims, entry.body)
+-- A body of more bytes than this is not stored where elements are listed, but beside: what needs no bodies reads no more than this
+-- of each, and can tell before it reads how many are too many.
+local INLINE_BYTES = 16384
+
+local function is_large(bytes)
+  return bytes > INLINE_BYTES
 end
 
-local function tell_messages(entries)
+-- The body of an entry.
+local function body_of(bodies, entry)
+  return entry.body or redis.call('HGET', bodies, exact(entry.id)) or ''
+end
+
+-- How much of an entry was read with it.
+local function read_of(entry)
+  return entry.body and entry.bytes or 0
+end
+
+local function tell_message(answer, entry, bodies)
+  tell(answer, #answer, entry.position, entry.id, entry.expires_at_ms, entry.claims, body_of(bodies, entry))
+end
+
+local function tell_messages(entries, bodies)
   local answer = {}
   for _, entry in ipairs(entries) do
-    tell_message(answer, entry)
+    tell_message(answer, entry, bodies)
   end
   return answer
-end
--- Stores a message in the log; see shared/feed/entry for the fields.
-local function add_entry(log, place, ttl_ms, extra, body)
-  if ttl_ms == '0' and extra == '' then
-    redis.call('XADD', log, place, 'b', body)
-  else
-    redis.call('XADD', log, place, 't', ttl_ms, 'x', extra, 'b', body)
-  end
 end
 -- What is known of a message beyond its entry, once it has been claimed for the first time. Entries
 -- never change, so the number of claims and a prolonged life stand in the hash \`work\`:
@@ -2374,8 +3291,7 @@ local function parse_work(text)
 end
 
 local function format_work(entry)
-  local bytes = entry.bytes or #entry.body
-  return string.format('%d %d %.0f %.0f', entry.claims, bytes, entry.expires_at_ms, entry.id)
+  return string.format('%d %d %.0f %.0f', entry.claims, entry.bytes, entry.expires_at_ms, entry.id)
 end
 
 -- Adds to each entry what \`work\` knows of it.
@@ -2396,108 +3312,6 @@ local function complete_entries(work, entries)
   end
 end
 
--- Removes messages from the log and from every index. An entry is any table with \`place\`, \`id\` and
--- either \`bytes\` or \`body\`.
-local function remove_entries(feed, log, claimed, returned, expiry, work, parked, entries)
-  if #entries == 0 then
-    return
-  end
-  local places, moved = {}, {}
-  for at, entry in ipairs(entries) do
-    places[at] = entry.place
-    feed.bytes = feed.bytes - (entry.bytes or #entry.body)
-    local id = exact(entry.id)
-    if id ~= entry.place then
-      moved[#moved + 1] = id
-    end
-  end
-  redis.call('XDEL', log, unpack(places))
-  redis.call('ZREM', expiry, unpack(places))
-  if redis.call('EXISTS', work) == 1 then
-    redis.call('ZREM', claimed, unpack(places))
-    redis.call('ZREM', returned, unpack(places))
-    redis.call('HDEL', work, unpack(places))
-  end
-  if #moved > 0 then
-    redis.call('HDEL', parked, unpack(moved))
-  end
-end
--- Expiry without a pass over the messages. Most feeds give most messages the same life, and those
--- expire in the order of their positions: they form the lane (\`lane_ms\`), which needs no index.
--- Everything up to \`lane_swept\` has been looked at; \`lane_last\` is the newest member. Messages with
--- another life, and those that a claim prolonged, stand in the sorted set \`expiry\`.
-
-local function note_expiry(feed, expires_at_ms)
-  if feed.due_at == 0 or expires_at_ms < feed.due_at then
-    feed.due_at = expires_at_ms
-  end
-  if feed.lives_until ~= -1 then
-    feed.lives_until = math.max(feed.lives_until, expires_at_ms)
-  end
-end
-
--- Delayed messages become visible.
--- A delayed message waits outside the log and gets its position when it becomes visible, so no reader
--- can have passed it. Its id, given at once, stays valid: \`parked\` leads from the id to the message
--- ('<ttl_ms> <origin>\\n<body>'), later to its position ('@<position>').
-
--- The parked message as an entry without a position; its place is empty, where nothing ever is.
-local function parse_parked(id, text)
-  local ttl_ms, origin, start = string.match(text, '^(%d+) (%S*)\\n()')
-  local life = tonumber(ttl_ms)
-  return {
-    id = id,
-    place = '',
-    position = 0,
-    ttl_ms = life,
-    origin = origin,
-    body = string.sub(text, start),
-    claims = 0,
-    expires_at_ms = life == 0 and 0 or math.floor(id / 1000) + life,
-  }
-end
-
--- Stores a message that has its id already at the next position of a log. Its life counts from its
--- id, an entry's from its position.
-local function store_late(feed, log, expiry, parked, entry)
-  feed.last = feed.last + 1
-  local ttl_ms = '0'
-  if entry.expires_at_ms ~= 0 then
-    ttl_ms = exact(math.max(1, entry.expires_at_ms - math.floor(feed.last / 1000)))
-  end
-  add_entry(log, exact(feed.last), ttl_ms, entry.origin .. '#' .. exact(entry.id), entry.body)
-  redis.call('HSET', parked, exact(entry.id), '@' .. exact(feed.last))
-  feed.bytes = feed.bytes + #entry.body
-  if ttl_ms == '0' then
-    feed.lives_until = -1
-  else
-    local expires_at_ms = math.floor(feed.last / 1000) + ttl_ms
-    redis.call('ZADD', expiry, expires_at_ms, exact(feed.last))
-    note_expiry(feed, expires_at_ms)
-  end
-end
-
--- Gives at most \`budget\` due messages their positions. Answers how many became visible.
-local function show_due(feed, log, expiry, delayed, parked, now_us, budget)
-  if feed.visible_at_us == 0 or now_us < feed.visible_at_us then
-    return 0
-  end
-  local shown = 0
-  feed.last = math.max(feed.last, now_us - 1)
-  local ids = redis.call('ZRANGEBYSCORE', delayed, '-inf', exact(now_us), 'LIMIT', '0', budget)
-  for _, id in ipairs(ids) do
-    local entry = parse_parked(tonumber(id), redis.call('HGET', parked, id))
-    if has_expired(entry, math.floor(now_us / 1000)) then
-      redis.call('HDEL', parked, id)
-    else
-      store_late(feed, log, expiry, parked, entry)
-      shown = shown + 1
-    end
-    redis.call('ZREM', delayed, id)
-  end
-  feed.visible_at_us = tonumber(redis.call('ZRANGE', delayed, '0', '0', 'WITHSCORES')[2] or 0)
-  return shown
-end
 -- Claims. \`claimed\` leads from a message's position to the token of its claim, \`leases\` from a token to
 -- the time at which the claim ends, \`returned\` holds messages that were claimed and are free again.
 -- A message after \`front\` has never been claimed; one up to it is claimed, returned or gone.
@@ -2513,15 +3327,6 @@ end
 
 local function places_held(claimed, token)
   return redis.call('ZRANGEBYSCORE', claimed, token, token)
-end
--- The entries of one claim, oldest first.
-local function claimed_entries(log, claimed, work, token)
-  local entries = {}
-  for at, place in ipairs(places_held(claimed, token)) do
-    entries[at] = entry_at(log, place)
-  end
-  complete_entries(work, entries)
-  return entries
 end
 -- Claims end: by their time, or because the holder gives them back.
 
@@ -2558,35 +3363,69 @@ local function lapse_claims(leases, claimed, returned, work, now_ms, budget)
   return freed
 end
 -- Finds free messages, oldest first: those that were given back stand before those never claimed.
+-- How much one call works on. An element costs by its bytes too, for a body may have 4 MiB: whoever walks over elements takes them
+-- from a budget, until their number or their bytes are used up. The element that uses them up is still taken. So a call works on
+-- one at least, which is progress, and on no more than CALL_BYTES and one element.
 
--- Sorts an entry into what can be claimed, what has had its last chance, and what is over.
+-- \`more_bytes\`: of what a call adds, where it removes as much.
+local function budget_of(elements, more_bytes)
+  return { elements = elements, bytes = CALL_BYTES + (more_bytes or 0) }
+end
+
+-- Whether one more may be taken.
+local function is_left(budget)
+  return budget.elements > 0 and budget.bytes > 0
+end
+
+local function spend(budget, elements, bytes)
+  budget.elements = budget.elements - elements
+  budget.bytes = budget.bytes - bytes
+end
+
+-- How many elements one command may read whose bytes are known only then, each of INLINE_BYTES at most.
+local function at_once(budget)
+  return math.min(budget.elements, math.max(1, math.floor(budget.bytes / INLINE_BYTES)))
+end
+local function has_expired(entry, now_ms)
+  return entry.expires_at_ms ~= 0 and entry.expires_at_ms <= now_ms
+end
+
+-- What a claim of so many messages may look at.
+local function new_findings(limit)
+  return { free = {}, dead = {}, expired = {}, budget = budget_of(2 * limit + 200) }
+end
+
+-- Sorts an entry into what can be claimed, what has had its last chance, and what is over. What is claimed is told, and what is
+-- dead is moved; of what is over only the head is read.
 local function sort_out(found, entry, max_claims, now_ms)
-  found.count = found.count + 1
-  found.bytes = found.bytes + #entry.body
-  local kind = 'free'
+  local kind, bytes = 'free', entry.bytes
   if has_expired(entry, now_ms) then
-    kind = 'expired'
+    kind, bytes = 'expired', read_of(entry)
   elseif max_claims > 0 and entry.claims >= max_claims then
     kind = 'dead'
   end
-  table.insert(found[kind], entry)
+  spend(found.budget, 1, bytes)
+  local among = found[kind]
+  among[#among + 1] = entry
 end
 
--- Whether to look on: bounded by what is wanted, by how much was looked at, and by bytes.
 local function is_looking(found, limit)
-  return #found.free < limit and found.count < 2 * limit + 200 and found.bytes < ENOUGH_BYTES
+  return #found.free < limit and is_left(found.budget)
 end
 
-local function find_returned(found, log, returned, work, limit, max_claims, now_ms)
+local function find_returned(found, feed, keys, limit, max_claims, now_ms)
   local from = 0
   while is_looking(found, limit) do
-    local chunk = next_chunk(limit - #found.free, found.count, found.bytes)
+    local chunk = math.min(limit - #found.free, at_once(found.budget))
     local entries = {}
-    for at, place in ipairs(redis.call('ZRANGE', returned, from, from + chunk - 1)) do
-      entries[at] = entry_at(log, place)
+    for at, place in ipairs(redis.call('ZRANGE', keys.returned, from, from + chunk - 1)) do
+      entries[at] = entry_at(feed, keys, place)
     end
-    complete_entries(work, entries)
+    complete_entries(keys.work, entries)
     for _, entry in ipairs(entries) do
+      if not is_looking(found, limit) then
+        return
+      end
       sort_out(found, entry, max_claims, now_ms)
     end
     from = from + #entries
@@ -2597,11 +3436,14 @@ local function find_returned(found, log, returned, work, limit, max_claims, now_
 end
 
 -- Moves \`front\` over what it looked at.
-local function find_fresh(found, feed, log, limit, max_claims, now_ms)
+local function find_fresh(found, feed, keys, limit, max_claims, now_ms)
   while is_looking(found, limit) do
-    local chunk = next_chunk(limit - #found.free, found.count, found.bytes)
-    local entries = entries_between(log, exact(feed.front + 1), '+', chunk)
+    local chunk = math.min(limit - #found.free, at_once(found.budget))
+    local entries = entries_between(feed, keys, feed.front + 1, '+', chunk)
     for _, entry in ipairs(entries) do
+      if not is_looking(found, limit) then
+        return
+      end
       sort_out(found, entry, max_claims, now_ms)
       feed.front = entry.position
     end
@@ -2625,19 +3467,6 @@ local function open_claim(leases, claimed, returned, work, token, ends_at_ms, le
   redis.call('HSET', work, unpack(known))
   redis.call('ZADD', leases, ends_at_ms, token)
   redis.call('ZREM', returned, unpack(places))
-end
--- Moves messages that had their last chance to the dead-letter feed, under their old ids. That feed stays
--- until somebody clears or empties it: nobody may write to it for long, and it must not vanish unread.
-local function bury_entries(dead, dead_log, dead_expiry, dead_parked, entries, dead_ms, now_us)
-  dead.lives_until = -1
-  dead.kept_until = -1
-  dead.last = math.max(dead.last, now_us - 1)
-  for _, entry in ipairs(entries) do
-    if dead_ms > 0 then
-      entry.expires_at_ms = math.floor(now_us / 1000) + dead_ms
-    end
-    store_late(dead, dead_log, dead_expiry, dead_parked, entry)
-  end
 end
 -- Messages live at least until their claim has ended and the grace is over. Answers those whose life
 -- became longer; their records in \`work\` are the caller's to write.
@@ -2705,6 +3534,30 @@ local function move_keys(feed, keys, now_ms)
     end
   end
 end
+-- Whether a feed has come to be empty that was to stay, as far as its state tells; see shared/feed/rest.
+local function may_rest(feed)
+  return feed.bytes == 0
+    and feed.kept_until == -1
+    and feed.stays == 0
+    and feed.visible_at_us == 0
+    and feed.epoch ~= 0
+end
+
+local keys = {
+  meta = meta,
+  log = log,
+  early = KEYS[3],
+  bodies = bodies,
+  claimed = claimed,
+  leases = leases,
+  returned = returned,
+  work = work,
+  expiry = expiry,
+  delayed = KEYS[10],
+  parked = parked,
+  subscribers = KEYS[12],
+  guards = KEYS[13],
+}
 
 local feed = open_feed(meta, codec, caller)
 if feed.layout ~= FEED_LAYOUT then
@@ -2728,8 +3581,18 @@ if superseded then
 end
 local known_token = remembered
 if known_token and is_live(leases, known_token, now_ms) then
+
+-- The entries of one claim, oldest first.
+local function claimed_entries(feed, keys, token)
+  local entries = {}
+  for at, place in ipairs(places_held(keys.claimed, token)) do
+    entries[at] = entry_at(feed, keys, place)
+  end
+  complete_entries(keys.work, entries)
+  return entries
+end
   local ends_at_ms = tonumber(redis.call('ZSCORE', leases, known_token))
-  local messages = tell_messages(claimed_entries(log, claimed, work, known_token))
+  local messages = tell_messages(claimed_entries(feed, keys, known_token), bodies)
   return { 'claimed', feed.epoch, tonumber(known_token), ends_at_ms, now_ms, 0, messages }
 end
 if feed.epoch == 0 then
@@ -2737,10 +3600,119 @@ if feed.epoch == 0 then
 end
 
 local freed = lapse_claims(leases, claimed, returned, work, now_ms, 1000)
-local shown = show_due(feed, log, expiry, delayed, parked, now_us, 100)
-local found = { free = {}, dead = {}, expired = {}, count = 0, bytes = 0 }
-find_returned(found, log, returned, work, limit, max_claims, now_ms)
-find_fresh(found, feed, log, limit, max_claims, now_ms)
+local shown = 0
+if feed.visible_at_us ~= 0 and feed.visible_at_us <= now_us then
+-- Delayed messages become visible. To be asked for from \`visible_at_us\` on.
+-- A delayed message waits outside the log and gets its position when it becomes visible, so no reader
+-- can have passed it. Its id, given at once, stays valid: \`parked\` leads from the id to the message
+-- ('<ttl_ms> <origin>\\n<body>', or '<ttl_ms> <origin> <bytes>\\n' when its body is large), later to its position
+-- ('@<position>').
+
+-- The parked message as an entry without a position; its place is empty, where nothing ever is.
+local function parse_parked(id, text)
+  local ttl_ms, origin, size, start = string.match(text, '^(%d+) (%S*) ?(%d*)\\n()')
+  local life = tonumber(ttl_ms)
+  return {
+    id = id,
+    place = '',
+    position = 0,
+    origin = origin,
+    bytes = tonumber(size) or #text - start + 1,
+    body = size == '' and string.sub(text, start) or nil,
+    claims = 0,
+    expires_at_ms = life == 0 and 0 or math.floor(id / 1000) + life,
+  }
+end
+-- Takes messages that are still delayed away.
+local function unpark(delayed, parked, bodies, ids, has_large)
+  redis.call('ZREM', delayed, unpack(ids))
+  redis.call('HDEL', parked, unpack(ids))
+  if has_large then
+    redis.call('HDEL', bodies, unpack(ids))
+  end
+end
+-- Stores a message of any size in the log.
+-- Stores a message in the log; see shared/feed/entry for the fields.
+local function add_entry(log, place, ttl_ms, extra, body)
+  if ttl_ms == '0' and extra == '' then
+    redis.call('XADD', log, place, 'b', body)
+  else
+    redis.call('XADD', log, place, 't', ttl_ms, 'x', extra, 'b', body)
+  end
+end
+
+-- Stores one whose body is large and stands apart already.
+local function add_large_entry(feed, log, place, ttl_ms, extra, bytes)
+  redis.call('XADD', log, place, 't', ttl_ms, 'x', extra, 's', bytes)
+  feed.large = feed.large + bytes
+end
+
+-- Expiry without a pass over the messages. Most feeds give most messages the same life, and those
+-- expire in the order of their positions: they form the lane (\`lane_ms\`), which needs no index.
+-- Everything up to \`lane_swept\` has been looked at; \`lane_last\` is the newest member. Messages with
+-- another life, and those that a claim prolonged, stand in the sorted set \`expiry\`. What has expired goes with shared/feed/reap.
+
+local function note_expiry(feed, expires_at_ms)
+  if feed.due_at == 0 or expires_at_ms < feed.due_at then
+    feed.due_at = expires_at_ms
+  end
+  if feed.lives_until ~= -1 then
+    feed.lives_until = math.max(feed.lives_until, expires_at_ms)
+  end
+end
+
+-- Stores a message that has its id already at the next position of a log. Its life counts from its
+-- id, an entry's from its position. A large body stands apart already.
+local function store_late(feed, keys, entry)
+  feed.last = feed.last + 1
+  local place, id = exact(feed.last), exact(entry.id)
+  local extra, ttl_ms = entry.origin .. '#' .. id, '0'
+  if entry.expires_at_ms ~= 0 then
+    ttl_ms = exact(math.max(1, entry.expires_at_ms - math.floor(feed.last / 1000)))
+  end
+  if is_large(entry.bytes) then
+    add_large_entry(feed, keys.log, place, ttl_ms, extra, entry.bytes)
+  else
+    add_entry(keys.log, place, ttl_ms, extra, entry.body)
+  end
+  redis.call('HSET', keys.parked, id, '@' .. place)
+  feed.bytes = feed.bytes + entry.bytes
+  if ttl_ms == '0' then
+    feed.lives_until = -1
+  else
+    local expires_at_ms = math.floor(feed.last / 1000) + ttl_ms
+    redis.call('ZADD', keys.expiry, expires_at_ms, place)
+    note_expiry(feed, expires_at_ms)
+  end
+end
+
+-- Gives at most \`most\` due messages their positions. Answers how many became visible.
+local function show_due(feed, keys, now_us, most)
+  local shown, budget = 0, budget_of(most)
+  feed.last = math.max(feed.last, now_us - 1)
+  local ids = redis.call('ZRANGEBYSCORE', keys.delayed, '-inf', exact(now_us), 'LIMIT', '0', most)
+  for _, id in ipairs(ids) do
+    if not is_left(budget) then
+      break
+    end
+    local entry = parse_parked(tonumber(id), redis.call('HGET', keys.parked, id))
+    spend(budget, 1, read_of(entry))
+    if has_expired(entry, math.floor(now_us / 1000)) then
+      unpark(keys.delayed, keys.parked, keys.bodies, { id }, is_large(entry.bytes))
+    else
+      store_late(feed, keys, entry)
+      shown = shown + 1
+      redis.call('ZREM', keys.delayed, id)
+    end
+  end
+  feed.visible_at_us = tonumber(redis.call('ZRANGE', keys.delayed, '0', '0', 'WITHSCORES')[2] or 0)
+  return shown
+end
+  shown = show_due(feed, keys, now_us, 100)
+end
+local found = new_findings(limit)
+find_returned(found, feed, keys, limit, max_claims, now_ms)
+find_fresh(found, feed, keys, limit, max_claims, now_ms)
 
 local expires_at_ms = now_ms + lease_ms
 if #found.free > 0 then
@@ -2749,17 +3721,393 @@ if #found.free > 0 then
   open_claim(leases, claimed, returned, work, exact(feed.token), expires_at_ms, lease_ms, found.free)
 end
 if #found.dead > 0 then
+-- Tells those who wait to look now. An empty channel tells nobody, nor does a user who may not publish: then they look by
+-- themselves after a while. What the script has written is kept in any case, so a refusal must not end it.
+-- @optional SPUBLISH only where the caller's driver has seen that the server knows sharded channels
+local function wake(channel, sharded, reason)
+  if channel == '' then
+    return
+  end
+  if sharded then
+    redis.pcall('SPUBLISH', channel, reason)
+  else
+    redis.pcall('PUBLISH', channel, reason)
+  end
+end
+-- Stores a message of any size in the log.
+-- Stores a message in the log; see shared/feed/entry for the fields.
+local function add_entry(log, place, ttl_ms, extra, body)
+  if ttl_ms == '0' and extra == '' then
+    redis.call('XADD', log, place, 'b', body)
+  else
+    redis.call('XADD', log, place, 't', ttl_ms, 'x', extra, 'b', body)
+  end
+end
+
+-- Stores one whose body is large and stands apart already.
+local function add_large_entry(feed, log, place, ttl_ms, extra, bytes)
+  redis.call('XADD', log, place, 't', ttl_ms, 'x', extra, 's', bytes)
+  feed.large = feed.large + bytes
+end
+
+-- Expiry without a pass over the messages. Most feeds give most messages the same life, and those
+-- expire in the order of their positions: they form the lane (\`lane_ms\`), which needs no index.
+-- Everything up to \`lane_swept\` has been looked at; \`lane_last\` is the newest member. Messages with
+-- another life, and those that a claim prolonged, stand in the sorted set \`expiry\`. What has expired goes with shared/feed/reap.
+
+local function note_expiry(feed, expires_at_ms)
+  if feed.due_at == 0 or expires_at_ms < feed.due_at then
+    feed.due_at = expires_at_ms
+  end
+  if feed.lives_until ~= -1 then
+    feed.lives_until = math.max(feed.lives_until, expires_at_ms)
+  end
+end
+
+-- Stores a message that has its id already at the next position of a log. Its life counts from its
+-- id, an entry's from its position. A large body stands apart already.
+local function store_late(feed, keys, entry)
+  feed.last = feed.last + 1
+  local place, id = exact(feed.last), exact(entry.id)
+  local extra, ttl_ms = entry.origin .. '#' .. id, '0'
+  if entry.expires_at_ms ~= 0 then
+    ttl_ms = exact(math.max(1, entry.expires_at_ms - math.floor(feed.last / 1000)))
+  end
+  if is_large(entry.bytes) then
+    add_large_entry(feed, keys.log, place, ttl_ms, extra, entry.bytes)
+  else
+    add_entry(keys.log, place, ttl_ms, extra, entry.body)
+  end
+  redis.call('HSET', keys.parked, id, '@' .. place)
+  feed.bytes = feed.bytes + entry.bytes
+  if ttl_ms == '0' then
+    feed.lives_until = -1
+  else
+    local expires_at_ms = math.floor(feed.last / 1000) + ttl_ms
+    redis.call('ZADD', keys.expiry, expires_at_ms, place)
+    note_expiry(feed, expires_at_ms)
+  end
+end
+-- What has expired goes; see shared/feed/expiry for how it is found. To be asked for from \`due_at\` on.
+-- Removes messages from the log and from every index. An entry is any table with \`place\`, \`id\` and \`bytes\`.
+
+-- While the log is written anew some of them are in \`early\`; see shared/feed/compact.
+local function delete_entries(feed, keys, places)
+  if feed.moved == 0 then
+    redis.call('XDEL', keys.log, unpack(places))
+    return
+  end
+  local early, late = {}, {}
+  for _, place in ipairs(places) do
+    local among = tonumber(place) <= feed.moved and early or late
+    among[#among + 1] = place
+  end
+  if #early > 0 then
+    redis.call('XDEL', keys.early, unpack(early))
+  end
+  if #late > 0 then
+    redis.call('XDEL', keys.log, unpack(late))
+  end
+end
+
+local function remove_entries(feed, keys, entries)
+  if #entries == 0 then
+    return
+  end
+  local places, moved, large = {}, {}, {}
+  for at, entry in ipairs(entries) do
+    places[at] = entry.place
+    feed.bytes = feed.bytes - entry.bytes
+    local id = exact(entry.id)
+    if id ~= entry.place then
+      moved[#moved + 1] = id
+    end
+    if entry.bytes > INLINE_BYTES then
+      large[#large + 1] = id
+      feed.large = math.max(0, feed.large - entry.bytes)
+    end
+  end
+  delete_entries(feed, keys, places)
+  -- About once for each thousand messages; see shared/feed/compact.
+  feed.look = tonumber(string.sub(places[1], -3)) < #places
+  redis.call('ZREM', keys.expiry, unpack(places))
+  if redis.call('EXISTS', keys.work) == 1 then
+    redis.call('ZREM', keys.claimed, unpack(places))
+    redis.call('ZREM', keys.returned, unpack(places))
+    redis.call('HDEL', keys.work, unpack(places))
+  end
+  if #moved > 0 then
+    redis.call('HDEL', keys.parked, unpack(moved))
+  end
+  if #large > 0 then
+    redis.call('HDEL', keys.bodies, unpack(large))
+  end
+end
+
+-- Removes members of the lane that have expired; moves \`lane_swept\` over what was looked at.
+local function sweep_lane(feed, keys, now_ms, budget)
+  local upto = math.min((now_ms - feed.lane_ms) * 1000 + 999, feed.lane_last)
+  while feed.lane_swept < upto and is_left(budget) do
+    local most, expired = at_once(budget), {}
+    local entries = entries_between(feed, keys, feed.lane_swept + 1, exact(upto), most)
+    for _, entry in ipairs(entries) do
+      spend(budget, 1, read_of(entry))
+      local is_member = entry.expires_at_ms == math.floor(entry.position / 1000) + feed.lane_ms
+      if is_member and not redis.call('ZSCORE', keys.expiry, entry.place) then
+        expired[#expired + 1] = entry
+      end
+    end
+    feed.lane_swept = #entries < most and upto or entries[#entries].position
+    remove_entries(feed, keys, expired)
+  end
+end
+
+-- Removes entries whose time in the index has come.
+local function sweep_index(feed, keys, now_ms, budget)
+  repeat
+    local most, expired = at_once(budget), {}
+    local places = redis.call('ZRANGEBYSCORE', keys.expiry, '-inf', now_ms, 'LIMIT', '0', most)
+    for _, place in ipairs(places) do
+      local entry = entry_at(feed, keys, place)
+      if entry then
+        spend(budget, 1, read_of(entry))
+        expired[#expired + 1] = entry
+      else
+        spend(budget, 1, 0)
+        redis.call('ZREM', keys.expiry, place)
+      end
+    end
+    remove_entries(feed, keys, expired)
+  until #places < most or not is_left(budget)
+end
+
+-- When to look again: at the next expiry, or at that of a message in between that is not in the lane.
+local function next_due(feed, keys)
+  local soonest = redis.call('ZRANGE', keys.expiry, '0', '0', 'WITHSCORES')
+  local due_at = tonumber(soonest[2] or 0)
+  local next_entry = entries_between(feed, keys, feed.lane_swept + 1, exact(feed.lane_last), 1)[1]
+  if next_entry then
+    local lane_due = math.floor(next_entry.position / 1000) + feed.lane_ms
+    due_at = due_at == 0 and lane_due or math.min(due_at, lane_due)
+  end
+  return due_at
+end
+
+-- Removes at most 2 x \`most\` expired messages. \`added_bytes\`: what the call has added.
+local function reap_expired(feed, keys, now_ms, most, added_bytes)
+  sweep_lane(feed, keys, now_ms, budget_of(most, added_bytes))
+  sweep_index(feed, keys, now_ms, budget_of(most, added_bytes))
+  feed.due_at = next_due(feed, keys)
+end
+
+-- Stores messages that had their last chance in the dead-letter feed, under their old ids. \`bodies\`: where theirs are.
+local function store_dead(dead, dead_keys, bodies, entries, dead_ms, now_us)
+  dead.last = math.max(dead.last, now_us - 1)
+  for _, entry in ipairs(entries) do
+    if dead_ms > 0 then
+      entry.expires_at_ms = math.floor(now_us / 1000) + dead_ms
+    end
+    if is_large(entry.bytes) then
+      redis.call('HSET', dead_keys.bodies, exact(entry.id), body_of(bodies, entry))
+    end
+    store_late(dead, dead_keys, entry)
+  end
+end
+
+-- Does so, and removes as many that have expired there.
+local function bury_entries(dead, dead_keys, bodies, entries, dead_ms, now_us)
+  local now_ms = math.floor(now_us / 1000)
+  begin_feed(dead_keys.meta, dead, now_us)
+  store_dead(dead, dead_keys, bodies, entries, dead_ms, now_us)
+  if dead.due_at ~= 0 and dead.due_at <= now_ms then
+    reap_expired(dead, dead_keys, now_ms, 50 + #entries)
+  end
+  if must_move(dead, now_ms) or dead.kept_until > 0 then
+    local moving = {
+      dead_keys.meta,
+      dead_keys.log,
+      dead_keys.early,
+      dead_keys.bodies,
+      dead_keys.claimed,
+      dead_keys.leases,
+      dead_keys.returned,
+      dead_keys.work,
+      dead_keys.expiry,
+      dead_keys.parked,
+    }
+    move_keys(dead, moving, now_ms)
+  end
+  save_feed(dead_keys.meta, dead)
+end
+  local dead_keys = {
+    meta = dead_meta,
+    log = KEYS[15],
+    early = KEYS[16],
+    bodies = KEYS[17],
+    claimed = KEYS[18],
+    leases = KEYS[19],
+    returned = KEYS[20],
+    work = KEYS[21],
+    expiry = KEYS[22],
+    parked = KEYS[23],
+  }
   -- It is used as soon as this partition is.
   dead.partitions = feed.partitions
-  begin_feed(dead_meta, dead, now_us)
-  bury_entries(dead, dead_log, dead_expiry, dead_parked, found.dead, dead_ms, now_us)
-  save_feed(dead_meta, dead)
-  local dead_keys = { dead_meta, dead_log, dead_expiry, dead_parked }
-  move_keys(dead, dead_keys, now_ms)
+  bury_entries(dead, dead_keys, bodies, found.dead, dead_ms, now_us)
   wake(dead_channel, sharded, 'appended')
 end
-remove_entries(feed, log, claimed, returned, expiry, work, parked, found.dead)
-remove_entries(feed, log, claimed, returned, expiry, work, parked, found.expired)
+if #found.dead + #found.expired > 0 then
+-- Removes messages from the log and from every index. An entry is any table with \`place\`, \`id\` and \`bytes\`.
+
+-- While the log is written anew some of them are in \`early\`; see shared/feed/compact.
+local function delete_entries(feed, keys, places)
+  if feed.moved == 0 then
+    redis.call('XDEL', keys.log, unpack(places))
+    return
+  end
+  local early, late = {}, {}
+  for _, place in ipairs(places) do
+    local among = tonumber(place) <= feed.moved and early or late
+    among[#among + 1] = place
+  end
+  if #early > 0 then
+    redis.call('XDEL', keys.early, unpack(early))
+  end
+  if #late > 0 then
+    redis.call('XDEL', keys.log, unpack(late))
+  end
+end
+
+local function remove_entries(feed, keys, entries)
+  if #entries == 0 then
+    return
+  end
+  local places, moved, large = {}, {}, {}
+  for at, entry in ipairs(entries) do
+    places[at] = entry.place
+    feed.bytes = feed.bytes - entry.bytes
+    local id = exact(entry.id)
+    if id ~= entry.place then
+      moved[#moved + 1] = id
+    end
+    if entry.bytes > INLINE_BYTES then
+      large[#large + 1] = id
+      feed.large = math.max(0, feed.large - entry.bytes)
+    end
+  end
+  delete_entries(feed, keys, places)
+  -- About once for each thousand messages; see shared/feed/compact.
+  feed.look = tonumber(string.sub(places[1], -3)) < #places
+  redis.call('ZREM', keys.expiry, unpack(places))
+  if redis.call('EXISTS', keys.work) == 1 then
+    redis.call('ZREM', keys.claimed, unpack(places))
+    redis.call('ZREM', keys.returned, unpack(places))
+    redis.call('HDEL', keys.work, unpack(places))
+  end
+  if #moved > 0 then
+    redis.call('HDEL', keys.parked, unpack(moved))
+  end
+  if #large > 0 then
+    redis.call('HDEL', keys.bodies, unpack(large))
+  end
+end
+  remove_entries(feed, keys, found.dead)
+  remove_entries(feed, keys, found.expired)
+  if feed.look or feed.moved ~= 0 then
+-- Holes. Redis keeps the messages of a stream in nodes of some dozens, and frees a node once all in it are gone: a message that
+-- stays behind keeps the bytes of its neighbours, up to 4 KiB. Where so much is held that way, the messages are written anew, a
+-- few a call: they go from the front of \`log\` to the end of \`early\`, another stream, which ends at \`moved\`, and nobody sees a
+-- difference. When the log has been emptied so, \`early\` takes its place. To be asked for where \`feed.look\` or \`feed.moved\` is set,
+-- behind what frees memory.
+
+-- Whether the log takes more than three times the nodes that its messages need: two of three have gone since it was dense.
+local function is_sparse(feed, log)
+  local length = redis.call('XLEN', log)
+  if length == 0 then
+    return false
+  end
+  -- The embedded demo engine does not know the command; it keeps nothing for long anyway.
+  local info, nodes = redis.pcall('XINFO', 'STREAM', log), 0
+  for at = 1, #info, 2 do
+    if info[at] == 'radix-tree-keys' then
+      nodes = info[at + 1]
+    end
+  end
+  -- By Redis' defaults a node has 4096 bytes or 100 messages, each with some bytes beside its body.
+  local bytes = feed.bytes - feed.large + 40 * length
+  return nodes > 16 + 3 * math.max(bytes / 4096, length / 100)
+end
+
+-- Moves the oldest messages of the log; answers whether that has emptied it.
+local function move_oldest(feed, keys, budget)
+  repeat
+    local wanted, moved = at_once(budget), {}
+    for at, raw in ipairs(redis.call('XRANGE', keys.log, '-', '+', 'COUNT', wanted)) do
+      redis.call('XADD', keys.early, raw[1], unpack(raw[2]))
+      moved[at] = raw[1]
+      -- The last field is the body, or the size of one that stands apart.
+      spend(budget, 1, #raw[2][#raw[2]])
+    end
+    if #moved > 0 then
+      redis.call('XDEL', keys.log, unpack(moved))
+      feed.moved = tonumber(string.sub(moved[#moved], 1, -3))
+    end
+    if #moved < wanted then
+      return true
+    end
+  until not is_left(budget)
+  return false
+end
+
+-- Moves some messages where that has begun or is worthwhile. \`done\`: how many this call has added and removed; it moves twice
+-- as many, so that the end is reached whoever appends meanwhile.
+local function compact(feed, keys, now_ms, done)
+  if feed.moved == 0 and not is_sparse(feed, keys.log) then
+    return
+  end
+  if move_oldest(feed, keys, budget_of(4 + 2 * done)) and redis.call('EXISTS', keys.early) == 1 then
+    redis.call('RENAME', keys.early, keys.log)
+    feed.moved = 0
+    keep_with_feed(feed, keys.log, now_ms)
+  else
+    keep_with_feed(feed, keys.early, now_ms)
+  end
+end
+    compact(feed, keys, now_ms, #found.dead + #found.expired)
+  end
+  if may_rest(feed) then
+-- A feed of lasting messages that has been emptied needs nothing but what is remembered for a while: who reads on must learn that
+-- nothing is lost, who repeats a call what it did. So it goes as an idle feed of expiring messages does, unless it has
+-- subscribers. A message that comes meanwhile finds it as it was.
+-- How many messages are visible.
+local function log_length(feed, keys)
+  local length = redis.call('XLEN', keys.log)
+  return feed.moved == 0 and length or length + redis.call('XLEN', keys.early)
+end
+
+-- To be asked for where the feed \`may_rest\`.
+local function rest_when_empty(feed, keys, now_ms)
+  if log_length(feed, keys) > 0 then
+    return
+  end
+  redis.call('UNLINK', keys.log)
+  if feed.moved ~= 0 then
+    redis.call('UNLINK', keys.early)
+    feed.moved = 0
+  end
+  -- A claim may be live though its messages were removed.
+  local last_lease = redis.call('ZRANGE', keys.leases, '-1', '-1', 'WITHSCORES')[2]
+  feed.lives_until = tonumber(last_lease or 0)
+  feed.kept_until = math.max(now_ms, feed.lives_until) + IDLE_SLACK_MS
+  keep_with_feed(feed, keys.meta, now_ms)
+  if last_lease then
+    keep_with_feed(feed, keys.leases, now_ms)
+    keep_with_feed(feed, keys.work, now_ms)
+  end
+end
+    rest_when_empty(feed, keys, now_ms)
+  end
+end
 
 if #found.free > 0 then
   remember_answer(meta, caller, call, now_ms, exact(feed.token))
@@ -2771,13 +4119,32 @@ if #found.free + freed + shown > 0 then
   end
 end
 if must_move(feed, now_ms) then
-  local keys =
-    { meta, log, claimed, leases, returned, work, expiry, delayed, parked, once, subscribers, guards }
-  move_keys(feed, keys, now_ms)
+
+-- Tells Redis of all keys of a feed the time that \`must_move\` has set.
+local function move_all(feed, keys, now_ms)
+  local moving = {
+    keys.meta,
+    keys.log,
+    keys.early,
+    keys.bodies,
+    keys.claimed,
+    keys.leases,
+    keys.returned,
+    keys.work,
+    keys.expiry,
+    keys.delayed,
+    keys.parked,
+    keys.subscribers,
+    keys.guards,
+  }
+  move_keys(feed, moving, now_ms)
+end
+  move_all(feed, keys, now_ms)
 end
 save_feed(meta, feed)
 if #found.free > 0 then
-  return { 'claimed', feed.epoch, feed.token, expires_at_ms, now_ms, #found.dead, tell_messages(found.free) }
+  local messages = tell_messages(found.free, bodies)
+  return { 'claimed', feed.epoch, feed.token, expires_at_ms, now_ms, #found.dead, messages }
 end
 if #found.dead + #found.expired > 0 then
   return { 'empty', #found.dead, 1 }
@@ -2785,34 +4152,73 @@ end
 return { 'empty', 0, recheck_after(feed, leases, now_ms) }
 `,
   },
-  parts: ['meta', 'log', 'claimed', 'leases', 'returned', 'work', 'expiry', 'delayed', 'parked', 'once', 'subscribers', 'guards', 'dead-meta', 'dead-log', 'dead-expiry', 'dead-parked'],
+  parts: ['meta', 'log', 'early', 'bodies', 'claimed', 'leases', 'returned', 'work', 'expiry', 'delayed', 'parked', 'subscribers', 'guards', 'dead-meta', 'dead-log', 'dead-early', 'dead-bodies', 'dead-claimed', 'dead-leases', 'dead-returned', 'dead-work', 'dead-expiry', 'dead-parked'],
   lines: [
     [1, 'lua/feed/claim.lua', 1],
-    [39, 'lua/shared/exact.lua', 1],
-    [49, 'lua/shared/clock.lua', 1],
-    [55, 'lua/shared/calls.lua', 1],
-    [59, 'lua/shared/calls.lua', 6],
-    [101, 'lua/shared/wake.lua', 1],
-    [114, 'lua/shared/feed/meta.lua', 1],
-    [166, 'lua/shared/feed/save.lua', 1],
-    [208, 'lua/shared/feed/entry.lua', 1],
-    [309, 'lua/shared/feed/add-entry.lua', 1],
-    [317, 'lua/shared/feed/work.lua', 1],
-    [355, 'lua/shared/feed/remove.lua', 1],
-    [381, 'lua/shared/feed/expiry.lua', 1],
-    [395, 'lua/shared/feed/show-due.lua', 1],
-    [396, 'lua/shared/feed/parked.lua', 1],
-    [415, 'lua/shared/feed/show-due.lua', 3],
-    [457, 'lua/shared/feed/leases.lua', 1],
-    [473, 'lua/shared/feed/claimed-entries.lua', 1],
-    [482, 'lua/shared/feed/lapse.lua', 1],
-    [516, 'lua/shared/feed/free.lua', 1],
-    [569, 'lua/shared/feed/open-claim.lua', 1],
-    [585, 'lua/shared/feed/bury.lua', 1],
-    [598, 'lua/shared/feed/prolong.lua', 1],
-    [618, 'lua/shared/feed/recheck.lua', 1],
-    [628, 'lua/shared/feed/keep-alive.lua', 1],
-    [664, 'lua/feed/claim.lua', 60],
+    [48, 'lua/shared/exact.lua', 1],
+    [58, 'lua/shared/clock.lua', 1],
+    [64, 'lua/shared/calls.lua', 1],
+    [68, 'lua/shared/calls.lua', 6],
+    [96, 'lua/shared/drop-over.lua', 1],
+    [121, 'lua/shared/calls.lua', 35],
+    [134, 'lua/shared/feed/meta.lua', 1],
+    [197, 'lua/shared/feed/save.lua', 1],
+    [243, 'lua/shared/feed/entry.lua', 1],
+    [249, 'lua/shared/feed/entry.lua', 8],
+    [339, 'lua/shared/feed/body.lua', 1],
+    [342, 'lua/shared/bytes.lua', 1],
+    [348, 'lua/shared/feed/body.lua', 6],
+    [362, 'lua/shared/feed/tell-messages.lua', 3],
+    [374, 'lua/shared/feed/work.lua', 1],
+    [411, 'lua/shared/feed/leases.lua', 1],
+    [427, 'lua/shared/feed/lapse.lua', 1],
+    [461, 'lua/shared/feed/free.lua', 1],
+    [462, 'lua/shared/budget.lua', 1],
+    [465, 'lua/shared/budget.lua', 5],
+    [485, 'lua/shared/feed/expired.lua', 1],
+    [488, 'lua/shared/feed/free.lua', 5],
+    [551, 'lua/shared/feed/open-claim.lua', 1],
+    [567, 'lua/shared/feed/prolong.lua', 1],
+    [587, 'lua/shared/feed/recheck.lua', 1],
+    [597, 'lua/shared/feed/keep-alive.lua', 1],
+    [633, 'lua/shared/feed/may-rest.lua', 1],
+    [641, 'lua/feed/claim.lua', 64],
+    [680, 'lua/shared/feed/claimed-entries.lua', 4],
+    [690, 'lua/feed/claim.lua', 104],
+    [701, 'lua/shared/feed/show-due.lua', 1],
+    [702, 'lua/shared/feed/parked.lua', 1],
+    [722, 'lua/shared/feed/unpark.lua', 1],
+    [730, 'lua/shared/feed/add-message.lua', 1],
+    [731, 'lua/shared/feed/add-entry.lua', 1],
+    [739, 'lua/shared/feed/add-message.lua', 4],
+    [746, 'lua/shared/feed/expiry.lua', 1],
+    [760, 'lua/shared/feed/store-late.lua', 3],
+    [784, 'lua/shared/feed/show-due.lua', 8],
+    [807, 'lua/feed/claim.lua', 116],
+    [820, 'lua/shared/wake.lua', 1],
+    [833, 'lua/shared/feed/add-message.lua', 1],
+    [834, 'lua/shared/feed/add-entry.lua', 1],
+    [842, 'lua/shared/feed/add-message.lua', 4],
+    [849, 'lua/shared/feed/expiry.lua', 1],
+    [863, 'lua/shared/feed/store-late.lua', 3],
+    [887, 'lua/shared/feed/reap.lua', 1],
+    [888, 'lua/shared/feed/remove.lua', 1],
+    [889, 'lua/shared/feed/remove.lua', 4],
+    [942, 'lua/shared/feed/reap.lua', 6],
+    [998, 'lua/shared/feed/bury.lua', 6],
+    [1038, 'lua/feed/claim.lua', 131],
+    [1056, 'lua/shared/feed/remove.lua', 1],
+    [1057, 'lua/shared/feed/remove.lua', 4],
+    [1110, 'lua/feed/claim.lua', 150],
+    [1113, 'lua/shared/feed/compact.lua', 1],
+    [1118, 'lua/shared/feed/compact.lua', 8],
+    [1172, 'lua/feed/claim.lua', 154],
+    [1175, 'lua/shared/feed/rest.lua', 1],
+    [1178, 'lua/shared/feed/log-length.lua', 1],
+    [1183, 'lua/shared/feed/rest.lua', 6],
+    [1204, 'lua/feed/claim.lua', 158],
+    [1218, 'lua/shared/feed/move-all.lua', 2],
+    [1238, 'lua/feed/claim.lua', 173],
   ],
   encode(args) {
     return withoutDefaults([
@@ -2877,12 +4283,12 @@ function readMessagesOfClaimedClaimed(part: Reply | undefined): ({ readonly posi
 /**
  * Shows a claim: what it holds and how long it lasts.
  *
- * Cost: O(messages of the claim x log n).
+ * Cost: O(messages of the claim x log n), and its bodies: 4 MiB, as of any claim.
  */
 export const claimed: Operation<ClaimedArguments, ClaimedAnswer> = {
   script: {
     name: 'feed/claimed',
-    sha1: '00a37e8bea4a22cd26b5d3cc55c377a4172e6820',
+    sha1: '77ac40019fa32526e085aa6288ef9bc8f0777060',
     reads: true,
     bytes: true,
     source: `--[[
@@ -2890,14 +4296,16 @@ Shows a claim: what it holds and how long it lasts.
 
 @returns claimed  epoch:integer lease_ms:integer expires_at_ms:integer now_ms:integer messages:[position:integer id:integer expires_at_ms:integer claims:integer body:bytes]
 @returns lost
-@cost    O(messages of the claim x log n)
+@cost    O(messages of the claim x log n), and its bodies: 4 MiB, as of any claim
 @reads
 ]]
 local meta = KEYS[1] -- hash: the feed's state
-local log = KEYS[2] -- stream: the visible messages, by position
-local claimed = KEYS[3] -- sorted set: position -> token of its claim
-local leases = KEYS[4] -- sorted set: token -> when the claim ends, in ms
-local work = KEYS[5] -- hash: position -> claims so far, bytes, expiry, id
+-- KEYS[2] log: stream: the visible messages, by position
+-- KEYS[3] early: stream: the oldest visible messages, while the log is written anew
+local bodies = KEYS[4] -- hash: id -> body, of those that are large
+-- KEYS[5] claimed: sorted set: position -> token of its claim
+local leases = KEYS[6] -- sorted set: token -> when the claim ends, in ms
+local work = KEYS[7] -- hash: position -> claims so far, bytes, expiry, id
 local codec = ARGV[1] -- text: name of the codec that made the bodies
 local token = ARGV[2] -- text: token of the claim
 
@@ -2922,8 +4330,12 @@ end
 --     lane_ms …      see shared/feed/expiry
 --     due_at         no message expires before this time; 0: none expires
 --     visible_at_us  no delayed message is due before this time; 0: none is delayed
---     lives_until    all content has expired by then; 0: no content yet; -1: some of it stays
+--     lives_until    all content has expired by then; 0: no content yet, or any more; -1: some of it stays
 --     kept_until     Redis drops the keys then; 0: not set yet; -1: never
+--     and, where one of them is not 0:
+--     large          of \`bytes\` those of large bodies; see shared/feed/body
+--     moved          the messages up to this position are in \`early\`; 0: none is; see shared/feed/compact
+--     stays          1: has subscribers, and does not go when it is empty
 local FEED_LAYOUT = '1'
 local STATE_BYTES = 13 * 8
 
@@ -2935,8 +4347,12 @@ local function open_feed(meta, codec, caller)
   -- An unknown layout may have another state; the caller refuses it before it looks.
   local readable = layout == FEED_LAYOUT and packed or string.rep('\\0', STATE_BYTES)
   local epoch, last, front, token, trimmed, bytes, rest = struct.unpack('>dddddd', readable)
-  local lane_ms, lane_swept, lane_last, due_at, visible_at_us, lives_until, kept_until =
+  local lane_ms, lane_swept, lane_last, due_at, visible_at_us, lives_until, kept_until, tail =
     struct.unpack('>ddddddd', readable, rest)
+  local large, moved, stays = 0, 0, 0
+  if #readable > STATE_BYTES then
+    large, moved, stays = struct.unpack('>ddd', readable, tail)
+  end
   -- One constructor: a table that grows field by field is copied again and again.
   return {
     layout = layout,
@@ -2957,26 +4373,39 @@ local function open_feed(meta, codec, caller)
     visible_at_us = visible_at_us,
     lives_until = lives_until,
     kept_until = kept_until,
+    large = large,
+    moved = moved,
+    stays = stays,
   }
 end
 -- One message in the log: a stream entry \`<position>-0\` with the fields
 --   t  milliseconds it lives, counted from its position; 0: it stays
 --   x  '<origin>', and '#<id>' behind it when the message got its position later than its id
---   b  the body
--- Without t and x it stays and has no extras. Most feeds have entries of one kind, and Redis stores the
--- names of equal fields once a node.
+--   b  the body; or s, the size of one that is stored apart (shared/feed/body)
+-- Without t and x it stays, has no extras and a body that is not large. Most feeds have entries of one kind, and Redis
+-- stores the names of equal fields once a node.
+-- A whole number as text with all its digits. Lua itself writes 14 digits, and not every server passes
+-- more to a command; microseconds have 16. Writing a large double takes twice as long as writing its halves
+-- as integers, which may have 32 bits only.
+local function exact(number)
+  if number < 1000000 or number >= 2147483648000000 then
+    return string.format('%.0f', number)
+  end
+  local low = number % 1000000
+  return string.format('%d%06d', (number - low) / 1000000, low)
+end
 
 -- Lives that this call has read, and extras without an id: entries of one feed are much alike, and
 -- reading a text again costs more than finding what it meant.
 local lives_read, plain_extras = {}, {}
 
 -- What an entry says, as values: a page is read without a table for each message. expires_at_ms is 0 when
--- the message stays.
+-- the message stays. A body that is stored apart is nil, and its size follows.
 local function read_entry(raw)
   local place, fields = string.sub(raw[1], 1, -3), raw[2]
   local position = tonumber(place)
   if fields[1] ~= 't' then
-    return place, position, position, 0, '', fields[2], 0
+    return place, position, position, 0, '', fields[2]
   end
   local ttl_ms, extra, id = lives_read[fields[2]], fields[4], position
   if not ttl_ms then
@@ -2993,38 +4422,36 @@ local function read_entry(raw)
       plain_extras[extra] = true
     end
   end
-  return place, position, id, expires_at_ms, extra, fields[6], ttl_ms
+  if fields[5] == 's' then
+    return place, position, id, expires_at_ms, extra, nil, tonumber(fields[6])
+  end
+  return place, position, id, expires_at_ms, extra, fields[6]
 end
 
 local function parse_entry(raw)
-  local place, position, id, expires_at_ms, origin, body, ttl_ms = read_entry(raw)
+  local place, position, id, expires_at_ms, origin, body, size = read_entry(raw)
+  -- No more than eight: a table of nine takes the room of sixteen.
   return {
     place = place,
     position = position,
     id = id,
     expires_at_ms = expires_at_ms,
     origin = origin,
+    bytes = size or #body,
     body = body,
-    ttl_ms = ttl_ms,
     claims = 0,
   }
 end
 
--- The entries from one place to another, oldest first. A place is a position as text; '+' is the end.
-local function entries_between(log, from, to, count)
-  local entries = redis.call('XRANGE', log, from, to, 'COUNT', count)
-  for at = 1, #entries do
-    entries[at] = parse_entry(entries[at])
+local function entry_at(feed, keys, place)
+  local raws
+  if feed.moved == 0 or tonumber(place) > feed.moved then
+    raws = redis.call('XRANGE', keys.log, place, place, 'COUNT', '1')
+  else
+    raws = redis.call('XRANGE', keys.early, place, place, 'COUNT', '1')
   end
-  return entries
+  return raws[1] and parse_entry(raws[1])
 end
-
-local function entry_at(log, place)
-  return entries_between(log, place, place, 1)[1]
-end
-
--- Bodies may be large, so nobody reads more than this at once: a page or a claim ends there.
-local ENOUGH_BYTES = 4194304
 
 -- Adds what an answer tells of a message behind its first \`n\` values; the order of \`messages:[…]\` in
 -- every head.
@@ -3035,15 +4462,29 @@ local function tell(answer, n, position, id, expires_at_ms, claims, body)
   answer[n + 4] = claims
   answer[n + 5] = body
 end
+-- Large bodies. One of more than INLINE_BYTES is stored under the id of its message in the hash \`bodies\`; its entry in the log, or
+-- what is parked of it, has its size. So the log is walked over without them: whoever removes, expires, counts or looks for
+-- messages reads INLINE_BYTES of each at most.
+-- A call reads or answers no more payloads behind the one with which they reach this.
+local CALL_BYTES = 4194304
 
-local function tell_message(answer, entry)
-  tell(answer, #answer, entry.position, entry.id, entry.expires_at_ms, entry.claims, entry.body)
+-- A body of more bytes than this is not stored where elements are listed, but beside: what needs no bodies reads no more than this
+-- of each, and can tell before it reads how many are too many.
+local INLINE_BYTES = 16384
+
+-- The body of an entry.
+local function body_of(bodies, entry)
+  return entry.body or redis.call('HGET', bodies, exact(entry.id)) or ''
 end
 
-local function tell_messages(entries)
+local function tell_message(answer, entry, bodies)
+  tell(answer, #answer, entry.position, entry.id, entry.expires_at_ms, entry.claims, body_of(bodies, entry))
+end
+
+local function tell_messages(entries, bodies)
   local answer = {}
   for _, entry in ipairs(entries) do
-    tell_message(answer, entry)
+    tell_message(answer, entry, bodies)
   end
   return answer
 end
@@ -3096,15 +4537,23 @@ end
 local function places_held(claimed, token)
   return redis.call('ZRANGEBYSCORE', claimed, token, token)
 end
+
 -- The entries of one claim, oldest first.
-local function claimed_entries(log, claimed, work, token)
+local function claimed_entries(feed, keys, token)
   local entries = {}
-  for at, place in ipairs(places_held(claimed, token)) do
-    entries[at] = entry_at(log, place)
+  for at, place in ipairs(places_held(keys.claimed, token)) do
+    entries[at] = entry_at(feed, keys, place)
   end
-  complete_entries(work, entries)
+  complete_entries(keys.work, entries)
   return entries
 end
+
+local keys = {
+  log = KEYS[2],
+  early = KEYS[3],
+  claimed = KEYS[5],
+  work = work,
+}
 
 local feed = open_feed(meta, codec)
 if feed.layout ~= FEED_LAYOUT then
@@ -3125,23 +4574,29 @@ return {
   lease_ms,
   expires_at_ms,
   now_ms,
-  tell_messages(claimed_entries(log, claimed, work, token)),
+  tell_messages(claimed_entries(feed, keys, token), bodies),
 }
 `,
   },
-  parts: ['meta', 'log', 'claimed', 'leases', 'work'],
+  parts: ['meta', 'log', 'early', 'bodies', 'claimed', 'leases', 'work'],
   lines: [
     [1, 'lua/feed/claimed.lua', 1],
-    [17, 'lua/shared/clock.lua', 1],
-    [23, 'lua/shared/feed/meta.lua', 1],
-    [75, 'lua/shared/feed/entry.lua', 1],
-    [139, 'lua/shared/feed/entry.lua', 69],
-    [142, 'lua/shared/feed/entry.lua', 81],
-    [163, 'lua/shared/feed/work.lua', 1],
-    [178, 'lua/shared/feed/work.lua', 21],
-    [196, 'lua/shared/feed/leases.lua', 1],
-    [212, 'lua/shared/feed/claimed-entries.lua', 1],
-    [221, 'lua/feed/claimed.lua', 23],
+    [19, 'lua/shared/clock.lua', 1],
+    [25, 'lua/shared/feed/meta.lua', 1],
+    [88, 'lua/shared/feed/entry.lua', 1],
+    [94, 'lua/shared/exact.lua', 1],
+    [104, 'lua/shared/feed/entry.lua', 8],
+    [153, 'lua/shared/feed/entry.lua', 79],
+    [172, 'lua/shared/feed/body.lua', 1],
+    [175, 'lua/shared/bytes.lua', 1],
+    [181, 'lua/shared/feed/body.lua', 6],
+    [182, 'lua/shared/feed/body.lua', 11],
+    [187, 'lua/shared/feed/tell-messages.lua', 4],
+    [198, 'lua/shared/feed/work.lua', 1],
+    [213, 'lua/shared/feed/work.lua', 20],
+    [231, 'lua/shared/feed/leases.lua', 1],
+    [247, 'lua/shared/feed/claimed-entries.lua', 4],
+    [257, 'lua/feed/claimed.lua', 26],
   ],
   encode(args) {
     return [
@@ -3188,7 +4643,7 @@ export type ClearAnswer =
 export const clear: Operation<ClearArguments, ClearAnswer> = {
   script: {
     name: 'feed/clear',
-    sha1: '33df3df0cd1713429960736ffe56fe62cf6590dc',
+    sha1: '66c7589209f6eb36eaeab3527765741ecbd5ce5b',
     reads: false,
     bytes: false,
     source: `--[[
@@ -3199,28 +4654,32 @@ Deletes the feed, its subscribers and its dead letters. Redis frees the memory i
 ]]
 local meta = KEYS[1] -- hash: the feed's state
 local log = KEYS[2] -- stream: the visible messages, by position
-local claimed = KEYS[3] -- sorted set: position -> token of its claim
-local leases = KEYS[4] -- sorted set: token -> when the claim ends, in ms
-local returned = KEYS[5] -- sorted set: positions that are free again
-local work = KEYS[6] -- hash: position -> claims so far, bytes, expiry, id
-local expiry = KEYS[7] -- sorted set: position -> expires_at_ms, where not in the lane
-local delayed = KEYS[8] -- sorted set: id -> visible_at_us
-local parked = KEYS[9] -- hash: id -> delayed message, later its position
-local once = KEYS[10] -- hash: idempotency key -> id
-local subscribers = KEYS[11] -- sorted set: subscriber -> position
-local guards = KEYS[12] -- sorted set: protected subscriber -> position
-local dead_meta = KEYS[13] -- hash: the same of the dead letters
-local dead_log = KEYS[14] -- stream: the same of the dead letters
-local dead_claimed = KEYS[15] -- sorted set: the same of the dead letters
-local dead_leases = KEYS[16] -- sorted set: the same of the dead letters
-local dead_returned = KEYS[17] -- sorted set: the same of the dead letters
-local dead_work = KEYS[18] -- hash: the same of the dead letters
-local dead_expiry = KEYS[19] -- sorted set: the same of the dead letters
-local dead_delayed = KEYS[20] -- sorted set: the same of the dead letters
-local dead_parked = KEYS[21] -- hash: the same of the dead letters
-local dead_once = KEYS[22] -- hash: the same of the dead letters
-local dead_subscribers = KEYS[23] -- sorted set: the same of the dead letters
-local dead_guards = KEYS[24] -- sorted set: the same of the dead letters
+local early = KEYS[3] -- stream: the oldest visible messages, while the log is written anew
+local bodies = KEYS[4] -- hash: id -> body, of those that are large
+local claimed = KEYS[5] -- sorted set: position -> token of its claim
+local leases = KEYS[6] -- sorted set: token -> when the claim ends, in ms
+local returned = KEYS[7] -- sorted set: positions that are free again
+local work = KEYS[8] -- hash: position -> claims so far, bytes, expiry, id
+local expiry = KEYS[9] -- sorted set: position -> expires_at_ms, where not in the lane
+local delayed = KEYS[10] -- sorted set: id -> visible_at_us
+local parked = KEYS[11] -- hash: id -> delayed message, later its position
+local once = KEYS[12] -- hash: idempotency key -> id
+local subscribers = KEYS[13] -- sorted set: subscriber -> position
+local guards = KEYS[14] -- sorted set: protected subscriber -> position
+local dead_meta = KEYS[15] -- hash: the same of the dead letters
+local dead_log = KEYS[16] -- stream: the same of the dead letters
+local dead_early = KEYS[17] -- stream: the same of the dead letters
+local dead_bodies = KEYS[18] -- hash: the same of the dead letters
+local dead_claimed = KEYS[19] -- sorted set: the same of the dead letters
+local dead_leases = KEYS[20] -- sorted set: the same of the dead letters
+local dead_returned = KEYS[21] -- sorted set: the same of the dead letters
+local dead_work = KEYS[22] -- hash: the same of the dead letters
+local dead_expiry = KEYS[23] -- sorted set: the same of the dead letters
+local dead_delayed = KEYS[24] -- sorted set: the same of the dead letters
+local dead_parked = KEYS[25] -- hash: the same of the dead letters
+local dead_once = KEYS[26] -- hash: the same of the dead letters
+local dead_subscribers = KEYS[27] -- sorted set: the same of the dead letters
+local dead_guards = KEYS[28] -- sorted set: the same of the dead letters
 local channel = ARGV[1] -- text: where those who wait listen; empty: nobody waits
 local sharded = ARGV[2] == '1' -- flag: whether that is a sharded channel
 
@@ -3246,6 +4705,8 @@ end
 local keys = {
   meta,
   log,
+  early,
+  bodies,
   claimed,
   leases,
   returned,
@@ -3258,6 +4719,8 @@ local keys = {
   guards,
   dead_meta,
   dead_log,
+  dead_early,
+  dead_bodies,
   dead_claimed,
   dead_leases,
   dead_returned,
@@ -3277,11 +4740,11 @@ wake(channel, sharded, 'cleared')
 return { 'cleared', existed }
 `,
   },
-  parts: ['meta', 'log', 'claimed', 'leases', 'returned', 'work', 'expiry', 'delayed', 'parked', 'once', 'subscribers', 'guards', 'dead-meta', 'dead-log', 'dead-claimed', 'dead-leases', 'dead-returned', 'dead-work', 'dead-expiry', 'dead-delayed', 'dead-parked', 'dead-once', 'dead-subscribers', 'dead-guards'],
+  parts: ['meta', 'log', 'early', 'bodies', 'claimed', 'leases', 'returned', 'work', 'expiry', 'delayed', 'parked', 'once', 'subscribers', 'guards', 'dead-meta', 'dead-log', 'dead-early', 'dead-bodies', 'dead-claimed', 'dead-leases', 'dead-returned', 'dead-work', 'dead-expiry', 'dead-delayed', 'dead-parked', 'dead-once', 'dead-subscribers', 'dead-guards'],
   lines: [
     [1, 'lua/feed/clear.lua', 1],
-    [34, 'lua/shared/wake.lua', 1],
-    [47, 'lua/feed/clear.lua', 35],
+    [38, 'lua/shared/wake.lua', 1],
+    [51, 'lua/feed/clear.lua', 39],
   ],
   encode(args) {
     return withoutDefaults([
@@ -3386,7 +4849,7 @@ export type ExtendAnswer =
 export const extend: Operation<ExtendArguments, ExtendAnswer> = {
   script: {
     name: 'feed/extend',
-    sha1: '8f6355c09920263f8c66e038aa2638c28d199837',
+    sha1: '8bc5456de9dc68ac1ff1436d8e97c5e2279f13d0',
     reads: false,
     bytes: false,
     source: `--[[
@@ -3398,16 +4861,17 @@ Makes a claim last longer, counted from now. A claim that has ended is never bro
 ]]
 local meta = KEYS[1] -- hash: the feed's state
 local log = KEYS[2] -- stream: the visible messages, by position
-local claimed = KEYS[3] -- sorted set: position -> token of its claim
-local leases = KEYS[4] -- sorted set: token -> when the claim ends, in ms
-local returned = KEYS[5] -- sorted set: positions that are free again
-local work = KEYS[6] -- hash: position -> claims so far, bytes, expiry, id
-local expiry = KEYS[7] -- sorted set: position -> expires_at_ms, where not in the lane
-local delayed = KEYS[8] -- sorted set: id -> visible_at_us
-local parked = KEYS[9] -- hash: id -> delayed message, later its position
-local once = KEYS[10] -- hash: idempotency key -> id
-local subscribers = KEYS[11] -- sorted set: subscriber -> position
-local guards = KEYS[12] -- sorted set: protected subscriber -> position
+local early = KEYS[3] -- stream: the oldest visible messages, while the log is written anew
+local bodies = KEYS[4] -- hash: id -> body, of those that are large
+local claimed = KEYS[5] -- sorted set: position -> token of its claim
+local leases = KEYS[6] -- sorted set: token -> when the claim ends, in ms
+local returned = KEYS[7] -- sorted set: positions that are free again
+local work = KEYS[8] -- hash: position -> claims so far, bytes, expiry, id
+local expiry = KEYS[9] -- sorted set: position -> expires_at_ms, where not in the lane
+local delayed = KEYS[10] -- sorted set: id -> visible_at_us
+local parked = KEYS[11] -- hash: id -> delayed message, later its position
+local subscribers = KEYS[12] -- sorted set: subscriber -> position
+local guards = KEYS[13] -- sorted set: protected subscriber -> position
 local token = ARGV[1] -- text: token of the claim
 local lease_ms = tonumber(ARGV[2]) -- integer: how long the claim lasts from now
 local grace_ms = tonumber(ARGV[3]) -- integer: how long messages live beyond it at least
@@ -3433,8 +4897,12 @@ end
 --     lane_ms …      see shared/feed/expiry
 --     due_at         no message expires before this time; 0: none expires
 --     visible_at_us  no delayed message is due before this time; 0: none is delayed
---     lives_until    all content has expired by then; 0: no content yet; -1: some of it stays
+--     lives_until    all content has expired by then; 0: no content yet, or any more; -1: some of it stays
 --     kept_until     Redis drops the keys then; 0: not set yet; -1: never
+--     and, where one of them is not 0:
+--     large          of \`bytes\` those of large bodies; see shared/feed/body
+--     moved          the messages up to this position are in \`early\`; 0: none is; see shared/feed/compact
+--     stays          1: has subscribers, and does not go when it is empty
 local FEED_LAYOUT = '1'
 local STATE_BYTES = 13 * 8
 
@@ -3446,8 +4914,12 @@ local function open_feed(meta, codec, caller)
   -- An unknown layout may have another state; the caller refuses it before it looks.
   local readable = layout == FEED_LAYOUT and packed or string.rep('\\0', STATE_BYTES)
   local epoch, last, front, token, trimmed, bytes, rest = struct.unpack('>dddddd', readable)
-  local lane_ms, lane_swept, lane_last, due_at, visible_at_us, lives_until, kept_until =
+  local lane_ms, lane_swept, lane_last, due_at, visible_at_us, lives_until, kept_until, tail =
     struct.unpack('>ddddddd', readable, rest)
+  local large, moved, stays = 0, 0, 0
+  if #readable > STATE_BYTES then
+    large, moved, stays = struct.unpack('>ddd', readable, tail)
+  end
   -- One constructor: a table that grows field by field is copied again and again.
   return {
     layout = layout,
@@ -3468,12 +4940,15 @@ local function open_feed(meta, codec, caller)
     visible_at_us = visible_at_us,
     lives_until = lives_until,
     kept_until = kept_until,
+    large = large,
+    moved = moved,
+    stays = stays,
   }
 end
 -- Changes to the main key of a feed; see shared/feed/meta for its fields.
 
 local function packed_state(feed)
-  return struct.pack(
+  local packed = struct.pack(
     '>ddddddddddddd',
     feed.epoch,
     feed.last,
@@ -3489,6 +4964,10 @@ local function packed_state(feed)
     feed.lives_until,
     feed.kept_until
   )
+  if feed.large == 0 and feed.moved == 0 and feed.stays == 0 then
+    return packed
+  end
+  return packed .. struct.pack('>ddd', feed.large, feed.moved, feed.stays)
 end
 
 -- Writes the state if it has changed.
@@ -3514,8 +4993,7 @@ local function parse_work(text)
 end
 
 local function format_work(entry)
-  local bytes = entry.bytes or #entry.body
-  return string.format('%d %d %.0f %.0f', entry.claims, bytes, entry.expires_at_ms, entry.id)
+  return string.format('%d %d %.0f %.0f', entry.claims, entry.bytes, entry.expires_at_ms, entry.id)
 end
 
 -- What a claim holds, as entries without bodies, oldest first.
@@ -3624,27 +5102,40 @@ for _, key in ipairs(touched) do
   keep_with_feed(feed, key, now_ms)
 end
 if must_move(feed, now_ms) then
-  local keys =
-    { meta, log, claimed, leases, returned, work, expiry, delayed, parked, once, subscribers, guards }
-  move_keys(feed, keys, now_ms)
+  local moving = {
+    meta,
+    log,
+    early,
+    bodies,
+    claimed,
+    leases,
+    returned,
+    work,
+    expiry,
+    delayed,
+    parked,
+    subscribers,
+    guards,
+  }
+  move_keys(feed, moving, now_ms)
 end
 save_feed(meta, feed)
 return { 'extended', expires_at_ms }
 `,
   },
-  parts: ['meta', 'log', 'claimed', 'leases', 'returned', 'work', 'expiry', 'delayed', 'parked', 'once', 'subscribers', 'guards'],
+  parts: ['meta', 'log', 'early', 'bodies', 'claimed', 'leases', 'returned', 'work', 'expiry', 'delayed', 'parked', 'subscribers', 'guards'],
   lines: [
     [1, 'lua/feed/extend.lua', 1],
-    [24, 'lua/shared/clock.lua', 1],
-    [30, 'lua/shared/feed/meta.lua', 1],
-    [82, 'lua/shared/feed/save.lua', 1],
-    [84, 'lua/shared/feed/save.lua', 17],
-    [110, 'lua/shared/feed/work.lua', 1],
-    [130, 'lua/shared/feed/work.lua', 39],
-    [142, 'lua/shared/feed/leases.lua', 1],
-    [155, 'lua/shared/feed/prolong.lua', 1],
-    [175, 'lua/shared/feed/keep-alive.lua', 1],
-    [211, 'lua/feed/extend.lua', 31],
+    [25, 'lua/shared/clock.lua', 1],
+    [31, 'lua/shared/feed/meta.lua', 1],
+    [94, 'lua/shared/feed/save.lua', 1],
+    [96, 'lua/shared/feed/save.lua', 17],
+    [126, 'lua/shared/feed/work.lua', 1],
+    [145, 'lua/shared/feed/work.lua', 38],
+    [157, 'lua/shared/feed/leases.lua', 1],
+    [170, 'lua/shared/feed/prolong.lua', 1],
+    [190, 'lua/shared/feed/keep-alive.lua', 1],
+    [226, 'lua/feed/extend.lua', 32],
   ],
   encode(args) {
     return [
@@ -3680,28 +5171,38 @@ export type ForgetAnswer =
 
 
 /**
- * Removes a subscriber.
+ * Removes a subscriber. With the last one goes, after a while, what is left of a feed that is empty.
  *
  * Cost: O(log subscribers).
  */
 export const forget: Operation<ForgetArguments, ForgetAnswer> = {
   script: {
     name: 'feed/forget',
-    sha1: 'c2d32f537c61b55b3ca98fdb1f34cadc89b9a73b',
+    sha1: 'c86d5e93bca1eb6362eda38ad0742d30685161ae',
     reads: false,
     bytes: false,
     source: `--[[
-Removes a subscriber.
+Removes a subscriber. With the last one goes, after a while, what is left of a feed that is empty.
 
 @returns forgotten
 @returns absent
 @cost    O(log subscribers)
 ]]
 local meta = KEYS[1] -- hash: the feed's state
-local subscribers = KEYS[2] -- sorted set: subscriber -> position
-local guards = KEYS[3] -- sorted set: protected subscriber -> position
+-- KEYS[2] log: stream: the visible messages, by position
+-- KEYS[3] early: stream: the oldest visible messages, while the log is written anew
+-- KEYS[4] leases: sorted set: token -> when the claim ends, in ms
+-- KEYS[5] work: hash: position -> claims so far, bytes, expiry, id
+local subscribers = KEYS[6] -- sorted set: subscriber -> position
+local guards = KEYS[7] -- sorted set: protected subscriber -> position
 local name = ARGV[1] -- text: the subscriber
 
+-- The only reader of the server's time: microseconds since 1970.
+-- Read once per call and passed on, for two readings in one script may differ.
+local function clock_us()
+  local time = redis.call('TIME')
+  return time[1] * 1000000 + time[2]
+end
 -- A feed's main key: one hash, read once and written once a call.
 --   layout, codec    the form of the stored data, and of the bodies
 --   partitions       over how many the feed is spread, where this is one of them; see shared/take-up
@@ -3717,8 +5218,12 @@ local name = ARGV[1] -- text: the subscriber
 --     lane_ms …      see shared/feed/expiry
 --     due_at         no message expires before this time; 0: none expires
 --     visible_at_us  no delayed message is due before this time; 0: none is delayed
---     lives_until    all content has expired by then; 0: no content yet; -1: some of it stays
+--     lives_until    all content has expired by then; 0: no content yet, or any more; -1: some of it stays
 --     kept_until     Redis drops the keys then; 0: not set yet; -1: never
+--     and, where one of them is not 0:
+--     large          of \`bytes\` those of large bodies; see shared/feed/body
+--     moved          the messages up to this position are in \`early\`; 0: none is; see shared/feed/compact
+--     stays          1: has subscribers, and does not go when it is empty
 local FEED_LAYOUT = '1'
 local STATE_BYTES = 13 * 8
 
@@ -3730,8 +5235,12 @@ local function open_feed(meta, codec, caller)
   -- An unknown layout may have another state; the caller refuses it before it looks.
   local readable = layout == FEED_LAYOUT and packed or string.rep('\\0', STATE_BYTES)
   local epoch, last, front, token, trimmed, bytes, rest = struct.unpack('>dddddd', readable)
-  local lane_ms, lane_swept, lane_last, due_at, visible_at_us, lives_until, kept_until =
+  local lane_ms, lane_swept, lane_last, due_at, visible_at_us, lives_until, kept_until, tail =
     struct.unpack('>ddddddd', readable, rest)
+  local large, moved, stays = 0, 0, 0
+  if #readable > STATE_BYTES then
+    large, moved, stays = struct.unpack('>ddd', readable, tail)
+  end
   -- One constructor: a table that grows field by field is copied again and again.
   return {
     layout = layout,
@@ -3752,7 +5261,50 @@ local function open_feed(meta, codec, caller)
     visible_at_us = visible_at_us,
     lives_until = lives_until,
     kept_until = kept_until,
+    large = large,
+    moved = moved,
+    stays = stays,
   }
+end
+-- Changes to the main key of a feed; see shared/feed/meta for its fields.
+
+local function packed_state(feed)
+  local packed = struct.pack(
+    '>ddddddddddddd',
+    feed.epoch,
+    feed.last,
+    feed.front,
+    feed.token,
+    feed.trimmed,
+    feed.bytes,
+    feed.lane_ms,
+    feed.lane_swept,
+    feed.lane_last,
+    feed.due_at,
+    feed.visible_at_us,
+    feed.lives_until,
+    feed.kept_until
+  )
+  if feed.large == 0 and feed.moved == 0 and feed.stays == 0 then
+    return packed
+  end
+  return packed .. struct.pack('>ddd', feed.large, feed.moved, feed.stays)
+end
+
+-- Writes the state if it has changed.
+local function save_feed(meta, feed)
+  local packed = packed_state(feed)
+  if packed ~= feed.packed then
+    redis.call('HSET', meta, 'state', packed)
+  end
+end
+-- Whether a feed has come to be empty that was to stay, as far as its state tells; see shared/feed/rest.
+local function may_rest(feed)
+  return feed.bytes == 0
+    and feed.kept_until == -1
+    and feed.stays == 0
+    and feed.visible_at_us == 0
+    and feed.epoch ~= 0
 end
 
 local feed = open_feed(meta, '')
@@ -3760,17 +5312,73 @@ if feed.layout ~= FEED_LAYOUT then
   return redis.error_reply('LAYOUT ' .. feed.layout)
 end
 redis.call('ZREM', guards, name)
-if redis.call('ZREM', subscribers, name) == 1 then
-  return { 'forgotten' }
+if redis.call('ZREM', subscribers, name) == 0 then
+  return { 'absent' }
 end
-return { 'absent' }
+if feed.stays == 1 and redis.call('ZCARD', subscribers) == 0 then
+  feed.stays = 0
+  if may_rest(feed) then
+-- A feed of lasting messages that has been emptied needs nothing but what is remembered for a while: who reads on must learn that
+-- nothing is lost, who repeats a call what it did. So it goes as an idle feed of expiring messages does, unless it has
+-- subscribers. A message that comes meanwhile finds it as it was.
+-- How many messages are visible.
+local function log_length(feed, keys)
+  local length = redis.call('XLEN', keys.log)
+  return feed.moved == 0 and length or length + redis.call('XLEN', keys.early)
+end
+-- An idle feed vanishes by itself: Redis drops its keys some time after everything in it has expired.
+-- The slack makes moving that time rare, and is never shorter than a call is remembered.
+local IDLE_SLACK_MS = 1200000
+
+-- Lets a key that this call may have created go when the feed goes.
+local function keep_with_feed(feed, key, now_ms)
+  if feed.kept_until > 0 then
+    redis.call('PEXPIRE', key, math.max(IDLE_SLACK_MS / 2, feed.kept_until - now_ms))
+  end
+end
+
+-- To be asked for where the feed \`may_rest\`.
+local function rest_when_empty(feed, keys, now_ms)
+  if log_length(feed, keys) > 0 then
+    return
+  end
+  redis.call('UNLINK', keys.log)
+  if feed.moved ~= 0 then
+    redis.call('UNLINK', keys.early)
+    feed.moved = 0
+  end
+  -- A claim may be live though its messages were removed.
+  local last_lease = redis.call('ZRANGE', keys.leases, '-1', '-1', 'WITHSCORES')[2]
+  feed.lives_until = tonumber(last_lease or 0)
+  feed.kept_until = math.max(now_ms, feed.lives_until) + IDLE_SLACK_MS
+  keep_with_feed(feed, keys.meta, now_ms)
+  if last_lease then
+    keep_with_feed(feed, keys.leases, now_ms)
+    keep_with_feed(feed, keys.work, now_ms)
+  end
+end
+    local keys = { meta = meta, log = KEYS[2], early = KEYS[3], leases = KEYS[4], work = KEYS[5] }
+    rest_when_empty(feed, keys, math.floor(clock_us() / 1000))
+  end
+  save_feed(meta, feed)
+end
+return { 'forgotten' }
 `,
   },
-  parts: ['meta', 'subscribers', 'guards'],
+  parts: ['meta', 'log', 'early', 'leases', 'work', 'subscribers', 'guards'],
   lines: [
     [1, 'lua/feed/forget.lua', 1],
-    [13, 'lua/shared/feed/meta.lua', 1],
-    [65, 'lua/feed/forget.lua', 14],
+    [17, 'lua/shared/clock.lua', 1],
+    [23, 'lua/shared/feed/meta.lua', 1],
+    [86, 'lua/shared/feed/save.lua', 1],
+    [88, 'lua/shared/feed/save.lua', 17],
+    [118, 'lua/shared/feed/may-rest.lua', 1],
+    [126, 'lua/feed/forget.lua', 21],
+    [138, 'lua/shared/feed/rest.lua', 1],
+    [141, 'lua/shared/feed/log-length.lua', 1],
+    [146, 'lua/shared/feed/keep-alive.lua', 1],
+    [157, 'lua/shared/feed/rest.lua', 7],
+    [177, 'lua/feed/forget.lua', 34],
   ],
   encode(args) {
     return [
@@ -3798,7 +5406,7 @@ export interface GetArguments {
 }
 
 export type GetAnswer =
-  | { readonly status: 'found'; readonly epoch: number; readonly nowMs: number; readonly messages: { readonly position: number; readonly id: number; readonly expiresAtMs: number; readonly claims: number; readonly body: Buffer }[]; readonly held: { readonly position: number; readonly token: number }[] }
+  | { readonly status: 'found'; readonly epoch: number; readonly nowMs: number; readonly looked: number; readonly messages: { readonly position: number; readonly id: number; readonly expiresAtMs: number; readonly claims: number; readonly body: Buffer }[]; readonly held: { readonly position: number; readonly token: number }[] }
 
 function readMessagesOfGetFound(part: Reply | undefined): ({ readonly position: number; readonly id: number; readonly expiresAtMs: number; readonly claims: number; readonly body: Buffer })[] {
   const flat = asList(part)
@@ -3819,30 +5427,33 @@ function readHeldOfGetFound(part: Reply | undefined): ({ readonly position: numb
 }
 
 /**
- * Looks messages up by id, in the order asked; ids that are not in the feed are passed over. A delayed message has position 0 until it becomes visible. `held`: which of them a live claim holds.
+ * Looks messages up by id, in the order asked; ids that are not in the feed are passed over. A delayed message has position 0 until it becomes visible. `held`: which of them a live claim holds. Behind messages that reach 4 MiB it looks for no more: it has `looked` for so many of the ids.
  *
- * Cost: O(ids x log n).
+ * Cost: O(ids x log n), and 4 MiB of bodies.
  */
 export const get: Operation<GetArguments, GetAnswer> = {
   script: {
     name: 'feed/get',
-    sha1: '795fd72773957ccf70e7372ec6e86ada4e981b17',
+    sha1: 'bfc1a2659031be329412ae9be7d91c06db4eec12',
     reads: true,
     bytes: true,
     source: `--[[
 Looks messages up by id, in the order asked; ids that are not in the feed are passed over. A delayed
-message has position 0 until it becomes visible. \`held\`: which of them a live claim holds.
+message has position 0 until it becomes visible. \`held\`: which of them a live claim holds. Behind messages that reach 4 MiB it
+looks for no more: it has \`looked\` for so many of the ids.
 
-@returns found  epoch:integer now_ms:integer messages:[position:integer id:integer expires_at_ms:integer claims:integer body:bytes] held:[position:integer token:integer]
-@cost    O(ids x log n)
+@returns found  epoch:integer now_ms:integer looked:integer messages:[position:integer id:integer expires_at_ms:integer claims:integer body:bytes] held:[position:integer token:integer]
+@cost    O(ids x log n), and 4 MiB of bodies
 @reads
 ]]
 local meta = KEYS[1] -- hash: the feed's state
-local log = KEYS[2] -- stream: the visible messages, by position
-local work = KEYS[3] -- hash: position -> claims so far, bytes, expiry, id
-local claimed = KEYS[4] -- sorted set: position -> token of its claim
-local leases = KEYS[5] -- sorted set: token -> when the claim ends, in ms
-local parked = KEYS[6] -- hash: id -> delayed message, later its position
+-- KEYS[2] log: stream: the visible messages, by position
+-- KEYS[3] early: stream: the oldest visible messages, while the log is written anew
+local bodies = KEYS[4] -- hash: id -> body, of those that are large
+local work = KEYS[5] -- hash: position -> claims so far, bytes, expiry, id
+local claimed = KEYS[6] -- sorted set: position -> token of its claim
+local leases = KEYS[7] -- sorted set: token -> when the claim ends, in ms
+local parked = KEYS[8] -- hash: id -> delayed message, later its position
 local codec = ARGV[1] -- text: name of the codec that made the bodies
 local ids, ids_at = ARGV, 2 -- repeated (id:integer): messages to look up
 
@@ -3852,6 +5463,31 @@ local function clock_us()
   local time = redis.call('TIME')
   return time[1] * 1000000 + time[2]
 end
+-- How much one call works on. An element costs by its bytes too, for a body may have 4 MiB: whoever walks over elements takes them
+-- from a budget, until their number or their bytes are used up. The element that uses them up is still taken. So a call works on
+-- one at least, which is progress, and on no more than CALL_BYTES and one element.
+-- A call reads or answers no more payloads behind the one with which they reach this.
+local CALL_BYTES = 4194304
+
+-- A body of more bytes than this is not stored where elements are listed, but beside: what needs no bodies reads no more than this
+-- of each, and can tell before it reads how many are too many.
+local INLINE_BYTES = 16384
+
+-- \`more_bytes\`: of what a call adds, where it removes as much.
+local function budget_of(elements, more_bytes)
+  return { elements = elements, bytes = CALL_BYTES + (more_bytes or 0) }
+end
+
+-- Whether one more may be taken.
+local function is_left(budget)
+  return budget.elements > 0 and budget.bytes > 0
+end
+
+local function spend(budget, elements, bytes)
+  budget.elements = budget.elements - elements
+  budget.bytes = budget.bytes - bytes
+end
+
 -- A feed's main key: one hash, read once and written once a call.
 --   layout, codec    the form of the stored data, and of the bodies
 --   partitions       over how many the feed is spread, where this is one of them; see shared/take-up
@@ -3867,8 +5503,12 @@ end
 --     lane_ms …      see shared/feed/expiry
 --     due_at         no message expires before this time; 0: none expires
 --     visible_at_us  no delayed message is due before this time; 0: none is delayed
---     lives_until    all content has expired by then; 0: no content yet; -1: some of it stays
+--     lives_until    all content has expired by then; 0: no content yet, or any more; -1: some of it stays
 --     kept_until     Redis drops the keys then; 0: not set yet; -1: never
+--     and, where one of them is not 0:
+--     large          of \`bytes\` those of large bodies; see shared/feed/body
+--     moved          the messages up to this position are in \`early\`; 0: none is; see shared/feed/compact
+--     stays          1: has subscribers, and does not go when it is empty
 local FEED_LAYOUT = '1'
 local STATE_BYTES = 13 * 8
 
@@ -3880,8 +5520,12 @@ local function open_feed(meta, codec, caller)
   -- An unknown layout may have another state; the caller refuses it before it looks.
   local readable = layout == FEED_LAYOUT and packed or string.rep('\\0', STATE_BYTES)
   local epoch, last, front, token, trimmed, bytes, rest = struct.unpack('>dddddd', readable)
-  local lane_ms, lane_swept, lane_last, due_at, visible_at_us, lives_until, kept_until =
+  local lane_ms, lane_swept, lane_last, due_at, visible_at_us, lives_until, kept_until, tail =
     struct.unpack('>ddddddd', readable, rest)
+  local large, moved, stays = 0, 0, 0
+  if #readable > STATE_BYTES then
+    large, moved, stays = struct.unpack('>ddd', readable, tail)
+  end
   -- One constructor: a table that grows field by field is copied again and again.
   return {
     layout = layout,
@@ -3902,26 +5546,39 @@ local function open_feed(meta, codec, caller)
     visible_at_us = visible_at_us,
     lives_until = lives_until,
     kept_until = kept_until,
+    large = large,
+    moved = moved,
+    stays = stays,
   }
 end
 -- One message in the log: a stream entry \`<position>-0\` with the fields
 --   t  milliseconds it lives, counted from its position; 0: it stays
 --   x  '<origin>', and '#<id>' behind it when the message got its position later than its id
---   b  the body
--- Without t and x it stays and has no extras. Most feeds have entries of one kind, and Redis stores the
--- names of equal fields once a node.
+--   b  the body; or s, the size of one that is stored apart (shared/feed/body)
+-- Without t and x it stays, has no extras and a body that is not large. Most feeds have entries of one kind, and Redis
+-- stores the names of equal fields once a node.
+-- A whole number as text with all its digits. Lua itself writes 14 digits, and not every server passes
+-- more to a command; microseconds have 16. Writing a large double takes twice as long as writing its halves
+-- as integers, which may have 32 bits only.
+local function exact(number)
+  if number < 1000000 or number >= 2147483648000000 then
+    return string.format('%.0f', number)
+  end
+  local low = number % 1000000
+  return string.format('%d%06d', (number - low) / 1000000, low)
+end
 
 -- Lives that this call has read, and extras without an id: entries of one feed are much alike, and
 -- reading a text again costs more than finding what it meant.
 local lives_read, plain_extras = {}, {}
 
 -- What an entry says, as values: a page is read without a table for each message. expires_at_ms is 0 when
--- the message stays.
+-- the message stays. A body that is stored apart is nil, and its size follows.
 local function read_entry(raw)
   local place, fields = string.sub(raw[1], 1, -3), raw[2]
   local position = tonumber(place)
   if fields[1] ~= 't' then
-    return place, position, position, 0, '', fields[2], 0
+    return place, position, position, 0, '', fields[2]
   end
   local ttl_ms, extra, id = lives_read[fields[2]], fields[4], position
   if not ttl_ms then
@@ -3938,42 +5595,36 @@ local function read_entry(raw)
       plain_extras[extra] = true
     end
   end
-  return place, position, id, expires_at_ms, extra, fields[6], ttl_ms
+  if fields[5] == 's' then
+    return place, position, id, expires_at_ms, extra, nil, tonumber(fields[6])
+  end
+  return place, position, id, expires_at_ms, extra, fields[6]
 end
 
 local function parse_entry(raw)
-  local place, position, id, expires_at_ms, origin, body, ttl_ms = read_entry(raw)
+  local place, position, id, expires_at_ms, origin, body, size = read_entry(raw)
+  -- No more than eight: a table of nine takes the room of sixteen.
   return {
     place = place,
     position = position,
     id = id,
     expires_at_ms = expires_at_ms,
     origin = origin,
+    bytes = size or #body,
     body = body,
-    ttl_ms = ttl_ms,
     claims = 0,
   }
 end
 
--- The entries from one place to another, oldest first. A place is a position as text; '+' is the end.
-local function entries_between(log, from, to, count)
-  local entries = redis.call('XRANGE', log, from, to, 'COUNT', count)
-  for at = 1, #entries do
-    entries[at] = parse_entry(entries[at])
+local function entry_at(feed, keys, place)
+  local raws
+  if feed.moved == 0 or tonumber(place) > feed.moved then
+    raws = redis.call('XRANGE', keys.log, place, place, 'COUNT', '1')
+  else
+    raws = redis.call('XRANGE', keys.early, place, place, 'COUNT', '1')
   end
-  return entries
+  return raws[1] and parse_entry(raws[1])
 end
-
-local function entry_at(log, place)
-  return entries_between(log, place, place, 1)[1]
-end
-
-local function has_expired(entry, now_ms)
-  return entry.expires_at_ms ~= 0 and entry.expires_at_ms <= now_ms
-end
-
--- Bodies may be large, so nobody reads more than this at once: a page or a claim ends there.
-local ENOUGH_BYTES = 4194304
 
 -- Adds what an answer tells of a message behind its first \`n\` values; the order of \`messages:[…]\` in
 -- every head.
@@ -3984,17 +5635,28 @@ local function tell(answer, n, position, id, expires_at_ms, claims, body)
   answer[n + 4] = claims
   answer[n + 5] = body
 end
+-- Large bodies. One of more than INLINE_BYTES is stored under the id of its message in the hash \`bodies\`; its entry in the log, or
+-- what is parked of it, has its size. So the log is walked over without them: whoever removes, expires, counts or looks for
+-- messages reads INLINE_BYTES of each at most.
 
-local function tell_message(answer, entry)
-  tell(answer, #answer, entry.position, entry.id, entry.expires_at_ms, entry.claims, entry.body)
+-- The body of an entry.
+local function body_of(bodies, entry)
+  return entry.body or redis.call('HGET', bodies, exact(entry.id)) or ''
 end
 
-local function tell_messages(entries)
+local function tell_message(answer, entry, bodies)
+  tell(answer, #answer, entry.position, entry.id, entry.expires_at_ms, entry.claims, body_of(bodies, entry))
+end
+
+local function tell_messages(entries, bodies)
   local answer = {}
   for _, entry in ipairs(entries) do
-    tell_message(answer, entry)
+    tell_message(answer, entry, bodies)
   end
   return answer
+end
+local function has_expired(entry, now_ms)
+  return entry.expires_at_ms ~= 0 and entry.expires_at_ms <= now_ms
 end
 -- What is known of a message beyond its entry, once it has been claimed for the first time. Entries
 -- never change, so the number of claims and a prolonged life stand in the hash \`work\`:
@@ -4031,19 +5693,20 @@ end
 
 -- A delayed message waits outside the log and gets its position when it becomes visible, so no reader
 -- can have passed it. Its id, given at once, stays valid: \`parked\` leads from the id to the message
--- ('<ttl_ms> <origin>\\n<body>'), later to its position ('@<position>').
+-- ('<ttl_ms> <origin>\\n<body>', or '<ttl_ms> <origin> <bytes>\\n' when its body is large), later to its position
+-- ('@<position>').
 
 -- The parked message as an entry without a position; its place is empty, where nothing ever is.
 local function parse_parked(id, text)
-  local ttl_ms, origin, start = string.match(text, '^(%d+) (%S*)\\n()')
+  local ttl_ms, origin, size, start = string.match(text, '^(%d+) (%S*) ?(%d*)\\n()')
   local life = tonumber(ttl_ms)
   return {
     id = id,
     place = '',
     position = 0,
-    ttl_ms = life,
     origin = origin,
-    body = string.sub(text, start),
+    bytes = tonumber(size) or #text - start + 1,
+    body = size == '' and string.sub(text, start) or nil,
     claims = 0,
     expires_at_ms = life == 0 and 0 or math.floor(id / 1000) + life,
   }
@@ -4090,15 +5753,16 @@ local function tell_claim(answer, position, token)
 end
 -- From ids to places: a message that was delayed has a place other than its id.
 
--- For each id, named twice or not, one table with \`id\` and either its \`place\` (whether or not something is there) or, for a
--- message that is still delayed, what is \`parked\`.
+-- For each id, named twice or not, one table with \`id\`, how many ids were named up to it (\`at\`), and either its \`place\` (whether
+-- or not something is there) or, for a message that is still delayed, what is \`parked\`.
 local function look_up(parked, ids, ids_at)
-  local asked, found, seen = {}, {}, {}
+  local asked, ats, found, seen = {}, {}, {}, {}
   for at = ids_at, #ids, 1 do
     if not seen[ids[at]] then
       asked[#asked + 1] = ids[at]
       seen[ids[at]] = true
     end
+    ats[#asked] = at - ids_at + 1
   end
   if #asked == 0 then
     return found
@@ -4106,13 +5770,18 @@ local function look_up(parked, ids, ids_at)
   for at, known in ipairs(redis.call('HMGET', parked, unpack(asked))) do
     local moved_to = string.match(known or '', '^@(%d+)$')
     if known and not moved_to then
-      found[at] = { id = asked[at], parked = known }
+      found[at] = { id = asked[at], at = ats[at], parked = known }
     else
-      found[at] = { id = asked[at], place = moved_to or asked[at] }
+      found[at] = { id = asked[at], at = ats[at], place = moved_to or asked[at] }
     end
   end
   return found
 end
+
+local keys = {
+  log = KEYS[2],
+  early = KEYS[3],
+}
 
 local feed = open_feed(meta, codec)
 if feed.layout ~= FEED_LAYOUT then
@@ -4123,9 +5792,19 @@ if feed.codec ~= codec then
 end
 local now_ms = math.floor(clock_us() / 1000)
 local entries, alive, claims = {}, {}, {}
+local looked, budget = 0, budget_of(#ids)
 for _, found in ipairs(look_up(parked, ids, ids_at)) do
-  local entry = found.parked and parse_parked(tonumber(found.id), found.parked) or nil
-  entries[#entries + 1] = entry or entry_at(log, found.place)
+  if not is_left(budget) then
+    break
+  end
+  local is_parked = found.parked ~= nil
+  local entry = is_parked and parse_parked(tonumber(found.id), found.parked)
+    or entry_at(feed, keys, found.place)
+  if entry then
+    spend(budget, 1, entry.bytes)
+    entries[#entries + 1] = entry
+  end
+  looked = found.at
 end
 complete_entries(work, entries)
 local held = find_claimed(claimed, leases, entries, now_ms)
@@ -4135,24 +5814,34 @@ for _, entry in ipairs(entries) do
     tell_claim(claims, entry.position, held[entry.place])
   end
 end
-return { 'found', feed.epoch, now_ms, tell_messages(alive), claims }
+return { 'found', feed.epoch, now_ms, looked, tell_messages(alive, bodies), claims }
 `,
   },
-  parts: ['meta', 'log', 'work', 'claimed', 'leases', 'parked'],
+  parts: ['meta', 'log', 'early', 'bodies', 'work', 'claimed', 'leases', 'parked'],
   lines: [
     [1, 'lua/feed/get.lua', 1],
-    [18, 'lua/shared/clock.lua', 1],
-    [24, 'lua/shared/feed/meta.lua', 1],
-    [76, 'lua/shared/feed/entry.lua', 1],
-    [147, 'lua/shared/feed/entry.lua', 81],
-    [168, 'lua/shared/feed/work.lua', 1],
-    [183, 'lua/shared/feed/work.lua', 21],
-    [201, 'lua/shared/feed/parked.lua', 1],
-    [220, 'lua/shared/feed/leases.lua', 1],
-    [224, 'lua/shared/feed/leases.lua', 9],
-    [229, 'lua/shared/feed/held.lua', 1],
-    [260, 'lua/shared/feed/places.lua', 1],
-    [285, 'lua/feed/get.lua', 26],
+    [21, 'lua/shared/clock.lua', 1],
+    [27, 'lua/shared/budget.lua', 1],
+    [30, 'lua/shared/bytes.lua', 1],
+    [36, 'lua/shared/budget.lua', 5],
+    [52, 'lua/shared/feed/meta.lua', 1],
+    [115, 'lua/shared/feed/entry.lua', 1],
+    [121, 'lua/shared/exact.lua', 1],
+    [131, 'lua/shared/feed/entry.lua', 8],
+    [180, 'lua/shared/feed/entry.lua', 79],
+    [199, 'lua/shared/feed/body.lua', 1],
+    [202, 'lua/shared/feed/body.lua', 6],
+    [203, 'lua/shared/feed/body.lua', 11],
+    [208, 'lua/shared/feed/tell-messages.lua', 4],
+    [219, 'lua/shared/feed/expired.lua', 1],
+    [222, 'lua/shared/feed/work.lua', 1],
+    [237, 'lua/shared/feed/work.lua', 20],
+    [255, 'lua/shared/feed/parked.lua', 1],
+    [275, 'lua/shared/feed/leases.lua', 1],
+    [279, 'lua/shared/feed/leases.lua', 9],
+    [284, 'lua/shared/feed/held.lua', 1],
+    [315, 'lua/shared/feed/places.lua', 1],
+    [341, 'lua/feed/get.lua', 32],
   ],
   encode(args) {
     const encoded = new Array<Argument>(1 + args.ids.length)
@@ -4171,8 +5860,9 @@ return { 'found', feed.epoch, now_ms, tell_messages(alive), claims }
           status: 'found',
           epoch: asInteger(parts[1]),
           nowMs: asInteger(parts[2]),
-          messages: readMessagesOfGetFound(parts[3]),
-          held: readHeldOfGetFound(parts[4]),
+          looked: asInteger(parts[3]),
+          messages: readMessagesOfGetFound(parts[4]),
+          held: readHeldOfGetFound(parts[5]),
         }
       default:
         return unexpected('the answer found', parts[0])
@@ -4207,35 +5897,40 @@ function readReadersOfInspectInspection(part: Reply | undefined): ({ readonly na
 }
 
 /**
- * A picture of the feed. Its counts are exact when nothing is `due`; else call `settle` first. `delayed` counts what waits to become visible, `dead` what the dead-letter feed stores. `ends` holds the oldest and the newest message with the token of the claim that holds it (0: none); `readers` the hundred subscribers that are furthest behind.
+ * A picture of the feed. Its counts are exact when nothing is `due`; else call `settle` first. `delayed` counts what waits to become visible, `dead` what the dead-letter feed stores; what is due there is `due` too. `ends` holds the oldest and the newest message with the token of the claim that holds it (0: none); `readers` the hundred subscribers that are furthest behind.
  *
- * Cost: O(log n).
+ * Cost: O(log n), and the bodies of two messages.
  */
 export const inspect: Operation<InspectArguments, InspectAnswer> = {
   script: {
     name: 'feed/inspect',
-    sha1: 'd679b2dda817ae75f046c45c89636a8a76daccd9',
+    sha1: 'e58b3755fd61773f8c25f8c1d6c1d215ff20b28d',
     reads: true,
     bytes: true,
     source: `--[[
 A picture of the feed. Its counts are exact when nothing is \`due\`; else call \`settle\` first. \`delayed\`
-counts what waits to become visible, \`dead\` what the dead-letter feed stores.
+counts what waits to become visible, \`dead\` what the dead-letter feed stores; what is due there is \`due\` too.
 \`ends\` holds the oldest and the newest message with the token of the claim that holds it (0: none);
 \`readers\` the hundred subscribers that are furthest behind.
 
 @returns inspection  epoch:integer last:integer now_ms:integer due:flag total:integer claimed:integer delayed:integer bytes:integer dead:integer claims:integer subscribers:integer codec:text ends:[position:integer id:integer expires_at_ms:integer claims:integer token:integer body:bytes] readers:[name:text position:integer protected:flag]
-@cost    O(log n)
+@cost    O(log n), and the bodies of two messages
 @reads
 ]]
 local meta = KEYS[1] -- hash: the feed's state
 local log = KEYS[2] -- stream: the visible messages, by position
-local claimed = KEYS[3] -- sorted set: position -> token of its claim
-local leases = KEYS[4] -- sorted set: token -> when the claim ends, in ms
-local work = KEYS[5] -- hash: position -> claims so far, bytes, expiry, id
-local delayed = KEYS[6] -- sorted set: id -> visible_at_us
-local subscribers = KEYS[7] -- sorted set: subscriber -> position
-local guards = KEYS[8] -- sorted set: protected subscriber -> position
-local dead_log = KEYS[9] -- stream: the dead letters
+local early = KEYS[3] -- stream: the oldest visible messages, while the log is written anew
+local bodies = KEYS[4] -- hash: id -> body, of those that are large
+local claimed = KEYS[5] -- sorted set: position -> token of its claim
+local leases = KEYS[6] -- sorted set: token -> when the claim ends, in ms
+local work = KEYS[7] -- hash: position -> claims so far, bytes, expiry, id
+local delayed = KEYS[8] -- sorted set: id -> visible_at_us
+local subscribers = KEYS[9] -- sorted set: subscriber -> position
+local guards = KEYS[10] -- sorted set: protected subscriber -> position
+local dead_meta = KEYS[11] -- hash: state of the dead-letter feed
+-- KEYS[12] dead_log: stream: the dead letters
+-- KEYS[13] dead_early: stream: the same of the dead letters
+local dead_leases = KEYS[14] -- sorted set: the same of the dead letters
 local codec = ARGV[1] -- text: name of the codec that made the bodies
 
 -- The only reader of the server's time: microseconds since 1970.
@@ -4259,8 +5954,12 @@ end
 --     lane_ms …      see shared/feed/expiry
 --     due_at         no message expires before this time; 0: none expires
 --     visible_at_us  no delayed message is due before this time; 0: none is delayed
---     lives_until    all content has expired by then; 0: no content yet; -1: some of it stays
+--     lives_until    all content has expired by then; 0: no content yet, or any more; -1: some of it stays
 --     kept_until     Redis drops the keys then; 0: not set yet; -1: never
+--     and, where one of them is not 0:
+--     large          of \`bytes\` those of large bodies; see shared/feed/body
+--     moved          the messages up to this position are in \`early\`; 0: none is; see shared/feed/compact
+--     stays          1: has subscribers, and does not go when it is empty
 local FEED_LAYOUT = '1'
 local STATE_BYTES = 13 * 8
 
@@ -4272,8 +5971,12 @@ local function open_feed(meta, codec, caller)
   -- An unknown layout may have another state; the caller refuses it before it looks.
   local readable = layout == FEED_LAYOUT and packed or string.rep('\\0', STATE_BYTES)
   local epoch, last, front, token, trimmed, bytes, rest = struct.unpack('>dddddd', readable)
-  local lane_ms, lane_swept, lane_last, due_at, visible_at_us, lives_until, kept_until =
+  local lane_ms, lane_swept, lane_last, due_at, visible_at_us, lives_until, kept_until, tail =
     struct.unpack('>ddddddd', readable, rest)
+  local large, moved, stays = 0, 0, 0
+  if #readable > STATE_BYTES then
+    large, moved, stays = struct.unpack('>ddd', readable, tail)
+  end
   -- One constructor: a table that grows field by field is copied again and again.
   return {
     layout = layout,
@@ -4294,26 +5997,39 @@ local function open_feed(meta, codec, caller)
     visible_at_us = visible_at_us,
     lives_until = lives_until,
     kept_until = kept_until,
+    large = large,
+    moved = moved,
+    stays = stays,
   }
 end
 -- One message in the log: a stream entry \`<position>-0\` with the fields
 --   t  milliseconds it lives, counted from its position; 0: it stays
 --   x  '<origin>', and '#<id>' behind it when the message got its position later than its id
---   b  the body
--- Without t and x it stays and has no extras. Most feeds have entries of one kind, and Redis stores the
--- names of equal fields once a node.
+--   b  the body; or s, the size of one that is stored apart (shared/feed/body)
+-- Without t and x it stays, has no extras and a body that is not large. Most feeds have entries of one kind, and Redis
+-- stores the names of equal fields once a node.
+-- A whole number as text with all its digits. Lua itself writes 14 digits, and not every server passes
+-- more to a command; microseconds have 16. Writing a large double takes twice as long as writing its halves
+-- as integers, which may have 32 bits only.
+local function exact(number)
+  if number < 1000000 or number >= 2147483648000000 then
+    return string.format('%.0f', number)
+  end
+  local low = number % 1000000
+  return string.format('%d%06d', (number - low) / 1000000, low)
+end
 
 -- Lives that this call has read, and extras without an id: entries of one feed are much alike, and
 -- reading a text again costs more than finding what it meant.
 local lives_read, plain_extras = {}, {}
 
 -- What an entry says, as values: a page is read without a table for each message. expires_at_ms is 0 when
--- the message stays.
+-- the message stays. A body that is stored apart is nil, and its size follows.
 local function read_entry(raw)
   local place, fields = string.sub(raw[1], 1, -3), raw[2]
   local position = tonumber(place)
   if fields[1] ~= 't' then
-    return place, position, position, 0, '', fields[2], 0
+    return place, position, position, 0, '', fields[2]
   end
   local ttl_ms, extra, id = lives_read[fields[2]], fields[4], position
   if not ttl_ms then
@@ -4330,26 +6046,61 @@ local function read_entry(raw)
       plain_extras[extra] = true
     end
   end
-  return place, position, id, expires_at_ms, extra, fields[6], ttl_ms
+  if fields[5] == 's' then
+    return place, position, id, expires_at_ms, extra, nil, tonumber(fields[6])
+  end
+  return place, position, id, expires_at_ms, extra, fields[6]
 end
 
 local function parse_entry(raw)
-  local place, position, id, expires_at_ms, origin, body, ttl_ms = read_entry(raw)
+  local place, position, id, expires_at_ms, origin, body, size = read_entry(raw)
+  -- No more than eight: a table of nine takes the room of sixteen.
   return {
     place = place,
     position = position,
     id = id,
     expires_at_ms = expires_at_ms,
     origin = origin,
+    bytes = size or #body,
     body = body,
-    ttl_ms = ttl_ms,
     claims = 0,
   }
 end
 
--- Bodies may be large, so nobody reads more than this at once: a page or a claim ends there.
-local ENOUGH_BYTES = 4194304
+-- The entries from one position to a place, oldest first, as Redis has them. The place is a position as text; '+' is the end.
+local function raws_between(feed, log, early, from, to, count)
+  if from > feed.moved then
+    return redis.call('XRANGE', log, exact(from), to, 'COUNT', count)
+  end
+  local raws = redis.call('XRANGE', early, exact(from), to, 'COUNT', count)
+  if #raws < count then
+    for _, raw in ipairs(redis.call('XRANGE', log, '-', to, 'COUNT', count - #raws)) do
+      raws[#raws + 1] = raw
+    end
+  end
+  return raws
+end
 
+-- Large bodies. One of more than INLINE_BYTES is stored under the id of its message in the hash \`bodies\`; its entry in the log, or
+-- what is parked of it, has its size. So the log is walked over without them: whoever removes, expires, counts or looks for
+-- messages reads INLINE_BYTES of each at most.
+-- A call reads or answers no more payloads behind the one with which they reach this.
+local CALL_BYTES = 4194304
+
+-- A body of more bytes than this is not stored where elements are listed, but beside: what needs no bodies reads no more than this
+-- of each, and can tell before it reads how many are too many.
+local INLINE_BYTES = 16384
+
+-- The body of an entry.
+local function body_of(bodies, entry)
+  return entry.body or redis.call('HGET', bodies, exact(entry.id)) or ''
+end
+
+-- How many messages are visible.
+local function log_length(feed, keys)
+  local length = redis.call('XLEN', keys.log)
+  return feed.moved == 0 and length or length + redis.call('XLEN', keys.early)
+end
 -- What is known of a message beyond its entry, once it has been claimed for the first time. Entries
 -- never change, so the number of claims and a prolonged life stand in the hash \`work\`:
 --   <place>        '<claims> <bytes> <expires_at_ms> <id>'
@@ -4400,6 +6151,12 @@ local function is_due(feed, leases, now_us)
     or redis.call('ZCOUNT', leases, '-inf', now_ms) > 0
 end
 
+local keys = {
+  log = log,
+  early = early,
+}
+local dead_keys = { log = KEYS[12], early = KEYS[13] }
+
 local feed = open_feed(meta, codec)
 if feed.layout ~= FEED_LAYOUT then
   return redis.error_reply('LAYOUT ' .. feed.layout)
@@ -4407,6 +6164,7 @@ end
 if feed.codec ~= codec then
   return redis.error_reply('CODEC ' .. feed.codec)
 end
+local dead = open_feed(dead_meta, '')
 local now_us = clock_us()
 local now_ms = math.floor(now_us / 1000)
 
@@ -4418,16 +6176,16 @@ local function tell_end(answer, raw)
   complete_entries(work, { entry })
   local token = redis.call('ZSCORE', claimed, entry.place)
   local held = token and is_live(leases, token, now_ms)
-  local told =
-    { entry.position, entry.id, entry.expires_at_ms, entry.claims, held and tonumber(token) or 0, entry.body }
-  for _, part in ipairs(told) do
+  local holder = held and tonumber(token) or 0
+  local body = body_of(bodies, entry)
+  for _, part in ipairs({ entry.position, entry.id, entry.expires_at_ms, entry.claims, holder, body }) do
     answer[#answer + 1] = part
   end
 end
 
-local ends = {}
-tell_end(ends, redis.call('XRANGE', log, '-', '+', 'COUNT', '1')[1])
-tell_end(ends, redis.call('XREVRANGE', log, '+', '-', 'COUNT', '1')[1])
+local ends, newest = {}, redis.call('XREVRANGE', log, '+', '-', 'COUNT', '1')
+tell_end(ends, raws_between(feed, log, early, 1, '+', 1)[1])
+tell_end(ends, newest[1] or redis.call('XREVRANGE', early, '+', '-', 'COUNT', '1')[1])
 local readers = {}
 local furthest = redis.call('ZRANGE', subscribers, '0', '99', 'WITHSCORES')
 for at = 1, #furthest, 2 do
@@ -4435,18 +6193,19 @@ for at = 1, #furthest, 2 do
   readers[#readers + 1] = tonumber(furthest[at + 1])
   readers[#readers + 1] = redis.call('ZSCORE', guards, furthest[at]) and 1 or 0
 end
-local visible, waiting = redis.call('XLEN', log), redis.call('ZCARD', delayed)
+local visible, waiting = log_length(feed, keys), redis.call('ZCARD', delayed)
+local is_any_due = is_due(feed, leases, now_us) or is_due(dead, dead_leases, now_us)
 return {
   'inspection',
   feed.epoch,
   feed.last,
   now_ms,
-  is_due(feed, leases, now_us) and 1 or 0,
+  is_any_due and 1 or 0,
   visible + waiting,
   redis.call('ZCARD', claimed),
   waiting,
   feed.bytes,
-  redis.call('XLEN', dead_log),
+  log_length(dead, dead_keys),
   redis.call('ZCARD', leases),
   redis.call('ZCARD', subscribers),
   feed.codec,
@@ -4455,19 +6214,25 @@ return {
 }
 `,
   },
-  parts: ['meta', 'log', 'claimed', 'leases', 'work', 'delayed', 'subscribers', 'guards', 'dead-log'],
+  parts: ['meta', 'log', 'early', 'bodies', 'claimed', 'leases', 'work', 'delayed', 'subscribers', 'guards', 'dead-meta', 'dead-log', 'dead-early', 'dead-leases'],
   lines: [
     [1, 'lua/feed/inspect.lua', 1],
-    [22, 'lua/shared/clock.lua', 1],
-    [28, 'lua/shared/feed/meta.lua', 1],
-    [80, 'lua/shared/feed/entry.lua', 1],
-    [131, 'lua/shared/feed/entry.lua', 69],
-    [134, 'lua/shared/feed/work.lua', 1],
-    [149, 'lua/shared/feed/work.lua', 21],
-    [167, 'lua/shared/feed/leases.lua', 1],
-    [171, 'lua/shared/feed/leases.lua', 9],
-    [176, 'lua/shared/feed/due.lua', 1],
-    [183, 'lua/feed/inspect.lua', 28],
+    [27, 'lua/shared/clock.lua', 1],
+    [33, 'lua/shared/feed/meta.lua', 1],
+    [96, 'lua/shared/feed/entry.lua', 1],
+    [102, 'lua/shared/exact.lua', 1],
+    [112, 'lua/shared/feed/entry.lua', 8],
+    [175, 'lua/shared/feed/body.lua', 1],
+    [178, 'lua/shared/bytes.lua', 1],
+    [184, 'lua/shared/feed/body.lua', 6],
+    [185, 'lua/shared/feed/body.lua', 11],
+    [190, 'lua/shared/feed/log-length.lua', 1],
+    [195, 'lua/shared/feed/work.lua', 1],
+    [210, 'lua/shared/feed/work.lua', 20],
+    [228, 'lua/shared/feed/leases.lua', 1],
+    [232, 'lua/shared/feed/leases.lua', 9],
+    [237, 'lua/shared/feed/due.lua', 1],
+    [244, 'lua/feed/inspect.lua', 35],
   ],
   encode(args) {
     return [
@@ -4519,7 +6284,7 @@ export type ProposeAnswer =
 export const propose: Operation<ProposeArguments, ProposeAnswer> = {
   script: {
     name: 'feed/propose',
-    sha1: 'c66ec43160a4ed64af9cac2ebe969a079d5f00aa',
+    sha1: 'c2efe8db5b386f4c8df131ec6a34797c631319c7',
     reads: false,
     bytes: false,
     source: `--[[
@@ -4565,8 +6330,12 @@ end
 --     lane_ms …      see shared/feed/expiry
 --     due_at         no message expires before this time; 0: none expires
 --     visible_at_us  no delayed message is due before this time; 0: none is delayed
---     lives_until    all content has expired by then; 0: no content yet; -1: some of it stays
+--     lives_until    all content has expired by then; 0: no content yet, or any more; -1: some of it stays
 --     kept_until     Redis drops the keys then; 0: not set yet; -1: never
+--     and, where one of them is not 0:
+--     large          of \`bytes\` those of large bodies; see shared/feed/body
+--     moved          the messages up to this position are in \`early\`; 0: none is; see shared/feed/compact
+--     stays          1: has subscribers, and does not go when it is empty
 local FEED_LAYOUT = '1'
 local STATE_BYTES = 13 * 8
 
@@ -4578,8 +6347,12 @@ local function open_feed(meta, codec, caller)
   -- An unknown layout may have another state; the caller refuses it before it looks.
   local readable = layout == FEED_LAYOUT and packed or string.rep('\\0', STATE_BYTES)
   local epoch, last, front, token, trimmed, bytes, rest = struct.unpack('>dddddd', readable)
-  local lane_ms, lane_swept, lane_last, due_at, visible_at_us, lives_until, kept_until =
+  local lane_ms, lane_swept, lane_last, due_at, visible_at_us, lives_until, kept_until, tail =
     struct.unpack('>ddddddd', readable, rest)
+  local large, moved, stays = 0, 0, 0
+  if #readable > STATE_BYTES then
+    large, moved, stays = struct.unpack('>ddd', readable, tail)
+  end
   -- One constructor: a table that grows field by field is copied again and again.
   return {
     layout = layout,
@@ -4600,6 +6373,9 @@ local function open_feed(meta, codec, caller)
     visible_at_us = visible_at_us,
     lives_until = lives_until,
     kept_until = kept_until,
+    large = large,
+    moved = moved,
+    stays = stays,
   }
 end
 -- Proposals of partitions; see shared/take-up.
@@ -4641,8 +6417,8 @@ return { 'proposed', propose(meta, FEED_LAYOUT, exact(clock_us())) }
     [13, 'lua/shared/clock.lua', 1],
     [19, 'lua/shared/exact.lua', 1],
     [29, 'lua/shared/feed/meta.lua', 1],
-    [81, 'lua/shared/propose.lua', 1],
-    [100, 'lua/feed/propose.lua', 17],
+    [92, 'lua/shared/propose.lua', 1],
+    [111, 'lua/feed/propose.lua', 17],
   ],
   encode(args) {
     return [
@@ -4680,6 +6456,8 @@ export interface ReadArguments {
   readonly includeClaimed: boolean
   /** whether delayed ones are shown after the last visible one */
   readonly includeDelayed: boolean
+  /** bytes of bodies behind which a page ends; 4 MiB at most */
+  readonly mostBytes: number
 }
 
 export type ReadAnswer =
@@ -4704,14 +6482,14 @@ function readHeldOfReadPage(part: Reply | undefined): ({ readonly position: numb
 }
 
 /**
- * Reads the messages after a marker, oldest first, and tells a reader what it can no longer get. Messages that have expired, and those that the arguments hide, are passed over, and `next` with them. `gap`: retention removed messages after the marker before this reader came. `reset`: the marker is of an earlier life of the feed, or the server lost its tail; the page begins at the oldest message that this reader cannot have seen. `due`: delayed messages wait for `settle`. `recheck_ms`: when the next delayed message becomes visible; 0: none is delayed. `held`: which of the messages a live claim holds.
+ * Reads the messages after a marker, oldest first, and tells a reader what it can no longer get. Messages that have expired, and those that the arguments hide, are passed over, and `next` with them. `gap`: retention removed messages after the marker before this reader came. `reset`: the marker is of an earlier life of the feed, or the server lost its tail; the page begins at the oldest message that this reader cannot have seen. `due`: delayed messages wait for `settle`. `recheck_ms`: when the next delayed message becomes visible; 0: none is delayed. `held`: which of the messages a live claim holds. A page has no more messages behind those that reach `most_bytes`: there is `more` then.
  *
- * Cost: O(log n + messages looked at), at most limit + 1000 of them.
+ * Cost: O(log n + messages looked at), at most limit + 1000 of them, and 4 MiB of bodies.
  */
 export const read: Operation<ReadArguments, ReadAnswer> = {
   script: {
     name: 'feed/read',
-    sha1: '078e12a4db24b4821298ef3e08e44adb4c2755a1',
+    sha1: '468f002d5138d3866fb93f14eb52333f2d6ab9e1',
     reads: true,
     bytes: true,
     source: `--[[
@@ -4720,19 +6498,22 @@ Messages that have expired, and those that the arguments hide, are passed over, 
 \`gap\`: retention removed messages after the marker before this reader came. \`reset\`: the marker is of an
 earlier life of the feed, or the server lost its tail; the page begins at the oldest message that this
 reader cannot have seen. \`due\`: delayed messages wait for \`settle\`. \`recheck_ms\`: when the next delayed
-message becomes visible; 0: none is delayed. \`held\`: which of the messages a live claim holds.
+message becomes visible; 0: none is delayed. \`held\`: which of the messages a live claim holds. A page has no more messages behind
+those that reach \`most_bytes\`: there is \`more\` then.
 
 @returns page  epoch:integer next:text more:flag gap:flag reset:flag due:flag recheck_ms:integer now_ms:integer messages:[position:integer id:integer expires_at_ms:integer claims:integer body:bytes] held:[position:integer token:integer]
-@cost    O(log n + messages looked at), at most limit + 1000 of them
+@cost    O(log n + messages looked at), at most limit + 1000 of them, and 4 MiB of bodies
 @reads
 ]]
 local meta = KEYS[1] -- hash: the feed's state
 local log = KEYS[2] -- stream: the visible messages, by position
-local claimed = KEYS[3] -- sorted set: position -> token of its claim
-local leases = KEYS[4] -- sorted set: token -> when the claim ends, in ms
-local work = KEYS[5] -- hash: position -> claims so far, bytes, expiry, id
-local delayed = KEYS[6] -- sorted set: id -> visible_at_us
-local parked = KEYS[7] -- hash: id -> delayed message, later its position
+local early = KEYS[3] -- stream: the oldest visible messages, while the log is written anew
+local bodies = KEYS[4] -- hash: id -> body, of those that are large
+local claimed = KEYS[5] -- sorted set: position -> token of its claim
+local leases = KEYS[6] -- sorted set: token -> when the claim ends, in ms
+local work = KEYS[7] -- hash: position -> claims so far, bytes, expiry, id
+local delayed = KEYS[8] -- sorted set: id -> visible_at_us
+local parked = KEYS[9] -- hash: id -> delayed message, later its position
 local codec = ARGV[1] -- text: name of the codec that made the bodies
 local partitions = tonumber(ARGV[2]) -- integer: over how many the feed is spread; 0: it is not
 local after = ARGV[3] -- text: marker; empty: the oldest message; 'end': only what comes
@@ -4740,6 +6521,7 @@ local limit = tonumber(ARGV[4]) -- integer: messages to return at most
 local except_origin = ARGV[5] -- text: hides what this origin appended; empty: nothing
 local include_claimed = ARGV[6] == '1' -- flag: whether messages under a live claim are shown
 local include_delayed = ARGV[7] == '1' -- flag: whether delayed ones are shown after the last visible one
+local most_bytes = tonumber(ARGV[8] or 4194304) -- integer: bytes of bodies behind which a page ends; 4 MiB at most
 
 -- A whole number as text with all its digits. Lua itself writes 14 digits, and not every server passes
 -- more to a command; microseconds have 16. Writing a large double takes twice as long as writing its halves
@@ -4772,8 +6554,12 @@ end
 --     lane_ms …      see shared/feed/expiry
 --     due_at         no message expires before this time; 0: none expires
 --     visible_at_us  no delayed message is due before this time; 0: none is delayed
---     lives_until    all content has expired by then; 0: no content yet; -1: some of it stays
+--     lives_until    all content has expired by then; 0: no content yet, or any more; -1: some of it stays
 --     kept_until     Redis drops the keys then; 0: not set yet; -1: never
+--     and, where one of them is not 0:
+--     large          of \`bytes\` those of large bodies; see shared/feed/body
+--     moved          the messages up to this position are in \`early\`; 0: none is; see shared/feed/compact
+--     stays          1: has subscribers, and does not go when it is empty
 local FEED_LAYOUT = '1'
 local STATE_BYTES = 13 * 8
 
@@ -4785,8 +6571,12 @@ local function open_feed(meta, codec, caller)
   -- An unknown layout may have another state; the caller refuses it before it looks.
   local readable = layout == FEED_LAYOUT and packed or string.rep('\\0', STATE_BYTES)
   local epoch, last, front, token, trimmed, bytes, rest = struct.unpack('>dddddd', readable)
-  local lane_ms, lane_swept, lane_last, due_at, visible_at_us, lives_until, kept_until =
+  local lane_ms, lane_swept, lane_last, due_at, visible_at_us, lives_until, kept_until, tail =
     struct.unpack('>ddddddd', readable, rest)
+  local large, moved, stays = 0, 0, 0
+  if #readable > STATE_BYTES then
+    large, moved, stays = struct.unpack('>ddd', readable, tail)
+  end
   -- One constructor: a table that grows field by field is copied again and again.
   return {
     layout = layout,
@@ -4807,26 +6597,29 @@ local function open_feed(meta, codec, caller)
     visible_at_us = visible_at_us,
     lives_until = lives_until,
     kept_until = kept_until,
+    large = large,
+    moved = moved,
+    stays = stays,
   }
 end
 -- One message in the log: a stream entry \`<position>-0\` with the fields
 --   t  milliseconds it lives, counted from its position; 0: it stays
 --   x  '<origin>', and '#<id>' behind it when the message got its position later than its id
---   b  the body
--- Without t and x it stays and has no extras. Most feeds have entries of one kind, and Redis stores the
--- names of equal fields once a node.
+--   b  the body; or s, the size of one that is stored apart (shared/feed/body)
+-- Without t and x it stays, has no extras and a body that is not large. Most feeds have entries of one kind, and Redis
+-- stores the names of equal fields once a node.
 
 -- Lives that this call has read, and extras without an id: entries of one feed are much alike, and
 -- reading a text again costs more than finding what it meant.
 local lives_read, plain_extras = {}, {}
 
 -- What an entry says, as values: a page is read without a table for each message. expires_at_ms is 0 when
--- the message stays.
+-- the message stays. A body that is stored apart is nil, and its size follows.
 local function read_entry(raw)
   local place, fields = string.sub(raw[1], 1, -3), raw[2]
   local position = tonumber(place)
   if fields[1] ~= 't' then
-    return place, position, position, 0, '', fields[2], 0
+    return place, position, position, 0, '', fields[2]
   end
   local ttl_ms, extra, id = lives_read[fields[2]], fields[4], position
   if not ttl_ms then
@@ -4843,23 +6636,24 @@ local function read_entry(raw)
       plain_extras[extra] = true
     end
   end
-  return place, position, id, expires_at_ms, extra, fields[6], ttl_ms
-end
-
-local function has_expired(entry, now_ms)
-  return entry.expires_at_ms ~= 0 and entry.expires_at_ms <= now_ms
-end
-
--- Bodies may be large, so nobody reads more than this at once: a page or a claim ends there.
-local ENOUGH_BYTES = 4194304
-
--- How many entries to read next: \`wanted\`, unless the bodies read so far promise too many bytes.
-local function next_chunk(wanted, read_count, read_bytes)
-  if read_count == 0 then
-    return math.min(wanted, 20)
+  if fields[5] == 's' then
+    return place, position, id, expires_at_ms, extra, nil, tonumber(fields[6])
   end
-  local left = math.max(0, ENOUGH_BYTES - read_bytes)
-  return math.max(1, math.min(wanted, math.floor(left * read_count / math.max(1, read_bytes))))
+  return place, position, id, expires_at_ms, extra, fields[6]
+end
+
+-- The entries from one position to a place, oldest first, as Redis has them. The place is a position as text; '+' is the end.
+local function raws_between(feed, log, early, from, to, count)
+  if from > feed.moved then
+    return redis.call('XRANGE', log, exact(from), to, 'COUNT', count)
+  end
+  local raws = redis.call('XRANGE', early, exact(from), to, 'COUNT', count)
+  if #raws < count then
+    for _, raw in ipairs(redis.call('XRANGE', log, '-', to, 'COUNT', count - #raws)) do
+      raws[#raws + 1] = raw
+    end
+  end
+  return raws
 end
 
 -- Adds what an answer tells of a message behind its first \`n\` values; the order of \`messages:[…]\` in
@@ -4871,11 +6665,6 @@ local function tell(answer, n, position, id, expires_at_ms, claims, body)
   answer[n + 4] = claims
   answer[n + 5] = body
 end
-
-local function tell_message(answer, entry)
-  tell(answer, #answer, entry.position, entry.id, entry.expires_at_ms, entry.claims, entry.body)
-end
-
 -- What is known of a message beyond its entry, once it has been claimed for the first time. Entries
 -- never change, so the number of claims and a prolonged life stand in the hash \`work\`:
 --   <place>        '<claims> <bytes> <expires_at_ms> <id>'
@@ -4909,25 +6698,6 @@ local function complete_entries(work, entries)
   end
 end
 
--- A delayed message waits outside the log and gets its position when it becomes visible, so no reader
--- can have passed it. Its id, given at once, stays valid: \`parked\` leads from the id to the message
--- ('<ttl_ms> <origin>\\n<body>'), later to its position ('@<position>').
-
--- The parked message as an entry without a position; its place is empty, where nothing ever is.
-local function parse_parked(id, text)
-  local ttl_ms, origin, start = string.match(text, '^(%d+) (%S*)\\n()')
-  local life = tonumber(ttl_ms)
-  return {
-    id = id,
-    place = '',
-    position = 0,
-    ttl_ms = life,
-    origin = origin,
-    body = string.sub(text, start),
-    claims = 0,
-    expires_at_ms = life == 0 and 0 or math.floor(id / 1000) + life,
-  }
-end
 -- Claims. \`claimed\` leads from a message's position to the token of its claim, \`leases\` from a token to
 -- the time at which the claim ends, \`returned\` holds messages that were claimed and are free again.
 -- A message after \`front\` has never been claimed; one up to it is claimed, returned or gone.
@@ -5016,6 +6786,12 @@ local function tell_claim(answer, position, token)
   end
 end
 -- What a reader gets to see.
+-- A call reads or answers no more payloads behind the one with which they reach this.
+local CALL_BYTES = 4194304
+
+-- A body of more bytes than this is not stored where elements are listed, but beside: what needs no bodies reads no more than this
+-- of each, and can tell before it reads how many are too many.
+local INLINE_BYTES = 16384
 
 -- What claims have changed, for each of the entries: a table with \`claims\` and \`expires_at_ms\` where they
 -- did, and the token of a live claim. Nothing on a feed where nobody has claimed yet.
@@ -5031,62 +6807,56 @@ local function find_changes(feed, claimed, leases, work, raws, now_ms)
   return changes, held
 end
 
--- Adds visible messages after \`position\` to the page. Answers the position it came to, how many
--- messages it added, and whether there may be more.
-local function read_log(feed, log, claimed, leases, work, position, limit, hide, now_ms, page)
-  local shown, looked_at, bytes = 0, 0, 0
-  while shown < limit and looked_at < limit + 1000 and bytes < ENOUGH_BYTES do
-    local chunk = next_chunk(math.min(200, limit - shown + looked_at), looked_at, bytes)
-    local raws = redis.call('XRANGE', log, exact(position + 1), '+', 'COUNT', chunk)
+-- Adds visible messages after \`position\` to the page, and no more behind those that use up the bytes that are \`left\`: a budget,
+-- but in numbers of its own, for pages are read often. Answers the position it came to, how many messages it added, whether
+-- there may be more, and the bytes that are left.
+local function read_log(
+  feed,
+  log,
+  early,
+  bodies,
+  claimed,
+  leases,
+  work,
+  position,
+  limit,
+  left,
+  hide,
+  now_ms,
+  page
+)
+  local shown, looked_at = 0, 0
+  while shown < limit and looked_at < limit + 1000 and left > 0 do
+    -- No more than one call may read: the log has INLINE_BYTES of each at most.
+    local chunk = math.min(200, limit - shown + looked_at)
+    local raws = raws_between(feed, log, early, position + 1, '+', chunk)
     local changes, held = find_changes(feed, claimed, leases, work, raws, now_ms)
     for at = 1, #raws do
-      if shown == limit then
-        return position, shown, true
+      if shown == limit or left <= 0 then
+        return position, shown, true, left
       end
       local place, here, id, expires_at_ms, origin, body = read_entry(raws[at])
       local change = changes[at]
       expires_at_ms = change and change.expires_at_ms or expires_at_ms
-      position, bytes = here, bytes + #body
+      position = here
       local hidden = hide.claimed and held[place] or hide.origin ~= '' and origin == hide.origin
       if not hidden and (expires_at_ms == 0 or expires_at_ms > now_ms) then
+        body = body or redis.call('HGET', bodies, exact(id)) or ''
         tell(page.messages, shown * 5, here, id, expires_at_ms, change and change.claims or 0, body)
         if held[place] then
           tell_claim(page.claims, here, held[place])
         end
         shown = shown + 1
       end
+      -- Of a large one that is hidden nothing was read.
+      left = left - (body and #body or 0)
     end
     looked_at = looked_at + #raws
     if #raws < chunk then
-      return math.max(position, feed.last), shown, false
+      return math.max(position, feed.last), shown, false, left
     end
   end
-  return position, shown, position < feed.last
-end
-
--- Adds delayed messages, soonest first, from where the marker stopped among them. Answers the suffix
--- of the marker for the next page, and whether there is more.
-local function read_delayed(delayed, parked, start, limit, hide, now_ms, page)
-  local from = 0
-  if start.id then
-    local rank = redis.call('ZRANK', delayed, exact(start.id))
-    from = rank and rank + 1 or redis.call('ZCOUNT', delayed, '-inf', exact(start.visible_at_us))
-  end
-  local suffix = start.suffix
-  local more = redis.call('ZCARD', delayed) > from + limit
-  if limit == 0 then
-    return suffix, more
-  end
-  local found = redis.call('ZRANGE', delayed, from, from + limit - 1, 'WITHSCORES')
-  for at = 1, #found, 2 do
-    local entry = parse_parked(tonumber(found[at]), redis.call('HGET', parked, found[at]))
-    local own = hide.origin ~= '' and entry.origin == hide.origin
-    if not own and not has_expired(entry, now_ms) then
-      tell_message(page.messages, entry)
-    end
-    suffix = string.format('-%.0f-%s', found[at + 1], found[at])
-  end
-  return suffix, more
+  return position, shown, position < feed.last, left
 end
 
 local feed = open_feed(meta, codec)
@@ -5108,12 +6878,100 @@ local now_ms = math.floor(now_us / 1000)
 local page = { messages = {}, claims = {} }
 
 local hide = { origin = except_origin, claimed = not include_claimed }
-local position, shown, more =
-  read_log(feed, log, claimed, leases, work, start.position, limit, hide, now_ms, page)
+local most = math.min(CALL_BYTES, most_bytes)
+local position, shown, more, left =
+  read_log(feed, log, early, bodies, claimed, leases, work, start.position, limit, most, hide, now_ms, page)
 local next_marker = format_marker(feed.epoch, position)
 if include_delayed and not more then
+-- How much one call works on. An element costs by its bytes too, for a body may have 4 MiB: whoever walks over elements takes them
+-- from a budget, until their number or their bytes are used up. The element that uses them up is still taken. So a call works on
+-- one at least, which is progress, and on no more than CALL_BYTES and one element.
+
+-- Whether one more may be taken.
+local function is_left(budget)
+  return budget.elements > 0 and budget.bytes > 0
+end
+
+local function spend(budget, elements, bytes)
+  budget.elements = budget.elements - elements
+  budget.bytes = budget.bytes - bytes
+end
+
+-- Large bodies. One of more than INLINE_BYTES is stored under the id of its message in the hash \`bodies\`; its entry in the log, or
+-- what is parked of it, has its size. So the log is walked over without them: whoever removes, expires, counts or looks for
+-- messages reads INLINE_BYTES of each at most.
+
+-- The body of an entry.
+local function body_of(bodies, entry)
+  return entry.body or redis.call('HGET', bodies, exact(entry.id)) or ''
+end
+
+-- How much of an entry was read with it.
+local function read_of(entry)
+  return entry.body and entry.bytes or 0
+end
+
+local function tell_message(answer, entry, bodies)
+  tell(answer, #answer, entry.position, entry.id, entry.expires_at_ms, entry.claims, body_of(bodies, entry))
+end
+
+-- A delayed message waits outside the log and gets its position when it becomes visible, so no reader
+-- can have passed it. Its id, given at once, stays valid: \`parked\` leads from the id to the message
+-- ('<ttl_ms> <origin>\\n<body>', or '<ttl_ms> <origin> <bytes>\\n' when its body is large), later to its position
+-- ('@<position>').
+
+-- The parked message as an entry without a position; its place is empty, where nothing ever is.
+local function parse_parked(id, text)
+  local ttl_ms, origin, size, start = string.match(text, '^(%d+) (%S*) ?(%d*)\\n()')
+  local life = tonumber(ttl_ms)
+  return {
+    id = id,
+    place = '',
+    position = 0,
+    origin = origin,
+    bytes = tonumber(size) or #text - start + 1,
+    body = size == '' and string.sub(text, start) or nil,
+    claims = 0,
+    expires_at_ms = life == 0 and 0 or math.floor(id / 1000) + life,
+  }
+end
+local function has_expired(entry, now_ms)
+  return entry.expires_at_ms ~= 0 and entry.expires_at_ms <= now_ms
+end
+
+-- Adds delayed messages, soonest first, from where the marker stopped among them, and no more behind those that use up the bytes
+-- that are \`left\`. Answers the suffix of the marker for the next page, and whether there is more.
+local function read_delayed(delayed, parked, bodies, start, limit, left, hide, now_ms, messages)
+  local from = 0
+  if start.id then
+    local rank = redis.call('ZRANK', delayed, exact(start.id))
+    from = rank and rank + 1 or redis.call('ZCOUNT', delayed, '-inf', exact(start.visible_at_us))
+  end
+  local suffix, count = start.suffix, redis.call('ZCARD', delayed)
+  if limit == 0 then
+    return suffix, count > from
+  end
+  local budget = { elements = limit, bytes = left }
+  local found = redis.call('ZRANGE', delayed, from, from + limit - 1, 'WITHSCORES')
+  for at = 1, #found, 2 do
+    if not is_left(budget) then
+      return suffix, true
+    end
+    local entry = parse_parked(tonumber(found[at]), redis.call('HGET', parked, found[at]))
+    local own = hide.origin ~= '' and entry.origin == hide.origin
+    if own or has_expired(entry, now_ms) then
+      spend(budget, 1, read_of(entry))
+    else
+      spend(budget, 1, entry.bytes)
+      tell_message(messages, entry, bodies)
+    end
+    suffix = string.format('-%.0f-%s', found[at + 1], found[at])
+  end
+  return suffix, count > from + limit
+end
   local suffix
-  suffix, more = read_delayed(delayed, parked, start, limit - shown, hide, now_ms, page)
+  suffix, more =
+    read_delayed(delayed, parked, bodies, start, limit - shown, left, hide, now_ms, page.messages)
   next_marker = next_marker .. suffix
 elseif include_delayed then
   next_marker = next_marker .. start.suffix
@@ -5139,24 +6997,38 @@ return {
 }
 `,
   },
-  parts: ['meta', 'log', 'claimed', 'leases', 'work', 'delayed', 'parked'],
+  parts: ['meta', 'log', 'early', 'bodies', 'claimed', 'leases', 'work', 'delayed', 'parked'],
   lines: [
     [1, 'lua/feed/read.lua', 1],
-    [28, 'lua/shared/exact.lua', 1],
-    [38, 'lua/shared/clock.lua', 1],
-    [44, 'lua/shared/feed/meta.lua', 1],
-    [96, 'lua/shared/feed/entry.lua', 1],
-    [133, 'lua/shared/feed/entry.lua', 65],
-    [163, 'lua/shared/feed/work.lua', 1],
-    [178, 'lua/shared/feed/work.lua', 21],
-    [196, 'lua/shared/feed/parked.lua', 1],
-    [215, 'lua/shared/feed/leases.lua', 1],
-    [219, 'lua/shared/feed/leases.lua', 9],
-    [224, 'lua/shared/feed/marker.lua', 1],
-    [246, 'lua/shared/feed/start.lua', 1],
-    [271, 'lua/shared/feed/held.lua', 1],
-    [302, 'lua/shared/feed/reading.lua', 1],
-    [375, 'lua/feed/read.lua', 39],
+    [32, 'lua/shared/exact.lua', 1],
+    [42, 'lua/shared/clock.lua', 1],
+    [48, 'lua/shared/feed/meta.lua', 1],
+    [111, 'lua/shared/feed/entry.lua', 1],
+    [117, 'lua/shared/feed/entry.lua', 8],
+    [151, 'lua/shared/feed/entry.lua', 57],
+    [165, 'lua/shared/feed/entry.lua', 89],
+    [174, 'lua/shared/feed/work.lua', 1],
+    [189, 'lua/shared/feed/work.lua', 20],
+    [207, 'lua/shared/feed/leases.lua', 1],
+    [211, 'lua/shared/feed/leases.lua', 9],
+    [216, 'lua/shared/feed/marker.lua', 1],
+    [238, 'lua/shared/feed/start.lua', 1],
+    [263, 'lua/shared/feed/held.lua', 1],
+    [294, 'lua/shared/feed/reading.lua', 1],
+    [295, 'lua/shared/bytes.lua', 1],
+    [301, 'lua/shared/feed/reading.lua', 3],
+    [367, 'lua/feed/read.lua', 42],
+    [392, 'lua/shared/budget.lua', 1],
+    [395, 'lua/shared/budget.lua', 5],
+    [396, 'lua/shared/budget.lua', 11],
+    [406, 'lua/shared/feed/body.lua', 1],
+    [409, 'lua/shared/feed/body.lua', 6],
+    [410, 'lua/shared/feed/body.lua', 11],
+    [419, 'lua/shared/feed/tell-messages.lua', 3],
+    [424, 'lua/shared/feed/parked.lua', 1],
+    [444, 'lua/shared/feed/expired.lua', 1],
+    [447, 'lua/shared/feed/read-delayed.lua', 6],
+    [478, 'lua/feed/read.lua', 68],
   ],
   encode(args) {
     return withoutDefaults([
@@ -5167,7 +7039,8 @@ return {
       args.exceptOrigin,
       args.includeClaimed ? 1 : 0,
       args.includeDelayed ? 1 : 0,
-    ], [0, 0])
+      args.mostBytes,
+    ], [0, 0, 4194304])
   },
   decode(reply) {
     const parts = asList(reply)
@@ -5220,7 +7093,7 @@ export type ReleaseAnswer =
 export const release: Operation<ReleaseArguments, ReleaseAnswer> = {
   script: {
     name: 'feed/release',
-    sha1: 'afcfb380c56cd2b318e19b264c71694953671338',
+    sha1: 'efe14fcfb6de3502ccbbd06182e7c5e70cd6c118',
     reads: false,
     bytes: false,
     source: `--[[
@@ -5285,25 +7158,49 @@ local function recall(record, call)
   return nil, tonumber(number) > tonumber(call)
 end
 
-local function forget_old_calls(calls, call, now_ms)
-  if call % 16 ~= 0 then
+-- \`added\`: how many fields came with the record of this call. Where one comes, others go, for a caller may live for one call;
+-- few are no burden. Callers that stay drop by and by what was left.
+local function forget_old_calls(calls, call, added, now_ms)
+  local is_one_more = added > 0 and redis.call('HLEN', calls) > 16
+  if not is_one_more and call % 16 ~= 0 then
     return
   end
-  -- The embedded demo engine does not know the command; it keeps nothing for long anyway.
-  -- Two records, and up to three other fields.
-  local sample = redis.pcall('HRANDFIELD', calls, '5', 'WITHVALUES')
-  for at = 1, #sample, 2 do
-    local at_ms = string.match(sample[at + 1], '^%d+ (%d+) ')
-    if at_ms and now_ms - at_ms > CALL_MEMORY_MS then
-      redis.call('HDEL', calls, sample[at])
+-- What is over goes by sampling: no index, nothing to keep in step. Where fields come, twice as many are looked at: as soon as half
+-- of all are over, as many go as come, and they never add up, whoever comes.
+
+-- Looks at so many fields of the hash, of many at some twice, and drops those whose value says that they are over; at a few only
+-- where none of these is.
+local function drop_over(hash, looked_at, is_over)
+  local left, count = looked_at, math.min(looked_at, 8)
+  while left > 0 do
+    -- The embedded demo engine does not know the command; it keeps nothing for long anyway.
+    local sample = redis.pcall('HRANDFIELD', hash, string.format('%d', count), 'WITHVALUES')
+    local over = {}
+    for at = 1, #sample, 2 do
+      if is_over(sample[at + 1], sample[at]) then
+        over[#over + 1] = sample[at]
+      end
     end
+    if #over == 0 then
+      return
+    end
+    redis.call('HDEL', hash, unpack(over))
+    left = left - math.abs(count)
+    -- A count below 0 lets fields come twice, which costs a third less.
+    count = -math.min(left, 3000)
   end
+end
+  -- Two records, and up to three other fields.
+  drop_over(calls, 5, function(record)
+    local at_ms = string.match(record, '^%d+ (%d+) ')
+    return at_ms and now_ms - at_ms > CALL_MEMORY_MS
+  end)
 end
 
 local function remember_answer(calls, caller, call, now_ms, answer)
   if caller ~= '' then
-    redis.call('HSET', calls, caller, call_record(call, now_ms, answer))
-    forget_old_calls(calls, call, now_ms)
+    local added = redis.call('HSET', calls, caller, call_record(call, now_ms, answer))
+    forget_old_calls(calls, call, added, now_ms)
   end
 end
 -- Tells those who wait to look now. An empty channel tells nobody, nor does a user who may not publish: then they look by
@@ -5334,8 +7231,12 @@ end
 --     lane_ms …      see shared/feed/expiry
 --     due_at         no message expires before this time; 0: none expires
 --     visible_at_us  no delayed message is due before this time; 0: none is delayed
---     lives_until    all content has expired by then; 0: no content yet; -1: some of it stays
+--     lives_until    all content has expired by then; 0: no content yet, or any more; -1: some of it stays
 --     kept_until     Redis drops the keys then; 0: not set yet; -1: never
+--     and, where one of them is not 0:
+--     large          of \`bytes\` those of large bodies; see shared/feed/body
+--     moved          the messages up to this position are in \`early\`; 0: none is; see shared/feed/compact
+--     stays          1: has subscribers, and does not go when it is empty
 local FEED_LAYOUT = '1'
 local STATE_BYTES = 13 * 8
 
@@ -5347,8 +7248,12 @@ local function open_feed(meta, codec, caller)
   -- An unknown layout may have another state; the caller refuses it before it looks.
   local readable = layout == FEED_LAYOUT and packed or string.rep('\\0', STATE_BYTES)
   local epoch, last, front, token, trimmed, bytes, rest = struct.unpack('>dddddd', readable)
-  local lane_ms, lane_swept, lane_last, due_at, visible_at_us, lives_until, kept_until =
+  local lane_ms, lane_swept, lane_last, due_at, visible_at_us, lives_until, kept_until, tail =
     struct.unpack('>ddddddd', readable, rest)
+  local large, moved, stays = 0, 0, 0
+  if #readable > STATE_BYTES then
+    large, moved, stays = struct.unpack('>ddd', readable, tail)
+  end
   -- One constructor: a table that grows field by field is copied again and again.
   return {
     layout = layout,
@@ -5369,6 +7274,9 @@ local function open_feed(meta, codec, caller)
     visible_at_us = visible_at_us,
     lives_until = lives_until,
     kept_until = kept_until,
+    large = large,
+    moved = moved,
+    stays = stays,
   }
 end
 -- Claims. \`claimed\` leads from a message's position to the token of its claim, \`leases\` from a token to
@@ -5407,15 +7315,16 @@ end
 
 -- From ids to places: a message that was delayed has a place other than its id.
 
--- For each id, named twice or not, one table with \`id\` and either its \`place\` (whether or not something is there) or, for a
--- message that is still delayed, what is \`parked\`.
+-- For each id, named twice or not, one table with \`id\`, how many ids were named up to it (\`at\`), and either its \`place\` (whether
+-- or not something is there) or, for a message that is still delayed, what is \`parked\`.
 local function look_up(parked, ids, ids_at)
-  local asked, found, seen = {}, {}, {}
+  local asked, ats, found, seen = {}, {}, {}, {}
   for at = ids_at, #ids, 1 do
     if not seen[ids[at]] then
       asked[#asked + 1] = ids[at]
       seen[ids[at]] = true
     end
+    ats[#asked] = at - ids_at + 1
   end
   if #asked == 0 then
     return found
@@ -5423,9 +7332,9 @@ local function look_up(parked, ids, ids_at)
   for at, known in ipairs(redis.call('HMGET', parked, unpack(asked))) do
     local moved_to = string.match(known or '', '^@(%d+)$')
     if known and not moved_to then
-      found[at] = { id = asked[at], parked = known }
+      found[at] = { id = asked[at], at = ats[at], parked = known }
     else
-      found[at] = { id = asked[at], place = moved_to or asked[at] }
+      found[at] = { id = asked[at], at = ats[at], place = moved_to or asked[at] }
     end
   end
   return found
@@ -5484,13 +7393,15 @@ return { 'released', #places }
     [28, 'lua/shared/calls.lua', 1],
     [32, 'lua/shared/exact.lua', 1],
     [42, 'lua/shared/calls.lua', 6],
-    [84, 'lua/shared/wake.lua', 1],
-    [97, 'lua/shared/feed/meta.lua', 1],
-    [149, 'lua/shared/feed/leases.lua', 1],
-    [165, 'lua/shared/feed/lapse.lua', 1],
-    [183, 'lua/shared/feed/places.lua', 1],
-    [208, 'lua/shared/feed/keep-alive.lua', 1],
-    [219, 'lua/feed/release.lua', 31],
+    [70, 'lua/shared/drop-over.lua', 1],
+    [95, 'lua/shared/calls.lua', 35],
+    [108, 'lua/shared/wake.lua', 1],
+    [121, 'lua/shared/feed/meta.lua', 1],
+    [184, 'lua/shared/feed/leases.lua', 1],
+    [200, 'lua/shared/feed/lapse.lua', 1],
+    [218, 'lua/shared/feed/places.lua', 1],
+    [244, 'lua/shared/feed/keep-alive.lua', 1],
+    [255, 'lua/feed/release.lua', 31],
   ],
   encode(args) {
     const encoded = new Array<Argument>(5 + args.ids.length)
@@ -5547,12 +7458,12 @@ function readHeldOfRemoveRemoved(part: Reply | undefined): (number)[] {
 /**
  * Removes messages by id, delayed ones too. Ids that are not in the feed are passed over; unless `even_claimed`, a message under a live claim stays and is named.
  *
- * Cost: O(messages x log n).
+ * Cost: O(messages x log n), and as much for twice as many that are written anew.
  */
 export const remove: Operation<RemoveArguments, RemoveAnswer> = {
   script: {
     name: 'feed/remove',
-    sha1: '88425b53522a8b731bd939f38d560c2b77318014',
+    sha1: 'da5858f2839e226da1610db0371076e9e919740d',
     reads: false,
     bytes: false,
     source: `--[[
@@ -5560,17 +7471,19 @@ Removes messages by id, delayed ones too. Ids that are not in the feed are passe
 \`even_claimed\`, a message under a live claim stays and is named.
 
 @returns removed  count:integer held:[id:integer]
-@cost    O(messages x log n)
+@cost    O(messages x log n), and as much for twice as many that are written anew
 ]]
 local meta = KEYS[1] -- hash: the feed's state
-local log = KEYS[2] -- stream: the visible messages, by position
-local claimed = KEYS[3] -- sorted set: position -> token of its claim
-local leases = KEYS[4] -- sorted set: token -> when the claim ends, in ms
-local returned = KEYS[5] -- sorted set: positions that are free again
-local work = KEYS[6] -- hash: position -> claims so far, bytes, expiry, id
-local expiry = KEYS[7] -- sorted set: position -> expires_at_ms, where not in the lane
-local delayed = KEYS[8] -- sorted set: id -> visible_at_us
-local parked = KEYS[9] -- hash: id -> delayed message, later its position
+-- KEYS[2] log: stream: the visible messages, by position
+-- KEYS[3] early: stream: the oldest visible messages, while the log is written anew
+local bodies = KEYS[4] -- hash: id -> body, of those that are large
+local claimed = KEYS[5] -- sorted set: position -> token of its claim
+local leases = KEYS[6] -- sorted set: token -> when the claim ends, in ms
+-- KEYS[7] returned: sorted set: positions that are free again
+-- KEYS[8] work: hash: position -> claims so far, bytes, expiry, id
+-- KEYS[9] expiry: sorted set: position -> expires_at_ms, where not in the lane
+local delayed = KEYS[10] -- sorted set: id -> visible_at_us
+local parked = KEYS[11] -- hash: id -> delayed message, later its position
 local caller = ARGV[1] -- text: process and slot; empty: the call is not remembered
 local call = ARGV[2] -- text: number of the call in that slot
 local even_claimed = ARGV[3] == '1' -- flag: whether messages under a live claim go too
@@ -5617,25 +7530,49 @@ local function recall(record, call)
   return nil, tonumber(number) > tonumber(call)
 end
 
-local function forget_old_calls(calls, call, now_ms)
-  if call % 16 ~= 0 then
+-- \`added\`: how many fields came with the record of this call. Where one comes, others go, for a caller may live for one call;
+-- few are no burden. Callers that stay drop by and by what was left.
+local function forget_old_calls(calls, call, added, now_ms)
+  local is_one_more = added > 0 and redis.call('HLEN', calls) > 16
+  if not is_one_more and call % 16 ~= 0 then
     return
   end
-  -- The embedded demo engine does not know the command; it keeps nothing for long anyway.
-  -- Two records, and up to three other fields.
-  local sample = redis.pcall('HRANDFIELD', calls, '5', 'WITHVALUES')
-  for at = 1, #sample, 2 do
-    local at_ms = string.match(sample[at + 1], '^%d+ (%d+) ')
-    if at_ms and now_ms - at_ms > CALL_MEMORY_MS then
-      redis.call('HDEL', calls, sample[at])
+-- What is over goes by sampling: no index, nothing to keep in step. Where fields come, twice as many are looked at: as soon as half
+-- of all are over, as many go as come, and they never add up, whoever comes.
+
+-- Looks at so many fields of the hash, of many at some twice, and drops those whose value says that they are over; at a few only
+-- where none of these is.
+local function drop_over(hash, looked_at, is_over)
+  local left, count = looked_at, math.min(looked_at, 8)
+  while left > 0 do
+    -- The embedded demo engine does not know the command; it keeps nothing for long anyway.
+    local sample = redis.pcall('HRANDFIELD', hash, string.format('%d', count), 'WITHVALUES')
+    local over = {}
+    for at = 1, #sample, 2 do
+      if is_over(sample[at + 1], sample[at]) then
+        over[#over + 1] = sample[at]
+      end
     end
+    if #over == 0 then
+      return
+    end
+    redis.call('HDEL', hash, unpack(over))
+    left = left - math.abs(count)
+    -- A count below 0 lets fields come twice, which costs a third less.
+    count = -math.min(left, 3000)
   end
+end
+  -- Two records, and up to three other fields.
+  drop_over(calls, 5, function(record)
+    local at_ms = string.match(record, '^%d+ (%d+) ')
+    return at_ms and now_ms - at_ms > CALL_MEMORY_MS
+  end)
 end
 
 local function remember_answer(calls, caller, call, now_ms, answer)
   if caller ~= '' then
-    redis.call('HSET', calls, caller, call_record(call, now_ms, answer))
-    forget_old_calls(calls, call, now_ms)
+    local added = redis.call('HSET', calls, caller, call_record(call, now_ms, answer))
+    forget_old_calls(calls, call, added, now_ms)
   end
 end
 -- A feed's main key: one hash, read once and written once a call.
@@ -5653,8 +7590,12 @@ end
 --     lane_ms …      see shared/feed/expiry
 --     due_at         no message expires before this time; 0: none expires
 --     visible_at_us  no delayed message is due before this time; 0: none is delayed
---     lives_until    all content has expired by then; 0: no content yet; -1: some of it stays
+--     lives_until    all content has expired by then; 0: no content yet, or any more; -1: some of it stays
 --     kept_until     Redis drops the keys then; 0: not set yet; -1: never
+--     and, where one of them is not 0:
+--     large          of \`bytes\` those of large bodies; see shared/feed/body
+--     moved          the messages up to this position are in \`early\`; 0: none is; see shared/feed/compact
+--     stays          1: has subscribers, and does not go when it is empty
 local FEED_LAYOUT = '1'
 local STATE_BYTES = 13 * 8
 
@@ -5666,8 +7607,12 @@ local function open_feed(meta, codec, caller)
   -- An unknown layout may have another state; the caller refuses it before it looks.
   local readable = layout == FEED_LAYOUT and packed or string.rep('\\0', STATE_BYTES)
   local epoch, last, front, token, trimmed, bytes, rest = struct.unpack('>dddddd', readable)
-  local lane_ms, lane_swept, lane_last, due_at, visible_at_us, lives_until, kept_until =
+  local lane_ms, lane_swept, lane_last, due_at, visible_at_us, lives_until, kept_until, tail =
     struct.unpack('>ddddddd', readable, rest)
+  local large, moved, stays = 0, 0, 0
+  if #readable > STATE_BYTES then
+    large, moved, stays = struct.unpack('>ddd', readable, tail)
+  end
   -- One constructor: a table that grows field by field is copied again and again.
   return {
     layout = layout,
@@ -5688,12 +7633,15 @@ local function open_feed(meta, codec, caller)
     visible_at_us = visible_at_us,
     lives_until = lives_until,
     kept_until = kept_until,
+    large = large,
+    moved = moved,
+    stays = stays,
   }
 end
 -- Changes to the main key of a feed; see shared/feed/meta for its fields.
 
 local function packed_state(feed)
-  return struct.pack(
+  local packed = struct.pack(
     '>ddddddddddddd',
     feed.epoch,
     feed.last,
@@ -5709,6 +7657,10 @@ local function packed_state(feed)
     feed.lives_until,
     feed.kept_until
   )
+  if feed.large == 0 and feed.moved == 0 and feed.stays == 0 then
+    return packed
+  end
+  return packed .. struct.pack('>ddd', feed.large, feed.moved, feed.stays)
 end
 
 -- Writes the state if it has changed.
@@ -5721,21 +7673,21 @@ end
 -- One message in the log: a stream entry \`<position>-0\` with the fields
 --   t  milliseconds it lives, counted from its position; 0: it stays
 --   x  '<origin>', and '#<id>' behind it when the message got its position later than its id
---   b  the body
--- Without t and x it stays and has no extras. Most feeds have entries of one kind, and Redis stores the
--- names of equal fields once a node.
+--   b  the body; or s, the size of one that is stored apart (shared/feed/body)
+-- Without t and x it stays, has no extras and a body that is not large. Most feeds have entries of one kind, and Redis
+-- stores the names of equal fields once a node.
 
 -- Lives that this call has read, and extras without an id: entries of one feed are much alike, and
 -- reading a text again costs more than finding what it meant.
 local lives_read, plain_extras = {}, {}
 
 -- What an entry says, as values: a page is read without a table for each message. expires_at_ms is 0 when
--- the message stays.
+-- the message stays. A body that is stored apart is nil, and its size follows.
 local function read_entry(raw)
   local place, fields = string.sub(raw[1], 1, -3), raw[2]
   local position = tonumber(place)
   if fields[1] ~= 't' then
-    return place, position, position, 0, '', fields[2], 0
+    return place, position, position, 0, '', fields[2]
   end
   local ttl_ms, extra, id = lives_read[fields[2]], fields[4], position
   if not ttl_ms then
@@ -5752,63 +7704,103 @@ local function read_entry(raw)
       plain_extras[extra] = true
     end
   end
-  return place, position, id, expires_at_ms, extra, fields[6], ttl_ms
+  if fields[5] == 's' then
+    return place, position, id, expires_at_ms, extra, nil, tonumber(fields[6])
+  end
+  return place, position, id, expires_at_ms, extra, fields[6]
 end
 
 local function parse_entry(raw)
-  local place, position, id, expires_at_ms, origin, body, ttl_ms = read_entry(raw)
+  local place, position, id, expires_at_ms, origin, body, size = read_entry(raw)
+  -- No more than eight: a table of nine takes the room of sixteen.
   return {
     place = place,
     position = position,
     id = id,
     expires_at_ms = expires_at_ms,
     origin = origin,
+    bytes = size or #body,
     body = body,
-    ttl_ms = ttl_ms,
     claims = 0,
   }
 end
 
--- The entries from one place to another, oldest first. A place is a position as text; '+' is the end.
-local function entries_between(log, from, to, count)
-  local entries = redis.call('XRANGE', log, from, to, 'COUNT', count)
-  for at = 1, #entries do
-    entries[at] = parse_entry(entries[at])
+local function entry_at(feed, keys, place)
+  local raws
+  if feed.moved == 0 or tonumber(place) > feed.moved then
+    raws = redis.call('XRANGE', keys.log, place, place, 'COUNT', '1')
+  else
+    raws = redis.call('XRANGE', keys.early, place, place, 'COUNT', '1')
   end
-  return entries
+  return raws[1] and parse_entry(raws[1])
 end
 
-local function entry_at(log, place)
-  return entries_between(log, place, place, 1)[1]
+-- Large bodies. One of more than INLINE_BYTES is stored under the id of its message in the hash \`bodies\`; its entry in the log, or
+-- what is parked of it, has its size. So the log is walked over without them: whoever removes, expires, counts or looks for
+-- messages reads INLINE_BYTES of each at most.
+-- A call reads or answers no more payloads behind the one with which they reach this.
+local CALL_BYTES = 4194304
+
+-- A body of more bytes than this is not stored where elements are listed, but beside: what needs no bodies reads no more than this
+-- of each, and can tell before it reads how many are too many.
+local INLINE_BYTES = 16384
+
+local function is_large(bytes)
+  return bytes > INLINE_BYTES
 end
 
--- Bodies may be large, so nobody reads more than this at once: a page or a claim ends there.
-local ENOUGH_BYTES = 4194304
+-- Removes messages from the log and from every index. An entry is any table with \`place\`, \`id\` and \`bytes\`.
 
--- Removes messages from the log and from every index. An entry is any table with \`place\`, \`id\` and
--- either \`bytes\` or \`body\`.
-local function remove_entries(feed, log, claimed, returned, expiry, work, parked, entries)
+-- While the log is written anew some of them are in \`early\`; see shared/feed/compact.
+local function delete_entries(feed, keys, places)
+  if feed.moved == 0 then
+    redis.call('XDEL', keys.log, unpack(places))
+    return
+  end
+  local early, late = {}, {}
+  for _, place in ipairs(places) do
+    local among = tonumber(place) <= feed.moved and early or late
+    among[#among + 1] = place
+  end
+  if #early > 0 then
+    redis.call('XDEL', keys.early, unpack(early))
+  end
+  if #late > 0 then
+    redis.call('XDEL', keys.log, unpack(late))
+  end
+end
+
+local function remove_entries(feed, keys, entries)
   if #entries == 0 then
     return
   end
-  local places, moved = {}, {}
+  local places, moved, large = {}, {}, {}
   for at, entry in ipairs(entries) do
     places[at] = entry.place
-    feed.bytes = feed.bytes - (entry.bytes or #entry.body)
+    feed.bytes = feed.bytes - entry.bytes
     local id = exact(entry.id)
     if id ~= entry.place then
       moved[#moved + 1] = id
     end
+    if entry.bytes > INLINE_BYTES then
+      large[#large + 1] = id
+      feed.large = math.max(0, feed.large - entry.bytes)
+    end
   end
-  redis.call('XDEL', log, unpack(places))
-  redis.call('ZREM', expiry, unpack(places))
-  if redis.call('EXISTS', work) == 1 then
-    redis.call('ZREM', claimed, unpack(places))
-    redis.call('ZREM', returned, unpack(places))
-    redis.call('HDEL', work, unpack(places))
+  delete_entries(feed, keys, places)
+  -- About once for each thousand messages; see shared/feed/compact.
+  feed.look = tonumber(string.sub(places[1], -3)) < #places
+  redis.call('ZREM', keys.expiry, unpack(places))
+  if redis.call('EXISTS', keys.work) == 1 then
+    redis.call('ZREM', keys.claimed, unpack(places))
+    redis.call('ZREM', keys.returned, unpack(places))
+    redis.call('HDEL', keys.work, unpack(places))
   end
   if #moved > 0 then
-    redis.call('HDEL', parked, unpack(moved))
+    redis.call('HDEL', keys.parked, unpack(moved))
+  end
+  if #large > 0 then
+    redis.call('HDEL', keys.bodies, unpack(large))
   end
 end
 -- Claims. \`claimed\` leads from a message's position to the token of its claim, \`leases\` from a token to
@@ -5822,15 +7814,16 @@ end
 
 -- From ids to places: a message that was delayed has a place other than its id.
 
--- For each id, named twice or not, one table with \`id\` and either its \`place\` (whether or not something is there) or, for a
--- message that is still delayed, what is \`parked\`.
+-- For each id, named twice or not, one table with \`id\`, how many ids were named up to it (\`at\`), and either its \`place\` (whether
+-- or not something is there) or, for a message that is still delayed, what is \`parked\`.
 local function look_up(parked, ids, ids_at)
-  local asked, found, seen = {}, {}, {}
+  local asked, ats, found, seen = {}, {}, {}, {}
   for at = ids_at, #ids, 1 do
     if not seen[ids[at]] then
       asked[#asked + 1] = ids[at]
       seen[ids[at]] = true
     end
+    ats[#asked] = at - ids_at + 1
   end
   if #asked == 0 then
     return found
@@ -5838,13 +7831,62 @@ local function look_up(parked, ids, ids_at)
   for at, known in ipairs(redis.call('HMGET', parked, unpack(asked))) do
     local moved_to = string.match(known or '', '^@(%d+)$')
     if known and not moved_to then
-      found[at] = { id = asked[at], parked = known }
+      found[at] = { id = asked[at], at = ats[at], parked = known }
     else
-      found[at] = { id = asked[at], place = moved_to or asked[at] }
+      found[at] = { id = asked[at], at = ats[at], place = moved_to or asked[at] }
     end
   end
   return found
 end
+-- A delayed message waits outside the log and gets its position when it becomes visible, so no reader
+-- can have passed it. Its id, given at once, stays valid: \`parked\` leads from the id to the message
+-- ('<ttl_ms> <origin>\\n<body>', or '<ttl_ms> <origin> <bytes>\\n' when its body is large), later to its position
+-- ('@<position>').
+
+-- The parked message as an entry without a position; its place is empty, where nothing ever is.
+local function parse_parked(id, text)
+  local ttl_ms, origin, size, start = string.match(text, '^(%d+) (%S*) ?(%d*)\\n()')
+  local life = tonumber(ttl_ms)
+  return {
+    id = id,
+    place = '',
+    position = 0,
+    origin = origin,
+    bytes = tonumber(size) or #text - start + 1,
+    body = size == '' and string.sub(text, start) or nil,
+    claims = 0,
+    expires_at_ms = life == 0 and 0 or math.floor(id / 1000) + life,
+  }
+end
+-- Takes messages that are still delayed away.
+local function unpark(delayed, parked, bodies, ids, has_large)
+  redis.call('ZREM', delayed, unpack(ids))
+  redis.call('HDEL', parked, unpack(ids))
+  if has_large then
+    redis.call('HDEL', bodies, unpack(ids))
+  end
+end
+-- Whether a feed has come to be empty that was to stay, as far as its state tells; see shared/feed/rest.
+local function may_rest(feed)
+  return feed.bytes == 0
+    and feed.kept_until == -1
+    and feed.stays == 0
+    and feed.visible_at_us == 0
+    and feed.epoch ~= 0
+end
+
+local keys = {
+  meta = meta,
+  log = KEYS[2],
+  early = KEYS[3],
+  bodies = bodies,
+  claimed = claimed,
+  leases = leases,
+  returned = KEYS[7],
+  work = KEYS[8],
+  expiry = KEYS[9],
+  parked = parked,
+}
 
 local feed = open_feed(meta, '', caller)
 if feed.layout ~= FEED_LAYOUT then
@@ -5863,12 +7905,14 @@ if remembered then
 end
 local now_ms = math.floor(clock_us() / 1000)
 local going, parked_ids, held, told = {}, {}, {}, { '' }
+local has_large = false
 for _, found in ipairs(look_up(parked, ids, ids_at)) do
   if found.parked then
     parked_ids[#parked_ids + 1] = found.id
+    has_large = has_large or is_large(parse_parked(tonumber(found.id), found.parked).bytes)
   else
     local holder = not even_claimed and redis.call('ZSCORE', claimed, found.place)
-    local entry = entry_at(log, found.place)
+    local entry = entry_at(feed, keys, found.place)
     if entry and holder and is_live(leases, holder, now_ms) then
       held[#held + 1] = tonumber(found.id)
       told[#told + 1] = found.id
@@ -5880,34 +7924,191 @@ end
 local count = #going + #parked_ids
 if count > 0 then
   if #parked_ids > 0 then
-    redis.call('ZREM', delayed, unpack(parked_ids))
-    redis.call('HDEL', parked, unpack(parked_ids))
+    unpark(delayed, parked, bodies, parked_ids, has_large)
     feed.visible_at_us = tonumber(redis.call('ZRANGE', delayed, '0', '0', 'WITHSCORES')[2] or 0)
   end
-  remove_entries(feed, log, claimed, returned, expiry, work, parked, going)
+  remove_entries(feed, keys, going)
+  if feed.look or feed.moved ~= 0 then
+-- Holes. Redis keeps the messages of a stream in nodes of some dozens, and frees a node once all in it are gone: a message that
+-- stays behind keeps the bytes of its neighbours, up to 4 KiB. Where so much is held that way, the messages are written anew, a
+-- few a call: they go from the front of \`log\` to the end of \`early\`, another stream, which ends at \`moved\`, and nobody sees a
+-- difference. When the log has been emptied so, \`early\` takes its place. To be asked for where \`feed.look\` or \`feed.moved\` is set,
+-- behind what frees memory.
+-- How much one call works on. An element costs by its bytes too, for a body may have 4 MiB: whoever walks over elements takes them
+-- from a budget, until their number or their bytes are used up. The element that uses them up is still taken. So a call works on
+-- one at least, which is progress, and on no more than CALL_BYTES and one element.
+
+-- \`more_bytes\`: of what a call adds, where it removes as much.
+local function budget_of(elements, more_bytes)
+  return { elements = elements, bytes = CALL_BYTES + (more_bytes or 0) }
+end
+
+-- Whether one more may be taken.
+local function is_left(budget)
+  return budget.elements > 0 and budget.bytes > 0
+end
+
+local function spend(budget, elements, bytes)
+  budget.elements = budget.elements - elements
+  budget.bytes = budget.bytes - bytes
+end
+
+-- How many elements one command may read whose bytes are known only then, each of INLINE_BYTES at most.
+local function at_once(budget)
+  return math.min(budget.elements, math.max(1, math.floor(budget.bytes / INLINE_BYTES)))
+end
+-- An idle feed vanishes by itself: Redis drops its keys some time after everything in it has expired.
+-- The slack makes moving that time rare, and is never shorter than a call is remembered.
+local IDLE_SLACK_MS = 1200000
+
+-- Lets a key that this call may have created go when the feed goes.
+local function keep_with_feed(feed, key, now_ms)
+  if feed.kept_until > 0 then
+    redis.call('PEXPIRE', key, math.max(IDLE_SLACK_MS / 2, feed.kept_until - now_ms))
+  end
+end
+
+-- Whether the log takes more than three times the nodes that its messages need: two of three have gone since it was dense.
+local function is_sparse(feed, log)
+  local length = redis.call('XLEN', log)
+  if length == 0 then
+    return false
+  end
+  -- The embedded demo engine does not know the command; it keeps nothing for long anyway.
+  local info, nodes = redis.pcall('XINFO', 'STREAM', log), 0
+  for at = 1, #info, 2 do
+    if info[at] == 'radix-tree-keys' then
+      nodes = info[at + 1]
+    end
+  end
+  -- By Redis' defaults a node has 4096 bytes or 100 messages, each with some bytes beside its body.
+  local bytes = feed.bytes - feed.large + 40 * length
+  return nodes > 16 + 3 * math.max(bytes / 4096, length / 100)
+end
+
+-- Moves the oldest messages of the log; answers whether that has emptied it.
+local function move_oldest(feed, keys, budget)
+  repeat
+    local wanted, moved = at_once(budget), {}
+    for at, raw in ipairs(redis.call('XRANGE', keys.log, '-', '+', 'COUNT', wanted)) do
+      redis.call('XADD', keys.early, raw[1], unpack(raw[2]))
+      moved[at] = raw[1]
+      -- The last field is the body, or the size of one that stands apart.
+      spend(budget, 1, #raw[2][#raw[2]])
+    end
+    if #moved > 0 then
+      redis.call('XDEL', keys.log, unpack(moved))
+      feed.moved = tonumber(string.sub(moved[#moved], 1, -3))
+    end
+    if #moved < wanted then
+      return true
+    end
+  until not is_left(budget)
+  return false
+end
+
+-- Moves some messages where that has begun or is worthwhile. \`done\`: how many this call has added and removed; it moves twice
+-- as many, so that the end is reached whoever appends meanwhile.
+local function compact(feed, keys, now_ms, done)
+  if feed.moved == 0 and not is_sparse(feed, keys.log) then
+    return
+  end
+  if move_oldest(feed, keys, budget_of(4 + 2 * done)) and redis.call('EXISTS', keys.early) == 1 then
+    redis.call('RENAME', keys.early, keys.log)
+    feed.moved = 0
+    keep_with_feed(feed, keys.log, now_ms)
+  else
+    keep_with_feed(feed, keys.early, now_ms)
+  end
+end
+    compact(feed, keys, now_ms, #going)
+  end
+  if may_rest(feed) then
+-- A feed of lasting messages that has been emptied needs nothing but what is remembered for a while: who reads on must learn that
+-- nothing is lost, who repeats a call what it did. So it goes as an idle feed of expiring messages does, unless it has
+-- subscribers. A message that comes meanwhile finds it as it was.
+-- How many messages are visible.
+local function log_length(feed, keys)
+  local length = redis.call('XLEN', keys.log)
+  return feed.moved == 0 and length or length + redis.call('XLEN', keys.early)
+end
+-- An idle feed vanishes by itself: Redis drops its keys some time after everything in it has expired.
+-- The slack makes moving that time rare, and is never shorter than a call is remembered.
+local IDLE_SLACK_MS = 1200000
+
+-- Lets a key that this call may have created go when the feed goes.
+local function keep_with_feed(feed, key, now_ms)
+  if feed.kept_until > 0 then
+    redis.call('PEXPIRE', key, math.max(IDLE_SLACK_MS / 2, feed.kept_until - now_ms))
+  end
+end
+
+-- To be asked for where the feed \`may_rest\`.
+local function rest_when_empty(feed, keys, now_ms)
+  if log_length(feed, keys) > 0 then
+    return
+  end
+  redis.call('UNLINK', keys.log)
+  if feed.moved ~= 0 then
+    redis.call('UNLINK', keys.early)
+    feed.moved = 0
+  end
+  -- A claim may be live though its messages were removed.
+  local last_lease = redis.call('ZRANGE', keys.leases, '-1', '-1', 'WITHSCORES')[2]
+  feed.lives_until = tonumber(last_lease or 0)
+  feed.kept_until = math.max(now_ms, feed.lives_until) + IDLE_SLACK_MS
+  keep_with_feed(feed, keys.meta, now_ms)
+  if last_lease then
+    keep_with_feed(feed, keys.leases, now_ms)
+    keep_with_feed(feed, keys.work, now_ms)
+  end
+end
+    rest_when_empty(feed, keys, now_ms)
+  end
   remember_answer(meta, caller, call, now_ms, count .. table.concat(told, ' '))
   save_feed(meta, feed)
 end
 return { 'removed', count, held }
 `,
   },
-  parts: ['meta', 'log', 'claimed', 'leases', 'returned', 'work', 'expiry', 'delayed', 'parked'],
+  parts: ['meta', 'log', 'early', 'bodies', 'claimed', 'leases', 'returned', 'work', 'expiry', 'delayed', 'parked'],
   lines: [
     [1, 'lua/feed/remove.lua', 1],
-    [22, 'lua/shared/exact.lua', 1],
-    [32, 'lua/shared/clock.lua', 1],
-    [38, 'lua/shared/calls.lua', 1],
-    [42, 'lua/shared/calls.lua', 6],
-    [84, 'lua/shared/feed/meta.lua', 1],
-    [136, 'lua/shared/feed/save.lua', 1],
-    [138, 'lua/shared/feed/save.lua', 17],
-    [164, 'lua/shared/feed/entry.lua', 1],
-    [228, 'lua/shared/feed/entry.lua', 69],
-    [231, 'lua/shared/feed/remove.lua', 1],
-    [257, 'lua/shared/feed/leases.lua', 1],
-    [261, 'lua/shared/feed/leases.lua', 9],
-    [266, 'lua/shared/feed/places.lua', 1],
-    [291, 'lua/feed/remove.lua', 31],
+    [24, 'lua/shared/exact.lua', 1],
+    [34, 'lua/shared/clock.lua', 1],
+    [40, 'lua/shared/calls.lua', 1],
+    [44, 'lua/shared/calls.lua', 6],
+    [72, 'lua/shared/drop-over.lua', 1],
+    [97, 'lua/shared/calls.lua', 35],
+    [110, 'lua/shared/feed/meta.lua', 1],
+    [173, 'lua/shared/feed/save.lua', 1],
+    [175, 'lua/shared/feed/save.lua', 17],
+    [205, 'lua/shared/feed/entry.lua', 1],
+    [211, 'lua/shared/feed/entry.lua', 8],
+    [260, 'lua/shared/feed/entry.lua', 79],
+    [270, 'lua/shared/feed/body.lua', 1],
+    [273, 'lua/shared/bytes.lua', 1],
+    [279, 'lua/shared/feed/body.lua', 6],
+    [284, 'lua/shared/feed/remove.lua', 1],
+    [285, 'lua/shared/feed/remove.lua', 4],
+    [338, 'lua/shared/feed/leases.lua', 1],
+    [342, 'lua/shared/feed/leases.lua', 9],
+    [347, 'lua/shared/feed/places.lua', 1],
+    [373, 'lua/shared/feed/parked.lua', 1],
+    [393, 'lua/shared/feed/unpark.lua', 1],
+    [401, 'lua/shared/feed/may-rest.lua', 1],
+    [409, 'lua/feed/remove.lua', 37],
+    [464, 'lua/shared/feed/compact.lua', 1],
+    [469, 'lua/shared/budget.lua', 1],
+    [472, 'lua/shared/budget.lua', 5],
+    [492, 'lua/shared/feed/keep-alive.lua', 1],
+    [503, 'lua/shared/feed/compact.lua', 9],
+    [556, 'lua/feed/remove.lua', 93],
+    [559, 'lua/shared/feed/rest.lua', 1],
+    [562, 'lua/shared/feed/log-length.lua', 1],
+    [567, 'lua/shared/feed/keep-alive.lua', 1],
+    [578, 'lua/shared/feed/rest.lua', 7],
+    [598, 'lua/feed/remove.lua', 97],
   ],
   encode(args) {
     const encoded = new Array<Argument>(3 + args.ids.length)
@@ -5949,12 +8150,12 @@ export type SettleAnswer =
 /**
  * Does what time has made due: delayed messages become visible, claims that ran out are freed, expired messages go. Every writing operation does a little of it; this one does a lot, for those who must not wait. `more`: call again.
  *
- * Cost: at most 1000 delayed, 1000 claimed (or one claim) and 1000 expired messages, O(log n) each.
+ * Cost: at most 1000 delayed, 1000 claimed (or one claim), 1000 expired messages and 256 that are written anew, O(log n) each, and 4 MiB of each kind.
  */
 export const settle: Operation<SettleArguments, SettleAnswer> = {
   script: {
     name: 'feed/settle',
-    sha1: '4d44c005e964d17633b8f46ab24900343e72660a',
+    sha1: 'e9f56674e4a5e8b65043f38d38af2c1a5d79e353',
     reads: false,
     bytes: false,
     source: `--[[
@@ -5963,17 +8164,20 @@ messages go. Every writing operation does a little of it; this one does a lot, f
 wait. \`more\`: call again.
 
 @returns settled  more:flag
-@cost    at most 1000 delayed, 1000 claimed (or one claim) and 1000 expired messages, O(log n) each
+@cost    at most 1000 delayed, 1000 claimed (or one claim), 1000 expired messages and 256 that are written anew, O(log n)
+         each, and 4 MiB of each kind
 ]]
 local meta = KEYS[1] -- hash: the feed's state
 local log = KEYS[2] -- stream: the visible messages, by position
-local claimed = KEYS[3] -- sorted set: position -> token of its claim
-local leases = KEYS[4] -- sorted set: token -> when the claim ends, in ms
-local returned = KEYS[5] -- sorted set: positions that are free again
-local work = KEYS[6] -- hash: position -> claims so far, bytes, expiry, id
-local expiry = KEYS[7] -- sorted set: position -> expires_at_ms, where not in the lane
-local delayed = KEYS[8] -- sorted set: id -> visible_at_us
-local parked = KEYS[9] -- hash: id -> delayed message, later its position
+-- KEYS[3] early: stream: the oldest visible messages, while the log is written anew
+-- KEYS[4] bodies: hash: id -> body, of those that are large
+local claimed = KEYS[5] -- sorted set: position -> token of its claim
+local leases = KEYS[6] -- sorted set: token -> when the claim ends, in ms
+local returned = KEYS[7] -- sorted set: positions that are free again
+local work = KEYS[8] -- hash: position -> claims so far, bytes, expiry, id
+local expiry = KEYS[9] -- sorted set: position -> expires_at_ms, where not in the lane
+-- KEYS[10] delayed: sorted set: id -> visible_at_us
+local parked = KEYS[11] -- hash: id -> delayed message, later its position
 local channel = ARGV[1] -- text: where those who wait listen; empty: nobody waits
 local sharded = ARGV[2] == '1' -- flag: whether that is a sharded channel
 
@@ -6021,8 +8225,12 @@ end
 --     lane_ms …      see shared/feed/expiry
 --     due_at         no message expires before this time; 0: none expires
 --     visible_at_us  no delayed message is due before this time; 0: none is delayed
---     lives_until    all content has expired by then; 0: no content yet; -1: some of it stays
+--     lives_until    all content has expired by then; 0: no content yet, or any more; -1: some of it stays
 --     kept_until     Redis drops the keys then; 0: not set yet; -1: never
+--     and, where one of them is not 0:
+--     large          of \`bytes\` those of large bodies; see shared/feed/body
+--     moved          the messages up to this position are in \`early\`; 0: none is; see shared/feed/compact
+--     stays          1: has subscribers, and does not go when it is empty
 local FEED_LAYOUT = '1'
 local STATE_BYTES = 13 * 8
 
@@ -6034,8 +8242,12 @@ local function open_feed(meta, codec, caller)
   -- An unknown layout may have another state; the caller refuses it before it looks.
   local readable = layout == FEED_LAYOUT and packed or string.rep('\\0', STATE_BYTES)
   local epoch, last, front, token, trimmed, bytes, rest = struct.unpack('>dddddd', readable)
-  local lane_ms, lane_swept, lane_last, due_at, visible_at_us, lives_until, kept_until =
+  local lane_ms, lane_swept, lane_last, due_at, visible_at_us, lives_until, kept_until, tail =
     struct.unpack('>ddddddd', readable, rest)
+  local large, moved, stays = 0, 0, 0
+  if #readable > STATE_BYTES then
+    large, moved, stays = struct.unpack('>ddd', readable, tail)
+  end
   -- One constructor: a table that grows field by field is copied again and again.
   return {
     layout = layout,
@@ -6056,12 +8268,15 @@ local function open_feed(meta, codec, caller)
     visible_at_us = visible_at_us,
     lives_until = lives_until,
     kept_until = kept_until,
+    large = large,
+    moved = moved,
+    stays = stays,
   }
 end
 -- Changes to the main key of a feed; see shared/feed/meta for its fields.
 
 local function packed_state(feed)
-  return struct.pack(
+  local packed = struct.pack(
     '>ddddddddddddd',
     feed.epoch,
     feed.last,
@@ -6077,6 +8292,10 @@ local function packed_state(feed)
     feed.lives_until,
     feed.kept_until
   )
+  if feed.large == 0 and feed.moved == 0 and feed.stays == 0 then
+    return packed
+  end
+  return packed .. struct.pack('>ddd', feed.large, feed.moved, feed.stays)
 end
 
 -- Writes the state if it has changed.
@@ -6089,21 +8308,21 @@ end
 -- One message in the log: a stream entry \`<position>-0\` with the fields
 --   t  milliseconds it lives, counted from its position; 0: it stays
 --   x  '<origin>', and '#<id>' behind it when the message got its position later than its id
---   b  the body
--- Without t and x it stays and has no extras. Most feeds have entries of one kind, and Redis stores the
--- names of equal fields once a node.
+--   b  the body; or s, the size of one that is stored apart (shared/feed/body)
+-- Without t and x it stays, has no extras and a body that is not large. Most feeds have entries of one kind, and Redis
+-- stores the names of equal fields once a node.
 
 -- Lives that this call has read, and extras without an id: entries of one feed are much alike, and
 -- reading a text again costs more than finding what it meant.
 local lives_read, plain_extras = {}, {}
 
 -- What an entry says, as values: a page is read without a table for each message. expires_at_ms is 0 when
--- the message stays.
+-- the message stays. A body that is stored apart is nil, and its size follows.
 local function read_entry(raw)
   local place, fields = string.sub(raw[1], 1, -3), raw[2]
   local position = tonumber(place)
   if fields[1] ~= 't' then
-    return place, position, position, 0, '', fields[2], 0
+    return place, position, position, 0, '', fields[2]
   end
   local ttl_ms, extra, id = lives_read[fields[2]], fields[4], position
   if not ttl_ms then
@@ -6120,90 +8339,63 @@ local function read_entry(raw)
       plain_extras[extra] = true
     end
   end
-  return place, position, id, expires_at_ms, extra, fields[6], ttl_ms
+  if fields[5] == 's' then
+    return place, position, id, expires_at_ms, extra, nil, tonumber(fields[6])
+  end
+  return place, position, id, expires_at_ms, extra, fields[6]
 end
 
 local function parse_entry(raw)
-  local place, position, id, expires_at_ms, origin, body, ttl_ms = read_entry(raw)
+  local place, position, id, expires_at_ms, origin, body, size = read_entry(raw)
+  -- No more than eight: a table of nine takes the room of sixteen.
   return {
     place = place,
     position = position,
     id = id,
     expires_at_ms = expires_at_ms,
     origin = origin,
+    bytes = size or #body,
     body = body,
-    ttl_ms = ttl_ms,
     claims = 0,
   }
 end
 
--- The entries from one place to another, oldest first. A place is a position as text; '+' is the end.
-local function entries_between(log, from, to, count)
-  local entries = redis.call('XRANGE', log, from, to, 'COUNT', count)
+-- The entries from one position to a place, oldest first, as Redis has them. The place is a position as text; '+' is the end.
+local function raws_between(feed, log, early, from, to, count)
+  if from > feed.moved then
+    return redis.call('XRANGE', log, exact(from), to, 'COUNT', count)
+  end
+  local raws = redis.call('XRANGE', early, exact(from), to, 'COUNT', count)
+  if #raws < count then
+    for _, raw in ipairs(redis.call('XRANGE', log, '-', to, 'COUNT', count - #raws)) do
+      raws[#raws + 1] = raw
+    end
+  end
+  return raws
+end
+
+local function entries_between(feed, keys, from, to, count)
+  local entries = raws_between(feed, keys.log, keys.early, from, to, count)
   for at = 1, #entries do
     entries[at] = parse_entry(entries[at])
   end
   return entries
 end
 
-local function entry_at(log, place)
-  return entries_between(log, place, place, 1)[1]
-end
-
-local function has_expired(entry, now_ms)
-  return entry.expires_at_ms ~= 0 and entry.expires_at_ms <= now_ms
-end
-
--- Bodies may be large, so nobody reads more than this at once: a page or a claim ends there.
-local ENOUGH_BYTES = 4194304
-
--- How many entries to read next: \`wanted\`, unless the bodies read so far promise too many bytes.
-local function next_chunk(wanted, read_count, read_bytes)
-  if read_count == 0 then
-    return math.min(wanted, 20)
-  end
-  local left = math.max(0, ENOUGH_BYTES - read_bytes)
-  return math.max(1, math.min(wanted, math.floor(left * read_count / math.max(1, read_bytes))))
-end
-
--- Stores a message in the log; see shared/feed/entry for the fields.
-local function add_entry(log, place, ttl_ms, extra, body)
-  if ttl_ms == '0' and extra == '' then
-    redis.call('XADD', log, place, 'b', body)
+local function entry_at(feed, keys, place)
+  local raws
+  if feed.moved == 0 or tonumber(place) > feed.moved then
+    raws = redis.call('XRANGE', keys.log, place, place, 'COUNT', '1')
   else
-    redis.call('XADD', log, place, 't', ttl_ms, 'x', extra, 'b', body)
+    raws = redis.call('XRANGE', keys.early, place, place, 'COUNT', '1')
   end
+  return raws[1] and parse_entry(raws[1])
 end
--- Removes messages from the log and from every index. An entry is any table with \`place\`, \`id\` and
--- either \`bytes\` or \`body\`.
-local function remove_entries(feed, log, claimed, returned, expiry, work, parked, entries)
-  if #entries == 0 then
-    return
-  end
-  local places, moved = {}, {}
-  for at, entry in ipairs(entries) do
-    places[at] = entry.place
-    feed.bytes = feed.bytes - (entry.bytes or #entry.body)
-    local id = exact(entry.id)
-    if id ~= entry.place then
-      moved[#moved + 1] = id
-    end
-  end
-  redis.call('XDEL', log, unpack(places))
-  redis.call('ZREM', expiry, unpack(places))
-  if redis.call('EXISTS', work) == 1 then
-    redis.call('ZREM', claimed, unpack(places))
-    redis.call('ZREM', returned, unpack(places))
-    redis.call('HDEL', work, unpack(places))
-  end
-  if #moved > 0 then
-    redis.call('HDEL', parked, unpack(moved))
-  end
-end
+
 -- Expiry without a pass over the messages. Most feeds give most messages the same life, and those
 -- expire in the order of their positions: they form the lane (\`lane_ms\`), which needs no index.
 -- Everything up to \`lane_swept\` has been looked at; \`lane_last\` is the newest member. Messages with
--- another life, and those that a claim prolonged, stand in the sorted set \`expiry\`.
+-- another life, and those that a claim prolonged, stand in the sorted set \`expiry\`. What has expired goes with shared/feed/reap.
 
 local function note_expiry(feed, expires_at_ms)
   if feed.due_at == 0 or expires_at_ms < feed.due_at then
@@ -6214,43 +8406,240 @@ local function note_expiry(feed, expires_at_ms)
   end
 end
 
--- Members of the lane that have expired; moves \`lane_swept\` over what was looked at.
-local function sweep_lane(feed, log, expiry, now_ms, budget)
-  local upto = math.min((now_ms - feed.lane_ms) * 1000 + 999, feed.lane_last)
-  local expired = {}
-  if feed.lane_swept >= upto then
-    return expired
-  end
-  local entries = entries_between(log, exact(feed.lane_swept + 1), exact(upto), budget)
-  for _, entry in ipairs(entries) do
-    if entry.ttl_ms == feed.lane_ms and not redis.call('ZSCORE', expiry, entry.place) then
-      expired[#expired + 1] = entry
-    end
-  end
-  feed.lane_swept = #entries < budget and upto or entries[#entries].position
-  return expired
+-- Delayed messages become visible. To be asked for from \`visible_at_us\` on.
+-- How much one call works on. An element costs by its bytes too, for a body may have 4 MiB: whoever walks over elements takes them
+-- from a budget, until their number or their bytes are used up. The element that uses them up is still taken. So a call works on
+-- one at least, which is progress, and on no more than CALL_BYTES and one element.
+-- A call reads or answers no more payloads behind the one with which they reach this.
+local CALL_BYTES = 4194304
+
+-- A body of more bytes than this is not stored where elements are listed, but beside: what needs no bodies reads no more than this
+-- of each, and can tell before it reads how many are too many.
+local INLINE_BYTES = 16384
+
+-- \`more_bytes\`: of what a call adds, where it removes as much.
+local function budget_of(elements, more_bytes)
+  return { elements = elements, bytes = CALL_BYTES + (more_bytes or 0) }
 end
 
--- Entries whose time in the index has come.
-local function indexed_and_expired(log, expiry, now_ms, budget)
-  local expired = {}
-  local places = redis.call('ZRANGEBYSCORE', expiry, '-inf', now_ms, 'LIMIT', '0', budget)
-  for _, place in ipairs(places) do
-    local entry = entry_at(log, place)
-    if entry then
-      expired[#expired + 1] = entry
+-- Whether one more may be taken.
+local function is_left(budget)
+  return budget.elements > 0 and budget.bytes > 0
+end
+
+local function spend(budget, elements, bytes)
+  budget.elements = budget.elements - elements
+  budget.bytes = budget.bytes - bytes
+end
+
+-- How many elements one command may read whose bytes are known only then, each of INLINE_BYTES at most.
+local function at_once(budget)
+  return math.min(budget.elements, math.max(1, math.floor(budget.bytes / INLINE_BYTES)))
+end
+-- Large bodies. One of more than INLINE_BYTES is stored under the id of its message in the hash \`bodies\`; its entry in the log, or
+-- what is parked of it, has its size. So the log is walked over without them: whoever removes, expires, counts or looks for
+-- messages reads INLINE_BYTES of each at most.
+
+local function is_large(bytes)
+  return bytes > INLINE_BYTES
+end
+
+-- How much of an entry was read with it.
+local function read_of(entry)
+  return entry.body and entry.bytes or 0
+end
+local function has_expired(entry, now_ms)
+  return entry.expires_at_ms ~= 0 and entry.expires_at_ms <= now_ms
+end
+-- A delayed message waits outside the log and gets its position when it becomes visible, so no reader
+-- can have passed it. Its id, given at once, stays valid: \`parked\` leads from the id to the message
+-- ('<ttl_ms> <origin>\\n<body>', or '<ttl_ms> <origin> <bytes>\\n' when its body is large), later to its position
+-- ('@<position>').
+
+-- The parked message as an entry without a position; its place is empty, where nothing ever is.
+local function parse_parked(id, text)
+  local ttl_ms, origin, size, start = string.match(text, '^(%d+) (%S*) ?(%d*)\\n()')
+  local life = tonumber(ttl_ms)
+  return {
+    id = id,
+    place = '',
+    position = 0,
+    origin = origin,
+    bytes = tonumber(size) or #text - start + 1,
+    body = size == '' and string.sub(text, start) or nil,
+    claims = 0,
+    expires_at_ms = life == 0 and 0 or math.floor(id / 1000) + life,
+  }
+end
+-- Takes messages that are still delayed away.
+local function unpark(delayed, parked, bodies, ids, has_large)
+  redis.call('ZREM', delayed, unpack(ids))
+  redis.call('HDEL', parked, unpack(ids))
+  if has_large then
+    redis.call('HDEL', bodies, unpack(ids))
+  end
+end
+-- Stores a message of any size in the log.
+-- Stores a message in the log; see shared/feed/entry for the fields.
+local function add_entry(log, place, ttl_ms, extra, body)
+  if ttl_ms == '0' and extra == '' then
+    redis.call('XADD', log, place, 'b', body)
+  else
+    redis.call('XADD', log, place, 't', ttl_ms, 'x', extra, 'b', body)
+  end
+end
+
+-- Stores one whose body is large and stands apart already.
+local function add_large_entry(feed, log, place, ttl_ms, extra, bytes)
+  redis.call('XADD', log, place, 't', ttl_ms, 'x', extra, 's', bytes)
+  feed.large = feed.large + bytes
+end
+
+-- Stores a message that has its id already at the next position of a log. Its life counts from its
+-- id, an entry's from its position. A large body stands apart already.
+local function store_late(feed, keys, entry)
+  feed.last = feed.last + 1
+  local place, id = exact(feed.last), exact(entry.id)
+  local extra, ttl_ms = entry.origin .. '#' .. id, '0'
+  if entry.expires_at_ms ~= 0 then
+    ttl_ms = exact(math.max(1, entry.expires_at_ms - math.floor(feed.last / 1000)))
+  end
+  if is_large(entry.bytes) then
+    add_large_entry(feed, keys.log, place, ttl_ms, extra, entry.bytes)
+  else
+    add_entry(keys.log, place, ttl_ms, extra, entry.body)
+  end
+  redis.call('HSET', keys.parked, id, '@' .. place)
+  feed.bytes = feed.bytes + entry.bytes
+  if ttl_ms == '0' then
+    feed.lives_until = -1
+  else
+    local expires_at_ms = math.floor(feed.last / 1000) + ttl_ms
+    redis.call('ZADD', keys.expiry, expires_at_ms, place)
+    note_expiry(feed, expires_at_ms)
+  end
+end
+
+-- Gives at most \`most\` due messages their positions. Answers how many became visible.
+local function show_due(feed, keys, now_us, most)
+  local shown, budget = 0, budget_of(most)
+  feed.last = math.max(feed.last, now_us - 1)
+  local ids = redis.call('ZRANGEBYSCORE', keys.delayed, '-inf', exact(now_us), 'LIMIT', '0', most)
+  for _, id in ipairs(ids) do
+    if not is_left(budget) then
+      break
+    end
+    local entry = parse_parked(tonumber(id), redis.call('HGET', keys.parked, id))
+    spend(budget, 1, read_of(entry))
+    if has_expired(entry, math.floor(now_us / 1000)) then
+      unpark(keys.delayed, keys.parked, keys.bodies, { id }, is_large(entry.bytes))
     else
-      redis.call('ZREM', expiry, place)
+      store_late(feed, keys, entry)
+      shown = shown + 1
+      redis.call('ZREM', keys.delayed, id)
     end
   end
-  return expired
+  feed.visible_at_us = tonumber(redis.call('ZRANGE', keys.delayed, '0', '0', 'WITHSCORES')[2] or 0)
+  return shown
+end
+-- What has expired goes; see shared/feed/expiry for how it is found. To be asked for from \`due_at\` on.
+-- Removes messages from the log and from every index. An entry is any table with \`place\`, \`id\` and \`bytes\`.
+
+-- While the log is written anew some of them are in \`early\`; see shared/feed/compact.
+local function delete_entries(feed, keys, places)
+  if feed.moved == 0 then
+    redis.call('XDEL', keys.log, unpack(places))
+    return
+  end
+  local early, late = {}, {}
+  for _, place in ipairs(places) do
+    local among = tonumber(place) <= feed.moved and early or late
+    among[#among + 1] = place
+  end
+  if #early > 0 then
+    redis.call('XDEL', keys.early, unpack(early))
+  end
+  if #late > 0 then
+    redis.call('XDEL', keys.log, unpack(late))
+  end
+end
+
+local function remove_entries(feed, keys, entries)
+  if #entries == 0 then
+    return
+  end
+  local places, moved, large = {}, {}, {}
+  for at, entry in ipairs(entries) do
+    places[at] = entry.place
+    feed.bytes = feed.bytes - entry.bytes
+    local id = exact(entry.id)
+    if id ~= entry.place then
+      moved[#moved + 1] = id
+    end
+    if entry.bytes > INLINE_BYTES then
+      large[#large + 1] = id
+      feed.large = math.max(0, feed.large - entry.bytes)
+    end
+  end
+  delete_entries(feed, keys, places)
+  -- About once for each thousand messages; see shared/feed/compact.
+  feed.look = tonumber(string.sub(places[1], -3)) < #places
+  redis.call('ZREM', keys.expiry, unpack(places))
+  if redis.call('EXISTS', keys.work) == 1 then
+    redis.call('ZREM', keys.claimed, unpack(places))
+    redis.call('ZREM', keys.returned, unpack(places))
+    redis.call('HDEL', keys.work, unpack(places))
+  end
+  if #moved > 0 then
+    redis.call('HDEL', keys.parked, unpack(moved))
+  end
+  if #large > 0 then
+    redis.call('HDEL', keys.bodies, unpack(large))
+  end
+end
+
+-- Removes members of the lane that have expired; moves \`lane_swept\` over what was looked at.
+local function sweep_lane(feed, keys, now_ms, budget)
+  local upto = math.min((now_ms - feed.lane_ms) * 1000 + 999, feed.lane_last)
+  while feed.lane_swept < upto and is_left(budget) do
+    local most, expired = at_once(budget), {}
+    local entries = entries_between(feed, keys, feed.lane_swept + 1, exact(upto), most)
+    for _, entry in ipairs(entries) do
+      spend(budget, 1, read_of(entry))
+      local is_member = entry.expires_at_ms == math.floor(entry.position / 1000) + feed.lane_ms
+      if is_member and not redis.call('ZSCORE', keys.expiry, entry.place) then
+        expired[#expired + 1] = entry
+      end
+    end
+    feed.lane_swept = #entries < most and upto or entries[#entries].position
+    remove_entries(feed, keys, expired)
+  end
+end
+
+-- Removes entries whose time in the index has come.
+local function sweep_index(feed, keys, now_ms, budget)
+  repeat
+    local most, expired = at_once(budget), {}
+    local places = redis.call('ZRANGEBYSCORE', keys.expiry, '-inf', now_ms, 'LIMIT', '0', most)
+    for _, place in ipairs(places) do
+      local entry = entry_at(feed, keys, place)
+      if entry then
+        spend(budget, 1, read_of(entry))
+        expired[#expired + 1] = entry
+      else
+        spend(budget, 1, 0)
+        redis.call('ZREM', keys.expiry, place)
+      end
+    end
+    remove_entries(feed, keys, expired)
+  until #places < most or not is_left(budget)
 end
 
 -- When to look again: at the next expiry, or at that of a message in between that is not in the lane.
-local function next_due(feed, log, expiry)
-  local soonest = redis.call('ZRANGE', expiry, '0', '0', 'WITHSCORES')
+local function next_due(feed, keys)
+  local soonest = redis.call('ZRANGE', keys.expiry, '0', '0', 'WITHSCORES')
   local due_at = tonumber(soonest[2] or 0)
-  local next_entry = entries_between(log, exact(feed.lane_swept + 1), exact(feed.lane_last), 1)[1]
+  local next_entry = entries_between(feed, keys, feed.lane_swept + 1, exact(feed.lane_last), 1)[1]
   if next_entry then
     local lane_due = math.floor(next_entry.position / 1000) + feed.lane_ms
     due_at = due_at == 0 and lane_due or math.min(due_at, lane_due)
@@ -6258,79 +8647,11 @@ local function next_due(feed, log, expiry)
   return due_at
 end
 
--- Removes at most 2 x \`most\` expired messages, fewer where bodies are large.
-local function reap_expired(feed, log, claimed, returned, expiry, work, parked, now_ms, most)
-  if feed.due_at == 0 or now_ms < feed.due_at then
-    return
-  end
-  local budget = next_chunk(most, redis.call('XLEN', log), feed.bytes)
-  local swept = sweep_lane(feed, log, expiry, now_ms, budget)
-  remove_entries(feed, log, claimed, returned, expiry, work, parked, swept)
-  local indexed = indexed_and_expired(log, expiry, now_ms, budget)
-  remove_entries(feed, log, claimed, returned, expiry, work, parked, indexed)
-  feed.due_at = next_due(feed, log, expiry)
-end
--- Delayed messages become visible.
--- A delayed message waits outside the log and gets its position when it becomes visible, so no reader
--- can have passed it. Its id, given at once, stays valid: \`parked\` leads from the id to the message
--- ('<ttl_ms> <origin>\\n<body>'), later to its position ('@<position>').
-
--- The parked message as an entry without a position; its place is empty, where nothing ever is.
-local function parse_parked(id, text)
-  local ttl_ms, origin, start = string.match(text, '^(%d+) (%S*)\\n()')
-  local life = tonumber(ttl_ms)
-  return {
-    id = id,
-    place = '',
-    position = 0,
-    ttl_ms = life,
-    origin = origin,
-    body = string.sub(text, start),
-    claims = 0,
-    expires_at_ms = life == 0 and 0 or math.floor(id / 1000) + life,
-  }
-end
-
--- Stores a message that has its id already at the next position of a log. Its life counts from its
--- id, an entry's from its position.
-local function store_late(feed, log, expiry, parked, entry)
-  feed.last = feed.last + 1
-  local ttl_ms = '0'
-  if entry.expires_at_ms ~= 0 then
-    ttl_ms = exact(math.max(1, entry.expires_at_ms - math.floor(feed.last / 1000)))
-  end
-  add_entry(log, exact(feed.last), ttl_ms, entry.origin .. '#' .. exact(entry.id), entry.body)
-  redis.call('HSET', parked, exact(entry.id), '@' .. exact(feed.last))
-  feed.bytes = feed.bytes + #entry.body
-  if ttl_ms == '0' then
-    feed.lives_until = -1
-  else
-    local expires_at_ms = math.floor(feed.last / 1000) + ttl_ms
-    redis.call('ZADD', expiry, expires_at_ms, exact(feed.last))
-    note_expiry(feed, expires_at_ms)
-  end
-end
-
--- Gives at most \`budget\` due messages their positions. Answers how many became visible.
-local function show_due(feed, log, expiry, delayed, parked, now_us, budget)
-  if feed.visible_at_us == 0 or now_us < feed.visible_at_us then
-    return 0
-  end
-  local shown = 0
-  feed.last = math.max(feed.last, now_us - 1)
-  local ids = redis.call('ZRANGEBYSCORE', delayed, '-inf', exact(now_us), 'LIMIT', '0', budget)
-  for _, id in ipairs(ids) do
-    local entry = parse_parked(tonumber(id), redis.call('HGET', parked, id))
-    if has_expired(entry, math.floor(now_us / 1000)) then
-      redis.call('HDEL', parked, id)
-    else
-      store_late(feed, log, expiry, parked, entry)
-      shown = shown + 1
-    end
-    redis.call('ZREM', delayed, id)
-  end
-  feed.visible_at_us = tonumber(redis.call('ZRANGE', delayed, '0', '0', 'WITHSCORES')[2] or 0)
-  return shown
+-- Removes at most 2 x \`most\` expired messages. \`added_bytes\`: what the call has added.
+local function reap_expired(feed, keys, now_ms, most, added_bytes)
+  sweep_lane(feed, keys, now_ms, budget_of(most, added_bytes))
+  sweep_index(feed, keys, now_ms, budget_of(most, added_bytes))
+  feed.due_at = next_due(feed, keys)
 end
 -- Claims. \`claimed\` leads from a message's position to the token of its claim, \`leases\` from a token to
 -- the time at which the claim ends, \`returned\` holds messages that were claimed and are free again.
@@ -6388,6 +8709,102 @@ local function keep_with_feed(feed, key, now_ms)
   end
 end
 
+-- Holes. Redis keeps the messages of a stream in nodes of some dozens, and frees a node once all in it are gone: a message that
+-- stays behind keeps the bytes of its neighbours, up to 4 KiB. Where so much is held that way, the messages are written anew, a
+-- few a call: they go from the front of \`log\` to the end of \`early\`, another stream, which ends at \`moved\`, and nobody sees a
+-- difference. When the log has been emptied so, \`early\` takes its place. To be asked for where \`feed.look\` or \`feed.moved\` is set,
+-- behind what frees memory.
+
+-- Whether the log takes more than three times the nodes that its messages need: two of three have gone since it was dense.
+local function is_sparse(feed, log)
+  local length = redis.call('XLEN', log)
+  if length == 0 then
+    return false
+  end
+  -- The embedded demo engine does not know the command; it keeps nothing for long anyway.
+  local info, nodes = redis.pcall('XINFO', 'STREAM', log), 0
+  for at = 1, #info, 2 do
+    if info[at] == 'radix-tree-keys' then
+      nodes = info[at + 1]
+    end
+  end
+  -- By Redis' defaults a node has 4096 bytes or 100 messages, each with some bytes beside its body.
+  local bytes = feed.bytes - feed.large + 40 * length
+  return nodes > 16 + 3 * math.max(bytes / 4096, length / 100)
+end
+
+-- Moves the oldest messages of the log; answers whether that has emptied it.
+local function move_oldest(feed, keys, budget)
+  repeat
+    local wanted, moved = at_once(budget), {}
+    for at, raw in ipairs(redis.call('XRANGE', keys.log, '-', '+', 'COUNT', wanted)) do
+      redis.call('XADD', keys.early, raw[1], unpack(raw[2]))
+      moved[at] = raw[1]
+      -- The last field is the body, or the size of one that stands apart.
+      spend(budget, 1, #raw[2][#raw[2]])
+    end
+    if #moved > 0 then
+      redis.call('XDEL', keys.log, unpack(moved))
+      feed.moved = tonumber(string.sub(moved[#moved], 1, -3))
+    end
+    if #moved < wanted then
+      return true
+    end
+  until not is_left(budget)
+  return false
+end
+
+-- Moves some messages where that has begun or is worthwhile. \`done\`: how many this call has added and removed; it moves twice
+-- as many, so that the end is reached whoever appends meanwhile.
+local function compact(feed, keys, now_ms, done)
+  if feed.moved == 0 and not is_sparse(feed, keys.log) then
+    return
+  end
+  if move_oldest(feed, keys, budget_of(4 + 2 * done)) and redis.call('EXISTS', keys.early) == 1 then
+    redis.call('RENAME', keys.early, keys.log)
+    feed.moved = 0
+    keep_with_feed(feed, keys.log, now_ms)
+  else
+    keep_with_feed(feed, keys.early, now_ms)
+  end
+end
+-- A feed of lasting messages that has been emptied needs nothing but what is remembered for a while: who reads on must learn that
+-- nothing is lost, who repeats a call what it did. So it goes as an idle feed of expiring messages does, unless it has
+-- subscribers. A message that comes meanwhile finds it as it was.
+-- How many messages are visible.
+local function log_length(feed, keys)
+  local length = redis.call('XLEN', keys.log)
+  return feed.moved == 0 and length or length + redis.call('XLEN', keys.early)
+end
+
+-- To be asked for where the feed \`may_rest\`.
+local function rest_when_empty(feed, keys, now_ms)
+  if log_length(feed, keys) > 0 then
+    return
+  end
+  redis.call('UNLINK', keys.log)
+  if feed.moved ~= 0 then
+    redis.call('UNLINK', keys.early)
+    feed.moved = 0
+  end
+  -- A claim may be live though its messages were removed.
+  local last_lease = redis.call('ZRANGE', keys.leases, '-1', '-1', 'WITHSCORES')[2]
+  feed.lives_until = tonumber(last_lease or 0)
+  feed.kept_until = math.max(now_ms, feed.lives_until) + IDLE_SLACK_MS
+  keep_with_feed(feed, keys.meta, now_ms)
+  if last_lease then
+    keep_with_feed(feed, keys.leases, now_ms)
+    keep_with_feed(feed, keys.work, now_ms)
+  end
+end
+-- Whether a feed has come to be empty that was to stay, as far as its state tells; see shared/feed/rest.
+local function may_rest(feed)
+  return feed.bytes == 0
+    and feed.kept_until == -1
+    and feed.stays == 0
+    and feed.visible_at_us == 0
+    and feed.epoch ~= 0
+end
 -- Whether time has made something due that no call has done yet.
 local function is_due(feed, leases, now_us)
   local now_ms = math.floor(now_us / 1000)
@@ -6396,18 +8813,43 @@ local function is_due(feed, leases, now_us)
     or redis.call('ZCOUNT', leases, '-inf', now_ms) > 0
 end
 
+local keys = {
+  meta = meta,
+  log = log,
+  early = KEYS[3],
+  bodies = KEYS[4],
+  claimed = claimed,
+  leases = leases,
+  returned = returned,
+  work = work,
+  expiry = expiry,
+  delayed = KEYS[10],
+  parked = parked,
+}
+
 local feed = open_feed(meta, '')
 if feed.layout ~= FEED_LAYOUT then
   return redis.error_reply('LAYOUT ' .. feed.layout)
 end
 local now_us = clock_us()
 local now_ms = math.floor(now_us / 1000)
-local shown = show_due(feed, log, expiry, delayed, parked, now_us, 1000)
+local shown = 0
+if feed.visible_at_us ~= 0 and feed.visible_at_us <= now_us then
+  shown = show_due(feed, keys, now_us, 1000)
+end
 local freed = lapse_claims(leases, claimed, returned, work, now_ms, 1000)
-reap_expired(feed, log, claimed, returned, expiry, work, parked, now_ms, 500)
+if feed.due_at ~= 0 and feed.due_at <= now_ms then
+  reap_expired(feed, keys, now_ms, 500)
+end
+if feed.look or feed.moved ~= 0 then
+  compact(feed, keys, now_ms, 200)
+end
 local touched = { log, expiry, parked, returned }
 for _, key in ipairs(touched) do
   keep_with_feed(feed, key, now_ms)
+end
+if may_rest(feed) then
+  rest_when_empty(feed, keys, now_ms)
 end
 save_feed(meta, feed)
 if shown + freed > 0 then
@@ -6416,29 +8858,49 @@ end
 return { 'settled', is_due(feed, leases, now_us) and 1 or 0 }
 `,
   },
-  parts: ['meta', 'log', 'claimed', 'leases', 'returned', 'work', 'expiry', 'delayed', 'parked'],
+  parts: ['meta', 'log', 'early', 'bodies', 'claimed', 'leases', 'returned', 'work', 'expiry', 'delayed', 'parked'],
   lines: [
     [1, 'lua/feed/settle.lua', 1],
-    [21, 'lua/shared/exact.lua', 1],
-    [31, 'lua/shared/clock.lua', 1],
-    [37, 'lua/shared/wake.lua', 1],
-    [50, 'lua/shared/feed/meta.lua', 1],
-    [102, 'lua/shared/feed/save.lua', 1],
-    [104, 'lua/shared/feed/save.lua', 17],
-    [130, 'lua/shared/feed/entry.lua', 1],
-    [210, 'lua/shared/feed/add-entry.lua', 1],
-    [218, 'lua/shared/feed/remove.lua', 1],
-    [244, 'lua/shared/feed/expiry.lua', 1],
-    [258, 'lua/shared/feed/expiry.lua', 37],
-    [314, 'lua/shared/feed/show-due.lua', 1],
-    [315, 'lua/shared/feed/parked.lua', 1],
-    [334, 'lua/shared/feed/show-due.lua', 3],
-    [376, 'lua/shared/feed/leases.lua', 1],
-    [384, 'lua/shared/feed/leases.lua', 14],
-    [387, 'lua/shared/feed/lapse.lua', 1],
-    [421, 'lua/shared/feed/keep-alive.lua', 1],
-    [432, 'lua/shared/feed/due.lua', 1],
-    [439, 'lua/feed/settle.lua', 35],
+    [24, 'lua/shared/exact.lua', 1],
+    [34, 'lua/shared/clock.lua', 1],
+    [40, 'lua/shared/wake.lua', 1],
+    [53, 'lua/shared/feed/meta.lua', 1],
+    [116, 'lua/shared/feed/save.lua', 1],
+    [118, 'lua/shared/feed/save.lua', 17],
+    [148, 'lua/shared/feed/entry.lua', 1],
+    [154, 'lua/shared/feed/entry.lua', 8],
+    [235, 'lua/shared/feed/expiry.lua', 1],
+    [249, 'lua/shared/feed/show-due.lua', 1],
+    [250, 'lua/shared/budget.lua', 1],
+    [253, 'lua/shared/bytes.lua', 1],
+    [259, 'lua/shared/budget.lua', 5],
+    [279, 'lua/shared/feed/body.lua', 1],
+    [282, 'lua/shared/feed/body.lua', 6],
+    [287, 'lua/shared/feed/body.lua', 16],
+    [291, 'lua/shared/feed/expired.lua', 1],
+    [294, 'lua/shared/feed/parked.lua', 1],
+    [314, 'lua/shared/feed/unpark.lua', 1],
+    [322, 'lua/shared/feed/add-message.lua', 1],
+    [323, 'lua/shared/feed/add-entry.lua', 1],
+    [331, 'lua/shared/feed/add-message.lua', 4],
+    [338, 'lua/shared/feed/store-late.lua', 3],
+    [362, 'lua/shared/feed/show-due.lua', 8],
+    [385, 'lua/shared/feed/reap.lua', 1],
+    [386, 'lua/shared/feed/remove.lua', 1],
+    [387, 'lua/shared/feed/remove.lua', 4],
+    [440, 'lua/shared/feed/reap.lua', 6],
+    [496, 'lua/shared/feed/leases.lua', 1],
+    [504, 'lua/shared/feed/leases.lua', 14],
+    [507, 'lua/shared/feed/lapse.lua', 1],
+    [541, 'lua/shared/feed/keep-alive.lua', 1],
+    [552, 'lua/shared/feed/compact.lua', 1],
+    [557, 'lua/shared/feed/compact.lua', 8],
+    [611, 'lua/shared/feed/rest.lua', 1],
+    [614, 'lua/shared/feed/log-length.lua', 1],
+    [619, 'lua/shared/feed/rest.lua', 6],
+    [640, 'lua/shared/feed/may-rest.lua', 1],
+    [648, 'lua/shared/feed/due.lua', 1],
+    [655, 'lua/feed/settle.lua', 40],
   ],
   encode(args) {
     return withoutDefaults([
@@ -6488,7 +8950,7 @@ export type SubscribeAnswer =
 export const subscribe: Operation<SubscribeArguments, SubscribeAnswer> = {
   script: {
     name: 'feed/subscribe',
-    sha1: '9624985ea6df2ac25c72c806f4297959d25ecbd7',
+    sha1: '161efc9d8c09a5a30d1a2db66a4989f0e378195a',
     reads: false,
     bytes: false,
     source: `--[[
@@ -6502,16 +8964,17 @@ one stays protected until it is forgotten.
 ]]
 local meta = KEYS[1] -- hash: the feed's state
 local log = KEYS[2] -- stream: the visible messages, by position
-local claimed = KEYS[3] -- sorted set: position -> token of its claim
-local leases = KEYS[4] -- sorted set: token -> when the claim ends, in ms
-local returned = KEYS[5] -- sorted set: positions that are free again
-local work = KEYS[6] -- hash: position -> claims so far, bytes, expiry, id
-local expiry = KEYS[7] -- sorted set: position -> expires_at_ms, where not in the lane
-local delayed = KEYS[8] -- sorted set: id -> visible_at_us
-local parked = KEYS[9] -- hash: id -> delayed message, later its position
-local once = KEYS[10] -- hash: idempotency key -> id
-local subscribers = KEYS[11] -- sorted set: subscriber -> position
-local guards = KEYS[12] -- sorted set: protected subscriber -> position
+local early = KEYS[3] -- stream: the oldest visible messages, while the log is written anew
+local bodies = KEYS[4] -- hash: id -> body, of those that are large
+local claimed = KEYS[5] -- sorted set: position -> token of its claim
+local leases = KEYS[6] -- sorted set: token -> when the claim ends, in ms
+local returned = KEYS[7] -- sorted set: positions that are free again
+local work = KEYS[8] -- hash: position -> claims so far, bytes, expiry, id
+local expiry = KEYS[9] -- sorted set: position -> expires_at_ms, where not in the lane
+local delayed = KEYS[10] -- sorted set: id -> visible_at_us
+local parked = KEYS[11] -- hash: id -> delayed message, later its position
+local subscribers = KEYS[12] -- sorted set: subscriber -> position
+local guards = KEYS[13] -- sorted set: protected subscriber -> position
 local codec = ARGV[1] -- text: name of the codec that made the bodies
 local partitions = tonumber(ARGV[2]) -- integer: over how many the feed is spread; 0: it is not
 local proof = ARGV[3] -- text: what propose answered, where the partition is not agreed upon yet; else empty
@@ -6550,8 +9013,12 @@ end
 --     lane_ms …      see shared/feed/expiry
 --     due_at         no message expires before this time; 0: none expires
 --     visible_at_us  no delayed message is due before this time; 0: none is delayed
---     lives_until    all content has expired by then; 0: no content yet; -1: some of it stays
+--     lives_until    all content has expired by then; 0: no content yet, or any more; -1: some of it stays
 --     kept_until     Redis drops the keys then; 0: not set yet; -1: never
+--     and, where one of them is not 0:
+--     large          of \`bytes\` those of large bodies; see shared/feed/body
+--     moved          the messages up to this position are in \`early\`; 0: none is; see shared/feed/compact
+--     stays          1: has subscribers, and does not go when it is empty
 local FEED_LAYOUT = '1'
 local STATE_BYTES = 13 * 8
 
@@ -6563,8 +9030,12 @@ local function open_feed(meta, codec, caller)
   -- An unknown layout may have another state; the caller refuses it before it looks.
   local readable = layout == FEED_LAYOUT and packed or string.rep('\\0', STATE_BYTES)
   local epoch, last, front, token, trimmed, bytes, rest = struct.unpack('>dddddd', readable)
-  local lane_ms, lane_swept, lane_last, due_at, visible_at_us, lives_until, kept_until =
+  local lane_ms, lane_swept, lane_last, due_at, visible_at_us, lives_until, kept_until, tail =
     struct.unpack('>ddddddd', readable, rest)
+  local large, moved, stays = 0, 0, 0
+  if #readable > STATE_BYTES then
+    large, moved, stays = struct.unpack('>ddd', readable, tail)
+  end
   -- One constructor: a table that grows field by field is copied again and again.
   return {
     layout = layout,
@@ -6585,6 +9056,9 @@ local function open_feed(meta, codec, caller)
     visible_at_us = visible_at_us,
     lives_until = lives_until,
     kept_until = kept_until,
+    large = large,
+    moved = moved,
+    stays = stays,
   }
 end
 -- Changes to the main key of a feed; see shared/feed/meta for its fields.
@@ -6604,7 +9078,7 @@ local function begin_feed(meta, feed, now_us)
 end
 
 local function packed_state(feed)
-  return struct.pack(
+  local packed = struct.pack(
     '>ddddddddddddd',
     feed.epoch,
     feed.last,
@@ -6620,6 +9094,10 @@ local function packed_state(feed)
     feed.lives_until,
     feed.kept_until
   )
+  if feed.large == 0 and feed.moved == 0 and feed.stays == 0 then
+    return packed
+  end
+  return packed .. struct.pack('>ddd', feed.large, feed.moved, feed.stays)
 end
 
 -- Writes the state if it has changed.
@@ -6759,28 +9237,42 @@ if protected then
 end
 begin_feed(meta, feed, now_us)
 feed.lives_until = -1
+feed.stays = 1
 if must_move(feed, math.floor(now_us / 1000)) then
-  local keys =
-    { meta, log, claimed, leases, returned, work, expiry, delayed, parked, once, subscribers, guards }
-  move_keys(feed, keys, math.floor(now_us / 1000))
+  local moving = {
+    meta,
+    log,
+    early,
+    bodies,
+    claimed,
+    leases,
+    returned,
+    work,
+    expiry,
+    delayed,
+    parked,
+    subscribers,
+    guards,
+  }
+  move_keys(feed, moving, math.floor(now_us / 1000))
 end
 save_feed(meta, feed)
 return { 'subscribed', format_marker(feed.epoch, position), known and 0 or 1 }
 `,
   },
-  parts: ['meta', 'log', 'claimed', 'leases', 'returned', 'work', 'expiry', 'delayed', 'parked', 'once', 'subscribers', 'guards'],
+  parts: ['meta', 'log', 'early', 'bodies', 'claimed', 'leases', 'returned', 'work', 'expiry', 'delayed', 'parked', 'subscribers', 'guards'],
   lines: [
     [1, 'lua/feed/subscribe.lua', 1],
-    [29, 'lua/shared/exact.lua', 1],
-    [39, 'lua/shared/clock.lua', 1],
-    [45, 'lua/shared/feed/meta.lua', 1],
-    [97, 'lua/shared/feed/save.lua', 1],
-    [139, 'lua/shared/feed/marker.lua', 1],
-    [161, 'lua/shared/feed/start.lua', 1],
-    [186, 'lua/shared/feed/keep-alive.lua', 1],
-    [222, 'lua/feed/subscribe.lua', 36],
-    [235, 'lua/shared/take-up.lua', 1],
-    [250, 'lua/feed/subscribe.lua', 50],
+    [30, 'lua/shared/exact.lua', 1],
+    [40, 'lua/shared/clock.lua', 1],
+    [46, 'lua/shared/feed/meta.lua', 1],
+    [109, 'lua/shared/feed/save.lua', 1],
+    [155, 'lua/shared/feed/marker.lua', 1],
+    [177, 'lua/shared/feed/start.lua', 1],
+    [202, 'lua/shared/feed/keep-alive.lua', 1],
+    [238, 'lua/feed/subscribe.lua', 37],
+    [251, 'lua/shared/take-up.lua', 1],
+    [266, 'lua/feed/subscribe.lua', 51],
   ],
   encode(args) {
     return withoutDefaults([

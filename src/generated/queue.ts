@@ -63,7 +63,7 @@ function readPayloadsOfAckAndClaimPlainClaimed(part: Reply | undefined): (Buffer
 export const ackAndClaimPlain: Operation<AckAndClaimPlainArguments, AckAndClaimPlainAnswer> = {
   script: {
     name: 'queue/ack-and-claim-plain',
-    sha1: 'a334ba1e7215b26936e6b3a63b500e71ba4b6233',
+    sha1: 'c5cde9e8614caaa82ad38f4a4a25ba11ab9cbd16',
     reads: false,
     bytes: true,
     source: `--[[
@@ -127,19 +127,43 @@ local function call_record(call, now_ms, answer)
   return call .. ' ' .. exact(now_ms) .. ' ' .. answer
 end
 
-local function forget_old_calls(calls, call, now_ms)
-  if call % 16 ~= 0 then
+-- \`added\`: how many fields came with the record of this call. Where one comes, others go, for a caller may live for one call;
+-- few are no burden. Callers that stay drop by and by what was left.
+local function forget_old_calls(calls, call, added, now_ms)
+  local is_one_more = added > 0 and redis.call('HLEN', calls) > 16
+  if not is_one_more and call % 16 ~= 0 then
     return
   end
-  -- The embedded demo engine does not know the command; it keeps nothing for long anyway.
-  -- Two records, and up to three other fields.
-  local sample = redis.pcall('HRANDFIELD', calls, '5', 'WITHVALUES')
-  for at = 1, #sample, 2 do
-    local at_ms = string.match(sample[at + 1], '^%d+ (%d+) ')
-    if at_ms and now_ms - at_ms > CALL_MEMORY_MS then
-      redis.call('HDEL', calls, sample[at])
+-- What is over goes by sampling: no index, nothing to keep in step. Where fields come, twice as many are looked at: as soon as half
+-- of all are over, as many go as come, and they never add up, whoever comes.
+
+-- Looks at so many fields of the hash, of many at some twice, and drops those whose value says that they are over; at a few only
+-- where none of these is.
+local function drop_over(hash, looked_at, is_over)
+  local left, count = looked_at, math.min(looked_at, 8)
+  while left > 0 do
+    -- The embedded demo engine does not know the command; it keeps nothing for long anyway.
+    local sample = redis.pcall('HRANDFIELD', hash, string.format('%d', count), 'WITHVALUES')
+    local over = {}
+    for at = 1, #sample, 2 do
+      if is_over(sample[at + 1], sample[at]) then
+        over[#over + 1] = sample[at]
+      end
     end
+    if #over == 0 then
+      return
+    end
+    redis.call('HDEL', hash, unpack(over))
+    left = left - math.abs(count)
+    -- A count below 0 lets fields come twice, which costs a third less.
+    count = -math.min(left, 3000)
   end
+end
+  -- Two records, and up to three other fields.
+  drop_over(calls, 5, function(record)
+    local at_ms = string.match(record, '^%d+ (%d+) ')
+    return at_ms and now_ms - at_ms > CALL_MEMORY_MS
+  end)
 end
 
 -- A fencing token: greater than every earlier one, also when the server has lost its tail or tells time
@@ -267,7 +291,7 @@ local function packed_state(queue)
   )
 end
 
--- Writes the state, and beside it the record of a call where there is one.
+-- Writes the state, and beside it the record of a call where there is one. Answers how many fields came to what stays.
 local function write_state(meta, queue, packed, caller, record)
   if queue.began_us == 0 then
 -- A queue that nobody has begun is not stored, but for those who wait for its first job, or listen to its events. What is
@@ -286,11 +310,11 @@ local function save_awaited(meta, queue, packed, caller, record)
   redis.call('PEXPIRE', meta, AWAITED_KEPT_MS)
 end
     save_awaited(meta, queue, packed, caller, record)
+    return 0
   elseif caller then
-    redis.call('HSET', meta, 'state', packed, caller, record)
-  else
-    redis.call('HSET', meta, 'state', packed)
+    return redis.call('HSET', meta, 'state', packed, caller, record)
   end
+  return redis.call('HSET', meta, 'state', packed)
 end
 
 -- Writes the state if it has changed.
@@ -305,8 +329,9 @@ local function save_queue_and_call(meta, queue, caller, call, now_ms, answer)
   if caller == '' then
     return save_queue(meta, queue)
   end
-  write_state(meta, queue, packed_state(queue), caller, call_record(call, now_ms, answer))
-  forget_old_calls(meta, call, now_ms)
+  local record = call_record(call, now_ms, answer)
+  local added = write_state(meta, queue, packed_state(queue), caller, record)
+  forget_old_calls(meta, call, added, now_ms)
 end
 -- Redis keeps a hash or a sorted set of few small entries as one list, and looks for each entry from its front. What
 -- a queue works with all the time is kept from that by one entry of more than 64 bytes, which no job has, and which
@@ -1344,53 +1369,55 @@ return {
     [45, 'lua/shared/exact.lua', 1],
     [55, 'lua/shared/calls.lua', 6],
     [62, 'lua/shared/calls.lua', 27],
-    [77, 'lua/shared/next-token.lua', 1],
-    [82, 'lua/shared/queue/state.lua', 1],
-    [162, 'lua/shared/queue/never.lua', 1],
-    [164, 'lua/shared/queue/save.lua', 1],
-    [166, 'lua/shared/queue/save.lua', 15],
-    [205, 'lua/shared/queue/save-awaited.lua', 1],
-    [220, 'lua/shared/queue/save.lua', 55],
-    [235, 'lua/shared/queue/save-call.lua', 1],
-    [243, 'lua/shared/queue/wide.lua', 1],
-    [258, 'lua/shared/queue/note-due.lua', 1],
-    [266, 'lua/shared/queue/flags.lua', 1],
-    [285, 'lua/shared/queue/note-alike.lua', 1],
-    [286, 'lua/shared/queue/bucket.lua', 1],
-    [298, 'lua/shared/queue/leave-notes.lua', 1],
-    [320, 'lua/shared/queue/fold.lua', 1],
-    [321, 'lua/shared/queue/statistics.lua', 1],
-    [554, 'lua/shared/queue/fold.lua', 3],
-    [565, 'lua/shared/queue/leave-notes.lua', 24],
-    [572, 'lua/shared/queue/note-alike.lua', 4],
-    [587, 'lua/shared/queue/plain.lua', 1],
-    [588, 'lua/shared/queue/plain-head.lua', 1],
-    [591, 'lua/shared/queue/plain-head.lua', 8],
-    [599, 'lua/shared/queue/plain.lua', 3],
-    [607, 'lua/shared/queue/is-behind.lua', 1],
-    [615, 'lua/shared/queue/plain.lua', 12],
-    [682, 'lua/shared/queue/note-spans.lua', 1],
-    [683, 'lua/shared/queue/note-spans.lua', 3],
-    [709, 'lua/shared/queue/plain.lua', 80],
-    [736, 'lua/shared/queue/note-spans.lua', 1],
-    [737, 'lua/shared/queue/note-spans.lua', 3],
-    [763, 'lua/shared/queue/plain.lua', 108],
-    [821, 'lua/queue/ack-and-claim-plain.lua', 48],
-    [853, 'lua/shared/tell.lua', 1],
-    [863, 'lua/shared/tell.lua', 15],
-    [906, 'lua/shared/queue/idle.lua', 1],
-    [973, 'lua/shared/listening.lua', 1],
-    [992, 'lua/shared/queue/idle.lua', 69],
-    [1116, 'lua/shared/queue/watch.lua', 1],
-    [1128, 'lua/shared/queue/wait-idle.lua', 1],
-    [1167, 'lua/queue/ack-and-claim-plain.lua', 84],
-    [1177, 'lua/shared/queue/note-time.lua', 1],
-    [1182, 'lua/queue/ack-and-claim-plain.lua', 95],
-    [1192, 'lua/shared/queue/publish-plain.lua', 1],
-    [1194, 'lua/shared/queue/spelled.lua', 1],
-    [1202, 'lua/shared/queue/send.lua', 1],
-    [1218, 'lua/shared/queue/publish-plain.lua', 5],
-    [1235, 'lua/queue/ack-and-claim-plain.lua', 106],
+    [69, 'lua/shared/drop-over.lua', 1],
+    [94, 'lua/shared/calls.lua', 35],
+    [101, 'lua/shared/next-token.lua', 1],
+    [106, 'lua/shared/queue/state.lua', 1],
+    [186, 'lua/shared/queue/never.lua', 1],
+    [188, 'lua/shared/queue/save.lua', 1],
+    [190, 'lua/shared/queue/save.lua', 15],
+    [229, 'lua/shared/queue/save-awaited.lua', 1],
+    [244, 'lua/shared/queue/save.lua', 55],
+    [259, 'lua/shared/queue/save-call.lua', 1],
+    [268, 'lua/shared/queue/wide.lua', 1],
+    [283, 'lua/shared/queue/note-due.lua', 1],
+    [291, 'lua/shared/queue/flags.lua', 1],
+    [310, 'lua/shared/queue/note-alike.lua', 1],
+    [311, 'lua/shared/queue/bucket.lua', 1],
+    [323, 'lua/shared/queue/leave-notes.lua', 1],
+    [345, 'lua/shared/queue/fold.lua', 1],
+    [346, 'lua/shared/queue/statistics.lua', 1],
+    [579, 'lua/shared/queue/fold.lua', 3],
+    [590, 'lua/shared/queue/leave-notes.lua', 24],
+    [597, 'lua/shared/queue/note-alike.lua', 4],
+    [612, 'lua/shared/queue/plain.lua', 1],
+    [613, 'lua/shared/queue/plain-head.lua', 1],
+    [616, 'lua/shared/queue/plain-head.lua', 8],
+    [624, 'lua/shared/queue/plain.lua', 3],
+    [632, 'lua/shared/queue/is-behind.lua', 1],
+    [640, 'lua/shared/queue/plain.lua', 12],
+    [707, 'lua/shared/queue/note-spans.lua', 1],
+    [708, 'lua/shared/queue/note-spans.lua', 3],
+    [734, 'lua/shared/queue/plain.lua', 80],
+    [761, 'lua/shared/queue/note-spans.lua', 1],
+    [762, 'lua/shared/queue/note-spans.lua', 3],
+    [788, 'lua/shared/queue/plain.lua', 108],
+    [846, 'lua/queue/ack-and-claim-plain.lua', 48],
+    [878, 'lua/shared/tell.lua', 1],
+    [888, 'lua/shared/tell.lua', 15],
+    [931, 'lua/shared/queue/idle.lua', 1],
+    [998, 'lua/shared/listening.lua', 1],
+    [1017, 'lua/shared/queue/idle.lua', 69],
+    [1141, 'lua/shared/queue/watch.lua', 1],
+    [1153, 'lua/shared/queue/wait-idle.lua', 1],
+    [1192, 'lua/queue/ack-and-claim-plain.lua', 84],
+    [1202, 'lua/shared/queue/note-time.lua', 1],
+    [1207, 'lua/queue/ack-and-claim-plain.lua', 95],
+    [1217, 'lua/shared/queue/publish-plain.lua', 1],
+    [1219, 'lua/shared/queue/spelled.lua', 1],
+    [1227, 'lua/shared/queue/send.lua', 1],
+    [1243, 'lua/shared/queue/publish-plain.lua', 5],
+    [1260, 'lua/queue/ack-and-claim-plain.lua', 106],
   ],
   encode(args) {
     const encoded = new Array<Argument>(10 + args.acks.length * 2)
@@ -1498,7 +1525,7 @@ function readOptionsOfAckAndClaimClaimed(part: Reply | undefined): ({ readonly a
 export const ackAndClaim: Operation<AckAndClaimArguments, AckAndClaimAnswer> = {
   script: {
     name: 'queue/ack-and-claim',
-    sha1: 'e6e538afaf1ab8f33fea12c304e9b27b8827d260',
+    sha1: 'cf9211156ecd9eab1e388a2b956b66bd3523caf6',
     reads: false,
     bytes: true,
     source: `--[[
@@ -1596,19 +1623,43 @@ local function recall(record, call)
   return nil, tonumber(number) > tonumber(call)
 end
 
-local function forget_old_calls(calls, call, now_ms)
-  if call % 16 ~= 0 then
+-- \`added\`: how many fields came with the record of this call. Where one comes, others go, for a caller may live for one call;
+-- few are no burden. Callers that stay drop by and by what was left.
+local function forget_old_calls(calls, call, added, now_ms)
+  local is_one_more = added > 0 and redis.call('HLEN', calls) > 16
+  if not is_one_more and call % 16 ~= 0 then
     return
   end
-  -- The embedded demo engine does not know the command; it keeps nothing for long anyway.
-  -- Two records, and up to three other fields.
-  local sample = redis.pcall('HRANDFIELD', calls, '5', 'WITHVALUES')
-  for at = 1, #sample, 2 do
-    local at_ms = string.match(sample[at + 1], '^%d+ (%d+) ')
-    if at_ms and now_ms - at_ms > CALL_MEMORY_MS then
-      redis.call('HDEL', calls, sample[at])
+-- What is over goes by sampling: no index, nothing to keep in step. Where fields come, twice as many are looked at: as soon as half
+-- of all are over, as many go as come, and they never add up, whoever comes.
+
+-- Looks at so many fields of the hash, of many at some twice, and drops those whose value says that they are over; at a few only
+-- where none of these is.
+local function drop_over(hash, looked_at, is_over)
+  local left, count = looked_at, math.min(looked_at, 8)
+  while left > 0 do
+    -- The embedded demo engine does not know the command; it keeps nothing for long anyway.
+    local sample = redis.pcall('HRANDFIELD', hash, string.format('%d', count), 'WITHVALUES')
+    local over = {}
+    for at = 1, #sample, 2 do
+      if is_over(sample[at + 1], sample[at]) then
+        over[#over + 1] = sample[at]
+      end
     end
+    if #over == 0 then
+      return
+    end
+    redis.call('HDEL', hash, unpack(over))
+    left = left - math.abs(count)
+    -- A count below 0 lets fields come twice, which costs a third less.
+    count = -math.min(left, 3000)
   end
+end
+  -- Two records, and up to three other fields.
+  drop_over(calls, 5, function(record)
+    local at_ms = string.match(record, '^%d+ (%d+) ')
+    return at_ms and now_ms - at_ms > CALL_MEMORY_MS
+  end)
 end
 
 -- Telling the processes of tickets; see shared/tickets.
@@ -2131,7 +2182,7 @@ local function packed_state(queue)
   )
 end
 
--- Writes the state, and beside it the record of a call where there is one.
+-- Writes the state, and beside it the record of a call where there is one. Answers how many fields came to what stays.
 local function write_state(meta, queue, packed, caller, record)
   if queue.began_us == 0 then
 -- A queue that nobody has begun is not stored, but for those who wait for its first job, or listen to its events. What is
@@ -2150,11 +2201,11 @@ local function save_awaited(meta, queue, packed, caller, record)
   redis.call('PEXPIRE', meta, AWAITED_KEPT_MS)
 end
     save_awaited(meta, queue, packed, caller, record)
+    return 0
   elseif caller then
-    redis.call('HSET', meta, 'state', packed, caller, record)
-  else
-    redis.call('HSET', meta, 'state', packed)
+    return redis.call('HSET', meta, 'state', packed, caller, record)
   end
+  return redis.call('HSET', meta, 'state', packed)
 end
 
 -- Writes the state if it has changed.
@@ -2169,8 +2220,9 @@ local function save_queue_and_call(meta, queue, caller, call, now_ms, answer)
   if caller == '' then
     return save_queue(meta, queue)
   end
-  write_state(meta, queue, packed_state(queue), caller, call_record(call, now_ms, answer))
-  forget_old_calls(meta, call, now_ms)
+  local record = call_record(call, now_ms, answer)
+  local added = write_state(meta, queue, packed_state(queue), caller, record)
+  forget_old_calls(meta, call, added, now_ms)
 end
 -- Redis keeps a hash or a sorted set of few small entries as one list, and looks for each entry from its front. What
 -- a queue works with all the time is kept from that by one entry of more than 64 bytes, which no job has, and which
@@ -3564,11 +3616,12 @@ if remembered then
 -- Large payloads. A payload of more than INLINE_BYTES is not stored in the record of its job but under 'b' and its number, and
 -- the run of the job says so: most calls need the head of a job only, and a hundred payloads of 4 MiB cannot be read in one.
 -- Such a job has a run from the beginning, for only the run knows its bytes.
--- From how many bytes on the payload of a job is large; see shared/queue/body.
-local INLINE_BYTES = 16384
-
--- How many bytes of payloads one call reads or answers: it stops behind the one that reaches this.
+-- A call reads or answers no more payloads behind the one with which they reach this.
 local CALL_BYTES = 4194304
+
+-- A body of more bytes than this is not stored where elements are listed, but beside: what needs no bodies reads no more than this
+-- of each, and can tell before it reads how many are too many.
+local INLINE_BYTES = 16384
 
 -- The payload of a job. \`flags\`: those of its run, 0: it has none.
 local function payload_of(jobs, seq, record, body_at, flags)
@@ -4050,11 +4103,12 @@ end
 -- Large payloads. A payload of more than INLINE_BYTES is not stored in the record of its job but under 'b' and its number, and
 -- the run of the job says so: most calls need the head of a job only, and a hundred payloads of 4 MiB cannot be read in one.
 -- Such a job has a run from the beginning, for only the run knows its bytes.
--- From how many bytes on the payload of a job is large; see shared/queue/body.
-local INLINE_BYTES = 16384
-
--- How many bytes of payloads one call reads or answers: it stops behind the one that reaches this.
+-- A call reads or answers no more payloads behind the one with which they reach this.
 local CALL_BYTES = 4194304
+
+-- A body of more bytes than this is not stored where elements are listed, but beside: what needs no bodies reads no more than this
+-- of each, and can tell before it reads how many are too many.
+local INLINE_BYTES = 16384
 
 -- The fields that hold the record of a job, its bytes, and the flags of its run.
 local function record_fields(queue, seq, head, payload)
@@ -4574,11 +4628,12 @@ if room > 0 then
 -- Large payloads. A payload of more than INLINE_BYTES is not stored in the record of its job but under 'b' and its number, and
 -- the run of the job says so: most calls need the head of a job only, and a hundred payloads of 4 MiB cannot be read in one.
 -- Such a job has a run from the beginning, for only the run knows its bytes.
--- From how many bytes on the payload of a job is large; see shared/queue/body.
-local INLINE_BYTES = 16384
-
--- How many bytes of payloads one call reads or answers: it stops behind the one that reaches this.
+-- A call reads or answers no more payloads behind the one with which they reach this.
 local CALL_BYTES = 4194304
+
+-- A body of more bytes than this is not stored where elements are listed, but beside: what needs no bodies reads no more than this
+-- of each, and can tell before it reads how many are too many.
+local INLINE_BYTES = 16384
 
 local function size_of(record, run)
   return run and run.size or #record
@@ -4726,22 +4781,38 @@ local function take_some(keys, queue, count, now_us, taken)
   return taken
 end
 
--- One after the other, until their payloads reach CALL_BYTES. Answers also whether there may be more.
+-- One after the other, as far as one call does. Answers also whether there may be more.
 local function take_large(keys, queue, count, now_us, taken)
-  local bytes = 0
-  for _ = 1, count do
+-- How much one call works on. An element costs by its bytes too, for a body may have 4 MiB: whoever walks over elements takes them
+-- from a budget, until their number or their bytes are used up. The element that uses them up is still taken. So a call works on
+-- one at least, which is progress, and on no more than CALL_BYTES and one element.
+
+-- \`more_bytes\`: of what a call adds, where it removes as much.
+local function budget_of(elements, more_bytes)
+  return { elements = elements, bytes = CALL_BYTES + (more_bytes or 0) }
+end
+
+-- Whether one more may be taken.
+local function is_left(budget)
+  return budget.elements > 0 and budget.bytes > 0
+end
+
+local function spend(budget, elements, bytes)
+  budget.elements = budget.elements - elements
+  budget.bytes = budget.bytes - bytes
+end
+
+  local budget = budget_of(count)
+  while is_left(budget) do
     local before = #taken
     take_some(keys, queue, 1, now_us, taken)
     if #taken == before then
       return taken, false
     end
     local packed = taken[#taken]
-    bytes = bytes + size_of(taken[#taken - 1], packed and unpack_run(packed))
-    if bytes >= CALL_BYTES then
-      return taken, true
-    end
+    spend(budget, 1, size_of(taken[#taken - 1], packed and unpack_run(packed)))
   end
-  return taken, false
+  return taken, budget.elements > 0
 end
 
 -- At most so many. Answers also whether there may be more that did not fit into one answer.
@@ -4968,158 +5039,163 @@ return { 'claimed', now_ms, ends_ms, waiting, recheck_ms, paused, chores, refuse
     [61, 'lua/shared/calls.lua', 1],
     [65, 'lua/shared/exact.lua', 1],
     [75, 'lua/shared/calls.lua', 6],
-    [111, 'lua/shared/tell.lua', 1],
-    [121, 'lua/shared/tell.lua', 15],
-    [164, 'lua/shared/next-token.lua', 1],
-    [169, 'lua/shared/queue/state.lua', 1],
-    [249, 'lua/shared/queue/count-job.lua', 1],
-    [262, 'lua/shared/queue/note-spans.lua', 1],
-    [263, 'lua/shared/queue/note-alike.lua', 1],
-    [264, 'lua/shared/queue/bucket.lua', 1],
-    [276, 'lua/shared/queue/leave-notes.lua', 1],
-    [298, 'lua/shared/queue/fold.lua', 1],
-    [299, 'lua/shared/queue/statistics.lua', 1],
-    [532, 'lua/shared/queue/fold.lua', 3],
-    [543, 'lua/shared/queue/leave-notes.lua', 24],
-    [550, 'lua/shared/queue/note-alike.lua', 4],
-    [565, 'lua/shared/queue/note-spans.lua', 3],
-    [591, 'lua/shared/queue/never.lua', 1],
-    [593, 'lua/shared/queue/save.lua', 1],
-    [595, 'lua/shared/queue/save.lua', 15],
-    [634, 'lua/shared/queue/save-awaited.lua', 1],
-    [649, 'lua/shared/queue/save.lua', 55],
-    [664, 'lua/shared/queue/save-call.lua', 1],
-    [672, 'lua/shared/queue/wide.lua', 1],
-    [687, 'lua/shared/queue/settings.lua', 1],
-    [705, 'lua/shared/queue/marks.lua', 1],
-    [721, 'lua/shared/queue/recurs.lua', 1],
-    [723, 'lua/shared/queue/note-due.lua', 1],
-    [731, 'lua/shared/queue/rate.lua', 1],
-    [773, 'lua/shared/queue/job.lua', 1],
-    [785, 'lua/shared/queue/plain-head.lua', 1],
-    [788, 'lua/shared/queue/plain-head.lua', 8],
-    [796, 'lua/shared/queue/job.lua', 14],
-    [873, 'lua/shared/queue/flags.lua', 1],
-    [904, 'lua/shared/queue/run.lua', 1],
-    [951, 'lua/shared/queue/parents.lua', 1],
-    [1032, 'lua/shared/queue/parents.lua', 92],
-    [1046, 'lua/shared/queue/happened.lua', 1],
-    [1058, 'lua/shared/queue/names.lua', 1],
-    [1074, 'lua/shared/queue/names.lua', 34],
-    [1092, 'lua/shared/queue/groups.lua', 1],
-    [1138, 'lua/shared/queue/burst.lua', 1],
-    [1150, 'lua/shared/queue/groups.lua', 48],
-    [1221, 'lua/shared/queue/groups.lua', 130],
-    [1248, 'lua/shared/queue/ready.lua', 1],
-    [1255, 'lua/shared/queue/in-front.lua', 1],
-    [1257, 'lua/shared/queue/ready.lua', 9],
-    [1278, 'lua/shared/queue/ready.lua', 40],
-    [1284, 'lua/shared/queue/fields.lua', 1],
-    [1293, 'lua/shared/queue/end.lua', 1],
-    [1317, 'lua/shared/queue/leave-tags.lua', 1],
-    [1327, 'lua/shared/queue/end.lua', 26],
-    [1344, 'lua/shared/queue/note-end.lua', 1],
-    [1374, 'lua/shared/queue/tell-others.lua', 1],
-    [1376, 'lua/shared/queue/packed-notes.lua', 1],
-    [1377, 'lua/shared/queue/packed-notes.lua', 3],
-    [1385, 'lua/shared/queue/tell-others.lua', 4],
-    [1388, 'lua/shared/queue/result.lua', 1],
-    [1402, 'lua/shared/queue/tell-ends.lua', 1],
-    [1458, 'lua/shared/queue/tell-others.lua', 9],
-    [1461, 'lua/shared/queue/tell-others.lua', 13],
-    [1464, 'lua/shared/queue/publish.lua', 1],
-    [1465, 'lua/shared/queue/message.lua', 1],
-    [1475, 'lua/shared/queue/spelled.lua', 1],
-    [1483, 'lua/shared/queue/send.lua', 1],
-    [1499, 'lua/shared/queue/message.lua', 13],
-    [1522, 'lua/shared/queue/publish.lua', 3],
-    [1528, 'lua/shared/queue/tell-others.lua', 17],
-    [1531, 'lua/shared/queue/cancel.lua', 1],
-    [1539, 'lua/shared/queue/stop.lua', 1],
-    [1547, 'lua/shared/queue/finish.lua', 1],
-    [1648, 'lua/shared/queue/told.lua', 1],
-    [1663, 'lua/shared/queue/told.lua', 24],
-    [1667, 'lua/shared/queue/idle.lua', 1],
-    [1734, 'lua/shared/listening.lua', 1],
-    [1753, 'lua/shared/queue/idle.lua', 69],
-    [1877, 'lua/shared/queue/judge.lua', 1],
-    [1941, 'lua/shared/queue/next-due.lua', 1],
-    [1996, 'lua/queue/ack-and-claim.lua', 90],
-    [2045, 'lua/shared/queue/burst.lua', 1],
-    [2057, 'lua/queue/ack-and-claim.lua', 140],
-    [2061, 'lua/shared/queue/body.lua', 1],
-    [2064, 'lua/shared/queue/large.lua', 1],
-    [2069, 'lua/shared/queue/body.lua', 7],
-    [2070, 'lua/shared/queue/body.lua', 26],
-    [2077, 'lua/shared/queue/claimed-before.lua', 1],
-    [2079, 'lua/shared/queue/tell-options.lua', 1],
-    [2091, 'lua/shared/queue/claimed-before.lua', 4],
-    [2131, 'lua/queue/ack-and-claim.lua', 146],
-    [2142, 'lua/shared/queue/carry-out-acks.lua', 1],
-    [2143, 'lua/shared/queue/carry-out-acks.lua', 5],
-    [2155, 'lua/queue/ack-and-claim.lua', 158],
-    [2163, 'lua/shared/queue/is-behind.lua', 1],
-    [2171, 'lua/queue/ack-and-claim.lua', 167],
-    [2174, 'lua/shared/queue/bring-due.lua', 1],
-    [2177, 'lua/shared/queue/entries.lua', 1],
-    [2195, 'lua/shared/queue/history.lua', 1],
-    [2209, 'lua/shared/queue/failure.lua', 1],
-    [2215, 'lua/shared/queue/note-failure.lua', 1],
-    [2219, 'lua/shared/queue/dead.lua', 1],
-    [2273, 'lua/shared/queue/bury-claimed.lua', 1],
-    [2280, 'lua/shared/queue/reclaim.lua', 1],
-    [2325, 'lua/shared/queue/due.lua', 1],
-    [2347, 'lua/shared/queue/bring-due.lua', 12],
-    [2351, 'lua/shared/queue/leave-short.lua', 1],
-    [2362, 'lua/shared/queue/read-recurrence.lua', 1],
-    [2427, 'lua/shared/queue/recurrence.lua', 1],
-    [2476, 'lua/shared/queue/catch-up.lua', 1],
-    [2478, 'lua/shared/queue/next-interval.lua', 1],
-    [2483, 'lua/shared/queue/catch-up.lua', 4],
-    [2536, 'lua/shared/queue/bring-due.lua', 21],
-    [2542, 'lua/shared/queue/spawn.lua', 1],
-    [2547, 'lua/shared/queue/body.lua', 1],
-    [2550, 'lua/shared/queue/large.lua', 1],
-    [2555, 'lua/shared/queue/body.lua', 7],
-    [2570, 'lua/shared/queue/number.lua', 1],
-    [2579, 'lua/shared/queue/enter-tags.lua', 1],
-    [2590, 'lua/shared/queue/leave-short.lua', 1],
-    [2601, 'lua/shared/queue/read-recurrence.lua', 1],
-    [2666, 'lua/shared/queue/recurrence.lua', 1],
-    [2715, 'lua/shared/queue/spawn.lua', 13],
-    [2816, 'lua/shared/queue/bring-due.lua', 28],
-    [2818, 'lua/shared/queue/look-again.lua', 1],
-    [2824, 'lua/shared/queue/bring-due.lua', 31],
-    [2826, 'lua/queue/ack-and-claim.lua', 171],
-    [2830, 'lua/shared/queue/settle.lua', 1],
-    [2831, 'lua/shared/queue/failure.lua', 1],
-    [2837, 'lua/shared/queue/dead.lua', 1],
-    [2891, 'lua/shared/queue/backoff.lua', 1],
-    [2893, 'lua/shared/queue/backoff.lua', 22],
-    [2912, 'lua/shared/queue/unblock.lua', 1],
-    [2918, 'lua/shared/queue/outbox.lua', 1],
-    [2929, 'lua/shared/queue/entries.lua', 1],
-    [2947, 'lua/shared/queue/history.lua', 1],
-    [2961, 'lua/shared/queue/settle.lua', 18],
-    [3035, 'lua/queue/ack-and-claim.lua', 176],
-    [3046, 'lua/shared/queue/watch.lua', 1],
-    [3058, 'lua/queue/ack-and-claim.lua', 188],
-    [3071, 'lua/shared/queue/body.lua', 1],
-    [3074, 'lua/shared/queue/large.lua', 1],
-    [3079, 'lua/shared/queue/body.lua', 7],
-    [3080, 'lua/shared/queue/body.lua', 22],
-    [3091, 'lua/shared/queue/take.lua', 1],
-    [3247, 'lua/shared/queue/bring-returned.lua', 1],
-    [3280, 'lua/shared/queue/take.lua', 158],
-    [3288, 'lua/shared/queue/lease.lua', 1],
-    [3289, 'lua/shared/queue/tell-options.lua', 1],
-    [3301, 'lua/shared/queue/lease.lua', 3],
-    [3359, 'lua/queue/ack-and-claim.lua', 204],
-    [3384, 'lua/shared/queue/wait-idle.lua', 1],
-    [3423, 'lua/shared/queue/note-time.lua', 1],
-    [3428, 'lua/shared/queue/look-again.lua', 1],
-    [3434, 'lua/shared/queue/wait.lua', 3],
-    [3450, 'lua/queue/ack-and-claim.lua', 231],
+    [103, 'lua/shared/drop-over.lua', 1],
+    [128, 'lua/shared/calls.lua', 35],
+    [135, 'lua/shared/tell.lua', 1],
+    [145, 'lua/shared/tell.lua', 15],
+    [188, 'lua/shared/next-token.lua', 1],
+    [193, 'lua/shared/queue/state.lua', 1],
+    [273, 'lua/shared/queue/count-job.lua', 1],
+    [286, 'lua/shared/queue/note-spans.lua', 1],
+    [287, 'lua/shared/queue/note-alike.lua', 1],
+    [288, 'lua/shared/queue/bucket.lua', 1],
+    [300, 'lua/shared/queue/leave-notes.lua', 1],
+    [322, 'lua/shared/queue/fold.lua', 1],
+    [323, 'lua/shared/queue/statistics.lua', 1],
+    [556, 'lua/shared/queue/fold.lua', 3],
+    [567, 'lua/shared/queue/leave-notes.lua', 24],
+    [574, 'lua/shared/queue/note-alike.lua', 4],
+    [589, 'lua/shared/queue/note-spans.lua', 3],
+    [615, 'lua/shared/queue/never.lua', 1],
+    [617, 'lua/shared/queue/save.lua', 1],
+    [619, 'lua/shared/queue/save.lua', 15],
+    [658, 'lua/shared/queue/save-awaited.lua', 1],
+    [673, 'lua/shared/queue/save.lua', 55],
+    [688, 'lua/shared/queue/save-call.lua', 1],
+    [697, 'lua/shared/queue/wide.lua', 1],
+    [712, 'lua/shared/queue/settings.lua', 1],
+    [730, 'lua/shared/queue/marks.lua', 1],
+    [746, 'lua/shared/queue/recurs.lua', 1],
+    [748, 'lua/shared/queue/note-due.lua', 1],
+    [756, 'lua/shared/queue/rate.lua', 1],
+    [798, 'lua/shared/queue/job.lua', 1],
+    [810, 'lua/shared/queue/plain-head.lua', 1],
+    [813, 'lua/shared/queue/plain-head.lua', 8],
+    [821, 'lua/shared/queue/job.lua', 14],
+    [898, 'lua/shared/queue/flags.lua', 1],
+    [929, 'lua/shared/queue/run.lua', 1],
+    [976, 'lua/shared/queue/parents.lua', 1],
+    [1057, 'lua/shared/queue/parents.lua', 92],
+    [1071, 'lua/shared/queue/happened.lua', 1],
+    [1083, 'lua/shared/queue/names.lua', 1],
+    [1099, 'lua/shared/queue/names.lua', 27],
+    [1117, 'lua/shared/queue/groups.lua', 1],
+    [1163, 'lua/shared/queue/burst.lua', 1],
+    [1175, 'lua/shared/queue/groups.lua', 48],
+    [1246, 'lua/shared/queue/groups.lua', 130],
+    [1273, 'lua/shared/queue/ready.lua', 1],
+    [1280, 'lua/shared/queue/in-front.lua', 1],
+    [1282, 'lua/shared/queue/ready.lua', 9],
+    [1303, 'lua/shared/queue/ready.lua', 40],
+    [1309, 'lua/shared/queue/fields.lua', 1],
+    [1318, 'lua/shared/queue/end.lua', 1],
+    [1342, 'lua/shared/queue/leave-tags.lua', 1],
+    [1352, 'lua/shared/queue/end.lua', 26],
+    [1369, 'lua/shared/queue/note-end.lua', 1],
+    [1399, 'lua/shared/queue/tell-others.lua', 1],
+    [1401, 'lua/shared/queue/packed-notes.lua', 1],
+    [1402, 'lua/shared/queue/packed-notes.lua', 3],
+    [1410, 'lua/shared/queue/tell-others.lua', 4],
+    [1413, 'lua/shared/queue/result.lua', 1],
+    [1427, 'lua/shared/queue/tell-ends.lua', 1],
+    [1483, 'lua/shared/queue/tell-others.lua', 9],
+    [1486, 'lua/shared/queue/tell-others.lua', 13],
+    [1489, 'lua/shared/queue/publish.lua', 1],
+    [1490, 'lua/shared/queue/message.lua', 1],
+    [1500, 'lua/shared/queue/spelled.lua', 1],
+    [1508, 'lua/shared/queue/send.lua', 1],
+    [1524, 'lua/shared/queue/message.lua', 13],
+    [1547, 'lua/shared/queue/publish.lua', 3],
+    [1553, 'lua/shared/queue/tell-others.lua', 17],
+    [1556, 'lua/shared/queue/cancel.lua', 1],
+    [1564, 'lua/shared/queue/stop.lua', 1],
+    [1572, 'lua/shared/queue/finish.lua', 1],
+    [1673, 'lua/shared/queue/told.lua', 1],
+    [1688, 'lua/shared/queue/told.lua', 24],
+    [1692, 'lua/shared/queue/idle.lua', 1],
+    [1759, 'lua/shared/listening.lua', 1],
+    [1778, 'lua/shared/queue/idle.lua', 69],
+    [1902, 'lua/shared/queue/judge.lua', 1],
+    [1966, 'lua/shared/queue/next-due.lua', 1],
+    [2021, 'lua/queue/ack-and-claim.lua', 90],
+    [2070, 'lua/shared/queue/burst.lua', 1],
+    [2082, 'lua/queue/ack-and-claim.lua', 140],
+    [2086, 'lua/shared/queue/body.lua', 1],
+    [2089, 'lua/shared/bytes.lua', 1],
+    [2095, 'lua/shared/queue/body.lua', 7],
+    [2096, 'lua/shared/queue/body.lua', 26],
+    [2103, 'lua/shared/queue/claimed-before.lua', 1],
+    [2105, 'lua/shared/queue/tell-options.lua', 1],
+    [2117, 'lua/shared/queue/claimed-before.lua', 4],
+    [2157, 'lua/queue/ack-and-claim.lua', 146],
+    [2168, 'lua/shared/queue/carry-out-acks.lua', 1],
+    [2169, 'lua/shared/queue/carry-out-acks.lua', 5],
+    [2181, 'lua/queue/ack-and-claim.lua', 158],
+    [2189, 'lua/shared/queue/is-behind.lua', 1],
+    [2197, 'lua/queue/ack-and-claim.lua', 167],
+    [2200, 'lua/shared/queue/bring-due.lua', 1],
+    [2203, 'lua/shared/queue/entries.lua', 1],
+    [2221, 'lua/shared/queue/history.lua', 1],
+    [2235, 'lua/shared/queue/failure.lua', 1],
+    [2241, 'lua/shared/queue/note-failure.lua', 1],
+    [2245, 'lua/shared/queue/dead.lua', 1],
+    [2299, 'lua/shared/queue/bury-claimed.lua', 1],
+    [2306, 'lua/shared/queue/reclaim.lua', 1],
+    [2351, 'lua/shared/queue/due.lua', 1],
+    [2373, 'lua/shared/queue/bring-due.lua', 12],
+    [2377, 'lua/shared/queue/leave-short.lua', 1],
+    [2388, 'lua/shared/queue/read-recurrence.lua', 1],
+    [2453, 'lua/shared/queue/recurrence.lua', 1],
+    [2502, 'lua/shared/queue/catch-up.lua', 1],
+    [2504, 'lua/shared/queue/next-interval.lua', 1],
+    [2509, 'lua/shared/queue/catch-up.lua', 4],
+    [2562, 'lua/shared/queue/bring-due.lua', 21],
+    [2568, 'lua/shared/queue/spawn.lua', 1],
+    [2573, 'lua/shared/queue/body.lua', 1],
+    [2576, 'lua/shared/bytes.lua', 1],
+    [2582, 'lua/shared/queue/body.lua', 7],
+    [2597, 'lua/shared/queue/number.lua', 1],
+    [2606, 'lua/shared/queue/enter-tags.lua', 1],
+    [2617, 'lua/shared/queue/leave-short.lua', 1],
+    [2628, 'lua/shared/queue/read-recurrence.lua', 1],
+    [2693, 'lua/shared/queue/recurrence.lua', 1],
+    [2742, 'lua/shared/queue/spawn.lua', 13],
+    [2843, 'lua/shared/queue/bring-due.lua', 28],
+    [2845, 'lua/shared/queue/look-again.lua', 1],
+    [2851, 'lua/shared/queue/bring-due.lua', 31],
+    [2853, 'lua/queue/ack-and-claim.lua', 171],
+    [2857, 'lua/shared/queue/settle.lua', 1],
+    [2858, 'lua/shared/queue/failure.lua', 1],
+    [2864, 'lua/shared/queue/dead.lua', 1],
+    [2918, 'lua/shared/queue/backoff.lua', 1],
+    [2920, 'lua/shared/queue/backoff.lua', 22],
+    [2939, 'lua/shared/queue/unblock.lua', 1],
+    [2945, 'lua/shared/queue/outbox.lua', 1],
+    [2956, 'lua/shared/queue/entries.lua', 1],
+    [2974, 'lua/shared/queue/history.lua', 1],
+    [2988, 'lua/shared/queue/settle.lua', 18],
+    [3062, 'lua/queue/ack-and-claim.lua', 176],
+    [3073, 'lua/shared/queue/watch.lua', 1],
+    [3085, 'lua/queue/ack-and-claim.lua', 188],
+    [3098, 'lua/shared/queue/body.lua', 1],
+    [3101, 'lua/shared/bytes.lua', 1],
+    [3107, 'lua/shared/queue/body.lua', 7],
+    [3108, 'lua/shared/queue/body.lua', 22],
+    [3119, 'lua/shared/queue/take.lua', 1],
+    [3256, 'lua/shared/budget.lua', 1],
+    [3259, 'lua/shared/budget.lua', 5],
+    [3275, 'lua/shared/queue/take.lua', 139],
+    [3291, 'lua/shared/queue/bring-returned.lua', 1],
+    [3324, 'lua/shared/queue/take.lua', 156],
+    [3332, 'lua/shared/queue/lease.lua', 1],
+    [3333, 'lua/shared/queue/tell-options.lua', 1],
+    [3345, 'lua/shared/queue/lease.lua', 3],
+    [3403, 'lua/queue/ack-and-claim.lua', 204],
+    [3428, 'lua/shared/queue/wait-idle.lua', 1],
+    [3467, 'lua/shared/queue/note-time.lua', 1],
+    [3472, 'lua/shared/queue/look-again.lua', 1],
+    [3478, 'lua/shared/queue/wait.lua', 3],
+    [3494, 'lua/queue/ack-and-claim.lua', 231],
   ],
   encode(args) {
     const encoded = new Array<Argument>(10 + args.acks.length * 3)
@@ -5209,7 +5285,7 @@ function readDuplicatesOfAdvanceAdvanced(part: Reply | undefined): ({ readonly a
 export const advance: Operation<AdvanceArguments, AdvanceAnswer> = {
   script: {
     name: 'queue/advance',
-    sha1: '57d6ad3599a5b0b0d13d3fc3a6b0852084dfdd7b',
+    sha1: 'ca5c7a0da12eabae2c6f220d18fa644614283956',
     reads: false,
     bytes: false,
     source: `--[[
@@ -5296,19 +5372,43 @@ local function recall(record, call)
   return nil, tonumber(number) > tonumber(call)
 end
 
-local function forget_old_calls(calls, call, now_ms)
-  if call % 16 ~= 0 then
+-- \`added\`: how many fields came with the record of this call. Where one comes, others go, for a caller may live for one call;
+-- few are no burden. Callers that stay drop by and by what was left.
+local function forget_old_calls(calls, call, added, now_ms)
+  local is_one_more = added > 0 and redis.call('HLEN', calls) > 16
+  if not is_one_more and call % 16 ~= 0 then
     return
   end
-  -- The embedded demo engine does not know the command; it keeps nothing for long anyway.
-  -- Two records, and up to three other fields.
-  local sample = redis.pcall('HRANDFIELD', calls, '5', 'WITHVALUES')
-  for at = 1, #sample, 2 do
-    local at_ms = string.match(sample[at + 1], '^%d+ (%d+) ')
-    if at_ms and now_ms - at_ms > CALL_MEMORY_MS then
-      redis.call('HDEL', calls, sample[at])
+-- What is over goes by sampling: no index, nothing to keep in step. Where fields come, twice as many are looked at: as soon as half
+-- of all are over, as many go as come, and they never add up, whoever comes.
+
+-- Looks at so many fields of the hash, of many at some twice, and drops those whose value says that they are over; at a few only
+-- where none of these is.
+local function drop_over(hash, looked_at, is_over)
+  local left, count = looked_at, math.min(looked_at, 8)
+  while left > 0 do
+    -- The embedded demo engine does not know the command; it keeps nothing for long anyway.
+    local sample = redis.pcall('HRANDFIELD', hash, string.format('%d', count), 'WITHVALUES')
+    local over = {}
+    for at = 1, #sample, 2 do
+      if is_over(sample[at + 1], sample[at]) then
+        over[#over + 1] = sample[at]
+      end
     end
+    if #over == 0 then
+      return
+    end
+    redis.call('HDEL', hash, unpack(over))
+    left = left - math.abs(count)
+    -- A count below 0 lets fields come twice, which costs a third less.
+    count = -math.min(left, 3000)
   end
+end
+  -- Two records, and up to three other fields.
+  drop_over(calls, 5, function(record)
+    local at_ms = string.match(record, '^%d+ (%d+) ')
+    return at_ms and now_ms - at_ms > CALL_MEMORY_MS
+  end)
 end
 
 -- Telling the processes of tickets; see shared/tickets.
@@ -5824,7 +5924,7 @@ local function packed_state(queue)
   )
 end
 
--- Writes the state, and beside it the record of a call where there is one.
+-- Writes the state, and beside it the record of a call where there is one. Answers how many fields came to what stays.
 local function write_state(meta, queue, packed, caller, record)
   if queue.began_us == 0 then
 -- A queue that nobody has begun is not stored, but for those who wait for its first job, or listen to its events. What is
@@ -5843,11 +5943,11 @@ local function save_awaited(meta, queue, packed, caller, record)
   redis.call('PEXPIRE', meta, AWAITED_KEPT_MS)
 end
     save_awaited(meta, queue, packed, caller, record)
+    return 0
   elseif caller then
-    redis.call('HSET', meta, 'state', packed, caller, record)
-  else
-    redis.call('HSET', meta, 'state', packed)
+    return redis.call('HSET', meta, 'state', packed, caller, record)
   end
+  return redis.call('HSET', meta, 'state', packed)
 end
 
 -- Writes the state if it has changed.
@@ -5869,8 +5969,9 @@ local function save_queue_and_call(meta, queue, caller, call, now_ms, answer)
   if caller == '' then
     return save_queue(meta, queue)
   end
-  write_state(meta, queue, packed_state(queue), caller, call_record(call, now_ms, answer))
-  forget_old_calls(meta, call, now_ms)
+  local record = call_record(call, now_ms, answer)
+  local added = write_state(meta, queue, packed_state(queue), caller, record)
+  forget_old_calls(meta, call, added, now_ms)
 end
 -- What people set for a queue, one text: '<paused>,<concurrency>,<rate_limit>,<rate_window_ms>,<keep_count>,<keep_ms>'.
 -- 0 for a number: no limit, nothing kept. Not by spaces: what begins with two numbers is a call (see shared/calls). The burst
@@ -6044,11 +6145,12 @@ end
 -- Large payloads. A payload of more than INLINE_BYTES is not stored in the record of its job but under 'b' and its number, and
 -- the run of the job says so: most calls need the head of a job only, and a hundred payloads of 4 MiB cannot be read in one.
 -- Such a job has a run from the beginning, for only the run knows its bytes.
--- From how many bytes on the payload of a job is large; see shared/queue/body.
-local INLINE_BYTES = 16384
-
--- How many bytes of payloads one call reads or answers: it stops behind the one that reaches this.
+-- A call reads or answers no more payloads behind the one with which they reach this.
 local CALL_BYTES = 4194304
+
+-- A body of more bytes than this is not stored where elements are listed, but beside: what needs no bodies reads no more than this
+-- of each, and can tell before it reads how many are too many.
+local INLINE_BYTES = 16384
 -- The flags of a run, a bit each; see shared/queue/run. A job that is PLAIN has no other.
 local PLAIN = 1
 -- Others wait for it, in this queue or elsewhere; see shared/queue/parents.
@@ -6384,18 +6486,35 @@ end
 -- Keys of users that were held for a time are dropped by sampling, two for each that comes: where as many end as come, no more
 -- than half of them are over.
 local function forget_old_uniques(ids, count, now_ms)
-  -- The embedded demo engine does not know the command; it keeps nothing for long anyway.
-  local sample = redis.pcall('HRANDFIELD', ids, math.max(4, 2 * count), 'WITHVALUES')
-  local over = {}
-  for at = 1, #sample, 2 do
-    local ends_ms = string.match(sample[at + 1], ' w (%d+)$')
-    if ends_ms and tonumber(ends_ms) <= now_ms then
-      over[#over + 1] = sample[at]
+-- What is over goes by sampling: no index, nothing to keep in step. Where fields come, twice as many are looked at: as soon as half
+-- of all are over, as many go as come, and they never add up, whoever comes.
+
+-- Looks at so many fields of the hash, of many at some twice, and drops those whose value says that they are over; at a few only
+-- where none of these is.
+local function drop_over(hash, looked_at, is_over)
+  local left, count = looked_at, math.min(looked_at, 8)
+  while left > 0 do
+    -- The embedded demo engine does not know the command; it keeps nothing for long anyway.
+    local sample = redis.pcall('HRANDFIELD', hash, string.format('%d', count), 'WITHVALUES')
+    local over = {}
+    for at = 1, #sample, 2 do
+      if is_over(sample[at + 1], sample[at]) then
+        over[#over + 1] = sample[at]
+      end
     end
+    if #over == 0 then
+      return
+    end
+    redis.call('HDEL', hash, unpack(over))
+    left = left - math.abs(count)
+    -- A count below 0 lets fields come twice, which costs a third less.
+    count = -math.min(left, 3000)
   end
-  if #over > 0 then
-    redis.call('HDEL', ids, unpack(over))
-  end
+end
+  drop_over(ids, math.max(4, 2 * count), function(held)
+    local ends_ms = string.match(held, ' w (%d+)$')
+    return ends_ms and tonumber(ends_ms) <= now_ms
+  end)
 end
 
 -- Frees the key of a job, where it is the job's own; \`all\`: also one that is held until the job is done.
@@ -7875,105 +7994,109 @@ return { 'advanced', first, queue.chores, refused, tally.duplicates }
     [54, 'lua/shared/clock.lua', 1],
     [60, 'lua/shared/calls.lua', 1],
     [64, 'lua/shared/calls.lua', 6],
-    [100, 'lua/shared/tell.lua', 1],
-    [110, 'lua/shared/tell.lua', 15],
-    [153, 'lua/shared/queue/state.lua', 1],
-    [233, 'lua/shared/queue/count-job.lua', 1],
-    [246, 'lua/shared/queue/note-spans.lua', 1],
-    [247, 'lua/shared/queue/note-alike.lua', 1],
-    [248, 'lua/shared/queue/bucket.lua', 1],
-    [260, 'lua/shared/queue/leave-notes.lua', 1],
-    [282, 'lua/shared/queue/fold.lua', 1],
-    [283, 'lua/shared/queue/statistics.lua', 1],
-    [516, 'lua/shared/queue/fold.lua', 3],
-    [527, 'lua/shared/queue/leave-notes.lua', 24],
-    [534, 'lua/shared/queue/note-alike.lua', 4],
-    [549, 'lua/shared/queue/note-spans.lua', 3],
-    [575, 'lua/shared/queue/save.lua', 1],
-    [577, 'lua/shared/queue/save.lua', 15],
-    [616, 'lua/shared/queue/save-awaited.lua', 1],
-    [631, 'lua/shared/queue/save.lua', 55],
-    [646, 'lua/shared/queue/wide.lua', 1],
-    [653, 'lua/shared/queue/save-call.lua', 1],
-    [661, 'lua/shared/queue/settings.lua', 1],
-    [679, 'lua/shared/queue/marks.lua', 1],
-    [695, 'lua/shared/queue/note-due.lua', 1],
-    [703, 'lua/shared/queue/rate.lua', 1],
-    [724, 'lua/shared/queue/rate.lua', 37],
-    [730, 'lua/shared/queue/job.lua', 1],
-    [742, 'lua/shared/queue/plain-head.lua', 1],
-    [745, 'lua/shared/queue/plain-head.lua', 8],
-    [753, 'lua/shared/queue/job.lua', 14],
-    [830, 'lua/shared/queue/body.lua', 1],
-    [833, 'lua/shared/queue/large.lua', 1],
-    [838, 'lua/shared/queue/flags.lua', 1],
-    [869, 'lua/shared/queue/body.lua', 7],
-    [888, 'lua/shared/queue/happened.lua', 1],
-    [900, 'lua/shared/queue/enter-tags.lua', 1],
-    [911, 'lua/shared/queue/note-end.lua', 1],
-    [941, 'lua/shared/queue/tell-others.lua', 1],
-    [943, 'lua/shared/queue/packed-notes.lua', 1],
-    [944, 'lua/shared/queue/packed-notes.lua', 3],
-    [952, 'lua/shared/queue/tell-others.lua', 4],
-    [955, 'lua/shared/queue/result.lua', 1],
-    [969, 'lua/shared/queue/tell-ends.lua', 1],
-    [1025, 'lua/shared/queue/tell-others.lua', 9],
-    [1028, 'lua/shared/queue/tell-others.lua', 13],
-    [1031, 'lua/shared/queue/publish.lua', 1],
-    [1032, 'lua/shared/queue/message.lua', 1],
-    [1042, 'lua/shared/queue/spelled.lua', 1],
-    [1050, 'lua/shared/queue/send.lua', 1],
-    [1066, 'lua/shared/queue/message.lua', 13],
-    [1089, 'lua/shared/queue/publish.lua', 3],
-    [1095, 'lua/shared/queue/tell-others.lua', 17],
-    [1098, 'lua/shared/queue/run.lua', 1],
-    [1145, 'lua/shared/queue/fields.lua', 1],
-    [1154, 'lua/shared/queue/names.lua', 1],
-    [1205, 'lua/shared/queue/groups.lua', 1],
-    [1251, 'lua/shared/queue/burst.lua', 1],
-    [1263, 'lua/shared/queue/groups.lua', 48],
-    [1355, 'lua/shared/queue/ready.lua', 1],
-    [1362, 'lua/shared/queue/in-front.lua', 1],
-    [1364, 'lua/shared/queue/ready.lua', 9],
-    [1395, 'lua/shared/queue/number.lua', 1],
-    [1404, 'lua/shared/queue/enqueue.lua', 1],
-    [1439, 'lua/shared/queue/replace.lua', 1],
-    [1500, 'lua/shared/queue/leave-tags.lua', 1],
-    [1510, 'lua/shared/queue/replace.lua', 63],
-    [1535, 'lua/shared/queue/idempotency.lua', 1],
-    [1549, 'lua/shared/queue/idle.lua', 1],
-    [1616, 'lua/shared/listening.lua', 1],
-    [1635, 'lua/shared/queue/idle.lua', 69],
-    [1726, 'lua/shared/queue/idle.lua', 171],
-    [1737, 'lua/shared/queue/find.lua', 1],
-    [1763, 'lua/shared/queue/failure.lua', 1],
-    [1773, 'lua/shared/queue/parents.lua', 1],
-    [1854, 'lua/shared/queue/parents.lua', 92],
-    [1868, 'lua/shared/queue/link.lua', 1],
-    [1960, 'lua/shared/queue/end.lua', 1],
-    [1984, 'lua/shared/queue/leave-tags.lua', 1],
-    [1994, 'lua/shared/queue/end.lua', 26],
-    [2011, 'lua/shared/queue/cancel.lua', 1],
-    [2019, 'lua/shared/queue/stop.lua', 1],
-    [2027, 'lua/shared/queue/judge-one.lua', 7],
-    [2037, 'lua/shared/queue/finish.lua', 1],
-    [2138, 'lua/shared/queue/freed.lua', 1],
-    [2147, 'lua/shared/queue/told.lua', 1],
-    [2162, 'lua/shared/queue/outbox.lua', 1],
-    [2173, 'lua/shared/queue/spec.lua', 1],
-    [2196, 'lua/shared/queue/spec.lua', 33],
-    [2282, 'lua/shared/queue/sweep.lua', 1],
-    [2359, 'lua/shared/queue/spec.lua', 120],
-    [2383, 'lua/queue/advance.lua', 89],
-    [2457, 'lua/shared/queue/settle.lua', 1],
-    [2458, 'lua/shared/queue/dead.lua', 1],
-    [2512, 'lua/shared/queue/backoff.lua', 1],
-    [2514, 'lua/shared/queue/backoff.lua', 22],
-    [2533, 'lua/shared/queue/unblock.lua', 1],
-    [2539, 'lua/shared/queue/entries.lua', 1],
-    [2557, 'lua/shared/queue/history.lua', 1],
-    [2571, 'lua/shared/queue/settle.lua', 18],
-    [2645, 'lua/queue/advance.lua', 164],
+    [92, 'lua/shared/drop-over.lua', 1],
+    [117, 'lua/shared/calls.lua', 35],
+    [124, 'lua/shared/tell.lua', 1],
+    [134, 'lua/shared/tell.lua', 15],
+    [177, 'lua/shared/queue/state.lua', 1],
+    [257, 'lua/shared/queue/count-job.lua', 1],
+    [270, 'lua/shared/queue/note-spans.lua', 1],
+    [271, 'lua/shared/queue/note-alike.lua', 1],
+    [272, 'lua/shared/queue/bucket.lua', 1],
+    [284, 'lua/shared/queue/leave-notes.lua', 1],
+    [306, 'lua/shared/queue/fold.lua', 1],
+    [307, 'lua/shared/queue/statistics.lua', 1],
+    [540, 'lua/shared/queue/fold.lua', 3],
+    [551, 'lua/shared/queue/leave-notes.lua', 24],
+    [558, 'lua/shared/queue/note-alike.lua', 4],
+    [573, 'lua/shared/queue/note-spans.lua', 3],
+    [599, 'lua/shared/queue/save.lua', 1],
+    [601, 'lua/shared/queue/save.lua', 15],
+    [640, 'lua/shared/queue/save-awaited.lua', 1],
+    [655, 'lua/shared/queue/save.lua', 55],
+    [670, 'lua/shared/queue/wide.lua', 1],
+    [677, 'lua/shared/queue/save-call.lua', 1],
+    [686, 'lua/shared/queue/settings.lua', 1],
+    [704, 'lua/shared/queue/marks.lua', 1],
+    [720, 'lua/shared/queue/note-due.lua', 1],
+    [728, 'lua/shared/queue/rate.lua', 1],
+    [749, 'lua/shared/queue/rate.lua', 37],
+    [755, 'lua/shared/queue/job.lua', 1],
+    [767, 'lua/shared/queue/plain-head.lua', 1],
+    [770, 'lua/shared/queue/plain-head.lua', 8],
+    [778, 'lua/shared/queue/job.lua', 14],
+    [855, 'lua/shared/queue/body.lua', 1],
+    [858, 'lua/shared/bytes.lua', 1],
+    [864, 'lua/shared/queue/flags.lua', 1],
+    [895, 'lua/shared/queue/body.lua', 7],
+    [914, 'lua/shared/queue/happened.lua', 1],
+    [926, 'lua/shared/queue/enter-tags.lua', 1],
+    [937, 'lua/shared/queue/note-end.lua', 1],
+    [967, 'lua/shared/queue/tell-others.lua', 1],
+    [969, 'lua/shared/queue/packed-notes.lua', 1],
+    [970, 'lua/shared/queue/packed-notes.lua', 3],
+    [978, 'lua/shared/queue/tell-others.lua', 4],
+    [981, 'lua/shared/queue/result.lua', 1],
+    [995, 'lua/shared/queue/tell-ends.lua', 1],
+    [1051, 'lua/shared/queue/tell-others.lua', 9],
+    [1054, 'lua/shared/queue/tell-others.lua', 13],
+    [1057, 'lua/shared/queue/publish.lua', 1],
+    [1058, 'lua/shared/queue/message.lua', 1],
+    [1068, 'lua/shared/queue/spelled.lua', 1],
+    [1076, 'lua/shared/queue/send.lua', 1],
+    [1092, 'lua/shared/queue/message.lua', 13],
+    [1115, 'lua/shared/queue/publish.lua', 3],
+    [1121, 'lua/shared/queue/tell-others.lua', 17],
+    [1124, 'lua/shared/queue/run.lua', 1],
+    [1171, 'lua/shared/queue/fields.lua', 1],
+    [1180, 'lua/shared/queue/names.lua', 1],
+    [1199, 'lua/shared/drop-over.lua', 1],
+    [1224, 'lua/shared/queue/names.lua', 21],
+    [1248, 'lua/shared/queue/groups.lua', 1],
+    [1294, 'lua/shared/queue/burst.lua', 1],
+    [1306, 'lua/shared/queue/groups.lua', 48],
+    [1398, 'lua/shared/queue/ready.lua', 1],
+    [1405, 'lua/shared/queue/in-front.lua', 1],
+    [1407, 'lua/shared/queue/ready.lua', 9],
+    [1438, 'lua/shared/queue/number.lua', 1],
+    [1447, 'lua/shared/queue/enqueue.lua', 1],
+    [1482, 'lua/shared/queue/replace.lua', 1],
+    [1543, 'lua/shared/queue/leave-tags.lua', 1],
+    [1553, 'lua/shared/queue/replace.lua', 63],
+    [1578, 'lua/shared/queue/idempotency.lua', 1],
+    [1592, 'lua/shared/queue/idle.lua', 1],
+    [1659, 'lua/shared/listening.lua', 1],
+    [1678, 'lua/shared/queue/idle.lua', 69],
+    [1769, 'lua/shared/queue/idle.lua', 171],
+    [1780, 'lua/shared/queue/find.lua', 1],
+    [1806, 'lua/shared/queue/failure.lua', 1],
+    [1816, 'lua/shared/queue/parents.lua', 1],
+    [1897, 'lua/shared/queue/parents.lua', 92],
+    [1911, 'lua/shared/queue/link.lua', 1],
+    [2003, 'lua/shared/queue/end.lua', 1],
+    [2027, 'lua/shared/queue/leave-tags.lua', 1],
+    [2037, 'lua/shared/queue/end.lua', 26],
+    [2054, 'lua/shared/queue/cancel.lua', 1],
+    [2062, 'lua/shared/queue/stop.lua', 1],
+    [2070, 'lua/shared/queue/judge-one.lua', 7],
+    [2080, 'lua/shared/queue/finish.lua', 1],
+    [2181, 'lua/shared/queue/freed.lua', 1],
+    [2190, 'lua/shared/queue/told.lua', 1],
+    [2205, 'lua/shared/queue/outbox.lua', 1],
+    [2216, 'lua/shared/queue/spec.lua', 1],
+    [2239, 'lua/shared/queue/spec.lua', 33],
+    [2325, 'lua/shared/queue/sweep.lua', 1],
+    [2402, 'lua/shared/queue/spec.lua', 120],
+    [2426, 'lua/queue/advance.lua', 89],
+    [2500, 'lua/shared/queue/settle.lua', 1],
+    [2501, 'lua/shared/queue/dead.lua', 1],
+    [2555, 'lua/shared/queue/backoff.lua', 1],
+    [2557, 'lua/shared/queue/backoff.lua', 22],
+    [2576, 'lua/shared/queue/unblock.lua', 1],
+    [2582, 'lua/shared/queue/entries.lua', 1],
+    [2600, 'lua/shared/queue/history.lua', 1],
+    [2614, 'lua/shared/queue/settle.lua', 18],
+    [2688, 'lua/queue/advance.lua', 164],
   ],
   encode(args) {
     const encoded = new Array<Argument>(6 + args.steps.length * 26)
@@ -8187,7 +8310,7 @@ function readParentsOfAskAsked(part: Reply | undefined): ({ readonly queue: stri
 export const ask: Operation<AskArguments, AskAnswer> = {
   script: {
     name: 'queue/ask',
-    sha1: 'e73dc33a60a3dc4979622baff7348f575e819c0a',
+    sha1: '9ce5446cf4dc5ad36f7b244e6193afa3a76fe092',
     reads: false,
     bytes: false,
     source: `--[[
@@ -8245,19 +8368,43 @@ local function recall(record, call)
   return nil, tonumber(number) > tonumber(call)
 end
 
-local function forget_old_calls(calls, call, now_ms)
-  if call % 16 ~= 0 then
+-- \`added\`: how many fields came with the record of this call. Where one comes, others go, for a caller may live for one call;
+-- few are no burden. Callers that stay drop by and by what was left.
+local function forget_old_calls(calls, call, added, now_ms)
+  local is_one_more = added > 0 and redis.call('HLEN', calls) > 16
+  if not is_one_more and call % 16 ~= 0 then
     return
   end
-  -- The embedded demo engine does not know the command; it keeps nothing for long anyway.
-  -- Two records, and up to three other fields.
-  local sample = redis.pcall('HRANDFIELD', calls, '5', 'WITHVALUES')
-  for at = 1, #sample, 2 do
-    local at_ms = string.match(sample[at + 1], '^%d+ (%d+) ')
-    if at_ms and now_ms - at_ms > CALL_MEMORY_MS then
-      redis.call('HDEL', calls, sample[at])
+-- What is over goes by sampling: no index, nothing to keep in step. Where fields come, twice as many are looked at: as soon as half
+-- of all are over, as many go as come, and they never add up, whoever comes.
+
+-- Looks at so many fields of the hash, of many at some twice, and drops those whose value says that they are over; at a few only
+-- where none of these is.
+local function drop_over(hash, looked_at, is_over)
+  local left, count = looked_at, math.min(looked_at, 8)
+  while left > 0 do
+    -- The embedded demo engine does not know the command; it keeps nothing for long anyway.
+    local sample = redis.pcall('HRANDFIELD', hash, string.format('%d', count), 'WITHVALUES')
+    local over = {}
+    for at = 1, #sample, 2 do
+      if is_over(sample[at + 1], sample[at]) then
+        over[#over + 1] = sample[at]
+      end
     end
+    if #over == 0 then
+      return
+    end
+    redis.call('HDEL', hash, unpack(over))
+    left = left - math.abs(count)
+    -- A count below 0 lets fields come twice, which costs a third less.
+    count = -math.min(left, 3000)
   end
+end
+  -- Two records, and up to three other fields.
+  drop_over(calls, 5, function(record)
+    local at_ms = string.match(record, '^%d+ (%d+) ')
+    return at_ms and now_ms - at_ms > CALL_MEMORY_MS
+  end)
 end
 
 -- The main key of a queue: one hash, read once and written once a call.
@@ -8378,7 +8525,7 @@ local function packed_state(queue)
   )
 end
 
--- Writes the state, and beside it the record of a call where there is one.
+-- Writes the state, and beside it the record of a call where there is one. Answers how many fields came to what stays.
 local function write_state(meta, queue, packed, caller, record)
   if queue.began_us == 0 then
 -- A queue that nobody has begun is not stored, but for those who wait for its first job, or listen to its events. What is
@@ -8397,11 +8544,11 @@ local function save_awaited(meta, queue, packed, caller, record)
   redis.call('PEXPIRE', meta, AWAITED_KEPT_MS)
 end
     save_awaited(meta, queue, packed, caller, record)
+    return 0
   elseif caller then
-    redis.call('HSET', meta, 'state', packed, caller, record)
-  else
-    redis.call('HSET', meta, 'state', packed)
+    return redis.call('HSET', meta, 'state', packed, caller, record)
   end
+  return redis.call('HSET', meta, 'state', packed)
 end
 
 -- Writes the state if it has changed.
@@ -8416,8 +8563,9 @@ local function save_queue_and_call(meta, queue, caller, call, now_ms, answer)
   if caller == '' then
     return save_queue(meta, queue)
   end
-  write_state(meta, queue, packed_state(queue), caller, call_record(call, now_ms, answer))
-  forget_old_calls(meta, call, now_ms)
+  local record = call_record(call, now_ms, answer)
+  local added = write_state(meta, queue, packed_state(queue), caller, record)
+  forget_old_calls(meta, call, added, now_ms)
 end
 -- The flags of a run, a bit each; see shared/queue/run. A job that is PLAIN has no other.
 local PLAIN = 1
@@ -8496,15 +8644,17 @@ return { 'asked', asked }
     [21, 'lua/shared/calls.lua', 1],
     [25, 'lua/shared/exact.lua', 1],
     [35, 'lua/shared/calls.lua', 6],
-    [71, 'lua/shared/queue/state.lua', 1],
-    [151, 'lua/shared/queue/save.lua', 1],
-    [153, 'lua/shared/queue/save.lua', 15],
-    [192, 'lua/shared/queue/save-awaited.lua', 1],
-    [207, 'lua/shared/queue/save.lua', 55],
-    [222, 'lua/shared/queue/save-call.lua', 1],
-    [230, 'lua/shared/queue/flags.lua', 1],
-    [253, 'lua/shared/queue/note-due.lua', 1],
-    [261, 'lua/queue/ask.lua', 22],
+    [63, 'lua/shared/drop-over.lua', 1],
+    [88, 'lua/shared/calls.lua', 35],
+    [95, 'lua/shared/queue/state.lua', 1],
+    [175, 'lua/shared/queue/save.lua', 1],
+    [177, 'lua/shared/queue/save.lua', 15],
+    [216, 'lua/shared/queue/save-awaited.lua', 1],
+    [231, 'lua/shared/queue/save.lua', 55],
+    [246, 'lua/shared/queue/save-call.lua', 1],
+    [255, 'lua/shared/queue/flags.lua', 1],
+    [278, 'lua/shared/queue/note-due.lua', 1],
+    [286, 'lua/queue/ask.lua', 22],
   ],
   encode(args) {
     return [
@@ -9053,7 +9203,7 @@ function readRefusedOfBuryBuried(part: Reply | undefined): ({ readonly at: numbe
 export const bury: Operation<BuryArguments, BuryAnswer> = {
   script: {
     name: 'queue/bury',
-    sha1: 'e6a58a27902c1dea65fb95ac92acf6ecec5ca800',
+    sha1: '3c92912d05d2cd27c64c510735004b98f9d7f9c6',
     reads: false,
     bytes: false,
     source: `--[[
@@ -9138,19 +9288,43 @@ local function recall(record, call)
   return nil, tonumber(number) > tonumber(call)
 end
 
-local function forget_old_calls(calls, call, now_ms)
-  if call % 16 ~= 0 then
+-- \`added\`: how many fields came with the record of this call. Where one comes, others go, for a caller may live for one call;
+-- few are no burden. Callers that stay drop by and by what was left.
+local function forget_old_calls(calls, call, added, now_ms)
+  local is_one_more = added > 0 and redis.call('HLEN', calls) > 16
+  if not is_one_more and call % 16 ~= 0 then
     return
   end
-  -- The embedded demo engine does not know the command; it keeps nothing for long anyway.
-  -- Two records, and up to three other fields.
-  local sample = redis.pcall('HRANDFIELD', calls, '5', 'WITHVALUES')
-  for at = 1, #sample, 2 do
-    local at_ms = string.match(sample[at + 1], '^%d+ (%d+) ')
-    if at_ms and now_ms - at_ms > CALL_MEMORY_MS then
-      redis.call('HDEL', calls, sample[at])
+-- What is over goes by sampling: no index, nothing to keep in step. Where fields come, twice as many are looked at: as soon as half
+-- of all are over, as many go as come, and they never add up, whoever comes.
+
+-- Looks at so many fields of the hash, of many at some twice, and drops those whose value says that they are over; at a few only
+-- where none of these is.
+local function drop_over(hash, looked_at, is_over)
+  local left, count = looked_at, math.min(looked_at, 8)
+  while left > 0 do
+    -- The embedded demo engine does not know the command; it keeps nothing for long anyway.
+    local sample = redis.pcall('HRANDFIELD', hash, string.format('%d', count), 'WITHVALUES')
+    local over = {}
+    for at = 1, #sample, 2 do
+      if is_over(sample[at + 1], sample[at]) then
+        over[#over + 1] = sample[at]
+      end
     end
+    if #over == 0 then
+      return
+    end
+    redis.call('HDEL', hash, unpack(over))
+    left = left - math.abs(count)
+    -- A count below 0 lets fields come twice, which costs a third less.
+    count = -math.min(left, 3000)
   end
+end
+  -- Two records, and up to three other fields.
+  drop_over(calls, 5, function(record)
+    local at_ms = string.match(record, '^%d+ (%d+) ')
+    return at_ms and now_ms - at_ms > CALL_MEMORY_MS
+  end)
 end
 
 -- Telling the processes of tickets; see shared/tickets.
@@ -9666,7 +9840,7 @@ local function packed_state(queue)
   )
 end
 
--- Writes the state, and beside it the record of a call where there is one.
+-- Writes the state, and beside it the record of a call where there is one. Answers how many fields came to what stays.
 local function write_state(meta, queue, packed, caller, record)
   if queue.began_us == 0 then
 -- A queue that nobody has begun is not stored, but for those who wait for its first job, or listen to its events. What is
@@ -9685,11 +9859,11 @@ local function save_awaited(meta, queue, packed, caller, record)
   redis.call('PEXPIRE', meta, AWAITED_KEPT_MS)
 end
     save_awaited(meta, queue, packed, caller, record)
+    return 0
   elseif caller then
-    redis.call('HSET', meta, 'state', packed, caller, record)
-  else
-    redis.call('HSET', meta, 'state', packed)
+    return redis.call('HSET', meta, 'state', packed, caller, record)
   end
+  return redis.call('HSET', meta, 'state', packed)
 end
 
 -- Writes the state if it has changed.
@@ -9704,8 +9878,9 @@ local function save_queue_and_call(meta, queue, caller, call, now_ms, answer)
   if caller == '' then
     return save_queue(meta, queue)
   end
-  write_state(meta, queue, packed_state(queue), caller, call_record(call, now_ms, answer))
-  forget_old_calls(meta, call, now_ms)
+  local record = call_record(call, now_ms, answer)
+  local added = write_state(meta, queue, packed_state(queue), caller, record)
+  forget_old_calls(meta, call, added, now_ms)
 end
 -- What people set for a queue, one text: '<paused>,<concurrency>,<rate_limit>,<rate_window_ms>,<keep_count>,<keep_ms>'.
 -- 0 for a number: no limit, nothing kept. Not by spaces: what begins with two numbers is a call (see shared/calls). The burst
@@ -11001,91 +11176,93 @@ return { 'buried', queue.chores, refused }
     [48, 'lua/shared/calls.lua', 1],
     [52, 'lua/shared/exact.lua', 1],
     [62, 'lua/shared/calls.lua', 6],
-    [98, 'lua/shared/tell.lua', 1],
-    [108, 'lua/shared/tell.lua', 15],
-    [151, 'lua/shared/queue/state.lua', 1],
-    [231, 'lua/shared/queue/count-job.lua', 1],
-    [244, 'lua/shared/queue/note-spans.lua', 1],
-    [245, 'lua/shared/queue/note-alike.lua', 1],
-    [246, 'lua/shared/queue/bucket.lua', 1],
-    [258, 'lua/shared/queue/leave-notes.lua', 1],
-    [280, 'lua/shared/queue/fold.lua', 1],
-    [281, 'lua/shared/queue/statistics.lua', 1],
-    [514, 'lua/shared/queue/fold.lua', 3],
-    [525, 'lua/shared/queue/leave-notes.lua', 24],
-    [532, 'lua/shared/queue/note-alike.lua', 4],
-    [547, 'lua/shared/queue/note-spans.lua', 3],
-    [573, 'lua/shared/queue/save.lua', 1],
-    [575, 'lua/shared/queue/save.lua', 15],
-    [614, 'lua/shared/queue/save-awaited.lua', 1],
-    [629, 'lua/shared/queue/save.lua', 55],
-    [644, 'lua/shared/queue/save-call.lua', 1],
-    [652, 'lua/shared/queue/settings.lua', 1],
-    [670, 'lua/shared/queue/marks.lua', 1],
-    [686, 'lua/shared/queue/rate.lua', 1],
-    [707, 'lua/shared/queue/rate.lua', 37],
-    [713, 'lua/shared/queue/job.lua', 1],
-    [725, 'lua/shared/queue/plain-head.lua', 1],
-    [728, 'lua/shared/queue/plain-head.lua', 8],
-    [736, 'lua/shared/queue/job.lua', 14],
-    [737, 'lua/shared/queue/job.lua', 45],
-    [783, 'lua/shared/queue/flags.lua', 1],
-    [814, 'lua/shared/queue/run.lua', 1],
-    [861, 'lua/shared/queue/parents.lua', 1],
-    [942, 'lua/shared/queue/parents.lua', 92],
-    [956, 'lua/shared/queue/happened.lua', 1],
-    [968, 'lua/shared/queue/entries.lua', 1],
-    [986, 'lua/shared/queue/history.lua', 1],
-    [1000, 'lua/shared/queue/names.lua', 1],
-    [1003, 'lua/shared/queue/names.lua', 34],
-    [1021, 'lua/shared/queue/failure.lua', 1],
-    [1027, 'lua/shared/queue/groups.lua', 1],
-    [1073, 'lua/shared/queue/burst.lua', 1],
-    [1085, 'lua/shared/queue/groups.lua', 48],
-    [1156, 'lua/shared/queue/groups.lua', 130],
-    [1166, 'lua/shared/queue/dead.lua', 1],
-    [1220, 'lua/shared/queue/end.lua', 1],
-    [1244, 'lua/shared/queue/leave-tags.lua', 1],
-    [1254, 'lua/shared/queue/end.lua', 26],
-    [1271, 'lua/shared/queue/note-end.lua', 1],
-    [1301, 'lua/shared/queue/tell-others.lua', 1],
-    [1303, 'lua/shared/queue/packed-notes.lua', 1],
-    [1304, 'lua/shared/queue/packed-notes.lua', 3],
-    [1312, 'lua/shared/queue/tell-others.lua', 4],
-    [1315, 'lua/shared/queue/result.lua', 1],
-    [1329, 'lua/shared/queue/tell-ends.lua', 1],
-    [1385, 'lua/shared/queue/tell-others.lua', 9],
-    [1388, 'lua/shared/queue/tell-others.lua', 13],
-    [1391, 'lua/shared/queue/publish.lua', 1],
-    [1392, 'lua/shared/queue/message.lua', 1],
-    [1402, 'lua/shared/queue/spelled.lua', 1],
-    [1410, 'lua/shared/queue/send.lua', 1],
-    [1426, 'lua/shared/queue/message.lua', 13],
-    [1449, 'lua/shared/queue/publish.lua', 3],
-    [1455, 'lua/shared/queue/tell-others.lua', 17],
-    [1458, 'lua/shared/queue/cancel.lua', 1],
-    [1466, 'lua/shared/queue/stop.lua', 1],
-    [1474, 'lua/shared/queue/bury-claimed.lua', 1],
-    [1481, 'lua/shared/queue/judge-one.lua', 7],
-    [1491, 'lua/shared/queue/told.lua', 1],
-    [1506, 'lua/shared/queue/idle.lua', 1],
-    [1573, 'lua/shared/listening.lua', 1],
-    [1592, 'lua/shared/queue/idle.lua', 69],
-    [1683, 'lua/shared/queue/idle.lua', 171],
-    [1694, 'lua/shared/queue/freed.lua', 1],
-    [1703, 'lua/queue/bury.lua', 74],
-    [1771, 'lua/shared/queue/settle.lua', 1],
-    [1772, 'lua/shared/queue/note-due.lua', 1],
-    [1780, 'lua/shared/queue/ready.lua', 1],
-    [1787, 'lua/shared/queue/in-front.lua', 1],
-    [1789, 'lua/shared/queue/ready.lua', 9],
-    [1810, 'lua/shared/queue/backoff.lua', 1],
-    [1812, 'lua/shared/queue/backoff.lua', 22],
-    [1831, 'lua/shared/queue/unblock.lua', 1],
-    [1837, 'lua/shared/queue/outbox.lua', 1],
-    [1848, 'lua/shared/queue/settle.lua', 18],
-    [1922, 'lua/shared/queue/see-to-rest.lua', 1],
-    [1928, 'lua/queue/bury.lua', 144],
+    [90, 'lua/shared/drop-over.lua', 1],
+    [115, 'lua/shared/calls.lua', 35],
+    [122, 'lua/shared/tell.lua', 1],
+    [132, 'lua/shared/tell.lua', 15],
+    [175, 'lua/shared/queue/state.lua', 1],
+    [255, 'lua/shared/queue/count-job.lua', 1],
+    [268, 'lua/shared/queue/note-spans.lua', 1],
+    [269, 'lua/shared/queue/note-alike.lua', 1],
+    [270, 'lua/shared/queue/bucket.lua', 1],
+    [282, 'lua/shared/queue/leave-notes.lua', 1],
+    [304, 'lua/shared/queue/fold.lua', 1],
+    [305, 'lua/shared/queue/statistics.lua', 1],
+    [538, 'lua/shared/queue/fold.lua', 3],
+    [549, 'lua/shared/queue/leave-notes.lua', 24],
+    [556, 'lua/shared/queue/note-alike.lua', 4],
+    [571, 'lua/shared/queue/note-spans.lua', 3],
+    [597, 'lua/shared/queue/save.lua', 1],
+    [599, 'lua/shared/queue/save.lua', 15],
+    [638, 'lua/shared/queue/save-awaited.lua', 1],
+    [653, 'lua/shared/queue/save.lua', 55],
+    [668, 'lua/shared/queue/save-call.lua', 1],
+    [677, 'lua/shared/queue/settings.lua', 1],
+    [695, 'lua/shared/queue/marks.lua', 1],
+    [711, 'lua/shared/queue/rate.lua', 1],
+    [732, 'lua/shared/queue/rate.lua', 37],
+    [738, 'lua/shared/queue/job.lua', 1],
+    [750, 'lua/shared/queue/plain-head.lua', 1],
+    [753, 'lua/shared/queue/plain-head.lua', 8],
+    [761, 'lua/shared/queue/job.lua', 14],
+    [762, 'lua/shared/queue/job.lua', 45],
+    [808, 'lua/shared/queue/flags.lua', 1],
+    [839, 'lua/shared/queue/run.lua', 1],
+    [886, 'lua/shared/queue/parents.lua', 1],
+    [967, 'lua/shared/queue/parents.lua', 92],
+    [981, 'lua/shared/queue/happened.lua', 1],
+    [993, 'lua/shared/queue/entries.lua', 1],
+    [1011, 'lua/shared/queue/history.lua', 1],
+    [1025, 'lua/shared/queue/names.lua', 1],
+    [1028, 'lua/shared/queue/names.lua', 27],
+    [1046, 'lua/shared/queue/failure.lua', 1],
+    [1052, 'lua/shared/queue/groups.lua', 1],
+    [1098, 'lua/shared/queue/burst.lua', 1],
+    [1110, 'lua/shared/queue/groups.lua', 48],
+    [1181, 'lua/shared/queue/groups.lua', 130],
+    [1191, 'lua/shared/queue/dead.lua', 1],
+    [1245, 'lua/shared/queue/end.lua', 1],
+    [1269, 'lua/shared/queue/leave-tags.lua', 1],
+    [1279, 'lua/shared/queue/end.lua', 26],
+    [1296, 'lua/shared/queue/note-end.lua', 1],
+    [1326, 'lua/shared/queue/tell-others.lua', 1],
+    [1328, 'lua/shared/queue/packed-notes.lua', 1],
+    [1329, 'lua/shared/queue/packed-notes.lua', 3],
+    [1337, 'lua/shared/queue/tell-others.lua', 4],
+    [1340, 'lua/shared/queue/result.lua', 1],
+    [1354, 'lua/shared/queue/tell-ends.lua', 1],
+    [1410, 'lua/shared/queue/tell-others.lua', 9],
+    [1413, 'lua/shared/queue/tell-others.lua', 13],
+    [1416, 'lua/shared/queue/publish.lua', 1],
+    [1417, 'lua/shared/queue/message.lua', 1],
+    [1427, 'lua/shared/queue/spelled.lua', 1],
+    [1435, 'lua/shared/queue/send.lua', 1],
+    [1451, 'lua/shared/queue/message.lua', 13],
+    [1474, 'lua/shared/queue/publish.lua', 3],
+    [1480, 'lua/shared/queue/tell-others.lua', 17],
+    [1483, 'lua/shared/queue/cancel.lua', 1],
+    [1491, 'lua/shared/queue/stop.lua', 1],
+    [1499, 'lua/shared/queue/bury-claimed.lua', 1],
+    [1506, 'lua/shared/queue/judge-one.lua', 7],
+    [1516, 'lua/shared/queue/told.lua', 1],
+    [1531, 'lua/shared/queue/idle.lua', 1],
+    [1598, 'lua/shared/listening.lua', 1],
+    [1617, 'lua/shared/queue/idle.lua', 69],
+    [1708, 'lua/shared/queue/idle.lua', 171],
+    [1719, 'lua/shared/queue/freed.lua', 1],
+    [1728, 'lua/queue/bury.lua', 74],
+    [1796, 'lua/shared/queue/settle.lua', 1],
+    [1797, 'lua/shared/queue/note-due.lua', 1],
+    [1805, 'lua/shared/queue/ready.lua', 1],
+    [1812, 'lua/shared/queue/in-front.lua', 1],
+    [1814, 'lua/shared/queue/ready.lua', 9],
+    [1835, 'lua/shared/queue/backoff.lua', 1],
+    [1837, 'lua/shared/queue/backoff.lua', 22],
+    [1856, 'lua/shared/queue/unblock.lua', 1],
+    [1862, 'lua/shared/queue/outbox.lua', 1],
+    [1873, 'lua/shared/queue/settle.lua', 18],
+    [1947, 'lua/shared/queue/see-to-rest.lua', 1],
+    [1953, 'lua/queue/bury.lua', 144],
   ],
   encode(args) {
     const encoded = new Array<Argument>(6 + args.failures.length * 4)
@@ -11150,7 +11327,7 @@ function readOutcomesOfCancelCancelled(part: Reply | undefined): (string)[] {
 export const cancel: Operation<CancelArguments, CancelAnswer> = {
   script: {
     name: 'queue/cancel',
-    sha1: '2bee14ede0e5bbac9cc68b805120e7afd8a3d83b',
+    sha1: 'e872a8cd70356f9f1cbd3c55acefb85497986dce',
     reads: false,
     bytes: false,
     source: `--[[
@@ -11384,7 +11561,7 @@ local function packed_state(queue)
   )
 end
 
--- Writes the state, and beside it the record of a call where there is one.
+-- Writes the state, and beside it the record of a call where there is one. Answers how many fields came to what stays.
 local function write_state(meta, queue, packed, caller, record)
   if queue.began_us == 0 then
 -- A queue that nobody has begun is not stored, but for those who wait for its first job, or listen to its events. What is
@@ -11403,11 +11580,11 @@ local function save_awaited(meta, queue, packed, caller, record)
   redis.call('PEXPIRE', meta, AWAITED_KEPT_MS)
 end
     save_awaited(meta, queue, packed, caller, record)
+    return 0
   elseif caller then
-    redis.call('HSET', meta, 'state', packed, caller, record)
-  else
-    redis.call('HSET', meta, 'state', packed)
+    return redis.call('HSET', meta, 'state', packed, caller, record)
   end
+  return redis.call('HSET', meta, 'state', packed)
 end
 
 -- Writes the state if it has changed.
@@ -11533,11 +11710,12 @@ end
 -- Large payloads. A payload of more than INLINE_BYTES is not stored in the record of its job but under 'b' and its number, and
 -- the run of the job says so: most calls need the head of a job only, and a hundred payloads of 4 MiB cannot be read in one.
 -- Such a job has a run from the beginning, for only the run knows its bytes.
--- From how many bytes on the payload of a job is large; see shared/queue/body.
-local INLINE_BYTES = 16384
-
--- How many bytes of payloads one call reads or answers: it stops behind the one that reaches this.
+-- A call reads or answers no more payloads behind the one with which they reach this.
 local CALL_BYTES = 4194304
+
+-- A body of more bytes than this is not stored where elements are listed, but beside: what needs no bodies reads no more than this
+-- of each, and can tell before it reads how many are too many.
+local INLINE_BYTES = 16384
 -- The flags of a run, a bit each; see shared/queue/run. A job that is PLAIN has no other.
 local PLAIN = 1
 -- Others wait for it, in this queue or elsewhere; see shared/queue/parents.
@@ -13091,69 +13269,69 @@ return { 'cancelled', queue.chores, outcomes }
     [331, 'lua/shared/queue/job.lua', 14],
     [332, 'lua/shared/queue/job.lua', 45],
     [378, 'lua/shared/queue/body.lua', 1],
-    [381, 'lua/shared/queue/large.lua', 1],
-    [386, 'lua/shared/queue/flags.lua', 1],
-    [417, 'lua/shared/queue/body.lua', 7],
-    [418, 'lua/shared/queue/body.lua', 22],
-    [422, 'lua/shared/queue/run.lua', 1],
-    [451, 'lua/shared/queue/parents.lua', 1],
-    [532, 'lua/shared/queue/parents.lua', 92],
-    [546, 'lua/shared/queue/happened.lua', 1],
-    [558, 'lua/shared/queue/entries.lua', 1],
-    [576, 'lua/shared/queue/history.lua', 1],
-    [590, 'lua/shared/queue/names.lua', 1],
-    [593, 'lua/shared/queue/names.lua', 34],
-    [611, 'lua/shared/queue/failure.lua', 1],
-    [621, 'lua/shared/queue/groups.lua', 1],
-    [667, 'lua/shared/queue/burst.lua', 1],
-    [679, 'lua/shared/queue/groups.lua', 48],
-    [761, 'lua/shared/queue/ready.lua', 1],
-    [768, 'lua/shared/queue/in-front.lua', 1],
-    [770, 'lua/shared/queue/ready.lua', 9],
-    [801, 'lua/shared/queue/dead.lua', 1],
-    [870, 'lua/shared/queue/end.lua', 1],
-    [894, 'lua/shared/queue/leave-tags.lua', 1],
-    [904, 'lua/shared/queue/end.lua', 26],
-    [914, 'lua/shared/queue/note-end.lua', 1],
-    [944, 'lua/shared/queue/tell-others.lua', 1],
-    [946, 'lua/shared/queue/packed-notes.lua', 1],
-    [947, 'lua/shared/queue/leave-notes.lua', 1],
-    [969, 'lua/shared/queue/fold.lua', 1],
-    [970, 'lua/shared/queue/statistics.lua', 1],
-    [1203, 'lua/shared/queue/fold.lua', 3],
-    [1214, 'lua/shared/queue/leave-notes.lua', 24],
-    [1221, 'lua/shared/queue/packed-notes.lua', 3],
-    [1229, 'lua/shared/queue/tell-others.lua', 4],
-    [1232, 'lua/shared/queue/result.lua', 1],
-    [1246, 'lua/shared/queue/tell-ends.lua', 1],
-    [1302, 'lua/shared/queue/tell-others.lua', 9],
-    [1305, 'lua/shared/queue/tell-others.lua', 13],
-    [1308, 'lua/shared/queue/publish.lua', 1],
-    [1309, 'lua/shared/queue/message.lua', 1],
-    [1319, 'lua/shared/queue/spelled.lua', 1],
-    [1327, 'lua/shared/queue/send.lua', 1],
-    [1343, 'lua/shared/queue/message.lua', 13],
-    [1366, 'lua/shared/queue/publish.lua', 3],
-    [1372, 'lua/shared/queue/tell-others.lua', 17],
-    [1375, 'lua/shared/queue/find.lua', 1],
-    [1401, 'lua/shared/queue/displace.lua', 1],
-    [1429, 'lua/shared/queue/idle.lua', 1],
-    [1496, 'lua/shared/listening.lua', 1],
-    [1515, 'lua/shared/queue/idle.lua', 69],
-    [1606, 'lua/shared/queue/idle.lua', 171],
-    [1617, 'lua/queue/cancel.lua', 69],
-    [1686, 'lua/shared/queue/settle.lua', 1],
-    [1687, 'lua/shared/queue/note-due.lua', 1],
-    [1695, 'lua/shared/queue/backoff.lua', 1],
-    [1697, 'lua/shared/queue/backoff.lua', 22],
-    [1716, 'lua/shared/queue/unblock.lua', 1],
-    [1722, 'lua/shared/queue/outbox.lua', 1],
-    [1733, 'lua/shared/queue/cancel.lua', 1],
-    [1741, 'lua/shared/queue/settle.lua', 18],
-    [1815, 'lua/shared/queue/see-to-rest.lua', 1],
-    [1821, 'lua/queue/cancel.lua', 140],
-    [1834, 'lua/shared/queue/sweep.lua', 1],
-    [1911, 'lua/queue/cancel.lua', 154],
+    [381, 'lua/shared/bytes.lua', 1],
+    [387, 'lua/shared/queue/flags.lua', 1],
+    [418, 'lua/shared/queue/body.lua', 7],
+    [419, 'lua/shared/queue/body.lua', 22],
+    [423, 'lua/shared/queue/run.lua', 1],
+    [452, 'lua/shared/queue/parents.lua', 1],
+    [533, 'lua/shared/queue/parents.lua', 92],
+    [547, 'lua/shared/queue/happened.lua', 1],
+    [559, 'lua/shared/queue/entries.lua', 1],
+    [577, 'lua/shared/queue/history.lua', 1],
+    [591, 'lua/shared/queue/names.lua', 1],
+    [594, 'lua/shared/queue/names.lua', 27],
+    [612, 'lua/shared/queue/failure.lua', 1],
+    [622, 'lua/shared/queue/groups.lua', 1],
+    [668, 'lua/shared/queue/burst.lua', 1],
+    [680, 'lua/shared/queue/groups.lua', 48],
+    [762, 'lua/shared/queue/ready.lua', 1],
+    [769, 'lua/shared/queue/in-front.lua', 1],
+    [771, 'lua/shared/queue/ready.lua', 9],
+    [802, 'lua/shared/queue/dead.lua', 1],
+    [871, 'lua/shared/queue/end.lua', 1],
+    [895, 'lua/shared/queue/leave-tags.lua', 1],
+    [905, 'lua/shared/queue/end.lua', 26],
+    [915, 'lua/shared/queue/note-end.lua', 1],
+    [945, 'lua/shared/queue/tell-others.lua', 1],
+    [947, 'lua/shared/queue/packed-notes.lua', 1],
+    [948, 'lua/shared/queue/leave-notes.lua', 1],
+    [970, 'lua/shared/queue/fold.lua', 1],
+    [971, 'lua/shared/queue/statistics.lua', 1],
+    [1204, 'lua/shared/queue/fold.lua', 3],
+    [1215, 'lua/shared/queue/leave-notes.lua', 24],
+    [1222, 'lua/shared/queue/packed-notes.lua', 3],
+    [1230, 'lua/shared/queue/tell-others.lua', 4],
+    [1233, 'lua/shared/queue/result.lua', 1],
+    [1247, 'lua/shared/queue/tell-ends.lua', 1],
+    [1303, 'lua/shared/queue/tell-others.lua', 9],
+    [1306, 'lua/shared/queue/tell-others.lua', 13],
+    [1309, 'lua/shared/queue/publish.lua', 1],
+    [1310, 'lua/shared/queue/message.lua', 1],
+    [1320, 'lua/shared/queue/spelled.lua', 1],
+    [1328, 'lua/shared/queue/send.lua', 1],
+    [1344, 'lua/shared/queue/message.lua', 13],
+    [1367, 'lua/shared/queue/publish.lua', 3],
+    [1373, 'lua/shared/queue/tell-others.lua', 17],
+    [1376, 'lua/shared/queue/find.lua', 1],
+    [1402, 'lua/shared/queue/displace.lua', 1],
+    [1430, 'lua/shared/queue/idle.lua', 1],
+    [1497, 'lua/shared/listening.lua', 1],
+    [1516, 'lua/shared/queue/idle.lua', 69],
+    [1607, 'lua/shared/queue/idle.lua', 171],
+    [1618, 'lua/queue/cancel.lua', 69],
+    [1687, 'lua/shared/queue/settle.lua', 1],
+    [1688, 'lua/shared/queue/note-due.lua', 1],
+    [1696, 'lua/shared/queue/backoff.lua', 1],
+    [1698, 'lua/shared/queue/backoff.lua', 22],
+    [1717, 'lua/shared/queue/unblock.lua', 1],
+    [1723, 'lua/shared/queue/outbox.lua', 1],
+    [1734, 'lua/shared/queue/cancel.lua', 1],
+    [1742, 'lua/shared/queue/settle.lua', 18],
+    [1816, 'lua/shared/queue/see-to-rest.lua', 1],
+    [1822, 'lua/queue/cancel.lua', 140],
+    [1835, 'lua/shared/queue/sweep.lua', 1],
+    [1912, 'lua/queue/cancel.lua', 154],
   ],
   encode(args) {
     const encoded = new Array<Argument>(3 + args.wanted.length)
@@ -13207,7 +13385,7 @@ export type ChangeParentsAnswer =
 export const changeParents: Operation<ChangeParentsArguments, ChangeParentsAnswer> = {
   script: {
     name: 'queue/change-parents',
-    sha1: '91491a79a48c0968b27cc70d9dfa40df33f3c661',
+    sha1: '2933e75b393371e491c116a48cb824785a3e55fb',
     reads: false,
     bytes: false,
     source: `--[[
@@ -13440,7 +13618,7 @@ local function packed_state(queue)
   )
 end
 
--- Writes the state, and beside it the record of a call where there is one.
+-- Writes the state, and beside it the record of a call where there is one. Answers how many fields came to what stays.
 local function write_state(meta, queue, packed, caller, record)
   if queue.began_us == 0 then
 -- A queue that nobody has begun is not stored, but for those who wait for its first job, or listen to its events. What is
@@ -13459,11 +13637,11 @@ local function save_awaited(meta, queue, packed, caller, record)
   redis.call('PEXPIRE', meta, AWAITED_KEPT_MS)
 end
     save_awaited(meta, queue, packed, caller, record)
+    return 0
   elseif caller then
-    redis.call('HSET', meta, 'state', packed, caller, record)
-  else
-    redis.call('HSET', meta, 'state', packed)
+    return redis.call('HSET', meta, 'state', packed, caller, record)
   end
+  return redis.call('HSET', meta, 'state', packed)
 end
 
 -- Writes the state if it has changed.
@@ -15106,7 +15284,7 @@ return { 'changed', left, queue.chores }
     [844, 'lua/shared/queue/tell-others.lua', 17],
     [847, 'lua/shared/queue/run.lua', 1],
     [876, 'lua/shared/queue/names.lua', 1],
-    [879, 'lua/shared/queue/names.lua', 34],
+    [879, 'lua/shared/queue/names.lua', 27],
     [897, 'lua/shared/queue/failure.lua', 1],
     [907, 'lua/shared/queue/groups.lua', 1],
     [953, 'lua/shared/queue/burst.lua', 1],
@@ -15541,7 +15719,7 @@ export type ConfigureGroupAnswer =
 export const configureGroup: Operation<ConfigureGroupArguments, ConfigureGroupAnswer> = {
   script: {
     name: 'queue/configure-group',
-    sha1: '5132db925dead5c3078e5ea2517f727736611524',
+    sha1: '801e496116b9fec6df786bd625f00935d27dcd4c',
     reads: false,
     bytes: false,
     source: `--[[
@@ -15758,7 +15936,7 @@ local function packed_state(queue)
   )
 end
 
--- Writes the state, and beside it the record of a call where there is one.
+-- Writes the state, and beside it the record of a call where there is one. Answers how many fields came to what stays.
 local function write_state(meta, queue, packed, caller, record)
   if queue.began_us == 0 then
 -- A queue that nobody has begun is not stored, but for those who wait for its first job, or listen to its events. What is
@@ -15777,11 +15955,11 @@ local function save_awaited(meta, queue, packed, caller, record)
   redis.call('PEXPIRE', meta, AWAITED_KEPT_MS)
 end
     save_awaited(meta, queue, packed, caller, record)
+    return 0
   elseif caller then
-    redis.call('HSET', meta, 'state', packed, caller, record)
-  else
-    redis.call('HSET', meta, 'state', packed)
+    return redis.call('HSET', meta, 'state', packed, caller, record)
   end
+  return redis.call('HSET', meta, 'state', packed)
 end
 
 -- Writes the state if it has changed.
@@ -16310,7 +16488,7 @@ export type ConfigureAnswer =
 export const configure: Operation<ConfigureArguments, ConfigureAnswer> = {
   script: {
     name: 'queue/configure',
-    sha1: '86b72e316512ff613d816b3d403d986923a5c89e',
+    sha1: 'ee6f40fdda2111a0e1a58dcb36a5e688a383a543',
     reads: false,
     bytes: false,
     source: `--[[
@@ -16526,7 +16704,7 @@ local function packed_state(queue)
   )
 end
 
--- Writes the state, and beside it the record of a call where there is one.
+-- Writes the state, and beside it the record of a call where there is one. Answers how many fields came to what stays.
 local function write_state(meta, queue, packed, caller, record)
   if queue.began_us == 0 then
 -- A queue that nobody has begun is not stored, but for those who wait for its first job, or listen to its events. What is
@@ -16545,11 +16723,11 @@ local function save_awaited(meta, queue, packed, caller, record)
   redis.call('PEXPIRE', meta, AWAITED_KEPT_MS)
 end
     save_awaited(meta, queue, packed, caller, record)
+    return 0
   elseif caller then
-    redis.call('HSET', meta, 'state', packed, caller, record)
-  else
-    redis.call('HSET', meta, 'state', packed)
+    return redis.call('HSET', meta, 'state', packed, caller, record)
   end
+  return redis.call('HSET', meta, 'state', packed)
 end
 
 -- Writes the state if it has changed.
@@ -16952,7 +17130,7 @@ export type DeliveredAnswer =
 export const delivered: Operation<DeliveredArguments, DeliveredAnswer> = {
   script: {
     name: 'queue/delivered',
-    sha1: '83a4da6ea1aab1ac30c81ab1379d2203dd6daa39',
+    sha1: '19b71efb8dcc97e99130a73518f066f993567d7f',
     reads: false,
     bytes: false,
     source: `--[[
@@ -17084,7 +17262,7 @@ local function packed_state(queue)
   )
 end
 
--- Writes the state, and beside it the record of a call where there is one.
+-- Writes the state, and beside it the record of a call where there is one. Answers how many fields came to what stays.
 local function write_state(meta, queue, packed, caller, record)
   if queue.began_us == 0 then
 -- A queue that nobody has begun is not stored, but for those who wait for its first job, or listen to its events. What is
@@ -17103,11 +17281,11 @@ local function save_awaited(meta, queue, packed, caller, record)
   redis.call('PEXPIRE', meta, AWAITED_KEPT_MS)
 end
     save_awaited(meta, queue, packed, caller, record)
+    return 0
   elseif caller then
-    redis.call('HSET', meta, 'state', packed, caller, record)
-  else
-    redis.call('HSET', meta, 'state', packed)
+    return redis.call('HSET', meta, 'state', packed, caller, record)
   end
+  return redis.call('HSET', meta, 'state', packed)
 end
 
 -- Writes the state if it has changed.
@@ -17283,7 +17461,7 @@ export type EnqueueAlikeAnswer =
 export const enqueueAlike: Operation<EnqueueAlikeArguments, EnqueueAlikeAnswer> = {
   script: {
     name: 'queue/enqueue-alike',
-    sha1: '3ad0fe756e30c56cfd79083f8c091f8a42255e56',
+    sha1: '9945d4c2589bb38a9a51a0a3e919c508dd5792f2',
     reads: false,
     bytes: false,
     source: `--[[
@@ -17367,19 +17545,43 @@ local function recall(record, call)
   return nil, tonumber(number) > tonumber(call)
 end
 
-local function forget_old_calls(calls, call, now_ms)
-  if call % 16 ~= 0 then
+-- \`added\`: how many fields came with the record of this call. Where one comes, others go, for a caller may live for one call;
+-- few are no burden. Callers that stay drop by and by what was left.
+local function forget_old_calls(calls, call, added, now_ms)
+  local is_one_more = added > 0 and redis.call('HLEN', calls) > 16
+  if not is_one_more and call % 16 ~= 0 then
     return
   end
-  -- The embedded demo engine does not know the command; it keeps nothing for long anyway.
-  -- Two records, and up to three other fields.
-  local sample = redis.pcall('HRANDFIELD', calls, '5', 'WITHVALUES')
-  for at = 1, #sample, 2 do
-    local at_ms = string.match(sample[at + 1], '^%d+ (%d+) ')
-    if at_ms and now_ms - at_ms > CALL_MEMORY_MS then
-      redis.call('HDEL', calls, sample[at])
+-- What is over goes by sampling: no index, nothing to keep in step. Where fields come, twice as many are looked at: as soon as half
+-- of all are over, as many go as come, and they never add up, whoever comes.
+
+-- Looks at so many fields of the hash, of many at some twice, and drops those whose value says that they are over; at a few only
+-- where none of these is.
+local function drop_over(hash, looked_at, is_over)
+  local left, count = looked_at, math.min(looked_at, 8)
+  while left > 0 do
+    -- The embedded demo engine does not know the command; it keeps nothing for long anyway.
+    local sample = redis.pcall('HRANDFIELD', hash, string.format('%d', count), 'WITHVALUES')
+    local over = {}
+    for at = 1, #sample, 2 do
+      if is_over(sample[at + 1], sample[at]) then
+        over[#over + 1] = sample[at]
+      end
     end
+    if #over == 0 then
+      return
+    end
+    redis.call('HDEL', hash, unpack(over))
+    left = left - math.abs(count)
+    -- A count below 0 lets fields come twice, which costs a third less.
+    count = -math.min(left, 3000)
   end
+end
+  -- Two records, and up to three other fields.
+  drop_over(calls, 5, function(record)
+    local at_ms = string.match(record, '^%d+ (%d+) ')
+    return at_ms and now_ms - at_ms > CALL_MEMORY_MS
+  end)
 end
 
 -- The main key of a queue: one hash, read once and written once a call.
@@ -17512,7 +17714,7 @@ local function packed_state(queue)
   )
 end
 
--- Writes the state, and beside it the record of a call where there is one.
+-- Writes the state, and beside it the record of a call where there is one. Answers how many fields came to what stays.
 local function write_state(meta, queue, packed, caller, record)
   if queue.began_us == 0 then
 -- A queue that nobody has begun is not stored, but for those who wait for its first job, or listen to its events. What is
@@ -17531,11 +17733,11 @@ local function save_awaited(meta, queue, packed, caller, record)
   redis.call('PEXPIRE', meta, AWAITED_KEPT_MS)
 end
     save_awaited(meta, queue, packed, caller, record)
+    return 0
   elseif caller then
-    redis.call('HSET', meta, 'state', packed, caller, record)
-  else
-    redis.call('HSET', meta, 'state', packed)
+    return redis.call('HSET', meta, 'state', packed, caller, record)
   end
+  return redis.call('HSET', meta, 'state', packed)
 end
 
 -- Writes the state if it has changed.
@@ -17550,8 +17752,9 @@ local function save_queue_and_call(meta, queue, caller, call, now_ms, answer)
   if caller == '' then
     return save_queue(meta, queue)
   end
-  write_state(meta, queue, packed_state(queue), caller, call_record(call, now_ms, answer))
-  forget_old_calls(meta, call, now_ms)
+  local record = call_record(call, now_ms, answer)
+  local added = write_state(meta, queue, packed_state(queue), caller, record)
+  forget_old_calls(meta, call, added, now_ms)
 end
 -- Redis keeps a hash or a sorted set of few small entries as one list, and looks for each entry from its front. What
 -- a queue works with all the time is kept from that by one entry of more than 64 bytes, which no job has, and which
@@ -17592,11 +17795,12 @@ local function plain_name(record, usual)
   end
   return string.sub(record, 2, length + 1), length + 2
 end
--- From how many bytes on the payload of a job is large; see shared/queue/body.
-local INLINE_BYTES = 16384
-
--- How many bytes of payloads one call reads or answers: it stops behind the one that reaches this.
+-- A call reads or answers no more payloads behind the one with which they reach this.
 local CALL_BYTES = 4194304
+
+-- A body of more bytes than this is not stored where elements are listed, but beside: what needs no bodies reads no more than this
+-- of each, and can tell before it reads how many are too many.
+local INLINE_BYTES = 16384
 -- A note of jobs that are only counted.
 -- What calls leave for the statistics: notes, one behind the other. Each has the length of its key in a byte, the key, which
 -- is a letter and the name of the jobs, or none where that is too long; a bucket in a byte, how many jobs in two, and as
@@ -18580,54 +18784,56 @@ return { 'enqueued', first }
     [51, 'lua/shared/clock.lua', 1],
     [57, 'lua/shared/calls.lua', 1],
     [61, 'lua/shared/calls.lua', 6],
-    [97, 'lua/shared/queue/state.lua', 1],
-    [177, 'lua/shared/queue/save.lua', 1],
-    [230, 'lua/shared/queue/save-awaited.lua', 1],
-    [245, 'lua/shared/queue/save.lua', 55],
-    [260, 'lua/shared/queue/save-call.lua', 1],
-    [268, 'lua/shared/queue/wide.lua', 1],
-    [283, 'lua/shared/queue/number.lua', 1],
-    [292, 'lua/shared/queue/plain-head.lua', 1],
-    [307, 'lua/shared/queue/large.lua', 1],
-    [312, 'lua/shared/queue/count-note.lua', 1],
-    [313, 'lua/shared/queue/leave-notes.lua', 1],
-    [335, 'lua/shared/queue/fold.lua', 1],
-    [336, 'lua/shared/queue/statistics.lua', 1],
-    [569, 'lua/shared/queue/fold.lua', 3],
-    [580, 'lua/shared/queue/leave-notes.lua', 24],
-    [587, 'lua/shared/queue/count-note.lua', 3],
-    [591, 'lua/queue/enqueue-alike.lua', 43],
-    [604, 'lua/shared/take-up.lua', 1],
-    [619, 'lua/queue/enqueue-alike.lua', 57],
-    [647, 'lua/shared/queue/hand-over.lua', 1],
-    [653, 'lua/shared/tell.lua', 1],
-    [663, 'lua/shared/tell.lua', 15],
-    [706, 'lua/shared/next-token.lua', 1],
-    [711, 'lua/shared/queue/idle.lua', 1],
-    [778, 'lua/shared/listening.lua', 1],
-    [797, 'lua/shared/queue/idle.lua', 69],
-    [888, 'lua/shared/queue/idle.lua', 171],
-    [899, 'lua/shared/queue/run.lua', 1],
-    [915, 'lua/shared/queue/flags.lua', 1],
-    [934, 'lua/shared/queue/note-due.lua', 1],
-    [942, 'lua/shared/queue/note-alike.lua', 1],
-    [943, 'lua/shared/queue/bucket.lua', 1],
-    [955, 'lua/shared/queue/note-alike.lua', 4],
-    [970, 'lua/shared/queue/hand-over.lua', 16],
-    [1023, 'lua/queue/enqueue-alike.lua', 86],
-    [1048, 'lua/shared/queue/run.lua', 1],
-    [1064, 'lua/shared/queue/body.lua', 1],
-    [1067, 'lua/shared/queue/flags.lua', 1],
-    [1086, 'lua/shared/queue/marks.lua', 1],
-    [1102, 'lua/shared/queue/body.lua', 7],
-    [1117, 'lua/shared/queue/job.lua', 1],
-    [1129, 'lua/shared/queue/job.lua', 14],
-    [1206, 'lua/queue/enqueue-alike.lua', 114],
-    [1227, 'lua/shared/queue/publish-plain.lua', 1],
-    [1229, 'lua/shared/queue/spelled.lua', 1],
-    [1237, 'lua/shared/queue/send.lua', 1],
-    [1253, 'lua/shared/queue/publish-plain.lua', 5],
-    [1270, 'lua/queue/enqueue-alike.lua', 136],
+    [89, 'lua/shared/drop-over.lua', 1],
+    [114, 'lua/shared/calls.lua', 35],
+    [121, 'lua/shared/queue/state.lua', 1],
+    [201, 'lua/shared/queue/save.lua', 1],
+    [254, 'lua/shared/queue/save-awaited.lua', 1],
+    [269, 'lua/shared/queue/save.lua', 55],
+    [284, 'lua/shared/queue/save-call.lua', 1],
+    [293, 'lua/shared/queue/wide.lua', 1],
+    [308, 'lua/shared/queue/number.lua', 1],
+    [317, 'lua/shared/queue/plain-head.lua', 1],
+    [332, 'lua/shared/bytes.lua', 1],
+    [338, 'lua/shared/queue/count-note.lua', 1],
+    [339, 'lua/shared/queue/leave-notes.lua', 1],
+    [361, 'lua/shared/queue/fold.lua', 1],
+    [362, 'lua/shared/queue/statistics.lua', 1],
+    [595, 'lua/shared/queue/fold.lua', 3],
+    [606, 'lua/shared/queue/leave-notes.lua', 24],
+    [613, 'lua/shared/queue/count-note.lua', 3],
+    [617, 'lua/queue/enqueue-alike.lua', 43],
+    [630, 'lua/shared/take-up.lua', 1],
+    [645, 'lua/queue/enqueue-alike.lua', 57],
+    [673, 'lua/shared/queue/hand-over.lua', 1],
+    [679, 'lua/shared/tell.lua', 1],
+    [689, 'lua/shared/tell.lua', 15],
+    [732, 'lua/shared/next-token.lua', 1],
+    [737, 'lua/shared/queue/idle.lua', 1],
+    [804, 'lua/shared/listening.lua', 1],
+    [823, 'lua/shared/queue/idle.lua', 69],
+    [914, 'lua/shared/queue/idle.lua', 171],
+    [925, 'lua/shared/queue/run.lua', 1],
+    [941, 'lua/shared/queue/flags.lua', 1],
+    [960, 'lua/shared/queue/note-due.lua', 1],
+    [968, 'lua/shared/queue/note-alike.lua', 1],
+    [969, 'lua/shared/queue/bucket.lua', 1],
+    [981, 'lua/shared/queue/note-alike.lua', 4],
+    [996, 'lua/shared/queue/hand-over.lua', 16],
+    [1049, 'lua/queue/enqueue-alike.lua', 86],
+    [1074, 'lua/shared/queue/run.lua', 1],
+    [1090, 'lua/shared/queue/body.lua', 1],
+    [1093, 'lua/shared/queue/flags.lua', 1],
+    [1112, 'lua/shared/queue/marks.lua', 1],
+    [1128, 'lua/shared/queue/body.lua', 7],
+    [1143, 'lua/shared/queue/job.lua', 1],
+    [1155, 'lua/shared/queue/job.lua', 14],
+    [1232, 'lua/queue/enqueue-alike.lua', 114],
+    [1253, 'lua/shared/queue/publish-plain.lua', 1],
+    [1255, 'lua/shared/queue/spelled.lua', 1],
+    [1263, 'lua/shared/queue/send.lua', 1],
+    [1279, 'lua/shared/queue/publish-plain.lua', 5],
+    [1296, 'lua/queue/enqueue-alike.lua', 136],
   ],
   encode(args) {
     const encoded = new Array<Argument>(9 + args.payloads.length)
@@ -18704,7 +18910,7 @@ function readDuplicatesOfEnqueueEnqueued(part: Reply | undefined): ({ readonly a
 export const enqueue: Operation<EnqueueArguments, EnqueueAnswer> = {
   script: {
     name: 'queue/enqueue',
-    sha1: 'bb233a5250c28a39d7d7ccf7942970d2867c7c30',
+    sha1: 'abb4cadffe2948cac2fd7c824a9be4e1831c3d49',
     reads: false,
     bytes: false,
     source: `--[[
@@ -18804,19 +19010,43 @@ local function recall(record, call)
   return nil, tonumber(number) > tonumber(call)
 end
 
-local function forget_old_calls(calls, call, now_ms)
-  if call % 16 ~= 0 then
+-- \`added\`: how many fields came with the record of this call. Where one comes, others go, for a caller may live for one call;
+-- few are no burden. Callers that stay drop by and by what was left.
+local function forget_old_calls(calls, call, added, now_ms)
+  local is_one_more = added > 0 and redis.call('HLEN', calls) > 16
+  if not is_one_more and call % 16 ~= 0 then
     return
   end
-  -- The embedded demo engine does not know the command; it keeps nothing for long anyway.
-  -- Two records, and up to three other fields.
-  local sample = redis.pcall('HRANDFIELD', calls, '5', 'WITHVALUES')
-  for at = 1, #sample, 2 do
-    local at_ms = string.match(sample[at + 1], '^%d+ (%d+) ')
-    if at_ms and now_ms - at_ms > CALL_MEMORY_MS then
-      redis.call('HDEL', calls, sample[at])
+-- What is over goes by sampling: no index, nothing to keep in step. Where fields come, twice as many are looked at: as soon as half
+-- of all are over, as many go as come, and they never add up, whoever comes.
+
+-- Looks at so many fields of the hash, of many at some twice, and drops those whose value says that they are over; at a few only
+-- where none of these is.
+local function drop_over(hash, looked_at, is_over)
+  local left, count = looked_at, math.min(looked_at, 8)
+  while left > 0 do
+    -- The embedded demo engine does not know the command; it keeps nothing for long anyway.
+    local sample = redis.pcall('HRANDFIELD', hash, string.format('%d', count), 'WITHVALUES')
+    local over = {}
+    for at = 1, #sample, 2 do
+      if is_over(sample[at + 1], sample[at]) then
+        over[#over + 1] = sample[at]
+      end
     end
+    if #over == 0 then
+      return
+    end
+    redis.call('HDEL', hash, unpack(over))
+    left = left - math.abs(count)
+    -- A count below 0 lets fields come twice, which costs a third less.
+    count = -math.min(left, 3000)
   end
+end
+  -- Two records, and up to three other fields.
+  drop_over(calls, 5, function(record)
+    local at_ms = string.match(record, '^%d+ (%d+) ')
+    return at_ms and now_ms - at_ms > CALL_MEMORY_MS
+  end)
 end
 
 -- Telling the processes of tickets; see shared/tickets.
@@ -19015,7 +19245,7 @@ local function packed_state(queue)
   )
 end
 
--- Writes the state, and beside it the record of a call where there is one.
+-- Writes the state, and beside it the record of a call where there is one. Answers how many fields came to what stays.
 local function write_state(meta, queue, packed, caller, record)
   if queue.began_us == 0 then
 -- A queue that nobody has begun is not stored, but for those who wait for its first job, or listen to its events. What is
@@ -19034,11 +19264,11 @@ local function save_awaited(meta, queue, packed, caller, record)
   redis.call('PEXPIRE', meta, AWAITED_KEPT_MS)
 end
     save_awaited(meta, queue, packed, caller, record)
+    return 0
   elseif caller then
-    redis.call('HSET', meta, 'state', packed, caller, record)
-  else
-    redis.call('HSET', meta, 'state', packed)
+    return redis.call('HSET', meta, 'state', packed, caller, record)
   end
+  return redis.call('HSET', meta, 'state', packed)
 end
 
 -- Writes the state if it has changed.
@@ -19068,8 +19298,9 @@ local function save_queue_and_call(meta, queue, caller, call, now_ms, answer)
   if caller == '' then
     return save_queue(meta, queue)
   end
-  write_state(meta, queue, packed_state(queue), caller, call_record(call, now_ms, answer))
-  forget_old_calls(meta, call, now_ms)
+  local record = call_record(call, now_ms, answer)
+  local added = write_state(meta, queue, packed_state(queue), caller, record)
+  forget_old_calls(meta, call, added, now_ms)
 end
 -- What people set for a queue, one text: '<paused>,<concurrency>,<rate_limit>,<rate_window_ms>,<keep_count>,<keep_ms>'.
 -- 0 for a number: no limit, nothing kept. Not by spaces: what begins with two numbers is a call (see shared/calls). The burst
@@ -19243,11 +19474,12 @@ end
 -- Large payloads. A payload of more than INLINE_BYTES is not stored in the record of its job but under 'b' and its number, and
 -- the run of the job says so: most calls need the head of a job only, and a hundred payloads of 4 MiB cannot be read in one.
 -- Such a job has a run from the beginning, for only the run knows its bytes.
--- From how many bytes on the payload of a job is large; see shared/queue/body.
-local INLINE_BYTES = 16384
-
--- How many bytes of payloads one call reads or answers: it stops behind the one that reaches this.
+-- A call reads or answers no more payloads behind the one with which they reach this.
 local CALL_BYTES = 4194304
+
+-- A body of more bytes than this is not stored where elements are listed, but beside: what needs no bodies reads no more than this
+-- of each, and can tell before it reads how many are too many.
+local INLINE_BYTES = 16384
 -- The flags of a run, a bit each; see shared/queue/run. A job that is PLAIN has no other.
 local PLAIN = 1
 -- Others wait for it, in this queue or elsewhere; see shared/queue/parents.
@@ -19789,18 +20021,35 @@ end
 -- Keys of users that were held for a time are dropped by sampling, two for each that comes: where as many end as come, no more
 -- than half of them are over.
 local function forget_old_uniques(ids, count, now_ms)
-  -- The embedded demo engine does not know the command; it keeps nothing for long anyway.
-  local sample = redis.pcall('HRANDFIELD', ids, math.max(4, 2 * count), 'WITHVALUES')
-  local over = {}
-  for at = 1, #sample, 2 do
-    local ends_ms = string.match(sample[at + 1], ' w (%d+)$')
-    if ends_ms and tonumber(ends_ms) <= now_ms then
-      over[#over + 1] = sample[at]
+-- What is over goes by sampling: no index, nothing to keep in step. Where fields come, twice as many are looked at: as soon as half
+-- of all are over, as many go as come, and they never add up, whoever comes.
+
+-- Looks at so many fields of the hash, of many at some twice, and drops those whose value says that they are over; at a few only
+-- where none of these is.
+local function drop_over(hash, looked_at, is_over)
+  local left, count = looked_at, math.min(looked_at, 8)
+  while left > 0 do
+    -- The embedded demo engine does not know the command; it keeps nothing for long anyway.
+    local sample = redis.pcall('HRANDFIELD', hash, string.format('%d', count), 'WITHVALUES')
+    local over = {}
+    for at = 1, #sample, 2 do
+      if is_over(sample[at + 1], sample[at]) then
+        over[#over + 1] = sample[at]
+      end
     end
+    if #over == 0 then
+      return
+    end
+    redis.call('HDEL', hash, unpack(over))
+    left = left - math.abs(count)
+    -- A count below 0 lets fields come twice, which costs a third less.
+    count = -math.min(left, 3000)
   end
-  if #over > 0 then
-    redis.call('HDEL', ids, unpack(over))
-  end
+end
+  drop_over(ids, math.max(4, 2 * count), function(held)
+    local ends_ms = string.match(held, ' w (%d+)$')
+    return ends_ms and tonumber(ends_ms) <= now_ms
+  end)
 end
 
 -- Frees the key of a job, where it is the job's own; \`all\`: also one that is held until the job is done.
@@ -21164,94 +21413,98 @@ return { 'enqueued', first, queue.chores, tally.duplicates }
     [67, 'lua/shared/clock.lua', 1],
     [73, 'lua/shared/calls.lua', 1],
     [77, 'lua/shared/calls.lua', 6],
-    [113, 'lua/shared/tell.lua', 1],
-    [123, 'lua/shared/tell.lua', 15],
-    [166, 'lua/shared/queue/state.lua', 1],
-    [246, 'lua/shared/queue/count-job.lua', 1],
-    [259, 'lua/shared/queue/save.lua', 1],
-    [312, 'lua/shared/queue/save-awaited.lua', 1],
-    [327, 'lua/shared/queue/save.lua', 55],
-    [342, 'lua/shared/queue/wide.lua', 1],
-    [357, 'lua/shared/queue/save-call.lua', 1],
-    [365, 'lua/shared/queue/settings.lua', 1],
-    [383, 'lua/shared/queue/marks.lua', 1],
-    [399, 'lua/shared/queue/note-due.lua', 1],
-    [407, 'lua/shared/queue/rate.lua', 1],
-    [428, 'lua/shared/queue/rate.lua', 37],
-    [434, 'lua/shared/queue/job.lua', 1],
-    [446, 'lua/shared/queue/plain-head.lua', 1],
-    [449, 'lua/shared/queue/plain-head.lua', 8],
-    [457, 'lua/shared/queue/job.lua', 14],
-    [534, 'lua/shared/queue/body.lua', 1],
-    [537, 'lua/shared/queue/large.lua', 1],
-    [542, 'lua/shared/queue/flags.lua', 1],
-    [573, 'lua/shared/queue/body.lua', 7],
-    [592, 'lua/shared/queue/tell-others.lua', 1],
-    [594, 'lua/shared/queue/packed-notes.lua', 1],
-    [595, 'lua/shared/queue/leave-notes.lua', 1],
-    [617, 'lua/shared/queue/fold.lua', 1],
-    [618, 'lua/shared/queue/statistics.lua', 1],
-    [851, 'lua/shared/queue/fold.lua', 3],
-    [862, 'lua/shared/queue/leave-notes.lua', 24],
-    [869, 'lua/shared/queue/packed-notes.lua', 3],
-    [877, 'lua/shared/queue/tell-others.lua', 4],
-    [880, 'lua/shared/queue/result.lua', 1],
-    [894, 'lua/shared/queue/tell-ends.lua', 1],
-    [950, 'lua/shared/queue/tell-others.lua', 9],
-    [953, 'lua/shared/queue/tell-others.lua', 13],
-    [956, 'lua/shared/queue/publish.lua', 1],
-    [957, 'lua/shared/queue/message.lua', 1],
-    [967, 'lua/shared/queue/spelled.lua', 1],
-    [975, 'lua/shared/queue/send.lua', 1],
-    [991, 'lua/shared/queue/message.lua', 13],
-    [1014, 'lua/shared/queue/publish.lua', 3],
-    [1020, 'lua/shared/queue/tell-others.lua', 17],
-    [1023, 'lua/shared/queue/run.lua', 1],
-    [1052, 'lua/shared/queue/happened.lua', 1],
-    [1064, 'lua/shared/queue/names.lua', 1],
-    [1115, 'lua/shared/queue/groups.lua', 1],
-    [1161, 'lua/shared/queue/burst.lua', 1],
-    [1173, 'lua/shared/queue/groups.lua', 48],
-    [1255, 'lua/shared/queue/ready.lua', 1],
-    [1262, 'lua/shared/queue/in-front.lua', 1],
-    [1264, 'lua/shared/queue/ready.lua', 9],
-    [1295, 'lua/shared/queue/number.lua', 1],
-    [1304, 'lua/shared/queue/enter-tags.lua', 1],
-    [1315, 'lua/shared/queue/enqueue.lua', 1],
-    [1350, 'lua/shared/queue/replace.lua', 1],
-    [1411, 'lua/shared/queue/leave-tags.lua', 1],
-    [1421, 'lua/shared/queue/replace.lua', 63],
-    [1446, 'lua/shared/queue/idempotency.lua', 1],
-    [1460, 'lua/shared/queue/idle.lua', 1],
-    [1527, 'lua/shared/listening.lua', 1],
-    [1546, 'lua/shared/queue/idle.lua', 69],
-    [1637, 'lua/shared/queue/idle.lua', 171],
-    [1648, 'lua/shared/queue/find.lua', 1],
-    [1674, 'lua/shared/queue/failure.lua', 1],
-    [1684, 'lua/shared/queue/parents.lua', 1],
-    [1765, 'lua/shared/queue/parents.lua', 92],
-    [1779, 'lua/shared/queue/link.lua', 1],
-    [1871, 'lua/shared/queue/end.lua', 1],
-    [1895, 'lua/shared/queue/leave-tags.lua', 1],
-    [1905, 'lua/shared/queue/end.lua', 26],
-    [1915, 'lua/shared/queue/spec.lua', 1],
-    [2033, 'lua/shared/queue/sweep.lua', 1],
-    [2110, 'lua/shared/queue/spec.lua', 120],
-    [2124, 'lua/queue/enqueue.lua', 83],
-    [2162, 'lua/shared/take-up.lua', 1],
-    [2177, 'lua/queue/enqueue.lua', 122],
-    [2204, 'lua/shared/queue/settle.lua', 1],
-    [2205, 'lua/shared/queue/dead.lua', 1],
-    [2259, 'lua/shared/queue/backoff.lua', 1],
-    [2261, 'lua/shared/queue/backoff.lua', 22],
-    [2280, 'lua/shared/queue/unblock.lua', 1],
-    [2286, 'lua/shared/queue/outbox.lua', 1],
-    [2297, 'lua/shared/queue/entries.lua', 1],
-    [2315, 'lua/shared/queue/history.lua', 1],
-    [2329, 'lua/shared/queue/note-end.lua', 1],
-    [2359, 'lua/shared/queue/cancel.lua', 1],
-    [2367, 'lua/shared/queue/settle.lua', 18],
-    [2441, 'lua/queue/enqueue.lua', 150],
+    [105, 'lua/shared/drop-over.lua', 1],
+    [130, 'lua/shared/calls.lua', 35],
+    [137, 'lua/shared/tell.lua', 1],
+    [147, 'lua/shared/tell.lua', 15],
+    [190, 'lua/shared/queue/state.lua', 1],
+    [270, 'lua/shared/queue/count-job.lua', 1],
+    [283, 'lua/shared/queue/save.lua', 1],
+    [336, 'lua/shared/queue/save-awaited.lua', 1],
+    [351, 'lua/shared/queue/save.lua', 55],
+    [366, 'lua/shared/queue/wide.lua', 1],
+    [381, 'lua/shared/queue/save-call.lua', 1],
+    [390, 'lua/shared/queue/settings.lua', 1],
+    [408, 'lua/shared/queue/marks.lua', 1],
+    [424, 'lua/shared/queue/note-due.lua', 1],
+    [432, 'lua/shared/queue/rate.lua', 1],
+    [453, 'lua/shared/queue/rate.lua', 37],
+    [459, 'lua/shared/queue/job.lua', 1],
+    [471, 'lua/shared/queue/plain-head.lua', 1],
+    [474, 'lua/shared/queue/plain-head.lua', 8],
+    [482, 'lua/shared/queue/job.lua', 14],
+    [559, 'lua/shared/queue/body.lua', 1],
+    [562, 'lua/shared/bytes.lua', 1],
+    [568, 'lua/shared/queue/flags.lua', 1],
+    [599, 'lua/shared/queue/body.lua', 7],
+    [618, 'lua/shared/queue/tell-others.lua', 1],
+    [620, 'lua/shared/queue/packed-notes.lua', 1],
+    [621, 'lua/shared/queue/leave-notes.lua', 1],
+    [643, 'lua/shared/queue/fold.lua', 1],
+    [644, 'lua/shared/queue/statistics.lua', 1],
+    [877, 'lua/shared/queue/fold.lua', 3],
+    [888, 'lua/shared/queue/leave-notes.lua', 24],
+    [895, 'lua/shared/queue/packed-notes.lua', 3],
+    [903, 'lua/shared/queue/tell-others.lua', 4],
+    [906, 'lua/shared/queue/result.lua', 1],
+    [920, 'lua/shared/queue/tell-ends.lua', 1],
+    [976, 'lua/shared/queue/tell-others.lua', 9],
+    [979, 'lua/shared/queue/tell-others.lua', 13],
+    [982, 'lua/shared/queue/publish.lua', 1],
+    [983, 'lua/shared/queue/message.lua', 1],
+    [993, 'lua/shared/queue/spelled.lua', 1],
+    [1001, 'lua/shared/queue/send.lua', 1],
+    [1017, 'lua/shared/queue/message.lua', 13],
+    [1040, 'lua/shared/queue/publish.lua', 3],
+    [1046, 'lua/shared/queue/tell-others.lua', 17],
+    [1049, 'lua/shared/queue/run.lua', 1],
+    [1078, 'lua/shared/queue/happened.lua', 1],
+    [1090, 'lua/shared/queue/names.lua', 1],
+    [1109, 'lua/shared/drop-over.lua', 1],
+    [1134, 'lua/shared/queue/names.lua', 21],
+    [1158, 'lua/shared/queue/groups.lua', 1],
+    [1204, 'lua/shared/queue/burst.lua', 1],
+    [1216, 'lua/shared/queue/groups.lua', 48],
+    [1298, 'lua/shared/queue/ready.lua', 1],
+    [1305, 'lua/shared/queue/in-front.lua', 1],
+    [1307, 'lua/shared/queue/ready.lua', 9],
+    [1338, 'lua/shared/queue/number.lua', 1],
+    [1347, 'lua/shared/queue/enter-tags.lua', 1],
+    [1358, 'lua/shared/queue/enqueue.lua', 1],
+    [1393, 'lua/shared/queue/replace.lua', 1],
+    [1454, 'lua/shared/queue/leave-tags.lua', 1],
+    [1464, 'lua/shared/queue/replace.lua', 63],
+    [1489, 'lua/shared/queue/idempotency.lua', 1],
+    [1503, 'lua/shared/queue/idle.lua', 1],
+    [1570, 'lua/shared/listening.lua', 1],
+    [1589, 'lua/shared/queue/idle.lua', 69],
+    [1680, 'lua/shared/queue/idle.lua', 171],
+    [1691, 'lua/shared/queue/find.lua', 1],
+    [1717, 'lua/shared/queue/failure.lua', 1],
+    [1727, 'lua/shared/queue/parents.lua', 1],
+    [1808, 'lua/shared/queue/parents.lua', 92],
+    [1822, 'lua/shared/queue/link.lua', 1],
+    [1914, 'lua/shared/queue/end.lua', 1],
+    [1938, 'lua/shared/queue/leave-tags.lua', 1],
+    [1948, 'lua/shared/queue/end.lua', 26],
+    [1958, 'lua/shared/queue/spec.lua', 1],
+    [2076, 'lua/shared/queue/sweep.lua', 1],
+    [2153, 'lua/shared/queue/spec.lua', 120],
+    [2167, 'lua/queue/enqueue.lua', 83],
+    [2205, 'lua/shared/take-up.lua', 1],
+    [2220, 'lua/queue/enqueue.lua', 122],
+    [2247, 'lua/shared/queue/settle.lua', 1],
+    [2248, 'lua/shared/queue/dead.lua', 1],
+    [2302, 'lua/shared/queue/backoff.lua', 1],
+    [2304, 'lua/shared/queue/backoff.lua', 22],
+    [2323, 'lua/shared/queue/unblock.lua', 1],
+    [2329, 'lua/shared/queue/outbox.lua', 1],
+    [2340, 'lua/shared/queue/entries.lua', 1],
+    [2358, 'lua/shared/queue/history.lua', 1],
+    [2372, 'lua/shared/queue/note-end.lua', 1],
+    [2402, 'lua/shared/queue/cancel.lua', 1],
+    [2410, 'lua/shared/queue/settle.lua', 18],
+    [2484, 'lua/queue/enqueue.lua', 150],
   ],
   encode(args) {
     const encoded = new Array<Argument>(8 + args.specs.length * 22)
@@ -21337,7 +21590,7 @@ function readRefusedOfExtendExtended(part: Reply | undefined): ({ readonly at: n
 export const extend: Operation<ExtendArguments, ExtendAnswer> = {
   script: {
     name: 'queue/extend',
-    sha1: '7d7053770f0624b9b74c286918e4c5505904a347',
+    sha1: 'b6cda2ac27d73cca2f978b89ca08851613ecf553',
     reads: false,
     bytes: false,
     source: `--[[
@@ -21479,7 +21732,7 @@ local function packed_state(queue)
   )
 end
 
--- Writes the state, and beside it the record of a call where there is one.
+-- Writes the state, and beside it the record of a call where there is one. Answers how many fields came to what stays.
 local function write_state(meta, queue, packed, caller, record)
   if queue.began_us == 0 then
 -- A queue that nobody has begun is not stored, but for those who wait for its first job, or listen to its events. What is
@@ -21498,11 +21751,11 @@ local function save_awaited(meta, queue, packed, caller, record)
   redis.call('PEXPIRE', meta, AWAITED_KEPT_MS)
 end
     save_awaited(meta, queue, packed, caller, record)
+    return 0
   elseif caller then
-    redis.call('HSET', meta, 'state', packed, caller, record)
-  else
-    redis.call('HSET', meta, 'state', packed)
+    return redis.call('HSET', meta, 'state', packed, caller, record)
   end
+  return redis.call('HSET', meta, 'state', packed)
 end
 
 -- Writes the state if it has changed.
@@ -21834,7 +22087,7 @@ function readLogOfFindFound(part: Reply | undefined): ({ readonly at: number; re
 export const find: Operation<FindArguments, FindAnswer> = {
   script: {
     name: 'queue/find',
-    sha1: 'b0beefb84f1527c1106b985a7cbc0fdc4fec2f1e',
+    sha1: '2bcd545457bc8bc0a4f69846f86c011a0c6b2942',
     reads: true,
     bytes: true,
     source: `--[[
@@ -21858,6 +22111,31 @@ local function clock_us()
   local time = redis.call('TIME')
   return time[1] * 1000000 + time[2]
 end
+-- How much one call works on. An element costs by its bytes too, for a body may have 4 MiB: whoever walks over elements takes them
+-- from a budget, until their number or their bytes are used up. The element that uses them up is still taken. So a call works on
+-- one at least, which is progress, and on no more than CALL_BYTES and one element.
+-- A call reads or answers no more payloads behind the one with which they reach this.
+local CALL_BYTES = 4194304
+
+-- A body of more bytes than this is not stored where elements are listed, but beside: what needs no bodies reads no more than this
+-- of each, and can tell before it reads how many are too many.
+local INLINE_BYTES = 16384
+
+-- \`more_bytes\`: of what a call adds, where it removes as much.
+local function budget_of(elements, more_bytes)
+  return { elements = elements, bytes = CALL_BYTES + (more_bytes or 0) }
+end
+
+-- Whether one more may be taken.
+local function is_left(budget)
+  return budget.elements > 0 and budget.bytes > 0
+end
+
+local function spend(budget, elements, bytes)
+  budget.elements = budget.elements - elements
+  budget.bytes = budget.bytes - bytes
+end
+
 -- The main key of a queue: one hash, read once and written once a call.
 --   layout, codec    the form of the stored data, and of the payloads
 --   partitions       over how many the queue is spread, where this is one of them; see shared/take-up
@@ -22011,11 +22289,6 @@ end
 -- Large payloads. A payload of more than INLINE_BYTES is not stored in the record of its job but under 'b' and its number, and
 -- the run of the job says so: most calls need the head of a job only, and a hundred payloads of 4 MiB cannot be read in one.
 -- Such a job has a run from the beginning, for only the run knows its bytes.
--- From how many bytes on the payload of a job is large; see shared/queue/body.
-local INLINE_BYTES = 16384
-
--- How many bytes of payloads one call reads or answers: it stops behind the one that reaches this.
-local CALL_BYTES = 4194304
 -- The flags of a run, a bit each; see shared/queue/run. A job that is PLAIN has no other.
 local PLAIN = 1
 -- Others wait for it, in this queue or elsewhere; see shared/queue/parents.
@@ -22185,12 +22458,12 @@ if queue.codec ~= codec then
   return redis.error_reply('CODEC ' .. queue.codec)
 end
 local told, log, place = {}, {}, 0
-local looked, bytes = 0, 0
+local looked, budget = 0, budget_of(#wanted)
 for at = wanted_at, #wanted, 1 do
-  if bytes < CALL_BYTES then
+  if is_left(budget) then
     local seq, record, run = find_job(jobs, ids, wanted[at])
     if seq then
-      bytes = bytes + tell_job(told, jobs, seq, record, run, queue.usual)
+      spend(budget, 1, tell_job(told, jobs, seq, record, run, queue.usual))
       tell_log(log, jobs, seq, place)
       place = place + 1
     end
@@ -22204,26 +22477,28 @@ return { 'found', math.floor(clock_us() / 1000), looked, told, log }
   lines: [
     [1, 'lua/queue/find.lua', 1],
     [16, 'lua/shared/clock.lua', 1],
-    [22, 'lua/shared/queue/state.lua', 1],
-    [102, 'lua/shared/queue/job.lua', 1],
-    [114, 'lua/shared/queue/plain-head.lua', 1],
-    [117, 'lua/shared/queue/plain-head.lua', 8],
-    [125, 'lua/shared/queue/job.lua', 14],
-    [126, 'lua/shared/queue/job.lua', 45],
-    [172, 'lua/shared/queue/body.lua', 1],
-    [175, 'lua/shared/queue/large.lua', 1],
-    [180, 'lua/shared/queue/flags.lua', 1],
-    [203, 'lua/shared/queue/marks.lua', 1],
-    [210, 'lua/shared/queue/body.lua', 22],
-    [221, 'lua/shared/queue/run.lua', 1],
-    [233, 'lua/shared/queue/run.lua', 17],
-    [246, 'lua/shared/queue/failure.lua', 1],
-    [248, 'lua/shared/queue/failure.lua', 7],
-    [252, 'lua/shared/queue/find.lua', 1],
-    [281, 'lua/shared/queue/tell-job.lua', 1],
-    [318, 'lua/shared/queue/list-entries.lua', 1],
-    [331, 'lua/shared/queue/tell-log.lua', 1],
-    [340, 'lua/queue/find.lua', 27],
+    [22, 'lua/shared/budget.lua', 1],
+    [25, 'lua/shared/bytes.lua', 1],
+    [31, 'lua/shared/budget.lua', 5],
+    [47, 'lua/shared/queue/state.lua', 1],
+    [127, 'lua/shared/queue/job.lua', 1],
+    [139, 'lua/shared/queue/plain-head.lua', 1],
+    [142, 'lua/shared/queue/plain-head.lua', 8],
+    [150, 'lua/shared/queue/job.lua', 14],
+    [151, 'lua/shared/queue/job.lua', 45],
+    [197, 'lua/shared/queue/body.lua', 1],
+    [200, 'lua/shared/queue/flags.lua', 1],
+    [223, 'lua/shared/queue/marks.lua', 1],
+    [230, 'lua/shared/queue/body.lua', 22],
+    [241, 'lua/shared/queue/run.lua', 1],
+    [253, 'lua/shared/queue/run.lua', 17],
+    [266, 'lua/shared/queue/failure.lua', 1],
+    [268, 'lua/shared/queue/failure.lua', 7],
+    [272, 'lua/shared/queue/find.lua', 1],
+    [301, 'lua/shared/queue/tell-job.lua', 1],
+    [338, 'lua/shared/queue/list-entries.lua', 1],
+    [351, 'lua/shared/queue/tell-log.lua', 1],
+    [360, 'lua/queue/find.lua', 28],
   ],
   encode(args) {
     const encoded = new Array<Argument>(1 + args.wanted.length)
@@ -22839,7 +23114,7 @@ function readJobsOfListFailedPage(part: Reply | undefined): ({ readonly number: 
 export const listFailed: Operation<ListFailedArguments, ListFailedAnswer> = {
   script: {
     name: 'queue/list-failed',
-    sha1: '6263822db7f14922a21fc98c00ef07320905ac9d',
+    sha1: 'c4604485cc6e34ed087645a7fdb4394c6fcba7a9',
     reads: true,
     bytes: true,
     source: `--[[
@@ -23018,11 +23293,12 @@ end
 -- Large payloads. A payload of more than INLINE_BYTES is not stored in the record of its job but under 'b' and its number, and
 -- the run of the job says so: most calls need the head of a job only, and a hundred payloads of 4 MiB cannot be read in one.
 -- Such a job has a run from the beginning, for only the run knows its bytes.
--- From how many bytes on the payload of a job is large; see shared/queue/body.
-local INLINE_BYTES = 16384
-
--- How many bytes of payloads one call reads or answers: it stops behind the one that reaches this.
+-- A call reads or answers no more payloads behind the one with which they reach this.
 local CALL_BYTES = 4194304
+
+-- A body of more bytes than this is not stored where elements are listed, but beside: what needs no bodies reads no more than this
+-- of each, and can tell before it reads how many are too many.
+local INLINE_BYTES = 16384
 -- The flags of a run, a bit each; see shared/queue/run. A job that is PLAIN has no other.
 local PLAIN = 1
 -- Others wait for it, in this queue or elsewhere; see shared/queue/parents.
@@ -23112,6 +23388,25 @@ local function state_of(run)
   return run and STATES[run.state] or 'ready'
 end
 -- Telling a page of jobs.
+-- How much one call works on. An element costs by its bytes too, for a body may have 4 MiB: whoever walks over elements takes them
+-- from a budget, until their number or their bytes are used up. The element that uses them up is still taken. So a call works on
+-- one at least, which is progress, and on no more than CALL_BYTES and one element.
+
+-- \`more_bytes\`: of what a call adds, where it removes as much.
+local function budget_of(elements, more_bytes)
+  return { elements = elements, bytes = CALL_BYTES + (more_bytes or 0) }
+end
+
+-- Whether one more may be taken.
+local function is_left(budget)
+  return budget.elements > 0 and budget.bytes > 0
+end
+
+local function spend(budget, elements, bytes)
+  budget.elements = budget.elements - elements
+  budget.bytes = budget.bytes - bytes
+end
+
 -- The fields of jobs in their hash: the record and the run of each, which are read and removed together.
 local function fields_of(numbers)
   local fields = {}
@@ -23160,9 +23455,9 @@ local function tell_job(told, jobs, seq, record, run, usual)
 end
 local READ_AT_ONCE = 100
 
--- Tells of the jobs with these numbers those that are wanted, until they have CALL_BYTES. Answers how many it looked at.
+-- Tells of the jobs with these numbers those that are wanted, as far as one call does. Answers how many it looked at.
 local function tell_page(told, jobs, numbers, usual, is_wanted)
-  local bytes = 0
+  local budget = budget_of(#numbers)
   for from = 1, #numbers, READ_AT_ONCE do
     local some = { unpack(numbers, from, math.min(from + READ_AT_ONCE - 1, #numbers)) }
     local stored = redis.call('HMGET', jobs, unpack(fields_of(some)))
@@ -23170,8 +23465,8 @@ local function tell_page(told, jobs, numbers, usual, is_wanted)
       local record, packed = stored[at * 2 - 1], stored[at * 2]
       local run = packed and unpack_run(packed)
       if record and is_wanted(seq, record, run) then
-        bytes = bytes + tell_job(told, jobs, seq, record, run, usual)
-        if bytes >= CALL_BYTES then
+        spend(budget, 1, tell_job(told, jobs, seq, record, run, usual))
+        if not is_left(budget) then
           return from + at - 1
         end
       end
@@ -23238,22 +23533,24 @@ return { 'page', math.floor(clock_us() / 1000), next_number, told }
     [127, 'lua/shared/queue/job.lua', 14],
     [128, 'lua/shared/queue/job.lua', 45],
     [174, 'lua/shared/queue/body.lua', 1],
-    [177, 'lua/shared/queue/large.lua', 1],
-    [182, 'lua/shared/queue/flags.lua', 1],
-    [205, 'lua/shared/queue/marks.lua', 1],
-    [212, 'lua/shared/queue/body.lua', 22],
-    [223, 'lua/shared/queue/run.lua', 1],
-    [235, 'lua/shared/queue/run.lua', 17],
-    [248, 'lua/shared/queue/failure.lua', 1],
-    [250, 'lua/shared/queue/failure.lua', 7],
-    [254, 'lua/shared/queue/find.lua', 1],
-    [256, 'lua/shared/queue/find.lua', 16],
-    [270, 'lua/shared/queue/tell-page.lua', 1],
-    [271, 'lua/shared/queue/fields.lua', 1],
-    [280, 'lua/shared/queue/tell-job.lua', 1],
-    [317, 'lua/shared/queue/tell-page.lua', 4],
-    [338, 'lua/shared/queue/page-of-kind.lua', 1],
-    [369, 'lua/queue/list-failed.lua', 28],
+    [177, 'lua/shared/bytes.lua', 1],
+    [183, 'lua/shared/queue/flags.lua', 1],
+    [206, 'lua/shared/queue/marks.lua', 1],
+    [213, 'lua/shared/queue/body.lua', 22],
+    [224, 'lua/shared/queue/run.lua', 1],
+    [236, 'lua/shared/queue/run.lua', 17],
+    [249, 'lua/shared/queue/failure.lua', 1],
+    [251, 'lua/shared/queue/failure.lua', 7],
+    [255, 'lua/shared/queue/find.lua', 1],
+    [257, 'lua/shared/queue/find.lua', 16],
+    [271, 'lua/shared/queue/tell-page.lua', 1],
+    [272, 'lua/shared/budget.lua', 1],
+    [275, 'lua/shared/budget.lua', 5],
+    [291, 'lua/shared/queue/fields.lua', 1],
+    [300, 'lua/shared/queue/tell-job.lua', 1],
+    [337, 'lua/shared/queue/tell-page.lua', 5],
+    [358, 'lua/shared/queue/page-of-kind.lua', 1],
+    [389, 'lua/queue/list-failed.lua', 28],
   ],
   encode(args) {
     return [
@@ -23310,7 +23607,7 @@ function readJobsOfListPage(part: Reply | undefined): ({ readonly number: number
 export const list: Operation<ListArguments, ListAnswer> = {
   script: {
     name: 'queue/list',
-    sha1: '8edeca8769340e5ac417a6a8d3b3050e188ece5b',
+    sha1: 'ab779af5ec8c5e808946312ce1ca57401d312d1f',
     reads: true,
     bytes: true,
     source: `--[[
@@ -23496,11 +23793,12 @@ end
 -- Large payloads. A payload of more than INLINE_BYTES is not stored in the record of its job but under 'b' and its number, and
 -- the run of the job says so: most calls need the head of a job only, and a hundred payloads of 4 MiB cannot be read in one.
 -- Such a job has a run from the beginning, for only the run knows its bytes.
--- From how many bytes on the payload of a job is large; see shared/queue/body.
-local INLINE_BYTES = 16384
-
--- How many bytes of payloads one call reads or answers: it stops behind the one that reaches this.
+-- A call reads or answers no more payloads behind the one with which they reach this.
 local CALL_BYTES = 4194304
+
+-- A body of more bytes than this is not stored where elements are listed, but beside: what needs no bodies reads no more than this
+-- of each, and can tell before it reads how many are too many.
+local INLINE_BYTES = 16384
 -- The flags of a run, a bit each; see shared/queue/run. A job that is PLAIN has no other.
 local PLAIN = 1
 -- Others wait for it, in this queue or elsewhere; see shared/queue/parents.
@@ -23590,6 +23888,25 @@ local function state_of(run)
   return run and STATES[run.state] or 'ready'
 end
 -- Telling a page of jobs.
+-- How much one call works on. An element costs by its bytes too, for a body may have 4 MiB: whoever walks over elements takes them
+-- from a budget, until their number or their bytes are used up. The element that uses them up is still taken. So a call works on
+-- one at least, which is progress, and on no more than CALL_BYTES and one element.
+
+-- \`more_bytes\`: of what a call adds, where it removes as much.
+local function budget_of(elements, more_bytes)
+  return { elements = elements, bytes = CALL_BYTES + (more_bytes or 0) }
+end
+
+-- Whether one more may be taken.
+local function is_left(budget)
+  return budget.elements > 0 and budget.bytes > 0
+end
+
+local function spend(budget, elements, bytes)
+  budget.elements = budget.elements - elements
+  budget.bytes = budget.bytes - bytes
+end
+
 -- The fields of jobs in their hash: the record and the run of each, which are read and removed together.
 local function fields_of(numbers)
   local fields = {}
@@ -23638,9 +23955,9 @@ local function tell_job(told, jobs, seq, record, run, usual)
 end
 local READ_AT_ONCE = 100
 
--- Tells of the jobs with these numbers those that are wanted, until they have CALL_BYTES. Answers how many it looked at.
+-- Tells of the jobs with these numbers those that are wanted, as far as one call does. Answers how many it looked at.
 local function tell_page(told, jobs, numbers, usual, is_wanted)
-  local bytes = 0
+  local budget = budget_of(#numbers)
   for from = 1, #numbers, READ_AT_ONCE do
     local some = { unpack(numbers, from, math.min(from + READ_AT_ONCE - 1, #numbers)) }
     local stored = redis.call('HMGET', jobs, unpack(fields_of(some)))
@@ -23648,8 +23965,8 @@ local function tell_page(told, jobs, numbers, usual, is_wanted)
       local record, packed = stored[at * 2 - 1], stored[at * 2]
       local run = packed and unpack_run(packed)
       if record and is_wanted(seq, record, run) then
-        bytes = bytes + tell_job(told, jobs, seq, record, run, usual)
-        if bytes >= CALL_BYTES then
+        spend(budget, 1, tell_job(told, jobs, seq, record, run, usual))
+        if not is_left(budget) then
           return from + at - 1
         end
       end
@@ -23757,24 +24074,26 @@ return { 'page', math.floor(clock_us() / 1000), next_place, told }
     [134, 'lua/shared/queue/job.lua', 14],
     [135, 'lua/shared/queue/job.lua', 45],
     [181, 'lua/shared/queue/body.lua', 1],
-    [184, 'lua/shared/queue/large.lua', 1],
-    [189, 'lua/shared/queue/flags.lua', 1],
-    [212, 'lua/shared/queue/marks.lua', 1],
-    [219, 'lua/shared/queue/body.lua', 22],
-    [230, 'lua/shared/queue/run.lua', 1],
-    [242, 'lua/shared/queue/run.lua', 17],
-    [255, 'lua/shared/queue/failure.lua', 1],
-    [257, 'lua/shared/queue/failure.lua', 7],
-    [261, 'lua/shared/queue/find.lua', 1],
-    [263, 'lua/shared/queue/find.lua', 16],
-    [277, 'lua/shared/queue/tell-page.lua', 1],
-    [278, 'lua/shared/queue/fields.lua', 1],
-    [287, 'lua/shared/queue/tell-job.lua', 1],
-    [324, 'lua/shared/queue/tell-page.lua', 4],
-    [345, 'lua/shared/queue/ready-page.lua', 1],
-    [346, 'lua/shared/queue/in-front.lua', 1],
-    [348, 'lua/shared/queue/ready-page.lua', 3],
-    [376, 'lua/queue/list.lua', 35],
+    [184, 'lua/shared/bytes.lua', 1],
+    [190, 'lua/shared/queue/flags.lua', 1],
+    [213, 'lua/shared/queue/marks.lua', 1],
+    [220, 'lua/shared/queue/body.lua', 22],
+    [231, 'lua/shared/queue/run.lua', 1],
+    [243, 'lua/shared/queue/run.lua', 17],
+    [256, 'lua/shared/queue/failure.lua', 1],
+    [258, 'lua/shared/queue/failure.lua', 7],
+    [262, 'lua/shared/queue/find.lua', 1],
+    [264, 'lua/shared/queue/find.lua', 16],
+    [278, 'lua/shared/queue/tell-page.lua', 1],
+    [279, 'lua/shared/budget.lua', 1],
+    [282, 'lua/shared/budget.lua', 5],
+    [298, 'lua/shared/queue/fields.lua', 1],
+    [307, 'lua/shared/queue/tell-job.lua', 1],
+    [344, 'lua/shared/queue/tell-page.lua', 5],
+    [365, 'lua/shared/queue/ready-page.lua', 1],
+    [366, 'lua/shared/queue/in-front.lua', 1],
+    [368, 'lua/shared/queue/ready-page.lua', 3],
+    [396, 'lua/queue/list.lua', 35],
   ],
   encode(args) {
     return [
@@ -23826,7 +24145,7 @@ export type ListenAnswer =
 export const listen: Operation<ListenArguments, ListenAnswer> = {
   script: {
     name: 'queue/listen',
-    sha1: '8356a5402980e32d1234cbdc34ea65e35c50de87',
+    sha1: 'cf129ef09082f66503b7bb552c1a0b59651c908d',
     reads: false,
     bytes: false,
     source: `--[[
@@ -23970,7 +24289,7 @@ local function packed_state(queue)
   )
 end
 
--- Writes the state, and beside it the record of a call where there is one.
+-- Writes the state, and beside it the record of a call where there is one. Answers how many fields came to what stays.
 local function write_state(meta, queue, packed, caller, record)
   if queue.began_us == 0 then
 -- A queue that nobody has begun is not stored, but for those who wait for its first job, or listen to its events. What is
@@ -23989,11 +24308,11 @@ local function save_awaited(meta, queue, packed, caller, record)
   redis.call('PEXPIRE', meta, AWAITED_KEPT_MS)
 end
     save_awaited(meta, queue, packed, caller, record)
+    return 0
   elseif caller then
-    redis.call('HSET', meta, 'state', packed, caller, record)
-  else
-    redis.call('HSET', meta, 'state', packed)
+    return redis.call('HSET', meta, 'state', packed, caller, record)
   end
+  return redis.call('HSET', meta, 'state', packed)
 end
 
 -- Writes the state if it has changed.
@@ -24122,7 +24441,7 @@ function readRefusedOfNoteNoted(part: Reply | undefined): ({ readonly at: number
 export const note: Operation<NoteArguments, NoteAnswer> = {
   script: {
     name: 'queue/note',
-    sha1: '762dbb224f6132a97bf639c12c808deb4652af81',
+    sha1: 'c302718369554ae28923960a087bec34637da523',
     reads: false,
     bytes: false,
     source: `--[[
@@ -24184,25 +24503,49 @@ local function recall(record, call)
   return nil, tonumber(number) > tonumber(call)
 end
 
-local function forget_old_calls(calls, call, now_ms)
-  if call % 16 ~= 0 then
+-- \`added\`: how many fields came with the record of this call. Where one comes, others go, for a caller may live for one call;
+-- few are no burden. Callers that stay drop by and by what was left.
+local function forget_old_calls(calls, call, added, now_ms)
+  local is_one_more = added > 0 and redis.call('HLEN', calls) > 16
+  if not is_one_more and call % 16 ~= 0 then
     return
   end
-  -- The embedded demo engine does not know the command; it keeps nothing for long anyway.
-  -- Two records, and up to three other fields.
-  local sample = redis.pcall('HRANDFIELD', calls, '5', 'WITHVALUES')
-  for at = 1, #sample, 2 do
-    local at_ms = string.match(sample[at + 1], '^%d+ (%d+) ')
-    if at_ms and now_ms - at_ms > CALL_MEMORY_MS then
-      redis.call('HDEL', calls, sample[at])
+-- What is over goes by sampling: no index, nothing to keep in step. Where fields come, twice as many are looked at: as soon as half
+-- of all are over, as many go as come, and they never add up, whoever comes.
+
+-- Looks at so many fields of the hash, of many at some twice, and drops those whose value says that they are over; at a few only
+-- where none of these is.
+local function drop_over(hash, looked_at, is_over)
+  local left, count = looked_at, math.min(looked_at, 8)
+  while left > 0 do
+    -- The embedded demo engine does not know the command; it keeps nothing for long anyway.
+    local sample = redis.pcall('HRANDFIELD', hash, string.format('%d', count), 'WITHVALUES')
+    local over = {}
+    for at = 1, #sample, 2 do
+      if is_over(sample[at + 1], sample[at]) then
+        over[#over + 1] = sample[at]
+      end
     end
+    if #over == 0 then
+      return
+    end
+    redis.call('HDEL', hash, unpack(over))
+    left = left - math.abs(count)
+    -- A count below 0 lets fields come twice, which costs a third less.
+    count = -math.min(left, 3000)
   end
+end
+  -- Two records, and up to three other fields.
+  drop_over(calls, 5, function(record)
+    local at_ms = string.match(record, '^%d+ (%d+) ')
+    return at_ms and now_ms - at_ms > CALL_MEMORY_MS
+  end)
 end
 
 local function remember_answer(calls, caller, call, now_ms, answer)
   if caller ~= '' then
-    redis.call('HSET', calls, caller, call_record(call, now_ms, answer))
-    forget_old_calls(calls, call, now_ms)
+    local added = redis.call('HSET', calls, caller, call_record(call, now_ms, answer))
+    forget_old_calls(calls, call, added, now_ms)
   end
 end
 -- The main key of a queue: one hash, read once and written once a call.
@@ -24655,28 +24998,30 @@ return { 'noted', refused }
     [25, 'lua/shared/calls.lua', 1],
     [29, 'lua/shared/exact.lua', 1],
     [39, 'lua/shared/calls.lua', 6],
-    [81, 'lua/shared/queue/state.lua', 1],
-    [161, 'lua/shared/queue/job.lua', 1],
-    [173, 'lua/shared/queue/plain-head.lua', 1],
-    [176, 'lua/shared/queue/plain-head.lua', 8],
-    [184, 'lua/shared/queue/job.lua', 14],
-    [185, 'lua/shared/queue/job.lua', 45],
-    [231, 'lua/shared/queue/run.lua', 1],
-    [278, 'lua/shared/queue/happened.lua', 1],
-    [290, 'lua/shared/queue/flags.lua', 1],
-    [321, 'lua/shared/queue/flag-job.lua', 1],
-    [340, 'lua/shared/queue/entries.lua', 1],
-    [358, 'lua/shared/queue/log.lua', 1],
-    [370, 'lua/shared/queue/find.lua', 1],
-    [396, 'lua/shared/queue/told.lua', 1],
-    [411, 'lua/queue/note.lua', 32],
-    [452, 'lua/shared/queue/publish.lua', 1],
-    [453, 'lua/shared/queue/message.lua', 1],
-    [463, 'lua/shared/queue/spelled.lua', 1],
-    [471, 'lua/shared/queue/send.lua', 1],
-    [487, 'lua/shared/queue/message.lua', 13],
-    [510, 'lua/shared/queue/publish.lua', 3],
-    [516, 'lua/queue/note.lua', 74],
+    [67, 'lua/shared/drop-over.lua', 1],
+    [92, 'lua/shared/calls.lua', 35],
+    [105, 'lua/shared/queue/state.lua', 1],
+    [185, 'lua/shared/queue/job.lua', 1],
+    [197, 'lua/shared/queue/plain-head.lua', 1],
+    [200, 'lua/shared/queue/plain-head.lua', 8],
+    [208, 'lua/shared/queue/job.lua', 14],
+    [209, 'lua/shared/queue/job.lua', 45],
+    [255, 'lua/shared/queue/run.lua', 1],
+    [302, 'lua/shared/queue/happened.lua', 1],
+    [314, 'lua/shared/queue/flags.lua', 1],
+    [345, 'lua/shared/queue/flag-job.lua', 1],
+    [364, 'lua/shared/queue/entries.lua', 1],
+    [382, 'lua/shared/queue/log.lua', 1],
+    [394, 'lua/shared/queue/find.lua', 1],
+    [420, 'lua/shared/queue/told.lua', 1],
+    [435, 'lua/queue/note.lua', 32],
+    [476, 'lua/shared/queue/publish.lua', 1],
+    [477, 'lua/shared/queue/message.lua', 1],
+    [487, 'lua/shared/queue/spelled.lua', 1],
+    [495, 'lua/shared/queue/send.lua', 1],
+    [511, 'lua/shared/queue/message.lua', 13],
+    [534, 'lua/shared/queue/publish.lua', 3],
+    [540, 'lua/queue/note.lua', 74],
   ],
   encode(args) {
     const encoded = new Array<Argument>(3 + args.notes.length * 4)
@@ -24733,7 +25078,7 @@ function readEntriesOfOutboxOutbox(part: Reply | undefined): ({ readonly number:
 export const outbox: Operation<OutboxArguments, OutboxAnswer> = {
   script: {
     name: 'queue/outbox',
-    sha1: '04ff36dd1d1716f18813ef90df1c0f0eb80422f3',
+    sha1: 'bafefd8626ceea470c3ec720bde925ee14079c38',
     reads: true,
     bytes: true,
     source: `--[[
@@ -24749,20 +25094,39 @@ local outbox = KEYS[2] -- sorted set: what goes to other queues -> its number
 local after = ARGV[1] -- text: number of the last one that was seen; 0: from the first
 local limit = tonumber(ARGV[2]) -- integer: how many at most
 
--- From how many bytes on the payload of a job is large; see shared/queue/body.
+-- How much one call works on. An element costs by its bytes too, for a body may have 4 MiB: whoever walks over elements takes them
+-- from a budget, until their number or their bytes are used up. The element that uses them up is still taken. So a call works on
+-- one at least, which is progress, and on no more than CALL_BYTES and one element.
+-- A call reads or answers no more payloads behind the one with which they reach this.
+local CALL_BYTES = 4194304
+
+-- A body of more bytes than this is not stored where elements are listed, but beside: what needs no bodies reads no more than this
+-- of each, and can tell before it reads how many are too many.
 local INLINE_BYTES = 16384
 
--- How many bytes of payloads one call reads or answers: it stops behind the one that reaches this.
-local CALL_BYTES = 4194304
+-- \`more_bytes\`: of what a call adds, where it removes as much.
+local function budget_of(elements, more_bytes)
+  return { elements = elements, bytes = CALL_BYTES + (more_bytes or 0) }
+end
+
+-- Whether one more may be taken.
+local function is_left(budget)
+  return budget.elements > 0 and budget.bytes > 0
+end
+
+local function spend(budget, elements, bytes)
+  budget.elements = budget.elements - elements
+  budget.bytes = budget.bytes - bytes
+end
 
 local numbers = redis.call('ZRANGEBYSCORE', outbox, '(' .. after, '+inf', 'LIMIT', '0', limit)
 local entries = {}
-local bytes = 0
+local budget = budget_of(limit)
 for _, number in ipairs(numbers) do
-  if bytes < CALL_BYTES then
+  if is_left(budget) then
     local packed = redis.call('HGET', jobs, 'x' .. number)
     local target, what_at = struct.unpack('>Hc0', packed)
-    bytes = bytes + #packed
+    spend(budget, 1, #packed)
     entries[#entries + 1] = tonumber(number)
     entries[#entries + 1] = target
     entries[#entries + 1] = string.sub(packed, what_at)
@@ -24774,8 +25138,10 @@ return { 'outbox', entries }
   parts: ['jobs', 'outbox'],
   lines: [
     [1, 'lua/queue/outbox.lua', 1],
-    [14, 'lua/shared/queue/large.lua', 1],
-    [19, 'lua/queue/outbox.lua', 15],
+    [14, 'lua/shared/budget.lua', 1],
+    [17, 'lua/shared/bytes.lua', 1],
+    [23, 'lua/shared/budget.lua', 5],
+    [39, 'lua/queue/outbox.lua', 16],
   ],
   encode(args) {
     return [
@@ -25357,7 +25723,7 @@ export type ReceiveAnswer =
 export const receive: Operation<ReceiveArguments, ReceiveAnswer> = {
   script: {
     name: 'queue/receive',
-    sha1: 'b867d315c4403e1682932ad082e58d126cb9df58',
+    sha1: 'b88e0ba17a7841f4f68cba880e7df0dacd94245c',
     reads: false,
     bytes: false,
     source: `--[[
@@ -25616,7 +25982,7 @@ local function packed_state(queue)
   )
 end
 
--- Writes the state, and beside it the record of a call where there is one.
+-- Writes the state, and beside it the record of a call where there is one. Answers how many fields came to what stays.
 local function write_state(meta, queue, packed, caller, record)
   if queue.began_us == 0 then
 -- A queue that nobody has begun is not stored, but for those who wait for its first job, or listen to its events. What is
@@ -25635,11 +26001,11 @@ local function save_awaited(meta, queue, packed, caller, record)
   redis.call('PEXPIRE', meta, AWAITED_KEPT_MS)
 end
     save_awaited(meta, queue, packed, caller, record)
+    return 0
   elseif caller then
-    redis.call('HSET', meta, 'state', packed, caller, record)
-  else
-    redis.call('HSET', meta, 'state', packed)
+    return redis.call('HSET', meta, 'state', packed, caller, record)
   end
+  return redis.call('HSET', meta, 'state', packed)
 end
 
 -- Writes the state if it has changed.
@@ -25836,11 +26202,12 @@ end
 -- Large payloads. A payload of more than INLINE_BYTES is not stored in the record of its job but under 'b' and its number, and
 -- the run of the job says so: most calls need the head of a job only, and a hundred payloads of 4 MiB cannot be read in one.
 -- Such a job has a run from the beginning, for only the run knows its bytes.
--- From how many bytes on the payload of a job is large; see shared/queue/body.
-local INLINE_BYTES = 16384
-
--- How many bytes of payloads one call reads or answers: it stops behind the one that reaches this.
+-- A call reads or answers no more payloads behind the one with which they reach this.
 local CALL_BYTES = 4194304
+
+-- A body of more bytes than this is not stored where elements are listed, but beside: what needs no bodies reads no more than this
+-- of each, and can tell before it reads how many are too many.
+local INLINE_BYTES = 16384
 -- The flags of a run, a bit each; see shared/queue/run. A job that is PLAIN has no other.
 local PLAIN = 1
 -- Others wait for it, in this queue or elsewhere; see shared/queue/parents.
@@ -26393,18 +26760,35 @@ end
 -- Keys of users that were held for a time are dropped by sampling, two for each that comes: where as many end as come, no more
 -- than half of them are over.
 local function forget_old_uniques(ids, count, now_ms)
-  -- The embedded demo engine does not know the command; it keeps nothing for long anyway.
-  local sample = redis.pcall('HRANDFIELD', ids, math.max(4, 2 * count), 'WITHVALUES')
-  local over = {}
-  for at = 1, #sample, 2 do
-    local ends_ms = string.match(sample[at + 1], ' w (%d+)$')
-    if ends_ms and tonumber(ends_ms) <= now_ms then
-      over[#over + 1] = sample[at]
+-- What is over goes by sampling: no index, nothing to keep in step. Where fields come, twice as many are looked at: as soon as half
+-- of all are over, as many go as come, and they never add up, whoever comes.
+
+-- Looks at so many fields of the hash, of many at some twice, and drops those whose value says that they are over; at a few only
+-- where none of these is.
+local function drop_over(hash, looked_at, is_over)
+  local left, count = looked_at, math.min(looked_at, 8)
+  while left > 0 do
+    -- The embedded demo engine does not know the command; it keeps nothing for long anyway.
+    local sample = redis.pcall('HRANDFIELD', hash, string.format('%d', count), 'WITHVALUES')
+    local over = {}
+    for at = 1, #sample, 2 do
+      if is_over(sample[at + 1], sample[at]) then
+        over[#over + 1] = sample[at]
+      end
     end
+    if #over == 0 then
+      return
+    end
+    redis.call('HDEL', hash, unpack(over))
+    left = left - math.abs(count)
+    -- A count below 0 lets fields come twice, which costs a third less.
+    count = -math.min(left, 3000)
   end
-  if #over > 0 then
-    redis.call('HDEL', ids, unpack(over))
-  end
+end
+  drop_over(ids, math.max(4, 2 * count), function(held)
+    local ends_ms = string.match(held, ' w (%d+)$')
+    return ends_ms and tonumber(ends_ms) <= now_ms
+  end)
 end
 
 -- Frees the key of a job, where it is the job's own; \`all\`: also one that is held until the job is done.
@@ -27775,76 +28159,78 @@ return { 'received', queue.chores }
     [389, 'lua/shared/queue/plain-head.lua', 8],
     [397, 'lua/shared/queue/job.lua', 14],
     [474, 'lua/shared/queue/body.lua', 1],
-    [477, 'lua/shared/queue/large.lua', 1],
-    [482, 'lua/shared/queue/flags.lua', 1],
-    [513, 'lua/shared/queue/body.lua', 7],
-    [532, 'lua/shared/queue/happened.lua', 1],
-    [544, 'lua/shared/queue/enter-tags.lua', 1],
-    [555, 'lua/shared/queue/tell-others.lua', 1],
-    [557, 'lua/shared/queue/packed-notes.lua', 1],
-    [558, 'lua/shared/queue/leave-notes.lua', 1],
-    [580, 'lua/shared/queue/fold.lua', 1],
-    [581, 'lua/shared/queue/statistics.lua', 1],
-    [814, 'lua/shared/queue/fold.lua', 3],
-    [825, 'lua/shared/queue/leave-notes.lua', 24],
-    [832, 'lua/shared/queue/packed-notes.lua', 3],
-    [840, 'lua/shared/queue/tell-others.lua', 4],
-    [843, 'lua/shared/queue/result.lua', 1],
-    [857, 'lua/shared/queue/tell-ends.lua', 1],
-    [913, 'lua/shared/queue/tell-others.lua', 9],
-    [916, 'lua/shared/queue/tell-others.lua', 13],
-    [919, 'lua/shared/queue/publish.lua', 1],
-    [920, 'lua/shared/queue/message.lua', 1],
-    [930, 'lua/shared/queue/spelled.lua', 1],
-    [938, 'lua/shared/queue/send.lua', 1],
-    [954, 'lua/shared/queue/message.lua', 13],
-    [977, 'lua/shared/queue/publish.lua', 3],
-    [983, 'lua/shared/queue/tell-others.lua', 17],
-    [986, 'lua/shared/queue/run.lua', 1],
-    [1015, 'lua/shared/queue/names.lua', 1],
-    [1066, 'lua/shared/queue/groups.lua', 1],
-    [1112, 'lua/shared/queue/burst.lua', 1],
-    [1124, 'lua/shared/queue/groups.lua', 48],
-    [1206, 'lua/shared/queue/ready.lua', 1],
-    [1213, 'lua/shared/queue/in-front.lua', 1],
-    [1215, 'lua/shared/queue/ready.lua', 9],
-    [1246, 'lua/shared/queue/number.lua', 1],
-    [1255, 'lua/shared/queue/enqueue.lua', 1],
-    [1290, 'lua/shared/queue/replace.lua', 1],
-    [1292, 'lua/shared/queue/replace.lua', 24],
-    [1330, 'lua/shared/queue/leave-tags.lua', 1],
-    [1340, 'lua/shared/queue/replace.lua', 63],
-    [1365, 'lua/shared/queue/idempotency.lua', 1],
-    [1379, 'lua/shared/queue/idle.lua', 1],
-    [1446, 'lua/shared/listening.lua', 1],
-    [1465, 'lua/shared/queue/idle.lua', 69],
-    [1556, 'lua/shared/queue/idle.lua', 171],
-    [1567, 'lua/shared/queue/find.lua', 1],
-    [1593, 'lua/shared/queue/failure.lua', 1],
-    [1603, 'lua/shared/queue/parents.lua', 1],
-    [1708, 'lua/shared/queue/link.lua', 1],
-    [1800, 'lua/shared/queue/end.lua', 1],
-    [1824, 'lua/shared/queue/leave-tags.lua', 1],
-    [1834, 'lua/shared/queue/end.lua', 26],
-    [1844, 'lua/shared/queue/spec.lua', 1],
-    [1962, 'lua/shared/queue/sweep.lua', 1],
-    [2039, 'lua/shared/queue/spec.lua', 120],
-    [2053, 'lua/shared/queue/spec.lua', 144],
-    [2060, 'lua/queue/receive.lua', 77],
-    [2099, 'lua/shared/take-up.lua', 1],
-    [2114, 'lua/queue/receive.lua', 117],
-    [2148, 'lua/shared/queue/settle.lua', 1],
-    [2149, 'lua/shared/queue/dead.lua', 1],
-    [2203, 'lua/shared/queue/backoff.lua', 1],
-    [2205, 'lua/shared/queue/backoff.lua', 22],
-    [2224, 'lua/shared/queue/unblock.lua', 1],
-    [2230, 'lua/shared/queue/outbox.lua', 1],
-    [2241, 'lua/shared/queue/entries.lua', 1],
-    [2259, 'lua/shared/queue/history.lua', 1],
-    [2273, 'lua/shared/queue/note-end.lua', 1],
-    [2303, 'lua/shared/queue/cancel.lua', 1],
-    [2311, 'lua/shared/queue/settle.lua', 18],
-    [2385, 'lua/queue/receive.lua', 152],
+    [477, 'lua/shared/bytes.lua', 1],
+    [483, 'lua/shared/queue/flags.lua', 1],
+    [514, 'lua/shared/queue/body.lua', 7],
+    [533, 'lua/shared/queue/happened.lua', 1],
+    [545, 'lua/shared/queue/enter-tags.lua', 1],
+    [556, 'lua/shared/queue/tell-others.lua', 1],
+    [558, 'lua/shared/queue/packed-notes.lua', 1],
+    [559, 'lua/shared/queue/leave-notes.lua', 1],
+    [581, 'lua/shared/queue/fold.lua', 1],
+    [582, 'lua/shared/queue/statistics.lua', 1],
+    [815, 'lua/shared/queue/fold.lua', 3],
+    [826, 'lua/shared/queue/leave-notes.lua', 24],
+    [833, 'lua/shared/queue/packed-notes.lua', 3],
+    [841, 'lua/shared/queue/tell-others.lua', 4],
+    [844, 'lua/shared/queue/result.lua', 1],
+    [858, 'lua/shared/queue/tell-ends.lua', 1],
+    [914, 'lua/shared/queue/tell-others.lua', 9],
+    [917, 'lua/shared/queue/tell-others.lua', 13],
+    [920, 'lua/shared/queue/publish.lua', 1],
+    [921, 'lua/shared/queue/message.lua', 1],
+    [931, 'lua/shared/queue/spelled.lua', 1],
+    [939, 'lua/shared/queue/send.lua', 1],
+    [955, 'lua/shared/queue/message.lua', 13],
+    [978, 'lua/shared/queue/publish.lua', 3],
+    [984, 'lua/shared/queue/tell-others.lua', 17],
+    [987, 'lua/shared/queue/run.lua', 1],
+    [1016, 'lua/shared/queue/names.lua', 1],
+    [1035, 'lua/shared/drop-over.lua', 1],
+    [1060, 'lua/shared/queue/names.lua', 21],
+    [1084, 'lua/shared/queue/groups.lua', 1],
+    [1130, 'lua/shared/queue/burst.lua', 1],
+    [1142, 'lua/shared/queue/groups.lua', 48],
+    [1224, 'lua/shared/queue/ready.lua', 1],
+    [1231, 'lua/shared/queue/in-front.lua', 1],
+    [1233, 'lua/shared/queue/ready.lua', 9],
+    [1264, 'lua/shared/queue/number.lua', 1],
+    [1273, 'lua/shared/queue/enqueue.lua', 1],
+    [1308, 'lua/shared/queue/replace.lua', 1],
+    [1310, 'lua/shared/queue/replace.lua', 24],
+    [1348, 'lua/shared/queue/leave-tags.lua', 1],
+    [1358, 'lua/shared/queue/replace.lua', 63],
+    [1383, 'lua/shared/queue/idempotency.lua', 1],
+    [1397, 'lua/shared/queue/idle.lua', 1],
+    [1464, 'lua/shared/listening.lua', 1],
+    [1483, 'lua/shared/queue/idle.lua', 69],
+    [1574, 'lua/shared/queue/idle.lua', 171],
+    [1585, 'lua/shared/queue/find.lua', 1],
+    [1611, 'lua/shared/queue/failure.lua', 1],
+    [1621, 'lua/shared/queue/parents.lua', 1],
+    [1726, 'lua/shared/queue/link.lua', 1],
+    [1818, 'lua/shared/queue/end.lua', 1],
+    [1842, 'lua/shared/queue/leave-tags.lua', 1],
+    [1852, 'lua/shared/queue/end.lua', 26],
+    [1862, 'lua/shared/queue/spec.lua', 1],
+    [1980, 'lua/shared/queue/sweep.lua', 1],
+    [2057, 'lua/shared/queue/spec.lua', 120],
+    [2071, 'lua/shared/queue/spec.lua', 144],
+    [2078, 'lua/queue/receive.lua', 77],
+    [2117, 'lua/shared/take-up.lua', 1],
+    [2132, 'lua/queue/receive.lua', 117],
+    [2166, 'lua/shared/queue/settle.lua', 1],
+    [2167, 'lua/shared/queue/dead.lua', 1],
+    [2221, 'lua/shared/queue/backoff.lua', 1],
+    [2223, 'lua/shared/queue/backoff.lua', 22],
+    [2242, 'lua/shared/queue/unblock.lua', 1],
+    [2248, 'lua/shared/queue/outbox.lua', 1],
+    [2259, 'lua/shared/queue/entries.lua', 1],
+    [2277, 'lua/shared/queue/history.lua', 1],
+    [2291, 'lua/shared/queue/note-end.lua', 1],
+    [2321, 'lua/shared/queue/cancel.lua', 1],
+    [2329, 'lua/shared/queue/settle.lua', 18],
+    [2403, 'lua/queue/receive.lua', 152],
   ],
   encode(args) {
     const encoded = new Array<Argument>(7 + args.entries.length * 2)
@@ -27954,7 +28340,7 @@ export type RecurAnswer =
 export const recur: Operation<RecurArguments, RecurAnswer> = {
   script: {
     name: 'queue/recur',
-    sha1: 'c8d719bdf5d4d18c3b62a226d05634efb1acc93b',
+    sha1: '518596f0bbcb050e880475a80ffd081a42be5c0e',
     reads: false,
     bytes: false,
     source: `--[[
@@ -28203,7 +28589,7 @@ local function packed_state(queue)
   )
 end
 
--- Writes the state, and beside it the record of a call where there is one.
+-- Writes the state, and beside it the record of a call where there is one. Answers how many fields came to what stays.
 local function write_state(meta, queue, packed, caller, record)
   if queue.began_us == 0 then
 -- A queue that nobody has begun is not stored, but for those who wait for its first job, or listen to its events. What is
@@ -28222,11 +28608,11 @@ local function save_awaited(meta, queue, packed, caller, record)
   redis.call('PEXPIRE', meta, AWAITED_KEPT_MS)
 end
     save_awaited(meta, queue, packed, caller, record)
+    return 0
   elseif caller then
-    redis.call('HSET', meta, 'state', packed, caller, record)
-  else
-    redis.call('HSET', meta, 'state', packed)
+    return redis.call('HSET', meta, 'state', packed, caller, record)
   end
+  return redis.call('HSET', meta, 'state', packed)
 end
 
 -- Writes the state if it has changed.
@@ -29239,7 +29625,7 @@ export type RefillAnswer =
 export const refill: Operation<RefillArguments, RefillAnswer> = {
   script: {
     name: 'queue/refill',
-    sha1: '2d61940c513186f9d1a68c47e7bad5d5af2095cf',
+    sha1: '4011f9aa3e68ffca04df658325bb16852505c1c7',
     reads: false,
     bytes: false,
     source: `--[[
@@ -29455,7 +29841,7 @@ local function packed_state(queue)
   )
 end
 
--- Writes the state, and beside it the record of a call where there is one.
+-- Writes the state, and beside it the record of a call where there is one. Answers how many fields came to what stays.
 local function write_state(meta, queue, packed, caller, record)
   if queue.began_us == 0 then
 -- A queue that nobody has begun is not stored, but for those who wait for its first job, or listen to its events. What is
@@ -29474,11 +29860,11 @@ local function save_awaited(meta, queue, packed, caller, record)
   redis.call('PEXPIRE', meta, AWAITED_KEPT_MS)
 end
     save_awaited(meta, queue, packed, caller, record)
+    return 0
   elseif caller then
-    redis.call('HSET', meta, 'state', packed, caller, record)
-  else
-    redis.call('HSET', meta, 'state', packed)
+    return redis.call('HSET', meta, 'state', packed, caller, record)
   end
+  return redis.call('HSET', meta, 'state', packed)
 end
 
 -- Writes the state if it has changed.
@@ -29951,7 +30337,7 @@ function readRefusedOfReleaseReleased(part: Reply | undefined): ({ readonly at: 
 export const release: Operation<ReleaseArguments, ReleaseAnswer> = {
   script: {
     name: 'queue/release',
-    sha1: '17e2e12df5180deca90eb36aac924a5235e2e3e7',
+    sha1: '8d3f98b37fb8fa5e1fe1d11fdaf9dd4b7dfccc9e',
     reads: false,
     bytes: false,
     source: `--[[
@@ -30037,19 +30423,43 @@ local function recall(record, call)
   return nil, tonumber(number) > tonumber(call)
 end
 
-local function forget_old_calls(calls, call, now_ms)
-  if call % 16 ~= 0 then
+-- \`added\`: how many fields came with the record of this call. Where one comes, others go, for a caller may live for one call;
+-- few are no burden. Callers that stay drop by and by what was left.
+local function forget_old_calls(calls, call, added, now_ms)
+  local is_one_more = added > 0 and redis.call('HLEN', calls) > 16
+  if not is_one_more and call % 16 ~= 0 then
     return
   end
-  -- The embedded demo engine does not know the command; it keeps nothing for long anyway.
-  -- Two records, and up to three other fields.
-  local sample = redis.pcall('HRANDFIELD', calls, '5', 'WITHVALUES')
-  for at = 1, #sample, 2 do
-    local at_ms = string.match(sample[at + 1], '^%d+ (%d+) ')
-    if at_ms and now_ms - at_ms > CALL_MEMORY_MS then
-      redis.call('HDEL', calls, sample[at])
+-- What is over goes by sampling: no index, nothing to keep in step. Where fields come, twice as many are looked at: as soon as half
+-- of all are over, as many go as come, and they never add up, whoever comes.
+
+-- Looks at so many fields of the hash, of many at some twice, and drops those whose value says that they are over; at a few only
+-- where none of these is.
+local function drop_over(hash, looked_at, is_over)
+  local left, count = looked_at, math.min(looked_at, 8)
+  while left > 0 do
+    -- The embedded demo engine does not know the command; it keeps nothing for long anyway.
+    local sample = redis.pcall('HRANDFIELD', hash, string.format('%d', count), 'WITHVALUES')
+    local over = {}
+    for at = 1, #sample, 2 do
+      if is_over(sample[at + 1], sample[at]) then
+        over[#over + 1] = sample[at]
+      end
     end
+    if #over == 0 then
+      return
+    end
+    redis.call('HDEL', hash, unpack(over))
+    left = left - math.abs(count)
+    -- A count below 0 lets fields come twice, which costs a third less.
+    count = -math.min(left, 3000)
   end
+end
+  -- Two records, and up to three other fields.
+  drop_over(calls, 5, function(record)
+    local at_ms = string.match(record, '^%d+ (%d+) ')
+    return at_ms and now_ms - at_ms > CALL_MEMORY_MS
+  end)
 end
 
 -- Telling the processes of tickets; see shared/tickets.
@@ -30236,7 +30646,7 @@ local function packed_state(queue)
   )
 end
 
--- Writes the state, and beside it the record of a call where there is one.
+-- Writes the state, and beside it the record of a call where there is one. Answers how many fields came to what stays.
 local function write_state(meta, queue, packed, caller, record)
   if queue.began_us == 0 then
 -- A queue that nobody has begun is not stored, but for those who wait for its first job, or listen to its events. What is
@@ -30255,11 +30665,11 @@ local function save_awaited(meta, queue, packed, caller, record)
   redis.call('PEXPIRE', meta, AWAITED_KEPT_MS)
 end
     save_awaited(meta, queue, packed, caller, record)
+    return 0
   elseif caller then
-    redis.call('HSET', meta, 'state', packed, caller, record)
-  else
-    redis.call('HSET', meta, 'state', packed)
+    return redis.call('HSET', meta, 'state', packed, caller, record)
   end
+  return redis.call('HSET', meta, 'state', packed)
 end
 
 -- Writes the state if it has changed.
@@ -30274,8 +30684,9 @@ local function save_queue_and_call(meta, queue, caller, call, now_ms, answer)
   if caller == '' then
     return save_queue(meta, queue)
   end
-  write_state(meta, queue, packed_state(queue), caller, call_record(call, now_ms, answer))
-  forget_old_calls(meta, call, now_ms)
+  local record = call_record(call, now_ms, answer)
+  local added = write_state(meta, queue, packed_state(queue), caller, record)
+  forget_old_calls(meta, call, added, now_ms)
 end
 -- What people set for a queue, one text: '<paused>,<concurrency>,<rate_limit>,<rate_window_ms>,<keep_count>,<keep_ms>'.
 -- 0 for a number: no limit, nothing kept. Not by spaces: what begins with two numbers is a call (see shared/calls). The burst
@@ -31872,86 +32283,88 @@ return { 'released', queue.chores, refused }
     [49, 'lua/shared/calls.lua', 1],
     [53, 'lua/shared/exact.lua', 1],
     [63, 'lua/shared/calls.lua', 6],
-    [99, 'lua/shared/tell.lua', 1],
-    [109, 'lua/shared/tell.lua', 15],
-    [152, 'lua/shared/queue/state.lua', 1],
-    [232, 'lua/shared/queue/count-job.lua', 1],
-    [245, 'lua/shared/queue/save.lua', 1],
-    [247, 'lua/shared/queue/save.lua', 15],
-    [286, 'lua/shared/queue/save-awaited.lua', 1],
-    [301, 'lua/shared/queue/save.lua', 55],
-    [316, 'lua/shared/queue/save-call.lua', 1],
-    [324, 'lua/shared/queue/settings.lua', 1],
-    [342, 'lua/shared/queue/marks.lua', 1],
-    [358, 'lua/shared/queue/note-due.lua', 1],
-    [366, 'lua/shared/queue/rate.lua', 1],
-    [387, 'lua/shared/queue/rate.lua', 37],
-    [393, 'lua/shared/queue/job.lua', 1],
-    [405, 'lua/shared/queue/plain-head.lua', 1],
-    [408, 'lua/shared/queue/plain-head.lua', 8],
-    [416, 'lua/shared/queue/job.lua', 14],
-    [417, 'lua/shared/queue/job.lua', 45],
-    [463, 'lua/shared/queue/flags.lua', 1],
-    [494, 'lua/shared/queue/run.lua', 1],
-    [541, 'lua/shared/queue/parents.lua', 1],
-    [622, 'lua/shared/queue/parents.lua', 92],
-    [636, 'lua/shared/queue/happened.lua', 1],
-    [648, 'lua/shared/queue/entries.lua', 1],
-    [666, 'lua/shared/queue/history.lua', 1],
-    [680, 'lua/shared/queue/names.lua', 1],
-    [683, 'lua/shared/queue/names.lua', 34],
-    [701, 'lua/shared/queue/groups.lua', 1],
-    [747, 'lua/shared/queue/burst.lua', 1],
-    [759, 'lua/shared/queue/groups.lua', 48],
-    [830, 'lua/shared/queue/groups.lua', 130],
-    [840, 'lua/shared/queue/ready.lua', 1],
-    [847, 'lua/shared/queue/in-front.lua', 1],
-    [849, 'lua/shared/queue/ready.lua', 9],
-    [870, 'lua/shared/queue/backoff.lua', 1],
-    [872, 'lua/shared/queue/backoff.lua', 22],
-    [891, 'lua/shared/queue/end.lua', 1],
-    [915, 'lua/shared/queue/leave-tags.lua', 1],
-    [925, 'lua/shared/queue/end.lua', 26],
-    [942, 'lua/shared/queue/note-end.lua', 1],
-    [972, 'lua/shared/queue/tell-others.lua', 1],
-    [974, 'lua/shared/queue/packed-notes.lua', 1],
-    [975, 'lua/shared/queue/leave-notes.lua', 1],
-    [997, 'lua/shared/queue/fold.lua', 1],
-    [998, 'lua/shared/queue/statistics.lua', 1],
-    [1231, 'lua/shared/queue/fold.lua', 3],
-    [1242, 'lua/shared/queue/leave-notes.lua', 24],
-    [1249, 'lua/shared/queue/packed-notes.lua', 3],
-    [1257, 'lua/shared/queue/tell-others.lua', 4],
-    [1260, 'lua/shared/queue/result.lua', 1],
-    [1274, 'lua/shared/queue/tell-ends.lua', 1],
-    [1330, 'lua/shared/queue/tell-others.lua', 9],
-    [1333, 'lua/shared/queue/tell-others.lua', 13],
-    [1336, 'lua/shared/queue/publish.lua', 1],
-    [1337, 'lua/shared/queue/message.lua', 1],
-    [1347, 'lua/shared/queue/spelled.lua', 1],
-    [1355, 'lua/shared/queue/send.lua', 1],
-    [1371, 'lua/shared/queue/message.lua', 13],
-    [1394, 'lua/shared/queue/publish.lua', 3],
-    [1400, 'lua/shared/queue/tell-others.lua', 17],
-    [1403, 'lua/shared/queue/cancel.lua', 1],
-    [1411, 'lua/shared/queue/stop.lua', 1],
-    [1419, 'lua/shared/queue/idle.lua', 1],
-    [1486, 'lua/shared/listening.lua', 1],
-    [1505, 'lua/shared/queue/idle.lua', 69],
-    [1596, 'lua/shared/queue/idle.lua', 171],
-    [1607, 'lua/shared/queue/judge-one.lua', 7],
-    [1617, 'lua/shared/queue/told.lua', 1],
-    [1632, 'lua/shared/queue/freed.lua', 1],
-    [1641, 'lua/shared/queue/give-back.lua', 1],
-    [1677, 'lua/queue/release.lua', 75],
-    [1745, 'lua/shared/queue/settle.lua', 1],
-    [1746, 'lua/shared/queue/failure.lua', 1],
-    [1752, 'lua/shared/queue/dead.lua', 1],
-    [1806, 'lua/shared/queue/unblock.lua', 1],
-    [1812, 'lua/shared/queue/outbox.lua', 1],
-    [1823, 'lua/shared/queue/settle.lua', 18],
-    [1897, 'lua/shared/queue/see-to-rest.lua', 1],
-    [1903, 'lua/queue/release.lua', 145],
+    [91, 'lua/shared/drop-over.lua', 1],
+    [116, 'lua/shared/calls.lua', 35],
+    [123, 'lua/shared/tell.lua', 1],
+    [133, 'lua/shared/tell.lua', 15],
+    [176, 'lua/shared/queue/state.lua', 1],
+    [256, 'lua/shared/queue/count-job.lua', 1],
+    [269, 'lua/shared/queue/save.lua', 1],
+    [271, 'lua/shared/queue/save.lua', 15],
+    [310, 'lua/shared/queue/save-awaited.lua', 1],
+    [325, 'lua/shared/queue/save.lua', 55],
+    [340, 'lua/shared/queue/save-call.lua', 1],
+    [349, 'lua/shared/queue/settings.lua', 1],
+    [367, 'lua/shared/queue/marks.lua', 1],
+    [383, 'lua/shared/queue/note-due.lua', 1],
+    [391, 'lua/shared/queue/rate.lua', 1],
+    [412, 'lua/shared/queue/rate.lua', 37],
+    [418, 'lua/shared/queue/job.lua', 1],
+    [430, 'lua/shared/queue/plain-head.lua', 1],
+    [433, 'lua/shared/queue/plain-head.lua', 8],
+    [441, 'lua/shared/queue/job.lua', 14],
+    [442, 'lua/shared/queue/job.lua', 45],
+    [488, 'lua/shared/queue/flags.lua', 1],
+    [519, 'lua/shared/queue/run.lua', 1],
+    [566, 'lua/shared/queue/parents.lua', 1],
+    [647, 'lua/shared/queue/parents.lua', 92],
+    [661, 'lua/shared/queue/happened.lua', 1],
+    [673, 'lua/shared/queue/entries.lua', 1],
+    [691, 'lua/shared/queue/history.lua', 1],
+    [705, 'lua/shared/queue/names.lua', 1],
+    [708, 'lua/shared/queue/names.lua', 27],
+    [726, 'lua/shared/queue/groups.lua', 1],
+    [772, 'lua/shared/queue/burst.lua', 1],
+    [784, 'lua/shared/queue/groups.lua', 48],
+    [855, 'lua/shared/queue/groups.lua', 130],
+    [865, 'lua/shared/queue/ready.lua', 1],
+    [872, 'lua/shared/queue/in-front.lua', 1],
+    [874, 'lua/shared/queue/ready.lua', 9],
+    [895, 'lua/shared/queue/backoff.lua', 1],
+    [897, 'lua/shared/queue/backoff.lua', 22],
+    [916, 'lua/shared/queue/end.lua', 1],
+    [940, 'lua/shared/queue/leave-tags.lua', 1],
+    [950, 'lua/shared/queue/end.lua', 26],
+    [967, 'lua/shared/queue/note-end.lua', 1],
+    [997, 'lua/shared/queue/tell-others.lua', 1],
+    [999, 'lua/shared/queue/packed-notes.lua', 1],
+    [1000, 'lua/shared/queue/leave-notes.lua', 1],
+    [1022, 'lua/shared/queue/fold.lua', 1],
+    [1023, 'lua/shared/queue/statistics.lua', 1],
+    [1256, 'lua/shared/queue/fold.lua', 3],
+    [1267, 'lua/shared/queue/leave-notes.lua', 24],
+    [1274, 'lua/shared/queue/packed-notes.lua', 3],
+    [1282, 'lua/shared/queue/tell-others.lua', 4],
+    [1285, 'lua/shared/queue/result.lua', 1],
+    [1299, 'lua/shared/queue/tell-ends.lua', 1],
+    [1355, 'lua/shared/queue/tell-others.lua', 9],
+    [1358, 'lua/shared/queue/tell-others.lua', 13],
+    [1361, 'lua/shared/queue/publish.lua', 1],
+    [1362, 'lua/shared/queue/message.lua', 1],
+    [1372, 'lua/shared/queue/spelled.lua', 1],
+    [1380, 'lua/shared/queue/send.lua', 1],
+    [1396, 'lua/shared/queue/message.lua', 13],
+    [1419, 'lua/shared/queue/publish.lua', 3],
+    [1425, 'lua/shared/queue/tell-others.lua', 17],
+    [1428, 'lua/shared/queue/cancel.lua', 1],
+    [1436, 'lua/shared/queue/stop.lua', 1],
+    [1444, 'lua/shared/queue/idle.lua', 1],
+    [1511, 'lua/shared/listening.lua', 1],
+    [1530, 'lua/shared/queue/idle.lua', 69],
+    [1621, 'lua/shared/queue/idle.lua', 171],
+    [1632, 'lua/shared/queue/judge-one.lua', 7],
+    [1642, 'lua/shared/queue/told.lua', 1],
+    [1657, 'lua/shared/queue/freed.lua', 1],
+    [1666, 'lua/shared/queue/give-back.lua', 1],
+    [1702, 'lua/queue/release.lua', 75],
+    [1770, 'lua/shared/queue/settle.lua', 1],
+    [1771, 'lua/shared/queue/failure.lua', 1],
+    [1777, 'lua/shared/queue/dead.lua', 1],
+    [1831, 'lua/shared/queue/unblock.lua', 1],
+    [1837, 'lua/shared/queue/outbox.lua', 1],
+    [1848, 'lua/shared/queue/settle.lua', 18],
+    [1922, 'lua/shared/queue/see-to-rest.lua', 1],
+    [1928, 'lua/queue/release.lua', 145],
   ],
   encode(args) {
     const encoded = new Array<Argument>(6 + args.claims.length * 3)
@@ -32011,7 +32424,7 @@ function readOutcomesOfReprioritizeChanged(part: Reply | undefined): (string)[] 
 export const reprioritize: Operation<ReprioritizeArguments, ReprioritizeAnswer> = {
   script: {
     name: 'queue/reprioritize',
-    sha1: '1474fba6fa5466cb1380e773d244e0903f4cb681',
+    sha1: 'a3d939eb37944bc4e726e293d39b44782db95bc1',
     reads: false,
     bytes: false,
     source: `--[[
@@ -32158,7 +32571,7 @@ local function packed_state(queue)
   )
 end
 
--- Writes the state, and beside it the record of a call where there is one.
+-- Writes the state, and beside it the record of a call where there is one. Answers how many fields came to what stays.
 local function write_state(meta, queue, packed, caller, record)
   if queue.began_us == 0 then
 -- A queue that nobody has begun is not stored, but for those who wait for its first job, or listen to its events. What is
@@ -32177,11 +32590,11 @@ local function save_awaited(meta, queue, packed, caller, record)
   redis.call('PEXPIRE', meta, AWAITED_KEPT_MS)
 end
     save_awaited(meta, queue, packed, caller, record)
+    return 0
   elseif caller then
-    redis.call('HSET', meta, 'state', packed, caller, record)
-  else
-    redis.call('HSET', meta, 'state', packed)
+    return redis.call('HSET', meta, 'state', packed, caller, record)
   end
+  return redis.call('HSET', meta, 'state', packed)
 end
 
 -- Writes the state if it has changed.
@@ -32900,7 +33313,7 @@ export type RequeueFailedAnswer =
 export const requeueFailed: Operation<RequeueFailedArguments, RequeueFailedAnswer> = {
   script: {
     name: 'queue/requeue-failed',
-    sha1: 'fb3fb2a81d3c3096df2899d05f7dfc69a0110f87',
+    sha1: 'fdf682448c8e6274cb4f195de627bba108fce50c',
     reads: false,
     bytes: false,
     source: `--[[
@@ -33131,7 +33544,7 @@ local function packed_state(queue)
   )
 end
 
--- Writes the state, and beside it the record of a call where there is one.
+-- Writes the state, and beside it the record of a call where there is one. Answers how many fields came to what stays.
 local function write_state(meta, queue, packed, caller, record)
   if queue.began_us == 0 then
 -- A queue that nobody has begun is not stored, but for those who wait for its first job, or listen to its events. What is
@@ -33150,11 +33563,11 @@ local function save_awaited(meta, queue, packed, caller, record)
   redis.call('PEXPIRE', meta, AWAITED_KEPT_MS)
 end
     save_awaited(meta, queue, packed, caller, record)
+    return 0
   elseif caller then
-    redis.call('HSET', meta, 'state', packed, caller, record)
-  else
-    redis.call('HSET', meta, 'state', packed)
+    return redis.call('HSET', meta, 'state', packed, caller, record)
   end
+  return redis.call('HSET', meta, 'state', packed)
 end
 
 -- Writes the state if it has changed.
@@ -34598,7 +35011,7 @@ return { 'requeued', #numbers, tonumber(left or 0), queue.chores }
     [542, 'lua/shared/queue/entries.lua', 1],
     [560, 'lua/shared/queue/history.lua', 1],
     [574, 'lua/shared/queue/names.lua', 1],
-    [577, 'lua/shared/queue/names.lua', 34],
+    [577, 'lua/shared/queue/names.lua', 27],
     [595, 'lua/shared/queue/failure.lua', 1],
     [605, 'lua/shared/queue/groups.lua', 1],
     [651, 'lua/shared/queue/burst.lua', 1],
@@ -34701,7 +35114,7 @@ function readOutcomesOfRequeueRequeued(part: Reply | undefined): (string)[] {
 export const requeue: Operation<RequeueArguments, RequeueAnswer> = {
   script: {
     name: 'queue/requeue',
-    sha1: 'ac02f6bd46426425f006fdbdc9883b7f9880682a',
+    sha1: 'bd8846969268daf1b5a363d03b78ad30b8fc2bb8',
     reads: false,
     bytes: false,
     source: `--[[
@@ -34913,7 +35326,7 @@ local function packed_state(queue)
   )
 end
 
--- Writes the state, and beside it the record of a call where there is one.
+-- Writes the state, and beside it the record of a call where there is one. Answers how many fields came to what stays.
 local function write_state(meta, queue, packed, caller, record)
   if queue.began_us == 0 then
 -- A queue that nobody has begun is not stored, but for those who wait for its first job, or listen to its events. What is
@@ -34932,11 +35345,11 @@ local function save_awaited(meta, queue, packed, caller, record)
   redis.call('PEXPIRE', meta, AWAITED_KEPT_MS)
 end
     save_awaited(meta, queue, packed, caller, record)
+    return 0
   elseif caller then
-    redis.call('HSET', meta, 'state', packed, caller, record)
-  else
-    redis.call('HSET', meta, 'state', packed)
+    return redis.call('HSET', meta, 'state', packed, caller, record)
   end
+  return redis.call('HSET', meta, 'state', packed)
 end
 
 -- Writes the state if it has changed.
@@ -35062,11 +35475,12 @@ end
 -- Large payloads. A payload of more than INLINE_BYTES is not stored in the record of its job but under 'b' and its number, and
 -- the run of the job says so: most calls need the head of a job only, and a hundred payloads of 4 MiB cannot be read in one.
 -- Such a job has a run from the beginning, for only the run knows its bytes.
--- From how many bytes on the payload of a job is large; see shared/queue/body.
-local INLINE_BYTES = 16384
-
--- How many bytes of payloads one call reads or answers: it stops behind the one that reaches this.
+-- A call reads or answers no more payloads behind the one with which they reach this.
 local CALL_BYTES = 4194304
+
+-- A body of more bytes than this is not stored where elements are listed, but beside: what needs no bodies reads no more than this
+-- of each, and can tell before it reads how many are too many.
+local INLINE_BYTES = 16384
 -- The flags of a run, a bit each; see shared/queue/run. A job that is PLAIN has no other.
 local PLAIN = 1
 -- Others wait for it, in this queue or elsewhere; see shared/queue/parents.
@@ -35815,41 +36229,41 @@ return { 'requeued', outcomes }
     [309, 'lua/shared/queue/job.lua', 14],
     [310, 'lua/shared/queue/job.lua', 45],
     [356, 'lua/shared/queue/body.lua', 1],
-    [359, 'lua/shared/queue/large.lua', 1],
-    [364, 'lua/shared/queue/flags.lua', 1],
-    [395, 'lua/shared/queue/body.lua', 7],
-    [396, 'lua/shared/queue/body.lua', 22],
-    [400, 'lua/shared/queue/run.lua', 1],
-    [429, 'lua/shared/queue/parents.lua', 1],
-    [443, 'lua/shared/queue/parents.lua', 32],
-    [464, 'lua/shared/queue/happened.lua', 1],
-    [476, 'lua/shared/queue/entries.lua', 1],
-    [494, 'lua/shared/queue/history.lua', 1],
-    [508, 'lua/shared/queue/names.lua', 1],
-    [511, 'lua/shared/queue/failure.lua', 1],
-    [513, 'lua/shared/queue/failure.lua', 7],
-    [517, 'lua/shared/queue/groups.lua', 1],
-    [563, 'lua/shared/queue/burst.lua', 1],
-    [575, 'lua/shared/queue/groups.lua', 48],
-    [657, 'lua/shared/queue/ready.lua', 1],
-    [664, 'lua/shared/queue/in-front.lua', 1],
-    [666, 'lua/shared/queue/ready.lua', 9],
-    [697, 'lua/shared/queue/dead.lua', 1],
-    [700, 'lua/shared/queue/dead.lua', 55],
-    [715, 'lua/shared/queue/find.lua', 1],
-    [744, 'lua/shared/queue/displace.lua', 1],
-    [772, 'lua/shared/queue/begin-again.lua', 1],
-    [791, 'lua/shared/queue/idle.lua', 1],
-    [858, 'lua/shared/listening.lua', 1],
-    [877, 'lua/shared/queue/idle.lua', 69],
-    [968, 'lua/queue/requeue.lua', 57],
-    [1022, 'lua/shared/queue/publish.lua', 1],
-    [1023, 'lua/shared/queue/message.lua', 1],
-    [1033, 'lua/shared/queue/spelled.lua', 1],
-    [1041, 'lua/shared/queue/send.lua', 1],
-    [1057, 'lua/shared/queue/message.lua', 13],
-    [1080, 'lua/shared/queue/publish.lua', 3],
-    [1086, 'lua/queue/requeue.lua', 112],
+    [359, 'lua/shared/bytes.lua', 1],
+    [365, 'lua/shared/queue/flags.lua', 1],
+    [396, 'lua/shared/queue/body.lua', 7],
+    [397, 'lua/shared/queue/body.lua', 22],
+    [401, 'lua/shared/queue/run.lua', 1],
+    [430, 'lua/shared/queue/parents.lua', 1],
+    [444, 'lua/shared/queue/parents.lua', 32],
+    [465, 'lua/shared/queue/happened.lua', 1],
+    [477, 'lua/shared/queue/entries.lua', 1],
+    [495, 'lua/shared/queue/history.lua', 1],
+    [509, 'lua/shared/queue/names.lua', 1],
+    [512, 'lua/shared/queue/failure.lua', 1],
+    [514, 'lua/shared/queue/failure.lua', 7],
+    [518, 'lua/shared/queue/groups.lua', 1],
+    [564, 'lua/shared/queue/burst.lua', 1],
+    [576, 'lua/shared/queue/groups.lua', 48],
+    [658, 'lua/shared/queue/ready.lua', 1],
+    [665, 'lua/shared/queue/in-front.lua', 1],
+    [667, 'lua/shared/queue/ready.lua', 9],
+    [698, 'lua/shared/queue/dead.lua', 1],
+    [701, 'lua/shared/queue/dead.lua', 55],
+    [716, 'lua/shared/queue/find.lua', 1],
+    [745, 'lua/shared/queue/displace.lua', 1],
+    [773, 'lua/shared/queue/begin-again.lua', 1],
+    [792, 'lua/shared/queue/idle.lua', 1],
+    [859, 'lua/shared/listening.lua', 1],
+    [878, 'lua/shared/queue/idle.lua', 69],
+    [969, 'lua/queue/requeue.lua', 57],
+    [1023, 'lua/shared/queue/publish.lua', 1],
+    [1024, 'lua/shared/queue/message.lua', 1],
+    [1034, 'lua/shared/queue/spelled.lua', 1],
+    [1042, 'lua/shared/queue/send.lua', 1],
+    [1058, 'lua/shared/queue/message.lua', 13],
+    [1081, 'lua/shared/queue/publish.lua', 3],
+    [1087, 'lua/queue/requeue.lua', 112],
   ],
   encode(args) {
     const encoded = new Array<Argument>(3 + args.wanted.length)
@@ -35922,7 +36336,7 @@ function readBuriedOfRetryRetried(part: Reply | undefined): (number)[] {
 export const retry: Operation<RetryArguments, RetryAnswer> = {
   script: {
     name: 'queue/retry',
-    sha1: '6fa5fa6db0bd756c84af0f0db1983073201c84db',
+    sha1: 'b9be13ed0e1d94455f7bfe13cee7bb3fb9bcd620',
     reads: false,
     bytes: false,
     source: `--[[
@@ -36008,19 +36422,43 @@ local function recall(record, call)
   return nil, tonumber(number) > tonumber(call)
 end
 
-local function forget_old_calls(calls, call, now_ms)
-  if call % 16 ~= 0 then
+-- \`added\`: how many fields came with the record of this call. Where one comes, others go, for a caller may live for one call;
+-- few are no burden. Callers that stay drop by and by what was left.
+local function forget_old_calls(calls, call, added, now_ms)
+  local is_one_more = added > 0 and redis.call('HLEN', calls) > 16
+  if not is_one_more and call % 16 ~= 0 then
     return
   end
-  -- The embedded demo engine does not know the command; it keeps nothing for long anyway.
-  -- Two records, and up to three other fields.
-  local sample = redis.pcall('HRANDFIELD', calls, '5', 'WITHVALUES')
-  for at = 1, #sample, 2 do
-    local at_ms = string.match(sample[at + 1], '^%d+ (%d+) ')
-    if at_ms and now_ms - at_ms > CALL_MEMORY_MS then
-      redis.call('HDEL', calls, sample[at])
+-- What is over goes by sampling: no index, nothing to keep in step. Where fields come, twice as many are looked at: as soon as half
+-- of all are over, as many go as come, and they never add up, whoever comes.
+
+-- Looks at so many fields of the hash, of many at some twice, and drops those whose value says that they are over; at a few only
+-- where none of these is.
+local function drop_over(hash, looked_at, is_over)
+  local left, count = looked_at, math.min(looked_at, 8)
+  while left > 0 do
+    -- The embedded demo engine does not know the command; it keeps nothing for long anyway.
+    local sample = redis.pcall('HRANDFIELD', hash, string.format('%d', count), 'WITHVALUES')
+    local over = {}
+    for at = 1, #sample, 2 do
+      if is_over(sample[at + 1], sample[at]) then
+        over[#over + 1] = sample[at]
+      end
     end
+    if #over == 0 then
+      return
+    end
+    redis.call('HDEL', hash, unpack(over))
+    left = left - math.abs(count)
+    -- A count below 0 lets fields come twice, which costs a third less.
+    count = -math.min(left, 3000)
   end
+end
+  -- Two records, and up to three other fields.
+  drop_over(calls, 5, function(record)
+    local at_ms = string.match(record, '^%d+ (%d+) ')
+    return at_ms and now_ms - at_ms > CALL_MEMORY_MS
+  end)
 end
 
 -- Telling the processes of tickets; see shared/tickets.
@@ -36536,7 +36974,7 @@ local function packed_state(queue)
   )
 end
 
--- Writes the state, and beside it the record of a call where there is one.
+-- Writes the state, and beside it the record of a call where there is one. Answers how many fields came to what stays.
 local function write_state(meta, queue, packed, caller, record)
   if queue.began_us == 0 then
 -- A queue that nobody has begun is not stored, but for those who wait for its first job, or listen to its events. What is
@@ -36555,11 +36993,11 @@ local function save_awaited(meta, queue, packed, caller, record)
   redis.call('PEXPIRE', meta, AWAITED_KEPT_MS)
 end
     save_awaited(meta, queue, packed, caller, record)
+    return 0
   elseif caller then
-    redis.call('HSET', meta, 'state', packed, caller, record)
-  else
-    redis.call('HSET', meta, 'state', packed)
+    return redis.call('HSET', meta, 'state', packed, caller, record)
   end
+  return redis.call('HSET', meta, 'state', packed)
 end
 
 -- Writes the state if it has changed.
@@ -36574,8 +37012,9 @@ local function save_queue_and_call(meta, queue, caller, call, now_ms, answer)
   if caller == '' then
     return save_queue(meta, queue)
   end
-  write_state(meta, queue, packed_state(queue), caller, call_record(call, now_ms, answer))
-  forget_old_calls(meta, call, now_ms)
+  local record = call_record(call, now_ms, answer)
+  local added = write_state(meta, queue, packed_state(queue), caller, record)
+  forget_old_calls(meta, call, added, now_ms)
 end
 -- What people set for a queue, one text: '<paused>,<concurrency>,<rate_limit>,<rate_window_ms>,<keep_count>,<keep_ms>'.
 -- 0 for a number: no limit, nothing kept. Not by spaces: what begins with two numbers is a call (see shared/calls). The burst
@@ -37921,91 +38360,93 @@ return { 'retried', queue.chores, refused, buried }
     [49, 'lua/shared/calls.lua', 1],
     [53, 'lua/shared/exact.lua', 1],
     [63, 'lua/shared/calls.lua', 6],
-    [99, 'lua/shared/tell.lua', 1],
-    [109, 'lua/shared/tell.lua', 15],
-    [152, 'lua/shared/queue/state.lua', 1],
-    [232, 'lua/shared/queue/count-job.lua', 1],
-    [245, 'lua/shared/queue/note-spans.lua', 1],
-    [246, 'lua/shared/queue/note-alike.lua', 1],
-    [247, 'lua/shared/queue/bucket.lua', 1],
-    [259, 'lua/shared/queue/leave-notes.lua', 1],
-    [281, 'lua/shared/queue/fold.lua', 1],
-    [282, 'lua/shared/queue/statistics.lua', 1],
-    [515, 'lua/shared/queue/fold.lua', 3],
-    [526, 'lua/shared/queue/leave-notes.lua', 24],
-    [533, 'lua/shared/queue/note-alike.lua', 4],
-    [548, 'lua/shared/queue/note-spans.lua', 3],
-    [574, 'lua/shared/queue/save.lua', 1],
-    [576, 'lua/shared/queue/save.lua', 15],
-    [615, 'lua/shared/queue/save-awaited.lua', 1],
-    [630, 'lua/shared/queue/save.lua', 55],
-    [645, 'lua/shared/queue/save-call.lua', 1],
-    [653, 'lua/shared/queue/settings.lua', 1],
-    [671, 'lua/shared/queue/marks.lua', 1],
-    [687, 'lua/shared/queue/note-due.lua', 1],
-    [695, 'lua/shared/queue/rate.lua', 1],
-    [716, 'lua/shared/queue/rate.lua', 37],
-    [722, 'lua/shared/queue/job.lua', 1],
-    [734, 'lua/shared/queue/plain-head.lua', 1],
-    [737, 'lua/shared/queue/plain-head.lua', 8],
-    [745, 'lua/shared/queue/job.lua', 14],
-    [746, 'lua/shared/queue/job.lua', 45],
-    [792, 'lua/shared/queue/flags.lua', 1],
-    [823, 'lua/shared/queue/run.lua', 1],
-    [870, 'lua/shared/queue/parents.lua', 1],
-    [951, 'lua/shared/queue/parents.lua', 92],
-    [965, 'lua/shared/queue/happened.lua', 1],
-    [977, 'lua/shared/queue/entries.lua', 1],
-    [995, 'lua/shared/queue/history.lua', 1],
-    [1009, 'lua/shared/queue/names.lua', 1],
-    [1012, 'lua/shared/queue/names.lua', 34],
-    [1030, 'lua/shared/queue/failure.lua', 1],
-    [1036, 'lua/shared/queue/note-failure.lua', 1],
-    [1040, 'lua/shared/queue/groups.lua', 1],
-    [1086, 'lua/shared/queue/burst.lua', 1],
-    [1098, 'lua/shared/queue/groups.lua', 48],
-    [1169, 'lua/shared/queue/groups.lua', 130],
-    [1179, 'lua/shared/queue/ready.lua', 1],
-    [1186, 'lua/shared/queue/in-front.lua', 1],
-    [1188, 'lua/shared/queue/ready.lua', 9],
-    [1209, 'lua/shared/queue/backoff.lua', 1],
-    [1249, 'lua/shared/queue/dead.lua', 1],
-    [1303, 'lua/shared/queue/end.lua', 1],
-    [1327, 'lua/shared/queue/leave-tags.lua', 1],
-    [1337, 'lua/shared/queue/end.lua', 26],
-    [1354, 'lua/shared/queue/note-end.lua', 1],
-    [1384, 'lua/shared/queue/tell-others.lua', 1],
-    [1386, 'lua/shared/queue/packed-notes.lua', 1],
-    [1387, 'lua/shared/queue/packed-notes.lua', 3],
-    [1395, 'lua/shared/queue/tell-others.lua', 4],
-    [1398, 'lua/shared/queue/result.lua', 1],
-    [1412, 'lua/shared/queue/tell-ends.lua', 1],
-    [1468, 'lua/shared/queue/tell-others.lua', 9],
-    [1471, 'lua/shared/queue/tell-others.lua', 13],
-    [1474, 'lua/shared/queue/publish.lua', 1],
-    [1475, 'lua/shared/queue/message.lua', 1],
-    [1485, 'lua/shared/queue/spelled.lua', 1],
-    [1493, 'lua/shared/queue/send.lua', 1],
-    [1509, 'lua/shared/queue/message.lua', 13],
-    [1532, 'lua/shared/queue/publish.lua', 3],
-    [1538, 'lua/shared/queue/tell-others.lua', 17],
-    [1541, 'lua/shared/queue/cancel.lua', 1],
-    [1549, 'lua/shared/queue/stop.lua', 1],
-    [1557, 'lua/shared/queue/bury-claimed.lua', 1],
-    [1564, 'lua/shared/queue/idle.lua', 1],
-    [1631, 'lua/shared/listening.lua', 1],
-    [1650, 'lua/shared/queue/idle.lua', 69],
-    [1741, 'lua/shared/queue/idle.lua', 171],
-    [1752, 'lua/shared/queue/judge-one.lua', 7],
-    [1762, 'lua/shared/queue/told.lua', 1],
-    [1785, 'lua/shared/queue/freed.lua', 1],
-    [1794, 'lua/queue/retry.lua', 79],
-    [1875, 'lua/shared/queue/settle.lua', 1],
-    [1876, 'lua/shared/queue/unblock.lua', 1],
-    [1882, 'lua/shared/queue/outbox.lua', 1],
-    [1893, 'lua/shared/queue/settle.lua', 18],
-    [1967, 'lua/shared/queue/see-to-rest.lua', 1],
-    [1973, 'lua/queue/retry.lua', 162],
+    [91, 'lua/shared/drop-over.lua', 1],
+    [116, 'lua/shared/calls.lua', 35],
+    [123, 'lua/shared/tell.lua', 1],
+    [133, 'lua/shared/tell.lua', 15],
+    [176, 'lua/shared/queue/state.lua', 1],
+    [256, 'lua/shared/queue/count-job.lua', 1],
+    [269, 'lua/shared/queue/note-spans.lua', 1],
+    [270, 'lua/shared/queue/note-alike.lua', 1],
+    [271, 'lua/shared/queue/bucket.lua', 1],
+    [283, 'lua/shared/queue/leave-notes.lua', 1],
+    [305, 'lua/shared/queue/fold.lua', 1],
+    [306, 'lua/shared/queue/statistics.lua', 1],
+    [539, 'lua/shared/queue/fold.lua', 3],
+    [550, 'lua/shared/queue/leave-notes.lua', 24],
+    [557, 'lua/shared/queue/note-alike.lua', 4],
+    [572, 'lua/shared/queue/note-spans.lua', 3],
+    [598, 'lua/shared/queue/save.lua', 1],
+    [600, 'lua/shared/queue/save.lua', 15],
+    [639, 'lua/shared/queue/save-awaited.lua', 1],
+    [654, 'lua/shared/queue/save.lua', 55],
+    [669, 'lua/shared/queue/save-call.lua', 1],
+    [678, 'lua/shared/queue/settings.lua', 1],
+    [696, 'lua/shared/queue/marks.lua', 1],
+    [712, 'lua/shared/queue/note-due.lua', 1],
+    [720, 'lua/shared/queue/rate.lua', 1],
+    [741, 'lua/shared/queue/rate.lua', 37],
+    [747, 'lua/shared/queue/job.lua', 1],
+    [759, 'lua/shared/queue/plain-head.lua', 1],
+    [762, 'lua/shared/queue/plain-head.lua', 8],
+    [770, 'lua/shared/queue/job.lua', 14],
+    [771, 'lua/shared/queue/job.lua', 45],
+    [817, 'lua/shared/queue/flags.lua', 1],
+    [848, 'lua/shared/queue/run.lua', 1],
+    [895, 'lua/shared/queue/parents.lua', 1],
+    [976, 'lua/shared/queue/parents.lua', 92],
+    [990, 'lua/shared/queue/happened.lua', 1],
+    [1002, 'lua/shared/queue/entries.lua', 1],
+    [1020, 'lua/shared/queue/history.lua', 1],
+    [1034, 'lua/shared/queue/names.lua', 1],
+    [1037, 'lua/shared/queue/names.lua', 27],
+    [1055, 'lua/shared/queue/failure.lua', 1],
+    [1061, 'lua/shared/queue/note-failure.lua', 1],
+    [1065, 'lua/shared/queue/groups.lua', 1],
+    [1111, 'lua/shared/queue/burst.lua', 1],
+    [1123, 'lua/shared/queue/groups.lua', 48],
+    [1194, 'lua/shared/queue/groups.lua', 130],
+    [1204, 'lua/shared/queue/ready.lua', 1],
+    [1211, 'lua/shared/queue/in-front.lua', 1],
+    [1213, 'lua/shared/queue/ready.lua', 9],
+    [1234, 'lua/shared/queue/backoff.lua', 1],
+    [1274, 'lua/shared/queue/dead.lua', 1],
+    [1328, 'lua/shared/queue/end.lua', 1],
+    [1352, 'lua/shared/queue/leave-tags.lua', 1],
+    [1362, 'lua/shared/queue/end.lua', 26],
+    [1379, 'lua/shared/queue/note-end.lua', 1],
+    [1409, 'lua/shared/queue/tell-others.lua', 1],
+    [1411, 'lua/shared/queue/packed-notes.lua', 1],
+    [1412, 'lua/shared/queue/packed-notes.lua', 3],
+    [1420, 'lua/shared/queue/tell-others.lua', 4],
+    [1423, 'lua/shared/queue/result.lua', 1],
+    [1437, 'lua/shared/queue/tell-ends.lua', 1],
+    [1493, 'lua/shared/queue/tell-others.lua', 9],
+    [1496, 'lua/shared/queue/tell-others.lua', 13],
+    [1499, 'lua/shared/queue/publish.lua', 1],
+    [1500, 'lua/shared/queue/message.lua', 1],
+    [1510, 'lua/shared/queue/spelled.lua', 1],
+    [1518, 'lua/shared/queue/send.lua', 1],
+    [1534, 'lua/shared/queue/message.lua', 13],
+    [1557, 'lua/shared/queue/publish.lua', 3],
+    [1563, 'lua/shared/queue/tell-others.lua', 17],
+    [1566, 'lua/shared/queue/cancel.lua', 1],
+    [1574, 'lua/shared/queue/stop.lua', 1],
+    [1582, 'lua/shared/queue/bury-claimed.lua', 1],
+    [1589, 'lua/shared/queue/idle.lua', 1],
+    [1656, 'lua/shared/listening.lua', 1],
+    [1675, 'lua/shared/queue/idle.lua', 69],
+    [1766, 'lua/shared/queue/idle.lua', 171],
+    [1777, 'lua/shared/queue/judge-one.lua', 7],
+    [1787, 'lua/shared/queue/told.lua', 1],
+    [1810, 'lua/shared/queue/freed.lua', 1],
+    [1819, 'lua/queue/retry.lua', 79],
+    [1900, 'lua/shared/queue/settle.lua', 1],
+    [1901, 'lua/shared/queue/unblock.lua', 1],
+    [1907, 'lua/shared/queue/outbox.lua', 1],
+    [1918, 'lua/shared/queue/settle.lua', 18],
+    [1992, 'lua/shared/queue/see-to-rest.lua', 1],
+    [1998, 'lua/queue/retry.lua', 162],
   ],
   encode(args) {
     const encoded = new Array<Argument>(6 + args.failures.length * 5)
@@ -38076,7 +38517,7 @@ function readJobsOfSearchTaggedPage(part: Reply | undefined): ({ readonly number
 export const searchTagged: Operation<SearchTaggedArguments, SearchTaggedAnswer> = {
   script: {
     name: 'queue/search-tagged',
-    sha1: '7d794745c4d083d67de9291f20b1ecf3e6ecd31a',
+    sha1: 'e19e4d9509ca786d373712c36546cd6190b3e488',
     reads: true,
     bytes: true,
     source: `--[[
@@ -38257,11 +38698,12 @@ end
 -- Large payloads. A payload of more than INLINE_BYTES is not stored in the record of its job but under 'b' and its number, and
 -- the run of the job says so: most calls need the head of a job only, and a hundred payloads of 4 MiB cannot be read in one.
 -- Such a job has a run from the beginning, for only the run knows its bytes.
--- From how many bytes on the payload of a job is large; see shared/queue/body.
-local INLINE_BYTES = 16384
-
--- How many bytes of payloads one call reads or answers: it stops behind the one that reaches this.
+-- A call reads or answers no more payloads behind the one with which they reach this.
 local CALL_BYTES = 4194304
+
+-- A body of more bytes than this is not stored where elements are listed, but beside: what needs no bodies reads no more than this
+-- of each, and can tell before it reads how many are too many.
+local INLINE_BYTES = 16384
 -- The flags of a run, a bit each; see shared/queue/run. A job that is PLAIN has no other.
 local PLAIN = 1
 -- Others wait for it, in this queue or elsewhere; see shared/queue/parents.
@@ -38351,6 +38793,25 @@ local function state_of(run)
   return run and STATES[run.state] or 'ready'
 end
 -- Telling a page of jobs.
+-- How much one call works on. An element costs by its bytes too, for a body may have 4 MiB: whoever walks over elements takes them
+-- from a budget, until their number or their bytes are used up. The element that uses them up is still taken. So a call works on
+-- one at least, which is progress, and on no more than CALL_BYTES and one element.
+
+-- \`more_bytes\`: of what a call adds, where it removes as much.
+local function budget_of(elements, more_bytes)
+  return { elements = elements, bytes = CALL_BYTES + (more_bytes or 0) }
+end
+
+-- Whether one more may be taken.
+local function is_left(budget)
+  return budget.elements > 0 and budget.bytes > 0
+end
+
+local function spend(budget, elements, bytes)
+  budget.elements = budget.elements - elements
+  budget.bytes = budget.bytes - bytes
+end
+
 -- The fields of jobs in their hash: the record and the run of each, which are read and removed together.
 local function fields_of(numbers)
   local fields = {}
@@ -38399,9 +38860,9 @@ local function tell_job(told, jobs, seq, record, run, usual)
 end
 local READ_AT_ONCE = 100
 
--- Tells of the jobs with these numbers those that are wanted, until they have CALL_BYTES. Answers how many it looked at.
+-- Tells of the jobs with these numbers those that are wanted, as far as one call does. Answers how many it looked at.
 local function tell_page(told, jobs, numbers, usual, is_wanted)
-  local bytes = 0
+  local budget = budget_of(#numbers)
   for from = 1, #numbers, READ_AT_ONCE do
     local some = { unpack(numbers, from, math.min(from + READ_AT_ONCE - 1, #numbers)) }
     local stored = redis.call('HMGET', jobs, unpack(fields_of(some)))
@@ -38409,8 +38870,8 @@ local function tell_page(told, jobs, numbers, usual, is_wanted)
       local record, packed = stored[at * 2 - 1], stored[at * 2]
       local run = packed and unpack_run(packed)
       if record and is_wanted(seq, record, run) then
-        bytes = bytes + tell_job(told, jobs, seq, record, run, usual)
-        if bytes >= CALL_BYTES then
+        spend(budget, 1, tell_job(told, jobs, seq, record, run, usual))
+        if not is_left(budget) then
           return from + at - 1
         end
       end
@@ -38452,21 +38913,23 @@ return { 'page', math.floor(clock_us() / 1000), next_number, told }
     [129, 'lua/shared/queue/job.lua', 14],
     [130, 'lua/shared/queue/job.lua', 45],
     [176, 'lua/shared/queue/body.lua', 1],
-    [179, 'lua/shared/queue/large.lua', 1],
-    [184, 'lua/shared/queue/flags.lua', 1],
-    [207, 'lua/shared/queue/marks.lua', 1],
-    [214, 'lua/shared/queue/body.lua', 22],
-    [225, 'lua/shared/queue/run.lua', 1],
-    [237, 'lua/shared/queue/run.lua', 17],
-    [250, 'lua/shared/queue/failure.lua', 1],
-    [252, 'lua/shared/queue/failure.lua', 7],
-    [256, 'lua/shared/queue/find.lua', 1],
-    [258, 'lua/shared/queue/find.lua', 16],
-    [272, 'lua/shared/queue/tell-page.lua', 1],
-    [273, 'lua/shared/queue/fields.lua', 1],
-    [282, 'lua/shared/queue/tell-job.lua', 1],
-    [319, 'lua/shared/queue/tell-page.lua', 4],
-    [340, 'lua/queue/search-tagged.lua', 29],
+    [179, 'lua/shared/bytes.lua', 1],
+    [185, 'lua/shared/queue/flags.lua', 1],
+    [208, 'lua/shared/queue/marks.lua', 1],
+    [215, 'lua/shared/queue/body.lua', 22],
+    [226, 'lua/shared/queue/run.lua', 1],
+    [238, 'lua/shared/queue/run.lua', 17],
+    [251, 'lua/shared/queue/failure.lua', 1],
+    [253, 'lua/shared/queue/failure.lua', 7],
+    [257, 'lua/shared/queue/find.lua', 1],
+    [259, 'lua/shared/queue/find.lua', 16],
+    [273, 'lua/shared/queue/tell-page.lua', 1],
+    [274, 'lua/shared/budget.lua', 1],
+    [277, 'lua/shared/budget.lua', 5],
+    [293, 'lua/shared/queue/fields.lua', 1],
+    [302, 'lua/shared/queue/tell-job.lua', 1],
+    [339, 'lua/shared/queue/tell-page.lua', 5],
+    [360, 'lua/queue/search-tagged.lua', 29],
   ],
   encode(args) {
     return [
@@ -38527,7 +38990,7 @@ function readJobsOfSearchPage(part: Reply | undefined): ({ readonly number: numb
 export const search: Operation<SearchArguments, SearchAnswer> = {
   script: {
     name: 'queue/search',
-    sha1: '371d49f16b6b880d2cdccefbb7c216e2569a6b58',
+    sha1: '9048a63dd1a3036a16532394abfee422824a055e',
     reads: true,
     bytes: true,
     source: `--[[
@@ -38705,11 +39168,12 @@ end
 -- Large payloads. A payload of more than INLINE_BYTES is not stored in the record of its job but under 'b' and its number, and
 -- the run of the job says so: most calls need the head of a job only, and a hundred payloads of 4 MiB cannot be read in one.
 -- Such a job has a run from the beginning, for only the run knows its bytes.
--- From how many bytes on the payload of a job is large; see shared/queue/body.
-local INLINE_BYTES = 16384
-
--- How many bytes of payloads one call reads or answers: it stops behind the one that reaches this.
+-- A call reads or answers no more payloads behind the one with which they reach this.
 local CALL_BYTES = 4194304
+
+-- A body of more bytes than this is not stored where elements are listed, but beside: what needs no bodies reads no more than this
+-- of each, and can tell before it reads how many are too many.
+local INLINE_BYTES = 16384
 -- The flags of a run, a bit each; see shared/queue/run. A job that is PLAIN has no other.
 local PLAIN = 1
 -- Others wait for it, in this queue or elsewhere; see shared/queue/parents.
@@ -38877,18 +39341,18 @@ return { 'page', math.floor(clock_us() / 1000), scanned[1], told }
     [126, 'lua/shared/queue/job.lua', 14],
     [127, 'lua/shared/queue/job.lua', 45],
     [173, 'lua/shared/queue/body.lua', 1],
-    [176, 'lua/shared/queue/large.lua', 1],
-    [181, 'lua/shared/queue/flags.lua', 1],
-    [204, 'lua/shared/queue/marks.lua', 1],
-    [211, 'lua/shared/queue/body.lua', 22],
-    [222, 'lua/shared/queue/run.lua', 1],
-    [234, 'lua/shared/queue/run.lua', 17],
-    [247, 'lua/shared/queue/failure.lua', 1],
-    [249, 'lua/shared/queue/failure.lua', 7],
-    [253, 'lua/shared/queue/find.lua', 1],
-    [255, 'lua/shared/queue/find.lua', 16],
-    [269, 'lua/shared/queue/tell-job.lua', 1],
-    [306, 'lua/queue/search.lua', 26],
+    [176, 'lua/shared/bytes.lua', 1],
+    [182, 'lua/shared/queue/flags.lua', 1],
+    [205, 'lua/shared/queue/marks.lua', 1],
+    [212, 'lua/shared/queue/body.lua', 22],
+    [223, 'lua/shared/queue/run.lua', 1],
+    [235, 'lua/shared/queue/run.lua', 17],
+    [248, 'lua/shared/queue/failure.lua', 1],
+    [250, 'lua/shared/queue/failure.lua', 7],
+    [254, 'lua/shared/queue/find.lua', 1],
+    [256, 'lua/shared/queue/find.lua', 16],
+    [270, 'lua/shared/queue/tell-job.lua', 1],
+    [307, 'lua/queue/search.lua', 26],
   ],
   encode(args) {
     return [
@@ -39409,7 +39873,7 @@ export type TagAnswer =
 export const tag: Operation<TagArguments, TagAnswer> = {
   script: {
     name: 'queue/tag',
-    sha1: '15762994bba4bc7d3a2d7cb45fc2557b6c123d55',
+    sha1: '2a2a03c1f1843f1ef49f5f59b6a3027b981c930b',
     reads: false,
     bytes: false,
     source: `--[[
@@ -39554,7 +40018,7 @@ local function packed_state(queue)
   )
 end
 
--- Writes the state, and beside it the record of a call where there is one.
+-- Writes the state, and beside it the record of a call where there is one. Answers how many fields came to what stays.
 local function write_state(meta, queue, packed, caller, record)
   if queue.began_us == 0 then
 -- A queue that nobody has begun is not stored, but for those who wait for its first job, or listen to its events. What is
@@ -39573,11 +40037,11 @@ local function save_awaited(meta, queue, packed, caller, record)
   redis.call('PEXPIRE', meta, AWAITED_KEPT_MS)
 end
     save_awaited(meta, queue, packed, caller, record)
+    return 0
   elseif caller then
-    redis.call('HSET', meta, 'state', packed, caller, record)
-  else
-    redis.call('HSET', meta, 'state', packed)
+    return redis.call('HSET', meta, 'state', packed, caller, record)
   end
+  return redis.call('HSET', meta, 'state', packed)
 end
 
 -- Writes the state if it has changed.
@@ -40649,7 +41113,7 @@ export type UnrecurAnswer =
 export const unrecur: Operation<UnrecurArguments, UnrecurAnswer> = {
   script: {
     name: 'queue/unrecur',
-    sha1: '6e266e7bd27e34020d06a93c815d762c29e155c3',
+    sha1: 'd1c86059c3463fb3adf9d279c94aa61e8ed39ce0',
     reads: false,
     bytes: false,
     source: `--[[
@@ -40785,7 +41249,7 @@ local function packed_state(queue)
   )
 end
 
--- Writes the state, and beside it the record of a call where there is one.
+-- Writes the state, and beside it the record of a call where there is one. Answers how many fields came to what stays.
 local function write_state(meta, queue, packed, caller, record)
   if queue.began_us == 0 then
 -- A queue that nobody has begun is not stored, but for those who wait for its first job, or listen to its events. What is
@@ -40804,11 +41268,11 @@ local function save_awaited(meta, queue, packed, caller, record)
   redis.call('PEXPIRE', meta, AWAITED_KEPT_MS)
 end
     save_awaited(meta, queue, packed, caller, record)
+    return 0
   elseif caller then
-    redis.call('HSET', meta, 'state', packed, caller, record)
-  else
-    redis.call('HSET', meta, 'state', packed)
+    return redis.call('HSET', meta, 'state', packed, caller, record)
   end
+  return redis.call('HSET', meta, 'state', packed)
 end
 
 -- Writes the state if it has changed.
@@ -40914,7 +41378,7 @@ function readAbsentOfWatchWatched(part: Reply | undefined): (string)[] {
 export const watch: Operation<WatchArguments, WatchAnswer> = {
   script: {
     name: 'queue/watch',
-    sha1: '4c3271d9decb8a4390bbd2323733ab309bb3de8e',
+    sha1: '2a1d744c68a14832969a876a351822e1d17abb92',
     reads: false,
     bytes: false,
     source: `--[[
@@ -41085,7 +41549,7 @@ local function packed_state(queue)
   )
 end
 
--- Writes the state, and beside it the record of a call where there is one.
+-- Writes the state, and beside it the record of a call where there is one. Answers how many fields came to what stays.
 local function write_state(meta, queue, packed, caller, record)
   if queue.began_us == 0 then
 -- A queue that nobody has begun is not stored, but for those who wait for its first job, or listen to its events. What is
@@ -41104,11 +41568,11 @@ local function save_awaited(meta, queue, packed, caller, record)
   redis.call('PEXPIRE', meta, AWAITED_KEPT_MS)
 end
     save_awaited(meta, queue, packed, caller, record)
+    return 0
   elseif caller then
-    redis.call('HSET', meta, 'state', packed, caller, record)
-  else
-    redis.call('HSET', meta, 'state', packed)
+    return redis.call('HSET', meta, 'state', packed, caller, record)
   end
+  return redis.call('HSET', meta, 'state', packed)
 end
 
 -- Writes the state if it has changed.
@@ -42298,7 +42762,7 @@ return { 'watched', queue.chores, absent }
     [719, 'lua/shared/queue/in-front.lua', 1],
     [721, 'lua/shared/queue/ready.lua', 9],
     [742, 'lua/shared/queue/names.lua', 1],
-    [745, 'lua/shared/queue/names.lua', 34],
+    [745, 'lua/shared/queue/names.lua', 27],
     [763, 'lua/shared/queue/dead.lua', 1],
     [817, 'lua/shared/queue/end.lua', 1],
     [841, 'lua/shared/queue/leave-tags.lua', 1],

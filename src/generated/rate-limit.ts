@@ -897,7 +897,7 @@ function readLimitsOfRefundKnown(part: Reply | undefined): ({ readonly free: num
 export const refund: Operation<RefundArguments, RefundAnswer> = {
   script: {
     name: 'rate-limit/refund',
-    sha1: '113e536fb68e8fe78917d2cdeece0a74817c36f2',
+    sha1: '5dd7e78f66cda165fc31685a380d662e86d18061',
     reads: false,
     bytes: false,
     source: `--[[
@@ -939,17 +939,39 @@ local function recall_token(record, call)
 end
 
 local function forget_old_calls(state, now_us)
-  -- The embedded demo engine does not know the command; it keeps nothing for long anyway.
-  -- Two records, and some other fields.
-  local sample = redis.pcall('HRANDFIELD', state, '5', 'WITHVALUES')
-  for at = 1, #sample, 2 do
-    if string.find(sample[at], '.', 1, true) then
-      local _, at_us = struct.unpack('>dd', sample[at + 1])
-      if now_us - at_us > CALL_MEMORY_US then
-        redis.call('HDEL', state, sample[at])
+-- What is over goes by sampling: no index, nothing to keep in step. Where fields come, twice as many are looked at: as soon as half
+-- of all are over, as many go as come, and they never add up, whoever comes.
+
+-- Looks at so many fields of the hash, of many at some twice, and drops those whose value says that they are over; at a few only
+-- where none of these is.
+local function drop_over(hash, looked_at, is_over)
+  local left, count = looked_at, math.min(looked_at, 8)
+  while left > 0 do
+    -- The embedded demo engine does not know the command; it keeps nothing for long anyway.
+    local sample = redis.pcall('HRANDFIELD', hash, string.format('%d', count), 'WITHVALUES')
+    local over = {}
+    for at = 1, #sample, 2 do
+      if is_over(sample[at + 1], sample[at]) then
+        over[#over + 1] = sample[at]
       end
     end
+    if #over == 0 then
+      return
+    end
+    redis.call('HDEL', hash, unpack(over))
+    left = left - math.abs(count)
+    -- A count below 0 lets fields come twice, which costs a third less.
+    count = -math.min(left, 3000)
   end
+end
+  -- Two records, and some other fields.
+  drop_over(state, 5, function(record, field)
+    if not string.find(field, '.', 1, true) then
+      return false
+    end
+    local _, at_us = struct.unpack('>dd', record)
+    return now_us - at_us > CALL_MEMORY_US
+  end)
 end
 -- The time of a subject, by which all that counts for it is told. It goes as the server's clock does and never steps
 -- back: where the clock has, by itself or because a node took over whose clock is behind, it goes on from the newest take.
@@ -1350,7 +1372,9 @@ local function save_subject(state, subject, meters, now_us, caller, call, at_us,
   if life_ms then
     keep_for(state, life_ms)
   end
-  if caller ~= '' and call % 16 == 0 then
+  -- Where a record comes, old ones go: a caller may live for one call.
+  local is_first = subject.exists and not subject.record
+  if caller ~= '' and (is_first or call % 16 == 0) then
     forget_old_calls(state, now_us)
   end
 end
@@ -1391,24 +1415,26 @@ return { 'refunded', server_us, tell_meters(meters) }
     [1, 'lua/rate-limit/refund.lua', 1],
     [18, 'lua/shared/clock.lua', 1],
     [24, 'lua/shared/rate-limit/calls.lua', 1],
-    [52, 'lua/shared/rate-limit/own-time.lua', 1],
-    [83, 'lua/shared/rate-limit/subject.lua', 1],
-    [115, 'lua/shared/rate-limit/pairs.lua', 1],
-    [130, 'lua/shared/rate-limit/gcra.lua', 1],
-    [135, 'lua/shared/rate-limit/arrival.lua', 1],
-    [162, 'lua/shared/rate-limit/gcra.lua', 7],
-    [197, 'lua/shared/rate-limit/gcra.lua', 61],
-    [200, 'lua/shared/rate-limit/sliding-window.lua', 1],
-    [229, 'lua/shared/rate-limit/sliding-window.lua', 56],
-    [232, 'lua/shared/rate-limit/concurrency.lua', 1],
-    [253, 'lua/shared/rate-limit/meters.lua', 1],
-    [303, 'lua/shared/rate-limit/meters.lua', 73],
-    [312, 'lua/shared/rate-limit/refund.lua', 1],
-    [362, 'lua/shared/rate-limit/refunded.lua', 1],
-    [387, 'lua/shared/rate-limit/save.lua', 1],
-    [388, 'lua/shared/rate-limit/keep-for.lua', 1],
-    [398, 'lua/shared/rate-limit/save.lua', 3],
-    [455, 'lua/rate-limit/refund.lua', 30],
+    [40, 'lua/shared/drop-over.lua', 1],
+    [65, 'lua/shared/rate-limit/calls.lua', 18],
+    [74, 'lua/shared/rate-limit/own-time.lua', 1],
+    [105, 'lua/shared/rate-limit/subject.lua', 1],
+    [137, 'lua/shared/rate-limit/pairs.lua', 1],
+    [152, 'lua/shared/rate-limit/gcra.lua', 1],
+    [157, 'lua/shared/rate-limit/arrival.lua', 1],
+    [184, 'lua/shared/rate-limit/gcra.lua', 7],
+    [219, 'lua/shared/rate-limit/gcra.lua', 61],
+    [222, 'lua/shared/rate-limit/sliding-window.lua', 1],
+    [251, 'lua/shared/rate-limit/sliding-window.lua', 56],
+    [254, 'lua/shared/rate-limit/concurrency.lua', 1],
+    [275, 'lua/shared/rate-limit/meters.lua', 1],
+    [325, 'lua/shared/rate-limit/meters.lua', 73],
+    [334, 'lua/shared/rate-limit/refund.lua', 1],
+    [384, 'lua/shared/rate-limit/refunded.lua', 1],
+    [409, 'lua/shared/rate-limit/save.lua', 1],
+    [410, 'lua/shared/rate-limit/keep-for.lua', 1],
+    [420, 'lua/shared/rate-limit/save.lua', 3],
+    [479, 'lua/rate-limit/refund.lua', 30],
   ],
   encode(args) {
     const encoded = new Array<Argument>(4 + args.limits.length * 5)
@@ -1473,7 +1499,7 @@ export type ReleaseAnswer =
 export const release: Operation<ReleaseArguments, ReleaseAnswer> = {
   script: {
     name: 'rate-limit/release',
-    sha1: '7e815fc72518dc0c667f43a2eb042f69e47131fe',
+    sha1: '370a7995b93d31eab4d648fe12b6b9bb38189c50',
     reads: false,
     bytes: false,
     source: `--[[
@@ -1512,17 +1538,39 @@ local function recall_token(record, call)
 end
 
 local function forget_old_calls(state, now_us)
-  -- The embedded demo engine does not know the command; it keeps nothing for long anyway.
-  -- Two records, and some other fields.
-  local sample = redis.pcall('HRANDFIELD', state, '5', 'WITHVALUES')
-  for at = 1, #sample, 2 do
-    if string.find(sample[at], '.', 1, true) then
-      local _, at_us = struct.unpack('>dd', sample[at + 1])
-      if now_us - at_us > CALL_MEMORY_US then
-        redis.call('HDEL', state, sample[at])
+-- What is over goes by sampling: no index, nothing to keep in step. Where fields come, twice as many are looked at: as soon as half
+-- of all are over, as many go as come, and they never add up, whoever comes.
+
+-- Looks at so many fields of the hash, of many at some twice, and drops those whose value says that they are over; at a few only
+-- where none of these is.
+local function drop_over(hash, looked_at, is_over)
+  local left, count = looked_at, math.min(looked_at, 8)
+  while left > 0 do
+    -- The embedded demo engine does not know the command; it keeps nothing for long anyway.
+    local sample = redis.pcall('HRANDFIELD', hash, string.format('%d', count), 'WITHVALUES')
+    local over = {}
+    for at = 1, #sample, 2 do
+      if is_over(sample[at + 1], sample[at]) then
+        over[#over + 1] = sample[at]
       end
     end
+    if #over == 0 then
+      return
+    end
+    redis.call('HDEL', hash, unpack(over))
+    left = left - math.abs(count)
+    -- A count below 0 lets fields come twice, which costs a third less.
+    count = -math.min(left, 3000)
   end
+end
+  -- Two records, and some other fields.
+  drop_over(state, 5, function(record, field)
+    if not string.find(field, '.', 1, true) then
+      return false
+    end
+    local _, at_us = struct.unpack('>dd', record)
+    return now_us - at_us > CALL_MEMORY_US
+  end)
 end
 -- The time of a subject, by which all that counts for it is told. It goes as the server's clock does and never steps
 -- back: where the clock has, by itself or because a node took over whose clock is behind, it goes on from the newest take.
@@ -1851,7 +1899,9 @@ local function save_subject(state, subject, meters, now_us, caller, call, at_us,
   if life_ms then
     keep_for(state, life_ms)
   end
-  if caller ~= '' and call % 16 == 0 then
+  -- Where a record comes, old ones go: a caller may live for one call.
+  local is_first = subject.exists and not subject.record
+  if caller ~= '' and (is_first or call % 16 == 0) then
     forget_old_calls(state, now_us)
   end
 end
@@ -1887,22 +1937,24 @@ return { 'released' }
     [1, 'lua/rate-limit/release.lua', 1],
     [15, 'lua/shared/clock.lua', 1],
     [21, 'lua/shared/rate-limit/calls.lua', 1],
-    [49, 'lua/shared/rate-limit/own-time.lua', 1],
-    [80, 'lua/shared/rate-limit/subject.lua', 1],
-    [112, 'lua/shared/rate-limit/pairs.lua', 1],
-    [127, 'lua/shared/rate-limit/gcra.lua', 1],
-    [132, 'lua/shared/rate-limit/arrival.lua', 1],
-    [159, 'lua/shared/rate-limit/gcra.lua', 7],
-    [194, 'lua/shared/rate-limit/gcra.lua', 61],
-    [197, 'lua/shared/rate-limit/sliding-window.lua', 1],
-    [226, 'lua/shared/rate-limit/sliding-window.lua', 56],
-    [229, 'lua/shared/rate-limit/concurrency.lua', 1],
-    [250, 'lua/shared/rate-limit/concurrency.lua', 39],
-    [262, 'lua/shared/rate-limit/meters.lua', 1],
-    [312, 'lua/shared/rate-limit/save.lua', 1],
-    [313, 'lua/shared/rate-limit/keep-for.lua', 1],
-    [323, 'lua/shared/rate-limit/save.lua', 3],
-    [380, 'lua/rate-limit/release.lua', 25],
+    [37, 'lua/shared/drop-over.lua', 1],
+    [62, 'lua/shared/rate-limit/calls.lua', 18],
+    [71, 'lua/shared/rate-limit/own-time.lua', 1],
+    [102, 'lua/shared/rate-limit/subject.lua', 1],
+    [134, 'lua/shared/rate-limit/pairs.lua', 1],
+    [149, 'lua/shared/rate-limit/gcra.lua', 1],
+    [154, 'lua/shared/rate-limit/arrival.lua', 1],
+    [181, 'lua/shared/rate-limit/gcra.lua', 7],
+    [216, 'lua/shared/rate-limit/gcra.lua', 61],
+    [219, 'lua/shared/rate-limit/sliding-window.lua', 1],
+    [248, 'lua/shared/rate-limit/sliding-window.lua', 56],
+    [251, 'lua/shared/rate-limit/concurrency.lua', 1],
+    [272, 'lua/shared/rate-limit/concurrency.lua', 39],
+    [284, 'lua/shared/rate-limit/meters.lua', 1],
+    [334, 'lua/shared/rate-limit/save.lua', 1],
+    [335, 'lua/shared/rate-limit/keep-for.lua', 1],
+    [345, 'lua/shared/rate-limit/save.lua', 3],
+    [404, 'lua/rate-limit/release.lua', 25],
   ],
   encode(args) {
     const encoded = new Array<Argument>(3 + args.limits.length * 5)
@@ -1978,7 +2030,7 @@ function readRefusedOfTakeEachJudged(part: Reply | undefined): ({ readonly at: n
 export const takeEach: Operation<TakeEachArguments, TakeEachAnswer> = {
   script: {
     name: 'rate-limit/take-each',
-    sha1: '4969d5592da281a354ca7023b6045cbe64f95585',
+    sha1: '3a971c3922d0188a90c8fd33b7a64c7f5571e7a9',
     reads: false,
     bytes: false,
     source: `--[[
@@ -2014,17 +2066,39 @@ end
 local CALL_MEMORY_US = 600000000
 
 local function forget_old_calls(state, now_us)
-  -- The embedded demo engine does not know the command; it keeps nothing for long anyway.
-  -- Two records, and some other fields.
-  local sample = redis.pcall('HRANDFIELD', state, '5', 'WITHVALUES')
-  for at = 1, #sample, 2 do
-    if string.find(sample[at], '.', 1, true) then
-      local _, at_us = struct.unpack('>dd', sample[at + 1])
-      if now_us - at_us > CALL_MEMORY_US then
-        redis.call('HDEL', state, sample[at])
+-- What is over goes by sampling: no index, nothing to keep in step. Where fields come, twice as many are looked at: as soon as half
+-- of all are over, as many go as come, and they never add up, whoever comes.
+
+-- Looks at so many fields of the hash, of many at some twice, and drops those whose value says that they are over; at a few only
+-- where none of these is.
+local function drop_over(hash, looked_at, is_over)
+  local left, count = looked_at, math.min(looked_at, 8)
+  while left > 0 do
+    -- The embedded demo engine does not know the command; it keeps nothing for long anyway.
+    local sample = redis.pcall('HRANDFIELD', hash, string.format('%d', count), 'WITHVALUES')
+    local over = {}
+    for at = 1, #sample, 2 do
+      if is_over(sample[at + 1], sample[at]) then
+        over[#over + 1] = sample[at]
       end
     end
+    if #over == 0 then
+      return
+    end
+    redis.call('HDEL', hash, unpack(over))
+    left = left - math.abs(count)
+    -- A count below 0 lets fields come twice, which costs a third less.
+    count = -math.min(left, 3000)
   end
+end
+  -- Two records, and some other fields.
+  drop_over(state, 5, function(record, field)
+    if not string.find(field, '.', 1, true) then
+      return false
+    end
+    local _, at_us = struct.unpack('>dd', record)
+    return now_us - at_us > CALL_MEMORY_US
+  end)
 end
 -- The time of a subject, by which all that counts for it is told. It goes as the server's clock does and never steps
 -- back: where the clock has, by itself or because a node took over whose clock is behind, it goes on from the newest take.
@@ -2237,13 +2311,15 @@ return { 'judged', server_us, told, refused }
     [22, 'lua/shared/clock.lua', 1],
     [28, 'lua/shared/rate-limit/calls.lua', 1],
     [33, 'lua/shared/rate-limit/calls.lua', 16],
-    [46, 'lua/shared/rate-limit/own-time.lua', 1],
-    [77, 'lua/shared/rate-limit/arrival.lua', 1],
-    [104, 'lua/shared/rate-limit/keep-for.lua', 1],
-    [114, 'lua/shared/rate-limit/grant-fewer.lua', 1],
-    [137, 'lua/rate-limit/take-each.lua', 28],
-    [180, 'lua/shared/rate-limit/keep-time.lua', 1],
-    [185, 'lua/rate-limit/take-each.lua', 72],
+    [34, 'lua/shared/drop-over.lua', 1],
+    [59, 'lua/shared/rate-limit/calls.lua', 18],
+    [68, 'lua/shared/rate-limit/own-time.lua', 1],
+    [99, 'lua/shared/rate-limit/arrival.lua', 1],
+    [126, 'lua/shared/rate-limit/keep-for.lua', 1],
+    [136, 'lua/shared/rate-limit/grant-fewer.lua', 1],
+    [159, 'lua/rate-limit/take-each.lua', 28],
+    [202, 'lua/shared/rate-limit/keep-time.lua', 1],
+    [207, 'lua/rate-limit/take-each.lua', 72],
   ],
   encode(args) {
     const encoded = new Array<Argument>(6 + args.takes.length * 2)
@@ -2317,7 +2393,7 @@ function readLimitsOfTakeDenied(part: Reply | undefined): ({ readonly free: numb
 export const take: Operation<TakeArguments, TakeAnswer> = {
   script: {
     name: 'rate-limit/take',
-    sha1: 'cedda9e3ce85a8f631fc41d8846c19ed354efc1d',
+    sha1: '97d49a7d0442bd8713fbd5ed911317f89b771d9f',
     reads: false,
     bytes: false,
     source: `--[[
@@ -2358,17 +2434,39 @@ local function recall_token(record, call)
 end
 
 local function forget_old_calls(state, now_us)
-  -- The embedded demo engine does not know the command; it keeps nothing for long anyway.
-  -- Two records, and some other fields.
-  local sample = redis.pcall('HRANDFIELD', state, '5', 'WITHVALUES')
-  for at = 1, #sample, 2 do
-    if string.find(sample[at], '.', 1, true) then
-      local _, at_us = struct.unpack('>dd', sample[at + 1])
-      if now_us - at_us > CALL_MEMORY_US then
-        redis.call('HDEL', state, sample[at])
+-- What is over goes by sampling: no index, nothing to keep in step. Where fields come, twice as many are looked at: as soon as half
+-- of all are over, as many go as come, and they never add up, whoever comes.
+
+-- Looks at so many fields of the hash, of many at some twice, and drops those whose value says that they are over; at a few only
+-- where none of these is.
+local function drop_over(hash, looked_at, is_over)
+  local left, count = looked_at, math.min(looked_at, 8)
+  while left > 0 do
+    -- The embedded demo engine does not know the command; it keeps nothing for long anyway.
+    local sample = redis.pcall('HRANDFIELD', hash, string.format('%d', count), 'WITHVALUES')
+    local over = {}
+    for at = 1, #sample, 2 do
+      if is_over(sample[at + 1], sample[at]) then
+        over[#over + 1] = sample[at]
       end
     end
+    if #over == 0 then
+      return
+    end
+    redis.call('HDEL', hash, unpack(over))
+    left = left - math.abs(count)
+    -- A count below 0 lets fields come twice, which costs a third less.
+    count = -math.min(left, 3000)
   end
+end
+  -- Two records, and some other fields.
+  drop_over(state, 5, function(record, field)
+    if not string.find(field, '.', 1, true) then
+      return false
+    end
+    local _, at_us = struct.unpack('>dd', record)
+    return now_us - at_us > CALL_MEMORY_US
+  end)
 end
 -- The time of a subject, by which all that counts for it is told. It goes as the server's clock does and never steps
 -- back: where the clock has, by itself or because a node took over whose clock is behind, it goes on from the newest take.
@@ -2787,7 +2885,9 @@ local function save_subject(state, subject, meters, now_us, caller, call, at_us,
   if life_ms then
     keep_for(state, life_ms)
   end
-  if caller ~= '' and call % 16 == 0 then
+  -- Where a record comes, old ones go: a caller may live for one call.
+  local is_first = subject.exists and not subject.record
+  if caller ~= '' and (is_first or call % 16 == 0) then
     forget_old_calls(state, now_us)
   end
 end
@@ -2842,21 +2942,23 @@ return { 'taken', token, server_us, tell_meters(meters) }
     [1, 'lua/rate-limit/take.lua', 1],
     [17, 'lua/shared/clock.lua', 1],
     [23, 'lua/shared/rate-limit/calls.lua', 1],
-    [51, 'lua/shared/rate-limit/own-time.lua', 1],
-    [82, 'lua/shared/rate-limit/subject.lua', 1],
-    [114, 'lua/shared/rate-limit/pairs.lua', 1],
-    [129, 'lua/shared/rate-limit/gcra.lua', 1],
-    [134, 'lua/shared/rate-limit/arrival.lua', 1],
-    [161, 'lua/shared/rate-limit/gcra.lua', 7],
-    [218, 'lua/shared/rate-limit/sliding-window.lua', 1],
-    [276, 'lua/shared/rate-limit/concurrency.lua', 1],
-    [314, 'lua/shared/rate-limit/meters.lua', 1],
-    [404, 'lua/shared/rate-limit/save.lua', 1],
-    [405, 'lua/shared/rate-limit/keep-for.lua', 1],
-    [415, 'lua/shared/rate-limit/save.lua', 3],
-    [472, 'lua/rate-limit/take.lua', 27],
-    [492, 'lua/shared/rate-limit/keep-time.lua', 1],
-    [497, 'lua/rate-limit/take.lua', 48],
+    [39, 'lua/shared/drop-over.lua', 1],
+    [64, 'lua/shared/rate-limit/calls.lua', 18],
+    [73, 'lua/shared/rate-limit/own-time.lua', 1],
+    [104, 'lua/shared/rate-limit/subject.lua', 1],
+    [136, 'lua/shared/rate-limit/pairs.lua', 1],
+    [151, 'lua/shared/rate-limit/gcra.lua', 1],
+    [156, 'lua/shared/rate-limit/arrival.lua', 1],
+    [183, 'lua/shared/rate-limit/gcra.lua', 7],
+    [240, 'lua/shared/rate-limit/sliding-window.lua', 1],
+    [298, 'lua/shared/rate-limit/concurrency.lua', 1],
+    [336, 'lua/shared/rate-limit/meters.lua', 1],
+    [426, 'lua/shared/rate-limit/save.lua', 1],
+    [427, 'lua/shared/rate-limit/keep-for.lua', 1],
+    [437, 'lua/shared/rate-limit/save.lua', 3],
+    [496, 'lua/rate-limit/take.lua', 27],
+    [516, 'lua/shared/rate-limit/keep-time.lua', 1],
+    [521, 'lua/rate-limit/take.lua', 48],
   ],
   encode(args) {
     const encoded = new Array<Argument>(3 + args.limits.length * 5)

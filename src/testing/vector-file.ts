@@ -35,6 +35,25 @@ export interface Step {
   readonly error?: string
 }
 
+/** A file as it is written: `{ "repeat": "x", "times": 3 }` is a text. */
+export function parseVectors(text: string): VectorFile {
+  const file: VectorFile = JSON.parse(text, (_, value: unknown) => (isRepeat(value) ? spelled(value) : value))
+  return file
+}
+
+interface Repeat {
+  readonly repeat: string
+  readonly times: number
+}
+
+function isRepeat(value: unknown): value is Repeat {
+  return typeof value === 'object' && value !== null && 'repeat' in value && 'times' in value
+}
+
+function spelled({ repeat, times }: Repeat): string {
+  return repeat.repeat(times)
+}
+
 /** The arguments of a step. The default of a repeated argument is what its groups leave out. */
 export function argumentsOf(file: VectorFile, name: string, given: Arguments = {}): Arguments {
   const filled: Record<string, unknown> = { ...given }

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import type { Contract } from '../../src/testing/vector-contract.ts'
-import type { VectorFile } from '../../src/testing/vector-file.ts'
+import { parseVectors, type VectorFile } from '../../src/testing/vector-file.ts'
 
 /** The folders of lua/ but the shared one; each has its vectors here. */
 export const STRUCTURES: readonly string[] = readdirSync(new URL('../../lua/', import.meta.url), {
@@ -19,8 +19,7 @@ export function readContract(path = '../../lua/contract.json'): Contract {
 }
 
 export function readVectors(structure: string): VectorFile {
-  const file: VectorFile = JSON.parse(readText(`${structure}.json`))
-  return file
+  return parseVectors(readText(`${structure}.json`))
 }
 
 export interface Names {

@@ -61,7 +61,7 @@ export class FeedModel {
   get(ids: readonly number[]): unknown[] {
     const found = ids.flatMap((id) => this.#messages.filter((message) => message.id === id))
     const alive = found.filter((message) => this.#isAlive(message))
-    return ['found', this.#epoch, this.#nowMs, ...this.#tell(alive)]
+    return ['found', this.#epoch, this.#nowMs, ids.length, ...this.#tell(alive)]
   }
 
   /** Messages as a reader meets them, and which of them a live claim holds. */

@@ -52,7 +52,7 @@ export const scriptSabotages: readonly (ScriptSabotage & { found: Rule })[] = [
   {
     what: 'what is acked stays in the feed',
     scripts: /^feed\/ack$/,
-    rule: 'remove_entries(feed, log, claimed, returned, expiry, work, parked, done)',
+    rule: 'remove_entries(feed, keys, done)',
     instead: "redis.call('ZREM', claimed, done[1].place)",
     found: 'undone',
   },

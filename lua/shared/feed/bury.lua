@@ -1,13 +1,45 @@
--- Moves messages that had their last chance to the dead-letter feed, under their old ids. That feed stays
--- until somebody clears or empties it: nobody may write to it for long, and it must not vanish unread.
-local function bury_entries(dead, dead_log, dead_expiry, dead_parked, entries, dead_ms, now_us)
-  dead.lives_until = -1
-  dead.kept_until = -1
+-- @include shared/feed/store-late
+-- @include shared/feed/body
+-- @include shared/feed/reap
+-- @include shared/feed/save
+-- @include shared/feed/keep-alive
+
+-- Stores messages that had their last chance in the dead-letter feed, under their old ids. `bodies`: where theirs are.
+local function store_dead(dead, dead_keys, bodies, entries, dead_ms, now_us)
   dead.last = math.max(dead.last, now_us - 1)
   for _, entry in ipairs(entries) do
     if dead_ms > 0 then
       entry.expires_at_ms = math.floor(now_us / 1000) + dead_ms
     end
-    store_late(dead, dead_log, dead_expiry, dead_parked, entry)
+    if is_large(entry.bytes) then
+      redis.call('HSET', dead_keys.bodies, exact(entry.id), body_of(bodies, entry))
+    end
+    store_late(dead, dead_keys, entry)
   end
+end
+
+-- Does so, and removes as many that have expired there.
+local function bury_entries(dead, dead_keys, bodies, entries, dead_ms, now_us)
+  local now_ms = math.floor(now_us / 1000)
+  begin_feed(dead_keys.meta, dead, now_us)
+  store_dead(dead, dead_keys, bodies, entries, dead_ms, now_us)
+  if dead.due_at ~= 0 and dead.due_at <= now_ms then
+    reap_expired(dead, dead_keys, now_ms, 50 + #entries)
+  end
+  if must_move(dead, now_ms) or dead.kept_until > 0 then
+    local moving = {
+      dead_keys.meta,
+      dead_keys.log,
+      dead_keys.early,
+      dead_keys.bodies,
+      dead_keys.claimed,
+      dead_keys.leases,
+      dead_keys.returned,
+      dead_keys.work,
+      dead_keys.expiry,
+      dead_keys.parked,
+    }
+    move_keys(dead, moving, now_ms)
+  end
+  save_feed(dead_keys.meta, dead)
 end

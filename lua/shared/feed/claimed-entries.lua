@@ -1,9 +1,13 @@
+-- @include shared/feed/entry
+-- @include shared/feed/work
+-- @include shared/feed/leases
+
 -- The entries of one claim, oldest first.
-local function claimed_entries(log, claimed, work, token)
+local function claimed_entries(feed, keys, token)
   local entries = {}
-  for at, place in ipairs(places_held(claimed, token)) do
-    entries[at] = entry_at(log, place)
+  for at, place in ipairs(places_held(keys.claimed, token)) do
+    entries[at] = entry_at(feed, keys, place)
   end
-  complete_entries(work, entries)
+  complete_entries(keys.work, entries)
   return entries
 end

@@ -1,21 +1,22 @@
 -- One message in the log: a stream entry `<position>-0` with the fields
 --   t  milliseconds it lives, counted from its position; 0: it stays
 --   x  '<origin>', and '#<id>' behind it when the message got its position later than its id
---   b  the body
--- Without t and x it stays and has no extras. Most feeds have entries of one kind, and Redis stores the
--- names of equal fields once a node.
+--   b  the body; or s, the size of one that is stored apart (shared/feed/body)
+-- Without t and x it stays, has no extras and a body that is not large. Most feeds have entries of one kind, and Redis
+-- stores the names of equal fields once a node.
+-- @include shared/exact
 
 -- Lives that this call has read, and extras without an id: entries of one feed are much alike, and
 -- reading a text again costs more than finding what it meant.
 local lives_read, plain_extras = {}, {}
 
 -- What an entry says, as values: a page is read without a table for each message. expires_at_ms is 0 when
--- the message stays.
+-- the message stays. A body that is stored apart is nil, and its size follows.
 local function read_entry(raw)
   local place, fields = string.sub(raw[1], 1, -3), raw[2]
   local position = tonumber(place)
   if fields[1] ~= 't' then
-    return place, position, position, 0, '', fields[2], 0
+    return place, position, position, 0, '', fields[2]
   end
   local ttl_ms, extra, id = lives_read[fields[2]], fields[4], position
   if not ttl_ms then
@@ -32,50 +33,57 @@ local function read_entry(raw)
       plain_extras[extra] = true
     end
   end
-  return place, position, id, expires_at_ms, extra, fields[6], ttl_ms
+  if fields[5] == 's' then
+    return place, position, id, expires_at_ms, extra, nil, tonumber(fields[6])
+  end
+  return place, position, id, expires_at_ms, extra, fields[6]
 end
 
 local function parse_entry(raw)
-  local place, position, id, expires_at_ms, origin, body, ttl_ms = read_entry(raw)
+  local place, position, id, expires_at_ms, origin, body, size = read_entry(raw)
+  -- No more than eight: a table of nine takes the room of sixteen.
   return {
     place = place,
     position = position,
     id = id,
     expires_at_ms = expires_at_ms,
     origin = origin,
+    bytes = size or #body,
     body = body,
-    ttl_ms = ttl_ms,
     claims = 0,
   }
 end
 
--- The entries from one place to another, oldest first. A place is a position as text; '+' is the end.
-local function entries_between(log, from, to, count)
-  local entries = redis.call('XRANGE', log, from, to, 'COUNT', count)
+-- The entries from one position to a place, oldest first, as Redis has them. The place is a position as text; '+' is the end.
+local function raws_between(feed, log, early, from, to, count)
+  if from > feed.moved then
+    return redis.call('XRANGE', log, exact(from), to, 'COUNT', count)
+  end
+  local raws = redis.call('XRANGE', early, exact(from), to, 'COUNT', count)
+  if #raws < count then
+    for _, raw in ipairs(redis.call('XRANGE', log, '-', to, 'COUNT', count - #raws)) do
+      raws[#raws + 1] = raw
+    end
+  end
+  return raws
+end
+
+local function entries_between(feed, keys, from, to, count)
+  local entries = raws_between(feed, keys.log, keys.early, from, to, count)
   for at = 1, #entries do
     entries[at] = parse_entry(entries[at])
   end
   return entries
 end
 
-local function entry_at(log, place)
-  return entries_between(log, place, place, 1)[1]
-end
-
-local function has_expired(entry, now_ms)
-  return entry.expires_at_ms ~= 0 and entry.expires_at_ms <= now_ms
-end
-
--- Bodies may be large, so nobody reads more than this at once: a page or a claim ends there.
-local ENOUGH_BYTES = 4194304
-
--- How many entries to read next: `wanted`, unless the bodies read so far promise too many bytes.
-local function next_chunk(wanted, read_count, read_bytes)
-  if read_count == 0 then
-    return math.min(wanted, 20)
+local function entry_at(feed, keys, place)
+  local raws
+  if feed.moved == 0 or tonumber(place) > feed.moved then
+    raws = redis.call('XRANGE', keys.log, place, place, 'COUNT', '1')
+  else
+    raws = redis.call('XRANGE', keys.early, place, place, 'COUNT', '1')
   end
-  local left = math.max(0, ENOUGH_BYTES - read_bytes)
-  return math.max(1, math.min(wanted, math.floor(left * read_count / math.max(1, read_bytes))))
+  return raws[1] and parse_entry(raws[1])
 end
 
 -- Adds what an answer tells of a message behind its first `n` values; the order of `messages:[…]` in
@@ -86,16 +94,4 @@ local function tell(answer, n, position, id, expires_at_ms, claims, body)
   answer[n + 3] = expires_at_ms
   answer[n + 4] = claims
   answer[n + 5] = body
-end
-
-local function tell_message(answer, entry)
-  tell(answer, #answer, entry.position, entry.id, entry.expires_at_ms, entry.claims, entry.body)
-end
-
-local function tell_messages(entries)
-  local answer = {}
-  for _, entry in ipairs(entries) do
-    tell_message(answer, entry)
-  end
-  return answer
 end

@@ -13,8 +13,12 @@
 --     lane_ms …      see shared/feed/expiry
 --     due_at         no message expires before this time; 0: none expires
 --     visible_at_us  no delayed message is due before this time; 0: none is delayed
---     lives_until    all content has expired by then; 0: no content yet; -1: some of it stays
+--     lives_until    all content has expired by then; 0: no content yet, or any more; -1: some of it stays
 --     kept_until     Redis drops the keys then; 0: not set yet; -1: never
+--     and, where one of them is not 0:
+--     large          of `bytes` those of large bodies; see shared/feed/body
+--     moved          the messages up to this position are in `early`; 0: none is; see shared/feed/compact
+--     stays          1: has subscribers, and does not go when it is empty
 local FEED_LAYOUT = '1'
 local STATE_BYTES = 13 * 8
 
@@ -26,8 +30,12 @@ local function open_feed(meta, codec, caller)
   -- An unknown layout may have another state; the caller refuses it before it looks.
   local readable = layout == FEED_LAYOUT and packed or string.rep('\0', STATE_BYTES)
   local epoch, last, front, token, trimmed, bytes, rest = struct.unpack('>dddddd', readable)
-  local lane_ms, lane_swept, lane_last, due_at, visible_at_us, lives_until, kept_until =
+  local lane_ms, lane_swept, lane_last, due_at, visible_at_us, lives_until, kept_until, tail =
     struct.unpack('>ddddddd', readable, rest)
+  local large, moved, stays = 0, 0, 0
+  if #readable > STATE_BYTES then
+    large, moved, stays = struct.unpack('>ddd', readable, tail)
+  end
   -- One constructor: a table that grows field by field is copied again and again.
   return {
     layout = layout,
@@ -48,5 +56,8 @@ local function open_feed(meta, codec, caller)
     visible_at_us = visible_at_us,
     lives_until = lives_until,
     kept_until = kept_until,
+    large = large,
+    moved = moved,
+    stays = stays,
   }
 end

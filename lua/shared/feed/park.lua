@@ -1,8 +1,14 @@
 -- Puts a delayed message aside; see shared/feed/parked.
+-- @include shared/feed/body
 
-local function park_message(delayed, parked, id, visible_at_us, ttl_ms, origin, body)
-  redis.call('HSET', parked, exact(id), string.format('%.0f %s\n', ttl_ms, origin) .. body)
-  redis.call('ZADD', delayed, exact(visible_at_us), exact(id))
+local function park_message(keys, id, visible_at_us, ttl_ms, origin, body)
+  if is_large(#body) then
+    redis.call('HSET', keys.bodies, exact(id), body)
+    redis.call('HSET', keys.parked, exact(id), string.format('%.0f %s %d\n', ttl_ms, origin, #body))
+  else
+    redis.call('HSET', keys.parked, exact(id), string.format('%.0f %s\n', ttl_ms, origin) .. body)
+  end
+  redis.call('ZADD', keys.delayed, exact(visible_at_us), exact(id))
 end
 
 -- Counts a message that was just parked into the state of the feed.

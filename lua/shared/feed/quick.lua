@@ -7,7 +7,8 @@ local function is_quick(feed, last, ttl_ms, now_us)
   elseif feed.visible_at_us ~= 0 and feed.visible_at_us <= now_us then
     return false
   elseif ttl_ms == 0 then
-    return feed.kept_until == -1
+    -- A feed that has been emptied, and rests, has one key; see shared/feed/rest.
+    return feed.kept_until == -1 or feed.lives_until == 0
   end
   local lane_is_free = feed.lane_swept >= feed.lane_last
   if lane_is_free or ttl_ms ~= feed.lane_ms then
@@ -18,9 +19,12 @@ local function is_quick(feed, last, ttl_ms, now_us)
 end
 
 -- Counts the messages from `first` to `last` into the state of the feed.
-local function note_quick(feed, first, last, ttl_ms)
+local function note_quick(feed, first, last, ttl_ms, meta)
   if ttl_ms == 0 then
-    feed.lives_until = -1
+    if feed.kept_until ~= -1 then
+      redis.call('PERSIST', meta)
+    end
+    feed.lives_until, feed.kept_until = -1, -1
     return
   end
   feed.lane_last = last

@@ -1,26 +1,56 @@
--- Removes messages from the log and from every index. An entry is any table with `place`, `id` and
--- either `bytes` or `body`.
-local function remove_entries(feed, log, claimed, returned, expiry, work, parked, entries)
+-- Removes messages from the log and from every index. An entry is any table with `place`, `id` and `bytes`.
+-- @include shared/bytes
+-- @include shared/exact
+
+-- While the log is written anew some of them are in `early`; see shared/feed/compact.
+local function delete_entries(feed, keys, places)
+  if feed.moved == 0 then
+    redis.call('XDEL', keys.log, unpack(places))
+    return
+  end
+  local early, late = {}, {}
+  for _, place in ipairs(places) do
+    local among = tonumber(place) <= feed.moved and early or late
+    among[#among + 1] = place
+  end
+  if #early > 0 then
+    redis.call('XDEL', keys.early, unpack(early))
+  end
+  if #late > 0 then
+    redis.call('XDEL', keys.log, unpack(late))
+  end
+end
+
+local function remove_entries(feed, keys, entries)
   if #entries == 0 then
     return
   end
-  local places, moved = {}, {}
+  local places, moved, large = {}, {}, {}
   for at, entry in ipairs(entries) do
     places[at] = entry.place
-    feed.bytes = feed.bytes - (entry.bytes or #entry.body)
+    feed.bytes = feed.bytes - entry.bytes
     local id = exact(entry.id)
     if id ~= entry.place then
       moved[#moved + 1] = id
     end
+    if entry.bytes > INLINE_BYTES then
+      large[#large + 1] = id
+      feed.large = math.max(0, feed.large - entry.bytes)
+    end
   end
-  redis.call('XDEL', log, unpack(places))
-  redis.call('ZREM', expiry, unpack(places))
-  if redis.call('EXISTS', work) == 1 then
-    redis.call('ZREM', claimed, unpack(places))
-    redis.call('ZREM', returned, unpack(places))
-    redis.call('HDEL', work, unpack(places))
+  delete_entries(feed, keys, places)
+  -- About once for each thousand messages; see shared/feed/compact.
+  feed.look = tonumber(string.sub(places[1], -3)) < #places
+  redis.call('ZREM', keys.expiry, unpack(places))
+  if redis.call('EXISTS', keys.work) == 1 then
+    redis.call('ZREM', keys.claimed, unpack(places))
+    redis.call('ZREM', keys.returned, unpack(places))
+    redis.call('HDEL', keys.work, unpack(places))
   end
   if #moved > 0 then
-    redis.call('HDEL', parked, unpack(moved))
+    redis.call('HDEL', keys.parked, unpack(moved))
+  end
+  if #large > 0 then
+    redis.call('HDEL', keys.bodies, unpack(large))
   end
 end

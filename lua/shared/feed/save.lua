@@ -15,7 +15,7 @@ local function begin_feed(meta, feed, now_us)
 end
 
 local function packed_state(feed)
-  return struct.pack(
+  local packed = struct.pack(
     '>ddddddddddddd',
     feed.epoch,
     feed.last,
@@ -31,6 +31,10 @@ local function packed_state(feed)
     feed.lives_until,
     feed.kept_until
   )
+  if feed.large == 0 and feed.moved == 0 and feed.stays == 0 then
+    return packed
+  end
+  return packed .. struct.pack('>ddd', feed.large, feed.moved, feed.stays)
 end
 
 -- Writes the state if it has changed.

@@ -14,8 +14,7 @@ local function parse_work(text)
 end
 
 local function format_work(entry)
-  local bytes = entry.bytes or #entry.body
-  return string.format('%d %d %.0f %.0f', entry.claims, bytes, entry.expires_at_ms, entry.id)
+  return string.format('%d %d %.0f %.0f', entry.claims, entry.bytes, entry.expires_at_ms, entry.id)
 end
 
 -- Adds to each entry what `work` knows of it.

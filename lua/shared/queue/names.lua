@@ -17,18 +17,11 @@ end
 -- Keys of users that were held for a time are dropped by sampling, two for each that comes: where as many end as come, no more
 -- than half of them are over.
 local function forget_old_uniques(ids, count, now_ms)
-  -- The embedded demo engine does not know the command; it keeps nothing for long anyway.
-  local sample = redis.pcall('HRANDFIELD', ids, math.max(4, 2 * count), 'WITHVALUES')
-  local over = {}
-  for at = 1, #sample, 2 do
-    local ends_ms = string.match(sample[at + 1], ' w (%d+)$')
-    if ends_ms and tonumber(ends_ms) <= now_ms then
-      over[#over + 1] = sample[at]
-    end
-  end
-  if #over > 0 then
-    redis.call('HDEL', ids, unpack(over))
-  end
+  -- @include shared/drop-over
+  drop_over(ids, math.max(4, 2 * count), function(held)
+    local ends_ms = string.match(held, ' w (%d+)$')
+    return ends_ms and tonumber(ends_ms) <= now_ms
+  end)
 end
 
 -- Frees the key of a job, where it is the job's own; `all`: also one that is held until the job is done.

@@ -3,6 +3,7 @@ local function save_queue_and_call(meta, queue, caller, call, now_ms, answer)
   if caller == '' then
     return save_queue(meta, queue)
   end
-  write_state(meta, queue, packed_state(queue), caller, call_record(call, now_ms, answer))
-  forget_old_calls(meta, call, now_ms)
+  local record = call_record(call, now_ms, answer)
+  local added = write_state(meta, queue, packed_state(queue), caller, record)
+  forget_old_calls(meta, call, added, now_ms)
 end

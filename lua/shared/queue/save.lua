@@ -48,16 +48,16 @@ local function packed_state(queue)
   )
 end
 
--- Writes the state, and beside it the record of a call where there is one.
+-- Writes the state, and beside it the record of a call where there is one. Answers how many fields came to what stays.
 local function write_state(meta, queue, packed, caller, record)
   if queue.began_us == 0 then
     -- @include shared/queue/save-awaited
     save_awaited(meta, queue, packed, caller, record)
+    return 0
   elseif caller then
-    redis.call('HSET', meta, 'state', packed, caller, record)
-  else
-    redis.call('HSET', meta, 'state', packed)
+    return redis.call('HSET', meta, 'state', packed, caller, record)
   end
+  return redis.call('HSET', meta, 'state', packed)
 end
 
 -- Writes the state if it has changed.

@@ -133,22 +133,20 @@ local function take_some(keys, queue, count, now_us, taken)
   return taken
 end
 
--- One after the other, until their payloads reach CALL_BYTES. Answers also whether there may be more.
+-- One after the other, as far as one call does. Answers also whether there may be more.
 local function take_large(keys, queue, count, now_us, taken)
-  local bytes = 0
-  for _ = 1, count do
+  -- @include shared/budget
+  local budget = budget_of(count)
+  while is_left(budget) do
     local before = #taken
     take_some(keys, queue, 1, now_us, taken)
     if #taken == before then
       return taken, false
     end
     local packed = taken[#taken]
-    bytes = bytes + size_of(taken[#taken - 1], packed and unpack_run(packed))
-    if bytes >= CALL_BYTES then
-      return taken, true
-    end
+    spend(budget, 1, size_of(taken[#taken - 1], packed and unpack_run(packed)))
   end
-  return taken, false
+  return taken, budget.elements > 0
 end
 
 -- At most so many. Answers also whether there may be more that did not fit into one answer.

@@ -1,11 +1,12 @@
 -- Telling a page of jobs.
+-- @include shared/budget
 -- @include shared/queue/fields
 -- @include shared/queue/tell-job
 local READ_AT_ONCE = 100
 
--- Tells of the jobs with these numbers those that are wanted, until they have CALL_BYTES. Answers how many it looked at.
+-- Tells of the jobs with these numbers those that are wanted, as far as one call does. Answers how many it looked at.
 local function tell_page(told, jobs, numbers, usual, is_wanted)
-  local bytes = 0
+  local budget = budget_of(#numbers)
   for from = 1, #numbers, READ_AT_ONCE do
     local some = { unpack(numbers, from, math.min(from + READ_AT_ONCE - 1, #numbers)) }
     local stored = redis.call('HMGET', jobs, unpack(fields_of(some)))
@@ -13,8 +14,8 @@ local function tell_page(told, jobs, numbers, usual, is_wanted)
       local record, packed = stored[at * 2 - 1], stored[at * 2]
       local run = packed and unpack_run(packed)
       if record and is_wanted(seq, record, run) then
-        bytes = bytes + tell_job(told, jobs, seq, record, run, usual)
-        if bytes >= CALL_BYTES then
+        spend(budget, 1, tell_job(told, jobs, seq, record, run, usual))
+        if not is_left(budget) then
           return from + at - 1
         end
       end

@@ -14,15 +14,13 @@ local function recall_token(record, call)
 end
 
 local function forget_old_calls(state, now_us)
-  -- The embedded demo engine does not know the command; it keeps nothing for long anyway.
+  -- @include shared/drop-over
   -- Two records, and some other fields.
-  local sample = redis.pcall('HRANDFIELD', state, '5', 'WITHVALUES')
-  for at = 1, #sample, 2 do
-    if string.find(sample[at], '.', 1, true) then
-      local _, at_us = struct.unpack('>dd', sample[at + 1])
-      if now_us - at_us > CALL_MEMORY_US then
-        redis.call('HDEL', state, sample[at])
-      end
+  drop_over(state, 5, function(record, field)
+    if not string.find(field, '.', 1, true) then
+      return false
     end
-  end
+    local _, at_us = struct.unpack('>dd', record)
+    return now_us - at_us > CALL_MEMORY_US
+  end)
 end

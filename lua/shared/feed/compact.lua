@@ -1,0 +1,61 @@
+-- Holes. Redis keeps the messages of a stream in nodes of some dozens, and frees a node once all in it are gone: a message that
+-- stays behind keeps the bytes of its neighbours, up to 4 KiB. Where so much is held that way, the messages are written anew, a
+-- few a call: they go from the front of `log` to the end of `early`, another stream, which ends at `moved`, and nobody sees a
+-- difference. When the log has been emptied so, `early` takes its place. To be asked for where `feed.look` or `feed.moved` is set,
+-- behind what frees memory.
+-- @include shared/budget
+-- @include shared/feed/keep-alive
+
+-- Whether the log takes more than three times the nodes that its messages need: two of three have gone since it was dense.
+local function is_sparse(feed, log)
+  local length = redis.call('XLEN', log)
+  if length == 0 then
+    return false
+  end
+  -- The embedded demo engine does not know the command; it keeps nothing for long anyway.
+  local info, nodes = redis.pcall('XINFO', 'STREAM', log), 0
+  for at = 1, #info, 2 do
+    if info[at] == 'radix-tree-keys' then
+      nodes = info[at + 1]
+    end
+  end
+  -- By Redis' defaults a node has 4096 bytes or 100 messages, each with some bytes beside its body.
+  local bytes = feed.bytes - feed.large + 40 * length
+  return nodes > 16 + 3 * math.max(bytes / 4096, length / 100)
+end
+
+-- Moves the oldest messages of the log; answers whether that has emptied it.
+local function move_oldest(feed, keys, budget)
+  repeat
+    local wanted, moved = at_once(budget), {}
+    for at, raw in ipairs(redis.call('XRANGE', keys.log, '-', '+', 'COUNT', wanted)) do
+      redis.call('XADD', keys.early, raw[1], unpack(raw[2]))
+      moved[at] = raw[1]
+      -- The last field is the body, or the size of one that stands apart.
+      spend(budget, 1, #raw[2][#raw[2]])
+    end
+    if #moved > 0 then
+      redis.call('XDEL', keys.log, unpack(moved))
+      feed.moved = tonumber(string.sub(moved[#moved], 1, -3))
+    end
+    if #moved < wanted then
+      return true
+    end
+  until not is_left(budget)
+  return false
+end
+
+-- Moves some messages where that has begun or is worthwhile. `done`: how many this call has added and removed; it moves twice
+-- as many, so that the end is reached whoever appends meanwhile.
+local function compact(feed, keys, now_ms, done)
+  if feed.moved == 0 and not is_sparse(feed, keys.log) then
+    return
+  end
+  if move_oldest(feed, keys, budget_of(4 + 2 * done)) and redis.call('EXISTS', keys.early) == 1 then
+    redis.call('RENAME', keys.early, keys.log)
+    feed.moved = 0
+    keep_with_feed(feed, keys.log, now_ms)
+  else
+    keep_with_feed(feed, keys.early, now_ms)
+  end
+end

@@ -1,0 +1,72 @@
+// Idempotency keys are known for a time. Whoever appends or counts with a thousand keys a call must not leave them for ever: as
+// many go as come.
+
+import { randomUUID } from 'node:crypto'
+import { Redis } from 'ioredis'
+import { afterAll, beforeAll, expect, inject, test } from 'vitest'
+import { ioredis } from '../../src/drivers/ioredis.ts'
+import { runOperation } from '../../src/testing/run-operation.ts'
+import { START_US, setTestClock } from '../../src/testing/test-clock.ts'
+import type { Arguments } from '../../src/testing/vector-contract.ts'
+import { argumentsOf } from '../../src/testing/vector-file.ts'
+import { readContract, readVectors } from '../conformance/files.ts'
+
+const KNOWN_MS = 1000
+
+const contract = readContract()
+let client: Redis
+let driver: ReturnType<typeof ioredis>
+
+beforeAll(() => {
+  client = new Redis(inject('redisPort'))
+  driver = ioredis(client)
+})
+
+afterAll(async () => {
+  await driver.close()
+  client.disconnect()
+})
+
+const CALLS: Record<string, (keys: readonly string[]) => Arguments> = {
+  'feed/append': (keys) => ({ messages: keys.map((key) => ({ body: 'm', key })), keep_count: 10 }),
+  'counters/increment': (keys) => ({ counters: keys.map((key) => ({ id: 'i', delta: 1, key })) }),
+}
+
+/** What a counter needs before it counts. */
+const FIRST: Record<string, readonly [string, Arguments][]> = {
+  'counters/increment': [
+    ['counters/begin', { epoch: 1, known: 0, keep: 'pending' }],
+    ['counters/load', { epoch: 1, seq: 0, retain_ms: 0, counters: [{ id: 'i', value: '0' }] }],
+  ],
+}
+
+test.each(Object.keys(CALLS).flatMap((operation) => [1, 50, 1000].map((size) => [operation, size] as const)))(
+  '%s of %i keys a call keeps no more keys than twice those that are known',
+  async (operation, size) => {
+    const [structure = ''] = operation.split('/')
+    const vectors = readVectors(structure)
+    const prefix = `conformance:{${structure}:${randomUUID()}}`
+    let [nowUs, calls] = [START_US, 0]
+    const run = (name: string, args: Arguments): Promise<unknown[]> =>
+      runOperation(driver, contract, name, `${prefix}:`, argumentsOf(vectors, name, args))
+    const call = (keys: readonly string[]): Promise<unknown[]> => {
+      calls += 1
+      const known = { remember_ms: KNOWN_MS, caller: 'c.0', call: String(calls) }
+      return run(operation, { ...CALLS[operation]?.(keys), ...known })
+    }
+    await setTestClock(driver, prefix, nowUs)
+    for (const [name, args] of FIRST[operation] ?? []) await run(name, args)
+    let most = 0
+    // Ten calls fall into the time for which a key is known.
+    for (let at = 0; at < 200; at += 1) {
+      nowUs += (KNOWN_MS * 1000) / 10
+      await setTestClock(driver, prefix, nowUs)
+      await call(Array.from({ length: size }, (_, each) => `${at}-${each}`))
+      if (at > 100) most = Math.max(most, await client.hlen(`${prefix}:once`))
+    }
+
+    expect(most).toBeGreaterThanOrEqual(size * 10)
+    // Chance may let it swing.
+    expect(most).toBeLessThan(size * 20 + Math.max(30, size * 5))
+  },
+)
