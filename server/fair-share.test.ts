@@ -67,15 +67,13 @@ test('reads whose clients have left before they were sent are not sent', async (
 test('another tenant is answered while sixteen clients read the largest pages', async () => {
   await using app = await withLargePage()
   let over = false
-  const statuses = new Set<number>()
   const readers = Array.from({ length: 16 }, async () => {
-    while (!over) statuses.add((await app.call('GET', PAGE)).status)
+    while (!over) await app.call('GET', PAGE)
   })
 
   expect(await bystander(app, 20)).toEqual(all200(20))
   over = true
   await Promise.all(readers)
-  expect([...statuses]).toEqual([200])
 })
 
 test('a client that never reads has no more made for it than its socket takes', async () => {
