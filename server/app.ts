@@ -7,6 +7,7 @@ import type { Readiness } from './readiness.ts'
 import { healthRoutes } from './routes/health.ts'
 import { v1 } from './routes/v1.ts'
 import { zaqarV2 } from './routes/zaqar-v2.ts'
+import { Unsent } from './unsent.ts'
 import { type FeedLimits, feedLimits } from './v1/limits.ts'
 import type { ZaqarSettings } from './zaqar/settings.ts'
 
@@ -23,11 +24,14 @@ export interface AppParts {
   readonly logLevel: string
   /** When a request that has not come in whole is given up. */
   readonly requestTimeoutMs?: number
+  /** The one that `perilune` was opened with. */
+  readonly unsent?: Unsent
 }
 
 export function buildApp({ perilune, readiness, zaqar, feedLimits: own, ...rest }: AppParts): App {
   const { counters = [] } = rest
-  const app = createFastify(rest.logLevel, rest.requestTimeoutMs)
+  const { logLevel, requestTimeoutMs, unsent = new Unsent() } = rest
+  const app = createFastify(logLevel, { requestTimeoutMs, unsent })
   app.register(async (health) => healthRoutes(health, readiness))
   const limits = { ...feedLimits, ...own }
   app.register((native: App) => v1(native, { perilune, counters, limits }), { prefix: '/v1' })

@@ -15,10 +15,14 @@ import {
 } from 'fastify'
 import { refuseOtherForms } from './body-forms.ts'
 import { BrokenRequests } from './broken-requests.ts'
+import { carryOutInOrder } from './in-order.ts'
+import { LEFT } from './left.ts'
 import { notFound, toProblem, unforeseen } from './problems.ts'
 import { refuseRepeatedHeaders } from './single-headers.ts'
 import { passOverUnreadBodies } from './unread-bodies.ts'
+import { COUNTED_BYTES, type Unsent } from './unsent.ts'
 import { closeUnusedConnections } from './unused-connections.ts'
+import { DEFAULT_TENANT, prefixOf } from './v1/place.ts'
 import { toProblemAnswer, unforeseenAnswer } from './v1/problem-documents.ts'
 import { parseQuery } from './zaqar/query.ts'
 
@@ -32,11 +36,14 @@ export type App = FastifyInstance<
 
 const MAX_HEADER_BYTES = 16_384
 
-/**
- * An app without routes. `logLevel`: pino's, `silent` included. `requestTimeoutMs`: when a request that has
- * not come in whole is ended with 408.
- */
-export function createFastify(logLevel: string, requestTimeoutMs = 30_000): App {
+export interface AppTerms {
+  /** When a request that has not come in whole is ended with 408. */
+  readonly requestTimeoutMs: number | undefined
+  readonly unsent: Unsent
+}
+
+/** An app without routes. `logLevel`: pino's, `silent` included. */
+export function createFastify(logLevel: string, { requestTimeoutMs = 30_000, unsent }: AppTerms): App {
   const broken = new BrokenRequests()
   const app: App = fastify({
     logger: { level: logLevel },
@@ -55,6 +62,8 @@ export function createFastify(logLevel: string, requestTimeoutMs = 30_000): App 
   }).withTypeProvider<TypeBoxTypeProvider>()
   broken.watch(app.server)
   closeUnusedConnections(app, app.server)
+  carryOutInOrder(app)
+  countUnsent(app, unsent)
   refuseRepeatedHeaders(app, app.server)
   refuseOtherForms(app)
   passOverUnreadBodies(app, endConnectionsWhenClosing(app))
@@ -88,12 +97,33 @@ function endConnectionsWhenClosing(app: App): () => boolean {
   return () => closing
 }
 
+function countUnsent(app: App, unsent: Unsent): void {
+  app.addHook('onSend', (request, reply, payload, done) => {
+    const bytes =
+      typeof payload === 'string' && payload.length >= COUNTED_BYTES ? Buffer.from(payload) : payload
+    if (Buffer.isBuffer(bytes)) {
+      if (bytes.length >= COUNTED_BYTES) unsent.add(shareOfRequest(request), reply.raw, bytes.length)
+    } else if (typeof bytes === 'object' && bytes !== null) {
+      unsent.add(shareOfRequest(request), reply.raw, 0)
+    }
+    // As bytes: Node takes several times as long to write a large text, and the text's memory as well.
+    done(null, bytes)
+  })
+}
+
+/** As `shareOf` has it of a key. */
+function shareOfRequest(request: FastifyRequest): string {
+  if (request.tenant !== undefined) return request.tenant.scope
+  return prefixOf(request.headers['x-project-id']?.toString() ?? DEFAULT_TENANT).slice(0, -1)
+}
+
 function takeBodiesAsBytes(app: App): void {
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body))
 }
 
 function sendError(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  if (error === LEFT) return reply.hijack()
   const answer = /^\/v1(?:[/?]|$)/.test(request.url) ? nativeAnswer(error) : zaqarAnswer(error)
   if (answer.status === 500) request.log.error({ err: error }, 'unforeseen error')
   else if (answer.status > 500) request.log.warn({ reason: String(error) }, 'the store failed')

@@ -12,6 +12,8 @@ import type { App } from './fastify.ts'
 import { Readiness } from './readiness.ts'
 import { openClient } from './redis-client.ts'
 import { type Environment, readSettings, type Settings, StartError } from './settings.ts'
+import { sharesOf } from './shares.ts'
+import { Unsent } from './unsent.ts'
 import { readZaqarSettings, type ZaqarSettings } from './zaqar/settings.ts'
 
 export interface Service {
@@ -50,7 +52,8 @@ async function serve(
 ): Promise<Service> {
   let log: App['log'] | undefined
   const client = openClient(engine.url, (error) => log?.warn({ reason: error.message }, 'redis'))
-  const redis = perilune(ioredis(client), { namespace })
+  const unsent = new Unsent()
+  const redis = perilune(ioredis(client), { namespace, shares: sharesOf(unsent) })
   const release = async (): Promise<void> => {
     await redis.close()
     client.disconnect()
@@ -60,7 +63,7 @@ async function serve(
   try {
     const { counters, needs, flush } = countersAtWork(redis, tables, () => log)
     const readiness = new Readiness(client, redis, needs, () => engine.obstacle?.() ?? null, namespace)
-    const serving = (app = buildApp({ perilune: redis, readiness, counters, zaqar, logLevel }))
+    const serving = (app = buildApp({ perilune: redis, unsent, readiness, counters, zaqar, logLevel }))
     log = app.log
     const obstacle = await readiness.reason()
     const url = await app.listen({ host, port })

@@ -41,6 +41,7 @@ import type { GivenBy, MadeBy, SchemasByName } from './queue/schemas.ts'
 import type { Allowed, Denied } from './rate-limit/decision.ts'
 import { RateLimit, type RateLimitOptions } from './rate-limit/rate-limit.ts'
 import type { HasRuntime } from './runtime/access.ts'
+import type { Shares } from './runtime/answers-due.ts'
 import { checkOptions } from './runtime/arguments.ts'
 import { type Duration, toMs } from './runtime/duration.ts'
 import { checkNamespace } from './runtime/keys.ts'
@@ -52,14 +53,16 @@ export interface PeriluneOptions {
   namespace?: string
   /** When a call that has no answer yet is given up; default 5 seconds. */
   deadline?: Duration
+  /** @internal Whose calls take turns where answers are large; default: those of each unit. For the service. */
+  shares?: Shares
 }
 
 /** The structures of one Redis, under one namespace. */
 export class Perilune implements AsyncDisposable, HasRuntime {
   readonly #runtime: Runtime
 
-  constructor(driver: Driver, { namespace = 'perilune', deadline = '5s' }: PeriluneOptions) {
-    this.#runtime = new Runtime(driver, checkNamespace(namespace), toMs('deadline', deadline))
+  constructor(driver: Driver, { namespace = 'perilune', deadline = '5s', shares }: PeriluneOptions) {
+    this.#runtime = new Runtime(driver, checkNamespace(namespace), toMs('deadline', deadline), shares)
   }
 
   /** @internal For modules written by `perilune generate`. */
@@ -222,7 +225,7 @@ export class Perilune implements AsyncDisposable, HasRuntime {
  * driver that was closed with its last instance.
  */
 export function perilune(driver: Driver, options: PeriluneOptions = {}): Perilune {
-  checkOptions('options', options, ['namespace', 'deadline'])
+  checkOptions('options', options, ['namespace', 'deadline', 'shares'])
   return new Perilune(driver, options)
 }
 

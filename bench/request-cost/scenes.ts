@@ -24,6 +24,8 @@ export interface Answered {
 
 const MOST = 262_144
 const QUEUE = '/v2/queues/q'
+const FEED = '/v1/feeds/f/messages'
+const LARGEST = (part: string): string => part.repeat(Math.floor(4_190_000 / part.length))
 const PLACE = '"$zaqar_message$"'
 const large = { messages: [{ body: 'x'.repeat(MOST - 100) }] }
 const many = { messages: Array.from({ length: 1000 }, () => ({ body: 1 })) }
@@ -68,6 +70,28 @@ export const scenes: readonly Scene[] = [
     prepare: (place) => repeat(20, () => postLarge(place)),
     request: expecting(201, 'POST', `${QUEUE}/claims?limit=20`, {}),
   },
+  {
+    name: 'a body of 4 MiB of brackets, which is refused',
+    request: expecting(400, 'POST', FEED, LARGEST('[')),
+  },
+  {
+    name: 'a message of 4 MiB of records',
+    request: expecting(
+      201,
+      'POST',
+      FEED,
+      `{"body":[${LARGEST('{"id":12345678,"name":"abcdefghij, or so","on":true},')}1]}`,
+    ),
+  },
+  {
+    name: 'a message of 4 MiB of one text',
+    request: expecting(201, 'POST', FEED, `{"body":"${LARGEST('x')}"}`),
+  },
+  {
+    name: 'a page of four messages of 1 MiB',
+    prepare: (place) => repeat(4, () => expecting(201, 'POST', FEED, { body: 'x'.repeat(1_040_000) })(place)),
+    request: expecting(200, 'GET', `${FEED}?limit=1000`),
+  },
 ]
 
 function expecting(wanted: number, method: string, path: string, body?: unknown): Scene['request'] {
@@ -99,7 +123,8 @@ export function placeOn(url: string, receiver: string, project: string): ScenePl
   return {
     receiver,
     async call(method, path, body) {
-      const sent = body === undefined ? {} : { body: JSON.stringify(body) }
+      const text = typeof body === 'string' ? body : JSON.stringify(body)
+      const sent = body === undefined ? {} : { body: text }
       const answer = await fetch(url + path, { method, headers, ...sent })
       return { status: answer.status, text: await answer.text() }
     },

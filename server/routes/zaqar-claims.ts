@@ -1,5 +1,6 @@
 import type { Claim } from 'perilune'
 import type { App } from '../fastify.ts'
+import { untilLeft } from '../left.ts'
 import type { Limits } from '../limits.ts'
 import { notFound, type Problem } from '../problems.ts'
 import type { Place } from '../queues/place.ts'
@@ -17,13 +18,14 @@ export function zaqarClaims(app: App, queues: Queues, limits: Limits): void {
 }
 
 function takeClaims(app: App, queues: Queues, limits: Limits): void {
-  const options = { schema: { params: QueuePath }, bodyLimit: limits.maxOtherBody }
-  app.post('/queues/:queue/claims', options, async (request, reply) => {
+  const route = { schema: { params: QueuePath }, bodyLimit: limits.maxOtherBody }
+  app.post('/queues/:queue/claims', route, async (request, reply) => {
     const place = { tenant: request.tenant, queue: request.params.queue }
     const limit = countOf(queryOf(request), 'limit', limits.maxMessagesPerClaimOrPop) ?? limits.defaultPage
     const terms = readNewClaimTerms(textOfBody(request.body), limits)
     const { deadLetters } = termsOf((await queues.registry.recall(place)) ?? {}, limits)
-    const claim = await queues.claim(place, { limit, ...toLease(terms) }, deadLetters)
+    const options = { limit, ...toLease(terms), signal: untilLeft(reply) }
+    const claim = await queues.claim(place, options, deadLetters)
     if (claim === null) return reply.code(204).send()
     return reply
       .code(201)

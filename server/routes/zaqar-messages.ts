@@ -1,5 +1,6 @@
 import type { Feed, Page, ReadOptions } from 'perilune'
 import type { App } from '../fastify.ts'
+import { untilLeft } from '../left.ts'
 import { type Limits, LOOK_THROUGH } from '../limits.ts'
 import { badRequest, forbidden, notFound } from '../problems.ts'
 import type { Queues } from '../queues/queues.ts'
@@ -57,7 +58,7 @@ function readMessages(app: App, queues: Queues, limits: Limits): void {
       if (messages.length === 0) throw notFound('None of these messages is there.')
       return reply.send(encodeMessages(queue, messages))
     }
-    const page = await readPage(feed, readOptions(query, limits))
+    const page = await readPage(feed, { ...readOptions(query, limits), signal: untilLeft(reply) })
     if (page.reset) reply.header('Perilune-Lost-Before', 'reset')
     return reply.send(encodePage(queue, page.messages, nextOf(queue, query, page)))
   })
@@ -105,7 +106,9 @@ function removeMessages(app: App, queues: Queues, limits: Limits): void {
     const pop = countOf(query, 'pop', limits.maxMessagesPerClaimOrPop)
     if ((ids === undefined) === (pop === undefined)) throw badRequest('Either ids or pop must be given.')
     if (pop !== undefined) {
-      return reply.type('application/json').send(encodeTaken(await feed.take({ limit: pop })))
+      return reply
+        .type('application/json')
+        .send(encodeTaken(await feed.take({ limit: pop, signal: untilLeft(reply) })))
     }
     await feed.remove(checkIds(ids ?? [], limits), { evenClaimed: true })
     return reply.code(204).send()

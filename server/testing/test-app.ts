@@ -11,6 +11,8 @@ import { openTables } from '../counters/open-counters.ts'
 import { type Limits, zaqarLimits } from '../limits.ts'
 import { Readiness } from '../readiness.ts'
 import { openClient } from '../redis-client.ts'
+import { sharesOf } from '../shares.ts'
+import { Unsent } from '../unsent.ts'
 import type { FeedLimits } from '../v1/limits.ts'
 import { readZaqarSettings } from '../zaqar/settings.ts'
 
@@ -46,6 +48,7 @@ export interface TestAppOptions {
   readonly limits?: Partial<Limits>
   readonly feedLimits?: Partial<FeedLimits>
   readonly requestTimeoutMs?: number
+  readonly unsent?: Unsent
   /** As PERILUNE_COUNTERS has them; only requests flush them. */
   readonly counters?: object
   /** Apps of one namespace stand for processes of one service. */
@@ -54,15 +57,17 @@ export interface TestAppOptions {
 }
 
 export async function startApp(redisPort: number, options: TestAppOptions = {}): Promise<TestApp> {
-  const { limits = {}, namespace = `t-${randomUUID()}`, deadline = '5s', counters = {}, ...parts } = options
+  const { limits = {}, namespace = `t-${randomUUID()}`, deadline = '5s', counters = {}, ...rest } = options
+  const { unsent = new Unsent(), ...parts } = rest
   const client = openClient(`redis://127.0.0.1:${redisPort}`, () => undefined)
-  const redis = perilune(ioredis(client), { namespace, deadline })
+  const redis = perilune(ioredis(client), { namespace, deadline, shares: sharesOf(unsent) })
   const tables = await openTables(readCountersEntries({ PERILUNE_COUNTERS: JSON.stringify(counters) }))
   const atWork = countersAtWork(redis, tables, () => undefined)
   const readiness = new Readiness(client, redis, atWork.needs, () => null, namespace)
   await readiness.reason()
   const app = buildApp({
     perilune: redis,
+    unsent,
     readiness,
     counters: atWork.counters,
     zaqar: readZaqarSettings(process.env, { ...zaqarLimits, ...limits }),

@@ -6,6 +6,7 @@ import { isUtf8 } from 'node:buffer'
 import type { FastifyRequest } from 'fastify'
 import { InvalidArgumentError } from 'perilune'
 import type { App } from '../fastify.ts'
+import { takesTooLong, TOO_MUCH } from '../json-effort.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -21,6 +22,7 @@ export function takeJsonOnly(app: App): void {
   app.addContentTypeParser('application/json', options, async (request: FastifyRequest, body: Buffer) => {
     if (body.length === 0) return undefined
     if (!isUtf8(body)) throw new InvalidArgumentError('body', 'must be UTF-8')
+    if (takesTooLong(body)) throw new InvalidArgumentError('body', TOO_MUCH)
     request.jsonText = body.toString('utf8')
     return parse(request.jsonText)
   })

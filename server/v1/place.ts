@@ -42,7 +42,8 @@ export function tenantOf(request: FastifyRequest): string {
   throw new InvalidArgumentError('X-Project-ID', `must be 1 to ${MAX_TENANT_LENGTH} characters long`)
 }
 
-function prefixOf(tenant: string): string {
+/** What begins the library's names of a tenant. */
+export function prefixOf(tenant: string): string {
   const plain = tenant.replace(/[%/]/g, encodeURIComponent)
   // oxlint-disable-next-line no-control-regex -- control characters are what this looks for
   if (Buffer.byteLength(plain) <= PLAIN_BYTES && !/[\u0000-\u001f\u007f]/.test(plain)) return `v1:${plain}/`

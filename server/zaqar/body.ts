@@ -1,6 +1,7 @@
 // Bodies of requests: bytes → text → JSON.
 
 import { isUtf8 } from 'node:buffer'
+import { takesTooLong, TOO_MUCH } from '../json-effort.ts'
 import { badRequest } from '../problems.ts'
 
 export type JsonObject = Readonly<Record<string, unknown>>
@@ -9,6 +10,7 @@ export type JsonObject = Readonly<Record<string, unknown>>
 export function textOfBody(body: unknown): string {
   if (!Buffer.isBuffer(body)) return ''
   if (!isUtf8(body)) throw badRequest('The body must be UTF-8.')
+  if (takesTooLong(body)) throw badRequest(`The body ${TOO_MUCH}.`)
   return body.toString('utf8')
 }
 

@@ -69,7 +69,7 @@ export function claimMessages<Body>(
 ): Promise<Claim<Body> | null> {
   const terms = toClaimTerms(options, dead)
   const { runtime } = source.unit
-  return waitFor(() => claimOnce(source, terms), {
+  return waitFor(() => claimOnce(source, terms, options.signal), {
     runtime,
     channel: source.unit.channel,
     waitMs: toWaitMs(options),
@@ -82,16 +82,18 @@ export function claimMessages<Body>(
 export async function claimOnce<Body>(
   source: Source<Body>,
   terms: ClaimTerms,
+  signal?: AbortSignal,
 ): Promise<Attempt<Claim<Body>>> {
   const { unit, codec, spread: partitions } = source
   const askedAt = askingAt()
   const deadChannel = unit.beside('dead').channel
   const common = { ...terms, codec: codec.name, partitions, deadChannel, sharded: unit.sharded }
   const args = (id: CallId) => ({ ...common, ...id })
-  const answer = await unit.runOnce(claim, args, { atClose: 'goes on' })
+  const answer = await unit.runOnce(claim, args, { atClose: 'goes on', signal })
   if (answer.status === 'empty') {
     // Only dead or expired messages were found so far: look on at once.
-    return answer.recheckMs === 1 ? claimOnce(source, terms) : { value: null, recheckMs: answer.recheckMs }
+    if (answer.recheckMs === 1) return claimOnce(source, terms, signal)
+    return { value: null, recheckMs: answer.recheckMs }
   }
   const messages = answer.messages.map((message) => toMessage(answer, message, codec, answer.token))
   const { token, expiresAtMs, nowMs } = answer

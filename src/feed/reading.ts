@@ -70,7 +70,7 @@ export async function readPage<Body>(
   const { unit } = source
   let page: Page<Body> = emptyAt<Body>(after === undefined ? '' : checkMarker('after', after))
   const attempt = async (): Promise<Attempt<Page<Body>>> => {
-    const found = await readOnce(source, terms, page, calls)
+    const found = await readOnce(source, terms, page, { calls, signal: options.signal })
     page = found.page
     return { value: isNews(page) || page.more ? page : null, recheckMs: found.recheckMs }
   }
@@ -96,19 +96,14 @@ async function readOnce<Body>(
   source: Source<Body>,
   terms: Terms,
   from: Page<Body>,
-  calls: number,
+  how: { readonly calls: number; readonly signal: AbortSignal | undefined },
 ): Promise<{ page: Page<Body>; recheckMs: number }> {
   const { unit, codec, spread: partitions } = source
-  const answer = await unit.run(read, {
-    ...terms,
-    codec: codec.name,
-    partitions,
-    after: from.next,
-    mostBytes: PAGE_BYTES,
-  })
+  const asked = { ...terms, codec: codec.name, partitions, after: from.next, mostBytes: PAGE_BYTES }
+  const answer = await unit.run(read, asked, { signal: how.signal })
   if (answer.due) {
     await unit.run(settle, { channel: unit.channel, sharded: unit.sharded })
-    return readOnce(source, terms, from, calls)
+    return readOnce(source, terms, from, how)
   }
   const page = {
     messages: toMessages(answer, codec),
@@ -117,7 +112,9 @@ async function readOnce<Body>(
     gap: answer.gap,
     reset: answer.reset,
   }
-  if (page.more && !isNews(page) && calls > 1) return readOnce(source, terms, page, calls - 1)
+  if (page.more && !isNews(page) && how.calls > 1) {
+    return readOnce(source, terms, page, { ...how, calls: how.calls - 1 })
+  }
   return { page, recheckMs: answer.recheckMs }
 }
 

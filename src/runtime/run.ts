@@ -1,5 +1,7 @@
 // One call on its way.
 //
+//   wait for room for an answer with bytes
+//        ▼
 //   send by hash ──NOSCRIPT──► send the source ──┐
 //        ▲                                       ├──► answer, or a definite error
 //        └── pause ◄── connection lost, or the server cannot take it just now;
@@ -9,6 +11,8 @@
 // certain, everything else is ambiguous.
 
 import { ConnectionLostError, type Driver, type Reply, type ScriptCall, ServerReplyError } from '../driver.ts'
+import type { AnswersDue, Asking } from './answers-due.ts'
+import { onAbort } from './aborts.ts'
 import type { Deadlines, Due } from './deadlines.ts'
 import { AmbiguousError, DriverError, type PeriluneError } from './errors.ts'
 import type { Operation } from './operation.ts'
@@ -30,6 +34,8 @@ export interface Trace {
    * back, so its answer is waited for. `gives back`: as this, and it may also begin while the instance closes.
    */
   atClose?: 'goes on' | 'gives back'
+  /** While it waits to be sent, it ends with this signal, and is never sent. */
+  signal?: AbortSignal | undefined
 }
 
 /** What the calls of an instance share. */
@@ -40,6 +46,7 @@ export interface Runs {
   readonly lastDeadlines: Deadlines
   /** Scripts that answered in a wrong shape twice in a row, over two connections: it is not these that are broken. */
   readonly misread: Set<string>
+  readonly answersDue: AnswersDue
   /** A call begins that goes on while the instance closes. */
   noteBegun(): void
   /** It has ended. */
@@ -54,8 +61,9 @@ export interface Settle<R> {
   reject(error: unknown): void
 }
 
-export class Run<A, R> implements Due {
+export class Run<A, R> implements Due, Asking {
   readonly by: number
+  expectedBytes = 0
   readonly #runs: Runs
   /** It goes on while the instance closes. */
   readonly #goesOn: boolean
@@ -64,11 +72,15 @@ export class Run<A, R> implements Due {
   #call: ScriptCall
   #pause: NodeJS.Timeout | null = null
   #pauseMs = FIRST_PAUSE_MS
+  #waitsForRoom = false
+  /** Answers that had come when it began to wait. */
+  #answersBefore = 0
   #underWay = false
   #maybe = false
   #misread = false
   #done = false
   #lastError: Error | null = null
+  #forgetSignal: (() => void) | null = null
 
   constructor(runs: Runs, operation: Operation<A, R>, call: ScriptCall, settle: Settle<R>) {
     this.by = settle.by
@@ -81,17 +93,46 @@ export class Run<A, R> implements Due {
     if (this.#goesOn) runs.noteBegun()
   }
 
+  get key(): string {
+    return this.#call.keys[0] ?? ''
+  }
+
   get #deadlines(): Deadlines {
     return this.#goesOn ? this.#runs.lastDeadlines : this.#runs.deadlines
   }
 
   attempt(): void {
+    if (this.#done) return
+    const { signal } = this.#settle.trace
+    if (signal?.aborted && !this.#maybe) return this.#reject(signal.reason)
+    if (!this.#call.script.bytes) return this.ask()
+    this.#waitsForRoom = true
+    this.#answersBefore = this.#runs.answersDue.answers
+    this.#runs.answersDue.enter(this)
+    if (this.#waitsForRoom) this.#forgetSignal ??= onAbort(signal, () => this.#aborted(signal?.reason))
+  }
+
+  /** Its answer has room, where it needs that. */
+  ask(): void {
+    this.#waitsForRoom = false
     this.#underWay = true
     if (this.#maybe) this.#settle.trace.repeated = true
     this.#runs.driver.run(this.#call).then(
       (reply) => this.#answered(reply),
       (error: unknown) => this.#failed(error),
     )
+  }
+
+  /** Too many wait for room; one that may have run before is tried once more a little later. */
+  refuse(error: DriverError): void {
+    this.#waitsForRoom = false
+    if (this.#maybe) this.#failed(new ConnectionLostError(error.message, false))
+    else this.#reject(error)
+  }
+
+  /** What was sent goes on: its caller sees to what it brings. */
+  #aborted(reason: unknown): void {
+    if (!this.#underWay && !this.#maybe) this.#reject(reason)
   }
 
   /** Rejects now. What may have happened is ambiguous, unless the script only reads. */
@@ -105,6 +146,7 @@ export class Run<A, R> implements Due {
   }
 
   #answered(reply: Reply): void {
+    if (this.#call.script.bytes) this.#runs.answersDue.over(this, reply)
     if (this.#done) return
     let answer: R
     try {
@@ -136,6 +178,7 @@ export class Run<A, R> implements Due {
   }
 
   #failed(error: unknown): void {
+    if (this.#underWay && this.#call.script.bytes) this.#runs.answersDue.over(this, null)
     if (this.#done) return
     this.#underWay = false
     this.#lastError = error as Error
@@ -175,6 +218,12 @@ export class Run<A, R> implements Due {
     const name = this.#operation.script.name
     const cause = this.#lastError ?? undefined
     if (cause instanceof ServerReplyError) return toDeadlineError(cause, this.#operation)
+    if (this.#waitsForRoom && cause === undefined && this.#runs.answersDue.movesSince(this.#answersBefore)) {
+      return new DriverError(
+        'overloaded',
+        `${name}: the deadline was over before there was room for its answer`,
+      )
+    }
     return new DriverError('unreachable', `${name}: no server answered before the deadline`, { cause })
   }
 
@@ -189,5 +238,7 @@ export class Run<A, R> implements Due {
     this.#deadlines.remove(this)
     if (this.#goesOn) this.#runs.noteEnded()
     if (this.#pause !== null) clearTimeout(this.#pause)
+    if (this.#waitsForRoom) this.#runs.answersDue.leave(this)
+    this.#forgetSignal?.()
   }
 }

@@ -4,6 +4,7 @@
 //   OPEN ──beginClosing──► CLOSING: only what gives something back is run ──close──► CLOSED: nothing is run
 
 import type { Driver, ScriptCall } from '../driver.ts'
+import { AnswersDue, type Shares } from './answers-due.ts'
 import { Deadlines } from './deadlines.ts'
 import { DriverError } from './errors.ts'
 import type { Operation } from './operation.ts'
@@ -17,14 +18,16 @@ export class Runner implements Runs {
   readonly deadlines: Deadlines = new Deadlines()
   readonly misread: Set<string> = new Set()
   readonly lastDeadlines: Deadlines = new Deadlines()
+  readonly answersDue: AnswersDue
   #state: 'open' | 'closing' | 'closed' = 'open'
   /** Calls under way that go on while the instance closes. */
   #goingOn = 0
   #onQuiet: (() => void) | null = null
 
-  constructor(driver: Driver, deadlineMs: number) {
+  constructor(driver: Driver, deadlineMs: number, shares?: Shares) {
     this.driver = driver
     this.deadlineMs = deadlineMs
+    this.answersDue = new AnswersDue(shares)
   }
 
   /** True once nothing is run any more, but for what gives something back. */

@@ -8,6 +8,7 @@
 // CLOSED: what could not be given back in time ends with its lease. The driver is closed unless another instance uses it.
 
 import { type Driver, type Script, ServerReplyError } from '../driver.ts'
+import type { Shares } from './answers-due.ts'
 import { Batcher, type BatchTerms, type Send } from './batcher.ts'
 import { CallIds } from './call-ids.ts'
 import { checkDriver } from './check-driver.ts'
@@ -48,10 +49,10 @@ export class Runtime {
   #closing: Promise<void> | null = null
 
   /** Throws InvalidArgumentError when the driver is closed. */
-  constructor(driver: Driver, namespace: string, deadlineMs: number) {
+  constructor(driver: Driver, namespace: string, deadlineMs: number, shares?: Shares) {
     useDriver(checkDriver(driver))
     this.namespace = namespace
-    this.runner = new Runner(driver, deadlineMs)
+    this.runner = new Runner(driver, deadlineMs, shares)
     this.server = new Server(driver)
     this.subscriptions = new Subscriptions(driver)
     this.wakes = new Wakes(this.subscriptions)

@@ -1,6 +1,7 @@
 import { expect, inject, test } from 'vitest'
 import { createFastify } from '../../fastify.ts'
 import { startApp } from '../../testing/test-app.ts'
+import { Unsent } from '../../unsent.ts'
 import { feedLimits } from '../limits.ts'
 import { Waits } from '../waits.ts'
 import { lendTo } from './lending.ts'
@@ -9,7 +10,7 @@ test('a lease that was granted to a client which has left is given back', async 
   await using service = await startApp(inject('redisPort'))
   const { perilune } = service
   const lock = perilune.lock('left', { lease: '1h' })
-  const app = createFastify('silent')
+  const app = createFastify('silent', { requestTimeoutMs: undefined, unsent: new Unsent() })
   const parts = { perilune, waits: new Waits(1000), limits: feedLimits }
   let outcome: Promise<unknown> = Promise.resolve('none')
   app.get('/', async (_request, reply) => {

@@ -1,6 +1,7 @@
 import { expect, inject, test } from 'vitest'
 import { createFastify } from '../../fastify.ts'
 import { startApp } from '../../testing/test-app.ts'
+import { Unsent } from '../../unsent.ts'
 import { Waits } from '../waits.ts'
 import { lendJobsTo } from './lending.ts'
 
@@ -8,7 +9,7 @@ test('jobs that were claimed for a client which has left are given back', async 
   await using service = await startApp(inject('redisPort'))
   const queue = service.perilune.queue('left')
   await queue.enqueueMany([1, 2].map((payload) => ({ name: 'n', payload })))
-  const app = createFastify('silent')
+  const app = createFastify('silent', { requestTimeoutMs: undefined, unsent: new Unsent() })
   const terms = { limit: 2, lease: '1h' } as const
   let outcome: Promise<unknown> = Promise.resolve('none')
   app.get('/', async (_request, reply) => {

@@ -1,0 +1,51 @@
+import { expect, inject, test } from 'vitest'
+import { takesTooLong } from './json-effort.ts'
+import { startApp } from './testing/test-app.ts'
+
+const MOST = 4 * 1024 * 1024 - 100
+const filled = (part: string): string => part.repeat(Math.floor(MOST / part.length))
+const listOf = (part: string): string => `[${filled(`${part},`)}1]`
+const names = Array.from({ length: 300_000 }, (_, at) => `"${at.toString(36)}":1`)
+
+test.each([
+  ['brackets', filled('[')],
+  ['nested arrays', `${'['.repeat(MOST / 2)}${']'.repeat(MOST / 2)}`],
+  ['empty arrays', listOf('[]')],
+  ['empty objects', listOf('{}')],
+  ['different names', `{${names.join(',')}}`],
+  ['fractions', listOf('1.5')],
+])('a body of four megabytes of %s is refused before it is parsed', async (_what, text) => {
+  await using app = await startApp(inject('redisPort'))
+
+  expect(takesTooLong(Buffer.from(text))).toBe(true)
+  const { status, json } = await app.call('POST', '/v1/feeds/f/messages', { body: `{"body":${text}}` })
+  expect(status).toBe(400)
+  expect(json).toMatchObject({
+    code: 'invalid-argument',
+    argument: 'body',
+    detail: expect.stringContaining('holds more'),
+  })
+})
+
+test.each([
+  ['one text', `"${filled('x')}"`],
+  ['one text of quotes', `"${filled('\\"')}"`],
+  ['texts', listOf('"abcdefgh"')],
+  ['records', listOf('{"id":12345678,"name":"abcdefghij, or so","on":true}')],
+])('a body of four megabytes of %s is taken', async (_what, text) => {
+  await using app = await startApp(inject('redisPort'))
+
+  const { status } = await app.call('POST', '/v1/feeds/f/messages', { body: `{"body":${text}}` })
+  expect(status).toBe(201)
+})
+
+test('a queue of /v2 refuses such a body, too', async () => {
+  await using app = await startApp(inject('redisPort'), {
+    limits: { maxMessagesPostSize: 4_000_000, maxWebhookBody: 16_000_000 },
+  })
+
+  const body = `{"messages":[{"body":[${'[],'.repeat(300_000)}1]}]}`
+  const { status, json } = await app.call('POST', '/v2/queues/q/messages', { body })
+  expect(status).toBe(400)
+  expect(json.description).toContain('holds more')
+})

@@ -1,0 +1,80 @@
+import { EventEmitter } from 'node:events'
+import type { ServerResponse } from 'node:http'
+import { expect, test } from 'vitest'
+import { Unsent } from './unsent.ts'
+
+/** An answer of so many bytes, of which so many are not taken. */
+class Response extends EventEmitter {
+  headersSent = true
+  destroyed = false
+  writableLength: number
+
+  constructor(bytes: number) {
+    super()
+    this.writableLength = bytes
+  }
+
+  destroy(): void {
+    this.destroyed = true
+    this.emit('close')
+  }
+}
+
+const add = (unsent: Unsent, share: string, bytes: number): Response => {
+  const response = new Response(bytes)
+  unsent.add(share, response as unknown as ServerResponse, bytes)
+  return response
+}
+
+const soon = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))
+
+test('a share may have as much unsent as is left for others', () => {
+  const unsent = new Unsent({ mostBytes: 60 })
+
+  add(unsent, 'a', 29)
+  expect(unsent.hasRoom('a')).toBe(true)
+  add(unsent, 'a', 1)
+  expect(unsent.hasRoom('a')).toBe(false)
+  add(unsent, 'b', 10)
+  expect(unsent.hasRoom('b')).toBe(true)
+  add(unsent, 'b', 5)
+  expect([unsent.hasRoom('a'), unsent.hasRoom('b'), unsent.hasRoom('c')]).toEqual([false, false, true])
+})
+
+test('what is taken, and what its client leaves, makes room, and that is told', async () => {
+  const unsent = new Unsent({ mostBytes: 60 })
+  let told = 0
+  unsent.onRoom(() => (told += 1))
+  const [first, second] = [add(unsent, 'a', 30), add(unsent, 'a', 20)]
+  expect(unsent.hasRoom('a')).toBe(false)
+
+  first.writableLength = 5
+  expect(unsent.bytes).toBe(25)
+  expect(unsent.hasRoom('a')).toBe(true)
+  second.emit('close')
+  expect(unsent.bytes).toBe(5)
+  expect(told).toBe(1)
+})
+
+test('a stream is counted by what lies in its connection', () => {
+  const unsent = new Unsent({ mostBytes: 60 })
+  const stream = add(unsent, 'a', 0)
+
+  stream.writableLength = 40
+  expect(unsent.bytes).toBe(40)
+  stream.emit('close')
+  expect(unsent.bytes).toBe(0)
+})
+
+test('an answer of which nothing is taken is given up where its share needs the room, and only there', async () => {
+  const unsent = new Unsent({ mostBytes: 60, patienceMs: 20 })
+  const [stalled, other] = [add(unsent, 'a', 30), add(unsent, 'b', 5)]
+  const read = add(unsent, 'a', 10)
+
+  while (!stalled.destroyed) {
+    read.writableLength = Math.max(1, read.writableLength - 1)
+    await soon(10)
+  }
+  expect([read.destroyed, other.destroyed]).toEqual([false, false])
+  expect(unsent.hasRoom('a')).toBe(true)
+})
