@@ -57,6 +57,7 @@ local TRY_AGAIN_MS = 2
 -- @include shared/lock/state
 -- @include shared/lock/save
 -- @include shared/lock/grant
+-- @include shared/lock/stand-again
 
 local lock = read_lock(stored)
 if lock.layout ~= LOCK_LAYOUT then
@@ -73,7 +74,7 @@ if lock.id == id and lock.mode == '-' then
   return redis.error_reply('INVALID id: this attempt has given the lock back')
 end
 lapse(lock, now_ms)
-local called = called_id(lock.called) == id
+local called = called_id(lock.called) == id and is_called(lock.called, now_ms)
 
 if is_free(lock) and lock.last_ticket == 0 then
   lock.called = is_called(lock.called, now_ms) and not called and lock.called or '0'
@@ -115,14 +116,19 @@ if is_free(lock) then
 end
 local more = served == 'more' and 1 or 0
 local recheck_ms = is_free(lock) and claim_ms or lock.expires_at_ms - now_ms
-if waits and called then
+local stands_again = waits and called and not passes_by(lock, now_ms)
+if waits and called and not stands_again then
   lock.called = call_until(now_ms, claim_ms, id)
   save_lock(state, lock, now_ms)
   return { 'queued', 0, TRY_AGAIN_MS, more, now_ms }
 end
 if waits then
+  if stands_again then
+    lock.called = '0'
+    stand_before_all(queue, own, lock.last_ticket)
+  end
   local newest, place = stand_in_line(queue, own, lock.last_ticket)
-  if newest ~= lock.last_ticket or served then
+  if newest ~= lock.last_ticket or served or stands_again then
     lock.last_ticket = newest
     save_lock(state, lock, now_ms)
   end

@@ -2566,7 +2566,7 @@ export type AcquireAnswer =
 export const acquire: Operation<AcquireArguments, AcquireAnswer> = {
   script: {
     name: 'lock/acquire',
-    sha1: '2669c729477aef6f61fae09a5535c14ff8f3581d',
+    sha1: '93b69e54d793d917b5d60a77a7e7ab8e5cd9599c',
     reads: false,
     bytes: false,
     source: `--[[
@@ -2837,6 +2837,26 @@ local function grant(lock, id, holder, token, expires_at_ms)
   lock.id = id
   lock.holder = holder
 end
+-- One that was told to come finds that another was quicker: that one passes by, or keeps the lock.
+
+-- Longer than the work of those who take and give back as fast as they can.
+local PASSING_MS = 20
+
+-- Whether the lock is free, or was taken so recently that trying again by itself beats standing in line.
+local function passes_by(lock, now_ms)
+  return is_free(lock) or math.abs(now_ms - lock.token / 1000) <= PASSING_MS
+end
+
+-- Its place is kept: it has waited longest.
+local function stand_before_all(queue, text, last_ticket)
+  if last_ticket == 0 then
+    return
+  end
+  local first = redis.call('ZRANGE', queue, '0', '0', 'WITHSCORES')
+  if first[1] then
+    redis.call('ZADD', queue, 'NX', math.floor(first[2]) - 1, text)
+  end
+end
 
 local lock = read_lock(stored)
 if lock.layout ~= LOCK_LAYOUT then
@@ -2853,7 +2873,7 @@ if lock.id == id and lock.mode == '-' then
   return redis.error_reply('INVALID id: this attempt has given the lock back')
 end
 lapse(lock, now_ms)
-local called = called_id(lock.called) == id
+local called = called_id(lock.called) == id and is_called(lock.called, now_ms)
 
 if is_free(lock) and lock.last_ticket == 0 then
   lock.called = is_called(lock.called, now_ms) and not called and lock.called or '0'
@@ -3165,14 +3185,19 @@ end
 end
 local more = served == 'more' and 1 or 0
 local recheck_ms = is_free(lock) and claim_ms or lock.expires_at_ms - now_ms
-if waits and called then
+local stands_again = waits and called and not passes_by(lock, now_ms)
+if waits and called and not stands_again then
   lock.called = call_until(now_ms, claim_ms, id)
   save_lock(state, lock, now_ms)
   return { 'queued', 0, TRY_AGAIN_MS, more, now_ms }
 end
 if waits then
+  if stands_again then
+    lock.called = '0'
+    stand_before_all(queue, own, lock.last_ticket)
+  end
   local newest, place = stand_in_line(queue, own, lock.last_ticket)
-  if newest ~= lock.last_ticket or served then
+  if newest ~= lock.last_ticket or served or stands_again then
     lock.last_ticket = newest
     save_lock(state, lock, now_ms)
   end
@@ -3209,19 +3234,20 @@ return { 'held', recheck_ms, more }
     [169, 'lua/shared/lock/state.lua', 1],
     [214, 'lua/shared/lock/save.lua', 1],
     [256, 'lua/shared/lock/grant.lua', 1],
-    [269, 'lua/lock/acquire.lua', 60],
-    [305, 'lua/shared/tell.lua', 1],
-    [362, 'lua/shared/line.lua', 1],
-    [413, 'lua/shared/lock/hand-over.lua', 1],
-    [437, 'lua/shared/call-other.lua', 1],
-    [446, 'lua/shared/lock/hand-over.lua', 26],
-    [465, 'lua/shared/call-other.lua', 1],
-    [474, 'lua/shared/lock/hand-over.lua', 46],
-    [489, 'lua/shared/note-late.lua', 1],
-    [497, 'lua/shared/send-back.lua', 1],
-    [535, 'lua/shared/lock/hand-over.lua', 63],
-    [549, 'lua/shared/lock/serve.lua', 1],
-    [579, 'lua/lock/acquire.lua', 100],
+    [269, 'lua/shared/lock/stand-again.lua', 1],
+    [289, 'lua/lock/acquire.lua', 61],
+    [325, 'lua/shared/tell.lua', 1],
+    [382, 'lua/shared/line.lua', 1],
+    [433, 'lua/shared/lock/hand-over.lua', 1],
+    [457, 'lua/shared/call-other.lua', 1],
+    [466, 'lua/shared/lock/hand-over.lua', 26],
+    [485, 'lua/shared/call-other.lua', 1],
+    [494, 'lua/shared/lock/hand-over.lua', 46],
+    [509, 'lua/shared/note-late.lua', 1],
+    [517, 'lua/shared/send-back.lua', 1],
+    [555, 'lua/shared/lock/hand-over.lua', 63],
+    [569, 'lua/shared/lock/serve.lua', 1],
+    [599, 'lua/lock/acquire.lua', 101],
   ],
   encode(args) {
     return withoutDefaults([

@@ -25,6 +25,7 @@ interface Lease {
 const CLAIM_MS = 1000
 const CHANCE_MS = 2000
 const TRY_AGAIN_MS = 2
+const PASSING_MS = 20
 const SILENT_S = 4
 
 export class LockModel {
@@ -135,7 +136,7 @@ export class LockModel {
 
   #take(one: Attempt, waits: boolean): unknown[] {
     const passes = one.kind === 'b' && !waits
-    const called = this.#called?.id === one.id
+    const called = this.#isCalled && this.#called?.id === one.id
     if (this.#untouched && (this.#line.length === 0 || passes)) {
       this.#come(one.id)
       this.#missOverdue()
@@ -145,9 +146,9 @@ export class LockModel {
     const mine = this.#isFree && one.kind === 'b'
     const served = this.#isFree && !mine ? this.#serve(one.id) : undefined
     if (!mine && served !== 'own' && served !== 'nobody') {
-      if (!waits || !called) return this.#refuse(one, waits, served === 'more')
-      this.#called = { id: one.id, untilMs: this.#nowMs + CLAIM_MS }
-      return ['queued', 0, TRY_AGAIN_MS, served === 'more', this.#nowMs]
+      if (waits && called && !this.#passesBy) this.#standAgain(one)
+      else if (waits && called) return this.#tryAgain(one, served === 'more')
+      return this.#refuse(one, waits, served === 'more')
     }
     this.#come(one.id)
     this.#missOverdue()
@@ -179,6 +180,22 @@ export class LockModel {
     const soon = this.#isCalled && one.kind !== 's' ? Math.min(recheckMs, CLAIM_MS) : recheckMs
     const first = place === 0 ? soon : 0
     return ['queued', place, one.kind === 'b' ? Math.min(soon, CHANCE_MS) : first, more, this.#nowMs]
+  }
+
+  /** Whoever was told to come tries again and again, as long as others only pass by. */
+  #tryAgain(one: Attempt, more: boolean): unknown[] {
+    this.#called = { id: one.id, untilMs: this.#nowMs + CLAIM_MS }
+    return ['queued', 0, TRY_AGAIN_MS, more, this.#nowMs]
+  }
+
+  get #passesBy(): boolean {
+    return this.#isFree || Math.abs(this.#nowMs - this.#token / 1000) <= PASSING_MS
+  }
+
+  /** Another keeps the lock: it waits in its place. */
+  #standAgain(one: Attempt): void {
+    this.#called = null
+    this.#line.unshift({ ...one, looks: 0, lookedS: 0 })
   }
 
   /** As one who wants the lock alone does: readers are left to `serve`. */
