@@ -61,7 +61,8 @@ export interface PeriluneOptions {
 export class Perilune implements AsyncDisposable, HasRuntime {
   readonly #runtime: Runtime
 
-  constructor(driver: Driver, { namespace = 'perilune', deadline = '5s', shares }: PeriluneOptions) {
+  constructor(driver: Driver, options: PeriluneOptions) {
+    const { namespace = 'perilune', deadline = '5s', shares } = options
     this.#runtime = new Runtime(driver, checkNamespace(namespace), toMs('deadline', deadline), shares)
   }
 

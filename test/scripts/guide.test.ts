@@ -85,6 +85,7 @@ const USES: Readonly<Record<string, string>> = {
   'perilune/exact-range': 'exact_range(5, 6)',
   'perilune/next-token': 'next_token(5, 6)',
   'perilune/calls': 'recall(false, 5)',
+  'perilune/drop-over': 'drop_over(seen, 4, tonumber)',
 }
 
 test('the fragments of general use can be included, alone and together', () => {

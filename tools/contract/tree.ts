@@ -27,7 +27,7 @@ export const RESERVED: ReadonlySet<string> = new Set(
 )
 
 /** The fragments of ours that other folders may include, as `perilune/clock`. */
-const GENERAL: readonly string[] = ['calls', 'clock', 'exact', 'exact-range', 'next-token']
+const GENERAL: readonly string[] = ['calls', 'clock', 'drop-over', 'exact', 'exact-range', 'next-token']
 
 /**
  * Files are named from the folder on: `lua/feed/append.lua`. `library`: the folder of the fragments of ours. Problems of
