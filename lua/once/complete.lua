@@ -1,6 +1,6 @@
 --[[
 Stores the result of an attempt: from now on the key replays it. The newest attempt may do so even when its
-lease has lapsed, for then nobody else has begun; one that was taken over or released may not.
+lease has lapsed, however long ago, for then nobody else has begun; one that was taken over or released may not.
 Repeating the call changes nothing.
 
 @returns completed  kept_until_ms:integer
@@ -26,7 +26,7 @@ if known.layout ~= ONCE_LAYOUT then
   return redis.error_reply('LAYOUT ' .. known.layout)
 end
 local now_ms = math.floor(clock_us() / 1000)
-if not holds_token(known, token) or not counts(known, now_ms) then
+if not holds_token(known, token) or not (is_open(known) or counts(known, now_ms)) then
   return { 'lost' }
 end
 if known.codec ~= codec then

@@ -198,6 +198,7 @@ return { 'started', token, lease_ends_ms, now_ms }
     [31, 'lua/shared/clock.lua', 1],
     [37, 'lua/shared/next-token.lua', 1],
     [42, 'lua/shared/once/state.lua', 1],
+    [82, 'lua/shared/once/state.lua', 46],
     [85, 'lua/shared/once/keep.lua', 1],
     [86, 'lua/shared/behind.lua', 1],
     [93, 'lua/shared/once/keep.lua', 3],
@@ -394,19 +395,19 @@ export type CompleteAnswer =
 
 
 /**
- * Stores the result of an attempt: from now on the key replays it. The newest attempt may do so even when its lease has lapsed, for then nobody else has begun; one that was taken over or released may not. Repeating the call changes nothing.
+ * Stores the result of an attempt: from now on the key replays it. The newest attempt may do so even when its lease has lapsed, however long ago, for then nobody else has begun; one that was taken over or released may not. Repeating the call changes nothing.
  *
  * Cost: O(1).
  */
 export const complete: Operation<CompleteArguments, CompleteAnswer> = {
   script: {
     name: 'once/complete',
-    sha1: '03d9ecc9072f9682e6dace19f15576de11b1f60c',
+    sha1: '5e19026670ecb4458b36d392d55ac1ab2140daa7',
     reads: false,
     bytes: false,
     source: `--[[
 Stores the result of an attempt: from now on the key replays it. The newest attempt may do so even when its
-lease has lapsed, for then nobody else has begun; one that was taken over or released may not.
+lease has lapsed, however long ago, for then nobody else has begun; one that was taken over or released may not.
 Repeating the call changes nothing.
 
 @returns completed  kept_until_ms:integer
@@ -490,6 +491,11 @@ local function counts(known, now_ms)
   return known.kept_until_ms > now_ms and (known.result or known.lease_ends_ms > 0)
 end
 
+-- True for an attempt that has neither a result nor been released, under way, lapsed or even forgotten.
+local function is_open(known)
+  return not known.result and known.lease_ends_ms > 0
+end
+
 -- Redis drops the hash this long after it has ceased to count, and the clock is past its token: longer than any call is repeated.
 -- Tokens rise where the newest is remembered, or the clock is past it. So what holds a newest token is kept until then, however
 -- far the clock has stepped back.
@@ -514,7 +520,7 @@ if known.layout ~= ONCE_LAYOUT then
   return redis.error_reply('LAYOUT ' .. known.layout)
 end
 local now_ms = math.floor(clock_us() / 1000)
-if not holds_token(known, token) or not counts(known, now_ms) then
+if not holds_token(known, token) or not (is_open(known) or counts(known, now_ms)) then
   return { 'lost' }
 end
 if known.codec ~= codec then
@@ -538,10 +544,10 @@ return { 'completed', kept_until_ms }
     [28, 'lua/shared/clock.lua', 1],
     [34, 'lua/shared/wake.lua', 1],
     [47, 'lua/shared/once/state.lua', 1],
-    [87, 'lua/shared/once/keep.lua', 1],
-    [88, 'lua/shared/behind.lua', 1],
-    [95, 'lua/shared/once/keep.lua', 3],
-    [105, 'lua/once/complete.lua', 23],
+    [92, 'lua/shared/once/keep.lua', 1],
+    [93, 'lua/shared/behind.lua', 1],
+    [100, 'lua/shared/once/keep.lua', 3],
+    [110, 'lua/once/complete.lua', 23],
   ],
   encode(args) {
     return [
@@ -746,7 +752,7 @@ return { 'extended', now_ms, ends, refused }
     [22, 'lua/shared/clock.lua', 1],
     [28, 'lua/shared/try-open.lua', 1],
     [41, 'lua/shared/once/state.lua', 1],
-    [76, 'lua/shared/once/state.lua', 41],
+    [76, 'lua/shared/once/state.lua', 46],
     [79, 'lua/shared/once/keep.lua', 1],
     [80, 'lua/shared/behind.lua', 1],
     [87, 'lua/shared/once/keep.lua', 3],
@@ -1003,6 +1009,7 @@ return {
     [1, 'lua/once/inspect.lua', 1],
     [11, 'lua/shared/clock.lua', 1],
     [17, 'lua/shared/once/state.lua', 1],
+    [57, 'lua/shared/once/state.lua', 46],
     [60, 'lua/once/inspect.lua', 13],
   ],
   encode() {

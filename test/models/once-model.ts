@@ -35,8 +35,9 @@ export class OnceModel {
   }
 
   complete(token: number, result: string): readonly unknown[] {
-    if (token !== this.#token || !this.#counts) return ['lost']
-    if (this.#phase === 'open') {
+    const isOpen = this.#phase === 'open'
+    if (token !== this.#token || !(isOpen || this.#counts)) return ['lost']
+    if (isOpen) {
       this.#phase = 'finished'
       this.#result = result
       this.#keptUntilMs = this.#nowMs + KEEP_MS

@@ -38,6 +38,11 @@ local function counts(known, now_ms)
   return known.kept_until_ms > now_ms and (known.result or known.lease_ends_ms > 0)
 end
 
+-- True for an attempt that has neither a result nor been released, under way, lapsed or even forgotten.
+local function is_open(known)
+  return not known.result and known.lease_ends_ms > 0
+end
+
 local function is_running(known, now_ms)
   return not known.result and known.lease_ends_ms > now_ms
 end
